@@ -1,0 +1,145 @@
+package format
+
+import (
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// Checkpoint is every ref as it stood after one operation, and where the log goes on. docs/format/checkpoint.md is its page.
+type Checkpoint struct {
+	Store   string // the store's id, 32 hexadecimal digits
+	Number  uint64 // of the last operation it covers; 0 for a new store
+	Digest  ID     // of that operation; zero for a new store
+	Segment uint64 // the log segment that holds the next operation
+	Offset  uint64 // the byte at which it starts there
+	Refs    []Ref  // by Name, ascending
+}
+
+// Ref is a name and its value.
+type Ref struct {
+	Name  string
+	Value Value
+}
+
+const checkpointVersion = 1
+
+// Encode returns the checkpoint file, its checksum line included.
+func (c *Checkpoint) Encode() ([]byte, error) {
+	if err := c.check(); err != nil {
+		return nil, fmt.Errorf("checkpoint: %w", err)
+	}
+	w := newHeader("checkpoint", checkpointVersion)
+	w.line("store", c.Store)
+	w.line("operation", fmt.Sprint(c.Number), c.Digest.String())
+	w.line("log", fmt.Sprint(c.Segment), fmt.Sprint(c.Offset))
+	for _, r := range c.Refs {
+		fmt.Fprintf(&w.buf, "ref %s %s\n", encodeRefName(r.Name), r.Value)
+	}
+	if w.err != nil {
+		return nil, fmt.Errorf("checkpoint: %w", w.err)
+	}
+	b := w.buf.Bytes()
+	return fmt.Appendf(b, "sum %x\n", sha256.Sum256(b)), nil
+}
+
+// encodeRefName percent-encodes the parts of a ref's name, which CheckRefName has let through.
+func encodeRefName(name string) string {
+	parts := strings.Split(name, "/")
+	for i, p := range parts {
+		parts[i], _ = EncodeName(p)
+	}
+	return strings.Join(parts, "/")
+}
+
+// DecodeCheckpoint reads a checkpoint file. A checksum that does not fit is an error like any other: the file is replaced by atomic
+// rename, so that it is whole or damaged, never torn.
+func DecodeCheckpoint(b []byte) (*Checkpoint, error) {
+	const tail = len("sum ") + IDLen + 1
+	if len(b) < tail {
+		return nil, errors.New("checkpoint: cut short")
+	}
+	body, sum := b[:len(b)-tail], string(b[len(b)-tail:])
+	if sum != fmt.Sprintf("sum %x\n", sha256.Sum256(body)) {
+		return nil, errors.New("checkpoint: does not match its checksum")
+	}
+	k, v, err := HeaderKind(body)
+	if err != nil || k != "checkpoint" {
+		return nil, errors.New("checkpoint: not a checkpoint")
+	}
+	if v != checkpointVersion {
+		return nil, &VersionError{What: "checkpoint", Got: v, Known: checkpointVersion}
+	}
+	if body[len(body)-1] != '\n' {
+		return nil, errors.New("checkpoint: no newline at the end")
+	}
+	c, err := decodeCheckpointLines(strings.Split(string(body[:len(body)-1]), "\n")[1:])
+	if err != nil {
+		return nil, fmt.Errorf("checkpoint: %w", err)
+	}
+	if again, err := c.Encode(); err != nil || string(again) != string(b) {
+		return nil, errors.New("checkpoint: not the one encoding")
+	}
+	return c, nil
+}
+
+func decodeCheckpointLines(lines []string) (*Checkpoint, error) {
+	r := &headerReader{lines: lines}
+	c := &Checkpoint{Store: r.must("store", 1)[0]}
+	op := r.must("operation", 2)
+	c.Number = r.uint(op[0])
+	if r.err == nil {
+		c.Digest, r.err = ParseID(op[1])
+	}
+	at := r.must("log", 2)
+	c.Segment, c.Offset = r.uint(at[0]), r.uint(at[1])
+	if r.err != nil {
+		return nil, r.err
+	}
+	for _, line := range r.lines {
+		f := strings.SplitN(line, " ", 3)
+		if len(f) != 3 || f[0] != "ref" {
+			return nil, fmt.Errorf("unknown line: %.80q", line)
+		}
+		v, err := ParseValue(f[2])
+		if err != nil {
+			return nil, err
+		}
+		parts := strings.Split(f[1], "/")
+		for i, p := range parts {
+			if parts[i], err = DecodeName(p); err != nil {
+				return nil, err
+			}
+		}
+		c.Refs = append(c.Refs, Ref{Name: strings.Join(parts, "/"), Value: v})
+	}
+	return c, c.check()
+}
+
+func (c *Checkpoint) check() error {
+	if !IsStoreID(c.Store) {
+		return fmt.Errorf("not a store id: %.40q", c.Store)
+	}
+	if (c.Number == 0) != c.Digest.IsZero() {
+		return errors.New("operation and digest do not agree")
+	}
+	for i, r := range c.Refs {
+		if err := CheckRefName(r.Name); err != nil {
+			return err
+		}
+		if i > 0 && r.Name <= c.Refs[i-1].Name {
+			return errors.New("refs are not in ascending order")
+		}
+		if !r.Value.Exists() {
+			return fmt.Errorf("ref %s has no value", r.Name)
+		}
+		if err := r.Value.check(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// IsStoreID reports whether s is the random name of a store: 32 lower-case hexadecimal digits.
+func IsStoreID(s string) bool { return len(s) == 32 && isLowerHex(s) }

@@ -1,0 +1,263 @@
+package format
+
+import (
+	"errors"
+	"fmt"
+	"time"
+)
+
+// The kinds of an entry: what a step of a conversation was.
+const (
+	KindMessage = "message" // something said: by user, model, tool or system
+	KindAmend   = "amend"   // a newer version of a message, shown in its place
+	KindFork    = "fork"    // branches start here
+	KindJoin    = "join"    // branches come together
+	KindRewind  = "rewind"  // what came after the parent has left the branch
+	KindMask    = "mask"    // parts of earlier entries are shown shortened
+	KindReplace = "replace" // a worker's text stands for earlier entries
+	KindEpoch   = "epoch"   // what the model is told changed
+	KindNote    = "note"    // said about the conversation, not in it
+)
+
+// Call names a tool call that an entry makes: the id its result will name, and the tool.
+type Call struct{ ID, Tool string }
+
+// Source says where an entry was imported from. Import is idempotent on all four; the first three name the message, the
+// digest its version: 16 lower-case hexadecimal digits, keyed with the store's key so that it gives nothing away.
+type Source struct{ Agent, Session, Message, Digest string }
+
+// Entry is one step of a conversation, a node of the session DAG. docs/format/entry.md is its page.
+type Entry struct {
+	Parents    []ID   // none for a root; at a join the branch's own tip first
+	Seq        uint64 // messages along first parents, this one included
+	Session    string // where it was first said
+	Kind       string
+	Role       string // user, model, tool or system; "" where the kind has none
+	Author     string
+	Time       time.Time // UTC, milliseconds; shown, not trusted
+	Invocation string
+	Calls      []Call
+	Results    []string // ids of the calls it answers
+	Amends     ID       // amend only
+	Left       ID       // rewind only: the tip that was left
+	Epoch      ID       // epoch only
+	Children   []string // fork only: the branches that start here
+	Source     *Source
+	Tokens     uint64 // as the agent reported it; 0 where it did not
+	Body       *Body
+}
+
+const entryVersion = 1
+
+// Encode returns the entry's header. It refuses an entry that DecodeEntry would not read back, but for a body without room for its nonce.
+func (e *Entry) Encode() ([]byte, error) {
+	if err := e.check(); err != nil {
+		return nil, fmt.Errorf("entry: %w", err)
+	}
+	w := newHeader("entry", entryVersion)
+	for _, p := range e.Parents {
+		w.line("parent", w.id(p))
+	}
+	w.number("seq", e.Seq)
+	w.name("session", e.Session)
+	w.line("kind", e.Kind)
+	if e.Role != "" {
+		w.line("role", e.Role)
+	}
+	if e.Author != "" {
+		w.name("author", e.Author)
+	}
+	w.time("time", e.Time)
+	if e.Invocation != "" {
+		w.name("invocation", e.Invocation)
+	}
+	e.encodeLinks(w)
+	if e.Tokens > 0 {
+		w.number("tokens", e.Tokens)
+	}
+	if e.Body != nil {
+		w.body(*e.Body)
+	}
+	b, err := w.bytes()
+	if err != nil {
+		return nil, fmt.Errorf("entry: %w", err)
+	}
+	return b, nil
+}
+
+func (e *Entry) encodeLinks(w *headerWriter) {
+	for _, c := range e.Calls {
+		w.nameList("call", c.ID, c.Tool)
+	}
+	for _, r := range e.Results {
+		w.name("result", r)
+	}
+	if !e.Amends.IsZero() {
+		w.line("amends", e.Amends.String())
+	}
+	if !e.Left.IsZero() {
+		w.line("left", e.Left.String())
+	}
+	if !e.Epoch.IsZero() {
+		w.line("epoch", e.Epoch.String())
+	}
+	for _, c := range e.Children {
+		w.name("child", c)
+	}
+	if s := e.Source; s != nil {
+		w.nameList("source", s.Agent, s.Session, s.Message, s.Digest)
+	}
+}
+
+// nameList writes a key and several names on one line.
+func (w *headerWriter) nameList(key string, names ...string) {
+	enc := make([]string, len(names))
+	for i, n := range names {
+		s, err := EncodeName(n)
+		if err != nil {
+			w.fail(fmt.Errorf("%s: %w", key, err))
+		}
+		enc[i] = s
+	}
+	w.line(key, enc...)
+}
+
+// DecodeEntry reads an entry's header; Encode of what it returns gives the same bytes.
+func DecodeEntry(b []byte) (*Entry, error) {
+	r, err := readHeader(b, "entry", entryVersion)
+	if err != nil {
+		return nil, fmt.Errorf("entry: %w", err)
+	}
+	e := &Entry{}
+	for {
+		f, ok := r.take("parent", 1)
+		if !ok {
+			break
+		}
+		e.Parents = append(e.Parents, r.id(f[0]))
+	}
+	e.Seq = r.uint(r.must("seq", 1)[0])
+	e.Session = r.name(r.must("session", 1)[0])
+	e.Kind = r.must("kind", 1)[0]
+	if f, ok := r.take("role", 1); ok {
+		e.Role = f[0]
+	}
+	e.Author = r.optName("author")
+	e.Time = r.time(r.must("time", 1)[0])
+	e.Invocation = r.optName("invocation")
+	e.decodeLinks(r)
+	if f, ok := r.take("tokens", 1); ok {
+		if e.Tokens = r.uint(f[0]); e.Tokens == 0 {
+			r.fail(errors.New("tokens: 0 is written by leaving the line out"))
+		}
+	}
+	if body, ok := r.optBody(); ok {
+		if r.err == nil {
+			r.err = checkNonce(body)
+		}
+		e.Body = &body
+	}
+	if err := r.done(); err != nil {
+		return nil, fmt.Errorf("entry: %w", err)
+	}
+	if err := e.check(); err != nil {
+		return nil, fmt.Errorf("entry: %w", err)
+	}
+	return e, nil
+}
+
+func (e *Entry) decodeLinks(r *headerReader) {
+	for {
+		f, ok := r.take("call", 2)
+		if !ok {
+			break
+		}
+		e.Calls = append(e.Calls, Call{ID: r.name(f[0]), Tool: r.name(f[1])})
+	}
+	for {
+		f, ok := r.take("result", 1)
+		if !ok {
+			break
+		}
+		e.Results = append(e.Results, r.name(f[0]))
+	}
+	e.Amends = r.optID("amends")
+	e.Left = r.optID("left")
+	e.Epoch = r.optID("epoch")
+	for {
+		f, ok := r.take("child", 1)
+		if !ok {
+			break
+		}
+		e.Children = append(e.Children, r.name(f[0]))
+	}
+	if f, ok := r.take("source", 4); ok {
+		e.Source = &Source{Agent: r.name(f[0]), Session: r.name(f[1]), Message: r.name(f[2]), Digest: r.name(f[3])}
+	}
+}
+
+// check holds the rules that join the fields of an entry; it runs on the way out and again on the way in.
+func (e *Entry) check() error {
+	rule, ok := entryRules[e.Kind]
+	switch {
+	case !ok:
+		return fmt.Errorf("unknown kind: %.40q", e.Kind)
+	case rule.says != (e.Role != ""):
+		return fmt.Errorf("%s: a role belongs to message, amend and note, and to them alone", e.Kind)
+	case e.Role != "" && !IsRole(e.Role):
+		return fmt.Errorf("unknown role: %.40q", e.Role)
+	case rule.body != (e.Body != nil):
+		return fmt.Errorf("%s: body missing, or one where none belongs", e.Kind)
+	case (e.Kind == KindAmend) == e.Amends.IsZero():
+		return fmt.Errorf("%s: amends belongs to amend, and to it alone", e.Kind)
+	case (e.Kind == KindRewind) == e.Left.IsZero():
+		return fmt.Errorf("%s: left belongs to rewind, and to it alone", e.Kind)
+	case (e.Kind == KindEpoch) == e.Epoch.IsZero():
+		return fmt.Errorf("%s: epoch belongs to epoch, and to it alone", e.Kind)
+	case (e.Kind == KindFork) == (len(e.Children) == 0):
+		return fmt.Errorf("%s: child belongs to fork, and to it alone", e.Kind)
+	case e.Kind == KindJoin && len(e.Parents) < 2:
+		return errors.New("join: two parents at least")
+	case e.Kind != KindJoin && len(e.Parents) > 1:
+		return fmt.Errorf("%s: one parent at most", e.Kind)
+	case e.Kind == KindMessage && e.Seq == 0:
+		return errors.New("message: seq counts from 1")
+	case (len(e.Calls) > 0 || len(e.Results) > 0) && !rule.says:
+		return fmt.Errorf("%s: calls and results belong to what is said", e.Kind)
+	case e.Source != nil && (len(e.Source.Digest) != 16 || !isLowerHex(e.Source.Digest)):
+		return fmt.Errorf("source: bad digest: %.40q", e.Source.Digest)
+	case e.Time.Nanosecond()%int(time.Millisecond) != 0 || e.Time.UTC().Year() < 0 || e.Time.UTC().Year() > 9999:
+		return errors.New("time: not a whole millisecond of the years 0 to 9999")
+	}
+	return nil
+}
+
+// entryRules says of each kind whether it is said by somebody, and whether it has a body.
+var entryRules = map[string]struct{ says, body bool }{
+	KindMessage: {says: true, body: true},
+	KindAmend:   {says: true, body: true},
+	KindNote:    {says: true, body: true},
+	KindFork:    {},
+	KindJoin:    {},
+	KindRewind:  {},
+	KindMask:    {body: true},
+	KindReplace: {body: true},
+	KindEpoch:   {},
+}
+
+// IsRole reports whether s is a role of a message: user, model, tool or system.
+func IsRole(s string) bool {
+	return s == "user" || s == "model" || s == "tool" || s == "system"
+}
+
+// Key returns the key under which entries of the source are found: that of SourceKey for their headers.
+func (s *Source) Key() ([16]byte, error) {
+	w := newHeader("entry", entryVersion)
+	w.nameList("source", s.Agent, s.Session, s.Message, s.Digest)
+	b, err := w.bytes()
+	if err != nil {
+		return [16]byte{}, err
+	}
+	key, _ := SourceKey(b)
+	return key, nil
+}

@@ -1,0 +1,77 @@
+package format_test
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"slices"
+	"testing"
+)
+
+// golden holds the SHA-256 of every sample's bytes, which of an object is its id. A change here is a change of the format: it takes a
+// new version (docs/format/versioning.md), never a new number in this table.
+var golden = map[string][]string{
+	"entry": {
+		"a9c9416a88b8f63dcebe076db30b5729c83a29c08ae0fc63ad8d1c6bf13082e7",
+		"7385fa2b09c206005203904a7e8a5e568b636feb8b2a1499f88f7bc5b56fd89c",
+		"2cc74d26143f6454caed9090c3bf920a7887469649e3fc3fbdb23ed14dc27c6f",
+		"7699ad8fda176292177cb6b8eb664854d4e53129b4c5f0c0cc9b2a08a9ef5238",
+		"cd89f4029b03b6c219b4d65d7a1082dd3cbd91492a766ce344be36a7d6418314",
+		"753151b196347a1b77db09a4eb33bb9beec4e7315dba3f5e2a68ccb168221b1e",
+		"072c4fedcb3a56b3eb5a51701e745aef87e445f4b42c6825bf0d13c4a178a743",
+		"f2820d1d61f9deb8953e4618e166660de84b380936f544f15cda22246b933b79",
+		"44e4c8d53ec647cebcee89344206f100e615707cd84ede55a83f05dcaead1f31",
+		"962e31e6f1af8df443aa6636dc45535aeaa408cd9de74235103ea5cf0b07239d",
+	},
+	"blob": {
+		"461d9f5a7b02715efc75ddb9306a7dc69995ba2fd4f5742d3b05f1ef4a65c8ae",
+	},
+	"node": {
+		"222b66e1796988587d3ba2328deca6eddd624e6130421719d1948c1d6199376e",
+		"ceacc9752609660422aaba371f6d7affdff1b4a790e06b62848d9a304a314f89",
+	},
+	"summary": {
+		"58244cfad6074cfbf513eac636ea4d3de06470fca885967b289e0c0def334487",
+		"94f79e98b72220ed0802e78ca0a81576e043ea80f7b851aa4ee479e84ff60aed",
+	},
+	"tombstone": {
+		"6258b3123fd144e37692188d7d4b0076a405cb7a5c3b2dd8600f0ed7464db835",
+	},
+	"page": {
+		"1dfb0c195144b81e1ea87176bd4bc21dc9bff94e0769de1adaf56bfaa3ff79ec",
+		"5b9497845fdb8b7a51464f3c7bf0457ada7571b40c808e93e2fcd36af02c09b5",
+	},
+	"forest": {
+		"5f8ad00de627fb37cf6fd497fbaf69702ff0ffe75f00b1be921b68d2d07b9011",
+		"48a37027729e105c516af7ceb4cdb2bb5dfe51ae3279f260caab6a389ffcc270",
+	},
+	"epoch": {
+		"c8b8f1f2c709d9712d367cd06cba8b931b6f0dcbba29e4e8b94a0e8b327fa303",
+	},
+	"absent": {
+		"3b11db27f5c07fd35749788bd2af27064261bd184febbbdd7c2119ab6c81e8c2",
+	},
+	"operation": {
+		"836a93105f38091a6d26bffedbcf6155c1e6d23b89c8890f9e48156bede97c12",
+		"97148713e264435d824f305f21ec03cc69d208a33795651efafbf1c17ca5055e",
+		"dbb9a6df0435495dab47508732e278d836eedc6a7912cd7476e2032c06cdc43f",
+	},
+	"checkpoint": {
+		"cd2b66028d38c051c67029d10d63df83f800f8247d7c07cbbb678ef327c3a5b0",
+		"8e27c3a6b6f5f40e0c559902ed1b6692d7baac276c4465d6d672d386b55f3996",
+	},
+	"store": {
+		"16fb6339ee3c1cefe756a455eec911a4f833627b1e005412ac51d3dd69d2d61c",
+	},
+}
+
+func TestGolden(t *testing.T) {
+	for _, c := range codecs(t) {
+		var got []string
+		for _, b := range c.samples {
+			got = append(got, fmt.Sprintf("%x", sha256.Sum256(b)))
+		}
+		if !slices.Equal(got, golden[c.name]) {
+			t.Errorf("%s: got %q", c.name, got)
+		}
+	}
+}

@@ -1,0 +1,304 @@
+package format
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+	"unicode/utf8"
+)
+
+// TimeLayout is the one form of a time in a header: RFC 3339, UTC, milliseconds, always three of them.
+const TimeLayout = "2006-01-02T15:04:05.000Z"
+
+// FormatTime writes t as a header has it. It keeps milliseconds and drops what is finer.
+func FormatTime(t time.Time) string { return t.UTC().Format(TimeLayout) }
+
+// ParseTime reads what FormatTime wrote and nothing else.
+func ParseTime(s string) (time.Time, error) {
+	t, err := time.Parse(TimeLayout, s)
+	if err != nil || t.Format(TimeLayout) != s || t.Year() > 9999 {
+		return time.Time{}, fmt.Errorf("not a time: %.40q", s)
+	}
+	return t, nil
+}
+
+var errZeroID = errors.New("an id of zeros names nothing")
+
+// headerWriter builds a header line by line. The first error sticks, so that a codec checks once, at the end.
+type headerWriter struct {
+	buf bytes.Buffer
+	err error
+}
+
+func newHeader(kind string, version int) *headerWriter {
+	w := &headerWriter{}
+	fmt.Fprintf(&w.buf, "%s %d\n", kind, version)
+	return w
+}
+
+// line writes a key and its fields, which must hold neither space nor control characters.
+func (w *headerWriter) line(key string, fields ...string) {
+	w.buf.WriteString(key)
+	for _, f := range fields {
+		if !isField(f) {
+			w.fail(fmt.Errorf("%s: bad field: %.80q", key, f))
+		}
+		w.buf.WriteByte(' ')
+		w.buf.WriteString(f)
+	}
+	w.buf.WriteByte('\n')
+}
+
+// name writes a key and one free name, percent-encoded.
+func (w *headerWriter) name(key, name string) {
+	enc, err := EncodeName(name)
+	if err != nil {
+		w.fail(fmt.Errorf("%s: %w", key, err))
+		return
+	}
+	w.line(key, enc)
+}
+
+func (w *headerWriter) number(key string, n uint64) { w.line(key, fmt.Sprint(n)) }
+
+// id returns an id as a field. The zero id names nothing, and so is never written.
+func (w *headerWriter) id(id ID) string {
+	if id.IsZero() {
+		w.fail(errZeroID)
+	}
+	return id.String()
+}
+
+// time writes a key and a time, which loses what is finer than milliseconds.
+func (w *headerWriter) time(key string, t time.Time) {
+	s := FormatTime(t)
+	if _, err := ParseTime(s); err != nil {
+		w.fail(fmt.Errorf("%s: %w", key, err))
+	}
+	w.line(key, s)
+}
+
+func (w *headerWriter) body(b Body) {
+	if !isMedia(b.Media) || b.Size < 0 || b.Size > MaxBody {
+		w.fail(fmt.Errorf("bad body: %d bytes of %.80q", b.Size, b.Media))
+	}
+	w.buf.WriteString("body " + b.line() + "\n")
+}
+
+// checkNonce holds that NonceLen bytes can be cut off the front of the stored body. Writers are not held to it: a header is made with a
+// body of no bytes first, because the nonce is derived from it.
+func checkNonce(b Body) error {
+	if b.Size < NonceLen {
+		return fmt.Errorf("body of %d bytes, its nonce alone takes %d", b.Size, NonceLen)
+	}
+	return nil
+}
+
+func (w *headerWriter) fail(err error) {
+	if w.err == nil {
+		w.err = err
+	}
+}
+
+func (w *headerWriter) bytes() ([]byte, error) {
+	if w.err == nil && w.buf.Len() > MaxHeader {
+		w.err = fmt.Errorf("header of %d bytes, %d is the most", w.buf.Len(), MaxHeader)
+	}
+	return w.buf.Bytes(), w.err
+}
+
+// isField accepts what may stand between two spaces of a header line.
+func isField(s string) bool {
+	if s == "" || !utf8.ValidString(s) {
+		return false
+	}
+	for i := 0; i < len(s); i++ {
+		if s[i] <= ' ' || s[i] == 0x7f {
+			return false
+		}
+	}
+	return true
+}
+
+// headerReader reads a header's lines in their fixed order. As with the writer, the first error sticks.
+type headerReader struct {
+	lines []string
+	err   error
+}
+
+// readHeader checks the first line and returns a reader over the rest.
+func readHeader(b []byte, kind string, version int) (*headerReader, error) {
+	if len(b) > MaxHeader {
+		return nil, fmt.Errorf("header of %d bytes, %d is the most", len(b), MaxHeader)
+	}
+	k, v, err := HeaderKind(b)
+	if err != nil {
+		return nil, err
+	}
+	if k != kind {
+		return nil, fmt.Errorf("kind %q where %q was expected", k, kind)
+	}
+	if v != version {
+		return nil, &VersionError{What: kind, Got: v, Known: version}
+	}
+	if b[len(b)-1] != '\n' {
+		return nil, errors.New("header does not end with a newline")
+	}
+	lines := strings.Split(string(b[:len(b)-1]), "\n")
+	return &headerReader{lines: lines[1:]}, nil
+}
+
+// VersionError says that something was written in a version that this build does not know.
+type VersionError struct {
+	What       string
+	Got, Known int
+}
+
+func (e *VersionError) Error() string {
+	return fmt.Sprintf("%s version %d is not known here: this build reads version %d", e.What, e.Got, e.Known)
+}
+
+// take returns the fields of the next line if its key is key and it has n fields.
+func (r *headerReader) take(key string, n int) ([]string, bool) {
+	if r.err != nil || len(r.lines) == 0 {
+		return nil, false
+	}
+	k, rest, found := strings.Cut(r.lines[0], " ")
+	if k != key {
+		return nil, false
+	}
+	var f []string
+	if found {
+		f = strings.Split(rest, " ")
+	}
+	if len(f) != n {
+		r.fail(fmt.Errorf("%s: %d fields where %d belong", key, len(f), n))
+		return nil, false
+	}
+	for _, s := range f {
+		if !isField(s) {
+			r.fail(fmt.Errorf("%s: bad field: %.80q", key, s))
+			return nil, false
+		}
+	}
+	r.lines = r.lines[1:]
+	return f, true
+}
+
+// must is take for a line that has to be there.
+func (r *headerReader) must(key string, n int) []string {
+	f, ok := r.take(key, n)
+	if !ok {
+		r.fail(fmt.Errorf("no %s line where it belongs", key))
+		return make([]string, n)
+	}
+	return f
+}
+
+func (r *headerReader) fail(err error) {
+	if r.err == nil {
+		r.err = err
+	}
+}
+
+func (r *headerReader) id(s string) ID {
+	if r.err != nil {
+		return ID{}
+	}
+	id, err := ParseID(s)
+	if err != nil {
+		r.fail(err)
+	} else if id.IsZero() {
+		r.fail(errZeroID)
+	}
+	return id
+}
+
+func (r *headerReader) uint(s string) uint64 {
+	if r.err != nil {
+		return 0
+	}
+	n, err := parseUint(s)
+	if err != nil {
+		r.fail(err)
+	}
+	return n
+}
+
+func (r *headerReader) name(s string) string {
+	if r.err != nil {
+		return ""
+	}
+	n, err := DecodeName(s)
+	if err != nil {
+		r.fail(err)
+	}
+	return n
+}
+
+// optName reads an optional line of one name; "" where the line is not there.
+func (r *headerReader) optName(key string) string {
+	if f, ok := r.take(key, 1); ok {
+		return r.name(f[0])
+	}
+	return ""
+}
+
+// optID reads an optional line of one id; the zero id where the line is not there.
+func (r *headerReader) optID(key string) ID {
+	if f, ok := r.take(key, 1); ok {
+		return r.id(f[0])
+	}
+	return ID{}
+}
+
+func (r *headerReader) time(s string) time.Time {
+	if r.err != nil {
+		return time.Time{}
+	}
+	t, err := ParseTime(s)
+	if err != nil {
+		r.fail(err)
+	}
+	return t
+}
+
+// optBody reads the body line, which is the last one where there is one.
+func (r *headerReader) optBody() (Body, bool) {
+	f, ok := r.take("body", 3)
+	if !ok {
+		return Body{}, false
+	}
+	b, err := parseBody(strings.Join(f, " "))
+	if err != nil {
+		r.fail(err)
+	}
+	return b, true
+}
+
+func (r *headerReader) mustBody() Body {
+	b, ok := r.optBody()
+	if !ok {
+		r.fail(errors.New("no body line where it belongs"))
+	}
+	return b
+}
+
+// mustNonceBody is mustBody for a kind whose stored body starts with a nonce.
+func (r *headerReader) mustNonceBody() Body {
+	b := r.mustBody()
+	if r.err == nil {
+		r.err = checkNonce(b)
+	}
+	return b
+}
+
+// done checks that nothing is left.
+func (r *headerReader) done() error {
+	if r.err == nil && len(r.lines) > 0 {
+		r.err = fmt.Errorf("unknown or misplaced line: %.80q", r.lines[0])
+	}
+	return r.err
+}

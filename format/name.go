@@ -1,0 +1,69 @@
+package format
+
+import (
+	"fmt"
+	"strings"
+	"unicode/utf8"
+)
+
+// EncodeName writes a name for a header: UTF-8 with every byte outside [A-Za-z0-9._@:+/-] as %XX, upper-case digits.
+// The empty name is refused, and one that takes more than MaxName bytes, or that is not UTF-8.
+func EncodeName(s string) (string, error) {
+	if s == "" {
+		return "", fmt.Errorf("empty name")
+	}
+	if !utf8.ValidString(s) {
+		return "", fmt.Errorf("name is not UTF-8: %.80q", s)
+	}
+	var b strings.Builder
+	for i := 0; i < len(s); i++ {
+		if c := s[i]; isNameByte(c) {
+			b.WriteByte(c)
+		} else {
+			fmt.Fprintf(&b, "%%%02X", c)
+		}
+	}
+	if b.Len() > MaxName {
+		return "", fmt.Errorf("name takes %d bytes encoded, %d is the most: %.80q", b.Len(), MaxName, s)
+	}
+	return b.String(), nil
+}
+
+// DecodeName reads what EncodeName wrote, and nothing else: an escape that was not needed is refused.
+func DecodeName(s string) (string, error) {
+	out := make([]byte, 0, len(s))
+	for i := 0; i < len(s); i++ {
+		if s[i] != '%' {
+			out = append(out, s[i])
+			continue
+		}
+		if i+2 >= len(s) {
+			return "", fmt.Errorf("bad name: %.80q", s)
+		}
+		hi, lo := unhex(s[i+1]), unhex(s[i+2])
+		if hi < 0 || lo < 0 {
+			return "", fmt.Errorf("bad name: %.80q", s)
+		}
+		out = append(out, byte(hi<<4|lo))
+		i += 2
+	}
+	name := string(out)
+	if again, err := EncodeName(name); err != nil || again != s {
+		return "", fmt.Errorf("bad name: %.80q", s)
+	}
+	return name, nil
+}
+
+func isNameByte(c byte) bool {
+	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || strings.IndexByte("._@:+/-", c) >= 0
+}
+
+func unhex(c byte) int {
+	switch {
+	case c >= '0' && c <= '9':
+		return int(c - '0')
+	case c >= 'A' && c <= 'F':
+		return int(c-'A') + 10
+	}
+	return -1
+}

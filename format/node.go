@@ -1,0 +1,154 @@
+package format
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+)
+
+// FanOut is the number of children a node, or a page of tombstones, has at most. 256 keeps one of them under 20 KiB, and a
+// cluster of 16 million members three levels deep.
+const FanOut = 256
+
+// Node is a run of a cluster's members in arrival order: entries, or nodes of one level below. Its id proves the whole run, and
+// there is one tree for each run (Nodes builds it): all leaves are of level 0, all nodes but the last of a level are full, and a root
+// has two children at least, unless it is a leaf. docs/format/node.md is its page.
+type Node struct {
+	Level    int    // 0: children are entries; n: children are nodes of level n-1
+	Count    uint64 // entries below
+	Children []ID
+}
+
+const nodeVersion = 1
+
+// Encode returns the node's header.
+func (n *Node) Encode() ([]byte, error) {
+	if err := n.check(); err != nil {
+		return nil, fmt.Errorf("node: %w", err)
+	}
+	w := newHeader("node", nodeVersion)
+	w.number("level", uint64(n.Level))
+	w.number("count", n.Count)
+	key := childKey(n.Level)
+	for _, c := range n.Children {
+		w.line(key, w.id(c))
+	}
+	b, err := w.bytes()
+	if err != nil {
+		return nil, fmt.Errorf("node: %w", err)
+	}
+	return b, nil
+}
+
+// DecodeNode reads a node's header.
+func DecodeNode(b []byte) (*Node, error) {
+	r, err := readHeader(b, "node", nodeVersion)
+	if err != nil {
+		return nil, fmt.Errorf("node: %w", err)
+	}
+	n := &Node{}
+	level := r.uint(r.must("level", 1)[0])
+	n.Count = r.uint(r.must("count", 1)[0])
+	if r.err == nil && level > maxLevel {
+		r.fail(fmt.Errorf("level %d, %d is the most", level, maxLevel))
+	}
+	n.Level = int(level)
+	for {
+		f, ok := r.take(childKey(n.Level), 1)
+		if !ok {
+			break
+		}
+		n.Children = append(n.Children, r.id(f[0]))
+	}
+	if err := r.done(); err != nil {
+		return nil, fmt.Errorf("node: %w", err)
+	}
+	if err := n.check(); err != nil {
+		return nil, fmt.Errorf("node: %w", err)
+	}
+	return n, nil
+}
+
+// maxLevel is deep enough for 256^6 members.
+const maxLevel = 5
+
+func childKey(level int) string {
+	if level == 0 {
+		return "entry"
+	}
+	return "node"
+}
+
+func (n *Node) check() error {
+	switch {
+	case n.Level < 0 || n.Level > maxLevel:
+		return fmt.Errorf("level %d, %d is the most", n.Level, maxLevel)
+	case len(n.Children) == 0 || len(n.Children) > FanOut:
+		return fmt.Errorf("%d children, 1 to %d belong", len(n.Children), FanOut)
+	case n.Level == 0 && n.Count != uint64(len(n.Children)):
+		return errors.New("count is not the number of entries")
+	case n.Level > 0 && (n.Count <= full(n.Level-1)*uint64(len(n.Children)-1) || n.Count > full(n.Level-1)*uint64(len(n.Children))):
+		return errors.New("count does not fit the number of nodes: all but the last are full")
+	}
+	return nil
+}
+
+// full is the number of entries below a full node of a level.
+func full(level int) uint64 {
+	n := uint64(FanOut)
+	for ; level > 0; level-- {
+		n *= FanOut
+	}
+	return n
+}
+
+// Nodes builds the one tree over a run of entries and returns its nodes, children before parents, the root last. It returns
+// nothing for no entries.
+func Nodes(run []ID) ([]*Node, error) {
+	if len(run) == 0 {
+		return nil, nil
+	}
+	var all, row []*Node
+	for start := 0; start < len(run); start += FanOut {
+		part := run[start:min(start+FanOut, len(run))]
+		row = append(row, &Node{Count: uint64(len(part)), Children: slices.Clone(part)})
+	}
+	for {
+		all = append(all, row...)
+		if len(row) == 1 {
+			return all, nil
+		}
+		above, err := rowAbove(row)
+		if err != nil {
+			return nil, err
+		}
+		row = above
+	}
+}
+
+func rowAbove(row []*Node) ([]*Node, error) {
+	var above []*Node
+	for start := 0; start < len(row); start += FanOut {
+		n := &Node{Level: row[start].Level + 1}
+		for _, c := range row[start:min(start+FanOut, len(row))] {
+			b, err := c.Encode()
+			if err != nil {
+				return nil, err
+			}
+			n.Children = append(n.Children, Sum(b))
+			n.Count += c.Count
+		}
+		above = append(above, n)
+	}
+	return above, nil
+}
+
+// NodeOf returns the id of the node over a run of entries, which proves the run; the zero ID for no entries.
+func NodeOf(run []ID) (ID, error) {
+	nodes, err := Nodes(run)
+	if err != nil || len(nodes) == 0 {
+		return ID{}, err
+	}
+	b, err := nodes[len(nodes)-1].Encode()
+	return Sum(b), err
+}

@@ -1,0 +1,203 @@
+package format
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"slices"
+)
+
+// A pack's index finds objects in it by id and by source. It is derived: the pack alone gives it back. See docs/format/pack.md.
+const (
+	PackIndexMagic = "ctx idx 1\n"
+
+	idxHead   = len(PackIndexMagic) + sha256.Size + 3*4 // magic, pack id, counts of ids, sources and blocks
+	idxFan    = 256 * 4
+	idxPlace  = 2 * 5 // bytes for an object's two positions
+	idxSource = 4 + 4 // tag, number of the id
+	idxBlock  = 1 + 4 + 4
+	idxCount  = 1<<31 - 1 // ids or blocks of a pack
+
+	maxPosition = 1<<40 - 2 // a stream of a pack has a tebibyte at most
+	noPosition  = 1<<40 - 1
+)
+
+// PackPlace is where a pack has an object: positions of its two records in the streams of headers and of bodies.
+type PackPlace struct {
+	Header int64
+	Body   int64 // -1 where the pack has no body for it
+}
+
+// PackEntry is an object of a pack as its index lists it.
+type PackEntry struct {
+	ID ID
+	PackPlace
+	Sourced bool   // it has a source, see SourceKey
+	Tag     uint32 // and the first four bytes of its key; the header itself says whether the rest agrees
+}
+
+// SourceKey returns what an import looks an entry up by: the first 16 bytes of the SHA-256 of agent, session and message id, the
+// first three fields of the header's source line with single spaces between. ok is false for a header without such a line.
+func SourceKey(header []byte) (key [16]byte, ok bool) {
+	_, rest, ok := bytes.Cut(header, []byte("\nsource "))
+	if !ok {
+		return key, false
+	}
+	line, _, ok := bytes.Cut(rest, []byte{'\n'})
+	if !ok {
+		return key, false
+	}
+	fields := bytes.SplitN(line, []byte{' '}, 4)
+	if len(fields) < 3 || len(fields[0]) == 0 || len(fields[1]) == 0 || len(fields[2]) == 0 {
+		return key, false
+	}
+	sum := sha256.Sum256(bytes.Join(fields[:3], []byte{' '}))
+	return [16]byte(sum[:16]), true
+}
+
+// SourceTag returns the part of a source key that an index keeps.
+func SourceTag(key [16]byte) uint32 { return binary.BigEndian.Uint32(key[:]) }
+
+// EncodePackIndex returns the index of the pack named pack, which has these objects and these blocks, the latter in the order of
+// the file. Entries may come in any order and are sorted in place; an id that comes twice is an error, as is an entry outside the blocks.
+func EncodePackIndex(pack ID, entries []PackEntry, blocks []PackBlock) ([]byte, error) {
+	slices.SortFunc(entries, func(a, b PackEntry) int { return a.ID.Compare(b.ID) })
+	if err := checkIndex(entries, blocks); err != nil {
+		return nil, err
+	}
+	sources := sourceTable(entries)
+	size := idxHead + idxFan + len(entries)*(len(ID{})+idxPlace) + len(sources)*idxSource + len(blocks)*idxBlock + sha256.Size
+	out := make([]byte, 0, size)
+	out = append(out, PackIndexMagic...)
+	out = append(out, pack[:]...)
+	for _, n := range []int{len(entries), len(sources), len(blocks)} {
+		out = binary.BigEndian.AppendUint32(out, uint32(n))
+	}
+	out = appendFan(out, entries)
+	for i := range entries {
+		out = append(out, entries[i].ID[:]...)
+	}
+	for i := range entries {
+		out = appendPosition(out, entries[i].Header)
+		out = appendPosition(out, entries[i].Body)
+	}
+	for _, s := range sources {
+		out = binary.BigEndian.AppendUint64(out, s)
+	}
+	for _, b := range blocks {
+		if out, _ = AppendPackBlockHead(out, b); out == nil {
+			return nil, errors.New("bad block") // not reached: checkIndex looked
+		}
+	}
+	sum := sha256.Sum256(out)
+	return append(out, sum[:]...), nil
+}
+
+func checkIndex(entries []PackEntry, blocks []PackBlock) error {
+	if len(entries) == 0 || len(entries) > idxCount || len(blocks) > idxCount {
+		return fmt.Errorf("a pack cannot have %d objects in %d blocks", len(entries), len(blocks))
+	}
+	var raw [2]int64
+	for _, b := range blocks {
+		if err := b.check(); err != nil {
+			return err
+		}
+		if b.Kind == PackHeaders {
+			raw[0] += int64(b.Raw)
+		} else {
+			raw[1] += int64(b.Raw)
+		}
+	}
+	if max(raw[0], raw[1]) > maxPosition {
+		return errors.New("pack is too large")
+	}
+	for i, e := range entries {
+		if i > 0 && e.ID.Compare(entries[i-1].ID) <= 0 {
+			return fmt.Errorf("ids are out of order or twice in a pack: %v", e.ID)
+		}
+		if e.Header < 0 || e.Header >= raw[0] || e.Body < -1 || e.Body >= raw[1] {
+			return fmt.Errorf("object is outside its pack: %v", e.ID)
+		}
+	}
+	return nil
+}
+
+// sourceTable returns tag and entry number of every sourced entry as one number each, in order.
+func sourceTable(entries []PackEntry) []uint64 {
+	var table []uint64
+	for i, e := range entries {
+		if e.Sourced {
+			table = append(table, uint64(e.Tag)<<32|uint64(i))
+		}
+	}
+	slices.Sort(table)
+	return table
+}
+
+func appendFan(out []byte, entries []PackEntry) []byte {
+	i := 0
+	for first := range 256 {
+		for i < len(entries) && int(entries[i].ID[0]) <= first {
+			i++
+		}
+		out = binary.BigEndian.AppendUint32(out, uint32(i))
+	}
+	return out
+}
+
+func appendPosition(out []byte, at int64) []byte {
+	if at < 0 {
+		at = noPosition
+	}
+	return append(out, byte(at>>32), byte(at>>24), byte(at>>16), byte(at>>8), byte(at))
+}
+
+func position(b []byte) int64 {
+	at := int64(b[0])<<32 | int64(binary.BigEndian.Uint32(b[1:]))
+	if at == noPosition {
+		return -1
+	}
+	return at
+}
+
+// DecodePackIndex reads a whole index and checks all of it: its digest, its order, its limits, and that it is the one encoding
+// of what it says. Entries come back in the order of their ids. For look-ups, which need a small part, see OpenPackIndex.
+func DecodePackIndex(b []byte) (pack ID, entries []PackEntry, blocks []PackBlock, err error) {
+	x, err := OpenPackIndex(bytes.NewReader(b), int64(len(b)))
+	if err != nil {
+		return ID{}, nil, nil, err
+	}
+	body := b[:len(b)-sha256.Size]
+	if sum := sha256.Sum256(body); !bytes.Equal(sum[:], b[len(body):]) {
+		return ID{}, nil, nil, errors.New("pack index does not match its digest")
+	}
+	if blocks, err = x.Blocks(); err != nil {
+		return ID{}, nil, nil, err
+	}
+	entries = make([]PackEntry, 0, x.Len())
+	err = x.Each(0, func(id ID, at PackPlace) (bool, error) {
+		entries = append(entries, PackEntry{ID: id, PackPlace: at})
+		return true, nil
+	})
+	if err != nil {
+		return ID{}, nil, nil, err
+	}
+	for i := range x.sources {
+		s := binary.BigEndian.Uint64(b[x.sourcesAt()+int64(i)*idxSource:])
+		n := int(uint32(s))
+		if n >= len(entries) || entries[n].Sourced {
+			return ID{}, nil, nil, errors.New("bad source table in a pack index")
+		}
+		entries[n].Sourced, entries[n].Tag = true, uint32(s>>32)
+	}
+	again, err := EncodePackIndex(x.Pack, entries, blocks)
+	if err != nil {
+		return ID{}, nil, nil, err
+	}
+	if !bytes.Equal(again, b) {
+		return ID{}, nil, nil, errors.New("pack index is not in the one accepted encoding")
+	}
+	return x.Pack, entries, blocks, nil
+}

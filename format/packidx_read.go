@@ -1,0 +1,219 @@
+package format
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+)
+
+// PackIndex looks things up in an index without reading all of it: a look-up by id in a pack of a million objects reads some
+// ten pieces of it, 2 KiB in all. What it returns is bounded but not proven by the index's digest (DecodePackIndex does that): whoever fetches
+// an object checks its id. It may be used from several goroutines if its reader may.
+type PackIndex struct {
+	Pack ID // the pack it is for
+
+	r                      io.ReaderAt
+	entries, sources, blks int
+	fan                    [256]uint32
+}
+
+// OpenPackIndex reads the head of an index of size bytes: some 1 KiB. It refuses what has another size than the head says.
+func OpenPackIndex(r io.ReaderAt, size int64) (*PackIndex, error) {
+	var head [idxHead + idxFan]byte
+	if size < int64(len(head)) {
+		return nil, errors.New("pack index is cut short")
+	}
+	if err := readAt(r, head[:], 0); err != nil {
+		return nil, err
+	}
+	if string(head[:len(PackIndexMagic)]) != PackIndexMagic {
+		return nil, errors.New("not a pack index of a known version")
+	}
+	x := &PackIndex{r: r}
+	b := head[len(PackIndexMagic):]
+	copy(x.Pack[:], b)
+	b = b[len(x.Pack):]
+	counts := [3]int64{}
+	for i := range counts {
+		counts[i] = int64(binary.BigEndian.Uint32(b[4*i:]))
+	}
+	want := int64(len(head)) + counts[0]*int64(len(ID{})+idxPlace) + counts[1]*idxSource + counts[2]*idxBlock + int64(len(ID{}))
+	if size != want || counts[0] == 0 || counts[1] > counts[0] || max(counts[0], counts[2]) > idxCount {
+		return nil, errors.New("pack index has a size that its head does not give")
+	}
+	x.entries, x.sources, x.blks = int(counts[0]), int(counts[1]), int(counts[2])
+	return x, x.readFan(b[3*4:])
+}
+
+func (x *PackIndex) readFan(b []byte) error {
+	last := uint32(0)
+	for i := range x.fan {
+		x.fan[i] = binary.BigEndian.Uint32(b[4*i:])
+		if x.fan[i] < last {
+			return errors.New("bad table of first bytes in a pack index")
+		}
+		last = x.fan[i]
+	}
+	if int(last) != x.entries {
+		return errors.New("bad table of first bytes in a pack index")
+	}
+	return nil
+}
+
+// Len returns the number of objects.
+func (x *PackIndex) Len() int { return x.entries }
+
+func (x *PackIndex) idsAt() int64     { return int64(idxHead + idxFan) }
+func (x *PackIndex) placesAt() int64  { return x.idsAt() + int64(x.entries)*int64(len(ID{})) }
+func (x *PackIndex) sourcesAt() int64 { return x.placesAt() + int64(x.entries)*idxPlace }
+func (x *PackIndex) blocksAt() int64  { return x.sourcesAt() + int64(x.sources)*idxSource }
+
+// window is how many ids or tags are read at once when a search is down to them.
+const window = 32
+
+// Find returns where the pack has the object id; ok is false where it has not.
+func (x *PackIndex) Find(id ID) (at PackPlace, ok bool, err error) {
+	n, found, err := x.Search(id)
+	if err != nil || !found {
+		return PackPlace{}, false, err
+	}
+	var b [idxPlace]byte
+	if err := readAt(x.r, b[:], x.placesAt()+int64(n)*idxPlace); err != nil {
+		return PackPlace{}, false, err
+	}
+	return placeOf(b[:]), true, nil
+}
+
+func placeOf(b []byte) PackPlace {
+	return PackPlace{Header: position(b), Body: position(b[5:])}
+}
+
+// Search returns the number of the first id that is not less than id, and whether it is id. Numbers count from 0 in the order of ids.
+func (x *PackIndex) Search(id ID) (n int, found bool, err error) {
+	lo, hi := 0, int(x.fan[id[0]])
+	if id[0] > 0 {
+		lo = int(x.fan[id[0]-1])
+	}
+	return x.search(x.idsAt(), len(id), id[:], lo, hi, x.entries)
+}
+
+// search finds the first item not less than key in a sorted table of count items of width bytes, which are compared by their
+// first len(key) bytes. All items before lo are known to be less, and those from hi on not to be.
+func (x *PackIndex) search(table int64, width int, key []byte, lo, hi, count int) (at int, found bool, err error) {
+	item := make([]byte, (window+1)*width)
+	for hi-lo > window {
+		mid := lo + (hi-lo)/2
+		if err := readAt(x.r, item[:width], table+int64(mid)*int64(width)); err != nil {
+			return 0, false, err
+		}
+		if bytes.Compare(item[:len(key)], key) < 0 {
+			lo = mid + 1
+		} else {
+			hi = mid
+		}
+	}
+	// The item at hi may be the one: it was not less than key when it became hi.
+	n := min(hi+1, count) - lo
+	item = item[:n*width]
+	if err := readAt(x.r, item, table+int64(lo)*int64(width)); err != nil {
+		return 0, false, err
+	}
+	for ; len(item) > 0; lo++ {
+		if c := bytes.Compare(item[:len(key)], key); c >= 0 {
+			return lo, c == 0, nil
+		}
+		item = item[width:]
+	}
+	return lo, false, nil
+}
+
+// Each calls fn for the objects from number n on, in the order of their ids, until it returns false or an error, which is
+// returned. It reads the index in pieces of some 20 KiB.
+func (x *PackIndex) Each(n int, fn func(ID, PackPlace) (bool, error)) error {
+	const piece = 512
+	ids, places := make([]byte, piece*len(ID{})), make([]byte, piece*idxPlace)
+	for ; n < x.entries; n += piece {
+		count := min(piece, x.entries-n)
+		if err := readAt(x.r, ids[:count*len(ID{})], x.idsAt()+int64(n)*int64(len(ID{}))); err != nil {
+			return err
+		}
+		if err := readAt(x.r, places[:count*idxPlace], x.placesAt()+int64(n)*idxPlace); err != nil {
+			return err
+		}
+		for i := range count {
+			more, err := fn(ID(ids[i*len(ID{}):]), placeOf(places[i*idxPlace:]))
+			if err != nil || !more {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// Tagged returns the ids of the objects whose source key begins with tag, with their places, in the order of ids. Few are
+// there by chance, but their headers have to be looked at.
+func (x *PackIndex) Tagged(tag uint32) ([]PackEntry, error) {
+	key := binary.BigEndian.AppendUint32(nil, tag)
+	n, _, err := x.search(x.sourcesAt(), idxSource, key, 0, x.sources, x.sources)
+	var out []PackEntry
+	for ; err == nil && n < x.sources; n++ {
+		var b [idxSource]byte
+		if err = readAt(x.r, b[:], x.sourcesAt()+int64(n)*idxSource); err != nil {
+			break
+		}
+		if !bytes.HasPrefix(b[:], key) {
+			break
+		}
+		var e PackEntry
+		if e, err = x.entry(int(binary.BigEndian.Uint32(b[4:]))); err == nil {
+			e.Sourced, e.Tag = true, tag
+			out = append(out, e)
+		}
+	}
+	return out, err
+}
+
+func (x *PackIndex) entry(n int) (PackEntry, error) {
+	if n < 0 || n >= x.entries {
+		return PackEntry{}, fmt.Errorf("bad number in the source table of a pack index: %d", n)
+	}
+	var e PackEntry
+	var place [idxPlace]byte
+	if err := readAt(x.r, e.ID[:], x.idsAt()+int64(n)*int64(len(e.ID))); err != nil {
+		return PackEntry{}, err
+	}
+	err := readAt(x.r, place[:], x.placesAt()+int64(n)*idxPlace)
+	e.PackPlace = placeOf(place[:])
+	return e, err
+}
+
+// Blocks returns the pack's blocks in the order of its file.
+func (x *PackIndex) Blocks() ([]PackBlock, error) {
+	b := make([]byte, x.blks*idxBlock)
+	if err := readAt(x.r, b, x.blocksAt()); err != nil {
+		return nil, err
+	}
+	blocks := make([]PackBlock, 0, x.blks)
+	for ; len(b) > 0; b = b[idxBlock:] {
+		block, err := ParsePackBlockHead(b)
+		if err != nil {
+			return nil, err
+		}
+		blocks = append(blocks, block)
+	}
+	return blocks, nil
+}
+
+// readAt fills b from offset at.
+func readAt(r io.ReaderAt, b []byte, at int64) error {
+	n, err := r.ReadAt(b, at)
+	if n == len(b) {
+		return nil
+	}
+	if err == nil || errors.Is(err, io.EOF) {
+		return errors.New("pack index is cut short")
+	}
+	return err
+}

@@ -1,0 +1,298 @@
+package format_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gemini-ctx/ctx/format"
+)
+
+// One small conversation, an object of every kind. The examples in docs/format are of the same one.
+const (
+	sampleSession = "9f77ed91-4c41-4a3c-9d53-0c2f4b8f0a11"
+	sampleStore   = "5a6f9c1e0b7d4832a1c4e6f80b9d2e37"
+	question      = "Where do the temporary files go?"
+	answer        = "Into tmp/. The next holder of the lock sweeps them."
+)
+
+var sampleTime = time.Date(2026, 11, 21, 0, 42, 9, 328e6, time.UTC)
+
+// stored is a body with a made-up nonce in front: bytes of one value, so that a dump shows where the text starts.
+func stored(nonce byte, text string) []byte {
+	return []byte(strings.Repeat(string(rune(nonce)), format.NonceLen) + text)
+}
+
+func idOf(header []byte, err error) format.ID {
+	if err != nil {
+		panic(err)
+	}
+	return format.Sum(header)
+}
+
+func nonceBody(nonce byte, text string) *format.Body {
+	b := format.SumBody(stored(nonce, text), format.MediaText)
+	return &b
+}
+
+func sampleQuestion() *format.Entry {
+	return &format.Entry{
+		Seq: 1, Session: sampleSession, Kind: format.KindMessage, Role: "user", Author: "Ada Lovelace", Time: sampleTime,
+		Invocation: "i-1", Body: nonceBody(1, question),
+		Source: &format.Source{Agent: "gemini-cli", Session: sampleSession, Message: "m-1", Digest: "0f1e2d3c4b5a6978"},
+	}
+}
+
+func sampleAnswer() *format.Entry {
+	return &format.Entry{
+		Parents: []format.ID{idOf(sampleQuestion().Encode())},
+		Seq:     2, Session: sampleSession, Kind: format.KindMessage, Role: "model", Author: "gemini-2.5-flash",
+		Time: sampleTime.Add(1672 * time.Millisecond), Invocation: "i-1",
+		Calls: []format.Call{{ID: "call-1", Tool: "read_file"}}, Tokens: 431, Body: nonceBody(2, answer),
+	}
+}
+
+func storyEntries() []*format.Entry {
+	q, a := idOf(sampleQuestion().Encode()), idOf(sampleAnswer().Encode())
+	base := format.Entry{Parents: []format.ID{a}, Seq: 2, Session: sampleSession, Time: sampleTime.Add(time.Minute)}
+	step := func(kind string, change func(*format.Entry)) *format.Entry {
+		e := base
+		e.Kind = kind
+		change(&e)
+		return &e
+	}
+	return []*format.Entry{
+		sampleQuestion(),
+		sampleAnswer(),
+		step(format.KindAmend, func(e *format.Entry) { e.Role, e.Amends, e.Body = "model", a, nonceBody(3, "x") }),
+		step(format.KindNote, func(e *format.Entry) { e.Role, e.Body, e.Results = "tool", nonceBody(4, ""), []string{"call-1"} }),
+		step(format.KindFork, func(e *format.Entry) { e.Children = []string{"left", "right side"} }),
+		step(format.KindJoin, func(e *format.Entry) { e.Parents = []format.ID{a, q} }),
+		step(format.KindRewind, func(e *format.Entry) { e.Parents, e.Left = []format.ID{q}, a }),
+		step(format.KindMask, func(e *format.Entry) { e.Body = nonceBody(5, "[]") }),
+		step(format.KindReplace, func(e *format.Entry) { e.Body = nonceBody(6, "[]") }),
+		step(format.KindEpoch, func(e *format.Entry) { e.Epoch = idOf(sampleEpoch().Encode()) }),
+	}
+}
+
+func sampleMembers() []format.ID {
+	return []format.ID{idOf(sampleQuestion().Encode()), idOf(sampleAnswer().Encode())}
+}
+
+func sampleNode() *format.Node {
+	nodes, err := format.Nodes(sampleMembers())
+	if err != nil {
+		panic(err)
+	}
+	return nodes[0]
+}
+
+// sampleTree is the root over 257 members, the question 256 times and the answer.
+func sampleTree() *format.Node {
+	m := sampleMembers()
+	run := make([]format.ID, 257)
+	for i := range run {
+		run[i] = m[0]
+	}
+	run[256] = m[1]
+	nodes, err := format.Nodes(run)
+	if err != nil {
+		panic(err)
+	}
+	return nodes[2]
+}
+
+func sampleSummary() *format.Summary {
+	node := idOf(sampleNode().Encode())
+	return &format.Summary{
+		Node: node, Generation: 1, Summarizer: "extractive", Version: "1", Inputs: []format.Input{{ID: node}},
+		Body: *nonceBody(7, answer),
+	}
+}
+
+// sampleLater is made of a summary and a node, by a model, at a leave.
+func sampleLater() *format.Summary {
+	node := idOf(sampleTree().Encode())
+	return &format.Summary{
+		Node: node, Generation: 2, Interim: true, Summarizer: "gemini", Version: "2.5-flash", Prompt: format.Sum([]byte("prompt")),
+		Inputs: []format.Input{{Summary: true, ID: idOf(sampleSummary().Encode())}, {ID: idOf(sampleNode().Encode())}},
+		Body:   *nonceBody(8, "tmp/ is swept."),
+	}
+}
+
+func sampleTombstone() *format.Tombstone {
+	return &format.Tombstone{
+		Cluster: 0, Node: idOf(sampleNode().Encode()), Count: 2, Arrival: 2, Summary: idOf(sampleSummary().Encode()),
+		Body: *nonceBody(9, "temporary files, tmp/"),
+	}
+}
+
+func samplePage() *format.Page {
+	return &format.Page{Slots: []format.Slot{{Place: 3, Number: 0, ID: idOf(sampleTombstone().Encode())}}}
+}
+
+func samplePages() *format.Page {
+	return &format.Page{Level: 1, Slots: []format.Slot{
+		{Place: 0, Number: 1, ID: idOf(samplePage().Encode())},
+		{Place: 2, Number: 256, ID: format.Sum([]byte("a page"))},
+	}}
+}
+
+func sampleForest() *format.Forest {
+	return &format.Forest{
+		Name: "main", Opened: 3, Arrivals: 300, Evicted: 4,
+		Clusters: []format.Cluster{
+			{Number: 1, Node: idOf(sampleNode().Encode()), Count: 2, Arrival: 7},
+			{Number: 2, Node: idOf(sampleTree().Encode()), Count: 257, Arrival: 300, Covers: []format.Cover{
+				{Summary: idOf(sampleSummary().Encode()), Count: 2},
+				{Summary: idOf(sampleLater().Encode()), Offset: 2, Count: 200, Interim: true},
+			}},
+		},
+		Tombs: idOf(samplePage().Encode()), TombCount: 1,
+	}
+}
+
+func sampleBlob() []byte { return []byte("2026-11-21\n") }
+
+func blobHeader() ([]byte, error) {
+	return format.EncodeBlob(format.SumBody(sampleBlob(), format.MediaText))
+}
+
+func sampleEpoch() *format.Epoch {
+	date := idOf(blobHeader())
+	return &format.Epoch{
+		Initial: []format.KeyValue{{Key: "core/branch", Blob: format.Sum([]byte("a blob"))}, {Key: "core/date", Blob: date}},
+		Current: []format.KeyValue{{Key: "core/branch"}, {Key: "core/date", Blob: date}},
+		Body:    format.SumBody([]byte(epochText), format.MediaText),
+	}
+}
+
+const epochText = "<system-update>\ncore/branch: removed\n</system-update>\n"
+
+func sampleAbsent() *format.Absent {
+	return &format.Absent{Object: idOf(sampleQuestion().Encode()), Reason: format.ReasonForgotten, Time: sampleTime.Add(time.Hour)}
+}
+
+func sampleSessionValue() format.Value {
+	return format.Value{
+		Kind: format.SessionValue, ID: idOf(sampleAnswer().Encode()), Frontier: 2, Pin: idOf(sampleForest().Encode()), Through: 1,
+	}
+}
+
+func sampleCheckpoint() *format.Checkpoint {
+	_, digest, err := sampleOperation().Encode()
+	if err != nil {
+		panic(err)
+	}
+	return &format.Checkpoint{
+		Store: sampleStore, Number: 1, Digest: digest, Segment: 1, Offset: 352,
+		Refs: []format.Ref{
+			{Name: "HEAD", Value: format.Value{Kind: format.NameValue, Name: sampleSession}},
+			{Name: "forests/main", Value: format.Value{Kind: format.ObjectValue, ID: idOf(sampleForest().Encode())}},
+			{Name: "sessions/" + sampleSession + "/main", Value: sampleSessionValue()},
+			{Name: "user/café notes", Value: format.Value{Kind: format.ObjectValue, ID: idOf(sampleQuestion().Encode())}},
+		},
+	}
+}
+
+func emptyCheckpoint() *format.Checkpoint {
+	return &format.Checkpoint{Store: sampleStore, Segment: 1, Offset: 45}
+}
+
+// sampleOperation is the first append of a store.
+func sampleOperation() *format.Operation {
+	m := sampleMembers()
+	return &format.Operation{
+		Number: 1, Time: sampleTime, Verb: "append", Session: sampleSession,
+		Refs: []format.RefUpdate{
+			{Name: "HEAD", New: format.Value{Kind: format.NameValue, Name: sampleSession}},
+			{Name: "sessions/" + sampleSession + "/main", New: format.Value{Kind: format.SessionValue, ID: m[1], Frontier: 1}},
+		},
+		Forests: []format.ForestUpdate{{Name: "main", Decisions: []format.Decision{{Kind: format.DecideJoin, ID: m[0]}}}},
+	}
+}
+
+// fullOperation has every kind of value and of decision.
+func fullOperation() *format.Operation {
+	m := sampleMembers()
+	_, before, err := sampleOperation().Encode()
+	if err != nil {
+		panic(err)
+	}
+	sum, tomb := idOf(sampleSummary().Encode()), idOf(sampleTombstone().Encode())
+	return &format.Operation{
+		Number: 2, Before: before, Time: sampleTime.Add(time.Second), Verb: "undo", About: 1,
+		Refs: []format.RefUpdate{
+			{Name: "HEAD", Old: format.Value{Kind: format.NameValue, Name: sampleSession}},
+			{Name: "sessions/s/main", Old: sampleSessionValue(), New: format.Value{Kind: format.SessionValue, ID: m[0]}},
+			{Name: "user/x", New: format.Value{Kind: format.ObjectValue, ID: m[0]}},
+		},
+		Forests: []format.ForestUpdate{
+			{Name: "flat", Decisions: []format.Decision{{Kind: format.DecideDrop, Cluster: 300, ID: sum}}},
+			{Name: "main", Decisions: []format.Decision{
+				{Kind: format.DecideRetract, ID: m[1], Offset: 1},
+				{Kind: format.DecideRestore, ID: m[1], Offset: 1},
+				{Kind: format.DecideSettle, ID: sum, Count: 2},
+				{Kind: format.DecideSettle, Cluster: 1, ID: sum, Offset: 2, Count: 5, Interim: true},
+				{Kind: format.DecideEvict, ID: tomb},
+				{Kind: format.DecideJoin, Cluster: 2, ID: m[0]},
+			}},
+		},
+	}
+}
+
+func emptyOperation() *format.Operation {
+	return &format.Operation{Number: 1, Time: time.UnixMilli(0).UTC(), Verb: "init"}
+}
+
+// codec is a kind of bytes: its samples, and what decoding and encoding makes of bytes.
+type codec struct {
+	name    string
+	samples [][]byte
+	again   func([]byte) ([]byte, error)
+}
+
+// all holds the codecs that take a whole file or header. What a codec accepts it prints back as it was.
+func codecs(tb testing.TB) []codec {
+	tb.Helper()
+	bytesOf := func(b []byte, err error) []byte {
+		tb.Helper()
+		if err != nil {
+			tb.Fatal(err)
+		}
+		return b
+	}
+	record := func(op *format.Operation) []byte {
+		b, _, err := op.Encode()
+		return bytesOf(b, err)
+	}
+	var entries [][]byte
+	for _, e := range storyEntries() {
+		entries = append(entries, bytesOf(e.Encode()))
+	}
+	return []codec{
+		{"entry", entries, againEntry},
+		{"blob", [][]byte{bytesOf(blobHeader())}, againBlob},
+		{"node", [][]byte{bytesOf(sampleNode().Encode()), bytesOf(sampleTree().Encode())}, againNode},
+		{"summary", [][]byte{bytesOf(sampleSummary().Encode()), bytesOf(sampleLater().Encode())}, againSummary},
+		{"tombstone", [][]byte{bytesOf(sampleTombstone().Encode())}, againTombstone},
+		{"page", [][]byte{bytesOf(samplePage().Encode()), bytesOf(samplePages().Encode())}, againPage},
+		{"forest", [][]byte{bytesOf(sampleForest().Encode()), bytesOf((&format.Forest{Name: "flat"}).Encode())}, againForest},
+		{"epoch", [][]byte{bytesOf(sampleEpoch().Encode())}, againEpoch},
+		{"absent", [][]byte{bytesOf(sampleAbsent().Encode())}, againAbsent},
+		{"operation", [][]byte{record(sampleOperation()), record(fullOperation()), record(emptyOperation())}, againOperation},
+		{"checkpoint", [][]byte{bytesOf(sampleCheckpoint().Encode()), bytesOf(emptyCheckpoint().Encode())}, againCheckpoint},
+		{"store", [][]byte{format.StoreFormat{Hash: "sha256", Store: sampleStore}.Encode()}, againStore},
+	}
+}
+
+func codecOf(tb testing.TB, name string) codec {
+	tb.Helper()
+	for _, c := range codecs(tb) {
+		if c.name == name {
+			return c
+		}
+	}
+	tb.Fatalf("no codec %q", name)
+	return codec{}
+}

@@ -1,0 +1,109 @@
+package format
+
+import (
+	"errors"
+	"fmt"
+)
+
+// Media types of bodies that ctx writes itself.
+const (
+	MediaText    = "text/plain"                       // UTF-8
+	MediaParts   = "application/json"                 // a JSON array of message parts
+	MediaExtract = "application/vnd.ctx.extract+json" // a ranked list of sentences
+)
+
+// Summary stands for the entries of one node. Its text is the body. docs/format/summary.md is its page.
+type Summary struct {
+	Node       ID
+	Generation uint64 // 1 when it was made of entries alone, else one more than the largest of its inputs
+	Interim    bool   // made at a leave, so that nothing waits for a summariser; never clean
+	Summarizer string // name
+	Version    string
+	Prompt     ID // SHA-256 of the prompt; zero where there is none
+	Inputs     []Input
+	Body       Body
+}
+
+// Input is what a summary was made of: another summary, or a node's entries.
+type Input struct {
+	Summary bool // else a node
+	ID      ID
+}
+
+const summaryVersion = 1
+
+// Encode returns the summary's header.
+func (s *Summary) Encode() ([]byte, error) {
+	if err := s.check(); err != nil {
+		return nil, fmt.Errorf("summary: %w", err)
+	}
+	w := newHeader("summary", summaryVersion)
+	w.line("node", w.id(s.Node))
+	w.number("generation", s.Generation)
+	if s.Interim {
+		w.line("interim")
+	}
+	w.nameList("summarizer", s.Summarizer, s.Version)
+	if !s.Prompt.IsZero() {
+		w.line("prompt", s.Prompt.String())
+	}
+	for _, in := range s.Inputs {
+		w.line("input", inputKind(in.Summary), w.id(in.ID))
+	}
+	w.body(s.Body)
+	b, err := w.bytes()
+	if err != nil {
+		return nil, fmt.Errorf("summary: %w", err)
+	}
+	return b, nil
+}
+
+func inputKind(summary bool) string {
+	if summary {
+		return "summary"
+	}
+	return "node"
+}
+
+// DecodeSummary reads a summary's header.
+func DecodeSummary(b []byte) (*Summary, error) {
+	r, err := readHeader(b, "summary", summaryVersion)
+	if err != nil {
+		return nil, fmt.Errorf("summary: %w", err)
+	}
+	s := &Summary{}
+	s.Node = r.id(r.must("node", 1)[0])
+	s.Generation = r.uint(r.must("generation", 1)[0])
+	_, s.Interim = r.take("interim", 0)
+	by := r.must("summarizer", 2)
+	s.Summarizer, s.Version = r.name(by[0]), r.name(by[1])
+	s.Prompt = r.optID("prompt")
+	for {
+		f, ok := r.take("input", 2)
+		if !ok {
+			break
+		}
+		if f[0] != "summary" && f[0] != "node" {
+			r.fail(fmt.Errorf("input: unknown kind: %.40q", f[0]))
+		}
+		s.Inputs = append(s.Inputs, Input{Summary: f[0] == "summary", ID: r.id(f[1])})
+	}
+	s.Body = r.mustNonceBody()
+	if err := r.done(); err != nil {
+		return nil, fmt.Errorf("summary: %w", err)
+	}
+	if err := s.check(); err != nil {
+		return nil, fmt.Errorf("summary: %w", err)
+	}
+	return s, nil
+}
+
+func (s *Summary) check() error {
+	switch {
+	case s.Generation == 0:
+		return errors.New("generation counts from 1")
+	case len(s.Inputs) == 0:
+		return errors.New("no input")
+	}
+	return nil
+}
