@@ -1,0 +1,139 @@
+package lock
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/gofrs/flock"
+)
+
+// The names in a store's directory. The lock's file is never renamed, replaced or removed: a lock is on a file, not on its name.
+const (
+	fileName  = "lock"
+	ownerName = "lock.owner"
+)
+
+// The pause between two tries. It grows so that many waiters do not spin, and stays short against the time a lock is held,
+// a few file writes.
+const (
+	firstPause = time.Millisecond
+	lastPause  = 20 * time.Millisecond
+)
+
+// maxOwner bounds how much of lock.owner is read.
+const maxOwner = 4096
+
+// Owner says who holds a lock. The caller fills it; nothing here reads the clock or the environment.
+type Owner struct {
+	PID     int       `json:"pid"`
+	Host    string    `json:"host"`
+	Command string    `json:"command"`
+	Since   time.Time `json:"since"`
+}
+
+// String returns one line for people; control characters in the fields are left out.
+func (o Owner) String() string {
+	if o == (Owner{}) {
+		return "an unknown process"
+	}
+	return fmt.Sprintf("%s (process %d on %s since %s)", printable(o.Command), o.PID, printable(o.Host), o.Since.UTC().Format(time.RFC3339))
+}
+
+func printable(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r < ' ' || r == 0x7f {
+			return -1
+		}
+		return r
+	}, s)
+}
+
+// BusyError says that another process kept the lock for as long as the caller would wait.
+type BusyError struct {
+	Owner  Owner // who took it last, as lock.owner says; the zero Owner where that cannot be read
+	Waited time.Duration
+}
+
+func (e *BusyError) Error() string {
+	return fmt.Sprintf("locked by %v, waited %v", e.Owner, e.Waited)
+}
+
+// Held is a lock that is held: what a writer shows to prove it. The zero Held holds nothing.
+type Held struct {
+	dir  string
+	file *flock.Flock
+}
+
+// Acquire takes the lock of the store in dir, waiting up to timeout for it (0: one try) or until ctx is done. It then writes who
+// to <dir>/lock.owner, without a sync, as a hint. A process that ends, however it ends, lets go of its lock; a lock that is
+// held is never stolen, whatever its age. Errors: *BusyError, the error of ctx, and what the file system says.
+func Acquire(ctx context.Context, fs *FS, dir string, timeout time.Duration, who Owner) (*Held, error) {
+	if fs.Stopped() {
+		return nil, ErrStopped
+	}
+	h := &Held{dir: dir, file: flock.New(filepath.Join(dir, fileName))}
+	ok, err := h.wait(ctx, timeout)
+	if err != nil {
+		return nil, fmt.Errorf("cannot lock %q: %w", dir, err)
+	}
+	if !ok {
+		return nil, &BusyError{Owner: ReadOwner(dir), Waited: timeout}
+	}
+	line, err := json.Marshal(who)
+	if err == nil {
+		err = fs.WriteHint(filepath.Join(dir, ownerName), append(line, '\n'))
+	}
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("cannot lock %q: %w", dir, err), h.Release())
+	}
+	return h, nil
+}
+
+// wait tries until the lock is taken; ok is false when the time is up.
+func (h *Held) wait(ctx context.Context, timeout time.Duration) (ok bool, err error) {
+	limited, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+	for pause := firstPause; ; pause = min(pause+pause/2, lastPause) {
+		if ok, err := h.file.TryLock(); ok || err != nil {
+			return ok, err
+		}
+		select {
+		case <-limited.Done():
+			return false, ctx.Err()
+		case <-time.After(pause):
+		}
+	}
+}
+
+// Dir returns the directory whose lock is held.
+func (h *Held) Dir() string { return h.dir }
+
+// Release lets go of the lock. Releasing twice is fine. lock.owner stays: it names the last holder, and is read only while
+// there is one.
+func (h *Held) Release() error {
+	if h == nil || h.file == nil {
+		return nil
+	}
+	if err := h.file.Unlock(); err != nil {
+		return fmt.Errorf("cannot unlock %q: %w", h.dir, err)
+	}
+	return nil
+}
+
+// ReadOwner returns who took the lock of dir last, or the zero Owner where that cannot be told.
+func ReadOwner(dir string) Owner {
+	b, err := ReadAtMost(filepath.Join(dir, ownerName), maxOwner)
+	if err != nil {
+		return Owner{}
+	}
+	var o Owner
+	if json.Unmarshal(b, &o) != nil {
+		return Owner{}
+	}
+	return o
+}
