@@ -1,0 +1,82 @@
+package objects
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+
+	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/lock"
+)
+
+// maxAbsent bounds a record of an absent body: an id, a reason and a time are some 150 bytes, keyed digests may follow.
+const maxAbsent = 64 << 10
+
+// sound reports what is wrong with r as the object id, by what its header says alone. A missing body is no fault here: the
+// result tells whether r is complete.
+func sound(id format.ID, r format.Raw) (complete bool, err error) {
+	if len(r.Header) > format.MaxHeader {
+		return false, fmt.Errorf("header has %d bytes", len(r.Header))
+	}
+	if format.Sum(r.Header) != id {
+		return false, errors.New("header does not match its id")
+	}
+	if _, _, err := format.HeaderKind(r.Header); err != nil {
+		return false, err
+	}
+	body, named, err := format.HeaderBody(r.Header)
+	switch {
+	case err != nil:
+		return false, err
+	case !named && r.Body != nil:
+		return false, errors.New("body without a line for it in the header")
+	case !named:
+		return true, nil
+	case r.Body == nil:
+		return false, nil
+	}
+	return true, body.Check(r.Body)
+}
+
+// gone returns the reason from the absent record of id; ok is false where there is none.
+func (s *Store) gone(id format.ID) (reason string, ok bool, err error) {
+	path := s.absentPath(id)
+	b, err := lock.ReadAtMost(path, maxAbsent)
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", false, nil
+	}
+	if err != nil {
+		return "", false, fmt.Errorf("cannot read why %v is absent: %w", id, err)
+	}
+	a, err := format.DecodeAbsent(b)
+	if err == nil && a.Object != id {
+		err = errors.New("record is for another object")
+	}
+	if err != nil {
+		return "", false, &CorruptError{ID: id, Path: path, Why: err.Error()}
+	}
+	return a.Reason, true, nil
+}
+
+// admit checks an object on its way in, and returns its id. A body that is absent may stay absent, and one that was forgotten
+// may not come back (*GoneError); any other incomplete object is refused.
+func (s *Store) admit(r format.Raw) (format.ID, error) {
+	id := r.ID()
+	complete, err := sound(id, r)
+	if err != nil {
+		return id, fmt.Errorf("cannot store object %v: %w", id, err)
+	}
+	if complete && r.Body == nil {
+		return id, nil // no body to be gone
+	}
+	reason, gone, err := s.gone(id)
+	switch {
+	case err != nil:
+		return id, err
+	case gone && complete:
+		return id, &GoneError{ID: id, Reason: reason}
+	case !gone && !complete:
+		return id, fmt.Errorf("cannot store object %v: its body is missing", id)
+	}
+	return id, nil
+}

@@ -1,0 +1,95 @@
+package objects
+
+import (
+	"fmt"
+	"sync"
+
+	"github.com/gemini-ctx/ctx/format"
+	"github.com/klauspost/compress/zstd"
+)
+
+// Level is how hard a pack is compressed.
+type Level int
+
+// The levels. Fast is for objects as they arrive, Default for gc, Best for gc --best: a sixth of the speed, some 10 % smaller.
+const (
+	Fast Level = iota
+	Default
+	Best
+)
+
+func (l Level) zstd() zstd.EncoderLevel {
+	switch l {
+	case Best:
+		return zstd.SpeedBestCompression
+	case Default:
+		return zstd.SpeedDefault
+	}
+	return zstd.SpeedFastest
+}
+
+// packers is how many blocks of a pack are compressed at once.
+const packers = 2
+
+// codec is zstd, made when it is first needed: a process that reads and writes loose objects only does not pay for it.
+type codec struct {
+	mu       sync.Mutex
+	decoder  *zstd.Decoder
+	encoders [Best + 1]*zstd.Encoder
+}
+
+// encoder returns the encoder of a level. EncodeAll of one may be called from several goroutines.
+func (c *codec) encoder(level Level) (*zstd.Encoder, error) {
+	if level < Fast || level > Best {
+		return nil, fmt.Errorf("unknown level of compression: %d", level)
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.encoders[level] != nil {
+		return c.encoders[level], nil
+	}
+	e, err := zstd.NewWriter(nil,
+		zstd.WithEncoderLevel(level.zstd()),
+		zstd.WithEncoderConcurrency(packers),
+		zstd.WithEncoderCRC(false), // every object in a block has a digest of its own
+	)
+	if err != nil {
+		return nil, fmt.Errorf("cannot start zstd: %w", err)
+	}
+	c.encoders[level] = e
+	return e, nil
+}
+
+// decode unpacks a block's frame. It never allocates more than the block's raw length, which has been checked.
+func (c *codec) decode(b format.PackBlock, frame []byte) ([]byte, error) {
+	d, err := c.reader()
+	if err != nil {
+		return nil, err
+	}
+	raw, err := d.DecodeAll(frame, make([]byte, 0, b.Raw))
+	if err != nil {
+		return nil, fmt.Errorf("block cannot be unpacked: %w", err)
+	}
+	if len(raw) != b.Raw {
+		return nil, fmt.Errorf("block has %d bytes unpacked, its head says %d", len(raw), b.Raw)
+	}
+	return raw, nil
+}
+
+func (c *codec) reader() (*zstd.Decoder, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.decoder != nil {
+		return c.decoder, nil
+	}
+	d, err := zstd.NewReader(nil,
+		zstd.WithDecoderConcurrency(1),
+		zstd.WithDecoderMaxMemory(format.PackMaxRaw),
+		zstd.WithDecodeAllCapLimit(true),
+	)
+	if err != nil {
+		return nil, fmt.Errorf("cannot start zstd: %w", err)
+	}
+	c.decoder = d
+	return d, nil
+}

@@ -1,0 +1,215 @@
+package objects
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+
+	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/lock"
+)
+
+// maxLoose is the largest loose file: a header, the line between, and a body.
+const maxLoose = format.MaxHeader + 1 + format.MaxBody
+
+// Get returns the object id. What it returns was checked against the id and against the digest of the body; a copy that fails
+// is passed over if there is another. The bytes belong to the caller. Errors: ErrNotFound; *GoneError, with the
+// header in the Raw, for a forgotten body; *CorruptError; what the file system says.
+func (s *Store) Get(id format.ID) (format.Raw, error) {
+	t := &search{id: id, body: true}
+	if err := s.run(t); err != nil {
+		return format.Raw{}, err
+	}
+	if t.complete {
+		return t.best, nil
+	}
+	reason, gone, err := s.gone(id)
+	switch {
+	case err != nil:
+		return format.Raw{}, err
+	case gone:
+		return t.best, &GoneError{ID: id, Reason: reason}
+	case t.fault != nil:
+		return format.Raw{}, t.fault
+	}
+	return format.Raw{}, &CorruptError{ID: id, Path: t.path, Why: "body is missing"}
+}
+
+// Header returns the header of the object id, checked against the id, and reads no body: of a loose file the front, of a pack a
+// block of headers. Errors as Get, but for *GoneError: a header stays when its body is forgotten.
+func (s *Store) Header(id format.ID) ([]byte, error) {
+	t := &search{id: id}
+	if err := s.run(t); err != nil {
+		return nil, err
+	}
+	return t.best.Header, nil
+}
+
+// search is one look for an object in all its places.
+type search struct {
+	id   format.ID
+	body bool // wanted
+
+	complete bool       // best is all that is wanted
+	best     format.Raw // the best so far; Header is nil before the first
+	path     string     // of best
+	fault    error      // the first thing wrong with a place that should have had it
+}
+
+// run looks in every place until the object is complete. It fails if not even a header was found. Objects move from loose files
+// to packs and from pack to pack under a reader, so a miss counts only if the list of packs was the same before and after.
+func (s *Store) run(t *search) error {
+	list, err := s.list()
+	for err == nil {
+		t.fault = nil
+		s.tryLoose(t)
+		for _, p := range s.inOrder(list) {
+			if t.complete {
+				return nil
+			}
+			s.tryPack(t, p)
+		}
+		if t.complete {
+			return nil
+		}
+		var next *packList
+		if next, err = s.relist(); next == list {
+			break
+		}
+		list = next
+	}
+	switch {
+	case err != nil:
+		return err
+	case t.best.Header != nil:
+		return nil
+	case t.fault != nil:
+		return t.fault
+	}
+	return fmt.Errorf("%w: %v", ErrNotFound, t.id)
+}
+
+// offer takes what a place has for the object. Of a copy that is not sound a good header still says that the object is known.
+func (t *search) offer(r format.Raw, path string) {
+	whole, err := sound(t.id, r)
+	if err != nil {
+		t.blame(path, err.Error())
+		r.Body, whole = nil, false
+		if _, err := sound(t.id, r); err != nil {
+			return
+		}
+	}
+	if t.best.Header == nil || whole {
+		t.best, t.path = r, path
+	}
+	t.complete = whole || !t.body
+}
+
+// blame remembers the first fault.
+func (t *search) blame(path, why string) {
+	if t.fault == nil {
+		t.fault = &CorruptError{ID: t.id, Path: path, Why: why}
+	}
+}
+
+func (t *search) fail(err error) {
+	var corrupt *CorruptError
+	switch {
+	case t.fault != nil:
+	case errors.As(err, &corrupt):
+		t.blame(corrupt.Path, corrupt.Why)
+	default:
+		t.fault = fmt.Errorf("cannot read object %v: %w", t.id, err)
+	}
+}
+
+func (s *Store) tryLoose(t *search) {
+	path := s.loosePath(t.id)
+	var r format.Raw
+	var err error
+	if t.body {
+		r, err = readLoose(path)
+	} else {
+		r.Header, err = readLooseHeader(path)
+	}
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+	case err != nil:
+		t.fail(err)
+	default:
+		t.offer(r, path)
+	}
+}
+
+func readLoose(path string) (format.Raw, error) {
+	b, err := lock.ReadAtMost(path, maxLoose)
+	if errors.Is(err, lock.ErrTooLarge) {
+		return format.Raw{}, &CorruptError{Path: path, Why: "file is larger than any object"}
+	}
+	if err != nil {
+		return format.Raw{}, err
+	}
+	r, err := format.DecodeLoose(b)
+	if err != nil {
+		return format.Raw{}, &CorruptError{Path: path, Why: err.Error()}
+	}
+	return r, nil
+}
+
+// readLooseHeader reads a loose file up to the empty line that ends its header.
+func readLooseHeader(path string) (header []byte, err error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, file.Close()) }()
+	b := make([]byte, 0, 4096) // most headers are under 1 KiB
+	for {
+		n, err := file.Read(b[len(b):cap(b)])
+		from := max(len(b)-1, 0)
+		b = b[:len(b)+n]
+		if i := bytes.Index(b[from:], []byte("\n\n")); i >= 0 {
+			return b[:from+i+1], nil
+		}
+		switch {
+		case err == io.EOF && len(b) > 0 && b[len(b)-1] == '\n':
+			return b, nil
+		case err == io.EOF:
+			return nil, &CorruptError{Path: path, Why: "object file is cut short"}
+		case err != nil:
+			return nil, err
+		case len(b) > format.MaxHeader+1:
+			return nil, &CorruptError{Path: path, Why: "header is too long"}
+		case len(b) == cap(b):
+			b = append(make([]byte, 0, 4*cap(b)), b...)
+		}
+	}
+}
+
+// tryPack looks in one pack. A pack that vanished counts as a fault, which the next round forgets if the list has changed.
+func (s *Store) tryPack(t *search, p *pack) {
+	at, ok, err := p.find(t.id)
+	if err != nil {
+		t.fail(err)
+		return
+	}
+	if !ok {
+		return
+	}
+	var r format.Raw
+	if r.Header, err = s.record(p, format.PackHeaders, at.Header); err != nil {
+		t.fail(err)
+		return
+	}
+	if t.body && at.Body >= 0 {
+		if r.Body, err = s.record(p, format.PackBodies, at.Body); err != nil {
+			t.fail(err)
+			r.Body = nil
+		}
+	}
+	s.useful(p)
+	t.offer(r, p.path)
+}

@@ -1,0 +1,281 @@
+package objects
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/gemini-ctx/ctx/format"
+)
+
+// Has reports whether the object id is stored somewhere. It looks at names and indexes only: what is there may be corrupt, or
+// its body gone. Objects may move meanwhile, as for Get; a pack that was removed before the call does not count, so under the
+// store's lock the answer is exact.
+func (s *Store) Has(id format.ID) (bool, error) {
+	missing, err := s.HasAll([]format.ID{id})
+	return len(missing) == 0 && err == nil, err
+}
+
+// HasAll is Has for many ids: it returns those that are in no place, in the order given.
+func (s *Store) HasAll(ids []format.ID) (missing []format.ID, err error) {
+	list, err := s.relist()
+	missing = ids
+	for err == nil {
+		var fault error
+		missing, fault = s.missingFrom(missing, list)
+		if len(missing) == 0 {
+			return nil, nil
+		}
+		var next *packList
+		if next, err = s.relist(); next == list {
+			return missing, fault
+		}
+		list = next
+	}
+	return missing, err
+}
+
+// missingFrom returns those ids that are neither loose nor in a pack of the list. fault tells that a pack could not be looked
+// into. After a batch was put its pack is looked into first, and from memory.
+func (s *Store) missingFrom(ids []format.ID, list *packList) (missing []format.ID, fault error) {
+	for _, id := range ids {
+		if s.inRecent(id) {
+			continue
+		}
+		ok, err := s.hasLoose(id)
+		if !ok && err == nil {
+			ok, err = s.inPacks(id, list)
+		}
+		if !ok {
+			missing = append(missing, id)
+			if fault == nil {
+				fault = err
+			}
+		}
+	}
+	return missing, fault
+}
+
+func (s *Store) inRecent(id format.ID) bool {
+	s.mu.Lock()
+	p := s.recent
+	s.mu.Unlock()
+	if p == nil {
+		return false
+	}
+	_, ok, err := p.find(id)
+	return ok && err == nil
+}
+
+func (s *Store) hasLoose(id format.ID) (bool, error) {
+	_, err := os.Lstat(s.loosePath(id))
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+func (s *Store) inPacks(id format.ID, list *packList) (ok bool, fault error) {
+	for _, p := range s.inOrder(list) {
+		_, ok, err := p.find(id)
+		if ok {
+			s.useful(p)
+			return true, nil
+		}
+		if fault == nil {
+			fault = err
+		}
+	}
+	return false, fault
+}
+
+// MinPrefix is the least number of digits that Prefix takes.
+const MinPrefix = 4
+
+// Prefix returns the ids that begin with the given lower-case hexadecimal digits, MinPrefix to format.IDLen of them: loose and
+// packed, sorted, each once, none if there are none.
+func (s *Store) Prefix(hex string) ([]format.ID, error) {
+	if len(hex) < MinPrefix || len(hex) > format.IDLen || strings.Trim(hex, "0123456789abcdef") != "" {
+		return nil, fmt.Errorf("not the first digits of an id: %.80q", hex)
+	}
+	first, err := format.ParseID(hex + strings.Repeat("0", format.IDLen-len(hex)))
+	if err != nil {
+		return nil, err
+	}
+	var ids []format.ID
+	err = s.eachLooseIn(hex[:2], func(i Info) error {
+		if strings.HasPrefix(i.ID.String(), hex) {
+			ids = append(ids, i.ID)
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	if err := s.Refresh(); err != nil {
+		return nil, err
+	}
+	err = s.overPacks(func(p *pack) error {
+		return p.from(first, func(id format.ID) bool {
+			ok := strings.HasPrefix(id.String(), hex)
+			if ok {
+				ids = append(ids, id)
+			}
+			return ok
+		})
+	})
+	return sorted(ids), err
+}
+
+// overPacks calls fn for every pack. When one goes away meanwhile, what it had is in another: the packs are listed again, and fn
+// is called for all of them again.
+func (s *Store) overPacks(fn func(*pack) error) error {
+	list, err := s.list()
+	for err == nil {
+		var gone error
+		for _, p := range list.packs {
+			if err := fn(p); vanished(err) {
+				gone = err
+			} else if err != nil {
+				return fmt.Errorf("cannot look into pack %v: %w", p.id, err)
+			}
+		}
+		if gone == nil {
+			return nil
+		}
+		var next *packList
+		if next, err = s.relist(); next == list {
+			return fmt.Errorf("cannot look into a pack: %w", gone)
+		}
+		list = next
+	}
+	return err
+}
+
+// from calls fn for the ids of a pack from first on, in order, until it returns false.
+func (p *pack) from(first format.ID, fn func(format.ID) bool) error {
+	index, err := p.open()
+	if err != nil {
+		return err
+	}
+	n, _, err := index.Search(first)
+	if err != nil {
+		return p.blame(err)
+	}
+	return p.blame(index.Each(n, func(id format.ID, _ format.PackPlace) (bool, error) { return fn(id), nil }))
+}
+
+// sorted puts ids in order, each once.
+func sorted(ids []format.ID) []format.ID {
+	slices.SortFunc(ids, format.ID.Compare)
+	return slices.Compact(ids)
+}
+
+// Info is one place where an object is stored.
+type Info struct {
+	ID      format.ID
+	Loose   bool
+	Path    string    // the loose file, or the pack
+	ModTime time.Time // of that file
+	Size    int64     // bytes of a loose file; 0 in a pack, where objects share blocks (see Packs)
+}
+
+// Each calls fn for every object, once for each place it is stored in: loose ones in the order of their ids, then each pack. It
+// stops at the first error of fn and returns it. Objects that come, go or move meanwhile may be met or not, or twice: who must
+// meet all of them keeps gc out with the store's lock.
+func (s *Store) Each(fn func(Info) error) error {
+	for i := range 256 {
+		if err := s.eachLooseIn(fmt.Sprintf("%02x", i), fn); err != nil {
+			return err
+		}
+	}
+	list, err := s.relist()
+	if err != nil {
+		return err
+	}
+	for _, p := range list.packs {
+		if err := p.each(fn); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// eachLooseIn calls fn for the loose objects whose ids begin with the two digits xx. Other names are not objects.
+func (s *Store) eachLooseIn(xx string, fn func(Info) error) error {
+	dir := filepath.Join(s.objectsDir(), xx)
+	files, err := os.ReadDir(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("cannot list objects: %w", err)
+	}
+	for _, f := range files {
+		id, err := format.ParseID(xx + f.Name())
+		if err != nil {
+			continue
+		}
+		info, err := f.Info()
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return fmt.Errorf("cannot list objects: %w", err)
+		}
+		err = fn(Info{ID: id, Loose: true, Path: filepath.Join(dir, f.Name()), ModTime: info.ModTime(), Size: info.Size()})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (p *pack) each(fn func(Info) error) error {
+	info, err := os.Stat(p.path)
+	if err != nil && !vanished(err) {
+		return fmt.Errorf("cannot look into pack %v: %w", p.id, err)
+	}
+	if err != nil {
+		return nil
+	}
+	index, err := p.open()
+	if err != nil {
+		return err
+	}
+	return p.blame(index.Each(0, func(id format.ID, _ format.PackPlace) (bool, error) {
+		return true, fn(Info{ID: id, Path: p.path, ModTime: info.ModTime()})
+	}))
+}
+
+// BySource returns the ids of the packed entries whose header has the source that key stands for (see format.SourceKey), sorted.
+// It looks into the packs as last listed (see Refresh); loose entries are not looked at.
+func (s *Store) BySource(key [16]byte) ([]format.ID, error) {
+	var ids []format.ID
+	err := s.overPacks(func(p *pack) error {
+		index, err := p.open()
+		if err != nil {
+			return err
+		}
+		entries, err := index.Tagged(format.SourceTag(key))
+		if err != nil {
+			return p.blame(err)
+		}
+		for _, e := range entries {
+			header, err := s.Header(e.ID)
+			if err != nil {
+				return err
+			}
+			if k, ok := format.SourceKey(header); ok && k == key {
+				ids = append(ids, e.ID)
+			}
+		}
+		return nil
+	})
+	return sorted(ids), err
+}

@@ -1,0 +1,177 @@
+package objects_test
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/lock"
+	"github.com/gemini-ctx/ctx/objects"
+)
+
+func exists(path string) bool {
+	_, err := os.Lstat(path)
+	return err == nil
+}
+
+func TestRemoveLoose(t *testing.T) {
+	s, root := newStore(t, nil)
+	packed, young, lost, broken := object(1, "packed"), object(2, "young"), object(3, "only loose"), object(4, "broken pack")
+	all := []format.Raw{packed, young, lost, broken}
+	put(t, s, all...)
+	if err := os.Chtimes(loosePath(root, young.ID()), now(), now()); err != nil {
+		t.Fatal(err)
+	}
+	pack(t, s, packed, young)
+	info := pack(t, s, broken)
+	if err := os.Truncate(info.Path, 30); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.RemoveLoose(nil, ids(all), now()); err == nil {
+		t.Error("removed without the lock")
+	}
+	if _, err := s.RemoveLoose(hold(t, t.TempDir()), ids(all), now()); err == nil {
+		t.Error("removed with another store's lock")
+	}
+	held := hold(t, root)
+	n, err := s.RemoveLoose(held, append(ids(all), bare(9).ID()), now())
+	if n != 1 || err != nil {
+		t.Errorf("removed %d, %v", n, err)
+	}
+	for _, r := range all {
+		same(t, s, r)
+		if got := exists(loosePath(root, r.ID())); got == (r.ID() == packed.ID()) {
+			t.Errorf("%q is loose: %v", r.Body, got)
+		}
+	}
+	if n, err := s.PruneLoose(held, ids(all), now()); n != 2 || err != nil {
+		t.Errorf("pruned %d, %v", n, err)
+	}
+	if _, err := s.Get(lost.ID()); !errors.Is(err, objects.ErrNotFound) {
+		t.Error(err)
+	}
+	same(t, s, young)
+}
+
+func TestStripLoose(t *testing.T) {
+	s, root := newStore(t, nil)
+	r := object(1, "secret")
+	put(t, s, r)
+	held := hold(t, root)
+	if err := s.StripLoose(held, r.ID()); err == nil {
+		t.Fatal("stripped without a record")
+	}
+	forget(t, root, r.ID())
+	for range 2 {
+		if err := s.StripLoose(held, r.ID()); err != nil {
+			t.Fatal(err)
+		}
+		var gone *objects.GoneError
+		if _, err := s.Get(r.ID()); !errors.As(err, &gone) {
+			t.Error(err)
+		}
+		if err := s.CheckLoose(r.ID()); err != nil {
+			t.Error(err)
+		}
+	}
+	if err := s.StripLoose(held, bare(1).ID()); err != nil {
+		t.Error("not there:", err)
+	}
+}
+
+// A forgotten object in front of one with an equal body: the body goes to the right one.
+func TestEqualBodies(t *testing.T) {
+	s, root := newStore(t, nil)
+	first, second := object(1, "same"), object(2, "same")
+	forget(t, root, first.ID())
+	info := pack(t, s, format.Raw{Header: first.Header}, second)
+	same(t, s, second)
+	var gone *objects.GoneError
+	if _, err := s.Get(first.ID()); !errors.As(err, &gone) {
+		t.Error(err)
+	}
+	if err := s.CheckPack(info.ID); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestRemovePack(t *testing.T) {
+	s, root := newStore(t, nil)
+	r := object(1, "hello")
+	info := pack(t, s, r)
+	held := hold(t, root)
+	if err := s.RemovePack(nil, info.ID); err == nil {
+		t.Error("removed without the lock")
+	}
+	for range 2 {
+		if err := s.RemovePack(held, info.ID); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := s.Get(r.ID()); !errors.Is(err, objects.ErrNotFound) {
+		t.Error(err)
+	}
+	if list, err := s.Packs(); err != nil || len(list) != 0 {
+		t.Error(list, err)
+	}
+	// A stop between the two files leaves a pack that readers do not see.
+	info = pack(t, s, r)
+	stopped := open(t, root, &lock.FS{Hook: func(c lock.Call) error {
+		if c.N == 2 {
+			return lock.ErrStopped
+		}
+		return nil
+	}})
+	if err := stopped.RemovePack(held, info.ID); !errors.Is(err, lock.ErrStopped) {
+		t.Fatal(err)
+	}
+	fresh := open(t, root, nil)
+	if _, err := fresh.Get(r.ID()); !errors.Is(err, objects.ErrNotFound) {
+		t.Error(err)
+	}
+	if orphans, err := fresh.Orphans(); err != nil || len(orphans) != 1 {
+		t.Error(orphans, err)
+	}
+}
+
+func TestSweepTemp(t *testing.T) {
+	s, root := newStore(t, nil)
+	old, young := filepath.Join(root, "objects", "00", ".tmp-1"), filepath.Join(root, "objects", "pack", ".tmp-2")
+	for _, path := range []string{old, young} {
+		if err := os.WriteFile(path, []byte("x"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Chtimes(young, now(), now()); err != nil {
+		t.Fatal(err)
+	}
+	put(t, s, object(1, "hello"))
+	if n, err := s.SweepTemp(now().Add(-time.Second)); n != 1 || err != nil {
+		t.Errorf("swept %d, %v", n, err)
+	}
+	if exists(old) || !exists(young) {
+		t.Error("swept the wrong one")
+	}
+	same(t, s, object(1, "hello"))
+}
+
+// A pack that is gone does not count, though this store has its index open.
+func TestHasAfterRemoval(t *testing.T) {
+	r := object(1, "hello")
+	s, root := newStore(t, nil, r)
+	info := pack(t, s, r)
+	same(t, s, r)
+	other := open(t, root, nil)
+	same(t, other, r)
+	if err := open(t, root, nil).RemovePack(hold(t, root), info.ID); err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range []*objects.Store{s, other} {
+		if ok, err := s.Has(r.ID()); ok || err != nil {
+			t.Error(ok, err)
+		}
+	}
+}

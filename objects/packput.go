@@ -1,0 +1,132 @@
+package objects
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"iter"
+	"os"
+	"time"
+
+	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/lock"
+)
+
+// PackInfo describes a pack.
+type PackInfo struct {
+	ID      format.ID // the SHA-256 of the pack's bytes up to its trailer; the pack's name
+	Path    string    // of the .pack file
+	Objects int
+	Size    int64     // bytes of the .pack and .idx files
+	ModTime time.Time // of the .pack file: when it was written, or last written again
+}
+
+// WritePack writes objects as one pack, in the order they come, which is best the order they are read in: neighbours share a
+// block. Each is checked as by Put; an error of the sequence, an id that comes twice, and a sequence without objects are errors,
+// and nothing is written then. The pack is synced before its index gives it to readers; when WritePack returns nil it is there
+// after a power cut. A crash leaves a temporary file, or a pack without an index, which nothing reads (see Orphans).
+// Memory: some 200 bytes an object at the most, while the list of them grows or becomes the index, besides a few blocks.
+func (s *Store) WritePack(raws iter.Seq2[format.Raw, error], level Level) (PackInfo, error) {
+	return s.writePack(func(w *packWriter) error {
+		for r, err := range raws {
+			if err != nil {
+				return err
+			}
+			id, err := s.admit(r)
+			if err != nil {
+				return err
+			}
+			if err := w.add(id, r); err != nil {
+				return err
+			}
+		}
+		return nil
+	}, level)
+}
+
+func (s *Store) writePack(fill func(*packWriter) error, level Level) (PackInfo, error) {
+	enc, err := s.codec.encoder(level)
+	if err != nil {
+		return PackInfo{}, err
+	}
+	temp := s.fs.NewTemp(s.packDir())
+	defer temp.Discard()
+	w := newPackWriter(enc, temp)
+	if err := fill(w); err != nil {
+		return PackInfo{}, err
+	}
+	pack, index, err := w.finish()
+	if err != nil {
+		return PackInfo{}, fmt.Errorf("cannot write pack: %w", err)
+	}
+	if err := s.publish(temp, pack, index); err != nil {
+		return PackInfo{}, fmt.Errorf("cannot write pack %v: %w", pack, err)
+	}
+	return s.announce(pack, index, len(w.entries))
+}
+
+// publish gives a pack its name, then its index, and makes both last. A pack of that name that is there has the same bytes: it
+// is checked, synced and given the time now, or replaced where it is not what it should be.
+func (s *Store) publish(temp *lock.Temp, pack format.ID, index []byte) error {
+	path, idx := s.packPath(pack), s.indexPath(pack)
+	if there, err := s.renewPack(pack); there || err != nil {
+		return err
+	}
+	s.forgetPack(pack)
+	if err := temp.Sync(); err != nil {
+		return err
+	}
+	if err := temp.Rename(path); err != nil {
+		return err
+	}
+	return s.fs.WriteDurable(idx, index, 0o600)
+}
+
+func (s *Store) renewPack(pack format.ID) (there bool, err error) {
+	path, idx := s.packPath(pack), s.indexPath(pack)
+	if _, err := os.Lstat(idx); err != nil || s.CheckPack(pack) != nil {
+		return false, nil
+	}
+	for _, step := range []func() error{
+		func() error { return s.fs.SyncFile(path) },
+		func() error { return s.fs.SyncFile(idx) },
+		func() error { return s.fs.Chtimes(path, s.Now()) },
+		func() error { return s.fs.SyncDir(s.packDir()) },
+	} {
+		if err := step(); err != nil {
+			if errors.Is(err, fs.ErrNotExist) {
+				return false, nil // removed since
+			}
+			return false, err
+		}
+	}
+	return true, nil
+}
+
+// announce adds a new pack to the list, with its index in memory, since the objects in it are about to be looked up.
+func (s *Store) announce(pack format.ID, index []byte, count int) (PackInfo, error) {
+	info, err := os.Stat(s.packPath(pack))
+	if err != nil {
+		return PackInfo{}, err
+	}
+	list, err := s.relist()
+	if err != nil {
+		return PackInfo{}, err
+	}
+	for _, p := range list.packs {
+		if p.id == pack && len(index) <= heldIndex {
+			p.hold(index)
+			s.useful(p)
+		}
+	}
+	return PackInfo{
+		ID:      pack,
+		Path:    s.packPath(pack),
+		Objects: count,
+		Size:    info.Size() + int64(len(index)),
+		ModTime: info.ModTime(),
+	}, nil
+}
+
+// heldIndex is the largest index that is kept in memory after its pack was written: that of some 20,000 objects.
+const heldIndex = 1 << 20

@@ -1,0 +1,125 @@
+package objects
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/lock"
+)
+
+// looseMost is the largest batch that is written as loose files. A loose file costs some 0.2 ms to make and sync, a pack three
+// syncs whatever it holds.
+const looseMost = 64
+
+// Put stores objects. Each is checked first, and nothing is written if one fails: a header that is none, a body that does not
+// match, a body that is missing without a record in absent/, a forgotten body that would come back (*GoneError).
+//
+// When Put returns nil, every object is there after a power cut, and is as new as anything gc spares: one that was there as a
+// loose file is checked, synced and given the time now. A batch of more than 64 is written as one pack, whatever of it is there
+// already; a smaller one as loose files, whatever of it is packed: storing twice costs bytes until the next gc, looking into
+// every pack costs time at every append. After an error or a crash any of the objects may be there, each of them whole.
+func (s *Store) Put(raws ...format.Raw) error {
+	ids := make([]format.ID, 0, len(raws))
+	unique := make([]format.Raw, 0, len(raws))
+	seen := make(map[format.ID]bool, len(raws))
+	for _, r := range raws {
+		id, err := s.admit(r)
+		if err != nil {
+			return err
+		}
+		if !seen[id] {
+			seen[id] = true
+			ids, unique = append(ids, id), append(unique, r)
+		}
+	}
+	if len(ids) > looseMost {
+		_, err := s.writePack(func(w *packWriter) error {
+			for i, id := range ids {
+				if err := w.add(id, unique[i]); err != nil {
+					return err
+				}
+			}
+			return nil
+		}, Fast)
+		return err
+	}
+	return s.putLoose(ids, unique)
+}
+
+// putLoose writes objects that have been checked as loose files. They take their names in the order given.
+func (s *Store) putLoose(ids []format.ID, raws []format.Raw) error {
+	var files []lock.File
+	var renewed []string
+	for i, id := range ids {
+		path := s.loosePath(id)
+		there, err := s.renew(id, path, raws[i])
+		if err != nil {
+			return fmt.Errorf("cannot store object %v: %w", id, err)
+		}
+		if there {
+			renewed = append(renewed, filepath.Dir(path))
+		} else {
+			files = append(files, lock.File{Path: path, Data: format.EncodeLoose(raws[i]), Perm: 0o600})
+		}
+	}
+	if err := s.writeLoose(files); err != nil {
+		return fmt.Errorf("cannot store objects: %w", err)
+	}
+	if err := s.fs.SyncDirs(renewed); err != nil {
+		return fmt.Errorf("cannot store objects: %w", err)
+	}
+	return nil
+}
+
+// renew makes a loose object that is there last and gives it the time now. Another process may have renamed it into place and
+// not yet synced its directory; the caller does that. there is false where there is none, or none that is as good as r.
+func (s *Store) renew(id format.ID, path string, r format.Raw) (there bool, err error) {
+	if _, err := os.Lstat(path); err != nil {
+		if errors.Is(err, fs.ErrNotExist) {
+			return false, nil
+		}
+		return false, err
+	}
+	old, err := readLoose(path)
+	if err != nil {
+		return false, nil // it is replaced
+	}
+	whole, err := sound(id, old)
+	if err != nil || !whole && r.Body != nil {
+		return false, nil
+	}
+	for _, step := range []func() error{
+		func() error { return s.fs.SyncFile(path) },
+		func() error { return s.fs.Chtimes(path, s.Now()) },
+	} {
+		if err := step(); err != nil {
+			if errors.Is(err, fs.ErrNotExist) {
+				return false, nil // removed since
+			}
+			return false, err
+		}
+	}
+	return true, nil
+}
+
+// writeLoose writes files, and makes folders that are missing: something that copies no empty folders may have copied the store.
+func (s *Store) writeLoose(files []lock.File) error {
+	if len(files) == 0 {
+		return nil
+	}
+	err := s.fs.WriteFiles(files, true)
+	if !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	if _, statErr := os.Stat(s.objectsDir()); statErr != nil {
+		return err // no store at all
+	}
+	if err := Init(s.root, s.fs); err != nil {
+		return err
+	}
+	return s.fs.WriteFiles(files, true)
+}

@@ -1,0 +1,103 @@
+// Package objects keeps objects by their ids: loose files, packs of many, one way in that checks and one way out that verifies.
+package objects
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/lock"
+)
+
+// Store is the object store of one store directory. Its methods may be called from several goroutines. It keeps the indexes it
+// has looked into open; Close lets go of them.
+type Store struct {
+	// Now is the clock that gives a loose object or a pack its new time when Put finds it there. Open sets it to time.Now;
+	// a caller that pins the clock sets it before the first Put.
+	Now func() time.Time
+
+	root  string // the store's directory; objects/ and absent/ are in it
+	fs    *lock.FS
+	codec codec
+	cache blockCache
+
+	mu     sync.Mutex
+	packs  *packList // as last listed; nil before the first time
+	recent *pack     // where the last object was found; the next is likely there too
+}
+
+// Open returns the object store of the store in directory root (objects are under root/objects). It does no I/O: a root without
+// a store shows at the first call.
+func Open(root string, fs *lock.FS) *Store {
+	return &Store{Now: time.Now, root: root, fs: fs}
+}
+
+// Init makes the directories of an object store under root, which exists: objects/, its 256 folders and objects/pack, and makes
+// them last. What is there already stays; running it again after a crash completes it.
+func Init(root string, fs *lock.FS) error {
+	top := filepath.Join(root, "objects")
+	dirs := make([]string, 0, 1+256+1)
+	dirs = append(dirs, top)
+	for i := range 256 {
+		dirs = append(dirs, filepath.Join(top, fmt.Sprintf("%02x", i)))
+	}
+	dirs = append(dirs, filepath.Join(top, "pack"))
+	for _, dir := range dirs {
+		if err := mkdir(fs, dir); err != nil {
+			return fmt.Errorf("cannot make the object store: %w", err)
+		}
+	}
+	if err := fs.SyncDirs([]string{top, root}); err != nil {
+		return fmt.Errorf("cannot make the object store: %w", err)
+	}
+	return nil
+}
+
+func mkdir(fsys *lock.FS, dir string) error {
+	err := fsys.Mkdir(dir)
+	if errors.Is(err, fs.ErrExist) {
+		return nil
+	}
+	return err
+}
+
+// Close closes the indexes that are open. The store may be used again: it opens them again.
+func (s *Store) Close() error {
+	s.mu.Lock()
+	list := s.packs
+	s.packs, s.recent = nil, nil
+	s.mu.Unlock()
+	if list == nil {
+		return nil
+	}
+	var errs []error
+	for _, p := range list.packs {
+		errs = append(errs, p.close())
+	}
+	return errors.Join(errs...)
+}
+
+func (s *Store) objectsDir() string { return filepath.Join(s.root, "objects") }
+func (s *Store) packDir() string    { return filepath.Join(s.root, "objects", "pack") }
+
+func (s *Store) loosePath(id format.ID) string {
+	hex := id.String()
+	return filepath.Join(s.root, "objects", hex[:2], hex[2:])
+}
+
+func (s *Store) absentPath(id format.ID) string {
+	hex := id.String()
+	return filepath.Join(s.root, "absent", hex[:2], hex[2:])
+}
+
+func (s *Store) packPath(pack format.ID) string {
+	return filepath.Join(s.packDir(), "pack-"+pack.String()+".pack")
+}
+
+func (s *Store) indexPath(pack format.ID) string {
+	return filepath.Join(s.packDir(), "pack-"+pack.String()+".idx")
+}

@@ -1,0 +1,181 @@
+package objects
+
+import (
+	"bufio"
+	"bytes"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/lock"
+)
+
+// CheckLoose reads one loose object and checks all of it. A missing body is no fault if absent/ has a record. nil where the
+// object is not loose any more. Errors: *CorruptError, and what the file system says.
+func (s *Store) CheckLoose(id format.ID) error {
+	path := s.loosePath(id)
+	r, err := readLoose(path)
+	if vanished(err) {
+		return nil
+	}
+	var corrupt *CorruptError
+	if errors.As(err, &corrupt) {
+		return &CorruptError{ID: id, Path: path, Why: corrupt.Why}
+	}
+	if err != nil {
+		return fmt.Errorf("cannot check object %v: %w", id, err)
+	}
+	whole, err := sound(id, r)
+	if err != nil {
+		return &CorruptError{ID: id, Path: path, Why: err.Error()}
+	}
+	if whole {
+		return nil
+	}
+	_, gone, err := s.gone(id)
+	if err == nil && !gone {
+		err = &CorruptError{ID: id, Path: path, Why: "body is missing"}
+	}
+	return err
+}
+
+// CheckPack reads a whole pack and checks all of it: its digest, every header and body, and that its index is the one that
+// follows from it. Whether a missing body may be missing is for Get to say. Errors: *CorruptError, and what the file system says.
+func (s *Store) CheckPack(pack format.ID) error {
+	want, err := s.scan(pack)
+	if err != nil {
+		return err
+	}
+	got, err := lock.ReadFile(s.indexPath(pack))
+	if err != nil {
+		return fmt.Errorf("cannot check pack %v: %w", pack, err)
+	}
+	if !bytes.Equal(got, want) {
+		return &CorruptError{Path: s.indexPath(pack), Why: "index does not follow from its pack"}
+	}
+	return nil
+}
+
+// Reindex writes the index of a pack anew from the pack, after it checked all of the pack. It lasts when it returns.
+func (s *Store) Reindex(pack format.ID) error {
+	index, err := s.scan(pack)
+	if err != nil {
+		return err
+	}
+	s.forgetPack(pack)
+	if err := s.fs.WriteDurable(s.indexPath(pack), index, 0o600); err != nil {
+		return fmt.Errorf("cannot index pack %v: %w", pack, err)
+	}
+	return nil
+}
+
+// scan reads a pack and returns the index that follows from it.
+func (s *Store) scan(pack format.ID) (index []byte, err error) {
+	path := s.packPath(pack)
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("cannot read pack %v: %w", pack, err)
+	}
+	defer func() { err = errors.Join(err, file.Close()) }()
+	info, err := file.Stat()
+	if err != nil {
+		return nil, fmt.Errorf("cannot read pack %v: %w", pack, err)
+	}
+	var c census
+	id, err := format.WalkPack(bufio.NewReaderSize(file, packBuffer), info.Size(), func(b format.PackBlock, frame []byte) error {
+		raw, err := s.codec.decode(b, frame)
+		if err != nil {
+			return err
+		}
+		return c.block(b, raw)
+	})
+	if err == nil && id != pack {
+		err = errors.New("pack does not match its name")
+	}
+	if err == nil {
+		index, err = c.index(id)
+	}
+	if err != nil {
+		return nil, &CorruptError{Path: path, Why: err.Error()}
+	}
+	return index, nil
+}
+
+// census is what a walk through a pack finds.
+type census struct {
+	blocks          []format.PackBlock
+	headers, bodies int64 // lengths of the streams so far
+	entries         []format.PackEntry
+	named           []named
+	stored          []stored
+}
+
+// named is a body that the entry of that number names.
+type named struct {
+	entry int
+	body  format.Body
+}
+
+// stored is a body record.
+type stored struct {
+	at     int64
+	size   int64
+	digest [sha256.Size]byte
+}
+
+func (c *census) block(b format.PackBlock, raw []byte) error {
+	c.blocks = append(c.blocks, b)
+	start := &c.headers
+	if b.Kind == format.PackBodies {
+		start = &c.bodies
+	}
+	for off := 0; off < len(raw); {
+		data, next, err := format.PackRecord(raw, off)
+		if err != nil {
+			return err
+		}
+		at := *start + int64(off)
+		if b.Kind == format.PackBodies {
+			c.stored = append(c.stored, stored{at: at, size: int64(len(data)), digest: sha256.Sum256(data)})
+		} else if err := c.header(at, data); err != nil {
+			return err
+		}
+		off = next
+	}
+	*start += int64(len(raw))
+	return nil
+}
+
+func (c *census) header(at int64, header []byte) error {
+	id := format.Sum(header)
+	if _, err := sound(id, format.Raw{Header: header}); err != nil {
+		return fmt.Errorf("object %v: %w", id, err)
+	}
+	e := format.PackEntry{ID: id, PackPlace: format.PackPlace{Header: at, Body: -1}}
+	if key, ok := format.SourceKey(header); ok {
+		e.Sourced, e.Tag = true, format.SourceTag(key)
+	}
+	if body, ok, _ := format.HeaderBody(header); ok {
+		c.named = append(c.named, named{entry: len(c.entries), body: body})
+	}
+	c.entries = append(c.entries, e)
+	return nil
+}
+
+// index gives each header its body. Bodies are in the order of their headers, so the next body is that of the next header which
+// names it; a header that names another one has none in this pack.
+func (c *census) index(pack format.ID) ([]byte, error) {
+	next := 0
+	for _, n := range c.named {
+		if next < len(c.stored) && c.stored[next].digest == n.body.Digest && c.stored[next].size == n.body.Size {
+			c.entries[n.entry].Body = c.stored[next].at
+			next++
+		}
+	}
+	if next < len(c.stored) {
+		return nil, fmt.Errorf("body at %d is named by no header", c.stored[next].at)
+	}
+	return format.EncodePackIndex(pack, c.entries, c.blocks)
+}
