@@ -1,0 +1,130 @@
+package sanitize
+
+import "bytes"
+
+// value is what stands after a separator: b[start:end] without its quotes.
+type value struct {
+	start, end int
+	quoted     bool
+}
+
+// valueAfter finds the value that starts at or after i on the same line.
+func valueAfter(runs *bareRuns, i int) value {
+	b := runs.b
+	start := i
+	for start < len(b) && start-i < maxGap && (b[start] == ' ' || b[start] == '\t') {
+		start++
+	}
+	start += colour(b[start:min(len(b), start+16)])
+	if open := openingQuote(b, start); open >= 0 {
+		return quotedValue(b, open)
+	}
+	return runs.valueAt(start)
+}
+
+// openingQuote returns the offset of the quote that opens a literal at start,
+// or -1. Before it there may be backslashes (text quoted inside text), a
+// letter or two (string prefixes) or a conversion that source code often has.
+func openingQuote(b []byte, start int) int {
+	at := start
+	for _, w := range [...]string{"[]byte(", "string(", "String::from("} {
+		if bytes.HasPrefix(b[at:], []byte(w)) {
+			at += len(w)
+		}
+	}
+	if at == start {
+		for n := 0; n < 2 && at < len(b) && (isLetter(b[at]) || b[at] == '@'); n++ {
+			at++
+		}
+	}
+	at = runEnd(b, at, func(c byte) bool { return c == '\\' })
+	if at < len(b) && isQuote(b[at]) {
+		return at
+	}
+	return -1
+}
+
+// quotedValue reads the literal whose opening quote is at open. It ends at the
+// same quote behind no more backslashes than the opening one has, or at the
+// end of the line. The closing quote's own backslashes are not part of it.
+func quotedValue(b []byte, open int) value {
+	depth := slashes(b, open)
+	for i := open + 1; ; i++ {
+		if i >= len(b) || b[i] == '\n' || b[i] == '\r' {
+			return value{open + 1, i, true}
+		}
+		if b[i] != b[open] {
+			continue
+		}
+		n := slashes(b, i)
+		if n <= depth || depth == 0 && n%2 == 0 {
+			return value{open + 1, i - min(n, depth), true}
+		}
+	}
+}
+
+// slashes counts the backslashes before b[i].
+func slashes(b []byte, i int) int {
+	n := 0
+	for i-n > 0 && b[i-n-1] == '\\' {
+		n++
+	}
+	return n
+}
+
+// bareRuns finds unquoted values. It remembers where the last run stopped, so
+// that a long run full of keys is read once and not once per key.
+type bareRuns struct {
+	b          []byte
+	from, stop int // every value that starts in [from, stop] stops at stop
+}
+
+// valueAt reads the unquoted value at start. A comma, semicolon or ampersand
+// ends it where another key follows; closing punctuation is not part of it.
+func (r *bareRuns) valueAt(start int) value {
+	if start < r.from || start > r.stop || r.stop == 0 {
+		r.from, r.stop = start, start
+		for r.stop < len(r.b) && isBare(r.b[r.stop]) && !endsBare(r.b, r.stop) {
+			r.stop++
+		}
+	}
+	return value{start, trimClosers(r.b, start, r.stop), false}
+}
+
+// isBare reports whether c may be part of an unquoted value.
+func isBare(c byte) bool {
+	return !isSpace(c) && !isQuote(c) && c != '<' && c != '>' && c != '|' && c != '\\'
+}
+
+// endsBare reports whether a value ends before b[i] although b[i] could be
+// part of it: another pair follows, or a colour sequence.
+func endsBare(b []byte, i int) bool {
+	switch b[i] {
+	case '[':
+		return colour(b[i:min(len(b), i+16)]) > 0
+	case '%':
+		return bytes.HasPrefix(b[i:], []byte("%26"))
+	case ',', ';', '&':
+		name := runEnd(b[:min(len(b), i+1+maxKey)], i+1, isDotted)
+		return name > i+1 && name < len(b) && (b[name] == '=' || b[name] == ':' || b[name] == '%')
+	}
+	return false
+}
+
+// trimClosers returns end without the closing punctuation before it. The
+// bracket that closes a marker stays.
+func trimClosers(b []byte, start, end int) int {
+	for end > start && bytes.IndexByte([]byte(",;.)}]:&"), b[end-1]) >= 0 {
+		if b[end-1] == markClose && closesMarker(b[max(start, end-40):end]) {
+			return end
+		}
+		end--
+	}
+	return end
+}
+
+// closesMarker reports whether b, which ends in a bracket, ends in a marker.
+func closesMarker(b []byte) bool {
+	i := bytes.LastIndex(b, []byte(markOpen))
+	return i >= 0 && bytes.IndexByte(b[i:], markClose) == len(b)-i-1
+}

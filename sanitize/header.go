@@ -1,0 +1,79 @@
+package sanitize
+
+import (
+	"bytes"
+	"encoding/base64"
+	"strings"
+)
+
+// headerSpans finds credentials after the name of an HTTP authentication
+// scheme: Bearer and Basic anywhere, Token only near the header's name. Only
+// the credential goes.
+func headerSpans(found []span, b []byte) []span {
+	for _, scheme := range [...]string{"Bearer", "bearer", "BEARER", "Basic", "basic", "BASIC", "Token", "token"} {
+		found = schemeSpans(found, b, scheme)
+	}
+	return found
+}
+
+func schemeSpans(found []span, b []byte, scheme string) []span {
+	for at := 0; ; {
+		i := indexFrom(b, at, scheme)
+		if i < 0 {
+			return found
+		}
+		at = i + len(scheme)
+		start := runEnd(b, at, func(c byte) bool { return c == ' ' })
+		if start == at || !startsToken(b, i) {
+			continue
+		}
+		end := runEnd(b, start, isCredential)
+		end = start + len(bytes.TrimRight(b[start:end], "."))
+		if isCredentialOf(scheme, b[start:end], afterName(b, i)) {
+			found = append(found, span{start, end, "authorization"})
+		}
+		at = start
+	}
+}
+
+// afterName reports whether the header's name stands just before b[i].
+func afterName(b []byte, i int) bool {
+	before := bytes.ToLower(b[max(0, i-24):i])
+	return bytes.Contains(before, []byte("authorization"))
+}
+
+// isCredentialOf decides whether v is a credential. Next to the header's name
+// a short one is enough; elsewhere "bearer" and "basic" are common words.
+func isCredentialOf(scheme string, v []byte, named bool) bool {
+	switch strings.ToLower(scheme) {
+	case "basic":
+		return userAndPassword(v)
+	case "bearer":
+		if named {
+			return len(v) >= 8 && !standIn(v) && measure(v).mixed()
+		}
+		return len(v) >= 16 && literalSecret(weakKey, v)
+	}
+	return named && literalSecret(weakKey, v)
+}
+
+// isCredential is the alphabet of a token in a header (token68).
+func isCredential(c byte) bool { return isBase64(c) || isDotted(c) || c == '~' }
+
+// userAndPassword reports whether v is base64 of printable text with a colon
+// in it: basic credentials.
+func userAndPassword(v []byte) bool {
+	if len(v) < 8 || len(v) > 1024 {
+		return false
+	}
+	plain, err := base64.RawStdEncoding.DecodeString(string(bytes.TrimRight(v, "=")))
+	if err != nil || bytes.IndexByte(plain, ':') < 0 {
+		return false
+	}
+	for _, c := range plain {
+		if c < ' ' || c == 0x7f {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,184 @@
+package sanitize
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+)
+
+// maxDepth is how deeply arrays and objects may be nested. Message parts are
+// shallow; the limit keeps hostile input from growing the stack.
+const maxDepth = 200
+
+var errNotJSON = errors.New("not one valid JSON value")
+
+// JSON cleans one JSON value. Every string in it, member names too, is
+// decoded, cleaned as by Text, and encoded again only when that changed it. A
+// string whose member name is a key that names a secret is replaced whole when
+// it looks like a secret; so is one in an array under such a name, and the
+// "value" of a member pair like {"name":"DB_PASSWORD","value":"…"}. An escape
+// of half a surrogate pair counts as broken UTF-8. Every other byte, white
+// space and numbers included, stays as it was; when nothing was found, out is
+// b itself. Cleaning member names may leave two members with one name.
+//
+// The error is not nil when b is not one valid JSON value, when it is nested
+// more than 200 deep, or when the rules do not settle; out and found are nil
+// then, and the value must not be stored.
+func JSON(b []byte) (out []byte, found []Finding, err error) {
+	if !json.Valid(b) {
+		return nil, nil, fmt.Errorf("sanitize JSON: %w", errNotJSON)
+	}
+	w := walker{in: b}
+	if err := w.value(noKey, 0); err != nil {
+		return nil, nil, fmt.Errorf("sanitize JSON: %w", err)
+	}
+	if len(w.found) == 0 {
+		return b, nil, nil
+	}
+	return append(w.out, b[w.copied:]...), w.found.findings(), nil
+}
+
+// walker steps through a JSON value that is known to be valid.
+type walker struct {
+	in     []byte
+	at     int    // next byte of in
+	out    []byte // cleaned form of in[:copied]
+	copied int
+	found  tally
+}
+
+// value cleans the value at w.at, which stands under a key of this kind.
+func (w *walker) value(kind keyKind, depth int) error {
+	if depth > maxDepth {
+		return fmt.Errorf("nested more than %d deep", maxDepth)
+	}
+	w.space()
+	switch w.in[w.at] {
+	case '{':
+		return w.object(depth)
+	case '[':
+		return w.array(kind, depth)
+	case '"':
+		_, err := w.text(kind)
+		return err
+	}
+	for w.at < len(w.in) && !bytes.ContainsRune([]byte(",]} \t\r\n"), rune(w.in[w.at])) {
+		w.at++
+	}
+	return nil
+}
+
+// object cleans the members of the object at w.at.
+func (w *walker) object(depth int) error {
+	named := noKey // kind of the key that a "name" member holds
+	for w.more('}') {
+		name, err := w.text(noKey)
+		if err != nil {
+			return err
+		}
+		w.space()
+		w.at++ // the colon
+		w.space()
+		kind := keyOf(name)
+		switch string(bytes.ToLower(name)) {
+		case "name", "key":
+			if w.in[w.at] == '"' {
+				s, err := w.text(kind)
+				if err != nil {
+					return err
+				}
+				named = keyOf(s)
+				continue
+			}
+		case "value":
+			kind = named
+		}
+		if err := w.value(kind, depth+1); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// array cleans the elements of the array at w.at.
+func (w *walker) array(kind keyKind, depth int) error {
+	for w.more(']') {
+		if err := w.value(kind, depth+1); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// more steps over the bracket or comma at w.at and reports whether an element
+// follows; if not, it steps over the closing bracket.
+func (w *walker) more(closing byte) bool {
+	w.space()
+	if w.in[w.at] != closing {
+		w.at++
+		w.space()
+	}
+	if w.in[w.at] == closing {
+		w.at++
+		return false
+	}
+	return true
+}
+
+func (w *walker) space() { w.at = runEnd(w.in, w.at, isSpace) }
+
+// text cleans the string at w.at and returns its cleaned content.
+func (w *walker) text(kind keyKind) ([]byte, error) {
+	start := w.at
+	end := stringEnd(w.in, start)
+	w.at = end
+	before := len(w.found)
+	counted := w.found.total()
+	s, err := text(unquote(w.in[start+1:end-1]), &w.found)
+	if err != nil {
+		return nil, err
+	}
+	if secret, ok := underKey(s, kind); ok {
+		s = secret
+		w.found.add(kind.class(), 1)
+	}
+	if len(w.found) == before && w.found.total() == counted {
+		return s, nil
+	}
+	w.out = append(w.out, w.in[w.copied:start]...)
+	w.out = appendString(w.out, s)
+	w.copied = end
+	return s, nil
+}
+
+// underKey returns what replaces s under a key of this kind, if s is a secret.
+func underKey(s []byte, kind keyKind) ([]byte, bool) {
+	if kind == noKey || !judge(s, true, kind) {
+		return nil, false
+	}
+	return []byte(marker(kind.class())), true
+}
+
+// stringEnd returns the offset after the string that starts at start.
+func stringEnd(b []byte, start int) int {
+	for i := start + 1; ; i++ {
+		switch b[i] {
+		case '\\':
+			i++
+		case '"':
+			return i + 1
+		}
+	}
+}
+
+// appendString appends s, which is valid UTF-8, as a JSON string.
+func appendString(out, s []byte) []byte {
+	var buf bytes.Buffer
+	enc := json.NewEncoder(&buf)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(string(s)); err != nil {
+		panic("sanitize: encoding a string: " + err.Error()) // a string always encodes
+	}
+	return append(out, bytes.TrimSuffix(buf.Bytes(), []byte("\n"))...)
+}

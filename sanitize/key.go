@@ -1,0 +1,165 @@
+package sanitize
+
+import (
+	"bytes"
+	"strings"
+)
+
+// keyKind says what a key's name promises about its value.
+type keyKind int
+
+const (
+	noKey     keyKind = iota // not the name of a secret
+	weakKey                  // a token or key: a word used for much else too
+	strongKey                // a password: nearly always a secret, and often short
+	authKey                  // "auth": a secret only as basic credentials
+	headerKey                // "authorization": a scheme and a credential, or a token
+)
+
+// class returns the class of a value under a key of this kind.
+func (k keyKind) class() string {
+	switch k {
+	case strongKey:
+		return "password"
+	case authKey, headerKey:
+		return "authorization"
+	}
+	return "secret"
+}
+
+// maxKey is how many bytes of a key are looked at, from its end.
+const maxKey = 64
+
+// keyOf decides what kind of key a name is. It looks at the last one or two
+// parts of the name; parts end at punctuation and where a lower case letter
+// meets an upper case one, and trailing digits do not count: DB_PASSWORD,
+// dbPassword, --api-key and password2 are all keys, passwordHash is none.
+func keyOf(name []byte) keyKind {
+	if len(name) > maxKey {
+		name = name[len(name)-maxKey:]
+	}
+	name = bytes.TrimRight(name, "0123456789_-. ")
+	if !mayBeKey(name) {
+		return noKey
+	}
+	last, rest := lastPart(name)
+	before, _ := lastPart(rest)
+	if last == "" {
+		return noKey
+	}
+	return kindOf(before, last)
+}
+
+// mayBeKey is a quick test of a name's last letters: every word that kindOf
+// knows ends like this, and few other names do.
+func mayBeKey(name []byte) bool {
+	n := len(name)
+	if n < 2 {
+		return false
+	}
+	a, b := name[n-2]|0x20, name[n-1]|0x20
+	switch b {
+	case 'd':
+		return a == 'r' || a == 'w' // password, passwd, pwd
+	case 'e':
+		return a == 's' || a == 'd' // passphrase, passcode
+	case 's':
+		return a == 's' || a == 'l' || a == 'd' // pass, credentials, creds
+	case 'n':
+		return a == 'e' || a == 'o' // token, authorization
+	case 'k':
+		return a == 's' // psk
+	case 'w':
+		return a == 'p' // pw
+	case 'l':
+		return a == 'a' // credential
+	case 'h':
+		return a == 't' // auth
+	case 'y':
+		return a == 'e' // key
+	case 't':
+		return a == 'e' // secret
+	}
+	return false
+}
+
+// kindOf decides by the last part of a name and the one before it.
+func kindOf(before, last string) keyKind {
+	switch last {
+	case "pwd", "psk", "passcode":
+		return strongKey
+	case "pass", "pw":
+		return when(before != "", strongKey)
+	case "credential", "credentials":
+		return weakKey
+	case "authorization":
+		return headerKey
+	case "creds":
+		return when(before != "", weakKey)
+	case "auth":
+		return authKey
+	case "key":
+		return when(isKeyQualifier(before), weakKey)
+	case "token":
+		return when(!isPlainToken(before), weakKey)
+	}
+	return kindBySuffix(last)
+}
+
+// kindBySuffix knows the names that are written in one word, like dbpassword.
+func kindBySuffix(last string) keyKind {
+	for _, s := range [...]string{"password", "passwd", "passphrase"} {
+		if strings.HasSuffix(last, s) {
+			return strongKey
+		}
+	}
+	for _, s := range [...]string{"secret", "token"} {
+		if strings.HasSuffix(last, s) {
+			return weakKey
+		}
+	}
+	qualifier, ok := strings.CutSuffix(last, "key")
+	return when(ok && isKeyQualifier(qualifier), weakKey)
+}
+
+func when(ok bool, k keyKind) keyKind {
+	if ok {
+		return k
+	}
+	return noKey
+}
+
+// isKeyQualifier reports whether "<word> key" is a secret: most keys are not.
+func isKeyQualifier(word string) bool {
+	switch word {
+	case "api", "access", "secret", "private", "account", "auth", "encryption", "signing",
+		"master", "service", "app", "hmac", "webhook":
+		return true
+	}
+	return false
+}
+
+// isPlainToken reports whether "<word> token" is a token that opens nothing.
+func isPlainToken(word string) bool {
+	switch word {
+	case "page", "key", "continuation", "cancellation", "cursor", "sync", "next", "prev":
+		return true
+	}
+	return false
+}
+
+// lastPart cuts the last part off a name, in lower case.
+func lastPart(name []byte) (part string, rest []byte) {
+	end := len(name)
+	for end > 0 && !isAlnum(name[end-1]) {
+		end--
+	}
+	start := end
+	for start > 0 && isAlnum(name[start-1]) {
+		if start < end && isUpper(name[start]) && !isUpper(name[start-1]) {
+			break
+		}
+		start--
+	}
+	return strings.ToLower(string(name[start:end])), name[:start]
+}

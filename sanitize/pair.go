@@ -1,0 +1,140 @@
+package sanitize
+
+import "bytes"
+
+// pairSpans finds values that follow a key naming a secret and a separator:
+// = : => := or a percent-encoded = or :. Only the value goes.
+func pairSpans(found []span, b []byte) []span {
+	runs := bareRuns{b: b}
+	for i := 0; i < len(b); {
+		if c := b[i]; c != '=' && c != ':' && c != '%' {
+			i++
+			continue
+		}
+		end := separator(b, i)
+		if end == 0 {
+			i++
+			continue
+		}
+		start := i
+		i = end
+		kind := keyBefore(b, start)
+		if kind == noKey {
+			continue
+		}
+		v := valueAfter(&runs, end)
+		if judge(b[v.start:v.end], v.quoted, kind) {
+			found = append(found, span{v.start, v.end, kind.class()})
+			i = v.end
+		}
+	}
+	return found
+}
+
+// separator returns the offset after the separator at b[i], or 0 when there is
+// none. Comparisons, scopes and compound assignments are none.
+func separator(b []byte, i int) int {
+	next := byte(0)
+	if i+1 < len(b) {
+		next = b[i+1]
+	}
+	switch b[i] {
+	case '=':
+		if i > 0 && bytes.IndexByte([]byte("=!<>+-*/|^~&%"), b[i-1]) >= 0 || next == '=' || next == '~' {
+			return 0
+		}
+		if next == '>' {
+			return i + 2
+		}
+		return i + 1
+	case ':':
+		if i > 0 && b[i-1] == ':' || next == ':' {
+			return 0
+		}
+		if next == '=' {
+			return i + 2
+		}
+		return i + 1
+	case '%':
+		if next == '3' && i+2 < len(b) && bytes.IndexByte([]byte("ADad"), b[i+2]) >= 0 {
+			return i + 3
+		}
+	}
+	return 0
+}
+
+// maxGap is how many blanks may stand on either side of a separator: enough
+// for columns lined up by hand.
+const maxGap = 40
+
+// keyBefore decides what kind of key ends before the separator at b[i]. The
+// key may be quoted, indexed (env["TOKEN"]), optional (token?), emphasised
+// (**Token**), and followed by the name of a string type.
+func keyBefore(b []byte, i int) keyKind {
+	end := trimKey(b, i)
+	start := nameStart(b, end)
+	if isStringType(b[start:end]) {
+		end = trimKey(b, trimByte(b, start, '&'))
+		if end > 0 && b[end-1] == ':' {
+			end = trimKey(b, end-1)
+		}
+		start = nameStart(b, end)
+	}
+	if start == end {
+		return noKey
+	}
+	if start > 0 && b[start-1] == ' ' && bytes.EqualFold(b[start:end], []byte("key")) {
+		start = nameStart(b, start-1) // "API key: …" in prose
+	}
+	return keyOf(b[start:end])
+}
+
+// trimKey steps back from i over what may stand between a key and a separator.
+func trimKey(b []byte, i int) int {
+	low := max(0, i-maxGap)
+	for i > low && bytes.IndexByte([]byte(" \t\"'`\\])*?"), b[i-1]) >= 0 {
+		i--
+	}
+	return i
+}
+
+func trimByte(b []byte, i int, c byte) int {
+	for i > 0 && b[i-1] == c {
+		i--
+	}
+	return i
+}
+
+// nameStart returns where the name that ends at end starts.
+func nameStart(b []byte, end int) int {
+	low := max(0, end-maxKey)
+	start := end
+	for start > low && isDotted(b[start-1]) {
+		start--
+	}
+	return start
+}
+
+func isStringType(name []byte) bool {
+	switch string(name) {
+	case "string", "str", "String":
+		return true
+	}
+	return false
+}
+
+// Limits on the part of a value that is judged, in bytes. A longer literal is
+// text rather than a secret; a longer bare value is judged by its beginning.
+const (
+	maxLiteral = 4096
+	maxBare    = 128
+)
+
+// judge decides whether v is a secret under a key of this kind.
+func judge(v []byte, quoted bool, kind keyKind) bool {
+	if quoted {
+		return len(v) <= maxLiteral && literalSecret(kind, unmarked(v))
+	}
+	v = unmarked(v[:min(len(v), 4*maxBare)]) // four: room for markers before the rest
+	return bareSecret(kind, v[:min(len(v), maxBare)])
+}

@@ -1,0 +1,101 @@
+package sanitize
+
+import "bytes"
+
+// minPEMRun is the shortest run of base64 that makes a block a key rather than
+// prose or code that mentions the header line. The shortest private key in
+// use, an Ed25519 one, has a line of 64.
+const minPEMRun = 32
+
+// pemSpans finds private keys in PEM and PGP armour, whole blocks including
+// both marker lines. A block whose end is cut off goes as far as its base64
+// lines do. Certificates and public keys stay.
+func pemSpans(found []span, b []byte) []span {
+	for at := 0; ; {
+		start := indexFrom(b, at, "-----BEGIN ")
+		if start < 0 {
+			return found
+		}
+		body, ok := pemHeader(b, start)
+		at = body
+		if !ok {
+			continue
+		}
+		if end := pemEnd(b, body); end > body {
+			found = append(found, span{start, end, "pem"})
+			at = end
+		}
+	}
+}
+
+// pemHeader reads the BEGIN line at start and returns where the body begins,
+// and whether the block is a private key.
+func pemHeader(b []byte, start int) (body int, ok bool) {
+	label := start + len("-----BEGIN ")
+	end := runEnd(b, label, func(c byte) bool { return isUpperNum(c) || c == ' ' })
+	if !bytes.HasPrefix(b[end:], []byte("-----")) {
+		return end, false
+	}
+	return end + len("-----"), bytes.Contains(b[label:end], []byte("PRIVATE KEY"))
+}
+
+// pemEnd returns where the block ends, or body when what follows is no key.
+func pemEnd(b []byte, body int) int {
+	dashes := indexFrom(b, body, "-----")
+	if dashes < 0 || !bytes.HasPrefix(b[dashes:], []byte("-----END ")) {
+		return base64Lines(b, body)
+	}
+	if !hasRun(b[body:dashes], minPEMRun) {
+		return body
+	}
+	end := runEnd(b, dashes+len("-----"), func(c byte) bool { return isUpperNum(c) || c == ' ' })
+	return runEnd(b, end, func(c byte) bool { return c == '-' })
+}
+
+// hasRun reports whether b holds at least n base64 bytes in a row.
+func hasRun(b []byte, n int) bool {
+	run := 0
+	for _, c := range b {
+		if !isBase64(c) {
+			run = 0
+			continue
+		}
+		if run++; run >= n {
+			return true
+		}
+	}
+	return false
+}
+
+// base64Lines returns where the base64 lines from body on end. Line ends may
+// be written as escapes, and lines may be quoted and joined as in source code.
+func base64Lines(b []byte, body int) int {
+	end := body
+	for {
+		at := lineStart(b, end)
+		next := runEnd(b, at, isBase64)
+		cutOff := end > body && next == len(b) && next-at >= 4
+		if next-at < minPEMRun && !cutOff {
+			return end
+		}
+		end = next
+	}
+}
+
+// lineStart steps over what may stand between two lines of a block: white
+// space, written out or escaped, quotes, and a plus or comma between literals.
+func lineStart(b []byte, i int) int {
+	for i < len(b) {
+		switch c := b[i]; {
+		case isSpace(c) || isQuote(c) || c == ',':
+			i++
+		case c == '+' && i+1 < len(b) && !isBase64(b[i+1]):
+			i++
+		case c == '\\' && i+1 < len(b):
+			i += 2
+		default:
+			return i
+		}
+	}
+	return len(b)
+}

@@ -1,0 +1,92 @@
+package sanitize
+
+import (
+	"bytes"
+	"slices"
+)
+
+// span is a stretch of text that is a secret: b[start:end] of the given class.
+type span struct {
+	start, end int
+	class      string
+}
+
+const (
+	markOpen  = "[REDACTED:"
+	markClose = ']'
+)
+
+// marker returns what stands in the place of a secret.
+func marker(class string) string { return markOpen + class + string(markClose) }
+
+// secrets runs every rule over b and returns disjoint spans in order.
+func secrets(b []byte) []span {
+	var found []span
+	found = pemSpans(found, b)
+	found = tokenSpans(found, b)
+	found = jwtSpans(found, b)
+	found = telegramSpans(found, b)
+	found = urlSpans(found, b)
+	found = headerSpans(found, b)
+	found = pairSpans(found, b)
+	return join(found)
+}
+
+// join sorts spans and merges those that overlap, so that no part of either
+// survives. The longest of them names the class; between equals the earlier
+// rule does, which is the more specific one.
+func join(spans []span) []span {
+	if len(spans) < 2 {
+		return spans
+	}
+	slices.SortStableFunc(spans, func(a, b span) int { return a.start - b.start })
+	out := spans[:1]
+	longest := spans[0].end - spans[0].start
+	for _, s := range spans[1:] {
+		last := &out[len(out)-1]
+		n := s.end - s.start
+		if s.start >= last.end {
+			out = append(out, s)
+			longest = n
+			continue
+		}
+		if n > longest {
+			last.class, longest = s.class, n
+		}
+		last.end = max(last.end, s.end)
+	}
+	return out
+}
+
+// replace returns b with every span replaced by its marker.
+func replace(b []byte, spans []span, t *tally) []byte {
+	out := make([]byte, 0, len(b)+len(spans)*len("[REDACTED:authorization]"))
+	from := 0
+	for _, s := range spans {
+		out = append(out, b[from:s.start]...)
+		out = append(out, marker(s.class)...)
+		t.add(s.class, 1)
+		from = s.end
+	}
+	return append(out, b[from:]...)
+}
+
+// unmarked returns v without the markers in it: what a rule has to judge.
+func unmarked(v []byte) []byte {
+	if !bytes.Contains(v, []byte(markOpen)) {
+		return v
+	}
+	var out []byte
+	for {
+		i := bytes.Index(v, []byte(markOpen))
+		if i < 0 {
+			return append(out, v...)
+		}
+		n := bytes.IndexByte(v[i:], markClose)
+		if n < 0 {
+			return append(out, v...)
+		}
+		out = append(out, v[:i]...)
+		v = v[i+n+1:]
+	}
+}

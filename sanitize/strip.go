@@ -1,0 +1,56 @@
+package sanitize
+
+import "unicode/utf8"
+
+// strip removes controls and replaces every byte that is not part of valid
+// UTF-8 by U+FFFD. It runs before any rule looks for secrets, so a control
+// cannot hide a secret by splitting it. A removed control never joins two
+// broken halves of a rune: each half was already replaced on its own.
+func strip(b []byte, t *tally) []byte {
+	i := firstDirty(b)
+	if i < 0 {
+		return b
+	}
+	out := append(make([]byte, 0, len(b)+utf8.UTFMax), b[:i]...)
+	controls, broken := 0, 0
+	for i < len(b) {
+		if isControl(b[i]) {
+			controls++
+			i++
+			continue
+		}
+		r, n := utf8.DecodeRune(b[i:])
+		if r == utf8.RuneError && n == 1 {
+			broken++
+		}
+		out = utf8.AppendRune(out, r)
+		i += n
+	}
+	t.add("control", controls)
+	t.add("utf8", broken)
+	return out
+}
+
+// firstDirty returns the offset of the first byte strip would change, or -1.
+func firstDirty(b []byte) int {
+	for i := 0; i < len(b); {
+		if c := b[i]; c < utf8.RuneSelf {
+			if isControl(c) {
+				return i
+			}
+			i++
+			continue
+		}
+		r, n := utf8.DecodeRune(b[i:])
+		if r == utf8.RuneError && n == 1 {
+			return i
+		}
+		i += n
+	}
+	return -1
+}
+
+// isControl reports whether c is a C0 control other than TAB, LF and CR, or DEL.
+func isControl(c byte) bool {
+	return c < ' ' && c != '\t' && c != '\n' && c != '\r' || c == 0x7f
+}

@@ -1,0 +1,83 @@
+package sanitize
+
+import (
+	"bytes"
+	"strconv"
+	"unicode/utf16"
+	"unicode/utf8"
+)
+
+// brokenByte stands for half a surrogate pair in decoded text. It is never
+// part of valid UTF-8, so strip counts and replaces it like any broken byte.
+const brokenByte = 0xff
+
+// unquote decodes the inside of a valid JSON string. Unlike encoding/json it
+// leaves broken UTF-8 as it is, for strip to find. Without escapes it returns
+// s itself.
+func unquote(s []byte) []byte {
+	if bytes.IndexByte(s, '\\') < 0 {
+		return s
+	}
+	out := make([]byte, 0, len(s))
+	for i := 0; i < len(s); i++ {
+		if s[i] != '\\' {
+			out = append(out, s[i])
+			continue
+		}
+		i++
+		if s[i] != 'u' {
+			out = append(out, plain(s[i]))
+			continue
+		}
+		r, n := unit(s[i+1:])
+		i += n
+		if r < 0 {
+			out = append(out, brokenByte)
+			continue
+		}
+		out = utf8.AppendRune(out, r)
+	}
+	return out
+}
+
+// plain returns the byte that a backslash and c stand for.
+func plain(c byte) byte {
+	switch c {
+	case 'b':
+		return '\b'
+	case 'f':
+		return '\f'
+	case 'n':
+		return '\n'
+	case 'r':
+		return '\r'
+	case 't':
+		return '\t'
+	}
+	return c
+}
+
+// unit decodes the digits of a \u escape at the start of s, with the second
+// escape of a surrogate pair. It returns the rune, or -1 for half a pair, and
+// how many bytes of s it took.
+func unit(s []byte) (r rune, n int) {
+	r = hex4(s)
+	if !utf16.IsSurrogate(r) {
+		return r, 4
+	}
+	if bytes.HasPrefix(s[4:], []byte(`\u`)) {
+		if pair := utf16.DecodeRune(r, hex4(s[6:])); pair != utf8.RuneError {
+			return pair, 10
+		}
+	}
+	return -1, 4
+}
+
+// hex4 reads four hexadecimal digits.
+func hex4(s []byte) rune {
+	n, err := strconv.ParseUint(string(s[:4]), 16, 32)
+	if err != nil {
+		panic("sanitize: escape in valid JSON: " + err.Error())
+	}
+	return rune(n)
+}

@@ -1,0 +1,269 @@
+package sanitize
+
+import (
+	"bytes"
+	"strings"
+)
+
+// literalSecret decides whether a quoted literal, or a JSON string, under a
+// key of this kind is a secret.
+func literalSecret(kind keyKind, v []byte) bool {
+	switch kind {
+	case authKey:
+		return userAndPassword(v)
+	case headerKey:
+		if scheme, credential, ok := bytes.Cut(v, []byte(" ")); ok {
+			return isCredentialOf(string(scheme), credential, true)
+		}
+	}
+	if standIn(v) || bytes.ContainsAny(v, " \t\r\n") {
+		return false
+	}
+	m := measure(v)
+	if kind == strongKey {
+		return len(v) >= 5 && (m.mixed() || m.digits >= 6 || m.symbols > 0 && m.letters > 0 && len(v) >= 8 || m.random())
+	}
+	if len(v) < 8 || m.number() || pathOfWords(v) || keyOf(v) != noKey && compound(v, m) {
+		return false
+	}
+	return m.letters > 0 && (m.switches >= 3 || m.digits >= 3) || m.random()
+}
+
+// bareSecret decides the same for an unquoted run, which may as well be code.
+func bareSecret(kind keyKind, v []byte) bool {
+	if kind == authKey {
+		return userAndPassword(v)
+	}
+	if standIn(v) || code(v) {
+		return false
+	}
+	m := measure(v)
+	if kind == strongKey {
+		return len(v) >= 6 && !knownWord(v) && !compound(v, m) &&
+			(m.mixed() || m.symbols > 0 && m.letters > 0 && len(v) >= 8)
+	}
+	if len(v) < 8 || m.number() || pathOfWords(v) || compound(v, m) {
+		return false
+	}
+	return m.letters > 0 && (m.switches >= 3 || m.digits >= 4) || m.random()
+}
+
+// shapeOf counts what a value is made of.
+type shapeOf struct {
+	length   int
+	letters  int // ASCII letters
+	digits   int
+	symbols  int // punctuation that words, numbers and paths do not have
+	switches int // places where a letter meets a digit
+	turns    int // places where a lower case letter meets an upper case one
+	oneCase  int // longest run of letters in one case
+}
+
+func measure(v []byte) shapeOf {
+	m := shapeOf{length: len(v)}
+	run := 0
+	for i, c := range v {
+		switch {
+		case isLetter(c):
+			m.letters++
+		case isDigit(c):
+			m.digits++
+		case bytes.IndexByte([]byte("!@#^~$%&*"), c) >= 0:
+			m.symbols++
+		}
+		if i == 0 {
+			run = 1
+			continue
+		}
+		p := v[i-1]
+		if isLetter(p) && isDigit(c) || isDigit(p) && isLetter(c) {
+			m.switches++
+		}
+		if isLower(p) && isUpper(c) || isUpper(p) && isLower(c) {
+			m.turns++
+		}
+		if isLower(p) && isLower(c) || isUpper(p) && isUpper(c) {
+			run++
+		} else {
+			run = 1
+		}
+		if isLetter(c) {
+			m.oneCase = max(m.oneCase, run)
+		}
+	}
+	return m
+}
+
+// mixed reports whether there are letters as well as digits.
+func (m shapeOf) mixed() bool { return m.letters > 0 && m.digits > 0 }
+
+// random reports whether the value looks drawn by lot although it has few
+// digits or none: its case turns far more often than in camel case, it is long
+// and turns as often as base64 does, or no word is as long.
+func (m shapeOf) random() bool {
+	switch {
+	case m.length >= 16 && m.turns*5 >= m.letters*2 && m.letters*4 >= m.length*3:
+		return true
+	case m.length >= 30 && m.mixed() && m.turns+m.switches >= 10:
+		return true
+	}
+	return m.oneCase >= 24
+}
+
+// number reports whether the value is a number, a version, a date or an
+// amount with a unit.
+func (m shapeOf) number() bool { return m.digits > 0 && m.letters <= 2 }
+
+// standIn reports whether v stands for a secret instead of being one: empty, a
+// mask, a placeholder, a variable, a template, a path or an address.
+func standIn(v []byte) bool {
+	return masked(v) || referring(string(v)) || placeholder(strings.ToLower(string(v)))
+}
+
+// masked reports whether v is empty or one character over and over.
+func masked(v []byte) bool {
+	return len(v) == 0 || bytes.Count(v, v[:1]) == len(v)
+}
+
+// referring reports whether v names where a secret is to be found.
+func referring(v string) bool {
+	switch v[0] {
+	case '<', '{', '/', '$':
+		return true
+	case '%':
+		if len(v) > 2 && v[len(v)-1] == '%' {
+			return true
+		}
+	}
+	for _, p := range [...]string{"./", "../", "~/", "env:", "file:", "arn:", "vault:", "process.env", "os.", `\n`, `\u`, `\x`} {
+		if strings.HasPrefix(v, p) {
+			return true
+		}
+	}
+	if len(v) > 2 && v[1] == ':' && (v[2] == '\\' || v[2] == '/') && isLetter(v[0]) {
+		return true
+	}
+	for _, p := range [...]string{"${", "$(", "{{", "#{", "<%", "://", "%s", "%v", "%q", "%w", "%+", "%["} {
+		if strings.Contains(v, p) {
+			return true
+		}
+	}
+	return isFileName(v) || braced(v)
+}
+
+// braced reports whether v holds a format field: {name}.
+func braced(v string) bool {
+	i := strings.IndexByte(v, '{')
+	j := strings.IndexByte(v, '}')
+	return i >= 0 && j > i && strings.IndexFunc(v[i+1:j], func(r rune) bool { return r >= 0x80 || !isDotted(byte(r)) }) < 0
+}
+
+// isFileName reports whether v ends in the extension of a file that keys and
+// settings are kept in.
+func isFileName(v string) bool {
+	i := strings.LastIndexByte(v, '.')
+	if i < 1 {
+		return false
+	}
+	switch v[i+1:] {
+	case "json", "yaml", "yml", "toml", "pem", "key", "crt", "txt", "env", "go", "js", "ts", "tsx", "py", "rs", "md", "html", "sh":
+		return true
+	}
+	return false
+}
+
+// placeholder reports whether the lower case v tells the reader to put a
+// secret in its place.
+func placeholder(v string) bool {
+	for _, p := range [...]string{
+		"your", "example", "placeholder", "changeme", "change_me", "change-me", "dummy",
+		"xxxx", "****", "....", "redacted", "replace", "insert", "<", "todo",
+	} {
+		if strings.Contains(v, p) {
+			return true
+		}
+	}
+	return false
+}
+
+// knownWord reports whether v is the name of an algorithm or a type that has
+// a digit in it and turns up after a colon or an equals sign.
+func knownWord(v []byte) bool {
+	switch strings.ToLower(string(v)) {
+	case "sha256", "sha384", "sha512", "sha-256", "sha-512", "sha3-256", "base32", "base64", "argon2", "argon2i",
+		"argon2d", "argon2id", "pbkdf2", "bcrypt2", "scrypt2", "oauth2", "string1", "string2", "utf-16", "uint16",
+		"uint32", "uint64", "float32", "float64", "x25519", "ed25519", "aes128", "aes256", "2fa-totp":
+		return true
+	}
+	return false
+}
+
+// code reports whether an unquoted v is an expression rather than a value.
+func code(v []byte) bool {
+	s := string(v)
+	if strings.IndexByte("([#&|.,:;", s[0]) >= 0 {
+		return true
+	}
+	if strings.IndexByte("*!@%+~?-", s[0]) >= 0 && runEnd(v, 1, isDotted) == len(v) && measure(v).digits <= 1 {
+		return true
+	}
+	if strings.Contains(strings.TrimRight(s, "="), "==") { // at the end it is padding
+		return true
+	}
+	for _, p := range [...]string{"::", "()", "&&", "||", "=>", "->", ":=", "(\"", "..."} {
+		if strings.Contains(s, p) {
+			return true
+		}
+	}
+	name := runEnd(v, 0, func(c byte) bool { return isWord(c) || c == '.' || c == '!' })
+	return name > 0 && name < len(v) && strings.IndexByte("([{", v[name]) >= 0
+}
+
+// compound reports whether v reads as a name in a program: parts joined by
+// dots, underscores or camel case, or a word that is itself a key, with few
+// digits and those together. One plain word with a digit is no compound: that
+// is what a short password looks like. Neither is a run whose case turns more
+// often than camel case does.
+func compound(v []byte, m shapeOf) bool {
+	if runEnd(v, 0, func(c byte) bool { return isWord(c) || c == '.' }) != len(v) || isDigit(v[0]) {
+		return false
+	}
+	joined := bytes.ContainsAny(v, "._") || camel(v)
+	named := keyOf(v) != noKey
+	switches, digits := 2, 4
+	switch {
+	case named && joined:
+		switches, digits = 4, 10 // ed25519.Ed25519PrivateKey
+	case bytes.Count(v, []byte("_")) >= 2:
+		digits = 6 // a constant of a numbered protocol
+	}
+	if m.switches > switches || m.digits > digits || m.turns*5 > m.letters*2 {
+		return false
+	}
+	return joined || named && m.digits <= 1
+}
+
+// camel reports whether a part of v ends where a capital begins the next one.
+func camel(v []byte) bool {
+	for i := 2; i < len(v); i++ {
+		if !isUpper(v[i-2]) && isUpper(v[i-1]) && isLower(v[i]) || isLower(v[i-1]) && isUpper(v[i]) {
+			return true
+		}
+	}
+	return false
+}
+
+// pathOfWords reports whether v is words with slashes between them, each with
+// a capital at its start and digits at its end at most.
+func pathOfWords(v []byte) bool {
+	if bytes.IndexByte(v, '/') < 0 || bytes.ContainsAny(v, "+=") {
+		return false
+	}
+	for part := range bytes.SplitSeq(v, []byte("/")) {
+		m := measure(part)
+		if m.switches > 1 || m.digits > 4 || m.turns > 1 || m.random() {
+			return false
+		}
+	}
+	return true
+}
