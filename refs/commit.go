@@ -1,0 +1,207 @@
+package refs
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/lock"
+)
+
+// Begin is Read for a writer. Under the lock nobody else writes, so a torn tail is what a writer left that is gone: its bytes are
+// copied to log/torn-<number of the operation it would have been> and cut off.
+func (db *DB) Begin(held *lock.Held) (*View, error) {
+	if err := db.mustHold(held); err != nil {
+		return nil, err
+	}
+	v, err := db.Read()
+	if err != nil || v.Torn == 0 {
+		return v, err
+	}
+	if err := db.setAside(v); err != nil {
+		return nil, fmt.Errorf("cannot put a torn record aside: %w", err)
+	}
+	return v, nil
+}
+
+func (db *DB) mustHold(held *lock.Held) error {
+	if held == nil || held.Dir() != db.root {
+		return errors.New("the store's lock is not held")
+	}
+	return nil
+}
+
+func (db *DB) setAside(v *View) error {
+	path := db.segmentPath(v.end.segment)
+	f, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	tail := make([]byte, v.Torn)
+	_, err = f.ReadAt(tail, v.end.offset)
+	if err = errors.Join(err, f.Close()); err != nil {
+		return err
+	}
+	dir := filepath.Join(db.root, "log")
+	if err := db.fs.MkdirAll(dir); err != nil {
+		return err
+	}
+	if err := db.fs.WriteDurable(filepath.Join(dir, fmt.Sprintf("torn-%d", v.Number+1)), tail, 0o600); err != nil {
+		return err
+	}
+	if err := db.fs.Truncate(path, v.end.offset); err != nil {
+		return err
+	}
+	v.Torn = 0
+	return nil
+}
+
+// Commit appends one operation to the log and syncs it: the one door through which refs move. v is what Begin returned, or what
+// the last Commit under the same lock returned. Commit fills in op.Number and op.Before and sorts the refs; it checks that every ref has
+// the old value that op names (*StaleError), that names and values fit together, and that every object named exists; present lists
+// objects the caller has just put, which need no second look.
+//
+// When Commit returns without an error, the operation has happened. After an error it has not, unless errors.Is(err, ErrMaybe); after
+// a crash it may have.
+func (db *DB) Commit(held *lock.Held, v *View, op *format.Operation, present map[format.ID]bool) (*View, error) {
+	if err := db.mustHold(held); err != nil {
+		return nil, err
+	}
+	op.Number, op.Before = v.Number+1, v.Digest
+	slices.SortFunc(op.Refs, func(a, b format.RefUpdate) int { return strings.Compare(a.Name, b.Name) })
+	for _, u := range op.Refs {
+		if err := checkNamespace(u); err != nil {
+			return nil, err
+		}
+		if got := v.Get(u.Name); got != u.Old {
+			return nil, &StaleError{Ref: u.Name, Want: u.Old, Got: got}
+		}
+	}
+	if err := db.checkObjects(op, present); err != nil {
+		return nil, err
+	}
+	record, digest, err := op.Encode()
+	if err != nil {
+		return nil, err
+	}
+	next := v.clone()
+	if err := db.makeRoom(next, len(record)); err != nil {
+		return nil, err
+	}
+	if err := db.append(next, record); err != nil {
+		return nil, err
+	}
+	next.apply(Record{Op: op, Digest: digest, Segment: next.end.segment, Offset: next.end.offset, Size: len(record)})
+	return next, nil
+}
+
+// checkNamespace holds which kind of value lives where.
+func checkNamespace(u format.RefUpdate) error {
+	kind := format.ObjectValue
+	top, rest, _ := strings.Cut(u.Name, "/")
+	switch top {
+	case "HEAD":
+		kind = format.NameValue
+	case "sessions":
+		kind = format.SessionValue
+	case "epochs", "forests", "state", "user":
+	default:
+		return fmt.Errorf("no such kind of ref: %q", u.Name)
+	}
+	if (top == "HEAD") != (rest == "") {
+		return fmt.Errorf("bad ref name: %q", u.Name)
+	}
+	for _, v := range []format.Value{u.Old, u.New} {
+		if v.Exists() && v.Kind != kind {
+			return fmt.Errorf("ref %q cannot hold %q", u.Name, v)
+		}
+	}
+	if u.Old == u.New {
+		return fmt.Errorf("ref %q is to move to where it is", u.Name)
+	}
+	return nil
+}
+
+func (db *DB) checkObjects(op *format.Operation, present map[format.ID]bool) error {
+	var ids []format.ID
+	want := func(id format.ID) {
+		if !id.IsZero() && !present[id] {
+			ids = append(ids, id)
+		}
+	}
+	for _, u := range op.Refs {
+		want(u.New.ID)
+		want(u.New.Pin)
+	}
+	for _, f := range op.Forests {
+		for _, d := range f.Decisions {
+			want(d.ID)
+		}
+	}
+	missing, err := db.Objects.HasAll(ids)
+	if err != nil {
+		return err
+	}
+	if len(missing) > 0 {
+		return fmt.Errorf("cannot record an operation that names a missing object: %v", missing[0])
+	}
+	return nil
+}
+
+// makeRoom begins the next segment if the record would make this one too long.
+func (db *DB) makeRoom(v *View, size int) error {
+	if v.end.offset+int64(size) <= SegmentSize || v.end.offset <= int64(len(db.segmentHeader(v.Number))) {
+		return nil
+	}
+	if err := db.beginSegment(v.end.segment+1, v.Number+1); err != nil {
+		return err
+	}
+	v.end.segment++
+	v.end.offset = int64(len(db.segmentHeader(v.Number + 1)))
+	return nil
+}
+
+// append writes the record and syncs it. If that fails the bytes may still reach the disk some day, so they are taken back.
+func (db *DB) append(v *View, record []byte) error {
+	path := db.segmentPath(v.end.segment)
+	err := db.fs.AppendSync(path, v.end.offset, record)
+	if err == nil {
+		return nil
+	}
+	if cut := db.fs.Truncate(path, v.end.offset); cut != nil {
+		return fmt.Errorf("cannot write the log: %w: %w", ErrMaybe, err)
+	}
+	return fmt.Errorf("cannot write the log: %w", err)
+}
+
+// Checkpoint replaces the checkpoint by one of v. Every forest's ref must hold all decisions so far (v.Pending is empty), or they
+// would be lost to readers; the caller commits an operation that writes the forests first.
+func (db *DB) Checkpoint(held *lock.Held, v *View) error {
+	if err := db.mustHold(held); err != nil {
+		return err
+	}
+	for _, r := range v.Since {
+		for _, f := range r.Op.Forests {
+			if len(v.Pending(f.Name)) > 0 {
+				return fmt.Errorf("forest %q is not written yet", f.Name)
+			}
+		}
+	}
+	b, err := db.checkpointOf(v).Encode()
+	if err != nil {
+		return err
+	}
+	return db.fs.WriteDurable(db.checkpointPath(), b, 0o600)
+}
+
+func (db *DB) checkpointOf(v *View) *format.Checkpoint {
+	c := &format.Checkpoint{Store: db.store, Number: v.Number, Digest: v.Digest, Segment: v.end.segment, Offset: uint64(v.end.offset)}
+	for _, name := range v.Names("") {
+		c.Refs = append(c.Refs, format.Ref{Name: name, Value: v.Get(name)})
+	}
+	return c
+}

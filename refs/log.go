@@ -1,0 +1,147 @@
+package refs
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+
+	"github.com/gemini-ctx/ctx/format"
+)
+
+// Record is an operation as it stands in the log.
+type Record struct {
+	Op      *format.Operation
+	Digest  format.ID
+	Segment uint64
+	Offset  int64 // where the record starts
+	Size    int
+}
+
+// scan is what a pass over one segment found.
+type scan struct {
+	records []Record
+	end     int64 // where the next record goes
+	torn    int64 // bytes after end that are the beginning of a record that never was
+}
+
+// cursor says where in the log a pass is, and what has to come next.
+type cursor struct {
+	segment uint64
+	offset  int64
+	number  uint64    // of the operation before
+	digest  format.ID // of the operation before
+}
+
+// scanSegment reads the records of one segment from at.offset on and advances the cursor over them. fs.ErrNotExist says that there is no such
+// segment.
+func (db *DB) scanSegment(at *cursor) (*scan, error) {
+	path := db.segmentPath(at.segment)
+	b, start, err := db.readSegment(path, at)
+	if err != nil {
+		return nil, err
+	}
+	out := &scan{end: start}
+	for int(out.end-start) < len(b) {
+		rest := b[out.end-start:]
+		op, digest, n, err := format.DecodeOperation(rest)
+		if err != nil {
+			if isTorn(rest, err) {
+				out.torn = int64(len(rest))
+				break
+			}
+			var version *format.VersionError
+			if errors.As(err, &version) {
+				return nil, err
+			}
+			return nil, &CorruptError{Path: path, Offset: out.end, Why: err.Error()}
+		}
+		if op.Number != at.number+1 || op.Before != at.digest {
+			return nil, &CorruptError{Path: path, Offset: out.end, Why: fmt.Sprintf("operation %d does not follow operation %d", op.Number, at.number)}
+		}
+		out.records = append(out.records, Record{Op: op, Digest: digest, Segment: at.segment, Offset: out.end, Size: n})
+		at.number, at.digest = op.Number, digest
+		out.end += int64(n)
+	}
+	at.offset = out.end
+	return out, nil
+}
+
+// readSegment returns the bytes of a segment from at.offset on, and where they start; offset 0 stands for the first record.
+func (db *DB) readSegment(path string, at *cursor) ([]byte, int64, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, 0, err
+	}
+	defer f.Close()
+	start := at.offset
+	if start == 0 {
+		head := db.segmentHeader(at.number + 1)
+		got := make([]byte, len(head))
+		if n, err := f.ReadAt(got, 0); err != nil && !errors.Is(err, io.EOF) || string(got[:n]) != head {
+			return nil, 0, &CorruptError{Path: path, Offset: 0, Why: "not the segment that belongs here"}
+		}
+		start = int64(len(head))
+	}
+	info, err := f.Stat()
+	if err != nil {
+		return nil, 0, err
+	}
+	if info.Size() < start {
+		return nil, 0, &CorruptError{Path: path, Offset: info.Size(), Why: fmt.Sprintf("ends before byte %d, where the checkpoint goes on", start)}
+	}
+	b := make([]byte, info.Size()-start)
+	n, err := f.ReadAt(b, start)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return nil, 0, err
+	}
+	return b[:n], start, nil
+}
+
+// isTorn tells a record that was being written when its writer stopped from one that was damaged later. Torn is only what the end
+// of the file cuts short, or what was never filled in, with no whole record behind it.
+func isTorn(rest []byte, err error) bool {
+	if format.IsUnfilledRecord(rest) {
+		return true
+	}
+	return format.IsShortRecord(err) && !holdsRecord(rest[1:])
+}
+
+func holdsRecord(b []byte) bool {
+	for {
+		i := bytes.Index(b, []byte("ctxo"))
+		if i < 0 {
+			return false
+		}
+		if _, _, _, err := format.DecodeOperation(b[i:]); err == nil {
+			return true
+		}
+		b = b[i+1:]
+	}
+}
+
+// scanLog reads the log from at to its end, segment after segment. each is told of the records of one segment at a time. It returns
+// where the log ends.
+func (db *DB) scanLog(at cursor, each func([]Record) error) (end cursor, torn int64, err error) {
+	for {
+		s, err := db.scanSegment(&at)
+		if err != nil {
+			return at, 0, err
+		}
+		if err := each(s.records); err != nil {
+			return at, 0, err
+		}
+		next := cursor{segment: at.segment + 1, number: at.number, digest: at.digest}
+		if _, err := os.Stat(db.segmentPath(next.segment)); errors.Is(err, fs.ErrNotExist) {
+			return at, s.torn, nil
+		} else if err != nil {
+			return at, 0, err
+		}
+		if s.torn > 0 {
+			return at, 0, &CorruptError{Path: db.segmentPath(at.segment), Offset: s.end, Why: "a record is cut short, and the log goes on after it"}
+		}
+		at = next
+	}
+}

@@ -1,0 +1,118 @@
+package refs
+
+import (
+	"errors"
+	"io/fs"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/gemini-ctx/ctx/format"
+)
+
+// View is one consistent set of refs: the checkpoint and every whole record after it, read once.
+type View struct {
+	Number uint64    // of the newest operation; 0 in a new store
+	Digest format.ID // of the newest operation
+	Since  []Record  // the operations after the checkpoint, oldest first
+	Torn   int64     // bytes of a torn tail; the next writer puts them aside
+
+	refs map[string]format.Value
+	end  cursor
+}
+
+// Read returns the refs as they are. It takes no lock and writes nothing.
+func (db *DB) Read() (*View, error) {
+	for try := 0; ; try++ {
+		v, err := db.read()
+		// A checkpoint can be replaced, and the segment it named removed, between two reads.
+		if err == nil || try == 3 || !errors.Is(err, fs.ErrNotExist) {
+			return v, err
+		}
+	}
+}
+
+func (db *DB) read() (*View, error) {
+	c, err := db.readCheckpoint(db.checkpointPath())
+	if err != nil {
+		return nil, err
+	}
+	v := viewOf(c)
+	v.end, v.Torn, err = db.scanLog(v.end, func(records []Record) error {
+		for _, r := range records {
+			v.apply(r)
+		}
+		return nil
+	})
+	return v, err
+}
+
+func viewOf(c *format.Checkpoint) *View {
+	v := &View{Number: c.Number, Digest: c.Digest, refs: make(map[string]format.Value, len(c.Refs))}
+	for _, r := range c.Refs {
+		v.refs[r.Name] = r.Value
+	}
+	v.end = cursor{segment: c.Segment, offset: int64(c.Offset), number: c.Number, digest: c.Digest}
+	return v
+}
+
+func (v *View) apply(r Record) {
+	applyRefs(v.refs, r.Op)
+	v.Since = append(v.Since, r)
+	v.Number, v.Digest = r.Op.Number, r.Digest
+	v.end = cursor{segment: r.Segment, offset: r.Offset + int64(r.Size), number: r.Op.Number, digest: r.Digest}
+}
+
+func applyRefs(refs map[string]format.Value, op *format.Operation) {
+	for _, u := range op.Refs {
+		if u.New.Exists() {
+			refs[u.Name] = u.New
+		} else {
+			delete(refs, u.Name)
+		}
+	}
+}
+
+// Get returns the value of a ref; the zero Value for one that does not exist.
+func (v *View) Get(name string) format.Value { return v.refs[name] }
+
+// Names returns the names of the refs that start with prefix, sorted.
+func (v *View) Names(prefix string) []string {
+	var names []string
+	for name := range v.refs {
+		if strings.HasPrefix(name, prefix) {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+// All returns a copy of every ref.
+func (v *View) All() map[string]format.Value { return maps.Clone(v.refs) }
+
+// Pending returns the decisions about a forest that the value of its ref does not hold yet, oldest first.
+func (v *View) Pending(forest string) []format.Decision {
+	var pending []format.Decision
+	for _, r := range v.Since {
+		for _, f := range r.Op.Forests {
+			if f.Name == forest {
+				pending = append(pending, f.Decisions...)
+			}
+		}
+		for _, u := range r.Op.Refs {
+			if u.Name == "forests/"+forest {
+				pending = nil // the forest was written with these decisions in it
+			}
+		}
+	}
+	return pending
+}
+
+// clone returns a view that can move on without changing v.
+func (v *View) clone() *View {
+	c := *v
+	c.refs = maps.Clone(v.refs)
+	c.Since = slices.Clip(v.Since)
+	return &c
+}
