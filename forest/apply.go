@@ -1,0 +1,201 @@
+package forest
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/gemini-ctx/ctx/format"
+)
+
+// Apply adds one decision to the state. An error means that the decision cannot follow the ones before it: what recorded it is damaged, or
+// there is a bug. The state is then not to be used any more.
+func (s *State) Apply(d format.Decision) error {
+	var err error
+	switch d.Kind {
+	case format.DecideJoin:
+		err = s.join(d)
+	case format.DecideRetract:
+		err = s.retract(d)
+	case format.DecideRestore:
+		err = s.restore(d)
+	case format.DecideSettle:
+		err = s.settle(d)
+	case format.DecideDrop:
+		err = s.drop(d)
+	case format.DecideEvict:
+		err = s.evict(d)
+	default:
+		err = fmt.Errorf("unknown decision %q", string(rune(d.Kind)))
+	}
+	if err != nil {
+		return fmt.Errorf("forest %q: cluster %d: %w", s.Name, d.Cluster, err)
+	}
+	return nil
+}
+
+// ApplyAll applies decisions in order.
+func (s *State) ApplyAll(list []format.Decision) error {
+	for _, d := range list {
+		if err := s.Apply(d); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *State) join(d format.Decision) error {
+	c, err := s.open(d.Cluster, d.Cluster == s.Opened)
+	if err != nil {
+		return err
+	}
+	c.members = append(c.members, d.ID)
+	s.Arrivals++
+	c.Arrival = s.Arrivals
+	return nil
+}
+
+// open returns a cluster that members can be added to: a live one, an evicted one brought back, or a new one.
+func (s *State) open(number uint64, fresh bool) (*Cluster, error) {
+	if c := s.live[number]; c != nil {
+		return c, nil
+	}
+	if fresh {
+		s.Opened++
+	}
+	if number >= s.Opened {
+		return nil, fmt.Errorf("was never opened")
+	}
+	c, err := s.revive(number)
+	if err != nil || c != nil {
+		return c, err
+	}
+	// It is new, or it lost all its members and gets one back.
+	c = &Cluster{Number: number, Arrival: max(1, s.Arrivals), loaded: true, stored: map[format.ID]bool{}}
+	s.live[number] = c
+	return c, nil
+}
+
+func (s *State) retract(d format.Decision) error {
+	c := s.live[d.Cluster]
+	if c == nil {
+		var err error
+		if c, err = s.revive(d.Cluster); err != nil {
+			return err
+		}
+	}
+	if c == nil {
+		return fmt.Errorf("has no members")
+	}
+	members, err := s.Members(c)
+	if err != nil {
+		return err
+	}
+	if d.Offset >= uint64(len(members)) || members[d.Offset] != d.ID {
+		return fmt.Errorf("entry %v is not member %d", d.ID, d.Offset)
+	}
+	c.members = slices.Delete(slices.Clone(members), int(d.Offset), int(d.Offset)+1)
+	c.Covers = coversWithout(c.Covers, d.Offset)
+	if len(c.members) == 0 {
+		delete(s.live, c.Number)
+	}
+	return nil
+}
+
+// coversWithout drops the cover that the member at offset was under, and moves those after it.
+func coversWithout(covers []format.Cover, offset uint64) []format.Cover {
+	var out []format.Cover
+	for _, v := range covers {
+		switch {
+		case v.Offset > offset:
+			v.Offset--
+		case v.Offset+v.Count > offset:
+			continue
+		}
+		out = append(out, v)
+	}
+	return out
+}
+
+func (s *State) restore(d format.Decision) error {
+	c, err := s.open(d.Cluster, false)
+	if err != nil {
+		return err
+	}
+	members, err := s.Members(c)
+	if err != nil {
+		return err
+	}
+	if d.Offset > uint64(len(members)) {
+		return fmt.Errorf("entry %v cannot be member %d of %d", d.ID, d.Offset, len(members)+1)
+	}
+	c.members = slices.Insert(slices.Clone(members), int(d.Offset), d.ID)
+	c.Covers = coversWith(c.Covers, d.Offset)
+	return nil
+}
+
+// coversWith makes room at offset: a cover that would get a member in its middle goes.
+func coversWith(covers []format.Cover, offset uint64) []format.Cover {
+	var out []format.Cover
+	for _, v := range covers {
+		switch {
+		case v.Offset >= offset:
+			v.Offset++
+		case v.Offset+v.Count > offset:
+			continue
+		}
+		out = append(out, v)
+	}
+	return out
+}
+
+func (s *State) settle(d format.Decision) error {
+	c := s.live[d.Cluster]
+	if c == nil {
+		return fmt.Errorf("is not live")
+	}
+	if d.Count == 0 || d.Count > c.Count() || d.Offset > c.Count()-d.Count {
+		return fmt.Errorf("summary %v covers %d members from %d on, there are %d", d.ID, d.Count, d.Offset, c.Count())
+	}
+	var out []format.Cover
+	for _, v := range c.Covers {
+		if v.Offset+v.Count <= d.Offset || v.Offset >= d.Offset+d.Count {
+			out = append(out, v)
+		}
+	}
+	out = append(out, format.Cover{Summary: d.ID, Offset: d.Offset, Count: d.Count, Interim: d.Interim})
+	slices.SortFunc(out, func(a, b format.Cover) int { return int(int64(a.Offset) - int64(b.Offset)) })
+	c.Covers = out
+	return nil
+}
+
+func (s *State) drop(d format.Decision) error {
+	c := s.live[d.Cluster]
+	if c == nil {
+		return fmt.Errorf("is not live")
+	}
+	at := slices.IndexFunc(c.Covers, func(v format.Cover) bool { return v.Summary == d.ID })
+	if at < 0 {
+		return fmt.Errorf("summary %v covers nothing", d.ID)
+	}
+	c.Covers = slices.Delete(slices.Clone(c.Covers), at, at+1)
+	return nil
+}
+
+func (s *State) evict(d format.Decision) error {
+	c := s.live[d.Cluster]
+	if c == nil {
+		return fmt.Errorf("is not live")
+	}
+	if c.Dirty() {
+		return fmt.Errorf("is not summarised and cannot be evicted")
+	}
+	if err := s.loadTombs(); err != nil {
+		return err
+	}
+	s.tombs.byCluster[d.Cluster] = tomb{place: s.Evictions, id: d.ID}
+	s.tombs.count++
+	s.tombs.changed = true
+	s.Evictions++
+	delete(s.live, d.Cluster)
+	return nil
+}

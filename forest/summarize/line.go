@@ -1,0 +1,167 @@
+package summarize
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/gemini-ctx/ctx/forest/terms"
+)
+
+// MaxLine is the most bytes that Line returns.
+const MaxLine = 160
+
+const (
+	maxLabels = 6  // beyond that a line is read no more
+	maxLabel  = 60 // bytes; a longer path is named by its base name
+)
+
+// Line returns the name of a cluster of n messages in one line of at most MaxLine bytes, for when nothing else of it is shown: paths,
+// commands, names and numbers that tell it apart, then the number of messages and their days in UTC, which are those of
+// first and last; a zero time leaves the days out. What most messages mention counts more, but twice as often is not twice
+// as much. The line has neither newlines nor other control characters. Sources are its messages, or what a summary kept of them; without any the line is the number alone.
+//
+//	src/parser.go, PostgreSQL, 5433 (12 messages, 2026-11-20 to 2026-11-21)
+func Line(src []Source, n int, first, last time.Time) string {
+	tail := span(n, first, last)
+	list := labels(inOrder(src))
+	slices.SortStableFunc(list, func(a, b *label) int { return cmp.Compare(b.worth(), a.worth()) })
+	head := ""
+	chosen := 0
+	for _, l := range list {
+		if chosen == maxLabels {
+			break
+		}
+		next := strings.TrimPrefix(head+", "+l.text, ", ")
+		if len(next)+1+len(tail) > MaxLine || overlaps(head, l.text) {
+			continue
+		}
+		head = next
+		chosen++
+	}
+	return strings.TrimPrefix(head+" "+tail, " ")
+}
+
+// span returns the bracketed end of a line.
+func span(n int, first, last time.Time) string {
+	const day = "2006-01-02"
+	out := fmt.Sprintf("(%d messages", n)
+	if n == 1 {
+		out = "(1 message"
+	}
+	if first.IsZero() || last.IsZero() {
+		return out + ")"
+	}
+	from, to := first.UTC().Format(day), last.UTC().Format(day)
+	if from == to {
+		return out + ", " + from + ")"
+	}
+	return out + ", " + from + " to " + to + ")"
+}
+
+// label is something that may name a cluster.
+type label struct {
+	text    string // as it was written first
+	kind    int64  // how telling its look is
+	sources int64  // how many sources mention it
+	seen    int    // the last of them
+}
+
+func (l *label) worth() int64 { return l.kind * rarity(l.sources, 1) }
+
+// How telling labels are, by look.
+const (
+	wordLabel   = 4
+	numberLabel = 8
+	properLabel = 14
+	nameLabel   = 20
+	pathLabel   = 24
+	shellLabel  = 26
+)
+
+// labels returns the labels of src, each once, in order of their first mention.
+func labels(src []Source) []*label {
+	byKey := make(map[string]*label)
+	var list []*label
+	add := func(source int, text string, kind int64) {
+		key := strings.ToLower(text)
+		l := byKey[key]
+		if l == nil {
+			l = &label{text: text, seen: -1}
+			byKey[key] = l
+			list = append(list, l)
+		}
+		l.kind = max(l.kind, kind)
+		if l.seen != source {
+			l.seen, l.sources = source, l.sources+1
+		}
+	}
+	for _, c := range gather(src) {
+		if cmd, ok := command(c.text); ok {
+			add(c.src, cmd, shellLabel)
+		}
+		terms.Scan(c.text, func(t terms.Token) {
+			if text, kind := labelOf(c.text, t); kind > 0 {
+				add(c.src, text, kind)
+			}
+		})
+	}
+	return list
+}
+
+// command returns the program and first argument of a line such as "$ go test ./...".
+func command(line string) (string, bool) {
+	rest, ok := strings.CutPrefix(line, "$ ")
+	if !ok {
+		return "", false
+	}
+	words := strings.Fields(rest)
+	cmd := strings.Join(words[:min(len(words), 2)], " ")
+	return cmd, printable(cmd)
+}
+
+// labelOf returns the label that a token makes, and how telling it is; 0 for none.
+func labelOf(text string, t terms.Token) (string, int64) {
+	s := text[t.Start:t.End]
+	path := strings.ContainsAny(s, `/\`)
+	if path && len(s) > maxLabel {
+		s = s[strings.LastIndexAny(s, `/\`)+1:]
+	}
+	first, _ := utf8.DecodeRuneInString(s)
+	switch {
+	case t.Kind == terms.Part || !printable(s):
+		return "", 0
+	case t.Kind == terms.Number && len(s) > 1:
+		return s, numberLabel
+	case t.Kind == terms.Name && path:
+		return s, pathLabel
+	case t.Kind == terms.Name:
+		return s, nameLabel
+	case t.Kind == terms.Word && utf8.RuneCountInString(s) > 2:
+		if unicode.IsUpper(first) && strings.ContainsFunc(text[:t.Start], readable) {
+			return s, properLabel
+		}
+		return s, wordLabel
+	}
+	return "", 0
+}
+
+func printable(s string) bool {
+	return s != "" && len(s) <= maxLabel && utf8.ValidString(s) && !strings.ContainsFunc(s, func(r rune) bool { return !unicode.IsPrint(r) })
+}
+
+// overlaps reports whether a label says what a label in head says already: the same word in another form, or the base name
+// of a path.
+func overlaps(head, text string) bool {
+	text = strings.ToLower(text)
+	for h := range strings.SplitSeq(strings.ToLower(head), ", ") {
+		if h != "" && (strings.Contains(h, text) || strings.Contains(text, h)) {
+			return true
+		}
+	}
+	return false
+}

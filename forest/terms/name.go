@@ -1,0 +1,246 @@
+package terms
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/blevesearch/snowballstem"
+	"github.com/blevesearch/snowballstem/english"
+)
+
+// run yields the tokens of a run of narrow runes: the pieces between colons, each trimmed of the punctuation around it.
+// A colon stays inside an address (https://), after a drive letter, and between the digits of a time.
+func (s *scanner) run(i, j int) {
+	for k := i; k < j; k++ {
+		if s.text[k] == ':' && !s.colonInside(i, k, j) {
+			s.piece(i, k)
+			i = k + 1
+		}
+	}
+	s.piece(i, j)
+}
+
+// maxTime bounds what is looked at in front of a colon between digits: 12:30:00.
+const maxTime = 8
+
+func (s *scanner) colonInside(i, k, j int) bool {
+	before, after := s.text[i:k], s.text[k+1:j]
+	if before == "" || after == "" {
+		return false
+	}
+	switch {
+	case strings.HasPrefix(after, "//"):
+		return true
+	case len(before) == 1 && isLetter(before[0]) && (after[0] == '\\' || after[0] == '/'):
+		return true
+	}
+	return isDigit(after[0]) && len(before) <= maxTime && strings.Trim(before, "0123456789:") == ""
+}
+
+// piece yields what lies between two colons.
+func (s *scanner) piece(i, j int) {
+	i, j = s.trim(i, j)
+	p := s.text[i:j]
+	switch {
+	case p == "" || !hasLetter(p):
+	case len(p) > maxWhole:
+		s.emit(Name, i, j, strings.ToLower(p))
+	case !isASCII(p):
+		s.segments(i, j)
+	case isLetters(p) && humps(p) == 1:
+		s.word(Word, i, j)
+	case isNumber(p):
+		s.emit(Number, i, j, strings.ToLower(p))
+	case isPath(p):
+		s.path(i, j)
+	default:
+		s.name(i, j)
+	}
+}
+
+// trim takes off the punctuation of the sentence around a piece, and underscores that are emphasis.
+func (s *scanner) trim(i, j int) (int, int) {
+	for j > i && strings.IndexByte(".-:@~%/\\", s.text[j-1]) >= 0 {
+		j--
+	}
+	for i < j && strings.IndexByte("-:+#%", s.text[i]) >= 0 {
+		i++
+	}
+	i += stray(s.text[i:j])
+	if strings.Trim(s.text[i:j], "_") != s.text[i:j] && !strings.Contains(strings.Trim(s.text[i:j], "_"), "_") {
+		return s.emphasis(i, j)
+	}
+	return i, j
+}
+
+// stray returns the number of dots in front of p that belong to no file name or relative path.
+func stray(p string) int {
+	rest := strings.TrimLeft(p, ".")
+	dots := len(p) - len(rest)
+	if rest != "" && (dots == 1 && isAlnum(rest[0]) || dots <= 2 && rest[0] == '/') {
+		return 0
+	}
+	return dots
+}
+
+// emphasis takes off a single underscore on either side: __init__ is a name, _this_ is not.
+func (s *scanner) emphasis(i, j int) (int, int) {
+	p := s.text[i:j]
+	if strings.HasPrefix(p, "_") && !strings.HasPrefix(p, "__") {
+		i++
+	}
+	if strings.HasSuffix(p, "_") && !strings.HasSuffix(p, "__") && j > i {
+		j--
+	}
+	return i, j
+}
+
+// path yields a path or address whole, its base name, and the words of the rest. Slashes are turned forward and "./",
+// "../" and "/" in front do not count, so that a path means the same wherever it was written.
+func (s *scanner) path(i, j int) {
+	whole := strings.ReplaceAll(strings.ToLower(s.text[i:j]), `\`, "/")
+	for strings.HasPrefix(whole, "./") || strings.HasPrefix(whole, "../") {
+		_, whole, _ = strings.Cut(whole, "/")
+	}
+	s.emit(Name, i, j, strings.TrimLeft(whole, "/"))
+	base := i + 1 + strings.LastIndexAny(s.text[i:j], `/\`)
+	s.parts(i, base)
+	switch {
+	case isLetters(s.text[base:j]) && humps(s.text[base:j]) == 1:
+		s.word(Part, base, j)
+	default:
+		s.emit(Part, base, j, strings.ToLower(s.text[base:j]))
+		s.parts(base, j)
+	}
+}
+
+// name yields an identifier, file name or hyphenated word whole, and its words.
+func (s *scanner) name(i, j int) {
+	p := s.text[i:j]
+	kind := Name
+	if strings.Trim(p, "-abcdefghijklmnopqrstuvwxyz") == "" {
+		kind = Word
+	}
+	if norm := strings.ToLower(p); !isStop(norm) {
+		s.emit(kind, i, j, norm)
+	}
+	s.parts(i, j)
+}
+
+// parts yields the words of text[i:j], cut at punctuation and at the humps of camelCase, unless they are all there is.
+func (s *scanner) parts(i, j int) {
+	for k := i; k < j; {
+		if !isAlnum(s.text[k]) {
+			k++
+			continue
+		}
+		end := k + hump(s.text[k:j])
+		if end-k < j-i {
+			s.word(Part, k, end)
+		}
+		k = end
+	}
+}
+
+// word yields text[i:j], letters and digits of ASCII, unless it is a stop word or a single letter.
+func (s *scanner) word(k Kind, i, j int) {
+	w := strings.ToLower(s.text[i:j])
+	if len(w) == 1 && isLetter(w[0]) || isStop(w) {
+		return
+	}
+	s.emit(k, i, j, s.stemmed(w))
+}
+
+// stemmed returns the English stem of a word in lower case. What is no plain word of usual length is its own stem.
+func (s *scanner) stemmed(w string) string {
+	if len(w) < 3 || len(w) > 30 || !isLetters(w) {
+		return w
+	}
+	if s.stem == nil {
+		s.stem = snowballstem.NewEnv("")
+	}
+	s.stem.SetCurrent(w)
+	english.Stem(s.stem)
+	return s.stem.Current()
+}
+
+// hump returns the length of the word that p, which begins with a letter or digit, begins with: "parse" in "parseURL",
+// "HTTP" in "HTTPServer", "utf8" in "utf8_string".
+func hump(p string) int {
+	for k := 1; k < len(p); k++ {
+		switch {
+		case !isAlnum(p[k]):
+			return k
+		case !isUpper(p[k]):
+		case !isUpper(p[k-1]):
+			return k
+		case k+1 < len(p) && isLower(p[k+1]) && !(k+2 == len(p) && p[k+1] == 's'): // not the s of "URLs"
+			return k
+		}
+	}
+	return len(p)
+}
+
+// humps returns the number of words in p, which is all letters.
+func humps(p string) int {
+	n := 0
+	for len(p) > 0 {
+		p = p[hump(p):]
+		n++
+	}
+	return n
+}
+
+// isNumber accepts numbers, versions, dates and amounts, fractions and dates with slashes included, paths not.
+func isNumber(p string) bool {
+	p = strings.TrimPrefix(strings.TrimPrefix(p, "v"), "V")
+	if p == "" || !isDigit(p[0]) {
+		return false
+	}
+	return !strings.ContainsAny(p, `/\_`) || strings.Trim(p, "0123456789/") == ""
+}
+
+// isPath accepts what has a slash, but not alternatives such as and/or.
+func isPath(p string) bool {
+	if !strings.ContainsAny(p, `/\`) {
+		return false
+	}
+	a, b, ok := strings.Cut(p, "/")
+	return !ok || !isLetters(a) || !isLetters(b) || !isStop(strings.ToLower(a)) && !isStop(strings.ToLower(b))
+}
+
+func isDigit(c byte) bool  { return c >= '0' && c <= '9' }
+func isUpper(c byte) bool  { return c >= 'A' && c <= 'Z' }
+func isLower(c byte) bool  { return c >= 'a' && c <= 'z' }
+func isLetter(c byte) bool { return isUpper(c) || isLower(c) }
+func isAlnum(c byte) bool  { return isLetter(c) || isDigit(c) }
+
+func isASCII(p string) bool {
+	for i := 0; i < len(p); i++ {
+		if p[i] >= utf8.RuneSelf {
+			return false
+		}
+	}
+	return true
+}
+
+// isLetters reports whether p is ASCII letters, at least one.
+func isLetters(p string) bool {
+	for i := 0; i < len(p); i++ {
+		if !isLetter(p[i]) {
+			return false
+		}
+	}
+	return p != ""
+}
+
+// hasLetter reports whether p has a letter or a digit of any script.
+func hasLetter(p string) bool {
+	for _, r := range p {
+		if r < utf8.RuneSelf && isAlnum(byte(r)) || r >= utf8.RuneSelf && (unicode.IsLetter(r) || unicode.IsDigit(r)) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,89 @@
+package forest
+
+import (
+	"github.com/gemini-ctx/ctx/format"
+)
+
+// Written is a state as objects.
+type Written struct {
+	Forest format.ID
+	// Objects are those that were not in the store when the state was read: nodes, pages, and the forest last.
+	Objects []format.Raw
+}
+
+// Write returns the objects of the state. Equal states give equal ids, whatever way they were reached.
+func (s *State) Write() (*Written, error) {
+	out := &Written{}
+	f := &format.Forest{Name: s.Name, Opened: s.Opened, Arrivals: s.Arrivals, Evicted: s.Evictions}
+	for _, c := range s.Live() {
+		if err := s.writeCluster(c, out); err != nil {
+			return nil, err
+		}
+		f.Clusters = append(f.Clusters, format.Cluster{Number: c.Number, Node: c.node, Count: c.written, Arrival: c.Arrival, Covers: c.Covers})
+	}
+	if err := s.writeTombs(out); err != nil {
+		return nil, err
+	}
+	f.Tombs, f.TombCount = s.tombs.root, s.tombs.count
+	header, err := f.Encode()
+	if err != nil {
+		return nil, err
+	}
+	raw := format.Raw{Header: header}
+	out.Forest = raw.ID()
+	out.Objects = append(out.Objects, raw)
+	return out, nil
+}
+
+func (s *State) writeCluster(c *Cluster, out *Written) error {
+	if !c.loaded && len(c.members) == 0 {
+		return nil
+	}
+	members, err := s.Members(c)
+	if err != nil {
+		return err
+	}
+	nodes, err := format.Nodes(members)
+	if err != nil {
+		return err
+	}
+	for _, n := range nodes {
+		header, err := n.Encode()
+		if err != nil {
+			return err
+		}
+		raw := format.Raw{Header: header}
+		id := raw.ID()
+		c.node = id
+		if !c.stored[id] {
+			out.Objects = append(out.Objects, raw)
+			c.stored[id] = true
+		}
+	}
+	c.written = uint64(len(members))
+	return nil
+}
+
+func (s *State) writeTombs(out *Written) error {
+	if !s.tombs.changed {
+		return nil
+	}
+	pages, err := s.tombs.pages()
+	if err != nil {
+		return err
+	}
+	s.tombs.root = format.ID{}
+	for _, p := range pages {
+		header, err := p.Encode()
+		if err != nil {
+			return err
+		}
+		raw := format.Raw{Header: header}
+		s.tombs.root = raw.ID()
+		if !s.tombs.stored[s.tombs.root] {
+			out.Objects = append(out.Objects, raw)
+		}
+	}
+	s.tombs.changed = false
+	return nil
+}
