@@ -1,0 +1,89 @@
+// Package index owns everything under cache/: what can be had again from objects and log, kept because it costs time to have. Each file says
+// up to which operation it holds; what does not fit is not used.
+package index
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"hash/crc32"
+	"path/filepath"
+
+	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/lock"
+)
+
+// Cache is the cache/ directory of one store.
+type Cache struct {
+	dir string
+	fs  *lock.FS
+}
+
+// Open returns the cache of the store in directory root. It does no I/O.
+func Open(root string, fs *lock.FS) *Cache { return &Cache{dir: filepath.Join(root, "cache"), fs: fs} }
+
+// Stamp is the operation a file covers.
+type Stamp struct {
+	Number uint64
+	Digest format.ID
+}
+
+// The frame of a file: magic, stamp, payload, CRC-32C over all of it. The checksum is against rot; a file is renamed into place whole.
+const (
+	magic    = "ctx cache 1\n"
+	maxCache = 64 << 20
+)
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// Load returns a file's payload and what it covers. ok is false where there is no such file, or one that is damaged or of another version.
+func (c *Cache) Load(name string) (payload []byte, stamp Stamp, ok bool) {
+	b, err := lock.ReadAtMost(c.path(name), maxCache)
+	if err != nil || len(b) < len(magic)+8+32+4 || string(b[:len(magic)]) != magic {
+		return nil, Stamp{}, false
+	}
+	body, sum := b[:len(b)-4], binary.BigEndian.Uint32(b[len(b)-4:])
+	if crc32.Checksum(body, castagnoli) != sum {
+		return nil, Stamp{}, false
+	}
+	rest := body[len(magic):]
+	stamp.Number = binary.BigEndian.Uint64(rest)
+	copy(stamp.Digest[:], rest[8:])
+	return rest[8+32:], stamp, true
+}
+
+// Store replaces a file. Nothing depends on it, so an error (a full disk, a read-only directory) is for the caller to pass over.
+func (c *Cache) Store(name string, stamp Stamp, payload []byte) error {
+	b := make([]byte, 0, len(magic)+8+32+len(payload)+4)
+	b = append(b, magic...)
+	b = binary.BigEndian.AppendUint64(b, stamp.Number)
+	b = append(b, stamp.Digest[:]...)
+	b = append(b, payload...)
+	b = binary.BigEndian.AppendUint32(b, crc32.Checksum(b, castagnoli))
+	path := c.path(name)
+	err := c.fs.WriteFile(path, b, 0o600, false)
+	if err == nil {
+		return nil
+	}
+	if err := c.fs.MkdirAll(filepath.Dir(path)); err != nil {
+		return err
+	}
+	return c.fs.WriteFile(path, b, 0o600, false)
+}
+
+func (c *Cache) path(name string) string { return filepath.Join(c.dir, name) }
+
+// HeadName is the file of a branch. Names are hashed: a session's name may be anything, a file's may not.
+func HeadName(session, branch string) string {
+	sum := sha256.Sum256([]byte(session + "/" + branch))
+	return "head-" + hex.EncodeToString(sum[:12])
+}
+
+// CandidatesName is the file of a forest's candidates.
+func CandidatesName(forest string) string {
+	sum := sha256.Sum256([]byte(forest))
+	return "candidates-" + hex.EncodeToString(sum[:12])
+}
+
+// LinksName is the file of what later entries say about earlier ones: newest versions and sources.
+const LinksName = "links"

@@ -1,0 +1,57 @@
+package repo
+
+import (
+	"path/filepath"
+	"strings"
+
+	"github.com/gemini-ctx/ctx/lock"
+)
+
+// agentIgnore is the file in a project's root that keeps paths from the agent. Outside git it is the only one that is read.
+const agentIgnore = ".geminiignore"
+
+// maxIgnore bounds how much of it is read.
+const maxIgnore = 1 << 20
+
+// IgnoreAdvice returns the line that the user should add to .geminiignore in the project, so that the agent does not list and
+// search the store's files, or "" where there is nothing to do: in a git work tree the store's own .gitignore does it. The
+// file is never edited. A store that is not at .gemini/context of a project gets no advice.
+func (r *Repo) IgnoreAdvice() string {
+	project := filepath.Dir(filepath.Dir(r.Dir))
+	if r.Dir != storeIn(project) || inGit(project) {
+		return ""
+	}
+	line := agentName + "/" + storeName + "/"
+	if b, err := lock.ReadAtMost(filepath.Join(project, agentIgnore), maxIgnore); err == nil && ignores(string(b), line) {
+		return ""
+	}
+	return line
+}
+
+// inGit reports whether dir or one above it has a .git, which is a file in a linked work tree.
+func inGit(dir string) bool {
+	for {
+		if exists(filepath.Join(dir, ".git")) {
+			return true
+		}
+		parent := filepath.Dir(dir)
+		if parent == dir {
+			return false
+		}
+		dir = parent
+	}
+}
+
+// ignores reports whether a line names the store or the directory it is in. Patterns that reach it in other ways are not
+// understood: the advice is then given once too often, and does no harm.
+func ignores(text, store string) bool {
+	for line := range strings.Lines(text) {
+		line = strings.TrimPrefix(strings.TrimSpace(line), "/")
+		line = strings.TrimSuffix(strings.TrimSuffix(line, "**"), "*")
+		line = strings.TrimSuffix(line, "/") + "/"
+		if line == store || line == agentName+"/" {
+			return true
+		}
+	}
+	return false
+}

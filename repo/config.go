@@ -1,0 +1,174 @@
+package repo
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Setting is one setting as it holds, and where it was given.
+type Setting struct {
+	Key    string // as in "window.graduate_at"
+	Value  string // in a form that can be given again
+	Origin string // "default", "flag", "env CTX_…" or "file <path>"
+}
+
+// List returns every setting, sorted by key.
+func (c *Config) List() []Setting { return slices.Clone(c.list) }
+
+// Get returns the setting of a key. An unknown key is a *ConfigError with the nearest known key as its hint.
+func (c *Config) Get(key string) (Setting, error) {
+	i, ok := slices.BinarySearchFunc(c.list, key, func(s Setting, key string) int { return strings.Compare(s.Key, key) })
+	if !ok {
+		return Setting{}, unknown(given{key: key})
+	}
+	return c.list[i], nil
+}
+
+// given is a setting as somebody gave it.
+type given struct {
+	key, text string
+	origin    string
+	line      func() int // in a file; nil elsewhere. Asked only for an error
+}
+
+func (g given) fault(why error, hint string) *ConfigError {
+	e := &ConfigError{Origin: g.origin, Key: g.key, Why: why.Error(), Hint: hint}
+	if g.line != nil {
+		e.Line = g.line()
+	}
+	return e
+}
+
+func unknown(g given) *ConfigError {
+	var known []string
+	for _, s := range settings() {
+		known = append(known, s.key)
+	}
+	hint := "`ctx config` lists the settings"
+	if k := nearest(g.key, known); k != "" {
+		hint = fmt.Sprintf("did you mean %q?", k)
+	}
+	return g.fault(errors.New("unknown setting"), hint)
+}
+
+func defaultHint(s setting) string { return "the default is " + s.def }
+
+// loadConfig puts the settings together. Later ones win: defaults, the user's file, the store's file, the environment, the
+// command line. Each is checked, also where a later one replaces it. Errors: *ConfigError, and what the file system
+// says; a file that is not there gives nothing.
+func loadConfig(env Env, storeFile string) (*Config, error) {
+	table := settings()
+	byUser, err := fromFile(env.UserConfig, table)
+	if err != nil {
+		return nil, err
+	}
+	byStore, err := fromFile(storeFile, table)
+	if err != nil {
+		return nil, err
+	}
+	byFlag, err := fromFlags(env.Overrides)
+	if err != nil {
+		return nil, err
+	}
+	l := newLoader(table)
+	return l.load(defaults(table), byUser, byStore, fromEnv(env.Getenv, table), byFlag)
+}
+
+func defaults(table []setting) []given {
+	var out []given
+	for _, s := range table {
+		out = append(out, given{key: s.key, text: s.def, origin: "default"})
+	}
+	return out
+}
+
+// fromEnv looks only for the variables of known settings: CTX_DIR and others have other uses. An empty one counts as not set.
+func fromEnv(getenv func(string) string, table []setting) []given {
+	if getenv == nil {
+		return nil
+	}
+	var out []given
+	for _, s := range table {
+		if text := getenv(variable(s.key)); text != "" {
+			out = append(out, given{key: s.key, text: text, origin: "env " + variable(s.key)})
+		}
+	}
+	return out
+}
+
+func fromFlags(overrides []string) ([]given, error) {
+	var out []given
+	for _, o := range overrides {
+		key, text, ok := strings.Cut(o, "=")
+		g := given{key: key, text: text, origin: "flag"}
+		if !ok {
+			return nil, g.fault(errors.New("no value"), "-c takes key=value")
+		}
+		out = append(out, g)
+	}
+	return out, nil
+}
+
+// loader is a Config in the making.
+type loader struct {
+	table  []setting
+	config *Config
+	last   []given // what holds, by the place in the table
+	level  []int   // which layer it is from
+}
+
+func newLoader(table []setting) *loader {
+	return &loader{table: table, config: &Config{}, last: make([]given, len(table)), level: make([]int, len(table))}
+}
+
+func (l *loader) load(layers ...[]given) (*Config, error) {
+	for level, layer := range layers {
+		for _, g := range layer {
+			if err := l.take(g, level); err != nil {
+				return nil, err
+			}
+		}
+	}
+	if err := l.agree(); err != nil {
+		return nil, err
+	}
+	for _, g := range l.last {
+		l.config.list = append(l.config.list, Setting{Key: g.key, Value: g.text, Origin: g.origin})
+	}
+	return l.config, nil
+}
+
+func (l *loader) take(g given, level int) error {
+	i := l.index(g.key)
+	if i < 0 {
+		return unknown(g)
+	}
+	plain, err := l.table[i].put(l.config, g.text)
+	if err != nil {
+		return g.fault(err, defaultHint(l.table[i]))
+	}
+	g.text = plain
+	l.last[i], l.level[i] = g, level
+	return nil
+}
+
+func (l *loader) index(key string) int {
+	return slices.IndexFunc(l.table, func(s setting) bool { return s.key == key })
+}
+
+// agree checks what two settings have to do with each other. The one that was given at the later layer is to blame.
+func (l *loader) agree() error {
+	w := l.config.Window
+	if w.EvictAt >= w.GraduateAt {
+		return nil
+	}
+	evict, graduate := l.index("window.evict_at"), l.index("window.graduate_at")
+	if l.level[graduate] > l.level[evict] {
+		return l.last[graduate].fault(fmt.Errorf("%d is more than window.evict_at, %d", w.GraduateAt, w.EvictAt),
+			fmt.Sprintf("set window.evict_at to %d or more as well", w.GraduateAt))
+	}
+	return l.last[evict].fault(fmt.Errorf("%d is less than window.graduate_at, %d", w.EvictAt, w.GraduateAt),
+		fmt.Sprintf("set window.graduate_at to %d or less as well", w.EvictAt))
+}

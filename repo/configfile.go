@@ -1,0 +1,159 @@
+package repo
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/BurntSushi/toml"
+
+	"github.com/gemini-ctx/ctx/lock"
+)
+
+// maxConfig bounds a config file. The template has less than 2 KiB.
+const maxConfig = 1 << 20
+
+// fromFile reads a config file, strictly: an unknown key is an error. No path, or no file there, gives nothing.
+func fromFile(path string, table []setting) ([]given, error) {
+	if path == "" {
+		return nil, nil
+	}
+	origin := "file " + path
+	b, err := lock.ReadAtMost(path, maxConfig)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, nil
+	case errors.Is(err, lock.ErrTooLarge):
+		return nil, &ConfigError{Origin: origin, Why: fmt.Sprintf("file has more than %d bytes", maxConfig)}
+	case err != nil:
+		return nil, fmt.Errorf("cannot read config: %w", err)
+	}
+	text := string(b)
+	if !says(text) {
+		return nil, nil
+	}
+	return parseConfig(text, origin, table)
+}
+
+// says reports whether a file has a line that is neither empty nor a comment. The template has none, and need not be parsed.
+func says(text string) bool {
+	for line := range strings.Lines(text) {
+		if line = strings.TrimSpace(line); line != "" && line[0] != '#' {
+			return true
+		}
+	}
+	return false
+}
+
+// parseConfig reads the settings in the order in which they stand.
+func parseConfig(text, origin string, table []setting) ([]given, error) {
+	var values map[string]any
+	meta, err := toml.Decode(text, &values)
+	if err != nil {
+		return nil, badSyntax(origin, err)
+	}
+	var out []given
+	keys := meta.Keys()
+	for i, key := range keys {
+		g := given{key: key.String(), origin: origin, line: func() int { return lineOf(text, key) }}
+		isTable := meta.Type(key...) == "Hash"
+		switch {
+		case isSection(key, table) && !isTable:
+			return nil, g.fault(errors.New("not a table"), "")
+		case isSection(key, table), isTable && i+1 < len(keys) && isUnder(keys[i+1], key):
+			continue // what is in it has its turn
+		}
+		at := slices.IndexFunc(table, func(s setting) bool { return s.key == g.key })
+		if at < 0 {
+			return nil, unknown(g)
+		}
+		if g.text, err = plain(valueAt(values, key), table[at].form); err != nil {
+			return nil, g.fault(err, defaultHint(table[at]))
+		}
+		out = append(out, g)
+	}
+	return out, nil
+}
+
+func badSyntax(origin string, err error) error {
+	var parse toml.ParseError
+	if errors.As(err, &parse) {
+		return &ConfigError{Origin: origin, Line: parse.Position.Line, Why: "not TOML: " + parse.Message}
+	}
+	return &ConfigError{Origin: origin, Why: "not TOML: " + err.Error()}
+}
+
+// isSection reports whether a key is the part before the dot of a known one.
+func isSection(key toml.Key, table []setting) bool {
+	prefix := key.String() + "."
+	return slices.ContainsFunc(table, func(s setting) bool { return strings.HasPrefix(s.key, prefix) })
+}
+
+func isUnder(key, table toml.Key) bool {
+	return len(key) > len(table) && slices.Equal(key[:len(table)], table)
+}
+
+// valueAt follows a key through tables. nil is no TOML value.
+func valueAt(values map[string]any, key toml.Key) any {
+	var at any = values
+	for _, part := range key {
+		in, ok := at.(map[string]any)
+		if !ok {
+			return nil
+		}
+		at = in[part]
+	}
+	return at
+}
+
+// plain returns a TOML value as the text that a setting's put reads, if it has the right type.
+func plain(value any, want form) (string, error) {
+	switch v := value.(type) {
+	case int64:
+		if want == wholeNumber || want == fraction {
+			return strconv.FormatInt(v, 10), nil
+		}
+	case float64:
+		if want == fraction {
+			return strconv.FormatFloat(v, 'g', -1, 64), nil
+		}
+	case string:
+		if want == duration {
+			return v, nil
+		}
+	}
+	return "", errors.New([...]string{
+		wholeNumber: "not a whole number",
+		fraction:    "not a number",
+		duration:    "not a string that holds a duration",
+	}[want])
+}
+
+// lineOf returns the line of a key in a text that can be parsed, from 1, or 0 where that is not known. The library tells
+// positions in errors only, so the text is decoded once more, to a value that is none.
+func lineOf(text string, key toml.Key) int {
+	var in map[string]toml.Primitive
+	meta, err := toml.Decode(text, &in)
+	for ; err == nil && len(key) > 1; key = key[1:] {
+		next := in[key[0]]
+		in = nil
+		err = meta.PrimitiveDecode(next, &in)
+	}
+	if err != nil {
+		return 0
+	}
+	var parse toml.ParseError
+	if errors.As(meta.PrimitiveDecode(in[key[0]], &refusal{}), &parse) {
+		return parse.Position.Line
+	}
+	return 0
+}
+
+// refusal is a value that cannot be decoded, whatever its type.
+type refusal struct{}
+
+// UnmarshalTOML fails.
+func (*refusal) UnmarshalTOML(any) error { return errors.New("refused") }

@@ -1,0 +1,87 @@
+package repo
+
+import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"slices"
+
+	"github.com/gemini-ctx/ctx/lock"
+)
+
+// KeySize is the length of a store's key in bytes: the width of SHA-256, more of which HMAC would gain nothing from.
+const KeySize = 32
+
+// Lengths in bytes of what is made from the key.
+const (
+	nonceSize  = 16 // too long to be guessed along with a short text
+	digestSize = 8  // tells the sources of one session apart: at 10 million of them a clash has a chance of 3 in a million
+)
+
+// Key returns the store's key, KeySize bytes that are the caller's. It is read from disk when it is first needed. *KeyError says
+// that it is missing or of another length; it is never made anew, since what was derived from the old one could not be
+// derived again.
+func (r *Repo) Key() ([]byte, error) {
+	key, err := r.secret()
+	return slices.Clone(key), err
+}
+
+// secret is Key without the copy.
+func (r *Repo) secret() ([]byte, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.key != nil {
+		return r.key, nil
+	}
+	key, err := readKey(r.Dir)
+	if err != nil {
+		return nil, err
+	}
+	r.key = key
+	return key, nil
+}
+
+func readKey(dir string) ([]byte, error) {
+	path := filepath.Join(dir, keyName)
+	key, err := lock.ReadAtMost(path, KeySize)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, &KeyError{Path: path, Why: "file is missing"}
+	case errors.Is(err, lock.ErrTooLarge):
+		return nil, &KeyError{Path: path, Why: fmt.Sprintf("file has more than %d bytes", KeySize)}
+	case err != nil:
+		return nil, fmt.Errorf("cannot read the store's key: %w", err)
+	case len(key) != KeySize:
+		return nil, &KeyError{Path: path, Why: fmt.Sprintf("file has %d bytes, a key has %d", len(key), KeySize)}
+	}
+	return key, nil
+}
+
+// Nonce returns 16 bytes that follow from the key, a label that says what they are for, and a header: the front of
+// HMAC-SHA-256(key, label, a zero byte, header). The label has no zero byte. Errors as Key.
+func (r *Repo) Nonce(label string, header []byte) ([]byte, error) {
+	return r.keyed(label, header, nonceSize)
+}
+
+// Digest16 returns 16 lower-case hexadecimal digits that tell one source record from another without saying what is in it: the
+// first 8 bytes of HMAC-SHA-256(key, "source", a zero byte, record). Errors as Key.
+func (r *Repo) Digest16(record []byte) (string, error) {
+	sum, err := r.keyed("source", record, digestSize)
+	return hex.EncodeToString(sum), err
+}
+
+func (r *Repo) keyed(label string, data []byte, size int) ([]byte, error) {
+	key, err := r.secret()
+	if err != nil {
+		return nil, err
+	}
+	mac := hmac.New(sha256.New, key)
+	mac.Write([]byte(label))
+	mac.Write([]byte{0})
+	mac.Write(data)
+	return mac.Sum(nil)[:size:size], nil
+}

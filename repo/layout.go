@@ -1,0 +1,57 @@
+package repo
+
+import (
+	"os"
+	"path/filepath"
+)
+
+// The names in a project and in a store.
+const (
+	agentName  = ".gemini"
+	storeName  = "context"
+	formatName = "format"
+	configName = "config.toml"
+	ignoreName = ".gitignore"
+	keyName    = "key"
+)
+
+// ignoreAll is the store's .gitignore. It keeps the store out of git and, in a git work tree, out of the agent's own searches
+// and its list of the project's files, without a change to any file of the user's.
+const ignoreAll = "*\n"
+
+// folders returns the directories of a store that no other package makes.
+func folders() []string { return []string{"absent", "cache", "log", "tmp"} }
+
+// parts returns names that tell a store whose making was cut short from a directory that only has the store's name. All are made
+// by Init alone.
+func parts() []string { return []string{keyName, "objects", "refs"} }
+
+// storeIn returns where a project's store is.
+func storeIn(project string) string { return filepath.Join(project, agentName, storeName) }
+
+// state says how much of a store a directory is.
+type state int
+
+const (
+	nothing state = iota // no store, or not even a directory
+	half                 // parts of a store, but no format file
+	whole                // a format file; whether it can be read is another question
+)
+
+// stateOf looks at the names in dir. A name that cannot be looked at counts as absent.
+func stateOf(dir string) state {
+	if exists(filepath.Join(dir, formatName)) {
+		return whole
+	}
+	for _, part := range parts() {
+		if exists(filepath.Join(dir, part)) {
+			return half
+		}
+	}
+	return nothing
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}

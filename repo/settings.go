@@ -1,0 +1,146 @@
+package repo
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Config is the settings of a store as they hold for one run: every field is in its range.
+type Config struct {
+	Forest struct {
+		Candidates      int     // clusters an entry is compared with, at most
+		MaxColdClusters int     // clusters kept before the oldest leaves
+		MergeThreshold  float64 // score from which an entry joins a cluster, 0 to 1
+	}
+	GC struct {
+		Auto  int           // loose objects from which gc --auto works; 0 for never
+		Grace time.Duration // for how long what nothing names is kept
+	}
+	Lock struct {
+		Timeout time.Duration // for how long a writer waits
+	}
+	Log struct {
+		Keep time.Duration // how far back undo and reflog reach
+	}
+	Window struct {
+		EvictAt    int // entries from which the window is cut; GraduateAt or more
+		GraduateAt int // entries that stay in the window
+	}
+
+	list []Setting // sorted by key
+}
+
+// form is what a value looks like.
+type form int
+
+const (
+	wholeNumber form = iota // in TOML an integer
+	fraction                // in TOML a float or an integer
+	duration                // in TOML a string
+)
+
+// setting is one row of the table: all that is known of a key.
+type setting struct {
+	key  string
+	form form
+	def  string // in the form that put reads
+	doc  string // a line for the template, without its end
+	// put reads text, checks its range and stores it in its field. It returns the text in its plain form.
+	put func(c *Config, text string) (plain string, err error)
+}
+
+// Upper bounds are there to catch slips, and keep sums of settings from overflowing.
+const (
+	mostEntries  = 1_000_000
+	mostClusters = 1_000_000
+	mostLoose    = 1_000_000_000
+	longest      = 100 * 365 * day
+	longestWait  = day
+)
+
+// settings returns the table, sorted by key. Names, defaults, ranges and the template all come from it.
+func settings() []setting {
+	return []setting{
+		number("forest.candidates", "64", 1, mostClusters, "clusters a message is compared with, at most",
+			func(c *Config) *int { return &c.Forest.Candidates }),
+		number("forest.max_cold_clusters", "10", 1, mostClusters, "clusters kept in the context before the oldest leaves",
+			func(c *Config) *int { return &c.Forest.MaxColdClusters }),
+		share("forest.merge_threshold", "0.15", "score from which a message joins a cluster, 0 to 1",
+			func(c *Config) *float64 { return &c.Forest.MergeThreshold }),
+		number("gc.auto", "2000", 0, mostLoose, "loose objects from which gc --auto packs; 0 for never",
+			func(c *Config) *int { return &c.GC.Auto }),
+		period("gc.grace", "14d", longest, "how long gc keeps what nothing names",
+			func(c *Config) *time.Duration { return &c.GC.Grace }),
+		period("lock.timeout", "10s", longestWait, "how long a command waits for another to finish writing",
+			func(c *Config) *time.Duration { return &c.Lock.Timeout }),
+		period("log.keep", "90d", longest, "how far back undo and reflog reach",
+			func(c *Config) *time.Duration { return &c.Log.Keep }),
+		number("window.evict_at", "30", 1, mostEntries, "messages at which the window is cut; graduate_at or more",
+			func(c *Config) *int { return &c.Window.EvictAt }),
+		number("window.graduate_at", "26", 1, mostEntries, "messages that stay as they were said",
+			func(c *Config) *int { return &c.Window.GraduateAt }),
+	}
+}
+
+func number(key, def string, low, high int, doc string, field func(*Config) *int) setting {
+	return setting{key, wholeNumber, def, doc, func(c *Config, text string) (string, error) {
+		n, err := strconv.Atoi(text)
+		if err != nil {
+			return "", fmt.Errorf("not a whole number: %.40q", text)
+		}
+		if n < low || n > high {
+			return "", fmt.Errorf("not from %d to %d: %d", low, high, n)
+		}
+		*field(c) = n
+		return strconv.Itoa(n), nil
+	}}
+}
+
+func share(key, def, doc string, field func(*Config) *float64) setting {
+	return setting{key, fraction, def, doc, func(c *Config, text string) (string, error) {
+		f, err := strconv.ParseFloat(text, 64)
+		if err != nil {
+			return "", fmt.Errorf("not a number: %.40q", text)
+		}
+		if !(f >= 0 && f <= 1) { // so that NaN is refused
+			return "", fmt.Errorf("not from 0 to 1: %s", text)
+		}
+		*field(c) = f
+		return strconv.FormatFloat(f, 'g', -1, 64), nil
+	}}
+}
+
+func period(key, def string, high time.Duration, doc string, field func(*Config) *time.Duration) setting {
+	return setting{key, duration, def, doc, func(c *Config, text string) (string, error) {
+		d, err := parseDuration(text)
+		if err != nil {
+			return "", err
+		}
+		if d > high {
+			return "", fmt.Errorf("more than %d days: %s", high/day, text)
+		}
+		*field(c) = d
+		return text, nil
+	}}
+}
+
+// variable is the name of the environment variable for a key: window.graduate_at is CTX_WINDOW_GRADUATE_AT.
+func variable(key string) string {
+	return "CTX_" + strings.ToUpper(strings.ReplaceAll(key, ".", "_"))
+}
+
+// template is the config.toml of a new store: every setting with its default, in comments.
+func template() string {
+	var b strings.Builder
+	b.WriteString("# Settings of this store. Take the # away from a line to change it; `ctx config` lists what holds, and why.\n")
+	for _, s := range settings() {
+		def := s.def
+		if s.form == duration {
+			def = strconv.Quote(def)
+		}
+		fmt.Fprintf(&b, "\n# %s\n# %s = %s\n", s.doc, s.key, def)
+	}
+	return b.String()
+}
