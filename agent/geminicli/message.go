@@ -1,0 +1,212 @@
+package geminicli
+
+import (
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// record is a message record with its id settled.
+type record struct {
+	object
+	physical string // the id that a rewind would name
+	id       string // the key: physical, or the id of the message that this one repeats
+	kind     string // "user", "gemini", "info", …
+	fromSet  bool
+}
+
+// message applies one message record. counts numbers the records without id that say the same: of the whole transcript
+// for lines, of one list for copies.
+func (s *replay) message(o object, fromSet bool, counts map[string]int) error {
+	r := record{object: o, kind: o.text("type"), fromSet: fromSet}
+	parts := parseContent(o["content"])
+	r.id = o.text("id")
+	if r.id == "" {
+		base := derive("message", r.kind, o.text("timestamp"), string(normalParts(parts)))
+		counts[base]++
+		r.id = base
+		if n := counts[base]; n > 1 {
+			r.id = base + ":" + strconv.Itoa(n)
+		}
+	}
+	r.physical = r.id
+	s.view.add(r.physical)
+	afterSnapshot := s.afterSnapshot
+	s.afterSnapshot = false
+	switch r.kind {
+	case "user":
+		return s.userMessage(r, parts)
+	case "gemini":
+		return s.modelMessage(r, parts, afterSnapshot)
+	case "":
+		s.stats.Skipped[SkipUnknownRecord]++
+		if len(parts) == 0 {
+			return nil
+		}
+	}
+	return s.offerAs(KindNote, RoleSystem, r, parts)
+}
+
+// offerAs offers the record's own message.
+func (s *replay) offerAs(kind StepKind, role string, r record, parts []part) error {
+	s.view.bind(r.physical, r.id)
+	m := Message{Key: r.id, Role: role, Time: r.text("timestamp"), Display: display(r, parts)}
+	if role == RoleModel {
+		m.Author, m.Tokens = r.text("model"), outputTokens(r.object)
+	}
+	return s.offer(candidate{kind: kind, msg: m, parts: parts, fromSet: r.fromSet})
+}
+
+func (s *replay) userMessage(r record, parts []part) error {
+	if len(parts) == 0 {
+		s.stats.Empty++
+		return nil
+	}
+	parts, hooks := stripWrapped(parts, "hook_context")
+	s.stats.HookContext += hooks
+	parts, environment := stripEnvironment(r.id, parts)
+	s.stats.SessionContext += environment
+	results, rest := splitResults(parts)
+	for i, res := range results {
+		head := res[0]
+		id := s.calls.identify(head, r.id, i)
+		res[0] = head.withCallID(id, "")
+		if err := s.result(r, id, r.text("timestamp"), res); err != nil {
+			return err
+		}
+		rest = s.without(rest, id)
+	}
+	if len(rest) == 0 {
+		return nil
+	}
+	if len(results) == 0 && isSnapshot(rest, r.fromSet) {
+		s.afterSnapshot = true
+		return s.offerAs(KindNote, RoleSystem, r, rest)
+	}
+	return s.offerAs(KindMessage, RoleUser, r, rest)
+}
+
+// without drops the parts that the result of call id holds.
+func (s *replay) without(parts []part, id string) (kept []part) {
+	known := s.chain.current[s.calls.resultKey(id)]
+	if known == nil {
+		return parts
+	}
+	seen := identities(known.parts)
+	for _, p := range parts {
+		if !seen[p.identity()] {
+			kept = append(kept, p)
+		}
+	}
+	return kept
+}
+
+// stripEnvironment drops the agent's description of its environment; what a user said after it stays.
+func stripEnvironment(id string, parts []part) (kept []part, dropped int) {
+	parts, dropped = stripWrapped(parts, "session_context")
+	for i, p := range parts {
+		first := i == 0 && dropped == 0 && id == environmentID
+		if p.kind == partText && (first || strings.HasPrefix(strings.TrimLeft(p.text, " \t\r\n"), "<session_context>")) {
+			dropped++
+			continue
+		}
+		kept = append(kept, p)
+	}
+	return kept, dropped
+}
+
+func (s *replay) modelMessage(r record, content []part, afterSnapshot bool) error {
+	content, responses := splitKind(content, partResponse)
+	records := toolCalls(r)
+	parts := modelParts(r, content, records)
+	if r.fromSet && s.chain.current[r.id] == nil {
+		if canned(parts, afterSnapshot) {
+			return s.offerAs(KindNote, RoleSystem, r, parts)
+		}
+		r.id = s.knownAs(r.id, parts)
+	}
+	for _, p := range parts {
+		if p.kind == partCall {
+			s.calls.claim(r.id, p)
+		}
+	}
+	if err := s.offerAs(KindMessage, RoleModel, r, parts); err != nil {
+		return err
+	}
+	for _, call := range records {
+		if err := s.recordedResult(r, call); err != nil {
+			return err
+		}
+	}
+	for i, p := range responses {
+		id := s.calls.identify(p, r.id, i)
+		if err := s.result(r, id, r.text("timestamp"), []part{p.withCallID(id, "")}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// knownAs returns the id of the message that made the same calls: a rewritten list may give a turn a new id.
+func (s *replay) knownAs(id string, parts []part) string {
+	known, found := id, false
+	for _, p := range parts {
+		if p.kind != partCall {
+			continue
+		}
+		maker, ok := s.calls.maker(p)
+		if !ok || s.chain.current[maker] == nil || found && maker != known {
+			return id
+		}
+		known, found = maker, true
+	}
+	return known
+}
+
+func canned(parts []part, afterSnapshot bool) bool {
+	if len(parts) != 1 {
+		return false
+	}
+	return afterSnapshot && parts[0].text == cannedAck || parts[0].text == cannedInterruption
+}
+
+// display returns what the person saw, if that is not what parts say.
+func display(r record, parts []part) string {
+	shown := joinText(parseContent(r.object["displayContent"]))
+	if shown == joinText(parts) {
+		return ""
+	}
+	return shown
+}
+
+func outputTokens(o object) int64 {
+	tokens, ok := o.object("tokens")
+	if !ok {
+		return 0
+	}
+	var n json.Number
+	if json.Unmarshal(tokens["output"], &n) != nil {
+		return 0
+	}
+	if whole, err := n.Int64(); err == nil && whole > 0 {
+		return whole
+	}
+	return 0
+}
+
+func splitKind(parts []part, kind partKind) (others, matching []part) {
+	for _, p := range parts {
+		if p.kind == kind {
+			matching = append(matching, p)
+		} else {
+			others = append(others, p)
+		}
+	}
+	return others, matching
+}
+
+// ordinal makes the derived id of the nth call of a tool in a message, counting those without an id.
+func ordinalCallID(message, tool string, n int) string {
+	return derive("tool call", message, tool, fmt.Sprint(n))
+}

@@ -1,0 +1,198 @@
+package geminicli
+
+import (
+	"bytes"
+	"strings"
+)
+
+type partKind int
+
+const (
+	partText partKind = iota
+	partThought
+	partCall
+	partResponse
+	partOther // media, executable code, and what is not known yet
+)
+
+// part is one part of a message's content.
+type part struct {
+	kind partKind
+	text string         // for partText and partThought
+	body map[string]any // the part as decoded
+
+	// For partCall and partResponse.
+	callID string
+	tool   string
+}
+
+// parseContent reads content in any of its shapes: a string, a part, or a list of both. Empty texts, and what is neither
+// a string nor an object, are left out.
+func parseContent(raw []byte) []part {
+	return appendParts(nil, decodeAny(raw))
+}
+
+func appendParts(dst []part, v any) []part {
+	switch v := v.(type) {
+	case string:
+		if v != "" {
+			dst = append(dst, textPart(v))
+		}
+	case []any:
+		for _, element := range v {
+			dst = appendParts(dst, element)
+		}
+	case map[string]any:
+		if p := newPart(v); !p.blank() {
+			dst = append(dst, p)
+		}
+	}
+	return dst
+}
+
+func textPart(s string) part {
+	return part{kind: partText, text: s, body: map[string]any{"text": s}}
+}
+
+func thoughtPart(s string) part {
+	return part{kind: partThought, text: s, body: map[string]any{"text": s, "thought": true}}
+}
+
+func callPart(id, tool string, args any) part {
+	call := map[string]any{"id": id, "name": tool, "args": args}
+	return newPart(map[string]any{"functionCall": call})
+}
+
+func responsePart(id, tool string, response any) part {
+	answer := map[string]any{"id": id, "name": tool, "response": response}
+	return newPart(map[string]any{"functionResponse": answer})
+}
+
+func newPart(body map[string]any) part {
+	p := part{kind: partOther, body: body}
+	if call, ok := body["functionCall"].(map[string]any); ok {
+		p.kind = partCall
+		p.callID, _ = call["id"].(string)
+		p.tool, _ = call["name"].(string)
+		if call["args"] == nil {
+			call["args"] = map[string]any{}
+		}
+		return p
+	}
+	if answer, ok := body["functionResponse"].(map[string]any); ok {
+		p.kind = partResponse
+		p.callID, _ = answer["id"].(string)
+		p.tool, _ = answer["name"].(string)
+		return p
+	}
+	if text, ok := body["text"].(string); ok {
+		p.kind, p.text = partText, text
+		if thought, _ := body["thought"].(bool); thought {
+			p.kind = partThought
+		}
+	}
+	return p
+}
+
+// blank reports whether p says nothing: an empty text, perhaps with a signature.
+func (p part) blank() bool {
+	if p.kind != partOther && p.text != "" || p.kind == partCall || p.kind == partResponse {
+		return false
+	}
+	for name, value := range p.body {
+		switch name {
+		case "thought", "thoughtSignature":
+		case "text":
+			if _, ok := value.(string); !ok {
+				return false
+			}
+		default:
+			return false
+		}
+	}
+	return true
+}
+
+// plain reports whether p is a text and nothing else.
+func (p part) plain() bool { return p.kind == partText && len(p.body) == 1 }
+
+// withCallID returns p, a call or a response, under the given id, and the tool's name if it had none.
+func (p part) withCallID(id, tool string) part {
+	field := "functionCall"
+	if p.kind == partResponse {
+		field = "functionResponse"
+	}
+	inner, _ := p.body[field].(map[string]any)
+	body, copied := clone(p.body), clone(inner)
+	copied["id"] = id
+	if p.tool == "" && tool != "" {
+		copied["name"], p.tool = tool, tool
+	}
+	body[field] = copied
+	p.body, p.callID = body, id
+	return p
+}
+
+// identity is equal for two parts that say the same thing: a call by its id, a thought whatever its white space.
+func (p part) identity() string {
+	switch p.kind {
+	case partText:
+		return "text " + p.text
+	case partThought:
+		return "thought " + strings.Join(strings.Fields(p.text), " ")
+	case partCall:
+		return "call " + p.callID
+	}
+	return "part " + string(canonical(normalise(p.body)))
+}
+
+func clone(m map[string]any) map[string]any {
+	out := make(map[string]any, len(m)+1)
+	for name, value := range m {
+		out[name] = value
+	}
+	return out
+}
+
+// joinText returns the plain and annotated texts of parts, joined as they stand; thoughts are left out.
+func joinText(parts []part) string {
+	var b strings.Builder
+	for _, p := range parts {
+		if p.kind == partText {
+			b.WriteString(p.text)
+		}
+	}
+	return b.String()
+}
+
+// printParts returns parts as a JSON array.
+func printParts(parts []part) []byte {
+	bodies := make([]any, len(parts))
+	for i, p := range parts {
+		bodies[i] = p.body
+	}
+	return canonical(bodies)
+}
+
+// normalParts returns parts as Message.Normal has them: texts that follow each other are one.
+func normalParts(parts []part) []byte {
+	var bodies []any
+	var run bytes.Buffer
+	flush := func() {
+		if run.Len() > 0 {
+			bodies = append(bodies, map[string]any{"text": run.String()})
+			run.Reset()
+		}
+	}
+	for _, p := range parts {
+		body, _ := normalise(p.body).(map[string]any)
+		if p.kind == partText && len(body) == 1 {
+			run.WriteString(p.text)
+			continue
+		}
+		flush()
+		bodies = append(bodies, body)
+	}
+	flush()
+	return canonical(bodies)
+}

@@ -1,0 +1,125 @@
+package geminicli
+
+import (
+	"bytes"
+	"encoding/json"
+)
+
+// record applies one record, told apart as the agent's own loader does: the first test that fits decides.
+func (s *replay) record(raw []byte) error {
+	o, ok := parseObject(raw)
+	if !ok {
+		s.skip(SkipUnknownRecord, 1)
+		return nil
+	}
+	if id, ok := o.str("$rewindTo"); ok {
+		return s.rewind(id)
+	}
+	if _, ok := o.str("id"); ok {
+		return s.message(o, false, s.derived)
+	}
+	if set, ok := o.object("$set"); ok {
+		return s.update(set)
+	}
+	_, hasSession := o.str("sessionId")
+	_, hasProject := o.str("projectHash")
+	if hasSession && hasProject {
+		s.metadata(o)
+		return s.each(o, func(m object) error { return s.message(m, false, s.derived) })
+	}
+	if isMessage(o) {
+		return s.message(o, false, s.derived)
+	}
+	s.skip(SkipUnknownRecord, 1)
+	return nil
+}
+
+// isMessage reports whether a record without an id is a message nevertheless.
+func isMessage(o object) bool {
+	switch o.text("type") {
+	case "user", "gemini", "info", "error", "warning":
+		return o["content"] != nil || o["toolCalls"] != nil
+	}
+	return false
+}
+
+// update applies a $set. A list of messages replaces the agent's list; nothing that was said leaves the conversation.
+func (s *replay) update(set object) error {
+	s.metadata(set)
+	if _, ok := set.array("messages"); !ok {
+		return nil
+	}
+	s.view.cut(0)
+	counts := map[string]int{}
+	return s.each(set, func(m object) error { return s.message(m, true, counts) })
+}
+
+// each calls apply for each message in o's list, if it has one.
+func (s *replay) each(o object, apply func(object) error) error {
+	list, _ := o.array("messages")
+	s.afterSnapshot = false
+	for _, raw := range list {
+		m, ok := parseObject(raw)
+		if !ok {
+			s.skip(SkipUnknownRecord, 1)
+			continue
+		}
+		if err := apply(m); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// metadata takes from a header or a $set what Stats reports.
+func (s *replay) metadata(o object) {
+	if s.stats.Session == "" {
+		s.stats.Session = o.text("sessionId")
+	}
+	if s.stats.ProjectHash == "" {
+		s.stats.ProjectHash = o.text("projectHash")
+	}
+	if kind, ok := o.str("kind"); ok {
+		s.stats.Kind = kind
+	}
+	if summary, ok := o.str("summary"); ok {
+		s.stats.Summary = summary
+	}
+}
+
+// salvageTries bounds the search for whole records behind a torn one on the same line. A line that two writers shared
+// has two or three.
+const salvageTries = 64
+
+// lineValues returns the records of a line; clean is false if part of it is not JSON. A writer that died in the middle
+// of a record leaves no line feed, so the next record follows on the same line: the whole records at the end are found.
+func lineValues(text []byte) (values []json.RawMessage, clean bool) {
+	values, tail := decodeAll(text)
+	if tail == len(text) {
+		return values, true
+	}
+	damaged := text[tail:]
+	var found []json.RawMessage
+	end := len(damaged)
+	for range salvageTries {
+		at := lastRecordStart(damaged[:end])
+		if at <= 0 {
+			break
+		}
+		if whole, n := decodeAll(damaged[at:]); n == len(damaged)-at {
+			found = whole
+		}
+		end = at
+	}
+	return append(values, found...), false
+}
+
+// lastRecordStart returns where the last thing in b begins that looks like a record, or -1. Inside a string it would be
+// escaped; inside another record something is left over behind it.
+func lastRecordStart(b []byte) int {
+	at := -1
+	for _, open := range []string{`{"id":"`, `{"$set":{`, `{"$rewindTo":"`, `{"sessionId":"`} {
+		at = max(at, bytes.LastIndex(b, []byte(open)))
+	}
+	return at
+}
