@@ -1,0 +1,226 @@
+package session
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/sanitize"
+)
+
+// MaxMessage is the most bytes of one message's text or parts.
+const MaxMessage = 16 << 20
+
+// Message is something to be appended.
+type Message struct {
+	Note    bool // said about the conversation, not in it
+	Role    string
+	Author  string
+	Text    string          // UTF-8
+	Parts   json.RawMessage // instead of Text: a JSON array of message parts
+	Time    time.Time       // zero: that of the message before it, else the clock's
+	Calls   []format.Call   // nil: those that Parts hold
+	Results []string        // nil: those that Parts hold
+	Tokens  uint64
+	// Invocation names the run of the agent it belongs to; "" where nobody said.
+	Invocation string
+	Source     *Source
+}
+
+// Source says where a message comes from. One that is known in the session is not appended again.
+type Source struct {
+	Agent, Session, Message string
+	// Record is what tells versions of the message apart; nil: its role, author and text.
+	Record []byte
+}
+
+// Appended is what became of a message.
+type Appended struct {
+	ID      format.ID // of its entry, or of the first entry of the same source
+	Known   bool      // it was there already
+	Amended bool      // it is a newer version of one that was there
+}
+
+// AppendOptions are for Append.
+type AppendOptions struct {
+	Verb   string    // what the log says; "" is append
+	Expect format.ID // where not zero: the tip the branch must still have, else ErrStale
+	Orphan bool      // accept results whose calls are not in the branch
+	// NoGraduation leaves what is due to Graduate: for many batches in a row.
+	NoGraduation bool
+}
+
+// Append adds messages to the end of a branch, in one operation, and returns what became of each, in order, and what sanitising
+// found. A session that does not exist is created, with its first branch. When it returns without an error the messages are on the
+// disk to stay; after any error none of them is in the branch, unless errors.Is(err, refs.ErrMaybe).
+func (s *Store) Append(ctx context.Context, session, branch string, batch []Message, o AppendOptions) ([]Appended, []sanitize.Finding, error) {
+	if err := format.CheckName(session); err != nil {
+		return nil, nil, fmt.Errorf("%w: session %q: %w", ErrInput, clip(session), err)
+	}
+	if err := format.CheckName(branch); err != nil {
+		return nil, nil, fmt.Errorf("%w: branch %q: %w", ErrInput, clip(branch), err)
+	}
+	clean, found, err := cleanAll(batch)
+	if err != nil {
+		return nil, nil, err
+	}
+	var done []Appended
+	err = s.locked(ctx, func(t *tx) error {
+		done, err = t.appendAll(session, branch, clean, o)
+		return err
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	return done, found, nil
+}
+
+// ErrInput says that a message or a name cannot be taken as it is.
+var ErrInput = errors.New("bad input")
+
+func clip(s string) string {
+	if len(s) > 80 {
+		return s[:80] + "…"
+	}
+	return s
+}
+
+// cleanAll sanitises a batch before anything of it is hashed or written.
+func cleanAll(batch []Message) ([]Message, []sanitize.Finding, error) {
+	out := slices.Clone(batch)
+	count := map[string]int{}
+	for i := range out {
+		m := &out[i]
+		var found []sanitize.Finding
+		var err error
+		if m.Parts != nil {
+			var b []byte
+			b, found, err = sanitize.JSON(m.Parts)
+			m.Parts = b
+		} else {
+			var b []byte
+			b, found, err = sanitize.Text([]byte(m.Text))
+			m.Text = string(b)
+		}
+		if err != nil {
+			return nil, nil, fmt.Errorf("cannot sanitise a message, so it is not stored: %w", err)
+		}
+		if err := m.check(); err != nil {
+			return nil, nil, err
+		}
+		for _, f := range found {
+			count[f.Class] += f.Count
+		}
+	}
+	var all []sanitize.Finding
+	for class, n := range count {
+		all = append(all, sanitize.Finding{Class: class, Count: n})
+	}
+	slices.SortFunc(all, func(a, b sanitize.Finding) int { return strings.Compare(a.Class, b.Class) })
+	return out, all, nil
+}
+
+func (m *Message) check() error {
+	size := len(m.Text)
+	if m.Parts != nil {
+		size = len(m.Parts)
+	}
+	switch {
+	case !format.IsRole(m.Role):
+		return fmt.Errorf("%w: unknown role %q: user, model, tool and system are the roles", ErrInput, clip(m.Role))
+	case size > MaxMessage:
+		return fmt.Errorf("%w: message of %d bytes: %d is the most", ErrInput, size, MaxMessage)
+	case !utf8.ValidString(m.Author):
+		return fmt.Errorf("%w: author is not UTF-8", ErrInput)
+	}
+	if m.Parts != nil && m.Calls == nil && m.Results == nil {
+		calls, results := callsOf(m.Parts)
+		m.Calls, m.Results = calls, results
+	}
+	return nil
+}
+
+func callsOf(parts []byte) (calls []format.Call, results []string) {
+	found, results := partLinks(parts)
+	for _, c := range found {
+		calls = append(calls, format.Call{ID: c.ID, Tool: c.Name})
+	}
+	return calls, results
+}
+
+// appendAll appends a clean batch in one operation.
+func (t *tx) appendAll(session, branch string, batch []Message, o AppendOptions) ([]Appended, error) {
+	name := RefName(session, branch)
+	old := t.view.Get(name)
+	if !old.Exists() && branch != MainBranch {
+		return nil, unknownSession(session, branch)
+	}
+	if !o.Expect.IsZero() && old.ID != o.Expect {
+		return nil, fmt.Errorf("%w: the tip of %s/%s is %s, not %v", ErrStale, session, branch, tipOf(old), o.Expect)
+	}
+	h, err := t.head(session, branch, old)
+	if err != nil {
+		return nil, err
+	}
+	w := &writer{tx: t, h: h, orphan: o.Orphan, line: t.lineage(old.ID), batch: map[[16]byte][]imported{}}
+	done := make([]Appended, 0, len(batch))
+	for i := range batch {
+		a, err := w.write(&batch[i])
+		if err != nil {
+			return nil, err
+		}
+		done = append(done, a)
+	}
+	if h.value.ID == old.ID {
+		return done, nil // everything was known
+	}
+	if err := t.finish(h, old, o); err != nil {
+		return nil, err
+	}
+	return done, nil
+}
+
+func tipOf(v format.Value) string {
+	if !v.Exists() {
+		return "not there"
+	}
+	return v.ID.String()
+}
+
+// finish graduates what is due, leaves if the tail has grown too long, and commits.
+func (t *tx) finish(h *head, old format.Value, o AppendOptions) error {
+	if !o.NoGraduation {
+		if _, err := t.graduate(h, GraduateOnAppend); err != nil {
+			return err
+		}
+		if t.params().Crosses(h.Seq, h.value.Through) && h.value.Frontier > h.value.Through {
+			v, err := t.leave(h.value, h.Seq)
+			if err != nil {
+				return err
+			}
+			h.value = v
+		}
+	}
+	verb := o.Verb
+	if verb == "" {
+		verb = "append"
+	}
+	op := &format.Operation{Verb: verb, Session: h.session}
+	op.Refs = append(op.Refs, format.RefUpdate{Name: RefName(h.session, h.branch), Old: old, New: h.value})
+	if HEAD := t.view.Get("HEAD"); HEAD.Name != h.session && len(t.view.Names("sessions/"+HEAD.Name+"/")) == 0 {
+		// The first session, or the one that HEAD named was removed or undone.
+		op.Refs = append(op.Refs, format.RefUpdate{Name: "HEAD", Old: HEAD, New: format.Value{Kind: format.NameValue, Name: h.session}})
+	}
+	if err := t.commit(op); err != nil {
+		return err
+	}
+	t.saveHead(h)
+	t.saveCandidates()
+	return nil
+}

@@ -1,0 +1,162 @@
+package session
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/gemini-ctx/ctx/forest"
+	"github.com/gemini-ctx/ctx/forest/terms"
+	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/index"
+	"github.com/gemini-ctx/ctx/refs"
+)
+
+// candidates are the clusters a unit may join, as of a forest and some decisions after it.
+type candidates struct {
+	*forest.Candidates
+	opened uint64 // clusters opened so far
+	stamp  index.Stamp
+}
+
+// candidates returns the candidates as of the transaction: from the cache, brought up to date, or from the forest itself.
+func (t *tx) candidates() (*candidates, error) {
+	if t.cands != nil {
+		return t.cands, nil
+	}
+	c, err := t.cachedCandidates()
+	if err != nil {
+		return nil, err
+	}
+	if c == nil {
+		if c, err = t.freshCandidates(); err != nil {
+			return nil, err
+		}
+	}
+	t.cands = c
+	return c, nil
+}
+
+// candidateStamp is the forest that its ref names, and how many decisions there are after it.
+func candidateStamp(view *refs.View) index.Stamp {
+	return index.Stamp{Number: uint64(len(view.Pending(MainForest))), Digest: view.Get(forestRef).ID}
+}
+
+// cachedCandidates returns nil where the cache cannot be brought up to date: it is of another forest, or members have left since.
+func (t *tx) cachedCandidates() (*candidates, error) {
+	payload, stamp, ok := t.Cache.Load(index.CandidatesName(MainForest))
+	now := candidateStamp(t.view)
+	if !ok || stamp.Digest != now.Digest || stamp.Number > now.Number || len(payload) < 8 {
+		return nil, nil
+	}
+	opened := uint64(0)
+	for _, b := range payload[:8] {
+		opened = opened<<8 | uint64(b)
+	}
+	list, err := forest.DecodeCandidates(payload[8:])
+	if err != nil {
+		return nil, nil
+	}
+	c := &candidates{Candidates: list, opened: opened, stamp: now}
+	for _, d := range t.view.Pending(MainForest)[stamp.Number:] {
+		switch d.Kind {
+		case format.DecideJoin:
+			if err := c.touch(t.Store, d); err != nil {
+				return nil, err
+			}
+		case format.DecideRetract, format.DecideRestore:
+			return nil, nil
+		}
+	}
+	return c, nil
+}
+
+func (c *candidates) touch(s *Store, d format.Decision) error {
+	shown, err := s.Entry(d.ID)
+	if err != nil {
+		return err
+	}
+	c.Touch(d.Cluster, terms.Of(shown.Text))
+	c.opened = max(c.opened, d.Cluster+1)
+	return nil
+}
+
+// membersRead is how many of a cluster's newest members give it its terms when the cache is lost.
+const membersRead = 32
+
+// freshCandidates takes the clusters that arrived last, live ones first, from the forest.
+func (t *tx) freshCandidates() (*candidates, error) {
+	st, err := t.Forest(t.view)
+	if err != nil {
+		return nil, err
+	}
+	c := &candidates{Candidates: &forest.Candidates{}, opened: st.Opened, stamp: candidateStamp(t.view)}
+	live := st.Live()
+	slices.SortFunc(live, func(a, b *forest.Cluster) int { return cmp.Compare(b.Arrival, a.Arrival) })
+	live = live[:min(len(live), forest.MaxCandidates)]
+	evicted, _, err := st.NewestEvicted(forest.MaxCandidates - len(live))
+	if err != nil {
+		return nil, err
+	}
+	for i := len(evicted) - 1; i >= 0; i-- {
+		stone, err := t.Loader().Tombstone(evicted[i].Tombstone)
+		if err != nil {
+			return nil, err
+		}
+		var members []format.ID
+		err = forest.Walk(t.Loader(), stone.Node, func(_ format.ID, entries []format.ID) { members = append(members, entries...) })
+		if err == nil {
+			err = t.touchMembers(c, evicted[i].Cluster, members)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	for i := len(live) - 1; i >= 0; i-- {
+		members, err := st.Members(live[i])
+		if err != nil {
+			return nil, err
+		}
+		if err := t.touchMembers(c, live[i].Number, members); err != nil {
+			return nil, err
+		}
+	}
+	return c, nil
+}
+
+func (t *tx) touchMembers(c *candidates, cluster uint64, members []format.ID) error {
+	var said []string
+	for _, id := range members[max(0, len(members)-membersRead):] {
+		shown, err := t.Entry(id)
+		if err != nil {
+			return err
+		}
+		said = append(said, shown.Text)
+	}
+	c.Touch(cluster, terms.Of(strings.Join(said, "\n")))
+	return nil
+}
+
+// saveCandidates keeps the candidates for the next command, if they are those of the newest operation.
+func (t *tx) saveCandidates() {
+	if t.cands == nil {
+		return
+	}
+	t.cands.stamp = candidateStamp(t.view)
+	payload := make([]byte, 8)
+	for i := range payload {
+		payload[i] = byte(t.cands.opened >> (56 - 8*i))
+	}
+	payload = t.cands.Append(payload)
+	if err := t.Cache.Store(index.CandidatesName(MainForest), t.cands.stamp, payload); err != nil {
+		t.warn(fmt.Errorf("cannot write the cache: %w", err))
+	}
+}
+
+// stampCandidates keeps the candidates good after the forest was written without a new decision.
+func (t *tx) stampCandidates() {
+	if t.cands != nil {
+		t.saveCandidates()
+	}
+}

@@ -1,0 +1,192 @@
+package session
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/gemini-ctx/ctx/forest/terms"
+	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/session/window"
+)
+
+// GraduateOnAppend is how many due messages an append graduates at most; the rest is for graduate and compact. It bounds what an
+// append after a large import costs.
+const GraduateOnAppend = 8
+
+// graduateBatch is how many messages graduate in one operation elsewhere: the lock is held for as long as one batch takes.
+const graduateBatch = 1024
+
+// graduated counts what a graduation did.
+type graduated struct {
+	entries int // messages that became members
+	merged  int // of these, how many joined a cluster that was there
+}
+
+// graduate moves units of the branch that are due into the forest, oldest first, until limit messages have: their decisions are for
+// the next commit, and h has the new frontier.
+func (t *tx) graduate(h *head, limit int) (graduated, error) {
+	var done graduated
+	units := window.Due(h.windowItems(), h.Model, t.params())
+	if len(units) == 0 {
+		return done, nil
+	}
+	c, err := t.candidates()
+	if err != nil {
+		return done, err
+	}
+	end := 0
+	for _, u := range units {
+		if done.entries > 0 && done.entries+u.End-u.Start > limit {
+			break
+		}
+		cluster, opened, err := t.place(h, c, u)
+		if err != nil {
+			return done, err
+		}
+		for _, it := range h.Items[u.Start:u.End] {
+			if err := t.decide(format.Decision{Kind: format.DecideJoin, Cluster: cluster, ID: it.ID}); err != nil {
+				return done, err
+			}
+		}
+		h.Cluster, h.Joined = cluster, true
+		done.entries += u.End - u.Start
+		if !opened {
+			done.merged += u.End - u.Start
+		}
+		end = u.End
+	}
+	h.value.Frontier += uint64(end)
+	h.Items = h.Items[end:]
+	return done, nil
+}
+
+// place chooses the cluster of a unit: that of the exchange it goes on with, else the one whose terms are most alike, else a new one.
+func (t *tx) place(h *head, c *candidates, u window.Unit) (cluster uint64, opened bool, err error) {
+	var said []string
+	for i := u.Start; i < u.End; i++ {
+		text, err := t.textOf(&h.Items[i])
+		if err != nil {
+			return 0, false, err
+		}
+		said = append(said, text)
+	}
+	bag := terms.Of(strings.Join(said, "\n"))
+	cluster, opened = c.opened, true
+	if late, ok, err := t.lateResult(h, u); err != nil {
+		return 0, false, err
+	} else if ok {
+		cluster, opened = late, false
+	} else if u.Continues && h.Joined && c.Has(h.Cluster) {
+		cluster, opened = h.Cluster, false
+	} else if best, _, ok := c.Choose(bag, t.Config.Forest.MergeThreshold); ok {
+		cluster, opened = best, false
+	}
+	if opened {
+		c.opened++
+	}
+	c.Touch(cluster, bag)
+	return cluster, opened, nil
+}
+
+// lateResult returns the cluster of the call that a unit answers, where the call graduated alone because its result was long in coming.
+func (t *tx) lateResult(h *head, u window.Unit) (cluster uint64, ok bool, err error) {
+	results := h.Items[u.Start].Results
+	if len(results) == 0 {
+		return 0, false, nil
+	}
+	var call format.ID
+	n := 0
+	err = t.back(h.Items[u.Start].ID, func(id format.ID, e *format.Entry) bool {
+		n++
+		if slices.Contains(callIDs(e), results[0]) {
+			call = id
+			if e.Kind == format.KindAmend {
+				call = e.Amends
+			}
+		}
+		return call.IsZero() && n < maxPairDistance
+	})
+	if err != nil || call.IsZero() {
+		return 0, false, err
+	}
+	st, err := t.forest()
+	if err != nil {
+		return 0, false, err
+	}
+	found, err := st.Find(map[format.ID]bool{call: true})
+	place, ok := found[call]
+	return place.Cluster, ok, err
+}
+
+// Graduation is what Graduate reports.
+type Graduation struct {
+	Graduated int // messages that became members
+	Merged    int // of these, how many joined a cluster that was there
+	Roots     int // live clusters now
+	Forest    format.ID
+}
+
+// Graduate moves every due unit of a branch into the forest, in batches of an operation each, and writes the forest.
+func (s *Store) Graduate(ctx context.Context, session, branch string) (Graduation, error) {
+	var g Graduation
+	for more := true; more; {
+		if err := ctx.Err(); err != nil {
+			return g, err
+		}
+		err := s.locked(ctx, func(t *tx) error {
+			done, err := t.graduateBranch(session, branch)
+			g.Graduated += done.entries
+			g.Merged += done.merged
+			more = done.entries > 0
+			if err != nil || more {
+				return err
+			}
+			st, err := t.forest()
+			if err != nil {
+				return err
+			}
+			g.Roots = len(st.Live())
+			g.Forest = t.view.Get(forestRef).ID
+			if len(t.view.Pending(MainForest)) == 0 {
+				return nil
+			}
+			if g.Forest, err = t.writeForest(); err != nil {
+				return err
+			}
+			if err := t.commit(&format.Operation{Verb: "graduate", Session: session}); err != nil {
+				return err
+			}
+			t.saveCandidates()
+			return nil
+		})
+		if err != nil {
+			return g, err
+		}
+	}
+	return g, nil
+}
+
+// graduateBranch graduates one batch in an operation of its own.
+func (t *tx) graduateBranch(session, branch string) (graduated, error) {
+	name := RefName(session, branch)
+	old := t.view.Get(name)
+	if !old.Exists() {
+		return graduated{}, unknownSession(session, branch)
+	}
+	h, err := t.head(session, branch, old)
+	if err != nil {
+		return graduated{}, err
+	}
+	done, err := t.graduate(h, graduateBatch)
+	if err != nil || done.entries == 0 {
+		return done, err
+	}
+	op := &format.Operation{Verb: "graduate", Session: session, Refs: []format.RefUpdate{{Name: name, Old: old, New: h.value}}}
+	if err := t.commit(op); err != nil {
+		return done, err
+	}
+	t.saveHead(h)
+	t.saveCandidates()
+	return done, nil
+}

@@ -1,0 +1,155 @@
+package session
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/index"
+	"github.com/gemini-ctx/ctx/session/window"
+)
+
+// head is what an append has to know of a branch: its value, and the messages after its frontier. It is kept in the cache, stamped with the
+// tip; without it, it is had from the newest entries.
+type head struct {
+	session, branch string
+	value           format.Value
+
+	Seq     uint64    `json:"seq"`   // of the tip
+	Time    time.Time `json:"time"`  // of the tip
+	Model   bool      `json:"model"` // a model takes part
+	Items   []item    `json:"items"` // messages after the frontier, oldest first
+	Cluster uint64    `json:"cluster"`
+	Joined  bool      `json:"joined"` // Cluster is where the last message up to the frontier went
+}
+
+// item is a message in the window.
+type item struct {
+	ID      format.ID `json:"-"`
+	Hex     string    `json:"id"`
+	Role    string    `json:"role"`
+	Calls   []string  `json:"calls,omitempty"`
+	Results []string  `json:"results,omitempty"`
+	// Version is the entry that has its newest text; "" where that is the message itself.
+	Version string `json:"version,omitempty"`
+
+	text string // when at hand
+	read bool
+}
+
+// head returns the state of a branch, an empty one if it does not exist.
+func (s *Store) head(session, branch string, v format.Value) (*head, error) {
+	h := &head{session: session, branch: branch, value: v}
+	if !v.Exists() {
+		return h, nil
+	}
+	if payload, stamp, ok := s.Cache.Load(index.HeadName(session, branch)); ok && stamp == headStamp(v) {
+		if json.Unmarshal(payload, h) == nil && h.restoreIDs() {
+			return h, nil
+		}
+		*h = head{session: session, branch: branch, value: v}
+	}
+	return h, s.rebuildHead(h)
+}
+
+// headStamp tells one state of a branch from another: its tip, and how far it has graduated.
+func headStamp(v format.Value) index.Stamp { return index.Stamp{Number: v.Frontier, Digest: v.ID} }
+
+func (h *head) restoreIDs() bool {
+	for i := range h.Items {
+		id, err := format.ParseID(h.Items[i].Hex)
+		if err != nil {
+			return false
+		}
+		h.Items[i].ID = id
+	}
+	return true
+}
+
+// rebuildHead walks back from the tip to the frontier.
+func (s *Store) rebuildHead(h *head) error {
+	version := map[format.ID]format.ID{}
+	for id, first := h.value.ID, true; ; first = false {
+		e, err := s.entry(id)
+		if err != nil {
+			return err
+		}
+		if first {
+			h.Seq, h.Time = e.Seq, e.Time
+		}
+		if e.Role == "model" {
+			h.Model = true
+		}
+		if _, newer := version[e.Amends]; e.Kind == format.KindAmend && !newer {
+			version[e.Amends] = id
+		}
+		if e.Kind == format.KindMessage && e.Seq > h.value.Frontier {
+			h.Items = append(h.Items, itemOf(id, e, version[id]))
+		}
+		if len(e.Parents) == 0 || e.Seq <= h.value.Frontier && h.enough(e) {
+			break
+		}
+		id = e.Parents[0]
+	}
+	slices.Reverse(h.Items)
+	return nil
+}
+
+// enough stops the walk a window's length behind the frontier: who takes part shows by then.
+func (h *head) enough(e *format.Entry) bool {
+	return h.Model || h.value.Frontier-e.Seq >= window.MaxPiece
+}
+
+func itemOf(id format.ID, e *format.Entry, version format.ID) item {
+	it := item{ID: id, Hex: id.String(), Role: e.Role, Results: e.Results}
+	for _, c := range e.Calls {
+		it.Calls = append(it.Calls, c.ID)
+	}
+	if !version.IsZero() {
+		it.Version = version.String()
+	}
+	return it
+}
+
+// saveHead keeps the state of a branch for the next command.
+func (s *Store) saveHead(h *head) {
+	b, err := json.Marshal(h)
+	if err == nil {
+		err = s.Cache.Store(index.HeadName(h.session, h.branch), headStamp(h.value), b)
+	}
+	if err != nil {
+		s.warn(fmt.Errorf("cannot write the cache: %w", err))
+	}
+}
+
+// windowItems are the messages as the window's rules see them.
+func (h *head) windowItems() []window.Item {
+	list := make([]window.Item, len(h.Items))
+	for i, it := range h.Items {
+		list[i] = window.Item{Role: it.Role, Calls: it.Calls, Results: it.Results}
+	}
+	return list
+}
+
+// textOf returns the newest text of a message in the window; "" for one that is forgotten.
+func (s *Store) textOf(it *item) (string, error) {
+	if it.read {
+		return it.text, nil
+	}
+	id := it.ID
+	if it.Version != "" {
+		newest, err := format.ParseID(it.Version)
+		if err != nil {
+			return "", err
+		}
+		id = newest
+	}
+	shown, err := s.Entry(id)
+	if err != nil {
+		return "", err
+	}
+	it.text, it.read = shown.Text, true
+	return it.text, nil
+}

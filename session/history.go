@@ -1,0 +1,161 @@
+package session
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/refs"
+)
+
+// ErrNotFound says that nothing has the name that was given.
+var ErrNotFound = errors.New("not found")
+
+func unknownSession(session, branch string) error {
+	if branch != MainBranch {
+		return fmt.Errorf("%w: no branch %q in session %q", ErrNotFound, clip(branch), clip(session))
+	}
+	return fmt.Errorf("%w: no session %q", ErrNotFound, clip(session))
+}
+
+// back calls each for the entries from id along first parents, newest first, until it returns false.
+func (s *Store) back(id format.ID, each func(format.ID, *format.Entry) bool) error {
+	for !id.IsZero() {
+		e, err := s.entry(id)
+		if err != nil {
+			return err
+		}
+		if !each(id, e) || len(e.Parents) == 0 {
+			return nil
+		}
+		id = e.Parents[0]
+	}
+	return nil
+}
+
+// reach adds every entry that tips stand on as history to seen: parents, not what was rewound.
+func (s *Store) reach(seen map[format.ID]bool, tips ...format.ID) error {
+	todo := tips
+	for len(todo) > 0 {
+		id := todo[len(todo)-1]
+		todo = todo[:len(todo)-1]
+		if id.IsZero() || seen[id] {
+			continue
+		}
+		seen[id] = true
+		e, err := s.entry(id)
+		if err != nil {
+			return err
+		}
+		todo = append(todo, e.Parents...)
+	}
+	return nil
+}
+
+// Tip returns the value of a branch's ref; ErrNotFound where there is none.
+func Tip(view *refs.View, session, branch string) (format.Value, error) {
+	v := view.Get(RefName(session, branch))
+	if !v.Exists() {
+		return v, unknownSession(session, branch)
+	}
+	return v, nil
+}
+
+// HEAD returns the session that HEAD names.
+func HEAD(view *refs.View) (string, error) {
+	v := view.Get("HEAD")
+	if !v.Exists() {
+		return "", fmt.Errorf("%w: no session yet", ErrNotFound)
+	}
+	return v.Name, nil
+}
+
+// LogOptions are for Log.
+type LogOptions struct {
+	All   bool      // every kind of entry; else messages and notes
+	Limit int       // the newest so many; 0 for all
+	After format.ID // only entries after this one; zero for all
+}
+
+// Log returns the entries that a tip stands on along first parents, oldest first. A message that was amended has its newest text in its first place.
+func (s *Store) Log(tip format.ID, o LogOptions) ([]*Shown, error) {
+	type found struct{ id, version format.ID }
+	var list []found
+	version := map[format.ID]format.ID{}
+	err := s.back(tip, func(id format.ID, e *format.Entry) bool {
+		if id == o.After {
+			return false
+		}
+		if _, newer := version[e.Amends]; e.Kind == format.KindAmend && !newer {
+			version[e.Amends] = id
+		}
+		if o.All || e.Kind == format.KindMessage || e.Kind == format.KindNote {
+			list = append(list, found{id, version[id]})
+		}
+		return o.Limit == 0 || len(list) < o.Limit
+	})
+	if err != nil {
+		return nil, err
+	}
+	slices.Reverse(list)
+	out := make([]*Shown, 0, len(list))
+	for _, f := range list {
+		shown, err := s.Version(f.id, f.version)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, shown)
+	}
+	return out, nil
+}
+
+// Version reads an entry with the text of a newer version of it, where newest is not zero.
+func (s *Store) Version(id, newest format.ID) (*Shown, error) {
+	shown, err := s.Entry(id)
+	if err != nil || newest.IsZero() {
+		return shown, err
+	}
+	newer, err := s.Entry(newest)
+	if err != nil {
+		return nil, err
+	}
+	first := shown.Entry
+	e := *newer.Entry
+	e.Kind, e.Amends, e.Seq, e.Parents = first.Kind, format.ID{}, first.Seq, first.Parents
+	return &Shown{ID: id, Version: newest, Entry: &e, Text: newer.Text, Parts: newer.Parts, Gone: newer.Gone}, nil
+}
+
+// Session is a session as SessionList gives it.
+type Session struct {
+	Name     string
+	Head     bool // HEAD names it
+	Branches []Branch
+}
+
+// Branch is a branch of a session.
+type Branch struct {
+	Name  string
+	Value format.Value
+	Seq   uint64 // messages
+}
+
+// Sessions returns the sessions of a view by name, with their branches.
+func (s *Store) Sessions(view *refs.View) ([]Session, error) {
+	var list []Session
+	current := view.Get("HEAD").Name
+	for _, name := range view.Names("sessions/") {
+		session, branch, _ := strings.Cut(strings.TrimPrefix(name, "sessions/"), "/")
+		if len(list) == 0 || list[len(list)-1].Name != session {
+			list = append(list, Session{Name: session, Head: session == current})
+		}
+		e, err := s.entry(view.Get(name).ID)
+		if err != nil {
+			return nil, err
+		}
+		last := &list[len(list)-1]
+		last.Branches = append(last.Branches, Branch{Name: branch, Value: view.Get(name), Seq: e.Seq})
+	}
+	return list, nil
+}

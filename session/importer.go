@@ -1,0 +1,232 @@
+package session
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/gemini-ctx/ctx/agent/geminicli"
+	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/sanitize"
+)
+
+// Imported is what an import reports.
+type Imported struct {
+	Session  string
+	Messages int // new in this run
+	Notes    int // new in this run
+	Known    int // there already
+	Amended  int // newer versions of what was there
+	Rewinds  int // new in this run
+	Unknown  int // rewinds to an id that the transcript does not have: recorded as rewinds to the root
+	Redacted []sanitize.Finding
+	Skipped  map[string]int // what could not be used, by reason
+	Stats    geminicli.Stats
+}
+
+// importBatch is how many messages an import records in one operation.
+const importBatch = 4096
+
+// ImportGemini brings the transcript of a Gemini CLI session into the session named as, or where as is "" the one of the transcript's own id. It can be
+// run again on the same transcript, or on one that has grown: what is known is not added again.
+func (s *Store) ImportGemini(ctx context.Context, r io.Reader, as string) (Imported, error) {
+	im := &importer{Store: s, ctx: ctx, as: as, emitted: map[string]int{}}
+	stats, err := geminicli.Read(r, im.step)
+	if err == nil {
+		err = im.flush()
+	}
+	im.out.Stats, im.out.Skipped, im.out.Unknown = stats, stats.Skipped, stats.Unknown
+	if im.out.Session == "" {
+		im.out.Session = stats.Session
+	}
+	return im.out, err
+}
+
+// importer turns steps into batches of messages and rewinds.
+type importer struct {
+	*Store
+	ctx     context.Context
+	as      string
+	out     Imported
+	batch   []Message
+	order   []string       // keys in the conversation as the transcript has it now, oldest first
+	emitted map[string]int // how often a key has left the conversation by a rewind
+}
+
+func (im *importer) step(st geminicli.Step) error {
+	if err := im.ctx.Err(); err != nil {
+		return err
+	}
+	if st.Kind == geminicli.KindRewind {
+		if err := im.flush(); err != nil {
+			return err
+		}
+		return im.rewind(st)
+	}
+	m := st.Message
+	if im.out.Session == "" {
+		im.out.Session = im.as
+		if im.as == "" {
+			im.out.Session = m.Session
+		}
+	}
+	im.order = append(im.order, m.Key)
+	im.batch = append(im.batch, im.message(st))
+	if len(im.batch) == importBatch {
+		return im.flush()
+	}
+	return nil
+}
+
+func (im *importer) message(st geminicli.Step) Message {
+	m := st.Message
+	when, err := time.Parse(time.RFC3339Nano, m.Time)
+	if err != nil {
+		when = time.Time{}
+	}
+	out := Message{
+		Note: st.Kind == geminicli.KindNote, Role: m.Role, Author: fitName(m.Author), Text: m.Text, Parts: m.Parts, Time: when,
+		Tokens: uint64(max(m.Tokens, 0)), Calls: []format.Call{}, Results: []string{},
+		Source: &Source{Agent: "gemini-cli", Session: fitName(m.Session), Message: im.sourceName(m.Key), Record: m.Normal},
+	}
+	for _, c := range m.Calls {
+		out.Calls = append(out.Calls, format.Call{ID: fitName(c.ID), Tool: fitName(c.Tool)})
+	}
+	for _, r := range m.Results {
+		out.Results = append(out.Results, fitName(r))
+	}
+	return out
+}
+
+// sourceName tells a message that was said again after it had been rewound away from the first time.
+func (im *importer) sourceName(key string) string {
+	name := fitName(key)
+	if n := im.emitted[key]; n > 0 {
+		return fmt.Sprintf("%s#%d", name, n+1)
+	}
+	return name
+}
+
+// fitName makes a name that a header can hold of whatever a transcript has: what is too long is cut and marked with a digest.
+func fitName(s string) string {
+	if s == "" {
+		return ""
+	}
+	if _, err := format.EncodeName(s); err == nil {
+		return s
+	}
+	sum := format.Sum([]byte(s))
+	return "sha256:" + sum.Short(32)
+}
+
+func (im *importer) flush() error {
+	if len(im.batch) == 0 {
+		return nil
+	}
+	if im.out.Session == "" {
+		return fmt.Errorf("%w: the transcript names no session: give one", ErrInput)
+	}
+	done, found, err := im.Append(im.ctx, im.out.Session, MainBranch, im.batch, AppendOptions{Verb: "import", Orphan: true, NoGraduation: true})
+	if err != nil {
+		return err
+	}
+	for i, a := range done {
+		switch {
+		case a.Known:
+			im.out.Known++
+		case a.Amended:
+			im.out.Amended++
+		case im.batch[i].Note:
+			im.out.Notes++
+		default:
+			im.out.Messages++
+		}
+	}
+	im.out.Redacted = addFindings(im.out.Redacted, found)
+	im.batch = im.batch[:0]
+	return nil
+}
+
+func addFindings(a, b []sanitize.Finding) []sanitize.Finding {
+	for _, f := range b {
+		at := -1
+		for i := range a {
+			if a[i].Class == f.Class {
+				at = i
+			}
+		}
+		if at < 0 {
+			a = append(a, f)
+		} else {
+			a[at].Count += f.Count
+		}
+	}
+	return a
+}
+
+// rewind brings a rewind of the transcript into the session.
+func (im *importer) rewind(st geminicli.Step) error {
+	if im.out.Session == "" {
+		return nil // nothing was said before it
+	}
+	cut := 0
+	for i, key := range im.order {
+		if st.RewindTo != "" && key == st.RewindTo {
+			cut = i
+			break
+		}
+	}
+	gone := im.order[cut:]
+	view, err := im.Refs.Read()
+	if err != nil {
+		return err
+	}
+	name := fmt.Sprintf("rewind:%s@%d", fitName(st.RewindTo), im.rewinds())
+	src := &Source{Agent: "gemini-cli", Session: fitName(im.out.Session), Message: fitName(name), Record: []byte(name)}
+	target := format.ID{}
+	if st.RewindTo != "" {
+		if target, err = im.findKey(view.Get(RefName(im.out.Session, MainBranch)).ID, im.sourceName(st.RewindTo)); err != nil {
+			return err
+		}
+	}
+	if target.IsZero() && st.RewindTo != "" {
+		im.out.Known++ // it left when the transcript was read before
+	} else if view.Get(RefName(im.out.Session, MainBranch)).Exists() {
+		done, err := im.Rewind(im.ctx, im.out.Session, MainBranch, target, RewindOptions{Source: src})
+		if err != nil {
+			return err
+		}
+		if done.Known {
+			im.out.Known++
+		} else {
+			im.out.Rewinds++
+		}
+	}
+	for _, key := range gone {
+		im.emitted[key]++
+	}
+	im.emitted[rewindCount]++
+	im.order = im.order[:cut]
+	return nil
+}
+
+// rewindCount is the key under which rewinds are counted; no message has it, since keys are not empty.
+const rewindCount = ""
+
+func (im *importer) rewinds() int { return im.emitted[rewindCount] }
+
+// findKey finds the entry of a message in the branch; the zero ID where it is not there any more.
+func (im *importer) findKey(tip format.ID, message string) (found format.ID, err error) {
+	if tip.IsZero() {
+		return found, nil
+	}
+	err = im.back(tip, func(id format.ID, e *format.Entry) bool {
+		if e.Source != nil && e.Source.Message == message && e.Source.Agent == "gemini-cli" && e.Amends.IsZero() {
+			found = id
+			return false
+		}
+		return true
+	})
+	return found, err
+}

@@ -1,0 +1,171 @@
+package session
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"testing"
+	"time"
+
+	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/lock"
+	"github.com/gemini-ctx/ctx/refs"
+	"github.com/gemini-ctx/ctx/repo"
+)
+
+// clock gives a second more each time it is asked.
+func clock() func() time.Time {
+	t := time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC)
+	return func() time.Time {
+		t = t.Add(time.Second)
+		return t
+	}
+}
+
+// env is the world of a test: a fixed key and clock, and no environment.
+func env(dir string, fs *lock.FS) repo.Env {
+	return repo.Env{
+		WorkDir: dir, StoreDir: dir, Now: clock(), Random: bytes.NewReader(bytes.Repeat([]byte("fixed randomness"), 8)),
+		Owner: lock.Owner{PID: 1, Host: "test", Command: "test"}, FS: fs,
+	}
+}
+
+// tempDir is on a memory file system where there is one: what is tested here is not the disk.
+func tempDir(t testing.TB) string {
+	t.Helper()
+	if info, err := os.Stat("/dev/shm"); err != nil || !info.IsDir() {
+		return t.TempDir()
+	}
+	dir, err := os.MkdirTemp("/dev/shm", "ctx-session-")
+	if err != nil {
+		return t.TempDir()
+	}
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	return dir
+}
+
+// create makes a store in a new directory, with small windows so that little talk goes far.
+func create(t testing.TB, settings ...string) *Store {
+	t.Helper()
+	e := env(tempDir(t), nil)
+	if _, _, err := repo.Init(e, e.WorkDir); err != nil {
+		t.Fatal(err)
+	}
+	return reopen(t, e.WorkDir, nil, settings...)
+}
+
+func reopen(t testing.TB, dir string, fs *lock.FS, settings ...string) *Store {
+	t.Helper()
+	e := env(dir, fs)
+	e.Overrides = settings
+	r, err := repo.Open(e)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := New(r)
+	s.Warn = func(msg string) { t.Log("warning:", msg) }
+	return s
+}
+
+// small is a window that a dozen messages fill.
+var small = []string{"window.graduate_at=4", "window.evict_at=6", "forest.max_cold_clusters=3"}
+
+func must[T any](t testing.TB) func(T, error) T {
+	t.Helper()
+	return func(v T, err error) T {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v
+	}
+}
+
+func (s *Store) mustView(t testing.TB) *refs.View {
+	t.Helper()
+	return must[*refs.View](t)(s.Refs.Read())
+}
+
+// say appends one message and returns its id.
+func say(t testing.TB, s *Store, session, role, text string) format.ID {
+	t.Helper()
+	done, _, err := s.Append(context.Background(), session, MainBranch, []Message{{Role: role, Text: text}}, AppendOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return done[0].ID
+}
+
+// topics are things to talk about that have no words in common.
+var topics = []string{
+	"postgres migration schema port %d table index",
+	"parser lexer token line %d nil pointer panic",
+	"deploy rollback release server %d traffic canary",
+	"rate limit header bucket %d requests minute",
+	"flaky timeout retry runner %d shard",
+}
+
+func chatter(r *rand.Rand) string { return fmt.Sprintf(topics[r.IntN(len(topics))], r.IntN(10000)) }
+
+// places returns, for every message that a branch has, how often it is in the tail, in a live cluster and in a tombstone.
+func places(t testing.TB, s *Store) map[format.ID]int {
+	t.Helper()
+	view := s.mustView(t)
+	st, err := s.Forest(view)
+	if err != nil {
+		t.Fatal(err)
+	}
+	count := map[format.ID]int{}
+	for _, c := range st.Live() {
+		for _, id := range must[[]format.ID](t)(st.Members(c)) {
+			count[id]++
+		}
+	}
+	evicted, err := st.Evicted()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range evicted {
+		stone := must[*format.Tombstone](t)(s.Loader().Tombstone(e.Tombstone))
+		if err := s.walk(stone.Node, func(id format.ID) error { count[id]++; return nil }); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return count
+}
+
+// check holds what must always hold of a store: history is one line, and every message is in its window or in one cluster, exactly once; nothing
+// else is anywhere.
+func check(t testing.TB, s *Store) {
+	t.Helper()
+	view := s.mustView(t)
+	count := places(t, s)
+	for _, name := range view.Names("sessions/") {
+		v := view.Get(name)
+		if v.Through > v.Frontier {
+			t.Fatalf("%s: through %d is past frontier %d", name, v.Through, v.Frontier)
+		}
+		seq := uint64(0)
+		for _, shown := range must[[]*Shown](t)(s.Log(v.ID, LogOptions{})) {
+			if shown.Entry.Kind != format.KindMessage {
+				continue
+			}
+			if seq++; shown.Entry.Seq != seq {
+				t.Fatalf("%s: message %v has seq %d, want %d", name, shown.ID, shown.Entry.Seq, seq)
+			}
+			n := count[shown.ID]
+			delete(count, shown.ID)
+			if want := 0; seq > v.Frontier && n != want {
+				t.Fatalf("%s: message %d is after the frontier %d and %d times in the forest", name, seq, v.Frontier, n)
+			}
+			if want := 1; seq <= v.Frontier && n != want {
+				t.Fatalf("%s: message %d is up to the frontier %d and %d times in the forest", name, seq, v.Frontier, n)
+			}
+		}
+	}
+	if len(count) > 0 {
+		t.Fatalf("%d entries are in the forest and in no session", len(count))
+	}
+}

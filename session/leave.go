@@ -1,0 +1,146 @@
+package session
+
+import (
+	"github.com/gemini-ctx/ctx/forest"
+	"github.com/gemini-ctx/ctx/forest/summarize"
+	"github.com/gemini-ctx/ctx/format"
+)
+
+// leave moves a branch's pin: it adopts the newest forest, in which every cluster can be rendered whole, and its tail begins anew.
+// tip is the seq of the branch's tip.
+func (t *tx) leave(v format.Value, tip uint64) (format.Value, error) {
+	st, err := t.forest()
+	if err != nil {
+		return v, err
+	}
+	for _, c := range st.Live() {
+		if c.Frozen() {
+			continue
+		}
+		if err := t.freeze(st, c); err != nil {
+			return v, err
+		}
+	}
+	id, err := t.writeForest()
+	if err != nil {
+		return v, err
+	}
+	v.Pin = id
+	v.Through = t.params().Leave(tip, v.Frontier, v.Through)
+	return v, nil
+}
+
+// freeze gives the members of a cluster that no summary covers an interim one each run, together with the interims beside it: an interim is the last
+// one and an extract of what came since, so that a leave reads what is new and no more.
+func (t *tx) freeze(st *forest.State, c *forest.Cluster) error {
+	members, err := st.Members(c)
+	if err != nil {
+		return err
+	}
+	for _, g := range gaps(c) {
+		d, err := t.interim(c.Number, members, g)
+		if err != nil {
+			return err
+		}
+		if err := t.decide(d); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// gap is a run of members between real summaries: interims, and raw entries of which there are some.
+type gap struct {
+	start, end uint64
+	interims   []format.Cover
+}
+
+func gaps(c *forest.Cluster) []gap {
+	var list []gap
+	at, covered := uint64(0), uint64(0)
+	var interims []format.Cover
+	close := func(end uint64) {
+		if end-at > covered {
+			list = append(list, gap{start: at, end: end, interims: interims})
+		}
+		interims, covered = nil, 0
+	}
+	for _, v := range c.Covers {
+		if v.Interim {
+			interims = append(interims, v)
+			covered += v.Count
+			continue
+		}
+		close(v.Offset)
+		at = v.Offset + v.Count
+	}
+	close(c.Count())
+	return list
+}
+
+// interim makes the summary of a gap and has it put.
+func (t *tx) interim(cluster uint64, members []format.ID, g gap) (format.Decision, error) {
+	sum := &format.Summary{Generation: 1, Interim: true, Summarizer: extractive, Version: extractiveVersion}
+	var list []summarize.Sentence
+	raw := members[g.start:g.end]
+	if len(g.interims) > 0 {
+		var fresh []format.ID
+		at := g.start
+		for _, v := range g.interims {
+			fresh = append(fresh, members[at:v.Offset]...)
+			at = v.Offset + v.Count
+			sentences, generation, err := t.ranked(v.Summary)
+			if err != nil {
+				return format.Decision{}, err
+			}
+			list = append(list, sentences...)
+			sum.Generation = max(sum.Generation, generation+1)
+			sum.Inputs = append(sum.Inputs, format.Input{Summary: true, ID: v.Summary})
+		}
+		raw = append(fresh, members[at:g.end]...)
+	}
+	sources, err := t.sources(t.view, raw)
+	if err != nil {
+		return format.Decision{}, err
+	}
+	list = merge(list, summarize.Extract(sources, half(sources)))
+	node, err := t.addNodes(raw)
+	if err != nil {
+		return format.Decision{}, err
+	}
+	sum.Inputs = append(sum.Inputs, format.Input{ID: node})
+	if sum.Node, err = t.addNodes(members[g.start:g.end]); err != nil {
+		return format.Decision{}, err
+	}
+	object, err := t.sealSummary(sum, list)
+	if err != nil {
+		return format.Decision{}, err
+	}
+	return format.Decision{
+		Kind: format.DecideSettle, Cluster: cluster, ID: t.add(object),
+		Offset: g.start, Count: g.end - g.start, Interim: true,
+	}, nil
+}
+
+// addNodes has the nodes over a run of entries put, and returns the topmost one's id.
+func (t *tx) addNodes(run []format.ID) (format.ID, error) {
+	raws, id, err := nodeObjects(run)
+	t.raws = append(t.raws, raws...)
+	return id, err
+}
+
+func nodeObjects(run []format.ID) (raws []format.Raw, id format.ID, err error) {
+	nodes, err := format.Nodes(run)
+	if err != nil {
+		return nil, format.ID{}, err
+	}
+	for _, n := range nodes {
+		header, err := n.Encode()
+		if err != nil {
+			return nil, format.ID{}, err
+		}
+		raw := format.Raw{Header: header}
+		raws, id = append(raws, raw), raw.ID()
+	}
+	return raws, id, nil
+}

@@ -1,0 +1,285 @@
+package session
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/gemini-ctx/ctx/format"
+)
+
+// Rewound is what Rewind reports.
+type Rewound struct {
+	Entry     format.ID // the rewind entry, the branch's new tip
+	Left      format.ID // the old tip
+	Messages  int       // messages that left the branch
+	Retracted int       // of these, how many left the forest
+	Known     bool      // it was done before: nothing was changed
+}
+
+// RewindOptions are for Rewind.
+type RewindOptions struct {
+	Expect format.ID // where not zero: the tip the branch must still have, else ErrStale
+	Source *Source   // of an imported rewind; one that is known is not done again
+}
+
+// Rewind takes an entry and everything after it out of a branch. The zero target takes out everything. A call is never left without the result it had:
+// the branch then goes back to before the call. The words stay in the store, under the rewind entry, until somebody asks for them to be
+// forgotten.
+func (s *Store) Rewind(ctx context.Context, session, branch string, target format.ID, o RewindOptions) (Rewound, error) {
+	var done Rewound
+	err := s.locked(ctx, func(t *tx) error {
+		var err error
+		done, err = t.rewind(session, branch, target, o)
+		return err
+	})
+	return done, err
+}
+
+func (t *tx) rewind(session, branch string, target format.ID, o RewindOptions) (Rewound, error) {
+	old, err := Tip(t.view, session, branch)
+	if err != nil {
+		return Rewound{}, err
+	}
+	if !o.Expect.IsZero() && o.Expect != old.ID {
+		return Rewound{}, fmt.Errorf("%w: the tip of %s/%s is %v, not %v", ErrStale, session, branch, old.ID, o.Expect)
+	}
+	e := &format.Entry{Session: session, Kind: format.KindRewind, Left: old.ID, Time: t.Now().UTC().Truncate(1e6)}
+	if o.Source != nil {
+		known, err := t.sourceRewind(e, o.Source, old.ID)
+		if err != nil || known {
+			return Rewound{Known: true}, err
+		}
+	}
+	parent, left, err := t.cut(old.ID, target)
+	if err != nil {
+		return Rewound{}, err
+	}
+	if !parent.id.IsZero() {
+		e.Parents, e.Seq = []format.ID{parent.id}, parent.e.Seq
+	}
+	header, err := e.Encode()
+	if err != nil {
+		return Rewound{}, err
+	}
+	done := Rewound{Left: old.ID, Messages: left.messages}
+	done.Entry = t.add(format.Raw{Header: header})
+	v := old
+	v.ID = done.Entry
+	if done.Retracted, err = t.retract(left.ids, session, RefName(session, branch)); err != nil {
+		return Rewound{}, err
+	}
+	if v, err = t.settleBack(v, e.Seq, done.Retracted > 0); err != nil {
+		return Rewound{}, err
+	}
+	op := &format.Operation{Verb: "rewind", Session: session, Refs: []format.RefUpdate{{Name: RefName(session, branch), Old: old, New: v}}}
+	return done, t.commit(op)
+}
+
+// settleBack brings frontier and pin of a branch back to a tip of seq messages. A pin that stands for more than is left is replaced by the newest
+// forest, from which what was left is gone.
+func (t *tx) settleBack(v format.Value, seq uint64, retracted bool) (format.Value, error) {
+	v.Frontier = min(v.Frontier, seq)
+	if v.Pin.IsZero() || v.Through <= seq {
+		if retracted {
+			_, err := t.writeForest()
+			return v, err
+		}
+		return v, nil
+	}
+	v.Through = min(v.Through, v.Frontier)
+	return t.leave(v, seq)
+}
+
+// sourceRewind gives the rewind entry its source, and reports whether the session has an entry of that source already.
+func (t *tx) sourceRewind(e *format.Entry, src *Source, tip format.ID) (known bool, err error) {
+	digest, err := t.Digest16(src.Record)
+	if err != nil {
+		return false, err
+	}
+	e.Source = &format.Source{Agent: src.Agent, Session: src.Session, Message: src.Message, Digest: digest}
+	w := &writer{tx: t, h: &head{}, line: t.lineage(tip)}
+	list, err := w.known(e)
+	return len(list) > 0, err
+}
+
+type entryAt struct {
+	id format.ID
+	e  *format.Entry
+}
+
+// leaving is what a rewind takes out of a branch.
+type leaving struct {
+	ids      map[format.ID]bool
+	messages int
+	results  []string // calls that are answered in it
+}
+
+// cut finds where a branch that ends at tip ends when target and what follows leave: the zero entryAt for before everything.
+func (s *Store) cut(tip, target format.ID) (parent entryAt, left leaving, err error) {
+	left.ids = map[format.ID]bool{}
+	seen := target.IsZero() // below the target now, looking for calls whose results leave
+	err = s.back(tip, func(id format.ID, e *format.Entry) bool {
+		if seen && !target.IsZero() && !left.answers(e) {
+			parent = entryAt{id, e}
+			return false
+		}
+		left.add(id, e)
+		seen = seen || id == target
+		return true
+	})
+	if err == nil && !seen {
+		err = fmt.Errorf("%w: entry %v is not in the branch", ErrNotFound, target)
+	}
+	if err != nil || parent.id.IsZero() {
+		return parent, left, err
+	}
+	// A call further up may have its result in what leaves.
+	return s.cutBeforeCalls(parent, left)
+}
+
+// maxPairDistance is how far above the cut a call is looked for whose result leaves. Results follow their calls at once; a call that waits
+// longer than this has been given up by its agent.
+const maxPairDistance = 256
+
+func (s *Store) cutBeforeCalls(parent entryAt, left leaving) (entryAt, leaving, error) {
+	best, below, n := parent, []entryAt(nil), 0
+	err := s.back(parent.id, func(id format.ID, e *format.Entry) bool {
+		n++
+		below = append(below, entryAt{id, e})
+		if left.answers(e) {
+			for _, b := range below {
+				left.add(b.id, b.e)
+			}
+			below = nil
+			best = entryAt{}
+			if len(e.Parents) > 0 {
+				best.id = e.Parents[0]
+			}
+		}
+		return n < maxPairDistance && len(left.results) > 0
+	})
+	if err == nil && !best.id.IsZero() && best.e == nil {
+		best.e, err = s.entry(best.id)
+	}
+	return best, left, err
+}
+
+func (l *leaving) add(id format.ID, e *format.Entry) {
+	l.ids[id] = true
+	if e.Kind == format.KindMessage {
+		l.messages++
+	}
+	l.results = append(l.results, e.Results...)
+	l.results = slices.DeleteFunc(l.results, func(r string) bool {
+		return slices.ContainsFunc(e.Calls, func(c format.Call) bool { return c.ID == r })
+	})
+}
+
+// answers reports whether e makes a call whose result leaves.
+func (l *leaving) answers(e *format.Entry) bool {
+	return slices.ContainsFunc(e.Calls, func(c format.Call) bool { return slices.Contains(l.results, c.ID) })
+}
+
+// retract takes entries that a session leaves out of the forest, but for those that a branch of it which does not move still stands on. moving are the
+// refs that do move. Sessions share no entries with each other.
+func (t *tx) retract(ids map[format.ID]bool, session string, moving ...string) (int, error) {
+	if len(ids) == 0 {
+		return 0, nil
+	}
+	var staying []format.ID
+	for _, name := range t.view.Names("sessions/" + session + "/") {
+		if !slices.Contains(moving, name) {
+			staying = append(staying, t.view.Get(name).ID)
+		}
+	}
+	seen := map[format.ID]bool{}
+	if err := t.reach(seen, staying...); err != nil {
+		return 0, err
+	}
+	for id := range seen {
+		delete(ids, id)
+	}
+	st, err := t.forest()
+	if err != nil {
+		return 0, err
+	}
+	list, err := st.Retract(ids)
+	if err != nil {
+		return 0, err
+	}
+	if len(list) > 0 {
+		t.cands = nil // their terms are in the candidates
+	}
+	return len(list), t.decide(list...)
+}
+
+// RemoveSession takes a session's refs away and its entries out of the forest. The words stay until gc finds that nothing names them.
+func (s *Store) RemoveSession(ctx context.Context, session string) (messages int, err error) {
+	err = s.locked(ctx, func(t *tx) error {
+		op := &format.Operation{Verb: "session-rm", Session: session}
+		seen := map[format.ID]bool{}
+		for _, name := range t.view.Names("sessions/" + session + "/") {
+			v := t.view.Get(name)
+			if err := t.reach(seen, v.ID); err != nil {
+				return err
+			}
+			op.Refs = append(op.Refs, format.RefUpdate{Name: name, Old: v})
+		}
+		if len(op.Refs) == 0 {
+			return unknownSession(session, MainBranch)
+		}
+		if messages, err = t.countMessages(seen); err != nil {
+			return err
+		}
+		if _, err := t.retract(seen, session, op.RefNames()...); err != nil {
+			return err
+		}
+		if HEAD := t.view.Get("HEAD"); HEAD.Name == session {
+			op.Refs = append(op.Refs, format.RefUpdate{Name: "HEAD", Old: HEAD, New: t.nextHEAD(session)})
+		}
+		return t.commit(op)
+	})
+	return messages, err
+}
+
+func (t *tx) countMessages(ids map[format.ID]bool) (n int, err error) {
+	for id := range ids {
+		e, err := t.entry(id)
+		if err != nil {
+			return 0, err
+		}
+		if e.Kind == format.KindMessage {
+			n++
+		}
+	}
+	return n, nil
+}
+
+// nextHEAD is the first session but this one; no value where it is the last.
+func (t *tx) nextHEAD(gone string) format.Value {
+	for _, name := range t.view.Names("sessions/") {
+		session, _, _ := strings.Cut(strings.TrimPrefix(name, "sessions/"), "/")
+		if session != gone {
+			return format.Value{Kind: format.NameValue, Name: session}
+		}
+	}
+	return format.Value{}
+}
+
+// Use makes HEAD name a session.
+func (s *Store) Use(ctx context.Context, session string) error {
+	return s.locked(ctx, func(t *tx) error {
+		if len(t.view.Names("sessions/"+session+"/")) == 0 {
+			return unknownSession(session, MainBranch)
+		}
+		old, want := t.view.Get("HEAD"), format.Value{Kind: format.NameValue, Name: session}
+		if old == want {
+			return nil
+		}
+		op := &format.Operation{Verb: "session-use", Session: session}
+		op.Refs = append(op.Refs, format.RefUpdate{Name: "HEAD", Old: old, New: want})
+		return t.commit(op)
+	})
+}

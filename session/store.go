@@ -1,0 +1,248 @@
+// Package session holds the verbs of a store: append, graduate, compact, rewind, undo, render and the rest. A verb reads, calls a pure rule,
+// and commits one operation; the rules live in forest, session/window and session/view.
+package session
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/gemini-ctx/ctx/forest"
+	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/index"
+	"github.com/gemini-ctx/ctx/lock"
+	"github.com/gemini-ctx/ctx/refs"
+	"github.com/gemini-ctx/ctx/repo"
+	"github.com/gemini-ctx/ctx/session/window"
+)
+
+// MainBranch is the first branch of every session, and MainForest the forest that all sessions of a store share.
+const (
+	MainBranch = "main"
+	MainForest = "main"
+)
+
+const forestRef = "forests/" + MainForest
+
+// Store is an open store as the verbs see it. Its methods may be called from several goroutines.
+type Store struct {
+	*repo.Repo
+	Cache *index.Cache
+	// Warn is told, in one line, of what went wrong after an operation was recorded and is made good by the next one. It may be nil.
+	Warn func(string)
+
+	mu    sync.Mutex
+	known *links // nil until asked for
+}
+
+// New returns the verbs of a store.
+func New(r *repo.Repo) *Store {
+	s := &Store{Repo: r, Cache: index.Open(r.Dir, r.FS)}
+	s.Objects.Now = r.Now
+	return s
+}
+
+func (s *Store) warn(err error) {
+	if s.Warn != nil {
+		s.Warn(err.Error())
+	}
+}
+
+func (s *Store) params() window.Params {
+	return window.Params{GraduateAt: s.Config.Window.GraduateAt, EvictAt: s.Config.Window.EvictAt}
+}
+
+// RefName is the name of the ref of a session's branch.
+func RefName(session, branch string) string { return "sessions/" + session + "/" + branch }
+
+// loader gives a forest's state its objects.
+type loader struct{ s *Store }
+
+func (l loader) Node(id format.ID) (*format.Node, error) {
+	b, err := l.s.Objects.Header(id)
+	if err != nil {
+		return nil, err
+	}
+	return format.DecodeNode(b)
+}
+
+func (l loader) Page(id format.ID) (*format.Page, error) {
+	b, err := l.s.Objects.Header(id)
+	if err != nil {
+		return nil, err
+	}
+	return format.DecodePage(b)
+}
+
+func (l loader) Tombstone(id format.ID) (*format.Tombstone, error) {
+	b, err := l.s.Objects.Header(id)
+	if err != nil {
+		return nil, err
+	}
+	return format.DecodeTombstone(b)
+}
+
+// Loader returns what reads a forest's objects from this store.
+func (s *Store) Loader() forest.Loader { return loader{s} }
+
+// Forest returns the shared forest as of view: the object its ref names, and the decisions since.
+func (s *Store) Forest(view *refs.View) (*forest.State, error) {
+	st, err := s.forestAt(view.Get(forestRef).ID)
+	if err != nil {
+		return nil, err
+	}
+	if err := st.ApplyAll(view.Pending(MainForest)); err != nil {
+		return nil, err
+	}
+	return st, nil
+}
+
+// forestAt returns the state that a forest object holds; the zero ID is the empty forest.
+func (s *Store) forestAt(id format.ID) (*forest.State, error) {
+	if id.IsZero() {
+		return forest.New(MainForest, s.Loader()), nil
+	}
+	b, err := s.Objects.Header(id)
+	if err != nil {
+		return nil, fmt.Errorf("cannot read forest: %w", err)
+	}
+	f, err := format.DecodeForest(b)
+	if err != nil {
+		return nil, err
+	}
+	return forest.From(f, s.Loader()), nil
+}
+
+// ErrStale says that history has moved on: what a command was told to expect is no longer so.
+var ErrStale = errors.New("history has moved")
+
+// tx is a mutation in progress: the lock is held, and view is the newest state of the refs.
+type tx struct {
+	*Store
+	held    *lock.Held
+	view    *refs.View
+	raws    []format.Raw       // objects to be put before the commit
+	present map[format.ID]bool // objects put under this lock
+	decided []format.Decision  // about the shared forest, since the last commit
+	written format.ID          // the forest that holds them, once written
+
+	state *forest.State // with decided applied; nil until asked for
+	cands *candidates   // nil until asked for
+}
+
+// locked runs do under the store's lock. do may commit more than once.
+func (s *Store) locked(ctx context.Context, do func(*tx) error) error {
+	held, err := s.Lock(ctx)
+	if err != nil {
+		return err
+	}
+	view, err := s.Refs.Begin(held)
+	if err == nil {
+		err = do(&tx{Store: s, held: held, view: view, present: map[format.ID]bool{}})
+	}
+	return errors.Join(err, held.Release())
+}
+
+// add has an object put before the next commit, and returns its id.
+func (t *tx) add(r format.Raw) format.ID {
+	t.raws = append(t.raws, r)
+	return r.ID()
+}
+
+// decide takes decisions about the shared forest; the next commit records them.
+func (t *tx) decide(list ...format.Decision) error {
+	if t.state != nil {
+		if err := t.state.ApplyAll(list); err != nil {
+			return err
+		}
+	}
+	t.decided = append(t.decided, list...)
+	return nil
+}
+
+// forest returns the shared forest with everything decided so far.
+func (t *tx) forest() (*forest.State, error) {
+	if t.state != nil {
+		return t.state, nil
+	}
+	st, err := t.Forest(t.view)
+	if err != nil {
+		return nil, err
+	}
+	if err := st.ApplyAll(t.decided); err != nil {
+		return nil, err
+	}
+	t.state = st
+	return st, nil
+}
+
+// writeForest has the forest written with the next commit, and returns its id.
+func (t *tx) writeForest() (format.ID, error) {
+	st, err := t.forest()
+	if err != nil {
+		return format.ID{}, err
+	}
+	w, err := st.Write()
+	if err != nil {
+		return format.ID{}, err
+	}
+	t.raws = append(t.raws, w.Objects...)
+	t.written = w.Forest
+	return w.Forest, nil
+}
+
+// commit puts the objects, records the operation with what was decided, and now and then a checkpoint after it.
+func (t *tx) commit(op *format.Operation) error {
+	if err := t.flush(); err != nil {
+		return err
+	}
+	if len(t.decided) > 0 {
+		op.Forests = []format.ForestUpdate{{Name: MainForest, Decisions: t.decided}}
+	}
+	if old := t.view.Get(forestRef); !t.written.IsZero() && old.ID != t.written {
+		op.Refs = append(op.Refs, format.RefUpdate{Name: forestRef, Old: old, New: format.Value{Kind: format.ObjectValue, ID: t.written}})
+	}
+	op.Time = t.Now().UTC().Truncate(time.Millisecond)
+	view, err := t.Refs.Commit(t.held, t.view, op, t.present)
+	if err != nil {
+		return err
+	}
+	t.view, t.decided, t.written = view, nil, format.ID{}
+	if len(view.Since) >= refs.CheckpointEvery && op.Verb != refs.VerbCheckpoint {
+		if err := t.checkpoint(); err != nil {
+			t.warn(fmt.Errorf("no checkpoint yet: %w", err))
+		}
+	}
+	return nil
+}
+
+func (t *tx) flush() error {
+	if len(t.raws) == 0 {
+		return nil
+	}
+	if err := t.Objects.Put(t.raws...); err != nil {
+		return err
+	}
+	for _, r := range t.raws {
+		t.present[r.ID()] = true
+	}
+	t.raws = nil
+	return nil
+}
+
+// checkpoint writes the forest and then every ref, so that readers overlay fewer records.
+func (t *tx) checkpoint() error {
+	if len(t.view.Pending(MainForest)) > 0 {
+		t.state = nil // what the operation decided is in the view now
+		if _, err := t.writeForest(); err != nil {
+			return err
+		}
+		if err := t.commit(&format.Operation{Verb: refs.VerbCheckpoint}); err != nil {
+			return err
+		}
+		t.stampCandidates()
+	}
+	return t.Refs.Checkpoint(t.held, t.view)
+}

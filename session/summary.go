@@ -1,0 +1,100 @@
+package session
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/gemini-ctx/ctx/forest/summarize"
+	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/refs"
+)
+
+// The summariser that is built in, as its summaries name it.
+const (
+	extractive        = "extractive"
+	extractiveVersion = "1"
+)
+
+// ranked reads the sentences of a stored extractive summary, and its generation. A text summary is one sentence of no entry in particular.
+func (s *Store) ranked(id format.ID) (list []summarize.Sentence, generation uint64, err error) {
+	header, text, err := s.text(id)
+	if err != nil {
+		return nil, 0, err
+	}
+	sum, err := format.DecodeSummary(header)
+	if err != nil {
+		return nil, 0, fmt.Errorf("object %v: %w", id, err)
+	}
+	if sum.Body.Media != format.MediaExtract {
+		return nil, sum.Generation, nil
+	}
+	list, err = summarize.Decode(text)
+	if err != nil {
+		return nil, 0, fmt.Errorf("summary %v: %w", id, err)
+	}
+	return list, sum.Generation, nil
+}
+
+// sources reads entries for the summariser. What was forgotten says nothing.
+func (s *Store) sources(view *refs.View, ids []format.ID) ([]summarize.Source, error) {
+	l, err := s.links(view)
+	if err != nil {
+		return nil, err
+	}
+	list := make([]summarize.Source, 0, len(ids))
+	for _, id := range ids {
+		shown, err := s.Entry(cmp.Or(l.newest[id], id))
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, summarize.Source{Entry: id, Seq: shown.Entry.Seq, Role: shown.Entry.Role, Author: shown.Entry.Author, Text: shown.Text})
+	}
+	return list, nil
+}
+
+// half is the most tokens an extractive summary of sources may have.
+func half(sources []summarize.Source) int {
+	n := 0
+	for _, s := range sources {
+		n += summarize.Tokens(s.Text)
+	}
+	return max(1, n/2)
+}
+
+// merge joins ranked lists into one; a text that both have counts once.
+func merge(a, b []summarize.Sentence) []summarize.Sentence {
+	out := make([]summarize.Sentence, 0, len(a)+len(b))
+	seen := map[string]bool{}
+	for _, s := range append(slices.Clone(a), b...) {
+		if !seen[s.Text] {
+			seen[s.Text] = true
+			out = append(out, s)
+		}
+	}
+	slices.SortStableFunc(out, func(a, b summarize.Sentence) int {
+		return cmp.Or(cmp.Compare(b.Weight, a.Weight), cmp.Compare(a.Seq, b.Seq), a.Entry.Compare(b.Entry), cmp.Compare(a.Pos, b.Pos))
+	})
+	return out
+}
+
+// sealSummary builds the object of an extractive summary.
+func (s *Store) sealSummary(sum *format.Summary, list []summarize.Sentence) (format.Raw, error) {
+	return s.seal(summarize.Encode(list), format.MediaExtract, func(b format.Body) ([]byte, error) {
+		sum.Body = b
+		return sum.Encode()
+	})
+}
+
+// sourcesOf takes the sentences of a summary for what the entries said, an entry's sentences together.
+func sourcesOf(list []summarize.Sentence) []summarize.Source {
+	var out []summarize.Source
+	for _, s := range summarize.Order(list) {
+		if n := len(out); n > 0 && out[n-1].Entry == s.Entry {
+			out[n-1].Text += "\n" + s.Text
+			continue
+		}
+		out = append(out, summarize.Source{Entry: s.Entry, Seq: s.Seq, Text: s.Text})
+	}
+	return out
+}

@@ -1,0 +1,307 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/refs"
+)
+
+// ErrRefused says that an operation is not one that can be taken back.
+var ErrRefused = errors.New("refused")
+
+// Undone is what Undo and Redo report.
+type Undone struct {
+	Operation uint64 // the one taken back, or brought back
+	Verb      string // of that one
+	Retracted int    // entries that left the forest
+	Restored  int    // entries that came back to it
+}
+
+// Undo takes back the last operation of a session that is not taken back yet. Refs return to the values they had, by the values they have now; the
+// shared forest goes on: entries that leave the session are retracted, entries that come back return to the places they left.
+func (s *Store) Undo(ctx context.Context, session string) (Undone, error) {
+	return s.turn(ctx, session, "undo")
+}
+
+// Redo brings back the operation that the last undo of a session took back, if nothing else has happened in the session since.
+func (s *Store) Redo(ctx context.Context, session string) (Undone, error) {
+	return s.turn(ctx, session, "redo")
+}
+
+func (s *Store) turn(ctx context.Context, session, verb string) (Undone, error) {
+	var done Undone
+	err := s.locked(ctx, func(t *tx) error {
+		ops, err := t.operationsOf(session)
+		if err != nil {
+			return err
+		}
+		var target *refs.Record
+		if verb == "undo" {
+			target = lastDone(ops)
+		} else {
+			target = lastUndone(ops)
+		}
+		if target == nil {
+			return fmt.Errorf("%w: nothing to %s in session %q", ErrNotFound, verb, clip(session))
+		}
+		done, err = t.turnOne(session, verb, *target, ops)
+		return err
+	})
+	return done, err
+}
+
+// operationsOf returns the operations of a session that move its refs, newest first.
+func (t *tx) operationsOf(session string) ([]refs.Record, error) {
+	var ops []refs.Record
+	err := t.Refs.Backward(t.view, func(r refs.Record) bool {
+		if r.Op.Session == session && movesSession(r.Op, session) {
+			ops = append(ops, r)
+		}
+		return true
+	})
+	return ops, err
+}
+
+func movesSession(op *format.Operation, session string) bool {
+	for _, u := range op.Refs {
+		if strings.HasPrefix(u.Name, "sessions/"+session+"/") || strings.HasPrefix(u.Name, "epochs/"+session+"/") {
+			return true
+		}
+	}
+	return false
+}
+
+// lastDone walks back over undos and what they took back. Leaves and graduations move nothing that a person would take back, so they
+// are passed over with the operation before them.
+func lastDone(ops []refs.Record) *refs.Record {
+	undone := map[uint64]bool{}
+	for i := range ops {
+		op := ops[i].Op
+		switch {
+		case op.Verb == "undo":
+			if !undone[op.Number] {
+				undone[op.About] = true
+			}
+		case op.Verb == "redo":
+			// It brought back what an undo took: that undo counts no more.
+			if u := undoOf(ops[i+1:], op.About); u != 0 {
+				undone[u] = true
+			}
+		case undone[op.Number] || !undoable(op):
+		default:
+			return &ops[i]
+		}
+	}
+	return nil
+}
+
+// undoOf returns the newest undo of an operation among ops.
+func undoOf(ops []refs.Record, about uint64) uint64 {
+	for _, r := range ops {
+		if r.Op.Verb == "undo" && r.Op.About == about {
+			return r.Op.Number
+		}
+	}
+	return 0
+}
+
+// lastUndone returns what redo brings back: the operation of the newest undo that no redo answers, as long as only undos and redos follow it.
+func lastUndone(ops []refs.Record) *refs.Record {
+	redone := map[uint64]int{}
+	for i := range ops {
+		op := ops[i].Op
+		switch op.Verb {
+		case "redo":
+			redone[op.About]++
+		case "undo":
+			if redone[op.About] > 0 {
+				redone[op.About]--
+				continue
+			}
+			for j := range ops {
+				if ops[j].Op.Number == op.About {
+					return &ops[j]
+				}
+			}
+			return nil
+		case "compact", "graduate":
+		default:
+			return nil
+		}
+	}
+	return nil
+}
+
+// undoable holds the verbs that undo takes back; a graduation or a leave by itself changes no history.
+func undoable(op *format.Operation) bool {
+	switch op.Verb {
+	case "append", "import", "rewind", "session-rm":
+		return true
+	}
+	return false
+}
+
+// turnOne moves the session's refs to the values before (undo) or after (redo) an operation.
+func (t *tx) turnOne(session, verb string, r refs.Record, ops []refs.Record) (Undone, error) {
+	done := Undone{Operation: r.Op.Number, Verb: r.Op.Verb}
+	op := &format.Operation{Verb: verb, Session: session, About: r.Op.Number}
+	from, to := map[format.ID]bool{}, map[format.ID]bool{}
+	for _, u := range r.Op.Refs {
+		if !strings.HasPrefix(u.Name, "sessions/"+session+"/") && u.Name != "HEAD" {
+			continue
+		}
+		want, expected := u.Old, u.New
+		if verb == "redo" {
+			want, expected = u.New, u.Old
+		}
+		now := t.view.Get(u.Name)
+		if u.Name == "HEAD" {
+			if r.Op.Verb == "session-rm" && now == expected && now != want {
+				op.Refs = append(op.Refs, format.RefUpdate{Name: u.Name, Old: now, New: want})
+			}
+			continue
+		}
+		if now.ID != expected.ID {
+			return done, fmt.Errorf("%w: %s has moved since operation %d", ErrStale, u.Name, r.Op.Number)
+		}
+		if err := t.reach(from, now.ID); err != nil {
+			return done, err
+		}
+		if err := t.reach(to, want.ID); err != nil {
+			return done, fmt.Errorf("%w: %w", ErrGone, err)
+		}
+		op.Refs = append(op.Refs, format.RefUpdate{Name: u.Name, Old: now, New: want})
+	}
+	if err := t.moveMembers(op, from, to, ops, &done); err != nil {
+		return done, err
+	}
+	for i := range op.Refs {
+		if err := t.fitValue(&op.Refs[i], done.Restored > 0); err != nil {
+			return done, err
+		}
+	}
+	if done.Retracted+done.Restored > 0 {
+		if _, err := t.writeForest(); err != nil {
+			return done, err
+		}
+	}
+	return done, t.commit(op)
+}
+
+// ErrGone says that what is named was forgotten, or went with a session that was removed.
+var ErrGone = errors.New("gone")
+
+// moveMembers retracts what is left behind and restores what comes back.
+func (t *tx) moveMembers(op *format.Operation, from, to map[format.ID]bool, ops []refs.Record, done *Undone) error {
+	leaving, coming := map[format.ID]bool{}, map[format.ID]bool{}
+	for id := range from {
+		if !to[id] {
+			leaving[id] = true
+		}
+	}
+	for id := range to {
+		if !from[id] {
+			coming[id] = true
+		}
+	}
+	n, err := t.retract(leaving, op.Session, op.RefNames()...)
+	if err != nil {
+		return err
+	}
+	done.Retracted = n
+	if len(coming) == 0 {
+		return nil
+	}
+	st, err := t.forest()
+	if err != nil {
+		return err
+	}
+	for _, r := range ops {
+		var left []format.Decision
+		for _, f := range r.Op.Forests {
+			for _, d := range f.Decisions {
+				if f.Name == MainForest && d.Kind == format.DecideRetract && coming[d.ID] {
+					left = append(left, d)
+					delete(coming, d.ID)
+				}
+			}
+		}
+		back, err := st.Return(left)
+		if err != nil {
+			return err
+		}
+		if err := t.decide(back...); err != nil {
+			return err
+		}
+		done.Restored += len(back)
+	}
+	if done.Restored > 0 {
+		t.cands = nil
+	}
+	return nil
+}
+
+// fitValue makes an old value of a branch hold in the forest as it is now: the frontier is past every member and no further, and a pin whose
+// forest is gone, or that stands for messages which are not there, gives way to the newest forest.
+func (t *tx) fitValue(u *format.RefUpdate, restored bool) error {
+	if u.New.Kind != format.SessionValue {
+		return nil
+	}
+	tip, err := t.entry(u.New.ID)
+	if err != nil {
+		return err
+	}
+	frontier, err := t.frontierOf(u.New.ID, max(u.New.Frontier, u.Old.Frontier))
+	if err != nil {
+		return err
+	}
+	u.New.Frontier = min(frontier, tip.Seq)
+	if u.New.Pin.IsZero() {
+		u.New.Through = 0
+		return nil
+	}
+	there, err := t.Objects.Has(u.New.Pin)
+	if err != nil {
+		return err
+	}
+	if there && u.New.Through <= u.New.Frontier {
+		return nil
+	}
+	u.New.Through = min(u.New.Through, u.New.Frontier)
+	u.New, err = t.leave(u.New, tip.Seq)
+	return err
+}
+
+// frontierOf returns the seq up to which every message of a branch is a member of the forest, given that none after upTo is.
+func (t *tx) frontierOf(tip format.ID, upTo uint64) (uint64, error) {
+	var list []entryAt
+	ids := map[format.ID]bool{}
+	err := t.back(tip, func(id format.ID, e *format.Entry) bool {
+		if e.Kind == format.KindMessage && e.Seq <= upTo {
+			list = append(list, entryAt{id, e})
+			ids[id] = true
+		}
+		return true
+	})
+	if err != nil {
+		return 0, err
+	}
+	st, err := t.forest()
+	if err != nil {
+		return 0, err
+	}
+	found, err := st.Find(ids)
+	if err != nil {
+		return 0, err
+	}
+	for _, at := range list {
+		if _, ok := found[at.id]; ok {
+			return at.e.Seq, nil
+		}
+	}
+	return 0, nil
+}

@@ -1,0 +1,51 @@
+package view
+
+import "encoding/json"
+
+// anthropicDialect is the messages of the Messages API.
+func anthropicDialect() dialect {
+	return dialect{
+		open:     `{"messages":[`,
+		user:     `{"role":"user","content":[`,
+		userPart: typedText,
+		messages: anthropicMessages,
+	}
+}
+
+type anthropicCall struct {
+	Type  string          `json:"type"`
+	ID    string          `json:"id"`
+	Name  string          `json:"name"`
+	Input json.RawMessage `json:"input"`
+}
+
+type anthropicResult struct {
+	Type    string `json:"type"`
+	CallID  string `json:"tool_use_id"`
+	Content string `json:"content"`
+	Failed  bool   `json:"is_error,omitempty"`
+}
+
+func anthropicMessages(t turn) []string {
+	m := struct {
+		Role    string            `json:"role"`
+		Content []json.RawMessage `json:"content"`
+	}{Role: "user"}
+	if t.side == modelSide {
+		m.Role = "assistant"
+	}
+	for _, it := range t.items {
+		m.Content = append(m.Content, json.RawMessage(anthropicPart(it)))
+	}
+	return []string{encode(m)}
+}
+
+func anthropicPart(it item) string {
+	switch it.kind {
+	case callItem:
+		return encode(anthropicCall{Type: "tool_use", ID: it.key, Name: safeName(it.name), Input: it.args})
+	case resultItem:
+		return encode(anthropicResult{Type: "tool_result", CallID: it.key, Content: withNotes(it), Failed: it.failed})
+	}
+	return typedText(it)
+}

@@ -1,0 +1,57 @@
+package view
+
+import (
+	"math"
+)
+
+// Costs are counted in quarters of a token, so that they are whole numbers and those of pieces add up to that of the whole:
+// Gemini's estimate is a quarter of a token for an ASCII character and one and a half for any other UTF-16 unit, floored once
+// at the end. Past 100,000 units it is a quarter for every unit; the sum of quarters is then an upper bound.
+const (
+	perToken    = 4
+	perNonASCII = 6
+)
+
+// cost returns the cost of s. A byte that is not UTF-8 counts as one replacement character.
+func cost(s string) int {
+	n := 0
+	for _, r := range s {
+		n += runeCost(r)
+	}
+	return n
+}
+
+func runeCost(r rune) int {
+	switch {
+	case r < 0x80:
+		return 1
+	case r > 0xFFFF: // two units
+		return 2 * perNonASCII
+	}
+	return perNonASCII
+}
+
+// room is a cost that may be spent.
+type room int
+
+const endless room = math.MaxInt
+
+func (r room) holds(n int) bool { return room(n) <= r }
+
+// budgetRoom is what a budget of so many tokens buys. The estimate is floored, so three quarters of a token more are free.
+func budgetRoom(tokens int) room {
+	if tokens == 0 || tokens > math.MaxInt/(2*perToken) {
+		return endless
+	}
+	return room(perToken*tokens + perToken - 1)
+}
+
+// prefixRoom is what the prefix may cost: three quarters of the budget, and never so much that the document cannot be closed.
+// It knows nothing of the tail.
+func prefixRoom(p printer, tokens int) room {
+	total := budgetRoom(tokens)
+	if total == endless {
+		return endless
+	}
+	return min(room(perToken*tokens/4*3), total-room(cost(p.rest(rest{drops: worstTally()}))))
+}

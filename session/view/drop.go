@@ -1,0 +1,107 @@
+package view
+
+import (
+	"math"
+	"slices"
+
+	"github.com/gemini-ctx/ctx/format"
+)
+
+// DropKind says what was left out.
+type DropKind string
+
+// The kinds of things that are left out.
+const (
+	DropSentence  DropKind = "sentence"  // of a ranked summary
+	DropCluster   DropKind = "cluster"   // a cluster of which not even a heading is printed
+	DropTombstone DropKind = "tombstone" // one of the newest, which would be printed if there were room
+	DropMessage   DropKind = "message"
+	DropShortened DropKind = "shortened" // printed, but not in full: a message, or a cluster's summary
+)
+
+// Drop counts and names what was left out, of one kind.
+type Drop struct {
+	Kind  DropKind
+	Count int
+	// IDs name it, in order, each once: messages and tombstones by their own ids, sentences and summaries by their clusters'.
+	IDs []format.ID
+}
+
+// dropList collects drops, one for each kind, in the order of first mention.
+type dropList []Drop
+
+func (l *dropList) add(kind DropKind, n int, id format.ID) {
+	for i := range *l {
+		if d := &(*l)[i]; d.Kind == kind {
+			d.Count += n
+			if d.IDs[len(d.IDs)-1] != id {
+				d.IDs = append(d.IDs, id)
+			}
+			return
+		}
+	}
+	*l = append(*l, Drop{Kind: kind, Count: n, IDs: []format.ID{id}})
+}
+
+// merge returns the drops of both lists, one for each kind.
+func merge(a, b []Drop) []Drop {
+	l := dropList(a)
+	for _, d := range b {
+		if i := slices.IndexFunc(l, func(o Drop) bool { return o.Kind == d.Kind }); i >= 0 {
+			l[i].Count += d.Count
+			l[i].IDs = append(l[i].IDs, d.IDs...)
+			continue
+		}
+		l = append(l, d)
+	}
+	return l
+}
+
+// tally is how many things of each kind were left out, as a JSON document says it.
+type tally struct {
+	Sentences  int `json:"sentences"`
+	Clusters   int `json:"clusters"`
+	Tombstones int `json:"tombstones"`
+	Messages   int `json:"messages"`
+	Shortened  int `json:"shortened"`
+}
+
+func tallyOf(drops []Drop) tally {
+	var t tally
+	for _, d := range drops {
+		switch d.Kind {
+		case DropSentence:
+			t.Sentences += d.Count
+		case DropCluster:
+			t.Clusters += d.Count
+		case DropTombstone:
+			t.Tombstones += d.Count
+		case DropMessage:
+			t.Messages += d.Count
+		case DropShortened:
+			t.Shortened += d.Count
+		}
+	}
+	return t
+}
+
+// worstTally prints longer than any other.
+func worstTally() tally {
+	const n = math.MaxInt32
+	return tally{Sentences: n, Clusters: n, Tombstones: n, Messages: n, Shortened: n}
+}
+
+// nothingPrinted names everything there is.
+func nothingPrinted(clusters []section, tombstones []Tombstone, all []said) []Drop {
+	var l dropList
+	for _, c := range clusters {
+		l.add(DropCluster, 1, c.ID)
+	}
+	for _, t := range tombstones[:min(len(tombstones), maxTombstones)] {
+		l.add(DropTombstone, 1, t.ID)
+	}
+	for _, m := range all {
+		l.add(DropMessage, 1, m.ID)
+	}
+	return l
+}

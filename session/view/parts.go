@@ -1,0 +1,264 @@
+package view
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/gemini-ctx/ctx/format"
+)
+
+// kind says what an item is.
+type kind int
+
+const (
+	textItem kind = iota
+	callItem
+	resultItem
+	mediaItem // bytes, or a reference to them
+	otherItem // a part of the model's that is none of these
+)
+
+// item is one piece of a message, of whatever provider.
+type item struct {
+	kind     kind
+	text     string            // what a reader sees; of a result what the tool said
+	id, name string            // of a call, or of the call that a result says it answers
+	wire     string            // id as the Gemini part has it: it may have none where the message knows one
+	key      string            // joins a call and its result; "" for a result without its call
+	args     json.RawMessage   // of a call: an object
+	response json.RawMessage   // of a result: an object
+	failed   bool              // the result is an error
+	parts    []json.RawMessage // of a result: attachments, which only Gemini takes
+	notes    []string          // what others read in their place
+	raw      json.RawMessage   // the Gemini part as stored; nil where there is none, or where it no longer holds
+}
+
+// said is a message and its items.
+type said struct {
+	Message
+	items []item
+	start int  // index of the oldest message that it cannot be without
+	cut   bool // the items are no longer all that the message has
+}
+
+// readAll reads the messages of a tail and pairs calls with results.
+func readAll(messages []Message) []said {
+	out := make([]said, len(messages))
+	for i, m := range messages {
+		out[i] = said{Message: m, items: readItems(m), start: i}
+	}
+	pair(out)
+	return out
+}
+
+const goneText = "[forgotten]"
+
+// readItems takes a message apart. Where the parts name no calls or results, the message's own lists stand in for them: a
+// message imported as plain text still pairs. Thoughts are left out.
+func readItems(m Message) []item {
+	var items []item
+	switch {
+	case m.Gone:
+		items = []item{{kind: textItem, text: goneText}}
+	case m.Parts == nil:
+		items = []item{{kind: textItem, text: m.Text}}
+	default:
+		items = readParts(m)
+	}
+	items = addCalls(items, m.Calls)
+	return addResults(items, m.Results)
+}
+
+// part is what ctx reads of a Gemini part.
+type part struct {
+	Text             *string         `json:"text"`
+	Thought          json.RawMessage `json:"thought"`
+	FunctionCall     *functionCall   `json:"functionCall"`
+	FunctionResponse *functionResult `json:"functionResponse"`
+	InlineData       *media          `json:"inlineData"`
+	FileData         *media          `json:"fileData"`
+}
+
+type functionCall struct {
+	ID   string          `json:"id,omitempty"`
+	Name string          `json:"name"`
+	Args json.RawMessage `json:"args"`
+}
+
+type functionResult struct {
+	ID       string            `json:"id,omitempty"`
+	Name     string            `json:"name"`
+	Response json.RawMessage   `json:"response"`
+	Parts    []json.RawMessage `json:"parts,omitempty"`
+}
+
+type media struct {
+	MimeType string `json:"mimeType"`
+	Data     string `json:"data"` // base64
+	FileURI  string `json:"fileUri"`
+}
+
+func readParts(m Message) []item {
+	var raws []json.RawMessage
+	if json.Unmarshal(m.Parts, &raws) != nil {
+		text := m.Text
+		if text == "" {
+			text = string(m.Parts)
+		}
+		return []item{{kind: textItem, text: text}}
+	}
+	var items []item
+	for _, raw := range raws {
+		if it, ok := readPart(raw); ok {
+			items = append(items, it)
+		}
+	}
+	return items
+}
+
+// readPart reads one part; a thought is none.
+func readPart(raw json.RawMessage) (item, bool) {
+	var p part
+	var text string
+	switch err := json.Unmarshal(raw, &p); {
+	case json.Unmarshal(raw, &text) == nil && string(raw) != "null":
+		return item{kind: textItem, text: text}, true
+	case err != nil:
+		return item{kind: textItem, text: string(raw)}, true
+	case isThought(p.Thought):
+		return item{}, false
+	case p.FunctionCall != nil:
+		c := p.FunctionCall
+		return item{kind: callItem, id: c.ID, wire: c.ID, name: c.Name, args: object(c.Args, "value"), raw: raw}, true
+	case p.FunctionResponse != nil:
+		return readResult(*p.FunctionResponse, raw), true
+	case p.InlineData != nil:
+		return item{kind: mediaItem, text: p.InlineData.note(), raw: raw}, true
+	case p.FileData != nil:
+		return item{kind: mediaItem, text: p.FileData.note(), raw: raw}, true
+	case p.Text != nil:
+		return item{kind: textItem, text: *p.Text, raw: raw}, true
+	}
+	return item{kind: otherItem, text: "[part " + compact(raw) + "]", raw: raw}, true
+}
+
+func readResult(r functionResult, raw json.RawMessage) item {
+	it := item{kind: resultItem, id: r.ID, wire: r.ID, name: r.Name, response: object(r.Response, "output"), parts: r.Parts, raw: raw}
+	it.text, it.failed = responseText(it.response)
+	for _, p := range r.Parts {
+		if inner, ok := readPart(p); ok {
+			it.notes = append(it.notes, inner.text)
+		}
+	}
+	return it
+}
+
+// isThought reports whether the value of a part's "thought" marks it as one: true, or the thought itself.
+func isThought(v json.RawMessage) bool {
+	s := string(v)
+	return s != "" && s != "false" && s != "null" && s != `""`
+}
+
+// responseText is what a tool said: the one string in its response, if that is all there is, else all of it as JSON.
+func responseText(response json.RawMessage) (text string, failed bool) {
+	var fields map[string]json.RawMessage
+	if json.Unmarshal(response, &fields) == nil && len(fields) == 1 {
+		for _, name := range []string{"output", "result", "content", "error"} {
+			if v, ok := fields[name]; ok && json.Unmarshal(v, &text) == nil && string(v) != "null" {
+				return text, name == "error"
+			}
+		}
+	}
+	_, failed = fields["error"]
+	return compact(response), failed
+}
+
+func (m media) note() string {
+	if m.FileURI != "" {
+		return fmt.Sprintf("[attachment %s, %s]", m.MimeType, m.FileURI)
+	}
+	return fmt.Sprintf("[attachment %s, %d bytes]", m.MimeType, len(strings.TrimRight(m.Data, "="))*3/4)
+}
+
+// object returns v if it is a JSON object, an empty one for nothing, and {name: v} for anything else.
+func object(v json.RawMessage, name string) json.RawMessage {
+	switch v = bytes.TrimSpace(v); {
+	case len(v) == 0 || string(v) == "null":
+		return json.RawMessage("{}")
+	case v[0] == '{':
+		return v
+	}
+	return json.RawMessage(`{"` + name + `":` + string(v) + `}`)
+}
+
+// addCalls appends the calls that items say nothing of, if there is no call in them at all; otherwise it gives parts without
+// an id the one that the message has for them.
+func addCalls(items []item, calls []format.Call) []item {
+	at := indexes(items, callItem)
+	if len(at) == 0 {
+		for _, c := range calls {
+			items = append(items, item{kind: callItem, id: c.ID, wire: c.ID, name: c.Tool, args: json.RawMessage("{}")})
+		}
+		return items
+	}
+	for n, i := range at {
+		if items[i].id == "" && len(at) == len(calls) {
+			items[i].id = calls[n].ID
+		}
+	}
+	return items
+}
+
+// addResults does the same for results. A plain text that answers one call is what the tool said; what it says beside
+// several goes to the first.
+func addResults(items []item, results []string) []item {
+	at := indexes(items, resultItem)
+	for n, i := range at {
+		if items[i].id == "" && len(at) == len(results) {
+			items[i].id = results[n]
+		}
+	}
+	if len(at) > 0 || len(results) == 0 {
+		return items
+	}
+	var words []string
+	var others []item
+	for _, it := range items {
+		if it.kind == textItem {
+			words = append(words, it.text)
+		} else {
+			others = append(others, it)
+		}
+	}
+	out := make([]item, 0, len(results)+len(others))
+	for n, id := range results {
+		text := ""
+		if n == 0 {
+			text = strings.Join(words, "\n")
+		}
+		out = append(out, resultOf(id, "", text, false))
+	}
+	return append(out, others...)
+}
+
+// resultOf makes a result of plain text.
+func resultOf(id, name, text string, failed bool) item {
+	field := "output"
+	if failed {
+		field = "error"
+	}
+	response := json.RawMessage(`{"` + field + `":` + quoteJSON(text) + `}`)
+	return item{kind: resultItem, id: id, wire: id, name: name, text: text, failed: failed, response: response}
+}
+
+func indexes(items []item, k kind) []int {
+	var at []int
+	for i := range items {
+		if items[i].kind == k {
+			at = append(at, i)
+		}
+	}
+	return at
+}

@@ -1,0 +1,50 @@
+package view
+
+import "github.com/gemini-ctx/ctx/format"
+
+// printer knows one format. Whatever it costs or prints of the past takes no look at the tail.
+type printer interface {
+	base() string         // the prefix when nothing is said of the past
+	prefix(*block) string // the prefix that says b
+	rest(rest) string     // everything after the prefix
+
+	// What a piece of the block adds to the cost of the prefix, at most.
+	headingCost(section) int
+	lineCost(line) int
+	quotedCost(said) int
+	tombstoneCost(Tombstone) int
+	unlistedCost(n int) int
+}
+
+// rest is what a printer needs to print what comes after the prefix.
+type rest struct {
+	prefix string
+	bare   bool // the prefix is base: there is no block
+	tail   []said
+	drops  tally
+}
+
+// block is what is said of the past.
+type block struct {
+	sections   []section
+	tombstones []Tombstone
+	// What is not listed, and is said to be so in one line.
+	moreClusters   int
+	moreTombstones int
+}
+
+// section is a cluster and what is shown of it: lines in reading order, or its messages.
+type section struct {
+	Cluster
+	expanded bool
+	quoted   []said
+	lines    []line
+}
+
+// line is a sentence of a ranked summary, or the text of a plain one.
+type line struct {
+	sentence bool
+	from     format.ID
+	text     string
+	order    lineOrder
+}

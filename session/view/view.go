@@ -1,0 +1,141 @@
+// Package view turns what a branch renders into bytes: text for people, one JSON document for programs, or the messages a
+// model provider takes. It is pure: values in, bytes out, the same bytes on every platform. It reads no store and no clock.
+//
+// What is printed has two halves. The prefix stands for everything up to the branch's pin: one block of topic clusters with
+// their summaries, then tombstones. It depends on the pin, the format, the budget and what is expanded, and on nothing
+// else, so that a provider's prompt cache stays warm while the branch grows. The tail is every message after the pin, word for
+// word. Text in the block was said by others and is escaped; text in the tail is the conversation itself and is not.
+package view
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/gemini-ctx/ctx/forest/summarize"
+	"github.com/gemini-ctx/ctx/format"
+)
+
+// Format names what Render writes.
+type Format string
+
+// The formats. Gemini, OpenAI and Anthropic are request bodies without a model's name: roles alternate, a user turn comes
+// first, every tool call is followed by its result. They may end in a model turn; whoever sends them appends the prompt.
+const (
+	Text      Format = "text"
+	JSON      Format = "json"
+	Gemini    Format = "gemini"
+	OpenAI    Format = "openai"
+	Anthropic Format = "anthropic"
+)
+
+// ParseFormat reads the name of a format; any other name is an error.
+func ParseFormat(s string) (Format, error) {
+	switch f := Format(s); f {
+	case Text, JSON, Gemini, OpenAI, Anthropic:
+		return f, nil
+	}
+	return "", fmt.Errorf("unknown format: %.40q", s)
+}
+
+// Input is what a branch renders.
+type Input struct {
+	Session, Branch string
+	Clusters        []Cluster   // the live clusters of the pin, in order of arrival
+	Tombstones      []Tombstone // newest first
+	OlderTombstones int         // how many there are besides
+	Tail            []Message   // every message after Through, oldest first
+	Pin             format.ID   // the forest; zero before the first leave
+	Through         uint64      // seq of the last message the pin stands for
+}
+
+// Cluster is a live cluster of the pin.
+type Cluster struct {
+	ID          format.ID // of its node: what `ctx expand` takes
+	Members     int
+	First, Last time.Time // of its members; zero where unknown
+	Parts       []Part    // in order
+}
+
+// Part is one summary of a cluster: a ranked extract, or the text of a summariser that is not ours.
+type Part struct {
+	Summary   format.ID
+	Interim   bool                 // made at a leave, to be replaced
+	Sentences []summarize.Sentence // nil where Text stands
+	Text      string
+}
+
+// Tombstone is a cluster that is out of the context but for one line.
+type Tombstone struct {
+	ID      format.ID // of its node
+	Line    string
+	Members int
+}
+
+// Message is one message of the branch.
+type Message struct {
+	ID      format.ID
+	Seq     uint64
+	Role    string // user, model, tool or system
+	Author  string
+	Time    time.Time // zero where unknown
+	Text    string
+	Parts   json.RawMessage // an array of Gemini parts; nil for plain text
+	Calls   []format.Call
+	Results []string // ids of the calls it answers
+	Gone    bool     // forgotten: nothing is left of the words
+}
+
+// Options say how to render.
+type Options struct {
+	// Budget is how many tokens all that is printed may have, whatever the format, by summarize.Tokens; 0 is no limit. The
+	// prefix gets three quarters at most, the tail the rest. Output longer than 100,000 UTF-16 units is held to the stricter
+	// estimate of short texts, so that the cost of a whole is the sum of its parts.
+	Budget int
+	// Expand holds, by cluster, messages that stand verbatim (escaped, since they are in the block) where the cluster's
+	// summary would. A tombstone named here is shown as a cluster; an id that is neither comes after all clusters.
+	Expand map[format.ID][]Message
+	Format Format // Text when empty
+}
+
+// Output is what Render made.
+type Output struct {
+	Bytes   []byte // ends in a newline, or is empty
+	Tokens  int    // summarize.Tokens of Bytes
+	Prefix  int    // how many of Bytes depend on the pin and the options alone
+	Dropped []Drop // what is not printed, or not in full; nil when nothing is missing
+}
+
+// Render prints in as o asks. The output is never over o.Budget; where not even an empty document fits, it is empty and Dropped
+// names everything. It fails on a negative budget or an unknown format, and on nothing in the messages: parts that cannot be
+// read are shown as text.
+func Render(in Input, o Options) (Output, error) {
+	if o.Format == "" {
+		o.Format = Text
+	}
+	if _, err := ParseFormat(string(o.Format)); err != nil {
+		return Output{}, err
+	}
+	if o.Budget < 0 {
+		return Output{}, errors.New("budget is negative")
+	}
+	p := newPrinter(in, o.Format)
+	all := readAll(in.Tail)
+	clusters, tombstones := arrange(in, o.Expand)
+	room := budgetRoom(o.Budget)
+	if !room.holds(cost(p.base()) + cost(p.rest(rest{bare: true, drops: worstTally()}))) {
+		return Output{Dropped: nothingPrinted(clusters, tombstones, all)}, nil
+	}
+	block, drops := choose(clusters, tombstones, in.OlderTombstones, p, prefixRoom(p, o.Budget))
+	prefix := p.base()
+	if block != nil {
+		prefix = p.prefix(block)
+	}
+	kept, tailDrops := fitTail(p, rest{prefix: prefix, bare: block == nil, drops: tallyOf(drops)}, all, room)
+	drops = merge(drops, tailDrops)
+	body := p.rest(rest{prefix: prefix, bare: block == nil, tail: kept, drops: tallyOf(drops)})
+	out := Output{Bytes: []byte(prefix + body), Prefix: len(prefix), Dropped: drops}
+	out.Tokens = summarize.Tokens(string(out.Bytes))
+	return out, nil
+}

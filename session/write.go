@@ -1,0 +1,239 @@
+package session
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/gemini-ctx/ctx/format"
+)
+
+// writer turns messages into entries at the end of a branch, under the lock.
+type writer struct {
+	*tx
+	h      *head
+	orphan bool
+	line   *lineage
+	batch  map[[16]byte][]imported // sources of this batch, which nothing else knows yet
+	fresh  bool                    // the packs were listed under this lock
+}
+
+// imported is an entry that a source was written to.
+type imported struct {
+	id     format.ID
+	amends format.ID
+	digest string
+}
+
+// write makes an entry of a message, or finds the one that is there.
+func (w *writer) write(m *Message) (Appended, error) {
+	e := w.entryOf(m)
+	if m.Source == nil {
+		return w.put(m, e)
+	}
+	digest, err := w.Digest16(m.record())
+	if err != nil {
+		return Appended{}, err
+	}
+	e.Source = &format.Source{Agent: m.Source.Agent, Session: m.Source.Session, Message: m.Source.Message, Digest: digest}
+	known, err := w.known(e)
+	if err != nil {
+		return Appended{}, err
+	}
+	if len(known) == 0 {
+		return w.put(m, e)
+	}
+	first := known[0]
+	if !first.amends.IsZero() {
+		first.id = first.amends
+	}
+	if slices.ContainsFunc(known, func(k imported) bool { return k.digest == digest }) {
+		return Appended{ID: first.id, Known: true}, nil
+	}
+	if e.Kind == format.KindMessage {
+		e.Kind, e.Amends = format.KindAmend, first.id
+		e.Seq--
+	}
+	a, err := w.put(m, e)
+	a.Amended = true
+	return a, err
+}
+
+// record is what tells versions of a message apart.
+func (m *Message) record() []byte {
+	if m.Source.Record != nil {
+		return m.Source.Record
+	}
+	b := []byte(m.Role + "\x00" + m.Author + "\x00")
+	if m.Parts != nil {
+		return append(append(b, "parts\x00"...), m.Parts...)
+	}
+	return append(append(b, "text\x00"...), m.Text...)
+}
+
+func (w *writer) entryOf(m *Message) *format.Entry {
+	e := &format.Entry{
+		Seq: w.h.Seq + 1, Session: w.h.session, Kind: format.KindMessage, Role: m.Role, Author: m.Author,
+		Time: w.timeOf(m), Invocation: m.Invocation, Calls: m.Calls, Results: m.Results, Tokens: m.Tokens,
+	}
+	if m.Note {
+		e.Kind = format.KindNote
+		e.Seq--
+	}
+	if w.h.value.Exists() {
+		e.Parents = []format.ID{w.h.value.ID}
+	}
+	return e
+}
+
+// timeOf keeps the time of a message to what a header holds; without one it is that of the message before.
+func (w *writer) timeOf(m *Message) time.Time {
+	t := m.Time
+	if t.IsZero() {
+		t = w.h.Time
+	}
+	if t.IsZero() || t.Year() < 0 || t.Year() > 9999 {
+		t = w.Now()
+	}
+	return t.UTC().Truncate(time.Millisecond)
+}
+
+// known returns the entries of e's source that the session still stands on, oldest first.
+func (w *writer) known(e *format.Entry) ([]imported, error) {
+	key, err := e.Source.Key()
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrInput, err)
+	}
+	if !w.fresh {
+		// Another process may have written a pack since this one last looked.
+		if err := w.Objects.Refresh(); err != nil {
+			return nil, err
+		}
+		w.fresh = true
+	}
+	ids, err := w.bySource(w.view, key)
+	if err != nil {
+		return nil, err
+	}
+	var list []imported
+	for _, id := range ids {
+		ok, err := w.line.has(id)
+		if err != nil {
+			return nil, err
+		}
+		if !ok {
+			continue
+		}
+		old, err := w.entry(id)
+		if err != nil {
+			return nil, err
+		}
+		if s := old.Source; s != nil && s.Agent == e.Source.Agent && s.Session == e.Source.Session && s.Message == e.Source.Message {
+			list = append(list, imported{id: id, amends: old.Amends, digest: s.Digest})
+		}
+	}
+	// The first version is the one that amends nothing.
+	slices.SortStableFunc(list, func(a, b imported) int {
+		switch {
+		case a.amends.IsZero() == b.amends.IsZero():
+			return 0
+		case a.amends.IsZero():
+			return -1
+		}
+		return 1
+	})
+	return append(list, w.batch[key]...), nil
+}
+
+// put has the entry's object put and moves the branch to it.
+func (w *writer) put(m *Message, e *format.Entry) (Appended, error) {
+	if err := w.checkResults(e); err != nil {
+		return Appended{}, err
+	}
+	text, media := []byte(m.Text), format.MediaText
+	if m.Parts != nil {
+		text, media = m.Parts, format.MediaParts
+	}
+	raw, err := w.seal(text, media, func(b format.Body) ([]byte, error) {
+		e.Body = &b
+		return e.Encode()
+	})
+	if err != nil {
+		return Appended{}, fmt.Errorf("%w: %w", ErrInput, err)
+	}
+	id := w.add(raw)
+	w.moveTo(id, e, m)
+	if key, ok := format.SourceKey(raw.Header); ok {
+		w.batch[key] = append(w.batch[key], imported{id: id, amends: e.Amends, digest: e.Source.Digest})
+	}
+	return Appended{ID: id}, nil
+}
+
+func (w *writer) moveTo(id format.ID, e *format.Entry, m *Message) {
+	h := w.h
+	h.value.Kind, h.value.ID = format.SessionValue, id
+	h.Seq, h.Time = e.Seq, e.Time
+	h.Model = h.Model || e.Role == "model"
+	switch e.Kind {
+	case format.KindMessage:
+		it := itemOf(id, e, format.ID{})
+		it.text, it.read = m.Text, true
+		if m.Parts != nil {
+			it.text = Words(m.Parts)
+		}
+		h.Items = append(h.Items, it)
+	case format.KindAmend:
+		for i := range h.Items {
+			if h.Items[i].ID != e.Amends {
+				continue
+			}
+			fresh := itemOf(e.Amends, e, id)
+			fresh.Role = h.Items[i].Role
+			h.Items[i] = fresh
+		}
+	}
+}
+
+// checkResults refuses the result of a call that is not in the branch: the call was rewound away, and half of a pair is no history.
+func (w *writer) checkResults(e *format.Entry) error {
+	if w.orphan || len(e.Results) == 0 {
+		return nil
+	}
+	missing := slices.Clone(e.Results)
+	drop := func(calls []string) {
+		missing = slices.DeleteFunc(missing, func(r string) bool { return slices.Contains(calls, r) })
+	}
+	for i := len(w.h.Items) - 1; i >= 0 && len(missing) > 0; i-- {
+		drop(w.h.Items[i].Calls)
+	}
+	if len(missing) == 0 {
+		return nil
+	}
+	for _, r := range slices.Backward(w.raws) {
+		if past, err := format.DecodeEntry(r.Header); err == nil {
+			drop(callIDs(past))
+		}
+	}
+	err := w.back(w.startOfBranch(), func(_ format.ID, past *format.Entry) bool {
+		drop(callIDs(past))
+		return len(missing) > 0
+	})
+	if err != nil {
+		return err
+	}
+	if len(missing) > 0 {
+		return fmt.Errorf("%w: the result of call %q has no call in %s/%s", ErrStale, missing[0], w.h.session, w.h.branch)
+	}
+	return nil
+}
+
+func callIDs(e *format.Entry) []string {
+	ids := make([]string, len(e.Calls))
+	for i, c := range e.Calls {
+		ids[i] = c.ID
+	}
+	return ids
+}
+
+// startOfBranch is the tip as it was before this batch.
+func (w *writer) startOfBranch() format.ID { return w.view.Get(RefName(w.h.session, w.h.branch)).ID }
