@@ -3,8 +3,10 @@
 package refs
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 
@@ -41,23 +43,31 @@ func Open(root, store string, fs *lock.FS, objects Objects) *DB {
 }
 
 // Init makes an empty log and an empty checkpoint in root. After a crash it can be run again; it never touches what is there.
-func Init(root, store string, fs *lock.FS) error {
-	db := Open(root, store, fs, nil)
-	if err := fs.MkdirAll(filepath.Join(root, "refs")); err != nil {
+func Init(root, store string, durable *lock.FS) error {
+	db := Open(root, store, durable, nil)
+	if err := durable.MkdirAll(filepath.Join(root, "refs")); err != nil {
 		return err
 	}
 	if _, err := os.Stat(db.checkpointPath()); err == nil {
 		return nil
 	}
-	if err := db.beginSegment(1, 1); err != nil {
+	switch b, err := lock.ReadFile(db.segmentPath(1)); {
+	case errors.Is(err, fs.ErrNotExist), err == nil && bytes.IndexByte(b, '\n') == len(b)-1:
+		// None yet, or an empty one of an init that was cut short, perhaps under another id.
+		if err := db.beginSegment(1, 1); err != nil {
+			return err
+		}
+	case err != nil:
 		return err
+	default:
+		return &CorruptError{Path: db.checkpointPath(), Offset: -1, Why: "is missing, and the log is not empty"}
 	}
 	first := format.Checkpoint{Store: store, Segment: 1, Offset: uint64(len(db.segmentHeader(1)))}
 	b, err := first.Encode()
 	if err != nil {
 		return err
 	}
-	return fs.WriteDurable(db.checkpointPath(), b, 0o600)
+	return durable.WriteDurable(db.checkpointPath(), b, 0o600)
 }
 
 func (db *DB) checkpointPath() string { return filepath.Join(db.root, "refs", "checkpoint") }

@@ -49,7 +49,11 @@ func tempDir(t testing.TB) string {
 // create makes a store in a new directory, with small windows so that little talk goes far.
 func create(t testing.TB, settings ...string) *Store {
 	t.Helper()
-	e := env(tempDir(t), nil)
+	return initStore(t, env(tempDir(t), nil), settings...)
+}
+
+func initStore(t testing.TB, e repo.Env, settings ...string) *Store {
+	t.Helper()
 	if _, _, err := repo.Init(e, e.WorkDir); err != nil {
 		t.Fatal(err)
 	}

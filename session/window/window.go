@@ -1,6 +1,8 @@
 // Package window says which messages of a branch have left the hot window, and in what units: pure rules over numbers and roles.
 package window
 
+import "slices"
+
 // Params are the sizes of the window, in messages.
 type Params struct {
 	GraduateAt int // what is older than this many newest messages graduates
@@ -49,7 +51,7 @@ func Due(items []Item, exchange bool, p Params) []Unit {
 func unitFrom(items []Item, start int, exchange bool) (end int, open bool) {
 	end = start + 1
 	if exchange {
-		for end < len(items) && items[end].Role != "user" && end-start < MaxPiece {
+		for end < len(items) && items[end].Role != "user" && end-start < MaxPiece && !late(items, end) {
 			end++
 		}
 	}
@@ -63,6 +65,21 @@ func unitFrom(items []Item, start int, exchange bool) (end int, open bool) {
 		}
 	}
 	return end, open
+}
+
+// late reports whether an item answers calls that have all graduated already: it is a unit of its own, so that it can follow them.
+func late(items []Item, at int) bool {
+	if len(items[at].Results) == 0 {
+		return false
+	}
+	for _, past := range items[:at] {
+		for _, call := range past.Calls {
+			if slices.Contains(items[at].Results, call) {
+				return false
+			}
+		}
+	}
+	return true
 }
 
 // answer returns the index of the first item from start on that answers the call, or -1.

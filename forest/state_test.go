@@ -1,0 +1,313 @@
+package forest
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/gemini-ctx/ctx/format"
+)
+
+// memory is a store of headers in a map, and nothing else.
+type memory map[format.ID][]byte
+
+func (m memory) Node(id format.ID) (*format.Node, error) { return format.DecodeNode(m[id]) }
+func (m memory) Page(id format.ID) (*format.Page, error) { return format.DecodePage(m[id]) }
+func (m memory) Tombstone(id format.ID) (*format.Tombstone, error) {
+	return format.DecodeTombstone(m[id])
+}
+
+func (m memory) put(raws ...format.Raw) {
+	for _, r := range raws {
+		m[r.ID()] = r.Header
+	}
+}
+
+func entryID(n int) format.ID { return format.Sum(fmt.Appendf(nil, "entry %d", n)) }
+
+// history makes random decisions that can follow each other, through the state itself.
+type history struct {
+	t     *testing.T
+	r     *rand.Rand
+	store memory
+	s     *State
+	all   []format.Decision
+	out   []format.Decision // retracts that nothing has brought back
+	next  int
+}
+
+func (h *history) decide(d format.Decision) {
+	h.t.Helper()
+	if err := h.s.Apply(d); err != nil {
+		h.t.Fatalf("%+v: %v", d, err)
+	}
+	h.all = append(h.all, d)
+}
+
+func (h *history) step() {
+	live := h.s.Live()
+	switch n := h.r.IntN(100); {
+	case n < 55 || len(live) == 0:
+		cluster := h.s.Opened
+		if h.s.Opened > 0 && h.r.IntN(4) > 0 {
+			cluster = uint64(h.r.IntN(int(h.s.Opened)))
+		}
+		for range 1 + h.r.IntN(3) {
+			h.decide(format.Decision{Kind: format.DecideJoin, Cluster: cluster, ID: entryID(h.next)})
+			h.next++
+			cluster = min(cluster, h.s.Opened-1)
+		}
+	case n < 65:
+		h.retract()
+	case n < 72:
+		back, err := h.s.Return(h.out)
+		if err != nil {
+			h.t.Fatal(err)
+		}
+		for _, d := range back {
+			h.decide(d)
+		}
+		h.out = nil
+	case n < 88:
+		c := live[h.r.IntN(len(live))]
+		count := uint64(1 + h.r.IntN(int(c.Count())))
+		if h.r.IntN(2) == 0 {
+			count = c.Count()
+		}
+		h.decide(format.Decision{
+			Kind: format.DecideSettle, Cluster: c.Number, ID: entryID(1e6 + len(h.all)),
+			Offset: uint64(h.r.IntN(int(c.Count()-count) + 1)), Count: count, Interim: h.r.IntN(3) == 0,
+		})
+	default:
+		h.evict(live)
+	}
+}
+
+func (h *history) retract() {
+	var ids []format.ID
+	for _, c := range h.s.Live() {
+		members, err := h.s.Members(c)
+		if err != nil {
+			h.t.Fatal(err)
+		}
+		ids = append(ids, members...)
+	}
+	if len(ids) == 0 {
+		return
+	}
+	gone := map[format.ID]bool{ids[h.r.IntN(len(ids))]: true, ids[h.r.IntN(len(ids))]: true, entryID(h.r.IntN(h.next)): true}
+	list, err := h.s.Retract(gone)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	for _, d := range list {
+		h.decide(d)
+	}
+	h.out = append(h.out, list...)
+}
+
+func (h *history) evict(live []*Cluster) {
+	for _, c := range live {
+		if c.Dirty() {
+			continue
+		}
+		node, err := h.s.Node(c)
+		if err != nil {
+			h.t.Fatal(err)
+		}
+		stone := format.Tombstone{
+			Cluster: c.Number, Node: node, Count: c.Count(), Arrival: c.Arrival, Summary: c.Covers[0].Summary,
+			Body: format.SumBody(fmt.Appendf(nil, "sixteen bytes... line %d", len(h.all)), format.MediaText),
+		}
+		header, err := stone.Encode()
+		if err != nil {
+			h.t.Fatal(err)
+		}
+		members, err := h.s.Members(c)
+		if err != nil {
+			h.t.Fatal(err)
+		}
+		h.putNodes(members)
+		h.store.put(format.Raw{Header: header})
+		h.decide(format.Decision{Kind: format.DecideEvict, Cluster: c.Number, ID: format.Sum(header)})
+		return
+	}
+}
+
+func (h *history) putNodes(members []format.ID) {
+	nodes, err := format.Nodes(members)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	for _, n := range nodes {
+		header, err := n.Encode()
+		if err != nil {
+			h.t.Fatal(err)
+		}
+		h.store.put(format.Raw{Header: header})
+	}
+}
+
+// reload writes the state and reads it back, as the next process would.
+func (h *history) reload() {
+	w, err := h.s.Write()
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	h.store.put(w.Objects...)
+	f, err := format.DecodeForest(h.store[w.Forest])
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	h.s = From(f, h.store)
+}
+
+// Whenever a forest was written and read on the way, the same decisions give the same forest: rebuild rests on it.
+func TestReplayGivesTheSameForest(t *testing.T) {
+	for seed := range 60 {
+		h := &history{t: t, r: rand.New(rand.NewPCG(uint64(seed), 3)), store: memory{}}
+		h.s = New("main", h.store)
+		for range 300 {
+			h.step()
+			if h.r.IntN(12) == 0 {
+				h.reload()
+			}
+			h.invariants()
+		}
+		last, err := h.s.Write()
+		if err != nil {
+			t.Fatal(err)
+		}
+		again := New("main", h.store)
+		if err := again.ApplyAll(h.all); err != nil {
+			t.Fatal(err)
+		}
+		whole, err := again.Write()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if whole.Forest != last.Forest {
+			t.Fatalf("seed %d: replay gives %v, the history gave %v", seed, whole.Forest, last.Forest)
+		}
+	}
+}
+
+// invariants: no entry is in two places, and covers lie inside their clusters, in order, apart.
+func (h *history) invariants() {
+	h.t.Helper()
+	seen := map[format.ID]bool{}
+	for _, c := range h.s.Live() {
+		members, err := h.s.Members(c)
+		if err != nil {
+			h.t.Fatal(err)
+		}
+		for _, m := range members {
+			if seen[m] {
+				h.t.Fatalf("entry %v twice", m)
+			}
+			seen[m] = true
+		}
+		end := uint64(0)
+		for _, v := range c.Covers {
+			if v.Offset < end || v.Offset+v.Count > uint64(len(members)) {
+				h.t.Fatalf("cluster %d: covers %+v of %d members", c.Number, c.Covers, len(members))
+			}
+			end = v.Offset + v.Count
+		}
+	}
+}
+
+// What an operation retracted and a later one returned stands where it stood, so that a summary made before holds again.
+func TestReturnRestoresPlaces(t *testing.T) {
+	s := New("main", memory{})
+	for i := range 9 {
+		if err := s.Apply(format.Decision{Kind: format.DecideJoin, Cluster: uint64(i % 3), ID: entryID(i)}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	before, err := s.Write()
+	if err != nil {
+		t.Fatal(err)
+	}
+	gone, err := s.Retract(map[format.ID]bool{entryID(0): true, entryID(3): true, entryID(7): true, entryID(99): true})
+	if err != nil || len(gone) != 3 {
+		t.Fatalf("retract: %v, %v", gone, err)
+	}
+	if err := s.ApplyAll(gone); err != nil {
+		t.Fatal(err)
+	}
+	back, err := s.Return(gone)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.ApplyAll(back); err != nil {
+		t.Fatal(err)
+	}
+	after, err := s.Write()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if after.Forest != before.Forest {
+		t.Error("the forest is not what it was")
+	}
+	if again, err := s.Return(gone); err != nil || len(again) > 0 {
+		t.Errorf("returned twice: %v, %v", again, err)
+	}
+}
+
+func TestApplyRefuses(t *testing.T) {
+	s := New("main", memory{})
+	if err := s.Apply(format.Decision{Kind: format.DecideJoin, ID: entryID(1)}); err != nil {
+		t.Fatal(err)
+	}
+	for _, d := range []format.Decision{
+		{Kind: format.DecideJoin, Cluster: 7, ID: entryID(2)},
+		{Kind: format.DecideRetract, Cluster: 0, ID: entryID(2)},
+		{Kind: format.DecideRetract, Cluster: 0, ID: entryID(1), Offset: 5},
+		{Kind: format.DecideRestore, Cluster: 0, ID: entryID(2), Offset: 5},
+		{Kind: format.DecideSettle, Cluster: 0, ID: entryID(2), Count: 2},
+		{Kind: format.DecideSettle, Cluster: 3, ID: entryID(2), Count: 1},
+		{Kind: format.DecideDrop, Cluster: 0, ID: entryID(2)},
+		{Kind: format.DecideEvict, Cluster: 0, ID: entryID(2)},
+		{Kind: 'x'},
+	} {
+		if err := s.Apply(d); err == nil {
+			t.Errorf("%+v was applied", d)
+		}
+	}
+}
+
+// A page tree of several levels holds what was put in, and what was taken out is out.
+func TestTombstonePages(t *testing.T) {
+	store := memory{}
+	all := tombs{loaded: true, byCluster: map[uint64]tomb{}}
+	r := rand.New(rand.NewPCG(1, 1))
+	for i := range uint64(70000) {
+		if r.IntN(3) > 0 {
+			all.byCluster[i*7] = tomb{place: i, id: entryID(int(i))}
+			all.count++
+		}
+	}
+	s := New("main", store)
+	s.tombs = all
+	s.tombs.changed, s.Opened, s.Evictions = true, 1<<20, 70000
+	w, err := s.Write()
+	if err != nil {
+		t.Fatal(err)
+	}
+	store.put(w.Objects...)
+	f, err := format.DecodeForest(store[w.Forest])
+	if err != nil {
+		t.Fatal(err)
+	}
+	again := From(f, store)
+	newest, n, err := again.NewestEvicted(20)
+	if err != nil || n != all.count || len(newest) != 20 {
+		t.Fatalf("newest: %d of %d, %v", len(newest), n, err)
+	}
+	whole, err := again.Evicted()
+	if err != nil || !slices.Equal(whole[:20], newest) || uint64(len(whole)) != all.count {
+		t.Fatalf("all: %d, %v", len(whole), err)
+	}
+}

@@ -1,0 +1,388 @@
+package refs
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/lock"
+)
+
+const storeID = "00112233445566778899aabbccddeeff"
+
+// anything has every object but those it is told it has not.
+type anything struct{ missing map[format.ID]bool }
+
+func (a anything) HasAll(ids []format.ID) ([]format.ID, error) {
+	return slices.DeleteFunc(slices.Clone(ids), func(id format.ID) bool { return !a.missing[id] }), nil
+}
+
+func id(n int) format.ID { return format.Sum(fmt.Appendf(nil, "object %d", n)) }
+
+func tip(n int) format.Value { return format.Value{Kind: format.SessionValue, ID: id(n)} }
+
+type store struct {
+	*testing.T
+	dir  string
+	db   *DB
+	held *lock.Held
+	view *View
+	now  time.Time
+}
+
+func newStore(t *testing.T) *store {
+	t.Helper()
+	s := &store{T: t, dir: t.TempDir(), now: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)}
+	if err := Init(s.dir, storeID, nil); err != nil {
+		t.Fatal(err)
+	}
+	s.open(nil)
+	return s
+}
+
+// open is the next process: it takes the lock and begins.
+func (s *store) open(fs *lock.FS) {
+	s.Helper()
+	if s.held != nil {
+		if err := s.held.Release(); err != nil {
+			s.Fatal(err)
+		}
+	}
+	s.db = Open(s.dir, storeID, fs, anything{})
+	var err error
+	if s.held, err = lock.Acquire(context.Background(), nil, s.dir, time.Minute, lock.Owner{}); err != nil {
+		s.Fatal(err)
+	}
+	if s.view, err = s.db.Begin(s.held); err != nil {
+		s.Fatal(err)
+	}
+}
+
+// move commits an operation that moves sessions to new tips.
+func (s *store) move(names map[string]int) error {
+	op := &format.Operation{Verb: "append", Time: s.now}
+	s.now = s.now.Add(time.Hour)
+	for _, name := range slices.Sorted(maps.Keys(names)) {
+		op.Refs = append(op.Refs, format.RefUpdate{Name: name, Old: s.view.Get(name), New: tip(names[name])})
+	}
+	v, err := s.db.Commit(s.held, s.view, op, nil)
+	if err == nil {
+		s.view = v
+	}
+	return err
+}
+
+func (s *store) must(err error) {
+	s.Helper()
+	if err != nil {
+		s.Fatal(err)
+	}
+}
+
+func (s *store) read() *View {
+	s.Helper()
+	v, err := s.db.Read()
+	s.must(err)
+	return v
+}
+
+func (s *store) log() string { return filepath.Join(s.dir, "refs", "log-1") }
+
+const (
+	a = "sessions/a/main"
+	b = "sessions/b/main"
+)
+
+// A1: the value of a ref is what the newest record says, whatever happened to the checkpoint's rename; and readers see both refs of an operation or neither.
+func TestA1CheckpointLostRecordsHold(t *testing.T) {
+	s := newStore(t)
+	s.must(s.move(map[string]int{a: 1}))
+	old, err := os.ReadFile(s.db.checkpointPath())
+	s.must(err)
+	for n := range 20 {
+		s.must(s.move(map[string]int{b: n + 2}))
+	}
+	s.must(s.db.Checkpoint(s.held, s.view))
+	s.must(s.move(map[string]int{a: 99, b: 100}))
+	s.must(os.WriteFile(s.db.checkpointPath(), old, 0o600)) // a power cut took the rename back
+	v := s.read()
+	if v.Get(a) != tip(99) || v.Get(b) != tip(100) || v.Number != 22 {
+		t.Errorf("a %v, b %v after operation %d", v.Get(a), v.Get(b), v.Number)
+	}
+}
+
+// A2: a reader that meets half a record writes nothing, and sees everything before it, on a read-only medium too.
+func TestA2ReadersRepairNothing(t *testing.T) {
+	s := newStore(t)
+	s.must(s.move(map[string]int{a: 1}))
+	whole, err := os.ReadFile(s.log())
+	s.must(err)
+	s.must(s.move(map[string]int{a: 2}))
+	both, err := os.ReadFile(s.log())
+	s.must(err)
+	for cut := len(whole) + 1; cut < len(both); cut++ {
+		s.must(os.WriteFile(s.log(), both[:cut], 0o600))
+		v := s.read()
+		if v.Get(a) != tip(1) || v.Torn != int64(cut-len(whole)) {
+			t.Fatalf("cut at %d: %v, torn %d", cut, v.Get(a), v.Torn)
+		}
+		if now, _ := os.ReadFile(s.log()); len(now) != cut {
+			t.Fatalf("a reader changed the log")
+		}
+	}
+}
+
+// A3: only an incomplete last record is a torn tail, and it is put aside, not dropped. A flipped bit anywhere is corruption, and nothing is cut.
+func TestA3TornTailOrRot(t *testing.T) {
+	s := newStore(t)
+	for n := range 100 {
+		s.must(s.move(map[string]int{a: n}))
+	}
+	good, err := os.ReadFile(s.log())
+	s.must(err)
+	torn := good[:len(good)-10]
+	s.must(os.WriteFile(s.log(), torn, 0o600))
+	s.open(nil)
+	if s.view.Number != 99 {
+		t.Errorf("after a torn tail: operation %d", s.view.Number)
+	}
+	aside, err := os.ReadFile(filepath.Join(s.dir, "log", "torn-100"))
+	s.must(err)
+	if !bytes.HasSuffix(torn, aside) {
+		t.Error("what was put aside is not the tail")
+	}
+	s.must(s.move(map[string]int{a: 100}))
+
+	head := len(s.db.segmentHeader(1))
+	for at := head; at < len(good); at += 7 {
+		bad := bytes.Clone(good)
+		bad[at] ^= 0x10
+		s.must(os.WriteFile(s.log(), bad, 0o600))
+		_, err := s.db.Read()
+		var corrupt *CorruptError
+		if !errors.As(err, &corrupt) {
+			t.Fatalf("bit flipped at %d of %d: %v", at, len(good), err)
+		}
+		if _, err := s.db.Begin(s.held); err == nil {
+			t.Fatal("a writer went on")
+		}
+		if now, _ := os.ReadFile(s.log()); !bytes.Equal(now, bad) {
+			t.Fatal("something was cut")
+		}
+	}
+}
+
+// A3, with zeros: a place that was made for a record and never filled is a torn tail as well.
+func TestA3ZeroFilledTail(t *testing.T) {
+	s := newStore(t)
+	s.must(s.move(map[string]int{a: 1}))
+	whole, err := os.ReadFile(s.log())
+	s.must(err)
+	s.must(s.move(map[string]int{a: 2}))
+	both, err := os.ReadFile(s.log())
+	s.must(err)
+	for _, written := range []int{0, 12} {
+		tail := append(bytes.Clone(both[:len(whole)+written]), make([]byte, len(both)-len(whole)-written)...)
+		s.must(os.WriteFile(s.log(), tail, 0o600))
+		if v := s.read(); v.Number != 1 || v.Torn == 0 {
+			t.Errorf("%d bytes and zeros: operation %d, torn %d", written, v.Number, v.Torn)
+		}
+	}
+}
+
+// A4: a record that cannot be synced is taken back; where that fails too, the writer says that it may have happened.
+func TestA4FailedSync(t *testing.T) {
+	disk := errors.New("input/output error")
+	for _, both := range []bool{false, true} {
+		s := newStore(t)
+		s.must(s.move(map[string]int{a: 1}))
+		before, err := os.ReadFile(s.log())
+		s.must(err)
+		s.open(&lock.FS{Hook: func(c lock.Call) error {
+			if c.Op == lock.OpSync || both && c.Op == lock.OpTruncate {
+				if c.Op == lock.OpSync && !both && c.N > 2 {
+					return nil // the sync after the truncation
+				}
+				return disk
+			}
+			return nil
+		}})
+		err = s.move(map[string]int{a: 2})
+		if err == nil || errors.Is(err, ErrMaybe) != both {
+			t.Errorf("truncation fails %v: %v", both, err)
+		}
+		after, _ := os.ReadFile(s.log())
+		if !both && !bytes.Equal(before, after) {
+			t.Error("the record is still there")
+		}
+	}
+}
+
+// A6: an operation that names a missing object is not recorded.
+func TestA6NamesMustExist(t *testing.T) {
+	s := newStore(t)
+	s.db.Objects = anything{missing: map[format.ID]bool{id(5): true}}
+	if err := s.move(map[string]int{a: 5}); err == nil || !strings.Contains(err.Error(), "missing object") {
+		t.Errorf("got %v", err)
+	}
+	op := &format.Operation{Verb: "graduate", Time: s.now, Forests: []format.ForestUpdate{{Name: "main", Decisions: []format.Decision{{Kind: format.DecideJoin, ID: id(5)}}}}}
+	if _, err := s.db.Commit(s.held, s.view, op, nil); err == nil {
+		t.Error("a decision about a missing entry was recorded")
+	}
+	if _, err := s.db.Commit(s.held, s.view, op, map[format.ID]bool{id(5): true}); err != nil {
+		t.Errorf("what was just put: %v", err)
+	}
+}
+
+// A8: the log is cut into segments, a record of an append is small, and old segments go once a checkpoint operation stands for them.
+func TestA8SegmentsAndTheirEnd(t *testing.T) {
+	s := newStore(t)
+	for n := range 200 {
+		s.must(s.move(map[string]int{a: n}))
+	}
+	info, err := os.Stat(s.log())
+	s.must(err)
+	if per := info.Size() / 200; per > 300 {
+		t.Errorf("%d bytes for an append", per)
+	}
+	for segment := uint64(2); segment < 5; segment++ {
+		// What a full segment does, without 4 MiB of records.
+		s.must(s.db.beginSegment(segment, s.view.Number+1))
+		s.view.end = cursor{segment: segment, offset: int64(len(s.db.segmentHeader(s.view.Number + 1))), number: s.view.Number, digest: s.view.Digest}
+		op := &format.Operation{Verb: VerbCheckpoint, Time: s.now}
+		s.now = s.now.Add(24 * time.Hour)
+		v, err := s.db.Commit(s.held, s.view, op, nil)
+		s.must(err)
+		s.view = v
+		s.must(s.db.Checkpoint(s.held, s.view))
+		s.must(s.move(map[string]int{a: int(1000 + segment)}))
+	}
+	all := s.numbers()
+	if len(all) != 206 {
+		t.Fatalf("%d operations", len(all))
+	}
+	dropped, err := s.db.DropBefore(s.held, s.now.Add(-20*time.Hour))
+	s.must(err)
+	if dropped != 3 {
+		t.Errorf("dropped %d segments", dropped)
+	}
+	if left := s.numbers(); len(left) == 0 || left[len(left)-1] != 206 || left[0] <= 200 {
+		t.Errorf("left: %v", left)
+	}
+	if v := s.read(); v.Get(a) != tip(1004) {
+		t.Errorf("a is %v", v.Get(a))
+	}
+	if again, err := s.db.DropBefore(s.held, s.now.Add(-20*time.Hour)); err != nil || again != 0 {
+		t.Errorf("again: %d, %v", again, err)
+	}
+}
+
+func (s *store) numbers() []uint64 {
+	s.Helper()
+	var forward, backward []uint64
+	s.must(s.db.Forward(func(r Record) bool { forward = append(forward, r.Op.Number); return true }))
+	s.must(s.db.Backward(s.read(), func(r Record) bool { backward = append(backward, r.Op.Number); return true }))
+	slices.Reverse(backward)
+	if !slices.Equal(forward, backward) {
+		s.Fatalf("forward %v, backward %v", forward, backward)
+	}
+	return forward
+}
+
+func TestNextSegmentBeginsWhenFull(t *testing.T) {
+	s := newStore(t)
+	big := make([]format.Decision, 1000)
+	for i := range big {
+		big[i] = format.Decision{Kind: format.DecideJoin, ID: id(i)}
+	}
+	for range 130 {
+		op := &format.Operation{Verb: "graduate", Time: s.now, Forests: []format.ForestUpdate{{Name: "main", Decisions: big}}}
+		v, err := s.db.Commit(s.held, s.view, op, nil)
+		s.must(err)
+		s.view = v
+	}
+	if _, err := os.Stat(s.db.segmentPath(2)); err != nil {
+		t.Error(err)
+	}
+	if n := s.numbers(); len(n) != 130 {
+		t.Errorf("%d operations", len(n))
+	}
+	// A record that is cut short where the log goes on is no torn tail.
+	info, err := os.Stat(s.log())
+	s.must(err)
+	s.must(os.Truncate(s.log(), info.Size()-3))
+	var corrupt *CorruptError
+	if _, err := s.db.Read(); !errors.As(err, &corrupt) {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestCommitExpectsOldValues(t *testing.T) {
+	s := newStore(t)
+	s.must(s.move(map[string]int{a: 1}))
+	op := &format.Operation{Verb: "append", Time: s.now, Refs: []format.RefUpdate{{Name: a, Old: tip(9), New: tip(2)}}}
+	var stale *StaleError
+	if _, err := s.db.Commit(s.held, s.view, op, nil); !errors.As(err, &stale) || stale.Ref != a {
+		t.Errorf("got %v", err)
+	}
+	for name, u := range map[string]format.RefUpdate{
+		"a kind that there is not": {Name: "tags/x", New: format.Value{Kind: format.ObjectValue, ID: id(1)}},
+		"an object in a session":   {Name: b, New: format.Value{Kind: format.ObjectValue, ID: id(1)}},
+		"a session in a name":      {Name: "user/x", New: tip(1)},
+		"a move to where it is":    {Name: a, Old: tip(1), New: tip(1)},
+		"HEAD with a path":         {Name: "HEAD/x", New: format.Value{Kind: format.NameValue, Name: "a"}},
+	} {
+		op := &format.Operation{Verb: "append", Time: s.now, Refs: []format.RefUpdate{u}}
+		if _, err := s.db.Commit(s.held, s.view, op, nil); err == nil {
+			t.Errorf("%s: recorded", name)
+		}
+	}
+	s.must(s.held.Release())
+	if _, err := s.db.Commit(&lock.Held{}, s.view, op, nil); err == nil {
+		t.Error("recorded without the lock")
+	}
+	s.held = nil
+}
+
+// A checkpoint may not hide decisions that its forest does not hold.
+func TestCheckpointWantsForestWritten(t *testing.T) {
+	s := newStore(t)
+	op := &format.Operation{Verb: "graduate", Time: s.now, Forests: []format.ForestUpdate{{Name: "main", Decisions: []format.Decision{{Kind: format.DecideJoin, ID: id(1)}}}}}
+	v, err := s.db.Commit(s.held, s.view, op, nil)
+	s.must(err)
+	if err := s.db.Checkpoint(s.held, v); err == nil {
+		t.Error("decisions went under the checkpoint")
+	}
+	op = &format.Operation{Verb: VerbCheckpoint, Time: s.now, Refs: []format.RefUpdate{{Name: "forests/main", New: format.Value{Kind: format.ObjectValue, ID: id(2)}}}}
+	v, err = s.db.Commit(s.held, v, op, nil)
+	s.must(err)
+	s.must(s.db.Checkpoint(s.held, v))
+	if p := s.read().Pending("main"); len(p) > 0 {
+		t.Errorf("pending: %v", p)
+	}
+}
+
+// Another store's files are refused, and a store without a log is no new store.
+func TestForeignAndMissing(t *testing.T) {
+	s := newStore(t)
+	s.must(s.move(map[string]int{a: 1}))
+	other := Open(s.dir, "ffffffffffffffffffffffffffffffff", nil, anything{})
+	var corrupt *CorruptError
+	if _, err := other.Read(); !errors.As(err, &corrupt) {
+		t.Errorf("got %v", err)
+	}
+	s.must(os.Remove(s.log()))
+	if _, err := s.db.Read(); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("got %v", err)
+	}
+}
