@@ -195,7 +195,7 @@ func tipOf(v format.Value) string {
 
 // finish graduates what is due, leaves if the tail has grown too long, and commits.
 func (t *tx) finish(h *head, old format.Value, o AppendOptions) error {
-	if !o.NoGraduation {
+	if !o.NoGraduation && !h.Lags {
 		if _, err := t.graduate(h, GraduateOnAppend); err != nil {
 			return err
 		}

@@ -130,12 +130,13 @@ type Graduation struct {
 // Graduate moves every due unit of a branch into the forest, in batches of an operation each, and writes the forest.
 func (s *Store) Graduate(ctx context.Context, session, branch string) (Graduation, error) {
 	var g Graduation
+	var h *head // from batch to batch: reading it anew costs a pass over everything that is due
 	for more := true; more; {
 		if err := ctx.Err(); err != nil {
 			return g, err
 		}
 		err := s.locked(ctx, func(t *tx) error {
-			done, err := t.graduateBranch(session, branch)
+			done, err := t.graduateBranch(session, branch, &h)
 			g.Graduated += done.entries
 			g.Merged += done.merged
 			more = done.entries > 0
@@ -168,15 +169,19 @@ func (s *Store) Graduate(ctx context.Context, session, branch string) (Graduatio
 }
 
 // graduateBranch graduates one batch in an operation of its own.
-func (t *tx) graduateBranch(session, branch string) (graduated, error) {
+func (t *tx) graduateBranch(session, branch string, kept **head) (graduated, error) {
 	name := RefName(session, branch)
 	old := t.view.Get(name)
 	if !old.Exists() {
 		return graduated{}, unknownSession(session, branch)
 	}
-	h, err := t.head(session, branch, old)
-	if err != nil {
-		return graduated{}, err
+	h := *kept
+	if h == nil || h.value != old {
+		var err error
+		if h, err = t.wholeHead(session, branch, old); err != nil {
+			return graduated{}, err
+		}
+		*kept = h
 	}
 	done, err := t.graduate(h, graduateBatch)
 	if err != nil || done.entries == 0 {
@@ -184,6 +189,7 @@ func (t *tx) graduateBranch(session, branch string) (graduated, error) {
 	}
 	op := &format.Operation{Verb: "graduate", Session: session, Refs: []format.RefUpdate{{Name: name, Old: old, New: h.value}}}
 	if err := t.commit(op); err != nil {
+		*kept = nil
 		return done, err
 	}
 	t.saveHead(h)

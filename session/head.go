@@ -23,7 +23,16 @@ type head struct {
 	Items   []item    `json:"items"` // messages after the frontier, oldest first
 	Cluster uint64    `json:"cluster"`
 	Joined  bool      `json:"joined"` // Cluster is where the last message up to the frontier went
+	// Lags says that there are more messages after the frontier than Items holds, which are the newest ones.
+	Lags bool `json:"lags,omitempty"`
 }
+
+// maxBacklog is how many messages after the frontier are kept in the cache. With more, a branch lags: appends stay cheap, and graduate
+// no more until graduate or compact has caught up.
+const maxBacklog = 1024
+
+// keptItems is how many of the newest messages a branch that lags keeps: a tool's result finds its call among them.
+const keptItems = 64
 
 // item is a message in the window.
 type item struct {
@@ -113,8 +122,23 @@ func itemOf(id format.ID, e *format.Entry, version format.ID) item {
 	return it
 }
 
+// wholeHead is head for who needs every message after the frontier.
+func (s *Store) wholeHead(session, branch string, v format.Value) (*head, error) {
+	h, err := s.head(session, branch, v)
+	if err != nil || !h.Lags {
+		return h, err
+	}
+	whole := &head{session: session, branch: branch, value: v, Cluster: h.Cluster, Joined: h.Joined}
+	return whole, s.rebuildHead(whole)
+}
+
 // saveHead keeps the state of a branch for the next command.
 func (s *Store) saveHead(h *head) {
+	if len(h.Items) > maxBacklog || h.Lags {
+		short := *h
+		short.Lags, short.Items = true, h.Items[max(0, len(h.Items)-keptItems):]
+		h = &short
+	}
 	b, err := json.Marshal(h)
 	if err == nil {
 		err = s.Cache.Store(index.HeadName(h.session, h.branch), headStamp(h.value), b)

@@ -77,10 +77,23 @@ type LogOptions struct {
 	All   bool      // every kind of entry; else messages and notes
 	Limit int       // the newest so many; 0 for all
 	After format.ID // only entries after this one; zero for all
+	// NewestFirst turns the order round.
+	NewestFirst bool
 }
 
 // Log returns the entries that a tip stands on along first parents, oldest first. A message that was amended has its newest text in its first place.
 func (s *Store) Log(tip format.ID, o LogOptions) ([]*Shown, error) {
+	var out []*Shown
+	err := s.LogEach(tip, o, func(shown *Shown) error {
+		out = append(out, shown)
+		return nil
+	})
+	return out, err
+}
+
+// LogEach calls each for what Log returns, one after the other; what it holds in memory is the ids. It stops when each returns an error, and
+// returns that.
+func (s *Store) LogEach(tip format.ID, o LogOptions, each func(*Shown) error) error {
 	type found struct{ id, version format.ID }
 	var list []found
 	version := map[format.ID]format.ID{}
@@ -97,18 +110,21 @@ func (s *Store) Log(tip format.ID, o LogOptions) ([]*Shown, error) {
 		return o.Limit == 0 || len(list) < o.Limit
 	})
 	if err != nil {
-		return nil, err
+		return err
 	}
-	slices.Reverse(list)
-	out := make([]*Shown, 0, len(list))
+	if !o.NewestFirst {
+		slices.Reverse(list)
+	}
 	for _, f := range list {
 		shown, err := s.Version(f.id, f.version)
 		if err != nil {
-			return nil, err
+			return err
 		}
-		out = append(out, shown)
+		if err := each(shown); err != nil {
+			return err
+		}
 	}
-	return out, nil
+	return nil
 }
 
 // Version reads an entry with the text of a newer version of it, where newest is not zero.

@@ -177,9 +177,8 @@ func (w *writer) moveTo(id format.ID, e *format.Entry, m *Message) {
 	switch e.Kind {
 	case format.KindMessage:
 		it := itemOf(id, e, format.ID{})
-		it.text, it.read = m.Text, true
-		if m.Parts != nil {
-			it.text = Words(m.Parts)
+		if m.Parts == nil && len(h.Items) < maxBacklog {
+			it.text, it.read = m.Text, true
 		}
 		h.Items = append(h.Items, it)
 	case format.KindAmend:

@@ -1,0 +1,160 @@
+package main
+
+import (
+	"context"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/lock"
+	"github.com/gemini-ctx/ctx/refs"
+	"github.com/gemini-ctx/ctx/repo"
+	"github.com/gemini-ctx/ctx/session"
+)
+
+// app is one run of ctx: its world, the flags that every command has, and what it has opened. Each command's constructor is
+// handed it.
+type app struct {
+	world
+	out *output // standard output, buffered; run flushes it at the end
+
+	json  bool // --json
+	nul   bool // -z
+	quiet bool // -q
+
+	dirs      []string // -C, in order
+	overrides []string // -c, in order
+	command   string   // the command line without its arguments, as in "ctx op log"
+	running   bool     // the command line was understood
+	opened    []io.Closer
+}
+
+// run executes one command line and returns its exit code. It may be called any number of times in a process.
+func run(c context.Context, w world, args []string) int {
+	a := &app{world: w, out: newOutput(w.stdout)}
+	root := newRoot(a)
+	root.SetArgs(args)
+	cmd, err := root.ExecuteContextC(c)
+	for _, o := range a.opened {
+		_ = o.Close() // opened for reading
+	}
+	if flushed := a.out.Flush(); err == nil {
+		err = flushed
+	}
+	if err == nil {
+		return exitDone
+	}
+	return a.report(c, cmd, args, err)
+}
+
+// prepare is run before every command: it looks at what all commands have in common.
+func (a *app) prepare(cmd *cobra.Command) error {
+	a.command = cmd.CommandPath()
+	for _, dir := range a.dirs {
+		a.dir = under(a.dir, dir)
+		if info, err := os.Stat(a.dir); err != nil || !info.IsDir() {
+			return usagef("cannot change to %q: not a directory", dir)
+		}
+	}
+	return nil
+}
+
+// under is path as seen from dir.
+func under(dir, path string) string {
+	if filepath.IsAbs(path) {
+		return filepath.Clean(path)
+	}
+	return filepath.Join(dir, path)
+}
+
+// path returns an argument that names a file, as seen from the directory that -C chose.
+func (a *app) path(name string) string { return under(a.dir, name) }
+
+// env is what package repo is told of the world.
+func (a *app) env() repo.Env {
+	return repo.Env{
+		WorkDir:    a.dir,
+		Home:       a.home,
+		StoreDir:   a.getenv("CTX_DIR"),
+		UserConfig: a.userConf,
+		Getenv:     a.getenv,
+		Overrides:  a.overrides,
+		Now:        a.now,
+		Random:     a.random,
+		Owner:      lock.Owner{PID: a.pid, Host: a.host, Command: a.command},
+	}
+}
+
+// openStore finds and opens the store; run closes it.
+func (a *app) openStore() (*session.Store, error) {
+	r, err := repo.Open(a.env())
+	if err != nil {
+		return nil, err
+	}
+	a.opened = append(a.opened, r)
+	s := session.New(r)
+	s.Warn = a.warn
+	return s, nil
+}
+
+// openView is openStore, and the refs as they are now.
+func (a *app) openView() (*session.Store, *refs.View, error) {
+	s, err := a.openStore()
+	if err != nil {
+		return nil, nil, err
+	}
+	view, err := s.Refs.Read()
+	return s, view, err
+}
+
+// sessionOr returns the session that -s named, else the one that HEAD names.
+func sessionOr(view *refs.View, named string) (string, error) {
+	if named != "" {
+		return named, nil
+	}
+	return session.HEAD(view)
+}
+
+// resolve finds the object that a revision from the command line names. A full id of nothing is session.ErrNotFound, so that it is
+// told from an object that the store should have.
+func resolve(s *session.Store, view *refs.View, rev string) (format.ID, error) {
+	id, err := s.Resolve(view, rev)
+	if err != nil || id.String() != rev {
+		return id, err
+	}
+	ok, err := s.Objects.Has(id)
+	if err == nil && !ok {
+		err = notFound("no object %v", id)
+	}
+	return id, err
+}
+
+// readInput returns what is in a named file, or on standard input for "-", at most limit bytes of it and one more.
+func (a *app) readInput(name string, limit int64) ([]byte, error) {
+	if name == "-" {
+		return io.ReadAll(io.LimitReader(a.stdin, limit+1))
+	}
+	f, err := os.Open(a.path(name))
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return io.ReadAll(io.LimitReader(f, limit+1))
+}
+
+// oneLine keeps what other programs, or a store, wrote from moving the cursor of a terminal or starting a line of its own.
+func oneLine(s string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r == '\n' || r == '\t' || r == '\r':
+			return ' '
+		case r < ' ' || r == 0x7f || r >= 0x80 && r < 0xa0:
+			return '\uFFFD'
+		}
+		return r
+	}, s)
+}

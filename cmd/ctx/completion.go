@@ -1,0 +1,95 @@
+package main
+
+import (
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/gemini-ctx/ctx/refs"
+)
+
+func newCompletionCmd(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use:   "completion bash|zsh|fish|powershell",
+		Short: "Print a script that completes commands in a shell",
+		Long: long(`Prints a script that makes a shell complete commands, flags, sessions and refs. Load it from the shell's own start-up
+file.`),
+		Example:   "  source <(ctx completion bash)\n  ctx completion fish > ~/.config/fish/completions/ctx.fish",
+		Args:      between(1, 1),
+		ValidArgs: []string{"bash", "zsh", "fish", "powershell"},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			root := cmd.Root()
+			switch args[0] {
+			case "bash":
+				return root.GenBashCompletionV2(a.out, true)
+			case "zsh":
+				return root.GenZshCompletion(a.out)
+			case "fish":
+				return root.GenFishCompletion(a.out, true)
+			case "powershell":
+				return root.GenPowerShellCompletionWithDesc(a.out)
+			}
+			return usagef("no completion for shell %q: bash, zsh, fish and powershell are known", args[0])
+		},
+	}
+}
+
+// completer offers words for an argument or a flag's value. It never fails: without a store there is nothing to offer.
+type completer = func(cmd *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective)
+
+// completeSessions offers the names of sessions.
+func (a *app) completeSessions() completer {
+	return a.completeFrom(func(view *refs.View) (words []string) {
+		for _, name := range view.Names("sessions/") {
+			session, _, _ := strings.Cut(strings.TrimPrefix(name, "sessions/"), "/")
+			if len(words) == 0 || words[len(words)-1] != session {
+				words = append(words, session)
+			}
+		}
+		return words
+	})
+}
+
+// completeRefs offers the names of refs.
+func (a *app) completeRefs() completer {
+	return a.completeFrom(func(view *refs.View) []string { return view.Names("") })
+}
+
+// completeRevs offers what names a revision: sessions, branches and other refs.
+func (a *app) completeRevs() completer {
+	return a.completeFrom(func(view *refs.View) []string {
+		words := []string{"@"}
+		for _, name := range view.Names("") {
+			if name != "HEAD" {
+				words = append(words, strings.TrimPrefix(name, "sessions/"))
+			}
+		}
+		return words
+	})
+}
+
+func (a *app) completeFrom(words func(*refs.View) []string) completer {
+	return func(cmd *cobra.Command, _ []string, begun string) ([]string, cobra.ShellCompDirective) {
+		if a.prepare(cmd) != nil {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		_, view, err := a.openView()
+		if err != nil {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		var fit []string
+		for _, word := range words(view) {
+			if strings.HasPrefix(word, begun) {
+				fit = append(fit, word)
+			}
+		}
+		return fit, cobra.ShellCompDirectiveNoFileComp
+	}
+}
+
+// completeFlag has a flag's values completed.
+func completeFlag(cmd *cobra.Command, flag string, words completer) {
+	if err := cmd.RegisterFlagCompletionFunc(flag, words); err != nil {
+		panic(err) // the flag was not defined before
+	}
+}

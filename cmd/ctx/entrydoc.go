@@ -1,0 +1,74 @@
+package main
+
+import (
+	"encoding/json"
+
+	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/session"
+)
+
+// entryDoc is an entry as log, show and expand print it with --json.
+type entryDoc struct {
+	V          int             `json:"v"`
+	ID         string          `json:"id"`
+	Seq        uint64          `json:"seq"`
+	Kind       string          `json:"kind"`
+	Role       *string         `json:"role"`
+	Author     *string         `json:"author"`
+	Time       string          `json:"time"`
+	Text       *string         `json:"text"` // null where there is none, or it was forgotten
+	Parts      json.RawMessage `json:"parts,omitempty"`
+	Source     *string         `json:"source"`
+	Session    string          `json:"session"` // where it was first said
+	Invocation string          `json:"invocation,omitempty"`
+	Calls      []callDoc       `json:"calls,omitempty"`
+	Results    []string        `json:"results,omitempty"`
+	Tokens     uint64          `json:"tokens,omitempty"`
+	Gone       string          `json:"gone,omitempty"`       // why there is no text
+	AmendedBy  *string         `json:"amended_by,omitempty"` // the entry that has the text shown
+	Amends     *string         `json:"amends,omitempty"`
+	Left       *string         `json:"left,omitempty"` // of a rewind: the tip that was left
+	Children   []string        `json:"children,omitempty"`
+}
+
+type callDoc struct {
+	ID   string `json:"id"`
+	Tool string `json:"tool"`
+}
+
+func docOf(s *session.Shown) entryDoc {
+	e := s.Entry
+	d := entryDoc{
+		V: 1, ID: s.ID.String(), Seq: e.Seq, Kind: e.Kind, Role: orNull(e.Role), Author: orNull(e.Author), Time: timeText(e.Time),
+		Parts: s.Parts, Source: orNull(sourceText(e.Source)), Session: e.Session, Invocation: e.Invocation, Results: e.Results,
+		Tokens: e.Tokens, Gone: s.Gone, Amends: idText(e.Amends), Left: idText(e.Left), Children: e.Children,
+	}
+	if e.Body != nil && s.Gone == "" {
+		d.Text = &s.Text
+	}
+	if s.Version != s.ID {
+		d.AmendedBy = idText(s.Version)
+	}
+	for _, c := range e.Calls {
+		d.Calls = append(d.Calls, callDoc(c))
+	}
+	return d
+}
+
+func orNull(s string) *string {
+	if s == "" {
+		return nil
+	}
+	return &s
+}
+
+// sourceText is where an entry comes from: of a bulk append what the line said, else agent, session and message.
+func sourceText(s *format.Source) string {
+	switch {
+	case s == nil:
+		return ""
+	case s.Agent == jsonlAgent:
+		return s.Message
+	}
+	return s.Agent + ":" + s.Session + ":" + s.Message
+}

@@ -1,0 +1,85 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+)
+
+func newHelpCmd(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use:     "help [COMMAND | TOPIC]",
+		Short:   "Explain a command or a topic",
+		Long:    long("Explains a command, or one of the topics exit-codes, revisions and environment."),
+		Example: "  ctx help append\n  ctx help exit-codes",
+		GroupID: groupOther,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			about, rest, err := cmd.Root().Find(args)
+			if err != nil || len(rest) > 0 {
+				return noSuchCommand(cmd.Root(), append(rest, args...)[:1])
+			}
+			about.InitDefaultHelpFlag()
+			return about.Help()
+		},
+		ValidArgsFunction: func(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+			about, _, err := cmd.Root().Find(args)
+			if err != nil {
+				return nil, cobra.ShellCompDirectiveNoFileComp
+			}
+			var names []string
+			for _, sub := range about.Commands() {
+				if sub.IsAvailableCommand() || sub.IsAdditionalHelpTopicCommand() {
+					names = append(names, cobra.CompletionWithDesc(sub.Name(), sub.Short))
+				}
+			}
+			return names, cobra.ShellCompDirectiveNoFileComp
+		},
+	}
+}
+
+// helpTopics are pages of help that belong to no command.
+func helpTopics() []*cobra.Command {
+	return []*cobra.Command{
+		{Use: "exit-codes", Short: "What the exit codes mean", Long: exitCodesHelp()},
+		{Use: "revisions", Short: "How objects and points in history are named", Long: revisionsHelp},
+		{Use: "environment", Short: "Variables and files that ctx reads", Long: environmentHelp},
+	}
+}
+
+func exitCodesHelp() string {
+	var b strings.Builder
+	b.WriteString("Every command ends with one of these:\n\n")
+	for _, m := range exitCodes() {
+		fmt.Fprintf(&b, "  %-3d  %s\n", m.code, m.text)
+	}
+	b.WriteString(`
+An error is one line on standard error, "ctx: <what>: <subject>: <why>", and often a second one, "hint: ...". With --json
+it is an object: {"v":1,"error":{"code":15,"kind":"not-found","message":"...","hint":"..."}}.`)
+	return b.String()
+}
+
+const revisionsHelp = `Wherever a command takes REV, these name an object:
+
+  3f9a6c01...        a full id, 64 digits
+  3f9a6c             the beginning of one, 4 digits at least, if only one object has it; an entry goes before a cluster
+  @                  the newest entry of the session that HEAD names
+  work               the newest entry of session "work", branch main
+  work/try           the newest entry of branch "try" of session "work"
+  user/before-demo   what a ref holds, also as sessions/work/main or before-demo
+  work~3             three entries back
+  work@{2}           what it was two moves ago, as far as the log goes back
+  A..B               where a range is taken: everything in B that is not in A
+
+Names go before ids: a session called "beef" is not the beginning of an id.`
+
+const environmentHelp = `Variables:
+
+  CTX_DIR                  the store, or the project it is in; without it, the first .gemini/context upwards from the
+                           working directory, not in the home directory and not on another file system
+  CTX_USER_CONFIG          the user's config file; without it, ctx/config.toml in the user's configuration directory
+  CTX_<SECTION>_<SETTING>  a setting, as CTX_WINDOW_GRADUATE_AT for window.graduate_at
+  HOME, XDG_CONFIG_HOME    where the user's files are (Windows: USERPROFILE, AppData)
+
+Settings are taken from, the first one that has it: -c KEY=VALUE, the environment, the store's config.toml, the user's
+config file, the default. ` + "`ctx config list --show-origin`" + ` says which it was.`

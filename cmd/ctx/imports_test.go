@@ -1,0 +1,121 @@
+package main
+
+import (
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// layers says which packages of this module each package may import. A package that is not here may not exist: the architecture is what is
+// written down in docs/architecture.md.
+var layers = map[string]string{
+	"format":           "",
+	"lock":             "",
+	"sanitize":         "",
+	"agent/geminicli":  "format",
+	"forest/terms":     "format",
+	"forest/summarize": "format forest/terms",
+	"forest":           "format forest/terms forest/summarize",
+	"objects":          "format lock",
+	"refs":             "format lock objects",
+	"index":            "format lock",
+	"repo":             "format lock objects refs",
+	"session/window":   "format",
+	"session/view":     "format forest/summarize sanitize",
+	"session":          "format lock sanitize objects refs index repo forest forest/terms forest/summarize session/window session/view agent/geminicli",
+	"upkeep":           "format lock objects refs index repo forest forest/summarize session",
+	"cmd/ctx":          "*",
+}
+
+// libraries says which packages may use a library. Each has one user, or one place where it is dealt with.
+var libraries = map[string]string{
+	"github.com/gofrs/flock":                   "lock",
+	"github.com/rogpeppe/go-internal/robustio": "lock",
+	"github.com/klauspost/compress/zstd":       "objects",
+	"github.com/BurntSushi/toml":               "repo",
+	"github.com/clipperhouse/uax29/v2/words":   "forest/terms",
+	"github.com/blevesearch/snowballstem":      "forest/terms",
+	"github.com/spf13/cobra":                   "cmd/ctx",
+	"golang.org/x/sys":                         "lock repo objects cmd/ctx",
+}
+
+const module = "github.com/gemini-ctx/ctx/"
+
+func TestImportsGoOneWay(t *testing.T) {
+	imports := map[string]map[string]bool{}
+	err := filepath.WalkDir("../..", func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if d.IsDir() && (strings.HasPrefix(d.Name(), ".") && d.Name() != ".." || d.Name() == "testdata") {
+			return filepath.SkipDir
+		}
+		if !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
+			return nil
+		}
+		rel, err := filepath.Rel("../..", filepath.Dir(path))
+		if err != nil {
+			return err
+		}
+		rel = filepath.ToSlash(rel)
+		f, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.ImportsOnly)
+		if err != nil {
+			return err
+		}
+		if imports[rel] == nil {
+			imports[rel] = map[string]bool{}
+		}
+		for _, spec := range f.Imports {
+			name, err := strconv.Unquote(spec.Path.Value)
+			if err != nil {
+				return err
+			}
+			imports[rel][name] = true
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(imports) < 10 {
+		t.Fatalf("found %d packages", len(imports))
+	}
+	for _, pkg := range slices.Sorted(maps.Keys(imports)) {
+		allowed, known := layers[pkg]
+		if !known {
+			t.Errorf("package %s has no place in the layers", pkg)
+			continue
+		}
+		for _, name := range slices.Sorted(maps.Keys(imports[pkg])) {
+			checkImport(t, pkg, allowed, name)
+		}
+	}
+}
+
+func checkImport(t *testing.T, pkg, allowed, name string) {
+	t.Helper()
+	if own, ok := strings.CutPrefix(name, module); ok {
+		if allowed != "*" && !slices.Contains(strings.Fields(allowed), own) {
+			t.Errorf("%s may not import %s", pkg, own)
+		}
+		return
+	}
+	if !strings.Contains(name, ".") {
+		return // the standard library
+	}
+	for library, users := range libraries {
+		if name == library || strings.HasPrefix(name, library+"/") {
+			if !slices.Contains(strings.Fields(users), pkg) {
+				t.Errorf("%s may not use %s", pkg, name)
+			}
+			return
+		}
+	}
+	t.Errorf("%s uses %s, which no package is said to use", pkg, name)
+}

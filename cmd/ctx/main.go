@@ -1,0 +1,53 @@
+// Command ctx keeps what an AI agent and its user said: history, clusters of topics over it, and the way back from every
+// summary to the exact words.
+package main
+
+import (
+	"context"
+	"crypto/rand"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+)
+
+func main() {
+	c, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	go func() {
+		<-c.Done()
+		stop() // a second signal ends the process at once
+	}()
+	os.Exit(run(c, fromOS(c), os.Args[1:]))
+}
+
+// fromOS is the world of a real process. Reading its standard input ends when c does.
+func fromOS(c context.Context) world {
+	dir, err := os.Getwd()
+	if err != nil {
+		dir = "" // found out about when a store is looked for
+	}
+	home, err := os.UserHomeDir()
+	if err != nil {
+		home = ""
+	}
+	host, err := os.Hostname()
+	if err != nil {
+		host = ""
+	}
+	return world{
+		stdin:    interruptible(c, os.Stdin),
+		stdout:   os.Stdout,
+		stderr:   os.Stderr,
+		inTerm:   func() bool { return isTerminal(os.Stdin) },
+		outTerm:  func() bool { return isTerminal(os.Stdout) },
+		errTerm:  func() bool { return isTerminal(os.Stderr) },
+		dir:      dir,
+		home:     home,
+		userConf: userConfig(),
+		host:     host,
+		pid:      os.Getpid(),
+		getenv:   os.Getenv,
+		now:      time.Now,
+		random:   rand.Reader,
+	}
+}

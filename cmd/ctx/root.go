@@ -1,0 +1,110 @@
+package main
+
+import (
+	"github.com/spf13/cobra"
+)
+
+// The groups of commands, as `ctx help` shows them.
+const (
+	groupStore        = "store"
+	groupConversation = "conversation"
+	groupForest       = "forest"
+	groupPlumbing     = "plumbing"
+	groupOther        = "other"
+)
+
+// newRoot returns the whole command tree.
+func newRoot(a *app) *cobra.Command {
+	var showVersion bool
+	root := &cobra.Command{
+		Use:   "ctx <command> [flags]",
+		Short: "Keep what an AI agent and its user said, and a small context of it",
+		Long: `ctx keeps what an AI agent and its user said, in the project it was said in, for good. It is to conversations what
+git's plumbing is to files. A long history renders into a small context, and every summary in it expands to the exact
+messages it stands for.`,
+		Example: `  ctx init
+  ctx append -s work --role user -m 'the tests fail on Windows'
+  ctx render -s work --budget 4000`,
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		Args:          noSuchCommand,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if showVersion {
+				return printVersion(a)
+			}
+			cmd.SetOut(a.stderr)
+			if err := cmd.Help(); err != nil {
+				return err
+			}
+			return &exitError{exitUsage}
+		},
+		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error { return a.prepare(cmd) },
+	}
+	root.SetOut(a.out)
+	root.SetErr(a.stderr)
+	root.SetIn(a.stdin)
+	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usagef("%v", err) })
+	root.CompletionOptions.DisableDefaultCmd = true
+	root.Flags().BoolVar(&showVersion, "version", false, "print the version")
+	addGlobalFlags(a, root)
+	addGroup(root, groupStore, "The store:", storeCommands(a))
+	addGroup(root, groupConversation, "Conversations:", conversationCommands(a))
+	addGroup(root, groupForest, "Clusters and summaries:", forestCommands(a))
+	addGroup(root, groupPlumbing, "For scripts:", plumbingCommands(a))
+	addGroup(root, groupOther, "Other:", otherCommands(a, root))
+	root.AddCommand(helpTopics()...)
+	markRunning(a, root)
+	return root
+}
+
+func addGlobalFlags(a *app, root *cobra.Command) {
+	f := root.PersistentFlags()
+	f.SortFlags = false
+	f.StringArrayVarP(&a.dirs, "dir", "C", nil, "run as if started in `DIR`")
+	f.StringArrayVarP(&a.overrides, "config", "c", nil, "set `KEY=VALUE` for this run")
+	f.BoolVar(&a.json, "json", false, "print JSON: one document, or a line for each item of a list")
+	f.BoolVarP(&a.nul, "null", "z", false, "end each item of a list with a zero byte instead of a newline")
+	f.BoolVarP(&a.quiet, "quiet", "q", false, "say nothing on standard error but errors")
+}
+
+func addGroup(root *cobra.Command, id, title string, commands []*cobra.Command) {
+	root.AddGroup(&cobra.Group{ID: id, Title: title})
+	for _, c := range commands {
+		c.GroupID = id
+	}
+	root.AddCommand(commands...)
+}
+
+func storeCommands(a *app) []*cobra.Command {
+	return []*cobra.Command{
+		newInitCmd(a), newConfigCmd(a), newGCCmd(a), newFsckCmd(a), newRebuildCmd(a), newCountObjectsCmd(a), newBundleCmd(a),
+		newDestroyCmd(a),
+	}
+}
+
+func plumbingCommands(a *app) []*cobra.Command {
+	return []*cobra.Command{
+		newHashObjectCmd(a), newCatFileCmd(a), newRevParseCmd(a), newShowRefCmd(a), newForEachRefCmd(a), newUpdateRefCmd(a),
+		newReflogCmd(a), newOpCmd(a),
+	}
+}
+
+// otherCommands has those of the program itself. root is the tree that help and completion speak about.
+func otherCommands(a *app, root *cobra.Command) []*cobra.Command {
+	help := newHelpCmd(a)
+	root.SetHelpCommand(help)
+	return append(agentCommands(a), newCompletionCmd(a), newVersionCmd(a))
+}
+
+// markRunning has every command note that its line was understood: errors before that are the caller's.
+func markRunning(a *app, cmd *cobra.Command) {
+	if work := cmd.RunE; work != nil {
+		cmd.RunE = func(cmd *cobra.Command, args []string) error {
+			a.running = true
+			return work(cmd, args)
+		}
+	}
+	for _, sub := range cmd.Commands() {
+		markRunning(a, sub)
+	}
+}

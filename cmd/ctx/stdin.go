@@ -1,0 +1,72 @@
+package main
+
+import (
+	"context"
+	"io"
+	"os"
+)
+
+// interruptible returns a reader of f that gives the error of c once c is done, also while a read waits for a person or a pipe.
+// A regular file never makes anybody wait and is read as it is.
+func interruptible(c context.Context, f *os.File) io.Reader {
+	if info, err := f.Stat(); err == nil && info.Mode().IsRegular() {
+		return f
+	}
+	return &waitingReader{c: c, from: f}
+}
+
+// waitingReader reads ahead in a goroutine, which begins at the first Read: a command that does not read takes nothing from its
+// standard input.
+type waitingReader struct {
+	c    context.Context
+	from io.Reader
+	got  chan chunk
+	left []byte
+	err  error
+}
+
+type chunk struct {
+	data []byte
+	err  error
+}
+
+// readSize is what a pipe holds on Linux.
+const readSize = 64 << 10
+
+// Read implements io.Reader.
+func (r *waitingReader) Read(p []byte) (int, error) {
+	if r.got == nil {
+		r.got = make(chan chunk)
+		go r.readAhead()
+	}
+	if len(r.left) == 0 && r.err == nil {
+		select {
+		case got := <-r.got:
+			r.left, r.err = got.data, got.err
+		case <-r.c.Done():
+			return 0, r.c.Err()
+		}
+	}
+	n := copy(p, r.left)
+	r.left = r.left[n:]
+	if n == 0 && len(p) > 0 {
+		return 0, r.err
+	}
+	return n, nil
+}
+
+// readAhead fills two buffers in turn. One is filled again only after the other was taken, and so after its own bytes were used.
+func (r *waitingReader) readAhead() {
+	buffers := [2][]byte{make([]byte, readSize), make([]byte, readSize)}
+	for i := 0; ; i ^= 1 {
+		n, err := r.from.Read(buffers[i])
+		select {
+		case r.got <- chunk{buffers[i][:n], err}:
+		case <-r.c.Done():
+			return
+		}
+		if err != nil {
+			return
+		}
+	}
+}

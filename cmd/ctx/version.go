@@ -1,0 +1,39 @@
+package main
+
+import (
+	"runtime"
+	"runtime/debug"
+
+	"github.com/spf13/cobra"
+
+	"github.com/gemini-ctx/ctx/format"
+)
+
+func newVersionCmd(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use:     "version",
+		Short:   "Print the version",
+		Long:    long("Prints the version of ctx; with --json also that of Go, the platform, and the store format it reads and writes."),
+		Example: "  ctx version",
+		Args:    between(0, 0),
+		RunE:    func(*cobra.Command, []string) error { return printVersion(a) },
+	}
+}
+
+func printVersion(a *app) error {
+	version := "unknown"
+	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
+		version = info.Main.Version
+	}
+	if !a.json {
+		a.printf("ctx version %s\n", version)
+		return nil
+	}
+	return a.printJSON(struct {
+		V        int    `json:"v"`
+		Version  string `json:"version"`
+		Go       string `json:"go"`
+		Platform string `json:"platform"`
+		Format   int    `json:"format"`
+	}{1, version, runtime.Version(), runtime.GOOS + "/" + runtime.GOARCH, format.StoreVersion})
+}
