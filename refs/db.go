@@ -22,6 +22,9 @@ const SegmentSize = 4 << 20
 // 256 records of an append take some 70 KB and less than half a millisecond to read.
 const CheckpointEvery = 256
 
+// checkpointBytes is the same limit for large records, such as those of bulk graduation: a megabyte takes some three milliseconds to read.
+const checkpointBytes = 1 << 20
+
 // DB is the refs of one store. It holds no state: every read starts from the disk.
 type DB struct {
 	Objects Objects // asked at commit whether what is named exists

@@ -73,6 +73,15 @@ func applyRefs(refs map[string]format.Value, op *format.Operation) {
 	}
 }
 
+// Long reports whether there is so much log after the checkpoint that the next one is due.
+func (v *View) Long() bool {
+	size := 0
+	for _, r := range v.Since {
+		size += r.Size
+	}
+	return len(v.Since) >= CheckpointEvery || size >= checkpointBytes
+}
+
 // Get returns the value of a ref; the zero Value for one that does not exist.
 func (v *View) Get(name string) format.Value { return v.refs[name] }
 

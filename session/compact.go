@@ -36,21 +36,27 @@ type Compaction struct {
 type claim struct {
 	cluster uint64
 	node    format.ID
+	arrival uint64
 	members []format.ID
 	covers  []format.Cover // real ones
+	evict   bool           // it will be evicted, as things are
 }
 
-// answer is a claim with its summary.
+// answer is a claim with its summary, and a tombstone for when it is evicted.
 type answer struct {
 	claim
 	summary format.ID
+	stone   format.ID // zero where none was made
 }
 
-// Branch names a branch of a session.
+// BranchName names a branch of a session.
 type BranchName struct{ Session, Branch string }
 
+// claimBatch is how many clusters are claimed at a time: it bounds what is in memory, and how long the lock is held to record the answers.
+const claimBatch = 1024
+
 // Compact graduates what is due on the branches, summarises the clusters that want it, evicts the oldest above the limit, and has the branches
-// leave. Summaries are made outside the lock and recorded in one operation, each only as far as its cluster is still what it was.
+// leave. Summaries are made outside the lock and recorded a batch at a time, each only as far as its cluster is still what it was.
 func (s *Store) Compact(ctx context.Context, branches []BranchName) (Compaction, error) {
 	var done Compaction
 	for _, b := range branches {
@@ -58,35 +64,52 @@ func (s *Store) Compact(ctx context.Context, branches []BranchName) (Compaction,
 			return done, err
 		}
 	}
-	view, err := s.Refs.Read()
-	if err != nil {
-		return done, err
+	for last := false; !last; {
+		view, err := s.Refs.Read()
+		if err != nil {
+			return done, err
+		}
+		claims, err := s.claims(view, claimBatch)
+		if err != nil {
+			return done, err
+		}
+		answers, err := s.summarise(ctx, view, claims)
+		if err != nil {
+			return done, err
+		}
+		before := done.Settled + done.Carried
+		err = s.locked(ctx, func(t *tx) error {
+			if err := t.settle(answers, &done); err != nil {
+				return err
+			}
+			// Answers that were all lost are no reason to go on for ever.
+			last = len(claims) < claimBatch || done.Settled+done.Carried == before
+			if !last {
+				return t.evictAndCommit(answers, false, &done)
+			}
+			return t.finishCompaction(answers, branches, &done)
+		})
+		if err != nil {
+			return done, err
+		}
 	}
-	claims, err := s.claims(view)
-	if err != nil {
-		return done, err
-	}
-	answers, err := s.summarise(ctx, view, claims)
-	if err != nil {
-		return done, err
-	}
-	err = s.locked(ctx, func(t *tx) error {
-		done, err = t.settle(answers, branches)
-		return err
-	})
-	return done, err
+	return done, nil
 }
 
-// claims returns the live clusters that want a summary.
-func (s *Store) claims(view *refs.View) ([]claim, error) {
+// claims returns up to limit live clusters that want a summary, those first that arrived longest ago.
+func (s *Store) claims(view *refs.View, limit int) ([]claim, error) {
 	st, err := s.Forest(view)
 	if err != nil {
 		return nil, err
 	}
+	over := len(st.Live()) - s.Config.Forest.MaxColdClusters
 	var list []claim
-	for _, c := range st.Live() {
+	for i, c := range byArrival(st) {
 		if !c.Dirty() {
 			continue
+		}
+		if len(list) == limit {
+			break
 		}
 		members, err := st.Members(c)
 		if err != nil {
@@ -96,7 +119,7 @@ func (s *Store) claims(view *refs.View) ([]claim, error) {
 		if err != nil {
 			return nil, err
 		}
-		cl := claim{cluster: c.Number, node: node, members: slices.Clone(members)}
+		cl := claim{cluster: c.Number, node: node, arrival: c.Arrival, members: slices.Clone(members), evict: i < over}
 		for _, v := range c.Covers {
 			if !v.Interim {
 				cl.covers = append(cl.covers, v)
@@ -105,6 +128,13 @@ func (s *Store) claims(view *refs.View) ([]claim, error) {
 		list = append(list, cl)
 	}
 	return list, nil
+}
+
+// byArrival returns the live clusters, the one first whose newest member arrived longest ago.
+func byArrival(st *forest.State) []*forest.Cluster {
+	live := st.Live()
+	slices.SortFunc(live, func(a, b *forest.Cluster) int { return cmp.Compare(a.Arrival, b.Arrival) })
+	return live
 }
 
 // summarise answers claims with the built-in summariser and puts the answers, without the lock.
@@ -129,7 +159,15 @@ func (s *Store) summarise(ctx context.Context, view *refs.View, claims []claim) 
 			return nil, err
 		}
 		raws = append(append(append(raws, nodes...), inputs...), object)
-		answers = append(answers, answer{claim: c, summary: object.ID()})
+		a := answer{claim: c, summary: object.ID()}
+		if c.evict {
+			stone, err := s.tombstone(a, list)
+			if err != nil {
+				return nil, err
+			}
+			raws, a.stone = append(raws, stone), stone.ID()
+		}
+		answers = append(answers, a)
 	}
 	if len(raws) == 0 {
 		return nil, nil
@@ -188,51 +226,60 @@ func (s *Store) extract(view *refs.View, c claim) (sum *format.Summary, list []s
 	return sum, list, inputs, nil
 }
 
-// settle records answers under the lock, each against the forest as it is now, and then evicts and leaves.
-func (t *tx) settle(answers []answer, branches []BranchName) (Compaction, error) {
-	var done Compaction
+// settle takes answers under the lock, each against the forest as it is now.
+func (t *tx) settle(answers []answer, done *Compaction) error {
 	st, err := t.forest()
 	if err != nil {
-		return done, err
+		return err
 	}
 	for _, a := range answers {
-		if err := t.settleOne(st, a, &done); err != nil {
-			return done, err
+		if err := t.settleOne(st, a, done); err != nil {
+			return err
 		}
 	}
-	if err := t.evict(st, &done); err != nil {
-		return done, err
+	return nil
+}
+
+// evictAndCommit records what was settled, and evicts above the limit. Before the last batch it goes no further than the first cluster that
+// still wants a summary, so that the oldest go first.
+func (t *tx) evictAndCommit(answers []answer, last bool, done *Compaction) error {
+	if err := t.evict(answers, last, done); err != nil {
+		return err
+	}
+	if len(t.decided) == 0 {
+		return nil
+	}
+	return t.commit(&format.Operation{Verb: "compact"})
+}
+
+// finishCompaction is evictAndCommit for the last batch: the branches leave, and the forest is written.
+func (t *tx) finishCompaction(answers []answer, branches []BranchName, done *Compaction) error {
+	if err := t.evict(answers, true, done); err != nil {
+		return err
 	}
 	op := &format.Operation{Verb: "compact"}
 	if len(branches) == 1 {
 		op.Session = branches[0].Session
 	}
 	for _, b := range branches {
-		name := RefName(b.Session, b.Branch)
-		old := t.view.Get(name)
-		if !old.Exists() {
-			continue // removed while its summaries were made
-		}
-		tip, err := t.entry(old.ID)
+		u, moved, err := t.leaveFor(b)
 		if err != nil {
-			return done, err
+			return err
 		}
-		v := old
-		if old.Frontier > 0 {
-			if v, err = t.leave(old, tip.Seq); err != nil {
-				return done, err
-			}
-		}
-		if v != old {
-			op.Refs = append(op.Refs, format.RefUpdate{Name: name, Old: old, New: v})
+		if moved {
+			op.Refs = append(op.Refs, u)
 		}
 	}
-	if len(t.decided)+len(op.Refs) > 0 {
+	st, err := t.forest()
+	if err != nil {
+		return err
+	}
+	if len(t.decided)+len(op.Refs)+len(t.view.Pending(MainForest)) > 0 {
 		if _, err := t.writeForest(); err != nil {
-			return done, err
+			return err
 		}
 		if err := t.commit(op); err != nil {
-			return done, err
+			return err
 		}
 		t.stampCandidates()
 	}
@@ -243,7 +290,22 @@ func (t *tx) settle(answers []answer, branches []BranchName) (Compaction, error)
 			done.Dirty++
 		}
 	}
-	return done, nil
+	return nil
+}
+
+// leaveFor has a branch leave. A branch with nothing in the forest has nothing to adopt; one that was removed meanwhile is passed over.
+func (t *tx) leaveFor(b BranchName) (u format.RefUpdate, moved bool, err error) {
+	name := RefName(b.Session, b.Branch)
+	old := t.view.Get(name)
+	if !old.Exists() || old.Frontier == 0 {
+		return u, false, nil
+	}
+	tip, err := t.entry(old.ID)
+	if err != nil {
+		return u, false, err
+	}
+	v, err := t.leave(old, tip.Seq)
+	return format.RefUpdate{Name: name, Old: old, New: v}, v != old, err
 }
 
 func (t *tx) settleOne(st *forest.State, a answer, done *Compaction) error {
@@ -280,23 +342,31 @@ func (t *tx) settleOne(st *forest.State, a answer, done *Compaction) error {
 	return t.decide(format.Decision{Kind: format.DecideSettle, Cluster: a.cluster, ID: a.summary, Count: count})
 }
 
-// evict makes tombstones of the clusters that arrived longest ago, above the limit. One that is not summarised stays.
-func (t *tx) evict(st *forest.State, done *Compaction) error {
-	live := st.Live()
-	slices.SortFunc(live, func(a, b *forest.Cluster) int { return cmp.Compare(a.Arrival, b.Arrival) })
+// evict makes tombstones of the clusters that arrived longest ago, above the limit. One that is not summarised stays; before the last batch
+// it also ends the eviction.
+func (t *tx) evict(answers []answer, last bool, done *Compaction) error {
+	st, err := t.forest()
+	if err != nil {
+		return err
+	}
+	made := map[uint64]answer{}
+	for _, a := range answers {
+		made[a.cluster] = a
+	}
+	live := byArrival(st)
 	over := len(live) - t.Config.Forest.MaxColdClusters
 	for _, c := range live {
-		if over <= 0 {
+		if over <= 0 || c.Dirty() && !last {
 			return nil
 		}
 		if c.Dirty() {
 			continue
 		}
-		object, err := t.tombstone(st, c)
+		stone, err := t.stoneOf(st, c, made[c.Number])
 		if err != nil {
 			return err
 		}
-		if err := t.decide(format.Decision{Kind: format.DecideEvict, Cluster: c.Number, ID: t.add(object)}); err != nil {
+		if err := t.decide(format.Decision{Kind: format.DecideEvict, Cluster: c.Number, ID: stone}); err != nil {
 			return err
 		}
 		done.Evicted++
@@ -305,38 +375,48 @@ func (t *tx) evict(st *forest.State, done *Compaction) error {
 	return nil
 }
 
-// tombstone builds the object of an evicted cluster. Its line is made of the summary, which is at hand and small.
-func (t *tx) tombstone(st *forest.State, c *forest.Cluster) (format.Raw, error) {
-	node, err := st.Node(c)
-	if err != nil {
-		return format.Raw{}, err
+// stoneOf returns the tombstone that was made with the cluster's summary, if it still fits, else makes one.
+func (t *tx) stoneOf(st *forest.State, c *forest.Cluster, a answer) (format.ID, error) {
+	if !a.stone.IsZero() && c.Covers[0].Summary == a.summary && c.Arrival == a.arrival {
+		return a.stone, nil
 	}
 	members, err := st.Members(c)
 	if err != nil {
-		return format.Raw{}, err
+		return format.ID{}, err
 	}
 	list, _, err := t.ranked(c.Covers[0].Summary)
 	if err != nil {
-		return format.Raw{}, err
+		return format.ID{}, err
 	}
-	first, err := t.entry(members[0])
+	// The node has to be in the store, whether or not the forest was written since the cluster grew.
+	node, err := t.addNodes(members)
+	if err != nil {
+		return format.ID{}, err
+	}
+	raw, err := t.tombstone(answer{
+		claim:   claim{cluster: c.Number, node: node, arrival: c.Arrival, members: members},
+		summary: c.Covers[0].Summary,
+	}, list)
+	if err != nil {
+		return format.ID{}, err
+	}
+	return t.add(raw), nil
+}
+
+// tombstone builds the object of an evicted cluster. Its line is made of the summary, which is at hand and small.
+func (s *Store) tombstone(a answer, list []summarize.Sentence) (format.Raw, error) {
+	first, last, err := s.ends(a.members[0], a.members[len(a.members)-1])
 	if err != nil {
 		return format.Raw{}, err
 	}
-	last, err := t.entry(members[len(members)-1])
-	if err != nil {
-		return format.Raw{}, err
-	}
-	line := summarize.Line(sourcesOf(list), len(members), first.Time, last.Time)
-	stone := &format.Tombstone{Cluster: c.Number, Node: node, Count: c.Count(), Arrival: c.Arrival, Summary: c.Covers[0].Summary}
-	raw, err := t.seal([]byte(line), format.MediaText, func(b format.Body) ([]byte, error) {
+	line := summarize.Line(sourcesOf(list), len(a.members), first.Time, last.Time)
+	stone := &format.Tombstone{Cluster: a.cluster, Node: a.node, Count: uint64(len(a.members)), Arrival: a.arrival, Summary: a.summary}
+	raw, err := s.seal([]byte(line), format.MediaText, func(b format.Body) ([]byte, error) {
 		stone.Body = b
 		return stone.Encode()
 	})
 	if err != nil {
-		return raw, fmt.Errorf("cluster %d: %w", c.Number, err)
+		return raw, fmt.Errorf("cluster %d: %w", a.cluster, err)
 	}
-	// The node has to be in the store, whether or not the forest was written since the cluster grew.
-	_, err = t.addNodes(members)
-	return raw, err
+	return raw, nil
 }

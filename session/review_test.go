@@ -260,14 +260,15 @@ func TestB10ClaimsAreChecked(t *testing.T) {
 	s := create(t, small...)
 	ids := talk(t, s, "talk", 24, 1)
 	view0 := s.mustView(t)
-	claims := must[[]claim](t)(s.claims(view0))
+	claims := must[[]claim](t)(s.claims(view0, 100))
 	answers := must[[]answer](t)(s.summarise(context.Background(), view0, claims))
 	settle := func() (done Compaction) {
 		t.Helper()
 		err := s.locked(context.Background(), func(tx *tx) error {
-			var err error
-			done, err = tx.settle(answers, nil)
-			return err
+			if err := tx.settle(answers, &done); err != nil {
+				return err
+			}
+			return tx.finishCompaction(answers, nil, &done)
 		})
 		if err != nil {
 			t.Fatal(err)
@@ -290,7 +291,7 @@ func TestB10ClaimsAreChecked(t *testing.T) {
 	// A cluster that has grown since carries the answer.
 	talk(t, s, "more", 12, 2)
 	view1 := s.mustView(t)
-	answers = must[[]answer](t)(s.summarise(context.Background(), view1, must[[]claim](t)(s.claims(view1))))
+	answers = must[[]answer](t)(s.summarise(context.Background(), view1, must[[]claim](t)(s.claims(view1, 100))))
 	talk(t, s, "more", 20, 2)
 	if grown := settle(); grown.Carried == 0 || grown.Lost > 0 {
 		t.Errorf("after the clusters grew: %+v", grown)

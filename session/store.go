@@ -210,7 +210,7 @@ func (t *tx) commit(op *format.Operation) error {
 		return err
 	}
 	t.view, t.decided, t.written = view, nil, format.ID{}
-	if len(view.Since) >= refs.CheckpointEvery && op.Verb != refs.VerbCheckpoint {
+	if view.Long() && op.Verb != refs.VerbCheckpoint {
 		if err := t.checkpoint(); err != nil {
 			t.warn(fmt.Errorf("no checkpoint yet: %w", err))
 		}

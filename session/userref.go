@@ -18,11 +18,14 @@ func (s *Store) UpdateRef(ctx context.Context, name string, id format.ID, expect
 	if err := checkUserRef(name); err != nil {
 		return err
 	}
-	if there, err := s.Objects.Has(id); err != nil || !id.IsZero() && !there {
-		if err == nil {
-			err = fmt.Errorf("%w: no object %v", ErrNotFound, id)
+	if !id.IsZero() {
+		there, err := s.Objects.Has(id)
+		if err != nil {
+			return err
 		}
-		return err
+		if !there {
+			return fmt.Errorf("%w: no object %v", ErrNotFound, id)
+		}
 	}
 	return s.locked(ctx, func(t *tx) error {
 		old := t.view.Get(name)

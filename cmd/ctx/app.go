@@ -120,17 +120,20 @@ func sessionOr(view *refs.View, named string) (string, error) {
 }
 
 // resolve finds the object that a revision from the command line names. A full id of nothing is session.ErrNotFound, so that it is
-// told from an object that the store should have.
+// told from an object that the store should have. The node of a cluster need not be written yet: its id follows from the log.
 func resolve(s *session.Store, view *refs.View, rev string) (format.ID, error) {
 	id, err := s.Resolve(view, rev)
 	if err != nil || id.String() != rev {
 		return id, err
 	}
-	ok, err := s.Objects.Has(id)
-	if err == nil && !ok {
-		err = notFound("no object %v", id)
+	if ok, err := s.Objects.Has(id); ok || err != nil {
+		return id, err
 	}
-	return id, err
+	// A prefix is looked for among unwritten nodes, too.
+	if near, err := s.Resolve(view, rev[:len(rev)-1]); err == nil && near == id {
+		return id, nil
+	}
+	return id, notFound("no object %v", id)
 }
 
 // readInput returns what is in a named file, or on standard input for "-", at most limit bytes of it and one more.

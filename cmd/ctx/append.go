@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
@@ -30,8 +29,8 @@ func newAppendCmd(a *app) *cobra.Command {
 	o := &appendOptions{}
 	cmd := &cobra.Command{
 		Use:   "append -s SESSION (--role ROLE [-m TEXT | -F FILE] | --jsonl [FILE])",
-		Short: "add messages to the end of a session",
-		Long: `Add one message, from -m, a file or standard input, and print the id of its entry; or, with --jsonl, any number of messages, one a line:
+		Short: "Add messages to the end of a session",
+		Long: long(`Adds one message, from -m, a file or standard input, and print the id of its entry; or, with --jsonl, any number of messages, one a line:
 
   {"role":"user","text":"…","author":"…","time":"2026-11-21T00:42:09Z","source":"…","invocation":"…"}
 
@@ -40,10 +39,8 @@ role and one of these two may be left out, and the ids are printed, one a line, 
 the end of the input, or 50 ms without input. A message whose "source" is known in the session is not added again: its old id is
 printed, and where its content has changed it amends the old one. Lines that cannot be used are counted and told.
 
-What looks like a secret is replaced by [REDACTED:<class>] and control characters are taken out before anything is stored.
-
-Exit codes: 0 done; 1 lines were skipped; 2 bad role, time, name or text; 12 the tip is not --expect's any more, or a result has no call;
-15 no such branch.`,
+What looks like a secret is replaced by [REDACTED:<class>] and control characters are taken out before anything is stored.`,
+			exitNoStore, exitLocked, exitStale, exitCorrupt, exitNotFound),
 		Example: `  ctx append -s work --role user -m 'port 5433, not 5432'
   ctx append -s work --role model -F answer.md
   ctx append -s work --jsonl < messages.jsonl`,
@@ -225,7 +222,7 @@ func (o *appendOptions) runBulk(c context.Context, a *app, file string) error {
 	}
 	defer closeInput()
 	b := &bulk{
-		store: s, session: name, branch: o.branch, ids: a.out, json: a.json, report: bulkReport{a: a},
+		store: s, session: name, branch: o.branch, a: a, report: bulkReport{a: a},
 		options: session.AppendOptions{Orphan: o.orphan, NoGraduation: true},
 	}
 	err = b.run(c, in)

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -24,8 +23,7 @@ type bulk struct {
 	store           *session.Store
 	session, branch string
 	options         session.AppendOptions
-	ids             *bufio.Writer
-	json            bool
+	a               *app
 	report          bulkReport
 
 	batch []jsonlLine
@@ -114,7 +112,7 @@ func (b *bulk) flush(ctx context.Context) error {
 	if err := b.append(ctx, lines); err != nil {
 		return err
 	}
-	return b.ids.Flush()
+	return b.a.out.Flush()
 }
 
 // append appends lines. Where the store refuses what one of them says, the others go in without it.
@@ -148,13 +146,10 @@ func (b *bulk) append(ctx context.Context, lines []jsonlLine) error {
 	return nil
 }
 
-func (b *bulk) print(a session.Appended) error {
-	var err error
-	if b.json {
-		_, err = fmt.Fprintf(b.ids, `{"v":1,"id":"%v","known":%t,"amended":%t}`+"\n", a.ID, a.Known, a.Amended)
-	} else {
-		_, err = b.ids.WriteString(a.ID.String())
-		b.ids.WriteByte('\n')
+func (b *bulk) print(done session.Appended) error {
+	if b.a.json {
+		return b.a.printJSON(appendedDoc{1, done.ID.String(), done.Known, done.Amended})
 	}
-	return err
+	b.a.line("%v", done.ID)
+	return b.a.out.err
 }

@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"io"
 	"maps"
 	"slices"
 	"strings"
@@ -16,7 +15,7 @@ const skipsTold = 20
 
 // bulkReport counts what became of the lines of a bulk append, and tells it.
 type bulkReport struct {
-	to       io.Writer
+	a        *app
 	lines    int // that are not blank
 	added    int
 	known    int
@@ -31,7 +30,7 @@ type bulkReport struct {
 func (r *bulkReport) skip(number int, why error) {
 	r.skipped++
 	if r.skipped <= skipsTold {
-		fmt.Fprintf(r.to, "ctx: append: line %d: skipped: %v\n", number, why)
+		fmt.Fprintf(r.a.stderr, "ctx: append: line %d: skipped: %s\n", number, oneLine(why.Error()))
 	}
 }
 
@@ -73,13 +72,13 @@ func (r *bulkReport) tell() {
 	add(r.badTimes, "with a time that cannot be read")
 	add(r.broken, "pieces that were not UTF-8 replaced")
 	if len(said) > 0 {
-		fmt.Fprintf(r.to, "ctx: append: %d lines: %s\n", r.lines, strings.Join(said, ", "))
+		r.a.say("ctx: append: %d lines: %s", r.lines, strings.Join(said, ", "))
 	}
 	if len(r.redacted) > 0 {
-		fmt.Fprintf(r.to, "ctx: append: cleaned: %s\n", counts(r.redacted))
+		r.a.say("ctx: append: cleaned: %s", counts(r.redacted))
 	}
 	if len(r.unknown) > 0 {
-		fmt.Fprintf(r.to, "ctx: append: keys that are not used: %s\n", counts(r.unknown))
+		r.a.say("ctx: append: keys that are not used: %s", counts(r.unknown))
 	}
 }
 

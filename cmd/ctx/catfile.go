@@ -1,0 +1,166 @@
+package main
+
+import (
+	"errors"
+
+	"github.com/spf13/cobra"
+
+	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/objects"
+	"github.com/gemini-ctx/ctx/session"
+)
+
+// catOptions are which of its answers cat-file gives.
+type catOptions struct {
+	kind, size, exists, print bool
+	batch, batchCheck         bool
+}
+
+func newCatFileCmd(a *app) *cobra.Command {
+	var o catOptions
+	cmd := &cobra.Command{
+		Use:   "cat-file (-t | -s | -e | -p) REV | --batch | --batch-check",
+		Short: "Print an object, or what it is",
+		Long: long(`Prints the kind (-t), the size (-s) or the content (-p) of an object, or only says by its exit code whether it is there
+and whole (-e: 0 or 1). The content is the header, and if there is a body an empty line and the body, without the nonce in
+front of it; the size is that of the content in bytes. Of an object whose body was forgotten -p prints the header, and
+the exit code is 14.
+
+--batch reads a revision a line from standard input and answers each with "<id> <kind> <size>", the content and a
+newline; --batch-check with the first line only. Instead, there is "<rev> missing", "<rev> ambiguous", "<rev> gone" or
+"<rev> corrupt". With -z, a zero byte ends each line of the input.`, exitNoStore, exitCorrupt, exitGone, exitNotFound),
+		Example: "  ctx cat-file -p @\n  ctx log -s work --json | jq -r .id | ctx cat-file --batch-check",
+		Args: func(cmd *cobra.Command, args []string) error {
+			if o.batch || o.batchCheck {
+				return between(0, 0)(cmd, args)
+			}
+			return between(1, 1)(cmd, args)
+		},
+		ValidArgsFunction: a.completeRevs(),
+		RunE: func(_ *cobra.Command, args []string) error {
+			switch chosen := o.chosen(); {
+			case chosen == 0:
+				return usagef("cat-file needs one of -t, -s, -e, -p, --batch and --batch-check")
+			case chosen > 1:
+				return usagef("cat-file takes only one of -t, -s, -e, -p, --batch and --batch-check")
+			case o.batch || o.batchCheck:
+				return catBatch(a, o.batch)
+			}
+			return catOne(a, args[0], o)
+		},
+	}
+	f := cmd.Flags()
+	f.SortFlags = false
+	f.BoolVarP(&o.kind, "type", "t", false, "print the kind of the object")
+	f.BoolVarP(&o.size, "size", "s", false, "print the size of its content in bytes")
+	f.BoolVarP(&o.exists, "exists", "e", false, "say by the exit code whether it is there and whole")
+	f.BoolVarP(&o.print, "print", "p", false, "print its content")
+	f.BoolVar(&o.batch, "batch", false, "print information and content for each line of standard input")
+	f.BoolVar(&o.batchCheck, "batch-check", false, "print information for each line of standard input")
+	return cmd
+}
+
+func (o *catOptions) chosen() (n int) {
+	for _, on := range []bool{o.kind, o.size, o.exists, o.print, o.batch, o.batchCheck} {
+		if on {
+			n++
+		}
+	}
+	return n
+}
+
+func catOne(a *app, rev string, o catOptions) error {
+	s, view, err := a.openView()
+	if err != nil {
+		return err
+	}
+	id, err := resolve(s, view, rev)
+	if err != nil {
+		return o.answer(err)
+	}
+	c, err := readContent(s, id)
+	var gone *objects.GoneError
+	switch {
+	case errors.As(err, &gone) && o.kind:
+		err = nil // the header says it
+	case errors.As(err, &gone) && o.print && !a.json:
+		_, _ = a.out.Write(c.bytes)
+	}
+	if err != nil || o.exists {
+		return o.answer(err)
+	}
+	if a.json {
+		return a.printJSON(c.doc())
+	}
+	switch {
+	case o.kind:
+		a.line("%s", c.kind)
+	case o.size:
+		a.line("%d", len(c.bytes))
+	default:
+		_, _ = a.out.Write(c.bytes) // output keeps its error
+	}
+	return nil
+}
+
+// answer turns "not there" into a silent no for -e.
+func (o *catOptions) answer(err error) error {
+	if o.exists && session.IsMissing(err) {
+		return &exitError{exitFailed}
+	}
+	return err
+}
+
+// content is an object as people and scripts read it.
+type content struct {
+	id     format.ID
+	kind   string
+	header []byte
+	body   []byte // without its nonce
+	bytes  []byte // header, empty line, body
+	gone   bool
+}
+
+// readContent reads and checks an object. With a *objects.GoneError the content has the header alone.
+func readContent(s *session.Store, id format.ID) (content, error) {
+	raw, err := s.Objects.Get(id)
+	var gone *objects.GoneError
+	switch {
+	case errors.Is(err, objects.ErrNotFound):
+		// It was named by its id, and so is to be had from the log.
+		return content{}, withHint(notFound("%v is not written yet", id), "it is the node of a cluster: `ctx expand` reads it")
+	case err != nil && !errors.As(err, &gone):
+		return content{}, err
+	}
+	c := content{id: id, header: raw.Header, body: raw.Body, bytes: raw.Header, gone: gone != nil}
+	var kindErr error
+	if c.kind, _, kindErr = format.HeaderKind(raw.Header); kindErr != nil {
+		return c, kindErr
+	}
+	if format.HasNonce(c.kind) {
+		c.body = c.body[min(format.NonceLen, len(c.body)):]
+	}
+	if raw.Body != nil {
+		c.bytes = append(append(append([]byte(nil), raw.Header...), '\n'), c.body...)
+	}
+	return c, err
+}
+
+type contentDoc struct {
+	V      int     `json:"v"`
+	ID     string  `json:"id"`
+	Kind   string  `json:"kind"`
+	Size   int     `json:"size"`
+	Header string  `json:"header"`
+	Body   *string `json:"body"` // null where there is none
+	Gone   bool    `json:"gone"`
+}
+
+func (c *content) doc() contentDoc {
+	d := contentDoc{V: 1, ID: c.id.String(), Kind: c.kind, Size: len(c.bytes), Header: string(c.header), Gone: c.gone}
+	if len(c.bytes) > len(c.header) {
+		text := string(c.body)
+		d.Body = &text
+	}
+	return d
+}

@@ -1,0 +1,117 @@
+package main
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/session"
+)
+
+// briefTokens is how much of a cluster's summary a list shows: a short paragraph.
+const briefTokens = 100
+
+func newForestCmd(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use:   "forest",
+		Short: "List the clusters",
+		Long: long(`Lists the clusters of the forest that all sessions share: the live ones in the order they were opened, then the tombstones, newest
+first. Any id can be given to `+"`ctx expand`"+`. A cluster without a summary is shown without one until `+"`ctx compact`"+` makes it.`,
+			exitNoStore, exitCorrupt),
+		Example: "  ctx forest\n  ctx forest --json",
+		Args:    between(0, 0),
+		RunE: func(*cobra.Command, []string) error {
+			s, view, err := a.openView()
+			if err != nil {
+				return err
+			}
+			list, err := s.Clusters(view)
+			if err != nil {
+				return err
+			}
+			return printClusters(a, s, list)
+		},
+	}
+}
+
+type clusterDoc struct {
+	V         int      `json:"v"`
+	ID        string   `json:"id"`
+	State     string   `json:"state"`
+	Members   uint64   `json:"members"`
+	Summary   *string  `json:"summary"`
+	First     string   `json:"first"`
+	Last      string   `json:"last"`
+	Dirty     bool     `json:"dirty"`
+	Interim   bool     `json:"interim"` // the summary, or part of it, was made in passing
+	Covers    []string `json:"covers"`  // the summaries
+	Tombstone *string  `json:"tombstone,omitempty"`
+}
+
+func clusterDocOf(s *session.Store, c session.ClusterInfo) (clusterDoc, error) {
+	d := clusterDoc{
+		V: 1, ID: c.ID.String(), State: "live", Members: c.Count, First: timeText(c.First.Time), Last: timeText(c.Last.Time),
+		Dirty: c.Dirty, Covers: []string{}, Tombstone: idText(c.Tombstone),
+	}
+	for _, v := range c.Covers {
+		d.Covers = append(d.Covers, v.Summary.String())
+		d.Interim = d.Interim || v.Interim
+	}
+	if !c.Tombstone.IsZero() {
+		d.State, d.Summary = "tombstone", orNull(c.Line)
+		return d, nil
+	}
+	text, found, err := s.Brief(c.Covers, briefTokens)
+	if found {
+		d.Summary = &text
+	}
+	return d, err
+}
+
+func printClusters(a *app, s *session.Store, list []session.ClusterInfo) error {
+	rows := [][]string{{"ID", "STATE", "MEMBERS", "FIRST", "LAST", "SUMMARY"}}
+	for _, c := range list {
+		d, err := clusterDocOf(s, c)
+		if err != nil {
+			return err
+		}
+		if a.json {
+			if err := a.printJSON(d); err != nil {
+				return err
+			}
+			continue
+		}
+		rows = append(rows, []string{c.ID.Short(shortLen), clusterState(d), strconv.FormatUint(d.Members, 10), day(d.First), day(d.Last), firstWords(d.Summary)})
+	}
+	if !a.json && len(list) > 0 {
+		a.table(rows)
+	}
+	return nil
+}
+
+func clusterState(d clusterDoc) string {
+	if d.Dirty {
+		return d.State + ", dirty"
+	}
+	return d.State
+}
+
+func day(when string) string { return when[:len("2006-01-02")] }
+
+// firstWords is a summary in one line of a table.
+func firstWords(text *string) string {
+	if text == nil {
+		return "-"
+	}
+	const most = 100
+	line := []rune(oneLine(strings.Join(strings.Fields(*text), " ")))
+	if len(line) > most {
+		return string(line[:most]) + "…"
+	}
+	return string(line)
+}
+
+// coverOf is how much of a cluster a summary stands for.
+func coverOf(v format.Cover) (from, to uint64) { return v.Offset + 1, v.Offset + v.Count }

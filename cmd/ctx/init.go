@@ -1,0 +1,57 @@
+package main
+
+import (
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"github.com/gemini-ctx/ctx/repo"
+)
+
+func newInitCmd(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use:   "init [DIR]",
+		Short: "Make a store for a project",
+		Long: long(`Makes a store at .gemini/context in DIR, in the project that CTX_DIR names, or in the working directory, and prints its
+path. A store that is there already stays as it is; one whose making was cut short is finished.`,
+			exitNoStore, exitLocked, exitCorrupt),
+		Example: "  ctx init\n  ctx init ~/src/parcels",
+		Args:    between(0, 1),
+		RunE: func(_ *cobra.Command, args []string) error {
+			r, created, err := repo.Init(a.env(), a.project(args))
+			if err != nil {
+				return err
+			}
+			a.opened = append(a.opened, r)
+			if a.json {
+				return a.printJSON(struct {
+					V       int    `json:"v"`
+					Path    string `json:"path"`
+					ID      string `json:"id"`
+					Created bool   `json:"created"`
+				}{1, r.Dir, r.ID, created})
+			}
+			a.line("%s", r.Dir)
+			if advice := r.IgnoreAdvice(); created && advice != "" {
+				a.say("hint: to keep the store out of the agent's own searches, add the line %s to .geminiignore", advice)
+			}
+			return nil
+		},
+	}
+}
+
+// project is the directory to make a store in. CTX_DIR may name the store itself.
+func (a *app) project(args []string) string {
+	if len(args) > 0 {
+		return a.path(args[0])
+	}
+	named := a.getenv("CTX_DIR")
+	if named == "" {
+		return a.dir
+	}
+	named = a.path(named)
+	if gemini := filepath.Dir(named); filepath.Base(named) == "context" && filepath.Base(gemini) == ".gemini" {
+		return filepath.Dir(gemini)
+	}
+	return named
+}

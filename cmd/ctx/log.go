@@ -1,0 +1,181 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/refs"
+	"github.com/gemini-ctx/ctx/session"
+)
+
+type logOptions struct {
+	branchFlags
+	all, reverse, follow bool
+	limit                int
+}
+
+func newLogCmd(a *app) *cobra.Command {
+	o := &logOptions{}
+	cmd := &cobra.Command{
+		Use:   "log [-s SESSION] [REV | A..B]",
+		Short: "Show what was said, oldest first",
+		Long: long(`Shows the messages and notes of a branch, or of the history of a revision, oldest first. A..B is what B's history has and
+A's has not. A message that was amended stands in its first place with its newest words; one that was forgotten says so.`,
+			exitNoStore, exitCorrupt, exitNotFound),
+		Example:           "  ctx log -s work -n 20\n  ctx log --json work@{1}..work\n  ctx log -s work --follow",
+		Args:              between(0, 1),
+		ValidArgsFunction: a.completeRevs(),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return o.run(cmd.Context(), a, append(args, "")[0])
+		},
+	}
+	o.add(cmd)
+	completeFlag(cmd, "session", a.completeSessions())
+	f := cmd.Flags()
+	f.BoolVar(&o.all, "all", false, "every kind of entry: rewinds, amendments and so on, too")
+	f.IntVarP(&o.limit, "limit", "n", 0, "the newest `N` entries only")
+	f.BoolVar(&o.reverse, "reverse", false, "newest first")
+	f.BoolVar(&o.follow, "follow", false, "go on with what is appended, until interrupted")
+	return cmd
+}
+
+func (o *logOptions) run(c context.Context, a *app, rev string) error {
+	switch {
+	case o.limit < 0 || o.cmd.Flags().Changed("limit") && o.limit == 0:
+		return usagef("bad --limit: %d: 1 is the least", o.limit)
+	case o.follow && (o.reverse || rev != ""):
+		return usagef("--follow goes with a branch, oldest first")
+	}
+	s, view, err := a.openView()
+	if err != nil {
+		return err
+	}
+	tip, after, err := o.span(s, view, rev)
+	if err != nil {
+		return err
+	}
+	show := session.LogOptions{All: o.all, Limit: o.limit, After: after, NewestFirst: o.reverse}
+	err = s.LogEach(tip, show, func(shown *session.Shown) error {
+		return errors.Join(c.Err(), a.printEntry(shown))
+	})
+	if err != nil || !o.follow {
+		return err
+	}
+	return o.watch(c, a, s, view)
+}
+
+// span returns the tip of what is shown, and the entry before it; zero for everything.
+func (o *logOptions) span(s *session.Store, view *refs.View, rev string) (tip, after format.ID, err error) {
+	if rev == "" {
+		_, _, value, err := o.tip(view)
+		return value.ID, after, err
+	}
+	name, branch := "", o.branch
+	if err := o.check(); err != nil {
+		return tip, after, err
+	}
+	if name, err = sessionOr(view, o.session); err != nil && !session.IsMissing(err) {
+		return tip, after, err
+	}
+	find := func(rev string) (format.ID, error) {
+		if rev == "" {
+			rev = "@"
+		}
+		return resolveEntry(s, view, inBranch(rev, name, branch))
+	}
+	from, to, isRange := strings.Cut(rev, "..")
+	if isRange {
+		if _, err := s.Resolve(view, rev); err == nil {
+			isRange = false // a session may be called so
+		}
+	}
+	if !isRange {
+		tip, err = find(rev)
+		return tip, after, err
+	}
+	if tip, err = find(to); err != nil || from == "" {
+		return tip, after, err
+	}
+	if from, err := find(from); err != nil {
+		return tip, after, err
+	} else if after, err = s.Base(from, tip); err != nil {
+		return tip, after, err
+	}
+	return tip, after, nil
+}
+
+// resolveEntry is resolve for what has to be an entry.
+func resolveEntry(s *session.Store, view *refs.View, rev string) (format.ID, error) {
+	id, err := resolve(s, view, rev)
+	if err != nil {
+		return id, err
+	}
+	header, err := s.Objects.Header(id)
+	if err != nil {
+		return id, err
+	}
+	kind, _, err := format.HeaderKind(header)
+	if err == nil && kind != "entry" {
+		err = notFound("%q is a %s, not an entry", rev, kind)
+	}
+	return id, err
+}
+
+// followPause is how often a log that is followed looks for more. A look costs one small file.
+const followPause = 200 * time.Millisecond
+
+// watch prints what comes after view. Of what was rewound and said again, only the new is printed; an amended message is printed again.
+func (o *logOptions) watch(c context.Context, a *app, s *session.Store, view *refs.View) error {
+	name, branch, value, err := o.tip(view)
+	if err != nil {
+		return err
+	}
+	last := value.ID
+	for {
+		if err := a.out.Flush(); err != nil {
+			return err
+		}
+		select {
+		case <-c.Done():
+			return c.Err()
+		case <-time.After(followPause):
+		}
+		if view, err = s.Refs.Read(); err != nil {
+			return err
+		}
+		tip := view.Get(session.RefName(name, branch)).ID
+		if tip == last || tip.IsZero() {
+			continue
+		}
+		base, err := s.Base(last, tip)
+		if err != nil {
+			return err
+		}
+		err = s.LogEach(tip, session.LogOptions{All: true, After: base}, func(shown *session.Shown) error {
+			return o.printNew(a, s, shown)
+		})
+		if err != nil {
+			return err
+		}
+		last = tip
+	}
+}
+
+func (o *logOptions) printNew(a *app, s *session.Store, shown *session.Shown) error {
+	switch e := shown.Entry; {
+	case o.all || e.Kind == format.KindMessage || e.Kind == format.KindNote:
+		return a.printEntry(shown)
+	case e.Kind == format.KindAmend:
+		newer, err := s.Version(e.Amends, shown.ID)
+		if err != nil {
+			return err
+		}
+		return a.printEntry(newer)
+	}
+	return nil
+}

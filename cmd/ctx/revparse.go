@@ -1,0 +1,93 @@
+package main
+
+import (
+	"strings"
+
+	"github.com/spf13/cobra"
+)
+
+func newRevParseCmd(a *app) *cobra.Command {
+	var shorten, storeDir bool
+	cmd := &cobra.Command{
+		Use:   "rev-parse [--short] REV... | --store-dir",
+		Short: "Print the ids that revisions name",
+		Long: long(`Prints the full id of the object that each revision names, a line each. For a range A..B it prints the id of B and then,
+after a ^, that of A.`, exitNoStore, exitCorrupt, exitNotFound),
+		Example: "  ctx rev-parse @~3\n  ctx rev-parse --short work/main",
+		Args: func(cmd *cobra.Command, args []string) error {
+			if storeDir {
+				return between(0, 0)(cmd, args)
+			}
+			return between(1, -1)(cmd, args)
+		},
+		ValidArgsFunction: a.completeRevs(),
+		RunE: func(_ *cobra.Command, args []string) error {
+			if storeDir {
+				return printStoreDir(a)
+			}
+			return revParse(a, args, shorten)
+		},
+	}
+	cmd.Flags().BoolVar(&shorten, "short", false, "print as few digits as tell the object from all others, 12 at least")
+	cmd.Flags().BoolVar(&storeDir, "store-dir", false, "print the path of the store instead")
+	return cmd
+}
+
+func printStoreDir(a *app) error {
+	s, err := a.openStore()
+	if err != nil {
+		return err
+	}
+	if a.json {
+		return a.printJSON(struct {
+			V    int    `json:"v"`
+			Path string `json:"path"`
+			ID   string `json:"id"`
+		}{1, s.Dir, s.ID})
+	}
+	a.line("%s", s.Dir)
+	return nil
+}
+
+func revParse(a *app, args []string, shorten bool) error {
+	s, view, err := a.openView()
+	if err != nil {
+		return err
+	}
+	show := func(rev, mark string) error {
+		id, err := resolve(s, view, rev)
+		if err != nil {
+			return err
+		}
+		text := id.String()
+		if shorten {
+			text = short(s, id)
+		}
+		if a.json {
+			return a.printJSON(struct {
+				V       int    `json:"v"`
+				Rev     string `json:"rev"`
+				ID      string `json:"id"`
+				Exclude bool   `json:"exclude"`
+			}{1, rev, text, mark != ""})
+		}
+		a.line("%s%s", mark, text)
+		return nil
+	}
+	for _, rev := range args {
+		from, to, ranged := strings.Cut(rev, "..")
+		if !ranged {
+			if err := show(rev, ""); err != nil {
+				return err
+			}
+			continue
+		}
+		if err := show(to, ""); err != nil {
+			return err
+		}
+		if err := show(from, "^"); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,227 @@
+package main
+
+import (
+	"strconv"
+
+	"github.com/spf13/cobra"
+
+	"github.com/gemini-ctx/ctx/refs"
+	"github.com/gemini-ctx/ctx/session"
+)
+
+func newSessionCmd(a *app) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:     "session list|show|use|rm",
+		Short:   "List, show, choose and remove sessions",
+		Long:    long("A session is one conversation, with one or more branches. HEAD names the one that commands mean when none is named."),
+		Example: "  ctx session list\n  ctx session use work",
+		Args:    noSuchCommand,
+		RunE:    needsCommand,
+	}
+	cmd.AddCommand(newSessionListCmd(a), newSessionShowCmd(a), newSessionUseCmd(a), newSessionRmCmd(a))
+	return cmd
+}
+
+type sessionDoc struct {
+	V        int         `json:"v"`
+	Session  string      `json:"session"`
+	Head     bool        `json:"head"`
+	Messages uint64      `json:"messages"` // of its longest branch
+	Branches []branchDoc `json:"branches"`
+}
+
+type branchDoc struct {
+	Branch   string  `json:"branch"`
+	Tip      string  `json:"tip"`
+	Seq      uint64  `json:"seq"`
+	Frontier uint64  `json:"frontier"`
+	Through  uint64  `json:"through"`
+	Pin      *string `json:"pin"`
+	Tail     uint64  `json:"tail"`
+}
+
+func sessionDocOf(s session.Session) sessionDoc {
+	d := sessionDoc{V: 1, Session: s.Name, Head: s.Head}
+	for _, b := range s.Branches {
+		d.Messages = max(d.Messages, b.Seq)
+		d.Branches = append(d.Branches, branchDoc{
+			Branch: b.Name, Tip: b.Value.ID.String(), Seq: b.Seq, Frontier: b.Value.Frontier, Through: b.Value.Through,
+			Pin: idText(b.Value.Pin), Tail: b.Seq - b.Value.Through,
+		})
+	}
+	return d
+}
+
+func newSessionListCmd(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use:     "list",
+		Short:   "List the sessions",
+		Long:    long("Lists the sessions by name, with their branches and how many messages they have. HEAD's has a star.", exitNoStore, exitCorrupt),
+		Example: "  ctx session list --json",
+		Args:    between(0, 0),
+		RunE: func(*cobra.Command, []string) error {
+			s, view, err := a.openView()
+			if err != nil {
+				return err
+			}
+			list, err := s.Sessions(view)
+			if err != nil {
+				return err
+			}
+			var rows [][]string
+			for _, one := range list {
+				d := sessionDocOf(one)
+				if a.json {
+					if err := a.printJSON(d); err != nil {
+						return err
+					}
+					continue
+				}
+				star := " "
+				if d.Head {
+					star = "*"
+				}
+				rows = append(rows, []string{star, d.Session, plural(len(d.Branches), "branch", "branches"), plural(int(d.Messages), "message", "messages")})
+			}
+			a.table(rows)
+			return nil
+		},
+	}
+}
+
+func plural(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return strconv.Itoa(n) + " " + many
+}
+
+func newSessionShowCmd(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use:               "show [SESSION]",
+		Short:             "Show a session's branches",
+		Long:              long("Shows a session, HEAD's if none is named: of each branch its tip, its messages, and how far they went into clusters.", exitNoStore, exitCorrupt, exitNotFound),
+		Example:           "  ctx session show work",
+		Args:              between(0, 1),
+		ValidArgsFunction: a.completeSessions(),
+		RunE: func(_ *cobra.Command, args []string) error {
+			s, view, err := a.openView()
+			if err != nil {
+				return err
+			}
+			one, err := sessionNamed(s, view, args)
+			if err != nil {
+				return err
+			}
+			d := sessionDocOf(one)
+			if a.json {
+				return a.printJSON(d)
+			}
+			rows := [][]string{{"BRANCH", "MESSAGES", "GRADUATED", "IN CLUSTERS AS RENDERED", "TIP"}}
+			for i, b := range d.Branches {
+				rows = append(rows, []string{
+					b.Branch, strconv.FormatUint(b.Seq, 10), strconv.FormatUint(b.Frontier, 10), strconv.FormatUint(b.Through, 10),
+					short(s, one.Branches[i].Value.ID),
+				})
+			}
+			a.table(rows)
+			return nil
+		},
+	}
+}
+
+// sessionNamed returns the session of the argument, or HEAD's.
+func sessionNamed(s *session.Store, view *refs.View, args []string) (session.Session, error) {
+	name := ""
+	if len(args) > 0 {
+		name = args[0]
+		if err := checkName("session", name); err != nil {
+			return session.Session{}, err
+		}
+	}
+	name, err := sessionOr(view, name)
+	if err != nil {
+		return session.Session{}, err
+	}
+	list, err := s.Sessions(view)
+	for _, one := range list {
+		if one.Name == name {
+			return one, err
+		}
+	}
+	if err == nil {
+		err = notFound("no session %q", name)
+	}
+	return session.Session{}, err
+}
+
+func newSessionUseCmd(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use:               "use SESSION",
+		Short:             "Make HEAD name a session",
+		Long:              long("Makes HEAD name a session: the one that commands mean when none is named.", exitNoStore, exitLocked, exitCorrupt, exitNotFound),
+		Example:           "  ctx session use work",
+		Args:              between(1, 1),
+		ValidArgsFunction: a.completeSessions(),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := checkName("session", args[0]); err != nil {
+				return err
+			}
+			s, err := a.openStore()
+			if err == nil {
+				err = s.Use(cmd.Context(), args[0])
+			}
+			if err == nil && a.json {
+				err = a.printJSON(map[string]any{"v": 1, "head": args[0]})
+			}
+			return err
+		},
+	}
+}
+
+func newSessionRmCmd(a *app) *cobra.Command {
+	var force bool
+	cmd := &cobra.Command{
+		Use:   "rm SESSION",
+		Short: "Remove a session",
+		Long: long(`Removes a session and takes its messages out of the clusters. Asks on a terminal; elsewhere it needs --force. The words stay in
+the store until gc finds that nothing names them any more; until then `+"`ctx undo -s SESSION`"+` brings the session back.`,
+			exitNoStore, exitLocked, exitCorrupt, exitNotFound),
+		Example:           "  ctx session rm scratch --force",
+		Args:              between(1, 1),
+		ValidArgsFunction: a.completeSessions(),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := checkName("session", args[0]); err != nil {
+				return err
+			}
+			s, view, err := a.openView()
+			if err != nil {
+				return err
+			}
+			one, err := sessionNamed(s, view, args)
+			if err != nil {
+				return err
+			}
+			if !force {
+				if err := a.confirm("remove session %s with %s", one.Name, plural(int(sessionDocOf(one).Messages), "message", "messages")); err != nil {
+					return err
+				}
+			}
+			n, err := s.RemoveSession(cmd.Context(), one.Name)
+			if err != nil {
+				return err
+			}
+			if a.json {
+				return a.printJSON(struct {
+					V        int    `json:"v"`
+					Session  string `json:"session"`
+					Messages int    `json:"messages"`
+				}{1, one.Name, n})
+			}
+			a.line("removed session %s: %s", one.Name, plural(n, "message", "messages"))
+			return nil
+		},
+	}
+	cmd.Flags().BoolVarP(&force, "force", "f", false, "do not ask")
+	return cmd
+}
