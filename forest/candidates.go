@@ -45,15 +45,12 @@ func (c *Candidates) Choose(unit terms.Bag, threshold float64) (cluster uint64, 
 
 // Touch adds a unit's terms to a cluster and moves it to the front; the one touched longest ago goes when there are too many.
 func (c *Candidates) Touch(cluster uint64, unit terms.Bag) {
-	bag := unit
+	var old terms.Bag
 	if i := c.index(cluster); i >= 0 {
-		bag = c.list[i].Bag
+		old = c.list[i].Bag
 		c.list = slices.Delete(c.list, i, i+1)
-		bag = terms.Add(bag, unit, MaxBagTerms)
-	} else {
-		bag = terms.Add(nil, unit, MaxBagTerms)
 	}
-	c.list = slices.Insert(c.list, 0, Candidate{Cluster: cluster, Bag: bag})
+	c.list = slices.Insert(c.list, 0, Candidate{Cluster: cluster, Bag: terms.Add(old, unit, MaxBagTerms)})
 	c.list = c.list[:min(len(c.list), MaxCandidates)]
 }
 

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -124,7 +125,7 @@ func TestKilledHolder(t *testing.T) {
 		if _, err := lock.Acquire(context.Background(), nil, dir, 0, me); err != nil {
 			os.Exit(1)
 		}
-		os.Stdout.WriteString("held\n")
+		fmt.Println("held")
 		select {}
 	}
 	dir := t.TempDir()

@@ -334,3 +334,34 @@ func (s *Store) resolveUnwritten(view *refs.View, prefix string) (format.ID, boo
 	})
 	return found, run != nil, err
 }
+
+// NodeOf returns the node of a summary or a tombstone, and any other id as it is: what is named in one place by its summary, and in another by
+// its cluster, is the same cluster.
+func (s *Store) NodeOf(id format.ID) (format.ID, error) {
+	header, err := s.Objects.Header(id)
+	if errors.Is(err, objects.ErrNotFound) {
+		return id, nil // a cluster between two writings of the forest
+	}
+	if err != nil {
+		return id, err
+	}
+	kind, _, err := format.HeaderKind(header)
+	if err != nil {
+		return id, fmt.Errorf("object %v: %w", id, err)
+	}
+	switch kind {
+	case "summary":
+		sum, err := format.DecodeSummary(header)
+		if err != nil {
+			return id, err
+		}
+		return sum.Node, nil
+	case "tombstone":
+		stone, err := format.DecodeTombstone(header)
+		if err != nil {
+			return id, err
+		}
+		return stone.Node, nil
+	}
+	return id, nil
+}

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"strings"
 	"time"
 	"unicode/utf8"
 
@@ -119,7 +118,7 @@ func (o *appendOptions) runOne(c context.Context, a *app) error {
 		return err
 	}
 	if len(found) > 0 {
-		a.say("ctx: append: cleaned: %s", countsOf(found))
+		a.say("ctx: append: cleaned: %s", counts(byClass(found)))
 	}
 	if a.json {
 		return a.printJSON(appendedDoc{1, done[0].ID.String(), done[0].Known, done[0].Amended})

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 )
@@ -29,6 +30,7 @@ func noSuchCommand(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
 	}
+	cmd.SuggestionsMinimumDistance = 2 // letters that may be wrong
 	err := usagef("no such command: %q", strings.TrimPrefix(cmd.CommandPath()+" "+args[0], "ctx "))
 	if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
 		for i := range near {
@@ -76,7 +78,7 @@ func exitCodes() []meaning {
 // long puts a command's description and its exit codes together. 0, 1, 2 and 130 need not be named.
 func long(text string, codes ...int) string {
 	var b strings.Builder
-	b.WriteString(strings.TrimSpace(text))
+	b.WriteString(wrap(strings.TrimSpace(text)))
 	b.WriteString("\n\nExit codes:\n")
 	for _, m := range exitCodes() {
 		show := m.code < exitNoStore || m.code == exitInterrupted
@@ -88,4 +90,35 @@ func long(text string, codes ...int) string {
 		}
 	}
 	return strings.TrimRight(b.String(), "\n")
+}
+
+// helpWidth is how many columns a line of help takes: half of a wide terminal.
+const helpWidth = 96
+
+// wrap breaks the paragraphs of a text into lines anew. One with an indented line stays as it is.
+func wrap(text string) string {
+	paragraphs := strings.Split(text, "\n\n")
+	for i, p := range paragraphs {
+		if strings.HasPrefix(p, " ") || strings.Contains(p, "\n ") {
+			continue
+		}
+		var b strings.Builder
+		column := 0
+		for _, word := range strings.Fields(p) {
+			n := utf8.RuneCountInString(word)
+			switch {
+			case column == 0:
+			case column+1+n > helpWidth:
+				b.WriteByte('\n')
+				column = 0
+			default:
+				b.WriteByte(' ')
+				column++
+			}
+			b.WriteString(word)
+			column += n
+		}
+		paragraphs[i] = b.String()
+	}
+	return strings.Join(paragraphs, "\n\n")
 }

@@ -90,12 +90,3 @@ func counts(m map[string]int) string {
 	}
 	return strings.Join(said, ", ")
 }
-
-// countsOf is counts of findings.
-func countsOf(found []sanitize.Finding) string {
-	m := map[string]int{}
-	for _, f := range found {
-		m[f.Class] += f.Count
-	}
-	return counts(m)
-}

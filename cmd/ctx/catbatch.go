@@ -70,7 +70,12 @@ type batch struct {
 }
 
 func (b *batch) answer(rev string) error {
-	c, err := b.find(rev)
+	// The refs may have moved while the program at the other end was thinking.
+	view, err := b.s.Refs.Read()
+	if err != nil {
+		return err
+	}
+	c, err := b.find(view, rev)
 	var gone *objects.GoneError
 	var ambiguous *session.AmbiguousError
 	switch {
@@ -99,13 +104,7 @@ func (b *batch) answer(rev string) error {
 	return nil
 }
 
-// find reads the refs anew for each revision, since they may move while the program at the other end thinks.
-func (b *batch) find(rev string) (content, error) {
-	var view *refs.View
-	view, err := b.s.Refs.Read()
-	if err != nil {
-		return content{}, err
-	}
+func (b *batch) find(view *refs.View, rev string) (content, error) {
 	id, err := resolve(b.s, view, rev)
 	if err != nil {
 		return content{}, err

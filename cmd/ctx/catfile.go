@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
@@ -83,22 +84,26 @@ func catOne(a *app, rev string, o catOptions) error {
 	switch {
 	case errors.As(err, &gone) && o.kind:
 		err = nil // the header says it
-	case errors.As(err, &gone) && o.print && !a.json:
-		_, _ = a.out.Write(c.bytes)
+	case errors.As(err, &gone) && o.print:
+		return errors.Join(o.show(a, c), err)
 	}
 	if err != nil || o.exists {
 		return o.answer(err)
 	}
-	if a.json {
-		return a.printJSON(c.doc())
-	}
+	return o.show(a, c)
+}
+
+func (o *catOptions) show(a *app, c content) error {
 	switch {
+	case a.json:
+		return a.printJSON(c.doc())
 	case o.kind:
 		a.line("%s", c.kind)
 	case o.size:
 		a.line("%d", len(c.bytes))
 	default:
-		_, _ = a.out.Write(c.bytes) // output keeps its error
+		_, err := a.out.Write(c.bytes)
+		return err
 	}
 	return nil
 }
@@ -152,13 +157,18 @@ type contentDoc struct {
 	Kind   string  `json:"kind"`
 	Size   int     `json:"size"`
 	Header string  `json:"header"`
-	Body   *string `json:"body"` // null where there is none
+	Body   *string `json:"body"`             // null where there is none
+	Bytes  []byte  `json:"base64,omitempty"` // instead of body, where that is not UTF-8
 	Gone   bool    `json:"gone"`
 }
 
 func (c *content) doc() contentDoc {
 	d := contentDoc{V: 1, ID: c.id.String(), Kind: c.kind, Size: len(c.bytes), Header: string(c.header), Gone: c.gone}
-	if len(c.bytes) > len(c.header) {
+	switch {
+	case len(c.bytes) == len(c.header):
+	case !utf8.Valid(c.body):
+		d.Bytes = c.body
+	default:
 		text := string(c.body)
 		d.Body = &text
 	}

@@ -11,7 +11,7 @@ func newConfigCmd(a *app) *cobra.Command {
 		Use:   "config",
 		Short: "Show the settings that hold",
 		Long: long(`Shows the settings of the store as they hold for this run. Change them in .gemini/context/config.toml, in your own
-config file (see ` + "`ctx help environment`" + `), or for one run with -c KEY=VALUE.`, exitNoStore, exitCorrupt),
+config file (see `+"`ctx help environment`"+`), or for one run with -c KEY=VALUE.`, exitNoStore, exitCorrupt),
 		Example: "  ctx config list --show-origin\n  ctx config get window.graduate_at",
 		Args:    noSuchCommand,
 	}

@@ -6,7 +6,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/session"
 )
 
@@ -112,6 +111,3 @@ func firstWords(text *string) string {
 	}
 	return string(line)
 }
-
-// coverOf is how much of a cluster a summary stands for.
-func coverOf(v format.Cover) (from, to uint64) { return v.Offset + 1, v.Offset + v.Count }

@@ -17,7 +17,7 @@ func newHelpCmd(a *app) *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error {
 			about, rest, err := cmd.Root().Find(args)
 			if err != nil || len(rest) > 0 {
-				return noSuchCommand(cmd.Root(), append(rest, args...)[:1])
+				return withHint(usagef("no such command or topic: %q", strings.Join(args, " ")), "`ctx help` lists them")
 			}
 			about.InitDefaultHelpFlag()
 			return about.Help()

@@ -12,12 +12,18 @@ import (
 )
 
 func main() {
+	c, stop := interruptContext()
+	code := run(c, fromOS(c), os.Args[1:])
+	stop()
+	os.Exit(code)
+}
+
+// interruptContext returns a context that ends with the first Ctrl-C, or the like. The second one ends the process at once. SIGPIPE is
+// left alone: it ends the process quietly when nobody reads any more.
+func interruptContext() (context.Context, context.CancelFunc) {
 	c, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	go func() {
-		<-c.Done()
-		stop() // a second signal ends the process at once
-	}()
-	os.Exit(run(c, fromOS(c), os.Args[1:]))
+	context.AfterFunc(c, stop)
+	return c, stop
 }
 
 // fromOS is the world of a real process. Reading its standard input ends when c does.

@@ -17,8 +17,9 @@ const (
 func newRoot(a *app) *cobra.Command {
 	var showVersion bool
 	root := &cobra.Command{
-		Use:   "ctx <command> [flags]",
-		Short: "Keep what an AI agent and its user said, and a small context of it",
+		Use:                   "ctx",
+		DisableFlagsInUseLine: true,
+		Short:                 "Keep what an AI agent and its user said, and a small context of it",
 		Long: `ctx keeps what an AI agent and its user said, in the project it was said in, for good. It is to conversations what
 git's plumbing is to files. A long history renders into a small context, and every summary in it expands to the exact
 messages it stands for.`,
@@ -76,10 +77,7 @@ func addGroup(root *cobra.Command, id, title string, commands []*cobra.Command) 
 }
 
 func storeCommands(a *app) []*cobra.Command {
-	return []*cobra.Command{
-		newInitCmd(a), newConfigCmd(a), newGCCmd(a), newFsckCmd(a), newRebuildCmd(a), newCountObjectsCmd(a), newBundleCmd(a),
-		newDestroyCmd(a),
-	}
+	return []*cobra.Command{newInitCmd(a), newConfigCmd(a)}
 }
 
 func plumbingCommands(a *app) []*cobra.Command {

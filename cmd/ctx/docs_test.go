@@ -1,0 +1,166 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+var update = flag.Bool("update", false, "write docs/cli and the expected output in scripts anew")
+
+// TestDocs holds docs/cli to what the commands say of themselves. `go test ./cmd/ctx -run TestDocs -update` writes it.
+func TestDocs(t *testing.T) {
+	dir := filepath.Join("..", "..", "docs", "cli")
+	pages := map[string]string{}
+	root := docTree()
+	eachCommand(root, func(cmd *cobra.Command) { pages[pageName(cmd)] = page(cmd) })
+	pages["README.md"] = contents(root)
+	if *update {
+		if err := os.MkdirAll(dir, 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, want := range pages {
+		path := filepath.Join(dir, name)
+		got, err := os.ReadFile(path)
+		switch {
+		case err == nil && string(bytes.ReplaceAll(got, []byte("\r\n"), []byte("\n"))) == want:
+		case *update:
+			if err := os.WriteFile(path, []byte(want), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		default:
+			t.Errorf("%s is not what the command says; `go test ./cmd/ctx -run TestDocs -update` writes it", path)
+		}
+	}
+	there, err := filepath.Glob(filepath.Join(dir, "*"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range there {
+		if _, ok := pages[filepath.Base(path)]; !ok {
+			t.Errorf("%s is about no command", path)
+		}
+	}
+}
+
+// TestHelp holds every command to a description, an example and its exit codes.
+func TestHelp(t *testing.T) {
+	eachCommand(docTree(), func(cmd *cobra.Command) {
+		topic := cmd.IsAdditionalHelpTopicCommand()
+		switch {
+		case cmd.Short == "" || cmd.Long == "":
+			t.Errorf("%s: no description", cmd.CommandPath())
+		case strings.HasSuffix(cmd.Short, "."):
+			t.Errorf("%s: full stop after %q", cmd.CommandPath(), cmd.Short)
+		case topic || !cmd.HasParent():
+		case cmd.Example == "":
+			t.Errorf("%s: no example", cmd.CommandPath())
+		case !strings.Contains(cmd.Long, "Exit codes:\n  0 "):
+			t.Errorf("%s: no exit codes", cmd.CommandPath())
+		}
+		for line := range strings.Lines(cmd.Long + "\n" + cmd.Example) {
+			if len(strings.TrimRight(line, "\n")) > 130 {
+				t.Errorf("%s: long line: %s", cmd.CommandPath(), line)
+			}
+		}
+		if !topic && cmd.HasParent() && cmd.Args == nil && !strings.Contains(cmd.Use, "[") && !strings.Contains(cmd.Use, "...") {
+			t.Errorf("%s: takes any arguments", cmd.CommandPath())
+		}
+	})
+}
+
+// docTree is the command tree outside any world.
+func docTree() *cobra.Command {
+	w := world{getenv: func(string) string { return "" }, stdout: &bytes.Buffer{}, stderr: &bytes.Buffer{}, stdin: strings.NewReader("")}
+	root := newRoot(&app{world: w, out: newOutput(w.stdout)})
+	root.SetContext(context.Background())
+	root.InitDefaultHelpCmd()
+	return root
+}
+
+func eachCommand(cmd *cobra.Command, do func(*cobra.Command)) {
+	if cmd.Hidden {
+		return
+	}
+	do(cmd)
+	for _, sub := range cmd.Commands() {
+		eachCommand(sub, do)
+	}
+}
+
+func pageName(cmd *cobra.Command) string {
+	return strings.ReplaceAll(cmd.CommandPath(), " ", "-") + ".md"
+}
+
+// page is the documentation of one command.
+func page(cmd *cobra.Command) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "<!-- generated: go test ./cmd/ctx -run TestDocs -update -->\n\n# %s\n\n%s.\n", cmd.CommandPath(), cmd.Short)
+	if cmd.Runnable() {
+		fmt.Fprintf(&b, "\n```\n%s\n```\n", cmd.UseLine())
+	}
+	fmt.Fprintf(&b, "\n```text\n%s\n```\n", cmd.Long)
+	if cmd.Example != "" {
+		fmt.Fprintf(&b, "\n## Examples\n\n```\n%s\n```\n", unindent(cmd.Example))
+	}
+	flagList(&b, "Flags", cmd.NonInheritedFlags())
+	if !cmd.IsAdditionalHelpTopicCommand() && cmd.HasParent() {
+		b.WriteString("\nThe flags of every command are on the page of [ctx](ctx.md).\n")
+	}
+	if subs := cmd.Commands(); cmd.HasParent() && len(subs) > 0 {
+		b.WriteString("\n## Commands\n\n")
+		commandList(&b, subs)
+	}
+	return b.String()
+}
+
+// unindent takes the two spaces in front of each line away that help has.
+func unindent(s string) string {
+	return strings.TrimPrefix(strings.ReplaceAll(s, "\n  ", "\n"), "  ")
+}
+
+func flagList(b *strings.Builder, title string, flags *pflag.FlagSet) {
+	if usage := strings.TrimRight(flags.FlagUsages(), "\n"); usage != "" {
+		fmt.Fprintf(b, "\n## %s\n\n```\n%s\n```\n", title, usage)
+	}
+}
+
+func commandList(b *strings.Builder, list []*cobra.Command) {
+	for _, cmd := range list {
+		if !cmd.Hidden {
+			fmt.Fprintf(b, "- [%s](%s): %s\n", cmd.CommandPath(), pageName(cmd), cmd.Short)
+		}
+	}
+}
+
+// contents is the list of all pages.
+func contents(root *cobra.Command) string {
+	var b strings.Builder
+	b.WriteString("<!-- generated: go test ./cmd/ctx -run TestDocs -update -->\n\n# The commands of ctx\n\n")
+	fmt.Fprintf(&b, "What every command has in common is on the page of [ctx](%s).\n", pageName(root))
+	for _, g := range root.Groups() {
+		fmt.Fprintf(&b, "\n## %s\n\n", strings.TrimSuffix(g.Title, ":"))
+		for _, cmd := range root.Commands() {
+			if cmd.GroupID == g.ID {
+				commandList(&b, []*cobra.Command{cmd})
+				commandList(&b, cmd.Commands())
+			}
+		}
+	}
+	b.WriteString("\n## Topics\n\n")
+	for _, cmd := range root.Commands() {
+		if cmd.IsAdditionalHelpTopicCommand() {
+			commandList(&b, []*cobra.Command{cmd})
+		}
+	}
+	return b.String()
+}

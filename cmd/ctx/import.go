@@ -1,0 +1,204 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"github.com/gemini-ctx/ctx/agent/geminicli"
+	"github.com/gemini-ctx/ctx/sanitize"
+	"github.com/gemini-ctx/ctx/session"
+)
+
+func newImportCmd(a *app) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:     "import gemini-cli",
+		Short:   "Import the transcripts of an agent",
+		Long:    long("Brings what an agent wrote down itself into sessions of this store."),
+		Example: "  ctx import gemini-cli ~/.gemini/tmp/*/chats/*.jsonl",
+		Args:    noSuchCommand,
+		RunE:    needsCommand,
+	}
+	cmd.AddCommand(newImportGeminiCmd(a))
+	return cmd
+}
+
+func newImportGeminiCmd(a *app) *cobra.Command {
+	var named string
+	cmd := &cobra.Command{
+		Use:   "gemini-cli FILE...",
+		Short: "Import transcripts of Gemini CLI",
+		Long: long(`Imports transcripts of Gemini CLI, - for standard input: each becomes the session of its own id, or the one that -s names. A
+transcript can be imported again, and so can one that has grown: what is known is not added again, what has changed amends what is there,
+and a rewind is recorded as one. Records that cannot be used are counted and told.`,
+			exitNoStore, exitLocked, exitCorrupt),
+		Example: "  ctx import gemini-cli ~/.gemini/tmp/*/chats/*.jsonl\n  ctx import gemini-cli --json -s work session.jsonl",
+		Args:    between(1, -1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if cmd.Flags().Changed("session") {
+				if err := checkName("session", named); err != nil {
+					return err
+				}
+			}
+			return importFiles(cmd.Context(), a, named, args)
+		},
+	}
+	cmd.Flags().StringVarP(&named, "session", "s", "", "the session (default: the transcript's own id)")
+	completeFlag(cmd, "session", a.completeSessions())
+	return cmd
+}
+
+// importFiles imports one file after the other. One that cannot be read does not keep the others from it.
+func importFiles(c context.Context, a *app, named string, files []string) error {
+	s, err := a.openStore()
+	if err != nil {
+		return err
+	}
+	var sessions []string
+	var first error
+	failed, skipped := 0, 0
+	for _, file := range files {
+		done, err := importFile(c, a, s, named, file)
+		if done.Session != "" && !slices.Contains(sessions, done.Session) && done.Messages+done.Amended+done.Rewinds > 0 {
+			sessions = append(sessions, done.Session)
+		}
+		skipped += total(done.Skipped)
+		if err == nil {
+			continue
+		}
+		if !isAboutFile(err) {
+			return err
+		}
+		failed++
+		if first == nil {
+			first = err
+		}
+		if len(files) > 1 {
+			fmt.Fprintf(a.stderr, "ctx: %s\n", oneLine(err.Error()))
+		}
+	}
+	for _, name := range sessions {
+		if _, err := s.Graduate(c, name, session.MainBranch); err != nil {
+			return err
+		}
+	}
+	switch {
+	case failed == 1 && len(files) == 1:
+		return first
+	case failed > 0:
+		return fmt.Errorf("%d of %d files were not imported", failed, len(files))
+	case skipped > 0:
+		return fmt.Errorf("%s in the transcripts skipped", plural(skipped, "record", "records"))
+	}
+	return nil
+}
+
+// fileError is an error that is the file's own, not the store's.
+type fileError struct{ error }
+
+func (e *fileError) Unwrap() error { return e.error }
+
+func isAboutFile(err error) bool {
+	var file *fileError
+	return errors.As(err, &file)
+}
+
+func importFile(c context.Context, a *app, s *session.Store, named, file string) (session.Imported, error) {
+	in, closeInput, err := a.input(file)
+	if err != nil {
+		return session.Imported{}, &fileError{fmt.Errorf("cannot import %q: %w", file, err)}
+	}
+	defer closeInput()
+	source := &watched{from: in}
+	done, err := s.ImportGemini(c, source, named)
+	switch {
+	case errors.Is(err, session.ErrInput):
+		err = &fileError{withHint(fmt.Errorf("cannot import %q: %w", file, err), "-s NAME gives the session a name")}
+	case err != nil && source.err != nil && errors.Is(err, source.err) && c.Err() == nil:
+		err = &fileError{fmt.Errorf("cannot import %q: %w", file, err)}
+	case err != nil:
+		return done, fmt.Errorf("cannot import %q: %w", file, err)
+	case done.Session == "" && done.Stats.Lines > 0 && total(done.Skipped) == 0:
+		a.say("ctx: import: %q: nothing was said in it", file)
+	}
+	if err == nil {
+		err = printImported(a, file, done)
+	}
+	return done, err
+}
+
+// importedDoc is what came of a file.
+type importedDoc struct {
+	V              int            `json:"v"`
+	File           string         `json:"file"`
+	Session        string         `json:"session"`
+	Messages       int            `json:"messages"` // new in this run, as notes and rewinds are
+	Notes          int            `json:"notes"`
+	Known          int            `json:"known"`
+	Amended        int            `json:"amended"`
+	Rewinds        int            `json:"rewinds"`
+	UnknownRewinds int            `json:"unknown_rewinds"`
+	Skipped        int            `json:"skipped"`
+	SkippedBy      map[string]int `json:"skipped_by"`
+	PassedOver     map[string]int `json:"passed_over"` // what says nothing new, or was not said
+	Cleaned        map[string]int `json:"cleaned"`
+}
+
+func importedDocOf(file string, done session.Imported) importedDoc {
+	return importedDoc{
+		V: 1, File: file, Session: done.Session, Messages: done.Messages, Notes: done.Notes, Known: done.Known, Amended: done.Amended,
+		Rewinds: done.Rewinds, UnknownRewinds: done.Unknown, Skipped: total(done.Skipped), SkippedBy: done.Skipped,
+		PassedOver: passedOver(done.Stats), Cleaned: byClass(done.Redacted),
+	}
+}
+
+// passedOver counts what a transcript has besides what was said: copies, and the agent's own additions.
+func passedOver(stats geminicli.Stats) map[string]int {
+	m := map[string]int{}
+	for name, n := range map[string]int{
+		"repeated": stats.Repeated, "masked copies": stats.MaskedCopies, "empty": stats.Empty,
+		"session context": stats.SessionContext, "hook context": stats.HookContext,
+	} {
+		if n > 0 {
+			m[name] = n
+		}
+	}
+	return m
+}
+
+func byClass(found []sanitize.Finding) map[string]int {
+	m := map[string]int{}
+	for _, f := range found {
+		m[f.Class] += f.Count
+	}
+	return m
+}
+
+func printImported(a *app, file string, done session.Imported) error {
+	d := importedDocOf(file, done)
+	if d.Skipped > 0 {
+		fmt.Fprintf(a.stderr, "ctx: import: %s: skipped: %s\n", oneLine(file), counts(d.SkippedBy))
+	}
+	if d.UnknownRewinds > 0 {
+		a.say("ctx: import: %s: %s to a message that is not there: everything before left", file, plural(d.UnknownRewinds, "rewind", "rewinds"))
+	}
+	if len(d.Cleaned) > 0 {
+		a.say("ctx: import: %s: cleaned: %s", file, counts(d.Cleaned))
+	}
+	if a.json {
+		return a.printJSON(d)
+	}
+	a.line("%s: %d messages, %d notes, %d known, %d amended, %d rewinds, %d skipped", oneLine(file), d.Messages, d.Notes, d.Known, d.Amended, d.Rewinds, d.Skipped)
+	return nil
+}
+
+func total(m map[string]int) int {
+	n := 0
+	for _, v := range m {
+		n += v
+	}
+	return n
+}

@@ -1,0 +1,78 @@
+package main
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/gemini-ctx/ctx/refs"
+)
+
+func newOpCmd(a *app) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:     "op",
+		Short:   "Look at the operations that made the store what it is",
+		Long:    long("Every change of a store is one operation in its log. These commands read it.", exitNoStore, exitCorrupt, exitNotFound),
+		Example: "  ctx op log -n 10\n  ctx op show 42",
+		Args:    noSuchCommand,
+		RunE:    needsCommand,
+	}
+	cmd.AddCommand(newOpLogCmd(a), newOpShowCmd(a))
+	return cmd
+}
+
+func newOpLogCmd(a *app) *cobra.Command {
+	var limit int
+	var inSession string
+	cmd := &cobra.Command{
+		Use:     "log",
+		Short:   "List operations, newest first",
+		Long:    long("Lists operations, newest first, as far as the log goes back (log.keep).", exitNoStore, exitCorrupt),
+		Example: "  ctx op log -n 10\n  ctx op log -s work --json",
+		Args:    between(0, 0),
+		RunE: func(*cobra.Command, []string) error {
+			if limit < 0 {
+				return usagef("bad number of operations: %d", limit)
+			}
+			return opLog(a, inSession, limit)
+		},
+	}
+	cmd.Flags().IntVarP(&limit, "number", "n", 0, "list the newest `N`; 0 for all")
+	cmd.Flags().StringVarP(&inSession, "session", "s", "", "list those of `SESSION` only")
+	completeFlag(cmd, "session", a.completeSessions())
+	return cmd
+}
+
+func opLog(a *app, inSession string, limit int) error {
+	s, view, err := a.openView()
+	if err != nil {
+		return err
+	}
+	var rows [][]string
+	n := 0
+	err = s.Refs.Backward(view, func(r refs.Record) bool {
+		if inSession != "" && r.Op.Session != inSession {
+			return true
+		}
+		if n++; a.json {
+			_ = a.printJSON(opJSON(r)) // output keeps its error
+		} else {
+			rows = append(rows, opRow(r))
+		}
+		return limit == 0 || n < limit
+	})
+	if err != nil {
+		return err
+	}
+	a.table(rows)
+	return nil
+}
+
+func opRow(r refs.Record) []string {
+	about := r.Op.Session
+	if r.Op.About != 0 {
+		about += " (" + strconv.FormatUint(r.Op.About, 10) + ")"
+	}
+	return []string{strconv.FormatUint(r.Op.Number, 10), timeText(r.Op.Time), r.Op.Verb, about, strings.Join(r.Op.RefNames(), " ")}
+}

@@ -1,0 +1,165 @@
+package main
+
+import (
+	"fmt"
+	"strconv"
+
+	"github.com/spf13/cobra"
+
+	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/refs"
+)
+
+func newOpShowCmd(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use:   "show [NUMBER]",
+		Short: "Show one operation, the newest without a number",
+		Long: long(`Shows one operation: each ref with its old and new value, and what was decided about the forest.`,
+			exitNoStore, exitCorrupt, exitNotFound),
+		Example: "  ctx op show 42",
+		Args:    between(0, 1),
+		RunE: func(_ *cobra.Command, args []string) error {
+			number := uint64(0)
+			if len(args) > 0 {
+				n, err := strconv.ParseUint(args[0], 10, 64)
+				if err != nil || n == 0 {
+					return usagef("not the number of an operation: %q", args[0])
+				}
+				number = n
+			}
+			return opShow(a, number)
+		},
+	}
+}
+
+func opShow(a *app, number uint64) error {
+	s, view, err := a.openView()
+	if err != nil {
+		return err
+	}
+	if number == 0 {
+		number = view.Number
+	}
+	var found *refs.Record
+	err = s.Refs.Backward(view, func(r refs.Record) bool {
+		if r.Op.Number == number {
+			found = &r
+		}
+		return r.Op.Number > number
+	})
+	if err != nil {
+		return err
+	}
+	if found == nil {
+		return withHint(notFound("no operation %d in the log", number), "`ctx op log` lists those that are kept")
+	}
+	if a.json {
+		return a.printJSON(opJSON(*found))
+	}
+	printOp(a, *found)
+	return nil
+}
+
+func printOp(a *app, r refs.Record) {
+	op := r.Op
+	a.printf("operation %d\ndigest %v\ntime %s\nverb %s\n", op.Number, r.Digest, timeText(op.Time), op.Verb)
+	if op.Session != "" {
+		a.printf("session %s\n", op.Session)
+	}
+	if op.About != 0 {
+		a.printf("about %d\n", op.About)
+	}
+	for _, u := range op.Refs {
+		a.printf("ref %s\n  old %s\n  new %s\n", u.Name, orDash(u.Old), orDash(u.New))
+	}
+	for _, f := range op.Forests {
+		a.printf("forest %s\n", f.Name)
+		for _, d := range f.Decisions {
+			a.printf("  %s\n", decisionText(d))
+		}
+	}
+}
+
+func orDash(v format.Value) string {
+	if !v.Exists() {
+		return "-"
+	}
+	return v.String()
+}
+
+func decisionName(k format.DecisionKind) string {
+	switch k {
+	case format.DecideJoin:
+		return "join"
+	case format.DecideRetract:
+		return "retract"
+	case format.DecideRestore:
+		return "restore"
+	case format.DecideSettle:
+		return "settle"
+	case format.DecideDrop:
+		return "drop"
+	case format.DecideEvict:
+		return "evict"
+	}
+	return "unknown"
+}
+
+func decisionText(d format.Decision) string {
+	text := fmt.Sprintf("%s cluster %d %v", decisionName(d.Kind), d.Cluster, d.ID)
+	switch d.Kind {
+	case format.DecideRetract, format.DecideRestore:
+		text += fmt.Sprintf(" at %d", d.Offset)
+	case format.DecideSettle:
+		text += fmt.Sprintf(" at %d count %d", d.Offset, d.Count)
+		if d.Interim {
+			text += " interim"
+		}
+	}
+	return text
+}
+
+type opDoc struct {
+	V         int           `json:"v"`
+	Number    uint64        `json:"number"`
+	Digest    string        `json:"digest"`
+	Before    *string       `json:"before"`
+	Time      string        `json:"time"`
+	Verb      string        `json:"verb"`
+	Session   string        `json:"session,omitempty"`
+	About     uint64        `json:"about,omitempty"`
+	Refs      []opRefDoc    `json:"refs"`
+	Decisions []decisionDoc `json:"decisions"`
+}
+
+type opRefDoc struct {
+	Name string `json:"name"`
+	Old  string `json:"old"` // as a checkpoint has it; "" for no ref
+	New  string `json:"new"`
+}
+
+type decisionDoc struct {
+	Forest  string `json:"forest"`
+	Kind    string `json:"kind"`
+	Cluster uint64 `json:"cluster"`
+	ID      string `json:"id"`
+	Offset  uint64 `json:"offset"`
+	Count   uint64 `json:"count,omitempty"`
+	Interim bool   `json:"interim,omitempty"`
+}
+
+func opJSON(r refs.Record) opDoc {
+	op := r.Op
+	d := opDoc{V: 1, Number: op.Number, Digest: r.Digest.String(), Before: idText(op.Before), Time: timeText(op.Time), Verb: op.Verb,
+		Session: op.Session, About: op.About, Refs: []opRefDoc{}, Decisions: []decisionDoc{}}
+	for _, u := range op.Refs {
+		d.Refs = append(d.Refs, opRefDoc{u.Name, u.Old.String(), u.New.String()})
+	}
+	for _, f := range op.Forests {
+		for _, one := range f.Decisions {
+			d.Decisions = append(d.Decisions, decisionDoc{f.Name, decisionName(one.Kind), one.Cluster, one.ID.String(), one.Offset, one.Count,
+				one.Interim})
+		}
+	}
+	return d
+}

@@ -1,0 +1,126 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/refs"
+	"github.com/gemini-ctx/ctx/session"
+	"github.com/gemini-ctx/ctx/session/view"
+)
+
+type renderOptions struct {
+	branchFlags
+	budget int
+	format string
+	expand []string
+}
+
+func newRenderCmd(a *app) *cobra.Command {
+	o := &renderOptions{}
+	cmd := &cobra.Command{
+		Use:   "render [-s SESSION] [--budget N]",
+		Short: "Print a session's context: clusters and the newest messages",
+		Long: long(`Prints what a model is to be given of a branch: the clusters of older messages with their summaries and ids, tombstones, and then the
+newest messages word for word. With --budget all of it takes at most so many tokens (Gemini's estimate); what is left out is counted on
+standard error. The part before the newest messages stays the same, byte for byte, until the branch's tail is cut.
+
+Formats: text; json, one document; gemini, openai and anthropic, the messages of a request.`,
+			exitNoStore, exitCorrupt, exitNotFound),
+		Example: "  ctx render -s work --budget 4000\n  ctx render -s work --format gemini\n  ctx render -s work --expand 9d2f04c1",
+		Args:    between(0, 0),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return o.run(cmd.Context(), a)
+		},
+	}
+	o.add(cmd)
+	completeFlag(cmd, "session", a.completeSessions())
+	f := cmd.Flags()
+	f.IntVar(&o.budget, "budget", 0, "at most `N` tokens")
+	f.StringVar(&o.format, "format", "text", "text, json, gemini, openai or anthropic")
+	f.StringArrayVar(&o.expand, "expand", nil, "put the messages of the cluster `ID` in the place of its summary")
+	completeFlag(cmd, "format", cobra.FixedCompletions([]string{"text", "json", "gemini", "openai", "anthropic"}, cobra.ShellCompDirectiveNoFileComp))
+	return cmd
+}
+
+func (o *renderOptions) run(c context.Context, a *app) error {
+	options, err := o.options(a)
+	if err != nil {
+		return err
+	}
+	s, v, err := a.openView()
+	if err != nil {
+		return err
+	}
+	name, branch, _, err := o.tip(v)
+	if err != nil {
+		return err
+	}
+	in, err := s.RenderInput(v, name, branch)
+	if err != nil {
+		return err
+	}
+	if options.Expand, err = o.expanded(c, s, v); err != nil {
+		return err
+	}
+	out, err := view.Render(in, options)
+	if err != nil {
+		return err
+	}
+	if len(out.Dropped) > 0 {
+		a.say("ctx: render: left out: %s", dropped(out.Dropped))
+	}
+	_, err = a.out.Write(out.Bytes)
+	return err
+}
+
+func (o *renderOptions) options(a *app) (view.Options, error) {
+	if o.budget < 0 || o.budget == 0 && o.cmd.Flags().Changed("budget") {
+		return view.Options{}, usagef("bad --budget: %d: 1 is the least", o.budget)
+	}
+	if a.json && !o.cmd.Flags().Changed("format") {
+		o.format = string(view.JSON)
+	}
+	f, err := view.ParseFormat(o.format)
+	if err != nil {
+		return view.Options{}, usagef("bad --format: %v", err)
+	}
+	return view.Options{Budget: o.budget, Format: f}, nil
+}
+
+// expanded reads the clusters that are to stand verbatim, by the ids under which a rendering knows them.
+func (o *renderOptions) expanded(c context.Context, s *session.Store, v *refs.View) (map[format.ID][]view.Message, error) {
+	all := map[format.ID][]view.Message{}
+	for _, arg := range o.expand {
+		id, err := s.Resolve(v, arg)
+		if err != nil {
+			return nil, err
+		}
+		node, err := s.NodeOf(id)
+		if err != nil {
+			return nil, err
+		}
+		all[node] = []view.Message{}
+		err = s.Expand(v, id, session.ExpandOptions{}, func(shown *session.Shown) error {
+			all[node] = append(all[node], session.MessageOf(shown))
+			return c.Err()
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
+}
+
+// dropped counts what was left out, by kind.
+func dropped(drops []view.Drop) string {
+	var said []string
+	for _, d := range drops {
+		said = append(said, fmt.Sprintf("%s %d", d.Kind, d.Count))
+	}
+	return strings.Join(said, ", ")
+}

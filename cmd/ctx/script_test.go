@@ -1,0 +1,202 @@
+package main
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"errors"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+// TestMain lets the test binary be ctx, for scripts: with a clock and random bytes that come out the same in every run.
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){
+		"ctx": func() {
+			c, stop := interruptContext()
+			code := run(c, fixed(fromOS(c)), os.Args[1:])
+			stop()
+			os.Exit(code)
+		},
+	})
+}
+
+// fixed pins a world: the first ctx of a script runs at one second past scriptStart, the next one a second later. The file .clock in
+// the script's directory gets a byte from each.
+func fixed(w world) world {
+	tick := int64(0)
+	if dir := os.Getenv("WORK"); dir != "" {
+		f, err := os.OpenFile(filepath.Join(dir, ".clock"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+		if err == nil {
+			_, _ = f.Write([]byte{'.'})
+			tick, _ = f.Seek(0, io.SeekCurrent)
+			_ = f.Close()
+		}
+	}
+	now := scriptStart().Add(time.Duration(tick) * time.Second)
+	w.now = func() time.Time { return now }
+	w.random = &hashStream{}
+	w.host = "host"
+	return w
+}
+
+func scriptStart() time.Time { return time.Date(2026, 1, 2, 3, 4, 0, 0, time.UTC) }
+
+// hashStream gives the same bytes to everybody: stores of scripts all have one id and one key.
+type hashStream struct {
+	n    uint64
+	left []byte
+}
+
+func (h *hashStream) Read(p []byte) (int, error) {
+	if len(h.left) == 0 {
+		sum := sha256.Sum256(binary.BigEndian.AppendUint64(nil, h.n))
+		h.n++
+		h.left = sum[:]
+	}
+	n := copy(p, h.left)
+	h.left = h.left[n:]
+	return n, nil
+}
+
+func TestScripts(t *testing.T) {
+	testscript.Run(t, testscript.Params{
+		Dir:                 filepath.Join("..", "..", "testscript"),
+		UpdateScripts:       *update,
+		RequireExplicitExec: true,
+		RequireUniqueNames:  true,
+		Setup: func(e *testscript.Env) error {
+			home := filepath.Join(e.WorkDir, ".home")
+			project := filepath.Join(e.WorkDir, "p")
+			for _, dir := range []string{home, project} {
+				if err := os.MkdirAll(dir, 0o700); err != nil {
+					return err
+				}
+			}
+			e.Setenv("HOME", home)
+			e.Setenv("USERPROFILE", home)
+			e.Setenv("AppData", home)
+			e.Setenv("XDG_CONFIG_HOME", "")
+			e.Setenv("GORACE", "atexit_sleep_ms=0")
+			e.Setenv("ZEROS", strings.Repeat("0", 64))
+			e.Cd = project
+			return nil
+		},
+		Condition: func(cond string) (bool, error) {
+			if cond == "root" {
+				return os.Geteuid() == 0, nil
+			}
+			return false, errors.New("unknown condition")
+		},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"exits": cmdExits,
+			"setid": cmdSetid,
+			"bytes": cmdBytes,
+			"flip":  cmdFlip,
+			"cut":   cmdCut,
+			"fill":  cmdFill,
+		},
+	})
+}
+
+// cmdExits is `exits CODE program args…`: the program runs and ends with that code.
+func cmdExits(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: exits CODE program args...")
+	}
+	want, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	got := 0
+	err = ts.Exec(args[1], args[2:]...)
+	var exit *exec.ExitError
+	switch {
+	case errors.As(err, &exit):
+		got = exit.ExitCode()
+	case err != nil:
+		ts.Fatalf("%v", err)
+	}
+	if got != want {
+		ts.Fatalf("exit code %d, want %d", got, want)
+	}
+}
+
+// cmdSetid is `setid NAME`: the first word of the last command's output becomes $NAME.
+func cmdSetid(ts *testscript.TestScript, neg bool, args []string) {
+	words := strings.Fields(ts.ReadFile("stdout"))
+	if neg || len(args) != 1 || len(words) == 0 {
+		ts.Fatalf("usage: setid NAME, after a command that printed something")
+	}
+	ts.Setenv(args[0], words[0])
+}
+
+// cmdBytes is `bytes FILE 'text with \x00'`: writes what a txtar file cannot hold.
+func cmdBytes(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: bytes FILE TEXT")
+	}
+	text, err := strconv.Unquote(`"` + args[1] + `"`)
+	ts.Check(err)
+	ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(text), 0o600))
+}
+
+// cmdFlip is `flip FILE OFFSET`: flips a bit of the byte there, counted from the end where negative. FILE may be a pattern for one file.
+func cmdFlip(ts *testscript.TestScript, neg bool, args []string) {
+	path, at := fileAndNumber(ts, neg, args, "flip FILE OFFSET")
+	b, err := os.ReadFile(path)
+	ts.Check(err)
+	if at < 0 {
+		at += len(b)
+	}
+	b[at] ^= 1
+	ts.Check(os.WriteFile(path, b, 0o600))
+}
+
+// cmdCut is `cut FILE N`: takes the last N bytes of a file away.
+func cmdCut(ts *testscript.TestScript, neg bool, args []string) {
+	path, n := fileAndNumber(ts, neg, args, "cut FILE N")
+	info, err := os.Stat(path)
+	ts.Check(err)
+	ts.Check(os.Truncate(path, info.Size()-int64(n)))
+}
+
+// cmdFill is `fill FILE N`: writes N bytes of the letter x.
+func cmdFill(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: fill FILE N")
+	}
+	n, err := strconv.Atoi(args[1])
+	ts.Check(err)
+	ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(strings.Repeat("x", n)), 0o600))
+}
+
+func fileAndNumber(ts *testscript.TestScript, neg bool, args []string, usage string) (string, int) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: %s", usage)
+	}
+	found, err := filepath.Glob(ts.MkAbs(args[0]))
+	ts.Check(err)
+	if len(found) != 1 {
+		ts.Fatalf("%s is %d files", args[0], len(found))
+	}
+	n, err := strconv.Atoi(args[1])
+	ts.Check(err)
+	return found[0], n
+}
+
+// runIn executes one command line in this process, in a directory of its own, and returns its exit code and what it printed.
+func runIn(t *testing.T, dir, stdin string, args ...string) (code int, stdout, stderr string) {
+	t.Helper()
+	var out, errs strings.Builder
+	w := world{stdin: strings.NewReader(stdin), stdout: &out, stderr: &errs, dir: dir, getenv: func(string) string { return "" },
+		now: scriptStart, random: &hashStream{}, host: "host", pid: 1}
+	code = run(context.Background(), w, args)
+	return code, out.String(), errs.String()
+}
