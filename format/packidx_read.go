@@ -217,3 +217,19 @@ func readAt(r io.ReaderAt, b []byte, at int64) error {
 	}
 	return err
 }
+
+// EachTag calls fn for the tags of the source table, in order. It reads the table in pieces of some 4 KiB.
+func (x *PackIndex) EachTag(fn func(tag uint32)) error {
+	const piece = 512
+	b := make([]byte, piece*idxSource)
+	for n := 0; n < x.sources; n += piece {
+		some := b[:min(piece, x.sources-n)*idxSource]
+		if err := readAt(x.r, some, x.sourcesAt()+int64(n)*idxSource); err != nil {
+			return err
+		}
+		for ; len(some) > 0; some = some[idxSource:] {
+			fn(binary.BigEndian.Uint32(some))
+		}
+	}
+	return nil
+}

@@ -256,24 +256,43 @@ func (p *pack) each(fn func(Info) error) error {
 // BySource returns the ids of the packed entries whose header has the source that key stands for (see format.SourceKey), sorted.
 // It looks into the packs as last listed (see Refresh); loose entries are not looked at.
 func (s *Store) BySource(key [16]byte) ([]format.ID, error) {
+	listed, err := s.MaybeBySource(key)
+	if err != nil {
+		return nil, err
+	}
 	var ids []format.ID
-	err := s.overPacks(func(p *pack) error {
+	for _, id := range listed {
+		header, err := s.Header(id)
+		if err != nil {
+			return nil, err
+		}
+		if k, ok := format.SourceKey(header); ok && k == key {
+			ids = append(ids, id)
+		}
+	}
+	return ids, nil
+}
+
+// MaybeBySource is BySource without a look at the headers: the packs' indexes hold 32 bits of a key, so there may be ids among those it
+// returns that have another source. None is missing.
+func (s *Store) MaybeBySource(key [16]byte) ([]format.ID, error) {
+	var ids []format.ID
+	tag := format.SourceTag(key)
+	list, err := s.list()
+	if err != nil || s.filter.excludes(list.packs, tag) {
+		return nil, err
+	}
+	err = s.overPacks(func(p *pack) error {
 		index, err := p.open()
 		if err != nil {
 			return err
 		}
-		entries, err := index.Tagged(format.SourceTag(key))
+		entries, err := index.Tagged(tag)
 		if err != nil {
 			return p.blame(err)
 		}
 		for _, e := range entries {
-			header, err := s.Header(e.ID)
-			if err != nil {
-				return err
-			}
-			if k, ok := format.SourceKey(header); ok && k == key {
-				ids = append(ids, e.ID)
-			}
+			ids = append(ids, e.ID)
 		}
 		return nil
 	})

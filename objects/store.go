@@ -20,10 +20,11 @@ type Store struct {
 	// a caller that pins the clock sets it before the first Put.
 	Now func() time.Time
 
-	root  string // the store's directory; objects/ and absent/ are in it
-	fs    *lock.FS
-	codec codec
-	cache blockCache
+	root   string // the store's directory; objects/ and absent/ are in it
+	fs     *lock.FS
+	codec  codec
+	cache  blockCache
+	filter sourceFilter
 
 	mu     sync.Mutex
 	packs  *packList // as last listed; nil before the first time

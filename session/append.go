@@ -180,9 +180,11 @@ func (t *tx) appendAll(session, branch string, batch []Message, o AppendOptions)
 	if h.value.ID == old.ID {
 		return done, nil // everything was known
 	}
+	before := t.view
 	if err := t.finish(h, old, o); err != nil {
 		return nil, err
 	}
+	t.learn(before, t.view, w.done)
 	return done, nil
 }
 

@@ -31,15 +31,20 @@ func (s *Store) links(view *refs.View) (*links, error) {
 	if s.known == nil || s.known.stamp.Number > view.Number {
 		s.known = s.loadLinks(view)
 	}
+	if s.known != nil {
+		if err := s.catchUp(s.known, view); errors.Is(err, errCacheTooOld) {
+			s.known = nil
+		} else if err != nil {
+			s.known = nil
+			return nil, err
+		}
+	}
 	if s.known == nil {
 		l, err := s.rebuildLinks(view)
 		if err != nil {
 			return nil, err
 		}
 		s.known = l
-	} else if err := s.catchUp(s.known, view); err != nil {
-		s.known = nil
-		return nil, err
 	}
 	if s.known.added > 0 {
 		s.saveLinks(s.known)
@@ -47,8 +52,14 @@ func (s *Store) links(view *refs.View) (*links, error) {
 	return s.known, nil
 }
 
+// errCacheTooOld says that the log no longer reaches back to what the cache covers.
+var errCacheTooOld = errors.New("the log no longer reaches back to the cache")
+
 // catchUp adds the entries of the operations after l's, oldest first.
 func (s *Store) catchUp(l *links, view *refs.View) error {
+	if l.stamp.Number == view.Number {
+		return nil
+	}
 	var fresh []refs.Record
 	err := s.Refs.Backward(view, func(r refs.Record) bool {
 		if r.Op.Number <= l.stamp.Number {
@@ -61,7 +72,7 @@ func (s *Store) catchUp(l *links, view *refs.View) error {
 		return err
 	}
 	if uint64(len(fresh)) != view.Number-l.stamp.Number {
-		return errors.New("the log no longer reaches back to the cache")
+		return errCacheTooOld
 	}
 	slices.Reverse(fresh)
 	for _, r := range fresh {
@@ -78,6 +89,26 @@ func (s *Store) catchUp(l *links, view *refs.View) error {
 	}
 	l.stamp = index.Stamp{Number: view.Number, Digest: view.Digest}
 	return nil
+}
+
+// learn adds what this process has just committed, without reading it again. before is the operation before it.
+func (s *Store) learn(before, now *refs.View, appended []appendedEntry) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.known == nil || s.known.stamp.Number != before.Number || now.Number != before.Number+1 {
+		return
+	}
+	for _, f := range appended {
+		s.known.add(f.id, f.e, f.header)
+	}
+	s.known.stamp = index.Stamp{Number: now.Number, Digest: now.Digest}
+}
+
+// appendedEntry is an entry and its header.
+type appendedEntry struct {
+	id     format.ID
+	e      *format.Entry
+	header []byte
 }
 
 // addEntries adds what was appended after old up to tip. A rewind goes back; it is the one new entry of its operation.
@@ -213,7 +244,7 @@ func (s *Store) saveLinks(l *links) {
 // dropPacked takes out the sources that packs know themselves.
 func (s *Store) dropPacked(l *links) {
 	for key, ids := range l.source {
-		packed, err := s.Objects.BySource(key)
+		packed, err := s.Objects.MaybeBySource(key)
 		if err != nil {
 			return
 		}

@@ -16,6 +16,7 @@ type writer struct {
 	line   *lineage
 	batch  map[[16]byte][]imported // sources of this batch, which nothing else knows yet
 	fresh  bool                    // the packs were listed under this lock
+	done   []appendedEntry
 }
 
 // imported is an entry that a source was written to.
@@ -162,6 +163,7 @@ func (w *writer) put(m *Message, e *format.Entry) (Appended, error) {
 		return Appended{}, fmt.Errorf("%w: %w", ErrInput, err)
 	}
 	id := w.add(raw)
+	w.done = append(w.done, appendedEntry{id, e, raw.Header})
 	w.moveTo(id, e, m)
 	if key, ok := format.SourceKey(raw.Header); ok {
 		w.batch[key] = append(w.batch[key], imported{id: id, amends: e.Amends, digest: e.Source.Digest})

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"time"
 
 	"github.com/gemini-ctx/ctx/format"
@@ -79,9 +80,9 @@ type collector struct {
 	inv    *inventory
 	graph  *graph
 	order  []uint32 // what is reachable, as it was met
-	stay   map[format.ID]bool
 	toPack []uint32
 	away   []*packPlace // packs that the new one replaces
+	moves  int          // counts what was marked, so that it shows when something was
 	fresh  format.ID    // the new pack; zero for none
 }
 
@@ -90,7 +91,9 @@ const (
 	reached mark = 1 << iota // refs or the log lead to it
 	spared                   // something that stays for its age leads to it
 	young                    // it is in a place that is younger than the grace period
-	dealt                    // it was put in order for removal
+	packed                   // it is in a pack that stays
+	taken                    // it goes into the new pack
+	visited                  // it has its place in the order of removal
 )
 
 // manyPacks is how many packs make gc --auto work: a look-up asks each of them, and 50 indexes are still quick.
@@ -106,7 +109,7 @@ func autoDue(s *session.Store) (bool, error) {
 	}
 	n := 0
 	for _, xx := range []string{"17", "5c", "a3", "e8"} {
-		files, err := os.ReadDir(s.Dir + "/objects/" + xx)
+		files, err := os.ReadDir(filepath.Join(s.Dir, "objects", xx))
 		if err != nil && !errors.Is(err, os.ErrNotExist) {
 			return false, err
 		}
@@ -201,7 +204,11 @@ func (c *collector) roots() ([]root, error) {
 
 // markRoots marks what is reachable. Whatever of it cannot be read ends the run.
 func (c *collector) markRoots(roots []root) error {
-	w := walk{graph: c.graph, mark: reached, visit: func(i uint32) { c.order = append(c.order, i) }}
+	w := walk{graph: c.graph, mark: reached}
+	w.visit = func(i uint32) {
+		c.moves++
+		c.order = append(c.order, i)
+	}
 	w.lack = func(from uint32, l link, why error) error {
 		if l.id.IsZero() {
 			return fmt.Errorf("object %v: %w", c.graph.objects[from].id, why)
@@ -252,7 +259,7 @@ func (c *collector) markYoung() error {
 
 // spare keeps an object that nothing names, with all that it stands on.
 func (c *collector) spare(i uint32) error {
-	w := walk{graph: c.graph, mark: spared}
+	w := walk{graph: c.graph, mark: spared, stop: reached, visit: func(uint32) { c.moves++ }}
 	return w.from(i)
 }
 

@@ -3,6 +3,7 @@ package upkeep
 import (
 	"context"
 	"errors"
+	"maps"
 	"strings"
 
 	"github.com/gemini-ctx/ctx/format"
@@ -25,11 +26,7 @@ func (c *collector) dropLog(ctx context.Context) error {
 		}
 		applyRefs(running, r.Op)
 		if r.Op.Verb == refs.VerbCheckpoint {
-			c.dropTo, segment, names = r.Op.Number, r.Segment, nil
-			names = make(map[string]format.Value, len(running))
-			for name, v := range running {
-				names[name] = v
-			}
+			c.dropTo, segment, names = r.Op.Number, r.Segment, maps.Clone(running)
 		}
 		return true
 	})

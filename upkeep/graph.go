@@ -169,6 +169,7 @@ func (g *graph) parentsOf(i uint32) []edge {
 type walk struct {
 	*graph
 	mark  mark
+	stop  mark                                       // what has one of these has all below it dealt with
 	visit func(i uint32)                             // told of each object once; nil for nobody
 	lack  func(from uint32, l link, why error) error // told of what cannot be read: l is zero for from itself; nil to pass it over
 }
@@ -179,7 +180,7 @@ func (w *walk) from(i uint32) error {
 	for len(stack) > 0 {
 		top := stack[len(stack)-1]
 		stack = stack[:len(stack)-1]
-		if w.marks[top]&w.mark != 0 {
+		if w.marks[top]&(w.mark|w.stop) != 0 {
 			continue
 		}
 		w.marks[top] |= w.mark

@@ -2,6 +2,7 @@ package upkeep
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/gemini-ctx/ctx/format"
 )
@@ -196,4 +197,10 @@ func parseEpoch(header []byte) (parsed, error) {
 		}
 	}
 	return p, nil
+}
+
+// sortedIDs puts ids in order, in place.
+func sortedIDs(ids []format.ID) []format.ID {
+	slices.SortFunc(ids, format.ID.Compare)
+	return ids
 }

@@ -36,7 +36,7 @@ type app struct {
 // run executes one command line and returns its exit code. It may be called any number of times in a process.
 func run(c context.Context, w world, args []string) int {
 	a := &app{world: w, out: newOutput(w.stdout)}
-	root := newRoot(a)
+	root := newRoot(a, args)
 	root.SetArgs(args)
 	cmd, err := root.ExecuteContextC(c)
 	for _, o := range a.opened {
@@ -91,6 +91,7 @@ func (a *app) env() repo.Env {
 
 // openStore finds and opens the store; run closes it.
 func (a *app) openStore() (*session.Store, error) {
+	a.watchInterrupts()
 	r, err := repo.Open(a.env())
 	if err != nil {
 		return nil, err
@@ -99,6 +100,12 @@ func (a *app) openStore() (*session.Store, error) {
 	s := session.New(r)
 	s.Warn = a.warn
 	return s, nil
+}
+
+func (a *app) watchInterrupts() {
+	if a.watch != nil {
+		a.watch()
+	}
 }
 
 // openView is openStore, and the refs as they are now.

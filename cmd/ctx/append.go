@@ -204,6 +204,10 @@ func partsOf(text string) (json.RawMessage, error) {
 	return readParts(value)
 }
 
+// graduatedAtOnce is how many messages a bulk append moves on into clusters before it ends, a second's work. More are left to a command of
+// their own: whoever pours in a million messages is not kept waiting for it.
+const graduatedAtOnce = 16384
+
 // runBulk appends a message a line.
 func (o *appendOptions) runBulk(c context.Context, a *app, file string) error {
 	for _, name := range []string{"role", "message", "file", "parts", "author", "time", "source", "invocation", "expect", "note"} {
@@ -229,7 +233,10 @@ func (o *appendOptions) runBulk(c context.Context, a *app, file string) error {
 	if err != nil {
 		return err
 	}
-	if b.report.added+b.report.amended > 0 {
+	switch n := b.report.added; {
+	case n > graduatedAtOnce:
+		a.say("ctx: append: what is older than the window waits to graduate: `ctx graduate` or `ctx compact` does it")
+	case n > 0:
 		if _, err := s.Graduate(c, name, o.branch); err != nil {
 			return err
 		}

@@ -2,21 +2,90 @@ package main
 
 import "github.com/spf13/cobra"
 
-// conversationCommands are about what was said.
-func conversationCommands(a *app) []*cobra.Command {
-	return []*cobra.Command{
-		newStatusCmd(a), newAppendCmd(a), newLogCmd(a), newShowCmd(a), newRenderCmd(a), newRewindCmd(a), newUndoCmd(a), newRedoCmd(a), newSessionCmd(a),
+// The groups of commands, as `ctx help` shows them.
+const (
+	groupStore        = "store"
+	groupConversation = "conversation"
+	groupForest       = "forest"
+	groupPlumbing     = "plumbing"
+	groupOther        = "other"
+)
+
+func groups() []*cobra.Group {
+	return []*cobra.Group{
+		{ID: groupStore, Title: "The store:"},
+		{ID: groupConversation, Title: "Conversations:"},
+		{ID: groupForest, Title: "Clusters and summaries:"},
+		{ID: groupPlumbing, Title: "For scripts:"},
+		{ID: groupOther, Title: "Other:"},
 	}
 }
 
-// forestCommands are about clusters and their summaries.
-func forestCommands(a *app) []*cobra.Command {
-	return []*cobra.Command{
-		newGraduateCmd(a), newCompactCmd(a), newForestCmd(a), newExpandCmd(a), newProvenanceCmd(a),
+// entry is a command that is made when it is needed: to make all of them takes longer than many of them run.
+type entry struct {
+	name  string
+	group string
+	make  func(*app) *cobra.Command
+}
+
+// commands lists every command but help.
+func commands() []entry {
+	return []entry{
+		{"init", groupStore, newInitCmd},
+		{"status", groupStore, newStatusCmd},
+		{"config", groupStore, newConfigCmd},
+		{"gc", groupStore, newGCCmd},
+		{"fsck", groupStore, newFsckCmd},
+		{"rebuild", groupStore, newRebuildCmd},
+		{"count-objects", groupStore, newCountObjectsCmd},
+		{"destroy", groupStore, newDestroyCmd},
+
+		{"append", groupConversation, newAppendCmd},
+		{"log", groupConversation, newLogCmd},
+		{"show", groupConversation, newShowCmd},
+		{"render", groupConversation, newRenderCmd},
+		{"rewind", groupConversation, newRewindCmd},
+		{"undo", groupConversation, newUndoCmd},
+		{"redo", groupConversation, newRedoCmd},
+		{"session", groupConversation, newSessionCmd},
+		{"import", groupConversation, newImportCmd},
+
+		{"graduate", groupForest, newGraduateCmd},
+		{"compact", groupForest, newCompactCmd},
+		{"forest", groupForest, newForestCmd},
+		{"expand", groupForest, newExpandCmd},
+		{"provenance", groupForest, newProvenanceCmd},
+
+		{"hash-object", groupPlumbing, newHashObjectCmd},
+		{"cat-file", groupPlumbing, newCatFileCmd},
+		{"rev-parse", groupPlumbing, newRevParseCmd},
+		{"show-ref", groupPlumbing, newShowRefCmd},
+		{"for-each-ref", groupPlumbing, newForEachRefCmd},
+		{"update-ref", groupPlumbing, newUpdateRefCmd},
+		{"reflog", groupPlumbing, newReflogCmd},
+		{"op", groupPlumbing, newOpCmd},
+
+		{"completion", groupOther, newCompletionCmd},
+		{"version", groupOther, newVersionCmd},
 	}
 }
 
-// agentCommands are about agents and their transcripts, and the demonstration.
-func agentCommands(a *app) []*cobra.Command {
-	return []*cobra.Command{newImportCmd(a)}
+// addCommands makes the command that a line begins with, or all of them where it begins with something else: help, completion and
+// suggestions need all.
+func addCommands(a *app, root *cobra.Command, args []string) {
+	add := func(e entry) {
+		cmd := e.make(a)
+		cmd.GroupID = e.group
+		root.AddCommand(cmd)
+	}
+	for _, e := range commands() {
+		if len(args) > 0 && e.name == args[0] {
+			add(e)
+			return
+		}
+	}
+	for _, e := range commands() {
+		add(e)
+	}
+	root.AddCommand(helpTopics()...)
 }

@@ -78,10 +78,19 @@ func TestHelp(t *testing.T) {
 	})
 }
 
+// TestCommandNames holds the list of commands to their own names: a line is taken by the first word.
+func TestCommandNames(t *testing.T) {
+	for _, e := range commands() {
+		if cmd := e.make(&app{}); cmd.Name() != e.name {
+			t.Errorf("the command listed as %q is called %q", e.name, cmd.Name())
+		}
+	}
+}
+
 // docTree is the command tree outside any world.
 func docTree() *cobra.Command {
 	w := world{getenv: func(string) string { return "" }, stdout: &bytes.Buffer{}, stderr: &bytes.Buffer{}, stdin: strings.NewReader("")}
-	root := newRoot(&app{world: w, out: newOutput(w.stdout)})
+	root := newRoot(&app{world: w, out: newOutput(w.stdout)}, nil)
 	root.SetContext(context.Background())
 	root.InitDefaultHelpCmd()
 	return root

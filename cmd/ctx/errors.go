@@ -17,6 +17,7 @@ import (
 	"github.com/gemini-ctx/ctx/refs"
 	"github.com/gemini-ctx/ctx/repo"
 	"github.com/gemini-ctx/ctx/session"
+	"github.com/gemini-ctx/ctx/upkeep"
 )
 
 // The exit codes. Scripts rely on them; exitCodes says what each means.
@@ -188,6 +189,8 @@ func inStore(err error) (problem, bool) {
 		return problem{Code: exitStale, Kind: "refused"}, true
 	case errors.Is(err, session.ErrStale), errors.As(err, &stale):
 		return problem{Code: exitStale, Kind: "stale", Hint: "look at it again (`ctx log`, `ctx op log`), then repeat"}, true
+	case errors.Is(err, upkeep.ErrForgot):
+		return problem{Code: exitStale, Kind: "stale", Hint: "run it again"}, true
 	case errors.As(err, &key):
 		return problem{Code: exitCorrupt, Kind: "corrupt", Hint: "put the key back from a copy; the store can be read without it, not written"}, true
 	case isCorrupt(err):
@@ -202,7 +205,8 @@ func isCorrupt(err error) bool {
 	var object *objects.CorruptError
 	var ref *refs.CorruptError
 	var file *repo.CorruptError
-	return errors.As(err, &object) || errors.As(err, &ref) || errors.As(err, &file)
+	var forest *upkeep.DiffersError
+	return errors.As(err, &object) || errors.As(err, &ref) || errors.As(err, &file) || errors.As(err, &forest)
 }
 
 // named knows errors about what somebody gave a name.

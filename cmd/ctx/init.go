@@ -18,6 +18,7 @@ path. A store that is there already stays as it is; one whose making was cut sho
 		Example: "  ctx init\n  ctx init ~/src/parcels",
 		Args:    between(0, 1),
 		RunE: func(_ *cobra.Command, args []string) error {
+			a.watchInterrupts()
 			r, created, err := repo.Init(a.env(), a.project(args))
 			if err != nil {
 				return err

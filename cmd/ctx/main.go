@@ -7,27 +7,34 @@ import (
 	"crypto/rand"
 	"os"
 	"os/signal"
+	"sync"
 	"syscall"
 	"time"
 )
 
 func main() {
-	c, stop := interruptContext()
-	code := run(c, fromOS(c), os.Args[1:])
-	stop()
-	os.Exit(code)
+	c, watch := interrupts()
+	os.Exit(run(c, fromOS(c, watch), os.Args[1:]))
 }
 
-// interruptContext returns a context that ends with the first Ctrl-C, or the like. The second one ends the process at once. SIGPIPE is
-// left alone: it ends the process quietly when nobody reads any more.
-func interruptContext() (context.Context, context.CancelFunc) {
-	c, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	context.AfterFunc(c, stop)
-	return c, stop
+// interrupts returns a context, and what has it end with the first Ctrl-C or the like; the second one ends the process at once. Until
+// watch is called, which is before a store is opened, the first one does: there is nothing to tidy up, and commands that need no
+// store start sooner. SIGPIPE is left alone: it ends the process quietly when nobody reads any more.
+func interrupts() (c context.Context, watch func()) {
+	c, cancel := context.WithCancel(context.Background())
+	return c, sync.OnceFunc(func() {
+		got := make(chan os.Signal, 1)
+		signal.Notify(got, os.Interrupt, syscall.SIGTERM)
+		go func() {
+			<-got
+			signal.Stop(got)
+			cancel()
+		}()
+	})
 }
 
 // fromOS is the world of a real process. Reading its standard input ends when c does.
-func fromOS(c context.Context) world {
+func fromOS(c context.Context, watch func()) world {
 	dir, err := os.Getwd()
 	if err != nil {
 		dir = "" // found out about when a store is looked for
@@ -41,6 +48,7 @@ func fromOS(c context.Context) world {
 		host = ""
 	}
 	return world{
+		watch:    watch,
 		stdin:    interruptible(c, os.Stdin),
 		stdout:   os.Stdout,
 		stderr:   os.Stderr,

@@ -4,17 +4,8 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// The groups of commands, as `ctx help` shows them.
-const (
-	groupStore        = "store"
-	groupConversation = "conversation"
-	groupForest       = "forest"
-	groupPlumbing     = "plumbing"
-	groupOther        = "other"
-)
-
-// newRoot returns the whole command tree.
-func newRoot(a *app) *cobra.Command {
+// newRoot returns the command tree, or as much of it as the command line args needs; all of it for no args.
+func newRoot(a *app, args []string) *cobra.Command {
 	var showVersion bool
 	root := &cobra.Command{
 		Use:                   "ctx",
@@ -48,12 +39,9 @@ messages it stands for.`,
 	root.CompletionOptions.DisableDefaultCmd = true
 	root.Flags().BoolVar(&showVersion, "version", false, "print the version")
 	addGlobalFlags(a, root)
-	addGroup(root, groupStore, "The store:", storeCommands(a))
-	addGroup(root, groupConversation, "Conversations:", conversationCommands(a))
-	addGroup(root, groupForest, "Clusters and summaries:", forestCommands(a))
-	addGroup(root, groupPlumbing, "For scripts:", plumbingCommands(a))
-	addGroup(root, groupOther, "Other:", otherCommands(a, root))
-	root.AddCommand(helpTopics()...)
+	root.AddGroup(groups()...)
+	root.SetHelpCommand(newHelpCmd(a))
+	addCommands(a, root, args)
 	markRunning(a, root)
 	return root
 }
@@ -66,32 +54,6 @@ func addGlobalFlags(a *app, root *cobra.Command) {
 	f.BoolVar(&a.json, "json", false, "print JSON: one document, or a line for each item of a list")
 	f.BoolVarP(&a.nul, "null", "z", false, "end each item of a list with a zero byte instead of a newline")
 	f.BoolVarP(&a.quiet, "quiet", "q", false, "say nothing on standard error but errors")
-}
-
-func addGroup(root *cobra.Command, id, title string, commands []*cobra.Command) {
-	root.AddGroup(&cobra.Group{ID: id, Title: title})
-	for _, c := range commands {
-		c.GroupID = id
-	}
-	root.AddCommand(commands...)
-}
-
-func storeCommands(a *app) []*cobra.Command {
-	return []*cobra.Command{newInitCmd(a), newConfigCmd(a)}
-}
-
-func plumbingCommands(a *app) []*cobra.Command {
-	return []*cobra.Command{
-		newHashObjectCmd(a), newCatFileCmd(a), newRevParseCmd(a), newShowRefCmd(a), newForEachRefCmd(a), newUpdateRefCmd(a),
-		newReflogCmd(a), newOpCmd(a),
-	}
-}
-
-// otherCommands has those of the program itself. root is the tree that help and completion speak about.
-func otherCommands(a *app, root *cobra.Command) []*cobra.Command {
-	help := newHelpCmd(a)
-	root.SetHelpCommand(help)
-	return append(agentCommands(a), newCompletionCmd(a), newVersionCmd(a))
 }
 
 // markRunning has every command note that its line was understood: errors before that are the caller's.

@@ -21,10 +21,8 @@ import (
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){
 		"ctx": func() {
-			c, stop := interruptContext()
-			code := run(c, fixed(fromOS(c)), os.Args[1:])
-			stop()
-			os.Exit(code)
+			c, watch := interrupts()
+			os.Exit(run(c, fixed(fromOS(c, watch)), os.Args[1:]))
 		},
 	})
 }

@@ -1,0 +1,79 @@
+package upkeep
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/objects"
+	"github.com/gemini-ctx/ctx/session"
+)
+
+// Counts is how much of everything a store has. Sizes are bytes of files.
+type Counts struct {
+	Loose         int
+	LooseBytes    int64
+	Packs         int
+	PackedObjects int // an object in two packs counts twice
+	PackBytes     int64
+	Refs          int
+	Operation     uint64 // the number of the newest one
+	Since         int    // operations after the checkpoint, which every reader reads
+	LogBytes      int64  // of the kept segments
+	CacheBytes    int64
+	Absent        int // bodies that were forgotten
+}
+
+// Count looks at names, sizes and pack indexes; it reads no object. What is written meanwhile may be counted or not.
+func Count(s *session.Store) (Counts, error) {
+	var c Counts
+	err := s.Objects.Each(func(i objects.Info) error {
+		if !i.Loose {
+			return errEnough
+		}
+		c.Loose++
+		c.LooseBytes += i.Size
+		return nil
+	})
+	if err != nil && !errors.Is(err, errEnough) {
+		return c, err
+	}
+	packs, err := s.Objects.Packs()
+	if err != nil {
+		return c, err
+	}
+	for _, p := range packs {
+		c.Packs++
+		c.PackedObjects += p.Objects
+		c.PackBytes += p.Size
+	}
+	view, err := s.Refs.Read()
+	if err != nil {
+		return c, err
+	}
+	c.Refs, c.Operation, c.Since = len(view.Names("")), view.Number, len(view.Since)
+	if c.LogBytes, err = sizeOf(filepath.Join(s.Dir, "refs"), "log-"); err != nil {
+		return c, err
+	}
+	if c.CacheBytes, err = sizeOf(filepath.Join(s.Dir, "cache"), ""); err != nil {
+		return c, err
+	}
+	return c, eachAbsent(s, func(format.ID, string) error { c.Absent++; return nil })
+}
+
+// sizeOf adds up the files in a directory whose names begin with prefix.
+func sizeOf(dir, prefix string) (n int64, err error) {
+	files, err := os.ReadDir(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return 0, nil
+	}
+	for _, f := range files {
+		if info, err := f.Info(); err == nil && info.Mode().IsRegular() && strings.HasPrefix(f.Name(), prefix) {
+			n += info.Size()
+		}
+	}
+	return n, err
+}

@@ -1,0 +1,133 @@
+package upkeep
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/gemini-ctx/ctx/forest"
+	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/refs"
+	"github.com/gemini-ctx/ctx/session"
+)
+
+// checkForests replays the log and compares: with the forests that records name and that are still there, with what summaries and tombstones
+// say of the runs they stand for, and at the end with what sessions hold.
+func (f *checker) checkForests() {
+	if !f.logOK || f.graph == nil {
+		return
+	}
+	r, err := newReplay(f.s, f.base)
+	if err != nil {
+		f.fault("forest", "refs/base", "", err.Error())
+		return
+	}
+	r.differs = func(subject, why string) { f.fault("forest", subject, "", why) }
+	r.wanted = func(id format.ID) bool {
+		_, there := f.graph.find(id)
+		return there
+	}
+	for _, name := range sortedNames(f.base) {
+		f.checkBaseCovers(r, name)
+	}
+	if !f.replay(r) {
+		return
+	}
+	if st := r.states[session.MainForest]; st != nil {
+		f.markMembers(st, r)
+	}
+	f.checkMembers()
+}
+
+// replay follows the log to the operation that the refs were read at.
+func (f *checker) replay(r *replay) bool {
+	var failed error
+	err := f.s.Refs.Forward(func(rec refs.Record) bool {
+		if rec.Op.Number > f.number {
+			return false
+		}
+		failed = r.record(rec.Op)
+		if rec.Op.Number%1024 == 0 {
+			f.o.Progress.tell(int(rec.Op.Number), int(f.number), "replaying")
+		}
+		return failed == nil && f.ctx.Err() == nil
+	})
+	if err := errors.Join(failed, err); err != nil {
+		f.fault("forest", "log", "", err.Error())
+		return false
+	}
+	return f.ctx.Err() == nil
+}
+
+// checkBaseCovers checks the covers that no kept record settles.
+func (f *checker) checkBaseCovers(r *replay, ref string) {
+	if refKind(ref) != forestKind {
+		return
+	}
+	st := r.states[ref[len(forestsPrefix):]]
+	for _, c := range st.Live() {
+		members, err := st.Members(c)
+		for _, v := range c.Covers {
+			if err == nil {
+				err = r.cover(v.Summary, members, v, nil)
+			}
+		}
+		if err != nil {
+			f.fault("forest", ref, "", err.Error())
+		}
+	}
+}
+
+// markMembers marks the entries of all clusters, live and evicted.
+func (f *checker) markMembers(st *forest.State, r *replay) {
+	mark := func(ids []format.ID) {
+		for _, id := range ids {
+			i, err := f.graph.meet(id)
+			if err != nil {
+				continue // told where links are followed
+			}
+			if f.graph.marks[i]&member != 0 {
+				f.graph.marks[i] |= twice
+			}
+			f.graph.marks[i] |= member
+		}
+	}
+	for _, c := range st.Live() {
+		members, err := st.Members(c)
+		if err != nil {
+			f.fault("forest", fmt.Sprintf("cluster %d", c.Number), "", err.Error())
+		}
+		mark(members)
+	}
+	evicted, err := st.Evicted()
+	if err != nil {
+		f.fault("forest", "tombstones", "", err.Error())
+	}
+	for _, e := range evicted {
+		stone, err := r.Tombstone(e.Tombstone)
+		if err == nil {
+			err = forest.Walk(r, stone.Node, func(_ format.ID, entries []format.ID) { mark(entries) })
+		}
+		if err != nil {
+			f.fault("forest", fmt.Sprintf("cluster %d", e.Cluster), "", err.Error())
+		}
+	}
+}
+
+// checkMembers holds that every message up to its branch's frontier is a member once, and nothing else is. What a branch has only
+// through a join may be a member or not: it is its own branch's to say.
+func (f *checker) checkMembers() {
+	for i, m := range f.graph.marks {
+		id := f.graph.objects[i].id.String()
+		switch {
+		case m&due != 0 && m&member == 0:
+			f.fault("forest", id, "", fmt.Sprintf("message %d is up to its branch's frontier, and in no cluster", f.graph.objects[i].seq))
+		case m&member == 0:
+		case m&twice != 0:
+			f.fault("forest", id, "", "entry is a member more than once")
+		case m&inBranch == 0:
+			f.fault("forest", id, "", "member without session: no branch stands on the entry")
+		case m&onFirst != 0 && m&due == 0:
+			f.fault("forest", id, "", "entry is a member, and no message up to its branch's frontier")
+		}
+	}
+}

@@ -1,0 +1,132 @@
+package upkeep
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/refs"
+)
+
+// checkLog reads the log from its beginning, collects what it names, and compares the refs that come out with those that readers see.
+func (f *checker) checkLog() {
+	view, viewErr := f.s.Refs.Read()
+	if viewErr != nil {
+		f.logFault(viewErr)
+	} else {
+		f.refs, f.number = view.All(), view.Number
+		if view.Torn > 0 {
+			f.note("a torn tail of %d bytes; the next writer puts it aside", view.Torn)
+		}
+	}
+	base, err := f.s.Refs.Base()
+	if err != nil {
+		f.logFault(err)
+		return
+	}
+	f.base = refsOf(base)
+	running := refsOf(base)
+	reachedNumber := base.Number
+	err = f.s.Refs.Forward(func(r refs.Record) bool {
+		if viewErr == nil && r.Op.Number > f.number {
+			return false
+		}
+		for _, u := range r.Op.Refs {
+			if running[u.Name] != u.Old {
+				f.fault("log", fmt.Sprintf("operation %d", r.Op.Number), "", fmt.Sprintf("moves ref %q from a value that it did not have", u.Name))
+			}
+		}
+		applyRefs(running, r.Op)
+		f.roots = append(f.roots, rootsOfRecord(r.Op)...)
+		f.report.Operations++
+		reachedNumber = r.Op.Number
+		return f.ctx.Err() == nil
+	})
+	if err != nil {
+		f.logFault(err)
+		return
+	}
+	f.logOK = true
+	if viewErr != nil {
+		f.refs, f.number = running, reachedNumber // the log alone tells them
+		return
+	}
+	f.compareRefs(reachedNumber, running)
+}
+
+// compareRefs holds the checkpoint against the log.
+func (f *checker) compareRefs(number uint64, running map[string]format.Value) {
+	if number != f.number {
+		f.fault("log", fmt.Sprintf("operation %d", f.number), "", fmt.Sprintf("the checkpoint covers it, the log ends with operation %d", number))
+		f.logOK = false
+		return
+	}
+	for _, name := range sortedNames(f.refs) {
+		if f.refs[name] != running[name] {
+			f.fault("ref", name, "", "the checkpoint has another value than the log")
+		}
+	}
+	for _, name := range sortedNames(running) {
+		if _, ok := f.refs[name]; !ok {
+			f.fault("ref", name, "", "the checkpoint does not have it, the log does")
+		}
+	}
+}
+
+func (f *checker) logFault(err error) {
+	var corrupt *refs.CorruptError
+	if errors.As(err, &corrupt) {
+		f.fault("log", "refs", corrupt.Path, err.Error())
+		return
+	}
+	f.fault("log", "refs", "", err.Error())
+}
+
+// checkSessions holds each branch's value against its entries, and marks them for the comparison with the forest.
+func (f *checker) checkSessions() {
+	if f.refs == nil || f.graph == nil {
+		return
+	}
+	for _, name := range sortedNames(f.refs) {
+		v := f.refs[name]
+		if v.Kind != format.SessionValue || !strings.HasPrefix(name, sessionsPrefix) {
+			continue
+		}
+		tip, err := f.graph.meet(v.ID)
+		if err != nil || f.graph.objects[tip].kind != entryKind {
+			continue // it is missing, or of another kind: told where links are followed
+		}
+		if seq := f.graph.objects[tip].seq; v.Through > v.Frontier || v.Frontier > seq {
+			f.fault("session", name, "", fmt.Sprintf("through %d, frontier %d and tip %d are not in order", v.Through, v.Frontier, seq))
+		}
+		f.markBranch(tip, v.Frontier)
+	}
+}
+
+// markBranch marks what a branch has: along first parents, and everywhere.
+func (f *checker) markBranch(tip uint32, frontier uint64) {
+	g := f.graph
+	for i := tip; ; {
+		if g.objects[i].message && g.objects[i].seq <= frontier {
+			g.marks[i] |= due
+		}
+		g.marks[i] |= onFirst
+		up := g.parentsOf(i)
+		if len(up) == 0 {
+			break
+		}
+		i = up[0].to()
+	}
+	for stack := []uint32{tip}; len(stack) > 0; {
+		i := stack[len(stack)-1]
+		stack = stack[:len(stack)-1]
+		if g.marks[i]&inBranch != 0 {
+			continue
+		}
+		g.marks[i] |= inBranch
+		for _, e := range g.parentsOf(i) {
+			stack = append(stack, e.to())
+		}
+	}
+}

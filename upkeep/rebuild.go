@@ -1,0 +1,217 @@
+package upkeep
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/refs"
+	"github.com/gemini-ctx/ctx/session"
+)
+
+// RebuildOptions are for Rebuild.
+type RebuildOptions struct {
+	DryRun   bool // compare and count, and change nothing
+	Progress Progress
+}
+
+// RebuildReport is what Rebuild found and made.
+type RebuildReport struct {
+	Forest     format.ID // the shared forest, as its ref names it; zero where none was written yet
+	Operations int       // replayed
+	Objects    int       // that were missing and were made again
+	Indexes    int       // of packs, that were missing or bad and were made again
+	Same       bool      // the replay gave every forest that refs name
+}
+
+// DiffersError says that the log's decisions do not give the forest that it names: it or what it names is damaged, or a build that was
+// wrong wrote it.
+type DiffersError struct {
+	Subject string
+	Why     string
+}
+
+func (e *DiffersError) Error() string { return fmt.Sprintf("replay differs: %s: %s", e.Subject, e.Why) }
+
+// Rebuild makes all derived data again, from entries, summaries, tombstones and the log: pack indexes, then the nodes, pages and forests
+// that refs, kept summaries and kept tombstones name, as far as they are missing; and it empties the cache. It replays decisions and
+// scores nothing, so the same history gives the same ids. Errors: *DiffersError, and then nothing of the forest was made; an error
+// for what cannot be had again, with what could be made in place. After a crash it can run again.
+func Rebuild(ctx context.Context, s *session.Store, o RebuildOptions) (RebuildReport, error) {
+	b := &builder{s: s, o: o, queued: map[format.ID]bool{}}
+	err := b.indexes()
+	if err == nil {
+		err = b.forests(ctx)
+	}
+	if err == nil && !o.DryRun {
+		err = b.clearCache()
+	}
+	if err != nil {
+		return b.report, fmt.Errorf("cannot rebuild: %w", err)
+	}
+	return b.report, nil
+}
+
+type builder struct {
+	s      *session.Store
+	o      RebuildOptions
+	report RebuildReport
+	queue  []format.Raw
+	queued map[format.ID]bool
+	differ error
+}
+
+// indexes makes the indexes of packs again that are missing or cannot be read. Whether a good one fits its pack is for fsck.
+func (b *builder) indexes() error {
+	packs, err := packNames(b.s, ".pack")
+	if err != nil {
+		return err
+	}
+	var errs []error
+	for _, id := range packs {
+		if _, err := readPack(b.s, id); err == nil {
+			continue
+		}
+		b.report.Indexes++
+		if !b.o.DryRun {
+			errs = append(errs, b.s.Objects.Reindex(id))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// forests replays the log and stores what is missing.
+func (b *builder) forests(ctx context.Context) error {
+	view, err := b.s.Refs.Read()
+	if err != nil {
+		return err
+	}
+	base, err := b.s.Refs.Base()
+	if err != nil {
+		return err
+	}
+	b.report.Forest = view.Get(forestsPrefix + session.MainForest).ID
+	wanted, given := wantedForests(view), map[format.ID]bool{}
+	r, err := newReplay(b.s, refsOf(base))
+	if err != nil {
+		return err
+	}
+	r.wanted = func(id format.ID) bool { return wanted[id] }
+	r.wrote = func(f *format.Forest, id format.ID) error {
+		given[id] = true
+		raws, err := r.below(f, false)
+		if err != nil {
+			return err
+		}
+		return b.add(raws)
+	}
+	r.need = b.add
+	r.differs = func(subject, why string) {
+		if b.differ == nil {
+			b.differ = &DiffersError{Subject: subject, Why: why}
+		}
+	}
+	b.report.Operations, err = b.replay(ctx, r, view.Number)
+	switch {
+	case err != nil:
+		return err
+	case b.differ != nil:
+		return b.differ
+	}
+	b.report.Same = true
+	if err := b.flush(); err != nil {
+		return err
+	}
+	return b.unmade(wanted, given)
+}
+
+// wantedForests are those that refs name: the newest ones, and the pins.
+func wantedForests(view *refs.View) map[format.ID]bool {
+	wanted := map[format.ID]bool{}
+	for _, r := range rootsOfRefs(view.All()) {
+		if r.want == forestKind {
+			wanted[r.id] = true
+		}
+	}
+	return wanted
+}
+
+func (b *builder) replay(ctx context.Context, r *replay, last uint64) (n int, err error) {
+	scan := b.s.Refs.Forward(func(rec refs.Record) bool {
+		if rec.Op.Number > last {
+			return false // what came since is the next one's
+		}
+		if err = errors.Join(r.record(rec.Op), ctx.Err()); err != nil {
+			return false
+		}
+		if n++; n%1024 == 0 {
+			b.o.Progress.tell(int(rec.Op.Number), int(last), "replaying")
+		}
+		return true
+	})
+	return n, errors.Join(err, scan)
+}
+
+// add queues those of some objects that are missing or cannot be read. Until the replay has shown itself right nothing is written; the
+// queue holds what was lost, and of that headers alone.
+func (b *builder) add(raws []format.Raw) error {
+	for _, raw := range raws {
+		id := raw.ID()
+		if b.queued[id] {
+			continue
+		}
+		b.queued[id] = true
+		if _, err := b.s.Objects.Header(id); err != nil {
+			b.queue = append(b.queue, raw)
+		}
+	}
+	return nil
+}
+
+func (b *builder) flush() error {
+	b.report.Objects = len(b.queue)
+	if b.o.DryRun || len(b.queue) == 0 {
+		return nil
+	}
+	return b.s.Objects.Put(b.queue...)
+}
+
+// unmade says what refs name that is older than the kept log and not there: nothing can make it again.
+func (b *builder) unmade(wanted, given map[format.ID]bool) error {
+	var old []format.ID
+	for id := range wanted {
+		if !given[id] {
+			old = append(old, id)
+		}
+	}
+	missing, err := b.s.Objects.HasAll(sortedIDs(old))
+	if err != nil {
+		return err
+	}
+	if len(missing) > 0 {
+		return fmt.Errorf("forest %v is older than the kept log, and missing", missing[0])
+	}
+	return nil
+}
+
+// clearCache removes every file of the cache. A reader that has one open goes on with it; the next one makes it again.
+func (b *builder) clearCache() error {
+	dir := filepath.Join(b.s.Dir, "cache")
+	files, err := os.ReadDir(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	for _, f := range files {
+		if err := removeAll(b.s.FS, filepath.Join(dir, f.Name())); err != nil {
+			return err
+		}
+	}
+	return nil
+}
