@@ -11,9 +11,9 @@ import (
 	"github.com/gemini-ctx/ctx/lock"
 )
 
-// looseMost is the largest batch that is written as loose files. A loose file costs some 0.2 ms to make and sync, a pack three
+// LooseMost is the largest batch that is written as loose files. A loose file costs some 0.2 ms to make and sync, a pack three
 // syncs whatever it holds.
-const looseMost = 64
+const LooseMost = 64
 
 // Put stores objects. Each is checked first, and nothing is written if one fails: a header that is none, a body that does not
 // match, a body that is missing without a record in absent/, a forgotten body that would come back (*GoneError).
@@ -36,7 +36,7 @@ func (s *Store) Put(raws ...format.Raw) error {
 			ids, unique = append(ids, id), append(unique, r)
 		}
 	}
-	if len(ids) > looseMost {
+	if len(ids) > LooseMost {
 		_, err := s.writePack(func(w *packWriter) error {
 			for i, id := range ids {
 				if err := w.add(id, unique[i]); err != nil {

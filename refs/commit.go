@@ -134,13 +134,21 @@ func (db *DB) checkObjects(op *format.Operation, present map[format.ID]bool) err
 		}
 	}
 	for _, u := range op.Refs {
-		want(u.New.ID)
-		want(u.New.Pin)
+		// What the ref named before is there, or was damaged long ago.
+		if u.New.ID != u.Old.ID {
+			want(u.New.ID)
+		}
+		if u.New.Pin != u.Old.Pin {
+			want(u.New.Pin)
+		}
 	}
 	for _, f := range op.Forests {
 		for _, d := range f.Decisions {
 			want(d.ID)
 		}
+	}
+	if len(ids) == 0 {
+		return nil
 	}
 	missing, err := db.Objects.HasAll(ids)
 	if err != nil {

@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/objects"
 	"github.com/gemini-ctx/ctx/sanitize"
 )
 
@@ -181,6 +182,12 @@ func (t *tx) appendAll(session, branch string, batch []Message, o AppendOptions)
 		return done, nil // everything was known
 	}
 	before := t.view
+	if len(w.done) > objects.LooseMost {
+		// Learning now is cheap, and reading many entries again later is not.
+		if _, err := t.links(before); err != nil {
+			return nil, err
+		}
+	}
 	if err := t.finish(h, old, o); err != nil {
 		return nil, err
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/index"
+	"github.com/gemini-ctx/ctx/objects"
 	"github.com/gemini-ctx/ctx/refs"
 )
 
@@ -91,17 +92,24 @@ func (s *Store) catchUp(l *links, view *refs.View) error {
 	return nil
 }
 
-// learn adds what this process has just committed, without reading it again. before is the operation before it.
+// learn adds what this process has just committed, without reading it again; before is the view that it was committed on. The sources of a batch
+// that went into a pack are in the pack's index.
 func (s *Store) learn(before, now *refs.View, appended []appendedEntry) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.known == nil || s.known.stamp.Number != before.Number || now.Number != before.Number+1 {
 		return
 	}
+	packed := len(appended) > objects.LooseMost
 	for _, f := range appended {
-		s.known.add(f.id, f.e, f.header)
+		if !packed || f.e.Kind == format.KindAmend {
+			s.known.add(f.id, f.e, f.header)
+		}
 	}
 	s.known.stamp = index.Stamp{Number: now.Number, Digest: now.Digest}
+	if packed {
+		s.saveLinks(s.known)
+	}
 }
 
 // appendedEntry is an entry and its header.

@@ -30,7 +30,7 @@ func (s *Store) UpdateRef(ctx context.Context, name string, id format.ID, expect
 	return s.locked(ctx, func(t *tx) error {
 		old := t.view.Get(name)
 		if expect != nil && *expect != old.ID {
-			return fmt.Errorf("%w: %s is %s, not %s", ErrStale, name, tipOf(old), tipOf(format.Value{Kind: format.ObjectValue, ID: *expect}))
+			return fmt.Errorf("%w: %s names %s; %s was expected", ErrStale, name, orNothing(old.ID), orNothing(*expect))
 		}
 		want := format.Value{}
 		if !id.IsZero() {
@@ -44,6 +44,13 @@ func (s *Store) UpdateRef(ctx context.Context, name string, id format.ID, expect
 		}
 		return t.commit(&format.Operation{Verb: "update-ref", Refs: []format.RefUpdate{{Name: name, Old: old, New: want}}})
 	})
+}
+
+func orNothing(id format.ID) string {
+	if id.IsZero() {
+		return "nothing"
+	}
+	return id.String()
 }
 
 func checkUserRef(name string) error {

@@ -33,11 +33,14 @@ type BundleReport struct {
 // first, objects after, and objects only ever move to where they are read later, so all that the refs name is in the copy; what is written
 // meanwhile may be in it or not. The file is synced and read again before it counts as done; after an error or a crash there is none.
 func Bundle(ctx context.Context, s *session.Store, file string, progress Progress) (BundleReport, error) {
-	if _, err := os.Lstat(file); !errors.Is(err, fs.ErrNotExist) {
-		return BundleReport{}, errors.Join(fmt.Errorf("cannot bundle into %q: %w", file, fs.ErrExist), err)
+	_, err := os.Lstat(file)
+	if err == nil {
+		err = fs.ErrExist
+	}
+	if !errors.Is(err, fs.ErrNotExist) {
+		return BundleReport{}, fmt.Errorf("cannot bundle into %q: %w", file, err)
 	}
 	var report BundleReport
-	var err error
 	for range 4 {
 		// gc can drop the beginning of the log while it is copied.
 		if report, err = writeBundle(ctx, s, file, progress); !errors.Is(err, errLogMoved) {

@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/gemini-ctx/ctx/format"
-	"github.com/gemini-ctx/ctx/objects"
 	"github.com/gemini-ctx/ctx/session"
 )
 
@@ -30,15 +29,11 @@ type Counts struct {
 // Count looks at names, sizes and pack indexes; it reads no object. What is written meanwhile may be counted or not.
 func Count(s *session.Store) (Counts, error) {
 	var c Counts
-	err := s.Objects.Each(func(i objects.Info) error {
-		if !i.Loose {
-			return errEnough
-		}
+	err := eachLoose(s, func(l loosePlace) {
 		c.Loose++
-		c.LooseBytes += i.Size
-		return nil
+		c.LooseBytes += l.size
 	})
-	if err != nil && !errors.Is(err, errEnough) {
+	if err != nil {
 		return c, err
 	}
 	packs, err := s.Objects.Packs()

@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/gemini-ctx/ctx/format"
-	"github.com/gemini-ctx/ctx/objects"
 	"github.com/gemini-ctx/ctx/session"
 )
 
@@ -41,22 +40,15 @@ type packPlace struct {
 	bodyless []format.ID // those without a body in this pack
 }
 
-var errEnough = errors.New("enough")
-
 // takeInventory lists the loose objects and then the packs, so that what is packed meanwhile is met. bad is told of a pack whose index
 // cannot be read; its error ends the listing, nil goes on without that pack.
 func takeInventory(s *session.Store, bad func(path string, err error) error) (*inventory, error) {
 	inv := &inventory{}
-	err := s.Objects.Each(func(i objects.Info) error {
-		if !i.Loose {
-			return errEnough
-		}
-		inv.loose = append(inv.loose, loosePlace{id: i.ID, path: i.Path, time: i.ModTime, size: i.Size})
-		inv.ids = append(inv.ids, i.ID)
-		return nil
+	err := eachLoose(s, func(l loosePlace) {
+		inv.loose = append(inv.loose, l)
+		inv.ids = append(inv.ids, l.id)
 	})
-	var corrupt *objects.CorruptError
-	if err != nil && !errors.Is(err, errEnough) && !errors.As(err, &corrupt) {
+	if err != nil {
 		return nil, err
 	}
 	names, err := packNames(s, ".idx")
@@ -80,6 +72,36 @@ func takeInventory(s *session.Store, bad func(path string, err error) error) (*i
 	slices.SortFunc(inv.ids, format.ID.Compare)
 	inv.ids = slices.Compact(inv.ids)
 	return inv, nil
+}
+
+// eachLoose calls each for the loose objects in the order of their ids, and looks at no pack.
+func eachLoose(s *session.Store, each func(loosePlace)) error {
+	for i := range 256 {
+		xx := hexByte(i)
+		dir := filepath.Join(s.Dir, "objects", xx)
+		files, err := os.ReadDir(dir)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return fmt.Errorf("cannot list objects: %w", err)
+		}
+		for _, f := range files {
+			id, err := format.ParseID(xx + f.Name())
+			if err != nil {
+				continue
+			}
+			info, err := f.Info()
+			if errors.Is(err, fs.ErrNotExist) {
+				continue
+			}
+			if err != nil {
+				return fmt.Errorf("cannot list objects: %w", err)
+			}
+			each(loosePlace{id: id, path: filepath.Join(dir, f.Name()), time: info.ModTime(), size: info.Size()})
+		}
+	}
+	return nil
 }
 
 func packDir(s *session.Store) string { return filepath.Join(s.Dir, "objects", "pack") }
@@ -168,14 +190,7 @@ func (inv *inventory) size() (n int64) {
 // objectBytes is how many bytes the objects of a store take now.
 func objectBytes(s *session.Store) (int64, error) {
 	n := int64(0)
-	err := s.Objects.Each(func(i objects.Info) error {
-		if !i.Loose {
-			return errEnough
-		}
-		n += i.Size
-		return nil
-	})
-	if err != nil && !errors.Is(err, errEnough) {
+	if err := eachLoose(s, func(l loosePlace) { n += l.size }); err != nil {
 		return 0, err
 	}
 	packs, err := s.Objects.Packs()

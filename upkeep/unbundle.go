@@ -28,7 +28,8 @@ func (e *DamagedError) Error() string {
 // with the same id and key. env is as for repo.Open; what it says of where a store is plays no part.
 //
 // Errors: fs.ErrExist where there is a store, or anything in its place; repo.ErrHome for the home directory; *DamagedError;
-// *format.VersionError. After an error or a crash there is no store, and at most a directory beside its place, which the next one clears.
+// *format.VersionError. After an error there is no store, after a crash at most a directory beside its place, which
+// gc clears away once there is one.
 func Unbundle(ctx context.Context, env repo.Env, file, project string) (BundleReport, error) {
 	report, err := unbundle(ctx, env, file, project)
 	if err != nil {
@@ -45,7 +46,7 @@ func unbundle(ctx context.Context, env repo.Env, file, project string) (report B
 	if err := env.FS.MkdirAll(agent); err != nil {
 		return report, err
 	}
-	aside := filepath.Join(agent, asidePrefix+"unbundle")
+	aside := filepath.Join(agent, fmt.Sprintf("%sunbundle-%d", asidePrefix, env.Owner.PID))
 	if err := removeTree(env.FS, aside); err != nil {
 		return report, err
 	}

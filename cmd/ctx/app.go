@@ -85,6 +85,7 @@ func (a *app) env() repo.Env {
 		Overrides:  a.overrides,
 		Now:        a.now,
 		Random:     a.random,
+		FS:         a.fs,
 		Owner:      lock.Owner{PID: a.pid, Host: a.host, Command: a.command},
 	}
 }
@@ -129,6 +130,9 @@ func sessionOr(view *refs.View, named string) (string, error) {
 // resolve finds the object that a revision from the command line names. A full id of nothing is session.ErrNotFound, so that it is
 // told from an object that the store should have. The node of a cluster need not be written yet: its id follows from the log.
 func resolve(s *session.Store, view *refs.View, rev string) (format.ID, error) {
+	if rev == "" {
+		return format.ID{}, notFound("an empty name")
+	}
 	id, err := s.Resolve(view, rev)
 	if err != nil || id.String() != rev {
 		return id, err

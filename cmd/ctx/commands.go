@@ -38,6 +38,7 @@ func commands() []entry {
 		{"fsck", groupStore, newFsckCmd},
 		{"rebuild", groupStore, newRebuildCmd},
 		{"count-objects", groupStore, newCountObjectsCmd},
+		{"bundle", groupStore, newBundleCmd},
 		{"destroy", groupStore, newDestroyCmd},
 
 		{"append", groupConversation, newAppendCmd},
@@ -65,6 +66,7 @@ func commands() []entry {
 		{"reflog", groupPlumbing, newReflogCmd},
 		{"op", groupPlumbing, newOpCmd},
 
+		{"demo", groupOther, newDemoCmd},
 		{"completion", groupOther, newCompletionCmd},
 		{"version", groupOther, newVersionCmd},
 	}

@@ -82,7 +82,7 @@ func (a *app) report(c context.Context, cmd *cobra.Command, args []string, err e
 	case errors.Is(err, syscall.EPIPE):
 		return exitFailed // whoever was to read it has gone
 	case c.Err() != nil && errors.Is(err, c.Err()):
-		err = withHint(context.Canceled, "")
+		err = context.Canceled
 	}
 	p := explain(err)
 	if !a.running && p.Code == exitFailed {
@@ -127,6 +127,9 @@ func usageHint(cmd *cobra.Command) string {
 func explain(err error) problem {
 	p := classify(err)
 	p.Message = oneLine(err.Error())
+	if p.Code == exitInterrupted {
+		p.Message = "interrupted"
+	}
 	var own *hinted
 	if errors.As(err, &own) {
 		p.Hint = own.hint
@@ -149,7 +152,7 @@ func outside(err error) (problem, bool) {
 	switch {
 	case errors.Is(err, context.Canceled):
 		return problem{Code: exitInterrupted, Kind: "interrupted"}, true
-	case errors.As(err, &usage), errors.Is(err, session.ErrInput):
+	case errors.As(err, &usage):
 		return problem{Code: exitUsage, Kind: "usage"}, true
 	}
 	return problem{}, false
@@ -206,14 +209,17 @@ func isCorrupt(err error) bool {
 	var ref *refs.CorruptError
 	var file *repo.CorruptError
 	var forest *upkeep.DiffersError
-	return errors.As(err, &object) || errors.As(err, &ref) || errors.As(err, &file) || errors.As(err, &forest)
+	var bundle *upkeep.DamagedError
+	return errors.As(err, &object) || errors.As(err, &ref) || errors.As(err, &file) || errors.As(err, &forest) || errors.As(err, &bundle)
 }
 
-// named knows errors about what somebody gave a name.
+// named knows errors about what somebody gave, or gave a name.
 func named(err error) (problem, bool) {
 	var gone *objects.GoneError
 	var ambiguous *session.AmbiguousError
 	switch {
+	case errors.Is(err, session.ErrInput):
+		return problem{Code: exitUsage, Kind: "usage"}, true
 	case errors.As(err, &gone), errors.Is(err, session.ErrGone):
 		return problem{Code: exitGone, Kind: "gone", Hint: "`ctx cat-file -p ID` shows what is left of it"}, true
 	case errors.As(err, &ambiguous):
@@ -233,6 +239,8 @@ func onDisk(err error) (problem, bool) {
 	switch {
 	case errors.Is(err, syscall.ENOSPC):
 		p.Hint = "the disk is full; nothing that was recorded before is lost"
+	case errors.Is(err, fs.ErrExist):
+		p.Hint = "what is there is left alone: choose another place, or take it away"
 	case errors.Is(err, syscall.EROFS), errors.Is(err, fs.ErrPermission):
 		p.Hint = "the place must be writable by you"
 	default:

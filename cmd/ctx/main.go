@@ -18,7 +18,7 @@ func main() {
 }
 
 // interrupts returns a context, and what has it end with the first Ctrl-C or the like; the second one ends the process at once. Until
-// watch is called, which is before a store is opened, the first one does: there is nothing to tidy up, and commands that need no
+// watch is called, which is before a store is opened or input is waited for, the first one does: there is nothing to tidy up, and commands that need no
 // store start sooner. SIGPIPE is left alone: it ends the process quietly when nobody reads any more.
 func interrupts() (c context.Context, watch func()) {
 	c, cancel := context.WithCancel(context.Background())
@@ -49,7 +49,7 @@ func fromOS(c context.Context, watch func()) world {
 	}
 	return world{
 		watch:    watch,
-		stdin:    interruptible(c, os.Stdin),
+		stdin:    interruptible(c, watch, os.Stdin),
 		stdout:   os.Stdout,
 		stderr:   os.Stderr,
 		inTerm:   func() bool { return isTerminal(os.Stdin) },

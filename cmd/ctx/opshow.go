@@ -40,6 +40,9 @@ func opShow(a *app, number uint64) error {
 	if number == 0 {
 		number = view.Number
 	}
+	if number == 0 {
+		return notFound("no operation yet")
+	}
 	var found *refs.Record
 	err = s.Refs.Backward(view, func(r refs.Record) bool {
 		if r.Op.Number == number {

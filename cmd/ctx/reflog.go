@@ -1,6 +1,8 @@
 package main
 
 import (
+	"cmp"
+
 	"github.com/spf13/cobra"
 
 	"github.com/gemini-ctx/ctx/format"
@@ -23,11 +25,7 @@ REF it is the session that HEAD names. A ref that was taken away can still be as
 			if limit < 0 {
 				return usagef("bad number of moves: %d", limit)
 			}
-			name := "@"
-			if len(args) > 0 {
-				name = args[0]
-			}
-			return reflog(a, name, limit)
+			return reflog(a, append(args, "@")[0], limit)
 		},
 	}
 	cmd.Flags().IntVarP(&limit, "number", "n", 0, "show the newest `N` moves; 0 for all")
@@ -54,10 +52,12 @@ func reflog(a *app, name string, limit int) error {
 	if err != nil {
 		return err
 	}
-	full := refNamed(view, name)
-	if full == "" {
-		full = name
+	if name == "@" {
+		if name, err = session.HEAD(view); err != nil {
+			return err
+		}
 	}
+	full := cmp.Or(refNamed(view, name), name)
 	moves, err := movesOf(s, view, full, limit)
 	if err != nil {
 		return err

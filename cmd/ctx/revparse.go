@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -12,7 +13,7 @@ func newRevParseCmd(a *app) *cobra.Command {
 		Use:   "rev-parse [--short] REV... | --store-dir",
 		Short: "Print the ids that revisions name",
 		Long: long(`Prints the full id of the object that each revision names, a line each. For a range A..B it prints the id of B and then,
-after a ^, that of A.`, exitNoStore, exitCorrupt, exitNotFound),
+after a ^, that of A; a side that is left out is @.`, exitNoStore, exitCorrupt, exitNotFound),
 		Example: "  ctx rev-parse @~3\n  ctx rev-parse --short work/main",
 		Args: func(cmd *cobra.Command, args []string) error {
 			if storeDir {
@@ -82,10 +83,10 @@ func revParse(a *app, args []string, shorten bool) error {
 			}
 			continue
 		}
-		if err := show(to, ""); err != nil {
+		if err := show(cmp.Or(to, "@"), ""); err != nil {
 			return err
 		}
-		if err := show(from, "^"); err != nil {
+		if err := show(cmp.Or(from, "@"), "^"); err != nil {
 			return err
 		}
 	}

@@ -3,8 +3,8 @@ package main
 import (
 	"context"
 	"crypto/sha256"
-	"encoding/binary"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"os/exec"
@@ -15,6 +15,8 @@ import (
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/gemini-ctx/ctx/lock"
 )
 
 // TestMain lets the test binary be ctx, for scripts: with a clock and random bytes that come out the same in every run.
@@ -56,7 +58,7 @@ type hashStream struct {
 
 func (h *hashStream) Read(p []byte) (int, error) {
 	if len(h.left) == 0 {
-		sum := sha256.Sum256(binary.BigEndian.AppendUint64(nil, h.n))
+		sum := sha256.Sum256(strconv.AppendUint(nil, h.n, 10))
 		h.n++
 		h.left = sum[:]
 	}
@@ -95,12 +97,15 @@ func TestScripts(t *testing.T) {
 			return false, errors.New("unknown condition")
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"exits": cmdExits,
-			"setid": cmdSetid,
-			"bytes": cmdBytes,
-			"flip":  cmdFlip,
-			"cut":   cmdCut,
-			"fill":  cmdFill,
+			"exits":   cmdExits,
+			"setid":   cmdSetid,
+			"bytes":   cmdBytes,
+			"flip":    cmdFlip,
+			"cut":     cmdCut,
+			"fill":    cmdFill,
+			"lines":   cmdLines,
+			"clash":   cmdClash,
+			"rmindex": cmdRmindex,
 		},
 	})
 }
@@ -145,7 +150,8 @@ func cmdBytes(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(text), 0o600))
 }
 
-// cmdFlip is `flip FILE OFFSET`: flips a bit of the byte there, counted from the end where negative. FILE may be a pattern for one file.
+// cmdFlip is `flip FILE OFFSET`: flips a bit of the byte there, counted from the end where negative. FILE may be a
+// pattern for one file, or the id of a loose object.
 func cmdFlip(ts *testscript.TestScript, neg bool, args []string) {
 	path, at := fileAndNumber(ts, neg, args, "flip FILE OFFSET")
 	b, err := os.ReadFile(path)
@@ -175,11 +181,57 @@ func cmdFill(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(strings.Repeat("x", n)), 0o600))
 }
 
+// cmdLines is `lines FILE N`: writes N messages for append --jsonl.
+func cmdLines(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: lines FILE N")
+	}
+	n, err := strconv.Atoi(args[1])
+	ts.Check(err)
+	var b strings.Builder
+	for i := range n {
+		fmt.Fprintf(&b, "{\"role\":\"user\",\"text\":\"message %d\"}\n", i)
+	}
+	ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(b.String()), 0o600))
+}
+
+// cmdClash is `clash NAME`: four digits that two of the ids in the last command's output begin with become $NAME.
+func cmdClash(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: clash NAME")
+	}
+	seen := map[string]bool{}
+	for _, id := range strings.Fields(ts.ReadFile("stdout")) {
+		if len(id) == 64 && seen[id[:4]] {
+			ts.Setenv(args[0], id[:4])
+			return
+		}
+		seen[id[:min(4, len(id))]] = true
+	}
+	ts.Fatalf("no two ids begin alike")
+}
+
+// cmdRmindex is `rmindex`: removes the indexes of all packs.
+func cmdRmindex(ts *testscript.TestScript, neg bool, args []string) {
+	found, err := filepath.Glob(ts.MkAbs(".gemini/context/objects/pack/*.idx"))
+	ts.Check(err)
+	if neg || len(args) > 0 || len(found) == 0 {
+		ts.Fatalf("usage: rmindex, where there is a pack")
+	}
+	for _, path := range found {
+		ts.Check(os.Remove(path))
+	}
+}
+
 func fileAndNumber(ts *testscript.TestScript, neg bool, args []string, usage string) (string, int) {
 	if neg || len(args) != 2 {
 		ts.Fatalf("usage: %s", usage)
 	}
-	found, err := filepath.Glob(ts.MkAbs(args[0]))
+	name := args[0]
+	if len(name) == 64 { // the id of a loose object
+		name = filepath.Join(".gemini", "context", "objects", name[:2], name[2:])
+	}
+	found, err := filepath.Glob(ts.MkAbs(name))
 	ts.Check(err)
 	if len(found) != 1 {
 		ts.Fatalf("%s is %d files", args[0], len(found))
@@ -189,12 +241,29 @@ func fileAndNumber(ts *testscript.TestScript, neg bool, args []string, usage str
 	return found[0], n
 }
 
-// runIn executes one command line in this process, in a directory of its own, and returns its exit code and what it printed.
+// testWorld is a world without a terminal, a home or an environment.
+func testWorld(dir, stdin string) world {
+	return world{stdin: strings.NewReader(stdin), stdout: io.Discard, stderr: io.Discard, dir: dir, getenv: func(string) string { return "" },
+		now: scriptStart, random: &hashStream{}, host: "host", pid: 1}
+}
+
+// runIn executes one command line in this process, and returns its exit code and what it printed.
 func runIn(t *testing.T, dir, stdin string, args ...string) (code int, stdout, stderr string) {
 	t.Helper()
+	return runWorld(testWorld(dir, stdin), args)
+}
+
+// runWith is runIn with durable calls that a test has a hand in.
+func runWith(t *testing.T, fs *lock.FS, dir string, args ...string) (code int, stdout, stderr string) {
+	t.Helper()
+	w := testWorld(dir, "")
+	w.fs = fs
+	return runWorld(w, args)
+}
+
+func runWorld(w world, args []string) (code int, stdout, stderr string) {
 	var out, errs strings.Builder
-	w := world{stdin: strings.NewReader(stdin), stdout: &out, stderr: &errs, dir: dir, getenv: func(string) string { return "" },
-		now: scriptStart, random: &hashStream{}, host: "host", pid: 1}
+	w.stdout, w.stderr = &out, &errs
 	code = run(context.Background(), w, args)
 	return code, out.String(), errs.String()
 }

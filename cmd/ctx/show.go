@@ -28,7 +28,7 @@ version of it is there; a line then says so. Of an entry that was forgotten the 
 				return err
 			}
 			for _, rev := range args {
-				id, err := s.Resolve(view, rev)
+				id, err := resolve(s, view, rev)
 				if err == nil {
 					err = show(a, s, view, id)
 				}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/gemini-ctx/ctx/refs"
 	"github.com/gemini-ctx/ctx/session"
+	"github.com/gemini-ctx/ctx/session/window"
 )
 
 func newStatusCmd(a *app) *cobra.Command {
@@ -105,7 +106,7 @@ func printStatus(a *app, d statusDoc) {
 	number := func(n uint64) string { return strconv.FormatUint(n, 10) }
 	for _, b := range d.Branches {
 		a.line("  %s: %s; the first %s are rendered as clusters, %s word for word", b.Branch, plural(int(b.Seq), "message", "messages"), number(b.Through), number(b.Tail))
-		if b.Lag > 0 {
+		if b.Lag > window.MaxPiece { // an exchange that is not over yet waits for its end
 			a.line("  %s: %s left the window and wait to graduate: `ctx graduate`", b.Branch, plural(int(b.Lag), "message", "messages"))
 		}
 	}

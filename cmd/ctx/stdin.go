@@ -6,23 +6,24 @@ import (
 	"os"
 )
 
-// interruptible returns a reader of f that gives the error of c once c is done, also while a read waits for a person or a pipe.
-// A regular file never makes anybody wait and is read as it is.
-func interruptible(c context.Context, f *os.File) io.Reader {
+// interruptible returns a reader of f that gives the error of c once c is done, also while a read waits for a person or a pipe. It
+// calls watch before it waits for the first time. A regular file never makes anybody wait and is read as it is.
+func interruptible(c context.Context, watch func(), f *os.File) io.Reader {
 	if info, err := f.Stat(); err == nil && info.Mode().IsRegular() {
 		return f
 	}
-	return &waitingReader{c: c, from: f}
+	return &waitingReader{c: c, watch: watch, from: f}
 }
 
 // waitingReader reads ahead in a goroutine, which begins at the first Read: a command that does not read takes nothing from its
 // standard input.
 type waitingReader struct {
-	c    context.Context
-	from io.Reader
-	got  chan chunk
-	left []byte
-	err  error
+	c     context.Context
+	watch func()
+	from  io.Reader
+	got   chan chunk
+	left  []byte
+	err   error
 }
 
 type chunk struct {
@@ -36,6 +37,7 @@ const readSize = 64 << 10
 // Read implements io.Reader.
 func (r *waitingReader) Read(p []byte) (int, error) {
 	if r.got == nil {
+		r.watch()
 		r.got = make(chan chunk)
 		go r.readAhead()
 	}

@@ -5,6 +5,8 @@ import (
 	"os"
 	"path/filepath"
 	"time"
+
+	"github.com/gemini-ctx/ctx/lock"
 )
 
 // world is everything outside the process that a command may touch, besides the store. Tests and the demonstration make their own.
@@ -23,6 +25,7 @@ type world struct {
 	getenv   func(string) string
 	now      func() time.Time
 	random   io.Reader
+	fs       *lock.FS // makes the durable calls; nil for the real thing
 }
 
 // userConfig is where the user's own settings are: CTX_USER_CONFIG, else ctx/config.toml in the user's configuration directory.

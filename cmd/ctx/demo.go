@@ -1,0 +1,147 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	_ "embed"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+)
+
+//go:embed demo/conversation.jsonl
+var demoConversation []byte
+
+func newDemoCmd(a *app) *cobra.Command {
+	var keep bool
+	cmd := &cobra.Command{
+		Use:   "demo",
+		Short: "Show what ctx does, on a made-up conversation",
+		Long: long(`Makes a store in a temporary directory, puts a conversation of several interleaved topics into it, moves it into clusters, renders the
+small context that is left of it, and expands a summary to the exact messages it stands for. Each command is printed before it is
+run. At the end every message is compared with the original, byte for byte. The directory is removed, unless --keep is given.`),
+		Example: "  ctx demo\n  ctx demo --keep",
+		Args:    between(0, 0),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return runDemo(cmd.Context(), a, keep)
+		},
+	}
+	cmd.Flags().BoolVar(&keep, "keep", false, "keep the directory, to look around in it")
+	return cmd
+}
+
+func runDemo(c context.Context, a *app, keep bool) (err error) {
+	dir, err := os.MkdirTemp("", "ctx-demo-")
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if keep {
+			a.printf("\nThe store is kept in %s\n", dir)
+		} else if gone := os.RemoveAll(dir); err == nil {
+			err = gone
+		}
+	}()
+	d := &demo{a: a, c: c, dir: filepath.Join(dir, "project"), home: filepath.Join(dir, "home")}
+	for _, dir := range []string{d.dir, d.home} {
+		if err := os.Mkdir(dir, 0o700); err != nil {
+			return err
+		}
+	}
+	if err := os.WriteFile(filepath.Join(d.dir, "conversation.jsonl"), demoConversation, 0o600); err != nil {
+		return err
+	}
+	return d.play()
+}
+
+// demo runs commands in a directory of its own, as a shell would, and shows them.
+type demo struct {
+	a         *app
+	c         context.Context
+	dir, home string
+}
+
+// play is the demonstration, from the first command to the last.
+func (d *demo) play() error {
+	d.tell("A store for a project. Everything that was said in it goes under .gemini/context.")
+	if _, err := d.show(2, "init"); err != nil {
+		return err
+	}
+	d.tell("A conversation of %d messages comes in, a line each; its ids come out when they are on the disk.", bytes.Count(demoConversation, []byte("\n")))
+	ids, err := d.show(3, "append", "-s", "work", "--jsonl", "conversation.jsonl")
+	if err != nil {
+		return err
+	}
+	d.tell("What left the window of the newest messages has joined clusters, a topic each.")
+	if _, err := d.show(10, "status"); err != nil {
+		return err
+	}
+	d.tell("Compacting summarises the clusters. The oldest above ten become tombstones of one line.")
+	if _, err := d.show(5, "compact", "-s", "work"); err != nil {
+		return err
+	}
+	if _, err := d.show(20, "forest"); err != nil {
+		return err
+	}
+	if err := d.sizes(); err != nil {
+		return err
+	}
+	if err := d.oneCluster(); err != nil {
+		return err
+	}
+	return d.verify(strings.Fields(ids))
+}
+
+func (d *demo) tell(text string, args ...any) {
+	d.a.printf("\n# %s\n", fmt.Sprintf(text, args...))
+}
+
+// show prints a command line, runs it, and prints the first lines of what it says; it returns all of it.
+func (d *demo) show(lines int, args ...string) (string, error) {
+	d.a.printf("\n$ ctx %s\n", strings.Join(args, " "))
+	out, err := d.run(args...)
+	if err != nil {
+		return "", err
+	}
+	d.a.printf("%s", shorten(out, lines))
+	return out, d.a.out.Flush()
+}
+
+// run runs a command line without a word about it.
+func (d *demo) run(args ...string) (string, error) {
+	var out, said bytes.Buffer
+	w := world{
+		stdin: strings.NewReader(""), stdout: &out, stderr: &said, dir: d.dir, home: d.home, host: d.a.host, pid: d.a.pid,
+		getenv: func(string) string { return "" }, now: d.a.now, random: d.a.random,
+	}
+	if code := run(d.c, w, args); code != exitDone {
+		if d.c.Err() != nil {
+			return "", d.c.Err()
+		}
+		return "", fmt.Errorf("ctx %s ended with %d: %s", strings.Join(args, " "), code, oneLine(said.String()))
+	}
+	return out.String(), nil
+}
+
+// shownWidth is how much of a line the demonstration shows.
+const shownWidth = 118
+
+// shorten keeps the first lines of a text, and of each its beginning.
+func shorten(text string, lines int) string {
+	var b strings.Builder
+	all := strings.Split(strings.TrimRight(text, "\n"), "\n")
+	for i, line := range all {
+		if i == lines {
+			fmt.Fprintf(&b, "  … %s more\n", plural(len(all)-lines, "line", "lines"))
+			break
+		}
+		if r := []rune(line); len(r) > shownWidth {
+			line = string(r[:shownWidth]) + "…"
+		}
+		b.WriteString(line + "\n")
+	}
+	return b.String()
+}

@@ -1,0 +1,158 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/gemini-ctx/ctx/forest/summarize"
+	"github.com/gemini-ctx/ctx/sanitize"
+)
+
+// sizes says how much smaller the rendered context is than the conversation.
+func (d *demo) sizes() error {
+	history, err := d.run("log", "-s", "work", "--json")
+	if err != nil {
+		return err
+	}
+	whole := 0
+	err = eachEntry(history, func(e entryDoc) error {
+		whole += summarize.Tokens(*e.Text)
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	d.tell("This is what a model is given now: clusters, tombstones, and the newest messages word for word.")
+	out, err := d.show(14, "render", "-s", "work")
+	if err != nil {
+		return err
+	}
+	d.compare("rendered", summarize.Tokens(out), whole)
+	d.tell("Smaller still, within a budget of tokens that is never passed.")
+	if out, err = d.show(5, "render", "-s", "work", "--budget", "2000"); err != nil {
+		return err
+	}
+	d.compare("with --budget 2000", summarize.Tokens(out), whole)
+	return nil
+}
+
+func (d *demo) compare(what string, tokens, whole int) {
+	d.a.printf("\n  the whole conversation: %d tokens; %s: %d, %.1f times smaller\n", whole, what, tokens, float64(whole)/float64(max(1, tokens)))
+}
+
+// oneCluster goes from a summary back to its messages.
+func (d *demo) oneCluster() error {
+	clusters, err := d.clusters()
+	if err != nil || len(clusters) == 0 {
+		return err
+	}
+	small := clusters[0]
+	for _, c := range clusters {
+		if c.Members < small.Members {
+			small = c
+		}
+	}
+	d.tell("Any cluster goes back to the exact messages behind its summary.")
+	_, err = d.show(16, "expand", small.ID[:shortLen])
+	return err
+}
+
+func (d *demo) clusters() ([]clusterDoc, error) {
+	out, err := d.run("forest", "--json")
+	if err != nil {
+		return nil, err
+	}
+	var list []clusterDoc
+	for line := range strings.Lines(out) {
+		var c clusterDoc
+		if err := json.Unmarshal([]byte(line), &c); err != nil {
+			return nil, err
+		}
+		list = append(list, c)
+	}
+	return list, nil
+}
+
+// verify expands every cluster, adds the window, and compares every message with the line it came from.
+func (d *demo) verify(ids []string) error {
+	d.tell("Is anything lost? Every cluster and tombstone is expanded, and every message compared with its line.")
+	clusters, err := d.clusters()
+	if err != nil {
+		return err
+	}
+	found := map[string]entryDoc{}
+	for _, c := range clusters {
+		out, err := d.run("expand", "--json", c.ID)
+		if err != nil {
+			return err
+		}
+		err = eachEntry(out, func(e entryDoc) error {
+			if _, twice := found[e.ID]; twice {
+				return fmt.Errorf("message %s is in two clusters", e.ID)
+			}
+			found[e.ID] = e
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	inClusters := len(found)
+	history, err := d.run("log", "-s", "work", "--json")
+	if err != nil {
+		return err
+	}
+	err = eachEntry(history, func(e entryDoc) error {
+		if _, known := found[e.ID]; !known {
+			found[e.ID] = e
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	same := 0
+	lines := bytes.Split(bytes.TrimSpace(demoConversation), []byte("\n"))
+	for i, line := range lines {
+		if i < len(ids) && sameMessage(line, found[ids[i]]) {
+			same++
+		}
+	}
+	d.a.printf("\n  %d of %d messages come back byte for byte: %d from clusters and tombstones, %d from the window\n",
+		same, len(lines), inClusters, len(found)-inClusters)
+	if same != len(lines) || len(found) != len(lines) {
+		return fmt.Errorf("%d of %d messages do not come back as they were", len(lines)-same, len(lines))
+	}
+	return nil
+}
+
+// sameMessage reports whether an entry says what a line says, as sanitising leaves it.
+func sameMessage(line []byte, e entryDoc) bool {
+	r := &jsonlReader{unknown: map[string]int{}}
+	m := r.read(1, line).message
+	if m.Parts != nil {
+		want, _, err := sanitize.JSON(m.Parts)
+		return err == nil && bytes.Equal(want, e.Parts)
+	}
+	want, _, err := sanitize.Text([]byte(m.Text))
+	return err == nil && e.Text != nil && e.Parts == nil && string(want) == *e.Text
+}
+
+// eachEntry reads entries as log and expand print them.
+func eachEntry(lines string, each func(entryDoc) error) error {
+	for line := range strings.Lines(lines) {
+		var e entryDoc
+		if err := json.Unmarshal([]byte(line), &e); err != nil {
+			return err
+		}
+		if e.Text == nil {
+			e.Text = new(string)
+		}
+		if err := each(e); err != nil {
+			return err
+		}
+	}
+	return nil
+}
