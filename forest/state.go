@@ -130,8 +130,12 @@ func Walk(load Loader, id format.ID, visit func(node format.ID, entries []format
 
 // Node returns the id of the node over all members.
 func (s *State) Node(c *Cluster) (format.ID, error) {
-	if c.written > 0 && c.Count() == c.written && !c.loaded {
+	switch {
+	case !c.loaded && c.written > 0 && len(c.members) == 0:
 		return c.node, nil
+	case !c.loaded && c.written > 0:
+		_, root, err := s.grown(c)
+		return root, err
 	}
 	members, err := s.Members(c)
 	if err != nil {

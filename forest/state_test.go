@@ -311,3 +311,47 @@ func TestTombstonePages(t *testing.T) {
 		t.Fatalf("all: %d, %v", len(whole), err)
 	}
 }
+
+// A run that grows at its edge has the tree that the whole run has, and any part of it can be read by its place.
+func TestSpineGrowsTheOneTree(t *testing.T) {
+	r := rand.New(rand.NewPCG(8, 8))
+	for _, start := range []int{1, 255, 256, 257, 700, 65535, 65536, 65537} {
+		store := memory{}
+		run := make([]format.ID, start)
+		for i := range run {
+			run[i] = entryID(i)
+		}
+		h := &history{t: t, store: store}
+		h.putNodes(run)
+		node, err := format.NodeOf(run)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c := &Cluster{node: node, written: uint64(start)}
+		s := New("main", store)
+		for range 6 {
+			for range 1 + r.IntN(200) {
+				run = append(run, entryID(len(run)))
+				c.members = append(c.members, run[len(run)-1])
+			}
+			out := &Written{}
+			if err := s.writeCluster(c, out); err != nil {
+				t.Fatal(err)
+			}
+			store.put(out.Objects...)
+			want, err := format.NodeOf(run)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if c.node != want || c.written != uint64(len(run)) {
+				t.Fatalf("from %d to %d: another tree", start, len(run))
+			}
+			from := r.IntN(len(run))
+			to := from + r.IntN(len(run)-from) + 1
+			got, err := s.Slice(c, uint64(from), uint64(to))
+			if err != nil || !slices.Equal(got, run[from:to]) {
+				t.Fatalf("slice %d to %d of %d: %v", from, to, len(run), err)
+			}
+		}
+	}
+}

@@ -39,6 +39,9 @@ func (s *State) writeCluster(c *Cluster, out *Written) error {
 	if !c.loaded && len(c.members) == 0 {
 		return nil
 	}
+	if !c.loaded && c.written > 0 {
+		return s.lengthen(c, out)
+	}
 	members, err := s.Members(c)
 	if err != nil {
 		return err
@@ -62,6 +65,41 @@ func (s *State) writeCluster(c *Cluster, out *Written) error {
 	}
 	c.written = uint64(len(members))
 	return nil
+}
+
+// lengthen writes a cluster that has only grown since it was written: its right edge.
+func (s *State) lengthen(c *Cluster, out *Written) error {
+	nodes, root, err := s.grown(c)
+	if err != nil {
+		return err
+	}
+	for _, n := range nodes {
+		header, err := n.Encode()
+		if err != nil {
+			return err
+		}
+		out.Objects = append(out.Objects, format.Raw{Header: header})
+	}
+	c.node, c.written, c.members = root, c.Count(), nil
+	return nil
+}
+
+// grown returns the nodes that a cluster's new members make, and the root's id.
+func (s *State) grown(c *Cluster) ([]*format.Node, format.ID, error) {
+	sp, err := spineOf(s.load, c.node)
+	if err != nil {
+		return nil, format.ID{}, err
+	}
+	var nodes []*format.Node
+	for _, m := range c.members {
+		finished, err := sp.add(m)
+		if err != nil {
+			return nil, format.ID{}, err
+		}
+		nodes = append(nodes, finished...)
+	}
+	edge, root, err := sp.top()
+	return append(nodes, edge...), root, err
 }
 
 func (s *State) writeTombs(out *Written) error {

@@ -154,9 +154,23 @@ func (t *tx) saveCandidates() {
 	}
 }
 
-// stampCandidates keeps the candidates good after the forest was written without a new decision.
-func (t *tx) stampCandidates() {
-	if t.cands != nil {
-		t.saveCandidates()
+// carriedCandidates reports whether the candidates are as good after an operation as before it, and only their stamp is not: the forest is written
+// anew, and no member leaves. It has them at hand then.
+func (t *tx) carriedCandidates(op *format.Operation) (bool, error) {
+	if !slices.ContainsFunc(op.Refs, func(u format.RefUpdate) bool { return u.Name == forestRef }) {
+		return false, nil
 	}
+	for _, d := range t.decided {
+		if d.Kind == format.DecideRetract || d.Kind == format.DecideRestore {
+			return false, nil
+		}
+	}
+	if t.cands == nil {
+		c, err := t.cachedCandidates()
+		if err != nil || c == nil {
+			return false, err
+		}
+		t.cands = c
+	}
+	return true, nil
 }

@@ -281,7 +281,6 @@ func (t *tx) finishCompaction(answers []answer, branches []BranchName, done *Com
 		if err := t.commit(op); err != nil {
 			return err
 		}
-		t.stampCandidates()
 	}
 	done.Forest = t.view.Get(forestRef).ID
 	for _, c := range st.Live() {

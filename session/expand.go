@@ -175,12 +175,8 @@ func (s *Store) Clusters(view *refs.View) ([]ClusterInfo, error) {
 	var list []ClusterInfo
 	for _, c := range st.Live() {
 		info := ClusterInfo{Number: c.Number, Count: c.Count(), Covers: c.Covers, Dirty: c.Dirty(), Arrival: c.Arrival}
-		members, err := st.Members(c)
-		if err == nil {
-			info.ID, err = st.Node(c)
-		}
-		if err == nil {
-			info.First, info.Last, err = s.ends(members[0], members[len(members)-1])
+		if info.ID, err = st.Node(c); err == nil {
+			info.First, info.Last, err = s.endsOf(st, c)
 		}
 		if err != nil {
 			return nil, err
@@ -210,18 +206,29 @@ func (s *Store) evictedInfo(e forest.Evicted) (ClusterInfo, error) {
 		ID: stone.Node, Number: e.Cluster, Tombstone: e.Tombstone, Count: stone.Count, Line: line, Arrival: stone.Arrival,
 		Covers: []format.Cover{{Summary: stone.Summary, Count: stone.Count}},
 	}
-	var first, last format.ID
-	err = s.walk(stone.Node, func(id format.ID) error {
-		if first.IsZero() {
-			first = id
-		}
-		last = id
-		return nil
-	})
-	if err == nil {
-		info.First, info.Last, err = s.ends(first, last)
+	first, err := forest.Slice(s.Loader(), stone.Node, 0, 1)
+	if err != nil {
+		return info, err
 	}
+	last, err := forest.Slice(s.Loader(), stone.Node, stone.Count-1, stone.Count)
+	if err != nil {
+		return info, err
+	}
+	info.First, info.Last, err = s.ends(first[0], last[0])
 	return info, err
+}
+
+// endsOf reads a cluster's oldest and newest members.
+func (s *Store) endsOf(st *forest.State, c *forest.Cluster) (*format.Entry, *format.Entry, error) {
+	first, err := st.Slice(c, 0, 1)
+	if err != nil {
+		return nil, nil, err
+	}
+	last, err := st.Slice(c, c.Count()-1, c.Count())
+	if err != nil {
+		return nil, nil, err
+	}
+	return s.ends(first[0], last[0])
 }
 
 func (s *Store) ends(first, last format.ID) (*format.Entry, *format.Entry, error) {

@@ -33,11 +33,11 @@ func (t *tx) leave(v format.Value, tip uint64) (format.Value, error) {
 // freeze gives the members of a cluster that no summary covers an interim one each run, together with the interims beside it: an interim is the last
 // one and an extract of what came since, so that a leave reads what is new and no more.
 func (t *tx) freeze(st *forest.State, c *forest.Cluster) error {
-	members, err := st.Members(c)
-	if err != nil {
-		return err
-	}
 	for _, g := range gaps(c) {
+		members, err := st.Slice(c, g.start, g.end)
+		if err != nil {
+			return err
+		}
 		d, err := t.interim(c.Number, members, g)
 		if err != nil {
 			return err
@@ -78,17 +78,17 @@ func gaps(c *forest.Cluster) []gap {
 	return list
 }
 
-// interim makes the summary of a gap and has it put.
+// interim makes the summary of a gap, whose members are given, and has it put.
 func (t *tx) interim(cluster uint64, members []format.ID, g gap) (format.Decision, error) {
 	sum := &format.Summary{Generation: 1, Interim: true, Summarizer: extractive, Version: extractiveVersion}
 	var list []summarize.Sentence
-	raw := members[g.start:g.end]
+	raw := members
 	if len(g.interims) > 0 {
 		var fresh []format.ID
-		at := g.start
+		at := uint64(0)
 		for _, v := range g.interims {
-			fresh = append(fresh, members[at:v.Offset]...)
-			at = v.Offset + v.Count
+			fresh = append(fresh, members[at:v.Offset-g.start]...)
+			at = v.Offset - g.start + v.Count
 			sentences, generation, err := t.ranked(v.Summary)
 			if err != nil {
 				return format.Decision{}, err
@@ -97,7 +97,7 @@ func (t *tx) interim(cluster uint64, members []format.ID, g gap) (format.Decisio
 			sum.Generation = max(sum.Generation, generation+1)
 			sum.Inputs = append(sum.Inputs, format.Input{Summary: true, ID: v.Summary})
 		}
-		raw = append(fresh, members[at:g.end]...)
+		raw = append(fresh, members[at:]...)
 	}
 	sources, err := t.sources(t.view, raw)
 	if err != nil {
@@ -109,7 +109,7 @@ func (t *tx) interim(cluster uint64, members []format.ID, g gap) (format.Decisio
 		return format.Decision{}, err
 	}
 	sum.Inputs = append(sum.Inputs, format.Input{ID: node})
-	if sum.Node, err = t.addNodes(members[g.start:g.end]); err != nil {
+	if sum.Node, err = t.addNodes(members); err != nil {
 		return format.Decision{}, err
 	}
 	object, err := t.sealSummary(sum, list)

@@ -30,12 +30,8 @@ func (s *Store) RenderInput(v *refs.View, session, branch string) (view.Input, e
 		if err != nil {
 			return in, err
 		}
-		members, err := st.Members(c)
-		if err != nil {
-			return in, err
-		}
-		cluster := view.Cluster{ID: node, Members: len(members)}
-		first, last, err := s.ends(members[0], members[len(members)-1])
+		cluster := view.Cluster{ID: node, Members: int(c.Count())}
+		first, last, err := s.endsOf(st, c)
 		if err != nil {
 			return in, err
 		}

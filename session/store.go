@@ -204,12 +204,19 @@ func (t *tx) commit(op *format.Operation) error {
 	if old := t.view.Get(forestRef); !t.written.IsZero() && old.ID != t.written {
 		op.Refs = append(op.Refs, format.RefUpdate{Name: forestRef, Old: old, New: format.Value{Kind: format.ObjectValue, ID: t.written}})
 	}
+	carried, err := t.carriedCandidates(op)
+	if err != nil {
+		return err
+	}
 	op.Time = t.Now().UTC().Truncate(time.Millisecond)
 	view, err := t.Refs.Commit(t.held, t.view, op, t.present)
 	if err != nil {
 		return err
 	}
 	t.view, t.decided, t.written = view, nil, format.ID{}
+	if carried {
+		t.saveCandidates()
+	}
 	if view.Long() && op.Verb != refs.VerbCheckpoint {
 		if err := t.checkpoint(); err != nil {
 			t.warn(fmt.Errorf("no checkpoint yet: %w", err))
@@ -242,7 +249,6 @@ func (t *tx) checkpoint() error {
 		if err := t.commit(&format.Operation{Verb: refs.VerbCheckpoint}); err != nil {
 			return err
 		}
-		t.stampCandidates()
 	}
 	return t.Refs.Checkpoint(t.held, t.view)
 }

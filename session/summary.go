@@ -53,13 +53,31 @@ func (s *Store) sources(view *refs.View, ids []format.ID) ([]summarize.Source, e
 	return list, nil
 }
 
-// half is the most tokens an extractive summary of sources may have.
+// maxSummary is the most tokens of an extractive summary: more than a rendering of the default size can show of all clusters, and little enough
+// to read ten of them in a few milliseconds.
+const maxSummary = 8000
+
+// shortSource is what may be kept whole: half of a line or two is often nothing, and a cluster that says nothing cannot be told from another.
+const shortSource = 48
+
+// half is the most tokens an extractive summary of sources may have: half of what they have, or all where that is little.
 func half(sources []summarize.Source) int {
 	n := 0
 	for _, s := range sources {
 		n += summarize.Tokens(s.Text)
 	}
-	return max(1, n/2)
+	return min(max(1, n/2, min(n, shortSource)), maxSummary)
+}
+
+// shorten cuts a ranked list that was merged of several to what one summary may have.
+func shorten(list []summarize.Sentence) []summarize.Sentence {
+	used := 0
+	for i, sentence := range list {
+		if used += summarize.Tokens(sentence.Text) + 1; i > 0 && used > maxSummary {
+			return list[:i]
+		}
+	}
+	return list
 }
 
 // merge joins ranked lists into one; a text that both have counts once.
@@ -80,7 +98,7 @@ func merge(a, b []summarize.Sentence) []summarize.Sentence {
 
 // sealSummary builds the object of an extractive summary.
 func (s *Store) sealSummary(sum *format.Summary, list []summarize.Sentence) (format.Raw, error) {
-	return s.seal(summarize.Encode(list), format.MediaExtract, func(b format.Body) ([]byte, error) {
+	return s.seal(summarize.Encode(shorten(list)), format.MediaExtract, func(b format.Body) ([]byte, error) {
 		sum.Body = b
 		return sum.Encode()
 	})

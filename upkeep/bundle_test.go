@@ -23,7 +23,7 @@ import (
 )
 
 func TestBundleAndBack(t *testing.T) {
-	for _, s := range []*session.Store{create(t), grow(t, 31), old(t, 32)} {
+	for _, s := range []*session.Store{create(t), grow(t, 5), old(t, 13)} {
 		dir := tempDir(t)
 		file := filepath.Join(dir, "store.ctx")
 		done := must[BundleReport](t)(Bundle(context.Background(), s, file, nil))
@@ -160,7 +160,7 @@ func with(t testing.TB, s *session.Store, h tar.Header) []byte {
 
 // A bundle is made while others write and collect garbage. Each is a whole store.
 func TestBundleBesideWritersAndGC(t *testing.T) {
-	s := grow(t, 33)
+	s := grow(t, 13)
 	stop := make(chan struct{})
 	var wg sync.WaitGroup
 	errs := make(chan error, 4)

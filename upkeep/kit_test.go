@@ -127,10 +127,8 @@ func live(t testing.TB, s *session.Store, r *rand.Rand, n int) {
 			if err == nil {
 				_, _ = s.Rewind(bg, name, session.MainBranch, target, session.RewindOptions{})
 			}
-		case k == 2:
+		case k == 2 || k == 3:
 			_, _ = s.Undo(bg, name)
-		case k == 3:
-			_, _ = s.Redo(bg, name)
 		case k == 4 && exists:
 			must[session.Graduation](t)(s.Graduate(bg, name, session.MainBranch))
 		case k == 5 && exists && r.IntN(3) == 0:

@@ -34,7 +34,7 @@ func newAppendCmd(a *app) *cobra.Command {
   {"role":"user","text":"…","author":"…","time":"2026-11-21T00:42:09Z","source":"…","invocation":"…"}
 
 A session that does not exist is created. With --jsonl, "parts" (an array of message parts) may stand for "text", everything but the
-role and one of these two may be left out, and the ids are printed, one a line, when their batch is on the disk: after 4,096 lines, 1 MiB,
+role and one of these two may be left out (a message without a time was said now), and the ids are printed, one a line, when their batch is on the disk: after 4,096 lines, 1 MiB,
 the end of the input, or 50 ms without input. A message whose "source" is known in the session is not added again: its old id is
 printed, and where its content has changed it amends the old one. Lines that cannot be used are counted and told.
 
@@ -137,7 +137,7 @@ type appendedDoc struct {
 
 // read makes the message of the flags and the input.
 func (o *appendOptions) read(a *app) (session.Message, error) {
-	m := session.Message{Note: o.note, Role: o.role, Author: o.author, Invocation: o.invocation}
+	m := session.Message{Note: o.note, Role: o.role, Author: o.author, Invocation: o.invocation, Time: a.now()}
 	flags := o.cmd.Flags()
 	switch {
 	case o.role == "":

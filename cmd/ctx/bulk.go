@@ -118,8 +118,12 @@ func (b *bulk) flush(ctx context.Context) error {
 // append appends lines. Where the store refuses what one of them says, the others go in without it.
 func (b *bulk) append(ctx context.Context, lines []jsonlLine) error {
 	messages := make([]session.Message, len(lines))
-	for i := range lines {
-		messages[i] = lines[i].message
+	now := b.a.now()
+	for i, line := range lines {
+		messages[i] = line.message
+		if line.message.Time.IsZero() && !line.badTime {
+			messages[i].Time = now
+		}
 	}
 	done, found, err := b.store.Append(ctx, b.session, b.branch, messages, b.options)
 	refused := errors.Is(err, session.ErrInput) || errors.Is(err, session.ErrStale)

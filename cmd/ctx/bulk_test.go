@@ -1,0 +1,186 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"strings"
+	"testing"
+	"time"
+)
+
+// talker runs ctx with pipes to its standard input and output.
+type talker struct {
+	in   *io.PipeWriter
+	out  *bufio.Scanner
+	errs *strings.Builder
+	code chan int
+}
+
+func talk(c context.Context, dir string, args ...string) *talker {
+	inR, inW := io.Pipe()
+	outR, outW := io.Pipe()
+	t := &talker{in: inW, out: bufio.NewScanner(outR), errs: &strings.Builder{}, code: make(chan int, 1)}
+	w := world{stdin: inR, stdout: outW, stderr: t.errs, dir: dir, getenv: func(string) string { return "" },
+		now: scriptStart, random: &hashStream{}, host: "host", pid: 1}
+	go func() {
+		t.code <- run(c, w, args)
+		outW.Close()
+	}()
+	return t
+}
+
+func mustRun(t *testing.T, dir, stdin string, args ...string) string {
+	t.Helper()
+	code, out, errs := runIn(t, dir, stdin, args...)
+	if code != 0 {
+		t.Fatalf("%v: exit %d: %s", args, code, errs)
+	}
+	return out
+}
+
+// TestBulkAnswers has a program write a line and wait for its id before it writes the next.
+func TestBulkAnswers(t *testing.T) {
+	dir := t.TempDir()
+	mustRun(t, dir, "", "init")
+	p := talk(t.Context(), dir, "append", "-s", "work", "--jsonl")
+	seen := map[string]bool{}
+	for i := range 5 {
+		fmt.Fprintf(p.in, "{\"role\":\"user\",\"text\":\"message %d\"}\n", i)
+		if !p.out.Scan() || len(p.out.Text()) != 64 {
+			t.Fatalf("line %d: answer is %q", i, p.out.Text())
+		}
+		seen[p.out.Text()] = true
+	}
+	// Two at once are one batch, and half a line keeps nobody waiting.
+	fmt.Fprint(p.in, "{\"role\":\"user\",\"text\":\"a\"}\n{\"role\":\"user\",\"text\":\"b\"}\n{\"role\":\"us")
+	for range 2 {
+		p.out.Scan()
+		seen[p.out.Text()] = true
+	}
+	fmt.Fprint(p.in, "er\",\"text\":\"c\"}")
+	p.in.Close()
+	p.out.Scan()
+	seen[p.out.Text()] = true
+	if code := <-p.code; code != 0 || len(seen) != 8 {
+		t.Fatalf("exit %d, %d ids, %s", code, len(seen), p.errs)
+	}
+	if out := mustRun(t, dir, "", "log", "-s", "work", "--json"); strings.Count(out, "\n") != 8 {
+		t.Fatalf("log has %d messages", strings.Count(out, "\n"))
+	}
+}
+
+// TestBulkInterrupted stops a bulk append that waits for input: what was answered is there.
+func TestBulkInterrupted(t *testing.T) {
+	dir := t.TempDir()
+	mustRun(t, dir, "", "init")
+	c, stop := context.WithCancel(t.Context())
+	p := talk(c, dir, "append", "-s", "work", "--jsonl")
+	fmt.Fprintln(p.in, `{"role":"user","text":"a"}`)
+	p.out.Scan()
+	stop()
+	if code := <-p.code; code != exitInterrupted {
+		t.Fatalf("exit %d: %s", code, p.errs)
+	}
+	if out := mustRun(t, dir, "", "log", "--json"); !strings.Contains(out, p.out.Text()) {
+		t.Fatalf("%s is not in the log", p.out.Text())
+	}
+}
+
+// TestBulkBatches sends more lines than a batch has: ids come in the order of lines, each once.
+func TestBulkBatches(t *testing.T) {
+	dir := t.TempDir()
+	mustRun(t, dir, "", "init")
+	const lines = 2*batchLines + 17
+	var in strings.Builder
+	for i := range lines {
+		fmt.Fprintf(&in, "{\"role\":\"user\",\"text\":\"message %d\",\"source\":\"x:%d\"}\n", i, i)
+	}
+	ids := strings.Fields(mustRun(t, dir, in.String(), "append", "-s", "work", "--jsonl"))
+	if again := strings.Fields(mustRun(t, dir, in.String(), "append", "-s", "work", "--jsonl")); strings.Join(again, " ") != strings.Join(ids, " ") {
+		t.Error("the second time, other ids came out")
+	}
+	log := strings.Split(strings.TrimSpace(mustRun(t, dir, "", "log", "-s", "work", "--json")), "\n")
+	if len(ids) != lines || len(log) != lines {
+		t.Fatalf("%d ids, %d messages in the log", len(ids), len(log))
+	}
+	for i, line := range log {
+		if !strings.Contains(line, ids[i]) || !strings.Contains(line, fmt.Sprintf(`"text":"message %d"`, i)) {
+			t.Fatalf("message %d: id %s, log has %s", i, ids[i], line)
+		}
+	}
+}
+
+// letters gives so many times the letter x.
+func letters(n int64) io.Reader { return io.LimitReader(xs{}, n) }
+
+type xs struct{}
+
+func (xs) Read(p []byte) (int, error) {
+	for i := range p {
+		p[i] = 'x'
+	}
+	return len(p), nil
+}
+
+func TestLongLines(t *testing.T) {
+	const head, tail = `{"role":"user","text":"`, "\"}\n"
+	in := io.MultiReader(
+		strings.NewReader(head), letters(16<<20), strings.NewReader(tail), // the longest message
+		strings.NewReader(head), letters(16<<20+1), strings.NewReader(tail), // one byte more
+		strings.NewReader(head), letters(maxLine), strings.NewReader(tail), // more than a line may have
+		strings.NewReader(head), letters(3*maxLine), strings.NewReader(tail),
+		strings.NewReader(head), letters(1), strings.NewReader(tail),
+		strings.NewReader(head), letters(maxLine),
+	)
+	out := make(chan lineChunk)
+	go readChunks(in, &jsonlReader{unknown: map[string]int{}}, out, make(chan struct{}))
+	var got []string
+	for c := range out {
+		for _, l := range c.lines {
+			got = append(got, fmt.Sprintf("%d %d %v", l.number, len(l.message.Text), l.skip))
+		}
+		if c.err != nil {
+			break
+		}
+	}
+	want := []string{"1 16777216 <nil>", "2 16777217 message of 16777217 bytes: 16777216 is the most",
+		"3 0 line of more than 64 MiB", "4 0 line of more than 64 MiB", "5 1 <nil>", "6 0 line of more than 64 MiB"}
+	if strings.Join(got, "\n") != strings.Join(want, "\n") {
+		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+}
+
+// TestFollow has a log follow a session through appends, an amendment and a rewind.
+func TestFollow(t *testing.T) {
+	dir := t.TempDir()
+	mustRun(t, dir, "", "init")
+	first := strings.TrimSpace(mustRun(t, dir, "", "append", "-s", "work", "--role", "user", "-m", "one", "--source", "x:1"))
+	c, stop := context.WithTimeout(t.Context(), time.Minute)
+	defer stop()
+	p := talk(c, dir, "log", "-s", "work", "--follow", "--json")
+	expect := func(parts ...string) {
+		t.Helper()
+		if !p.out.Scan() {
+			t.Fatalf("log ended: %s", p.errs)
+		}
+		for _, part := range parts {
+			if !strings.Contains(p.out.Text(), part) {
+				t.Fatalf("got %s, want %s in it", p.out.Text(), part)
+			}
+		}
+	}
+	expect(`"text":"one"`)
+	mustRun(t, dir, "", "append", "-s", "work", "--role", "user", "-m", "two")
+	expect(`"text":"two"`)
+	mustRun(t, dir, "", "append", "-s", "work", "--role", "user", "-m", "one, again", "--source", "x:1")
+	expect(first, `"text":"one, again"`, `"amended_by"`)
+	mustRun(t, dir, "", "rewind", "-s", "work", "@~1")
+	mustRun(t, dir, "", "append", "-s", "work", "--role", "user", "-m", "three")
+	expect(`"text":"three"`)
+	stop()
+	if code := <-p.code; code != exitInterrupted {
+		t.Errorf("exit %d", code)
+	}
+}
