@@ -33,12 +33,20 @@ func (s *State) Apply(d format.Decision) error {
 	return nil
 }
 
-// ApplyAll applies decisions in order.
+// ApplyAll applies decisions in order. Many that take members out of one cluster, or bring them back, cost one pass over it.
 func (s *State) ApplyAll(list []format.Decision) error {
-	for _, d := range list {
-		if err := s.Apply(d); err != nil {
+	for len(list) > 0 {
+		n, err := s.applyRun(list)
+		if err != nil {
 			return err
 		}
+		if n == 0 {
+			if err := s.Apply(list[0]); err != nil {
+				return err
+			}
+			n = 1
+		}
+		list = list[n:]
 	}
 	return nil
 }
@@ -93,7 +101,7 @@ func (s *State) retract(d format.Decision) error {
 	if d.Offset >= uint64(len(members)) || members[d.Offset] != d.ID {
 		return fmt.Errorf("entry %v is not member %d", d.ID, d.Offset)
 	}
-	c.members = slices.Delete(slices.Clone(members), int(d.Offset), int(d.Offset)+1)
+	c.members = slices.Delete(members, int(d.Offset), int(d.Offset)+1)
 	c.Covers = coversWithout(c.Covers, d.Offset)
 	if len(c.members) == 0 {
 		delete(s.live, c.Number)
@@ -128,7 +136,7 @@ func (s *State) restore(d format.Decision) error {
 	if d.Offset > uint64(len(members)) {
 		return fmt.Errorf("entry %v cannot be member %d of %d", d.ID, d.Offset, len(members)+1)
 	}
-	c.members = slices.Insert(slices.Clone(members), int(d.Offset), d.ID)
+	c.members = slices.Insert(members, int(d.Offset), d.ID)
 	c.Covers = coversWith(c.Covers, d.Offset)
 	return nil
 }

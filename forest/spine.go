@@ -86,3 +86,24 @@ func idOf(n *format.Node) (format.ID, error) {
 	header, err := n.Encode()
 	return format.Sum(header), err
 }
+
+// SizeOf returns the size over after at which a growing run of members had a node that is wanted, the smallest; 0 where there is none.
+func SizeOf(members []format.ID, after int, wanted func(format.ID) bool) (int, error) {
+	sp := &spine{rows: make([][]format.ID, 1)}
+	for i, m := range members {
+		if _, err := sp.add(m); err != nil {
+			return 0, err
+		}
+		if i < after {
+			continue
+		}
+		_, root, err := sp.top()
+		if err != nil {
+			return 0, err
+		}
+		if wanted(root) {
+			return i + 1, nil
+		}
+	}
+	return 0, nil
+}

@@ -128,12 +128,17 @@ func (db *DB) DropBefore(held *lock.Held, cutoff time.Time) (dropped int, err er
 	if err != nil {
 		return 0, err
 	}
+	// A checkpoint that is older than the operation for it, because of a crash, still needs the log after it.
+	current, err := db.readCheckpoint(db.checkpointPath())
+	if err != nil {
+		return 0, err
+	}
 	running, base := viewOf(old), old
 	if running.end.offset == 0 {
 		running.end.offset = int64(len(db.segmentHeader(1)))
 	}
 	err = db.Forward(func(r Record) bool {
-		if !r.Op.Time.Before(cutoff) {
+		if !r.Op.Time.Before(cutoff) || r.Op.Number > current.Number {
 			return false
 		}
 		running.apply(r)

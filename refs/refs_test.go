@@ -386,3 +386,34 @@ func TestForeignAndMissing(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 }
+
+// The checkpoint operation is recorded, the checkpoint file after it is not (a crash, a full disk); the log goes on into the next segment. Dropping
+// the log before that operation takes the segment away that the checkpoint file goes on in.
+func TestDropKeepsWhatTheCheckpointNeeds(t *testing.T) {
+	s := newStore(t)
+	commit := func(op *format.Operation) {
+		t.Helper()
+		op.Time = s.now
+		s.now = s.now.Add(time.Second)
+		v, err := s.db.Commit(s.held, s.view, op, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.view = v
+	}
+	var list []format.Decision
+	for i := range 60000 {
+		list = append(list, format.Decision{Kind: format.DecideJoin, ID: id(i)})
+	}
+	commit(&format.Operation{Verb: "graduate", Session: "s", Refs: []format.RefUpdate{{Name: "sessions/s/main", New: tip(1)}}, Forests: []format.ForestUpdate{{Name: "main", Decisions: list}}})
+	commit(&format.Operation{Verb: "graduate", Session: "s", Refs: []format.RefUpdate{{Name: "sessions/s/main", Old: tip(1), New: tip(2)}}, Forests: []format.ForestUpdate{{Name: "main", Decisions: list}}})
+	commit(&format.Operation{Verb: "graduate", Session: "s", Refs: []format.RefUpdate{{Name: "sessions/s/main", Old: tip(2), New: tip(3)}}, Forests: []format.ForestUpdate{{Name: "main", Decisions: list}}})
+	commit(&format.Operation{Verb: VerbCheckpoint, Refs: []format.RefUpdate{{Name: "forests/main", New: format.Value{Kind: format.ObjectValue, ID: id(7)}}}})
+	// Stopped here: no s.db.Checkpoint.
+	if _, err := s.db.DropBefore(s.held, s.now.Add(time.Hour)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.db.Read(); err != nil {
+		t.Fatalf("the refs cannot be read any more: %v", err)
+	}
+}

@@ -74,12 +74,15 @@ func applyRefs(refs map[string]format.Value, op *format.Operation) {
 }
 
 // Long reports whether there is so much log after the checkpoint that the next one is due.
-func (v *View) Long() bool {
+func (v *View) Long() bool { return len(v.Since) >= CheckpointEvery || v.Overlay() >= checkpointBytes }
+
+// Overlay is how many bytes of log a reader lays over the checkpoint.
+func (v *View) Overlay() int {
 	size := 0
 	for _, r := range v.Since {
 		size += r.Size
 	}
-	return len(v.Since) >= CheckpointEvery || size >= checkpointBytes
+	return size
 }
 
 // Get returns the value of a ref; the zero Value for one that does not exist.
@@ -102,16 +105,15 @@ func (v *View) All() map[string]format.Value { return maps.Clone(v.refs) }
 
 // Pending returns the decisions about a forest that the value of its ref does not hold yet, oldest first.
 func (v *View) Pending(forest string) []format.Decision {
+	start := len(v.Since)
+	for start > 0 && !slices.Contains(v.Since[start-1].Op.RefNames(), "forests/"+forest) {
+		start--
+	}
 	var pending []format.Decision
-	for _, r := range v.Since {
+	for _, r := range v.Since[start:] {
 		for _, f := range r.Op.Forests {
 			if f.Name == forest {
 				pending = append(pending, f.Decisions...)
-			}
-		}
-		for _, u := range r.Op.Refs {
-			if u.Name == "forests/"+forest {
-				pending = nil // the forest was written with these decisions in it
 			}
 		}
 	}

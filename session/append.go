@@ -110,7 +110,7 @@ func cleanAll(batch []Message) ([]Message, []sanitize.Finding, error) {
 			m.Text = string(b)
 		}
 		if err != nil {
-			return nil, nil, fmt.Errorf("cannot sanitise a message, so it is not stored: %w", err)
+			return nil, nil, fmt.Errorf("%w: cannot sanitise a message, so it is not stored: %w", ErrInput, err)
 		}
 		if err := m.check(); err != nil {
 			return nil, nil, err
@@ -169,7 +169,7 @@ func (t *tx) appendAll(session, branch string, batch []Message, o AppendOptions)
 	if err != nil {
 		return nil, err
 	}
-	w := &writer{tx: t, h: h, orphan: o.Orphan, line: t.lineage(old.ID), batch: map[[16]byte][]imported{}}
+	w := &writer{tx: t, h: h, orphan: o.Orphan, line: t.lineage(old.ID), past: t.history(old.ID), batch: map[[16]byte][]imported{}}
 	done := make([]Appended, 0, len(batch))
 	for i := range batch {
 		a, err := w.write(&batch[i])
@@ -184,9 +184,12 @@ func (t *tx) appendAll(session, branch string, batch []Message, o AppendOptions)
 	before := t.view
 	if len(w.done) > objects.LooseMost {
 		// Learning now is cheap, and reading many entries again later is not.
-		if _, err := t.links(before); err != nil {
+		if err := t.withLinks(before, func(*links) error { return nil }); err != nil {
 			return nil, err
 		}
+	}
+	if err := t.refresh(w.amended); err != nil {
+		return nil, err
 	}
 	if err := t.finish(h, old, o); err != nil {
 		return nil, err
@@ -209,7 +212,7 @@ func (t *tx) finish(h *head, old format.Value, o AppendOptions) error {
 			return err
 		}
 		if t.params().Crosses(h.Seq, h.value.Through) && h.value.Frontier > h.value.Through {
-			v, err := t.leave(h.value, h.Seq)
+			v, err := t.leave(h.value)
 			if err != nil {
 				return err
 			}

@@ -3,6 +3,7 @@ package session
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -60,7 +61,11 @@ const claimBatch = 1024
 func (s *Store) Compact(ctx context.Context, branches []BranchName) (Compaction, error) {
 	var done Compaction
 	for _, b := range branches {
-		if _, err := s.Graduate(ctx, b.Session, b.Branch); err != nil {
+		_, err := s.graduateAll(ctx, b.Session, b.Branch)
+		if errors.Is(err, ErrNotFound) && len(branches) > 1 {
+			continue // removed since the branches were listed
+		}
+		if err != nil {
 			return done, err
 		}
 	}
@@ -282,6 +287,9 @@ func (t *tx) finishCompaction(answers []answer, branches []BranchName, done *Com
 			return err
 		}
 	}
+	if err := t.shortenLog(); err != nil {
+		return err
+	}
 	done.Forest = t.view.Get(forestRef).ID
 	for _, c := range st.Live() {
 		done.Roots++
@@ -299,11 +307,7 @@ func (t *tx) leaveFor(b BranchName) (u format.RefUpdate, moved bool, err error) 
 	if !old.Exists() || old.Frontier == 0 {
 		return u, false, nil
 	}
-	tip, err := t.entry(old.ID)
-	if err != nil {
-		return u, false, err
-	}
-	v, err := t.leave(old, tip.Seq)
+	v, err := t.leave(old)
 	return format.RefUpdate{Name: name, Old: old, New: v}, v != old, err
 }
 

@@ -89,7 +89,11 @@ func (s *Store) unwritten(view *refs.View, id format.ID, each func(format.ID) er
 	return nil
 }
 
-// runOf returns the members of the first live cluster, or beginning of one, whose node is wanted; nil if there is none.
+// oldSizes is how many sizes a cluster had before its present one are looked through for the id that it had then.
+const oldSizes = 1024
+
+// runOf returns the members of the first live cluster, or beginning of one, whose node is wanted; nil if there is none. It looks at the newest sizes
+// of each cluster.
 func (s *Store) runOf(view *refs.View, wanted func(format.ID) bool) ([]format.ID, error) {
 	st, err := s.Forest(view)
 	if err != nil {
@@ -100,14 +104,12 @@ func (s *Store) runOf(view *refs.View, wanted func(format.ID) bool) ([]format.ID
 		if err != nil {
 			return nil, err
 		}
-		for n := len(members); n > 0; n-- {
-			node, err := format.NodeOf(members[:n])
-			if err != nil {
-				return nil, err
-			}
-			if wanted(node) {
-				return members[:n], nil
-			}
+		n, err := forest.SizeOf(members, max(0, len(members)-oldSizes), wanted)
+		if err != nil {
+			return nil, err
+		}
+		if n > 0 {
+			return members[:n], nil
 		}
 	}
 	return nil, nil
@@ -124,15 +126,15 @@ func (s *Store) Expand(view *refs.View, id format.ID, o ExpandOptions, each func
 	if err != nil {
 		return err
 	}
-	l, err := s.links(view)
-	if err != nil {
-		return err
-	}
 	return s.Members(view, id, func(e format.ID) error {
 		if only != nil && !only[e] {
 			return nil
 		}
-		shown, err := s.Version(e, l.newest[e])
+		newest, err := s.newest(view, e)
+		if err != nil {
+			return err
+		}
+		shown, err := s.Version(e, newest)
 		if err != nil {
 			return err
 		}

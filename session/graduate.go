@@ -127,8 +127,68 @@ type Graduation struct {
 	Forest    format.ID
 }
 
-// Graduate moves every due unit of a branch into the forest, in batches of an operation each, and writes the forest.
+// Graduate moves every due unit of a branch into the forest, in batches of an operation each, makes interim summaries where clusters have none, so that
+// the next leave has little to do, and writes the forest.
 func (s *Store) Graduate(ctx context.Context, session, branch string) (Graduation, error) {
+	g, err := s.graduateAll(ctx, session, branch)
+	for more := true; more && err == nil; {
+		if err = ctx.Err(); err != nil {
+			return g, err
+		}
+		err = s.locked(ctx, func(t *tx) error {
+			if more, err = t.freezeSome(session); err != nil || more {
+				return err
+			}
+			st, err := t.forest()
+			if err != nil {
+				return err
+			}
+			g.Roots, g.Forest = len(st.Live()), t.view.Get(forestRef).ID
+			if len(t.view.Pending(MainForest)) > 0 {
+				if g.Forest, err = t.writeForest(); err != nil {
+					return err
+				}
+				if err := t.commit(&format.Operation{Verb: "graduate", Session: session}); err != nil {
+					return err
+				}
+			}
+			return t.shortenLog()
+		})
+	}
+	return g, err
+}
+
+// freezeBatch is how many clusters get an interim summary under one lock.
+const freezeBatch = 128
+
+// freezeSome makes interim summaries for some clusters that cannot be rendered whole, in an operation of their own. more says that there are others.
+func (t *tx) freezeSome(session string) (more bool, err error) {
+	st, err := t.forest()
+	if err != nil {
+		return false, err
+	}
+	frozen := 0
+	for _, c := range st.Live() {
+		if c.Frozen() {
+			continue
+		}
+		if frozen == freezeBatch {
+			more = true
+			break
+		}
+		if err := t.freeze(st, c); err != nil {
+			return false, err
+		}
+		frozen++
+	}
+	if frozen == 0 {
+		return false, nil
+	}
+	return more, t.commit(&format.Operation{Verb: "graduate", Session: session})
+}
+
+// graduateAll moves every due unit of a branch into the forest, in batches of an operation each.
+func (s *Store) graduateAll(ctx context.Context, session, branch string) (Graduation, error) {
 	var g Graduation
 	var h *head // from batch to batch: reading it anew costs a pass over everything that is due
 	for more := true; more; {
@@ -140,26 +200,7 @@ func (s *Store) Graduate(ctx context.Context, session, branch string) (Graduatio
 			g.Graduated += done.entries
 			g.Merged += done.merged
 			more = done.entries > 0
-			if err != nil || more {
-				return err
-			}
-			st, err := t.forest()
-			if err != nil {
-				return err
-			}
-			g.Roots = len(st.Live())
-			g.Forest = t.view.Get(forestRef).ID
-			if len(t.view.Pending(MainForest)) == 0 {
-				return nil
-			}
-			if g.Forest, err = t.writeForest(); err != nil {
-				return err
-			}
-			if err := t.commit(&format.Operation{Verb: "graduate", Session: session}); err != nil {
-				return err
-			}
-			t.saveCandidates()
-			return nil
+			return err
 		})
 		if err != nil {
 			return g, err

@@ -60,7 +60,7 @@ func (s *Store) head(session, branch string, v format.Value) (*head, error) {
 		}
 		*h = head{session: session, branch: branch, value: v}
 	}
-	return h, s.rebuildHead(h)
+	return h, s.rebuildHead(h, false)
 }
 
 // headStamp tells one state of a branch from another: its tip, and how far it has graduated.
@@ -77,9 +77,9 @@ func (h *head) restoreIDs() bool {
 	return true
 }
 
-// rebuildHead walks back from the tip to the frontier.
-func (s *Store) rebuildHead(h *head) error {
-	version := map[format.ID]format.ID{}
+// rebuildHead walks back from the tip to the frontier; unless whole, only as far as the cache would hold.
+func (s *Store) rebuildHead(h *head, whole bool) error {
+	newest := map[format.ID]entryAt{}
 	for id, first := h.value.ID, true; ; first = false {
 		e, err := s.entry(id)
 		if err != nil {
@@ -91,11 +91,20 @@ func (s *Store) rebuildHead(h *head) error {
 		if e.Role == "model" {
 			h.Model = true
 		}
-		if _, newer := version[e.Amends]; e.Kind == format.KindAmend && !newer {
-			version[e.Amends] = id
+		if _, newer := newest[e.Amends]; e.Kind == format.KindAmend && !newer {
+			newest[e.Amends] = entryAt{id, e}
 		}
 		if e.Kind == format.KindMessage && e.Seq > h.value.Frontier {
-			h.Items = append(h.Items, itemOf(id, e, version[id]))
+			it := itemOf(id, e, format.ID{})
+			if v, ok := newest[id]; ok {
+				it = itemOf(id, v.e, v.id)
+				it.Role = e.Role
+			}
+			h.Items = append(h.Items, it)
+		}
+		if !whole && len(h.Items) > maxBacklog {
+			h.Lags, h.Items = true, h.Items[:keptItems]
+			break
 		}
 		if len(e.Parents) == 0 || e.Seq <= h.value.Frontier && h.enough(e) {
 			break
@@ -129,7 +138,7 @@ func (s *Store) wholeHead(session, branch string, v format.Value) (*head, error)
 		return h, err
 	}
 	whole := &head{session: session, branch: branch, value: v, Cluster: h.Cluster, Joined: h.Joined}
-	return whole, s.rebuildHead(whole)
+	return whole, s.rebuildHead(whole, true)
 }
 
 // saveHead keeps the state of a branch for the next command.

@@ -130,7 +130,7 @@ func (s *Store) LogEach(tip format.ID, o LogOptions, each func(*Shown) error) er
 // Version reads an entry with the text of a newer version of it, where newest is not zero.
 func (s *Store) Version(id, newest format.ID) (*Shown, error) {
 	shown, err := s.Entry(id)
-	if err != nil || newest.IsZero() {
+	if err != nil || newest.IsZero() || newest == id {
 		return shown, err
 	}
 	newer, err := s.Entry(newest)

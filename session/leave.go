@@ -4,11 +4,11 @@ import (
 	"github.com/gemini-ctx/ctx/forest"
 	"github.com/gemini-ctx/ctx/forest/summarize"
 	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/session/window"
 )
 
 // leave moves a branch's pin: it adopts the newest forest, in which every cluster can be rendered whole, and its tail begins anew.
-// tip is the seq of the branch's tip.
-func (t *tx) leave(v format.Value, tip uint64) (format.Value, error) {
+func (t *tx) leave(v format.Value) (format.Value, error) {
 	st, err := t.forest()
 	if err != nil {
 		return v, err
@@ -26,7 +26,7 @@ func (t *tx) leave(v format.Value, tip uint64) (format.Value, error) {
 		return v, err
 	}
 	v.Pin = id
-	v.Through = t.params().Leave(tip, v.Frontier, v.Through)
+	v.Through = window.Leave(v.Frontier, v.Through)
 	return v, nil
 }
 

@@ -13,50 +13,81 @@ import (
 	"github.com/gemini-ctx/ctx/refs"
 )
 
-// links are what points at an entry from later ones, and so cannot be read from it: its newest version, and where a source was imported to. They are
-// kept in the cache and caught up by walking what each operation since has added.
+// links are what points at an entry from later ones, and so cannot be read from it: its newer versions, and where a source was imported to. They are
+// kept in the cache and follow the branches, operation by operation.
 type links struct {
-	stamp  index.Stamp
-	newest map[format.ID]format.ID  // of an amended message, by its id
-	source map[[16]byte][]format.ID // entries by source, oldest first; those in packs may be missing
-	added  int                      // since the file was written
+	stamp index.Stamp
+	// newer are the amends of a message that a branch stands on, oldest first, by the message's id.
+	newer map[format.ID][]format.ID
+	// source are entries by source, oldest first; those in packs may be missing, and there may be some that nothing stands on any more.
+	source map[[16]byte][]format.ID
+	added  int    // since the file was written
+	saved  uint64 // the operation that the file covers
 }
+
+// saveAfter is how many additions or operations the file may be behind: catching up by so much takes about a millisecond, and writing it each time
+// would cost more.
+const saveAfter = 64
 
 // keepSources is how many sources the file holds before those that a pack's index has too are dropped from it.
 const keepSources = 8192
 
-// links returns what is known as of view. The result is shared by the commands of one process and must not be changed.
-func (s *Store) links(view *refs.View) (*links, error) {
+// withLinks calls look with what is known as of view or later. look must not keep what it is given.
+func (s *Store) withLinks(view *refs.View, look func(*links) error) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.known == nil || s.known.stamp.Number > view.Number {
+	if err := s.renewLinks(view); err != nil {
+		return err
+	}
+	return look(s.known)
+}
+
+// newest returns the entry that has a message's newest text.
+func (s *Store) newest(view *refs.View, id format.ID) (newest format.ID, err error) {
+	newest = id
+	err = s.withLinks(view, func(l *links) error {
+		if list := l.newer[id]; len(list) > 0 {
+			newest = list[len(list)-1]
+		}
+		return nil
+	})
+	return newest, err
+}
+
+// renewLinks brings what is known up to view. The caller holds s.mu.
+func (s *Store) renewLinks(view *refs.View) error {
+	if s.known != nil && s.known.stamp.Number >= view.Number {
+		return nil
+	}
+	if s.known == nil {
 		s.known = s.loadLinks(view)
 	}
 	if s.known != nil {
-		if err := s.catchUp(s.known, view); errors.Is(err, errCacheTooOld) {
+		err := s.catchUp(s.known, view)
+		if err != nil {
 			s.known = nil
-		} else if err != nil {
-			s.known = nil
-			return nil, err
+		}
+		if err != nil && !errors.Is(err, errCacheTooOld) {
+			return err
 		}
 	}
 	if s.known == nil {
 		l, err := s.rebuildLinks(view)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		s.known = l
 	}
-	if s.known.added > 0 {
+	if s.known.added >= saveAfter || s.known.stamp.Number >= s.known.saved+saveAfter {
 		s.saveLinks(s.known)
 	}
-	return s.known, nil
+	return nil
 }
 
-// errCacheTooOld says that the log no longer reaches back to what the cache covers.
-var errCacheTooOld = errors.New("the log no longer reaches back to the cache")
+// errCacheTooOld says that the log no longer reaches back to what the cache covers, or is another one.
+var errCacheTooOld = errors.New("the log does not go on from the cache")
 
-// catchUp adds the entries of the operations after l's, oldest first.
+// catchUp follows the operations after l's, oldest first.
 func (s *Store) catchUp(l *links, view *refs.View) error {
 	if l.stamp.Number == view.Number {
 		return nil
@@ -72,17 +103,13 @@ func (s *Store) catchUp(l *links, view *refs.View) error {
 	if err != nil {
 		return err
 	}
-	if uint64(len(fresh)) != view.Number-l.stamp.Number {
+	if uint64(len(fresh)) != view.Number-l.stamp.Number || fresh[len(fresh)-1].Op.Before != l.stamp.Digest {
 		return errCacheTooOld
 	}
-	slices.Reverse(fresh)
-	for _, r := range fresh {
-		if r.Op.Verb == "undo" || r.Op.Verb == "redo" {
-			continue // they move refs among entries that are known
-		}
+	for _, r := range slices.Backward(fresh) {
 		for _, u := range r.Op.Refs {
-			if strings.HasPrefix(u.Name, "sessions/") && u.New.Exists() && u.New.ID != u.Old.ID {
-				if err := s.addEntries(l, u.Old.ID, u.New.ID); err != nil {
+			if strings.HasPrefix(u.Name, "sessions/") && u.New.ID != u.Old.ID {
+				if err := s.follow(l, u.Old.ID, u.New.ID); err != nil {
 					return err
 				}
 			}
@@ -90,6 +117,104 @@ func (s *Store) catchUp(l *links, view *refs.View) error {
 	}
 	l.stamp = index.Stamp{Number: view.Number, Digest: view.Digest}
 	return nil
+}
+
+// follow moves with a branch from one tip to another: the amends it leaves count no more, and what it comes to is added.
+func (s *Store) follow(l *links, from, to format.ID) error {
+	base, err := s.Base(from, to)
+	if err != nil {
+		return err
+	}
+	err = s.back(from, func(id format.ID, e *format.Entry) bool {
+		if id == base {
+			return false
+		}
+		if e.Kind == format.KindAmend {
+			l.newer[e.Amends] = slices.DeleteFunc(l.newer[e.Amends], func(a format.ID) bool { return a == id })
+			l.added++
+		}
+		return true
+	})
+	if err != nil {
+		return err
+	}
+	return s.addHistory(l, to, base, from.IsZero())
+}
+
+// addHistory adds what tip stands on and base does not. With left it also adds the sources of what was rewound on the way, which a branch that
+// comes back from nothing has and l may not know.
+func (s *Store) addHistory(l *links, tip, base format.ID, left bool) error {
+	var list []appendedEntry
+	var rewound []format.ID
+	for id := tip; !id.IsZero() && id != base; {
+		found, err := s.readEntry(id)
+		if err != nil {
+			return err
+		}
+		list = append(list, found)
+		if left && !found.e.Left.IsZero() {
+			rewound = append(rewound, found.e.Left)
+		}
+		id = firstParent(found.e)
+	}
+	for _, f := range slices.Backward(list) {
+		l.add(f)
+	}
+	return s.addRewound(l, rewound)
+}
+
+// addRewound adds the sources of what hangs on tips that were left.
+func (s *Store) addRewound(l *links, todo []format.ID) error {
+	seen := map[format.ID]bool{}
+	for len(todo) > 0 {
+		id := todo[len(todo)-1]
+		todo = todo[:len(todo)-1]
+		if id.IsZero() || seen[id] {
+			continue
+		}
+		seen[id] = true
+		found, err := s.readEntry(id)
+		if err != nil {
+			return err
+		}
+		l.addSource(found)
+		todo = append(append(todo, found.e.Left), found.e.Parents...)
+	}
+	return nil
+}
+
+// appendedEntry is an entry and its header.
+type appendedEntry struct {
+	id     format.ID
+	e      *format.Entry
+	header []byte
+}
+
+func (s *Store) readEntry(id format.ID) (appendedEntry, error) {
+	header, err := s.Objects.Header(id)
+	if err != nil {
+		return appendedEntry{}, err
+	}
+	e, err := format.DecodeEntry(header)
+	if err != nil {
+		return appendedEntry{}, fmt.Errorf("object %v: %w", id, err)
+	}
+	return appendedEntry{id: id, e: e, header: header}, nil
+}
+
+func (l *links) add(f appendedEntry) {
+	if f.e.Kind == format.KindAmend && !slices.Contains(l.newer[f.e.Amends], f.id) {
+		l.newer[f.e.Amends] = append(l.newer[f.e.Amends], f.id)
+		l.added++
+	}
+	l.addSource(f)
+}
+
+func (l *links) addSource(f appendedEntry) {
+	if key, ok := format.SourceKey(f.header); ok && !slices.Contains(l.source[key], f.id) {
+		l.source[key] = append(l.source[key], f.id)
+		l.added++
+	}
 }
 
 // learn adds what this process has just committed, without reading it again; before is the view that it was committed on. The sources of a batch
@@ -103,7 +228,7 @@ func (s *Store) learn(before, now *refs.View, appended []appendedEntry) {
 	packed := len(appended) > objects.LooseMost
 	for _, f := range appended {
 		if !packed || f.e.Kind == format.KindAmend {
-			s.known.add(f.id, f.e, f.header)
+			s.known.add(f)
 		}
 	}
 	s.known.stamp = index.Stamp{Number: now.Number, Digest: now.Digest}
@@ -112,95 +237,20 @@ func (s *Store) learn(before, now *refs.View, appended []appendedEntry) {
 	}
 }
 
-// appendedEntry is an entry and its header.
-type appendedEntry struct {
-	id     format.ID
-	e      *format.Entry
-	header []byte
-}
-
-// addEntries adds what was appended after old up to tip. A rewind goes back; it is the one new entry of its operation.
-func (s *Store) addEntries(l *links, old, tip format.ID) error {
-	type found struct {
-		id     format.ID
-		e      *format.Entry
-		header []byte
-	}
-	var list []found
-	for id := tip; id != old; {
-		header, err := s.Objects.Header(id)
-		if err != nil {
-			return err
-		}
-		e, err := format.DecodeEntry(header)
-		if err != nil {
-			return fmt.Errorf("object %v: %w", id, err)
-		}
-		list = append(list, found{id, e, header})
-		if e.Kind == format.KindRewind || len(e.Parents) == 0 {
-			break
-		}
-		id = e.Parents[0]
-	}
-	for _, f := range slices.Backward(list) {
-		l.add(f.id, f.e, f.header)
-	}
-	return nil
-}
-
-func (l *links) add(id format.ID, e *format.Entry, header []byte) {
-	if e.Kind == format.KindAmend {
-		l.newest[e.Amends] = id
-		l.added++
-	}
-	if key, ok := format.SourceKey(header); ok && !slices.Contains(l.source[key], id) {
-		l.source[key] = append(l.source[key], id)
-		l.added++
-	}
-}
-
-// rebuildLinks walks every session whole, what was rewound included.
+// rebuildLinks walks every session whole.
 func (s *Store) rebuildLinks(view *refs.View) (*links, error) {
 	l := newLinks(index.Stamp{Number: view.Number, Digest: view.Digest})
-	type found struct {
-		id     format.ID
-		e      *format.Entry
-		header []byte
-	}
-	seen := map[format.ID]bool{}
 	for _, name := range view.Names("sessions/") {
-		var list []found
-		stack := []format.ID{view.Get(name).ID}
-		for len(stack) > 0 {
-			id := stack[len(stack)-1]
-			stack = stack[:len(stack)-1]
-			if seen[id] || id.IsZero() {
-				continue
-			}
-			seen[id] = true
-			header, err := s.Objects.Header(id)
-			if err != nil {
-				return nil, err
-			}
-			e, err := format.DecodeEntry(header)
-			if err != nil {
-				return nil, fmt.Errorf("object %v: %w", id, err)
-			}
-			if e.Kind == format.KindAmend || e.Source != nil {
-				list = append(list, found{id, e, header})
-			}
-			stack = append(append(stack, e.Left), e.Parents...)
-		}
-		for _, f := range slices.Backward(list) {
-			l.add(f.id, f.e, f.header)
+		if err := s.addHistory(l, view.Get(name).ID, format.ID{}, true); err != nil {
+			return nil, err
 		}
 	}
-	l.added++
+	l.added += saveAfter
 	return l, nil
 }
 
 func newLinks(stamp index.Stamp) *links {
-	return &links{stamp: stamp, newest: map[format.ID]format.ID{}, source: map[[16]byte][]format.ID{}}
+	return &links{stamp: stamp, saved: stamp.Number, newer: map[format.ID][]format.ID{}, source: map[[16]byte][]format.ID{}}
 }
 
 // loadLinks returns nil where the file cannot be used.
@@ -211,12 +261,13 @@ func (s *Store) loadLinks(view *refs.View) *links {
 	}
 	l := newLinks(stamp)
 	n, size := binary.Uvarint(b)
-	if size <= 0 || n > uint64(len(b))/64 {
+	if size <= 0 || n > uint64(len(b)-size)/64 {
 		return nil
 	}
 	b = b[size:]
 	for range n {
-		l.newest[format.ID(b[:32])] = format.ID(b[32:64])
+		message := format.ID(b[:32])
+		l.newer[message] = append(l.newer[message], format.ID(b[32:64]))
 		b = b[64:]
 	}
 	if len(b)%48 != 0 {
@@ -233,9 +284,15 @@ func (s *Store) saveLinks(l *links) {
 	if len(l.source) > keepSources {
 		s.dropPacked(l)
 	}
-	b := binary.AppendUvarint(nil, uint64(len(l.newest)))
-	for old, id := range l.newest {
-		b = append(append(b, old[:]...), id[:]...)
+	pairs := 0
+	for _, list := range l.newer {
+		pairs += len(list)
+	}
+	b := binary.AppendUvarint(nil, uint64(pairs))
+	for message, list := range l.newer {
+		for _, id := range list {
+			b = append(append(b, message[:]...), id[:]...)
+		}
 	}
 	for key, ids := range l.source {
 		for _, id := range ids {
@@ -246,7 +303,7 @@ func (s *Store) saveLinks(l *links) {
 		s.warn(fmt.Errorf("cannot write the cache: %w", err))
 		return
 	}
-	l.added = 0
+	l.added, l.saved = 0, l.stamp.Number
 }
 
 // dropPacked takes out the sources that packs know themselves.
@@ -267,54 +324,17 @@ func (s *Store) dropPacked(l *links) {
 
 // bySource returns the entries that a source was imported to, whether anything reaches them or not.
 func (s *Store) bySource(view *refs.View, key [16]byte) ([]format.ID, error) {
-	l, err := s.links(view)
-	if err != nil {
-		return nil, err
-	}
 	ids, err := s.Objects.BySource(key)
 	if err != nil {
 		return nil, err
 	}
-	for _, id := range l.source[key] {
-		if !slices.Contains(ids, id) {
-			ids = append(ids, id)
+	err = s.withLinks(view, func(l *links) error {
+		for _, id := range l.source[key] {
+			if !slices.Contains(ids, id) {
+				ids = append(ids, id)
+			}
 		}
-	}
-	return ids, nil
-}
-
-// lineage is everything that a session's tip stands on, what was rewound included, walked as far as has been asked for.
-type lineage struct {
-	s    *Store
-	seen map[format.ID]bool
-	todo []format.ID
-}
-
-func (s *Store) lineage(tip format.ID) *lineage {
-	l := &lineage{s: s, seen: map[format.ID]bool{}}
-	if !tip.IsZero() {
-		l.todo = []format.ID{tip}
-	}
-	return l
-}
-
-// has reports whether id is in the lineage.
-func (l *lineage) has(id format.ID) (bool, error) {
-	for !l.seen[id] && len(l.todo) > 0 {
-		next := l.todo[len(l.todo)-1]
-		l.todo = l.todo[:len(l.todo)-1]
-		if l.seen[next] {
-			continue
-		}
-		e, err := l.s.entry(next)
-		if err != nil {
-			return false, err
-		}
-		l.seen[next] = true
-		if !e.Left.IsZero() {
-			l.todo = append(l.todo, e.Left)
-		}
-		l.todo = append(l.todo, e.Parents...)
-	}
-	return l.seen[id], nil
+		return nil
+	})
+	return ids, err
 }

@@ -70,6 +70,9 @@ func (t *tx) rewind(session, branch string, target format.ID, o RewindOptions) (
 	if done.Retracted, err = t.retract(left.ids, session, RefName(session, branch)); err != nil {
 		return Rewound{}, err
 	}
+	if err := t.refresh(left.amended); err != nil {
+		return Rewound{}, err
+	}
 	if v, err = t.settleBack(v, e.Seq, done.Retracted > 0); err != nil {
 		return Rewound{}, err
 	}
@@ -89,7 +92,7 @@ func (t *tx) settleBack(v format.Value, seq uint64, retracted bool) (format.Valu
 		return v, nil
 	}
 	v.Through = min(v.Through, v.Frontier)
-	return t.leave(v, seq)
+	return t.leave(v)
 }
 
 // sourceRewind gives the rewind entry its source, and reports whether the session has an entry of that source already.
@@ -99,7 +102,7 @@ func (t *tx) sourceRewind(e *format.Entry, src *Source, tip format.ID) (known bo
 		return false, err
 	}
 	e.Source = &format.Source{Agent: src.Agent, Session: src.Session, Message: src.Message, Digest: digest}
-	w := &writer{tx: t, h: &head{}, line: t.lineage(tip)}
+	w := &writer{tx: t, h: &head{}, line: t.lineage(tip), past: t.history(tip)}
 	list, err := w.known(e)
 	return len(list) > 0, err
 }
@@ -113,7 +116,8 @@ type entryAt struct {
 type leaving struct {
 	ids      map[format.ID]bool
 	messages int
-	results  []string // calls that are answered in it
+	results  []string    // calls that are answered in it
+	amended  []format.ID // messages of which a newer version leaves
 }
 
 // cut finds where a branch that ends at tip ends when target and what follows leave: the zero entryAt for before everything.
@@ -172,6 +176,11 @@ func (l *leaving) add(id format.ID, e *format.Entry) {
 		l.messages++
 	}
 	l.results = append(l.results, e.Results...)
+	if e.Kind == format.KindAmend {
+		// The message that it amends may make the same calls, and is further up.
+		l.amended = append(l.amended, e.Amends)
+		return
+	}
 	l.results = slices.DeleteFunc(l.results, func(r string) bool {
 		return slices.ContainsFunc(e.Calls, func(c format.Call) bool { return c.ID == r })
 	})
@@ -213,6 +222,37 @@ func (t *tx) retract(ids map[format.ID]bool, session string, moving ...string) (
 		t.cands = nil // their terms are in the candidates
 	}
 	return len(list), t.decide(list...)
+}
+
+// refresh has the summaries over messages dropped whose newest version is another one now, so that the next compaction reads it: each member leaves and
+// comes back to its place.
+func (t *tx) refresh(messages []format.ID) error {
+	if len(messages) == 0 {
+		return nil
+	}
+	ids := map[format.ID]bool{}
+	for _, id := range messages {
+		ids[id] = true
+	}
+	st, err := t.forest()
+	if err != nil {
+		return err
+	}
+	out, err := st.Retract(ids)
+	if err != nil {
+		return err
+	}
+	for _, d := range out {
+		back := d
+		back.Kind = format.DecideRestore
+		if err := t.decide(d, back); err != nil {
+			return err
+		}
+	}
+	if len(out) > 0 {
+		t.cands = nil // what they say has changed
+	}
+	return nil
 }
 
 // RemoveSession takes a session's refs away and its entries out of the forest. The words stay until gc finds that nothing names them.

@@ -239,6 +239,17 @@ func (t *tx) flush() error {
 	return nil
 }
 
+// longOverlay is how many bytes of log a long command leaves for readers to lay over the checkpoint, at most: as much as the operations of 256 appends.
+const longOverlay = 64 << 10
+
+// shortenLog writes a checkpoint if what a command recorded would slow the next ones down.
+func (t *tx) shortenLog() error {
+	if t.view.Overlay() < longOverlay {
+		return nil
+	}
+	return t.checkpoint()
+}
+
 // checkpoint writes the forest and then every ref, so that readers overlay fewer records.
 func (t *tx) checkpoint() error {
 	if len(t.view.Pending(MainForest)) > 0 {

@@ -38,13 +38,13 @@ func (s *Store) ranked(id format.ID) (list []summarize.Sentence, generation uint
 
 // sources reads entries for the summariser. What was forgotten says nothing.
 func (s *Store) sources(view *refs.View, ids []format.ID) ([]summarize.Source, error) {
-	l, err := s.links(view)
-	if err != nil {
-		return nil, err
-	}
 	list := make([]summarize.Source, 0, len(ids))
 	for _, id := range ids {
-		shown, err := s.Entry(cmp.Or(l.newest[id], id))
+		newest, err := s.newest(view, id)
+		if err != nil {
+			return nil, err
+		}
+		shown, err := s.Entry(newest)
 		if err != nil {
 			return nil, err
 		}
@@ -58,7 +58,7 @@ func (s *Store) sources(view *refs.View, ids []format.ID) ([]summarize.Source, e
 const maxSummary = 8000
 
 // shortSource is what may be kept whole: half of a line or two is often nothing, and a cluster that says nothing cannot be told from another.
-const shortSource = 48
+const shortSource = 32
 
 // half is the most tokens an extractive summary of sources may have: half of what they have, or all where that is little.
 func half(sources []summarize.Source) int {
@@ -66,7 +66,8 @@ func half(sources []summarize.Source) int {
 	for _, s := range sources {
 		n += summarize.Tokens(s.Text)
 	}
-	return min(max(1, n/2, min(n, shortSource)), maxSummary)
+	whole := n + len(sources) // each was rounded down
+	return min(max(1, n/2, min(whole, shortSource)), maxSummary)
 }
 
 // shorten cuts a ranked list that was merged of several to what one summary may have.

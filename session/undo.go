@@ -35,15 +35,13 @@ func (s *Store) Redo(ctx context.Context, session string) (Undone, error) {
 func (s *Store) turn(ctx context.Context, session, verb string) (Undone, error) {
 	var done Undone
 	err := s.locked(ctx, func(t *tx) error {
-		ops, err := t.operationsOf(session)
+		find := lastDone
+		if verb == "redo" {
+			find = lastUndone
+		}
+		ops, target, err := t.operationsOf(session, find)
 		if err != nil {
 			return err
-		}
-		var target *refs.Record
-		if verb == "undo" {
-			target = lastDone(ops)
-		} else {
-			target = lastUndone(ops)
 		}
 		if target == nil {
 			return fmt.Errorf("%w: nothing to %s in session %q", ErrNotFound, verb, clip(session))
@@ -54,16 +52,17 @@ func (s *Store) turn(ctx context.Context, session, verb string) (Undone, error) 
 	return done, err
 }
 
-// operationsOf returns the operations of a session that move its refs, newest first.
-func (t *tx) operationsOf(session string) ([]refs.Record, error) {
-	var ops []refs.Record
-	err := t.Refs.Backward(t.view, func(r refs.Record) bool {
-		if r.Op.Session == session && movesSession(r.Op, session) {
-			ops = append(ops, r)
+// operationsOf reads the operations that move a session's refs, newest first, until find has one among them. It returns those read.
+func (t *tx) operationsOf(session string, find func([]refs.Record) *refs.Record) (ops []refs.Record, target *refs.Record, err error) {
+	err = t.Refs.Backward(t.view, func(r refs.Record) bool {
+		if r.Op.Session != session || !movesSession(r.Op, session) {
+			return true
 		}
-		return true
+		ops = append(ops, r)
+		target = find(ops)
+		return target == nil
 	})
-	return ops, err
+	return ops, target, err
 }
 
 func movesSession(op *format.Operation, session string) bool {
@@ -149,42 +148,40 @@ func undoable(op *format.Operation) bool {
 func (t *tx) turnOne(session, verb string, r refs.Record, ops []refs.Record) (Undone, error) {
 	done := Undone{Operation: r.Op.Number, Verb: r.Op.Verb}
 	op := &format.Operation{Verb: verb, Session: session, About: r.Op.Number}
-	from, to := map[format.ID]bool{}, map[format.ID]bool{}
+	turn := &turned{leaving: map[format.ID]bool{}, coming: map[format.ID]bool{}}
 	for _, u := range r.Op.Refs {
-		if !strings.HasPrefix(u.Name, "sessions/"+session+"/") && u.Name != "HEAD" {
-			continue
-		}
 		want, expected := u.Old, u.New
 		if verb == "redo" {
 			want, expected = u.New, u.Old
 		}
 		now := t.view.Get(u.Name)
-		if u.Name == "HEAD" {
+		switch {
+		case u.Name == "HEAD":
 			if r.Op.Verb == "session-rm" && now == expected && now != want {
 				op.Refs = append(op.Refs, format.RefUpdate{Name: u.Name, Old: now, New: want})
 			}
-			continue
-		}
-		if now.ID != expected.ID {
+		case !strings.HasPrefix(u.Name, "sessions/"+session+"/"):
+		case now.ID != expected.ID:
 			return done, fmt.Errorf("%w: %s has moved since operation %d", ErrStale, u.Name, r.Op.Number)
+		default:
+			if err := t.between(turn, now.ID, want.ID); err != nil {
+				return done, fmt.Errorf("%w: %w", ErrGone, err)
+			}
+			op.Refs = append(op.Refs, format.RefUpdate{Name: u.Name, Old: now, New: want})
 		}
-		if err := t.reach(from, now.ID); err != nil {
-			return done, err
-		}
-		if err := t.reach(to, want.ID); err != nil {
-			return done, fmt.Errorf("%w: %w", ErrGone, err)
-		}
-		op.Refs = append(op.Refs, format.RefUpdate{Name: u.Name, Old: now, New: want})
 	}
-	if err := t.moveMembers(op, from, to, ops, &done); err != nil {
+	if err := t.moveMembers(op, turn, ops, &done); err != nil {
+		return done, err
+	}
+	if err := t.refresh(turn.amended); err != nil {
 		return done, err
 	}
 	for i := range op.Refs {
-		if err := t.fitValue(&op.Refs[i], done.Restored > 0); err != nil {
+		if err := t.fitValue(&op.Refs[i]); err != nil {
 			return done, err
 		}
 	}
-	if done.Retracted+done.Restored > 0 {
+	if len(t.decided) > 0 {
 		if _, err := t.writeForest(); err != nil {
 			return done, err
 		}
@@ -192,27 +189,47 @@ func (t *tx) turnOne(session, verb string, r refs.Record, ops []refs.Record) (Un
 	return done, t.commit(op)
 }
 
+// turned is what an undo or a redo leaves behind and comes back to.
+type turned struct {
+	leaving, coming map[format.ID]bool
+	amended         []format.ID // messages that have another newest version then
+}
+
+// between adds what lies between two tips of a branch.
+func (t *tx) between(turn *turned, from, to format.ID) error {
+	base, err := t.Base(from, to)
+	if err != nil {
+		return err
+	}
+	collect := func(tip format.ID, ids map[format.ID]bool) error {
+		return t.back(tip, func(id format.ID, e *format.Entry) bool {
+			if id == base {
+				return false
+			}
+			ids[id] = true
+			if e.Kind == format.KindAmend {
+				turn.amended = append(turn.amended, e.Amends)
+			}
+			return true
+		})
+	}
+	if err := collect(from, turn.leaving); err != nil {
+		return err
+	}
+	return collect(to, turn.coming)
+}
+
 // ErrGone says that what is named was forgotten, or went with a session that was removed.
 var ErrGone = errors.New("gone")
 
 // moveMembers retracts what is left behind and restores what comes back.
-func (t *tx) moveMembers(op *format.Operation, from, to map[format.ID]bool, ops []refs.Record, done *Undone) error {
-	leaving, coming := map[format.ID]bool{}, map[format.ID]bool{}
-	for id := range from {
-		if !to[id] {
-			leaving[id] = true
-		}
-	}
-	for id := range to {
-		if !from[id] {
-			coming[id] = true
-		}
-	}
-	n, err := t.retract(leaving, op.Session, op.RefNames()...)
+func (t *tx) moveMembers(op *format.Operation, turn *turned, ops []refs.Record, done *Undone) error {
+	n, err := t.retract(turn.leaving, op.Session, op.RefNames()...)
 	if err != nil {
 		return err
 	}
 	done.Retracted = n
+	coming := turn.coming
 	if len(coming) == 0 {
 		return nil
 	}
@@ -247,19 +264,15 @@ func (t *tx) moveMembers(op *format.Operation, from, to map[format.ID]bool, ops 
 
 // fitValue makes an old value of a branch hold in the forest as it is now: the frontier is past every member and no further, and a pin whose
 // forest is gone, or that stands for messages which are not there, gives way to the newest forest.
-func (t *tx) fitValue(u *format.RefUpdate, restored bool) error {
+func (t *tx) fitValue(u *format.RefUpdate) error {
 	if u.New.Kind != format.SessionValue {
 		return nil
 	}
-	tip, err := t.entry(u.New.ID)
+	frontier, err := t.frontierOf(u.Old, u.New)
 	if err != nil {
 		return err
 	}
-	frontier, err := t.frontierOf(u.New.ID, max(u.New.Frontier, u.Old.Frontier))
-	if err != nil {
-		return err
-	}
-	u.New.Frontier = min(frontier, tip.Seq)
+	u.New.Frontier = frontier
 	if u.New.Pin.IsZero() {
 		u.New.Through = 0
 		return nil
@@ -272,23 +285,29 @@ func (t *tx) fitValue(u *format.RefUpdate, restored bool) error {
 		return nil
 	}
 	u.New.Through = min(u.New.Through, u.New.Frontier)
-	u.New, err = t.leave(u.New, tip.Seq)
+	u.New, err = t.leave(u.New)
 	return err
 }
 
-// frontierOf returns the seq up to which every message of a branch is a member of the forest, given that none after upTo is.
-func (t *tx) frontierOf(tip format.ID, upTo uint64) (uint64, error) {
+// frontierOf returns the seq up to which every message of a branch at its wanted value is a member. It looks at those alone that came back, or that
+// the branch as it is now had not graduated.
+func (t *tx) frontierOf(now, want format.Value) (uint64, error) {
+	members, err := t.commonMembers(now, want)
+	if err != nil {
+		return 0, err
+	}
 	var list []entryAt
 	ids := map[format.ID]bool{}
-	err := t.back(tip, func(id format.ID, e *format.Entry) bool {
-		if e.Kind == format.KindMessage && e.Seq <= upTo {
+	upTo := max(now.Frontier, want.Frontier)
+	err = t.back(want.ID, func(id format.ID, e *format.Entry) bool {
+		if e.Kind == format.KindMessage && e.Seq <= upTo && e.Seq > members {
 			list = append(list, entryAt{id, e})
 			ids[id] = true
 		}
-		return true
+		return e.Seq > members
 	})
-	if err != nil {
-		return 0, err
+	if err != nil || len(list) == 0 {
+		return members, err
 	}
 	st, err := t.forest()
 	if err != nil {
@@ -303,5 +322,18 @@ func (t *tx) frontierOf(tip format.ID, upTo uint64) (uint64, error) {
 			return at.e.Seq, nil
 		}
 	}
-	return 0, nil
+	return members, nil
+}
+
+// commonMembers is the seq up to which what two values of a branch have in common has graduated.
+func (t *tx) commonMembers(now, want format.Value) (uint64, error) {
+	base, err := t.Base(now.ID, want.ID)
+	if err != nil || base.IsZero() {
+		return 0, err
+	}
+	e, err := t.entry(base)
+	if err != nil {
+		return 0, err
+	}
+	return min(now.Frontier, e.Seq), nil
 }

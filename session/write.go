@@ -13,10 +13,13 @@ type writer struct {
 	*tx
 	h      *head
 	orphan bool
-	line   *lineage
+	line   *lineage                // what the session stands on, rewound words included
+	past   *lineage                // what the branch stands on
 	batch  map[[16]byte][]imported // sources of this batch, which nothing else knows yet
 	fresh  bool                    // the packs were listed under this lock
 	done   []appendedEntry
+	// amended are messages that were members already when a newer version of them came.
+	amended []format.ID
 }
 
 // imported is an entry that a source was written to.
@@ -24,6 +27,7 @@ type imported struct {
 	id     format.ID
 	amends format.ID
 	digest string
+	gone   bool // it is not in the branch: it was rewound away
 }
 
 // write makes an entry of a message, or finds the one that is there.
@@ -44,20 +48,31 @@ func (w *writer) write(m *Message) (Appended, error) {
 	if len(known) == 0 {
 		return w.put(m, e)
 	}
-	first := known[0]
-	if !first.amends.IsZero() {
-		first.id = first.amends
+	for _, k := range known {
+		if k.digest == digest {
+			return Appended{ID: k.message(), Known: true}, nil
+		}
 	}
-	if slices.ContainsFunc(known, func(k imported) bool { return k.digest == digest }) {
-		return Appended{ID: first.id, Known: true}, nil
+	// What was rewound away has no place that a newer version could take: the message is said anew.
+	known = slices.DeleteFunc(known, func(k imported) bool { return k.gone })
+	if len(known) == 0 {
+		return w.put(m, e)
 	}
 	if e.Kind == format.KindMessage {
-		e.Kind, e.Amends = format.KindAmend, first.id
+		e.Kind, e.Amends = format.KindAmend, known[0].message()
 		e.Seq--
 	}
 	a, err := w.put(m, e)
 	a.Amended = true
 	return a, err
+}
+
+// message is the entry that shows in the log: the first version.
+func (k imported) message() format.ID {
+	if k.amends.IsZero() {
+		return k.id
+	}
+	return k.amends
 }
 
 // record is what tells versions of a message apart.
@@ -130,7 +145,11 @@ func (w *writer) known(e *format.Entry) ([]imported, error) {
 			return nil, err
 		}
 		if s := old.Source; s != nil && s.Agent == e.Source.Agent && s.Session == e.Source.Session && s.Message == e.Source.Message {
-			list = append(list, imported{id: id, amends: old.Amends, digest: s.Digest})
+			in, err := w.past.has(id)
+			if err != nil {
+				return nil, err
+			}
+			list = append(list, imported{id: id, amends: old.Amends, digest: s.Digest, gone: !in})
 		}
 	}
 	// The first version is the one that amends nothing.
@@ -157,10 +176,14 @@ func (w *writer) put(m *Message, e *format.Entry) (Appended, error) {
 	}
 	raw, err := w.seal(text, media, func(b format.Body) ([]byte, error) {
 		e.Body = &b
-		return e.Encode()
+		header, err := e.Encode()
+		if err != nil {
+			return nil, fmt.Errorf("%w: %w", ErrInput, err)
+		}
+		return header, nil
 	})
 	if err != nil {
-		return Appended{}, fmt.Errorf("%w: %w", ErrInput, err)
+		return Appended{}, err
 	}
 	id := w.add(raw)
 	w.done = append(w.done, appendedEntry{id, e, raw.Header})
@@ -184,14 +207,14 @@ func (w *writer) moveTo(id format.ID, e *format.Entry, m *Message) {
 		}
 		h.Items = append(h.Items, it)
 	case format.KindAmend:
-		for i := range h.Items {
-			if h.Items[i].ID != e.Amends {
-				continue
-			}
-			fresh := itemOf(e.Amends, e, id)
-			fresh.Role = h.Items[i].Role
-			h.Items[i] = fresh
+		at := slices.IndexFunc(h.Items, func(it item) bool { return it.ID == e.Amends })
+		if at < 0 {
+			w.amended = append(w.amended, e.Amends)
+			return
 		}
+		fresh := itemOf(e.Amends, e, id)
+		fresh.Role = h.Items[at].Role
+		h.Items[at] = fresh
 	}
 }
 

@@ -232,17 +232,16 @@ func (c *collector) markRoots(roots []root) error {
 func (c *collector) markYoung() error {
 	cutoff := c.cutoff()
 	g := c.graph
-	isYoung := func(id format.ID, t time.Time) {
-		if i, ok := g.find(id); ok && !t.Before(cutoff) {
+	for _, l := range c.inv.loose {
+		if i, ok := g.find(l.id); ok && !time.Unix(0, l.time).Before(cutoff) {
 			g.marks[i] |= young
 		}
 	}
-	for _, l := range c.inv.loose {
-		isYoung(l.id, l.time)
-	}
 	for _, p := range c.inv.packs {
-		for _, id := range p.ids {
-			isYoung(id, p.time)
+		for _, i := range p.numbers {
+			if !p.time.Before(cutoff) {
+				g.marks[i] |= young
+			}
 		}
 	}
 	for i := range g.objects {

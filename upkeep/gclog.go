@@ -5,6 +5,7 @@ import (
 	"errors"
 	"maps"
 	"strings"
+	"time"
 
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/refs"
@@ -17,16 +18,21 @@ func (c *collector) dropLog(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	view, err := c.s.Refs.Read()
+	if err != nil {
+		return err
+	}
+	covered := view.Number - uint64(len(view.Since)) // what the checkpoint does not cover is needed to read the refs
 	cutoff := c.now.Add(-c.s.Config.Log.Keep)
-	running, segment := refsOf(base), uint64(0)
+	running, segment, at := refsOf(base), uint64(0), cutoff
 	var names map[string]format.Value
 	err = c.s.Refs.Forward(func(r refs.Record) bool {
-		if !r.Op.Time.Before(cutoff) {
+		if !r.Op.Time.Before(cutoff) || r.Op.Number > covered {
 			return false
 		}
 		applyRefs(running, r.Op)
 		if r.Op.Verb == refs.VerbCheckpoint {
-			c.dropTo, segment, names = r.Op.Number, r.Segment, maps.Clone(running)
+			c.dropTo, segment, at, names = r.Op.Number, r.Segment, r.Op.Time, maps.Clone(running)
 		}
 		return true
 	})
@@ -44,7 +50,7 @@ func (c *collector) dropLog(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	c.report.Segments, err = c.s.Refs.DropBefore(held, cutoff)
+	c.report.Segments, err = c.s.Refs.DropBefore(held, at.Add(time.Millisecond)) // times are whole milliseconds
 	return errors.Join(err, held.Release())
 }
 

@@ -29,12 +29,11 @@ func (c *collector) plan(context.Context) error {
 type holdings struct{ reached, spared, garbage int }
 
 func (c *collector) holdings(p *packPlace) (h holdings) {
-	for _, id := range p.ids {
-		i, ok := c.graph.find(id)
-		switch {
-		case ok && c.graph.marks[i]&reached != 0:
+	for _, i := range p.numbers {
+		switch marks := c.graph.marks[i]; {
+		case marks&reached != 0:
 			h.reached++
-		case !ok || c.graph.marks[i]&spared != 0:
+		case marks&spared != 0:
 			h.spared++
 		default:
 			h.garbage++
@@ -52,7 +51,7 @@ func (c *collector) keepPacks() ([]*packPlace, error) {
 		var next []*packPlace
 		for _, p := range rest {
 			h := c.holdings(p)
-			little := c.o.Auto && h.garbage*autoShare < len(p.ids)
+			little := c.o.Auto && h.garbage*autoShare < len(p.numbers)
 			if h.spared == 0 && (h.garbage == 0 || !little) {
 				next = append(next, p)
 				continue
@@ -72,8 +71,8 @@ func (c *collector) keepPacks() ([]*packPlace, error) {
 const autoShare = 8
 
 func (c *collector) sparePack(p *packPlace) error {
-	for _, id := range p.ids {
-		if i, ok := c.graph.find(id); ok && c.graph.marks[i]&(reached|spared) == 0 {
+	for _, i := range p.numbers {
+		if c.graph.marks[i]&(reached|spared) == 0 {
 			if err := c.spare(i); err != nil {
 				return err
 			}
@@ -96,14 +95,14 @@ func (c *collector) choosePacks(packs []*packPlace) {
 		}
 	}
 	slices.SortFunc(clean, func(a, b *packPlace) int {
-		return cmp.Or(cmp.Compare(len(a.ids), len(b.ids)), a.id.Compare(b.id))
+		return cmp.Or(cmp.Compare(len(a.numbers), len(b.numbers)), a.id.Compare(b.id))
 	})
 	merge := 0
 	for i, p := range clean {
-		if len(p.ids) < 2*sum {
+		if len(p.numbers) < 2*sum {
 			merge = i + 1
 		}
-		sum += len(p.ids)
+		sum += len(p.numbers)
 	}
 	c.away = append(c.away, clean[:merge]...)
 }
@@ -122,10 +121,8 @@ func (c *collector) looseToPack() (n int) {
 
 func (c *collector) setMark(m mark, packs []*packPlace) {
 	for _, p := range packs {
-		for _, id := range p.ids {
-			if i, ok := c.graph.find(id); ok {
-				c.graph.marks[i] |= m
-			}
+		for _, i := range p.numbers {
+			c.graph.marks[i] |= m
 		}
 	}
 }

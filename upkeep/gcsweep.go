@@ -126,15 +126,15 @@ func (c *collector) unloose(ctx context.Context) error {
 // pruneLoose removes loose objects that nothing leads to, each before what it names: whatever is left at any time has below it
 // what it stood on.
 func (c *collector) pruneLoose(ctx context.Context) error {
-	paths := map[format.ID]string{}
+	garbage := map[format.ID]bool{}
 	for _, l := range c.inv.loose {
 		if !c.stays(l.id) {
-			paths[l.id] = l.path
+			garbage[l.id] = true
 		}
 	}
-	for part := range slices.Chunk(c.fromTheTop(paths), batch) {
+	for part := range slices.Chunk(c.fromTheTop(garbage), batch) {
 		err := c.locked(ctx, func(held *lock.Held) error {
-			if err := c.spareRenewed(part, paths); err != nil {
+			if err := c.spareRenewed(part); err != nil {
 				return err
 			}
 			part = slices.DeleteFunc(part, c.stays)
@@ -150,9 +150,9 @@ func (c *collector) pruneLoose(ctx context.Context) error {
 }
 
 // spareRenewed spares those that somebody has put again since they were listed.
-func (c *collector) spareRenewed(ids []format.ID, paths map[format.ID]string) error {
+func (c *collector) spareRenewed(ids []format.ID) error {
 	for _, id := range ids {
-		info, err := os.Lstat(paths[id])
+		info, err := os.Lstat(loosePath(c.s, id))
 		if err != nil || info.ModTime().Before(c.cutoff()) {
 			continue
 		}
@@ -166,7 +166,7 @@ func (c *collector) spareRenewed(ids []format.ID, paths map[format.ID]string) er
 }
 
 // fromTheTop orders objects so that each comes before what it leads to.
-func (c *collector) fromTheTop(garbage map[format.ID]string) []format.ID {
+func (c *collector) fromTheTop(garbage map[format.ID]bool) []format.ID {
 	g := c.graph
 	var order []format.ID
 	type step struct {
@@ -174,7 +174,7 @@ func (c *collector) fromTheTop(garbage map[format.ID]string) []format.ID {
 		done bool
 	}
 	for n := range g.objects {
-		if _, ok := garbage[g.objects[n].id]; !ok {
+		if !garbage[g.objects[n].id] {
 			continue
 		}
 		stack := []step{{uint32(n), false}}
@@ -182,7 +182,7 @@ func (c *collector) fromTheTop(garbage map[format.ID]string) []format.ID {
 			top := stack[len(stack)-1]
 			stack = stack[:len(stack)-1]
 			if top.done {
-				if _, ok := garbage[g.objects[top.i].id]; ok {
+				if garbage[g.objects[top.i].id] {
 					order = append(order, g.objects[top.i].id)
 				}
 				continue
@@ -227,8 +227,8 @@ func (c *collector) removePacks(ctx context.Context) error {
 
 // replaced reports whether all that stays of a pack is in the new one.
 func (c *collector) replaced(p *packPlace) bool {
-	for _, id := range p.ids {
-		if i, ok := c.graph.find(id); !ok || c.stays(id) && c.graph.marks[i]&taken == 0 {
+	for _, i := range p.numbers {
+		if marks := c.graph.marks[i]; marks&(reached|spared) != 0 && marks&taken == 0 {
 			return false
 		}
 	}

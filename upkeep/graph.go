@@ -50,7 +50,8 @@ func (e edge) want() kind { return kind(e >> edgeBits) }
 // mark is a set of things found out about an object.
 type mark uint8
 
-// readGraph reads the header of every object of an inventory, pack by pack in the order they lie in.
+// readGraph reads the header of every object of an inventory, pack by pack in the order they lie in. From then on the inventory knows
+// objects by their numbers.
 func readGraph(ctx context.Context, s *session.Store, inv *inventory, check func(format.ID, []byte, parsed), progress Progress) (*graph, error) {
 	if len(inv.ids) > edgeMask {
 		return nil, fmt.Errorf("too many objects: %d", len(inv.ids))
@@ -61,35 +62,51 @@ func readGraph(ctx context.Context, s *session.Store, inv *inventory, check func
 	for i, id := range inv.ids {
 		g.objects[i] = object{id: id, kind: anyKind}
 	}
+	inv.number(g)
 	done := 0
-	read := func(id format.ID) error {
-		i, ok := g.find(id)
-		if !ok || g.objects[i].read {
+	read := func(i uint32) error {
+		if g.objects[i].read {
 			return nil
 		}
 		if err := g.load(i); err != nil {
 			g.bad[i] = err
 		}
 		if done++; done%4096 == 0 {
-			progress.tell(done, len(inv.ids), "reading")
+			progress.tell(done, g.sorted, "reading")
 			return ctx.Err()
 		}
 		return nil
 	}
 	for _, l := range inv.loose {
-		if err := read(l.id); err != nil {
-			return nil, err
+		if i, ok := g.find(l.id); ok {
+			if err := read(i); err != nil {
+				return nil, err
+			}
 		}
 	}
 	for _, p := range inv.packs {
-		for _, id := range p.ids {
-			if err := read(id); err != nil {
+		for _, i := range p.numbers {
+			if err := read(i); err != nil {
 				return nil, err
 			}
 		}
 	}
 	progress.tell(done, done, "reading")
 	return g, ctx.Err()
+}
+
+// number puts the numbers of objects in the place of their ids.
+func (inv *inventory) number(g *graph) {
+	for _, p := range inv.packs {
+		p.numbers = make([]uint32, 0, len(p.ids))
+		for _, id := range p.ids {
+			if i, ok := g.find(id); ok {
+				p.numbers = append(p.numbers, i)
+			}
+		}
+		p.ids = nil
+	}
+	inv.ids = nil
 }
 
 // find returns the number of an object that has been met.

@@ -17,7 +17,7 @@ import (
 
 // inventory is where every object of a store is, as listed once. Objects that move meanwhile may be met in both places.
 type inventory struct {
-	ids   []format.ID // sorted, each once
+	ids   []format.ID // sorted, each once; nil once a graph has been made of them
 	loose []loosePlace
 	packs []*packPlace
 }
@@ -25,8 +25,7 @@ type inventory struct {
 // loosePlace is an object in a file of its own.
 type loosePlace struct {
 	id   format.ID
-	path string
-	time time.Time
+	time int64 // nanoseconds since 1970
 	size int64
 }
 
@@ -36,7 +35,8 @@ type packPlace struct {
 	path     string
 	time     time.Time
 	size     int64       // bytes of the pack and its index
-	ids      []format.ID // in the order of their headers, which is the quick one to read them in
+	ids      []format.ID // in the order of their headers, which is the quick one to read them in; nil once a graph has been made
+	numbers  []uint32    // of the objects in the graph, in the same order
 	bodyless []format.ID // those without a body in this pack
 }
 
@@ -98,10 +98,15 @@ func eachLoose(s *session.Store, each func(loosePlace)) error {
 			if err != nil {
 				return fmt.Errorf("cannot list objects: %w", err)
 			}
-			each(loosePlace{id: id, path: filepath.Join(dir, f.Name()), time: info.ModTime(), size: info.Size()})
+			each(loosePlace{id: id, time: info.ModTime().UnixNano(), size: info.Size()})
 		}
 	}
 	return nil
+}
+
+func loosePath(s *session.Store, id format.ID) string {
+	hex := id.String()
+	return filepath.Join(s.Dir, "objects", hex[:2], hex[2:])
 }
 
 func packDir(s *session.Store) string { return filepath.Join(s.Dir, "objects", "pack") }

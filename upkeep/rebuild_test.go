@@ -59,7 +59,7 @@ func loseDerived(t testing.TB, s *session.Store) (lost int) {
 	}
 	defer held.Release()
 	for _, l := range inv.loose {
-		if err := os.Remove(l.path); err != nil {
+		if err := os.Remove(loosePath(s, l.id)); err != nil {
 			t.Fatal(err)
 		}
 	}

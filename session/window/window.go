@@ -94,15 +94,9 @@ func answer(items []Item, start int, call string) int {
 	return -1
 }
 
-// Leave returns where the verbatim tail of a branch begins after a leave: GraduateAt messages before the tip, but never past the frontier
-// and never backwards.
-func (p Params) Leave(tip, frontier, through uint64) uint64 {
-	at := uint64(0)
-	if tip > uint64(p.GraduateAt) {
-		at = tip - uint64(p.GraduateAt)
-	}
-	return max(through, min(at, frontier))
-}
+// Leave returns where the verbatim tail of a branch begins after a leave: at the frontier, since the forest that is adopted holds everything up to it.
+// Graduation keeps that GraduateAt messages or more before the tip, but after an undo or a rewind it can be nearer.
+func Leave(frontier, through uint64) uint64 { return max(through, frontier) }
 
 // Crosses reports whether the tail after through has grown past EvictAt.
 func (p Params) Crosses(tip, through uint64) bool { return tip > through+uint64(p.EvictAt) }
