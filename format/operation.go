@@ -112,6 +112,19 @@ func DecodeOperation(b []byte) (op *Operation, digest ID, n int, err error) {
 	return op, digest, opFront + len(p) + opBack, nil
 }
 
+// RecordSize returns the length of the record that ends where b ends, frame and all, as the length behind it says; 0 where no record can end there.
+// The record has still to be decoded.
+func RecordSize(b []byte) int64 {
+	if len(b) < 4 {
+		return 0
+	}
+	n := binary.BigEndian.Uint32(b[len(b)-4:])
+	if n > MaxPayload {
+		return 0
+	}
+	return opFront + int64(n) + opBack
+}
+
 // IsUnfilledRecord reports whether b, the rest of a segment, is a place for a record that its writer never filled: zeros to the end, with or
 // without the record's front before them. A power cut can leave that where a file system lengthens a file before it writes to it.
 func IsUnfilledRecord(b []byte) bool {

@@ -1,8 +1,10 @@
 package refs
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"time"
@@ -43,78 +45,119 @@ func (db *DB) Forward(each func(Record) bool) error {
 
 var errStop = errors.New("stop")
 
-// Backward calls each for every operation of the kept log that v knows of, newest first, until it returns false. It reads the log
-// a segment at a time, so that what happened lately costs little to find.
+// Backward calls each for every operation of the kept log that v knows of, newest first, until it returns false. It reads the log from its end, by the
+// lengths behind the records, so that what happened lately costs little to find.
 func (db *DB) Backward(v *View, each func(Record) bool) error {
 	for i := len(v.Since) - 1; i >= 0; i-- {
 		if !each(v.Since[i]) {
 			return nil
 		}
 	}
-	before := v.Number - uint64(len(v.Since)) + 1
 	base, err := db.Base()
 	if err != nil {
 		return err
 	}
-	for segment := v.end.segment; segment >= base.Segment && before > base.Number+1; segment-- {
-		records, err := db.wholeSegment(segment, base)
-		if err != nil {
+	for at := v.start; at.number > base.Number; {
+		more, err := db.backThrough(&at, base, each)
+		if err != nil || !more {
 			return err
-		}
-		for i := len(records) - 1; i >= 0; i-- {
-			if records[i].Op.Number >= before {
-				continue
-			}
-			before = records[i].Op.Number
-			if !each(records[i]) {
-				return nil
-			}
 		}
 	}
 	return nil
 }
 
-// wholeSegment reads one segment without its neighbours: the first record is taken at its word for what is before it.
-func (db *DB) wholeSegment(segment uint64, base *format.Checkpoint) ([]Record, error) {
-	at := cursor{segment: segment, offset: int64(base.Offset), number: base.Number, digest: base.Digest}
-	if segment > base.Segment {
-		first, digest, err := db.startOf(segment)
-		if err != nil {
-			return nil, err
-		}
-		at = cursor{segment: segment, number: first - 1, digest: digest}
-	}
-	s, err := db.scanSegment(&at)
+// backWindow is how many bytes of a segment are read at a time on the way back: some 250 records of an append.
+const backWindow = 64 << 10
+
+// backThrough reads one segment from at.offset back to its first record, or to the base. at is where the record after ends its beginning: its number and
+// digest are those of the record that comes next. more is false when each has had enough.
+func (db *DB) backThrough(at *cursor, base *format.Checkpoint, each func(Record) bool) (more bool, err error) {
+	path := db.segmentPath(at.segment)
+	f, err := os.Open(path)
 	if err != nil {
-		return nil, err
+		return false, err
 	}
-	return s.records, nil
+	defer f.Close()
+	head, err := headOf(f, path)
+	if err != nil {
+		return false, err
+	}
+	if at.offset == 0 {
+		info, err := f.Stat()
+		if err != nil {
+			return false, err
+		}
+		at.offset = info.Size()
+	}
+	r := backReader{f: f, path: path}
+	for at.offset > head && at.number > base.Number {
+		b, err := r.recordBefore(at.offset, head)
+		if err != nil {
+			return false, err
+		}
+		op, digest, n, err := format.DecodeOperation(b)
+		if err != nil || op.Number != at.number || digest != at.digest {
+			return false, &CorruptError{Path: path, Offset: at.offset - int64(len(b)), Why: fmt.Sprintf("operation %d does not stand before byte %d", at.number, at.offset)}
+		}
+		at.offset -= int64(n)
+		at.number, at.digest = op.Number-1, op.Before
+		if !each(Record{Op: op, Digest: digest, Segment: at.segment, Offset: at.offset, Size: n}) {
+			return false, nil
+		}
+	}
+	at.segment, at.offset = at.segment-1, 0
+	return true, nil
 }
 
-// startOf reads the number of a segment's first operation and the digest it names as the one before.
-func (db *DB) startOf(segment uint64) (first uint64, before format.ID, err error) {
-	path := db.segmentPath(segment)
-	b, err := os.ReadFile(path)
-	if err != nil {
-		return 0, format.ID{}, err
+// backReader gives the records of a segment from its end, a window of bytes at a time.
+type backReader struct {
+	f     *os.File
+	path  string
+	bytes []byte // of the file, from start on
+	start int64
+}
+
+// recordBefore returns the record that ends at end. Nothing before head belongs to it.
+func (r *backReader) recordBefore(end, head int64) ([]byte, error) {
+	if err := r.cover(max(head, end-4), end, head); err != nil {
+		return nil, err
 	}
-	var version int
-	var store string
-	if _, err := fmt.Sscanf(string(b[:min(len(b), 200)]), "ctx-log %d %s %d\n", &version, &store, &first); err != nil || first == 0 {
-		return 0, format.ID{}, &CorruptError{Path: path, Offset: 0, Why: "not a log segment"}
+	size := format.RecordSize(r.bytes[:end-r.start])
+	if size == 0 || end-size < head {
+		return nil, &CorruptError{Path: r.path, Offset: end, Why: "no record ends here"}
 	}
-	head := len(db.segmentHeader(first))
-	if len(b) <= head {
-		return first, format.ID{}, nil
+	if err := r.cover(end-size, end, head); err != nil {
+		return nil, err
 	}
-	op, _, _, err := format.DecodeOperation(b[head:])
-	if format.IsShortRecord(err) {
-		return first, format.ID{}, nil
+	return r.bytes[end-size-r.start : end-r.start], nil
+}
+
+// cover makes sure that the bytes from..to are at hand.
+func (r *backReader) cover(from, to, head int64) error {
+	if r.bytes != nil && from >= r.start && to <= r.start+int64(len(r.bytes)) {
+		return nil
 	}
-	if err != nil {
-		return 0, format.ID{}, &CorruptError{Path: path, Offset: int64(head), Why: err.Error()}
+	start := max(head, min(from, to-backWindow))
+	b := make([]byte, to-start)
+	if _, err := r.f.ReadAt(b, start); err != nil {
+		return fmt.Errorf("cannot read %q: %w", r.path, err)
 	}
-	return first, op.Before, nil
+	r.bytes, r.start = b, start
+	return nil
+}
+
+// headOf returns the length of a segment's first line.
+func headOf(f *os.File, path string) (int64, error) {
+	b := make([]byte, 200)
+	n, err := f.ReadAt(b, 0)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return 0, err
+	}
+	line := bytes.IndexByte(b[:n], '\n')
+	if line < 0 || !bytes.HasPrefix(b, []byte("ctx-log 1 ")) {
+		return 0, &CorruptError{Path: path, Offset: 0, Why: "not a log segment"}
+	}
+	return int64(line) + 1, nil
 }
 
 // DropBefore forgets the log before the newest checkpoint operation older than cutoff: what the refs were then becomes the base, and

@@ -17,8 +17,9 @@ type View struct {
 	Since  []Record  // the operations after the checkpoint, oldest first
 	Torn   int64     // bytes of a torn tail; the next writer puts them aside
 
-	refs map[string]format.Value
-	end  cursor
+	refs  map[string]format.Value
+	start cursor // where the log goes on from the checkpoint
+	end   cursor
 }
 
 // Read returns the refs as they are. It takes no lock and writes nothing.
@@ -53,6 +54,7 @@ func viewOf(c *format.Checkpoint) *View {
 		v.refs[r.Name] = r.Value
 	}
 	v.end = cursor{segment: c.Segment, offset: int64(c.Offset), number: c.Number, digest: c.Digest}
+	v.start = v.end
 	return v
 }
 

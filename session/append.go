@@ -95,36 +95,52 @@ func clip(s string) string {
 // cleanAll sanitises a batch before anything of it is hashed or written.
 func cleanAll(batch []Message) ([]Message, []sanitize.Finding, error) {
 	out := slices.Clone(batch)
-	count := map[string]int{}
+	var all []sanitize.Finding
 	for i := range out {
-		m := &out[i]
-		var found []sanitize.Finding
-		var err error
-		if m.Parts != nil {
-			var b []byte
-			b, found, err = sanitize.JSON(m.Parts)
-			m.Parts = b
-		} else {
-			var b []byte
-			b, found, err = sanitize.Text([]byte(m.Text))
-			m.Text = string(b)
-		}
+		found, err := out[i].clean()
 		if err != nil {
 			return nil, nil, fmt.Errorf("%w: cannot sanitise a message, so it is not stored: %w", ErrInput, err)
 		}
-		if err := m.check(); err != nil {
+		if err := out[i].check(); err != nil {
 			return nil, nil, err
 		}
-		for _, f := range found {
-			count[f.Class] += f.Count
-		}
-	}
-	var all []sanitize.Finding
-	for class, n := range count {
-		all = append(all, sanitize.Finding{Class: class, Count: n})
+		all = addFindings(all, found)
 	}
 	slices.SortFunc(all, func(a, b sanitize.Finding) int { return strings.Compare(a.Class, b.Class) })
 	return out, all, nil
+}
+
+// clean sanitises what somebody else has written: the text, and the names that go into the header.
+func (m *Message) clean() (found []sanitize.Finding, err error) {
+	text, clean := []byte(m.Text), sanitize.Text
+	if m.Parts != nil {
+		text, clean = m.Parts, sanitize.JSON
+	}
+	text, found, err = clean(text)
+	if err != nil {
+		return nil, err
+	}
+	if m.Parts != nil {
+		m.Parts = text
+	} else {
+		m.Text = string(text)
+	}
+	names := []*string{&m.Author, &m.Invocation}
+	if m.Source != nil {
+		src := *m.Source
+		m.Source = &src
+		names = append(names, &src.Session, &src.Message)
+	}
+	for _, name := range names {
+		b, more, err := sanitize.Text([]byte(*name))
+		if err != nil {
+			return nil, err
+		}
+		if len(more) > 0 {
+			*name, found = string(b), addFindings(found, more)
+		}
+	}
+	return found, nil
 }
 
 func (m *Message) check() error {

@@ -1,6 +1,7 @@
 package session
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"math/rand/v2"
@@ -116,5 +117,22 @@ func runHistory(t *testing.T, seed uint64, steps int) {
 		}
 		check(t, s)
 		model.compare(t, s)
+	}
+}
+
+// A header holds names that somebody else has chosen; a secret among them is one all the same.
+func TestNamesAreSanitised(t *testing.T) {
+	s := create(t)
+	key := "AKIA" + "QYLPMN5HHHFPZAM2"
+	m := Message{Role: "user", Author: key, Text: "hello", Source: &Source{Agent: "test", Session: "x", Message: key}}
+	done, found, err := s.Append(context.Background(), "talk", MainBranch, []Message{m}, AppendOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(found) != 1 || found[0].Count != 2 {
+		t.Errorf("found %+v", found)
+	}
+	if header := must[[]byte](t)(s.Objects.Header(done[0].ID)); bytes.Contains(header, []byte(key)) {
+		t.Errorf("header:\n%s", header)
 	}
 }
