@@ -7,6 +7,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"strings"
 	"time"
 
 	"github.com/gemini-ctx/ctx/format"
@@ -160,49 +161,69 @@ func headOf(f *os.File, path string) (int64, error) {
 	return int64(line) + 1, nil
 }
 
-// DropBefore forgets the log before the newest checkpoint operation older than cutoff: what the refs were then becomes the base, and
-// segments that lie wholly before it are removed. undo, reflog and ref@{n} reach as far as what is kept. After a crash the
-// next call finishes what is left.
-func (db *DB) DropBefore(held *lock.Held, cutoff time.Time) (dropped int, err error) {
-	if err := db.mustHold(held); err != nil {
-		return 0, err
-	}
-	old, err := db.Base()
-	if err != nil {
-		return 0, err
-	}
+// CanBegin returns the newest operation older than cutoff after which the log can begin: the refs of that moment hold every decision before it, and the
+// checkpoint needs nothing from before. ok is false where there is none.
+func (db *DB) CanBegin(cutoff time.Time) (found Record, ok bool, err error) {
 	// A checkpoint that is older than the operation for it, because of a crash, still needs the log after it.
 	current, err := db.readCheckpoint(db.checkpointPath())
 	if err != nil {
-		return 0, err
+		return Record{}, false, err
 	}
-	running, base := viewOf(old), old
-	if running.end.offset == 0 {
-		running.end.offset = int64(len(db.segmentHeader(1)))
-	}
+	unwritten := map[string]bool{}
 	err = db.Forward(func(r Record) bool {
 		if !r.Op.Time.Before(cutoff) || r.Op.Number > current.Number {
 			return false
 		}
-		running.apply(r)
-		if r.Op.Verb == VerbCheckpoint {
-			base = db.checkpointOf(running)
+		for _, f := range r.Op.Forests {
+			unwritten[f.Name] = true
+		}
+		for _, u := range r.Op.Refs {
+			if name, ok := strings.CutPrefix(u.Name, "forests/"); ok {
+				delete(unwritten, name)
+			}
+		}
+		if len(unwritten) == 0 {
+			found, ok = r, true
 		}
 		return true
+	})
+	return found, ok, err
+}
+
+// DropTo forgets the log up to an operation that CanBegin returned: what the refs were after it becomes the base, and segments that lie wholly before it
+// are removed. undo, reflog and ref@{n} reach as far as what is kept. After a crash the next call finishes what is left.
+func (db *DB) DropTo(held *lock.Held, number uint64) (dropped int, err error) {
+	if err := db.mustHold(held); err != nil {
+		return 0, err
+	}
+	base, err := db.Base()
+	if err != nil {
+		return 0, err
+	}
+	if number <= base.Number {
+		return db.removeBefore(base.Segment)
+	}
+	running := viewOf(base)
+	err = db.Forward(func(r Record) bool {
+		running.apply(r)
+		running.Since = nil
+		return r.Op.Number < number
 	})
 	if err != nil {
 		return 0, err
 	}
-	if base != old {
-		b, err := base.Encode()
-		if err != nil {
-			return 0, err
-		}
-		if err := db.fs.WriteDurable(db.basePath(), b, 0o600); err != nil {
-			return 0, err
-		}
+	if running.Number != number {
+		return 0, fmt.Errorf("cannot drop the log up to operation %d: it ends at %d", number, running.Number)
 	}
-	return db.removeBefore(base.Segment)
+	next := db.checkpointOf(running)
+	b, err := next.Encode()
+	if err != nil {
+		return 0, err
+	}
+	if err := db.fs.WriteDurable(db.basePath(), b, 0o600); err != nil {
+		return 0, err
+	}
+	return db.removeBefore(next.Segment)
 }
 
 // VerbCheckpoint is the verb of the operation that writes the forests before a checkpoint.

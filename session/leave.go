@@ -9,6 +9,12 @@ import (
 
 // leave moves a branch's pin: it adopts the newest forest, in which every cluster can be rendered whole, and its tail begins anew.
 func (t *tx) leave(v format.Value) (format.Value, error) {
+	// What has graduated is about to be read, and some of it may be of the batch that is being appended.
+	if len(t.raws) > 1 {
+		if err := t.flush(); err != nil {
+			return v, err
+		}
+	}
 	st, err := t.forest()
 	if err != nil {
 		return v, err

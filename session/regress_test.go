@@ -27,7 +27,11 @@ func TestLinksCacheOlderThanKeptLog(t *testing.T) {
 	}
 	// Plain appends in processes that never leave do not touch the file; go back to what it was is not even needed: its stamp has stayed.
 	err := s.locked(context.Background(), func(tx *tx) error {
-		_, err := s.Refs.DropBefore(tx.held, time.Date(2100, 1, 1, 0, 0, 0, 0, time.UTC))
+		r, ok, err := s.Refs.CanBegin(time.Date(2100, 1, 1, 0, 0, 0, 0, time.UTC))
+		if err != nil || !ok {
+			return fmt.Errorf("nothing to drop: %w", err)
+		}
+		_, err = s.Refs.DropTo(tx.held, r.Op.Number)
 		return err
 	})
 	if err != nil {
@@ -304,4 +308,37 @@ func TestLinksShared(t *testing.T) {
 		}
 	})
 	wg.Wait()
+}
+
+// A batch that is longer than the window leaves in the operation that appends it.
+func TestBatchCrossesEvictAt(t *testing.T) {
+	s := create(t, small...)
+	r := rand.New(rand.NewPCG(1, 1))
+	var batch []Message
+	for range 40 {
+		batch = append(batch, Message{Role: "user", Text: chatter(r)})
+	}
+	for range 4 {
+		if _, _, err := s.Append(context.Background(), "talk", MainBranch, batch, AppendOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		check(t, s)
+	}
+}
+
+// What redo brings back had graduated in a later operation, which is not brought back yet.
+func TestRedoOfWhatGraduatedLater(t *testing.T) {
+	s := create(t, small...)
+	ctx := context.Background()
+	talk(t, s, "talk", 14, 1)
+	for range 12 {
+		must[Undone](t)(s.Undo(ctx, "talk"))
+		check(t, s)
+	}
+	for range 6 {
+		must[Undone](t)(s.Redo(ctx, "talk"))
+		check(t, s)
+	}
+	talk(t, s, "talk", 14, 2)
+	check(t, s)
 }

@@ -298,9 +298,9 @@ func (t *tx) frontierOf(now, want format.Value) (uint64, error) {
 	}
 	var list []entryAt
 	ids := map[format.ID]bool{}
-	upTo := max(now.Frontier, want.Frontier)
 	err = t.back(want.ID, func(id format.ID, e *format.Entry) bool {
-		if e.Kind == format.KindMessage && e.Seq <= upTo && e.Seq > members {
+		// What comes back may have graduated in a later operation than the one that is brought back: nothing but the forest knows.
+		if e.Kind == format.KindMessage && e.Seq > members {
 			list = append(list, entryAt{id, e})
 			ids[id] = true
 		}

@@ -3,43 +3,33 @@ package upkeep
 import (
 	"context"
 	"errors"
-	"maps"
 	"strings"
-	"time"
 
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/refs"
 )
 
-// dropLog lets go of the log before the newest checkpoint operation that is older than log.keep. From then on replay begins with the
+// dropLog lets go of the log up to the newest operation older than log.keep after which it can begin. From then on replay begins with the
 // forests of that operation, which so far were derived and may be gone: they are made again first, and are truth from then on.
 func (c *collector) dropLog(ctx context.Context) error {
 	base, err := c.s.Refs.Base()
 	if err != nil {
 		return err
 	}
-	view, err := c.s.Refs.Read()
+	first, ok, err := c.s.Refs.CanBegin(c.now.Add(-c.s.Config.Log.Keep))
+	if err != nil || !ok || first.Op.Number <= base.Number {
+		return err
+	}
+	c.dropTo = first.Op.Number
+	names := refsOf(base)
+	err = c.s.Refs.Forward(func(r refs.Record) bool {
+		applyRefs(names, r.Op)
+		return r.Op.Number < c.dropTo
+	})
 	if err != nil {
 		return err
 	}
-	covered := view.Number - uint64(len(view.Since)) // what the checkpoint does not cover is needed to read the refs
-	cutoff := c.now.Add(-c.s.Config.Log.Keep)
-	running, segment, at := refsOf(base), uint64(0), cutoff
-	var names map[string]format.Value
-	err = c.s.Refs.Forward(func(r refs.Record) bool {
-		if !r.Op.Time.Before(cutoff) || r.Op.Number > covered {
-			return false
-		}
-		applyRefs(running, r.Op)
-		if r.Op.Verb == refs.VerbCheckpoint {
-			c.dropTo, segment, at, names = r.Op.Number, r.Segment, r.Op.Time, maps.Clone(running)
-		}
-		return true
-	})
-	if err != nil || c.dropTo == 0 {
-		return err
-	}
-	c.report.Segments = int(segment - base.Segment)
+	c.report.Segments = int(first.Segment - base.Segment)
 	if c.o.DryRun {
 		return nil
 	}
@@ -50,7 +40,7 @@ func (c *collector) dropLog(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	c.report.Segments, err = c.s.Refs.DropBefore(held, at.Add(time.Millisecond)) // times are whole milliseconds
+	c.report.Segments, err = c.s.Refs.DropTo(held, c.dropTo)
 	return errors.Join(err, held.Release())
 }
 
