@@ -83,6 +83,10 @@ func (r *byteReader) uvarint() uint64 {
 		r.fail(errShort)
 		return 0
 	}
+	if size > 1 && r.b[size-1] == 0 {
+		r.fail(errors.New("a number with more bytes than it needs"))
+		return 0
+	}
 	r.b = r.b[size:]
 	return n
 }

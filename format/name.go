@@ -55,7 +55,11 @@ func DecodeName(s string) (string, error) {
 }
 
 func isNameByte(c byte) bool {
-	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || strings.IndexByte("._@:+/-", c) >= 0
+	switch {
+	case c >= 'a' && c <= 'z', c >= 'A' && c <= 'Z', c >= '0' && c <= '9':
+		return true
+	}
+	return c == '.' || c == '_' || c == '@' || c == ':' || c == '+' || c == '/' || c == '-'
 }
 
 func unhex(c byte) int {

@@ -109,7 +109,7 @@ func TestOperationPayloadRefused(t *testing.T) {
 	}{
 		{"nothing", nil, "ends early"},
 		{"version 2", at(0, 2), "version 2"},
-		{"number in two bytes", at(1, 0x81, 0), "not the one encoding"},
+		{"number in two bytes", at(1, 0x81, 0), "more bytes than it needs"},
 		{"number 0", at(1, 0), "count from 1"},
 		{"number 2 without one before", at(1, 2), "the first operation"},
 		{"bytes after the end", append(bytes.Clone(empty), 0), "bytes after the end"},

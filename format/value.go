@@ -123,6 +123,9 @@ func CheckRefName(s string) error {
 // CheckName says why s cannot name a session, a branch, or another part of a ref: it must be 1 to 200 bytes percent-encoded, UTF-8, not
 // "." or "..", without slash, control characters, or a space at an end.
 func CheckName(s string) error {
+	if isPlainName(s) {
+		return nil
+	}
 	switch {
 	case s == "":
 		return errors.New("name is empty")
@@ -142,4 +145,17 @@ func CheckName(s string) error {
 		return err
 	}
 	return nil
+}
+
+// isPlainName reports whether a name is of letters, digits and a few marks alone, and so needs no further look. Most are.
+func isPlainName(s string) bool {
+	if s == "" || s == "." || s == ".." || len(s) > MaxName {
+		return false
+	}
+	for i := 0; i < len(s); i++ {
+		if c := s[i]; c == '/' || !isNameByte(c) {
+			return false
+		}
+	}
+	return true
 }

@@ -6,7 +6,10 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
+	"errors"
+	"fmt"
 	"hash/crc32"
+	"io/fs"
 	"path/filepath"
 
 	"github.com/gemini-ctx/ctx/format"
@@ -28,9 +31,11 @@ type Stamp struct {
 	Digest format.ID
 }
 
-// The frame of a file: magic, stamp, payload, CRC-32C over all of it. The checksum is against rot; a file is renamed into place whole.
+// The frame of a file: magic, length of the payload, stamp, payload, CRC-32C over all of it. A file is written over in place, by whoever holds the store's
+// lock or does not: a reader that meets half of one has a checksum that does not fit, and does without.
 const (
-	magic    = "ctx cache 1\n"
+	magic    = "ctx cache 2\n"
+	front    = len(magic) + 4 + 8 + 32
 	maxCache = 64 << 20
 )
 
@@ -39,36 +44,40 @@ var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 // Load returns a file's payload and what it covers. ok is false where there is no such file, or one that is damaged or of another version.
 func (c *Cache) Load(name string) (payload []byte, stamp Stamp, ok bool) {
 	b, err := lock.ReadAtMost(c.path(name), maxCache)
-	if err != nil || len(b) < len(magic)+8+32+4 || string(b[:len(magic)]) != magic {
+	if err != nil || len(b) < front+4 || string(b[:len(magic)]) != magic {
 		return nil, Stamp{}, false
 	}
-	body, sum := b[:len(b)-4], binary.BigEndian.Uint32(b[len(b)-4:])
-	if crc32.Checksum(body, castagnoli) != sum {
+	end := front + int(binary.BigEndian.Uint32(b[len(magic):]))
+	if end > len(b)-4 || crc32.Checksum(b[:end], castagnoli) != binary.BigEndian.Uint32(b[end:]) {
 		return nil, Stamp{}, false
 	}
-	rest := body[len(magic):]
+	rest := b[len(magic)+4:]
 	stamp.Number = binary.BigEndian.Uint64(rest)
 	copy(stamp.Digest[:], rest[8:])
-	return rest[8+32:], stamp, true
+	return b[front:end], stamp, true
 }
 
 // Store replaces a file. Nothing depends on it, so an error (a full disk, a read-only directory) is for the caller to pass over.
 func (c *Cache) Store(name string, stamp Stamp, payload []byte) error {
-	b := make([]byte, 0, len(magic)+8+32+len(payload)+4)
+	if len(payload) > maxCache-front-4 {
+		return fmt.Errorf("cache %q would have %d bytes", name, len(payload))
+	}
+	b := make([]byte, 0, front+len(payload)+4)
 	b = append(b, magic...)
+	b = binary.BigEndian.AppendUint32(b, uint32(len(payload)))
 	b = binary.BigEndian.AppendUint64(b, stamp.Number)
 	b = append(b, stamp.Digest[:]...)
 	b = append(b, payload...)
 	b = binary.BigEndian.AppendUint32(b, crc32.Checksum(b, castagnoli))
 	path := c.path(name)
-	err := c.fs.WriteFile(path, b, 0o600, false)
-	if err == nil {
-		return nil
+	err := c.fs.WriteHint(path, b)
+	if !errors.Is(err, fs.ErrNotExist) {
+		return err
 	}
 	if err := c.fs.MkdirAll(filepath.Dir(path)); err != nil {
 		return err
 	}
-	return c.fs.WriteFile(path, b, 0o600, false)
+	return c.fs.WriteHint(path, b)
 }
 
 func (c *Cache) path(name string) string { return filepath.Join(c.dir, name) }

@@ -234,8 +234,16 @@ func (f *FS) Chtimes(path string, t time.Time) error {
 	return f.step(OpChtimes, path, nil, func([]byte) error { return os.Chtimes(path, t, t) })
 }
 
-// WriteHint writes a file in place, mode 0600, without sync and without being a step: for what may be lost, torn or stale, as
-// lock.owner may. After a stop it does nothing.
+// WriteHint writes data over the beginning of a file, mode 0600, without sync and without being a step: for what may be lost, torn or stale, as
+// lock.owner and caches may. What the file had beyond data stays, so that the reader has to know where data ends; in return nothing is allocated or freed,
+// which costs more than all the rest of a small write. After a stop it does nothing.
 func (f *FS) WriteHint(path string, data []byte) error {
-	return f.quiet(func() error { return os.WriteFile(path, data, 0o600) })
+	return f.quiet(func() error {
+		file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE, 0o600)
+		if err != nil {
+			return err
+		}
+		_, err = file.Write(data)
+		return errors.Join(err, file.Close())
+	})
 }

@@ -1,6 +1,7 @@
 package lock
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -131,8 +132,9 @@ func ReadOwner(dir string) Owner {
 	if err != nil {
 		return Owner{}
 	}
+	line, _, _ := bytes.Cut(b, []byte{'\n'}) // behind it may be the rest of a longer one
 	var o Owner
-	if json.Unmarshal(b, &o) != nil {
+	if json.Unmarshal(line, &o) != nil {
 		return Owner{}
 	}
 	return o

@@ -32,7 +32,7 @@ func id(n int) format.ID { return format.Sum(fmt.Appendf(nil, "object %d", n)) }
 func tip(n int) format.Value { return format.Value{Kind: format.SessionValue, ID: id(n)} }
 
 type store struct {
-	*testing.T
+	testing.TB
 	dir  string
 	db   *DB
 	held *lock.Held
@@ -40,9 +40,9 @@ type store struct {
 	now  time.Time
 }
 
-func newStore(t *testing.T) *store {
+func newStore(t testing.TB) *store {
 	t.Helper()
-	s := &store{T: t, dir: t.TempDir(), now: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)}
+	s := &store{TB: t, dir: t.TempDir(), now: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)}
 	if err := Init(s.dir, storeID, nil); err != nil {
 		t.Fatal(err)
 	}
@@ -425,5 +425,16 @@ func TestDropKeepsWhatTheCheckpointNeeds(t *testing.T) {
 	}
 	if _, err := s.db.Read(); err != nil {
 		t.Fatalf("the refs cannot be read any more: %v", err)
+	}
+}
+
+// A reader lays 255 records over the checkpoint at most; this is what that costs.
+func BenchmarkRead(b *testing.B) {
+	s := newStore(b)
+	for n := range 255 {
+		s.must(s.move(map[string]int{"sessions/9f77ed91-0000-4000-8000-000000000000/main": n}))
+	}
+	for b.Loop() {
+		s.read()
 	}
 }
