@@ -298,3 +298,9 @@ func (s *Store) MaybeBySource(key [16]byte) ([]format.ID, error) {
 	})
 	return sorted(ids), err
 }
+
+// IsLoose reports whether there is a loose file for an object. What is in no loose file is in a pack, or nowhere.
+func (s *Store) IsLoose(id format.ID) bool {
+	_, err := os.Lstat(s.loosePath(id))
+	return err == nil
+}

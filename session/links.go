@@ -23,6 +23,8 @@ type links struct {
 	source map[[16]byte][]format.ID
 	added  int    // since the file was written
 	saved  uint64 // the operation that the file covers
+	// packed, while everything is read anew, says which entries' sources a pack's index has: they need not be here.
+	packed func(format.ID) bool
 }
 
 // saveAfter is how many additions or operations the file may be behind: catching up by so much takes about a millisecond, and writing it each time
@@ -211,7 +213,11 @@ func (l *links) add(f appendedEntry) {
 }
 
 func (l *links) addSource(f appendedEntry) {
-	if key, ok := format.SourceKey(f.header); ok && !slices.Contains(l.source[key], f.id) {
+	key, ok := format.SourceKey(f.header)
+	if !ok || l.packed != nil && l.packed(f.id) {
+		return
+	}
+	if !slices.Contains(l.source[key], f.id) {
 		l.source[key] = append(l.source[key], f.id)
 		l.added++
 	}
@@ -240,11 +246,13 @@ func (s *Store) learn(before, now *refs.View, appended []appendedEntry) {
 // rebuildLinks walks every session whole.
 func (s *Store) rebuildLinks(view *refs.View) (*links, error) {
 	l := newLinks(index.Stamp{Number: view.Number, Digest: view.Digest})
+	l.packed = func(id format.ID) bool { return !s.Objects.IsLoose(id) }
 	for _, name := range view.Names("sessions/") {
 		if err := s.addHistory(l, view.Get(name).ID, format.ID{}, true); err != nil {
 			return nil, err
 		}
 	}
+	l.packed = nil
 	l.added += saveAfter
 	return l, nil
 }
