@@ -11,9 +11,21 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// blockSize is how many raw bytes a block has before a new one is begun; an object that is larger has a block of its own. Larger
-// blocks compress better and take longer to read one object from: 256 KiB take some 0.2 ms.
-const blockSize = 256 << 10
+// How many raw bytes a block has before a new one is begun; an object that is larger has a block of its own. Larger blocks compress better and take
+// longer to read one object from: 256 KiB take some 0.2 ms. Headers are mostly ids and digests, which compress hardly better in large blocks,
+// and are what most reading is about.
+const (
+	headerBlock = 32 << 10
+	bodyBlock   = 256 << 10
+)
+
+// blockSize is the one of a stream's kind.
+func (s *stream) blockSize() int {
+	if s.kind == format.PackHeaders {
+		return headerBlock
+	}
+	return bodyBlock
+}
 
 // packBuffer is how much of a pack is collected before it is written.
 const packBuffer = 1 << 20
@@ -101,13 +113,13 @@ func (w *packWriter) place(id format.ID, r format.Raw) error {
 
 // record adds a record to a stream, after ending a block that it does not fit in, and returns its position.
 func (w *packWriter) record(s *stream, data []byte) (at int64, err error) {
-	if len(s.raw) > 0 && len(s.raw)+format.PackRecordLen(len(data)) > blockSize {
+	if len(s.raw) > 0 && len(s.raw)+format.PackRecordLen(len(data)) > s.blockSize() {
 		if err := w.endBlock(s); err != nil {
 			return 0, err
 		}
 	}
 	if s.raw == nil {
-		s.raw = make([]byte, 0, max(blockSize, format.PackRecordLen(len(data))))
+		s.raw = make([]byte, 0, max(s.blockSize(), format.PackRecordLen(len(data))))
 	}
 	at = s.start + int64(len(s.raw))
 	s.raw = format.AppendPackRecord(s.raw, data)

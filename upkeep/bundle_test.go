@@ -246,7 +246,7 @@ func TestUnbundleStopped(t *testing.T) {
 		if texts(t, c) != want {
 			t.Fatalf("stop at %v: not the same store", at)
 		}
-		c.Close()
+		_ = c.Close()
 	}
 	t.Logf("%d stops, %d with a store", len(points), made)
 }

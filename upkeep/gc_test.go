@@ -101,7 +101,9 @@ func TestMain(m *testing.M) {
 	}
 	grown.root, grown.dirs = root, map[uint64]string{}
 	code := m.Run()
-	os.RemoveAll(root)
+	if err := os.RemoveAll(root); err != nil {
+		t.Fatal(err)
+	}
 	os.Exit(code)
 }
 
@@ -209,7 +211,7 @@ func TestGCStopAtEveryCall(t *testing.T) {
 			must[GCReport](t)(GC(context.Background(), after, GCOptions{}))
 			clean(t, after)
 		}
-		after.Close()
+		_ = after.Close()
 		if err := os.RemoveAll(dir); err != nil {
 			t.Fatal(err)
 		}

@@ -26,7 +26,7 @@ func talk(c context.Context, dir string, args ...string) *talker {
 		now: scriptStart, random: &hashStream{}, host: "host", pid: 1}
 	go func() {
 		t.code <- run(c, w, args)
-		outW.Close()
+		_ = outW.Close()
 	}()
 	return t
 }
@@ -60,7 +60,7 @@ func TestBulkAnswers(t *testing.T) {
 		seen[p.out.Text()] = true
 	}
 	fmt.Fprint(p.in, "er\",\"text\":\"c\"}")
-	p.in.Close()
+	_ = p.in.Close()
 	p.out.Scan()
 	seen[p.out.Text()] = true
 	if code := <-p.code; code != 0 || len(seen) != 8 {
