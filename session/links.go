@@ -29,7 +29,7 @@ type links struct {
 
 // saveAfter is how many additions or operations the file may be behind: catching up by so much takes about a millisecond, and writing it each time
 // would cost more.
-const saveAfter = 64
+const saveAfter = 32
 
 // keepSources is how many sources the file holds before those that a pack's index has too are dropped from it.
 const keepSources = 8192
@@ -111,7 +111,11 @@ func (s *Store) catchUp(l *links, view *refs.View) error {
 	for _, r := range slices.Backward(fresh) {
 		for _, u := range r.Op.Refs {
 			if strings.HasPrefix(u.Name, "sessions/") && u.New.ID != u.Old.ID {
-				if err := s.follow(l, u.Old.ID, u.New.ID); err != nil {
+				follow := s.follow
+				if r.Op.Verb == "append" || r.Op.Verb == "import" {
+					follow = s.goOn
+				}
+				if err := follow(l, u.Old.ID, u.New.ID); err != nil {
 					return err
 				}
 			}
@@ -119,6 +123,11 @@ func (s *Store) catchUp(l *links, view *refs.View) error {
 	}
 	l.stamp = index.Stamp{Number: view.Number, Digest: view.Digest}
 	return nil
+}
+
+// goOn follows a branch that has grown: what is new stands on what was there.
+func (s *Store) goOn(l *links, from, to format.ID) error {
+	return s.addHistory(l, to, from, from.IsZero())
 }
 
 // follow moves with a branch from one tip to another: the amends it leaves count no more, and what it comes to is added.

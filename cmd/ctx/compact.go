@@ -61,6 +61,7 @@ func (o *compactOptions) run(c context.Context, a *app) error {
 	if err != nil {
 		return err
 	}
+	defer a.tidy(c, s)
 	if a.json {
 		return a.printJSON(struct {
 			V       int     `json:"v"`

@@ -1,10 +1,12 @@
 package main
 
 import (
+	"context"
 	"fmt"
 
 	"github.com/spf13/cobra"
 
+	"github.com/gemini-ctx/ctx/session"
 	"github.com/gemini-ctx/ctx/upkeep"
 )
 
@@ -73,4 +75,17 @@ func printGC(a *app, r upkeep.GCReport, dry bool) error {
 	}
 	a.table(rows)
 	return nil
+}
+
+// tidy is gc --auto after a command that has written much and has said so. What goes wrong in it is no failure of that command.
+func (a *app) tidy(c context.Context, s *session.Store) {
+	if err := a.out.Flush(); err != nil {
+		return // nobody is listening; the command says so
+	}
+	show, done := a.progress()
+	_, err := upkeep.GC(c, s, upkeep.GCOptions{Auto: true, Progress: show})
+	done()
+	if err != nil && c.Err() == nil {
+		a.warn("gc has to wait: " + err.Error())
+	}
 }

@@ -85,6 +85,9 @@ func importFiles(c context.Context, a *app, named string, files []string) error 
 			return err
 		}
 	}
+	if len(sessions) > 0 {
+		a.tidy(c, s)
+	}
 	switch {
 	case failed == 1 && len(files) == 1:
 		return first
