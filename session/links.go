@@ -22,6 +22,7 @@ type links struct {
 	// source are entries by source, oldest first; those in packs may be missing, and there may be some that nothing stands on any more.
 	source map[[16]byte][]format.ID
 	added  int    // since the file was written
+	read   int    // bytes of log read since then, to catch up
 	saved  uint64 // the operation that the file covers
 	// packed, while everything is read anew, says which entries' sources a pack's index has: they need not be here.
 	packed func(format.ID) bool
@@ -80,7 +81,7 @@ func (s *Store) renewLinks(view *refs.View) error {
 		}
 		s.known = l
 	}
-	if s.known.added >= saveAfter || s.known.stamp.Number >= s.known.saved+saveAfter {
+	if l := s.known; l.added >= saveAfter || l.read >= longOverlay || l.stamp.Number >= l.saved+saveAfter {
 		s.saveLinks(s.known)
 	}
 	return nil
@@ -109,6 +110,7 @@ func (s *Store) catchUp(l *links, view *refs.View) error {
 		return errCacheTooOld
 	}
 	for _, r := range slices.Backward(fresh) {
+		l.read += r.Size
 		for _, u := range r.Op.Refs {
 			if strings.HasPrefix(u.Name, "sessions/") && u.New.ID != u.Old.ID {
 				follow := s.follow
@@ -320,7 +322,7 @@ func (s *Store) saveLinks(l *links) {
 		s.warn(fmt.Errorf("cannot write the cache: %w", err))
 		return
 	}
-	l.added, l.saved = 0, l.stamp.Number
+	l.added, l.read, l.saved = 0, 0, l.stamp.Number
 }
 
 // dropPacked takes out the sources that packs know themselves.
