@@ -249,6 +249,5 @@ func (t *tx) finish(h *head, old format.Value, o AppendOptions) error {
 		return err
 	}
 	t.saveHead(h)
-	t.saveCandidates()
 	return nil
 }

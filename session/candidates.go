@@ -154,23 +154,18 @@ func (t *tx) saveCandidates() {
 	}
 }
 
-// carriedCandidates reports whether the candidates are as good after an operation as before it, and only their stamp is not: the forest is written
-// anew, and no member leaves. It has them at hand then.
-func (t *tx) carriedCandidates(op *format.Operation) (bool, error) {
-	if !slices.ContainsFunc(op.Refs, func(u format.RefUpdate) bool { return u.Name == forestRef }) {
-		return false, nil
+// carryCandidates has the candidates at hand, so that the commit saves them under a new stamp, where an operation writes the forest anew and no member
+// leaves: they are as good after it as before.
+func (t *tx) carryCandidates(op *format.Operation) error {
+	if t.cands != nil || !slices.Contains(op.RefNames(), forestRef) {
+		return nil
 	}
 	for _, d := range t.decided {
 		if d.Kind == format.DecideRetract || d.Kind == format.DecideRestore {
-			return false, nil
+			return nil
 		}
 	}
-	if t.cands == nil {
-		c, err := t.cachedCandidates()
-		if err != nil || c == nil {
-			return false, err
-		}
-		t.cands = c
-	}
-	return true, nil
+	c, err := t.cachedCandidates()
+	t.cands = c
+	return err
 }

@@ -234,6 +234,5 @@ func (t *tx) graduateBranch(session, branch string, kept **head) (graduated, err
 		return done, err
 	}
 	t.saveHead(h)
-	t.saveCandidates()
 	return done, nil
 }

@@ -204,8 +204,7 @@ func (t *tx) commit(op *format.Operation) error {
 	if old := t.view.Get(forestRef); !t.written.IsZero() && old.ID != t.written {
 		op.Refs = append(op.Refs, format.RefUpdate{Name: forestRef, Old: old, New: format.Value{Kind: format.ObjectValue, ID: t.written}})
 	}
-	carried, err := t.carriedCandidates(op)
-	if err != nil {
+	if err := t.carryCandidates(op); err != nil {
 		return err
 	}
 	op.Time = t.Now().UTC().Truncate(time.Millisecond)
@@ -214,9 +213,7 @@ func (t *tx) commit(op *format.Operation) error {
 		return err
 	}
 	t.view, t.decided, t.written = view, nil, format.ID{}
-	if carried {
-		t.saveCandidates()
-	}
+	t.saveCandidates()
 	if view.Long() && op.Verb != refs.VerbCheckpoint {
 		if err := t.checkpoint(); err != nil {
 			t.warn(fmt.Errorf("no checkpoint yet: %w", err))
