@@ -21,16 +21,26 @@ var layers = map[string]string{
 	"agent/geminicli":  "format",
 	"forest/terms":     "format",
 	"forest/summarize": "format forest/terms",
-	"forest":           "format forest/terms forest/summarize",
+	"forest/score":     "format forest/terms",
+	"forest":           "format forest/terms forest/summarize forest/score",
+	"search":           "format forest/terms",
+	"summarizer":       "format forest/summarize sanitize",
+	"summarizer/model": "format forest/summarize summarizer",
+	"agent/unionfind":  "format",
+	"eval/corpus":      "",
+	"eval":             "*",
 	"objects":          "format lock",
 	"refs":             "format lock objects",
 	"index":            "format lock",
 	"repo":             "format lock objects refs",
 	"session/window":   "format",
 	"session/view":     "format forest/summarize sanitize",
-	"session":          "format lock sanitize objects refs index repo forest forest/terms forest/summarize session/window session/view agent/geminicli",
+	"session":          "format lock sanitize objects refs index repo forest forest/terms forest/score forest/summarize search session/window session/view agent/geminicli agent/unionfind",
 	"upkeep":           "format lock objects refs index repo forest forest/summarize session",
 	"cmd/ctx":          "*",
+
+	"cmd/ctx-summarize-gemini": "format forest/summarize summarizer summarizer/model",
+	"cmd/ctx-summarize-openai": "format forest/summarize summarizer summarizer/model",
 }
 
 // libraries says which packages may use a library. Each has one user, or one place where it is dealt with.
