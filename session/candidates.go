@@ -4,10 +4,10 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strings"
+	"time"
 
 	"github.com/gemini-ctx/ctx/forest"
-	"github.com/gemini-ctx/ctx/forest/terms"
+	"github.com/gemini-ctx/ctx/forest/score"
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/index"
 	"github.com/gemini-ctx/ctx/refs"
@@ -15,7 +15,7 @@ import (
 
 // candidates are the clusters a unit may join, as of a forest and some decisions after it.
 type candidates struct {
-	*forest.Candidates
+	*score.Candidates
 	opened uint64 // clusters opened so far
 	stamp  index.Stamp
 }
@@ -54,7 +54,7 @@ func (t *tx) cachedCandidates() (*candidates, error) {
 	for _, b := range payload[:8] {
 		opened = opened<<8 | uint64(b)
 	}
-	list, err := forest.DecodeCandidates(payload[8:])
+	list, err := score.DecodeCandidates(payload[8:])
 	if err != nil {
 		return nil, nil
 	}
@@ -62,7 +62,7 @@ func (t *tx) cachedCandidates() (*candidates, error) {
 	for _, d := range t.view.Pending(MainForest)[stamp.Number:] {
 		switch d.Kind {
 		case format.DecideJoin:
-			if err := c.touch(t.Store, d); err != nil {
+			if err := t.touch(c, d); err != nil {
 				return nil, err
 			}
 		case format.DecideRetract, format.DecideRestore:
@@ -72,12 +72,12 @@ func (t *tx) cachedCandidates() (*candidates, error) {
 	return c, nil
 }
 
-func (c *candidates) touch(s *Store, d format.Decision) error {
-	shown, err := s.Entry(d.ID)
+func (t *tx) touch(c *candidates, d format.Decision) error {
+	_, f, err := t.memberFeatures(d.ID)
 	if err != nil {
 		return err
 	}
-	c.Touch(d.Cluster, terms.Of(shown.Text))
+	c.Touch(d.Cluster, []score.Features{f})
 	c.opened = max(c.opened, d.Cluster+1)
 	return nil
 }
@@ -91,51 +91,78 @@ func (t *tx) freshCandidates() (*candidates, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &candidates{Candidates: &forest.Candidates{}, opened: st.Opened, stamp: candidateStamp(t.view)}
+	c := &candidates{Candidates: &score.Candidates{}, opened: st.Opened, stamp: candidateStamp(t.view)}
 	live := st.Live()
 	slices.SortFunc(live, func(a, b *forest.Cluster) int { return cmp.Compare(b.Arrival, a.Arrival) })
-	live = live[:min(len(live), forest.MaxCandidates)]
-	evicted, _, err := st.NewestEvicted(forest.MaxCandidates - len(live))
+	live = live[:min(len(live), score.MaxCandidates)]
+	evicted, _, err := st.NewestEvicted(score.MaxCandidates - len(live))
 	if err != nil {
 		return nil, err
 	}
-	for i := len(evicted) - 1; i >= 0; i-- {
-		stone, err := t.Loader().Tombstone(evicted[i].Tombstone)
+	var known []member
+	for _, e := range evicted {
+		stone, err := t.Loader().Tombstone(e.Tombstone)
 		if err != nil {
 			return nil, err
 		}
 		var members []format.ID
 		err = forest.Walk(t.Loader(), stone.Node, func(_ format.ID, entries []format.ID) { members = append(members, entries...) })
 		if err == nil {
-			err = t.touchMembers(c, evicted[i].Cluster, members)
+			known, err = t.appendMembers(known, e.Cluster, members)
 		}
 		if err != nil {
 			return nil, err
 		}
 	}
-	for i := len(live) - 1; i >= 0; i-- {
-		members, err := st.Members(live[i])
+	for _, l := range live {
+		members, err := st.Members(l)
+		if err == nil {
+			known, err = t.appendMembers(known, l.Number, members)
+		}
 		if err != nil {
 			return nil, err
 		}
-		if err := t.touchMembers(c, live[i].Number, members); err != nil {
-			return nil, err
-		}
+	}
+	// The candidates learn from the order in which things were said. Between sessions it is that of the clock, which is good enough for a cache.
+	slices.SortStableFunc(known, func(a, b member) int { return cmp.Or(a.time.Compare(b.time), cmp.Compare(a.seq, b.seq)) })
+	for _, m := range known {
+		c.Touch(m.cluster, []score.Features{m.features})
 	}
 	return c, nil
 }
 
-func (t *tx) touchMembers(c *candidates, cluster uint64, members []format.ID) error {
-	var said []string
-	for _, id := range members[max(0, len(members)-membersRead):] {
-		shown, err := t.Entry(id)
+// member is a member of a cluster as the candidates learn of it.
+type member struct {
+	cluster  uint64
+	seq      uint64
+	time     time.Time
+	features score.Features
+}
+
+// appendMembers reads the newest members of a cluster.
+func (t *tx) appendMembers(list []member, cluster uint64, ids []format.ID) ([]member, error) {
+	for _, id := range ids[max(0, len(ids)-membersRead):] {
+		e, f, err := t.memberFeatures(id)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		said = append(said, shown.Text)
+		list = append(list, member{cluster: cluster, seq: e.Seq, time: e.Time, features: f})
 	}
-	c.Touch(cluster, terms.Of(strings.Join(said, "\n")))
-	return nil
+	return list, nil
+}
+
+// memberFeatures reads what the score looks at in a member, by its newest text.
+func (t *tx) memberFeatures(id format.ID) (*format.Entry, score.Features, error) {
+	newest, err := t.newest(t.view, id)
+	if err != nil {
+		return nil, score.Features{}, err
+	}
+	shown, err := t.Entry(newest)
+	if err != nil {
+		return nil, score.Features{}, err
+	}
+	e := shown.Entry
+	return e, score.Of(messageOf(e.Session, e, shown.Text)), nil
 }
 
 // saveCandidates keeps the candidates for the next command, if they are those of the newest operation.

@@ -3,9 +3,8 @@ package session
 import (
 	"context"
 	"slices"
-	"strings"
 
-	"github.com/gemini-ctx/ctx/forest/terms"
+	"github.com/gemini-ctx/ctx/forest/score"
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/session/window"
 )
@@ -57,21 +56,18 @@ func (t *tx) graduate(h *head, limit int) (graduated, error) {
 		end = u.End
 	}
 	h.value.Frontier += uint64(end)
+	clear(h.Items[:end]) // what they said is not needed any more
 	h.Items = h.Items[end:]
 	return done, nil
 }
 
-// place chooses the cluster of a unit: that of the exchange it goes on with, else the one whose terms are most alike, else a new one.
+// place chooses the cluster of a unit: that of the call it answers or of the exchange it goes on with, else the one that the score prefers, else a
+// new one.
 func (t *tx) place(h *head, c *candidates, u window.Unit) (cluster uint64, opened bool, err error) {
-	var said []string
-	for i := u.Start; i < u.End; i++ {
-		text, err := t.textOf(&h.Items[i])
-		if err != nil {
-			return 0, false, err
-		}
-		said = append(said, text)
+	unit, err := t.allFeatures(h, u.Start, u.End)
+	if err != nil {
+		return 0, false, err
 	}
-	bag := terms.Of(strings.Join(said, "\n"))
 	cluster, opened = c.opened, true
 	if late, ok, err := t.lateResult(h, u); err != nil {
 		return 0, false, err
@@ -79,14 +75,35 @@ func (t *tx) place(h *head, c *candidates, u window.Unit) (cluster uint64, opene
 		cluster, opened = late, false
 	} else if u.Continues && h.Joined && c.Has(h.Cluster) {
 		cluster, opened = h.Cluster, false
-	} else if best, _, ok := c.Choose(bag, t.Config.Forest.MergeThreshold); ok {
-		cluster, opened = best, false
+	} else {
+		ahead, err := t.allFeatures(h, u.End, min(u.End+lookahead, len(h.Items)))
+		if err != nil {
+			return 0, false, err
+		}
+		if best, joined := c.Place(unit, ahead, t.Config.Forest.MergeThreshold); joined {
+			cluster, opened = best, false
+		}
 	}
 	if opened {
 		c.opened++
 	}
-	c.Touch(cluster, bag)
+	c.Touch(cluster, unit)
 	return cluster, opened, nil
+}
+
+// lookahead is how many later messages the choice of a cluster may look at: what the window holds by default when a message leaves it.
+const lookahead = 26
+
+func (t *tx) allFeatures(h *head, start, end int) ([]score.Features, error) {
+	list := make([]score.Features, 0, end-start)
+	for i := start; i < end; i++ {
+		f, err := t.features(h, &h.Items[i])
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, f)
+	}
+	return list, nil
 }
 
 // lateResult returns the cluster of the call that a unit answers, where the call graduated alone because its result was long in coming.

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/gemini-ctx/ctx/forest/score"
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/index"
 	"github.com/gemini-ctx/ctx/session/window"
@@ -43,9 +44,11 @@ type item struct {
 	Results []string  `json:"results,omitempty"`
 	// Version is the entry that has its newest text; "" where that is the message itself.
 	Version string `json:"version,omitempty"`
+	// Features is what the choice of a cluster looks at, as score encodes it; nil where nobody has looked yet.
+	Features []byte `json:"features,omitempty"`
 
-	text string // when at hand
-	read bool
+	said *score.Message  // when at hand
+	look *score.Features // of said, or decoded
 }
 
 // head returns the state of a branch, an empty one if it does not exist.
@@ -145,8 +148,18 @@ func (s *Store) wholeHead(session, branch string, v format.Value) (*head, error)
 func (s *Store) saveHead(h *head) {
 	if len(h.Items) > maxBacklog || h.Lags {
 		short := *h
-		short.Lags, short.Items = true, h.Items[max(0, len(h.Items)-keptItems):]
+		short.Lags, short.Items = true, slices.Clone(h.Items[max(0, len(h.Items)-keptItems):])
 		h = &short
+	}
+	for i := range h.Items {
+		if it := &h.Items[i]; it.Features == nil && (it.look != nil || it.said != nil) {
+			f, err := s.features(h, it)
+			if err != nil {
+				s.warn(err)
+				return
+			}
+			it.Features = f.Append(nil)
+		}
 	}
 	b, err := json.Marshal(h)
 	if err == nil {
@@ -166,23 +179,45 @@ func (h *head) windowItems() []window.Item {
 	return list
 }
 
-// textOf returns the newest text of a message in the window; "" for one that is forgotten.
-func (s *Store) textOf(it *item) (string, error) {
-	if it.read {
-		return it.text, nil
+// features returns what the choice of a cluster looks at in a message of the window: what the cache has, or by its newest text. A message that is
+// forgotten says nothing.
+func (s *Store) features(h *head, it *item) (score.Features, error) {
+	if it.look != nil {
+		return *it.look, nil
 	}
-	id := it.ID
-	if it.Version != "" {
-		newest, err := format.ParseID(it.Version)
-		if err != nil {
-			return "", err
+	if it.Features != nil {
+		if f, rest, err := score.DecodeFeatures(it.Features); err == nil && len(rest) == 0 {
+			it.look = &f
+			return f, nil
 		}
-		id = newest
 	}
-	shown, err := s.Entry(id)
-	if err != nil {
-		return "", err
+	if it.said == nil {
+		id := it.ID
+		if it.Version != "" {
+			newest, err := format.ParseID(it.Version)
+			if err != nil {
+				return score.Features{}, err
+			}
+			id = newest
+		}
+		shown, err := s.Entry(id)
+		if err != nil {
+			return score.Features{}, err
+		}
+		m := messageOf(h.session, shown.Entry, shown.Text)
+		m.Role = it.Role
+		it.said = &m
 	}
-	it.text, it.read = shown.Text, true
-	return it.text, nil
+	f := score.Of(*it.said)
+	it.look, it.said = &f, nil
+	return f, nil
+}
+
+// messageOf is an entry as the choice of a cluster looks at it.
+func messageOf(conversation string, e *format.Entry, text string) score.Message {
+	m := score.Message{Conversation: conversation, Role: e.Role, Author: e.Author, Time: e.Time, Text: text}
+	for _, c := range e.Calls {
+		m.Calls = append(m.Calls, c.Tool)
+	}
+	return m
 }

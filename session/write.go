@@ -203,7 +203,8 @@ func (w *writer) moveTo(id format.ID, e *format.Entry, m *Message) {
 	case format.KindMessage:
 		it := itemOf(id, e, format.ID{})
 		if m.Parts == nil && len(h.Items) < maxBacklog {
-			it.text, it.read = m.Text, true
+			said := messageOf(h.session, e, m.Text)
+			it.said = &said
 		}
 		h.Items = append(h.Items, it)
 	case format.KindAmend:
