@@ -1,0 +1,99 @@
+package score
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/gemini-ctx/ctx/forest/terms"
+)
+
+// count is a term and how often it occurs. The lowest bit of the key says that it is a mark.
+type count struct {
+	key uint32
+	n   uint16
+}
+
+// A mark is a term that names one thing: a path, identifier, flag, address, version or number. Words are the rest.
+const mark = 1
+
+// bag is a multiset of terms in ascending order of their keys, each once.
+type bag []count
+
+const (
+	maxTerms = 224      // distinct terms of a message
+	maxText  = 32 << 10 // bytes of a message that are looked at: its first and its last half of this
+	maxCount = 1<<16 - 1
+)
+
+// bagOf returns the terms of a text. A character that is a word by itself, as in Chinese, counts together with the one before it.
+func bagOf(text string) bag {
+	var keys []uint32
+	var last terms.Token
+	scan := func(text string) {
+		last = terms.Token{End: -1}
+		terms.Scan(text, func(t terms.Token) {
+			h := t.Term
+			single := t.Kind == terms.Word && t.End-t.Start >= 3 && t.End-t.Start <= 4 && text[t.Start] >= 0xE2
+			if single && last.End == t.Start {
+				h = (last.Term ^ h) * 1099511628211
+			}
+			last = terms.Token{End: -1}
+			if single {
+				last = t
+			}
+			key := uint32(h^h>>32) &^ mark
+			if t.Kind == terms.Name || t.Kind == terms.Number {
+				key |= mark
+			}
+			keys = append(keys, key)
+		})
+	}
+	if len(text) > maxText {
+		scan(text[:maxText/2])
+		text = text[len(text)-maxText/2:]
+	}
+	scan(text)
+	slices.Sort(keys)
+	b := make(bag, 0, len(keys))
+	for _, k := range keys {
+		if n := len(b); n > 0 && b[n-1].key == k {
+			b[n-1].n += 1 - b[n-1].n/maxCount
+		} else {
+			b = append(b, count{key: k, n: 1})
+		}
+	}
+	return b.trim(maxTerms)
+}
+
+// trim keeps the most frequent terms, at equal counts marks before words and then smaller keys before larger ones.
+func (b bag) trim(limit int) bag {
+	if len(b) <= limit {
+		return b
+	}
+	slices.SortFunc(b, func(x, y count) int {
+		return cmp.Or(cmp.Compare(y.n, x.n), cmp.Compare(y.key&mark, x.key&mark), cmp.Compare(x.key, y.key))
+	})
+	b = b[:limit]
+	slices.SortFunc(b, func(x, y count) int { return cmp.Compare(x.key, y.key) })
+	return b
+}
+
+// plus returns the union of two bags, counts added.
+func (b bag) plus(c bag) bag {
+	if len(b) == 0 {
+		return c
+	}
+	sum := make(bag, 0, len(b)+len(c))
+	for len(b) > 0 && len(c) > 0 {
+		switch {
+		case b[0].key < c[0].key:
+			sum, b = append(sum, b[0]), b[1:]
+		case b[0].key > c[0].key:
+			sum, c = append(sum, c[0]), c[1:]
+		default:
+			sum = append(sum, count{key: b[0].key, n: uint16(min(int(b[0].n)+int(c[0].n), maxCount))})
+			b, c = b[1:], c[1:]
+		}
+	}
+	return append(append(sum, b...), c...)
+}

@@ -1,0 +1,43 @@
+package score
+
+// frequencies counts in how many late units a term was, in buckets: terms that share one are counted together, and weigh a little less than they
+// should. When there were maxUnits, all counts are halved, so that what was common long ago is forgotten.
+type frequencies struct {
+	units  int
+	counts []uint16 // buckets of them, or none yet
+}
+
+const (
+	buckets  = 1 << 12
+	maxUnits = 1 << 12
+	// A few units tell little about what is common: each term counts as if it had been in one of so many units before.
+	priorUnits = 16
+)
+
+func bucket(key uint32) int { return int(key * 0x9E3779B1 >> 20) }
+
+func (f *frequencies) add(b bag) {
+	if f.counts == nil {
+		f.counts = make([]uint16, buckets)
+	}
+	for _, c := range b {
+		if n := &f.counts[bucket(c.key)]; int(*n) <= f.units {
+			*n++
+		}
+	}
+	if f.units++; f.units == maxUnits {
+		f.units /= 2
+		for i := range f.counts {
+			f.counts[i] /= 2
+		}
+	}
+}
+
+// rarity returns the inverse document frequency of a term, log2((units + prior) / (occurrences + 1)), in 256ths.
+func (f *frequencies) rarity(key uint32) int {
+	n := 0
+	if f.counts != nil {
+		n = int(f.counts[bucket(key)])
+	}
+	return max(lg(f.units+priorUnits)-lg(n+1), 0)
+}

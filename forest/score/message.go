@@ -1,0 +1,125 @@
+package score
+
+import (
+	"hash/fnv"
+	"strings"
+	"time"
+)
+
+// Message is what placing looks at.
+type Message struct {
+	Conversation string // messages of one conversation follow each other; several may come interleaved
+	Role         string // of format: user, model, tool, system
+	Author       string // empty where the role alone tells
+	Time         time.Time
+	Text         string
+	Calls        []string // names of the tools it calls
+}
+
+// Features is a message reduced to what placing needs. It is a value: nobody changes one that exists.
+type Features struct {
+	conv   uint64
+	author uint32 // 0 if there is none
+	role   role
+	flags  flags
+	time   int64  // seconds since 1970, 0 if unknown
+	words  uint16 // of the text, up to the largest value
+	to     []uint32
+	names  []uint32
+	terms  bag
+}
+
+type role uint8
+
+const (
+	people role = iota // user, and every role that is not known
+	model
+	tool
+)
+
+type flags uint8
+
+const (
+	question flags = 1 << iota
+	greeting
+	ack      // nothing but yes, no, thanks, ok
+	back     // returns in words to something earlier
+	allFlags = 1<<4 - 1
+)
+
+// Of returns the features of a message, in time bounded by a constant, however long it is.
+func Of(m Message) Features {
+	f := Features{author: person(m.Author), terms: bagOf(m.Text)}
+	h := fnv.New64a()
+	h.Write([]byte(m.Conversation))
+	f.conv = h.Sum64()
+	switch m.Role {
+	case "model":
+		f.role = model
+	case "tool":
+		f.role = tool
+	}
+	if !m.Time.IsZero() {
+		f.time = m.Time.Unix()
+	}
+	for _, c := range m.Calls {
+		f.terms = f.terms.plus(bagOf(c)).trim(maxTerms)
+	}
+	head := m.Text[:min(len(m.Text), 1<<12)]
+	f.words = uint16(len(strings.Fields(head)))
+	if f.role == people {
+		f.to, f.names = address(m.Text)
+	}
+	f.flags = flagsOf(head)
+	return f
+}
+
+func set(words string) map[string]bool {
+	m := map[string]bool{}
+	for _, w := range strings.Fields(words) {
+		m[w] = true
+	}
+	return m
+}
+
+// The words that acknowledge and greet in chat in English, and some of other languages that are as frequent there.
+var (
+	acks = set(`yes yeah yep yup ya yea ye no nope nah ok okay okey k kk thanks thank thx ty tnx cheers np you welcome sure right true
+		cool nice great good perfect awesome excellent lol haha hehe heh hmm hm mhm uh um oh ah ahh ohh i see got it done exactly agreed
+		indeed very much man all that works worked the ja nein danke oui non merci si gracias da spasibo 好 好的 谢谢 はい ありがとう 네`)
+	greetings = set(`hi hello hey hiya hallo hola howdy greetings morning gday yo evening everyone 你好 こんにちは`)
+	starts    = set(`how what why where when who which can could does do is are anyone anybody someone has have did should would whats hows`)
+	backs     = []string{"back to ", "going back", "returning to", "as for the", "regarding the", "about the earlier", "earlier you"}
+)
+
+// flagsOf says what kind of thing a text says, from its words alone.
+func flagsOf(text string) flags {
+	lower := strings.ToLower(text)
+	words := strings.FieldsFunc(lower, func(r rune) bool { return strings.ContainsRune(" \t\n\r,.!?;:)(\"~", r) })
+	var f flags
+	if strings.Contains(text, "?") || strings.Contains(text, "？") {
+		f |= question
+	}
+	nods := 0
+	for i, w := range words {
+		if i < 3 && greetings[w] {
+			f |= greeting
+		}
+		if acks[w] {
+			nods++
+		}
+		if i < 2 && starts[w] && len(words) > 3 {
+			f |= question
+		}
+	}
+	// One word more may be the name of the person who is answered.
+	if nods > 0 && nods+1 >= len(words) && f&question == 0 {
+		f |= ack
+	}
+	for _, b := range backs {
+		if strings.Contains(lower, b) {
+			f |= back
+		}
+	}
+	return f
+}

@@ -1,0 +1,89 @@
+package score
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// key is 32 bits of FNV-1a over a name or word in lower case. 0 stands for nobody and is the key of nothing else.
+func key(s string) uint32 {
+	h := uint32(2166136261)
+	for i := 0; i < len(s); i++ {
+		h = (h ^ uint32(s[i])) * 16777619
+	}
+	return max(h, 1)
+}
+
+// person returns the key of an author. What chat clients add to a name that is taken or away does not count: bob_, bob|away.
+func person(name string) uint32 {
+	name, _, _ = strings.Cut(strings.ToLower(strings.TrimSpace(name)), "|")
+	if short := strings.TrimRight(name, "_`^-"); len(short) > 1 {
+		name = short
+	}
+	if name == "" {
+		return 0
+	}
+	return key(name)
+}
+
+const (
+	maxTo    = 24 // keys that may be the addressee's
+	maxNames = 24 // other words that may be somebody's name
+	minName  = 3  // letters a name has that is recognised without a sign of address
+)
+
+// address returns the keys of those whom a text may speak to, the likeliest first, and of other words that may be names. Only the authors of a
+// conversation tell which of them are names, so they are compared with them later.
+func address(text string) (to, names []uint32) {
+	add := func(list []uint32, k uint32, limit int) []uint32 {
+		if k == 0 || len(list) == limit || slices.Contains(list, k) {
+			return list
+		}
+		return append(list, k)
+	}
+	words := strings.Fields(text[:min(len(text), 1<<10)])
+	head := true
+	for i, w := range words {
+		if i == 40 {
+			break
+		}
+		if strings.HasPrefix(w, "@") {
+			// Text may be glued to a name, as where a language has no spaces: every beginning of it may be the name, the longest first.
+			for _, k := range beginnings(strings.ToLower(w[1:])) {
+				to = add(to, k, maxTo)
+			}
+			continue
+		}
+		bare := strings.TrimRight(w, ":,;>.!?)~")
+		colon := len(bare) < len(w) && strings.ContainsAny(w[len(bare):], ":,;>") ||
+			i+1 < len(words) && len(words[i+1]) == 1 && strings.Contains(":,>", words[i+1])
+		bare = strings.TrimLeft(bare, "(<\"'")
+		switch {
+		case head && colon:
+			to = add(to, person(bare), maxTo)
+		case len(bare) >= minName:
+			names = add(names, person(bare), maxNames)
+		}
+		head = head && colon
+	}
+	return to, names
+}
+
+// beginnings returns the keys of the beginnings of s that end at the end of a letter, digit or sign of names, the longest first.
+func beginnings(s string) []uint32 {
+	const least, most = 3, 20
+	var ends []int
+	for i, r := range s {
+		if !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("_-.[]", r) || len(ends) == most {
+			break
+		}
+		ends = append(ends, i+utf8.RuneLen(r))
+	}
+	var keys []uint32
+	for n := len(ends); n >= least; n-- {
+		keys = append(keys, person(s[:ends[n-1]]))
+	}
+	return slices.Compact(keys)
+}

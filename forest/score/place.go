@@ -1,0 +1,33 @@
+package score
+
+// Place says which cluster a unit belongs to, or that it opens a new one. ahead are later messages of the same conversation, as far as they are
+// known, in order. threshold is the probability from which joining beats opening: 0 always joins if there is a cluster, 1 always opens. Place decides and
+// changes nothing; the same candidates, messages and threshold decide the same on every platform.
+func (c *Candidates) Place(messages, ahead []Features, threshold float64) (number uint64, joined bool) {
+	if len(messages) == 0 || len(c.clusters) == 0 {
+		return 0, false
+	}
+	s := c.scene(messages, ahead)
+	best, at := 0, -1
+	for i, k := range c.clusters {
+		if score := s.join(k).score(); at < 0 || score > best {
+			best, at = score, i
+		}
+	}
+	if best-s.open().score() < logit(threshold) {
+		return 0, false
+	}
+	return c.clusters[at].number, true
+}
+
+// vector is what a score is the weighted sum of, in 256ths.
+type vector [numSigns]int
+
+// score returns the weighted sum, in 256ths.
+func (x vector) score() int {
+	sum := 0
+	for i, w := range weights {
+		sum += w * x[i]
+	}
+	return sum / one
+}
