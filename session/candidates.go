@@ -94,8 +94,8 @@ func (t *tx) freshCandidates() (*candidates, error) {
 	c := &candidates{Candidates: &score.Candidates{}, opened: st.Opened, stamp: candidateStamp(t.view)}
 	live := st.Live()
 	slices.SortFunc(live, func(a, b *forest.Cluster) int { return cmp.Compare(b.Arrival, a.Arrival) })
-	live = live[:min(len(live), score.MaxCandidates)]
-	evicted, _, err := st.NewestEvicted(score.MaxCandidates - len(live))
+	live = live[:min(len(live), score.MaxClusters)]
+	evicted, _, err := st.NewestEvicted(score.MaxClusters - len(live))
 	if err != nil {
 		return nil, err
 	}
