@@ -67,18 +67,16 @@ func (s *State) open(number uint64, fresh bool) (*Cluster, error) {
 	if c := s.live[number]; c != nil {
 		return c, nil
 	}
-	if fresh {
-		s.Opened++
-	}
-	if number >= s.Opened {
+	if number >= s.Opened && !fresh {
 		return nil, fmt.Errorf("was never opened")
 	}
-	c, err := s.revive(number)
-	if err != nil || c != nil {
+	if fresh {
+		s.Opened++
+	} else if c, err := s.revive(number); err != nil || c != nil {
 		return c, err
 	}
 	// It is new, or it lost all its members and gets one back.
-	c = &Cluster{Number: number, Arrival: max(1, s.Arrivals), loaded: true, stored: map[format.ID]bool{}}
+	c := &Cluster{Number: number, Arrival: max(1, s.Arrivals), loaded: true, stored: map[format.ID]bool{}}
 	s.live[number] = c
 	return c, nil
 }
@@ -197,12 +195,9 @@ func (s *State) evict(d format.Decision) error {
 	if c.Dirty() {
 		return fmt.Errorf("is not summarised and cannot be evicted")
 	}
-	if err := s.loadTombs(); err != nil {
+	if err := s.tombs.add(s.load, d.Cluster, s.Evictions, d.ID); err != nil {
 		return err
 	}
-	s.tombs.byCluster[d.Cluster] = tomb{place: s.Evictions, id: d.ID}
-	s.tombs.count++
-	s.tombs.changed = true
 	s.Evictions++
 	delete(s.live, d.Cluster)
 	return nil

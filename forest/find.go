@@ -116,14 +116,11 @@ func (s *State) size(number uint64) (uint64, error) {
 	if c := s.live[number]; c != nil {
 		return c.Count(), nil
 	}
-	if err := s.loadTombs(); err != nil {
+	id, ok, err := s.Tombstone(number)
+	if err != nil || !ok {
 		return 0, err
 	}
-	t, ok := s.tombs.byCluster[number]
-	if !ok {
-		return 0, nil
-	}
-	stone, err := s.load.Tombstone(t.id)
+	stone, err := s.load.Tombstone(id)
 	if err != nil {
 		return 0, err
 	}

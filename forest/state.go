@@ -44,7 +44,7 @@ type Cluster struct {
 
 // New returns an empty forest.
 func New(name string, load Loader) *State {
-	return &State{Name: name, load: load, live: map[uint64]*Cluster{}, tombs: tombs{loaded: true, byCluster: map[uint64]tomb{}}}
+	return &State{Name: name, load: load, live: map[uint64]*Cluster{}}
 }
 
 // From returns the state that f was written from.
@@ -56,7 +56,7 @@ func From(f *format.Forest, load Loader) *State {
 			node: c.Node, written: c.Count,
 		}
 	}
-	s.tombs = tombs{root: f.Tombs, count: f.TombCount, loaded: f.TombCount == 0, byCluster: map[uint64]tomb{}}
+	s.tombs = tombs{root: f.Tombs, count: f.TombCount}
 	return s
 }
 

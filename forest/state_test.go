@@ -287,40 +287,6 @@ func TestApplyRefuses(t *testing.T) {
 	}
 }
 
-// A page tree of several levels holds what was put in, and what was taken out is out.
-func TestTombstonePages(t *testing.T) {
-	store := memory{}
-	all := tombs{loaded: true, byCluster: map[uint64]tomb{}}
-	r := rand.New(rand.NewPCG(1, 1))
-	for i := range uint64(70000) {
-		if r.IntN(3) > 0 {
-			all.byCluster[i*7] = tomb{place: i, id: entryID(int(i))}
-			all.count++
-		}
-	}
-	s := New("main", store)
-	s.tombs = all
-	s.tombs.changed, s.Opened, s.Evictions = true, 1<<20, 70000
-	w, err := s.Write()
-	if err != nil {
-		t.Fatal(err)
-	}
-	store.put(w.Objects...)
-	f, err := format.DecodeForest(store[w.Forest])
-	if err != nil {
-		t.Fatal(err)
-	}
-	again := From(f, store)
-	newest, n, err := again.NewestEvicted(20)
-	if err != nil || n != all.count || len(newest) != 20 {
-		t.Fatalf("newest: %d of %d, %v", len(newest), n, err)
-	}
-	whole, err := again.Evicted()
-	if err != nil || !slices.Equal(whole[:20], newest) || uint64(len(whole)) != all.count {
-		t.Fatalf("all: %d, %v", len(whole), err)
-	}
-}
-
 // A run that grows at its edge has the tree that the whole run has, and any part of it can be read by its place.
 func TestSpineGrowsTheOneTree(t *testing.T) {
 	r := rand.New(rand.NewPCG(8, 8))

@@ -21,9 +21,11 @@ func (s *State) Write() (*Written, error) {
 		}
 		f.Clusters = append(f.Clusters, format.Cluster{Number: c.Number, Node: c.node, Count: c.written, Arrival: c.Arrival, Covers: c.Covers})
 	}
-	if err := s.writeTombs(out); err != nil {
+	pages, err := s.tombs.write()
+	if err != nil {
 		return nil, err
 	}
+	out.Objects = append(out.Objects, pages...)
 	f.Tombs, f.TombCount = s.tombs.root, s.tombs.count
 	header, err := f.Encode()
 	if err != nil {
@@ -100,28 +102,4 @@ func (s *State) grown(c *Cluster) ([]*format.Node, format.ID, error) {
 	}
 	edge, root, err := sp.top()
 	return append(nodes, edge...), root, err
-}
-
-func (s *State) writeTombs(out *Written) error {
-	if !s.tombs.changed {
-		return nil
-	}
-	pages, err := s.tombs.pages()
-	if err != nil {
-		return err
-	}
-	s.tombs.root = format.ID{}
-	for _, p := range pages {
-		header, err := p.Encode()
-		if err != nil {
-			return err
-		}
-		raw := format.Raw{Header: header}
-		s.tombs.root = raw.ID()
-		if !s.tombs.stored[s.tombs.root] {
-			out.Objects = append(out.Objects, raw)
-		}
-	}
-	s.tombs.changed = false
-	return nil
 }

@@ -73,7 +73,7 @@ func TestEncodeRefuses(t *testing.T) {
 		{"tombstone of nothing", func() ([]byte, error) { return (&format.Tombstone{}).Encode() }, "no members"},
 
 		{"empty page", func() ([]byte, error) { return (&format.Page{}).Encode() }, "0 lines"},
-		{"page of nothing", func() ([]byte, error) { return (&format.Page{Slots: make([]format.Slot, 1)}).Encode() }, "zeros"},
+		{"page of nothing", func() ([]byte, error) { return (&format.Page{Slots: []format.Slot{{Count: 1}}}).Encode() }, "zeros"},
 		{"page of 257", func() ([]byte, error) { return (&format.Page{Slots: make([]format.Slot, 257)}).Encode() }, "257 lines"},
 
 		{"forest without a name", forest(func(f *format.Forest) { f.Name = "" }), "name is empty"},

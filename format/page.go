@@ -5,23 +5,25 @@ import (
 	"fmt"
 )
 
-// Page is a piece of a forest's list of tombstones. A tombstone's place is its eviction number: page i of level 0 holds the
-// numbers 256i to 256i+255 that are still evicted, page i of level n the pages 256i to 256i+255 of the level below that hold
-// anything. docs/format/forest.md is its page.
+// Page is a piece of a forest's list of tombstones, which is kept by the numbers of clusters: page i of level 0 holds the clusters
+// 256i to 256i+255 that are evicted, page i of level n the pages 256i to 256i+255 of the level below that hold anything.
+// docs/format/forest.md is its page.
 type Page struct {
 	Level int
 	Slots []Slot // by Place, ascending
 }
 
-// Slot is a line of a page: on level 0 an eviction number, the cluster's number and its tombstone; above, the index of a page, the
-// tombstones below it and its id.
+// Slot is a line of a page: on level 0 a cluster's number, the number of its eviction and its tombstone; above, the index of a page,
+// the largest number of an eviction below it, how many tombstones are there, and its id.
 type Slot struct {
-	Place  uint64 // eviction number, or page index
-	Number uint64 // cluster number, or how many tombstones are below
-	ID     ID
+	Place    uint64 // cluster number, or page index
+	Eviction uint64 // its number, or the newest below
+	Count    uint64 // tombstones below; 1 on level 0, where it is not written
+	ID       ID
 }
 
-const pageVersion = 1
+// pageVersion is 2: version 1 kept the list by the numbers of evictions, and was never released.
+const pageVersion = 2
 
 // Encode returns the page's header.
 func (p *Page) Encode() ([]byte, error) {
@@ -31,20 +33,17 @@ func (p *Page) Encode() ([]byte, error) {
 	w := newHeader("page", pageVersion)
 	w.number("level", uint64(p.Level))
 	for _, s := range p.Slots {
-		w.line(slotKey(p.Level), fmt.Sprint(s.Place), fmt.Sprint(s.Number), w.id(s.ID))
+		if p.Level == 0 {
+			w.line("tombstone", fmt.Sprint(s.Place), fmt.Sprint(s.Eviction), w.id(s.ID))
+		} else {
+			w.line("page", fmt.Sprint(s.Place), fmt.Sprint(s.Eviction), fmt.Sprint(s.Count), w.id(s.ID))
+		}
 	}
 	b, err := w.bytes()
 	if err != nil {
 		return nil, fmt.Errorf("page: %w", err)
 	}
 	return b, nil
-}
-
-func slotKey(level int) string {
-	if level == 0 {
-		return "tombstone"
-	}
-	return "page"
 }
 
 // DecodePage reads a page's header.
@@ -59,11 +58,11 @@ func DecodePage(b []byte) (*Page, error) {
 	}
 	p := &Page{Level: int(level)}
 	for {
-		f, ok := r.take(slotKey(p.Level), 3)
+		s, ok := readSlot(r, p.Level)
 		if !ok {
 			break
 		}
-		p.Slots = append(p.Slots, Slot{Place: r.uint(f[0]), Number: r.uint(f[1]), ID: r.id(f[2])})
+		p.Slots = append(p.Slots, s)
 	}
 	if err := r.done(); err != nil {
 		return nil, fmt.Errorf("page: %w", err)
@@ -74,12 +73,31 @@ func DecodePage(b []byte) (*Page, error) {
 	return p, nil
 }
 
+func readSlot(r *headerReader, level int) (Slot, bool) {
+	if level == 0 {
+		f, ok := r.take("tombstone", 3)
+		if !ok {
+			return Slot{}, false
+		}
+		return Slot{Place: r.uint(f[0]), Eviction: r.uint(f[1]), Count: 1, ID: r.id(f[2])}, true
+	}
+	f, ok := r.take("page", 4)
+	if !ok {
+		return Slot{}, false
+	}
+	return Slot{Place: r.uint(f[0]), Eviction: r.uint(f[1]), Count: r.uint(f[2]), ID: r.id(f[3])}, true
+}
+
 func (p *Page) check() error {
 	if p.Level < 0 || p.Level > maxLevel {
 		return fmt.Errorf("level %d, %d is the most", p.Level, maxLevel)
 	}
 	if len(p.Slots) == 0 || len(p.Slots) > FanOut {
 		return fmt.Errorf("%d lines, 1 to %d belong", len(p.Slots), FanOut)
+	}
+	most := uint64(1) // tombstones below a line
+	if p.Level > 0 {
+		most = full(p.Level - 1)
 	}
 	for i, s := range p.Slots {
 		if i > 0 && s.Place <= p.Slots[i-1].Place {
@@ -88,8 +106,12 @@ func (p *Page) check() error {
 		if s.Place/FanOut != p.Slots[0].Place/FanOut {
 			return errors.New("lines of two pages in one")
 		}
-		if p.Level > 0 && (s.Number == 0 || s.Number > full(p.Level-1)) {
-			return fmt.Errorf("page %d: %d tombstones below, 1 to %d belong", s.Place, s.Number, full(p.Level-1))
+		if s.Count == 0 || s.Count > most {
+			return fmt.Errorf("line %d: %d tombstones below, 1 to %d belong", s.Place, s.Count, most)
+		}
+		// Every eviction has a number of its own, and the newest of so many is not among the first ones.
+		if s.Eviction < s.Count-1 {
+			return fmt.Errorf("line %d: eviction %d is the newest of %d", s.Place, s.Eviction, s.Count)
 		}
 	}
 	return nil

@@ -153,7 +153,11 @@ func (r random) page() *format.Page {
 	first := r.Uint64() / format.FanOut * format.FanOut
 	for i := range uint64(format.FanOut) {
 		if i == 255 && p.Slots == nil || r.IntN(50) == 0 {
-			p.Slots = append(p.Slots, format.Slot{Place: first + i, Number: 1 + uint64(r.IntN(256)), ID: r.id()})
+			s := format.Slot{Place: first + i, Eviction: 256 + r.number(0)/2, Count: 1, ID: r.id()}
+			if p.Level > 0 {
+				s.Count += uint64(r.IntN(256))
+			}
+			p.Slots = append(p.Slots, s)
 		}
 	}
 	return p

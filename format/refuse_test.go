@@ -3,6 +3,7 @@ package format_test
 import (
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -117,10 +118,11 @@ func refusals() []refusal {
 
 		{"page", 1, "level 1", "level 0", "unknown or misplaced"},
 		{"page", 1, "level 1", "level 6", "5 is the most"},
-		{"page", 1, "page 0 1 ", "page 2 1 ", "ascending"},
+		{"page", 1, "page 0 3 ", "page 2 3 ", "ascending"},
 		{"page", 1, "page 2 ", "page 256 ", "two pages in one"},
-		{"page", 1, "page 0 1 ", "page 0 0 ", "0 tombstones below"},
-		{"page", 1, "page 0 1 ", "page 0 257 ", "257 tombstones below"},
+		{"page", 1, "page 0 3 1 ", "page 0 3 0 ", "0 tombstones below"},
+		{"page", 1, "page 0 3 1 ", "page 0 3 257 ", "257 tombstones below"},
+		{"page", 1, "page 0 3 1 ", "page 0 3 5 ", "eviction 3 is the newest of 5"},
 
 		{"forest", 0, "name main", "name a/b", "slash"},
 		{"forest", 0, "opened 3", "opened 2", "never opened"},
@@ -196,10 +198,16 @@ func TestRefuseOtherVersion(t *testing.T) {
 		if c.name == "operation" || c.name == "checkpoint" {
 			continue // these have a checksum in the way, and tests of their own
 		}
-		b := strings.Replace(string(c.samples[0]), " 1\n", " 7\n", 1)
-		_, err := c.again([]byte(b))
+		first, rest, _ := strings.Cut(string(c.samples[0]), "\n")
+		kind, written, _ := strings.Cut(first, " ")
+		known, err := strconv.Atoi(written)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b := kind + " 7\n" + rest
+		_, err = c.again([]byte(b))
 		var v *format.VersionError
-		if !errors.As(err, &v) || v.Got != 7 || v.Known != 1 {
+		if !errors.As(err, &v) || v.Got != 7 || v.Known != known {
 			t.Errorf("%s: got %v, want a VersionError", c.name, err)
 		}
 	}

@@ -128,13 +128,13 @@ func sampleTombstone() *format.Tombstone {
 }
 
 func samplePage() *format.Page {
-	return &format.Page{Slots: []format.Slot{{Place: 3, Number: 0, ID: idOf(sampleTombstone().Encode())}}}
+	return &format.Page{Slots: []format.Slot{{Place: 0, Eviction: 3, Count: 1, ID: idOf(sampleTombstone().Encode())}}}
 }
 
 func samplePages() *format.Page {
 	return &format.Page{Level: 1, Slots: []format.Slot{
-		{Place: 0, Number: 1, ID: idOf(samplePage().Encode())},
-		{Place: 2, Number: 256, ID: format.Sum([]byte("a page"))},
+		{Place: 0, Eviction: 3, Count: 1, ID: idOf(samplePage().Encode())},
+		{Place: 2, Eviction: 700, Count: 256, ID: format.Sum([]byte("a page"))},
 	}}
 }
 

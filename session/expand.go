@@ -174,7 +174,10 @@ func (s *Store) Clusters(view *refs.View) ([]ClusterInfo, error) {
 	if err != nil {
 		return nil, err
 	}
-	var list []ClusterInfo
+	return s.clustersOf(st)
+}
+
+func (s *Store) clustersOf(st *forest.State) (list []ClusterInfo, err error) {
 	for _, c := range st.Live() {
 		info := ClusterInfo{Number: c.Number, Count: c.Count(), Covers: c.Covers, Dirty: c.Dirty(), Arrival: c.Arrival}
 		if info.ID, err = st.Node(c); err == nil {

@@ -1,11 +1,13 @@
 package main
 
 import (
+	"errors"
 	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/gemini-ctx/ctx/refs"
 	"github.com/gemini-ctx/ctx/session"
 )
 
@@ -13,26 +15,57 @@ import (
 const briefTokens = 100
 
 func newForestCmd(a *app) *cobra.Command {
-	return &cobra.Command{
+	var at string
+	cmd := &cobra.Command{
 		Use:   "forest",
 		Short: "List the clusters",
 		Long: long(`Lists the clusters of the forest that all sessions share: the live ones in the order they were opened, then the tombstones, newest
-first. Any id can be given to `+"`ctx expand`"+`. A cluster without a summary is shown without one until `+"`ctx compact`"+` makes it.`,
-			exitNoStore, exitCorrupt),
-		Example: "  ctx forest\n  ctx forest --json",
+first. Any id can be given to `+"`ctx expand`"+`. A cluster without a summary is shown without one until `+"`ctx compact`"+` makes it.
+
+With --at the forest is shown as it was after an operation, which is named as `+"`ctx op log`"+` lists it, by its number, or by its digest or
+the first 4 digits of that or more. The log reaches as far back as log.keep says.`,
+			exitNoStore, exitCorrupt, exitGone, exitNotFound),
+		Example: "  ctx forest\n  ctx forest --json\n  ctx forest --at 42",
 		Args:    between(0, 0),
-		RunE: func(*cobra.Command, []string) error {
+		RunE: func(cmd *cobra.Command, _ []string) error {
 			s, view, err := a.openView()
 			if err != nil {
 				return err
 			}
-			list, err := s.Clusters(view)
+			number := view.Number
+			if cmd.Flags().Changed("at") {
+				if number, err = operationAt(s, view, at); err != nil {
+					return err
+				}
+			}
+			list, err := clustersAt(s, view, number)
 			if err != nil {
 				return err
 			}
 			return printClusters(a, s, list)
 		},
 	}
+	cmd.Flags().StringVar(&at, "at", "", "show it as it was after `OPERATION`")
+	return cmd
+}
+
+// operationAt is the operation that --at names.
+func operationAt(s *session.Store, view *refs.View, name string) (uint64, error) {
+	number, err := s.Operation(view, name)
+	switch {
+	case errors.Is(err, session.ErrGone):
+		err = withHint(err, "`ctx op log` lists the operations that are kept; log.keep says for how long")
+	case errors.Is(err, session.ErrNotFound):
+		err = withHint(err, "`ctx op log` lists the operations that are kept")
+	}
+	return number, err
+}
+
+func clustersAt(s *session.Store, view *refs.View, number uint64) ([]session.ClusterInfo, error) {
+	if number == view.Number {
+		return s.Clusters(view)
+	}
+	return s.ClustersAt(view, number)
 }
 
 type clusterDoc struct {
