@@ -29,7 +29,7 @@ type Options struct {
 }
 
 // Parts are the names that Options.Only takes, in the order of the report.
-func Parts() []string { return []string{"clustering"} }
+func Parts() []string { return []string{"clustering", "facts"} }
 
 // CheckParts refuses a name that is none of Parts.
 func CheckParts(only []string) error {
@@ -88,6 +88,11 @@ func (l *lab) measure(ctx context.Context, set Set, o Options) (SetReport, error
 	var err error
 	if wanted("clustering") {
 		if r.Clustering, err = l.clustering(ctx, set); err != nil {
+			return r, err
+		}
+	}
+	if wanted("facts") {
+		if r.Retention, err = l.facts(ctx, set); err != nil {
 			return r, err
 		}
 	}

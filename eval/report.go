@@ -24,6 +24,7 @@ type SetReport struct {
 	Tokens        int          `json:"tokens"` // of the messages' texts
 	Facts         int          `json:"facts"`
 	Clustering    []Clustering `json:"clustering,omitempty"`
+	Retention     []Retention  `json:"facts_kept,omitempty"`
 }
 
 // WriteText writes the report as tables.
@@ -40,6 +41,7 @@ func (r *Report) WriteText(w io.Writer) error {
 func (s *SetReport) text(b *strings.Builder) {
 	fmt.Fprintf(b, "\n== %s: %d conversations, %d messages, %d tokens, %d facts\n", s.Set, s.Conversations, s.Messages, s.Tokens, s.Facts)
 	s.clusteringText(b)
+	s.retentionText(b)
 }
 
 func (s *SetReport) clusteringText(b *strings.Builder) {
@@ -50,6 +52,17 @@ func (s *SetReport) clusteringText(b *strings.Builder) {
 	for _, c := range s.Clustering {
 		rows = append(rows, cells(c.Rule, c.P, c.R, c.F, c.PooledP, c.PooledR, c.PooledF, c.OneToOne, c.VI, c.ARI, c.ExactF,
 			c.BoundaryP, c.BoundaryR, c.BoundaryF, c.Pk, c.WindowDiff, c.Clusters, c.Gold, c.Ratio))
+	}
+	writeTable(b, rows)
+}
+
+func (s *SetReport) retentionText(b *strings.Builder) {
+	if s.Retention == nil {
+		return
+	}
+	rows := [][]string{{"facts kept", "ratio", "budget", "tokens", "kept", "n", "share", "95% from", "to", "lost", "found", "p", "evidence", "n"}}
+	for _, r := range s.Retention {
+		rows = append(rows, cells(r.Way, fmt.Sprintf("%dx", r.Ratio), r.Budget, r.Tokens, r.Kept, r.N, r.Share, r.Low, r.High, r.Lost, r.Found, r.P, r.Evidence, r.Prose))
 	}
 	writeTable(b, rows)
 }
