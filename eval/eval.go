@@ -29,7 +29,13 @@ type Options struct {
 }
 
 // Parts are the names that Options.Only takes, in the order of the report.
-func Parts() []string { return []string{"clustering", "facts"} }
+func Parts() []string {
+	list := []string{"clustering"}
+	for _, g := range (&lab{}).gauges() {
+		list = append(list, g.part)
+	}
+	return list
+}
 
 // CheckParts refuses a name that is none of Parts.
 func CheckParts(only []string) error {
@@ -84,17 +90,11 @@ func (l *lab) measure(ctx context.Context, set Set, o Options) (SetReport, error
 	for i := range set.Messages {
 		r.Tokens += summarize.Tokens(set.Messages[i].Text)
 	}
-	wanted := func(part string) bool { return o.Only == nil || slices.Contains(o.Only, part) }
-	var err error
-	if wanted("clustering") {
+	if o.Only == nil || slices.Contains(o.Only, "clustering") {
+		var err error
 		if r.Clustering, err = l.clustering(ctx, set); err != nil {
 			return r, err
 		}
 	}
-	if wanted("facts") {
-		if r.Retention, err = l.facts(ctx, set); err != nil {
-			return r, err
-		}
-	}
-	return r, nil
+	return r, l.look(ctx, set, o.Only, &r)
 }

@@ -29,6 +29,9 @@ type Retention struct {
 	Found int   `json:"found"`
 	P     Milli `json:"p"`
 
+	Stale  int `json:"stale"`  // facts of which only what was said before it is printed
+	Leaked int `json:"leaked"` // secrets that are printed
+
 	// Facts whose answer was written by somebody who had read all of the evidence: the mean share of evidence messages with a sentence, or
 	// a long piece of one, that is printed.
 	Prose    int    `json:"prose"`
@@ -80,47 +83,47 @@ var unescape = strings.NewReplacer("&lt;", "<", "&gt;", ">", "&amp;", "&")
 // holds reports whether a squeezed text has a string in it.
 func holds(text, s string) bool { return strings.Contains(text, squeeze(s)) }
 
-// facts measures the retention of every way at every ratio. It is nil for a set without facts.
-func (l *lab) facts(ctx context.Context, set Set) ([]Retention, error) {
-	var sums [][]*retained // by ratio, way
-	for _, m := range corpus.Conversations(set.Messages) {
-		questions := factsOf(set, corpus.Live(m))
-		if len(questions) == 0 {
-			continue
+// keeping is the gauge of what is kept, of every way at every ratio.
+type keeping struct {
+	sums [][]*retained // by ratio, way
+}
+
+func (k *keeping) add(_ context.Context, b *bench) error {
+	if len(b.questions) == 0 {
+		return nil
+	}
+	ways, err := b.ways()
+	if err != nil {
+		return err
+	}
+	for i, ratio := range ratios() {
+		if i == len(k.sums) {
+			k.sums = append(k.sums, newRetained(ways, ratio))
 		}
-		err := l.withWays(ctx, m, func(s *stand, ways []way) error {
-			for i, ratio := range ratios() {
-				if i == len(sums) {
-					sums = append(sums, newRetained(ways, ratio))
-				}
-				for j, w := range ways {
-					if err := sums[i][j].add(s, w, questions, s.budget(ratio)); err != nil {
-						return fmt.Errorf("conversation %q: %s at %dx: %w", m[0].Conversation, w.name, ratio, err)
-					}
-				}
+		for j, w := range ways {
+			if err := k.sums[i][j].add(b, w, b.budget(ratio)); err != nil {
+				return fmt.Errorf("%s at %dx: %w", w.name, ratio, err)
 			}
-			return nil
-		})
-		if err != nil {
-			return nil, err
 		}
 	}
-	var out []Retention
-	for _, ways := range sums {
-		for _, r := range ways {
-			out = append(out, r.result(ways[0]))
+	return nil
+}
+
+func (k *keeping) report(r *SetReport) {
+	for _, ways := range k.sums {
+		for _, one := range ways {
+			r.Retention = append(r.Retention, one.result(ways[0]))
 		}
 	}
-	return out, nil
 }
 
 // budget is the tokens of the conversation divided by ratio, at least 1.
 func (s *stand) budget(ratio int) int {
-	return max(1, summarize.Tokens(strings.Join(s.live(), "\n"))/ratio)
+	return max(1, summarize.Tokens(strings.Join(s.said(), "\n"))/ratio)
 }
 
-// live are the texts of the messages that were not taken back.
-func (s *stand) live() []string {
+// said are the texts of the messages that were not taken back.
+func (s *stand) said() []string {
 	var out []string
 	for i, text := range s.texts {
 		if !s.ids[i].IsZero() {
@@ -146,7 +149,7 @@ func newRetained(ways []way, ratio int) []*retained {
 }
 
 // add renders a conversation and looks for its facts in it.
-func (r *retained) add(s *stand, w way, questions []asked, budget int) error {
+func (r *retained) add(b *bench, w way, budget int) error {
 	printed, err := w.render(budget)
 	if err != nil {
 		return err
@@ -157,20 +160,26 @@ func (r *retained) add(s *stand, w way, questions []asked, budget int) error {
 	}
 	r.row.Budget += budget
 	r.row.Tokens += tokens
-	r.look(s, questions, printed)
+	r.look(b, printed)
 	return nil
 }
 
-func (r *retained) look(s *stand, questions []asked, printed string) {
+func (r *retained) look(b *bench, printed string) {
 	text := squeeze(printed)
 	var shown []bool
-	for _, q := range questions {
+	for _, q := range b.questions {
+		if q.Stale != "" && holds(text, q.Stale) && !holds(text, q.Answer) {
+			r.row.Stale++
+		}
+		if q.Never != "" && holds(text, q.Never) {
+			r.row.Leaked++
+		}
 		if q.verbatim {
 			r.kept = append(r.kept, holds(text, q.Answer))
 			continue
 		}
 		if shown == nil {
-			shown = quoted(s.live(), printed)
+			shown = quoted(b.said(), printed)
 		}
 		n := 0
 		for _, i := range q.evidence {

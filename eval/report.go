@@ -25,6 +25,11 @@ type SetReport struct {
 	Facts         int          `json:"facts"`
 	Clustering    []Clustering `json:"clustering,omitempty"`
 	Retention     []Retention  `json:"facts_kept,omitempty"`
+	Recovery      *Recovery    `json:"recovery,omitempty"`
+	Artifacts     []Artifacts  `json:"artifacts,omitempty"`
+	UserWords     []UserWords  `json:"user_words,omitempty"`
+	Fidelity      *Fidelity    `json:"fidelity,omitempty"`
+	Stability     []Stability  `json:"stability,omitempty"`
 }
 
 // WriteText writes the report as tables.
@@ -42,6 +47,11 @@ func (s *SetReport) text(b *strings.Builder) {
 	fmt.Fprintf(b, "\n== %s: %d conversations, %d messages, %d tokens, %d facts\n", s.Set, s.Conversations, s.Messages, s.Tokens, s.Facts)
 	s.clusteringText(b)
 	s.retentionText(b)
+	s.recoveryText(b)
+	s.artifactsText(b)
+	s.wordsText(b)
+	s.fidelityText(b)
+	s.stabilityText(b)
 }
 
 func (s *SetReport) clusteringText(b *strings.Builder) {
@@ -60,9 +70,61 @@ func (s *SetReport) retentionText(b *strings.Builder) {
 	if s.Retention == nil {
 		return
 	}
-	rows := [][]string{{"facts kept", "ratio", "budget", "tokens", "kept", "n", "share", "95% from", "to", "lost", "found", "p", "evidence", "n"}}
+	rows := [][]string{{"facts kept", "ratio", "budget", "tokens", "kept", "n", "share", "95% from", "to", "lost", "found", "p", "stale", "leaked", "evidence", "n"}}
 	for _, r := range s.Retention {
-		rows = append(rows, cells(r.Way, fmt.Sprintf("%dx", r.Ratio), r.Budget, r.Tokens, r.Kept, r.N, r.Share, r.Low, r.High, r.Lost, r.Found, r.P, r.Evidence, r.Prose))
+		rows = append(rows, cells(r.Way, fmt.Sprintf("%dx", r.Ratio), r.Budget, r.Tokens, r.Kept, r.N, r.Share, r.Low, r.High, r.Lost, r.Found, r.P,
+			r.Stale, r.Leaked, r.Evidence, r.Prose))
+	}
+	writeTable(b, rows)
+}
+
+func (s *SetReport) recoveryText(b *strings.Builder) {
+	if r := s.Recovery; r != nil {
+		writeTable(b, [][]string{
+			{"recovery", "ids", "exact", "messages", "reachable", "share"},
+			cells("", r.IDs, r.Exact, r.Messages, r.Reachable, r.Share),
+		})
+	}
+}
+
+func (s *SetReport) artifactsText(b *strings.Builder) {
+	if s.Artifacts == nil {
+		return
+	}
+	rows := [][]string{{"tool traffic", "n", "at 4x", "share", "at 10x", "share", "recoverable"}}
+	for _, r := range s.Artifacts {
+		rows = append(rows, cells(r.Kind, r.N, r.At4, r.Share4, r.At10, r.Share10, r.Recoverable))
+	}
+	writeTable(b, rows)
+}
+
+func (s *SetReport) wordsText(b *strings.Builder) {
+	if s.UserWords == nil {
+		return
+	}
+	rows := [][]string{{"user's words", "requests", "fit", "kept", "corrections", "fit", "kept"}}
+	for _, r := range s.UserWords {
+		rows = append(rows, cells(fmt.Sprintf("at %dx", r.Ratio), r.Requests, r.RequestsFit, r.RequestsKept, r.Corrections, r.CorrectionsFit, r.CorrectionsKept))
+	}
+	writeTable(b, rows)
+}
+
+func (s *SetReport) fidelityText(b *strings.Builder) {
+	if r := s.Fidelity; r != nil {
+		writeTable(b, [][]string{
+			{"summaries", "sentences", "verbatim", "tombstones", "labels", "in cluster", "share", "hit@1", "MRR"},
+			cells("", r.Sentences, r.Verbatim, r.Lines, r.Labels, r.InCluster, r.Share, r.First, r.MRR),
+		})
+	}
+}
+
+func (s *SetReport) stabilityText(b *strings.Builder) {
+	if s.Stability == nil {
+		return
+	}
+	rows := [][]string{{"turn to turn", "turns", "bytes kept", "all kept", "tokens", "without ctx"}}
+	for _, r := range s.Stability {
+		rows = append(rows, cells("budget "+r.Budget, r.Turns, r.Share, r.Kept, r.Tokens, r.Whole))
 	}
 	writeTable(b, rows)
 }

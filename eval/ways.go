@@ -28,41 +28,32 @@ const (
 	wayRecent    = "recency only"
 )
 
-// withWays appends a conversation to a store, compacts it, and calls do with all ways to render it, union-find first.
-func (l *lab) withWays(ctx context.Context, m []corpus.Message, do func(*stand, []way) error) error {
-	s, err := l.compacted(ctx, m)
+// ways are all of them, ctx's own first.
+func (b *bench) ways() ([]way, error) {
+	cold, all, err := b.split(b.in)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	defer s.Close()
-	in, err := s.input()
+	flat, err := flatInput(b.in, cold)
 	if err != nil {
-		return err
-	}
-	cold, all, err := s.split(in)
-	if err != nil {
-		return err
-	}
-	flat, err := flatInput(in, cold)
-	if err != nil {
-		return err
+		return nil, err
 	}
 	seed, err := seedInput(all)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	recent := view.Input{Session: talk, Branch: session.MainBranch, Tail: all}
 	whole, err := renderText(recent, 0)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	return do(s, []way{
-		{wayUnionFind, func(budget int) (string, error) { return renderText(in, budget) }},
+	return []way{
+		{wayUnionFind, func(budget int) (string, error) { return renderText(b.in, budget) }},
 		{wayFlat, func(budget int) (string, error) { return renderText(flat, budget) }},
 		{waySeed, func(budget int) (string, error) { return renderText(seed, budget) }},
 		{wayHeadTail, func(budget int) (string, error) { return headTail(whole, budget), nil }},
 		{wayRecent, func(budget int) (string, error) { return renderText(recent, budget) }},
-	})
+	}, nil
 }
 
 // compacted appends a conversation to a new store and compacts it.
