@@ -68,10 +68,10 @@ func (l *lab) lookAt(ctx context.Context, set Set, m []corpus.Message, list []ga
 	if err != nil {
 		return err
 	}
-	defer s.Close()
+	defer s.close()
 	b := &bench{stand: s, live: corpus.Live(m)}
 	b.questions = factsOf(set, b.live)
-	if b.in, err = s.input(); err != nil {
+	if b.in, err = s.input(view.Options{}); err != nil {
 		return err
 	}
 	for _, g := range list {

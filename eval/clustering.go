@@ -86,7 +86,7 @@ func (l *lab) ownClusters(ctx context.Context, m []corpus.Message) ([]int, error
 	if err != nil {
 		return nil, err
 	}
-	defer s.Close()
+	defer s.close()
 	if err := s.fill(ctx, m); err != nil {
 		return nil, err
 	}

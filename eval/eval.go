@@ -77,7 +77,7 @@ func (l *lab) settings() ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer s.Close()
+	defer s.close()
 	var out []string
 	for _, setting := range s.Config.List() {
 		out = append(out, setting.Key+"="+setting.Value)

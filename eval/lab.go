@@ -33,9 +33,14 @@ type lab struct {
 	made int
 }
 
+// newLab makes its directory in memory where the system has a place for that: what is measured here is not the disk.
 func newLab(from Settings) (*lab, error) {
-	dir, err := os.MkdirTemp("", "ctx-eval-")
-	return &lab{dir: dir, from: from}, err
+	l := &lab{from: from}
+	var err error
+	if l.dir, err = os.MkdirTemp("/dev/shm", "ctx-eval-"); err != nil {
+		l.dir, err = os.MkdirTemp("", "ctx-eval-")
+	}
+	return l, err
 }
 
 func (l *lab) close() error { return os.RemoveAll(l.dir) }
@@ -46,6 +51,7 @@ const talk = "talk"
 // stand is a store with one conversation in it.
 type stand struct {
 	*session.Store
+	dir      string
 	messages []corpus.Message
 	ids      []format.ID // of the entries, by the place of the message; zero for one that was taken back
 	texts    []string    // what sanitising left of them: what was appended
@@ -72,8 +78,11 @@ func (l *lab) open(overrides ...string) (*stand, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &stand{Store: session.New(r)}, nil
+	return &stand{Store: session.New(r), dir: dir}, nil
 }
+
+// close closes the store and takes it away.
+func (s *stand) close() error { return errors.Join(s.Close(), os.RemoveAll(s.dir)) }
 
 // stream gives the same bytes in every run.
 type stream struct {

@@ -58,7 +58,7 @@ func (r *recovery) add(ctx context.Context, b *bench) error {
 
 // reach counts the messages that a rendering leads to.
 func (r *recovery) reach(b *bench, e *expander, reached map[format.ID]bool) error {
-	text, err := renderText(b.in, 0)
+	text, err := b.text(0)
 	if err != nil {
 		return err
 	}
@@ -88,7 +88,7 @@ var ours = regexp.MustCompile(`(?m)^<[a-z]+ ([0-9a-f]{4,64})\b`)
 
 // printedIDs returns the ids in a rendering: as the text prints them in its block, and of the messages and sentences as JSON does.
 func (b *bench) printedIDs(budget int) ([]string, error) {
-	text, err := view.Render(b.in, view.Options{Budget: budget})
+	text, err := b.render(view.Options{Budget: budget})
 	if err != nil {
 		return nil, err
 	}
@@ -96,7 +96,7 @@ func (b *bench) printedIDs(budget int) ([]string, error) {
 	for _, found := range ours.FindAllSubmatch(text.Bytes[:text.Prefix], -1) {
 		ids = append(ids, string(found[1]))
 	}
-	doc, err := view.Render(b.in, view.Options{Budget: budget, Format: view.JSON})
+	doc, err := b.render(view.Options{Budget: budget, Format: view.JSON})
 	if err != nil {
 		return nil, err
 	}

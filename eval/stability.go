@@ -6,6 +6,7 @@ import (
 	"github.com/gemini-ctx/ctx/eval/corpus"
 	"github.com/gemini-ctx/ctx/forest/summarize"
 	"github.com/gemini-ctx/ctx/session"
+	"github.com/gemini-ctx/ctx/session/view"
 )
 
 // Stability says how much of a rendering a provider's prompt cache can still use at the next turn, over replays of the conversations.
@@ -16,7 +17,33 @@ type Stability struct {
 	// Kept is the share of turns after which everything that was rendered before is still there, with more behind it.
 	Kept   Milli `json:"kept"`
 	Tokens int   `json:"tokens"` // of all renderings: what a model is given to read over the conversation
-	Whole  int   `json:"whole"`  // what it would be without ctx: everything that was said so far, at every turn
+	Whole  int   `json:"whole"`  // what it would be without ctx: everything that was said so far, word for word, at every turn
+}
+
+// grow returns what everything that was said costs verbatim, after a turn before which it was whole.
+func (s *stand) grow(turn [][]corpus.Message, whole int) (int, error) {
+	if turn[0][0].RewindTo != nil {
+		whole = 0
+	}
+	n := 0
+	for _, m := range turn {
+		n += len(m)
+	}
+	for i, id := range s.ids {
+		if id.IsZero() || whole > 0 && i < len(s.ids)-n {
+			continue
+		}
+		shown, err := s.Entry(id)
+		if err != nil {
+			return 0, err
+		}
+		text, err := renderText(view.Input{Tail: []view.Message{session.MessageOf(shown)}}, 0)
+		if err != nil {
+			return 0, err
+		}
+		whole += summarize.Tokens(text)
+	}
+	return whole, nil
 }
 
 // turnMessages is how many messages are a turn where no model takes part.
@@ -46,26 +73,22 @@ func (p *stability) add(ctx context.Context, b *bench) error {
 	if err != nil {
 		return err
 	}
-	defer s.Close()
+	defer s.close()
 	budgets := [2]int{0, b.budget(4)}
 	p.rows[0].Budget, p.rows[1].Budget = "none", "4x"
 	var before [2]string
+	whole := 0
 	for _, turn := range turns(b.messages) {
 		for _, m := range turn {
 			if err := s.say(ctx, m, session.AppendOptions{Orphan: true}); err != nil {
 				return err
 			}
 		}
-		whole := 0
-		for _, text := range s.said() {
-			whole += summarize.Tokens(text)
-		}
-		in, err := s.input()
-		if err != nil {
+		if whole, err = s.grow(turn, whole); err != nil {
 			return err
 		}
 		for i, budget := range budgets {
-			now, err := renderText(in, budget)
+			now, err := s.text(budget)
 			if err != nil {
 				return err
 			}

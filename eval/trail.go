@@ -57,13 +57,13 @@ func (t *trail) report(s *SetReport) {
 }
 
 func (t *trail) add(ctx context.Context, b *bench) error {
-	list := artifacts(b.live)
+	list := artifacts(b.live, b.said())
 	if len(list) == 0 {
 		return nil
 	}
 	var printed [2]string
 	for i, ratio := range []int{4, 10} {
-		text, err := renderText(b.in, b.budget(ratio))
+		text, err := b.text(b.budget(ratio))
 		if err != nil {
 			return err
 		}
@@ -127,8 +127,9 @@ func (b *bench) reached(ctx context.Context) (string, error) {
 	return strings.Join(text, "\n"), nil
 }
 
-// artifacts lists what the tool traffic of a conversation has, in the order in which it comes up. Secrets that were taken out are none.
-func artifacts(m []corpus.Message) []artifact {
+// artifacts lists what the tool traffic of a conversation has, in the order in which it comes up. said is what sanitising left of the messages: a
+// command with a secret in it is not there to be kept.
+func artifacts(m []corpus.Message, said []string) []artifact {
 	var list []artifact
 	seen := map[string]bool{}
 	add := func(kind, text string, in func(string) bool) {
@@ -147,16 +148,16 @@ func artifacts(m []corpus.Message) []artifact {
 		if m[i].Role != "tool" && len(m[i].Calls)+len(m[i].Results) == 0 {
 			continue
 		}
-		for _, p := range pathLike.FindAllString(m[i].Text, -1) {
+		for _, p := range pathLike.FindAllString(said[i], -1) {
 			plain(paths, p)
 		}
 		for _, c := range m[i].Calls {
-			if command, ok := c.Args["command"].(string); ok && strings.Contains(m[i].Text, command) {
+			if command, ok := c.Args["command"].(string); ok && strings.Contains(said[i], command) {
 				started[c.ID] = command
 				plain(commands, command)
 			}
 		}
-		wrong := errorsIn(m[i])
+		wrong := errorsIn(m[i].Role, said[i])
 		for _, line := range wrong {
 			plain(errorLines, line)
 		}
@@ -165,7 +166,7 @@ func artifacts(m []corpus.Message) []artifact {
 				add(failures, command, failedIn(command, wrong))
 			}
 		}
-		for _, name := range identifierLike.FindAllString(m[i].Text, -1) {
+		for _, name := range identifierLike.FindAllString(said[i], -1) {
 			if last, ok := again[name]; ok && last != i {
 				plain(identifiers, name)
 			}
@@ -176,12 +177,12 @@ func artifacts(m []corpus.Message) []artifact {
 }
 
 // errorsIn returns the lines of a tool's answer that tell what went wrong.
-func errorsIn(m corpus.Message) []string {
+func errorsIn(role, text string) []string {
 	var list []string
-	if m.Role != "tool" {
+	if role != "tool" {
 		return nil
 	}
-	for line := range strings.SplitSeq(m.Text, "\n") {
+	for line := range strings.SplitSeq(text, "\n") {
 		if line = strings.TrimSpace(line); len(line) <= 240 && errorLike.MatchString(line) {
 			list = append(list, line)
 		}

@@ -48,7 +48,7 @@ func (b *bench) ways() ([]way, error) {
 		return nil, err
 	}
 	return []way{
-		{wayUnionFind, func(budget int) (string, error) { return renderText(b.in, budget) }},
+		{wayUnionFind, b.text},
 		{wayFlat, func(budget int) (string, error) { return renderText(flat, budget) }},
 		{waySeed, func(budget int) (string, error) { return renderText(seed, budget) }},
 		{wayHeadTail, func(budget int) (string, error) { return headTail(whole, budget), nil }},
@@ -70,12 +70,27 @@ func (l *lab) compacted(ctx context.Context, m []corpus.Message) (*stand, error)
 }
 
 // input is what the conversation's branch renders.
-func (s *stand) input() (view.Input, error) {
+func (s *stand) input(o view.Options) (view.Input, error) {
 	v, err := s.view()
 	if err != nil {
 		return view.Input{}, err
 	}
 	return s.RenderInput(v, talk, session.MainBranch)
+}
+
+// render is what `ctx render` prints.
+func (s *stand) render(o view.Options) (view.Output, error) {
+	in, err := s.input(o)
+	if err != nil {
+		return view.Output{}, err
+	}
+	return view.Render(in, o)
+}
+
+// text is what `ctx render --budget` prints; a budget of 0 is none.
+func (s *stand) text(budget int) (string, error) {
+	out, err := s.render(view.Options{Budget: budget})
+	return string(out.Bytes), err
 }
 
 // split returns every message of the branch, and those among them that in renders by summaries.

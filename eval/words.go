@@ -42,7 +42,7 @@ func (u *userWords) add(_ context.Context, b *bench) error {
 			u.rows = append(u.rows, UserWords{Ratio: ratio})
 		}
 		budget := b.budget(ratio)
-		printed, err := renderText(b.in, budget)
+		printed, err := b.text(budget)
 		if err != nil {
 			return err
 		}
