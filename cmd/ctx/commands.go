@@ -66,6 +66,7 @@ func commands() []entry {
 		{"reflog", groupPlumbing, newReflogCmd},
 		{"op", groupPlumbing, newOpCmd},
 
+		{"eval", groupOther, newEvalCmd},
 		{"demo", groupOther, newDemoCmd},
 		{"completion", groupOther, newCompletionCmd},
 		{"version", groupOther, newVersionCmd},

@@ -21,10 +21,7 @@ func newVersionCmd(a *app) *cobra.Command {
 }
 
 func printVersion(a *app) error {
-	version := "unknown"
-	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
-		version = info.Main.Version
-	}
+	version := buildVersion()
 	if !a.json {
 		a.printf("ctx version %s\n", version)
 		return nil
@@ -36,4 +33,12 @@ func printVersion(a *app) error {
 		Platform string `json:"platform"`
 		Format   int    `json:"format"`
 	}{1, version, runtime.Version(), runtime.GOOS + "/" + runtime.GOARCH, format.StoreVersion})
+}
+
+// buildVersion is the version that this program was built as.
+func buildVersion() string {
+	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
+		return info.Main.Version
+	}
+	return "unknown"
 }

@@ -1,0 +1,83 @@
+package eval
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/gemini-ctx/ctx/eval/corpus"
+	"github.com/gemini-ctx/ctx/session/view"
+)
+
+// bench is a conversation that was appended to a store and compacted, with what there is to look at.
+type bench struct {
+	*stand
+	live      []corpus.Message // less what was taken back
+	questions []asked
+	in        view.Input
+}
+
+// gauge measures one thing over the conversations of a set, and writes it into the report.
+type gauge interface {
+	add(context.Context, *bench) error
+	report(*SetReport)
+}
+
+// gauges are the parts that look at a compacted conversation, by name.
+func (l *lab) gauges() []struct {
+	part string
+	make func() gauge
+} {
+	return []struct {
+		part string
+		make func() gauge
+	}{
+		{"facts", func() gauge { return &keeping{} }},
+		{"recovery", func() gauge { return &recovery{} }},
+		{"trail", func() gauge { return &trail{} }},
+		{"words", func() gauge { return &userWords{} }},
+		{"summaries", func() gauge { return &fidelity{} }},
+		{"prefix", func() gauge { return &stability{lab: l} }},
+	}
+}
+
+// look runs the wanted gauges over every conversation of a set.
+func (l *lab) look(ctx context.Context, set Set, only []string, r *SetReport) error {
+	var list []gauge
+	for _, g := range l.gauges() {
+		if only == nil || slices.Contains(only, g.part) {
+			list = append(list, g.make())
+		}
+	}
+	if len(list) == 0 {
+		return nil
+	}
+	for _, m := range corpus.Conversations(set.Messages) {
+		if err := l.lookAt(ctx, set, m, list); err != nil {
+			return fmt.Errorf("conversation %q: %w", m[0].Conversation, err)
+		}
+	}
+	for _, g := range list {
+		g.report(r)
+	}
+	return nil
+}
+
+func (l *lab) lookAt(ctx context.Context, set Set, m []corpus.Message, list []gauge) error {
+	s, err := l.compacted(ctx, m)
+	if err != nil {
+		return err
+	}
+	defer s.close()
+	b := &bench{stand: s, live: corpus.Live(m)}
+	b.questions = factsOf(set, b.live)
+	if b.in, err = s.input(view.Options{}); err != nil {
+		return err
+	}
+	for _, g := range list {
+		if err := g.add(ctx, b); err != nil {
+			return err
+		}
+	}
+	return nil
+}

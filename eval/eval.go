@@ -1,0 +1,100 @@
+// Package eval measures what ctx does with conversations: how well messages are put into clusters, which facts are left at so many tokens, whether
+// what answers a question is found, and that everything can be had back. It works on stores of its own, through the verbs that the commands
+// use, beside rules and renderings that are simpler. Nothing in it asks a model, reads a clock for a result, or depends on the platform.
+package eval
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/gemini-ctx/ctx/eval/corpus"
+	"github.com/gemini-ctx/ctx/forest/summarize"
+)
+
+// Set is a corpus under its name.
+type Set struct {
+	Name     string
+	Messages []corpus.Message // in order within a conversation, conversations one after the other
+	Facts    []corpus.Fact
+}
+
+// Options say what to measure.
+type Options struct {
+	Only     []string // parts; nil for all
+	Seed     uint64   // of what is drawn
+	Version  string   // of ctx, for the report
+	Settings Settings
+}
+
+// Parts are the names that Options.Only takes, in the order of the report.
+func Parts() []string {
+	list := []string{"clustering"}
+	for _, g := range (&lab{}).gauges() {
+		list = append(list, g.part)
+	}
+	return list
+}
+
+// CheckParts refuses a name that is none of Parts.
+func CheckParts(only []string) error {
+	for _, name := range only {
+		if !slices.Contains(Parts(), name) {
+			return fmt.Errorf("unknown part: %.40q", name)
+		}
+	}
+	return nil
+}
+
+// Run measures sets one after the other. Errors of the settings are *repo.ConfigError.
+func Run(ctx context.Context, sets []Set, o Options) (r *Report, err error) {
+	if err := CheckParts(o.Only); err != nil {
+		return nil, err
+	}
+	l, err := newLab(o.Settings)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, l.close()) }()
+	r = &Report{V: 1, Version: o.Version, Seed: o.Seed}
+	if r.Settings, err = l.settings(); err != nil {
+		return nil, err
+	}
+	for _, set := range sets {
+		one, err := l.measure(ctx, set, o)
+		if err != nil {
+			return nil, fmt.Errorf("set %s: %w", set.Name, err)
+		}
+		r.Sets = append(r.Sets, one)
+	}
+	return r, nil
+}
+
+// settings lists the settings that hold.
+func (l *lab) settings() ([]string, error) {
+	s, err := l.open()
+	if err != nil {
+		return nil, err
+	}
+	defer s.close()
+	var out []string
+	for _, setting := range s.Config.List() {
+		out = append(out, setting.Key+"="+setting.Value)
+	}
+	return out, nil
+}
+
+func (l *lab) measure(ctx context.Context, set Set, o Options) (SetReport, error) {
+	r := SetReport{Set: set.Name, Conversations: len(corpus.Conversations(set.Messages)), Messages: len(set.Messages), Facts: len(set.Facts)}
+	for i := range set.Messages {
+		r.Tokens += summarize.Tokens(set.Messages[i].Text)
+	}
+	if o.Only == nil || slices.Contains(o.Only, "clustering") {
+		var err error
+		if r.Clustering, err = l.clustering(ctx, set); err != nil {
+			return r, err
+		}
+	}
+	return r, l.look(ctx, set, o.Only, &r)
+}

@@ -1,0 +1,113 @@
+package eval
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/session"
+)
+
+// Fidelity says whether what stands for a cluster says what is in it.
+type Fidelity struct {
+	Sentences int   `json:"sentences"` // of the live clusters' summaries
+	Verbatim  int   `json:"verbatim"`  // those that their message has word for word
+	Lines     int   `json:"lines"`     // of tombstones
+	Labels    int   `json:"labels"`    // in these lines
+	InCluster int   `json:"in_cluster"`
+	Share     Milli `json:"label_share"` // of InCluster
+	// A line's labels as a query over all clusters of its store, by BM25: how often its own cluster is the first, and the mean of one over
+	// its rank.
+	First Milli `json:"hit_1"`
+	MRR   Milli `json:"mrr"`
+}
+
+// fidelity is the gauge of it.
+type fidelity struct {
+	sum   Fidelity
+	first int
+	mrr   float64
+}
+
+func (f *fidelity) report(s *SetReport) {
+	sum := f.sum
+	sum.Share = milli(share(sum.InCluster, sum.Labels))
+	sum.First = milli(share(f.first, sum.Lines))
+	if sum.Lines > 0 {
+		sum.MRR = milli(f.mrr / float64(sum.Lines))
+	}
+	s.Fidelity = &sum
+}
+
+func (f *fidelity) add(ctx context.Context, b *bench) error {
+	said := map[format.ID]string{}
+	for i, id := range b.ids {
+		said[id] = squeeze(b.texts[i])
+	}
+	for _, c := range b.in.Clusters {
+		for _, p := range c.Parts {
+			for _, sentence := range p.Sentences {
+				f.sum.Sentences++
+				f.sum.Verbatim += one(holds(said[sentence.Entry], sentence.Text))
+			}
+		}
+	}
+	return f.lines(ctx, b)
+}
+
+// lines looks at every tombstone.
+func (f *fidelity) lines(ctx context.Context, b *bench) error {
+	view, err := b.view()
+	if err != nil {
+		return err
+	}
+	list, err := b.Clusters(view)
+	if err != nil {
+		return err
+	}
+	texts := make([]string, len(list))
+	for i, c := range list {
+		var all []string
+		err := b.Expand(view, c.ID, session.ExpandOptions{}, func(s *session.Shown) error {
+			all = append(all, s.Text)
+			return ctx.Err()
+		})
+		if err != nil {
+			return err
+		}
+		texts[i] = strings.Join(all, "\n")
+	}
+	index := newBM25(texts)
+	for i, c := range list {
+		if c.Tombstone.IsZero() {
+			continue
+		}
+		f.sum.Lines++
+		names := labels(c.Line)
+		text := squeeze(texts[i])
+		for _, l := range names {
+			f.sum.Labels++
+			f.sum.InCluster += one(holds(text, l))
+		}
+		if rank := slices.Index(index.rank(strings.Join(names, " ")), i); rank >= 0 {
+			f.first += one(rank == 0)
+			f.mrr += 1 / float64(rank+1)
+		}
+	}
+	return nil
+}
+
+// labels are what a tombstone's line names, less the count and the days at its end.
+func labels(line string) []string {
+	if i := strings.LastIndex(line, "("); i >= 0 {
+		line = line[:i]
+	}
+	var out []string
+	for l := range strings.SplitSeq(line, ", ") {
+		if l = strings.TrimSpace(l); l != "" {
+			out = append(out, l)
+		}
+	}
+	return out
+}

@@ -1,0 +1,144 @@
+package eval
+
+import (
+	"context"
+
+	"github.com/gemini-ctx/ctx/eval/corpus"
+	"github.com/gemini-ctx/ctx/forest/summarize"
+	"github.com/gemini-ctx/ctx/session"
+	"github.com/gemini-ctx/ctx/session/view"
+)
+
+// Stability says how much of a rendering a provider's prompt cache can still use at the next turn, over replays of the conversations.
+type Stability struct {
+	Budget string `json:"budget"` // "none" or "4x"
+	Turns  int    `json:"turns"`
+	Share  Milli  `json:"share"` // of the bytes of a turn's rendering, those that the next one begins with
+	// Kept is the share of turns after which everything that was rendered before is still there, with more behind it.
+	Kept   Milli `json:"kept"`
+	Tokens int   `json:"tokens"` // of all renderings: what a model is given to read over the conversation
+	Whole  int   `json:"whole"`  // what it would be without ctx: everything that was said so far, word for word, at every turn
+}
+
+// grow returns what everything that was said costs verbatim, after a turn before which it was whole.
+func (s *stand) grow(turn [][]corpus.Message, whole int) (int, error) {
+	if turn[0][0].RewindTo != nil {
+		whole = 0
+	}
+	n := 0
+	for _, m := range turn {
+		n += len(m)
+	}
+	for i, id := range s.ids {
+		if id.IsZero() || whole > 0 && i < len(s.ids)-n {
+			continue
+		}
+		shown, err := s.Entry(id)
+		if err != nil {
+			return 0, err
+		}
+		text, err := renderText(view.Input{Tail: []view.Message{session.MessageOf(shown)}}, 0)
+		if err != nil {
+			return 0, err
+		}
+		whole += summarize.Tokens(text)
+	}
+	return whole, nil
+}
+
+// turnMessages is how many messages are a turn where no model takes part.
+const turnMessages = 8
+
+// stability is the gauge of it.
+type stability struct {
+	lab *lab
+
+	rows [2]Stability
+	same [2]int
+	kept [2]int
+	all  [2]int
+}
+
+func (p *stability) report(s *SetReport) {
+	for i := range p.rows {
+		if row := p.rows[i]; row.Turns > 0 {
+			row.Share, row.Kept = milli(share(p.same[i], p.all[i])), milli(share(p.kept[i], row.Turns))
+			s.Stability = append(s.Stability, row)
+		}
+	}
+}
+
+func (p *stability) add(ctx context.Context, b *bench) error {
+	s, err := p.lab.open()
+	if err != nil {
+		return err
+	}
+	defer s.close()
+	budgets := [2]int{0, b.budget(4)}
+	p.rows[0].Budget, p.rows[1].Budget = "none", "4x"
+	var before [2]string
+	whole := 0
+	for _, turn := range turns(b.messages) {
+		for _, m := range turn {
+			if err := s.say(ctx, m, session.AppendOptions{Orphan: true}); err != nil {
+				return err
+			}
+		}
+		if whole, err = s.grow(turn, whole); err != nil {
+			return err
+		}
+		for i, budget := range budgets {
+			now, err := s.text(budget)
+			if err != nil {
+				return err
+			}
+			p.rows[i].Tokens += summarize.Tokens(now)
+			p.rows[i].Whole += whole
+			if before[i] != "" {
+				n := common(before[i], now)
+				p.rows[i].Turns++
+				p.same[i] += n
+				p.all[i] += len(before[i])
+				p.kept[i] += one(n == len(before[i]))
+			}
+			before[i] = now
+		}
+	}
+	return nil
+}
+
+// turns cuts a conversation into turns, and each into what is appended at once: with a model, a turn goes up to the next prompt, and its
+// messages come one by one.
+func turns(m []corpus.Message) [][][]corpus.Message {
+	model := false
+	for i := range m {
+		model = model || m[i].Role == "model"
+	}
+	var out [][][]corpus.Message
+	for start := 0; start < len(m); {
+		end := start + 1
+		for end < len(m) && m[end].RewindTo == nil && (model && m[end].Role != "user" || !model && end-start < turnMessages) {
+			end++
+		}
+		var turn [][]corpus.Message
+		if model {
+			for i := start; i < end; i++ {
+				turn = append(turn, m[i:i+1])
+			}
+		} else {
+			turn = append(turn, m[start:end])
+		}
+		out = append(out, turn)
+		start = end
+	}
+	return out
+}
+
+// common is how many bytes two texts begin with alike.
+func common(a, b string) int {
+	n := 0
+	for n < len(a) && n < len(b) && a[n] == b[n] {
+		n++
+	}
+	return n
+}

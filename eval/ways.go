@@ -1,0 +1,198 @@
+package eval
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/gemini-ctx/ctx/eval/corpus"
+	"github.com/gemini-ctx/ctx/forest/summarize"
+	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/session"
+	"github.com/gemini-ctx/ctx/session/view"
+)
+
+// way is one way to shorten a conversation. What it renders is within its budget of tokens, all that is printed counted.
+type way struct {
+	name   string
+	render func(budget int) (string, error)
+}
+
+// The ways. All have the same words to choose from and the same printer; where sentences are chosen, it is by the same summariser.
+const (
+	wayUnionFind = "union-find"
+	wayFlat      = "flat"
+	waySeed      = "seed"
+	wayHeadTail  = "head+tail"
+	wayRecent    = "recency only"
+)
+
+// ways are all of them, ctx's own first.
+func (b *bench) ways() ([]way, error) {
+	cold, all, err := b.split(b.in)
+	if err != nil {
+		return nil, err
+	}
+	flat, err := flatInput(b.in, cold)
+	if err != nil {
+		return nil, err
+	}
+	seed, err := seedInput(all)
+	if err != nil {
+		return nil, err
+	}
+	recent := view.Input{Session: talk, Branch: session.MainBranch, Tail: all}
+	whole, err := renderText(recent, 0)
+	if err != nil {
+		return nil, err
+	}
+	return []way{
+		{wayUnionFind, b.text},
+		{wayFlat, func(budget int) (string, error) { return renderText(flat, budget) }},
+		{waySeed, func(budget int) (string, error) { return renderText(seed, budget) }},
+		{wayHeadTail, func(budget int) (string, error) { return headTail(whole, budget), nil }},
+		{wayRecent, func(budget int) (string, error) { return renderText(recent, budget) }},
+	}, nil
+}
+
+// compacted appends a conversation to a new store and compacts it.
+func (l *lab) compacted(ctx context.Context, m []corpus.Message) (*stand, error) {
+	s, err := l.open()
+	if err != nil {
+		return nil, err
+	}
+	if err := s.fill(ctx, m); err != nil {
+		return nil, err
+	}
+	_, err = s.Compact(ctx, []session.BranchName{{Session: talk, Branch: session.MainBranch}})
+	return s, err
+}
+
+// input is what the conversation's branch renders.
+func (s *stand) input(o view.Options) (view.Input, error) {
+	v, err := s.view()
+	if err != nil {
+		return view.Input{}, err
+	}
+	return s.RenderInput(v, talk, session.MainBranch)
+}
+
+// render is what `ctx render` prints.
+func (s *stand) render(o view.Options) (view.Output, error) {
+	in, err := s.input(o)
+	if err != nil {
+		return view.Output{}, err
+	}
+	return view.Render(in, o)
+}
+
+// text is what `ctx render --budget` prints; a budget of 0 is none.
+func (s *stand) text(budget int) (string, error) {
+	out, err := s.render(view.Options{Budget: budget})
+	return string(out.Bytes), err
+}
+
+// split returns every message of the branch, and those among them that in renders by summaries.
+func (s *stand) split(in view.Input) (cold, all []view.Message, err error) {
+	for _, id := range s.ids {
+		if id.IsZero() {
+			continue
+		}
+		shown, err := s.Entry(id)
+		if err != nil {
+			return nil, nil, err
+		}
+		all = append(all, session.MessageOf(shown))
+	}
+	return all[:len(all)-len(in.Tail)], all, nil
+}
+
+func renderText(in view.Input, budget int) (string, error) {
+	out, err := view.Render(in, view.Options{Budget: budget})
+	return string(out.Bytes), err
+}
+
+// flatInput has everything that in renders by clusters in a single one.
+func flatInput(in view.Input, cold []view.Message) (view.Input, error) {
+	flat := in
+	flat.Clusters, flat.Tombstones, flat.OlderTombstones = nil, nil, 0
+	if len(cold) == 0 {
+		return flat, nil
+	}
+	c, err := clusterOf(cold)
+	flat.Clusters = []view.Cluster{c}
+	return flat, err
+}
+
+// clusterOf makes a cluster of messages, with a ranked extract of half of what they say.
+func clusterOf(m []view.Message) (view.Cluster, error) {
+	var ids []format.ID
+	var sources []summarize.Source
+	tokens := 0
+	for i := range m {
+		ids = append(ids, m[i].ID)
+		sources = append(sources, summarize.Source{Entry: m[i].ID, Seq: m[i].Seq, Role: m[i].Role, Author: m[i].Author, Text: m[i].Text})
+		tokens += summarize.Tokens(m[i].Text)
+	}
+	id, err := format.NodeOf(ids)
+	return view.Cluster{
+		ID: id, Members: len(m), First: m[0].Time, Last: lastTime(m),
+		Parts: []view.Part{{Summary: id, Sentences: summarize.Extract(sources, max(32, tokens/2))}},
+	}, err
+}
+
+func lastTime(m []view.Message) time.Time { return m[len(m)-1].Time }
+
+// seedInput has the seed's clusters, each with such an extract, and its hot messages for a tail.
+func seedInput(all []view.Message) (view.Input, error) {
+	w := newSeedWindow(seedDefaults())
+	for i := range all {
+		w.append(all[i].Text)
+	}
+	in := view.Input{Session: talk, Branch: session.MainBranch, Tail: all[w.hot:]}
+	roots := slices.DeleteFunc(slices.Clone(w.roots), func(r int) bool { return slices.Min(w.children[r]) >= w.hot })
+	slices.SortFunc(roots, func(a, b int) int { return slices.Max(w.children[a]) - slices.Max(w.children[b]) })
+	for _, r := range roots {
+		places := slices.Sorted(slices.Values(w.children[r]))
+		var members []view.Message
+		for _, i := range places {
+			members = append(members, all[i])
+		}
+		c, err := clusterOf(members)
+		if err != nil {
+			return in, err
+		}
+		in.Clusters = append(in.Clusters, c)
+	}
+	return in, nil
+}
+
+// gap stands where headTail leaves out.
+const gap = "\n[…]\n"
+
+// headTail is the beginning and the end of a text, half of the budget each.
+func headTail(text string, budget int) string {
+	if summarize.Tokens(text) <= budget {
+		return text
+	}
+	room := 4*budget - quarters(gap) // a quarter of a token is the least that anything costs
+	if room <= 0 {
+		return ""
+	}
+	runes := []rune(text)
+	head, spent := 0, 0
+	for head < len(runes) && spent+quarters(string(runes[head])) <= room/2 {
+		spent += quarters(string(runes[head]))
+		head++
+	}
+	tail := len(runes)
+	for tail > head && spent+quarters(string(runes[tail-1])) <= room {
+		tail--
+		spent += quarters(string(runes[tail]))
+	}
+	return string(runes[:head]) + gap + string(runes[tail:])
+}
+
+// quarters is what a short text costs in quarters of a token: four of it are as many tokens.
+func quarters(s string) int { return summarize.Tokens(strings.Repeat(s, 4)) }
