@@ -2,6 +2,7 @@ package eval
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -33,6 +34,8 @@ func (l *lab) gauges() []struct {
 		make func() gauge
 	}{
 		{"facts", func() gauge { return &keeping{} }},
+		{"query", func() gauge { return &asking{} }},
+		{"reach", func() gauge { return &reach{} }},
 		{"recovery", func() gauge { return &recovery{} }},
 		{"trail", func() gauge { return &trail{} }},
 		{"words", func() gauge { return &userWords{} }},
@@ -63,12 +66,12 @@ func (l *lab) look(ctx context.Context, set Set, only []string, r *SetReport) er
 	return nil
 }
 
-func (l *lab) lookAt(ctx context.Context, set Set, m []corpus.Message, list []gauge) error {
+func (l *lab) lookAt(ctx context.Context, set Set, m []corpus.Message, list []gauge) (err error) {
 	s, err := l.compacted(ctx, m)
 	if err != nil {
 		return err
 	}
-	defer s.close()
+	defer func() { err = errors.Join(err, s.close()) }()
 	b := &bench{stand: s, live: corpus.Live(m)}
 	b.questions = factsOf(set, b.live)
 	if b.in, err = s.input(view.Options{}); err != nil {

@@ -2,6 +2,7 @@ package eval
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 
@@ -81,12 +82,12 @@ func labelled(m []corpus.Message) bool {
 
 // ownClusters is where ctx puts the messages of a conversation: they are appended to a store and graduated to the last. The window holds one message at
 // least, so one is appended that is not theirs.
-func (l *lab) ownClusters(ctx context.Context, m []corpus.Message) ([]int, error) {
+func (l *lab) ownClusters(ctx context.Context, m []corpus.Message) (labels []int, err error) {
 	s, err := l.open("window.graduate_at=1", "window.evict_at=1")
 	if err != nil {
 		return nil, err
 	}
-	defer s.close()
+	defer func() { err = errors.Join(err, s.close()) }()
 	if err := s.fill(ctx, m); err != nil {
 		return nil, err
 	}

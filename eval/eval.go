@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/gemini-ctx/ctx/eval/corpus"
 	"github.com/gemini-ctx/ctx/forest/summarize"
@@ -26,6 +27,8 @@ type Options struct {
 	Seed     uint64   // of what is drawn
 	Version  string   // of ctx, for the report
 	Settings Settings
+	// Clock is read for how long the verbs take; nil: that is not measured.
+	Clock func() time.Time
 }
 
 // Parts are the names that Options.Only takes, in the order of the report.
@@ -72,17 +75,16 @@ func Run(ctx context.Context, sets []Set, o Options) (r *Report, err error) {
 }
 
 // settings lists the settings that hold.
-func (l *lab) settings() ([]string, error) {
+func (l *lab) settings() (list []string, err error) {
 	s, err := l.open()
 	if err != nil {
 		return nil, err
 	}
-	defer s.close()
-	var out []string
+	defer func() { err = errors.Join(err, s.close()) }()
 	for _, setting := range s.Config.List() {
-		out = append(out, setting.Key+"="+setting.Value)
+		list = append(list, setting.Key+"="+setting.Value)
 	}
-	return out, nil
+	return list, nil
 }
 
 func (l *lab) measure(ctx context.Context, set Set, o Options) (SetReport, error) {
@@ -96,5 +98,10 @@ func (l *lab) measure(ctx context.Context, set Set, o Options) (SetReport, error
 			return r, err
 		}
 	}
-	return r, l.look(ctx, set, o.Only, &r)
+	if err := l.look(ctx, set, o.Only, &r); err != nil || o.Clock == nil {
+		return r, err
+	}
+	var err error
+	r.Timing, err = l.timing(ctx, set, o.Clock)
+	return r, err
 }

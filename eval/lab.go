@@ -33,13 +33,16 @@ type lab struct {
 	made int
 }
 
-// newLab makes its directory in memory where the system has a place for that: what is measured here is not the disk.
+// newLab makes its directory in memory where the system has a place for that, unless TMPDIR names another: what is measured here is not the disk.
 func newLab(from Settings) (*lab, error) {
 	l := &lab{from: from}
 	var err error
-	if l.dir, err = os.MkdirTemp("/dev/shm", "ctx-eval-"); err != nil {
-		l.dir, err = os.MkdirTemp("", "ctx-eval-")
+	if from.Getenv == nil || from.Getenv("TMPDIR") == "" {
+		if l.dir, err = os.MkdirTemp("/dev/shm", "ctx-eval-"); err == nil {
+			return l, nil
+		}
 	}
+	l.dir, err = os.MkdirTemp("", "ctx-eval-")
 	return l, err
 }
 

@@ -25,11 +25,14 @@ type SetReport struct {
 	Facts         int          `json:"facts"`
 	Clustering    []Clustering `json:"clustering,omitempty"`
 	Retention     []Retention  `json:"facts_kept,omitempty"`
+	Asked         []Retention  `json:"facts_kept_with_query,omitempty"` // a rendering for each question
+	Reach         []Reach      `json:"reach,omitempty"`
 	Recovery      *Recovery    `json:"recovery,omitempty"`
 	Artifacts     []Artifacts  `json:"artifacts,omitempty"`
 	UserWords     []UserWords  `json:"user_words,omitempty"`
 	Fidelity      *Fidelity    `json:"fidelity,omitempty"`
 	Stability     []Stability  `json:"stability,omitempty"`
+	Timing        []Timing     `json:"timing,omitempty"`
 }
 
 // WriteText writes the report as tables.
@@ -46,34 +49,50 @@ func (r *Report) WriteText(w io.Writer) error {
 func (s *SetReport) text(b *strings.Builder) {
 	fmt.Fprintf(b, "\n== %s: %d conversations, %d messages, %d tokens, %d facts\n", s.Set, s.Conversations, s.Messages, s.Tokens, s.Facts)
 	s.clusteringText(b)
-	s.retentionText(b)
+	retentionText(b, "facts kept", s.Retention)
+	retentionText(b, "for each question", s.Asked)
+	s.reachText(b)
 	s.recoveryText(b)
 	s.artifactsText(b)
 	s.wordsText(b)
 	s.fidelityText(b)
 	s.stabilityText(b)
+	s.timingText(b)
 }
 
 func (s *SetReport) clusteringText(b *strings.Builder) {
 	if s.Clustering == nil {
 		return
 	}
-	rows := [][]string{{"clustering", "B3 P", "R", "F", "pooled P", "R", "F", "1-1", "VI", "ARI", "exact F", "edge P", "R", "F", "Pk", "WD", "clusters", "gold", "ratio"}}
+	rows := [][]string{{"clustering", "B3 P", "R", "F", "pooled P", "R", "F", "1-1", "VI", "ARI", "exact F", "clusters", "gold", "ratio"}}
+	edges := [][]string{{"boundaries", "P", "R", "F", "Pk", "WindowDiff"}}
 	for _, c := range s.Clustering {
-		rows = append(rows, cells(c.Rule, c.P, c.R, c.F, c.PooledP, c.PooledR, c.PooledF, c.OneToOne, c.VI, c.ARI, c.ExactF,
-			c.BoundaryP, c.BoundaryR, c.BoundaryF, c.Pk, c.WindowDiff, c.Clusters, c.Gold, c.Ratio))
+		rows = append(rows, cells(c.Rule, c.P, c.R, c.F, c.PooledP, c.PooledR, c.PooledF, c.OneToOne, c.VI, c.ARI, c.ExactF, c.Clusters, c.Gold, c.Ratio))
+		edges = append(edges, cells(c.Rule, c.BoundaryP, c.BoundaryR, c.BoundaryF, c.Pk, c.WindowDiff))
+	}
+	writeTable(b, rows)
+	writeTable(b, edges)
+}
+
+func retentionText(b *strings.Builder, title string, list []Retention) {
+	if list == nil {
+		return
+	}
+	rows := [][]string{{title, "ratio", "budget", "tokens", "kept", "n", "share", "95% from", "to", "lost", "found", "p", "stale", "leaked", "evidence", "n"}}
+	for _, r := range list {
+		rows = append(rows, cells(r.Way, fmt.Sprintf("%dx", r.Ratio), r.Budget, r.Tokens, r.Kept, r.N, r.Share, r.Low, r.High, r.Lost, r.Found, r.P,
+			r.Stale, r.Leaked, r.Evidence, r.Prose))
 	}
 	writeTable(b, rows)
 }
 
-func (s *SetReport) retentionText(b *strings.Builder) {
-	if s.Retention == nil {
+func (s *SetReport) reachText(b *strings.Builder) {
+	if s.Reach == nil {
 		return
 	}
-	rows := [][]string{{"facts kept", "ratio", "budget", "tokens", "kept", "n", "share", "95% from", "to", "lost", "found", "p", "stale", "leaked", "evidence", "n"}}
-	for _, r := range s.Retention {
-		rows = append(rows, cells(r.Way, fmt.Sprintf("%dx", r.Ratio), r.Budget, r.Tokens, r.Kept, r.N, r.Share, r.Low, r.High, r.Lost, r.Found, r.P,
-			r.Stale, r.Leaked, r.Evidence, r.Prose))
+	rows := [][]string{{"evidence", "n", "hit@1", "95% from", "hit@5", "95% from", "MRR"}}
+	for _, r := range s.Reach {
+		rows = append(rows, cells(r.By, r.N, r.Hit1, r.Low1, r.Hit5, r.Low5, r.MRR))
 	}
 	writeTable(b, rows)
 }
@@ -91,9 +110,9 @@ func (s *SetReport) artifactsText(b *strings.Builder) {
 	if s.Artifacts == nil {
 		return
 	}
-	rows := [][]string{{"tool traffic", "n", "at 4x", "share", "at 10x", "share", "recoverable"}}
+	rows := [][]string{{"tool traffic", "n", "at 4x", "share", "at 10x", "share", "recoverable", "search"}}
 	for _, r := range s.Artifacts {
-		rows = append(rows, cells(r.Kind, r.N, r.At4, r.Share4, r.At10, r.Share10, r.Recoverable))
+		rows = append(rows, cells(r.Kind, r.N, r.At4, r.Share4, r.At10, r.Share10, r.Recoverable, r.Found))
 	}
 	writeTable(b, rows)
 }
@@ -125,6 +144,17 @@ func (s *SetReport) stabilityText(b *strings.Builder) {
 	rows := [][]string{{"turn to turn", "turns", "bytes kept", "all kept", "tokens", "without ctx"}}
 	for _, r := range s.Stability {
 		rows = append(rows, cells("budget "+r.Budget, r.Turns, r.Share, r.Kept, r.Tokens, r.Whole))
+	}
+	writeTable(b, rows)
+}
+
+func (s *SetReport) timingText(b *strings.Builder) {
+	if s.Timing == nil {
+		return
+	}
+	rows := [][]string{{"milliseconds", "n", "p50", "p95"}}
+	for _, t := range s.Timing {
+		rows = append(rows, cells(t.Verb, t.N, fmt.Sprintf("%.3f", t.P50), fmt.Sprintf("%.3f", t.P95)))
 	}
 	writeTable(b, rows)
 }

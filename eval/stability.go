@@ -2,6 +2,7 @@ package eval
 
 import (
 	"context"
+	"errors"
 
 	"github.com/gemini-ctx/ctx/eval/corpus"
 	"github.com/gemini-ctx/ctx/forest/summarize"
@@ -68,12 +69,12 @@ func (p *stability) report(s *SetReport) {
 	}
 }
 
-func (p *stability) add(ctx context.Context, b *bench) error {
+func (p *stability) add(ctx context.Context, b *bench) (err error) {
 	s, err := p.lab.open()
 	if err != nil {
 		return err
 	}
-	defer s.close()
+	defer func() { err = errors.Join(err, s.close()) }()
 	budgets := [2]int{0, b.budget(4)}
 	p.rows[0].Budget, p.rows[1].Budget = "none", "4x"
 	var before [2]string

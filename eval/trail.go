@@ -3,10 +3,12 @@ package eval
 import (
 	"context"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/gemini-ctx/ctx/eval/corpus"
 	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/session"
 )
 
 // Artifacts says what is left of one kind of thing in the traffic between a model and its tools: each counts once a conversation.
@@ -18,6 +20,7 @@ type Artifacts struct {
 	Share4      Milli  `json:"share_4x"`
 	Share10     Milli  `json:"share_10x"`
 	Recoverable int    `json:"recoverable"` // a message with it is found by expanding what a rendering without a budget prints
+	Found       int    `json:"found"`       // a search for it has one among its first five hits
 }
 
 // The kinds of artifacts.
@@ -86,8 +89,19 @@ func (t *trail) add(ctx context.Context, b *bench) error {
 		row.At4 += one(a.in(printed[0]))
 		row.At10 += one(a.in(printed[1]))
 		row.Recoverable += one(holds(reached, a.text))
+		found, err := b.searched(a.text)
+		if err != nil {
+			return err
+		}
+		row.Found += one(found)
 	}
 	return nil
+}
+
+// searched reports whether a search for a text has it in one of the first five hits.
+func (b *bench) searched(text string) (bool, error) {
+	hits, err := b.hits(text, 5, false)
+	return slices.ContainsFunc(hits, func(h session.Hit) bool { return holds(squeeze(h.Text), text) }), err
 }
 
 func one(yes bool) int {

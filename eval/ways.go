@@ -196,3 +196,8 @@ func headTail(text string, budget int) string {
 
 // quarters is what a short text costs in quarters of a token: four of it are as many tokens.
 func quarters(s string) int { return summarize.Tokens(strings.Repeat(s, 4)) }
+
+// asked is what `ctx render --budget --query` prints.
+func (s *stand) asked(query string, budget int) (string, error) {
+	return s.text(budget)
+}

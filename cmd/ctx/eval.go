@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -17,30 +18,36 @@ import (
 )
 
 type evalOptions struct {
-	only []string
-	seed uint64
+	branchFlags
+	only   []string
+	seed   uint64
+	timing bool
 }
 
 func newEvalCmd(a *app) *cobra.Command {
 	o := &evalOptions{}
 	cmd := &cobra.Command{
-		Use:   "eval [PATH…]",
+		Use:   "eval [PATH… | -s SESSION]",
 		Short: "Measure clusters, summaries and search on conversations",
 		Long: long(`Measures what ctx makes of conversations, beside simpler rules: how well topics are told apart, which facts are left at so many
 tokens, whether what answers a question is found, and that everything that is shown can be expanded to the exact words. PATH is a file
-NAME.messages.jsonl, with the questions in NAME.facts.jsonl beside it if there are any, or a directory of such files. Without a PATH it is
-the conversations that ctx brings along.
+NAME.messages.jsonl, with the questions in NAME.facts.jsonl beside it if there are any, or a directory of such files; SESSION is one of the
+store here, of which everything is measured that needs no labels. Without either it is the conversations that ctx brings along.
 
-All work is done in a temporary directory, without a model. The same input and settings give the same output on every machine.`),
-		Example: "  ctx eval\n  ctx eval --only clustering talks.messages.jsonl --json",
+All work is done on copies in a temporary directory, without a model. The same input and settings give the same output on every
+machine, but for --timing.`, exitNoStore, exitCorrupt, exitNotFound),
+		Example: "  ctx eval\n  ctx eval --only clustering talks.messages.jsonl --json\n  ctx eval -s work",
 		Args:    between(0, -1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return o.run(cmd.Context(), a, args)
 		},
 	}
+	o.add(cmd)
+	completeFlag(cmd, "session", a.completeSessions())
 	f := cmd.Flags()
 	f.StringSliceVar(&o.only, "only", nil, "measure only these `PARTS`: "+strings.Join(eval.Parts(), ", "))
 	f.Uint64Var(&o.seed, "seed", 1, "the seed `N` of what is drawn")
+	f.BoolVar(&o.timing, "timing", false, "measure how long append, graduate and render take, too")
 	completeFlag(cmd, "only", cobra.FixedCompletions(eval.Parts(), cobra.ShellCompDirectiveNoFileComp))
 	return cmd
 }
@@ -54,10 +61,14 @@ func (o *evalOptions) run(c context.Context, a *app, args []string) error {
 		return err
 	}
 	a.watchInterrupts()
-	report, err := eval.Run(c, sets, eval.Options{
+	options := eval.Options{
 		Only: o.only, Seed: o.seed, Version: buildVersion(),
 		Settings: eval.Settings{UserConfig: a.userConf, Getenv: a.getenv, Overrides: a.overrides},
-	})
+	}
+	if o.timing {
+		options.Clock = time.Now
+	}
+	report, err := eval.Run(c, sets, options)
 	if err != nil {
 		return err
 	}
@@ -67,7 +78,17 @@ func (o *evalOptions) run(c context.Context, a *app, args []string) error {
 	return report.WriteText(a.out)
 }
 
+// sets are what the command line names.
 func (o *evalOptions) sets(a *app, args []string) ([]eval.Set, error) {
+	stored := o.cmd.Flags().Changed("session") || o.cmd.Flags().Changed("branch")
+	switch {
+	case stored && len(args) > 0:
+		return nil, usagef("a session of the store or a PATH: not both")
+	case stored:
+		return o.stored(a)
+	case len(args) == 0:
+		return eval.Own(o.seed), nil
+	}
 	var sets []eval.Set
 	for _, arg := range args {
 		paths, err := messageFiles(a.path(arg))
@@ -83,6 +104,20 @@ func (o *evalOptions) sets(a *app, args []string) ([]eval.Set, error) {
 		}
 	}
 	return sets, nil
+}
+
+// stored is the session of the store here.
+func (o *evalOptions) stored(a *app) ([]eval.Set, error) {
+	s, view, err := a.openView()
+	if err != nil {
+		return nil, err
+	}
+	name, _, tip, err := o.tip(view)
+	if err != nil {
+		return nil, err
+	}
+	set, err := eval.FromStore(s, tip.ID, name)
+	return []eval.Set{set}, err
 }
 
 const (
