@@ -38,10 +38,6 @@ func (b *bench) ways() ([]way, error) {
 	if err != nil {
 		return nil, err
 	}
-	seed, err := seedInput(all)
-	if err != nil {
-		return nil, err
-	}
 	recent := view.Input{Session: talk, Branch: session.MainBranch, Tail: all}
 	whole, err := renderText(recent, 0)
 	if err != nil {
@@ -50,7 +46,13 @@ func (b *bench) ways() ([]way, error) {
 	return []way{
 		{wayUnionFind, b.text},
 		{wayFlat, func(budget int) (string, error) { return renderText(flat, budget) }},
-		{waySeed, func(budget int) (string, error) { return renderText(seed, budget) }},
+		{waySeed, func(budget int) (string, error) {
+			seed, err := seedInput(all, budget)
+			if err != nil {
+				return "", err
+			}
+			return renderText(seed, budget)
+		}},
 		{wayHeadTail, func(budget int) (string, error) { return headTail(whole, budget), nil }},
 		{wayRecent, func(budget int) (string, error) { return renderText(recent, budget) }},
 	}, nil
@@ -120,37 +122,45 @@ func flatInput(in view.Input, cold []view.Message) (view.Input, error) {
 	if len(cold) == 0 {
 		return flat, nil
 	}
-	c, err := clusterOf(cold)
+	c, err := clusterOf(cold, tokensOf(cold)/2)
 	flat.Clusters = []view.Cluster{c}
 	return flat, err
 }
 
-// clusterOf makes a cluster of messages, with a ranked extract of half of what they say.
-func clusterOf(m []view.Message) (view.Cluster, error) {
+func tokensOf(m []view.Message) int {
+	n := 0
+	for i := range m {
+		n += summarize.Tokens(m[i].Text)
+	}
+	return n
+}
+
+// clusterOf makes a cluster of messages, with a ranked extract of so many tokens.
+func clusterOf(m []view.Message, tokens int) (view.Cluster, error) {
 	var ids []format.ID
 	var sources []summarize.Source
-	tokens := 0
 	for i := range m {
 		ids = append(ids, m[i].ID)
 		sources = append(sources, summarize.Source{Entry: m[i].ID, Seq: m[i].Seq, Role: m[i].Role, Author: m[i].Author, Text: m[i].Text})
-		tokens += summarize.Tokens(m[i].Text)
 	}
 	id, err := format.NodeOf(ids)
 	return view.Cluster{
 		ID: id, Members: len(m), First: m[0].Time, Last: lastTime(m),
-		Parts: []view.Part{{Summary: id, Sentences: summarize.Extract(sources, max(32, tokens/2))}},
+		Parts: []view.Part{{Summary: id, Sentences: summarize.Extract(sources, tokens)}},
 	}, err
 }
 
 func lastTime(m []view.Message) time.Time { return m[len(m)-1].Time }
 
-// seedInput has the seed's clusters, each with such an extract, and its hot messages for a tail.
-func seedInput(all []view.Message) (view.Input, error) {
+// seedInput has the seed's clusters, each summarised on its own and to its share of what the clusters get of a budget, since it knows nothing of the
+// others; and its hot messages for a tail.
+func seedInput(all []view.Message, budget int) (view.Input, error) {
 	w := newSeedWindow(seedDefaults())
 	for i := range all {
 		w.append(all[i].Text)
 	}
 	in := view.Input{Session: talk, Branch: session.MainBranch, Tail: all[w.hot:]}
+	cold := tokensOf(all[:w.graduated])
 	roots := slices.DeleteFunc(slices.Clone(w.roots), func(r int) bool { return slices.Min(w.children[r]) >= w.hot })
 	slices.SortFunc(roots, func(a, b int) int { return slices.Max(w.children[a]) - slices.Max(w.children[b]) })
 	for _, r := range roots {
@@ -159,7 +169,7 @@ func seedInput(all []view.Message) (view.Input, error) {
 		for _, i := range places {
 			members = append(members, all[i])
 		}
-		c, err := clusterOf(members)
+		c, err := clusterOf(members, budget*3/4*tokensOf(members)/max(1, cold))
 		if err != nil {
 			return in, err
 		}
