@@ -184,3 +184,24 @@ func (c *Chain) Close() error {
 	}
 	return nil
 }
+
+// Check asks one member about a claim, whatever its state, and notes how that went as a chain does. Errors: *Failure, and that of ctx.
+func Check(ctx context.Context, c Config, m Member, ask summarize.Ask) (summarize.Told, error) {
+	chain := &Chain{Config: c, begun: true, warned: map[string]bool{}}
+	chain.Members = []Member{m}
+	if m.Name == Extractive {
+		return extractive{}.Summarize(ctx, ask)
+	}
+	h := &Helper{Name: m.Name, Command: m.Command, Beside: c.Beside, Answer: m.Timeout}
+	told, err := h.Summarize(ctx, ask)
+	if after := h.Close(); err == nil {
+		err = after
+	}
+	switch {
+	case err == nil:
+		chain.note(func(h *Health) { h.MarkHealthy(m.Name) })
+	case ctx.Err() == nil:
+		err = chain.failed(0, err)
+	}
+	return told, err
+}
