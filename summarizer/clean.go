@@ -121,3 +121,6 @@ func oneLine(s string, most int) string {
 }
 
 func quoted(line []byte) string { return fmt.Sprintf("%q", oneLine(string(line), 60)) }
+
+// Plain makes a reason fit for a person: cleaned, on one line, of a bounded length.
+func Plain(s string) string { return oneLine(s, maxWhy) }
