@@ -33,6 +33,9 @@ const (
 	attrRole     = 7
 	attrNote     = 8
 	attrQuestion = 16
+	attrNumber   = 32
+	attrName     = 64
+	attrWhen     = 128
 )
 
 // roles are numbered by their place; an unknown one is the first.
@@ -48,8 +51,13 @@ func (b *Builder) Add(d Doc) {
 	if d.Note {
 		r.attr |= attrNote
 	}
-	if a.question {
-		r.attr |= attrQuestion
+	for _, is := range []struct {
+		set bool
+		bit uint8
+	}{{a.question, attrQuestion}, {a.number, attrNumber}, {a.name, attrName}, {a.when, attrWhen}} {
+		if is.set {
+			r.attr |= is.bit
+		}
 	}
 	for _, p := range a.counts {
 		b.postings = append(b.postings, posting{term: p.term, count: p.count, doc: uint32(len(b.docs))})

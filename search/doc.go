@@ -46,19 +46,31 @@ type analysed struct {
 	counts   []posting // in ascending order of term
 	length   uint8     // see lengthOf
 	question bool      // it ends with a question mark
+	number   bool      // it has a number
+	name     bool      // it has a name: a path, an identifier, an address
+	when     bool      // it says when
 }
 
 // analyse takes a text apart. It looks at its first maxText bytes, and keeps its maxTerms most frequent terms.
 func analyse(text string) analysed {
 	text = cutText(text)
 	var found []posting
+	var a analysed
 	length := 0
-	terms.Scan(text, func(t terms.Token) {
+	var last terms.Token
+	scan(text, func(t terms.Token, word string) {
 		n := uint8(2)
 		if t.Kind == terms.Part {
 			n = 1
 		} else {
 			length++
+			a.number = a.number || t.Kind == terms.Number
+			a.name = a.name || t.Kind == terms.Name
+			a.when = a.when || tellsTime(word)
+			if bigrams && last.Term != 0 && t.Start-last.End <= 12 {
+				found = append(found, posting{term: pair(last.Term, t.Term), count: 2})
+			}
+			last = t
 		}
 		found = append(found, posting{term: t.Term, count: n})
 	})
@@ -78,8 +90,15 @@ func analyse(text string) analysed {
 		kept = kept[:maxTerms]
 		slices.SortFunc(kept, func(a, b posting) int { return cmp.Compare(a.term, b.term) })
 	}
-	return analysed{counts: kept, length: lengthClass(length), question: strings.HasSuffix(strings.TrimRight(text, " \t\r\n\"')"), "?")}
+	a.counts, a.length = kept, lengthClass(length)
+	a.question = strings.HasSuffix(strings.TrimRight(text, " \t\r\n\"')"), "?")
+	return a
 }
+
+var bigrams = false
+
+// pair is the term of two words that follow each other.
+func pair(a, b uint64) uint64 { return (a*0x9E3779B97F4A7C15 ^ b) * 1099511628211 }
 
 func cutText(text string) string {
 	if len(text) <= maxText {

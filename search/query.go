@@ -14,6 +14,7 @@ import (
 type Query struct {
 	terms []queryTerm
 	words []string // as they are written, for names of authors
+	attr  uint8    // what an answer has: attrNumber, attrName, attrWhen
 }
 
 // queryTerm is a term and how much it counts.
@@ -33,14 +34,22 @@ const maxQueryTerms = 64
 func Parse(text string) (*Query, error) {
 	q := &Query{}
 	text = cutText(text)
-	terms.Scan(text, func(t terms.Token) {
+	var last terms.Token
+	scan(text, func(t terms.Token, _ string) {
 		word := strings.ToLower(text[t.Start:t.End])
 		w := kindWeight[t.Kind]
 		if asks(word) {
 			w = float64(w * askWeight)
 		}
 		q.add(queryTerm{term: t.Term, weight: w, name: word})
+		if t.Kind != terms.Part {
+			if bigrams && last.Term != 0 && t.Start-last.End <= 12 {
+				q.add(queryTerm{term: pair(last.Term, t.Term), weight: pairWeight})
+			}
+			last = t
+		}
 	})
+	q.wants(strings.ToLower(text))
 	q.words = strings.FieldsFunc(text, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '.' && r != '_' })
 	if len(q.terms) == 0 && !slices.ContainsFunc(q.words, func(w string) bool { return utf8.RuneCountInString(w) > 1 }) {
 		return nil, ErrNoTerms
@@ -71,4 +80,35 @@ func asks(word string) bool {
 		return true
 	}
 	return false
+}
+
+// wants finds out what an answer has to have.
+func (q *Query) wants(text string) {
+	words := strings.FieldsFunc(text, func(r rune) bool { return !unicode.IsLetter(r) })
+	for i, w := range words {
+		next := ""
+		if i+1 < len(words) {
+			next = words[i+1]
+		}
+		switch w {
+		case "when":
+			q.attr |= attrWhen
+		case "how":
+			switch next {
+			case "many", "much", "large", "big", "small", "old", "often", "high", "fast", "far", "deep", "tall":
+				q.attr |= attrNumber
+			case "long":
+				q.attr |= attrNumber
+			}
+		case "what", "which":
+			switch next {
+			case "time", "date", "day", "month", "year":
+				q.attr |= attrWhen
+			case "port", "version", "release", "number", "size", "percentage", "rate", "price", "amount":
+				q.attr |= attrNumber
+			case "file", "function", "method", "command", "branch", "commit", "path", "flag", "option", "variable", "module", "package", "class", "table", "error", "environment", "parameter", "metric", "header", "field", "key", "setting":
+				q.attr |= attrName
+			}
+		}
+	}
 }

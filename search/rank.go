@@ -285,6 +285,9 @@ func (r *ranking) factorOf(it *item) (length float64, err error) {
 	if attr&attrQuestion != 0 {
 		it.factor = float64(it.factor * (1 - askedPenalty))
 	}
+	if wants := r.q.attr; wants != 0 && attr&wants != 0 {
+		it.factor = float64(it.factor * (1 + wantBoost))
+	}
 	if length < shortLen {
 		it.factor = float64(it.factor * (1 - float64(shortPen*(1-length/shortLen))))
 	}
@@ -295,13 +298,14 @@ func (r *ranking) factorOf(it *item) (length float64, err error) {
 func (r *ranking) around(i int, it *item, near []float64) {
 	look := func(k int) bool {
 		o := &r.items[k]
-		if o.session != it.session || distance(o.seq, it.seq) > uint64(nearWindow) {
+		d := distance(o.seq, it.seq)
+		if o.session != it.session || d > uint64(wideWindow) {
 			return false
 		}
 		if o.source == it.source && o.doc == it.doc {
 			return true
 		}
-		decay := decays[distance(o.seq, it.seq)]
+		decay := decayOf(d, o.seq < it.seq)
 		for _, v := range r.valuesOf(k) {
 			near[v.term] = max(near[v.term], float64(decay*v.is))
 		}
@@ -313,7 +317,16 @@ func (r *ranking) around(i int, it *item, near []float64) {
 	}
 }
 
-var decays = [...]float64{1, 0.4, 0.16, 0.064}
+func decayOf(d uint64, before bool) float64 {
+	near := nearWeight
+	if before {
+		near = beforeWeight
+	}
+	for range min(d, 8) {
+		near = float64(near * nearDecay)
+	}
+	return max(near, float64(wideWeight*(1-float64(d)/float64(wideWindow+1))))
+}
 
 func distance(a, b uint64) uint64 { return max(a, b) - min(a, b) }
 
@@ -321,9 +334,10 @@ func (r *ranking) total(own []value, near []float64, factor float64) float64 {
 	sum := 0.0
 	for _, v := range own {
 		sum += v.is
+		near[v.term] = max(0, near[v.term]-float64(subtract*v.is))
 	}
 	for _, n := range near {
-		sum += float64(nearWeight * n)
+		sum += n
 	}
 	return float64(sum * factor)
 }

@@ -11,7 +11,13 @@ var (
 	lengthPart   = 0.3
 	usualLength  = 25.0
 	nearWeight   = 1.0
-	nearWindow   = 3
+	beforeWeight = 1.0
+	nearDecay    = 0.4
+	wideWeight   = 0.2
+	wideWindow   = 12
+	subtract     = 0.2
+	wantBoost    = 0.2
+	pairWeight   = 0.3
 	authorBoost  = 0.7
 	askedPenalty = 0.4
 	shortLen     = 18.0

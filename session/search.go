@@ -30,6 +30,7 @@ type Hit struct {
 	ID      format.ID // the entry, or the cluster's node
 	Score   float64   // the larger the better, within one search
 	Session string
+	Branch  string       // of an entry: one that stands on it; "" where it was rewound
 	Shown   *Shown       // of an entry
 	Cluster *ClusterInfo // of a cluster
 	Text    string       // of an entry its newest text, of a cluster the beginning of its summary
@@ -51,17 +52,16 @@ func (s *Store) Search(view *refs.View, q SearchQuery) ([]Hit, error) {
 	if q.Session != "" && len(view.Names("sessions/"+q.Session+"/")) == 0 {
 		return nil, unknownSession(q.Session, MainBranch)
 	}
-	sources, err := s.searchSources(view, q)
+	if q.Branch != "" {
+		if _, err := Tip(view, q.Session, q.Branch); err != nil {
+			return nil, err
+		}
+	}
+	ranked, err := s.rank(view, parsed, q)
 	if err != nil {
 		return nil, err
 	}
-	ranked, err := search.Rank(sources, parsed, search.Options{
-		Session: q.Session, Role: q.Role, Since: q.Since, Rewound: q.Rewound, Most: max(q.Most, clusterDepth),
-	})
-	if err != nil {
-		return nil, err
-	}
-	hits, err := s.entryHits(ranked, q.Most)
+	hits, err := s.entryHits(view, ranked, q)
 	if err != nil || !q.Clusters {
 		return hits, err
 	}
@@ -72,19 +72,27 @@ func (s *Store) Search(view *refs.View, q SearchQuery) ([]Hit, error) {
 }
 
 // entryHits reads the best entries. What was forgotten since it was indexed is passed over.
-func (s *Store) entryHits(ranked []search.Hit, most int) ([]Hit, error) {
+func (s *Store) entryHits(view *refs.View, ranked []search.Hit, q SearchQuery) ([]Hit, error) {
+	names := &branchNames{s: s, view: view, out: map[string]map[format.ID]bool{}}
 	var hits []Hit
 	for _, r := range ranked {
-		if len(hits) == most {
+		if len(hits) == q.Most {
 			break
 		}
 		shown, err := s.Version(r.ID, r.Version)
 		if err != nil {
 			return nil, err
 		}
-		if shown.Gone == "" {
-			hits = append(hits, Hit{ID: r.ID, Score: r.Score, Session: r.Session, Shown: shown, Text: shown.Text, Rewound: r.Rewound})
+		if shown.Gone != "" {
+			continue
 		}
+		branch := q.Branch
+		if branch == "" && !r.Rewound {
+			if branch, err = names.of(r.Session, r.ID); err != nil {
+				return nil, err
+			}
+		}
+		hits = append(hits, Hit{ID: r.ID, Score: r.Score, Session: r.Session, Branch: branch, Shown: shown, Text: shown.Text, Rewound: r.Rewound})
 	}
 	return hits, nil
 }
@@ -149,47 +157,26 @@ func (s *Store) clusterHits(view *refs.View, ranked []search.Hit, most int) ([]H
 	return hits, nil
 }
 
-// searchSources returns the index as of view.
-func (s *Store) searchSources(view *refs.View, q SearchQuery) ([]search.Source, error) {
-	b := &search.Builder{}
-	hidden := map[format.ID]bool{}
-	var last string
-	for _, name := range view.Names("sessions/") {
-		session, _, _ := strings.Cut(strings.TrimPrefix(name, "sessions/"), "/")
-		if session == last {
-			continue
-		}
-		last = session
-		docs, err := s.sessionDocs(view, session)
-		if err != nil {
-			return nil, err
-		}
-		for id, f := range docs {
-			doc, ok, err := s.document(id, f.version)
-			if err != nil {
-				return nil, err
-			}
-			if ok {
-				b.Add(doc)
-				if f.rewound {
-					hidden[id] = true
-				}
-			}
-		}
+// rank asks the index. One that turns out to be damaged is made again.
+func (s *Store) rank(view *refs.View, parsed *search.Query, q SearchQuery) ([]search.Hit, error) {
+	s.searching.Lock()
+	defer s.searching.Unlock()
+	hits, err := s.rankOnce(view, parsed, q, false)
+	if isIndexDamage(err) {
+		hits, err = s.rankOnce(view, parsed, q, true)
 	}
-	seg, _, err := b.Segment()
+	return hits, err
+}
+
+func (s *Store) rankOnce(view *refs.View, parsed *search.Query, q SearchQuery, fresh bool) ([]search.Hit, error) {
+	sources, err := s.searchSources(view, fresh)
+	if err == nil && q.Branch != "" {
+		sources, err = s.onlyBranch(view, q, sources)
+	}
 	if err != nil {
 		return nil, err
 	}
-	src := search.Source{Segment: seg, Hidden: map[uint32]bool{}}
-	for doc := range uint32(seg.Docs()) {
-		id, _, err := seg.Entry(doc)
-		if err != nil {
-			return nil, err
-		}
-		if hidden[id] {
-			src.Hidden[doc] = true
-		}
-	}
-	return []search.Source{src}, nil
+	return search.Rank(sources, parsed, search.Options{
+		Session: q.Session, Role: q.Role, Since: q.Since, Rewound: q.Rewound, Most: max(q.Most, clusterDepth),
+	})
 }

@@ -1,6 +1,8 @@
 package session
 
 import (
+	"slices"
+
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/refs"
 	"github.com/gemini-ctx/ctx/search"
@@ -8,32 +10,68 @@ import (
 
 // found is a message or a note that a search may find.
 type found struct {
-	version format.ID // the entry that has its text
-	rewound bool      // no branch stands on it any more, but one was rewound from there
+	id, version format.ID // the entry, and the one that has its text
+	seq         uint64
+	rewound     bool // no branch stands on it any more, but one was rewound from there
 }
 
-// sessionDocs returns everything of a session that a search may find: what its branches stand on, and what was rewound.
-func (s *Store) sessionDocs(view *refs.View, session string) (map[format.ID]found, error) {
-	docs := map[format.ID]found{}
-	seen := map[format.ID]bool{}
-	var left []format.ID
-	for _, name := range view.Names("sessions/" + session + "/") {
-		list, err := s.gather(docs, seen, view.Get(name).ID, false)
+// walk gathers messages and notes along history, newest first.
+type walk struct {
+	s        *Store
+	seen     map[format.ID]bool // entries that were met; nil where no entry can be met twice
+	list     []found
+	standing int         // how many of list branches stand on; the rest was rewound
+	amended  []format.ID // messages that have an amend on the way
+	joins    bool        // an entry with several parents was met
+}
+
+// chain is a piece of history: from an entry back to another one, which is not part of it.
+type chain struct{ from, stop format.ID }
+
+// sessionDocs returns everything of a session that a search may find: what its branches stand on, and what was rewound. What was rewound has the text that it had
+// when it was.
+func (s *Store) sessionDocs(view *refs.View, session string) ([]found, error) {
+	branches := view.Names("sessions/" + session + "/")
+	w := &walk{s: s}
+	if len(branches) > 1 {
+		w.seen = map[format.ID]bool{}
+	}
+	left, err := w.branches(view, branches)
+	if err == nil && w.joins && w.seen == nil {
+		w = &walk{s: s, seen: map[format.ID]bool{}}
+		left, err = w.branches(view, branches)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return w.finish(view, left)
+}
+
+// branches adds what branches stand on.
+func (w *walk) branches(view *refs.View, branches []string) (left []chain, err error) {
+	for _, name := range branches {
+		more, err := w.along(chain{from: view.Get(name).ID}, false)
 		if err != nil {
 			return nil, err
 		}
-		left = append(left, list...)
+		left = append(left, more...)
 	}
-	if err := s.setNewest(view, docs); err != nil {
-		return nil, err
-	}
-	return docs, s.gatherLeft(docs, seen, left)
+	return left, nil
 }
 
-// gatherLeft adds what hangs on tips that were left, and what was left before on the way there.
-func (s *Store) gatherLeft(docs map[format.ID]found, seen map[format.ID]bool, left []format.ID) error {
+// finish adds what was rewound and gives the rest its newest text.
+func (w *walk) finish(view *refs.View, left []chain) ([]found, error) {
+	w.standing = len(w.list)
+	if err := w.rewound(left); err != nil {
+		return nil, err
+	}
+	return w.list, w.s.setNewest(view, w.list[:w.standing])
+}
+
+// rewound adds what hangs on tips that were left, and what was left before on the way there.
+func (w *walk) rewound(left []chain) error {
 	for len(left) > 0 {
-		more, err := s.gather(docs, seen, left[0], true)
+		more, err := w.along(left[0], true)
 		if err != nil {
 			return err
 		}
@@ -42,24 +80,26 @@ func (s *Store) gatherLeft(docs map[format.ID]found, seen map[format.ID]bool, le
 	return nil
 }
 
-// gather adds the messages and notes from tip back to what was seen before, and returns the tips that were left on the way, the newest first. What was rewound
-// has the text that it had when it was: the newest on this way.
-func (s *Store) gather(docs map[format.ID]found, seen map[format.ID]bool, tip format.ID, rewound bool) (left []format.ID, err error) {
+// along adds what is on a chain, and returns the chains that were left on the way, the newest first.
+func (w *walk) along(c chain, rewound bool) (left []chain, err error) {
 	newest := map[format.ID]format.ID{}
-	todo := []format.ID{tip}
+	todo := []format.ID{c.from}
 	for len(todo) > 0 {
 		id := todo[len(todo)-1]
 		todo = todo[:len(todo)-1]
-		if id.IsZero() || seen[id] {
+		if id.IsZero() || id == c.stop || w.seen[id] {
 			continue
 		}
-		seen[id] = true
-		e, err := s.entry(id)
+		if w.seen != nil {
+			w.seen[id] = true
+		}
+		e, err := w.s.entry(id)
 		if err != nil {
 			return nil, err
 		}
 		switch e.Kind {
 		case format.KindAmend:
+			w.amended = append(w.amended, e.Amends)
 			if _, ok := newest[e.Amends]; !ok {
 				newest[e.Amends] = id
 			}
@@ -68,42 +108,42 @@ func (s *Store) gather(docs map[format.ID]found, seen map[format.ID]bool, tip fo
 			if !ok {
 				version = id
 			}
-			docs[id] = found{version: version, rewound: rewound}
+			w.list = append(w.list, found{id: id, version: version, seq: e.Seq, rewound: rewound})
 		case format.KindRewind:
-			left = append(left, e.Left)
+			left = append(left, chain{from: e.Left, stop: firstParent(e)})
 		}
-		for i := len(e.Parents) - 1; i >= 0; i-- {
-			todo = append(todo, e.Parents[i])
+		if w.joins = w.joins || len(e.Parents) > 1; w.joins && w.seen == nil {
+			return nil, nil // has to be done again
+		}
+		for _, p := range slices.Backward(e.Parents) {
+			todo = append(todo, p)
 		}
 	}
 	return left, nil
 }
 
 // setNewest gives what branches stand on its newest text.
-func (s *Store) setNewest(view *refs.View, docs map[format.ID]found) error {
+func (s *Store) setNewest(view *refs.View, list []found) error {
 	return s.withLinks(view, func(l *links) error {
-		for id, list := range l.newer {
-			if d, ok := docs[id]; ok && !d.rewound {
-				d.version = id
-				if len(list) > 0 {
-					d.version = list[len(list)-1]
-				}
-				docs[id] = d
+		for i := range list {
+			d := &list[i]
+			if d.version = d.id; len(l.newer[d.id]) > 0 {
+				d.version = l.newer[d.id][len(l.newer[d.id])-1]
 			}
 		}
 		return nil
 	})
 }
 
-// document reads what the index is to know of a message. ok is false where its words were forgotten.
-func (s *Store) document(id, version format.ID) (doc search.Doc, ok bool, err error) {
-	shown, err := s.Version(id, version)
+// document reads what the index is to know of a message of a session. ok is false where its words were forgotten.
+func (s *Store) document(session string, f found) (doc search.Doc, ok bool, err error) {
+	shown, err := s.Version(f.id, f.version)
 	if err != nil || shown.Gone != "" {
 		return doc, false, err
 	}
 	e := shown.Entry
 	return search.Doc{
-		ID: id, Version: version, Session: e.Session, Seq: e.Seq, Role: e.Role, Author: e.Author, Note: e.Kind == format.KindNote, Time: e.Time,
+		ID: f.id, Version: f.version, Session: session, Seq: e.Seq, Role: e.Role, Author: e.Author, Note: e.Kind == format.KindNote, Time: e.Time,
 		Text: shown.Text,
 	}, true, nil
 }

@@ -112,6 +112,7 @@ type hitDoc struct {
 	Session string  `json:"session"`
 	Text    *string `json:"text"`
 	// Of entries.
+	Branch    string  `json:"branch,omitempty"`
 	Seq       uint64  `json:"seq,omitempty"`
 	Role      *string `json:"role,omitempty"`
 	Author    *string `json:"author,omitempty"`
@@ -137,6 +138,7 @@ func hitDocOf(h session.Hit) hitDoc {
 		return d
 	}
 	e := docOf(h.Shown)
+	d.Branch = h.Branch
 	d.Kind, d.Seq, d.Role, d.Author, d.Time, d.Source, d.AmendedBy = e.Kind, e.Seq, e.Role, e.Author, e.Time, e.Source, e.AmendedBy
 	return d
 }
