@@ -103,8 +103,7 @@ func (r *ranking) collect() error {
 		}
 	}
 	r.items = append(r.items, item{from: uint32(len(r.values))})
-	r.order()
-	return nil
+	return r.order()
 }
 
 // collectFrom adds what one source has. Each term's documents come in order; merged two lists at a time they are in order together.
@@ -194,11 +193,25 @@ func merge(a, b []uint64) []uint64 {
 	return append(append(out, a...), b...)
 }
 
-// order sorts the items of several sources together. The last item is no document: it ends the values of the one before.
-func (r *ranking) order() {
+// order sorts the items of several sources together, those of one place by id, as they are in one source. The last item is no document: it ends the values of the one before.
+func (r *ranking) order() error {
 	list := r.items[:len(r.items)-1]
-	if slices.IsSortedFunc(list, comparePlaces) {
-		return
+	if len(r.sources) == 1 {
+		return nil
+	}
+	var failed error
+	compare := func(a, b item) int {
+		if c := comparePlaces(a, b); c != 0 || a.source == b.source && a.doc == b.doc {
+			return c
+		}
+		_, x, err := r.sources[a.source].cold(a.doc)
+		failed = cmp.Or(failed, err)
+		_, y, err := r.sources[b.source].cold(b.doc)
+		failed = cmp.Or(failed, err)
+		return bytes.Compare(x[:], y[:])
+	}
+	if slices.IsSortedFunc(list, compare) {
+		return failed
 	}
 	type whole struct {
 		item
@@ -208,7 +221,7 @@ func (r *ranking) order() {
 	for i, it := range list {
 		all[i] = whole{it, r.values[it.from:r.items[i+1].from]}
 	}
-	slices.SortStableFunc(all, func(a, b whole) int { return comparePlaces(a.item, b.item) })
+	slices.SortStableFunc(all, func(a, b whole) int { return compare(a.item, b.item) })
 	values := make([]value, 0, len(r.values))
 	for i, w := range all {
 		list[i] = w.item
@@ -216,6 +229,7 @@ func (r *ranking) order() {
 		values = append(values, w.values...)
 	}
 	r.values = values
+	return failed
 }
 
 func comparePlaces(a, b item) int {
@@ -405,14 +419,15 @@ func (r *ranking) has(where int, it item) bool {
 
 // top returns the first n of list by compare, in order.
 func top(list []int, n int, compare func(a, b int) int) []int {
-	kept := make([]int, 0, 2*n)
+	kept := make([]int, 0, min(2*n, len(list)))
+	sorted := false // the first n of kept are the best so far, in order
 	for _, v := range list {
-		if len(kept) >= n && compare(v, kept[n-1]) > 0 {
+		if sorted && compare(v, kept[n-1]) > 0 {
 			continue
 		}
 		if kept = append(kept, v); len(kept) == 2*n {
 			slices.SortFunc(kept, compare)
-			kept = kept[:n]
+			kept, sorted = kept[:n], true
 		}
 	}
 	slices.SortFunc(kept, compare)
