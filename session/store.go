@@ -35,6 +35,9 @@ type Store struct {
 
 	mu    sync.Mutex
 	known *links // nil until asked for
+
+	searching sync.Mutex
+	searched  *searchIndex // nil until asked for
 }
 
 // New returns the verbs of a store.

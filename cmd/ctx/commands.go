@@ -45,6 +45,7 @@ func commands() []entry {
 		{"log", groupConversation, newLogCmd},
 		{"show", groupConversation, newShowCmd},
 		{"render", groupConversation, newRenderCmd},
+		{"search", groupConversation, newSearchCmd},
 		{"rewind", groupConversation, newRewindCmd},
 		{"undo", groupConversation, newUndoCmd},
 		{"redo", groupConversation, newRedoCmd},
