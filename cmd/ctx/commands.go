@@ -56,6 +56,7 @@ func commands() []entry {
 		{"forest", groupForest, newForestCmd},
 		{"expand", groupForest, newExpandCmd},
 		{"provenance", groupForest, newProvenanceCmd},
+		{"evict", groupForest, newEvictCmd},
 
 		{"hash-object", groupPlumbing, newHashObjectCmd},
 		{"cat-file", groupPlumbing, newCatFileCmd},
