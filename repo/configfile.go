@@ -121,7 +121,7 @@ func plain(value any, want form) (string, error) {
 			return strconv.FormatFloat(v, 'g', -1, 64), nil
 		}
 	case string:
-		if want == duration {
+		if want == duration || want == word {
 			return v, nil
 		}
 	}
@@ -129,6 +129,7 @@ func plain(value any, want form) (string, error) {
 		wholeNumber: "not a whole number",
 		fraction:    "not a number",
 		duration:    "not a string that holds a duration",
+		word:        "not a string",
 	}[want])
 }
 

@@ -180,7 +180,10 @@ func (s *Store) Commit(ctx context.Context, brought []Answer) (Compaction, error
 		if err := t.settle(r.forest, answers, &r.done); err != nil {
 			return err
 		}
-		return t.finishCompaction(r.forest, nil, &r.done)
+		if err := r.leaveAll(t, nil); err != nil {
+			return err
+		}
+		return r.count(t)
 	})
 	return r.done, err
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -22,6 +23,8 @@ const wholeCluster = 256
 // CompactOptions are for Compact.
 type CompactOptions struct {
 	Branches []BranchName // that graduate what is due, and leave
+	// Strategy is UnionFind or Flat; "" is what Strategy says.
+	Strategy string
 	// Summarizer words the summaries; nil for the built-in one, which picks sentences.
 	Summarizer summarize.Summarizer
 }
@@ -37,7 +40,9 @@ type Compaction struct {
 	Dirty   int // clusters that still want a summary
 	Roots   int // live clusters
 	Forest  format.ID
-	Reasons []Reason // why some were lost or failed, by outcome and kind
+	// Strategy is the one that was used. It is Flat in spite of what was asked for where the main forest cannot be read.
+	Strategy string
+	Reasons  []Reason // why some were lost or failed, by outcome and kind
 }
 
 // Reason is why answers were not used.
@@ -86,22 +91,62 @@ type compaction struct {
 	*Store
 	o      CompactOptions
 	forest string
+	force  bool // the branches leave whatever that does to what they render
 	done   Compaction
 }
 
 // Compact graduates what is due on the branches, summarises the clusters that want it, evicts the oldest above the limit, and has the branches
-// leave, as far as that makes what they render smaller. Summaries are made outside the lock and recorded as they come, each only as far as its
-// cluster is still what it was. A summary that cannot be had leaves its cluster as it is: it is counted, and no error.
+// leave. Summaries are made outside the lock and recorded as they come, each only as far as its cluster is still what it was. A summary that
+// cannot be had leaves its cluster as it is: it is counted, and no error. A branch stays as it is where leaving would not make what it renders
+// smaller, unless its strategy changes.
+//
+// Where the main forest is damaged, the flat one is used, which is made of the sessions alone: what is rendered does not grow without end until
+// somebody rebuilds the other.
 func (s *Store) Compact(ctx context.Context, o CompactOptions) (Compaction, error) {
-	r := &compaction{Store: s, o: o, forest: MainForest}
-	if err := r.graduate(ctx); err != nil {
-		return r.done, err
+	if o.Strategy == "" {
+		o.Strategy = s.Strategy()
 	}
-	err := r.summariseAll(ctx)
-	if err == nil {
-		err = r.finish(ctx)
+	name, err := ForestOfStrategy(o.Strategy)
+	if err != nil {
+		return Compaction{}, err
+	}
+	r := &compaction{Store: s, o: o, forest: name}
+	err = r.run(ctx)
+	if name == MainForest && err != nil && isDamage(err) {
+		s.warn(fmt.Errorf("the clusters cannot be used, one flat cluster stands for them until `ctx rebuild`: %w", err))
+		r = &compaction{Store: s, o: o, forest: FlatForest}
+		err = r.run(ctx)
 	}
 	return r.done, err
+}
+
+func (r *compaction) run(ctx context.Context) error {
+	if err := r.graduate(ctx); err != nil && (r.forest == MainForest || !isDamage(err)) {
+		return err
+	}
+	if err := r.begin(ctx); err != nil {
+		return err
+	}
+	if err := r.summariseAll(ctx); err != nil {
+		return err
+	}
+	return r.finish(ctx)
+}
+
+// begin makes the flat forest, where it is wanted and not there.
+func (r *compaction) begin(ctx context.Context) error {
+	if r.forest != FlatForest {
+		return nil
+	}
+	return r.locked(ctx, func(t *tx) error {
+		if t.hasFlat() {
+			return nil
+		}
+		if err := t.beginFlat(); err != nil {
+			return err
+		}
+		return t.commit(&format.Operation{Verb: "compact"})
+	})
 }
 
 func (r *compaction) graduate(ctx context.Context) error {
@@ -134,6 +179,11 @@ func (r *compaction) summariseAll(ctx context.Context) error {
 			todo = append(todo, c.Number)
 		}
 	}
+	return r.summarise(ctx, todo)
+}
+
+// summarise asks for the summaries of some clusters.
+func (r *compaction) summarise(ctx context.Context, todo []uint64) error {
 	if r.o.Summarizer == nil {
 		for batch := range slices.Chunk(todo, claimBatch) {
 			if err := r.extractBatch(ctx, batch); err != nil {
@@ -190,23 +240,43 @@ func (r *compaction) record(ctx context.Context, answers []answer) error {
 	})
 }
 
+// leaveBatch is how many branches leave under one lock: each is rendered twice for it.
+const leaveBatch = 16
+
 // finish ends a compaction: it evicts above the limit, the branches leave, and the forest is written.
 func (r *compaction) finish(ctx context.Context) error {
+	batches := slices.Collect(slices.Chunk(r.o.Branches, leaveBatch))
+	for _, batch := range batches[:max(0, len(batches)-1)] {
+		if err := r.locked(ctx, func(t *tx) error { return r.leaveAll(t, batch) }); err != nil {
+			return err
+		}
+	}
 	return r.locked(ctx, func(t *tx) error {
-		return t.finishCompaction(r.forest, r.o.Branches, &r.done)
+		var last []BranchName
+		if len(batches) > 0 {
+			last = batches[len(batches)-1]
+		}
+		if err := r.leaveAll(t, last); err != nil {
+			return err
+		}
+		if err := t.shortenLog(); err != nil && !isDamage(err) {
+			return err
+		}
+		return r.count(t)
 	})
 }
 
-func (t *tx) finishCompaction(name string, branches []BranchName, done *Compaction) error {
-	if err := t.evict(name, nil, true, done); err != nil {
+// leaveAll evicts what is above the limit, has some branches leave, and writes the forest, in one operation.
+func (r *compaction) leaveAll(t *tx, branches []BranchName) error {
+	if err := t.evict(r.forest, nil, true, &r.done); err != nil {
 		return err
 	}
 	op := &format.Operation{Verb: "compact"}
-	if len(branches) == 1 {
-		op.Session = branches[0].Session
+	if len(r.o.Branches) == 1 {
+		op.Session = r.o.Branches[0].Session
 	}
 	for _, b := range branches {
-		u, moved, err := t.leaveFor(b)
+		u, moved, err := r.leaveFor(t, b)
 		if err != nil {
 			return err
 		}
@@ -214,40 +284,56 @@ func (t *tx) finishCompaction(name string, branches []BranchName, done *Compacti
 			op.Refs = append(op.Refs, u)
 		}
 	}
-	st, err := t.forestOf(name)
-	if err != nil {
+	if len(t.draftOf(r.forest).decided)+len(op.Refs)+len(t.view.Pending(r.forest)) == 0 {
+		return nil
+	}
+	if _, err := t.writeForestOf(r.forest); err != nil {
 		return err
 	}
-	if len(t.draftOf(name).decided)+len(op.Refs)+len(t.view.Pending(name)) > 0 {
-		if _, err := t.writeForestOf(name); err != nil {
-			return err
-		}
-		if err := t.commit(op); err != nil {
-			return err
-		}
-	}
-	if err := t.shortenLog(); err != nil {
-		return err
-	}
-	done.Forest = t.view.Get(forestRefOf(name)).ID
-	for _, c := range st.Live() {
-		done.Roots++
-		if c.Dirty() {
-			done.Dirty++
-		}
-	}
-	return nil
+	return t.commit(op)
 }
 
 // leaveFor has a branch leave. A branch with nothing in the forest has nothing to adopt; one that was removed meanwhile is passed over.
-func (t *tx) leaveFor(b BranchName) (u format.RefUpdate, moved bool, err error) {
+func (r *compaction) leaveFor(t *tx, b BranchName) (u format.RefUpdate, moved bool, err error) {
 	name := RefName(b.Session, b.Branch)
 	old := t.view.Get(name)
 	if !old.Exists() || old.Frontier == 0 {
 		return u, false, nil
 	}
-	v, err := t.leave(old)
-	return format.RefUpdate{Name: name, Old: old, New: v}, v != old, err
+	from, err := t.pinnedForest(old)
+	if err != nil {
+		return u, false, err
+	}
+	v, err := t.leaveTo(old, r.forest)
+	if err != nil || v == old {
+		return u, false, err
+	}
+	if !r.force && (from == r.forest || old.Pin.IsZero()) {
+		if smaller, err := t.shrinks(b, old, v); err != nil || !smaller {
+			return u, false, err
+		}
+	}
+	return format.RefUpdate{Name: name, Old: old, New: v}, true, nil
+}
+
+// count says how the forest is left.
+func (r *compaction) count(t *tx) error {
+	st, err := t.forestOf(r.forest)
+	if err != nil {
+		return err
+	}
+	r.done.Forest = t.view.Get(forestRefOf(r.forest)).ID
+	r.done.Strategy = UnionFind
+	if r.forest == FlatForest {
+		r.done.Strategy = Flat
+	}
+	for _, c := range st.Live() {
+		r.done.Roots++
+		if c.Dirty() {
+			r.done.Dirty++
+		}
+	}
+	return nil
 }
 
 func dedupe(raws []format.Raw) []format.Raw {

@@ -269,7 +269,7 @@ func TestB10ClaimsAreChecked(t *testing.T) {
 			if err := tx.settle(MainForest, answers, &done); err != nil {
 				return err
 			}
-			return tx.finishCompaction(MainForest, nil, &done)
+			return (&compaction{Store: s, forest: MainForest}).leaveAll(tx, nil)
 		})
 		if err != nil {
 			t.Fatal(err)

@@ -242,6 +242,16 @@ func (t *tx) writeForestOf(name string) (format.ID, error) {
 	return w.Forest, nil
 }
 
+// writeForests is writeForestOf for every forest that there is.
+func (t *tx) writeForests() error {
+	for _, name := range t.forests() {
+		if _, err := t.writeForestOf(name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // commit puts the objects, records the operation with what was decided, and now and then a checkpoint after it.
 func (t *tx) commit(op *format.Operation) error {
 	if err := t.flush(); err != nil {

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -17,12 +18,14 @@ type compactOptions struct {
 	begin    bool
 	commit   string
 	limit    int
+	redo     string
+	revert   string
 }
 
 func newCompactCmd(a *app) *cobra.Command {
 	o := &compactOptions{}
 	cmd := &cobra.Command{
-		Use:   "compact [-s SESSION | --all] | --begin | --commit FILE",
+		Use:   "compact [-s SESSION | --all] [--redo ID | --revert ID] | --begin | --commit FILE",
 		Short: "Summarise clusters and shorten what a session renders",
 		Long: long(`Moves what left the window into clusters, summarises every cluster that wants it, makes one-line tombstones of the clusters that were
 quiet longest (above forest.max_cold_clusters), and has the session render the result: summaries of what is old, and the newest messages word
@@ -30,7 +33,14 @@ for word. Nothing is removed: `+"`ctx expand`"+` gives back the words behind eve
 
 Reported are the summaries that cover their cluster (settled), those over a part of it, since it has grown meanwhile (carried), those that came
 too late (lost) or were there already (known), those that could not be had (failed), the clusters that became tombstones (evicted), and those
-that still want a summary (dirty). A cluster without a summary is as it was, and is asked about again the next time.
+that still want a summary (dirty). A cluster without a summary is as it was, and is asked about again the next time. A session goes on rendering
+what it does where the result would not be shorter.
+
+With --strategy flat, or compact.strategy in the settings, or coreTools.compression.strategy in the project's .gemini/settings.json, everything
+old goes into one cluster instead of one for each topic. What is damaged is passed over in that way, too, with a warning, until `+"`ctx rebuild`"+`.
+
+A summary that is bad is made again from the messages with --redo, at once; --revert puts back the one before it, and doing that twice puts the
+bad one back. ID is the cluster's or the summary's; only that cluster is summarised, and the session renders the result.
 
 With --begin nothing is changed: what wants a summary is printed for workers outside, a line each:
 
@@ -44,8 +54,8 @@ back, in any order and at any time:
 "prompt" is the SHA-256 of the prompt, where there was one. Nothing is reserved in between: a claim's id proves what was claimed, and each answer is held against the forest as it is then. A line that is not
 such an object is an error that names it, and nothing of the input is taken. Exit code 1 says that some answers could not be used; the others are in.
 No session renders anything else for it: that is for the next compaction without --commit, or for a message that cuts the window.`,
-			exitNoStore, exitLocked, exitCorrupt, exitNotFound),
-		Example: "  ctx compact -s work\n  ctx compact --all --json\n  ctx compact --begin --json | my-worker | ctx compact --commit -",
+			exitNoStore, exitLocked, exitStale, exitCorrupt, exitNotFound),
+		Example: "  ctx compact -s work\n  ctx compact --all --json\n  ctx compact --redo 60319200b04e\n  ctx compact --begin --json | my-worker | ctx compact --commit -",
 		Args:    between(0, 0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return o.run(cmd.Context(), a)
@@ -55,9 +65,11 @@ No session renders anything else for it: that is for the next compaction without
 	completeFlag(cmd, "session", a.completeSessions())
 	f := cmd.Flags()
 	f.BoolVar(&o.all, "all", false, "every branch of every session")
-	f.StringVar(&o.strategy, "strategy", "union-find", "how messages are put together: union-find")
+	f.StringVar(&o.strategy, "strategy", "", "how messages are put together: union-find or flat (default: as set)")
 	f.BoolVar(&o.begin, "begin", false, "print what wants a summary, and change nothing")
 	f.StringVar(&o.commit, "commit", "", "take summaries from a file, - for standard input")
+	f.StringVar(&o.redo, "redo", "", "summarise a cluster from its messages again")
+	f.StringVar(&o.revert, "revert", "", "put back the summary that a cluster had before")
 	f.IntVar(&o.limit, "limit", 32000, "with --begin: the most tokens of inputs in a claim; longer clusters come in pieces")
 	return cmd
 }
@@ -65,28 +77,32 @@ No session renders anything else for it: that is for the next compaction without
 // check refuses flags that do not go together.
 func (o *compactOptions) check() error {
 	changed := o.cmd.Flags().Changed
-	modes := 0
-	for _, on := range []bool{o.begin, changed("commit")} {
-		if on {
-			modes++
+	var modes []string
+	for _, mode := range []string{"begin", "commit", "redo", "revert"} {
+		if changed(mode) {
+			modes = append(modes, "--"+mode)
 		}
 	}
-	named := changed("session") || changed("branch")
+	outside := changed("begin") || changed("commit")
 	switch {
-	case o.strategy == "flat":
-		return withHint(usagef("strategy flat is not available yet"), "union-find is")
-	case o.strategy != "union-find":
-		return usagef("unknown --strategy: %.40q", o.strategy)
-	case o.all && named:
+	case len(modes) > 1:
+		return usagef("%s cannot be given together", strings.Join(modes, " and "))
+	case o.all && (changed("session") || changed("branch")):
 		return usagef("--all means every session: -s and -b cannot be given with it")
-	case modes > 1:
-		return usagef("--begin and --commit cannot be given together")
-	case modes > 0 && (o.all || named):
-		return usagef("--begin and --commit are about the clusters of all sessions: -s, -b and --all cannot be given with them")
+	case outside && (o.all || changed("session") || changed("branch") || changed("strategy")):
+		return usagef("%s is about the topics of all sessions: -s, -b, --all and --strategy cannot be given with it", modes[0])
+	case len(modes) > 0 && changed("strategy"):
+		return usagef("--strategy cannot be given with %s", modes[0])
+	case changed("commit") && o.commit == "":
+		return usagef("--commit takes the name of a file, or - for standard input")
 	case changed("limit") && !o.begin:
 		return usagef("--limit is for --begin")
 	case o.limit < 1:
 		return usagef("--limit is 1 or more: %d", o.limit)
+	case changed("strategy"):
+		if _, err := session.ForestOfStrategy(o.strategy); err != nil {
+			return usagef("unknown --strategy: %.40q", o.strategy)
+		}
 	}
 	return nil
 }
@@ -109,13 +125,29 @@ func (o *compactOptions) run(c context.Context, a *app) error {
 	if err != nil {
 		return err
 	}
-	done, err := s.Compact(c, session.CompactOptions{Branches: branches})
+	done, err := o.compact(c, s, view, session.CompactOptions{Branches: branches, Strategy: o.strategy})
 	tellReasons(a, done)
 	if err != nil {
 		return err
 	}
 	defer a.tidy(c, s)
 	return printCompaction(a, done)
+}
+
+// compact does what the flags ask for.
+func (o *compactOptions) compact(c context.Context, s *session.Store, view *refs.View, options session.CompactOptions) (session.Compaction, error) {
+	repair, rev := s.RedoSummary, o.redo
+	switch changed := o.cmd.Flags().Changed; {
+	case changed("revert"):
+		repair, rev = s.RevertSummary, o.revert
+	case !changed("redo"):
+		return s.Compact(c, options)
+	}
+	id, err := resolve(s, view, rev)
+	if err != nil {
+		return session.Compaction{}, err
+	}
+	return repair(c, id, options)
 }
 
 func (o *compactOptions) branches(s *session.Store, view *refs.View) ([]session.BranchName, error) {
@@ -147,11 +179,13 @@ type compactionDoc struct {
 	Roots   int     `json:"roots"`
 	Forest  *string `json:"forest"`
 	Failed  int     `json:"failed"`
+
+	Strategy string `json:"strategy"`
 }
 
 func printCompaction(a *app, d session.Compaction) error {
 	if a.json {
-		return a.printJSON(compactionDoc{1, d.Settled, d.Carried, d.Lost, d.Known, d.Evicted, d.Dirty, d.Roots, idText(d.Forest), d.Failed})
+		return a.printJSON(compactionDoc{1, d.Settled, d.Carried, d.Lost, d.Known, d.Evicted, d.Dirty, d.Roots, idText(d.Forest), d.Failed, d.Strategy})
 	}
 	failed := ""
 	if d.Failed > 0 {
