@@ -124,7 +124,7 @@ func plain(value any, want form) (string, error) {
 			return strconv.FormatFloat(v, 'g', -1, 64), nil
 		}
 	case string:
-		if want == duration {
+		if want == duration || want == word {
 			return v, nil
 		}
 	case []any:
@@ -140,6 +140,7 @@ func plain(value any, want form) (string, error) {
 		duration:    "not a string that holds a duration",
 		names:       "not an array of names",
 		words:       "not an array of strings",
+		word:        "not a string",
 	}[want])
 }
 

@@ -2,6 +2,7 @@ package repo
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -9,6 +10,9 @@ import (
 
 // Config is the settings of a store as they hold for one run: every field is in its range.
 type Config struct {
+	Compact struct {
+		Strategy string // union-find or flat
+	}
 	Forest struct {
 		Candidates      int     // clusters an entry is compared with, at most
 		MaxColdClusters int     // clusters kept before the oldest leaves
@@ -45,6 +49,7 @@ const (
 	duration                // in TOML a string
 	names                   // in TOML an array of strings; as text with commas
 	words                   // in TOML an array of strings; as text a JSON array
+	word                    // in TOML a string
 )
 
 // reach is from where a setting is taken.
@@ -81,6 +86,8 @@ const (
 // settings returns the table, sorted by key. Names, defaults, ranges and the template all come from it.
 func settings() []setting {
 	return []setting{
+		choice("compact.strategy", "union-find", []string{"union-find", "flat"}, "how what is cold is put together: union-find (by topic) or flat",
+			func(c *Config) *string { return &c.Compact.Strategy }),
 		number("forest.candidates", "64", 1, mostClusters, "clusters a message is compared with, at most",
 			func(c *Config) *int { return &c.Forest.Candidates }),
 		number("forest.max_cold_clusters", "10", 1, mostClusters, "clusters kept in the context before the oldest leaves",
@@ -147,6 +154,16 @@ func period(key, def string, high time.Duration, doc string, field func(*Config)
 	}}
 }
 
+func choice(key, def string, among []string, doc string, field func(*Config) *string) setting {
+	return setting{key: key, form: word, def: def, doc: doc, put: func(c *Config, text string) (string, error) {
+		if !slices.Contains(among, text) {
+			return "", fmt.Errorf("not one of %s: %.40q", strings.Join(among, ", "), text)
+		}
+		*field(c) = text
+		return text, nil
+	}}
+}
+
 // variable is the name of the environment variable for a key: window.graduate_at is CTX_WINDOW_GRADUATE_AT.
 func variable(key string) string {
 	return "CTX_" + strings.ToUpper(strings.ReplaceAll(key, ".", "_"))
@@ -161,7 +178,7 @@ func template() string {
 			continue
 		}
 		def := s.def
-		if s.form == duration {
+		if s.form == duration || s.form == word {
 			def = strconv.Quote(def)
 		}
 		fmt.Fprintf(&b, "\n# %s\n# %s = %s\n", s.doc, s.key, def)

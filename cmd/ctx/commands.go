@@ -58,6 +58,7 @@ func commands() []entry {
 		{"expand", groupForest, newExpandCmd},
 		{"provenance", groupForest, newProvenanceCmd},
 		{"avail", groupForest, newAvailCmd},
+		{"evict", groupForest, newEvictCmd},
 
 		{"hash-object", groupPlumbing, newHashObjectCmd},
 		{"cat-file", groupPlumbing, newCatFileCmd},
