@@ -59,8 +59,25 @@ func (c *Cache) Load(name string) (payload []byte, stamp Stamp, ok bool) {
 
 // Store replaces a file. Nothing depends on it, so an error (a full disk, a read-only directory) is for the caller to pass over.
 func (c *Cache) Store(name string, stamp Stamp, payload []byte) error {
+	b, err := frame(name, stamp, payload)
+	if err != nil {
+		return err
+	}
+	path := c.path(name)
+	err = c.fs.WriteHint(path, b)
+	if !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	if err := c.fs.MkdirAll(filepath.Dir(path)); err != nil {
+		return err
+	}
+	return c.fs.WriteHint(path, b)
+}
+
+// frame puts a payload between what surrounds it in a file.
+func frame(name string, stamp Stamp, payload []byte) ([]byte, error) {
 	if len(payload) > maxCache-front-4 {
-		return fmt.Errorf("cache %q would have %d bytes", name, len(payload))
+		return nil, fmt.Errorf("cache %q would have %d bytes", name, len(payload))
 	}
 	b := make([]byte, 0, front+len(payload)+4)
 	b = append(b, magic...)
@@ -69,15 +86,7 @@ func (c *Cache) Store(name string, stamp Stamp, payload []byte) error {
 	b = append(b, stamp.Digest[:]...)
 	b = append(b, payload...)
 	b = binary.BigEndian.AppendUint32(b, crc32.Checksum(b, castagnoli))
-	path := c.path(name)
-	err := c.fs.WriteHint(path, b)
-	if !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	if err := c.fs.MkdirAll(filepath.Dir(path)); err != nil {
-		return err
-	}
-	return c.fs.WriteHint(path, b)
+	return b, nil
 }
 
 func (c *Cache) path(name string) string { return filepath.Join(c.dir, name) }
@@ -96,3 +105,9 @@ func CandidatesName(forest string) string {
 
 // LinksName is the file of what later entries say about earlier ones: newest versions and sources.
 const LinksName = "links"
+
+// SearchName is the file that says what the search index is made of, and SearchPrefix begins the names of its segments.
+const (
+	SearchName   = "search"
+	SearchPrefix = "search-"
+)

@@ -3,7 +3,10 @@ package objects
 import (
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
+	"os"
+	"path/filepath"
 
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/lock"
@@ -79,4 +82,39 @@ func (s *Store) admit(r format.Raw) (format.ID, error) {
 		return id, fmt.Errorf("cannot store object %v: its body is missing", id)
 	}
 	return id, nil
+}
+
+// Gone returns those of ids whose bodies are absent by a record, in order.
+func (s *Store) Gone(ids []format.ID) ([]format.ID, error) {
+	if empty, err := isEmpty(filepath.Join(s.root, "absent")); empty || err != nil {
+		return nil, err // in most stores nothing was ever forgotten
+	}
+	var out []format.ID
+	for _, id := range ids {
+		_, ok, err := s.gone(id)
+		if err != nil {
+			return nil, err
+		}
+		if ok {
+			out = append(out, id)
+		}
+	}
+	return out, nil
+}
+
+// isEmpty reports whether a folder has nothing in it, or is not there.
+func isEmpty(dir string) (bool, error) {
+	f, err := os.Open(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return true, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	defer f.Close()
+	_, err = f.Readdirnames(1)
+	if errors.Is(err, io.EOF) {
+		return true, nil
+	}
+	return false, err
 }

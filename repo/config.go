@@ -44,7 +44,7 @@ func (g given) fault(why error, hint string) *ConfigError {
 func unknown(g given) *ConfigError {
 	var known []string
 	for _, s := range settings() {
-		known = append(known, s.key)
+		known = append(known, strings.Replace(s.key, "*", userPart(g.key), 1))
 	}
 	hint := "`ctx config` lists the settings"
 	if k := nearest(g.key, known); k != "" {
@@ -53,7 +53,12 @@ func unknown(g given) *ConfigError {
 	return g.fault(errors.New("unknown setting"), hint)
 }
 
-func defaultHint(s setting) string { return "the default is " + s.def }
+func defaultHint(s setting) string {
+	if s.def == "" {
+		return ""
+	}
+	return "the default is " + s.def
+}
 
 // loadConfig puts the settings together. Later ones win: defaults, the user's file, the store's file, the environment, the
 // command line. Each is checked, also where a later one replaces it. Errors: *ConfigError, and what the file system
@@ -72,13 +77,16 @@ func loadConfig(env Env, storeFile string) (*Config, error) {
 	if err != nil {
 		return nil, err
 	}
-	l := newLoader(table)
+	l := newLoader(slices.Clone(table))
 	return l.load(defaults(table), byUser, byStore, fromEnv(env.Getenv, table), byFlag)
 }
 
 func defaults(table []setting) []given {
 	var out []given
 	for _, s := range table {
+		if s.named != nil {
+			continue
+		}
 		out = append(out, given{key: s.key, text: s.def, origin: "default"})
 	}
 	return out
@@ -91,6 +99,9 @@ func fromEnv(getenv func(string) string, table []setting) []given {
 	}
 	var out []given
 	for _, s := range table {
+		if s.named != nil {
+			continue
+		}
 		if text := getenv(variable(s.key)); text != "" {
 			out = append(out, given{key: s.key, text: text, origin: "env " + variable(s.key)})
 		}
@@ -111,16 +122,25 @@ func fromFlags(overrides []string) ([]given, error) {
 	return out, nil
 }
 
+// The layers that settings are given in, in the order of loadConfig.
+const (
+	byDefault = iota
+	byUserFile
+	byStoreFile
+	byEnv
+	byFlag
+)
+
 // loader is a Config in the making.
 type loader struct {
-	table  []setting
+	table  []setting // a row of many is followed, at the end, by the settings of it that were given
 	config *Config
 	last   []given // what holds, by the place in the table
 	level  []int   // which layer it is from
 }
 
 func newLoader(table []setting) *loader {
-	return &loader{table: table, config: &Config{}, last: make([]given, len(table)), level: make([]int, len(table))}
+	return &loader{table: table, config: &Config{Summarizers: shipped()}, last: make([]given, len(table)), level: make([]int, len(table))}
 }
 
 func (l *loader) load(layers ...[]given) (*Config, error) {
@@ -135,8 +155,11 @@ func (l *loader) load(layers ...[]given) (*Config, error) {
 		return nil, err
 	}
 	for _, g := range l.last {
-		l.config.list = append(l.config.list, Setting{Key: g.key, Value: g.text, Origin: g.origin})
+		if g.key != "" {
+			l.config.list = append(l.config.list, Setting{Key: g.key, Value: g.text, Origin: g.origin})
+		}
 	}
+	slices.SortFunc(l.config.list, func(a, b Setting) int { return strings.Compare(a.Key, b.Key) })
 	return l.config, nil
 }
 
@@ -144,6 +167,9 @@ func (l *loader) take(g given, level int) error {
 	i := l.index(g.key)
 	if i < 0 {
 		return unknown(g)
+	}
+	if err := allowed(l.table[i], g, level); err != nil {
+		return err
 	}
 	plain, err := l.table[i].put(l.config, g.text)
 	if err != nil {
@@ -154,12 +180,78 @@ func (l *loader) take(g given, level int) error {
 	return nil
 }
 
+// index returns the place of a setting in the table, or -1. A setting of a row of many gets a row of its own.
 func (l *loader) index(key string) int {
-	return slices.IndexFunc(l.table, func(s setting) bool { return s.key == key })
+	if i := slices.IndexFunc(l.table, func(s setting) bool { return s.key == key && s.named == nil }); i >= 0 {
+		return i
+	}
+	s, ok := find(l.table, key)
+	if !ok {
+		return -1
+	}
+	l.table, l.last, l.level = append(l.table, s), append(l.last, given{}), append(l.level, byDefault)
+	return len(l.table) - 1
 }
 
-// agree checks what two settings have to do with each other. The one that was given at the later layer is to blame.
+// find returns the setting of a key.
+func find(table []setting, key string) (setting, bool) {
+	for _, s := range table {
+		if s.named == nil {
+			if s.key == key {
+				return s, true
+			}
+			continue
+		}
+		front, back, _ := strings.Cut(s.key, "*")
+		if name := userPart(key); key == front+name+back && isSummarizerName(name) {
+			s.key, s.put, s.named = key, s.named(name), nil
+			return s, true
+		}
+	}
+	return setting{}, false
+}
+
+// userPart returns the part of a key that the user names in a row of many: the middle one of three.
+func userPart(key string) string {
+	_, rest, _ := strings.Cut(key, ".")
+	name, _, _ := strings.Cut(rest, ".")
+	return name
+}
+
+// allowed refuses a setting that names a program, or to whom the history is sent, from where somebody else may have put it.
+func allowed(s setting, g given, level int) error {
+	switch {
+	case s.from == anywhere, level == byDefault, level == byUserFile, s.from == notStore && level != byStoreFile:
+		return nil
+	case level == byStoreFile:
+		return g.fault(errors.New("not taken from a store: it may come from elsewhere"), "set it in your own config file: `ctx help environment` says where that is")
+	}
+	return g.fault(errors.New("taken from your own config file only"), "`ctx help environment` says where that is")
+}
+
+// agree checks what settings have to do with each other.
 func (l *loader) agree() error {
+	if err := l.agreeOnWindow(); err != nil {
+		return err
+	}
+	return l.agreeOnChain()
+}
+
+// agreeOnChain checks that everybody in the chain is known.
+func (l *loader) agreeOnChain() error {
+	at := l.index("summarize.chain")
+	for _, name := range l.config.Summarize.Chain {
+		if name == extractive || len(l.config.Summarizers[name].Command) > 0 {
+			continue
+		}
+		return l.last[at].fault(fmt.Errorf("no such summariser: %q", name),
+			fmt.Sprintf(`say in your own config file which program it is: [summarizer.%s] command = ["PROGRAM"]`, name))
+	}
+	return nil
+}
+
+// agreeOnWindow blames, of the two settings of the window, the one that was given at the later layer.
+func (l *loader) agreeOnWindow() error {
 	w := l.config.Window
 	if w.EvictAt >= w.GraduateAt {
 		return nil

@@ -120,7 +120,7 @@ func TestConfigFaults(t *testing.T) {
 		{"\n[window]\ngradute_at = 3\n", "window.gradute_at", 3, "unknown", `"window.graduate_at"`},
 		{"[windw]\nevict_at = 3\n", "windw.evict_at", 2, "unknown", `"window.evict_at"`},
 		{"graduate_at = 3\n", "graduate_at", 1, "unknown", `"window.graduate_at"`},
-		{"summarizer = 'x'\n", "summarizer", 1, "unknown", "lists"},
+		{"summariser = 'x'\n", "summariser", 1, "unknown", ""},
 		{"\"window.evict_at\" = 30\n", `"window.evict_at"`, 1, "unknown", `"window.evict_at"`},
 		{"[colours]\n", "colours", 1, "unknown", "lists"},
 		{"[gc.auto]\nx = 1\n", "gc.auto.x", 2, "unknown", ""},

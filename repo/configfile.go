@@ -66,12 +66,12 @@ func parseConfig(text, origin string, table []setting) ([]given, error) {
 		case isSection(key, table), isTable && i+1 < len(keys) && isUnder(keys[i+1], key):
 			continue // what is in it has its turn
 		}
-		at := slices.IndexFunc(table, func(s setting) bool { return s.key == g.key })
-		if at < 0 {
+		s, ok := find(table, g.key)
+		if !ok {
 			return nil, unknown(g)
 		}
-		if g.text, err = plain(valueAt(values, key), table[at].form); err != nil {
-			return nil, g.fault(err, defaultHint(table[at]))
+		if g.text, err = plain(valueAt(values, key), s.form); err != nil {
+			return nil, g.fault(err, defaultHint(s))
 		}
 		out = append(out, g)
 	}
@@ -89,7 +89,10 @@ func badSyntax(origin string, err error) error {
 // isSection reports whether a key is the part before the dot of a known one.
 func isSection(key toml.Key, table []setting) bool {
 	prefix := key.String() + "."
-	return slices.ContainsFunc(table, func(s setting) bool { return strings.HasPrefix(s.key, prefix) })
+	return slices.ContainsFunc(table, func(s setting) bool {
+		front, _, many := strings.Cut(s.key, "*")
+		return strings.HasPrefix(s.key, prefix) || many && len(key) == 2 && prefix == front+key[1]+"." && isSummarizerName(key[1])
+	})
 }
 
 func isUnder(key, table toml.Key) bool {
@@ -121,15 +124,34 @@ func plain(value any, want form) (string, error) {
 			return strconv.FormatFloat(v, 'g', -1, 64), nil
 		}
 	case string:
-		if want == duration {
+		if want == duration || want == word {
 			return v, nil
+		}
+	case []any:
+		if list, ok := allStrings(v); ok && want == words {
+			return jsonList(list), nil
+		} else if ok && want == names && !slices.ContainsFunc(list, func(s string) bool { return strings.Contains(s, ",") }) {
+			return strings.Join(list, ","), nil
 		}
 	}
 	return "", errors.New([...]string{
 		wholeNumber: "not a whole number",
 		fraction:    "not a number",
 		duration:    "not a string that holds a duration",
+		names:       "not an array of names",
+		words:       "not an array of strings",
+		word:        "not a string",
 	}[want])
+}
+
+func allStrings(values []any) (list []string, ok bool) {
+	list = make([]string, len(values))
+	for i, v := range values {
+		if list[i], ok = v.(string); !ok {
+			return nil, false
+		}
+	}
+	return list, true
 }
 
 // lineOf returns the line of a key in a text that can be parsed, from 1, or 0 where that is not known. The library tells

@@ -2,6 +2,7 @@ package repo
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -9,6 +10,9 @@ import (
 
 // Config is the settings of a store as they hold for one run: every field is in its range.
 type Config struct {
+	Compact struct {
+		Strategy string // union-find or flat
+	}
 	Forest struct {
 		Candidates      int     // clusters an entry is compared with, at most
 		MaxColdClusters int     // clusters kept before the oldest leaves
@@ -24,7 +28,11 @@ type Config struct {
 	Log struct {
 		Keep time.Duration // how far back undo and reflog reach
 	}
-	Window struct {
+	Summarize struct {
+		Chain []string // names of summarisers, who is asked first at the front; never empty
+	}
+	Summarizers map[string]Summarizer // what is set for each, by name; those that come with ctx are there as well
+	Window      struct {
 		EvictAt    int // entries from which the window is cut; GraduateAt or more
 		GraduateAt int // entries that stay in the window
 	}
@@ -39,16 +47,31 @@ const (
 	wholeNumber form = iota // in TOML an integer
 	fraction                // in TOML a float or an integer
 	duration                // in TOML a string
+	names                   // in TOML an array of strings; as text with commas
+	words                   // in TOML an array of strings; as text a JSON array
+	word                    // in TOML a string
+)
+
+// reach is from where a setting is taken.
+type reach int
+
+const (
+	anywhere  reach = iota
+	notStore        // not from a store's file: a store may come from elsewhere
+	usersFile       // from the user's own file only
 )
 
 // setting is one row of the table: all that is known of a key.
 type setting struct {
-	key  string
+	key  string // with a * for a part that the user names, in a row that stands for many settings
 	form form
 	def  string // in the form that put reads
 	doc  string // a line for the template, without its end
 	// put reads text, checks its range and stores it in its field. It returns the text in its plain form.
-	put func(c *Config, text string) (plain string, err error)
+	put  func(c *Config, text string) (plain string, err error)
+	from reach
+	// named returns what put is for a setting of a row of many.
+	named func(name string) func(c *Config, text string) (plain string, err error)
 }
 
 // Upper bounds are there to catch slips, and keep sums of settings from overflowing.
@@ -63,6 +86,8 @@ const (
 // settings returns the table, sorted by key. Names, defaults, ranges and the template all come from it.
 func settings() []setting {
 	return []setting{
+		choice("compact.strategy", "union-find", []string{"union-find", "flat"}, "how what is cold is put together: union-find (by topic) or flat",
+			func(c *Config) *string { return &c.Compact.Strategy }),
 		number("forest.candidates", "64", 1, mostClusters, "clusters a message is compared with, at most",
 			func(c *Config) *int { return &c.Forest.Candidates }),
 		number("forest.max_cold_clusters", "10", 1, mostClusters, "clusters kept in the context before the oldest leaves",
@@ -77,6 +102,9 @@ func settings() []setting {
 			func(c *Config) *time.Duration { return &c.Lock.Timeout }),
 		period("log.keep", "90d", longest, "how far back undo and reflog reach",
 			func(c *Config) *time.Duration { return &c.Log.Keep }),
+		{key: "summarize.chain", form: names, def: extractive, doc: "who is asked for summaries, in this order", put: putChain, from: notStore},
+		{key: "summarizer.*.command", form: words, named: commandOf, from: usersFile},
+		{key: "summarizer.*.timeout", form: duration, named: timeoutOf, from: usersFile},
 		number("window.evict_at", "30", 1, mostEntries, "messages at which the window is cut; graduate_at or more",
 			func(c *Config) *int { return &c.Window.EvictAt }),
 		number("window.graduate_at", "26", 1, mostEntries, "messages that stay as they were said",
@@ -85,7 +113,7 @@ func settings() []setting {
 }
 
 func number(key, def string, low, high int, doc string, field func(*Config) *int) setting {
-	return setting{key, wholeNumber, def, doc, func(c *Config, text string) (string, error) {
+	return setting{key: key, form: wholeNumber, def: def, doc: doc, put: func(c *Config, text string) (string, error) {
 		n, err := strconv.Atoi(text)
 		if err != nil {
 			return "", fmt.Errorf("not a whole number: %.40q", text)
@@ -99,7 +127,7 @@ func number(key, def string, low, high int, doc string, field func(*Config) *int
 }
 
 func share(key, def, doc string, field func(*Config) *float64) setting {
-	return setting{key, fraction, def, doc, func(c *Config, text string) (string, error) {
+	return setting{key: key, form: fraction, def: def, doc: doc, put: func(c *Config, text string) (string, error) {
 		f, err := strconv.ParseFloat(text, 64)
 		if err != nil {
 			return "", fmt.Errorf("not a number: %.40q", text)
@@ -113,7 +141,7 @@ func share(key, def, doc string, field func(*Config) *float64) setting {
 }
 
 func period(key, def string, high time.Duration, doc string, field func(*Config) *time.Duration) setting {
-	return setting{key, duration, def, doc, func(c *Config, text string) (string, error) {
+	return setting{key: key, form: duration, def: def, doc: doc, put: func(c *Config, text string) (string, error) {
 		d, err := parseDuration(text)
 		if err != nil {
 			return "", err
@@ -122,6 +150,16 @@ func period(key, def string, high time.Duration, doc string, field func(*Config)
 			return "", fmt.Errorf("more than %d days: %s", high/day, text)
 		}
 		*field(c) = d
+		return text, nil
+	}}
+}
+
+func choice(key, def string, among []string, doc string, field func(*Config) *string) setting {
+	return setting{key: key, form: word, def: def, doc: doc, put: func(c *Config, text string) (string, error) {
+		if !slices.Contains(among, text) {
+			return "", fmt.Errorf("not one of %s: %.40q", strings.Join(among, ", "), text)
+		}
+		*field(c) = text
 		return text, nil
 	}}
 }
@@ -136,8 +174,11 @@ func template() string {
 	var b strings.Builder
 	b.WriteString("# Settings of this store. Take the # away from a line to change it; `ctx config` lists what holds, and why.\n")
 	for _, s := range settings() {
+		if s.from != anywhere {
+			continue
+		}
 		def := s.def
-		if s.form == duration {
+		if s.form == duration || s.form == word {
 			def = strconv.Quote(def)
 		}
 		fmt.Fprintf(&b, "\n# %s\n# %s = %s\n", s.doc, s.key, def)

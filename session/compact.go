@@ -6,178 +6,334 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
-	"github.com/gemini-ctx/ctx/forest"
 	"github.com/gemini-ctx/ctx/forest/summarize"
 	"github.com/gemini-ctx/ctx/format"
-	"github.com/gemini-ctx/ctx/refs"
 )
 
 // MaxGeneration is how many times a summary may be made of summaries before the cluster is read whole again: text that is summarised over and
 // over drifts.
 const MaxGeneration = 4
 
-// wholeCluster is the number of members up to which a cluster is always read whole: the reading is cheap, and the result better than a summary
-// of a summary.
+// wholeCluster is the number of members up to which the built-in summariser always reads a cluster whole: the reading is cheap, and the result
+// better than a summary of a summary.
 const wholeCluster = 256
+
+// CompactOptions are for Compact.
+type CompactOptions struct {
+	Branches []BranchName // that graduate what is due, and leave
+	// Strategy is UnionFind or Flat; "" is what Strategy says.
+	Strategy string
+	// Summarizer words the summaries; nil for the built-in one, which picks sentences.
+	Summarizer summarize.Summarizer
+}
 
 // Compaction is what Compact reports.
 type Compaction struct {
 	Settled int // summaries that cover a whole cluster
-	Carried int // summaries over a cluster that has grown since: they cover its older part
+	Carried int // summaries over a part of one: it has grown since it was claimed, or is summarised in pieces
 	Lost    int // summaries that came too late: the cluster was retracted, evicted, or summarised otherwise
 	Known   int // summaries that were there already
+	Failed  int // claims without a summary that could be used; their clusters are as they were
 	Evicted int // clusters that became tombstones
 	Dirty   int // clusters that still want a summary
 	Roots   int // live clusters
 	Forest  format.ID
+	// Strategy is the one that was used. It is Flat in spite of what was asked for where the main forest cannot be read.
+	Strategy string
+	Reasons  []Reason // why some were lost or failed, by outcome and kind
 }
 
-// claim is a cluster to be summarised, as it was seen: its node proves which members.
-type claim struct {
-	cluster uint64
-	node    format.ID
-	arrival uint64
-	members []format.ID
-	covers  []format.Cover // real ones
-	evict   bool           // it will be evicted, as things are
+// Reason is why answers were not used.
+type Reason struct {
+	Outcome string // lost or failed
+	Kind    string // what is counted together
+	Why     string // of the first of them, a line
+	Count   int
 }
 
-// answer is a claim with its summary, and a tombstone for when it is evicted.
-type answer struct {
-	claim
-	summary format.ID
-	stone   format.ID // zero where none was made
+func (d *Compaction) lose(why string) {
+	d.Lost++
+	d.because("lost", why, why)
+}
+
+// fail counts an error of a summariser. Errors that can say their kind are counted by it.
+func (d *Compaction) fail(err error) {
+	d.Failed++
+	kind := err.Error()
+	var r interface{ Reason() string }
+	if errors.As(err, &r) {
+		kind = r.Reason()
+	}
+	d.because("failed", kind, err.Error())
+}
+
+func (d *Compaction) because(outcome, kind, why string) {
+	at, ok := slices.BinarySearchFunc(d.Reasons, Reason{Outcome: outcome, Kind: kind}, func(a, b Reason) int {
+		return cmp.Or(strings.Compare(a.Outcome, b.Outcome), strings.Compare(a.Kind, b.Kind))
+	})
+	if !ok {
+		d.Reasons = slices.Insert(d.Reasons, at, Reason{Outcome: outcome, Kind: kind, Why: why})
+	}
+	d.Reasons[at].Count++
 }
 
 // BranchName names a branch of a session.
 type BranchName struct{ Session, Branch string }
 
-// claimBatch is how many clusters are claimed at a time: it bounds what is in memory, and how long the lock is held to record the answers.
+// claimBatch is how many clusters the built-in summariser is asked about at a time: it bounds what is in memory, and how long the lock is held to
+// record the answers. Another one is asked about one cluster, so that no answer is lost with the ones after it.
 const claimBatch = 1024
 
+// compaction is one run of Compact.
+type compaction struct {
+	*Store
+	o      CompactOptions
+	forest string
+	force  bool // the branches leave whatever that does to what they render
+	done   Compaction
+}
+
 // Compact graduates what is due on the branches, summarises the clusters that want it, evicts the oldest above the limit, and has the branches
-// leave. Summaries are made outside the lock and recorded a batch at a time, each only as far as its cluster is still what it was.
-func (s *Store) Compact(ctx context.Context, branches []BranchName) (Compaction, error) {
-	var done Compaction
-	for _, b := range branches {
-		_, err := s.graduateAll(ctx, b.Session, b.Branch)
-		if errors.Is(err, ErrNotFound) && len(branches) > 1 {
+// leave. Summaries are made outside the lock and recorded as they come, each only as far as its cluster is still what it was. A summary that
+// cannot be had leaves its cluster as it is: it is counted, and no error. A branch stays as it is where leaving would not make what it renders
+// smaller, unless its strategy changes.
+//
+// Where the main forest is damaged, the flat one is used, which is made of the sessions alone: what is rendered does not grow without end until
+// somebody rebuilds the other.
+func (s *Store) Compact(ctx context.Context, o CompactOptions) (Compaction, error) {
+	if o.Strategy == "" {
+		o.Strategy = s.Strategy()
+	}
+	name, err := ForestOfStrategy(o.Strategy)
+	if err != nil {
+		return Compaction{}, err
+	}
+	r := &compaction{Store: s, o: o, forest: name}
+	err = r.run(ctx)
+	if name == MainForest && err != nil && isDamage(err) {
+		s.warn(fmt.Errorf("the clusters cannot be used, one flat cluster stands for them until `ctx rebuild`: %w", err))
+		r = &compaction{Store: s, o: o, forest: FlatForest}
+		err = r.run(ctx)
+	}
+	return r.done, err
+}
+
+func (r *compaction) run(ctx context.Context) error {
+	if err := r.graduate(ctx); err != nil && (r.forest == MainForest || !isDamage(err)) {
+		return err
+	}
+	if err := r.begin(ctx); err != nil {
+		return err
+	}
+	if err := r.summariseAll(ctx); err != nil {
+		return err
+	}
+	return r.finish(ctx)
+}
+
+// begin makes the flat forest, where it is wanted and not there.
+func (r *compaction) begin(ctx context.Context) error {
+	if r.forest != FlatForest {
+		return nil
+	}
+	return r.locked(ctx, func(t *tx) error {
+		if t.hasFlat() {
+			return nil
+		}
+		if err := t.beginFlat(); err != nil {
+			return err
+		}
+		return t.commit(&format.Operation{Verb: "compact"})
+	})
+}
+
+func (r *compaction) graduate(ctx context.Context) error {
+	for _, b := range r.o.Branches {
+		_, err := r.graduateAll(ctx, b.Session, b.Branch)
+		if errors.Is(err, ErrNotFound) && len(r.o.Branches) > 1 {
 			continue // removed since the branches were listed
 		}
 		if err != nil {
-			return done, err
+			return err
 		}
 	}
-	for last := false; !last; {
-		view, err := s.Refs.Read()
-		if err != nil {
-			return done, err
+	return nil
+}
+
+// summariseAll asks for a summary of every cluster that wants one now, those first that arrived longest ago. What grows meanwhile is for the next
+// compaction.
+func (r *compaction) summariseAll(ctx context.Context) error {
+	view, err := r.Refs.Read()
+	if err != nil {
+		return err
+	}
+	st, err := r.ForestOf(view, r.forest)
+	if err != nil {
+		return err
+	}
+	var todo []uint64
+	for _, c := range byArrival(st) {
+		if c.Dirty() {
+			todo = append(todo, c.Number)
 		}
-		claims, err := s.claims(view, claimBatch)
-		if err != nil {
-			return done, err
-		}
-		answers, err := s.summarise(ctx, view, claims)
-		if err != nil {
-			return done, err
-		}
-		before := done.Settled + done.Carried
-		err = s.locked(ctx, func(t *tx) error {
-			if err := t.settle(answers, &done); err != nil {
+	}
+	return r.summarise(ctx, todo)
+}
+
+// summarise asks for the summaries of some clusters.
+func (r *compaction) summarise(ctx context.Context, todo []uint64) error {
+	if r.o.Summarizer == nil {
+		for batch := range slices.Chunk(todo, claimBatch) {
+			if err := r.extractBatch(ctx, batch); err != nil {
 				return err
 			}
-			// Answers that were all lost are no reason to go on for ever.
-			last = len(claims) < claimBatch || done.Settled+done.Carried == before
-			if !last {
-				return t.evictAndCommit(answers, false, &done)
-			}
-			return t.finishCompaction(answers, branches, &done)
-		})
-		if err != nil {
-			return done, err
+		}
+		return nil
+	}
+	for _, number := range todo {
+		if err := r.ask(ctx, number); err != nil {
+			return err
 		}
 	}
-	return done, nil
+	return nil
 }
 
-// claims returns up to limit live clusters that want a summary, those first that arrived longest ago.
-func (s *Store) claims(view *refs.View, limit int) ([]claim, error) {
-	st, err := s.Forest(view)
+// extractBatch has the built-in summariser summarise some clusters, and records that.
+func (r *compaction) extractBatch(ctx context.Context, numbers []uint64) error {
+	view, err := r.Refs.Read()
 	if err != nil {
-		return nil, err
+		return err
 	}
-	over := len(st.Live()) - s.Config.Forest.MaxColdClusters
-	var list []claim
-	for i, c := range byArrival(st) {
-		if !c.Dirty() {
-			continue
-		}
-		if len(list) == limit {
-			break
-		}
-		members, err := st.Members(c)
-		if err != nil {
-			return nil, err
-		}
-		node, err := st.Node(c)
-		if err != nil {
-			return nil, err
-		}
-		cl := claim{cluster: c.Number, node: node, arrival: c.Arrival, members: slices.Clone(members), evict: i < over}
-		for _, v := range c.Covers {
-			if !v.Interim {
-				cl.covers = append(cl.covers, v)
-			}
-		}
-		list = append(list, cl)
+	st, err := r.ForestOf(view, r.forest)
+	if err != nil {
+		return err
 	}
-	return list, nil
+	claims, err := r.extractClaims(view, st, numbers)
+	if err != nil {
+		return err
+	}
+	answers, err := r.extractAll(ctx, view, claims)
+	if err != nil {
+		return err
+	}
+	return r.record(ctx, answers)
 }
 
-// byArrival returns the live clusters, the one first whose newest member arrived longest ago.
-func byArrival(st *forest.State) []*forest.Cluster {
-	live := st.Live()
-	slices.SortFunc(live, func(a, b *forest.Cluster) int { return cmp.Compare(a.Arrival, b.Arrival) })
-	return live
+// record takes answers under the lock, in an operation of their own, and evicts what can be.
+func (r *compaction) record(ctx context.Context, answers []answer) error {
+	if len(answers) == 0 {
+		return nil
+	}
+	return r.locked(ctx, func(t *tx) error {
+		if err := t.settle(r.forest, answers, &r.done); err != nil {
+			return err
+		}
+		if err := t.evict(r.forest, answers, false, &r.done); err != nil {
+			return err
+		}
+		if len(t.draftOf(r.forest).decided) == 0 {
+			return nil
+		}
+		return t.commit(&format.Operation{Verb: "compact"})
+	})
 }
 
-// summarise answers claims with the built-in summariser and puts the answers, without the lock.
-func (s *Store) summarise(ctx context.Context, view *refs.View, claims []claim) ([]answer, error) {
-	var answers []answer
-	var raws []format.Raw
-	for _, c := range claims {
-		if err := ctx.Err(); err != nil {
-			return nil, err
+// leaveBatch is how many branches leave under one lock: each is rendered twice for it.
+const leaveBatch = 16
+
+// finish ends a compaction: it evicts above the limit, the branches leave, and the forest is written.
+func (r *compaction) finish(ctx context.Context) error {
+	batches := slices.Collect(slices.Chunk(r.o.Branches, leaveBatch))
+	for _, batch := range batches[:max(0, len(batches)-1)] {
+		if err := r.locked(ctx, func(t *tx) error { return r.leaveAll(t, batch) }); err != nil {
+			return err
 		}
-		sum, list, inputs, err := s.extract(view, c)
-		if err != nil {
-			return nil, err
-		}
-		nodes, node, err := nodeObjects(c.members)
-		if err != nil {
-			return nil, err
-		}
-		sum.Node = node
-		object, err := s.sealSummary(sum, list)
-		if err != nil {
-			return nil, err
-		}
-		raws = append(append(append(raws, nodes...), inputs...), object)
-		a := answer{claim: c, summary: object.ID()}
-		if c.evict {
-			stone, err := s.tombstone(a, list)
-			if err != nil {
-				return nil, err
-			}
-			raws, a.stone = append(raws, stone), stone.ID()
-		}
-		answers = append(answers, a)
 	}
-	if len(raws) == 0 {
-		return nil, nil
+	return r.locked(ctx, func(t *tx) error {
+		var last []BranchName
+		if len(batches) > 0 {
+			last = batches[len(batches)-1]
+		}
+		if err := r.leaveAll(t, last); err != nil {
+			return err
+		}
+		if err := t.shortenLog(); err != nil && !isDamage(err) {
+			return err
+		}
+		return r.count(t)
+	})
+}
+
+// leaveAll evicts what is above the limit, has some branches leave, and writes the forest, in one operation.
+func (r *compaction) leaveAll(t *tx, branches []BranchName) error {
+	if err := t.evict(r.forest, nil, true, &r.done); err != nil {
+		return err
 	}
-	return answers, s.Objects.Put(dedupe(raws)...)
+	op := &format.Operation{Verb: "compact"}
+	if len(r.o.Branches) == 1 {
+		op.Session = r.o.Branches[0].Session
+	}
+	for _, b := range branches {
+		u, moved, err := r.leaveFor(t, b)
+		if err != nil {
+			return err
+		}
+		if moved {
+			op.Refs = append(op.Refs, u)
+		}
+	}
+	if len(t.draftOf(r.forest).decided)+len(op.Refs)+len(t.view.Pending(r.forest)) == 0 {
+		return nil
+	}
+	if _, err := t.writeForestOf(r.forest); err != nil {
+		return err
+	}
+	return t.commit(op)
+}
+
+// leaveFor has a branch leave. A branch with nothing in the forest has nothing to adopt; one that was removed meanwhile is passed over.
+func (r *compaction) leaveFor(t *tx, b BranchName) (u format.RefUpdate, moved bool, err error) {
+	name := RefName(b.Session, b.Branch)
+	old := t.view.Get(name)
+	if !old.Exists() || old.Frontier == 0 {
+		return u, false, nil
+	}
+	from, err := t.pinnedForest(old)
+	if err != nil {
+		return u, false, err
+	}
+	v, err := t.leaveTo(old, r.forest)
+	if err != nil || v == old {
+		return u, false, err
+	}
+	if !r.force && (from == r.forest || old.Pin.IsZero()) {
+		if smaller, err := t.shrinks(b, old, v); err != nil || !smaller {
+			return u, false, err
+		}
+	}
+	return format.RefUpdate{Name: name, Old: old, New: v}, true, nil
+}
+
+// count says how the forest is left.
+func (r *compaction) count(t *tx) error {
+	st, err := t.forestOf(r.forest)
+	if err != nil {
+		return err
+	}
+	r.done.Forest = t.view.Get(forestRefOf(r.forest)).ID
+	r.done.Strategy = UnionFind
+	if r.forest == FlatForest {
+		r.done.Strategy = Flat
+	}
+	for _, c := range st.Live() {
+		r.done.Roots++
+		if c.Dirty() {
+			r.done.Dirty++
+		}
+	}
+	return nil
 }
 
 func dedupe(raws []format.Raw) []format.Raw {
@@ -190,236 +346,4 @@ func dedupe(raws []format.Raw) []format.Raw {
 		seen[id] = true
 		return false
 	})
-}
-
-// extract makes the summary of a claim: of every member, or of the summaries there are and the members they do not cover. inputs are the nodes
-// it names.
-func (s *Store) extract(view *refs.View, c claim) (sum *format.Summary, list []summarize.Sentence, inputs []format.Raw, err error) {
-	sum = &format.Summary{Generation: 1, Summarizer: extractive, Version: extractiveVersion}
-	raw, at := []format.ID(nil), uint64(0)
-	if len(c.members) > wholeCluster {
-		for _, v := range c.covers {
-			sentences, generation, err := s.ranked(v.Summary)
-			if err != nil {
-				return nil, nil, nil, err
-			}
-			if generation >= MaxGeneration || sentences == nil {
-				list, sum.Inputs, sum.Generation, raw, at = nil, nil, 1, nil, 0
-				break
-			}
-			raw = append(raw, c.members[at:v.Offset]...)
-			at = v.Offset + v.Count
-			list = append(list, sentences...)
-			sum.Inputs = append(sum.Inputs, format.Input{Summary: true, ID: v.Summary})
-			sum.Generation = max(sum.Generation, generation+1)
-		}
-	}
-	raw = append(raw, c.members[at:]...)
-	if len(raw) > 0 {
-		sources, err := s.sources(view, raw)
-		if err != nil {
-			return nil, nil, nil, err
-		}
-		list = merge(list, summarize.Extract(sources, half(sources)))
-		nodes, node, err := nodeObjects(raw)
-		if err != nil {
-			return nil, nil, nil, err
-		}
-		inputs = nodes
-		sum.Inputs = append(sum.Inputs, format.Input{ID: node})
-	}
-	return sum, list, inputs, nil
-}
-
-// settle takes answers under the lock, each against the forest as it is now.
-func (t *tx) settle(answers []answer, done *Compaction) error {
-	st, err := t.forest()
-	if err != nil {
-		return err
-	}
-	for _, a := range answers {
-		if err := t.settleOne(st, a, done); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// evictAndCommit records what was settled, and evicts above the limit. Before the last batch it goes no further than the first cluster that
-// still wants a summary, so that the oldest go first.
-func (t *tx) evictAndCommit(answers []answer, last bool, done *Compaction) error {
-	if err := t.evict(answers, last, done); err != nil {
-		return err
-	}
-	if len(t.decided) == 0 {
-		return nil
-	}
-	return t.commit(&format.Operation{Verb: "compact"})
-}
-
-// finishCompaction is evictAndCommit for the last batch: the branches leave, and the forest is written.
-func (t *tx) finishCompaction(answers []answer, branches []BranchName, done *Compaction) error {
-	if err := t.evict(answers, true, done); err != nil {
-		return err
-	}
-	op := &format.Operation{Verb: "compact"}
-	if len(branches) == 1 {
-		op.Session = branches[0].Session
-	}
-	for _, b := range branches {
-		u, moved, err := t.leaveFor(b)
-		if err != nil {
-			return err
-		}
-		if moved {
-			op.Refs = append(op.Refs, u)
-		}
-	}
-	st, err := t.forest()
-	if err != nil {
-		return err
-	}
-	if len(t.decided)+len(op.Refs)+len(t.view.Pending(MainForest)) > 0 {
-		if _, err := t.writeForest(); err != nil {
-			return err
-		}
-		if err := t.commit(op); err != nil {
-			return err
-		}
-	}
-	if err := t.shortenLog(); err != nil {
-		return err
-	}
-	done.Forest = t.view.Get(forestRef).ID
-	for _, c := range st.Live() {
-		done.Roots++
-		if c.Dirty() {
-			done.Dirty++
-		}
-	}
-	return nil
-}
-
-// leaveFor has a branch leave. A branch with nothing in the forest has nothing to adopt; one that was removed meanwhile is passed over.
-func (t *tx) leaveFor(b BranchName) (u format.RefUpdate, moved bool, err error) {
-	name := RefName(b.Session, b.Branch)
-	old := t.view.Get(name)
-	if !old.Exists() || old.Frontier == 0 {
-		return u, false, nil
-	}
-	v, err := t.leave(old)
-	return format.RefUpdate{Name: name, Old: old, New: v}, v != old, err
-}
-
-func (t *tx) settleOne(st *forest.State, a answer, done *Compaction) error {
-	c := st.Cluster(a.cluster)
-	count := uint64(len(a.members))
-	if c == nil || c.Count() < count {
-		done.Lost++
-		return nil
-	}
-	members, err := st.Members(c)
-	if err != nil {
-		return err
-	}
-	if !slices.Equal(members[:count], a.members) {
-		done.Lost++
-		return nil
-	}
-	for _, v := range c.Covers {
-		switch {
-		case v.Interim || v.Offset >= count:
-		case v.Summary == a.summary:
-			done.Known++
-			return nil
-		case v.Offset == 0 && v.Count >= count || v.Offset+v.Count > count || !slices.Contains(a.covers, v):
-			done.Lost++ // somebody else answered in the meantime
-			return nil
-		}
-	}
-	if c.Count() == count {
-		done.Settled++
-	} else {
-		done.Carried++
-	}
-	return t.decide(format.Decision{Kind: format.DecideSettle, Cluster: a.cluster, ID: a.summary, Count: count})
-}
-
-// evict makes tombstones of the clusters that arrived longest ago, above the limit. One that is not summarised stays; before the last batch
-// it also ends the eviction.
-func (t *tx) evict(answers []answer, last bool, done *Compaction) error {
-	st, err := t.forest()
-	if err != nil {
-		return err
-	}
-	made := map[uint64]answer{}
-	for _, a := range answers {
-		made[a.cluster] = a
-	}
-	live := byArrival(st)
-	over := len(live) - t.Config.Forest.MaxColdClusters
-	for _, c := range live {
-		if over <= 0 || c.Dirty() && !last {
-			return nil
-		}
-		if c.Dirty() {
-			continue
-		}
-		stone, err := t.stoneOf(st, c, made[c.Number])
-		if err != nil {
-			return err
-		}
-		if err := t.decide(format.Decision{Kind: format.DecideEvict, Cluster: c.Number, ID: stone}); err != nil {
-			return err
-		}
-		done.Evicted++
-		over--
-	}
-	return nil
-}
-
-// stoneOf returns the tombstone that was made with the cluster's summary, if it still fits, else makes one.
-func (t *tx) stoneOf(st *forest.State, c *forest.Cluster, a answer) (format.ID, error) {
-	if !a.stone.IsZero() && c.Covers[0].Summary == a.summary && c.Arrival == a.arrival {
-		return a.stone, nil
-	}
-	members, err := st.Members(c)
-	if err != nil {
-		return format.ID{}, err
-	}
-	list, _, err := t.ranked(c.Covers[0].Summary)
-	if err != nil {
-		return format.ID{}, err
-	}
-	// The node has to be in the store, whether or not the forest was written since the cluster grew.
-	node, err := t.addNodes(members)
-	if err != nil {
-		return format.ID{}, err
-	}
-	raw, err := t.tombstone(answer{
-		claim:   claim{cluster: c.Number, node: node, arrival: c.Arrival, members: members},
-		summary: c.Covers[0].Summary,
-	}, list)
-	if err != nil {
-		return format.ID{}, err
-	}
-	return t.add(raw), nil
-}
-
-// tombstone builds the object of an evicted cluster. Its line is made of the summary, which is at hand and small.
-func (s *Store) tombstone(a answer, list []summarize.Sentence) (format.Raw, error) {
-	first, last, err := s.ends(a.members[0], a.members[len(a.members)-1])
-	if err != nil {
-		return format.Raw{}, err
-	}
-	line := summarize.Line(sourcesOf(list), len(a.members), first.Time, last.Time)
-	stone := &format.Tombstone{Cluster: a.cluster, Node: a.node, Count: uint64(len(a.members)), Arrival: a.arrival, Summary: a.summary}
-	raw, err := s.seal([]byte(line), format.MediaText, func(b format.Body) ([]byte, error) {
-		stone.Body = b
-		return stone.Encode()
-	})
-	if err != nil {
-		return raw, fmt.Errorf("cluster %d: %w", a.cluster, err)
-	}
-	return raw, nil
 }

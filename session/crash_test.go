@@ -38,7 +38,7 @@ var verbs = []struct {
 		return err
 	}},
 	{"compact", func(s *Store) error {
-		_, err := s.Compact(context.Background(), []BranchName{{"talk", MainBranch}, {"late", MainBranch}})
+		_, err := s.Compact(context.Background(), CompactOptions{Branches: []BranchName{{"talk", MainBranch}, {"late", MainBranch}}})
 		return err
 	}},
 	{"rewind", func(s *Store) error {
@@ -71,7 +71,7 @@ func template(t *testing.T) string {
 	for range 24 {
 		say(t, s, "talk", []string{"user", "model"}[r.IntN(2)], chatter(r))
 	}
-	must[Compaction](t)(s.Compact(context.Background(), []BranchName{{"talk", MainBranch}}))
+	must[Compaction](t)(s.Compact(context.Background(), CompactOptions{Branches: []BranchName{{"talk", MainBranch}}}))
 	for range 12 {
 		say(t, s, "talk", "user", chatter(r))
 	}

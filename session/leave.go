@@ -7,15 +7,29 @@ import (
 	"github.com/gemini-ctx/ctx/session/window"
 )
 
-// leave moves a branch's pin: it adopts the newest forest, in which every cluster can be rendered whole, and its tail begins anew.
+// leave moves a branch's pin: it adopts the newest state of its forest, in which every cluster can be rendered whole, and its tail begins anew.
 func (t *tx) leave(v format.Value) (format.Value, error) {
+	name, err := t.pinnedForest(v)
+	if err != nil {
+		return v, err
+	}
+	return t.leaveTo(v, name)
+}
+
+// leaveTo is leave to the forest of a name.
+func (t *tx) leaveTo(v format.Value, name string) (format.Value, error) {
 	// What has graduated is about to be read, and some of it may be of the batch that is being appended.
 	if len(t.raws) > 1 {
 		if err := t.flush(); err != nil {
 			return v, err
 		}
 	}
-	st, err := t.forest()
+	if name == FlatForest && !t.hasFlat() {
+		if err := t.beginFlat(); err != nil {
+			return v, err
+		}
+	}
+	st, err := t.forestOf(name)
 	if err != nil {
 		return v, err
 	}
@@ -27,7 +41,7 @@ func (t *tx) leave(v format.Value) (format.Value, error) {
 			return v, err
 		}
 	}
-	id, err := t.writeForest()
+	id, err := t.writeForestOf(name)
 	if err != nil {
 		return v, err
 	}
@@ -48,7 +62,7 @@ func (t *tx) freeze(st *forest.State, c *forest.Cluster) error {
 		if err != nil {
 			return err
 		}
-		if err := t.decide(d); err != nil {
+		if err := t.decideIn(st.Name, d); err != nil {
 			return err
 		}
 	}

@@ -12,12 +12,16 @@ const shownTombstones = 20
 
 // RenderInput reads what a branch renders: its pin, and every message after it.
 func (s *Store) RenderInput(v *refs.View, session, branch string) (view.Input, error) {
-	in := view.Input{Session: session, Branch: branch}
 	value, err := Tip(v, session, branch)
 	if err != nil {
-		return in, err
+		return view.Input{Session: session, Branch: branch}, err
 	}
-	in.Pin, in.Through = value.Pin, value.Through
+	return s.renderInputOf(value, session, branch)
+}
+
+// renderInputOf is RenderInput for a branch that stands at value.
+func (s *Store) renderInputOf(value format.Value, session, branch string) (in view.Input, err error) {
+	in = view.Input{Session: session, Branch: branch, Pin: value.Pin, Through: value.Through}
 	if in.Tail, err = s.tail(value); err != nil || value.Pin.IsZero() {
 		return in, err
 	}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/gemini-ctx/ctx/forest"
 	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/refs"
 	"github.com/gemini-ctx/ctx/session/view"
 )
 
@@ -27,7 +28,7 @@ func compact(t testing.TB, s *Store, sessions ...string) Compaction {
 	for _, session := range sessions {
 		names = append(names, BranchName{session, MainBranch})
 	}
-	return must[Compaction](t)(s.Compact(context.Background(), names))
+	return must[Compaction](t)(s.Compact(context.Background(), CompactOptions{Branches: names}))
 }
 
 func render(t testing.TB, s *Store, session string, budget int) view.Output {
@@ -260,15 +261,15 @@ func TestB10ClaimsAreChecked(t *testing.T) {
 	s := create(t, small...)
 	ids := talk(t, s, "talk", 24, 1)
 	view0 := s.mustView(t)
-	claims := must[[]claim](t)(s.claims(view0, 100))
-	answers := must[[]answer](t)(s.summarise(context.Background(), view0, claims))
+	claims := dirtyClaims(t, s, view0)
+	answers := must[[]answer](t)(s.extractAll(context.Background(), view0, claims))
 	settle := func() (done Compaction) {
 		t.Helper()
 		err := s.locked(context.Background(), func(tx *tx) error {
-			if err := tx.settle(answers, &done); err != nil {
+			if err := tx.settle(MainForest, answers, &done); err != nil {
 				return err
 			}
-			return tx.finishCompaction(answers, nil, &done)
+			return (&compaction{Store: s, forest: MainForest}).leaveAll(tx, nil)
 		})
 		if err != nil {
 			t.Fatal(err)
@@ -291,11 +292,22 @@ func TestB10ClaimsAreChecked(t *testing.T) {
 	// A cluster that has grown since carries the answer.
 	talk(t, s, "more", 12, 2)
 	view1 := s.mustView(t)
-	answers = must[[]answer](t)(s.summarise(context.Background(), view1, must[[]claim](t)(s.claims(view1, 100))))
+	answers = must[[]answer](t)(s.extractAll(context.Background(), view1, dirtyClaims(t, s, view1)))
 	talk(t, s, "more", 20, 2)
 	if grown := settle(); grown.Carried == 0 || grown.Lost > 0 {
 		t.Errorf("after the clusters grew: %+v", grown)
 	}
+}
+
+// dirtyClaims are the claims of every cluster that wants a summary.
+func dirtyClaims(t *testing.T, s *Store, v *refs.View) []claim {
+	t.Helper()
+	st := must[*forest.State](t)(s.Forest(v))
+	var numbers []uint64
+	for _, c := range byArrival(st) {
+		numbers = append(numbers, c.Number)
+	}
+	return must[[]claim](t)(s.extractClaims(v, st, numbers))
 }
 
 // B11: an old transcript is not evicted because its clock is old: arrival counts.

@@ -86,8 +86,7 @@ func (t *tx) settleBack(v format.Value, seq uint64, retracted bool) (format.Valu
 	v.Frontier = min(v.Frontier, seq)
 	if v.Pin.IsZero() || v.Through <= seq {
 		if retracted {
-			_, err := t.writeForest()
-			return v, err
+			return v, t.writeForests()
 		}
 		return v, nil
 	}
@@ -210,18 +209,25 @@ func (t *tx) retract(ids map[format.ID]bool, session string, moving ...string) (
 	for id := range seen {
 		delete(ids, id)
 	}
-	st, err := t.forest()
-	if err != nil {
-		return 0, err
+	n := 0
+	for _, name := range t.forests() {
+		st, err := t.forestOf(name)
+		if err != nil {
+			return 0, err
+		}
+		list, err := st.Retract(ids)
+		if err != nil {
+			return 0, err
+		}
+		if err := t.decideIn(name, list...); err != nil {
+			return 0, err
+		}
+		n = len(list) // the same of each
 	}
-	list, err := st.Retract(ids)
-	if err != nil {
-		return 0, err
-	}
-	if len(list) > 0 {
+	if n > 0 {
 		t.cands = nil // their terms are in the candidates
 	}
-	return len(list), t.decide(list...)
+	return n, nil
 }
 
 // refresh has the summaries over messages dropped whose newest version is another one now, so that the next compaction reads it: each member leaves and
@@ -234,23 +240,25 @@ func (t *tx) refresh(messages []format.ID) error {
 	for _, id := range messages {
 		ids[id] = true
 	}
-	st, err := t.forest()
-	if err != nil {
-		return err
-	}
-	out, err := st.Retract(ids)
-	if err != nil {
-		return err
-	}
-	for _, d := range out {
-		back := d
-		back.Kind = format.DecideRestore
-		if err := t.decide(d, back); err != nil {
+	for _, name := range t.forests() {
+		st, err := t.forestOf(name)
+		if err != nil {
 			return err
 		}
-	}
-	if len(out) > 0 {
-		t.cands = nil // what they say has changed
+		out, err := st.Retract(ids)
+		if err != nil {
+			return err
+		}
+		for _, d := range out {
+			back := d
+			back.Kind = format.DecideRestore
+			if err := t.decideIn(name, d, back); err != nil {
+				return err
+			}
+		}
+		if len(out) > 0 {
+			t.cands = nil // what they say has changed
+		}
 	}
 	return nil
 }

@@ -33,7 +33,7 @@ func TestAppendLogRender(t *testing.T) {
 			t.Errorf("message %d is %q, want %q", i, log[i].Text, said[i])
 		}
 	}
-	done := must[Compaction](t)(s.Compact(context.Background(), []BranchName{{"talk", MainBranch}}))
+	done := must[Compaction](t)(s.Compact(context.Background(), CompactOptions{Branches: []BranchName{{"talk", MainBranch}}}))
 	if done.Dirty != 0 || done.Roots > 3 {
 		t.Errorf("after compact: %+v", done)
 	}
@@ -101,7 +101,7 @@ func runHistory(t *testing.T, seed uint64, steps int) {
 			model.redo(t, session, redone, err)
 		case n < 92:
 			if model.exists(session) {
-				must[Compaction](t)(s.Compact(ctx, []BranchName{{session, MainBranch}}))
+				must[Compaction](t)(s.Compact(ctx, CompactOptions{Branches: []BranchName{{session, MainBranch}}}))
 			}
 		case n < 96:
 			if model.exists(session) {

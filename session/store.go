@@ -18,13 +18,18 @@ import (
 	"github.com/gemini-ctx/ctx/session/window"
 )
 
-// MainBranch is the first branch of every session, and MainForest the forest that all sessions of a store share.
+// MainBranch is the first branch of every session, and MainForest the forest that all sessions of a store share. FlatForest holds the same
+// entries in one cluster; it is there from the first compaction by the strategy flat on.
 const (
 	MainBranch = "main"
 	MainForest = "main"
+	FlatForest = "flat"
 )
 
 const forestRef = "forests/" + MainForest
+
+// forestRefOf is the name of the ref of a forest.
+func forestRefOf(name string) string { return "forests/" + name }
 
 // Store is an open store as the verbs see it. Its methods may be called from several goroutines.
 type Store struct {
@@ -35,6 +40,9 @@ type Store struct {
 
 	mu    sync.Mutex
 	known *links // nil until asked for
+
+	searching sync.Mutex
+	searched  *searchIndex // nil until asked for
 }
 
 // New returns the verbs of a store.
@@ -88,12 +96,18 @@ func (l loader) Tombstone(id format.ID) (*format.Tombstone, error) {
 func (s *Store) Loader() forest.Loader { return loader{s} }
 
 // Forest returns the shared forest as of view: the object its ref names, and the decisions since.
-func (s *Store) Forest(view *refs.View) (*forest.State, error) {
-	st, err := s.forestAt(view.Get(forestRef).ID)
-	if err != nil {
-		return nil, err
+func (s *Store) Forest(view *refs.View) (*forest.State, error) { return s.ForestOf(view, MainForest) }
+
+// ForestOf is Forest for the forest of a name.
+func (s *Store) ForestOf(view *refs.View, name string) (*forest.State, error) {
+	st := forest.New(name, s.Loader())
+	if id := view.Get(forestRefOf(name)).ID; !id.IsZero() {
+		var err error
+		if st, err = s.forestAt(id); err != nil {
+			return nil, err
+		}
 	}
-	if err := st.ApplyAll(view.Pending(MainForest)); err != nil {
+	if err := st.ApplyAll(view.Pending(name)); err != nil {
 		return nil, err
 	}
 	return st, nil
@@ -125,11 +139,25 @@ type tx struct {
 	view    *refs.View
 	raws    []format.Raw       // objects to be put before the commit
 	present map[format.ID]bool // objects put under this lock
-	decided []format.Decision  // about the shared forest, since the last commit
-	written format.ID          // the forest that holds them, once written
 
-	state *forest.State // with decided applied; nil until asked for
-	cands *candidates   // nil until asked for
+	draft             // of the main forest
+	flat  draft       // of the flat one
+	cands *candidates // nil until asked for
+}
+
+// draft is what a transaction does to one forest.
+type draft struct {
+	decided []format.Decision // since the last commit
+	written format.ID         // the forest that holds them, once written
+	state   *forest.State     // with decided applied; nil until asked for
+}
+
+// draftOf returns the draft of a forest by its name.
+func (t *tx) draftOf(name string) *draft {
+	if name == FlatForest {
+		return &t.flat
+	}
+	return &t.draft
 }
 
 // locked runs do under the store's lock. do may commit more than once.
@@ -151,36 +179,60 @@ func (t *tx) add(r format.Raw) format.ID {
 	return r.ID()
 }
 
-// decide takes decisions about the shared forest; the next commit records them.
+// decide takes decisions about the shared forest; the next commit records them. What joins it joins the flat forest too, where there is one.
 func (t *tx) decide(list ...format.Decision) error {
-	if t.state != nil {
-		if err := t.state.ApplyAll(list); err != nil {
+	if err := t.decideIn(MainForest, list...); err != nil || !t.hasFlat() {
+		return err
+	}
+	for _, d := range list {
+		if d.Kind != format.DecideJoin {
+			continue
+		}
+		if err := t.decideIn(FlatForest, format.Decision{Kind: format.DecideJoin, Cluster: flatCluster, ID: d.ID}); err != nil {
 			return err
 		}
 	}
-	t.decided = append(t.decided, list...)
+	return nil
+}
+
+// decideIn takes decisions about the forest of a name.
+func (t *tx) decideIn(name string, list ...format.Decision) error {
+	f := t.draftOf(name)
+	if f.state != nil {
+		if err := f.state.ApplyAll(list); err != nil {
+			return err
+		}
+	}
+	f.decided = append(f.decided, list...)
 	return nil
 }
 
 // forest returns the shared forest with everything decided so far.
-func (t *tx) forest() (*forest.State, error) {
-	if t.state != nil {
-		return t.state, nil
+func (t *tx) forest() (*forest.State, error) { return t.forestOf(MainForest) }
+
+// forestOf is forest for the forest of a name.
+func (t *tx) forestOf(name string) (*forest.State, error) {
+	f := t.draftOf(name)
+	if f.state != nil {
+		return f.state, nil
 	}
-	st, err := t.Forest(t.view)
+	st, err := t.ForestOf(t.view, name)
 	if err != nil {
 		return nil, err
 	}
-	if err := st.ApplyAll(t.decided); err != nil {
+	if err := st.ApplyAll(f.decided); err != nil {
 		return nil, err
 	}
-	t.state = st
+	f.state = st
 	return st, nil
 }
 
-// writeForest has the forest written with the next commit, and returns its id.
-func (t *tx) writeForest() (format.ID, error) {
-	st, err := t.forest()
+// writeForest has the shared forest written with the next commit, and returns its id.
+func (t *tx) writeForest() (format.ID, error) { return t.writeForestOf(MainForest) }
+
+// writeForestOf is writeForest for the forest of a name.
+func (t *tx) writeForestOf(name string) (format.ID, error) {
+	st, err := t.forestOf(name)
 	if err != nil {
 		return format.ID{}, err
 	}
@@ -189,8 +241,18 @@ func (t *tx) writeForest() (format.ID, error) {
 		return format.ID{}, err
 	}
 	t.raws = append(t.raws, w.Objects...)
-	t.written = w.Forest
+	t.draftOf(name).written = w.Forest
 	return w.Forest, nil
+}
+
+// writeForests is writeForestOf for every forest that there is.
+func (t *tx) writeForests() error {
+	for _, name := range t.forests() {
+		if _, err := t.writeForestOf(name); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // commit puts the objects, records the operation with what was decided, and now and then a checkpoint after it.
@@ -198,11 +260,14 @@ func (t *tx) commit(op *format.Operation) error {
 	if err := t.flush(); err != nil {
 		return err
 	}
-	if len(t.decided) > 0 {
-		op.Forests = []format.ForestUpdate{{Name: MainForest, Decisions: t.decided}}
-	}
-	if old := t.view.Get(forestRef); !t.written.IsZero() && old.ID != t.written {
-		op.Refs = append(op.Refs, format.RefUpdate{Name: forestRef, Old: old, New: format.Value{Kind: format.ObjectValue, ID: t.written}})
+	for _, name := range forestNames {
+		f := t.draftOf(name)
+		if len(f.decided) > 0 {
+			op.Forests = append(op.Forests, format.ForestUpdate{Name: name, Decisions: f.decided})
+		}
+		if old := t.view.Get(forestRefOf(name)); !f.written.IsZero() && old.ID != f.written {
+			op.Refs = append(op.Refs, format.RefUpdate{Name: forestRefOf(name), Old: old, New: format.Value{Kind: format.ObjectValue, ID: f.written}})
+		}
 	}
 	if err := t.carryCandidates(op); err != nil {
 		return err
@@ -212,7 +277,11 @@ func (t *tx) commit(op *format.Operation) error {
 	if err != nil {
 		return err
 	}
-	t.view, t.decided, t.written = view, nil, format.ID{}
+	t.view = view
+	for _, name := range forestNames {
+		f := t.draftOf(name)
+		f.decided, f.written = nil, format.ID{}
+	}
 	t.saveCandidates()
 	if view.Long() && op.Verb != refs.VerbCheckpoint {
 		if err := t.checkpoint(); err != nil {
@@ -247,13 +316,20 @@ func (t *tx) shortenLog() error {
 	return t.checkpoint()
 }
 
-// checkpoint writes the forest and then every ref, so that readers overlay fewer records.
+// checkpoint writes the forests and then every ref, so that readers overlay fewer records.
 func (t *tx) checkpoint() error {
-	if len(t.view.Pending(MainForest)) > 0 {
-		t.state = nil // what the operation decided is in the view now
-		if _, err := t.writeForest(); err != nil {
+	pending := false
+	for _, name := range forestNames {
+		if len(t.view.Pending(name)) == 0 {
+			continue
+		}
+		t.draftOf(name).state = nil // what the operation decided is in the view now
+		if _, err := t.writeForestOf(name); err != nil {
 			return err
 		}
+		pending = true
+	}
+	if pending {
 		if err := t.commit(&format.Operation{Verb: refs.VerbCheckpoint}); err != nil {
 			return err
 		}

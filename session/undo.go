@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"strings"
 
 	"github.com/gemini-ctx/ctx/format"
@@ -182,7 +183,7 @@ func (t *tx) turnOne(session, verb string, r refs.Record, ops []refs.Record) (Un
 		}
 	}
 	if len(t.decided) > 0 {
-		if _, err := t.writeForest(); err != nil {
+		if err := t.writeForests(); err != nil {
 			return done, err
 		}
 	}
@@ -229,19 +230,39 @@ func (t *tx) moveMembers(op *format.Operation, turn *turned, ops []refs.Record, 
 		return err
 	}
 	done.Retracted = n
-	coming := turn.coming
-	if len(coming) == 0 {
+	if len(turn.coming) == 0 {
 		return nil
 	}
-	st, err := t.forest()
+	for _, name := range t.forests() {
+		back, err := t.returnTo(name, maps.Clone(turn.coming), ops)
+		if err != nil {
+			return err
+		}
+		if name == MainForest {
+			done.Restored = len(back)
+			err = t.returnFlat(back)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if done.Restored > 0 {
+		t.cands = nil
+	}
+	return nil
+}
+
+// returnTo restores what comes back to a forest, by the retracts in ops, newest first.
+func (t *tx) returnTo(name string, coming map[format.ID]bool, ops []refs.Record) (all []format.Decision, err error) {
+	st, err := t.forestOf(name)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	for _, r := range ops {
 		var left []format.Decision
 		for _, f := range r.Op.Forests {
 			for _, d := range f.Decisions {
-				if f.Name == MainForest && d.Kind == format.DecideRetract && coming[d.ID] {
+				if f.Name == name && d.Kind == format.DecideRetract && coming[d.ID] {
 					left = append(left, d)
 					delete(coming, d.ID)
 				}
@@ -249,17 +270,14 @@ func (t *tx) moveMembers(op *format.Operation, turn *turned, ops []refs.Record, 
 		}
 		back, err := st.Return(left)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		if err := t.decide(back...); err != nil {
-			return err
+		if err := t.decideIn(name, back...); err != nil {
+			return nil, err
 		}
-		done.Restored += len(back)
+		all = append(all, back...)
 	}
-	if done.Restored > 0 {
-		t.cands = nil
-	}
-	return nil
+	return all, nil
 }
 
 // fitValue makes an old value of a branch hold in the forest as it is now: the frontier is past every member and no further, and a pin whose

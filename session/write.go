@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/gemini-ctx/ctx/forest/score"
 	"github.com/gemini-ctx/ctx/format"
 )
 
@@ -202,9 +203,8 @@ func (w *writer) moveTo(id format.ID, e *format.Entry, m *Message) {
 	switch e.Kind {
 	case format.KindMessage:
 		it := itemOf(id, e, format.ID{})
-		if m.Parts == nil && len(h.Items) < maxBacklog {
-			said := messageOf(h.session, e, m.Text)
-			it.said = &said
+		if len(h.Items) < maxBacklog {
+			it.said = h.said(e, m, e.Role)
 		}
 		h.Items = append(h.Items, it)
 	case format.KindAmend:
@@ -215,8 +215,20 @@ func (w *writer) moveTo(id format.ID, e *format.Entry, m *Message) {
 		}
 		fresh := itemOf(e.Amends, e, id)
 		fresh.Role = h.Items[at].Role
+		fresh.said = h.said(e, m, fresh.Role)
 		h.Items[at] = fresh
 	}
+}
+
+// said is a new message as the choice of a cluster looks at it: it is not put yet, and may be looked at before it is.
+func (h *head) said(e *format.Entry, m *Message, role string) *score.Message {
+	text := m.Text
+	if m.Parts != nil {
+		text = Words(m.Parts)
+	}
+	said := messageOf(h.session, e, text)
+	said.Role = role
+	return &said
 }
 
 // checkResults refuses the result of a call that is not in the branch: the call was rewound away, and half of a pair is no history.

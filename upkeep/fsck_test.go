@@ -158,7 +158,7 @@ func TestFsckFindsWhatCannotBe(t *testing.T) {
 	live(t, from, rand.New(rand.NewPCG(21, 1)), 40)
 	say(t, from, "talk", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 	must[session.Graduation](t)(from.Graduate(context.Background(), "talk", session.MainBranch))
-	must[session.Compaction](t)(from.Compact(context.Background(), []session.BranchName{{Session: "talk", Branch: session.MainBranch}}))
+	must[session.Compaction](t)(from.Compact(context.Background(), session.CompactOptions{Branches: []session.BranchName{{Session: "talk", Branch: session.MainBranch}}}))
 	say(t, from, "talk", "eleven")
 	clean(t, from)
 	const ref = "sessions/talk/main"

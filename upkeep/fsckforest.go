@@ -3,6 +3,8 @@ package upkeep
 import (
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 
 	"github.com/gemini-ctx/ctx/forest"
 	"github.com/gemini-ctx/ctx/format"
@@ -32,10 +34,14 @@ func (f *checker) checkForests() {
 	if !f.replay(r) {
 		return
 	}
-	if st := r.states[session.MainForest]; st != nil {
-		f.markMembers(st, r)
+	// Every forest has every member. The main one is there as soon as there is one; another from its first operation on.
+	for _, name := range slices.Sorted(maps.Keys(r.states)) {
+		f.markMembers(r.states[name], r)
+		f.checkMembers()
 	}
-	f.checkMembers()
+	if r.states[session.MainForest] == nil {
+		f.checkMembers()
+	}
 }
 
 // replay follows the log to the operation that the refs were read at.
@@ -77,8 +83,11 @@ func (f *checker) checkBaseCovers(r *replay, ref string) {
 	}
 }
 
-// markMembers marks the entries of all clusters, live and evicted.
+// markMembers marks the entries of all clusters of one forest, live and evicted.
 func (f *checker) markMembers(st *forest.State, r *replay) {
+	for i := range f.graph.marks {
+		f.graph.marks[i] &^= member | twice
+	}
 	mark := func(ids []format.ID) {
 		for _, id := range ids {
 			i, err := f.graph.meet(id)

@@ -113,7 +113,7 @@ func build(t testing.TB, seed uint64) *session.Store {
 		live(t, s, r, 15)
 		for _, name := range []string{"talk", "late", "other"} {
 			say(t, s, name, chatter(r), chatter(r), chatter(r), chatter(r), chatter(r), chatter(r), chatter(r), chatter(r))
-			must[session.Compaction](t)(s.Compact(context.Background(), []session.BranchName{{Session: name, Branch: session.MainBranch}}))
+			must[session.Compaction](t)(s.Compact(context.Background(), session.CompactOptions{Branches: []session.BranchName{{Session: name, Branch: session.MainBranch}}}))
 		}
 	}
 	var batch []string

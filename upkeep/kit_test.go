@@ -121,7 +121,7 @@ func live(t testing.TB, s *session.Store, r *rand.Rand, n int) {
 		exists := view.Get(session.RefName(name, session.MainBranch)).Exists()
 		switch k := r.IntN(20); {
 		case (k == 0 || k == 7) && exists:
-			must[session.Compaction](t)(s.Compact(bg, []session.BranchName{{Session: name, Branch: session.MainBranch}}))
+			must[session.Compaction](t)(s.Compact(bg, session.CompactOptions{Branches: []session.BranchName{{Session: name, Branch: session.MainBranch}}}))
 		case k == 1 && exists:
 			target, err := s.Resolve(view, fmt.Sprintf("%s~%d", name, r.IntN(6)))
 			if err == nil {

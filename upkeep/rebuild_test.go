@@ -104,7 +104,7 @@ func TestRebuildBringsBackWhatIsDerived(t *testing.T) {
 		if again := must[RebuildReport](t)(Rebuild(context.Background(), s, RebuildOptions{})); again.Objects != 0 {
 			t.Errorf("again: %+v", again)
 		}
-		must[session.Compaction](t)(s.Compact(context.Background(), []session.BranchName{{Session: "talk", Branch: session.MainBranch}}))
+		must[session.Compaction](t)(s.Compact(context.Background(), session.CompactOptions{Branches: []session.BranchName{{Session: "talk", Branch: session.MainBranch}}}))
 		clean(t, s)
 	}
 }

@@ -45,6 +45,7 @@ func commands() []entry {
 		{"log", groupConversation, newLogCmd},
 		{"show", groupConversation, newShowCmd},
 		{"render", groupConversation, newRenderCmd},
+		{"search", groupConversation, newSearchCmd},
 		{"rewind", groupConversation, newRewindCmd},
 		{"undo", groupConversation, newUndoCmd},
 		{"redo", groupConversation, newRedoCmd},
@@ -56,6 +57,8 @@ func commands() []entry {
 		{"forest", groupForest, newForestCmd},
 		{"expand", groupForest, newExpandCmd},
 		{"provenance", groupForest, newProvenanceCmd},
+		{"avail", groupForest, newAvailCmd},
+		{"evict", groupForest, newEvictCmd},
 
 		{"hash-object", groupPlumbing, newHashObjectCmd},
 		{"cat-file", groupPlumbing, newCatFileCmd},

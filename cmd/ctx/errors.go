@@ -188,6 +188,8 @@ func inStore(err error) (problem, bool) {
 	switch {
 	case errors.As(err, &busy):
 		return problem{Code: exitLocked, Kind: "locked", Hint: "try again, or wait longer with -c lock.timeout=60s"}, true
+	case errors.Is(err, session.ErrBlocked):
+		return problem{Code: exitBlocked, Kind: "blocked"}, true
 	case errors.Is(err, session.ErrRefused):
 		return problem{Code: exitStale, Kind: "refused"}, true
 	case errors.Is(err, session.ErrStale), errors.As(err, &stale):

@@ -82,4 +82,5 @@ const environmentHelp = `Variables:
   HOME, XDG_CONFIG_HOME    where the user's files are (Windows: USERPROFILE, AppData)
 
 Settings are taken from, the first one that has it: -c KEY=VALUE, the environment, the store's config.toml, the user's
-config file, the default. ` + "`ctx config list --show-origin`" + ` says which it was.`
+config file, the default. ` + "`ctx config list --show-origin`" + ` says which it was. A store's config.toml does not say who is asked for
+summaries: summarize.chain is not taken from it, and summarizer.NAME.command and .timeout only from the user's file.`

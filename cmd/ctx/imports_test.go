@@ -24,7 +24,7 @@ var layers = map[string]string{
 	"forest/score":     "format forest/terms",
 	"forest":           "format forest/terms forest/summarize forest/score",
 	"search":           "format forest/terms",
-	"summarizer":       "format forest/summarize sanitize",
+	"summarizer":       "format lock forest/summarize sanitize",
 	"summarizer/model": "format forest/summarize summarizer",
 	"agent/unionfind":  "format",
 	"eval/corpus":      "",

@@ -1,0 +1,125 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/gemini-ctx/ctx/summarizer"
+	"github.com/gemini-ctx/ctx/summarizer/model"
+)
+
+const (
+	defaultBase  = "https://generativelanguage.googleapis.com"
+	defaultModel = "gemini-2.5-flash"
+	// A fifth of the window of the smallest model of the family: a summary of more than that is vague.
+	defaultInput = 200_000
+)
+
+// thinking is how many tokens a model may spend before it writes, which counts as output.
+const thinking = 8192
+
+type gemini struct {
+	client *model.Client
+	model  string
+}
+
+func open(s model.Settings) (model.Ask, int, error) {
+	key := s.First("GEMINI_API_KEY", "GOOGLE_API_KEY")
+	if key == "" {
+		return nil, 0, errors.New("no key: set GEMINI_API_KEY or GOOGLE_API_KEY")
+	}
+	base := s.First("GEMINI_BASE_URL", "GOOGLE_GEMINI_BASE_URL")
+	if base == "" {
+		base = defaultBase
+	}
+	name := strings.TrimPrefix(firstOf(s.Model, s.First("CTX_GEMINI_MODEL"), defaultModel), "models/")
+	most, err := s.Number("CTX_GEMINI_MAX_INPUT", defaultInput)
+	if err != nil {
+		return nil, 0, err
+	}
+	client, err := model.NewClient(model.Options{Base: base, Header: "x-goog-api-key", Key: key, Insecure: s.Insecure,
+		Sleep: s.Sleep, Jitter: s.Jitter, Now: s.Now})
+	if err != nil {
+		return nil, 0, err
+	}
+	return (&gemini{client, name}).ask, most, nil
+}
+
+func firstOf(list ...string) string {
+	i := slices.IndexFunc(list, func(s string) bool { return s != "" })
+	return list[i]
+}
+
+type part struct {
+	Text    string `json:"text"`
+	Thought bool   `json:"thought,omitempty"`
+}
+
+type content struct {
+	Role  string `json:"role,omitempty"`
+	Parts []part `json:"parts"`
+}
+
+type generation struct {
+	Temperature     float64 `json:"temperature"`
+	MaxOutputTokens int     `json:"maxOutputTokens"`
+}
+
+type request struct {
+	SystemInstruction content    `json:"systemInstruction"`
+	Contents          []content  `json:"contents"`
+	GenerationConfig  generation `json:"generationConfig"`
+}
+
+type response struct {
+	Candidates []struct {
+		Content      content `json:"content"`
+		FinishReason string  `json:"finishReason"`
+	} `json:"candidates"`
+	PromptFeedback struct {
+		BlockReason string `json:"blockReason"`
+	} `json:"promptFeedback"`
+	ModelVersion string `json:"modelVersion"`
+}
+
+func (g *gemini) ask(ctx context.Context, r summarizer.Request) (model.Reply, error) {
+	in := request{
+		SystemInstruction: content{Parts: []part{{Text: r.Prompt}}},
+		Contents:          []content{{Role: "user", Parts: []part{{Text: model.Text(r)}}}},
+		GenerationConfig:  generation{MaxOutputTokens: 2*r.Tokens + thinking},
+	}
+	var out response
+	if err := g.client.Post(ctx, "/v1beta/models/"+url.PathEscape(g.model)+":generateContent", in, &out); err != nil {
+		return model.Reply{}, err
+	}
+	return g.reply(out)
+}
+
+// reply takes the text out of an answer, or says why there is none.
+func (g *gemini) reply(out response) (model.Reply, error) {
+	if why := out.PromptFeedback.BlockReason; why != "" {
+		return model.Reply{}, &model.Error{Kind: summarizer.Refused, Message: "the model blocked the inputs: " + why}
+	}
+	if len(out.Candidates) == 0 {
+		return model.Reply{}, &model.Error{Kind: summarizer.Refused, Message: "the model gave no candidate"}
+	}
+	first := out.Candidates[0]
+	var text strings.Builder
+	for _, p := range first.Content.Parts {
+		if !p.Thought {
+			text.WriteString(p.Text)
+		}
+	}
+	reply := model.Reply{Text: text.String(), Model: firstOf(out.ModelVersion, g.model), Cut: first.FinishReason == "MAX_TOKENS"}
+	switch {
+	case first.FinishReason != "" && first.FinishReason != "STOP" && !reply.Cut:
+		return model.Reply{}, &model.Error{Kind: summarizer.Refused, Message: "the model stopped: " + first.FinishReason}
+	case strings.TrimSpace(reply.Text) == "":
+		return model.Reply{}, &model.Error{Kind: summarizer.Refused, Message: fmt.Sprintf("the model wrote no text (finish reason %q)", first.FinishReason)}
+	}
+	return reply, nil
+}

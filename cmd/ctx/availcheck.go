@@ -1,0 +1,114 @@
+package main
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/gemini-ctx/ctx/forest/summarize"
+	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/session"
+	"github.com/gemini-ctx/ctx/summarizer"
+)
+
+func newAvailCheckCmd(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use:   "check [NAME...]",
+		Short: "Ask summarisers for a summary of a sample",
+		Long: long(`Asks each of the named summarisers, or of those in the chain, for a summary of a few made-up sentences, whatever their state, and says
+how it went. Nothing of the store is sent. One that answers is healthy from then on; one that does not is marked as in a compaction. The exit code
+is 1 where somebody gave no summary.`, exitNoStore, exitCorrupt),
+		Example: "  ctx avail check\n  ctx avail check openai",
+		Args:    checkedNames(0, -1),
+		RunE:    func(cmd *cobra.Command, args []string) error { return runAvailCheck(cmd.Context(), a, args) },
+	}
+}
+
+type checkDoc struct {
+	V       int    `json:"v"`
+	Name    string `json:"name"`
+	OK      bool   `json:"ok"`
+	Kind    string `json:"kind,omitempty"` // of the failure
+	Why     string `json:"why,omitempty"`
+	Version string `json:"version,omitempty"`
+	Tokens  int    `json:"tokens"` // of the summary
+	Text    string `json:"text,omitempty"`
+}
+
+func runAvailCheck(c context.Context, a *app, names []string) error {
+	s, err := a.openStore()
+	if err != nil {
+		return err
+	}
+	if len(names) == 0 {
+		names = s.Config.Summarize.Chain
+	}
+	bad := false
+	for _, name := range names {
+		d, err := checkOne(c, a, s, name)
+		if err != nil {
+			return err
+		}
+		bad = bad || !d.OK
+		if a.json {
+			err = a.printJSON(d)
+		} else {
+			printCheck(a, d)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if bad {
+		return &exitError{exitFailed}
+	}
+	return nil
+}
+
+func checkOne(c context.Context, a *app, s *session.Store, name string) (checkDoc, error) {
+	set, ok := s.Config.Summarizers[name]
+	if name != summarizer.Extractive && (!ok || len(set.Command) == 0) {
+		return checkDoc{}, withHint(usagef("no such summariser: %q", name), "`ctx help environment` says where your config file is, docs/summarizers.md what goes in")
+	}
+	told, err := summarizer.Check(c, summarizer.Config{Health: a.health(s), Now: a.now, Beside: besideProgram()},
+		summarizer.Member{Name: name, Command: set.Command, Timeout: set.Timeout}, sample())
+	if c.Err() != nil {
+		return checkDoc{}, c.Err()
+	}
+	d := checkDoc{V: 1, Name: name, OK: err == nil}
+	if err != nil {
+		d.Kind, d.Why = string(summarizer.KindOf(err)), err.Error()
+		return d, nil
+	}
+	d.Version, d.Text, d.Tokens = told.Version, told.Text, summarize.Tokens(told.Text)
+	return d, nil
+}
+
+func printCheck(a *app, d checkDoc) {
+	if !d.OK {
+		a.line("%s: no: %s", d.Name, oneLine(d.Why))
+		return
+	}
+	a.line("%s: ok: %s, %s", d.Name, oneLine(d.Version), plural(d.Tokens, "token", "tokens"))
+	if !a.quiet {
+		for line := range strings.Lines(d.Text) {
+			a.line("  %s", oneLine(strings.TrimRight(line, "\n")))
+		}
+	}
+}
+
+// sample is the claim that is asked about in a check: enough text that a summary can be shorter, and one thing that changed.
+func sample() summarize.Ask {
+	said := []summarize.Piece{
+		{Role: "user", Text: "Let us set up the database for the shop. I would like PostgreSQL 16.2 on port 5432, the schema called shop_core, and please no extensions besides pgcrypto, because the hosting company allows nothing else."},
+		{Role: "model", Text: "Port 5432 is taken by the old server, so the first start failed: could not bind IPv4 address \"127.0.0.1\": Address already in use. I would suggest 5433. Shall I write that into deploy/database.yaml?"},
+		{Role: "user", Text: "Yes, take port 5433 then, and keep it there also after the old server is gone, so that nobody has to change connection strings twice."},
+		{Role: "model", Text: "Done: deploy/database.yaml has port 5433 and schema shop_core now, and scripts/migrate.sh --schema shop_core ran through with exit code 0. The old server is still running and nothing was changed there."},
+	}
+	for i := range said {
+		said[i].ID = format.ID{byte(i + 1)}
+	}
+	return summarize.Ask{Claim: format.ID{0xc4, 0xec, 0x4}, Inputs: slices.Clone(said), Tokens: 150}
+}

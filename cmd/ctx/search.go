@@ -1,0 +1,168 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/gemini-ctx/ctx/session"
+)
+
+type searchOptions struct {
+	session, branch, role, since string
+	limit                        int
+	clusters, rewound            bool
+}
+
+func newSearchCmd(a *app) *cobra.Command {
+	o := &searchOptions{}
+	cmd := &cobra.Command{
+		Use:   "search QUERY",
+		Short: "Find what was said, best first",
+		Long: long(`Shows the messages and notes that answer a query best, over all history of the store: what has been evicted is found like the rest, an
+amended message by its newest words, and what was rewound only with --rewound. What was forgotten, or went with a removed session, is never found.
+A query is words, names, paths and numbers; a name of somebody who spoke brings what they said. With --clusters the clusters that the best messages are in are
+listed among them. Without a hit the exit code is 1.`,
+			exitNoStore, exitCorrupt, exitNotFound),
+		Example: "  ctx search 'which port does postgres listen on'\n  ctx search parser.go --json -n 3\n  ctx search 'delivery window' -s work --since 2026-03-01 --clusters",
+		Args:    between(1, -1),
+		RunE: func(_ *cobra.Command, args []string) error {
+			return o.run(a, strings.Join(args, " "))
+		},
+	}
+	f := cmd.Flags()
+	f.StringVarP(&o.session, "session", "s", "", "only what was said in this session")
+	f.StringVarP(&o.branch, "branch", "b", "", "with --session, only what this branch has")
+	f.StringVar(&o.role, "role", "", "only what was said by user, model, tool or system")
+	f.StringVar(&o.since, "since", "", "only what was said at `TIME` or later: RFC 3339, or a date, in UTC")
+	f.IntVarP(&o.limit, "limit", "n", 10, "at most `N` messages")
+	f.BoolVar(&o.clusters, "clusters", false, "list the clusters of the best messages, too")
+	f.BoolVar(&o.rewound, "rewound", false, "look at what was rewound, too")
+	completeFlag(cmd, "session", a.completeSessions())
+	completeFlag(cmd, "role", cobra.FixedCompletions(searchRoles, cobra.ShellCompDirectiveNoFileComp))
+	return cmd
+}
+
+var searchRoles = []string{"user", "model", "tool", "system"}
+
+func (o *searchOptions) run(a *app, text string) error {
+	q, err := o.query(text)
+	if err != nil {
+		return err
+	}
+	s, view, err := a.openView()
+	if err != nil {
+		return err
+	}
+	hits, err := s.Search(view, q)
+	if err != nil {
+		return err
+	}
+	for _, h := range hits {
+		if err := a.printHit(h); err != nil {
+			return err
+		}
+	}
+	if len(hits) == 0 {
+		return &exitError{exitFailed}
+	}
+	return nil
+}
+
+func (o *searchOptions) query(text string) (session.SearchQuery, error) {
+	q := session.SearchQuery{
+		Text: text, Session: o.session, Branch: o.branch, Role: o.role, Most: o.limit, Clusters: o.clusters, Rewound: o.rewound,
+	}
+	switch {
+	case o.limit < 1:
+		return q, usagef("bad --limit: %d: 1 is the least", o.limit)
+	case o.role != "" && !slices.Contains(searchRoles, o.role):
+		return q, usagef("bad --role: %.80q: one of %s", o.role, strings.Join(searchRoles, ", "))
+	case o.branch != "" && o.session == "":
+		return q, usagef("--branch goes with --session")
+	}
+	for _, n := range []struct{ what, name string }{{"session", o.session}, {"branch", o.branch}} {
+		if n.name != "" {
+			if err := checkName(n.what, n.name); err != nil {
+				return q, err
+			}
+		}
+	}
+	if o.since == "" {
+		return q, nil
+	}
+	for _, layout := range []string{time.RFC3339, time.DateOnly} {
+		if t, err := time.Parse(layout, o.since); err == nil {
+			q.Since = t
+			return q, nil
+		}
+	}
+	return q, usagef("bad --since: %.80q: 2026-03-01 or 2026-03-01T09:00:00Z", o.since)
+}
+
+// hitDoc is a hit of search: the entry as log has it, or a cluster.
+type hitDoc struct {
+	V       int     `json:"v"`
+	ID      string  `json:"id"`
+	Kind    string  `json:"kind"`
+	Score   score   `json:"score"`
+	Session string  `json:"session"`
+	Text    *string `json:"text"`
+	// Of entries.
+	Branch    string  `json:"branch,omitempty"`
+	Seq       uint64  `json:"seq,omitempty"`
+	Role      *string `json:"role,omitempty"`
+	Author    *string `json:"author,omitempty"`
+	Time      string  `json:"time,omitempty"`
+	Source    *string `json:"source,omitempty"`
+	AmendedBy *string `json:"amended_by,omitempty"`
+	Rewound   bool    `json:"rewound,omitempty"`
+	// Of clusters.
+	State   string `json:"state,omitempty"`
+	Members uint64 `json:"members,omitempty"`
+}
+
+// score is printed with three decimals everywhere.
+type score float64
+
+// MarshalJSON implements json.Marshaler.
+func (s score) MarshalJSON() ([]byte, error) { return fmt.Appendf(nil, "%.3f", float64(s)), nil }
+
+func hitDocOf(h session.Hit) hitDoc {
+	d := hitDoc{V: 1, ID: h.ID.String(), Score: score(h.Score), Session: h.Session, Text: &h.Text, Rewound: h.Rewound}
+	if c := h.Cluster; c != nil {
+		d.Kind, d.State, d.Members, d.Text = "cluster", clusterStateOf(c), c.Count, orNull(h.Text)
+		return d
+	}
+	e := docOf(h.Shown)
+	d.Branch = h.Branch
+	d.Kind, d.Seq, d.Role, d.Author, d.Time, d.Source, d.AmendedBy = e.Kind, e.Seq, e.Role, e.Author, e.Time, e.Source, e.AmendedBy
+	return d
+}
+
+func clusterStateOf(c *session.ClusterInfo) string {
+	if c.Tombstone.IsZero() {
+		return "live"
+	}
+	return "tombstone"
+}
+
+func (a *app) printHit(h session.Hit) error {
+	if a.json {
+		return a.printJSON(hitDocOf(h))
+	}
+	if c := h.Cluster; c != nil {
+		a.line("%.3f cluster %s %s, %d members", h.Score, h.ID.Short(shortLen), clusterStateOf(c), c.Count)
+	} else {
+		note := ""
+		if h.Rewound {
+			note = " rewound"
+		}
+		a.line("%.3f %s %s%s", h.Score, oneLine(h.Session), heading(h.Shown), note)
+	}
+	a.line("    %s", firstWords(&h.Text))
+	return a.out.err
+}

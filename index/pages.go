@@ -1,0 +1,199 @@
+package index
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"hash"
+	"hash/crc32"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/gemini-ctx/ctx/lock"
+)
+
+// A paged file is for what is too large to be read whole: pages of pageLen bytes and their CRC-32C, which counts the page's number too, so that a page
+// is good only in its place. The last page may be shorter. It is written once, under the digest of its contents, and never changed.
+const (
+	pageLen = 4092
+	pageSum = 4
+)
+
+func sumPage(number int64, data []byte) uint32 {
+	var b [8]byte
+	binary.BigEndian.PutUint64(b[:], uint64(number))
+	return crc32.Update(crc32.Checksum(b[:], castagnoli), castagnoli, data)
+}
+
+// PageWriter writes a paged file.
+type PageWriter struct {
+	cache *Cache
+	temp  *lock.Temp
+	buf   []byte // pages to be written
+	page  []byte
+	n     int64
+	sum   hash.Hash
+}
+
+// NewPages begins a paged file. The caller defers Discard.
+func (c *Cache) NewPages() (*PageWriter, error) {
+	if err := c.fs.MkdirAll(c.dir); err != nil {
+		return nil, err
+	}
+	return &PageWriter{cache: c, temp: c.fs.NewTemp(c.dir), sum: sha256.New()}, nil
+}
+
+// writeAhead is how many bytes are written at a time.
+const writeAhead = 256 << 10
+
+// Write implements io.Writer.
+func (w *PageWriter) Write(p []byte) (int, error) {
+	for rest := p; len(rest) > 0; {
+		n := min(len(rest), pageLen-len(w.page))
+		w.page, rest = append(w.page, rest[:n]...), rest[n:]
+		if len(w.page) == pageLen {
+			w.endPage()
+		}
+		if len(w.buf) >= writeAhead {
+			if err := w.flush(); err != nil {
+				return 0, err
+			}
+		}
+	}
+	return len(p), nil
+}
+
+func (w *PageWriter) endPage() {
+	w.buf = append(w.buf, w.page...)
+	w.buf = binary.BigEndian.AppendUint32(w.buf, sumPage(w.n, w.page))
+	w.page = w.page[:0]
+	w.n++
+}
+
+func (w *PageWriter) flush() error {
+	w.sum.Write(w.buf)
+	_, err := w.temp.Write(w.buf)
+	w.buf = w.buf[:0]
+	return err
+}
+
+// Name ends the file and names it: prefix and a digest of its contents. It is not synced: after a power cut it may be damaged, which shows.
+func (w *PageWriter) Name(prefix string) (string, error) {
+	if len(w.page) > 0 || w.n == 0 {
+		w.endPage()
+	}
+	if err := w.flush(); err != nil {
+		return "", err
+	}
+	name := prefix + hex.EncodeToString(w.sum.Sum(nil)[:12])
+	return name, w.temp.Rename(w.cache.path(name))
+}
+
+// Discard removes the file if it has no name yet.
+func (w *PageWriter) Discard() { w.temp.Discard() }
+
+// Pages is a paged file that is open. It may be used from several goroutines.
+type Pages struct {
+	f    *os.File
+	size int64 // of what was written
+}
+
+// ErrPage says that a paged file is damaged.
+var ErrPage = errors.New("damaged page")
+
+// OpenPages opens a paged file; the caller closes it.
+func (c *Cache) OpenPages(name string) (*Pages, error) {
+	f, err := os.Open(c.path(name))
+	if err != nil {
+		return nil, err
+	}
+	info, err := f.Stat()
+	if err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	whole, rest := info.Size()/(pageLen+pageSum), info.Size()%(pageLen+pageSum)
+	p := &Pages{f: f, size: whole * pageLen}
+	if rest > 0 {
+		p.size += max(rest-pageSum, 0)
+	}
+	return p, nil
+}
+
+// Size is how many bytes were written.
+func (p *Pages) Size() int64 { return p.size }
+
+// Close closes the file.
+func (p *Pages) Close() error { return p.f.Close() }
+
+// ReadAt implements io.ReaderAt. It checks every page it reads: ErrPage for one that is not as it was written.
+func (p *Pages) ReadAt(b []byte, off int64) (int, error) {
+	if off < 0 || off > p.size {
+		return 0, fmt.Errorf("cannot read byte %d of %d", off, p.size)
+	}
+	want := b[:min(int64(len(b)), p.size-off)]
+	if len(want) == 0 {
+		return 0, eofUnless(len(b) == 0)
+	}
+	first, last := off/pageLen, (off+int64(len(want))-1)/pageLen
+	from := first * (pageLen + pageSum)
+	raw := make([]byte, min((last+1)*(pageLen+pageSum), p.size+(p.size+pageLen-1)/pageLen*pageSum)-from)
+	if _, err := p.f.ReadAt(raw, from); err != nil {
+		return 0, fmt.Errorf("%w: %w", ErrPage, err)
+	}
+	n := 0
+	for number := first; number <= last; number++ {
+		page := raw[:min(pageLen+pageSum, len(raw))]
+		raw = raw[len(page):]
+		data := page[:len(page)-pageSum]
+		if binary.BigEndian.Uint32(page[len(data):]) != sumPage(number, data) {
+			return n, fmt.Errorf("%w: %d of %q", ErrPage, number, p.f.Name())
+		}
+		if number == first {
+			data = data[off-first*pageLen:]
+		}
+		n += copy(want[n:], data)
+	}
+	return n, eofUnless(n == len(b))
+}
+
+func eofUnless(whole bool) error {
+	if whole {
+		return nil
+	}
+	return io.EOF
+}
+
+// Replace is Store for a file that others may be reading: they see the old bytes or the new, never a part.
+func (c *Cache) Replace(name string, stamp Stamp, payload []byte) error {
+	b, err := frame(name, stamp, payload)
+	if err != nil {
+		return err
+	}
+	if err := c.fs.MkdirAll(c.dir); err != nil {
+		return err
+	}
+	return c.fs.WriteFile(c.path(name), b, 0o600, false)
+}
+
+// Names returns the files whose names begin with prefix.
+func (c *Cache) Names(prefix string) ([]string, error) {
+	files, err := os.ReadDir(c.dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	var names []string
+	for _, f := range files {
+		if strings.HasPrefix(f.Name(), prefix) {
+			names = append(names, f.Name())
+		}
+	}
+	return names, err
+}
+
+// Remove takes a file away.
+func (c *Cache) Remove(name string) error { return c.fs.Remove(filepath.Join(c.dir, name)) }

@@ -1,0 +1,110 @@
+package repo
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+)
+
+// extractive is the name of the summariser that is always there; the one that a chain ends in, if it is in it.
+const extractive = "extractive"
+
+// Bounds that catch slips.
+const (
+	mostNames    = 16   // in a chain
+	mostWords    = 100  // in a command
+	longestName  = 40   // bytes; it is in the header of every summary
+	longestWord  = 4096 // bytes
+	longestReply = 24 * 60 * time.Minute
+)
+
+// Summarizer is what is set for one summariser.
+type Summarizer struct {
+	Command []string      // the program and its arguments; empty where only a timeout is set
+	Timeout time.Duration // for an answer; 0 for the default
+}
+
+// shipped are the helpers that come with ctx: they need no setting but their name in the chain.
+func shipped() map[string]Summarizer {
+	return map[string]Summarizer{
+		"gemini": {Command: []string{"ctx-summarize-gemini"}},
+		"openai": {Command: []string{"ctx-summarize-openai"}},
+	}
+}
+
+// isSummarizerName reports whether a name needs no quotes in TOML and no escapes in a header.
+func isSummarizerName(name string) bool {
+	return name != "" && len(name) <= longestName && name != extractive && strings.IndexFunc(name, func(r rune) bool {
+		return !(r >= 'a' && r <= 'z' || r >= '0' && r <= '9' || r == '-' || r == '_')
+	}) < 0
+}
+
+// putChain reads the names of a chain. Nobody is asked after the extractive one, which always answers; a name twice is asked twice for nothing.
+func putChain(c *Config, text string) (string, error) {
+	list := strings.Split(text, ",")
+	if len(list) > mostNames {
+		return "", fmt.Errorf("more than %d names", mostNames)
+	}
+	for i, name := range list {
+		name = strings.TrimSpace(name)
+		switch {
+		case name == extractive && i < len(list)-1:
+			return "", fmt.Errorf("%s is not the last one: nobody would be asked after it", extractive)
+		case name != extractive && !isSummarizerName(name):
+			return "", fmt.Errorf("not the name of a summariser (a-z, 0-9, - and _): %.40q", name)
+		case slices.Contains(list[:i], name):
+			return "", fmt.Errorf("named twice: %q", name)
+		}
+		list[i] = name
+	}
+	c.Summarize.Chain = list
+	return strings.Join(list, ","), nil
+}
+
+// commandOf reads the command of a summariser. Whether there is such a program is found out when it is asked.
+func commandOf(name string) func(*Config, string) (string, error) {
+	return func(c *Config, text string) (string, error) {
+		var list []string
+		if json.Unmarshal([]byte(text), &list) != nil || len(list) == 0 || list[0] == "" {
+			return "", errors.New("not an array of a program and its arguments")
+		}
+		if len(list) > mostWords || slices.ContainsFunc(list, isBadWord) {
+			return "", fmt.Errorf("more than %d words, a word of more than %d bytes, or a zero byte", mostWords, longestWord)
+		}
+		s := c.Summarizers[name]
+		s.Command = list
+		c.Summarizers[name] = s
+		return jsonList(list), nil
+	}
+}
+
+func isBadWord(word string) bool { return len(word) > longestWord || strings.ContainsRune(word, 0) }
+
+func timeoutOf(name string) func(*Config, string) (string, error) {
+	return func(c *Config, text string) (string, error) {
+		d, err := parseDuration(text)
+		if err != nil {
+			return "", err
+		}
+		if d <= 0 || d > longestReply {
+			return "", fmt.Errorf("not above 0s and up to %v: %s", longestReply, text)
+		}
+		s := c.Summarizers[name]
+		s.Timeout = d
+		c.Summarizers[name] = s
+		return text, nil
+	}
+}
+
+// jsonList writes a list of strings so that it can be read as JSON and, but for characters that nobody has in a command, as TOML.
+func jsonList(list []string) string {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	_ = e.Encode(list) // strings
+	return strings.TrimSpace(b.String())
+}

@@ -1,0 +1,57 @@
+package search
+
+import (
+	"strings"
+
+	"github.com/gemini-ctx/ctx/forest/terms"
+)
+
+// scan yields the tokens of text as the index has them: words whose forms have no stem in common go by one of them.
+func scan(text string, yield func(t terms.Token, word string)) {
+	terms.Scan(text, func(t terms.Token) {
+		word := ""
+		if t.Kind == terms.Word || t.Kind == terms.Part {
+			word = strings.ToLower(text[t.Start:t.End])
+			if base, ok := irregular[word]; ok {
+				terms.Scan(base, func(b terms.Token) { t.Term = b.Term })
+			}
+		}
+		yield(t, word)
+	})
+}
+
+// irregular are forms of English words that a stemmer does not bring together.
+var irregular = func() map[string]string {
+	m := map[string]string{}
+	for _, line := range strings.Split(`
+ate eaten eat|beaten beat|became become|began begun begin|bent bend|bitten bit bite|blew blown blow|bought buy|broke broken break
+brought bring|built build|burnt burn|came come|caught catch|chose chosen choose|crept creep|dealt deal|drank drunk drink|drawn drew draw
+drove driven drive|dug dig|fallen fell fall|fed feed|felt feel|flew flown fly|forgot forgotten forget|fought fight|found find|froze frozen freeze
+gave given give|grew grown grow|heard hear|held hold|hid hidden hide|hung hang|kept keep|knew known know|laid lay|lain lie|leapt leap|learnt learn
+led lead|left leave|lent lend|lost lose|meant mean|met meet|paid pay|ran run|rang rung ring|risen rose rise|ridden rode ride|sang sung sing
+sank sunk sink|sat sit|sent send|shaken shook shake|shone shine|shot shoot|showed shown show|slept sleep|slid slide|sold sell|sought seek
+spent spend|spoke spoken speak|spun spin|stole stolen steal|stood stand|struck strike|stuck stick|swam swum swim|swept sweep|swore sworn swear
+taken took take|taught teach|thrown threw throw|thought think|told tell|tore torn tear|understood understand|woke woken wake|won win|wore worn wear
+written wrote write|children child|feet foot|geese goose|indices index|men man|mice mouse|people person|teeth tooth|women woman|wives wife|lives life
+better good|best good|worse bad|worst bad|older old|elder old`, "\n") {
+		for _, group := range strings.Split(line, "|") {
+			words := strings.Fields(group)
+			for _, w := range words[:max(len(words)-1, 0)] {
+				m[w] = words[len(words)-1]
+			}
+		}
+	}
+	return m
+}()
+
+// tellsTime reports whether a word, in lower case, says when.
+func tellsTime(word string) bool {
+	switch word {
+	case "yesterday", "today", "tonight", "tomorrow", "ago", "last", "next", "week", "weekend", "weeks", "month", "months", "year", "years", "day", "days",
+		"hour", "hours", "minute", "minutes", "morning", "afternoon", "evening", "night", "recently", "soon", "earlier", "later",
+		"monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday", "january", "february", "march", "april", "june", "july",
+		"august", "september", "october", "november", "december", "spring", "summer", "autumn", "fall", "winter":
+		return true
+	}
+	return false
+}

@@ -1,0 +1,189 @@
+package session
+
+import (
+	"context"
+	"errors"
+
+	"github.com/gemini-ctx/ctx/forest/summarize"
+	"github.com/gemini-ctx/ctx/refs"
+)
+
+// ask has the summariser summarise one cluster, in as many rounds as its length takes, and records each. It ends where a piece cannot be had, or where
+// nothing that was brought could be used.
+func (r *compaction) ask(ctx context.Context, number uint64) error {
+	for range 2 * MaxGeneration {
+		view, err := r.Refs.Read()
+		if err != nil {
+			return err
+		}
+		st, err := r.ForestOf(view, r.forest)
+		if err != nil {
+			return err
+		}
+		c := st.Cluster(number)
+		if c == nil || !c.Dirty() {
+			return nil
+		}
+		limit := max(1, r.o.Summarizer.Limit())
+		claims, err := r.nextClaims(view, st, c, limit)
+		if err != nil {
+			return err
+		}
+		before := r.done
+		if err := r.askRound(ctx, view, claims, limit); err != nil {
+			return err
+		}
+		whole := len(claims) == 1 && uint64(len(claims[0].members)) == c.Count()
+		stuck := r.done.Settled+r.done.Carried == before.Settled+before.Carried
+		if whole || stuck || r.done.Failed > before.Failed {
+			return nil
+		}
+	}
+	return nil
+}
+
+// askRound asks about every claim and records the answers together. What was answered before an interruption is recorded, too.
+func (r *compaction) askRound(ctx context.Context, view *refs.View, claims []claim, limit int) error {
+	var answers []answer
+	var stopped error
+	for i := range claims {
+		a, err := r.askOne(ctx, view, &claims[i], limit)
+		var no *unanswered
+		switch {
+		case errors.As(err, &no):
+			r.done.fail(no.error)
+			continue
+		case err != nil && ctx.Err() != nil:
+			stopped = ctx.Err()
+		case err != nil:
+			return err
+		default:
+			answers = append(answers, a)
+			continue
+		}
+		break
+	}
+	if err := r.record(context.WithoutCancel(ctx), answers); err != nil {
+		return err
+	}
+	return stopped
+}
+
+// unanswered is an error of a summariser, or of its answer, and none of the store.
+type unanswered struct{ error }
+
+func (e *unanswered) Unwrap() error { return e.error }
+
+// askOne gets the answer to a claim, and puts it. What is so short that nothing can be left out of it is kept as it is, and nobody is asked.
+func (r *compaction) askOne(ctx context.Context, view *refs.View, c *claim, limit int) (answer, error) {
+	if err := ctx.Err(); err != nil {
+		return answer{}, err
+	}
+	inputs, err := r.readClaim(view, c, limit)
+	if err != nil {
+		return answer{}, err
+	}
+	source := tokensIn(inputs)
+	if source <= shortSource && len(c.covers) == 0 {
+		a, raws, err := r.extract(view, c)
+		if err != nil {
+			return a, err
+		}
+		return a, r.put(raws)
+	}
+	told, err := r.o.Summarizer.Summarize(ctx, summarize.Ask{Claim: c.node, Inputs: inputs, Tokens: c.tokens})
+	if err == nil {
+		told, err = takeAnswer(told, c.tokens, source)
+	}
+	if err != nil {
+		return answer{}, &unanswered{err}
+	}
+	raws, err := r.sealAnswer(c, told)
+	if err != nil {
+		return answer{}, err
+	}
+	return answer{claim: *c, summary: raws[len(raws)-1].ID()}, r.put(raws)
+}
+
+// Claim is what a worker is asked to summarise.
+type Claim struct {
+	ID         string // to be said with the answer
+	Cluster    uint64
+	Tokens     int    // the most that the answer may have
+	Generation uint64 // that the answer will have
+	Inputs     []summarize.Piece
+}
+
+// Claims calls each for everything that wants a summary now, those clusters first that arrived longest ago, with no more than limit tokens of inputs
+// each (0: however many there are). It takes no lock and reserves nothing. It stops when each returns an error, and returns that.
+func (s *Store) Claims(ctx context.Context, view *refs.View, limit int, each func(Claim) error) error {
+	st, err := s.Forest(view)
+	if err != nil {
+		return err
+	}
+	for _, c := range byArrival(st) {
+		if !c.Dirty() {
+			continue
+		}
+		claims, err := s.nextClaims(view, st, c, limit)
+		if err != nil {
+			return err
+		}
+		for i := range claims {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			out, err := s.outClaim(view, &claims[i], limit)
+			if err != nil {
+				return err
+			}
+			if err := each(out); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (s *Store) outClaim(view *refs.View, c *claim, limit int) (Claim, error) {
+	out := Claim{ID: c.id(), Cluster: c.cluster, Tokens: c.tokens, Generation: 1}
+	for _, v := range c.covers {
+		generation, err := s.generation(v.Summary)
+		if err != nil {
+			return out, err
+		}
+		out.Generation = max(out.Generation, generation+1)
+	}
+	var err error
+	out.Inputs, err = s.readClaim(view, c, limit)
+	return out, err
+}
+
+// Commit takes answers to claims, from workers, and evicts above the limit; what sessions render changes when they leave. An answer for a claim that
+// the forest does not have as it was is lost, one that cannot be used has failed, one that is there is known: none of these changes
+// anything. ErrInput is for what is no id of a claim, and then nothing is taken.
+func (s *Store) Commit(ctx context.Context, brought []Answer) (Compaction, error) {
+	r := &compaction{Store: s, forest: MainForest}
+	view, err := s.Refs.Read()
+	if err != nil {
+		return r.done, err
+	}
+	st, err := s.Forest(view)
+	if err != nil {
+		return r.done, err
+	}
+	answers, err := s.sealAll(view, st, brought, &r.done)
+	if err != nil {
+		return r.done, err
+	}
+	err = s.locked(ctx, func(t *tx) error {
+		if err := t.settle(r.forest, answers, &r.done); err != nil {
+			return err
+		}
+		if err := r.leaveAll(t, nil); err != nil {
+			return err
+		}
+		return r.count(t)
+	})
+	return r.done, err
+}

@@ -1,0 +1,152 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/gemini-ctx/ctx/forest"
+	"github.com/gemini-ctx/ctx/forest/summarize"
+	"github.com/gemini-ctx/ctx/format"
+)
+
+// evict makes tombstones of the clusters that arrived longest ago, above the limit. One that is not summarised stays; before the last batch
+// it also ends the eviction, so that the oldest go first. The flat forest has one cluster, which stays.
+func (t *tx) evict(name string, answers []answer, last bool, done *Compaction) error {
+	if name == FlatForest {
+		return nil
+	}
+	st, err := t.forestOf(name)
+	if err != nil {
+		return err
+	}
+	made := map[uint64]answer{}
+	for _, a := range answers {
+		made[a.cluster] = a
+	}
+	live := byArrival(st)
+	over := len(live) - t.Config.Forest.MaxColdClusters
+	for _, c := range live {
+		if over <= 0 || c.Dirty() && !last {
+			return nil
+		}
+		if c.Dirty() {
+			continue
+		}
+		if _, err := t.evictOne(name, st, c, made[c.Number]); err != nil {
+			return err
+		}
+		done.Evicted++
+		over--
+	}
+	return nil
+}
+
+// evictOne makes a tombstone of a cluster.
+func (t *tx) evictOne(name string, st *forest.State, c *forest.Cluster, a answer) (format.ID, error) {
+	stone, err := t.stoneOf(st, c, a)
+	if err != nil {
+		return stone, err
+	}
+	return stone, t.decideIn(name, format.Decision{Kind: format.DecideEvict, Cluster: c.Number, ID: stone})
+}
+
+// stoneOf returns the tombstone that was made with the cluster's summary, if it still fits, else makes one.
+func (t *tx) stoneOf(st *forest.State, c *forest.Cluster, a answer) (format.ID, error) {
+	if !a.stone.IsZero() && c.Covers[0].Summary == a.summary && c.Arrival == a.arrival {
+		return a.stone, nil
+	}
+	members, err := st.Members(c)
+	if err != nil {
+		return format.ID{}, err
+	}
+	said, err := t.summarySaid(c.Covers[0].Summary)
+	if err != nil {
+		return format.ID{}, err
+	}
+	// The node has to be in the store, whether or not the forest was written since the cluster grew.
+	node, err := t.addNodes(members)
+	if err != nil {
+		return format.ID{}, err
+	}
+	raw, err := t.tombstone(answer{
+		claim:   claim{cluster: c.Number, node: node, arrival: c.Arrival, members: members},
+		summary: c.Covers[0].Summary,
+	}, said)
+	if err != nil {
+		return format.ID{}, err
+	}
+	return t.add(raw), nil
+}
+
+// summarySaid is what a summary says, as a tombstone's line is made of it.
+func (s *Store) summarySaid(id format.ID) ([]summarize.Source, error) {
+	parts, err := s.parts([]format.Cover{{Summary: id}})
+	if err != nil {
+		return nil, err
+	}
+	if text := parts[0].Text; text != "" {
+		return []summarize.Source{{Text: text}}, nil
+	}
+	return sourcesOf(parts[0].Sentences), nil
+}
+
+// tombstone builds the object of an evicted cluster. Its line is made of the summary, which is at hand and small.
+func (s *Store) tombstone(a answer, said []summarize.Source) (format.Raw, error) {
+	first, last, err := s.ends(a.members[0], a.members[len(a.members)-1])
+	if err != nil {
+		return format.Raw{}, err
+	}
+	line := summarize.Line(said, len(a.members), first.Time, last.Time)
+	stone := &format.Tombstone{Cluster: a.cluster, Node: a.node, Count: uint64(len(a.members)), Arrival: a.arrival, Summary: a.summary}
+	raw, err := s.seal([]byte(line), format.MediaText, func(b format.Body) ([]byte, error) {
+		stone.Body = b
+		return stone.Encode()
+	})
+	if err != nil {
+		return raw, fmt.Errorf("cluster %d: %w", a.cluster, err)
+	}
+	return raw, nil
+}
+
+// ErrBlocked says that something has to happen first.
+var ErrBlocked = errors.New("blocked")
+
+// Evicted is what Evict reports.
+type Evicted struct {
+	Cluster   format.ID // its node
+	Tombstone format.ID
+	Known     bool // it was one already: nothing was changed
+}
+
+// Evict makes a tombstone of a live cluster, whatever its age. ErrBlocked says that it has entries without a summary, ErrNotFound that id names no
+// cluster. What sessions render changes when they leave.
+func (s *Store) Evict(ctx context.Context, id format.ID) (Evicted, error) {
+	var done Evicted
+	err := s.locked(ctx, func(t *tx) error {
+		found, err := t.clusterOf(MainForest, id)
+		if err != nil {
+			return err
+		}
+		done.Cluster = found.node
+		if done.Tombstone = found.stone; !found.stone.IsZero() {
+			done.Known = true
+			return nil
+		}
+		if found.live.Dirty() {
+			return fmt.Errorf("%w: cluster %v has entries without a summary", ErrBlocked, found.node)
+		}
+		st, err := t.forest()
+		if err != nil {
+			return err
+		}
+		if done.Tombstone, err = t.evictOne(MainForest, st, found.live, answer{}); err != nil {
+			return err
+		}
+		if _, err := t.writeForest(); err != nil {
+			return err
+		}
+		return t.commit(&format.Operation{Verb: "evict"})
+	})
+	return done, err
+}

@@ -1,0 +1,123 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/gemini-ctx/ctx/forest"
+	"github.com/gemini-ctx/ctx/forest/summarize"
+	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/objects"
+	"github.com/gemini-ctx/ctx/refs"
+)
+
+// extractClaims returns the claims of some clusters, as far as they want a summary, for the built-in summariser. It reads a cluster of any length at
+// once: whole where that is cheap, or where there is a summary that it did not make, else the ranked lists there are and what came after them.
+func (s *Store) extractClaims(view *refs.View, st *forest.State, numbers []uint64) ([]claim, error) {
+	over := map[uint64]bool{}
+	live := byArrival(st)
+	for _, c := range live[:max(0, len(live)-s.Config.Forest.MaxColdClusters)] {
+		over[c.Number] = true
+	}
+	var list []claim
+	for _, number := range numbers {
+		c := st.Cluster(number)
+		if c == nil || !c.Dirty() {
+			continue
+		}
+		members, err := st.Members(c)
+		if err != nil {
+			return nil, err
+		}
+		var covers []format.Cover
+		if len(members) > wholeCluster {
+			if covers, err = s.rankable(realCovers(c.Covers, 0, c.Count())); err != nil {
+				return nil, err
+			}
+		}
+		cl, err := s.claimOn(view, c, members, 0, covers)
+		if err != nil {
+			return nil, err
+		}
+		cl.evict = over[number]
+		list = append(list, cl)
+	}
+	return list, nil
+}
+
+// rankable returns some real covers if all of their summaries are ranked lists that may be summarised over once more, else none of them.
+func (s *Store) rankable(covers []format.Cover) ([]format.Cover, error) {
+	for _, v := range covers {
+		list, generation, err := s.ranked(v.Summary)
+		var gone *objects.GoneError
+		if errors.As(err, &gone) {
+			return nil, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		if generation >= MaxGeneration || list == nil {
+			return nil, nil
+		}
+	}
+	return covers, nil
+}
+
+// extractAll answers claims with the built-in summariser and puts the answers, without the lock.
+func (s *Store) extractAll(ctx context.Context, view *refs.View, claims []claim) ([]answer, error) {
+	var answers []answer
+	var raws []format.Raw
+	for i := range claims {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		a, objects, err := s.extract(view, &claims[i])
+		if err != nil {
+			return nil, err
+		}
+		raws = append(raws, objects...)
+		answers = append(answers, a)
+	}
+	return answers, s.put(raws)
+}
+
+// extract makes the summary of a claim, and the tombstone of a cluster that is about to be evicted.
+func (s *Store) extract(view *refs.View, c *claim) (answer, []format.Raw, error) {
+	a := answer{claim: *c}
+	sum := &format.Summary{Generation: 1, Summarizer: extractive, Version: extractiveVersion}
+	var list []summarize.Sentence
+	for _, v := range c.covers {
+		sentences, generation, err := s.ranked(v.Summary)
+		if err != nil {
+			return a, nil, err
+		}
+		list = append(list, sentences...)
+		sum.Generation = max(sum.Generation, generation+1)
+	}
+	if raw := c.raw(); len(raw) > 0 {
+		sources, err := s.sources(view, raw)
+		if err != nil {
+			return a, nil, err
+		}
+		list = merge(list, summarize.Extract(sources, half(sources)))
+	}
+	raws, err := namesOf(c, sum)
+	if err != nil {
+		return a, nil, err
+	}
+	object, err := s.sealSummary(sum, list)
+	if err != nil {
+		return a, nil, err
+	}
+	a.summary = object.ID()
+	raws = append(raws, object)
+	if c.evict {
+		stone, err := s.tombstone(a, sourcesOf(list))
+		if err != nil {
+			return a, nil, err
+		}
+		raws, a.stone = append(raws, stone), stone.ID()
+	}
+	return a, slices.Clip(raws), nil
+}

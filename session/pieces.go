@@ -1,0 +1,340 @@
+package session
+
+import (
+	"errors"
+	"strings"
+	"time"
+
+	"github.com/gemini-ctx/ctx/forest"
+	"github.com/gemini-ctx/ctx/forest/summarize"
+	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/objects"
+	"github.com/gemini-ctx/ctx/refs"
+)
+
+// What a summariser takes at once is bounded, and a cluster is not. One that is too long is summarised in pieces: runs of its members first,
+// each under a cover of its own, and then the summaries of these, so that every entry is read once.
+
+const (
+	// maxAnswer is the most tokens of a summary that a summariser words: two or three paragraphs, which ten clusters can have in a
+	// context.
+	maxAnswer = 800
+	// perAsk is how many answers of the longest kind one ask takes at least, so that summaries over summaries come to an end.
+	perAsk = 4
+)
+
+// step is a member of a cluster that is to be read, or a summary in place of the members under it.
+type step struct {
+	cover      *format.Cover
+	from, to   uint64 // of the cluster's members
+	generation uint64 // of the summary; 0 for a member
+	tokens     int    // of its text, at most the limit
+}
+
+// readable returns those of some real covers that are read in place of the entries under them: summaries in words, and none of them where one has been
+// summarised over as often as may be. An extract is for rendering; a summariser does better with the entries.
+func (s *Store) readable(covers []format.Cover) ([]format.Cover, error) {
+	var out []format.Cover
+	for _, v := range covers {
+		text, generation, err := s.worded(v.Summary)
+		if err != nil {
+			return nil, err
+		}
+		if generation >= MaxGeneration {
+			return nil, nil
+		}
+		if text != "" {
+			out = append(out, v)
+		}
+	}
+	return out, nil
+}
+
+// worded returns what a summary says and its generation; "" for an extract, and where its words are gone.
+func (s *Store) worded(id format.ID) (text string, generation uint64, err error) {
+	header, body, err := s.text(id)
+	var gone *objects.GoneError
+	if errors.As(err, &gone) {
+		header, err = s.Objects.Header(id)
+	}
+	if err != nil {
+		return "", 0, err
+	}
+	sum, err := format.DecodeSummary(header)
+	if err != nil {
+		return "", 0, err
+	}
+	if sum.Body.Media != format.MediaText {
+		body = nil
+	}
+	return string(body), sum.Generation, nil
+}
+
+// nextClaims returns what is to be summarised next of a cluster: all of it, if its inputs have no more than limit tokens; else pieces of it. limit 0
+// is none.
+func (s *Store) nextClaims(view *refs.View, st *forest.State, c *forest.Cluster, limit int) ([]claim, error) {
+	members, err := st.Members(c)
+	if err != nil {
+		return nil, err
+	}
+	covers, err := s.readable(realCovers(c.Covers, 0, c.Count()))
+	if err != nil {
+		return nil, err
+	}
+	for {
+		steps, err := s.steps(view, members, covers, limit)
+		if err != nil {
+			return nil, err
+		}
+		runs := [][]step{steps}
+		parts := 1
+		if total := weightOf(steps); limit > 0 && total > limit {
+			parts = (total + limit - 1) / limit
+			runs = split(steps, limit)
+		}
+		if len(runs) == 0 && len(covers) > 0 {
+			covers = nil // the summaries are too long to go together: somebody with a larger limit made them
+			continue
+		}
+		var list []claim
+		for _, run := range runs {
+			cl, err := s.claimOfRun(view, c, members, run)
+			if err != nil {
+				return nil, err
+			}
+			cl.tokens = budget(run, limit, parts)
+			list = append(list, cl)
+		}
+		return list, nil
+	}
+}
+
+func (s *Store) claimOfRun(view *refs.View, c *forest.Cluster, members []format.ID, run []step) (claim, error) {
+	var covers []format.Cover
+	for _, p := range run {
+		if p.cover != nil {
+			covers = append(covers, *p.cover)
+		}
+	}
+	from, to := run[0].from, run[len(run)-1].to
+	return s.claimOn(view, c, members[from:to], from, covers)
+}
+
+// steps are a cluster's members and the summaries that are read for some of them, in order.
+func (s *Store) steps(view *refs.View, members []format.ID, covers []format.Cover, limit int) ([]step, error) {
+	var list []step
+	at := uint64(0)
+	entries := func(end uint64) error {
+		for ; at < end; at++ {
+			text, err := s.said(view, members[at])
+			if err != nil {
+				return err
+			}
+			list = append(list, step{from: at, to: at + 1, tokens: within(summarize.Tokens(text), limit)})
+		}
+		return nil
+	}
+	for i, v := range covers {
+		if err := entries(v.Offset); err != nil {
+			return nil, err
+		}
+		text, generation, err := s.worded(v.Summary)
+		if err != nil {
+			return nil, err
+		}
+		at = v.Offset + v.Count
+		list = append(list, step{cover: &covers[i], from: v.Offset, to: at, generation: generation, tokens: within(summarize.Tokens(text), limit)})
+	}
+	return list, entries(uint64(len(members)))
+}
+
+func within(tokens, limit int) int {
+	if limit > 0 {
+		return min(tokens, limit)
+	}
+	return tokens
+}
+
+// said is what a message says in its newest version.
+func (s *Store) said(view *refs.View, id format.ID) (string, error) {
+	newest, err := s.newest(view, id)
+	if err != nil {
+		return "", err
+	}
+	shown, err := s.Entry(newest)
+	if err != nil {
+		return "", err
+	}
+	return shown.Text, nil
+}
+
+// weight is what a step takes of a limit: a message that says next to nothing takes something, too.
+func (p step) weight() int { return p.tokens + 1 }
+
+func weightOf(steps []step) int {
+	n := 0
+	for _, p := range steps {
+		n += p.weight()
+	}
+	return n
+}
+
+// split returns the pieces in which steps that are too long together are summarised first. Entries go before summaries, and young summaries before
+// old ones, so that nothing is summarised over more often than it must be. It returns none where nothing fits together.
+func split(steps []step, limit int) [][]step {
+	for generation := uint64(0); generation < MaxGeneration; generation++ {
+		if runs := runsUpTo(steps, generation, limit); len(runs) > 0 {
+			return runs
+		}
+	}
+	return nil
+}
+
+// runsUpTo puts neighbours of at most a generation together, as many as fit. A summary alone is done; entries alone are not, unless they are so short
+// that they are better read with what is beside them.
+func runsUpTo(steps []step, generation uint64, limit int) [][]step {
+	var runs [][]step
+	from, size := 0, 0
+	end := func(at int) {
+		run := steps[from:at]
+		if len(run) > 1 && (generation > 0 || size > shortSource) || len(run) == 1 && run[0].cover == nil && size > shortSource {
+			runs = append(runs, run)
+		}
+		size = 0
+	}
+	for i, p := range steps {
+		switch {
+		case p.generation > generation:
+			end(i)
+			from = i + 1
+		case size+p.weight() > limit:
+			end(i)
+			from, size = i, p.weight()
+		default:
+			size += p.weight()
+		}
+	}
+	end(len(steps))
+	return runs
+}
+
+// budget is the most tokens that the summary of a run may have: a quarter of what entries say, and as much as earlier summaries say. Where a cluster is
+// read in parts, it leaves room for the answers to all of them, or for the root of their number: then two rounds more are enough.
+func budget(run []step, limit, parts int) int {
+	total, want := 0, 0
+	for _, p := range run {
+		total += p.tokens
+		if p.cover == nil {
+			want += p.tokens / 4
+		} else {
+			want += p.tokens
+		}
+	}
+	if total <= shortSource {
+		return max(1, total)
+	}
+	most := maxAnswer
+	if limit > 0 {
+		most = min(most, max(1, limit/max(perAsk, rootOf(parts))))
+	}
+	return min(max(want, shortSource), most, total-1)
+}
+
+// budgetOf is the budget of a claim that is answered at once.
+func budgetOf(inputs []summarize.Piece) int {
+	run := make([]step, len(inputs))
+	for i, p := range inputs {
+		run[i].tokens = summarize.Tokens(p.Text)
+		if p.Summary {
+			run[i].cover = &format.Cover{}
+		}
+	}
+	return budget(run, 0, 1)
+}
+
+// rootOf is the square root of n, rounded up.
+func rootOf(n int) int {
+	r := 1
+	for r*r < n {
+		r++
+	}
+	return r
+}
+
+// readClaim reads the inputs of a claim, in order. What says nothing is left out, and of a message longer than limit the middle.
+func (s *Store) readClaim(view *refs.View, c *claim, limit int) ([]summarize.Piece, error) {
+	var list []summarize.Piece
+	at := c.offset
+	entries := func(end uint64) error {
+		for ; at < end; at++ {
+			p, err := s.pieceOf(view, c.members[at-c.offset], limit)
+			if err != nil {
+				return err
+			}
+			if strings.TrimSpace(p.Text) != "" {
+				list = append(list, p)
+			}
+		}
+		return nil
+	}
+	for _, v := range c.covers {
+		if err := entries(v.Offset); err != nil {
+			return nil, err
+		}
+		text, _, err := s.worded(v.Summary)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, summarize.Piece{Summary: true, ID: v.Summary, Text: text})
+		at = v.Offset + v.Count
+	}
+	return list, entries(c.end())
+}
+
+func (s *Store) pieceOf(view *refs.View, id format.ID, limit int) (summarize.Piece, error) {
+	newest, err := s.newest(view, id)
+	if err != nil {
+		return summarize.Piece{}, err
+	}
+	shown, err := s.Version(id, newest)
+	if err != nil {
+		return summarize.Piece{}, err
+	}
+	e := shown.Entry
+	text := shown.Text
+	if limit > 0 {
+		text = withoutMiddle(text, limit)
+	}
+	return summarize.Piece{ID: id, Role: e.Role, Author: e.Author, Time: e.Time.UTC().Truncate(time.Millisecond), Text: text}, nil
+}
+
+// leftOut stands where the middle of a message was.
+const leftOut = "\n[…]\n"
+
+// withoutMiddle cuts a text to so many tokens: an answer often comes last, so that both ends stay.
+func withoutMiddle(text string, tokens int) string {
+	if summarize.Tokens(text) <= tokens {
+		return text
+	}
+	runes := []rune(text)
+	low, high := 0, len(runes)/2 // of each end
+	cut := func(n int) string { return string(runes[:n]) + leftOut + string(runes[len(runes)-n:]) }
+	for low < high {
+		n := (low + high + 1) / 2
+		if summarize.Tokens(cut(n)) <= tokens {
+			low = n
+		} else {
+			high = n - 1
+		}
+	}
+	return cut(low)
+}
+
+// tokensIn is how many tokens some inputs have.
+func tokensIn(list []summarize.Piece) int {
+	n := 0
+	for _, p := range list {
+		n += summarize.Tokens(p.Text)
+	}
+	return n
+}

@@ -1,0 +1,182 @@
+package session
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/refs"
+	"github.com/gemini-ctx/ctx/search"
+)
+
+// SearchQuery is what Search looks for.
+type SearchQuery struct {
+	Text    string
+	Session string    // only what was said in this session; "" for all
+	Branch  string    // with Session: only what this branch stands on; "" for all branches
+	Role    string    // only what was said in this role; "" for all
+	Since   time.Time // only what was said then or later; the zero Time for all
+	Rewound bool      // what was rewound, too
+	Most    int       // how many hits at most, of entries; as many again of clusters
+	// Clusters asks for the clusters that the best entries are in, too.
+	Clusters bool
+}
+
+// Hit is an entry or a cluster that Search found.
+type Hit struct {
+	ID      format.ID // the entry, or the cluster's node
+	Score   float64   // the larger the better, within one search
+	Session string
+	Branch  string       // of an entry: one that stands on it; "" where it was rewound
+	Shown   *Shown       // of an entry
+	Cluster *ClusterInfo // of a cluster
+	Text    string       // of an entry its newest text, of a cluster the beginning of its summary
+	Rewound bool         // no branch stands on the entry any more
+}
+
+// clusterDepth is how many of the best entries say which clusters are good ones.
+const clusterDepth = 64
+
+// Search returns the entries, and where they are asked for the clusters, that answer a query best, best first. It looks at all history that a branch stands on,
+// evicted or not: amended messages count with their newest text, and what was rewound only where it is asked for. What was forgotten, and what
+// only a removed session had, is never found. search.ErrNoTerms where a query has nothing to look for; ErrNotFound for a session or a branch that does
+// not exist.
+func (s *Store) Search(view *refs.View, q SearchQuery) ([]Hit, error) {
+	parsed, err := search.Parse(q.Text)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w: %q", ErrInput, err, clip(q.Text))
+	}
+	if q.Session != "" && len(view.Names("sessions/"+q.Session+"/")) == 0 {
+		return nil, unknownSession(q.Session, MainBranch)
+	}
+	if q.Branch != "" {
+		if _, err := Tip(view, q.Session, q.Branch); err != nil {
+			return nil, err
+		}
+	}
+	ranked, err := s.rank(view, parsed, q)
+	if err != nil {
+		return nil, err
+	}
+	hits, err := s.entryHits(view, ranked, q)
+	if err != nil || !q.Clusters {
+		return hits, err
+	}
+	clusters, err := s.clusterHits(view, ranked, q.Most)
+	hits = append(hits, clusters...)
+	slices.SortStableFunc(hits, func(a, b Hit) int { return cmp.Compare(b.Score, a.Score) })
+	return hits, err
+}
+
+// entryHits reads the best entries. What was forgotten since it was indexed is passed over.
+func (s *Store) entryHits(view *refs.View, ranked []search.Hit, q SearchQuery) ([]Hit, error) {
+	names := &branchNames{s: s, view: view, out: map[string]map[format.ID]bool{}}
+	var hits []Hit
+	for _, r := range ranked {
+		if len(hits) == q.Most {
+			break
+		}
+		shown, err := s.Version(r.ID, r.Version)
+		if err != nil {
+			return nil, err
+		}
+		if shown.Gone != "" {
+			continue
+		}
+		branch := q.Branch
+		if branch == "" && !r.Rewound {
+			if branch, err = names.of(r.Session, r.ID); err != nil {
+				return nil, err
+			}
+		}
+		hits = append(hits, Hit{ID: r.ID, Score: r.Score, Session: r.Session, Branch: branch, Shown: shown, Text: shown.Text, Rewound: r.Rewound})
+	}
+	return hits, nil
+}
+
+// A cluster scores as its best member, a part of its second best, and so on, each counting less by clusterDecay: many good members are better than one, and no number
+// of poor ones makes up for a good one.
+const clusterDecay = 0.5
+
+// briefHit is how many tokens of a cluster's summary are given.
+const briefHit = 100
+
+// clusterHits returns the clusters of the best entries.
+func (s *Store) clusterHits(view *refs.View, ranked []search.Hit, most int) ([]Hit, error) {
+	st, err := s.Forest(view)
+	if err != nil {
+		return nil, err
+	}
+	ids := map[format.ID]bool{}
+	for _, r := range ranked {
+		ids[r.ID] = true
+	}
+	places, err := st.Find(ids)
+	if err != nil {
+		return nil, err
+	}
+	scores, sessions := map[uint64]float64{}, map[uint64]string{}
+	weight := map[uint64]float64{}
+	var order []uint64
+	for _, r := range ranked {
+		p, ok := places[r.ID]
+		if !ok {
+			continue
+		}
+		if weight[p.Cluster] == 0 {
+			weight[p.Cluster], sessions[p.Cluster] = 1, r.Session
+			order = append(order, p.Cluster)
+		}
+		scores[p.Cluster] += float64(r.Score * weight[p.Cluster])
+		weight[p.Cluster] = float64(weight[p.Cluster] * clusterDecay)
+	}
+	slices.SortStableFunc(order, func(a, b uint64) int { return cmp.Compare(scores[b], scores[a]) })
+	order = order[:min(len(order), most)]
+	all, err := s.Clusters(view)
+	if err != nil {
+		return nil, err
+	}
+	var hits []Hit
+	for _, number := range order {
+		i := slices.IndexFunc(all, func(c ClusterInfo) bool { return c.Number == number })
+		if i < 0 {
+			continue
+		}
+		c := all[i]
+		text := c.Line
+		if c.Tombstone.IsZero() {
+			if text, _, err = s.Brief(c.Covers, briefHit); err != nil {
+				return nil, err
+			}
+		}
+		hits = append(hits, Hit{ID: c.ID, Score: scores[number], Session: sessions[number], Cluster: &c, Text: strings.TrimSpace(text)})
+	}
+	return hits, nil
+}
+
+// rank asks the index. One that turns out to be damaged is made again.
+func (s *Store) rank(view *refs.View, parsed *search.Query, q SearchQuery) ([]search.Hit, error) {
+	s.searching.Lock()
+	defer s.searching.Unlock()
+	hits, err := s.rankOnce(view, parsed, q, false)
+	if isIndexDamage(err) {
+		hits, err = s.rankOnce(view, parsed, q, true)
+	}
+	return hits, err
+}
+
+func (s *Store) rankOnce(view *refs.View, parsed *search.Query, q SearchQuery, fresh bool) ([]search.Hit, error) {
+	sources, err := s.searchSources(view, fresh)
+	if err == nil && q.Branch != "" {
+		sources, err = s.onlyBranch(view, q, sources)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return search.Rank(sources, parsed, search.Options{
+		Session: q.Session, Role: q.Role, Since: q.Since, Rewound: q.Rewound, Most: max(q.Most, clusterDepth),
+	})
+}

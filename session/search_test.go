@@ -1,0 +1,249 @@
+package session
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/index"
+	"github.com/gemini-ctx/ctx/search"
+)
+
+// plainly answers a query from a list of what can be found, without an index that was kept.
+func plainly(t *testing.T, docs []search.Doc, q SearchQuery) []string {
+	t.Helper()
+	b := &search.Builder{}
+	for _, d := range docs {
+		b.Add(d)
+	}
+	seg, _, err := b.Segment()
+	if err != nil {
+		t.Fatal(err)
+	}
+	parsed := must[*search.Query](t)(search.Parse(q.Text))
+	hits, err := search.Rank([]search.Source{{Segment: seg}}, parsed, search.Options{
+		Session: q.Session, Role: q.Role, Since: q.Since, Most: q.Most,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var list []string
+	for _, h := range hits {
+		list = append(list, fmt.Sprintf("%v %v %s %x", h.ID, h.Version, h.Session, h.Score))
+	}
+	return list
+}
+
+func searched(t *testing.T, s *Store, q SearchQuery) []string {
+	t.Helper()
+	var list []string
+	for _, h := range must[[]Hit](t)(s.Search(s.mustView(t), q)) {
+		list = append(list, fmt.Sprintf("%v %v %s %x", h.ID, h.Shown.Version, h.Session, h.Score))
+		if h.Text != h.Shown.Text || h.Rewound {
+			t.Fatalf("hit %+v", h)
+		}
+	}
+	return list
+}
+
+// differ says where two answers begin to differ.
+func differ(got, want []string) string {
+	for i := range max(len(got), len(want)) {
+		if i >= len(got) || i >= len(want) || got[i] != want[i] {
+			return fmt.Sprintf("%d and %d hits, from %d on:\n got %q\nwant %q", len(got), len(want), i, got[min(i, len(got)):min(i+3, len(got))], want[min(i, len(want)):min(i+3, len(want))])
+		}
+	}
+	return ""
+}
+
+// said is everything that branches stand on, with its newest words, as Log and Expand give it.
+func said(t *testing.T, s *Store, names ...string) []search.Doc {
+	t.Helper()
+	view := s.mustView(t)
+	var docs []search.Doc
+	seen := map[format.ID]bool{}
+	for _, name := range names {
+		for _, shown := range must[[]*Shown](t)(s.Log(view.Get(name).ID, LogOptions{})) {
+			if seen[shown.ID] {
+				continue
+			}
+			seen[shown.ID] = true
+			e := shown.Entry
+			docs = append(docs, search.Doc{
+				ID: shown.ID, Version: shown.Version, Session: e.Session, Seq: e.Seq, Role: e.Role, Author: e.Author, Note: e.Kind == format.KindNote,
+				Time: e.Time, Text: shown.Text,
+			})
+		}
+	}
+	return docs
+}
+
+// fork makes a branch that starts where another one is.
+func fork(t *testing.T, s *Store, session, from, to string) {
+	t.Helper()
+	err := s.locked(context.Background(), func(x *tx) error {
+		v, err := Tip(x.view, session, from)
+		if err != nil {
+			return err
+		}
+		old := x.view.Get(RefName(session, to))
+		return x.commit(&format.Operation{Verb: "fork", Session: session, Refs: []format.RefUpdate{{Name: RefName(session, to), Old: old, New: v}}})
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+var searchWords = strings.Fields("postgres migration schema port 5433 index parser lexer token line nil deploy rollback traffic retry runner shard parser.go ann bob")
+
+func wordsFrom(r *rand.Rand, n int) string {
+	var list []string
+	for range n {
+		list = append(list, searchWords[r.IntN(len(searchWords))])
+	}
+	return strings.Join(list, " ")
+}
+
+// searchStep does one thing to a store that a search has to take notice of. A session has forks or amended messages: which words are the newest ones
+// where branches amended the same message is another question.
+func searchStep(t *testing.T, s *Store, r *rand.Rand, step int, forks bool) {
+	t.Helper()
+	c := context.Background()
+	session := []string{"one", "two", "three"}[r.IntN(3)]
+	view := s.mustView(t)
+	branches := view.Names("sessions/" + session + "/")
+	branch := MainBranch
+	if len(branches) > 0 {
+		branch = strings.TrimPrefix(branches[r.IntN(len(branches))], "sessions/"+session+"/")
+	}
+	switch n := r.IntN(20); {
+	case n < 11 || len(branches) == 0:
+		var batch []Message
+		for i := range 1 + r.IntN(12) {
+			m := Message{
+				Note: r.IntN(12) == 0, Role: []string{"user", "model", "tool"}[r.IntN(3)], Author: []string{"", "ann", "bob", "Grad C"}[r.IntN(4)],
+				Text: wordsFrom(r, 1+r.IntN(9)),
+			}
+			if !forks && r.IntN(3) > 0 { // few message ids, so that some come again with other words
+				m.Source = &Source{Agent: "test", Session: session, Message: fmt.Sprint(branch, 12*r.IntN(3)+i), Record: fmt.Append(nil, step, i)}
+			}
+			batch = append(batch, m)
+		}
+		if _, _, err := s.Append(c, session, branch, batch, AppendOptions{NoGraduation: true}); err != nil {
+			t.Fatal(err)
+		}
+	case n < 14:
+		log := must[[]*Shown](t)(s.Log(view.Get(RefName(session, branch)).ID, LogOptions{}))
+		if len(log) > 0 {
+			must[Rewound](t)(s.Rewind(c, session, branch, log[len(log)-1-r.IntN(min(len(log), 8))].ID, RewindOptions{}))
+		}
+	case n < 16:
+		_, _ = s.Undo(c, session)
+	case n < 17:
+		_, _ = s.Redo(c, session)
+	case n < 18:
+		if forks && len(branches) < 3 {
+			fork(t, s, session, branch, fmt.Sprint("side", step))
+		}
+	case n < 19 && r.IntN(4) == 0:
+		must[int](t)(s.RemoveSession(c, session))
+	}
+}
+
+// Whatever has happened, a search finds what branches stand on, with its newest words, as if the index had just been made of it; and the index that was
+// kept, the one that another process has from the cache, and one without a cache answer the same.
+func TestSearchIsAsIfJustIndexed(t *testing.T) {
+	const histories = 16
+	for seed := range uint64(histories) {
+		r := rand.New(rand.NewPCG(seed, 5))
+		s := create(t, small...)
+		for step := range 60 {
+			searchStep(t, s, r, step, seed%2 == 1)
+			if r.IntN(3) > 0 {
+				continue
+			}
+			view := s.mustView(t)
+			q := SearchQuery{Text: wordsFrom(r, 1+r.IntN(4)), Most: 1 + r.IntN(80), Role: []string{"", "", "user"}[r.IntN(3)]}
+			if r.IntN(4) == 0 {
+				q.Since = time.Date(2026, 3, 1, 9, 0, 10+r.IntN(50), 0, time.UTC)
+			}
+			names := view.Names("sessions/")
+			if len(names) > 0 && r.IntN(3) == 0 {
+				q.Session, _, _ = strings.Cut(strings.TrimPrefix(names[r.IntN(len(names))], "sessions/"), "/")
+				names = view.Names("sessions/" + q.Session + "/")
+				if r.IntN(2) == 0 {
+					name := names[r.IntN(len(names))]
+					q.Branch, names = strings.TrimPrefix(name, "sessions/"+q.Session+"/"), []string{name}
+				}
+			}
+			want := plainly(t, said(t, s, names...), q)
+			if d := differ(searched(t, s, q), want); d != "" {
+				t.Fatalf("seed %d, step %d, %+v: %s", seed, step, q, d)
+			}
+			other := reopen(t, s.Dir, nil, small...)
+			if d := differ(searched(t, other, q), want); d != "" {
+				t.Fatalf("seed %d, step %d, %+v: another process %s", seed, step, q, d)
+			}
+			other.searched.close()
+			if q.Branch == "" {
+				sameRewound(t, s, q, seed, step)
+			}
+			if r.IntN(10) == 0 {
+				damageSearch(t, s, r)
+				if d := differ(searched(t, reopen(t, s.Dir, nil, small...), q), want); d != "" {
+					t.Fatalf("seed %d, step %d, %+v: damaged cache %s", seed, step, q, d)
+				}
+			}
+		}
+	}
+}
+
+// sameRewound checks that of what was rewound the index that was kept finds what one that has just been made finds.
+func sameRewound(t *testing.T, s *Store, q SearchQuery, seed uint64, step int) {
+	t.Helper()
+	q.Rewound = true
+	bare := reopen(t, s.Dir, nil, small...)
+	bare.Cache = index.Open(tempDir(t), nil)
+	view := s.mustView(t)
+	var lists [2][]string
+	for i, store := range []*Store{s, bare} {
+		for _, h := range must[[]Hit](t)(store.Search(view, q)) {
+			lists[i] = append(lists[i], fmt.Sprintf("%v %v %v %s %x", h.ID, h.Shown.Version, h.Rewound, h.Session, h.Score))
+		}
+	}
+	if d := differ(lists[0], lists[1]); d != "" {
+		t.Fatalf("seed %d, step %d, %+v: %s", seed, step, q, d)
+	}
+	bare.searched.close()
+}
+
+// damageSearch deletes, cuts or changes a file of the index.
+func damageSearch(t *testing.T, s *Store, r *rand.Rand) {
+	t.Helper()
+	names := must[[]string](t)(s.Cache.Names(index.SearchName))
+	if len(names) == 0 {
+		return
+	}
+	path := filepath.Join(s.Dir, "cache", names[r.IntN(len(names))])
+	b := must[[]byte](t)(os.ReadFile(path))
+	switch r.IntN(3) {
+	case 0:
+		if err := os.Remove(path); err != nil {
+			t.Fatal(err)
+		}
+		return
+	case 1:
+		b = b[:r.IntN(len(b))]
+	case 2:
+		b[r.IntN(len(b))] ^= 1 << r.IntN(8)
+	}
+	if err := os.WriteFile(path, b, 0o600); err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,149 @@
+package session
+
+import (
+	"slices"
+
+	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/refs"
+	"github.com/gemini-ctx/ctx/search"
+)
+
+// found is a message or a note that a search may find.
+type found struct {
+	id, version format.ID // the entry, and the one that has its text
+	seq         uint64
+	rewound     bool // no branch stands on it any more, but one was rewound from there
+}
+
+// walk gathers messages and notes along history, newest first.
+type walk struct {
+	s        *Store
+	seen     map[format.ID]bool // entries that were met; nil where no entry can be met twice
+	list     []found
+	standing int         // how many of list branches stand on; the rest was rewound
+	amended  []format.ID // messages that have an amend on the way
+	joins    bool        // an entry with several parents was met
+}
+
+// chain is a piece of history: from an entry back to another one, which is not part of it.
+type chain struct{ from, stop format.ID }
+
+// sessionDocs returns everything of a session that a search may find: what its branches stand on, and what was rewound. What was rewound has the text that it had
+// when it was.
+func (s *Store) sessionDocs(view *refs.View, session string) ([]found, error) {
+	branches := view.Names("sessions/" + session + "/")
+	w := &walk{s: s}
+	if len(branches) > 1 {
+		w.seen = map[format.ID]bool{}
+	}
+	left, err := w.branches(view, branches)
+	if err == nil && w.joins && w.seen == nil {
+		w = &walk{s: s, seen: map[format.ID]bool{}}
+		left, err = w.branches(view, branches)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return w.finish(view, left)
+}
+
+// branches adds what branches stand on.
+func (w *walk) branches(view *refs.View, branches []string) (left []chain, err error) {
+	for _, name := range branches {
+		more, err := w.along(chain{from: view.Get(name).ID}, false)
+		if err != nil {
+			return nil, err
+		}
+		left = append(left, more...)
+	}
+	return left, nil
+}
+
+// finish adds what was rewound and gives the rest its newest text.
+func (w *walk) finish(view *refs.View, left []chain) ([]found, error) {
+	w.standing = len(w.list)
+	if err := w.rewound(left); err != nil {
+		return nil, err
+	}
+	return w.list, w.s.setNewest(view, w.list[:w.standing])
+}
+
+// rewound adds what hangs on tips that were left, and what was left before on the way there.
+func (w *walk) rewound(left []chain) error {
+	for len(left) > 0 {
+		more, err := w.along(left[0], true)
+		if err != nil {
+			return err
+		}
+		left = append(left[1:], more...)
+	}
+	return nil
+}
+
+// along adds what is on a chain, and returns the chains that were left on the way, the newest first.
+func (w *walk) along(c chain, rewound bool) (left []chain, err error) {
+	newest := map[format.ID]format.ID{}
+	todo := []format.ID{c.from}
+	for len(todo) > 0 {
+		id := todo[len(todo)-1]
+		todo = todo[:len(todo)-1]
+		if id.IsZero() || id == c.stop || w.seen[id] {
+			continue
+		}
+		if w.seen != nil {
+			w.seen[id] = true
+		}
+		e, err := w.s.entry(id)
+		if err != nil {
+			return nil, err
+		}
+		switch e.Kind {
+		case format.KindAmend:
+			w.amended = append(w.amended, e.Amends)
+			if _, ok := newest[e.Amends]; !ok {
+				newest[e.Amends] = id
+			}
+		case format.KindMessage, format.KindNote:
+			version, ok := newest[id]
+			if !ok {
+				version = id
+			}
+			w.list = append(w.list, found{id: id, version: version, seq: e.Seq, rewound: rewound})
+		case format.KindRewind:
+			left = append(left, chain{from: e.Left, stop: firstParent(e)})
+		}
+		if w.joins = w.joins || len(e.Parents) > 1; w.joins && w.seen == nil {
+			return nil, nil // has to be done again
+		}
+		for _, p := range slices.Backward(e.Parents) {
+			todo = append(todo, p)
+		}
+	}
+	return left, nil
+}
+
+// setNewest gives what branches stand on its newest text.
+func (s *Store) setNewest(view *refs.View, list []found) error {
+	return s.withLinks(view, func(l *links) error {
+		for i := range list {
+			d := &list[i]
+			if d.version = d.id; len(l.newer[d.id]) > 0 {
+				d.version = l.newer[d.id][len(l.newer[d.id])-1]
+			}
+		}
+		return nil
+	})
+}
+
+// document reads what the index is to know of a message of a session. ok is false where its words were forgotten.
+func (s *Store) document(session string, f found) (doc search.Doc, ok bool, err error) {
+	shown, err := s.Version(f.id, f.version)
+	if err != nil || shown.Gone != "" {
+		return doc, false, err
+	}
+	e := shown.Entry
+	return search.Doc{
+		ID: f.id, Version: f.version, Session: session, Seq: e.Seq, Role: e.Role, Author: e.Author, Note: e.Kind == format.KindNote, Time: e.Time,
+		Text: shown.Text,
+	}, true, nil
+}

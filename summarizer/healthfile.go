@@ -1,0 +1,131 @@
+package summarizer
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"time"
+
+	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/lock"
+)
+
+// HealthFile keeps a Health where the next process finds it: cache/avail.json in the store. It is no truth: without it everybody is healthy, and
+// whoever is not is asked once too often. So it is not synced, a damaged one or one of another version counts as none, and two that change it at
+// the same moment need no lock: the later rename holds, and the other change is lost.
+type HealthFile struct {
+	Path string
+	FS   *lock.FS // nil for the real thing
+}
+
+// HealthPath is where the health of a store is kept.
+func HealthPath(store string) string { return filepath.Join(store, "cache", "avail.json") }
+
+const (
+	healthVersion = 1
+	maxHealth     = 1 << 20
+	maxMarks      = 1000 // names; no chain is that long, but a script can go wrong
+)
+
+type healthDoc struct {
+	V     int       `json:"v"`
+	Marks []markDoc `json:"marks"` // by name
+}
+
+type markDoc struct {
+	Name     string `json:"name"`
+	State    State  `json:"state"`
+	Reason   string `json:"reason,omitempty"`
+	At       string `json:"at,omitempty"`
+	Consumed bool   `json:"consumed,omitempty"`
+	Attempts int    `json:"attempts,omitempty"`
+}
+
+// Load returns what is known.
+func (f *HealthFile) Load() *Health {
+	b, err := lock.ReadAtMost(f.Path, maxHealth)
+	if err != nil {
+		return &Health{}
+	}
+	h, err := decodeHealth(b)
+	if err != nil {
+		return &Health{}
+	}
+	return h
+}
+
+// Update reads what is known, has it changed, and writes it where it differs then.
+func (f *HealthFile) Update(change func(*Health)) error {
+	h := f.Load()
+	before, err := encodeHealth(h)
+	if err != nil {
+		return err
+	}
+	change(h)
+	after, err := encodeHealth(h)
+	if err != nil || string(after) == string(before) {
+		return err
+	}
+	err = f.FS.WriteFile(f.Path, after, 0o600, false)
+	if errors.Is(err, fs.ErrNotExist) {
+		if err = f.FS.MkdirAll(filepath.Dir(f.Path)); err == nil {
+			err = f.FS.WriteFile(f.Path, after, 0o600, false)
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("cannot keep who is available: %w", err)
+	}
+	return nil
+}
+
+func encodeHealth(h *Health) ([]byte, error) {
+	doc := healthDoc{V: healthVersion, Marks: []markDoc{}}
+	for _, name := range h.Names() {
+		m := h.marks[name]
+		d := markDoc{Name: name, State: m.State, Reason: m.Reason, Consumed: m.Consumed, Attempts: m.Attempts}
+		if m.State == StateTerminal {
+			d.At = format.FormatTime(m.At)
+		}
+		doc.Marks = append(doc.Marks, d)
+	}
+	if n := len(doc.Marks); n > maxMarks {
+		return nil, fmt.Errorf("%d names are known, %d is the most: reset them", n, maxMarks)
+	}
+	return encodeLine(doc)
+}
+
+func decodeHealth(b []byte) (*Health, error) {
+	var doc healthDoc
+	if err := json.Unmarshal(b, &doc); err != nil {
+		return nil, err
+	}
+	if doc.V != healthVersion || len(doc.Marks) > maxMarks {
+		return nil, fmt.Errorf("unknown version: %d", doc.V)
+	}
+	h := &Health{}
+	for _, d := range doc.Marks {
+		m, err := d.mark()
+		if err != nil {
+			return nil, err
+		}
+		h.set(d.Name, m)
+	}
+	return h, nil
+}
+
+func (d markDoc) mark() (Mark, error) {
+	if err := CheckName(d.Name); err != nil {
+		return Mark{}, err
+	}
+	var at time.Time
+	switch {
+	case d.State == StateSticky && d.Attempts > 0:
+		return Mark{State: StateSticky, Consumed: d.Consumed, Attempts: d.Attempts}, nil
+	case d.State != StateTerminal || d.Reason != ReasonQuota && d.Reason != ReasonCapacity:
+		return Mark{}, fmt.Errorf("unknown state: %.40q", d.State)
+	}
+	at, err := format.ParseTime(d.At)
+	return Mark{State: StateTerminal, Reason: d.Reason, At: at}, err
+}

@@ -1,0 +1,120 @@
+package model
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"runtime/debug"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/gemini-ctx/ctx/summarizer"
+)
+
+// Program is one of the helpers that come with ctx.
+type Program struct {
+	Name  string // of the executable
+	Short string // what it asks, in a line
+	Help  string // the variables it reads
+	// Open makes what asks the model, and says how many tokens of input it takes. An error is one of the settings.
+	Open func(s Settings) (ask Ask, maxInput int, err error)
+}
+
+// Settings is what the helpers are told: variables for what is secret or lasts, flags for the rest.
+type Settings struct {
+	Getenv   func(string) string
+	Model    string // --model; "" to look at the variable
+	Insecure bool   // --insecure
+	Sleep    func(ctx context.Context, d time.Duration) error
+	Jitter   func() float64
+	Now      func() time.Time
+}
+
+// First returns the first of the variables that is set.
+func (s Settings) First(names ...string) string {
+	for _, name := range names {
+		if v := strings.TrimSpace(s.Getenv(name)); v != "" {
+			return v
+		}
+	}
+	return ""
+}
+
+// Number returns a variable that holds a number of tokens, or def where it is not set.
+func (s Settings) Number(name string, def int) (int, error) {
+	text := s.First(name)
+	if text == "" {
+		return def, nil
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil || n < 1000 || n > 10_000_000 {
+		return 0, fmt.Errorf("%s is not a number from 1000 to 10000000: %.40q", name, text)
+	}
+	return n, nil
+}
+
+// Main runs the helper of a process and returns its exit code.
+func (p Program) Main() int {
+	s := Settings{Getenv: os.Getenv, Sleep: sleep, Jitter: rand.Float64, Now: time.Now}
+	return p.Run(context.Background(), os.Args[1:], s, os.Stdin, os.Stdout, os.Stderr)
+}
+
+// Run is Main in a given world. Settings that cannot be are told as an answer to each claim, so that ctx tells them apart from a crash.
+func (p Program) Run(ctx context.Context, args []string, s Settings, in io.Reader, out, errs io.Writer) int {
+	flags := flag.NewFlagSet(p.Name, flag.ContinueOnError)
+	flags.SetOutput(errs)
+	flags.Usage = func() {
+		fmt.Fprintf(errs, "%s: %s\n\nIt speaks the protocol of docs/summarizers.md on standard input and output; ctx starts it.\n\n%s\n\nFlags:\n", p.Name, p.Short, p.Help)
+		flags.PrintDefaults()
+	}
+	flags.StringVar(&s.Model, "model", "", "the `name` of the model, before the variable")
+	flags.BoolVar(&s.Insecure, "insecure", false, "allow http to another machine: what is sent can be read on the way")
+	version := flags.Bool("version", false, "print the version and end")
+	if err := flags.Parse(args); err != nil || flags.NArg() > 0 {
+		if errors.Is(err, flag.ErrHelp) {
+			return 0
+		}
+		if err == nil {
+			fmt.Fprintf(errs, "%s: takes no argument: %q\n", p.Name, flags.Arg(0))
+		}
+		return 2
+	}
+	if *version {
+		fmt.Fprintf(out, "%s version %s\n", p.Name, buildVersion())
+		return 0
+	}
+	ask, most, err := p.Open(s)
+	if err != nil {
+		because := &Error{Kind: summarizer.Terminal, Message: err.Error()}
+		ask, most = func(context.Context, summarizer.Request) (Reply, error) { return Reply{}, because }, 1000
+	}
+	can := summarizer.Capability{Name: p.Name, Version: buildVersion(), MaxInputTokens: most}
+	if err := Serve(ctx, in, out, can, ask); err != nil {
+		fmt.Fprintf(errs, "%s: %v\n", p.Name, err)
+		return 1
+	}
+	return 0
+}
+
+func buildVersion() string {
+	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
+		return info.Main.Version
+	}
+	return "unknown"
+}
+
+func sleep(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}

@@ -1,0 +1,130 @@
+package model
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/gemini-ctx/ctx/summarizer"
+)
+
+// complaint is what providers write into an answer that is an error: Gemini's and OpenAI's form, and Ollama's bare text.
+type complaint struct {
+	message string
+	codes   []string      // code, status, type, reasons and quotas, as they name them
+	after   time.Duration // when to ask again; 0 where it is not said
+}
+
+// has reports whether one of the codes has a part, in any case.
+func (c complaint) has(part string) bool {
+	for _, code := range c.codes {
+		if strings.Contains(strings.ToLower(code), part) {
+			return true
+		}
+	}
+	return false
+}
+
+// says reports whether the message has a part, in any case.
+func (c complaint) says(part string) bool { return strings.Contains(strings.ToLower(c.message), part) }
+
+func readComplaint(text []byte) complaint {
+	var outer struct {
+		Error json.RawMessage `json:"error"`
+	}
+	var list []json.RawMessage
+	if json.Unmarshal(text, &list) == nil && len(list) > 0 {
+		text = list[0] // Gemini streams put the error into a list
+	}
+	if json.Unmarshal(text, &outer) != nil || outer.Error == nil {
+		return complaint{message: string(text)}
+	}
+	var c complaint
+	if json.Unmarshal(outer.Error, &c.message) == nil {
+		return c
+	}
+	var inner struct {
+		Message string `json:"message"`
+		Status  string `json:"status"`
+		Type    string `json:"type"`
+		Code    any    `json:"code"`
+		Details []struct {
+			Reason     string `json:"reason"`
+			RetryDelay string `json:"retryDelay"`
+			Violations []struct {
+				QuotaID string `json:"quotaId"`
+			} `json:"violations"`
+		} `json:"details"`
+	}
+	if json.Unmarshal(outer.Error, &inner) != nil {
+		return complaint{message: string(outer.Error)}
+	}
+	c.message = inner.Message
+	c.codes = append(c.codes, inner.Status, inner.Type, fmt.Sprint(inner.Code))
+	for _, d := range inner.Details {
+		c.codes = append(c.codes, d.Reason)
+		if after, err := time.ParseDuration(d.RetryDelay); err == nil && after > 0 {
+			c.after = after
+		}
+		for _, v := range d.Violations {
+			c.codes = append(c.codes, v.QuotaID)
+		}
+	}
+	return c
+}
+
+var retryIn = regexp.MustCompile(`(?i)(?:retry|try again) in ([0-9.]+(?:ms|s|m|h))\b`)
+
+// statusError says what an answer that is an error means.
+func statusError(response *http.Response, text []byte, now time.Time) *Error {
+	c := readComplaint(text)
+	after := retryAfter(response.Header.Get("Retry-After"), now)
+	if after == 0 {
+		after = c.after
+	}
+	if m := retryIn.FindStringSubmatch(c.message); after == 0 && m != nil {
+		after, _ = time.ParseDuration(m[1]) // 0 where it is none
+	}
+	e := &Error{Message: fmt.Sprintf("HTTP %d: %s", response.StatusCode, strings.TrimSpace(c.message)), after: max(after, 0)}
+	if strings.TrimSpace(c.message) == "" {
+		e.Message = fmt.Sprintf("HTTP %d %s", response.StatusCode, http.StatusText(response.StatusCode))
+	}
+	e.Kind, e.retry = meaning(response.StatusCode, c, after)
+	if response.StatusCode/100 == 3 {
+		e.Message = fmt.Sprintf("HTTP %d: leads to %q, and no redirect is followed: is the base URL right?", response.StatusCode, response.Header.Get("Location"))
+	}
+	return e
+}
+
+// meaning returns the kind of an error, and whether asking again may help. A quota that is used up is told from a rate that was too high by what
+// the provider says of it: a day's quota or a bill that is not paid lasts, a delay that is named passes.
+func meaning(status int, c complaint, after time.Duration) (summarizer.Kind, bool) {
+	switch {
+	case status == http.StatusTooManyRequests && (c.has("perday") || c.has("insufficient_quota") || c.says("billing") && after == 0 || c.says("quota") && after == 0):
+		return summarizer.Quota, false
+	case status == http.StatusPaymentRequired:
+		return summarizer.Quota, false
+	case status == http.StatusTooManyRequests, status == http.StatusServiceUnavailable, status == 529: // 529: overloaded, as some have it
+		return summarizer.Capacity, true
+	case status >= 500, status == http.StatusRequestTimeout, status == http.StatusTooEarly:
+		return summarizer.Transient, true
+	case status == http.StatusRequestEntityTooLarge, c.has("context_length"), status == http.StatusBadRequest && c.says("token count"):
+		return summarizer.Refused, false // too long: a matter of this claim
+	}
+	return summarizer.Terminal, false
+}
+
+// retryAfter reads the header of that name: seconds, or a date.
+func retryAfter(s string, now time.Time) time.Duration {
+	if n, err := strconv.ParseUint(strings.TrimSpace(s), 10, 31); err == nil {
+		return time.Duration(n) * time.Second
+	}
+	if at, err := http.ParseTime(s); err == nil {
+		return max(at.Sub(now), 0)
+	}
+	return 0
+}
