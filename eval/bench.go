@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/gemini-ctx/ctx/eval/corpus"
+	"github.com/gemini-ctx/ctx/session"
 	"github.com/gemini-ctx/ctx/session/view"
 )
 
@@ -16,6 +17,7 @@ type bench struct {
 	live      []corpus.Message // less what was taken back
 	questions []asked
 	in        view.Input
+	flat      *stand // the same, compacted into one cluster; nil without questions
 }
 
 // gauge measures one thing over the conversations of a set, and writes it into the report.
@@ -67,13 +69,18 @@ func (l *lab) look(ctx context.Context, set Set, only []string, r *SetReport) er
 }
 
 func (l *lab) lookAt(ctx context.Context, set Set, m []corpus.Message, list []gauge) (err error) {
-	s, err := l.compacted(ctx, m)
+	s, err := l.compacted(ctx, m, session.UnionFind)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, s.close()) }()
 	b := &bench{stand: s, live: corpus.Live(m)}
-	b.questions = factsOf(set, b.live)
+	if b.questions = factsOf(set, b.live); len(b.questions) > 0 {
+		if b.flat, err = l.compacted(ctx, m, session.Flat); err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, b.flat.close()) }()
+	}
 	if b.in, err = s.input(view.Options{}); err != nil {
 		return err
 	}

@@ -48,7 +48,7 @@ func play(t *testing.T, m []corpus.Message, facts []corpus.Fact, settings ...str
 		if err := s.fill(ctx, m[start:end]); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := s.Compact(ctx, []session.BranchName{{Session: talk, Branch: session.MainBranch}}); err != nil {
+		if err := s.compact(ctx, session.UnionFind); err != nil {
 			t.Fatal(err)
 		}
 	}

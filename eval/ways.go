@@ -22,7 +22,8 @@ type way struct {
 // The ways. All have the same words to choose from and the same printer; where sentences are chosen, it is by the same summariser.
 const (
 	wayUnionFind = "union-find"
-	wayFlat      = "flat"
+	wayFlat      = "flat"        // the strategy
+	wayExtract   = "one extract" // of all that is old, of half of its length
 	waySeed      = "seed"
 	wayHeadTail  = "head+tail"
 	wayRecent    = "recency only"
@@ -34,7 +35,7 @@ func (b *bench) ways() ([]way, error) {
 	if err != nil {
 		return nil, err
 	}
-	flat, err := flatInput(b.in, cold)
+	extract, err := extractInput(b.in, cold)
 	if err != nil {
 		return nil, err
 	}
@@ -45,7 +46,8 @@ func (b *bench) ways() ([]way, error) {
 	}
 	return []way{
 		{wayUnionFind, b.text},
-		{wayFlat, func(budget int) (string, error) { return renderText(flat, budget) }},
+		{wayFlat, b.flat.text},
+		{wayExtract, func(budget int) (string, error) { return renderText(extract, budget) }},
 		{waySeed, func(budget int) (string, error) {
 			seed, err := seedInput(all, budget)
 			if err != nil {
@@ -59,7 +61,7 @@ func (b *bench) ways() ([]way, error) {
 }
 
 // compacted appends a conversation to a new store and compacts it.
-func (l *lab) compacted(ctx context.Context, m []corpus.Message) (*stand, error) {
+func (l *lab) compacted(ctx context.Context, m []corpus.Message, strategy string) (*stand, error) {
 	s, err := l.open()
 	if err != nil {
 		return nil, err
@@ -67,8 +69,15 @@ func (l *lab) compacted(ctx context.Context, m []corpus.Message) (*stand, error)
 	if err := s.fill(ctx, m); err != nil {
 		return nil, err
 	}
-	_, err = s.Compact(ctx, []session.BranchName{{Session: talk, Branch: session.MainBranch}})
-	return s, err
+	return s, s.compact(ctx, strategy)
+}
+
+// compact compacts the conversation.
+func (s *stand) compact(ctx context.Context, strategy string) error {
+	_, err := s.Compact(ctx, session.CompactOptions{
+		Branches: []session.BranchName{{Session: talk, Branch: session.MainBranch}}, Strategy: strategy,
+	})
+	return err
 }
 
 // input is what the conversation's branch renders.
@@ -115,16 +124,15 @@ func renderText(in view.Input, budget int) (string, error) {
 	return string(out.Bytes), err
 }
 
-// flatInput has everything that in renders by clusters in a single one.
-func flatInput(in view.Input, cold []view.Message) (view.Input, error) {
-	flat := in
-	flat.Clusters, flat.Tombstones, flat.OlderTombstones = nil, nil, 0
+// extractInput has everything that in renders by clusters in a single one.
+func extractInput(in view.Input, cold []view.Message) (view.Input, error) {
+	one := view.Input{Session: in.Session, Branch: in.Branch, Tail: in.Tail}
 	if len(cold) == 0 {
-		return flat, nil
+		return one, nil
 	}
 	c, err := clusterOf(cold, tokensOf(cold)/2)
-	flat.Clusters = []view.Cluster{c}
-	return flat, err
+	one.Clusters = []view.Cluster{c}
+	return one, err
 }
 
 func tokensOf(m []view.Message) int {
