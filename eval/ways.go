@@ -65,7 +65,7 @@ func (l *lab) compacted(ctx context.Context, m []corpus.Message) (*stand, error)
 	if err := s.fill(ctx, m); err != nil {
 		return nil, err
 	}
-	_, err = s.Compact(ctx, []session.BranchName{{Session: talk, Branch: session.MainBranch}})
+	_, err = s.Compact(ctx, session.CompactOptions{Branches: []session.BranchName{{Session: talk, Branch: session.MainBranch}}})
 	return s, err
 }
 
