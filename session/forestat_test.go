@@ -27,7 +27,7 @@ func TestForestAtIsWhatItWas(t *testing.T) {
 			}
 		}
 		for range 120 {
-			step(t, s, r)
+			moment(t, s, r)
 			note()
 		}
 		sameForests(t, s, was)
@@ -37,15 +37,15 @@ func TestForestAtIsWhatItWas(t *testing.T) {
 	}
 }
 
-// step is something that changes the forest, now and then.
-func step(t *testing.T, s *Store, r *rand.Rand) {
+// moment is something that changes the forest, now and then.
+func moment(t *testing.T, s *Store, r *rand.Rand) {
 	t.Helper()
 	c := context.Background()
 	switch n := r.IntN(20); {
 	case n < 14:
 		say(t, s, "talk", []string{"user", "model"}[r.IntN(2)], chatter(r))
 	case n < 16:
-		if _, err := s.Compact(c, []BranchName{{"talk", MainBranch}}); err != nil && !IsMissing(err) {
+		if _, err := s.Compact(c, CompactOptions{Branches: []BranchName{{"talk", MainBranch}}}); err != nil && !IsMissing(err) {
 			t.Fatal(err)
 		}
 	case n < 17:

@@ -37,12 +37,12 @@ func (s *Store) onlyBranch(view *refs.View, q SearchQuery, sources []search.Sour
 
 // notOn returns what other branches of a session stand on and this one does not. It reads the entries in which they differ, and all of them only where
 // branches have come together.
-func (s *Store) notOn(view *refs.View, session, branch string) ([]found, error) {
+func (s *Store) notOn(view *refs.View, session, branch string) ([]sayable, error) {
 	tip, err := Tip(view, session, branch)
 	if err != nil {
 		return nil, err
 	}
-	var out []found
+	var out []sayable
 	for _, name := range view.Names("sessions/" + session + "/") {
 		if name == RefName(session, branch) {
 			continue
@@ -69,7 +69,7 @@ func (s *Store) notOn(view *refs.View, session, branch string) ([]found, error) 
 }
 
 // notReached is notOn for any shape of history.
-func (s *Store) notReached(view *refs.View, session string, tip format.ID) ([]found, error) {
+func (s *Store) notReached(view *refs.View, session string, tip format.ID) ([]sayable, error) {
 	on := map[format.ID]bool{}
 	if err := s.reach(on, tip); err != nil {
 		return nil, err
@@ -78,7 +78,7 @@ func (s *Store) notReached(view *refs.View, session string, tip format.ID) ([]fo
 	if err != nil {
 		return nil, err
 	}
-	return slices.DeleteFunc(all, func(f found) bool { return on[f.id] || f.rewound }), nil
+	return slices.DeleteFunc(all, func(f sayable) bool { return on[f.id] || f.rewound }), nil
 }
 
 // branchNames says on which branches entries are, without looking at any twice.

@@ -8,8 +8,8 @@ import (
 	"github.com/gemini-ctx/ctx/search"
 )
 
-// found is a message or a note that a search may find.
-type found struct {
+// sayable is a message or a note that a search may find.
+type sayable struct {
 	id, version format.ID // the entry, and the one that has its text
 	seq         uint64
 	rewound     bool // no branch stands on it any more, but one was rewound from there
@@ -19,7 +19,7 @@ type found struct {
 type walk struct {
 	s        *Store
 	seen     map[format.ID]bool // entries that were met; nil where no entry can be met twice
-	list     []found
+	list     []sayable
 	standing int         // how many of list branches stand on; the rest was rewound
 	amended  []format.ID // messages that have an amend on the way
 	joins    bool        // an entry with several parents was met
@@ -30,7 +30,7 @@ type chain struct{ from, stop format.ID }
 
 // sessionDocs returns everything of a session that a search may find: what its branches stand on, and what was rewound. What was rewound has the text that it had
 // when it was.
-func (s *Store) sessionDocs(view *refs.View, session string) ([]found, error) {
+func (s *Store) sessionDocs(view *refs.View, session string) ([]sayable, error) {
 	branches := view.Names("sessions/" + session + "/")
 	w := &walk{s: s}
 	if len(branches) > 1 {
@@ -60,7 +60,7 @@ func (w *walk) branches(view *refs.View, branches []string) (left []chain, err e
 }
 
 // finish adds what was rewound and gives the rest its newest text.
-func (w *walk) finish(view *refs.View, left []chain) ([]found, error) {
+func (w *walk) finish(view *refs.View, left []chain) ([]sayable, error) {
 	w.standing = len(w.list)
 	if err := w.rewound(left); err != nil {
 		return nil, err
@@ -108,7 +108,7 @@ func (w *walk) along(c chain, rewound bool) (left []chain, err error) {
 			if !ok {
 				version = id
 			}
-			w.list = append(w.list, found{id: id, version: version, seq: e.Seq, rewound: rewound})
+			w.list = append(w.list, sayable{id: id, version: version, seq: e.Seq, rewound: rewound})
 		case format.KindRewind:
 			left = append(left, chain{from: e.Left, stop: firstParent(e)})
 		}
@@ -123,7 +123,7 @@ func (w *walk) along(c chain, rewound bool) (left []chain, err error) {
 }
 
 // setNewest gives what branches stand on its newest text.
-func (s *Store) setNewest(view *refs.View, list []found) error {
+func (s *Store) setNewest(view *refs.View, list []sayable) error {
 	return s.withLinks(view, func(l *links) error {
 		for i := range list {
 			d := &list[i]
@@ -136,7 +136,7 @@ func (s *Store) setNewest(view *refs.View, list []found) error {
 }
 
 // document reads what the index is to know of a message of a session. ok is false where its words were forgotten.
-func (s *Store) document(session string, f found) (doc search.Doc, ok bool, err error) {
+func (s *Store) document(session string, f sayable) (doc search.Doc, ok bool, err error) {
 	shown, err := s.Version(f.id, f.version)
 	if err != nil || shown.Gone != "" {
 		return doc, false, err

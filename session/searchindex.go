@@ -178,8 +178,8 @@ func sessionOf(branch string) string {
 
 // searchChange is what becomes of a session's documents.
 type searchChange struct {
-	there []found
-	gone  []found
+	there []sayable
+	gone  []sayable
 	whole bool // there is all; everything else is gone
 }
 
@@ -246,7 +246,7 @@ func (s *Store) movedBranch(view *refs.View, from, to format.ID, others bool) (c
 		if err != nil {
 			return c, false, err
 		}
-		c.there = append(c.there, found{id: id, seq: e.Seq})
+		c.there = append(c.there, sayable{id: id, seq: e.Seq})
 	}
 	if err := s.setNewest(view, c.there); err != nil {
 		return c, false, err
@@ -303,7 +303,7 @@ func (r *searchRenewal) apply(session string, c searchChange) error {
 }
 
 // hideOthers hides what the index has of a session beside list.
-func (r *searchRenewal) hideOthers(session string, list []found) error {
+func (r *searchRenewal) hideOthers(session string, list []sayable) error {
 	var keep map[format.ID]bool
 	for _, seg := range r.x.segments {
 		first, end := seg.Range(session)
@@ -327,7 +327,7 @@ func (r *searchRenewal) hideOthers(session string, list []found) error {
 }
 
 // mark makes the documents of an entry what f says they are, or gone. has is true where the index has its text.
-func (r *searchRenewal) mark(session string, f found, gone bool) (has bool, err error) {
+func (r *searchRenewal) mark(session string, f sayable, gone bool) (has bool, err error) {
 	for _, seg := range r.x.segments {
 		docs, err := seg.Find(session, f.seq, f.id)
 		if err != nil {
@@ -362,7 +362,7 @@ func (r *searchRenewal) hide(seg *searchSegment, doc uint32, rewound bool) {
 	}
 }
 
-func (r *searchRenewal) add(session string, f found) error {
+func (r *searchRenewal) add(session string, f sayable) error {
 	doc, ok, err := r.s.document(session, f)
 	if err != nil || !ok {
 		return err

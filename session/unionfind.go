@@ -228,7 +228,7 @@ func (g *gatherer) summary(cluster int, id format.ID, members []int) (int, error
 			out.Parents = append(out.Parents, at)
 		}
 	}
-	if out.Text, out.Gone, err = g.said(id); err != nil {
+	if out.Text, out.Gone, err = g.summaryText(id); err != nil {
 		return 0, err
 	}
 	g.lineage[id] = len(g.doc.Lineage)
@@ -267,8 +267,8 @@ func (g *gatherer) input(cluster int, id format.ID, whole []int) (at int, ok boo
 	return at, err == nil, err
 }
 
-// said is the text of a summary; of a ranked list its sentences in reading order.
-func (s *Store) said(id format.ID) (text, gone string, err error) {
+// summaryText is the text of a summary; of a ranked list its sentences in reading order.
+func (s *Store) summaryText(id format.ID) (text, gone string, err error) {
 	header, body, err := s.text(id)
 	var forgotten *objects.GoneError
 	if errors.As(err, &forgotten) {

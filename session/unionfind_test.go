@@ -56,7 +56,7 @@ func TestUnionFindThereAndBack(t *testing.T) {
 		s := create(t, small...)
 		r := rand.New(rand.NewPCG(seed, 21))
 		for range 150 {
-			step(t, s, r)
+			moment(t, s, r)
 			if r.IntN(4) == 0 {
 				say(t, s, "aside", "user", chatter(r))
 			}
@@ -181,7 +181,7 @@ func TestUnionFindOperation(t *testing.T) {
 	var was [][]string
 	var numbers []uint64
 	for range 60 {
-		step(t, s, r)
+		moment(t, s, r)
 		_, doc := exported(t, s)
 		was, numbers = append(was, shape(doc)), append(numbers, s.mustView(t).Number)
 	}
