@@ -102,12 +102,6 @@ func first(texts []string, want string) int {
 	return len(texts)
 }
 
-// stands reports whether a text tells old for what holds: it has it, and nothing that replaces it after it.
-func stands(text, old, now string) bool {
-	at := strings.LastIndex(text, squeeze(old))
-	return at >= 0 && strings.LastIndex(text, squeeze(now)) < at
-}
-
 func planted(t *testing.T) *scene {
 	messages, facts := corpus.Planted()
 	return play(t, messages, facts)
@@ -121,62 +115,6 @@ func (s *scene) ofKind(kind string) []asked {
 		s.t.Fatalf("no fact of kind %s", kind)
 	}
 	return list
-}
-
-// Two close topics have contradictory facts. Each question is answered for the side that it names.
-func TestContradictionKeepsItsSides(t *testing.T) {
-	s := planted(t)
-	back := s.expanded()
-	for _, q := range s.ofKind(corpus.Contradiction) {
-		if !holds(back, q.Answer) {
-			t.Errorf("%q: %q cannot be expanded", q.Query, q.Answer)
-		}
-		hits := s.found(q.Query)
-		if own, other := first(hits, q.Answer), first(hits, q.Other); own >= deepest || own > other {
-			t.Errorf("%q: %q is hit %d, the other side's %q hit %d", q.Query, q.Answer, own+1, q.Other, other+1)
-		}
-		if text := s.asking(q.Query, 4); !holds(text, q.Answer) {
-			t.Errorf("%q: a rendering for it has no %q", q.Query, q.Answer)
-		}
-	}
-}
-
-// A fact was superseded. The later one is found first, and the stale one is never printed for what holds.
-func TestSupersededFactDoesNotHold(t *testing.T) {
-	s := planted(t)
-	s.later(s.ofKind(corpus.Superseded))
-}
-
-// An early assumption was put right. It does not come back.
-func TestWrongAssumptionStaysCorrected(t *testing.T) {
-	s := planted(t)
-	s.later(s.ofKind(corpus.Wrong))
-}
-
-// later checks that what came later is what is answered.
-func (s *scene) later(list []asked) {
-	s.t.Helper()
-	printed := s.renderings()
-	back := s.expanded()
-	for _, q := range list {
-		for i, text := range printed {
-			if stands(text, q.Stale, q.Answer) {
-				s.t.Errorf("%q: rendering %d tells %q", q.Query, i, q.Stale)
-			}
-		}
-		for _, ratio := range []int{4, 10} {
-			if text := s.asking(q.Query, ratio); stands(text, q.Stale, q.Answer) || !holds(text, q.Answer) {
-				s.t.Errorf("%q: a rendering for it at %dx tells %q, or not %q", q.Query, ratio, q.Stale, q.Answer)
-			}
-		}
-		hits := s.found(q.Query)
-		if now, old := first(hits, q.Answer), first(hits, q.Stale); now >= deepest || now > old {
-			s.t.Errorf("%q: %q is hit %d, the stale %q hit %d", q.Query, q.Answer, now+1, q.Stale, old+1)
-		}
-		if !holds(back, q.Answer) || !holds(back, q.Stale) {
-			s.t.Errorf("%q: what was said cannot be expanded", q.Query)
-		}
-	}
 }
 
 // A secret that a rule knows is nowhere, from the first byte on: not on the disk, and in nothing that reads it.
