@@ -12,6 +12,7 @@ import (
 
 	"github.com/gemini-ctx/ctx/eval/corpus"
 	"github.com/gemini-ctx/ctx/forest/summarize"
+	"github.com/gemini-ctx/ctx/session"
 )
 
 // Set is a corpus under its name.
@@ -27,6 +28,9 @@ type Options struct {
 	Seed     uint64   // of what is drawn
 	Version  string   // of ctx, for the report
 	Settings Settings
+	// Summarizer returns who words the summaries of the stores that are measured; it is asked once, of a store with the settings. nil, and
+	// a nil answer, is the built-in one. The seed, the one extract and all other ways keep to that one.
+	Summarizer func(*session.Store) (summarize.Summarizer, error)
 	// Clock is read for how long the verbs take; nil: that is not measured.
 	Clock func() time.Time
 }
@@ -50,7 +54,8 @@ func CheckParts(only []string) error {
 	return nil
 }
 
-// Run measures sets one after the other. Errors of the settings are *repo.ConfigError.
+// Run measures sets one after the other. Errors of the settings are *repo.ConfigError. With the built-in summariser the same sets and options give
+// the same report.
 func Run(ctx context.Context, sets []Set, o Options) (r *Report, err error) {
 	if err := CheckParts(o.Only); err != nil {
 		return nil, err
@@ -61,7 +66,7 @@ func Run(ctx context.Context, sets []Set, o Options) (r *Report, err error) {
 	}
 	defer func() { err = errors.Join(err, l.close()) }()
 	r = &Report{V: 1, Version: o.Version, Seed: o.Seed}
-	if r.Settings, err = l.settings(); err != nil {
+	if r.Settings, err = l.begin(o); err != nil {
 		return nil, err
 	}
 	for _, set := range sets {
@@ -74,13 +79,19 @@ func Run(ctx context.Context, sets []Set, o Options) (r *Report, err error) {
 	return r, nil
 }
 
-// settings lists the settings that hold.
-func (l *lab) settings() (list []string, err error) {
+// begin makes a store of which nothing is measured, and returns the settings that hold. It lies there until the lab is closed: a chain of
+// summarisers keeps in it who can be asked.
+func (l *lab) begin(o Options) (list []string, err error) {
 	s, err := l.open()
 	if err != nil {
 		return nil, err
 	}
-	defer func() { err = errors.Join(err, s.close()) }()
+	defer func() { err = errors.Join(err, s.Close()) }()
+	if o.Summarizer != nil {
+		if l.summarizer, err = o.Summarizer(s.Store); err != nil {
+			return nil, err
+		}
+	}
 	for _, setting := range s.Config.List() {
 		list = append(list, setting.Key+"="+setting.Value)
 	}

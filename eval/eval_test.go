@@ -12,8 +12,10 @@ import (
 	"time"
 
 	"github.com/gemini-ctx/ctx/eval/corpus"
+	"github.com/gemini-ctx/ctx/forest/summarize"
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/repo"
+	"github.com/gemini-ctx/ctx/session"
 )
 
 func idOf(n int) (format.ID, error) { return format.ParseID(fmt.Sprintf("%064x", n+1)) }
@@ -142,5 +144,36 @@ func TestCancelled(t *testing.T) {
 	cancel()
 	if _, err := Run(ctx, []Set{chat()}, Options{}); !errors.Is(err, context.Canceled) {
 		t.Error(err)
+	}
+}
+
+// parrot words a summary with what it was given first.
+type parrot struct{ asked int }
+
+func (p *parrot) Limit() int { return 4000 }
+
+func (p *parrot) Summarize(_ context.Context, ask summarize.Ask) (summarize.Told, error) {
+	p.asked++
+	return summarize.Told{Text: "Squawk: " + ask.Inputs[0].Text, Summarizer: "parrot", Version: "1"}, nil
+}
+
+// Another summariser is asked where there is one, and everything else is as it was.
+func TestAnotherSummarizer(t *testing.T) {
+	p := &parrot{}
+	o := Options{Only: []string{"facts", "recovery"}, Summarizer: func(*session.Store) (summarize.Summarizer, error) { return p, nil }}
+	s := run(t, o, chat()).Sets[0]
+	if p.asked == 0 || s.Recovery.Share != 1000 {
+		t.Errorf("asked %d times, %+v", p.asked, s.Recovery)
+	}
+	o.Summarizer = func(*session.Store) (summarize.Summarizer, error) { return nil, errors.New("no such helper") }
+	if _, err := Run(context.Background(), []Set{chat()}, o); err == nil || err.Error() != "no such helper" {
+		t.Error(err)
+	}
+	o.Summarizer = nil
+	plain := run(t, o, chat()).Sets[0]
+	for i, r := range plain.Retention {
+		if r.Way == waySeed && (r.Kept != s.Retention[i].Kept || r.Tokens != s.Retention[i].Tokens) {
+			t.Errorf("%+v, with another %+v", r, s.Retention[i])
+		}
 	}
 }

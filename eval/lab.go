@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/gemini-ctx/ctx/eval/corpus"
+	"github.com/gemini-ctx/ctx/forest/summarize"
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/lock"
 	"github.com/gemini-ctx/ctx/refs"
@@ -31,6 +32,8 @@ type lab struct {
 	dir  string
 	from Settings
 	made int
+
+	summarizer summarize.Summarizer // nil for the built-in one
 }
 
 // newLab makes its directory in memory where the system has a place for that, unless TMPDIR names another: what is measured here is not the disk.
@@ -54,6 +57,7 @@ const talk = "talk"
 // stand is a store with one conversation in it.
 type stand struct {
 	*session.Store
+	lab      *lab
 	dir      string
 	messages []corpus.Message
 	ids      []format.ID // of the entries, by the place of the message; zero for one that was taken back
@@ -81,7 +85,7 @@ func (l *lab) open(overrides ...string) (*stand, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &stand{Store: session.New(r), dir: dir}, nil
+	return &stand{Store: session.New(r), lab: l, dir: dir}, nil
 }
 
 // close closes the store and takes it away.

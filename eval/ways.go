@@ -76,6 +76,7 @@ func (l *lab) compacted(ctx context.Context, m []corpus.Message, strategy string
 func (s *stand) compact(ctx context.Context, strategy string) error {
 	_, err := s.Compact(ctx, session.CompactOptions{
 		Branches: []session.BranchName{{Session: talk, Branch: session.MainBranch}}, Strategy: strategy,
+		Summarizer: s.lab.summarizer,
 	})
 	return err
 }

@@ -15,6 +15,8 @@ import (
 
 	"github.com/gemini-ctx/ctx/eval"
 	"github.com/gemini-ctx/ctx/eval/corpus"
+	"github.com/gemini-ctx/ctx/forest/summarize"
+	"github.com/gemini-ctx/ctx/session"
 )
 
 type evalOptions struct {
@@ -34,8 +36,8 @@ tokens, whether what answers a question is found, and that everything that is sh
 NAME.messages.jsonl, with the questions in NAME.facts.jsonl beside it if there are any, or a directory of such files; SESSION is one of the
 store here, of which everything is measured that needs no labels. Without either it is the conversations that ctx brings along.
 
-All work is done on copies in a temporary directory, without a model. The same input and settings give the same output on every
-machine, but for --timing.`, exitNoStore, exitCorrupt, exitNotFound),
+All work is done on copies in a temporary directory. Unless summarize.chain names helpers, which then word the summaries, no model is
+asked, and the same input and settings give the same output on every machine, but for --timing.`, exitNoStore, exitCorrupt, exitNotFound),
 		Example: "  ctx eval\n  ctx eval --only clustering talks.messages.jsonl --json\n  ctx eval -s work",
 		Args:    between(0, -1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -63,7 +65,8 @@ func (o *evalOptions) run(c context.Context, a *app, args []string) error {
 	a.watchInterrupts()
 	options := eval.Options{
 		Only: o.only, Seed: o.seed, Version: buildVersion(),
-		Settings: eval.Settings{UserConfig: a.userConf, Getenv: a.getenv, Overrides: a.overrides},
+		Settings:   eval.Settings{UserConfig: a.userConf, Getenv: a.getenv, Overrides: a.overrides},
+		Summarizer: a.evalSummarizer,
 	}
 	if o.timing {
 		options.Clock = time.Now
@@ -76,6 +79,15 @@ func (o *evalOptions) run(c context.Context, a *app, args []string) error {
 		return a.printJSON(report)
 	}
 	return report.WriteText(a.out)
+}
+
+// evalSummarizer is the chain that the user has configured.
+func (a *app) evalSummarizer(s *session.Store) (summarize.Summarizer, error) {
+	chain, err := a.summarizers(s)
+	if chain == nil {
+		return nil, err
+	}
+	return chain, err
 }
 
 // sets are what the command line names.
