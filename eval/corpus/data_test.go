@@ -1,6 +1,7 @@
 package corpus_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -191,6 +192,11 @@ func checkFact(t *testing.T, c []corpus.Message, f corpus.Fact) {
 	if got := seqs(c, f.Answer); !slices.Equal(got, f.Evidence) {
 		fail("%q occurs in %v, want %v", f.Answer, got, f.Evidence)
 	}
+	for _, m := range c {
+		if slices.Contains(f.Evidence, m.Seq) && !strings.Contains(m.Text, f.Answer) {
+			fail("%q is not word for word in message %d", f.Answer, m.Seq)
+		}
+	}
 	if n := len([]rune(f.Answer)); n < 3 || n > 60 {
 		fail("the answer has %d characters", n)
 	}
@@ -229,16 +235,28 @@ func checkFact(t *testing.T, c []corpus.Message, f corpus.Fact) {
 	}
 }
 
-// seqs returns the messages whose text has s in it.
+// seqs returns the messages whose text has s in it, with case and white space as lenient as they are when a rendering is searched for it.
 func seqs(c []corpus.Message, s string) []int {
 	var found []int
 	for _, m := range c {
-		if strings.Contains(m.Text, s) {
+		if strings.Contains(lenient(m.Text), lenient(s)) {
 			found = append(found, m.Seq)
 		}
 	}
 	return found
 }
+
+func lenient(s string) string {
+	l, ok := folded[s]
+	if !ok {
+		l = strings.ToLower(strings.Join(strings.Fields(s), " "))
+		folded[s] = l
+	}
+	return l
+}
+
+// folded remembers what lenient made of a text: each is asked for with every fact.
+var folded = map[string]string{}
 
 // TestFactsBothWays: a contradiction is asked from both sides.
 func TestFactsBothWays(t *testing.T) {
@@ -261,6 +279,7 @@ func TestSanitizing(t *testing.T) {
 				t.Fatal(err)
 			}
 			clean[i].Text = string(text)
+			checkCalls(t, m, s.facts)
 		}
 		for _, c := range corpus.Conversations(clean) {
 			for _, f := range s.facts {
@@ -277,6 +296,27 @@ func TestSanitizing(t *testing.T) {
 					t.Errorf("%s: sanitising takes %q out, so the rewind proves nothing", f.Query, f.Never)
 				}
 			}
+		}
+	}
+}
+
+// checkCalls looks for secrets in what is stored of the calls and results beside the text.
+func checkCalls(t *testing.T, m corpus.Message, facts []corpus.Fact) {
+	t.Helper()
+	b, err := json.Marshal(struct {
+		Calls   []corpus.Call
+		Results []corpus.Result
+	}{m.Calls, m.Results})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, _, err = sanitize.JSON(b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range facts {
+		if f.Never != "" && strings.Contains(string(b), f.Never) {
+			t.Errorf("%s: %q is still in the calls of message %d", f.Query, f.Never, m.Seq)
 		}
 	}
 }
