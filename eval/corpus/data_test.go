@@ -32,7 +32,7 @@ func sets() []set {
 
 func TestCounts(t *testing.T) {
 	messages, facts := corpus.Planted()
-	topics, calls, back := map[string]int{}, 0, 0
+	topics, marks, calls, back := map[string]int{}, map[string]int{}, 0, 0
 	for i, m := range messages {
 		if m.Conversation != "planted" {
 			t.Fatalf("message %d is of %q", m.Seq, m.Conversation)
@@ -41,6 +41,7 @@ func TestCounts(t *testing.T) {
 			back++ // a task is taken up again
 		}
 		topics[m.Topic]++
+		marks[m.Mark]++
 		calls += len(m.Calls)
 	}
 	kinds := map[string]int{}
@@ -55,6 +56,8 @@ func TestCounts(t *testing.T) {
 	least("messages", len(messages), 480)
 	least("calls", calls, 200)
 	least("topics", len(topics), 20)
+	least("requests", marks[corpus.Request], 50)
+	least("corrections", marks[corpus.Correction], 10)
 	least("returns to a topic", back, 20)
 	least("facts", len(facts), 110)
 	least("contradictions", kinds[corpus.Contradiction], 10)
