@@ -11,8 +11,8 @@ type Fact struct {
 
 	// Other is the answer to the same question about the close topic, on a Contradiction. It is not in the evidence.
 	Other string `json:"other,omitempty"`
-	// Stale is what was said before, on Superseded, Wrong and Rewound. It occurs before the end of the evidence and not after it; on
-	// Rewound, only in messages that were taken back.
+	// Stale is what was said before, on Superseded, Wrong and TakenBack. It occurs before the end of the evidence and not after it; on
+	// TakenBack, only in messages that were taken back.
 	Stale string `json:"stale,omitempty"`
 	// Never is a string that may not be found anywhere once it was handled, on Secret: because sanitising takes it out, or, in a
 	// conversation that is rewound, because the messages with it were taken back and forgotten.
@@ -25,6 +25,6 @@ const (
 	Contradiction = "contradiction" // two close topics have different answers, and the question names its side
 	Superseded    = "superseded"    // a later answer replaced an earlier one
 	Wrong         = "wrong"         // an early assumption was put right in the talk
-	Rewound       = "rewound"       // an early assumption was taken back by a rewind
+	TakenBack     = "rewound"       // an early assumption was taken back by a rewind
 	Secret        = "secret"        // beside the answer there was a credential, which has to be gone
 )

@@ -21,8 +21,10 @@ func Read(r io.Reader) ([]Message, error) {
 	err := lines(r, func(line []byte) error {
 		// The keys that have to be there are read once more as pointers, which tell a missing one from an empty one.
 		var must struct {
-			Conversation, Role, Text *string
-			Seq                      *int
+			Conversation *string `json:"conversation"`
+			Seq          *int    `json:"seq"`
+			Role         *string `json:"role"`
+			Text         *string `json:"text"`
 		}
 		if err := decode(line, &must); err != nil {
 			return err
@@ -94,8 +96,11 @@ func lines(r io.Reader, take func([]byte) error) error {
 			return fmt.Errorf("line %d: %w", n, err)
 		}
 	}
-	if err := s.Err(); err != nil {
-		return fmt.Errorf("line %d: %w", n+1, err)
+	if errors.Is(s.Err(), bufio.ErrTooLong) {
+		return fmt.Errorf("line %d: longer than %d MiB", n+1, maxLine>>20)
+	}
+	if s.Err() != nil {
+		return fmt.Errorf("line %d: %w", n+1, s.Err())
 	}
 	return nil
 }
@@ -109,9 +114,9 @@ func decode(line []byte, v any) error {
 	var kind *json.UnmarshalTypeError
 	switch {
 	case errors.As(err, &kind) && kind.Field != "":
-		return fmt.Errorf("%s is a %s", kind.Field, kind.Value)
+		return fmt.Errorf("%s: unexpected %s", kind.Field, kind.Value)
 	case errors.As(err, &kind):
-		return fmt.Errorf("not a JSON object but a %s", kind.Value)
+		return fmt.Errorf("not a JSON object but: %s", kind.Value)
 	case err != nil:
 		return fmt.Errorf("not JSON: %w", err)
 	}
