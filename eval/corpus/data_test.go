@@ -1,6 +1,7 @@
 package corpus_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -31,7 +32,7 @@ func sets() []set {
 
 func TestCounts(t *testing.T) {
 	messages, facts := corpus.Planted()
-	topics, calls, back := map[string]int{}, 0, 0
+	topics, marks, calls, back := map[string]int{}, map[string]int{}, 0, 0
 	for i, m := range messages {
 		if m.Conversation != "planted" {
 			t.Fatalf("message %d is of %q", m.Seq, m.Conversation)
@@ -40,6 +41,7 @@ func TestCounts(t *testing.T) {
 			back++ // a task is taken up again
 		}
 		topics[m.Topic]++
+		marks[m.Mark]++
 		calls += len(m.Calls)
 	}
 	kinds := map[string]int{}
@@ -54,6 +56,8 @@ func TestCounts(t *testing.T) {
 	least("messages", len(messages), 480)
 	least("calls", calls, 200)
 	least("topics", len(topics), 20)
+	least("requests", marks[corpus.Request], 50)
+	least("corrections", marks[corpus.Correction], 10)
 	least("returns to a topic", back, 20)
 	least("facts", len(facts), 110)
 	least("contradictions", kinds[corpus.Contradiction], 10)
@@ -191,6 +195,11 @@ func checkFact(t *testing.T, c []corpus.Message, f corpus.Fact) {
 	if got := seqs(c, f.Answer); !slices.Equal(got, f.Evidence) {
 		fail("%q occurs in %v, want %v", f.Answer, got, f.Evidence)
 	}
+	for _, m := range c {
+		if slices.Contains(f.Evidence, m.Seq) && !strings.Contains(m.Text, f.Answer) {
+			fail("%q is not word for word in message %d", f.Answer, m.Seq)
+		}
+	}
 	if n := len([]rune(f.Answer)); n < 3 || n > 60 {
 		fail("the answer has %d characters", n)
 	}
@@ -229,16 +238,28 @@ func checkFact(t *testing.T, c []corpus.Message, f corpus.Fact) {
 	}
 }
 
-// seqs returns the messages whose text has s in it.
+// seqs returns the messages whose text has s in it, with case and white space as lenient as they are when a rendering is searched for it.
 func seqs(c []corpus.Message, s string) []int {
 	var found []int
 	for _, m := range c {
-		if strings.Contains(m.Text, s) {
+		if strings.Contains(lenient(m.Text), lenient(s)) {
 			found = append(found, m.Seq)
 		}
 	}
 	return found
 }
+
+func lenient(s string) string {
+	l, ok := folded[s]
+	if !ok {
+		l = strings.ToLower(strings.Join(strings.Fields(s), " "))
+		folded[s] = l
+	}
+	return l
+}
+
+// folded remembers what lenient made of a text: each is asked for with every fact.
+var folded = map[string]string{}
 
 // TestFactsBothWays: a contradiction is asked from both sides.
 func TestFactsBothWays(t *testing.T) {
@@ -261,6 +282,7 @@ func TestSanitizing(t *testing.T) {
 				t.Fatal(err)
 			}
 			clean[i].Text = string(text)
+			checkCalls(t, m, s.facts)
 		}
 		for _, c := range corpus.Conversations(clean) {
 			for _, f := range s.facts {
@@ -277,6 +299,27 @@ func TestSanitizing(t *testing.T) {
 					t.Errorf("%s: sanitising takes %q out, so the rewind proves nothing", f.Query, f.Never)
 				}
 			}
+		}
+	}
+}
+
+// checkCalls looks for secrets in what is stored of the calls and results beside the text.
+func checkCalls(t *testing.T, m corpus.Message, facts []corpus.Fact) {
+	t.Helper()
+	b, err := json.Marshal(struct {
+		Calls   []corpus.Call
+		Results []corpus.Result
+	}{m.Calls, m.Results})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, _, err = sanitize.JSON(b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range facts {
+		if f.Never != "" && strings.Contains(string(b), f.Never) {
+			t.Errorf("%s: %q is still in the calls of message %d", f.Query, f.Never, m.Seq)
 		}
 	}
 }
