@@ -16,6 +16,8 @@ type Clustering struct {
 	P          Milli  `json:"bcubed_p"`
 	R          Milli  `json:"bcubed_r"`
 	F          Milli  `json:"bcubed_f"`
+	Low        Milli  `json:"bcubed_f_low"` // of the 95 % interval of F, by drawing conversations anew
+	High       Milli  `json:"bcubed_f_high"`
 	PooledP    Milli  `json:"pooled_p"`
 	PooledR    Milli  `json:"pooled_r"`
 	PooledF    Milli  `json:"pooled_f"`
@@ -39,7 +41,7 @@ type Clustering struct {
 const ownRule = "ctx"
 
 // clustering measures every rule on a set. It is nil where nothing is labelled.
-func (l *lab) clustering(ctx context.Context, set Set) ([]Clustering, error) {
+func (l *lab) clustering(ctx context.Context, set Set, seed uint64) ([]Clustering, error) {
 	var talks [][]corpus.Message
 	for _, m := range corpus.Conversations(set.Messages) {
 		if m = corpus.Live(m); labelled(m) {
@@ -66,7 +68,7 @@ func (l *lab) clustering(ctx context.Context, set Set) ([]Clustering, error) {
 	}
 	out := make([]Clustering, len(rules))
 	for i, t := range rules {
-		out[i] = t.result()
+		out[i] = t.result(seed)
 	}
 	return out, nil
 }
@@ -108,7 +110,8 @@ type tally struct {
 	n, contiguous                 int
 	bcubed, exact, edges          [3]float64
 	oneToOne, vi, ari, pk, window float64
-	gold, pred                    []int // of all conversations, none with a label of another
+	fs                            []float64 // B-cubed F, by conversation
+	gold, pred                    []int     // of all conversations, none with a label of another
 }
 
 func newTally(rule string) *tally { return &tally{row: Clustering{Rule: rule}} }
@@ -126,7 +129,9 @@ func (t *tally) add(m []corpus.Message, labels []int) {
 		gold, pred = append(gold, names[m[i].Topic]), append(pred, labels[i])
 	}
 	t.n++
-	sum3(&t.bcubed, BCubed(gold, pred))
+	b3 := BCubed(gold, pred)
+	t.fs = append(t.fs, b3.F)
+	sum3(&t.bcubed, b3)
 	sum3(&t.exact, ExactMatch(gold, pred))
 	sum3(&t.edges, Boundaries(gold, pred))
 	t.oneToOne += OneToOne(gold, pred)
@@ -160,10 +165,12 @@ func distinct(numbered []int) int {
 	return most + 1
 }
 
-func (t *tally) result() Clustering {
+func (t *tally) result(seed uint64) Clustering {
 	mean := func(sum float64) Milli { return milli(sum / float64(t.n)) }
 	r := t.row
 	r.P, r.R, r.F = mean(t.bcubed[0]), mean(t.bcubed[1]), mean(t.bcubed[2])
+	low, high := Bootstrap(t.fs, seed)
+	r.Low, r.High = milli(low), milli(high)
 	r.ExactP, r.ExactR, r.ExactF = mean(t.exact[0]), mean(t.exact[1]), mean(t.exact[2])
 	r.BoundaryP, r.BoundaryR, r.BoundaryF = mean(t.edges[0]), mean(t.edges[1]), mean(t.edges[2])
 	r.OneToOne, r.VI, r.ARI = mean(t.oneToOne), mean(t.vi), mean(t.ari)

@@ -105,7 +105,7 @@ func (l *lab) measure(ctx context.Context, set Set, o Options) (SetReport, error
 	}
 	if o.Only == nil || slices.Contains(o.Only, "clustering") {
 		var err error
-		if r.Clustering, err = l.clustering(ctx, set); err != nil {
+		if r.Clustering, err = l.clustering(ctx, set, o.Seed); err != nil {
 			return r, err
 		}
 	}

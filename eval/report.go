@@ -64,10 +64,11 @@ func (s *SetReport) clusteringText(b *strings.Builder) {
 	if s.Clustering == nil {
 		return
 	}
-	rows := [][]string{{"clustering", "B3 P", "R", "F", "pooled P", "R", "F", "1-1", "VI", "ARI", "exact F", "clusters", "gold", "ratio"}}
+	rows := [][]string{{"clustering", "B3 P", "R", "F", "95% from", "to", "pooled P", "R", "F", "1-1", "VI", "ARI", "exact F", "clusters", "gold", "ratio"}}
 	edges := [][]string{{"boundaries", "P", "R", "F", "Pk", "WindowDiff"}}
 	for _, c := range s.Clustering {
-		rows = append(rows, cells(c.Rule, c.P, c.R, c.F, c.PooledP, c.PooledR, c.PooledF, c.OneToOne, c.VI, c.ARI, c.ExactF, c.Clusters, c.Gold, c.Ratio))
+		rows = append(rows, cells(c.Rule, c.P, c.R, c.F, c.Low, c.High, c.PooledP, c.PooledR, c.PooledF,
+			c.OneToOne, c.VI, c.ARI, c.ExactF, c.Clusters, c.Gold, c.Ratio))
 		edges = append(edges, cells(c.Rule, c.BoundaryP, c.BoundaryR, c.BoundaryF, c.Pk, c.WindowDiff))
 	}
 	writeTable(b, rows)

@@ -50,3 +50,24 @@ func TestBM25(t *testing.T) {
 		t.Error("found something in nothing")
 	}
 }
+
+func TestBootstrap(t *testing.T) {
+	if low, high := Bootstrap([]float64{0.4}, 1); low != 0.4 || high != 0.4 {
+		t.Error(low, high)
+	}
+	if low, high := Bootstrap(nil, 1); low != 0 || high != 0 {
+		t.Error(low, high)
+	}
+	// Of two values, a quarter of all draws is twice the first and a quarter twice the second.
+	if low, high := Bootstrap([]float64{0, 1}, 1); low != 0 || high != 1 {
+		t.Error(low, high)
+	}
+	var many []float64
+	for i := range 400 {
+		many = append(many, float64(i%2))
+	}
+	low, high := Bootstrap(many, 7)
+	if again, _ := Bootstrap(many, 7); again != low || low < 0.44 || low > 0.46 || high < 0.54 || high > 0.56 {
+		t.Error(low, high, again) // 0.5 ± 1.96 · 0.5/20
+	}
+}
