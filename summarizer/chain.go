@@ -20,7 +20,8 @@ type Member struct {
 
 // Config is what a chain is made of.
 type Config struct {
-	Members []Member // asked in this order
+	Context context.Context // ends the waiting in Limit, which is handed none
+	Members []Member        // asked in this order
 	Health  *HealthFile
 	Now     func() time.Time
 	Beside  string            // the directory of ctx, where programs of its own are looked for first; "" for none
@@ -112,11 +113,14 @@ func (c *Chain) Limit() int {
 		if !ok {
 			return s.Limit()
 		}
-		err := h.ready(context.Background())
+		err := h.ready(c.Context)
 		if err == nil {
 			return h.can.MaxInputTokens
 		}
-		c.failed(i, err)
+		if c.Context.Err() != nil {
+			break
+		}
+		c.failed(failureOf(c.Members[i], err))
 	}
 	return math.MaxInt32
 }
@@ -138,23 +142,28 @@ func (c *Chain) Summarize(ctx context.Context, ask summarize.Ask) (summarize.Tol
 		if ctx.Err() != nil {
 			return summarize.Told{}, ctx.Err()
 		}
-		no.Failures = append(no.Failures, c.failed(i, err))
+		f := failureOf(c.Members[i], err)
+		c.failed(f)
+		no.Failures = append(no.Failures, f)
 	}
 	return summarize.Told{}, &no
 }
 
-// failed notes and tells the failure of a member.
-func (c *Chain) failed(i int, err error) *Failure {
-	name := c.Members[i].Name
+// failureOf returns what a member said as a failure.
+func failureOf(m Member, err error) *Failure {
 	var f *Failure
 	if !errors.As(err, &f) {
-		f = &Failure{Name: name, Kind: Garbage, Why: oneLine(err.Error(), maxWhy)}
+		f = &Failure{Name: m.Name, Kind: Garbage, Why: oneLine(err.Error(), maxWhy)}
 	}
-	if name != Extractive {
-		c.note(func(h *Health) { transition(h, name, f.Kind, c.Now()) })
-	}
-	c.warnOnce(name+" "+string(f.Kind), f.Error())
 	return f
+}
+
+// failed notes and tells the failure of a member.
+func (c *Chain) failed(f *Failure) {
+	if f.Name != Extractive {
+		c.note(func(h *Health) { transition(h, f.Name, f.Kind, c.Now()) })
+	}
+	c.warnOnce(f.Name+" "+string(f.Kind), f.Error())
 }
 
 // transition is the policy: what a kind of failure says about who failed. What is about one answer says nothing; what is used up or too busy is
@@ -179,7 +188,7 @@ func (c *Chain) Close() error {
 			continue
 		}
 		if err := h.Close(); err != nil {
-			c.failed(slices.IndexFunc(c.Members, func(m Member) bool { return m.Name == h.Name }), err)
+			c.failed(failureOf(Member{Name: h.Name}, err))
 		}
 	}
 	return nil
@@ -201,7 +210,7 @@ func Check(ctx context.Context, c Config, m Member, ask summarize.Ask) (summariz
 	case err == nil:
 		chain.note(func(h *Health) { h.MarkHealthy(m.Name) })
 	case ctx.Err() == nil:
-		err = chain.failed(0, err)
+		chain.failed(failureOf(m, err))
 	}
 	return told, err
 }

@@ -28,7 +28,7 @@ func chainOf(t *testing.T, f *HealthFile, parts ...string) *link {
 		t.Fatal(err)
 	}
 	l := &link{now: start}
-	c := Config{Health: f, Now: func() time.Time { return l.now }, Warn: func(text string) { l.warned = append(l.warned, text) }}
+	c := Config{Context: t.Context(), Health: f, Now: func() time.Time { return l.now }, Warn: func(text string) { l.warned = append(l.warned, text) }}
 	for _, part := range parts {
 		c.Members = append(c.Members, Member{Name: part, Command: []string{self, "play", part}, Timeout: long})
 	}
@@ -193,6 +193,17 @@ func TestChainCancelled(t *testing.T) {
 	l := chainOf(t, healthFile(t), "hangs", Extractive)
 	if _, err := l.Summarize(ctx, askOf(1)); !errors.Is(err, context.Canceled) || l.state("hangs") != "healthy" {
 		t.Errorf("got %v, %s", err, l.state("hangs"))
+	}
+}
+
+// An interruption while a helper starts says nothing of the helper.
+func TestChainLimitCancelled(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	l := chainOf(t, healthFile(t), "mute")
+	l.Context = ctx
+	if l.Limit(); l.state("mute") != "healthy" || len(l.warned) > 0 {
+		t.Errorf("%s, warned %q", l.state("mute"), l.warned)
 	}
 }
 
