@@ -25,7 +25,7 @@ type Config struct {
 	Health  *HealthFile
 	Now     func() time.Time
 	Beside  string            // the directory of ctx, where programs of its own are looked for first; "" for none
-	Warn    func(text string) // told once of each kind of failure of each member; nil for nobody
+	Warn    func(text string) // told of failures that no error tells of, once of each kind of each member; nil for nobody
 }
 
 // Chain asks its members in order and takes the first answer. It implements summarize.Summarizer; a failure moves the one who failed into the
@@ -34,6 +34,7 @@ type Chain struct {
 	Config
 	asked  []summarize.Summarizer // beside Members
 	begun  bool
+	last   map[string]*Failure // of this run, by member
 	warned map[string]bool
 }
 
@@ -46,7 +47,7 @@ func New(c Config) (*Chain, error) {
 	if len(c.Members) == 1 && c.Members[0].Name == Extractive {
 		return nil, nil
 	}
-	chain := &Chain{Config: c, warned: map[string]bool{}}
+	chain := &Chain{Config: c, last: map[string]*Failure{}, warned: map[string]bool{}}
 	for _, m := range c.Members {
 		if m.Name == Extractive {
 			chain.asked = append(chain.asked, extractive{})
@@ -131,12 +132,14 @@ func (c *Chain) Summarize(ctx context.Context, ask summarize.Ask) (summarize.Tol
 	var no Unanswered
 	for i, s := range c.asked {
 		if snap := c.snapshot(i); !snap.Available {
-			no.Skipped = append(no.Skipped, Skip{snap.Name, snap.Why()})
+			no.Skipped = append(no.Skipped, Passed{Skip{snap.Name, snap.Why()}, c.last[c.Members[i].Name]})
 			continue
 		}
 		told, err := s.Summarize(ctx, ask)
 		if err == nil {
 			c.note(func(h *Health) { h.MarkHealthy(c.Members[i].Name) })
+			delete(c.last, c.Members[i].Name)
+			c.tell()
 			return told, nil
 		}
 		if ctx.Err() != nil {
@@ -158,12 +161,21 @@ func failureOf(m Member, err error) *Failure {
 	return f
 }
 
-// failed notes and tells the failure of a member.
+// failed notes the failure of a member.
 func (c *Chain) failed(f *Failure) {
+	c.last[f.Name] = f
 	if f.Name != Extractive {
 		c.note(func(h *Health) { transition(h, f.Name, f.Kind, c.Now()) })
 	}
-	c.warnOnce(f.Name+" "+string(f.Kind), f.Error())
+}
+
+// tell warns of what failed where no error will: somebody else answered, or the run is over.
+func (c *Chain) tell() {
+	for _, m := range c.Members {
+		if f := c.last[m.Name]; f != nil {
+			c.warnOnce(f.Name+" "+string(f.Kind), f.Error())
+		}
+	}
 }
 
 // transition is the policy: what a kind of failure says about who failed. What is about one answer says nothing; what is used up or too busy is
@@ -180,7 +192,7 @@ func transition(h *Health, name string, kind Kind, now time.Time) {
 	}
 }
 
-// Close ends the helpers. A second answer that comes to light only now is told as a warning: the first one was taken.
+// Close ends the helpers. A second answer that comes to light only now is a warning: the first one was taken.
 func (c *Chain) Close() error {
 	for _, s := range slices.Backward(c.asked) {
 		h, ok := s.(*Helper)
@@ -188,7 +200,9 @@ func (c *Chain) Close() error {
 			continue
 		}
 		if err := h.Close(); err != nil {
-			c.failed(failureOf(Member{Name: h.Name}, err))
+			f := failureOf(Member{Name: h.Name}, err)
+			c.failed(f)
+			c.warnOnce(f.Name+" "+string(f.Kind), f.Error())
 		}
 	}
 	return nil
@@ -196,8 +210,7 @@ func (c *Chain) Close() error {
 
 // Check asks one member about a claim, whatever its state, and notes how that went as a chain does. Errors: *Failure, and that of ctx.
 func Check(ctx context.Context, c Config, m Member, ask summarize.Ask) (summarize.Told, error) {
-	chain := &Chain{Config: c, begun: true, warned: map[string]bool{}}
-	chain.Members = []Member{m}
+	chain := &Chain{Config: c, begun: true, last: map[string]*Failure{}, warned: map[string]bool{}}
 	if m.Name == Extractive {
 		return extractive{}.Summarize(ctx, ask)
 	}
