@@ -86,7 +86,7 @@ func (u *Unanswered) Error() string {
 			all = append(all, fmt.Sprintf("%s: %s: %s", s.Name, s.Since.Kind, s.Since.Why))
 			continue
 		}
-		all = append(all, fmt.Sprintf("%s: not asked: %s", s.Name, s.Skip.Reason))
+		all = append(all, fmt.Sprintf("%s: not asked: %s", s.Name, s.Reason))
 	}
 	return "no summariser answered: " + strings.Join(all, "; ")
 }
