@@ -328,13 +328,17 @@ func (im *forestImporter) take(t *tx) error {
 	if err := t.Cache.Store(index.CandidatesName(MainForest), index.Stamp{}, nil); err != nil {
 		return fmt.Errorf("cannot write the cache: %w", err)
 	}
-	if slices.ContainsFunc(st.Live(), func(c *forest.Cluster) bool { return !c.Frozen() }) {
-		_, err = t.writeForest()
-	} else {
-		h.value, err = t.leave(h.value) // it takes no summary but those there are
+	if err := t.writeForests(); err != nil {
+		return err
 	}
+	pinned, err := t.pinnedForest(h.value)
 	if err != nil {
 		return err
+	}
+	if pinned == MainForest && !slices.ContainsFunc(st.Live(), func(c *forest.Cluster) bool { return !c.Frozen() }) {
+		if h.value, err = t.leave(h.value); err != nil { // it takes no summary but those there are
+			return err
+		}
 	}
 	op := &format.Operation{Verb: "graduate", Session: im.out.Session, Refs: []format.RefUpdate{{Name: name, Old: old, New: h.value}}}
 	if err := t.commit(op); err != nil {
