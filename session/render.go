@@ -1,17 +1,28 @@
 package session
 
 import (
+	"errors"
+
+	"github.com/gemini-ctx/ctx/forest"
 	"github.com/gemini-ctx/ctx/forest/summarize"
 	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/objects"
 	"github.com/gemini-ctx/ctx/refs"
 	"github.com/gemini-ctx/ctx/session/view"
 )
 
-// shownTombstones is how many tombstones are read for a rendering; the rest are counted.
-const shownTombstones = 20
+const (
+	// shownTombstones is how many tombstones are read for a rendering; the rest are counted.
+	shownTombstones = 20
 
-// RenderInput reads what a branch renders: its pin, and every message after it.
-func (s *Store) RenderInput(v *refs.View, session, branch string) (view.Input, error) {
+	// readEvicted is how many evicted clusters a rendering under a budget chooses among, the newest. With a budget of N tokens no more
+	// than N/evictedTokens are read: more could not say anything.
+	readEvicted   = 256
+	evictedTokens = 16
+)
+
+// RenderInput reads what a branch renders: its pin, and every message after it; and, under a budget, the evicted clusters that it may choose among.
+func (s *Store) RenderInput(v *refs.View, session, branch string, o view.Options) (view.Input, error) {
 	in := view.Input{Session: session, Branch: branch}
 	value, err := Tip(v, session, branch)
 	if err != nil {
@@ -26,34 +37,61 @@ func (s *Store) RenderInput(v *refs.View, session, branch string) (view.Input, e
 		return in, err
 	}
 	for _, c := range st.Live() {
-		node, err := st.Node(c)
+		cluster, err := s.liveCluster(st, c)
 		if err != nil {
-			return in, err
-		}
-		cluster := view.Cluster{ID: node, Members: int(c.Count())}
-		first, last, err := s.endsOf(st, c)
-		if err != nil {
-			return in, err
-		}
-		cluster.First, cluster.Last = first.Time, last.Time
-		if cluster.Parts, err = s.parts(c.Covers); err != nil {
 			return in, err
 		}
 		in.Clusters = append(in.Clusters, cluster)
 	}
-	newest, all, err := st.NewestEvicted(shownTombstones)
+	return in, s.evictedClusters(st, &in, o)
+}
+
+// liveCluster reads a live cluster and its summaries.
+func (s *Store) liveCluster(st *forest.State, c *forest.Cluster) (view.Cluster, error) {
+	node, err := st.Node(c)
 	if err != nil {
-		return in, err
+		return view.Cluster{}, err
 	}
-	in.OlderTombstones = int(all) - len(newest)
-	for _, e := range newest {
+	cluster := view.Cluster{ID: node, Members: int(c.Count())}
+	first, last, err := s.endsOf(st, c)
+	if err != nil {
+		return cluster, err
+	}
+	cluster.First, cluster.Last = first.Time, last.Time
+	cluster.Parts, err = s.parts(c.Covers)
+	return cluster, err
+}
+
+// evictedClusters reads the newest tombstones and, under a budget, the summaries of more clusters than that.
+func (s *Store) evictedClusters(st *forest.State, in *view.Input, o view.Options) error {
+	most := shownTombstones
+	if o.Budget > 0 {
+		most = max(most, min(readEvicted, o.Budget/evictedTokens))
+	}
+	newest, all, err := st.NewestEvicted(most)
+	if err != nil {
+		return err
+	}
+	in.OlderTombstones = int(all) - min(len(newest), shownTombstones)
+	for i, e := range newest {
 		stone, line, err := s.stone(e.Tombstone)
 		if err != nil {
-			return in, err
+			return err
 		}
-		in.Tombstones = append(in.Tombstones, view.Tombstone{ID: stone.Node, Line: line, Members: int(stone.Count)})
+		if i < shownTombstones {
+			in.Tombstones = append(in.Tombstones, view.Tombstone{ID: stone.Node, Line: line, Members: int(stone.Count)})
+		}
+		if o.Budget == 0 {
+			continue
+		}
+		parts, err := s.parts([]format.Cover{{Summary: stone.Summary, Count: stone.Count}})
+		var gone *objects.GoneError
+		if err != nil && !errors.As(err, &gone) {
+			return err
+		}
+		in.Evicted = append(in.Evicted, view.Cluster{ID: stone.Node, Members: int(stone.Count), Parts: parts})
 	}
-	return in, nil
+	return nil
 }
 
 // parts reads the summaries of a cluster.

@@ -32,7 +32,7 @@ func compact(t testing.TB, s *Store, sessions ...string) Compaction {
 
 func render(t testing.TB, s *Store, session string, budget int) view.Output {
 	t.Helper()
-	in := must[view.Input](t)(s.RenderInput(s.mustView(t), session, MainBranch))
+	in := must[view.Input](t)(s.RenderInput(s.mustView(t), session, MainBranch, view.Options{}))
 	return must[view.Output](t)(view.Render(in, view.Options{Budget: budget}))
 }
 
@@ -127,7 +127,7 @@ func TestB2PrefixHoldsBetweenLeaves(t *testing.T) {
 
 func everythingOnce(t *testing.T, s *Store, session string, v format.Value) {
 	t.Helper()
-	in := must[view.Input](t)(s.RenderInput(s.mustView(t), session, MainBranch))
+	in := must[view.Input](t)(s.RenderInput(s.mustView(t), session, MainBranch, view.Options{}))
 	count := map[format.ID]int{}
 	for _, m := range in.Tail {
 		count[m.ID]++

@@ -60,7 +60,7 @@ func (o *renderOptions) run(c context.Context, a *app) error {
 	if err != nil {
 		return err
 	}
-	in, err := s.RenderInput(v, name, branch)
+	in, err := s.RenderInput(v, name, branch, options)
 	if err != nil {
 		return err
 	}

@@ -1,8 +1,6 @@
 package summarize
 
 import (
-	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"strconv"
@@ -19,10 +17,10 @@ const Media = "application/vnd.ctx.extract+json"
 //
 //	[
 //	{"entry":"<64 digits>","seq":3,"pos":0,"weight":1250,"text":"Use port 5433."},
-//	{"entry":"<64 digits>","seq":9,"pos":2,"weight":800,"text":"It is 16.2."}
+//	{"entry":"<64 digits>","seq":9,"role":"user","pos":2,"weight":800,"text":"It is 16.2."}
 //	]
 //
-// In strings only the quote, the backslash and the control characters below U+0020 are escaped, as \n, \r, \t or \u00xx with
+// A role that is not known is left out. In strings only the quote, the backslash and the control characters below U+0020 are escaped, as \n, \r, \t or \u00xx with
 // small digits. A byte that is not UTF-8 becomes U+FFFD. Equal lists have equal encodings.
 func Encode(list []Sentence) []byte {
 	out := []byte("[\n")
@@ -31,6 +29,10 @@ func Encode(list []Sentence) []byte {
 		out = append(out, s.Entry.String()...)
 		out = append(out, `","seq":`...)
 		out = strconv.AppendUint(out, s.Seq, 10)
+		if s.Role != "" {
+			out = append(out, `,"role":`...)
+			out = appendString(out, s.Role)
+		}
 		out = append(out, `,"pos":`...)
 		out = strconv.AppendInt(out, int64(s.Pos), 10)
 		out = append(out, `,"weight":`...)
@@ -48,36 +50,45 @@ func Encode(list []Sentence) []byte {
 
 // Decode reads what Encode writes and nothing else: other keys, their order, spaces, escapes and forms of numbers are
 // refused, as are an empty text and a negative position. An empty array gives nil.
-func Decode(b []byte) ([]Sentence, error) {
+func Decode(b []byte) ([]Sentence, error) { return DecodeSome(b, maxInt) }
+
+// DecodeSome is Decode for the beginning of a list: it stops after the sentence with which the texts have most bytes or more.
+// What comes after that is not looked at.
+func DecodeSome(b []byte, most int) ([]Sentence, error) {
 	if len(b) > format.MaxBody {
 		return nil, fmt.Errorf("extract has %d bytes, %d is the most", len(b), format.MaxBody)
 	}
-	var lines []struct {
-		Entry  string `json:"entry"`
-		Seq    uint64 `json:"seq"`
-		Pos    int    `json:"pos"`
-		Weight int64  `json:"weight"`
-		Text   string `json:"text"`
-	}
-	if err := json.Unmarshal(b, &lines); err != nil {
-		return nil, fmt.Errorf("extract: %w", err)
-	}
+	r := &reader{rest: b}
+	r.skip("[\n")
 	var list []Sentence
-	for i, l := range lines {
-		id, err := format.ParseID(l.Entry)
-		if err != nil {
-			return nil, fmt.Errorf("extract: sentence %d: %w", i, err)
+	for bytes := 0; r.peek('{') && bytes < most; {
+		s := r.sentence()
+		if r.bad || s.Text == "" || s.Pos < 0 {
+			return nil, fmt.Errorf("extract: sentence %d: not in its one encoding", len(list))
 		}
-		if l.Text == "" || l.Pos < 0 {
-			return nil, fmt.Errorf("extract: sentence %d: no text or bad position", i)
+		list = append(list, s)
+		bytes += len(s.Text)
+		if more := r.comma(); !more {
+			r.skip("]\n")
+			if r.bad || len(r.rest) > 0 {
+				return nil, errors.New("extract: what follows the last sentence is not its end")
+			}
+			return list, nil
 		}
-		list = append(list, Sentence{Entry: id, Seq: l.Seq, Pos: l.Pos, Weight: l.Weight, Text: l.Text})
 	}
-	if !bytes.Equal(Encode(list), b) {
-		return nil, errors.New("extract is not in its one encoding")
+	if len(list) == 0 {
+		if r.skip("]\n"); r.bad || len(r.rest) > 0 {
+			return nil, errors.New("extract is not in its one encoding")
+		}
+		return nil, nil
+	}
+	if !r.peek('{') {
+		return nil, fmt.Errorf("extract: sentence %d: not in its one encoding", len(list))
 	}
 	return list, nil
 }
+
+const maxInt = int(^uint(0) >> 1)
 
 func appendString(out []byte, s string) []byte {
 	const digits = "0123456789abcdef"

@@ -14,7 +14,7 @@ func codecSeeds() [][]byte {
 	return [][]byte{
 		Encode(nil),
 		Encode([]Sentence{{Text: "a"}}),
-		Encode([]Sentence{{Entry: id, Seq: 1<<64 - 1, Pos: 7, Weight: -3, Text: "<a> & \"b\"\\ \x01\n\t\r\u2028 é"}, {Entry: id, Text: "z"}}),
+		Encode([]Sentence{{Entry: id, Seq: 1<<64 - 1, Pos: 7, Weight: -3, Text: "<a> & \"b\"\\ \x01\n\t\r\u2028 é"}, {Entry: id, Role: "tool", Text: "z"}}),
 		Encode(Extract(said("The port is 5433. It is open.", "Use src/a.go"), 100)),
 		[]byte("[]"),
 		[]byte("null"),
@@ -24,10 +24,10 @@ func codecSeeds() [][]byte {
 
 func TestEncode(t *testing.T) {
 	zero := strings.Repeat("0", format.IDLen)
-	got := string(Encode([]Sentence{{Seq: 3, Weight: 1250, Text: "Use <5433> \"\x02\n"}, {Seq: 9, Pos: 2, Weight: 800, Text: "It\u2028is"}}))
+	got := string(Encode([]Sentence{{Seq: 3, Weight: 1250, Text: "Use <5433> \"\x02\n"}, {Seq: 9, Role: "user", Pos: 2, Weight: 800, Text: "It\u2028is"}}))
 	want := "[\n" +
 		`{"entry":"` + zero + `","seq":3,"pos":0,"weight":1250,"text":"Use <5433> \"\u0002\n"},` + "\n" +
-		`{"entry":"` + zero + `","seq":9,"pos":2,"weight":800,"text":"It` + "\u2028" + `is"}` + "\n]\n"
+		`{"entry":"` + zero + `","seq":9,"role":"user","pos":2,"weight":800,"text":"It` + "\u2028" + `is"}` + "\n]\n"
 	if got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
@@ -62,6 +62,9 @@ func TestDecodeRefuses(t *testing.T) {
 		{`"seq":1`, `"seq":1.0`},
 		{`"seq":1,`, ``},
 		{`"seq":1,`, `"seq":1,"more":2,`},
+		{`"seq":1,`, `"seq":1,"role":"",`},
+		{`"seq":1,`, `"role":"user","seq":1,`},
+		{`"seq":1,`, `"seq":1,"role":"user","role":"user",`},
 		{`"seq":1,`, `"seq":2,"seq":1,`},
 		{`"seq"`, `"Seq"`},
 		{`"pos":0`, `"pos":-1`},

@@ -34,6 +34,8 @@ func runeCost(r rune) int {
 // room is a cost that may be spent.
 type room int
 
+var prefixShare = 24
+
 const endless room = math.MaxInt
 
 func (r room) holds(n int) bool { return room(n) <= r }
@@ -53,5 +55,5 @@ func prefixRoom(p printer, tokens int) room {
 	if total == endless {
 		return endless
 	}
-	return min(room(perToken*tokens/4*3), total-room(cost(p.rest(rest{drops: worstTally()}))))
+	return min(room(perToken*tokens/32*prefixShare), total-room(cost(p.rest(rest{drops: worstTally()}))))
 }

@@ -45,9 +45,12 @@ type Input struct {
 	Clusters        []Cluster   // the live clusters of the pin, in order of arrival
 	Tombstones      []Tombstone // newest first
 	OlderTombstones int         // how many there are besides
-	Tail            []Message   // every message after Through, oldest first
-	Pin             format.ID   // the forest; zero before the first leave
-	Through         uint64      // seq of the last message the pin stands for
+	// Evicted are evicted clusters with their summaries, newest first, for a rendering under a budget to choose among. Those of Tombstones
+	// are among them, if there are any.
+	Evicted []Cluster
+	Tail    []Message // every message after Through, oldest first
+	Pin     format.ID // the forest; zero before the first leave
+	Through uint64    // seq of the last message the pin stands for
 }
 
 // Cluster is a live cluster of the pin.
@@ -120,9 +123,9 @@ func Render(in Input, o Options) (Output, error) {
 	if o.Budget < 0 {
 		return Output{}, errors.New("budget is negative")
 	}
-	p := newPrinter(in, o.Format)
+	p := newPrinter(in, o)
 	all := readAll(in.Tail)
-	clusters, tombstones := arrange(in, o.Expand)
+	clusters, tombstones := arrange(in, o)
 	room := budgetRoom(o.Budget)
 	if !room.holds(cost(p.base()) + cost(p.rest(rest{bare: true, drops: worstTally()}))) {
 		return Output{Dropped: nothingPrinted(clusters, tombstones, all)}, nil
