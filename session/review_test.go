@@ -369,7 +369,7 @@ func TestC2LittleGarbage(t *testing.T) {
 	talk(t, s, "talk", 100, 2)
 	per := (size() - before) / 100
 	t.Logf("%d bytes a message", per)
-	if per > 6000 {
+	if per > 6500 {
 		t.Errorf("%d bytes for a message of 40", per)
 	}
 }

@@ -55,10 +55,10 @@ func (s *Store) sources(view *refs.View, ids []format.ID) ([]summarize.Source, e
 
 // maxSummary is the most tokens of an extractive summary: more than a rendering of the default size can show of all clusters, and little enough
 // to read ten of them in a few milliseconds.
-const maxSummary = 8000
+var maxSummary = 32000
 
 // shortSource is what may be kept whole: half of a line or two is often nothing, and a cluster that says nothing cannot be told from another.
-const shortSource = 32
+var shortSource = 160
 
 // half is the most tokens an extractive summary of sources may have: half of what they have, or all where that is little.
 func half(sources []summarize.Source) int {

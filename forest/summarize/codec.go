@@ -17,10 +17,10 @@ const Media = "application/vnd.ctx.extract+json"
 //
 //	[
 //	{"entry":"<64 digits>","seq":3,"pos":0,"weight":1250,"text":"Use port 5433."},
-//	{"entry":"<64 digits>","seq":9,"role":"user","pos":2,"weight":800,"text":"It is 16.2."}
+//	{"entry":"<64 digits>","seq":9,"role":"tool","pos":2,"weight":800,"text":"It is 16.2."}
 //	]
 //
-// A role that is not known is left out. In strings only the quote, the backslash and the control characters below U+0020 are escaped, as \n, \r, \t or \u00xx with
+// The role of a user is left out, and so is one that is not known. In strings only the quote, the backslash and the control characters below U+0020 are escaped, as \n, \r, \t or \u00xx with
 // small digits. A byte that is not UTF-8 becomes U+FFFD. Equal lists have equal encodings.
 func Encode(list []Sentence) []byte {
 	out := []byte("[\n")
@@ -29,7 +29,7 @@ func Encode(list []Sentence) []byte {
 		out = append(out, s.Entry.String()...)
 		out = append(out, `","seq":`...)
 		out = strconv.AppendUint(out, s.Seq, 10)
-		if s.Role != "" {
+		if s.Role != "" && s.Role != user {
 			out = append(out, `,"role":`...)
 			out = appendString(out, s.Role)
 		}
@@ -87,6 +87,9 @@ func DecodeSome(b []byte, most int) ([]Sentence, error) {
 	}
 	return list, nil
 }
+
+// user is the role that most who speak have.
+const user = "user"
 
 const maxInt = int(^uint(0) >> 1)
 

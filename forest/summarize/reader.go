@@ -20,8 +20,9 @@ func (r *reader) sentence() Sentence {
 	s.Entry = r.id()
 	r.skip(`","seq":`)
 	s.Seq = r.unsigned()
+	s.Role = user
 	if r.has(`,"role":`) {
-		if s.Role = r.text(); s.Role == "" {
+		if s.Role = r.text(); s.Role == "" || s.Role == user {
 			r.bad = true
 		}
 	}

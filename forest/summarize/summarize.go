@@ -22,7 +22,7 @@ type Source struct {
 type Sentence struct {
 	Entry  format.ID
 	Seq    uint64 // of the entry
-	Role   string // of the entry; "" where it is not known
+	Role   string // of the entry; a stored list takes one that is not known for user
 	Pos    int    // the sentence's ordinal among the sentences of its entry, from 0
 	Weight int64  // what it adds to the sentences ranked before it, in thousandths per token; see Extract
 	Text   string // part of the entry's text, white space squeezed to single spaces; never empty, one line

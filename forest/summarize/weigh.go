@@ -22,8 +22,8 @@ var (
 	plain       = int64(10)
 	unit        = int64(15)
 	capitalised = int64(18)
-	named       = int64(25)
-	digit       = int64(30)
+	named       = int64(20)
+	digit       = int64(36)
 )
 
 // valued is a candidate with its terms, in ascending order, and its factor.
@@ -88,7 +88,7 @@ func crowd(shares []share) {
 	}
 }
 
-var crowding = int64(3)
+var crowding = int64(6)
 
 // namesOf returns the terms that are the names of those who speak: in chat most messages begin with one, and it says nothing.
 func namesOf(authors []string, number func(uint64) int32) map[int32]bool {

@@ -99,6 +99,9 @@ func sentenceLine(list []summarize.Sentence, j, k int) line {
 
 // takeTexts takes plain texts. If all that is offered, which costs total, is more than there is, each gets its part of it.
 func (c *chooser) takeTexts(texts []offer, total int) {
+	for _, o := range texts {
+		c.payIn(o.section, 0)
+	}
 	whole := c.left
 	for _, o := range texts {
 		full := o.line.text
