@@ -21,7 +21,7 @@ var (
 
 	outputFactor  = int64(900)  // a line that a tool printed
 	failureFactor = int64(1500) // one that tells of an error or an exit
-	passFactor    = int64(500)  // one that says that all is well
+	passFactor    = int64(250)  // one that says that all is well
 	commandFactor = int64(600)  // one that shows a command
 	codeFactor    = int64(600)
 	addedFactor   = int64(2400) // a line of a change that it brings in

@@ -10,6 +10,7 @@ import (
 type candidate struct {
 	piece
 	src, pos int // which source, which sentence of it
+	at       int // in the list that it is from, if it is from one
 	entry    format.ID
 	seq      uint64
 	role     string

@@ -1,5 +1,12 @@
 package summarize
 
+import (
+	"cmp"
+	"slices"
+
+	"github.com/gemini-ctx/ctx/format"
+)
+
 // Pool ranks the sentences of many lists against each other: each was ranked among its own kind when it was stored, and what is
 // rare there may be common elsewhere, or said elsewhere already.
 type Pool struct {
@@ -23,9 +30,12 @@ func NewPool(lists [][]Sentence, most int) *Pool {
 		for k, s := range lists[i][:n] {
 			_, q := measure(s.Text)
 			p := piece{text: s.Text, quarters: q, line: s.Role == "tool"}
-			all = append(all, candidate{piece: p, src: i, pos: k, entry: s.Entry, seq: s.Seq, role: s.Role})
+			all = append(all, candidate{piece: p, src: i, at: k, pos: s.Pos, entry: s.Entry, seq: s.Seq, role: s.Role})
 		}
 	}
+	slices.SortStableFunc(all, func(a, b candidate) int {
+		return cmp.Or(cmp.Compare(a.seq, b.seq), a.entry.Compare(b.entry), cmp.Compare(a.pos, b.pos))
+	})
 	return &Pool{r: newRanking(once(all), nil)}
 }
 
@@ -36,11 +46,21 @@ func (p *Pool) Next() (Pick, bool) {
 		return Pick{}, false
 	}
 	v := &p.r.list[b.index]
-	return Pick{List: v.src, Index: v.pos, Text: v.text, index: b.index, Weight: b.density}, true
+	return Pick{List: v.src, Index: v.at, Text: v.text, index: b.index, Weight: b.density}, true
 }
 
 // Take says that a pick was used.
 func (p *Pool) Take(k Pick) { p.r.take(k.index) }
+
+// Said tells the pool what is printed beside its sentences: those for which said is true count as chosen and are not offered.
+func (p *Pool) Said(said func(entry format.ID, text string) bool) {
+	for i := range p.r.list {
+		if v := &p.r.list[i]; said(v.entry, v.text) {
+			p.r.take(i)
+			p.r.gone[i] = true
+		}
+	}
+}
 
 // beginnings returns how much of each list is looked at: all, or the same part of the tokens of each.
 func beginnings(lists [][]Sentence, most int) []int {

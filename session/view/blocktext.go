@@ -63,6 +63,7 @@ func (p blockPrinter) intro() string {
 }
 
 func (p blockPrinter) looseLines() bool { return true }
+func (p blockPrinter) digests() bool    { return true }
 
 func headingText(s section) string {
 	if s.loose {
@@ -131,6 +132,9 @@ func messageText(m said, brief bool) string {
 		head += " " + format.FormatTime(m.Time)
 	}
 	text := readableAll(m.items)
+	if m.digest {
+		return text + "\n"
+	}
 	if text != "" && !strings.HasSuffix(text, "\n") {
 		text += "\n"
 	}

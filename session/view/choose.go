@@ -29,16 +29,19 @@ const (
 // chooser fills a block within a room. A piece that does not fit is passed over, and smaller ones after it may still fit.
 type chooser struct {
 	p      printer
+	in     Input
 	left   room
 	head   []bool // sections whose heading is paid for
 	loose  bool   // lines may stand without the heading of their cluster
 	block  block
+	quotes []quote // passages that answer the question
 	drops  dropList
 	listed int // of the tombstones
 }
 
-// choose decides what the prefix says; older is how many tombstones there are that are not among those given. It returns nil when there is nothing to say, or no room for the frame.
-func choose(sections []section, tombstones []Tombstone, older int, p printer, r room) (*block, []Drop) {
+// choose decides what the prefix says. It returns nil when there is nothing to say, or no room for the frame.
+func choose(sections []section, tombstones []Tombstone, in Input, p printer, r room) (*block, []Drop) {
+	older := in.OlderTombstones
 	if len(sections)+len(tombstones) == 0 {
 		return nil, nil
 	}
@@ -46,24 +49,26 @@ func choose(sections []section, tombstones []Tombstone, older int, p printer, r 
 	if !r.holds(frame) {
 		return nil, nothingPrinted(sections, tombstones, nil)
 	}
-	c := &chooser{p: p, left: r, head: make([]bool, len(sections)), block: block{sections: sections}}
+	c := &chooser{p: p, in: in, left: r, head: make([]bool, len(sections)), block: block{sections: sections}}
 	c.pay(frame)
 	c.loose = c.left != endless && p.looseLines()
 	if c.left == endless {
 		c.headings()
 	}
 	whole := c.left
-	c.quotes()
+	c.expansions()
 	if !slices.ContainsFunc(sections, func(s section) bool { return s.evicted }) {
 		c.bury(tombstones, whole/tombstoneShare)
 	}
 	if c.loose {
 		headings := c.left / headingShare
 		c.left -= headings
+		c.answers()
 		c.summaries()
 		c.left += headings
 		c.largestHeadings(headings)
 	} else {
+		c.answers()
 		c.summaries()
 		c.bareHeadings()
 	}
@@ -155,8 +160,8 @@ func (c *chooser) unshown(tombstones []Tombstone) ([]Tombstone, int) {
 	return slices.DeleteFunc(slices.Clone(tombstones), func(t Tombstone) bool { return shown[t.ID] }), len(shown)
 }
 
-// quotes takes the messages of expanded clusters, the newest cluster first. Within one they are cut from the old end.
-func (c *chooser) quotes() {
+// expansions takes the messages of expanded clusters, the newest cluster first. Within one they are cut from the old end.
+func (c *chooser) expansions() {
 	for i := range slices.Backward(c.block.sections) {
 		s := &c.block.sections[i]
 		first := len(s.quoted)
@@ -188,12 +193,12 @@ func (c *chooser) bury(tombstones []Tombstone, most room) {
 func (c *chooser) finish(tombstones []Tombstone) {
 	kept := []section{{loose: true, brief: true}}
 	for i, s := range c.block.sections {
-		if c.head[i] {
+		if c.head[i] && !s.loose {
 			kept = append(kept, s)
 			continue
 		}
 		kept[0].lines = append(kept[0].lines, s.lines...)
-		if !s.evicted {
+		if !s.evicted && !s.loose {
 			c.block.moreClusters++
 			if len(s.lines) == 0 {
 				c.drops.add(DropCluster, 1, s.ID)

@@ -175,6 +175,7 @@ func (p documentPrinter) quotedCost(m said) int         { return cost(encode(mes
 func (p documentPrinter) tombstoneCost(t Tombstone) int { return cost(tombstoneJSON(t)) + len(",") }
 
 func (p documentPrinter) looseLines() bool { return false }
+func (p documentPrinter) digests() bool    { return false }
 
 // unlistedCost pays for all digits of the number that stands for them.
 func (p documentPrinter) unlistedCost(n int) int { return cost(encode(n)) }

@@ -16,6 +16,7 @@ type printer interface {
 	unlistedCost(n int) int
 
 	looseLines() bool // lines can be printed without the heading of their cluster
+	digests() bool    // sentences of messages can be printed without the messages
 }
 
 // rest is what a printer needs to print what comes after the prefix.

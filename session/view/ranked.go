@@ -29,6 +29,7 @@ func (c *chooser) rank() {
 	}
 	printed := map[string]bool{}
 	pool := summarize.NewPool(lists, poolSize(c.left))
+	pool.Said(c.quoted)
 	for c.left > enough {
 		pick, ok := pool.Next()
 		if !ok {

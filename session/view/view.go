@@ -49,6 +49,8 @@ type Input struct {
 	// are among them, if there are any.
 	Evicted []Cluster
 	Tail    []Message // every message after Through, oldest first
+	Query   string    // the question that Matches answer
+	Matches []Match   // the messages that answer it, best first
 	Pin     format.ID // the forest; zero before the first leave
 	Through uint64    // seq of the last message the pin stands for
 }
@@ -74,6 +76,13 @@ type Tombstone struct {
 	ID      format.ID // of its node
 	Line    string
 	Members int
+}
+
+// Match is a message that answers the question.
+type Match struct {
+	Message
+	Score   float64   // of the search; only how the scores of one search compare counts
+	Cluster format.ID // that the message is a member of; zero where it is in none, as one of the tail
 }
 
 // Message is one message of the branch.
@@ -130,12 +139,12 @@ func Render(in Input, o Options) (Output, error) {
 	if !room.holds(cost(p.base()) + cost(p.rest(rest{bare: true, drops: worstTally()}))) {
 		return Output{Dropped: nothingPrinted(clusters, tombstones, all)}, nil
 	}
-	block, drops := choose(clusters, tombstones, in.OlderTombstones, p, prefixRoom(p, o.Budget))
+	block, drops := choose(clusters, tombstones, in, p, prefixRoom(p, o.Budget))
 	prefix := p.base()
 	if block != nil {
 		prefix = p.prefix(block)
 	}
-	kept, tailDrops := fitTail(p, rest{prefix: prefix, bare: block == nil, drops: tallyOf(drops)}, all, room)
+	kept, tailDrops := fitTail(p, rest{prefix: prefix, bare: block == nil, drops: tallyOf(drops)}, all, room, matched(in))
 	drops = merge(drops, tailDrops)
 	body := p.rest(rest{prefix: prefix, bare: block == nil, tail: kept, drops: tallyOf(drops)})
 	out := Output{Bytes: []byte(prefix + body), Prefix: len(prefix), Dropped: drops}

@@ -217,7 +217,7 @@ func TestCallAndResultAreCutTogether(t *testing.T) {
 		{ID: id("result"), Role: "tool", Results: []string{"k"}, Text: "answer"},
 		{ID: id("m"), Role: "user", Text: "last"},
 	}}
-	out := render(t, in, Options{Budget: 100})
+	out := render(t, in, Options{Budget: 160, Format: JSON})
 	if s := string(out.Bytes); strings.Contains(s, "answer") || !strings.Contains(s, "last") {
 		t.Errorf("got\n%s", s)
 	}
