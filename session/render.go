@@ -15,10 +15,8 @@ const (
 	// shownTombstones is how many tombstones are read for a rendering; the rest are counted.
 	shownTombstones = 20
 
-	// readEvicted is how many evicted clusters a rendering under a budget chooses among, the newest. With a budget of N tokens no more
-	// than N/evictedTokens are read: more could not say anything.
-	readEvicted   = 256
-	evictedTokens = 16
+	// readEvicted is how many evicted clusters a rendering under a budget chooses among, the newest.
+	readEvicted = 256
 )
 
 // RenderInput reads what a branch renders: its pin, and every message after it; and, under a budget, the evicted clusters that it may choose among.
@@ -66,7 +64,7 @@ func (s *Store) liveCluster(st *forest.State, c *forest.Cluster) (view.Cluster, 
 func (s *Store) evictedClusters(st *forest.State, in *view.Input, o view.Options) error {
 	most := shownTombstones
 	if o.Budget > 0 {
-		most = max(most, min(readEvicted, o.Budget/evictedTokens))
+		most = readEvicted
 	}
 	newest, all, err := st.NewestEvicted(most)
 	if err != nil {

@@ -12,11 +12,12 @@ import (
 var (
 	fillerFactor   = int64(200)
 	questionFactor = int64(300)
-	firstFactor    = int64(1400)
+	firstFactor    = int64(1800)
 	decideFactor   = int64(1300)
 	changeFactor   = int64(1300)
+	hedgeFactor    = int64(500)
 	emphasisFactor = int64(1500)
-	userFactor     = int64(2000) // what a user says to a model
+	userFactor     = int64(2600) // what a user says to a model
 	modelFactor    = int64(900)  // what a model says to a user
 
 	outputFactor  = int64(900)  // a line that a tool printed
@@ -25,14 +26,14 @@ var (
 	commandFactor = int64(600)  // one that shows a command
 	codeFactor    = int64(600)
 	addedFactor   = int64(2400) // a line of a change that it brings in
-	removedFactor = int64(400)  // one that it takes away
+	removedFactor = int64(200)  // one that it takes away
 	settingFactor = int64(1400)
 	singleFactor  = int64(400) // a tool's only line: it says that all went well
 	longFactor    = int64(500)
 
-	noNumber   = int64(800)
+	noNumber   = int64(1000)
 	oneNumber  = int64(1500)
-	manyNumber = int64(400)
+	manyNumber = int64(300)
 )
 
 // setFactors gives every sentence its factor.
@@ -52,7 +53,7 @@ func setFactors(list []valued) {
 	}
 }
 
-var repeated = int64(100)
+var repeated = int64(250)
 
 // sizes returns how many sentences each entry has, as far as is known.
 func sizes(list []valued) map[format.ID]int64 {
@@ -92,6 +93,9 @@ func kindFactor(v *valued, agent bool, size int64) int64 {
 	}
 	if changes(lower) {
 		f = f * changeFactor / 1000
+	}
+	if hedged(lower) {
+		f = f * hedgeFactor / 1000
 	}
 	if strings.Contains(v.text, "**") {
 		f = f * emphasisFactor / 1000

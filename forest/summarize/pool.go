@@ -23,8 +23,8 @@ type Pick struct {
 }
 
 // NewPool returns the sentences of lists to be chosen from, of each list its beginning, so that the pool has no more than about
-// most tokens. Its cost is in proportion to them.
-func NewPool(lists [][]Sentence, most int) *Pool {
+// most tokens. Its cost is in proportion to them. About so many tokens of it will be taken.
+func NewPool(lists [][]Sentence, most, tokens int) *Pool {
 	var all []candidate
 	for i, n := range beginnings(lists, most) {
 		for k, s := range lists[i][:n] {
@@ -36,7 +36,7 @@ func NewPool(lists [][]Sentence, most int) *Pool {
 	slices.SortStableFunc(all, func(a, b candidate) int {
 		return cmp.Or(cmp.Compare(a.seq, b.seq), a.entry.Compare(b.entry), cmp.Compare(a.pos, b.pos))
 	})
-	return &Pool{r: newRanking(once(all), nil)}
+	return &Pool{r: newRanking(once(all), nil, 4*tokens/urgentShare)}
 }
 
 // Next returns the best sentence that was not returned before. What Take was told of counts as said.

@@ -3,7 +3,7 @@ package summarize
 import "container/heap"
 
 // covered is what a term is still worth once a chosen sentence has it, in thousandths.
-var covered = int64(350)
+var covered = int64(250)
 
 // overhead is added to the tokens of a sentence, in quarters, when its worth is divided by them: otherwise two words that
 // happen to be rare beat every sentence.
@@ -18,12 +18,15 @@ type ranking struct {
 	gone []bool // by index: not to be taken any more
 	q    queue
 	near rivals
+	// purse is what may still be spent on what is urgent, in quarters of a token.
+	purse int
 }
 
-func newRanking(list []candidate, authors []string) *ranking {
+// newRanking ranks list, which is in order. What is urgent comes first for no more than most quarters of a token.
+func newRanking(list []candidate, authors []string, most int) *ranking {
 	vals, vocabulary := value(list, authors)
-	r := &ranking{list: vals, seen: make([]bool, vocabulary), gone: make([]bool, len(vals)), q: make(queue, len(vals))}
-	r.near = findRivals(vals)
+	r := &ranking{list: vals, seen: make([]bool, vocabulary), gone: make([]bool, len(vals)), q: make(queue, len(vals)), purse: most}
+	r.near = findRivals(vals, vocabulary)
 	for i := range vals {
 		r.q[i] = bid{density: r.density(i), index: i}
 	}
@@ -58,6 +61,9 @@ func (r *ranking) take(i int) {
 	for _, other := range r.near.of(i) {
 		r.gone[other] = true
 	}
+	if r.list[i].first > 0 {
+		r.purse -= r.list[i].quarters
+	}
 }
 
 // density returns what sentence i is worth per token now, in thousandths.
@@ -71,7 +77,11 @@ func (r *ranking) density(i int) int64 {
 			worth += s.value
 		}
 	}
-	return worth*v.factor/1000*4/int64(v.quarters+int(overhead)) + v.first
+	density := worth * v.factor / 1000 * 4 / int64(v.quarters+int(overhead))
+	if v.quarters <= r.purse {
+		density += v.first
+	}
+	return density
 }
 
 // bid is a sentence in the queue with its density when it was last looked at.

@@ -43,7 +43,7 @@ const (
 // be ranked again, among the sentences of other clusters: see Pool.
 func Extract(src []Source, maxTokens int) []Sentence {
 	src = inOrder(src)
-	r := newRanking(gather(src), authorsOf(src))
+	r := newRanking(gather(src), authorsOf(src), 4*max(maxTokens, 0)/urgentShare)
 	left := roomFor(src, maxTokens)
 	var out []Sentence
 	for {

@@ -13,8 +13,10 @@ import (
 
 // share is a term of a sentence, by its number in the vocabulary, and what it is worth there before anything is covered.
 type share struct {
-	term  int32
-	value int64
+	term    int32
+	telling bool // a number or a name
+	value   int64
+	hash    uint64 // of the term
 }
 
 // What the look of a term multiplies its worth by, in tenths.
@@ -22,7 +24,7 @@ var (
 	plain       = int64(10)
 	unit        = int64(15)
 	capitalised = int64(18)
-	named       = int64(20)
+	named       = int64(17)
 	digit       = int64(36)
 )
 
@@ -68,6 +70,7 @@ func value(list []candidate, authors []string) (out []valued, vocabulary int) {
 		crowd(out[i].shares)
 	}
 	setFactors(out)
+	setUrgent(out)
 	return out, len(number)
 }
 
@@ -108,7 +111,9 @@ func looks(text string, number func(uint64) int32) []share {
 		if t.Kind == terms.Part || t.End <= addressee {
 			return
 		}
-		list = append(list, share{term: number(t.Term), value: look(text, t, afterNumber)})
+		s := share{term: number(t.Term), value: look(text, t, afterNumber), hash: t.Term}
+		s.telling = t.Kind != terms.Word || s.value == digit
+		list = append(list, s)
 		afterNumber = t.Kind == terms.Number
 	})
 	slices.SortFunc(list, func(a, b share) int { return cmp.Or(cmp.Compare(a.term, b.term), cmp.Compare(b.value, a.value)) })

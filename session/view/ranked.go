@@ -28,7 +28,7 @@ func (c *chooser) rank() {
 		}
 	}
 	printed := map[string]bool{}
-	pool := summarize.NewPool(lists, poolSize(c.left))
+	pool := summarize.NewPool(lists, poolSize(c.left), int(c.left/perToken))
 	pool.Said(c.quoted)
 	for c.left > enough {
 		pick, ok := pool.Next()
