@@ -1,6 +1,7 @@
 package summarize
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"strconv"
@@ -50,48 +51,45 @@ func Encode(list []Sentence) []byte {
 
 // Decode reads what Encode writes and nothing else: other keys, their order, spaces, escapes and forms of numbers are
 // refused, as are an empty text and a negative position. An empty array gives nil.
-func Decode(b []byte) ([]Sentence, error) { return DecodeSome(b, maxInt) }
+func Decode(b []byte) ([]Sentence, error) {
+	list, _, err := DecodeSome(b, maxInt)
+	return list, err
+}
 
-// DecodeSome is Decode for the beginning of a list: it stops after the sentence with which the texts have most bytes or more.
-// What comes after that is not looked at.
-func DecodeSome(b []byte, most int) ([]Sentence, error) {
+// DecodeSome is Decode for the beginning of a list: it stops after the sentence with which the texts have most bytes or more, and
+// says how many there are after it. At those it does not look.
+func DecodeSome(b []byte, most int) (list []Sentence, unread int, err error) {
 	if len(b) > format.MaxBody {
-		return nil, fmt.Errorf("extract has %d bytes, %d is the most", len(b), format.MaxBody)
+		return nil, 0, fmt.Errorf("extract has %d bytes, %d is the most", len(b), format.MaxBody)
 	}
 	r := &reader{rest: b}
 	r.skip("[\n")
-	var list []Sentence
-	for bytes := 0; r.peek('{') && bytes < most; {
+	for size, more := 0, !r.has("]\n"); more; {
+		if size >= most {
+			return list, max(1, bytes.Count(r.rest, []byte("\n"))-1), nil
+		}
 		s := r.sentence()
+		if more = r.has(","); more {
+			r.skip("\n")
+		} else {
+			r.skip("\n]\n")
+		}
 		if r.bad || s.Text == "" || s.Pos < 0 {
-			return nil, fmt.Errorf("extract: sentence %d: not in its one encoding", len(list))
+			return nil, 0, fmt.Errorf("extract: sentence %d: not in its one encoding", len(list))
 		}
 		list = append(list, s)
-		bytes += len(s.Text)
-		if more := r.comma(); !more {
-			r.skip("]\n")
-			if r.bad || len(r.rest) > 0 {
-				return nil, errors.New("extract: what follows the last sentence is not its end")
-			}
-			return list, nil
-		}
+		size += len(s.Text)
 	}
-	if len(list) == 0 {
-		if r.skip("]\n"); r.bad || len(r.rest) > 0 {
-			return nil, errors.New("extract is not in its one encoding")
-		}
-		return nil, nil
+	if r.bad || len(r.rest) > 0 {
+		return nil, 0, errors.New("extract is not in its one encoding")
 	}
-	if !r.peek('{') {
-		return nil, fmt.Errorf("extract: sentence %d: not in its one encoding", len(list))
-	}
-	return list, nil
+	return list, 0, nil
 }
+
+const maxInt = int(^uint(0) >> 1)
 
 // user is the role that most who speak have.
 const user = "user"
-
-const maxInt = int(^uint(0) >> 1)
 
 func appendString(out []byte, s string) []byte {
 	const digits = "0123456789abcdef"

@@ -12,15 +12,15 @@ import (
 var (
 	fillerFactor   = int64(200)
 	questionFactor = int64(300)
-	firstFactor    = int64(1800)
+	firstFactor    = int64(2000)
 	decideFactor   = int64(1300)
-	changeFactor   = int64(1300)
+	changeFactor   = int64(1500)
 	hedgeFactor    = int64(500)
 	emphasisFactor = int64(1500)
 	userFactor     = int64(2600) // what a user says to a model
 	modelFactor    = int64(900)  // what a model says to a user
 
-	outputFactor  = int64(900)  // a line that a tool printed
+	outputFactor  = int64(600)  // a line that a tool printed
 	failureFactor = int64(1500) // one that tells of an error or an exit
 	passFactor    = int64(250)  // one that says that all is well
 	commandFactor = int64(600)  // one that shows a command
@@ -29,7 +29,7 @@ var (
 	removedFactor = int64(200)  // one that it takes away
 	settingFactor = int64(1400)
 	singleFactor  = int64(400) // a tool's only line: it says that all went well
-	longFactor    = int64(500)
+	longFactor    = int64(300)
 
 	noNumber   = int64(1000)
 	oneNumber  = int64(1500)
@@ -180,7 +180,7 @@ func isSetting(s string) bool {
 }
 
 // codeShare is the part of a sentence's characters, in hundredths, that are brackets, operators and the like from which on it is code.
-var codeShare = int64(6)
+var codeShare = int64(5)
 
 func isCode(s string) bool {
 	n := 0

@@ -7,7 +7,7 @@ var covered = int64(250)
 
 // overhead is added to the tokens of a sentence, in quarters, when its worth is divided by them: otherwise two words that
 // happen to be rare beat every sentence.
-var overhead = int64(4)
+var overhead = int64(6)
 
 // ranking gives sentences best first, by worth per token. A sentence's worth only ever falls, when one of its terms is covered,
 // and each term is covered once: so the queue is corrected only where it is looked at, and the work is bounded by the number of

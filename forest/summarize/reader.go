@@ -36,8 +36,6 @@ func (r *reader) sentence() Sentence {
 	return s
 }
 
-func (r *reader) peek(c byte) bool { return !r.bad && len(r.rest) > 0 && r.rest[0] == c }
-
 // has skips what if it is next.
 func (r *reader) has(what string) bool {
 	if r.bad || !bytes.HasPrefix(r.rest, []byte(what)) {
@@ -51,13 +49,6 @@ func (r *reader) skip(what string) {
 	if !r.has(what) {
 		r.bad = true
 	}
-}
-
-// comma reports whether another sentence follows on the next line.
-func (r *reader) comma() bool {
-	more := r.has(",")
-	r.skip("\n")
-	return more
 }
 
 func (r *reader) id() format.ID {

@@ -23,7 +23,7 @@ const (
 
 	// Under a budget headings of text take no more than this part of the prefix, and the clusters with most to show have them: the words
 	// of all others stand together before them. An id for every sentence would cost a sixth of the facts in chat.
-	headingShare = 32
+	headingShare = 48
 )
 
 // chooser fills a block within a room. A piece that does not fit is passed over, and smaller ones after it may still fit.

@@ -153,6 +153,9 @@ func (c *chooser) missing(printed map[string]bool) {
 			continue
 		}
 		for _, part := range s.Parts {
+			if part.Unread > 0 {
+				c.drops.add(DropSentence, part.Unread, s.ID)
+			}
 			for _, sent := range part.Sentences {
 				if text := oneLine(sent.Text); text != "" && !printed[text] {
 					c.drops.add(DropSentence, 1, s.ID)

@@ -67,7 +67,8 @@ type Cluster struct {
 type Part struct {
 	Summary   format.ID
 	Interim   bool                 // made at a leave, to be replaced
-	Sentences []summarize.Sentence // nil where Text stands
+	Sentences []summarize.Sentence // the best, as many as Options.Reads asks for; nil where Text stands
+	Unread    int                  // how many there are after them
 	Text      string
 }
 
@@ -109,6 +110,14 @@ type Options struct {
 	// summary would. A tombstone named here is shown as a cluster; an id that is neither comes after all clusters.
 	Expand map[format.ID][]Message
 	Format Format // Text when empty
+}
+
+// Reads returns how much of all ranked lists together, in bytes of text, is enough for a rendering by o.
+func (o Options) Reads() int {
+	if o.Budget == 0 {
+		return 2 * perToken * sentencesMost
+	}
+	return perToken * poolSize(budgetRoom(o.Budget))
 }
 
 // Output is what Render made.
