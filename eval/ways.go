@@ -2,6 +2,7 @@ package eval
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"strings"
 	"time"
@@ -9,6 +10,7 @@ import (
 	"github.com/gemini-ctx/ctx/eval/corpus"
 	"github.com/gemini-ctx/ctx/forest/summarize"
 	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/search"
 	"github.com/gemini-ctx/ctx/session"
 	"github.com/gemini-ctx/ctx/session/view"
 )
@@ -87,7 +89,7 @@ func (s *stand) input(o view.Options) (view.Input, error) {
 	if err != nil {
 		return view.Input{}, err
 	}
-	return s.RenderInput(v, talk, session.MainBranch)
+	return s.RenderInput(v, talk, session.MainBranch, o)
 }
 
 // render is what `ctx render` prints.
@@ -218,5 +220,18 @@ func quarters(s string) int { return summarize.Tokens(strings.Repeat(s, 4)) }
 
 // asked is what `ctx render --budget --query` prints.
 func (s *stand) asked(query string, budget int) (string, error) {
-	return s.text(budget)
+	o := view.Options{Budget: budget}
+	in, err := s.input(o)
+	if err != nil {
+		return "", err
+	}
+	v, err := s.view()
+	if err != nil {
+		return "", err
+	}
+	if err := s.Ask(v, &in, query); err != nil && !errors.Is(err, search.ErrNoTerms) {
+		return "", err
+	}
+	out, err := view.Render(in, o)
+	return string(out.Bytes), err
 }

@@ -7,10 +7,13 @@ import "strings"
 // backticks become three apostrophes. Stored text is never escaped, only text
 // on its way into a prompt, once: escaping twice shows.
 func Escape(s string) string {
-	return strings.NewReplacer(
-		"&", "&amp;",
-		"<", "&lt;",
-		">", "&gt;",
-		"```", "'''",
-	).Replace(s)
+	return escapes.Replace(s)
 }
+
+// escapes builds its table at first use, once.
+var escapes = strings.NewReplacer(
+	"&", "&amp;",
+	"<", "&lt;",
+	">", "&gt;",
+	"```", "'''",
+)

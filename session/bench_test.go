@@ -85,11 +85,12 @@ func BenchmarkRead(b *testing.B) {
 	})
 	b.Run("render", func(b *testing.B) {
 		for b.Loop() {
-			in, err := s.RenderInput(v, "talk", MainBranch)
+			o := view.Options{Budget: 4000}
+			in, err := s.RenderInput(v, "talk", MainBranch, o)
 			if err != nil {
 				b.Fatal(err)
 			}
-			if _, err := view.Render(in, view.Options{Budget: 4000}); err != nil {
+			if _, err := view.Render(in, o); err != nil {
 				b.Fatal(err)
 			}
 		}

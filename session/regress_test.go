@@ -13,6 +13,7 @@ import (
 
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/index"
+	"github.com/gemini-ctx/ctx/session/view"
 )
 
 // Each test here failed once.
@@ -105,7 +106,7 @@ func TestRewoundWordsStayInThePin(t *testing.T) {
 	compact(t, s, "talk")
 	must[Rewound](t)(s.Rewind(context.Background(), "talk", MainBranch, done[18].ID, RewindOptions{}))
 	v := must[format.Value](t)(Tip(s.mustView(t), "talk", MainBranch))
-	in, err := s.RenderInput(s.mustView(t), "talk", MainBranch)
+	in, err := s.RenderInput(s.mustView(t), "talk", MainBranch, view.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

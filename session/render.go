@@ -1,26 +1,36 @@
 package session
 
 import (
+	"errors"
+	"fmt"
+
+	"github.com/gemini-ctx/ctx/forest"
 	"github.com/gemini-ctx/ctx/forest/summarize"
 	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/objects"
 	"github.com/gemini-ctx/ctx/refs"
 	"github.com/gemini-ctx/ctx/session/view"
 )
 
-// shownTombstones is how many tombstones are read for a rendering; the rest are counted.
-const shownTombstones = 20
+const (
+	// shownTombstones is how many tombstones are read for a rendering; the rest are counted.
+	shownTombstones = 20
 
-// RenderInput reads what a branch renders: its pin, and every message after it.
-func (s *Store) RenderInput(v *refs.View, session, branch string) (view.Input, error) {
+	// readEvicted is how many evicted clusters a rendering under a budget chooses among, the newest.
+	readEvicted = 256
+)
+
+// RenderInput reads what a branch renders: its pin, and every message after it; and, under a budget, the evicted clusters that it may choose among.
+func (s *Store) RenderInput(v *refs.View, session, branch string, o view.Options) (view.Input, error) {
 	value, err := Tip(v, session, branch)
 	if err != nil {
 		return view.Input{Session: session, Branch: branch}, err
 	}
-	return s.renderInputOf(value, session, branch)
+	return s.renderInputOf(value, session, branch, o)
 }
 
 // renderInputOf is RenderInput for a branch that stands at value.
-func (s *Store) renderInputOf(value format.Value, session, branch string) (in view.Input, err error) {
+func (s *Store) renderInputOf(value format.Value, session, branch string, o view.Options) (in view.Input, err error) {
 	in = view.Input{Session: session, Branch: branch, Pin: value.Pin, Through: value.Through}
 	if in.Tail, err = s.tail(value); err != nil || value.Pin.IsZero() {
 		return in, err
@@ -29,42 +39,85 @@ func (s *Store) renderInputOf(value format.Value, session, branch string) (in vi
 	if err != nil {
 		return in, err
 	}
+	r := &listReader{Store: s}
 	for _, c := range st.Live() {
-		node, err := st.Node(c)
+		cluster, err := r.live(st, c)
 		if err != nil {
-			return in, err
-		}
-		cluster := view.Cluster{ID: node, Members: int(c.Count())}
-		first, last, err := s.endsOf(st, c)
-		if err != nil {
-			return in, err
-		}
-		cluster.First, cluster.Last = first.Time, last.Time
-		if cluster.Parts, err = s.parts(c.Covers); err != nil {
 			return in, err
 		}
 		in.Clusters = append(in.Clusters, cluster)
 	}
-	newest, all, err := st.NewestEvicted(shownTombstones)
-	if err != nil {
+	if err := r.evicted(st, &in, o.Budget > 0); err != nil {
 		return in, err
 	}
-	in.OlderTombstones = int(all) - len(newest)
-	for _, e := range newest {
-		stone, line, err := s.stone(e.Tombstone)
-		if err != nil {
-			return in, err
-		}
-		in.Tombstones = append(in.Tombstones, view.Tombstone{ID: stone.Node, Line: line, Members: int(stone.Count)})
-	}
-	return in, nil
+	return in, r.read(o.Reads())
 }
 
-// parts reads the summaries of a cluster.
-func (s *Store) parts(covers []format.Cover) ([]view.Part, error) {
-	var list []view.Part
-	for _, c := range covers {
-		header, text, err := s.text(c.Summary)
+// listReader reads clusters for a rendering. Ranked lists are decoded when all of them are at hand, of each as much as a rendering can use.
+type listReader struct {
+	*Store
+	lists []list
+}
+
+// list is a ranked list that was not decoded yet.
+type list struct {
+	part *view.Part
+	body []byte
+}
+
+// live reads a live cluster.
+func (r *listReader) live(st *forest.State, c *forest.Cluster) (view.Cluster, error) {
+	node, err := st.Node(c)
+	if err != nil {
+		return view.Cluster{}, err
+	}
+	cluster := view.Cluster{ID: node, Members: int(c.Count())}
+	first, last, err := r.endsOf(st, c)
+	if err != nil {
+		return cluster, err
+	}
+	cluster.First, cluster.Last = first.Time, last.Time
+	cluster.Parts, err = r.parts(c.Covers)
+	return cluster, err
+}
+
+// evicted reads the newest tombstones and, with summaries, what more clusters than those say.
+func (r *listReader) evicted(st *forest.State, in *view.Input, summaries bool) error {
+	most := shownTombstones
+	if summaries {
+		most = readEvicted
+	}
+	newest, all, err := st.NewestEvicted(most)
+	if err != nil {
+		return err
+	}
+	in.OlderTombstones = int(all) - min(len(newest), shownTombstones)
+	for i, e := range newest {
+		stone, line, err := r.stone(e.Tombstone)
+		if err != nil {
+			return err
+		}
+		if i < shownTombstones {
+			in.Tombstones = append(in.Tombstones, view.Tombstone{ID: stone.Node, Line: line, Members: int(stone.Count)})
+		}
+		if !summaries {
+			continue
+		}
+		parts, err := r.parts([]format.Cover{{Summary: stone.Summary, Count: stone.Count}})
+		var gone *objects.GoneError
+		if err != nil && !errors.As(err, &gone) {
+			return err
+		}
+		in.Evicted = append(in.Evicted, view.Cluster{ID: stone.Node, Members: int(stone.Count), Parts: parts})
+	}
+	return nil
+}
+
+// parts reads the summaries of a cluster, ranked lists not decoded.
+func (r *listReader) parts(covers []format.Cover) ([]view.Part, error) {
+	parts := make([]view.Part, len(covers))
+	for i, c := range covers {
+		header, text, err := r.text(c.Summary)
 		if err != nil {
 			return nil, err
 		}
@@ -72,17 +125,44 @@ func (s *Store) parts(covers []format.Cover) ([]view.Part, error) {
 		if err != nil {
 			return nil, err
 		}
-		part := view.Part{Summary: c.Summary, Interim: c.Interim}
+		parts[i] = view.Part{Summary: c.Summary, Interim: c.Interim}
 		if sum.Body.Media == format.MediaExtract {
-			if part.Sentences, err = summarize.Decode(text); err != nil {
-				return nil, err
-			}
+			r.lists = append(r.lists, list{&parts[i], text})
 		} else {
-			part.Text = string(text)
+			parts[i].Text = string(text)
 		}
-		list = append(list, part)
 	}
-	return list, nil
+	return parts, nil
+}
+
+// leastRead is how much is decoded of every list, in bytes of text.
+const leastRead = 2048
+
+// read decodes the lists: all together about most bytes of text, of each its beginning in proportion to its size, and the numbers of what is
+// left.
+func (r *listReader) read(most int) error {
+	total := 0
+	for _, l := range r.lists {
+		total += len(l.body)
+	}
+	for _, l := range r.lists {
+		share := leastRead + int(int64(most)*int64(len(l.body))/int64(total))
+		var err error
+		if l.part.Sentences, l.part.Unread, err = summarize.DecodeSome(l.body, share); err != nil {
+			return fmt.Errorf("summary %v: %w", l.part.Summary, err)
+		}
+	}
+	return nil
+}
+
+// parts reads the summaries of a cluster.
+func (s *Store) parts(covers []format.Cover) ([]view.Part, error) {
+	r := &listReader{Store: s}
+	parts, err := r.parts(covers)
+	if err != nil {
+		return nil, err
+	}
+	return parts, r.read(format.MaxBody)
 }
 
 // tail reads the messages after a branch's through, oldest first. A message before it that was amended since counts with the prefix.

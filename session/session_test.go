@@ -38,7 +38,7 @@ func TestAppendLogRender(t *testing.T) {
 		t.Errorf("after compact: %+v", done)
 	}
 	check(t, s)
-	in := must[view.Input](t)(s.RenderInput(s.mustView(t), "talk", MainBranch))
+	in := must[view.Input](t)(s.RenderInput(s.mustView(t), "talk", MainBranch, view.Options{}))
 	out := must[view.Output](t)(view.Render(in, view.Options{}))
 	if len(out.Bytes) == 0 || len(in.Clusters) == 0 {
 		t.Errorf("nothing rendered: %d clusters", len(in.Clusters))

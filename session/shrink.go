@@ -20,7 +20,7 @@ func (t *tx) shrinks(b BranchName, from, to format.Value) (bool, error) {
 }
 
 func (s *Store) rendered(b BranchName, v format.Value) (tokens int, err error) {
-	in, err := s.renderInputOf(v, b.Session, b.Branch)
+	in, err := s.renderInputOf(v, b.Session, b.Branch, view.Options{})
 	if err != nil {
 		return 0, err
 	}

@@ -53,21 +53,22 @@ func (s *Store) sources(view *refs.View, ids []format.ID) ([]summarize.Source, e
 	return list, nil
 }
 
-// maxSummary is the most tokens of an extractive summary: more than a rendering of the default size can show of all clusters, and little enough
-// to read ten of them in a few milliseconds.
-const maxSummary = 8000
+// maxSummary is the most tokens of an extractive summary: enough for a rendering at half the length of the largest conversation that one cluster holds
+// with the flat strategy, in practice; what a rendering reads of it is bounded.
+const maxSummary = 32000
 
-// shortSource is what may be kept whole: half of a line or two is often nothing, and a cluster that says nothing cannot be told from another.
-const shortSource = 32
+// shortSource is what is kept beyond half: half of a line or two is often nothing, and a choice among all clusters is only as good as what each
+// has to offer. Small clusters are kept whole.
+const shortSource = 400
 
-// half is the most tokens an extractive summary of sources may have: half of what they have, or all where that is little.
+// half is the most tokens an extractive summary of sources may have: half of what they have and a little more, all where that is little.
 func half(sources []summarize.Source) int {
 	n := 0
 	for _, s := range sources {
 		n += summarize.Tokens(s.Text)
 	}
 	whole := n + len(sources) // each was rounded down
-	return min(max(1, n/2, min(whole, shortSource)), maxSummary)
+	return min(max(1, min(whole, n/2+shortSource)), maxSummary)
 }
 
 // shorten cuts a ranked list that was merged of several to what one summary may have.

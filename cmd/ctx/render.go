@@ -17,17 +17,21 @@ type renderOptions struct {
 	branchFlags
 	budget int
 	format string
+	query  string
 	expand []string
 }
 
 func newRenderCmd(a *app) *cobra.Command {
 	o := &renderOptions{}
 	cmd := &cobra.Command{
-		Use:   "render [-s SESSION] [--budget N]",
+		Use:   "render [-s SESSION] [--budget N] [--query QUESTION]",
 		Short: "Print a session's context: clusters and the newest messages",
 		Long: long(`Prints what a model is to be given of a branch: the clusters of older messages with their summaries and ids, tombstones, and then the
 newest messages word for word. With --budget all of it takes at most so many tokens (Gemini's estimate); what is left out is counted on
 standard error. The part before the newest messages stays the same, byte for byte, until the branch's tail is cut.
+
+With --query the passages, out of all history of the branch, that answer a question are printed, too: up to half of the budget is for them. The
+part before the newest messages is then another one for each question.
 
 Formats: text; json, one document; gemini, openai and anthropic, the messages of a request.`,
 			exitNoStore, exitCorrupt, exitNotFound),
@@ -41,6 +45,7 @@ Formats: text; json, one document; gemini, openai and anthropic, the messages of
 	completeFlag(cmd, "session", a.completeSessions())
 	f := cmd.Flags()
 	f.IntVar(&o.budget, "budget", 0, "at most `N` tokens")
+	f.StringVar(&o.query, "query", "", "begin with what answers the `QUESTION`; up to half of the budget is for it")
 	f.StringVar(&o.format, "format", "text", "text, json, gemini, openai or anthropic")
 	f.StringArrayVar(&o.expand, "expand", nil, "put the messages of the cluster `ID` in the place of its summary")
 	completeFlag(cmd, "format", cobra.FixedCompletions([]string{"text", "json", "gemini", "openai", "anthropic"}, cobra.ShellCompDirectiveNoFileComp))
@@ -60,9 +65,14 @@ func (o *renderOptions) run(c context.Context, a *app) error {
 	if err != nil {
 		return err
 	}
-	in, err := s.RenderInput(v, name, branch)
+	in, err := s.RenderInput(v, name, branch, options)
 	if err != nil {
 		return err
+	}
+	if o.query != "" {
+		if err := s.Ask(v, &in, o.query); err != nil {
+			return err
+		}
 	}
 	if options.Expand, err = o.expanded(c, s, v); err != nil {
 		return err

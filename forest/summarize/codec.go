@@ -2,7 +2,6 @@ package summarize
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"strconv"
@@ -19,10 +18,10 @@ const Media = "application/vnd.ctx.extract+json"
 //
 //	[
 //	{"entry":"<64 digits>","seq":3,"pos":0,"weight":1250,"text":"Use port 5433."},
-//	{"entry":"<64 digits>","seq":9,"pos":2,"weight":800,"text":"It is 16.2."}
+//	{"entry":"<64 digits>","seq":9,"role":"tool","pos":2,"weight":800,"text":"It is 16.2."}
 //	]
 //
-// In strings only the quote, the backslash and the control characters below U+0020 are escaped, as \n, \r, \t or \u00xx with
+// The role of a user is left out, and so is one that is not known. In strings only the quote, the backslash and the control characters below U+0020 are escaped, as \n, \r, \t or \u00xx with
 // small digits. A byte that is not UTF-8 becomes U+FFFD. Equal lists have equal encodings.
 func Encode(list []Sentence) []byte {
 	out := []byte("[\n")
@@ -31,6 +30,10 @@ func Encode(list []Sentence) []byte {
 		out = append(out, s.Entry.String()...)
 		out = append(out, `","seq":`...)
 		out = strconv.AppendUint(out, s.Seq, 10)
+		if s.Role != "" && s.Role != user {
+			out = append(out, `,"role":`...)
+			out = appendString(out, s.Role)
+		}
 		out = append(out, `,"pos":`...)
 		out = strconv.AppendInt(out, int64(s.Pos), 10)
 		out = append(out, `,"weight":`...)
@@ -49,35 +52,44 @@ func Encode(list []Sentence) []byte {
 // Decode reads what Encode writes and nothing else: other keys, their order, spaces, escapes and forms of numbers are
 // refused, as are an empty text and a negative position. An empty array gives nil.
 func Decode(b []byte) ([]Sentence, error) {
-	if len(b) > format.MaxBody {
-		return nil, fmt.Errorf("extract has %d bytes, %d is the most", len(b), format.MaxBody)
-	}
-	var lines []struct {
-		Entry  string `json:"entry"`
-		Seq    uint64 `json:"seq"`
-		Pos    int    `json:"pos"`
-		Weight int64  `json:"weight"`
-		Text   string `json:"text"`
-	}
-	if err := json.Unmarshal(b, &lines); err != nil {
-		return nil, fmt.Errorf("extract: %w", err)
-	}
-	var list []Sentence
-	for i, l := range lines {
-		id, err := format.ParseID(l.Entry)
-		if err != nil {
-			return nil, fmt.Errorf("extract: sentence %d: %w", i, err)
-		}
-		if l.Text == "" || l.Pos < 0 {
-			return nil, fmt.Errorf("extract: sentence %d: no text or bad position", i)
-		}
-		list = append(list, Sentence{Entry: id, Seq: l.Seq, Pos: l.Pos, Weight: l.Weight, Text: l.Text})
-	}
-	if !bytes.Equal(Encode(list), b) {
-		return nil, errors.New("extract is not in its one encoding")
-	}
-	return list, nil
+	list, _, err := DecodeSome(b, maxInt)
+	return list, err
 }
+
+// DecodeSome is Decode for the beginning of a list: it stops after the sentence with which the texts have most bytes or more, and
+// says how many there are after it. At those it does not look.
+func DecodeSome(b []byte, most int) (list []Sentence, unread int, err error) {
+	if len(b) > format.MaxBody {
+		return nil, 0, fmt.Errorf("extract has %d bytes, %d is the most", len(b), format.MaxBody)
+	}
+	r := &reader{rest: b}
+	r.skip("[\n")
+	for size, more := 0, !r.has("]\n"); more; {
+		if size >= most {
+			return list, max(1, bytes.Count(r.rest, []byte("\n"))-1), nil
+		}
+		s := r.sentence()
+		if more = r.has(","); more {
+			r.skip("\n")
+		} else {
+			r.skip("\n]\n")
+		}
+		if r.bad || s.Text == "" || s.Pos < 0 {
+			return nil, 0, fmt.Errorf("extract: sentence %d: not in its one encoding", len(list))
+		}
+		list = append(list, s)
+		size += len(s.Text)
+	}
+	if r.bad || len(r.rest) > 0 {
+		return nil, 0, errors.New("extract is not in its one encoding")
+	}
+	return list, 0, nil
+}
+
+const maxInt = int(^uint(0) >> 1)
+
+// user is the role that most who speak have.
+const user = "user"
 
 func appendString(out []byte, s string) []byte {
 	const digits = "0123456789abcdef"

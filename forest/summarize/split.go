@@ -42,6 +42,18 @@ func split(text string, output bool) []piece {
 	return list
 }
 
+// whole returns the text in one piece, if it is no longer than one may be; else nil.
+func whole(text string) []piece {
+	if len(text) > 4*maxRunes {
+		return nil
+	}
+	s := strings.Join(strings.Fields(strings.ToValidUTF8(text, "\uFFFD")), " ")
+	if pieceEnd(s) < len(s) {
+		return nil
+	}
+	return appendPieces(nil, s, false)
+}
+
 // bounded returns text as UTF-8, of a long one its first and last halves of maxText, less the runes that are cut.
 func bounded(text string) string {
 	if len(text) > maxText {

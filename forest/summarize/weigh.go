@@ -13,27 +13,19 @@ import (
 
 // share is a term of a sentence, by its number in the vocabulary, and what it is worth there before anything is covered.
 type share struct {
-	term  int32
-	value int64
+	term    int32
+	telling bool // a number or a name
+	value   int64
+	hash    uint64 // of the term
 }
 
 // What the look of a term multiplies its worth by, in tenths.
-const (
-	plain       = 10
-	unit        = 15
-	capitalised = 18
-	named       = 25
-	digit       = 30
-)
-
-// What a sentence's worth is multiplied by, in thousandths.
-const (
-	fillerFactor   = 250
-	questionFactor = 300
-	firstFactor    = 1600
-	outputFactor   = 600  // a line that a tool printed
-	failureFactor  = 2000 // one that tells of an error or an exit
-	commandFactor  = 1500 // one that shows a command
+var (
+	plain       = int64(10)
+	unit        = int64(15)
+	capitalised = int64(18)
+	named       = int64(17)
+	digit       = int64(36)
 )
 
 // valued is a candidate with its terms, in ascending order, and its factor.
@@ -41,10 +33,11 @@ type valued struct {
 	*candidate
 	shares []share
 	factor int64
+	first  int64 // added to the density: what has it comes before everything else
 }
 
 // value weighs all candidates against each other and returns them with the size of the vocabulary.
-func value(src []Source, list []candidate) (out []valued, vocabulary int) {
+func value(list []candidate, authors []string) (out []valued, vocabulary int) {
 	number := make(map[uint64]int32)
 	var frequency []int64 // by number of the term: sentences that have it
 	numberOf := func(term uint64) int32 {
@@ -65,7 +58,7 @@ func value(src []Source, list []candidate) (out []valued, vocabulary int) {
 		}
 		out[i] = valued{candidate: c, shares: shares}
 	}
-	names := authors(src, numberOf)
+	names := namesOf(authors, numberOf)
 	for i := range out {
 		for k, s := range out[i].shares {
 			if names[s.term] {
@@ -74,20 +67,37 @@ func value(src []Source, list []candidate) (out []valued, vocabulary int) {
 			}
 			out[i].shares[k].value = s.value * rarity(int64(len(list)), frequency[s.term]) / 10
 		}
+		crowd(out[i].shares)
 	}
-	setFactors(src, out)
+	setFactors(out)
+	setUrgent(out)
 	return out, len(number)
 }
 
-// authors returns the terms that are the names of those who speak: in chat most messages begin with one, and it says nothing.
-func authors(src []Source, number func(uint64) int32) map[int32]bool {
-	names := make(map[int32]bool)
-	last := ""
-	for _, s := range src {
-		if s.Author != last {
-			last = s.Author
-			terms.Scan(last, func(t terms.Token) { names[number(t.Term)] = true })
+// telling is the number of telling terms in a sentence beyond which more of them say less: ten numbers in a row are a table.
+var telling = int64(4)
+
+// crowd makes the terms of a sentence with many of them worth less each.
+func crowd(shares []share) {
+	sum, most := int64(0), int64(0)
+	for _, s := range shares {
+		sum += s.value
+		most = max(most, s.value)
+	}
+	if sum > telling*most && sum > 0 {
+		for k := range shares {
+			shares[k].value = shares[k].value * (telling*most + (sum-telling*most)/crowding) / sum
 		}
+	}
+}
+
+var crowding = int64(6)
+
+// namesOf returns the terms that are the names of those who speak: in chat most messages begin with one, and it says nothing.
+func namesOf(authors []string, number func(uint64) int32) map[int32]bool {
+	names := make(map[int32]bool)
+	for _, a := range authors {
+		terms.Scan(a, func(t terms.Token) { names[number(t.Term)] = true })
 	}
 	return names
 }
@@ -96,15 +106,27 @@ func authors(src []Source, number func(uint64) int32) map[int32]bool {
 func looks(text string, number func(uint64) int32) []share {
 	var list []share
 	afterNumber := false
+	addressee := addressed(text)
 	terms.Scan(text, func(t terms.Token) {
-		if t.Kind == terms.Part {
+		if t.Kind == terms.Part || t.End <= addressee {
 			return
 		}
-		list = append(list, share{term: number(t.Term), value: look(text, t, afterNumber)})
+		s := share{term: number(t.Term), value: look(text, t, afterNumber), hash: t.Term}
+		s.telling = t.Kind != terms.Word || s.value == digit
+		list = append(list, s)
 		afterNumber = t.Kind == terms.Number
 	})
 	slices.SortFunc(list, func(a, b share) int { return cmp.Or(cmp.Compare(a.term, b.term), cmp.Compare(b.value, a.value)) })
 	return slices.CompactFunc(list, func(a, b share) bool { return a.term == b.term })
+}
+
+// addressed returns the end of the name at the front of a chat message such as "ana: look", which says nothing; 0 where there is none.
+func addressed(text string) int {
+	n := strings.IndexAny(text, " ")
+	if n < 2 || text[n-1] != ':' && text[n-1] != ',' {
+		return 0
+	}
+	return n - 1
 }
 
 func look(text string, t terms.Token, afterNumber bool) int64 {
@@ -141,70 +163,4 @@ func rarity(n, df int64) int64 {
 	whole := bits.Len64(x) - 1
 	rest := (x - 1<<whole) * 1000 >> whole
 	return int64(whole-10)*1000 + int64(rest)
-}
-
-// setFactors gives every sentence its factor. Sentences of a source stand together, in order.
-func setFactors(src []Source, list []valued) {
-	spoken := -1 // the last source that said something
-	for i := range list {
-		v := &list[i]
-		v.factor = kindFactor(v.candidate, src[v.src].Role == "tool", len(v.shares))
-		if !v.line && v.factor != fillerFactor && v.src != spoken {
-			spoken = v.src
-			v.factor = v.factor * firstFactor / 1000
-		}
-	}
-}
-
-func kindFactor(c *candidate, output bool, distinct int) int64 {
-	lower := strings.ToLower(c.text)
-	switch {
-	case c.line && tellsFailure(lower):
-		return failureFactor
-	case c.line && strings.HasPrefix(lower, "$ "):
-		return commandFactor
-	case output:
-		return outputFactor
-	case isFiller(lower, distinct):
-		return fillerFactor
-	case strings.HasSuffix(strings.TrimRight(lower, "\"')]*_ "), "?") || strings.HasSuffix(lower, "？"):
-		return questionFactor
-	}
-	return 1000
-}
-
-// tellsFailure knows the words that compilers, shells and test runners use for trouble.
-func tellsFailure(lower string) bool {
-	for _, w := range [...]string{"error", "fail", "panic", "fatal", "exception", "exit code", "exit status", "denied",
-		"not found", "no such", "cannot", "undefined", "timed out", "refused"} {
-		if strings.Contains(lower, w) {
-			return true
-		}
-	}
-	return false
-}
-
-// isFiller reports whether a sentence is thanks, a greeting or a nod: nothing but such words beside stop words.
-func isFiller(text string, distinct int) bool {
-	if distinct > 5 {
-		return false
-	}
-	filler := true
-	terms.Scan(text, func(t terms.Token) {
-		if t.Kind != terms.Part && !isNod(strings.ToLower(text[t.Start:t.End])) {
-			filler = false
-		}
-	})
-	return filler
-}
-
-func isNod(w string) bool {
-	switch w {
-	case "great", "cool", "nice", "perfect", "awesome", "good", "fine", "sounds", "sure", "right", "alright", "exactly", "agreed",
-		"agree", "lgtm", "done", "welcome", "cheers", "morning", "evening", "night", "bye", "lol", "haha", "hehe", "wow", "sorry",
-		"worries", "problem", "works", "makes", "sense", "understood", "absolutely", "definitely", "course", "hm", "ah",
-		"interesting", "true", "correct", "yup", "happy", "help", "glad", "hear", "luck", "everyone", "guys":
-		return true
-	}
-	return false
 }

@@ -1,6 +1,11 @@
 package view
 
-import "slices"
+import (
+	"cmp"
+	"slices"
+
+	"github.com/gemini-ctx/ctx/format"
+)
 
 const (
 	// maxTombstones are shown, the newest; all others are one line, so that the block does not grow with the history.
@@ -12,24 +17,31 @@ const (
 	sentencesPerCluster = 150
 	sentencesMost       = 4000
 
-	// Headings are given to all clusters beforehand when they take no more than this part of the prefix; otherwise they are
-	// paid for with a cluster's first sentence. Tombstones are sure of their part and may take what is left at the end.
-	headingShare   = 4
+	// Under a budget tombstones are sure of this part where evicted clusters have nothing else to say for them, and otherwise take
+	// what is left at the end.
 	tombstoneShare = 8
+
+	// Under a budget headings of text take no more than this part of the prefix, and the clusters with most to show have them: the words
+	// of all others stand together before them. An id for every sentence would cost a sixth of the facts in chat.
+	headingShare = 48
 )
 
 // chooser fills a block within a room. A piece that does not fit is passed over, and smaller ones after it may still fit.
 type chooser struct {
 	p      printer
+	in     Input
 	left   room
 	head   []bool // sections whose heading is paid for
+	loose  bool   // lines may stand without the heading of their cluster
 	block  block
+	quotes []quote // passages that answer the question
 	drops  dropList
 	listed int // of the tombstones
 }
 
-// choose decides what the prefix says; older is how many tombstones there are that are not among those given. It returns nil when there is nothing to say, or no room for the frame.
-func choose(sections []section, tombstones []Tombstone, older int, p printer, r room) (*block, []Drop) {
+// choose decides what the prefix says. It returns nil when there is nothing to say, or no room for the frame.
+func choose(sections []section, tombstones []Tombstone, in Input, p printer, r room) (*block, []Drop) {
+	older := in.OlderTombstones
 	if len(sections)+len(tombstones) == 0 {
 		return nil, nil
 	}
@@ -37,17 +49,34 @@ func choose(sections []section, tombstones []Tombstone, older int, p printer, r 
 	if !r.holds(frame) {
 		return nil, nothingPrinted(sections, tombstones, nil)
 	}
-	c := &chooser{p: p, left: r, head: make([]bool, len(sections)), block: block{sections: sections}}
+	c := &chooser{p: p, in: in, left: r, head: make([]bool, len(sections)), block: block{sections: sections}}
 	c.pay(frame)
+	c.loose = c.left != endless && p.looseLines()
+	if c.left == endless {
+		c.headings()
+	}
 	whole := c.left
-	c.headings(whole / headingShare)
-	c.quotes()
-	c.bury(tombstones, whole/tombstoneShare)
-	c.summaries()
-	c.bareHeadings()
+	c.expansions()
+	if !slices.ContainsFunc(sections, func(s section) bool { return s.evicted }) {
+		c.bury(tombstones, whole/tombstoneShare)
+	}
+	if c.loose {
+		headings := c.left / headingShare
+		c.left -= headings
+		c.answers()
+		c.summaries()
+		c.left += headings
+		c.largestHeadings(headings)
+	} else {
+		c.answers()
+		c.summaries()
+		c.bareHeadings()
+	}
+	all := len(tombstones) + older
+	tombstones, shown := c.unshown(tombstones)
 	c.bury(tombstones, c.left)
 	c.finish(tombstones)
-	c.block.moreTombstones += older
+	c.block.moreTombstones = all - shown - c.listed
 	return &c.block, c.drops
 }
 
@@ -63,6 +92,14 @@ func (c *chooser) pay(n int) bool {
 	return true
 }
 
+// payLine spends n for a sentence of section i. Where lines may stand alone the heading is seen to later.
+func (c *chooser) payLine(i, n int) bool {
+	if c.loose {
+		return c.pay(n)
+	}
+	return c.payIn(i, n)
+}
+
 // payIn spends n for a piece of section i, and what its heading costs if that is still due.
 func (c *chooser) payIn(i, n int) bool {
 	if !c.head[i] {
@@ -75,29 +112,56 @@ func (c *chooser) payIn(i, n int) bool {
 	return true
 }
 
-// headings pays for all headings if they cost no more than most.
-func (c *chooser) headings(most room) {
-	total := 0
-	for _, s := range c.block.sections {
-		total += c.p.headingCost(s)
-	}
-	if !most.holds(total) || !c.pay(total) {
-		return
-	}
+// headings gives all clusters their headings.
+func (c *chooser) headings() {
 	for i := range c.head {
 		c.head[i] = true
 	}
 }
 
-// bareHeadings gives what is left to clusters that have none, the newest first.
+// bareHeadings gives what is left to live clusters that have none, the newest first.
 func (c *chooser) bareHeadings() {
 	for i := range slices.Backward(c.head) {
-		c.payIn(i, 0)
+		if !c.block.sections[i].evicted {
+			c.payIn(i, 0)
+		}
 	}
 }
 
-// quotes takes the messages of expanded clusters, the newest cluster first. Within one they are cut from the old end.
-func (c *chooser) quotes() {
+// largestHeadings gives headings to the clusters with most to show, for no more than most.
+func (c *chooser) largestHeadings(most room) {
+	size := make([]int, len(c.block.sections))
+	var order []int
+	for i, s := range c.block.sections {
+		for _, l := range s.lines {
+			size[i] += len(l.text)
+		}
+		if !c.head[i] && len(s.lines) > 1 {
+			order = append(order, i)
+		}
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(size[b], size[a]) })
+	for _, i := range order {
+		n := c.p.headingCost(c.block.sections[i])
+		if most.holds(n) && c.payIn(i, 0) {
+			most -= room(n)
+		}
+	}
+}
+
+// unshown returns the tombstones of clusters of which nothing else is shown, and how many evicted clusters are shown.
+func (c *chooser) unshown(tombstones []Tombstone) ([]Tombstone, int) {
+	shown := map[format.ID]bool{}
+	for i, s := range c.block.sections {
+		if s.evicted && c.head[i] {
+			shown[s.ID] = true
+		}
+	}
+	return slices.DeleteFunc(slices.Clone(tombstones), func(t Tombstone) bool { return shown[t.ID] }), len(shown)
+}
+
+// expansions takes the messages of expanded clusters, the newest cluster first. Within one they are cut from the old end.
+func (c *chooser) expansions() {
 	for i := range slices.Backward(c.block.sections) {
 		s := &c.block.sections[i]
 		first := len(s.quoted)
@@ -125,20 +189,27 @@ func (c *chooser) bury(tombstones []Tombstone, most room) {
 	}
 }
 
-// finish takes out the clusters that got no heading and says what is not listed.
+// finish takes out the clusters that got no heading, puts the lines of such together in front, and says what is not listed.
 func (c *chooser) finish(tombstones []Tombstone) {
-	kept := c.block.sections[:0:0]
+	kept := []section{{loose: true, brief: true}}
 	for i, s := range c.block.sections {
-		if c.head[i] {
+		if c.head[i] && !s.loose {
 			kept = append(kept, s)
 			continue
 		}
-		c.block.moreClusters++
-		c.drops.add(DropCluster, 1, s.ID)
+		kept[0].lines = append(kept[0].lines, s.lines...)
+		if !s.evicted && !s.loose {
+			c.block.moreClusters++
+			if len(s.lines) == 0 {
+				c.drops.add(DropCluster, 1, s.ID)
+			}
+		}
+	}
+	if len(kept[0].lines) == 0 {
+		kept = kept[1:]
 	}
 	c.block.sections = kept
 	c.block.tombstones = tombstones[:c.listed]
-	c.block.moreTombstones = len(tombstones) - c.listed
 	for _, t := range tombstones[c.listed:max(c.listed, min(len(tombstones), maxTombstones))] {
 		c.drops.add(DropTombstone, 1, t.ID)
 	}

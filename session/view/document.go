@@ -174,5 +174,8 @@ func (p documentPrinter) lineCost(l line) int {
 func (p documentPrinter) quotedCost(m said) int         { return cost(encode(messageJSON(m))) + len(",") }
 func (p documentPrinter) tombstoneCost(t Tombstone) int { return cost(tombstoneJSON(t)) + len(",") }
 
+func (p documentPrinter) looseLines() bool { return false }
+func (p documentPrinter) digests() bool    { return false }
+
 // unlistedCost pays for all digits of the number that stands for them.
 func (p documentPrinter) unlistedCost(n int) int { return cost(encode(n)) }

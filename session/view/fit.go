@@ -1,18 +1,86 @@
 package view
 
-import "sort"
+import (
+	"slices"
+	"sort"
 
-// fitTail chooses what of the tail is printed after the prefix: as many of the newest messages as the room holds, no call
-// without its result and no result without its call. Where not even the newest fits, long texts in it (and in what it cannot
-// be without) lose their old ends; where that does not fit either, nothing of the tail is printed.
-func fitTail(p printer, r rest, all []said, total room) ([]said, []Drop) {
+	"github.com/gemini-ctx/ctx/format"
+)
+
+// wordsShare is the part of the tail's room that whole messages may take beside those that come first in any case, where not all fit: the rest
+// goes to sentences of the messages that are left out.
+const wordsShare = 2
+
+// fitTail chooses what of the tail is printed after the prefix: the newest message, what the user asked for last, and those of first; then as
+// many of the newest as half the room holds, and in the rest the best sentences of the others. No call is printed without its result
+// and no result without its call. Where not even the newest fits, long texts in it (and in what it cannot be without) lose their old ends;
+// where that does not fit either, nothing of the tail is printed.
+func fitTail(p printer, r rest, all []said, total room, first map[format.ID]bool) ([]said, []Drop) {
 	if total == endless {
 		return all, nil
 	}
 	f := fitter{p: p, r: r, room: total - room(cost(r.prefix))}
-	at := f.oldest(all)
-	if kept := since(all, at); len(kept) > 0 || len(all) == 0 {
-		return kept, before(all, at)
+	if f.fits(all, 0, 0) {
+		return all, nil
+	}
+	f.must = make([]bool, len(all))
+	if newest := len(all) - 1; newest < 0 || !f.require(all, newest) {
+		return f.shortenNewest(all)
+	}
+	for _, i := range urgent(all, first) {
+		f.require(all, i)
+	}
+	half := f
+	if half.room /= wordsShare; !p.digests() {
+		half = f
+	}
+	kept := f.since(all, half.oldest(all))
+	return f.withDigest(all, kept)
+}
+
+type fitter struct {
+	p    printer
+	r    rest
+	room room
+	must []bool // by index: it is printed whatever else is cut
+}
+
+// requests is how many of the user's last messages are printed whatever else is cut.
+const requests = 3
+
+// urgent lists what is to be printed before the rest of the tail: the user's last messages and those of first, the newest first.
+func urgent(all []said, first map[format.ID]bool) []int {
+	var list, found []int
+	for i := range slices.Backward(all) {
+		switch {
+		case all[i].Role == "user" && len(list) < requests:
+			list = append(list, i)
+		case first[all[i].ID] && len(found) < len(first):
+			found = append(found, i)
+		}
+	}
+	return append(list, found...)
+}
+
+// require adds message i, with what it cannot be without, to those that are printed in any case, if they all fit.
+func (f *fitter) require(all []said, i int) bool {
+	must := slices.Clone(f.must)
+	for k := range all {
+		must[k] = must[k] || all[k].start == all[i].start
+	}
+	try := fitter{p: f.p, r: f.r, room: f.room, must: must}
+	kept := try.since(all, len(all))
+	if !try.fits(kept, len(all)-len(kept), 0) {
+		return false
+	}
+	f.must = must
+	return true
+}
+
+// shortenNewest prints the newest message alone, as much of it as there is room for.
+func (f fitter) shortenNewest(all []said) ([]said, []Drop) {
+	if len(all) == 0 {
+		return nil, nil
 	}
 	newest := all[len(all)-1].start
 	kept, ok := f.shorten(since(all, newest), newest)
@@ -28,10 +96,16 @@ func fitTail(p printer, r rest, all []said, total room) ([]said, []Drop) {
 	return kept, merge(before(all, newest), shorter)
 }
 
-type fitter struct {
-	p    printer
-	r    rest
-	room room
+// since returns the messages that stay when everything older than index at is cut: those that can be without it, and those that are
+// printed in any case.
+func (f fitter) since(all []said, at int) []said {
+	var kept []said
+	for i, m := range all {
+		if i >= at && m.start >= at || f.must[i] {
+			kept = append(kept, m)
+		}
+	}
+	return kept
 }
 
 // oldest returns the index of the oldest message from which on the tail fits, or len(all). It looks at no more than about
@@ -39,7 +113,7 @@ type fitter struct {
 func (f fitter) oldest(all []said) int {
 	n := len(all)
 	fits := func(back int) bool {
-		kept := since(all, n-back)
+		kept := f.since(all, n-back)
 		return f.fits(kept, n-len(kept), 0)
 	}
 	good, bad := 0, n+1
@@ -121,7 +195,7 @@ func cutMessage(m said, limit int) said {
 	return m
 }
 
-// since returns the messages that stay when everything older than index at is cut: those that can be without it.
+// since returns the messages that can be without everything older than index at.
 func since(all []said, at int) []said {
 	var kept []said
 	for _, m := range all[at:] {

@@ -8,6 +8,7 @@ import (
 
 const (
 	shortID = 12 // digits of an id that people read
+	briefID = 8  // where every character counts; still unique among some 10,000 objects, and what is not is told to be so
 	idBytes = 64 // longest id of a call that providers take
 )
 

@@ -41,6 +41,8 @@ type said struct {
 	items []item
 	start int  // index of the oldest message that it cannot be without
 	cut   bool // the items are no longer all that the message has
+	// digest: it is no message, but sentences of several.
+	digest bool
 }
 
 // readAll reads the messages of a tail and pairs calls with results.

@@ -14,6 +14,9 @@ type printer interface {
 	quotedCost(said) int
 	tombstoneCost(Tombstone) int
 	unlistedCost(n int) int
+
+	looseLines() bool // lines can be printed without the heading of their cluster
+	digests() bool    // sentences of messages can be printed without the messages
 }
 
 // rest is what a printer needs to print what comes after the prefix.
@@ -26,6 +29,7 @@ type rest struct {
 
 // block is what is said of the past.
 type block struct {
+	brief      bool // under a budget
 	sections   []section
 	tombstones []Tombstone
 	// What is not listed, and is said to be so in one line.
@@ -37,6 +41,9 @@ type block struct {
 type section struct {
 	Cluster
 	expanded bool
+	evicted  bool // it may be shown, and is named by its tombstone if it is not
+	brief    bool // its heading is the id alone
+	loose    bool // it is no cluster, but lines of several: it has no heading
 	quoted   []said
 	lines    []line
 }

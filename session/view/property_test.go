@@ -79,7 +79,7 @@ func TestPrefixIsStable(t *testing.T) {
 						t.Fatalf("seed %d, %s, budget %d: prefix\n%s\nwas\n%s", seed, f, budget, out.Bytes[:out.Prefix], want)
 					}
 				}
-				if most := 3 * perToken * budget / 4; budget > 0 && f != JSON && cost(string(want)) > max(most, 15) {
+				if most := perToken * budget * prefixShare / 32; budget > 0 && f != JSON && cost(string(want)) > max(most, 15) {
 					t.Errorf("%s: a prefix of %d quarters of %d tokens", f, cost(string(want)), budget)
 				}
 			}

@@ -17,10 +17,10 @@ type providerPrinter struct {
 	d dialect
 }
 
-func newProviderPrinter(d dialect) providerPrinter {
+func newProviderPrinter(d dialect, brief bool) providerPrinter {
 	p := providerPrinter{d: d}
 	before, after, _ := strings.Cut(d.userPart(textOf("\x00")), `\u0000`)
-	p.blockPrinter = blockPrinter{empty: d.open, before: d.open + d.user + before, after: after, quote: innerJSON}
+	p.blockPrinter = blockPrinter{empty: d.open, before: d.open + d.user + before, after: after, quote: innerJSON, brief: brief}
 	return p
 }
 
@@ -49,16 +49,16 @@ func (p providerPrinter) rest(r rest) string {
 }
 
 // newPrinter returns the printer of a format that ParseFormat knows.
-func newPrinter(in Input, f Format) printer {
-	switch f {
+func newPrinter(in Input, o Options) printer {
+	switch o.Format {
 	case JSON:
 		return documentPrinter{in}
 	case Gemini:
-		return newProviderPrinter(geminiDialect())
+		return newProviderPrinter(geminiDialect(), o.Budget > 0)
 	case OpenAI:
-		return newProviderPrinter(openAIDialect())
+		return newProviderPrinter(openAIDialect(), o.Budget > 0)
 	case Anthropic:
-		return newProviderPrinter(anthropicDialect())
+		return newProviderPrinter(anthropicDialect(), o.Budget > 0)
 	}
-	return newTextPrinter()
+	return newTextPrinter(o.Budget > 0)
 }

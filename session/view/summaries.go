@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/gemini-ctx/ctx/forest/summarize"
 	"github.com/gemini-ctx/ctx/format"
 )
 
@@ -32,53 +33,75 @@ type offer struct {
 	line    line
 }
 
-// summaries takes what it can of all summaries. Plain texts have no ranking: where not all fits, each is cut to its share.
-// Sentences of all clusters compete in one ranking, so that the clusters together say no less than one flat list would.
+// summaries takes what it can of all summaries. Without a budget plain texts are printed whole and sentences up to a limit, by the
+// weights that they were stored with. Under a budget the sentences of all clusters compete in one ranking that is made for the
+// occasion, so that the clusters together say no less than one flat list would.
 func (c *chooser) summaries() {
-	sentences, texts := c.offers()
 	if c.left == endless {
 		n := min(sentencesMost, sentencesBase+sentencesPerCluster*len(c.block.sections))
-		c.takeTexts(texts, 0)
-		c.takeSentences(sentences, room(perToken*n))
+		c.takeTexts(c.texts(), 0)
+		c.takeSentences(c.offers(), room(perToken*n))
 	} else {
-		total := 0
-		for _, o := range slices.Concat(sentences, texts) {
+		texts := c.texts()
+		total := c.demand()
+		for _, o := range texts {
 			total += o.cost
 		}
 		c.takeTexts(texts, total)
-		c.takeSentences(sentences, endless)
+		c.rank()
 	}
 	for i := range c.block.sections {
 		slices.SortStableFunc(c.block.sections[i].lines, func(a, b line) int { return a.order.compare(b.order) })
 	}
 }
 
-// offers lists the lines of all sections that are not expanded, in order.
-func (c *chooser) offers() (sentences, texts []offer) {
+// texts lists the plain summaries of all sections that are not expanded, in order.
+func (c *chooser) texts() []offer {
+	var texts []offer
 	for i, s := range c.block.sections {
 		if s.expanded {
 			continue
 		}
 		for j, part := range s.Parts {
-			for k, sent := range part.Sentences {
-				at := lineOrder{j, sent.Seq, sent.Entry, sent.Pos, k}
-				l := line{sentence: true, from: sent.Entry, text: oneLine(sent.Text), order: at}
-				if l.text != "" {
-					o := offer{section: i, weight: sent.Weight, cost: c.p.lineCost(l), size: cost(l.text) + 1, line: l}
-					sentences = append(sentences, o)
-				}
-			}
 			l := line{from: part.Summary, text: strings.TrimSpace(part.Text), order: lineOrder{part: j}}
 			if l.text != "" {
 				texts = append(texts, offer{section: i, cost: c.p.lineCost(l), line: l})
 			}
 		}
 	}
-	return sentences, texts
+	return texts
+}
+
+// offers lists the sentences of all sections that are not expanded, in order.
+func (c *chooser) offers() []offer {
+	var sentences []offer
+	for i, s := range c.block.sections {
+		if s.expanded {
+			continue
+		}
+		for j, part := range s.Parts {
+			for k := range part.Sentences {
+				if l := sentenceLine(part.Sentences, j, k); l.text != "" {
+					o := offer{section: i, weight: part.Sentences[k].Weight, cost: c.p.lineCost(l), size: cost(l.text) + 1, line: l}
+					sentences = append(sentences, o)
+				}
+			}
+		}
+	}
+	return sentences
+}
+
+// sentenceLine is sentence k of a summary that is part j of its cluster, as a line.
+func sentenceLine(list []summarize.Sentence, j, k int) line {
+	s := list[k]
+	return line{sentence: true, from: s.Entry, text: oneLine(s.Text), order: lineOrder{j, s.Seq, s.Entry, s.Pos, k}}
 }
 
 // takeTexts takes plain texts. If all that is offered, which costs total, is more than there is, each gets its part of it.
 func (c *chooser) takeTexts(texts []offer, total int) {
+	for _, o := range texts {
+		c.payIn(o.section, 0)
+	}
 	whole := c.left
 	for _, o := range texts {
 		full := o.line.text
@@ -112,26 +135,32 @@ func (c *chooser) cutTo(o offer, most int) string {
 func (c *chooser) takeSentences(sentences []offer, purse room) {
 	slices.SortStableFunc(sentences, func(a, b offer) int { return cmp.Compare(b.weight, a.weight) })
 	printed := map[string]bool{}
-	var passed []offer
 	for _, o := range sentences {
-		switch {
-		case printed[o.line.text]:
-		case !purse.holds(o.size) || !c.payIn(o.section, o.cost):
-			passed = append(passed, o)
-		default:
-			printed[o.line.text] = true
-			c.take(o)
-			if purse != endless {
-				purse -= room(o.size)
-			}
+		if printed[o.line.text] || !purse.holds(o.size) || !c.payIn(o.section, o.cost) {
+			continue
 		}
+		printed[o.line.text] = true
+		c.take(o)
+		purse -= room(o.size)
 	}
-	slices.SortStableFunc(passed, func(a, b offer) int {
-		return cmp.Or(cmp.Compare(a.section, b.section), a.line.order.compare(b.line.order))
-	})
-	for _, o := range passed {
-		if !printed[o.line.text] {
-			c.drops.add(DropSentence, 1, c.block.sections[o.section].ID)
+	c.missing(printed)
+}
+
+// missing counts the sentences of live clusters that are not printed, neither there nor elsewhere.
+func (c *chooser) missing(printed map[string]bool) {
+	for _, s := range c.block.sections {
+		if s.expanded || s.evicted {
+			continue
+		}
+		for _, part := range s.Parts {
+			if part.Unread > 0 {
+				c.drops.add(DropSentence, part.Unread, s.ID)
+			}
+			for _, sent := range part.Sentences {
+				if text := oneLine(sent.Text); text != "" && !printed[text] {
+					c.drops.add(DropSentence, 1, s.ID)
+				}
+			}
 		}
 	}
 }
@@ -142,4 +171,22 @@ func (c *chooser) take(o offer) {
 }
 
 // oneLine makes a sentence one line, so that what the lines of the block are is ours to say.
-func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
+func oneLine(s string) string {
+	if isOneLine(s) {
+		return s
+	}
+	return strings.Join(strings.Fields(s), " ")
+}
+
+// isOneLine knows most of what oneLine would leave as it is.
+func isOneLine(s string) bool {
+	space := true
+	for i := range len(s) {
+		c := s[i]
+		if c >= 0x80 || c < ' ' || c == ' ' && space {
+			return false
+		}
+		space = c == ' '
+	}
+	return !space
+}

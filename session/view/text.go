@@ -2,17 +2,24 @@ package view
 
 import "strings"
 
-// textPrinter prints for people: the block, then each message under a line that says who and when, a blank line between.
+// textPrinter prints for people: the block, then each message under a line that says who and when, a blank line between. Under a
+// budget it leaves out when.
 type textPrinter struct{ blockPrinter }
 
-func newTextPrinter() textPrinter { return textPrinter{blockPrinter{quote: asIs}} }
+func newTextPrinter(brief bool) textPrinter {
+	return textPrinter{blockPrinter{quote: asIs, brief: brief}}
+}
 
-func (textPrinter) rest(r rest) string {
+func (p textPrinter) rest(r rest) string {
 	texts := make([]string, len(r.tail))
 	for i, m := range r.tail {
-		texts[i] = messageText(m)
+		texts[i] = messageText(m, p.brief)
 	}
-	s := strings.Join(texts, "\n")
+	between := "\n"
+	if p.brief {
+		between = ""
+	}
+	s := strings.Join(texts, between)
 	if s != "" && !r.bare {
 		s = "\n" + s
 	}

@@ -45,9 +45,14 @@ type Input struct {
 	Clusters        []Cluster   // the live clusters of the pin, in order of arrival
 	Tombstones      []Tombstone // newest first
 	OlderTombstones int         // how many there are besides
-	Tail            []Message   // every message after Through, oldest first
-	Pin             format.ID   // the forest; zero before the first leave
-	Through         uint64      // seq of the last message the pin stands for
+	// Evicted are evicted clusters with their summaries, newest first, for a rendering under a budget to choose among. Those of Tombstones
+	// are among them, if there are any.
+	Evicted []Cluster
+	Tail    []Message // every message after Through, oldest first
+	Query   string    // the question that Matches answer
+	Matches []Match   // the messages that answer it, best first
+	Pin     format.ID // the forest; zero before the first leave
+	Through uint64    // seq of the last message the pin stands for
 }
 
 // Cluster is a live cluster of the pin.
@@ -62,7 +67,8 @@ type Cluster struct {
 type Part struct {
 	Summary   format.ID
 	Interim   bool                 // made at a leave, to be replaced
-	Sentences []summarize.Sentence // nil where Text stands
+	Sentences []summarize.Sentence // the best, as many as Options.Reads asks for; nil where Text stands
+	Unread    int                  // how many there are after them
 	Text      string
 }
 
@@ -71,6 +77,13 @@ type Tombstone struct {
 	ID      format.ID // of its node
 	Line    string
 	Members int
+}
+
+// Match is a message that answers the question.
+type Match struct {
+	Message
+	Score   float64   // of the search; only how the scores of one search compare counts
+	Cluster format.ID // that the message is a member of; zero where it is in none, as one of the tail
 }
 
 // Message is one message of the branch.
@@ -99,6 +112,14 @@ type Options struct {
 	Format Format // Text when empty
 }
 
+// Reads returns how much of all ranked lists together, in bytes of text, is enough for a rendering by o.
+func (o Options) Reads() int {
+	if o.Budget == 0 {
+		return 2 * perToken * sentencesMost
+	}
+	return perToken * poolSize(budgetRoom(o.Budget))
+}
+
 // Output is what Render made.
 type Output struct {
 	Bytes   []byte // ends in a newline, or is empty
@@ -120,19 +141,19 @@ func Render(in Input, o Options) (Output, error) {
 	if o.Budget < 0 {
 		return Output{}, errors.New("budget is negative")
 	}
-	p := newPrinter(in, o.Format)
+	p := newPrinter(in, o)
 	all := readAll(in.Tail)
-	clusters, tombstones := arrange(in, o.Expand)
+	clusters, tombstones := arrange(in, o)
 	room := budgetRoom(o.Budget)
 	if !room.holds(cost(p.base()) + cost(p.rest(rest{bare: true, drops: worstTally()}))) {
 		return Output{Dropped: nothingPrinted(clusters, tombstones, all)}, nil
 	}
-	block, drops := choose(clusters, tombstones, in.OlderTombstones, p, prefixRoom(p, o.Budget))
+	block, drops := choose(clusters, tombstones, in, p, prefixRoom(p, o.Budget))
 	prefix := p.base()
 	if block != nil {
 		prefix = p.prefix(block)
 	}
-	kept, tailDrops := fitTail(p, rest{prefix: prefix, bare: block == nil, drops: tallyOf(drops)}, all, room)
+	kept, tailDrops := fitTail(p, rest{prefix: prefix, bare: block == nil, drops: tallyOf(drops)}, all, room, matched(in))
 	drops = merge(drops, tailDrops)
 	body := p.rest(rest{prefix: prefix, bare: block == nil, tail: kept, drops: tallyOf(drops)})
 	out := Output{Bytes: []byte(prefix + body), Prefix: len(prefix), Dropped: drops}

@@ -108,7 +108,7 @@ func TestOneRanking(t *testing.T) {
 		{ID: id("c2"), Members: 2, Parts: []Part{{Sentences: []summarize.Sentence{
 			sentence(3, 45, "three"), sentence(4, 44, "one"), sentence(6, 2, strings.Repeat("duller ", 40))}}}},
 	}}
-	out := render(t, in, Options{Budget: 130})
+	out := render(t, in, Options{Budget: 80})
 	s := string(out.Bytes)
 	if !strings.Contains(s, "\neight\n") || !strings.Contains(s, "\nthree\none\n") || strings.Contains(s, "dull") {
 		t.Errorf("got\n%s", s)
@@ -146,7 +146,7 @@ func TestTombstones(t *testing.T) {
 	if out.Dropped != nil {
 		t.Errorf("dropped %v", out.Dropped)
 	}
-	out = render(t, in, Options{Budget: 300})
+	out = render(t, in, Options{Budget: 200})
 	if n := strings.Count(string(out.Bytes), "\n<evicted "); n == 0 || n+out.Dropped[0].Count != 20 || out.Dropped[0].Kind != DropTombstone {
 		t.Errorf("%d shown, dropped %v", n, out.Dropped)
 	}
@@ -217,7 +217,7 @@ func TestCallAndResultAreCutTogether(t *testing.T) {
 		{ID: id("result"), Role: "tool", Results: []string{"k"}, Text: "answer"},
 		{ID: id("m"), Role: "user", Text: "last"},
 	}}
-	out := render(t, in, Options{Budget: 100})
+	out := render(t, in, Options{Budget: 160, Format: JSON})
 	if s := string(out.Bytes); strings.Contains(s, "answer") || !strings.Contains(s, "last") {
 		t.Errorf("got\n%s", s)
 	}

@@ -1,0 +1,307 @@
+package summarize
+
+import (
+	"strings"
+	"unicode"
+
+	"github.com/gemini-ctx/ctx/forest/terms"
+	"github.com/gemini-ctx/ctx/format"
+)
+
+// What a sentence's worth is multiplied by, in thousandths.
+var (
+	fillerFactor   = int64(200)
+	questionFactor = int64(300)
+	firstFactor    = int64(2000)
+	decideFactor   = int64(1300)
+	changeFactor   = int64(1500)
+	hedgeFactor    = int64(500)
+	emphasisFactor = int64(1500)
+	userFactor     = int64(2600) // what a user says to a model
+	modelFactor    = int64(900)  // what a model says to a user
+
+	outputFactor  = int64(600)  // a line that a tool printed
+	failureFactor = int64(1500) // one that tells of an error or an exit
+	passFactor    = int64(250)  // one that says that all is well
+	commandFactor = int64(600)  // one that shows a command
+	codeFactor    = int64(600)
+	addedFactor   = int64(2400) // a line of a change that it brings in
+	removedFactor = int64(200)  // one that it takes away
+	settingFactor = int64(1400)
+	singleFactor  = int64(400) // a tool's only line: it says that all went well
+	longFactor    = int64(300)
+
+	noNumber   = int64(1000)
+	oneNumber  = int64(1500)
+	manyNumber = int64(300)
+)
+
+// setFactors gives every sentence its factor.
+func setFactors(list []valued) {
+	agent := false
+	for i := range list {
+		agent = agent || list[i].role == "model" || list[i].role == "tool"
+	}
+	same := shapes(list)
+	size := sizes(list)
+	for i := range list {
+		v := &list[i]
+		v.factor = kindFactor(v, agent, size[v.entry])
+		if n := same[i]; n > 4 {
+			v.factor = v.factor * 1000 / (1000 + repeated*(n-4))
+		}
+	}
+}
+
+var repeated = int64(250)
+
+// sizes returns how many sentences each entry has, as far as is known.
+func sizes(list []valued) map[format.ID]int64 {
+	size := map[format.ID]int64{}
+	for i := range list {
+		size[list[i].entry] = max(size[list[i].entry], int64(list[i].pos+1))
+	}
+	return size
+}
+
+func kindFactor(v *valued, agent bool, size int64) int64 {
+	lower := strings.ToLower(v.text)
+	f := int64(1000)
+	switch numbers(v.text) {
+	case 0:
+		f = noNumber
+	case 1:
+		f = oneNumber
+	case 2, 3:
+	default:
+		f = manyNumber
+	}
+	if v.line || v.role == "tool" || agent && v.role == "model" && isCode(v.text) {
+		return f * codeKind(v, lower, size) / 1000
+	}
+	switch {
+	case isFiller(lower, len(v.shares)):
+		return fillerFactor
+	case strings.HasSuffix(strings.TrimRight(lower, "\"')]*_ "), "?") || strings.HasSuffix(lower, "？"):
+		f = f * questionFactor / 1000
+	}
+	if v.pos == 0 {
+		f = f * firstFactor / 1000
+	}
+	if decides(lower) {
+		f = f * decideFactor / 1000
+	}
+	if changes(lower) {
+		f = f * changeFactor / 1000
+	}
+	if hedged(lower) {
+		f = f * hedgeFactor / 1000
+	}
+	if strings.Contains(v.text, "**") {
+		f = f * emphasisFactor / 1000
+	}
+	if agent && v.role == "user" {
+		f = f * userFactor / 1000
+	} else if agent {
+		f = f * modelFactor / 1000
+	}
+	return f
+}
+
+func codeKind(v *valued, lower string, size int64) int64 {
+	switch {
+	case v.role != "tool" && strings.HasPrefix(v.text, "+ "):
+		return addedFactor
+	case v.role != "tool" && strings.HasPrefix(v.text, "- "):
+		return removedFactor
+	case isCommand(lower):
+		return commandFactor
+	}
+	f := outputFactor
+	switch {
+	case tellsSuccess(lower):
+		f = passFactor
+	case tellsFailure(lower):
+		f = failureFactor
+	case isSetting(v.text):
+		f = settingFactor
+	case v.role != "tool":
+		f = codeFactor
+	}
+	switch {
+	case v.role == "tool" && size == 1:
+		f = f * singleFactor / 1000
+	case size > 32:
+		f = f * longFactor / 1000
+	}
+	return f
+}
+
+func isCommand(lower string) bool {
+	for _, w := range [...]string{"$ ", "> ", "[call ", "run_shell_command ", "read_file ", "replace ", "write_file ", "list_directory ", "search_file_content ", "glob "} {
+		if strings.HasPrefix(lower, w) {
+			return true
+		}
+	}
+	return false
+}
+
+// numbers counts the words with a digit in them.
+func numbers(s string) int {
+	n, in := 0, false
+	for i := range len(s) {
+		switch c := s[i]; {
+		case c == ' ':
+			in = false
+		case c >= '0' && c <= '9' && !in:
+			n, in = n+1, true
+		}
+	}
+	return n
+}
+
+func changes(lower string) bool {
+	for _, w := range [...]string{" now", "changed", "moved", " new ", "raise", "lower", "since "} {
+		if strings.Contains(lower, w) {
+			return true
+		}
+	}
+	return false
+}
+
+// isSetting reports whether a line is a name and its value.
+func isSetting(s string) bool {
+	s = strings.TrimLeft(s, "+-| ")
+	n := strings.IndexAny(s, ":=")
+	if n < 2 || n+1 >= len(s) {
+		return false
+	}
+	return strings.Count(s[:n], " ") < 3 && strings.Count(s[n+1:], " ") < 5
+}
+
+// codeShare is the part of a sentence's characters, in hundredths, that are brackets, operators and the like from which on it is code.
+var codeShare = int64(5)
+
+func isCode(s string) bool {
+	n := 0
+	for i := range len(s) {
+		switch s[i] {
+		case '(', ')', '{', '}', '[', ']', ';', '=', '<', '>', '|', '&', '$', '"', '\\', '+', '#', '_', '*', '%':
+			n++
+		}
+	}
+	return int64(n)*100 >= codeShare*int64(len(s))
+}
+
+func decides(lower string) bool {
+	for _, w := range [...]string{"decided", "let's use", "let's go with", "we use", "we'll use", "must ", "only ", "never ", "always ", "agreed", "don't ", "do not ", "instead", "because", "turns out", "the reason", "root cause", "limit", "default"} {
+		if strings.Contains(lower, w) {
+			return true
+		}
+	}
+	return false
+}
+
+// shapes returns how many sentences of the same entry look like each one but for their words and numbers, as the rows of a table and the
+// frames of a stack do; 1 for prose.
+func shapes(list []valued) []int64 {
+	type key struct {
+		entry format.ID
+		shape string
+	}
+	count := map[key]int64{}
+	keys := make([]key, len(list))
+	for i := range list {
+		if list[i].line || list[i].role == "model" && isCode(list[i].text) {
+			if sh := shape(list[i].text); len(sh) >= minShape {
+				keys[i] = key{list[i].entry, sh}
+				count[keys[i]]++
+			}
+		}
+	}
+	out := make([]int64, len(list))
+	for i := range out {
+		out[i] = max(1, count[keys[i]])
+		if keys[i].shape == "" {
+			out[i] = 1
+		}
+	}
+	return out
+}
+
+// maxShape is how much of a shape is compared.
+const maxShape = 24
+
+// minShape is the shortest shape that says something: a name and a value alone are not a row.
+const minShape = 5
+
+// shape writes a run of letters as a, one of digits as 0, and everything else as it is; words in a row are one.
+func shape(s string) string {
+	out := make([]byte, 0, maxShape)
+	for _, r := range s {
+		c := byte('?')
+		switch {
+		case unicode.IsLetter(r):
+			c = 'a'
+		case unicode.IsDigit(r):
+			c = '0'
+		case r == ' ':
+			continue
+		case r < 0x80:
+			c = byte(r)
+		}
+		if n := len(out); n > 0 && out[n-1] == c && (c == 'a' || c == '0') {
+			continue
+		}
+		if out = append(out, c); len(out) == maxShape {
+			break
+		}
+	}
+	return string(out)
+}
+
+// tellsFailure knows the words that compilers, shells and test runners use for trouble.
+func tellsFailure(lower string) bool {
+	for _, w := range [...]string{"error", "fail", "panic", "fatal", "exception", "exit code", "exit status", "denied",
+		"not found", "no such", "cannot", "undefined", "timed out", "refused"} {
+		if strings.Contains(lower, w) {
+			return true
+		}
+	}
+	return false
+}
+
+// tellsSuccess knows how they begin a line when there is none.
+func tellsSuccess(lower string) bool {
+	for _, w := range [...]string{"ok ", "pass", "success", "done", "exit code: 0", "exit status 0", "✓"} {
+		if strings.HasPrefix(lower, w) {
+			return true
+		}
+	}
+	return false
+}
+
+// isFiller reports whether a sentence is thanks, a greeting or a nod: nothing but such words beside stop words.
+func isFiller(text string, distinct int) bool {
+	if distinct > 5 {
+		return false
+	}
+	filler := true
+	terms.Scan(text, func(t terms.Token) {
+		if t.Kind != terms.Part && !isNod(strings.ToLower(text[t.Start:t.End])) {
+			filler = false
+		}
+	})
+	return filler
+}
+
+func isNod(w string) bool {
+	switch w {
+	case "great", "cool", "nice", "perfect", "awesome", "good", "fine", "sounds", "sure", "right", "alright", "exactly", "agreed",
+		"agree", "lgtm", "done", "welcome", "cheers", "morning", "evening", "night", "bye", "lol", "haha", "hehe", "wow", "sorry",
+		"worries", "problem", "works", "makes", "sense", "understood", "absolutely", "definitely", "course", "hm", "ah",
+		"interesting", "true", "correct", "yup", "happy", "help", "glad", "hear", "luck", "everyone", "guys":
+		return true
+	}
+	return false
+}

@@ -1,0 +1,264 @@
+package summarize
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/gemini-ctx/ctx/forest/terms"
+)
+
+// What is the same or stands no longer. Of sentences that say the same, one is taken; a sentence that a later one puts right is worth little,
+// and nothing once the later one was taken. The rules would rather miss such a pair than see one where there is none: two databases
+// may have a port each.
+const (
+	staleFactor = 200 // thousandths
+	alike       = 800 // the part of their terms, in thousandths, that two sentences have in common if they say the same
+	aboutSame   = 600 // the part of an earlier sentence's subject that a later one names if it is about the same thing
+
+	nearPostings  = 24 // sentences with a term that are compared: what is in more of them tells nothing
+	stalePostings = 96
+)
+
+// rivals says, by index of a sentence, which sentences are not to be taken beside it.
+type rivals [][]int32
+
+func (r rivals) of(i int) []int32 { return r[i] }
+
+// findRivals compares sentences, which are in order, and makes those worth less that stand no longer.
+func findRivals(list []valued, vocabulary int) rivals {
+	f := &finder{list: list, found: make(rivals, len(list)), with: make([][]int32, vocabulary), stale: make([]bool, len(list))}
+	for i := range list {
+		for _, s := range list[i].shares {
+			f.with[s.term] = append(f.with[s.term], int32(i))
+		}
+	}
+	for i := range list {
+		f.same(i)
+		f.putRight(i)
+	}
+	for i := range list {
+		if f.stale[i] {
+			list[i].factor = list[i].factor * staleFactor / 1000
+			list[i].first = 0
+		}
+	}
+	return f.found
+}
+
+type finder struct {
+	list  []valued
+	found rivals
+	with  [][]int32 // by term: the sentences that have it, in order
+	stale []bool
+}
+
+// same pairs sentence i with earlier ones that say the same: whichever is taken, the other is not.
+func (f *finder) same(i int) {
+	shares := f.list[i].shares
+	if len(shares) < 3 {
+		return
+	}
+	for _, t := range f.rarest(shares) {
+		for _, j := range f.with[t] {
+			if int(j) >= i {
+				break
+			}
+			if !slices.Contains(f.found[i], j) && overlap(shares, f.list[j].shares) >= alike {
+				f.found[i] = append(f.found[i], j)
+				f.found[j] = append(f.found[j], int32(i))
+			}
+		}
+	}
+}
+
+// rarest returns the two rarest terms that are not too common to look at.
+func (f *finder) rarest(shares []share) []int32 {
+	a, b := int32(-1), int32(-1)
+	for _, s := range shares {
+		n := len(f.with[s.term])
+		switch {
+		case n < 2 || n > nearPostings:
+		case a < 0 || n < len(f.with[a]):
+			a, b = s.term, a
+		case b < 0 || n < len(f.with[b]):
+			b = s.term
+		}
+	}
+	return slices.DeleteFunc([]int32{a, b}, func(t int32) bool { return t < 0 })
+}
+
+// overlap returns the part of the terms of both that they have in common, in thousandths; 0 where one has a number or a name that the other
+// has not.
+func overlap(a, b []share) int {
+	both, all := 0, 0
+	for len(a) > 0 || len(b) > 0 {
+		all++
+		switch {
+		case len(b) == 0 || len(a) > 0 && a[0].term < b[0].term:
+			if a[0].telling {
+				return 0
+			}
+			a = a[1:]
+		case len(a) == 0 || b[0].term < a[0].term:
+			if b[0].telling {
+				return 0
+			}
+			b = b[1:]
+		default:
+			both++
+			a, b = a[1:], b[1:]
+		}
+	}
+	return both * 1000 / all
+}
+
+// putRight finds the earlier sentences that sentence i puts right: those with a value that it says holds no longer, and those that give
+// the same thing another value.
+func (f *finder) putRight(i int) {
+	late := &f.list[i]
+	lower := strings.ToLower(late.text)
+	denied := deniedIn(late.text)
+	for _, term := range denied {
+		if t, ok := f.termIn(late.shares, term); ok {
+			f.each(t, i, func(j int) bool { return f.related(j, i, t) })
+		}
+	}
+	cue := tellsChange(lower)
+	if late.role == "tool" || !hasTelling(late.shares) || !cue && isCode(late.text) {
+		return
+	}
+	for _, s := range late.shares {
+		if !s.telling {
+			f.each(s.term, i, func(j int) bool { return f.replaces(j, i, cue) })
+		}
+	}
+}
+
+// each marks the earlier sentences with a term for which holds is true as put right by sentence i.
+func (f *finder) each(t int32, i int, holds func(j int) bool) {
+	if len(f.with[t]) > stalePostings {
+		return
+	}
+	for _, j := range f.with[t] {
+		if int(j) >= i {
+			return
+		}
+		if f.list[j].entry != f.list[i].entry && !slices.Contains(f.found[i], j) && holds(int(j)) {
+			f.stale[j] = true
+			f.found[i] = append(f.found[i], j)
+		}
+	}
+}
+
+// related reports whether j and i have another term in common beside t, or j has hardly any other.
+func (f *finder) related(j, i int, t int32) bool {
+	others, both := 0, 0
+	for _, s := range f.list[j].shares {
+		if s.term == t {
+			continue
+		}
+		if others++; hasTerm(f.list[i].shares, s.term) {
+			both++
+		}
+	}
+	return both > 0 || others < 2
+}
+
+// replaces reports whether sentence i gives what j is about another value.
+func (f *finder) replaces(j, i int, cue bool) bool {
+	early, late := f.list[j].shares, f.list[i].shares
+	if f.list[j].role == "tool" || isCode(f.list[j].text) || !hasTelling(early) {
+		return false
+	}
+	subject, both, more := 0, 0, 0
+	for _, s := range early {
+		switch {
+		case s.telling && hasTerm(late, s.term):
+			return false
+		case s.telling:
+		case hasTerm(late, s.term):
+			subject, both = subject+1, both+1
+		default:
+			subject++
+		}
+	}
+	for _, s := range late {
+		if !s.telling && !hasTerm(early, s.term) {
+			more++
+		}
+	}
+	switch {
+	case subject == 1:
+		return cue && both == 1 && more <= 1
+	case !cue:
+		return both == subject && both >= 2 && more == 0
+	}
+	return both >= 2 && both*1000 >= aboutSame*subject && more <= 3
+}
+
+func hasTelling(shares []share) bool {
+	return slices.ContainsFunc(shares, func(s share) bool { return s.telling })
+}
+
+func hasTerm(shares []share, t int32) bool {
+	_, ok := slices.BinarySearchFunc(shares, t, func(s share, t int32) int { return int(s.term) - int(t) })
+	return ok
+}
+
+// termIn returns the number of a term that the sentence has.
+func (f *finder) termIn(shares []share, hash uint64) (int32, bool) {
+	for _, s := range shares {
+		if s.hash == hash {
+			return s.term, true
+		}
+	}
+	return 0, false
+}
+
+// deniedIn returns the terms of which a sentence says that they hold no longer: the first after "not", "no longer", "instead of" and the like,
+// what "from … to" leads away from, and what a line of a change takes away.
+func deniedIn(text string) []uint64 {
+	lower := strings.ToLower(text)
+	var list []uint64
+	for _, w := range [...]string{"not ", "no longer ", "instead of ", "rather than ", "replaces ", "isn't ", "wasn't ", "from "} {
+		for at := 0; ; {
+			n := strings.Index(lower[at:], w)
+			if n < 0 {
+				break
+			}
+			start := at + n
+			at = start + len(w)
+			if start > 0 && lower[start-1] != ' ' || w == "from " && !strings.Contains(lower[at:], " to ") {
+				continue
+			}
+			if t, ok := firstTelling(text[at:]); ok {
+				list = append(list, t)
+			}
+		}
+	}
+	return list
+}
+
+// deniedReach is how far behind the word that denies it a term may stand, in bytes.
+const deniedReach = 40
+
+// firstTelling returns the first number or name of a text, if it stands near its beginning.
+func firstTelling(text string) (term uint64, ok bool) {
+	terms.Scan(text[:min(len(text), deniedReach)], func(t terms.Token) {
+		if !ok && (t.Kind == terms.Number || t.Kind == terms.Name) {
+			term, ok = t.Term, true
+		}
+	})
+	return term, ok
+}
+
+// tellsChange knows the words by which people say that something is no longer as it was.
+func tellsChange(lower string) bool {
+	for _, w := range [...]string{" now", "now ", "no longer", "instead", "changed", "moved to", "actually", "correction", "raise", "lower ",
+		"bumped", "switched", "from now on", "i meant", "new date", "not "} {
+		if strings.Contains(lower, w) {
+			return true
+		}
+	}
+	return strings.HasPrefix(lower, "no,") || strings.HasPrefix(lower, "no ")
+}
