@@ -16,7 +16,7 @@ func TestConfigDefaults(t *testing.T) {
 	c := w.init().Config
 	var want repo.Config
 	want.Window.GraduateAt, want.Window.EvictAt = 26, 30
-	want.Forest.MergeThreshold, want.Forest.MaxColdClusters, want.Forest.Candidates = 0.15, 10, 64
+	want.Forest.MergeThreshold, want.Forest.MaxColdClusters = 0.5, 10
 	want.Log.Keep, want.Lock.Timeout = 90*24*time.Hour, 10*time.Second
 	want.GC.Grace, want.GC.Auto = 14*24*time.Hour, 2000
 	if c.Window != want.Window || c.Forest != want.Forest || c.Log != want.Log || c.GC != want.GC || c.Lock != want.Lock {
@@ -137,9 +137,9 @@ func TestConfigFaults(t *testing.T) {
 		{"gc.grace = '14'\n", "gc.grace", 1, "not a duration", "14d"},
 		{"gc.grace = '-1h'\n", "gc.grace", 1, "not a duration", "14d"},
 		{"lock.timeout = '2d'\n", "lock.timeout", 1, "more than", "10s"},
-		{"forest.merge_threshold = nan\n", "forest.merge_threshold", 1, "not from 0 to 1", "0.15"},
-		{"forest.merge_threshold = 1.01\n", "forest.merge_threshold", 1, "not from 0 to 1", "0.15"},
-		{"forest.merge_threshold = true\n", "forest.merge_threshold", 1, "not a number", "0.15"},
+		{"forest.merge_threshold = nan\n", "forest.merge_threshold", 1, "not from 0 to 1", "0.5"},
+		{"forest.merge_threshold = 1.01\n", "forest.merge_threshold", 1, "not from 0 to 1", "0.5"},
+		{"forest.merge_threshold = true\n", "forest.merge_threshold", 1, "not a number", "0.5"},
 		{"forest.max_cold_clusters = 0\n", "forest.max_cold_clusters", 1, "not from 1", "10"},
 		{"window.graduate_at = 31\n", "window.graduate_at", 1, "more than window.evict_at, 30", "set window.evict_at to 31"},
 		{"# x\nwindow.evict_at = 25\n", "window.evict_at", 2, "less than window.graduate_at, 26", "set window.graduate_at to 25"},

@@ -14,9 +14,8 @@ type Config struct {
 		Strategy string // union-find or flat
 	}
 	Forest struct {
-		Candidates      int     // clusters an entry is compared with, at most
 		MaxColdClusters int     // clusters kept before the oldest leaves
-		MergeThreshold  float64 // score from which an entry joins a cluster, 0 to 1
+		MergeThreshold  float64 // probability from which an entry joins a cluster rather than opening one, 0 to 1
 	}
 	GC struct {
 		Auto  int           // loose objects from which gc --auto works; 0 for never
@@ -88,11 +87,9 @@ func settings() []setting {
 	return []setting{
 		choice("compact.strategy", "union-find", []string{"union-find", "flat"}, "how what is cold is put together: union-find (by topic) or flat",
 			func(c *Config) *string { return &c.Compact.Strategy }),
-		number("forest.candidates", "64", 1, mostClusters, "clusters a message is compared with, at most",
-			func(c *Config) *int { return &c.Forest.Candidates }),
 		number("forest.max_cold_clusters", "10", 1, mostClusters, "clusters kept in the context before the oldest leaves",
 			func(c *Config) *int { return &c.Forest.MaxColdClusters }),
-		share("forest.merge_threshold", "0.15", "score from which a message joins a cluster, 0 to 1",
+		share("forest.merge_threshold", "0.5", "how probable it has to be that a message goes on with a cluster for it to join, 0 to 1",
 			func(c *Config) *float64 { return &c.Forest.MergeThreshold }),
 		number("gc.auto", "2000", 0, mostLoose, "loose objects from which gc --auto packs; 0 for never",
 			func(c *Config) *int { return &c.GC.Auto }),
