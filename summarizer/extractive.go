@@ -11,8 +11,8 @@ import (
 // Extractive is the name of the summariser that is always there: it picks sentences, in the process, without a model.
 const Extractive = "extractive"
 
-// extractiveVersion is that of summarize.Extract as a chain asks it: a text in the order of its sources.
-const extractiveVersion = "1"
+// extractiveVersion is that of summarize.Extract as a chain asks it: a text in the order of its sources, where the store's own is a ranked list.
+const extractiveVersion = "1+text"
 
 // extractive answers claims with sentences of their inputs. An earlier summary is an input like any other.
 type extractive struct{}

@@ -84,6 +84,7 @@ func early() map[string]func(*player) {
 		"hasty":        func(p *player) { fmt.Fprint(p.out, hello+"\n{\"v\":1}\n"); p.hang() },
 		"binary hello": func(p *player) { fmt.Fprint(p.out, "\xff\xfe\x00\n"); p.hang() },
 		"flood":        func(p *player) { flood(p.out) },
+		"hangs":        func(p *player) { fmt.Fprintln(os.Stderr, "waiting for the model"); p.say(hello); p.hang() },
 		"never reads":  func(p *player) { p.say(hello); stay() },
 	}
 }
@@ -102,7 +103,6 @@ func late() map[string]func(*player, Request) {
 			}
 			p.say(`{"v":1,"claim":%q,"text":"port 5433"}`, r.Claim)
 		},
-		"hangs":   func(p *player, r Request) { fmt.Fprintln(os.Stderr, "waiting for the model"); p.hang() },
 		"crashes": func(p *player, r Request) { panic("out of memory") },
 		"stops":   func(p *player, r Request) { os.Exit(0) },
 		"garbage": func(p *player, r Request) { p.say("Sure! Here is the summary: port 5433") },
@@ -162,15 +162,19 @@ func late() map[string]func(*player, Request) {
 			p.say(`{"v":1,"claim":%q,"text":"port 5434"}`, r.Claim)
 			os.Exit(0)
 		},
-		// Hangs with a child that keeps its output open and says who it is in a file.
+		// Hangs with a child that keeps its output open. Both hold a pipe that tells whether they run, and say there when they do.
 		"parent": func(p *player, r Request) {
+			alive, err := os.OpenFile(os.Getenv("CTX_TEST_ALIVE"), os.O_WRONLY, 0)
+			if err != nil {
+				os.Exit(8)
+			}
 			child := exec.Command(os.Args[0], "play", "mute")
-			child.Stdout, child.Stderr = os.Stdout, os.Stderr
-			_, err := child.StdinPipe() // which stays open
+			child.Stdout, child.Stderr, child.ExtraFiles = os.Stdout, os.Stderr, []*os.File{alive}
+			_, err = child.StdinPipe() // which stays open
 			if err != nil || child.Start() != nil {
 				os.Exit(8)
 			}
-			_ = os.WriteFile(os.Getenv("CTX_TEST_CHILD"), fmt.Appendln(nil, child.Process.Pid), 0o600)
+			fmt.Fprintln(alive, "both")
 			p.hang()
 		},
 	}

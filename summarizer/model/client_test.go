@@ -87,6 +87,7 @@ const (
 	noMoney   = `{"error":{"message":"You exceeded your current quota, please check your plan and billing details.","type":"insufficient_quota","param":null,"code":"insufficient_quota"}}`
 	tooFast   = `{"error":{"message":"Rate limit reached for m on requests per min. Please try again in 120ms.","type":"requests","code":"rate_limit_exceeded"}}`
 	badKey    = `{"error":{"code":400,"message":"API key not valid: ` + key + `","status":"INVALID_ARGUMENT","details":[{"reason":"API_KEY_INVALID"}]}}`
+	tooMany   = `{"error":{"message":"Rate limit reached. Please try again in 1m2.5s. Visit https://x","code":"rate_limit_exceeded"}}`
 	noModel   = `{"error":"model 'x' not found, try pulling it first"}`
 	tooLong   = `{"error":{"message":"This model's maximum context length is 8192 tokens.","type":"invalid_request_error","code":"context_length_exceeded"}}`
 	tooLong2  = `[{"error":{"code":400,"message":"The input token count (1200000) exceeds the maximum.","status":"INVALID_ARGUMENT"}}]`
@@ -114,6 +115,7 @@ func TestFailures(t *testing.T) {
 		{"429, quota in words", status(429, `{"error":{"message":"Quota exceeded"}}`), summarizer.Quota, "Quota exceeded", nil},
 		{"429, not paid", status(429, noMoney), summarizer.Quota, "billing", nil},
 		{"429, too fast", status(429, tooFast), summarizer.Capacity, "Rate limit", backoff},
+		{"429, too many", status(429, tooMany), summarizer.Capacity, "Rate limit", slices.Repeat([]time.Duration{62500 * time.Millisecond}, 3)},
 		{"402", status(402, `{"error":{"message":"Insufficient credits"}}`), summarizer.Quota, "credits", nil},
 		{"500", status(500, `{"error":{"message":"Internal"}}`), summarizer.Transient, "HTTP 500: Internal", backoff},
 		{"500 with text", status(500, "stack trace\nline 2"), summarizer.Transient, "stack trace", backoff},
@@ -328,6 +330,31 @@ func TestNewClient(t *testing.T) {
 	}
 	if _, err := NewClient(Options{Base: "https://api.example", Key: "two words"}); err == nil || strings.Contains(err.Error(), "two") {
 		t.Errorf("got %v", err)
+	}
+}
+
+// Whatever a provider writes into an error, it has a kind that ctx knows, and is not waited for backwards.
+func FuzzStatusError(f *testing.F) {
+	for code, text := range complaintSeeds() {
+		f.Add(code, text, "7")
+	}
+	f.Fuzz(func(t *testing.T, code int, text, after string) {
+		r := &http.Response{StatusCode: code, Header: http.Header{"Retry-After": {after}, "Location": {text}}}
+		e := statusError(r, []byte(text), time.Unix(0, 0))
+		said := []summarizer.Kind{summarizer.Quota, summarizer.Capacity, summarizer.Transient, summarizer.Terminal, summarizer.Refused}
+		if !slices.Contains(said, e.Kind) || e.after < 0 || e.Message == "" {
+			t.Errorf("got %+v", e)
+		}
+	})
+}
+
+func complaintSeeds() map[int]string {
+	return map[int]string{429: perDay, 430: perMinute, 431: noMoney, 432: tooFast, 400: badKey, 404: noModel, 413: tooLong, 401: tooLong2, 500: "[]", 302: "null"}
+}
+
+func TestSeeds(t *testing.T) {
+	if len(complaintSeeds()) == 0 {
+		t.Error("a fuzz target has no seeds")
 	}
 }
 

@@ -95,11 +95,12 @@ func writeLine(w io.Writer, v any) error {
 
 func answer(ctx context.Context, r summarizer.Request, ask Ask) summarizer.Answer {
 	a := summarizer.Answer{V: summarizer.Version, Claim: r.Claim}
-	if wait := time.Duration(r.TimeoutMS) * time.Millisecond; wait > 0 {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, wait-wait/reserve)
-		defer cancel()
+	wait := time.Duration(r.TimeoutMS) * time.Millisecond
+	if wait <= 0 {
+		wait = summarizer.AnswerTimeout
 	}
+	ctx, cancel := context.WithTimeout(ctx, wait-wait/reserve)
+	defer cancel()
 	reply, err := ask(ctx, r)
 	if err == nil {
 		a.Text, a.Model = fit(withoutThoughts(reply.Text), r.Tokens, reply.Cut), reply.Model

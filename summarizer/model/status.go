@@ -77,7 +77,7 @@ func readComplaint(text []byte) complaint {
 	return c
 }
 
-var retryIn = regexp.MustCompile(`(?i)(?:retry|try again) in ([0-9.]+(?:ms|s|m|h))\b`)
+var retryIn = regexp.MustCompile(`(?i)(?:retry|try again) in ((?:[0-9.]+(?:ms|s|m|h))+)`)
 
 // statusError says what an answer that is an error means.
 func statusError(response *http.Response, text []byte, now time.Time) *Error {
