@@ -2,6 +2,7 @@ package forest
 
 import (
 	"cmp"
+	"math"
 	"slices"
 
 	"github.com/gemini-ctx/ctx/format"
@@ -13,52 +14,98 @@ type Place struct {
 	Offset  uint64
 }
 
-// Find returns the places of those of ids that are members, live clusters first and then, only if some are missing, evicted ones.
+// newestMembers is how many members at the end of a cluster are looked at first, and newestStones how many tombstones: what is looked for has as a rule
+// arrived lately.
+const (
+	newestMembers = format.FanOut
+	newestStones  = 64
+)
+
+// Find returns the places of those of ids that are members. It looks first at what arrived last, in live clusters and then in those evicted last, so that
+// what has graduated lately is found at a cost that does not depend on how much there is; only if some are missing it reads every member.
 func (s *State) Find(ids map[format.ID]bool) (map[format.ID]Place, error) {
-	found := make(map[format.ID]Place, len(ids))
-	for _, c := range s.Live() {
-		if len(found) == len(ids) {
-			return found, nil
-		}
-		members, err := s.Members(c)
-		if err != nil {
-			return nil, err
-		}
-		for i, m := range members {
-			if ids[m] {
-				found[m] = Place{Cluster: c.Number, Offset: uint64(i)}
-			}
-		}
-	}
-	if len(found) == len(ids) {
-		return found, nil
-	}
-	evicted, err := s.Evicted()
-	if err != nil {
-		return nil, err
-	}
-	for _, e := range evicted {
-		if len(found) == len(ids) {
+	f := &finder{s: s, ids: ids, found: make(map[format.ID]Place, len(ids))}
+	for _, look := range []func() error{f.newestLive, f.newestEvicted, f.live, f.evicted} {
+		if f.done() {
 			break
 		}
-		stone, err := s.load.Tombstone(e.Tombstone)
-		if err != nil {
-			return nil, err
-		}
-		offset := uint64(0)
-		err = Walk(s.load, stone.Node, func(_ format.ID, entries []format.ID) {
-			for _, m := range entries {
-				if ids[m] {
-					found[m] = Place{Cluster: e.Cluster, Offset: offset}
-				}
-				offset++
-			}
-		})
-		if err != nil {
+		if err := look(); err != nil {
 			return nil, err
 		}
 	}
-	return found, nil
+	return f.found, nil
+}
+
+type finder struct {
+	s     *State
+	ids   map[format.ID]bool
+	found map[format.ID]Place
+}
+
+func (f *finder) done() bool { return len(f.found) == len(f.ids) }
+
+// take looks at members of a cluster from start on.
+func (f *finder) take(cluster, start uint64, members []format.ID) {
+	for i, m := range members {
+		if f.ids[m] {
+			f.found[m] = Place{Cluster: cluster, Offset: start + uint64(i)}
+		}
+	}
+}
+
+func (f *finder) inLive(most uint64) error {
+	live := f.s.Live()
+	slices.SortStableFunc(live, func(a, b *Cluster) int { return cmp.Compare(b.Arrival, a.Arrival) })
+	for _, c := range live {
+		if f.done() {
+			return nil
+		}
+		start := c.Count() - min(most, c.Count())
+		members, err := f.s.Slice(c, start, c.Count())
+		if err != nil {
+			return err
+		}
+		f.take(c.Number, start, members)
+	}
+	return nil
+}
+
+func (f *finder) newestLive() error { return f.inLive(newestMembers) }
+func (f *finder) live() error       { return f.inLive(math.MaxUint64) }
+
+func (f *finder) inEvicted(list []Evicted, most uint64) error {
+	for _, e := range list {
+		if f.done() {
+			return nil
+		}
+		stone, err := f.s.load.Tombstone(e.Tombstone)
+		if err != nil {
+			return err
+		}
+		start := stone.Count - min(most, stone.Count)
+		members, err := Slice(f.s.load, stone.Node, start, stone.Count)
+		if err != nil {
+			return err
+		}
+		f.take(e.Cluster, start, members)
+	}
+	return nil
+}
+
+func (f *finder) newestEvicted() error {
+	list, _, err := f.s.NewestEvicted(newestStones)
+	if err != nil {
+		return err
+	}
+	return f.inEvicted(list, newestMembers)
+}
+
+func (f *finder) evicted() error {
+	list, err := f.s.Evicted()
+	if err != nil {
+		return err
+	}
+	return f.inEvicted(list, math.MaxUint64)
 }
 
 // Retract returns the decisions that take entries out of the forest; those that are no members are passed over. Per cluster the last member

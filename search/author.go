@@ -3,7 +3,6 @@ package search
 import (
 	"slices"
 	"strings"
-	"unicode"
 	"unicode/utf8"
 )
 
@@ -84,6 +83,4 @@ func (q *Query) hasName(part string) bool {
 	return i > 0 && part != "I" && part != strings.ToLower(part)
 }
 
-func nameParts(author string) []string {
-	return strings.FieldsFunc(author, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
-}
+func nameParts(author string) []string { return strings.FieldsFunc(author, notInName) }

@@ -34,8 +34,9 @@ const (
 	attrNote     = 8
 	attrQuestion = 16
 	attrNumber   = 32
-	attrName     = 64
-	attrWhen     = 128
+	attrWhen     = 64
+
+	roleUser = 1 // in roles
 )
 
 // roles are numbered by their place; an unknown one is the first.
@@ -54,7 +55,7 @@ func (b *Builder) Add(d Doc) {
 	for _, is := range []struct {
 		set bool
 		bit uint8
-	}{{a.question, attrQuestion}, {a.number, attrNumber}, {a.name, attrName}, {a.when, attrWhen}} {
+	}{{a.question, attrQuestion}, {a.number, attrNumber}, {a.when, attrWhen}} {
 		if is.set {
 			r.attr |= is.bit
 		}

@@ -47,17 +47,15 @@ type analysed struct {
 	length   uint8     // see lengthOf
 	question bool      // it ends with a question mark
 	number   bool      // it has a number
-	name     bool      // it has a name: a path, an identifier, an address
 	when     bool      // it says when
 }
 
-// analyse takes a text apart. It looks at its first maxText bytes, and keeps its maxTerms most frequent terms.
+// analyse takes a text apart. It looks at no more than maxText bytes of it, and keeps its maxTerms most frequent terms.
 func analyse(text string) analysed {
 	text = cutText(text)
 	var found []posting
 	var a analysed
 	length := 0
-	var last terms.Token
 	scan(text, func(t terms.Token, word string) {
 		n := uint8(2)
 		if t.Kind == terms.Part {
@@ -65,12 +63,7 @@ func analyse(text string) analysed {
 		} else {
 			length++
 			a.number = a.number || t.Kind == terms.Number
-			a.name = a.name || t.Kind == terms.Name
 			a.when = a.when || tellsTime(word)
-			if bigrams && last.Term != 0 && t.Start-last.End <= 12 {
-				found = append(found, posting{term: pair(last.Term, t.Term), count: 2})
-			}
-			last = t
 		}
 		found = append(found, posting{term: t.Term, count: n})
 	})
@@ -95,20 +88,19 @@ func analyse(text string) analysed {
 	return a
 }
 
-var bigrams = false
-
-// pair is the term of two words that follow each other.
-func pair(a, b uint64) uint64 { return (a*0x9E3779B97F4A7C15 ^ b) * 1099511628211 }
-
+// cutText leaves of a long text its beginning and its end, where errors are.
 func cutText(text string) string {
 	if len(text) <= maxText {
 		return text
 	}
-	n := maxText
-	for n > maxText-utf8.UTFMax && !utf8.RuneStart(text[n]) {
-		n--
+	i, j := maxText/2, len(text)-maxText/2
+	for i > maxText/2-utf8.UTFMax && !utf8.RuneStart(text[i]) {
+		i--
 	}
-	return text[:n]
+	for j < len(text)-maxText/2+utf8.UTFMax && !utf8.RuneStart(text[j]) {
+		j++
+	}
+	return text[:i] + "\n" + text[j:]
 }
 
 // lengthClass packs a number of words into a byte: exact up to 128, in steps of 16 up to some 2,000, and no longer than that.

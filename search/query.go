@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 	"unicode"
-	"unicode/utf8"
 
 	"github.com/gemini-ctx/ctx/forest/terms"
 )
@@ -13,15 +12,15 @@ import (
 // Query is a question, taken apart.
 type Query struct {
 	terms []queryTerm
-	words []string // as they are written, for names of authors
-	attr  uint8    // what an answer has: attrNumber, attrName, attrWhen
+	words []string // as they are written, for the names of authors
+	attr  uint8    // what an answer should have: attrNumber, attrWhen
 }
 
 // queryTerm is a term and how much it counts.
 type queryTerm struct {
 	term   uint64
 	weight float64
-	name   string // the word it is, in lower case; "" for a part
+	word   string // as it is written, in lower case
 }
 
 // ErrNoTerms says that a query has nothing that could be looked for.
@@ -34,28 +33,23 @@ const maxQueryTerms = 64
 func Parse(text string) (*Query, error) {
 	q := &Query{}
 	text = cutText(text)
-	var last terms.Token
 	scan(text, func(t terms.Token, _ string) {
 		word := strings.ToLower(text[t.Start:t.End])
 		w := kindWeight[t.Kind]
-		if asks(word) {
+		switch {
+		case asks(word):
 			w = float64(w * askWeight)
+		case isCommon(word):
+			w = float64(w * commonWeight)
 		}
-		q.add(queryTerm{term: t.Term, weight: w, name: word})
-		if t.Kind != terms.Part {
-			if bigrams && last.Term != 0 && t.Start-last.End <= 12 {
-				q.add(queryTerm{term: pair(last.Term, t.Term), weight: pairWeight})
-			}
-			last = t
-		}
+		q.add(queryTerm{term: t.Term, weight: w, word: word})
 	})
-	q.wants(strings.ToLower(text))
-	q.words = strings.FieldsFunc(text, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '.' && r != '_' })
-	if len(q.terms) == 0 && !slices.ContainsFunc(q.words, func(w string) bool { return utf8.RuneCountInString(w) > 1 }) {
-		return nil, ErrNoTerms
-	}
 	if len(q.terms) == 0 {
 		return nil, ErrNoTerms
+	}
+	q.words = strings.FieldsFunc(text, notInName)
+	for i, w := range q.words[1:] {
+		q.attr |= wants(strings.ToLower(q.words[i]), strings.ToLower(w))
 	}
 	return q, nil
 }
@@ -70,45 +64,26 @@ func (q *Query) add(t queryTerm) {
 	}
 }
 
-// asks reports whether a word belongs to the asking and not to what is asked about.
-func asks(word string) bool {
+// wants says what the answer to a question with these two words, one after the other, should have.
+func wants(word, next string) uint8 {
 	switch word {
-	case "summarize", "summarise", "summary", "describe", "description", "explain", "discuss", "discussed", "discussion", "discussions",
-		"talk", "talked", "mention", "mentioned", "tell", "told", "opinion", "opinions", "thought", "thoughts", "contribute",
-		"conclude", "concluded", "conclusion", "happen", "happened", "feel", "find", "show", "list", "give", "ask", "asked",
-		"answer", "question", "issue", "regarding", "concerning", "kind", "type", "way", "people", "team", "group":
-		return true
+	case "when":
+		return attrWhen
+	case "how":
+		switch next {
+		case "many", "much", "long", "large", "big", "small", "old", "often", "high", "fast", "far", "deep", "tall":
+			return attrNumber
+		}
+	case "what", "which":
+		switch next {
+		case "time", "date", "day", "month", "year":
+			return attrWhen
+		case "port", "version", "release", "number", "size", "percentage", "rate", "price", "amount":
+			return attrNumber
+		}
 	}
-	return false
+	return 0
 }
 
-// wants finds out what an answer has to have.
-func (q *Query) wants(text string) {
-	words := strings.FieldsFunc(text, func(r rune) bool { return !unicode.IsLetter(r) })
-	for i, w := range words {
-		next := ""
-		if i+1 < len(words) {
-			next = words[i+1]
-		}
-		switch w {
-		case "when":
-			q.attr |= attrWhen
-		case "how":
-			switch next {
-			case "many", "much", "large", "big", "small", "old", "often", "high", "fast", "far", "deep", "tall":
-				q.attr |= attrNumber
-			case "long":
-				q.attr |= attrNumber
-			}
-		case "what", "which":
-			switch next {
-			case "time", "date", "day", "month", "year":
-				q.attr |= attrWhen
-			case "port", "version", "release", "number", "size", "percentage", "rate", "price", "amount":
-				q.attr |= attrNumber
-			case "file", "function", "method", "command", "branch", "commit", "path", "flag", "option", "variable", "module", "package", "class", "table", "error", "environment", "parameter", "metric", "header", "field", "key", "setting":
-				q.attr |= attrName
-			}
-		}
-	}
-}
+// notInName reports whether a rune separates the parts of names.
+func notInName(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }

@@ -59,6 +59,7 @@ type ranking struct {
 	live    int
 	names   []string // of the sessions, sorted
 	weights []float64
+	all     float64           // the sum of weights
 	named   []map[uint32]bool // by source: authors whom the query names
 	silent  []item            // documents without a term of the query, next to good ones
 }
@@ -272,9 +273,10 @@ func (r *ranking) weigh() {
 	for i, t := range r.q.terms {
 		idf := ln(1 + float64(r.live)/float64(max(r.df[i], 1)))
 		r.weights[i] = float64(t.weight * idf)
-		if r.isName(t.name) {
+		if r.isName(t.word) {
 			r.weights[i] = float64(r.weights[i] * nameWeight)
 		}
+		r.all += r.weights[i]
 	}
 }
 
@@ -292,34 +294,38 @@ func (r *ranking) factorOf(it *item) (length float64, err error) {
 		return 0, err
 	}
 	length = lengthOf(class)
-	it.factor = 1
-	if r.named[it.source][author] {
-		it.factor = 1 + authorBoost
+	it.factor = 1 + float64(longGain*min(length, enough))/enough
+	if length < short {
+		it.factor = float64(it.factor * (1 - float64(shortLoss*(1-length/short))))
 	}
-	if attr&attrQuestion != 0 {
-		it.factor = float64(it.factor * (1 - askedPenalty))
-	}
-	if wants := r.q.attr; wants != 0 && attr&wants != 0 {
-		it.factor = float64(it.factor * (1 + wantBoost))
-	}
-	if length < shortLen {
-		it.factor = float64(it.factor * (1 - float64(shortPen*(1-length/shortLen))))
+	for _, is := range []struct {
+		so   bool
+		gain float64
+	}{
+		{r.named[it.source][author], authorGain},
+		{attr&r.q.attr != 0, wantGain},
+		{attr&attrRole == roleUser, userGain},
+		{attr&attrQuestion != 0, -questionLoss},
+	} {
+		if is.so {
+			it.factor = float64(it.factor * (1 + is.gain))
+		}
 	}
 	return length, nil
 }
 
-// around adds to near what the documents around a place have: of each term the most that one of them has, less with every message between.
+// around adds to near what the documents around a place have: of each term the most that one of them has, less the farther it is.
 func (r *ranking) around(i int, it *item, near []float64) {
 	look := func(k int) bool {
 		o := &r.items[k]
 		d := distance(o.seq, it.seq)
-		if o.session != it.session || d > uint64(wideWindow) {
+		if o.session != it.session || d > window {
 			return false
 		}
 		if o.source == it.source && o.doc == it.doc {
 			return true
 		}
-		decay := decayOf(d, o.seq < it.seq)
+		decay := float64(nearWeight * (1 - float64(d)/(window+1)))
 		for _, v := range r.valuesOf(k) {
 			near[v.term] = max(near[v.term], float64(decay*v.is))
 		}
@@ -331,38 +337,24 @@ func (r *ranking) around(i int, it *item, near []float64) {
 	}
 }
 
-func decayOf(d uint64, before bool) float64 {
-	near := nearWeight
-	if before {
-		near = beforeWeight
-	}
-	for range min(d, 8) {
-		near = float64(near * nearDecay)
-	}
-	return max(near, float64(wideWeight*(1-float64(d)/float64(wideWindow+1))))
-}
-
 func distance(a, b uint64) uint64 { return max(a, b) - min(a, b) }
 
+// total is a document's score: what it has of the query, and of each term what is near it beyond that; less where it lacks terms of the query itself. It changes near.
 func (r *ranking) total(own []value, near []float64, factor float64) float64 {
-	sum := 0.0
+	sum, has := 0.0, 0.0
 	for _, v := range own {
 		sum += v.is
-		near[v.term] = max(0, near[v.term]-float64(subtract*v.is))
+		has += r.weights[v.term]
+		near[v.term] = max(0, near[v.term]-float64(ownCounts*v.is))
 	}
 	for _, n := range near {
 		sum += n
 	}
-	return float64(sum * factor)
+	return float64(float64(sum*factor) * (1 - coverPart + float64(coverPart*has)/r.all))
 }
 
-// The messages right beside the best ones are looked at, too: an answer need not repeat what was asked.
-const (
-	lookBeside = 64
-	beside     = 2
-)
-
-// addSilent adds the documents beside the best ones that have no term of the query themselves.
+// addSilent adds the documents beside the best ones that have no term of the query themselves, and score well for what is near them: an answer need not repeat
+// what was asked.
 func (r *ranking) addSilent() error {
 	n := len(r.items) - 1
 	best := make([]int, n)
@@ -372,9 +364,11 @@ func (r *ranking) addSilent() error {
 	better := func(a, b int) int {
 		return cmp.Or(cmp.Compare(r.items[b].score, r.items[a].score), cmp.Compare(r.items[b].seq, r.items[a].seq), cmp.Compare(a, b))
 	}
-	if n > lookBeside {
-		best = top(best, lookBeside, better)
+	best = top(best, lookBeside, better)
+	if len(best) == 0 {
+		return nil
 	}
+	least := float64(silentLeast * r.items[best[0]].score)
 	type at struct{ source, doc uint32 }
 	seen := map[at]bool{}
 	near := make([]float64, len(r.q.terms))
@@ -399,8 +393,9 @@ func (r *ranking) addSilent() error {
 				}
 				clear(near)
 				r.around(where, &add, near)
-				add.score = r.total(nil, near, add.factor)
-				r.silent = append(r.silent, add)
+				if add.score = r.total(nil, near, add.factor); add.score >= least {
+					r.silent = append(r.silent, add)
+				}
 			}
 		}
 	}

@@ -55,3 +55,31 @@ func tellsTime(word string) bool {
 	}
 	return false
 }
+
+// asks reports whether a word, in lower case, belongs to the asking and not to what is asked about.
+func asks(word string) bool {
+	switch word {
+	case "summarize", "summarise", "summary", "describe", "description", "explain", "discuss", "discussed", "discussion", "discussions",
+		"talk", "talked", "mention", "mentioned", "tell", "told", "opinion", "opinions", "thought", "thoughts", "contribute",
+		"conclude", "concluded", "conclusion", "happen", "happened", "feel", "find", "show", "list", "give", "ask", "asked",
+		"answer", "question", "issue", "regarding", "concerning", "kind", "type", "way", "people", "team", "group":
+		return true
+	}
+	return false
+}
+
+// isCommon reports whether a word, in lower case, is in most talk, whatever it is about: in a short conversation its frequency does not show it.
+func isCommon(word string) bool {
+	switch word {
+	case "take", "took", "taken", "takes", "new", "long", "time", "work", "works", "worked", "working", "first", "last", "good", "look", "looked",
+		"come", "came", "gave", "given", "found", "seem", "try", "tried", "leave", "left", "call", "called", "put", "mean", "keep", "kept", "begin",
+		"help", "turn", "start", "started", "run", "runs", "ran", "move", "live", "bring", "write", "wrote", "provide", "meet", "include", "continue",
+		"set", "learn", "change", "changed", "changes", "lead", "understand", "follow", "stop", "create", "add", "spend", "grow", "open", "wait", "send",
+		"expect", "build", "stay", "fall", "cut", "reach", "remain", "great", "little", "old", "right", "big", "high", "different", "small", "large", "next",
+		"early", "important", "bad", "able", "part", "place", "case", "point", "week", "company", "number", "problem", "fact", "hand", "man", "woman",
+		"day", "year", "world", "life", "general", "much", "short", "full", "true", "best", "better", "always", "often", "sometimes", "exactly", "currently",
+		"actually", "future", "progress", "approach", "direction", "main", "current", "certain", "several", "various":
+		return true
+	}
+	return false
+}

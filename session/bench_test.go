@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
-	"slices"
 	"testing"
 	"time"
 
@@ -63,44 +62,6 @@ func BenchmarkBulk(b *testing.B) {
 		n += len(batch)
 	}
 	b.ReportMetric(float64(n)/b.Elapsed().Seconds(), "messages/s")
-}
-
-// Graduation in process: the time of one message, as a mean and at the 95th percentile over units.
-func BenchmarkGraduate(b *testing.B) {
-	s := fill(b, 20000)
-	r := rand.New(rand.NewPCG(3, 3))
-	var batch []Message
-	for i := range 4096 {
-		batch = append(batch, Message{Role: []string{"user", "model"}[i%2], Text: chatter(r)})
-	}
-	var took []time.Duration
-	for b.Loop() {
-		b.StopTimer()
-		if _, _, err := s.Append(context.Background(), "talk", MainBranch, batch, AppendOptions{NoGraduation: true}); err != nil {
-			b.Fatal(err)
-		}
-		b.StartTimer()
-		err := s.locked(context.Background(), func(t *tx) error {
-			h, err := t.wholeHead("talk", MainBranch, t.view.Get(RefName("talk", MainBranch)))
-			if err != nil {
-				return err
-			}
-			for {
-				start := time.Now()
-				done, err := t.graduate(h, 1)
-				if err != nil || done.entries == 0 {
-					return err
-				}
-				took = append(took, time.Since(start)/time.Duration(done.entries))
-			}
-		})
-		if err != nil {
-			b.Fatal(err)
-		}
-	}
-	slices.Sort(took)
-	b.ReportMetric(float64(took[len(took)*95/100].Microseconds()), "p95-µs/message")
-	b.ReportMetric(float64(took[len(took)/2].Microseconds()), "p50-µs/message")
 }
 
 // Reading verbs on a store of 100,000 messages.

@@ -209,6 +209,9 @@ func (t *tx) retract(ids map[format.ID]bool, session string, moving ...string) (
 	for id := range seen {
 		delete(ids, id)
 	}
+	if err := t.onlyGraduated(ids, session); err != nil || len(ids) == 0 {
+		return 0, err
+	}
 	n := 0
 	for _, name := range t.forests() {
 		st, err := t.forestOf(name)
@@ -228,6 +231,24 @@ func (t *tx) retract(ids map[format.ID]bool, session string, moving ...string) (
 		t.cands = nil // their terms are in the candidates
 	}
 	return n, nil
+}
+
+// onlyGraduated drops from ids what cannot be a member: the forest need not be searched for it.
+func (t *tx) onlyGraduated(ids map[format.ID]bool, session string) error {
+	frontier := uint64(0)
+	for _, name := range t.view.Names("sessions/" + session + "/") {
+		frontier = max(frontier, t.view.Get(name).Frontier)
+	}
+	for id := range ids {
+		e, err := t.entry(id)
+		if err != nil {
+			return err
+		}
+		if e.Kind != format.KindMessage || e.Seq > frontier {
+			delete(ids, id)
+		}
+	}
+	return nil
 }
 
 // refresh has the summaries over messages dropped whose newest version is another one now, so that the next compaction reads it: each member leaves and

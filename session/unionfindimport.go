@@ -58,6 +58,7 @@ type forestImporter struct {
 	doc  *unionfind.Document
 	out  ImportedForest
 	ids  []format.ID // the entries of the nodes
+	seen format.ID   // a tip behind which every message that has not graduated is of this file
 	sums []format.ID // of the lineage: the summaries as objects; zero where there is none
 	raws []format.Raw
 }
@@ -72,6 +73,9 @@ func (im *forestImporter) run(ctx context.Context) error {
 	}
 	if free == nil {
 		if err := im.append(ctx); err != nil {
+			return err
+		}
+		if err := im.free(nil); err != nil {
 			return err
 		}
 	} else if all, err := im.allKnown(); err != nil || !all {
@@ -109,10 +113,13 @@ func (im *forestImporter) free(t *tx) error {
 		if e.Kind == format.KindMessage && e.Seq > v.Frontier && (e.Source == nil || e.Source.Agent != unionFindAgent || e.Source.Session != im.doc.Store) {
 			other = id
 		}
-		return other.IsZero() && (e.Kind != format.KindMessage || e.Seq > v.Frontier)
+		return other.IsZero() && id != im.seen && (e.Kind != format.KindMessage || e.Seq > v.Frontier)
 	})
 	if err == nil && !other.IsZero() {
 		err = fmt.Errorf("%w: session %q has messages of its own that have not graduated, such as %v", ErrRefused, clip(im.out.Session), other)
+	}
+	if err == nil {
+		im.seen = v.ID
 	}
 	return err
 }
@@ -321,13 +328,17 @@ func (im *forestImporter) take(t *tx) error {
 	if err := t.Cache.Store(index.CandidatesName(MainForest), index.Stamp{}, nil); err != nil {
 		return fmt.Errorf("cannot write the cache: %w", err)
 	}
-	if slices.ContainsFunc(st.Live(), func(c *forest.Cluster) bool { return !c.Frozen() }) {
-		_, err = t.writeForest()
-	} else {
-		h.value, err = t.leave(h.value) // it takes no summary but those there are
+	if err := t.writeForests(); err != nil {
+		return err
 	}
+	pinned, err := t.pinnedForest(h.value)
 	if err != nil {
 		return err
+	}
+	if pinned == MainForest && !slices.ContainsFunc(st.Live(), func(c *forest.Cluster) bool { return !c.Frozen() }) {
+		if h.value, err = t.leave(h.value); err != nil { // it takes no summary but those there are
+			return err
+		}
 	}
 	op := &format.Operation{Verb: "graduate", Session: im.out.Session, Refs: []format.RefUpdate{{Name: name, Old: old, New: h.value}}}
 	if err := t.commit(op); err != nil {

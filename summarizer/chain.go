@@ -20,11 +20,12 @@ type Member struct {
 
 // Config is what a chain is made of.
 type Config struct {
-	Members []Member // asked in this order
+	Context context.Context // ends the waiting in Limit, which is handed none
+	Members []Member        // asked in this order
 	Health  *HealthFile
 	Now     func() time.Time
 	Beside  string            // the directory of ctx, where programs of its own are looked for first; "" for none
-	Warn    func(text string) // told once of each kind of failure of each member; nil for nobody
+	Warn    func(text string) // told of failures that no error tells of, once of each kind of each member; nil for nobody
 }
 
 // Chain asks its members in order and takes the first answer. It implements summarize.Summarizer; a failure moves the one who failed into the
@@ -33,6 +34,7 @@ type Chain struct {
 	Config
 	asked  []summarize.Summarizer // beside Members
 	begun  bool
+	last   map[string]*Failure // of this run, by member
 	warned map[string]bool
 }
 
@@ -45,7 +47,7 @@ func New(c Config) (*Chain, error) {
 	if len(c.Members) == 1 && c.Members[0].Name == Extractive {
 		return nil, nil
 	}
-	chain := &Chain{Config: c, warned: map[string]bool{}}
+	chain := &Chain{Config: c, last: map[string]*Failure{}, warned: map[string]bool{}}
 	for _, m := range c.Members {
 		if m.Name == Extractive {
 			chain.asked = append(chain.asked, extractive{})
@@ -112,11 +114,14 @@ func (c *Chain) Limit() int {
 		if !ok {
 			return s.Limit()
 		}
-		err := h.ready(context.Background())
+		err := h.ready(c.Context)
 		if err == nil {
 			return h.can.MaxInputTokens
 		}
-		c.failed(i, err)
+		if c.Context.Err() != nil {
+			break
+		}
+		c.failed(failureOf(c.Members[i], err))
 	}
 	return math.MaxInt32
 }
@@ -127,34 +132,50 @@ func (c *Chain) Summarize(ctx context.Context, ask summarize.Ask) (summarize.Tol
 	var no Unanswered
 	for i, s := range c.asked {
 		if snap := c.snapshot(i); !snap.Available {
-			no.Skipped = append(no.Skipped, Skip{snap.Name, snap.Why()})
+			no.Skipped = append(no.Skipped, Passed{Skip{snap.Name, snap.Why()}, c.last[c.Members[i].Name]})
 			continue
 		}
 		told, err := s.Summarize(ctx, ask)
 		if err == nil {
 			c.note(func(h *Health) { h.MarkHealthy(c.Members[i].Name) })
+			delete(c.last, c.Members[i].Name)
+			c.tell()
 			return told, nil
 		}
 		if ctx.Err() != nil {
 			return summarize.Told{}, ctx.Err()
 		}
-		no.Failures = append(no.Failures, c.failed(i, err))
+		f := failureOf(c.Members[i], err)
+		c.failed(f)
+		no.Failures = append(no.Failures, f)
 	}
 	return summarize.Told{}, &no
 }
 
-// failed notes and tells the failure of a member.
-func (c *Chain) failed(i int, err error) *Failure {
-	name := c.Members[i].Name
+// failureOf returns what a member said as a failure.
+func failureOf(m Member, err error) *Failure {
 	var f *Failure
 	if !errors.As(err, &f) {
-		f = &Failure{Name: name, Kind: Garbage, Why: oneLine(err.Error(), maxWhy)}
+		f = &Failure{Name: m.Name, Kind: Garbage, Why: oneLine(err.Error(), maxWhy)}
 	}
-	if name != Extractive {
-		c.note(func(h *Health) { transition(h, name, f.Kind, c.Now()) })
-	}
-	c.warnOnce(name+" "+string(f.Kind), f.Error())
 	return f
+}
+
+// failed notes the failure of a member.
+func (c *Chain) failed(f *Failure) {
+	c.last[f.Name] = f
+	if f.Name != Extractive {
+		c.note(func(h *Health) { transition(h, f.Name, f.Kind, c.Now()) })
+	}
+}
+
+// tell warns of what failed where no error will: somebody else answered, or the run is over.
+func (c *Chain) tell() {
+	for _, m := range c.Members {
+		if f := c.last[m.Name]; f != nil {
+			c.warnOnce(f.Name+" "+string(f.Kind), f.Error())
+		}
+	}
 }
 
 // transition is the policy: what a kind of failure says about who failed. What is about one answer says nothing; what is used up or too busy is
@@ -171,7 +192,7 @@ func transition(h *Health, name string, kind Kind, now time.Time) {
 	}
 }
 
-// Close ends the helpers. A second answer that comes to light only now is told as a warning: the first one was taken.
+// Close ends the helpers. A second answer that comes to light only now is a warning: the first one was taken.
 func (c *Chain) Close() error {
 	for _, s := range slices.Backward(c.asked) {
 		h, ok := s.(*Helper)
@@ -179,7 +200,9 @@ func (c *Chain) Close() error {
 			continue
 		}
 		if err := h.Close(); err != nil {
-			c.failed(slices.IndexFunc(c.Members, func(m Member) bool { return m.Name == h.Name }), err)
+			f := failureOf(Member{Name: h.Name}, err)
+			c.failed(f)
+			c.warnOnce(f.Name+" "+string(f.Kind), f.Error())
 		}
 	}
 	return nil
@@ -187,8 +210,7 @@ func (c *Chain) Close() error {
 
 // Check asks one member about a claim, whatever its state, and notes how that went as a chain does. Errors: *Failure, and that of ctx.
 func Check(ctx context.Context, c Config, m Member, ask summarize.Ask) (summarize.Told, error) {
-	chain := &Chain{Config: c, begun: true, warned: map[string]bool{}}
-	chain.Members = []Member{m}
+	chain := &Chain{Config: c, begun: true, last: map[string]*Failure{}, warned: map[string]bool{}}
 	if m.Name == Extractive {
 		return extractive{}.Summarize(ctx, ask)
 	}
@@ -201,7 +223,7 @@ func Check(ctx context.Context, c Config, m Member, ask summarize.Ask) (summariz
 	case err == nil:
 		chain.note(func(h *Health) { h.MarkHealthy(m.Name) })
 	case ctx.Err() == nil:
-		err = chain.failed(0, err)
+		chain.failed(failureOf(m, err))
 	}
 	return told, err
 }

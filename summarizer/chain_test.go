@@ -28,7 +28,7 @@ func chainOf(t *testing.T, f *HealthFile, parts ...string) *link {
 		t.Fatal(err)
 	}
 	l := &link{now: start}
-	c := Config{Health: f, Now: func() time.Time { return l.now }, Warn: func(text string) { l.warned = append(l.warned, text) }}
+	c := Config{Context: t.Context(), Health: f, Now: func() time.Time { return l.now }, Warn: func(text string) { l.warned = append(l.warned, text) }}
 	for _, part := range parts {
 		c.Members = append(c.Members, Member{Name: part, Command: []string{self, "play", part}, Timeout: long})
 	}
@@ -104,8 +104,10 @@ func TestChainUnanswered(t *testing.T) {
 		t.Fatalf("got %v", err)
 	}
 	_, err = l.Summarize(t.Context(), askOf(2))
-	if !errors.As(err, &no) || len(no.Failures) != 1 || !slices.Equal(no.Skipped, []Skip{{"quota", ReasonQuota}, {"capacity", ReasonCapacity}}) {
-		t.Fatalf("got %v", err)
+	if !errors.As(err, &no) || len(no.Failures) != 1 || len(no.Skipped) != 2 || no.Skipped[0].Skip != (Skip{"quota", ReasonQuota}) ||
+		no.Skipped[1].Skip != (Skip{"capacity", ReasonCapacity}) ||
+		err.Error() != "no summariser answered: refuses: refused: unsafe; quota: quota: used up; capacity: capacity: busy" || len(l.warned) > 0 {
+		t.Fatalf("got %v, warned %q", err, l.warned)
 	}
 	// Another process sees the same, until the lack of capacity is over.
 	other := chainOf(t, f, "quota", "capacity")
@@ -122,10 +124,15 @@ func TestChainUnanswered(t *testing.T) {
 func TestChainTurn(t *testing.T) {
 	f := healthFile(t)
 	l := chainOf(t, f, "dies")
-	for _, want := range []Kind{Crashed, None, None} {
-		if _, err := l.Summarize(t.Context(), askOf(1)); KindOf(err) != want {
-			t.Errorf("got %v, want %s", err, want)
+	for _, asked := range []int{1, 0, 0} {
+		_, err := l.Summarize(t.Context(), askOf(1))
+		var no *Unanswered
+		if !errors.As(err, &no) || len(no.Failures) != asked || KindOf(err) != Crashed {
+			t.Errorf("got %v", err)
 		}
+	}
+	if len(l.warned) > 0 {
+		t.Errorf("warned %q of what errors told", l.warned)
 	}
 	update(t, f, func(h *Health) { h.MarkRetryOncePerTurn("model", 1, start); h.Consume("model") })
 	next := chainOf(t, f, "dies")
@@ -193,6 +200,17 @@ func TestChainCancelled(t *testing.T) {
 	l := chainOf(t, healthFile(t), "hangs", Extractive)
 	if _, err := l.Summarize(ctx, askOf(1)); !errors.Is(err, context.Canceled) || l.state("hangs") != "healthy" {
 		t.Errorf("got %v, %s", err, l.state("hangs"))
+	}
+}
+
+// An interruption while a helper starts says nothing of the helper.
+func TestChainLimitCancelled(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	l := chainOf(t, healthFile(t), "mute")
+	l.Context = ctx
+	if l.Limit(); l.state("mute") != "healthy" || len(l.warned) > 0 {
+		t.Errorf("%s, warned %q", l.state("mute"), l.warned)
 	}
 }
 

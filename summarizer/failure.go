@@ -67,7 +67,13 @@ func (k Kind) ofAnswer() bool {
 // Unanswered is the error of a chain in which nobody gave a summary.
 type Unanswered struct {
 	Failures []*Failure // of those that were asked, in order
-	Skipped  []Skip     // those that were not asked, in order
+	Skipped  []Passed   // those that were not asked, in order
+}
+
+// Passed is somebody who was not asked.
+type Passed struct {
+	Skip
+	Since *Failure // that made it so, earlier in this run; nil where that was before
 }
 
 func (u *Unanswered) Error() string {
@@ -76,15 +82,24 @@ func (u *Unanswered) Error() string {
 		all = append(all, fmt.Sprintf("%s: %s: %s", f.Name, f.Kind, f.Why))
 	}
 	for _, s := range u.Skipped {
+		if s.Since != nil {
+			all = append(all, fmt.Sprintf("%s: %s: %s", s.Name, s.Since.Kind, s.Since.Why))
+			continue
+		}
 		all = append(all, fmt.Sprintf("%s: not asked: %s", s.Name, s.Reason))
 	}
 	return "no summariser answered: " + strings.Join(all, "; ")
 }
 
-// Reason is the kind of the last failure, or None where nobody was asked.
+// Reason is the kind of the last failure in this run, or None where nobody was asked in it.
 func (u *Unanswered) Reason() string {
 	if n := len(u.Failures); n > 0 {
 		return u.Failures[n-1].Reason()
+	}
+	for _, s := range u.Skipped {
+		if s.Since != nil {
+			return s.Since.Reason()
+		}
 	}
 	return string(None)
 }

@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -155,6 +156,34 @@ func TestHealthFile(t *testing.T) {
 	// What changes nothing writes nothing.
 	f.FS = &lock.FS{Hook: func(lock.Call) error { t.Error("a step"); return nil }}
 	update(t, f, func(h *Health) { h.ResetTurn("x"); h.MarkHealthy("y") })
+}
+
+// Many at once leave a file that can be read, and the last of them is in it.
+func TestHealthFileStorm(t *testing.T) {
+	f := healthFile(t)
+	update(t, f, func(h *Health) { h.MarkTerminal("first", ReasonQuota, start) })
+	var wg sync.WaitGroup
+	for n := range 8 {
+		wg.Go(func() {
+			for range 25 {
+				if err := f.Update(func(h *Health) {
+					h.MarkRetryOncePerTurn(string(rune('a'+n)), n+1, start)
+					h.Consume("a")
+					h.ResetTurn()
+				}); err != nil {
+					t.Error(err)
+				}
+				if len(f.Load().Names()) == 0 {
+					t.Error("a reader saw nothing")
+				}
+			}
+		})
+	}
+	wg.Wait()
+	update(t, f, func(h *Health) { h.MarkTerminal("last", ReasonQuota, start) })
+	if names := f.Load().Names(); !slices.Contains(names, "last") || !slices.Contains(names, "first") {
+		t.Errorf("got %q", names)
+	}
 }
 
 // A file that cannot be read says nothing, and the next change replaces it.

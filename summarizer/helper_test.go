@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -206,6 +207,61 @@ func TestHelperTooLong(t *testing.T) {
 	}
 	if _, err := h.Summarize(t.Context(), askOf(1)); err != nil {
 		t.Error(err)
+	}
+}
+
+// A helper that does not read is one that does not answer, however much there is to be written to it.
+func TestHelperNeverReads(t *testing.T) {
+	h := playing(t, "never reads")
+	h.Answer = short
+	ask := askOf(1)
+	ask.Inputs = slices.Repeat(ask.Inputs[:1], 10)
+	for i := range ask.Inputs {
+		ask.Inputs[i].Author = strings.Repeat("a", 1<<16)
+		ask.Inputs[i].Text = "Port 5433."
+	}
+	if _, err := h.Summarize(t.Context(), ask); KindOf(err) != Slow {
+		t.Errorf("got %v", err)
+	}
+}
+
+// What a helper says beside its answers is no matter, as long as it says it elsewhere.
+func TestHelperNoisy(t *testing.T) {
+	h := playing(t, "noisy")
+	if told, err := h.Summarize(t.Context(), askOf(1)); err != nil || told.Text != "port 5433" {
+		t.Errorf("got %+v, %v", told, err)
+	}
+}
+
+func BenchmarkHelper(b *testing.B) {
+	self, err := os.Executable()
+	if err != nil {
+		b.Fatal(err)
+	}
+	h := &Helper{Name: "it", Command: []string{self, "play", "good"}, Start: long, Answer: long}
+	defer h.Close()
+	ask := askOf(0)
+	for n := 0; b.Loop(); n++ {
+		ask.Claim = format.ID{1, byte(n), byte(n >> 8), byte(n >> 16)}
+		if _, err := h.Summarize(b.Context(), ask); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+func BenchmarkHelperStart(b *testing.B) {
+	self, err := os.Executable()
+	if err != nil {
+		b.Fatal(err)
+	}
+	for b.Loop() {
+		h := &Helper{Name: "it", Command: []string{self, "play", "good"}, Start: long, Answer: long}
+		if h.Limit() != 1000 {
+			b.Fatal("no limit")
+		}
+		if err := h.Close(); err != nil {
+			b.Fatal(err)
+		}
 	}
 }
 

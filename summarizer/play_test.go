@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"os/signal"
 	"strings"
 	"testing"
 )
@@ -44,7 +45,15 @@ func (p *player) next() Request {
 	return r
 }
 
-func (p *player) hang() { _, _ = io.Copy(io.Discard, p.in); select {} }
+// hang reads and does nothing else, also after its input has ended.
+func (p *player) hang() { _, _ = io.Copy(io.Discard, p.in); stay() }
+
+// stay waits for a signal, which nobody sends.
+func stay() {
+	never := make(chan os.Signal, 1)
+	signal.Notify(never, os.Interrupt)
+	<-never
+}
 
 // play is what the helpers of the tests do, most of them badly.
 func play(part string) {
@@ -75,6 +84,7 @@ func early() map[string]func(*player) {
 		"hasty":        func(p *player) { fmt.Fprint(p.out, hello+"\n{\"v\":1}\n"); p.hang() },
 		"binary hello": func(p *player) { fmt.Fprint(p.out, "\xff\xfe\x00\n"); p.hang() },
 		"flood":        func(p *player) { flood(p.out) },
+		"never reads":  func(p *player) { p.say(hello); stay() },
 	}
 }
 
@@ -85,6 +95,12 @@ func late() map[string]func(*player, Request) {
 		"echo": func(p *player, r Request) { p.say(`{"v":1,"claim":%q,"text":%q}`, r.Claim, r.Inputs[0].Text[:8]) },
 		"blank": func(p *player, r Request) {
 			p.say("\n\n" + `{"v":1,"claim":"` + r.Claim + `","text":"port 5433"}` + "\r\n")
+		},
+		"noisy": func(p *player, r Request) {
+			for range 160 {
+				fmt.Fprintln(os.Stderr, strings.Repeat("thinking ", 1<<13))
+			}
+			p.say(`{"v":1,"claim":%q,"text":"port 5433"}`, r.Claim)
 		},
 		"hangs":   func(p *player, r Request) { fmt.Fprintln(os.Stderr, "waiting for the model"); p.hang() },
 		"crashes": func(p *player, r Request) { panic("out of memory") },
@@ -150,13 +166,12 @@ func late() map[string]func(*player, Request) {
 		"parent": func(p *player, r Request) {
 			child := exec.Command(os.Args[0], "play", "mute")
 			child.Stdout, child.Stderr = os.Stdout, os.Stderr
-			hold, err := child.StdinPipe()
+			_, err := child.StdinPipe() // which stays open
 			if err != nil || child.Start() != nil {
 				os.Exit(8)
 			}
 			_ = os.WriteFile(os.Getenv("CTX_TEST_CHILD"), fmt.Appendln(nil, child.Process.Pid), 0o600)
 			p.hang()
-			_ = hold.Close()
 		},
 	}
 }
@@ -169,5 +184,5 @@ func flood(w io.Writer) {
 			return
 		}
 	}
-	select {}
+	stay()
 }

@@ -170,7 +170,8 @@ func told(message string) string {
 	return message
 }
 
-// nameOf makes what a helper said of itself fit for a header: every character that would have to be escaped there becomes a minus.
+// nameOf makes what a helper said of itself fit for a header: every character that would have to be escaped there becomes a minus,
+// and goes at the ends.
 func nameOf(s string, most int) string {
 	s = strings.Map(func(r rune) rune {
 		if r < utf8.RuneSelf && (r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("._:/-", r)) {
@@ -178,7 +179,7 @@ func nameOf(s string, most int) string {
 		}
 		return '-'
 	}, s)
-	return s[:min(len(s), most)]
+	return strings.Trim(s[:min(len(s), most)], "-")
 }
 
 // versionOf is the version of who answered: model@helper/version+prompt/version, at most 200 bytes.

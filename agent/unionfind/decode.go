@@ -17,8 +17,8 @@ var ErrForm = errors.New("not a union-find-json file")
 // Decode reads a document and checks all of it: keys that are not known or come twice, numbers that are no whole numbers or name nothing, parents that
 // lead in a circle, ids that come twice, and what does not agree with the rest are errors that wrap ErrForm. What r says goes wrong is returned as it is.
 func Decode(r io.Reader) (*Document, error) {
-	in := &limited{r: r, left: MaxBytes}
-	d, err := decode(json.NewDecoder(in))
+	in := &limited{r: r, left: MaxBytes, element: maxElement}
+	d, err := decode(&decoder{json: json.NewDecoder(in), in: in})
 	switch {
 	case in.err != nil:
 		return nil, in.err
@@ -28,28 +28,38 @@ func Decode(r io.Reader) (*Document, error) {
 	return d, nil
 }
 
-// limited ends a reader with an error when it is too long, and remembers its error.
+// maxElement is how many bytes are read for one node, cluster or summary: as many as the longest text has when every byte of it is escaped, and more.
+const maxElement = 8 * MaxText
+
+// limited ends a reader with an error when the whole or an element is too long, and remembers its error.
 type limited struct {
-	r    io.Reader
-	left int64
-	err  error
+	r       io.Reader
+	left    int64 // of the whole
+	element int64 // of the element that is being read
+	err     error
 }
 
 func (l *limited) Read(p []byte) (int, error) {
-	if l.left <= 0 {
-		l.err = fmt.Errorf("%w: more than %d bytes", ErrForm, MaxBytes)
+	switch {
+	case l.left <= 0:
+		l.err = fmt.Errorf("%w: it has more than %d bytes", ErrForm, MaxBytes)
+	case l.element <= 0:
+		l.err = fmt.Errorf("%w: a part of it, or space, has more than %d bytes", ErrForm, maxElement)
+	}
+	if l.err != nil {
 		return 0, l.err
 	}
-	n, err := l.r.Read(p[:min(int64(len(p)), l.left)])
+	n, err := l.r.Read(p[:min(int64(len(p)), l.left, l.element)])
 	l.left -= int64(n)
+	l.element -= int64(n)
 	if err != nil && !errors.Is(err, io.EOF) {
 		l.err = err
 	}
 	return n, err
 }
 
-func decode(j *json.Decoder) (*Document, error) {
-	d := &decoder{json: j}
+func decode(d *decoder) (*Document, error) {
+	j := d.json
 	if first, err := j.Token(); err != nil || first != json.Delim('{') {
 		return nil, errors.New("not a JSON object")
 	}
@@ -92,6 +102,7 @@ func syntax(err error) error {
 // decoder gathers the parts of a document, which may come in any order, and joins them at the end.
 type decoder struct {
 	json     *json.Decoder
+	in       *limited
 	doc      Document
 	clusters []readCluster
 	lineage  []readSummary
@@ -149,6 +160,7 @@ func (d *decoder) member(key string) error {
 
 func (d *decoder) value() (json.RawMessage, error) {
 	var raw json.RawMessage
+	d.in.element = maxElement
 	if err := d.json.Decode(&raw); err != nil {
 		return nil, syntax(err)
 	}

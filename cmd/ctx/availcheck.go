@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"strings"
 
@@ -78,9 +79,13 @@ func checkOne(c context.Context, a *app, s *session.Store, name string) (checkDo
 		return checkDoc{}, c.Err()
 	}
 	d := checkDoc{V: 1, Name: name, OK: err == nil}
-	if err != nil {
-		d.Kind, d.Why = string(summarizer.KindOf(err)), err.Error()
+	var f *summarizer.Failure
+	if errors.As(err, &f) {
+		d.Kind, d.Why = string(f.Kind), f.Why
 		return d, nil
+	}
+	if err != nil {
+		return d, err
 	}
 	d.Version, d.Text, d.Tokens = told.Version, told.Text, summarize.Tokens(told.Text)
 	return d, nil
@@ -88,7 +93,7 @@ func checkOne(c context.Context, a *app, s *session.Store, name string) (checkDo
 
 func printCheck(a *app, d checkDoc) {
 	if !d.OK {
-		a.line("%s: no: %s", d.Name, oneLine(d.Why))
+		a.line("%s: no: %s: %s", d.Name, d.Kind, oneLine(d.Why))
 		return
 	}
 	a.line("%s: ok: %s, %s", d.Name, oneLine(d.Version), plural(d.Tokens, "token", "tokens"))

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/gemini-ctx/ctx/agent/unionfind"
 	"github.com/gemini-ctx/ctx/refs"
 	"github.com/gemini-ctx/ctx/session"
 )
@@ -15,19 +16,26 @@ import (
 const briefTokens = 100
 
 func newForestCmd(a *app) *cobra.Command {
-	var at string
+	var at, form string
 	cmd := &cobra.Command{
-		Use:   "forest",
+		Use:   "forest [--at OPERATION] [--format union-find-json]",
 		Short: "List the clusters",
 		Long: long(`Lists the clusters of the forest that all sessions share: the live ones in the order they were opened, then the tombstones, newest
 first. Any id can be given to `+"`ctx expand`"+`. A cluster without a summary is shown without one until `+"`ctx compact`"+` makes it.
 
 With --at the forest is shown as it was after an operation, which is named as `+"`ctx op log`"+` lists it, by its number, or by its digest or
-the first 4 digits of that or more. The log reaches as far back as log.keep says.`,
-			exitNoStore, exitCorrupt, exitGone, exitNotFound),
-		Example: "  ctx forest\n  ctx forest --json\n  ctx forest --at 42",
+the first 4 digits of that or more. The log reaches as far back as log.keep says.
+
+With --format union-find-json the whole forest is written as one JSON document: messages as nodes with integer parents, clusters with
+their summaries and tombstones, and the lineage of the summaries. `+"`ctx import union-find-json`"+` reads it back, in this store or another one. It
+holds everything that was said: give it to those only who may read the store.`,
+			exitNoStore, exitStale, exitCorrupt, exitGone, exitNotFound),
+		Example: "  ctx forest\n  ctx forest --json\n  ctx forest --at 42\n  ctx forest --format union-find-json >union-find.json",
 		Args:    between(0, 0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if form != "" && form != unionFindForm {
+				return usagef("unknown format %q: %s is the one there is", form, unionFindForm)
+			}
 			s, view, err := a.openView()
 			if err != nil {
 				return err
@@ -38,6 +46,9 @@ the first 4 digits of that or more. The log reaches as far back as log.keep says
 					return err
 				}
 			}
+			if form == unionFindForm {
+				return writeUnionFind(a, s, view, number)
+			}
 			list, err := clustersAt(s, view, number)
 			if err != nil {
 				return err
@@ -46,7 +57,20 @@ the first 4 digits of that or more. The log reaches as far back as log.keep says
 		},
 	}
 	cmd.Flags().StringVar(&at, "at", "", "show it as it was after `OPERATION`")
+	cmd.Flags().StringVar(&form, "format", "", "write the whole forest in `FORMAT`: union-find-json")
+	completeFlag(cmd, "format", cobra.FixedCompletions([]string{unionFindForm}, cobra.ShellCompDirectiveNoFileComp))
 	return cmd
+}
+
+// unionFindForm is the name of the form of one file.
+const unionFindForm = "union-find-json"
+
+func writeUnionFind(a *app, s *session.Store, view *refs.View, number uint64) error {
+	doc, err := s.UnionFind(view, number)
+	if err != nil {
+		return err
+	}
+	return unionfind.Encode(a.out, doc)
 }
 
 // operationAt is the operation that --at names.

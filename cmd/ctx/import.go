@@ -15,14 +15,14 @@ import (
 
 func newImportCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
-		Use:     "import gemini-cli",
-		Short:   "Import the transcripts of an agent",
-		Long:    long("Brings what an agent wrote down itself into sessions of this store."),
-		Example: "  ctx import gemini-cli ~/.gemini/tmp/*/chats/*.jsonl",
+		Use:     "import gemini-cli|union-find-json",
+		Short:   "Import the transcripts of an agent, or a forest",
+		Long:    long("Brings what an agent wrote down itself, or the forest of another store, into sessions of this store."),
+		Example: "  ctx import gemini-cli ~/.gemini/tmp/*/chats/*.jsonl\n  ctx import union-find-json union-find.json",
 		Args:    noSuchCommand,
 		RunE:    needsCommand,
 	}
-	cmd.AddCommand(newImportGeminiCmd(a))
+	cmd.AddCommand(newImportGeminiCmd(a), newImportUnionFindCmd(a))
 	return cmd
 }
 

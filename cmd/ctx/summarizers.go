@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"os"
 	"path/filepath"
 
@@ -9,9 +10,9 @@ import (
 )
 
 // summarizers returns the chain that the user has configured, or nil where that is the extractive summariser alone; run ends its helpers.
-func (a *app) summarizers(s *session.Store) (*summarizer.Chain, error) {
+func (a *app) summarizers(ctx context.Context, s *session.Store) (*summarizer.Chain, error) {
 	set := s.Config.Summarizers
-	c := summarizer.Config{Health: a.health(s), Now: a.now, Beside: besideProgram(), Warn: a.warn}
+	c := summarizer.Config{Context: ctx, Health: a.health(s), Now: a.now, Beside: besideProgram(), Warn: a.warn}
 	for _, name := range s.Config.Summarize.Chain {
 		c.Members = append(c.Members, summarizer.Member{Name: name, Command: set[name].Command, Timeout: set[name].Timeout})
 	}

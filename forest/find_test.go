@@ -1,0 +1,70 @@
+package forest
+
+import (
+	"testing"
+
+	"github.com/gemini-ctx/ctx/format"
+)
+
+// reads is a store that counts what is read of it.
+type reads struct {
+	memory
+	n int
+}
+
+func (r *reads) Node(id format.ID) (*format.Node, error) { r.n++; return r.memory.Node(id) }
+func (r *reads) Page(id format.ID) (*format.Page, error) { r.n++; return r.memory.Page(id) }
+func (r *reads) Tombstone(id format.ID) (*format.Tombstone, error) {
+	r.n++
+	return r.memory.Tombstone(id)
+}
+
+// What arrived last is found with a few reads, however many clusters and members there are; what arrived long ago is found, too.
+func TestFindLooksAtTheNewestFirst(t *testing.T) {
+	for _, clusters := range []int{40, 4000} {
+		store := &reads{memory: memory{}}
+		h := &history{t: t, store: store.memory}
+		h.s = New("main", store)
+		for i := range clusters {
+			for range 3 {
+				h.decide(format.Decision{Kind: format.DecideJoin, Cluster: uint64(i), ID: entryID(h.next)})
+				h.next++
+			}
+			if i+5 < clusters {
+				h.decide(format.Decision{Kind: format.DecideSettle, Cluster: uint64(i), ID: entryID(1e6 + i), Count: 3})
+				h.evict([]*Cluster{h.s.Cluster(uint64(i))})
+			}
+		}
+		w, err := h.s.Write()
+		if err != nil {
+			t.Fatal(err)
+		}
+		store.put(w.Objects...)
+		f, err := format.DecodeForest(store.memory[w.Forest])
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range []struct {
+			member int
+			most   int
+		}{
+			{h.next - 1, 5},      // of a live cluster
+			{h.next - 3*20, 140}, // of one that was evicted lately
+			{0, 1 << 20},
+			{h.next, 1 << 20}, // of none
+		} {
+			store.n = 0
+			found, err := From(f, store).Find(map[format.ID]bool{entryID(c.member): true})
+			if err != nil {
+				t.Fatal(err)
+			}
+			want := Place{Cluster: uint64(c.member / 3), Offset: uint64(c.member % 3)}
+			if got, there := found[entryID(c.member)]; there != (c.member < h.next) || there && got != want {
+				t.Errorf("%d clusters: member %d: %+v", clusters, c.member, got)
+			}
+			if store.n > c.most {
+				t.Errorf("%d clusters: member %d: %d reads", clusters, c.member, store.n)
+			}
+		}
+	}
+}
