@@ -66,7 +66,7 @@ func (o *evalOptions) run(c context.Context, a *app, args []string) error {
 	options := eval.Options{
 		Only: o.only, Seed: o.seed, Version: buildVersion(),
 		Settings:   eval.Settings{UserConfig: a.userConf, Getenv: a.getenv, Overrides: a.overrides},
-		Summarizer: a.evalSummarizer,
+		Summarizer: func(s *session.Store) (summarize.Summarizer, error) { return a.evalSummarizer(c, s) },
 	}
 	if o.timing {
 		options.Clock = time.Now
@@ -82,8 +82,8 @@ func (o *evalOptions) run(c context.Context, a *app, args []string) error {
 }
 
 // evalSummarizer is the chain that the user has configured.
-func (a *app) evalSummarizer(s *session.Store) (summarize.Summarizer, error) {
-	chain, err := a.summarizers(s)
+func (a *app) evalSummarizer(c context.Context, s *session.Store) (summarize.Summarizer, error) {
+	chain, err := a.summarizers(c, s)
 	if chain == nil {
 		return nil, err
 	}
