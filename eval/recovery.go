@@ -2,7 +2,6 @@ package eval
 
 import (
 	"context"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -84,7 +83,7 @@ func (r *recovery) reach(b *bench, e *expander, reached map[format.ID]bool) erro
 }
 
 // ours finds the ids in lines that are the rendering's own: those of the block that begin with <.
-var ours = regexp.MustCompile(`(?m)^<[a-z]+ ([0-9a-f]{4,64})\b`)
+var ours = lazily(`(?m)^<[a-z]+ ([0-9a-f]{4,64})\b`)
 
 // printedIDs returns the ids in a rendering: as the text prints them in its block, and of the messages and sentences as JSON does.
 func (b *bench) printedIDs(budget int) ([]string, error) {
@@ -93,14 +92,14 @@ func (b *bench) printedIDs(budget int) ([]string, error) {
 		return nil, err
 	}
 	var ids []string
-	for _, found := range ours.FindAllSubmatch(text.Bytes[:text.Prefix], -1) {
+	for _, found := range ours().FindAllSubmatch(text.Bytes[:text.Prefix], -1) {
 		ids = append(ids, string(found[1]))
 	}
 	doc, err := b.render(view.Options{Budget: budget, Format: view.JSON})
 	if err != nil {
 		return nil, err
 	}
-	for _, found := range documentID.FindAllSubmatch(doc.Bytes, -1) {
+	for _, found := range documentID().FindAllSubmatch(doc.Bytes, -1) {
 		ids = append(ids, string(found[1]))
 	}
 	slices.Sort(ids)
@@ -108,7 +107,7 @@ func (b *bench) printedIDs(budget int) ([]string, error) {
 }
 
 // documentID finds ids in a JSON rendering. In what was said, quotes are escaped: this is found in its own keys only.
-var documentID = regexp.MustCompile(`"(?:id|entry)":"([0-9a-f]{64})"`)
+var documentID = lazily(`"(?:id|entry)":"([0-9a-f]{64})"`)
 
 // expander expands ids and compares what comes with what was appended.
 type expander struct {

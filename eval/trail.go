@@ -2,7 +2,6 @@ package eval
 
 import (
 	"context"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -34,9 +33,9 @@ const (
 )
 
 var (
-	pathLike       = regexp.MustCompile(`(?:[\w.@-]*/)+[\w.@-]*\w\.\w{1,8}\b|(?:\.{0,2}/)[\w.@-]+(?:/[\w.@-]+)+`)
-	identifierLike = regexp.MustCompile(`\b(?:[A-Za-z][a-z0-9]+(?:[A-Z][a-z0-9]+)+|[A-Za-z][A-Za-z0-9]*(?:_[A-Za-z0-9]+)+)\b`)
-	errorLike      = regexp.MustCompile(`(?i)\b(?:error|fail|failed|failure|panic|fatal|exception|denied|refused|not found|timed? ?out)\b`)
+	pathLike       = lazily(`(?:[\w.@-]*/)+[\w.@-]*\w\.\w{1,8}\b|(?:\.{0,2}/)[\w.@-]+(?:/[\w.@-]+)+`)
+	identifierLike = lazily(`\b(?:[A-Za-z][a-z0-9]+(?:[A-Z][a-z0-9]+)+|[A-Za-z][A-Za-z0-9]*(?:_[A-Za-z0-9]+)+)\b`)
+	errorLike      = lazily(`(?i)\b(?:error|fail|failed|failure|panic|fatal|exception|denied|refused|not found|timed? ?out)\b`)
 )
 
 // mostSearched is how many artifacts of a conversation are searched for.
@@ -170,7 +169,7 @@ func artifacts(m []corpus.Message, said []string) []artifact {
 		if m[i].Role != "tool" && len(m[i].Calls)+len(m[i].Results) == 0 {
 			continue
 		}
-		for _, p := range pathLike.FindAllString(said[i], -1) {
+		for _, p := range pathLike().FindAllString(said[i], -1) {
 			plain(paths, p)
 		}
 		for _, c := range m[i].Calls {
@@ -188,7 +187,7 @@ func artifacts(m []corpus.Message, said []string) []artifact {
 				add(failures, command, failedIn(command, wrong))
 			}
 		}
-		for _, name := range identifierLike.FindAllString(said[i], -1) {
+		for _, name := range identifierLike().FindAllString(said[i], -1) {
 			if last, ok := again[name]; ok && last != i {
 				plain(identifiers, name)
 			}
@@ -205,7 +204,7 @@ func errorsIn(role, text string) []string {
 		return nil
 	}
 	for line := range strings.SplitSeq(text, "\n") {
-		if line = strings.TrimSpace(line); len(line) <= 240 && errorLike.MatchString(line) {
+		if line = strings.TrimSpace(line); len(line) <= 240 && errorLike().MatchString(line) {
 			list = append(list, line)
 		}
 	}
@@ -213,7 +212,7 @@ func errorsIn(role, text string) []string {
 }
 
 // exitStatus is how a status other than 0 reads.
-var exitStatus = regexp.MustCompile(`exit (?:code|status):? [1-9]`)
+var exitStatus = lazily(`exit (?:code|status):? [1-9]`)
 
 // failedIn says of a rendering whether it has a command, and near it that it failed.
 func failedIn(command string, wrong []string) func(string) bool {
@@ -229,6 +228,6 @@ func failedIn(command string, wrong []string) func(string) bool {
 				return true
 			}
 		}
-		return exitStatus.MatchString(rest)
+		return exitStatus().MatchString(rest)
 	}
 }

@@ -2,7 +2,6 @@ package eval
 
 import (
 	"context"
-	"regexp"
 	"slices"
 
 	"github.com/gemini-ctx/ctx/forest/summarize"
@@ -25,7 +24,7 @@ type UserWords struct {
 const lastRequests = 3
 
 // corrects finds the words with which people put something right, for conversations in which nobody has marked them.
-var corrects = regexp.MustCompile(`(?i)^(no|nope|wrong|actually|wait|stop)\b|\b(i meant|instead of|not what i|don't|do not|never|always|must not)\b`)
+var corrects = lazily(`(?i)^(no|nope|wrong|actually|wait|stop)\b|\b(i meant|instead of|not what i|don't|do not|never|always|must not)\b`)
 
 // userWords is the gauge of them, in conversations with a model.
 type userWords struct{ rows []UserWords }
@@ -83,7 +82,7 @@ func (b *bench) userWords() (requests, corrections []string) {
 	}
 	for i, text := range b.said() {
 		m := b.live[i]
-		correction := marked && m.Mark == "correction" || !marked && corrects.MatchString(text)
+		correction := marked && m.Mark == "correction" || !marked && corrects().MatchString(text)
 		switch {
 		case m.Role != "user" || text == "":
 		case correction:

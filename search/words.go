@@ -2,6 +2,7 @@ package search
 
 import (
 	"strings"
+	"sync"
 
 	"github.com/gemini-ctx/ctx/forest/terms"
 )
@@ -12,7 +13,7 @@ func scan(text string, yield func(t terms.Token, word string)) {
 		word := ""
 		if t.Kind == terms.Word || t.Kind == terms.Part {
 			word = strings.ToLower(text[t.Start:t.End])
-			if base, ok := irregular[word]; ok {
+			if base, ok := irregular()[word]; ok {
 				terms.Scan(base, func(b terms.Token) { t.Term = b.Term })
 			}
 		}
@@ -21,7 +22,8 @@ func scan(text string, yield func(t terms.Token, word string)) {
 }
 
 // irregular are forms of English words that a stemmer does not bring together.
-var irregular = func() map[string]string {
+// They are made when they are needed: most commands search nothing.
+var irregular = sync.OnceValue(func() map[string]string {
 	m := map[string]string{}
 	for _, line := range strings.Split(`
 ate eaten eat|beaten beat|became become|began begun begin|bent bend|bitten bit bite|blew blown blow|bought buy|broke broken break
@@ -42,7 +44,7 @@ better good|best good|worse bad|worst bad|older old|elder old`, "\n") {
 		}
 	}
 	return m
-}()
+})
 
 // tellsTime reports whether a word, in lower case, says when.
 func tellsTime(word string) bool {

@@ -125,7 +125,11 @@ func (o *compactOptions) run(c context.Context, a *app) error {
 	if err != nil {
 		return err
 	}
-	done, err := o.compact(c, s, view, session.CompactOptions{Branches: branches, Strategy: o.strategy})
+	ask, err := a.summarizer(c, s)
+	if err != nil {
+		return err
+	}
+	done, err := o.compact(c, s, view, session.CompactOptions{Branches: branches, Strategy: o.strategy, Summarizer: ask})
 	tellReasons(a, done)
 	if err != nil {
 		return err

@@ -66,7 +66,7 @@ func (o *evalOptions) run(c context.Context, a *app, args []string) error {
 	options := eval.Options{
 		Only: o.only, Seed: o.seed, Version: buildVersion(),
 		Settings:   eval.Settings{UserConfig: a.userConf, Getenv: a.getenv, Overrides: a.overrides},
-		Summarizer: func(s *session.Store) (summarize.Summarizer, error) { return a.evalSummarizer(c, s) },
+		Summarizer: func(s *session.Store) (summarize.Summarizer, error) { return a.summarizer(c, s) },
 	}
 	if o.timing {
 		options.Clock = time.Now
@@ -79,15 +79,6 @@ func (o *evalOptions) run(c context.Context, a *app, args []string) error {
 		return a.printJSON(report)
 	}
 	return report.WriteText(a.out)
-}
-
-// evalSummarizer is the chain that the user has configured.
-func (a *app) evalSummarizer(c context.Context, s *session.Store) (summarize.Summarizer, error) {
-	chain, err := a.summarizers(c, s)
-	if chain == nil {
-		return nil, err
-	}
-	return chain, err
 }
 
 // sets are what the command line names.

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/gemini-ctx/ctx/forest/summarize"
 	"github.com/gemini-ctx/ctx/session"
 	"github.com/gemini-ctx/ctx/summarizer"
 )
@@ -19,6 +20,15 @@ func (a *app) summarizers(ctx context.Context, s *session.Store) (*summarizer.Ch
 	chain, err := summarizer.New(c)
 	if chain != nil {
 		a.opened = append(a.opened, chain)
+	}
+	return chain, err
+}
+
+// summarizer is summarizers for who asks: nil, the extractive summariser, where nothing else is configured.
+func (a *app) summarizer(ctx context.Context, s *session.Store) (summarize.Summarizer, error) {
+	chain, err := a.summarizers(ctx, s)
+	if chain == nil {
+		return nil, err
 	}
 	return chain, err
 }
