@@ -2,7 +2,6 @@ package eval
 
 import (
 	"encoding/json"
-	"regexp"
 	"strconv"
 
 	"github.com/gemini-ctx/ctx/eval/corpus"
@@ -69,11 +68,11 @@ func partsOf(parts []byte) (args map[string]map[string]any, outputs map[string]s
 }
 
 // exitCode is how shells of agents print a status.
-var exitCode = regexp.MustCompile(`(?i)exit code:? (\d{1,3})`)
+var exitCode = lazily(`(?i)exit code:? (\d{1,3})`)
 
 // exitOf reads the status of a command from what its tool printed; 0 where it says nothing.
 func exitOf(output string) int {
-	found := exitCode.FindStringSubmatch(output)
+	found := exitCode().FindStringSubmatch(output)
 	if found == nil {
 		return 0
 	}

@@ -66,6 +66,14 @@ func TestHeadTail(t *testing.T) {
 	}
 }
 
+func TestEnding(t *testing.T) {
+	for text, want := range map[string]string{"abcdefghijkl": "efghijkl", "日本語abcdefg": "abcdefg", "abcdefgh": "abcdefgh"} {
+		if got := ending(text, 2); got != want || summarize.Tokens(got) > 2 {
+			t.Errorf("%q: %q", text, got)
+		}
+	}
+}
+
 // Two ways over four facts: the second keeps one that the first does not, and loses two.
 func TestRetention(t *testing.T) {
 	first := &retained{kept: []bool{true, true, false, true}}

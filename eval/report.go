@@ -111,9 +111,9 @@ func (s *SetReport) artifactsText(b *strings.Builder) {
 	if s.Artifacts == nil {
 		return
 	}
-	rows := [][]string{{"tool traffic", "n", "at 4x", "share", "at 10x", "share", "recoverable", "search"}}
+	rows := [][]string{{"tool traffic", "n", "at 4x", "share", "at 10x", "share", "recoverable", "searched", "found"}}
 	for _, r := range s.Artifacts {
-		rows = append(rows, cells(r.Kind, r.N, r.At4, r.Share4, r.At10, r.Share10, r.Recoverable, r.Found))
+		rows = append(rows, cells(r.Kind, r.N, r.At4, r.Share4, r.At10, r.Share10, r.Recoverable, r.Searched, r.Found))
 	}
 	writeTable(b, rows)
 }

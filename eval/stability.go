@@ -10,7 +10,8 @@ import (
 	"github.com/gemini-ctx/ctx/session/view"
 )
 
-// Stability says how much of a rendering a provider's prompt cache can still use at the next turn, over replays of the conversations.
+// Stability says how much of a rendering a provider's prompt cache can still use at the next turn, over replays of the conversations, of long ones the
+// first mostReplayed messages.
 type Stability struct {
 	Budget string `json:"budget"` // "none" or "4x"
 	Turns  int    `json:"turns"`
@@ -47,6 +48,9 @@ func (s *stand) grow(turn [][]corpus.Message, whole int) (int, error) {
 	return whole, nil
 }
 
+// mostReplayed is how many messages of a conversation are replayed: every turn renders anew.
+const mostReplayed = 2000
+
 // turnMessages is how many messages are a turn where no model takes part.
 const turnMessages = 8
 
@@ -79,7 +83,7 @@ func (p *stability) add(ctx context.Context, b *bench) (err error) {
 	p.rows[0].Budget, p.rows[1].Budget = "none", "4x"
 	var before [2]string
 	whole := 0
-	for _, turn := range turns(b.messages) {
+	for _, turn := range turns(b.messages[:min(len(b.messages), mostReplayed)]) {
 		for _, m := range turn {
 			if err := s.say(ctx, m, session.AppendOptions{Orphan: true}); err != nil {
 				return err

@@ -19,7 +19,8 @@ type Artifacts struct {
 	Share4      Milli  `json:"share_4x"`
 	Share10     Milli  `json:"share_10x"`
 	Recoverable int    `json:"recoverable"` // a message with it is found by expanding what a rendering without a budget prints
-	Found       int    `json:"found"`       // a search for it has one among its first five hits
+	Searched    int    `json:"searched"`    // those that were looked for: the first thousand of a conversation
+	Found       int    `json:"found"`       // of these, a search has one among its first five hits
 }
 
 // The kinds of artifacts.
@@ -36,6 +37,9 @@ var (
 	identifierLike = lazily(`\b(?:[A-Za-z][a-z0-9]+(?:[A-Z][a-z0-9]+)+|[A-Za-z][A-Za-z0-9]*(?:_[A-Za-z0-9]+)+)\b`)
 	errorLike      = lazily(`(?i)\b(?:error|fail|failed|failure|panic|fatal|exception|denied|refused|not found|timed? ?out)\b`)
 )
+
+// mostSearched is how many artifacts of a conversation are searched for.
+const mostSearched = 1000
 
 // artifact is one of them: what it says, and whether a rendering has it.
 type artifact struct {
@@ -78,7 +82,7 @@ func (t *trail) add(ctx context.Context, b *bench) error {
 	if t.rows == nil {
 		t.rows = map[string]*Artifacts{}
 	}
-	for _, a := range list {
+	for i, a := range list {
 		row := t.rows[a.kind]
 		if row == nil {
 			row = &Artifacts{Kind: a.kind}
@@ -88,10 +92,14 @@ func (t *trail) add(ctx context.Context, b *bench) error {
 		row.At4 += one(a.in(printed[0]))
 		row.At10 += one(a.in(printed[1]))
 		row.Recoverable += one(holds(reached, a.text))
+		if i >= mostSearched {
+			continue
+		}
 		found, err := b.searched(a.text)
 		if err != nil {
 			return err
 		}
+		row.Searched++
 		row.Found += one(found)
 	}
 	return nil

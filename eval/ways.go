@@ -27,8 +27,8 @@ const (
 	wayFlat      = "flat"        // the strategy
 	wayExtract   = "one extract" // of all that is old, of half of its length
 	waySeed      = "seed"
-	wayHeadTail  = "head+tail"
-	wayRecent    = "recency only"
+	wayHeadTail  = "head+tail"    // of everything word for word, half each
+	wayRecent    = "recency only" // the end of everything word for word
 )
 
 // ways are all of them, ctx's own first.
@@ -41,8 +41,7 @@ func (b *bench) ways() ([]way, error) {
 	if err != nil {
 		return nil, err
 	}
-	recent := view.Input{Session: talk, Branch: session.MainBranch, Tail: all}
-	whole, err := renderText(recent, 0)
+	whole, err := renderText(view.Input{Session: talk, Branch: session.MainBranch, Tail: all}, 0)
 	if err != nil {
 		return nil, err
 	}
@@ -58,7 +57,7 @@ func (b *bench) ways() ([]way, error) {
 			return renderText(seed, budget)
 		}},
 		{wayHeadTail, func(budget int) (string, error) { return headTail(whole, budget), nil }},
-		{wayRecent, func(budget int) (string, error) { return renderText(recent, budget) }},
+		{wayRecent, func(budget int) (string, error) { return ending(whole, budget), nil }},
 	}, nil
 }
 
@@ -191,6 +190,20 @@ func seedInput(all []view.Message, budget int) (view.Input, error) {
 
 // gap stands where headTail leaves out.
 const gap = "\n[…]\n"
+
+// ending is as much of the end of a text as a budget holds.
+func ending(text string, budget int) string {
+	if summarize.Tokens(text) <= budget {
+		return text
+	}
+	runes := []rune(text)
+	at, room := len(runes), 4*budget
+	for at > 0 && quarters(string(runes[at-1])) <= room {
+		at--
+		room -= quarters(string(runes[at]))
+	}
+	return string(runes[at:])
+}
 
 // headTail is the beginning and the end of a text, half of the budget each.
 func headTail(text string, budget int) string {
