@@ -102,8 +102,8 @@ func (r *rowReader) read() error {
 	if err != nil {
 		return err
 	}
-	if len(r.s.hot) > 1 {
-		clear(r.s.hot) // what is read from one end to the other needs no second look
+	if n := r.doc / hotBlock; n > 0 {
+		r.s.hot[n-1] = nil // what is read from one end to the other needs no second look
 	}
 	if r.doc >= r.at+uint32(len(r.cold)/coldLen) || r.cold == nil {
 		r.at = r.doc

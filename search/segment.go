@@ -18,10 +18,9 @@ type Segment struct {
 	docs, versions, terms int
 	atCold, atVersions    int64
 	atPostings, atTerms   int64
-	endTerms              int64
 	runs                  []run
 	sessions, authors     []string
-	hot                   map[uint32][]byte // blocks of hot rows that were read
+	hot                   [][]byte // blocks of hot rows, where they were read
 }
 
 // run is documents that follow each other in one conversation.
@@ -70,7 +69,7 @@ func OpenSegment(r io.ReaderAt, size int64) (*Segment, error) {
 	}
 	s := &Segment{
 		r: r, docs: int(docs), versions: int(versions), terms: int(terms), atCold: at[0], atVersions: at[1], atPostings: at[5], atTerms: at[6],
-		endTerms: at[7], hot: map[uint32][]byte{},
+		hot: make([][]byte, (docs+hotBlock-1)/hotBlock),
 	}
 	var err error
 	if s.sessions, err = readNames(r, at[3], at[4], sessions); err != nil {
@@ -180,8 +179,8 @@ const hotBlock = 2048
 // hotRow returns what a score needs of a document.
 func (s *Segment) hotRow(doc uint32) (length, attr uint8, author uint32, err error) {
 	n := doc / hotBlock
-	b, ok := s.hot[n]
-	if !ok {
+	b := s.hot[n]
+	if b == nil {
 		from := int64(n) * hotBlock * hotLen
 		b = make([]byte, min(hotBlock*hotLen, s.atCold-from))
 		if err := readFull(s.r, b, from); err != nil {

@@ -418,7 +418,7 @@ func (s *Store) writeSegment(list []*searchSegment) (*searchSegment, error) {
 		return nil, err
 	}
 	defer w.Discard()
-	hidden := map[uint32]bool{}
+	var hidden map[uint32]bool
 	if len(list) == 1 && list[0].bytes != nil {
 		hidden = list[0].Hidden
 		_, err = w.Write(list[0].bytes)
