@@ -19,7 +19,7 @@ import (
 // UnionFind gathers the shared forest, as it was after an operation, into one document: every member with its newest text, every cluster, and the
 // summaries that stand for members with those they were made of, as far as these are still there.
 func (s *Store) UnionFind(view *refs.View, number uint64) (*unionfind.Document, error) {
-	g := &gatherer{Store: s, view: view, nodes: map[format.ID]int{}, lineage: map[format.ID]int{}}
+	g := &gatherer{Store: s, view: view, nodes: map[format.ID]int{}, lineage: map[format.ID]int{}, sums: map[int]int{}}
 	g.doc = &unionfind.Document{Store: s.ID, Forest: MainForest, Operation: number}
 	st, err := s.Forest(view)
 	if number != view.Number {
@@ -47,6 +47,7 @@ type gatherer struct {
 	runs    []run // of the clusters, in their order
 	nodes   map[format.ID]int
 	lineage map[format.ID]int
+	sums    map[int]int // how many summaries a cluster has in the lineage
 }
 
 // run is the members of a cluster and what covers them.
@@ -204,13 +205,9 @@ func (g *gatherer) summary(cluster int, id format.ID, members []int) (int, error
 	if at, there := g.lineage[id]; there {
 		return at, nil
 	}
-	header, err := g.Objects.Header(id)
+	sum, err := g.header(id)
 	if err != nil {
 		return 0, err
-	}
-	sum, err := format.DecodeSummary(header)
-	if err != nil {
-		return 0, fmt.Errorf("object %v: %w", id, err)
 	}
 	out := unionfind.Summary{
 		Stable: id, Cluster: cluster, Members: members, Generation: sum.Generation, Interim: sum.Interim,
@@ -231,13 +228,36 @@ func (g *gatherer) summary(cluster int, id format.ID, members []int) (int, error
 	if out.Text, out.Gone, err = g.summaryText(id); err != nil {
 		return 0, err
 	}
+	g.sums[cluster]++
 	g.lineage[id] = len(g.doc.Lineage)
 	g.doc.Lineage = append(g.doc.Lineage, out)
 	return g.lineage[id], nil
 }
 
-// input adds a summary that another was made of; ok is false where it is not there any more, or stands for members that have left.
+func (s *Store) header(id format.ID) (*format.Summary, error) {
+	b, err := s.Objects.Header(id)
+	if err != nil {
+		return nil, err
+	}
+	sum, err := format.DecodeSummary(b)
+	if err != nil {
+		return nil, fmt.Errorf("object %v: %w", id, err)
+	}
+	return sum, nil
+}
+
+// input adds a summary that another was made of; ok is false where it is not there any more, where it stands for members that have left, and for an
+// interim one, of which there may be one for each leave.
 func (g *gatherer) input(cluster int, id format.ID, whole []int) (at int, ok bool, err error) {
+	sum, err := g.header(id)
+	switch {
+	case errors.Is(err, objects.ErrNotFound):
+		return 0, false, nil
+	case err != nil:
+		return 0, false, err
+	case sum.Interim || g.sums[cluster] >= unionfind.MaxSums/2:
+		return 0, false, nil
+	}
 	var ids []format.ID
 	err = g.Members(g.view, id, func(e format.ID) error {
 		ids = append(ids, e)

@@ -61,6 +61,10 @@ type forestImporter struct {
 	seen format.ID   // a tip behind which every message that has not graduated is of this file
 	sums []format.ID // of the lineage: the summaries as objects; zero where there is none
 	raws []format.Raw
+
+	offset []int                // of a node among the members of its cluster in the file
+	places map[format.ID]uint64 // of an entry among those of its cluster in the store
+	listed map[uint64]bool      // the clusters of which places holds the entries
 }
 
 func (im *forestImporter) run(ctx context.Context) error {
@@ -218,6 +222,12 @@ func (im *forestImporter) entries(nodes []int) []format.ID {
 
 // summaries makes objects of the lineage. A summary names what it was made of: those before it that there are, and the members that these do not stand for.
 func (im *forestImporter) summaries() error {
+	im.offset = make([]int, len(im.doc.Nodes))
+	for _, c := range im.doc.Clusters {
+		for at, n := range c.Members {
+			im.offset[n] = at
+		}
+	}
 	im.sums = make([]format.ID, len(im.doc.Lineage))
 	generation := make([]uint64, len(im.doc.Lineage))
 	for i := range im.doc.Lineage {
@@ -235,9 +245,9 @@ func (im *forestImporter) summaries() error {
 			return err
 		}
 		raw, at := []format.ID(nil), 0
-		for _, p := range byFirst(im.doc, from.Parents) {
+		for _, p := range im.byFirst(from.Parents) {
 			part := im.doc.Lineage[p].Members
-			start := slices.Index(from.Members, part[0])
+			start := im.offset[part[0]] - im.offset[from.Members[0]]
 			if im.sums[p].IsZero() || start < at {
 				continue
 			}
@@ -266,14 +276,10 @@ func (im *forestImporter) summaries() error {
 }
 
 // byFirst orders summaries by the first member that they stand for.
-func byFirst(doc *unionfind.Document, list []int) []int {
-	place := map[int]int{}
-	for _, p := range list {
-		k := doc.Clusters[doc.Lineage[p].Cluster].Members
-		place[p] = slices.Index(k, doc.Lineage[p].Members[0])
-	}
+func (im *forestImporter) byFirst(list []int) []int {
+	first := func(p int) int { return im.offset[im.doc.Lineage[p].Members[0]] }
 	sorted := slices.Clone(list)
-	slices.SortStableFunc(sorted, func(a, b int) int { return cmp.Compare(place[a], place[b]) })
+	slices.SortStableFunc(sorted, func(a, b int) int { return cmp.Compare(first(a), first(b)) })
 	return sorted
 }
 
@@ -410,6 +416,7 @@ func byArrivalOf(doc *unionfind.Document) []int {
 // summary of its own stands for some of them.
 func (im *forestImporter) cover(t *tx, st *forest.State, clusters []uint64) error {
 	mine := map[format.ID]bool{}
+	im.places, im.listed = map[format.ID]uint64{}, map[uint64]bool{}
 	last := map[int]bool{}
 	for _, c := range im.doc.Clusters {
 		for _, at := range c.Covers {
@@ -458,12 +465,18 @@ func (im *forestImporter) settling(st *forest.State, number uint64, at int, mine
 	if err != nil {
 		return d, false, err
 	}
+	if !im.listed[number] {
+		im.listed[number] = true
+		for at, m := range members {
+			im.places[m] = uint64(at)
+		}
+	}
 	run := im.entries(from.Members)
-	start := slices.Index(members, run[0])
-	if start < 0 || start+len(run) > len(members) || !slices.Equal(members[start:start+len(run)], run) {
+	first, there := im.places[run[0]]
+	end := first + uint64(len(run))
+	if !there || end > uint64(len(members)) || !slices.Equal(members[first:end], run) {
 		return d, false, nil
 	}
-	first, end := uint64(start), uint64(start+len(run))
 	for _, v := range c.Covers {
 		switch {
 		case v.Summary == id:

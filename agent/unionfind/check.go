@@ -202,6 +202,7 @@ func (c *checker) clusters() error {
 
 func (c *checker) lineage() error {
 	stable := make(map[format.ID]bool, len(c.Lineage))
+	of := make([]int, len(c.Clusters))
 	for i := range c.Lineage {
 		s := &c.Lineage[i]
 		if err := c.summary(i, s); err != nil {
@@ -211,6 +212,9 @@ func (c *checker) lineage() error {
 			return fmt.Errorf("lineage[%d]: stable id %v is there twice", i, s.Stable)
 		}
 		stable[s.Stable] = true
+		if of[s.Cluster]++; of[s.Cluster] > MaxSums {
+			return fmt.Errorf("lineage[%d]: more than %d summaries of one cluster", i, MaxSums)
+		}
 	}
 	return nil
 }

@@ -132,7 +132,7 @@ func (d *decoder) member(key string) error {
 	case "clusters":
 		return d.each(key, MaxNodes, d.cluster)
 	case "lineage":
-		return d.each(key, 4*MaxNodes, d.summary)
+		return d.each(key, MaxNodes, d.summary)
 	}
 	raw, err := d.value()
 	if err != nil {

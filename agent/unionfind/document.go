@@ -13,6 +13,7 @@ import (
 const (
 	MaxBytes = 1 << 30  // of the file
 	MaxNodes = 1 << 20  // so that one operation can hold what is decided about them
+	MaxSums  = 8192     // summaries of one cluster
 	MaxText  = 16 << 20 // bytes of one message or summary: as much as a message of a store
 	MaxLine  = 4096     // bytes of a tombstone's line
 )
