@@ -205,7 +205,7 @@ func toFront[T any](list []T, i int, x T, limit int) []T {
 	return list
 }
 
-// learn adds terms to the cluster. Beyond its bound those go that are rarest and were there longest ago: an occurrence more is worth 16 units of age.
+// learn adds terms to the cluster, and drops those of least worth beyond the bound.
 func (k *cluster) learn(b bag) {
 	now := uint32(k.units)
 	sum := make([]clusterTerm, 0, len(k.terms)+len(b))
@@ -221,16 +221,43 @@ func (k *cluster) learn(b bag) {
 			old, b = old[1:], b[1:]
 		}
 	}
-	if len(sum) > maxClusterTerms {
-		worth := func(t clusterTerm) int { return int(t.last) + 16*min(int(t.n), 16) }
-		slices.SortFunc(sum, func(x, y clusterTerm) int {
-			return cmp.Or(cmp.Compare(worth(y), worth(x)), cmp.Compare(x.key, y.key))
-		})
-		sum = sum[:maxClusterTerms]
-		slices.SortFunc(sum, func(x, y clusterTerm) int { return cmp.Compare(x.key, y.key) })
-	}
-	k.terms = sum
+	k.terms = keepBest(sum, now)
 	k.sift()
+}
+
+// keepBest returns the terms of the greatest worth, as many as a cluster keeps, at equal worth those with the smaller keys. It counts rather than sorts.
+func keepBest(list []clusterTerm, now uint32) []clusterTerm {
+	excess := len(list) - maxClusterTerms
+	if excess <= 0 {
+		return list
+	}
+	var having [maxWorth + 1]int
+	for _, t := range list {
+		having[t.worth(now)]++
+	}
+	limit := 0 // worth below which all go, and at which some do
+	for ; excess >= having[limit]; limit++ {
+		excess -= having[limit]
+	}
+	stay := having[limit] - excess
+	kept := list[:0]
+	for _, t := range list {
+		switch x := t.worth(now); {
+		case x > limit:
+			kept = append(kept, t)
+		case x == limit && stay > 0:
+			kept = append(kept, t)
+			stay--
+		}
+	}
+	return kept
+}
+
+const maxWorth = 16*16 + 255
+
+// worth is how much a cluster that has now units wants to keep a term: an occurrence more, up to 16, is worth 16 units less of age.
+func (t clusterTerm) worth(now uint32) int {
+	return 16*min(int(t.n), 16) + 255 - int(min(now-t.last, 255))
 }
 
 // sift makes the sieve from the terms.
