@@ -25,8 +25,11 @@ const (
 	maxCount = 1<<16 - 1
 )
 
-// bagOf returns the terms of a text. A character that is a word by itself, as in Chinese, counts together with the one before it.
-func bagOf(text string) bag {
+// bagOf returns the terms of a text, the most frequent ones.
+func bagOf(text string) bag { return allOf(text).trim(maxTerms) }
+
+// allOf returns all terms of a text. A character that is a word by itself, as in Chinese, counts together with the one before it.
+func allOf(text string) bag {
 	var keys []uint32
 	var last terms.Token
 	scan := func(text string) {
@@ -62,7 +65,7 @@ func bagOf(text string) bag {
 			b = append(b, count{key: k, n: 1})
 		}
 	}
-	return b.trim(maxTerms)
+	return b
 }
 
 // trim keeps the most frequent terms, at equal counts marks before words and then smaller keys before larger ones.

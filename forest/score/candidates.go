@@ -11,6 +11,7 @@ const (
 	MaxConversations = 16  // conversations whose turn-taking is known: those that went on most lately
 	maxClusterTerms  = 256 // terms a cluster keeps
 	maxMembers       = 24  // authors of a cluster that are known, the latest
+	late             = 128 // units of a conversation after which the counts that tell its style are halved
 	maxPersons       = 96  // authors of a conversation that are known, the latest
 )
 
@@ -31,20 +32,12 @@ type cluster struct {
 	time    int64    // of that unit
 	author  uint32   // of that unit
 	to      uint32   // whom it spoke to
-	flags   flags    // of that unit
-	opener  uint32   // author of the first unit
-	asked   bool     // the first unit asked, and nobody else has said anything since
-	members []member // who spoke in it, the latest first
+	members []uint32 // who spoke in it, the latest first
 	terms   []clusterTerm
+	sieve   [sieveBits / 64]uint64 // a bit for every term, to pass over clusters that do not have one
 }
 
-// member is an author in a cluster.
-type member struct {
-	key  uint32
-	n    int    // units of this author
-	tick int    // number of the latest
-	to   uint32 // whom the author spoke to last in this cluster
-}
+const sieveBits = 1 << 11
 
 // clusterTerm is a term of a cluster.
 type clusterTerm struct {
@@ -57,12 +50,12 @@ type clusterTerm struct {
 type conversation struct {
 	key     uint64
 	tick    int    // units so far
-	time    int64  // of the last one whose time is known
-	pace    int    // running estimate of the median of log2 of the seconds between units, in 256ths
-	named   int    // share of late units that speak to somebody by name, in 256ths
+	time    int64  // the latest of their times
+	said    int    // late units
+	named   int    // how many of them spoke to somebody by name
 	model   bool   // a model takes part
 	cluster uint64 // of the last unit
-	run     int    // units since another cluster was touched
+	run     int    // words said since another cluster was touched
 	persons []speaker
 }
 
@@ -70,12 +63,8 @@ type conversation struct {
 type speaker struct {
 	key     uint32
 	tick    int    // number of the last unit
-	time    int64  // of that unit
+	time    int64  // of the conversation then
 	cluster uint64 // of that unit
-	to      uint32 // whom this author spoke to last
-	by      uint32 // who spoke to this author last
-	byTick  int
-	byIn    uint64 // and where
 }
 
 // Has reports whether a cluster is among the candidates.
@@ -111,17 +100,28 @@ func (v *conversation) speaker(key uint32) *speaker {
 	return nil
 }
 
-func (k *cluster) member(key uint32) *member {
-	if key == 0 {
-		return nil
+// lastIn reports whether an author spoke in a cluster last.
+func (v *conversation) lastIn(author uint32, k *cluster) bool {
+	p := v.speaker(author)
+	return p != nil && p.cluster == k.number
+}
+
+// crowd counts the people who spoke lately, the author of the unit among them.
+func (v *conversation) crowd(u unit) int {
+	n := 1
+	if v == nil {
+		return n
 	}
-	for i := range k.members {
-		if k.members[i].key == key {
-			return &k.members[i]
+	for _, p := range v.persons {
+		if p.key != u.author && p.tick+fewBack >= v.tick && p.time+lately > u.time {
+			n++
 		}
 	}
-	return nil
+	return n
 }
+
+// has reports whether an author has spoken in the cluster.
+func (k *cluster) has(author uint32) bool { return author != 0 && slices.Contains(k.members, author) }
 
 // Touch records that a unit joined or opened a cluster.
 func (c *Candidates) Touch(number uint64, unit []Features) {
@@ -130,123 +130,82 @@ func (c *Candidates) Touch(number uint64, unit []Features) {
 	}
 	u := merge(unit)
 	v := c.front(u.conv)
-	u.addressee = v.addressee(u.Features, nil)
+	u.addressee, u.spoken = v.addressee(u.Features, nil)
 	k := c.frontCluster(number)
 	v.note(u, number)
 	k.note(u, v.tick)
 	c.common.add(u.terms)
 }
 
-// front moves a conversation to the front, or begins it.
+// front moves a conversation to the front, or begins it; the one that was silent longest goes when there are too many.
 func (c *Candidates) front(key uint64) *conversation {
-	i := slices.IndexFunc(c.convs, func(v *conversation) bool { return v.key == key })
-	v := &conversation{key: key}
+	i, v := slices.IndexFunc(c.convs, func(v *conversation) bool { return v.key == key }), &conversation{key: key}
 	if i >= 0 {
 		v = c.convs[i]
-		c.convs = slices.Delete(c.convs, i, i+1)
 	}
-	c.convs = slices.Insert(c.convs, 0, v)
-	c.convs = c.convs[:min(len(c.convs), MaxConversations)]
+	c.convs = toFront(c.convs, i, v, MaxConversations)
 	return v
 }
 
 // frontCluster moves a cluster to the front, or begins it; the one touched longest ago goes when there are too many.
 func (c *Candidates) frontCluster(number uint64) *cluster {
-	i := slices.IndexFunc(c.clusters, func(k *cluster) bool { return k.number == number })
-	k := &cluster{number: number}
+	i, k := slices.IndexFunc(c.clusters, func(k *cluster) bool { return k.number == number }), &cluster{number: number}
 	if i >= 0 {
 		k = c.clusters[i]
-		c.clusters = slices.Delete(c.clusters, i, i+1)
 	}
-	c.clusters = slices.Insert(c.clusters, 0, k)
-	c.clusters = c.clusters[:min(len(c.clusters), MaxClusters)]
+	c.clusters = toFront(c.clusters, i, k, MaxClusters)
 	return k
 }
 
 // note records a unit of the conversation.
 func (v *conversation) note(u unit, number uint64) {
 	v.tick++
-	if u.time > 0 {
-		if v.time > 0 && v.tick > 1 {
-			v.pace += max(-one/4, min(one/4, lg(int(max(u.time-v.time, 0))+1)-v.pace))
-		}
-		v.time = max(v.time, u.time)
+	v.time = max(v.time, u.time)
+	if v.said++; u.spoken {
+		v.named++
 	}
-	share := 0
-	if u.addressee != 0 {
-		share = one
+	if v.said == late {
+		v.said, v.named = v.said/2, v.named/2
 	}
-	v.named += (share - v.named) / 16
 	v.model = v.model || u.exchange
-	v.run++
 	if v.cluster != number || v.tick == 1 {
-		v.run = 1
+		v.run = 0
 	}
+	v.run = min(v.run+int(u.words), maxTick)
 	v.cluster = number
-	if u.author == 0 {
-		return
+	if u.author != 0 {
+		i := slices.IndexFunc(v.persons, func(p speaker) bool { return p.key == u.author })
+		v.persons = toFront(v.persons, i, speaker{key: u.author, tick: v.tick, time: v.time, cluster: number}, maxPersons)
 	}
-	s := v.seat(u.author)
-	s.tick, s.time, s.cluster = v.tick, v.time, number
-	if u.addressee == 0 {
-		return
-	}
-	s.to = u.addressee
-	if o := v.speaker(u.addressee); o != nil {
-		o.by, o.byTick, o.byIn = u.author, v.tick, number
-	}
-}
-
-// seat moves an author to the front, or adds one; the one who was silent longest goes when there are too many.
-func (v *conversation) seat(key uint32) *speaker {
-	i := slices.IndexFunc(v.persons, func(s speaker) bool { return s.key == key })
-	s := speaker{key: key}
-	if i >= 0 {
-		s = v.persons[i]
-		v.persons = slices.Delete(v.persons, i, i+1)
-	}
-	v.persons = slices.Insert(v.persons, 0, s)
-	v.persons = v.persons[:min(len(v.persons), maxPersons)]
-	return &v.persons[0]
 }
 
 // note records a unit of the cluster, which is unit number tick of its conversation.
 func (k *cluster) note(u unit, tick int) {
 	k.units++
-	if k.units == 1 {
-		k.opener = u.author
-		k.asked = u.flags&question != 0
-	} else if u.author != k.opener {
-		k.asked = false
-	}
-	k.conv, k.tick, k.author, k.to, k.flags = u.conv, tick, u.author, u.addressee, u.flags
+	k.conv, k.tick, k.author, k.to = u.conv, tick, u.author, u.addressee
 	if u.time > 0 {
 		k.time = u.time
 	}
-	k.sit(u, tick)
+	if u.author != 0 {
+		k.members = toFront(k.members, slices.Index(k.members, u.author), u.author, maxMembers)
+	}
 	k.learn(u.terms)
 }
 
-// sit moves the author of a unit to the front of the members.
-func (k *cluster) sit(u unit, tick int) {
-	if u.author == 0 {
-		return
+// toFront puts x at the front of a list, in place of what is at i if that is not negative, and keeps no more than limit.
+func toFront[T any](list []T, i int, x T, limit int) []T {
+	if i < 0 {
+		if len(list) == limit {
+			list = list[:limit-1]
+		}
+		return slices.Insert(list, 0, x)
 	}
-	i := slices.IndexFunc(k.members, func(m member) bool { return m.key == u.author })
-	m := member{key: u.author}
-	if i >= 0 {
-		m = k.members[i]
-		k.members = slices.Delete(k.members, i, i+1)
-	}
-	m.n, m.tick = m.n+1, tick
-	if u.addressee != 0 {
-		m.to = u.addressee
-	}
-	k.members = slices.Insert(k.members, 0, m)
-	k.members = k.members[:min(len(k.members), maxMembers)]
+	copy(list[1:i+1], list[:i])
+	list[0] = x
+	return list
 }
 
-// learn adds terms to the cluster. Beyond its bound those go that are rarest and were there longest ago: an occurrence more is worth 16 units of age.
+// learn adds terms to the cluster, and drops those of least worth beyond the bound.
 func (k *cluster) learn(b bag) {
 	now := uint32(k.units)
 	sum := make([]clusterTerm, 0, len(k.terms)+len(b))
@@ -262,15 +221,51 @@ func (k *cluster) learn(b bag) {
 			old, b = old[1:], b[1:]
 		}
 	}
-	if len(sum) > maxClusterTerms {
-		worth := func(t clusterTerm) int { return int(t.last) + 16*min(int(t.n), 16) }
-		slices.SortFunc(sum, func(x, y clusterTerm) int {
-			return cmp.Or(cmp.Compare(worth(y), worth(x)), cmp.Compare(x.key, y.key))
-		})
-		sum = sum[:maxClusterTerms]
-		slices.SortFunc(sum, func(x, y clusterTerm) int { return cmp.Compare(x.key, y.key) })
+	k.terms = keepBest(sum, now)
+	k.sift()
+}
+
+// keepBest returns the terms of the greatest worth, as many as a cluster keeps, at equal worth those with the smaller keys. It counts rather than sorts.
+func keepBest(list []clusterTerm, now uint32) []clusterTerm {
+	excess := len(list) - maxClusterTerms
+	if excess <= 0 {
+		return list
 	}
-	k.terms = sum
+	var having [maxWorth + 1]int
+	for _, t := range list {
+		having[t.worth(now)]++
+	}
+	limit := 0 // worth below which all go, and at which some do
+	for ; excess >= having[limit]; limit++ {
+		excess -= having[limit]
+	}
+	stay := having[limit] - excess
+	kept := list[:0]
+	for _, t := range list {
+		switch x := t.worth(now); {
+		case x > limit:
+			kept = append(kept, t)
+		case x == limit && stay > 0:
+			kept = append(kept, t)
+			stay--
+		}
+	}
+	return kept
+}
+
+const maxWorth = 16*16 + 255
+
+// worth is how much a cluster that has now units wants to keep a term: an occurrence more, up to 16, is worth 16 units less of age.
+func (t clusterTerm) worth(now uint32) int {
+	return 16*min(int(t.n), 16) + 255 - int(min(now-t.last, 255))
+}
+
+// sift makes the sieve from the terms.
+func (k *cluster) sift() {
+	k.sieve = [sieveBits / 64]uint64{}
+	for _, t := range k.terms {
+		k.sieve[t.key>>1%sieveBits/64] |= 1 << (t.key >> 1 % 64)
+	}
 }
 
 // count returns how often a term is in the cluster.

@@ -39,5 +39,8 @@ func (f *frequencies) rarity(key uint32) int {
 	if f.counts != nil {
 		n = int(f.counts[bucket(key)])
 	}
+	if ordinary()[key&^mark] {
+		n += priorUnits / 4
+	}
 	return max(lg(f.units+priorUnits)-lg(n+1), 0)
 }

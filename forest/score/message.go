@@ -44,7 +44,8 @@ const (
 	greeting
 	ack      // nothing but yes, no, thanks, ok
 	back     // returns in words to something earlier
-	allFlags = 1<<4 - 1
+	turn     // names another item of business, as who leads a meeting does
+	allFlags = 1<<5 - 1
 )
 
 // Of returns the features of a message, in time bounded by a constant, however long it is.
@@ -89,7 +90,9 @@ var (
 		indeed very much man all that works worked the ja nein danke oui non merci si gracias da spasibo 好 好的 谢谢 はい ありがとう 네`)
 	greetings = set(`hi hello hey hiya hallo hola howdy greetings morning gday yo evening everyone 你好 こんにちは`)
 	starts    = set(`how what why where when who which can could does do is are anyone anybody someone has have did should would whats hows`)
-	backs     = []string{"back to ", "going back", "returning to", "as for the", "regarding the", "about the earlier", "earlier you"}
+	turns     = []string{"agenda", "next item", "next topic", "next thing", "next point", "next question", "move on", "moving on", "anything else",
+		"last item", "another topic", "another item", "another thing"}
+	backs = []string{"back to ", "going back", "returning to", "as for the", "regarding the", "about the earlier", "earlier you"}
 )
 
 // flagsOf says what kind of thing a text says, from its words alone.
@@ -115,6 +118,11 @@ func flagsOf(text string) flags {
 	// One word more may be the name of the person who is answered.
 	if nods > 0 && nods+1 >= len(words) && f&question == 0 {
 		f |= ack
+	}
+	for _, t := range turns {
+		if strings.Contains(lower, t) {
+			f |= turn
+		}
 	}
 	for _, b := range backs {
 		if strings.Contains(lower, b) {

@@ -8,9 +8,12 @@ func (c *Candidates) Place(messages, ahead []Features, threshold float64) (numbe
 		return 0, false
 	}
 	s := c.scene(messages, ahead)
+	if s.meeting(ahead) {
+		return s.conv.cluster, s.stay(len(ahead)) >= logit(threshold)
+	}
 	best, at := 0, -1
-	for i, k := range c.clusters {
-		if score := s.join(k).score(); at < 0 || score > best {
+	for i := range c.clusters {
+		if score := s.join(i).score(); at < 0 || score > best {
 			best, at = score, i
 		}
 	}

@@ -1,47 +1,78 @@
 package score
 
-// query is a bag with the weight of each term, to compare clusters with.
-type query []weighted
+import "math/bits"
 
-type weighted struct {
-	key    uint32
-	weight int // rarity times the logarithm of its count, in 256ths
-	square int // of that
+// query is a bag with the weight of each term and the clusters that have it.
+type query struct {
+	terms []weighted
+	all   int   // sum of the squares of the weights
+	cover []int // by cluster: the part of that sum which the cluster has
 }
 
-// query weighs the terms of a bag.
-func (f *frequencies) query(b bag) query {
-	q := make(query, len(b))
-	for i, c := range b {
-		w := f.rarity(c.key) * (one + lg(int(c.n))) / one
-		q[i] = weighted{key: c.key, weight: w, square: w * w}
+type weighted struct {
+	weight int    // rarity times 1 + log2 of how often it occurs, in 256ths
+	in     uint64 // the clusters that have the term, by their places in the list
+}
+
+// query weighs the terms of a bag and looks them up in all clusters.
+func (c *Candidates) query(b bag) query {
+	q := query{terms: make([]weighted, len(b)), cover: make([]int, len(c.clusters))}
+	for i, t := range b {
+		x := weighted{weight: c.common.rarity(t.key) * (one + lg(int(t.n))) / one, in: c.holders(t.key)}
+		q.terms[i] = x
+		square := x.weight * x.weight
+		q.all += square
+		for in := x.in; in != 0; in &= in - 1 {
+			q.cover[bits.TrailingZeros64(in)] += square
+		}
+	}
+	for at := range q.cover {
+		// A cluster that is long has some of any words.
+		length := 4*one + lg(len(c.clusters[at].terms)+1)/2
+		q.cover[at] = q.cover[at] * one / max(q.all, 1) * 4 * one / length
 	}
 	return q
 }
 
-// marks returns what of the query is marks.
-func (q query) marks() query {
-	var m query
-	for _, t := range q {
-		if t.key&mark != 0 {
-			m = append(m, t)
+// holders returns the clusters that have a term, one bit each, by place.
+func (c *Candidates) holders(key uint32) uint64 {
+	var in uint64
+	for at, k := range c.clusters {
+		if k.sieve[key>>1%sieveBits/64]&(1<<(key>>1%64)) != 0 && k.count(key) > 0 {
+			in |= 1 << at
 		}
 	}
-	return m
+	return in
 }
 
-// like says how alike the query and a cluster are, from 0 to 1 in 256ths: the share of the query's weight that the cluster has, as a cosine would
-// have it if the query were its only terms, times a factor for long clusters.
-func (q query) like(k *cluster) int {
-	shared, all := 0, 0
-	for _, t := range q {
-		all += t.square
-		if k.count(t.key) > 0 {
-			shared += t.square
+// like says how much of the query a cluster has, from 0 to 1 in 256ths.
+func (q query) like(at int) int { return q.cover[at] }
+
+// votes shares out the weight of each term among the clusters that have it: what only one has says most.
+type votes struct {
+	got   []int // by cluster
+	given int   // weight of the terms that any has
+	all   int   // of all terms
+}
+
+func (q query) votes() votes {
+	v := votes{got: make([]int, len(q.cover))}
+	for _, t := range q.terms {
+		v.all += t.weight
+		n := bits.OnesCount64(t.in)
+		if n == 0 {
+			continue
+		}
+		v.given += t.weight
+		for in := t.in; in != 0; in &= in - 1 {
+			v.got[bits.TrailingZeros64(in)] += t.weight * one / n
 		}
 	}
-	if all == 0 {
-		return 0
-	}
-	return shared * one / all * 4 * one / (4*one + lg(len(k.terms)+1)/2)
+	return v
 }
+
+// share returns what a cluster has of the votes given, from 0 to 1 in 256ths.
+func (v votes) share(at int) int { return v.got[at] / max(v.given, 1) }
+
+// none returns the share of the weight that no cluster has.
+func (v votes) none() int { return (v.all - v.given) * one / max(v.all, 1) }

@@ -4,12 +4,14 @@ package score
 type unit struct {
 	Features
 	addressee uint32
+	prompt    bag  // terms of the first message
+	spoken    bool // to the addressee, by the form of the text
 	exchange  bool // a model or a tool has a part in it
 }
 
 // merge takes the messages of a unit together. Who says it, to whom and when is as in the first one.
 func merge(messages []Features) unit {
-	u := unit{Features: messages[0]}
+	u := unit{Features: messages[0], prompt: messages[0].terms}
 	for i, m := range messages {
 		u.exchange = u.exchange || m.role != people
 		if i > 0 {
@@ -21,7 +23,7 @@ func merge(messages []Features) unit {
 
 // addressee returns the author that a message speaks to by name, 0 if nobody. Words are names if somebody of that name has said something, or does
 // so in what lies ahead.
-func (v *conversation) addressee(f Features, ahead []Features) uint32 {
+func (v *conversation) addressee(f Features, ahead []Features) (who uint32, spoken bool) {
 	known := func(k uint32) bool {
 		if k == f.author {
 			return false
@@ -38,13 +40,13 @@ func (v *conversation) addressee(f Features, ahead []Features) uint32 {
 	}
 	for _, k := range f.to {
 		if known(k) {
-			return k
+			return k, true
 		}
 	}
 	for _, k := range f.names {
 		if known(k) {
-			return k
+			return k, false
 		}
 	}
-	return 0
+	return 0, false
 }

@@ -1,83 +1,85 @@
 package score
 
-// The signs that a score is made of.
+// The signs that a score is the weighted sum of. All are numbers in 256ths; what is yes or no is 1 or 0.
 const (
-	// A new cluster.
-	openAlways = iota
-	openNewAuthor
-	openGreeting
-	openQuestion
-	openAddressed
-	openGap
-	openQuiet
-	openAhead
-	openAck
+	// A new cluster, in talk between people.
+	openAlways        = iota
+	openNewAuthor     // the author has said nothing yet
+	openGreeting      // hello
+	openQuestionPlain // a question to nobody by name
+	openAck           // nothing but yes, no or thanks
+	openAhead         // somebody soon speaks to the author by name
+	openGap           // log2 of the minutes of silence before
+	openCalm          // how few people talk
+
+	// A cluster that is there, in talk between people.
+	joinAuthor          // the author has spoken in it
+	joinAuthorCrowd     // the same, where many talk
+	joinAuthorLong      // the same, times joinLong
+	joinAuthorLastPlain // the author spoke in it last, and speaks to nobody by name now
+	joinSelf            // its last message is the author's
+	joinTo              // the person spoken to has spoken in it
+	joinToAbsent        // the person spoken to has not
+	joinReply           // its last message was to the author
+	joinOthers          // it is between others
+	joinSince           // log2 of the messages since its last
+	joinMinutes         // log2 of the minutes since
+	joinLong            // by how much that is above half an hour
+	joinSize            // log2 of its messages
+	joinWordsCrowd      // how much it is alike in words, where many talk
+	joinAheadWords      // the same, with what the author says next and what is said to the author
+	joinAheadTo         // the person whom the author speaks to next spoke in it last
+	joinAheadBy         // the person who speaks to the author next spoke in it last
+
+	// The same where a model takes part.
 	openModel
-	// An old one, in talk between people.
-	joinAuthor
-	joinAuthorLast
-	joinAuthorLastPlain
-	joinTo
-	joinToAbsent
-	joinToLast
-	joinPending
-	joinSpokenTo
-	joinWords
-	joinSince
-	joinMinutes
-	joinOthers
-	joinLast
-	joinLastAck
-	joinAsked
-	joinAheadTo
-	joinAheadToLast
-	joinAheadBy
-	joinAheadWords
-	// Where a model takes part.
-	joinExchangeWords
-	joinExchangeMarks
-	joinExchangeLast
-	joinExchangeSince
+	openModelNovel      // share of the words that no cluster has
+	joinExchangeWords   // how much of the words it has
+	joinExchangeVote    // how much of them it has that others do not have
+	joinExchangePrompt  // how much of the prompt's words it has
+	joinExchangeLast    // it is that of the exchange before
+	joinExchangeLastAck // the same, and the prompt is nothing but yes, no or go on
+	joinExchangeSize    // log2 of its units
+
 	numSigns
 )
 
 // w turns hundredths into 256ths.
 func w(hundredths int) int { return hundredths * one / 100 }
 
+// weights are the same for all talk; see the package comment for how they were found.
 var weights = vector{
-	openAlways:    w(-50),
-	openNewAuthor: w(140),
-	openGreeting:  w(230),
-	openQuestion:  w(50),
-	openAddressed: w(0),
-	openGap:       w(30),
-	openQuiet:     w(20),
-	openAhead:     w(50),
-	openAck:       w(-100),
-	openModel:     w(0),
-
-	joinAuthor:          w(300),
-	joinAuthorLast:      w(80),
-	joinAuthorLastPlain: w(110),
-	joinTo:              w(50),
-	joinToAbsent:        w(-300),
-	joinToLast:          w(220),
-	joinPending:         w(100),
-	joinSpokenTo:        w(100),
-	joinWords:           w(250),
-	joinSince:           w(-60),
+	openAlways:          w(10),
+	openNewAuthor:       w(125),
+	openGreeting:        w(250),
+	openQuestionPlain:   w(75),
+	openAck:             w(-50),
+	openAhead:           w(50),
+	openGap:             w(-10),
+	openCalm:            w(-250),
+	joinAuthor:          w(40),
+	joinAuthorCrowd:     w(175),
+	joinAuthorLong:      w(30),
+	joinAuthorLastPlain: w(40),
+	joinSelf:            w(20),
+	joinTo:              w(250),
+	joinToAbsent:        w(-150),
+	joinReply:           w(75),
+	joinOthers:          w(-40),
+	joinSince:           w(-40),
 	joinMinutes:         w(-30),
-	joinOthers:          w(-120),
-	joinLast:            w(20),
-	joinLastAck:         w(50),
-	joinAsked:           w(50),
-	joinAheadTo:         w(100),
-	joinAheadToLast:     w(50),
-	joinAheadBy:         w(50),
-	joinAheadWords:      w(50),
-
-	joinExchangeWords: w(300),
-	joinExchangeMarks: w(300),
-	joinExchangeLast:  w(100),
-	joinExchangeSince: w(-10),
+	joinLong:            w(-75),
+	joinSize:            w(-20),
+	joinWordsCrowd:      w(475),
+	joinAheadWords:      w(100),
+	joinAheadTo:         w(50),
+	joinAheadBy:         w(40),
+	openModel:           w(10),
+	openModelNovel:      w(200),
+	joinExchangeWords:   w(775),
+	joinExchangeVote:    w(150),
+	joinExchangePrompt:  w(25),
+	joinExchangeLast:    w(20),
+	joinExchangeLastAck: w(100),
+	joinExchangeSize:    w(-25),
 }
