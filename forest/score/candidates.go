@@ -51,6 +51,7 @@ type conversation struct {
 	key     uint64
 	tick    int    // units so far
 	time    int64  // the latest of their times
+	pace    int    // log2 of the pause in seconds that three in four are longer than, in 256ths, as far as one can tell
 	said    int    // late units
 	named   int    // how many of them spoke to somebody by name
 	model   bool   // a model takes part
@@ -107,7 +108,7 @@ func (v *conversation) lastIn(author uint32, k *cluster) bool {
 }
 
 // crowd counts the people who spoke lately, the author of the unit among them.
-func (v *conversation) crowd(u unit) int {
+func (v *conversation) crowd(u unit, lately int64) int {
 	n := 1
 	if v == nil {
 		return n
@@ -160,6 +161,9 @@ func (c *Candidates) frontCluster(number uint64) *cluster {
 // note records a unit of the conversation.
 func (v *conversation) note(u unit, number uint64) {
 	v.tick++
+	if v.time > 0 && u.time > 0 {
+		v.follow(lg(int(max(u.time-v.time, 0)) + 1))
+	}
 	v.time = max(v.time, u.time)
 	if v.said++; u.spoken {
 		v.named++
@@ -176,6 +180,16 @@ func (v *conversation) note(u unit, number uint64) {
 	if u.author != 0 {
 		i := slices.IndexFunc(v.persons, func(p speaker) bool { return p.key == u.author })
 		v.persons = toFront(v.persons, i, speaker{key: u.author, tick: v.tick, time: v.time, cluster: number}, maxPersons)
+	}
+}
+
+// follow moves the pace towards a pause: three steps down for one up.
+func (v *conversation) follow(pause int) {
+	const step = one / 4
+	if pause > v.pace {
+		v.pace = min(v.pace+step, pause)
+	} else {
+		v.pace = max(v.pace-3*step, pause)
 	}
 }
 

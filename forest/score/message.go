@@ -45,7 +45,7 @@ const (
 	ack      // nothing but yes, no, thanks, ok
 	back     // returns in words to something earlier
 	turn     // names another item of business, as who leads a meeting does
-	allFlags = 1<<5 - 1
+	allFlags = 1<<4 - 1
 )
 
 // Of returns the features of a message, in time bounded by a constant, however long it is.
@@ -67,12 +67,24 @@ func Of(m Message) Features {
 		f.terms = f.terms.plus(bagOf(c)).trim(maxTerms)
 	}
 	head := m.Text[:min(len(m.Text), 1<<12)]
-	f.words = uint16(len(strings.Fields(head)))
+	f.words = uint16(wordsIn(head))
 	if f.role == people {
 		f.to, f.names = address(m.Text)
 	}
 	f.flags = flagsOf(head)
 	return f
+}
+
+// wordsIn counts the words of a text. Two characters of a script without spaces are one.
+func wordsIn(text string) int {
+	n := len(strings.Fields(text))
+	wide := 0
+	for _, r := range text {
+		if r >= 0x2E80 {
+			wide++
+		}
+	}
+	return n + wide/2
 }
 
 func set(words string) map[string]bool {
@@ -92,7 +104,6 @@ var (
 	starts    = set(`how what why where when who which can could does do is are anyone anybody someone has have did should would whats hows`)
 	turns     = []string{"agenda", "next item", "next topic", "next thing", "next point", "next question", "move on", "moving on", "anything else",
 		"last item", "another topic", "another item", "another thing"}
-	backs = []string{"back to ", "going back", "returning to", "as for the", "regarding the", "about the earlier", "earlier you"}
 )
 
 // flagsOf says what kind of thing a text says, from its words alone.
@@ -122,11 +133,6 @@ func flagsOf(text string) flags {
 	for _, t := range turns {
 		if strings.Contains(lower, t) {
 			f |= turn
-		}
-	}
-	for _, b := range backs {
-		if strings.Contains(lower, b) {
-			f |= back
 		}
 	}
 	return f
