@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -20,8 +21,10 @@ func script(lines string) []Features {
 		}
 		minute, rest, _ := strings.Cut(line, " ")
 		who, text, _ := strings.Cut(rest, ": ")
-		n := 0
-		fmt.Sscan(minute, &n)
+		n, err := strconv.Atoi(minute)
+		if err != nil {
+			panic(err)
+		}
 		m := Message{Conversation: "c", Role: "user", Author: who, Time: time.Date(2024, 1, 1, 9, n, 0, 0, time.UTC), Text: text}
 		if who == "model" || who == "tool" || who == "user" {
 			m.Role, m.Author = who, ""
