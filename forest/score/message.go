@@ -29,6 +29,10 @@ type Features struct {
 	terms  bag
 }
 
+// maxToolTerms bounds what a tool's output counts with: its most frequent marks. The words of a listing or a log say nothing about the topic and would
+// outweigh what the user and the model say.
+const maxToolTerms = 64
+
 type role uint8
 
 const (
@@ -59,6 +63,7 @@ func Of(m Message) Features {
 		f.role = model
 	case "tool":
 		f.role = tool
+		f.terms = f.terms.marks().trim(maxToolTerms)
 	}
 	if !m.Time.IsZero() {
 		f.time = m.Time.Unix()
