@@ -47,7 +47,6 @@ const (
 	question flags = 1 << iota
 	greeting
 	ack      // nothing but yes, no, thanks, ok
-	back     // returns in words to something earlier
 	turn     // names another item of business, as who leads a meeting does
 	allFlags = 1<<4 - 1
 )
@@ -66,7 +65,7 @@ func Of(m Message) Features {
 		f.terms = f.terms.marks().trim(maxToolTerms)
 	}
 	if !m.Time.IsZero() {
-		f.time = m.Time.Unix()
+		f.time = max(m.Time.Unix(), 0)
 	}
 	for _, c := range m.Calls {
 		f.terms = f.terms.plus(bagOf(c)).trim(maxTerms)

@@ -101,6 +101,8 @@ func TestFeaturesAreBounded(t *testing.T) {
 		{names.String() + manyWords(1), 2 << 10},
 		{strings.Repeat(manyWords(2), 300), 2 << 10},
 		{strings.Repeat("\xff", 1000), 100},
+		{"hi, what is the next item on the agenda?", 300},
+		{"thanks", 100},
 	} {
 		f := Of(Message{Conversation: "c", Role: "user", Author: "ann", Time: now, Text: tt.text, Calls: []string{"read_file"}})
 		b := f.Append(nil)
