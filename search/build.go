@@ -175,7 +175,9 @@ func (n *names) of(s string) uint32 {
 }
 
 // newWriter begins a segment of at most so many documents.
-func newWriter(w io.Writer, docs int) *writer { return &writer{w: w, cold: make([]byte, 0, docs*coldLen)} }
+func newWriter(w io.Writer, docs int) *writer {
+	return &writer{w: w, cold: make([]byte, 0, docs*coldLen)}
+}
 
 func (s *writer) row(r row) {
 	if s.docs == 0 || r.session != s.session || r.seq != s.next {
