@@ -27,9 +27,55 @@ const (
 //
 //	src/parser.go, PostgreSQL, 5433 (12 messages, 2026-11-20 to 2026-11-21)
 func Line(src []Source, n int, first, last time.Time) string {
+	return new(Others).Line(src, n, first, last)
+}
+
+// Others knows what other clusters are about, so that a line can say what is rare among them. The zero value knows nothing.
+type Others struct {
+	clusters int64
+	with     map[string]int64 // by label in lower case: how many of them have it
+}
+
+// Add tells of a cluster by its messages, or by what a summary kept of them. Adding the one that a line is made for as well changes
+// little.
+func (o *Others) Add(src []Source) {
+	o.clusters++
+	for _, l := range labels(inOrder(src)) {
+		o.count(l.text)
+	}
+}
+
+// AddLine tells of a cluster by its line.
+func (o *Others) AddLine(line string) {
+	o.clusters++
+	if i := strings.LastIndex(line, " ("); i >= 0 {
+		line = line[:i]
+	}
+	for l := range strings.SplitSeq(line, ", ") {
+		o.count(l)
+	}
+}
+
+func (o *Others) count(label string) {
+	if o.with == nil {
+		o.with = map[string]int64{}
+	}
+	o.with[strings.ToLower(label)]++
+}
+
+// rare returns how rare a label is among the others, in thousandths: 1000 for one that all have, and more the fewer have it.
+func (o *Others) rare(label string) int64 {
+	return rarity(o.clusters+1, o.with[strings.ToLower(label)]+1)
+}
+
+// Line is the function Line, with labels that are rare among the others before common ones.
+func (o *Others) Line(src []Source, n int, first, last time.Time) string {
 	tail := span(n, first, last)
 	list := labels(inOrder(src))
-	slices.SortStableFunc(list, func(a, b *label) int { return cmp.Compare(b.worth(), a.worth()) })
+	for _, l := range list {
+		l.worth = l.kind * rarity(l.sources, 1) / 1000 * o.rare(l.text)
+	}
+	slices.SortStableFunc(list, func(a, b *label) int { return cmp.Compare(b.worth, a.worth) })
 	head := ""
 	chosen := 0
 	for _, l := range list {
@@ -69,9 +115,8 @@ type label struct {
 	kind    int64  // how telling its look is
 	sources int64  // how many sources mention it
 	seen    int    // the last of them
+	worth   int64
 }
-
-func (l *label) worth() int64 { return l.kind * rarity(l.sources, 1) }
 
 // How telling labels are, by look.
 const (
@@ -141,6 +186,8 @@ func labelOf(text string, t terms.Token) (string, int64) {
 		return s, pathLabel
 	case t.Kind == terms.Name:
 		return s, nameLabel
+	case strings.HasPrefix(s, "REDACTED"), isNod(strings.ToLower(s)):
+		return "", 0
 	case t.Kind == terms.Word && utf8.RuneCountInString(s) > 2:
 		if unicode.IsUpper(first) && strings.ContainsFunc(text[:t.Start], readable) {
 			return s, properLabel

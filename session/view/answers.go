@@ -17,7 +17,7 @@ type quote struct {
 	text  string
 }
 
-// answers takes the passages that answer the question, the best first. Messages of the tail stand there word for word.
+// answers takes the passages that answer the question, the best first.
 func (c *chooser) answers() {
 	if c.left == endless || len(c.in.Matches) == 0 {
 		return
@@ -26,14 +26,10 @@ func (c *chooser) answers() {
 	for i, s := range c.block.sections {
 		at[s.ID] = i
 	}
-	tail := map[format.ID]bool{}
-	for _, m := range c.in.Tail {
-		tail[m.ID] = true
-	}
 	var found []summarize.Found
 	var from []Match
 	for _, m := range c.in.Matches {
-		if i, ok := at[m.Cluster]; !tail[m.ID] && !m.Gone && !(ok && c.block.sections[i].expanded) {
+		if i, ok := at[m.Cluster]; !m.Gone && !(ok && c.block.sections[i].expanded) {
 			found = append(found, summarize.Found{Entry: m.ID, Role: m.Role, Text: m.Text, Score: m.Score})
 			from = append(from, m)
 		}
@@ -56,7 +52,7 @@ func (c *chooser) answers() {
 		}
 		purse -= room(n)
 		said[l.text] = true
-		c.quotes = append(c.quotes, quote{m.ID, oneLine(l.text)})
+		c.block.quotes = append(c.block.quotes, quote{m.ID, oneLine(l.text)})
 		c.take(offer{section: i, line: l})
 	}
 }
@@ -73,7 +69,7 @@ func (c *chooser) stray() int {
 
 // quoted reports whether a sentence of an entry is part of what was taken as an answer.
 func (c *chooser) quoted(entry format.ID, text string) bool {
-	for _, q := range c.quotes {
+	for _, q := range c.block.quotes {
 		if q.entry == entry && strings.Contains(q.text, text) {
 			return true
 		}
@@ -90,22 +86,4 @@ func tidy(s string) string {
 		}
 	}
 	return strings.Join(lines, "\n")
-}
-
-// tailMatches is how many messages of the tail are printed before others because they answer the question.
-const tailMatches = 4
-
-// matched returns the best messages of the tail that answer the question.
-func matched(in Input) map[format.ID]bool {
-	tail := map[format.ID]bool{}
-	for _, m := range in.Tail {
-		tail[m.ID] = true
-	}
-	best := map[format.ID]bool{}
-	for _, m := range in.Matches {
-		if tail[m.ID] && len(best) < tailMatches {
-			best[m.ID] = true
-		}
-	}
-	return best
 }

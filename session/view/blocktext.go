@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/gemini-ctx/ctx/format"
-	"github.com/gemini-ctx/ctx/sanitize"
 )
 
 // The block. Lines that begin with < are ours: what was said by others is escaped and cannot hold that character.
@@ -97,12 +96,12 @@ func spanText(first, last time.Time) string {
 	return ", " + first.Format(day+" "+clock)
 }
 
-func lineText(l line) string { return sanitize.Escape(l.text) + "\n" }
+func lineText(l line) string { return escapeQuoted(l.text) + "\n" }
 
-func (p blockPrinter) quoted(m said) string { return sanitize.Escape(messageText(m, p.brief)) }
+func (p blockPrinter) quoted(m said) string { return escapeQuoted(messageText(m, p.brief)) }
 
 func tombstoneText(t Tombstone) string {
-	return fmt.Sprintf("<evicted %s> %s: %s\n", t.ID.Short(shortID), count(t.Members, "message"), sanitize.Escape(oneLine(t.Line)))
+	return fmt.Sprintf("<evicted %s> %s: %s\n", t.ID.Short(shortID), count(t.Members, "message"), escapeQuoted(oneLine(t.Line)))
 }
 
 func (p blockPrinter) unlisted(n int) string {

@@ -34,7 +34,6 @@ type chooser struct {
 	head   []bool // sections whose heading is paid for
 	loose  bool   // lines may stand without the heading of their cluster
 	block  block
-	quotes []quote // passages that answer the question
 	drops  dropList
 	listed int // of the tombstones
 }

@@ -37,7 +37,7 @@ func (f fitter) withDigest(all, kept []said) ([]said, []Drop) {
 	return append([]said{digestOf(list)}, kept...), droppedOf(rest, quoted)
 }
 
-// digest returns the sentences of messages that fit beside kept.
+// digest returns the best sentences of messages, as far as they fit beside kept, without those that the prefix quotes.
 func (f fitter) digest(messages, kept []said) []summarize.Sentence {
 	if !f.p.digests() || len(messages) == 0 {
 		return nil
@@ -49,7 +49,9 @@ func (f fitter) digest(messages, kept []said) []summarize.Sentence {
 	for _, m := range messages {
 		src = append(src, summarize.Source{Entry: m.ID, Seq: m.Seq, Role: m.Role, Author: m.Author, Text: readableAll(m.items)})
 	}
-	list := summarize.Extract(src, int(left)/perToken)
+	list := slices.DeleteFunc(summarize.Extract(src, int(left)/perToken), func(s summarize.Sentence) bool {
+		return slices.ContainsFunc(f.quotes, func(q quote) bool { return q.entry == s.Entry && strings.Contains(q.text, s.Text) })
+	})
 	fits := func() bool {
 		return f.fits(append([]said{digestOf(list)}, kept...), len(messages), len(messages))
 	}

@@ -3,6 +3,7 @@ package view
 import (
 	"slices"
 	"sort"
+	"strings"
 
 	"github.com/gemini-ctx/ctx/format"
 )
@@ -11,55 +12,108 @@ import (
 // goes to sentences of the messages that are left out.
 const wordsShare = 2
 
-// fitTail chooses what of the tail is printed after the prefix: the newest message, what the user asked for last, and those of first; then as
-// many of the newest as half the room holds, and in the rest the best sentences of the others. No call is printed without its result
-// and no result without its call. Where not even the newest fits, long texts in it (and in what it cannot be without) lose their old ends;
-// where that does not fit either, nothing of the tail is printed.
-func fitTail(p printer, r rest, all []said, total room, first map[format.ID]bool) ([]said, []Drop) {
+// fitTail chooses what of the tail is printed after the prefix: the newest message, and what the user asked for last; then as many of the
+// newest as half the room holds, and in the rest the best sentences of the others. No call is printed without its result and no result
+// without its call. Where not even the newest fits, long texts in it (and in what it cannot be without) lose their old ends;
+// where that does not fit either, nothing of the tail is printed. What the prefix quotes of the tail is not printed again: it was
+// chosen among what planTail leaves out.
+func fitTail(p printer, r rest, all []said, total room, quotes []quote) ([]said, []Drop) {
 	if total == endless {
 		return all, nil
 	}
-	f := fitter{p: p, r: r, room: total - room(cost(r.prefix))}
-	if f.fits(all, 0, 0) {
+	f := fitter{p: p, r: r, room: total - room(cost(r.prefix)), quotes: quotes}
+	if len(quotes) == 0 && f.holdsAll(all) {
 		return all, nil
 	}
-	f.must = make([]bool, len(all))
-	if newest := len(all) - 1; newest < 0 || !f.require(all, newest) {
+	if !f.demand(all) {
 		return f.shortenNewest(all)
 	}
-	for _, i := range urgent(all, first) {
-		f.require(all, i)
+	return f.withDigest(all, f.whole(all))
+}
+
+// planTail returns the messages that fitTail prints whole in any case, with a prefix that costs no more than most.
+func planTail(p printer, all []said, total, most room) map[format.ID]bool {
+	f := fitter{p: p, r: rest{prefix: p.base()}, room: total - most}
+	stay := map[format.ID]bool{}
+	if total == endless || f.holdsAll(all) {
+		for _, m := range all {
+			stay[m.ID] = true
+		}
+		return stay
 	}
-	half := f
-	if half.room /= wordsShare; !p.digests() {
-		half = f
+	if f.demand(all) {
+		for _, m := range f.whole(all) {
+			stay[m.ID] = true
+		}
 	}
-	kept := f.since(all, half.oldest(all))
-	return f.withDigest(all, kept)
+	return stay
 }
 
 type fitter struct {
-	p    printer
-	r    rest
-	room room
-	must []bool // by index: it is printed whatever else is cut
+	p      printer
+	r      rest
+	room   room
+	must   []bool  // by index: it is printed whatever else is cut
+	quotes []quote // of the prefix
+}
+
+// holdsAll reports whether all messages fit. Of a long tail it looks at no more than the room could hold: a byte of text costs one at least.
+func (f fitter) holdsAll(all []said) bool {
+	size := 0
+	for _, m := range all {
+		for _, it := range m.items {
+			if size += len(strings.TrimSpace(it.text)); !f.room.holds(size) {
+				return false
+			}
+		}
+	}
+	return f.fits(all, 0, 0)
+}
+
+// demand lists what is to be printed in any case, and reports whether the newest message fits.
+func (f *fitter) demand(all []said) bool {
+	f.must = make([]bool, len(all))
+	newest := len(all) - 1
+	if newest < 0 || !f.require(all, newest) {
+		return false
+	}
+	for _, i := range urgent(all) {
+		if !f.quotesOf(all[i].ID) {
+			f.require(all, i)
+		}
+	}
+	return true
+}
+
+// whole returns the messages that are printed whole.
+func (f fitter) whole(all []said) []said {
+	half := f
+	if half.room /= wordsShare; !f.p.digests() {
+		half = f
+	}
+	return slices.DeleteFunc(f.since(all, half.oldest(all)), func(m said) bool { return f.quotesOf(m.ID) })
+}
+
+// quotesOf reports whether the prefix quotes a message.
+func (f fitter) quotesOf(id format.ID) bool {
+	return slices.ContainsFunc(f.quotes, func(q quote) bool { return q.entry == id })
 }
 
 // requests is how many of the user's last messages are printed whatever else is cut.
 const requests = 3
 
-// urgent lists what is to be printed before the rest of the tail: the user's last messages and those of first, the newest first.
-func urgent(all []said, first map[format.ID]bool) []int {
-	var list, found []int
+// urgent lists the user's last messages, the newest first.
+func urgent(all []said) []int {
+	var list []int
 	for i := range slices.Backward(all) {
-		switch {
-		case all[i].Role == "user" && len(list) < requests:
+		if len(list) == requests {
+			break
+		}
+		if all[i].Role == "user" {
 			list = append(list, i)
-		case first[all[i].ID] && len(found) < len(first):
-			found = append(found, i)
 		}
 	}
-	return append(list, found...)
+	return list
 }
 
 // require adds message i, with what it cannot be without, to those that are printed in any case, if they all fit.
@@ -68,7 +122,8 @@ func (f *fitter) require(all []said, i int) bool {
 	for k := range all {
 		must[k] = must[k] || all[k].start == all[i].start
 	}
-	try := fitter{p: f.p, r: f.r, room: f.room, must: must}
+	try := *f
+	try.must = must
 	kept := try.since(all, len(all))
 	if !try.fits(kept, len(all)-len(kept), 0) {
 		return false

@@ -35,6 +35,15 @@ type block struct {
 	// What is not listed, and is said to be so in one line.
 	moreClusters   int
 	moreTombstones int
+	quotes         []quote // passages that answer the question, which stand among the lines
+}
+
+// answers returns the passages that answer the question; none where there is no block.
+func (b *block) answers() []quote {
+	if b == nil {
+		return nil
+	}
+	return b.quotes
 }
 
 // section is a cluster and what is shown of it: lines in reading order, or its messages.

@@ -11,6 +11,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/gemini-ctx/ctx/forest/summarize"
@@ -148,15 +149,24 @@ func Render(in Input, o Options) (Output, error) {
 	if !room.holds(cost(p.base()) + cost(p.rest(rest{bare: true, drops: worstTally()}))) {
 		return Output{Dropped: nothingPrinted(clusters, tombstones, all)}, nil
 	}
-	block, drops := choose(clusters, tombstones, in, p, prefixRoom(p, o.Budget))
+	most := prefixRoom(p, o.Budget)
+	if len(in.Matches) > 0 {
+		in.Matches = without(in.Matches, planTail(p, all, room, most))
+	}
+	block, drops := choose(clusters, tombstones, in, p, most)
 	prefix := p.base()
 	if block != nil {
 		prefix = p.prefix(block)
 	}
-	kept, tailDrops := fitTail(p, rest{prefix: prefix, bare: block == nil, drops: tallyOf(drops)}, all, room, matched(in))
+	kept, tailDrops := fitTail(p, rest{prefix: prefix, bare: block == nil, drops: tallyOf(drops)}, all, room, block.answers())
 	drops = merge(drops, tailDrops)
 	body := p.rest(rest{prefix: prefix, bare: block == nil, tail: kept, drops: tallyOf(drops)})
 	out := Output{Bytes: []byte(prefix + body), Prefix: len(prefix), Dropped: drops}
 	out.Tokens = summarize.Tokens(string(out.Bytes))
 	return out, nil
+}
+
+// without returns the matches that are not among ids.
+func without(matches []Match, ids map[format.ID]bool) []Match {
+	return slices.DeleteFunc(slices.Clone(matches), func(m Match) bool { return ids[m.ID] })
 }
