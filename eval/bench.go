@@ -38,6 +38,7 @@ func (l *lab) gauges() []struct {
 		{"facts", func() gauge { return &keeping{} }},
 		{"query", func() gauge { return &asking{} }},
 		{"reach", func() gauge { return &reach{} }},
+		{"cases", func() gauge { return &cases{} }},
 		{"recovery", func() gauge { return &recovery{} }},
 		{"trail", func() gauge { return &trail{} }},
 		{"words", func() gauge { return &userWords{} }},

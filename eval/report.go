@@ -27,6 +27,7 @@ type SetReport struct {
 	Retention     []Retention  `json:"facts_kept,omitempty"`
 	Asked         []Retention  `json:"facts_kept_with_query,omitempty"` // a rendering for each question
 	Reach         []Reach      `json:"reach,omitempty"`
+	Cases         []Cases      `json:"cases,omitempty"`
 	Recovery      *Recovery    `json:"recovery,omitempty"`
 	Artifacts     []Artifacts  `json:"artifacts,omitempty"`
 	UserWords     []UserWords  `json:"user_words,omitempty"`
@@ -52,6 +53,7 @@ func (s *SetReport) text(b *strings.Builder) {
 	retentionText(b, "facts kept", s.Retention)
 	retentionText(b, "for each question", s.Asked)
 	s.reachText(b)
+	s.casesText(b)
 	s.recoveryText(b)
 	s.artifactsText(b)
 	s.wordsText(b)
@@ -94,6 +96,17 @@ func (s *SetReport) reachText(b *strings.Builder) {
 	rows := [][]string{{"evidence", "n", "hit@1", "95% from", "hit@5", "95% from", "MRR"}}
 	for _, r := range s.Reach {
 		rows = append(rows, cells(r.By, r.N, r.Hit1, r.Low1, r.Hit5, r.Low5, r.MRR))
+	}
+	writeTable(b, rows)
+}
+
+func (s *SetReport) casesText(b *strings.Builder) {
+	if s.Cases == nil {
+		return
+	}
+	rows := [][]string{{"cases", "n", "found", "first", "asked", "stale at 4x", "at 10x", "leaked"}}
+	for _, c := range s.Cases {
+		rows = append(rows, cells(c.Kind, c.N, c.Found, c.First, c.Asked, c.Stale4, c.Stale10, c.Leaked))
 	}
 	writeTable(b, rows)
 }
