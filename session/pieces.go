@@ -23,8 +23,8 @@ const (
 	perAsk = 4
 )
 
-// step is a member of a cluster that is to be read, or a summary in place of the members under it.
-type step struct {
+// reading is a member of a cluster that is to be read, or a summary that is read in place of the members under it.
+type reading struct {
 	cover      *format.Cover
 	from, to   uint64 // of the cluster's members
 	generation uint64 // of the summary; 0 for a member
@@ -82,34 +82,34 @@ func (s *Store) nextClaims(view *refs.View, st *forest.State, c *forest.Cluster,
 		return nil, err
 	}
 	for {
-		steps, err := s.steps(view, members, covers, limit)
+		list, err := s.readings(view, members, covers, limit)
 		if err != nil {
 			return nil, err
 		}
-		runs := [][]step{steps}
+		runs := [][]reading{list}
 		parts := 1
-		if total := weightOf(steps); limit > 0 && total > limit {
+		if total := weightOf(list); limit > 0 && total > limit {
 			parts = (total + limit - 1) / limit
-			runs = split(steps, limit)
+			runs = split(list, limit)
 		}
 		if len(runs) == 0 && len(covers) > 0 {
 			covers = nil // the summaries are too long to go together: somebody with a larger limit made them
 			continue
 		}
-		var list []claim
+		var claims []claim
 		for _, run := range runs {
 			cl, err := s.claimOfRun(view, c, members, run)
 			if err != nil {
 				return nil, err
 			}
 			cl.tokens = budget(run, limit, parts)
-			list = append(list, cl)
+			claims = append(claims, cl)
 		}
-		return list, nil
+		return claims, nil
 	}
 }
 
-func (s *Store) claimOfRun(view *refs.View, c *forest.Cluster, members []format.ID, run []step) (claim, error) {
+func (s *Store) claimOfRun(view *refs.View, c *forest.Cluster, members []format.ID, run []reading) (claim, error) {
 	var covers []format.Cover
 	for _, p := range run {
 		if p.cover != nil {
@@ -120,17 +120,17 @@ func (s *Store) claimOfRun(view *refs.View, c *forest.Cluster, members []format.
 	return s.claimOn(view, c, members[from:to], from, covers)
 }
 
-// steps are a cluster's members and the summaries that are read for some of them, in order.
-func (s *Store) steps(view *refs.View, members []format.ID, covers []format.Cover, limit int) ([]step, error) {
-	var list []step
+// readings are a cluster's members and the summaries that are read for some of them, in order.
+func (s *Store) readings(view *refs.View, members []format.ID, covers []format.Cover, limit int) ([]reading, error) {
+	var list []reading
 	at := uint64(0)
 	entries := func(end uint64) error {
 		for ; at < end; at++ {
-			text, err := s.said(view, members[at])
+			text, err := s.newestText(view, members[at])
 			if err != nil {
 				return err
 			}
-			list = append(list, step{from: at, to: at + 1, tokens: within(summarize.Tokens(text), limit)})
+			list = append(list, reading{from: at, to: at + 1, tokens: within(summarize.Tokens(text), limit)})
 		}
 		return nil
 	}
@@ -143,9 +143,10 @@ func (s *Store) steps(view *refs.View, members []format.ID, covers []format.Cove
 			return nil, err
 		}
 		at = v.Offset + v.Count
-		list = append(list, step{cover: &covers[i], from: v.Offset, to: at, generation: generation, tokens: within(summarize.Tokens(text), limit)})
+		list = append(list, reading{cover: &covers[i], from: v.Offset, to: at, generation: generation, tokens: within(summarize.Tokens(text), limit)})
 	}
-	return list, entries(uint64(len(members)))
+	err := entries(uint64(len(members)))
+	return list, err
 }
 
 func within(tokens, limit int) int {
@@ -155,8 +156,8 @@ func within(tokens, limit int) int {
 	return tokens
 }
 
-// said is what a message says in its newest version.
-func (s *Store) said(view *refs.View, id format.ID) (string, error) {
+// newestText is what a message says in its newest version.
+func (s *Store) newestText(view *refs.View, id format.ID) (string, error) {
 	newest, err := s.newest(view, id)
 	if err != nil {
 		return "", err
@@ -168,22 +169,22 @@ func (s *Store) said(view *refs.View, id format.ID) (string, error) {
 	return shown.Text, nil
 }
 
-// weight is what a step takes of a limit: a message that says next to nothing takes something, too.
-func (p step) weight() int { return p.tokens + 1 }
+// weight is what a reading takes of a limit: a message that says next to nothing takes something, too.
+func (p reading) weight() int { return p.tokens + 1 }
 
-func weightOf(steps []step) int {
+func weightOf(list []reading) int {
 	n := 0
-	for _, p := range steps {
+	for _, p := range list {
 		n += p.weight()
 	}
 	return n
 }
 
-// split returns the pieces in which steps that are too long together are summarised first. Entries go before summaries, and young summaries before
+// split returns the pieces in which readings that are too long together are summarised first. Entries go before summaries, and young summaries before
 // old ones, so that nothing is summarised over more often than it must be. It returns none where nothing fits together.
-func split(steps []step, limit int) [][]step {
+func split(list []reading, limit int) [][]reading {
 	for generation := uint64(0); generation < MaxGeneration; generation++ {
-		if runs := runsUpTo(steps, generation, limit); len(runs) > 0 {
+		if runs := runsUpTo(list, generation, limit); len(runs) > 0 {
 			return runs
 		}
 	}
@@ -192,17 +193,17 @@ func split(steps []step, limit int) [][]step {
 
 // runsUpTo puts neighbours of at most a generation together, as many as fit. A summary alone is done; entries alone are not, unless they are so short
 // that they are better read with what is beside them.
-func runsUpTo(steps []step, generation uint64, limit int) [][]step {
-	var runs [][]step
+func runsUpTo(list []reading, generation uint64, limit int) [][]reading {
+	var runs [][]reading
 	from, size := 0, 0
 	end := func(at int) {
-		run := steps[from:at]
+		run := list[from:at]
 		if len(run) > 1 && (generation > 0 || size > shortSource) || len(run) == 1 && run[0].cover == nil && size > shortSource {
 			runs = append(runs, run)
 		}
 		size = 0
 	}
-	for i, p := range steps {
+	for i, p := range list {
 		switch {
 		case p.generation > generation:
 			end(i)
@@ -214,13 +215,13 @@ func runsUpTo(steps []step, generation uint64, limit int) [][]step {
 			size += p.weight()
 		}
 	}
-	end(len(steps))
+	end(len(list))
 	return runs
 }
 
 // budget is the most tokens that the summary of a run may have: a quarter of what entries say, and as much as earlier summaries say. Where a cluster is
 // read in parts, it leaves room for the answers to all of them, or for the root of their number: then two rounds more are enough.
-func budget(run []step, limit, parts int) int {
+func budget(run []reading, limit, parts int) int {
 	total, want := 0, 0
 	for _, p := range run {
 		total += p.tokens
@@ -242,7 +243,7 @@ func budget(run []step, limit, parts int) int {
 
 // budgetOf is the budget of a claim that is answered at once.
 func budgetOf(inputs []summarize.Piece) int {
-	run := make([]step, len(inputs))
+	run := make([]reading, len(inputs))
 	for i, p := range inputs {
 		run[i].tokens = summarize.Tokens(p.Text)
 		if p.Summary {
@@ -288,7 +289,8 @@ func (s *Store) readClaim(view *refs.View, c *claim, limit int) ([]summarize.Pie
 		list = append(list, summarize.Piece{Summary: true, ID: v.Summary, Text: text})
 		at = v.Offset + v.Count
 	}
-	return list, entries(c.end())
+	err := entries(c.end())
+	return list, err
 }
 
 func (s *Store) pieceOf(view *refs.View, id format.ID, limit int) (summarize.Piece, error) {
