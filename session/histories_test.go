@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -35,10 +36,13 @@ func TestCompactionHistories(t *testing.T) {
 	if given, err := strconv.Atoi(os.Getenv("CTX_HISTORIES")); err == nil {
 		n = given
 	}
+	seen := &tally{count: map[string]int{}}
+	t.Cleanup(func() { t.Log(seen) })
 	for seed := range n {
 		t.Run(strconv.Itoa(seed), func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t, uint64(seed))
+			w.tally = seen
 			for range 30 {
 				w.step()
 				w.check()
@@ -48,9 +52,40 @@ func TestCompactionHistories(t *testing.T) {
 	}
 }
 
+// tally counts what the histories went through: a test that never gets somewhere tests nothing there.
+type tally struct {
+	mu    sync.Mutex
+	count map[string]int
+}
+
+func (c *tally) add(what string, n int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.count[what] += n
+}
+
+func (c *tally) outcome(by string, d session.Compaction) {
+	c.add(by+": settled", d.Settled)
+	c.add(by+": carried", d.Carried)
+	c.add(by+": known", d.Known)
+	c.add(by+": evicted", d.Evicted)
+	for _, r := range d.Reasons {
+		c.add(by+": "+r.Outcome+": "+r.Kind, r.Count)
+	}
+}
+
+func (c *tally) String() string {
+	var b strings.Builder
+	for _, what := range slices.Sorted(maps.Keys(c.count)) {
+		fmt.Fprintf(&b, "%8d %s\n", c.count[what], what)
+	}
+	return "\n" + b.String()
+}
+
 // world is a store, what it should hold, and who works on it.
 type world struct {
 	*testing.T
+	seed    uint64
 	r       *rand.Rand
 	s       *session.Store
 	flat    bool // the strategy flat is tried
@@ -64,6 +99,18 @@ type world struct {
 	settled map[string]bool     // members under real summaries after the step before, by forest
 	loses   bool                // the step may take summaries away
 	log     []string
+	tally   *tally
+
+	// What never changes is read once.
+	entries   map[format.ID]string
+	shown     map[format.ID]string // of a message, the newest text
+	summaries map[format.ID]sealed
+	runs      map[format.ID][]format.ID
+}
+
+type sealed struct {
+	*format.Summary
+	body []byte
 }
 
 // words are what entries said when they were read.
@@ -79,9 +126,10 @@ var bg = context.Background()
 
 func newWorld(t *testing.T, seed uint64) *world {
 	w := &world{
-		T: t, r: rand.New(rand.NewPCG(seed, 11)), flat: seed%3 == 0,
+		T: t, seed: seed, r: rand.New(rand.NewPCG(seed, 11)), flat: seed%3 == 0,
 		texts: map[string][]string{}, past: map[string][][]string{}, ahead: map[string][][]string{},
 		told: map[string]words{}, made: map[format.ID]words{}, settled: map[string]bool{},
+		entries: map[format.ID]string{}, shown: map[format.ID]string{}, summaries: map[format.ID]sealed{}, runs: map[format.ID][]format.ID{},
 	}
 	base := "/dev/shm" // what is tested is not the disk
 	if _, err := os.Stat(base); err != nil {
@@ -103,8 +151,10 @@ func (w *world) env(dir string) repo.Env {
 		WorkDir: dir, StoreDir: dir, Random: bytes.NewReader(bytes.Repeat([]byte("fixed randomness"), 8)),
 		Owner: lock.Owner{PID: 1, Host: "test", Command: "test"},
 		Now:   func() time.Time { now = now.Add(time.Second); return now },
+		// Every message a cluster, all of them one, or as the score has it.
 		Overrides: []string{
 			"window.graduate_at=2", "window.evict_at=4", "forest.max_cold_clusters=2",
+			"forest.merge_threshold=" + []string{"1", "0", "0.5", "0.5"}[w.seed%4],
 		},
 	}
 }
@@ -130,7 +180,11 @@ func (w *world) fatal(format string, args ...any) {
 	w.Fatalf("%s\nafter %s", fmt.Sprintf(format, args...), strings.Join(w.log, ", "))
 }
 
-func (w *world) note(format string, args ...any) { w.log = append(w.log, fmt.Sprintf(format, args...)) }
+func (w *world) note(format string, args ...any) {
+	w.log = append(w.log, fmt.Sprintf(format, args...))
+	verb, _, _ := strings.Cut(format, " %")
+	w.tally.add("step: "+verb, 1)
+}
 
 func (w *world) view() *refs.View {
 	v, err := w.s.Refs.Read()
@@ -276,7 +330,7 @@ func (w *world) rewind(name string) {
 }
 
 func (w *world) turn(verb, name string, do func(context.Context, string) (session.Undone, error), from, to map[string][][]string) {
-	w.note("%s %s", verb, name)
+	w.note(verb+" %s", name)
 	w.loses = true
 	_, err := do(bg, name)
 	n := len(from[name])
@@ -329,6 +383,7 @@ func (w *world) compact(name string, by summarize.Summarizer) {
 		return // it was removed meanwhile
 	}
 	w.must(err)
+	w.tally.outcome("compact", done)
 	if by == nil && done.Dirty+done.Failed+done.Lost > 0 {
 		w.fatal("the built-in summariser left something: %+v", done)
 	}
@@ -433,6 +488,7 @@ func (w *world) commit(i int) {
 	me.sent = append(me.sent, batch...)
 	done, err := w.s.Commit(bg, batch)
 	w.must(err)
+	w.tally.outcome("workers", done)
 	if n := done.Settled + done.Carried + done.Lost + done.Known + done.Failed; n != len(batch) {
 		w.fatal("%d answers, and %+v", len(batch), done)
 	}
@@ -462,13 +518,15 @@ func (w *world) repair(verb string, do func(context.Context, format.ID, session.
 	if verb == "redo" && w.r.IntN(2) == 0 {
 		o.Summarizer = w.summariser()
 	}
-	w.note("%s of %d", verb, c.Number)
+	w.note(verb+" of %d", c.Number)
 	w.loses = true
-	_, err = do(bg, id, o)
+	done, err := do(bg, id, o)
 	if verb == "revert" && errors.Is(err, session.ErrNoEarlier) {
+		w.tally.add("revert: nothing earlier", 1)
 		return
 	}
 	w.must(err)
+	w.tally.outcome(verb, done)
 }
 
 func (w *world) evict() {
@@ -497,10 +555,12 @@ func (w *world) check() {
 	for name, want := range w.texts {
 		value := v.Get(session.RefName(name, session.MainBranch))
 		var got []string
-		for _, shown := range w.messages(name) {
-			got = append(got, shown.Text)
-			now[shown.ID] = shown.Text
-			cold[shown.ID] = shown.Entry.Seq <= value.Frontier
+		list := w.history(value.ID)
+		for i, id := range list {
+			seq := uint64(i + 1)
+			got = append(got, w.shown[id])
+			now[id] = w.shown[id]
+			cold[id] = seq <= value.Frontier
 		}
 		if !slices.Equal(got, want) {
 			w.fatal("session %s\n has %q\nwants %q", name, got, want)
@@ -509,7 +569,7 @@ func (w *world) check() {
 			w.fatal("session %s: through %d, frontier %d", name, value.Through, value.Frontier)
 		}
 		if !value.Pin.IsZero() {
-			w.checkPin(value)
+			w.checkPin(value, list)
 		}
 	}
 	settled := map[string]bool{}
@@ -530,22 +590,16 @@ func (w *world) check() {
 }
 
 // checkPin holds that what a branch renders has every message once.
-func (w *world) checkPin(value format.Value) {
+func (w *world) checkPin(value format.Value, list []format.ID) {
 	count := map[format.ID]int{}
 	header, err := w.s.Objects.Header(value.Pin)
 	w.must(err)
 	f, err := format.DecodeForest(header)
 	w.must(err)
 	w.count(forest.From(f, w.s.Loader()), count)
-	list, err := w.s.Log(value.ID, session.LogOptions{})
-	w.must(err)
-	for _, shown := range list {
-		want := 0
-		if shown.Entry.Seq <= value.Through {
-			want = 1
-		}
-		if count[shown.ID] < want {
-			w.fatal("message %d is rendered by neither pin nor tail: through %d, frontier %d", shown.Entry.Seq, value.Through, value.Frontier)
+	for _, id := range list[:value.Through] {
+		if count[id] != 1 {
+			w.fatal("message %q is rendered %d times by the pin, through is %d", w.shown[id], count[id], value.Through)
 		}
 	}
 }
@@ -569,9 +623,51 @@ func (w *world) count(st *forest.State, count map[format.ID]int) {
 	}
 }
 
-func (w *world) run(node format.ID) (ids []format.ID) {
-	w.must(forest.Walk(w.s.Loader(), node, func(_ format.ID, entries []format.ID) { ids = append(ids, entries...) }))
-	return ids
+func (w *world) run(node format.ID) []format.ID {
+	if w.runs[node] == nil {
+		w.must(forest.Walk(w.s.Loader(), node, func(_ format.ID, entries []format.ID) { w.runs[node] = append(w.runs[node], entries...) }))
+	}
+	return w.runs[node]
+}
+
+// entryText is what one entry says, whatever amends it.
+func (w *world) entryText(id format.ID) string {
+	text, ok := w.entries[id]
+	if !ok {
+		shown, err := w.s.Entry(id)
+		w.must(err)
+		text = shown.Text
+		w.entries[id] = text
+	}
+	return text
+}
+
+// history are the messages of a branch, oldest first; what they say now is in w.shown.
+func (w *world) history(tip format.ID) (list []format.ID) {
+	newest := map[format.ID]format.ID{}
+	for !tip.IsZero() {
+		header, err := w.s.Objects.Header(tip)
+		w.must(err)
+		e, err := format.DecodeEntry(header)
+		w.must(err)
+		if _, newer := newest[e.Amends]; e.Kind == format.KindAmend && !newer {
+			newest[e.Amends] = tip
+		}
+		if e.Kind == format.KindMessage {
+			list = append(list, tip)
+			version := tip
+			if v, ok := newest[tip]; ok {
+				version = v
+			}
+			w.shown[tip] = w.entryText(version)
+		}
+		if len(e.Parents) == 0 {
+			break
+		}
+		tip = e.Parents[0]
+	}
+	slices.Reverse(list)
+	return list
 }
 
 func (w *world) checkForest(name string, st *forest.State, cold map[format.ID]bool, now words, settled map[string]bool) {
@@ -665,10 +761,15 @@ func (w *world) checkExtract(body []byte, run []format.ID, now words) {
 }
 
 func (w *world) summary(id format.ID) (*format.Summary, []byte) {
+	if known, ok := w.summaries[id]; ok {
+		return known.Summary, known.body
+	}
 	raw, err := w.s.Objects.Get(id)
 	w.must(err)
 	sum, err := format.DecodeSummary(raw.Header)
 	w.must(err)
+	w.summaries[id] = sealed{sum, raw.Body[format.NonceLen:]}
+	w.tally.add(fmt.Sprintf("summary: %s, generation %d, interim %v", sum.Body.Media, sum.Generation, sum.Interim), 1)
 	return sum, raw.Body[format.NonceLen:]
 }
 
