@@ -15,13 +15,8 @@ import (
 // What a summariser takes at once is bounded, and a cluster is not. One that is too long is summarised in pieces: runs of its members first,
 // each under a cover of its own, and then the summaries of these, so that every entry is read once.
 
-const (
-	// maxAnswer is the most tokens of a summary that a summariser words: two or three paragraphs, which ten clusters can have in a
-	// context.
-	maxAnswer = 800
-	// perAsk is how many answers of the longest kind one ask takes at least, so that summaries over summaries come to an end.
-	perAsk = 4
-)
+// maxAnswer is the most tokens of a summary that a summariser words: a page, which ten clusters can have in a context.
+const maxAnswer = 800
 
 // reading is a member of a cluster that is to be read, or a summary that is read in place of the members under it.
 type reading struct {
@@ -86,11 +81,10 @@ func (s *Store) nextClaims(view *refs.View, st *forest.State, c *forest.Cluster,
 		if err != nil {
 			return nil, err
 		}
-		runs := [][]reading{list}
-		parts := 1
-		if total := weightOf(list); limit > 0 && total > limit {
-			parts = (total + limit - 1) / limit
+		runs, most := [][]reading{list}, maxAnswer
+		if limit > 0 && weightOf(list) > limit {
 			runs = split(list, limit)
+			most = roomFor(list, runs, limit)
 		}
 		if len(runs) == 0 && len(covers) > 0 {
 			covers = nil // the summaries are too long to go together: somebody with a larger limit made them
@@ -102,7 +96,7 @@ func (s *Store) nextClaims(view *refs.View, st *forest.State, c *forest.Cluster,
 			if err != nil {
 				return nil, err
 			}
-			cl.tokens = budget(run, limit, parts)
+			cl.tokens = budget(run, most)
 			claims = append(claims, cl)
 		}
 		return claims, nil
@@ -219,9 +213,23 @@ func runsUpTo(list []reading, generation uint64, limit int) [][]reading {
 	return runs
 }
 
-// budget is the most tokens that the summary of a run may have: a quarter of what entries say, and as much as earlier summaries say. Where a cluster is
-// read in parts, it leaves room for the answers to all of them, or for the root of their number: then two rounds more are enough.
-func budget(run []reading, limit, parts int) int {
+// roomFor is the most tokens that each answer may have where a cluster is read in pieces, so that one round or two after this one are enough. The
+// answers to summaries have to go together in the next round; those to entries may take one more where they would be too short otherwise.
+func roomFor(list []reading, runs [][]reading, limit int) int {
+	n, entries := len(list), false
+	for _, run := range runs {
+		n -= len(run) - 1
+		entries = entries || run[0].cover == nil && run[len(run)-1].cover == nil
+	}
+	if entries && limit/n < maxAnswer/4 {
+		n = rootOf(n) + 1
+	}
+	return min(maxAnswer, max(1, limit/n-1))
+}
+
+// budget is the most tokens that the summary of a run may have: a quarter of what entries say, and as much as earlier summaries say, but no more than
+// most.
+func budget(run []reading, most int) int {
 	total, want := 0, 0
 	for _, p := range run {
 		total += p.tokens
@@ -233,10 +241,6 @@ func budget(run []reading, limit, parts int) int {
 	}
 	if total <= shortSource {
 		return max(1, total)
-	}
-	most := maxAnswer
-	if limit > 0 {
-		most = min(most, max(1, limit/max(perAsk, rootOf(parts))))
 	}
 	return min(max(want, shortSource), most, total-1)
 }
@@ -250,7 +254,7 @@ func budgetOf(inputs []summarize.Piece) int {
 			run[i].cover = &format.Cover{}
 		}
 	}
-	return budget(run, 0, 1)
+	return budget(run, maxAnswer)
 }
 
 // rootOf is the square root of n, rounded up.
