@@ -153,7 +153,7 @@ func (w *world) env(dir string) repo.Env {
 		Now:   func() time.Time { now = now.Add(time.Second); return now },
 		// Every message a cluster, all of them one, or as the score has it.
 		Overrides: []string{
-			"window.graduate_at=2", "window.evict_at=4", "forest.max_cold_clusters=2",
+			"window.graduate_at=2", "window.evict_at=4", "forest.max_cold_clusters=2", "lock.timeout=5m",
 			"forest.merge_threshold=" + []string{"1", "0", "0.5", "0.5"}[w.seed%4],
 		},
 	}
