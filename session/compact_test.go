@@ -248,17 +248,30 @@ func TestWordsChangeWhileClaimed(t *testing.T) {
 			}
 			bulk(t, s, "talk", 6)
 			must[Graduation](t)(s.Graduate(context.Background(), "talk", MainBranch))
+			// Inside of a compaction it is the same.
+			first := true
+			inside := compactBy(t, s, &talker{limit: 1000, say: func(summarize.Ask) (summarize.Told, error) {
+				if first && name == "amended" {
+					first = false
+					m := Message{Role: "user", Text: "the port is 5999, not that", Source: src}
+					if _, _, err := s.Append(context.Background(), "talk", MainBranch, []Message{m}, AppendOptions{}); err != nil {
+						t.Error(err)
+					}
+					return toldBy("port 5433"), nil
+				}
+				return summarize.Told{}, errors.New("not now")
+			}}, "talk")
+			if inside.Settled > 0 || name == "amended" && inside.Lost != 1 {
+				t.Errorf("%+v", inside)
+			}
 			claims := claimsNow(t, s)
 			change(t, s, done[0].ID)
 			c := must[Compaction](t)(s.Commit(context.Background(), []Answer{{claims[0].ID, toldBy("port 5433")}}))
 			if c.Lost != 1 || c.Settled > 0 || c.Reasons[0].Why != lostInputs {
 				t.Errorf("%+v", c)
 			}
-			inside := compactBy(t, s, &talker{limit: 1000, say: func(summarize.Ask) (summarize.Told, error) {
-				return toldBy("port 5433"), nil
-			}}, "talk")
-			if inside.Settled != 1 {
-				t.Errorf("%+v", inside)
+			if done := compactBy(t, s, &talker{limit: 1000}, "talk"); done.Settled != 1 {
+				t.Errorf("%+v", done)
 			}
 		})
 	}

@@ -426,7 +426,7 @@ func (f *fake) Summarize(_ context.Context, ask summarize.Ask) (summarize.Told, 
 	for range f.r.IntN(3) {
 		if f.r.IntN(3) == 0 {
 			f.note("meanwhile")
-			f.change(fmt.Sprint("s", f.r.IntN(2)), f.r.IntN(44))
+			f.change(fmt.Sprint("s", f.r.IntN(2)), []int{26, f.r.IntN(44)}[f.r.IntN(2)])
 		}
 	}
 	return told, nil
