@@ -86,7 +86,7 @@ func (r *compaction) askOne(ctx context.Context, view *refs.View, c *claim, limi
 	}
 	source := tokensIn(inputs)
 	var told summarize.Told
-	if source <= shortSource && len(c.covers) == 0 {
+	if source <= fewTokens && len(c.covers) == 0 {
 		told = asItIs(inputs)
 	} else {
 		told, err = r.o.Summarizer.Summarize(ctx, summarize.Ask{Claim: c.node, Inputs: inputs, Tokens: c.tokens})

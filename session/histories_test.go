@@ -347,7 +347,7 @@ func (w *world) turn(verb, name string, do func(context.Context, string) (sessio
 
 // tokens are what a session renders.
 func (w *world) tokens(name string) int {
-	in, err := w.s.RenderInput(w.view(), name, session.MainBranch)
+	in, err := w.s.RenderInput(w.view(), name, session.MainBranch, view.Options{})
 	w.must(err)
 	out, err := view.Render(in, view.Options{})
 	w.must(err)

@@ -18,6 +18,9 @@ import (
 // maxAnswer is the most tokens of a summary that a summariser words: a page, which ten clusters can have in a context.
 const maxAnswer = 800
 
+// fewTokens is what nobody is asked to sum up: of a line or two nothing can be left out.
+const fewTokens = 32
+
 // reading is a member of a cluster that is to be read, or a summary that is read in place of the members under it.
 type reading struct {
 	cover      *format.Cover
@@ -192,7 +195,7 @@ func runsUpTo(list []reading, generation uint64, limit int) [][]reading {
 	from, size := 0, 0
 	end := func(at int) {
 		run := list[from:at]
-		if len(run) > 1 && (generation > 0 || size > shortSource) || len(run) == 1 && run[0].cover == nil && size > shortSource {
+		if len(run) > 1 && (generation > 0 || size > fewTokens) || len(run) == 1 && run[0].cover == nil && size > fewTokens {
 			runs = append(runs, run)
 		}
 		size = 0
@@ -239,10 +242,10 @@ func budget(run []reading, most int) int {
 			want += p.tokens
 		}
 	}
-	if total <= shortSource {
+	if total <= fewTokens {
 		return max(1, total)
 	}
-	return min(max(want, shortSource), most, total-1)
+	return min(max(want, fewTokens), most, total-1)
 }
 
 // budgetOf is the budget of a claim that is answered at once.
