@@ -214,7 +214,7 @@ func (r *compaction) extractBatch(ctx context.Context, numbers []uint64) error {
 	if err != nil {
 		return err
 	}
-	answers, err := r.extractAll(ctx, view, claims)
+	answers, err := r.extractAll(ctx, view, st, claims)
 	if err != nil {
 		return err
 	}
