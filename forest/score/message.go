@@ -91,24 +91,42 @@ func wordsIn(text string) int {
 	return n + wide/2
 }
 
-func set(words string) map[string]bool {
-	m := map[string]bool{}
-	for _, w := range strings.Fields(words) {
-		m[w] = true
+// acknowledges knows the words with which people nod in chat in English, and some of other languages that are as frequent there.
+func acknowledges(word string) bool {
+	switch word {
+	case "yes", "yeah", "yep", "yup", "ya", "yea", "ye", "no", "nope", "nah", "ok", "okay", "okey", "k", "kk", "thanks", "thank",
+		"thx", "ty", "tnx", "cheers", "np", "you", "welcome", "sure", "right", "true", "cool", "nice", "great", "good", "perfect",
+		"awesome", "excellent", "lol", "haha", "hehe", "heh", "hmm", "hm", "mhm", "uh", "um", "oh", "ah", "ahh", "ohh", "i", "see",
+		"got", "it", "done", "exactly", "agreed", "indeed", "very", "much", "man", "all", "that", "works", "worked", "the", "ja",
+		"nein", "danke", "oui", "non", "merci", "si", "gracias", "da", "spasibo", "好", "好的", "谢谢", "はい", "ありがとう", "네":
+		return true
 	}
-	return m
+	return false
 }
 
-// The words that acknowledge and greet in chat in English, and some of other languages that are as frequent there.
-var (
-	acks = set(`yes yeah yep yup ya yea ye no nope nah ok okay okey k kk thanks thank thx ty tnx cheers np you welcome sure right true
-		cool nice great good perfect awesome excellent lol haha hehe heh hmm hm mhm uh um oh ah ahh ohh i see got it done exactly agreed
-		indeed very much man all that works worked the ja nein danke oui non merci si gracias da spasibo 好 好的 谢谢 はい ありがとう 네`)
-	greetings = set(`hi hello hey hiya hallo hola howdy greetings morning gday yo evening everyone 你好 こんにちは`)
-	starts    = set(`how what why where when who which can could does do is are anyone anybody someone has have did should would whats hows`)
-	turns     = []string{"agenda", "next item", "next topic", "next thing", "next point", "next question", "move on", "moving on", "anything else",
-		"last item", "another topic", "another item", "another thing"}
-)
+// greets knows the words with which people come in.
+func greets(word string) bool {
+	switch word {
+	case "hi", "hello", "hey", "hiya", "hallo", "hola", "howdy", "greetings", "morning", "gday", "yo", "evening", "everyone", "你好",
+		"こんにちは":
+		return true
+	}
+	return false
+}
+
+// asks knows the words that begin a question.
+func asks(word string) bool {
+	switch word {
+	case "how", "what", "why", "where", "when", "who", "which", "can", "could", "does", "do", "is", "are", "anyone", "anybody",
+		"someone", "has", "have", "did", "should", "would", "whats", "hows":
+		return true
+	}
+	return false
+}
+
+// turns are words with which a meeting goes on to something else.
+var turns = [...]string{"agenda", "next item", "next topic", "next thing", "next point", "next question", "move on", "moving on", "anything else",
+	"last item", "another topic", "another item", "another thing"}
 
 // flagsOf says what kind of thing a text says, from its words alone.
 func flagsOf(text string) flags {
@@ -120,13 +138,13 @@ func flagsOf(text string) flags {
 	}
 	nods := 0
 	for i, w := range words {
-		if i < 3 && greetings[w] {
+		if i < 3 && greets(w) {
 			f |= greeting
 		}
-		if acks[w] {
+		if acknowledges(w) {
 			nods++
 		}
-		if i < 2 && starts[w] && len(words) > 3 {
+		if i < 2 && asks(w) && len(words) > 3 {
 			f |= question
 		}
 	}
