@@ -1,9 +1,6 @@
 package score
 
-import (
-	"cmp"
-	"slices"
-)
+import "slices"
 
 // The bounds that keep the cost of placing independent of how long the history is.
 const (
@@ -282,11 +279,19 @@ func (k *cluster) sift() {
 	}
 }
 
-// count returns how often a term is in the cluster.
-func (k *cluster) count(key uint32) int {
-	i, ok := slices.BinarySearchFunc(k.terms, key, func(t clusterTerm, key uint32) int { return cmp.Compare(t.key, key) })
-	if !ok {
-		return 0
+// contains reports whether a term is in the cluster.
+func (k *cluster) contains(key uint32) bool {
+	if k.sieve[key>>1%sieveBits/64]&(1<<(key>>1%64)) == 0 {
+		return false
 	}
-	return int(k.terms[i].n)
+	low, high := 0, len(k.terms)
+	for low < high {
+		mid := (low + high) / 2
+		if k.terms[mid].key < key {
+			low = mid + 1
+		} else {
+			high = mid
+		}
+	}
+	return low < len(k.terms) && k.terms[low].key == key
 }
