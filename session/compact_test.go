@@ -356,8 +356,9 @@ func summaryOf(s *Store, id format.ID) (*format.Summary, error) {
 	return format.DecodeSummary(header)
 }
 
-// The invariant of compaction: no branch that it is told of renders more tokens after it than before, and the second one in a row does nothing. What
-// graduates meanwhile renders as it did, since it is not taken in but where that makes it less.
+// The invariant of compaction: after its first leave no branch renders more tokens after a compaction than before it, without a budget; a pin that
+// moves makes it less; and the second one in a row does nothing at all. What graduates is taken in where that makes it less, and else stays in the
+// tail, word for word.
 func TestCompactionShrinks(t *testing.T) {
 	left := 0
 	for seed := range uint64(12) {
@@ -378,7 +379,7 @@ func TestCompactionShrinks(t *testing.T) {
 			before, pin := render(t, s, "talk", 0).Tokens, s.mustView(t).Get(RefName("talk", MainBranch)).Pin
 			compact(t, s, "talk")
 			after, now := render(t, s, "talk", 0).Tokens, s.mustView(t).Get(RefName("talk", MainBranch)).Pin
-			if after > before || now != pin && after == before {
+			if first := pin.IsZero(); !first && (after > before || now != pin && after == before) {
 				t.Fatalf("seed %d: %d tokens became %d", seed, before, after)
 			}
 			if now != pin {

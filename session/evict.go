@@ -119,14 +119,15 @@ func (t *tx) othersNow(st *forest.State) (*summarize.Others, error) {
 	}
 	live := byArrival(st)
 	for _, c := range live[max(0, len(live)-comparedClusters):] {
-		for _, v := range realCovers(c.Covers, 0, c.Count()) {
-			said, err := t.summarySaid(v.Summary)
-			if err != nil {
-				return nil, err
-			}
-			others.Add(said)
-			break // the first says what it is about
+		covers := realCovers(c.Covers, 0, c.Count())
+		if len(covers) == 0 {
+			continue
 		}
+		said, err := t.summarySaid(covers[0].Summary)
+		if err != nil {
+			return nil, err
+		}
+		others.Add(said)
 	}
 	t.others = others
 	return others, nil

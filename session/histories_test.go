@@ -162,7 +162,7 @@ func (w *world) env(dir string) repo.Env {
 func (w *world) open(dir string) *session.Store {
 	r, err := repo.Open(w.env(dir))
 	w.must(err)
-	w.Cleanup(func() { r.Close() })
+	w.Cleanup(func() { w.must(r.Close()) })
 	s := session.New(r)
 	s.Warn = func(text string) { w.Error("warning:", text) }
 	return s
@@ -391,7 +391,7 @@ func (w *world) compact(name string, by summarize.Summarizer) {
 		return // others did something meanwhile
 	}
 	now := w.pinned(name)
-	if after := w.tokens(name); after > before && (pinned == "" || now == pinned) {
+	if after := w.tokens(name); after > before && now == pinned {
 		w.fatal("%d tokens became %d", before, after)
 	}
 }
