@@ -150,6 +150,8 @@ func TestPlaceExchange(t *testing.T) {
 		{"a call and its result say it, the prompt does not", "5 user: and now?\n5 model: run_shell_command go test ./auth -run NewSession\n5 tool: FAIL ErrExpired auth/session.go:14", 1},
 		{"a nod goes on with the exchange before", "5 user: ok, commit\n5 model: Done.", 2},
 		{"the image", "5 user: make the image smaller\n5 model: replace deploy/importer/Dockerfile alpine builder\n5 tool: 1 replacement", 2},
+		{"a prompt alone", "5 user: auth/session.go again: NewSession and ErrExpired", 1},
+		{"a prompt alone about something else", "5 user: Which countries border on Austria?", 0},
 		{"something else", "5 user: Which countries border on Austria?\n5 model: Germany, Czechia, Slovakia, Hungary, Slovenia, Italy, Switzerland, Liechtenstein.", 0},
 	} {
 		if got, joined := c.Place(script(tt.said), nil, 0.5); got != tt.want || joined != (tt.want != 0) {

@@ -6,14 +6,15 @@ type unit struct {
 	addressee uint32
 	prompt    bag  // terms of the first message
 	spoken    bool // to the addressee, by the form of the text
-	exchange  bool // a model or a tool has a part in it
+	exchange  bool // a model or a tool has a part in it, or it is not known who speaks
 }
 
 // merge takes the messages of a unit together. Who says it, to whom and when is as in the first one.
 func merge(messages []Features) unit {
 	u := unit{Features: messages[0], prompt: messages[0].terms}
 	for i, m := range messages {
-		u.exchange = u.exchange || m.role != people
+		// Where nobody says who speaks, it is as between a user and a model: the words have to tell.
+		u.exchange = u.exchange || m.role != people || m.author == 0
 		if i > 0 {
 			u.terms = u.terms.plus(m.terms)
 		}
