@@ -49,20 +49,18 @@ func (r *compaction) askRound(ctx context.Context, view *refs.View, claims []cla
 	var stopped error
 	for i := range claims {
 		a, err := r.askOne(ctx, view, &claims[i], limit)
-		var no *unanswered
-		switch {
-		case errors.As(err, &no):
-			r.done.fail(no.error)
-			continue
-		case err != nil && ctx.Err() != nil:
-			stopped = ctx.Err()
-		case err != nil:
-			return err
-		default:
+		if err == nil {
 			answers = append(answers, a)
 			continue
 		}
-		break
+		if stopped = ctx.Err(); stopped != nil {
+			break
+		}
+		var no *unanswered
+		if !errors.As(err, &no) {
+			return err
+		}
+		r.done.fail(no.error)
 	}
 	if err := r.record(context.WithoutCancel(ctx), answers); err != nil {
 		return err

@@ -147,6 +147,29 @@ func TestFailedPiece(t *testing.T) {
 	check(t, s)
 }
 
+// Whoever interrupts a compaction keeps what was answered.
+func TestInterruptedCompaction(t *testing.T) {
+	s := create(t, one...)
+	bulk(t, s, "talk", 60)
+	ctx, stop := context.WithCancel(context.Background())
+	by := &talker{limit: 200}
+	by.say = func(summarize.Ask) (summarize.Told, error) {
+		if by.asks == 3 {
+			stop()
+			return summarize.Told{}, ctx.Err()
+		}
+		return toldBy("a piece"), nil
+	}
+	done, err := s.Compact(ctx, CompactOptions{Branches: []BranchName{{"talk", MainBranch}}, Summarizer: by})
+	if !errors.Is(err, context.Canceled) || done.Carried != 2 || done.Failed > 0 || by.asks != 3 {
+		t.Errorf("%+v, %v after %d asks", done, err, by.asks)
+	}
+	if n := len(realCovers(onlyCluster(t, s).Covers, 0, 1000)); n != 2 {
+		t.Errorf("%d covers", n)
+	}
+	check(t, s)
+}
+
 // A summariser that fails leaves everything as it was, and says why, once a kind.
 func TestFailingSummariser(t *testing.T) {
 	long := strings.Repeat("much longer than what it sums up ", 1000)
