@@ -69,8 +69,8 @@ func (b *Builder) Add(d Doc) {
 // Docs is how many documents were added.
 func (b *Builder) Docs() int { return len(b.docs) }
 
-// Full reports whether it is time to write what was added: it takes some 50 MB.
-func (b *Builder) Full() bool { return len(b.postings) >= 1<<21 }
+// Full reports whether it is time to write what was added: it takes some 25 MB.
+func (b *Builder) Full() bool { return len(b.postings) >= 1<<20 }
 
 // Segment returns what was added as a segment in memory, and leaves the builder empty.
 func (b *Builder) Segment() (*Segment, []byte, error) {
@@ -79,7 +79,8 @@ func (b *Builder) Segment() (*Segment, []byte, error) {
 		return nil, nil, err
 	}
 	seg, err := OpenSegment(bytes.NewReader(buf.Bytes()), int64(buf.Len()))
-	*b = Builder{}
+	clear(b.docs)
+	b.docs, b.postings = b.docs[:0], b.postings[:0]
 	return seg, buf.Bytes(), err
 }
 
@@ -100,7 +101,7 @@ func (b *Builder) write(w io.Writer) error {
 	slices.SortFunc(b.postings, func(x, y posting) int {
 		return cmp.Or(cmp.Compare(x.term, y.term), cmp.Compare(x.doc, y.doc))
 	})
-	s := newWriter(w)
+	s := newWriter(w, len(sorted))
 	for _, r := range sorted {
 		s.row(r)
 	}
@@ -135,12 +136,11 @@ const (
 	maxDocs = 1 << 28
 )
 
-// writer writes a segment from rows and then postings, each in order, in one pass. In memory it holds 46 bytes a document, its runs, and 20 bytes a term.
+// writer writes a segment from rows and then postings, each in order, in one pass. In memory it holds 40 bytes a document, its runs, and 20 bytes a term.
 type writer struct {
 	w        io.Writer
 	err      error
 	at       uint64
-	hot      []byte
 	cold     []byte
 	versions []byte
 	runs     []byte
@@ -174,7 +174,10 @@ func (n *names) of(s string) uint32 {
 	return i
 }
 
-func newWriter(w io.Writer) *writer { return &writer{w: w} }
+// newWriter begins a segment of at most so many documents.
+func newWriter(w io.Writer, docs int) *writer {
+	return &writer{w: w, cold: make([]byte, 0, docs*coldLen)}
+}
 
 func (s *writer) row(r row) {
 	if s.docs == 0 || r.session != s.session || r.seq != s.next {
@@ -183,8 +186,8 @@ func (s *writer) row(r row) {
 		s.runs = binary.BigEndian.AppendUint64(s.runs, r.seq)
 	}
 	s.session, s.next = r.session, r.seq+1
-	s.hot = append(s.hot, r.length, r.attr)
-	s.hot = binary.BigEndian.AppendUint32(s.hot, s.authors.of(r.author))
+	s.buf = append(s.buf[:0], r.length, r.attr)
+	s.put(binary.BigEndian.AppendUint32(s.buf, s.authors.of(r.author)))
 	s.cold = binary.BigEndian.AppendUint64(s.cold, uint64(r.time))
 	s.cold = append(s.cold, r.id[:]...)
 	if r.version != r.id {
@@ -198,11 +201,12 @@ func (s *writer) endRows() {
 	if s.docs > maxDocs && s.err == nil {
 		s.err = fmt.Errorf("too many documents for one segment: %d", s.docs)
 	}
-	for _, section := range [][]byte{s.hot, s.cold, s.versions, s.runs, s.sessions.bytes, s.authors.bytes} {
+	s.starts = append(s.starts, s.at)
+	for _, section := range [][]byte{s.cold, s.versions, s.runs, s.sessions.bytes, s.authors.bytes} {
 		s.put(section)
 		s.starts = append(s.starts, s.at)
 	}
-	s.hot, s.cold = nil, nil
+	s.cold = nil
 }
 
 // term writes the documents of a term, in order. Each is its distance to the one before, times four, and its count up to 3; a larger count is 0 there and follows.

@@ -9,7 +9,11 @@ import (
 // Merge writes one segment with the documents of several that are not gone: those that are not hidden, and those that were rewound, which it returns by their
 // new numbers. No two of these documents may have the same ID and Version. In memory it holds some 50 bytes a document and 20 a term.
 func Merge(w io.Writer, sources []Source) (docs int, hidden map[uint32]bool, err error) {
-	m := merger{sources: sources, w: newWriter(w), hidden: map[uint32]bool{}}
+	all := 0
+	for _, s := range sources {
+		all += s.docs
+	}
+	m := merger{sources: sources, w: newWriter(w, all), hidden: map[uint32]bool{}}
 	if err := m.rows(); err != nil {
 		return 0, nil, err
 	}

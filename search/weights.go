@@ -30,10 +30,10 @@ const (
 	enough    = 60.0
 	longGain  = 0.6
 
-	authorGain   = 0.8 // somebody whom the query names said it
-	userGain     = 0.3 // a user said it
-	wantGain     = 0.3 // it has a number or a time, and the query asks for one
-	questionLoss = 0.5 // it asks itself
+	authorGain   = 0.8  // somebody whom the query names said it
+	userGain     = 0.15 // a user said it
+	wantGain     = 0.3  // it has a number or a time, and the query asks for one
+	questionLoss = 0.5  // it asks itself
 
 	// So many of the best messages are looked beside for silent ones, so far, and these must reach so much of the best score.
 	lookBeside  = 64

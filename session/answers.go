@@ -51,7 +51,7 @@ func takeAnswer(told summarize.Told, tokens, source int) (summarize.Told, error)
 	switch {
 	case strings.IndexFunc(told.Text, isWord) < 0:
 		return bad("empty", "the answer says nothing")
-	case n > source || n == source && source > shortSource:
+	case n > source || n == source && source > fewTokens:
 		return bad("longer", "the answer has %d tokens, what it sums up %d", n, source)
 	case n > tokens:
 		return bad("longer", "the answer has %d tokens, %d were asked for", n, tokens)

@@ -3,6 +3,7 @@ package session
 import (
 	"context"
 	"errors"
+	"strings"
 
 	"github.com/gemini-ctx/ctx/forest/summarize"
 	"github.com/gemini-ctx/ctx/refs"
@@ -84,16 +85,14 @@ func (r *compaction) askOne(ctx context.Context, view *refs.View, c *claim, limi
 		return answer{}, err
 	}
 	source := tokensIn(inputs)
-	if source <= shortSource && len(c.covers) == 0 {
-		a, raws, err := r.extract(view, c)
-		if err != nil {
-			return a, err
+	var told summarize.Told
+	if source <= fewTokens && len(c.covers) == 0 {
+		told = asItIs(inputs)
+	} else {
+		told, err = r.o.Summarizer.Summarize(ctx, summarize.Ask{Claim: c.node, Inputs: inputs, Tokens: c.tokens})
+		if err == nil {
+			told, err = takeAnswer(told, c.tokens, source)
 		}
-		return a, r.put(raws)
-	}
-	told, err := r.o.Summarizer.Summarize(ctx, summarize.Ask{Claim: c.node, Inputs: inputs, Tokens: c.tokens})
-	if err == nil {
-		told, err = takeAnswer(told, c.tokens, source)
 	}
 	if err != nil {
 		return answer{}, &unanswered{err}
@@ -103,6 +102,15 @@ func (r *compaction) askOne(ctx context.Context, view *refs.View, c *claim, limi
 		return answer{}, err
 	}
 	return answer{claim: *c, summary: raws[len(raws)-1].ID()}, r.put(raws)
+}
+
+// asItIs is the summary of what is too short to leave anything out.
+func asItIs(inputs []summarize.Piece) summarize.Told {
+	lines := make([]string, len(inputs))
+	for i, p := range inputs {
+		lines[i] = p.Text
+	}
+	return summarize.Told{Text: strings.Join(lines, "\n"), Summarizer: extractive, Version: extractiveVersion}
 }
 
 // Claim is what a worker is asked to summarise.

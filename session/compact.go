@@ -97,8 +97,11 @@ type compaction struct {
 
 // Compact graduates what is due on the branches, summarises the clusters that want it, evicts the oldest above the limit, and has the branches
 // leave. Summaries are made outside the lock and recorded as they come, each only as far as its cluster is still what it was. A summary that
-// cannot be had leaves its cluster as it is: it is counted, and no error. A branch stays as it is where leaving would not make what it renders
-// smaller, unless its strategy changes.
+// cannot be had leaves its cluster as it is: it is counted, and no error.
+//
+// From its first leave on, no branch renders more tokens after a compaction than before: it stays as it is where leaving would not make that less,
+// unless its strategy changes. The first leave brings the frame and a heading for each cluster, which can be more than what a few short
+// messages took.
 //
 // Where the main forest is damaged, the flat one is used, which is made of the sessions alone: what is rendered does not grow without end until
 // somebody rebuilds the other.
@@ -214,7 +217,7 @@ func (r *compaction) extractBatch(ctx context.Context, numbers []uint64) error {
 	if err != nil {
 		return err
 	}
-	answers, err := r.extractAll(ctx, view, claims)
+	answers, err := r.extractAll(ctx, view, st, claims)
 	if err != nil {
 		return err
 	}
@@ -304,11 +307,12 @@ func (r *compaction) leaveFor(t *tx, b BranchName) (u format.RefUpdate, moved bo
 	if err != nil {
 		return u, false, err
 	}
+	force := r.force || from != r.forest || old.Pin.IsZero()
 	v, err := t.leaveTo(old, r.forest)
 	if err != nil || v == old {
 		return u, false, err
 	}
-	if !r.force && (from == r.forest || old.Pin.IsZero()) {
+	if !force {
 		if smaller, err := t.shrinks(b, old, v); err != nil || !smaller {
 			return u, false, err
 		}

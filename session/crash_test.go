@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/lock"
 )
 
@@ -41,6 +42,50 @@ var verbs = []struct {
 		_, err := s.Compact(context.Background(), CompactOptions{Branches: []BranchName{{"talk", MainBranch}, {"late", MainBranch}}})
 		return err
 	}},
+	{"compact by a summariser", func(s *Store) error {
+		_, err := s.Compact(context.Background(), CompactOptions{Branches: []BranchName{{"late", MainBranch}}, Summarizer: &talker{limit: 200}})
+		return err
+	}},
+	{"compact flat", func(s *Store) error {
+		_, err := s.Compact(context.Background(), CompactOptions{Branches: []BranchName{{"talk", MainBranch}}, Strategy: Flat})
+		return err
+	}},
+	{"commit", func(s *Store) error {
+		view, err := s.Refs.Read()
+		if err != nil {
+			return err
+		}
+		var answers []Answer
+		err = s.Claims(context.Background(), view, 0, func(c Claim) error {
+			answers = append(answers, Answer{c.ID, toldBy("w")})
+			return nil
+		})
+		if err == nil {
+			_, err = s.Commit(context.Background(), answers)
+		}
+		return err
+	}},
+	{"redo a summary", func(s *Store) error {
+		id, err := oldestCluster(s)
+		if err == nil {
+			_, err = s.RedoSummary(context.Background(), id, CompactOptions{Branches: []BranchName{{"talk", MainBranch}}})
+		}
+		return err
+	}},
+	{"summarise, then evict", func(s *Store) error {
+		if _, err := s.Compact(context.Background(), CompactOptions{}); err != nil {
+			return err
+		}
+		view, err := s.Refs.Read()
+		if err != nil {
+			return err
+		}
+		list, err := s.Clusters(view)
+		if err == nil {
+			_, err = s.Evict(context.Background(), list[0].ID)
+		}
+		return err
+	}},
 	{"rewind", func(s *Store) error {
 		view, err := s.Refs.Read()
 		if err != nil {
@@ -62,6 +107,19 @@ var verbs = []struct {
 		return err
 	}},
 	{"session use", func(s *Store) error { return s.Use(context.Background(), "late") }},
+}
+
+// oldestCluster is a tombstone where there is one, so that more has to be done.
+func oldestCluster(s *Store) (format.ID, error) {
+	view, err := s.Refs.Read()
+	if err != nil {
+		return format.ID{}, err
+	}
+	list, err := s.Clusters(view)
+	if err != nil || len(list) == 0 {
+		return format.ID{}, err
+	}
+	return list[len(list)-1].ID, nil
 }
 
 // template is a store with two sessions, clusters, tombstones and a backlog, about to write its next checkpoint.

@@ -8,6 +8,7 @@ import (
 	"github.com/gemini-ctx/ctx/forest"
 	"github.com/gemini-ctx/ctx/forest/summarize"
 	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/objects"
 )
 
 // evict makes tombstones of the clusters that arrived longest ago, above the limit. One that is not summarised stays; before the last batch
@@ -69,19 +70,76 @@ func (t *tx) stoneOf(st *forest.State, c *forest.Cluster, a answer) (format.ID, 
 	if err != nil {
 		return format.ID{}, err
 	}
+	others, err := t.othersNow(st)
+	if err != nil {
+		return format.ID{}, err
+	}
 	raw, err := t.tombstone(answer{
 		claim:   claim{cluster: c.Number, node: node, arrival: c.Arrival, members: members},
 		summary: c.Covers[0].Summary,
-	}, said)
+	}, said, others)
 	if err != nil {
 		return format.ID{}, err
 	}
 	return t.add(raw), nil
 }
 
-// summarySaid is what a summary says, as a tombstone's line is made of it.
+// What a tombstone's line is compared with, so that it says what is rare: the newest tombstones, and the clusters that arrived last. Both are few, since
+// they are read under the lock.
+const (
+	comparedLines    = 64
+	comparedClusters = 16
+)
+
+// evictedLines knows what the newest tombstones are about.
+func (s *Store) evictedLines(st *forest.State) (*summarize.Others, error) {
+	others := &summarize.Others{}
+	newest, _, err := st.NewestEvicted(comparedLines)
+	if err != nil {
+		return nil, err
+	}
+	for _, e := range newest {
+		_, line, err := s.stone(e.Tombstone)
+		if err != nil {
+			return nil, err
+		}
+		others.AddLine(line)
+	}
+	return others, nil
+}
+
+// othersNow knows what other clusters are about, as of the first eviction of a transaction.
+func (t *tx) othersNow(st *forest.State) (*summarize.Others, error) {
+	if t.others != nil {
+		return t.others, nil
+	}
+	others, err := t.evictedLines(st)
+	if err != nil {
+		return nil, err
+	}
+	live := byArrival(st)
+	for _, c := range live[max(0, len(live)-comparedClusters):] {
+		covers := realCovers(c.Covers, 0, c.Count())
+		if len(covers) == 0 {
+			continue
+		}
+		said, err := t.summarySaid(covers[0].Summary)
+		if err != nil {
+			return nil, err
+		}
+		others.Add(said)
+	}
+	t.others = others
+	return others, nil
+}
+
+// summarySaid is what a summary says, as a tombstone's line is made of it; nothing where its words are gone.
 func (s *Store) summarySaid(id format.ID) ([]summarize.Source, error) {
 	parts, err := s.parts([]format.Cover{{Summary: id}})
+	var gone *objects.GoneError
+	if errors.As(err, &gone) {
+		return nil, nil
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -91,13 +149,14 @@ func (s *Store) summarySaid(id format.ID) ([]summarize.Source, error) {
 	return sourcesOf(parts[0].Sentences), nil
 }
 
-// tombstone builds the object of an evicted cluster. Its line is made of the summary, which is at hand and small.
-func (s *Store) tombstone(a answer, said []summarize.Source) (format.Raw, error) {
+// tombstone builds the object of an evicted cluster. Its line is made of the summary, which is at hand and small, and names what others do not
+// have.
+func (s *Store) tombstone(a answer, said []summarize.Source, others *summarize.Others) (format.Raw, error) {
 	first, last, err := s.ends(a.members[0], a.members[len(a.members)-1])
 	if err != nil {
 		return format.Raw{}, err
 	}
-	line := summarize.Line(said, len(a.members), first.Time, last.Time)
+	line := others.Line(said, len(a.members), first.Time, last.Time)
 	stone := &format.Tombstone{Cluster: a.cluster, Node: a.node, Count: uint64(len(a.members)), Arrival: a.arrival, Summary: a.summary}
 	raw, err := s.seal([]byte(line), format.MediaText, func(b format.Body) ([]byte, error) {
 		stone.Body = b

@@ -3,7 +3,6 @@ package session
 import (
 	"context"
 	"errors"
-	"slices"
 
 	"github.com/gemini-ctx/ctx/forest"
 	"github.com/gemini-ctx/ctx/forest/summarize"
@@ -64,33 +63,55 @@ func (s *Store) rankable(covers []format.Cover) ([]format.Cover, error) {
 	return covers, nil
 }
 
+// extracted is an answer of the built-in summariser, before it is put.
+type extracted struct {
+	answer
+	said []summarize.Source // what the summary has, for a tombstone's line
+	raws []format.Raw
+}
+
 // extractAll answers claims with the built-in summariser and puts the answers, without the lock.
-func (s *Store) extractAll(ctx context.Context, view *refs.View, claims []claim) ([]answer, error) {
-	var answers []answer
-	var raws []format.Raw
+func (s *Store) extractAll(ctx context.Context, view *refs.View, st *forest.State, claims []claim) ([]answer, error) {
+	others, err := s.evictedLines(st)
+	if err != nil {
+		return nil, err
+	}
+	list := make([]extracted, len(claims))
 	for i := range claims {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		a, objects, err := s.extract(view, &claims[i])
-		if err != nil {
+		if list[i], err = s.extract(view, &claims[i]); err != nil {
 			return nil, err
 		}
-		raws = append(raws, objects...)
-		answers = append(answers, a)
+		if i < comparedLines {
+			others.Add(list[i].said)
+		}
+	}
+	var answers []answer
+	var raws []format.Raw
+	for _, e := range list {
+		if e.evict {
+			stone, err := s.tombstone(e.answer, e.said, others)
+			if err != nil {
+				return nil, err
+			}
+			e.raws, e.stone = append(e.raws, stone), stone.ID()
+		}
+		answers, raws = append(answers, e.answer), append(raws, e.raws...)
 	}
 	return answers, s.put(raws)
 }
 
-// extract makes the summary of a claim, and the tombstone of a cluster that is about to be evicted.
-func (s *Store) extract(view *refs.View, c *claim) (answer, []format.Raw, error) {
-	a := answer{claim: *c}
+// extract makes the summary of a claim.
+func (s *Store) extract(view *refs.View, c *claim) (extracted, error) {
+	e := extracted{answer: answer{claim: *c}}
 	sum := &format.Summary{Generation: 1, Summarizer: extractive, Version: extractiveVersion}
 	var list []summarize.Sentence
 	for _, v := range c.covers {
 		sentences, generation, err := s.ranked(v.Summary)
 		if err != nil {
-			return a, nil, err
+			return e, err
 		}
 		list = append(list, sentences...)
 		sum.Generation = max(sum.Generation, generation+1)
@@ -98,26 +119,15 @@ func (s *Store) extract(view *refs.View, c *claim) (answer, []format.Raw, error)
 	if raw := c.raw(); len(raw) > 0 {
 		sources, err := s.sources(view, raw)
 		if err != nil {
-			return a, nil, err
+			return e, err
 		}
 		list = merge(list, summarize.Extract(sources, half(sources)))
 	}
 	raws, err := namesOf(c, sum)
 	if err != nil {
-		return a, nil, err
+		return e, err
 	}
 	object, err := s.sealSummary(sum, list)
-	if err != nil {
-		return a, nil, err
-	}
-	a.summary = object.ID()
-	raws = append(raws, object)
-	if c.evict {
-		stone, err := s.tombstone(a, sourcesOf(list))
-		if err != nil {
-			return a, nil, err
-		}
-		raws, a.stone = append(raws, stone), stone.ID()
-	}
-	return a, slices.Clip(raws), nil
+	e.summary, e.said, e.raws = object.ID(), sourcesOf(list), append(raws, object)
+	return e, err
 }

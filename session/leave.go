@@ -119,7 +119,7 @@ func (t *tx) interim(cluster uint64, members []format.ID, g gap) (format.Decisio
 		}
 		raw = append(fresh, members[at:]...)
 	}
-	sources, err := t.sources(t.view, raw)
+	sources, err := t.sourcesNow(raw)
 	if err != nil {
 		return format.Decision{}, err
 	}

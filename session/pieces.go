@@ -15,16 +15,14 @@ import (
 // What a summariser takes at once is bounded, and a cluster is not. One that is too long is summarised in pieces: runs of its members first,
 // each under a cover of its own, and then the summaries of these, so that every entry is read once.
 
-const (
-	// maxAnswer is the most tokens of a summary that a summariser words: two or three paragraphs, which ten clusters can have in a
-	// context.
-	maxAnswer = 800
-	// perAsk is how many answers of the longest kind one ask takes at least, so that summaries over summaries come to an end.
-	perAsk = 4
-)
+// maxAnswer is the most tokens of a summary that a summariser words: a page, which ten clusters can have in a context.
+const maxAnswer = 800
 
-// step is a member of a cluster that is to be read, or a summary in place of the members under it.
-type step struct {
+// fewTokens is what nobody is asked to sum up: of a line or two nothing can be left out.
+const fewTokens = 32
+
+// reading is a member of a cluster that is to be read, or a summary that is read in place of the members under it.
+type reading struct {
 	cover      *format.Cover
 	from, to   uint64 // of the cluster's members
 	generation uint64 // of the summary; 0 for a member
@@ -82,34 +80,33 @@ func (s *Store) nextClaims(view *refs.View, st *forest.State, c *forest.Cluster,
 		return nil, err
 	}
 	for {
-		steps, err := s.steps(view, members, covers, limit)
+		list, err := s.readings(view, members, covers, limit)
 		if err != nil {
 			return nil, err
 		}
-		runs := [][]step{steps}
-		parts := 1
-		if total := weightOf(steps); limit > 0 && total > limit {
-			parts = (total + limit - 1) / limit
-			runs = split(steps, limit)
+		runs, most := [][]reading{list}, maxAnswer
+		if limit > 0 && weightOf(list) > limit {
+			runs = split(list, limit)
+			most = roomFor(list, runs, limit)
 		}
 		if len(runs) == 0 && len(covers) > 0 {
 			covers = nil // the summaries are too long to go together: somebody with a larger limit made them
 			continue
 		}
-		var list []claim
+		var claims []claim
 		for _, run := range runs {
 			cl, err := s.claimOfRun(view, c, members, run)
 			if err != nil {
 				return nil, err
 			}
-			cl.tokens = budget(run, limit, parts)
-			list = append(list, cl)
+			cl.tokens = budget(run, most)
+			claims = append(claims, cl)
 		}
-		return list, nil
+		return claims, nil
 	}
 }
 
-func (s *Store) claimOfRun(view *refs.View, c *forest.Cluster, members []format.ID, run []step) (claim, error) {
+func (s *Store) claimOfRun(view *refs.View, c *forest.Cluster, members []format.ID, run []reading) (claim, error) {
 	var covers []format.Cover
 	for _, p := range run {
 		if p.cover != nil {
@@ -120,17 +117,17 @@ func (s *Store) claimOfRun(view *refs.View, c *forest.Cluster, members []format.
 	return s.claimOn(view, c, members[from:to], from, covers)
 }
 
-// steps are a cluster's members and the summaries that are read for some of them, in order.
-func (s *Store) steps(view *refs.View, members []format.ID, covers []format.Cover, limit int) ([]step, error) {
-	var list []step
+// readings are a cluster's members and the summaries that are read for some of them, in order.
+func (s *Store) readings(view *refs.View, members []format.ID, covers []format.Cover, limit int) ([]reading, error) {
+	var list []reading
 	at := uint64(0)
 	entries := func(end uint64) error {
 		for ; at < end; at++ {
-			text, err := s.said(view, members[at])
+			text, err := s.newestText(view, members[at])
 			if err != nil {
 				return err
 			}
-			list = append(list, step{from: at, to: at + 1, tokens: within(summarize.Tokens(text), limit)})
+			list = append(list, reading{from: at, to: at + 1, tokens: within(summarize.Tokens(text), limit)})
 		}
 		return nil
 	}
@@ -143,9 +140,10 @@ func (s *Store) steps(view *refs.View, members []format.ID, covers []format.Cove
 			return nil, err
 		}
 		at = v.Offset + v.Count
-		list = append(list, step{cover: &covers[i], from: v.Offset, to: at, generation: generation, tokens: within(summarize.Tokens(text), limit)})
+		list = append(list, reading{cover: &covers[i], from: v.Offset, to: at, generation: generation, tokens: within(summarize.Tokens(text), limit)})
 	}
-	return list, entries(uint64(len(members)))
+	err := entries(uint64(len(members)))
+	return list, err
 }
 
 func within(tokens, limit int) int {
@@ -155,8 +153,8 @@ func within(tokens, limit int) int {
 	return tokens
 }
 
-// said is what a message says in its newest version.
-func (s *Store) said(view *refs.View, id format.ID) (string, error) {
+// newestText is what a message says in its newest version.
+func (s *Store) newestText(view *refs.View, id format.ID) (string, error) {
 	newest, err := s.newest(view, id)
 	if err != nil {
 		return "", err
@@ -168,22 +166,22 @@ func (s *Store) said(view *refs.View, id format.ID) (string, error) {
 	return shown.Text, nil
 }
 
-// weight is what a step takes of a limit: a message that says next to nothing takes something, too.
-func (p step) weight() int { return p.tokens + 1 }
+// weight is what a reading takes of a limit: a message that says next to nothing takes something, too.
+func (p reading) weight() int { return p.tokens + 1 }
 
-func weightOf(steps []step) int {
+func weightOf(list []reading) int {
 	n := 0
-	for _, p := range steps {
+	for _, p := range list {
 		n += p.weight()
 	}
 	return n
 }
 
-// split returns the pieces in which steps that are too long together are summarised first. Entries go before summaries, and young summaries before
+// split returns the pieces in which readings that are too long together are summarised first. Entries go before summaries, and young summaries before
 // old ones, so that nothing is summarised over more often than it must be. It returns none where nothing fits together.
-func split(steps []step, limit int) [][]step {
+func split(list []reading, limit int) [][]reading {
 	for generation := uint64(0); generation < MaxGeneration; generation++ {
-		if runs := runsUpTo(steps, generation, limit); len(runs) > 0 {
+		if runs := runsUpTo(list, generation, limit); len(runs) > 0 {
 			return runs
 		}
 	}
@@ -192,17 +190,17 @@ func split(steps []step, limit int) [][]step {
 
 // runsUpTo puts neighbours of at most a generation together, as many as fit. A summary alone is done; entries alone are not, unless they are so short
 // that they are better read with what is beside them.
-func runsUpTo(steps []step, generation uint64, limit int) [][]step {
-	var runs [][]step
+func runsUpTo(list []reading, generation uint64, limit int) [][]reading {
+	var runs [][]reading
 	from, size := 0, 0
 	end := func(at int) {
-		run := steps[from:at]
-		if len(run) > 1 && (generation > 0 || size > shortSource) || len(run) == 1 && run[0].cover == nil && size > shortSource {
+		run := list[from:at]
+		if len(run) > 1 && (generation > 0 || size > fewTokens) || len(run) == 1 && run[0].cover == nil && size > fewTokens {
 			runs = append(runs, run)
 		}
 		size = 0
 	}
-	for i, p := range steps {
+	for i, p := range list {
 		switch {
 		case p.generation > generation:
 			end(i)
@@ -214,13 +212,27 @@ func runsUpTo(steps []step, generation uint64, limit int) [][]step {
 			size += p.weight()
 		}
 	}
-	end(len(steps))
+	end(len(list))
 	return runs
 }
 
-// budget is the most tokens that the summary of a run may have: a quarter of what entries say, and as much as earlier summaries say. Where a cluster is
-// read in parts, it leaves room for the answers to all of them, or for the root of their number: then two rounds more are enough.
-func budget(run []step, limit, parts int) int {
+// roomFor is the most tokens that each answer may have where a cluster is read in pieces, so that one round or two after this one are enough. The
+// answers to summaries have to go together in the next round; those to entries may take one more where they would be too short otherwise.
+func roomFor(list []reading, runs [][]reading, limit int) int {
+	n, entries := len(list), false
+	for _, run := range runs {
+		n -= len(run) - 1
+		entries = entries || run[0].cover == nil && run[len(run)-1].cover == nil
+	}
+	if entries && limit/n < maxAnswer/4 {
+		n = rootOf(n) + 1
+	}
+	return min(maxAnswer, max(1, limit/n-1))
+}
+
+// budget is the most tokens that the summary of a run may have: a quarter of what entries say, and as much as earlier summaries say, but no more than
+// most.
+func budget(run []reading, most int) int {
 	total, want := 0, 0
 	for _, p := range run {
 		total += p.tokens
@@ -230,26 +242,22 @@ func budget(run []step, limit, parts int) int {
 			want += p.tokens
 		}
 	}
-	if total <= shortSource {
+	if total <= fewTokens {
 		return max(1, total)
 	}
-	most := maxAnswer
-	if limit > 0 {
-		most = min(most, max(1, limit/max(perAsk, rootOf(parts))))
-	}
-	return min(max(want, shortSource), most, total-1)
+	return min(max(want, fewTokens), most, total-1)
 }
 
 // budgetOf is the budget of a claim that is answered at once.
 func budgetOf(inputs []summarize.Piece) int {
-	run := make([]step, len(inputs))
+	run := make([]reading, len(inputs))
 	for i, p := range inputs {
 		run[i].tokens = summarize.Tokens(p.Text)
 		if p.Summary {
 			run[i].cover = &format.Cover{}
 		}
 	}
-	return budget(run, 0, 1)
+	return budget(run, maxAnswer)
 }
 
 // rootOf is the square root of n, rounded up.
@@ -288,7 +296,8 @@ func (s *Store) readClaim(view *refs.View, c *claim, limit int) ([]summarize.Pie
 		list = append(list, summarize.Piece{Summary: true, ID: v.Summary, Text: text})
 		at = v.Offset + v.Count
 	}
-	return list, entries(c.end())
+	err := entries(c.end())
+	return list, err
 }
 
 func (s *Store) pieceOf(view *refs.View, id format.ID, limit int) (summarize.Piece, error) {

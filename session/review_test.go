@@ -262,7 +262,7 @@ func TestB10ClaimsAreChecked(t *testing.T) {
 	ids := talk(t, s, "talk", 24, 1)
 	view0 := s.mustView(t)
 	claims := dirtyClaims(t, s, view0)
-	answers := must[[]answer](t)(s.extractAll(context.Background(), view0, claims))
+	answers := must[[]answer](t)(s.extractAll(context.Background(), view0, must[*forest.State](t)(s.Forest(view0)), claims))
 	settle := func() (done Compaction) {
 		t.Helper()
 		err := s.locked(context.Background(), func(tx *tx) error {
@@ -292,7 +292,7 @@ func TestB10ClaimsAreChecked(t *testing.T) {
 	// A cluster that has grown since carries the answer.
 	talk(t, s, "more", 12, 2)
 	view1 := s.mustView(t)
-	answers = must[[]answer](t)(s.extractAll(context.Background(), view1, dirtyClaims(t, s, view1)))
+	answers = must[[]answer](t)(s.extractAll(context.Background(), view1, must[*forest.State](t)(s.Forest(view1)), dirtyClaims(t, s, view1)))
 	talk(t, s, "more", 20, 2)
 	if grown := settle(); grown.Carried == 0 || grown.Lost > 0 {
 		t.Errorf("after the clusters grew: %+v", grown)

@@ -70,6 +70,9 @@ func (t *tx) rewind(session, branch string, target format.ID, o RewindOptions) (
 	if done.Retracted, err = t.retract(left.ids, session, RefName(session, branch)); err != nil {
 		return Rewound{}, err
 	}
+	if err := t.becomeAt(parent.id, left.amended); err != nil {
+		return Rewound{}, err
+	}
 	if err := t.refresh(left.amended); err != nil {
 		return Rewound{}, err
 	}

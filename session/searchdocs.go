@@ -10,9 +10,18 @@ import (
 
 // sayable is a message or a note that a search may find.
 type sayable struct {
-	id, version format.ID // the entry, and the one that has its text
-	seq         uint64
-	rewound     bool // no branch stands on it any more, but one was rewound from there
+	id      format.ID
+	newer   *format.ID // the entry that has its text, where that is not itself
+	seq     uint64
+	rewound bool // no branch stands on it any more, but one was rewound from there
+}
+
+// version is the entry that has its text.
+func (f *sayable) version() format.ID {
+	if f.newer != nil {
+		return *f.newer
+	}
+	return f.id
 }
 
 // walk gathers messages and notes along history, newest first.
@@ -24,6 +33,9 @@ type walk struct {
 	amended  []format.ID // messages that have an amend on the way
 	joins    bool        // an entry with several parents was met
 }
+
+// mostAtOnce is how many messages room is made for on the word of one header.
+const mostAtOnce = 1 << 21
 
 // chain is a piece of history: from an entry back to another one, which is not part of it.
 type chain struct{ from, stop format.ID }
@@ -97,6 +109,9 @@ func (w *walk) along(c chain, rewound bool) (left []chain, err error) {
 		if err != nil {
 			return nil, err
 		}
+		if id == c.from && c.stop.IsZero() {
+			w.list = slices.Grow(w.list, int(min(e.Seq, mostAtOnce))) // a long list is not copied as it grows
+		}
 		switch e.Kind {
 		case format.KindAmend:
 			w.amended = append(w.amended, e.Amends)
@@ -104,11 +119,11 @@ func (w *walk) along(c chain, rewound bool) (left []chain, err error) {
 				newest[e.Amends] = id
 			}
 		case format.KindMessage, format.KindNote:
-			version, ok := newest[id]
-			if !ok {
-				version = id
+			m := sayable{id: id, seq: e.Seq, rewound: rewound}
+			if version, ok := newest[id]; ok {
+				m.newer = &version
 			}
-			w.list = append(w.list, sayable{id: id, version: version, seq: e.Seq, rewound: rewound})
+			w.list = append(w.list, m)
 		case format.KindRewind:
 			left = append(left, chain{from: e.Left, stop: firstParent(e)})
 		}
@@ -127,8 +142,10 @@ func (s *Store) setNewest(view *refs.View, list []sayable) error {
 	return s.withLinks(view, func(l *links) error {
 		for i := range list {
 			d := &list[i]
-			if d.version = d.id; len(l.newer[d.id]) > 0 {
-				d.version = l.newer[d.id][len(l.newer[d.id])-1]
+			d.newer = nil
+			if versions := l.newer[d.id]; len(versions) > 0 {
+				version := versions[len(versions)-1]
+				d.newer = &version
 			}
 		}
 		return nil
@@ -137,13 +154,13 @@ func (s *Store) setNewest(view *refs.View, list []sayable) error {
 
 // document reads what the index is to know of a message of a session. ok is false where its words were forgotten.
 func (s *Store) document(session string, f sayable) (doc search.Doc, ok bool, err error) {
-	shown, err := s.Version(f.id, f.version)
+	shown, err := s.Version(f.id, f.version())
 	if err != nil || shown.Gone != "" {
 		return doc, false, err
 	}
 	e := shown.Entry
 	return search.Doc{
-		ID: f.id, Version: f.version, Session: session, Seq: e.Seq, Role: e.Role, Author: e.Author, Note: e.Kind == format.KindNote, Time: e.Time,
+		ID: f.id, Version: f.version(), Session: session, Seq: e.Seq, Role: e.Role, Author: e.Author, Note: e.Kind == format.KindNote, Time: e.Time,
 		Text: shown.Text,
 	}, true, nil
 }

@@ -338,7 +338,7 @@ func (r *searchRenewal) mark(session string, f sayable, gone bool) (has bool, er
 			switch {
 			case err != nil:
 				return false, err
-			case gone || version != f.version || has:
+			case gone || version != f.version() || has:
 				r.hide(seg, doc, false)
 			case f.rewound:
 				has = true
@@ -370,7 +370,7 @@ func (r *searchRenewal) add(session string, f sayable) error {
 	r.b.Add(doc)
 	r.x.changed++
 	if f.rewound {
-		r.rewound[f.version] = true
+		r.rewound[f.version()] = true
 	}
 	if r.b.Full() {
 		return r.flush()
@@ -446,11 +446,13 @@ func (s *Store) saveSearch(x *searchIndex, view *refs.View) {
 		return
 	}
 	from, size := len(x.segments), 0
-	for from > 0 && (x.segments[from-1].name == "" || x.segments[from-1].size() < 2*size) {
-		from--
-		size += x.segments[from].size()
+	for i, seg := range slices.Backward(x.segments) {
+		if seg.name == "" || seg.size() < 2*size {
+			from = i
+		}
+		size += seg.size()
 	}
-	if last := x.segments[from:]; len(last) > 0 {
+	if last := x.segments[from:]; len(last) > 1 || len(last) == 1 && last[0].name == "" {
 		seg, err := s.writeSegment(last)
 		if err != nil {
 			x.noWrite = true

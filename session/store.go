@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/gemini-ctx/ctx/forest"
+	"github.com/gemini-ctx/ctx/forest/summarize"
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/index"
 	"github.com/gemini-ctx/ctx/lock"
@@ -140,9 +141,11 @@ type tx struct {
 	raws    []format.Raw       // objects to be put before the commit
 	present map[format.ID]bool // objects put under this lock
 
-	draft             // of the main forest
-	flat  draft       // of the flat one
-	cands *candidates // nil until asked for
+	draft                          // of the main forest
+	flat   draft                   // of the flat one
+	cands  *candidates             // nil until asked for
+	others *summarize.Others       // what clusters are about; nil until one is evicted
+	newer  map[format.ID]format.ID // of messages whose newest text is another one from this operation on, that one
 }
 
 // draft is what a transaction does to one forest.
@@ -277,7 +280,7 @@ func (t *tx) commit(op *format.Operation) error {
 	if err != nil {
 		return err
 	}
-	t.view = view
+	t.view, t.newer = view, nil
 	for _, name := range forestNames {
 		f := t.draftOf(name)
 		f.decided, f.written = nil, format.ID{}

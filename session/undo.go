@@ -174,6 +174,11 @@ func (t *tx) turnOne(session, verb string, r refs.Record, ops []refs.Record) (Un
 	if err := t.moveMembers(op, turn, ops, &done); err != nil {
 		return done, err
 	}
+	for _, u := range op.Refs {
+		if err := t.becomeAt(u.New.ID, turn.amended); err != nil {
+			return done, err
+		}
+	}
 	if err := t.refresh(turn.amended); err != nil {
 		return done, err
 	}

@@ -208,6 +208,7 @@ func (w *writer) moveTo(id format.ID, e *format.Entry, m *Message) {
 		}
 		h.Items = append(h.Items, it)
 	case format.KindAmend:
+		w.becomes(e.Amends, id)
 		at := slices.IndexFunc(h.Items, func(it item) bool { return it.ID == e.Amends })
 		if at < 0 {
 			w.amended = append(w.amended, e.Amends)

@@ -121,7 +121,11 @@ func live(t testing.TB, s *session.Store, r *rand.Rand, n int) {
 		exists := view.Get(session.RefName(name, session.MainBranch)).Exists()
 		switch k := r.IntN(20); {
 		case (k == 0 || k == 7) && exists:
-			must[session.Compaction](t)(s.Compact(bg, session.CompactOptions{Branches: []session.BranchName{{Session: name, Branch: session.MainBranch}}}))
+			o := session.CompactOptions{Branches: []session.BranchName{{Session: name, Branch: session.MainBranch}}}
+			if k == 7 && name == "late" {
+				o.Strategy = session.Flat
+			}
+			must[session.Compaction](t)(s.Compact(bg, o))
 		case k == 1 && exists:
 			target, err := s.Resolve(view, fmt.Sprintf("%s~%d", name, r.IntN(6)))
 			if err == nil {

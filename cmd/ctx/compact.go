@@ -33,8 +33,8 @@ for word. Nothing is removed: `+"`ctx expand`"+` gives back the words behind eve
 
 Reported are the summaries that cover their cluster (settled), those over a part of it, since it has grown meanwhile (carried), those that came
 too late (lost) or were there already (known), those that could not be had (failed), the clusters that became tombstones (evicted), and those
-that still want a summary (dirty). A cluster without a summary is as it was, and is asked about again the next time. A session goes on rendering
-what it does where the result would not be shorter.
+that still want a summary (dirty). A cluster without a summary is as it was, and is asked about again the next time. A session that
+has clusters already goes on rendering what it does where the result would not be shorter.
 
 With --strategy flat, or compact.strategy in the settings, or coreTools.compression.strategy in the project's .gemini/settings.json, everything
 old goes into one cluster instead of one for each topic. What is damaged is passed over in that way, too, with a warning, until `+"`ctx rebuild`"+`.

@@ -100,3 +100,14 @@ func (b bag) plus(c bag) bag {
 	}
 	return append(append(sum, b...), c...)
 }
+
+// marks returns the marks of a bag.
+func (b bag) marks() bag {
+	var m bag
+	for _, c := range b {
+		if c.key&mark != 0 {
+			m = append(m, c)
+		}
+	}
+	return m
+}

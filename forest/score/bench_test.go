@@ -52,3 +52,41 @@ func BenchmarkMessage(b *testing.B) {
 	slices.Sort(took)
 	b.ReportMetric(float64(took[len(took)*95/100].Nanoseconds()), "p95-ns")
 }
+
+// BenchmarkExchange is the same for an exchange in eight messages of 200 terms each.
+func BenchmarkExchange(b *testing.B) {
+	c, say := crowded(rand.New(rand.NewPCG(1, 2)))
+	var units [][]Features
+	for range 64 {
+		var unit []Features
+		for i := range 8 {
+			m := say(200)
+			m.Role, m.Author = []string{"user", "model", "tool", "model"}[i%4], ""
+			unit = append(unit, Of(m))
+		}
+		units = append(units, unit)
+	}
+	b.ReportAllocs()
+	for i := 0; b.Loop(); i++ {
+		number, joined := c.Place(units[i%len(units)], nil, 0.5)
+		if !joined {
+			number = uint64(1000 + i)
+		}
+		c.Touch(number, units[i%len(units)])
+	}
+}
+
+// BenchmarkCodec writes candidates at their bounds and reads them, as every command does that graduates.
+func BenchmarkCodec(b *testing.B) {
+	c, _ := crowded(rand.New(rand.NewPCG(1, 2)))
+	enc := c.Append(nil)
+	b.SetBytes(int64(len(enc)))
+	b.ReportAllocs()
+	for b.Loop() {
+		enc = c.Append(enc[:0])
+		if _, err := DecodeCandidates(enc); err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.ReportMetric(float64(len(enc)), "bytes")
+}

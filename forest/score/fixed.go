@@ -21,21 +21,6 @@ func lg(x int) int {
 	return exp*one + frac
 }
 
-// root returns the square root of x, rounded down.
-func root(x int) int {
-	if x < 2 {
-		return max(x, 0)
-	}
-	r := 1 << ((bits.Len(uint(x)) + 1) / 2) // not below the root
-	for {
-		next := (r + x/r) / 2
-		if next >= r {
-			return r
-		}
-		r = next
-	}
-}
-
 // logit returns ln(p / (1 - p)) in 256ths for a share of 0 to 1; what is as good as 0 or 1 is as far from 0 as no score comes.
 func logit(p float64) int {
 	const scale, far = 1 << 20, 1 << 30

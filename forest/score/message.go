@@ -29,6 +29,10 @@ type Features struct {
 	terms  bag
 }
 
+// maxToolTerms bounds what a tool's output counts with: its most frequent marks. The words of a listing or a log say nothing about the topic and would
+// outweigh what the user and the model say.
+const maxToolTerms = 64
+
 type role uint8
 
 const (
@@ -43,9 +47,8 @@ const (
 	question flags = 1 << iota
 	greeting
 	ack      // nothing but yes, no, thanks, ok
-	back     // returns in words to something earlier
 	turn     // names another item of business, as who leads a meeting does
-	allFlags = 1<<5 - 1
+	allFlags = 1<<4 - 1
 )
 
 // Of returns the features of a message, in time bounded by a constant, however long it is.
@@ -59,15 +62,16 @@ func Of(m Message) Features {
 		f.role = model
 	case "tool":
 		f.role = tool
+		f.terms = f.terms.marks().trim(maxToolTerms)
 	}
 	if !m.Time.IsZero() {
-		f.time = m.Time.Unix()
+		f.time = max(m.Time.Unix(), 0)
 	}
 	for _, c := range m.Calls {
 		f.terms = f.terms.plus(bagOf(c)).trim(maxTerms)
 	}
 	head := m.Text[:min(len(m.Text), 1<<12)]
-	f.words = uint16(len(strings.Fields(head)))
+	f.words = uint16(wordsIn(head))
 	if f.role == people {
 		f.to, f.names = address(m.Text)
 	}
@@ -75,25 +79,54 @@ func Of(m Message) Features {
 	return f
 }
 
-func set(words string) map[string]bool {
-	m := map[string]bool{}
-	for _, w := range strings.Fields(words) {
-		m[w] = true
+// wordsIn counts the words of a text. Two characters of a script without spaces are one.
+func wordsIn(text string) int {
+	n := len(strings.Fields(text))
+	wide := 0
+	for _, r := range text {
+		if r >= 0x2E80 {
+			wide++
+		}
 	}
-	return m
+	return n + wide/2
 }
 
-// The words that acknowledge and greet in chat in English, and some of other languages that are as frequent there.
-var (
-	acks = set(`yes yeah yep yup ya yea ye no nope nah ok okay okey k kk thanks thank thx ty tnx cheers np you welcome sure right true
-		cool nice great good perfect awesome excellent lol haha hehe heh hmm hm mhm uh um oh ah ahh ohh i see got it done exactly agreed
-		indeed very much man all that works worked the ja nein danke oui non merci si gracias da spasibo 好 好的 谢谢 はい ありがとう 네`)
-	greetings = set(`hi hello hey hiya hallo hola howdy greetings morning gday yo evening everyone 你好 こんにちは`)
-	starts    = set(`how what why where when who which can could does do is are anyone anybody someone has have did should would whats hows`)
-	turns     = []string{"agenda", "next item", "next topic", "next thing", "next point", "next question", "move on", "moving on", "anything else",
-		"last item", "another topic", "another item", "another thing"}
-	backs = []string{"back to ", "going back", "returning to", "as for the", "regarding the", "about the earlier", "earlier you"}
-)
+// acknowledges knows the words with which people nod in chat in English, and some of other languages that are as frequent there.
+func acknowledges(word string) bool {
+	switch word {
+	case "yes", "yeah", "yep", "yup", "ya", "yea", "ye", "no", "nope", "nah", "ok", "okay", "okey", "k", "kk", "thanks", "thank",
+		"thx", "ty", "tnx", "cheers", "np", "you", "welcome", "sure", "right", "true", "cool", "nice", "great", "good", "perfect",
+		"awesome", "excellent", "lol", "haha", "hehe", "heh", "hmm", "hm", "mhm", "uh", "um", "oh", "ah", "ahh", "ohh", "i", "see",
+		"got", "it", "done", "exactly", "agreed", "indeed", "very", "much", "man", "all", "that", "works", "worked", "the", "ja",
+		"nein", "danke", "oui", "non", "merci", "si", "gracias", "da", "spasibo", "好", "好的", "谢谢", "はい", "ありがとう", "네":
+		return true
+	}
+	return false
+}
+
+// greets knows the words with which people come in.
+func greets(word string) bool {
+	switch word {
+	case "hi", "hello", "hey", "hiya", "hallo", "hola", "howdy", "greetings", "morning", "gday", "yo", "evening", "everyone", "你好",
+		"こんにちは":
+		return true
+	}
+	return false
+}
+
+// asks knows the words that begin a question.
+func asks(word string) bool {
+	switch word {
+	case "how", "what", "why", "where", "when", "who", "which", "can", "could", "does", "do", "is", "are", "anyone", "anybody",
+		"someone", "has", "have", "did", "should", "would", "whats", "hows":
+		return true
+	}
+	return false
+}
+
+// turns are words with which a meeting goes on to something else.
+var turns = [...]string{"agenda", "next item", "next topic", "next thing", "next point", "next question", "move on", "moving on", "anything else",
+	"last item", "another topic", "another item", "another thing"}
 
 // flagsOf says what kind of thing a text says, from its words alone.
 func flagsOf(text string) flags {
@@ -105,13 +138,13 @@ func flagsOf(text string) flags {
 	}
 	nods := 0
 	for i, w := range words {
-		if i < 3 && greetings[w] {
+		if i < 3 && greets(w) {
 			f |= greeting
 		}
-		if acks[w] {
+		if acknowledges(w) {
 			nods++
 		}
-		if i < 2 && starts[w] && len(words) > 3 {
+		if i < 2 && asks(w) && len(words) > 3 {
 			f |= question
 		}
 	}
@@ -122,11 +155,6 @@ func flagsOf(text string) flags {
 	for _, t := range turns {
 		if strings.Contains(lower, t) {
 			f |= turn
-		}
-	}
-	for _, b := range backs {
-		if strings.Contains(lower, b) {
-			f |= back
 		}
 	}
 	return f

@@ -1,6 +1,10 @@
 package score
 
-import "math/bits"
+import (
+	"cmp"
+	"math/bits"
+	"slices"
+)
 
 // query is a bag with the weight of each term and the clusters that have it.
 type query struct {
@@ -10,16 +14,29 @@ type query struct {
 }
 
 type weighted struct {
+	key    uint32
 	weight int    // rarity times 1 + log2 of how often it occurs, in 256ths
 	in     uint64 // the clusters that have the term, by their places in the list
 }
+
+// maxQuery is how many terms of a unit are looked up, the weightiest. A message has fewer; an exchange may have a thousand.
+const maxQuery = 256
 
 // query weighs the terms of a bag and looks them up in all clusters.
 func (c *Candidates) query(b bag) query {
 	q := query{terms: make([]weighted, len(b)), cover: make([]int, len(c.clusters))}
 	for i, t := range b {
-		x := weighted{weight: c.common.rarity(t.key) * (one + lg(int(t.n))) / one, in: c.holders(t.key)}
-		q.terms[i] = x
+		q.terms[i] = weighted{key: t.key, weight: c.common.rarity(t.key) * (one + lg(int(t.n))) / one}
+	}
+	if len(q.terms) > maxQuery {
+		slices.SortFunc(q.terms, func(x, y weighted) int {
+			return cmp.Or(cmp.Compare(y.weight, x.weight), cmp.Compare(x.key, y.key))
+		})
+		q.terms = q.terms[:maxQuery]
+	}
+	for i := range q.terms {
+		x := &q.terms[i]
+		x.in = c.holders(x.key)
 		square := x.weight * x.weight
 		q.all += square
 		for in := x.in; in != 0; in &= in - 1 {
@@ -38,7 +55,7 @@ func (c *Candidates) query(b bag) query {
 func (c *Candidates) holders(key uint32) uint64 {
 	var in uint64
 	for at, k := range c.clusters {
-		if k.sieve[key>>1%sieveBits/64]&(1<<(key>>1%64)) != 0 && k.count(key) > 0 {
+		if k.contains(key) {
 			in |= 1 << at
 		}
 	}

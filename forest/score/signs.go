@@ -12,6 +12,7 @@ type scene struct {
 	votes  votes         // of the words of an exchange
 	nextTo uint32        // whom the author speaks to next by name
 	nextBy uint32        // who speaks next to the author by name
+	beat   int           // seconds that count as a minute does where messages follow each other quickly
 	gap    int           // log2 of the minutes since the conversation went on
 	crowd  int           // people who spoke lately
 	calm   int           // 1 for up to three of them, 0 from eight on
@@ -20,7 +21,7 @@ type scene struct {
 const (
 	near    = 12      // messages ahead that belong together with the unit when they are of its author or to its author
 	soon    = 10 * 60 // seconds in which they come
-	lately  = 20 * 60 // seconds back in which somebody who has spoken is part of the crowd
+	lately  = 20      // minutes back in which somebody who has spoken is part of the crowd
 	fewBack = 40      // and messages
 	farAway = 64      // messages since a cluster went on; more are as many, and it is as far in another conversation
 )
@@ -30,8 +31,9 @@ func (c *Candidates) scene(messages, ahead []Features) *scene {
 	s.conv = c.conversation(s.u.conv)
 	s.u.addressee, s.u.spoken = s.conv.addressee(s.u.Features, ahead)
 	s.me = s.conv.speaker(s.u.author)
-	if s.conv != nil && s.conv.time > 0 && s.u.time > 0 {
-		s.gap = lg(int(max(s.u.time-s.conv.time, 0))/60 + 1)
+	s.beat = beat(s.conv, s.u.Features, ahead)
+	if s.conv != nil {
+		s.gap = s.minutes(s.conv.time)
 	}
 	s.words = c.query(s.u.terms)
 	if s.u.exchange {
@@ -39,13 +41,21 @@ func (c *Candidates) scene(messages, ahead []Features) *scene {
 		s.votes = s.words.votes()
 		return s
 	}
-	s.crowd = s.conv.crowd(s.u)
+	s.crowd = s.conv.crowd(s.u, int64(lately*s.beat))
 	s.calm = max(0, min(one, (8-s.crowd)*one/5))
 	s.ahead = s.words
 	if next := s.lookAhead(ahead); len(next) > len(s.u.terms) {
 		s.ahead = c.query(next)
 	}
 	return s
+}
+
+// minutes returns log2 of the minutes from a time to that of the unit, 0 if one of them is unknown.
+func (s *scene) minutes(from int64) int {
+	if from == 0 || s.u.time == 0 {
+		return 0
+	}
+	return lg(int(max(s.u.time-from, 0))/s.beat + 1)
 }
 
 // lookAhead finds out whom the author speaks to next, and who speaks to the author. It returns the terms of these messages and of the unit.
@@ -87,6 +97,7 @@ func (s *scene) open() (x vector) {
 	x[openGreeting] = yes(s.u.flags&greeting != 0)
 	x[openQuestionPlain] = yes(s.u.flags&question != 0 && s.u.addressee == 0)
 	x[openAck] = yes(s.u.flags&ack != 0)
+	x[openAddressed] = yes(s.u.addressee != 0)
 	x[openAhead] = yes(s.nextBy != 0)
 	x[openGap] = s.gap
 	x[openCalm] = s.calm
@@ -141,9 +152,7 @@ func (s *scene) times(k *cluster, x *vector) {
 		since = min(max(s.conv.tick-k.tick, 0), farAway)
 	}
 	x[joinSince] = lg(since + 1)
-	if s.u.time > 0 && k.time > 0 {
-		x[joinMinutes] = lg(int(max(s.u.time-k.time, 0))/60 + 1)
-	}
+	x[joinMinutes] = s.minutes(k.time)
 	x[joinLong] = max(x[joinMinutes]-5*one, 0)
 }
 

@@ -98,6 +98,7 @@ func (v *conversation) append(dst []byte) []byte {
 	dst = binary.BigEndian.AppendUint64(dst, v.key)
 	dst = binary.AppendUvarint(dst, uint64(v.tick))
 	dst = binary.AppendVarint(dst, v.time)
+	dst = binary.AppendUvarint(dst, uint64(v.pace))
 	dst = append(dst, byte(v.said), byte(v.named))
 	dst = append(dst, flag(v.model))
 	dst = binary.AppendUvarint(dst, v.cluster)
@@ -113,7 +114,7 @@ func (v *conversation) append(dst []byte) []byte {
 }
 
 func (r *reader) conversation() *conversation {
-	v := &conversation{key: r.fixed64(), tick: int(r.max(maxTick)), time: r.signed(), said: int(r.max(late - 1)), named: int(r.max(late - 1))}
+	v := &conversation{key: r.fixed64(), tick: int(r.max(maxTick)), time: r.signed(), pace: int(r.max(64 * one)), said: int(r.max(late - 1)), named: int(r.max(late - 1))}
 	v.model, v.cluster, v.run = r.max(1) == 1, r.max(1<<64-1), int(r.max(maxTick))
 	for n := r.max(maxPersons); n > 0 && !r.bad; n-- {
 		s := speaker{key: r.fixed32(), tick: int(r.max(maxTick)), time: r.signed(), cluster: r.max(1<<64 - 1)}

@@ -8,6 +8,7 @@ const (
 	openGreeting      // hello
 	openQuestionPlain // a question to nobody by name
 	openAck           // nothing but yes, no or thanks
+	openAddressed     // it speaks to somebody by name
 	openAhead         // somebody soon speaks to the author by name
 	openGap           // log2 of the minutes of silence before
 	openCalm          // how few people talk
@@ -54,6 +55,7 @@ var weights = vector{
 	openGreeting:        w(250),
 	openQuestionPlain:   w(75),
 	openAck:             w(-50),
+	openAddressed:       w(-50),
 	openAhead:           w(50),
 	openGap:             w(-10),
 	openCalm:            w(-250),
@@ -80,6 +82,6 @@ var weights = vector{
 	joinExchangeVote:    w(150),
 	joinExchangePrompt:  w(25),
 	joinExchangeLast:    w(20),
-	joinExchangeLastAck: w(100),
+	joinExchangeLastAck: w(200),
 	joinExchangeSize:    w(-25),
 }
