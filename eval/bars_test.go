@@ -19,7 +19,7 @@ func TestBars(t *testing.T) {
 				t.Errorf("%s: %d of %d %s are recoverable", s.Set, a.Recoverable, a.N, a.Kind)
 			}
 		}
-		if f := s.Fidelity; f.Verbatim != f.Sentences || f.InCluster != f.Labels {
+		if f := s.Fidelity; f != nil && (f.Verbatim != f.Sentences || f.InCluster != f.Labels) {
 			t.Errorf("%s: fidelity %+v", s.Set, f)
 		}
 	}

@@ -103,6 +103,12 @@ func (l *lab) measure(ctx context.Context, set Set, o Options) (SetReport, error
 	for i := range set.Messages {
 		r.Tokens += summarize.Tokens(set.Messages[i].Text)
 	}
+	r.Unused = len(set.Facts)
+	for _, m := range corpus.Conversations(set.Messages) {
+		if m = corpus.Live(m); len(m) > 0 {
+			r.Unused -= len(factsOf(set, m))
+		}
+	}
 	if o.Only == nil || slices.Contains(o.Only, "clustering") {
 		var err error
 		if r.Clustering, err = l.clustering(ctx, set, o.Seed); err != nil {

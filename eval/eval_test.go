@@ -132,10 +132,11 @@ func TestSettings(t *testing.T) {
 func TestRewoundIsNotMeasured(t *testing.T) {
 	set := chat()
 	back := 3
+	set.Facts = append(set.Facts, corpus.Fact{Conversation: "d", Query: "Who?", Answer: "nobody", Evidence: []int{1}})
 	set.Messages[50].RewindTo = &back
 	r := run(t, Options{Only: []string{"clustering", "recovery"}}, set)
-	if s := r.Sets[0]; s.Recovery.Messages != 4+70 || s.Recovery.Share != 1000 {
-		t.Errorf("%+v", s.Recovery)
+	if s := r.Sets[0]; s.Recovery.Messages != 4+70 || s.Recovery.Share != 1000 || s.Unused != 2 {
+		t.Errorf("%+v, %d facts unused", s.Recovery, s.Unused)
 	}
 }
 

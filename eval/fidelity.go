@@ -32,6 +32,9 @@ type fidelity struct {
 
 func (f *fidelity) report(s *SetReport) {
 	sum := f.sum
+	if sum.Sentences+sum.Lines == 0 {
+		return
+	}
 	sum.Share = milli(share(sum.InCluster, sum.Labels))
 	sum.First = milli(share(f.first, sum.Lines))
 	if sum.Lines > 0 {

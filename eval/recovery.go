@@ -25,6 +25,9 @@ type recovery struct{ sum Recovery }
 
 func (r *recovery) report(s *SetReport) {
 	sum := r.sum
+	if sum.Messages == 0 {
+		return
+	}
 	sum.Share = milli(min(share(sum.Exact, sum.IDs), share(sum.Reachable, sum.Messages)))
 	s.Recovery = &sum
 }

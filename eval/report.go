@@ -23,6 +23,7 @@ type SetReport struct {
 	Messages      int          `json:"messages"`
 	Tokens        int          `json:"tokens"` // of the messages' texts
 	Facts         int          `json:"facts"`
+	Unused        int          `json:"facts_unused"` // whose evidence is not in the messages, or was taken back
 	Clustering    []Clustering `json:"clustering,omitempty"`
 	Retention     []Retention  `json:"facts_kept,omitempty"`
 	Asked         []Retention  `json:"facts_kept_with_query,omitempty"` // a rendering for each question
@@ -48,7 +49,11 @@ func (r *Report) WriteText(w io.Writer) error {
 }
 
 func (s *SetReport) text(b *strings.Builder) {
-	fmt.Fprintf(b, "\n== %s: %d conversations, %d messages, %d tokens, %d facts\n", s.Set, s.Conversations, s.Messages, s.Tokens, s.Facts)
+	fmt.Fprintf(b, "\n== %s: %d conversations, %d messages, %d tokens, %d facts", s.Set, s.Conversations, s.Messages, s.Tokens, s.Facts)
+	if s.Unused > 0 {
+		fmt.Fprintf(b, ", %d of them without evidence", s.Unused)
+	}
+	b.WriteByte('\n')
 	s.clusteringText(b)
 	retentionText(b, "facts kept", s.Retention)
 	retentionText(b, "for each question", s.Asked)
