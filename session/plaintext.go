@@ -65,7 +65,9 @@ func fields(key string, raw json.RawMessage, nesting int) string {
 		}
 		slices.Sort(names)
 		for _, name := range names {
-			lines = append(lines, fields(name, object[name], nesting-1))
+			if string(object[name]) != "null" { // an error that is null is none
+				lines = append(lines, fields(name, object[name], nesting-1))
+			}
 		}
 		return strings.Join(lines, "\n")
 	}

@@ -164,38 +164,41 @@ func (f *finder) related(j, i int, t int32) bool {
 	return both > 0 || others < 2
 }
 
-// replaces reports whether sentence i gives what j is about another value: each has a number or a name that the other has not, and i names
-// everything else that j does.
+// replaces reports whether sentence i gives what j is about another value: each has one number or name that the other has not, and i names
+// everything else that j does. Where nothing says that there was a change, it has to be a number: "Ask Ingrid-2" replaces nobody.
 func (f *finder) replaces(j, i int, cue bool) bool {
 	early, late := f.list[j].shares, f.list[i].shares
 	if f.list[j].role == "tool" || isCode(f.list[j].text) {
 		return false
 	}
-	both, gone := 0, 0
+	var gone, fresh []share // numbers and names that only the early one has, or only the late one
+	both, more := 0, 0
 	for _, s := range early {
 		switch {
 		case hasTerm(late, s.term):
 			both++
 		case s.telling:
-			gone++
+			gone = append(gone, s)
 		default:
 			return false
 		}
 	}
-	fresh, more := 0, 0
 	for _, s := range late {
 		switch {
 		case hasTerm(early, s.term):
 		case s.telling:
-			fresh++
+			fresh = append(fresh, s)
 		default:
 			more++
 		}
 	}
-	if gone == 0 || fresh == 0 {
+	if len(gone) != 1 || len(fresh) != 1 {
 		return false
 	}
-	return more == 0 && (cue || both >= 2) || cue && both >= 2 && more <= moreWords
+	if !cue {
+		return both >= 2 && more == 0 && gone[0].number && fresh[0].number
+	}
+	return more == 0 || both >= 2 && more <= moreWords
 }
 
 func hasTelling(shares []share) bool {

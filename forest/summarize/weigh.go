@@ -15,6 +15,7 @@ import (
 type share struct {
 	term    int32
 	telling bool // a number or a name
+	number  bool
 	value   int64
 	hash    uint64 // of the term
 }
@@ -115,6 +116,7 @@ func looks(text string, number func(uint64) int32) (list []share, nods bool) {
 		}
 		nods = nods && isNod(strings.ToLower(text[t.Start:t.End]))
 		s := share{term: number(t.Term), value: look(text, t, afterNumber), hash: t.Term}
+		s.number = t.Kind == terms.Number
 		s.telling = t.Kind != terms.Word || s.value == digit
 		list = append(list, s)
 		afterNumber = t.Kind == terms.Number
