@@ -13,7 +13,7 @@ import (
 // The summariser that is built in, as its summaries name it.
 const (
 	extractive        = "extractive"
-	extractiveVersion = "1"
+	extractiveVersion = "2"
 )
 
 // ranked reads the sentences of a stored extractive summary, and its generation. A text summary is one sentence of no entry in particular.
@@ -53,7 +53,7 @@ func (s *Store) sourcesBy(newestOf func(format.ID) (format.ID, error), ids []for
 		if err != nil {
 			return nil, err
 		}
-		list = append(list, summarize.Source{Entry: id, Seq: shown.Entry.Seq, Role: shown.Entry.Role, Author: shown.Entry.Author, Text: shown.Text})
+		list = append(list, summarize.Source{Entry: id, Seq: shown.Entry.Seq, Role: shown.Entry.Role, Author: shown.Entry.Author, Text: plainText(shown)})
 	}
 	return list, nil
 }
@@ -62,9 +62,9 @@ func (s *Store) sourcesBy(newestOf func(format.ID) (format.ID, error), ids []for
 // with the flat strategy, in practice; what a rendering reads of it is bounded.
 const maxSummary = 32000
 
-// shortSource is what is kept beyond half: half of a line or two is often nothing, and a choice among all clusters is only as good as what each
-// has to offer. Small clusters are kept whole.
-const shortSource = 400
+// beyondHalf is what an extract may have beyond half of its sources, so that small clusters are kept nearly whole: a choice among all clusters is
+// only as good as what each has to offer. Where half was all, union-find kept 4 points less than flat at a quarter of the length.
+const beyondHalf = 400
 
 // half is the most tokens an extractive summary of sources may have: half of what they have and a little more, all where that is little.
 func half(sources []summarize.Source) int {
@@ -73,7 +73,7 @@ func half(sources []summarize.Source) int {
 		n += summarize.Tokens(s.Text)
 	}
 	whole := n + len(sources) // each was rounded down
-	return min(max(1, min(whole, n/2+shortSource)), maxSummary)
+	return min(max(1, min(whole, n/2+beyondHalf)), maxSummary)
 }
 
 // shorten cuts a ranked list that was merged of several to what one summary may have.

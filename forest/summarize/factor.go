@@ -4,37 +4,41 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/gemini-ctx/ctx/forest/terms"
 	"github.com/gemini-ctx/ctx/format"
 )
 
-// What a sentence's worth is multiplied by, in thousandths.
-var (
-	fillerFactor   = int64(200)
-	questionFactor = int64(300)
-	firstFactor    = int64(2000)
-	decideFactor   = int64(1300)
-	changeFactor   = int64(1500)
-	hedgeFactor    = int64(500)
-	emphasisFactor = int64(1500)
-	userFactor     = int64(2600) // what a user says to a model
-	modelFactor    = int64(900)  // what a model says to a user
+// What a sentence's worth is multiplied by, in thousandths. Beside the words these were counted: in a planted conversation of a user, a model
+// and its tools, how many facts stand in sentences of a kind for what such sentences are worth by their terms; then they were changed
+// one at a time as long as facts were gained in six sets together, four of chat, meetings and threads.
+const (
+	fillerFactor   = 200  // thanks, greetings and nods
+	questionFactor = 300  // questions
+	firstFactor    = 2000 // the first sentence of a message
+	decideFactor   = 1300 // decisions, limits and reasons
+	changeFactor   = 1500 // what is new or different from now on
+	hedgeFactor    = 500  // guesses
+	emphasisFactor = 1500 // what is set in bold
+	userFactor     = 2600 // what a user says to a model
+	modelFactor    = 1100 // what a model says to a user
 
-	outputFactor  = int64(600)  // a line that a tool printed
-	failureFactor = int64(1500) // one that tells of an error or an exit
-	passFactor    = int64(250)  // one that says that all is well
-	commandFactor = int64(600)  // one that shows a command
-	codeFactor    = int64(600)
-	addedFactor   = int64(2400) // a line of a change that it brings in
-	removedFactor = int64(200)  // one that it takes away
-	settingFactor = int64(1400)
-	singleFactor  = int64(400) // a tool's only line: it says that all went well
-	longFactor    = int64(300)
+	outputFactor  = 600  // a line that a tool printed
+	failureFactor = 1500 // one that tells of an error or an exit
+	passFactor    = 250  // one that says that all is well
+	settingFactor = 1400 // one with a name and its value
+	commandFactor = 600  // a command, a call of a tool
+	codeFactor    = 600  // other code
+	addedFactor   = 2400 // a line of a change that it brings in
+	removedFactor = 200  // one that it takes away
+	singleFactor  = 400  // a tool's only line: it says that all went well
+	longFactor    = 300  // a line of a long output
 
-	noNumber   = int64(1000)
-	oneNumber  = int64(1500)
-	manyNumber = int64(300)
+	// By how many words with digits it has: one is a fact, a row of them a table.
+	oneNumber  = 1600
+	manyNumber = 300 // four or more
 )
+
+// longOutput is how many lines make an output long.
+const longOutput = 32
 
 // setFactors gives every sentence its factor.
 func setFactors(list []valued) {
@@ -47,13 +51,18 @@ func setFactors(list []valued) {
 	for i := range list {
 		v := &list[i]
 		v.factor = kindFactor(v, agent, size[v.entry])
-		if n := same[i]; n > 4 {
-			v.factor = v.factor * 1000 / (1000 + repeated*(n-4))
+		if n := same[i]; n > rows {
+			v.factor = v.factor * 1000 / (1000 + repeated*(n-rows))
 		}
 	}
 }
 
-var repeated = int64(250)
+// Of lines of one entry that look alike the first rows are worth what they say, and each more of them makes all worth less by so much, in
+// thousandths.
+const (
+	rows     = 4
+	repeated = 250
+)
 
 // sizes returns how many sentences each entry has, as far as is known.
 func sizes(list []valued) map[format.ID]int64 {
@@ -64,23 +73,21 @@ func sizes(list []valued) map[format.ID]int64 {
 	return size
 }
 
+// kindFactor returns the factor of a sentence of an entry that has size of them. agent says that a model takes part.
 func kindFactor(v *valued, agent bool, size int64) int64 {
 	lower := strings.ToLower(v.text)
 	f := int64(1000)
-	switch numbers(v.text) {
-	case 0:
-		f = noNumber
-	case 1:
+	switch n := numbers(v.text); {
+	case n == 1:
 		f = oneNumber
-	case 2, 3:
-	default:
+	case n > 3:
 		f = manyNumber
 	}
 	if v.line || v.role == "tool" || agent && v.role == "model" && isCode(v.text) {
 		return f * codeKind(v, lower, size) / 1000
 	}
 	switch {
-	case isFiller(lower, len(v.shares)):
+	case v.nods:
 		return fillerFactor
 	case strings.HasSuffix(strings.TrimRight(lower, "\"')]*_ "), "?") || strings.HasSuffix(lower, "？"):
 		f = f * questionFactor / 1000
@@ -108,6 +115,7 @@ func kindFactor(v *valued, agent bool, size int64) int64 {
 	return f
 }
 
+// codeKind returns the factor of a line of code or output.
 func codeKind(v *valued, lower string, size int64) int64 {
 	switch {
 	case v.role != "tool" && strings.HasPrefix(v.text, "+ "):
@@ -117,7 +125,7 @@ func codeKind(v *valued, lower string, size int64) int64 {
 	case isCommand(lower):
 		return commandFactor
 	}
-	f := outputFactor
+	f := int64(outputFactor)
 	switch {
 	case tellsSuccess(lower):
 		f = passFactor
@@ -131,12 +139,13 @@ func codeKind(v *valued, lower string, size int64) int64 {
 	switch {
 	case v.role == "tool" && size == 1:
 		f = f * singleFactor / 1000
-	case size > 32:
+	case size > longOutput:
 		f = f * longFactor / 1000
 	}
 	return f
 }
 
+// isCommand knows lines that show a command or a call.
 func isCommand(lower string) bool {
 	for _, w := range [...]string{"$ ", "> ", "[call ", "run_shell_command ", "read_file ", "replace ", "write_file ", "list_directory ", "search_file_content ", "glob "} {
 		if strings.HasPrefix(lower, w) {
@@ -160,6 +169,7 @@ func numbers(s string) int {
 	return n
 }
 
+// changes knows the words by which people say that something is new.
 func changes(lower string) bool {
 	for _, w := range [...]string{" now", "changed", "moved", " new ", "raise", "lower", "since "} {
 		if strings.Contains(lower, w) {
@@ -180,8 +190,9 @@ func isSetting(s string) bool {
 }
 
 // codeShare is the part of a sentence's characters, in hundredths, that are brackets, operators and the like from which on it is code.
-var codeShare = int64(5)
+const codeShare = 5
 
+// isCode reports whether a sentence looks like code.
 func isCode(s string) bool {
 	n := 0
 	for i := range len(s) {
@@ -193,6 +204,7 @@ func isCode(s string) bool {
 	return int64(n)*100 >= codeShare*int64(len(s))
 }
 
+// decides knows the words of decisions, constraints and reasons.
 func decides(lower string) bool {
 	for _, w := range [...]string{"decided", "let's use", "let's go with", "we use", "we'll use", "must ", "only ", "never ", "always ", "agreed", "don't ", "do not ", "instead", "because", "turns out", "the reason", "root cause", "limit", "default"} {
 		if strings.Contains(lower, w) {
@@ -223,7 +235,7 @@ func shapes(list []valued) []int64 {
 	for i := range out {
 		out[i] = max(1, count[keys[i]])
 		if keys[i].shape == "" {
-			out[i] = 1
+			out[i] = 1 // it is none of those that were counted
 		}
 	}
 	return out
@@ -281,20 +293,7 @@ func tellsSuccess(lower string) bool {
 	return false
 }
 
-// isFiller reports whether a sentence is thanks, a greeting or a nod: nothing but such words beside stop words.
-func isFiller(text string, distinct int) bool {
-	if distinct > 5 {
-		return false
-	}
-	filler := true
-	terms.Scan(text, func(t terms.Token) {
-		if t.Kind != terms.Part && !isNod(strings.ToLower(text[t.Start:t.End])) {
-			filler = false
-		}
-	})
-	return filler
-}
-
+// isNod knows the words of thanks, greetings and nods, beside stop words.
 func isNod(w string) bool {
 	switch w {
 	case "great", "cool", "nice", "perfect", "awesome", "good", "fine", "sounds", "sure", "right", "alright", "exactly", "agreed",

@@ -42,3 +42,20 @@ func TestLineIsShort(t *testing.T) {
 		}
 	}
 }
+
+// What other clusters have as well does not tell this one apart.
+func TestLineAmongOthers(t *testing.T) {
+	var others Others
+	for range 20 {
+		others.Add(said("We run make check in tools/build.sh on every push, says Ingrid."))
+		others.AddLine("tools/build.sh, make check, Ingrid (3 messages, 2026-11-20)")
+	}
+	src := said("We run make check in tools/build.sh on every push, says Ingrid.", "The parser in src/lexer.go fails in parseList.")
+	got := others.Line(src, 2, time.Time{}, time.Time{})
+	if at := strings.Index(got, "tools/build.sh"); !strings.HasPrefix(got, "src/lexer.go, parseList") || at >= 0 && at < strings.Index(got, "parseList") {
+		t.Errorf("got %q", got)
+	}
+	if plain := Line(src, 2, time.Time{}, time.Time{}); !strings.HasPrefix(plain, "tools/build.sh") {
+		t.Errorf("without others: %q", plain)
+	}
+}

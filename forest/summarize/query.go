@@ -24,14 +24,15 @@ type Passage struct {
 	Text  string // word for word; white space squeezed to single spaces unless it is the whole
 }
 
+// shortMessage is the size, in tokens, up to which a message is quoted whole.
+const shortMessage = 48
+
 // What a part of a message is worth for a question, in thousandths of the score of its message: for being there at all, for the
 // share of the question's terms that it has, weighed by their rarity, and for that of the parts beside it.
-var (
-	thereWorth   = int64(300)
-	termsWorth   = int64(1000)
-	besideWorth  = int64(400)
-	power        = int64(0)
-	shortMessage = int64(48)
+const (
+	thereWorth  = 300
+	termsWorth  = 1000
+	besideWorth = 400
 )
 
 // Passages takes messages that answer a question apart, and returns the parts by what they are worth for it, the best first.
@@ -49,11 +50,8 @@ func Passages(question string, found []Found) []Passage {
 		score := int64(1000)
 		if top := found[0].Score; top > 0 {
 			score = max(1, min(1000, int64(float64(f.Score*1000)/top)))
-			for range power {
-				score = max(1, score*score/1000)
-			}
 		}
-		if int64(Tokens(f.Text)) <= shortMessage {
+		if Tokens(f.Text) <= shortMessage {
 			worth := score * (thereWorth + termsWorth*q.share(f.Text)/1000) / 1000
 			list = append(list, part{Passage{Found: i, Whole: true, Text: f.Text}, worth})
 			continue

@@ -3,11 +3,11 @@ package summarize
 import "container/heap"
 
 // covered is what a term is still worth once a chosen sentence has it, in thousandths.
-var covered = int64(250)
+const covered = 200
 
 // overhead is added to the tokens of a sentence, in quarters, when its worth is divided by them: otherwise two words that
 // happen to be rare beat every sentence.
-var overhead = int64(6)
+const overhead = 5
 
 // ranking gives sentences best first, by worth per token. A sentence's worth only ever falls, when one of its terms is covered,
 // and each term is covered once: so the queue is corrected only where it is looked at, and the work is bounded by the number of
@@ -77,7 +77,7 @@ func (r *ranking) density(i int) int64 {
 			worth += s.value
 		}
 	}
-	density := worth * v.factor / 1000 * 4 / int64(v.quarters+int(overhead))
+	density := worth * v.factor / 1000 * 4 / int64(v.quarters+overhead)
 	if v.quarters <= r.purse {
 		density += v.first
 	}

@@ -13,7 +13,7 @@ import (
 const (
 	staleFactor = 200 // thousandths
 	alike       = 800 // the part of their terms, in thousandths, that two sentences have in common if they say the same
-	aboutSame   = 600 // the part of an earlier sentence's subject that a later one names if it is about the same thing
+	moreWords   = 3   // that a sentence may have which puts another right
 
 	nearPostings  = 24 // sentences with a term that are compared: what is in more of them tells nothing
 	stalePostings = 96
@@ -164,36 +164,41 @@ func (f *finder) related(j, i int, t int32) bool {
 	return both > 0 || others < 2
 }
 
-// replaces reports whether sentence i gives what j is about another value.
+// replaces reports whether sentence i gives what j is about another value: each has one number or name that the other has not, and i names
+// everything else that j does. Where nothing says that there was a change, it has to be a number: "Ask Ingrid-2" replaces nobody.
 func (f *finder) replaces(j, i int, cue bool) bool {
 	early, late := f.list[j].shares, f.list[i].shares
-	if f.list[j].role == "tool" || isCode(f.list[j].text) || !hasTelling(early) {
+	if f.list[j].role == "tool" || isCode(f.list[j].text) {
 		return false
 	}
-	subject, both, more := 0, 0, 0
+	var gone, fresh []share // numbers and names that only the early one has, or only the late one
+	both, more := 0, 0
 	for _, s := range early {
 		switch {
-		case s.telling && hasTerm(late, s.term):
-			return false
-		case s.telling:
 		case hasTerm(late, s.term):
-			subject, both = subject+1, both+1
+			both++
+		case s.telling:
+			gone = append(gone, s)
 		default:
-			subject++
+			return false
 		}
 	}
 	for _, s := range late {
-		if !s.telling && !hasTerm(early, s.term) {
+		switch {
+		case hasTerm(early, s.term):
+		case s.telling:
+			fresh = append(fresh, s)
+		default:
 			more++
 		}
 	}
-	switch {
-	case subject == 1:
-		return cue && both == 1 && more <= 1
-	case !cue:
-		return both == subject && both >= 2 && more == 0
+	if len(gone) != 1 || len(fresh) != 1 {
+		return false
 	}
-	return both >= 2 && both*1000 >= aboutSame*subject && more <= 3
+	if !cue {
+		return both >= 2 && more == 0 && gone[0].number && fresh[0].number
+	}
+	return more == 0 || both >= 2 && more <= moreWords
 }
 
 func hasTelling(shares []share) bool {

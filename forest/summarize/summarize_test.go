@@ -188,12 +188,12 @@ func TestBoundedWork(t *testing.T) {
 	}
 }
 
-func TestIsFiller(t *testing.T) {
+func TestNods(t *testing.T) {
 	for text, want := range map[string]bool{
 		"Hello everyone!": true, "Sounds good, thanks": true, "ok": true, "good good good": true,
 		"Good port": false, "run it all again": false, "good good 5433": false, "makes sense in parser.go": false,
 	} {
-		if got := isFiller(text, 3); got != want {
+		if _, got := looks(text, func(h uint64) int32 { return int32(h) }); got != want {
 			t.Errorf("%q: %v", text, got)
 		}
 	}

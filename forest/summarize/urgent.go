@@ -12,6 +12,9 @@ const urgentShare = 2
 // lastRequests is how many of the user's last messages count as such.
 const lastRequests = 3
 
+// nodWords is how many words a nod has less than: with more, words that say nothing by themselves are a request, "and the other one too".
+const nodWords = 3
+
 // maxUrgent is the longest message, in quarters of a token, that is. What is longer is a text to work on.
 const maxUrgent = 4 * 60
 
@@ -32,7 +35,7 @@ func setUrgent(list []valued) {
 		}
 		if corrects(strings.ToLower(v.text)) {
 			v.first = urgent
-		} else if requests < lastRequests && v.factor != fillerFactor {
+		} else if requests < lastRequests && !(v.factor == fillerFactor && strings.Count(v.text, " ") < nodWords) {
 			v.first = urgent
 			requests++
 		}

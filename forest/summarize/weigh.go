@@ -15,23 +15,25 @@ import (
 type share struct {
 	term    int32
 	telling bool // a number or a name
+	number  bool
 	value   int64
 	hash    uint64 // of the term
 }
 
 // What the look of a term multiplies its worth by, in tenths.
-var (
-	plain       = int64(10)
-	unit        = int64(15)
-	capitalised = int64(18)
-	named       = int64(17)
-	digit       = int64(36)
+const (
+	plain       = 10
+	unit        = 15
+	capitalised = 18
+	named       = 17
+	digit       = 32
 )
 
 // valued is a candidate with its terms, in ascending order, and its factor.
 type valued struct {
 	*candidate
 	shares []share
+	nods   bool // it is nothing but thanks, greetings and nods
 	factor int64
 	first  int64 // added to the density: what has it comes before everything else
 }
@@ -52,11 +54,11 @@ func value(list []candidate, authors []string) (out []valued, vocabulary int) {
 	out = make([]valued, len(list))
 	for i := range list {
 		c := &list[i]
-		shares := looks(c.text, numberOf)
+		shares, nods := looks(c.text, numberOf)
 		for _, s := range shares {
 			frequency[s.term]++
 		}
-		out[i] = valued{candidate: c, shares: shares}
+		out[i] = valued{candidate: c, shares: shares, nods: nods}
 	}
 	names := namesOf(authors, numberOf)
 	for i := range out {
@@ -74,8 +76,11 @@ func value(list []candidate, authors []string) (out []valued, vocabulary int) {
 	return out, len(number)
 }
 
-// telling is the number of telling terms in a sentence beyond which more of them say less: ten numbers in a row are a table.
-var telling = int64(4)
+// telling is how many times the worth of its best term a sentence may be worth before more terms say less: ten numbers in a row are a table.
+const telling = 4
+
+// crowding is what the worth of those beyond that is divided by.
+const crowding = 6
 
 // crowd makes the terms of a sentence with many of them worth less each.
 func crowd(shares []share) {
@@ -91,8 +96,6 @@ func crowd(shares []share) {
 	}
 }
 
-var crowding = int64(6)
-
 // namesOf returns the terms that are the names of those who speak: in chat most messages begin with one, and it says nothing.
 func namesOf(authors []string, number func(uint64) int32) map[int32]bool {
 	names := make(map[int32]bool)
@@ -102,23 +105,29 @@ func namesOf(authors []string, number func(uint64) int32) map[int32]bool {
 	return names
 }
 
-// looks returns the distinct terms of a sentence with their multipliers, in tenths.
-func looks(text string, number func(uint64) int32) []share {
-	var list []share
+// looks returns the distinct terms of a sentence with their multipliers, in tenths, and whether all of them are nods.
+func looks(text string, number func(uint64) int32) (list []share, nods bool) {
+	nods = true
 	afterNumber := false
 	addressee := addressed(text)
 	terms.Scan(text, func(t terms.Token) {
 		if t.Kind == terms.Part || t.End <= addressee {
 			return
 		}
+		nods = nods && isNod(strings.ToLower(text[t.Start:t.End]))
 		s := share{term: number(t.Term), value: look(text, t, afterNumber), hash: t.Term}
+		s.number = t.Kind == terms.Number
 		s.telling = t.Kind != terms.Word || s.value == digit
 		list = append(list, s)
 		afterNumber = t.Kind == terms.Number
 	})
 	slices.SortFunc(list, func(a, b share) int { return cmp.Or(cmp.Compare(a.term, b.term), cmp.Compare(b.value, a.value)) })
-	return slices.CompactFunc(list, func(a, b share) bool { return a.term == b.term })
+	list = slices.CompactFunc(list, func(a, b share) bool { return a.term == b.term })
+	return list, nods && len(list) <= maxNods
 }
+
+// maxNods is how many different words a nod has at most.
+const maxNods = 5
 
 // addressed returns the end of the name at the front of a chat message such as "ana: look", which says nothing; 0 where there is none.
 func addressed(text string) int {

@@ -87,3 +87,22 @@ func tidy(s string) string {
 	}
 	return strings.Join(lines, "\n")
 }
+
+// tailMatches is how many messages of the tail are printed before others because they answer the question, where no sentences can be printed
+// without their messages.
+const tailMatches = 4
+
+// matched returns the best messages of the tail that answer the question.
+func matched(in Input) map[format.ID]bool {
+	tail := map[format.ID]bool{}
+	for _, m := range in.Tail {
+		tail[m.ID] = true
+	}
+	best := map[format.ID]bool{}
+	for _, m := range in.Matches {
+		if tail[m.ID] && len(best) < tailMatches {
+			best[m.ID] = true
+		}
+	}
+	return best
+}

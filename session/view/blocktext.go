@@ -109,7 +109,7 @@ func (p blockPrinter) unlisted(n int) string {
 	case n == 0:
 		return ""
 	case p.brief:
-		return fmt.Sprintf("<%d more: `ctx forest`>\n", n)
+		return fmt.Sprintf("<%d more>\n", n)
 	}
 	return fmt.Sprintf("<%s not listed: see `ctx forest`>\n", count(n, "more cluster"))
 }

@@ -23,7 +23,7 @@ const (
 
 	// Under a budget headings of text take no more than this part of the prefix, and the clusters with most to show have them: the words
 	// of all others stand together before them. An id for every sentence would cost a sixth of the facts in chat.
-	headingShare = 48
+	headingShare = 96
 )
 
 // chooser fills a block within a room. A piece that does not fit is passed over, and smaller ones after it may still fit.
@@ -65,7 +65,7 @@ func choose(sections []section, tombstones []Tombstone, in Input, p printer, r r
 		c.answers()
 		c.summaries()
 		c.left += headings
-		c.largestHeadings(headings)
+		c.largestHeadings()
 	} else {
 		c.answers()
 		c.summaries()
@@ -127,8 +127,8 @@ func (c *chooser) bareHeadings() {
 	}
 }
 
-// largestHeadings gives headings to the clusters with most to show, for no more than most.
-func (c *chooser) largestHeadings(most room) {
+// largestHeadings gives headings to the clusters with most to show, as long as there is room.
+func (c *chooser) largestHeadings() {
 	size := make([]int, len(c.block.sections))
 	var order []int
 	for i, s := range c.block.sections {
@@ -141,10 +141,7 @@ func (c *chooser) largestHeadings(most room) {
 	}
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(size[b], size[a]) })
 	for _, i := range order {
-		n := c.p.headingCost(c.block.sections[i])
-		if most.holds(n) && c.payIn(i, 0) {
-			most -= room(n)
-		}
+		c.payIn(i, 0)
 	}
 }
 

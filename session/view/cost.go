@@ -36,7 +36,7 @@ type room int
 
 // prefixShare is what the prefix may have of a budget, in parts of 32. With three quarters of it, in place of seven eighths, a quarter
 // of the length keeps 2 to 7 points less of what was said; what the prefix leaves is the tail's in any case.
-var prefixShare = 28
+const prefixShare = 28
 
 const endless room = math.MaxInt
 

@@ -12,16 +12,16 @@ import (
 // goes to sentences of the messages that are left out.
 const wordsShare = 2
 
-// fitTail chooses what of the tail is printed after the prefix: the newest message, and what the user asked for last; then as many of the
-// newest as half the room holds, and in the rest the best sentences of the others. No call is printed without its result and no result
+// fitTail chooses what of the tail is printed after the prefix: the newest message, what the user asked for last, and those of first; then as many
+// of the newest as half the room holds, and in the rest the best sentences of the others. No call is printed without its result and no result
 // without its call. Where not even the newest fits, long texts in it (and in what it cannot be without) lose their old ends;
 // where that does not fit either, nothing of the tail is printed. What the prefix quotes of the tail is not printed again: it was
 // chosen among what planTail leaves out.
-func fitTail(p printer, r rest, all []said, total room, quotes []quote) ([]said, []Drop) {
+func fitTail(p printer, r rest, all []said, total room, first map[format.ID]bool, quotes []quote) ([]said, []Drop) {
 	if total == endless {
 		return all, nil
 	}
-	f := fitter{p: p, r: r, room: total - room(cost(r.prefix)), quotes: quotes}
+	f := fitter{p: p, r: r, room: total - room(cost(r.prefix)), first: first, quotes: quotes}
 	if len(quotes) == 0 && f.holdsAll(all) {
 		return all, nil
 	}
@@ -53,7 +53,8 @@ type fitter struct {
 	p      printer
 	r      rest
 	room   room
-	must   []bool  // by index: it is printed whatever else is cut
+	must   []bool // by index: it is printed whatever else is cut
+	first  map[format.ID]bool
 	quotes []quote // of the prefix
 }
 
@@ -77,7 +78,7 @@ func (f *fitter) demand(all []said) bool {
 	if newest < 0 || !f.require(all, newest) {
 		return false
 	}
-	for _, i := range urgent(all) {
+	for _, i := range urgent(all, f.first) {
 		if !f.quotesOf(all[i].ID) {
 			f.require(all, i)
 		}
@@ -102,18 +103,20 @@ func (f fitter) quotesOf(id format.ID) bool {
 // requests is how many of the user's last messages are printed whatever else is cut.
 const requests = 3
 
-// urgent lists the user's last messages, the newest first.
-func urgent(all []said) []int {
-	var list []int
+// urgent lists the user's last messages, the newest first, and then those of first.
+func urgent(all []said, first map[format.ID]bool) []int {
+	var list, found []int
 	for i := range slices.Backward(all) {
-		if len(list) == requests {
+		if len(list) == requests && len(found) == len(first) {
 			break
 		}
-		if all[i].Role == "user" {
+		if all[i].Role == "user" && len(list) < requests {
 			list = append(list, i)
+		} else if first[all[i].ID] {
+			found = append(found, i)
 		}
 	}
-	return list
+	return append(list, found...)
 }
 
 // require adds message i, with what it cannot be without, to those that are printed in any case, if they all fit.

@@ -29,7 +29,6 @@ type rest struct {
 
 // block is what is said of the past.
 type block struct {
-	brief      bool // under a budget
 	sections   []section
 	tombstones []Tombstone
 	// What is not listed, and is said to be so in one line.

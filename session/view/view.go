@@ -150,7 +150,9 @@ func Render(in Input, o Options) (Output, error) {
 		return Output{Dropped: nothingPrinted(clusters, tombstones, all)}, nil
 	}
 	most := prefixRoom(p, o.Budget)
-	if len(in.Matches) > 0 {
+	first := matched(in)
+	if len(in.Matches) > 0 && p.digests() {
+		first = nil
 		in.Matches = without(in.Matches, planTail(p, all, room, most))
 	}
 	block, drops := choose(clusters, tombstones, in, p, most)
@@ -158,7 +160,7 @@ func Render(in Input, o Options) (Output, error) {
 	if block != nil {
 		prefix = p.prefix(block)
 	}
-	kept, tailDrops := fitTail(p, rest{prefix: prefix, bare: block == nil, drops: tallyOf(drops)}, all, room, block.answers())
+	kept, tailDrops := fitTail(p, rest{prefix: prefix, bare: block == nil, drops: tallyOf(drops)}, all, room, first, block.answers())
 	drops = merge(drops, tailDrops)
 	body := p.rest(rest{prefix: prefix, bare: block == nil, tail: kept, drops: tallyOf(drops)})
 	out := Output{Bytes: []byte(prefix + body), Prefix: len(prefix), Dropped: drops}

@@ -1,0 +1,112 @@
+package summarize
+
+import (
+	"slices"
+	"strings"
+	"testing"
+)
+
+// What a later message puts right is not taken beside it, and what is about another thing is.
+func TestLaterBeatsEarlier(t *testing.T) {
+	for _, tt := range []struct {
+		early, late string
+		both        bool
+	}{
+		{"The port is 5433.", "The port is now 6000.", false},
+		{"The staging port is 5433.", "The staging port is 6000.", false},
+		{"We keep backups for 30 days on vault-2.", "We keep backups for 90 days on vault-2 now.", false},
+		{"Use pgbouncer 1.18 for the pooler.", "Use pgbouncer 1.22 for the pooler, not 1.18.", false},
+		{"The limit of the import is 5000 rows.", "The limit of the import changed from 5000 to 9000 rows.", false},
+		{"The staging database listens on port 5433.", "The production database listens on port 6544 now.", true},
+		{"The port is 5433.", "The replica's port is now 6000.", true},
+		{"The cache lives in /var/cache/one.", "The log lives in /var/log/two.", true},
+		{"The build takes 14 minutes.", "The build takes 14 minutes on arm64, and not 20.", true},
+		{"Which port is 5433?", "Let's meet at 9 instead.", true},
+	} {
+		src := said(tt.early, "Something else was said about the weather in Oslo.", tt.late)
+		got := texts(Extract(src, 1000))
+		if !slices.Contains(got, tt.late) {
+			t.Errorf("%q: the later one is lost: %q", tt.late, got)
+		}
+		if slices.Contains(got, tt.early) != tt.both {
+			t.Errorf("%q then %q: got %q", tt.early, tt.late, got)
+		}
+	}
+}
+
+// A line that a change takes away is worth little, and so is a guess.
+func TestStaleIsWorthLittle(t *testing.T) {
+	src := said("replace src/device.ts\n- export const minFirmware = \"4.9.2\";\n+ export const minFirmware = \"5.1.5\";",
+		"My guess is that the container's clock in zone 17 is ahead.", "The fixture in zone 18 expires at midnight.")
+	src[0].Role = "model"
+	list := Extract(src, 1000)
+	rank := func(part string) int {
+		return slices.IndexFunc(list, func(s Sentence) bool { return strings.Contains(s.Text, part) })
+	}
+	if rank("5.1.5") > rank("4.9.2") || rank("zone 18") > rank("zone 17") {
+		t.Errorf("got %q", texts(list))
+	}
+}
+
+func TestNearDuplicatesOnce(t *testing.T) {
+	src := said(
+		"The nightly import of the parcel tables was started by hand yesterday evening.",
+		"Yesterday evening the nightly import of the parcel tables was started by hand.",
+		"The nightly import of the parcel tables was started by hand yesterday evening, run 41.")
+	got := texts(Extract(src, 1000))
+	if len(got) != 2 || !slices.Contains(got, src[2].Text) {
+		t.Errorf("got %q", got)
+	}
+}
+
+func TestExactDuplicatesOnce(t *testing.T) {
+	list := Extract(said("It is on port 5433.", "Now it is 6000.", "It is on port 5433."), 100)
+	for _, s := range list {
+		if s.Text == "It is on port 5433." && s.Seq != 2 {
+			t.Errorf("taken from message %d", s.Seq)
+		}
+	}
+	if len(list) > 2 {
+		t.Errorf("got %q", texts(list))
+	}
+}
+
+// In a conversation with a model the user's corrections and last requests come first, whole; among people nobody's do.
+func TestUrgent(t *testing.T) {
+	src := said(
+		"Please set up the build. It should use the cache in /var/cache/build.",
+		"I use npm 10.2.1 and node 22.3.0 with cache /var/cache/build.",
+		"no, use pnpm, not npm. it breaks the workspace",
+		"pnpm 9.1.0 installed 431 packages in 12.8 seconds to /srv/app/node_modules.",
+		"great", "now the docs", "ok", "and the other one too", "run it again")
+	for i := range src {
+		src[i].Role = []string{"user", "model"}[i%2]
+	}
+	src[5].Role, src[7].Role = "user", "user"
+	got := texts(Extract(src, 1000))
+	want := []string{"no, use pnpm, not npm. it breaks the workspace", "now the docs", "and the other one too", "run it again"}
+	first := slices.Sorted(slices.Values(got[:len(want)]))
+	if slices.Sort(want); !slices.Equal(first, want) {
+		t.Errorf("got %q", got)
+	}
+	for i := range src {
+		src[i].Role = "user"
+	}
+	for _, s := range Extract(src, 1000) {
+		if s.Weight >= urgent {
+			t.Errorf("among people: %q is urgent", s.Text)
+		}
+	}
+}
+
+func TestCorrects(t *testing.T) {
+	for text, want := range map[string]bool{
+		"no, the other one": true, "No! Never touch migrations/0042.": true, "actually it is 5433": true, "don't restart it": true,
+		"use the page, not the database": true, "I meant staging": true, "leave the encoder, that's on purpose": true,
+		"notes are in docs": false, "north side": false, "is it not there?": false, "run the tests": false, "nothing new": false,
+	} {
+		if got := corrects(strings.ToLower(text)); got != want {
+			t.Errorf("%q: %v", text, got)
+		}
+	}
+}
