@@ -5,8 +5,8 @@ import "github.com/gemini-ctx/ctx/forest/summarize"
 // Under a budget the ranking looks at so many times the tokens that there is room for, within bounds: what was far behind in its own
 // cluster does not come first among all, and the time that it takes is bounded.
 const (
-	poolFactor = 3
-	poolLeast  = 6_000
+	poolFactor = 6
+	poolLeast  = 16_000
 	poolMost   = 48_000
 )
 
