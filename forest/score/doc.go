@@ -25,7 +25,8 @@
 // They are a conditional logistic regression (one choice among the candidates and a new cluster) on developer chat, interleaved IRC, and agent sessions
 // spliced at prompts, rounded to quarters, small ones to tenths. It was fitted three times over: first on clusters as they should be, then on those
 // that its own decisions had made, with the choice that serves B-cubed best as the right one. That is worth more than any sign: a wrong merge early on
-// costs all that follows, which decisions on perfect clusters never show. The bounds and sizes in meeting.go were set by hand.
+// costs all that follows, which decisions on perfect clusters never show. The bounds and sizes in meeting.go were set by hand, and so was how firmly a nod
+// goes on with the exchange before.
 //
 // What carried no weight was left out: likeness of marks beside that of all terms, a question that nobody has answered, length, how long an author was
 // silent, whether two people talked before, the age of an author's last message in a cluster, acknowledgements of what was last said (the author and
