@@ -7,14 +7,14 @@ import (
 	"github.com/gemini-ctx/ctx/forest/terms"
 )
 
-// count is a term and how often it occurs. The lowest bit of the key says that it is a mark.
+// count is a term and how often it occurs. The lowest bit of the key says that it is an artifact.
 type count struct {
 	key uint32
 	n   uint16
 }
 
-// A mark is a term that names one thing: a path, identifier, flag, address, version or number. Words are the rest.
-const mark = 1
+// An artifact is a term that names one thing: a path, identifier, flag, address, version or number. Words are the rest.
+const artifact = 1
 
 // bag is a multiset of terms in ascending order of their keys, each once.
 type bag []count
@@ -44,9 +44,9 @@ func allOf(text string) bag {
 			if single {
 				last = t
 			}
-			key := uint32(h^h>>32) &^ mark
+			key := uint32(h^h>>32) &^ artifact
 			if t.Kind == terms.Name || t.Kind == terms.Number {
-				key |= mark
+				key |= artifact
 			}
 			keys = append(keys, key)
 		})
@@ -68,13 +68,13 @@ func allOf(text string) bag {
 	return b
 }
 
-// trim keeps the most frequent terms, at equal counts marks before words and then smaller keys before larger ones.
+// trim keeps the most frequent terms, at equal counts artifacts before words and then smaller keys before larger ones.
 func (b bag) trim(limit int) bag {
 	if len(b) <= limit {
 		return b
 	}
 	slices.SortFunc(b, func(x, y count) int {
-		return cmp.Or(cmp.Compare(y.n, x.n), cmp.Compare(y.key&mark, x.key&mark), cmp.Compare(x.key, y.key))
+		return cmp.Or(cmp.Compare(y.n, x.n), cmp.Compare(y.key&artifact, x.key&artifact), cmp.Compare(x.key, y.key))
 	})
 	b = b[:limit]
 	slices.SortFunc(b, func(x, y count) int { return cmp.Compare(x.key, y.key) })
@@ -101,11 +101,11 @@ func (b bag) plus(c bag) bag {
 	return append(append(sum, b...), c...)
 }
 
-// marks returns the marks of a bag.
-func (b bag) marks() bag {
+// artifacts returns the artifacts of a bag.
+func (b bag) artifacts() bag {
 	var m bag
 	for _, c := range b {
-		if c.key&mark != 0 {
+		if c.key&artifact != 0 {
 			m = append(m, c)
 		}
 	}

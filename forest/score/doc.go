@@ -15,7 +15,7 @@
 //   - Where few people talk (up to three, as in a room of a project) there is mostly one dialogue at a time. Words count little, silence much.
 //   - In a meeting nobody is spoken to by name. Topics follow each other, and how much was said tells best when the next one is due; see meeting.go.
 //   - Where messages are hours apart, as comments on an issue, a minute is as long as the pace makes it; see beat.go.
-//   - Where a model takes part, words, paths, identifiers and the exchange before count, and people do not. A tool's output counts with its marks only.
+//   - Where a model takes part, words, paths, identifiers and the exchange before count, and people do not. A tool's output counts with its artifacts only.
 //
 // The likeness of words is the share of the unit's weight that a cluster has. A term weighs by how rare it was in late units, with a list of ordinary
 // words for the beginning, when nothing is known to be common.
@@ -25,9 +25,10 @@
 // They are a conditional logistic regression (one choice among the candidates and a new cluster) on developer chat, interleaved IRC, and agent sessions
 // spliced at prompts, rounded to quarters, small ones to tenths. It was fitted three times over: first on clusters as they should be, then on those
 // that its own decisions had made, with the choice that serves B-cubed best as the right one. That is worth more than any sign: a wrong merge early on
-// costs all that follows, which decisions on perfect clusters never show. The bounds and sizes in meeting.go were set by hand.
+// costs all that follows, which decisions on perfect clusters never show. The bounds and sizes in meeting.go were set by hand, and so was how firmly a nod
+// goes on with the exchange before.
 //
-// What carried no weight was left out: likeness of marks beside that of all terms, a question that nobody has answered, length, how long an author was
+// What carried no weight was left out: likeness of artifacts beside that of all terms, a question that nobody has answered, length, how long an author was
 // silent, whether two people talked before, the age of an author's last message in a cluster, acknowledgements of what was last said (the author and
 // the time tell already), and dips of likeness in meetings.
 package score

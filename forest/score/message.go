@@ -29,7 +29,7 @@ type Features struct {
 	terms  bag
 }
 
-// maxToolTerms bounds what a tool's output counts with: its most frequent marks. The words of a listing or a log say nothing about the topic and would
+// maxToolTerms bounds what a tool's output counts with: its most frequent artifacts. The words of a listing or a log say nothing about the topic and would
 // outweigh what the user and the model say.
 const maxToolTerms = 64
 
@@ -62,7 +62,7 @@ func Of(m Message) Features {
 		f.role = model
 	case "tool":
 		f.role = tool
-		f.terms = f.terms.marks().trim(maxToolTerms)
+		f.terms = f.terms.artifacts().trim(maxToolTerms)
 	}
 	if !m.Time.IsZero() {
 		f.time = max(m.Time.Unix(), 0)

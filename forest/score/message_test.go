@@ -52,7 +52,7 @@ func TestAddress(t *testing.T) {
 			t.Errorf("%q: %v, %v", tt.text, to, names)
 		}
 	}
-	if person(" Bob|away ") != person("bob_") || person("|") != 0 || person("ann") == person("bob") {
+	if person(" Bob|away ") != person("bob_") || person("") != 0 || person("|rt|") == 0 || person("ann") == person("bob") {
 		t.Error("what a client adds to a name counts")
 	}
 }

@@ -18,7 +18,10 @@ func key(s string) uint32 {
 
 // person returns the key of an author. What chat clients add to a name that is taken or away does not count: bob_, bob|away.
 func person(name string) uint32 {
-	name, _, _ = strings.Cut(strings.ToLower(strings.TrimSpace(name)), "|")
+	name = strings.ToLower(strings.TrimSpace(name))
+	if front, _, _ := strings.Cut(name, "|"); front != "" {
+		name = front
+	}
 	if short := strings.TrimRight(name, "_`^-"); len(short) > 1 {
 		name = short
 	}

@@ -37,7 +37,7 @@ pas que pour dans sur il`
 var ordinary = sync.OnceValue(func() map[uint32]bool {
 	known := map[uint32]bool{}
 	for _, c := range allOf(ordinaryText) {
-		known[c.key&^mark] = true
+		known[c.key&^artifact] = true
 	}
 	return known
 })
