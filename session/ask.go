@@ -143,6 +143,9 @@ func (s *Store) Claims(ctx context.Context, view *refs.View, limit int, each fun
 			if err != nil {
 				return err
 			}
+			if len(out.Inputs) == 0 {
+				continue // its words are gone: there is nothing to ask, and the next compaction says so
+			}
 			if err := each(out); err != nil {
 				return err
 			}
