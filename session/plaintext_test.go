@@ -1,6 +1,7 @@
 package session
 
 import (
+	"context"
 	"strings"
 	"testing"
 
@@ -38,6 +39,13 @@ func TestRenderEvicted(t *testing.T) {
 	}
 	for range 8 {
 		say(t, s, "talk", "user", "the weather is fine today")
+	}
+	compact(t, s, "talk")
+	v := s.mustView(t)
+	for _, c := range must[[]ClusterInfo](t)(s.Clusters(v)) {
+		if c.Tombstone.IsZero() {
+			must[Evicted](t)(s.Evict(context.Background(), c.ID))
+		}
 	}
 	compact(t, s, "talk")
 	for budget, want := range map[int]bool{0: false, 900: true} {

@@ -221,11 +221,11 @@ func (f *finder) termIn(shares []share, hash uint64) (int32, bool) {
 }
 
 // deniedIn returns the terms of which a sentence says that they hold no longer: the first after "not", "no longer", "instead of" and the like,
-// what "from … to" leads away from, and what a line of a change takes away.
+// what "from … to" leads away from, and what sed replaces.
 func deniedIn(text string) []uint64 {
 	lower := strings.ToLower(text)
 	var list []uint64
-	for _, w := range [...]string{"not ", "no longer ", "instead of ", "rather than ", "replaces ", "isn't ", "wasn't ", "from "} {
+	for _, w := range [...]string{"not ", "no longer ", "instead of ", "rather than ", "replaces ", "isn't ", "wasn't ", "from ", "'s/"} {
 		for at := 0; ; {
 			n := strings.Index(lower[at:], w)
 			if n < 0 {

@@ -66,7 +66,7 @@ func (p blockPrinter) digests() bool    { return true }
 
 func headingText(s section) string {
 	if s.loose {
-		return ""
+		return "<others>\n"
 	}
 	if s.brief {
 		return "<cluster " + s.ID.Short(briefID) + ">\n"

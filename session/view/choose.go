@@ -22,7 +22,7 @@ const (
 	tombstoneShare = 8
 
 	// Under a budget headings of text take no more than this part of the prefix, and the clusters with most to show have them: the words
-	// of all others stand together before them. An id for every sentence would cost a sixth of the facts in chat.
+	// of all others stand together after them. An id for every sentence would cost a sixth of the facts in chat.
 	headingShare = 96
 )
 
@@ -45,6 +45,9 @@ func choose(sections []section, tombstones []Tombstone, in Input, p printer, r r
 		return nil, nil
 	}
 	frame := cost(p.prefix(&block{})) + p.unlistedCost(len(sections)+len(tombstones)+older)
+	if r != endless && p.looseLines() {
+		frame += p.headingCost(section{loose: true})
+	}
 	if !r.holds(frame) {
 		return nil, nothingPrinted(sections, tombstones, nil)
 	}
@@ -185,7 +188,7 @@ func (c *chooser) bury(tombstones []Tombstone, most room) {
 	}
 }
 
-// finish takes out the clusters that got no heading, puts the lines of such together in front, and says what is not listed.
+// finish takes out the clusters that got no heading, puts the lines of such together at the end, and says what is not listed.
 func (c *chooser) finish(tombstones []Tombstone) {
 	kept := []section{{loose: true, brief: true}}
 	for i, s := range c.block.sections {
@@ -201,8 +204,9 @@ func (c *chooser) finish(tombstones []Tombstone) {
 			}
 		}
 	}
-	if len(kept[0].lines) == 0 {
-		kept = kept[1:]
+	slices.SortStableFunc(kept[0].lines, func(a, b line) int { return a.order.said(b.order) })
+	if kept = append(kept[1:], kept[0]); len(kept[len(kept)-1].lines) == 0 {
+		kept = kept[:len(kept)-1]
 	}
 	c.block.sections = kept
 	c.block.tombstones = tombstones[:c.listed]

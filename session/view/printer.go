@@ -51,7 +51,7 @@ type section struct {
 	expanded bool
 	evicted  bool // it may be shown, and is named by its tombstone if it is not
 	brief    bool // its heading is the id alone
-	loose    bool // it is no cluster, but lines of several: it has no heading
+	loose    bool // it is no cluster, but lines of several
 	quoted   []said
 	lines    []line
 }

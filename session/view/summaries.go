@@ -19,9 +19,11 @@ type lineOrder struct {
 	rank  int // in the summary; tells apart what stands in the same place
 }
 
-func (a lineOrder) compare(b lineOrder) int {
-	return cmp.Or(cmp.Compare(a.part, b.part), cmp.Compare(a.seq, b.seq), a.entry.Compare(b.entry),
-		cmp.Compare(a.pos, b.pos), cmp.Compare(a.rank, b.rank))
+func (a lineOrder) compare(b lineOrder) int { return cmp.Or(cmp.Compare(a.part, b.part), a.said(b)) }
+
+// said orders lines of several clusters by when they were said.
+func (a lineOrder) said(b lineOrder) int {
+	return cmp.Or(cmp.Compare(a.seq, b.seq), a.entry.Compare(b.entry), cmp.Compare(a.pos, b.pos), cmp.Compare(a.rank, b.rank))
 }
 
 // offer is a line that asks to be printed.

@@ -104,7 +104,7 @@ type Message struct {
 // Options say how to render.
 type Options struct {
 	// Budget is how many tokens all that is printed may have, whatever the format, by summarize.Tokens; 0 is no limit. The
-	// prefix gets three quarters at most, the tail the rest. Output longer than 100,000 UTF-16 units is held to the stricter
+	// prefix gets seven eighths at most, the tail the rest. Output longer than 100,000 UTF-16 units is held to the stricter
 	// estimate of short texts, so that the cost of a whole is the sum of its parts.
 	Budget int
 	// Expand holds, by cluster, messages that stand verbatim (escaped, since they are in the block) where the cluster's
