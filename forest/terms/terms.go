@@ -1,7 +1,7 @@
-// Package terms turns the text of messages into bags of terms and says how alike two bags are.
+// Package terms turns the text of messages into tokens, and into bags of terms.
 //
-// It is pure: text and bags in, bags and numbers out. Every result is the same on every platform and in every run, since
-// decisions that rest on it are stored and replayed.
+// It is pure: text in, tokens and bags out. Every result is the same on every platform and in every run, since decisions that
+// rest on it are stored and replayed.
 package terms
 
 import (
@@ -35,28 +35,6 @@ func Of(text string) Bag {
 	Scan(head, collect)
 	Scan(tail, collect)
 	return trim(tally(found), MaxTerms)
-}
-
-// Add returns the union of a and b, with counts added. Where that has more than limit terms the ones with the smallest
-// counts go, at equal counts those with the larger Term. Because of that cut, three bags added in another order may give
-// another bag; below the limit the order does not matter.
-func Add(a, b Bag, limit int) Bag {
-	sum := make(Bag, 0, len(a)+len(b))
-	for len(a) > 0 && len(b) > 0 {
-		switch {
-		case a[0].Term < b[0].Term:
-			sum, a = append(sum, a[0]), a[1:]
-		case a[0].Term > b[0].Term:
-			sum, b = append(sum, b[0]), b[1:]
-		default:
-			n := uint64(a[0].N) + uint64(b[0].N)
-			sum = append(sum, Count{Term: a[0].Term, N: uint32(min(n, 1<<32-1))})
-			a, b = a[1:], b[1:]
-		}
-	}
-	sum = append(sum, a...)
-	sum = append(sum, b...)
-	return trim(sum, limit)
 }
 
 // bound cuts text to its first and last halves of MaxText, at the borders of runes. A short text is all head.
