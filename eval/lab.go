@@ -138,8 +138,11 @@ func (s *stand) say(ctx context.Context, m []corpus.Message, o session.AppendOpt
 		batch[i] = entryOf(m[i])
 	}
 	done, _, err := s.Append(ctx, talk, session.MainBranch, batch, o)
+	if errors.Is(err, session.ErrInput) {
+		err = errors.New(err.Error()) // of the corpus, not of what the caller said
+	}
 	if err != nil {
-		return fmt.Errorf("conversation %q: seq %d and on: %w", m[0].Conversation, m[0].Seq, err)
+		return fmt.Errorf("seq %d and on: %w", m[0].Seq, err)
 	}
 	for i := range m {
 		text, _, err := sanitize.Text([]byte(m[i].Text))

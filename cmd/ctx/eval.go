@@ -145,7 +145,7 @@ func messageFiles(path string) ([]string, error) {
 	}
 	var list []string
 	for _, f := range files {
-		if strings.HasSuffix(f.Name(), messagesSuffix) {
+		if strings.HasSuffix(f.Name(), messagesSuffix) && !f.IsDir() {
 			list = append(list, filepath.Join(path, f.Name()))
 		}
 	}

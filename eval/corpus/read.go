@@ -2,18 +2,21 @@ package corpus
 
 import (
 	"bufio"
+	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"unicode/utf8"
 )
 
 // maxLine is the longest line that is read, in bytes: far more than any message of a real conversation, and little enough to hold.
 const maxLine = 16 << 20
 
-// Read reads a messages file. Keys it does not know are skipped, and topic, author and time may be null or missing. An error names the
-// line: one that is not a JSON object, that has no conversation, seq, role or text, whose role is unknown, or whose seq does not come
+// Read reads a messages file. The lines of several conversations may take turns; what is returned has each of them in one piece, in the order
+// in which they begin. Keys it does not know are skipped, and topic, author and time may be null or missing. An error names the line: one that is not a JSON object, that has no conversation, seq, role or text, whose role is unknown, or whose seq does not come
 // after the one before it in the same conversation.
 func Read(r io.Reader) ([]Message, error) {
 	var set []Message
@@ -56,7 +59,19 @@ func Read(r io.Reader) ([]Message, error) {
 	if err != nil {
 		return nil, err
 	}
+	gather(set)
 	return set, nil
+}
+
+// gather brings the messages of each conversation together: Conversations would take every turn for a conversation of its own.
+func gather(set []Message) {
+	begin := map[string]int{}
+	for i := range set {
+		if _, ok := begin[set[i].Conversation]; !ok {
+			begin[set[i].Conversation] = i
+		}
+	}
+	slices.SortStableFunc(set, func(a, b Message) int { return cmp.Compare(begin[a.Conversation], begin[b.Conversation]) })
 }
 
 // ReadFacts reads a facts file. Keys it does not know are skipped, and kind may be missing. An error names the line: one that is not a
@@ -92,6 +107,9 @@ func lines(r io.Reader, take func([]byte) error) error {
 	n := 0
 	for s.Scan() {
 		n++
+		if n == 1 && bytes.HasPrefix(s.Bytes(), []byte("\ufeff")) {
+			return errors.New("line 1: begins with a byte order mark, which is no JSON: save the file without it")
+		}
 		if err := take(s.Bytes()); err != nil {
 			return fmt.Errorf("line %d: %w", n, err)
 		}

@@ -1,6 +1,7 @@
 package corpus_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -19,6 +20,36 @@ func TestRead(t *testing.T) {
 	}
 	if _, ok := got[0].When(); ok {
 		t.Error("a message without a time has one")
+	}
+}
+
+// Two people's logs are often one file in order of time.
+func TestReadGathersConversations(t *testing.T) {
+	var file strings.Builder
+	for _, at := range []string{"b 1", "a 0", "b 2", "c 0", "a 3"} {
+		conversation, seq, _ := strings.Cut(at, " ")
+		fmt.Fprintf(&file, `{"conversation":%q,"seq":%s,"role":"user","text":""}`+"\n", conversation, seq)
+	}
+	set, err := corpus.Read(strings.NewReader(file.String()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := ""
+	for _, c := range corpus.Conversations(set) {
+		for _, m := range c {
+			got += fmt.Sprintf("%s%d ", m.Conversation, m.Seq)
+		}
+		got += "| "
+	}
+	if want := "b1 b2 | a0 a3 | c0 | "; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+}
+
+func TestReadByteOrderMark(t *testing.T) {
+	_, err := corpus.Read(strings.NewReader("\ufeff" + good))
+	if err == nil || !strings.HasPrefix(err.Error(), "line 1: begins with a byte order mark") {
+		t.Errorf("error %v", err)
 	}
 }
 
