@@ -102,10 +102,12 @@ func TestFit(t *testing.T) {
 		{"version 16.2 of it, no end", 3, true, "version 16.2 of it, no end"},
 		{"a.b.c d. e", 100, true, "a.b.c d."},
 		{"", 10, true, ""},
+		{"日本語\n\n次 a", 4, false, "日本語"},
+		{strings.Repeat("a. ", 2<<20), 12, false, strings.TrimSpace(strings.Repeat("a. ", 17))},
 	} {
 		got := fit(c.text, c.tokens, c.cut)
 		if got != c.want {
-			t.Errorf("%q to %d: got %q (%d tokens)", c.text, c.tokens, got, summarize.Tokens(got))
+			t.Errorf("%.80q to %d: got %.200q (%d tokens)", c.text, c.tokens, got, summarize.Tokens(got))
 		}
 	}
 }

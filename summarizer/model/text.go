@@ -2,7 +2,9 @@ package model
 
 import (
 	"fmt"
+	"sort"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/gemini-ctx/ctx/forest/summarize"
 	"github.com/gemini-ctx/ctx/summarizer"
@@ -54,42 +56,40 @@ func withoutThoughts(s string) string {
 }
 
 // fit takes sentences away from the end until the text has no more than so many tokens. The prompt asks for the most important first. Where the model
-// stopped in the middle, the last sentence, which has no end, goes as well. What has one sentence only stays, for ctx to judge.
+// stopped in the middle, the last sentence, which has no end, goes as well. What has one sentence only stays, for ctx to judge. A model that has gone
+// astray writes megabytes of short sentences: they are not taken away one by one.
 func fit(s string, tokens int, cut bool) string {
+	ends := sentenceEnds(s)
+	if len(ends) == 0 {
+		return s
+	}
 	if cut {
-		s = upTo(s, len(s)+1)
+		s = s[:ends[len(ends)-1]]
 	}
-	for summarize.Tokens(s) > tokens {
-		shorter := upTo(s, len(s))
-		if shorter == s {
-			return s
-		}
-		s = shorter
+	if summarize.Tokens(s) <= tokens {
+		return s
 	}
-	return s
+	n := sort.Search(len(ends), func(i int) bool { return summarize.Tokens(s[:ends[i]]) > tokens })
+	return s[:ends[max(n-1, 0)]]
 }
 
-// upTo returns the beginning of s up to the end of the last sentence that ends before byte n, or s where there is none.
-func upTo(s string, n int) string {
-	end := 0
+// sentenceEnds returns the bytes after which a sentence or a line ends, in order. s has no white space around it.
+func sentenceEnds(s string) []int {
+	var ends []int
 	for i, r := range s {
-		after := i + len(string(r))
-		if after >= n {
-			break
-		}
+		after := i + utf8.RuneLen(r)
 		switch r {
 		case '.', '!', '?':
 			if after == len(s) || s[after] == ' ' || s[after] == '\n' {
-				end = after
+				ends = append(ends, after)
 			}
 		case '。', '！', '？':
-			end = after
+			ends = append(ends, after)
 		case '\n':
-			end = i
+			if len(ends) == 0 || strings.TrimSpace(s[ends[len(ends)-1]:i]) != "" {
+				ends = append(ends, i)
+			}
 		}
 	}
-	if shorter := strings.TrimSpace(s[:end]); shorter != "" {
-		return shorter
-	}
-	return s
+	return ends
 }
