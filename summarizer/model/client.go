@@ -163,6 +163,11 @@ func (c *Client) read(response *http.Response, text []byte, into any) *Error {
 	case kind != "application/json" && !strings.HasSuffix(kind, "+json"):
 		return &Error{Kind: summarizer.Terminal, Message: fmt.Sprintf("%s answered with %q, not JSON: is the base URL right?", c.base.Host, kind)}
 	}
+	if status := statusWithin(text); status != 0 {
+		inner := *response
+		inner.StatusCode = status
+		return statusError(&inner, text, c.now())
+	}
 	if err := json.Unmarshal(text, into); err != nil {
 		return &Error{Kind: summarizer.Transient, Message: fmt.Sprintf("%s sent JSON that cannot be read: %v", c.base.Host, err), retry: true}
 	}

@@ -45,7 +45,7 @@ func clientOf(t *testing.T, base string) *asked {
 
 func ok(w http.ResponseWriter) {
 	w.Header().Set("Content-Type", "application/json; charset=utf-8")
-	_, _ = io.WriteString(w, `{"text":"port 5433"}`)
+	_, _ = io.WriteString(w, `{"text":"port 5433","error":null}`)
 }
 
 // status answers with an error.
@@ -105,6 +105,9 @@ func TestFailures(t *testing.T) {
 		waits []time.Duration
 	}{
 		{"429", status(429, `{}`), summarizer.Capacity, "HTTP 429", backoff},
+		{"429 within 200", body("application/json", `{"error":{"code":429,"message":"upstream is busy"}}`), summarizer.Capacity, "HTTP 429: upstream is busy", backoff},
+		{"401 within 200", body("application/json", `{"error":{"code":401,"message":"No auth"},"choices":[]}`), summarizer.Terminal, "HTTP 401: No auth", nil},
+		{"no status within 200", body("application/json", `{"error":"provider returned error"}`), summarizer.Transient, "HTTP 502: provider returned error", backoff},
 		{"429 with seconds", status(429, `{}`, "Retry-After", "7"), summarizer.Capacity, "HTTP 429", []time.Duration{7 * s, 7 * s, 7 * s}},
 		{"429 with less than the backoff", status(429, `{}`, "Retry-After", "2"), summarizer.Capacity, "HTTP 429", []time.Duration{2 * s, 2 * s, 4 * s}},
 		{"429 with nonsense", status(429, `{}`, "Retry-After", "-1e9"), summarizer.Capacity, "HTTP 429", backoff},

@@ -118,6 +118,23 @@ func meaning(status int, c complaint, after time.Duration) (summarizer.Kind, boo
 	return summarizer.Terminal, false
 }
 
+// statusWithin returns the status of an error that came with HTTP 200, as gateways pass on what befell them further up; 0 where the answer is none.
+// One that has no status there is 502: what is behind a gateway failed.
+func statusWithin(text []byte) int {
+	var outer struct {
+		Error json.RawMessage `json:"error"`
+	}
+	if json.Unmarshal(text, &outer) != nil || len(outer.Error) == 0 || string(outer.Error) == "null" {
+		return 0
+	}
+	for _, code := range readComplaint(text).codes {
+		if n, err := strconv.Atoi(code); err == nil && n >= 400 && n <= 599 {
+			return n
+		}
+	}
+	return http.StatusBadGateway
+}
+
 // retryAfter reads the header of that name: seconds, or a date.
 func retryAfter(s string, now time.Time) time.Duration {
 	if n, err := strconv.ParseUint(strings.TrimSpace(s), 10, 31); err == nil {
