@@ -46,11 +46,12 @@ func sourceTokens(ask summarize.Ask) int {
 	return n
 }
 
-// shown drops what steers a terminal or hides what a text says: C1 controls, marks and overrides of direction, spaces without width and byte
-// order marks. Carriage returns go, too: a line ends with a newline.
+// shown drops what steers a terminal or hides what a text says: C1 controls, marks and overrides of direction, spaces without width, byte order
+// marks, and the tag characters, in which a model reads words that a person does not see. Carriage returns go, too: a line ends with a newline.
 func shown(r rune) rune {
 	switch {
 	case r == '\r', r >= 0x80 && r < 0xa0, r == 0x061c, r == 0x200b, r == 0x2060, r == 0xfeff,
+		r >= 0xe0000 && r <= 0xe007f,
 		r >= 0x200e && r <= 0x200f, r >= 0x202a && r <= 0x202e, r >= 0x2066 && r <= 0x2069:
 		return -1
 	}
