@@ -2,6 +2,7 @@ package session
 
 import (
 	"cmp"
+	"encoding/binary"
 	"fmt"
 	"slices"
 	"time"
@@ -47,14 +48,11 @@ func candidateStamp(view *refs.View) index.Stamp {
 func (t *tx) cachedCandidates() (*candidates, error) {
 	payload, stamp, ok := t.Cache.Load(index.CandidatesName(MainForest))
 	now := candidateStamp(t.view)
-	if !ok || stamp.Digest != now.Digest || stamp.Number > now.Number || len(payload) < 8 {
+	if !ok || stamp.Digest != now.Digest || stamp.Number > now.Number || len(payload) < 9 || payload[0] != looksVersion {
 		return nil, nil
 	}
-	opened := uint64(0)
-	for _, b := range payload[:8] {
-		opened = opened<<8 | uint64(b)
-	}
-	list, err := score.DecodeCandidates(payload[8:])
+	opened := binary.BigEndian.Uint64(payload[1:])
+	list, err := score.DecodeCandidates(payload[9:])
 	if err != nil {
 		return nil, nil
 	}
@@ -171,11 +169,7 @@ func (t *tx) saveCandidates() {
 		return
 	}
 	t.cands.stamp = candidateStamp(t.view)
-	payload := make([]byte, 8)
-	for i := range payload {
-		payload[i] = byte(t.cands.opened >> (56 - 8*i))
-	}
-	payload = t.cands.Append(payload)
+	payload := t.cands.Append(binary.BigEndian.AppendUint64([]byte{looksVersion}, t.cands.opened))
 	if err := t.Cache.Store(index.CandidatesName(MainForest), t.cands.stamp, payload); err != nil {
 		t.warn(fmt.Errorf("cannot write the cache: %w", err))
 	}
@@ -187,12 +181,17 @@ func (t *tx) carryCandidates(op *format.Operation) error {
 	if t.cands != nil || !slices.Contains(op.RefNames(), forestRef) {
 		return nil
 	}
-	for _, d := range t.decided {
-		if d.Kind == format.DecideRetract || d.Kind == format.DecideRestore {
-			return nil
-		}
+	if someLeft(t.decided) {
+		return nil
 	}
 	c, err := t.cachedCandidates()
 	t.cands = c
 	return err
+}
+
+// someLeft reports whether members leave by some decisions, or come back.
+func someLeft(decided []format.Decision) bool {
+	return slices.ContainsFunc(decided, func(d format.Decision) bool {
+		return d.Kind == format.DecideRetract || d.Kind == format.DecideRestore
+	})
 }

@@ -24,9 +24,15 @@ type head struct {
 	Items   []item    `json:"items"` // messages after the frontier, oldest first
 	Cluster uint64    `json:"cluster"`
 	Joined  bool      `json:"joined"` // Cluster is where the last message up to the frontier went
+	// Looks is the version of the features of Items.
+	Looks int `json:"looks"`
 	// Lags says that there are more messages after the frontier than Items holds, which are the newest ones.
 	Lags bool `json:"lags,omitempty"`
 }
+
+// looksVersion is that of what score keeps of messages and clusters, which is cached. It is raised where score.Of makes other terms or signs of a
+// message: those of another version still decode, and would be compared with what they were not made like.
+const looksVersion = 1
 
 // maxBacklog is how many messages after the frontier are kept in the cache. With more, a branch lags: appends stay cheap, and graduate
 // no more until graduate or compact has caught up.
@@ -76,6 +82,9 @@ func (h *head) restoreIDs() bool {
 			return false
 		}
 		h.Items[i].ID = id
+		if h.Looks != looksVersion {
+			h.Items[i].Features = nil // looked at again where it is needed
+		}
 	}
 	return true
 }
@@ -161,6 +170,7 @@ func (s *Store) saveHead(h *head) {
 			it.Features = f.Append(nil)
 		}
 	}
+	h.Looks = looksVersion
 	b, err := json.Marshal(h)
 	if err == nil {
 		err = s.Cache.Store(index.HeadName(h.session, h.branch), headStamp(h.value), b)

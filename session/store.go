@@ -281,6 +281,9 @@ func (t *tx) commit(op *format.Operation) error {
 		return err
 	}
 	t.view, t.newer = view, nil
+	if someLeft(t.decided) {
+		t.cands = nil // they know what has left, or old words of what has changed; by the stamp the next command sees that the kept ones do not fit
+	}
 	for _, name := range forestNames {
 		f := t.draftOf(name)
 		f.decided, f.written = nil, format.ID{}
