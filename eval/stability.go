@@ -48,8 +48,8 @@ func (s *stand) grow(turn [][]corpus.Message, whole int) (int, error) {
 	return whole, nil
 }
 
-// mostReplayed is how many messages of a conversation are replayed: every turn renders anew.
-const mostReplayed = 2000
+// mostReplayed is how many messages of a conversation are replayed: every turn renders anew, twice, and reads more than the one before.
+const mostReplayed = 400
 
 // turnMessages is how many messages are a turn where no model takes part.
 const turnMessages = 8
@@ -79,11 +79,16 @@ func (p *stability) add(ctx context.Context, b *bench) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, s.close()) }()
-	budgets := [2]int{0, b.budget(4)}
+	replayed := b.messages[:min(len(b.messages), mostReplayed)]
+	tokens := 0
+	for _, m := range replayed {
+		tokens += summarize.Tokens(m.Text)
+	}
+	budgets := [2]int{0, max(tokens/4, 1)}
 	p.rows[0].Budget, p.rows[1].Budget = "none", "4x"
 	var before [2]string
 	whole := 0
-	for _, turn := range turns(b.messages[:min(len(b.messages), mostReplayed)]) {
+	for _, turn := range turns(replayed) {
 		for _, m := range turn {
 			if err := s.say(ctx, m, session.AppendOptions{Orphan: true}); err != nil {
 				return err
