@@ -5,6 +5,7 @@ import (
 	"errors"
 	"strings"
 
+	"github.com/gemini-ctx/ctx/forest"
 	"github.com/gemini-ctx/ctx/forest/summarize"
 	"github.com/gemini-ctx/ctx/refs"
 )
@@ -31,10 +32,10 @@ func (r *compaction) ask(ctx context.Context, number uint64) error {
 			return err
 		}
 		before := r.done
-		if err := r.askRound(ctx, view, claims, limit); err != nil {
+		if err := r.askRound(ctx, view, st, claims, limit); err != nil {
 			return err
 		}
-		whole := len(claims) == 1 && uint64(len(claims[0].members)) == c.Count()
+		whole := len(claims) == 1 && isWhole(st, &claims[0])
 		stuck := r.done.Settled+r.done.Carried == before.Settled+before.Carried
 		if whole || stuck || r.done.Failed > before.Failed {
 			return nil
@@ -44,11 +45,11 @@ func (r *compaction) ask(ctx context.Context, number uint64) error {
 }
 
 // askRound asks about every claim and records the answers together. What was answered before an interruption is recorded, too.
-func (r *compaction) askRound(ctx context.Context, view *refs.View, claims []claim, limit int) error {
+func (r *compaction) askRound(ctx context.Context, view *refs.View, st *forest.State, claims []claim, limit int) error {
 	var answers []answer
 	var stopped error
 	for i := range claims {
-		a, err := r.askOne(ctx, view, &claims[i], limit)
+		a, err := r.askOne(ctx, view, st, &claims[i], limit)
 		if err == nil {
 			answers = append(answers, a)
 			continue
@@ -73,8 +74,16 @@ type unanswered struct{ error }
 
 func (e *unanswered) Unwrap() error { return e.error }
 
-// askOne gets the answer to a claim, and puts it. What is so short that nothing can be left out of it is kept as it is, and nobody is asked.
-func (r *compaction) askOne(ctx context.Context, view *refs.View, c *claim, limit int) (answer, error) {
+// isWhole reports whether a claim is about a whole cluster.
+func isWhole(st *forest.State, c *claim) bool {
+	now := st.Cluster(c.cluster)
+	return now != nil && c.offset == 0 && c.end() == now.Count()
+}
+
+// askOne gets the answer to a claim, and puts it. What is so short that nothing can be left out of it is kept as it is, and nobody is asked. Where the
+// extractive summariser had to answer about a whole cluster, its ranked list is taken in place of its words: a rendering has more to choose from. A
+// piece keeps the words, since the pieces are read again for the summary over them.
+func (r *compaction) askOne(ctx context.Context, view *refs.View, st *forest.State, c *claim, limit int) (answer, error) {
 	if err := ctx.Err(); err != nil {
 		return answer{}, err
 	}
@@ -88,6 +97,9 @@ func (r *compaction) askOne(ctx context.Context, view *refs.View, c *claim, limi
 		told = asItIs(inputs)
 	} else {
 		told, err = r.o.Summarizer.Summarize(ctx, summarize.Ask{Claim: c.node, Inputs: inputs, Tokens: c.tokens})
+		if err == nil && told.Summarizer == extractive && isWhole(st, c) {
+			return r.extractOne(ctx, view, st, c.cluster)
+		}
 		if err == nil {
 			told, err = takeAnswer(told, c.tokens, source)
 		}
@@ -100,6 +112,19 @@ func (r *compaction) askOne(ctx context.Context, view *refs.View, c *claim, limi
 		return answer{}, err
 	}
 	return answer{claim: *c, summary: raws[len(raws)-1].ID()}, r.put(raws)
+}
+
+// extractOne answers about a whole cluster with the built-in summariser.
+func (r *compaction) extractOne(ctx context.Context, view *refs.View, st *forest.State, number uint64) (answer, error) {
+	claims, err := r.extractClaims(view, st, []uint64{number})
+	if err != nil {
+		return answer{}, err
+	}
+	answers, err := r.extractAll(ctx, view, st, claims)
+	if err != nil {
+		return answer{}, err
+	}
+	return answers[0], nil
 }
 
 // asItIs is the summary of what is too short to leave anything out.

@@ -151,11 +151,7 @@ func (t *tx) appendMembers(list []member, cluster uint64, ids []format.ID) ([]me
 
 // memberFeatures reads what the score looks at in a member, by its newest text.
 func (t *tx) memberFeatures(id format.ID) (*format.Entry, score.Features, error) {
-	newest, err := t.newest(t.view, id)
-	if err != nil {
-		return nil, score.Features{}, err
-	}
-	shown, err := t.Entry(newest)
+	shown, err := t.latest(t.view, id)
 	if err != nil {
 		return nil, score.Features{}, err
 	}

@@ -170,6 +170,28 @@ func TestInterruptedCompaction(t *testing.T) {
 	check(t, s)
 }
 
+// Where a chain ends in the extractive summariser, that one's ranked list is taken, as where nobody else is set up; of pieces its words are.
+func TestExtractiveAtTheEndOfTheChain(t *testing.T) {
+	for _, limit := range []int{100_000, 400} {
+		s := create(t, one...)
+		bulk(t, s, "talk", 100)
+		by := &talker{limit: limit}
+		by.say = func(ask summarize.Ask) (summarize.Told, error) {
+			told := toldBy(strings.Repeat("word ", ask.Tokens/2))
+			told.Summarizer = extractive
+			return told, nil
+		}
+		if done := compactBy(t, s, by, "talk"); done.Settled != 1 || done.Failed+done.Lost+done.Dirty > 0 {
+			t.Fatalf("limit %d: %+v", limit, done)
+		}
+		c := onlyCluster(t, s)
+		if list, _, err := s.ranked(c.Covers[0].Summary); len(c.Covers) != 1 || err != nil || len(list) < 10 {
+			t.Errorf("limit %d: %d covers, %d sentences, %v", limit, len(c.Covers), len(list), err)
+		}
+		check(t, s)
+	}
+}
+
 // A summariser that fails leaves everything as it was, and says why, once a kind.
 func TestFailingSummariser(t *testing.T) {
 	long := strings.Repeat("much longer than what it sums up ", 1000)

@@ -49,5 +49,14 @@ func (t *tx) sourcesNow(ids []format.ID) ([]summarize.Source, error) {
 			return nil, err
 		}
 	}
-	return t.sourcesBy(t.newestNow, ids)
+	return sourcesBy(t.latestNow, ids)
+}
+
+// latestNow is latest as of the operation that is being made.
+func (t *tx) latestNow(id format.ID) (*Shown, error) {
+	newest, err := t.newestNow(id)
+	if err != nil {
+		return nil, err
+	}
+	return t.Entry(newest)
 }

@@ -123,11 +123,11 @@ func (s *Store) readings(view *refs.View, members []format.ID, covers []format.C
 	at := uint64(0)
 	entries := func(end uint64) error {
 		for ; at < end; at++ {
-			text, err := s.newestText(view, members[at])
+			shown, err := s.latest(view, members[at])
 			if err != nil {
 				return err
 			}
-			list = append(list, reading{from: at, to: at + 1, tokens: within(summarize.Tokens(text), limit)})
+			list = append(list, reading{from: at, to: at + 1, tokens: within(summarize.Tokens(shown.Text), limit)})
 		}
 		return nil
 	}
@@ -151,19 +151,6 @@ func within(tokens, limit int) int {
 		return min(tokens, limit)
 	}
 	return tokens
-}
-
-// newestText is what a message says in its newest version.
-func (s *Store) newestText(view *refs.View, id format.ID) (string, error) {
-	newest, err := s.newest(view, id)
-	if err != nil {
-		return "", err
-	}
-	shown, err := s.Entry(newest)
-	if err != nil {
-		return "", err
-	}
-	return shown.Text, nil
 }
 
 // weight is what a reading takes of a limit: a message that says next to nothing takes something, too.
@@ -301,11 +288,7 @@ func (s *Store) readClaim(view *refs.View, c *claim, limit int) ([]summarize.Pie
 }
 
 func (s *Store) pieceOf(view *refs.View, id format.ID, limit int) (summarize.Piece, error) {
-	newest, err := s.newest(view, id)
-	if err != nil {
-		return summarize.Piece{}, err
-	}
-	shown, err := s.Version(id, newest)
+	shown, err := s.latest(view, id)
 	if err != nil {
 		return summarize.Piece{}, err
 	}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/objects"
+	"github.com/gemini-ctx/ctx/refs"
 )
 
 // Shown is an entry with its text, as the reading verbs give it.
@@ -56,6 +57,15 @@ func (s *Store) Entry(id format.ID) (*Shown, error) {
 		}
 	}
 	return shown, nil
+}
+
+// latest reads a message as it was said last: the entry that has its newest text.
+func (s *Store) latest(view *refs.View, id format.ID) (*Shown, error) {
+	newest, err := s.newest(view, id)
+	if err != nil {
+		return nil, err
+	}
+	return s.Entry(newest)
 }
 
 // text reads what a body says: of a summary, a tombstone, an entry.

@@ -38,18 +38,14 @@ func (s *Store) ranked(id format.ID) (list []summarize.Sentence, generation uint
 
 // sources reads entries for the summariser. What was forgotten says nothing.
 func (s *Store) sources(view *refs.View, ids []format.ID) ([]summarize.Source, error) {
-	return s.sourcesBy(func(id format.ID) (format.ID, error) { return s.newest(view, id) }, ids)
+	return sourcesBy(func(id format.ID) (*Shown, error) { return s.latest(view, id) }, ids)
 }
 
-// sourcesBy is sources where somebody else knows which entry has a message's newest text.
-func (s *Store) sourcesBy(newestOf func(format.ID) (format.ID, error), ids []format.ID) ([]summarize.Source, error) {
+// sourcesBy is sources where somebody else knows how a message was said last.
+func sourcesBy(latest func(format.ID) (*Shown, error), ids []format.ID) ([]summarize.Source, error) {
 	list := make([]summarize.Source, 0, len(ids))
 	for _, id := range ids {
-		newest, err := newestOf(id)
-		if err != nil {
-			return nil, err
-		}
-		shown, err := s.Entry(newest)
+		shown, err := latest(id)
 		if err != nil {
 			return nil, err
 		}

@@ -30,8 +30,8 @@ func newRenderCmd(a *app) *cobra.Command {
 newest messages word for word. With --budget all of it takes at most so many tokens (Gemini's estimate); what is left out is counted on
 standard error. The part before the newest messages stays the same, byte for byte, until the branch's tail is cut.
 
-With --query the passages, out of all history of the branch, that answer a question are printed, too: up to half of the budget is for them. The
-part before the newest messages is then another one for each question.
+With --query the passages, out of all history of the branch, that answer a question are printed, too: up to half of the budget is for them, or
+2,000 tokens where there is none. The part before the newest messages is then another one for each question.
 
 Formats: text; json, one document; gemini, openai and anthropic, the messages of a request.`,
 			exitNoStore, exitCorrupt, exitNotFound),
@@ -45,7 +45,7 @@ Formats: text; json, one document; gemini, openai and anthropic, the messages of
 	completeFlag(cmd, "session", a.completeSessions())
 	f := cmd.Flags()
 	f.IntVar(&o.budget, "budget", 0, "at most `N` tokens")
-	f.StringVar(&o.query, "query", "", "begin with what answers the `QUESTION`; up to half of the budget is for it")
+	f.StringVar(&o.query, "query", "", "print what answers the `QUESTION`, too; up to half of the budget is for it")
 	f.StringVar(&o.format, "format", "text", "text, json, gemini, openai or anthropic")
 	f.StringArrayVar(&o.expand, "expand", nil, "put the messages of the cluster `ID` in the place of its summary")
 	completeFlag(cmd, "format", cobra.FixedCompletions([]string{"text", "json", "gemini", "openai", "anthropic"}, cobra.ShellCompDirectiveNoFileComp))

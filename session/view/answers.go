@@ -11,6 +11,10 @@ import (
 // of the budget that is half of it.
 const answerShare = 4
 
+// answersMost is how many tokens of such passages are printed where there is no budget: a few pages, so that what answers the question is not
+// lost in them.
+const answersMost = 2000
+
 // quote is a passage that is printed.
 type quote struct {
 	entry format.ID
@@ -19,7 +23,7 @@ type quote struct {
 
 // answers takes the passages that answer the question, the best first.
 func (c *chooser) answers() {
-	if c.left == endless || len(c.in.Matches) == 0 {
+	if len(c.in.Matches) == 0 {
 		return
 	}
 	at := map[format.ID]int{}
@@ -34,12 +38,15 @@ func (c *chooser) answers() {
 			from = append(from, m)
 		}
 	}
-	purse := c.left * answerShare / 7
+	purse := room(perToken * answersMost)
+	if c.left != endless {
+		purse = c.left * answerShare / 7
+	}
 	said := map[string]bool{}
 	for _, p := range summarize.Passages(c.in.Query, found) {
 		m := from[p.Found]
 		i, ok := at[m.Cluster]
-		if !ok && !c.loose {
+		if !ok && !c.p.looseLines() {
 			continue
 		}
 		if !ok {

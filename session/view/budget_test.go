@@ -121,8 +121,33 @@ func TestQuery(t *testing.T) {
 			t.Errorf("%s: what is in no cluster is lost", f)
 		}
 	}
-	if s := string(render(t, in, Options{}).Bytes); strings.Contains(s, "02:20") {
-		t.Error("without a budget answers are printed beside everything else")
+}
+
+// Without a budget the answers are printed beside everything else, nothing twice, and not without end.
+func TestQueryWithoutBudget(t *testing.T) {
+	for _, f := range formats {
+		in := asked()
+		in.Matches[0].Cluster = in.Clusters[0].ID
+		sentence := in.Clusters[1].Parts[0].Sentences[0]
+		in.Matches[4] = Match{Message: Message{ID: sentence.Entry, Role: "user", Text: sentence.Text}, Cluster: in.Clusters[1].ID, Score: 5}
+		want := []string{"02:20", "03:30", "04:40", sentence.Text}
+		if f != JSON {
+			want = append(want, "import of Bern") // of no cluster that is known
+		}
+		s := string(render(t, in, Options{Format: f}).Bytes)
+		for _, w := range want {
+			if n := strings.Count(s, w); n != 1 {
+				t.Errorf("%s: %q %d times in\n%s", f, w, n, s)
+			}
+		}
+		for i := range 600 {
+			m := Message{ID: id(fmt.Sprint("m", i)), Role: "user", Text: fmt.Sprintf("import number %d went through", i)}
+			in.Matches = append(in.Matches, Match{Message: m, Cluster: in.Clusters[2].ID, Score: 5})
+		}
+		few := string(render(t, in, Options{Format: f}).Bytes)
+		if n := strings.Count(few, "import number"); n < 50 || n > 260 {
+			t.Errorf("%s: %d answers", f, n)
+		}
 	}
 }
 

@@ -138,6 +138,9 @@ func (c *chooser) takeSentences(sentences []offer, purse room) {
 	slices.SortStableFunc(sentences, func(a, b offer) int { return cmp.Compare(b.weight, a.weight) })
 	printed := map[string]bool{}
 	for _, o := range sentences {
+		if c.quoted(o.line.from, o.line.text) {
+			printed[o.line.text] = true
+		}
 		if printed[o.line.text] || !purse.holds(o.size) || !c.payIn(o.section, o.cost) {
 			continue
 		}
