@@ -146,7 +146,7 @@ type Claim struct {
 }
 
 // Claims calls each for everything that wants a summary now, those clusters first that arrived longest ago, with no more than limit tokens of inputs
-// each (0: however many there are). It takes no lock and reserves nothing. It stops when each returns an error, and returns that.
+// each (0: however many there are; else LeastLimit or more). It takes no lock and reserves nothing. It stops when each returns an error, and returns that.
 func (s *Store) Claims(ctx context.Context, view *refs.View, limit int, each func(Claim) error) error {
 	st, err := s.Forest(view)
 	if err != nil {

@@ -625,3 +625,36 @@ func TestFlatWhereMainIsDamaged(t *testing.T) {
 		t.Errorf("rendered:\n%s", out.Bytes)
 	}
 }
+
+// With the least limit there is, claims that are answered come to an end, whatever the lengths of the messages.
+func TestLeastLimit(t *testing.T) {
+	ctx := context.Background()
+	r := rand.New(rand.NewPCG(7, 64))
+	for range 8 {
+		s := create(t, one...)
+		var batch []Message
+		for range 40 {
+			n := []int{1, 5, 20, 30, 31, 32, 33, 70, 300}[r.IntN(9)]
+			batch = append(batch, Message{Role: "user", Text: strings.Repeat("sun ", n)})
+		}
+		if _, _, err := s.Append(ctx, "talk", MainBranch, batch, AppendOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		must[Graduation](t)(s.Graduate(ctx, "talk", MainBranch))
+		for rounds := 0; onlyCluster(t, s).Dirty(); rounds++ {
+			var brought []Answer
+			err := s.Claims(ctx, s.mustView(t), LeastLimit, func(c Claim) error {
+				brought = append(brought, Answer{c.ID, toldBy(strings.TrimSpace(strings.Repeat("sun ", c.Tokens)))})
+				return nil
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			done := must[Compaction](t)(s.Commit(ctx, brought))
+			if done.Settled+done.Carried == 0 || done.Failed+done.Lost > 0 || rounds > 20 {
+				t.Fatalf("round %d: %+v", rounds, done)
+			}
+		}
+		check(t, s)
+	}
+}

@@ -21,6 +21,10 @@ const maxAnswer = 800
 // fewTokens is what nobody is asked to sum up: of a line or two nothing can be left out.
 const fewTokens = 32
 
+// LeastLimit is the least limit with which the pieces of a cluster come to an end: two messages of which nothing can be left out go into one. With
+// less a short message may be in no piece at all, and the pieces are asked about again and again.
+const LeastLimit = 2 * fewTokens
+
 // reading is a member of a cluster that is to be read, or a summary that is read in place of the members under it.
 type reading struct {
 	cover      *format.Cover

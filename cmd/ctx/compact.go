@@ -42,7 +42,7 @@ old goes into one cluster instead of one for each topic. What is damaged is pass
 A summary that is bad is made again from the messages with --redo, at once; --revert puts back the one before it, and doing that twice puts the
 bad one back. ID is the cluster's or the summary's; only that cluster is summarised, and the session renders the result.
 
-With --begin nothing is changed: what wants a summary is printed for workers outside, a line each:
+With --begin nothing is changed: what wants a summary is printed, with --json for workers outside, a line each:
 
   {"v":1,"claim":"…","cluster":4,"tokens":800,"generation":1,"inputs":[…]}
 
@@ -97,8 +97,8 @@ func (o *compactOptions) check() error {
 		return usagef("--commit takes the name of a file, or - for standard input")
 	case changed("limit") && !o.begin:
 		return usagef("--limit is for --begin")
-	case o.limit < 1:
-		return usagef("--limit is 1 or more: %d", o.limit)
+	case o.limit < session.LeastLimit:
+		return usagef("--limit is %d or more: %d", session.LeastLimit, o.limit)
 	case changed("strategy"):
 		if _, err := session.ForestOfStrategy(o.strategy); err != nil {
 			return usagef("unknown --strategy: %.40q", o.strategy)
