@@ -7,6 +7,7 @@ import (
 	"io"
 	"strings"
 
+	"github.com/gemini-ctx/ctx/forest/summarize"
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/refs"
 	"github.com/gemini-ctx/ctx/session"
@@ -112,8 +113,14 @@ func readAnswers(in io.Reader) ([]session.Answer, error) {
 	}
 }
 
+// A worker that does not say who it is goes by these.
+const (
+	unnamedWorker  = "external"
+	unnamedVersion = "0"
+)
+
 func readAnswer(line []byte) (session.Answer, error) {
-	var out session.Answer
+	out := session.Answer{Told: summarize.Told{Summarizer: unnamedWorker, Version: unnamedVersion}}
 	seen := map[string]bool{}
 	err := eachMember(line, func(key, value []byte) error {
 		k := string(key)
@@ -151,7 +158,7 @@ func readAnswer(line []byte) (session.Answer, error) {
 	if err != nil {
 		return out, err
 	}
-	for _, k := range []string{"v", "claim", "text", "summarizer", "version"} {
+	for _, k := range []string{"claim", "text"} {
 		if !seen[k] {
 			return out, fmt.Errorf("no %q", k)
 		}

@@ -51,7 +51,7 @@ back, in any order and at any time:
 
   {"v":1,"claim":"…","text":"…","summarizer":"NAME","version":"…","prompt":"…"}
 
-"prompt" is the SHA-256 of the prompt, where there was one. Nothing is reserved in between: a claim's id proves what was claimed, and each answer is held against the forest as it is then. A line that is not
+"claim" and "text" have to be there; "prompt" is the SHA-256 of the prompt, where there was one. Nothing is reserved in between: a claim's id proves what was claimed, and each answer is held against the forest as it is then. A line that is not
 such an object is an error that names it, and nothing of the input is taken. Exit code 1 says that some answers could not be used; the others are in.
 No session renders anything else for it: that is for the next compaction without --commit, or for a message that cuts the window.`,
 			exitNoStore, exitLocked, exitStale, exitCorrupt, exitNotFound),
