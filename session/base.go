@@ -6,29 +6,29 @@ import "github.com/gemini-ctx/ctx/format"
 // to there.
 func (s *Store) Base(a, b format.ID) (format.ID, error) {
 	seen := map[format.ID]bool{}
-	at, seq := a, ^uint64(0) // the chain of a has been read to before at; seq is that of the last one read
-	var base format.ID
-	var failed error
-	err := s.back(b, func(id format.ID, e *format.Entry) bool {
+	at, seq := a, ^uint64(0) // the line of a has been read to before at; seq is that of the last one read
+	for !b.IsZero() {
+		e, err := s.entry(b)
+		if err != nil {
+			return format.ID{}, err
+		}
 		for !at.IsZero() && seq >= e.Seq {
-			var next *format.Entry
-			if next, failed = s.entry(at); failed != nil {
-				return false
+			next, err := s.entry(at)
+			if err != nil {
+				return format.ID{}, err
 			}
 			seen[at], seq = true, next.Seq
 			at = firstParent(next)
 		}
-		if seen[id] {
-			base = id
+		if seen[b] {
+			return b, nil
 		}
-		return base.IsZero()
-	})
-	if failed != nil {
-		err = failed
+		b = firstParent(e)
 	}
-	return base, err
+	return format.ID{}, nil
 }
 
+// firstParent is what an entry follows on its own branch; the zero ID for a root.
 func firstParent(e *format.Entry) format.ID {
 	if len(e.Parents) == 0 {
 		return format.ID{}

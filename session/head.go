@@ -92,13 +92,10 @@ func (h *head) restoreIDs() bool {
 // rebuildHead walks back from the tip to the frontier; unless whole, only as far as the cache would hold.
 func (s *Store) rebuildHead(h *head, whole bool) error {
 	newest := map[format.ID]entryAt{}
-	for id, first := h.value.ID, true; ; first = false {
-		e, err := s.entry(id)
-		if err != nil {
-			return err
-		}
+	first := true
+	err := s.back(h.value.ID, func(id format.ID, e *format.Entry) bool {
 		if first {
-			h.Seq, h.Time = e.Seq, e.Time
+			h.Seq, h.Time, first = e.Seq, e.Time, false
 		}
 		if e.Role == "model" {
 			h.Model = true
@@ -116,15 +113,12 @@ func (s *Store) rebuildHead(h *head, whole bool) error {
 		}
 		if !whole && len(h.Items) > maxBacklog {
 			h.Lags, h.Items = true, h.Items[:keptItems]
-			break
+			return false
 		}
-		if len(e.Parents) == 0 || e.Seq <= h.value.Frontier && h.enough(e) {
-			break
-		}
-		id = e.Parents[0]
-	}
+		return e.Seq > h.value.Frontier || !h.enough(e)
+	})
 	slices.Reverse(h.Items)
-	return nil
+	return err
 }
 
 // enough stops the walk a window's length behind the frontier: who takes part shows by then.

@@ -20,21 +20,6 @@ func unknownSession(session, branch string) error {
 	return fmt.Errorf("%w: no session %q", ErrNotFound, clip(session))
 }
 
-// back calls each for the entries from id along first parents, newest first, until it returns false.
-func (s *Store) back(id format.ID, each func(format.ID, *format.Entry) bool) error {
-	for !id.IsZero() {
-		e, err := s.entry(id)
-		if err != nil {
-			return err
-		}
-		if !each(id, e) || len(e.Parents) == 0 {
-			return nil
-		}
-		id = e.Parents[0]
-	}
-	return nil
-}
-
 // reach adds every entry that tips stand on as history to seen: parents, not what was rewound.
 func (s *Store) reach(seen map[format.ID]bool, tips ...format.ID) error {
 	todo := tips
@@ -81,7 +66,8 @@ type LogOptions struct {
 	NewestFirst bool
 }
 
-// Log returns the entries that a tip stands on along first parents, oldest first. A message that was amended has its newest text in its first place.
+// Log returns the entries of the history that ends at a tip, oldest first, each with its position among the messages in Seq. A message that was
+// amended has its newest text in its first place.
 func (s *Store) Log(tip format.ID, o LogOptions) ([]*Shown, error) {
 	var out []*Shown
 	err := s.LogEach(tip, o, func(shown *Shown) error {
@@ -94,7 +80,10 @@ func (s *Store) Log(tip format.ID, o LogOptions) ([]*Shown, error) {
 // LogEach calls each for what Log returns, one after the other; what it holds in memory is the ids. It stops when each returns an error, and
 // returns that.
 func (s *Store) LogEach(tip format.ID, o LogOptions, each func(*Shown) error) error {
-	type found struct{ id, version format.ID }
+	type found struct {
+		id, version format.ID
+		seq         uint64
+	}
 	var list []found
 	version := map[format.ID]format.ID{}
 	err := s.back(tip, func(id format.ID, e *format.Entry) bool {
@@ -105,7 +94,7 @@ func (s *Store) LogEach(tip format.ID, o LogOptions, each func(*Shown) error) er
 			version[e.Amends] = id
 		}
 		if o.All || e.Kind == format.KindMessage || e.Kind == format.KindNote {
-			list = append(list, found{id, version[id]})
+			list = append(list, found{id, version[id], e.Seq})
 		}
 		return o.Limit == 0 || len(list) < o.Limit
 	})
@@ -120,6 +109,7 @@ func (s *Store) LogEach(tip format.ID, o LogOptions, each func(*Shown) error) er
 		if err != nil {
 			return err
 		}
+		shown.Entry.Seq = f.seq
 		if err := each(shown); err != nil {
 			return err
 		}

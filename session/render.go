@@ -3,6 +3,7 @@ package session
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/gemini-ctx/ctx/forest"
 	"github.com/gemini-ctx/ctx/forest/summarize"
@@ -165,30 +166,47 @@ func (s *Store) parts(covers []format.Cover) ([]view.Part, error) {
 	return parts, r.read(format.MaxBody)
 }
 
-// tail reads the messages after a branch's through, oldest first. A message before it that was amended since counts with the prefix.
+// tail reads the messages after a branch's through, oldest first, as they are shown. A message before it that was amended since counts with the prefix.
 func (s *Store) tail(v format.Value) ([]view.Message, error) {
-	var after format.ID
-	err := s.back(v.ID, func(id format.ID, e *format.Entry) bool {
-		if e.Seq <= v.Through && e.Kind == format.KindMessage {
-			after = id
-			return false
+	type said struct {
+		id, version format.ID
+		seq         uint64
+	}
+	var list []said
+	var controls []entryAt
+	version := map[format.ID]format.ID{}
+	err := s.backSides(v.ID, func(id format.ID, e *format.Entry, side bool) bool {
+		switch e.Kind {
+		case format.KindMessage:
+			if e.Seq <= v.Through {
+				return false
+			}
+			list = append(list, said{id, version[id], e.Seq})
+		case format.KindAmend:
+			if _, newer := version[e.Amends]; !newer {
+				version[e.Amends] = id
+			}
+		case format.KindMask, format.KindReplace, format.KindEpoch:
+			if !side {
+				controls = append(controls, entryAt{id, e})
+			}
 		}
 		return true
 	})
 	if err != nil {
 		return nil, err
 	}
-	list, err := s.Log(v.ID, LogOptions{After: after})
-	if err != nil {
-		return nil, err
-	}
-	var tail []view.Message
-	for _, shown := range list {
-		if shown.Entry.Kind == format.KindMessage {
-			tail = append(tail, MessageOf(shown))
+	tail := make([]view.Message, 0, len(list))
+	for _, m := range slices.Backward(list) {
+		shown, err := s.Version(m.id, m.version)
+		if err != nil {
+			return nil, err
 		}
+		shown.Entry.Seq = m.seq
+		tail = append(tail, MessageOf(shown))
 	}
-	return tail, nil
+	slices.Reverse(controls)
+	return s.overlay(tail, controls)
 }
 
 // MessageOf is an entry as a rendering takes it.
