@@ -41,7 +41,7 @@ type Entry struct {
 	Amends     ID       // amend only
 	Left       ID       // rewind only: the tip that was left
 	Epoch      ID       // epoch only
-	Children   []string // fork only: the branches that start here
+	Children   []string // fork: the branches that start here; join: those that end here, in the order of their tips
 	Source     *Source
 	Tokens     uint64 // as the agent reported it; 0 where it did not
 	Body       *Body
@@ -214,10 +214,12 @@ func (e *Entry) check() error {
 		return fmt.Errorf("%s: left belongs to rewind, and to it alone", e.Kind)
 	case (e.Kind == KindEpoch) == e.Epoch.IsZero():
 		return fmt.Errorf("%s: epoch belongs to epoch, and to it alone", e.Kind)
-	case (e.Kind == KindFork) == (len(e.Children) == 0):
-		return fmt.Errorf("%s: child belongs to fork, and to it alone", e.Kind)
-	case e.Kind == KindJoin && len(e.Parents) < 2:
-		return errors.New("join: two parents at least")
+	case e.Kind == KindFork && len(e.Children) == 0:
+		return errors.New("fork: no child")
+	case e.Kind != KindFork && e.Kind != KindJoin && len(e.Children) > 0:
+		return fmt.Errorf("%s: child belongs to fork and join, and to them alone", e.Kind)
+	case e.Kind == KindJoin && (len(e.Parents) < 2 || len(e.Children) != len(e.Parents)-1):
+		return errors.New("join: two parents at least, and a child for each but the first")
 	case e.Kind != KindJoin && len(e.Parents) > 1:
 		return fmt.Errorf("%s: one parent at most", e.Kind)
 	case e.Kind == KindMessage && e.Seq == 0:

@@ -110,6 +110,9 @@ func (r random) entry() *format.Entry {
 		e.Children = r.sorted(1, 3)
 	case format.KindJoin:
 		e.Parents = r.ids(2, 5)
+		for range e.Parents[1:] {
+			e.Children = append(e.Children, r.name())
+		}
 	case format.KindRewind:
 		e.Left = r.id()
 	case format.KindEpoch:

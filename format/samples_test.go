@@ -67,7 +67,7 @@ func storyEntries() []*format.Entry {
 		step(format.KindAmend, func(e *format.Entry) { e.Role, e.Amends, e.Body = "model", a, nonceBody(3, "x") }),
 		step(format.KindNote, func(e *format.Entry) { e.Role, e.Body, e.Results = "tool", nonceBody(4, ""), []string{"call-1"} }),
 		step(format.KindFork, func(e *format.Entry) { e.Children = []string{"left", "right side"} }),
-		step(format.KindJoin, func(e *format.Entry) { e.Parents = []format.ID{a, q} }),
+		step(format.KindJoin, func(e *format.Entry) { e.Parents, e.Children = []format.ID{a, q}, []string{"left"} }),
 		step(format.KindRewind, func(e *format.Entry) { e.Parents, e.Left = []format.ID{q}, a }),
 		step(format.KindMask, func(e *format.Entry) { e.Body = nonceBody(5, "[]") }),
 		step(format.KindReplace, func(e *format.Entry) { e.Body = nonceBody(6, "[]") }),

@@ -176,7 +176,7 @@ func (t *tx) appendAll(session, branch string, batch []Message, o AppendOptions)
 	name := RefName(session, branch)
 	old := t.view.Get(name)
 	if !old.Exists() && branch != MainBranch {
-		return nil, unknownSession(session, branch)
+		return nil, t.orJoined(unknownSession(session, branch), session, branch)
 	}
 	if !o.Expect.IsZero() && old.ID != o.Expect {
 		return nil, fmt.Errorf("%w: the tip of %s/%s is %s, not %v", ErrStale, session, branch, tipOf(old), o.Expect)
@@ -223,7 +223,7 @@ func tipOf(v format.Value) string {
 
 // finish graduates what is due, leaves if the tail has grown too long, and commits.
 func (t *tx) finish(h *head, old format.Value, o AppendOptions) error {
-	if !o.NoGraduation && !h.Lags {
+	if !o.NoGraduation && !h.Lags && h.Fork == "" {
 		if _, err := t.graduate(h, GraduateOnAppend); err != nil {
 			return err
 		}

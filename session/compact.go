@@ -303,6 +303,9 @@ func (r *compaction) leaveFor(t *tx, b BranchName) (u format.RefUpdate, moved bo
 	if !old.Exists() || old.Frontier == 0 {
 		return u, false, nil
 	}
+	if fork, err := t.forkOf(b.Session, b.Branch, old); err != nil || !fork.IsZero() {
+		return u, false, err // its frontier waits for the join, and so does its pin
+	}
 	from, err := t.pinnedForest(old)
 	if err != nil {
 		return u, false, err

@@ -241,6 +241,9 @@ func (t *tx) graduateBranch(session, branch string, kept **head) (graduated, err
 		}
 		*kept = h
 	}
+	if h.Fork != "" {
+		return graduated{}, nil // others would read in a summary what a child says before it is joined
+	}
 	done, err := t.graduate(h, graduateBatch)
 	if err != nil || done.entries == 0 {
 		return done, err

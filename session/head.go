@@ -24,6 +24,8 @@ type head struct {
 	Items   []item    `json:"items"` // messages after the frontier, oldest first
 	Cluster uint64    `json:"cluster"`
 	Joined  bool      `json:"joined"` // Cluster is where the last message up to the frontier went
+	// Fork is the fork that started the branch, as long as nobody has joined it; "" for main and for lines from the past.
+	Fork string `json:"fork,omitempty"`
 	// Looks is the version of the features of Items.
 	Looks int `json:"looks"`
 	// Lags says that there are more messages after the frontier than Items holds, which are the newest ones.
@@ -117,7 +119,14 @@ func (s *Store) rebuildHead(h *head, whole bool) error {
 		}
 		return e.Seq > h.value.Frontier || !h.enough(e)
 	})
+	if err != nil {
+		return err
+	}
 	slices.Reverse(h.Items)
+	fork, err := s.forkOf(h.session, h.branch, h.value)
+	if !fork.IsZero() {
+		h.Fork = fork.String()
+	}
 	return err
 }
 

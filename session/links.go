@@ -111,19 +111,75 @@ func (s *Store) catchUp(l *links, view *refs.View) error {
 	}
 	for _, r := range slices.Backward(fresh) {
 		l.read += r.Size
-		for _, u := range r.Op.Refs {
-			if strings.HasPrefix(u.Name, "sessions/") && u.New.ID != u.Old.ID {
-				follow := s.follow
-				if r.Op.Verb == "append" || r.Op.Verb == "import" {
-					follow = s.goOn
-				}
-				if err := follow(l, u.Old.ID, u.New.ID); err != nil {
+		if err := s.followOne(l, r.Op, view); err != nil {
+			return err
+		}
+	}
+	l.stamp = index.Stamp{Number: view.Number, Digest: view.Digest}
+	return nil
+}
+
+// followOne follows an operation; view is a later state of the refs.
+func (s *Store) followOne(l *links, op *format.Operation, view *refs.View) error {
+	var moved []format.RefUpdate
+	for _, u := range op.Refs {
+		if strings.HasPrefix(u.Name, "sessions/") && u.New.ID != u.Old.ID {
+			moved = append(moved, u)
+		}
+	}
+	if len(moved) == 0 {
+		return nil
+	}
+	switch op.Verb {
+	case "append", "import":
+		for _, u := range moved {
+			if err := s.goOn(l, u.Old.ID, u.New.ID); err != nil {
+				return err
+			}
+		}
+		return nil
+	case "fork", "join":
+		// What the children begin or end with is the parent's, too.
+		for _, u := range moved {
+			if u.Old.Exists() && u.New.Exists() {
+				if err := s.goOn(l, u.Old.ID, u.New.ID); err != nil {
 					return err
 				}
 			}
 		}
+		return nil
 	}
-	l.stamp = index.Stamp{Number: view.Number, Digest: view.Digest}
+	if len(moved) == 1 && len(view.Names("sessions/"+op.Session+"/")) <= 1 {
+		return s.follow(l, moved[0].Old.ID, moved[0].New.ID)
+	}
+	return s.followAll(l, op.Session, moved, view)
+}
+
+// followAll is follow where a session has several branches: what one leaves, another may stand on.
+func (s *Store) followAll(l *links, session string, moved []format.RefUpdate, view *refs.View) error {
+	held := map[format.ID]bool{}
+	for _, name := range view.Names("sessions/" + session + "/") {
+		if err := s.reach(held, view.Get(name).ID); err != nil {
+			return err
+		}
+	}
+	for _, u := range moved {
+		err := s.back(u.Old.ID, func(id format.ID, e *format.Entry) bool {
+			if e.Kind == format.KindAmend && !held[id] {
+				l.newer[e.Amends] = slices.DeleteFunc(l.newer[e.Amends], func(a format.ID) bool { return a == id })
+				l.added++
+			}
+			return true
+		})
+		if err != nil {
+			return err
+		}
+	}
+	for _, u := range moved {
+		if err := s.addHistory(l, u.New.ID, format.ID{}, u.Old.ID.IsZero()); err != nil {
+			return err
+		}
+	}
 	return nil
 }
 
@@ -159,16 +215,23 @@ func (s *Store) follow(l *links, from, to format.ID) error {
 func (s *Store) addHistory(l *links, tip, base format.ID, left bool) error {
 	var list []appendedEntry
 	var rewound []format.ID
-	for id := tip; !id.IsZero() && id != base; {
-		found, err := s.readEntry(id)
-		if err != nil {
-			return err
+	var failed error
+	err := s.back(tip, func(id format.ID, _ *format.Entry) bool {
+		if id == base {
+			return false
+		}
+		var found appendedEntry
+		if found, failed = s.readEntry(id); failed != nil {
+			return false
 		}
 		list = append(list, found)
 		if left && !found.e.Left.IsZero() {
 			rewound = append(rewound, found.e.Left)
 		}
-		id = firstParent(found.e)
+		return true
+	})
+	if err := errors.Join(err, failed); err != nil {
+		return err
 	}
 	for _, f := range slices.Backward(list) {
 		l.add(f)

@@ -52,7 +52,11 @@ func (t *tx) rewind(session, branch string, target format.ID, o RewindOptions) (
 			return Rewound{Known: true}, err
 		}
 	}
-	parent, left, err := t.cut(old.ID, target)
+	left, end, err := t.cut(old.ID, target)
+	if err != nil {
+		return Rewound{}, err
+	}
+	parent, err := t.endAt(session, end)
 	if err != nil {
 		return Rewound{}, err
 	}
@@ -67,7 +71,7 @@ func (t *tx) rewind(session, branch string, target format.ID, o RewindOptions) (
 	done.Entry = t.add(format.Raw{Header: header})
 	v := old
 	v.ID = done.Entry
-	if done.Retracted, err = t.retract(left.ids, session, RefName(session, branch)); err != nil {
+	if done.Retracted, err = t.retract(left.ids, session, format.RefUpdate{Name: RefName(session, branch), Old: old}); err != nil {
 		return Rewound{}, err
 	}
 	if err := t.becomeAt(parent.id, left.amended); err != nil {
@@ -122,54 +126,110 @@ type leaving struct {
 	amended  []format.ID // messages of which a newer version leaves
 }
 
-// cut finds where a branch that ends at tip ends when target and what follows leave: the zero entryAt for before everything.
-func (s *Store) cut(tip, target format.ID) (parent entryAt, left leaving, err error) {
-	left.ids = map[format.ID]bool{}
-	seen := target.IsZero() // below the target now, looking for calls whose results leave
-	err = s.back(tip, func(id format.ID, e *format.Entry) bool {
-		if seen && !target.IsZero() && !left.answers(e) {
-			parent = entryAt{id, e}
-			return false
-		}
-		left.add(id, e)
-		seen = seen || id == target
-		return true
-	})
-	if err == nil && !seen {
-		err = fmt.Errorf("%w: entry %v is not in the branch", ErrNotFound, target)
-	}
-	if err != nil || parent.id.IsZero() {
-		return parent, left, err
-	}
-	// A call further up may have its result in what leaves.
-	return s.cutBeforeCalls(parent, left)
+// ending is where a history is cut: its last entry, and the lines that lead up to it.
+type ending struct {
+	last entryAt // the zero entryAt for before everything
+	side bool    // last came to the branch by a join
+	todo []*line // what is still to be gone through before last; the line of last is at the end
 }
 
 // maxPairDistance is how far above the cut a call is looked for whose result leaves. Results follow their calls at once; a call that waits
 // longer than this has been given up by its agent.
 const maxPairDistance = 256
 
-func (s *Store) cutBeforeCalls(parent entryAt, left leaving) (entryAt, leaving, error) {
-	best, below, n := parent, []entryAt(nil), 0
-	err := s.back(parent.id, func(id format.ID, e *format.Entry) bool {
+// cut finds what leaves a branch that ends at tip when target and what follows leave, and where it ends then. What makes a call leaves with its result.
+func (s *Store) cut(tip, target format.ID) (left leaving, end ending, err error) {
+	left.ids = map[format.ID]bool{}
+	found := false
+	var stays []entryAt // before the target, as long as no call is found there whose result leaves
+	for b, n := s.backward(tip), 0; ; {
+		id, e, side, err := b.next()
+		if err != nil {
+			return left, end, err
+		}
+		if e == nil {
+			break
+		}
+		if !found || target.IsZero() {
+			left.add(id, e)
+			found = found || id == target
+			continue
+		}
 		n++
-		below = append(below, entryAt{id, e})
 		if left.answers(e) {
-			for _, b := range below {
-				left.add(b.id, b.e)
+			for _, at := range append(stays, entryAt{id, e}) {
+				left.add(at.id, at.e)
 			}
-			below = nil
-			best = entryAt{}
-			if len(e.Parents) > 0 {
-				best.id = e.Parents[0]
+			stays, end = nil, ending{}
+			continue
+		}
+		if end.last.id.IsZero() {
+			end = b.endingAt(entryAt{id, e}, side)
+		}
+		stays = append(stays, entryAt{id, e})
+		if n >= maxPairDistance || len(left.results) == 0 {
+			break
+		}
+	}
+	if !found && !target.IsZero() {
+		return left, end, fmt.Errorf("%w: entry %v is not in the branch", ErrNotFound, target)
+	}
+	return left, end, nil
+}
+
+// endingAt is the ending at what next has just returned.
+func (b *backward) endingAt(last entryAt, side bool) ending {
+	end := ending{last: last, side: side}
+	as := map[*line]*line{} // the walk goes on
+	for _, l := range b.todo {
+		now := *l
+		now.outer = as[l.outer]
+		as[l] = &now
+		end.todo = append(end.todo, &now)
+	}
+	return end
+}
+
+// endAt returns the tip of a branch that has such an end: its last entry, or, where that came by a join, a new join that brings no more than up to it.
+func (t *tx) endAt(session string, end ending) (entryAt, error) {
+	if !end.side {
+		return end.last, nil
+	}
+	tip := end.last.id
+	for in := end.todo[len(end.todo)-1]; in.outer != nil; in = in.outer {
+		e := &format.Entry{Session: session, Kind: format.KindJoin, Time: t.Now().UTC().Truncate(1e6), Parents: []format.ID{in.outer.at}}
+		for _, l := range end.todo {
+			if l.outer == in.outer && l.owner < in.owner {
+				e.Parents, e.Children = append(e.Parents, l.at), append(e.Children, l.name)
 			}
 		}
-		return n < maxPairDistance && len(left.results) > 0
-	})
-	if err == nil && !best.id.IsZero() && best.e == nil {
-		best.e, err = s.entry(best.id)
+		e.Parents, e.Children = append(e.Parents, tip), append(e.Children, in.name)
+		var err error
+		if tip, err = t.addJoin(e); err != nil {
+			return entryAt{}, err
+		}
 	}
-	return best, left, err
+	e, err := t.entry(tip)
+	return entryAt{tip, e}, err
+}
+
+// addJoin has a join put that is complete but for its seq.
+func (t *tx) addJoin(e *format.Entry) (format.ID, error) {
+	own, err := t.entry(e.Parents[0])
+	if err != nil {
+		return format.ID{}, err
+	}
+	_, n, err := t.brought(e)
+	if err != nil {
+		return format.ID{}, err
+	}
+	e.Seq = own.Seq + n
+	header, err := e.Encode()
+	if err != nil {
+		return format.ID{}, err
+	}
+	id := t.add(format.Raw{Header: header})
+	return id, t.flush()
 }
 
 func (l *leaving) add(id format.ID, e *format.Entry) {
@@ -193,24 +253,36 @@ func (l *leaving) answers(e *format.Entry) bool {
 	return slices.ContainsFunc(e.Calls, func(c format.Call) bool { return slices.Contains(l.results, c.ID) })
 }
 
-// retract takes entries that a session leaves out of the forest, but for those that a branch of it which does not move still stands on. moving are the
-// refs that do move. Sessions share no entries with each other.
-func (t *tx) retract(ids map[format.ID]bool, session string, moving ...string) (int, error) {
+// retract takes entries that a session leaves out of the forest, but for those that a branch of it has graduated and still stands on afterwards. moving
+// are the refs that move with the operation. Sessions share no entries with each other.
+func (t *tx) retract(ids map[format.ID]bool, session string, moving ...format.RefUpdate) (int, error) {
 	if len(ids) == 0 {
 		return 0, nil
 	}
-	var staying []format.ID
+	after := map[string]format.Value{}
 	for _, name := range t.view.Names("sessions/" + session + "/") {
-		if !slices.Contains(moving, name) {
-			staying = append(staying, t.view.Get(name).ID)
+		after[name] = t.view.Get(name)
+	}
+	several := len(after) > 1 || len(moving) > 1
+	for _, u := range moving {
+		delete(after, u.Name)
+		// What a branch leaves and comes back to in one go is not among ids; what another one comes to may be.
+		if several && strings.HasPrefix(u.Name, "sessions/"+session+"/") {
+			v := u.New
+			v.Frontier = max(v.Frontier, u.Old.Frontier) // what it is cut down to, is for later
+			after[u.Name] = v
 		}
 	}
-	seen := map[format.ID]bool{}
-	if err := t.reach(seen, staying...); err != nil {
-		return 0, err
-	}
-	for id := range seen {
-		delete(ids, id)
+	for _, v := range after {
+		err := t.back(v.ID, func(id format.ID, e *format.Entry) bool {
+			if e.Seq <= v.Frontier {
+				delete(ids, id)
+			}
+			return len(ids) > 0
+		})
+		if err != nil {
+			return 0, err
+		}
 	}
 	if err := t.onlyGraduated(ids, session); err != nil || len(ids) == 0 {
 		return 0, err
@@ -305,7 +377,7 @@ func (s *Store) RemoveSession(ctx context.Context, session string) (messages int
 		if messages, err = t.countMessages(seen); err != nil {
 			return err
 		}
-		if _, err := t.retract(seen, session, op.RefNames()...); err != nil {
+		if _, err := t.retract(seen, session, op.Refs...); err != nil {
 			return err
 		}
 		if HEAD := t.view.Get("HEAD"); HEAD.Name == session {

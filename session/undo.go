@@ -139,7 +139,7 @@ func lastUndone(ops []refs.Record) *refs.Record {
 // undoable holds the verbs that undo takes back; a graduation or a leave by itself changes no history.
 func undoable(op *format.Operation) bool {
 	switch op.Verb {
-	case "append", "import", "rewind", "session-rm":
+	case "append", "import", "rewind", "session-rm", "fork", "join":
 		return true
 	}
 	return false
@@ -219,10 +219,20 @@ func (t *tx) between(turn *turned, from, to format.ID) error {
 			return true
 		})
 	}
-	if err := collect(from, turn.leaving); err != nil {
+	leaving, coming := map[format.ID]bool{}, map[format.ID]bool{}
+	if err := errors.Join(collect(from, leaving), collect(to, coming)); err != nil {
 		return err
 	}
-	return collect(to, turn.coming)
+	// What joins brought to both is not among what they have in common.
+	for id := range leaving {
+		if coming[id] {
+			delete(coming, id)
+		} else {
+			turn.leaving[id] = true
+		}
+	}
+	maps.Copy(turn.coming, coming)
+	return nil
 }
 
 // ErrGone says that what is named was forgotten, or went with a session that was removed.
@@ -230,7 +240,7 @@ var ErrGone = errors.New("gone")
 
 // moveMembers retracts what is left behind and restores what comes back.
 func (t *tx) moveMembers(op *format.Operation, turn *turned, ops []refs.Record, done *Undone) error {
-	n, err := t.retract(turn.leaving, op.Session, op.RefNames()...)
+	n, err := t.retract(turn.leaving, op.Session, op.Refs...)
 	if err != nil {
 		return err
 	}

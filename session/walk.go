@@ -11,37 +11,31 @@ func (s *Store) back(id format.ID, each func(format.ID, *format.Entry) bool) err
 
 // backSides is back for who tells apart what the branch itself has from what came to it by a join (side).
 func (s *Store) backSides(id format.ID, each func(id format.ID, e *format.Entry, side bool) bool) error {
-	b := &backward{s: s, todo: []*line{{at: id}}}
-	left := uint64(0) // messages from here on
-	for first := true; ; first = false {
+	for b := s.backward(id); ; {
 		at, e, side, err := b.next()
-		if err != nil || e == nil {
+		if err != nil || e == nil || !each(at, e, side) {
 			return err
-		}
-		if first {
-			left = e.Seq
-		}
-		shown := *e
-		shown.Seq = left
-		if e.Kind == format.KindMessage && left > 0 {
-			left--
-		}
-		if !each(at, &shown, side) {
-			return nil
 		}
 	}
 }
 
 // backward goes through a history, newest first.
 type backward struct {
-	s    *Store
-	todo []*line // the last is gone through first
+	s       *Store
+	todo    []*line // the last is gone through first
+	started bool
+	left    uint64 // messages from here on
+}
+
+func (s *Store) backward(tip format.ID) *backward {
+	return &backward{s: s, todo: []*line{{at: tip}}}
 }
 
 // line is a line of first parents that is yet to be gone through, from at back to where it is another's.
 type line struct {
 	at    format.ID
 	side  bool
+	name  string            // of the child
 	owner int               // that it is in taken
 	taken map[format.ID]int // whose an entry is; nil for the branch's own line, which ends at the root
 	outer *line             // the one on which its join is
@@ -60,7 +54,7 @@ func (l *line) ends() bool {
 	return false
 }
 
-// next returns the next entry; none at the end.
+// next returns the next entry, with its position as Seq; none at the end.
 func (b *backward) next() (format.ID, *format.Entry, bool, error) {
 	for len(b.todo) > 0 {
 		l := b.todo[len(b.todo)-1]
@@ -81,9 +75,22 @@ func (b *backward) next() (format.ID, *format.Entry, bool, error) {
 			}
 			b.todo = append(b.todo, sides...)
 		}
-		return id, e, l.side, nil
+		return id, b.place(e), l.side, nil
 	}
 	return format.ID{}, nil, false, nil
+}
+
+// place returns an entry with its position as Seq.
+func (b *backward) place(e *format.Entry) *format.Entry {
+	if !b.started {
+		b.left, b.started = e.Seq, true
+	}
+	placed := *e
+	placed.Seq = b.left
+	if e.Kind == format.KindMessage && b.left > 0 {
+		b.left--
+	}
+	return &placed
 }
 
 // sides returns what a join brought, a line a child. It ends where the child began, or at what came with a child before it or by an earlier join.
@@ -106,7 +113,7 @@ func (s *Store) sides(join *format.Entry, outer *line) ([]*line, error) {
 		if err := s.take(taken, i+1, tip, base); err != nil {
 			return nil, err
 		}
-		list = append(list, &line{at: tip, side: true, owner: i + 1, taken: taken, outer: outer})
+		list = append(list, &line{at: tip, side: true, name: join.Children[i], owner: i + 1, taken: taken, outer: outer})
 	}
 	return list, nil
 }

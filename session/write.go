@@ -19,6 +19,7 @@ type writer struct {
 	batch  map[[16]byte][]imported // sources of this batch, which nothing else knows yet
 	fresh  bool                    // the packs were listed under this lock
 	done   []appendedEntry
+	inv    invocations
 	// amended are messages that were members already when a newer version of them came.
 	amended []format.ID
 }
@@ -166,10 +167,24 @@ func (w *writer) known(e *format.Entry) ([]imported, error) {
 	return append(list, w.batch[key]...), nil
 }
 
+// attach settles which invocation a message belongs to, and has it follow what that brings to the branch.
+func (w *writer) attach(e *format.Entry) error {
+	if err := w.invoke(e); err != nil || !w.h.value.Exists() {
+		return err
+	}
+	e.Parents, e.Seq = []format.ID{w.h.value.ID}, w.h.Seq+1
+	return nil
+}
+
 // put has the entry's object put and moves the branch to it.
 func (w *writer) put(m *Message, e *format.Entry) (Appended, error) {
 	if err := w.checkResults(e); err != nil {
 		return Appended{}, err
+	}
+	if e.Kind == format.KindMessage {
+		if err := w.attach(e); err != nil {
+			return Appended{}, err
+		}
 	}
 	text, media := []byte(m.Text), format.MediaText
 	if m.Parts != nil {

@@ -1,0 +1,361 @@
+package session
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/refs"
+)
+
+// MaxChildren is how many branches one fork starts at most: the fork names each of them in its header.
+const MaxChildren = 4096
+
+// ForkOptions are for Fork.
+type ForkOptions struct {
+	// At is where the children begin: with this entry as the last of their history. Zero is the parent's tip.
+	At     format.ID
+	Expect format.ID // where not zero: the tip the parent must still have, else ErrStale
+	// Invocation names the run of the agent that forks; "" is that of the parent's tip.
+	Invocation string
+}
+
+// Forked is what Fork reports.
+type Forked struct {
+	Entry format.ID // the fork, the new tip of the parent and the tip of every child; of a line from the past, its tip
+	Line  bool      // the children are lines from the past, which nobody joins
+}
+
+// Fork starts branches of a session, all in one operation. Without At they start at a fork entry on the parent's tip: what they say is theirs alone until
+// Join brings it to the parent, and none of it graduates before. With At they are lines of their own from an earlier entry of the
+// parent's; a call there is never parted from its result.
+func (s *Store) Fork(ctx context.Context, session, parent string, children []string, o ForkOptions) (Forked, error) {
+	var done Forked
+	err := s.locked(ctx, func(t *tx) error {
+		if err := t.checkFork(session, parent, children, o); err != nil {
+			return err
+		}
+		var err error
+		if o.At.IsZero() {
+			done, err = t.fork(session, parent, children, o.Invocation)
+		} else {
+			done, err = t.forkAt(session, parent, children, o.At)
+		}
+		return err
+	})
+	return done, err
+}
+
+func (t *tx) checkFork(session, parent string, children []string, o ForkOptions) error {
+	tip, err := Tip(t.view, session, parent)
+	if err != nil {
+		return err
+	}
+	if !o.Expect.IsZero() && o.Expect != tip.ID {
+		return fmt.Errorf("%w: the tip of %s/%s is %v, not %v", ErrStale, session, parent, tip.ID, o.Expect)
+	}
+	if len(children) == 0 || len(children) > MaxChildren {
+		return fmt.Errorf("%w: a fork starts 1 to %d branches, not %d", ErrInput, MaxChildren, len(children))
+	}
+	for i, child := range children {
+		if err := format.CheckName(child); err != nil {
+			return fmt.Errorf("%w: branch %q: %w", ErrInput, clip(child), err)
+		}
+		if slices.Contains(children[:i], child) {
+			return fmt.Errorf("%w: branch %q is named twice", ErrInput, clip(child))
+		}
+		if t.view.Get(RefName(session, child)).Exists() {
+			return fmt.Errorf("%w: session %s has a branch %q", ErrStale, session, clip(child))
+		}
+	}
+	return nil
+}
+
+// fork starts children at the parent's tip.
+func (t *tx) fork(session, parent string, children []string, invocation string) (Forked, error) {
+	if invocation == "" {
+		var err error
+		if invocation, err = t.invocation(t.view.Get(RefName(session, parent)).ID); err != nil {
+			return Forked{}, err
+		}
+	}
+	e := &format.Entry{Kind: format.KindFork, Children: children, Invocation: invocation}
+	c, err := t.control(session, parent, e, nil, "")
+	if err != nil {
+		return Forked{}, err
+	}
+	more := make([]format.RefUpdate, len(children))
+	for i, child := range children {
+		more[i] = format.RefUpdate{Name: RefName(session, child), New: c.value}
+	}
+	if err := t.commitControl("fork", c, more...); err != nil {
+		return Forked{}, err
+	}
+	for _, child := range children {
+		h := *c.head
+		h.branch, h.Fork = child, c.id.String()
+		t.saveHead(&h)
+	}
+	return Forked{Entry: c.id}, nil
+}
+
+// forkAt starts lines from the past.
+func (t *tx) forkAt(session, parent string, children []string, at format.ID) (Forked, error) {
+	old := t.view.Get(RefName(session, parent))
+	var after, next format.ID
+	found := false
+	err := t.backSides(old.ID, func(id format.ID, _ *format.Entry, side bool) bool {
+		if found = id == at && !side; found {
+			next = after
+		}
+		after = id
+		return !found
+	})
+	if err != nil {
+		return Forked{}, err
+	}
+	if !found {
+		return Forked{}, fmt.Errorf("%w: entry %v is not on %s/%s itself", ErrStale, at, session, parent)
+	}
+	v := old
+	if !next.IsZero() {
+		_, end, err := t.cut(old.ID, next)
+		if err != nil {
+			return Forked{}, err
+		}
+		last, err := t.endAt(session, end)
+		if err != nil {
+			return Forked{}, err
+		}
+		if last.id.IsZero() {
+			return Forked{}, fmt.Errorf("%w: entry %v waits for the result of a call, and before that call there is nothing", ErrStale, at)
+		}
+		v.ID = last.id
+		if v, err = t.settleBack(v, last.e.Seq, false); err != nil {
+			return Forked{}, err
+		}
+	}
+	op := &format.Operation{Verb: "fork", Session: session}
+	for _, child := range children {
+		op.Refs = append(op.Refs, format.RefUpdate{Name: RefName(session, child), New: v})
+	}
+	return Forked{Entry: v.ID, Line: true}, t.commit(op)
+}
+
+// JoinOptions are for Join.
+type JoinOptions struct {
+	Expect format.ID // where not zero: the tip the parent must still have, else ErrStale
+}
+
+// Joined is what Join reports.
+type Joined struct {
+	Entry    format.ID // the join, the parent's new tip
+	Messages int       // that came to the parent
+	Open     []string  // children of the parent's forks that are still open, by name
+}
+
+// Join brings to a branch what children of it have said, up to their latest tips, in the order in which they are named, and ends them: their names are
+// free again. A child that failed is joined with what it has said, or left open: nobody else sees it then.
+func (s *Store) Join(ctx context.Context, session, parent string, children []string, o JoinOptions) (Joined, error) {
+	var done Joined
+	err := s.locked(ctx, func(t *tx) error {
+		old, err := Tip(t.view, session, parent)
+		if err != nil {
+			return err
+		}
+		if !o.Expect.IsZero() && o.Expect != old.ID {
+			return fmt.Errorf("%w: the tip of %s/%s is %v, not %v", ErrStale, session, parent, old.ID, o.Expect)
+		}
+		tips, err := t.childTips(session, parent, children)
+		if err != nil {
+			return err
+		}
+		done, err = t.join(session, parent, children, tips)
+		return err
+	})
+	return done, err
+}
+
+// childTips returns the values of branches that are open children of parent.
+func (t *tx) childTips(session, parent string, children []string) ([]format.Value, error) {
+	if len(children) == 0 || len(children) > MaxChildren {
+		return nil, fmt.Errorf("%w: a join takes 1 to %d branches, not %d", ErrInput, MaxChildren, len(children))
+	}
+	past := t.history(t.view.Get(RefName(session, parent)).ID)
+	tips := make([]format.Value, len(children))
+	for i, child := range children {
+		if slices.Contains(children[:i], child) {
+			return nil, fmt.Errorf("%w: branch %q is named twice", ErrInput, clip(child))
+		}
+		v, err := Tip(t.view, session, child)
+		if err != nil {
+			return nil, t.orJoined(err, session, child)
+		}
+		fork, err := t.forkOf(session, child, v)
+		if err != nil {
+			return nil, err
+		}
+		in := false
+		if !fork.IsZero() {
+			if in, err = past.has(fork); err != nil {
+				return nil, err
+			}
+		}
+		if !in {
+			return nil, fmt.Errorf("%w: %s/%s is no child of %s", ErrStale, session, child, parent)
+		}
+		tips[i] = v
+	}
+	return tips, nil
+}
+
+func (t *tx) join(session, parent string, children []string, tips []format.Value) (Joined, error) {
+	old, err := Tip(t.view, session, parent)
+	if err != nil {
+		return Joined{}, err
+	}
+	h, err := t.head(session, parent, old)
+	if err != nil {
+		return Joined{}, err
+	}
+	c := &controlled{head: h, old: old}
+	messages, err := t.bring(c, children, tips)
+	if err != nil {
+		return Joined{}, err
+	}
+	var more []format.RefUpdate
+	for i, child := range children {
+		more = append(more, format.RefUpdate{Name: RefName(session, child), Old: tips[i]})
+	}
+	done := Joined{Entry: c.id, Messages: messages}
+	if err := t.commitControl("join", c, more...); err != nil {
+		return Joined{}, err
+	}
+	done.Open, err = t.openChildren(t.view, session, parent)
+	return done, err
+}
+
+// bring has a join put on a branch, and the branch's window know what came with it. It returns how many messages did.
+func (t *tx) bring(c *controlled, children []string, tips []format.Value) (int, error) {
+	e := &format.Entry{Kind: format.KindJoin, Parents: []format.ID{c.value.ID}, Children: children}
+	for _, v := range tips {
+		e.Parents = append(e.Parents, v.ID)
+	}
+	list, messages, err := t.brought(e)
+	if err != nil {
+		return 0, err
+	}
+	for _, at := range slices.Backward(list) {
+		c.came(at)
+	}
+	e.Parents = e.Parents[1:]
+	e.Seq = c.Seq + messages
+	return int(messages), t.onTop(c, e, nil, "")
+}
+
+// brought returns what a join brings to its first parent, newest first, and how many messages are among it.
+func (s *Store) brought(join *format.Entry) (list []entryAt, messages uint64, err error) {
+	lines, err := s.sides(join, &line{})
+	if err != nil {
+		return nil, 0, err
+	}
+	for b := (&backward{s: s, todo: lines}); ; {
+		id, e, _, err := b.next()
+		if err != nil || e == nil {
+			return list, messages, err
+		}
+		if e.Kind == format.KindMessage {
+			messages++
+		}
+		list = append(list, entryAt{id, e})
+	}
+}
+
+// came adds to the window what a join brought.
+func (h *head) came(at entryAt) {
+	h.Model = h.Model || at.e.Role == "model"
+	switch at.e.Kind {
+	case format.KindMessage:
+		h.Items = append(h.Items, itemOf(at.id, at.e, format.ID{}))
+	case format.KindAmend:
+		for i := range h.Items {
+			if h.Items[i].ID == at.e.Amends {
+				role := h.Items[i].Role
+				h.Items[i] = itemOf(at.e.Amends, at.e, at.id)
+				h.Items[i].Role = role
+			}
+		}
+	}
+}
+
+// forkOf returns the fork that started a branch which nobody has joined yet; the zero ID for main and for lines from the past.
+func (s *Store) forkOf(session, branch string, v format.Value) (fork format.ID, err error) {
+	if branch == MainBranch {
+		return format.ID{}, nil
+	}
+	err = s.backSides(v.ID, func(id format.ID, e *format.Entry, side bool) bool {
+		switch {
+		case side:
+		case e.Kind == format.KindFork && e.Session == session && slices.Contains(e.Children, branch):
+			fork = id
+			return false
+		case e.Kind == format.KindJoin && slices.Contains(e.Children, branch):
+			return false
+		case e.Kind == format.KindMessage && e.Seq <= v.Frontier:
+			return false // no message of an open child graduates
+		}
+		return true
+	})
+	return fork, err
+}
+
+// openChildren returns the branches that forks of a branch, or of what was joined to it, have started and nobody has joined.
+func (s *Store) openChildren(view *refs.View, session, branch string) ([]string, error) {
+	names := view.Names("sessions/" + session + "/")
+	if len(names) < 2 {
+		return nil, nil
+	}
+	past := s.history(view.Get(RefName(session, branch)).ID)
+	var list []string
+	for _, name := range names {
+		child := strings.TrimPrefix(name, "sessions/"+session+"/")
+		if child == branch {
+			continue
+		}
+		fork, err := s.forkOf(session, child, view.Get(name))
+		if err != nil {
+			return nil, err
+		}
+		if fork.IsZero() {
+			continue
+		}
+		in, err := past.has(fork)
+		if err != nil {
+			return nil, err
+		}
+		if in {
+			list = append(list, child)
+		}
+	}
+	return list, nil
+}
+
+// invocation returns the name of the run of the agent that an entry belongs to: the one it names; the id of a prompt that names none; else that of the
+// entry before it. It is "" before the first prompt.
+func (s *Store) invocation(id format.ID) (string, error) {
+	for !id.IsZero() {
+		e, err := s.entry(id)
+		switch {
+		case err != nil:
+			return "", err
+		case e.Invocation != "":
+			return e.Invocation, nil
+		case e.Kind == format.KindMessage && e.Role == "user":
+			return id.String(), nil
+		}
+		id = firstParent(e)
+	}
+	return "", nil
+}
