@@ -60,10 +60,9 @@ type stage interface {
 // run runs a program on a branch, a step at a time: what it yields between steps is that others may have their turn.
 type run struct {
 	on     []stage
-	next   *int                // the number of the next branch
-	choose func(n int) int     // which of n children goes on
-	turns  map[string]int      // how often a name has spoken
-	failed func(*program) bool // whether a step is where a failing child stops
+	next   *int            // the number of the next branch
+	choose func(n int) int // which of n children goes on
+	turns  map[string]int  // how often a name has spoken
 }
 
 func (r *run) exec(p *program, branch int) iter.Seq[bool] {
@@ -152,10 +151,15 @@ type stand struct {
 	branch     map[int]string
 	said       map[string]format.ID
 	order      []string
+	prompts    func() bool // whether what an agent says in a child is the prompt of another; nil for no
 }
 
 func (s *stand) say(branch int, name string) {
-	s.said[name] = s.memory.say(s.branch[branch], "model", s.invocation)
+	role, line := "model", s.branch[branch]
+	if strings.HasPrefix(line, "b") && s.prompts != nil && s.prompts() {
+		role = "user"
+	}
+	s.said[name] = s.memory.say(line, role, s.invocation)
 	s.order = append(s.order, name)
 }
 
