@@ -55,7 +55,6 @@ type node struct {
 	children   []string // fork and join
 	kind       string
 	invocation int32
-	open       int // children of forks on its line that no join on it has brought back
 	arrival    uint64
 	arrived    bool   // arrival is known
 	at         uint64 // arrival, no earlier than that of what it stands on
@@ -131,32 +130,21 @@ func (d *DAG) add(g Graph, id format.ID, e *format.Entry) {
 	if e.Kind == format.KindFork || e.Kind == format.KindJoin {
 		n.children = e.Children
 	}
-	var line *node
-	for i, p := range e.Parents {
+	for _, p := range e.Parents {
 		at := d.index[p]
 		n.parents = append(n.parents, at)
 		n.at = max(n.at, d.nodes[at].at)
-		if i == 0 {
-			line = &d.nodes[at]
-		}
 	}
 	if n.arrival, n.arrived = g.Arrival(id); n.arrived {
 		n.at = max(n.at, n.arrival)
 	}
-	if line != nil {
-		n.open, n.invocation = line.open, line.invocation
-	}
 	switch {
 	case e.Invocation != "":
 		n.invocation = d.name(e.Invocation)
-	case e.Kind == format.KindMessage && e.Role == "user" && n.open == 0:
+	case e.Kind == format.KindMessage && e.Role == "user":
 		n.invocation = d.name(id.String())
-	}
-	switch e.Kind {
-	case format.KindFork:
-		n.open += len(e.Children)
-	case format.KindJoin:
-		n.open = max(0, n.open-(len(e.Parents)-1))
+	case len(n.parents) > 0:
+		n.invocation = d.nodes[n.parents[0]].invocation
 	}
 	d.index[id] = int32(len(d.nodes))
 	d.nodes = append(d.nodes, n)
@@ -223,11 +211,9 @@ func (d *DAG) find(id format.ID) (int32, error) {
 	return at, nil
 }
 
-// Invocation is the run of an agent that an entry belongs to: the one its header names; the entry itself for a message of the user that stands outside every
-// open fork; else that of its first parent. "" is nobody's: there was no user yet.
-//
-// A fork is open on a line until as many children are back as it made, so that what a user is made to say inside a child, to start an agent there, is no
-// new invocation that the siblings could see.
+// Invocation is the run of an agent that an entry belongs to: the one its header names; the entry itself for a message of the user that names none; else that of
+// its first parent. "" is nobody's: there was no user yet. Inside an open fork who writes a prompt down names the invocation of the fork, so that a
+// prompt which starts an agent in a child is not one of another invocation, and shown to the siblings.
 func (d *DAG) Invocation(id format.ID) (string, error) {
 	at, err := d.find(id)
 	if err != nil {

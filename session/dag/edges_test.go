@@ -105,8 +105,6 @@ func TestX05_notJoinedIsHidden(t *testing.T) {
 	root := m.say("main", "model", "")
 	m.want(t, false, root, a, "it paused before the join")
 	m.want(t, false, root, b, "it paused before the join")
-	asked := m.say("main", "user", "")
-	m.want(t, false, asked, a, "the fork is open: a prompt without a name opens nothing")
 	next := m.say("main", "user", "next")
 	m.want(t, true, next, a, "another invocation")
 }
@@ -158,7 +156,7 @@ func TestX07_entryOfNobody(t *testing.T) {
 	m.want(t, false, user, stray, "an invocation that no header can hold")
 }
 
-// Two agents of one name in two branches, and a child's name that is used again: neither author nor branch is what is asked.
+// Two agents of one name in two branches: neither author nor branch is what is asked.
 func TestX08_namesSayNothing(t *testing.T) {
 	m := newMemory()
 	m.say("main", "user", "")
@@ -185,6 +183,24 @@ func TestX09_iterationsDiffer(t *testing.T) {
 		}
 	}
 	m.want(t, true, said[2], said[0], "an earlier iteration")
+}
+
+// A branch that begins another invocation joins what its children have said, and they go on: each has its token still, once.
+func TestX05_joinedAndStillOpen(t *testing.T) {
+	m, a, b := parallel()
+	tip := m.tips["a"]
+	m.join("main", "", "a", "b")
+	m.tips["a"], m.tips["b"] = tip, b
+	next := m.say("main", "user", "next")
+	late := m.say("a", "model", "")
+	m.want(t, true, next, a, "of the invocation before")
+	m.want(t, false, late, b, "siblings in their own invocation still")
+	m.join("main", "next", "a", "b")
+	end := m.say("main", "model", "next")
+	m.want(t, true, end, late, "joined again")
+	if got := m.tokens(t, late) + m.tokens(t, end); got != "{1}{}" {
+		t.Errorf("%s, want {1}{}", got)
+	}
 }
 
 // A call and its result stay together for who reads in the child: what a sibling says in between is filtered before anything is looked for.
@@ -308,11 +324,10 @@ func TestInvocation(t *testing.T) {
 	first := m.say("main", "user", "")
 	answer := m.say("main", "model", "")
 	m.fork("main", "", "a", "b")
-	prompt := m.say("a", "user", "")
 	own := m.say("b", "user", "named")
-	m.join("main", "", "a")
-	half := m.say("main", "user", "")
-	m.join("main", "", "b")
+	reply := m.say("b", "model", "")
+	m.join("main", "", "a", "b")
+	joined := m.say("main", "model", "")
 	second := m.say("main", "user", "")
 	note := m.on("main", &format.Entry{Kind: format.KindNote, Role: "user"})
 	d := m.read(t)
@@ -324,14 +339,17 @@ func TestInvocation(t *testing.T) {
 		{sys, "", "nobody has asked yet"},
 		{first, first.String(), "a prompt"},
 		{answer, first.String(), "its answer"},
-		{prompt, first.String(), "a prompt inside a child"},
 		{own, "named", "its header names it"},
-		{half, first.String(), "a child is still out"},
-		{second, second.String(), "all are back"},
+		{reply, "named", "the answer to that"},
+		{joined, first.String(), "after a join the branch's own line counts"},
+		{second, second.String(), "another prompt"},
 		{note, second.String(), "a note is no prompt"},
 	} {
 		if got, err := d.Invocation(c.id); err != nil || got != c.want {
 			t.Errorf("%s: %.8q %v, want %.8q", c.why, got, err, c.want)
 		}
+	}
+	if _, err := d.Invocation(format.Sum(nil)); !errors.Is(err, ErrNotFound) {
+		t.Errorf("an entry that is nowhere: %v", err)
 	}
 }

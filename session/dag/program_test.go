@@ -155,11 +155,14 @@ type stand struct {
 }
 
 func (s *stand) say(branch int, name string) {
-	role, line := "model", s.branch[branch]
+	role, line, invocation := "model", s.branch[branch], s.invocation
 	if strings.HasPrefix(line, "b") && s.prompts != nil && s.prompts() {
 		role = "user"
+		if invocation == "" {
+			invocation = s.said["user"].String() // as who writes it down has to
+		}
 	}
-	s.said[name] = s.memory.say(line, role, s.invocation)
+	s.said[name] = s.memory.say(line, role, invocation)
 	s.order = append(s.order, name)
 }
 

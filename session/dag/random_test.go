@@ -183,7 +183,8 @@ func (n *nestings) play(t *testing.T, r *rand.Rand) {
 		branch[number] = line
 		s := &watched{&stand{memory: m, invocation: explicit, branch: branch, said: map[string]format.ID{}, prompts: func() bool { return r.IntN(4) == 0 }}, &ids}
 		l := &ledger{name: name, sets: map[int]map[int]bool{number: {}}, said: &said, count: n}
-		ids = append(ids, m.say(line, "user", explicit))
+		s.said["user"] = m.say(line, "user", explicit)
+		ids = append(ids, s.said["user"])
 		l.say(number, "user")
 		run := &run{on: []stage{s, l}, next: &next, choose: r.IntN, turns: map[string]int{}}
 		step, stop := iter.Pull(run.exec(p, number))
