@@ -33,9 +33,10 @@ var layers = map[string]string{
 	"refs":             "format lock objects",
 	"index":            "format lock",
 	"repo":             "format lock objects refs",
+	"session/dag":      "format",
 	"session/window":   "format",
 	"session/view":     "format forest/summarize sanitize",
-	"session":          "format lock sanitize objects refs index repo forest forest/terms forest/score forest/summarize search session/window session/view agent/geminicli agent/unionfind",
+	"session":          "format lock sanitize objects refs index repo forest forest/terms forest/score forest/summarize search session/dag session/window session/view agent/geminicli agent/unionfind",
 	"upkeep":           "format lock objects refs index repo forest forest/summarize session",
 	"cmd/ctx":          "*",
 
