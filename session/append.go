@@ -51,7 +51,7 @@ type Appended struct {
 // AppendOptions are for Append.
 type AppendOptions struct {
 	Verb   string    // what the log says; "" is append
-	Expect format.ID // where not zero: the tip the branch must still have, else ErrStale
+	Expect format.ID // where not zero: nothing was said on the branch since this was its tip, else ErrStale
 	Orphan bool      // accept results whose calls are not in the branch
 	// NoGraduation leaves what is due to Graduate: for many batches in a row.
 	NoGraduation bool
@@ -178,7 +178,9 @@ func (t *tx) appendAll(session, branch string, batch []Message, o AppendOptions)
 	if !old.Exists() && branch != MainBranch {
 		return nil, t.orJoined(unknownSession(session, branch), session, branch)
 	}
-	if !o.Expect.IsZero() && old.ID != o.Expect {
+	if still, err := t.stillAt(old.ID, o.Expect); err != nil {
+		return nil, err
+	} else if !still {
 		return nil, fmt.Errorf("%w: the tip of %s/%s is %s, not %v", ErrStale, session, branch, tipOf(old), o.Expect)
 	}
 	h, err := t.head(session, branch, old)
@@ -212,6 +214,24 @@ func (t *tx) appendAll(session, branch string, batch []Message, o AppendOptions)
 	}
 	t.learn(before, t.view, w.done)
 	return done, nil
+}
+
+// stillAt reports whether nothing was said or taken back since a branch's tip was the one expected: what masks, forks or tells the model something new may
+// stand after it. The zero ID expects nothing.
+func (t *tx) stillAt(tip, expect format.ID) (bool, error) {
+	if expect.IsZero() || tip == expect {
+		return true, nil
+	}
+	still := false
+	err := t.backSides(tip, func(id format.ID, e *format.Entry, _ bool) bool {
+		still = id == expect
+		switch e.Kind {
+		case format.KindFork, format.KindMask, format.KindReplace, format.KindEpoch:
+			return !still
+		}
+		return false
+	})
+	return still, err
 }
 
 func tipOf(v format.Value) string {

@@ -183,7 +183,10 @@ func (t *tx) childTips(session, parent string, children []string) ([]format.Valu
 	if len(children) == 0 || len(children) > MaxChildren {
 		return nil, fmt.Errorf("%w: a join takes 1 to %d branches, not %d", ErrInput, MaxChildren, len(children))
 	}
-	past := t.history(t.view.Get(RefName(session, parent)).ID)
+	own, err := t.ownPart(session, parent, t.view.Get(RefName(session, parent)))
+	if err != nil {
+		return nil, err
+	}
 	tips := make([]format.Value, len(children))
 	for i, child := range children {
 		if slices.Contains(children[:i], child) {
@@ -197,13 +200,9 @@ func (t *tx) childTips(session, parent string, children []string) ([]format.Valu
 		if err != nil {
 			return nil, err
 		}
-		in := false
-		if !fork.IsZero() {
-			if in, err = past.has(fork); err != nil {
-				return nil, err
-			}
-		}
-		if !in {
+		if in, err := own.has(fork); err != nil {
+			return nil, err
+		} else if !in {
 			return nil, fmt.Errorf("%w: %s/%s is no child of %s", ErrStale, session, child, parent)
 		}
 		tips[i] = v
@@ -311,13 +310,43 @@ func (s *Store) forkOf(session, branch string, v format.Value) (fork format.ID, 
 	return fork, err
 }
 
+// ownPart is the history of a branch since its own fork, joined parts included: the forks in it are its, whose children may be joined to it.
+type ownPart struct {
+	walk  *backward
+	fork  format.ID // of the branch itself
+	seen  map[format.ID]bool
+	ended bool
+}
+
+func (s *Store) ownPart(session, branch string, v format.Value) (*ownPart, error) {
+	fork, err := s.forkOf(session, branch, v)
+	return &ownPart{walk: s.backward(v.ID), fork: fork, seen: map[format.ID]bool{}}, err
+}
+
+// has reports whether an entry is in it; the zero ID is not.
+func (p *ownPart) has(id format.ID) (bool, error) {
+	for !id.IsZero() && !p.seen[id] && !p.ended {
+		at, e, side, err := p.walk.next()
+		if err != nil {
+			return false, err
+		}
+		if p.ended = e == nil || at == p.fork && !side; !p.ended {
+			p.seen[at] = true
+		}
+	}
+	return p.seen[id], nil
+}
+
 // openChildren returns the branches that forks of a branch, or of what was joined to it, have started and nobody has joined.
 func (s *Store) openChildren(view *refs.View, session, branch string) ([]string, error) {
 	names := view.Names("sessions/" + session + "/")
 	if len(names) < 2 {
 		return nil, nil
 	}
-	past := s.history(view.Get(RefName(session, branch)).ID)
+	own, err := s.ownPart(session, branch, view.Get(RefName(session, branch)))
+	if err != nil {
+		return nil, err
+	}
 	var list []string
 	for _, name := range names {
 		child := strings.TrimPrefix(name, "sessions/"+session+"/")
@@ -328,10 +357,7 @@ func (s *Store) openChildren(view *refs.View, session, branch string) ([]string,
 		if err != nil {
 			return nil, err
 		}
-		if fork.IsZero() {
-			continue
-		}
-		in, err := past.has(fork)
+		in, err := own.has(fork)
 		if err != nil {
 			return nil, err
 		}
@@ -358,4 +384,70 @@ func (s *Store) invocation(id format.ID) (string, error) {
 		id = firstParent(e)
 	}
 	return "", nil
+}
+
+// OpenBranch is a branch as Branches gives it.
+type OpenBranch struct {
+	Branch
+	Fork       format.ID // the fork it is an open child of; zero for main and for lines from the past
+	Parent     string    // a branch that has the fork itself; "" where there is none any more
+	Invocation string    // of its tip
+}
+
+// Branches returns the branches of a session by name.
+func (s *Store) Branches(view *refs.View, session string) ([]OpenBranch, error) {
+	var list []OpenBranch
+	for _, name := range view.Names("sessions/" + session + "/") {
+		b := OpenBranch{Branch: Branch{Name: strings.TrimPrefix(name, "sessions/"+session+"/"), Value: view.Get(name)}}
+		e, err := s.entry(b.Value.ID)
+		if err != nil {
+			return nil, err
+		}
+		b.Seq = e.Seq
+		if b.Fork, err = s.forkOf(session, b.Name, b.Value); err != nil {
+			return nil, err
+		}
+		if b.Invocation, err = s.invocation(b.Value.ID); err != nil {
+			return nil, err
+		}
+		list = append(list, b)
+	}
+	if len(list) == 0 {
+		return nil, unknownSession(session, MainBranch)
+	}
+	for i := range list {
+		if err := s.setParent(list, &list[i]); err != nil {
+			return nil, err
+		}
+	}
+	return list, nil
+}
+
+// setParent finds the branch that has a child's fork on its own line and is not a child of the same fork.
+func (s *Store) setParent(list []OpenBranch, child *OpenBranch) error {
+	if child.Fork.IsZero() {
+		return nil
+	}
+	fork, err := s.entry(child.Fork)
+	if err != nil {
+		return err
+	}
+	for _, b := range list {
+		if b.Fork == child.Fork {
+			continue
+		}
+		found := false
+		err := s.backSides(b.Value.ID, func(id format.ID, e *format.Entry, side bool) bool {
+			found = found || id == child.Fork && !side
+			return !found && e.Seq >= fork.Seq
+		})
+		if err != nil {
+			return err
+		}
+		if found && b.Fork != child.Fork {
+			child.Parent = b.Name
+			return nil
+		}
+	}
+	return nil
 }

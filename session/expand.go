@@ -117,7 +117,8 @@ func (s *Store) runOf(view *refs.View, wanted func(format.ID) bool) ([]format.ID
 
 // ExpandOptions are for Expand.
 type ExpandOptions struct {
-	Session, Branch string // only what this branch stands on; "" for the whole store
+	Session, Branch string  // only what this branch stands on; "" for the whole store
+	Reader          *Reader // only what this reader may see; nil for everybody
 }
 
 // Expand streams the entries that an object stands for, with their newest texts, in order.
@@ -135,7 +136,7 @@ func (s *Store) Expand(view *refs.View, id format.ID, o ExpandOptions, each func
 			return err
 		}
 		shown, err := s.Version(e, newest)
-		if err != nil {
+		if err != nil || o.Reader != nil && !o.Reader.Sees(e, shown.Entry) {
 			return err
 		}
 		return each(shown)

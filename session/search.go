@@ -3,6 +3,7 @@ package session
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -20,6 +21,7 @@ type SearchQuery struct {
 	Role    string    // only what was said in this role; "" for all
 	Since   time.Time // only what was said then or later; the zero Time for all
 	Rewound bool      // what was rewound, too
+	Reader  *Reader   // only what this reader may see; nil for everybody
 	Most    int       // how many hits at most, of entries; as many again of clusters
 	// Clusters asks for the clusters that the best entries are in, too.
 	Clusters bool
@@ -66,6 +68,9 @@ func (s *Store) Search(view *refs.View, q SearchQuery) ([]Hit, error) {
 		return hits, err
 	}
 	clusters, err := s.clusterHits(view, ranked, q.Most)
+	if err == nil && q.Reader != nil {
+		clusters, err = s.visibleTo(view, q.Reader, clusters)
+	}
 	hits = append(hits, clusters...)
 	slices.SortStableFunc(hits, func(a, b Hit) int { return cmp.Compare(b.Score, a.Score) })
 	return hits, err
@@ -83,7 +88,7 @@ func (s *Store) entryHits(view *refs.View, ranked []search.Hit, q SearchQuery) (
 		if err != nil {
 			return nil, err
 		}
-		if shown.Gone != "" {
+		if shown.Gone != "" || q.Reader != nil && !q.Reader.Sees(r.ID, shown.Entry) {
 			continue
 		}
 		branch := q.Branch
@@ -176,7 +181,29 @@ func (s *Store) rankOnce(view *refs.View, parsed *search.Query, q SearchQuery, f
 	if err != nil {
 		return nil, err
 	}
-	return search.Rank(sources, parsed, search.Options{
-		Session: q.Session, Role: q.Role, Since: q.Since, Rewound: q.Rewound, Most: max(q.Most, clusterDepth),
-	})
+	most := max(q.Most, clusterDepth)
+	if q.Reader != nil {
+		most = math.MaxInt32 // the reader's are among them somewhere
+	}
+	return search.Rank(sources, parsed, search.Options{Session: q.Session, Role: q.Role, Since: q.Since, Rewound: q.Rewound, Most: most})
+}
+
+// visibleTo leaves out clusters with a member that the reader may not see: their summaries may have its words.
+func (s *Store) visibleTo(view *refs.View, r *Reader, clusters []Hit) ([]Hit, error) {
+	var list []Hit
+	for _, h := range clusters {
+		sees := true
+		err := s.Members(view, h.ID, func(id format.ID) error {
+			e, err := s.entry(id)
+			sees = sees && err == nil && r.Sees(id, e)
+			return err
+		})
+		if err != nil {
+			return nil, err
+		}
+		if sees {
+			list = append(list, h)
+		}
+	}
+	return list, nil
 }

@@ -50,6 +50,7 @@ func commands() []entry {
 		{"undo", groupConversation, newUndoCmd},
 		{"redo", groupConversation, newRedoCmd},
 		{"session", groupConversation, newSessionCmd},
+		{"branch", groupConversation, newBranchCmd},
 		{"import", groupConversation, newImportCmd},
 
 		{"graduate", groupForest, newGraduateCmd},

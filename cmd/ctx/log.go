@@ -72,7 +72,11 @@ func (o *logOptions) run(c context.Context, a *app, rev string) error {
 // span returns the tip of what is shown, and the entry before it; zero for everything.
 func (o *logOptions) span(s *session.Store, view *refs.View, rev string) (tip, after format.ID, err error) {
 	if rev == "" {
-		_, _, value, err := o.tip(view)
+		name, branch, err := o.pick(view)
+		if err != nil {
+			return tip, after, err
+		}
+		value, err := s.TipOrJoined(view, name, branch)
 		return value.ID, after, err
 	}
 	name, branch := "", o.branch

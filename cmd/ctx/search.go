@@ -13,6 +13,7 @@ import (
 
 type searchOptions struct {
 	session, branch, role, since string
+	reader                       string
 	limit                        int
 	clusters, rewound            bool
 }
@@ -36,6 +37,7 @@ listed among them. Without a hit the exit code is 1.`,
 	f := cmd.Flags()
 	f.StringVarP(&o.session, "session", "s", "", "only what was said in this session")
 	f.StringVarP(&o.branch, "branch", "b", "", "with --session, only what this branch has")
+	f.StringVar(&o.reader, "reader", "", "only what a reader in this `BRANCH`, or at this revision, of the session (default: the one that HEAD names) may see")
 	f.StringVar(&o.role, "role", "", "only what was said by user, model, tool or system")
 	f.StringVar(&o.since, "since", "", "only what was said at `TIME` or later: RFC 3339, or a date, in UTC")
 	f.IntVarP(&o.limit, "limit", "n", 10, "at most `N` messages")
@@ -56,6 +58,15 @@ func (o *searchOptions) run(a *app, text string) error {
 	s, view, err := a.openView()
 	if err != nil {
 		return err
+	}
+	if o.reader != "" {
+		name, err := sessionOr(view, o.session)
+		if err != nil {
+			return err
+		}
+		if q.Reader, err = s.NewReader(view, name, o.reader); err != nil {
+			return err
+		}
 	}
 	hits, err := s.Search(view, q)
 	if err != nil {
