@@ -34,6 +34,7 @@ type SetReport struct {
 	UserWords     []UserWords  `json:"user_words,omitempty"`
 	Fidelity      *Fidelity    `json:"fidelity,omitempty"`
 	Stability     []Stability  `json:"stability,omitempty"`
+	Steadiness    []Steadiness `json:"steadiness,omitempty"`
 	Timing        []Timing     `json:"timing,omitempty"`
 }
 
@@ -163,6 +164,11 @@ func (s *SetReport) stabilityText(b *strings.Builder) {
 	rows := [][]string{{"turn to turn", "turns", "bytes kept", "all kept", "tokens", "without ctx"}}
 	for _, r := range s.Stability {
 		rows = append(rows, cells("budget "+r.Budget, r.Turns, r.Share, r.Kept, r.Tokens, r.Whole))
+	}
+	writeTable(b, rows)
+	rows = [][]string{{"message to message", "messages", "bytes kept", "all kept"}}
+	for _, r := range s.Steadiness {
+		rows = append(rows, cells(r.Rule, r.Messages, r.Share, r.Kept))
 	}
 	writeTable(b, rows)
 }

@@ -54,26 +54,105 @@ const mostReplayed = 400
 // turnMessages is how many messages are a turn where no model takes part.
 const turnMessages = 8
 
+// Steadiness is Stability from message to message: what a branch that leaves now and then keeps, beside one that lets a message go whenever one comes.
+type Steadiness struct {
+	Rule     string `json:"rule"` // "leaves" by the window's settings, or "one a message": evict_at as small as graduate_at
+	Messages int    `json:"messages"`
+	Share    Milli  `json:"share"`
+	Kept     Milli  `json:"kept"`
+}
+
+// mostSteps is how many messages of a conversation are replayed one by one.
+const mostSteps = 200
+
 // stability is the gauge of it.
 type stability struct {
 	lab *lab
 
-	rows [2]Stability
-	same [2]int
-	kept [2]int
-	all  [2]int
+	rows  [2]Stability
+	count [2]alike
+	steps [2]alike
+}
+
+// alike counts how much of one rendering the next one begins with.
+type alike struct {
+	before          string
+	turns           int
+	kept, same, all int
+}
+
+// next counts what a rendering has of the one before.
+func (a *alike) next(now string) {
+	if a.before != "" {
+		n := common(a.before, now)
+		a.turns++
+		a.same += n
+		a.all += len(a.before)
+		a.kept += one(n == len(a.before))
+	}
+	a.before = now
+}
+
+func (a *alike) shares() (bytes, kept Milli) {
+	return milli(share(a.same, a.all)), milli(share(a.kept, a.turns))
 }
 
 func (p *stability) report(s *SetReport) {
-	for i := range p.rows {
-		if row := p.rows[i]; row.Turns > 0 {
-			row.Share, row.Kept = milli(share(p.same[i], p.all[i])), milli(share(p.kept[i], row.Turns))
+	for i, c := range p.count {
+		if row := p.rows[i]; c.turns > 0 {
+			row.Turns = c.turns
+			row.Share, row.Kept = c.shares()
 			s.Stability = append(s.Stability, row)
+		}
+	}
+	for i, c := range p.steps {
+		if c.turns > 0 {
+			row := Steadiness{Rule: stepRules[i], Messages: c.turns}
+			row.Share, row.Kept = c.shares()
+			s.Steadiness = append(s.Steadiness, row)
 		}
 	}
 }
 
+var stepRules = [2]string{"leaves", "one a message"}
+
+// step replays a conversation message by message, by each rule.
+func (p *stability) step(ctx context.Context, b *bench) error {
+	for i := range p.steps {
+		p.steps[i].before = ""
+		if err := p.stepBy(ctx, b, &p.steps[i], i == 1); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (p *stability) stepBy(ctx context.Context, b *bench, count *alike, each bool) (err error) {
+	s, err := p.lab.open()
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, s.close()) }()
+	if each {
+		s.Config.Window.EvictAt = s.Config.Window.GraduateAt
+	}
+	for i := range min(len(b.messages), mostSteps) {
+		if err := s.say(ctx, b.messages[i:i+1], session.AppendOptions{Orphan: true}); err != nil {
+			return err
+		}
+		now, err := s.text(0)
+		if err != nil {
+			return err
+		}
+		count.next(now)
+	}
+	return nil
+}
+
 func (p *stability) add(ctx context.Context, b *bench) (err error) {
+	if err := p.step(ctx, b); err != nil {
+		return err
+	}
 	s, err := p.lab.open()
 	if err != nil {
 		return err
@@ -86,7 +165,9 @@ func (p *stability) add(ctx context.Context, b *bench) (err error) {
 	}
 	budgets := [2]int{0, max(tokens/4, 1)}
 	p.rows[0].Budget, p.rows[1].Budget = "none", "4x"
-	var before [2]string
+	for i := range p.count {
+		p.count[i].before = ""
+	}
 	whole := 0
 	for _, turn := range turns(replayed) {
 		for _, m := range turn {
@@ -104,14 +185,7 @@ func (p *stability) add(ctx context.Context, b *bench) (err error) {
 			}
 			p.rows[i].Tokens += summarize.Tokens(now)
 			p.rows[i].Whole += whole
-			if before[i] != "" {
-				n := common(before[i], now)
-				p.rows[i].Turns++
-				p.same[i] += n
-				p.all[i] += len(before[i])
-				p.kept[i] += one(n == len(before[i]))
-			}
-			before[i] = now
+			p.count[i].next(now)
 		}
 	}
 	return nil
