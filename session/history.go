@@ -145,6 +145,8 @@ type Branch struct {
 	Name  string
 	Value format.Value
 	Seq   uint64 // messages
+	Open  bool   // a child of a fork that nobody has joined: nothing of it graduates
+	Own   uint64 // messages that no branch before it in the list has
 }
 
 // Sessions returns the sessions of a view by name, with their branches.
@@ -161,7 +163,39 @@ func (s *Store) Sessions(view *refs.View) ([]Session, error) {
 			return nil, err
 		}
 		last := &list[len(list)-1]
-		last.Branches = append(last.Branches, Branch{Name: branch, Value: view.Get(name), Seq: e.Seq})
+		last.Branches = append(last.Branches, Branch{Name: branch, Value: view.Get(name), Seq: e.Seq, Own: e.Seq})
+	}
+	for i := range list {
+		if err := s.compareBranches(&list[i]); err != nil {
+			return nil, err
+		}
 	}
 	return list, nil
+}
+
+// compareBranches says of the branches of a session what each has that the others have not.
+func (s *Store) compareBranches(one *Session) error {
+	if len(one.Branches) < 2 {
+		return nil
+	}
+	seen := map[format.ID]bool{}
+	for i := range one.Branches {
+		b := &one.Branches[i]
+		fork, err := s.forkOf(one.Name, b.Name, b.Value)
+		if err != nil {
+			return err
+		}
+		b.Open, b.Own = !fork.IsZero(), 0
+		err = s.back(b.Value.ID, func(id format.ID, e *format.Entry) bool {
+			if e.Kind == format.KindMessage && !seen[id] {
+				seen[id] = true
+				b.Own++
+			}
+			return true
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }

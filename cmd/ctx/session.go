@@ -38,6 +38,8 @@ type branchDoc struct {
 	Through  uint64  `json:"through"`
 	Pin      *string `json:"pin"`
 	Tail     uint64  `json:"tail"`
+	Open     bool    `json:"open,omitempty"` // a child of a fork that nobody has joined
+	own      uint64
 }
 
 func sessionDocOf(s session.Session) sessionDoc {
@@ -46,7 +48,7 @@ func sessionDocOf(s session.Session) sessionDoc {
 		d.Messages = max(d.Messages, b.Seq)
 		d.Branches = append(d.Branches, branchDoc{
 			Branch: b.Name, Tip: b.Value.ID.String(), Seq: b.Seq, Frontier: b.Value.Frontier, Through: b.Value.Through,
-			Pin: idText(b.Value.Pin), Tail: b.Seq - b.Value.Through,
+			Pin: idText(b.Value.Pin), Tail: b.Seq - b.Value.Through, Open: b.Open, own: b.Own,
 		})
 	}
 	return d

@@ -69,7 +69,7 @@ func statusOf(s *session.Store, view *refs.View) (statusDoc, error) {
 	d.Sessions = len(list)
 	for _, one := range list {
 		for _, b := range sessionDocOf(one).Branches {
-			d.Messages += b.Seq
+			d.Messages += b.own
 			if one.Head {
 				d.Branches = append(d.Branches, statusBranch{b, lag(b, uint64(s.Config.Window.GraduateAt))})
 			}
@@ -106,7 +106,9 @@ func printStatus(a *app, d statusDoc) {
 	number := func(n uint64) string { return strconv.FormatUint(n, 10) }
 	for _, b := range d.Branches {
 		a.line("  %s: %s; the first %s are rendered as clusters, %s word for word", b.Branch, plural(int(b.Seq), "message", "messages"), number(b.Through), number(b.Tail))
-		if b.Lag > window.MaxPiece { // an exchange that is not over yet waits for its end
+		if b.Open {
+			a.line("  %s: an open child: nothing of it graduates before `ctx branch join`", b.Branch)
+		} else if b.Lag > window.MaxPiece { // an exchange that is not over yet waits for its end
 			a.line("  %s: %s left the window and wait to graduate: `ctx graduate`", b.Branch, plural(int(b.Lag), "message", "messages"))
 		}
 	}
