@@ -60,11 +60,13 @@ type saga map[string]lineModel
 type forked struct {
 	*testing.T
 	r       *rand.Rand
+	looks   *rand.Rand // for what a check looks at
 	s       *session.Store
 	sagas   map[string]saga
 	past    map[string][]saga
 	ahead   map[string][]saga
 	invoked map[format.ID]string
+	said    map[string][]format.ID // of a session, in order, whatever became of it
 	serial  int
 	log     []string
 	tally   *tally
@@ -72,7 +74,8 @@ type forked struct {
 
 func newForked(t *testing.T, seed uint64, seen *tally) *forked {
 	w := &forked{
-		T: t, r: rand.New(rand.NewPCG(seed, 17)), tally: seen, invoked: map[format.ID]string{},
+		T: t, r: rand.New(rand.NewPCG(seed, 17)), looks: rand.New(rand.NewPCG(seed, 18)), tally: seen,
+		invoked: map[format.ID]string{}, said: map[string][]format.ID{},
 		sagas: map[string]saga{}, past: map[string][]saga{}, ahead: map[string][]saga{},
 	}
 	other := &world{T: t, seed: seed}
@@ -233,6 +236,7 @@ func (w *forked) append(name, branch string) {
 	for _, a := range done {
 		line.log = append(line.log, a.ID)
 		w.invoked[a.ID] = invocation
+		w.said[name] = append(w.said[name], a.ID)
 	}
 	g[branch] = line
 	w.do(name, g)
@@ -387,8 +391,8 @@ func (w *forked) check() {
 		for branch, line := range g {
 			w.checkBranch(v, name, branch, line, cold)
 		}
-		for branch := range g {
-			w.checkVisible(v, name, branch)
+		if names := g.names(); len(names) > 0 {
+			w.checkVisible(v, name, names[w.looks.IntN(len(names))]) // each in turn, more or less: a reader reads the whole session
 		}
 	}
 	st, err := w.s.ForestOf(v, session.MainForest)
@@ -473,8 +477,34 @@ func (w *forked) short(ids []format.ID) string {
 	return fmt.Sprint(len(list), list)
 }
 
-// checkVisible holds the rule: a reader sees what is in the reader's branch, and what other invocations said anywhere in the session.
+// checkVisible holds the rule, in the order in which it was said: a reader sees what is in the reader's branch, and what other invocations said anywhere in the
+// session.
 func (w *forked) checkVisible(v *refs.View, name, branch string) {
+	g := w.sagas[name]
+	mine := w.invocation(v.Get(session.RefName(name, branch)).ID)
+	var want []format.ID
+	for _, id := range w.said[name] {
+		held := false
+		for _, line := range g {
+			held = held || slices.Contains(line.log, id)
+		}
+		if slices.Contains(g[branch].log, id) || held && mine != "" && w.invoked[id] != mine {
+			want = append(want, id)
+		}
+	}
+	r, err := w.s.NewReader(v, name, branch)
+	w.must(err)
+	var got []format.ID
+	w.must(w.s.Each(r, false, func(shown *session.Shown) error {
+		got = append(got, shown.ID)
+		return nil
+	}))
+	if !slices.Equal(got, want) {
+		w.fatal("%s/%s sees %s\nshould see %s", name, branch, w.short(got), w.short(want))
+	}
+	w.tally.add("visible by ancestry", len(g[branch].log))
+	w.tally.add("visible by invocation", len(want)-len(g[branch].log))
+	w.tally.add("hidden", len(w.said[name])-len(want))
 }
 
 // audit holds the whole store against itself.
