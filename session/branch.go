@@ -86,6 +86,7 @@ func (t *tx) fork(session, parent string, children []string, invocation string) 
 	if err != nil {
 		return Forked{}, err
 	}
+	c.Alone = c.Seq
 	more := make([]format.RefUpdate, len(children))
 	for i, child := range children {
 		more[i] = format.RefUpdate{Name: RefName(session, child), New: c.value}
@@ -141,6 +142,13 @@ func (t *tx) forkAt(session, parent string, children []string, at format.ID) (Fo
 	for _, child := range children {
 		op.Refs = append(op.Refs, format.RefUpdate{Name: RefName(session, child), New: v})
 	}
+	// First: nothing else would tell the next append that it is not alone any more.
+	h, err := t.head(session, parent, old)
+	if err != nil {
+		return Forked{}, err
+	}
+	h.Alone = h.Seq
+	t.saveHead(h)
 	return Forked{Entry: v.ID, Line: true}, t.commit(op)
 }
 
@@ -251,6 +259,7 @@ func (t *tx) bring(c *controlled, children []string, tips []format.Value) (int, 
 	}
 	e.Parents = e.Parents[1:]
 	e.Seq = c.Seq + messages
+	c.Alone = e.Seq // others may have had them
 	return int(messages), t.onTop(c, e, nil, "")
 }
 

@@ -3,7 +3,9 @@ package session
 import (
 	"context"
 	"slices"
+	"strings"
 
+	"github.com/gemini-ctx/ctx/forest"
 	"github.com/gemini-ctx/ctx/forest/score"
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/session/window"
@@ -20,6 +22,7 @@ const graduateBatch = 1024
 type graduated struct {
 	entries int // messages that became members
 	merged  int // of these, how many joined a cluster that was there
+	passed  int // messages that the frontier went past
 }
 
 // graduate moves units of the branch that are due into the forest, oldest first, until limit messages have: their decisions are for
@@ -34,31 +37,77 @@ func (t *tx) graduate(h *head, limit int) (graduated, error) {
 	if err != nil {
 		return done, err
 	}
-	end := 0
+	there, err := t.already(h, units)
+	if err != nil {
+		return done, err
+	}
 	for _, u := range units {
-		if done.entries > 0 && done.entries+u.End-u.Start > limit {
+		if done.passed > 0 && done.passed+u.End-u.Start > limit {
 			break
+		}
+		fresh := slices.DeleteFunc(slices.Clone(h.Items[u.Start:u.End]), func(it item) bool {
+			place, is := there[it.ID]
+			if is {
+				h.Cluster, h.Joined = place.Cluster, true
+			}
+			return is
+		})
+		done.passed = u.End
+		if len(fresh) == 0 {
+			continue
 		}
 		cluster, opened, err := t.place(h, c, u)
 		if err != nil {
 			return done, err
 		}
-		for _, it := range h.Items[u.Start:u.End] {
+		for _, it := range fresh {
 			if err := t.decide(format.Decision{Kind: format.DecideJoin, Cluster: cluster, ID: it.ID}); err != nil {
 				return done, err
 			}
 		}
 		h.Cluster, h.Joined = cluster, true
-		done.entries += u.End - u.Start
+		done.entries += len(fresh)
 		if !opened {
-			done.merged += u.End - u.Start
+			done.merged += len(fresh)
 		}
-		end = u.End
 	}
-	h.value.Frontier += uint64(end)
-	clear(h.Items[:end]) // what they said is not needed any more
-	h.Items = h.Items[end:]
+	h.value.Frontier += uint64(done.passed)
+	clear(h.Items[:done.passed]) // what they said is not needed any more
+	h.Items = h.Items[done.passed:]
 	return done, nil
+}
+
+// already returns which of the messages that are due are members, since another line of the session has graduated them: what a line from the past has in common
+// with where it came from, and what came to both by joins. Nobody else can have what was said after Alone, and open children graduate nothing.
+func (t *tx) already(h *head, units []window.Unit) (map[format.ID]forest.Place, error) {
+	ids := map[format.ID]bool{}
+	for i, it := range h.Items[:units[len(units)-1].End] {
+		if h.value.Frontier+uint64(i) < h.Alone {
+			ids[it.ID] = true
+		}
+	}
+	if len(ids) == 0 {
+		return nil, nil
+	}
+	lines := 0
+	for _, name := range t.view.Names("sessions/" + h.session + "/") {
+		branch := strings.TrimPrefix(name, "sessions/"+h.session+"/")
+		fork, err := t.forkOf(h.session, branch, t.view.Get(name))
+		if err != nil {
+			return nil, err
+		}
+		if branch != h.branch && fork.IsZero() {
+			lines++
+		}
+	}
+	if lines == 0 {
+		return nil, nil
+	}
+	st, err := t.forest()
+	if err != nil {
+		return nil, err
+	}
+	return st.Find(ids)
 }
 
 // place chooses the cluster of a unit: that of the call it answers or of the exchange it goes on with, else the one that the score prefers, else a
@@ -216,7 +265,7 @@ func (s *Store) graduateAll(ctx context.Context, session, branch string) (Gradua
 			done, err := t.graduateBranch(session, branch, &h)
 			g.Graduated += done.entries
 			g.Merged += done.merged
-			more = done.entries > 0
+			more = done.passed > 0
 			return err
 		})
 		if err != nil {
@@ -245,7 +294,7 @@ func (t *tx) graduateBranch(session, branch string, kept **head) (graduated, err
 		return graduated{}, nil // others would read in a summary what a child says before it is joined
 	}
 	done, err := t.graduate(h, graduateBatch)
-	if err != nil || done.entries == 0 {
+	if err != nil || done.passed == 0 {
 		return done, err
 	}
 	op := &format.Operation{Verb: "graduate", Session: session, Refs: []format.RefUpdate{{Name: name, Old: old, New: h.value}}}

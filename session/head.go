@@ -26,6 +26,8 @@ type head struct {
 	Joined  bool      `json:"joined"` // Cluster is where the last message up to the frontier went
 	// Fork is the fork that started the branch, as long as nobody has joined it; "" for main and for lines from the past.
 	Fork string `json:"fork,omitempty"`
+	// Alone is the seq after which nobody but the branch has ever had its messages: one up to there may be a member already.
+	Alone uint64 `json:"alone,omitempty"`
 	// Looks is the version of the features of Items.
 	Looks int `json:"looks"`
 	// Lags says that there are more messages after the frontier than Items holds, which are the newest ones.
@@ -98,6 +100,7 @@ func (s *Store) rebuildHead(h *head, whole bool) error {
 	err := s.back(h.value.ID, func(id format.ID, e *format.Entry) bool {
 		if first {
 			h.Seq, h.Time, first = e.Seq, e.Time, false
+			h.Alone = h.Seq // as far as anybody can tell
 		}
 		if e.Role == "model" {
 			h.Model = true

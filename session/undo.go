@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"slices"
 	"strings"
 
 	"github.com/gemini-ctx/ctx/format"
@@ -305,6 +306,14 @@ func (t *tx) fitValue(u *format.RefUpdate) error {
 	if err != nil {
 		return err
 	}
+	session, branch, _ := strings.Cut(strings.TrimPrefix(u.Name, "sessions/"), "/")
+	fork, err := t.forkOf(session, branch, u.New)
+	if err != nil {
+		return err
+	}
+	if !fork.IsZero() {
+		frontier = min(frontier, u.New.Frontier) // what an open child says is nobody's before the join, whoever else has it already
+	}
 	u.New.Frontier = frontier
 	if u.New.Pin.IsZero() {
 		u.New.Through = 0
@@ -350,10 +359,11 @@ func (t *tx) frontierOf(now, want format.Value) (uint64, error) {
 	if err != nil {
 		return 0, err
 	}
-	for _, at := range list {
-		if _, ok := found[at.id]; ok {
-			return at.e.Seq, nil
+	for _, at := range slices.Backward(list) {
+		if _, ok := found[at.id]; !ok {
+			break // a later one may be a member since another branch has it, too
 		}
+		members = at.e.Seq
 	}
 	return members, nil
 }

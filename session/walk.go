@@ -9,6 +9,11 @@ func (s *Store) back(id format.ID, each func(format.ID, *format.Entry) bool) err
 	return s.backSides(id, func(id format.ID, e *format.Entry, _ bool) bool { return each(id, e) })
 }
 
+// Back is back for those who look after a store.
+func (s *Store) Back(tip format.ID, each func(format.ID, *format.Entry) bool) error {
+	return s.back(tip, each)
+}
+
 // backSides is back for who tells apart what the branch itself has from what came to it by a join (side).
 func (s *Store) backSides(id format.ID, each func(id format.ID, e *format.Entry, side bool) bool) error {
 	for b := s.backward(id); ; {

@@ -76,7 +76,6 @@ type checker struct {
 const (
 	due      mark = 1 << (iota + 1) // a message up to a frontier of its branch
 	inBranch                        // some session stands on it
-	onFirst                         // some branch has it along first parents
 	member                          // it is in a cluster
 	twice                           // it is in more than one
 )

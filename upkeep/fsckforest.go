@@ -122,8 +122,7 @@ func (f *checker) markMembers(st *forest.State, r *replay) {
 	}
 }
 
-// checkMembers holds that every message up to its branch's frontier is a member once, and nothing else is. What a branch has only
-// through a join may be a member or not: it is its own branch's to say.
+// checkMembers holds that every message up to its branch's frontier is a member once, and nothing else is.
 func (f *checker) checkMembers() {
 	for i, m := range f.graph.marks {
 		id := f.graph.objects[i].id.String()
@@ -135,7 +134,7 @@ func (f *checker) checkMembers() {
 			f.fault("forest", id, "", "entry is a member more than once")
 		case m&inBranch == 0:
 			f.fault("forest", id, "", "member without session: no branch stands on the entry")
-		case m&onFirst != 0 && m&due == 0:
+		case m&due == 0:
 			f.fault("forest", id, "", "entry is a member, and no message up to its branch's frontier")
 		}
 	}

@@ -153,21 +153,24 @@ func (f *checker) checkLinks(i uint32) {
 	if o.kind != entryKind || len(g.lost[i]) > 0 {
 		return
 	}
-	want, most := uint64(0), uint64(0) // a join counts what came with it, which is what its children have at most
-	for k, up := range g.parentsOf(i) {
-		parent := g.objects[up.to()]
-		if parent.kind != entryKind {
+	want := uint64(0)
+	up := g.parentsOf(i)
+	for _, e := range up {
+		if g.objects[e.to()].kind != entryKind {
 			return
 		}
-		if most += parent.seq; k == 0 {
-			want = parent.seq
-		}
+	}
+	if len(up) > 0 {
+		want = g.objects[up[0].to()].seq
 	}
 	if o.message {
 		want++
 	}
-	if o.seq < want || o.seq > max(want, most) {
-		f.fault("object", o.id.String(), "", fmt.Sprintf("entry has seq %d, its parent makes it %d", o.seq, want))
+	if len(up) > 1 {
+		want += uint64(len(g.brought(i)))
+	}
+	if o.seq != want {
+		f.fault("object", o.id.String(), "", fmt.Sprintf("entry has seq %d, its parents make it %d", o.seq, want))
 	}
 }
 

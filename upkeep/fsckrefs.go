@@ -104,17 +104,19 @@ func (f *checker) checkSessions() {
 	}
 }
 
-// markBranch marks what a branch has: along first parents, and everywhere.
+// markBranch marks what a branch has, and of that the messages up to its frontier.
 func (f *checker) markBranch(tip uint32, frontier uint64) {
 	g := f.graph
 	for i := tip; ; {
 		if g.objects[i].message && g.objects[i].seq <= frontier {
 			g.marks[i] |= due
 		}
-		g.marks[i] |= onFirst
 		up := g.parentsOf(i)
 		if len(up) == 0 {
 			break
+		}
+		if len(up) > 1 {
+			f.markJoin(tip, i, frontier)
 		}
 		i = up[0].to()
 	}

@@ -1,0 +1,524 @@
+package session_test
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/gemini-ctx/ctx/forest"
+	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/refs"
+	"github.com/gemini-ctx/ctx/repo"
+	"github.com/gemini-ctx/ctx/session"
+	"github.com/gemini-ctx/ctx/session/view"
+	"github.com/gemini-ctx/ctx/upkeep"
+)
+
+// Branches in every order of append, fork, join, rewind, undo, redo, compact and graduate, held after every step against a model in which a branch is a list of
+// messages. The seeds are fixed, and a failure is named after its own; CTX_HISTORIES=20000 runs that many.
+func TestBranchHistories(t *testing.T) {
+	n := 240
+	if testing.Short() {
+		n = 40
+	}
+	if given, err := strconv.Atoi(os.Getenv("CTX_HISTORIES")); err == nil {
+		n = given
+	}
+	seen := &tally{count: map[string]int{}}
+	t.Cleanup(func() { t.Log(seen) })
+	for seed := range n {
+		t.Run(strconv.Itoa(seed), func(t *testing.T) {
+			t.Parallel()
+			w := newForked(t, uint64(seed), seen)
+			for range 40 {
+				w.step()
+				w.check()
+			}
+			w.audit()
+		})
+	}
+}
+
+// lineModel is a branch: its messages, and of the forks in its history how many messages stood before each. One that a fork started, and that is not joined, is a
+// child of that fork; the forks that it was born with are those of others.
+type lineModel struct {
+	log   []format.ID
+	forks map[int]int
+	fork  int
+	born  map[int]int
+}
+
+// saga is a session: its branches by name. It is not changed once it is there.
+type saga map[string]lineModel
+
+type forked struct {
+	*testing.T
+	r       *rand.Rand
+	looks   *rand.Rand // for what a check looks at
+	s       *session.Store
+	sagas   map[string]saga
+	past    map[string][]saga
+	ahead   map[string][]saga
+	invoked map[format.ID]string
+	said    map[string][]format.ID // of a session, in order, whatever became of it
+	serial  int
+	log     []string
+	tally   *tally
+}
+
+func newForked(t *testing.T, seed uint64, seen *tally) *forked {
+	w := &forked{
+		T: t, r: rand.New(rand.NewPCG(seed, 17)), looks: rand.New(rand.NewPCG(seed, 18)), tally: seen,
+		invoked: map[format.ID]string{}, said: map[string][]format.ID{},
+		sagas: map[string]saga{}, past: map[string][]saga{}, ahead: map[string][]saga{},
+	}
+	other := &world{T: t, seed: seed}
+	dir := memoryDir(t)
+	e := other.env(dir)
+	_, _, err := repo.Init(e, dir)
+	w.must(err)
+	w.s = other.open(dir)
+	return w
+}
+
+// memoryDir is a directory that is no disk where there is such a thing.
+func memoryDir(t *testing.T) string {
+	base := "/dev/shm"
+	if _, err := os.Stat(base); err != nil {
+		base = ""
+	}
+	dir, err := os.MkdirTemp(base, "ctx-branches-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	return dir
+}
+
+func (w *forked) must(err error) {
+	w.Helper()
+	if err != nil {
+		w.fatal("%v", err)
+	}
+}
+
+func (w *forked) fatal(format string, args ...any) {
+	w.Helper()
+	w.Fatalf("%s\nafter %s", fmt.Sprintf(format, args...), strings.Join(w.log, ", "))
+}
+
+func (w *forked) note(verb, format string, args ...any) {
+	w.log = append(w.log, verb+fmt.Sprintf(format, args...))
+	w.tally.add("step: "+verb, 1)
+}
+
+func (w *forked) view() *refs.View {
+	v, err := w.s.Refs.Read()
+	w.must(err)
+	return v
+}
+
+// names are branches of a session, in order.
+func (g saga) names() []string { return slices.Sorted(maps.Keys(g)) }
+
+// children are the open children of a branch: those whose fork is its own, or came to it with a join.
+func (g saga) children(branch string) []string {
+	var list []string
+	for _, name := range g.names() {
+		fork := g[name].fork
+		_, has := g[branch].forks[fork]
+		_, others := g[branch].born[fork]
+		if fork != 0 && has && !others {
+			list = append(list, name)
+		}
+	}
+	return list
+}
+
+// join is g after a branch has taken up what children said, and these are gone unless they stay.
+func (g saga) join(branch string, children []string, stay bool) saga {
+	g = maps.Clone(g)
+	into := g[branch]
+	into.log, into.forks = slices.Clone(into.log), maps.Clone(into.forks)
+	for _, c := range children {
+		for i := 0; i <= len(g[c].log); i++ {
+			for fork, before := range g[c].forks {
+				if _, ok := into.forks[fork]; !ok && before == i {
+					into.forks[fork] = len(into.log)
+				}
+			}
+			if i < len(g[c].log) && !slices.Contains(into.log, g[c].log[i]) {
+				into.log = append(into.log, g[c].log[i])
+			}
+		}
+		if !stay {
+			delete(g, c)
+		}
+	}
+	g[branch] = into
+	return g
+}
+
+// do makes a session what it is after something new.
+func (w *forked) do(name string, g saga) {
+	w.past[name] = append(w.past[name], w.sagas[name])
+	w.sagas[name], w.ahead[name] = g, nil
+}
+
+func (w *forked) step() {
+	name := fmt.Sprint("s", w.r.IntN(2))
+	g := w.sagas[name]
+	if g == nil {
+		if len(w.past[name]) > 0 && w.r.IntN(2) == 0 {
+			w.turn(name, w.r.IntN(2) == 0)
+			return
+		}
+		w.append(name, session.MainBranch)
+		return
+	}
+	names := g.names()
+	branch := names[w.r.IntN(len(names))]
+	switch n := w.r.IntN(100); {
+	case n < 40:
+		w.append(name, branch)
+	case n < 54:
+		w.fork(name, branch)
+	case n < 66:
+		w.join(name, branch)
+	case n < 76:
+		w.rewind(name, branch)
+	case n < 84:
+		w.turn(name, n%2 == 0)
+	case n < 88:
+		w.line(name, branch)
+	case n < 94:
+		w.note("graduate", " %s/%s", name, branch)
+		_, err := w.s.Graduate(bg, name, branch)
+		w.must(err)
+	default:
+		w.note("compact", " %s/%s", name, branch)
+		_, err := w.s.Compact(bg, session.CompactOptions{Branches: []session.BranchName{{Session: name, Branch: branch}}})
+		w.must(err)
+	}
+}
+
+// append says a few things, each in an invocation that is named. Where it is not the one of the branch's tip, the branch takes up first what its children have said.
+func (w *forked) append(name, branch string) {
+	g := maps.Clone(w.sagas[name])
+	if g == nil {
+		g = saga{}
+	}
+	invocation := fmt.Sprint("i", w.r.IntN(4)/2)
+	if tip := w.view().Get(session.RefName(name, branch)); tip.Exists() && w.invocation(tip.ID) != invocation {
+		w.tally.add("append: another invocation", 1)
+		if len(g.children(branch)) > 0 {
+			w.tally.add("append: another invocation, with open children", 1)
+		}
+		g = g.join(branch, g.children(branch), true)
+	}
+	var batch []session.Message
+	for range 1 + w.r.IntN(3) {
+		w.serial++
+		text := fmt.Sprintf(subjects[w.r.IntN(len(subjects))], w.serial)
+		batch = append(batch, session.Message{Role: []string{"user", "model"}[w.r.IntN(2)], Text: text, Invocation: invocation})
+	}
+	w.note("append", " %d to %s/%s in %s", len(batch), name, branch, invocation)
+	done, _, err := w.s.Append(bg, name, branch, batch, session.AppendOptions{NoGraduation: w.r.IntN(5) == 0})
+	w.must(err)
+	line := g[branch]
+	line.log = slices.Clone(line.log)
+	for _, a := range done {
+		line.log = append(line.log, a.ID)
+		w.invoked[a.ID] = invocation
+		w.said[name] = append(w.said[name], a.ID)
+	}
+	g[branch] = line
+	w.do(name, g)
+}
+
+// invocation is that of an entry: every message here names its own.
+func (w *forked) invocation(id format.ID) string {
+	for !id.IsZero() {
+		e := w.entry(id)
+		if e.Invocation != "" || len(e.Parents) == 0 {
+			return e.Invocation
+		}
+		id = e.Parents[0]
+	}
+	return ""
+}
+
+func (w *forked) entry(id format.ID) *format.Entry {
+	header, err := w.s.Objects.Header(id)
+	w.must(err)
+	e, err := format.DecodeEntry(header)
+	w.must(err)
+	return e
+}
+
+// fresh are names that no branch of a session has.
+func (w *forked) fresh(g saga, n int) []string {
+	var list []string
+	for _, name := range w.r.Perm(6) {
+		if c := string(rune('a' + name)); len(list) < n && g[c].log == nil {
+			list = append(list, c)
+		}
+	}
+	return list
+}
+
+func (w *forked) fork(name, branch string) {
+	g := maps.Clone(w.sagas[name])
+	children := w.fresh(g, 1+w.r.IntN(3))
+	if len(children) == 0 {
+		return
+	}
+	w.note("fork", " %s/%s into %v", name, branch, children)
+	_, err := w.s.Fork(bg, name, branch, children, session.ForkOptions{})
+	w.must(err)
+	w.serial++
+	line := g[branch]
+	line.forks = maps.Clone(line.forks)
+	if line.forks == nil {
+		line.forks = map[int]int{}
+	}
+	line.forks[w.serial] = len(line.log)
+	g[branch] = line
+	for _, c := range children {
+		g[c] = lineModel{log: line.log, forks: line.forks, fork: w.serial, born: line.forks}
+	}
+	w.do(name, g)
+}
+
+func (w *forked) join(name, branch string) {
+	g := w.sagas[name]
+	children := g.children(branch)
+	if len(children) == 0 {
+		return
+	}
+	w.r.Shuffle(len(children), func(a, b int) { children[a], children[b] = children[b], children[a] })
+	children = children[:1+w.r.IntN(len(children))]
+	w.note("join", " %v to %s/%s", children, name, branch)
+	_, err := w.s.Join(bg, name, branch, children, session.JoinOptions{})
+	w.must(err)
+	w.do(name, g.join(branch, children, false))
+}
+
+func (w *forked) rewind(name, branch string) {
+	g := maps.Clone(w.sagas[name])
+	line := g[branch]
+	if len(line.log) == 0 {
+		return
+	}
+	at := max(0, len(line.log)-1-w.r.IntN(8))
+	w.note("rewind", " %s/%s to %d", name, branch, at)
+	_, err := w.s.Rewind(bg, name, branch, line.log[at], session.RewindOptions{})
+	w.must(err)
+	g[branch] = line.cut(at, at)
+	w.do(name, g)
+}
+
+// cut is a line of which so many messages are left, and the forks with no more than so many messages before them.
+func (l lineModel) cut(at, most int) lineModel {
+	forks := map[int]int{}
+	for fork, before := range l.forks {
+		if before <= most {
+			forks[fork] = before
+		}
+	}
+	if _, ok := forks[l.fork]; !ok {
+		l.fork, l.born = 0, nil // it is back behind where it began
+	}
+	l.log, l.forks = l.log[:at:at], forks
+	return l
+}
+
+// line starts a line from the past.
+func (w *forked) line(name, branch string) {
+	g := maps.Clone(w.sagas[name])
+	line, names := g[branch], w.fresh(g, 1)
+	if len(line.log) == 0 || len(names) == 0 {
+		return
+	}
+	at := w.r.IntN(len(line.log))
+	w.note("line", " %s from %s/%s at %d", names[0], name, branch, at)
+	_, err := w.s.Fork(bg, name, branch, names, session.ForkOptions{At: line.log[at]})
+	if errors.Is(err, session.ErrStale) {
+		w.tally.add("line: not on the branch itself", 1)
+		return
+	}
+	w.must(err)
+	past := line.cut(at+1, at) // what follows the message, and be it a fork, is not in it
+	past.fork, past.born = 0, nil
+	g[names[0]] = past
+	w.do(name, g)
+}
+
+func (w *forked) turn(name string, undo bool) {
+	from, to, verb, do := w.past, w.ahead, "undo", w.s.Undo
+	if !undo {
+		from, to, verb, do = w.ahead, w.past, "redo", w.s.Redo
+	}
+	w.note(verb, " %s", name)
+	_, err := do(bg, name)
+	n := len(from[name])
+	if n == 0 {
+		if err == nil {
+			w.fatal("there was nothing to %s", verb)
+		}
+		return
+	}
+	w.must(err)
+	to[name] = append(to[name], w.sagas[name])
+	w.sagas[name], from[name] = from[name][n-1], from[name][:n-1]
+}
+
+// check holds what must be so after every step.
+func (w *forked) check() {
+	v := w.view()
+	cold := map[format.ID]bool{} // messages that some branch has graduated
+	for _, name := range []string{"s0", "s1"} {
+		g := w.sagas[name]
+		if got := v.Names("sessions/" + name + "/"); len(got) != len(g) {
+			w.fatal("session %s has %q, want %q", name, got, g.names())
+		}
+		for branch, line := range g {
+			w.checkBranch(v, name, branch, line, cold)
+		}
+		if names := g.names(); len(names) > 0 {
+			w.checkVisible(v, name, names[w.looks.IntN(len(names))]) // each in turn, more or less: a reader reads the whole session
+		}
+	}
+	st, err := w.s.ForestOf(v, session.MainForest)
+	w.must(err)
+	count := map[format.ID]int{}
+	w.count(st, count)
+	for id, n := range count {
+		if n != 1 || !cold[id] {
+			w.fatal("message %v is a member %d times, graduated by a branch: %v", id, n, cold[id])
+		}
+	}
+	if len(count) != len(cold) {
+		w.fatal("%d members, %d messages that branches have graduated", len(count), len(cold))
+	}
+}
+
+func (w *forked) count(st *forest.State, count map[format.ID]int) {
+	run := func(node format.ID) {
+		w.must(forest.Walk(w.s.Loader(), node, func(_ format.ID, entries []format.ID) {
+			for _, id := range entries {
+				count[id]++
+			}
+		}))
+	}
+	for _, c := range st.Live() {
+		members, err := st.Members(c)
+		w.must(err)
+		for _, id := range members {
+			count[id]++
+		}
+	}
+	evicted, err := st.Evicted()
+	w.must(err)
+	for _, e := range evicted {
+		stone, err := w.s.Loader().Tombstone(e.Tombstone)
+		w.must(err)
+		run(stone.Node)
+	}
+}
+
+func (w *forked) checkBranch(v *refs.View, name, branch string, line lineModel, cold map[format.ID]bool) {
+	value := v.Get(session.RefName(name, branch))
+	list, err := w.s.Log(value.ID, session.LogOptions{})
+	w.must(err)
+	var got []format.ID
+	for i, shown := range list {
+		got = append(got, shown.ID)
+		if shown.Entry.Seq != uint64(i+1) {
+			w.fatal("%s/%s: message %d has seq %d", name, branch, i+1, shown.Entry.Seq)
+		}
+	}
+	if !slices.Equal(got, line.log) {
+		w.fatal("%s/%s has %s\nwants %s", name, branch, w.short(got), w.short(line.log))
+	}
+	if value.Through > value.Frontier || value.Frontier > uint64(len(got)) {
+		w.fatal("%s/%s: through %d, frontier %d, %d messages", name, branch, value.Through, value.Frontier, len(got))
+	}
+	if line.fork != 0 && value.Frontier > uint64(line.forks[line.fork]) {
+		w.fatal("%s/%s: frontier %d is past the fork at %d", name, branch, value.Frontier, line.forks[line.fork])
+	}
+	for _, id := range got[:value.Frontier] {
+		cold[id] = true
+	}
+	in, err := w.s.RenderInput(v, name, branch, view.Options{})
+	w.must(err)
+	_, err = view.Render(in, view.Options{})
+	w.must(err)
+	var tail []format.ID
+	for _, m := range in.Tail {
+		tail = append(tail, m.ID)
+	}
+	if !slices.Equal(tail, line.log[value.Through:]) {
+		w.fatal("%s/%s: the tail is %s\nwant %s", name, branch, w.short(tail), w.short(line.log[value.Through:]))
+	}
+}
+
+func (w *forked) short(ids []format.ID) string {
+	var list []string
+	for _, id := range ids {
+		list = append(list, id.Short(6))
+	}
+	return fmt.Sprint(len(list), list)
+}
+
+// checkVisible holds the rule, in the order in which it was said: a reader sees what is in the reader's branch, and what other invocations said anywhere in the
+// session.
+func (w *forked) checkVisible(v *refs.View, name, branch string) {
+	g := w.sagas[name]
+	mine := w.invocation(v.Get(session.RefName(name, branch)).ID)
+	var want []format.ID
+	for _, id := range w.said[name] {
+		held := false
+		for _, line := range g {
+			held = held || slices.Contains(line.log, id)
+		}
+		if slices.Contains(g[branch].log, id) || held && mine != "" && w.invoked[id] != mine {
+			want = append(want, id)
+		}
+	}
+	r, err := w.s.NewReader(v, name, branch)
+	w.must(err)
+	var got []format.ID
+	w.must(w.s.Each(r, false, func(shown *session.Shown) error {
+		got = append(got, shown.ID)
+		return nil
+	}))
+	if !slices.Equal(got, want) {
+		w.fatal("%s/%s sees %s\nshould see %s", name, branch, w.short(got), w.short(want))
+	}
+	w.tally.add("visible by ancestry", len(g[branch].log))
+	w.tally.add("visible by invocation", len(want)-len(g[branch].log))
+	w.tally.add("hidden", len(w.said[name])-len(want))
+}
+
+// audit holds the whole store against itself.
+func (w *forked) audit() {
+	report, err := upkeep.Fsck(bg, w.s, upkeep.FsckOptions{})
+	w.must(err)
+	if len(report.Faults) > 0 {
+		w.fatal("fsck: %v", report.Faults)
+	}
+	before := w.view()
+	rebuilt, err := upkeep.Rebuild(bg, w.s, upkeep.RebuildOptions{})
+	w.must(err)
+	if !rebuilt.Same || rebuilt.Forest != before.Get("forests/main").ID {
+		w.fatal("rebuilt: %+v", rebuilt)
+	}
+	w.check()
+}
