@@ -150,6 +150,7 @@ type Session struct {
 	Name     string
 	Head     bool // HEAD names it
 	Branches []Branch
+	Parent   *Parent // who it works for; nil for nobody
 }
 
 // Branch is a branch of a session.
@@ -166,7 +167,13 @@ func (s *Store) Sessions(view *refs.View) ([]Session, error) {
 	for _, name := range view.Names("sessions/") {
 		session, branch, _ := strings.Cut(strings.TrimPrefix(name, "sessions/"), "/")
 		if len(list) == 0 || list[len(list)-1].Name != session {
-			list = append(list, Session{Name: session, Head: session == current})
+			one := Session{Name: session, Head: session == current}
+			if p, ok, err := s.ParentOf(view, session); err != nil {
+				return nil, err
+			} else if ok {
+				one.Parent = &p
+			}
+			list = append(list, one)
 		}
 		e, err := s.entry(view.Get(name).ID)
 		if err != nil {
