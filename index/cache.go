@@ -92,9 +92,14 @@ func frame(name string, stamp Stamp, payload []byte) ([]byte, error) {
 func (c *Cache) path(name string) string { return filepath.Join(c.dir, name) }
 
 // HeadName is the file of a branch. Names are hashed: a session's name may be anything, a file's may not.
-func HeadName(session, branch string) string {
+func HeadName(session, branch string) string { return branchFile("head-", session, branch) }
+
+// LoopName is the file with what loop detection knows of a branch.
+func LoopName(session, branch string) string { return branchFile("loop-", session, branch) }
+
+func branchFile(prefix, session, branch string) string {
 	sum := sha256.Sum256([]byte(session + "/" + branch))
-	return "head-" + hex.EncodeToString(sum[:12])
+	return prefix + hex.EncodeToString(sum[:12])
 }
 
 // CandidatesName is the file of a forest's candidates.

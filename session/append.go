@@ -53,6 +53,8 @@ type AppendOptions struct {
 	Verb   string    // what the log says; "" is append
 	Expect format.ID // where not zero: nothing was said on the branch since this was its tip, else ErrStale
 	Orphan bool      // accept results whose calls are not in the branch
+	// Parent, where not nil, is who the session works for: it is linked in the same operation, as Link does it. Orphan then is for its call, too.
+	Parent *Parent
 	// NoGraduation leaves what is due to Graduate: for many batches in a row.
 	NoGraduation bool
 }
@@ -197,7 +199,7 @@ func (t *tx) appendAll(session, branch string, batch []Message, o AppendOptions)
 		done = append(done, a)
 	}
 	if h.value.ID == old.ID {
-		return done, nil // everything was known
+		return done, t.linkAlone(session, o) // everything was known
 	}
 	before := t.view
 	if len(w.done) > objects.LooseMost {
@@ -261,6 +263,15 @@ func (t *tx) finish(h *head, old format.Value, o AppendOptions) error {
 	}
 	op := &format.Operation{Verb: verb, Session: h.session}
 	op.Refs = append(op.Refs, format.RefUpdate{Name: RefName(h.session, h.branch), Old: old, New: h.value})
+	if o.Parent != nil {
+		u, err := t.link(h.session, *o.Parent, o.Orphan)
+		if err != nil {
+			return err
+		}
+		if u.New != u.Old {
+			op.Refs = append(op.Refs, u)
+		}
+	}
 	if HEAD := t.view.Get("HEAD"); HEAD.Name != h.session && len(t.view.Names("sessions/"+HEAD.Name+"/")) == 0 {
 		// The first session, or the one that HEAD named was removed or undone.
 		op.Refs = append(op.Refs, format.RefUpdate{Name: "HEAD", Old: HEAD, New: format.Value{Kind: format.NameValue, Name: h.session}})

@@ -106,6 +106,14 @@ var verbs = []struct {
 		_, err := s.RemoveSession(context.Background(), "talk")
 		return err
 	}},
+	{"set state", func(s *Store) error {
+		_, err := s.SetState(context.Background(), StateNames{"talk", "shop", "ada"}, []StateChange{set("app:a", "1"), set("user:b", "2"), set("c", "3")})
+		return err
+	}},
+	{"link", func(s *Store) error {
+		_, err := s.Link(context.Background(), "late", Parent{Session: "talk", Call: "c"}, true)
+		return err
+	}},
 	{"session use", func(s *Store) error { return s.Use(context.Background(), "late") }},
 }
 

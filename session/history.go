@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/refs"
@@ -62,6 +63,9 @@ type LogOptions struct {
 	All   bool      // every kind of entry; else messages and notes
 	Limit int       // the newest so many; 0 for all
 	After format.ID // only entries after this one; zero for all
+	// Since leaves out what comes before the newest entry that is older: from the end on back, entries are taken up to the first that was said before
+	// it. It looks at those that Limit leaves, and at the time that is shown. The zero time is for all.
+	Since time.Time
 	// NewestFirst turns the order round.
 	NewestFirst bool
 }
@@ -86,14 +90,22 @@ func (s *Store) LogEach(tip format.ID, o LogOptions, each func(*Shown) error) er
 	}
 	var list []found
 	version := map[format.ID]format.ID{}
+	said := map[format.ID]time.Time{} // when the newest version was
 	err := s.back(tip, func(id format.ID, e *format.Entry) bool {
 		if id == o.After {
 			return false
 		}
 		if _, newer := version[e.Amends]; e.Kind == format.KindAmend && !newer {
-			version[e.Amends] = id
+			version[e.Amends], said[e.Amends] = id, e.Time
 		}
 		if o.All || e.Kind == format.KindMessage || e.Kind == format.KindNote {
+			when, newer := said[id]
+			if !newer {
+				when = e.Time
+			}
+			if !o.Since.IsZero() && when.Before(o.Since) {
+				return false
+			}
 			list = append(list, found{id, version[id], e.Seq})
 		}
 		return o.Limit == 0 || len(list) < o.Limit
@@ -138,6 +150,7 @@ type Session struct {
 	Name     string
 	Head     bool // HEAD names it
 	Branches []Branch
+	Parent   *Parent // who it works for; nil for nobody
 }
 
 // Branch is a branch of a session.
@@ -156,7 +169,13 @@ func (s *Store) Sessions(view *refs.View) ([]Session, error) {
 	for _, name := range view.Names("sessions/") {
 		session, branch, _ := strings.Cut(strings.TrimPrefix(name, "sessions/"), "/")
 		if len(list) == 0 || list[len(list)-1].Name != session {
-			list = append(list, Session{Name: session, Head: session == current})
+			one := Session{Name: session, Head: session == current}
+			if p, ok, err := s.ParentOf(view, session); err != nil {
+				return nil, err
+			} else if ok {
+				one.Parent = &p
+			}
+			list = append(list, one)
 		}
 		e, err := s.entry(view.Get(name).ID)
 		if err != nil {

@@ -359,7 +359,8 @@ func (t *tx) refresh(messages []format.ID) error {
 	return nil
 }
 
-// RemoveSession takes a session's refs away and its entries out of the forest. The words stay until gc finds that nothing names them.
+// RemoveSession takes a session's refs away, with its own state, and its entries out of the forest. The words stay until gc finds that nothing names
+// them; what the session shares with an app and a user stays.
 func (s *Store) RemoveSession(ctx context.Context, session string) (messages int, err error) {
 	err = s.locked(ctx, func(t *tx) error {
 		op := &format.Operation{Verb: "session-rm", Session: session}
@@ -379,6 +380,9 @@ func (s *Store) RemoveSession(ctx context.Context, session string) (messages int
 		}
 		if _, err := t.retract(seen, session, op.Refs...); err != nil {
 			return err
+		}
+		for _, name := range stateOf(t.view, session) {
+			op.Refs = append(op.Refs, format.RefUpdate{Name: name, Old: t.view.Get(name)})
 		}
 		if HEAD := t.view.Get("HEAD"); HEAD.Name == session {
 			op.Refs = append(op.Refs, format.RefUpdate{Name: "HEAD", Old: HEAD, New: t.nextHEAD(session)})

@@ -69,7 +69,7 @@ func (t *tx) operationsOf(session string, find func([]refs.Record) *refs.Record)
 
 func movesSession(op *format.Operation, session string) bool {
 	for _, u := range op.Refs {
-		if strings.HasPrefix(u.Name, "sessions/"+session+"/") || strings.HasPrefix(u.Name, "epochs/"+session+"/") {
+		if strings.HasPrefix(u.Name, "sessions/"+session+"/") || strings.HasPrefix(u.Name, "epochs/"+session+"/") || isStateRef(u.Name) {
 			return true
 		}
 	}
@@ -140,7 +140,7 @@ func lastUndone(ops []refs.Record) *refs.Record {
 // undoable holds the verbs that undo takes back; a graduation or a leave by itself changes no history.
 func undoable(op *format.Operation) bool {
 	switch op.Verb {
-	case "append", "import", "rewind", "session-rm", "fork", "join":
+	case "append", "import", "rewind", "session-rm", "fork", "join", "session-link", "state":
 		return true
 	}
 	return false
@@ -162,6 +162,11 @@ func (t *tx) turnOne(session, verb string, r refs.Record, ops []refs.Record) (Un
 			if r.Op.Verb == "session-rm" && now == expected && now != want {
 				op.Refs = append(op.Refs, format.RefUpdate{Name: u.Name, Old: now, New: want})
 			}
+		case isStateRef(u.Name):
+			if now != expected {
+				return done, fmt.Errorf("%w: %s has changed since operation %d", ErrStale, u.Name, r.Op.Number)
+			}
+			op.Refs = append(op.Refs, format.RefUpdate{Name: u.Name, Old: now, New: want})
 		case !strings.HasPrefix(u.Name, "sessions/"+session+"/"):
 		case now.ID != expected.ID:
 			return done, fmt.Errorf("%w: %s has moved since operation %d", ErrStale, u.Name, r.Op.Number)
@@ -176,6 +181,9 @@ func (t *tx) turnOne(session, verb string, r refs.Record, ops []refs.Record) (Un
 		return done, err
 	}
 	for _, u := range op.Refs {
+		if u.New.Kind != format.SessionValue {
+			continue
+		}
 		if err := t.becomeAt(u.New.ID, turn.amended); err != nil {
 			return done, err
 		}

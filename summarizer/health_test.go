@@ -267,3 +267,39 @@ func TestCheckName(t *testing.T) {
 		}
 	}
 }
+
+// TestC6_09_NeverTerminalCapacityReturnsStickyOnce: a model that is terminal is never picked, one without capacity is after 30 seconds by a clock that is
+// handed in, and one that may be asked once a turn is picked once a turn.
+func TestC6_09_NeverTerminalCapacityReturnsStickyOnce(t *testing.T) {
+	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	var h Health
+	pick := func(at time.Time) string {
+		name := h.SelectFirstAvailable([]string{"quota", "capacity", "sticky", "last"}, at).Name
+		h.Consume(name)
+		return name
+	}
+	h.MarkTerminal("quota", ReasonQuota, now)
+	h.MarkTerminal("capacity", ReasonCapacity, now)
+	h.MarkRetryOncePerTurn("sticky", 1, now)
+	for _, c := range []struct {
+		after time.Duration
+		turn  bool // begins
+		want  string
+	}{
+		{0, false, "sticky"}, {1, false, "last"}, {CapacityTTL - 1, false, "last"}, {CapacityTTL - 1, true, "sticky"}, {CapacityTTL - 1, false, "last"},
+		{CapacityTTL, false, "capacity"}, {CapacityTTL, true, "capacity"}, {1000 * time.Hour, false, "capacity"},
+	} {
+		if c.turn {
+			h.ResetTurn()
+		}
+		if got := pick(now.Add(c.after)); got != c.want {
+			t.Errorf("after %v, turn %v: %q, want %q", c.after, c.turn, got, c.want)
+		}
+	}
+	h.MarkTerminal("capacity", ReasonQuota, now)
+	for _, want := range []string{"sticky", "last"} {
+		if got := pick(now.Add(1000 * time.Hour)); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}

@@ -1,6 +1,8 @@
 package summarizer
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -22,6 +24,12 @@ type HealthFile struct {
 
 // HealthPath is where the health of a store is kept.
 func HealthPath(store string) string { return filepath.Join(store, "cache", "avail.json") }
+
+// ScopedHealthPath is where the health is kept that is a scope's own. A scope's name may be anything, a file's may not: it is hashed.
+func ScopedHealthPath(store, scope string) string {
+	sum := sha256.Sum256([]byte(scope))
+	return filepath.Join(store, "cache", "avail-"+hex.EncodeToString(sum[:12])+".json")
+}
 
 const (
 	healthVersion = 1

@@ -20,7 +20,7 @@ import (
 type appendOptions struct {
 	branchFlags
 	role, author, invocation, source, when string
-	text, file, parts, expect              string
+	text, file, parts, expect, parentCall  string
 	note, orphan, jsonl                    bool
 }
 
@@ -36,7 +36,8 @@ func newAppendCmd(a *app) *cobra.Command {
 A session that does not exist is created. With --jsonl, "parts" (an array of message parts) may stand for "text", everything but the
 role and one of these two may be left out (a message without a time was said now), and the ids are printed, one a line, when their batch is on the disk: after 4,096 lines, 1 MiB,
 the end of the input, or 50 ms without input. A message whose "source" is known in the session is not added again: its old id is
-printed, and where its content has changed it amends the old one. Lines that cannot be used are counted and told.
+printed, and where its content has changed it amends the old one. Lines that cannot be used are counted and told. So are lines with
+"partial":true: pieces of a message that comes as a whole later are not stored, and have no id.
 
 What looks like a secret is replaced by [REDACTED:<class>] and control characters are taken out before anything is stored.`,
 			exitNoStore, exitLocked, exitStale, exitCorrupt, exitNotFound),
@@ -67,6 +68,7 @@ What looks like a secret is replaced by [REDACTED:<class>] and control character
 	f.StringVar(&o.source, "source", "", "the message's own name: one that is known is not added again")
 	f.StringVar(&o.invocation, "invocation", "", "the run of the agent that it belongs to")
 	f.StringVar(&o.expect, "expect", "", "fail if the branch's tip is not this entry")
+	f.StringVar(&o.parentCall, "parent-call", "", "the `SESSION/CALL` that the session works for, as `ctx session link` says it")
 	f.BoolVar(&o.note, "note", false, "something said about the conversation, not in it")
 	f.BoolVar(&o.orphan, "orphan", false, "accept the result of a call that is not in the branch")
 	f.BoolVar(&o.jsonl, "jsonl", false, "a message a line, from a file or standard input")
@@ -113,7 +115,12 @@ func (o *appendOptions) runOne(c context.Context, a *app) error {
 	if o.source != "" {
 		m.Source = jsonlSource(name, o.source)
 	}
-	done, found, err := s.Append(c, name, o.branch, []session.Message{m}, session.AppendOptions{Expect: expect, Orphan: o.orphan})
+	parent, err := o.parent()
+	if err != nil {
+		return err
+	}
+	set := session.AppendOptions{Expect: expect, Orphan: o.orphan, Parent: parent}
+	done, found, err := s.Append(c, name, o.branch, []session.Message{m}, set)
 	if err != nil {
 		return err
 	}
@@ -125,6 +132,14 @@ func (o *appendOptions) runOne(c context.Context, a *app) error {
 	}
 	a.line("%v", done[0].ID)
 	return nil
+}
+
+// parent reads --parent-call.
+func (o *appendOptions) parent() (*session.Parent, error) {
+	if !o.cmd.Flags().Changed("parent-call") {
+		return nil, nil
+	}
+	return readParentCall(o.parentCall)
 }
 
 // appendedDoc is what became of a message.
@@ -219,6 +234,10 @@ func (o *appendOptions) runBulk(c context.Context, a *app, file string) error {
 	if err != nil {
 		return err
 	}
+	parent, err := o.parent()
+	if err != nil {
+		return err
+	}
 	in, closeInput, err := a.input(file)
 	if err != nil {
 		return err
@@ -226,7 +245,7 @@ func (o *appendOptions) runBulk(c context.Context, a *app, file string) error {
 	defer closeInput()
 	b := &bulk{
 		store: s, session: name, branch: o.branch, a: a, report: bulkReport{a: a},
-		options: session.AppendOptions{Orphan: o.orphan, NoGraduation: true},
+		options: session.AppendOptions{Orphan: o.orphan, NoGraduation: true, Parent: parent},
 	}
 	err = b.run(c, in)
 	b.report.tell()

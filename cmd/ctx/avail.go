@@ -18,10 +18,13 @@ func newAvailCmd(a *app) *cobra.Command {
 fails is marked by itself: with reason quota it is not asked until it is set healthy or all are reset; with reason capacity it is not asked for 30
 seconds; after any other failure it is asked once in each run. Agents may keep their models here, too: a name is any text.
 
-What is known is kept in the store's cache, and shared by all processes. Losing it only means to ask once too often.`, exitNoStore, exitCorrupt),
+What is known is one for the store. Of a session that works for another (`+"`ctx session link`"+`) -s means what its parent knows, so
+that the two share it, or with --apart at the link what is its own; --scope names what is nobody else's. Summarisers are the store's.
+
+What is known is kept in the store's cache, and shared by all processes. Losing it only means to ask once too often.`, exitNoStore, exitCorrupt, exitNotFound),
 		Example: "  ctx avail\n  ctx avail check\n  ctx avail mark gemini quota\n  ctx avail select gemini-2.5-pro gemini-2.5-flash --json",
 		Args:    noSuchCommand,
-		RunE:    func(*cobra.Command, []string) error { return runAvailShow(a, nil) },
+		RunE:    func(*cobra.Command, []string) error { return runAvailShow(a, &availScope{}, nil) },
 	}
 	cmd.AddCommand(newAvailShowCmd(a), newAvailSelectCmd(a), newAvailCheckCmd(a), newAvailMarkCmd(a),
 		availChange(a, "consume NAME", "Say that a name was asked in this turn",
@@ -37,14 +40,17 @@ What is known is kept in the store's cache, and shared by all processes. Losing 
 }
 
 func newAvailShowCmd(a *app) *cobra.Command {
-	return &cobra.Command{
+	o := &availScope{}
+	cmd := &cobra.Command{
 		Use:     "show [NAME...]",
 		Short:   "Show who can be asked",
-		Long:    long("Shows the state of the names, or of the summarisers of the chain and of every name that was marked.", exitNoStore, exitCorrupt),
+		Long:    long("Shows the state of the names, or of the summarisers of the chain and of every name that was marked.", exitNoStore, exitCorrupt, exitNotFound),
 		Example: "  ctx avail show\n  ctx avail show gemini --json",
 		Args:    checkedNames(0, -1),
-		RunE:    func(_ *cobra.Command, args []string) error { return runAvailShow(a, args) },
+		RunE:    func(_ *cobra.Command, args []string) error { return runAvailShow(a, o, args) },
 	}
+	o.add(a, cmd)
+	return cmd
 }
 
 // checkedNames is between, for arguments that are names.
@@ -88,13 +94,15 @@ func availDocOf(s summarizer.Snapshot, chain []string) availDoc {
 	return d
 }
 
-func runAvailShow(a *app, names []string) error {
-	s, err := a.openStore()
+func runAvailShow(a *app, o *availScope, names []string) error {
+	s, file, err := o.open(a)
 	if err != nil {
 		return err
 	}
-	health := a.health(s).Load()
-	if len(names) == 0 {
+	health := file.Load()
+	if len(names) == 0 && o.own {
+		names = health.Names()
+	} else if len(names) == 0 {
 		names = availNames(s, health)
 	}
 	var rows [][]string
@@ -138,15 +146,18 @@ func availText(d availDoc) string {
 }
 
 func newAvailSelectCmd(a *app) *cobra.Command {
-	return &cobra.Command{
+	o := &availScope{}
+	cmd := &cobra.Command{
 		Use:   "select NAME...",
 		Short: "Print the first name that can be asked",
 		Long: long(`Prints the first of the names that can be asked, and with --json who was passed over and why. Where nobody can be asked the exit code is
-1; nothing is marked.`, exitNoStore, exitCorrupt),
+1; nothing is marked.`, exitNoStore, exitCorrupt, exitNotFound),
 		Example: "  ctx avail select gemini-2.5-pro gemini-2.5-flash",
 		Args:    checkedNames(1, -1),
-		RunE:    func(_ *cobra.Command, args []string) error { return runAvailSelect(a, args) },
+		RunE:    func(_ *cobra.Command, args []string) error { return runAvailSelect(a, o, args) },
 	}
+	o.add(a, cmd)
+	return cmd
 }
 
 type skipDoc struct {
@@ -154,12 +165,12 @@ type skipDoc struct {
 	Reason string `json:"reason"`
 }
 
-func runAvailSelect(a *app, names []string) error {
-	s, err := a.openStore()
+func runAvailSelect(a *app, o *availScope, names []string) error {
+	_, file, err := o.open(a)
 	if err != nil {
 		return err
 	}
-	chosen := a.health(s).Load().SelectFirstAvailable(names, a.now())
+	chosen := file.Load().SelectFirstAvailable(names, a.now())
 	if a.json {
 		d := struct {
 			V        int       `json:"v"`
@@ -192,17 +203,19 @@ func runAvailSelect(a *app, names []string) error {
 
 // availChange is a command that changes what is known, with names as its arguments.
 func availChange(a *app, use, short, text string, names int, change func(*summarizer.Health, []string)) *cobra.Command {
-	cmd := &cobra.Command{Use: use, Short: short, Long: long(text, exitNoStore, exitCorrupt), Args: checkedNames(names, names)}
+	cmd := &cobra.Command{Use: use, Short: short, Long: long(text, exitNoStore, exitCorrupt, exitNotFound), Args: checkedNames(names, names)}
 	cmd.Example = "  ctx avail " + cmd.Name()
 	if names > 0 {
 		cmd.Example += " gemini"
 	}
+	o := &availScope{}
+	o.add(a, cmd)
 	cmd.RunE = func(_ *cobra.Command, args []string) error {
-		s, err := a.openStore()
+		_, file, err := o.open(a)
 		if err != nil {
 			return err
 		}
-		return a.health(s).Update(func(h *summarizer.Health) { change(h, args) })
+		return file.Update(func(h *summarizer.Health) { change(h, args) })
 	}
 	return cmd
 }
@@ -213,7 +226,7 @@ func newAvailMarkCmd(a *app) *cobra.Command {
 		Use:   "mark NAME quota|capacity|retry",
 		Short: "Say why a name cannot be asked",
 		Long: long(`Marks a name: quota, not to be asked until it is set healthy or all are reset; capacity, not to be asked for 30 seconds; retry, to be asked
-once a turn. A name that is marked with quota or capacity stays so when it is marked with retry.`, exitNoStore, exitCorrupt),
+once a turn. A name that is marked with quota or capacity stays so when it is marked with retry.`, exitNoStore, exitCorrupt, exitNotFound),
 		Example: "  ctx avail mark gemini quota\n  ctx avail mark gemini-2.5-flash retry --attempts 3",
 		Args: func(cmd *cobra.Command, args []string) error {
 			if err := between(2, 2)(cmd, args); err != nil {
@@ -222,17 +235,19 @@ once a turn. A name that is marked with quota or capacity stays so when it is ma
 			return checkedNames(1, 1)(cmd, args[:1])
 		},
 	}
+	o := &availScope{}
+	o.add(a, cmd)
 	cmd.Flags().IntVar(&attempts, "attempts", 1, "with retry: how often it may be tried in a turn, 1 to 100")
 	cmd.RunE = func(_ *cobra.Command, args []string) error {
 		mark, err := markOf(args[0], args[1], attempts, a)
 		if err != nil {
 			return err
 		}
-		s, err := a.openStore()
+		_, file, err := o.open(a)
 		if err != nil {
 			return err
 		}
-		return a.health(s).Update(mark)
+		return file.Update(mark)
 	}
 	return cmd
 }

@@ -91,6 +91,10 @@ func (b *bulk) take(ctx context.Context, lines []jsonlLine) error {
 			b.report.skip(line.number, line.skip)
 			continue
 		}
+		if line.partial {
+			b.report.partial++
+			continue
+		}
 		b.batch = append(b.batch, line)
 		b.size += line.size
 		if len(b.batch) >= batchLines || b.size >= batchBytes {

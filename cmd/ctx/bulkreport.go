@@ -21,6 +21,7 @@ type bulkReport struct {
 	known    int
 	amended  int
 	skipped  int
+	partial  int // pieces of messages, which are not stored
 	badTimes int
 	broken   int // pieces that were not Unicode
 	redacted map[string]int
@@ -67,6 +68,7 @@ func (r *bulkReport) tell() {
 		}
 	}
 	add(r.skipped, "skipped")
+	add(r.partial, "partial, not stored")
 	add(r.known, "known")
 	add(r.amended, "amended")
 	add(r.badTimes, "with a time that cannot be read")

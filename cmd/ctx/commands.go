@@ -52,6 +52,7 @@ func commands() []entry {
 		{"session", groupConversation, newSessionCmd},
 		{"branch", groupConversation, newBranchCmd},
 		{"import", groupConversation, newImportCmd},
+		{"loop", groupConversation, newLoopCmd},
 
 		{"graduate", groupForest, newGraduateCmd},
 		{"compact", groupForest, newCompactCmd},

@@ -19,6 +19,7 @@ type jsonlLine struct {
 	size    int // bytes, for the bounds of a batch
 	message session.Message
 	skip    error // why the line cannot be an entry; nil where it can
+	partial bool  // it is a piece of a message that comes as a whole later: nothing of it is looked at or kept
 	badTime bool  // it has a time that cannot be read
 	broken  int   // pieces of it that were not Unicode, replaced by U+FFFD
 }
@@ -41,7 +42,7 @@ var (
 func (r *jsonlReader) read(number int, line []byte) jsonlLine {
 	out := jsonlLine{number: number, size: len(line)}
 	out.skip = r.decode(line, &out)
-	if out.skip == nil {
+	if out.skip == nil && !out.partial {
 		out.skip = checkLine(&out.message)
 	}
 	return out
@@ -72,6 +73,8 @@ func (r *jsonlReader) decode(line []byte, out *jsonlLine) error {
 			out.broken += brokenIn(m.Text, value)
 		case "parts":
 			m.Parts, err = readParts(value)
+		case "partial":
+			out.partial, err = readBool(value)
 		default:
 			r.unknown[string(key)]++
 		}
@@ -83,6 +86,8 @@ func (r *jsonlReader) decode(line []byte, out *jsonlLine) error {
 	switch {
 	case err != nil:
 		return err
+	case out.partial:
+		return nil
 	case m.Role == "":
 		return errNoRole
 	case hasText && m.Parts != nil:

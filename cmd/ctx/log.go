@@ -17,6 +17,7 @@ type logOptions struct {
 	branchFlags
 	all, reverse, follow bool
 	limit                int
+	after                string
 }
 
 func newLogCmd(a *app) *cobra.Command {
@@ -25,9 +26,10 @@ func newLogCmd(a *app) *cobra.Command {
 		Use:   "log [-s SESSION] [REV | A..B]",
 		Short: "Show what was said, oldest first",
 		Long: long(`Shows the messages and notes of a branch, or of the history of a revision, oldest first. A..B is what B's history has and
-A's has not. A message that was amended stands in its first place with its newest words; one that was forgotten says so.`,
+A's has not. A message that was amended stands in its first place with its newest words; one that was forgotten says so. With --after
+the entries are taken from the newest back to the first that was said before the time, however many -n leaves.`,
 			exitNoStore, exitCorrupt, exitNotFound),
-		Example:           "  ctx log -s work -n 20\n  ctx log --json work@{1}..work\n  ctx log -s work --follow",
+		Example:           "  ctx log -s work -n 20\n  ctx log -s work --after 2026-11-21T00:00:00Z\n  ctx log --json work@{1}..work\n  ctx log -s work --follow",
 		Args:              between(0, 1),
 		ValidArgsFunction: a.completeRevs(),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -39,6 +41,7 @@ A's has not. A message that was amended stands in its first place with its newes
 	f := cmd.Flags()
 	f.BoolVar(&o.all, "all", false, "every kind of entry: rewinds, amendments and so on, too")
 	f.IntVarP(&o.limit, "limit", "n", 0, "the newest `N` entries only")
+	f.StringVar(&o.after, "after", "", "only what was said at this `TIME` or later, RFC 3339")
 	f.BoolVar(&o.reverse, "reverse", false, "newest first")
 	f.BoolVar(&o.follow, "follow", false, "go on with what is appended, until interrupted")
 	return cmd
@@ -51,6 +54,10 @@ func (o *logOptions) run(c context.Context, a *app, rev string) error {
 	case o.follow && (o.reverse || rev != ""):
 		return usagef("--follow goes with a branch, oldest first")
 	}
+	since, err := o.since()
+	if err != nil {
+		return err
+	}
 	s, view, err := a.openView()
 	if err != nil {
 		return err
@@ -59,7 +66,7 @@ func (o *logOptions) run(c context.Context, a *app, rev string) error {
 	if err != nil {
 		return err
 	}
-	show := session.LogOptions{All: o.all, Limit: o.limit, After: after, NewestFirst: o.reverse}
+	show := session.LogOptions{All: o.all, Limit: o.limit, After: after, Since: since, NewestFirst: o.reverse}
 	err = s.LogEach(tip, show, func(shown *session.Shown) error {
 		return errors.Join(c.Err(), a.printEntry(shown))
 	})
@@ -67,6 +74,16 @@ func (o *logOptions) run(c context.Context, a *app, rev string) error {
 		return err
 	}
 	return o.watch(c, a, s, view)
+}
+
+// since returns the time of --after.
+func (o *logOptions) since() (t time.Time, err error) {
+	if o.cmd.Flags().Changed("after") {
+		if t, err = time.Parse(time.RFC3339Nano, o.after); err != nil {
+			err = usagef("bad --after: %.80q: a time is like 2026-11-21T00:42:09Z", o.after)
+		}
+	}
+	return t, err
 }
 
 // span returns the tip of what is shown, and the entry before it; zero for everything.

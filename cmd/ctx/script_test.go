@@ -106,6 +106,7 @@ func TestScripts(t *testing.T) {
 			"lines":   cmdLines,
 			"clash":   cmdClash,
 			"rmindex": cmdRmindex,
+			"page":    cmdPage,
 		},
 	})
 }

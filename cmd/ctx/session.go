@@ -11,14 +11,15 @@ import (
 
 func newSessionCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
-		Use:     "session list|show|use|rm",
-		Short:   "List, show, choose and remove sessions",
+		Use:     "session list|show|use|rm|link|state|model",
+		Short:   "List, show, choose and remove sessions, and what is kept with them",
 		Long:    long("A session is one conversation, with one or more branches. HEAD names the one that commands mean when none is named."),
 		Example: "  ctx session list\n  ctx session use work",
 		Args:    noSuchCommand,
 		RunE:    needsCommand,
 	}
-	cmd.AddCommand(newSessionListCmd(a), newSessionShowCmd(a), newSessionUseCmd(a), newSessionRmCmd(a))
+	cmd.AddCommand(newSessionListCmd(a), newSessionShowCmd(a), newSessionUseCmd(a), newSessionRmCmd(a),
+		newSessionLinkCmd(a), newSessionStateCmd(a), newSessionModelCmd(a))
 	return cmd
 }
 
@@ -28,6 +29,7 @@ type sessionDoc struct {
 	Head     bool        `json:"head"`
 	Messages uint64      `json:"messages"` // of its longest branch
 	Branches []branchDoc `json:"branches"`
+	Parent   *parentDoc  `json:"parent"` // who it works for
 }
 
 type branchDoc struct {
@@ -43,7 +45,7 @@ type branchDoc struct {
 }
 
 func sessionDocOf(s session.Session) sessionDoc {
-	d := sessionDoc{V: 1, Session: s.Name, Head: s.Head}
+	d := sessionDoc{V: 1, Session: s.Name, Head: s.Head, Parent: parentDocOf(s.Parent)}
 	for _, b := range s.Branches {
 		d.Messages = max(d.Messages, b.Seq)
 		d.Branches = append(d.Branches, branchDoc{
@@ -83,7 +85,11 @@ func newSessionListCmd(a *app) *cobra.Command {
 				if d.Head {
 					star = "*"
 				}
-				rows = append(rows, []string{star, d.Session, plural(len(d.Branches), "branch", "branches"), plural(int(d.Messages), "message", "messages")})
+				row := []string{star, d.Session, plural(len(d.Branches), "branch", "branches"), plural(int(d.Messages), "message", "messages")}
+				if d.Parent != nil {
+					row = append(row, d.Parent.text())
+				}
+				rows = append(rows, row)
 			}
 			a.table(rows)
 			return nil
@@ -127,6 +133,9 @@ func newSessionShowCmd(a *app) *cobra.Command {
 				})
 			}
 			a.table(rows)
+			if d.Parent != nil {
+				a.line("%s", d.Parent.text())
+			}
 			return nil
 		},
 	}
@@ -213,6 +222,7 @@ the store until gc finds that nothing names them any more; until then `+"`ctx un
 			if err != nil {
 				return err
 			}
+			_ = a.fs.Remove(sessionHealth(s, one.Name)) // mostly not there; another session of the name would ask once less
 			if a.json {
 				return a.printJSON(struct {
 					V        int    `json:"v"`

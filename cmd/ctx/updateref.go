@@ -132,7 +132,9 @@ func refusedRef(name, top string) error {
 	switch top {
 	case "HEAD":
 		return withHint(err, "`ctx session use` moves it")
-	case "forests", "epochs", "state":
+	case "state":
+		return withHint(err, "`ctx session state` and `ctx session link` move it")
+	case "forests", "epochs":
 		return withHint(err, "it follows from what happens in the sessions")
 	}
 	return withHint(usagef("no such kind of ref: %q", name), "names that people give begin with user/")

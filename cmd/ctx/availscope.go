@@ -1,0 +1,74 @@
+package main
+
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/gemini-ctx/ctx/session"
+	"github.com/gemini-ctx/ctx/summarizer"
+)
+
+// sharedScope is the name of what all of a store share.
+const sharedScope = "shared"
+
+// availScope says whose knowledge of models a command is about.
+type availScope struct {
+	cmd            *cobra.Command
+	session, scope string
+	own            bool // it is not what the store shares; known once it is open
+}
+
+func (o *availScope) add(a *app, cmd *cobra.Command) {
+	o.cmd = cmd
+	cmd.Flags().StringVarP(&o.session, "session", "s", "", "what this session knows: its parent's and the store's, or its own")
+	cmd.Flags().StringVar(&o.scope, "scope", "", "what is known under a `NAME`; "+sharedScope+" is the store's")
+	completeFlag(cmd, "session", a.completeSessions())
+}
+
+// open opens the store, and the file of the scope.
+func (o *availScope) open(a *app) (*session.Store, *summarizer.HealthFile, error) {
+	changed := func(name string) bool { return o.cmd != nil && o.cmd.Flags().Changed(name) }
+	var err error
+	switch {
+	case changed("session") && changed("scope"):
+		err = usagef("both -s and --scope")
+	case changed("session"):
+		err = checkName("session", o.session)
+	case changed("scope"):
+		err = checkName("scope", o.scope)
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	s, err := a.openStore()
+	if err != nil {
+		return nil, nil, err
+	}
+	file := a.health(s)
+	if o.scope != "" && o.scope != sharedScope {
+		o.own = true
+		file.Path = summarizer.ScopedHealthPath(s.Dir, "scope/"+o.scope)
+	}
+	if o.session != "" {
+		view, err := s.Refs.Read()
+		if err != nil {
+			return nil, nil, err
+		}
+		if len(view.Names("sessions/"+o.session+"/")) == 0 {
+			return nil, nil, notFound("no session %q", o.session)
+		}
+		whose, err := s.HealthOf(view, o.session)
+		if err != nil {
+			return nil, nil, err
+		}
+		if whose != "" {
+			o.own = true
+			file.Path = sessionHealth(s, whose)
+		}
+	}
+	return s, file, nil
+}
+
+// sessionHealth is where what a session knows of models is kept, if that is its own.
+func sessionHealth(s *session.Store, name string) string {
+	return summarizer.ScopedHealthPath(s.Dir, "session/"+name)
+}
