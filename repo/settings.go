@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 )
 
 // Config is the settings of a store as they hold for one run: every field is in its range.
@@ -26,6 +27,19 @@ type Config struct {
 	}
 	Log struct {
 		Keep time.Duration // how far back undo and reflog reach
+	}
+	Mask struct {
+		ExemptTools     []string // whose outputs are never shortened
+		GateTokens      int      // that may be shortened, from which on they are
+		NewestMessages  int      // at the end of a branch that are not looked at
+		PreviewChars    int      // kept of an output
+		PreviewLines    int      // kept of what a command printed
+		ProtectedTokens int      // of the newest outputs, which stay as they are
+		ShellTools      []string // that run commands
+	}
+	Offload struct {
+		HeadPercent    int // of the threshold, kept of the beginning
+		ThresholdChars int // from which on an output is too long; 0 for never
 	}
 	Summarize struct {
 		Chain []string // names of summarisers, who is asked first at the front; never empty
@@ -78,6 +92,10 @@ const (
 	mostEntries  = 1_000_000
 	mostClusters = 1_000_000
 	mostLoose    = 1_000_000_000
+	mostTokens   = 1_000_000_000
+	mostChars    = 16 << 20 // what a message may have
+	mostListed   = 256      // names in a list
+	longestTool  = 200      // bytes of one
 	longest      = 100 * 365 * day
 	longestWait  = day
 )
@@ -99,6 +117,24 @@ func settings() []setting {
 			func(c *Config) *time.Duration { return &c.Lock.Timeout }),
 		period("log.keep", "90d", longest, "how far back undo and reflog reach",
 			func(c *Config) *time.Duration { return &c.Log.Keep }),
+		list("mask.exempt_tools", "activate_skill,ask_user,enter_plan_mode,exit_plan_mode", "tools whose outputs are never shown shortened",
+			func(c *Config) *[]string { return &c.Mask.ExemptTools }),
+		number("mask.gate_tokens", "30000", 0, mostTokens, "tokens of old outputs from which they are shown shortened",
+			func(c *Config) *int { return &c.Mask.GateTokens }),
+		number("mask.newest_messages", "1", 0, mostEntries, "messages at the end that are not looked at for that",
+			func(c *Config) *int { return &c.Mask.NewestMessages }),
+		number("mask.preview_chars", "500", 2, mostChars, "characters that are kept of an output, half at each end",
+			func(c *Config) *int { return &c.Mask.PreviewChars }),
+		number("mask.preview_lines", "20", 2, mostEntries, "lines that are kept of what a command printed, half at each end",
+			func(c *Config) *int { return &c.Mask.PreviewLines }),
+		number("mask.protected_tokens", "50000", 0, mostTokens, "tokens of the newest outputs that stay as they are",
+			func(c *Config) *int { return &c.Mask.ProtectedTokens }),
+		list("mask.shell_tools", "run_shell_command", "tools that run commands",
+			func(c *Config) *[]string { return &c.Mask.ShellTools }),
+		number("offload.head_percent", "20", 0, 100, "of what is kept of an offloaded output, how much is its beginning",
+			func(c *Config) *int { return &c.Offload.HeadPercent }),
+		number("offload.threshold_chars", "40000", 0, mostChars, "characters that an output may have before it is offloaded; 0 for any number",
+			func(c *Config) *int { return &c.Offload.ThresholdChars }),
 		{key: "summarize.chain", form: names, def: extractive, doc: "who is asked for summaries, in this order", put: putChain, from: notStore},
 		{key: "summarizer.*.command", form: words, named: commandOf, from: usersFile},
 		{key: "summarizer.*.timeout", form: duration, named: timeoutOf, from: usersFile},
@@ -161,6 +197,29 @@ func choice(key, def string, among []string, doc string, field func(*Config) *st
 	}}
 }
 
+// list is a setting of names, in any order; "" is the empty one.
+func list(key, def, doc string, field func(*Config) *[]string) setting {
+	return setting{key: key, form: names, def: def, doc: doc, put: func(c *Config, text string) (string, error) {
+		var names []string
+		for name := range strings.SplitSeq(text, ",") {
+			switch name = strings.TrimSpace(name); {
+			case name == "" && strings.TrimSpace(text) == "":
+			case name == "" || len(name) > longestTool || !utf8.ValidString(name):
+				return "", fmt.Errorf("not a name of 1 to %d bytes: %.40q", longestTool, name)
+			case slices.Contains(names, name):
+				return "", fmt.Errorf("named twice: %.40q", name)
+			default:
+				names = append(names, name)
+			}
+		}
+		if len(names) > mostListed {
+			return "", fmt.Errorf("more than %d names", mostListed)
+		}
+		*field(c) = names
+		return strings.Join(names, ","), nil
+	}}
+}
+
 // variable is the name of the environment variable for a key: window.graduate_at is CTX_WINDOW_GRADUATE_AT.
 func variable(key string) string {
 	return "CTX_" + strings.ToUpper(strings.ReplaceAll(key, ".", "_"))
@@ -177,6 +236,9 @@ func template() string {
 		def := s.def
 		if s.form == duration || s.form == word {
 			def = strconv.Quote(def)
+		}
+		if s.form == names {
+			def = jsonList(strings.Split(def, ","))
 		}
 		fmt.Fprintf(&b, "\n# %s\n# %s = %s\n", s.doc, s.key, def)
 	}

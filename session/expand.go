@@ -13,7 +13,7 @@ import (
 	"github.com/gemini-ctx/ctx/refs"
 )
 
-// Members calls each for the entries that an object stands for, in order: an entry for itself, a node for its run, a summary or a tombstone for
+// Members calls each for the entries that an object stands for, in order: an entry for itself, a replacement for what it replaces, a node for its run, a summary or a tombstone for
 // its node, a forest for its live clusters. It stops when each returns an error, and returns that.
 func (s *Store) Members(view *refs.View, id format.ID, each func(format.ID) error) error {
 	header, err := s.Objects.Header(id)
@@ -29,6 +29,13 @@ func (s *Store) Members(view *refs.View, id format.ID, each func(format.ID) erro
 	}
 	switch kind {
 	case "entry":
+		e, err := format.DecodeEntry(header)
+		if err != nil {
+			return fmt.Errorf("object %v: %w", id, err)
+		}
+		if e.Kind == format.KindReplace {
+			return s.replacedBy(id, each)
+		}
 		return each(id)
 	case "node":
 		return s.walk(id, each)
@@ -268,6 +275,9 @@ type Provenance struct {
 	Inputs   []format.Input // of a summary
 	Summary  *format.Summary
 	Clusters []ClusterInfo // that hold the entry, or that the summary or node is of
+	// Targets is what a replacement stands for, ReplacedBy the replacements that stand for an entry in branches of its session.
+	Targets    []format.Target
+	ReplacedBy []format.ID
 }
 
 // Provenance answers both ways: for a summary, a node or a tombstone what it was made of; for an entry the clusters and summaries that it went into.
@@ -292,12 +302,16 @@ func (s *Store) Provenance(view *refs.View, id format.ID) (*Provenance, error) {
 			}
 		case "entry":
 			p.Node = format.ID{}
+			err = s.replacements(view, header, p)
 		}
 	}
 	if err != nil {
 		return nil, err
 	}
 	members := map[format.ID]bool{}
+	if p.Targets != nil {
+		return p, nil // each of them has an answer of its own
+	}
 	if err := s.Members(view, id, func(e format.ID) error { members[e] = true; return nil }); err != nil {
 		return nil, err
 	}

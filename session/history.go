@@ -68,6 +68,8 @@ type LogOptions struct {
 	Since time.Time
 	// NewestFirst turns the order round.
 	NewestFirst bool
+	// Masked shows messages as the branch's masks say.
+	Masked bool
 }
 
 // Log returns the entries of the history that ends at a tip, oldest first, each with its position among the messages in Seq. A message that was
@@ -113,6 +115,12 @@ func (s *Store) LogEach(tip format.ID, o LogOptions, each func(*Shown) error) er
 	if err != nil {
 		return err
 	}
+	es := &edits{}
+	if o.Masked {
+		if es, err = s.editsAt(tip); err != nil {
+			return err
+		}
+	}
 	if !o.NewestFirst {
 		slices.Reverse(list)
 	}
@@ -121,6 +129,7 @@ func (s *Store) LogEach(tip format.ID, o LogOptions, each func(*Shown) error) er
 		if err != nil {
 			return err
 		}
+		shown = es.maskedShown(shown)
 		shown.Entry.Seq = f.seq
 		if err := each(shown); err != nil {
 			return err

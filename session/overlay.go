@@ -1,18 +1,15 @@
 package session
 
 import (
-	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/session/view"
 )
 
 // overlay applies what entries on a branch's own line say about how its messages are shown. controls are those after the branch's through, oldest
-// first; tail are the messages there, oldest first.
+// first, with the amends among them; tail are the messages there, oldest first.
 func (s *Store) overlay(tail []view.Message, controls []entryAt) ([]view.Message, error) {
-	for _, c := range controls {
-		switch c.e.Kind {
-		case format.KindMask, format.KindReplace, format.KindEpoch:
-			// Each has its place here.
-		}
+	es, err := s.editsOf(controls)
+	if err != nil {
+		return nil, err
 	}
-	return tail, nil
+	return es.edited(tail), nil
 }

@@ -18,6 +18,7 @@ type Shown struct {
 	Gone  string // why there is no text; "" where there is
 	// Version is the newest version's id where the text is that of an amend, else ID.
 	Version format.ID
+	Masked  []int // parts that are shown shortened; only where that was asked for
 }
 
 // entry reads an entry's header. objects.ErrNotFound where there is no such object, and an error for one of another kind.
@@ -50,10 +51,10 @@ func (s *Store) Entry(id format.ID) (*Shown, error) {
 		shown.Gone = gone.Reason
 	case e.Body != nil:
 		text := raw.Body[min(format.NonceLen, len(raw.Body)):]
-		if e.Body.Media == format.MediaText {
-			shown.Text = string(text)
-		} else {
+		if e.Body.Media == format.MediaParts {
 			shown.Parts, shown.Text = text, Words(text)
+		} else {
+			shown.Text = string(text)
 		}
 	}
 	return shown, nil

@@ -186,6 +186,7 @@ func (s *Store) tail(v format.Value) ([]view.Message, error) {
 			if _, newer := version[e.Amends]; !newer {
 				version[e.Amends] = id
 			}
+			controls = append(controls, entryAt{id, e}) // what was made of older words shows no more
 		case format.KindMask, format.KindReplace, format.KindEpoch:
 			if !side {
 				controls = append(controls, entryAt{id, e})

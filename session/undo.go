@@ -140,7 +140,7 @@ func lastUndone(ops []refs.Record) *refs.Record {
 // undoable holds the verbs that undo takes back; a graduation or a leave by itself changes no history.
 func undoable(op *format.Operation) bool {
 	switch op.Verb {
-	case "append", "import", "rewind", "session-rm", "fork", "join", "session-link", "state":
+	case "append", "import", "rewind", "session-rm", "fork", "join", "session-link", "state", "mask", "offload", "replace":
 		return true
 	}
 	return false

@@ -119,7 +119,10 @@ const (
 	unnamedVersion = "0"
 )
 
-func readAnswer(line []byte) (session.Answer, error) {
+func readAnswer(line []byte) (session.Answer, error) { return readAnswerTo(line, session.CheckClaim) }
+
+// readAnswerTo reads an answer to a claim whose name check knows.
+func readAnswerTo(line []byte, check func(claim string) error) (session.Answer, error) {
 	out := session.Answer{Told: summarize.Told{Summarizer: unnamedWorker, Version: unnamedVersion}}
 	seen := map[string]bool{}
 	err := eachMember(line, func(key, value []byte) error {
@@ -163,7 +166,7 @@ func readAnswer(line []byte) (session.Answer, error) {
 			return out, fmt.Errorf("no %q", k)
 		}
 	}
-	return out, session.CheckClaim(out.Claim)
+	return out, check(out.Claim)
 }
 
 // readPrompt reads the digest of a prompt; null and "" stand for none.

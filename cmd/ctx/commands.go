@@ -46,6 +46,8 @@ func commands() []entry {
 		{"show", groupConversation, newShowCmd},
 		{"render", groupConversation, newRenderCmd},
 		{"search", groupConversation, newSearchCmd},
+		{"mask", groupConversation, newMaskCmd},
+		{"offload", groupConversation, newOffloadCmd},
 		{"rewind", groupConversation, newRewindCmd},
 		{"undo", groupConversation, newUndoCmd},
 		{"redo", groupConversation, newRedoCmd},
@@ -59,6 +61,7 @@ func commands() []entry {
 		{"forest", groupForest, newForestCmd},
 		{"expand", groupForest, newExpandCmd},
 		{"provenance", groupForest, newProvenanceCmd},
+		{"replace", groupForest, newReplaceCmd},
 		{"avail", groupForest, newAvailCmd},
 		{"evict", groupForest, newEvictCmd},
 

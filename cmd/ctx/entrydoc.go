@@ -29,6 +29,7 @@ type entryDoc struct {
 	Amends     *string         `json:"amends,omitempty"`
 	Left       *string         `json:"left,omitempty"` // of a rewind: the tip that was left
 	Children   []string        `json:"children,omitempty"`
+	Masked     []int           `json:"masked,omitempty"` // parts that are shown shortened
 }
 
 type callDoc struct {
@@ -42,6 +43,7 @@ func docOf(s *session.Shown) entryDoc {
 		V: 1, ID: s.ID.String(), Seq: e.Seq, Kind: e.Kind, Role: orNull(e.Role), Author: orNull(e.Author), Time: timeText(e.Time),
 		Parts: s.Parts, Source: orNull(sourceText(e.Source)), Session: e.Session, Invocation: e.Invocation, Results: e.Results,
 		Tokens: e.Tokens, Gone: s.Gone, Amends: idText(e.Amends), Left: idText(e.Left), Children: e.Children,
+		Masked: s.Masked,
 	}
 	if e.Body != nil && s.Gone == "" {
 		d.Text = &s.Text

@@ -34,10 +34,11 @@ var layers = map[string]string{
 	"index":            "format lock",
 	"repo":             "format lock objects refs",
 	"session/dag":      "format",
+	"session/mask":     "format",
 	"session/window":   "format",
 	"session/loop":     "sanitize",
 	"session/view":     "format forest/summarize sanitize",
-	"session":          "format lock sanitize objects refs index repo forest forest/terms forest/score forest/summarize search session/dag session/window session/loop session/view agent/geminicli agent/unionfind",
+	"session":          "format lock sanitize objects refs index repo forest forest/terms forest/score forest/summarize search session/dag session/mask session/window session/loop session/view agent/geminicli agent/unionfind",
 	"upkeep":           "format lock objects refs index repo forest forest/summarize session",
 	"cmd/ctx":          "*",
 

@@ -16,6 +16,7 @@ import (
 type logOptions struct {
 	branchFlags
 	all, reverse, follow bool
+	masked               bool
 	limit                int
 	after                string
 }
@@ -42,6 +43,7 @@ the entries are taken from the newest back to the first that was said before the
 	f.BoolVar(&o.all, "all", false, "every kind of entry: rewinds, amendments and so on, too")
 	f.IntVarP(&o.limit, "limit", "n", 0, "the newest `N` entries only")
 	f.StringVar(&o.after, "after", "", "only what was said at this `TIME` or later, RFC 3339")
+	f.BoolVar(&o.masked, "masked", false, "show outputs shortened where a mask says so")
 	f.BoolVar(&o.reverse, "reverse", false, "newest first")
 	f.BoolVar(&o.follow, "follow", false, "go on with what is appended, until interrupted")
 	return cmd
@@ -53,6 +55,8 @@ func (o *logOptions) run(c context.Context, a *app, rev string) error {
 		return usagef("bad --limit: %d: 1 is the least", o.limit)
 	case o.follow && (o.reverse || rev != ""):
 		return usagef("--follow goes with a branch, oldest first")
+	case o.follow && o.masked:
+		return usagef("--follow shows what is new, which no mask is about: --masked cannot be given with it")
 	}
 	since, err := o.since()
 	if err != nil {
@@ -67,6 +71,7 @@ func (o *logOptions) run(c context.Context, a *app, rev string) error {
 		return err
 	}
 	show := session.LogOptions{All: o.all, Limit: o.limit, After: after, Since: since, NewestFirst: o.reverse}
+	show := session.LogOptions{All: o.all, Limit: o.limit, After: after, NewestFirst: o.reverse, Masked: o.masked}
 	err = s.LogEach(tip, show, func(shown *session.Shown) error {
 		return errors.Join(c.Err(), a.printEntry(shown))
 	})

@@ -47,6 +47,9 @@ type provenanceDoc struct {
 	Inputs   []inputDoc         `json:"inputs"` // of a summary
 	Summary  *summaryHeadDoc    `json:"summary,omitempty"`
 	Clusters []clusterCoversDoc `json:"clusters"`
+
+	StandsFor  []string `json:"stands_for,omitempty"`  // of a replacement
+	ReplacedBy []string `json:"replaced_by,omitempty"` // of an entry: the replacements that stand for it
 }
 
 type inputDoc struct {
@@ -86,6 +89,12 @@ func provenanceDocOf(p *session.Provenance) provenanceDoc {
 	if sum := p.Summary; sum != nil {
 		d.Summary = &summaryHeadDoc{Generation: sum.Generation, Interim: sum.Interim, Summarizer: sum.Summarizer, Version: sum.Version}
 	}
+	for _, t := range p.Targets {
+		d.StandsFor = append(d.StandsFor, t.String())
+	}
+	for _, id := range p.ReplacedBy {
+		d.ReplacedBy = append(d.ReplacedBy, id.String())
+	}
 	for _, c := range p.Clusters {
 		d.Clusters = append(d.Clusters, clusterCoversDocOf(c))
 	}
@@ -120,6 +129,12 @@ func printProvenance(a *app, p *session.Provenance) {
 	}
 	for _, in := range p.Inputs {
 		a.line("  made of %s %v", inputKind(in.Summary), in.ID)
+	}
+	for _, t := range p.Targets {
+		a.line("  stands for entry %v", t)
+	}
+	for _, id := range p.ReplacedBy {
+		a.line("  replaced by %v", id)
 	}
 	for _, c := range p.Clusters {
 		d := clusterCoversDocOf(c)

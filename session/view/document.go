@@ -90,6 +90,11 @@ type messageDocument struct {
 	Text   string          `json:"text"`
 	Parts  json.RawMessage `json:"parts,omitempty"`
 	Gone   string          `json:"gone,omitempty"`
+
+	Kind      string             `json:"kind,omitempty"` // replacement
+	StandsFor []string           `json:"stands_for,omitempty"`
+	Masked    []int              `json:"masked,omitempty"`
+	Replaced  []replacedDocument `json:"replaced,omitempty"`
 }
 
 func clusterJSON(s section) string {
@@ -123,6 +128,7 @@ func lineDocuments(lines []line) []lineDocument {
 
 func messageJSON(m said) messageDocument {
 	d := messageDocument{ID: m.ID.String(), Seq: m.Seq, Role: m.Role, Author: m.Author, Time: instant(m.Time), Text: m.Text}
+	d.edits(m.Message)
 	switch {
 	case m.Gone:
 		d.Text, d.Gone = "", "forgotten"

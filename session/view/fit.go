@@ -110,7 +110,7 @@ func urgent(all []said, first map[format.ID]bool) []int {
 		if len(list) == requests && len(found) == len(first) {
 			break
 		}
-		if all[i].Role == "user" && len(list) < requests {
+		if all[i].Role == "user" && !all[i].isReplacement() && len(list) < requests {
 			list = append(list, i)
 		} else if first[all[i].ID] {
 			found = append(found, i)

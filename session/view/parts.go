@@ -64,6 +64,8 @@ func readItems(m Message) []item {
 	switch {
 	case m.Gone:
 		items = []item{{kind: textItem, text: goneText}}
+	case m.isReplacement():
+		items = []item{{kind: textItem, text: ReplacementLead(m.standsFor(), "message", m.ID) + m.Text}}
 	case m.Parts == nil:
 		items = []item{{kind: textItem, text: m.Text}}
 	default:

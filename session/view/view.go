@@ -99,6 +99,10 @@ type Message struct {
 	Calls   []format.Call
 	Results []string // ids of the calls it answers
 	Gone    bool     // forgotten: nothing is left of the words
+
+	Masked    []int           // parts that are shown shortened
+	Replaced  []ReplacedPart  // parts that a worker's text stands for
+	StandsFor []format.Target // of a message that is a worker's text: what it stands for
 }
 
 // Options say how to render.

@@ -1,0 +1,140 @@
+package format
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"unicode/utf8"
+)
+
+// Media types of the bodies of mask and replace entries.
+const (
+	MediaMask    = "application/vnd.ctx.mask+json"
+	MediaReplace = "application/vnd.ctx.replace+json"
+)
+
+// Mask is the body of a mask entry: the parts of earlier messages that are shown shortened. docs/format/mask.md is its page.
+type Mask struct {
+	Parts []MaskedPart // one or more; no part twice
+}
+
+// MaskedPart is a part of a message and the text that is shown in its place.
+type MaskedPart struct {
+	Entry ID     // the message, as it was said first
+	Part  int    // index in its parts; 0 for a message of plain text
+	Call  string // that it answers; "" where that is not known
+	Tool  string // that printed it; "" where that is not known
+	Text  string // UTF-8, not empty
+}
+
+const maskVersion = 1
+
+type maskJSON struct {
+	V     int              `json:"v"`
+	Parts []maskedPartJSON `json:"parts"`
+}
+
+type maskedPartJSON struct {
+	Entry string `json:"entry"`
+	Part  int    `json:"part"`
+	Call  string `json:"call"`
+	Tool  string `json:"tool"`
+	Text  string `json:"text"`
+}
+
+// Encode returns the text of the body. It refuses a mask that DecodeMask would not read back.
+func (m *Mask) Encode() ([]byte, error) {
+	if err := m.check(); err != nil {
+		return nil, fmt.Errorf("mask: %w", err)
+	}
+	out := maskJSON{V: maskVersion}
+	for _, p := range m.Parts {
+		out.Parts = append(out.Parts, maskedPartJSON{p.Entry.String(), p.Part, p.Call, p.Tool, p.Text})
+	}
+	return bodyJSON(out)
+}
+
+// DecodeMask reads the text of a mask's body; Encode of what it returns gives the same bytes.
+func DecodeMask(b []byte) (*Mask, error) {
+	var in maskJSON
+	if err := readBodyJSON("mask", maskVersion, b, &in); err != nil {
+		return nil, err
+	}
+	m := &Mask{}
+	for _, p := range in.Parts {
+		id, err := ParseID(p.Entry)
+		if err != nil {
+			return nil, fmt.Errorf("mask: entry: %w", err)
+		}
+		m.Parts = append(m.Parts, MaskedPart{id, p.Part, p.Call, p.Tool, p.Text})
+	}
+	if err := m.check(); err != nil {
+		return nil, fmt.Errorf("mask: %w", err)
+	}
+	return m, sameBody("mask", m.Encode, b)
+}
+
+func (m *Mask) check() error {
+	type key struct {
+		id   ID
+		part int
+	}
+	seen := map[key]bool{}
+	for _, p := range m.Parts {
+		switch k := (key{p.Entry, p.Part}); {
+		case p.Entry.IsZero() || p.Part < 0:
+			return errors.New("a part of nothing")
+		case seen[k]:
+			return fmt.Errorf("part %d of %v twice", p.Part, p.Entry)
+		case p.Text == "" || !utf8.ValidString(p.Text) || !utf8.ValidString(p.Call) || !utf8.ValidString(p.Tool):
+			return fmt.Errorf("part %d of %v: no text, or not UTF-8", p.Part, p.Entry)
+		default:
+			seen[k] = true
+		}
+	}
+	if len(m.Parts) == 0 {
+		return errors.New("no parts")
+	}
+	return nil
+}
+
+// bodyJSON is the one encoding of a body that is JSON: keys in order, no white space, and no escapes but those that JSON wants and those of U+2028
+// and U+2029.
+func bodyJSON(v any) ([]byte, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(v); err != nil {
+		return nil, err
+	}
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
+}
+
+// readBodyJSON reads a body of a version into v; a *VersionError is for another one.
+func readBodyJSON(what string, version int, b []byte, v any) error {
+	var of struct {
+		V int `json:"v"`
+	}
+	if err := json.Unmarshal(b, &of); err != nil {
+		return fmt.Errorf("%s: %w", what, err)
+	}
+	if of.V != version {
+		return &VersionError{What: what, Got: of.V, Known: version}
+	}
+	d := json.NewDecoder(bytes.NewReader(b))
+	d.DisallowUnknownFields()
+	if err := d.Decode(v); err != nil {
+		return fmt.Errorf("%s: %w", what, err)
+	}
+	return nil
+}
+
+// sameBody refuses another encoding of what was read.
+func sameBody(what string, encode func() ([]byte, error), b []byte) error {
+	again, err := encode()
+	if err == nil && !bytes.Equal(again, b) {
+		err = fmt.Errorf("%s: not in its one encoding", what)
+	}
+	return err
+}
