@@ -36,6 +36,22 @@ func againSummary(b []byte) ([]byte, error) {
 	return v.Encode()
 }
 
+func againMask(b []byte) ([]byte, error) {
+	v, err := format.DecodeMask(b)
+	if err != nil {
+		return nil, err
+	}
+	return v.Encode()
+}
+
+func againReplace(b []byte) ([]byte, error) {
+	v, err := format.DecodeReplacement(b)
+	if err != nil {
+		return nil, err
+	}
+	return v.Encode()
+}
+
 func againTombstone(b []byte) ([]byte, error) {
 	v, err := format.DecodeTombstone(b)
 	if err != nil {

@@ -30,6 +30,8 @@ func FuzzDecodeTombstone(f *testing.F)   { fuzz(f, "tombstone") }
 func FuzzDecodePage(f *testing.F)        { fuzz(f, "page") }
 func FuzzDecodeForest(f *testing.F)      { fuzz(f, "forest") }
 func FuzzDecodeEpoch(f *testing.F)       { fuzz(f, "epoch") }
+func FuzzDecodeMask(f *testing.F)        { fuzz(f, "mask") }
+func FuzzDecodeReplace(f *testing.F)     { fuzz(f, "replace") }
 func FuzzDecodeAbsent(f *testing.F)      { fuzz(f, "absent") }
 func FuzzDecodeOperation(f *testing.F)   { fuzz(f, "operation") }
 func FuzzDecodeStoreFormat(f *testing.F) { fuzz(f, "store") }

@@ -99,8 +99,8 @@ func (m *Mask) check() error {
 	return nil
 }
 
-// bodyJSON is the one encoding of a body that is JSON: keys in order, no white space, and no escapes but those that JSON wants and those of U+2028
-// and U+2029.
+// bodyJSON is the one encoding of a body that is JSON: a line with its end, keys in order, no white space, and no escapes but those that JSON wants
+// and those of U+2028 and U+2029.
 func bodyJSON(v any) ([]byte, error) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
@@ -108,7 +108,7 @@ func bodyJSON(v any) ([]byte, error) {
 	if err := e.Encode(v); err != nil {
 		return nil, err
 	}
-	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
+	return b.Bytes(), nil
 }
 
 // readBodyJSON reads a body of a version into v; a *VersionError is for another one.

@@ -197,8 +197,8 @@ func TestRefuseIDOfZerosEverywhere(t *testing.T) {
 
 func TestRefuseOtherVersion(t *testing.T) {
 	for _, c := range codecs(t) {
-		if c.name == "operation" || c.name == "checkpoint" {
-			continue // these have a checksum in the way, and tests of their own
+		if c.name == "operation" || c.name == "checkpoint" || c.name == "mask" || c.name == "replace" {
+			continue // these have a checksum in the way, or are no headers, and have tests of their own
 		}
 		first, rest, _ := strings.Cut(string(c.samples[0]), "\n")
 		kind, written, _ := strings.Cut(first, " ")

@@ -72,6 +72,33 @@ func storyEntries() []*format.Entry {
 		step(format.KindMask, func(e *format.Entry) { e.Body = nonceBody(5, "[]") }),
 		step(format.KindReplace, func(e *format.Entry) { e.Body = nonceBody(6, "[]") }),
 		step(format.KindEpoch, func(e *format.Entry) { e.Epoch = idOf(sampleEpoch().Encode()) }),
+		step(format.KindMask, func(e *format.Entry) { e.Body = jsonBody(10, format.MediaMask, sampleMask().Encode) }),
+		step(format.KindReplace, func(e *format.Entry) { e.Body = jsonBody(11, format.MediaReplace, sampleReplacement().Encode) }),
+	}
+}
+
+func jsonBody(nonce byte, media string, encode func() ([]byte, error)) *format.Body {
+	text, err := encode()
+	if err != nil {
+		panic(err)
+	}
+	b := format.SumBody(stored(nonce, string(text)), media)
+	return &b
+}
+
+func sampleMask() *format.Mask {
+	return &format.Mask{Parts: []format.MaskedPart{{
+		Entry: idOf(sampleAnswer().Encode()), Call: "call-1", Tool: "read_file", Text: "<tool_output_masked>\nInto tmp/ …\n</tool_output_masked>",
+	}}}
+}
+
+func sampleReplacement() *format.Replacement {
+	return &format.Replacement{
+		Targets: []format.Target{
+			{Entry: idOf(sampleQuestion().Encode()), Part: format.WholeEntry},
+			{Entry: idOf(sampleAnswer().Encode())},
+		},
+		Text: "Temporary files go into tmp/.",
 	}
 }
 
@@ -279,6 +306,8 @@ func codecs(tb testing.TB) []codec {
 		{"page", [][]byte{bytesOf(samplePage().Encode()), bytesOf(samplePages().Encode())}, againPage},
 		{"forest", [][]byte{bytesOf(sampleForest().Encode()), bytesOf((&format.Forest{Name: "flat"}).Encode())}, againForest},
 		{"epoch", [][]byte{bytesOf(sampleEpoch().Encode())}, againEpoch},
+		{"mask", [][]byte{bytesOf(sampleMask().Encode())}, againMask},
+		{"replace", [][]byte{bytesOf(sampleReplacement().Encode())}, againReplace},
 		{"absent", [][]byte{bytesOf(sampleAbsent().Encode())}, againAbsent},
 		{"operation", [][]byte{record(sampleOperation()), record(fullOperation()), record(emptyOperation())}, againOperation},
 		{"checkpoint", [][]byte{bytesOf(sampleCheckpoint().Encode()), bytesOf(emptyCheckpoint().Encode())}, againCheckpoint},
