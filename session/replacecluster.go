@@ -97,10 +97,10 @@ func (s *Store) commitClusters(ctx context.Context, brought []broughtText, o Rep
 		if err != nil {
 			return done, err
 		}
+		summaries[i] = objects[len(objects)-1].ID()
 		if err := s.put(objects); err != nil {
 			return done, err
 		}
-		summaries[i] = objects[len(objects)-1].ID()
 	}
 	err = s.locked(ctx, func(t *tx) error {
 		done = Replaced{}

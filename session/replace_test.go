@@ -1,0 +1,513 @@
+package session
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/gemini-ctx/ctx/forest/summarize"
+	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/session/view"
+)
+
+func whole(ids ...format.ID) []format.Target {
+	list := make([]format.Target, len(ids))
+	for i, id := range ids {
+		list[i] = format.Target{Entry: id, Part: format.WholeEntry}
+	}
+	return list
+}
+
+// begin claims targets and returns the claim's name.
+func begin(t testing.TB, s *Store, targets ...format.Target) string {
+	t.Helper()
+	list, err := s.BeginReplace(s.mustView(t), "s", MainBranch, targets, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return list[0].ID
+}
+
+func answerOf(claim, text string) []ReplaceAnswer {
+	return []ReplaceAnswer{{Claim: claim, Told: summarize.Told{Text: text, Summarizer: "worker", Version: "1"}}}
+}
+
+func commit(s *Store, claim, text string) (Replaced, error) {
+	return s.CommitReplace(context.Background(), answerOf(claim, text), ReplaceOptions{})
+}
+
+func mustCommit(t testing.TB, s *Store, claim, text string) format.ID {
+	t.Helper()
+	done, err := commit(s, claim, text)
+	if err != nil || len(done.Entries) != 1 {
+		t.Fatalf("%+v, %v", done, err)
+	}
+	return done.Entries[0]
+}
+
+// refused holds that an answer is refused, with words that name what moved, and that nothing is written for it.
+func refused(t testing.TB, s *Store, claim, text, says string) {
+	t.Helper()
+	tip, number := s.mustView(t).Get(RefName("s", MainBranch)), s.mustView(t).Number
+	_, err := commit(s, claim, text)
+	if !errors.Is(err, ErrStale) || !strings.Contains(err.Error(), says) || strings.Contains(err.Error(), "\n") {
+		t.Errorf("got %v, want one that says %q", err, says)
+	}
+	if s.mustView(t).Number != number || s.mustView(t).Get(RefName("s", MainBranch)) != tip {
+		t.Error("something was written")
+	}
+}
+
+// textsShown is the texts that are rendered.
+func textsShown(t testing.TB, s *Store) (list []string) {
+	t.Helper()
+	for _, m := range shownTail(t, s) {
+		list = append(list, m.Text)
+	}
+	return list
+}
+
+func wantTalk(t testing.TB, s *Store, want ...string) {
+	t.Helper()
+	if got := textsShown(t, s); !slices.Equal(got, want) {
+		t.Errorf("rendered is %q, want %q", got, want)
+	}
+}
+
+// letters appends a message for each letter, users and models in turn.
+func letters(t testing.TB, s *Store, text string) (ids []format.ID) {
+	t.Helper()
+	for i, r := range text {
+		ids = append(ids, say(t, s, "s", []string{"user", "model"}[i%2], string(r)))
+	}
+	return ids
+}
+
+// TestReplaceTwoWorkers: two workers bring texts for different messages, in the other order than they took them, while the talk goes on.
+func TestReplaceTwoWorkers(t *testing.T) {
+	s := create(t)
+	ids := letters(t, s, "abcdef")
+	one, two := begin(t, s, whole(ids[1], ids[2])...), begin(t, s, whole(ids[4])...)
+	say(t, s, "s", "user", "g")
+	r2 := mustCommit(t, s, two, "E")
+	say(t, s, "s", "model", "h")
+	r1 := mustCommit(t, s, one, "BC")
+	wantTalk(t, s, "a", "BC", "d", "E", "f", "g", "h")
+	if got := expandedText(t, s, r1); got != "b\nc" {
+		t.Errorf("expand gives %q", got)
+	}
+	m := messageAt(t, s, r1)
+	if m.Role != "user" || m.Seq != 2 || !slices.Equal(m.StandsFor, whole(ids[1], ids[2])) {
+		t.Errorf("rendered as %+v", m)
+	}
+	for _, p := range []struct {
+		id   format.ID
+		by   []format.ID
+		what []format.Target
+	}{{ids[1], []format.ID{r1}, nil}, {ids[4], []format.ID{r2}, nil}, {ids[0], nil, nil}, {r1, nil, whole(ids[1], ids[2])}} {
+		got := must[*Provenance](t)(s.Provenance(s.mustView(t), p.id))
+		if !slices.Equal(got.ReplacedBy, p.by) || !slices.Equal(got.Targets, p.what) {
+			t.Errorf("provenance of %v: %v, %v", p.id, got.ReplacedBy, got.Targets)
+		}
+	}
+	if len(must[[]*Shown](t)(s.Log(tipOfS(t, s).ID, LogOptions{}))) != 8 {
+		t.Error("the log is not what was said")
+	}
+	check(t, s)
+}
+
+// TestReplaceAtOnce: of workers that answer the same claim at the same time one is taken, and the others are told.
+func TestReplaceAtOnce(t *testing.T) {
+	s := create(t, "lock.timeout=60s")
+	ids := letters(t, s, "abc")
+	claim := begin(t, s, whole(ids[1])...)
+	var wg sync.WaitGroup
+	errs := make([]error, 4)
+	for i := range errs {
+		own := reopen(t, s.Dir, nil, "lock.timeout=60s")
+		wg.Go(func() { _, errs[i] = commit(own, claim, fmt.Sprint("text ", i)) })
+	}
+	wg.Wait()
+	won := 0
+	for _, err := range errs {
+		switch {
+		case err == nil:
+			won++
+		case !errors.Is(err, ErrStale) || !strings.Contains(err.Error(), "was replaced by"):
+			t.Error(err)
+		}
+	}
+	if won != 1 || len(textsShown(t, s)) != 3 {
+		t.Errorf("%d were taken, rendered is %q", won, textsShown(t, s))
+	}
+}
+
+// TestReplaceWorkerDies: a claim leaves nothing behind.
+func TestReplaceWorkerDies(t *testing.T) {
+	s := create(t)
+	ids := letters(t, s, "abc")
+	number := s.mustView(t).Number
+	begin(t, s, whole(ids...)...)
+	if s.mustView(t).Number != number {
+		t.Error("a claim wrote something")
+	}
+	// Another worker is not kept from the same messages.
+	mustCommit(t, s, begin(t, s, whole(ids...)...), "all")
+	wantTalk(t, s, "all")
+}
+
+// TestReplaceTwice: the same answer is known, also after it was itself replaced.
+func TestReplaceTwice(t *testing.T) {
+	s := create(t)
+	ids := letters(t, s, "abc")
+	claim := begin(t, s, whole(ids[0], ids[1])...)
+	first := mustCommit(t, s, claim, "AB")
+	number := s.mustView(t).Number
+	for range 2 {
+		done, err := commit(s, claim, "\nAB\x07 ") // the same once it is cleaned
+		if err != nil || done.Known != 1 || len(done.Entries) != 0 || s.mustView(t).Number != number {
+			t.Fatalf("%+v, %v", done, err)
+		}
+	}
+	refused(t, s, claim, "another text", "was replaced by "+first.String())
+	second := mustCommit(t, s, begin(t, s, whole(first, ids[2])...), "ABC")
+	wantTalk(t, s, "ABC")
+	if done, err := commit(s, claim, "AB"); err != nil || done.Known != 1 {
+		t.Errorf("%+v, %v", done, err)
+	}
+	if got := expandedText(t, s, second); got != "a\nb\nc" {
+		t.Errorf("expand of the second gives %q", got)
+	}
+	if _, err := s.BeginReplace(s.mustView(t), "s", MainBranch, whole(ids[0]), nil); !errors.Is(err, ErrRefused) || !strings.Contains(err.Error(), first.String()) {
+		t.Errorf("a claim over what is replaced: %v", err)
+	}
+}
+
+// TestReplaceAfterRewind: an answer after a rewind is refused and names what left; after an undo of the rewind it is taken.
+func TestReplaceAfterRewind(t *testing.T) {
+	s := create(t)
+	c := context.Background()
+	ids := letters(t, s, "abcd")
+	claim := begin(t, s, whole(ids[1], ids[2])...)
+	must[Rewound](t)(s.Rewind(c, "s", MainBranch, ids[2], RewindOptions{}))
+	refused(t, s, claim, "BC", ids[2].String()+" is not in s/main")
+	must[Undone](t)(s.Undo(c, "s"))
+	r := mustCommit(t, s, claim, "BC")
+	wantTalk(t, s, "a", "BC", "d")
+	// The replacement goes with a rewind to before it, and comes back.
+	must[Rewound](t)(s.Rewind(c, "s", MainBranch, r, RewindOptions{}))
+	wantTalk(t, s, "a", "b", "c", "d")
+	must[Undone](t)(s.Undo(c, "s"))
+	wantTalk(t, s, "a", "BC", "d")
+	must[Undone](t)(s.Undo(c, "s"))
+	wantTalk(t, s, "a", "b", "c", "d")
+	must[Undone](t)(s.Redo(c, "s"))
+	wantTalk(t, s, "a", "BC", "d")
+	must[Rewound](t)(s.Rewind(c, "s", MainBranch, ids[0], RewindOptions{}))
+	refused(t, s, claim, "BC", "is not in s/main")
+	check(t, s)
+}
+
+// TestReplaceAfterAmend: words that have changed are not covered by a text about the old ones, before or after it was taken.
+func TestReplaceAfterAmend(t *testing.T) {
+	s := create(t)
+	c := context.Background()
+	a := say(t, s, "s", "user", "a")
+	b := amendable(t, s, "m", "model", "b", "")
+	claim := begin(t, s, whole(a, b)...)
+	newer := amendable(t, s, "m", "model", "b2", "")
+	refused(t, s, claim, "AB", b.String()+" was amended")
+	r := mustCommit(t, s, begin(t, s, whole(a, b)...), "AB2")
+	wantTalk(t, s, "AB2")
+	over := mustCommit(t, s, begin(t, s, whole(r)...), "AB2 again")
+	wantTalk(t, s, "AB2 again")
+	newest := amendable(t, s, "m", "model", "b3", "")
+	wantTalk(t, s, "a", "b3") // neither of the two holds
+	refused(t, s, begin0(over), "x", "holds no more")
+	must[Rewound](t)(s.Rewind(c, "s", MainBranch, newest, RewindOptions{}))
+	wantTalk(t, s, "AB2 again")
+	must[Rewound](t)(s.Rewind(c, "s", MainBranch, newer, RewindOptions{}))
+	wantTalk(t, s, "a", "b")
+	mustCommit(t, s, claim, "AB")
+	wantTalk(t, s, "AB")
+}
+
+// begin0 is a claim over an entry that nobody was given.
+func begin0(id format.ID) string {
+	return (&replaceClaim{session: "s", branch: MainBranch, targets: []claimedTarget{{whole(id)[0], ""}}}).String()
+}
+
+// TestReplaceOverlap: of two claims that overlap the second comes too late; with partial it stands for the rest.
+func TestReplaceOverlap(t *testing.T) {
+	s := create(t)
+	ids := letters(t, s, "abcd")
+	one, two := begin(t, s, whole(ids[:3]...)...), begin(t, s, whole(ids[2], ids[3])...)
+	first := mustCommit(t, s, one, "ABC")
+	refused(t, s, two, "CD", ids[2].String()+" was replaced by "+first.String())
+	done, err := s.CommitReplace(context.Background(), answerOf(two, "D"), ReplaceOptions{Partial: true})
+	if err != nil || done.Replaced != 1 || len(done.Lost) != 1 || done.Lost[0].What != ids[2].String() {
+		t.Fatalf("%+v, %v", done, err)
+	}
+	wantTalk(t, s, "ABC", "D")
+	again, err := s.CommitReplace(context.Background(), answerOf(two, "D"), ReplaceOptions{Partial: true})
+	if err != nil || again.Known != 1 {
+		t.Errorf("the second time: %+v, %v", again, err)
+	}
+	if _, err := s.CommitReplace(context.Background(), answerOf(one, "other"), ReplaceOptions{Partial: true}); !errors.Is(err, ErrStale) {
+		t.Errorf("nothing is left of it: %v", err)
+	}
+}
+
+// TestReplaceInOneGo: answers that come together are taken together or not at all, in one operation.
+func TestReplaceInOneGo(t *testing.T) {
+	s := create(t)
+	c := context.Background()
+	ids := letters(t, s, "abcde")
+	answers := slices.Concat(answerOf(begin(t, s, whole(ids[0])...), "A"), answerOf(begin(t, s, whole(ids[2], ids[3])...), "CD"))
+	both := slices.Concat(answers, answerOf(begin(t, s, whole(ids[3])...), "D"))
+	if _, err := s.CommitReplace(c, both, ReplaceOptions{}); !errors.Is(err, ErrStale) || !strings.Contains(err.Error(), "in another answer") {
+		t.Errorf("two for one message: %v", err)
+	}
+	wantTalk(t, s, "a", "b", "c", "d", "e")
+	number := s.mustView(t).Number
+	done, err := s.CommitReplace(c, append(answers, answers[0]), ReplaceOptions{})
+	if err != nil || len(done.Entries) != 2 || done.Known != 1 || s.mustView(t).Number != number+1 {
+		t.Errorf("%+v, %v", done, err)
+	}
+	wantTalk(t, s, "A", "b", "CD", "e")
+	must[Undone](t)(s.Undo(c, "s"))
+	wantTalk(t, s, "a", "b", "c", "d", "e")
+	other := say(t, s, "other", "user", "x")
+	list := must[[]ReplaceClaim](t)(s.BeginReplace(s.mustView(t), "other", MainBranch, whole(other), nil))
+	if _, err := s.CommitReplace(c, append(answers, answerOf(list[0].ID, "x")...), ReplaceOptions{}); !errors.Is(err, ErrInput) {
+		t.Errorf("answers about two branches: %v", err)
+	}
+}
+
+// TestReplaceText: a text is cleaned before anything is stored, and one that says nothing or too much is refused.
+func TestReplaceText(t *testing.T) {
+	s := create(t)
+	ids := letters(t, s, "ab")
+	claim := begin(t, s, whole(ids[0])...)
+	number := s.mustView(t).Number
+	for name, text := range map[string]string{"empty": "", "blank": " \n\t", "no words": "…—!", "controls alone": "\x00\x07", "oversized": strings.Repeat("a ", MaxMessage/2+1)} {
+		if _, err := commit(s, claim, text); !errors.Is(err, ErrInput) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if s.mustView(t).Number != number {
+		t.Error("something was written")
+	}
+	r := mustCommit(t, s, claim, "\x1b[31mpassword=hunter2xyz99\x00 is <it>\xff")
+	if got, want := messageAt(t, s, r).Text, "[31mpassword=[REDACTED:password] is <it>\uFFFD"; got != want {
+		t.Errorf("rendered is %q, want %q", got, want)
+	}
+}
+
+// TestReplaceKeepsPairs: a call is not parted from its result, by a claim or by what is left of one.
+func TestReplaceKeepsPairs(t *testing.T) {
+	s := create(t)
+	c := context.Background()
+	say(t, s, "s", "user", "go")
+	call, result := calls(t, s, 1, "out")
+	open, _, err := s.Append(c, "s", MainBranch, []Message{{Role: "model", Text: "x", Calls: []format.Call{{ID: "later", Tool: "t"}}}}, AppendOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, list := range map[string][]format.Target{
+		"a call": whole(call), "a result": whole(result), "a call that waits": whole(open[0].ID), "the call's part": {{Entry: call, Part: 1}},
+	} {
+		if _, err := s.BeginReplace(s.mustView(t), "s", MainBranch, list, nil); !errors.Is(err, ErrRefused) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	claim := begin(t, s, whole(call, result)...)
+	// The result is masked meanwhile: partial cannot take the call alone.
+	mustMaskLong := func() {
+		_, id := calls(t, s, 2, long(1))
+		applyAll(t, s, MaskTarget{Entry: id, Part: 0})
+	}
+	mustMaskLong()
+	mustCommit(t, s, claim, "looked")
+	for _, f := range []view.Format{view.Gemini, view.OpenAI, view.Anthropic} {
+		out := must[view.Output](t)(view.Render(must[view.Input](t)(s.RenderInput(s.mustView(t), "s", MainBranch, view.Options{})), view.Options{Format: f}))
+		if !strings.Contains(string(out.Bytes), "2 messages in other words") || strings.Contains(string(out.Bytes), `"c1"`) {
+			t.Errorf("%s: %s", f, out.Bytes)
+		}
+	}
+}
+
+// TestReplacePartialKeepsPairs: where the result has moved, its call is left out, too.
+func TestReplacePartialKeepsPairs(t *testing.T) {
+	s := create(t)
+	first := say(t, s, "s", "user", "go")
+	call, result := calls(t, s, 1, long(1))
+	claim := begin(t, s, whole(first, call, result)...)
+	applyAll(t, s, MaskTarget{Entry: result, Part: 0})
+	refused(t, s, claim, "all", result.String()+" is shown otherwise")
+	done, err := s.CommitReplace(context.Background(), answerOf(claim, "went"), ReplaceOptions{Partial: true})
+	if err != nil || done.Replaced != 1 || len(done.Lost) != 2 || done.Lost[1].What != call.String() {
+		t.Fatalf("%+v, %v", done, err)
+	}
+	if got := textsShown(t, s); len(got) != 3 || got[0] != "went" {
+		t.Errorf("rendered is %q", got)
+	}
+}
+
+// TestReplaceParts: a text in the place of a part leaves the rest of its message, and the call keeps its result.
+func TestReplaceParts(t *testing.T) {
+	s := create(t)
+	say(t, s, "s", "user", "go")
+	id := amendable(t, s, "m", "tool", "", `[{"functionResponse":{"id":"a","name":"cat","response":{"output":"long"}}},{"text":"said"},{"inlineData":{"mimeType":"image/png","data":"AAAA"}}]`)
+	plain := say(t, s, "s", "model", "plain")
+	part := func(id format.ID, n int) format.Target { return format.Target{Entry: id, Part: n} }
+	for name, list := range map[string][]format.Target{
+		"past the end": {part(id, 3)}, "of plain text": {part(plain, 1)}, "not in the branch": whole(format.Sum([]byte("x"))),
+	} {
+		if _, err := s.BeginReplace(s.mustView(t), "s", MainBranch, list, nil); !errors.Is(err, ErrNotFound) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	for name, list := range map[string][]format.Target{"twice": {part(id, 1), part(id, 1)}, "a part and all": {part(id, 1), whole(id)[0]}} {
+		if _, err := s.BeginReplace(s.mustView(t), "s", MainBranch, list, nil); !errors.Is(err, ErrInput) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	claim := begin(t, s, part(id, 0))
+	r := mustCommit(t, s, claim, "short")
+	m := messageAt(t, s, id)
+	lead := "[1 part in other words; `ctx expand " + r.Short(12) + "` gives the exact ones]\\nshort"
+	if want := `{"functionResponse":{"id":"a","name":"cat","response":{"output":"` + lead + `"}}}`; !strings.Contains(string(m.Parts), want) || len(m.Replaced) != 1 {
+		t.Errorf("rendered is %s, %v", m.Parts, m.Replaced)
+	}
+	refused(t, s, claim, "shorter", "is shown otherwise")
+	both := mustCommit(t, s, begin(t, s, part(id, 0), part(id, 2), part(plain, 0)), "shorter")
+	m = messageAt(t, s, id)
+	var raws []struct {
+		Text             string
+		FunctionResponse *struct{ Response struct{ Output string } }
+	}
+	if err := json.Unmarshal(m.Parts, &raws); err != nil {
+		t.Fatal(err)
+	}
+	pointer := "[replaced: `ctx expand " + both.String() + "` gives the exact words]"
+	if !strings.HasSuffix(raws[0].FunctionResponse.Response.Output, "\nshorter") || raws[1].Text != "said" || raws[2].Text != pointer || messageAt(t, s, plain).Text != pointer {
+		t.Errorf("rendered is %s and %q", m.Parts, messageAt(t, s, plain).Text)
+	}
+	if len(m.Replaced) != 2 || m.Replaced[0].By != both || m.Replaced[1].By != both {
+		t.Errorf("marked %v", m.Replaced)
+	}
+	if got := expandedText(t, s, both); !strings.HasPrefix(got, "long\nsaid") || !strings.HasSuffix(got, "plain") {
+		t.Errorf("expand gives %q", got)
+	}
+	// What a text stands for is not masked any more, and cannot be claimed by its old words.
+	if _, err := s.ApplyMasks(context.Background(), "s", MainBranch, []MaskTarget{part(id, 0)}); !errors.Is(err, ErrRefused) {
+		t.Errorf("a mask over it: %v", err)
+	}
+}
+
+// TestReplaceGraduated: what went into clusters meanwhile is still there; the text shows in what the tail has of it, and whoever brings it is told.
+func TestReplaceGraduated(t *testing.T) {
+	s := create(t, small...)
+	ids := letters(t, s, "abcd")
+	claim := begin(t, s, whole(ids[1], ids[2])...)
+	late := begin(t, s, whole(ids[3])...)
+	letters(t, s, "efghij")
+	through := tipOfS(t, s).Through
+	if through < 3 {
+		t.Fatalf("through is %d", through)
+	}
+	before := textsShown(t, s)
+	done, err := commit(s, claim, "BC")
+	if err != nil || done.Unseen != 2 {
+		t.Fatalf("%+v, %v", done, err)
+	}
+	wantTalk(t, s, before...)
+	if through < 4 {
+		mustCommit(t, s, late, "D")
+	}
+	check(t, s)
+}
+
+// TestReplaceCluster: a text for a cluster becomes its summary, for as many members as were claimed; it is known, too late, or reverted like one.
+func TestReplaceCluster(t *testing.T) {
+	s := create(t, "window.graduate_at=4", "window.evict_at=6", "forest.merge_threshold=0")
+	c := context.Background()
+	for n := range 8 {
+		say(t, s, "s", "user", fmt.Sprintf("the postgres migration of table %d failed on port %d again", n, n))
+	}
+	must[Compaction](t)(s.Compact(c, CompactOptions{Branches: []BranchName{{"s", MainBranch}}}))
+	clusters := must[[]ClusterInfo](t)(s.Clusters(s.mustView(t)))
+	if len(clusters) != 1 || len(clusters[0].Covers) != 1 {
+		t.Fatalf("got %+v", clusters)
+	}
+	old := clusters[0].Covers[0].Summary
+	claims := must[[]ReplaceClaim](t)(s.BeginReplace(s.mustView(t), "s", MainBranch, nil, []format.ID{clusters[0].ID}))
+	if !claims[0].Cluster || claims[0].Tokens == 0 || len(claims[0].Inputs) != int(clusters[0].Count) {
+		t.Fatalf("got %+v", claims)
+	}
+	claim := claims[0].ID
+	for n := range 4 {
+		say(t, s, "s", "user", fmt.Sprintf("and table %d", n)) // it grows meanwhile
+	}
+	if _, err := commit(s, claim, strings.Repeat("much too long ", 400)); !errors.Is(err, ErrInput) {
+		t.Errorf("a text that is too long: %v", err)
+	}
+	done, err := commit(s, claim, "Migrations fail.")
+	if err != nil || done.Carried+done.Settled != 1 {
+		t.Fatalf("%+v, %v", done, err)
+	}
+	if done, err := commit(s, claim, "Migrations fail."); err != nil || done.Known != 1 {
+		t.Errorf("the second time: %+v, %v", done, err)
+	}
+	if _, err := commit(s, claim, "Other words."); !errors.Is(err, ErrStale) || !strings.Contains(err.Error(), "answered meanwhile") {
+		t.Errorf("another answer: %v", err)
+	}
+	must[Compaction](t)(s.Compact(c, CompactOptions{Branches: []BranchName{{"s", MainBranch}}}))
+	text := string(must[view.Output](t)(view.Render(must[view.Input](t)(s.RenderInput(s.mustView(t), "s", MainBranch, view.Options{})), view.Options{})).Bytes)
+	if !strings.Contains(text, "Migrations fail.") && done.Settled == 1 {
+		t.Errorf("rendered is %s", text)
+	}
+	check(t, s)
+	after := must[[]ClusterInfo](t)(s.Clusters(s.mustView(t)))
+	if expandedText(t, s, after[0].ID) == "" || old == after[0].Covers[0].Summary {
+		t.Error("the summary is the old one")
+	}
+	missing := (&replaceClaim{cluster: true, node: format.Sum([]byte("x"))}).String()
+	if _, err := commit(s, missing, "x y"); !errors.Is(err, ErrStale) || !strings.Contains(err.Error(), "no cluster has these members") {
+		t.Errorf("a claim over nothing: %v", err)
+	}
+	mixed := append(answerOf(claim, "x"), answerOf(begin0(old), "y")...)
+	if _, err := s.CommitReplace(c, mixed, ReplaceOptions{}); !errors.Is(err, ErrInput) {
+		t.Errorf("clusters and entries in one commit: %v", err)
+	}
+}
+
+// FuzzReplaceClaim: a name that is taken is the one that is written.
+func FuzzReplaceClaim(f *testing.F) {
+	id := format.Sum([]byte("x"))
+	for _, c := range []replaceClaim{
+		{session: "s", branch: "main", targets: []claimedTarget{{whole(id)[0], ""}, {format.Target{Entry: format.Sum(nil), Part: 12}, "0123456789abcdef"}}},
+		{session: "a.b c/ü"[:5], branch: "x.y", targets: []claimedTarget{{whole(id)[0], ""}}},
+		{cluster: true, node: id}, {cluster: true, node: id, mark: "0123456789abcdef"},
+	} {
+		f.Add(c.String())
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		c, err := parseReplaceClaim(s)
+		if err != nil {
+			if !errors.Is(err, ErrInput) {
+				t.Errorf("%q: %v", s, err)
+			}
+			return
+		}
+		if c.String() != s {
+			t.Errorf("%q prints as %q", s, c)
+		}
+	})
+}
