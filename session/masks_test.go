@@ -412,3 +412,80 @@ func TestOffloadIsKept(t *testing.T) {
 	}
 	check(t, s)
 }
+
+// sayIn appends a message to a branch of the session s.
+func sayIn(t testing.TB, s *Store, branch string, m Message) format.ID {
+	t.Helper()
+	done, _, err := s.Append(context.Background(), "s", branch, []Message{m}, AppendOptions{Orphan: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return done[0].ID
+}
+
+// TestEditsAndBranches: a child shows what its parent masked and replaced before the fork. What a child masks is its own; what it brings with a join
+// can be masked and replaced by the parent.
+func TestEditsAndBranches(t *testing.T) {
+	s := create(t)
+	c := context.Background()
+	first := say(t, s, "s", "user", "go")
+	output := sayIn(t, s, MainBranch, Message{Role: "tool", Text: long(1)})
+	applyAll(t, s, MaskTarget{Entry: output, Part: 0})
+	mustCommit(t, s, begin(t, s, whole(first)...), "started")
+	if _, err := s.Fork(c, "s", MainBranch, []string{"one", "two"}, ForkOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	of := map[string]format.ID{}
+	for _, branch := range []string{"one", "two"} {
+		of[branch] = sayIn(t, s, branch, Message{Role: "tool", Text: long(2) + branch})
+		sayIn(t, s, branch, Message{Role: "model", Text: "done " + branch})
+	}
+	must[MaskResult](t)(s.ApplyMasks(c, "s", "one", []MaskTarget{{Entry: of["one"], Part: 0}}))
+	shown := func(branch string) string {
+		var said []string
+		for _, m := range must[view.Input](t)(s.RenderInput(s.mustView(t), "s", branch, view.Options{})).Tail {
+			switch {
+			case len(m.Masked) > 0:
+				said = append(said, "masked")
+			case strings.HasPrefix(m.Text, "word"):
+				said = append(said, "long")
+			default:
+				said = append(said, m.Text)
+			}
+		}
+		return strings.Join(said, ", ")
+	}
+	for branch, want := range map[string]string{
+		MainBranch: "started, masked", "one": "started, masked, masked, done one", "two": "started, masked, long, done two",
+	} {
+		if got := shown(branch); got != want {
+			t.Errorf("%s: %s, want %s", branch, got, want)
+		}
+	}
+	claim := must[[]ReplaceClaim](t)(s.BeginReplace(s.mustView(t), "s", "two", whole(of["two"]), nil))[0].ID
+	if _, err := s.Join(c, "s", MainBranch, []string{"one", "two"}, JoinOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := shown(MainBranch), "started, masked, long, done one, long, done two"; got != want {
+		t.Errorf("joined: %s, want %s", got, want)
+	}
+	// The branch that was claimed from is gone.
+	if _, err := commit(s, claim, "x"); !errors.Is(err, ErrStale) {
+		t.Errorf("an answer for a branch that was joined: %v", err)
+	}
+	applyAll(t, s, MaskTarget{Entry: of["one"], Part: 0})
+	mustCommit(t, s, begin(t, s, whole(of["two"])...), "read")
+	if got, want := shown(MainBranch), "started, masked, masked, done one, read, done two"; got != want {
+		t.Errorf("masked after the join: %s, want %s", got, want)
+	}
+	must[Undone](t)(s.Undo(c, "s"))
+	must[Undone](t)(s.Undo(c, "s"))
+	must[Undone](t)(s.Undo(c, "s"))
+	if got, want := shown(MainBranch), "started, masked"; got != want {
+		t.Errorf("the join taken back: %s, want %s", got, want)
+	}
+	if _, err := commit(s, claim, "x"); err != nil {
+		t.Errorf("an answer for a branch that is back: %v", err)
+	}
+	check(t, s)
+}

@@ -2,6 +2,7 @@ package session
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -154,9 +155,13 @@ func (s *Store) CommitReplace(ctx context.Context, answers []ReplaceAnswer, o Re
 	if first.cluster {
 		return s.commitClusters(ctx, brought, o)
 	}
-	return retry(ctx, s, first.session, first.branch,
+	done, err := retry(ctx, s, first.session, first.branch,
 		func(value format.Value) (Replaced, error) { return s.judge(value, brought, o) },
 		func(t *tx, done *Replaced) error { return t.putReplacements(first.session, first.branch, done) })
+	if errors.Is(err, ErrNotFound) {
+		err = fmt.Errorf("%w: %s/%s is not there any more", ErrStale, first.session, first.branch)
+	}
+	return done, err
 }
 
 // broughtText is an answer that can be read.

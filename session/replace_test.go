@@ -326,14 +326,13 @@ func TestReplaceKeepsPairs(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	claim := begin(t, s, whole(call, result)...)
-	// The result is masked meanwhile: partial cannot take the call alone.
-	mustMaskLong := func() {
-		_, id := calls(t, s, 2, long(1))
-		applyAll(t, s, MaskTarget{Entry: id, Part: 0})
+	// Claims that nobody was given are held against the same.
+	for part, why := range map[int]string{1: "is a call", 7: "its parts are 0 to 1"} {
+		made := &replaceClaim{session: "s", branch: MainBranch, targets: []claimedTarget{{format.Target{Entry: call, Part: part}, ""}}}
+		refused(t, s, made.String(), "x", why)
 	}
-	mustMaskLong()
-	mustCommit(t, s, claim, "looked")
+	refused(t, s, begin0(result), "x", "the other half stays")
+	mustCommit(t, s, begin(t, s, whole(call, result)...), "looked")
 	for _, f := range []view.Format{view.Gemini, view.OpenAI, view.Anthropic} {
 		out := must[view.Output](t)(view.Render(must[view.Input](t)(s.RenderInput(s.mustView(t), "s", MainBranch, view.Options{})), view.Options{Format: f}))
 		if !strings.Contains(string(out.Bytes), "2 messages in other words") || strings.Contains(string(out.Bytes), `"c1"`) {
@@ -416,10 +415,8 @@ func TestReplaceGraduated(t *testing.T) {
 	s := create(t, small...)
 	ids := letters(t, s, "abcd")
 	claim := begin(t, s, whole(ids[1], ids[2])...)
-	late := begin(t, s, whole(ids[3])...)
 	letters(t, s, "efghij")
-	through := tipOfS(t, s).Through
-	if through < 3 {
+	if through := tipOfS(t, s).Through; through < 3 {
 		t.Fatalf("through is %d", through)
 	}
 	before := textsShown(t, s)
@@ -428,9 +425,6 @@ func TestReplaceGraduated(t *testing.T) {
 		t.Fatalf("%+v, %v", done, err)
 	}
 	wantTalk(t, s, before...)
-	if through < 4 {
-		mustCommit(t, s, late, "D")
-	}
 	check(t, s)
 }
 
@@ -493,7 +487,7 @@ func FuzzReplaceClaim(f *testing.F) {
 	id := format.Sum([]byte("x"))
 	for _, c := range []replaceClaim{
 		{session: "s", branch: "main", targets: []claimedTarget{{whole(id)[0], ""}, {format.Target{Entry: format.Sum(nil), Part: 12}, "0123456789abcdef"}}},
-		{session: "a.b c/ü"[:5], branch: "x.y", targets: []claimedTarget{{whole(id)[0], ""}}},
+		{session: "a.b ü", branch: "x.y", targets: []claimedTarget{{whole(id)[0], ""}}},
 		{cluster: true, node: id}, {cluster: true, node: id, mark: "0123456789abcdef"},
 	} {
 		f.Add(c.String())

@@ -133,6 +133,9 @@ func (st *stretch) missing(c claimedTarget) string {
 	case m.Gone:
 		return "was forgotten"
 	case st.mark(c.Target) == c.mark:
+		if _, err := st.input(c.Target); err != nil {
+			return "cannot be replaced: " + err.Error() // nobody was given such a claim
+		}
 		return ""
 	case st.version[c.Entry] != (format.ID{}):
 		return "was amended, or is shown otherwise"
