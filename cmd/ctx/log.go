@@ -70,8 +70,7 @@ func (o *logOptions) run(c context.Context, a *app, rev string) error {
 	if err != nil {
 		return err
 	}
-	show := session.LogOptions{All: o.all, Limit: o.limit, After: after, Since: since, NewestFirst: o.reverse}
-	show := session.LogOptions{All: o.all, Limit: o.limit, After: after, NewestFirst: o.reverse, Masked: o.masked}
+	show := session.LogOptions{All: o.all, Limit: o.limit, After: after, Since: since, NewestFirst: o.reverse, Masked: o.masked}
 	err = s.LogEach(tip, show, func(shown *session.Shown) error {
 		return errors.Join(c.Err(), a.printEntry(shown))
 	})

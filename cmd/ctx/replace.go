@@ -30,7 +30,9 @@ of the messages, which stay in the store: `+"`ctx expand`"+` of the replacement'
 
 With --begin nothing is changed: a claim is printed with what it is over, with --json as one line:
 
-  {"v":1,"claim":"…","kind":"entries","tokens":null,"inputs":[{"kind":"entry","id":"…","part":null,"role":"user",…,"text":"…"}]}
+  {"v":1,"claim":"…","kind":"entries","tokens":null,"inputs":[…]}
+
+with an input for each thing that is claimed: {"kind":"entry","id":"…","part":null,"role":"user","time":"…","text":"…"}.
 
 An ID is an entry, ENTRY.PART for one of its parts (counted from 0), an earlier replacement, or a cluster. Entries and parts are in one claim; a
 cluster has one of its own, whose "kind" is "cluster" and which says how many "tokens" the text may have. What a tool printed is claimed
