@@ -413,8 +413,8 @@ func TestOffloadIsKept(t *testing.T) {
 	check(t, s)
 }
 
-// sayIn appends a message to a branch of the session s.
-func sayIn(t testing.TB, s *Store, branch string, m Message) format.ID {
+// messageIn appends a message to a branch of the session s.
+func messageIn(t testing.TB, s *Store, branch string, m Message) format.ID {
 	t.Helper()
 	done, _, err := s.Append(context.Background(), "s", branch, []Message{m}, AppendOptions{Orphan: true})
 	if err != nil {
@@ -429,7 +429,7 @@ func TestEditsAndBranches(t *testing.T) {
 	s := create(t)
 	c := context.Background()
 	first := say(t, s, "s", "user", "go")
-	output := sayIn(t, s, MainBranch, Message{Role: "tool", Text: long(1)})
+	output := messageIn(t, s, MainBranch, Message{Role: "tool", Text: long(1)})
 	applyAll(t, s, MaskTarget{Entry: output, Part: 0})
 	mustCommit(t, s, begin(t, s, whole(first)...), "started")
 	if _, err := s.Fork(c, "s", MainBranch, []string{"one", "two"}, ForkOptions{}); err != nil {
@@ -437,8 +437,8 @@ func TestEditsAndBranches(t *testing.T) {
 	}
 	of := map[string]format.ID{}
 	for _, branch := range []string{"one", "two"} {
-		of[branch] = sayIn(t, s, branch, Message{Role: "tool", Text: long(2) + branch})
-		sayIn(t, s, branch, Message{Role: "model", Text: "done " + branch})
+		of[branch] = messageIn(t, s, branch, Message{Role: "tool", Text: long(2) + branch})
+		messageIn(t, s, branch, Message{Role: "model", Text: "done " + branch})
 	}
 	must[MaskResult](t)(s.ApplyMasks(c, "s", "one", []MaskTarget{{Entry: of["one"], Part: 0}}))
 	shown := func(branch string) string {
