@@ -46,6 +46,7 @@ func commands() []entry {
 		{"show", groupConversation, newShowCmd},
 		{"render", groupConversation, newRenderCmd},
 		{"search", groupConversation, newSearchCmd},
+		{"epoch", groupConversation, newEpochCmd},
 		{"rewind", groupConversation, newRewindCmd},
 		{"undo", groupConversation, newUndoCmd},
 		{"redo", groupConversation, newRedoCmd},

@@ -28,6 +28,7 @@ type entryDoc struct {
 	AmendedBy  *string         `json:"amended_by,omitempty"` // the entry that has the text shown
 	Amends     *string         `json:"amends,omitempty"`
 	Left       *string         `json:"left,omitempty"` // of a rewind: the tip that was left
+	Epoch      *string         `json:"epoch,omitempty"` // of an epoch entry: what was told from there on
 	Children   []string        `json:"children,omitempty"`
 }
 
@@ -41,9 +42,9 @@ func docOf(s *session.Shown) entryDoc {
 	d := entryDoc{
 		V: 1, ID: s.ID.String(), Seq: e.Seq, Kind: e.Kind, Role: orNull(e.Role), Author: orNull(e.Author), Time: timeText(e.Time),
 		Parts: s.Parts, Source: orNull(sourceText(e.Source)), Session: e.Session, Invocation: e.Invocation, Results: e.Results,
-		Tokens: e.Tokens, Gone: s.Gone, Amends: idText(e.Amends), Left: idText(e.Left), Children: e.Children,
+		Tokens: e.Tokens, Gone: s.Gone, Amends: idText(e.Amends), Left: idText(e.Left), Epoch: idText(e.Epoch), Children: e.Children,
 	}
-	if e.Body != nil && s.Gone == "" {
+	if e.Body != nil && s.Gone == "" || e.Kind == format.KindEpoch && s.Text != "" {
 		d.Text = &s.Text
 	}
 	if s.Version != s.ID {

@@ -37,7 +37,8 @@ func (p documentPrinter) prefix(b *block) string {
 	return w.String()
 }
 
-// epochJSON is the member for the epoch; nothing where there is none, or no room for it.
+// epochJSON is the member for the epoch; nothing where there is none, or no room for it. The epoch's id is not in it: every update has another one, and
+// the block stays as it is.
 func epochJSON(in Input) string {
 	if len(in.Epoch) == 0 {
 		return ""
@@ -46,10 +47,9 @@ func epochJSON(in Input) string {
 		Key  string `json:"key"`
 		Text string `json:"text"`
 	}
-	d := struct {
-		ID    string `json:"id"`
+	var d struct {
 		Parts []part `json:"parts"`
-	}{ID: in.EpochID.String()}
+	}
 	for _, p := range in.Epoch {
 		d.Parts = append(d.Parts, part(p))
 	}
