@@ -313,7 +313,7 @@ func (r *compaction) leaveFor(t *tx, b BranchName) (moves []format.RefUpdate, fo
 		return nil, nil, nil
 	}
 	if fork, err := t.forkOf(b.Session, b.Branch, old); err != nil || !fork.IsZero() {
-		return u, false, err // its frontier waits for the join, and so does its pin
+		return nil, nil, err // its frontier waits for the join, and so does its pin
 	}
 	from, err := t.pinnedForest(old)
 	if err != nil {

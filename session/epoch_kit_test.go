@@ -168,49 +168,17 @@ func leave(t testing.TB, s *Store) {
 // branchAt makes a branch that starts at an entry of another one; zero for that one's tip.
 func branchAt(t testing.TB, s *Store, parent, child string, at format.ID) {
 	t.Helper()
-	err := s.locked(context.Background(), func(tx *tx) error {
-		v := tx.view.Get(RefName("talk", parent))
-		if !at.IsZero() {
-			v = format.Value{Kind: format.SessionValue, ID: at}
-		}
-		id, err := tx.epochForFork("talk", parent, v.ID)
-		if err != nil {
-			return err
-		}
-		if !id.IsZero() {
-			e, err := tx.entry(v.ID)
-			if err != nil {
-				return err
-			}
-			c := &controlled{head: &head{session: "talk", branch: child, value: v, Seq: e.Seq}}
-			if err := tx.onTop(c, &format.Entry{Kind: format.KindEpoch, Epoch: id}, nil, ""); err != nil {
-				return err
-			}
-			v = c.value
-		}
-		op := &format.Operation{Verb: "fork", Session: "talk", Refs: []format.RefUpdate{{Name: RefName("talk", child), New: v}}}
-		u, moved, err := tx.epochRef("talk", child, v.ID)
-		if err != nil {
-			return err
-		}
-		if moved {
-			op.Refs = append(op.Refs, u)
-		}
-		return tx.commit(op)
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must[Forked](t)(s.Fork(context.Background(), "talk", parent, []string{child}, ForkOptions{At: at}))
 	checkEpochs(t, s)
 }
 
 // parts appends a message of parts.
-func parts(t testing.TB, s *Store, branch, role, json_ string) format.ID {
+func parts(t testing.TB, s *Store, branch, role, list string) format.ID {
 	t.Helper()
-	if !json.Valid([]byte(json_)) {
-		t.Fatalf("no JSON: %s", json_)
+	if !json.Valid([]byte(list)) {
+		t.Fatalf("no JSON: %s", list)
 	}
-	done, _, err := s.Append(context.Background(), "talk", branch, []Message{{Role: role, Parts: []byte(json_)}}, AppendOptions{})
+	done, _, err := s.Append(context.Background(), "talk", branch, []Message{{Role: role, Parts: []byte(list)}}, AppendOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}

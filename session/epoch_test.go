@@ -632,6 +632,59 @@ func TestE37_removal_that_the_parent_was_not_told(t *testing.T) {
 	equal(t, believed(t, s, MainBranch), `core/date=2 api/plan="p"`)
 }
 
+// What a parent was told its children know, and what a child was told is its own: it is in nobody's prompt after the join, and its epoch ends with it.
+func TestE36_children_of_a_fork(t *testing.T) {
+	s := create(t)
+	observe(t, s, is("core/date", `1`))
+	say(t, s, "talk", "user", "one")
+	observe(t, s, is("core/date", `2`))
+	must[Forked](t)(s.Fork(context.Background(), "talk", MainBranch, []string{"left", "right"}, ForkOptions{}))
+	checkEpochs(t, s)
+	for _, child := range []string{"left", "right"} {
+		equal(t, says(t, s, child), "user one | update date became 2")
+		tells(t, observeIn(t, s, child, is("core/date", `2`)), epoch.Unchanged, "")
+	}
+	tells(t, observeIn(t, s, "left", is("core/date", `3`)), epoch.Updated, "date became 3")
+	sayIn(t, s, "left", "model", "left says")
+	sayIn(t, s, "right", "model", "right says")
+	equal(t, believed(t, s, "right"), "core/date=2")
+	checkEpochs(t, s)
+	must[Joined](t)(s.Join(context.Background(), "talk", MainBranch, []string{"left", "right"}, JoinOptions{}))
+	checkEpochs(t, s)
+	equal(t, says(t, s, MainBranch), "user one | update date became 2 | model left says | model right says")
+	equal(t, believed(t, s, MainBranch), "core/date=2")
+	tells(t, observe(t, s, is("core/date", `3`)), epoch.Updated, "date became 3")
+	for _, verb := range []func(context.Context, string) (Undone, error){s.Undo, s.Undo, s.Redo, s.Redo} {
+		must[Undone](t)(verb(context.Background(), "talk"))
+		checkEpochs(t, s)
+	}
+	equal(t, believed(t, s, MainBranch), "core/date=3")
+}
+
+// A line from behind a leave begins with what is so now, and leaves there itself.
+func TestE35_fork_from_behind_a_leave(t *testing.T) {
+	s := create(t, small...)
+	observe(t, s, is("core/date", `1`))
+	var ids []format.ID
+	for i := range 10 {
+		if i == 2 {
+			observe(t, s, is("core/date", `2`))
+		}
+		ids = append(ids, say(t, s, "talk", "user", fmt.Sprint("message ", i)))
+	}
+	observe(t, s, is("core/date", `3`))
+	for i := range 3 {
+		say(t, s, "talk", "user", fmt.Sprint("later ", i))
+	}
+	branchAt(t, s, MainBranch, "old", ids[3])
+	branchAt(t, s, MainBranch, "new", format.ID{})
+	for _, branch := range []string{"old", "new"} {
+		tells(t, observeIn(t, s, branch, is("core/date", `3`)), epoch.Unchanged, "")
+		equal(t, believed(t, s, branch), "core/date=3")
+	}
+	equal(t, block(t, s, "old"), "date is 3")
+}
+
 // A branch that starts before a call does not wait for it; the one that made it does.
 func TestE38_fork_while_a_call_is_open(t *testing.T) {
 	s := create(t)

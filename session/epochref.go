@@ -80,6 +80,31 @@ func (t *tx) epochForFork(session, parent string, at format.ID) (format.ID, erro
 	return t.add(raw), nil
 }
 
+// epochOfLine is epochForFork for a branch that starts at a value: it puts the epoch entry on top where there has to be one, and folds where the branch
+// leaves. It returns the value of the new branch and the epoch in force.
+func (t *tx) epochOfLine(session, parent string, v format.Value, seq uint64, leaves bool) (format.Value, format.ID, error) {
+	inForce, err := t.epochForFork(session, parent, v.ID)
+	if err != nil {
+		return v, inForce, err
+	}
+	if inForce.IsZero() {
+		inForce = t.view.Get(EpochRef(session, parent)).ID
+	} else {
+		c := &controlled{head: &head{session: session, value: v, Seq: seq}}
+		if err := t.onTop(c, &format.Entry{Kind: format.KindEpoch, Epoch: inForce}, nil, ""); err != nil {
+			return v, inForce, err
+		}
+		v = c.value
+	}
+	if !leaves {
+		return v, inForce, nil
+	}
+	if err := t.flush(); err != nil { // what is folded may be in it
+		return v, inForce, err
+	}
+	return t.fold(session, v, seq, inForce)
+}
+
 // fold begins a new epoch where a branch leaves: what it was told since its initial block becomes the block. It puts an epoch entry on top of the branch,
 // of seq messages, and returns the branch's value then and the epoch in force; both are as they were where nothing was told. An epoch that cannot be read
 // is left alone: the next observation heals it, and a leave does not wait for that.

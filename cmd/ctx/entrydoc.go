@@ -27,7 +27,7 @@ type entryDoc struct {
 	Gone       string          `json:"gone,omitempty"`       // why there is no text
 	AmendedBy  *string         `json:"amended_by,omitempty"` // the entry that has the text shown
 	Amends     *string         `json:"amends,omitempty"`
-	Left       *string         `json:"left,omitempty"` // of a rewind: the tip that was left
+	Left       *string         `json:"left,omitempty"`  // of a rewind: the tip that was left
 	Epoch      *string         `json:"epoch,omitempty"` // of an epoch entry: what was told from there on
 	Children   []string        `json:"children,omitempty"`
 }
