@@ -47,6 +47,32 @@ func (t *tx) inForce(tip format.ID) (format.ID, error) {
 	return format.ID{}, nil
 }
 
+// hidesUpdates reports whether a branch that stands at tip was told something in force before its through, where nothing of the tail is shown: it stands
+// before the leave that made a block of that.
+func (t *tx) hidesUpdates(tip format.ID, through uint64) (bool, error) {
+	for id := tip; !id.IsZero() && through > 0; {
+		e, err := t.entryNow(id)
+		if err != nil {
+			return false, err
+		}
+		if e.Kind == format.KindEpoch {
+			told, _, err := t.epochObject(e.Epoch)
+			switch {
+			case isLost(err):
+				return false, nil
+			case err != nil:
+				return false, err
+			case told.Step != format.EpochUpdate:
+				return false, nil // its block says it all
+			case e.Seq < through:
+				return true, nil
+			}
+		}
+		id = firstParent(e)
+	}
+	return false, nil
+}
+
 // entryNow is entry for one that may be of this operation.
 func (t *tx) entryNow(id format.ID) (*format.Entry, error) {
 	for _, raw := range t.raws {

@@ -89,6 +89,11 @@ func (t *tx) rewind(session, branch string, target format.ID, o RewindOptions) (
 	if err != nil {
 		return Rewound{}, err
 	}
+	if !leaves && told.New.Exists() {
+		if leaves, err = t.hidesUpdates(done.Entry, v.Through); err != nil {
+			return Rewound{}, err
+		}
+	}
 	if leaves {
 		var id format.ID
 		if v, id, err = t.fold(session, v, e.Seq, told.New.ID); err != nil {
