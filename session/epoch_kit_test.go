@@ -185,7 +185,7 @@ func parts(t testing.TB, s *Store, branch, role, list string) format.ID {
 	return done[0].ID
 }
 
-func sayIn(t testing.TB, s *Store, branch, role, text string) format.ID {
+func sayTo(t testing.TB, s *Store, branch, role, text string) format.ID {
 	t.Helper()
 	done, _, err := s.Append(context.Background(), "talk", branch, []Message{{Role: role, Text: text}}, AppendOptions{})
 	if err != nil {

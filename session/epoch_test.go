@@ -602,7 +602,7 @@ func TestE36_fork_of_a_fork(t *testing.T) {
 	one := say(t, s, "talk", "user", "one")
 	observe(t, s, is("core/date", `2`))
 	branchAt(t, s, MainBranch, "child", one)
-	two := sayIn(t, s, "child", "user", "two")
+	two := sayTo(t, s, "child", "user", "two")
 	observeIn(t, s, "child", is("core/date", `3`))
 	branchAt(t, s, "child", "grandchild", two)
 	want := prompt(t, s, "grandchild", view.Gemini).Bytes
@@ -645,8 +645,8 @@ func TestE36_children_of_a_fork(t *testing.T) {
 		tells(t, observeIn(t, s, child, is("core/date", `2`)), epoch.Unchanged, "")
 	}
 	tells(t, observeIn(t, s, "left", is("core/date", `3`)), epoch.Updated, "date became 3")
-	sayIn(t, s, "left", "model", "left says")
-	sayIn(t, s, "right", "model", "right says")
+	sayTo(t, s, "left", "model", "left says")
+	sayTo(t, s, "right", "model", "right says")
 	equal(t, believed(t, s, "right"), "core/date=2")
 	checkEpochs(t, s)
 	must[Joined](t)(s.Join(context.Background(), "talk", MainBranch, []string{"left", "right"}, JoinOptions{}))

@@ -327,10 +327,10 @@ func (t *tx) fitValue(u *format.RefUpdate) (leaves bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	session, branch, _ := strings.Cut(strings.TrimPrefix(u.Name, "sessions/"), "/")
+	session, branch, _ := branchOfRef(u.Name)
 	fork, err := t.forkOf(session, branch, u.New)
 	if err != nil {
-		return err
+		return false, err
 	}
 	if !fork.IsZero() {
 		frontier = min(frontier, u.New.Frontier) // what an open child says is nobody's before the join, whoever else has it already
