@@ -220,12 +220,12 @@ func (t *tx) appendAll(session, branch string, batch []Message, o AppendOptions)
 
 // stillAt reports whether nothing was said or taken back since a branch's tip was the one expected: what masks, forks or tells the model something new may
 // stand after it. The zero ID expects nothing.
-func (t *tx) stillAt(tip, expect format.ID) (bool, error) {
+func (s *Store) stillAt(tip, expect format.ID) (bool, error) {
 	if expect.IsZero() || tip == expect {
 		return true, nil
 	}
 	still := false
-	err := t.backSides(tip, func(id format.ID, e *format.Entry, _ bool) bool {
+	err := s.backSides(tip, func(id format.ID, e *format.Entry, _ bool) bool {
 		still = id == expect
 		switch e.Kind {
 		case format.KindFork, format.KindMask, format.KindReplace, format.KindEpoch:

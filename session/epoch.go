@@ -18,7 +18,7 @@ func EpochRef(session, branch string) string { return "epochs/" + session + "/" 
 
 // ObserveOptions are for Observe and Preview.
 type ObserveOptions struct {
-	Expect format.ID // where not zero: the tip the branch must still have, else ErrStale
+	Expect format.ID // where not zero: the tip the branch must still have, but for masks, forks and updates, else ErrStale
 }
 
 // Observed is what an observation came to.
@@ -35,7 +35,7 @@ type Observed struct {
 // created, with its first branch: what a model is told first comes before what the user says.
 //
 // ErrBlocked says that the first epoch of the branch needs sources that cannot be read, ErrRefused that a tool call is open, which an update would part
-// from its result, ErrInput that a text is missing.
+// from its result, epoch.ErrInput that a text is missing.
 func (s *Store) Observe(ctx context.Context, session, branch string, set *epoch.Set, o ObserveOptions) (Observed, error) {
 	view, err := s.Refs.Read()
 	if err != nil {
@@ -85,7 +85,7 @@ func (s *Store) observed(view *refs.View, session, branch string, set *epoch.Set
 	case errors.As(err, &blocked):
 		return Observed{}, nil, fmt.Errorf("%w: %s/%s: %w", ErrBlocked, session, branch, err)
 	case err != nil:
-		return Observed{}, nil, fmt.Errorf("%w: %w", ErrInput, err)
+		return Observed{}, nil, err
 	}
 	done := Observed{Result: out.Result, Epoch: inForce, Delta: out.Delta, Text: out.Text}
 	if out.Epoch != nil {
@@ -104,7 +104,9 @@ func (s *Store) checkBranch(session, branch string, tip format.Value, expect for
 	if !tip.Exists() && branch != MainBranch {
 		return unknownSession(session, branch)
 	}
-	if !expect.IsZero() && expect != tip.ID {
+	if still, err := s.stillAt(tip.ID, expect); err != nil {
+		return err
+	} else if !still {
 		return fmt.Errorf("%w: the tip of %s/%s is %s, not %v", ErrStale, session, branch, tipOf(tip), expect)
 	}
 	return nil

@@ -164,7 +164,7 @@ func TestE13_removed_is_told_once(t *testing.T) {
 	observe(t, s, is("api/plan", `"q"`))
 	tells(t, observe(t, s, `{"key":"api/plan","removed":true,"removed_text":"no plan"}`), epoch.Updated, "no plan")
 	observe(t, s, `{"key":"api/x","value":1,"first":"x"}`)
-	refused(t, s, ErrInput, "api/x: no removed_text", gone("api/x"))
+	refused(t, s, epoch.ErrInput, "api/x: no removed_text", gone("api/x"))
 }
 
 func TestE14_removal_of_what_was_never_told(t *testing.T) {
@@ -327,11 +327,11 @@ func TestE20_null_is_a_value(t *testing.T) {
 
 func TestE21_missing_text_names_key_and_kind(t *testing.T) {
 	s := create(t)
-	refused(t, s, ErrInput, "core/date: no first text", is("core/env", `1`), `{"key":"core/date","value":1}`)
+	refused(t, s, epoch.ErrInput, "core/date: no first text", is("core/env", `1`), `{"key":"core/date","value":1}`)
 	observe(t, s, is("core/env", `1`), is("core/date", `1`))
-	refused(t, s, ErrInput, "core/date: no changed text", is("core/env", `2`), `{"key":"core/date","value":2,"first":"x"}`)
-	refused(t, s, ErrInput, "core/date: no first text", is("core/env", `2`), `{"key":"core/date","value":2,"changed":"x"}`)
-	refused(t, s, ErrInput, "api/new: no first text", is("core/env", `2`), `{"key":"api/new","value":2,"changed":"x"}`)
+	refused(t, s, epoch.ErrInput, "core/date: no changed text", is("core/env", `2`), `{"key":"core/date","value":2,"first":"x"}`)
+	refused(t, s, epoch.ErrInput, "core/date: no first text", is("core/env", `2`), `{"key":"core/date","value":2,"changed":"x"}`)
+	refused(t, s, epoch.ErrInput, "api/new: no first text", is("core/env", `2`), `{"key":"api/new","value":2,"changed":"x"}`)
 }
 
 // Before the epoch goes on the sources are read no more than their observations say: a drift that only a preview has seen is not told, and counts from what

@@ -87,7 +87,7 @@ func (o *observeOptions) run(c context.Context, a *app, file string) error {
 	}
 	set, err := epoch.Read(lines)
 	if err != nil {
-		return fmt.Errorf("%w: %w", session.ErrInput, err)
+		return err
 	}
 	s, view, err := a.openView()
 	if err != nil {

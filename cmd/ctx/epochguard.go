@@ -5,7 +5,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/gemini-ctx/ctx/session"
 	"github.com/gemini-ctx/ctx/session/epoch"
 )
 
@@ -31,7 +30,7 @@ among the messages are held to the same. Calls that the provider runs itself do 
 			}
 			messages, err := epoch.ReadMessages(b)
 			if err != nil {
-				return fmt.Errorf("%w: %w", session.ErrInput, err)
+				return err
 			}
 			open, at := epoch.Split(messages)
 			if a.json {

@@ -36,7 +36,7 @@ type observation struct {
 }
 
 // ErrInput says that observations cannot be taken as they are.
-var ErrInput = errors.New("bad observation")
+var ErrInput = errors.New("bad input")
 
 // Read reads observations, a JSON object a line:
 //
