@@ -24,6 +24,13 @@ func TestEncodeRefuses(t *testing.T) {
 			return f.Encode()
 		}
 	}
+	epoch := func(change func(*format.Epoch)) func() ([]byte, error) {
+		return func() ([]byte, error) {
+			e := sampleEpoch()
+			change(e)
+			return e.Encode()
+		}
+	}
 	tests := []struct {
 		name   string
 		encode func() ([]byte, error)
@@ -86,12 +93,17 @@ func TestEncodeRefuses(t *testing.T) {
 		{"tombstones without a page", forest(func(f *format.Forest) { f.Tombs = format.ID{} }), "do not agree"},
 		{"a page without tombstones", forest(func(f *format.Forest) { f.TombCount = 0 }), "do not agree"},
 
-		{"initial removed", func() ([]byte, error) {
-			return (&format.Epoch{Initial: []format.KeyValue{{Key: "a/b"}}, Body: sampleEpoch().Body}).Encode()
-		}, "removed"},
-		{"epoch key twice", func() ([]byte, error) {
-			return (&format.Epoch{Current: []format.KeyValue{{Key: "a/b"}, {Key: "a/b"}}, Body: sampleEpoch().Body}).Encode()
-		}, "ascending"},
+		{"epoch of no step", epoch(func(e *format.Epoch) { e.Step = "" }), "unknown step"},
+		{"update without a text", epoch(func(e *format.Epoch) { e.Body = nil }), "belongs to an update"},
+		{"update of no text", epoch(func(e *format.Epoch) { e.Body.Size = 0 }), "belongs to an update"},
+		{"fold with a text", epoch(func(e *format.Epoch) { e.Step = format.EpochFold }), "belongs to an update"},
+		{"initial removed", epoch(func(e *format.Epoch) { e.Initial[0].Value = format.ID{} }), "zeros"},
+		{"epoch key twice", epoch(func(e *format.Epoch) { e.Current[1].Key = "core/branch" }), "key twice"},
+		{"initial key twice", epoch(func(e *format.Epoch) { e.Initial[1].Key = "core/branch" }), "key twice"},
+		{"initial key that is not current", epoch(func(e *format.Epoch) { e.Initial[1].Key = "core/x" }), "not among the current"},
+		{"removed with a text", epoch(func(e *format.Epoch) { e.Current[0].Gone = e.Current[1].Gone }), "removed has none"},
+		{"value without a text", epoch(func(e *format.Epoch) { e.Current[1].First = format.ID{} }), "a value has its text"},
+		{"fold of other values", epoch(func(e *format.Epoch) { e.Step, e.Body = format.EpochFold, nil }), "other values"},
 
 		{"absent for no reason", func() ([]byte, error) { return (&format.Absent{}).Encode() }, "unknown reason"},
 		{"absent nothing", func() ([]byte, error) { return (&format.Absent{Reason: "forgotten"}).Encode() }, "zeros"},

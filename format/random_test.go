@@ -186,17 +186,27 @@ func (r random) forest() *format.Forest {
 }
 
 func (r random) epoch() *format.Epoch {
-	e := &format.Epoch{Body: r.body(0)}
+	e := &format.Epoch{Step: []string{format.EpochInitial, format.EpochUpdate, format.EpochFold, format.EpochFork}[r.IntN(4)]}
+	update := e.Step == format.EpochUpdate
+	if update {
+		body := r.body(1)
+		e.Body = &body
+	}
 	for i := range r.IntN(6) {
-		key := fmt.Sprintf("core/key%d", i)
-		if r.coin() {
-			e.Initial = append(e.Initial, format.KeyValue{Key: key, Blob: r.id()})
+		b := format.Belief{Key: fmt.Sprintf("core/key%d", i)}
+		if !update || r.coin() {
+			b.Value, b.First = r.id(), r.id()
+			if r.coin() {
+				b.Gone = r.id()
+			}
 		}
-		kv := format.KeyValue{Key: key}
-		if r.coin() {
-			kv.Blob = r.id()
+		e.Current = append(e.Current, b)
+		switch {
+		case !update:
+			e.Initial = append(e.Initial, format.Told{Key: b.Key, Value: b.Value, Text: b.First})
+		case r.coin():
+			e.Initial = append(e.Initial, format.Told{Key: b.Key, Value: r.id(), Text: r.id()})
 		}
-		e.Current = append(e.Current, kv)
 	}
 	return e
 }

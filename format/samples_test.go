@@ -185,16 +185,36 @@ func blobHeader() ([]byte, error) {
 	return format.EncodeBlob(format.SumBody(sampleBlob(), format.MediaText))
 }
 
+// blobOf is the id of the blob of a text.
+func blobOf(text, media string) format.ID {
+	return idOf(format.EncodeBlob(format.SumBody([]byte(text), media)))
+}
+
+// sampleEpoch is after an update: the branch's name is gone, the date is as it was.
 func sampleEpoch() *format.Epoch {
-	date := idOf(blobHeader())
+	date, today := blobOf(`"2026-11-21"`, format.MediaParts), idOf(blobHeader())
+	body := format.SumBody([]byte(epochText), format.MediaText)
 	return &format.Epoch{
-		Initial: []format.KeyValue{{Key: "core/branch", Blob: format.Sum([]byte("a blob"))}, {Key: "core/date", Blob: date}},
-		Current: []format.KeyValue{{Key: "core/branch"}, {Key: "core/date", Blob: date}},
-		Body:    format.SumBody([]byte(epochText), format.MediaText),
+		Step: format.EpochUpdate,
+		Initial: []format.Told{
+			{Key: "core/branch", Value: blobOf(`"main"`, format.MediaParts), Text: blobOf("On branch main.", format.MediaText)},
+			{Key: "core/date", Value: date, Text: today},
+		},
+		Current: []format.Belief{
+			{Key: "core/branch"},
+			{Key: "core/date", Value: date, First: today, Gone: blobOf("The date is not known any more.", format.MediaText)},
+		},
+		Body: &body,
 	}
 }
 
-const epochText = "<system-update>\ncore/branch: removed\n</system-update>\n"
+// sampleFold is what a leave makes of it.
+func sampleFold() *format.Epoch {
+	e := sampleEpoch()
+	return &format.Epoch{Step: format.EpochFold, Initial: e.Initial[1:], Current: e.Current[1:]}
+}
+
+const epochText = "The branch is not known any more."
 
 func sampleAbsent() *format.Absent {
 	return &format.Absent{Object: idOf(sampleQuestion().Encode()), Reason: format.ReasonForgotten, Time: sampleTime.Add(time.Hour)}
@@ -305,7 +325,7 @@ func codecs(tb testing.TB) []codec {
 		{"tombstone", [][]byte{bytesOf(sampleTombstone().Encode())}, againTombstone},
 		{"page", [][]byte{bytesOf(samplePage().Encode()), bytesOf(samplePages().Encode())}, againPage},
 		{"forest", [][]byte{bytesOf(sampleForest().Encode()), bytesOf((&format.Forest{Name: "flat"}).Encode())}, againForest},
-		{"epoch", [][]byte{bytesOf(sampleEpoch().Encode())}, againEpoch},
+		{"epoch", [][]byte{bytesOf(sampleEpoch().Encode()), bytesOf(sampleFold().Encode())}, againEpoch},
 		{"mask", [][]byte{bytesOf(sampleMask().Encode())}, againMask},
 		{"replace", [][]byte{bytesOf(sampleReplacement().Encode())}, againReplace},
 		{"absent", [][]byte{bytesOf(sampleAbsent().Encode())}, againAbsent},

@@ -220,12 +220,12 @@ func (t *tx) appendAll(session, branch string, batch []Message, o AppendOptions)
 
 // stillAt reports whether nothing was said or taken back since a branch's tip was the one expected: what masks, forks or tells the model something new may
 // stand after it. The zero ID expects nothing.
-func (t *tx) stillAt(tip, expect format.ID) (bool, error) {
+func (s *Store) stillAt(tip, expect format.ID) (bool, error) {
 	if expect.IsZero() || tip == expect {
 		return true, nil
 	}
 	still := false
-	err := t.backSides(tip, func(id format.ID, e *format.Entry, _ bool) bool {
+	err := s.backSides(tip, func(id format.ID, e *format.Entry, _ bool) bool {
 		still = id == expect
 		switch e.Kind {
 		case format.KindFork, format.KindMask, format.KindReplace, format.KindEpoch:
@@ -245,6 +245,7 @@ func tipOf(v format.Value) string {
 
 // finish graduates what is due, leaves if the tail has grown too long, and commits.
 func (t *tx) finish(h *head, old format.Value, o AppendOptions) error {
+	var folded []format.RefUpdate
 	if !o.NoGraduation && !h.Lags && h.Fork == "" {
 		if _, err := t.graduate(h, GraduateOnAppend); err != nil {
 			return err
@@ -254,7 +255,9 @@ func (t *tx) finish(h *head, old format.Value, o AppendOptions) error {
 			if err != nil {
 				return err
 			}
-			h.value = v
+			if h.value, folded, err = t.foldAt(h.session, h.branch, v, h.Seq); err != nil {
+				return err
+			}
 		}
 	}
 	verb := o.Verb
@@ -263,6 +266,7 @@ func (t *tx) finish(h *head, old format.Value, o AppendOptions) error {
 	}
 	op := &format.Operation{Verb: verb, Session: h.session}
 	op.Refs = append(op.Refs, format.RefUpdate{Name: RefName(h.session, h.branch), Old: old, New: h.value})
+	op.Refs = append(op.Refs, folded...)
 	if o.Parent != nil {
 		u, err := t.link(h.session, *o.Parent, o.Orphan)
 		if err != nil {
@@ -272,13 +276,21 @@ func (t *tx) finish(h *head, old format.Value, o AppendOptions) error {
 			op.Refs = append(op.Refs, u)
 		}
 	}
-	if HEAD := t.view.Get("HEAD"); HEAD.Name != h.session && len(t.view.Names("sessions/"+HEAD.Name+"/")) == 0 {
-		// The first session, or the one that HEAD named was removed or undone.
-		op.Refs = append(op.Refs, format.RefUpdate{Name: "HEAD", Old: HEAD, New: format.Value{Kind: format.NameValue, Name: h.session}})
+	if u, moved := t.headTo(h.session); moved {
+		op.Refs = append(op.Refs, u)
 	}
 	if err := t.commit(op); err != nil {
 		return err
 	}
 	t.saveHead(h)
 	return nil
+}
+
+// headTo has HEAD name a session where it names none: it is the first one, or the one that HEAD named was removed or undone.
+func (t *tx) headTo(session string) (u format.RefUpdate, moved bool) {
+	HEAD := t.view.Get("HEAD")
+	if HEAD.Name == session || len(t.view.Names("sessions/"+HEAD.Name+"/")) > 0 {
+		return u, false
+	}
+	return format.RefUpdate{Name: "HEAD", Old: HEAD, New: format.Value{Kind: format.NameValue, Name: session}}, true
 }

@@ -87,9 +87,12 @@ func (t *tx) fork(session, parent string, children []string, invocation string) 
 		return Forked{}, err
 	}
 	c.Alone = c.Seq
-	more := make([]format.RefUpdate, len(children))
-	for i, child := range children {
-		more[i] = format.RefUpdate{Name: RefName(session, child), New: c.value}
+	var more []format.RefUpdate
+	for _, child := range children {
+		more = append(more, format.RefUpdate{Name: RefName(session, child), New: c.value})
+		if u, moved := t.epochTo(session, child, t.view.Get(EpochRef(session, parent)).ID); moved {
+			more = append(more, u) // what the parent was told, its children know
+		}
 	}
 	if err := t.commitControl("fork", c, more...); err != nil {
 		return Forked{}, err
@@ -120,7 +123,7 @@ func (t *tx) forkAt(session, parent string, children []string, at format.ID) (Fo
 	if !found {
 		return Forked{}, fmt.Errorf("%w: entry %v is not on %s/%s itself", ErrStale, at, session, parent)
 	}
-	v := old
+	v, told := old, t.view.Get(EpochRef(session, parent)).ID
 	if !next.IsZero() {
 		_, end, err := t.cut(old.ID, next)
 		if err != nil {
@@ -134,13 +137,20 @@ func (t *tx) forkAt(session, parent string, children []string, at format.ID) (Fo
 			return Forked{}, fmt.Errorf("%w: entry %v waits for the result of a call, and before that call there is nothing", ErrStale, at)
 		}
 		v.ID = last.id
-		if v, err = t.settleBack(v, last.e.Seq, false); err != nil {
+		var leaves bool
+		if v, leaves, err = t.settleBack(v, last.e.Seq, false); err != nil {
+			return Forked{}, err
+		}
+		if v, told, err = t.epochOfLine(session, parent, v, last.e.Seq, leaves); err != nil {
 			return Forked{}, err
 		}
 	}
 	op := &format.Operation{Verb: "fork", Session: session}
 	for _, child := range children {
 		op.Refs = append(op.Refs, format.RefUpdate{Name: RefName(session, child), New: v})
+		if u, moved := t.epochTo(session, child, told); moved {
+			op.Refs = append(op.Refs, u)
+		}
 	}
 	// First: nothing else would tell the next append that it is not alone any more.
 	h, err := t.head(session, parent, old)
@@ -235,6 +245,9 @@ func (t *tx) join(session, parent string, children []string, tips []format.Value
 	var more []format.RefUpdate
 	for i, child := range children {
 		more = append(more, format.RefUpdate{Name: RefName(session, child), Old: tips[i]})
+		if u, moved := t.epochTo(session, child, format.ID{}); moved {
+			more = append(more, u)
+		}
 	}
 	done := Joined{Entry: c.id, Messages: messages}
 	if err := t.commitControl("join", c, more...); err != nil {

@@ -278,13 +278,15 @@ func (r *compaction) leaveAll(t *tx, branches []BranchName) error {
 	if len(r.o.Branches) == 1 {
 		op.Session = r.o.Branches[0].Session
 	}
+	var folded []*head
 	for _, b := range branches {
-		u, moved, err := r.leaveFor(t, b)
+		list, h, err := r.leaveFor(t, b)
 		if err != nil {
 			return err
 		}
-		if moved {
-			op.Refs = append(op.Refs, u)
+		op.Refs = append(op.Refs, list...)
+		if h != nil {
+			folded = append(folded, h)
 		}
 	}
 	if len(t.draftOf(r.forest).decided)+len(op.Refs)+len(t.view.Pending(r.forest)) == 0 {
@@ -293,34 +295,53 @@ func (r *compaction) leaveAll(t *tx, branches []BranchName) error {
 	if _, err := t.writeForestOf(r.forest); err != nil {
 		return err
 	}
-	return t.commit(op)
+	if err := t.commit(op); err != nil {
+		return err
+	}
+	for _, h := range folded {
+		t.saveHead(h)
+	}
+	return nil
 }
 
-// leaveFor has a branch leave. A branch with nothing in the forest has nothing to adopt; one that was removed meanwhile is passed over.
-func (r *compaction) leaveFor(t *tx, b BranchName) (u format.RefUpdate, moved bool, err error) {
+// leaveFor has a branch leave, and returns how its refs move, and what the cache is to know of it where its tip does. A branch with nothing in the
+// forest has nothing to adopt; one that was removed meanwhile is passed over.
+func (r *compaction) leaveFor(t *tx, b BranchName) (moves []format.RefUpdate, folded *head, err error) {
 	name := RefName(b.Session, b.Branch)
 	old := t.view.Get(name)
 	if !old.Exists() || old.Frontier == 0 {
-		return u, false, nil
+		return nil, nil, nil
 	}
 	if fork, err := t.forkOf(b.Session, b.Branch, old); err != nil || !fork.IsZero() {
-		return u, false, err // its frontier waits for the join, and so does its pin
+		return nil, nil, err // its frontier waits for the join, and so does its pin
 	}
 	from, err := t.pinnedForest(old)
 	if err != nil {
-		return u, false, err
+		return nil, nil, err
 	}
 	force := r.force || from != r.forest || old.Pin.IsZero()
 	v, err := t.leaveTo(old, r.forest)
 	if err != nil || v == old {
-		return u, false, err
+		return nil, nil, err
 	}
 	if !force {
 		if smaller, err := t.shrinks(b, old, v); err != nil || !smaller {
-			return u, false, err
+			return nil, nil, err
 		}
 	}
-	return format.RefUpdate{Name: name, Old: old, New: v}, true, nil
+	if t.view.Get(EpochRef(b.Session, b.Branch)).Exists() {
+		h, err := t.head(b.Session, b.Branch, old)
+		if err != nil {
+			return nil, nil, err
+		}
+		if v, moves, err = t.foldAt(b.Session, b.Branch, v, h.Seq); err != nil {
+			return nil, nil, err
+		}
+		if h.value = v; v.ID != old.ID {
+			folded = h
+		}
+	}
+	return append(moves, format.RefUpdate{Name: name, Old: old, New: v}), folded, nil
 }
 
 // count says how the forest is left.

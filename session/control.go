@@ -32,7 +32,9 @@ func (t *tx) control(session, branch string, e *format.Entry, body []byte, media
 
 // onTop has another entry put on a branch that is being changed.
 func (t *tx) onTop(c *controlled, e *format.Entry, body []byte, media string) error {
-	e.Parents = slices.Insert(slices.Clone(e.Parents), 0, c.value.ID)
+	if c.value.Exists() {
+		e.Parents = slices.Insert(slices.Clone(e.Parents), 0, c.value.ID)
+	}
 	e.Seq = max(e.Seq, c.Seq)
 	e.Session = c.session
 	e.Time = t.Now().UTC().Truncate(time.Millisecond)
@@ -50,7 +52,7 @@ func (t *tx) onTop(c *controlled, e *format.Entry, body []byte, media string) er
 		return fmt.Errorf("%w: %w", ErrInput, err)
 	}
 	c.id = t.add(raw)
-	c.value.ID, c.Seq = c.id, e.Seq
+	c.value.Kind, c.value.ID, c.Seq = format.SessionValue, c.id, e.Seq
 	return nil
 }
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"strings"
 	"testing"
 	"time"
 
@@ -171,5 +172,23 @@ func check(t testing.TB, s *Store) {
 	}
 	if len(count) > 0 {
 		t.Fatalf("%d entries are in the forest and in no session", len(count))
+	}
+	checkEpochs(t, s)
+}
+
+// checkEpochs holds that the ref of every branch's epoch names what the branch's own line does.
+func checkEpochs(t testing.TB, s *Store) {
+	t.Helper()
+	view := s.mustView(t)
+	for _, name := range view.Names("epochs/") {
+		if !view.Get("sessions/" + strings.TrimPrefix(name, "epochs/")).Exists() {
+			t.Fatalf("%s has no branch", name)
+		}
+	}
+	for _, name := range view.Names("sessions/") {
+		shown := must[EpochShown](t)(s.EpochAt(view.Get(name).ID))
+		if got := view.Get("epochs/" + strings.TrimPrefix(name, "sessions/")).ID; got != shown.ID {
+			t.Fatalf("the epoch of %s is %v, and the branch was told %v", name, got, shown.ID)
+		}
 	}
 }

@@ -13,7 +13,7 @@ import (
 type Shown struct {
 	ID    format.ID
 	Entry *format.Entry
-	Text  string // plain text, or what Words makes of the parts
+	Text  string // plain text, or what Words makes of the parts; of an epoch entry the update as it was sent
 	Parts []byte // a JSON array of message parts; nil for plain text
 	Gone  string // why there is no text; "" where there is
 	// Version is the newest version's id where the text is that of an amend, else ID.
@@ -49,6 +49,10 @@ func (s *Store) Entry(id format.ID) (*Shown, error) {
 	switch {
 	case gone != nil:
 		shown.Gone = gone.Reason
+	case e.Kind == format.KindEpoch:
+		if _, shown.Text, err = s.epochObject(e.Epoch); err != nil && !isLost(err) {
+			return nil, err
+		}
 	case e.Body != nil:
 		text := raw.Body[min(format.NonceLen, len(raw.Body)):]
 		if e.Body.Media == format.MediaParts {

@@ -27,12 +27,15 @@ func (s *Store) RenderInput(v *refs.View, session, branch string, o view.Options
 	if err != nil {
 		return view.Input{Session: session, Branch: branch}, err
 	}
-	return s.renderInputOf(value, session, branch, o)
+	return s.renderInputOf(v, value, session, branch, o)
 }
 
-// renderInputOf is RenderInput for a branch that stands at value.
-func (s *Store) renderInputOf(value format.Value, session, branch string, o view.Options) (in view.Input, err error) {
-	in = view.Input{Session: session, Branch: branch, Pin: value.Pin, Through: value.Through}
+// renderInputOf is RenderInput for a branch that stands at value, with the epoch that v has of it.
+func (s *Store) renderInputOf(v *refs.View, value format.Value, session, branch string, o view.Options) (in view.Input, err error) {
+	in = view.Input{Session: session, Branch: branch, Pin: value.Pin, Through: value.Through, EpochID: v.Get(EpochRef(session, branch)).ID}
+	if in.Epoch, err = s.epochBlock(in.EpochID); err != nil {
+		return in, err
+	}
 	if in.Tail, err = s.tail(value); err != nil || value.Pin.IsZero() {
 		return in, err
 	}

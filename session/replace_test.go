@@ -51,7 +51,7 @@ func mustCommit(t testing.TB, s *Store, claim, text string) format.ID {
 }
 
 // refused holds that an answer is refused, with words that name what moved, and that nothing is written for it.
-func refused(t testing.TB, s *Store, claim, text, says string) {
+func refusedClaim(t testing.TB, s *Store, claim, text, says string) {
 	t.Helper()
 	tip, number := s.mustView(t).Get(RefName("s", MainBranch)), s.mustView(t).Number
 	_, err := commit(s, claim, text)
@@ -174,7 +174,7 @@ func TestReplaceTwice(t *testing.T) {
 			t.Fatalf("%+v, %v", done, err)
 		}
 	}
-	refused(t, s, claim, "another text", "was replaced by "+first.String())
+	refusedClaim(t, s, claim, "another text", "was replaced by "+first.String())
 	second := mustCommit(t, s, begin(t, s, whole(first, ids[2])...), "ABC")
 	wantTalk(t, s, "ABC")
 	if done, err := commit(s, claim, "AB"); err != nil || done.Known != 1 {
@@ -195,7 +195,7 @@ func TestReplaceAfterRewind(t *testing.T) {
 	ids := letters(t, s, "abcd")
 	claim := begin(t, s, whole(ids[1], ids[2])...)
 	must[Rewound](t)(s.Rewind(c, "s", MainBranch, ids[2], RewindOptions{}))
-	refused(t, s, claim, "BC", ids[2].String()+" is not in s/main")
+	refusedClaim(t, s, claim, "BC", ids[2].String()+" is not in s/main")
 	must[Undone](t)(s.Undo(c, "s"))
 	r := mustCommit(t, s, claim, "BC")
 	wantTalk(t, s, "a", "BC", "d")
@@ -209,7 +209,7 @@ func TestReplaceAfterRewind(t *testing.T) {
 	must[Undone](t)(s.Redo(c, "s"))
 	wantTalk(t, s, "a", "BC", "d")
 	must[Rewound](t)(s.Rewind(c, "s", MainBranch, ids[0], RewindOptions{}))
-	refused(t, s, claim, "BC", "is not in s/main")
+	refusedClaim(t, s, claim, "BC", "is not in s/main")
 	check(t, s)
 }
 
@@ -221,14 +221,14 @@ func TestReplaceAfterAmend(t *testing.T) {
 	b := amendable(t, s, "m", "model", "b", "")
 	claim := begin(t, s, whole(a, b)...)
 	newer := amendable(t, s, "m", "model", "b2", "")
-	refused(t, s, claim, "AB", b.String()+" was amended")
+	refusedClaim(t, s, claim, "AB", b.String()+" was amended")
 	r := mustCommit(t, s, begin(t, s, whole(a, b)...), "AB2")
 	wantTalk(t, s, "AB2")
 	over := mustCommit(t, s, begin(t, s, whole(r)...), "AB2 again")
 	wantTalk(t, s, "AB2 again")
 	newest := amendable(t, s, "m", "model", "b3", "")
 	wantTalk(t, s, "a", "b3") // neither of the two holds
-	refused(t, s, begin0(over), "x", "holds no more")
+	refusedClaim(t, s, begin0(over), "x", "holds no more")
 	must[Rewound](t)(s.Rewind(c, "s", MainBranch, newest, RewindOptions{}))
 	wantTalk(t, s, "AB2 again")
 	must[Rewound](t)(s.Rewind(c, "s", MainBranch, newer, RewindOptions{}))
@@ -248,7 +248,7 @@ func TestReplaceOverlap(t *testing.T) {
 	ids := letters(t, s, "abcd")
 	one, two := begin(t, s, whole(ids[:3]...)...), begin(t, s, whole(ids[2], ids[3])...)
 	first := mustCommit(t, s, one, "ABC")
-	refused(t, s, two, "CD", ids[2].String()+" was replaced by "+first.String())
+	refusedClaim(t, s, two, "CD", ids[2].String()+" was replaced by "+first.String())
 	done, err := s.CommitReplace(context.Background(), answerOf(two, "D"), ReplaceOptions{Partial: true})
 	if err != nil || done.Replaced != 1 || len(done.Lost) != 1 || done.Lost[0].What != ids[2].String() {
 		t.Fatalf("%+v, %v", done, err)
@@ -329,9 +329,9 @@ func TestReplaceKeepsPairs(t *testing.T) {
 	// Claims that nobody was given are held against the same.
 	for part, why := range map[int]string{1: "is a call", 7: "its parts are 0 to 1"} {
 		made := &replaceClaim{session: "s", branch: MainBranch, targets: []claimedTarget{{format.Target{Entry: call, Part: part}, ""}}}
-		refused(t, s, made.String(), "x", why)
+		refusedClaim(t, s, made.String(), "x", why)
 	}
-	refused(t, s, begin0(result), "x", "the other half stays")
+	refusedClaim(t, s, begin0(result), "x", "the other half stays")
 	mustCommit(t, s, begin(t, s, whole(call, result)...), "looked")
 	for _, f := range []view.Format{view.Gemini, view.OpenAI, view.Anthropic} {
 		out := must[view.Output](t)(view.Render(must[view.Input](t)(s.RenderInput(s.mustView(t), "s", MainBranch, view.Options{})), view.Options{Format: f}))
@@ -348,7 +348,7 @@ func TestReplacePartialKeepsPairs(t *testing.T) {
 	call, result := calls(t, s, 1, long(1))
 	claim := begin(t, s, whole(first, call, result)...)
 	applyAll(t, s, MaskTarget{Entry: result, Part: 0})
-	refused(t, s, claim, "all", result.String()+" is shown otherwise")
+	refusedClaim(t, s, claim, "all", result.String()+" is shown otherwise")
 	done, err := s.CommitReplace(context.Background(), answerOf(claim, "went"), ReplaceOptions{Partial: true})
 	if err != nil || done.Replaced != 1 || len(done.Lost) != 2 || done.Lost[1].What != call.String() {
 		t.Fatalf("%+v, %v", done, err)
@@ -384,7 +384,7 @@ func TestReplaceParts(t *testing.T) {
 	if want := `{"functionResponse":{"id":"a","name":"cat","response":{"output":"` + lead + `"}}}`; !strings.Contains(string(m.Parts), want) || len(m.Replaced) != 1 {
 		t.Errorf("rendered is %s, %v", m.Parts, m.Replaced)
 	}
-	refused(t, s, claim, "shorter", "is shown otherwise")
+	refusedClaim(t, s, claim, "shorter", "is shown otherwise")
 	both := mustCommit(t, s, begin(t, s, part(id, 0), part(id, 2), part(plain, 0)), "shorter")
 	m = messageAt(t, s, id)
 	var raws []struct {

@@ -80,25 +80,47 @@ func (t *tx) rewind(session, branch string, target format.ID, o RewindOptions) (
 	if err := t.refresh(left.amended); err != nil {
 		return Rewound{}, err
 	}
-	if v, err = t.settleBack(v, e.Seq, done.Retracted > 0); err != nil {
+	var leaves bool
+	if v, leaves, err = t.settleBack(v, e.Seq, done.Retracted > 0); err != nil {
 		return Rewound{}, err
 	}
-	op := &format.Operation{Verb: "rewind", Session: session, Refs: []format.RefUpdate{{Name: RefName(session, branch), Old: old, New: v}}}
+	op := &format.Operation{Verb: "rewind", Session: session}
+	told, moved, err := t.epochRef(session, branch, done.Entry)
+	if err != nil {
+		return Rewound{}, err
+	}
+	if !leaves && told.New.Exists() {
+		if leaves, err = t.hidesUpdates(done.Entry, v.Through); err != nil {
+			return Rewound{}, err
+		}
+	}
+	if leaves {
+		var id format.ID
+		if v, id, err = t.fold(session, v, e.Seq, told.New.ID); err != nil {
+			return Rewound{}, err
+		}
+		told, moved = t.epochTo(session, branch, id)
+	}
+	op.Refs = append(op.Refs, format.RefUpdate{Name: RefName(session, branch), Old: old, New: v})
+	if moved {
+		op.Refs = append(op.Refs, told)
+	}
 	return done, t.commit(op)
 }
 
 // settleBack brings frontier and pin of a branch back to a tip of seq messages. A pin that stands for more than is left is replaced by the newest
-// forest, from which what was left is gone.
-func (t *tx) settleBack(v format.Value, seq uint64, retracted bool) (format.Value, error) {
+// forest, from which what was left is gone: the branch leaves.
+func (t *tx) settleBack(v format.Value, seq uint64, retracted bool) (to format.Value, leaves bool, err error) {
 	v.Frontier = min(v.Frontier, seq)
 	if v.Pin.IsZero() || v.Through <= seq {
 		if retracted {
-			return v, t.writeForests()
+			return v, false, t.writeForests()
 		}
-		return v, nil
+		return v, false, nil
 	}
 	v.Through = min(v.Through, v.Frontier)
-	return t.leave(v)
+	to, err = t.leave(v)
+	return to, true, err
 }
 
 // sourceRewind gives the rewind entry its source, and reports whether the session has an entry of that source already.
@@ -371,6 +393,9 @@ func (s *Store) RemoveSession(ctx context.Context, session string) (messages int
 				return err
 			}
 			op.Refs = append(op.Refs, format.RefUpdate{Name: name, Old: v})
+		}
+		for _, name := range t.view.Names("epochs/" + session + "/") {
+			op.Refs = append(op.Refs, format.RefUpdate{Name: name, Old: t.view.Get(name)})
 		}
 		if len(op.Refs) == 0 {
 			return unknownSession(session, MainBranch)

@@ -2,6 +2,7 @@ package session
 
 import (
 	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/refs"
 	"github.com/gemini-ctx/ctx/session/view"
 )
 
@@ -11,16 +12,16 @@ func (t *tx) shrinks(b BranchName, from, to format.Value) (bool, error) {
 	if err := t.flush(); err != nil { // what is to be rendered is in it
 		return false, err
 	}
-	before, err := t.rendered(b, from)
+	before, err := t.rendered(t.view, b, from)
 	if err != nil {
 		return true, nil
 	}
-	after, err := t.rendered(b, to)
+	after, err := t.rendered(t.view, b, to)
 	return after < before, err
 }
 
-func (s *Store) rendered(b BranchName, v format.Value) (tokens int, err error) {
-	in, err := s.renderInputOf(v, b.Session, b.Branch, view.Options{})
+func (s *Store) rendered(now *refs.View, b BranchName, v format.Value) (tokens int, err error) {
+	in, err := s.renderInputOf(now, v, b.Session, b.Branch, view.Options{})
 	if err != nil {
 		return 0, err
 	}

@@ -140,7 +140,7 @@ func lastUndone(ops []refs.Record) *refs.Record {
 // undoable holds the verbs that undo takes back; a graduation or a leave by itself changes no history.
 func undoable(op *format.Operation) bool {
 	switch op.Verb {
-	case "append", "import", "rewind", "session-rm", "fork", "join", "session-link", "state", "mask", "offload", "replace":
+	case "append", "import", "rewind", "session-rm", "fork", "join", "session-link", "state", "observe", "mask", "offload", "replace":
 		return true
 	}
 	return false
@@ -168,9 +168,12 @@ func (t *tx) turnOne(session, verb string, r refs.Record, ops []refs.Record) (Un
 			}
 			op.Refs = append(op.Refs, format.RefUpdate{Name: u.Name, Old: now, New: want})
 		case !strings.HasPrefix(u.Name, "sessions/"+session+"/"):
-		case now.ID != expected.ID:
-			return done, fmt.Errorf("%w: %s has moved since operation %d", ErrStale, u.Name, r.Op.Number)
 		default:
+			if same, err := t.sameButFolds(now.ID, expected.ID); err != nil {
+				return done, err
+			} else if !same {
+				return done, fmt.Errorf("%w: %s has moved since operation %d", ErrStale, u.Name, r.Op.Number)
+			}
 			if err := t.between(turn, now.ID, want.ID); err != nil {
 				return done, fmt.Errorf("%w: %w", ErrGone, err)
 			}
@@ -191,11 +194,21 @@ func (t *tx) turnOne(session, verb string, r refs.Record, ops []refs.Record) (Un
 	if err := t.refresh(turn.amended); err != nil {
 		return done, err
 	}
+	var told []format.RefUpdate
 	for i := range op.Refs {
-		if err := t.fitValue(&op.Refs[i]); err != nil {
+		leaves, err := t.fitValue(&op.Refs[i])
+		if err != nil {
 			return done, err
 		}
+		u, moved, err := t.turnEpoch(r.Op, &op.Refs[i], leaves)
+		if err != nil {
+			return done, err
+		}
+		if moved {
+			told = append(told, u)
+		}
 	}
+	op.Refs = append(op.Refs, told...)
 	if len(t.decided) > 0 {
 		if err := t.writeForests(); err != nil {
 			return done, err
@@ -305,19 +318,19 @@ func (t *tx) returnTo(name string, coming map[format.ID]bool, ops []refs.Record)
 }
 
 // fitValue makes an old value of a branch hold in the forest as it is now: the frontier is past every member and no further, and a pin whose
-// forest is gone, or that stands for messages which are not there, gives way to the newest forest.
-func (t *tx) fitValue(u *format.RefUpdate) error {
+// forest is gone, or that stands for messages which are not there, gives way to the newest forest: the branch leaves.
+func (t *tx) fitValue(u *format.RefUpdate) (leaves bool, err error) {
 	if u.New.Kind != format.SessionValue {
-		return nil
+		return false, nil
 	}
 	frontier, err := t.frontierOf(u.Old, u.New)
 	if err != nil {
-		return err
+		return false, err
 	}
-	session, branch, _ := strings.Cut(strings.TrimPrefix(u.Name, "sessions/"), "/")
+	session, branch, _ := branchOfRef(u.Name)
 	fork, err := t.forkOf(session, branch, u.New)
 	if err != nil {
-		return err
+		return false, err
 	}
 	if !fork.IsZero() {
 		frontier = min(frontier, u.New.Frontier) // what an open child says is nobody's before the join, whoever else has it already
@@ -325,18 +338,44 @@ func (t *tx) fitValue(u *format.RefUpdate) error {
 	u.New.Frontier = frontier
 	if u.New.Pin.IsZero() {
 		u.New.Through = 0
-		return nil
+		return false, nil
 	}
 	there, err := t.Objects.Has(u.New.Pin)
 	if err != nil {
-		return err
+		return false, err
 	}
 	if there && u.New.Through <= u.New.Frontier {
-		return nil
+		return false, nil
 	}
 	u.New.Through = min(u.New.Through, u.New.Frontier)
 	u.New, err = t.leave(u.New)
-	return err
+	return true, err
+}
+
+// turnEpoch has the ref of a branch's epoch follow the branch to where an undo or a redo of an operation brings it. Where the branch leaves there, its
+// epoch is folded on top of that.
+func (t *tx) turnEpoch(of *format.Operation, u *format.RefUpdate, leaves bool) (told format.RefUpdate, moved bool, err error) {
+	session, branch, ok := branchOfRef(u.Name)
+	name := EpochRef(session, branch)
+	if !ok || !t.view.Get(name).Exists() && !slices.Contains(of.RefNames(), name) {
+		return told, false, nil // it has no epoch, and had none
+	}
+	id, err := t.inForce(u.New.ID)
+	if err == nil && leaves {
+		var e *format.Entry
+		if e, err = t.entry(u.New.ID); err == nil {
+			u.New, id, err = t.fold(session, u.New, e.Seq, id)
+		}
+	}
+	told, moved = t.epochTo(session, branch, id)
+	return told, moved, err
+}
+
+// branchOfRef splits the name of a branch's ref.
+func branchOfRef(name string) (session, branch string, ok bool) {
+	rest, ok := strings.CutPrefix(name, "sessions/")
+	session, branch, cut := strings.Cut(rest, "/")
+	return session, branch, ok && cut
 }
 
 // frontierOf returns the seq up to which every message of a branch at its wanted value is a member. It looks at those alone that came back, or that

@@ -341,12 +341,16 @@ func (im *forestImporter) take(t *tx) error {
 	if err != nil {
 		return err
 	}
+	op := &format.Operation{Verb: "graduate", Session: im.out.Session}
 	if pinned == MainForest && !slices.ContainsFunc(st.Live(), func(c *forest.Cluster) bool { return !c.Frozen() }) {
 		if h.value, err = t.leave(h.value); err != nil { // it takes no summary but those there are
 			return err
 		}
+		if h.value, op.Refs, err = t.foldAt(im.out.Session, MainBranch, h.value, h.Seq); err != nil {
+			return err
+		}
 	}
-	op := &format.Operation{Verb: "graduate", Session: im.out.Session, Refs: []format.RefUpdate{{Name: name, Old: old, New: h.value}}}
+	op.Refs = append(op.Refs, format.RefUpdate{Name: name, Old: old, New: h.value})
 	if err := t.commit(op); err != nil {
 		return err
 	}

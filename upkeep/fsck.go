@@ -45,7 +45,7 @@ type FsckReport struct {
 // ends nothing. It takes no lock and changes nothing; what is written meanwhile does no harm. An error is that of ctx.
 func Fsck(ctx context.Context, s *session.Store, o FsckOptions) (FsckReport, error) {
 	f := &checker{ctx: ctx, s: s, o: o, told: map[Fault]bool{}}
-	for _, step := range []func(){f.checkKey, f.checkLog, f.checkPlaces, f.checkGraph, f.checkBodies, f.checkAbsent, f.checkSessions, f.checkForests, f.checkLeftovers} {
+	for _, step := range []func(){f.checkKey, f.checkLog, f.checkPlaces, f.checkGraph, f.checkBodies, f.checkAbsent, f.checkSessions, f.checkEpochs, f.checkForests, f.checkLeftovers} {
 		if err := ctx.Err(); err != nil {
 			return f.report, err
 		}

@@ -17,6 +17,7 @@ import (
 	"github.com/gemini-ctx/ctx/lock"
 	"github.com/gemini-ctx/ctx/repo"
 	"github.com/gemini-ctx/ctx/session"
+	"github.com/gemini-ctx/ctx/session/epoch"
 )
 
 // start is when the clock of every test begins. Files are given times around it.
@@ -137,6 +138,8 @@ func live(t testing.TB, s *session.Store, r *rand.Rand, n int) {
 			must[session.Graduation](t)(s.Graduate(bg, name, session.MainBranch))
 		case k == 5 && exists && r.IntN(3) == 0:
 			must[int](t)(s.RemoveSession(bg, name))
+		case k == 8:
+			observe(t, s, name, r.IntN(4))
 		case k == 6:
 			var batch []string
 			for range 3 + r.IntN(80) {
@@ -294,4 +297,11 @@ func stopPoints(t testing.TB, do func(*lock.FS)) []stopPoint {
 		from = end
 	}
 	return points
+}
+
+// observe tells a session's model of a value.
+func observe(t testing.TB, s *session.Store, name string, value int) {
+	t.Helper()
+	set := must[*epoch.Set](t)(epoch.Read(fmt.Appendf(nil, `{"key":"core/date","value":%d,"first":"It is %d.","changed":"It is %d now.","removed_text":"It is over."}`, value, value, value)))
+	must[session.Observed](t)(s.Observe(context.Background(), name, session.MainBranch, set, session.ObserveOptions{}))
 }

@@ -191,9 +191,13 @@ func parseEpoch(header []byte) (parsed, error) {
 		return parsed{}, err
 	}
 	p := parsed{kind: epochKind, encode: e.Encode}
-	for _, list := range [][]format.KeyValue{e.Initial, e.Current} {
-		for _, kv := range list {
-			p.add(kv.Blob, blobKind)
+	for _, t := range e.Initial {
+		p.add(t.Value, blobKind)
+		p.add(t.Text, blobKind)
+	}
+	for _, b := range e.Current {
+		for _, id := range []format.ID{b.Value, b.First, b.Gone} {
+			p.add(id, blobKind)
 		}
 	}
 	return p, nil

@@ -48,6 +48,7 @@ func commands() []entry {
 		{"search", groupConversation, newSearchCmd},
 		{"mask", groupConversation, newMaskCmd},
 		{"offload", groupConversation, newOffloadCmd},
+		{"epoch", groupConversation, newEpochCmd},
 		{"rewind", groupConversation, newRewindCmd},
 		{"undo", groupConversation, newUndoCmd},
 		{"redo", groupConversation, newRedoCmd},

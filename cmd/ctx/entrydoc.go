@@ -27,7 +27,8 @@ type entryDoc struct {
 	Gone       string          `json:"gone,omitempty"`       // why there is no text
 	AmendedBy  *string         `json:"amended_by,omitempty"` // the entry that has the text shown
 	Amends     *string         `json:"amends,omitempty"`
-	Left       *string         `json:"left,omitempty"` // of a rewind: the tip that was left
+	Left       *string         `json:"left,omitempty"`  // of a rewind: the tip that was left
+	Epoch      *string         `json:"epoch,omitempty"` // of an epoch entry: what was told from there on
 	Children   []string        `json:"children,omitempty"`
 	Masked     []int           `json:"masked,omitempty"` // parts that are shown shortened
 }
@@ -42,10 +43,10 @@ func docOf(s *session.Shown) entryDoc {
 	d := entryDoc{
 		V: 1, ID: s.ID.String(), Seq: e.Seq, Kind: e.Kind, Role: orNull(e.Role), Author: orNull(e.Author), Time: timeText(e.Time),
 		Parts: s.Parts, Source: orNull(sourceText(e.Source)), Session: e.Session, Invocation: e.Invocation, Results: e.Results,
-		Tokens: e.Tokens, Gone: s.Gone, Amends: idText(e.Amends), Left: idText(e.Left), Children: e.Children,
+		Tokens: e.Tokens, Gone: s.Gone, Amends: idText(e.Amends), Left: idText(e.Left), Epoch: idText(e.Epoch), Children: e.Children,
 		Masked: s.Masked,
 	}
-	if e.Body != nil && s.Gone == "" {
+	if e.Body != nil && s.Gone == "" || e.Kind == format.KindEpoch && s.Text != "" {
 		d.Text = &s.Text
 	}
 	if s.Version != s.ID {

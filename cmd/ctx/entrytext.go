@@ -16,7 +16,7 @@ func (a *app) printEntry(shown *session.Shown) error {
 	switch {
 	case shown.Gone != "":
 		a.line("    [gone: %s]", shown.Gone)
-	case shown.Entry.Body != nil:
+	case shown.Entry.Body != nil || shown.Text != "":
 		for text := range strings.Lines(strings.TrimRight(shown.Text, "\n") + "\n") {
 			a.printf("%s", strings.TrimRight("    "+text, " \n")+"\n")
 		}

@@ -17,6 +17,7 @@ import (
 	"github.com/gemini-ctx/ctx/refs"
 	"github.com/gemini-ctx/ctx/repo"
 	"github.com/gemini-ctx/ctx/session"
+	"github.com/gemini-ctx/ctx/session/epoch"
 	"github.com/gemini-ctx/ctx/upkeep"
 )
 
@@ -220,7 +221,7 @@ func named(err error) (problem, bool) {
 	var gone *objects.GoneError
 	var ambiguous *session.AmbiguousError
 	switch {
-	case errors.Is(err, session.ErrInput):
+	case errors.Is(err, session.ErrInput), errors.Is(err, epoch.ErrInput):
 		return problem{Code: exitUsage, Kind: "usage"}, true
 	case errors.As(err, &gone), errors.Is(err, session.ErrGone):
 		return problem{Code: exitGone, Kind: "gone", Hint: "`ctx cat-file -p ID` shows what is left of it"}, true

@@ -37,8 +37,9 @@ var layers = map[string]string{
 	"session/mask":     "format",
 	"session/window":   "format",
 	"session/loop":     "sanitize",
-	"session/view":     "format forest/summarize sanitize",
-	"session":          "format lock sanitize objects refs index repo forest forest/terms forest/score forest/summarize search session/dag session/mask session/window session/loop session/view agent/geminicli agent/unionfind",
+	"session/epoch":    "format sanitize",
+	"session/view":     "format forest/summarize sanitize session/epoch",
+	"session":          "format lock sanitize objects refs index repo forest forest/terms forest/score forest/summarize search session/dag session/mask session/window session/loop session/epoch session/view agent/geminicli agent/unionfind",
 	"upkeep":           "format lock objects refs index repo forest forest/summarize session",
 	"cmd/ctx":          "*",
 

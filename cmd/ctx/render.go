@@ -26,8 +26,8 @@ func newRenderCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "render [-s SESSION] [--budget N] [--query QUESTION]",
 		Short: "Print a session's context: clusters and the newest messages",
-		Long: long(`Prints what a model is to be given of a branch: the clusters of older messages with their summaries and ids, tombstones, and then the
-newest messages word for word. With --budget all of it takes at most so many tokens (Gemini's estimate); what is left out is counted on
+		Long: long(`Prints what a model is to be given of a branch: the block that it is told first, if something was observed (see `+"`ctx epoch`"+`), the clusters of older
+messages with their summaries and ids, tombstones, and then the newest messages word for word, with the updates between them. With --budget all of it takes at most so many tokens (Gemini's estimate); what is left out is counted on
 standard error. The part before the newest messages stays the same, byte for byte, until the branch's tail is cut.
 
 With --query the passages, out of all history of the branch, that answer a question are printed, too: up to half of the budget is for them, or

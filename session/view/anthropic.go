@@ -2,10 +2,14 @@ package view
 
 import "encoding/json"
 
-// anthropicDialect is the messages of the Messages API.
-func anthropicDialect() dialect {
+// anthropicDialect is the messages of the Messages API, and the system prompt where there is a block of an epoch.
+func anthropicDialect(block string) dialect {
+	open := `{"messages":[`
+	if block != "" {
+		open = `{"system":` + encode(block) + `,"messages":[`
+	}
 	return dialect{
-		open:     `{"messages":[`,
+		open:     open,
 		user:     `{"role":"user","content":[`,
 		userPart: typedText,
 		messages: anthropicMessages,

@@ -124,6 +124,9 @@ func count(n int, what string) string {
 // messageText is a message for a reader: who said it, when (unless it is to be brief), and the words.
 func messageText(m said, brief bool) string {
 	head := m.Role
+	if m.Update {
+		head = "update"
+	}
 	if m.Author != "" {
 		head += " " + m.Author
 	}

@@ -52,10 +52,10 @@ func budgetRoom(tokens int) room {
 
 // prefixRoom is what the prefix may cost: its share of the budget, and never so much that the document cannot be closed.
 // It knows nothing of the tail.
-func prefixRoom(p printer, tokens int) room {
+func prefixRoom(p printer, tokens int, worst tally) room {
 	total := budgetRoom(tokens)
 	if total == endless {
 		return endless
 	}
-	return min(room(perToken*tokens*prefixShare/32), total-room(cost(p.rest(rest{drops: worstTally()}))))
+	return min(room(perToken*tokens*prefixShare/32), total-room(cost(p.rest(rest{drops: worst}))))
 }

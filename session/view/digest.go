@@ -47,6 +47,9 @@ func (f fitter) digest(messages, kept []said) []summarize.Sentence {
 	left := f.room - room(cost(f.p.rest(r)))
 	var src []summarize.Source
 	for _, m := range messages {
+		if m.Update {
+			continue // it is told whole or not at all
+		}
 		src = append(src, summarize.Source{Entry: m.ID, Seq: m.Seq, Role: m.Role, Author: m.Author, Text: readableAll(m.items)})
 	}
 	list := slices.DeleteFunc(summarize.Extract(src, int(left)/perToken), func(s summarize.Sentence) bool {

@@ -25,7 +25,7 @@ func (p documentPrinter) prefix(b *block) string {
 		Through uint64 `json:"through"`
 	}{1, p.in.Session, p.in.Branch, orEmpty(p.in.Pin), p.in.Through})
 	var w strings.Builder
-	w.WriteString(strings.TrimSuffix(head, "}") + `,"clusters":[`)
+	w.WriteString(strings.TrimSuffix(head, "}") + epochJSON(p.in) + `,"clusters":[`)
 	for i, s := range b.sections {
 		w.WriteString(comma(i) + clusterJSON(s))
 	}
@@ -35,6 +35,25 @@ func (p documentPrinter) prefix(b *block) string {
 	}
 	w.WriteString(`],"older_tombstones":` + encode(b.moreTombstones) + `,"tail":[`)
 	return w.String()
+}
+
+// epochJSON is the member for the epoch; nothing where there is none, or no room for it. The epoch's id is not in it: every update has another one, and
+// the block stays as it is.
+func epochJSON(in Input) string {
+	if len(in.Epoch) == 0 {
+		return ""
+	}
+	type part struct {
+		Key  string `json:"key"`
+		Text string `json:"text"`
+	}
+	var d struct {
+		Parts []part `json:"parts"`
+	}
+	for _, p := range in.Epoch {
+		d.Parts = append(d.Parts, part(p))
+	}
+	return `,"epoch":` + encode(d)
 }
 
 // rest ends with the number of tokens of the whole document, that number included.
@@ -84,6 +103,7 @@ type lineDocument struct {
 type messageDocument struct {
 	ID     string          `json:"id"`
 	Seq    uint64          `json:"seq"`
+	Kind   string          `json:"kind,omitempty"` // "update" or "replacement" of what is no message
 	Role   string          `json:"role"`
 	Author string          `json:"author"`
 	Time   *string         `json:"time"`
@@ -91,7 +111,6 @@ type messageDocument struct {
 	Parts  json.RawMessage `json:"parts,omitempty"`
 	Gone   string          `json:"gone,omitempty"`
 
-	Kind      string             `json:"kind,omitempty"` // replacement
 	StandsFor []string           `json:"stands_for,omitempty"`
 	Masked    []int              `json:"masked,omitempty"`
 	Replaced  []replacedDocument `json:"replaced,omitempty"`
@@ -130,6 +149,8 @@ func messageJSON(m said) messageDocument {
 	d := messageDocument{ID: m.ID.String(), Seq: m.Seq, Role: m.Role, Author: m.Author, Time: instant(m.Time), Text: m.Text}
 	d.edits(m.Message)
 	switch {
+	case m.Update:
+		d.Kind = "update"
 	case m.Gone:
 		d.Text, d.Gone = "", "forgotten"
 	case m.cut:

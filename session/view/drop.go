@@ -12,6 +12,7 @@ type DropKind string
 
 // The kinds of things that are left out.
 const (
+	DropEpoch     DropKind = "epoch"     // the initial block
 	DropSentence  DropKind = "sentence"  // of a ranked summary
 	DropCluster   DropKind = "cluster"   // a cluster of which not even a heading is printed
 	DropTombstone DropKind = "tombstone" // one of the newest, which would be printed if there were room
@@ -23,7 +24,7 @@ const (
 type Drop struct {
 	Kind  DropKind
 	Count int
-	// IDs name it, in order, each once: messages and tombstones by their own ids, sentences and summaries by their clusters'.
+	// IDs name it, in order, each once: messages, updates, epochs and tombstones by their own ids, sentences and summaries by their clusters'.
 	IDs []format.ID
 }
 
@@ -59,6 +60,7 @@ func merge(a, b []Drop) []Drop {
 
 // tally is how many things of each kind were left out, as a JSON document says it.
 type tally struct {
+	Epochs     int `json:"epochs,omitempty"`
 	Sentences  int `json:"sentences"`
 	Clusters   int `json:"clusters"`
 	Tombstones int `json:"tombstones"`
@@ -70,6 +72,8 @@ func tallyOf(drops []Drop) tally {
 	var t tally
 	for _, d := range drops {
 		switch d.Kind {
+		case DropEpoch:
+			t.Epochs += d.Count
 		case DropSentence:
 			t.Sentences += d.Count
 		case DropCluster:
@@ -85,10 +89,10 @@ func tallyOf(drops []Drop) tally {
 	return t
 }
 
-// worstTally prints longer than any other.
-func worstTally() tally {
+// worstTally prints longer than any other that goes on from what is known already: whether the epoch is left out.
+func worstTally(known tally) tally {
 	const n = math.MaxInt32
-	return tally{Sentences: n, Clusters: n, Tombstones: n, Messages: n, Shortened: n}
+	return tally{Epochs: known.Epochs, Sentences: n, Clusters: n, Tombstones: n, Messages: n, Shortened: n}
 }
 
 // nothingPrinted names everything there is.

@@ -12,7 +12,7 @@ import (
 // goes to sentences of the messages that are left out.
 const wordsShare = 2
 
-// fitTail chooses what of the tail is printed after the prefix: the newest message, what the user asked for last, and those of first; then as many
+// fitTail chooses what of the tail is printed after the prefix: the newest message, the updates, what the user asked for last, and those of first; then as many
 // of the newest as half the room holds, and in the rest the best sentences of the others. No call is printed without its result and no result
 // without its call. Where not even the newest fits, long texts in it (and in what it cannot be without) lose their old ends;
 // where that does not fit either, nothing of the tail is printed. What the prefix quotes of the tail is not printed again: it was
@@ -74,8 +74,8 @@ func (f fitter) holdsAll(all []said) bool {
 // demand lists what is to be printed in any case, and reports whether the newest message fits.
 func (f *fitter) demand(all []said) bool {
 	f.must = make([]bool, len(all))
-	newest := len(all) - 1
-	if newest < 0 || !f.require(all, newest) {
+	newest := newestSaid(all)
+	if len(all) == 0 || newest >= 0 && !f.require(all, newest) {
 		return false
 	}
 	for _, i := range urgent(all, f.first) {
@@ -84,6 +84,16 @@ func (f *fitter) demand(all []said) bool {
 		}
 	}
 	return true
+}
+
+// newestSaid is the index of the newest message that is no update; -1 where there is none.
+func newestSaid(all []said) int {
+	for i := range slices.Backward(all) {
+		if !all[i].Update {
+			return i
+		}
+	}
+	return -1
 }
 
 // whole returns the messages that are printed whole.
@@ -103,9 +113,15 @@ func (f fitter) quotesOf(id format.ID) bool {
 // requests is how many of the user's last messages are printed whatever else is cut.
 const requests = 3
 
-// urgent lists the user's last messages, the newest first, and then those of first.
+// urgent lists the updates, without which the model believes what is not so any more, the user's last messages, and then those of first, of each the
+// newest first.
 func urgent(all []said, first map[format.ID]bool) []int {
-	var list, found []int
+	var updates, list, found []int
+	for i := range slices.Backward(all) {
+		if all[i].Update {
+			updates = append(updates, i)
+		}
+	}
 	for i := range slices.Backward(all) {
 		if len(list) == requests && len(found) == len(first) {
 			break
@@ -116,7 +132,7 @@ func urgent(all []said, first map[format.ID]bool) []int {
 			found = append(found, i)
 		}
 	}
-	return append(list, found...)
+	return slices.Concat(updates, list, found)
 }
 
 // require adds message i, with what it cannot be without, to those that are printed in any case, if they all fit.
@@ -140,12 +156,18 @@ func (f fitter) shortenNewest(all []said) ([]said, []Drop) {
 	if len(all) == 0 {
 		return nil, nil
 	}
-	newest := all[len(all)-1].start
-	kept, ok := f.shorten(since(all, newest), newest)
+	newest := all[newestSaid(all)].start
+	var shorter dropList
+	kept := slices.DeleteFunc(since(all, newest), func(m said) bool {
+		if m.Update {
+			shorter.add(DropMessage, 1, m.ID)
+		}
+		return m.Update
+	})
+	kept, ok := f.shorten(kept, len(all)-len(kept))
 	if !ok {
 		return nil, before(all, len(all))
 	}
-	var shorter dropList
 	for _, m := range kept {
 		if m.cut {
 			shorter.add(DropShortened, 1, m.ID)
@@ -229,7 +251,7 @@ func cutMessage(m said, limit int) said {
 	for i, it := range m.items {
 		items[i] = it
 		switch it.kind {
-		case callItem:
+		case callItem, updateItem:
 			continue
 		case mediaItem, otherItem:
 			items[i].kind, items[i].raw = textItem, nil

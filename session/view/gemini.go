@@ -2,10 +2,16 @@ package view
 
 import "encoding/json"
 
-// geminiDialect is the contents of generateContent. Parts are written as they were stored, thought signatures included.
-func geminiDialect() dialect {
+// geminiDialect is the contents of generateContent, and the system instruction where there is a block of an epoch. Parts are written as they were
+// stored, thought signatures included.
+func geminiDialect(block string) dialect {
+	open := `{"contents":[`
+	if block != "" {
+		open = `{"systemInstruction":{"parts":[` + geminiPart(textOf(block)) + `]},"contents":[`
+	}
 	return dialect{
-		open:     `{"contents":[`,
+		open:     open,
+		update:   apartResults,
 		user:     `{"role":"user","parts":[`,
 		userPart: geminiPart,
 		messages: geminiMessages,

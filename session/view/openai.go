@@ -6,10 +6,16 @@ import (
 )
 
 // openAIDialect is the messages of Chat Completions. System messages keep their role: the other side of the API, and the many
-// servers that speak it, know that name where not all know "developer".
-func openAIDialect() dialect {
+// servers that speak it, know that name where not all know "developer". The block of an epoch is the first of them.
+func openAIDialect(block string) dialect {
+	open := `{"messages":[`
+	if block != "" {
+		open += encode(openAIMessage{Role: "system", Content: block})
+	}
 	return dialect{
-		open:     `{"messages":[`,
+		open:     open,
+		told:     block != "",
+		update:   inText,
 		user:     `{"role":"user","content":[`,
 		system:   true,
 		userPart: typedText,

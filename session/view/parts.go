@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/session/epoch"
 )
 
 // kind says what an item is.
@@ -18,6 +19,7 @@ const (
 	resultItem
 	mediaItem // bytes, or a reference to them
 	otherItem // a part of the model's that is none of these
+	updateItem
 )
 
 // item is one piece of a message, of whatever provider.
@@ -62,6 +64,8 @@ const goneText = "[forgotten]"
 func readItems(m Message) []item {
 	var items []item
 	switch {
+	case m.Update:
+		return []item{{kind: updateItem, text: epoch.Wrap(m.Text)}}
 	case m.Gone:
 		items = []item{{kind: textItem, text: goneText}}
 	case m.isReplacement():

@@ -2,12 +2,16 @@ package view
 
 import "strings"
 
-// textPrinter prints for people: the block, then each message under a line that says who and when, a blank line between. Under a
+// textPrinter prints for people: what the model was told first, the block of clusters, then each message under a line that says who and when, a blank line between. Under a
 // budget it leaves out when.
 type textPrinter struct{ blockPrinter }
 
-func newTextPrinter(brief bool) textPrinter {
-	return textPrinter{blockPrinter{quote: asIs, brief: brief}}
+func newTextPrinter(block string, brief bool) textPrinter {
+	p := textPrinter{blockPrinter{quote: asIs, brief: brief}}
+	if block != "" {
+		p.empty, p.before = block+"\n", block+"\n\n"
+	}
+	return p
 }
 
 func (p textPrinter) rest(r rest) string {
@@ -20,7 +24,7 @@ func (p textPrinter) rest(r rest) string {
 		between = ""
 	}
 	s := strings.Join(texts, between)
-	if s != "" && !r.bare {
+	if s != "" && (!r.bare || p.empty != "") {
 		s = "\n" + s
 	}
 	return s

@@ -29,9 +29,10 @@ const (
 
 // turns makes turns of messages. Results move up to the turn right after their call; a call without a result gets one that
 // says so, and a result without a call is quoted as text. With system, messages of that role have turns of their own, else
-// they are user text in a wrapper that they cannot close. Blank texts are left out, since providers refuse them.
-func turns(messages []said, system bool) []turn {
-	b := turnBuilder{results: map[string]item{}}
+// they are user text in a wrapper that they cannot close. Blank texts are left out, since providers refuse them. An update is user text wherever it
+// stands; what it may stand beside is the provider's.
+func turns(messages []said, system bool, how placing) []turn {
+	b := turnBuilder{results: map[string]item{}, how: how}
 	for _, m := range messages {
 		for _, it := range m.items {
 			if it.kind == resultItem && it.key != "" {
@@ -40,6 +41,10 @@ func turns(messages []said, system bool) []turn {
 		}
 	}
 	for _, m := range messages {
+		if m.Update {
+			b.update(m.items[0])
+			continue
+		}
 		if m.Role == "system" {
 			b.system(m, system)
 			continue
@@ -56,6 +61,33 @@ type turnBuilder struct {
 	turns   []turn
 	calls   []item          // of the last turn, not answered yet
 	results map[string]item // by key, what was not said yet
+	how     placing
+}
+
+// placing is what an update may stand beside in a user turn.
+type placing int
+
+const (
+	besideAll    placing = iota // it is a part of its own, beside results too
+	apartResults                // never in a turn with results, which then has another one after it
+	inText                      // at the end of the text before it, if that is of the turn
+)
+
+// update puts what the model was told behind what the user said last. Two of them share a place.
+func (b *turnBuilder) update(it item) {
+	b.answer()
+	if n := len(b.turns); n > 0 && b.turns[n-1].side == userSide {
+		last := &b.turns[n-1]
+		switch end := &last.items[len(last.items)-1]; {
+		case b.how == apartResults && last.items[0].kind == resultItem:
+			b.turns = append(b.turns, turn{side: userSide, items: []item{it}})
+			return
+		case b.how == inText && end.kind != resultItem:
+			*end = textOf(end.text + "\n" + it.text)
+			return
+		}
+	}
+	b.add(userSide, it)
 }
 
 func (b *turnBuilder) item(role string, it item) {

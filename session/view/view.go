@@ -1,10 +1,11 @@
 // Package view turns what a branch renders into bytes: text for people, one JSON document for programs, or the messages a
 // model provider takes. It is pure: values in, bytes out, the same bytes on every platform. It reads no store and no clock.
 //
-// What is printed has two halves. The prefix stands for everything up to the branch's pin: one block of topic clusters with
-// their summaries, then tombstones. It depends on the pin, the format, the budget and what is expanded, and on nothing
-// else, so that a provider's prompt cache stays warm while the branch grows. The tail is every message after the pin, word for
-// word. Text in the block was said by others and is escaped; text in the tail is the conversation itself and is not.
+// What is printed has two halves. The prefix is what the model is told first, the initial block of its epoch, and what stands for everything up to
+// the branch's pin: one block of topic clusters with their summaries, then tombstones. It depends on the epoch, the pin, the format, the
+// budget and what is expanded, and on nothing else, so that a provider's prompt cache stays warm while the branch grows. The tail is every message
+// after the pin, word for word, and between them what the model was told to have changed. Text in the block of clusters was said by others and is
+// escaped; text in the tail is the conversation itself and is not; an update is escaped, so that nothing in it can end it.
 package view
 
 import (
@@ -43,6 +44,8 @@ func ParseFormat(s string) (Format, error) {
 // Input is what a branch renders.
 type Input struct {
 	Session, Branch string
+	EpochID         format.ID   // in force; zero where there is none
+	Epoch           []EpochPart // its initial block, printed as it is: never escaped, never cut
 	Clusters        []Cluster   // the live clusters of the pin, in order of arrival
 	Tombstones      []Tombstone // newest first
 	OlderTombstones int         // how many there are besides
@@ -55,6 +58,9 @@ type Input struct {
 	Pin     format.ID // the forest; zero before the first leave
 	Through uint64    // seq of the last message the pin stands for
 }
+
+// EpochPart is what the initial block says of one key. A blank line is between two parts.
+type EpochPart struct{ Key, Text string }
 
 // Cluster is a live cluster of the pin.
 type Cluster struct {
@@ -103,6 +109,7 @@ type Message struct {
 	Masked    []int           // parts that are shown shortened
 	Replaced  []ReplacedPart  // parts that a worker's text stands for
 	StandsFor []format.Target // of a message that is a worker's text: what it stands for
+	Update    bool            // said by nobody: Text, and nothing else, is what the model was told here to have changed, unwrapped
 }
 
 // Options say how to render.
@@ -146,30 +153,47 @@ func Render(in Input, o Options) (Output, error) {
 	if o.Budget < 0 {
 		return Output{}, errors.New("budget is negative")
 	}
+	var drops dropList
+	if !epochFits(in, o) {
+		drops.add(DropEpoch, 1, in.EpochID)
+		in.Epoch = nil
+	}
 	p := newPrinter(in, o)
 	all := readAll(in.Tail)
 	clusters, tombstones := arrange(in, o)
 	room := budgetRoom(o.Budget)
-	if !room.holds(cost(p.base()) + cost(p.rest(rest{bare: true, drops: worstTally()}))) {
-		return Output{Dropped: nothingPrinted(clusters, tombstones, all)}, nil
+	worst := worstTally(tallyOf(drops))
+	if !room.holds(cost(p.base()) + cost(p.rest(rest{bare: true, drops: worst}))) {
+		return Output{Dropped: merge(drops, nothingPrinted(clusters, tombstones, all))}, nil
 	}
-	most := prefixRoom(p, o.Budget)
+	most := prefixRoom(p, o.Budget, worst)
 	first := matched(in)
 	if len(in.Matches) > 0 && p.digests() {
 		first = nil
 		in.Matches = without(in.Matches, planTail(p, all, room, most))
 	}
-	block, drops := choose(clusters, tombstones, in, p, most)
+	block, unchosen := choose(clusters, tombstones, in, p, most)
+	drops = merge(drops, unchosen)
 	prefix := p.base()
 	if block != nil {
 		prefix = p.prefix(block)
 	}
-	kept, tailDrops := fitTail(p, rest{prefix: prefix, bare: block == nil, drops: tallyOf(drops)}, all, room, first, block.answers())
-	drops = merge(drops, tailDrops)
+	kept, untold := fitTail(p, rest{prefix: prefix, bare: block == nil, drops: tallyOf(drops)}, all, room, first, block.answers())
+	drops = merge(drops, untold)
 	body := p.rest(rest{prefix: prefix, bare: block == nil, tail: kept, drops: tallyOf(drops)})
 	out := Output{Bytes: []byte(prefix + body), Prefix: len(prefix), Dropped: drops}
 	out.Tokens = summarize.Tokens(string(out.Bytes))
 	return out, nil
+}
+
+// epochFits reports whether the initial block has room in the prefix's share. It comes before all else in it, and is printed whole or not at all: half of
+// what an agent tells its model is another thing than it told.
+func epochFits(in Input, o Options) bool {
+	if len(in.Epoch) == 0 || o.Budget == 0 {
+		return true
+	}
+	p := newPrinter(in, o)
+	return prefixRoom(p, o.Budget, worstTally(tally{})).holds(cost(p.base()))
 }
 
 // without returns the matches that are not among ids.

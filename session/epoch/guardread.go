@@ -1,0 +1,144 @@
+package epoch
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+)
+
+// ReadMessages reads what a model is to be given: a JSON array of messages, a message a line, or a document that has them as `render` prints it, in
+// the shape of ctx, Gemini, OpenAI or Anthropic. What a message says matters to nothing here, and what is not known of it is passed over.
+func ReadMessages(b []byte) ([]Message, error) {
+	var out []Message
+	d := json.NewDecoder(bytes.NewReader(b))
+	for n := 1; ; n++ {
+		var raw json.RawMessage
+		if err := d.Decode(&raw); err == io.EOF {
+			return out, nil
+		} else if err != nil {
+			return nil, fmt.Errorf("%w: message %d: not JSON", ErrInput, n)
+		}
+		list, ok := array(raw)
+		if !ok {
+			fields, ok := object(raw)
+			if !ok {
+				return nil, fmt.Errorf("%w: message %d: neither an object nor an array", ErrInput, n)
+			}
+			list = []json.RawMessage{raw}
+			for _, name := range []string{"tail", "contents", "messages", "input"} {
+				if inner, ok := array(fields[name]); ok {
+					list = inner
+				}
+			}
+		}
+		for _, raw := range list {
+			m, ok := readMessage(raw)
+			if !ok {
+				return nil, fmt.Errorf("%w: message %d: not an object", ErrInput, len(out)+1)
+			}
+			m.Update = m.Update && len(out) > 0 // what comes first is no update
+			out = append(out, m)
+		}
+	}
+}
+
+func readMessage(raw json.RawMessage) (Message, bool) {
+	fields, ok := object(raw)
+	if !ok {
+		return Message{}, false
+	}
+	m := Message{}
+	switch role := text(fields["role"]); {
+	case text(fields["kind"]) == "update", role == "system", role == "developer":
+		m.Update = true
+	case role == "tool" && text(fields["tool_call_id"]) != "": // OpenAI, chat
+		m.result(text(fields["tool_call_id"]), "")
+	}
+	switch text(fields["type"]) { // OpenAI, responses
+	case "function_call", "custom_tool_call":
+		m.call(text(fields["call_id"]), text(fields["name"]))
+	case "function_call_output", "custom_tool_call_output":
+		m.result(text(fields["call_id"]), "")
+	}
+	content := fields["content"]
+	if inner, ok := object(content); ok { // an event of the ADK
+		content = inner["parts"]
+	}
+	for _, list := range []json.RawMessage{fields["parts"], content} {
+		parts, _ := array(list)
+		for _, p := range parts {
+			m.part(p)
+		}
+	}
+	calls, _ := array(fields["tool_calls"])
+	for _, raw := range calls {
+		if c, _ := object(raw); !isTrue(c["providerExecuted"]) {
+			m.call(text(c["id"]), "")
+		}
+	}
+	m.headed(fields)
+	return m, true
+}
+
+// headed takes the calls and results that `log` prints beside a text, if its parts have none.
+func (m *Message) headed(fields map[string]json.RawMessage) {
+	if len(m.steps)+len(m.provided) > 0 {
+		return
+	}
+	calls, _ := array(fields["calls"])
+	for _, raw := range calls {
+		c, _ := object(raw)
+		m.call(text(c["id"]), text(c["tool"]))
+	}
+	results, _ := array(fields["results"])
+	for _, id := range results {
+		m.result(text(id), "")
+	}
+}
+
+// part takes the call or result of a part of Gemini's or a block of Anthropic's. What a provider runs itself (code, a server's tool) has parts of
+// its own, or says so.
+func (m *Message) part(raw json.RawMessage) {
+	fields, ok := object(raw)
+	if !ok {
+		return
+	}
+	if c, ok := object(fields["functionCall"]); ok {
+		if isTrue(fields["providerExecuted"]) || isTrue(c["providerExecuted"]) {
+			m.provided = append(m.provided, text(c["id"]))
+			return
+		}
+		m.call(text(c["id"]), text(c["name"]))
+	}
+	if r, ok := object(fields["functionResponse"]); ok {
+		m.result(text(r["id"]), text(r["name"]))
+	}
+	switch text(fields["type"]) {
+	case "tool_use":
+		m.call(text(fields["id"]), text(fields["name"]))
+	case "tool_result":
+		m.result(text(fields["tool_use_id"]), "")
+	}
+}
+
+func (m *Message) call(id, name string)   { m.steps = append(m.steps, step{Call: Call{id, name}}) }
+func (m *Message) result(id, name string) { m.steps = append(m.steps, step{Call{id, name}, true}) }
+
+// array, object and text read a value that may be of another kind, or not there.
+func array(raw json.RawMessage) (list []json.RawMessage, ok bool) {
+	ok = json.Unmarshal(raw, &list) == nil && list != nil
+	return list, ok
+}
+
+func object(raw json.RawMessage) (fields map[string]json.RawMessage, ok bool) {
+	ok = json.Unmarshal(raw, &fields) == nil && fields != nil
+	return fields, ok
+}
+
+func isTrue(raw json.RawMessage) bool { return string(raw) == "true" }
+
+func text(raw json.RawMessage) (s string) {
+	_ = json.Unmarshal(raw, &s)
+	return s
+}

@@ -1,0 +1,129 @@
+package upkeep
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/session"
+	"github.com/gemini-ctx/ctx/session/view"
+)
+
+// rendered is what a model is given of every session, and what the epochs say.
+func rendered(t testing.TB, s *session.Store) string {
+	t.Helper()
+	var b bytes.Buffer
+	v := must[*viewOf](t)(read(s))
+	for _, name := range v.Names("sessions/") {
+		talk, branch, _ := strings.Cut(strings.TrimPrefix(name, "sessions/"), "/")
+		in := must[view.Input](t)(s.RenderInput(v, talk, branch, view.Options{}))
+		out := must[view.Output](t)(view.Render(in, view.Options{Format: view.Gemini}))
+		shown := must[session.EpochShown](t)(s.EpochAt(v.Get(name).ID))
+		fmt.Fprintf(&b, "%s %s\n%+v\n", name, out.Bytes, shown)
+	}
+	return b.String()
+}
+
+// E51: everything that is not the log and its objects is made again, and the same is rendered, byte for byte.
+func TestE51_rebuilt_from_the_log(t *testing.T) {
+	s := create(t)
+	r := rand.New(rand.NewPCG(51, 1))
+	for i := range 60 {
+		observe(t, s, "talk", r.IntN(3))
+		say(t, s, "talk", chatter(r))
+		if i%9 == 8 {
+			live(t, s, r, 3)
+		}
+	}
+	want := rendered(t, s)
+	if !strings.Contains(want, "system-update") || !strings.Contains(want, "systemInstruction") {
+		t.Fatalf("nothing was told:\n%s", want)
+	}
+	must[RebuildReport](t)(Rebuild(context.Background(), s, RebuildOptions{}))
+	if err := os.RemoveAll(filepath.Join(s.Dir, "cache")); err != nil {
+		t.Fatal(err)
+	}
+	again := open(t, s.Dir, nil)
+	if got := rendered(t, again); got != want {
+		t.Fatalf("got\n%s\nwant\n%s", got, want)
+	}
+	clean(t, again)
+}
+
+// What an epoch names is kept as long as it is, and not longer.
+func TestGCKeepsEpochs(t *testing.T) {
+	s := create(t)
+	r := rand.New(rand.NewPCG(52, 1))
+	for range 40 {
+		observe(t, s, "talk", r.IntN(3))
+		say(t, s, "talk", chatter(r))
+	}
+	want := rendered(t, s)
+	age(t, s, start.Add(-30*day))
+	s.Now = clock(start.Add(10 * day))
+	s.Objects.Now = s.Now
+	must[GCReport](t)(GC(context.Background(), s, GCOptions{}))
+	s = open(t, s.Dir, nil)
+	if got := rendered(t, s); got != want {
+		t.Fatalf("got\n%s\nwant\n%s", got, want)
+	}
+	clean(t, s)
+}
+
+// The ref of a branch's epoch is held to the branch.
+func TestFsckOfEpochRefs(t *testing.T) {
+	for _, tt := range []struct {
+		name string
+		move func(first, now format.Value) (string, format.Value, format.Value)
+	}{
+		{"another epoch", func(first, now format.Value) (string, format.Value, format.Value) {
+			return "epochs/talk/main", now, first
+		}},
+		{"none", func(_, now format.Value) (string, format.Value, format.Value) {
+			return "epochs/talk/main", now, format.Value{}
+		}},
+		{"of no branch", func(first, _ format.Value) (string, format.Value, format.Value) {
+			return "epochs/talk/other", format.Value{}, first
+		}},
+		{"where nothing was told", func(first, _ format.Value) (string, format.Value, format.Value) {
+			return "epochs/late/main", format.Value{}, first
+		}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			s := create(t)
+			say(t, s, "late", "x")
+			observe(t, s, "talk", 1)
+			first := must[*viewOf](t)(read(s)).Get("epochs/talk/main")
+			say(t, s, "talk", "x")
+			observe(t, s, "talk", 2)
+			clean(t, s)
+			name, old, to := tt.move(first, must[*viewOf](t)(read(s)).Get("epochs/talk/main"))
+			held, err := s.Lock(context.Background())
+			if err != nil {
+				t.Fatal(err)
+			}
+			v, err := s.Refs.Begin(held)
+			if err == nil {
+				op := &format.Operation{Verb: "x", Time: s.Now().Truncate(time.Millisecond), Refs: []format.RefUpdate{{Name: name, Old: old, New: to}}}
+				_, err = s.Refs.Commit(held, v, op, nil)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := held.Release(); err != nil {
+				t.Fatal(err)
+			}
+			report := must[FsckReport](t)(Fsck(context.Background(), s, FsckOptions{}))
+			if len(report.Faults) != 1 || report.Faults[0].Kind != "ref" || report.Faults[0].Subject != name {
+				t.Fatalf("faults: %v", report.Faults)
+			}
+		})
+	}
+}
