@@ -1,6 +1,7 @@
 package session
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -425,37 +426,38 @@ func (s *Store) Branches(view *refs.View, session string) ([]OpenBranch, error) 
 		return nil, unknownSession(session, MainBranch)
 	}
 	for i := range list {
-		if err := s.setParent(list, &list[i]); err != nil {
+		if err := s.setParent(session, list, &list[i]); err != nil {
 			return nil, err
 		}
 	}
 	return list, nil
 }
 
-// setParent finds the branch that has a child's fork on its own line and is not a child of the same fork.
-func (s *Store) setParent(list []OpenBranch, child *OpenBranch) error {
+// setParent finds the branch that a child may be joined to: another child, since what is its own is short and nobody else's, else main, else a line from the past,
+// which has all forks in its history that were there when it began.
+func (s *Store) setParent(session string, list []OpenBranch, child *OpenBranch) error {
 	if child.Fork.IsZero() {
 		return nil
 	}
-	fork, err := s.entry(child.Fork)
-	if err != nil {
-		return err
-	}
-	for _, b := range list {
-		if b.Fork == child.Fork {
-			continue
+	rank := func(b OpenBranch) int {
+		switch {
+		case !b.Fork.IsZero():
+			return 0
+		case b.Name == MainBranch:
+			return 1
 		}
-		found := false
-		err := s.backSides(b.Value.ID, func(id format.ID, e *format.Entry, side bool) bool {
-			found = found || id == child.Fork && !side
-			return !found && e.Seq >= fork.Seq
-		})
+		return 2
+	}
+	list = slices.Clone(list)
+	slices.SortStableFunc(list, func(a, b OpenBranch) int { return cmp.Compare(rank(a), rank(b)) })
+	for _, b := range list {
+		own, err := s.ownPart(session, b.Name, b.Value)
 		if err != nil {
 			return err
 		}
-		if found && b.Fork != child.Fork {
+		if has, err := own.has(child.Fork); err != nil || has {
 			child.Parent = b.Name
-			return nil
+			return err
 		}
 	}
 	return nil
