@@ -106,9 +106,15 @@ func (t *tx) fork(session, parent string, children []string, invocation string) 
 // forkAt starts lines from the past.
 func (t *tx) forkAt(session, parent string, children []string, at format.ID) (Forked, error) {
 	old := t.view.Get(RefName(session, parent))
+	fork, err := t.forkOf(session, parent, old)
+	if err != nil {
+		return Forked{}, err
+	}
 	var after, next format.ID
 	found := false
-	err := t.backSides(old.ID, func(id format.ID, _ *format.Entry, side bool) bool {
+	alone := !fork.IsZero() // what is its own, as an open child
+	err = t.backSides(old.ID, func(id format.ID, _ *format.Entry, side bool) bool {
+		alone = alone && id != fork
 		if found = id == at && !side; found {
 			next = after
 		}
@@ -117,6 +123,10 @@ func (t *tx) forkAt(session, parent string, children []string, at format.ID) (Fo
 	})
 	if err != nil {
 		return Forked{}, err
+	}
+	if found && alone {
+		// The line would graduate it.
+		return Forked{}, fmt.Errorf("%w: entry %v is known to %s/%s alone, which is not joined yet", ErrStale, at, session, parent)
 	}
 	if !found {
 		return Forked{}, fmt.Errorf("%w: entry %v is not on %s/%s itself", ErrStale, at, session, parent)

@@ -349,6 +349,12 @@ func (w *forked) line(name, branch string) {
 	at := w.r.IntN(len(line.log))
 	w.note("line", " %s from %s/%s at %d", names[0], name, branch, at)
 	_, err := w.s.Fork(bg, name, branch, names, session.ForkOptions{At: line.log[at]})
+	if fork := line.forks[line.fork]; line.fork != 0 && at >= fork {
+		if !errors.Is(err, session.ErrStale) {
+			w.fatal("a line from what an open child has alone: %v", err)
+		}
+		return
+	}
 	if errors.Is(err, session.ErrStale) {
 		w.tally.add("line: not on the branch itself", 1)
 		return
