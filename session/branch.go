@@ -77,9 +77,14 @@ func (t *tx) checkFork(session, parent string, children []string, o ForkOptions)
 // fork starts children at the parent's tip.
 func (t *tx) fork(session, parent string, children []string, invocation string) (Forked, error) {
 	if invocation == "" {
+		tip := t.view.Get(RefName(session, parent)).ID
 		var err error
-		if invocation, err = t.invocation(t.view.Get(RefName(session, parent)).ID); err != nil {
+		if invocation, err = t.invocation(tip); err != nil {
 			return Forked{}, err
+		}
+		if invocation == "" {
+			// Nobody has asked yet. Without a name each prompt in a child would open an invocation, and be shown to its siblings.
+			invocation = tip.String()
 		}
 	}
 	e := &format.Entry{Kind: format.KindFork, Children: children, Invocation: invocation}
