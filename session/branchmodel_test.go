@@ -23,9 +23,9 @@ import (
 // Branches in every order of append, fork, join, rewind, undo, redo, compact and graduate, held after every step against a model in which a branch is a list of
 // messages. The seeds are fixed, and a failure is named after its own; CTX_HISTORIES=20000 runs that many.
 func TestBranchHistories(t *testing.T) {
-	n := 240
+	n := 40
 	if testing.Short() {
-		n = 40
+		n = 10
 	}
 	if given, err := strconv.Atoi(os.Getenv("CTX_HISTORIES")); err == nil {
 		n = given
