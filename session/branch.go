@@ -1,6 +1,7 @@
 package session
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -76,9 +77,14 @@ func (t *tx) checkFork(session, parent string, children []string, o ForkOptions)
 // fork starts children at the parent's tip.
 func (t *tx) fork(session, parent string, children []string, invocation string) (Forked, error) {
 	if invocation == "" {
+		tip := t.view.Get(RefName(session, parent)).ID
 		var err error
-		if invocation, err = t.invocation(t.view.Get(RefName(session, parent)).ID); err != nil {
+		if invocation, err = t.invocation(tip); err != nil {
 			return Forked{}, err
+		}
+		if invocation == "" {
+			// Nobody has asked yet. Without a name each prompt in a child would open an invocation, and be shown to its siblings.
+			invocation = tip.String()
 		}
 	}
 	e := &format.Entry{Kind: format.KindFork, Children: children, Invocation: invocation}
@@ -108,9 +114,15 @@ func (t *tx) fork(session, parent string, children []string, invocation string) 
 // forkAt starts lines from the past.
 func (t *tx) forkAt(session, parent string, children []string, at format.ID) (Forked, error) {
 	old := t.view.Get(RefName(session, parent))
+	fork, err := t.forkOf(session, parent, old)
+	if err != nil {
+		return Forked{}, err
+	}
 	var after, next format.ID
 	found := false
-	err := t.backSides(old.ID, func(id format.ID, _ *format.Entry, side bool) bool {
+	alone := !fork.IsZero() // what is its own, as an open child
+	err = t.backSides(old.ID, func(id format.ID, _ *format.Entry, side bool) bool {
+		alone = alone && id != fork
 		if found = id == at && !side; found {
 			next = after
 		}
@@ -119,6 +131,10 @@ func (t *tx) forkAt(session, parent string, children []string, at format.ID) (Fo
 	})
 	if err != nil {
 		return Forked{}, err
+	}
+	if found && alone {
+		// The line would graduate it.
+		return Forked{}, fmt.Errorf("%w: entry %v is known to %s/%s alone, which is not joined yet", ErrStale, at, session, parent)
 	}
 	if !found {
 		return Forked{}, fmt.Errorf("%w: entry %v is not on %s/%s itself", ErrStale, at, session, parent)
@@ -438,37 +454,38 @@ func (s *Store) Branches(view *refs.View, session string) ([]OpenBranch, error) 
 		return nil, unknownSession(session, MainBranch)
 	}
 	for i := range list {
-		if err := s.setParent(list, &list[i]); err != nil {
+		if err := s.setParent(session, list, &list[i]); err != nil {
 			return nil, err
 		}
 	}
 	return list, nil
 }
 
-// setParent finds the branch that has a child's fork on its own line and is not a child of the same fork.
-func (s *Store) setParent(list []OpenBranch, child *OpenBranch) error {
+// setParent finds the branch that a child may be joined to: another child, since what is its own is short and nobody else's, else main, else a line from the past,
+// which has all forks in its history that were there when it began.
+func (s *Store) setParent(session string, list []OpenBranch, child *OpenBranch) error {
 	if child.Fork.IsZero() {
 		return nil
 	}
-	fork, err := s.entry(child.Fork)
-	if err != nil {
-		return err
-	}
-	for _, b := range list {
-		if b.Fork == child.Fork {
-			continue
+	rank := func(b OpenBranch) int {
+		switch {
+		case !b.Fork.IsZero():
+			return 0
+		case b.Name == MainBranch:
+			return 1
 		}
-		found := false
-		err := s.backSides(b.Value.ID, func(id format.ID, e *format.Entry, side bool) bool {
-			found = found || id == child.Fork && !side
-			return !found && e.Seq >= fork.Seq
-		})
+		return 2
+	}
+	list = slices.Clone(list)
+	slices.SortStableFunc(list, func(a, b OpenBranch) int { return cmp.Compare(rank(a), rank(b)) })
+	for _, b := range list {
+		own, err := s.ownPart(session, b.Name, b.Value)
 		if err != nil {
 			return err
 		}
-		if found && b.Fork != child.Fork {
+		if has, err := own.has(child.Fork); err != nil || has {
 			child.Parent = b.Name
-			return nil
+			return err
 		}
 	}
 	return nil

@@ -23,9 +23,9 @@ import (
 // Branches in every order of append, fork, join, rewind, undo, redo, compact and graduate, held after every step against a model in which a branch is a list of
 // messages. The seeds are fixed, and a failure is named after its own; CTX_HISTORIES=20000 runs that many.
 func TestBranchHistories(t *testing.T) {
-	n := 240
+	n := 40
 	if testing.Short() {
-		n = 40
+		n = 10
 	}
 	if given, err := strconv.Atoi(os.Getenv("CTX_HISTORIES")); err == nil {
 		n = given
@@ -66,7 +66,9 @@ type forked struct {
 	past    map[string][]saga
 	ahead   map[string][]saga
 	invoked map[format.ID]string
-	said    map[string][]format.ID // of a session, in order, whatever became of it
+	calls   map[string]format.ID    // who made a call
+	answers map[format.ID]format.ID // of a result, who made the call
+	said    map[string][]format.ID  // of a session, in order, whatever became of it
 	serial  int
 	log     []string
 	tally   *tally
@@ -75,7 +77,7 @@ type forked struct {
 func newForked(t *testing.T, seed uint64, seen *tally) *forked {
 	w := &forked{
 		T: t, r: rand.New(rand.NewPCG(seed, 17)), looks: rand.New(rand.NewPCG(seed, 18)), tally: seen,
-		invoked: map[format.ID]string{}, said: map[string][]format.ID{},
+		invoked: map[format.ID]string{}, said: map[string][]format.ID{}, calls: map[string]format.ID{}, answers: map[format.ID]format.ID{},
 		sagas: map[string]saga{}, past: map[string][]saga{}, ahead: map[string][]saga{},
 	}
 	other := &world{T: t, seed: seed}
@@ -208,46 +210,111 @@ func (w *forked) step() {
 	}
 }
 
-// append says a few things, each in an invocation that is named. Where it is not the one of the branch's tip, the branch takes up first what its children have said.
+// append says a few things, in an invocation that is named or not. Where it is another one than that of the branch's tip, the branch takes up first what its children have
+// said. A prompt that names none opens one, unless a fork is open.
 func (w *forked) append(name, branch string) {
 	g := maps.Clone(w.sagas[name])
 	if g == nil {
 		g = saga{}
 	}
-	invocation := fmt.Sprint("i", w.r.IntN(4)/2)
-	if tip := w.view().Get(session.RefName(name, branch)); tip.Exists() && w.invocation(tip.ID) != invocation {
+	now, invocation := "", ""
+	tip := w.view().Get(session.RefName(name, branch))
+	if tip.Exists() {
+		now = w.invocation(tip.ID)
+	}
+	if w.r.IntN(4) > 0 {
+		invocation = fmt.Sprint("i", w.r.IntN(4)/2)
+	}
+	open := len(g.children(branch)) > 0
+	if tip.Exists() && invocation != "" && invocation != now {
 		w.tally.add("append: another invocation", 1)
-		if len(g.children(branch)) > 0 {
+		if open {
 			w.tally.add("append: another invocation, with open children", 1)
 		}
 		g = g.join(branch, g.children(branch), true)
 	}
-	var batch []session.Message
-	for range 1 + w.r.IntN(3) {
-		w.serial++
-		text := fmt.Sprintf(subjects[w.r.IntN(len(subjects))], w.serial)
-		batch = append(batch, session.Message{Role: []string{"user", "model"}[w.r.IntN(2)], Text: text, Invocation: invocation})
-	}
-	w.note("append", " %d to %s/%s in %s", len(batch), name, branch, invocation)
+	batch := w.batch(invocation, w.sagas[name][branch].log)
+	w.note("append", " %d to %s/%s in %q", len(batch), name, branch, invocation)
 	done, _, err := w.s.Append(bg, name, branch, batch, session.AppendOptions{NoGraduation: w.r.IntN(5) == 0})
 	w.must(err)
 	line := g[branch]
 	line.log = slices.Clone(line.log)
-	for _, a := range done {
+	for i, a := range done {
 		line.log = append(line.log, a.ID)
-		w.invoked[a.ID] = invocation
+		switch {
+		case invocation != "":
+			now = invocation
+		case batch[i].Role == "user" && !open && line.fork == 0:
+			now = a.ID.String()
+		}
+		w.invoked[a.ID] = now
 		w.said[name] = append(w.said[name], a.ID)
+		for _, c := range batch[i].Calls {
+			w.calls[c.ID] = a.ID
+		}
+		for _, c := range batch[i].Results {
+			w.answers[a.ID] = w.calls[c]
+		}
 	}
 	g[branch] = line
 	w.do(name, g)
 }
 
-// invocation is that of an entry: every message here names its own.
+// batch makes up some messages. Some make a call, which is answered at once, later, or never.
+func (w *forked) batch(invocation string, log []format.ID) (batch []session.Message) {
+	waiting := ""
+	for id, by := range w.calls {
+		if slices.Contains(log, by) && !w.answered(log, by) && (waiting == "" || id < waiting) {
+			waiting = id
+		}
+	}
+	for range 1 + w.r.IntN(3) {
+		w.serial++
+		m := session.Message{
+			Role: []string{"user", "model"}[w.r.IntN(2)], Text: fmt.Sprintf(subjects[w.r.IntN(len(subjects))], w.serial), Invocation: invocation,
+		}
+		switch w.r.IntN(8) {
+		case 0:
+			if waiting == "" {
+				waiting = fmt.Sprint("call", w.serial)
+				m.Role, m.Calls = "model", []format.Call{{ID: waiting, Tool: "ls"}}
+			}
+		case 1, 2:
+			if waiting != "" {
+				m.Role, m.Results, waiting = "tool", []string{waiting}, ""
+			}
+		}
+		batch = append(batch, m)
+	}
+	return batch
+}
+
+// answered reports whether a call has its result in a history.
+func (w *forked) answered(log []format.ID, call format.ID) bool {
+	return slices.ContainsFunc(log, func(id format.ID) bool { return w.answers[id] == call })
+}
+
+// whole is where a history is cut that is to be cut at: before every call whose result leaves.
+func (w *forked) whole(log []format.ID, at int) int {
+	for i := len(log) - 1; i >= at; i-- {
+		if call, ok := w.answers[log[i]]; ok {
+			if j := slices.Index(log, call); j >= 0 {
+				at = min(at, j)
+			}
+		}
+	}
+	return at
+}
+
+// invocation is that of an entry: the one it names, or that it opens, or of what it follows.
 func (w *forked) invocation(id format.ID) string {
 	for !id.IsZero() {
 		e := w.entry(id)
-		if e.Invocation != "" || len(e.Parents) == 0 {
+		switch {
+		case e.Invocation != "" || len(e.Parents) == 0 && e.Role != "user":
 			return e.Invocation
+		case e.Kind == format.KindMessage && e.Role == "user":
+			return id.String()
 		}
 		id = e.Parents[0]
 	}
@@ -320,6 +387,10 @@ func (w *forked) rewind(name, branch string) {
 	w.note("rewind", " %s/%s to %d", name, branch, at)
 	_, err := w.s.Rewind(bg, name, branch, line.log[at], session.RewindOptions{})
 	w.must(err)
+	if cut := w.whole(line.log, at); cut < at {
+		w.tally.add("rewind: to before a call", 1)
+		at = cut
+	}
 	g[branch] = line.cut(at, at)
 	w.do(name, g)
 }
@@ -349,12 +420,22 @@ func (w *forked) line(name, branch string) {
 	at := w.r.IntN(len(line.log))
 	w.note("line", " %s from %s/%s at %d", names[0], name, branch, at)
 	_, err := w.s.Fork(bg, name, branch, names, session.ForkOptions{At: line.log[at]})
+	if fork := line.forks[line.fork]; line.fork != 0 && at >= fork {
+		if !errors.Is(err, session.ErrStale) {
+			w.fatal("a line from what an open child has alone: %v", err)
+		}
+		return
+	}
 	if errors.Is(err, session.ErrStale) {
 		w.tally.add("line: not on the branch itself", 1)
 		return
 	}
 	w.must(err)
 	past := line.cut(at+1, at) // what follows the message, and be it a fork, is not in it
+	if cut := w.whole(line.log, at+1); cut <= at {
+		w.tally.add("line: from before a call", 1)
+		past = line.cut(cut, cut)
+	}
 	past.fork, past.born = 0, nil
 	g[names[0]] = past
 	w.do(name, g)
@@ -478,7 +559,7 @@ func (w *forked) short(ids []format.ID) string {
 }
 
 // checkVisible holds the rule, in the order in which it was said: a reader sees what is in the reader's branch, and what other invocations said anywhere in the
-// session.
+// session. What was said before anybody asked is of none.
 func (w *forked) checkVisible(v *refs.View, name, branch string) {
 	g := w.sagas[name]
 	mine := w.invocation(v.Get(session.RefName(name, branch)).ID)
@@ -488,7 +569,7 @@ func (w *forked) checkVisible(v *refs.View, name, branch string) {
 		for _, line := range g {
 			held = held || slices.Contains(line.log, id)
 		}
-		if slices.Contains(g[branch].log, id) || held && mine != "" && w.invoked[id] != mine {
+		if slices.Contains(g[branch].log, id) || held && mine != "" && w.invoked[id] != "" && w.invoked[id] != mine {
 			want = append(want, id)
 		}
 	}

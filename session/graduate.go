@@ -161,6 +161,10 @@ func (t *tx) lateResult(h *head, u window.Unit) (cluster uint64, ok bool, err er
 	if len(results) == 0 {
 		return 0, false, nil
 	}
+	// It may be of the batch that is being appended.
+	if err := t.flush(); err != nil {
+		return 0, false, err
+	}
 	var call format.ID
 	n := 0
 	err = t.back(h.Items[u.Start].ID, func(id format.ID, e *format.Entry) bool {

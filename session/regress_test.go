@@ -343,3 +343,25 @@ func TestRedoOfWhatGraduatedLater(t *testing.T) {
 	talk(t, s, "talk", 14, 2)
 	check(t, s)
 }
+
+// A result that comes after its call has graduated, and graduates with the batch it comes in, is not on the disk yet when its call is looked for.
+func TestLateResultGraduatesWithItsBatch(t *testing.T) {
+	s := create(t, "window.graduate_at=2", "window.evict_at=4")
+	call := Message{Role: "model", Text: "look", Calls: []format.Call{{ID: "c1", Tool: "ls"}}}
+	result := Message{Role: "tool", Text: "found", Results: []string{"c1"}}
+	talk := func(n int) (list []Message) {
+		for i := range n {
+			list = append(list, Message{Role: "user", Text: fmt.Sprint("more ", i)})
+		}
+		return list
+	}
+	for _, batch := range [][]Message{{call}, talk(6), append([]Message{result}, talk(5)...)} {
+		if _, _, err := s.Append(context.Background(), "s", MainBranch, batch, AppendOptions{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if v := s.mustView(t).Get(RefName("s", MainBranch)); v.Frontier < 8 {
+		t.Errorf("frontier %d: the result has not graduated", v.Frontier)
+	}
+	check(t, s)
+}

@@ -36,10 +36,13 @@ func (g *graph) brought(join uint32) []uint32 {
 			paint(e.to(), otherSide)
 		}
 	}
-	for others > 0 {
+	// What stands on an entry has its seq or a higher one, and may have the same: as long as such are in the queue, the first parent may reach it yet.
+	low := ^uint64(0)
+	for others > 0 || queue.Len() > 0 && g.objects[queue.list[0].at].seq >= low {
 		p := heap.Pop(queue).(painted)
 		if p.sides == otherSide {
 			others--
+			low = min(low, g.objects[p.at].seq)
 		}
 		for _, e := range g.parentsOf(p.at) {
 			paint(e.to(), sides[p.at])
