@@ -1,0 +1,383 @@
+package adk
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"strconv"
+	"time"
+
+	"github.com/gemini-ctx/ctx/format"
+)
+
+// event is an event taken apart.
+type event struct {
+	origin     Origin
+	invocation string
+	time       time.Time
+	rewind     string // the invocation to rewind to; "" for none
+	messages   []Message
+}
+
+// decode makes messages of an event.
+func (d *reader) decode(o object) event {
+	h, own := hintsOf(o)
+	e := &decoder{reader: d, in: o, hints: h, own: own}
+	e.identify()
+	e.fields()
+	e.m.Tokens = e.tokens
+	out := event{origin: e.m.Origin, invocation: e.invocation, time: e.m.Time, rewind: e.rewind}
+	switch {
+	case h.Gone != "":
+		d.stats.Stand++
+	case own && len(h.Of)+len(h.Stand) > 0:
+		out.messages = e.segments()
+	case own:
+		out.messages = []Message{e.message(h, e.parts)}
+	case e.rewind == "" || e.says():
+		out.messages = []Message{e.foreign()}
+	}
+	return out
+}
+
+func hintsOf(o object) (hints, bool) {
+	custom, _ := parseObject(o.get("customMetadata"))
+	return readHints(custom.get(ownMetadata))
+}
+
+// decoder takes one event apart.
+type decoder struct {
+	*reader
+	in    object
+	hints hints
+	own   bool // it was written by ctx
+
+	m          Message // what every message of the event has
+	invocation string
+	author     string
+	rewind     string
+	rest       object            // what is kept with the message
+	content    object            // nil where there is none that can be read
+	parts      []json.RawMessage // of content
+	role       string            // of content
+	badTime    bool
+	below      string
+	tokens     uint64
+}
+
+// identify reads what names an event.
+func (e *decoder) identify() {
+	id, _ := text(e.in.get("id"))
+	if id == "" {
+		id = e.deriveID()
+	}
+	e.m.Origin = Origin{Agent: Agent, Session: fit(e.stats.Session), Message: fit(id)}
+	e.invocation, _ = text(e.in.get("invocationId"))
+	e.author, _ = text(e.in.get("author"))
+	if raw := e.in.get("timestamp"); raw != nil {
+		t, below, ok := parseStamp(raw, e.unit)
+		if e.m.Time, e.below = t, below; !ok {
+			e.badTime = true
+			e.stats.BadTimes++
+		}
+	}
+}
+
+// deriveID names an event that has no id by what it says, and by how many said the same before it.
+func (e *decoder) deriveID() string {
+	h := sha256.New()
+	for _, name := range []string{"author", "invocationId", "timestamp", "content", "actions"} {
+		v := encode(normalise(decodeAny(e.in.get(name))))
+		_, _ = h.Write(append(v, '\n'))
+	}
+	base := "derived:" + hex.EncodeToString(h.Sum(nil)[:8])
+	e.derived[base]++
+	if n := e.derived[base]; n > 1 {
+		base += ":" + strconv.Itoa(n)
+	}
+	return base
+}
+
+// fields puts aside what a message has no place for.
+func (e *decoder) fields() {
+	odd := false
+	keep := func(name string, value json.RawMessage) { e.rest = append(e.rest, field{name, value}) } // no name comes twice
+	for _, f := range e.in {
+		if string(f.value) == "null" {
+			continue
+		}
+		if !isField(f.name) {
+			e.keep(f.name)
+			keep(f.name, f.value)
+			continue
+		}
+		if !fits(f.name, f.value) {
+			odd = true
+			if f.name != "timestamp" {
+				keep(f.name, f.value)
+				continue
+			}
+		}
+		if value := e.left(f.name, f.value); value != nil {
+			keep(f.name, value)
+		}
+	}
+	if e.below != "" {
+		keep("belowMillisecond", encode(e.below))
+	}
+	if odd {
+		e.stats.Odd++
+	}
+	e.rest = inOrder(e.rest) // the same fields are then the same bytes
+}
+
+// left returns what of a known field has no other place; nil for nothing.
+func (e *decoder) left(name string, value json.RawMessage) json.RawMessage {
+	switch name {
+	case "id", "invocationId":
+		if s, _ := text(value); s != fit(s) {
+			return value
+		}
+		return nil
+	case "author":
+		if s, _ := text(value); !e.own && s != fit(s) {
+			return value
+		}
+		return nil
+	case "timestamp":
+		if e.badTime {
+			return value
+		}
+		return nil
+	case "content":
+		return e.readContent(value)
+	case "actions":
+		return e.readActions(value)
+	case "usageMetadata":
+		return e.readUsage(value)
+	case "customMetadata":
+		o, _ := parseObject(value)
+		if e.own {
+			o = o.without(ownMetadata, "model")
+		}
+		value = o.encode()
+	case "branch":
+		if string(value) == `""` {
+			return nil
+		}
+	case "partial":
+		if string(value) == "false" {
+			return nil
+		}
+	}
+	if isEmpty(value) {
+		return nil
+	}
+	return value
+}
+
+// readContent takes the parts and, where it follows from the rest of the event, the role.
+func (e *decoder) readContent(value json.RawMessage) json.RawMessage {
+	content, _ := parseObject(value)
+	raw, has := content.get("parts"), content.index("parts") >= 0
+	list, ok := elements(raw)
+	for _, p := range list {
+		_, isObject := parseObject(p)
+		ok = ok && isObject
+	}
+	if !ok || len(list) == 0 {
+		if has && raw != nil && !ok {
+			e.stats.Odd++
+		}
+		return value
+	}
+	e.content, e.parts = content, list
+	e.role, _ = text(content.get("role"))
+	rest := content.without("parts")
+	if role := content.get("role"); role == nil || e.role == contentRole(e.derivedRole()) || e.own {
+		rest = rest.without("role")
+	}
+	if len(rest) == 0 {
+		return nil
+	}
+	return rest.encode()
+}
+
+// readActions takes a rewind, and leaves out what every event has.
+func (e *decoder) readActions(value json.RawMessage) json.RawMessage {
+	actions, _ := parseObject(value)
+	if to, _ := text(actions.get("rewindBeforeInvocationId")); to != "" {
+		if e.known(to) {
+			e.rewind = to
+			actions = actions.without("rewindBeforeInvocationId")
+		} else {
+			e.stats.Unknown++
+		}
+	}
+	var rest object
+	for _, f := range actions {
+		if !isEmpty(f.value) {
+			rest = append(rest, f)
+		}
+	}
+	if len(rest) == 0 {
+		return nil
+	}
+	return rest.encode()
+}
+
+func (e *decoder) readUsage(value json.RawMessage) json.RawMessage {
+	usage, _ := parseObject(value)
+	n, err := strconv.ParseUint(string(usage.get("candidatesTokenCount")), 10, 63)
+	if err != nil {
+		return value
+	}
+	e.tokens = n
+	if n > 0 && len(usage) == 1 {
+		return nil
+	}
+	return value
+}
+
+// derivedRole is who speaks, by what the event says.
+func (e *decoder) derivedRole() string {
+	calls, results := false, false
+	for _, p := range e.parts {
+		_, call := linkOf(p, callMember)
+		_, result := linkOf(p, resultMember)
+		calls, results = calls || call, results || result
+	}
+	switch {
+	case results && !calls:
+		return roleTool
+	case e.author == roleUser, e.role == roleUser:
+		return roleUser
+	}
+	return roleModel
+}
+
+// contentRole is the role of content that somebody of a role says.
+func contentRole(role string) string {
+	if role == roleModel {
+		return roleModel
+	}
+	return roleUser
+}
+
+// says reports whether there is anything in an event besides a rewind.
+func (e *decoder) says() bool { return e.content != nil || len(e.rest) > 0 }
+
+// foreign is the message of an event that ADK said.
+func (e *decoder) foreign() Message {
+	m := e.m
+	m.Invocation = fit(e.invocation)
+	if e.author != roleUser {
+		m.Author = fit(e.author)
+	}
+	m.Role, m.Note = e.derivedRole(), isConsent(e.parts)
+	if e.content == nil {
+		m.Role, m.Note = roleSystem, true
+	}
+	setParts(&m, e.parts, e.rest, e.content == nil)
+	m.Calls, m.Results = linksOf(e.parts)
+	return m
+}
+
+// isConsent reports whether parts are a question of the runtime to the person, or the answer: no model sees them.
+func isConsent(parts []json.RawMessage) bool {
+	found := false
+	for _, p := range parts {
+		for _, member := range []string{callMember, resultMember} {
+			l, ok := linkOf(p, member)
+			if !ok {
+				continue
+			}
+			switch l.name {
+			case "adk_request_credential", "adk_request_confirmation":
+				found = true
+			default:
+				return false
+			}
+		}
+	}
+	return found
+}
+
+// message is what ctx wrote, read back.
+func (e *decoder) message(h hints, parts []json.RawMessage) Message {
+	m := e.m
+	if h.From != nil {
+		m.Origin = h.From.or(Origin{Own, e.m.Origin.Session, e.m.Origin.Message})
+	} else {
+		m.Origin.Agent = Own
+	}
+	m.Note = h.Note
+	if h.Invocation {
+		m.Invocation = fit(e.invocation)
+		if h.Named != "" {
+			m.Invocation = fit(h.Named)
+		}
+	}
+	h.say(&m, parts, e.rest)
+	list, _ := wordsOf(&m)
+	m.Calls, m.Results = linksOf(list)
+	if h.Calls != nil || h.Results != nil {
+		m.Calls, m.Results = nil, nil
+		for _, c := range h.Calls {
+			m.Calls = append(m.Calls, format.Call{ID: fit(c.ID), Tool: fit(c.Tool)})
+		}
+		for _, r := range h.Results {
+			m.Results = append(m.Results, fit(r))
+		}
+	}
+	e.speaker(&m, h)
+	if h.Tokens > 0 {
+		m.Tokens = h.Tokens
+	}
+	if h.Time != nil && *h.Time >= leastMilli && *h.Time <= mostMilli {
+		m.Time = time.UnixMilli(*h.Time).UTC()
+	}
+	return m
+}
+
+// speaker settles role and author.
+func (e *decoder) speaker(m *Message, h hints) {
+	custom, _ := parseObject(e.in.get("customMetadata"))
+	m.Role = e.derivedRole()
+	if m.Role == roleModel {
+		m.Author, _ = text(custom.get("model"))
+		m.Author = fit(m.Author)
+	}
+	if format.IsRole(h.Role) {
+		m.Role = h.Role
+	}
+	if h.Author != nil {
+		m.Author = fit(*h.Author)
+	}
+}
+
+// or fills in what an origin leaves out.
+func (o Origin) or(other Origin) Origin {
+	out := other
+	if o.Agent != "" {
+		out.Agent = fit(o.Agent)
+	}
+	if o.Session != "" {
+		out.Session = fit(o.Session)
+	}
+	if o.Message != "" {
+		out.Message = fit(o.Message)
+	}
+	return out
+}
+
+// segments are the messages of an event that has the results of several.
+func (e *decoder) segments() (list []Message) {
+	e.stats.Stand += len(e.hints.Stand)
+	for _, s := range e.hints.Of {
+		from := min(s.At, len(e.parts))
+		to := min(from+s.Count, len(e.parts))
+		list = append(list, e.message(s.hints, e.parts[from:to]))
+	}
+	return list
+}
