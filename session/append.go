@@ -32,6 +32,8 @@ type Message struct {
 	// Invocation names the run of the agent it belongs to; "" where nobody said.
 	Invocation string
 	Source     *Source
+	// Amends is a message of the branch that this is a newer version of, where its source does not tell; the zero ID for none.
+	Amends format.ID
 }
 
 // Source says where a message comes from. One that is known in the session is not appended again.

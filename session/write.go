@@ -48,7 +48,7 @@ func (w *writer) write(m *Message) (Appended, error) {
 		return Appended{}, err
 	}
 	if len(known) == 0 {
-		return w.put(m, e)
+		return w.first(m, e)
 	}
 	for _, k := range known {
 		if k.digest == digest {
@@ -64,6 +64,25 @@ func (w *writer) write(m *Message) (Appended, error) {
 		e.Kind, e.Amends = format.KindAmend, known[0].message()
 		e.Seq--
 	}
+	a, err := w.put(m, e)
+	a.Amended = true
+	return a, err
+}
+
+// first writes a message whose source is new: for itself, or as a newer version of the one that it says it amends.
+func (w *writer) first(m *Message, e *format.Entry) (Appended, error) {
+	if m.Amends.IsZero() || e.Kind != format.KindMessage {
+		return w.put(m, e)
+	}
+	in, err := w.past.has(m.Amends)
+	if err != nil || !in {
+		if err == nil {
+			return w.put(m, e) // it was rewound away: this one is said anew
+		}
+		return Appended{}, err
+	}
+	e.Kind, e.Amends = format.KindAmend, m.Amends
+	e.Seq--
 	a, err := w.put(m, e)
 	a.Amended = true
 	return a, err

@@ -27,6 +27,7 @@ var layers = map[string]string{
 	"summarizer":       "format lock forest/summarize sanitize",
 	"summarizer/model": "format forest/summarize summarizer",
 	"agent/unionfind":  "format",
+	"agent/adk":        "format",
 	"eval/corpus":      "",
 	"eval":             "*",
 	"objects":          "format lock",
@@ -39,7 +40,7 @@ var layers = map[string]string{
 	"session/loop":     "sanitize",
 	"session/epoch":    "format sanitize",
 	"session/view":     "format forest/summarize sanitize session/epoch",
-	"session":          "format lock sanitize objects refs index repo forest forest/terms forest/score forest/summarize search session/dag session/mask session/window session/loop session/epoch session/view agent/geminicli agent/unionfind",
+	"session":          "format lock sanitize objects refs index repo forest forest/terms forest/score forest/summarize search session/dag session/mask session/window session/loop session/epoch session/view agent/geminicli agent/unionfind agent/adk",
 	"upkeep":           "format lock objects refs index repo forest forest/summarize session",
 	"cmd/ctx":          "*",
 

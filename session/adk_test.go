@@ -1,0 +1,351 @@
+package session
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/gemini-ctx/ctx/agent/adk"
+	"github.com/gemini-ctx/ctx/format"
+)
+
+func exportADK(t testing.TB, s *Store, name, branch string, o adk.WriteOptions) ([]byte, adk.Written) {
+	t.Helper()
+	if o.Agent == "" {
+		o.Agent = "agent"
+	}
+	var b bytes.Buffer
+	done, err := s.ExportADK(context.Background(), s.mustView(t), name, branch, &b, ADKOptions{WriteOptions: o})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes(), done
+}
+
+func importADK(t testing.TB, s *Store, in []byte, as string) ImportedADK {
+	t.Helper()
+	return must[ImportedADK](t)(s.ImportADK(context.Background(), bytes.NewReader(in), as, adk.Detect))
+}
+
+// spoken is what a branch says, entry by entry, without ids: those hang on the store.
+func spoken(t testing.TB, s *Store, name, branch string) []string {
+	t.Helper()
+	tip := must[format.Value](t)(Tip(s.mustView(t), name, branch))
+	var list []string
+	for _, shown := range must[[]*Shown](t)(s.Log(tip.ID, LogOptions{})) {
+		e := shown.Entry
+		src := ""
+		if e.Source != nil && e.Source.Agent != adk.Own {
+			src = e.Source.Agent + " " + e.Source.Session + " " + e.Source.Message
+		}
+		list = append(list, fmt.Sprintf("%s %s/%s %s %q text=%q parts=%s %v %v %d %s", e.Kind, e.Role, e.Author, e.Time, e.Invocation, shown.Text, shown.Parts,
+			e.Calls, e.Results, e.Tokens, src))
+	}
+	return list
+}
+
+func sameSpoken(t testing.TB, got, want []string) {
+	t.Helper()
+	for i := range max(len(got), len(want)) {
+		if i >= len(got) || i >= len(want) || got[i] != want[i] {
+			t.Fatalf("entry %d of %d and %d:\n got %s\nwant %s", i, len(got), len(want), strings.Join(got[min(i, len(got)):], "\n     "),
+				strings.Join(want[min(i, len(want)):], "\n     "))
+		}
+	}
+}
+
+const geminiTranscript = `{"sessionId":"s-1","projectHash":"ab","startTime":"2026-01-02T10:00:00.000Z","lastUpdated":"2026-01-02T10:00:00.000Z","kind":"main"}
+{"id":"m1","timestamp":"2026-01-02T10:00:01.000Z","type":"user","content":[{"text":"list the files"}]}
+{"id":"n1","timestamp":"2026-01-02T10:00:01.500Z","type":"info","content":"a notice"}
+{"id":"m2","timestamp":"2026-01-02T10:00:02.000Z","type":"gemini","content":"I look.","thoughts":[{"subject":"Plan","description":"list","timestamp":"2026-01-02T10:00:02.000Z"}],"tokens":{"input":9,"output":4,"total":13},"model":"gemini-2.5-flash","toolCalls":[{"id":"c1","name":"ls","args":{"dir":"."},"result":[{"functionResponse":{"id":"c1","name":"ls","response":{"output":"a.go"}}}],"status":"success","timestamp":"2026-01-02T10:00:03.000Z"},{"id":"c2","name":"cat","args":{"file":"a.go"},"result":[{"functionResponse":{"id":"c2","name":"cat","response":{"output":"<tool_output_masked>…</tool_output_masked>"}}}],"status":"success","timestamp":"2026-01-02T10:00:03.500Z"}]}
+{"id":"m3","timestamp":"2026-01-02T10:00:04.000Z","type":"gemini","content":"There is a.go.","model":"gemini-2.5-flash"}
+{"id":"m4","timestamp":"2026-01-02T10:00:05.000Z","type":"user","content":[{"text":"thanks"}]}
+{"id":"m5","timestamp":"2026-01-02T10:00:06.000Z","type":"user","content":[{"text":"and bye"}]}
+{"id":"m6","timestamp":"2026-01-02T10:00:07.000Z","type":"gemini","content":"","model":"gemini-2.5-pro","toolCalls":[{"id":"c3","name":"exit","args":{},"status":"cancelled","timestamp":"2026-01-02T10:00:08.000Z"}]}
+`
+
+// A transcript goes through events into another store and is the same there; a second time, in either store and in either unit, nothing is new.
+func TestADKThroughStores(t *testing.T) {
+	a, b := create(t), create(t)
+	must[Imported](t)(a.ImportGemini(context.Background(), strings.NewReader(geminiTranscript), ""))
+	say(t, a, "s-1", "user", "said to ctx itself")
+	js, done := exportADK(t, a, "s-1", MainBranch, adk.WriteOptions{})
+	py, _ := exportADK(t, a, "s-1", MainBranch, adk.WriteOptions{Unit: adk.Python})
+	lines, _ := exportADK(t, a, "s-1", MainBranch, adk.WriteOptions{Lines: true})
+	if done.Answered != 1 || done.Messages != 10 || done.Events != 10 {
+		t.Errorf("%+v", done)
+	}
+	first := importADK(t, b, js, "")
+	if first.Session != "s-1" || first.Messages != 9 || first.Notes != 1 || first.Known+first.Amended != 0 {
+		t.Errorf("%+v", first)
+	}
+	sameSpoken(t, spoken(t, b, "s-1", MainBranch), spoken(t, a, "s-1", MainBranch))
+	for name, in := range map[string][]byte{"js": js, "py": py, "lines": lines} {
+		for _, s := range []*Store{a, b} {
+			before := s.mustView(t).Number
+			again := importADK(t, s, in, "s-1")
+			if again.Known != 10 || again.Messages+again.Notes+again.Amended+again.Rewinds != 0 || s.mustView(t).Number != before {
+				t.Errorf("%s: %+v", name, again)
+			}
+		}
+	}
+	if back, _ := exportADK(t, b, "s-1", MainBranch, adk.WriteOptions{}); !bytes.Equal(back, js) {
+		t.Errorf("other bytes:\n%s\n%s", back, js)
+	}
+	// The transcript itself brings nothing new either.
+	if again := must[Imported](t)(b.ImportGemini(context.Background(), strings.NewReader(geminiTranscript), "")); again.Messages+again.Notes+again.Amended != 0 {
+		t.Errorf("%+v", again)
+	}
+	// In another session it is a conversation of its own.
+	if other := importADK(t, a, js, "other"); other.Messages != 9 || other.Session != "other" {
+		t.Errorf("%+v", other)
+	}
+	check(t, a)
+	check(t, b)
+}
+
+// What ADK wrote, with a rewind in it, comes in once, and goes out as it is now.
+func TestADKSession(t *testing.T) {
+	in := must[[]byte](t)(os.ReadFile(filepath.Join("..", "agent", "adk", "testdata", "session.json")))
+	s := create(t)
+	first := importADK(t, s, in, "")
+	if first.Session != "harbour-7" || first.Messages != 6 || first.Notes != 5 || first.Rewinds != 1 || first.Stats.Partial != 1 {
+		t.Errorf("%+v", first)
+	}
+	tip := s.mustView(t).Get(RefName("harbour-7", MainBranch))
+	again := importADK(t, s, in, "")
+	if again.Messages+again.Notes+again.Amended+again.Rewinds != 0 || again.Known != 12 || s.mustView(t).Get(RefName("harbour-7", MainBranch)) != tip {
+		t.Errorf("%+v", again)
+	}
+	out, _ := exportADK(t, s, "harbour-7", MainBranch, adk.WriteOptions{Unit: adk.Python})
+	for _, gone := range []string{"aaaaaaa6", "aaaaaaa7", "aaaaaaa8", "rewindBefore", "partial"} {
+		if bytes.Contains(out, []byte(gone)) {
+			t.Errorf("%s is in what is left", gone)
+		}
+	}
+	other := create(t)
+	importADK(t, other, out, "")
+	sameSpoken(t, spoken(t, other, "harbour-7", MainBranch), spoken(t, s, "harbour-7", MainBranch))
+	// No model sees what is kept with messages.
+	view := must[[]*Shown](t)(s.Log(tip.ID, LogOptions{}))
+	for _, shown := range view {
+		if strings.Contains(shown.Text, "adk") || strings.Contains(shown.Text, "stateDelta") {
+			t.Errorf("%s shows %q", shown.ID, shown.Text)
+		}
+	}
+	check(t, s)
+}
+
+// What somebody changes in an exported event is a newer version of its message, whoever said it first.
+func TestADKAmends(t *testing.T) {
+	s := create(t)
+	must[Imported](t)(s.ImportGemini(context.Background(), strings.NewReader(geminiTranscript), ""))
+	own := say(t, s, "s-1", "user", "the words of ctx itself")
+	out, _ := exportADK(t, s, "s-1", MainBranch, adk.WriteOptions{})
+	masked := bytes.ReplaceAll(out, []byte(`{"output":"a.go"}`), []byte(`{"output":"<masked>"}`))
+	masked = bytes.ReplaceAll(masked, []byte("the words of ctx itself"), []byte("other words"))
+	done := importADK(t, s, masked, "")
+	if done.Amended != 2 || done.Messages != 0 || done.Known != 8 {
+		t.Errorf("%+v", done)
+	}
+	if again := importADK(t, s, masked, ""); again.Amended+again.Messages != 0 {
+		t.Errorf("%+v", again)
+	}
+	if got := must[*Shown](t)(s.latest(s.mustView(t), own)); got.Text != "other words" || got.Entry.Amends != own {
+		t.Errorf("%+v", got.Entry)
+	}
+	if back, _ := exportADK(t, s, "s-1", MainBranch, adk.WriteOptions{}); !bytes.Equal(back, masked) {
+		t.Errorf("other bytes:\n%s\n%s", back, masked)
+	}
+	check(t, s)
+}
+
+// A secret that an event carries is taken out before anything is written, in fields that are only kept, too.
+func TestADKSanitised(t *testing.T) {
+	const secret = "AIzaSyD-9tSrke72PouQMnMX-a7eZSW0jkFMBWY"
+	in := fmt.Sprintf(`{"id":"e1","author":"bot","invocationId":"i","timestamp":1767348000000,"content":{"role":"model","parts":[{"text":"key %s"}]},`+
+		`"actions":{"stateDelta":{"k":"%s"}},"unknown":"%s"}`, secret, secret, secret)
+	s := create(t)
+	done := importADK(t, s, []byte(in), "s")
+	if done.Messages != 1 || len(done.Redacted) == 0 {
+		t.Fatalf("%+v", done)
+	}
+	if again := importADK(t, s, []byte(in), "s"); again.Known != 1 {
+		t.Errorf("%+v", again)
+	}
+	out, _ := exportADK(t, s, "s", MainBranch, adk.WriteOptions{})
+	if bytes.Contains(out, []byte(secret)) || bytes.Count(out, []byte("[REDACTED:")) != 3 {
+		t.Errorf("%s", out)
+	}
+}
+
+// The events of a fork say in which branch they were said, belong to the invocation of their prompt, and each call has its own result though both
+// branches call theirs the same.
+func TestADKForks(t *testing.T) {
+	ctx := context.Background()
+	s := create(t)
+	add := func(branch string, m Message) {
+		t.Helper()
+		if _, _, err := s.Append(ctx, "f", branch, []Message{m}, AppendOptions{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	parts := func(role, part string) Message { return Message{Role: role, Parts: json.RawMessage("[" + part + "]")} }
+	call := func(dir string) string {
+		return fmt.Sprintf(`{"functionCall":{"id":"c","name":"ls","args":{"dir":%q}}}`, dir)
+	}
+	answer := func(said string) string {
+		return fmt.Sprintf(`{"functionResponse":{"id":"c","name":"ls","response":{"output":%q}}}`, said)
+	}
+	add("main", Message{Role: "user", Text: "a question"})
+	must[Forked](t)(s.Fork(ctx, "f", "main", []string{"left", "right"}, ForkOptions{}))
+	add("left", parts("model", call("l")))
+	add("right", parts("model", call("r")))
+	add("right", parts("tool", answer("of the right")))
+	must[Forked](t)(s.Fork(ctx, "f", "left", []string{"deep.er"}, ForkOptions{}))
+	add("deep.er", Message{Role: "user", Text: "a prompt inside"})
+	add("deep.er", parts("model", call("deep down")))
+
+	type seen struct{ branch, author, text, invocation string }
+	read := func(branch string) (list []seen) {
+		t.Helper()
+		out, _ := exportADK(t, s, "f", branch, adk.WriteOptions{})
+		var doc struct {
+			Events []struct {
+				ID, Branch, Author, InvocationID string
+				Content                          struct {
+					Parts []struct {
+						Text             string
+						FunctionCall     *struct{ ID string }
+						FunctionResponse *struct {
+							Response map[string]string
+						}
+					}
+				}
+			}
+		}
+		if err := json.Unmarshal(out, &doc); err != nil {
+			t.Fatal(err)
+		}
+		called := map[string]string{}
+		for _, e := range doc.Events {
+			if len(e.Content.Parts) == 0 {
+				t.Fatalf("no content: %s", out)
+			}
+			p := e.Content.Parts[0]
+			if p.FunctionCall != nil {
+				called[e.Branch] = e.ID
+			}
+			if p.FunctionResponse != nil && e.ID != called[e.Branch]+"#resp" {
+				t.Errorf("result %s in branch %s is not of %s", e.ID, e.Branch, called[e.Branch])
+			}
+			if p.FunctionCall != nil {
+				p.Text = "call"
+			}
+			if p.FunctionResponse != nil {
+				p.Text = "result " + p.FunctionResponse.Response["output"] + p.FunctionResponse.Response["error"]
+			}
+			list = append(list, seen{e.Branch, e.Author, p.Text, e.InvocationID})
+		}
+		return list
+	}
+	inv := adk.InvocationID("f", must[[]*Shown](t)(s.Log(must[format.Value](t)(Tip(s.mustView(t), "f", "main")).ID, LogOptions{}))[0].ID.String())
+	// An open child, inside another one.
+	want := []seen{
+		{"", "user", "a question", inv}, {"left", "agent", "call", inv}, {"left", "agent", "result no result was recorded", inv},
+		{"left.deep%2Eer", "user", "a prompt inside", inv}, {"left.deep%2Eer", "agent", "call", inv}, {"left.deep%2Eer", "agent", "result no result was recorded", inv},
+	}
+	if got := read("deep.er"); !slices.Equal(got, want) {
+		t.Errorf("%q\nwant %q", got, want)
+	}
+	must[Joined](t)(s.Join(ctx, "f", "left", []string{"deep.er"}, JoinOptions{}))
+	add("left", parts("tool", answer("of the left")))
+	must[Joined](t)(s.Join(ctx, "f", "main", []string{"left", "right"}, JoinOptions{}))
+	add("main", Message{Role: "model", Text: "together"})
+	add("main", Message{Role: "user", Text: "another question"})
+	got := read("main")
+	next := got[len(got)-1].invocation
+	want = []seen{
+		{"", "user", "a question", inv}, {"left", "agent", "call", inv}, {"left", "agent", "result no result was recorded", inv},
+		{"left.deep%2Eer", "user", "a prompt inside", inv}, {"left.deep%2Eer", "agent", "call", inv},
+		{"left.deep%2Eer", "agent", "result no result was recorded", inv}, {"left", "agent", "result of the left", inv},
+		{"right", "agent", "call", inv}, {"right", "agent", "result of the right", inv}, {"", "agent", "together", inv}, {"", "user", "another question", next},
+	}
+	want = slices.Delete(want, 2, 3) // its result is there now
+	if !slices.Equal(got, want) || next == inv {
+		t.Errorf("%q\nwant %q", got, want)
+	}
+	if again := importADK(t, s, must2(exportADK(t, s, "f", MainBranch, adk.WriteOptions{})), ""); again.Messages+again.Amended != 0 {
+		t.Errorf("%+v", again)
+	}
+	// What came from a fork is kept where there is none.
+	add = func(branch string, m Message) {
+		t.Helper()
+		if _, _, err := s.Append(ctx, "g", branch, []Message{m}, AppendOptions{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	add("main", Message{Role: "user", Text: "a question"})
+	must[Forked](t)(s.Fork(ctx, "g", "main", []string{"left", "right"}, ForkOptions{}))
+	add("left", parts("model", call("l")))
+	add("left", parts("tool", answer("of the left")))
+	add("right", Message{Role: "user", Text: "to the right"})
+	add("right", Message{Role: "model", Text: "said there"})
+	must[Joined](t)(s.Join(ctx, "g", "main", []string{"left", "right"}, JoinOptions{}))
+	out, _ := exportADK(t, s, "g", MainBranch, adk.WriteOptions{})
+	b := create(t)
+	if done := importADK(t, b, out, ""); done.Messages != 5 {
+		t.Errorf("%+v", done)
+	}
+	if back, _ := exportADK(t, b, "g", MainBranch, adk.WriteOptions{}); !bytes.Equal(back, out) {
+		t.Errorf("other bytes:\n%s\n%s", back, out)
+	}
+}
+
+func must2(b []byte, _ adk.Written) []byte { return b }
+
+// A token set is in the metadata only where somebody asks for it, and is derived: an import does not read it.
+func TestADKTokens(t *testing.T) {
+	s := create(t)
+	say(t, s, "s", "user", "x")
+	must[Forked](t)(s.Fork(context.Background(), "s", MainBranch, []string{"a", "b"}, ForkOptions{}))
+	if _, _, err := s.Append(context.Background(), "s", "b", []Message{{Role: "model", Text: "y"}}, AppendOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	var b bytes.Buffer
+	_, err := s.ExportADK(context.Background(), s.mustView(t), "s", "b", &b, ADKOptions{WriteOptions: adk.WriteOptions{Agent: "a"}, Tokens: true})
+	if err != nil || !strings.Contains(b.String(), `"customMetadata":{"ctx":{"v":1,"branchTokens":[2]}}`) {
+		t.Errorf("%v %s", err, b.String())
+	}
+	other := create(t)
+	if done := importADK(t, other, b.Bytes(), ""); done.Messages != 2 {
+		t.Errorf("%+v", done)
+	}
+	if out, _ := exportADK(t, other, "s", MainBranch, adk.WriteOptions{}); strings.Contains(string(out), "branchTokens") {
+		t.Errorf("%s", out)
+	}
+}
+
+// An import that a rewind of the store's own has gone past does not bring back what left.
+func TestADKAfterRewind(t *testing.T) {
+	in := must[[]byte](t)(os.ReadFile(filepath.Join("..", "agent", "adk", "testdata", "session.json")))
+	s := create(t)
+	importADK(t, s, in, "h")
+	tip := must[format.Value](t)(Tip(s.mustView(t), "h", MainBranch))
+	list := must[[]*Shown](t)(s.Log(tip.ID, LogOptions{}))
+	must[Rewound](t)(s.Rewind(context.Background(), "h", MainBranch, list[1].ID, RewindOptions{}))
+	before := s.mustView(t).Number
+	again := importADK(t, s, in, "h")
+	if again.Messages+again.Notes+again.Amended+again.Rewinds != 0 || s.mustView(t).Number != before {
+		t.Errorf("%+v", again)
+	}
+	if out, done := exportADK(t, s, "h", MainBranch, adk.WriteOptions{}); done.Messages != 1 || bytes.Contains(out, []byte("gauge")) {
+		t.Errorf("%+v %s", done, out)
+	}
+}

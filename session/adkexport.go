@@ -1,0 +1,103 @@
+package session
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+
+	"github.com/gemini-ctx/ctx/agent/adk"
+	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/refs"
+)
+
+// ADKOptions are for ExportADK.
+type ADKOptions struct {
+	adk.WriteOptions
+	Tokens bool // say the token set of each entry in the metadata of its event
+}
+
+// ExportADK writes a branch as a session of ADK. What the options leave open is filled in from the session.
+func (s *Store) ExportADK(ctx context.Context, v *refs.View, session, branch string, w io.Writer, o ADKOptions) (adk.Written, error) {
+	c, err := s.Conversation(v, session, branch)
+	if err != nil {
+		return adk.Written{}, err
+	}
+	o.Session = session
+	if o.Kept, err = c.sessionOfADK(); err != nil {
+		return adk.Written{}, err
+	}
+	var sets *sessionDAG
+	if o.Tokens {
+		if sets, err = s.dag(v, session); err != nil {
+			return adk.Written{}, err
+		}
+	}
+	out := adk.NewWriter(w, o.WriteOptions)
+	opened := map[int]string{-1: adk.InvocationID(session, "")}
+	err = c.Each(func(said Said) error {
+		it := adk.Item{Message: messageOfADK(said.Shown), Invocation: said.Invocation, Path: said.Path, Number: said.Number, Caller: said.Caller, Open: said.Open}
+		if said.Opener == said.Number {
+			opened[said.Number] = adk.InvocationID(session, it.Origin.Message)
+		}
+		if it.Invocation == "" {
+			it.Invocation = opened[said.Opener]
+		}
+		if adk.IsSession(it.Origin) {
+			return ctx.Err()
+		}
+		if o.Tokens {
+			set, err := sets.Tokens(said.ID)
+			if err != nil {
+				return err
+			}
+			it.Set = append([]uint64{}, set...)
+		}
+		return errors.Join(out.Add(it), ctx.Err())
+	})
+	if err != nil {
+		return adk.Written{}, err
+	}
+	return out.Close()
+}
+
+// sessionOfADK is the newest note that an import made of what a session of ADK has besides events; nil for none.
+func (c *Conversation) sessionOfADK() (*adk.Message, error) {
+	for i := len(c.entries) - 1; i >= 0; i-- {
+		p := c.entries[i]
+		if p.source == nil || !adk.IsSession(adk.Origin{Agent: p.source.Agent, Message: p.source.Message}) {
+			continue
+		}
+		shown, err := c.s.Version(p.id, p.version)
+		if err != nil || shown.Gone != "" {
+			return nil, err
+		}
+		m := messageOfADK(shown)
+		return &m, nil
+	}
+	return nil, nil
+}
+
+// messageOfADK is an entry as package adk takes it.
+func messageOfADK(s *Shown) adk.Message {
+	e := s.Entry
+	m := adk.Message{
+		Origin: adk.Origin{Agent: adk.Own, Session: e.Session, Message: s.ID.String()}, Note: e.Kind == format.KindNote, Role: e.Role, Author: e.Author,
+		Time: e.Time, Invocation: e.Invocation, Calls: e.Calls, Results: e.Results, Tokens: e.Tokens, Gone: s.Gone,
+	}
+	if e.Source != nil {
+		m.Origin = adk.Origin{Agent: e.Source.Agent, Session: e.Source.Session, Message: e.Source.Message}
+	}
+	if s.Parts == nil {
+		m.Text = s.Text
+		return m
+	}
+	var b bytes.Buffer
+	if json.Compact(&b, s.Parts) == nil {
+		m.Parts = b.Bytes()
+	} else {
+		m.Text = s.Text
+	}
+	return m
+}
