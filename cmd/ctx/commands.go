@@ -55,6 +55,7 @@ func commands() []entry {
 		{"session", groupConversation, newSessionCmd},
 		{"branch", groupConversation, newBranchCmd},
 		{"import", groupConversation, newImportCmd},
+		{"export", groupConversation, newExportCmd},
 		{"loop", groupConversation, newLoopCmd},
 
 		{"graduate", groupForest, newGraduateCmd},

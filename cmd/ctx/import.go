@@ -15,14 +15,14 @@ import (
 
 func newImportCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
-		Use:     "import gemini-cli|union-find-json",
+		Use:     "import gemini-cli|adk-events|union-find-json",
 		Short:   "Import the transcripts of an agent, or a forest",
 		Long:    long("Brings what an agent wrote down itself, or the forest of another store, into sessions of this store."),
 		Example: "  ctx import gemini-cli ~/.gemini/tmp/*/chats/*.jsonl\n  ctx import union-find-json union-find.json",
 		Args:    noSuchCommand,
 		RunE:    needsCommand,
 	}
-	cmd.AddCommand(newImportGeminiCmd(a), newImportUnionFindCmd(a))
+	cmd.AddCommand(newImportGeminiCmd(a), newImportADKCmd(a), newImportUnionFindCmd(a))
 	return cmd
 }
 
@@ -43,7 +43,9 @@ and a rewind is recorded as one. Records that cannot be used are counted and tol
 					return err
 				}
 			}
-			return importFiles(cmd.Context(), a, named, args)
+			return importFiles(cmd.Context(), a, args, func(c context.Context, s *session.Store, file string) (importedFile, error) {
+				return importGemini(c, a, s, named, file)
+			})
 		},
 	}
 	cmd.Flags().StringVarP(&named, "session", "s", "", "the session (default: the transcript's own id)")
@@ -51,8 +53,15 @@ and a rewind is recorded as one. Records that cannot be used are counted and tol
 	return cmd
 }
 
+// importedFile is what importing a file did.
+type importedFile struct {
+	session string
+	changed bool // there is something new in the session
+	skipped int  // records that could not be used
+}
+
 // importFiles imports one file after the other. One that cannot be read does not keep the others from it.
-func importFiles(c context.Context, a *app, named string, files []string) error {
+func importFiles(c context.Context, a *app, files []string, one func(context.Context, *session.Store, string) (importedFile, error)) error {
 	s, err := a.openStore()
 	if err != nil {
 		return err
@@ -61,11 +70,11 @@ func importFiles(c context.Context, a *app, named string, files []string) error 
 	var first error
 	failed, skipped := 0, 0
 	for _, file := range files {
-		done, err := importFile(c, a, s, named, file)
-		if done.Session != "" && !slices.Contains(sessions, done.Session) && done.Messages+done.Amended+done.Rewinds > 0 {
-			sessions = append(sessions, done.Session)
+		done, err := one(c, s, file)
+		if done.changed && !slices.Contains(sessions, done.session) {
+			sessions = append(sessions, done.session)
 		}
-		skipped += total(done.Skipped)
+		skipped += done.skipped
 		if err == nil {
 			continue
 		}
@@ -109,28 +118,29 @@ func isAboutFile(err error) bool {
 	return errors.As(err, &file)
 }
 
-func importFile(c context.Context, a *app, s *session.Store, named, file string) (session.Imported, error) {
+func importGemini(c context.Context, a *app, s *session.Store, named, file string) (importedFile, error) {
 	in, closeInput, err := a.input(file)
 	if err != nil {
-		return session.Imported{}, &fileError{fmt.Errorf("cannot import %q: %w", file, err)}
+		return importedFile{}, &fileError{fmt.Errorf("cannot import %q: %w", file, err)}
 	}
 	defer closeInput()
 	source := &watched{from: in}
 	done, err := s.ImportGemini(c, source, named)
+	out := importedFile{session: done.Session, changed: done.Messages+done.Amended+done.Rewinds > 0, skipped: total(done.Skipped)}
 	switch {
 	case errors.Is(err, session.ErrInput):
 		err = &fileError{withHint(fmt.Errorf("cannot import %q: %w", file, err), "-s NAME gives the session a name")}
 	case err != nil && source.err != nil && errors.Is(err, source.err) && c.Err() == nil:
 		err = &fileError{fmt.Errorf("cannot import %q: %w", file, err)}
 	case err != nil:
-		return done, fmt.Errorf("cannot import %q: %w", file, err)
+		return out, fmt.Errorf("cannot import %q: %w", file, err)
 	case done.Session == "" && done.Stats.Lines > 0 && total(done.Skipped) == 0:
 		a.say("ctx: import: %q: nothing was said in it", file)
 	}
 	if err == nil {
 		err = printImported(a, file, done)
 	}
-	return done, err
+	return out, err
 }
 
 // importedDoc is what came of a file.
