@@ -71,7 +71,7 @@ const geminiTranscript = `{"sessionId":"s-1","projectHash":"ab","startTime":"202
 `
 
 // A transcript goes through events into another store and is the same there; a second time, in either store and in either unit, nothing is new.
-func TestADKThroughStores(t *testing.T) {
+func TestC3_ADKThroughStores(t *testing.T) {
 	a, b := create(t), create(t)
 	must[Imported](t)(a.ImportGemini(context.Background(), strings.NewReader(geminiTranscript), ""))
 	say(t, a, "s-1", "user", "said to ctx itself")
@@ -348,4 +348,48 @@ func TestADKAfterRewind(t *testing.T) {
 	if out, done := exportADK(t, s, "h", MainBranch, adk.WriteOptions{}); done.Messages != 1 || bytes.Contains(out, []byte("gauge")) {
 		t.Errorf("%+v %s", done, out)
 	}
+}
+
+// C8, C10: an export shows what a mask shows where it is asked to. What comes back shortened, here, is no newer version of the original; elsewhere it is
+// all there is.
+func TestC8_ADKMasked(t *testing.T) {
+	s := create(t, lowGate...)
+	in := `{"id":"e1","invocationId":"i","author":"user","timestamp":1767348000000,"content":{"role":"user","parts":[{"text":"read it"}]}}
+{"id":"e2","invocationId":"i","author":"bot","timestamp":1767348001000,"content":{"role":"model","parts":[{"functionCall":{"id":"a1","name":"read_file","args":{}}}]}}
+{"id":"e3","invocationId":"i","author":"bot","timestamp":1767348002000,"content":{"role":"user","parts":[{"functionResponse":{"id":"a1","name":"read_file","response":{"output":"` + long(1) + `"}}}]}}
+`
+	importADK(t, s, []byte(in), "s")
+	_, own := calls(t, s, 1, long(2))
+	say(t, s, "s", "model", "done")
+	if done := applyAll(t, s); len(done.Parts) != 2 {
+		t.Fatalf("%+v", done)
+	}
+	write := func(masked bool) []byte {
+		t.Helper()
+		var b bytes.Buffer
+		_, err := s.ExportADK(context.Background(), s.mustView(t), "s", MainBranch, &b, ADKOptions{WriteOptions: adk.WriteOptions{Agent: "agent"}, Masked: masked})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return b.Bytes()
+	}
+	whole, short := write(false), write(true)
+	if bytes.Count(short, []byte("<tool_output_masked>")) != 2 || bytes.Contains(whole, []byte("masked")) || !bytes.Contains(whole, []byte(long(2))) {
+		t.Fatalf("%s\n%s", whole, short)
+	}
+	before := s.mustView(t).Number
+	for _, in := range [][]byte{whole, short} {
+		if again := importADK(t, s, in, ""); again.Known != 6 || again.Amended+again.Messages != 0 || s.mustView(t).Number != before {
+			t.Errorf("%+v", again)
+		}
+	}
+	if expandedText(t, s, own) != long(2) {
+		t.Error("the original is lost")
+	}
+	b := create(t)
+	importADK(t, b, short, "")
+	if back, _ := exportADK(t, b, "s", MainBranch, adk.WriteOptions{}); !bytes.Equal(back, short) {
+		t.Errorf("other bytes:\n%s\n%s", back, short)
+	}
+	check(t, s)
 }

@@ -15,12 +15,13 @@ import (
 // ADKOptions are for ExportADK.
 type ADKOptions struct {
 	adk.WriteOptions
+	Masked bool // show messages as the branch's masks say
 	Tokens bool // say the token set of each entry in the metadata of its event
 }
 
 // ExportADK writes a branch as a session of ADK. What the options leave open is filled in from the session.
 func (s *Store) ExportADK(ctx context.Context, v *refs.View, session, branch string, w io.Writer, o ADKOptions) (adk.Written, error) {
-	c, err := s.Conversation(v, session, branch)
+	c, err := s.Conversation(v, session, branch, o.Masked)
 	if err != nil {
 		return adk.Written{}, err
 	}

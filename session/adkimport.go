@@ -58,6 +58,7 @@ type adkImporter struct {
 	size  int          // of the batch
 	ids   map[adk.Origin]format.ID
 	line  *lineage   // what the session stood on before, rewound words included
+	edits *edits     // what its masks showed then
 	view  *refs.View // nil after a change
 }
 
@@ -116,13 +117,13 @@ func (im *adkImporter) source(o adk.Origin) *Source {
 }
 
 // known looks for a message that this store has under another source than an event's: one that it exported itself, or that came from another agent.
-// One that says something else now becomes a newer version.
+// One that says something else now becomes a newer version. What a mask shows is no newer version of what it hides, whoever said it.
 func (im *adkImporter) known(m *adk.Message, out *Message) (bool, error) {
-	if m.Origin.Agent == adk.Agent {
-		return false, nil
-	}
 	if err := im.look(); err != nil {
 		return false, err
+	}
+	if m.Origin.Agent == adk.Agent && len(im.edits.masks) == 0 {
+		return false, nil // Append knows
 	}
 	id, err := im.find(out.Source, m.Origin)
 	if err != nil || id.IsZero() {
@@ -137,18 +138,29 @@ func (im *adkImporter) known(m *adk.Message, out *Message) (bool, error) {
 		return false, nil // Append says why
 	}
 	fresh := adk.Message{Text: clean.Text, Parts: clean.Parts}
-	alone := fresh.WithoutBranch() // the fork is here
-	old := messageOfADK(shown)
-	same := bytes.Equal(old.Normal(), fresh.Normal()) || bytes.Equal(old.Normal(), alone.Normal())
-	if shown.Gone != "" || shown.Entry.Role == out.Role && same {
+	if shown.Gone != "" || shown.Entry.Role == out.Role && im.says(shown, id, &fresh) {
 		im.ids[m.Origin] = id
 		im.out.Known++
 		return true, nil
 	}
-	if shown.Entry.Source == nil {
+	if m.Origin.Agent != adk.Agent && shown.Entry.Source == nil {
 		out.Amends = id
 	}
 	return false, nil
+}
+
+// says reports whether a message says what an entry says, or what its mask shows; the branches of a fork, which an export writes down, aside.
+func (im *adkImporter) says(shown *Shown, id format.ID, fresh *adk.Message) bool {
+	masked := *shown
+	masked.Text, masked.Parts, _ = im.edits.masked(id, shown.Text, shown.Parts)
+	alone := fresh.WithoutBranch()
+	for _, version := range []*Shown{shown, &masked} {
+		old := messageOfADK(version)
+		if said := old.Normal(); bytes.Equal(said, fresh.Normal()) || bytes.Equal(said, alone.Normal()) {
+			return true
+		}
+	}
+	return false
 }
 
 // look brings up to date what the importer knows of the store.
@@ -156,9 +168,12 @@ func (im *adkImporter) look() (err error) {
 	if im.view != nil {
 		return nil
 	}
-	if im.view, err = im.Refs.Read(); err == nil && im.line == nil {
-		im.line = im.lineage(im.view.Get(RefName(im.out.Session, MainBranch)).ID)
+	if im.view, err = im.Refs.Read(); err != nil || im.line != nil {
+		return err
 	}
+	tip := im.view.Get(RefName(im.out.Session, MainBranch)).ID
+	im.line = im.lineage(tip)
+	im.edits, err = im.editsAt(tip)
 	return err
 }
 

@@ -31,6 +31,7 @@ const NoCaller = -2
 type Conversation struct {
 	s       *Store
 	entries []placed // messages and notes, oldest first
+	edits   *edits   // masks that are to show
 }
 
 // placed is an entry of a conversation.
@@ -47,8 +48,8 @@ type placed struct {
 }
 
 // Conversation reads a branch for somebody who writes it down in another form: what belongs to what is settled from the headers. What was rewound is not
-// in it; what was joined is.
-func (s *Store) Conversation(v *refs.View, session, branch string) (*Conversation, error) {
+// in it; what was joined is. With masked its messages are shown as the branch's masks say.
+func (s *Store) Conversation(v *refs.View, session, branch string, masked bool) (*Conversation, error) {
 	tip, err := Tip(v, session, branch)
 	if err != nil {
 		return nil, err
@@ -62,7 +63,12 @@ func (s *Store) Conversation(v *refs.View, session, branch string) (*Conversatio
 		return nil, err
 	}
 	slices.Reverse(w.list)
-	c := &Conversation{s: s}
+	c := &Conversation{s: s, edits: &edits{}}
+	if masked {
+		if c.edits, err = s.editsAt(tip.ID); err != nil {
+			return nil, err
+		}
+	}
 	settleRuns(w.list)
 	for _, p := range w.list {
 		if p.kind == format.KindMessage || p.kind == format.KindNote {
@@ -80,7 +86,7 @@ func (c *Conversation) Each(each func(Said) error) error {
 		if err != nil {
 			return err
 		}
-		p.said.Shown = shown
+		p.said.Shown = c.edits.maskedShown(shown)
 		if err := each(p.said); err != nil {
 			return err
 		}

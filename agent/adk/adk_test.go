@@ -50,7 +50,7 @@ func TestStamps(t *testing.T) {
 }
 
 // What ADK wrote is kept, field by field, and comes out as it went in: but for what every event has, what was rewound, and pieces.
-func TestForeignRoundTrip(t *testing.T) {
+func TestC3_foreignRoundTrip(t *testing.T) {
 	in := sample(t)
 	steps, now, stats := readAll(t, in, ReadOptions{})
 	if stats.Events != 11 || stats.Partial != 1 || stats.Session != "harbour-7" || stats.Unknown+stats.Odd+stats.BadTimes != 0 || len(stats.Skipped) != 0 {
@@ -213,7 +213,7 @@ func TestWrongKinds(t *testing.T) {
 	}
 }
 
-func TestRewinds(t *testing.T) {
+func TestC2_rewinds(t *testing.T) {
 	line := func(id, invocation, more string) string {
 		return fmt.Sprintf(`{"id":%q,"invocationId":%q,"author":"user"%s}`, id, invocation, more) + "\n"
 	}
@@ -277,7 +277,7 @@ func conversation() []Message {
 }
 
 // C.3: record, events, record.
-func TestOwnRoundTrip(t *testing.T) {
+func TestC3_ownRoundTrip(t *testing.T) {
 	want := conversation()
 	for _, o := range []WriteOptions{{Session: "s"}, {Session: "s", Unit: Python}, {Session: "s", Lines: true, Agent: "helper"}} {
 		out, done := writeAll(t, want, o)
@@ -350,7 +350,7 @@ func checkEvents(t *testing.T, list []map[string]any) {
 }
 
 // C.3: which event has what, by the rules of the table.
-func TestEventsByTheTable(t *testing.T) {
+func TestC3_eventsByTheTable(t *testing.T) {
 	out, _ := writeAll(t, conversation(), WriteOptions{Session: "s", Agent: "helper"})
 	events := eventsOf(t, out)
 	by := map[string]map[string]any{}

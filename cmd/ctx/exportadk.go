@@ -18,7 +18,7 @@ const adkEvents = "adk-events"
 type adkFlags struct {
 	unit, agent, app, user string
 	lines, noMetadata      bool
-	tokens                 bool
+	tokens, masked         bool
 }
 
 func adkFormat() exportFormat {
@@ -33,6 +33,7 @@ func addADKFlags(o *exportOptions, cmd *cobra.Command) {
 	f.StringVar(&o.adk.user, "user", "", "the session's userId (default: what an import found, or "+adk.DefaultUser+")")
 	f.BoolVar(&o.adk.lines, "lines", false, "an event a line, without the session around them")
 	f.BoolVar(&o.adk.noMetadata, "no-metadata", false, "leave out what only ctx reads: no notes then, and no way back")
+	f.BoolVar(&o.adk.masked, "masked", false, "show tool outputs as the branch's masks say, as `ctx log --masked` does")
 	f.BoolVar(&o.adk.tokens, "tokens", false, "say in the metadata of each event the token set of where it was said, as `ctx branch tokens` does")
 	completeFlag(cmd, "time-unit", cobra.FixedCompletions([]string{string(adk.JavaScript), string(adk.Python)}, cobra.ShellCompDirectiveNoFileComp))
 }
@@ -53,7 +54,7 @@ func checkADKFlags(o *exportOptions) error {
 func writeADK(c context.Context, s *session.Store, v *refs.View, o *exportOptions, name, branch string, w io.Writer) (exported, error) {
 	done, err := s.ExportADK(c, v, name, branch, w, session.ADKOptions{WriteOptions: adk.WriteOptions{
 		Agent: o.adk.agent, App: o.adk.app, User: o.adk.user, Unit: adk.Unit(o.adk.unit), Lines: o.adk.lines, Bare: o.adk.noMetadata,
-	}, Tokens: o.adk.tokens})
+	}, Tokens: o.adk.tokens, Masked: o.adk.masked})
 	d := exported{Messages: done.Messages, Notes: done.Notes, Events: done.Events, Changed: map[string]int{}, Left: map[string]int{}}
 	for _, n := range []struct {
 		to    map[string]int
