@@ -77,14 +77,17 @@ func (t *tx) checkFork(session, parent string, children []string, o ForkOptions)
 // fork starts children at the parent's tip.
 func (t *tx) fork(session, parent string, children []string, invocation string) (Forked, error) {
 	if invocation == "" {
-		tip := t.view.Get(RefName(session, parent)).ID
-		var err error
-		if invocation, err = t.invocation(tip); err != nil {
+		tip := t.view.Get(RefName(session, parent))
+		h, err := t.head(session, parent, tip)
+		if err != nil {
+			return Forked{}, err
+		}
+		if invocation, err = t.invocationOf(h, tip.ID); err != nil {
 			return Forked{}, err
 		}
 		if invocation == "" {
 			// Nobody has asked yet. Without a name each prompt in a child would open an invocation, and be shown to its siblings.
-			invocation = tip.String()
+			invocation = tip.ID.String()
 		}
 	}
 	e := &format.Entry{Kind: format.KindFork, Children: children, Invocation: invocation}
@@ -93,6 +96,7 @@ func (t *tx) fork(session, parent string, children []string, invocation string) 
 		return Forked{}, err
 	}
 	c.Alone = c.Seq
+	c.forked(c.id)
 	var more []format.RefUpdate
 	for _, child := range children {
 		more = append(more, format.RefUpdate{Name: RefName(session, child), New: c.value})
@@ -106,6 +110,7 @@ func (t *tx) fork(session, parent string, children []string, invocation string) 
 	for _, child := range children {
 		h := *c.head
 		h.branch, h.Fork = child, c.id.String()
+		h.Forks, h.ForksKnown, h.Had = nil, true, nil
 		t.saveHead(&h)
 	}
 	return Forked{Entry: c.id}, nil
@@ -217,7 +222,7 @@ func (t *tx) childTips(session, parent string, children []string) ([]format.Valu
 	if len(children) == 0 || len(children) > MaxChildren {
 		return nil, fmt.Errorf("%w: a join takes 1 to %d branches, not %d", ErrInput, MaxChildren, len(children))
 	}
-	own, err := t.ownPart(session, parent, t.view.Get(RefName(session, parent)))
+	open, err := t.openChildren(t.view, session, parent)
 	if err != nil {
 		return nil, err
 	}
@@ -230,13 +235,7 @@ func (t *tx) childTips(session, parent string, children []string) ([]format.Valu
 		if err != nil {
 			return nil, t.orJoined(err, session, child)
 		}
-		fork, err := t.forkOf(session, child, v)
-		if err != nil {
-			return nil, err
-		}
-		if in, err := own.has(fork); err != nil {
-			return nil, err
-		} else if !in {
+		if !slices.Contains(open, child) {
 			return nil, fmt.Errorf("%w: %s/%s is no child of %s", ErrStale, session, child, parent)
 		}
 		tips[i] = v
@@ -286,6 +285,9 @@ func (t *tx) bring(c *controlled, children []string, tips []format.Value) (int, 
 	for _, at := range slices.Backward(list) {
 		c.came(at)
 	}
+	for i, child := range children {
+		c.has(child, tips[i].ID)
+	}
 	e.Parents = e.Parents[1:]
 	e.Seq = c.Seq + messages
 	c.Alone = e.Seq // others may have had them
@@ -314,6 +316,8 @@ func (s *Store) brought(join *format.Entry) (list []entryAt, messages uint64, er
 func (h *head) came(at entryAt) {
 	h.Model = h.Model || at.e.Role == "model"
 	switch at.e.Kind {
+	case format.KindFork:
+		h.forked(at.id)
 	case format.KindMessage:
 		h.Items = append(h.Items, itemOf(at.id, at.e, format.ID{}))
 	case format.KindAmend:
@@ -375,37 +379,6 @@ func (p *ownPart) has(id format.ID) (bool, error) {
 	return p.seen[id], nil
 }
 
-// openChildren returns the branches that forks of a branch, or of what was joined to it, have started and nobody has joined.
-func (s *Store) openChildren(view *refs.View, session, branch string) ([]string, error) {
-	names := view.Names("sessions/" + session + "/")
-	if len(names) < 2 {
-		return nil, nil
-	}
-	own, err := s.ownPart(session, branch, view.Get(RefName(session, branch)))
-	if err != nil {
-		return nil, err
-	}
-	var list []string
-	for _, name := range names {
-		child := strings.TrimPrefix(name, "sessions/"+session+"/")
-		if child == branch {
-			continue
-		}
-		fork, err := s.forkOf(session, child, view.Get(name))
-		if err != nil {
-			return nil, err
-		}
-		in, err := own.has(fork)
-		if err != nil {
-			return nil, err
-		}
-		if in {
-			list = append(list, child)
-		}
-	}
-	return list, nil
-}
-
 // invocation returns the name of the run of the agent that an entry belongs to: the one it names; the id of a prompt that names none; else that of the
 // entry before it. It is "" before the first prompt.
 func (s *Store) invocation(id format.ID) (string, error) {
@@ -442,7 +415,7 @@ func (s *Store) Branches(view *refs.View, session string) ([]OpenBranch, error) 
 			return nil, err
 		}
 		b.Seq = e.Seq
-		if b.Fork, err = s.forkOf(session, b.Name, b.Value); err != nil {
+		if b.Fork, err = s.openFork(session, b.Name, b.Value); err != nil {
 			return nil, err
 		}
 		if b.Invocation, err = s.invocation(b.Value.ID); err != nil {

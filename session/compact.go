@@ -312,7 +312,7 @@ func (r *compaction) leaveFor(t *tx, b BranchName) (moves []format.RefUpdate, fo
 	if !old.Exists() || old.Frontier == 0 {
 		return nil, nil, nil
 	}
-	if fork, err := t.forkOf(b.Session, b.Branch, old); err != nil || !fork.IsZero() {
+	if fork, err := t.openFork(b.Session, b.Branch, old); err != nil || !fork.IsZero() {
 		return nil, nil, err // its frontier waits for the join, and so does its pin
 	}
 	from, err := t.pinnedForest(old)

@@ -53,6 +53,7 @@ func (t *tx) onTop(c *controlled, e *format.Entry, body []byte, media string) er
 	}
 	c.id = t.add(raw)
 	c.value.Kind, c.value.ID, c.Seq = format.SessionValue, c.id, e.Seq
+	c.invoked(c.id, e)
 	return nil
 }
 

@@ -92,7 +92,7 @@ func (t *tx) already(h *head, units []window.Unit) (map[format.ID]forest.Place, 
 	lines := 0
 	for _, name := range t.view.Names("sessions/" + h.session + "/") {
 		branch := strings.TrimPrefix(name, "sessions/"+h.session+"/")
-		fork, err := t.forkOf(h.session, branch, t.view.Get(name))
+		fork, err := t.openFork(h.session, branch, t.view.Get(name))
 		if err != nil {
 			return nil, err
 		}

@@ -28,6 +28,13 @@ type head struct {
 	Fork string `json:"fork,omitempty"`
 	// Alone is the seq after which nobody but the branch has ever had its messages: one up to there may be a member already.
 	Alone uint64 `json:"alone,omitempty"`
+	// Invocation is that of the tip; "" where nobody has asked.
+	Invocation string `json:"invocation,omitempty"`
+	// Forks are those of the branch's own, or of what was joined to it, that have open children, as far as ForksKnown: no others have any.
+	Forks      []string `json:"forks,omitempty"`
+	ForksKnown bool     `json:"forks_known,omitempty"`
+	// Had is the newest entry of each open child that joins have brought, as far as is remembered.
+	Had map[string]string `json:"had,omitempty"`
 	// Looks is the version of the features of Items.
 	Looks int `json:"looks"`
 	// Lags says that there are more messages after the frontier than Items holds, which are the newest ones.
@@ -161,13 +168,14 @@ func (s *Store) wholeHead(session, branch string, v format.Value) (*head, error)
 
 // saveHead keeps the state of a branch for the next command.
 func (s *Store) saveHead(h *head) {
-	if len(h.Items) > maxBacklog || h.Lags {
+	if len(h.Items) > maxBacklog || h.Lags || h.Fork != "" && len(h.Items) > keptItems {
+		// What an open child says does not graduate, and its head is read by every other branch of the session.
 		short := *h
 		short.Lags, short.Items = true, slices.Clone(h.Items[max(0, len(h.Items)-keptItems):])
 		h = &short
 	}
 	for i := range h.Items {
-		if it := &h.Items[i]; it.Features == nil && (it.look != nil || it.said != nil) {
+		if it := &h.Items[i]; h.Fork == "" && it.Features == nil && (it.look != nil || it.said != nil) {
 			f, err := s.features(h, it)
 			if err != nil {
 				s.warn(err)

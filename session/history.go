@@ -209,7 +209,7 @@ func (s *Store) compareBranches(one *Session) error {
 	seen := map[format.ID]bool{}
 	for i := range one.Branches {
 		b := &one.Branches[i]
-		fork, err := s.forkOf(one.Name, b.Name, b.Value)
+		fork, err := s.openFork(one.Name, b.Name, b.Value)
 		if err != nil {
 			return err
 		}

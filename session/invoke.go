@@ -8,10 +8,9 @@ import (
 
 // invocations is what a writer has to know of the runs of an agent where a session has several branches.
 type invocations struct {
-	known   bool
-	now     string   // the invocation of the branch's tip
-	open    []string // children of the branch, by name
-	ischild bool     // the branch is an open child itself
+	known bool
+	now   string   // the invocation of the branch's tip
+	open  []string // children of the branch, by name
 }
 
 // invoke settles which invocation a message belongs to. A prompt that names none opens one, unless a fork is open: then it belongs to that of the fork. One
@@ -23,16 +22,19 @@ func (w *writer) invoke(e *format.Entry) error {
 	in := &w.inv
 	if !in.known {
 		var err error
-		if in.now, err = w.invocation(w.startOfBranch()); err != nil {
+		if in.now, err = w.invocationOf(w.h, w.startOfBranch()); err != nil {
 			return err
 		}
-		if in.open, err = w.openChildren(w.view, w.h.session, w.h.branch); err != nil {
+		if in.open, err = w.childrenOf(w.h, w.view); err != nil {
 			return err
 		}
-		in.known, in.ischild = true, w.h.Fork != ""
+		in.known = true
+	}
+	if w.h.Invocation != "" {
+		in.now = w.h.Invocation
 	}
 	if e.Invocation == "" {
-		if e.Role == "user" && (in.ischild || len(in.open) > 0) {
+		if e.Role == "user" && (w.h.Fork != "" || len(in.open) > 0) {
 			e.Invocation = in.now
 		}
 		return nil
@@ -40,7 +42,6 @@ func (w *writer) invoke(e *format.Entry) error {
 	if e.Invocation == in.now {
 		return nil
 	}
-	in.now = e.Invocation
 	return w.absorb()
 }
 
@@ -53,11 +54,16 @@ func (w *writer) absorb() error {
 	var tips []format.Value
 	for _, child := range w.inv.open {
 		v := w.view.Get(RefName(w.h.session, child))
-		in, err := w.past.has(v.ID)
-		if err != nil {
-			return err
-		}
+		in := w.h.Had[child] == v.ID.String()
 		if !in {
+			var err error
+			if in, err = w.past.has(v.ID); err != nil {
+				return err
+			}
+		}
+		if in {
+			w.h.has(child, v.ID)
+		} else {
 			names, tips = append(names, child), append(tips, v)
 		}
 	}

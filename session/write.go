@@ -233,6 +233,7 @@ func (w *writer) moveTo(id format.ID, e *format.Entry, m *Message) {
 	h := w.h
 	h.value.Kind, h.value.ID = format.SessionValue, id
 	h.Seq, h.Time = e.Seq, e.Time
+	h.invoked(id, e)
 	h.Model = h.Model || e.Role == "model"
 	switch e.Kind {
 	case format.KindMessage:
