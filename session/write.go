@@ -209,14 +209,7 @@ func (w *writer) put(m *Message, e *format.Entry) (Appended, error) {
 	if m.Parts != nil {
 		text, media = m.Parts, format.MediaParts
 	}
-	raw, err := w.seal(text, media, func(b format.Body) ([]byte, error) {
-		e.Body = &b
-		header, err := e.Encode()
-		if err != nil {
-			return nil, fmt.Errorf("%w: %w", ErrInput, err)
-		}
-		return header, nil
-	})
+	raw, err := w.sealEntry(e, text, media)
 	if err != nil {
 		return Appended{}, err
 	}
@@ -227,6 +220,28 @@ func (w *writer) put(m *Message, e *format.Entry) (Appended, error) {
 		w.batch[key] = append(w.batch[key], imported{id: id, amends: e.Amends, digest: e.Source.Digest})
 	}
 	return Appended{ID: id}, nil
+}
+
+// sealEntry builds the object of an entry. Two children of a fork may say the same first words in the same millisecond: the second is given the next one, so
+// that they stay two messages. What has a source is the same message wherever it is.
+func (w *writer) sealEntry(e *format.Entry, text []byte, media string) (format.Raw, error) {
+	for {
+		raw, err := w.seal(text, media, func(b format.Body) ([]byte, error) {
+			e.Body = &b
+			header, err := e.Encode()
+			if err != nil {
+				return nil, fmt.Errorf("%w: %w", ErrInput, err)
+			}
+			return header, nil
+		})
+		if err != nil || e.Source != nil || len(w.view.Names("sessions/"+w.h.session+"/")) < 2 {
+			return raw, err
+		}
+		if there, err := w.Objects.Has(raw.ID()); err != nil || !there {
+			return raw, err
+		}
+		e.Time = e.Time.Add(time.Millisecond)
+	}
 }
 
 func (w *writer) moveTo(id format.ID, e *format.Entry, m *Message) {
