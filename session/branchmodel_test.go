@@ -16,11 +16,12 @@ import (
 	"github.com/gemini-ctx/ctx/refs"
 	"github.com/gemini-ctx/ctx/repo"
 	"github.com/gemini-ctx/ctx/session"
+	"github.com/gemini-ctx/ctx/session/epoch"
 	"github.com/gemini-ctx/ctx/session/view"
 	"github.com/gemini-ctx/ctx/upkeep"
 )
 
-// Branches in every order of append, fork, join, rewind, undo, redo, compact and graduate, held after every step against a model in which a branch is a list of
+// Branches in every order of append, fork, join, rewind, undo, redo, compact, graduate, observe and mask, held after every step against a model in which a branch is a list of
 // messages. The seeds are fixed, and a failure is named after its own; CTX_HISTORIES=20000 runs that many.
 func TestBranchHistories(t *testing.T) {
 	n := 40
@@ -52,6 +53,27 @@ type lineModel struct {
 	forks map[int]int
 	fork  int
 	born  map[int]int
+	told  []toldAt
+	masks []maskAt
+}
+
+// toldAt is what the model of a branch was told on the branch itself, when so many messages were before it; maskAt, which message is shown shortened since then.
+type toldAt struct {
+	before int
+	now    told
+}
+
+type maskAt struct {
+	before int
+	of     format.ID
+}
+
+// believes is what the model was last told; nil for nothing ever.
+func (l lineModel) believes() told {
+	if len(l.told) == 0 {
+		return nil
+	}
+	return l.told[len(l.told)-1].now
 }
 
 // saga is a session: its branches by name. It is not changed once it is there.
@@ -187,19 +209,26 @@ func (w *forked) step() {
 	names := g.names()
 	branch := names[w.r.IntN(len(names))]
 	switch n := w.r.IntN(100); {
-	case n < 40:
+	case n < 38:
 		w.append(name, branch)
-	case n < 54:
+	case n < 50:
 		w.fork(name, branch)
-	case n < 66:
-		w.join(name, branch)
-	case n < 76:
+	case n < 62:
+		names = slices.DeleteFunc(names, func(b string) bool { return len(g.children(b)) == 0 })
+		if len(names) > 0 {
+			w.join(name, names[w.r.IntN(len(names))])
+		}
+	case n < 70:
 		w.rewind(name, branch)
-	case n < 84:
+	case n < 78:
 		w.turn(name, n%2 == 0)
-	case n < 88:
+	case n < 82:
 		w.line(name, branch)
-	case n < 94:
+	case n < 88:
+		w.observe(name, branch)
+	case n < 92:
+		w.mask(name, branch)
+	case n < 96:
 		w.note("graduate", " %s/%s", name, branch)
 		_, err := w.s.Graduate(bg, name, branch)
 		w.must(err)
@@ -274,14 +303,15 @@ func (w *forked) batch(invocation string, log []format.ID) (batch []session.Mess
 			Role: []string{"user", "model"}[w.r.IntN(2)], Text: fmt.Sprintf(subjects[w.r.IntN(len(subjects))], w.serial), Invocation: invocation,
 		}
 		switch w.r.IntN(8) {
-		case 0:
+		case 0, 1:
 			if waiting == "" {
 				waiting = fmt.Sprint("call", w.serial)
 				m.Role, m.Calls = "model", []format.Call{{ID: waiting, Tool: "ls"}}
 			}
-		case 1, 2:
+		case 2, 3, 4, 5:
 			if waiting != "" {
 				m.Role, m.Results, waiting = "tool", []string{waiting}, ""
+				m.Text += strings.Repeat(" and what the tool printed besides", 60)
 			}
 		}
 		batch = append(batch, m)
@@ -358,7 +388,7 @@ func (w *forked) fork(name, branch string) {
 	line.forks[w.serial] = len(line.log)
 	g[branch] = line
 	for _, c := range children {
-		g[c] = lineModel{log: line.log, forks: line.forks, fork: w.serial, born: line.forks}
+		g[c] = lineModel{log: line.log, forks: line.forks, fork: w.serial, born: line.forks, told: line.told, masks: line.masks}
 	}
 	w.do(name, g)
 }
@@ -366,9 +396,6 @@ func (w *forked) fork(name, branch string) {
 func (w *forked) join(name, branch string) {
 	g := w.sagas[name]
 	children := g.children(branch)
-	if len(children) == 0 {
-		return
-	}
 	w.r.Shuffle(len(children), func(a, b int) { children[a], children[b] = children[b], children[a] })
 	children = children[:1+w.r.IntN(len(children))]
 	w.note("join", " %v to %s/%s", children, name, branch)
@@ -407,6 +434,12 @@ func (l lineModel) cut(at, most int) lineModel {
 		l.fork, l.born = 0, nil // it is back behind where it began
 	}
 	l.log, l.forks = l.log[:at:at], forks
+	for n := len(l.told); n > 0 && l.told[n-1].before > most; n-- {
+		l.told = l.told[: n-1 : n-1]
+	}
+	for n := len(l.masks); n > 0 && l.masks[n-1].before > most; n-- {
+		l.masks = l.masks[: n-1 : n-1]
+	}
 	return l
 }
 
@@ -436,9 +469,107 @@ func (w *forked) line(name, branch string) {
 		w.tally.add("line: from before a call", 1)
 		past = line.cut(cut, cut)
 	}
+	if newest := line.believes(); newest != nil {
+		past.told = append(past.told, toldAt{len(past.log), newest}) // it begins with the newest that its parent was told
+	}
 	past.fork, past.born = 0, nil
 	g[names[0]] = past
 	w.do(name, g)
+}
+
+var toldKeys = []string{"k/a", "k/b"}
+
+// observe tells the model of a branch what has changed. Nothing is told between a call and its result.
+func (w *forked) observe(name, branch string) {
+	g := maps.Clone(w.sagas[name])
+	line := g[branch]
+	now := told{}
+	maps.Copy(now, line.believes())
+	var lines []string
+	for _, k := range toldKeys {
+		if v := w.r.IntN(4); v == 3 {
+			lines = append(lines, fmt.Sprintf(`{"key":%q,"removed":true}`, k))
+			delete(now, k)
+		} else {
+			lines = append(lines, fmt.Sprintf(`{"key":%q,"value":%d,"first":"%s=%d","changed":"%s=%d","removed_text":"%s="}`, k, v, k, v, k, v, k))
+			now[k] = fmt.Sprint(v)
+		}
+	}
+	w.note("observe", " %v on %s/%s", now, name, branch)
+	set, err := epoch.Read([]byte(strings.Join(lines, "\n")))
+	w.must(err)
+	waits := false
+	tail := line.log[w.view().Get(session.RefName(name, branch)).Through:]
+	for _, id := range tail {
+		waits = waits || len(w.entry(id).Calls) > 0 && !w.answered(tail, id)
+	}
+	done, err := w.s.Observe(bg, name, branch, set, session.ObserveOptions{})
+	if waits != errors.Is(err, session.ErrRefused) {
+		w.fatal("a call waits: %v, and %v", waits, err)
+	}
+	if waits {
+		w.tally.add("observe: a call waits", 1)
+		return
+	}
+	w.must(err)
+	before := line.believes()
+	if changed := before == nil || !maps.Equal(before, now); changed == (done.Result == epoch.Unchanged) {
+		w.fatal("changed %v: %+v", changed, done)
+	} else if changed {
+		line.told = append(slices.Clone(line.told), toldAt{len(line.log), now})
+		g[branch] = line
+		w.do(name, g)
+	}
+}
+
+// mask has some output of a tool shown shortened on a branch.
+func (w *forked) mask(name, branch string) {
+	g := maps.Clone(w.sagas[name])
+	line := g[branch]
+	var outputs []format.ID
+	for _, id := range line.log {
+		if !w.answers[id].IsZero() {
+			outputs = append(outputs, id)
+		}
+	}
+	if len(outputs) == 0 {
+		return
+	}
+	of := outputs[w.r.IntN(len(outputs))]
+	w.note("mask", " %s on %s/%s", of.Short(6), name, branch)
+	done, err := w.s.ApplyMasks(bg, name, branch, []session.MaskTarget{{Entry: of, Part: format.WholeEntry}})
+	w.must(err)
+	if is := line.masked(of); is != done.Entry.IsZero() {
+		w.fatal("masked before: %v, and now %+v", is, done)
+	} else if !is {
+		line.masks = append(slices.Clone(line.masks), maskAt{len(line.log), of})
+		g[branch] = line
+		w.do(name, g)
+	}
+}
+
+func (l lineModel) masked(id format.ID) bool {
+	return slices.ContainsFunc(l.masks, func(m maskAt) bool { return m.of == id })
+}
+
+// checkTold holds that who reads what a branch renders believes what its model was told, and no more.
+func (w *forked) checkTold(v *refs.View, name, branch string, line lineModel, rendered []byte) {
+	got := told{}
+	for text := range strings.Lines(string(rendered)) {
+		if k, value, ok := strings.Cut(strings.TrimSuffix(text, "\n"), "="); ok && slices.Contains(toldKeys, k) {
+			got[k] = value
+			if value == "" {
+				delete(got, k)
+			}
+		}
+	}
+	want := line.believes()
+	if !maps.Equal(got, want) {
+		w.fatal("%s/%s was told %v, believes %v\n%s", name, branch, want, got, rendered)
+	}
+	if has := v.Get(session.EpochRef(name, branch)).Exists(); has != (want != nil) {
+		w.fatal("%s/%s has an epoch: %v, was told %v", name, branch, has, want)
+	}
 }
 
 func (w *forked) turn(name string, undo bool) {
@@ -539,11 +670,18 @@ func (w *forked) checkBranch(v *refs.View, name, branch string, line lineModel, 
 	}
 	in, err := w.s.RenderInput(v, name, branch, view.Options{})
 	w.must(err)
-	_, err = view.Render(in, view.Options{})
+	out, err := view.Render(in, view.Options{})
 	w.must(err)
+	w.checkTold(v, name, branch, line, out.Bytes)
 	var tail []format.ID
 	for _, m := range in.Tail {
+		if m.Update {
+			continue
+		}
 		tail = append(tail, m.ID)
+		if is := strings.Contains(m.Text+string(m.Parts), "tool_output_masked"); is != line.masked(m.ID) {
+			w.fatal("%s/%s shows %s shortened: %v, want %v", name, branch, m.ID.Short(6), is, !is)
+		}
 	}
 	if !slices.Equal(tail, line.log[value.Through:]) {
 		w.fatal("%s/%s: the tail is %s\nwant %s", name, branch, w.short(tail), w.short(line.log[value.Through:]))
