@@ -29,7 +29,7 @@ type moment struct {
 // Random histories of observing, saying, rewinding, undoing, redoing, compacting and starting anew, against a model that knows nothing of blocks, folds and
 // refs. After every step who reads what is rendered, from its first line to its last, believes what the model says.
 func TestEpochHistories(t *testing.T) {
-	n := 120
+	n := 60
 	if testing.Short() {
 		n = 20
 	}
