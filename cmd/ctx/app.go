@@ -5,7 +5,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -13,6 +12,7 @@ import (
 	"github.com/gemini-ctx/ctx/lock"
 	"github.com/gemini-ctx/ctx/refs"
 	"github.com/gemini-ctx/ctx/repo"
+	"github.com/gemini-ctx/ctx/sanitize"
 	"github.com/gemini-ctx/ctx/session"
 )
 
@@ -127,24 +127,8 @@ func sessionOr(view *refs.View, named string) (string, error) {
 	return session.HEAD(view)
 }
 
-// resolve finds the object that a revision from the command line names. A full id of nothing is session.ErrNotFound, so that it is
-// told from an object that the store should have. The node of a cluster need not be written yet: its id follows from the log.
 func resolve(s *session.Store, view *refs.View, rev string) (format.ID, error) {
-	if rev == "" {
-		return format.ID{}, notFound("an empty name")
-	}
-	id, err := s.Resolve(view, rev)
-	if err != nil || id.String() != rev {
-		return id, err
-	}
-	if ok, err := s.Objects.Has(id); ok || err != nil {
-		return id, err
-	}
-	// A prefix is looked for among unwritten nodes, too.
-	if near, err := s.Resolve(view, rev[:len(rev)-1]); err == nil && near == id {
-		return id, nil
-	}
-	return id, notFound("no object %v", id)
+	return s.ResolveObject(view, rev)
 }
 
 // readInput returns what is in a named file, or on standard input for "-", at most limit bytes of it and one more.
@@ -161,14 +145,4 @@ func (a *app) readInput(name string, limit int64) ([]byte, error) {
 }
 
 // oneLine keeps what other programs, or a store, wrote from moving the cursor of a terminal or starting a line of its own.
-func oneLine(s string) string {
-	return strings.Map(func(r rune) rune {
-		switch {
-		case r == '\n' || r == '\t' || r == '\r':
-			return ' '
-		case r < ' ' || r == 0x7f || r >= 0x80 && r < 0xa0:
-			return '\uFFFD'
-		}
-		return r
-	}, s)
-}
+func oneLine(s string) string { return sanitize.Line(s) }

@@ -42,7 +42,11 @@ var layers = map[string]string{
 	"session/view":     "format forest/summarize sanitize session/epoch",
 	"session":          "format lock sanitize objects refs index repo forest forest/terms forest/score forest/summarize search session/dag session/mask session/window session/loop session/epoch session/view agent/geminicli agent/unionfind agent/adk",
 	"upkeep":           "format lock objects refs index repo forest forest/summarize session",
+	"document":         "format refs session session/view",
+	"failure":          "format lock objects refs repo sanitize session session/epoch upkeep",
 	"cmd/ctx":          "*",
+
+	"cmd/ctx-mcp": "document failure forest/summarize format lock refs repo sanitize session session/view",
 
 	"cmd/ctx-summarize-gemini": "format forest/summarize summarizer summarizer/model",
 	"cmd/ctx-summarize-openai": "format forest/summarize summarizer summarizer/model",
