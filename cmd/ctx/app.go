@@ -4,12 +4,12 @@ import (
 	"context"
 	"io"
 	"os"
-	"path/filepath"
 
 	"github.com/spf13/cobra"
 
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/lock"
+	"github.com/gemini-ctx/ctx/machine"
 	"github.com/gemini-ctx/ctx/refs"
 	"github.com/gemini-ctx/ctx/repo"
 	"github.com/gemini-ctx/ctx/sanitize"
@@ -36,6 +36,19 @@ type app struct {
 // run executes one command line and returns its exit code. It may be called any number of times in a process.
 func run(c context.Context, w world, args []string) int {
 	a := &app{world: w, out: newOutput(w.stdout)}
+	if e, found, err := a.findExternal(args); found || err != nil {
+		if a.dirs = e.dirs; err == nil {
+			err = a.changeDir()
+		}
+		if err == nil {
+			a.running = true
+			var code int
+			if code, err = a.runExternal(e); err == nil {
+				return code
+			}
+		}
+		return a.report(c, nil, args, err)
+	}
 	root := newRoot(a, args)
 	root.SetArgs(args)
 	cmd, err := root.ExecuteContextC(c)
@@ -54,8 +67,13 @@ func run(c context.Context, w world, args []string) int {
 // prepare is run before every command: it looks at what all commands have in common.
 func (a *app) prepare(cmd *cobra.Command) error {
 	a.command = cmd.CommandPath()
+	return a.changeDir()
+}
+
+// changeDir goes where -C says.
+func (a *app) changeDir() error {
 	for _, dir := range a.dirs {
-		a.dir = under(a.dir, dir)
+		a.dir = machine.Under(a.dir, dir)
 		if info, err := os.Stat(a.dir); err != nil || !info.IsDir() {
 			return usagef("cannot change to %q: not a directory", dir)
 		}
@@ -63,16 +81,8 @@ func (a *app) prepare(cmd *cobra.Command) error {
 	return nil
 }
 
-// under is path as seen from dir.
-func under(dir, path string) string {
-	if filepath.IsAbs(path) {
-		return filepath.Clean(path)
-	}
-	return filepath.Join(dir, path)
-}
-
 // path returns an argument that names a file, as seen from the directory that -C chose.
-func (a *app) path(name string) string { return under(a.dir, name) }
+func (a *app) path(name string) string { return machine.Under(a.dir, name) }
 
 // env is what package repo is told of the world.
 func (a *app) env() repo.Env {
