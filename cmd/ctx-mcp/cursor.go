@@ -6,6 +6,7 @@ import (
 	"crypto/subtle"
 	"encoding/base64"
 	"encoding/binary"
+	"strings"
 
 	"github.com/gemini-ctx/ctx/failure"
 	"github.com/gemini-ctx/ctx/format"
@@ -55,8 +56,11 @@ func badCursor() error {
 
 // decodeCursor reads what encode wrote for the same call, and nothing else. It checks the form; what is said the tool has to check.
 func decodeCursor(text string, bound []byte) (p position, err error) {
+	if len(text) > maxCursor || strings.ContainsAny(text, "\r\n") { // which the decoder passes over
+		return p, badCursor()
+	}
 	b, err := base64.RawURLEncoding.Strict().DecodeString(text)
-	if err != nil || len(text) > maxCursor || len(b) < 3+cursorSum {
+	if err != nil || len(b) < 3+cursorSum {
 		return p, badCursor()
 	}
 	b, sum := b[:len(b)-cursorSum], b[len(b)-cursorSum:]
