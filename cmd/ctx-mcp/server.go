@@ -130,13 +130,14 @@ func (sv *server) open(c context.Context, tool string, args any, work func(*call
 	return work(&call{c: c, store: s, view: view, bound: fmt.Appendf(nil, "%s\x00%s\x00%s", tool, s.ID, b)})
 }
 
-// failed is an error as the result of a tool: the line, and the hint, that ctx would print. The code and the kind are for programs.
+// failed is an error as the result of a tool: the line, and the hint, that ctx would print. The code and the kind are for programs; that is all of it, since there
+// are agents that show the model both.
 func failed(err error) *mcp.CallToolResult {
 	p := failure.Explain(err)
 	return &mcp.CallToolResult{
 		IsError: true,
 		Content: []mcp.Content{&mcp.TextContent{Text: cleanText(p.Text())}},
-		Meta:    mcp.Meta{"ctx/error": p},
+		Meta:    mcp.Meta{"ctx/error": map[string]any{"code": p.Code, "kind": p.Kind}},
 	}
 }
 

@@ -132,7 +132,7 @@ func TestErrors(t *testing.T) {
 		}
 		text := result.Content[0].(*mcp.TextContent).Text
 		problem, _ := result.Meta["ctx/error"].(map[string]any)
-		if !result.IsError || !strings.HasPrefix(text, e.want) || problem["code"] != float64(e.code) || problem["message"] == "" {
+		if !result.IsError || !strings.HasPrefix(text, e.want) || problem["code"] != float64(e.code) || problem["kind"] == "" {
 			t.Errorf("%s %v: %.300s (%v)", e.tool, e.args, text, result.Meta)
 		}
 	}
