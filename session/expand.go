@@ -126,6 +126,8 @@ func (s *Store) runOf(view *refs.View, wanted func(format.ID) bool) ([]format.ID
 type ExpandOptions struct {
 	Session, Branch string  // only what this branch stands on; "" for the whole store
 	Reader          *Reader // only what this reader may see; nil for everybody
+	// From leaves out the members before this one; zero for none. ErrNotFound where it is no member.
+	From format.ID
 }
 
 // Expand streams the entries that an object stands for, with their newest texts, in order.
@@ -134,7 +136,11 @@ func (s *Store) Expand(view *refs.View, id format.ID, o ExpandOptions, each func
 	if err != nil {
 		return err
 	}
-	return s.Members(view, id, func(e format.ID) error {
+	begun := o.From.IsZero()
+	err = s.Members(view, id, func(e format.ID) error {
+		if begun = begun || e == o.From; !begun {
+			return nil
+		}
 		if only != nil && !only[e] {
 			return nil
 		}
@@ -148,6 +154,10 @@ func (s *Store) Expand(view *refs.View, id format.ID, o ExpandOptions, each func
 		}
 		return each(shown)
 	})
+	if err == nil && !begun {
+		err = fmt.Errorf("%w: %v is no member of %v", ErrNotFound, o.From, id)
+	}
+	return err
 }
 
 func (s *Store) onlyIn(view *refs.View, o ExpandOptions) (map[format.ID]bool, error) {

@@ -70,6 +70,8 @@ type LogOptions struct {
 	NewestFirst bool
 	// Masked shows messages as the branch's masks say.
 	Masked bool
+	// Skip leaves out so many of those that would come first. What a tip has does not change, so that a reader can go on where they stopped.
+	Skip uint64
 }
 
 // Log returns the entries of the history that ends at a tip, oldest first, each with its position among the messages in Seq. A message that was
@@ -124,7 +126,7 @@ func (s *Store) LogEach(tip format.ID, o LogOptions, each func(*Shown) error) er
 	if !o.NewestFirst {
 		slices.Reverse(list)
 	}
-	for _, f := range list {
+	for _, f := range list[min(o.Skip, uint64(len(list))):] {
 		shown, err := s.Version(f.id, f.version)
 		if err != nil {
 			return err

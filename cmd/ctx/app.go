@@ -4,15 +4,15 @@ import (
 	"context"
 	"io"
 	"os"
-	"path/filepath"
-	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/lock"
+	"github.com/gemini-ctx/ctx/machine"
 	"github.com/gemini-ctx/ctx/refs"
 	"github.com/gemini-ctx/ctx/repo"
+	"github.com/gemini-ctx/ctx/sanitize"
 	"github.com/gemini-ctx/ctx/session"
 )
 
@@ -36,6 +36,19 @@ type app struct {
 // run executes one command line and returns its exit code. It may be called any number of times in a process.
 func run(c context.Context, w world, args []string) int {
 	a := &app{world: w, out: newOutput(w.stdout)}
+	if e, found, err := a.findExternal(args); found || err != nil {
+		if a.dirs = e.dirs; err == nil {
+			err = a.changeDir()
+		}
+		if err == nil {
+			a.running = true
+			var code int
+			if code, err = a.runExternal(e); err == nil {
+				return code
+			}
+		}
+		return a.report(c, nil, args, err)
+	}
 	root := newRoot(a, args)
 	root.SetArgs(args)
 	cmd, err := root.ExecuteContextC(c)
@@ -54,8 +67,13 @@ func run(c context.Context, w world, args []string) int {
 // prepare is run before every command: it looks at what all commands have in common.
 func (a *app) prepare(cmd *cobra.Command) error {
 	a.command = cmd.CommandPath()
+	return a.changeDir()
+}
+
+// changeDir goes where -C says.
+func (a *app) changeDir() error {
 	for _, dir := range a.dirs {
-		a.dir = under(a.dir, dir)
+		a.dir = machine.Under(a.dir, dir)
 		if info, err := os.Stat(a.dir); err != nil || !info.IsDir() {
 			return usagef("cannot change to %q: not a directory", dir)
 		}
@@ -63,16 +81,8 @@ func (a *app) prepare(cmd *cobra.Command) error {
 	return nil
 }
 
-// under is path as seen from dir.
-func under(dir, path string) string {
-	if filepath.IsAbs(path) {
-		return filepath.Clean(path)
-	}
-	return filepath.Join(dir, path)
-}
-
 // path returns an argument that names a file, as seen from the directory that -C chose.
-func (a *app) path(name string) string { return under(a.dir, name) }
+func (a *app) path(name string) string { return machine.Under(a.dir, name) }
 
 // env is what package repo is told of the world.
 func (a *app) env() repo.Env {
@@ -127,24 +137,8 @@ func sessionOr(view *refs.View, named string) (string, error) {
 	return session.HEAD(view)
 }
 
-// resolve finds the object that a revision from the command line names. A full id of nothing is session.ErrNotFound, so that it is
-// told from an object that the store should have. The node of a cluster need not be written yet: its id follows from the log.
 func resolve(s *session.Store, view *refs.View, rev string) (format.ID, error) {
-	if rev == "" {
-		return format.ID{}, notFound("an empty name")
-	}
-	id, err := s.Resolve(view, rev)
-	if err != nil || id.String() != rev {
-		return id, err
-	}
-	if ok, err := s.Objects.Has(id); ok || err != nil {
-		return id, err
-	}
-	// A prefix is looked for among unwritten nodes, too.
-	if near, err := s.Resolve(view, rev[:len(rev)-1]); err == nil && near == id {
-		return id, nil
-	}
-	return id, notFound("no object %v", id)
+	return s.ResolveObject(view, rev)
 }
 
 // readInput returns what is in a named file, or on standard input for "-", at most limit bytes of it and one more.
@@ -161,14 +155,4 @@ func (a *app) readInput(name string, limit int64) ([]byte, error) {
 }
 
 // oneLine keeps what other programs, or a store, wrote from moving the cursor of a terminal or starting a line of its own.
-func oneLine(s string) string {
-	return strings.Map(func(r rune) rune {
-		switch {
-		case r == '\n' || r == '\t' || r == '\r':
-			return ' '
-		case r < ' ' || r == 0x7f || r >= 0x80 && r < 0xa0:
-			return '\uFFFD'
-		}
-		return r
-	}, s)
-}
+func oneLine(s string) string { return sanitize.Line(s) }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/gemini-ctx/ctx/forest/summarize"
 	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/machine"
 	"github.com/gemini-ctx/ctx/session"
 	"github.com/gemini-ctx/ctx/summarizer"
 )
@@ -73,7 +74,7 @@ func checkOne(c context.Context, a *app, s *session.Store, name string) (checkDo
 	if name != summarizer.Extractive && (!ok || len(set.Command) == 0) {
 		return checkDoc{}, withHint(usagef("no such summariser: %q", name), "`ctx help environment` says where your config file is, docs/summarizers.md what goes in")
 	}
-	told, err := summarizer.Check(c, summarizer.Config{Health: a.health(s), Now: a.now, Beside: besideProgram()},
+	told, err := summarizer.Check(c, summarizer.Config{Health: a.health(s), Now: a.now, Beside: machine.Beside()},
 		summarizer.Member{Name: name, Command: set.Command, Timeout: set.Timeout}, sample())
 	if c.Err() != nil {
 		return checkDoc{}, c.Err()

@@ -1,9 +1,6 @@
 package main
 
 import (
-	"fmt"
-	"strings"
-
 	"github.com/spf13/cobra"
 
 	"github.com/gemini-ctx/ctx/format"
@@ -59,14 +56,4 @@ func checkName(what, name string) error {
 	return nil
 }
 
-// inBranch reads a revision that says `@` as one of a branch: where a command names its session, that is what its user has in mind.
-func inBranch(rev, name, branch string) string {
-	rest, found := strings.CutPrefix(rev, "@")
-	if found && (rest == "" || rest[0] == '~' || rest[0] == '{') {
-		if rest != "" && rest[0] == '{' {
-			rest = "@" + rest
-		}
-		return fmt.Sprintf("%s/%s%s", name, branch, rest)
-	}
-	return rev
-}
+func inBranch(rev, name, branch string) string { return session.InBranch(rev, name, branch) }

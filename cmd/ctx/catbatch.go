@@ -6,6 +6,7 @@ import (
 	"io"
 	"strings"
 
+	"github.com/gemini-ctx/ctx/failure"
 	"github.com/gemini-ctx/ctx/objects"
 	"github.com/gemini-ctx/ctx/refs"
 	"github.com/gemini-ctx/ctx/session"
@@ -85,7 +86,7 @@ func (b *batch) answer(rev string) error {
 		b.none(rev, "missing")
 	case errors.As(err, &gone):
 		b.none(rev, "gone")
-	case isCorrupt(err):
+	case failure.IsCorrupt(err):
 		b.none(rev, "corrupt")
 		if b.fault == nil {
 			b.fault = err

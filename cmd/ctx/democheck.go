@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/gemini-ctx/ctx/document"
 	"github.com/gemini-ctx/ctx/forest/summarize"
 	"github.com/gemini-ctx/ctx/sanitize"
 )
@@ -59,14 +60,14 @@ func (d *demo) oneCluster() error {
 	return err
 }
 
-func (d *demo) clusters() ([]clusterDoc, error) {
+func (d *demo) clusters() ([]document.Cluster, error) {
 	out, err := d.run("forest", "--json")
 	if err != nil {
 		return nil, err
 	}
-	var list []clusterDoc
+	var list []document.Cluster
 	for line := range strings.Lines(out) {
-		var c clusterDoc
+		var c document.Cluster
 		if err := json.Unmarshal([]byte(line), &c); err != nil {
 			return nil, err
 		}

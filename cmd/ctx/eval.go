@@ -16,6 +16,7 @@ import (
 	"github.com/gemini-ctx/ctx/eval"
 	"github.com/gemini-ctx/ctx/eval/corpus"
 	"github.com/gemini-ctx/ctx/forest/summarize"
+	"github.com/gemini-ctx/ctx/machine"
 	"github.com/gemini-ctx/ctx/session"
 )
 
@@ -64,7 +65,7 @@ func (o *evalOptions) run(c context.Context, a *app, args []string) error {
 	}
 	a.watchInterrupts()
 	options := eval.Options{
-		Only: o.only, Seed: o.seed, Version: buildVersion(),
+		Only: o.only, Seed: o.seed, Version: machine.Version(),
 		Settings:   eval.Settings{UserConfig: a.userConf, Getenv: a.getenv, Overrides: a.overrides},
 		Summarizer: func(s *session.Store) (summarize.Summarizer, error) { return a.summarizer(c, s) },
 	}

@@ -8,12 +8,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gemini-ctx/ctx/agent/unionfind"
+	"github.com/gemini-ctx/ctx/document"
 	"github.com/gemini-ctx/ctx/refs"
 	"github.com/gemini-ctx/ctx/session"
 )
-
-// briefTokens is how much of a cluster's summary a list shows: a short paragraph.
-const briefTokens = 100
 
 func newForestCmd(a *app) *cobra.Command {
 	var at, form string
@@ -92,44 +90,10 @@ func clustersAt(s *session.Store, view *refs.View, number uint64) ([]session.Clu
 	return s.ClustersAt(view, number)
 }
 
-type clusterDoc struct {
-	V         int      `json:"v"`
-	ID        string   `json:"id"`
-	State     string   `json:"state"`
-	Members   uint64   `json:"members"`
-	Summary   *string  `json:"summary"`
-	First     string   `json:"first"`
-	Last      string   `json:"last"`
-	Dirty     bool     `json:"dirty"`
-	Interim   bool     `json:"interim"` // the summary, or part of it, was made in passing
-	Covers    []string `json:"covers"`  // the summaries
-	Tombstone *string  `json:"tombstone,omitempty"`
-}
-
-func clusterDocOf(s *session.Store, c session.ClusterInfo) (clusterDoc, error) {
-	d := clusterDoc{
-		V: 1, ID: c.ID.String(), State: "live", Members: c.Count, First: timeText(c.First.Time), Last: timeText(c.Last.Time),
-		Dirty: c.Dirty, Covers: []string{}, Tombstone: idText(c.Tombstone),
-	}
-	for _, v := range c.Covers {
-		d.Covers = append(d.Covers, v.Summary.String())
-		d.Interim = d.Interim || v.Interim
-	}
-	if !c.Tombstone.IsZero() {
-		d.State, d.Summary = "tombstone", orNull(c.Line)
-		return d, nil
-	}
-	text, found, err := s.Brief(c.Covers, briefTokens)
-	if found {
-		d.Summary = &text
-	}
-	return d, err
-}
-
 func printClusters(a *app, s *session.Store, list []session.ClusterInfo) error {
 	rows := [][]string{{"ID", "STATE", "MEMBERS", "FIRST", "LAST", "SUMMARY"}}
 	for _, c := range list {
-		d, err := clusterDocOf(s, c)
+		d, err := document.ClusterOf(s, c)
 		if err != nil {
 			return err
 		}
@@ -147,7 +111,7 @@ func printClusters(a *app, s *session.Store, list []session.ClusterInfo) error {
 	return nil
 }
 
-func clusterState(d clusterDoc) string {
+func clusterState(d document.Cluster) string {
 	if d.Dirty {
 		return d.State + ", dirty"
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 
@@ -17,10 +18,22 @@ func newHelpCmd(a *app) *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error {
 			about, rest, err := cmd.Root().Find(args)
 			if err != nil || len(rest) > 0 {
+				if len(args) == 1 && isProgramName(args[0]) {
+					if path := a.findProgram(a.dir, args[0]); path != "" {
+						code, err := a.runExternal(external{name: args[0], path: path, args: []string{"--help"}})
+						return errors.Join(err, exitWith(code))
+					}
+				}
 				return withHint(usagef("no such command or topic: %q", strings.Join(args, " ")), "`ctx help` lists them")
 			}
 			about.InitDefaultHelpFlag()
-			return about.Help()
+			if err := about.Help(); err != nil || about.HasParent() {
+				return err
+			}
+			if names := a.listExternal(); len(names) > 0 {
+				a.printf("\nPrograms of their own, beside ctx or on PATH: %s\n", strings.Join(names, ", "))
+			}
+			return nil
 		},
 		ValidArgsFunction: func(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 			about, _, err := cmd.Root().Find(args)

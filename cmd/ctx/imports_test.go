@@ -42,7 +42,12 @@ var layers = map[string]string{
 	"session/view":     "format forest/summarize sanitize session/epoch",
 	"session":          "format lock sanitize objects refs index repo forest forest/terms forest/score forest/summarize search session/dag session/mask session/window session/loop session/epoch session/view agent/geminicli agent/unionfind agent/adk",
 	"upkeep":           "format lock objects refs index repo forest forest/summarize session",
+	"document":         "format refs session session/view",
+	"machine":          "lock repo",
+	"failure":          "format lock objects refs repo sanitize session session/epoch upkeep",
 	"cmd/ctx":          "*",
+
+	"cmd/ctx-mcp": "document failure format machine objects refs repo session session/view",
 
 	"cmd/ctx-summarize-gemini": "format forest/summarize summarizer summarizer/model",
 	"cmd/ctx-summarize-openai": "format forest/summarize summarizer summarizer/model",
@@ -57,6 +62,7 @@ var libraries = map[string]string{
 	"github.com/clipperhouse/uax29/v2/words":   "forest/terms",
 	"github.com/blevesearch/snowballstem":      "forest/terms",
 	"github.com/spf13/cobra":                   "cmd/ctx",
+	"github.com/modelcontextprotocol/go-sdk":   "cmd/ctx-mcp",
 	"golang.org/x/sys":                         "lock repo objects cmd/ctx",
 }
 

@@ -9,6 +9,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/gemini-ctx/ctx/document"
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/session"
 )
@@ -112,7 +113,7 @@ func jsonlSource(name, message string) *session.Source {
 	return &session.Source{Agent: jsonlAgent, Session: name, Message: message}
 }
 
-const jsonlAgent = "jsonl"
+const jsonlAgent = document.JSONLAgent
 
 // checkLine refuses what the store would refuse, so that one line does not take its batch with it.
 func checkLine(m *session.Message) error {

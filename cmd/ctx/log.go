@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -107,48 +106,11 @@ func (o *logOptions) span(s *session.Store, view *refs.View, rev string) (tip, a
 	if name, err = sessionOr(view, o.session); err != nil && !session.IsMissing(err) {
 		return tip, after, err
 	}
-	find := func(rev string) (format.ID, error) {
-		if rev == "" {
-			rev = "@"
-		}
-		return resolveEntry(s, view, inBranch(rev, name, branch))
-	}
-	from, to, isRange := strings.Cut(rev, "..")
-	if isRange {
-		if _, err := s.Resolve(view, rev); err == nil {
-			isRange = false // a session may be called so
-		}
-	}
-	if !isRange {
-		tip, err = find(rev)
-		return tip, after, err
-	}
-	if tip, err = find(to); err != nil || from == "" {
-		return tip, after, err
-	}
-	if from, err := find(from); err != nil {
-		return tip, after, err
-	} else if after, err = s.Base(from, tip); err != nil {
-		return tip, after, err
-	}
-	return tip, after, nil
+	return s.Span(view, name, branch, rev)
 }
 
-// resolveEntry is resolve for what has to be an entry.
 func resolveEntry(s *session.Store, view *refs.View, rev string) (format.ID, error) {
-	id, err := resolve(s, view, rev)
-	if err != nil {
-		return id, err
-	}
-	header, err := s.Objects.Header(id)
-	if err != nil {
-		return id, err
-	}
-	kind, _, err := format.HeaderKind(header)
-	if err == nil && kind != "entry" {
-		err = notFound("%q is a %s, not an entry", rev, kind)
-	}
-	return id, err
+	return s.ResolveEntry(view, rev)
 }
 
 // followPause is how often a log that is followed looks for more. A look costs one small file.

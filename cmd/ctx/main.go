@@ -10,6 +10,8 @@ import (
 	"sync"
 	"syscall"
 	"time"
+
+	"github.com/gemini-ctx/ctx/machine"
 )
 
 func main() {
@@ -56,8 +58,10 @@ func fromOS(c context.Context, watch func()) world {
 		outTerm:  func() bool { return isTerminal(os.Stdout) },
 		errTerm:  func() bool { return isTerminal(os.Stderr) },
 		dir:      dir,
+		beside:   machine.Beside(),
+		become:   become,
 		home:     home,
-		userConf: userConfig(),
+		userConf: machine.UserConfig(),
 		host:     host,
 		pid:      os.Getpid(),
 		getenv:   os.Getenv,

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"time"
 	"unicode/utf8"
 
 	"github.com/gemini-ctx/ctx/format"
@@ -116,18 +115,6 @@ func short(s *session.Store, id format.ID) string {
 	}
 	return id.String()
 }
-
-// idText is an id in JSON: nil for the zero one.
-func idText(id format.ID) *string {
-	if id.IsZero() {
-		return nil
-	}
-	text := id.String()
-	return &text
-}
-
-// timeText is a time in all output: RFC 3339, UTC, milliseconds.
-func timeText(t time.Time) string { return format.FormatTime(t) }
 
 // table writes rows in columns, two spaces between them, the last one as it is.
 func (a *app) table(rows [][]string) {

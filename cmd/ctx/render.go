@@ -2,14 +2,10 @@ package main
 
 import (
 	"context"
-	"fmt"
-	"strings"
 
 	"github.com/spf13/cobra"
 
-	"github.com/gemini-ctx/ctx/format"
-	"github.com/gemini-ctx/ctx/refs"
-	"github.com/gemini-ctx/ctx/session"
+	"github.com/gemini-ctx/ctx/document"
 	"github.com/gemini-ctx/ctx/session/view"
 )
 
@@ -74,7 +70,7 @@ func (o *renderOptions) run(c context.Context, a *app) error {
 			return err
 		}
 	}
-	if options.Expand, err = o.expanded(c, s, v); err != nil {
+	if options.Expand, err = s.Verbatim(c, v, o.expand); err != nil {
 		return err
 	}
 	out, err := view.Render(in, options)
@@ -82,7 +78,7 @@ func (o *renderOptions) run(c context.Context, a *app) error {
 		return err
 	}
 	if len(out.Dropped) > 0 {
-		a.say("ctx: render: left out: %s", dropped(out.Dropped))
+		a.say("ctx: render: left out: %s", document.Dropped(out.Dropped))
 	}
 	_, err = a.out.Write(out.Bytes)
 	return err
@@ -100,37 +96,4 @@ func (o *renderOptions) options(a *app) (view.Options, error) {
 		return view.Options{}, usagef("bad --format: %v", err)
 	}
 	return view.Options{Budget: o.budget, Format: f}, nil
-}
-
-// expanded reads the clusters that are to stand verbatim, by the ids under which a rendering knows them.
-func (o *renderOptions) expanded(c context.Context, s *session.Store, v *refs.View) (map[format.ID][]view.Message, error) {
-	all := map[format.ID][]view.Message{}
-	for _, arg := range o.expand {
-		id, err := s.Resolve(v, arg)
-		if err != nil {
-			return nil, err
-		}
-		node, err := s.NodeOf(id)
-		if err != nil {
-			return nil, err
-		}
-		all[node] = []view.Message{}
-		err = s.Expand(v, id, session.ExpandOptions{}, func(shown *session.Shown) error {
-			all[node] = append(all[node], session.MessageOf(shown))
-			return c.Err()
-		})
-		if err != nil {
-			return nil, err
-		}
-	}
-	return all, nil
-}
-
-// dropped counts what was left out, by kind.
-func dropped(drops []view.Drop) string {
-	var said []string
-	for _, d := range drops {
-		said = append(said, fmt.Sprintf("%s %d", d.Kind, d.Count))
-	}
-	return strings.Join(said, ", ")
 }

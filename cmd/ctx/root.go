@@ -13,7 +13,10 @@ func newRoot(a *app, args []string) *cobra.Command {
 		Short:                 "Keep what an AI agent and its user said, and a small context of it",
 		Long: `ctx keeps what an AI agent and its user said, in the project it was said in, for good. It is to conversations what
 git's plumbing is to files. A long history renders into a small context, and every summary in it expands to the exact
-messages it stands for.`,
+messages it stands for.
+
+` + "`ctx NAME`" + ` for a NAME that is no command here runs the program ctx-NAME, where one is beside ctx or in a directory of PATH; of
+the flags below, only -C may stand before such a name. ` + "`ctx mcp`" + ` runs ctx-mcp, which serves a store to agents.`,
 		Example: `  ctx init
   ctx append -s work --role user -m 'the tests fail on Windows'
   ctx render -s work --budget 4000`,

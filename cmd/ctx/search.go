@@ -1,13 +1,13 @@
 package main
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/gemini-ctx/ctx/document"
 	"github.com/gemini-ctx/ctx/session"
 )
 
@@ -114,59 +114,12 @@ func (o *searchOptions) query(text string) (session.SearchQuery, error) {
 	return q, usagef("bad --since: %.80q: 2026-03-01 or 2026-03-01T09:00:00Z", o.since)
 }
 
-// hitDoc is a hit of search: the entry as log has it, or a cluster.
-type hitDoc struct {
-	V       int     `json:"v"`
-	ID      string  `json:"id"`
-	Kind    string  `json:"kind"`
-	Score   score   `json:"score"`
-	Session string  `json:"session"`
-	Text    *string `json:"text"`
-	// Of entries.
-	Branch    string  `json:"branch,omitempty"`
-	Seq       uint64  `json:"seq,omitempty"`
-	Role      *string `json:"role,omitempty"`
-	Author    *string `json:"author,omitempty"`
-	Time      string  `json:"time,omitempty"`
-	Source    *string `json:"source,omitempty"`
-	AmendedBy *string `json:"amended_by,omitempty"`
-	Rewound   bool    `json:"rewound,omitempty"`
-	// Of clusters.
-	State   string `json:"state,omitempty"`
-	Members uint64 `json:"members,omitempty"`
-}
-
-// score is printed with three decimals everywhere.
-type score float64
-
-// MarshalJSON implements json.Marshaler.
-func (s score) MarshalJSON() ([]byte, error) { return fmt.Appendf(nil, "%.3f", float64(s)), nil }
-
-func hitDocOf(h session.Hit) hitDoc {
-	d := hitDoc{V: 1, ID: h.ID.String(), Score: score(h.Score), Session: h.Session, Text: &h.Text, Rewound: h.Rewound}
-	if c := h.Cluster; c != nil {
-		d.Kind, d.State, d.Members, d.Text = "cluster", clusterStateOf(c), c.Count, orNull(h.Text)
-		return d
-	}
-	e := docOf(h.Shown)
-	d.Branch = h.Branch
-	d.Kind, d.Seq, d.Role, d.Author, d.Time, d.Source, d.AmendedBy = e.Kind, e.Seq, e.Role, e.Author, e.Time, e.Source, e.AmendedBy
-	return d
-}
-
-func clusterStateOf(c *session.ClusterInfo) string {
-	if c.Tombstone.IsZero() {
-		return "live"
-	}
-	return "tombstone"
-}
-
 func (a *app) printHit(h session.Hit) error {
 	if a.json {
-		return a.printJSON(hitDocOf(h))
+		return a.printJSON(document.HitOf(h))
 	}
 	if c := h.Cluster; c != nil {
-		a.line("%.3f cluster %s %s, %d members", h.Score, h.ID.Short(shortLen), clusterStateOf(c), c.Count)
+		a.line("%.3f cluster %s %s, %d members", h.Score, h.ID.Short(shortLen), document.StateOf(c), c.Count)
 	} else {
 		note := ""
 		if h.Rewound {

@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/gemini-ctx/ctx/document"
 	"github.com/gemini-ctx/ctx/refs"
 	"github.com/gemini-ctx/ctx/session"
 )
@@ -23,38 +24,12 @@ func newSessionCmd(a *app) *cobra.Command {
 	return cmd
 }
 
-type sessionDoc struct {
-	V        int         `json:"v"`
-	Session  string      `json:"session"`
-	Head     bool        `json:"head"`
-	Messages uint64      `json:"messages"` // of its longest branch
-	Branches []branchDoc `json:"branches"`
-	Parent   *parentDoc  `json:"parent"` // who it works for
-}
+// sessionDoc is a session as session list and show print it with --json.
+type sessionDoc = document.Session
 
-type branchDoc struct {
-	Branch   string  `json:"branch"`
-	Tip      string  `json:"tip"`
-	Seq      uint64  `json:"seq"`
-	Frontier uint64  `json:"frontier"`
-	Through  uint64  `json:"through"`
-	Pin      *string `json:"pin"`
-	Tail     uint64  `json:"tail"`
-	Open     bool    `json:"open,omitempty"` // a child of a fork that nobody has joined
-	own      uint64
-}
+type branchDoc = document.Branch
 
-func sessionDocOf(s session.Session) sessionDoc {
-	d := sessionDoc{V: 1, Session: s.Name, Head: s.Head, Parent: parentDocOf(s.Parent)}
-	for _, b := range s.Branches {
-		d.Messages = max(d.Messages, b.Seq)
-		d.Branches = append(d.Branches, branchDoc{
-			Branch: b.Name, Tip: b.Value.ID.String(), Seq: b.Seq, Frontier: b.Value.Frontier, Through: b.Value.Through,
-			Pin: idText(b.Value.Pin), Tail: b.Seq - b.Value.Through, Open: b.Open, own: b.Own,
-		})
-	}
-	return d
-}
+func sessionDocOf(s session.Session) sessionDoc { return document.SessionOf(s) }
 
 func newSessionListCmd(a *app) *cobra.Command {
 	return &cobra.Command{
@@ -87,7 +62,7 @@ func newSessionListCmd(a *app) *cobra.Command {
 				}
 				row := []string{star, d.Session, plural(len(d.Branches), "branch", "branches"), plural(int(d.Messages), "message", "messages")}
 				if d.Parent != nil {
-					row = append(row, d.Parent.text())
+					row = append(row, parentText(d.Parent))
 				}
 				rows = append(rows, row)
 			}
@@ -128,13 +103,13 @@ func newSessionShowCmd(a *app) *cobra.Command {
 			rows := [][]string{{"BRANCH", "MESSAGES", "GRADUATED", "IN CLUSTERS AS RENDERED", "TIP"}}
 			for i, b := range d.Branches {
 				rows = append(rows, []string{
-					b.Branch, strconv.FormatUint(b.Seq, 10), strconv.FormatUint(b.Frontier, 10), strconv.FormatUint(b.Through, 10),
+					b.Name, strconv.FormatUint(b.Seq, 10), strconv.FormatUint(b.Frontier, 10), strconv.FormatUint(b.Through, 10),
 					short(s, one.Branches[i].Value.ID),
 				})
 			}
 			a.table(rows)
 			if d.Parent != nil {
-				a.line("%s", d.Parent.text())
+				a.line("%s", parentText(d.Parent))
 			}
 			return nil
 		},

@@ -5,26 +5,16 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/gemini-ctx/ctx/document"
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/session"
 )
 
-// parentDoc says in JSON who a session works for.
-type parentDoc struct {
-	Session string `json:"session"`
-	Call    string `json:"call"`
-	Apart   bool   `json:"apart"`
-}
+type parentDoc = document.Parent
 
-func parentDocOf(p *session.Parent) *parentDoc {
-	if p == nil {
-		return nil
-	}
-	d := parentDoc(*p)
-	return &d
-}
+func parentDocOf(p *session.Parent) *parentDoc { return document.ParentOf(p) }
 
-func (d *parentDoc) text() string { return oneLine("works for " + d.Session + ", call " + d.Call) }
+func parentText(d *parentDoc) string { return oneLine("works for " + d.Session + ", call " + d.Call) }
 
 func newSessionLinkCmd(a *app) *cobra.Command {
 	var orphan, apart bool

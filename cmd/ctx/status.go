@@ -5,8 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/gemini-ctx/ctx/refs"
-	"github.com/gemini-ctx/ctx/session"
+	"github.com/gemini-ctx/ctx/document"
 	"github.com/gemini-ctx/ctx/session/window"
 )
 
@@ -23,7 +22,7 @@ clusters, into what is rendered as clusters, and how many wait to graduate.`, ex
 			if err != nil {
 				return err
 			}
-			d, err := statusOf(s, view)
+			d, err := document.StatusOf(s, view)
 			if err != nil {
 				return err
 			}
@@ -36,67 +35,7 @@ clusters, into what is rendered as clusters, and how many wait to graduate.`, ex
 	}
 }
 
-type statusDoc struct {
-	V          int            `json:"v"`
-	Store      string         `json:"store"`
-	ID         string         `json:"id"`
-	Head       *string        `json:"head"`
-	Sessions   int            `json:"sessions"`
-	Messages   uint64         `json:"messages"` // of all branches, shared ones counted for each
-	Live       int            `json:"live"`     // clusters
-	Dirty      int            `json:"dirty"`    // of these, without a summary of all of it
-	Tombstones uint64         `json:"tombstones"`
-	Operation  uint64         `json:"operation"` // the newest
-	Torn       int64          `json:"torn"`      // bytes of an operation that was never finished
-	Branches   []statusBranch `json:"branches"`  // of HEAD's session
-	Ignore     *string        `json:"ignore"`    // a line that .geminiignore should have
-}
-
-type statusBranch struct {
-	branchDoc
-	Lag uint64 `json:"lag"` // messages that left the window and wait to graduate
-}
-
-func statusOf(s *session.Store, view *refs.View) (statusDoc, error) {
-	d := statusDoc{
-		V: 1, Store: s.Dir, ID: s.ID, Head: orNull(view.Get("HEAD").Name), Operation: view.Number, Torn: view.Torn,
-		Branches: []statusBranch{}, Ignore: orNull(s.IgnoreAdvice()),
-	}
-	list, err := s.Sessions(view)
-	if err != nil {
-		return d, err
-	}
-	d.Sessions = len(list)
-	for _, one := range list {
-		for _, b := range sessionDocOf(one).Branches {
-			d.Messages += b.own
-			if one.Head {
-				d.Branches = append(d.Branches, statusBranch{b, lag(b, uint64(s.Config.Window.GraduateAt))})
-			}
-		}
-	}
-	st, err := s.Forest(view)
-	if err != nil {
-		return d, err
-	}
-	for _, c := range st.Live() {
-		d.Live++
-		if c.Dirty() {
-			d.Dirty++
-		}
-	}
-	_, d.Tombstones, err = st.NewestEvicted(0)
-	return d, err
-}
-
-func lag(b branchDoc, window uint64) uint64 {
-	if b.Seq <= b.Frontier+window {
-		return 0
-	}
-	return b.Seq - b.Frontier - window
-}
-
-func printStatus(a *app, d statusDoc) {
+func printStatus(a *app, d document.Status) {
 	a.line("store %s", d.Store)
 	a.line("%s, %s", plural(d.Sessions, "session", "sessions"), plural(int(d.Messages), "message", "messages"))
 	a.line("%s, %d without a full summary; %s", plural(d.Live, "cluster", "clusters"), d.Dirty, plural(int(d.Tombstones), "tombstone", "tombstones"))
@@ -105,11 +44,11 @@ func printStatus(a *app, d statusDoc) {
 	}
 	number := func(n uint64) string { return strconv.FormatUint(n, 10) }
 	for _, b := range d.Branches {
-		a.line("  %s: %s; the first %s are rendered as clusters, %s word for word", b.Branch, plural(int(b.Seq), "message", "messages"), number(b.Through), number(b.Tail))
+		a.line("  %s: %s; the first %s are rendered as clusters, %s word for word", b.Name, plural(int(b.Seq), "message", "messages"), number(b.Through), number(b.Tail))
 		if b.Open {
-			a.line("  %s: an open child: nothing of it graduates before `ctx branch join`", b.Branch)
+			a.line("  %s: an open child: nothing of it graduates before `ctx branch join`", b.Name)
 		} else if b.Lag > window.MaxPiece { // an exchange that is not over yet waits for its end
-			a.line("  %s: %s left the window and wait to graduate: `ctx graduate`", b.Branch, plural(int(b.Lag), "message", "messages"))
+			a.line("  %s: %s left the window and wait to graduate: `ctx graduate`", b.Name, plural(int(b.Lag), "message", "messages"))
 		}
 	}
 	if d.Torn > 0 {

@@ -2,10 +2,9 @@ package main
 
 import (
 	"context"
-	"os"
-	"path/filepath"
 
 	"github.com/gemini-ctx/ctx/forest/summarize"
+	"github.com/gemini-ctx/ctx/machine"
 	"github.com/gemini-ctx/ctx/session"
 	"github.com/gemini-ctx/ctx/summarizer"
 )
@@ -13,7 +12,7 @@ import (
 // summarizers returns the chain that the user has configured, or nil where that is the extractive summariser alone; run ends its helpers.
 func (a *app) summarizers(ctx context.Context, s *session.Store) (*summarizer.Chain, error) {
 	set := s.Config.Summarizers
-	c := summarizer.Config{Context: ctx, Health: a.health(s), Now: a.now, Beside: besideProgram(), Warn: a.warn}
+	c := summarizer.Config{Context: ctx, Health: a.health(s), Now: a.now, Beside: machine.Beside(), Warn: a.warn}
 	for _, name := range s.Config.Summarize.Chain {
 		c.Members = append(c.Members, summarizer.Member{Name: name, Command: set[name].Command, Timeout: set[name].Timeout})
 	}
@@ -36,16 +35,4 @@ func (a *app) summarizer(ctx context.Context, s *session.Store) (summarize.Summa
 // health is where a store keeps who can be asked.
 func (a *app) health(s *session.Store) *summarizer.HealthFile {
 	return &summarizer.HealthFile{Path: summarizer.HealthPath(s.Dir), FS: a.fs}
-}
-
-// besideProgram returns the directory that this program is in, or "" where that is not known.
-func besideProgram() string {
-	path, err := os.Executable()
-	if err != nil {
-		return ""
-	}
-	if real, err := filepath.EvalSymlinks(path); err == nil {
-		path = real
-	}
-	return filepath.Dir(path)
 }

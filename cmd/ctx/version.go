@@ -2,11 +2,11 @@ package main
 
 import (
 	"runtime"
-	"runtime/debug"
 
 	"github.com/spf13/cobra"
 
 	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/machine"
 )
 
 func newVersionCmd(a *app) *cobra.Command {
@@ -21,7 +21,7 @@ func newVersionCmd(a *app) *cobra.Command {
 }
 
 func printVersion(a *app) error {
-	version := buildVersion()
+	version := machine.Version()
 	if !a.json {
 		a.printf("ctx version %s\n", version)
 		return nil
@@ -33,12 +33,4 @@ func printVersion(a *app) error {
 		Platform string `json:"platform"`
 		Format   int    `json:"format"`
 	}{1, version, runtime.Version(), runtime.GOOS + "/" + runtime.GOARCH, format.StoreVersion})
-}
-
-// buildVersion is the version that this program was built as.
-func buildVersion() string {
-	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
-		return info.Main.Version
-	}
-	return "unknown"
 }

@@ -2,8 +2,6 @@ package main
 
 import (
 	"io"
-	"os"
-	"path/filepath"
 	"time"
 
 	"github.com/gemini-ctx/ctx/lock"
@@ -18,6 +16,7 @@ type world struct {
 	inTerm, outTerm, errTerm func() bool
 
 	dir      string // the working directory, absolute
+	beside   string // the directory that ctx is in; "" for not known
 	home     string // "" for none
 	userConf string // the user's config file; "" for none
 	host     string
@@ -25,19 +24,8 @@ type world struct {
 	getenv   func(string) string
 	now      func() time.Time
 	random   io.Reader
-	fs       *lock.FS // makes the durable calls; nil for the real thing
-}
-
-// userConfig is where the user's own settings are: CTX_USER_CONFIG, else ctx/config.toml in the user's configuration directory.
-func userConfig() string {
-	if path, ok := os.LookupEnv("CTX_USER_CONFIG"); ok {
-		return path
-	}
-	dir, err := os.UserConfigDir()
-	if err != nil {
-		return ""
-	}
-	return filepath.Join(dir, "ctx", "config.toml")
+	become   func(dir, path string, args []string) (int, error) // runs a program in the place of this one; nil for no way to
+	fs       *lock.FS                                           // makes the durable calls; nil for the real thing
 }
 
 func asked(terminal func() bool) bool { return terminal != nil && terminal() }

@@ -1,0 +1,110 @@
+package main
+
+import (
+	"bytes"
+	"encoding/base64"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/gemini-ctx/ctx/format"
+)
+
+// FuzzCursor holds the reading of cursors to one form: what is taken is what would be written.
+func FuzzCursor(f *testing.F) {
+	for _, p := range cursorSeeds() {
+		f.Add(p.encode([]byte("log")), []byte("log"))
+		f.Add(p.encode([]byte("log")), []byte("expand"))
+	}
+	f.Add("", []byte(nil))
+	f.Add(strings.Repeat("A", maxCursor+1), []byte("log"))
+	f.Fuzz(func(t *testing.T, text string, bound []byte) {
+		p, err := decodeCursor(text, bound)
+		if err == nil && p.encode(bound) != text {
+			t.Fatalf("%q is taken for %+v, which is %q", text, p, p.encode(bound))
+		}
+		// The same past the digest, which fuzzing would not guess.
+		raw, err := base64.RawURLEncoding.DecodeString(text)
+		if err != nil {
+			return
+		}
+		if p, err = parsePosition(raw); err != nil {
+			return
+		}
+		written := p.encode(bound)
+		b, err := base64.RawURLEncoding.DecodeString(written)
+		if err != nil || !bytes.Equal(b[:len(b)-cursorSum], raw) {
+			t.Fatalf("%x is taken for %+v, which is %x: %v", raw, p, b, err)
+		}
+		again, err := decodeCursor(written, bound)
+		if len(written) <= maxCursor && (err != nil || !slices.Equal(again.ids, p.ids) || !slices.Equal(again.numbers, p.numbers)) {
+			t.Fatalf("%+v comes back as %+v, %v", p, again, err)
+		}
+	})
+}
+
+func cursorSeeds() []position {
+	id := format.ID{1, 2, 3}
+	return []position{{}, {numbers: []uint64{0, 1}}, {ids: []format.ID{id, {}}, numbers: []uint64{7, 1 << 40, 1<<64 - 1}}, {ids: []format.ID{id}}}
+}
+
+// The longest cursor is one that is taken.
+func TestLongestCursor(t *testing.T) {
+	p := position{ids: make([]format.ID, mostIDs), numbers: slices.Repeat([]uint64{1<<64 - 1}, mostNumbers)}
+	text := p.encode(nil)
+	if _, err := decodeCursor(text, nil); err != nil || len(text) > maxCursor || len(text) > (frameTokens-40)*perToken {
+		t.Errorf("%d characters: %v", len(text), err)
+	}
+}
+
+// A cursor is good for the call that gave it: the tool, its arguments, and the store. Anything else is one clear error.
+func TestBadCursors(t *testing.T) {
+	dir, s := newStore(t)
+	talk(t, s, "work", 60)
+	other, s2 := newStore(t)
+	talk(t, s2, "work", 60)
+	c := connect(t, dir)
+	args := object{"session": "work", "max_tokens": leastTokens}
+	good := listOf(t, c, "log", args).Next
+	if good == "" {
+		t.Fatal("no cursor")
+	}
+	with := func(cursor string, more ...any) object {
+		o := object{"session": "work", "max_tokens": leastTokens, "cursor": cursor}
+		for i := 0; i < len(more); i += 2 {
+			o[more[i].(string)] = more[i+1]
+		}
+		return o
+	}
+	forged := position{numbers: []uint64{1}}.encode([]byte("log\x00" + s.ID + "\x00" + `{"session":"work","branch":"main"}`))
+	for what, call := range map[string]struct {
+		tool string
+		args object
+	}{
+		"damaged":         {"log", with(good[:9] + "x" + good[10:])},
+		"cut":             {"log", with(good[:len(good)-1])},
+		"longer":          {"log", with(good + "A")},
+		"no base64":       {"log", with("next page, please")},
+		"a line end":      {"log", with(good + "\n")},
+		"huge":            {"log", with(strings.Repeat("A", 100_000))},
+		"other arguments": {"log", with(good, "reverse", true)},
+		"of another tool": {"forest", object{"cursor": good}},
+		"of another form": {"log", with(forged)},
+		"expand's":        {"expand", object{"id": "work", "cursor": good}},
+		"search's":        {"search", object{"query": "postgres", "cursor": good}},
+		"status'":         {"status", object{"cursor": good}},
+	} {
+		if text, failed := ask(t, c, call.tool, call.args); !failed || !strings.HasPrefix(text, "ctx: bad cursor: ") || !strings.Contains(text, "\nhint: ") {
+			t.Errorf("%s: %.200s", what, text)
+		}
+	}
+	// Other sizes, and a default that is said, are the same call.
+	for _, args := range []object{with(good), with(good, "max_tokens", mostTokens), with(good, "branch", "main"), with(good, "limit", nil)} {
+		if text, failed := ask(t, c, "log", args); failed {
+			t.Errorf("%v: %s", args, text)
+		}
+	}
+	if text, failed := ask(t, connect(t, other), "log", with(good)); !failed {
+		t.Errorf("in another store: %.200s", text)
+	}
+}

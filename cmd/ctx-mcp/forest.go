@@ -1,0 +1,104 @@
+package main
+
+import (
+	"errors"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/gemini-ctx/ctx/document"
+	"github.com/gemini-ctx/ctx/session"
+)
+
+type forestArgs struct {
+	At string `json:"at,omitempty"`
+	paging
+}
+
+func forestTool() tool {
+	return tool{
+		name: "forest", title: "List the clusters of topics",
+		text: `Lists the clusters of topics that all sessions of this project share, with the beginning of their summaries: the live ones in the order they were opened, then the
+tombstones, newest first. "expand" with an id shows the messages.` + isData,
+		params: append([]param{
+			{name: "at", kind: "string", text: "Show it as it was after this operation: a number, or a digest."},
+		}, pagingParams()...),
+	}
+}
+
+func (a forestArgs) check() error { return firstOf(checkText("at", a.At, maxRev), a.paging.check()) }
+
+func (a forestArgs) binding() any {
+	a.paging = paging{}
+	return a
+}
+
+// clusterItem is a cluster as forest of ctx prints it.
+type clusterItem struct {
+	document.Cluster
+	Cut     *cut     `json:"cut,omitempty"` // of the summary
+	LeftOut []string `json:"left_out,omitempty"`
+}
+
+// forest lists the forest after one operation on all pages.
+func (cl *call) forest(a forestArgs) (*mcp.CallToolResult, error) {
+	at, more, err := cl.position(a.Cursor, 0, 2) // the operation, and how many clusters were given
+	if err != nil {
+		return nil, err
+	}
+	number, given := cl.view.Number, uint64(0)
+	if more {
+		number, given = at.numbers[0], at.numbers[1]
+	} else if a.At != "" {
+		if number, err = cl.store.Operation(cl.view, a.At); err != nil {
+			return nil, err
+		}
+	}
+	clusters, err := cl.clusters(number)
+	if err != nil {
+		return nil, err
+	}
+	p, f := newPage(a.tokens()), frame{}
+	for _, c := range clusters[min(given, uint64(len(clusters))):] {
+		if err := cl.c.Err(); err != nil {
+			return nil, err
+		}
+		d, err := document.ClusterOf(cl.store, c)
+		if err != nil {
+			return nil, err
+		}
+		fits, err := p.addCluster(d)
+		if err != nil {
+			return nil, err
+		}
+		if !fits {
+			f.Next = cl.next(&position{numbers: []uint64{number, given}})
+			break
+		}
+		given++
+	}
+	return cl.page(p, "clusters", f)
+}
+
+func (cl *call) clusters(number uint64) ([]session.ClusterInfo, error) {
+	if number == cl.view.Number {
+		return cl.store.Clusters(cl.view)
+	}
+	return cl.store.ClustersAt(cl.view, number)
+}
+
+// addCluster puts a cluster on the page if there is room for it; one that is longer than a page loses its list of summaries, and the end of its summary.
+func (p *page) addCluster(d document.Cluster) (fits bool, err error) {
+	if fits, err = p.add(d); fits || err != nil || !p.empty() {
+		return fits, err
+	}
+	item := clusterItem{Cluster: d, LeftOut: []string{"covers"}}
+	item.Covers = []string{}
+	if d.Summary != nil {
+		shown := (*d.Summary)[:prefix(*d.Summary, hitPiece)]
+		item.Summary, item.Cut = &shown, &cut{0, len(shown), len(*d.Summary)}
+	}
+	if fits, err = p.add(item); err == nil && !fits {
+		err = errors.New("a cluster is longer than a result")
+	}
+	return fits, err
+}

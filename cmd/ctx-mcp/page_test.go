@@ -1,0 +1,255 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"maps"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/gemini-ctx/ctx/document"
+	"github.com/gemini-ctx/ctx/forest/summarize"
+	"github.com/gemini-ctx/ctx/session"
+)
+
+// read follows the cursors of a tool to the end. It holds every page to its budget, and returns the texts of entries put together again.
+func read(t *testing.T, c *mcp.ClientSession, tool string, args object, between func(pages int)) (ids, texts []string, pages int) {
+	t.Helper()
+	args = maps.Clone(args)
+	most := defaultTokens
+	if n, ok := args["max_tokens"].(int); ok {
+		most = n
+	}
+	for {
+		text := answer(t, c, tool, args)
+		if n := summarize.Tokens(text); n > most {
+			t.Fatalf("%s %v: %d tokens, %d is the most", tool, args, n, most)
+		}
+		var r result
+		if err := json.Unmarshal([]byte(text), &r); err != nil {
+			t.Fatal(err)
+		}
+		items := append(append(r.Entries, r.Hits...), r.Clusters...)
+		if len(items) == 0 {
+			t.Fatalf("%s %v: an empty page: %s", tool, args, text)
+		}
+		for _, e := range items {
+			shown := ""
+			if e.Text != nil {
+				shown = *e.Text
+			}
+			if e.Cut != nil && e.Cut.From > 0 {
+				last := len(ids) - 1
+				if ids[last] != e.ID || len(texts[last]) != e.Cut.From {
+					t.Fatalf("%s: a piece of %s from %d after %d bytes of %s", tool, e.ID, e.Cut.From, len(texts[last]), ids[last])
+				}
+				texts[last] += shown
+				continue
+			}
+			ids, texts = append(ids, e.ID), append(texts, shown)
+		}
+		if pages++; r.Next == "" {
+			return ids, texts, pages
+		}
+		if pages > 10_000 {
+			t.Fatal("no end")
+		}
+		args["cursor"] = r.Next
+		if between != nil {
+			between(pages)
+		}
+	}
+}
+
+// long is a text that costs far more than a page, of all widths, and of what JSON escapes.
+func long(r *rand.Rand, n int) string {
+	var b strings.Builder
+	for b.Len() < n {
+		b.WriteString([]string{"plain words ", "\"quoted\" \\ ", "línea ", "漢字", "🙂", "\n\t", "<tag>&amp;", "\u2028"}[r.IntN(8)])
+	}
+	return b.String()
+}
+
+// Everything that was said comes back word for word over pages of any size, whatever the order.
+func TestPagesHaveAll(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	dir, s := newStore(t)
+	var want []string
+	for i := range 40 {
+		text := long(r, 1+r.IntN(800))
+		if i%13 == 5 {
+			text = long(r, 20_000)
+		}
+		want = append(want, text)
+		say(t, s, "work", []string{"user", "model"}[i%2], text)
+	}
+	c := connect(t, dir)
+	for _, size := range []int{leastTokens, 1777, mostTokens} {
+		ids, texts, pages := read(t, c, "log", object{"session": "work", "max_tokens": size}, nil)
+		same(t, texts, want)
+		if pages < 2 {
+			t.Errorf("%d pages of %d tokens", pages, size)
+		}
+		backwards, _, _ := read(t, c, "log", object{"session": "work", "max_tokens": size, "reverse": true}, nil)
+		for i, id := range ids {
+			if backwards[len(ids)-1-i] != id {
+				t.Fatalf("reverse: %d differs", i)
+			}
+		}
+		_, texts, _ = read(t, c, "log", object{"max_tokens": size, "limit": 7}, nil)
+		same(t, texts, want[len(want)-7:])
+		_, texts, _ = read(t, c, "log", object{"max_tokens": size, "rev": ids[9] + ".." + ids[30]}, nil)
+		same(t, texts, want[10:31])
+	}
+	// What is in clusters, by their ids, and what waits, are all.
+	all := map[string]int{}
+	clusters, _, _ := read(t, c, "forest", object{"max_tokens": leastTokens}, nil)
+	for _, id := range clusters {
+		_, texts, _ := read(t, c, "expand", object{"id": id, "max_tokens": leastTokens}, nil)
+		for _, text := range texts {
+			all[text]++
+		}
+	}
+	view, err := s.Refs.Read()
+	if err != nil {
+		t.Fatal(err)
+	}
+	tip, err := session.Tip(view, "work", session.MainBranch)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, text := range want {
+		if in := uint64(i) < tip.Frontier; in && all[text] == 0 {
+			t.Errorf("message %d is in no cluster", i)
+		}
+	}
+}
+
+func same(t *testing.T, got, want []string) {
+	t.Helper()
+	if len(got) != len(want) {
+		t.Fatalf("%d texts, want %d", len(got), len(want))
+	}
+	for i := range got {
+		if got[i] != want[i] {
+			t.Fatalf("text %d: %.80q, want %.80q", i, got[i], want[i])
+		}
+	}
+}
+
+// A list that is read while the store changes is the list as it was when it was begun; search says that it cannot hold to that.
+func TestPagesWhileStoreChanges(t *testing.T) {
+	dir, s := newStore(t)
+	talk(t, s, "work", 60)
+	c := connect(t, dir)
+	more := func(int) { say(t, s, "work", "user", "and another thing about the postgres port") }
+	before, _, _ := read(t, c, "log", object{"max_tokens": leastTokens * 9}, nil)
+	after, _, pages := read(t, c, "log", object{"max_tokens": leastTokens}, more)
+	same(t, after, before)
+	if pages < 3 {
+		t.Fatalf("%d pages", pages)
+	}
+	first := listOf(t, c, "search", object{"query": "postgres port", "limit": 40, "max_tokens": leastTokens})
+	if first.Next == "" || first.Changed {
+		t.Fatalf("search: next %q, changed %v", first.Next, first.Changed)
+	}
+	second := listOf(t, c, "search", object{"query": "postgres port", "limit": 40, "max_tokens": leastTokens, "cursor": first.Next})
+	if second.Changed || len(second.Hits) == 0 || second.Hits[0].ID == first.Hits[0].ID {
+		t.Errorf("search: changed %v, %d hits", second.Changed, len(second.Hits))
+	}
+	more(0)
+	if again := listOf(t, c, "search", object{"query": "postgres port", "limit": 40, "max_tokens": leastTokens, "cursor": first.Next}); !again.Changed {
+		t.Error("search: the store has changed, and nothing says so")
+	}
+	// The forest of the first page, although there is a compaction between.
+	page := listOf(t, c, "forest", object{})
+	number := answer(t, c, "status", nil)
+	if _, err := s.Compact(context.Background(), session.CompactOptions{Branches: []session.BranchName{{Session: "work", Branch: session.MainBranch}}}); err != nil {
+		t.Fatal(err)
+	}
+	var st struct{ Operation uint64 }
+	if err := json.Unmarshal([]byte(number), &st); err != nil {
+		t.Fatal(err)
+	}
+	cl := position{numbers: []uint64{st.Operation, 0}}
+	cursor := cl.encode([]byte("forest\x00" + s.ID + "\x00{}"))
+	if then := listOf(t, c, "forest", object{"cursor": cursor}); len(then.Clusters) != len(page.Clusters) || then.Clusters[0].ID != page.Clusters[0].ID {
+		t.Errorf("forest: %d clusters, there were %d", len(then.Clusters), len(page.Clusters))
+	}
+}
+
+// A text that has got other words while it was read in pieces is begun anew.
+func TestPieceOfOtherWords(t *testing.T) {
+	dir, s := newStore(t)
+	source := func(text string) session.Message {
+		return session.Message{Role: "user", Text: text, Source: &session.Source{Agent: "test", Session: "work", Message: "m-1"}}
+	}
+	put := func(text string) string {
+		done, _, err := s.Append(context.Background(), "work", session.MainBranch, []session.Message{source(text)}, session.AppendOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return done[0].ID.String()
+	}
+	id := put(strings.Repeat("old words ", 2000))
+	c := connect(t, dir)
+	args := object{"id": id, "max_tokens": leastTokens}
+	first := listOf(t, c, "expand", args)
+	args["cursor"] = first.Next
+	if piece := listOf(t, c, "expand", args).Entries[0]; piece.Cut == nil || piece.Cut.From != first.Entries[0].Cut.To {
+		t.Fatalf("the second piece: %+v", piece.Cut)
+	}
+	put(strings.Repeat("new words ", 2000))
+	if piece := listOf(t, c, "expand", args).Entries[0]; piece.Cut == nil || piece.Cut.From != 0 || !strings.HasPrefix(*piece.Text, "new") {
+		t.Errorf("after the amendment: %+v", piece.Cut)
+	}
+}
+
+// An entry whose lists alone are longer than a page is shown without them, and says so.
+func TestEntryWithLongLists(t *testing.T) {
+	p := newPage(leastTokens)
+	text := strings.Repeat("x", 9000)
+	d := document.Entry{V: 1, Text: &text}
+	for range 2000 {
+		d.Calls = append(d.Calls, document.Call{ID: "call-1", Tool: "read_file"})
+	}
+	next, all, err := p.addEntry(d, 0)
+	if err != nil || all || next < 1000 || !strings.Contains(string(p.items[0]), `"left_out":["calls"`) {
+		t.Fatalf("next %d, all %v, %v: %.300s", next, all, err, p.items)
+	}
+	summary := strings.Repeat("y", 9000)
+	p = newPage(leastTokens)
+	if fits, err := p.addCluster(document.Cluster{V: 1, Summary: &summary}); err != nil || !fits || !strings.Contains(string(p.items[0]), `"cut":{"from":0`) {
+		t.Errorf("cluster: %v, %v", fits, err)
+	}
+}
+
+// prefix never promises more than fits, and wastes nothing.
+func TestPrefix(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 4))
+	for range 2000 {
+		s := long(r, r.IntN(200))
+		room := r.IntN(300)
+		n := prefix(s, room)
+		cost := func(n int) int {
+			b, err := encode(s[:n])
+			if err != nil {
+				t.Fatal(err)
+			}
+			return quarters(b) - 2 // quotes
+		}
+		if !utf8.ValidString(s[:n]) || cost(n) > room {
+			t.Fatalf("%q in %d: %d bytes cost %d", s, room, n, cost(n))
+		}
+		if n < len(s) {
+			_, size := utf8.DecodeRuneInString(s[n:])
+			if cost(n+size) <= room {
+				t.Fatalf("%q in %d: stops at %d", s, room, n)
+			}
+		}
+	}
+}

@@ -1,0 +1,117 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/gemini-ctx/ctx/document"
+	"github.com/gemini-ctx/ctx/failure"
+	"github.com/gemini-ctx/ctx/session"
+	"github.com/gemini-ctx/ctx/session/view"
+)
+
+// mostExpanded is how many clusters a rendering may show word for word.
+const mostExpanded = 32
+
+type renderArgs struct {
+	ofBranch
+	Budget int      `json:"budget,omitempty"`
+	Query  string   `json:"query,omitempty"`
+	Format string   `json:"format,omitempty"`
+	Expand []string `json:"expand,omitempty"`
+}
+
+func renderTool() tool {
+	formats := []string{string(view.Text), string(view.JSON), string(view.Gemini), string(view.OpenAI), string(view.Anthropic)}
+	return tool{
+		name: "render", title: "Show a session's context",
+		text: `Gives a session in a small context: the clusters of older messages with their summaries and ids, tombstones, and then the newest messages word for word; within a budget of
+tokens, which is never passed. With a query, what answers it is in it, too, out of all history of the branch. What is left out is counted in a second text; "expand" and "log" have
+it.` + isData,
+		params: []param{
+			sessionParam(), branchParam(),
+			{name: "budget", kind: "integer", text: "At most so many tokens.", least: 1, most: mostTokens, initial: defaultTokens},
+			{name: "query", kind: "string", text: "A question whose answers are to be in it; up to half of the budget is for them."},
+			{name: "format", kind: "string", text: "How it is written.", oneOf: formats, initial: formats[0]},
+			{name: "expand", kind: "array", text: "Clusters, by id, whose messages are to stand in the place of their summaries."},
+		},
+	}
+}
+
+func (a renderArgs) check() error {
+	if len(a.Expand) > mostExpanded {
+		return failure.Usagef("bad expand: %d clusters: %d is the most", len(a.Expand), mostExpanded)
+	}
+	for _, id := range a.Expand {
+		if err := checkText("expand", id, maxRev); err != nil {
+			return err
+		}
+	}
+	_, err := a.options()
+	return firstOf(err, between("budget", a.Budget, 1, mostTokens), checkText("query", a.Query, maxQuery), a.ofBranch.check())
+}
+
+func (a renderArgs) binding() any { return a }
+
+func (a renderArgs) options() (view.Options, error) {
+	o := view.Options{Budget: a.Budget, Format: view.Text}
+	if o.Budget == 0 {
+		o.Budget = defaultTokens
+	}
+	if a.Format == "" {
+		return o, nil
+	}
+	var err error
+	if o.Format, err = view.ParseFormat(a.Format); err != nil {
+		err = failure.Usagef("bad format: %v", err)
+	}
+	return o, err
+}
+
+func (cl *call) render(a renderArgs) (*mcp.CallToolResult, error) {
+	out, o, err := cl.rendering(a)
+	if err != nil {
+		return nil, err
+	}
+	result := text(out)
+	if len(o) > 0 {
+		result.Content = append(result.Content, &mcp.TextContent{Text: "left out: " + document.Dropped(o)})
+	}
+	return result, nil
+}
+
+// rendering is what a branch renders, and what is not in it.
+func (cl *call) rendering(a renderArgs) (string, []view.Drop, error) {
+	o, err := a.options()
+	if err != nil {
+		return "", nil, err
+	}
+	name, err := a.session(cl.view)
+	if err != nil {
+		return "", nil, err
+	}
+	if _, err := session.Tip(cl.view, name, a.branch()); err != nil {
+		return "", nil, err
+	}
+	in, err := cl.store.RenderInput(cl.view, name, a.branch(), o)
+	if err != nil {
+		return "", nil, err
+	}
+	if a.Query != "" {
+		if err := cl.store.Ask(cl.view, &in, a.Query); err != nil {
+			return "", nil, err
+		}
+	}
+	if o.Expand, err = cl.store.Verbatim(cl.c, cl.view, a.Expand); err != nil {
+		return "", nil, err
+	}
+	out, err := view.Render(in, o)
+	if err != nil {
+		return "", nil, fmt.Errorf("cannot render: %w", err)
+	}
+	if o.Format == view.Text {
+		return cleanText(string(out.Bytes)), out.Dropped, nil
+	}
+	return string(cleanJSON(out.Bytes)), out.Dropped, nil
+}

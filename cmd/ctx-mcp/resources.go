@@ -1,0 +1,166 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+	"strings"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/gemini-ctx/ctx/failure"
+	"github.com/gemini-ctx/ctx/session"
+)
+
+// The addresses of resources.
+const (
+	sessionURI = "ctx://session/"
+	clusterURI = "ctx://cluster/"
+)
+
+// mostListed is how many resources a page of the list has.
+const mostListed = 100
+
+// addResources has sessions and clusters read, and listed: which there are changes with the store, so that the list is made when it is asked for.
+func (sv *server) addResources(m *mcp.Server) {
+	m.AddResourceTemplate(&mcp.ResourceTemplate{
+		Name: "session", Title: "A session's context", URITemplate: sessionURI + "{name}", MIMEType: "text/plain",
+		Description: "The main branch of a session in a small context, as the tool render gives it." + isData,
+	}, sv.reading("session", func(cl *call, rest string) (string, error) {
+		out, _, err := cl.rendering(renderArgs{ofBranch: ofBranch{Session: rest}})
+		return out, err
+	}))
+	m.AddResourceTemplate(&mcp.ResourceTemplate{
+		Name: "cluster", Title: "The messages of a cluster", URITemplate: clusterURI + "{id}", MIMEType: "application/json",
+		Description: "The messages that a cluster stands for, as the tool expand gives them; what does not fit, it has with the id and `next` as the cursor." + isData,
+	}, sv.reading("expand", func(cl *call, rest string) (string, error) {
+		result, err := cl.expand(expandArgs{ID: rest})
+		if err != nil {
+			return "", err
+		}
+		return result.Content[0].(*mcp.TextContent).Text, nil
+	}))
+	m.AddReceivingMiddleware(func(next mcp.MethodHandler) mcp.MethodHandler {
+		return func(c context.Context, method string, req mcp.Request) (mcp.Result, error) {
+			if list, ok := req.(*mcp.ListResourcesRequest); ok {
+				return sv.listResources(c, list)
+			}
+			return next(c, method, req)
+		}
+	})
+}
+
+// reading handles what is read under one kind of address. tool is whose cursors it gives.
+func (sv *server) reading(tool string, read func(cl *call, rest string) (string, error)) mcp.ResourceHandler {
+	return func(c context.Context, req *mcp.ReadResourceRequest) (*mcp.ReadResourceResult, error) {
+		var out string
+		err := sv.guard(c, "resources/read", func() error {
+			rest, err := url.PathUnescape(req.Params.URI[strings.LastIndexByte(req.Params.URI, '/')+1:])
+			if err != nil {
+				return failure.Usagef("bad address: %v", err)
+			}
+			args := expandArgs{ID: rest}
+			if tool == "session" {
+				err = checkName("session", rest)
+			} else {
+				err = args.check()
+			}
+			if err != nil {
+				return err
+			}
+			return sv.open(c, tool, args.binding(), func(cl *call) error {
+				out, err = read(cl, rest)
+				return err
+			})
+		})
+		if err != nil {
+			return nil, protocolError(err, req.Params.URI)
+		}
+		return &mcp.ReadResourceResult{Contents: []*mcp.ResourceContents{{URI: req.Params.URI, Text: out}}}, nil
+	}
+}
+
+// protocolError is an error where the protocol has no result for one.
+func protocolError(err error, uri string) error {
+	p := failure.Explain(err)
+	code := int64(jsonrpc.CodeInternalError)
+	switch p.Code {
+	case failure.NotFound, failure.Gone:
+		return mcp.ResourceNotFoundError(uri)
+	case failure.Usage:
+		code = jsonrpc.CodeInvalidParams
+	}
+	return &jsonrpc.Error{Code: code, Message: cleanText(p.Text())}
+}
+
+// listResources lists the sessions by name, and then the clusters as forest does.
+func (sv *server) listResources(c context.Context, req *mcp.ListResourcesRequest) (*mcp.ListResourcesResult, error) {
+	out := &mcp.ListResourcesResult{Resources: []*mcp.Resource{}}
+	out.CacheScope = "private"
+	err := sv.guard(c, "resources/list", func() error {
+		return sv.open(c, "resources/list", nil, func(cl *call) error {
+			cursor := ""
+			if req.Params != nil {
+				cursor = req.Params.Cursor
+			}
+			at, more, err := cl.position(cursor, 0, 1) // how many were given
+			if err != nil {
+				return err
+			}
+			all, err := cl.resources()
+			if err != nil {
+				return err
+			}
+			given := uint64(0)
+			if more {
+				given = min(at.numbers[0], uint64(len(all)))
+			}
+			out.Resources = append(out.Resources, all[given:min(given+mostListed, uint64(len(all)))]...)
+			if given += mostListed; given < uint64(len(all)) {
+				out.NextCursor = *cl.next(&position{numbers: []uint64{given}})
+			}
+			return nil
+		})
+	})
+	if err == nil || failure.Explain(err).Code == failure.NoStore {
+		return out, nil // a list is asked for at the start, where there may be no store yet
+	}
+	return nil, protocolError(err, "")
+}
+
+func (cl *call) resources() (list []*mcp.Resource, err error) {
+	sessions, err := cl.store.Sessions(cl.view)
+	if err != nil {
+		return nil, err
+	}
+	for _, s := range sessions {
+		list = append(list, &mcp.Resource{
+			URI: sessionURI + escape(s.Name), Name: "session " + cleanText(s.Name), MIMEType: "text/plain",
+			Description: fmt.Sprintf("What was said in a session, in a small context. %d messages.", messages(s)),
+		})
+	}
+	clusters, err := cl.store.Clusters(cl.view)
+	if err != nil {
+		return nil, err
+	}
+	for _, c := range clusters {
+		list = append(list, &mcp.Resource{
+			URI: clusterURI + c.ID.String(), Name: "cluster " + c.ID.Short(12), MIMEType: "application/json",
+			Description: fmt.Sprintf("%d messages on one topic, %s to %s.", c.Count, c.First.Time.UTC().Format("2006-01-02"), c.Last.Time.UTC().Format("2006-01-02")),
+		})
+	}
+	return list, nil
+}
+
+func messages(s session.Session) (n uint64) {
+	for _, b := range s.Branches {
+		n = max(n, b.Seq)
+	}
+	return n
+}
+
+// escape writes a name so that a template of one variable takes it: all but letters, digits and -._~ as bytes in hexadecimal.
+func escape(name string) string {
+	return strings.ReplaceAll(url.QueryEscape(name), "+", "%20")
+}

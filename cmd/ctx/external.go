@@ -1,0 +1,185 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/gemini-ctx/ctx/machine"
+)
+
+// `ctx NAME` for a NAME that is no command of ctx runs the program ctx-NAME, if there is one: beside ctx, or in a directory of PATH. It is never taken from the working
+// directory or out of a store, which others may have filled; a directory of PATH that is either, or is relative, is passed over.
+
+// external is a command line for a program of its own.
+type external struct {
+	name string
+	path string
+	dirs []string // of -C, before the name
+	args []string // what follows the name
+}
+
+// findExternal looks for the program that a command line is for. The line is read as far as the name; where it is not understood, or the name is a command of ctx,
+// there is none, and the line takes its usual way.
+func (a *app) findExternal(args []string) (e external, found bool, err error) {
+	other := ""
+	for len(args) > 0 && strings.HasPrefix(args[0], "-") {
+		flag := args[0]
+		args = args[1:]
+		value, isDir := strings.CutPrefix(flag, "--dir=")
+		switch {
+		case isDir:
+		case (flag == "-C" || flag == "--dir") && len(args) > 0:
+			value, args, isDir = args[0], args[1:], true
+		case strings.HasPrefix(flag, "-C"):
+			value, isDir = flag[len("-C"):], true
+		case (flag == "-c" || flag == "--config") && len(args) > 0:
+			args = args[1:]
+		}
+		if isDir {
+			e.dirs = append(e.dirs, value)
+		} else {
+			other = flag
+		}
+	}
+	if len(args) == 0 || !isProgramName(args[0]) || isCommand(args[0]) {
+		return e, false, nil
+	}
+	e.name, e.args = args[0], args[1:]
+	here := a.dir
+	for _, dir := range e.dirs {
+		here = machine.Under(here, dir)
+	}
+	if e.path = a.findProgram(here, e.name); e.path == "" {
+		return e, false, nil
+	}
+	if other != "" {
+		return e, false, usagef("%.40q is not handed on to ctx-%s: only -C may stand before its name", other, e.name)
+	}
+	return e, true, nil
+}
+
+// isProgramName keeps paths, and what a shell would make more of, from being looked for.
+func isProgramName(name string) bool {
+	for i, r := range name {
+		if (r < 'a' || r > 'z') && (r < '0' || r > '9') && (r != '-' || i == 0) {
+			return false
+		}
+	}
+	return name != ""
+}
+
+// isCommand says whether ctx itself has a command, or a topic of help, of that name.
+func isCommand(name string) bool {
+	return name == "help" || slices.ContainsFunc(commands(), func(e entry) bool { return e.name == name }) ||
+		slices.ContainsFunc(helpTopics(), func(c *cobra.Command) bool { return c.Name() == name })
+}
+
+const programPrefix = "ctx-"
+
+func programSuffix() string {
+	if runtime.GOOS == "windows" {
+		return ".exe" // and no script: their arguments cannot be quoted safely
+	}
+	return ""
+}
+
+// findProgram returns the path of ctx-NAME, "" if there is none, for somebody who works in the directory here.
+func (a *app) findProgram(here, name string) string {
+	for _, dir := range a.programDirs(here) {
+		path := filepath.Join(dir, programPrefix+name+programSuffix())
+		if info, err := os.Stat(path); err == nil && isProgram(info) {
+			return path
+		}
+	}
+	return ""
+}
+
+func isProgram(info os.FileInfo) bool {
+	return info.Mode().IsRegular() && (runtime.GOOS == "windows" || info.Mode()&0o111 != 0)
+}
+
+// programDirs lists where programs are looked for.
+func (a *app) programDirs(here string) (dirs []string) {
+	if a.beside != "" {
+		dirs = append(dirs, a.beside)
+	}
+	for _, dir := range filepath.SplitList(a.getenv("PATH")) {
+		if filepath.IsAbs(dir) && !a.filledByOthers(here, dir) {
+			dirs = append(dirs, dir)
+		}
+	}
+	return dirs
+}
+
+// filledByOthers says whether a directory is the working directory, or in a store.
+func (a *app) filledByOthers(here, dir string) bool {
+	real, err := filepath.EvalSymlinks(dir)
+	if err != nil {
+		return true // there is nothing in it
+	}
+	if here, err = filepath.EvalSymlinks(here); err == nil && here == real {
+		return true
+	}
+	const slash = string(filepath.Separator)
+	if strings.Contains(real+slash, slash+filepath.Join(".gemini", "context")+slash) {
+		return true
+	}
+	named := a.getenv("CTX_DIR") // a store may have any name
+	if named == "" {
+		return false
+	}
+	named = machine.Under(here, named)
+	if _, err := os.Stat(filepath.Join(named, "format")); err != nil {
+		return false // the project, not the store
+	}
+	named, err = filepath.EvalSymlinks(named)
+	return err == nil && strings.HasPrefix(real+slash, named+slash)
+}
+
+// runExternal runs a program in the place of this one, and returns its exit code.
+func (a *app) runExternal(e external) (int, error) {
+	if a.become == nil {
+		return 0, fmt.Errorf("cannot run %s here", e.path)
+	}
+	code, err := a.become(a.dir, e.path, append([]string{programPrefix + e.name}, e.args...))
+	if err != nil {
+		err = fmt.Errorf("cannot run %s: %w", e.path, err)
+	}
+	return code, err
+}
+
+// exitWith ends a command with the code of a program.
+func exitWith(code int) error {
+	if code == exitDone {
+		return nil
+	}
+	return &exitError{code}
+}
+
+// listExternal names the programs that there are, each once, but not those that summarise: they are run for ctx, and not by people.
+func (a *app) listExternal() (names []string) {
+	for _, dir := range a.programDirs(a.dir) {
+		files, err := os.ReadDir(dir)
+		if err != nil {
+			continue // a directory of PATH need not exist
+		}
+		for _, f := range files {
+			name, ok := strings.CutPrefix(f.Name(), programPrefix)
+			name, exe := strings.CutSuffix(name, programSuffix())
+			if !ok || !exe || !isProgramName(name) || isCommand(name) || strings.HasPrefix(name, "summarize-") {
+				continue
+			}
+			if info, err := os.Stat(filepath.Join(dir, f.Name())); err == nil && isProgram(info) {
+				names = append(names, name)
+			}
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}

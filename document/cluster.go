@@ -1,0 +1,42 @@
+package document
+
+import "github.com/gemini-ctx/ctx/session"
+
+// briefTokens is how much of a cluster's summary a list shows: a short paragraph.
+const briefTokens = 100
+
+// Cluster is a cluster as forest lists it.
+type Cluster struct {
+	V         int      `json:"v"`
+	ID        string   `json:"id"`
+	State     string   `json:"state"`
+	Members   uint64   `json:"members"`
+	Summary   *string  `json:"summary"`
+	First     string   `json:"first"`
+	Last      string   `json:"last"`
+	Dirty     bool     `json:"dirty"`
+	Interim   bool     `json:"interim"` // the summary, or part of it, was made in passing
+	Covers    []string `json:"covers"`  // the summaries
+	Tombstone *string  `json:"tombstone,omitempty"`
+}
+
+// ClusterOf returns a cluster with the beginning of its summary.
+func ClusterOf(s *session.Store, c session.ClusterInfo) (Cluster, error) {
+	d := Cluster{
+		V: 1, ID: c.ID.String(), State: "live", Members: c.Count, First: TimeText(c.First.Time), Last: TimeText(c.Last.Time),
+		Dirty: c.Dirty, Covers: []string{}, Tombstone: IDText(c.Tombstone),
+	}
+	for _, v := range c.Covers {
+		d.Covers = append(d.Covers, v.Summary.String())
+		d.Interim = d.Interim || v.Interim
+	}
+	if !c.Tombstone.IsZero() {
+		d.State, d.Summary = "tombstone", OrNull(c.Line)
+		return d, nil
+	}
+	text, found, err := s.Brief(c.Covers, briefTokens)
+	if found {
+		d.Summary = &text
+	}
+	return d, err
+}
