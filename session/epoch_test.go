@@ -577,6 +577,38 @@ func TestE34_rewind_behind_a_leave(t *testing.T) {
 	check(t, s)
 }
 
+// A leave is passed over by undo and redo with what was said before it, though it has put a fold on the branch.
+func TestE27_undo_over_a_fold(t *testing.T) {
+	s := create(t, small...)
+	observe(t, s, is("core/date", `1`))
+	for i := range 5 {
+		say(t, s, "talk", "user", fmt.Sprint("message ", i))
+	}
+	observe(t, s, is("core/date", `2`))
+	last := say(t, s, "talk", "user", "last")
+	leave(t, s)
+	tip := s.mustView(t).Get(RefName("talk", MainBranch)).ID
+	if tip == last || block(t, s, MainBranch) != "date is 2" {
+		t.Fatal("nothing was folded")
+	}
+	say(t, s, "talk", "user", "after it")
+	turn := func(do func(context.Context, string) (Undone, error), verb, want string) {
+		t.Helper()
+		if done := must[Undone](t)(do(context.Background(), "talk")); done.Verb != verb {
+			t.Fatalf("%s, want %s", done.Verb, verb)
+		}
+		equal(t, believed(t, s, MainBranch), want)
+		check(t, s)
+	}
+	turn(s.Undo, "append", "core/date=2")
+	turn(s.Undo, "append", "core/date=2") // "last", and the fold with it
+	turn(s.Undo, "observe", "core/date=1")
+	turn(s.Redo, "observe", "core/date=2")
+	turn(s.Redo, "append", "core/date=2")
+	turn(s.Redo, "append", "core/date=2") // on top of the fold, which comes back
+	equal(t, block(t, s, MainBranch), "date is 2")
+}
+
 func TestE35_fork_from_the_past(t *testing.T) {
 	s := create(t)
 	observe(t, s, is("core/date", `1`))

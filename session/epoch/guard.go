@@ -34,9 +34,9 @@ func (c Call) same(d Call) bool { return c.ID == d.ID && (c.ID != "" || c.Name =
 // Split finds the first place at which an update would part a tool call from its result: an update among the messages, or else one after the
 // last of them. It returns the calls that are open there and how many messages are before it; no calls where every place is good.
 //
-// A result answers the newest open call of its id, since an id is unique within a step of the agent only; one without an id answers the oldest of its
-// tool. Results that answer nothing are passed over. A call that nobody ever answered is open for good. Calls that the provider runs itself are not
-// among those of a Message.
+// A result answers one open call of its id, since an id is unique within a step of the agent only; one without an id answers one of its tool. Results that
+// answer nothing are passed over. A call that nobody ever answered is open for good. Calls that the provider runs itself are not among those of a
+// Message.
 func Split(messages []Message) (open []Call, at int) {
 	for i, m := range messages {
 		if m.Update && len(open) > 0 {
@@ -47,15 +47,8 @@ func Split(messages []Message) (open []Call, at int) {
 				open = append(open, s.Call)
 				continue
 			}
-			for k := range open {
-				n := k
-				if s.ID != "" {
-					n = len(open) - 1 - k
-				}
-				if open[n].same(s.Call) {
-					open = slices.Delete(open, n, n+1)
-					break
-				}
+			if n := slices.IndexFunc(open, s.same); n >= 0 {
+				open = slices.Delete(open, n, n+1)
 			}
 		}
 	}

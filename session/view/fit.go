@@ -251,7 +251,7 @@ func cutMessage(m said, limit int) said {
 	for i, it := range m.items {
 		items[i] = it
 		switch it.kind {
-		case callItem, updateItem:
+		case callItem:
 			continue
 		case mediaItem, otherItem:
 			items[i].kind, items[i].raw = textItem, nil
