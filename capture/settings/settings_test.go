@@ -47,7 +47,7 @@ const fresh = `{
 func texts() []string {
 	return []string{
 		"{}", "{}\n", "{ }", "{\n}\n", `{"a":1}`, "{\n  \"a\": 1\n}\n", "{\n\t\"a\": 1, // why\n\t\"b\": [1, 2] // and this\n\t// the end\n}",
-		"// settings\n{\r\n    \"theme\": \"x\" /* y */\r\n}\r\n", "{\n  // nothing yet\n}\n", "{ // nothing\n}", "{/* nothing */}", "{ \"a\": 1 // why\n}",
+		"// settings\n{\r\n    \"theme\": \"x\" /* y */\r\n}\r\n", "{\n  // nothing yet\n}\n", "{ // nothing\n}", "{/* nothing */}", "{ \"a\": 1 // why\n}", "{ \"a\":1//00 \n}",
 		"{\n  \"hooks\": {\n    \"AfterAgent\": [\n      { \"matcher\": \"*\", \"hooks\": [ { \"type\": \"command\", \"command\": \"make\" } ] } // mine\n    ]\n  },\n  \"z\": {}\n}\n",
 		`{"hooks":{"BeforeAgent":[{"hooks":[{"type":"command","command":"a"}]}]}}`, "{\"hooks\":{\"Notification\":[]},\n\"hooksConfig\":{\"disabled\":[\"x\"]}}",
 		`{"s":"// not /* a comment \" {","t":"\\"}`, "{\"hooks\": {} , \"a\": [ [] ] }",
