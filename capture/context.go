@@ -103,8 +103,7 @@ type item struct {
 
 const (
 	orderCluster = iota
-	orderTail
-	orderHit
+	orderMessage
 )
 
 func (t *teller) choose(prompt string, first bool) error {
@@ -117,7 +116,7 @@ func (t *teller) choose(prompt string, first bool) error {
 		if first && t.left < all/2 {
 			break // the other half is for what the prompt does not ask for by name
 		}
-		t.message(orderHit, hit.Shown, hit.Session)
+		t.message(hit.Shown, hit.Session)
 	}
 	if !first {
 		return nil
@@ -185,7 +184,7 @@ func (t *teller) tail(most int) error {
 		}
 		var shown *session.Shown
 		if shown, err = t.s.Version(id, newer[id]); err == nil {
-			t.message(orderTail, shown, name)
+			t.message(shown, name)
 		}
 	}
 	return err
@@ -234,12 +233,12 @@ func (t *teller) clusters() error {
 	return nil
 }
 
-func (t *teller) message(order int, m *session.Shown, from string) {
+func (t *teller) message(m *session.Shown, from string) {
 	if m.Gone != "" || t.given.has(m.ID) {
 		return
 	}
 	head := fmt.Sprintf("%s in session %s, %s, id %s", m.Entry.Role, quote(from), stamp(m.Entry.Time), m.ID.Short(12))
-	t.add(item{order: order, time: m.Entry.Time}, head, m.Text, m.ID)
+	t.add(item{order: orderMessage, time: m.Entry.Time}, head, m.Text, m.ID)
 }
 
 func stamp(when time.Time) string { return when.UTC().Format("2006-01-02 15:04") }
@@ -291,7 +290,7 @@ func lined(text string) string {
 
 func quote(s string) string { return view.Quote(s) }
 
-// print puts the items together: topics, then messages, each kind oldest first.
+// print puts the items together: topics, then messages, each oldest first.
 func (t *teller) print() string {
 	slices.SortStableFunc(t.items, func(a, b item) int {
 		return cmp.Or(cmp.Compare(a.order, b.order), a.time.Compare(b.time))

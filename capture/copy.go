@@ -49,6 +49,9 @@ func copyTranscript(ctx context.Context, s *session.Store, path string, check bo
 		c = &cursor{Path: path, File: fileID(f, info), mark: mark}
 		err = c.save(s, f)
 	}
+	if err == nil && done.Messages+done.Amended+done.Rewinds > 0 {
+		_, err = s.Graduate(ctx, done.Session, session.MainBranch)
+	}
 	return report(done, true), err
 }
 

@@ -7,14 +7,11 @@ import (
 	"github.com/gemini-ctx/ctx/agent/geminicli"
 )
 
-// ImportGeminiMarked is ImportGemini into the session of the transcript's own id, and the mark to go on from. What is due graduates.
+// ImportGeminiMarked is ImportGemini into the session of the transcript's own id, and the mark to go on from.
 func (s *Store) ImportGeminiMarked(ctx context.Context, r io.Reader) (Imported, geminicli.Mark, error) {
 	im := &importer{Store: s, ctx: ctx, emitted: map[string]int{}}
 	stats, mark, err := geminicli.ReadMarked(r, im.step)
 	done, err := im.end(stats, err)
-	if err == nil && done.Messages+done.Amended+done.Rewinds > 0 {
-		_, err = s.Graduate(ctx, done.Session, MainBranch)
-	}
 	return done, mark, err
 }
 

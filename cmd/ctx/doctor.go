@@ -52,8 +52,8 @@ func runDoctor(c context.Context, a *app) error {
 			docs[i] = linkDoc{one.Name, one.State, one.Detail, orNull(one.Hint)}
 		}
 		if err := a.printJSON(struct {
-			V      int        `json:"v"`
-			OK     bool       `json:"ok"`
+			V      int       `json:"v"`
+			OK     bool      `json:"ok"`
 			Checks []linkDoc `json:"checks"`
 		}{1, sound, docs}); err != nil {
 			return err
