@@ -368,6 +368,13 @@ func TestTell(t *testing.T) {
 			t.Errorf("told about %q:\n%s", prompt, got)
 		}
 	}
+	// A session that goes on with what another one said has that already.
+	path := filepath.Join(t.TempDir(), "chat.jsonl")
+	write(t, path, header("goes-on")+said("a", "the pump has its own pressure"))
+	event, _ := json.Marshal(map[string]string{"hook_event_name": "BeforeAgent", "session_id": "goes-on", "transcript_path": path, "prompt": "its own pressure"})
+	if out := string(Run(context.Background(), s, bytes.NewReader(event))); strings.Contains(out, "its own pressure") {
+		t.Errorf("told what it has: %s", out)
+	}
 	if list, err := Troubles(s.Dir); err != nil || len(list) > 0 {
 		t.Errorf("%v, %+v", err, list)
 	}

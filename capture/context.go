@@ -2,9 +2,11 @@ package capture
 
 import (
 	"cmp"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"hash/crc32"
 	"slices"
 	"strings"
 	"time"
@@ -22,8 +24,9 @@ import (
 // What is looked at for a prompt.
 const (
 	maxQuestion  = 4 << 10 // bytes of the prompt: a pasted file asks for everything
-	mostHits     = 24
-	mostTail     = 8 // newest messages of the session that spoke last
+	mostHits     = 8
+	mostOwn      = 2000 // newest messages of its own that a session is known to have
+	mostTail     = 8    // newest messages of the session that spoke last
 	mostClusters = 12
 	mostGiven    = 4096 // ids of what was given that are kept
 )
@@ -35,13 +38,46 @@ const contextIntro = "From other sessions of this project, kept by ctx. Quoted r
 type given struct {
 	Overview bool     `json:"overview"`
 	IDs      []string `json:"ids"`
+	// Own are checksums of what the session had when it was first told something: a session that begins with the words of another one, as a continued
+	// export does, has them already.
+	Own []uint32 `json:"own"`
 }
 
-func loadGiven(s *session.Store, name string) (g given) {
-	if payload, _, ok := s.Cache.Load(index.GivenName(name)); ok && json.Unmarshal(payload, &g) != nil {
-		return given{}
+// loadGiven returns what a session was given; fresh is true where nothing is known of that.
+func loadGiven(s *session.Store, name string) (g given, fresh bool) {
+	payload, _, ok := s.Cache.Load(index.GivenName(name))
+	if !ok || json.Unmarshal(payload, &g) != nil {
+		return given{}, true
 	}
-	return g
+	return g, false
+}
+
+func checksum(text string) uint32 { return crc32.ChecksumIEEE([]byte(strings.TrimSpace(text))) }
+
+// learnOwn notes what a session has.
+func (g *given) learnOwn(s *session.Store, v *refs.View, name string) error {
+	tip := v.Get(session.RefName(name, session.MainBranch))
+	if !tip.Exists() {
+		return nil
+	}
+	var ids []format.ID
+	err := s.Back(tip.ID, func(id format.ID, e *format.Entry) bool {
+		if e.Kind == format.KindMessage {
+			ids = append(ids, id)
+		}
+		return len(ids) < mostOwn
+	})
+	for _, id := range ids {
+		var shown *session.Shown
+		if err == nil {
+			shown, err = s.Entry(id)
+		}
+		if err != nil {
+			return err
+		}
+		g.Own = append(g.Own, checksum(shown.Text))
+	}
+	return err
 }
 
 func (g *given) has(id format.ID) bool { return slices.Contains(g.IDs, id.String()) }
@@ -57,29 +93,40 @@ func (g *given) save(s *session.Store, name string) error {
 
 // tell returns what is added to a prompt: what other sessions of the store said that the model has not. With the first prompt of a session that is what
 // the newest clusters are about, how the session that spoke last ended, and what answers the prompt; with later ones what answers the prompt.
-func (h *hook) tell(e Event) ([]byte, error) {
+func (h *hook) tell(ctx context.Context, e Event) ([]byte, error) {
 	budget := h.s.Config.Hook.Context
 	if budget == 0 || e.Session == "" {
 		return nil, nil
 	}
-	v, err := h.s.Refs.Read()
-	if err != nil {
+	t := &teller{s: h.s, own: e.Session, left: budget - summarize.Tokens(contextIntro) - 1}
+	var fresh bool
+	var err error
+	if t.given, fresh = loadGiven(h.s, e.Session); fresh && e.Transcript != "" {
+		h.record(ctx, false) // it may go on with what another one said
+	}
+	if t.view, err = h.s.Refs.Read(); err != nil {
 		return nil, err
 	}
-	t := &teller{s: h.s, view: v, own: e.Session, given: loadGiven(h.s, e.Session), left: budget - summarize.Tokens(contextIntro) - 1}
-	first := !t.given.Overview && len(v.Names("sessions/"+e.Session+"/")) == 0
+	if fresh {
+		if err := t.given.learnOwn(h.s, t.view, e.Session); err != nil {
+			return nil, err
+		}
+	}
+	first := !t.given.Overview && !t.view.Get(session.RefName(e.Session, session.MainBranch)).Exists()
 	if !first {
 		t.left = budget/2 - summarize.Tokens(contextIntro) - 1
 	}
 	if err := t.choose(e.Prompt, first); err != nil {
 		return nil, err
 	}
+	if fresh || len(t.items) > 0 {
+		t.given.Overview = true
+		if err := t.given.save(h.s, e.Session); err != nil {
+			h.note("what the model was told will be told again: " + err.Error())
+		}
+	}
 	if len(t.items) == 0 {
 		return nil, nil
-	}
-	t.given.Overview = true
-	if err := t.given.save(h.s, e.Session); err != nil {
-		h.note("what the model was told will be told again: " + err.Error())
 	}
 	return answer(t.print())
 }
@@ -130,22 +177,16 @@ func (t *teller) choose(prompt string, first bool) error {
 // hits returns the messages of other sessions that answer the prompt, best first.
 func (t *teller) hits(prompt string) ([]session.Hit, error) {
 	prompt = strings.ToValidUTF8(prompt[:min(len(prompt), maxQuestion)], "")
-	list, err := t.s.Search(t.view, session.SearchQuery{Text: prompt, Most: mostHits})
+	list, err := t.s.Search(t.view, session.SearchQuery{Text: prompt, Except: t.own, Most: mostHits})
 	if errors.Is(err, search.ErrNoTerms) {
 		return nil, nil
 	}
 	if err != nil {
 		return nil, err
 	}
-	own := map[string]bool{}
-	for _, hit := range list {
-		if hit.Session == t.own {
-			own[hit.Text] = true
-		}
-	}
 	asked := terms.Of(prompt)
 	return slices.DeleteFunc(list, func(hit session.Hit) bool {
-		return hit.Session == t.own || own[hit.Text] || t.given.has(hit.ID) || !answers(asked, hit.Text)
+		return t.given.has(hit.ID) || !answers(asked, hit.Text)
 	}), nil
 }
 
@@ -234,7 +275,7 @@ func (t *teller) clusters() error {
 }
 
 func (t *teller) message(m *session.Shown, from string) {
-	if m.Gone != "" || t.given.has(m.ID) {
+	if m.Gone != "" || t.given.has(m.ID) || slices.Contains(t.given.Own, checksum(m.Text)) {
 		return
 	}
 	head := fmt.Sprintf("%s in session %s, %s, id %s", m.Entry.Role, quote(from), stamp(m.Entry.Time), m.ID.Short(12))

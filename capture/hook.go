@@ -11,6 +11,7 @@ import (
 	"runtime/debug"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/gemini-ctx/ctx/session"
@@ -61,7 +62,15 @@ func Run(ctx context.Context, s *session.Store, in io.Reader) []byte {
 		return out
 	case <-ctx.Done():
 	}
-	Note(s.FS, s.Dir, Trouble{Time: s.Now(), Agent: GeminiCLI, Problem: fmt.Sprintf("stopped after %v, the setting hook.deadline: the next hook goes on", s.Config.Hook.Deadline)})
+	at := h.at.Load()
+	if at == nil {
+		at = &stage{doing: "waiting for the agent's input"}
+	}
+	why := "interrupted"
+	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		why = fmt.Sprintf("stopped after %v, the setting hook.deadline,", s.Config.Hook.Deadline)
+	}
+	Note(s.FS, s.Dir, Trouble{Time: s.Now(), Agent: GeminiCLI, Event: at.event.Name, Session: at.event.Session, Problem: why + " while " + at.doing})
 	return nil
 }
 
@@ -69,7 +78,16 @@ func Run(ctx context.Context, s *session.Store, in io.Reader) []byte {
 type hook struct {
 	s     *session.Store
 	event Event
+	at    atomic.Pointer[stage] // for who watches the deadline
 }
+
+// stage is what a hook is at.
+type stage struct {
+	event Event
+	doing string
+}
+
+func (h *hook) begin(doing string) { h.at.Store(&stage{h.event, doing}) }
 
 func (h *hook) note(problem string) {
 	Note(h.s.FS, h.s.Dir, Trouble{Time: h.s.Now(), Agent: GeminiCLI, Event: h.event.Name, Session: h.event.Session, Problem: problem})
@@ -86,13 +104,16 @@ func (h *hook) run(ctx context.Context, in io.Reader) (out []byte) {
 	recorded := 0
 	switch event.Name {
 	case beforeAgent:
-		out, err = h.tell(event)
+		h.begin("looking for what to tell the model")
+		out, err = h.tell(ctx, event)
 		h.failed(ctx, "nothing is told to the model", err)
 	case sessionStart, preCompress, afterAgent:
 		recorded = h.record(ctx, false)
 	case sessionEnd:
 		recorded = h.record(ctx, true)
+		saveLast(h.s, GeminiCLI, event, recorded)
 		h.tidy(ctx)
+		return nil
 	case "":
 		return nil
 	default:
@@ -118,6 +139,7 @@ func (h *hook) record(ctx context.Context, check bool) (recorded int) {
 		}
 		return 0
 	}
+	h.begin("recording: the next hook goes on with it")
 	for i, path := range append([]string{h.event.Transcript}, subagents(h.event)...) {
 		done, err := copyTranscript(ctx, h.s, path, check)
 		recorded += done.new
@@ -145,6 +167,7 @@ func skippedText(skipped map[string]int) string {
 
 // tidy packs what is loose, if there is much of it and time for it.
 func (h *hook) tidy(ctx context.Context) {
+	h.begin("packing the store: `ctx gc` does that without a deadline")
 	h.s.Cache.DropHooks(h.s.Now().Add(-keepHooks))
 	_, err := upkeep.GC(ctx, h.s, upkeep.GCOptions{Auto: true})
 	h.failed(ctx, "gc has to wait", err)
