@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gemini-ctx/ctx/capture"
+	"github.com/gemini-ctx/ctx/machine"
 	"github.com/gemini-ctx/ctx/repo"
 	"github.com/gemini-ctx/ctx/session"
 )
@@ -42,7 +43,7 @@ func runDoctor(c context.Context, a *app) error {
 	if err != nil {
 		own = ""
 	}
-	p := capture.Patient{Project: a.agentProject(), Home: a.agentHome(), Program: own, Version: buildVersion(), Now: a.now(), Probe: a.probe}
+	p := capture.Patient{Project: a.agentProject(), Home: a.agentHome(), Program: own, Version: machine.Version(), Now: a.now(), Probe: a.probe}
 	p.Store, p.Err = a.openStore()
 	list := capture.Examine(c, p)
 	sound := capture.Sound(list)

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gemini-ctx/ctx/capture"
+	"github.com/gemini-ctx/ctx/machine"
 	"github.com/gemini-ctx/ctx/repo"
 )
 
@@ -225,7 +226,7 @@ func (a *app) applySettings(change *capture.Change, d installedDoc) error {
 }
 
 func (a *app) writeExtension(dir, command string) error {
-	files, err := capture.Extension(command, extensionVersion(buildVersion()))
+	files, err := capture.Extension(command, extensionVersion(machine.Version()))
 	if err != nil {
 		return err
 	}
