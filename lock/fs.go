@@ -247,3 +247,26 @@ func (f *FS) WriteHint(path string, data []byte) error {
 		return errors.Join(err, file.Close())
 	})
 }
+
+// AppendHint appends data to a file, mode 0600, without sync and without being a step: for what people read when something went wrong. A file
+// that would pass most bytes by it takes the name path.1 first, in the place of the one that had it. After a stop it does nothing.
+func (f *FS) AppendHint(path string, data []byte, most int64) error {
+	return f.quiet(func() error {
+		if info, err := os.Lstat(path); err == nil && info.Size()+int64(len(data)) > most {
+			if err := rename(path, path+".1"); err != nil {
+				return err
+			}
+		}
+		file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
+		if err != nil {
+			return err
+		}
+		_, err = file.Write(data)
+		return errors.Join(err, file.Close())
+	})
+}
+
+// RemoveHint removes a file that may be lost at any time, without being a step. After a stop it does nothing.
+func (f *FS) RemoveHint(path string) error {
+	return f.quiet(func() error { return os.Remove(path) })
+}

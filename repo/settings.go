@@ -22,6 +22,10 @@ type Config struct {
 		Auto  int           // loose objects from which gc --auto works; 0 for never
 		Grace time.Duration // for how long what nothing names is kept
 	}
+	Hook struct {
+		Context  int           // tokens that a hook adds to a prompt, at most; 0 for none
+		Deadline time.Duration // for how long a hook works
+	}
 	Lock struct {
 		Timeout time.Duration // for how long a writer waits
 	}
@@ -96,6 +100,7 @@ const (
 	mostChars    = 16 << 20 // what a message may have
 	mostListed   = 256      // names in a list
 	longestTool  = 200      // bytes of one
+	mostAdded    = 100_000  // tokens of a hook
 	longest      = 100 * 365 * day
 	longestWait  = day
 )
@@ -113,6 +118,10 @@ func settings() []setting {
 			func(c *Config) *int { return &c.GC.Auto }),
 		period("gc.grace", "14d", longest, "how long gc keeps what nothing names",
 			func(c *Config) *time.Duration { return &c.GC.Grace }),
+		number("hook.context", "1000", 0, mostAdded, "tokens that a hook adds to a prompt, at most; 0 for none",
+			func(c *Config) *int { return &c.Hook.Context }),
+		period("hook.deadline", "5s", longestWait, "how long a hook works; what it did not finish the next one does",
+			func(c *Config) *time.Duration { return &c.Hook.Deadline }),
 		period("lock.timeout", "10s", longestWait, "how long a command waits for another to finish writing",
 			func(c *Config) *time.Duration { return &c.Lock.Timeout }),
 		period("log.keep", "90d", longest, "how far back undo and reflog reach",

@@ -18,6 +18,7 @@ type Source struct {
 // Options say what is looked for beside the words.
 type Options struct {
 	Session string    // only what was said in this session; "" for all
+	Except  string    // not what was said in this session; "" for no such
 	Role    string    // only what was said in this role; "" for all
 	Since   time.Time // only what was said then or later; the zero Time for all
 	Rewound bool      // what was rewound, too
@@ -435,7 +436,7 @@ func (r *ranking) best() ([]Hit, error) {
 	list := make([]int, 0, len(all))
 	var failed error
 	for i := range all {
-		if r.o.Role == "" && r.o.Since.IsZero() {
+		if r.o.Role == "" && r.o.Except == "" && r.o.Since.IsZero() {
 			list = append(list, i)
 			continue
 		}
@@ -478,6 +479,9 @@ func (r *ranking) best() ([]Hit, error) {
 // passes reports whether a document is one that is asked for.
 func (r *ranking) passes(it *item) (bool, error) {
 	s := r.sources[it.source]
+	if r.o.Except != "" && r.names[it.session] == r.o.Except {
+		return false, nil
+	}
 	if r.o.Role != "" {
 		_, attr, _, err := s.hotRow(it.doc)
 		if role := int(attr & attrRole); err != nil || role >= len(roles) || roles[role] != r.o.Role {

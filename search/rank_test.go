@@ -120,6 +120,9 @@ func TestRankIsTheSimpleRank(t *testing.T) {
 			o.Role = "user"
 		}
 		if r.IntN(4) == 0 {
+			o.Except = "a"
+		}
+		if r.IntN(4) == 0 {
 			o.Since = time.UnixMilli(int64(r.IntN(120)) * 1000)
 		}
 		question := []string{"What did Bob think about ", "How many ", "Grad C ", ""}[r.IntN(4)] + vocabulary[r.IntN(len(vocabulary))] + " " + text(r, r.IntN(4))

@@ -136,7 +136,7 @@ func simplyBest(docs []Doc, score []float64, heard []bool, o Options) []Hit {
 	var hits []Hit
 	for _, i := range order {
 		d := docs[i]
-		if len(hits) < o.Most && (heard[i] || beside[i]) && (o.Role == "" || d.Role == o.Role) && !d.Time.Before(o.Since) && score[i] > 0 {
+		if len(hits) < o.Most && (heard[i] || beside[i]) && (o.Except == "" || d.Session != o.Except) && (o.Role == "" || d.Role == o.Role) && !d.Time.Before(o.Since) && score[i] > 0 {
 			hits = append(hits, Hit{ID: d.ID, Version: d.Version, Session: d.Session, Seq: d.Seq, Score: score[i]})
 		}
 	}

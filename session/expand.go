@@ -195,8 +195,20 @@ func (s *Store) Clusters(view *refs.View) ([]ClusterInfo, error) {
 	return s.clustersOf(st)
 }
 
-func (s *Store) clustersOf(st *forest.State) (list []ClusterInfo, err error) {
-	for _, c := range st.Live() {
+// NewestClusters returns the live clusters that something joined last, the newest first, no more than n.
+func (s *Store) NewestClusters(view *refs.View, n int) ([]ClusterInfo, error) {
+	st, err := s.Forest(view)
+	if err != nil {
+		return nil, err
+	}
+	live := slices.Clone(st.Live())
+	slices.SortStableFunc(live, func(a, b *forest.Cluster) int { return cmp.Compare(b.Arrival, a.Arrival) })
+	return s.infosOf(st, live[:min(n, len(live))])
+}
+
+// infosOf reads live clusters.
+func (s *Store) infosOf(st *forest.State, live []*forest.Cluster) (list []ClusterInfo, err error) {
+	for _, c := range live {
 		info := ClusterInfo{Number: c.Number, Count: c.Count(), Covers: c.Covers, Dirty: c.Dirty(), Arrival: c.Arrival}
 		if info.ID, err = st.Node(c); err == nil {
 			info.First, info.Last, err = s.endsOf(st, c)
@@ -205,6 +217,14 @@ func (s *Store) clustersOf(st *forest.State) (list []ClusterInfo, err error) {
 			return nil, err
 		}
 		list = append(list, info)
+	}
+	return list, nil
+}
+
+func (s *Store) clustersOf(st *forest.State) ([]ClusterInfo, error) {
+	list, err := s.infosOf(st, st.Live())
+	if err != nil {
+		return nil, err
 	}
 	evicted, err := st.Evicted()
 	if err != nil {

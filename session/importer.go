@@ -33,14 +33,7 @@ const importBatch = 4096
 func (s *Store) ImportGemini(ctx context.Context, r io.Reader, as string) (Imported, error) {
 	im := &importer{Store: s, ctx: ctx, as: as, emitted: map[string]int{}}
 	stats, err := geminicli.Read(r, im.step)
-	if err == nil {
-		err = im.flush()
-	}
-	im.out.Stats, im.out.Skipped, im.out.Unknown = stats, stats.Skipped, stats.Unknown
-	if im.out.Session == "" {
-		im.out.Session = stats.Session
-	}
-	return im.out, err
+	return im.end(stats, err)
 }
 
 // importer turns steps into batches of messages and rewinds.
@@ -52,6 +45,8 @@ type importer struct {
 	batch   []Message
 	order   []string       // keys in the conversation as the transcript has it now, oldest first
 	emitted map[string]int // how often a key has left the conversation by a rewind
+
+	graduates bool // what is due graduates with each batch; else the caller sees to it
 }
 
 func (im *importer) step(st geminicli.Step) error {
@@ -127,7 +122,7 @@ func (im *importer) flush() error {
 	if im.out.Session == "" {
 		return fmt.Errorf("%w: the transcript names no session: give one", ErrInput)
 	}
-	done, found, err := im.Append(im.ctx, im.out.Session, MainBranch, im.batch, AppendOptions{Verb: "import", Orphan: true, NoGraduation: true})
+	done, found, err := im.Append(im.ctx, im.out.Session, MainBranch, im.batch, AppendOptions{Verb: "import", Orphan: true, NoGraduation: !im.graduates})
 	if err != nil {
 		return err
 	}

@@ -18,6 +18,7 @@ type SearchQuery struct {
 	Text    string
 	Session string    // only what was said in this session; "" for all
 	Branch  string    // with Session: only what this branch stands on; "" for all branches
+	Except  string    // not what was said in this session; "" for no such
 	Role    string    // only what was said in this role; "" for all
 	Since   time.Time // only what was said then or later; the zero Time for all
 	Rewound bool      // what was rewound, too
@@ -185,7 +186,7 @@ func (s *Store) rankOnce(view *refs.View, parsed *search.Query, q SearchQuery, f
 	if q.Reader != nil {
 		most = math.MaxInt32 // the reader's are among them somewhere
 	}
-	return search.Rank(sources, parsed, search.Options{Session: q.Session, Role: q.Role, Since: q.Since, Rewound: q.Rewound, Most: most})
+	return search.Rank(sources, parsed, search.Options{Session: q.Session, Except: q.Except, Role: q.Role, Since: q.Since, Rewound: q.Rewound, Most: most})
 }
 
 // visibleTo leaves out clusters with a member that the reader may not see: their summaries may have its words.

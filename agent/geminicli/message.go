@@ -23,6 +23,7 @@ func (s *replay) message(o object, fromSet bool, counts map[string]int) error {
 	parts := parseContent(o["content"])
 	r.id = o.text("id")
 	if r.id == "" {
+		s.back = true
 		base := derive("message", r.kind, o.text("timestamp"), string(normalParts(parts)))
 		counts[base]++
 		r.id = base
@@ -31,6 +32,7 @@ func (s *replay) message(o object, fromSet bool, counts map[string]int) error {
 		}
 	}
 	r.physical = r.id
+	s.meet(r.physical)
 	s.view.add(r.physical)
 	afterSnapshot := s.afterSnapshot
 	s.afterSnapshot = false
@@ -70,6 +72,7 @@ func (s *replay) userMessage(r record, parts []part) error {
 	results, rest := splitResults(parts)
 	for i, res := range results {
 		head := res[0]
+		s.meetResult(head)
 		id := s.calls.identify(head, r.id, i)
 		res[0] = head.withCallID(id, "")
 		if err := s.result(r, id, r.text("timestamp"), res); err != nil {
@@ -128,6 +131,7 @@ func (s *replay) modelMessage(r record, content []part, afterSnapshot bool) erro
 	}
 	for _, p := range parts {
 		if p.kind == partCall {
+			s.meet(p.callID)
 			s.calls.claim(r.id, p)
 		}
 	}
@@ -140,6 +144,7 @@ func (s *replay) modelMessage(r record, content []part, afterSnapshot bool) erro
 		}
 	}
 	for i, p := range responses {
+		s.meetResult(p)
 		id := s.calls.identify(p, r.id, i)
 		if err := s.result(r, id, r.text("timestamp"), []part{p.withCallID(id, "")}); err != nil {
 			return err

@@ -21,6 +21,11 @@ import (
 // the longest record and with what was said, not with the copies the agent makes.
 func Read(r io.Reader, emit func(Step) error) (Stats, error) {
 	s := newReplay(emit)
+	err := s.read(r)
+	return s.stats, err
+}
+
+func (s *replay) read(r io.Reader) error {
 	br := bufio.NewReaderSize(r, 64<<10)
 	var start int64
 	if mark, _ := br.Peek(3); bytes.Equal(mark, []byte("\xef\xbb\xbf")) {
@@ -31,7 +36,7 @@ func Read(r io.Reader, emit func(Step) error) (Stats, error) {
 	if err == nil {
 		err = s.lines(&lineReader{r: rest, limit: MaxLine, offset: start})
 	}
-	return s.stats, err
+	return err
 }
 
 // lines reads JSON lines to the end.

@@ -24,6 +24,7 @@ func (s *replay) record(raw []byte) error {
 	_, hasSession := o.str("sessionId")
 	_, hasProject := o.str("projectHash")
 	if hasSession && hasProject {
+		s.back = true
 		s.metadata(o)
 		return s.each(o, func(m object) error { return s.message(m, false, s.derived) })
 	}
@@ -49,6 +50,7 @@ func (s *replay) update(set object) error {
 	if _, ok := set.array("messages"); !ok {
 		return nil
 	}
+	s.back = true
 	s.view.cut(0)
 	counts := map[string]int{}
 	return s.each(set, func(m object) error { return s.message(m, true, counts) })

@@ -17,6 +17,9 @@ type replay struct {
 
 	derived       map[string]int // messages without id, by what their key is derived from
 	afterSnapshot bool           // the message before this one was a summary by the agent
+
+	met  map[uint64]struct{} // ids of messages and calls, by digest; nil where nobody asks
+	back bool                // something was read that only what came before it explains
 }
 
 func newReplay(emit func(Step) error) *replay {
@@ -114,7 +117,7 @@ func (s *replay) publish(c candidate, known *version) error {
 // rewind applies a rewind record. What leaves is every message that the agent's list holds from id on, and with them
 // whatever was emitted after the first of them.
 func (s *replay) rewind(id string) error {
-	s.afterSnapshot = false
+	s.afterSnapshot, s.back = false, true
 	if at, ok := s.view.position[id]; ok {
 		if n, live := s.chain.earliest(s.view.cut(at)); live {
 			return s.leave(n)

@@ -128,7 +128,7 @@ func (s *replay) recordedResult(r record, tc *toolCall) error {
 		}
 		if own := group[0].callID; own == "" {
 			s.calls.answered(group[0], id)
-		} else if own != id {
+		} else if s.meet(own); own != id {
 			s.calls.alias[own] = id
 		}
 		groups[i][0] = group[0].withCallID(id, tc.call.tool)
@@ -142,6 +142,8 @@ func (s *replay) recordedResult(r record, tc *toolCall) error {
 // result offers one result and binds it to the record that carries it.
 func (s *replay) result(r record, callID, when string, parts []part) error {
 	key := s.calls.resultKey(callID)
+	s.meet(key)
+	s.back = s.back || !s.calls.made(callID)
 	s.view.bind(r.physical, key)
 	m := Message{Key: key, Role: RoleTool, Time: when}
 	return s.offerResult(candidate{kind: KindMessage, msg: m, parts: parts, fromSet: r.fromSet})

@@ -61,7 +61,11 @@ func run(c context.Context, w world, args []string) int {
 	if err == nil {
 		return exitDone
 	}
-	return a.report(c, cmd, args, err)
+	code := a.report(c, cmd, args, err)
+	if isHook(cmd) {
+		return exitDone // an agent takes any other code for a refusal of what its user asked
+	}
+	return code
 }
 
 // prepare is run before every command: it looks at what all commands have in common.

@@ -8,6 +8,7 @@ const (
 	groupConversation = "conversation"
 	groupForest       = "forest"
 	groupPlumbing     = "plumbing"
+	groupAgents       = "agents"
 	groupOther        = "other"
 )
 
@@ -16,6 +17,7 @@ func groups() []*cobra.Group {
 		{ID: groupStore, Title: "The store:"},
 		{ID: groupConversation, Title: "Conversations:"},
 		{ID: groupForest, Title: "Clusters and summaries:"},
+		{ID: groupAgents, Title: "With agents:"},
 		{ID: groupPlumbing, Title: "For scripts:"},
 		{ID: groupOther, Title: "Other:"},
 	}
@@ -66,6 +68,11 @@ func commands() []entry {
 		{"replace", groupForest, newReplaceCmd},
 		{"avail", groupForest, newAvailCmd},
 		{"evict", groupForest, newEvictCmd},
+
+		{"install", groupAgents, newInstallCmd},
+		{"uninstall", groupAgents, newUninstallCmd},
+		{"doctor", groupAgents, newDoctorCmd},
+		{"hook", groupAgents, newHookCmd},
 
 		{"hash-object", groupPlumbing, newHashObjectCmd},
 		{"cat-file", groupPlumbing, newCatFileCmd},

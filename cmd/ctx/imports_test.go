@@ -45,6 +45,8 @@ var layers = map[string]string{
 	"document":         "format refs session session/view",
 	"machine":          "lock repo",
 	"failure":          "format lock objects refs repo sanitize session session/epoch upkeep",
+	"capture/settings": "",
+	"capture":          "format lock sanitize index search forest/terms forest/summarize agent/geminicli session session/view refs upkeep capture/settings",
 	"cmd/ctx":          "*",
 
 	"cmd/ctx-mcp": "document failure format machine objects refs repo session session/view",

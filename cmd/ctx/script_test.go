@@ -107,6 +107,7 @@ func TestScripts(t *testing.T) {
 			"clash":   cmdClash,
 			"rmindex": cmdRmindex,
 			"page":    cmdPage,
+			"expand":  cmdExpand,
 		},
 	})
 }
@@ -222,6 +223,15 @@ func cmdRmindex(ts *testscript.TestScript, neg bool, args []string) {
 	for _, path := range found {
 		ts.Check(os.Remove(path))
 	}
+}
+
+// cmdExpand is `expand FILE`: puts the values of variables, as $WORK, into a file.
+func cmdExpand(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: expand FILE")
+	}
+	text := os.Expand(ts.ReadFile(args[0]), func(name string) string { return filepath.ToSlash(ts.Getenv(name)) })
+	ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(text), 0o600))
 }
 
 func fileAndNumber(ts *testscript.TestScript, neg bool, args []string, usage string) (string, int) {

@@ -43,3 +43,6 @@ func isEntity(s string) bool {
 func isAlnum(c byte) bool {
 	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9'
 }
+
+// Quote is what others said as it stands in the block, for who quotes it elsewhere.
+func Quote(s string) string { return escapeQuoted(s) }
