@@ -106,7 +106,7 @@ func (d *reader) summary(o transcript.Object) error {
 
 func withSummaryID(o transcript.Object) transcript.Object {
 	o = o.Without("parentUuid")
-	o.Set("uuid", summaryID+transcript.Derive(16, string(transcript.Encode(o.Without(transcript.HintName)))))
+	o.Set("uuid", summaryID+transcript.Derive(16, string(transcript.Canonical(transcript.Encode(o.Without(transcript.HintName))))))
 	return o
 }
 
@@ -126,7 +126,7 @@ func (d *reader) wait(kind string, o transcript.Object) {
 // message takes a record with an id to its place in the tree. chained says that it follows another one for a model, too.
 func (d *reader) message(o transcript.Object, chained bool) error {
 	id := o.Text("uuid")
-	digest := transcript.Derive(16, string(o["message"]), string(o["content"]))
+	digest := transcript.Derive(16, string(transcript.Canonical(o["message"])), string(transcript.Canonical(o["content"])))
 	known := d.nodes[id]
 	if known != nil && known.digest == digest {
 		d.stats.Pass("repeated")

@@ -145,6 +145,9 @@ func decodeAny(raw []byte) (v any) {
 	return v
 }
 
+// Canonical prints JSON in one spelling: no white space, the members of every object sorted, numbers as they were written.
+func Canonical(raw json.RawMessage) json.RawMessage { return Encode(decodeAny(raw)) }
+
 // Derive makes a name of n hexadecimal digits, at most 64, from what makes something what it is.
 func Derive(n int, parts ...string) string {
 	h := sha256.New()
