@@ -218,13 +218,16 @@ type TranscriptWriter interface {
 	Close() (transcript.Written, error)
 }
 
-// ExportTranscript writes a branch with a writer. each, where not nil, is called with every message that was written.
-func (s *Store) ExportTranscript(ctx context.Context, v *refs.View, session, branch string, w TranscriptWriter, each func(*transcript.Message)) (transcript.Written, error) {
+// ExportTranscript writes a branch with a writer: what was said after the message with the seq from. each, where not nil, is called with every message.
+func (s *Store) ExportTranscript(ctx context.Context, v *refs.View, session, branch string, from uint64, w TranscriptWriter, each func(*transcript.Message)) (transcript.Written, error) {
 	c, err := s.Conversation(v, session, branch)
 	if err != nil {
 		return transcript.Written{}, err
 	}
 	err = c.Each(func(said Said) error {
+		if said.Seq < from || said.Seq == from && from > 0 && said.Entry.Kind != format.KindNote {
+			return nil
+		}
 		it := transcript.Item{Message: transcriptOf(said.Shown), Open: said.Open, Orphan: said.Caller == NoCaller}
 		if each != nil {
 			each(&it.Message)
