@@ -19,6 +19,9 @@ func Read(r io.Reader, emit func(transcript.Step) error) (transcript.Stats, erro
 	if n := len(d.before); n > 0 {
 		d.stats.Passed["kept with what follows"] += n
 	}
+	if n := len(d.early); n > 0 {
+		d.stats.Passed["of a session that is not there"] += n
+	}
 	return d.stats, err
 }
 
@@ -28,12 +31,14 @@ type reader struct {
 	emit    func(transcript.Step) error
 	home    *transcript.Home
 	nodes   map[string]*node
-	alias   map[string]string  // records that say nothing: what they follow
-	threads map[string]*thread // by their names; "" is the main one
-	before  []json.RawMessage  // records that wait for the message that they are kept with
-	waiting int                // their size
-	prompts map[string]string  // what subagents were asked, and by which call
-	calls   map[string]bool    // calls of the main thread and of others
+	alias   map[string]string   // records that say nothing: what they follow
+	threads map[string]*thread  // by their names; "" is the main one
+	before  []json.RawMessage   // records that wait for the message that they are kept with
+	waiting int                 // their size
+	now     string              // when the newest record says it was
+	early   []transcript.Object // summaries that wait for the session's name
+	prompts map[string]string   // what subagents were asked, and by which call
+	calls   map[string]bool     // calls of the main thread and of others
 }
 
 // node is a record in the tree.
@@ -70,8 +75,14 @@ func (d *reader) record(o transcript.Object) error {
 			return nil
 		}
 	}
+	if when := o.Text("timestamp"); when != "" && !o.True("isSidechain") {
+		d.now = when
+	}
 	if d.stats.Session == "" {
 		d.stats.Session = o.Text("sessionId")
+		if err := d.named(); err != nil {
+			return err
+		}
 	}
 	switch {
 	case kind == "":
@@ -92,9 +103,20 @@ func (d *reader) record(o transcript.Object) error {
 	return d.message(o, kind == kindUser || kind == kindAssistant)
 }
 
-// summary takes a record that says in a line what a session was about. It has no id, and no place in the tree.
+// summary takes a record that says in a line what a session was about. It has no id, and no place in the tree, and may come before anything says which
+// session it is.
 func (d *reader) summary(o transcript.Object) error {
-	o = withSummaryID(o)
+	if d.stats.Session == "" {
+		if d.early = append(d.early, o); len(d.early) > maxEarly {
+			d.stats.Skip(transcript.SkipUnknown, 1)
+			d.early = d.early[1:]
+		}
+		return nil
+	}
+	o = withSummaryID(o, d.stats.Session)
+	if o["timestamp"] == nil && d.now != "" {
+		o.Set("timestamp", d.now)
+	}
 	if d.nodes[o.Text("uuid")] != nil {
 		d.stats.Pass("repeated")
 		return nil
@@ -104,9 +126,28 @@ func (d *reader) summary(o transcript.Object) error {
 	return d.emit(transcript.Step{Kind: transcript.KindMessage, Message: m, Session: d.stats.Session, Home: d.home})
 }
 
-func withSummaryID(o transcript.Object) transcript.Object {
-	o = o.Without("parentUuid")
-	o.Set("uuid", summaryID+transcript.Derive(16, string(transcript.Canonical(transcript.Encode(o.Without(transcript.HintName))))))
+// maxEarly is how many summaries may come before the session says its name.
+const maxEarly = 4096
+
+// named takes the summaries that came before the session said its name.
+func (d *reader) named() error {
+	if d.stats.Session == "" {
+		return nil
+	}
+	early := d.early
+	d.early = nil
+	for _, o := range early {
+		if err := d.summary(o); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func withSummaryID(o transcript.Object, session string) transcript.Object {
+	o = o.Without("parentUuid", "sessionId")
+	o.Set("uuid", summaryID+transcript.Derive(16, string(transcript.Canonical(transcript.Encode(o.Without(transcript.HintName, "timestamp"))))))
+	o.Set("sessionId", session)
 	return o
 }
 

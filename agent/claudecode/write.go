@@ -104,7 +104,7 @@ func (w *Writer) native(m *transcript.Message, kept transcript.Object) {
 
 // summary writes a record that has no id, and no place in the tree.
 func (w *Writer) summary(m *transcript.Message, rec transcript.Object) {
-	got := w.d.decode(withSummaryID(rec), nil, nil)
+	got := w.d.decode(withSummaryID(rec, w.o.Session), nil, nil)
 	hints := transcript.Diff(m, &got)
 	w.hint(rec, hints)
 	w.write(rec)

@@ -130,6 +130,9 @@ func (w *Writer) native(m *transcript.Message, kept transcript.Object) {
 		nativeItem(m, payload, parts)
 	case typeMeta:
 		payload.Set("id", w.o.Session)
+		if w.o.Move {
+			payload.Set("cwd", w.o.Dir)
+		}
 	case typeCompacted:
 		if len(parts) > 0 {
 			payload.Set("message", transcript.ReadPart(parts[0]).Text)

@@ -29,7 +29,7 @@ type Writer struct {
 	out    *bufio.Writer
 	o      WriteOptions
 	begun  bool
-	held   *heldAnswer
+	held   []*heldAnswer
 	when   time.Time
 	report transcript.Written
 }
@@ -46,6 +46,7 @@ type heldCall struct {
 	args   json.RawMessage
 	result []json.RawMessage
 	failed bool
+	never  bool // nobody answers it
 	when   time.Time
 }
 
@@ -91,7 +92,9 @@ func (w *Writer) Add(it transcript.Item) error {
 		rec.Set(transcript.HintName, transcript.Hints{V: 1, Gone: m.Gone})
 		w.write(rec)
 	case m.Role == transcript.RoleModel:
-		w.flush(true)
+		if !w.waits() {
+			w.flush(true)
+		}
 		w.model(&it)
 	case w.answers(m):
 	default:
@@ -165,8 +168,8 @@ func (w *Writer) note(it *transcript.Item) {
 	}
 	rec["content"] = contentOf(&it.Message, text)
 	w.report.Count(&it.Message)
-	if w.held != nil {
-		w.held.notes = append(w.held.notes, rec)
+	if n := len(w.held); n > 0 {
+		w.held[n-1].notes = append(w.held[n-1].notes, rec)
 		return
 	}
 	w.write(rec)
@@ -291,11 +294,21 @@ func (w *Writer) model(it *transcript.Item) {
 	if trailing && len(thoughts) > 0 {
 		rec["thoughts"] = transcript.Array(thoughts)
 	}
-	if len(held.calls) > 0 {
-		w.held = held
+	for _, c := range held.calls {
+		c.never = slices.Contains(it.Open, c.ID)
+	}
+	if len(held.calls) > 0 || len(w.held) > 0 {
+		w.held = append(w.held, held)
 		return
 	}
 	w.write(rec)
+}
+
+// waits reports whether a result is to come of what is held: other agents make several calls in several messages before the first result.
+func (w *Writer) waits() bool {
+	return slices.ContainsFunc(w.held, func(h *heldAnswer) bool {
+		return slices.ContainsFunc(h.calls, func(c *heldCall) bool { return c.result == nil && !c.never })
+	})
 }
 
 // thoughtOf takes a thought apart as the agent has it: a subject in bold, and what follows.
@@ -317,7 +330,7 @@ func thoughtOf(text, when string) json.RawMessage {
 
 // answers takes results to the calls of the answer that is held, if that is all a message has.
 func (w *Writer) answers(m *transcript.Message) bool {
-	if w.held == nil || len(m.Results) == 0 || len(m.Calls) > 0 || m.Role != transcript.RoleTool {
+	if len(w.held) == 0 || len(m.Results) == 0 || len(m.Calls) > 0 || m.Role != transcript.RoleTool {
 		return false
 	}
 	parts := transcript.PartsOf(m)
@@ -325,7 +338,7 @@ func (w *Writer) answers(m *transcript.Message) bool {
 		return false
 	}
 	for _, p := range parts {
-		if p.Kind == transcript.PartResult && w.held.open(p.ID) == nil {
+		if p.Kind == transcript.PartResult && w.open(p.ID) == nil {
 			return false
 		}
 	}
@@ -334,7 +347,7 @@ func (w *Writer) answers(m *transcript.Message) bool {
 		switch p.Kind {
 		case transcript.PartHidden:
 		case transcript.PartResult:
-			to = w.held.open(p.ID)
+			to = w.open(p.ID)
 			_, to.failed = p.Said()
 			to.when = m.Time
 			to.result = append(to.result, bare(p))
@@ -346,22 +359,39 @@ func (w *Writer) answers(m *transcript.Message) bool {
 }
 
 // open is a call that waits for its result; nil for none.
-func (h *heldAnswer) open(id string) *heldCall {
-	i := slices.IndexFunc(h.calls, func(c *heldCall) bool { return c.ID == id && c.result == nil })
-	if i < 0 {
-		return nil
+func (w *Writer) open(id string) *heldCall {
+	for _, h := range slices.Backward(w.held) {
+		if i := slices.IndexFunc(h.calls, func(c *heldCall) bool { return c.ID == id && c.result == nil }); i >= 0 {
+			return h.calls[i]
+		}
 	}
-	return h.calls[i]
+	return nil
 }
 
-// flush writes the answer that is held. goesOn says that the model speaks next: where it does not, the agent wants to hear something of it after a
+// flush writes the answers that are held. goesOn says that the model speaks next: where it does not, the agent wants to hear something of it after a
 // result, and would put words of its own there.
 func (w *Writer) flush(goesOn bool) {
-	h := w.held
-	if h == nil {
+	held := w.held
+	w.held = nil
+	for _, h := range held {
+		w.answer(h)
+	}
+	if len(held) == 0 || goesOn || len(held[len(held)-1].calls) == 0 {
 		return
 	}
-	w.held = nil
+	last := held[len(held)-1].rec
+	rec := transcript.Object{}
+	rec.Set("id", transcript.UUID(Agent, "after", last.Text("id")))
+	rec["timestamp"] = last["timestamp"]
+	rec.Set("type", "gemini")
+	rec.Set("content", cannedInterruption)
+	rec[transcript.HintName] = added()
+	w.write(rec)
+	w.report.Changed["answers that end with a result"]++
+}
+
+// answer writes an answer with the results of its calls, and an error for each that has none.
+func (w *Writer) answer(h *heldAnswer) {
 	var list []json.RawMessage
 	for _, c := range h.calls {
 		o := transcript.Object{}
@@ -382,22 +412,13 @@ func (w *Writer) flush(goesOn bool) {
 		o["result"] = transcript.Array(c.result)
 		list = append(list, o.Ordered("id", "name", "args", "status", "timestamp", "result"))
 	}
-	h.rec["toolCalls"] = transcript.Array(list)
+	if len(list) > 0 {
+		h.rec["toolCalls"] = transcript.Array(list)
+	}
 	w.write(h.rec)
 	for _, rec := range h.notes {
 		w.write(rec)
 	}
-	if goesOn {
-		return
-	}
-	rec := transcript.Object{}
-	rec.Set("id", transcript.UUID(Agent, "after", h.rec.Text("id")))
-	rec["timestamp"] = h.rec["timestamp"]
-	rec.Set("type", "gemini")
-	rec.Set("content", cannedInterruption)
-	rec[transcript.HintName] = added()
-	w.write(rec)
-	w.report.Changed["answers that end with a result"]++
 }
 
 func (w *Writer) write(rec transcript.Object) {

@@ -192,3 +192,27 @@ func FuzzCheckpoint(f *testing.F) {
 		checkSteps(t, steps)
 	})
 }
+
+// Other agents make several calls in several messages before the first result: each call has its own result nevertheless.
+func TestExportOfCallsAtOnce(t *testing.T) {
+	say := func(id, role, part string) transcript.Message {
+		m := transcript.Message{Origin: transcript.Origin{Agent: "codex", Session: "s", Message: id}, Role: role}
+		m.SetParts([]json.RawMessage{[]byte(part)})
+		return m
+	}
+	call := func(id string) transcript.Message {
+		return say("c"+id, "model", `{"functionCall":{"args":{},"id":"`+id+`","name":"ls"}}`)
+	}
+	result := func(id string) transcript.Message {
+		return say("r"+id, "tool", `{"functionResponse":{"id":"`+id+`","name":"ls","response":{"output":"of `+id+`"}}}`)
+	}
+	text := say("t", "model", `{"text":"done"}`)
+	out, done := write(t, transcripttest.Items([]transcript.Message{call("1"), call("2"), result("2"), result("1"), text}), WriteOptions{})
+	if len(done.Changed) > 0 || done.Messages != 5 {
+		t.Errorf("%+v", done)
+	}
+	steps, _ := readAll(t, out)
+	if got := trace(steps); strings.Count(got, "\n") != 5 || strings.Index(got, "of 1") > strings.Index(got, "of 2") {
+		t.Errorf("%s\n%s", got, out)
+	}
+}

@@ -218,7 +218,15 @@ func others() []transcript.Message {
 		{Origin: from("jsonl", "8"), Role: "model", Text: "calling", Calls: []format.Call{{ID: "c7", Tool: "look up"}}},
 		{Origin: from("jsonl", "9"), Role: "user", Text: "gone", Gone: "forgotten"},
 		{Origin: from("jsonl", "10"), Role: "user", Text: "on"},
+		{Origin: from("codex", "11"), Role: "model", Author: "gpt-x"},
+		{Origin: from("codex", "12"), Role: "model", Author: "gpt-x"},
+		{Origin: from("codex", "13"), Role: "tool"},
+		{Origin: from("codex", "14"), Role: "tool"},
 	}
+	list[10].SetParts([]json.RawMessage{[]byte(`{"functionCall":{"args":{},"id":"p1","name":"ls"}}`)})
+	list[11].SetParts([]json.RawMessage{[]byte(`{"functionCall":{"args":{},"id":"p2","name":"ls"}}`)})
+	list[12].SetParts([]json.RawMessage{[]byte(`{"functionResponse":{"id":"p1","name":"ls","response":{"output":"1"}}}`)})
+	list[13].SetParts([]json.RawMessage{[]byte(`{"functionResponse":{"id":"p2","name":"ls","response":{"output":"2"}}}`)})
 	list[1].SetParts([]json.RawMessage{
 		[]byte(`{"text":"**Plan** look","thought":true}`), []byte(`{"text":"I look."}`), []byte(`{"functionCall":{"args":{"dir":"."},"id":"c 1","name":"ls"}}`),
 		[]byte(`{"executableCode":{"code":"1+1"}}`),
@@ -233,7 +241,7 @@ func TestOthers(t *testing.T) {
 		t.Fatalf("%v %s", err, out)
 	}
 	want := map[string]int{"results without a call": 1, "calls answered with an error": 1, "forgotten": 1, "thoughts of other models": 1, "parts without a form": 1}
-	if !maps.Equal(done.Changed, want) || done.Messages != 9 || done.Notes != 1 {
+	if !maps.Equal(done.Changed, want) || done.Messages != 13 || done.Notes != 1 {
 		t.Errorf("%+v", done)
 	}
 	// The ids grow, as opencode orders by them.

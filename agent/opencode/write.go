@@ -64,6 +64,10 @@ func (w *Writer) Add(it transcript.Item) error {
 		w.now.add(m)
 	case w.now != nil && !w.now.own && w.now.answers(m, &it):
 		w.now.result(m)
+	case !native && w.now != nil && w.now.goesOn(m):
+		// Several messages made calls before the first result: here they are one.
+		w.now.members = append(w.now.members, *m)
+		w.parts(w.now, m)
 	case native && kept.Has("info"):
 		w.flush()
 		w.now = &draft{id: id, own: true, info: kept.Object("info")}
@@ -152,6 +156,14 @@ func (d *draft) answers(m *transcript.Message, it *transcript.Item) bool {
 		}
 	}
 	return true
+}
+
+// goesOn reports whether a message of the model belongs to an answer that is being made: results are to come for that.
+func (d *draft) goesOn(m *transcript.Message) bool {
+	return !d.own && d.role == "assistant" && m.Role == transcript.RoleModel && !m.Note && m.Gone == "" &&
+		slices.ContainsFunc(d.parts, func(o transcript.Object) bool {
+			return o.Text("type") == "tool" && !o.Object("state").Has("status") && !slices.Contains(d.open, o.Text("callID"))
+		})
 }
 
 func (d *draft) result(m *transcript.Message) {
@@ -280,6 +292,9 @@ func (w *Writer) head(m *transcript.Message, native bool, kept transcript.Object
 		info = kept.Object("session").Without()
 		if title := transcript.PartsOf(m)[0]; title.Kind == transcript.PartText {
 			info.Set("title", title.Text)
+		}
+		if w.o.Move {
+			info.Set("directory", w.o.Dir)
 		}
 	}
 	info.Set("id", w.o.Session)

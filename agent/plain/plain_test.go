@@ -91,7 +91,15 @@ func others() []transcript.Message {
 		{Origin: from("jsonl", "8"), Role: "model", Text: "calling", Calls: []format.Call{{ID: "c7", Tool: "look up"}}},
 		{Origin: from("jsonl", "9"), Role: "user", Text: "gone", Gone: "forgotten"},
 		{Origin: from("jsonl", "10"), Role: "user", Text: "on"},
+		{Origin: from("codex", "11"), Role: "model", Author: "gpt-x"},
+		{Origin: from("codex", "12"), Role: "model", Author: "gpt-x"},
+		{Origin: from("codex", "13"), Role: "tool"},
+		{Origin: from("codex", "14"), Role: "tool"},
 	}
+	list[10].SetParts([]json.RawMessage{[]byte(`{"functionCall":{"args":{},"id":"p1","name":"ls"}}`)})
+	list[11].SetParts([]json.RawMessage{[]byte(`{"functionCall":{"args":{},"id":"p2","name":"ls"}}`)})
+	list[12].SetParts([]json.RawMessage{[]byte(`{"functionResponse":{"id":"p1","name":"ls","response":{"output":"1"}}}`)})
+	list[13].SetParts([]json.RawMessage{[]byte(`{"functionResponse":{"id":"p2","name":"ls","response":{"output":"2"}}}`)})
 	list[1].SetParts([]json.RawMessage{
 		[]byte(`{"text":"**Plan** look","thought":true}`), []byte(`{"text":"I look."}`), []byte(`{"functionCall":{"args":{"dir":"."},"id":"c 1","name":"ls"}}`),
 		[]byte(`{"executableCode":{"code":"1+1"}}`),
@@ -102,7 +110,7 @@ func others() []transcript.Message {
 func TestOthers(t *testing.T) {
 	kit.CheckWritten(t, others())
 	_, done, err := kit.Write(transcripttest.Items(others()), transcript.WriteOptions{})
-	if err != nil || fmt.Sprint(done.Changed) != "map[forgotten:1]" || done.Records != 10 {
+	if err != nil || fmt.Sprint(done.Changed) != "map[forgotten:1]" || done.Records != 14 {
 		t.Errorf("%v %+v", err, done)
 	}
 }

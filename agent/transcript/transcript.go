@@ -163,6 +163,7 @@ type WriteOptions struct {
 	Session string    // the id that the agent is to know it by
 	Home    *Home     // where it comes from; nil says nothing of it
 	Dir     string    // the project's directory
+	Move    bool      // the session is to be of that directory, wherever it was before
 	Title   string    // a line that names it, for agents that show one
 	Now     time.Time // of the newest message: when the session was last changed
 }

@@ -31,7 +31,7 @@ func agentFormats() (list []exportFormat) {
 			e.flags = addAgentFlags
 		}
 		e.write = func(c context.Context, s *session.Store, v *refs.View, o *exportOptions, name, branch string, w io.Writer) (exported, error) {
-			x := &agentExport{s: s, v: v, form: f, name: name, branch: branch, dir: o.agents.project, compacted: o.agents.compacted}
+			x := &agentExport{s: s, v: v, form: f, name: name, branch: branch, dir: o.agents.project, compacted: o.agents.compacted, move: o.agents.project != ""}
 			if x.dir == "" {
 				x.dir = o.a.projectDir(s)
 			}
@@ -64,6 +64,7 @@ type agentExport struct {
 	dir          string
 	id           string // of the session, for the agent; "" for the one that the agent knows it by, or one that follows from the session
 	compacted    bool
+	move         bool // the session is to be of dir, wherever it was before
 }
 
 func (x *agentExport) write(c context.Context, w io.Writer, each func(*transcript.Message)) (transcript.Written, error) {
@@ -88,7 +89,9 @@ func (x *agentExport) write(c context.Context, w io.Writer, each func(*transcrip
 		}
 		form, from = geminiForm(before), tip.Through
 	}
-	out := form.write(w, writeOptions(x.s, x.name, x.id, x.dir, newest))
+	o := writeOptions(x.s, x.name, x.id, x.dir, newest)
+	o.Move = x.move
+	out := form.write(w, o)
 	return x.s.ExportTranscript(c, x.v, x.name, x.branch, from, out, each)
 }
 

@@ -101,7 +101,7 @@ func (o *resumeOptions) run(c context.Context, a *app) error {
 	if err != nil {
 		return err
 	}
-	x := &agentExport{s: s, v: v, form: form, name: name, branch: branch, dir: o.project, compacted: o.compacted}
+	x := &agentExport{s: s, v: v, form: form, name: name, branch: branch, dir: o.project, compacted: o.compacted, move: true}
 	if x.dir == "" {
 		x.dir = a.projectDir(s)
 	}
