@@ -9,6 +9,9 @@ import (
 	"strings"
 
 	"github.com/gemini-ctx/ctx/agent/adk"
+	"github.com/gemini-ctx/ctx/agent/claudecode"
+	"github.com/gemini-ctx/ctx/agent/codex"
+	"github.com/gemini-ctx/ctx/agent/opencode"
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/refs"
 	"github.com/gemini-ctx/ctx/sanitize"
@@ -103,7 +106,7 @@ func (im *adkImporter) message(m *adk.Message) Message {
 		out.Calls = []format.Call{} // none, whatever the parts look like
 	}
 	switch m.Origin.Agent {
-	case adk.Agent, adk.Own, "gemini-cli":
+	case adk.Agent, adk.Own, "gemini-cli", claudecode.Agent, codex.Agent, opencode.Agent:
 		out.Source.Record = m.Normal()
 	}
 	return out

@@ -14,6 +14,7 @@ import (
 type Said struct {
 	*Shown
 	Number int      // from 0
+	Seq    uint64   // how many messages there are up to it
 	Path   []string // the branches that it was said in, where that was in a fork, the outer one first
 	// Invocation is the one that it names, or inherits from an entry that does; "" where Opener says which it is.
 	Invocation string
@@ -102,7 +103,7 @@ type conversationWalk struct {
 }
 
 func (w *conversationWalk) entry(id format.ID, e *format.Entry) bool {
-	p := placed{id: id, parent: firstParent(e), kind: e.Kind, role: e.Role, name: e.Invocation, results: e.Results, source: e.Source}
+	p := placed{said: Said{Seq: e.Seq}, id: id, parent: firstParent(e), kind: e.Kind, role: e.Role, name: e.Invocation, results: e.Results, source: e.Source}
 	for _, c := range e.Calls {
 		p.calls = append(p.calls, c.ID)
 	}

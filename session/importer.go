@@ -32,7 +32,7 @@ const importBatch = 4096
 // run again on the same transcript, or on one that has grown: what is known is not added again.
 func (s *Store) ImportGemini(ctx context.Context, r io.Reader, as string) (Imported, error) {
 	im := &importer{Store: s, ctx: ctx, as: as, emitted: map[string]int{}}
-	stats, err := geminicli.Read(r, im.step)
+	stats, err := readGemini(r, im.step)
 	return im.end(stats, err)
 }
 

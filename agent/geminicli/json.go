@@ -3,7 +3,6 @@ package geminicli
 import (
 	"bytes"
 	"encoding/json"
-	"io"
 	"math"
 	"strconv"
 )
@@ -107,21 +106,4 @@ func normaliseNumber(n json.Number) any {
 		return 0.0 // also for -0
 	}
 	return f
-}
-
-// decodeAll reads the JSON values that follow each other in b. tail is the index of what could not be read, len(b) if
-// everything could.
-func decodeAll(b []byte) (values []json.RawMessage, tail int) {
-	dec := json.NewDecoder(bytes.NewReader(b))
-	for {
-		var raw json.RawMessage
-		err := dec.Decode(&raw)
-		if err == io.EOF {
-			return values, len(b)
-		}
-		if err != nil {
-			return values, tail
-		}
-		values, tail = append(values, raw), int(dec.InputOffset())
-	}
 }

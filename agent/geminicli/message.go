@@ -19,6 +19,9 @@ type record struct {
 // message applies one message record. counts numbers the records without id that say the same: of the whole transcript
 // for lines, of one list for copies.
 func (s *replay) message(o object, fromSet bool, counts map[string]int) error {
+	if isAdded(o) {
+		return nil // an export put it there, and nobody said it
+	}
 	r := record{object: o, kind: o.text("type"), fromSet: fromSet}
 	parts := parseContent(o["content"])
 	r.id = o.text("id")

@@ -1,8 +1,9 @@
 package geminicli
 
 import (
-	"bytes"
 	"encoding/json"
+
+	"github.com/gemini-ctx/ctx/agent/transcript"
 )
 
 // record applies one record, told apart as the agent's own loader does: the first test that fits decides.
@@ -89,39 +90,7 @@ func (s *replay) metadata(o object) {
 	}
 }
 
-// salvageTries bounds the search for whole records behind a torn one on the same line. A line that two writers shared
-// has two or three.
-const salvageTries = 64
-
-// lineValues returns the records of a line; clean is false if part of it is not JSON. A writer that died in the middle
-// of a record leaves no line feed, so the next record follows on the same line: the whole records at the end are found.
+// lineValues returns the records of a line; clean is false if part of it is not JSON.
 func lineValues(text []byte) (values []json.RawMessage, clean bool) {
-	values, tail := decodeAll(text)
-	if tail == len(text) {
-		return values, true
-	}
-	damaged := text[tail:]
-	var found []json.RawMessage
-	end := len(damaged)
-	for range salvageTries {
-		at := lastRecordStart(damaged[:end])
-		if at <= 0 {
-			break
-		}
-		if whole, n := decodeAll(damaged[at:]); n == len(damaged)-at {
-			found = whole
-		}
-		end = at
-	}
-	return append(values, found...), false
-}
-
-// lastRecordStart returns where the last thing in b begins that looks like a record, or -1. Inside a string it would be
-// escaped; inside another record something is left over behind it.
-func lastRecordStart(b []byte) int {
-	at := -1
-	for _, open := range []string{`{"id":"`, `{"$set":{`, `{"$rewindTo":"`, `{"sessionId":"`} {
-		at = max(at, bytes.LastIndex(b, []byte(open)))
-	}
-	return at
+	return transcript.Values(text, []string{`{"id":"`, `{"$set":{`, `{"$rewindTo":"`, `{"sessionId":"`})
 }

@@ -113,7 +113,7 @@ func thoughts(r record) []part {
 // recordedResult offers the result that a tool call carries, if it has one.
 func (s *replay) recordedResult(r record, tc *toolCall) error {
 	parts := parseContent(tc.object["result"])
-	if len(parts) == 0 {
+	if len(parts) == 0 || isAdded(tc.object) {
 		return nil
 	}
 	when := tc.text("timestamp")

@@ -58,6 +58,7 @@ func commands() []entry {
 		{"branch", groupConversation, newBranchCmd},
 		{"import", groupConversation, newImportCmd},
 		{"export", groupConversation, newExportCmd},
+		{"resume", groupConversation, newResumeCmd},
 		{"loop", groupConversation, newLoopCmd},
 
 		{"graduate", groupForest, newGraduateCmd},

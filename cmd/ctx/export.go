@@ -27,7 +27,7 @@ type exportFormat struct {
 }
 
 // exportFormats lists the forms.
-func exportFormats() []exportFormat { return []exportFormat{adkFormat()} }
+func exportFormats() []exportFormat { return append(agentFormats(), adkFormat()) }
 
 func exportNames() []string {
 	var names []string
@@ -55,10 +55,12 @@ type exportOptions struct {
 	branchFlags
 	format, file string
 	adk          adkFlags
+	agents       agentFlags
+	a            *app
 }
 
 func newExportCmd(a *app) *cobra.Command {
-	o := &exportOptions{}
+	o := &exportOptions{a: a}
 	cmd := &cobra.Command{
 		Use:   "export [-s SESSION] --format FORMAT",
 		Short: "Write a branch for another program",
@@ -66,12 +68,17 @@ func newExportCmd(a *app) *cobra.Command {
 it; what was amended has its newest words. The same branch gives the same bytes, whenever it is written. What cannot be there as it was said is
 counted and told, on standard error, or with -o on standard output.
 
+The forms gemini-cli, claude-code, codex and opencode are the transcripts of these agents: `+"`ctx resume`"+` puts one where the agent finds it, and
+`+"`gemini --session-file`"+` reads one. With --compacted one of Gemini CLI has what left the window as its summaries, so that it starts small. jsonl
+is a message a line. `+"`ctx import`"+` brings each back; docs/agents says which field is what.
+
 The form adk-events is a session of the Agent Development Kit: one JSON document with the session and its events, or with --lines an event a
 line. Calls stand with their results, a call without one has an error in its place, and what no model is meant to see is in the metadata of events
 only. `+"`ctx import adk-events`"+` brings it back, message for message. docs/agents/adk.md says which field is what.`,
 			exitNoStore, exitCorrupt, exitNotFound),
-		Example: "  ctx export -s work --format adk-events -o session.json\n  ctx export -s work --format adk-events --time-unit py --agent helper --lines",
-		Args:    between(0, 0),
+		Example: "  ctx export -s work --format gemini-cli --compacted -o small.jsonl\n  ctx export -s work --format claude-code\n" +
+			"  ctx export -s work --format adk-events --time-unit py --agent helper --lines",
+		Args: between(0, 0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return o.run(cmd.Context(), a)
 		},
@@ -121,9 +128,9 @@ func (o *exportOptions) form() (exportFormat, error) {
 		}
 	}
 	if o.format == "" {
-		return exportFormat{}, usagef("no --format: %s is the one there is", strings.Join(exportNames(), ", "))
+		return exportFormat{}, usagef("no --format: %s are the ones there are", strings.Join(exportNames(), ", "))
 	}
-	return exportFormat{}, usagef("unknown format %.80q: %s is the one there is", o.format, strings.Join(exportNames(), ", "))
+	return exportFormat{}, usagef("unknown format %.80q: %s are the ones there are", o.format, strings.Join(exportNames(), ", "))
 }
 
 // intoFile writes a file that is there when it is whole, and not before.

@@ -4,25 +4,48 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/url"
+	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/gemini-ctx/ctx/agent/geminicli"
+	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/sanitize"
 	"github.com/gemini-ctx/ctx/session"
 )
 
 func newImportCmd(a *app) *cobra.Command {
+	var all, dryRun bool
 	cmd := &cobra.Command{
-		Use:     "import gemini-cli|adk-events|union-find-json",
-		Short:   "Import the transcripts of an agent, or a forest",
-		Long:    long("Brings what an agent wrote down itself, or the forest of another store, into sessions of this store."),
-		Example: "  ctx import gemini-cli ~/.gemini/tmp/*/chats/*.jsonl\n  ctx import union-find-json union-find.json",
+		Use:   "import --all | gemini-cli|claude-code|codex|opencode|jsonl|adk-events|union-find-json",
+		Short: "Import the transcripts of an agent, or a forest",
+		Long: long(`Brings what an agent wrote down itself, or the forest of another store, into sessions of this store.
+
+With --all it is every transcript of this project that Gemini CLI, Claude Code, Codex CLI and opencode keep on this machine, found by the project's
+directory: each becomes the session of its own id. It can be done again at any time, and adds what is new. --dry-run lists the files.`,
+			exitNoStore, exitLocked, exitCorrupt, exitNotFound),
+		Example: "  ctx import --all\n  ctx import gemini-cli ~/.gemini/tmp/*/chats/*.jsonl\n  ctx import union-find-json union-find.json",
 		Args:    noSuchCommand,
-		RunE:    needsCommand,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			switch {
+			case all:
+				return importAll(cmd, a, dryRun)
+			case dryRun:
+				return usagef("--dry-run goes with --all")
+			}
+			return needsCommand(cmd, args)
+		},
 	}
-	cmd.AddCommand(newImportGeminiCmd(a), newImportADKCmd(a), newImportUnionFindCmd(a))
+	cmd.Flags().BoolVar(&all, "all", false, "import every transcript of this project that is on this machine")
+	cmd.Flags().BoolVar(&dryRun, "dry-run", false, "with --all, list the files, and import nothing")
+	cmd.AddCommand(newImportGeminiCmd(a))
+	for _, f := range agentForms() {
+		cmd.AddCommand(newImportFormCmd(a, f))
+	}
+	cmd.AddCommand(newImportADKCmd(a), newImportUnionFindCmd(a))
 	return cmd
 }
 
@@ -33,7 +56,8 @@ func newImportGeminiCmd(a *app) *cobra.Command {
 		Short: "Import transcripts of Gemini CLI",
 		Long: long(`Imports transcripts of Gemini CLI, - for standard input: each becomes the session of its own id, or the one that -s names. A
 transcript can be imported again, and so can one that has grown: what is known is not added again, what has changed amends what is there,
-and a rewind is recorded as one. Records that cannot be used are counted and told.`,
+and a rewind is recorded as one. Records that cannot be used are counted and told. A file of /chat save (checkpoint-TAG.json) becomes the session
+checkpoint-TAG.`,
 			exitNoStore, exitLocked, exitCorrupt),
 		Example: "  ctx import gemini-cli ~/.gemini/tmp/*/chats/*.jsonl\n  ctx import gemini-cli --json -s work session.jsonl",
 		Args:    between(1, -1),
@@ -45,7 +69,7 @@ and a rewind is recorded as one. Records that cannot be used are counted and tol
 			}
 			return importFiles(cmd.Context(), a, args, func(c context.Context, s *session.Store, file string) (importedFile, error) {
 				return importGemini(c, a, s, named, file)
-			})
+			}, nil)
 		},
 	}
 	cmd.Flags().StringVarP(&named, "session", "s", "", "the session (default: the transcript's own id)")
@@ -56,12 +80,13 @@ and a rewind is recorded as one. Records that cannot be used are counted and tol
 // importedFile is what importing a file did.
 type importedFile struct {
 	session string
-	changed bool // there is something new in the session
-	skipped int  // records that could not be used
+	changed bool     // there is something new in the session
+	more    []string // likewise in these
+	skipped int      // records that could not be used
 }
 
 // importFiles imports one file after the other. One that cannot be read does not keep the others from it.
-func importFiles(c context.Context, a *app, files []string, one func(context.Context, *session.Store, string) (importedFile, error)) error {
+func importFiles(c context.Context, a *app, files []string, one func(context.Context, *session.Store, string) (importedFile, error), l *linker) error {
 	s, err := a.openStore()
 	if err != nil {
 		return err
@@ -71,8 +96,13 @@ func importFiles(c context.Context, a *app, files []string, one func(context.Con
 	failed, skipped := 0, 0
 	for _, file := range files {
 		done, err := one(c, s, file)
-		if done.changed && !slices.Contains(sessions, done.session) {
-			sessions = append(sessions, done.session)
+		if done.changed {
+			done.more = append(done.more, done.session)
+		}
+		for _, name := range done.more {
+			if !slices.Contains(sessions, name) {
+				sessions = append(sessions, name)
+			}
 		}
 		skipped += done.skipped
 		if err == nil {
@@ -88,6 +118,9 @@ func importFiles(c context.Context, a *app, files []string, one func(context.Con
 		if len(files) > 1 {
 			fmt.Fprintf(a.stderr, "ctx: %s\n", oneLine(err.Error()))
 		}
+	}
+	if err := l.link(c, a, s); err != nil {
+		return err
 	}
 	for _, name := range sessions {
 		if _, err := s.Graduate(c, name, session.MainBranch); err != nil {
@@ -125,6 +158,9 @@ func importGemini(c context.Context, a *app, s *session.Store, named, file strin
 	}
 	defer closeInput()
 	source := &watched{from: in}
+	if named == "" {
+		named = checkpointName(file)
+	}
 	done, err := s.ImportGemini(c, source, named)
 	out := importedFile{session: done.Session, changed: done.Messages+done.Amended+done.Rewinds > 0, skipped: total(done.Skipped)}
 	switch {
@@ -141,6 +177,19 @@ func importGemini(c context.Context, a *app, s *session.Store, named, file strin
 		err = printImported(a, file, done)
 	}
 	return out, err
+}
+
+// checkpointName is the session for a file of /chat save, which says none itself; "" for any other file.
+func checkpointName(file string) string {
+	base := filepath.Base(file)
+	tag, ok := strings.CutSuffix(base, ".json")
+	if !ok || !strings.HasPrefix(tag, "checkpoint-") {
+		return ""
+	}
+	if plain, err := url.PathUnescape(tag); err == nil && format.CheckName(plain) == nil {
+		return plain
+	}
+	return tag
 }
 
 // importedDoc is what came of a file.

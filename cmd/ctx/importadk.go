@@ -40,7 +40,7 @@ What `+"`ctx export --format adk-events`"+` wrote comes back as what it was, in 
 			}
 			return importFiles(cmd.Context(), a, args, func(c context.Context, s *session.Store, file string) (importedFile, error) {
 				return importADK(c, a, s, named, u, file)
-			})
+			}, nil)
 		},
 	}
 	cmd.Flags().StringVarP(&named, "session", "s", "", "the session (default: the one that the events are of)")

@@ -1,0 +1,207 @@
+package transcript
+
+import (
+	"encoding/json"
+
+	"github.com/gemini-ctx/ctx/format"
+)
+
+// PartKind says what a part of a message is.
+type PartKind int
+
+// The kinds of part.
+const (
+	PartText   PartKind = iota
+	PartHidden          // a thought, or what is kept with a message: no model is shown it
+	PartCall
+	PartResult
+	PartMedia
+	PartOther
+)
+
+// Part is a part of a message, taken apart.
+type Part struct {
+	Kind     PartKind
+	Raw      json.RawMessage
+	Body     Object
+	Text     string // of a text, or of a thought
+	ID, Tool string
+	Args     json.RawMessage // of a call
+	Response json.RawMessage // of a result
+	Mime     string          // of media
+	Data     string          // base64
+	URI      string
+}
+
+// PartsOf takes a message apart. Calls and results that only its lists name become parts.
+func PartsOf(m *Message) []Part {
+	if m.Parts == nil {
+		var parts []Part
+		said := m.Text
+		for i, id := range m.Results {
+			words := ""
+			if i == 0 {
+				words, said = said, ""
+			}
+			parts = append(parts, ReadPart(ResultPart(id, "", Encode(map[string]string{"output": words}), nil)))
+		}
+		if said != "" || len(m.Results) == 0 {
+			parts = append([]Part{ReadPart(TextPart(said, nil))}, parts...)
+		}
+		for _, c := range m.Calls {
+			parts = append(parts, ReadPart(CallPart(c.ID, c.Tool, json.RawMessage("{}"), nil)))
+		}
+		return parts
+	}
+	list, _ := Elements(m.Parts)
+	parts := make([]Part, len(list))
+	for i, raw := range list {
+		parts[i] = ReadPart(raw)
+	}
+	return parts
+}
+
+// ReadPart takes a part apart.
+func ReadPart(raw json.RawMessage) Part {
+	p := Part{Kind: PartOther, Raw: raw}
+	if s, ok := Text(raw); ok {
+		p.Kind, p.Text = PartText, s
+		return p
+	}
+	p.Body, _ = ParseObject(raw)
+	p.Text = p.Body.Text("text")
+	if p.Body.True("thought") {
+		p.Kind = PartHidden
+		return p
+	}
+	if call := p.Body.Object("functionCall"); call != nil {
+		p.Kind, p.ID, p.Tool, p.Args = PartCall, call.Text("id"), call.Text("name"), call["args"]
+		if p.Args == nil {
+			p.Args = json.RawMessage("{}")
+		}
+		return p
+	}
+	if answer := p.Body.Object("functionResponse"); answer != nil {
+		p.Kind, p.ID, p.Tool, p.Response = PartResult, answer.Text("id"), answer.Text("name"), answer["response"]
+		return p
+	}
+	if media := p.Body.Object("inlineData"); media != nil {
+		p.Kind, p.Mime, p.Data = PartMedia, media.Text("mimeType"), media.Text("data")
+		return p
+	}
+	if media := p.Body.Object("fileData"); media != nil {
+		p.Kind, p.Mime, p.URI = PartMedia, media.Text("mimeType"), media.Text("fileUri")
+		return p
+	}
+	if _, ok := Text(p.Body["text"]); ok {
+		p.Kind = PartText
+	}
+	return p
+}
+
+// Said returns what a result says as a text, and whether it is an error.
+func (p *Part) Said() (text string, failed bool) {
+	if s, ok := Text(p.Response); ok {
+		return s, false
+	}
+	o, _ := ParseObject(p.Response)
+	if s, ok := Text(o["output"]); ok && len(o) == 1 {
+		return s, false
+	}
+	if s, ok := Text(o["error"]); ok && len(o) == 1 {
+		return s, true
+	}
+	return string(p.Response), o.Has("error")
+}
+
+// with adds what an agent's part has besides, under the agent's name. extra may be nil.
+func with(o Object, extra Object) json.RawMessage {
+	for name, value := range extra {
+		o[name] = value
+	}
+	return Encode(o)
+}
+
+// TextPart is a part with a text. extra are more members; nil for none.
+func TextPart(s string, extra Object) json.RawMessage {
+	return with(Object{"text": Encode(s)}, extra)
+}
+
+// ThoughtPart is a part with what the model thought.
+func ThoughtPart(s string, extra Object) json.RawMessage {
+	return with(Object{"text": Encode(s), "thought": json.RawMessage("true")}, extra)
+}
+
+// HiddenPart keeps something that no model is to be shown.
+func HiddenPart(extra Object) json.RawMessage {
+	return with(Object{"thought": json.RawMessage("true")}, extra)
+}
+
+// CallPart is a part with a call.
+func CallPart(id, tool string, args json.RawMessage, extra Object) json.RawMessage {
+	return with(Object{"functionCall": Encode(Object{"id": Encode(id), "name": Encode(tool), "args": args})}, extra)
+}
+
+// ResultPart is a part with the result of a call.
+func ResultPart(id, tool string, response json.RawMessage, extra Object) json.RawMessage {
+	answer := Object{"id": Encode(id), "response": response}
+	if tool != "" {
+		answer["name"] = Encode(tool)
+	}
+	return with(Object{"functionResponse": Encode(answer)}, extra)
+}
+
+// MediaPart is a part with bytes, as base64, or with the address of some.
+func MediaPart(mime, data, uri string, extra Object) json.RawMessage {
+	if uri != "" {
+		return with(Object{"fileData": Encode(Object{"mimeType": Encode(mime), "fileUri": Encode(uri)})}, extra)
+	}
+	return with(Object{"inlineData": Encode(Object{"mimeType": Encode(mime), "data": Encode(data)})}, extra)
+}
+
+// Array prints parts as a JSON array.
+func Array(parts []json.RawMessage) json.RawMessage {
+	if parts == nil {
+		parts = []json.RawMessage{}
+	}
+	return Encode(parts)
+}
+
+// SetParts gives a message its parts, or a text where they are one plain text; calls and results are listed.
+func (m *Message) SetParts(parts []json.RawMessage) {
+	m.Text, m.Parts, m.Calls, m.Results = "", nil, nil, nil
+	if len(parts) == 1 {
+		if p := ReadPart(parts[0]); p.Kind == PartText && len(p.Body) == 1 {
+			m.Text = p.Text
+			return
+		}
+	}
+	m.Parts = Array(parts)
+	for _, raw := range parts {
+		switch p := ReadPart(raw); {
+		case p.Kind == PartCall && p.ID != "" && p.Tool != "":
+			m.Calls = append(m.Calls, format.Call{ID: Fit(p.ID), Tool: Fit(p.Tool)})
+		case p.Kind == PartResult && p.ID != "":
+			m.Results = append(m.Results, Fit(p.ID))
+		}
+	}
+}
+
+// Kept is the part, at the end of a message, that keeps what its record has besides what was said, under the agent's name.
+func Kept(agent string, rest Object) json.RawMessage { return HiddenPart(Object{agent: Encode(rest)}) }
+
+// KeptIn returns what Kept keeps in a message; nil where nothing is.
+func KeptIn(agent string, m *Message) Object {
+	if m.Parts == nil {
+		return nil
+	}
+	list, _ := Elements(m.Parts)
+	if len(list) == 0 {
+		return nil
+	}
+	o, _ := ParseObject(list[len(list)-1])
+	if len(o) != 2 || !o.True("thought") {
+		return nil
+	}
+	return o.Object(agent)
+}

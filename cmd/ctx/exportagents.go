@@ -1,0 +1,134 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/gemini-ctx/ctx/agent/geminicli"
+	"github.com/gemini-ctx/ctx/agent/transcript"
+	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/refs"
+	"github.com/gemini-ctx/ctx/session"
+	"github.com/gemini-ctx/ctx/session/view"
+)
+
+// agentFlags are the flags of export that the forms of agents have.
+type agentFlags struct {
+	project   string
+	compacted bool
+}
+
+// agentFormats are the forms of agents, as forms of an export.
+func agentFormats() (list []exportFormat) {
+	forms := append([]agentForm{geminiForm("")}, agentForms()...)
+	for i, f := range forms {
+		e := exportFormat{name: f.name, flags: func(*exportOptions, *cobra.Command) {}, check: checkAgentFlags}
+		if i == 0 {
+			e.flags = addAgentFlags
+		}
+		e.write = func(c context.Context, s *session.Store, v *refs.View, o *exportOptions, name, branch string, w io.Writer) (exported, error) {
+			x := &agentExport{s: s, v: v, form: f, name: name, branch: branch, dir: o.agents.project, compacted: o.agents.compacted, masked: o.adk.masked, move: o.agents.project != ""}
+			if x.dir == "" {
+				x.dir = o.a.projectDir(s)
+			}
+			done, err := x.write(c, w, nil)
+			return exported{Messages: done.Messages, Notes: done.Notes, Events: done.Records, Changed: done.Changed, Left: done.Left}, err
+		}
+		list = append(list, e)
+	}
+	return list
+}
+
+func addAgentFlags(o *exportOptions, cmd *cobra.Command) {
+	cmd.Flags().StringVar(&o.agents.project, "project", "", "the directory that the session is to be of, for an agent (default: the store's project)")
+	cmd.Flags().BoolVar(&o.agents.compacted, "compacted", false, "for gemini-cli: what has left the window as its summaries, in one message")
+}
+
+func checkAgentFlags(o *exportOptions) error {
+	if o.agents.compacted && o.format != geminicli.Agent {
+		return usagef("--compacted goes with --format %s", geminicli.Agent)
+	}
+	return nil
+}
+
+// agentExport is a branch on its way to an agent.
+type agentExport struct {
+	s            *session.Store
+	v            *refs.View
+	form         agentForm
+	name, branch string
+	dir          string
+	id           string // of the session, for the agent; "" for the one that the agent knows it by, or one that follows from the session
+	compacted    bool
+	masked       bool // outputs of tools are as the branch's masks show them
+	move         bool // the session is to be of dir, wherever it was before
+}
+
+func (x *agentExport) write(c context.Context, w io.Writer, each func(*transcript.Message)) (transcript.Written, error) {
+	tip, err := session.Tip(x.v, x.name, x.branch)
+	if err != nil {
+		return transcript.Written{}, err
+	}
+	if x.id == "" {
+		if x.id, err = x.agentID(); err != nil {
+			return transcript.Written{}, err
+		}
+	}
+	newest, err := x.newest(tip)
+	if err != nil {
+		return transcript.Written{}, err
+	}
+	form, from := x.form, uint64(0)
+	if x.compacted {
+		before, err := x.before(tip)
+		if err != nil {
+			return transcript.Written{}, err
+		}
+		form, from = geminiForm(before), tip.Through
+	}
+	o := writeOptions(x.s, x.name, x.id, x.dir, newest)
+	o.Move = x.move
+	out := form.write(w, o)
+	return x.s.ExportTranscript(c, x.v, x.name, x.branch, from, x.masked, out, each)
+}
+
+// agentID is the id that the agent knows the session by, or would take.
+func (x *agentExport) agentID() (string, error) {
+	own, err := x.s.OriginOf(x.v, x.name, x.branch, x.form.source)
+	switch {
+	case err != nil:
+		return "", err
+	case own != "" && x.form.isID(own):
+		return own, nil
+	case x.form.isID(x.name) && x.form.name != "jsonl":
+		return x.name, nil
+	}
+	return x.form.id(x.form.name, x.s.ID, x.name, x.branch), nil
+}
+
+// newest is when the newest message was said.
+func (x *agentExport) newest(tip format.Value) (time.Time, error) {
+	list, err := x.s.Log(tip.ID, session.LogOptions{Limit: 1})
+	if err != nil || len(list) == 0 {
+		return time.Time{}, err
+	}
+	return list[0].Entry.Time, nil
+}
+
+// before is what a model is told of the messages that have left the window; "" where none has.
+func (x *agentExport) before(tip format.Value) (string, error) {
+	if tip.Pin.IsZero() || tip.Through == 0 {
+		return "", nil
+	}
+	in, err := x.s.RenderInput(x.v, x.name, x.branch, view.Options{})
+	if err != nil {
+		return "", err
+	}
+	in.Tail = nil
+	out, err := view.Render(in, view.Options{Format: view.Text})
+	return string(bytes.TrimSpace(out.Bytes)), err
+}

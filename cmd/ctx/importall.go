@@ -1,0 +1,56 @@
+package main
+
+import (
+	"context"
+
+	"github.com/spf13/cobra"
+
+	"github.com/gemini-ctx/ctx/session"
+)
+
+// importAll imports every transcript of the project that is on this machine.
+func importAll(cmd *cobra.Command, a *app, dryRun bool) error {
+	s, err := a.openStore()
+	if err != nil {
+		return err
+	}
+	p := a.places(a.projectDir(s))
+	list, notes := p.find()
+	for _, note := range notes {
+		a.say("ctx: import: %s", note)
+	}
+	if len(list) == 0 {
+		return notFound("a transcript of this project: %q", p.project[0])
+	}
+	if dryRun {
+		for _, f := range list {
+			if a.json {
+				if err := a.printJSON(struct {
+					V     int    `json:"v"`
+					Agent string `json:"agent"`
+					File  string `json:"file"`
+				}{1, f.agent, f.file}); err != nil {
+					return err
+				}
+				continue
+			}
+			a.line("%s %s", f.agent, oneLine(f.file))
+		}
+		return nil
+	}
+	agents := map[string]string{}
+	var files []string
+	for _, f := range list {
+		agents[f.file] = f.agent
+		files = append(files, f.file)
+	}
+	l := &linker{}
+	return importFiles(cmd.Context(), a, files, func(c context.Context, s *session.Store, file string) (importedFile, error) {
+		for _, f := range agentForms() {
+			if f.name == agents[file] {
+				return importTranscript(c, a, s, f, "", file, l)
+			}
+		}
+		return importGemini(c, a, s, "", file)
+	}, l)
+}

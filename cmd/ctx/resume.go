@@ -1,0 +1,321 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/gemini-ctx/ctx/agent/claudecode"
+	"github.com/gemini-ctx/ctx/agent/geminicli"
+	"github.com/gemini-ctx/ctx/agent/transcript"
+	"github.com/gemini-ctx/ctx/refs"
+	"github.com/gemini-ctx/ctx/session"
+)
+
+type resumeOptions struct {
+	branchFlags
+	to, project, file string
+	compacted, dryRun bool
+}
+
+func newResumeCmd(a *app) *cobra.Command {
+	o := &resumeOptions{}
+	agents := []string{"gemini-cli", "claude-code", "codex", "opencode"}
+	cmd := &cobra.Command{
+		Use:   "resume [-s SESSION] --to AGENT",
+		Short: "Hand a session to an agent, to go on with it there",
+		Long: long(`Writes what was said in a branch as a transcript where the agent finds it, under an id of its own, reads it back to see that all of it is
+there, and prints the command with which the agent goes on. Nothing that the agent has is touched. What is said there then comes back into the same
+session with `+"`ctx import`"+`. Doing it again without anything new writes nothing.
+
+Agents: gemini-cli, claude-code, codex, opencode. opencode takes it by `+"`opencode import`"+`, and Gemini CLI by --session-file; -o says where that file is
+to be. With --compacted, for gemini-cli, what has left the window is there as its summaries. docs/agents says what each agent cannot have.`,
+			exitNoStore, exitStale, exitCorrupt, exitNotFound),
+		Example: "  ctx resume -s work --to claude-code\n  ctx resume --to gemini-cli --compacted",
+		Args:    between(0, 0),
+		RunE:    func(cmd *cobra.Command, _ []string) error { return o.run(cmd.Context(), a) },
+	}
+	o.add(cmd)
+	f := cmd.Flags()
+	f.StringVar(&o.to, "to", "", "the agent: "+strings.Join(agents, ", "))
+	f.StringVar(&o.project, "project", "", "the directory that the agent is to be started in (default: the store's project)")
+	f.StringVarP(&o.file, "output", "o", "", "write into `FILE` instead")
+	f.BoolVar(&o.compacted, "compacted", false, "for gemini-cli: what has left the window as its summaries, in one message")
+	f.BoolVar(&o.dryRun, "dry-run", false, "print where it would be written, and write nothing")
+	completeFlag(cmd, "session", a.completeSessions())
+	completeFlag(cmd, "to", cobra.FixedCompletions(agents, cobra.ShellCompDirectiveNoFileComp))
+	return cmd
+}
+
+func (o *resumeOptions) form() (agentForm, error) {
+	if o.compacted && o.to != geminicli.Agent {
+		return agentForm{}, usagef("--compacted goes with --to %s", geminicli.Agent)
+	}
+	for _, f := range append([]agentForm{geminiForm("")}, agentForms()...) {
+		if f.name == o.to && f.name != "jsonl" {
+			return f, nil
+		}
+	}
+	if o.to == "" {
+		return agentForm{}, usagef("no --to: gemini-cli, claude-code, codex and opencode are the agents")
+	}
+	return agentForm{}, usagef("unknown agent %.80q: gemini-cli, claude-code, codex and opencode are the agents", o.to)
+}
+
+// resumeDoc is what came of it.
+type resumeDoc struct {
+	V        int            `json:"v"`
+	Agent    string         `json:"agent"`
+	Session  string         `json:"session"`
+	Branch   string         `json:"branch"`
+	ID       string         `json:"id"` // of the session, for the agent
+	File     string         `json:"file"`
+	Known    bool           `json:"known"` // it was there already
+	Messages int            `json:"messages"`
+	Notes    int            `json:"notes"`
+	Changed  map[string]int `json:"changed"`
+	Left     map[string]int `json:"left"`
+	Dir      string         `json:"dir"`     // where to start the agent
+	Command  []string       `json:"command"` // with which it goes on
+}
+
+func (o *resumeOptions) run(c context.Context, a *app) error {
+	form, err := o.form()
+	if err != nil {
+		return err
+	}
+	s, v, err := a.openView()
+	if err != nil {
+		return err
+	}
+	name, branch, tip, err := o.tip(v)
+	if err != nil {
+		return err
+	}
+	x := &agentExport{s: s, v: v, form: form, name: name, branch: branch, dir: o.project, compacted: o.compacted, move: true}
+	if x.dir == "" {
+		x.dir = a.projectDir(s)
+	}
+	x.id = form.id(form.name, s.ID, name, branch, tip.ID.String(), x.dir, fmt.Sprint(o.compacted))
+	newest, err := x.newest(tip)
+	if err != nil {
+		return err
+	}
+	file := a.path(o.file)
+	if o.file == "" {
+		p := a.places(x.dir)
+		if file, err = p.fileFor(form.name, x.id, x.dir, transcript.Stamp(newest)); err != nil {
+			return err
+		}
+	}
+	d := resumeDoc{V: 1, Agent: form.name, Session: name, Branch: branch, ID: x.id, File: file, Dir: x.dir, Command: commandFor(form.name, x.id, file)}
+	if !o.dryRun {
+		if err := o.write(c, a, s, v, x, &d); err != nil {
+			return err
+		}
+	}
+	return o.report(a, d)
+}
+
+// fileFor is where an agent finds a session.
+func (p *places) fileFor(agent, id, dir, when string) (string, error) {
+	root := map[string]string{"claude-code": p.claude, "codex": p.codex, "opencode": p.open, "gemini-cli": p.gemini}[agent]
+	if root == "" {
+		return "", withHint(errors.New("cannot find where "+agent+" keeps its sessions: there is no home directory"), "-o FILE says where to write")
+	}
+	switch agent {
+	case "claude-code":
+		slug := claudecode.Slug(dir)
+		if len(slug) > claudecode.MaxSlug {
+			return "", withHint(fmt.Errorf("cannot tell where claude-code keeps the sessions of %q: the path is too long", dir), "-o FILE says where to write")
+		}
+		return filepath.Join(root, "projects", slug, id+".jsonl"), nil
+	case "codex":
+		day, clock, _ := strings.Cut(strings.TrimSuffix(when, "Z"), "T")
+		clock, _, _ = strings.Cut(clock, ".")
+		name := "rollout-" + day + "T" + strings.ReplaceAll(clock, ":", "-") + "-" + id + ".jsonl"
+		return filepath.Join(root, "sessions", filepath.FromSlash(strings.ReplaceAll(day, "-", "/")), name), nil
+	case "opencode":
+		return filepath.Join(root, "ctx", id+".json"), nil
+	}
+	return filepath.Join(root, "ctx", id+".jsonl"), nil
+}
+
+// commandFor is the command with which an agent goes on.
+func commandFor(agent, id, file string) []string {
+	switch agent {
+	case "claude-code":
+		return []string{"claude", "--resume", id}
+	case "codex":
+		return []string{"codex", "resume", id}
+	case "opencode":
+		return []string{"opencode", "import", file}
+	}
+	return []string{"gemini", "--session-file", file}
+}
+
+// write writes the transcript, and reads it back before it is put where the agent finds it.
+func (o *resumeOptions) write(c context.Context, a *app, s *session.Store, v *refs.View, x *agentExport, d *resumeDoc) error {
+	var b bytes.Buffer
+	var want spoken
+	done, err := x.write(c, &b, want.add)
+	if err != nil {
+		return err
+	}
+	d.Messages, d.Notes, d.Changed, d.Left = done.Messages, done.Notes, done.Changed, done.Left
+	if err := readBack(x.form.name, b.Bytes(), &want); err != nil {
+		return fmt.Errorf("cannot resume %q: what was written for %s does not read back: %w", d.Session, d.Agent, err)
+	}
+	if was, err := os.ReadFile(d.File); err == nil {
+		if !bytes.HasPrefix(was, b.Bytes()) {
+			return fmt.Errorf("%w: cannot write %q: another session is there", session.ErrStale, d.File)
+		}
+		d.Known = true // and the agent may have gone on with it
+		return nil
+	}
+	if err := os.MkdirAll(filepath.Dir(d.File), 0o700); err != nil {
+		return err
+	}
+	temp := s.FS.NewTemp(filepath.Dir(d.File))
+	defer temp.Discard()
+	out := bufio.NewWriterSize(temp, 1<<20)
+	_, err = out.Write(b.Bytes())
+	if err = errors.Join(err, out.Flush(), temp.Sync()); err == nil {
+		err = temp.Rename(d.File)
+	}
+	if err != nil {
+		return err
+	}
+	written, err := os.ReadFile(d.File)
+	if err == nil && !bytes.Equal(written, b.Bytes()) {
+		err = fmt.Errorf("%q is not what was written", d.File)
+	}
+	return err
+}
+
+// spoken is what was said, piece by piece, as far as every agent has a form for it.
+type spoken struct{ pieces []string }
+
+func (s *spoken) add(m *transcript.Message) {
+	if m.Note || m.Gone != "" {
+		return
+	}
+	for _, p := range transcript.PartsOf(m) {
+		piece := ""
+		switch p.Kind {
+		case transcript.PartText:
+			if p.Text != "" {
+				piece = "said " + m.Role + " " + p.Text
+			}
+		case transcript.PartCall:
+			piece = "call " + p.ID + " " + p.Tool + " " + string(transcript.Canonical(p.Args))
+		case transcript.PartResult:
+			text, failed := p.Said()
+			piece = fmt.Sprintf("result %s %v %s", p.ID, failed, text)
+		}
+		if piece != "" {
+			s.pieces = append(s.pieces, transcript.Derive(32, piece))
+		}
+	}
+}
+
+// readBack reads a transcript as an import would, and compares what was said.
+func readBack(agent string, data []byte, want *spoken) error {
+	var got spoken
+	if agent == geminicli.Agent {
+		stats, err := geminicli.Read(bytes.NewReader(data), func(st geminicli.Step) error {
+			got.add(&transcript.Message{Note: st.Kind != geminicli.KindMessage, Role: st.Message.Role, Text: st.Message.Text, Parts: st.Message.Parts})
+			return nil
+		})
+		if err == nil && total(stats.Skipped) > 0 {
+			err = fmt.Errorf("skipped: %s", counts(stats.Skipped))
+		}
+		if err != nil {
+			return err
+		}
+		return got.same(want)
+	}
+	for _, f := range agentForms() {
+		if f.name != agent {
+			continue
+		}
+		stats, err := f.read(io.Reader(bytes.NewReader(data)), func(st transcript.Step) error {
+			if st.Kind != transcript.KindMessage {
+				return errors.New("a rewind that is none")
+			}
+			got.add(&st.Message)
+			return nil
+		})
+		if err == nil && total(stats.Skipped) > 0 {
+			err = fmt.Errorf("skipped: %s", counts(stats.Skipped))
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return got.same(want)
+}
+
+func (s *spoken) same(want *spoken) error {
+	a, b := slices.Sorted(slices.Values(s.pieces)), slices.Sorted(slices.Values(want.pieces))
+	if !slices.Equal(a, b) {
+		return fmt.Errorf("%d pieces were said, and %d come back", len(b), len(a))
+	}
+	return nil
+}
+
+func (o *resumeOptions) report(a *app, d resumeDoc) error {
+	if d.Changed == nil {
+		d.Changed = map[string]int{}
+	}
+	if d.Left == nil {
+		d.Left = map[string]int{}
+	}
+	if total(d.Changed) > 0 {
+		a.say("ctx: resume: %s: in another form: %s", d.Session, counts(d.Changed))
+	}
+	if total(d.Left) > 0 {
+		a.say("ctx: resume: %s: left out: %s", d.Session, counts(d.Left))
+	}
+	if a.json {
+		return a.printJSON(d)
+	}
+	switch {
+	case o.dryRun:
+		a.line("would write %s", oneLine(d.File))
+	case d.Known:
+		a.line("%s: there already", oneLine(d.File))
+	default:
+		a.line("%s: %d messages, %d notes, read back", oneLine(d.File), d.Messages, d.Notes)
+	}
+	a.line("cd %s && %s", shellWord(d.Dir), shellCommand(d.Command))
+	return nil
+}
+
+func shellCommand(words []string) string {
+	out := make([]string, len(words))
+	for i, w := range words {
+		out[i] = shellWord(w)
+	}
+	return strings.Join(out, " ")
+}
+
+// shellWord is a word for a shell: quoted where it has to be.
+func shellWord(s string) string {
+	plain := s != "" && strings.IndexFunc(s, func(r rune) bool {
+		return (r < '0' || r > '9') && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && !strings.ContainsRune("_-./:=,@+", r)
+	}) < 0
+	if plain {
+		return s
+	}
+	return "'" + strings.ReplaceAll(oneLine(s), "'", `'\''`) + "'"
+}

@@ -1,0 +1,17 @@
+package session
+
+import (
+	"bufio"
+	"io"
+
+	"github.com/gemini-ctx/ctx/agent/geminicli"
+)
+
+// readGemini reads what Gemini CLI wrote: a transcript, or a file of /chat save.
+func readGemini(r io.Reader, emit func(geminicli.Step) error) (geminicli.Stats, error) {
+	br := bufio.NewReaderSize(r, 64<<10)
+	if head, _ := br.Peek(512); geminicli.IsCheckpoint(head) {
+		return geminicli.ReadCheckpoint(br, emit)
+	}
+	return geminicli.Read(br, emit)
+}

@@ -1,0 +1,276 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/gemini-ctx/ctx/agent/adk"
+	"github.com/gemini-ctx/ctx/agent/transcript"
+	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/refs"
+	"github.com/gemini-ctx/ctx/sanitize"
+)
+
+// ImportedTranscript is what ImportTranscript reports.
+type ImportedTranscript struct {
+	Session  string   // that of the main conversation
+	Changed  []string // sessions with something new, the main one and those of subagents
+	Children []Child  // of this transcript, in order
+	Messages int      // new in this run, as notes, rewinds and returns are
+	Notes    int
+	Known    int
+	Amended  int
+	Rewinds  int
+	Returned int // messages that are in the conversation again
+	Redacted []sanitize.Finding
+	Stats    transcript.Stats
+}
+
+// Child says which call of which session began a session, as far as a transcript tells. A session
+// that does not exist may come with another transcript.
+type Child struct {
+	Session string
+	Parent  Parent
+}
+
+// ImportTranscript brings a transcript into the session named as, or where as is "" the one it was exported from, or else the one of its own id; what
+// subagents said goes into sessions of their own, named after it. It can be run again on the same transcript, or on one that has grown: what is known is
+// not added again.
+func (s *Store) ImportTranscript(ctx context.Context, read transcript.Read, as string) (ImportedTranscript, error) {
+	im := &transcriptImporter{Store: s, ctx: ctx, as: as, lanes: map[string]*adkImporter{}}
+	stats, err := read(im.step)
+	for _, lane := range im.order {
+		if err == nil {
+			err = lane.flush()
+		}
+	}
+	im.out.Stats = stats
+	if im.out.Session == "" {
+		im.out.Session = im.nameOf(stats.Session, stats.Home)
+	}
+	for _, lane := range im.order {
+		o := lane.out
+		if o.Messages+o.Notes+o.Amended+o.Rewinds > 0 {
+			im.out.Changed = append(im.out.Changed, o.Session)
+		}
+		im.out.Messages += o.Messages
+		im.out.Notes += o.Notes
+		im.out.Known += o.Known
+		im.out.Amended += o.Amended
+		im.out.Rewinds += o.Rewinds
+		im.out.Redacted = addFindings(im.out.Redacted, o.Redacted)
+	}
+	im.children(stats)
+	return im.out, err
+}
+
+// transcriptImporter has an importer for each conversation of a transcript.
+type transcriptImporter struct {
+	*Store
+	ctx   context.Context
+	as    string
+	out   ImportedTranscript
+	lanes map[string]*adkImporter
+	order []*adkImporter
+}
+
+// nameOf is the session that a transcript belongs to.
+func (im *transcriptImporter) nameOf(own string, home *transcript.Home) string {
+	switch {
+	case im.as != "":
+		return im.as
+	case home != nil && home.Store == im.ID && format.CheckName(home.Session) == nil:
+		return home.Session
+	}
+	return fitSession(own)
+}
+
+// fitSession makes a session's name of whatever an agent calls one.
+func fitSession(s string) string {
+	if s == "" || format.CheckName(s) == nil {
+		return s
+	}
+	sum := format.Sum([]byte(s))
+	return "sha256:" + sum.Short(32)
+}
+
+// ThreadSession is the session of a subagent whose conversation is a thread of another one's transcript.
+func ThreadSession(parent, thread string) string { return fitSession(parent + "." + thread) }
+
+func (im *transcriptImporter) step(st transcript.Step) error {
+	if im.out.Session == "" {
+		im.out.Session = im.nameOf(st.Session, st.Home)
+	}
+	if im.out.Session == "" {
+		return fmt.Errorf("%w: the transcript names no session: give one", ErrInput)
+	}
+	lane := im.lanes[st.Thread]
+	if lane == nil {
+		name := im.out.Session
+		if st.Thread != "" {
+			name = ThreadSession(name, st.Thread)
+		}
+		lane = &adkImporter{Store: im.Store, ctx: im.ctx, as: name, ids: map[adk.Origin]format.ID{}}
+		im.lanes[st.Thread] = lane
+		im.order = append(im.order, lane)
+	}
+	if st.Kind == transcript.KindReturn {
+		return im.back(lane, st.Back)
+	}
+	out := adk.Step{Message: adkOf(&st.Message), RewindTo: adk.Origin(st.RewindTo)}
+	if st.Kind == transcript.KindRewind {
+		out.Kind = adk.KindRewind
+	}
+	return lane.step(out)
+}
+
+// adkOf is a message in the shape that the importer takes.
+func adkOf(m *transcript.Message) adk.Message {
+	return adk.Message{
+		Origin: adk.Origin(m.Origin), Note: m.Note, Role: m.Role, Author: m.Author, Time: m.Time, Invocation: m.Invocation, Text: m.Text, Parts: m.Parts,
+		Calls: m.Calls, Results: m.Results, Tokens: m.Tokens,
+	}
+}
+
+// back says again, at the end of the conversation, what had left it.
+func (im *transcriptImporter) back(lane *adkImporter, list []transcript.Again) error {
+	for _, b := range list {
+		if err := lane.flush(); err != nil {
+			return err
+		}
+		id, ok := lane.ids[adk.Origin(b.What)]
+		if !ok {
+			return fmt.Errorf("no entry for %q", b.What.Message)
+		}
+		if err := lane.look(); err != nil {
+			return err
+		}
+		shown, err := im.latest(lane.view, id)
+		if err != nil {
+			return err
+		}
+		m := messageOfADK(shown)
+		m.Origin = adk.Origin(b.As)
+		if shown.Gone != "" {
+			continue
+		}
+		before := lane.out.Known
+		if err := lane.step(adk.Step{Message: m}); err != nil {
+			return err
+		}
+		if err := lane.flush(); err != nil {
+			return err
+		}
+		if lane.out.Known == before {
+			im.out.Returned++
+		}
+	}
+	return nil
+}
+
+// children names the sessions that calls of this one began.
+func (im *transcriptImporter) children(stats transcript.Stats) {
+	for _, sp := range stats.Spawned {
+		parent := Parent{Session: im.out.Session, Call: sp.Call}
+		im.out.Children = append(im.out.Children,
+			Child{Session: ThreadSession(im.out.Session, sp.Thread), Parent: parent}, Child{Session: fitSession(sp.Thread), Parent: parent})
+	}
+}
+
+// LinkChildren links those of some sessions that exist, and have no parent yet, to the calls that began them. It returns how many it linked.
+func (s *Store) LinkChildren(ctx context.Context, list []Child) (linked int, err error) {
+	view, err := s.Refs.Read()
+	if err != nil {
+		return 0, err
+	}
+	for _, c := range list {
+		if c.Session == c.Parent.Session || !exists(view, c.Session) || !exists(view, c.Parent.Session) {
+			continue
+		}
+		if _, has, err := s.ParentOf(view, c.Session); err != nil || has {
+			if err != nil {
+				return linked, err
+			}
+			continue
+		}
+		known, err := s.Link(ctx, c.Session, c.Parent, false)
+		switch {
+		case errors.Is(err, ErrNotFound), errors.Is(err, ErrRefused):
+			continue // the call was rewound away, or a session would work for itself
+		case err != nil:
+			return linked, err
+		case !known:
+			linked++
+		}
+	}
+	return linked, nil
+}
+
+func exists(v *refs.View, session string) bool {
+	return len(v.Names("sessions/"+session+"/")) > 0
+}
+
+// TranscriptWriter is a writer of one agent's transcripts.
+type TranscriptWriter interface {
+	Add(transcript.Item) error
+	Close() (transcript.Written, error)
+}
+
+// ExportTranscript writes a branch with a writer: what was said after the message with the seq from, with masked as the branch's masks show it. each, where not nil,
+// is called with every message.
+func (s *Store) ExportTranscript(ctx context.Context, v *refs.View, session, branch string, from uint64, masked bool, w TranscriptWriter, each func(*transcript.Message)) (transcript.Written, error) {
+	c, err := s.Conversation(v, session, branch, masked)
+	if err != nil {
+		return transcript.Written{}, err
+	}
+	err = c.Each(func(said Said) error {
+		if said.Seq < from || said.Seq == from && from > 0 && said.Entry.Kind != format.KindNote {
+			return nil
+		}
+		it := transcript.Item{Message: transcriptOf(said.Shown), Open: said.Open, Orphan: said.Caller == NoCaller}
+		if each != nil {
+			each(&it.Message)
+		}
+		return errors.Join(w.Add(it), ctx.Err())
+	})
+	if err != nil {
+		return transcript.Written{}, err
+	}
+	return w.Close()
+}
+
+// transcriptOf is an entry as package transcript has it.
+func transcriptOf(s *Shown) transcript.Message {
+	m := messageOfADK(s)
+	out := transcript.Message{
+		Origin: transcript.Origin(m.Origin), Note: m.Note, Role: m.Role, Author: m.Author, Time: m.Time, Invocation: m.Invocation, Text: m.Text, Parts: m.Parts,
+		Calls: m.Calls, Results: m.Results, Tokens: m.Tokens, Gone: m.Gone,
+	}
+	if out.Parts != nil && len(out.Calls) == 0 {
+		out.Calls = nil
+	}
+	if len(out.Results) == 0 {
+		out.Results = nil
+	}
+	return out
+}
+
+// TranscriptHome is what an export says of the session that it is of.
+func (s *Store) TranscriptHome(session string) *transcript.Home {
+	return &transcript.Home{Store: s.ID, Session: session}
+}
+
+// OriginOf returns the session under which an agent first said what is in a branch; "" where it said nothing of it.
+func (s *Store) OriginOf(v *refs.View, session, branch, agent string) (string, error) {
+	c, err := s.Conversation(v, session, branch, false)
+	if err != nil {
+		return "", err
+	}
+	i := slices.IndexFunc(c.entries, func(p placed) bool { return p.source != nil && p.source.Agent == agent && p.source.Session != "" })
+	if i < 0 {
+		return "", nil
+	}
+	return c.entries[i].source.Session, nil
+}
