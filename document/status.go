@@ -20,6 +20,7 @@ type Status struct {
 	Torn       int64          `json:"torn"`      // bytes of an operation that was never finished
 	Branches   []StatusBranch `json:"branches"`  // of HEAD's session
 	Ignore     *string        `json:"ignore"`    // a line that .geminiignore should have
+	Hooks
 }
 
 // StatusBranch is a branch of the current session.
@@ -57,7 +58,9 @@ func StatusOf(s *session.Store, view *refs.View) (Status, error) {
 			d.Dirty++
 		}
 	}
-	_, d.Tombstones, err = st.NewestEvicted(0)
+	if _, d.Tombstones, err = st.NewestEvicted(0); err == nil {
+		d.Hooks, err = hooksOf(s)
+	}
 	return d, err
 }
 

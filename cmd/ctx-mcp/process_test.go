@@ -130,7 +130,7 @@ func TestProcess(t *testing.T) {
 		}
 	}
 	in, out, errs, wait := start()
-	in.Close()
+	_ = in.Close()
 	if code := wait(); code != failure.Done || out.Len() > 0 || errs.Len() > 0 {
 		t.Errorf("no input: code %d: %s%s", code, out, errs)
 	}
@@ -138,21 +138,21 @@ func TestProcess(t *testing.T) {
 	if _, err := io.WriteString(in, "this is no JSON\n"); err != nil {
 		t.Fatal(err)
 	}
-	in.Close()
+	_ = in.Close()
 	if code := wait(); code > failure.Failed || strings.Contains(errs.String(), "goroutine") {
 		t.Errorf("no JSON: code %d: %s%s", code, out, errs)
 	}
 	in, _, errs, wait = start()
 	go func() {
 		_, _ = in.Write(bytes.Repeat([]byte("["), 2*maxFrame)) // until it is refused
-		in.Close()
+		_ = in.Close()
 	}()
 	if code := wait(); code > failure.Failed || strings.Contains(errs.String(), "goroutine") {
 		t.Errorf("a long line: code %d: %s", code, errs)
 	}
 	for args, want := range map[string]int{"-version": 0, "-help": 0, "--nonsense": 2, "more": 2, "-C=nowhere": 2} {
 		in, out, errs, wait = start(args)
-		in.Close()
+		_ = in.Close()
 		if code := wait(); code != want || want == 0 && !strings.Contains(out.String(), "ctx-mcp") || want != 0 && (out.Len() > 0 || !strings.HasPrefix(errs.String(), "ctx-mcp: ")) {
 			t.Errorf("%s: code %d: %s%s", args, code, out, errs)
 		}

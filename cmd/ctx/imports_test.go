@@ -50,7 +50,7 @@ var layers = map[string]string{
 	"session/view":     "format forest/summarize sanitize session/epoch",
 	"session":          "format lock sanitize objects refs index repo forest forest/terms forest/score forest/summarize search session/dag session/mask session/window session/loop session/epoch session/view agent/geminicli agent/unionfind agent/adk agent/transcript agent/claudecode agent/codex agent/opencode",
 	"upkeep":           "format lock objects refs index repo forest forest/summarize session",
-	"document":         "format refs session session/view",
+	"document":         "capture format refs session session/view",
 	"machine":          "lock repo",
 	"failure":          "format lock objects refs repo sanitize session session/epoch upkeep",
 	"capture/settings": "",

@@ -27,8 +27,6 @@ func newSessionCmd(a *app) *cobra.Command {
 // sessionDoc is a session as session list and show print it with --json.
 type sessionDoc = document.Session
 
-type branchDoc = document.Branch
-
 func sessionDocOf(s session.Session) sessionDoc { return document.SessionOf(s) }
 
 func newSessionListCmd(a *app) *cobra.Command {

@@ -1,15 +1,11 @@
 package main
 
 import (
-	"fmt"
 	"strconv"
 
 	"github.com/spf13/cobra"
 
-	"github.com/gemini-ctx/ctx/capture"
 	"github.com/gemini-ctx/ctx/document"
-	"github.com/gemini-ctx/ctx/format"
-	"github.com/gemini-ctx/ctx/session"
 	"github.com/gemini-ctx/ctx/session/window"
 )
 
@@ -30,51 +26,16 @@ clusters, into what is rendered as clusters, and how many wait to graduate.`, ex
 			if err != nil {
 				return err
 			}
-			hooks, err := hooksOf(s)
-			if err != nil {
-				return err
-			}
 			if a.json {
-				return a.printJSON(struct {
-					document.Status
-					hookStatus
-				}{d, hooks})
+				return a.printJSON(d)
 			}
-			printStatus(a, d, hooks)
+			printStatus(a, d)
 			return nil
 		},
 	}
 }
 
-// hookStatus is how the hooks of agents fare.
-type hookStatus struct {
-	Hook     *lastHook `json:"hook"`     // the last one that ran; null where none is known
-	Troubles int       `json:"troubles"` // what hooks could not do, as far as the log goes back
-	Trouble  *string   `json:"trouble"`  // the last of it
-}
-
-type lastHook struct {
-	Agent   string `json:"agent"`
-	Event   string `json:"event"`
-	Session string `json:"session"`
-	Time    string `json:"time"`
-}
-
-func hooksOf(s *session.Store) (h hookStatus, err error) {
-	if l, ok := capture.LastHook(s, capture.GeminiCLI); ok {
-		h.Hook = &lastHook{Agent: capture.GeminiCLI, Event: l.Event, Session: l.Session, Time: format.FormatTime(l.Time)}
-	}
-	list, err := capture.Troubles(s.Dir)
-	if err != nil || len(list) == 0 {
-		return h, err
-	}
-	last := list[len(list)-1]
-	text := fmt.Sprintf("%s %s: %s", format.FormatTime(last.Time), last.Event, last.Problem)
-	h.Troubles, h.Trouble = len(list), &text
-	return h, nil
-}
-
-func printStatus(a *app, d document.Status, hooks hookStatus) {
+func printStatus(a *app, d document.Status) {
 	a.line("store %s", d.Store)
 	a.line("%s, %s", plural(d.Sessions, "session", "sessions"), plural(int(d.Messages), "message", "messages"))
 	a.line("%s, %d without a full summary; %s", plural(d.Live, "cluster", "clusters"), d.Dirty, plural(int(d.Tombstones), "tombstone", "tombstones"))
@@ -93,11 +54,11 @@ func printStatus(a *app, d document.Status, hooks hookStatus) {
 	if d.Torn > 0 {
 		a.line("the log ends in %d bytes of an operation that was never finished; the next change puts them aside", d.Torn)
 	}
-	if hooks.Hook != nil {
-		a.line("last hook of %s: %s at %s", hooks.Hook.Agent, oneLine(hooks.Hook.Event), hooks.Hook.Time)
+	if d.Hook != nil {
+		a.line("last hook of %s: %s at %s", d.Hook.Agent, oneLine(d.Hook.Event), d.Hook.Time)
 	}
-	if hooks.Trouble != nil {
-		a.line("hooks could not do everything, %s; the last: %s", plural(hooks.Troubles, "time", "times"), oneLine(*hooks.Trouble))
+	if d.Trouble != nil {
+		a.line("hooks could not do everything, %s; the last: %s", plural(d.Troubles, "time", "times"), oneLine(*d.Trouble))
 	}
 	if d.Ignore != nil {
 		a.say("hint: outside git, add this line to .geminiignore so that the agent does not search the store: %s", *d.Ignore)
