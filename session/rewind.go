@@ -85,11 +85,13 @@ func (t *tx) rewind(session, branch string, target format.ID, o RewindOptions) (
 		return Rewound{}, err
 	}
 	op := &format.Operation{Verb: "rewind", Session: session}
-	told, moved, err := t.epochRef(session, branch, done.Entry)
-	if err != nil {
-		return Rewound{}, err
+	told, moved := t.epochTo(session, branch, t.view.Get(EpochRef(session, branch)).ID)
+	if left.epochs {
+		if told, moved, err = t.epochRef(session, branch, done.Entry); err != nil {
+			return Rewound{}, err
+		}
 	}
-	if !leaves && told.New.Exists() {
+	if !leaves && left.epochs && told.New.Exists() {
 		if leaves, err = t.hidesUpdates(done.Entry, v.Through); err != nil {
 			return Rewound{}, err
 		}
@@ -146,6 +148,7 @@ type leaving struct {
 	messages int
 	results  []string    // calls that are answered in it
 	amended  []format.ID // messages of which a newer version leaves
+	epochs   bool        // something that was told leaves
 }
 
 // ending is where a history is cut: its last entry, and the lines that lead up to it.
@@ -256,6 +259,7 @@ func (t *tx) addJoin(e *format.Entry) (format.ID, error) {
 
 func (l *leaving) add(id format.ID, e *format.Entry) {
 	l.ids[id] = true
+	l.epochs = l.epochs || e.Kind == format.KindEpoch
 	if e.Kind == format.KindMessage {
 		l.messages++
 	}

@@ -200,7 +200,7 @@ func (t *tx) turnOne(session, verb string, r refs.Record, ops []refs.Record) (Un
 		if err != nil {
 			return done, err
 		}
-		u, moved, err := t.turnEpoch(r.Op, &op.Refs[i], leaves)
+		u, moved, err := t.turnEpoch(r.Op, &op.Refs[i], leaves, turn.epochs)
 		if err != nil {
 			return done, err
 		}
@@ -221,6 +221,7 @@ func (t *tx) turnOne(session, verb string, r refs.Record, ops []refs.Record) (Un
 type turned struct {
 	leaving, coming map[format.ID]bool
 	amended         []format.ID // messages that have another newest version then
+	epochs          bool        // something that was told is among them
 }
 
 // between adds what lies between two tips of a branch.
@@ -235,6 +236,7 @@ func (t *tx) between(turn *turned, from, to format.ID) error {
 				return false
 			}
 			ids[id] = true
+			turn.epochs = turn.epochs || e.Kind == format.KindEpoch
 			if e.Kind == format.KindAmend {
 				turn.amended = append(turn.amended, e.Amends)
 			}
@@ -352,15 +354,18 @@ func (t *tx) fitValue(u *format.RefUpdate) (leaves bool, err error) {
 	return true, err
 }
 
-// turnEpoch has the ref of a branch's epoch follow the branch to where an undo or a redo of an operation brings it. Where the branch leaves there, its
-// epoch is folded on top of that.
-func (t *tx) turnEpoch(of *format.Operation, u *format.RefUpdate, leaves bool) (told format.RefUpdate, moved bool, err error) {
+// turnEpoch has the ref of a branch's epoch follow the branch to where an undo or a redo of an operation brings it. Without epochs nothing that was told lies
+// between, and no history is read for it. Where the branch leaves there, its epoch is folded on top of that.
+func (t *tx) turnEpoch(of *format.Operation, u *format.RefUpdate, leaves, epochs bool) (told format.RefUpdate, moved bool, err error) {
 	session, branch, ok := branchOfRef(u.Name)
 	name := EpochRef(session, branch)
 	if !ok || !t.view.Get(name).Exists() && !slices.Contains(of.RefNames(), name) {
 		return told, false, nil // it has no epoch, and had none
 	}
-	id, err := t.inForce(u.New.ID)
+	id := t.view.Get(name).ID
+	if epochs {
+		id, err = t.inForce(u.New.ID)
+	}
 	if err == nil && leaves {
 		var e *format.Entry
 		if e, err = t.entry(u.New.ID); err == nil {
