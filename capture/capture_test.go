@@ -221,6 +221,30 @@ func TestSubagents(t *testing.T) {
 	}
 }
 
+// What the agent said before it was killed is recorded when it starts again, whichever session it starts with.
+func TestUnfinished(t *testing.T) {
+	s, dir := newStore(t), t.TempDir()
+	call := func(event, name string) {
+		t.Helper()
+		in, _ := json.Marshal(map[string]string{"hook_event_name": event, "session_id": name, "transcript_path": filepath.Join(dir, name+".jsonl")})
+		if out := Run(context.Background(), s, bytes.NewReader(in)); out != nil {
+			t.Errorf("printed %s", out)
+		}
+	}
+	write(t, filepath.Join(dir, "one.jsonl"), header("one")+said("a", "first"))
+	write(t, filepath.Join(dir, "before.jsonl"), header("before")+said("a", "before ctx was there"))
+	call("AfterAgent", "one")
+	appendTo(t, filepath.Join(dir, "one.jsonl"), said("b", "killed after this"))
+	write(t, filepath.Join(dir, "two.jsonl"), header("two"))
+	call("SessionStart", "two")
+	if got := texts(t, s, "one"); len(got) != 2 || texts(t, s, "before") != nil {
+		t.Errorf("recorded %q and %q", got, texts(t, s, "before"))
+	}
+	if list, err := Troubles(s.Dir); err != nil || len(list) > 0 {
+		t.Errorf("%v, %+v", err, list)
+	}
+}
+
 // wait blocks, as an agent that never ends its input does, until it is let go.
 type wait chan struct{}
 

@@ -82,8 +82,8 @@ func openTranscript(path string) (*os.File, os.FileInfo, error) {
 	return f, info, nil
 }
 
-// maxSubagents is how many transcripts of subagents are looked at, the newest.
-const maxSubagents = 64
+// maxBeside is how many transcripts in a directory are looked at, the newest.
+const maxBeside = 64
 
 // subagents returns the transcripts that the agent wrote for the subagents of a session: they are in a directory of the session's name beside its own.
 func subagents(e Event) []string {
@@ -94,10 +94,27 @@ func subagents(e Event) []string {
 		}
 		return '_'
 	}, e.Session)
-	dir := filepath.Join(filepath.Dir(e.Transcript), name)
+	if name == "" {
+		return nil
+	}
+	return newestIn(filepath.Join(filepath.Dir(e.Transcript), name))
+}
+
+// unfinished returns the transcripts beside that of an event which have more than was read of them: a hook was missed, as when the agent was killed. Those that no
+// hook has ever read are nobody's who asked for it.
+func unfinished(s *session.Store, e Event) []string {
+	return slices.DeleteFunc(newestIn(filepath.Dir(e.Transcript)), func(path string) bool {
+		c := loadCursor(s, path)
+		info, err := os.Stat(path)
+		return path == e.Transcript || c == nil || err != nil || info.Size() == c.Offset
+	})
+}
+
+// newestIn returns the newest transcripts in a directory.
+func newestIn(dir string) (paths []string) {
 	list, err := os.ReadDir(dir)
-	if err != nil || name == "" {
-		return nil // there were none
+	if err != nil {
+		return nil // there are none
 	}
 	var files []fs.FileInfo
 	for _, entry := range list {
@@ -106,8 +123,7 @@ func subagents(e Event) []string {
 		}
 	}
 	slices.SortStableFunc(files, func(a, b fs.FileInfo) int { return b.ModTime().Compare(a.ModTime()) })
-	var paths []string
-	for _, info := range files[:min(len(files), maxSubagents)] {
+	for _, info := range files[:min(len(files), maxBeside)] {
 		paths = append(paths, filepath.Join(dir, info.Name()))
 	}
 	return paths

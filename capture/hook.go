@@ -140,7 +140,11 @@ func (h *hook) record(ctx context.Context, check bool) (recorded int) {
 		return 0
 	}
 	h.begin("recording: the next hook goes on with it")
-	for i, path := range append([]string{h.event.Transcript}, subagents(h.event)...) {
+	paths := append([]string{h.event.Transcript}, subagents(h.event)...)
+	if h.event.Name == sessionStart {
+		paths = append(paths, unfinished(h.s, h.event)...)
+	}
+	for i, path := range paths {
 		done, err := copyTranscript(ctx, h.s, path, check)
 		recorded += done.new
 		if i == 0 && errors.Is(err, fs.ErrNotExist) && h.event.Name != afterAgent {
