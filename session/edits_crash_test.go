@@ -129,7 +129,9 @@ func TestStopEdits(t *testing.T) {
 					}
 					say(t, s, "s", "user", "after that")
 					check(t, s)
-					os.RemoveAll(filepath.Dir(filepath.Dir(dir)))
+					if err := os.RemoveAll(filepath.Dir(filepath.Dir(dir))); err != nil {
+						t.Fatal(err)
+					}
 				}
 			}
 			t.Logf("%d calls, each stopped or failed three times", steps)
