@@ -1,0 +1,69 @@
+package e2e
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// A session that ctx wrote for the agent goes on, whole or with its old part as summaries.
+func TestExportGoesOn(t *testing.T) {
+	a := newAgent(t)
+	session := a.prompt("At what pressure does the pump run?", []string{reads("note.txt"), says("It runs at 42 bar.")})
+	for i := range 20 {
+		a.ctx("append", "-s", session, "--role", "user", "-m", fmt.Sprintf("Valve %d of the parcel lift leaks at %d bar, what now?", i, 60+i))
+		a.ctx("append", "-s", session, "--role", "model", "-m", fmt.Sprintf("Valve %d gets a new seal of type S%d.", i, i))
+	}
+	a.ctx("compact", "-s", session)
+	before := a.log(session)
+	sizes := map[string]int{}
+	for _, form := range []string{"whole", "compacted"} {
+		file := filepath.Join(a.dir, form+".jsonl")
+		args := []string{"export", "-s", session, "--format", "gemini-cli", "-o", file}
+		if form == "compacted" {
+			args = append(args, "--compacted")
+		}
+		a.ctx(args...)
+		next := a.prompt("And which seal for valve 19?", []string{says("Seal S19, as before.")}, "--session-file", file)
+		if next == session {
+			t.Errorf("%s: the agent goes on under the same id", form)
+		}
+		b, err := os.ReadFile(a.transcripts(next)[0])
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := string(b)
+		sizes[form] = len(got)
+		for _, want := range []string{"Valve 19 gets a new seal of type S19.", "Seal S19, as before."} {
+			if !strings.Contains(got, want) {
+				t.Errorf("%s: %q is not in the transcript", form, want)
+			}
+		}
+		if strings.Contains(got, "was interrupted before it completed") {
+			t.Errorf("%s: a call has no answer:\n%s", form, got)
+		}
+		// What the session began with is not told to it again.
+		for line := range strings.Lines(got) {
+			if strings.Contains(line, "which seal for valve 19") && strings.Contains(line, "| Valve 19 gets") {
+				t.Errorf("%s: it was told what it has: %s", form, line)
+			}
+		}
+		recorded := texts(a.log(next))
+		if !strings.HasSuffix(recorded, "user: And which seal for valve 19?\nmodel: Seal S19, as before.\n") {
+			t.Errorf("%s: recorded:\n%s", form, recorded)
+		}
+		_, recorded, _ = strings.Cut(recorded, "\n") // the agent's notice that it has read a file
+		if form == "whole" && !strings.HasPrefix(recorded, texts(before)) {
+			t.Errorf("recorded of the whole:\n%s\nwant first:\n%s", recorded, texts(before))
+		}
+	}
+	if sizes["compacted"] >= sizes["whole"] {
+		t.Errorf("the transcript has %d bytes compacted, %d whole", sizes["compacted"], sizes["whole"])
+	}
+	if got := texts(a.log(session)); got != texts(before) {
+		t.Errorf("the session changed:\n%s", got)
+	}
+	a.wellNoted()
+}
