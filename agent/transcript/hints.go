@@ -192,7 +192,7 @@ func compact(raw []byte) json.RawMessage {
 
 // Apply makes of a message what the hints say.
 func (h *Hints) Apply(m *Message) {
-	if h.From != nil {
+	if h.From != nil && h.From.Agent != "" && h.From.Message != "" {
 		m.Origin = Origin{Agent: Fit(h.From.Agent), Session: Fit(h.From.Session), Message: Fit(h.From.Message)}
 	}
 	if h.Note != nil {

@@ -104,7 +104,7 @@ func (x *agentExport) agentID() (string, error) {
 		return "", err
 	case own != "" && x.form.isID(own):
 		return own, nil
-	case x.form.isID(x.name) && x.form.name != "jsonl":
+	case transcript.IsUUID(x.name) && x.form.isID(x.name) && x.form.name != geminicli.Agent:
 		return x.name, nil
 	}
 	return x.form.id(x.form.name, x.s.ID, x.name, x.branch), nil
