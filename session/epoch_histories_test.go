@@ -29,9 +29,9 @@ type moment struct {
 // Random histories of observing, saying, rewinding, undoing, redoing, compacting and starting anew, against a model that knows nothing of blocks, folds and
 // refs. After every step who reads what is rendered, from its first line to its last, believes what the model says.
 func TestEpochHistories(t *testing.T) {
-	n := 60
+	n := 20
 	if testing.Short() {
-		n = 20
+		n = 8
 	}
 	if given, err := strconv.Atoi(os.Getenv("CTX_HISTORIES")); err == nil {
 		n = given

@@ -29,7 +29,7 @@ import (
 // Compaction in all of its forms against everything else that changes a store, in every order: random histories, held against a simple model after
 // every step. The seeds are fixed, and a failure is named after its own; CTX_HISTORIES=20000 runs that many.
 func TestCompactionHistories(t *testing.T) {
-	n := 320
+	n := 120
 	if testing.Short() {
 		n = 40
 	}
