@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -16,13 +17,11 @@ import (
 	"github.com/gemini-ctx/ctx/repo"
 )
 
-// clock gives a second more each time it is asked.
+// clock gives a second more each time it is asked, whoever asks.
 func clock() func() time.Time {
+	var asked atomic.Int64
 	t := time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC)
-	return func() time.Time {
-		t = t.Add(time.Second)
-		return t
-	}
+	return func() time.Time { return t.Add(time.Duration(asked.Add(1)) * time.Second) }
 }
 
 // env is the world of a test: a fixed key and clock, and no environment.

@@ -129,11 +129,11 @@ func (d *reader) input(s *scanner) error {
 		return nil // nothing there
 	}
 	s.back()
-	switch {
-	case c == '[':
+	switch c {
+	case '[':
 		d.settle()
 		err = d.list(s)
-	case c == '{':
+	case '{':
 		return d.object(s)
 	default:
 		return d.lines(s)

@@ -2,7 +2,6 @@ package claudecode
 
 import (
 	"encoding/json"
-	"strings"
 
 	"github.com/gemini-ctx/ctx/agent/transcript"
 )
@@ -139,9 +138,4 @@ func (d *decoder) tokens(inner transcript.Object) uint64 {
 	told := d.usage[id]
 	d.usage[id] = max(all, told)
 	return max(all, told) - told
-}
-
-// isPrompt reports whether a record is what a person said, and no result, or note of the agent.
-func isPrompt(m *transcript.Message) bool {
-	return m.Role == transcript.RoleUser && !m.Note && !strings.HasPrefix(m.Text, "<local-command-")
 }

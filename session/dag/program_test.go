@@ -39,7 +39,9 @@ func parseOne(text string) (*program, string) {
 	}
 	p := &program{kind: strings.ToLower(word)}
 	if strings.HasPrefix(p.kind, "loop") {
-		fmt.Sscan(p.kind[len("loop"):], &p.times)
+		if _, err := fmt.Sscan(p.kind[len("loop"):], &p.times); err != nil {
+			panic(err) // a program of ours says how often
+		}
 		p.kind = "loop"
 	}
 	for !strings.HasPrefix(rest, "]") {

@@ -77,11 +77,11 @@ func TestTheEpochIsWhatWasTold(t *testing.T) {
 			keys := strings.Fields("k/a k/b k/c k/d k/e")
 			r.Shuffle(len(keys), func(i, j int) { keys[i], keys[j] = keys[j], keys[i] })
 			for _, k := range keys[:1+r.IntN(len(keys))] {
-				switch n := r.IntN(8); {
-				case n == 0:
+				switch r.IntN(8) {
+				case 0:
 					lines = append(lines, fmt.Sprintf(`{"key":%q,"unavailable":true}`, k))
 					continue
-				case n == 1:
+				case 1:
 					delete(world, k)
 					lines = append(lines, fmt.Sprintf(`{"key":%q,"removed":true}`, k))
 					continue
