@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/refs"
@@ -50,12 +49,8 @@ func (s *Store) Fork(ctx context.Context, session, parent string, children []str
 }
 
 func (t *tx) checkFork(session, parent string, children []string, o ForkOptions) error {
-	tip, err := Tip(t.view, session, parent)
-	if err != nil {
+	if _, err := tipAs(t.view, session, parent, o.Expect); err != nil {
 		return err
-	}
-	if !o.Expect.IsZero() && o.Expect != tip.ID {
-		return fmt.Errorf("%w: the tip of %s/%s is %v, not %v", ErrStale, session, parent, tip.ID, o.Expect)
 	}
 	if len(children) == 0 || len(children) > MaxChildren {
 		return fmt.Errorf("%w: a fork starts 1 to %d branches, not %d", ErrInput, MaxChildren, len(children))
@@ -200,18 +195,15 @@ type Joined struct {
 func (s *Store) Join(ctx context.Context, session, parent string, children []string, o JoinOptions) (Joined, error) {
 	var done Joined
 	err := s.locked(ctx, func(t *tx) error {
-		old, err := Tip(t.view, session, parent)
+		old, err := tipAs(t.view, session, parent, o.Expect)
 		if err != nil {
 			return err
-		}
-		if !o.Expect.IsZero() && o.Expect != old.ID {
-			return fmt.Errorf("%w: the tip of %s/%s is %v, not %v", ErrStale, session, parent, old.ID, o.Expect)
 		}
 		tips, err := t.childTips(session, parent, children)
 		if err != nil {
 			return err
 		}
-		done, err = t.join(session, parent, children, tips)
+		done, err = t.join(session, parent, old, children, tips)
 		return err
 	})
 	return done, err
@@ -243,11 +235,7 @@ func (t *tx) childTips(session, parent string, children []string) ([]format.Valu
 	return tips, nil
 }
 
-func (t *tx) join(session, parent string, children []string, tips []format.Value) (Joined, error) {
-	old, err := Tip(t.view, session, parent)
-	if err != nil {
-		return Joined{}, err
-	}
+func (t *tx) join(session, parent string, old format.Value, children []string, tips []format.Value) (Joined, error) {
 	h, err := t.head(session, parent, old)
 	if err != nil {
 		return Joined{}, err
@@ -408,8 +396,8 @@ type OpenBranch struct {
 // Branches returns the branches of a session by name.
 func (s *Store) Branches(view *refs.View, session string) ([]OpenBranch, error) {
 	var list []OpenBranch
-	for _, name := range view.Names("sessions/" + session + "/") {
-		b := OpenBranch{Branch: Branch{Name: strings.TrimPrefix(name, "sessions/"+session+"/"), Value: view.Get(name)}}
+	for _, name := range branchesIn(view, session) {
+		b := OpenBranch{Branch: Branch{Name: name, Value: view.Get(RefName(session, name))}}
 		e, err := s.entry(b.Value.ID)
 		if err != nil {
 			return nil, err

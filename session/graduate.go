@@ -3,7 +3,6 @@ package session
 import (
 	"context"
 	"slices"
-	"strings"
 
 	"github.com/gemini-ctx/ctx/forest"
 	"github.com/gemini-ctx/ctx/forest/score"
@@ -90,13 +89,15 @@ func (t *tx) already(h *head, units []window.Unit) (map[format.ID]forest.Place, 
 		return nil, nil
 	}
 	lines := 0
-	for _, name := range t.view.Names("sessions/" + h.session + "/") {
-		branch := strings.TrimPrefix(name, "sessions/"+h.session+"/")
-		fork, err := t.openFork(h.session, branch, t.view.Get(name))
+	for _, branch := range branchesIn(t.view, h.session) {
+		if branch == h.branch {
+			continue
+		}
+		fork, err := t.openFork(h.session, branch, t.view.Get(RefName(h.session, branch)))
 		if err != nil {
 			return nil, err
 		}
-		if branch != h.branch && fork.IsZero() {
+		if fork.IsZero() {
 			lines++
 		}
 	}

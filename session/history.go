@@ -49,6 +49,25 @@ func Tip(view *refs.View, session, branch string) (format.Value, error) {
 	return v, nil
 }
 
+// tipAs is Tip for who expects the branch to end at an entry: ErrStale where it does not. The zero ID expects nothing.
+func tipAs(view *refs.View, session, branch string, expect format.ID) (format.Value, error) {
+	tip, err := Tip(view, session, branch)
+	if err == nil && !expect.IsZero() && expect != tip.ID {
+		err = fmt.Errorf("%w: the tip of %s/%s is %v, not %v", ErrStale, session, branch, tip.ID, expect)
+	}
+	return tip, err
+}
+
+// branchesIn returns the names of a session's branches, in order.
+func branchesIn(view *refs.View, session string) []string {
+	prefix := RefName(session, "")
+	names := view.Names(prefix)
+	for i, name := range names {
+		names[i] = strings.TrimPrefix(name, prefix)
+	}
+	return names
+}
+
 // HEAD returns the session that HEAD names.
 func HEAD(view *refs.View) (string, error) {
 	v := view.Get("HEAD")

@@ -3,7 +3,6 @@ package session
 import (
 	"maps"
 	"slices"
-	"strings"
 
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/refs"
@@ -33,19 +32,18 @@ func (s *Store) openChildren(view *refs.View, session, branch string) ([]string,
 // childrenOf is openChildren by the head of the branch, which remembers what was found: it costs no walk again until the history behind the tip is another one. Forks
 // whose children are all joined are forgotten. An append keeps that, and is undone before a join that came before it is.
 func (s *Store) childrenOf(h *head, view *refs.View) ([]string, error) {
-	names := view.Names("sessions/" + h.session + "/")
-	if len(names) < 2 || h.ForksKnown && len(h.Forks) == 0 {
+	branches := branchesIn(view, h.session)
+	if len(branches) < 2 || h.ForksKnown && len(h.Forks) == 0 {
 		return nil, nil
 	}
 	had := map[string]string{}
 	var own *ownPart
 	var open, forks []string
-	for _, name := range names {
-		child := strings.TrimPrefix(name, "sessions/"+h.session+"/")
+	for _, child := range branches {
 		if child == h.branch {
 			continue
 		}
-		fork, err := s.openFork(h.session, child, view.Get(name))
+		fork, err := s.openFork(h.session, child, view.Get(RefName(h.session, child)))
 		if err != nil {
 			return nil, err
 		}

@@ -107,8 +107,7 @@ func (s *Store) Tokens(view *refs.View, session string) ([]BranchTokens, error) 
 		return nil, err
 	}
 	var list []BranchTokens
-	for _, name := range view.Names("sessions/" + session + "/") {
-		branch := strings.TrimPrefix(name, "sessions/"+session+"/")
+	for _, branch := range branchesIn(view, session) {
 		set, err := d.BranchTokens(branch)
 		if err != nil {
 			return nil, err
@@ -145,14 +144,14 @@ type sessionDAG struct {
 }
 
 func (s *Store) dag(view *refs.View, session string) (*sessionDAG, error) {
-	names := view.Names("sessions/" + session + "/")
-	if len(names) == 0 {
+	branches := branchesIn(view, session)
+	if len(branches) == 0 {
 		return nil, unknownSession(session, MainBranch)
 	}
 	g := &sessionDAG{s: s, arrivals: map[format.ID]uint64{}}
 	var tips []dag.Tip
-	for _, name := range names {
-		tips = append(tips, dag.Tip{Branch: strings.TrimPrefix(name, "sessions/"+session+"/"), ID: view.Get(name).ID})
+	for _, branch := range branches {
+		tips = append(tips, dag.Tip{Branch: branch, ID: view.Get(RefName(session, branch)).ID})
 	}
 	if err := g.arrive(view, session, tips); err != nil {
 		return nil, err

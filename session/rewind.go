@@ -38,12 +38,9 @@ func (s *Store) Rewind(ctx context.Context, session, branch string, target forma
 }
 
 func (t *tx) rewind(session, branch string, target format.ID, o RewindOptions) (Rewound, error) {
-	old, err := Tip(t.view, session, branch)
+	old, err := tipAs(t.view, session, branch, o.Expect)
 	if err != nil {
 		return Rewound{}, err
-	}
-	if !o.Expect.IsZero() && o.Expect != old.ID {
-		return Rewound{}, fmt.Errorf("%w: the tip of %s/%s is %v, not %v", ErrStale, session, branch, old.ID, o.Expect)
 	}
 	e := &format.Entry{Session: session, Kind: format.KindRewind, Left: old.ID, Time: t.Now().UTC().Truncate(1e6)}
 	if o.Source != nil {

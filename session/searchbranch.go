@@ -3,7 +3,6 @@ package session
 import (
 	"maps"
 	"slices"
-	"strings"
 
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/refs"
@@ -90,10 +89,7 @@ type branchNames struct {
 
 // of returns the branch of a session that stands on an entry of its history: main if it does, else the first by name.
 func (n *branchNames) of(session string, id format.ID) (string, error) {
-	branches := n.view.Names("sessions/" + session + "/")
-	for i, name := range branches {
-		branches[i] = strings.TrimPrefix(name, "sessions/"+session+"/")
-	}
+	branches := branchesIn(n.view, session)
 	if i := slices.Index(branches, MainBranch); i > 0 {
 		branches = slices.Insert(slices.Delete(branches, i, i+1), 0, MainBranch)
 	}

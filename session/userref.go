@@ -70,12 +70,9 @@ func (s *Store) EndAt(ctx context.Context, session, branch string, id format.ID,
 	if err != nil {
 		return Rewound{}, err
 	}
-	tip, err := Tip(view, session, branch)
+	tip, err := tipAs(view, session, branch, o.Expect)
 	if err != nil {
 		return Rewound{}, err
-	}
-	if !o.Expect.IsZero() && o.Expect != tip.ID {
-		return Rewound{}, fmt.Errorf("%w: the tip of %s/%s is %v, not %v", ErrStale, session, branch, tip.ID, o.Expect)
 	}
 	if tip.ID == id {
 		return Rewound{Left: tip.ID, Known: true}, nil
