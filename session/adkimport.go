@@ -12,6 +12,7 @@ import (
 	"github.com/gemini-ctx/ctx/agent/claudecode"
 	"github.com/gemini-ctx/ctx/agent/codex"
 	"github.com/gemini-ctx/ctx/agent/opencode"
+	"github.com/gemini-ctx/ctx/agent/transcript"
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/refs"
 	"github.com/gemini-ctx/ctx/sanitize"
@@ -114,7 +115,7 @@ func (im *adkImporter) message(m *adk.Message) Message {
 
 func (im *adkImporter) source(o adk.Origin) *Source {
 	if o.Session == "" {
-		o.Session = fitName(im.out.Session)
+		o.Session = transcript.Fit(im.out.Session)
 	}
 	return &Source{Agent: o.Agent, Session: o.Session, Message: o.Message}
 }

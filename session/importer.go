@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/gemini-ctx/ctx/agent/geminicli"
+	"github.com/gemini-ctx/ctx/agent/transcript"
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/sanitize"
 )
@@ -81,38 +82,26 @@ func (im *importer) message(st geminicli.Step) Message {
 		when = time.Time{}
 	}
 	out := Message{
-		Note: st.Kind == geminicli.KindNote, Role: m.Role, Author: fitName(m.Author), Text: m.Text, Parts: m.Parts, Time: when,
+		Note: st.Kind == geminicli.KindNote, Role: m.Role, Author: transcript.Fit(m.Author), Text: m.Text, Parts: m.Parts, Time: when,
 		Tokens: uint64(max(m.Tokens, 0)), Calls: []format.Call{}, Results: []string{},
-		Source: &Source{Agent: "gemini-cli", Session: fitName(m.Session), Message: im.sourceName(m.Key), Record: m.Normal},
+		Source: &Source{Agent: "gemini-cli", Session: transcript.Fit(m.Session), Message: im.sourceName(m.Key), Record: m.Normal},
 	}
 	for _, c := range m.Calls {
-		out.Calls = append(out.Calls, format.Call{ID: fitName(c.ID), Tool: fitName(c.Tool)})
+		out.Calls = append(out.Calls, format.Call{ID: transcript.Fit(c.ID), Tool: transcript.Fit(c.Tool)})
 	}
 	for _, r := range m.Results {
-		out.Results = append(out.Results, fitName(r))
+		out.Results = append(out.Results, transcript.Fit(r))
 	}
 	return out
 }
 
 // sourceName tells a message that was said again after it had been rewound away from the first time.
 func (im *importer) sourceName(key string) string {
-	name := fitName(key)
+	name := transcript.Fit(key)
 	if n := im.emitted[key]; n > 0 {
 		return fmt.Sprintf("%s#%d", name, n+1)
 	}
 	return name
-}
-
-// fitName makes a name that a header can hold of whatever a transcript has: what is too long is cut and marked with a digest.
-func fitName(s string) string {
-	if s == "" {
-		return ""
-	}
-	if _, err := format.EncodeName(s); err == nil {
-		return s
-	}
-	sum := format.Sum([]byte(s))
-	return "sha256:" + sum.Short(32)
 }
 
 func (im *importer) flush() error {
@@ -177,8 +166,8 @@ func (im *importer) rewind(st geminicli.Step) error {
 	if err != nil {
 		return err
 	}
-	name := fmt.Sprintf("rewind:%s@%d", fitName(st.RewindTo), im.rewinds())
-	src := &Source{Agent: "gemini-cli", Session: fitName(im.out.Session), Message: fitName(name), Record: []byte(name)}
+	name := fmt.Sprintf("rewind:%s@%d", transcript.Fit(st.RewindTo), im.rewinds())
+	src := &Source{Agent: "gemini-cli", Session: transcript.Fit(im.out.Session), Message: transcript.Fit(name), Record: []byte(name)}
 	target := format.ID{}
 	if st.RewindTo != "" {
 		if target, err = im.findKey(view.Get(RefName(im.out.Session, MainBranch)).ID, im.sourceName(st.RewindTo)); err != nil {

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 	"testing/iotest"
+
+	"github.com/gemini-ctx/ctx/agent/transcript"
 )
 
 func TestStamps(t *testing.T) {
@@ -378,7 +380,7 @@ func TestC3_eventsByTheTable(t *testing.T) {
 		fmt.Sprintf("%064d", 9):  `{"ctx":{"author":"Ada Lovelace","invocation":true,"v":1}}`,
 		fmt.Sprintf("%064d", 12): `{"ctx":{"role":"system","v":1}}`,
 	} {
-		if got := string(encode(by[id]["customMetadata"])); got != want {
+		if got := string(transcript.Encode(by[id]["customMetadata"])); got != want {
 			t.Errorf("%s: %s, want %s", id, got, want)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/gemini-ctx/ctx/agent/transcript"
 	"github.com/gemini-ctx/ctx/format"
 )
 
@@ -71,7 +72,7 @@ func (e *decoder) identify() {
 	if id == "" {
 		id = e.deriveID()
 	}
-	e.m.Origin = Origin{Agent: Agent, Session: fit(e.stats.Session), Message: fit(id)}
+	e.m.Origin = Origin{Agent: Agent, Session: transcript.Fit(e.stats.Session), Message: transcript.Fit(id)}
 	e.invocation, _ = text(e.in.get("invocationId"))
 	e.author, _ = text(e.in.get("author"))
 	if raw := e.in.get("timestamp"); raw != nil {
@@ -87,7 +88,7 @@ func (e *decoder) identify() {
 func (e *decoder) deriveID() string {
 	h := sha256.New()
 	for _, name := range []string{"author", "invocationId", "timestamp", "content", "actions"} {
-		v := encode(normalise(decodeAny(e.in.get(name))))
+		v := transcript.Encode(normalise(decodeAny(e.in.get(name))))
 		_, _ = h.Write(append(v, '\n'))
 	}
 	base := "derived:" + hex.EncodeToString(h.Sum(nil)[:8])
@@ -123,7 +124,7 @@ func (e *decoder) fields() {
 		}
 	}
 	if e.below != "" {
-		keep("belowMillisecond", encode(e.below))
+		keep("belowMillisecond", transcript.Encode(e.below))
 	}
 	if odd {
 		e.stats.Odd++
@@ -135,12 +136,12 @@ func (e *decoder) fields() {
 func (e *decoder) left(name string, value json.RawMessage) json.RawMessage {
 	switch name {
 	case "id", "invocationId":
-		if s, _ := text(value); s != fit(s) {
+		if s, _ := text(value); s != transcript.Fit(s) {
 			return value
 		}
 		return nil
 	case "author":
-		if s, _ := text(value); !e.own && s != fit(s) {
+		if s, _ := text(value); !e.own && s != transcript.Fit(s) {
 			return value
 		}
 		return nil
@@ -270,9 +271,9 @@ func (e *decoder) says() bool { return e.content != nil || len(e.rest) > 0 }
 // foreign is the message of an event that ADK said.
 func (e *decoder) foreign() Message {
 	m := e.m
-	m.Invocation = fit(e.invocation)
+	m.Invocation = transcript.Fit(e.invocation)
 	if e.author != roleUser {
-		m.Author = fit(e.author)
+		m.Author = transcript.Fit(e.author)
 	}
 	m.Role, m.Note = e.derivedRole(), isConsent(e.parts)
 	if e.content == nil {
@@ -313,9 +314,9 @@ func (e *decoder) message(h hints, parts []json.RawMessage) Message {
 	}
 	m.Note = h.Note
 	if h.Invocation {
-		m.Invocation = fit(e.invocation)
+		m.Invocation = transcript.Fit(e.invocation)
 		if h.Named != "" {
-			m.Invocation = fit(h.Named)
+			m.Invocation = transcript.Fit(h.Named)
 		}
 	}
 	h.say(&m, parts, e.rest)
@@ -324,10 +325,10 @@ func (e *decoder) message(h hints, parts []json.RawMessage) Message {
 	if h.Calls != nil || h.Results != nil {
 		m.Calls, m.Results = nil, nil
 		for _, c := range h.Calls {
-			m.Calls = append(m.Calls, format.Call{ID: fit(c.ID), Tool: fit(c.Tool)})
+			m.Calls = append(m.Calls, format.Call{ID: transcript.Fit(c.ID), Tool: transcript.Fit(c.Tool)})
 		}
 		for _, r := range h.Results {
-			m.Results = append(m.Results, fit(r))
+			m.Results = append(m.Results, transcript.Fit(r))
 		}
 	}
 	e.speaker(&m, h)
@@ -346,13 +347,13 @@ func (e *decoder) speaker(m *Message, h hints) {
 	m.Role = e.derivedRole()
 	if m.Role == roleModel {
 		m.Author, _ = text(custom.get("model"))
-		m.Author = fit(m.Author)
+		m.Author = transcript.Fit(m.Author)
 	}
 	if format.IsRole(h.Role) {
 		m.Role = h.Role
 	}
 	if h.Author != nil {
-		m.Author = fit(*h.Author)
+		m.Author = transcript.Fit(*h.Author)
 	}
 }
 
@@ -360,13 +361,13 @@ func (e *decoder) speaker(m *Message, h hints) {
 func (o Origin) or(other Origin) Origin {
 	out := other
 	if o.Agent != "" {
-		out.Agent = fit(o.Agent)
+		out.Agent = transcript.Fit(o.Agent)
 	}
 	if o.Session != "" {
-		out.Session = fit(o.Session)
+		out.Session = transcript.Fit(o.Session)
 	}
 	if o.Message != "" {
-		out.Message = fit(o.Message)
+		out.Message = transcript.Fit(o.Message)
 	}
 	return out
 }

@@ -8,6 +8,8 @@ import (
 	"io"
 	"slices"
 	"strings"
+
+	"github.com/gemini-ctx/ctx/agent/transcript"
 )
 
 // sessionMessage is the message id of the note that has what a session has besides events. No event has it: it is no id that ADK makes.
@@ -166,7 +168,7 @@ func (d *reader) memberAt(s *scanner, name string) (whole bool, err error) {
 // member takes a member of the session.
 func (d *reader) member(name string, raw []byte) {
 	raw = bytes.ToValidUTF8(raw, []byte("\uFFFD"))
-	if depth(raw) > maxDepth {
+	if transcript.Depth(raw) > maxDepth {
 		d.skip(SkipDeep, 1)
 		return
 	}
@@ -197,7 +199,7 @@ const maxMembers = 1000
 // finish says as a note what the session has besides events, if that is anything that an export would not say by itself.
 func (d *reader) finish() error {
 	rest := d.session
-	for _, same := range []field{{"appName", encode(DefaultApp)}, {"userId", encode(DefaultUser)}} {
+	for _, same := range []field{{"appName", transcript.Encode(DefaultApp)}, {"userId", transcript.Encode(DefaultUser)}} {
 		if bytes.Equal(rest.get(same.name), same.value) {
 			rest = rest.without(same.name)
 		}
@@ -221,7 +223,7 @@ func (d *reader) finish() error {
 		return nil
 	}
 	slices.SortFunc(kept, func(a, b field) int { return strings.Compare(a.name, b.name) })
-	m := Message{Origin: Origin{Agent, fit(d.stats.Session), sessionMessage}, Note: true, Role: roleSystem}
+	m := Message{Origin: Origin{Agent, transcript.Fit(d.stats.Session), sessionMessage}, Note: true, Role: roleSystem}
 	m.Parts = array([]json.RawMessage{carried(object{{"session", kept.encode()}})})
 	return d.emit(Step{Kind: KindMessage, Message: m})
 }

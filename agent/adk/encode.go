@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/gemini-ctx/ctx/agent/transcript"
 	"github.com/gemini-ctx/ctx/format"
 )
 
@@ -181,21 +182,21 @@ func (e *encoder) print(d *draft) json.RawMessage {
 		}
 		out = append(out, field{name, value})
 	}
-	set("id", encode(d.id))
-	set("invocationId", encode(d.invocation))
-	set("author", encode(d.author))
+	set("id", transcript.Encode(d.id))
+	set("invocationId", transcript.Encode(d.invocation))
+	set("author", transcript.Encode(d.author))
 	if content := d.contentWith(rest.get("content")); content != nil {
 		out = append(out, field{"content", content})
 	}
 	out = append(out, field{"actions", actionsWith(rest.get("actions"))})
 	set("longRunningToolIds", json.RawMessage("[]"))
 	if d.branch != "" {
-		set("branch", encode(d.branch))
+		set("branch", transcript.Encode(d.branch))
 	}
 	below, _ := text(rest.get("belowMillisecond"))
 	set("timestamp", printStamp(d.m.Time, below, e.unit))
 	if d.tokens > 0 {
-		set("usageMetadata", object{{"candidatesTokenCount", encode(d.tokens)}}.encode())
+		set("usageMetadata", object{{"candidatesTokenCount", transcript.Encode(d.tokens)}}.encode())
 	}
 	own := out
 	for _, f := range rest {
@@ -224,7 +225,7 @@ func (d *draft) contentWith(kept json.RawMessage) json.RawMessage {
 		return nil
 	}
 	if o.index("role") < 0 {
-		o = append(object{{"role", encode(d.role)}}, o...)
+		o = append(object{{"role", transcript.Encode(d.role)}}, o...)
 	}
 	return o.with("parts", array(d.content)).encode()
 }
@@ -253,9 +254,9 @@ func (e *encoder) customWith(d *draft, kept json.RawMessage) object {
 		return out
 	}
 	if d.model != "" {
-		out = out.with("model", encode(d.model))
+		out = out.with("model", transcript.Encode(d.model))
 	}
-	return out.with(ownMetadata, encode(d.hints))
+	return out.with(ownMetadata, transcript.Encode(d.hints))
 }
 
 // join makes one event of the results of several messages, in the order of the calls; stand are the calls that have no result.

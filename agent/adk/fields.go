@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"slices"
 	"strings"
+
+	"github.com/gemini-ctx/ctx/agent/transcript"
 )
 
 // The member of customMetadata that ctx writes, and the member of a part that it keeps an event's other fields in.
@@ -99,7 +101,7 @@ func looksCarried(parts []json.RawMessage) bool {
 	return has
 }
 
-func textPart(s string) json.RawMessage { return object{{"text", encode(s)}}.encode() }
+func textPart(s string) json.RawMessage { return object{{"text", transcript.Encode(s)}}.encode() }
 
 // plainText returns the text of a part that is a text and nothing else.
 func plainText(raw json.RawMessage) (string, bool) {

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/gemini-ctx/ctx/agent/transcript"
 )
 
 // FuzzRead reads anything, and holds what comes out to what a session can take: written and read again it is the same.
@@ -36,7 +38,7 @@ func FuzzRead(f *testing.F) {
 				now[i].Time = time.UnixMilli(0).UTC() // an entry has one always
 			}
 		}
-		session := fit(stats.Session)
+		session := transcript.Fit(stats.Session)
 		out, done := writeAll(t, now, WriteOptions{Session: session})
 		if done.Left > 0 {
 			t.Errorf("%+v", done)
@@ -84,7 +86,7 @@ func FuzzOwn(f *testing.F) {
 	f.Fuzz(func(t *testing.T, role, author, parts string, note bool) {
 		var list []json.RawMessage
 		raw := bytes.ToValidUTF8([]byte(parts), []byte("?"))
-		if json.Unmarshal(raw, &list) != nil || list == nil || depth(raw) > 100 || strings.Contains(parts, `\u`) || fit(author) != author {
+		if json.Unmarshal(raw, &list) != nil || list == nil || transcript.Depth(raw) > 100 || strings.Contains(parts, `\u`) || transcript.Fit(author) != author {
 			return
 		}
 		switch role {

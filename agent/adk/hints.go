@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"slices"
 
+	"github.com/gemini-ctx/ctx/agent/transcript"
 	"github.com/gemini-ctx/ctx/format"
 )
 
@@ -75,8 +76,8 @@ func (h *hints) size() int {
 
 // MarshalJSON keeps a segment flat, with its place first.
 func (s segment) MarshalJSON() ([]byte, error) {
-	o, _ := parseObject(encode(s.hints))
-	return append(object{{"at", encode(s.At)}, {"count", encode(s.Count)}}, o...).encode(), nil
+	o, _ := parseObject(transcript.Encode(s.hints))
+	return append(object{{"at", transcript.Encode(s.At)}, {"count", transcript.Encode(s.Count)}}, o...).encode(), nil
 }
 
 // content is what a message says as an event has it, and the hints with which it is read back.
@@ -121,7 +122,7 @@ func plain(m *Message, tool func(id string) string) (parts []json.RawMessage) {
 		parts = append([]json.RawMessage{textPart(words)}, parts...)
 	}
 	for _, c := range m.Calls {
-		call := object{{"id", encode(c.ID)}, {"name", encode(c.Tool)}, {"args", json.RawMessage("{}")}}
+		call := object{{"id", transcript.Encode(c.ID)}, {"name", transcript.Encode(c.Tool)}, {"args", json.RawMessage("{}")}}
 		parts = append(parts, object{{callMember, call.encode()}}.encode())
 	}
 	return parts
@@ -237,20 +238,20 @@ func (h *hints) whole(m *Message) {
 func linksOf(parts []json.RawMessage) (calls []format.Call, results []string) {
 	for _, raw := range parts {
 		if l, ok := linkOf(raw, callMember); ok && l.id != "" && l.name != "" {
-			calls = append(calls, format.Call{ID: fit(l.id), Tool: fit(l.name)})
+			calls = append(calls, format.Call{ID: transcript.Fit(l.id), Tool: transcript.Fit(l.name)})
 		}
 		if l, ok := linkOf(raw, resultMember); ok && l.id != "" {
-			results = append(results, fit(l.id))
+			results = append(results, transcript.Fit(l.id))
 		}
 	}
 	return calls, results
 }
 
 func responsePart(id, tool, member, said string) json.RawMessage {
-	answer := object{{"id", encode(id)}}
+	answer := object{{"id", transcript.Encode(id)}}
 	if tool != "" {
-		answer = append(answer, field{"name", encode(tool)})
+		answer = append(answer, field{"name", transcript.Encode(tool)})
 	}
-	answer = append(answer, field{"response", object{{member, encode(said)}}.encode()})
+	answer = append(answer, field{"response", object{{member, transcript.Encode(said)}}.encode()})
 	return object{{resultMember, answer.encode()}}.encode()
 }

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strconv"
 	"unicode/utf8"
+
+	"github.com/gemini-ctx/ctx/agent/transcript"
 )
 
 // field is a member of a JSON object.
@@ -129,7 +131,7 @@ func (o object) encode() json.RawMessage {
 		if i > 0 {
 			b.WriteByte(',')
 		}
-		b.Write(encode(f.name))
+		b.Write(transcript.Encode(f.name))
 		b.WriteByte(':')
 		b.Write(f.value)
 	}
@@ -177,17 +179,6 @@ func array(list []json.RawMessage) json.RawMessage {
 	return b.Bytes()
 }
 
-// encode prints v without needless escapes.
-func encode(v any) json.RawMessage {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	if e.Encode(v) != nil {
-		return json.RawMessage("null") // strings, numbers and what came out of a decoder can be printed
-	}
-	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
-}
-
 // compact returns valid JSON without white space between its tokens, everything else as it was.
 func compact(raw []byte) json.RawMessage {
 	var b bytes.Buffer
@@ -204,26 +195,6 @@ func isEmpty(raw json.RawMessage) bool {
 		return true
 	}
 	return false
-}
-
-// depth is how deep arrays and objects in valid JSON are nested.
-func depth(raw []byte) int {
-	deepest, now, quoted := 0, 0, false
-	for i := 0; i < len(raw); i++ {
-		switch c := raw[i]; {
-		case quoted && c == '\\':
-			i++
-		case c == '"':
-			quoted = !quoted
-		case quoted:
-		case c == '{' || c == '[':
-			now++
-			deepest = max(deepest, now)
-		case c == '}' || c == ']':
-			now--
-		}
-	}
-	return deepest
 }
 
 func decodeAny(raw json.RawMessage) (v any) {
@@ -289,5 +260,5 @@ func normalParts(list []json.RawMessage) []byte {
 	if out == nil {
 		out = []any{}
 	}
-	return encode(out)
+	return transcript.Encode(out)
 }

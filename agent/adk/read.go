@@ -8,7 +8,7 @@ import (
 	"io"
 	"time"
 
-	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/agent/transcript"
 )
 
 // StepKind says what a step is.
@@ -240,7 +240,7 @@ func (d *reader) event(raw []byte) error {
 	case len(raw) > MaxEvent:
 		d.skip(SkipLong, 1)
 		return nil
-	case depth(raw) > maxDepth:
+	case transcript.Depth(raw) > maxDepth:
 		d.skip(SkipDeep, 1)
 		return nil
 	}
@@ -316,7 +316,7 @@ func (d *reader) rewind(e *event) error {
 	}
 	d.said = d.said[:at]
 	mark := Message{Origin: e.origin, Time: e.time}
-	mark.Origin.Message = fit("rewind:" + e.origin.Message)
+	mark.Origin.Message = transcript.Fit("rewind:" + e.origin.Message)
 	return d.emit(Step{Kind: KindRewind, Message: mark, RewindTo: first.origin})
 }
 
@@ -324,16 +324,4 @@ func (d *reader) rewind(e *event) error {
 func (d *reader) known(invocation string) bool {
 	_, ok := d.begun[invocation]
 	return ok
-}
-
-// fit makes a name that a header can hold of whatever an event has: what is too long, or empty, or not UTF-8, is a digest.
-func fit(s string) string {
-	if s == "" {
-		return ""
-	}
-	if _, err := format.EncodeName(s); err == nil {
-		return s
-	}
-	sum := format.Sum([]byte(s))
-	return "sha256:" + sum.Short(32)
 }

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/gemini-ctx/ctx/agent/transcript"
 	"github.com/gemini-ctx/ctx/format"
 )
 
@@ -109,19 +110,19 @@ func (w *Writer) head() {
 	kept := w.kept()
 	pick := func(own, name, standard string) json.RawMessage {
 		if own != "" {
-			return encode(own)
+			return transcript.Encode(own)
 		}
 		if v := kept.get(name); v != nil {
 			return v
 		}
-		return encode(standard)
+		return transcript.Encode(standard)
 	}
 	state := kept.get("state")
 	if state == nil {
 		state = json.RawMessage("{}")
 	}
 	head := object{
-		{"id", encode(w.o.Session)}, {"appName", pick(w.o.App, "appName", DefaultApp)}, {"userId", pick(w.o.User, "userId", DefaultUser)}, {"state", state},
+		{"id", transcript.Encode(w.o.Session)}, {"appName", pick(w.o.App, "appName", DefaultApp)}, {"userId", pick(w.o.User, "userId", DefaultUser)}, {"state", state},
 	}
 	line := head.encode()
 	w.write(line[:len(line)-1], `,"events":[`)
@@ -237,7 +238,7 @@ func longRunning(m *Message) (ids []string) {
 	list, _ := elements(rest.get("longRunningToolIds"))
 	for _, raw := range list {
 		if id, ok := text(raw); ok {
-			ids = append(ids, fit(id))
+			ids = append(ids, transcript.Fit(id))
 		}
 	}
 	return ids

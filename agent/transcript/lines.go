@@ -216,7 +216,7 @@ func (s *Stats) Parse(raw json.RawMessage) (Object, bool) {
 	case len(raw) > MaxRecord:
 		s.Skip(SkipLong, 1)
 		return nil, false
-	case depth(raw) > maxDepth:
+	case Depth(raw) > maxDepth:
 		s.Skip(SkipDeep, 1)
 		return nil, false
 	}
@@ -229,8 +229,8 @@ func (s *Stats) Parse(raw json.RawMessage) (Object, bool) {
 	return o, true
 }
 
-// depth is how deep arrays and objects in valid JSON are nested.
-func depth(raw []byte) int {
+// Depth is how deep arrays and objects in valid JSON are nested.
+func Depth(raw []byte) int {
 	deepest, now, quoted := 0, 0, false
 	for i := 0; i < len(raw); i++ {
 		switch c := raw[i]; {

@@ -27,7 +27,7 @@ var layers = map[string]string{
 	"summarizer":       "format lock forest/summarize sanitize",
 	"summarizer/model": "format forest/summarize summarizer",
 	"agent/unionfind":  "format",
-	"agent/adk":        "format",
+	"agent/adk":        "format agent/transcript",
 	"agent/transcript": "format",
 	"agent/claudecode": "format agent/transcript",
 	"agent/codex":      "format agent/transcript",
