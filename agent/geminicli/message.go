@@ -35,6 +35,9 @@ func (s *replay) message(o object, fromSet bool, counts map[string]int) error {
 		}
 	}
 	r.physical = r.id
+	if key, ok := s.restore.alias[r.id]; ok {
+		r.id, r.fromSet = key, true
+	}
 	s.meet(r.physical)
 	s.view.add(r.physical)
 	afterSnapshot := s.afterSnapshot
@@ -72,6 +75,7 @@ func (s *replay) userMessage(r record, parts []part) error {
 	s.stats.HookContext += hooks
 	parts, environment := stripEnvironment(r.id, parts)
 	s.stats.SessionContext += environment
+	s.beginRestore(r, environment)
 	results, rest := splitResults(parts)
 	for i, res := range results {
 		head := res[0]
@@ -89,6 +93,10 @@ func (s *replay) userMessage(r record, parts []part) error {
 	if len(results) == 0 && isSnapshot(rest, r.fromSet) {
 		s.afterSnapshot = true
 		return s.offerAs(KindNote, RoleSystem, r, rest)
+	}
+	var err error
+	if r, err = s.restored(r, RoleUser, rest); err != nil {
+		return err
 	}
 	return s.offerAs(KindMessage, RoleUser, r, rest)
 }
@@ -131,6 +139,10 @@ func (s *replay) modelMessage(r record, content []part, afterSnapshot bool) erro
 			return s.offerAs(KindNote, RoleSystem, r, parts)
 		}
 		r.id = s.knownAs(r.id, parts)
+	}
+	var err error
+	if r, err = s.restored(r, RoleModel, parts); err != nil {
+		return err
 	}
 	for _, p := range parts {
 		if p.kind == partCall {

@@ -17,7 +17,7 @@ var ErrWhole = errors.New("what follows the mark leads back before it")
 type Mark struct {
 	Offset  int64  // bytes that were read, up to the last line feed
 	Session string // the session's id
-	Whole   bool   // nothing can be read on from here: the agent writes the transcript anew each time
+	Whole   bool   // nothing can be read on from here: the agent writes the transcript anew each time, or was about to restore a checkpoint
 
 	// ids are digests of the ids of messages and calls that were read. Two ids with one digest, which is once in some 10^13 transcripts of 1,000
 	// messages, only cost a reading of the whole.
@@ -46,7 +46,7 @@ func ReadMarked(r io.Reader, emit func(Step) error) (Stats, Mark, error) {
 	s := newReplay(emit)
 	s.met = map[uint64]struct{}{}
 	err := s.read(r)
-	m := Mark{Offset: s.stats.Bytes, Session: s.stats.Session, Whole: s.stats.Document, ids: slices.Collect(maps.Keys(s.met))}
+	m := Mark{Offset: s.stats.Bytes, Session: s.stats.Session, Whole: s.stats.Document || s.restore.on, ids: slices.Collect(maps.Keys(s.met))}
 	slices.Sort(m.ids)
 	return s.stats, m, err
 }

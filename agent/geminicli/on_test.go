@@ -26,7 +26,7 @@ func checkOn(t *testing.T, data []byte, cut int) bool {
 	first, _ := readAll(t, data[:at])
 	kept := Mark{}
 	kept.SetIDs(m.AppendIDs(nil))
-	kept.Offset, kept.Session = m.Offset, m.Session
+	kept.Offset, kept.Session, kept.Whole = m.Offset, m.Session, m.Whole
 	var rest []Step
 	_, err = ReadOn(bytes.NewReader(data[m.Offset:]), &kept, func(s Step) error {
 		rest = append(rest, s)

@@ -15,6 +15,7 @@ type replay struct {
 	view  view
 	calls calls
 
+	restore       restore
 	derived       map[string]int // messages without id, by what their key is derived from
 	afterSnapshot bool           // the message before this one was a summary by the agent
 

@@ -76,6 +76,27 @@ message user b text="one"
 		"message model g text=\"a\"\nmessage model g text=\"b\"\n",
 	},
 	{
+		"a restored checkpoint repeats what is known, and what came after it has left",
+		lines(header, set(user("d04923d38bb0f6017037e74183378ef4", `"<session_context>x</session_context>"`)),
+			user("a", `[{"text":"one"}]`), modelC1, user("t", `[`+resultC1+`]`), `{"id":"h","type":"gemini","content":"two","thoughts":[{"subject":"S","description":"d"}]}`,
+			`{"id":"i","type":"info","content":"saved"}`, user("b", `"three"`), gemini("k", `"four"`),
+			user("r1", `[{"text":"<session_context>y</session_context>"},{"text":"one"}]`), gemini("r2", `[`+callC1+`]`), user("r3", `[`+resultC1+`]`), gemini("r4", `[{"text":"two"}]`),
+			set(user("r1", `[{"text":"<session_context>y</session_context>"},{"text":"one"}]`), gemini("r2", `[`+callC1+`]`), user("r3", `[`+resultC1+`]`), gemini("r4", `[{"text":"two"}]`)),
+			user("c", `"five"`), rewindTo("r4")),
+		"message user a text=\"one\"\n" + traceModelC1 +
+			"message model h parts=[{\"text\":\"**S** d\",\"thought\":true},{\"text\":\"two\"}]\nnote system i text=\"saved\"\nmessage user b text=\"three\"\nmessage model k text=\"four\"\nrewind \"b\"\nmessage user c text=\"five\"\nrewind \"h\"\n",
+	},
+	{
+		"a restored checkpoint that goes no further takes nothing away",
+		lines(header, user("a", `"one"`), gemini("h", `"two"`), user("r1", `[{"text":"<session_context>y</session_context>"},{"text":"one"}]`), gemini("r2", `"two"`), user("c", `"one"`)),
+		"message user a text=\"one\"\nmessage model h text=\"two\"\nmessage user c text=\"one\"\n",
+	},
+	{
+		"a checkpoint of another conversation is said anew",
+		lines(header, user("a", `"one"`), gemini("h", `"two"`), user("r1", `[{"text":"<session_context>y</session_context>"},{"text":"other"}]`), gemini("r2", `"two"`)),
+		"message user a text=\"one\"\nmessage model h text=\"two\"\nmessage user r1 text=\"other\"\nmessage model r2 text=\"two\"\n",
+	},
+	{
 		"the three copies of a result are one",
 		lines(modelC1, user("t", `[`+resultC1+`]`), set(modelC1, user("g_response", resultC1), user("t", `[`+resultC1+`]`))),
 		traceModelC1,

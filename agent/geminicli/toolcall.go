@@ -145,6 +145,7 @@ func (s *replay) result(r record, callID, when string, parts []part) error {
 	s.meet(key)
 	s.back = s.back || !s.calls.made(callID)
 	s.view.bind(r.physical, key)
+	s.restoredResult(key)
 	m := Message{Key: key, Role: RoleTool, Time: when}
 	return s.offerResult(candidate{kind: KindMessage, msg: m, parts: parts, fromSet: r.fromSet})
 }
