@@ -203,7 +203,8 @@ func TestTwoAgentsAtOnce(t *testing.T) {
 func TestSubagents(t *testing.T) {
 	s, dir := newStore(t), t.TempDir()
 	main := filepath.Join(dir, "session-1.jsonl")
-	write(t, main, header("parent:1")+said("a", "do it"))
+	write(t, main, header("parent:1")+said("a", "do it")+
+		`{"id":"g","type":"gemini","content":"","toolCalls":[{"id":"c-1","name":"helper","args":{},"agentId":"child"},{"id":"c-2","name":"helper","args":{},"agentId":"gone"}]}`+"\n")
 	if err := os.Mkdir(filepath.Join(dir, "parent_1"), 0o700); err != nil {
 		t.Fatal(err)
 	}
@@ -216,7 +217,14 @@ func TestSubagents(t *testing.T) {
 	if got := texts(t, s, "child"); len(got) != 1 || texts(t, s, "other") != nil {
 		t.Errorf("child has %q", got)
 	}
-	if l, ok := LastHook(s, GeminiCLI); !ok || l.Messages != 2 || l.Event != "AfterAgent" {
+	view, err := s.Refs.Read()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p, ok, err := s.ParentOf(view, "child"); err != nil || !ok || p.Session != "parent:1" || p.Call != "c-1" {
+		t.Errorf("child works for %+v, %v, %v", p, ok, err)
+	}
+	if l, ok := LastHook(s, GeminiCLI); !ok || l.Messages != 3 || l.Event != "AfterAgent" {
 		t.Errorf("last hook %+v", l)
 	}
 }

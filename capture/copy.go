@@ -20,6 +20,8 @@ type copied struct {
 	new     int            // messages, newer versions and rewinds
 	skipped map[string]int // what could not be used
 	whole   bool           // the transcript was read from its beginning
+
+	children []session.Child // sessions of subagents that it tells of
 }
 
 // copyTranscript brings into the store what a transcript has that no copy has seen. With check it first makes sure that what was seen before is still
@@ -56,7 +58,7 @@ func copyTranscript(ctx context.Context, s *session.Store, path string, check bo
 }
 
 func report(done session.Imported, whole bool) copied {
-	return copied{new: done.Messages + done.Notes + done.Amended + done.Rewinds, skipped: done.Skipped, whole: whole}
+	return copied{new: done.Messages + done.Notes + done.Amended + done.Rewinds, skipped: done.Skipped, whole: whole, children: done.Children}
 }
 
 // openTranscript opens what an agent says is its transcript. Anything but a file is refused before it is opened: a pipe would make the hook wait.

@@ -144,9 +144,11 @@ func (h *hook) record(ctx context.Context, check bool) (recorded int) {
 	if h.event.Name == sessionStart {
 		paths = append(paths, unfinished(h.s, h.event)...)
 	}
+	var children []session.Child
 	for i, path := range paths {
 		done, err := copyTranscript(ctx, h.s, path, check)
 		recorded += done.new
+		children = append(children, done.children...)
 		if i == 0 && errors.Is(err, fs.ErrNotExist) && h.event.Name != afterAgent {
 			continue // nothing was said yet, or the agent has removed it
 		}
@@ -154,6 +156,10 @@ func (h *hook) record(ctx context.Context, check bool) (recorded int) {
 		if skipped := skippedText(done.skipped); skipped != "" {
 			h.note("records were skipped: " + skipped)
 		}
+	}
+	if len(children) > 0 {
+		_, err := h.s.LinkChildren(ctx, children)
+		h.failed(ctx, "a subagent's session is not linked", err)
 	}
 	return recorded
 }

@@ -15,12 +15,13 @@ import (
 // Imported is what an import reports.
 type Imported struct {
 	Session  string
-	Messages int // new in this run
-	Notes    int // new in this run
-	Known    int // there already
-	Amended  int // newer versions of what was there
-	Rewinds  int // new in this run
-	Unknown  int // rewinds to an id that the transcript does not have: recorded as rewinds to the root
+	Messages int     // new in this run
+	Notes    int     // new in this run
+	Known    int     // there already
+	Amended  int     // newer versions of what was there
+	Rewinds  int     // new in this run
+	Unknown  int     // rewinds to an id that the transcript does not have: recorded as rewinds to the root
+	Children []Child // sessions of subagents that calls of this one began, as far as the transcript tells
 	Redacted []sanitize.Finding
 	Skipped  map[string]int // what could not be used, by reason
 	Stats    geminicli.Stats

@@ -5,6 +5,7 @@ import (
 	"io"
 
 	"github.com/gemini-ctx/ctx/agent/geminicli"
+	"github.com/gemini-ctx/ctx/agent/transcript"
 )
 
 // ImportGeminiMarked is ImportGemini into the session of the transcript's own id, and the mark to go on from.
@@ -36,6 +37,9 @@ func (im *importer) end(stats geminicli.Stats, err error) (Imported, error) {
 	im.out.Stats, im.out.Skipped, im.out.Unknown = stats, stats.Skipped, stats.Unknown
 	if im.out.Session == "" {
 		im.out.Session = stats.Session
+	}
+	for _, sp := range stats.Spawned {
+		im.out.Children = append(im.out.Children, Child{Session: sp.Thread, Parent: Parent{Session: im.out.Session, Call: transcript.Fit(sp.Call)}})
 	}
 	return im.out, err
 }

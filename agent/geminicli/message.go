@@ -154,6 +154,7 @@ func (s *replay) modelMessage(r record, content []part, afterSnapshot bool) erro
 		return err
 	}
 	for _, call := range records {
+		s.spawned(call)
 		if err := s.recordedResult(r, call); err != nil {
 			return err
 		}

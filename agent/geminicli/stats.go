@@ -1,5 +1,7 @@
 package geminicli
 
+import "github.com/gemini-ctx/ctx/agent/transcript"
+
 // The keys of Stats.Skipped.
 const (
 	SkipBadJSON       = "bad json"      // a line, or the rest of one, that is not JSON
@@ -27,11 +29,12 @@ type Stats struct {
 	// Skipped counts what could not be used, by the Skip constants. It is never nil.
 	Skipped map[string]int
 
-	Session     string // the first session id, "" if there is none
-	ProjectHash string // the first project hash: lower-case hex SHA-256 of the project's root path
-	Kind        string // the last kind: "main", "subagent" or "" in old transcripts
-	Summary     string // the last summary the agent wrote, one line
-	Document    bool   // the transcript began as one JSON document, which the agent rewrites as a whole
+	Session     string             // the first session id, "" if there is none
+	ProjectHash string             // the first project hash: lower-case hex SHA-256 of the project's root path
+	Kind        string             // the last kind: "main", "subagent" or "" in old transcripts
+	Summary     string             // the last summary the agent wrote, one line
+	Spawned     []transcript.Spawn // calls that a subagent worked for, and its session's id, each once
+	Document    bool               // the transcript began as one JSON document, which the agent rewrites as a whole
 
 	// Bytes is the number of input bytes up to the last line feed, or the end of a document if that is later. A second
 	// reading of a transcript that has grown gives the same steps up to here.

@@ -1,6 +1,11 @@
 package geminicli
 
-import "strings"
+import (
+	"slices"
+	"strings"
+
+	"github.com/gemini-ctx/ctx/agent/transcript"
+)
 
 // toolCall is one element of a model message's toolCalls.
 type toolCall struct {
@@ -108,6 +113,14 @@ func thoughts(r record) []part {
 		}
 	}
 	return parts
+}
+
+// spawned notes that a call was a subagent's work; the agent names it by the id of the subagent's session.
+func (s *replay) spawned(tc *toolCall) {
+	sp := transcript.Spawn{Call: tc.call.callID, Thread: tc.text("agentId")}
+	if sp.Thread != "" && !slices.Contains(s.stats.Spawned, sp) {
+		s.stats.Spawned = append(s.stats.Spawned, sp)
+	}
 }
 
 // recordedResult offers the result that a tool call carries, if it has one.

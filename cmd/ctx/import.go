@@ -67,9 +67,10 @@ checkpoint-TAG.`,
 					return err
 				}
 			}
+			l := &linker{}
 			return importFiles(cmd.Context(), a, args, func(c context.Context, s *session.Store, file string) (importedFile, error) {
-				return importGemini(c, a, s, named, file)
-			}, nil)
+				return importGemini(c, a, s, named, file, l)
+			}, l)
 		},
 	}
 	cmd.Flags().StringVarP(&named, "session", "s", "", "the session (default: the transcript's own id)")
@@ -151,7 +152,7 @@ func isAboutFile(err error) bool {
 	return errors.As(err, &file)
 }
 
-func importGemini(c context.Context, a *app, s *session.Store, named, file string) (importedFile, error) {
+func importGemini(c context.Context, a *app, s *session.Store, named, file string, l *linker) (importedFile, error) {
 	in, closeInput, err := a.input(file)
 	if err != nil {
 		return importedFile{}, &fileError{fmt.Errorf("cannot import %q: %w", file, err)}
@@ -163,6 +164,7 @@ func importGemini(c context.Context, a *app, s *session.Store, named, file strin
 	}
 	done, err := s.ImportGemini(c, source, named)
 	out := importedFile{session: done.Session, changed: done.Messages+done.Amended+done.Rewinds > 0, skipped: total(done.Skipped)}
+	l.children = append(l.children, done.Children...)
 	switch {
 	case errors.Is(err, session.ErrInput):
 		err = &fileError{withHint(fmt.Errorf("cannot import %q: %w", file, err), "-s NAME gives the session a name")}

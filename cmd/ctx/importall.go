@@ -51,6 +51,6 @@ func importAll(cmd *cobra.Command, a *app, dryRun bool) error {
 				return importTranscript(c, a, s, f, "", file, l)
 			}
 		}
-		return importGemini(c, a, s, "", file)
+		return importGemini(c, a, s, "", file, l)
 	}, l)
 }

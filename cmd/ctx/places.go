@@ -177,7 +177,7 @@ func (p *places) findGemini() (list []found) {
 	}
 	for _, slug := range p.geminiSlugs() {
 		dir := quoteGlob(filepath.Join(p.gemini, "tmp", slug))
-		for _, pattern := range []string{"chats/session-*.jsonl", "chats/session-*.json", "checkpoint-*.json"} {
+		for _, pattern := range []string{"chats/session-*.jsonl", "chats/session-*.json", "chats/*/*.jsonl", "checkpoint-*.json"} {
 			files, _ := filepath.Glob(filepath.Join(dir, filepath.FromSlash(pattern)))
 			for _, file := range files {
 				if strings.HasSuffix(file, ".json") && slices.Contains(files, file+"l") {
