@@ -2,7 +2,6 @@ package codex
 
 import (
 	"bytes"
-	"encoding/json"
 	"fmt"
 	"maps"
 	"os"
@@ -13,55 +12,11 @@ import (
 
 	"github.com/gemini-ctx/ctx/agent/transcript"
 	"github.com/gemini-ctx/ctx/agent/transcript/transcripttest"
-	"github.com/gemini-ctx/ctx/format"
 )
 
 var kit = transcripttest.Format{
-	Read: Read,
-	Write: func(items []transcript.Item, o transcript.WriteOptions) ([]byte, transcript.Written, error) {
-		var b bytes.Buffer
-		w := NewWriter(&b, o)
-		for _, it := range items {
-			if err := w.Add(it); err != nil {
-				return nil, transcript.Written{}, err
-			}
-		}
-		done, err := w.Close()
-		return b.Bytes(), done, err
-	},
-}
-
-// others are messages as other agents and people say them.
-func others() []transcript.Message {
-	from := func(agent, id string) transcript.Origin {
-		return transcript.Origin{Agent: agent, Session: "s-1", Message: id}
-	}
-	list := []transcript.Message{
-		{Origin: from("gemini-cli", "m1"), Role: "user", Author: "Ada Lovelace", Text: "list the files"},
-		{Origin: from("gemini-cli", "m2"), Role: "model", Author: "gemini-2.5-flash", Tokens: 4, Invocation: "i-1"},
-		{Origin: from("gemini-cli", "result:c 1"), Role: "tool"},
-		{Origin: from("gemini-cli", "m3"), Note: true, Role: "system", Text: "a notice"},
-		{Origin: from(transcript.Own, strings.Repeat("5", 64)), Role: "system", Text: "be brief"},
-		{Origin: from(transcript.Own, strings.Repeat("6", 64)), Role: "user", Text: ""},
-		{Origin: from("jsonl", "7"), Role: "tool", Text: "lost", Results: []string{"c9"}},
-		{Origin: from("jsonl", "8"), Role: "model", Text: "calling", Calls: []format.Call{{ID: "c7", Tool: "look up"}}},
-		{Origin: from("jsonl", "9"), Role: "user", Text: "gone", Gone: "forgotten"},
-		{Origin: from("jsonl", "10"), Role: "user", Text: "on"},
-		{Origin: from("codex", "11"), Role: "model", Author: "gpt-x"},
-		{Origin: from("codex", "12"), Role: "model", Author: "gpt-x"},
-		{Origin: from("codex", "13"), Role: "tool"},
-		{Origin: from("codex", "14"), Role: "tool"},
-	}
-	list[10].SetParts([]json.RawMessage{[]byte(`{"functionCall":{"args":{},"id":"p1","name":"ls"}}`)})
-	list[11].SetParts([]json.RawMessage{[]byte(`{"functionCall":{"args":{},"id":"p2","name":"ls"}}`)})
-	list[12].SetParts([]json.RawMessage{[]byte(`{"functionResponse":{"id":"p1","name":"ls","response":{"output":"1"}}}`)})
-	list[13].SetParts([]json.RawMessage{[]byte(`{"functionResponse":{"id":"p2","name":"ls","response":{"output":"2"}}}`)})
-	list[1].SetParts([]json.RawMessage{
-		[]byte(`{"text":"**Plan** look","thought":true}`), []byte(`{"text":"I look."}`), []byte(`{"functionCall":{"args":{"dir":"."},"id":"c 1","name":"ls"}}`),
-		[]byte(`{"executableCode":{"code":"1+1"}}`),
-	})
-	list[2].SetParts([]json.RawMessage{[]byte(`{"functionResponse":{"id":"c 1","name":"ls","response":{"files":["a","b"]}}}`), []byte(`{"inlineData":{"data":"AA==","mimeType":"application/pdf"}}`)})
-	return list
+	Read:  Read,
+	Write: transcripttest.Write(NewWriter),
 }
 
 func rollout(t testing.TB) []byte {
@@ -194,8 +149,8 @@ func TestDamage(t *testing.T) {
 }
 
 func TestOthers(t *testing.T) {
-	kit.CheckWritten(t, others())
-	out, done, err := kit.Write(transcripttest.Items(others()), transcript.WriteOptions{Session: "s", Dir: "/p"})
+	kit.CheckWritten(t, transcripttest.Others())
+	out, done, err := kit.Write(transcripttest.Items(transcripttest.Others()), transcript.WriteOptions{Session: "s", Dir: "/p"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -218,8 +173,10 @@ func FuzzRead(f *testing.F) {
 		f.Add(line, uint(len(line)/2))
 	}
 	f.Add([]byte(lines(user("1"), user("2"), back(1), user("3"))), uint(300))
-	if out, _, err := kit.Write(transcripttest.Items(others()), transcript.WriteOptions{Session: "s", Home: &transcript.Home{Store: "a", Session: "b"}}); err == nil {
+	if out, _, err := kit.Write(transcripttest.Items(transcripttest.Others()), transcript.WriteOptions{Session: "s", Home: &transcript.Home{Store: "a", Session: "b"}}); err == nil {
 		f.Add(out, uint(1000))
 	}
 	f.Fuzz(func(t *testing.T, data []byte, cut uint) { kit.Check(t, data, int(cut%(1<<30))) })
 }
+
+func TestErrors(t *testing.T) { kit.CheckErrors(t, string(rollout(t))) }

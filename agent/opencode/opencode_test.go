@@ -3,36 +3,22 @@ package opencode
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"os"
 	"path"
 	"strings"
 	"testing"
 	"testing/fstest"
-	"testing/iotest"
 
 	"github.com/gemini-ctx/ctx/agent/transcript"
 	"github.com/gemini-ctx/ctx/agent/transcript/transcripttest"
-	"github.com/gemini-ctx/ctx/format"
 )
 
 var kit = transcripttest.Format{
 	Whole: true,
 	Read:  Read,
-	Write: func(items []transcript.Item, o transcript.WriteOptions) ([]byte, transcript.Written, error) {
-		var b bytes.Buffer
-		w := NewWriter(&b, o)
-		for _, it := range items {
-			if err := w.Add(it); err != nil {
-				return nil, transcript.Written{}, err
-			}
-		}
-		done, err := w.Close()
-		return b.Bytes(), done, err
-	},
+	Write: transcripttest.Write(NewWriter),
 }
 
 func session(t testing.TB) []byte {
@@ -191,52 +177,11 @@ func TestDamage(t *testing.T) {
 	}
 }
 
-func TestErrors(t *testing.T) {
-	stop := errors.New("stop")
-	in := "[" + record("a", "user", "1") + "]"
-	if _, err := Read(strings.NewReader(in), func(transcript.Step) error { return stop }); err != stop {
-		t.Errorf("%v", err)
-	}
-	if _, err := Read(io.MultiReader(strings.NewReader(in[:9]), iotest.ErrReader(stop)), func(transcript.Step) error { return nil }); !errors.Is(err, stop) {
-		t.Errorf("%v", err)
-	}
-}
+func TestErrors(t *testing.T) { kit.CheckErrors(t, "["+record("a", "user", "1")+"]") }
 
-// others are messages as other agents and people say them.
-func others() []transcript.Message {
-	from := func(agent, id string) transcript.Origin {
-		return transcript.Origin{Agent: agent, Session: "s-1", Message: id}
-	}
-	list := []transcript.Message{
-		{Origin: from("gemini-cli", "m1"), Role: "user", Author: "Ada Lovelace", Text: "list the files"},
-		{Origin: from("gemini-cli", "m2"), Role: "model", Author: "gemini-2.5-flash", Tokens: 4, Invocation: "i-1"},
-		{Origin: from("gemini-cli", "result:c 1"), Role: "tool"},
-		{Origin: from("gemini-cli", "m3"), Note: true, Role: "system", Text: "a notice"},
-		{Origin: from(transcript.Own, strings.Repeat("5", 64)), Role: "system", Text: "be brief"},
-		{Origin: from(transcript.Own, strings.Repeat("6", 64)), Role: "user", Text: ""},
-		{Origin: from("jsonl", "7"), Role: "tool", Text: "lost", Results: []string{"c9"}},
-		{Origin: from("jsonl", "8"), Role: "model", Text: "calling", Calls: []format.Call{{ID: "c7", Tool: "look up"}}},
-		{Origin: from("jsonl", "9"), Role: "user", Text: "gone", Gone: "forgotten"},
-		{Origin: from("jsonl", "10"), Role: "user", Text: "on"},
-		{Origin: from("codex", "11"), Role: "model", Author: "gpt-x"},
-		{Origin: from("codex", "12"), Role: "model", Author: "gpt-x"},
-		{Origin: from("codex", "13"), Role: "tool"},
-		{Origin: from("codex", "14"), Role: "tool"},
-	}
-	list[10].SetParts([]json.RawMessage{[]byte(`{"functionCall":{"args":{},"id":"p1","name":"ls"}}`)})
-	list[11].SetParts([]json.RawMessage{[]byte(`{"functionCall":{"args":{},"id":"p2","name":"ls"}}`)})
-	list[12].SetParts([]json.RawMessage{[]byte(`{"functionResponse":{"id":"p1","name":"ls","response":{"output":"1"}}}`)})
-	list[13].SetParts([]json.RawMessage{[]byte(`{"functionResponse":{"id":"p2","name":"ls","response":{"output":"2"}}}`)})
-	list[1].SetParts([]json.RawMessage{
-		[]byte(`{"text":"**Plan** look","thought":true}`), []byte(`{"text":"I look."}`), []byte(`{"functionCall":{"args":{"dir":"."},"id":"c 1","name":"ls"}}`),
-		[]byte(`{"executableCode":{"code":"1+1"}}`),
-	})
-	list[2].SetParts([]json.RawMessage{[]byte(`{"functionResponse":{"id":"c 1","name":"ls","response":{"files":["a","b"]}}}`), []byte(`{"inlineData":{"data":"AA==","mimeType":"application/pdf"}}`)})
-	return list
-}
 func TestOthers(t *testing.T) {
-	kit.CheckWritten(t, others())
-	out, done, err := kit.Write(transcripttest.Items(others()), transcript.WriteOptions{Session: "ses_s", Dir: "/p", Title: "t"})
+	kit.CheckWritten(t, transcripttest.Others())
+	out, done, err := kit.Write(transcripttest.Items(transcripttest.Others()), transcript.WriteOptions{Session: "ses_s", Dir: "/p", Title: "t"})
 	if err != nil || !json.Valid(out) {
 		t.Fatalf("%v %s", err, out)
 	}
@@ -268,7 +213,7 @@ func FuzzRead(f *testing.F) {
 	f.Add(session(f))
 	f.Add([]byte("[" + record("a", "user", "1") + "," + record("b", "assistant", "2") + "]"))
 	f.Add([]byte(`{"info":{"id":"s","revert":{"messageID":"b"}},"messages":[` + record("b", "user", "2") + "]}"))
-	if out, _, err := kit.Write(transcripttest.Items(others()), transcript.WriteOptions{Session: "s", Home: &transcript.Home{Store: "a", Session: "b"}}); err == nil {
+	if out, _, err := kit.Write(transcripttest.Items(transcripttest.Others()), transcript.WriteOptions{Session: "s", Home: &transcript.Home{Store: "a", Session: "b"}}); err == nil {
 		f.Add(out)
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {

@@ -3,12 +3,14 @@ package transcripttest
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
 	"slices"
 	"strings"
 	"testing"
+	"testing/iotest"
 
 	"github.com/gemini-ctx/ctx/agent/transcript"
 )
@@ -23,7 +25,38 @@ type Format struct {
 	Lossy bool
 }
 
-// Read reads a transcript and replays it.
+// Write makes a Format's Write of an agent's writer.
+func Write[W interface {
+	Add(transcript.Item) error
+	Close() (transcript.Written, error)
+}](open func(io.Writer, transcript.WriteOptions) W) func([]transcript.Item, transcript.WriteOptions) ([]byte, transcript.Written, error) {
+	return func(items []transcript.Item, o transcript.WriteOptions) ([]byte, transcript.Written, error) {
+		var b bytes.Buffer
+		w := open(&b, o)
+		for _, it := range items {
+			if err := w.Add(it); err != nil {
+				return nil, transcript.Written{}, err
+			}
+		}
+		done, err := w.Close()
+		return b.Bytes(), done, err
+	}
+}
+
+// CheckErrors reads in, in which something is said, with an emit that fails, and from an input that breaks: both errors come back.
+func (f *Format) CheckErrors(t *testing.T, in string) {
+	t.Helper()
+	stop := errors.New("stop")
+	if _, err := f.Read(strings.NewReader(in), func(transcript.Step) error { return stop }); err != stop {
+		t.Errorf("emit failed: %v", err)
+	}
+	broken := io.MultiReader(strings.NewReader(in[:9]), iotest.ErrReader(stop))
+	if _, err := f.Read(broken, func(transcript.Step) error { return nil }); !errors.Is(err, stop) || err.Error() != "read transcript: stop" {
+		t.Errorf("reading failed: %v", err)
+	}
+}
+
+// Steps reads a transcript and replays it.
 func (f *Format) Steps(t testing.TB, data []byte) ([]transcript.Step, *transcript.Replay, transcript.Stats) {
 	t.Helper()
 	var steps []transcript.Step
