@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/gemini-ctx/ctx/agent/adk"
+	"github.com/gemini-ctx/ctx/agent/transcript"
 	"github.com/gemini-ctx/ctx/format"
 )
 
@@ -41,7 +42,7 @@ func spoken(t testing.TB, s *Store, name, branch string) []string {
 	for _, shown := range must[[]*Shown](t)(s.Log(tip.ID, LogOptions{})) {
 		e := shown.Entry
 		src := ""
-		if e.Source != nil && e.Source.Agent != adk.Own {
+		if e.Source != nil && e.Source.Agent != transcript.Own {
 			src = e.Source.Agent + " " + e.Source.Session + " " + e.Source.Message
 		}
 		list = append(list, fmt.Sprintf("%s %s/%s %s %q text=%q parts=%s %v %v %d %s", e.Kind, e.Role, e.Author, e.Time, e.Invocation, shown.Text, shown.Parts,

@@ -8,6 +8,7 @@ import (
 	"io"
 
 	"github.com/gemini-ctx/ctx/agent/adk"
+	"github.com/gemini-ctx/ctx/agent/transcript"
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/refs"
 )
@@ -64,10 +65,10 @@ func (s *Store) ExportADK(ctx context.Context, v *refs.View, session, branch str
 }
 
 // sessionOfADK is the newest note that an import made of what a session of ADK has besides events; nil for none.
-func (c *Conversation) sessionOfADK() (*adk.Message, error) {
+func (c *Conversation) sessionOfADK() (*transcript.Message, error) {
 	for i := len(c.entries) - 1; i >= 0; i-- {
 		p := c.entries[i]
-		if p.source == nil || !adk.IsSession(adk.Origin{Agent: p.source.Agent, Message: p.source.Message}) {
+		if p.source == nil || !adk.IsSession(transcript.Origin{Agent: p.source.Agent, Message: p.source.Message}) {
 			continue
 		}
 		shown, err := c.s.Version(p.id, p.version)
@@ -81,14 +82,14 @@ func (c *Conversation) sessionOfADK() (*adk.Message, error) {
 }
 
 // messageOfADK is an entry as package adk takes it.
-func messageOfADK(s *Shown) adk.Message {
+func messageOfADK(s *Shown) transcript.Message {
 	e := s.Entry
-	m := adk.Message{
-		Origin: adk.Origin{Agent: adk.Own, Session: e.Session, Message: s.ID.String()}, Note: e.Kind == format.KindNote, Role: e.Role, Author: e.Author,
+	m := transcript.Message{
+		Origin: transcript.Origin{Agent: transcript.Own, Session: e.Session, Message: s.ID.String()}, Note: e.Kind == format.KindNote, Role: e.Role, Author: e.Author,
 		Time: e.Time, Invocation: e.Invocation, Calls: e.Calls, Results: e.Results, Tokens: e.Tokens, Gone: s.Gone,
 	}
 	if e.Source != nil {
-		m.Origin = adk.Origin{Agent: e.Source.Agent, Session: e.Source.Session, Message: e.Source.Message}
+		m.Origin = transcript.Origin{Agent: e.Source.Agent, Session: e.Source.Session, Message: e.Source.Message}
 	}
 	if s.Parts == nil {
 		m.Text = s.Text

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/gemini-ctx/ctx/agent/adk"
+	"github.com/gemini-ctx/ctx/agent/transcript"
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/refs"
 )
@@ -219,7 +219,7 @@ func settleRuns(list []placed) {
 		} else if p.kind == format.KindMessage && p.role == "user" {
 			r = invoked{"", number}
 			opened[p.id.String()] = r
-			if p.source != nil && p.source.Agent == adk.Own {
+			if p.source != nil && p.source.Agent == transcript.Own {
 				opened[p.source.Message] = r // the entry that it was in the store where it was said
 			}
 		}

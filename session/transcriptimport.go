@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/gemini-ctx/ctx/agent/adk"
 	"github.com/gemini-ctx/ctx/agent/transcript"
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/refs"
@@ -39,7 +38,7 @@ type Child struct {
 // subagents said goes into sessions of their own, named after it. It can be run again on the same transcript, or on one that has grown: what is known is
 // not added again.
 func (s *Store) ImportTranscript(ctx context.Context, read transcript.Read, as string) (ImportedTranscript, error) {
-	im := &transcriptImporter{Store: s, ctx: ctx, as: as, lanes: map[string]*adkImporter{}}
+	im := &transcriptImporter{Store: s, ctx: ctx, as: as, lanes: map[string]*messageImporter{}}
 	stats, err := read(im.step)
 	for _, lane := range im.order {
 		if err == nil {
@@ -72,8 +71,8 @@ type transcriptImporter struct {
 	ctx   context.Context
 	as    string
 	out   ImportedTranscript
-	lanes map[string]*adkImporter
-	order []*adkImporter
+	lanes map[string]*messageImporter
+	order []*messageImporter
 }
 
 // nameOf is the session that a transcript belongs to.
@@ -112,35 +111,23 @@ func (im *transcriptImporter) step(st transcript.Step) error {
 		if st.Thread != "" {
 			name = ThreadSession(name, st.Thread)
 		}
-		lane = &adkImporter{Store: im.Store, ctx: im.ctx, as: name, ids: map[adk.Origin]format.ID{}}
+		lane = &messageImporter{Store: im.Store, ctx: im.ctx, as: name, ids: map[transcript.Origin]format.ID{}}
 		im.lanes[st.Thread] = lane
 		im.order = append(im.order, lane)
 	}
 	if st.Kind == transcript.KindReturn {
 		return im.back(lane, st.Back)
 	}
-	out := adk.Step{Message: adkOf(&st.Message), RewindTo: adk.Origin(st.RewindTo)}
-	if st.Kind == transcript.KindRewind {
-		out.Kind = adk.KindRewind
-	}
-	return lane.step(out)
-}
-
-// adkOf is a message in the shape that the importer takes.
-func adkOf(m *transcript.Message) adk.Message {
-	return adk.Message{
-		Origin: adk.Origin(m.Origin), Note: m.Note, Role: m.Role, Author: m.Author, Time: m.Time, Invocation: m.Invocation, Text: m.Text, Parts: m.Parts,
-		Calls: m.Calls, Results: m.Results, Tokens: m.Tokens,
-	}
+	return lane.step(st)
 }
 
 // back says again, at the end of the conversation, what had left it.
-func (im *transcriptImporter) back(lane *adkImporter, list []transcript.Again) error {
+func (im *transcriptImporter) back(lane *messageImporter, list []transcript.Again) error {
 	for _, b := range list {
 		if err := lane.flush(); err != nil {
 			return err
 		}
-		id, ok := lane.ids[adk.Origin(b.What)]
+		id, ok := lane.ids[b.What]
 		if !ok {
 			return fmt.Errorf("no entry for %q", b.What.Message)
 		}
@@ -152,12 +139,12 @@ func (im *transcriptImporter) back(lane *adkImporter, list []transcript.Again) e
 			return err
 		}
 		m := messageOfADK(shown)
-		m.Origin = adk.Origin(b.As)
+		m.Origin = b.As
 		if shown.Gone != "" {
 			continue
 		}
 		before := lane.out.Known
-		if err := lane.step(adk.Step{Message: m}); err != nil {
+		if err := lane.step(transcript.Step{Message: m}); err != nil {
 			return err
 		}
 		if err := lane.flush(); err != nil {

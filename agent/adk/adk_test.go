@@ -61,7 +61,7 @@ func TestC3_foreignRoundTrip(t *testing.T) {
 	if len(stats.Kept) != 1 || stats.Kept["modelVersion"] != 1 {
 		t.Errorf("kept %v", stats.Kept)
 	}
-	if n := slices.IndexFunc(steps, func(s Step) bool { return s.Kind == KindRewind }); n < 0 || steps[n].RewindTo.Message != "aaaaaaa6" {
+	if n := slices.IndexFunc(steps, func(s transcript.Step) bool { return s.Kind == transcript.KindRewind }); n < 0 || steps[n].RewindTo.Message != "aaaaaaa6" {
 		t.Errorf("rewind %d: %+v", n, steps)
 	}
 	var told []string
@@ -122,7 +122,7 @@ func TestForms(t *testing.T) {
 	a := `{"id":"e1","invocationId":"i","author":"user","timestamp":1767348000000,"content":{"role":"user","parts":[{"text":"one"}]}}`
 	b := `{"invocationId":"i","author":"bot","timestamp":1767348001000,"content":{"role":"model","parts":[{"text":"two"}]},"id":"e2"}`
 	_, want, _ := readAll(t, []byte(a+"\n"+b+"\n"), ReadOptions{Session: "s"})
-	if len(want) != 2 || want[1].Author != "bot" || want[1].Role != "model" || want[0].Origin != (Origin{Agent, "s", "e1"}) {
+	if len(want) != 2 || want[1].Author != "bot" || want[1].Role != "model" || want[0].Origin != (transcript.Origin{Agent: Agent, Session: "s", Message: "e1"}) {
 		t.Fatalf("%v", want)
 	}
 	for _, in := range []string{
@@ -225,7 +225,7 @@ func TestC2_rewinds(t *testing.T) {
 	if len(steps) != 6 || len(now) != 3 || now[1].Origin.Message != "d" || stats.Unknown != 1 {
 		t.Fatalf("%+v %+v", now, stats)
 	}
-	if r := steps[3]; r.Kind != KindRewind || r.RewindTo.Message != "b" || r.Message.Origin.Message != "rewind:r" {
+	if r := steps[3]; r.Kind != transcript.KindRewind || r.RewindTo.Message != "b" || r.Message.Origin.Message != "rewind:r" {
 		t.Errorf("%+v", r)
 	}
 	// The one that finds nothing stays what it is.
@@ -235,9 +235,9 @@ func TestC2_rewinds(t *testing.T) {
 }
 
 // conversation is one of each: what C.3 of a transcript can be, as a session has it.
-func conversation() []Message {
-	gemini := func(m Message, key string) Message {
-		m.Origin = Origin{"gemini-cli", "s-1", key}
+func conversation() []transcript.Message {
+	gemini := func(m transcript.Message, key string) transcript.Message {
+		m.Origin = transcript.Origin{Agent: "gemini-cli", Session: "s-1", Message: key}
 		return m
 	}
 	info := own(5, "system", "", "a warning of the agent")
@@ -252,7 +252,7 @@ func conversation() []Message {
 	plain.Results = []string{"p1"}
 	caller := own(13, "model", "", "a call in the header alone")
 	caller.Calls = calls("p1")
-	return []Message{
+	return []transcript.Message{
 		gemini(own(1, "user", "", "list the files"), "m1"),
 		gemini(ofParts(2, "model", "gemini-2.5-flash", `{"text":"**Plan** look","thought":true}`, `{"text":"I look."}`, call("c1", "ls"), call("c2", "cat")), "m2"),
 		gemini(ofParts(4, "tool", "", result("c2", "cat", `"<tool_output_masked>saved</tool_output_masked>"`)), "result:c2"),
@@ -427,7 +427,7 @@ func TestWithoutMetadata(t *testing.T) {
 
 // What an application adds to an event of ours stays with it.
 func TestAddedFields(t *testing.T) {
-	list := []Message{own(1, "user", "", "hello"), own(2, "model", "m", "hi")}
+	list := []transcript.Message{own(1, "user", "", "hello"), own(2, "model", "m", "hi")}
 	out, _ := writeAll(t, list, WriteOptions{Session: "s"})
 	more := bytes.ReplaceAll(out, []byte(`"stateDelta":{}`), []byte(`"stateDelta":{"seen":true}`))
 	_, got, _ := readAll(t, more, ReadOptions{})
@@ -476,11 +476,11 @@ func TestBranches(t *testing.T) {
 func TestGone(t *testing.T) {
 	gone := own(2, "model", "", "")
 	gone.Gone, gone.Calls = "forgotten", calls("c")
-	list := []Message{own(1, "user", "", "x"), gone, ofParts(3, "tool", "", result("c", "ls", `{"output":"y"}`))}
+	list := []transcript.Message{own(1, "user", "", "x"), gone, ofParts(3, "tool", "", result("c", "ls", `{"output":"y"}`))}
 	out, done := writeAll(t, list, WriteOptions{Session: "s"})
 	checkEvents(t, eventsOf(t, out))
 	_, got, stats := readAll(t, out, ReadOptions{})
-	sameAll(t, got, []Message{list[0], list[2]})
+	sameAll(t, got, []transcript.Message{list[0], list[2]})
 	if done.Gone != 1 || stats.Stand != 1 || !bytes.Contains(out, []byte("[forgotten]")) {
 		t.Errorf("%+v %+v %s", done, stats, out)
 	}
@@ -500,7 +500,7 @@ func TestRandomRoundTrip(t *testing.T) {
 	}
 }
 
-func randomMessages(r *rand.Rand) (list []Message) {
+func randomMessages(r *rand.Rand) (list []transcript.Message) {
 	words := []string{"a", "", "two words", "\u00e9\u2028<&>", "[forgotten]"}
 	roles := []string{"user", "model", "tool", "system"}
 	id := func() string { return fmt.Sprintf("c%d", r.IntN(6)) }
@@ -518,7 +518,7 @@ func randomMessages(r *rand.Rand) (list []Message) {
 			m = ofParts(n+1, role, "", parts...)
 		}
 		if r.IntN(3) == 0 {
-			m.Origin = Origin{[]string{"gemini-cli", "jsonl", Agent}[r.IntN(3)], []string{"s", "t"}[r.IntN(2)], fmt.Sprintf("k%d", n)}
+			m.Origin = transcript.Origin{Agent: []string{"gemini-cli", "jsonl", Agent}[r.IntN(3)], Session: []string{"s", "t"}[r.IntN(2)], Message: fmt.Sprintf("k%d", n)}
 		}
 		m.Author = []string{"", "", "bot", "user", "Ada"}[r.IntN(5)]
 		m.Note = r.IntN(6) == 0
@@ -542,7 +542,7 @@ func TestMemory(t *testing.T) {
 			strings.NewReader(`"}]}}`+around[1]))
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
-		stats, err := Read(long, ReadOptions{Session: "s"}, func(Step) error { return nil })
+		stats, err := Read(long, ReadOptions{Session: "s"}, func(transcript.Step) error { return nil })
 		runtime.ReadMemStats(&after)
 		if err != nil || stats.Skipped[SkipLong] != 1 || stats.Events != 0 {
 			t.Fatalf("%v %+v", err, stats)
@@ -570,11 +570,11 @@ func TestReading(t *testing.T) {
 		t.Errorf("%d messages", len(now))
 	}
 	n := 0
-	_, err := Read(io.MultiReader(strings.NewReader(big), iotest.ErrReader(io.ErrClosedPipe)), ReadOptions{Session: "s"}, func(Step) error { n++; return nil })
+	_, err := Read(io.MultiReader(strings.NewReader(big), iotest.ErrReader(io.ErrClosedPipe)), ReadOptions{Session: "s"}, func(transcript.Step) error { n++; return nil })
 	if err == nil || err.Error() != "read events: io: read/write on closed pipe" || n != 1 {
 		t.Errorf("%v after %d", err, n)
 	}
-	_, err = Read(strings.NewReader(big), ReadOptions{}, func(Step) error { return io.ErrNoProgress })
+	_, err = Read(strings.NewReader(big), ReadOptions{}, func(transcript.Step) error { return io.ErrNoProgress })
 	if err != io.ErrNoProgress {
 		t.Errorf("%v", err)
 	}
@@ -595,9 +595,9 @@ func TestWaiting(t *testing.T) {
 	if !slices.Equal(told, []string{"model false", "model true", "tool true", "tool false"}) {
 		t.Fatalf("%q", told)
 	}
-	for _, part := range [][]Message{now, now[:3]} {
+	for _, part := range [][]transcript.Message{now, now[:3]} {
 		out, done := writeAll(t, part, WriteOptions{Session: "s", Lines: true})
-		if done.Answered != 0 || done.Orphans != 0 || bytes.Contains(out, []byte(noResult)) || bytes.Contains(out, []byte("customMetadata")) {
+		if done.Answered != 0 || done.Orphans != 0 || bytes.Contains(out, []byte(transcript.NoResult)) || bytes.Contains(out, []byte("customMetadata")) {
 			t.Errorf("%+v %s", done, out)
 		}
 		_, again, _ := readAll(t, out, ReadOptions{Session: "s"})

@@ -13,11 +13,11 @@ import (
 
 // event is an event taken apart.
 type event struct {
-	origin     Origin
+	origin     transcript.Origin
 	invocation string
 	time       time.Time
 	rewind     string // the invocation to rewind to; "" for none
-	messages   []Message
+	messages   []transcript.Message
 }
 
 // decode makes messages of an event.
@@ -34,9 +34,9 @@ func (d *reader) decode(o object) event {
 	case own && len(h.Of)+len(h.Stand) > 0:
 		out.messages = e.segments()
 	case own:
-		out.messages = []Message{e.message(h, e.parts)}
+		out.messages = []transcript.Message{e.message(h, e.parts)}
 	case e.rewind == "" || e.says():
-		out.messages = []Message{e.foreign()}
+		out.messages = []transcript.Message{e.foreign()}
 	}
 	return out
 }
@@ -53,7 +53,7 @@ type decoder struct {
 	hints hints
 	own   bool // it was written by ctx
 
-	m          Message // what every message of the event has
+	m          transcript.Message // what every message of the event has
 	invocation string
 	author     string
 	rewind     string
@@ -72,7 +72,7 @@ func (e *decoder) identify() {
 	if id == "" {
 		id = e.deriveID()
 	}
-	e.m.Origin = Origin{Agent: Agent, Session: transcript.Fit(e.stats.Session), Message: transcript.Fit(id)}
+	e.m.Origin = transcript.Origin{Agent: Agent, Session: transcript.Fit(e.stats.Session), Message: transcript.Fit(id)}
 	e.invocation, _ = text(e.in.get("invocationId"))
 	e.author, _ = text(e.in.get("author"))
 	if raw := e.in.get("timestamp"); raw != nil {
@@ -250,34 +250,34 @@ func (e *decoder) derivedRole() string {
 	}
 	switch {
 	case results && !calls:
-		return roleTool
-	case e.author == roleUser, e.role == roleUser:
-		return roleUser
+		return transcript.RoleTool
+	case e.author == transcript.RoleUser, e.role == transcript.RoleUser:
+		return transcript.RoleUser
 	}
-	return roleModel
+	return transcript.RoleModel
 }
 
 // contentRole is the role of content that somebody of a role says.
 func contentRole(role string) string {
-	if role == roleModel {
-		return roleModel
+	if role == transcript.RoleModel {
+		return transcript.RoleModel
 	}
-	return roleUser
+	return transcript.RoleUser
 }
 
 // says reports whether there is anything in an event besides a rewind.
 func (e *decoder) says() bool { return e.content != nil || len(e.rest) > 0 }
 
 // foreign is the message of an event that ADK said.
-func (e *decoder) foreign() Message {
+func (e *decoder) foreign() transcript.Message {
 	m := e.m
 	m.Invocation = transcript.Fit(e.invocation)
-	if e.author != roleUser {
+	if e.author != transcript.RoleUser {
 		m.Author = transcript.Fit(e.author)
 	}
 	m.Role, m.Note = e.derivedRole(), isConsent(e.parts)
 	if e.content == nil {
-		m.Role, m.Note = roleSystem, true
+		m.Role, m.Note = transcript.RoleSystem, true
 	}
 	setParts(&m, e.parts, e.rest, e.content == nil)
 	m.Calls, m.Results = linksOf(e.parts)
@@ -305,12 +305,12 @@ func isConsent(parts []json.RawMessage) bool {
 }
 
 // message is what ctx wrote, read back.
-func (e *decoder) message(h hints, parts []json.RawMessage) Message {
+func (e *decoder) message(h hints, parts []json.RawMessage) transcript.Message {
 	m := e.m
 	if h.From != nil {
-		m.Origin = h.From.or(Origin{Own, e.m.Origin.Session, e.m.Origin.Message})
+		m.Origin = originOr(*h.From, transcript.Origin{Agent: transcript.Own, Session: e.m.Origin.Session, Message: e.m.Origin.Message})
 	} else {
-		m.Origin.Agent = Own
+		m.Origin.Agent = transcript.Own
 	}
 	m.Note = h.Note
 	if h.Invocation {
@@ -342,10 +342,10 @@ func (e *decoder) message(h hints, parts []json.RawMessage) Message {
 }
 
 // speaker settles role and author.
-func (e *decoder) speaker(m *Message, h hints) {
+func (e *decoder) speaker(m *transcript.Message, h hints) {
 	custom, _ := parseObject(e.in.get("customMetadata"))
 	m.Role = e.derivedRole()
-	if m.Role == roleModel {
+	if m.Role == transcript.RoleModel {
 		m.Author, _ = text(custom.get("model"))
 		m.Author = transcript.Fit(m.Author)
 	}
@@ -357,8 +357,8 @@ func (e *decoder) speaker(m *Message, h hints) {
 	}
 }
 
-// or fills in what an origin leaves out.
-func (o Origin) or(other Origin) Origin {
+// originOr fills in what an origin leaves out.
+func originOr(o, other transcript.Origin) transcript.Origin {
 	out := other
 	if o.Agent != "" {
 		out.Agent = transcript.Fit(o.Agent)
@@ -373,7 +373,7 @@ func (o Origin) or(other Origin) Origin {
 }
 
 // segments are the messages of an event that has the results of several.
-func (e *decoder) segments() (list []Message) {
+func (e *decoder) segments() (list []transcript.Message) {
 	e.stats.Stand += len(e.hints.Stand)
 	for _, s := range e.hints.Of {
 		from := min(s.At, len(e.parts))

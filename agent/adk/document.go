@@ -223,13 +223,13 @@ func (d *reader) finish() error {
 		return nil
 	}
 	slices.SortFunc(kept, func(a, b field) int { return strings.Compare(a.name, b.name) })
-	m := Message{Origin: Origin{Agent, transcript.Fit(d.stats.Session), sessionMessage}, Note: true, Role: roleSystem}
+	m := transcript.Message{Origin: transcript.Origin{Agent: Agent, Session: transcript.Fit(d.stats.Session), Message: sessionMessage}, Note: true, Role: transcript.RoleSystem}
 	m.Parts = array([]json.RawMessage{carried(object{{"session", kept.encode()}})})
-	return d.emit(Step{Kind: KindMessage, Message: m})
+	return d.emit(transcript.Step{Kind: transcript.KindMessage, Message: m})
 }
 
 // IsSession reports whether a message is the note that has what a session has besides events.
-func IsSession(o Origin) bool { return o.Agent == Agent && o.Message == sessionMessage }
+func IsSession(o transcript.Origin) bool { return o.Agent == Agent && o.Message == sessionMessage }
 
 // keep counts a field that is kept as it is.
 func (d *reader) keep(name string) {

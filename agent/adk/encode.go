@@ -27,7 +27,7 @@ type draft struct {
 	hints                  *hints // nil for none
 	model                  string
 	tokens                 uint64
-	m                      *Message
+	m                      *transcript.Message
 }
 
 // one is the event of one message, and whether any of it is content.
@@ -54,7 +54,7 @@ func (e *encoder) foreign(it *Item, id string) *draft {
 	d.content, d.rest = wordsOf(m)
 	d.author = m.Author
 	if d.author == "" {
-		d.author = roleUser
+		d.author = transcript.RoleUser
 	}
 	d.role = contentRole(m.Role)
 	d.tokens = m.Tokens
@@ -79,7 +79,7 @@ func (e *encoder) readsBack(d *draft, items ...*Item) bool {
 	})
 }
 
-func same(a, b *Message) bool {
+func same(a, b *transcript.Message) bool {
 	return a.Origin == b.Origin && a.Note == b.Note && a.Role == b.Role && a.Author == b.Author && a.Time.Equal(b.Time) && a.Invocation == b.Invocation &&
 		a.Text == b.Text && string(a.Parts) == string(b.Parts) && slices.Equal(a.Calls, b.Calls) && slices.Equal(a.Results, b.Results) &&
 		a.Tokens == b.Tokens
@@ -100,7 +100,7 @@ func (e *encoder) own(it *Item, id string) *draft {
 	d.content = h.content(&words, it.tools)
 	if (m.Note || it.Caller == Orphan) && len(d.content) > 0 {
 		// No model may see it.
-		all := Message{Text: m.Text}
+		all := transcript.Message{Text: m.Text}
 		if m.Parts != nil {
 			said, _ := wordsOf(m)
 			all.Parts = array(said)
@@ -109,10 +109,10 @@ func (e *encoder) own(it *Item, id string) *draft {
 		d.content = nil
 	}
 	d.author, d.role = e.agent, contentRole(m.Role)
-	if m.Role == roleUser && len(d.content) > 0 {
-		d.author = roleUser
+	if m.Role == transcript.RoleUser && len(d.content) > 0 {
+		d.author = transcript.RoleUser
 	}
-	if m.Role == roleModel && !m.Note {
+	if m.Role == transcript.RoleModel && !m.Note {
 		d.model = m.Author
 	}
 	d.tokens = m.Tokens
@@ -129,13 +129,13 @@ func (h *hints) name(it *Item) {
 }
 
 // explain notes what does not follow from the rest of the event.
-func (e *encoder) explain(h *hints, d *draft, m *Message) {
+func (e *encoder) explain(h *hints, d *draft, m *transcript.Message) {
 	r := &decoder{parts: d.content, author: d.author}
 	if len(d.content) > 0 {
 		r.role = d.role
 	}
 	role, author := r.derivedRole(), ""
-	if role == roleModel {
+	if role == transcript.RoleModel {
 		author = d.model
 	}
 	if m.Role != role {
@@ -155,18 +155,18 @@ func (e *encoder) explain(h *hints, d *draft, m *Message) {
 }
 
 // from is what an event's id and session do not say of where a message comes from.
-func (e *encoder) from(o Origin, id string) *Origin {
+func (e *encoder) from(o transcript.Origin, id string) *transcript.Origin {
 	from := o
-	if o.Agent == Own {
+	if o.Agent == transcript.Own {
 		from.Agent = ""
 	}
-	if o.Session == e.session && (o.Agent == Own || o.Agent == Agent) {
+	if o.Session == e.session && (o.Agent == transcript.Own || o.Agent == Agent) {
 		from.Session = ""
 	}
-	if o.Message == id && o.Agent == Own {
+	if o.Message == id && o.Agent == transcript.Own {
 		from.Message = ""
 	}
-	if from == (Origin{}) {
+	if from == (transcript.Origin{}) {
 		return nil
 	}
 	return &from
@@ -261,7 +261,7 @@ func (e *encoder) customWith(d *draft, kept json.RawMessage) object {
 
 // join makes one event of the results of several messages, in the order of the calls; stand are the calls that have no result.
 func (e *encoder) join(id string, c *caller, items []*Item, stand []format.Call) *draft {
-	d := &draft{id: id, invocation: c.item.Invocation, branch: c.item.Branch, author: e.agent, role: roleUser, m: &c.item.Message}
+	d := &draft{id: id, invocation: c.item.Invocation, branch: c.item.Branch, author: e.agent, role: transcript.RoleUser, m: &c.item.Message}
 	h := &hints{V: 1}
 	d.hints = h
 	type piece struct {
@@ -278,7 +278,7 @@ func (e *encoder) join(id string, c *caller, items []*Item, stand []format.Call)
 		s.From, s.Tokens = e.from(it.Origin, id), it.Tokens
 		s.name(it)
 		parts := s.content(&it.Message, it.tools)
-		e.explain(&s.hints, &draft{content: parts, author: e.agent, role: roleUser}, &it.Message)
+		e.explain(&s.hints, &draft{content: parts, author: e.agent, role: transcript.RoleUser}, &it.Message)
 		pieces = append(pieces, piece{c.place(it.Results), parts, i})
 	}
 	for i := range h.Of {
@@ -287,7 +287,7 @@ func (e *encoder) join(id string, c *caller, items []*Item, stand []format.Call)
 		}
 	}
 	for _, call := range stand {
-		pieces = append(pieces, piece{c.place([]string{call.ID}), []json.RawMessage{responsePart(call.ID, call.Tool, "error", noResult)}, -1})
+		pieces = append(pieces, piece{c.place([]string{call.ID}), []json.RawMessage{responsePart(call.ID, call.Tool, "error", transcript.NoResult)}, -1})
 	}
 	slices.SortStableFunc(pieces, func(a, b piece) int { return a.at - b.at })
 	for _, p := range pieces {
@@ -300,9 +300,6 @@ func (e *encoder) join(id string, c *caller, items []*Item, stand []format.Call)
 	}
 	return d
 }
-
-// noResult is what a model reads where a call never got a result.
-const noResult = "no result was recorded"
 
 // branchName is a path of branches as ADK has it: with dots between, and none in a name.
 func branchName(path []string) string {

@@ -60,7 +60,7 @@ func FuzzRead(f *testing.F) {
 	})
 }
 
-func checkMessage(t *testing.T, m *Message) {
+func checkMessage(t *testing.T, m *transcript.Message) {
 	t.Helper()
 	if m.Parts != nil && m.Text != "" || m.Origin.Agent == "" || m.Origin.Message == "" {
 		t.Errorf("%s", show(*m))
@@ -69,12 +69,12 @@ func checkMessage(t *testing.T, m *Message) {
 		t.Errorf("parts %s", m.Parts)
 	}
 	switch m.Role {
-	case roleUser, roleModel, roleTool, roleSystem:
+	case transcript.RoleUser, transcript.RoleModel, transcript.RoleTool, transcript.RoleSystem:
 	default:
 		t.Errorf("role %q", m.Role)
 	}
-	if !json.Valid(m.Normal()) {
-		t.Errorf("normal %s", m.Normal())
+	if !json.Valid(Normal(m)) {
+		t.Errorf("normal %s", Normal(m))
 	}
 }
 
@@ -90,7 +90,7 @@ func FuzzOwn(f *testing.F) {
 			return
 		}
 		switch role {
-		case roleUser, roleModel, roleTool, roleSystem:
+		case transcript.RoleUser, transcript.RoleModel, transcript.RoleTool, transcript.RoleSystem:
 		default:
 			return
 		}
@@ -103,8 +103,8 @@ func FuzzOwn(f *testing.F) {
 			return // an import made it
 		}
 		m.Calls, m.Results = linksOf(list)
-		out, _ := writeAll(t, []Message{m}, WriteOptions{Session: "s"})
+		out, _ := writeAll(t, []transcript.Message{m}, WriteOptions{Session: "s"})
 		_, got, _ := readAll(t, out, ReadOptions{})
-		sameAll(t, got, []Message{m})
+		sameAll(t, got, []transcript.Message{m})
 	})
 }

@@ -10,24 +10,24 @@ import (
 
 // hints are what a message has that an event has no field for: customMetadata.ctx. A message that ADK said first needs none.
 type hints struct {
-	V          int             `json:"v,omitempty"`
-	From       *Origin         `json:"from,omitempty"` // what the event's id and session do not say of it
-	Note       bool            `json:"note,omitempty"`
-	Role       string          `json:"role,omitempty"`       // where it does not follow
-	Author     *string         `json:"author,omitempty"`     // where it does not follow
-	Invocation bool            `json:"invocation,omitempty"` // the message itself names it
-	Named      string          `json:"named,omitempty"`      // by another name than the event has for it
-	Time       *int64          `json:"time,omitempty"`       // milliseconds, where the event has another one's
-	Listed     bool            `json:"listed,omitempty"`     // one plain text, but as a part
-	Thoughts   []thought       `json:"thoughts,omitempty"`
-	Wrapped    []int           `json:"wrapped,omitempty"` // results whose response was no object
-	Text       *string         `json:"text,omitempty"`    // all that was said, where the event's content is something else
-	Parts      json.RawMessage `json:"parts,omitempty"`
-	Calls      []linkDoc       `json:"calls,omitempty"` // where they are not those of the parts
-	Results    []string        `json:"results,omitempty"`
-	Tokens     uint64          `json:"tokens,omitempty"`
-	Gone       string          `json:"gone,omitempty"`
-	Set        []uint64        `json:"branchTokens,omitempty"` // derived: not read
+	V          int                `json:"v,omitempty"`
+	From       *transcript.Origin `json:"from,omitempty"` // what the event's id and session do not say of it
+	Note       bool               `json:"note,omitempty"`
+	Role       string             `json:"role,omitempty"`       // where it does not follow
+	Author     *string            `json:"author,omitempty"`     // where it does not follow
+	Invocation bool               `json:"invocation,omitempty"` // the message itself names it
+	Named      string             `json:"named,omitempty"`      // by another name than the event has for it
+	Time       *int64             `json:"time,omitempty"`       // milliseconds, where the event has another one's
+	Listed     bool               `json:"listed,omitempty"`     // one plain text, but as a part
+	Thoughts   []thought          `json:"thoughts,omitempty"`
+	Wrapped    []int              `json:"wrapped,omitempty"` // results whose response was no object
+	Text       *string            `json:"text,omitempty"`    // all that was said, where the event's content is something else
+	Parts      json.RawMessage    `json:"parts,omitempty"`
+	Calls      []linkDoc          `json:"calls,omitempty"` // where they are not those of the parts
+	Results    []string           `json:"results,omitempty"`
+	Tokens     uint64             `json:"tokens,omitempty"`
+	Gone       string             `json:"gone,omitempty"`
+	Set        []uint64           `json:"branchTokens,omitempty"` // derived: not read
 
 	// Of an event that has the results of several messages.
 	Of    []segment `json:"of,omitempty"`
@@ -81,7 +81,7 @@ func (s segment) MarshalJSON() ([]byte, error) {
 }
 
 // content is what a message says as an event has it, and the hints with which it is read back.
-func (h *hints) content(m *Message, tool func(id string) string) (parts []json.RawMessage) {
+func (h *hints) content(m *transcript.Message, tool func(id string) string) (parts []json.RawMessage) {
 	said, rest := wordsOf(m)
 	if m.Parts == nil {
 		parts = plain(m, tool)
@@ -96,7 +96,7 @@ func (h *hints) content(m *Message, tool func(id string) string) (parts []json.R
 		}
 	}
 	h.Listed = m.Parts != nil && len(said) == 1 && len(rest) == 0 && isPlain(said[0])
-	back := Message{}
+	back := transcript.Message{}
 	h.say(&back, parts, rest)
 	if back.Text != m.Text || string(back.Parts) != string(m.Parts) {
 		h.Thoughts, h.Wrapped, h.Listed = nil, nil, false
@@ -109,7 +109,7 @@ func (h *hints) content(m *Message, tool func(id string) string) (parts []json.R
 }
 
 // plain is a message without parts as content. Calls and results that its header alone has become parts: ADK pairs by them.
-func plain(m *Message, tool func(id string) string) (parts []json.RawMessage) {
+func plain(m *transcript.Message, tool func(id string) string) (parts []json.RawMessage) {
 	words := m.Text
 	for i, id := range m.Results {
 		said := ""
@@ -162,7 +162,7 @@ func unwrap(raw json.RawMessage) json.RawMessage {
 }
 
 // say gives a message its words: those of the hints where they have them, else content put together again. rest is what is kept with them.
-func (h *hints) say(m *Message, parts []json.RawMessage, rest object) {
+func (h *hints) say(m *transcript.Message, parts []json.RawMessage, rest object) {
 	switch list, ok := elements(h.Parts); {
 	case h.Text != nil:
 		m.Text, m.Parts = *h.Text, nil
@@ -199,7 +199,7 @@ func compactAll(list []json.RawMessage) []json.RawMessage {
 }
 
 // setParts gives a message parts, or a text where they are one and listed does not say otherwise.
-func setParts(m *Message, parts []json.RawMessage, rest object, listed bool) {
+func setParts(m *transcript.Message, parts []json.RawMessage, rest object, listed bool) {
 	if len(rest) > 0 || looksCarried(parts) {
 		parts = append(slices.Clip(parts), carried(rest))
 	} else if len(parts) == 1 && !listed {
@@ -217,7 +217,7 @@ func isPlain(raw json.RawMessage) bool {
 }
 
 // wordsOf returns the parts of a message without what is kept with them, and that.
-func wordsOf(m *Message) (said []json.RawMessage, rest object) {
+func wordsOf(m *transcript.Message) (said []json.RawMessage, rest object) {
 	if m.Parts == nil {
 		return []json.RawMessage{textPart(m.Text)}, nil
 	}
@@ -227,7 +227,7 @@ func wordsOf(m *Message) (said []json.RawMessage, rest object) {
 }
 
 // whole says a message in the hints alone, whatever it looks like.
-func (h *hints) whole(m *Message) {
+func (h *hints) whole(m *transcript.Message) {
 	h.Thoughts, h.Wrapped, h.Listed = nil, nil, false
 	if h.Text, h.Parts = nil, m.Parts; m.Parts == nil {
 		h.Text = &m.Text

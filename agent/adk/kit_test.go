@@ -11,19 +11,20 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gemini-ctx/ctx/agent/transcript"
 	"github.com/gemini-ctx/ctx/format"
 )
 
 // readAll reads an input and returns what is in the conversation at its end, besides the steps.
-func readAll(t testing.TB, in []byte, o ReadOptions) (steps []Step, now []Message, stats Stats) {
+func readAll(t testing.TB, in []byte, o ReadOptions) (steps []transcript.Step, now []transcript.Message, stats Stats) {
 	t.Helper()
-	stats, err := Read(bytes.NewReader(in), o, func(s Step) error {
+	stats, err := Read(bytes.NewReader(in), o, func(s transcript.Step) error {
 		steps = append(steps, s)
-		if s.Kind == KindMessage {
+		if s.Kind == transcript.KindMessage {
 			now = append(now, s.Message)
 			return nil
 		}
-		i := slices.IndexFunc(now, func(m Message) bool { return m.Origin == s.RewindTo })
+		i := slices.IndexFunc(now, func(m transcript.Message) bool { return m.Origin == s.RewindTo })
 		if i < 0 {
 			t.Fatalf("rewind to %v, which is not there", s.RewindTo)
 		}
@@ -37,12 +38,12 @@ func readAll(t testing.TB, in []byte, o ReadOptions) (steps []Step, now []Messag
 }
 
 // writeAll writes messages as a session does: with their calls and results paired and their invocations told.
-func writeAll(t testing.TB, list []Message, o WriteOptions) ([]byte, Written) {
+func writeAll(t testing.TB, list []transcript.Message, o WriteOptions) ([]byte, Written) {
 	t.Helper()
 	if o.Agent == "" {
 		o.Agent = "agent"
 	}
-	var kept []Message
+	var kept []transcript.Message
 	for i := range list {
 		if IsSession(list[i].Origin) {
 			o.Kept = &list[i]
@@ -67,7 +68,7 @@ func writeAll(t testing.TB, list []Message, o WriteOptions) ([]byte, Written) {
 	return b.Bytes(), done
 }
 
-func items(list []Message, session string) []Item {
+func items(list []transcript.Message, session string) []Item {
 	out := make([]Item, len(list))
 	made := map[string]int{}
 	invocation := InvocationID(session, "")
@@ -76,7 +77,7 @@ func items(list []Message, session string) []Item {
 		switch {
 		case m.Invocation != "":
 			invocation = m.Invocation
-		case m.Role == roleUser && !m.Note:
+		case m.Role == transcript.RoleUser && !m.Note:
 			invocation = InvocationID(session, m.Origin.Message)
 		}
 		it.Invocation = invocation
@@ -101,7 +102,7 @@ func items(list []Message, session string) []Item {
 }
 
 // sameAll compares messages; what differs is reported.
-func sameAll(t testing.TB, got, want []Message) {
+func sameAll(t testing.TB, got, want []transcript.Message) {
 	t.Helper()
 	for i := range max(len(got), len(want)) {
 		switch {
@@ -115,7 +116,7 @@ func sameAll(t testing.TB, got, want []Message) {
 	}
 }
 
-func show(m Message) string {
+func show(m transcript.Message) string {
 	return fmt.Sprintf("%v note=%v %s/%q %s inv=%q text=%q parts=%s calls=%v results=%v tokens=%d", m.Origin, m.Note, m.Role, m.Author,
 		m.Time.Format(time.RFC3339Nano), m.Invocation, m.Text, m.Parts, m.Calls, m.Results, m.Tokens)
 }
@@ -132,12 +133,12 @@ func sample(t testing.TB) []byte {
 var noon = time.Date(2026, 3, 4, 12, 0, 0, 250e6, time.UTC)
 
 // own is a message that this store had first.
-func own(n int, role, author, text string) Message {
-	return Message{Origin: Origin{Own, "s", fmt.Sprintf("%064d", n)}, Role: role, Author: author, Text: text, Time: noon.Add(time.Duration(n) * time.Second)}
+func own(n int, role, author, text string) transcript.Message {
+	return transcript.Message{Origin: transcript.Origin{Agent: transcript.Own, Session: "s", Message: fmt.Sprintf("%064d", n)}, Role: role, Author: author, Text: text, Time: noon.Add(time.Duration(n) * time.Second)}
 }
 
 // ofParts is own with parts.
-func ofParts(n int, role, author string, parts ...string) Message {
+func ofParts(n int, role, author string, parts ...string) transcript.Message {
 	m := own(n, role, author, "")
 	m.Parts = json.RawMessage("[" + strings.Join(parts, ",") + "]")
 	list, _ := elements(m.Parts)

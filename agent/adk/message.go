@@ -9,51 +9,16 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"time"
 
-	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/agent/transcript"
 )
 
 // Agent is what the source of a message names that ADK said first.
 const Agent = "adk"
 
-// Own is what the origin of a message names that a store of ctx had first, under no other name.
-const Own = "ctx"
-
-// The values of Message.Role.
-const (
-	roleUser   = "user"
-	roleModel  = "model"
-	roleTool   = "tool"
-	roleSystem = "system"
-)
-
-// Origin names a message where it was said first: an event of an ADK session, an entry of a store, a message of another agent.
-type Origin struct {
-	Agent   string `json:"agent,omitempty"`
-	Session string `json:"session,omitempty"`
-	Message string `json:"message,omitempty"`
-}
-
-// Message is a message or a note as a session has it. Text and Parts are never both set.
-type Message struct {
-	Origin     Origin
-	Note       bool // said about the conversation, not in it
-	Role       string
-	Author     string    // a person, an agent or a model by name
-	Time       time.Time // whole milliseconds; zero where an event has none that can be read
-	Invocation string    // "" where the message itself names none
-	Text       string
-	Parts      json.RawMessage // a JSON array of parts in the shape of the Gemini API, without white space between tokens
-	Calls      []format.Call
-	Results    []string
-	Tokens     uint64 // output tokens, as the agent reported them
-	Gone       string // why there are no words any more; "" where there are
-}
-
 // Normal returns what a message says in one spelling: the same for equal content, whether it is a text or one part, in whatever order of keys, with or
 // without the model's opaque signatures. It tells versions of a message apart.
-func (m *Message) Normal() []byte {
+func Normal(m *transcript.Message) []byte {
 	if m.Parts == nil {
 		return normalParts([]json.RawMessage{textPart(m.Text)})
 	}
@@ -62,7 +27,7 @@ func (m *Message) Normal() []byte {
 }
 
 // WithoutBranch is a message as it was before an export wrote down the branches of its fork.
-func (m *Message) WithoutBranch() Message {
+func WithoutBranch(m *transcript.Message) transcript.Message {
 	said, rest := wordsOf(m)
 	out := *m
 	if rest.get("branch") != nil {

@@ -11,23 +11,6 @@ import (
 	"github.com/gemini-ctx/ctx/agent/transcript"
 )
 
-// StepKind says what a step is.
-type StepKind int
-
-// The kinds of step.
-const (
-	KindMessage StepKind = iota // a message or a note
-	KindRewind                  // messages leave the conversation
-)
-
-// Step is one thing that happened in a session.
-type Step struct {
-	Kind    StepKind
-	Message Message // of a rewind: where and when it was said, and nothing else
-	// RewindTo, of a rewind, is the first message that leaves; it and every one after it do.
-	RewindTo Origin
-}
-
 // The keys of Stats.Skipped.
 const (
 	SkipBadJSON  = "bad json"       // a line, or an element of the list of events, that is not JSON
@@ -76,7 +59,7 @@ const maxDepth = 190
 //
 // The same bytes give the same steps. Damage is counted in Stats.Skipped and read around. Memory grows with the longest event and the number of
 // events, not with what they say.
-func Read(r io.Reader, o ReadOptions, emit func(Step) error) (Stats, error) {
+func Read(r io.Reader, o ReadOptions, emit func(transcript.Step) error) (Stats, error) {
 	d := &reader{
 		emit: emit, unit: o.Unit, fallback: o.Session, derived: map[string]int{}, begun: map[string]int{},
 		stats: Stats{Kept: map[string]int{}, Skipped: map[string]int{}},
@@ -95,7 +78,7 @@ func Read(r io.Reader, o ReadOptions, emit func(Step) error) (Stats, error) {
 
 // reader is the state of one reading.
 type reader struct {
-	emit     func(Step) error
+	emit     func(transcript.Step) error
 	unit     Unit
 	fallback string
 	stats    Stats
@@ -113,7 +96,7 @@ type reader struct {
 
 // said is a message of the conversation as it is now.
 type said struct {
-	origin     Origin
+	origin     transcript.Origin
 	invocation string
 }
 
@@ -298,7 +281,7 @@ func (d *reader) apply(o object) error {
 			d.begun[e.invocation] = len(d.said)
 		}
 		d.said = append(d.said, said{m.Origin, e.invocation})
-		if err := d.emit(Step{Kind: KindMessage, Message: m}); err != nil {
+		if err := d.emit(transcript.Step{Kind: transcript.KindMessage, Message: m}); err != nil {
 			return err
 		}
 	}
@@ -315,9 +298,9 @@ func (d *reader) rewind(e *event) error {
 		}
 	}
 	d.said = d.said[:at]
-	mark := Message{Origin: e.origin, Time: e.time}
+	mark := transcript.Message{Origin: e.origin, Time: e.time}
 	mark.Origin.Message = transcript.Fit("rewind:" + e.origin.Message)
-	return d.emit(Step{Kind: KindRewind, Message: mark, RewindTo: first.origin})
+	return d.emit(transcript.Step{Kind: transcript.KindRewind, Message: mark, RewindTo: first.origin})
 }
 
 // known reports whether a rewind to an invocation finds one.

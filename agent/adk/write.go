@@ -22,7 +22,7 @@ type WriteOptions struct {
 	Lines   bool   // an event a line, and nothing of the session
 	Bare    bool   // without what only ctx reads
 	// Kept is the note that an import made of what the session has besides events: IsSession tells. nil for none.
-	Kept *Message
+	Kept *transcript.Message
 }
 
 // Orphan is the Caller of a result whose call is nowhere.
@@ -30,7 +30,7 @@ const Orphan = -2
 
 // Item is a message and its place in a session.
 type Item struct {
-	Message
+	transcript.Message
 	Invocation string   // the one that it belongs to, whoever names it
 	Path       []string // the branches that it was said in, where that was in a fork, the outer one first
 	Branch     string   // set by the Writer
@@ -176,7 +176,7 @@ func (w *Writer) Add(it Item) error {
 
 // joins reports whether a message is a result that shares an event with others of the same call.
 func (w *Writer) joins(it *Item) bool {
-	return it.Origin.Agent != Agent && it.Role == roleTool && !it.Note && it.Gone == "" && it.Caller >= 0 && it.Set == nil &&
+	return it.Origin.Agent != Agent && it.Role == transcript.RoleTool && !it.Note && it.Gone == "" && it.Caller >= 0 && it.Set == nil &&
 		len(it.Calls) == 0 && w.callers[it.Caller] != nil
 }
 
@@ -233,7 +233,7 @@ func (w *Writer) one(it *Item) {
 }
 
 // longRunning are the calls of an event that say themselves that they take their time.
-func longRunning(m *Message) (ids []string) {
+func longRunning(m *transcript.Message) (ids []string) {
 	_, rest := wordsOf(m)
 	list, _ := elements(rest.get("longRunningToolIds"))
 	for _, raw := range list {

@@ -29,9 +29,6 @@ func NewWriter(w io.Writer, o transcript.WriteOptions) *Writer {
 	return &Writer{out: bufio.NewWriterSize(w, 64<<10), o: o, d: newDecoder(), seen: map[string]bool{}, report: transcript.NewWritten()}
 }
 
-// noResult is what a model reads where a call never got a result.
-const noResult = "no result was recorded"
-
 // Add writes the next message.
 func (w *Writer) Add(it transcript.Item) error {
 	m := &it.Message
@@ -177,7 +174,7 @@ func (w *Writer) foreign(it *transcript.Item) {
 		rec.Set("type", kindSystem)
 		rec.Set("subtype", "informational")
 		rec.Set("level", "info")
-		rec.Set("content", w.textOf(it))
+		rec.Set("content", transcript.WordsOr(&it.Message))
 	case m.Role == transcript.RoleModel:
 		rec.Set("type", kindAssistant)
 		rec["message"] = w.answerOf(it, id)
@@ -200,21 +197,16 @@ func (w *Writer) answerOf(it *transcript.Item, id string) json.RawMessage {
 	})
 }
 
-const (
-	goneText  = "[forgotten]"
-	emptyText = "(nothing that can be shown here)"
-)
-
 // blocks is the content of a message of another origin.
 func (w *Writer) blocks(it *transcript.Item) json.RawMessage {
 	m := &it.Message
 	if m.Gone != "" {
 		w.report.Changed["forgotten"]++
-		return transcript.Encode(goneText)
+		return transcript.Encode(transcript.GoneText)
 	}
 	if it.Orphan {
 		w.report.Changed["results without a call"]++
-		return transcript.Encode(w.textOf(it))
+		return transcript.Encode(transcript.WordsOr(&it.Message))
 	}
 	if m.Parts == nil && len(m.Calls)+len(m.Results) == 0 && m.Role != transcript.RoleModel && m.Text != "" {
 		return transcript.Encode(m.Text)
@@ -235,34 +227,9 @@ func (w *Writer) blocks(it *transcript.Item) json.RawMessage {
 		}
 	}
 	if len(list) == 0 {
-		return transcript.Encode(emptyText)
+		return transcript.Encode(transcript.EmptyText)
 	}
 	return transcript.Array(list)
-}
-
-// textOf is what a message says, as one text.
-func (w *Writer) textOf(it *transcript.Item) string {
-	if it.Gone != "" {
-		return goneText
-	}
-	text := ""
-	for _, p := range transcript.PartsOf(&it.Message) {
-		said := ""
-		switch p.Kind {
-		case transcript.PartText:
-			said = p.Text
-		case transcript.PartResult:
-			said, _ = p.Said()
-		}
-		if said != "" && text != "" {
-			text += "\n"
-		}
-		text += said
-	}
-	if text == "" {
-		return emptyText
-	}
-	return text
 }
 
 // record writes a record with the hints with which it is read back as the message.
@@ -300,7 +267,7 @@ func (w *Writer) answer() {
 	var list []json.RawMessage
 	for _, c := range w.open {
 		list = append(list, transcript.Encode(transcript.Object{
-			"type": transcript.Encode("tool_result"), "tool_use_id": transcript.Encode(wire(c.ID)), "content": transcript.Encode(noResult),
+			"type": transcript.Encode("tool_result"), "tool_use_id": transcript.Encode(wire(c.ID)), "content": transcript.Encode(transcript.NoResult),
 			"is_error": json.RawMessage("true"),
 		}))
 	}

@@ -3,7 +3,6 @@ package codex
 import (
 	"encoding/json"
 	"strconv"
-	"strings"
 
 	"github.com/gemini-ctx/ctx/agent/transcript"
 )
@@ -162,23 +161,13 @@ func contentPart(raw json.RawMessage, usual string) json.RawMessage {
 	case "input_image":
 		url := b.Text("image_url")
 		rest = b.Without("type", "image_url")
-		if mime, data, ok := dataURL(url); ok {
+		if mime, data, ok := transcript.DataURL(url); ok {
 			return transcript.MediaPart(mime, data, "", more(rest))
 		} else if url != "" {
 			return transcript.MediaPart("", "", url, more(rest))
 		}
 	}
 	return transcript.HiddenPart(transcript.Object{Agent: transcript.Encode(transcript.Object{"content": raw})})
-}
-
-// dataURL takes an address apart that is its own content.
-func dataURL(url string) (mime, data string, ok bool) {
-	rest, ok := strings.CutPrefix(url, "data:")
-	if !ok {
-		return "", "", false
-	}
-	mime, data, ok = strings.Cut(rest, ";base64,")
-	return mime, data, ok && mime != "" && data != "" && !strings.ContainsAny(mime, ";,")
 }
 
 func thoughts(payload, left transcript.Object) (parts []json.RawMessage) {

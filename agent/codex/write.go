@@ -29,13 +29,6 @@ func NewWriter(w io.Writer, o transcript.WriteOptions) *Writer {
 	return wr
 }
 
-// noResult is what a model reads where a call never got a result.
-const (
-	noResult  = "no result was recorded"
-	goneText  = "[forgotten]"
-	emptyText = "(nothing that can be shown here)"
-)
-
 // Add writes the next message.
 func (w *Writer) Add(it transcript.Item) error {
 	m := &it.Message
@@ -298,13 +291,13 @@ func (w *Writer) foreign(it *transcript.Item) {
 	var items []transcript.Object
 	switch {
 	case m.Note:
-		items = append(items, textItem("developer", w.textOf(it)))
+		items = append(items, textItem("developer", transcript.WordsOr(&it.Message)))
 	case m.Gone != "":
 		w.report.Changed["forgotten"]++
-		items = append(items, textItem(roleOf(m), goneText))
+		items = append(items, textItem(roleOf(m), transcript.GoneText))
 	case it.Orphan:
 		w.report.Changed["results without a call"]++
-		items = append(items, textItem("user", w.textOf(it)))
+		items = append(items, textItem("user", transcript.WordsOr(&it.Message)))
 	default:
 		items = w.items(m)
 	}
@@ -383,29 +376,9 @@ func (w *Writer) items(m *transcript.Message) (items []transcript.Object) {
 	}
 	flush()
 	if len(items) == 0 {
-		items = append(items, textItem(role, emptyText))
+		items = append(items, textItem(role, transcript.EmptyText))
 	}
 	return items
-}
-
-func (w *Writer) textOf(it *transcript.Item) string {
-	if it.Gone != "" {
-		return goneText
-	}
-	var said []string
-	for _, p := range transcript.PartsOf(&it.Message) {
-		switch p.Kind {
-		case transcript.PartText:
-			said = append(said, p.Text)
-		case transcript.PartResult:
-			text, _ := p.Said()
-			said = append(said, text)
-		}
-	}
-	if len(said) == 0 {
-		return emptyText
-	}
-	return strings.Join(said, "\n")
 }
 
 // copyFor writes the event that Codex lists and shows a message by.
@@ -439,7 +412,7 @@ func (w *Writer) answer() {
 		p := transcript.Object{}
 		p.Set("type", itemOutput)
 		p.Set("call_id", c.ID)
-		p.Set("output", noResult)
+		p.Set("output", transcript.NoResult)
 		w.record(typeItem, p, transcript.Object{transcript.HintName: transcript.Encode(transcript.Hints{V: 1, Added: true})})
 		w.report.Changed["calls answered with an error"]++
 	}

@@ -34,7 +34,7 @@ func ReadCheckpoint(r io.Reader, emit func(Step) error) (Stats, error) {
 		return s.stats, nil
 	}
 	inRun := false
-	s.skip(SkipNULRun, countNULRuns(data, &inRun))
+	s.skip(SkipNULRun, transcript.CountNULRuns(data, &inRun))
 	data = bytes.ToValidUTF8(bytes.TrimPrefix(bytes.ReplaceAll(data, []byte{0}, nil), []byte("\xef\xbb\xbf")), []byte("\uFFFD"))
 	turns, ok := checkpointTurns(data)
 	if !ok {

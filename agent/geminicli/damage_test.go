@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 	"testing/iotest"
+
+	"github.com/gemini-ctx/ctx/agent/transcript"
 )
 
 func TestDamage(t *testing.T) {
@@ -71,20 +73,20 @@ func TestLongLine(t *testing.T) {
 	long := strings.Repeat("x", 100)
 	in := "short\n" + long + "\n" + strings.Repeat("\x00", 100) + "tail\n" + long
 	s := newReplay(func(Step) error { return nil })
-	lr := &lineReader{r: bufio.NewReaderSize(strings.NewReader(in), 16), limit: 40}
+	lr := transcript.NewLineReader(bufio.NewReaderSize(strings.NewReader(in), 16), 40, 0)
 	var ends []int64
 	for {
-		l, err := lr.next()
+		l, err := lr.Next()
 		if err == io.EOF {
 			break
 		}
 		if err != nil {
 			t.Fatal(err)
 		}
-		if cap(l.text) > 256 {
-			t.Errorf("kept %d bytes", cap(l.text))
+		if cap(l.Text) > 256 {
+			t.Errorf("kept %d bytes", cap(l.Text))
 		}
-		ends = append(ends, l.end)
+		ends = append(ends, l.End)
 		if err := s.line(l); err != nil {
 			t.Fatal(err)
 		}

@@ -7,6 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+
+	"github.com/gemini-ctx/ctx/agent/transcript"
 )
 
 // maxDocument is the most of a JSON document that is read, in bytes. The agent itself keeps the whole conversation in
@@ -20,14 +22,14 @@ const maxDocument = 256 << 20
 // A document that breaks off gives the messages before the break.
 func (s *replay) document(r *bufio.Reader, start int64) (rest *bufio.Reader, offset int64, err error) {
 	d := &documentReader{s: s, start: start}
-	failing := &errorKeeper{r: r}
-	d.dec = json.NewDecoder(spaceForNUL{io.TeeReader(io.LimitReader(failing, maxDocument), &d.taken)})
+	failing := &transcript.ErrorKeeper{R: r}
+	d.dec = json.NewDecoder(&transcript.SpaceForNUL{R: io.TeeReader(io.LimitReader(failing, maxDocument), &d.taken)})
 	end := d.read()
 	if d.failed != nil {
 		return nil, 0, d.failed
 	}
-	if failing.err != nil {
-		return nil, 0, fmt.Errorf("read transcript: %w", failing.err)
+	if failing.Err != nil {
+		return nil, 0, fmt.Errorf("read transcript: %w", failing.Err)
 	}
 	used := 0
 	if d.messages > 0 {
@@ -36,7 +38,7 @@ func (s *replay) document(r *bufio.Reader, start int64) (rest *bufio.Reader, off
 		s.stats.Lines++
 		s.stats.Bytes = start + int64(used)
 		inRun := false
-		s.skip(SkipNULRun, countNULRuns(d.taken.Bytes()[:used], &inRun))
+		s.skip(SkipNULRun, transcript.CountNULRuns(d.taken.Bytes()[:used], &inRun))
 	}
 	left := d.taken.Bytes()[used:]
 	switch {
@@ -157,31 +159,4 @@ func (d *documentReader) release() error {
 	}
 	d.waiting = nil
 	return nil
-}
-
-// spaceForNUL reads NUL bytes as spaces, so that offsets stay what they are.
-type spaceForNUL struct{ r io.Reader }
-
-func (f spaceForNUL) Read(p []byte) (int, error) {
-	n, err := f.r.Read(p)
-	for i, c := range p[:n] {
-		if c == 0 {
-			p[i] = ' '
-		}
-	}
-	return n, err
-}
-
-// errorKeeper remembers why reading failed, which a decoder reports in words of its own.
-type errorKeeper struct {
-	r   io.Reader
-	err error
-}
-
-func (k *errorKeeper) Read(p []byte) (int, error) {
-	n, err := k.r.Read(p)
-	if err != nil && !errors.Is(err, io.EOF) {
-		k.err = err
-	}
-	return n, err
 }

@@ -8,6 +8,8 @@ import (
 	"io"
 	"maps"
 	"slices"
+
+	"github.com/gemini-ctx/ctx/agent/transcript"
 )
 
 // ErrWhole says that what a transcript has after a mark cannot be told without what comes before it: the transcript is to be read whole.
@@ -65,7 +67,7 @@ func ReadOn(r io.Reader, m *Mark, emit func(Step) error) (Stats, error) {
 	})
 	s.met = map[uint64]struct{}{}
 	s.stats.Session, s.stats.Bytes = m.Session, m.Offset
-	if err := s.lines(&lineReader{r: bufio.NewReaderSize(r, 64<<10), limit: MaxLine, offset: m.Offset}); err != nil {
+	if err := s.lines(transcript.NewLineReader(bufio.NewReaderSize(r, 64<<10), MaxLine, m.Offset)); err != nil {
 		return s.stats, err
 	}
 	if s.back || m.knows(s.met) {

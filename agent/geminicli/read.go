@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+
+	"github.com/gemini-ctx/ctx/agent/transcript"
 )
 
 // Read reads a transcript and calls emit for each step, in the order of the bytes. It returns when r ends, when r fails
@@ -34,15 +36,15 @@ func (s *replay) read(r io.Reader) error {
 	}
 	rest, start, err := s.document(br, start)
 	if err == nil {
-		err = s.lines(&lineReader{r: rest, limit: MaxLine, offset: start})
+		err = s.lines(transcript.NewLineReader(rest, MaxLine, start))
 	}
 	return err
 }
 
 // lines reads JSON lines to the end.
-func (s *replay) lines(lr *lineReader) error {
+func (s *replay) lines(lr *transcript.LineReader) error {
 	for {
-		l, err := lr.next()
+		l, err := lr.Next()
 		if errors.Is(err, io.EOF) {
 			return nil
 		}
@@ -55,17 +57,17 @@ func (s *replay) lines(lr *lineReader) error {
 	}
 }
 
-func (s *replay) line(l line) error {
-	s.skip(SkipNULRun, l.nuls)
-	text := bytes.TrimSpace(l.text)
-	if !l.complete {
-		if len(text) > 0 || l.tooLong {
+func (s *replay) line(l transcript.Line) error {
+	s.skip(SkipNULRun, l.NULs)
+	text := bytes.TrimSpace(l.Text)
+	if !l.Complete {
+		if len(text) > 0 || l.TooLong {
 			s.skip(SkipTornTail, 1)
 		}
 		return nil
 	}
-	s.stats.Bytes, s.offset = l.end, l.end
-	if l.tooLong {
+	s.stats.Bytes, s.offset = l.End, l.End
+	if l.TooLong {
 		s.stats.Lines++
 		s.skip(SkipLongLine, 1)
 		return nil

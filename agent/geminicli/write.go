@@ -61,11 +61,6 @@ func ProjectHash(dir string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-const (
-	noResult = "no result was recorded"
-	goneText = "[forgotten]"
-)
-
 // added marks a record, or a call's result, that stands for nothing that was said.
 func added() json.RawMessage { return transcript.Encode(transcript.Hints{V: 1, Added: true}) }
 
@@ -88,7 +83,7 @@ func (w *Writer) Add(it transcript.Item) error {
 		w.report.Changed["forgotten"]++
 		w.flush(m.Role == transcript.RoleModel)
 		rec := w.recordOf(m, kindOf(m))
-		rec["content"] = textContent(goneText)
+		rec["content"] = textContent(transcript.GoneText)
 		rec.Set(transcript.HintName, transcript.Hints{V: 1, Gone: m.Gone})
 		w.write(rec)
 	case m.Role == transcript.RoleModel:
@@ -157,9 +152,9 @@ func (w *Writer) recordOf(m *transcript.Message, kind string) transcript.Object 
 // note writes what was said about the conversation. The agent shows it, and no model sees it.
 func (w *Writer) note(it *transcript.Item) {
 	rec := w.recordOf(&it.Message, "info")
-	text := textOf(&it.Message)
+	text := transcript.Words(&it.Message)
 	if it.Gone != "" {
-		text = goneText
+		text = transcript.GoneText
 		rec.Set(transcript.HintName, transcript.Hints{V: 1, Gone: it.Gone})
 	}
 	if text == "" {
@@ -210,20 +205,6 @@ func bare(p transcript.Part) json.RawMessage {
 	return transcript.Encode(out)
 }
 
-func textOf(m *transcript.Message) string {
-	var said []string
-	for _, p := range transcript.PartsOf(m) {
-		switch p.Kind {
-		case transcript.PartText:
-			said = append(said, p.Text)
-		case transcript.PartResult:
-			text, _ := p.Said()
-			said = append(said, text)
-		}
-	}
-	return strings.Join(said, "\n")
-}
-
 // user writes what a person said, or a result that no call of the answer before it asked for.
 func (w *Writer) user(it *transcript.Item) {
 	m := &it.Message
@@ -237,7 +218,7 @@ func (w *Writer) user(it *transcript.Item) {
 	} else {
 		rec["content"] = contentOf(m, m.Text)
 	}
-	text := strings.TrimSpace(textOf(m))
+	text := strings.TrimSpace(transcript.Words(m))
 	if it.Orphan {
 		w.report.Changed["results without a call"]++
 	} else if strings.HasPrefix(text, "/") || strings.HasPrefix(text, "?") {
@@ -406,7 +387,7 @@ func (w *Writer) answer(h *heldAnswer) {
 		if c.result == nil {
 			o.Set("status", "cancelled")
 			o[transcript.HintName] = added()
-			c.result = []json.RawMessage{transcript.ResultPart(c.ID, c.Tool, transcript.Encode(map[string]string{"error": noResult}), nil)}
+			c.result = []json.RawMessage{transcript.ResultPart(c.ID, c.Tool, transcript.Encode(map[string]string{"error": transcript.NoResult}), nil)}
 			w.report.Changed["calls answered with an error"]++
 		}
 		o["result"] = transcript.Array(c.result)

@@ -7,7 +7,6 @@ package opencode
 
 import (
 	"encoding/json"
-	"strings"
 
 	"github.com/gemini-ctx/ctx/agent/transcript"
 )
@@ -29,16 +28,6 @@ func hintsOf(o transcript.Object) *transcript.Hints {
 	return transcript.ReadHints(o.Object("metadata")[transcript.HintName])
 }
 
-// dataURL takes an address apart that is its own content.
-func dataURL(url string) (mime, data string, ok bool) {
-	rest, ok := strings.CutPrefix(url, "data:")
-	if !ok {
-		return "", "", false
-	}
-	mime, data, ok = strings.Cut(rest, ";base64,")
-	return mime, data, ok && mime != "" && data != "" && !strings.ContainsAny(mime, ";,")
-}
-
 // partOf makes a part of one of opencode's that is no tool's.
 func partOf(o transcript.Object) json.RawMessage {
 	rest := o.Without("sessionID", "messageID")
@@ -53,7 +42,7 @@ func partOf(o transcript.Object) json.RawMessage {
 		}
 	case "file":
 		url, mime := o.Text("url"), o.Text("mime")
-		if m, data, ok := dataURL(url); ok && m == mime {
+		if m, data, ok := transcript.DataURL(url); ok && m == mime {
 			return transcript.MediaPart(mime, data, "", extra(rest.Without("url", "mime", "type")))
 		} else if url != "" && mime != "" {
 			return transcript.MediaPart(mime, "", url, extra(rest.Without("url", "mime", "type")))

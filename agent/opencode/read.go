@@ -22,19 +22,21 @@ const maxDocument = 512 << 20
 // not finished, at the end, is left for the next time.
 func Read(r io.Reader, emit func(transcript.Step) error) (transcript.Stats, error) {
 	d := newReader(emit)
-	failing := &errorKeeper{r: r}
-	br := bufio.NewReaderSize(spaceForNUL{io.LimitReader(failing, maxDocument), &d.stats}, 64<<10)
+	failing := &transcript.ErrorKeeper{R: r}
+	clean := &transcript.SpaceForNUL{R: io.LimitReader(failing, maxDocument)}
+	br := bufio.NewReaderSize(clean, 64<<10)
 	if mark, _ := br.Peek(3); bytes.Equal(mark, []byte("\xef\xbb\xbf")) {
 		_, _ = br.Discard(3)
 	}
 	dec := json.NewDecoder(br)
 	err := d.document(dec)
 	d.stats.Bytes = dec.InputOffset()
+	d.stats.Skip(transcript.SkipNULRun, clean.Runs)
 	switch {
 	case d.failed != nil:
 		return d.stats, d.failed
-	case failing.err != nil:
-		return d.stats, &transcript.ReadError{Err: failing.err}
+	case failing.Err != nil:
+		return d.stats, &transcript.ReadError{Err: failing.Err}
 	case errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF):
 		d.stats.Skip(transcript.SkipTornTail, 1)
 	case err != nil:
@@ -366,36 +368,4 @@ func (d *reader) file(storage fs.FS, name string) (transcript.Object, error) {
 	}
 	o, _ := d.stats.Parse(b)
 	return o, nil
-}
-
-// spaceForNUL reads NUL bytes as spaces.
-type spaceForNUL struct {
-	r     io.Reader
-	stats *transcript.Stats
-}
-
-func (f spaceForNUL) Read(p []byte) (int, error) {
-	n, err := f.r.Read(p)
-	inRun := false
-	f.stats.Skip(transcript.SkipNULRun, transcript.CountNULRuns(p[:n], &inRun))
-	for i, c := range p[:n] {
-		if c == 0 {
-			p[i] = ' '
-		}
-	}
-	return n, err
-}
-
-// errorKeeper remembers why reading failed, which a decoder reports in words of its own.
-type errorKeeper struct {
-	r   io.Reader
-	err error
-}
-
-func (k *errorKeeper) Read(p []byte) (int, error) {
-	n, err := k.r.Read(p)
-	if err != nil && !errors.Is(err, io.EOF) {
-		k.err = err
-	}
-	return n, err
 }

@@ -39,12 +39,6 @@ func NewWriter(w io.Writer, o transcript.WriteOptions) *Writer {
 	return &Writer{out: bufio.NewWriterSize(w, 64<<10), o: o, report: transcript.NewWritten()}
 }
 
-const (
-	noResult  = "no result was recorded"
-	goneText  = "[forgotten]"
-	emptyText = "(nothing that can be shown here)"
-)
-
 // Add writes the next message.
 func (w *Writer) Add(it transcript.Item) error {
 	m := &it.Message
@@ -185,12 +179,12 @@ func (w *Writer) foreign(it *transcript.Item) {
 	switch {
 	case m.Gone != "":
 		w.report.Changed["forgotten"]++
-		d.text(goneText, false)
+		d.text(transcript.GoneText, false)
 	case m.Note:
-		d.text(w.textOf(m), true)
+		d.text(transcript.WordsOr(m), true)
 	case it.Orphan:
 		w.report.Changed["results without a call"]++
-		d.text(w.textOf(m), false)
+		d.text(transcript.WordsOr(m), false)
 	default:
 		w.parts(d, m)
 	}
@@ -248,7 +242,7 @@ func (w *Writer) parts(d *draft, m *transcript.Message) {
 			p.Body = nil
 			d.call(p)
 		case transcript.PartResult:
-			d.text(w.textOf(m), false)
+			d.text(transcript.WordsOr(m), false)
 		case transcript.PartHidden:
 			if p.Text != "" {
 				w.report.Changed["thoughts of other models"]++
@@ -258,25 +252,8 @@ func (w *Writer) parts(d *draft, m *transcript.Message) {
 		}
 	}
 	if len(d.parts) == 0 {
-		d.text(emptyText, false)
+		d.text(transcript.EmptyText, false)
 	}
-}
-
-func (w *Writer) textOf(m *transcript.Message) string {
-	var said []string
-	for _, p := range transcript.PartsOf(m) {
-		switch p.Kind {
-		case transcript.PartText:
-			said = append(said, p.Text)
-		case transcript.PartResult:
-			text, _ := p.Said()
-			said = append(said, text)
-		}
-	}
-	if len(said) == 0 {
-		return emptyText
-	}
-	return strings.Join(said, "\n")
 }
 
 // head writes what comes before the messages. The note of what opencode's session said of itself is written there.
@@ -381,7 +358,7 @@ func (w *Writer) close(d *draft) {
 			w.report.Changed["calls answered with an error"]++
 		}
 		state.Set("status", "error")
-		state.Set("error", noResult)
+		state.Set("error", transcript.NoResult)
 		state.Set("metadata", map[string]any{transcript.HintName: transcript.Hints{V: 1, Added: true}})
 		state.Set("time", map[string]int64{"start": 0, "end": 0})
 		o["state"] = transcript.Encode(state)

@@ -2,6 +2,7 @@ package transcript
 
 import (
 	"encoding/json"
+	"strings"
 
 	"github.com/gemini-ctx/ctx/format"
 )
@@ -204,4 +205,50 @@ func KeptIn(agent string, m *Message) Object {
 		return nil
 	}
 	return o.Object(agent)
+}
+
+// Stand-ins that writers put where an agent's format wants words and there are none.
+const (
+	GoneText  = "[forgotten]"
+	EmptyText = "(nothing that can be shown here)"
+	NoResult  = "no result was recorded" // of a call, where the format wants one
+)
+
+// Words returns what a message says and what its tools said, as one text with a line feed between two; "" where there are no words.
+func Words(m *Message) string {
+	var said []string
+	for _, p := range PartsOf(m) {
+		text := ""
+		switch p.Kind {
+		case PartText:
+			text = p.Text
+		case PartResult:
+			text, _ = p.Said()
+		}
+		if text != "" {
+			said = append(said, text)
+		}
+	}
+	return strings.Join(said, "\n")
+}
+
+// WordsOr is Words, or a stand-in for them.
+func WordsOr(m *Message) string {
+	if m.Gone != "" {
+		return GoneText
+	}
+	if text := Words(m); text != "" {
+		return text
+	}
+	return EmptyText
+}
+
+// DataURL takes an address apart that is its own content, in base64.
+func DataURL(url string) (mime, data string, ok bool) {
+	rest, ok := strings.CutPrefix(url, "data:")
+	if !ok {
+		return "", "", false
+	}
+	mime, data, ok = strings.Cut(rest, ";base64,")
+	return mime, data, ok && mime != "" && data != "" && !strings.ContainsAny(mime, ";,")
 }

@@ -34,7 +34,7 @@ var layers = map[string]string{
 	"agent/opencode":   "agent/transcript",
 	"agent/plain":      "format agent/transcript",
 
-	"agent/transcript/transcripttest": "agent/transcript",
+	"agent/transcript/transcripttest": "agent/transcript format",
 
 	"eval/corpus":      "",
 	"eval":             "*",

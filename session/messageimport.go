@@ -1,0 +1,235 @@
+package session
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/gemini-ctx/ctx/agent/adk"
+	"github.com/gemini-ctx/ctx/agent/claudecode"
+	"github.com/gemini-ctx/ctx/agent/codex"
+	"github.com/gemini-ctx/ctx/agent/opencode"
+	"github.com/gemini-ctx/ctx/agent/transcript"
+	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/refs"
+)
+
+// messageImporter turns the steps of one conversation, whatever agent it is of, into batches of messages and rewinds.
+type messageImporter struct {
+	*Store
+	ctx   context.Context
+	as    string
+	out   ImportedADK
+	batch []Message
+	from  []transcript.Origin // of the batch
+	size  int                 // of the batch
+	ids   map[transcript.Origin]format.ID
+	line  *lineage   // what the session stood on before, rewound words included
+	edits *edits     // what its masks showed then
+	view  *refs.View // nil after a change
+}
+
+func (im *messageImporter) step(st transcript.Step) error {
+	if err := im.ctx.Err(); err != nil {
+		return err
+	}
+	m := st.Message
+	if im.out.Session == "" {
+		im.out.Session = im.as
+		if im.as == "" {
+			im.out.Session = m.Origin.Session
+		}
+	}
+	if im.out.Session == "" {
+		return fmt.Errorf("%w: the events name no session: give one", ErrInput)
+	}
+	if st.Kind == transcript.KindRewind {
+		if err := im.flush(); err != nil {
+			return err
+		}
+		return im.rewind(st)
+	}
+	out := im.message(&m)
+	known, err := im.known(&m, &out)
+	if err != nil || known {
+		return err
+	}
+	im.batch, im.from = append(im.batch, out), append(im.from, m.Origin)
+	if im.size += len(m.Text) + len(m.Parts); im.size > importBytes || len(im.batch) == importBatch {
+		return im.flush()
+	}
+	return nil
+}
+
+func (im *messageImporter) message(m *transcript.Message) Message {
+	out := Message{
+		Note: m.Note, Role: m.Role, Author: m.Author, Text: m.Text, Parts: m.Parts, Time: m.Time, Tokens: m.Tokens, Invocation: m.Invocation,
+		Calls: m.Calls, Results: m.Results, Source: im.source(m.Origin),
+	}
+	if out.Calls == nil && out.Results == nil {
+		out.Calls = []format.Call{} // none, whatever the parts look like
+	}
+	switch m.Origin.Agent {
+	case adk.Agent, transcript.Own, "gemini-cli", claudecode.Agent, codex.Agent, opencode.Agent:
+		out.Source.Record = adk.Normal(m)
+	}
+	return out
+}
+
+func (im *messageImporter) source(o transcript.Origin) *Source {
+	if o.Session == "" {
+		o.Session = transcript.Fit(im.out.Session)
+	}
+	return &Source{Agent: o.Agent, Session: o.Session, Message: o.Message}
+}
+
+// known looks for a message that this store has under another source than an event's: one that it exported itself, or that came from another agent.
+// One that says something else now becomes a newer version. What a mask shows is no newer version of what it hides, whoever said it.
+func (im *messageImporter) known(m *transcript.Message, out *Message) (bool, error) {
+	if err := im.look(); err != nil {
+		return false, err
+	}
+	if m.Origin.Agent == adk.Agent && len(im.edits.masks) == 0 {
+		return false, nil // Append knows
+	}
+	id, err := im.find(out.Source, m.Origin)
+	if err != nil || id.IsZero() {
+		return false, err
+	}
+	shown, err := im.latest(im.view, id)
+	if err != nil {
+		return false, err
+	}
+	clean := *out
+	if _, err := clean.clean(); err != nil {
+		return false, nil // Append says why
+	}
+	fresh := transcript.Message{Text: clean.Text, Parts: clean.Parts}
+	if shown.Gone != "" || shown.Entry.Role == out.Role && im.says(shown, id, &fresh) {
+		im.ids[m.Origin] = id
+		im.out.Known++
+		return true, nil
+	}
+	if m.Origin.Agent != adk.Agent && shown.Entry.Source == nil {
+		out.Amends = id
+	}
+	return false, nil
+}
+
+// says reports whether a message says what an entry says, or what its mask shows; the branches of a fork, which an export writes down, aside.
+func (im *messageImporter) says(shown *Shown, id format.ID, fresh *transcript.Message) bool {
+	masked := *shown
+	masked.Text, masked.Parts, _ = im.edits.masked(id, shown.Text, shown.Parts)
+	alone := adk.WithoutBranch(fresh)
+	for _, version := range []*Shown{shown, &masked} {
+		old := messageOfADK(version)
+		if said := adk.Normal(&old); bytes.Equal(said, adk.Normal(fresh)) || bytes.Equal(said, adk.Normal(&alone)) {
+			return true
+		}
+	}
+	return false
+}
+
+// look brings up to date what the importer knows of the store.
+func (im *messageImporter) look() (err error) {
+	if im.view != nil {
+		return nil
+	}
+	if im.view, err = im.Refs.Read(); err != nil || im.line != nil {
+		return err
+	}
+	tip := im.view.Get(RefName(im.out.Session, MainBranch)).ID
+	im.line = im.lineage(tip)
+	im.edits, err = im.editsAt(tip)
+	return err
+}
+
+// find returns the entry that a message was first said as in the session; the zero ID where there is none.
+func (im *messageImporter) find(src *Source, o transcript.Origin) (format.ID, error) {
+	if o.Agent == transcript.Own {
+		id, err := format.ParseID(o.Message)
+		if err != nil {
+			return format.ID{}, nil
+		}
+		in, err := im.line.has(id)
+		if err != nil || in {
+			return id, err
+		}
+		return format.ID{}, nil
+	}
+	key, err := (&format.Source{Agent: src.Agent, Session: src.Session, Message: src.Message, Digest: strings.Repeat("0", 16)}).Key()
+	if err != nil {
+		return format.ID{}, nil // Append says why
+	}
+	ids, err := im.bySource(im.view, key)
+	if err != nil {
+		return format.ID{}, err
+	}
+	for _, id := range ids {
+		if in, err := im.line.has(id); err != nil {
+			return format.ID{}, err
+		} else if !in {
+			continue
+		}
+		e, err := im.entry(id)
+		if err != nil {
+			return format.ID{}, err
+		}
+		if s := e.Source; e.Amends.IsZero() && s != nil && s.Agent == src.Agent && s.Session == src.Session && s.Message == src.Message {
+			return id, nil
+		}
+	}
+	return format.ID{}, nil
+}
+
+func (im *messageImporter) flush() error {
+	if len(im.batch) == 0 {
+		return nil
+	}
+	done, found, err := im.Append(im.ctx, im.out.Session, MainBranch, im.batch, AppendOptions{Verb: "import", Orphan: true, NoGraduation: true})
+	if err != nil {
+		return err
+	}
+	for i, a := range done {
+		im.ids[im.from[i]] = a.ID
+		switch {
+		case a.Known:
+			im.out.Known++
+		case a.Amended:
+			im.out.Amended++
+		case im.batch[i].Note:
+			im.out.Notes++
+		default:
+			im.out.Messages++
+		}
+	}
+	im.out.Redacted = addFindings(im.out.Redacted, found)
+	im.batch, im.from, im.size, im.view = im.batch[:0], im.from[:0], 0, nil
+	return nil
+}
+
+// rewind brings a rewind into the session.
+func (im *messageImporter) rewind(st transcript.Step) error {
+	target, ok := im.ids[st.RewindTo]
+	if !ok {
+		return fmt.Errorf("no entry for %q", st.RewindTo.Message)
+	}
+	src := im.source(st.Message.Origin)
+	src.Record = []byte(src.Message)
+	im.view = nil
+	done, err := im.Rewind(im.ctx, im.out.Session, MainBranch, target, RewindOptions{Source: src})
+	switch {
+	case errors.Is(err, ErrNotFound):
+		im.out.Known++ // it left before
+		return nil
+	case err != nil:
+		return err
+	case done.Known:
+		im.out.Known++
+	default:
+		im.out.Rewinds++
+	}
+	return nil
+}
