@@ -150,8 +150,8 @@ const maxDepth = 160
 
 // Lines reads JSON lines and calls record for each whole record. What is damaged is counted in stats. starts are the beginnings that a record can have.
 //
-// A last line without a line feed is not read, unless it is asked for with whole and is one whole record: a transcript that is still being written may go
-// on with it.
+// Of a last line without a line feed nothing is read, unless it is asked for with whole: then its whole records are. A transcript that is still being
+// written may go on with it.
 func Lines(r io.Reader, stats *Stats, starts []string, whole bool, record func(Object) error) error {
 	br := bufio.NewReaderSize(r, 64<<10)
 	var offset int64
@@ -184,24 +184,45 @@ func (e *ReadError) Unwrap() error { return e.Err }
 func line(l Line, stats *Stats, starts []string, whole bool, record func(Object) error) error {
 	stats.Skip(SkipNULRun, l.NULs)
 	text := bytes.TrimSpace(l.Text)
-	if !l.Complete && (l.TooLong || len(text) > 0 && !(whole && json.Valid(text))) {
-		stats.Skip(SkipTornTail, 1)
+	switch {
+	case len(text) == 0 && !l.TooLong:
+		stats.Bytes = max(stats.Bytes, l.End)
 		return nil
-	}
-	stats.Bytes = l.End
-	if l.TooLong {
+	case !l.Complete:
+		return lastLine(l, text, stats, whole, record)
+	case l.TooLong:
+		stats.Bytes = l.End
 		stats.Skip(SkipLong, 1)
 		return nil
 	}
-	if len(text) == 0 {
-		return nil
-	}
+	stats.Bytes = l.End
 	values, clean := Values(bytes.ToValidUTF8(text, []byte("\uFFFD")), starts)
 	if !clean {
 		stats.Skip(SkipBadJSON, 1)
 	}
+	return stats.each(values, record)
+}
+
+// lastLine reads a line that ends without a line feed: the whole records that it begins with. What follows them may be the beginning of one.
+func lastLine(l Line, text []byte, stats *Stats, whole bool, record func(Object) error) error {
+	if l.TooLong || !whole {
+		stats.Skip(SkipTornTail, 1)
+		return nil
+	}
+	text = bytes.ToValidUTF8(text, []byte("\uFFFD"))
+	values, tail := decodeAll(text)
+	if tail < len(text) {
+		stats.Skip(SkipTornTail, 1)
+	} else {
+		stats.Bytes = l.End
+	}
+	return stats.each(values, record)
+}
+
+// each calls record for each of some values that is a record.
+func (s *Stats) each(values []json.RawMessage, record func(Object) error) error {
 	for _, raw := range values {
-		if o, ok := stats.Parse(raw); ok {
+		if o, ok := s.Parse(raw); ok {
 			if err := record(o); err != nil {
 				return err
 			}
