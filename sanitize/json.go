@@ -46,6 +46,8 @@ type walker struct {
 	out    []byte // cleaned form of in[:copied]
 	copied int
 	found  tally
+	finds  bool    // secrets are noted in spots as well
+	spots  []Found // what was found, as offsets of in
 }
 
 // value cleans the value at w.at, which stands under a key of this kind.
@@ -139,9 +141,15 @@ func (w *walker) text(kind keyKind) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	whole := ""
 	if secret, ok := underKey(s, kind); ok {
-		s = secret
-		w.found.add(kind.class(), 1)
+		s, whole = secret, kind.class()
+		w.found.add(whole, 1)
+	}
+	if w.finds && w.found.total() > counted {
+		if err := w.find(start+1, end-1, whole); err != nil {
+			return nil, err
+		}
 	}
 	if len(w.found) == before && w.found.total() == counted {
 		return s, nil

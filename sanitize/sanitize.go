@@ -37,7 +37,7 @@ func Text(b []byte) (out []byte, found []Finding, err error) {
 
 // text is Text with the findings added to t.
 func text(b []byte, t *tally) ([]byte, error) {
-	b = strip(b, t)
+	b = strip(b, t, nil)
 	for range maxRounds {
 		spans := secrets(b)
 		if len(spans) == 0 {

@@ -5,8 +5,9 @@ import "unicode/utf8"
 // strip removes controls and replaces every byte that is not part of valid
 // UTF-8 by U+FFFD. It runs before any rule looks for secrets, so a control
 // cannot hide a secret by splitting it. A removed control never joins two
-// broken halves of a rune: each half was already replaced on its own.
-func strip(b []byte, t *tally) []byte {
+// broken halves of a rune: each half was already replaced on its own. Where the
+// result is out of step with b is noted in moved, unless it is nil.
+func strip(b []byte, t *tally, moved *shifts) []byte {
 	i := firstDirty(b)
 	if i < 0 {
 		return b
@@ -17,6 +18,7 @@ func strip(b []byte, t *tally) []byte {
 		if isControl(b[i]) {
 			controls++
 			i++
+			moved.note(len(out), i)
 			continue
 		}
 		r, n := utf8.DecodeRune(b[i:])
@@ -25,6 +27,9 @@ func strip(b []byte, t *tally) []byte {
 		}
 		out = utf8.AppendRune(out, r)
 		i += n
+		if r == utf8.RuneError {
+			moved.note(len(out), i)
+		}
 	}
 	t.add("control", controls)
 	t.add("utf8", broken)
