@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/refs"
 	"github.com/gemini-ctx/ctx/session"
 	"github.com/gemini-ctx/ctx/session/dag"
 )
@@ -49,6 +50,16 @@ func (o *ofSession) check(cmd *cobra.Command, branches ...string) error {
 	return nil
 }
 
+// open opens the store, and names the session.
+func (o *ofSession) open(a *app) (*session.Store, *refs.View, string, error) {
+	s, view, err := a.openView()
+	if err != nil {
+		return nil, nil, "", err
+	}
+	name, err := sessionOr(view, o.session)
+	return s, view, name, err
+}
+
 type forkOptions struct {
 	ofSession
 	at, expect, invocation string
@@ -82,11 +93,7 @@ model was last told goes with them as PARENT has it now.`, exitNoStore, exitLock
 }
 
 func (o *forkOptions) run(c context.Context, a *app, parent string, children []string) error {
-	s, view, err := a.openView()
-	if err != nil {
-		return err
-	}
-	name, err := sessionOr(view, o.session)
+	s, view, name, err := o.open(a)
 	if err != nil {
 		return err
 	}
@@ -153,11 +160,7 @@ PARENT within this invocation.`, exitNoStore, exitLocked, exitStale, exitCorrupt
 }
 
 func (o *joinOptions) run(c context.Context, a *app, parent string, children []string) error {
-	s, view, err := a.openView()
-	if err != nil {
-		return err
-	}
-	name, err := sessionOr(view, o.session)
+	s, view, name, err := o.open(a)
 	if err != nil {
 		return err
 	}
@@ -201,11 +204,7 @@ the past are not children.`, exitNoStore, exitCorrupt, exitNotFound),
 		if err := o.check(cmd); err != nil {
 			return err
 		}
-		s, view, err := a.openView()
-		if err != nil {
-			return err
-		}
-		name, err := sessionOr(view, o.session)
+		s, view, name, err := o.open(a)
 		if err != nil {
 			return err
 		}
@@ -269,11 +268,7 @@ as it is there. BRANCH may be a branch that was joined, as it was then, or a rev
 		if err := o.check(cmd); err != nil {
 			return err
 		}
-		s, view, err := a.openView()
-		if err != nil {
-			return err
-		}
-		name, err := sessionOr(view, o.session)
+		s, view, name, err := o.open(a)
 		if err != nil {
 			return err
 		}
@@ -316,11 +311,7 @@ type tokensDoc struct {
 }
 
 func (o *ofSession) tokens(a *app, args []string) error {
-	s, view, err := a.openView()
-	if err != nil {
-		return err
-	}
-	name, err := sessionOr(view, o.session)
+	s, view, name, err := o.open(a)
 	if err != nil {
 		return err
 	}

@@ -231,38 +231,39 @@ func (s *spoken) add(m *transcript.Message) {
 // readBack reads a transcript as an import would, and compares what was said.
 func readBack(agent string, data []byte, want *spoken) error {
 	var got spoken
+	skipped, err := readAs(agent, bytes.NewReader(data), &got)
+	if err == nil && total(skipped) > 0 {
+		err = fmt.Errorf("skipped: %s", counts(skipped))
+	}
+	if err != nil {
+		return err
+	}
+	return got.same(want)
+}
+
+// readAs reads what an agent's transcript says, and returns what could not be used.
+func readAs(agent string, r io.Reader, got *spoken) (skipped map[string]int, err error) {
 	if agent == geminicli.Agent {
-		stats, err := geminicli.Read(bytes.NewReader(data), func(st geminicli.Step) error {
+		stats, err := geminicli.Read(r, func(st geminicli.Step) error {
 			got.add(&transcript.Message{Note: st.Kind != geminicli.KindMessage, Role: st.Message.Role, Text: st.Message.Text, Parts: st.Message.Parts})
 			return nil
 		})
-		if err == nil && total(stats.Skipped) > 0 {
-			err = fmt.Errorf("skipped: %s", counts(stats.Skipped))
-		}
-		if err != nil {
-			return err
-		}
-		return got.same(want)
+		return stats.Skipped, err
 	}
 	for _, f := range agentForms() {
 		if f.name != agent {
 			continue
 		}
-		stats, err := f.read(io.Reader(bytes.NewReader(data)), func(st transcript.Step) error {
+		stats, err := f.read(r, func(st transcript.Step) error {
 			if st.Kind != transcript.KindMessage {
 				return errors.New("a rewind that is none")
 			}
 			got.add(&st.Message)
 			return nil
 		})
-		if err == nil && total(stats.Skipped) > 0 {
-			err = fmt.Errorf("skipped: %s", counts(stats.Skipped))
-		}
-		if err != nil {
-			return err
-		}
+		return stats.Skipped, err
 	}
-	return got.same(want)
+	return nil, fmt.Errorf("no reader for %s", agent)
 }
 
 func (s *spoken) same(want *spoken) error {
