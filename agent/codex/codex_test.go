@@ -32,7 +32,7 @@ func TestRollout(t *testing.T) {
 	steps, replay, stats := kit.Steps(t, rollout(t))
 	want := `note system session_meta
 note system derived:4e "<permissions instructions>ask</permissions instructions>"
-note system derived:6b "<environment_context>\n  <cwd>/work/quay</cwd>\n</environment_context>"
+note system derived:6b "<environment_context>\n  <cwd>/src/quay</cwd>\n</environment_context>"
 message user derived:6e "Which lamps are lit?" media image/png iVBORw0KGgo=
 message model derived:e5 thought "**Looking**"
 message model call:call_1 call call_1 shell {"command":["cat","lamps.txt"]}
