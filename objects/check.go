@@ -49,7 +49,7 @@ func (s *Store) gone(id format.ID) (reason string, ok bool, err error) {
 		return "", false, nil
 	}
 	if err != nil {
-		return "", false, fmt.Errorf("cannot read why %v is absent: %w", id, err)
+		return "", false, fmt.Errorf("cannot read why %v is absent: %w", id, notFile(path, err))
 	}
 	a, err := format.DecodeAbsent(b)
 	if err == nil && a.Object != id {

@@ -10,6 +10,7 @@ import (
 	"sync"
 
 	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/lock"
 )
 
 // pack is a pack that has an index. The index's file stays open, so that look-ups go on while the pack is being removed; the
@@ -31,9 +32,9 @@ func (p *pack) open() (*format.PackIndex, error) {
 	if p.index != nil {
 		return p.index, nil
 	}
-	file, err := os.Open(p.idx)
+	file, err := lock.Open(p.idx)
 	if err != nil {
-		return nil, err
+		return nil, notFile(p.idx, err)
 	}
 	index, err := p.read(file)
 	if err != nil {
@@ -169,9 +170,9 @@ func (s *Store) block(p *pack, span format.PackSpan) ([]byte, error) {
 }
 
 func readPiece(path string, b []byte, at int64) error {
-	file, err := os.Open(path)
+	file, err := lock.Open(path)
 	if err != nil {
-		return err
+		return notFile(path, err)
 	}
 	_, err = file.ReadAt(b, at)
 	return errors.Join(err, file.Close())
