@@ -88,6 +88,9 @@ func (s *Store) run(t *search) error {
 	case t.fault != nil:
 		return t.fault
 	}
+	if err := checkIndexes(list); err != nil {
+		return fmt.Errorf("%w: %v: %w", ErrNotFound, t.id, err)
+	}
 	return fmt.Errorf("%w: %v", ErrNotFound, t.id)
 }
 

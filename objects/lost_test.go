@@ -33,7 +33,7 @@ func TestALostBodyComesBack(t *testing.T) {
 		if _, err := s.Get(r.ID()); !errors.As(err, &gone) || gone.Reason != "lost" {
 			t.Errorf("got %v", err)
 		}
-		put(t, s, append(batch(with+1)[1:], r)...)
+		put(t, s, append(batch(with + 1)[1:], r)...)
 		if _, err := os.Stat(path); !errors.Is(err, os.ErrNotExist) {
 			t.Errorf("the record is still there: %v", err)
 		}
