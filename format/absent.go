@@ -8,7 +8,7 @@ import (
 // Absent records why an object's body is not there. docs/format/absent.md is its page.
 type Absent struct {
 	Object ID
-	Reason string // forgotten
+	Reason string // one of the Reason constants
 	Time   time.Time
 }
 
@@ -17,9 +17,14 @@ const absentVersion = 1
 // ReasonForgotten is the reason of a body that was removed because somebody asked for it.
 const ReasonForgotten = "forgotten"
 
+// ReasonLost is the reason of a body that was damaged, and that a repair found no good copy of. It may come back.
+const ReasonLost = "lost"
+
+func knownReason(reason string) bool { return reason == ReasonForgotten || reason == ReasonLost }
+
 // Encode returns the record's file.
 func (a *Absent) Encode() ([]byte, error) {
-	if a.Reason != ReasonForgotten {
+	if !knownReason(a.Reason) {
 		return nil, fmt.Errorf("absent: unknown reason: %.40q", a.Reason)
 	}
 	w := newHeader("absent", absentVersion)
@@ -41,7 +46,7 @@ func DecodeAbsent(b []byte) (*Absent, error) {
 	}
 	a := &Absent{Object: r.id(r.must("object", 1)[0]), Reason: r.must("reason", 1)[0]}
 	a.Time = r.time(r.must("time", 1)[0])
-	if r.err == nil && a.Reason != ReasonForgotten {
+	if r.err == nil && !knownReason(a.Reason) {
 		r.fail(fmt.Errorf("unknown reason: %.40q", a.Reason))
 	}
 	if err := r.done(); err != nil {

@@ -2,6 +2,7 @@ package format
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -187,6 +188,23 @@ func (x *PackIndex) entry(n int) (PackEntry, error) {
 	err := readAt(x.r, place[:], x.placesAt()+int64(n)*idxPlace)
 	e.PackPlace = placeOf(place[:])
 	return e, err
+}
+
+// Check reads all of the index and compares it with its digest. A look-up that finds nothing is to be believed only after that.
+func (x *PackIndex) Check() error {
+	size := x.blocksAt() + int64(x.blks)*idxBlock
+	sum := sha256.New()
+	if _, err := io.Copy(sum, io.NewSectionReader(x.r, 0, size)); err != nil {
+		return err
+	}
+	var want [sha256.Size]byte
+	if err := readAt(x.r, want[:], size); err != nil {
+		return err
+	}
+	if !bytes.Equal(sum.Sum(nil), want[:]) {
+		return errors.New("pack index does not match its digest")
+	}
+	return nil
 }
 
 // Blocks returns the pack's blocks in the order of its file.

@@ -301,8 +301,9 @@ func TestRandomRoundTrip(t *testing.T) {
 		same(t, r.epoch(), (*format.Epoch).Encode, format.DecodeEpoch)
 		same(t, r.checkpoint(), (*format.Checkpoint).Encode, format.DecodeCheckpoint)
 		same(t, r.operation(), encodeRecord, decodeRecord)
-		same(t, &format.Absent{Object: r.id(), Reason: format.ReasonForgotten, Time: r.time()},
-			(*format.Absent).Encode, format.DecodeAbsent)
+		for _, reason := range []string{format.ReasonForgotten, format.ReasonLost} {
+			same(t, &format.Absent{Object: r.id(), Reason: reason, Time: r.time()}, (*format.Absent).Encode, format.DecodeAbsent)
+		}
 		body := r.body(0)
 		same(t, &body, encodeBlob, decodeBlob)
 	}

@@ -154,7 +154,7 @@ func refusals() []refusal {
 		{"epoch", 0, "step update", "step fold", "belongs to an update"},
 		{"epoch", 1, "step fold", "step update", "belongs to an update"},
 
-		{"absent", 0, "reason forgotten", "reason lost", "unknown reason"},
+		{"absent", 0, "reason forgotten", "reason bored", "unknown reason"},
 		{"absent", 0, "object ", "object x", "not an id"},
 
 		{"store", 0, "ctx 1", "ctx 2", "version 2"},

@@ -108,7 +108,7 @@ var ErrPage = errors.New("damaged page")
 
 // OpenPages opens a paged file; the caller closes it.
 func (c *Cache) OpenPages(name string) (*Pages, error) {
-	f, err := os.Open(c.path(name))
+	f, err := lock.Open(c.path(name))
 	if err != nil {
 		return nil, err
 	}

@@ -168,9 +168,9 @@ func (f *FS) AppendSync(path string, off int64, data []byte) error {
 
 // openAt opens a file that must have size bytes.
 func openAt(path string, flags int, size int64) (*os.File, error) {
-	file, err := os.OpenFile(path, flags, 0o600)
+	file, err := os.OpenFile(path, flags|atOnce, 0o600)
 	if err != nil {
-		return nil, err
+		return nil, notFile(path, err)
 	}
 	info, err := file.Stat()
 	if err == nil && info.Size() != size {
@@ -239,9 +239,9 @@ func (f *FS) Chtimes(path string, t time.Time) error {
 // which costs more than all the rest of a small write. After a stop it does nothing.
 func (f *FS) WriteHint(path string, data []byte) error {
 	return f.quiet(func() error {
-		file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE, 0o600)
+		file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|atOnce, 0o600)
 		if err != nil {
-			return err
+			return notFile(path, err)
 		}
 		_, err = file.Write(data)
 		return errors.Join(err, file.Close())
@@ -257,9 +257,9 @@ func (f *FS) AppendHint(path string, data []byte, most int64) error {
 				return err
 			}
 		}
-		file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
+		file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_APPEND|atOnce, 0o600)
 		if err != nil {
-			return err
+			return notFile(path, err)
 		}
 		_, err = file.Write(data)
 		return errors.Join(err, file.Close())

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 	"time"
@@ -77,7 +78,7 @@ func Acquire(ctx context.Context, fs *FS, dir string, timeout time.Duration, who
 	if fs.Stopped() {
 		return nil, ErrStopped
 	}
-	h := &Held{dir: dir, file: flock.New(filepath.Join(dir, fileName))}
+	h := &Held{dir: dir, file: flock.New(filepath.Join(dir, fileName), flock.SetFlag(os.O_CREATE|os.O_RDONLY|atOnce))}
 	ok, err := h.wait(ctx, timeout)
 	if err != nil {
 		return nil, fmt.Errorf("cannot lock %q: %w", dir, err)

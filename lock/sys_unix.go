@@ -10,9 +10,17 @@ import (
 
 func rename(from, to string) error { return os.Rename(from, to) }
 
-func readFile(path string) ([]byte, error) { return os.ReadFile(path) }
+// atOnce opens what is not a regular file without waiting for its other end.
+const atOnce = syscall.O_NONBLOCK
 
-func openForSync(path string) (*os.File, error) { return os.Open(path) }
+// isNoFile reports whether a name was not opened because of what it leads to: itself, a directory, a pipe that nobody reads.
+func isNoFile(err error) bool {
+	return errors.Is(err, syscall.ELOOP) || errors.Is(err, syscall.EISDIR) || errors.Is(err, syscall.ENXIO) || errors.Is(err, syscall.ENOTDIR)
+}
+
+func readFile(path string, limit int64) ([]byte, error) { return readOnce(path, limit) }
+
+func openForSync(path string) (*os.File, error) { return Open(path) }
 
 // syncDir ignores EINVAL and ENOTSUP: some network and user-space file systems have no sync for directories.
 func syncDir(path string) error {

@@ -1,6 +1,8 @@
 package lock
 
 import (
+	"fmt"
+	"io/fs"
 	"os"
 
 	"github.com/rogpeppe/go-internal/robustio"
@@ -8,7 +10,23 @@ import (
 
 func rename(from, to string) error { return robustio.Rename(from, to) }
 
-func readFile(path string) ([]byte, error) { return robustio.ReadFile(path) }
+// atOnce is nothing here: no name in a directory waits when it is opened.
+const atOnce = 0
+
+func isNoFile(error) bool { return false }
+
+func readFile(path string, limit int64) ([]byte, error) {
+	info, err := os.Stat(path)
+	switch {
+	case err != nil:
+		return nil, err
+	case !info.Mode().IsRegular():
+		return nil, &fs.PathError{Op: "open", Path: path, Err: ErrNotFile}
+	case info.Size() > limit:
+		return nil, fmt.Errorf("%w: %q has %d bytes, %d is the most", ErrTooLarge, path, info.Size(), limit)
+	}
+	return robustio.ReadFile(path)
+}
 
 // openForSync opens for writing, without which Windows refuses to flush a file.
 func openForSync(path string) (*os.File, error) { return os.OpenFile(path, os.O_RDWR, 0) }

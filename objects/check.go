@@ -49,7 +49,7 @@ func (s *Store) gone(id format.ID) (reason string, ok bool, err error) {
 		return "", false, nil
 	}
 	if err != nil {
-		return "", false, fmt.Errorf("cannot read why %v is absent: %w", id, err)
+		return "", false, fmt.Errorf("cannot read why %v is absent: %w", id, notFile(path, err))
 	}
 	a, err := format.DecodeAbsent(b)
 	if err == nil && a.Object != id {
@@ -61,8 +61,8 @@ func (s *Store) gone(id format.ID) (reason string, ok bool, err error) {
 	return a.Reason, true, nil
 }
 
-// admit checks an object on its way in, and returns its id. A body that is absent may stay absent, and one that was forgotten
-// may not come back (*GoneError); any other incomplete object is refused.
+// admit checks an object on its way in, and returns its id. A body that is absent may stay absent; one that was forgotten
+// may not come back (*GoneError), one that was lost may; any other incomplete object is refused.
 func (s *Store) admit(r format.Raw) (format.ID, error) {
 	id := r.ID()
 	complete, err := sound(id, r)
@@ -76,7 +76,7 @@ func (s *Store) admit(r format.Raw) (format.ID, error) {
 	switch {
 	case err != nil:
 		return id, err
-	case gone && complete:
+	case gone && complete && reason != format.ReasonLost:
 		return id, &GoneError{ID: id, Reason: reason}
 	case !gone && !complete:
 		return id, fmt.Errorf("cannot store object %v: its body is missing", id)

@@ -98,6 +98,11 @@ func TestEveryByteOfAPack(t *testing.T) {
 			}
 			fresh := objects.Open(root, nil)
 			neverWrong(t, fresh, raws)
+			for _, r := range raws {
+				if found, err := fresh.Prefix(r.ID().String()[:12]); err == nil && len(found) == 0 {
+					t.Fatalf("%s: %v is said to be nowhere", path, r.ID())
+				}
+			}
 			if err := fresh.CheckPack(info.ID); err == nil {
 				t.Error("a changed file passes the check")
 			}

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 
 	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/lock"
 )
 
 // ErrNotFound is wrapped by the error for an object that is in no place of the store.
@@ -34,6 +35,14 @@ type GoneError struct {
 
 func (e *GoneError) Error() string {
 	return fmt.Sprintf("object %v is gone: %s", e.ID, e.Reason)
+}
+
+// notFile makes damage of what the file system says of a name that something else than a file has.
+func notFile(path string, err error) error {
+	if errors.Is(err, lock.ErrNotFile) {
+		return &CorruptError{Path: path, Why: "is not a regular file"}
+	}
+	return err
 }
 
 // vanished reports whether a file went away, or was closed, while it was looked at: the packs have to be listed again.

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
 
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/lock"
@@ -89,6 +88,9 @@ func (s *Store) run(t *search) error {
 	case t.fault != nil:
 		return t.fault
 	}
+	if err := checkIndexes(list); err != nil {
+		return fmt.Errorf("%w: %v: %w", ErrNotFound, t.id, err)
+	}
 	return fmt.Errorf("%w: %v", ErrNotFound, t.id)
 }
 
@@ -150,7 +152,7 @@ func readLoose(path string) (format.Raw, error) {
 		return format.Raw{}, &CorruptError{Path: path, Why: "file is larger than any object"}
 	}
 	if err != nil {
-		return format.Raw{}, err
+		return format.Raw{}, notFile(path, err)
 	}
 	r, err := format.DecodeLoose(b)
 	if err != nil {
@@ -161,9 +163,9 @@ func readLoose(path string) (format.Raw, error) {
 
 // readLooseHeader reads a loose file up to the empty line that ends its header.
 func readLooseHeader(path string) (header []byte, err error) {
-	file, err := os.Open(path)
+	file, err := lock.Open(path)
 	if err != nil {
-		return nil, err
+		return nil, notFile(path, err)
 	}
 	defer func() { err = errors.Join(err, file.Close()) }()
 	b := make([]byte, 0, 4096) // most headers are under 1 KiB

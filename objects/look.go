@@ -98,7 +98,7 @@ func (s *Store) inPacks(id format.ID, list *packList) (ok bool, fault error) {
 const MinPrefix = 4
 
 // Prefix returns the ids that begin with the given lower-case hexadecimal digits, MinPrefix to format.IDLen of them: loose and
-// packed, sorted, each once, none if there are none.
+// packed, sorted, each once, none if there are none. That there are none is said only if every pack's index is sound.
 func (s *Store) Prefix(hex string) ([]format.ID, error) {
 	if len(hex) < MinPrefix || len(hex) > format.IDLen || strings.Trim(hex, "0123456789abcdef") != "" {
 		return nil, fmt.Errorf("not the first digits of an id: %.80q", hex)
@@ -129,6 +129,9 @@ func (s *Store) Prefix(hex string) ([]format.ID, error) {
 			return ok
 		})
 	})
+	if err == nil && len(ids) == 0 {
+		err = s.overPacks((*pack).check)
+	}
 	return sorted(ids), err
 }
 

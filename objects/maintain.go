@@ -106,8 +106,8 @@ func (s *Store) StripLoose(held *lock.Held, id format.ID) error {
 	if _, err := sound(id, format.Raw{Header: header}); err != nil {
 		return &CorruptError{ID: id, Path: path, Why: err.Error()}
 	}
-	_, gone, err := s.gone(id)
-	if err == nil && !gone {
+	reason, gone, err := s.gone(id)
+	if err == nil && (!gone || reason != format.ReasonForgotten) {
 		err = errors.New("nothing says that its body was forgotten")
 	}
 	if err == nil {

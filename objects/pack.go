@@ -10,6 +10,7 @@ import (
 	"sync"
 
 	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/lock"
 )
 
 // pack is a pack that has an index. The index's file stays open, so that look-ups go on while the pack is being removed; the
@@ -22,6 +23,8 @@ type pack struct {
 	file   io.Closer
 	index  *format.PackIndex
 	blocks *format.PackMap
+	looked bool  // check was asked
+	fault  error // what it said
 }
 
 // open returns the index. An error is not remembered: the next call tries again.
@@ -31,9 +34,9 @@ func (p *pack) open() (*format.PackIndex, error) {
 	if p.index != nil {
 		return p.index, nil
 	}
-	file, err := os.Open(p.idx)
+	file, err := lock.Open(p.idx)
 	if err != nil {
-		return nil, err
+		return nil, notFile(p.idx, err)
 	}
 	index, err := p.read(file)
 	if err != nil {
@@ -75,7 +78,7 @@ func (p *pack) close() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	file := p.file
-	p.file, p.index, p.blocks = nil, nil, nil
+	p.file, p.index, p.blocks, p.looked, p.fault = nil, nil, nil, false, nil
 	if file == nil {
 		return nil
 	}
@@ -90,6 +93,30 @@ func (p *pack) find(id format.ID) (at format.PackPlace, ok bool, err error) {
 	}
 	at, ok, err = index.Find(id)
 	return at, ok, p.blame(err)
+}
+
+// check reads all of the index, once for as long as it is open.
+func (p *pack) check() error {
+	index, err := p.open()
+	if err != nil {
+		return err
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !p.looked {
+		p.looked, p.fault = true, p.blame(index.Check())
+	}
+	return p.fault
+}
+
+// checkIndexes returns what is wrong with an index of a list: a pack whose index is damaged may have what was not found.
+func checkIndexes(list *packList) error {
+	for _, p := range list.packs {
+		if err := p.check(); err != nil && !vanished(err) {
+			return err
+		}
+	}
+	return nil
 }
 
 // blame makes a fault of the index's content a *CorruptError and leaves errors of the file system alone.
@@ -169,9 +196,9 @@ func (s *Store) block(p *pack, span format.PackSpan) ([]byte, error) {
 }
 
 func readPiece(path string, b []byte, at int64) error {
-	file, err := os.Open(path)
+	file, err := lock.Open(path)
 	if err != nil {
-		return err
+		return notFile(path, err)
 	}
 	_, err = file.ReadAt(b, at)
 	return errors.Join(err, file.Close())

@@ -36,6 +36,36 @@ func (s *Store) Put(raws ...format.Raw) error {
 			ids, unique = append(ids, id), append(unique, r)
 		}
 	}
+	if err := s.store(ids, unique); err != nil {
+		return err
+	}
+	return s.found(ids, unique)
+}
+
+// found takes away the records of bodies that were lost and are stored now.
+func (s *Store) found(ids []format.ID, raws []format.Raw) error {
+	if empty, err := isEmpty(filepath.Join(s.root, "absent")); empty || err != nil {
+		return err
+	}
+	for i, id := range ids {
+		if raws[i].Body == nil {
+			continue
+		}
+		if _, gone, err := s.gone(id); err != nil || !gone {
+			continue
+		}
+		if err := s.fs.Remove(s.absentPath(id)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("cannot store object %v: %w", id, err)
+		}
+		if err := s.fs.SyncDir(filepath.Dir(s.absentPath(id))); err != nil {
+			return fmt.Errorf("cannot store object %v: %w", id, err)
+		}
+	}
+	return nil
+}
+
+// store writes objects that have been checked.
+func (s *Store) store(ids []format.ID, unique []format.Raw) error {
 	if len(ids) > LooseMost {
 		_, err := s.writePack(func(w *packWriter) error {
 			for i, id := range ids {

@@ -6,7 +6,6 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
-	"os"
 
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/lock"
@@ -50,7 +49,7 @@ func (s *Store) CheckPack(pack format.ID) error {
 	}
 	got, err := lock.ReadFile(s.indexPath(pack))
 	if err != nil {
-		return fmt.Errorf("cannot check pack %v: %w", pack, err)
+		return fmt.Errorf("cannot check pack %v: %w", pack, notFile(s.indexPath(pack), err))
 	}
 	if !bytes.Equal(got, want) {
 		return &CorruptError{Path: s.indexPath(pack), Why: "index does not follow from its pack"}
@@ -74,9 +73,9 @@ func (s *Store) Reindex(pack format.ID) error {
 // scan reads a pack and returns the index that follows from it.
 func (s *Store) scan(pack format.ID) (index []byte, err error) {
 	path := s.packPath(pack)
-	file, err := os.Open(path)
+	file, err := lock.Open(path)
 	if err != nil {
-		return nil, fmt.Errorf("cannot read pack %v: %w", pack, err)
+		return nil, fmt.Errorf("cannot read pack %v: %w", pack, notFile(path, err))
 	}
 	defer func() { err = errors.Join(err, file.Close()) }()
 	info, err := file.Stat()

@@ -3,7 +3,6 @@ package refs
 import (
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -37,7 +36,7 @@ func (db *DB) mustHold(held *lock.Held) error {
 
 func (db *DB) setAside(v *View) error {
 	path := db.segmentPath(v.end.segment)
-	f, err := os.Open(path)
+	f, err := lock.Open(path)
 	if err != nil {
 		return err
 	}

@@ -106,6 +106,14 @@ func (e *CorruptError) Error() string {
 	return fmt.Sprintf("corrupt: %q at byte %d: %s", e.Path, e.Offset, e.Why)
 }
 
+// notFile makes damage of what the file system says of a name that something else than a file has.
+func notFile(path string, err error) error {
+	if errors.Is(err, lock.ErrNotFile) {
+		return &CorruptError{Path: path, Offset: -1, Why: "is not a regular file"}
+	}
+	return err
+}
+
 // StaleError says that a ref does not have the value that an update expected.
 type StaleError struct {
 	Ref       string
@@ -129,7 +137,7 @@ var ErrMaybe = errors.New("the operation may have been recorded")
 func (db *DB) readCheckpoint(path string) (*format.Checkpoint, error) {
 	b, err := lock.ReadAtMost(path, maxCheckpoint)
 	if err != nil {
-		return nil, fmt.Errorf("cannot read refs: %w", err)
+		return nil, fmt.Errorf("cannot read refs: %w", notFile(path, err))
 	}
 	c, err := format.DecodeCheckpoint(b)
 	if err != nil {

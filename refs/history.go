@@ -74,9 +74,9 @@ const backWindow = 64 << 10
 // digest are those of the record that comes next. more is false when each has had enough.
 func (db *DB) backThrough(at *cursor, base *format.Checkpoint, each func(Record) bool) (more bool, err error) {
 	path := db.segmentPath(at.segment)
-	f, err := os.Open(path)
+	f, err := lock.Open(path)
 	if err != nil {
-		return false, err
+		return false, notFile(path, err)
 	}
 	defer f.Close()
 	head, err := headOf(f, path)

@@ -9,6 +9,7 @@ import (
 	"os"
 
 	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/lock"
 )
 
 // Record is an operation as it stands in the log.
@@ -71,9 +72,9 @@ func (db *DB) scanSegment(at *cursor) (*scan, error) {
 
 // readSegment returns the bytes of a segment from at.offset on, and where they start; offset 0 stands for the first record.
 func (db *DB) readSegment(path string, at *cursor) ([]byte, int64, error) {
-	f, err := os.Open(path)
+	f, err := lock.Open(path)
 	if err != nil {
-		return nil, 0, err
+		return nil, 0, notFile(path, err)
 	}
 	defer f.Close()
 	start := at.offset

@@ -75,6 +75,9 @@ func applyRefs(refs map[string]format.Value, op *format.Operation) {
 	}
 }
 
+// Checkpoint is the number of the operation that the checkpoint was written after.
+func (v *View) Checkpoint() uint64 { return v.start.number }
+
 // Long reports whether there is so much log after the checkpoint that the next one is due.
 func (v *View) Long() bool { return len(v.Since) >= CheckpointEvery || v.Overlay() >= checkpointBytes }
 

@@ -51,6 +51,8 @@ func readKey(dir string) ([]byte, error) {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, &KeyError{Path: path, Why: "file is missing"}
+	case errors.Is(err, lock.ErrNotFile):
+		return nil, &KeyError{Path: path, Why: "is not a regular file"}
 	case errors.Is(err, lock.ErrTooLarge):
 		return nil, &KeyError{Path: path, Why: fmt.Sprintf("file has more than %d bytes", KeySize)}
 	case err != nil:

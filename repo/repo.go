@@ -80,6 +80,9 @@ func readFormat(dir string) (format.StoreFormat, error) {
 	if errors.Is(err, lock.ErrTooLarge) {
 		return format.StoreFormat{}, &CorruptError{Path: path, Why: "too large for a format file"}
 	}
+	if errors.Is(err, lock.ErrNotFile) {
+		return format.StoreFormat{}, &CorruptError{Path: path, Why: "is not a regular file"}
+	}
 	if err != nil {
 		return format.StoreFormat{}, fmt.Errorf("cannot read the store's format: %w", err)
 	}

@@ -192,6 +192,15 @@ func isLost(err error) bool {
 	return errors.Is(err, objects.ErrNotFound) || errors.As(err, &corrupt) || errors.As(err, &gone) || errors.Is(err, errNotEpoch)
 }
 
+// whyLost is the reason of such an error, as it is shown.
+func whyLost(err error) string {
+	var gone *objects.GoneError
+	if errors.As(err, &gone) {
+		return gone.Reason
+	}
+	return "damaged"
+}
+
 // errNotEpoch says that an object is none of those that epochs are made of.
 var errNotEpoch = errors.New("no part of an epoch")
 

@@ -50,7 +50,9 @@ func (s *Store) Entry(id format.ID) (*Shown, error) {
 	case gone != nil:
 		shown.Gone = gone.Reason
 	case e.Kind == format.KindEpoch:
-		if _, shown.Text, err = s.epochObject(e.Epoch); err != nil && !isLost(err) {
+		if _, shown.Text, err = s.epochObject(e.Epoch); isLost(err) {
+			shown.Gone = whyLost(err)
+		} else if err != nil {
 			return nil, err
 		}
 	case e.Body != nil:
@@ -90,7 +92,7 @@ func (s *Store) seal(text []byte, media string, encode func(format.Body) ([]byte
 	if err != nil {
 		return format.Raw{}, err
 	}
-	nonce, err := s.Nonce("nonce", cutLastLine(blank))
+	nonce, err := s.NonceOf(blank)
 	if err != nil {
 		return format.Raw{}, err
 	}
@@ -102,6 +104,9 @@ func (s *Store) seal(text []byte, media string, encode func(format.Body) ([]byte
 	}
 	return format.Raw{Header: header, Body: stored}, nil
 }
+
+// NonceOf returns the nonce that the body of an object has in this store, by the object's header: by all of it but the line that names the body.
+func (s *Store) NonceOf(header []byte) ([]byte, error) { return s.Nonce("nonce", cutLastLine(header)) }
 
 func cutLastLine(header []byte) []byte {
 	for i := len(header) - 2; i >= 0; i-- {

@@ -112,7 +112,7 @@ func sumName(sum hash.Hash, name string, size int64) { fmt.Fprintf(sum, "%s %d\n
 
 // addFile copies a file of the store as long as it is now. fs.ErrNotExist where it is not there.
 func (b *bundler) addFile(name string) error {
-	f, err := os.Open(filepath.Join(b.s.Dir, filepath.FromSlash(name)))
+	f, err := lock.Open(filepath.Join(b.s.Dir, filepath.FromSlash(name)))
 	if err != nil {
 		return err
 	}
@@ -254,7 +254,7 @@ func (b *bundler) packs() error {
 
 // addPack copies a pack and its index, or neither.
 func (b *bundler) addPack(id format.ID) error {
-	pack, err := os.Open(packPath(b.s, id))
+	pack, err := lock.Open(packPath(b.s, id))
 	if err != nil {
 		return err
 	}

@@ -3,6 +3,7 @@ package upkeep
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/gemini-ctx/ctx/format"
@@ -16,7 +17,7 @@ type FsckOptions struct {
 
 // Fault is something that is not as it must be.
 type Fault struct {
-	Kind    string // key, log, ref, object, pack, link, session, forest, absent: where to look
+	Kind    string // format, key, log, ref, object, pack, link, session, forest, absent: where to look
 	Subject string // an id, a ref, an operation
 	Path    string // the file, where one is to blame; else ""
 	Why     string
@@ -45,7 +46,7 @@ type FsckReport struct {
 // ends nothing. It takes no lock and changes nothing; what is written meanwhile does no harm. An error is that of ctx.
 func Fsck(ctx context.Context, s *session.Store, o FsckOptions) (FsckReport, error) {
 	f := &checker{ctx: ctx, s: s, o: o, told: map[Fault]bool{}}
-	for _, step := range []func(){f.checkKey, f.checkLog, f.checkPlaces, f.checkGraph, f.checkBodies, f.checkAbsent, f.checkSessions, f.checkEpochs, f.checkForests, f.checkLeftovers} {
+	for _, step := range []func(){f.checkFormat, f.checkLog, f.checkPlaces, f.checkGraph, f.checkKey, f.checkBodies, f.checkAbsent, f.checkSessions, f.checkEpochs, f.checkForests, f.checkLeftovers} {
 		if err := ctx.Err(); err != nil {
 			return f.report, err
 		}
@@ -92,12 +93,6 @@ func (f *checker) note(text string, args ...any) {
 	f.report.Notes = append(f.report.Notes, fmt.Sprintf(text, args...))
 }
 
-func (f *checker) checkKey() {
-	if _, err := f.s.Key(); err != nil {
-		f.fault("key", "key", "", err.Error())
-	}
-}
-
 // checkLeftovers notes what is in the way of nothing.
 func (f *checker) checkLeftovers() {
 	left, err := leftovers(f.s, f.s.Now().Add(-leftover))
@@ -123,4 +118,59 @@ func (f *checker) checkLeftovers() {
 	if dangling > 0 {
 		f.note("%d objects that nothing names; gc removes them after %v", dangling, f.s.Config.GC.Grace.Round(time.Hour))
 	}
+	f.noteDangling()
+}
+
+// mostDangling is how many lines of history that nothing names are told of.
+const mostDangling = 16
+
+// noteDangling names the newest entries that nothing names: all that is left of operations that were never recorded, or whose records are lost with the end of
+// the log.
+func (f *checker) noteDangling() {
+	tips := danglingTips(f.graph)
+	for n, t := range tips {
+		if n == mostDangling {
+			f.note("%d more such entries", len(tips)-n)
+			return
+		}
+		f.note("entry %v of session %q, of %s, is named by nothing", t.id, t.entry.Session, t.entry.Time.UTC().Format(time.RFC3339))
+	}
+}
+
+// danglingTip is an entry that nothing leads to, an entry of the same sort neither.
+type danglingTip struct {
+	id    format.ID
+	entry *format.Entry
+}
+
+// danglingTips returns those of a graph whose objects are marked as reached from all that there is, the newest first.
+func danglingTips(g *graph) []danglingTip {
+	below := map[uint32]bool{}
+	for i, o := range g.objects {
+		if o.kind == entryKind && g.marks[i]&reached == 0 {
+			for _, e := range g.parentsOf(uint32(i)) {
+				below[e.to()] = true
+			}
+		}
+	}
+	var tips []danglingTip
+	for i, o := range g.objects {
+		if o.kind != entryKind || g.marks[i]&reached != 0 || below[uint32(i)] || g.bad[uint32(i)] != nil {
+			continue
+		}
+		header, err := g.s.Objects.Header(o.id)
+		if err != nil {
+			continue // told with its file
+		}
+		if e, err := format.DecodeEntry(header); err == nil {
+			tips = append(tips, danglingTip{o.id, e})
+		}
+	}
+	slices.SortFunc(tips, func(a, b danglingTip) int {
+		if c := b.entry.Time.Compare(a.entry.Time); c != 0 {
+			return c
+		}
+		return a.id.Compare(b.id)
+	})
+	return tips
 }

@@ -217,7 +217,7 @@ func (f *checker) checkAbsent() {
 		case a.Object != id:
 			f.fault("absent", id.String(), path, fmt.Sprintf("record is for object %v", a.Object))
 		default:
-			if raw, err := f.s.Objects.Get(id); err == nil && raw.Body != nil {
+			if raw, err := f.s.Objects.Get(id); err == nil && raw.Body != nil && a.Reason == format.ReasonForgotten {
 				unfinished++
 			}
 		}

@@ -3,6 +3,7 @@ package upkeep
 import (
 	"errors"
 	"fmt"
+	"path/filepath"
 	"strings"
 
 	"github.com/gemini-ctx/ctx/format"
@@ -24,6 +25,9 @@ func (f *checker) checkLog() {
 	if err != nil {
 		f.logFault(err)
 		return
+	}
+	if viewErr == nil && base.Number > view.Checkpoint() {
+		f.fault("log", "refs/base", filepath.Join(f.s.Dir, "refs", "base"), fmt.Sprintf("is of operation %d, and the checkpoint of operation %d before it", base.Number, view.Checkpoint()))
 	}
 	f.base = refsOf(base)
 	running := refsOf(base)

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/lock"
 	"github.com/gemini-ctx/ctx/session"
 )
 
@@ -144,7 +145,7 @@ func readPack(s *session.Store, id format.ID) (*packPlace, error) {
 	if err != nil {
 		return nil, err
 	}
-	file, err := os.Open(indexPath(s, id))
+	file, err := lock.Open(indexPath(s, id))
 	if err != nil {
 		return nil, err
 	}

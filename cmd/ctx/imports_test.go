@@ -57,6 +57,9 @@ var layers = map[string]string{
 	"capture":          "format lock sanitize index search forest/terms forest/summarize agent/geminicli session session/view refs upkeep capture/settings",
 	"cmd/ctx":          "*",
 
+	"faults/kit": "format lock objects refs repo session session/epoch session/view upkeep", // for tests
+	"faults/rot": "",
+
 	"cmd/ctx-mcp": "document failure format machine objects refs repo session session/view",
 
 	"cmd/ctx-summarize-gemini": "format forest/summarize summarizer summarizer/model",

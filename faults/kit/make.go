@@ -1,0 +1,386 @@
+// Package kit makes small stores that have every kind of file, and reads all that a store can be asked for. Tests that damage stores, and tests
+// that hold old ones, are built on it; no program is.
+package kit
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/lock"
+	"github.com/gemini-ctx/ctx/repo"
+	"github.com/gemini-ctx/ctx/session"
+	"github.com/gemini-ctx/ctx/session/epoch"
+	"github.com/gemini-ctx/ctx/session/view"
+	"github.com/gemini-ctx/ctx/upkeep"
+)
+
+// Start is when the clock of every store that is made here begins.
+var Start = time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC)
+
+const day = 24 * time.Hour
+
+// Settings are those of the stores: a window that a dozen messages fill, and a log that is kept for a day.
+const Settings = `[window]
+graduate_at = 4
+evict_at = 7
+
+[forest]
+max_cold_clusters = 2
+
+[log]
+keep = "1d"
+
+[gc]
+grace = "1d"
+
+[mask]
+protected_tokens = 10
+gate_tokens = 10
+`
+
+// Clock gives a second more each time it is asked.
+func Clock(t time.Time) func() time.Time {
+	return func() time.Time {
+		t = t.Add(time.Second)
+		return t
+	}
+}
+
+// Env is the world of a store in dir: nothing in it depends on the machine.
+func Env(dir string, fsys *lock.FS) repo.Env {
+	return repo.Env{
+		WorkDir: dir, StoreDir: dir, Now: Clock(Start), Random: bytes.NewReader(bytes.Repeat([]byte("fixed randomness"), 8)),
+		Owner: lock.Owner{PID: 1, Host: "test", Command: "test"}, FS: fsys,
+	}
+}
+
+// Open opens the store in dir, as a process would that has just begun, with a clock that goes on from at.
+func Open(dir string, fsys *lock.FS, at time.Time) (*session.Store, error) {
+	e := Env(dir, fsys)
+	e.Now = Clock(at)
+	r, err := repo.Open(e)
+	if err != nil {
+		return nil, err
+	}
+	return session.New(r), nil
+}
+
+// Later is when all that a maker did is long over, and what it left is old.
+var Later = Start.Add(40 * day)
+
+// maker builds a store. The first error ends all.
+type maker struct {
+	s   *session.Store
+	c   context.Context
+	r   *rand.Rand
+	err error
+}
+
+func begin(project string, seed uint64) (*maker, error) {
+	e := Env(project, nil)
+	if _, _, err := repo.Init(e, project); err != nil {
+		return nil, err
+	}
+	dir := filepath.Join(project, ".gemini", "context")
+	if err := os.WriteFile(filepath.Join(dir, "config.toml"), []byte(Settings), 0o600); err != nil {
+		return nil, err
+	}
+	s, err := Open(dir, nil, Start)
+	if err != nil {
+		return nil, err
+	}
+	return &maker{s: s, c: context.Background(), r: rand.New(rand.NewPCG(seed, 1))}, nil
+}
+
+func (m *maker) do(what string, do func() error) {
+	if m.err == nil {
+		if err := do(); err != nil {
+			m.err = fmt.Errorf("%s: %w", what, err)
+		}
+	}
+}
+
+func (m *maker) finish() (dir string, err error) {
+	return m.s.Dir, errors.Join(m.err, m.s.Close())
+}
+
+var topics = []string{
+	"postgres migration schema port %d table index",
+	"parser lexer token line %d nil pointer panic",
+	"deploy rollback release server %d traffic canary",
+	"invoice customer payment refund %d ledger",
+	"camera lens shutter exposure %d tripod",
+}
+
+func (m *maker) chatter() string { return fmt.Sprintf(topics[m.r.IntN(len(topics))], m.r.IntN(10000)) }
+
+// say appends n messages one by one.
+func (m *maker) say(name, branch string, n int) {
+	for i := range n {
+		m.append(name, branch, session.Message{Role: []string{"user", "model"}[i%2], Text: m.chatter()})
+	}
+}
+
+func (m *maker) append(name, branch string, batch ...session.Message) (ids []format.ID) {
+	m.do("append", func() error {
+		done, _, err := m.s.Append(m.c, name, branch, batch, session.AppendOptions{})
+		for _, d := range done {
+			ids = append(ids, d.ID)
+		}
+		return err
+	})
+	return ids
+}
+
+func (m *maker) compact(name string, strategy string) {
+	m.do("compact", func() error {
+		_, err := m.s.Compact(m.c, session.CompactOptions{Branches: []session.BranchName{{Session: name, Branch: session.MainBranch}}, Strategy: strategy})
+		return err
+	})
+}
+
+func (m *maker) observe(name string, value int) {
+	m.do("observe", func() error {
+		set, err := epoch.Read(fmt.Appendf(nil, `{"key":"core/date","value":%d,"first":"It is %d.","changed":"It is %d now.","removed_text":"It is over."}`, value, value, value))
+		if err == nil {
+			_, err = m.s.Observe(m.c, name, session.MainBranch, set, session.ObserveOptions{})
+		}
+		return err
+	})
+}
+
+// call has a tool print a long output, which is what masks are for.
+func (m *maker) call(name string, n int) {
+	output, _ := json.Marshal(strings.Repeat(fmt.Sprint("word", n, " "), 100)) // a string
+	id := fmt.Sprint("c", n)
+	m.append(name, session.MainBranch,
+		session.Message{Role: "model", Parts: json.RawMessage(`[{"text":"look"},{"functionCall":{"id":"` + id + `","name":"read_file","args":{}}}]`)},
+		session.Message{Role: "tool", Parts: json.RawMessage(`[{"functionResponse":{"id":"` + id + `","name":"read_file","response":{"output":` + string(output) + `}}}]`)})
+}
+
+func (m *maker) tip(name string) (id format.ID) {
+	m.do("tip", func() error {
+		v, err := m.s.Refs.Read()
+		if err == nil {
+			id = v.Get(session.RefName(name, session.MainBranch)).ID
+		}
+		return err
+	})
+	return id
+}
+
+// replace has a worker stand for the newest message of a session.
+func (m *maker) replace(name string) {
+	m.do("replace", func() error {
+		v, err := m.s.Refs.Read()
+		if err != nil {
+			return err
+		}
+		in, err := m.s.RenderInput(v, name, session.MainBranch, view.Options{})
+		if err != nil {
+			return err
+		}
+		target := format.Target{Entry: in.Tail[len(in.Tail)-1].ID, Part: format.WholeEntry}
+		claims, err := m.s.BeginReplace(v, name, session.MainBranch, []format.Target{target}, nil)
+		if err != nil {
+			return err
+		}
+		answer := session.ReplaceAnswer{Claim: claims[0].ID}
+		answer.Told.Text, answer.Told.Summarizer, answer.Told.Version = "in short", "worker", "1"
+		_, err = m.s.CommitReplace(m.c, []session.ReplaceAnswer{answer}, session.ReplaceOptions{})
+		return err
+	})
+}
+
+// checkpoint writes one now; ordinarily that is done every 256 operations.
+func (m *maker) checkpoint(name string) {
+	m.compact(name, "") // after these the forests hold every decision
+	m.compact(name, session.Flat)
+	m.locked("checkpoint", func(held *lock.Held) error {
+		v, err := m.s.Refs.Begin(held)
+		if err != nil {
+			return err
+		}
+		return m.s.Refs.Checkpoint(held, v)
+	})
+}
+
+func (m *maker) locked(what string, do func(*lock.Held) error) {
+	m.do(what, func() error {
+		held, err := m.s.Lock(m.c)
+		if err != nil {
+			return err
+		}
+		return errors.Join(do(held), held.Release())
+	})
+}
+
+// gc packs what is loose, and forgets the beginning of the log.
+func (m *maker) gc(at time.Time) {
+	m.do("gc", func() error {
+		now := m.s.Now
+		m.s.Now = Clock(at)
+		_, err := upkeep.GC(m.c, m.s, upkeep.GCOptions{Grace: -1})
+		m.s.Now = now
+		return err
+	})
+}
+
+// forget removes a loose body and says so in absent/.
+func (m *maker) forget(id format.ID) {
+	m.do("record", func() error {
+		a := format.Absent{Object: id, Reason: format.ReasonForgotten, Time: Start}
+		b, err := a.Encode()
+		if err != nil {
+			return err
+		}
+		path := filepath.Join(m.s.Dir, "absent", id.String()[:2], id.String()[2:])
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			return err
+		}
+		return os.WriteFile(path, b, 0o600)
+	})
+	m.locked("forget", func(held *lock.Held) error { return m.s.Objects.StripLoose(held, id) })
+}
+
+// Plain makes a store of one session of a few messages in a project's directory, all of it loose.
+func Plain(project string) (dir string, err error) {
+	m, err := begin(project, 1)
+	if err != nil {
+		return "", err
+	}
+	m.say("work", session.MainBranch, 6)
+	return m.finish()
+}
+
+// Everything makes a store in a project's directory that has every kind of object and of file, and every kind of history: clusters with summaries,
+// tombstones, forks and joins, epochs, masks, replacements, rewinds, state, a packed past whose log is cut, bodies that are gone.
+func Everything(project string) (dir string, err error) {
+	m, err := begin(project, 2)
+	if err != nil {
+		return "", err
+	}
+	const main = session.MainBranch
+	m.observe("work", 1)
+	m.say("work", main, 14)
+	m.say("talk", main, 6)
+	m.compact("work", "")
+	m.compact("talk", session.Flat)
+	m.say("work", main, 8)
+	m.checkpoint("work")
+	m.gc(Start.Add(3 * day)) // packs, refs/base
+
+	m.s.Now = Clock(Start.Add(4 * day))
+	m.s.Objects.Now = m.s.Now
+	m.say("work", main, 5)
+	m.observe("work", 2)
+	m.do("fork", func() error {
+		_, err := m.s.Fork(m.c, "work", main, []string{"tests", "docs", "left"}, session.ForkOptions{})
+		return err
+	})
+	m.say("work", "tests", 2)
+	m.say("work", "docs", 3)
+	m.say("work", "left", 1)
+	m.do("join", func() error {
+		_, err := m.s.Join(m.c, "work", main, []string{"tests", "docs"}, session.JoinOptions{})
+		return err
+	})
+	m.append("work", main, session.Message{Role: "user", Text: "from elsewhere", Source: &session.Source{Agent: "other", Session: "s", Message: "1"}})
+	m.append("work", main, session.Message{Role: "user", Text: "from elsewhere, put right", Source: &session.Source{Agent: "other", Session: "s", Message: "1"}})
+	m.compact("work", "")
+	m.do("evict", func() error {
+		v, err := m.s.Refs.Read()
+		if err != nil {
+			return err
+		}
+		list, err := m.s.Clusters(v)
+		if err == nil {
+			_, err = m.s.Evict(m.c, list[0].ID)
+		}
+		return err
+	})
+	m.do("state", func() error {
+		_, err := m.s.SetState(m.c, session.StateNames{Session: "work", App: "shop", User: "ada"}, []session.StateChange{
+			{StateValue: session.StateValue{Key: "app:a", Value: json.RawMessage(`1`)}},
+			{StateValue: session.StateValue{Key: "user:b", Value: json.RawMessage(`[2]`)}},
+			{StateValue: session.StateValue{Key: "c", Value: json.RawMessage(`"three"`)}},
+		})
+		return err
+	})
+	m.call("tools", 1)
+	m.call("tools", 2)
+	m.append("tools", main, session.Message{Role: "user", Text: "and then"})
+	m.do("mask", func() error { _, err := m.s.ApplyMasks(m.c, "tools", main, nil); return err })
+	m.replace("tools")
+	m.do("link", func() error {
+		_, err := m.s.Link(m.c, "talk", session.Parent{Session: "tools", Call: "c1"}, true)
+		return err
+	})
+	m.say("talk", main, 4)
+	m.do("rewind", func() error {
+		v, err := m.s.Refs.Read()
+		if err != nil {
+			return err
+		}
+		target, err := m.s.Resolve(v, "talk~1")
+		if err == nil {
+			_, err = m.s.Rewind(m.c, "talk", main, target, session.RewindOptions{})
+		}
+		return err
+	})
+	secret := m.append("talk", main, session.Message{Role: "user", Text: "a secret"})
+	if len(secret) == 1 {
+		m.forget(secret[0])
+	}
+	m.append("talk", main, session.Message{Role: "user", Note: true, Text: "what came after"})
+	m.do("ref", func() error { return m.s.UpdateRef(m.c, "user/a name", m.tip("talk"), nil) })
+	m.checkpoint("work")
+	m.torn()
+	m.say("work", main, 2)
+	m.do("undo", func() error { _, err := m.s.Undo(m.c, "work"); return err })
+	m.observe("talk", 3)
+	m.say("talk", main, 2)
+	m.do("segments", func() error { return SplitLog(m.s) })
+	m.do("leave files", func() error { return leave(m.s.Dir) })
+	if dir, err = m.finish(); err != nil {
+		return dir, err
+	}
+	_, err = Read(dir) // which leaves what is cached
+	return dir, err
+}
+
+// torn leaves a torn record, which the next operation puts aside.
+func (m *maker) torn() {
+	m.do("torn record", func() error {
+		f, err := os.OpenFile(filepath.Join(m.s.Dir, "refs", "log-1"), os.O_WRONLY|os.O_APPEND, 0)
+		if err != nil {
+			return err
+		}
+		_, err = f.WriteString("ctxo\x00\x00")
+		return errors.Join(err, f.Close())
+	})
+}
+
+// leave leaves what hooks and unfinished writes do.
+func leave(dir string) error {
+	line := `{"v":1,"time":"2026-03-05T09:00:00Z","agent":"gemini-cli","event":"AfterAgent","session":"work","problem":"locked"}` + "\n"
+	for name, text := range map[string]string{"log/hook": line, "log/hook.1": line, "tmp/unfinished": "half", "cache/hook-gemini-cli": "{}\n", "cache/cursor-" + strings.Repeat("a", 24): "{}\n"} {
+		path := filepath.Join(dir, filepath.FromSlash(name))
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			return err
+		}
+		if err := os.Chtimes(path, Start, Start); err != nil {
+			return err
+		}
+	}
+	return nil
+}

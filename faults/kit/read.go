@@ -1,0 +1,215 @@
+package kit
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/objects"
+	"github.com/gemini-ctx/ctx/refs"
+	"github.com/gemini-ctx/ctx/session"
+	"github.com/gemini-ctx/ctx/session/view"
+)
+
+// Answer is what a question to a store gave.
+type Answer struct {
+	Text string
+	Err  error
+}
+
+// Answers are what a store says, by the question.
+type Answers map[string]Answer
+
+// Questions returns the questions, in order.
+func (a Answers) Questions() []string { return slices.Sorted(maps.Keys(a)) }
+
+// Read opens the store in dir and asks it everything there is to ask: refs and log, every session in every way, clusters, every object, a few searches. An
+// error is that the store cannot be opened, or its refs not be read.
+func Read(dir string) (Answers, error) { return ReadObjects(dir, nil) }
+
+// ReadObjects is Read for a store of which the ids of all objects are known; nil takes those that are listed.
+func ReadObjects(dir string, ids []format.ID) (Answers, error) {
+	s, err := Open(dir, nil, Later)
+	if err != nil {
+		return nil, err
+	}
+	defer s.Close()
+	v, err := s.Refs.Read()
+	if err != nil {
+		return nil, err
+	}
+	r := &reading{s: s, v: v, got: Answers{}}
+	if ids == nil {
+		if ids, err = IDs(s); err != nil {
+			return nil, err
+		}
+	}
+	r.log()
+	for _, name := range v.Names("sessions/") {
+		name, branch, _ := strings.Cut(strings.TrimPrefix(name, "sessions/"), "/")
+		r.branch(name, branch)
+	}
+	r.clusters()
+	r.objects(ids)
+	r.searches()
+	return r.got, nil
+}
+
+// IDs lists every object of a store, in order, each once.
+func IDs(s *session.Store) ([]format.ID, error) {
+	var ids []format.ID
+	err := s.Objects.Each(func(i objects.Info) error { ids = append(ids, i.ID); return nil })
+	slices.SortFunc(ids, format.ID.Compare)
+	return slices.Compact(ids), err
+}
+
+type reading struct {
+	s   *session.Store
+	v   *refs.View
+	got Answers
+}
+
+func (r *reading) ask(question string, answer func(b *strings.Builder) error) {
+	var b strings.Builder
+	err := answer(&b)
+	r.got[question] = Answer{b.String(), err}
+}
+
+func show(b *strings.Builder, shown *session.Shown) {
+	fmt.Fprintf(b, "%v %v %s %s %d %q %s gone %q masked %v\n", shown.ID, shown.Version, shown.Entry.Kind, shown.Entry.Role, shown.Entry.Seq, shown.Text, shown.Parts, shown.Gone, shown.Masked)
+}
+
+func (r *reading) log() {
+	r.ask("refs", func(b *strings.Builder) error {
+		for _, name := range r.v.Names("") {
+			fmt.Fprintln(b, name, r.v.Get(name))
+		}
+		return nil
+	})
+	r.ask("operations", func(b *strings.Builder) error {
+		return r.s.Refs.Backward(r.v, func(rec refs.Record) bool {
+			fmt.Fprintln(b, rec.Op.Number, rec.Digest, rec.Op.Verb, rec.Op.Session, rec.Op.RefNames())
+			return true
+		})
+	})
+	r.ask("sessions", func(b *strings.Builder) error {
+		list, err := r.s.Sessions(r.v)
+		for _, s := range list {
+			fmt.Fprintf(b, "%s %v %+v %+v\n", s.Name, s.Head, s.Branches, s.Parent != nil)
+		}
+		return err
+	})
+}
+
+func (r *reading) branch(name, branch string) {
+	ref := session.RefName(name, branch)
+	tip := r.v.Get(ref).ID
+	print := func(b *strings.Builder) func(*session.Shown) error {
+		return func(shown *session.Shown) error { show(b, shown); return nil }
+	}
+	r.ask("log "+ref, func(b *strings.Builder) error {
+		list, err := r.s.Log(tip, session.LogOptions{All: true})
+		for _, shown := range list {
+			show(b, shown)
+		}
+		return err
+	})
+	r.ask("masked log "+ref, func(b *strings.Builder) error { return r.s.MaskedLog(tip, print(b)) })
+	for _, o := range []view.Options{{Format: view.JSON}, {Format: view.Text, Budget: 300}} {
+		r.ask(fmt.Sprintf("render %s as %s within %d", ref, o.Format, o.Budget), func(b *strings.Builder) error {
+			in, err := r.s.RenderInput(r.v, name, branch, o)
+			if err != nil {
+				return err
+			}
+			out, err := view.Render(in, o)
+			b.Write(out.Bytes)
+			return err
+		})
+	}
+	r.ask("epoch "+ref, func(b *strings.Builder) error {
+		shown, err := r.s.EpochAt(tip)
+		fmt.Fprintf(b, "%+v\n", shown)
+		for _, k := range slices.Concat(shown.Initial, shown.Current) {
+			if k.Missing && err == nil {
+				err = fmt.Errorf("the value or the text of %s: %w", k.Key, objects.ErrNotFound) // as the command says after it has printed the rest
+			}
+		}
+		return err
+	})
+	r.ask("visible "+ref, func(b *strings.Builder) error {
+		reader, err := r.s.NewReader(r.v, name, branch)
+		if err != nil {
+			return err
+		}
+		return r.s.Each(reader, true, print(b))
+	})
+	r.ask("tokens "+ref, func(b *strings.Builder) error {
+		list, err := r.s.Tokens(r.v, name)
+		fmt.Fprintln(b, list)
+		return err
+	})
+	r.ask("state "+ref, func(b *strings.Builder) error {
+		list, err := r.s.State(r.v, session.StateNames{Session: name, App: "shop", User: "ada"})
+		for _, v := range list {
+			fmt.Fprintf(b, "%s %s\n", v.Key, v.Value)
+		}
+		return err
+	})
+}
+
+func (r *reading) clusters() {
+	var list []session.ClusterInfo
+	r.ask("clusters", func(b *strings.Builder) (err error) {
+		list, err = r.s.Clusters(r.v)
+		for _, c := range list {
+			first, firstErr := c.First.Encode()
+			last, lastErr := c.Last.Encode()
+			err = errors.Join(err, firstErr, lastErr)
+			fmt.Fprintf(b, "%d %v %v %d %+v %v %q %d %s %s\n", c.Number, c.ID, c.Tombstone, c.Count, c.Covers, c.Dirty, c.Line, c.Arrival, first, last)
+		}
+		return err
+	})
+	for _, c := range list {
+		r.ask(fmt.Sprint("expand ", c.Number), func(b *strings.Builder) error {
+			return r.s.Expand(r.v, c.ID, session.ExpandOptions{}, func(shown *session.Shown) error { show(b, shown); return nil })
+		})
+	}
+}
+
+func (r *reading) objects(ids []format.ID) {
+	for _, id := range ids {
+		r.ask("object "+id.String(), func(b *strings.Builder) error {
+			raw, err := r.s.Objects.Get(id)
+			if err == nil || raw.Header != nil {
+				b.Write(bytes.Join([][]byte{raw.Header, raw.Body}, []byte("\n")))
+			}
+			return err
+		})
+		r.ask("header "+id.String(), func(b *strings.Builder) error {
+			header, err := r.s.Objects.Header(id)
+			b.Write(header)
+			return err
+		})
+		r.ask("prefix "+id.String(), func(b *strings.Builder) error {
+			found, err := r.s.Resolve(r.v, id.String()[:12])
+			fmt.Fprint(b, found)
+			return err
+		})
+	}
+}
+
+func (r *reading) searches() {
+	for _, words := range []string{"postgres migration", "camera lens", "elsewhere", "nothing of the kind"} {
+		r.ask("search "+words, func(b *strings.Builder) error {
+			hits, err := r.s.Search(r.v, session.SearchQuery{Text: words, Most: 8, Clusters: true, Rewound: true})
+			for _, h := range hits {
+				fmt.Fprintf(b, "%v %.6f %s %q %v\n", h.ID, h.Score, h.Session, h.Text, h.Rewound)
+			}
+			return err
+		})
+	}
+}

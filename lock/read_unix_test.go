@@ -1,0 +1,71 @@
+//go:build unix
+
+package lock_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/gemini-ctx/ctx/lock"
+)
+
+// What has taken the name of a file is refused at once: a pipe is not waited for, by readers or by writers.
+func TestNotAFile(t *testing.T) {
+	make := map[string]func(string) error{
+		"pipe":      func(path string) error { return syscall.Mkfifo(path, 0o600) },
+		"directory": func(path string) error { return os.Mkdir(path, 0o700) },
+		"loop":      func(path string) error { return os.Symlink(path, path) },
+	}
+	var fsys *lock.FS
+	for kind, put := range make {
+		for name, use := range map[string]func(string) error{
+			"open":        func(path string) error { _, err := lock.Open(path); return err },
+			"read":        func(path string) error { _, err := lock.ReadFile(path); return err },
+			"read some":   func(path string) error { _, err := lock.ReadAtMost(path, 100); return err },
+			"sync":        fsys.SyncFile,
+			"write hint":  func(path string) error { return fsys.WriteHint(path, []byte("x")) },
+			"append hint": func(path string) error { return fsys.AppendHint(path, []byte("x"), 10000) },
+			"append":      func(path string) error { return fsys.AppendSync(path, 4096, []byte("x")) },
+		} {
+			path := filepath.Join(t.TempDir(), "file")
+			if err := put(path); err != nil {
+				t.Fatal(err)
+			}
+			if err := use(path); !errors.Is(err, lock.ErrNotFile) {
+				t.Errorf("%s of a %s: %v", name, kind, err)
+			}
+		}
+	}
+	// The lock itself may be anything that can be locked; it does not wait to be opened.
+	dir := t.TempDir()
+	if err := syscall.Mkfifo(filepath.Join(dir, "lock"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if held, err := lock.Acquire(context.Background(), nil, dir, time.Second, lock.Owner{}); err == nil {
+		if err := held.Release(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// A file that is larger than it may be is refused whatever it says of its size, and one that is as large is read.
+func TestReadAtMostHolds(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(path, make([]byte, 100), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if b, err := lock.ReadAtMost(path, 100); err != nil || len(b) != 100 {
+		t.Errorf("%d bytes, %v", len(b), err)
+	}
+	if _, err := lock.ReadAtMost(path, 99); !errors.Is(err, lock.ErrTooLarge) {
+		t.Error(err)
+	}
+	if _, err := lock.ReadAtMost("/proc/self/status", 10); !errors.Is(err, lock.ErrTooLarge) && !errors.Is(err, os.ErrNotExist) {
+		t.Error(err) // says that it is empty
+	}
+}

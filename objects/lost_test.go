@@ -1,0 +1,42 @@
+package objects_test
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/objects"
+)
+
+// A body that was lost comes back with the next one who stores it, alone or in a batch, and its record goes.
+func TestALostBodyComesBack(t *testing.T) {
+	for _, with := range []int{0, objects.LooseMost} {
+		s, root := newStore(t, nil)
+		r := object(1, "dear")
+		a := format.Absent{Object: r.ID(), Reason: format.ReasonLost, Time: time.Unix(1, 0).UTC()}
+		b, err := a.Encode()
+		if err != nil {
+			t.Fatal(err)
+		}
+		path := filepath.Join(root, "absent", r.ID().String()[:2], r.ID().String()[2:])
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, b, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		put(t, s, format.Raw{Header: r.Header})
+		var gone *objects.GoneError
+		if _, err := s.Get(r.ID()); !errors.As(err, &gone) || gone.Reason != "lost" {
+			t.Errorf("got %v", err)
+		}
+		put(t, s, append(batch(with + 1)[1:], r)...)
+		if _, err := os.Stat(path); !errors.Is(err, os.ErrNotExist) {
+			t.Errorf("the record is still there: %v", err)
+		}
+		same(t, s, r)
+	}
+}
