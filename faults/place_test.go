@@ -19,6 +19,7 @@ type place struct {
 	holds image           // what was put, but for what has been touched since
 	stale map[string]bool // touched since
 	all   bool            // nothing is known of what is there
+	puts  int
 }
 
 func newPlace(t testing.TB) *place {
@@ -60,7 +61,7 @@ func (p *place) touch(c lock.Call) {
 		}
 		rel = filepath.ToSlash(rel)
 		p.stale[rel] = true
-		if f, ok := p.holds[rel]; c.Op == lock.OpRename && (!ok || f.dir) && strings.Count(rel, "/") < 2 {
+		if c.Op == lock.OpRename && (p.holds[rel].dir || strings.HasPrefix(filepath.Base(rel), lock.TempPrefix+"context-")) {
 			p.all = true // a whole directory moved
 		}
 	}
@@ -73,6 +74,26 @@ func (p *place) put(t testing.TB, m image) {
 		t.Fatal(err)
 	}
 	p.holds, p.stale, p.all = m, map[string]bool{}, false
+	if p.puts++; p.puts%50 == 0 {
+		p.verify(t)
+	}
+}
+
+// verify holds that the place is what it is said to be, but for the file that is locked.
+func (p *place) verify(t testing.TB) {
+	t.Helper()
+	there := must[image](t)(readImage(p.root, time.Time{}))
+	for path, f := range there {
+		f.time = p.holds[path].time
+		if !same(f, p.holds[path]) && filepath.Base(path) != "lock" {
+			t.Fatalf("the place has another %q than it should", path)
+		}
+	}
+	for path := range p.holds {
+		if _, ok := there[path]; !ok {
+			t.Fatalf("the place has no %q", path)
+		}
+	}
 }
 
 func (p *place) change(m image) error {

@@ -34,6 +34,7 @@ type verb struct {
 	many  bool     // it records one operation after another, so that a part of its work can be there
 	files []string // what it changes beside the store, from the root: each file is what it was, or what it is to be
 	hint  bool     // what it does in these files may be lost in a power cut
+	clear []string // those of files that a person has to take away before it can be tried again
 	needs bool     // the store has faults before it, and it is what mends them
 	makes bool     // there is no store before it
 	ends  bool     // there is no store after it
@@ -132,8 +133,10 @@ func verbs() []verb {
 			if _, _, err := s.ImportGeminiMarked(bg, strings.NewReader(geminiTalk)); err != nil {
 				return err
 			}
-			if err := errors.Join(importLines(s, "one"), importLines(s, "two")); err != nil {
-				return err
+			for _, name := range []string{"one", "two"} {
+				if err := importLines(s, name); err != nil {
+					return err
+				}
 			}
 			_, err := s.LinkChildren(bg, []session.Child{{Session: "one", Parent: session.Parent{Session: "edits", Call: "c1"}}})
 			return err
@@ -188,7 +191,7 @@ func verbs() []verb {
 		{name: "gc", loose: true, prep: leaveGarbage, do: on(func(s *session.Store) error { _, err := upkeep.GC(bg, s, upkeep.GCOptions{}); return err })},
 		{name: "gc of packs", prep: leavePacks, do: on(func(s *session.Store) error { _, err := upkeep.GC(bg, s, upkeep.GCOptions{Best: true}); return err })},
 		{name: "rebuild", loose: true, needs: true, prep: on(loseDerived), do: on(func(s *session.Store) error { _, err := upkeep.Rebuild(bg, s, upkeep.RebuildOptions{}); return err })},
-		{name: "bundle", files: []string{"copy.ctx"}, do: func(w *world) error {
+		{name: "bundle", files: []string{"copy.ctx"}, clear: []string{"copy.ctx"}, do: func(w *world) error {
 			return w.with(func(s *session.Store) error { _, err := upkeep.Bundle(bg, s, w.path("copy.ctx"), nil); return err })
 		}},
 		{name: "unbundle", makes: true, prep: bundleAway, do: func(w *world) error {

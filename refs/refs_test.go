@@ -398,7 +398,7 @@ func TestCheckpointWantsForestWritten(t *testing.T) {
 }
 
 // Another store's files are refused, and a store without a log is no new store.
-func TestForeignAndMissing(t *testing.T) {
+func TestD11ForeignAndMissing(t *testing.T) {
 	s := newStore(t)
 	s.must(s.move(map[string]int{a: 1}))
 	other := Open(s.dir, "ffffffffffffffffffffffffffffffff", nil, anything{})
