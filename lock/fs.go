@@ -27,12 +27,26 @@ const (
 	OpChtimes  = "chtimes"  // a file's time is set
 )
 
+// What is no step, and only Told hears of it: it may be lost at any time.
+const (
+	OpHint       = "hint"       // Data is written over the beginning of a file, or at Off, without a sync
+	OpHintRename = "hintrename" // a file of hints takes another name
+	OpHintRemove = "hintremove" // a file that may be lost goes, such as the temporary one of a write that failed
+)
+
 // Call is one step on its way to the disk.
 type Call struct {
-	N    int    // 1 for the first step asked about, counted over the life of the FS
+	N    int    // 1 for the first step asked about, counted over the life of the FS; 0 for what is no step
 	Op   string // one of the Op constants
 	Path string // the name the step is for; a temporary file has the name it will take, or <dir>/.tmp where that is not known yet
 	Data []byte // what is written, for OpWrite and OpAppend; not to be kept or changed
+	Off  int64  // where Data goes, for OpAppend; the new length, for OpTruncate
+
+	// For Told, what was done to which file: the one that was written, synced or had the name before, and its mode or time where
+	// the step set that. A temporary file has its own name here.
+	File string
+	Perm fs.FileMode
+	Time time.Time
 }
 
 // FS makes the durable calls. The zero value is the real thing; a nil *FS is too.
@@ -44,7 +58,8 @@ type FS struct {
 	// later ones fail with ErrStopped and the disk is left as it is, clean-up included. *Torn writes a part first. Any other
 	// error fails this step only.
 	Hook func(Call) error
-	// Told, where set, is told of each step that Hook let run, and how it ended.
+	// Told, where set, is told of each step that Hook let run and of what is no step, and how it ended. With it, too, steps run one
+	// at a time.
 	Told func(Call, error)
 
 	mu      sync.Mutex
@@ -74,10 +89,10 @@ func (f *FS) Stopped() bool {
 	return f.stopped
 }
 
-// step runs do(data) as one step, if the hook allows it.
-func (f *FS) step(op, path string, data []byte, do func([]byte) error) error {
+// step runs do(c.Data) as one step, if the hook allows it. do may fill in what c says of the file.
+func (f *FS) step(c *Call, do func([]byte) error) error {
 	if !f.hooked() {
-		return do(data)
+		return do(c.Data)
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -85,13 +100,18 @@ func (f *FS) step(op, path string, data []byte, do func([]byte) error) error {
 		return ErrStopped
 	}
 	f.n++
-	call := Call{N: f.n, Op: op, Path: path, Data: data}
-	if err := f.Hook(call); err != nil {
-		return f.refuse(err, data, do)
+	c.N = f.n
+	if f.Hook != nil {
+		if err := f.Hook(*c); err != nil {
+			return f.refuse(err, c.Data, do)
+		}
 	}
-	err := do(data)
+	err := do(c.Data)
 	if f.Told != nil {
-		f.Told(call, err)
+		if c.File == "" {
+			c.File = c.Path
+		}
+		f.Told(*c, err)
 	}
 	return err
 }
@@ -114,25 +134,37 @@ func (f *FS) refuse(err error, data []byte, do func([]byte) error) error {
 	return ErrStopped
 }
 
-func (f *FS) hooked() bool { return f != nil && f.Hook != nil }
+func (f *FS) hooked() bool { return f != nil && (f.Hook != nil || f.Told != nil) }
 
 // quiet runs do, which is no step of its own (clean-up, hints), unless the FS has been stopped.
-func (f *FS) quiet(do func() error) error {
-	if f.Stopped() {
+func (f *FS) quiet(c Call, do func() error) error {
+	if !f.hooked() {
+		return do()
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.stopped {
 		return ErrStopped
 	}
-	return do()
+	err := do()
+	if f.Told != nil {
+		if c.File == "" {
+			c.File = c.Path
+		}
+		f.Told(c, err)
+	}
+	return err
 }
 
 // SyncDir makes the names in a directory last: files that were renamed into it, made in it or removed from it before the call
 // are so after a power cut. Where the platform has no such call (Windows, and file systems that refuse it) it does nothing.
 func (f *FS) SyncDir(path string) error {
-	return f.step(OpSyncDir, path, nil, func([]byte) error { return syncDir(path) })
+	return f.step(&Call{Op: OpSyncDir, Path: path}, func([]byte) error { return syncDir(path) })
 }
 
 // SyncFile makes the bytes of a file last. The file must exist (fs.ErrNotExist).
 func (f *FS) SyncFile(path string) error {
-	return f.step(OpSync, path, nil, func([]byte) error {
+	return f.step(&Call{Op: OpSync, Path: path}, func([]byte) error {
 		file, err := openForSync(path)
 		if err != nil {
 			return err
@@ -150,7 +182,7 @@ func (f *FS) AppendSync(path string, off int64, data []byte) error {
 		flags |= os.O_CREATE
 	}
 	var file *os.File
-	err := f.step(OpAppend, path, data, func(part []byte) (err error) {
+	err := f.step(&Call{Op: OpAppend, Path: path, Data: data, Off: off}, func(part []byte) (err error) {
 		if file, err = openAt(path, flags, off); err != nil {
 			return err
 		}
@@ -161,7 +193,7 @@ func (f *FS) AppendSync(path string, off int64, data []byte) error {
 		return err
 	}
 	if err == nil {
-		err = f.step(OpSync, path, nil, func([]byte) error { return syncData(file) })
+		err = f.step(&Call{Op: OpSync, Path: path}, func([]byte) error { return syncData(file) })
 	}
 	return errors.Join(err, file.Close())
 }
@@ -185,7 +217,7 @@ func openAt(path string, flags int, size int64) (*os.File, error) {
 
 // Truncate cuts a file to size bytes and syncs it: two steps. After a crash the file has its old length or the new one.
 func (f *FS) Truncate(path string, size int64) error {
-	err := f.step(OpTruncate, path, nil, func([]byte) error { return os.Truncate(path, size) })
+	err := f.step(&Call{Op: OpTruncate, Path: path, Off: size}, func([]byte) error { return os.Truncate(path, size) })
 	if err != nil {
 		return err
 	}
@@ -194,18 +226,18 @@ func (f *FS) Truncate(path string, size int64) error {
 
 // Remove takes a file's name, or an empty directory, away. It lasts only after SyncDir on the directory.
 func (f *FS) Remove(path string) error {
-	return f.step(OpRemove, path, nil, func([]byte) error { return os.Remove(path) })
+	return f.step(&Call{Op: OpRemove, Path: path}, func([]byte) error { return os.Remove(path) })
 }
 
 // Rename gives a file another name in the same file system, replacing what has it. On Windows it tries again for up to two
 // seconds while a reader has either file open. It lasts only after SyncDir on both directories.
 func (f *FS) Rename(from, to string) error {
-	return f.step(OpRename, to, nil, func([]byte) error { return rename(from, to) })
+	return f.step(&Call{Op: OpRename, Path: to, File: from}, func([]byte) error { return rename(from, to) })
 }
 
 // Mkdir makes one directory, mode 0700. fs.ErrExist where there is one. It lasts only after SyncDir on its parent.
 func (f *FS) Mkdir(path string) error {
-	return f.step(OpMkdir, path, nil, func([]byte) error { return os.Mkdir(path, 0o700) })
+	return f.step(&Call{Op: OpMkdir, Path: path}, func([]byte) error { return os.Mkdir(path, 0o700) })
 }
 
 // MkdirAll makes a directory, mode 0700, and those above it that are missing, and syncs each parent it made one in. One that is
@@ -231,14 +263,14 @@ func (f *FS) MkdirAll(path string) error {
 
 // Chtimes sets the access and modification time of a file to t. It is not synced: a time only matters while those who look at it run.
 func (f *FS) Chtimes(path string, t time.Time) error {
-	return f.step(OpChtimes, path, nil, func([]byte) error { return os.Chtimes(path, t, t) })
+	return f.step(&Call{Op: OpChtimes, Path: path, Time: t}, func([]byte) error { return os.Chtimes(path, t, t) })
 }
 
 // WriteHint writes data over the beginning of a file, mode 0600, without sync and without being a step: for what may be lost, torn or stale, as
 // lock.owner and caches may. What the file had beyond data stays, so that the reader has to know where data ends; in return nothing is allocated or freed,
 // which costs more than all the rest of a small write. After a stop it does nothing.
 func (f *FS) WriteHint(path string, data []byte) error {
-	return f.quiet(func() error {
+	return f.quiet(Call{Op: OpHint, Path: path, Data: data}, func() error {
 		file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|atOnce, 0o600)
 		if err != nil {
 			return notFile(path, err)
@@ -251,12 +283,18 @@ func (f *FS) WriteHint(path string, data []byte) error {
 // AppendHint appends data to a file, mode 0600, without sync and without being a step: for what people read when something went wrong. A file
 // that would pass most bytes by it takes the name path.1 first, in the place of the one that had it. After a stop it does nothing.
 func (f *FS) AppendHint(path string, data []byte, most int64) error {
-	return f.quiet(func() error {
-		if info, err := os.Lstat(path); err == nil && info.Size()+int64(len(data)) > most {
-			if err := rename(path, path+".1"); err != nil {
-				return err
-			}
+	var off int64
+	if info, err := os.Lstat(path); err == nil {
+		off = info.Size()
+	}
+	if off > 0 && off+int64(len(data)) > most {
+		err := f.quiet(Call{Op: OpHintRename, Path: path + ".1", File: path}, func() error { return rename(path, path+".1") })
+		if err != nil {
+			return err
 		}
+		off = 0
+	}
+	return f.quiet(Call{Op: OpHint, Path: path, Data: data, Off: off}, func() error {
 		file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_APPEND|atOnce, 0o600)
 		if err != nil {
 			return notFile(path, err)
@@ -268,5 +306,5 @@ func (f *FS) AppendHint(path string, data []byte, most int64) error {
 
 // RemoveHint removes a file that may be lost at any time, without being a step. After a stop it does nothing.
 func (f *FS) RemoveHint(path string) error {
-	return f.quiet(func() error { return os.Remove(path) })
+	return f.quiet(Call{Op: OpHintRemove, Path: path}, func() error { return os.Remove(path) })
 }

@@ -76,7 +76,7 @@ func TestAcquireAfterStop(t *testing.T) {
 	}
 }
 
-func TestOwnerIsAHint(t *testing.T) {
+func TestD13OwnerIsAHint(t *testing.T) {
 	dir := t.TempDir()
 	for _, content := range []string{"", "{", `{"pid":"x"}`, strings.Repeat("x", 5000)} {
 		if err := os.WriteFile(filepath.Join(dir, "lock.owner"), []byte(content), 0o600); err != nil {

@@ -152,10 +152,12 @@ func (f *FS) temp(dir, label string, perm fs.FileMode) *Temp {
 
 // Write appends p: one step. It returns how much of p was written.
 func (t *Temp) Write(p []byte) (n int, err error) {
-	err = t.fs.step(OpWrite, t.label, p, func(part []byte) error {
+	c := &Call{Op: OpWrite, Path: t.label, Data: p, Perm: t.perm}
+	err = t.fs.step(c, func(part []byte) error {
 		if err := t.create(); err != nil {
 			return err
 		}
+		c.File = t.file.Name()
 		n, err = t.file.Write(part)
 		return err
 	})
@@ -179,20 +181,24 @@ func (t *Temp) create() error {
 
 // Sync makes what was written last, under no name yet. At least one Write came before.
 func (t *Temp) Sync() error {
-	return t.fs.step(OpSync, t.label, nil, func([]byte) error {
+	c := &Call{Op: OpSync, Path: t.label}
+	return t.fs.step(c, func([]byte) error {
 		if t.file == nil {
 			return fmt.Errorf("nothing written to %q", t.label)
 		}
+		c.File = t.file.Name()
 		return t.file.Sync()
 	})
 }
 
 // Rename closes the file and gives it its name, in the same file system, replacing what has it. At least one Write came before.
 func (t *Temp) Rename(path string) error {
-	return t.fs.step(OpRename, path, nil, func([]byte) error {
+	c := &Call{Op: OpRename, Path: path}
+	return t.fs.step(c, func([]byte) error {
 		if t.file == nil {
 			return fmt.Errorf("nothing written to %q", t.label)
 		}
+		c.File = t.file.Name()
 		t.open = false
 		if err := t.file.Close(); err != nil {
 			return err
@@ -217,7 +223,7 @@ func (t *Temp) Discard() {
 	}
 	if !t.done {
 		t.done = true
-		err = errors.Join(err, t.fs.quiet(func() error { return os.Remove(t.file.Name()) }))
+		err = errors.Join(err, t.fs.quiet(Call{Op: OpHintRemove, Path: t.file.Name()}, func() error { return os.Remove(t.file.Name()) }))
 	}
 	_ = err // a leftover is swept later
 }

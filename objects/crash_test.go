@@ -47,6 +47,7 @@ syncdir objects/0e`},
 write objects/pack/.tmp
 sync objects/pack/.tmp
 rename objects/pack/pack-*.pack
+syncdir objects/pack
 write objects/pack/pack-*.idx
 sync objects/pack/pack-*.idx
 rename objects/pack/pack-*.idx

@@ -131,8 +131,12 @@ func (s *Store) RemovePack(held *lock.Held, pack format.ID) error {
 		if err := s.fs.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return fmt.Errorf("cannot remove pack %v: %w", pack, err)
 		}
+		// Each before the next: after a power cut an index without its pack would be damage.
+		if err := s.fs.SyncDir(s.packDir()); err != nil {
+			return err
+		}
 	}
-	return s.fs.SyncDir(s.packDir())
+	return nil
 }
 
 // forgetPack closes this store's own hold on a pack.

@@ -79,6 +79,10 @@ func (s *Store) publish(temp *lock.Temp, pack format.ID, index []byte) error {
 	if err := temp.Rename(path); err != nil {
 		return err
 	}
+	// Names that are not synced may last in any order, and an index without its pack would be damage.
+	if err := s.fs.SyncDir(s.packDir()); err != nil {
+		return err
+	}
 	return s.fs.WriteDurable(idx, index, 0o600)
 }
 

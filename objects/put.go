@@ -11,7 +11,7 @@ import (
 	"github.com/gemini-ctx/ctx/lock"
 )
 
-// LooseMost is the largest batch that is written as loose files. A loose file costs some 0.2 ms to make and sync, a pack three
+// LooseMost is the largest batch that is written as loose files. A loose file costs some 0.2 ms to make and sync, a pack four
 // syncs whatever it holds.
 const LooseMost = 64
 

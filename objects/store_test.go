@@ -335,7 +335,7 @@ func TestWholeCopyWins(t *testing.T) {
 }
 
 // Another process packs an object and removes the loose file while this one has an old list of packs.
-func TestMissListsAgain(t *testing.T) {
+func TestA7MissListsAgain(t *testing.T) {
 	s, root := newStore(t, nil, object(1, "hello"))
 	r := object(1, "hello")
 	reader := open(t, root, nil)

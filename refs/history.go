@@ -7,6 +7,8 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path/filepath"
+	"strconv"
 	"strings"
 	"time"
 
@@ -230,15 +232,38 @@ func (db *DB) DropTo(held *lock.Held, number uint64) (dropped int, err error) {
 const VerbCheckpoint = "checkpoint"
 
 func (db *DB) removeBefore(segment uint64) (dropped int, err error) {
-	for n := segment; n > 1; n-- {
-		path := db.segmentPath(n - 1)
-		if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
-			break
-		}
-		if err := db.fs.Remove(path); err != nil {
+	old, err := db.before(segment)
+	if err != nil {
+		return 0, err
+	}
+	for _, n := range old {
+		if err := db.fs.Remove(db.segmentPath(n)); err != nil {
 			return dropped, err
 		}
 		dropped++
 	}
 	return dropped, nil
+}
+
+// Outlived reports whether there are segments from before the base: a crash, or names that lasted in another order, can leave any of them. DropTo
+// with the base's number removes them.
+func (db *DB) Outlived(base *format.Checkpoint) (bool, error) {
+	old, err := db.before(base.Segment)
+	return len(old) > 0, err
+}
+
+// before lists the segments that are there before one.
+func (db *DB) before(segment uint64) (old []uint64, err error) {
+	list, err := os.ReadDir(filepath.Join(db.root, "refs"))
+	if err != nil {
+		return nil, err
+	}
+	for _, f := range list {
+		digits, ok := strings.CutPrefix(f.Name(), "log-")
+		n, err := strconv.ParseUint(digits, 10, 64)
+		if ok && err == nil && n < segment && filepath.Base(db.segmentPath(n)) == f.Name() {
+			old = append(old, n)
+		}
+	}
+	return old, nil
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"path/filepath"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -190,4 +191,31 @@ func checkEpochs(t testing.TB, s *Store) {
 			t.Fatalf("the epoch of %s is %v, and the branch was told %v", name, got, shown.ID)
 		}
 	}
+}
+
+// copyStore copies a store's directory.
+func copyStore(t testing.TB, from string) string {
+	t.Helper()
+	to := filepath.Join(tempDir(t), ".gemini", "context")
+	if err := os.CopyFS(to, os.DirFS(from)); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chmod(to, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	return to
+}
+
+// texts are the messages of every session.
+func texts(t testing.TB, s *Store) map[string][]string {
+	t.Helper()
+	all := map[string][]string{}
+	view := s.mustView(t)
+	for _, name := range view.Names("sessions/") {
+		all[name] = []string{}
+		for _, shown := range must[[]*Shown](t)(s.Log(view.Get(name).ID, LogOptions{})) {
+			all[name] = append(all[name], shown.Text)
+		}
+	}
+	return all
 }

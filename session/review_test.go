@@ -202,7 +202,7 @@ func TestB5EvictedExpands(t *testing.T) {
 }
 
 // B7, D7: what no session reaches any more leaves the forest, and every summary that was made of it goes.
-func TestB7RemovedSessionLeavesTheForest(t *testing.T) {
+func TestB7D7RemovedSessionLeavesTheForest(t *testing.T) {
 	s := create(t, small...)
 	say(t, s, "secretive", "user", "the wombat password policy")
 	talk(t, s, "secretive", 20, 1)
@@ -489,7 +489,7 @@ func TestD1SameSourceOtherContent(t *testing.T) {
 }
 
 // D2, D3: a header holds no free text, and a short secret's digest depends on the store's key.
-func TestD3DigestsTellNothing(t *testing.T) {
+func TestD2D3DigestsTellNothing(t *testing.T) {
 	digests := map[string]bool{}
 	for i := range 2 {
 		e := env(tempDir(t), nil)

@@ -75,7 +75,7 @@ func writeBundle(ctx context.Context, s *session.Store, file string, progress Pr
 		return b.report, err
 	}
 	if err := s.FS.SyncDir(filepath.Dir(file)); err != nil {
-		return b.report, err
+		return b.report, errors.Join(err, s.FS.Remove(file))
 	}
 	info, err := os.Stat(file)
 	if err == nil {

@@ -17,8 +17,11 @@ func (c *collector) dropLog(ctx context.Context) error {
 		return err
 	}
 	first, ok, err := c.s.Refs.CanBegin(c.now.Add(-c.s.Config.Log.Keep))
-	if err != nil || !ok || first.Op.Number <= base.Number {
+	if err != nil {
 		return err
+	}
+	if !ok || first.Op.Number <= base.Number {
+		return c.dropOutlived(ctx, base)
 	}
 	c.dropTo = first.Op.Number
 	names := refsOf(base)
@@ -41,6 +44,19 @@ func (c *collector) dropLog(ctx context.Context) error {
 		return err
 	}
 	c.report.Segments, err = c.s.Refs.DropTo(held, c.dropTo)
+	return errors.Join(err, held.Release())
+}
+
+// dropOutlived removes what a drop that was cut short left of the log.
+func (c *collector) dropOutlived(ctx context.Context, base *format.Checkpoint) error {
+	if there, err := c.s.Refs.Outlived(base); err != nil || !there || c.o.DryRun {
+		return err
+	}
+	held, err := c.s.Lock(ctx)
+	if err != nil {
+		return err
+	}
+	_, err = c.s.Refs.DropTo(held, base.Number)
 	return errors.Join(err, held.Release())
 }
 

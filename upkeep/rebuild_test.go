@@ -74,7 +74,7 @@ func loseDerived(t testing.TB, s *session.Store) (lost int) {
 }
 
 // All that is derived is lost, and comes back with the same ids: from the beginning of the log, and from where a cut log begins.
-func TestRebuildBringsBackWhatIsDerived(t *testing.T) {
+func TestB1RebuildBringsBackWhatIsDerived(t *testing.T) {
 	for _, seed := range []uint64{4, 5, 13, 18} {
 		var s *session.Store
 		if seed%2 == 0 {

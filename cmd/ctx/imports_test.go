@@ -53,6 +53,7 @@ var layers = map[string]string{
 	"document":         "capture format refs session session/view",
 	"machine":          "lock repo",
 	"failure":          "format lock objects refs repo sanitize session session/epoch upkeep",
+	"faults":           "", // tests alone, which nothing imports
 	"capture/settings": "",
 	"capture":          "format lock sanitize index search forest/terms forest/summarize agent/geminicli session session/view refs upkeep capture/settings",
 	"cmd/ctx":          "*",
