@@ -4,6 +4,7 @@ package program
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -23,6 +24,9 @@ func Build(tb testing.TB, flags ...string) string {
 	if path := os.Getenv(Variable); path != "" {
 		return path
 	}
+	if err := look(); err != nil {
+		tb.Fatal(err)
+	}
 	path := filepath.Join(tb.TempDir(), "ctx")
 	if runtime.GOOS == "windows" {
 		path += ".exe"
@@ -32,6 +36,36 @@ func Build(tb testing.TB, flags ...string) string {
 		tb.Fatalf("go %s: %v\n%s", strings.Join(args, " "), err, out)
 	}
 	return path
+}
+
+// look looks at every source of the module: go test remembers results by what a test looked at, and knows nothing of what it built.
+func look() error {
+	root, err := os.Getwd()
+	if err != nil {
+		return err
+	}
+	for {
+		if _, err := os.Stat(filepath.Join(root, "go.mod")); err == nil {
+			break
+		}
+		parent := filepath.Dir(root)
+		if parent == root {
+			return errors.New("no go.mod above the test")
+		}
+		root = parent
+	}
+	return filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir() && strings.HasPrefix(d.Name(), ".") && path != root:
+			return filepath.SkipDir
+		case d.IsDir() || strings.HasSuffix(path, "_test.go") || !strings.HasSuffix(path, ".go") && d.Name() != "go.sum":
+			return nil
+		}
+		_, err = os.Stat(path)
+		return err
+	})
 }
 
 // Program is a ctx and where it runs. Its commands see nothing of the machine's own settings.
