@@ -23,5 +23,8 @@ func syncData(file *os.File) error {
 	if err != nil {
 		return err
 	}
-	return os.NewSyscallError("fdatasync", syncErr)
+	if syncErr != nil {
+		return &os.PathError{Op: "fdatasync", Path: file.Name(), Err: syncErr}
+	}
+	return nil
 }

@@ -179,6 +179,9 @@ func (db *DB) append(v *View, record []byte) error {
 	if err == nil {
 		return nil
 	}
+	if info, look := os.Stat(path); look == nil && info.Size() == v.end.offset {
+		return fmt.Errorf("cannot write the log: %w", err) // not a byte was written
+	}
 	if cut := db.fs.Truncate(path, v.end.offset); cut != nil {
 		return fmt.Errorf("cannot write the log: %w: %w", ErrMaybe, err)
 	}

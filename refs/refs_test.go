@@ -228,6 +228,17 @@ func TestA4FailedSync(t *testing.T) {
 	}
 }
 
+// A log that cannot be opened for writing, nor cut, has not been written to: it is not said that the operation may be in it.
+func TestLogThatCannotBeOpened(t *testing.T) {
+	disk := errors.New("operation not permitted")
+	s := newStore(t)
+	s.must(s.move(map[string]int{a: 1}))
+	s.open(&lock.FS{Hook: func(c lock.Call) error { return disk }})
+	if err := s.move(map[string]int{a: 2}); !errors.Is(err, disk) || errors.Is(err, ErrMaybe) {
+		t.Errorf("got %v", err)
+	}
+}
+
 // A6: an operation that names a missing object is not recorded.
 func TestA6NamesMustExist(t *testing.T) {
 	s := newStore(t)

@@ -31,7 +31,7 @@ func (r *Repo) IgnoreAdvice() string {
 // inGit reports whether dir or one above it has a .git, which is a file in a linked work tree.
 func inGit(dir string) bool {
 	for {
-		if exists(filepath.Join(dir, ".git")) {
+		if statOrNil(filepath.Join(dir, ".git")) != nil {
 			return true
 		}
 		parent := filepath.Dir(dir)

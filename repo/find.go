@@ -12,8 +12,8 @@ import (
 // which is not looked into, and where a parent is on another file system.
 //
 // Errors: ErrNoStore; ErrHalf for the first that is half a store, since a store further up is not the one that was meant;
-// *OwnerError for one of another user, root's eyes included, unless StoreDir named it; what the file system says. On platforms
-// without user ids and device numbers those two checks are not made.
+// *OwnerError for one of another user, root's eyes included, unless StoreDir named it; what the file system says, where it will not
+// say whether there is one. On platforms without user ids and device numbers those two checks are not made.
 func Find(env Env) (dir string, err error) {
 	if env.StoreDir != "" {
 		return findNamed(env)
@@ -32,14 +32,21 @@ func findNamed(env Env) (string, error) {
 	}
 	named = filepath.Clean(named)
 	inside := storeIn(named)
+	var parts [2]bool
+	for i, dir := range []string{named, inside} {
+		switch found, err := stateOf(dir); {
+		case err != nil:
+			return "", err
+		case found == whole:
+			return dir, nil
+		default:
+			parts[i] = found == half
+		}
+	}
 	switch {
-	case stateOf(named) == whole:
-		return named, nil
-	case stateOf(inside) == whole:
-		return inside, nil
-	case stateOf(inside) == half:
+	case parts[1]:
 		return "", fmt.Errorf("%w: %q", ErrHalf, inside)
-	case stateOf(named) == half:
+	case parts[0]:
 		return "", fmt.Errorf("%w: %q", ErrHalf, named)
 	}
 	return "", fmt.Errorf("%w: %q", ErrNoStore, named)
@@ -48,7 +55,7 @@ func findNamed(env Env) (string, error) {
 func findUp(start, home string) (string, error) {
 	first, err := os.Stat(start)
 	if err != nil {
-		return "", fmt.Errorf("cannot search for a store: %w", err)
+		return "", fmt.Errorf("cannot look for a store: %w", err)
 	}
 	top := statOrNil(home)
 	for dir, info := start, first; ; {
@@ -65,7 +72,10 @@ func findUp(start, home string) (string, error) {
 		if parent == dir {
 			break
 		}
-		if info = statOrNil(parent); info == nil || !sameDevice(first, info) {
+		if info, err = statThere(parent); err != nil {
+			return "", err
+		}
+		if info == nil || !sameDevice(first, info) {
 			break
 		}
 		dir = parent
@@ -75,20 +85,21 @@ func findUp(start, home string) (string, error) {
 
 // look reports whether dir is a store. Another user's directory is an error before anything in it is read.
 func look(dir string) (bool, error) {
-	info := statOrNil(dir)
+	info, err := statThere(dir)
 	if info == nil || !info.IsDir() {
-		return false, nil
+		return false, err
 	}
 	if err := refuseForeign(dir, info); err != nil {
 		return false, err
 	}
-	switch stateOf(dir) {
-	case whole:
-		return true, nil
-	case half:
+	switch found, err := stateOf(dir); {
+	case err != nil:
+		return false, err
+	case found == half:
 		return false, fmt.Errorf("%w: %q", ErrHalf, dir)
+	default:
+		return found == whole, nil
 	}
-	return false, nil
 }
 
 func refuseForeign(dir string, info fs.FileInfo) error {

@@ -193,3 +193,26 @@ func TestOpenWritesNothing(t *testing.T) {
 		}
 	}
 }
+
+// What cannot be looked at is not taken for nothing: a second store would be begun beside the first, and a hook would be silent.
+func TestFindCannotLook(t *testing.T) {
+	for _, name := range []string{".gemini", ".gemini/context", ".gemini/context/format"} {
+		for _, named := range []bool{false, true} {
+			w := newWorld(t)
+			w.init()
+			path := filepath.Join(w.project, filepath.FromSlash(name))
+			w.mkdir(filepath.Join(w.project, "sub"))
+			if err := os.RemoveAll(path); err != nil {
+				t.Fatal(err)
+			}
+			symlink(t, path, path) // nobody can follow it, root neither
+			if w.env.WorkDir = filepath.Join(w.project, "sub"); named {
+				w.env.StoreDir = w.project
+			}
+			_, err := repo.Find(w.env)
+			if err == nil || errors.Is(err, repo.ErrNoStore) || errors.Is(err, repo.ErrHalf) || !strings.Contains(err.Error(), path) {
+				t.Errorf("%s in a circle, named %v: %v", name, named, err)
+			}
+		}
+	}
+}

@@ -82,10 +82,12 @@ func same(a, b fs.FileInfo) bool { return a != nil && b != nil && os.SameFile(a,
 
 // checkedConfig reads the settings before anything is made, and refuses to read those of a stranger.
 func checkedConfig(env Env, dir string) (*Config, error) {
-	if info := statOrNil(dir); info != nil {
-		if err := refuseForeign(dir, info); err != nil {
-			return nil, err
-		}
+	info, err := statThere(dir)
+	if info != nil {
+		err = refuseForeign(dir, info)
+	}
+	if err != nil {
+		return nil, err
 	}
 	return loadConfig(env, filepath.Join(dir, configName))
 }

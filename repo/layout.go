@@ -1,8 +1,12 @@
 package repo
 
 import (
+	"errors"
+	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"syscall"
 )
 
 // The names in a project and in a store.
@@ -38,20 +42,32 @@ const (
 	whole                // a format file; whether it can be read is another question
 )
 
-// stateOf looks at the names in dir. A name that cannot be looked at counts as absent.
-func stateOf(dir string) state {
-	if exists(filepath.Join(dir, formatName)) {
-		return whole
+// stateOf looks at the names in dir. What the file system says of one that it will not look at is an error: a store that is there is not to be taken for none.
+func stateOf(dir string) (state, error) {
+	if there, err := exists(filepath.Join(dir, formatName)); there || err != nil {
+		return whole, err
 	}
 	for _, part := range parts() {
-		if exists(filepath.Join(dir, part)) {
-			return half
+		if there, err := exists(filepath.Join(dir, part)); there || err != nil {
+			return half, err
 		}
 	}
-	return nothing
+	return nothing, nil
 }
 
-func exists(path string) bool {
-	_, err := os.Stat(path)
-	return err == nil
+func exists(path string) (bool, error) {
+	info, err := statThere(path)
+	return info != nil, err
+}
+
+// statThere looks at a path; it returns nil and no error where there is nothing.
+func statThere(path string) (fs.FileInfo, error) {
+	info, err := os.Stat(path)
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("cannot look for a store: %w", err)
+	}
+	return info, nil
 }
