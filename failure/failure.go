@@ -162,7 +162,7 @@ func IsCorrupt(err error) bool {
 	var file *repo.CorruptError
 	var forest *upkeep.DiffersError
 	var bundle *upkeep.DamagedError
-	return errors.As(err, &object) || errors.As(err, &ref) || errors.As(err, &file) || errors.As(err, &forest) || errors.As(err, &bundle)
+	return errors.As(err, &object) || errors.As(err, &ref) || errors.As(err, &file) || errors.As(err, &forest) || errors.As(err, &bundle) || errors.Is(err, refs.ErrBeyondRepair)
 }
 
 // named knows errors about what somebody gave, or gave a name.

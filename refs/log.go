@@ -7,6 +7,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"strconv"
 
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/lock"
@@ -82,6 +83,9 @@ func (db *DB) readSegment(path string, at *cursor) ([]byte, int64, error) {
 		head := db.segmentHeader(at.number + 1)
 		got := make([]byte, len(head))
 		if n, err := f.ReadAt(got, 0); err != nil && !errors.Is(err, io.EOF) || string(got[:n]) != head {
+			if next := db.firstOf(got[:n]); next > at.number+1 && at.segment > 1 {
+				return nil, 0, &CorruptError{Path: db.segmentPath(at.segment - 1), Offset: -1, Why: fmt.Sprintf("ends with operation %d, and the segment after it begins with operation %d", at.number, next)}
+			}
 			return nil, 0, &CorruptError{Path: path, Offset: 0, Why: "not the segment that belongs here"}
 		}
 		start = int64(len(head))
@@ -99,6 +103,55 @@ func (db *DB) readSegment(path string, at *cursor) ([]byte, int64, error) {
 		return nil, 0, err
 	}
 	return b[:n], start, nil
+}
+
+// firstOf returns the number of the operation that a segment of this store says it begins with, by its first line; 0 where the line is none.
+func (db *DB) firstOf(b []byte) uint64 {
+	line, _, ok := bytes.Cut(b[:min(len(b), maxHead)], []byte{'\n'})
+	digits, found := bytes.CutPrefix(line, []byte("ctx-log 1 "+db.store+" "))
+	n, err := strconv.ParseUint(string(digits), 10, 64)
+	if !ok || !found || err != nil {
+		return 0
+	}
+	return n
+}
+
+// maxHead bounds the first line of a segment.
+const maxHead = 200
+
+// CheckHeads holds the first line of every segment of the kept log against the record after it, which readers that begin amid a segment do not.
+func (db *DB) CheckHeads() error {
+	base, err := db.Base()
+	if err != nil {
+		return err
+	}
+	segments, err := db.segments()
+	if err != nil {
+		return err
+	}
+	for _, n := range segments {
+		if n < base.Segment {
+			continue
+		}
+		b, err := db.bytesOf(n)
+		if err != nil {
+			return err
+		}
+		if !db.headFits(b) {
+			return &CorruptError{Path: db.segmentPath(n), Offset: 0, Why: "its first line is not that of a segment with these operations"}
+		}
+	}
+	return nil
+}
+
+// headFits reports whether a segment's first line says what comes after it.
+func (db *DB) headFits(b []byte) bool {
+	first := db.firstOf(b)
+	if first == 0 || string(b[:min(len(b), len(db.segmentHeader(first)))]) != db.segmentHeader(first) {
+		return false
+	}
+	op, _, _, err := format.DecodeOperation(b[len(db.segmentHeader(first)):])
+	return err != nil || op.Number == first
 }
 
 // isTorn tells a record that was being written when its writer stopped from one that was damaged later. Torn is only what the end

@@ -2,6 +2,7 @@ package upkeep
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -38,6 +39,8 @@ type FsckReport struct {
 	Faults     []Fault
 	// Notes are what a crash or use leaves and what is no fault, a line each: a torn tail, leftovers of writes, objects that nothing names.
 	Notes []string
+
+	newer error // that of something which a newer build wrote; nil where there is none
 }
 
 // Fsck reads all of a store and checks it: every object in every place against its id, its body's digest and the encoding of its kind;
@@ -86,6 +89,14 @@ func (f *checker) fault(kind, subject, path, why string) {
 	if !f.told[x] {
 		f.told[x] = true
 		f.report.Faults = append(f.report.Faults, x)
+	}
+}
+
+// unknown remembers that a newer build wrote something.
+func (f *checker) unknown(err error) {
+	var version *format.VersionError
+	if errors.As(err, &version) {
+		f.report.newer = version
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/lock"
+	"github.com/gemini-ctx/ctx/session"
 )
 
 // checkFormat holds the store's id against those that the log and the checkpoints repeat: where all of them agree on another one, it is the format file that is
@@ -81,7 +82,22 @@ func (f *checker) checkKey() {
 		}
 		tried++
 	}
+	if mark, err := newKeyMark(f.s); err == nil {
+		if b, err := lock.ReadAtMost(filepath.Join(f.s.Dir, "log", newKeyName), 1024); err == nil && bytes.Equal(b, mark) {
+			f.note("the key is a new one, and nothing was written with it yet")
+			return
+		}
+	}
 	if tried > 0 {
 		f.fault("key", "key", filepath.Join(f.s.Dir, "key"), "is not the one that anything in the store was written with")
 	}
+}
+
+// newKeyName is the file in log/ that says that a repair has put a new key in the place of one that was lost.
+const newKeyName = "new-key"
+
+// newKeyMark is what is in it: what only the present key gives.
+func newKeyMark(s *session.Store) ([]byte, error) {
+	sum, err := s.Nonce("new-key", nil)
+	return fmt.Appendf(nil, "%x\n", sum), err
 }

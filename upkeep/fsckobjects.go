@@ -65,6 +65,7 @@ func (f *checker) placeFault(subject string, err error) {
 	if err == nil {
 		return
 	}
+	f.unknown(err)
 	kind := "object"
 	if len(subject) > format.IDLen {
 		kind = "pack"
@@ -213,6 +214,7 @@ func (f *checker) checkAbsent() {
 		a, err := format.DecodeAbsent(b)
 		switch {
 		case err != nil:
+			f.unknown(err)
 			f.fault("absent", id.String(), path, err.Error())
 		case a.Object != id:
 			f.fault("absent", id.String(), path, fmt.Sprintf("record is for object %v", a.Object))

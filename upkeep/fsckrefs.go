@@ -51,6 +51,9 @@ func (f *checker) checkLog() {
 		f.logFault(err)
 		return
 	}
+	if err := f.s.Refs.CheckHeads(); err != nil {
+		f.logFault(err)
+	}
 	f.logOK = true
 	if viewErr != nil {
 		f.refs, f.number = running, reachedNumber // the log alone tells them
@@ -79,6 +82,7 @@ func (f *checker) compareRefs(number uint64, running map[string]format.Value) {
 }
 
 func (f *checker) logFault(err error) {
+	f.unknown(err)
 	var corrupt *refs.CorruptError
 	if errors.As(err, &corrupt) {
 		f.fault("log", "refs", corrupt.Path, err.Error())

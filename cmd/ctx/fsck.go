@@ -9,15 +9,26 @@ import (
 )
 
 func newFsckCmd(a *app) *cobra.Command {
-	return &cobra.Command{
-		Use:   "fsck",
-		Short: "Check everything in the store",
+	o := &repairOptions{}
+	cmd := &cobra.Command{
+		Use:   "fsck [--repair [--dry-run] [--copy DIR] [--new-key]]",
+		Short: "Check everything in the store, and repair it",
 		Long: long(`Reads all of the store and checks it: objects, packs, refs and the log, sessions, and the forest by replaying the log. It
 changes nothing. Each fault is a line; 13 says that there is one. What a crash or ordinary use leaves is no fault: a torn
-last record, files that were being written, objects that nothing names.`, exitNoStore, exitCorrupt),
-		Example: "  ctx fsck\n  ctx fsck --json | jq '.faults[].path'",
+last record, files that were being written, objects that nothing names.
+
+With --repair a store with a fault is copied as it is, then made sound again as far as what is left of it goes: from other copies of objects, from the log and
+the checkpoints, and from what follows from them. It says in a line each what was made good and what is lost; 13 says that a fault is left. A store without a
+fault is not touched. With --dry-run a copy is repaired, and removed again.`, exitNoStore, exitLocked, exitCorrupt),
+		Example: "  ctx fsck\n  ctx fsck --json | jq '.faults[].path'\n  ctx fsck --repair --dry-run",
 		Args:    between(0, 0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := o.check(); err != nil {
+				return err
+			}
+			if o.repair {
+				return o.run(cmd.Context(), a)
+			}
 			s, err := a.openStore()
 			if err != nil {
 				return err
@@ -31,6 +42,8 @@ last record, files that were being written, objects that nothing names.`, exitNo
 			return printFsck(a, r)
 		},
 	}
+	o.add(cmd)
+	return cmd
 }
 
 type fsckDoc struct {

@@ -1,0 +1,152 @@
+package rot
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/gemini-ctx/ctx/faults/kit"
+	"github.com/gemini-ctx/ctx/lock"
+	"github.com/gemini-ctx/ctx/upkeep"
+)
+
+// stopPoint is a durable call at which a repair is stopped, before it or with half of what it writes.
+type stopPoint struct {
+	n    int
+	call string
+	torn bool
+}
+
+func (p stopPoint) fs() *lock.FS {
+	return &lock.FS{Hook: func(c lock.Call) error {
+		switch {
+		case c.N < p.n:
+			return nil
+		case p.torn && c.N == p.n:
+			return &lock.Torn{Keep: len(c.Data) / 2}
+		}
+		return lock.ErrStopped
+	}}
+}
+
+// stops are the calls of a repair: of a long run of equal ones the first, one in the middle, and the last.
+func stops(do func(*lock.FS)) []stopPoint {
+	var calls []stopPoint
+	do(&lock.FS{Hook: func(c lock.Call) error {
+		calls = append(calls, stopPoint{n: c.N, call: c.Op})
+		return nil
+	}})
+	var points []stopPoint
+	for from := 0; from < len(calls); {
+		end := from
+		for end < len(calls) && calls[end].call == calls[from].call {
+			end++
+		}
+		for _, i := range slices.Compact([]int{from, (from + end - 1) / 2, end - 1}) {
+			points = append(points, calls[i])
+			if calls[i].call == lock.OpWrite {
+				half := calls[i]
+				half.torn = true
+				points = append(points, half)
+			}
+		}
+		from = end
+	}
+	return points
+}
+
+// TestRepairStopped stops repairs at their durable calls. A second one ends as the first would have: the same is left, the same is said to whoever asks.
+func TestRepairStopped(t *testing.T) {
+	const seed = 13
+	b, all := newSubject(t), os.Getenv("CTX_FAULTS") != ""
+	r := rand.New(rand.NewPCG(seed, 1))
+	named := func(kind string) *file {
+		files := b.kinds[kind]
+		return files[len(files)/2]
+	}
+	log := b.kinds["log"][1]
+	damages := []*damage{
+		log.flip(log.borders()[5]+60, 3),
+		named("pack").flip(len(named("pack").good)/2, 1),
+		named("loose entry").flip(len(named("loose entry").good)-3, 1),
+		b.kinds["checkpoint"][1].flip(40, 1),
+		named("loose forest").flip(20, 1),
+		named("format").becomes("cut", []byte{}),
+	}
+	tried := 0
+	for _, d := range damages {
+		clean := b.fork()
+		e := d.at(b.dir, clean.dir)
+		if err := e.do(); err != nil {
+			t.Fatal(err)
+		}
+		points := stops(func(fsys *lock.FS) { // of a copy of the copy: the other one is repaired in peace
+			again := clean.fork()
+			if _, err := repairWith(again.dir, fsys); err != nil {
+				t.Fatal(d, err)
+			}
+		})
+		want, err := repair(clean.dir, upkeep.RepairOptions{})
+		if err != nil {
+			t.Fatal(d, err)
+		}
+		right, err := kit.ReadObjects(clean.dir, b.ids)
+		if err != nil {
+			t.Fatal(d, err)
+		}
+		if !all {
+			r.Shuffle(len(points), func(i, j int) { points[i], points[j] = points[j], points[i] })
+			points = points[:min(len(points), 6)]
+		}
+		for _, p := range points {
+			tried++
+			c := b.fork()
+			if err := d.at(b.dir, c.dir).do(); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := repairWith(c.dir, p.fs()); err == nil || !errors.Is(err, lock.ErrStopped) {
+				t.Errorf("%v, stopped at %+v: %v", d, p, err)
+			}
+			after, err := repair(c.dir, upkeep.RepairOptions{})
+			if err != nil {
+				t.Errorf("%v, stopped at %+v: the next one: %v", d, p, err)
+				continue
+			}
+			if len(after.Left) != len(want.Left) {
+				if _, err := repair(c.dir, upkeep.RepairOptions{}); err != nil || after.Copy != "" {
+					t.Errorf("%v, stopped at %+v: left are %v, and not %v", d, p, after.Left, want.Left)
+				}
+			}
+			got, err := kit.ReadObjects(c.dir, b.ids)
+			if err != nil {
+				t.Errorf("%v, stopped at %+v: %v", d, p, err)
+				continue
+			}
+			for _, q := range right.Questions() {
+				if q == "operations" {
+					continue // the time of a repair is in its digest
+				}
+				if got[q].Text != right[q].Text || fmt.Sprint(got[q].Err) != fmt.Sprint(right[q].Err) && !strings.Contains(fmt.Sprint(got[q].Err), "/") {
+					t.Errorf("%v, stopped at %+v: %s: %.200q (%v), and not %.200q (%v)", d, p, q, got[q].Text, got[q].Err, right[q].Text, right[q].Err)
+					break
+				}
+			}
+			if err := os.RemoveAll(filepath.Dir(filepath.Dir(c.dir))); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	t.Logf("seed %d: %d repairs stopped", seed, tried)
+}
+
+func repairWith(dir string, fsys *lock.FS) (upkeep.RepairReport, error) {
+	e := kit.Env(dir, fsys)
+	e.Now = kit.Clock(kit.Later)
+	return upkeep.Repair(context.Background(), e, upkeep.RepairOptions{})
+}

@@ -1,0 +1,452 @@
+package refs
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/lock"
+)
+
+// Salvage is what can be had of damaged refs, and what has to be done to them so that they can be read again. Nothing is written before Restore.
+type Salvage struct {
+	Mended []string // what can be made good with nothing lost, a line each
+	Lost   []string // what is lost, a line each
+	// Later are whole records behind the damage, which no longer follow from what is before it, oldest first.
+	Later []Record
+
+	start      *format.Checkpoint // where the log that stays begins
+	checkpoint bool               // the checkpoint is to be written: as start says
+	base       bool               // the base is to be written: as start says
+	noBase     bool               // a damaged base is to go: all of the log is there
+	before     uint64             // segments before this one go
+	fresh      bool               // the log goes on in a segment that is not there yet
+	heads      map[uint64]uint64  // segments whose first line is to be written, with the number of the first operation
+	cut        *cursor            // where the log that stays ends, and the damage begins
+	last       uint64             // the newest segment that there is
+	later      []byte             // Later, as records
+}
+
+// Needed reports whether Restore has anything to do.
+func (v *Salvage) Needed() bool {
+	return v.checkpoint || v.base || v.noBase || v.before > 0 || len(v.heads) > 0 || v.cut != nil
+}
+
+// ErrBeyondRepair says that neither a checkpoint nor the beginning of the log is left.
+var ErrBeyondRepair = errors.New("neither a checkpoint nor the beginning of the log can be read")
+
+// Salvage looks at the checkpoints and at every segment. What a newer version wrote is an error: *format.VersionError. ErrBeyondRepair where
+// there is nothing to begin from.
+func (db *DB) Salvage() (*Salvage, error) {
+	v := &Salvage{heads: map[uint64]uint64{}}
+	checkpoint, why := db.readCheckpoint(db.checkpointPath())
+	base, baseWhy := db.readCheckpoint(db.basePath())
+	for _, err := range []error{why, baseWhy} {
+		var version *format.VersionError
+		if errors.As(err, &version) {
+			return nil, err
+		}
+	}
+	segments, err := db.segments()
+	if err != nil {
+		return nil, err
+	}
+	if len(segments) > 0 {
+		v.last = segments[len(segments)-1]
+	}
+	if base != nil && checkpoint != nil && base.Number > checkpoint.Number {
+		base, checkpoint = checkpoint, base // they have changed places
+		v.base, v.checkpoint = true, true
+		v.Mended = append(v.Mended, "refs/checkpoint and refs/base have changed places")
+	}
+	noBase := errors.Is(baseWhy, fs.ErrNotExist)
+	if base == nil && slices.Contains(segments, 1) && db.beginsAt1() {
+		base = &format.Checkpoint{Store: db.store, Segment: 1, Offset: uint64(len(db.segmentHeader(1)))}
+		if !noBase {
+			v.noBase = true
+			v.Mended = append(v.Mended, "refs/base is damaged; the log is there from its beginning")
+		}
+	}
+	if err := v.findStart(db, base, checkpoint); err != nil {
+		return nil, fmt.Errorf("%w: %w", err, errors.Join(why, baseWhy))
+	}
+	return v, nil
+}
+
+// findStart decides from where on the log is kept, and how far.
+func (v *Salvage) findStart(db *DB, base, checkpoint *format.Checkpoint) error {
+	if base != nil {
+		end, damage, err := db.follow(cursorOf(base), v.heads)
+		if err != nil {
+			return err
+		}
+		if checkpoint == nil || !damage || end.number >= checkpoint.Number {
+			v.start = base
+			if checkpoint == nil {
+				v.checkpoint = true
+				v.Mended = append(v.Mended, "refs/checkpoint is made again from the log")
+			}
+			return v.cutAt(db, end, damage)
+		}
+	}
+	if checkpoint == nil {
+		return ErrBeyondRepair
+	}
+	clear(v.heads)
+	end, damage, err := db.follow(cursorOf(checkpoint), v.heads)
+	if err != nil {
+		return err
+	}
+	from := "its beginning"
+	if base != nil {
+		from = fmt.Sprintf("operation %d", base.Number+1)
+	}
+	v.start, v.base, v.before, v.noBase = checkpoint, true, checkpoint.Segment, false
+	v.Lost = append(v.Lost, fmt.Sprintf("the log from %s to operation %d; undo, reflog and the like reach no further back", from, checkpoint.Number))
+	if err := v.cutAt(db, end, damage); err != nil {
+		return err
+	}
+	if damage && end == cursorOf(checkpoint) {
+		// Nothing of the log stays; a gap in the numbers hides the new segment until the checkpoint names it.
+		v.cut, v.fresh, v.checkpoint = nil, true, true
+		v.start.Segment, v.start.Offset = max(v.last, v.start.Segment)+2, uint64(len(db.segmentHeader(v.start.Number+1)))
+		v.before = v.start.Segment
+	}
+	return nil
+}
+
+func cursorOf(c *format.Checkpoint) cursor {
+	return cursor{segment: c.Segment, offset: int64(c.Offset), number: c.Number, digest: c.Digest}
+}
+
+// cutAt ends the log that stays where the damage begins, and collects the whole records behind it.
+func (v *Salvage) cutAt(db *DB, end cursor, damage bool) error {
+	if !damage {
+		return nil
+	}
+	v.cut = &end
+	seen := map[uint64]bool{}
+	for n := end.segment; n <= max(v.last, end.segment); n++ {
+		b, err := db.bytesOf(n)
+		if err != nil {
+			continue // all of it is lost
+		}
+		if n == end.segment {
+			b = b[min(end.offset, int64(len(b))):]
+		}
+		v.collect(b, end.number, seen)
+	}
+	slices.SortFunc(v.Later, func(a, b Record) int { return int(int64(a.Op.Number) - int64(b.Op.Number)) })
+	for i := range v.Later {
+		record, _, err := v.Later[i].Op.Encode()
+		if err != nil {
+			return err
+		}
+		v.later = append(v.later, record...)
+	}
+	line := fmt.Sprintf("what is recorded in the log after operation %d", end.number)
+	if n := len(v.Later); n > 0 {
+		line += fmt.Sprintf(", but %d operations from %d to %d", n, v.Later[0].Op.Number, v.Later[n-1].Op.Number)
+	}
+	v.Lost = append(v.Lost, line)
+	return nil
+}
+
+// collect takes the whole records out of bytes that are damaged.
+func (v *Salvage) collect(b []byte, after uint64, seen map[uint64]bool) {
+	for {
+		i := bytes.Index(b, []byte("ctxo"))
+		if i < 0 {
+			return
+		}
+		op, digest, n, err := format.DecodeOperation(b[i:])
+		if err != nil {
+			b = b[i+1:]
+			continue
+		}
+		if op.Number > after && !seen[op.Number] {
+			seen[op.Number] = true
+			v.Later = append(v.Later, Record{Op: op, Digest: digest})
+		}
+		b = b[i+n:]
+	}
+}
+
+// follow reads the log from at to its end, or to where it is damaged. The first line of a segment can be written again, from what came before it.
+func (db *DB) follow(at cursor, heads map[uint64]uint64) (end cursor, damage bool, err error) {
+	for {
+		b, err := db.bytesOf(at.segment)
+		if err != nil {
+			if errors.Is(err, fs.ErrNotExist) || isCorrupt(err) {
+				return at, true, nil
+			}
+			return at, false, err
+		}
+		head := db.segmentHeader(at.number + 1)
+		if at.offset > 0 && !db.headFits(b) {
+			db.mendHead(b, at, heads)
+		}
+		switch {
+		case at.offset == 0 && bytes.HasPrefix(b, []byte(head)):
+			at.offset = int64(len(head))
+		case at.offset == 0:
+			at.offset = int64(len(head))
+			if len(b) < len(head) || len(b) > len(head) && !db.goesOn(b[len(head):], at) {
+				at.offset = 0
+				return at, true, nil
+			}
+			heads[at.segment] = at.number + 1
+		case at.offset > int64(len(b)):
+			return at, true, nil
+		}
+		torn := false
+		for int(at.offset) < len(b) {
+			rest := b[at.offset:]
+			op, digest, n, err := format.DecodeOperation(rest)
+			if err != nil && isTorn(rest, err) {
+				torn = true
+				break
+			}
+			var version *format.VersionError
+			if errors.As(err, &version) {
+				return at, false, err
+			}
+			if err != nil || op.Number != at.number+1 || op.Before != at.digest {
+				return at, true, nil
+			}
+			at.number, at.digest, at.offset = op.Number, digest, at.offset+int64(n)
+		}
+		if _, err := os.Lstat(db.segmentPath(at.segment + 1)); errors.Is(err, fs.ErrNotExist) {
+			return at, false, nil
+		} else if err != nil {
+			return at, false, err
+		}
+		if torn {
+			return at, true, nil
+		}
+		at.segment, at.offset = at.segment+1, 0
+	}
+}
+
+// mendHead finds the first line that a segment had in which the log begins amid: the record after it tells the number, and the number the length of the line.
+func (db *DB) mendHead(b []byte, at cursor, heads map[uint64]uint64) {
+	for digits := 1; digits <= 20; digits++ {
+		length := len(db.segmentHeader(0)) - 1 + digits
+		if length > len(b) {
+			return
+		}
+		if op, _, _, err := format.DecodeOperation(b[length:]); err == nil && len(db.segmentHeader(op.Number)) == length {
+			heads[at.segment] = op.Number
+			return
+		}
+		if head := db.segmentHeader(at.number + 1); int64(len(head)) == at.offset && length == len(head) {
+			heads[at.segment] = at.number + 1
+			return
+		}
+	}
+}
+
+// goesOn reports whether the record that has to come next stands at the beginning of b.
+func (db *DB) goesOn(b []byte, at cursor) bool {
+	op, _, _, err := format.DecodeOperation(b)
+	return err == nil && op.Number == at.number+1 && op.Before == at.digest
+}
+
+// beginsAt1 reports whether the first operation stands where it belongs.
+func (db *DB) beginsAt1() bool {
+	b, err := db.bytesOf(1)
+	head := len(db.segmentHeader(1))
+	return err == nil && len(b) >= head && (len(b) == head && string(b) == db.segmentHeader(1) || db.goesOn(b[min(head, len(b)):], cursor{}))
+}
+
+func isCorrupt(err error) bool {
+	var corrupt *CorruptError
+	return errors.As(err, &corrupt)
+}
+
+// maxSegmentFile bounds what is read of a segment: its last record may be as long as a record can be.
+const maxSegmentFile = SegmentSize + format.MaxPayload + 1<<20
+
+func (db *DB) bytesOf(segment uint64) ([]byte, error) {
+	b, err := lock.ReadAtMost(db.segmentPath(segment), maxSegmentFile)
+	if errors.Is(err, lock.ErrTooLarge) {
+		return nil, &CorruptError{Path: db.segmentPath(segment), Offset: -1, Why: "is larger than any segment"}
+	}
+	return b, notFile(db.segmentPath(segment), err)
+}
+
+// segments lists the numbers of the files of the log, in order.
+func (db *DB) segments() ([]uint64, error) {
+	files, err := os.ReadDir(filepath.Join(db.root, "refs"))
+	if err != nil {
+		return nil, fmt.Errorf("cannot list the log: %w", err)
+	}
+	var list []uint64
+	for _, f := range files {
+		rest, ok := strings.CutPrefix(f.Name(), "log-")
+		if n, err := strconv.ParseUint(rest, 10, 64); ok && err == nil && strconv.FormatUint(n, 10) == rest {
+			list = append(list, n)
+		}
+	}
+	slices.Sort(list)
+	return list, nil
+}
+
+// laterPath is where whole records behind a damage are kept until what they tell has been recorded anew.
+func (db *DB) laterPath() string { return filepath.Join(db.root, "log", "after-damage") }
+
+// Restore makes refs readable again, as v says. Every step leaves what a second Salvage needs: whole records behind the damage are copied to a file in log/ before
+// they are cut off, and stay there until Forgive. What is in the way and no file goes, by clear.
+func (db *DB) Restore(held *lock.Held, v *Salvage, clear func(path string) error) error {
+	if err := db.mustHold(held); err != nil {
+		return err
+	}
+	write := func(path string, b []byte) error {
+		if err := clear(path); err != nil {
+			return err
+		}
+		return db.fs.WriteDurable(path, b, 0o600)
+	}
+	if v.cut != nil || v.fresh {
+		if err := db.fs.MkdirAll(filepath.Dir(db.laterPath())); err != nil {
+			return err
+		}
+		kept, err := lock.ReadFile(db.laterPath())
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		if err := write(db.laterPath(), append(kept, v.later...)); err != nil {
+			return err
+		}
+	}
+	if len(v.heads) > 0 {
+		v.Mended = append(v.Mended, fmt.Sprintf("the first line of %d segments of the log", len(v.heads)))
+	}
+	for segment, first := range v.heads {
+		if v.cut != nil && segment > v.cut.segment {
+			continue
+		}
+		b, err := db.bytesOf(segment)
+		if err != nil {
+			return err
+		}
+		head := db.segmentHeader(first)
+		if err := write(db.segmentPath(segment), append([]byte(head), b[len(head):]...)); err != nil {
+			return err
+		}
+	}
+	if err := db.cutLog(v, write, clear); err != nil {
+		return err
+	}
+	if v.fresh {
+		if err := write(db.segmentPath(v.start.Segment), []byte(db.segmentHeader(v.start.Number+1))); err != nil {
+			return err
+		}
+	}
+	if v.base || v.checkpoint {
+		b, err := v.start.Encode()
+		if err != nil {
+			return err
+		}
+		// Either one alone can be read with the log; which comes first does not matter.
+		for _, one := range []struct {
+			want bool
+			path string
+		}{{v.base, db.basePath()}, {v.checkpoint, db.checkpointPath()}} {
+			if !one.want {
+				continue
+			}
+			if err := write(one.path, b); err != nil {
+				return err
+			}
+		}
+	}
+	if v.noBase {
+		if err := clear(db.basePath()); err != nil {
+			return err
+		}
+		if err := db.fs.Remove(db.basePath()); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		return db.fs.SyncDir(filepath.Dir(db.basePath()))
+	}
+	return db.removeSegments(v.before, clear)
+}
+
+// removeSegments removes every segment before one.
+func (db *DB) removeSegments(before uint64, clear func(string) error) error {
+	segments, err := db.segments()
+	if err != nil {
+		return err
+	}
+	for _, n := range segments {
+		if n >= before {
+			break
+		}
+		if err := clear(db.segmentPath(n)); err != nil {
+			return err
+		}
+		if err := db.fs.Remove(db.segmentPath(n)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	return db.fs.SyncDir(filepath.Join(db.root, "refs"))
+}
+
+// cutLog takes off what is damaged, and what comes after it, the newest first.
+func (db *DB) cutLog(v *Salvage, write func(string, []byte) error, clear func(string) error) error {
+	if v.cut == nil {
+		return nil
+	}
+	for n := v.last; n > v.cut.segment; n-- {
+		path := db.segmentPath(n)
+		if err := clear(path); err != nil {
+			return err
+		}
+		if err := db.fs.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	b, err := db.bytesOf(v.cut.segment)
+	if v.cut.offset == 0 || err != nil || int64(len(b)) < v.cut.offset {
+		if v.cut.offset > int64(len(db.segmentHeader(v.cut.number+1))) {
+			return fmt.Errorf("cannot restore the log: %q has lost the bytes before %d", db.segmentPath(v.cut.segment), v.cut.offset)
+		}
+		b = []byte(db.segmentHeader(v.cut.number + 1))
+		return write(db.segmentPath(v.cut.segment), b)
+	}
+	return write(db.segmentPath(v.cut.segment), b[:v.cut.offset])
+}
+
+// Pending returns the records behind a damage that was cut off, oldest first. cut says that the log was, whether or not there are any, until Forgive.
+func (db *DB) Pending() (later []Record, cut bool, err error) {
+	b, err := lock.ReadFile(db.laterPath())
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, false, nil
+	}
+	if err != nil {
+		return nil, false, err
+	}
+	v := &Salvage{}
+	v.collect(b, 0, map[uint64]bool{})
+	slices.SortFunc(v.Later, func(a, b Record) int { return int(int64(a.Op.Number) - int64(b.Op.Number)) })
+	return v.Later, true, nil
+}
+
+// Forgive lets go of these records: what they tell has been recorded.
+func (db *DB) Forgive(held *lock.Held) error {
+	if err := db.mustHold(held); err != nil {
+		return err
+	}
+	if err := db.fs.Remove(db.laterPath()); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return db.fs.SyncDir(filepath.Dir(db.laterPath()))
+}

@@ -1,0 +1,328 @@
+package upkeep
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/lock"
+	"github.com/gemini-ctx/ctx/repo"
+	"github.com/gemini-ctx/ctx/session"
+)
+
+// RepairOptions are for Repair.
+type RepairOptions struct {
+	DryRun   bool   // repair a copy, say what came of it, and remove it: the store is not touched
+	Copy     string // where the store is copied to before anything is changed; must not be there yet. "" is beside the store
+	NewKey   []byte // where the key is lost, this one takes its place; nil leaves it lost
+	Progress Progress
+}
+
+// RepairReport is what Repair did.
+type RepairReport struct {
+	Found  int      // faults before
+	Copy   string   // of the store as it was; "" where nothing had to be done, and with DryRun
+	Mended []string // what was made good with nothing lost, a line each
+	Lost   []string // what is lost, a line each
+	Left   []Fault  // what fsck says afterwards
+}
+
+// ErrCopyThere says that the place for the copy is taken.
+var ErrCopyThere = errors.New("there is something in the place of the copy")
+
+// Repair makes a damaged store sound again, as far as what is left of it goes, and says what is lost. It looks at all of it first: a store without a fault is not
+// touched. Before the first change it copies the store, and works under its lock from what can be had on: other copies of objects, the log, the checkpoints, what follows from
+// them. It decides nothing that was decided otherwise before, and makes up nothing. env is as for repo.Open. After a crash it can run again, and ends as it
+// would have.
+//
+// Errors: those of repo.Open but for damage; *lock.BusyError; *format.VersionError where a newer build wrote any of it; ErrCopyThere; refs.ErrBeyondRepair; what
+// the file system says. After an error the copy, where there is one, has the store as it was.
+func Repair(ctx context.Context, env repo.Env, o RepairOptions) (RepairReport, error) {
+	r := &repairer{ctx: ctx, env: env, o: o}
+	err := r.run()
+	if r.s != nil {
+		err = errors.Join(err, r.s.Close())
+	}
+	if err != nil {
+		return r.report, fmt.Errorf("cannot repair: %w", err)
+	}
+	return r.report, nil
+}
+
+type repairer struct {
+	ctx    context.Context
+	env    repo.Env
+	o      RepairOptions
+	report RepairReport
+
+	dir  string
+	s    *session.Store // nil before it can be opened
+	held *lock.Held
+
+	wrongKey bool        // fsck said so
+	missing  []format.ID // objects whose only copy was taken away; what follows from the rest may come back
+}
+
+func (r *repairer) mended(text string, args ...any) {
+	r.report.Mended = append(r.report.Mended, fmt.Sprintf(text, args...))
+}
+
+func (r *repairer) lost(text string, args ...any) {
+	r.report.Lost = append(r.report.Lost, fmt.Sprintf(text, args...))
+}
+
+func (r *repairer) run() (err error) {
+	id, err := r.open()
+	if err != nil {
+		return err
+	}
+	if id == "" {
+		before, err := Fsck(r.ctx, r.s, FsckOptions{Progress: r.o.Progress})
+		if err != nil {
+			return err
+		}
+		r.report.Found = len(before.Faults)
+		r.wrongKey = slices.ContainsFunc(before.Faults, func(f Fault) bool { return f.Kind == "key" })
+		if before.newer != nil {
+			return before.newer // what does not know it must not remove anything
+		}
+		_, unfinished, err := r.s.Refs.Pending()
+		if err != nil || len(before.Faults) == 0 && !unfinished {
+			return err
+		}
+	} else {
+		r.report.Found = 1
+	}
+	if r.o.DryRun {
+		return r.dryRun()
+	}
+	held, err := lock.Acquire(r.ctx, r.env.FS, r.dir, lockTimeout, r.env.Owner)
+	if err != nil {
+		return err
+	}
+	r.held = held
+	defer func() { err = errors.Join(err, held.Release()) }()
+	if id != "" {
+		if err := r.writeFormat(id); err != nil {
+			return err
+		}
+	}
+	return r.work()
+}
+
+// lockTimeout is how long a repair waits for writers; each holds the lock for a few file writes.
+const lockTimeout = 10 * time.Second
+
+// open opens the store. id is what belongs into a format file that is missing or damaged, and "" for one that is sound.
+func (r *repairer) open() (id string, err error) {
+	if r.dir, err = repo.Find(r.env); err != nil {
+		return "", err
+	}
+	opened, err := repo.Open(r.env)
+	var corrupt *repo.CorruptError
+	if errors.As(err, &corrupt) || errors.Is(err, repo.ErrHalf) {
+		if id = otherStore(r.dir, ""); id == "" {
+			return "", err
+		}
+		return id, nil
+	}
+	if err != nil {
+		return "", err
+	}
+	r.s = session.New(opened)
+	return otherStore(r.dir, r.s.ID), nil
+}
+
+func (r *repairer) writeFormat(id string) error {
+	path := filepath.Join(r.dir, "format")
+	text := fmt.Appendf(nil, "ctx 1\nhash sha256\nstore %s\n", id)
+	if err := errors.Join(r.touch(), r.clear(path)); err != nil {
+		return err
+	}
+	if err := r.env.FS.WriteDurable(path, text, 0o600); err != nil {
+		return err
+	}
+	if r.s != nil {
+		if err := r.s.Close(); err != nil {
+			return err
+		}
+		r.s = nil
+	}
+	opened, err := repo.Open(r.env)
+	if err != nil {
+		return err
+	}
+	r.s = session.New(opened)
+	r.mended("the format file is made again: store %s, as the log says", id)
+	return nil
+}
+
+// work does what a repair is, step by step, each from what the one before it left.
+func (r *repairer) work() error {
+	for _, step := range []func() error{r.mendKey, r.mendAbsent, r.mendPacks, r.mendLoose, r.mendBodies, r.mendRefs, r.recover, r.derive} {
+		if err := errors.Join(r.ctx.Err(), step()); err != nil {
+			return err
+		}
+	}
+	after, err := Fsck(r.ctx, r.s, FsckOptions{Progress: r.o.Progress})
+	r.report.Left = after.Faults
+	return errors.Join(err, r.tellMissing())
+}
+
+// dryRun repairs a copy, and removes it.
+func (r *repairer) dryRun() error {
+	aside := filepath.Join(filepath.Dir(r.dir), fmt.Sprintf("%sdry-%d", asidePrefix, r.env.Owner.PID))
+	if err := removeTree(r.env.FS, aside); err != nil {
+		return err
+	}
+	dir := filepath.Join(aside, ".gemini", "context")
+	err := copyTree(r.ctx, r.env.FS, r.dir, dir)
+	if err == nil {
+		env, o := r.env, r.o
+		env.WorkDir, env.StoreDir = aside, dir
+		o.DryRun, o.Copy = false, filepath.Join(aside, "copy")
+		inner := &repairer{ctx: r.ctx, env: env, o: o}
+		err = inner.run()
+		if inner.s != nil {
+			err = errors.Join(err, inner.s.Close())
+		}
+		inner.report.Copy, inner.report.Found = "", r.report.Found
+		r.report = inner.report
+	}
+	return errors.Join(err, removeTree(r.env.FS, aside))
+}
+
+// clear takes away what has the place of a file and is none, so that one can be written or removed there.
+func (r *repairer) clear(path string) error {
+	info, err := os.Lstat(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil || info.Mode().IsRegular() {
+		return err
+	}
+	return removeAll(r.env.FS, path)
+}
+
+// mendKey puts a new key in the place of a lost one, where it was asked for.
+func (r *repairer) mendKey() error {
+	path := filepath.Join(r.dir, "key")
+	_, err := r.s.Key()
+	if err == nil && r.wrongKey {
+		r.lost("the key: the one that is there is not the one the store was written with; put it back from a copy")
+	}
+	if err == nil {
+		return nil
+	}
+	if r.o.NewKey == nil {
+		r.lost("the key: %v; put it back from a copy, or let --new-key make another", err)
+		return nil
+	}
+	if err := errors.Join(r.touch(), r.clear(path)); err != nil {
+		return err
+	}
+	if err := r.env.FS.WriteDurable(path, r.o.NewKey, 0o600); err != nil {
+		return err
+	}
+	mark, err := newKeyMark(r.s)
+	if err != nil {
+		return err
+	}
+	if err := r.env.FS.MkdirAll(filepath.Join(r.dir, "log")); err != nil {
+		return err
+	}
+	if err := r.env.FS.WriteDurable(filepath.Join(r.dir, "log", newKeyName), mark, 0o600); err != nil {
+		return err
+	}
+	r.lost("the key; there is a new one: records that were imported before are not known by their contents, and what was forgotten is not known by its words")
+	return nil
+}
+
+// mendAbsent writes records of absent bodies again that cannot be read: what was forgotten stays so.
+func (r *repairer) mendAbsent() error {
+	return eachAbsent(r.s, func(id format.ID, path string) error {
+		b, err := lock.ReadAtMost(path, maxAbsentFile)
+		var a *format.Absent
+		if err == nil {
+			a, err = format.DecodeAbsent(b)
+		}
+		if err == nil && a.Object == id {
+			return nil
+		}
+		again := format.Absent{Object: id, Reason: format.ReasonForgotten, Time: r.s.Now().UTC().Truncate(time.Millisecond)}
+		text, err := again.Encode()
+		if err != nil {
+			return err
+		}
+		if err := errors.Join(r.touch(), r.clear(path)); err != nil {
+			return err
+		}
+		if err := r.env.FS.WriteDurable(path, text, 0o600); err != nil {
+			return err
+		}
+		r.lost("when and why the body of %v went; it stays forgotten", id)
+		return nil
+	})
+}
+
+// mendRefs makes the log, the checkpoint and the base fit each other again.
+func (r *repairer) mendRefs() error {
+	v, err := r.s.Refs.Salvage()
+	if err != nil || !v.Needed() {
+		return err
+	}
+	if err := r.touch(); err != nil {
+		return err
+	}
+	if err := r.s.Refs.Restore(r.held, v, r.clear); err != nil {
+		return err
+	}
+	for _, line := range v.Mended {
+		r.mended("%s", line)
+	}
+	for _, line := range v.Lost {
+		r.lost("%s", line)
+	}
+	return nil
+}
+
+// derive makes again what follows from the rest.
+func (r *repairer) derive() error {
+	done, err := Rebuild(r.ctx, r.s, RebuildOptions{DryRun: true, Progress: r.o.Progress})
+	if done.Indexes > 0 || done.Objects > 0 && err == nil {
+		if err := r.touch(); err != nil {
+			return err
+		}
+		done, err = Rebuild(r.ctx, r.s, RebuildOptions{Progress: r.o.Progress})
+	}
+	if done.Indexes > 0 {
+		r.mended("%d indexes of packs are made again", done.Indexes)
+	}
+	if done.Objects > 0 && err == nil {
+		r.mended("%d nodes, pages and forests are made again", done.Objects)
+	}
+	if err != nil && r.ctx.Err() == nil {
+		r.lost("clusters: %v", err)
+		err = nil
+	}
+	return err
+}
+
+// tellMissing says what became of the objects whose only copies could not be read.
+func (r *repairer) tellMissing() error {
+	missing, err := r.s.Objects.HasAll(slices.Compact(sortedIDs(r.missing)))
+	for _, id := range missing {
+		if slices.ContainsFunc(r.report.Left, func(f Fault) bool { return f.Kind == "link" && f.Subject == id.String() }) {
+			r.lost("object %v", id)
+		} else {
+			r.mended("object %v is removed; nothing names it", id)
+		}
+	}
+	return err
+}

@@ -1,0 +1,235 @@
+package upkeep
+
+import (
+	"errors"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/objects"
+)
+
+// mendPacks takes what is good out of damaged packs, and removes them; indexes that do not fit are made again.
+func (r *repairer) mendPacks() error {
+	names, err := packNames(r.s, ".pack")
+	if err != nil {
+		return err
+	}
+	indexes, err := packNames(r.s, ".idx")
+	if err != nil {
+		return err
+	}
+	names = sortedIDs(append(names, indexes...))
+	for _, id := range slices.Compact(names) {
+		err := r.s.Objects.CheckPack(id)
+		if err == nil {
+			continue
+		}
+		if err := errors.Join(r.touch(), r.clear(indexPath(r.s, id))); err != nil {
+			return err
+		}
+		if r.s.Objects.Reindex(id) == nil {
+			r.mended("the index of pack %v is made again", id)
+			continue
+		}
+		if err := r.mendPack(id); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (r *repairer) mendPack(id format.ID) error {
+	var good []format.Raw
+	lost, err := r.s.Objects.SalvagePack(id, func(raw format.Raw, whole bool) error {
+		if !whole {
+			whole, err := r.keepHeader(raw.ID(), raw.Header)
+			if err != nil || !whole {
+				return err
+			}
+			raw.Body = nil
+		}
+		good = append(good, raw)
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	if len(good) > 0 {
+		_, err := r.s.Objects.WritePack(func(yield func(format.Raw, error) bool) {
+			for _, raw := range good {
+				if !yield(raw, nil) {
+					return
+				}
+			}
+		}, objects.Default)
+		if err != nil {
+			return err
+		}
+	}
+	for _, path := range []string{indexPath(r.s, id), packPath(r.s, id)} {
+		if err := r.clear(path); err != nil {
+			return err
+		}
+	}
+	if err := r.s.Objects.RemovePack(r.held, id); err != nil {
+		return err
+	}
+	r.mended("pack %v was damaged; %d of its objects are in a new one", id, len(good))
+	r.missing = append(r.missing, lost...)
+	return nil
+}
+
+// keepHeader makes an object whole of which the header alone is left: its body has a record that it is absent. An object that is whole elsewhere needs none, and one
+// that never had a body is whole. ok is false where the object is better left to its other copy.
+func (r *repairer) keepHeader(id format.ID, header []byte) (ok bool, err error) {
+	if _, named, err := format.HeaderBody(header); err != nil || !named {
+		return err == nil, nil
+	}
+	_, err = r.s.Objects.Get(id)
+	var gone *objects.GoneError
+	switch {
+	case err == nil:
+		return false, nil
+	case errors.As(err, &gone):
+		return true, nil
+	}
+	return true, r.loseBody(id, header)
+}
+
+// loseBody records that a body is lost.
+func (r *repairer) loseBody(id format.ID, header []byte) error {
+	a := format.Absent{Object: id, Reason: format.ReasonLost, Time: r.s.Now().UTC().Truncate(time.Millisecond)}
+	b, err := a.Encode()
+	if err != nil {
+		return err
+	}
+	hex := id.String()
+	path := filepath.Join(r.dir, "absent", hex[:2], hex[2:])
+	if err := errors.Join(r.touch(), r.env.FS.MkdirAll(filepath.Dir(path))); err != nil {
+		return err
+	}
+	if err := r.env.FS.WriteDurable(path, b, 0o600); err != nil {
+		return err
+	}
+	r.lost("the text of %s %v%s", kindOfHeader(header), id, ofSession(header))
+	return nil
+}
+
+func kindOfHeader(header []byte) string {
+	kind, _, err := format.HeaderKind(header)
+	if err != nil {
+		return "object"
+	}
+	return kind
+}
+
+// ofSession says of an entry where and when it was said.
+func ofSession(header []byte) string {
+	e, err := format.DecodeEntry(header)
+	if err != nil {
+		return ""
+	}
+	return ", of session " + e.Session + ", " + e.Time.UTC().Format(time.RFC3339)
+}
+
+// mendLoose replaces damaged loose objects: by a copy from a pack, by what can be read of the file, or by the header alone.
+func (r *repairer) mendLoose() error {
+	var bad []format.ID
+	err := eachLoose(r.s, func(l loosePlace) {
+		if r.s.Objects.CheckLoose(l.id) != nil {
+			bad = append(bad, l.id)
+		}
+	})
+	if err != nil {
+		return err
+	}
+	for _, id := range bad {
+		if err := r.mendObject(id); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (r *repairer) mendObject(id format.ID) error {
+	path := loosePath(r.s, id)
+	if err := r.touch(); err != nil {
+		return err
+	}
+	raw, whole, err := r.s.Objects.SalvageLoose(id)
+	if err != nil {
+		return err
+	}
+	if !whole {
+		packed, ok, err := r.s.Objects.PackedCopy(id)
+		if err != nil {
+			return err
+		}
+		if ok {
+			raw, whole = packed, true
+		}
+	}
+	if raw.Header == nil {
+		if err := r.clear(path); err != nil {
+			return err
+		}
+		if err := r.env.FS.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		if err := r.env.FS.SyncDir(filepath.Dir(path)); err != nil {
+			return err
+		}
+		r.missing = append(r.missing, id)
+		return nil
+	}
+	if !whole {
+		raw.Body = nil
+		_, err := r.s.Objects.Get(id)
+		var gone *objects.GoneError
+		if !errors.As(err, &gone) {
+			if err := r.loseBody(id, raw.Header); err != nil {
+				return err
+			}
+		}
+	}
+	if err := r.clear(path); err != nil {
+		return err
+	}
+	if err := r.env.FS.WriteDurable(path, format.EncodeLoose(raw), 0o600); err != nil {
+		return err
+	}
+	if whole {
+		r.mended("%s %v is replaced by a good copy", kindOfHeader(raw.Header), id)
+	}
+	return nil
+}
+
+// mendBodies records which bodies are nowhere, of objects whose files are sound: the file had the header alone.
+func (r *repairer) mendBodies() error {
+	inv, err := takeInventory(r.s, func(string, error) error { return nil })
+	if err != nil {
+		return err
+	}
+	seen := format.ID{}
+	var ids []format.ID
+	for _, p := range inv.packs {
+		ids = append(ids, p.bodyless...)
+	}
+	for _, id := range sortedIDs(ids) {
+		if id == seen {
+			continue
+		}
+		seen = id
+		header, err := r.s.Objects.Header(id)
+		if err != nil {
+			continue // told by fsck
+		}
+		if _, err := r.keepHeader(id, header); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,233 @@
+package upkeep
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/refs"
+	"github.com/gemini-ctx/ctx/session"
+)
+
+// recoveredPrefix begins the names of sessions for history that a repair found and that belongs to no branch any more.
+const recoveredPrefix = "recovered-"
+
+// mostRecovered bounds how many lines of history get a session of their own.
+const mostRecovered = 256
+
+// VerbRepair is the verb of the operation that gives names back to history behind a damage of the log.
+const VerbRepair = "repair"
+
+// recover gives back what the log behind its damage names, and lines of history that nothing names. A branch whose later tip stands on what it has goes on to that
+// tip; what has graduated meanwhile is in its window again. Any other line becomes a session recovered-<id>, in no cluster.
+func (r *repairer) recover() error {
+	later, unfinished, err := r.s.Refs.Pending()
+	if err != nil || !unfinished {
+		return err
+	}
+	if err := r.touch(); err != nil {
+		return err
+	}
+	view, err := r.s.Refs.Begin(r.held)
+	if err != nil {
+		return err
+	}
+	inv, err := takeInventory(r.s, func(string, error) error { return nil })
+	if err != nil {
+		return err
+	}
+	g, err := readGraph(r.ctx, r.s, inv, nil, r.o.Progress)
+	if err != nil {
+		return err
+	}
+	c := &recovery{repairer: r, view: view, g: g, refs: view.All(), moved: map[string]format.Value{}}
+	c.fromRecords(later)
+	if err := c.fromObjects(); err != nil {
+		return err
+	}
+	c.epochs()
+	if err := c.commit(); err != nil {
+		return err
+	}
+	return r.s.Refs.Forgive(r.held)
+}
+
+// recovery is one operation in the making.
+type recovery struct {
+	*repairer
+	view  *refs.View
+	g     *graph
+	refs  map[string]format.Value // as they will be
+	moved map[string]format.Value
+	lines []string
+}
+
+func (c *recovery) set(name string, v format.Value, line string) {
+	c.refs[name], c.moved[name] = v, v
+	c.lines = append(c.lines, line)
+}
+
+// fromRecords follows the last value that whole records give each ref.
+func (c *recovery) fromRecords(later []refs.Record) {
+	last := map[string]format.Value{}
+	for _, rec := range later {
+		for _, u := range rec.Op.Refs {
+			last[u.Name] = u.New
+		}
+	}
+	for _, name := range sortedNames(last) {
+		v, now := last[name], c.refs[name]
+		if v == now || !v.Exists() {
+			continue // a removal is not done again: it takes a word of its user
+		}
+		switch top, _, _ := strings.Cut(name, "/"); top {
+		case "sessions":
+			c.tip(name, v.ID)
+		case "state", "user":
+			if c.whole(v.ID) {
+				c.set(name, v, fmt.Sprintf("ref %s", name))
+			}
+		}
+	}
+	if head := last["HEAD"]; head.Exists() && head != c.refs["HEAD"] && len(c.view.Names("sessions/"+head.Name+"/")) > 0 {
+		c.set("HEAD", head, "HEAD")
+	}
+}
+
+// whole reports whether an object and all below it is there.
+func (c *recovery) whole(id format.ID) bool {
+	i, err := c.g.meet(id)
+	if err != nil {
+		return false
+	}
+	const visit = mark(1 << 6)
+	for j := range c.g.marks {
+		c.g.marks[j] &^= visit
+	}
+	w := walk{graph: c.g, mark: visit, lack: func(uint32, link, error) error { return errLack }}
+	return w.from(i) == nil
+}
+
+var errLack = errors.New("something is missing")
+
+// tip lets a branch go on to a tip.
+func (c *recovery) tip(name string, id format.ID) {
+	if !c.whole(id) {
+		return
+	}
+	now := c.refs[name]
+	switch {
+	case !now.Exists():
+		c.set(name, format.Value{Kind: format.SessionValue, ID: id}, "branch "+name)
+	case c.standsOn(id, now.ID):
+		v := now
+		v.ID = id
+		c.set(name, v, fmt.Sprintf("branch %s, up to entry %v", name, id))
+	case !c.standsOn(now.ID, id):
+		c.aside(id)
+	}
+}
+
+// aside gives a line of history a session of its own.
+func (c *recovery) aside(id format.ID) {
+	name := session.RefName(recoveredPrefix+id.Short(12), session.MainBranch)
+	if c.refs[name].Exists() {
+		return
+	}
+	c.set(name, format.Value{Kind: format.SessionValue, ID: id}, fmt.Sprintf("entry %v and what it stands on, as session %s", id, recoveredPrefix+id.Short(12)))
+}
+
+// standsOn reports whether an entry is below another one on its own line, or is it.
+func (c *recovery) standsOn(id, below format.ID) bool {
+	i, err := c.g.meet(id)
+	for err == nil {
+		if c.g.objects[i].id == below {
+			return true
+		}
+		up := c.g.parentsOf(i)
+		if len(up) == 0 {
+			return false
+		}
+		i = up[0].to()
+	}
+	return false
+}
+
+// fromObjects looks for entries that nothing names and that are newer than what is left of the log.
+func (c *recovery) fromObjects() error {
+	newest := time.Time{}
+	err := c.s.Refs.Backward(c.view, func(rec refs.Record) bool { newest = rec.Op.Time; return false })
+	if err != nil {
+		return err
+	}
+	base, err := c.s.Refs.Base()
+	if err != nil {
+		return err
+	}
+	roots := append(rootsOfRefs(c.refs), rootsOfBase(refsOf(base))...)
+	err = c.s.Refs.Forward(func(rec refs.Record) bool { roots = append(roots, rootsOfRecord(rec.Op)...); return true })
+	if err != nil {
+		return err
+	}
+	w := walk{graph: c.g, mark: reached}
+	for _, root := range roots {
+		if i, err := c.g.meet(root.id); err == nil {
+			if err := w.from(i); err != nil {
+				return err
+			}
+		}
+	}
+	found := 0
+	for _, t := range danglingTips(c.g) {
+		if t.entry.Time.Before(newest) || !c.whole(t.id) {
+			continue
+		}
+		if found++; found > mostRecovered {
+			break
+		}
+		c.aside(t.id)
+	}
+	return nil
+}
+
+// epochs makes the epoch of each branch that moved what its line says.
+func (c *recovery) epochs() {
+	for _, name := range sortedNames(c.moved) {
+		rest, ok := strings.CutPrefix(name, sessionsPrefix)
+		if !ok {
+			continue
+		}
+		tip, err := c.g.meet(c.refs[name].ID)
+		if err != nil {
+			continue
+		}
+		ref, want := epochsPrefix+rest, format.Value{}
+		if id := c.g.epochAt(tip); !id.IsZero() {
+			want = format.Value{Kind: format.ObjectValue, ID: id}
+		}
+		if c.refs[ref] != want {
+			c.refs[ref], c.moved[ref] = want, want
+		}
+	}
+}
+
+func (c *recovery) commit() error {
+	if len(c.moved) == 0 {
+		return nil
+	}
+	op := &format.Operation{Verb: VerbRepair, Time: c.s.Now().UTC().Truncate(time.Millisecond)}
+	for _, name := range sortedNames(c.moved) {
+		op.Refs = append(op.Refs, format.RefUpdate{Name: name, Old: c.view.Get(name), New: c.moved[name]})
+	}
+	op.Refs = slices.DeleteFunc(op.Refs, func(u format.RefUpdate) bool { return u.Old == u.New })
+	if _, err := c.s.Refs.Commit(c.held, c.view, op, nil); err != nil {
+		return err
+	}
+	for _, line := range c.lines {
+		c.mended("recovered: %s", line)
+	}
+	return nil
+}
