@@ -1,7 +1,9 @@
 package objects
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -69,6 +71,9 @@ func (s *Store) newPack(id format.ID) *pack {
 // packNames returns the ids of the files pack-<id><ext> in objects/pack, in order.
 func (s *Store) packNames(ext string) ([]format.ID, error) {
 	files, err := os.ReadDir(s.packDir())
+	if errors.Is(err, fs.ErrNotExist) && exists(s.objectsDir()) {
+		return nil, nil // something that copies no empty folders may have copied the store
+	}
 	if err != nil {
 		return nil, fmt.Errorf("cannot list packs: %w", err)
 	}
@@ -83,6 +88,11 @@ func (s *Store) packNames(ext string) ([]format.ID, error) {
 		}
 	}
 	return ids, nil
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
 }
 
 // inOrder returns the packs of a list with the one that was useful last in front.

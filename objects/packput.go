@@ -49,6 +49,11 @@ func (s *Store) writePack(fill func(*packWriter) error, level Level) (PackInfo, 
 	if err != nil {
 		return PackInfo{}, err
 	}
+	if !exists(s.packDir()) && exists(s.objectsDir()) {
+		if err := Init(s.root, s.fs); err != nil {
+			return PackInfo{}, err
+		}
+	}
 	temp := s.fs.NewTemp(s.packDir())
 	defer temp.Discard()
 	w := newPackWriter(enc, temp)

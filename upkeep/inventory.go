@@ -123,6 +123,9 @@ func indexPath(s *session.Store, id format.ID) string {
 // packNames returns the ids of the files pack-<id><ext>, sorted.
 func packNames(s *session.Store, ext string) ([]format.ID, error) {
 	files, err := os.ReadDir(packDir(s))
+	if errors.Is(err, fs.ErrNotExist) && exists(filepath.Dir(packDir(s))) {
+		return nil, nil // something that copies no empty folders may have copied the store
+	}
 	if err != nil {
 		return nil, fmt.Errorf("cannot list packs: %w", err)
 	}
