@@ -92,9 +92,18 @@ func (c *recovery) fromRecords(later []refs.Record) {
 			}
 		}
 	}
-	if head := last["HEAD"]; head.Exists() && head != c.refs["HEAD"] && len(c.view.Names("sessions/"+head.Name+"/")) > 0 {
+	if head := last["HEAD"]; head.Exists() && head != c.refs["HEAD"] && c.hasSession(head.Name) {
 		c.set("HEAD", head, "HEAD")
 	}
+}
+
+func (c *recovery) hasSession(name string) bool {
+	for ref := range c.refs {
+		if strings.HasPrefix(ref, sessionsPrefix+name+"/") {
+			return true
+		}
+	}
+	return false
 }
 
 // whole reports whether an object and all below it is there.

@@ -1,0 +1,38 @@
+package kit
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"os"
+
+	"github.com/gemini-ctx/ctx/session"
+)
+
+// Conversation makes a store of the first messages in a file of JSON lines, most at the most, and compacts it.
+func Conversation(project, file string, most int) (dir string, err error) {
+	b, err := os.ReadFile(file)
+	if err != nil {
+		return "", err
+	}
+	m, err := begin(project, 3)
+	if err != nil {
+		return "", err
+	}
+	var batch []session.Message
+	in := bufio.NewScanner(bytes.NewReader(b))
+	for in.Scan() && len(batch) < most {
+		var line struct{ Role, Text string }
+		if err := json.Unmarshal(in.Bytes(), &line); err != nil {
+			return "", err
+		}
+		batch = append(batch, session.Message{Role: line.Role, Text: line.Text})
+	}
+	for len(batch) > 0 {
+		n := min(len(batch), 7)
+		m.append("work", session.MainBranch, batch[:n]...)
+		batch = batch[n:]
+	}
+	m.compact("work", "")
+	return m.finish()
+}
