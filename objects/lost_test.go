@@ -40,3 +40,24 @@ func TestALostBodyComesBack(t *testing.T) {
 		same(t, s, r)
 	}
 }
+
+// A link that leads nowhere is not an object that has gone meanwhile.
+func TestALinkToNothing(t *testing.T) {
+	s, root := newStore(t, nil)
+	put(t, s, object(1, "here"))
+	id := object(1, "here").ID()
+	path := loosePath(root, id)
+	if err := os.Remove(path); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.CheckLoose(id); err != nil {
+		t.Errorf("gone: %v", err)
+	}
+	if err := os.Symlink(path+"-not-there", path); err != nil {
+		t.Skip(err)
+	}
+	var corrupt *objects.CorruptError
+	if err := s.CheckLoose(id); !errors.As(err, &corrupt) {
+		t.Errorf("a link: %v", err)
+	}
+}

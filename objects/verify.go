@@ -6,6 +6,8 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/lock"
@@ -17,6 +19,9 @@ func (s *Store) CheckLoose(id format.ID) error {
 	path := s.loosePath(id)
 	r, err := readLoose(path)
 	if vanished(err) {
+		if info, err := os.Lstat(path); err == nil && info.Mode()&fs.ModeSymlink != 0 {
+			return &CorruptError{ID: id, Path: path, Why: "is a link to nothing"}
+		}
 		return nil
 	}
 	var corrupt *CorruptError

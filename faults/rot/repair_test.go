@@ -72,9 +72,9 @@ func (d *damage) at(from, to string) *damage {
 // told that they are gone; what follows from the rest is as it was; and a second repair has nothing to do.
 func TestRepairOfEveryFile(t *testing.T) {
 	const seed = 12
-	b, n := newSubject(t), aKind(t)
+	b, n := theSubject(t), aKind(t)
 	if os.Getenv("CTX_FAULTS") == "" {
-		n = 4
+		n = 2
 	}
 	var kinds []string
 	for kind := range b.kinds {

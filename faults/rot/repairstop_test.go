@@ -64,7 +64,7 @@ func stops(do func(*lock.FS)) []stopPoint {
 // TestRepairStopped stops repairs at their durable calls. A second one ends as the first would have: the same is left, the same is said to whoever asks.
 func TestRepairStopped(t *testing.T) {
 	const seed = 13
-	b, all := newSubject(t), os.Getenv("CTX_FAULTS") != ""
+	b, all := theSubject(t), os.Getenv("CTX_FAULTS") != ""
 	r := rand.New(rand.NewPCG(seed, 1))
 	named := func(kind string) *file {
 		files := b.kinds[kind]
@@ -102,7 +102,7 @@ func TestRepairStopped(t *testing.T) {
 		}
 		if !all {
 			r.Shuffle(len(points), func(i, j int) { points[i], points[j] = points[j], points[i] })
-			points = points[:min(len(points), 6)]
+			points = points[:min(len(points), 4)]
 		}
 		for _, p := range points {
 			tried++
