@@ -153,10 +153,13 @@ func readHeader(b []byte, kind string, version int) (*headerReader, error) {
 // VersionError says that something was written in a version that this build does not know.
 type VersionError struct {
 	What       string
-	Got, Known int
+	Got, Known int // Known is 0 where no version is
 }
 
 func (e *VersionError) Error() string {
+	if e.Known == 0 {
+		return fmt.Sprintf("%s version %d is not known here", e.What, e.Got)
+	}
 	return fmt.Sprintf("%s version %d is not known here: this build reads version %d", e.What, e.Got, e.Known)
 }
 
