@@ -97,7 +97,11 @@ type CorruptError struct {
 	Path   string
 	Offset int64 // where in the file; -1 where that says nothing
 	Why    string
+
+	cause error // what the file system said, where it was that
 }
+
+func (e *CorruptError) Unwrap() error { return e.cause }
 
 func (e *CorruptError) Error() string {
 	if e.Offset < 0 {
@@ -110,6 +114,15 @@ func (e *CorruptError) Error() string {
 func notFile(path string, err error) error {
 	if errors.Is(err, lock.ErrNotFile) {
 		return &CorruptError{Path: path, Offset: -1, Why: "is not a regular file"}
+	}
+	return err
+}
+
+// missing makes damage of a file that has to be there and is not.
+func missing(err error) error {
+	var path *fs.PathError
+	if errors.Is(err, fs.ErrNotExist) && errors.As(err, &path) {
+		return &CorruptError{Path: path.Path, Offset: -1, Why: "is missing", cause: err}
 	}
 	return err
 }

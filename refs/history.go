@@ -43,7 +43,7 @@ func (db *DB) Forward(each func(Record) bool) error {
 	if errors.Is(err, errStop) {
 		return nil
 	}
-	return err
+	return missing(err)
 }
 
 var errStop = errors.New("stop")
@@ -78,7 +78,7 @@ func (db *DB) backThrough(at *cursor, base *format.Checkpoint, each func(Record)
 	path := db.segmentPath(at.segment)
 	f, err := lock.Open(path)
 	if err != nil {
-		return false, notFile(path, err)
+		return false, missing(notFile(path, err))
 	}
 	defer f.Close()
 	head, err := headOf(f, path)

@@ -418,7 +418,7 @@ func TestD11ForeignAndMissing(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 	s.must(os.Remove(s.log()))
-	if _, err := s.db.Read(); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := s.db.Read(); !errors.Is(err, fs.ErrNotExist) || !errors.As(err, &corrupt) {
 		t.Errorf("got %v", err)
 	}
 }

@@ -87,7 +87,7 @@ func (v *Salvage) findStart(db *DB, base, checkpoint *format.Checkpoint) error {
 		if err != nil {
 			return err
 		}
-		if checkpoint == nil || !damage || end.number >= checkpoint.Number {
+		if checkpoint == nil || end.number >= checkpoint.Number {
 			v.start = base
 			if checkpoint == nil {
 				v.checkpoint = true

@@ -28,7 +28,7 @@ func (db *DB) Read() (*View, error) {
 		v, err := db.read()
 		// A checkpoint can be replaced, and the segment it named removed, between two reads.
 		if err == nil || try == 3 || !errors.Is(err, fs.ErrNotExist) {
-			return v, err
+			return v, missing(err)
 		}
 	}
 }

@@ -165,7 +165,7 @@ func (r *repairer) writeFormat(id string) error {
 
 // work does what a repair is, step by step, each from what the one before it left.
 func (r *repairer) work() error {
-	for _, step := range []func() error{r.mendKey, r.mendAbsent, r.mendPacks, r.mendLoose, r.mendBodies, r.mendRefs, r.recover, r.derive} {
+	for _, step := range []func() error{r.mendKey, r.mendAbsent, r.mendPacks, r.mendLoose, r.mendBodies, r.mendRefs, r.derive, r.recover} {
 		if err := errors.Join(r.ctx.Err(), step()); err != nil {
 			return err
 		}

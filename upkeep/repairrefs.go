@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/gemini-ctx/ctx/forest"
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/refs"
 	"github.com/gemini-ctx/ctx/session"
@@ -63,6 +64,8 @@ type recovery struct {
 	refs  map[string]format.Value // as they will be
 	moved map[string]format.Value
 	lines []string
+
+	members map[format.ID]bool // of the forest, as it is; nil until asked for
 }
 
 func (c *recovery) set(name string, v format.Value, line string) {
@@ -128,10 +131,13 @@ func (c *recovery) tip(name string, id format.ID) {
 		return
 	}
 	now := c.refs[name]
+	frontier, ok := c.frontier(id)
 	switch {
+	case !ok:
+		c.aside(id)
 	case !now.Exists():
-		c.set(name, format.Value{Kind: format.SessionValue, ID: id}, "branch "+name)
-	case c.standsOn(id, now.ID):
+		c.set(name, format.Value{Kind: format.SessionValue, ID: id, Frontier: frontier}, "branch "+name)
+	case c.standsOn(id, now.ID) && frontier == now.Frontier:
 		v := now
 		v.ID = id
 		c.set(name, v, fmt.Sprintf("branch %s, up to entry %v", name, id))
@@ -140,13 +146,80 @@ func (c *recovery) tip(name string, id format.ID) {
 	}
 }
 
-// aside gives a line of history a session of its own.
+// frontier returns up to where the messages of a line are members of the forest. ok is false where they are not its first ones alone: as a branch it would
+// bring some of them into the forest again.
+func (c *recovery) frontier(tip format.ID) (frontier uint64, ok bool) {
+	if c.members == nil {
+		members, err := c.readMembers()
+		if err != nil {
+			return 0, false
+		}
+		c.members = members
+	}
+	low, high := ^uint64(0), uint64(0) // the first that is none, the last that is one
+	err := c.s.Back(tip, func(id format.ID, e *format.Entry) bool {
+		switch {
+		case e.Kind != format.KindMessage:
+		case c.members[id]:
+			high = max(high, e.Seq)
+		default:
+			low = min(low, e.Seq)
+		}
+		return true
+	})
+	return high, err == nil && high < low
+}
+
+// readMembers lists the members of all clusters, live and evicted.
+func (c *recovery) readMembers() (map[format.ID]bool, error) {
+	st, err := c.s.Forest(c.view)
+	if err != nil {
+		return nil, err
+	}
+	members := map[format.ID]bool{}
+	for _, cluster := range st.Live() {
+		ids, err := st.Members(cluster)
+		if err != nil {
+			return nil, err
+		}
+		for _, id := range ids {
+			members[id] = true
+		}
+	}
+	evicted, err := st.Evicted()
+	if err != nil {
+		return nil, err
+	}
+	for _, e := range evicted {
+		stone, err := c.s.Loader().Tombstone(e.Tombstone)
+		if err != nil {
+			return nil, err
+		}
+		err = forest.Walk(c.s.Loader(), stone.Node, func(_ format.ID, entries []format.ID) {
+			for _, id := range entries {
+				members[id] = true
+			}
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return members, nil
+}
+
+// aside gives a line of history a session of its own, or where that cannot be a ref under user/.
 func (c *recovery) aside(id format.ID) {
+	frontier, ok := c.frontier(id)
+	if !ok {
+		ref := session.UserRefs + recoveredPrefix + id.Short(12)
+		c.set(ref, format.Value{Kind: format.ObjectValue, ID: id}, fmt.Sprintf("entry %v and what it stands on, as %s", id, ref))
+		return
+	}
 	name := session.RefName(recoveredPrefix+id.Short(12), session.MainBranch)
 	if c.refs[name].Exists() {
 		return
 	}
-	c.set(name, format.Value{Kind: format.SessionValue, ID: id}, fmt.Sprintf("entry %v and what it stands on, as session %s", id, recoveredPrefix+id.Short(12)))
+	c.set(name, format.Value{Kind: format.SessionValue, ID: id, Frontier: frontier}, fmt.Sprintf("entry %v and what it stands on, as session %s", id, recoveredPrefix+id.Short(12)))
 }
 
 // standsOn reports whether an entry is below another one on its own line, or is it.
