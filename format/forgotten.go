@@ -47,6 +47,12 @@ func (t Trace) Compare(other Trace) int {
 
 const forgottenVersion = 1
 
+// Has reports whether the body of an object went with the operation. Objects have to be in order, as they are once encoded or decoded.
+func (f *Forgotten) Has(id ID) bool {
+	_, ok := slices.BinarySearchFunc(f.Objects, id, ID.Compare)
+	return ok
+}
+
 // Encode returns the file. Lists are sorted in place, and what comes twice is written once.
 func (f *Forgotten) Encode() ([]byte, error) {
 	w := newHeader("forgotten", forgottenVersion)

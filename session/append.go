@@ -48,6 +48,8 @@ type Appended struct {
 	ID      format.ID // of its entry, or of the first entry of the same source
 	Known   bool      // it was there already
 	Amended bool      // it is a newer version of one that was there
+	// Forgotten says that its words or its source were forgotten before: its entry is there, and its words are not.
+	Forgotten bool
 }
 
 // AppendOptions are for Append.
