@@ -205,6 +205,9 @@ func (s *Store) readState(v *refs.View, ref string) (map[string]json.RawMessage,
 		return m, nil
 	}
 	raw, err := s.Objects.Get(id)
+	if err != nil && butGone(err) == nil {
+		return m, nil // what was there was forgotten: it is as if nothing had been set
+	}
 	if err != nil {
 		return nil, fmt.Errorf("cannot read %s: %w", ref, err)
 	}
