@@ -330,9 +330,9 @@ func (s *Store) sealAll(view *refs.View, st *forest.State, brought []Answer, don
 }
 
 // takeAnswers has the objects of answers put, and returns the answers; none of them where something was forgotten since seen, which is what
-// forgetMark returned before anything was read for them. What is made of words that are gone must not be written once they are.
+// ForgetMark returned before anything was read for them. What is made of words that are gone must not be written once they are.
 func (t *tx) takeAnswers(seen int, answers []answer, done *Compaction) ([]answer, error) {
-	now, err := t.forgetMark()
+	now, err := t.ForgetMark()
 	if err != nil {
 		return nil, err
 	}

@@ -15,7 +15,7 @@ import (
 func (r *compaction) ask(ctx context.Context, number uint64) error {
 	for range 2 * MaxGeneration {
 		var err error
-		if r.seen, err = r.forgetMark(); err != nil {
+		if r.seen, err = r.ForgetMark(); err != nil {
 			return err
 		}
 		view, err := r.Refs.Read()
@@ -219,7 +219,7 @@ func (s *Store) outClaim(view *refs.View, c *claim, limit int) (Claim, error) {
 func (s *Store) Commit(ctx context.Context, brought []Answer) (Compaction, error) {
 	r := &compaction{Store: s, forest: MainForest}
 	var err error
-	if r.seen, err = s.forgetMark(); err != nil {
+	if r.seen, err = s.ForgetMark(); err != nil {
 		return r.done, err
 	}
 	view, err := s.Refs.Read()

@@ -92,7 +92,7 @@ type compaction struct {
 	o      CompactOptions
 	forest string
 	force  bool // the branches leave whatever that does to what they render
-	seen   int  // what was forgotten when the words for the answers were read: a forgetMark
+	seen   int  // what was forgotten when the words for the answers were read: a ForgetMark
 	done   Compaction
 }
 
@@ -207,7 +207,7 @@ func (r *compaction) summarise(ctx context.Context, todo []uint64) error {
 // extractBatch has the built-in summariser summarise some clusters, and records that.
 func (r *compaction) extractBatch(ctx context.Context, numbers []uint64) error {
 	var err error
-	if r.seen, err = r.forgetMark(); err != nil {
+	if r.seen, err = r.ForgetMark(); err != nil {
 		return err
 	}
 	view, err := r.Refs.Read()

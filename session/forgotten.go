@@ -23,7 +23,7 @@ const (
 	absentDir        = "absent"
 	unfinishedForget = "unfinished"
 	forgetPrefix     = "forget-"
-	maxForgetFile    = format.MaxHeader + 100
+	MaxForgetFile    = format.MaxHeader + 100 // the most bytes of one
 )
 
 // ForgottenName is the name, under the store's directory, of the file of what operation n forgot.
@@ -60,7 +60,7 @@ func (s *Store) forgetFiles() (numbers []uint64, unfinished bool, err error) {
 // readForgotten reads one of them.
 func (s *Store) readForgotten(name string) (*format.Forgotten, error) {
 	path := filepath.Join(s.Dir, filepath.FromSlash(name))
-	b, err := lock.ReadAtMost(path, maxForgetFile)
+	b, err := lock.ReadAtMost(path, MaxForgetFile)
 	if err != nil {
 		return nil, err
 	}
@@ -106,8 +106,14 @@ func (s *Store) forgets() (*traces, error) {
 	return w, nil
 }
 
-// forgetMark returns a number that is another one once something was forgotten since.
-func (s *Store) forgetMark() (int, error) {
+// Forgets returns the numbers of the operations that forgot something, in order. An unfinished one is not among them.
+func (s *Store) Forgets() ([]uint64, error) {
+	numbers, _, err := s.forgetFiles()
+	return numbers, err
+}
+
+// ForgetMark returns a number that is another one once something was forgotten since.
+func (s *Store) ForgetMark() (int, error) {
 	numbers, unfinished, err := s.forgetFiles()
 	if unfinished {
 		return -1, err // whoever takes the lock finishes it

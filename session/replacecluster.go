@@ -67,7 +67,7 @@ func (s *Store) wholeCluster(view *refs.View, st *forest.State, number, count ui
 
 // commitClusters has texts become the summaries of clusters, which sessions render from their next leave on.
 func (s *Store) commitClusters(ctx context.Context, brought []broughtText, o ReplaceOptions) (done Replaced, err error) {
-	seen, err := s.forgetMark()
+	seen, err := s.ForgetMark()
 	if err != nil {
 		return done, err
 	}
