@@ -295,3 +295,53 @@ func TestForgetStopAtEveryCall(t *testing.T) {
 		})
 	}
 }
+
+// What was made of something goes with it, also where it does not say it: each kind of derivation once, by id.
+func TestForgetWhatWasMadeOfIt(t *testing.T) {
+	from, _ := oblivious(t)
+	s := open(t, from, nil)
+	view := must[*viewOf](t)(read(s))
+	log := must[[]*session.Shown](t)(s.Log(view.Get("sessions/tools/main").ID, session.LogOptions{}))
+	first := must[session.EpochShown](t)(s.EpochAt(view.Get("sessions/talk/main").ID))
+	clusters := must[[]session.ClusterInfo](t)(s.Clusters(view))
+	for _, tt := range []struct {
+		name string
+		id   format.ID
+		want map[string]int // how many of a kind go at least
+	}{
+		{"masked message", log[2].ID, map[string]int{"message": 1, "mask": 1}},
+		{"replaced message", log[len(log)-3].ID, map[string]int{"message": 1, "replace": 1}},
+		{"value of an epoch", first.Current[0].Blob, map[string]int{"blob": 2, "epoch": 1}},
+		{"cluster", clusters[0].ID, map[string]int{"message": int(clusters[0].Count), "summary": 1}},
+		{"tombstone", clusters[len(clusters)-1].Tombstone, map[string]int{"message": int(clusters[len(clusters)-1].Count), "summary": 1, "tombstone": 1}},
+		{"summary", clusters[0].Covers[0].Summary, map[string]int{"summary": 1, "message": 0}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			s := open(t, copyStore(t, from), nil)
+			o := ForgetOptions{IDs: []format.ID{tt.id}, DryRun: true}
+			dry := must[ForgetReport](t)(Forget(context.Background(), s, o))
+			o.DryRun = false
+			done := must[ForgetReport](t)(Forget(context.Background(), s, o))
+			if fmt.Sprint(dry.Objects) != fmt.Sprint(done.Objects) || dry.Operation != 0 {
+				t.Errorf("a dry run says %v, and then %v went", dry.Objects, done.Objects)
+			}
+			kinds := map[string]int{}
+			for id, kind := range done.Kinds {
+				kinds[kind]++
+				if raw, err := s.Objects.Get(id); err == nil {
+					t.Errorf("%s %v is there: %q", kind, id, raw.Body)
+				}
+			}
+			for kind, n := range tt.want {
+				if kinds[kind] < n || n == 0 && kinds[kind] > 0 {
+					t.Errorf("went: %v", kinds)
+				}
+			}
+			clean(t, s)
+			say(t, s, "talk", "and on")
+			if _, err := s.RenderInput(must[*viewOf](t)(read(s)), "talk", session.MainBranch, view2.Options{}); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
