@@ -269,6 +269,15 @@ func (w *traces) inAnswer(text string) bool {
 	return w != nil && (w.inAny(w.texts, []byte(text)) || w.inAny(w.phrases, []byte(text)))
 }
 
+// CheckForgotten returns ErrGone for bytes that hold a phrase that was forgotten: for what is stored and is no message.
+func (s *Store) CheckForgotten(b []byte) error {
+	w, err := s.forgets()
+	if err != nil || w == nil || !w.inAny(w.phrases, b) {
+		return err
+	}
+	return fmt.Errorf("%w: it holds what was forgotten, and is not stored", ErrGone)
+}
+
 // formsOf are the forms in which a message is known again: as it is stored, and its words.
 func formsOf(text []byte, media string) [][]byte {
 	forms := [][]byte{bytes.TrimSpace(text)}

@@ -98,6 +98,11 @@ func (s *Store) SetState(ctx context.Context, n StateNames, changes []StateChang
 		if err := n.check(t.view); err != nil {
 			return err
 		}
+		for _, c := range changes {
+			if err := t.CheckForgotten(c.Value); err != nil && !c.Remove {
+				return fmt.Errorf("%q: %w", clip(c.Key), err)
+			}
+		}
 		op := &format.Operation{Verb: "state", Session: n.Session}
 		for _, ref := range slices.Sorted(maps.Keys(byRef)) {
 			if err := t.changeState(op, ref, byRef[ref], &done); err != nil {
