@@ -27,7 +27,7 @@ type PackInfo struct {
 // after a power cut. A crash leaves a temporary file, or a pack without an index, which nothing reads (see Orphans).
 // Memory: some 200 bytes an object at the most, while the list of them grows or becomes the index, besides a few blocks.
 func (s *Store) WritePack(raws iter.Seq2[format.Raw, error], level Level) (PackInfo, error) {
-	return s.WritePackWhen(raws, level, func(publish func() error) error { return publish() })
+	return s.WritePackWhen(raws, level, nil)
 }
 
 // WritePackWhen is WritePack for a caller that decides late whether the pack is to be: when is called once all of it is on the disk under a temporary name, and
@@ -52,7 +52,7 @@ func (s *Store) WritePackWhen(raws iter.Seq2[format.Raw, error], level Level, wh
 }
 
 func (s *Store) writePack(fill func(*packWriter) error, level Level) (PackInfo, error) {
-	return s.writePackWhen(fill, level, func(publish func() error) error { return publish() })
+	return s.writePackWhen(fill, level, nil)
 }
 
 func (s *Store) writePackWhen(fill func(*packWriter) error, level Level, when func(publish func() error) error) (PackInfo, error) {
@@ -70,16 +70,19 @@ func (s *Store) writePackWhen(fill func(*packWriter) error, level Level, when fu
 	if err != nil {
 		return PackInfo{}, fmt.Errorf("cannot write pack: %w", err)
 	}
-	if err := temp.Sync(); err != nil {
-		return PackInfo{}, fmt.Errorf("cannot write pack %v: %w", pack, err)
+	publish := func() error { return s.publish(temp, pack, index) }
+	if when == nil {
+		err = publish()
+	} else if err = temp.Sync(); err == nil {
+		err = when(publish)
 	}
-	if err := when(func() error { return s.publish(temp, pack, index) }); err != nil {
+	if err != nil {
 		return PackInfo{}, fmt.Errorf("cannot write pack %v: %w", pack, err)
 	}
 	return s.announce(pack, index, len(w.entries))
 }
 
-// publish gives a pack that is synced its name, then its index, and makes both last. A pack of that name that is there has the same bytes: it
+// publish gives a pack its name, then its index, and makes both last. A pack of that name that is there has the same bytes: it
 // is checked, synced and given the time now, or replaced where it is not what it should be.
 func (s *Store) publish(temp *lock.Temp, pack format.ID, index []byte) error {
 	path, idx := s.packPath(pack), s.indexPath(pack)
@@ -87,6 +90,9 @@ func (s *Store) publish(temp *lock.Temp, pack format.ID, index []byte) error {
 		return err
 	}
 	s.forgetPack(pack)
+	if err := temp.Sync(); err != nil {
+		return err
+	}
 	if err := temp.Rename(path); err != nil {
 		return err
 	}

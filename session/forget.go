@@ -219,6 +219,7 @@ func errorIsDamage(err error, unread map[string]bool) bool {
 // dropMemory has this process forget what it holds of the store's words, and of what it has just removed.
 func (t *tx) dropMemory() {
 	t.cands = nil
+	t.Cache.Renew()
 	t.mu.Lock()
 	t.known = nil
 	t.mu.Unlock()

@@ -51,6 +51,7 @@ type Store struct {
 func New(r *repo.Repo) *Store {
 	s := &Store{Repo: r, Cache: index.Open(r.Dir, r.FS)}
 	s.Objects.Now = r.Now
+	s.Cache.Guard(s.ForgetMark)
 	return s
 }
 
