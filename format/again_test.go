@@ -92,6 +92,14 @@ func againAbsent(b []byte) ([]byte, error) {
 	return v.Encode()
 }
 
+func againForgotten(b []byte) ([]byte, error) {
+	v, err := format.DecodeForgotten(b)
+	if err != nil {
+		return nil, err
+	}
+	return v.Encode()
+}
+
 func againCheckpoint(b []byte) ([]byte, error) {
 	v, err := format.DecodeCheckpoint(b)
 	if err != nil {

@@ -18,7 +18,7 @@ import (
 const docs = "../docs/format"
 
 // pageOf says which page a kind is on, where it has none of its own.
-var pageOf = map[string]string{"page": "forest.md"}
+var pageOf = map[string]string{"page": "forest.md", "forgotten": "absent.md"}
 
 // example is a block of a page, and the id or digest on the line after it.
 type example struct {
@@ -117,7 +117,7 @@ func checkExampleOfKind(t *testing.T, x example) {
 		t.Errorf("%s: %s: is not of the conversation that the other pages tell of", x.page, x.kind)
 	}
 	switch x.kind {
-	case "checkpoint", "store", "absent":
+	case "checkpoint", "store", "absent", "forgotten":
 		return // these have no id
 	case "operation":
 		if _, digest, _, err := format.DecodeOperation(x.data); err != nil || digest.String() != x.id {

@@ -33,6 +33,7 @@ func FuzzDecodeEpoch(f *testing.F)       { fuzz(f, "epoch") }
 func FuzzDecodeMask(f *testing.F)        { fuzz(f, "mask") }
 func FuzzDecodeReplace(f *testing.F)     { fuzz(f, "replace") }
 func FuzzDecodeAbsent(f *testing.F)      { fuzz(f, "absent") }
+func FuzzDecodeForgotten(f *testing.F)   { fuzz(f, "forgotten") }
 func FuzzDecodeOperation(f *testing.F)   { fuzz(f, "operation") }
 func FuzzDecodeStoreFormat(f *testing.F) { fuzz(f, "store") }
 

@@ -59,6 +59,9 @@ var golden = map[string][]string{
 	"absent": {
 		"3b11db27f5c07fd35749788bd2af27064261bd184febbbdd7c2119ab6c81e8c2",
 	},
+	"forgotten": {
+		"88adeedaedf712fe5ed72473ac508f5fa4d60f815d63fc1e5cc5d7b5f8c865ab",
+	},
 	"operation": {
 		"836a93105f38091a6d26bffedbcf6155c1e6d23b89c8890f9e48156bede97c12",
 		"929a439a41d42a70e954d7fecf420207b3b208791dd73a0f95c11e36172ac1a6",

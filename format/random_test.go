@@ -289,6 +289,16 @@ func same[T any](t *testing.T, v *T, encode func(*T) ([]byte, error), decode fun
 	}
 }
 
+func (r *random) forgotten() *format.Forgotten {
+	f := &format.Forgotten{Operation: 1 + r.Uint64N(1e6), Time: r.time()}
+	for range r.IntN(4) {
+		f.Objects, f.Sources = append(f.Objects, r.id()), append(f.Sources, r.id())
+		f.Texts = append(f.Texts, format.Trace{Size: 1 + r.Uint64N(100), Roll: r.Uint64(), Digest: r.id()})
+		f.Phrases = append(f.Phrases, format.Trace{Size: 1 + r.Uint64N(3), Roll: r.Uint64N(2), Digest: r.id()})
+	}
+	return f
+}
+
 func TestRandomRoundTrip(t *testing.T) {
 	r := newRandom(20261121)
 	for range 500 {
@@ -304,6 +314,7 @@ func TestRandomRoundTrip(t *testing.T) {
 		for _, reason := range []string{format.ReasonForgotten, format.ReasonLost} {
 			same(t, &format.Absent{Object: r.id(), Reason: reason, Time: r.time()}, (*format.Absent).Encode, format.DecodeAbsent)
 		}
+		same(t, r.forgotten(), (*format.Forgotten).Encode, format.DecodeForgotten)
 		body := r.body(0)
 		same(t, &body, encodeBlob, decodeBlob)
 	}

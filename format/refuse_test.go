@@ -157,6 +157,10 @@ func refusals() []refusal {
 		{"absent", 0, "reason forgotten", "reason bored", "unknown reason"},
 		{"absent", 0, "object ", "object x", "not an id"},
 
+		{"forgotten", 0, "operation 2", "operation 3", "its sum"},
+		{"forgotten", 0, "text 32", "text 33", "its sum"},
+		{"forgotten", 0, "forgotten 1", "forgotten 2", "version 2"},
+
 		{"store", 0, "ctx 1", "ctx 2", "version 2"},
 		{"store", 0, "ctx 1", "git 1", "not a store's format file"},
 		{"store", 0, "sha256", "sha512", "unknown hash"},

@@ -1,6 +1,7 @@
 package format_test
 
 import (
+	"bytes"
 	"strings"
 	"testing"
 	"time"
@@ -220,6 +221,16 @@ func sampleAbsent() *format.Absent {
 	return &format.Absent{Object: idOf(sampleQuestion().Encode()), Reason: format.ReasonForgotten, Time: sampleTime.Add(time.Hour)}
 }
 
+// sampleForgotten is what the operation that forgot the question left. Its digests are made up.
+func sampleForgotten() *format.Forgotten {
+	id := func(b byte) format.ID { return format.ID(bytes.Repeat([]byte{b}, 32)) }
+	return &format.Forgotten{
+		Operation: 2, Time: sampleTime.Add(time.Hour), Objects: []format.ID{idOf(sampleQuestion().Encode())},
+		Sources: []format.ID{id(0x51)}, Texts: []format.Trace{{Size: 32, Roll: 0x1f2e3d4c5b6a7988, Digest: id(0x52)}},
+		Phrases: []format.Trace{{Size: 15, Roll: 0x0123456789abcdef, Digest: id(0x53)}},
+	}
+}
+
 func sampleSessionValue() format.Value {
 	return format.Value{
 		Kind: format.SessionValue, ID: idOf(sampleAnswer().Encode()), Frontier: 2, Pin: idOf(sampleForest().Encode()), Through: 1,
@@ -329,6 +340,7 @@ func codecs(tb testing.TB) []codec {
 		{"mask", [][]byte{bytesOf(sampleMask().Encode())}, againMask},
 		{"replace", [][]byte{bytesOf(sampleReplacement().Encode())}, againReplace},
 		{"absent", [][]byte{bytesOf(sampleAbsent().Encode())}, againAbsent},
+		{"forgotten", [][]byte{bytesOf(sampleForgotten().Encode())}, againForgotten},
 		{"operation", [][]byte{record(sampleOperation()), record(fullOperation()), record(emptyOperation())}, againOperation},
 		{"checkpoint", [][]byte{bytesOf(sampleCheckpoint().Encode()), bytesOf(emptyCheckpoint().Encode())}, againCheckpoint},
 		{"store", [][]byte{format.StoreFormat{Hash: "sha256", Store: sampleStore}.Encode()}, againStore},

@@ -11,6 +11,7 @@ import (
 	"hash/crc32"
 	"io/fs"
 	"path/filepath"
+	"sync"
 
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/lock"
@@ -18,8 +19,14 @@ import (
 
 // Cache is the cache/ directory of one store.
 type Cache struct {
-	dir string
-	fs  *lock.FS
+	dir  string
+	fs   *lock.FS
+	mark func() (int, error) // what was forgotten; nil for not asked
+
+	mu     sync.Mutex
+	begun  bool
+	seen   int // what mark returned first
+	failed error
 }
 
 // Open returns the cache of the store in directory root. It does no I/O.
@@ -43,6 +50,7 @@ var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 // Load returns a file's payload and what it covers. ok is false where there is no such file, or one that is damaged or of another version.
 func (c *Cache) Load(name string) (payload []byte, stamp Stamp, ok bool) {
+	c.Begin()
 	b, err := lock.ReadAtMost(c.path(name), maxCache)
 	if err != nil || len(b) < front+4 || string(b[:len(magic)]) != magic {
 		return nil, Stamp{}, false
@@ -65,13 +73,16 @@ func (c *Cache) Store(name string, stamp Stamp, payload []byte) error {
 	}
 	path := c.path(name)
 	err = c.fs.WriteHint(path, b)
-	if !errors.Is(err, fs.ErrNotExist) {
+	if errors.Is(err, fs.ErrNotExist) {
+		if err := c.fs.MkdirAll(filepath.Dir(path)); err != nil {
+			return err
+		}
+		err = c.fs.WriteHint(path, b)
+	}
+	if err != nil {
 		return err
 	}
-	if err := c.fs.MkdirAll(filepath.Dir(path)); err != nil {
-		return err
-	}
-	return c.fs.WriteHint(path, b)
+	return c.keep(path)
 }
 
 // frame puts a payload between what surrounds it in a file.

@@ -91,7 +91,11 @@ func (w *PageWriter) Name(prefix string) (string, error) {
 		return "", err
 	}
 	name := prefix + hex.EncodeToString(w.sum.Sum(nil)[:12])
-	return name, w.temp.Rename(w.cache.path(name))
+	path := w.cache.path(name)
+	if err := w.temp.Rename(path); err != nil {
+		return name, err
+	}
+	return name, w.cache.keep(path)
 }
 
 // Discard removes the file if it has no name yet.
@@ -177,7 +181,10 @@ func (c *Cache) Replace(name string, stamp Stamp, payload []byte) error {
 	if err := c.fs.MkdirAll(c.dir); err != nil {
 		return err
 	}
-	return c.fs.WriteFile(c.path(name), b, 0o600, false)
+	if err := c.fs.WriteFile(c.path(name), b, 0o600, false); err != nil {
+		return err
+	}
+	return c.keep(c.path(name))
 }
 
 // Names returns the files whose names begin with prefix.

@@ -27,7 +27,14 @@ type PackInfo struct {
 // after a power cut. A crash leaves a temporary file, or a pack without an index, which nothing reads (see Orphans).
 // Memory: some 200 bytes an object at the most, while the list of them grows or becomes the index, besides a few blocks.
 func (s *Store) WritePack(raws iter.Seq2[format.Raw, error], level Level) (PackInfo, error) {
-	return s.writePack(func(w *packWriter) error {
+	return s.WritePackWhen(raws, level, nil)
+}
+
+// WritePackWhen is WritePack for a caller that decides late whether the pack is to be: when is called once all of it is on the disk under a temporary name, and
+// calls publish, or returns an error, upon which nothing was written. Another process may have removed the temporary file by then; that is an error
+// of publish.
+func (s *Store) WritePackWhen(raws iter.Seq2[format.Raw, error], level Level, when func(publish func() error) error) (PackInfo, error) {
+	return s.writePackWhen(func(w *packWriter) error {
 		for r, err := range raws {
 			if err != nil {
 				return err
@@ -41,10 +48,14 @@ func (s *Store) WritePack(raws iter.Seq2[format.Raw, error], level Level) (PackI
 			}
 		}
 		return nil
-	}, level)
+	}, level, when)
 }
 
 func (s *Store) writePack(fill func(*packWriter) error, level Level) (PackInfo, error) {
+	return s.writePackWhen(fill, level, nil)
+}
+
+func (s *Store) writePackWhen(fill func(*packWriter) error, level Level, when func(publish func() error) error) (PackInfo, error) {
 	enc, err := s.codec.encoder(level)
 	if err != nil {
 		return PackInfo{}, err
@@ -64,7 +75,13 @@ func (s *Store) writePack(fill func(*packWriter) error, level Level) (PackInfo, 
 	if err != nil {
 		return PackInfo{}, fmt.Errorf("cannot write pack: %w", err)
 	}
-	if err := s.publish(temp, pack, index); err != nil {
+	publish := func() error { return s.publish(temp, pack, index) }
+	if when == nil {
+		err = publish()
+	} else if err = temp.Sync(); err == nil {
+		err = when(publish)
+	}
+	if err != nil {
 		return PackInfo{}, fmt.Errorf("cannot write pack %v: %w", pack, err)
 	}
 	return s.announce(pack, index, len(w.entries))

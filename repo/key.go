@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/lock"
 )
 
@@ -74,6 +75,16 @@ func (r *Repo) Nonce(label string, header []byte) ([]byte, error) {
 func (r *Repo) Digest16(record []byte) (string, error) {
 	sum, err := r.keyed("source", record, digestSize)
 	return hex.EncodeToString(sum), err
+}
+
+// Keyed returns HMAC-SHA-256(key, label, a zero byte, data): what tells whether data is the same again and says nothing else of it. The label has no
+// zero byte. Errors as Key.
+func (r *Repo) Keyed(label string, data []byte) (format.ID, error) {
+	sum, err := r.keyed(label, data, len(format.ID{}))
+	if err != nil {
+		return format.ID{}, err
+	}
+	return format.ID(sum), nil
 }
 
 func (r *Repo) keyed(label string, data []byte, size int) ([]byte, error) {

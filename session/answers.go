@@ -18,7 +18,8 @@ import (
 type answer struct {
 	claim
 	summary format.ID
-	stone   format.ID // zero where none was made
+	stone   format.ID    // zero where none was made
+	raws    []format.Raw // all objects of it, which are put when it is recorded
 }
 
 // badAnswer is why a summariser's answer is not taken. Kinds are counted.
@@ -80,7 +81,7 @@ func (s *Store) sealAnswer(c *claim, told summarize.Told) ([]format.Raw, error) 
 	if err != nil {
 		return nil, err
 	}
-	object, err := s.seal([]byte(told.Text), format.MediaText, func(b format.Body) ([]byte, error) {
+	object, err := s.sealNew([]byte(told.Text), format.MediaText, func(b format.Body) ([]byte, error) {
 		sum.Body = b
 		return sum.Encode()
 	})
@@ -281,7 +282,7 @@ func CheckClaim(id string) error {
 	return err
 }
 
-// sealAll makes summaries of answers that workers bring, against the forest as it is, and puts them. What cannot be used is counted in done.
+// sealAll makes summaries of answers that workers bring, against the forest as it is. What cannot be used is counted in done.
 func (s *Store) sealAll(view *refs.View, st *forest.State, brought []Answer, done *Compaction) ([]answer, error) {
 	names := make([]claimName, len(brought))
 	for i, b := range brought {
@@ -294,8 +295,11 @@ func (s *Store) sealAll(view *refs.View, st *forest.State, brought []Answer, don
 	if err != nil {
 		return nil, err
 	}
+	forgotten, err := s.forgets()
+	if err != nil {
+		return nil, err
+	}
 	var list []answer
-	var raws []format.Raw
 	for i, b := range brought {
 		f := claims[i]
 		if f.lost != "" {
@@ -311,21 +315,36 @@ func (s *Store) sealAll(view *refs.View, st *forest.State, brought []Answer, don
 			done.fail(err)
 			continue
 		}
+		if forgotten.inAnswer(told.Text) {
+			done.lose(lostForgotten)
+			continue
+		}
 		objects, err := s.sealAnswer(&f.claim, told)
 		if err != nil {
 			return nil, err
 		}
-		raws = append(raws, objects...)
-		list = append(list, answer{claim: f.claim, summary: objects[len(objects)-1].ID()})
+		list = append(list, answer{claim: f.claim, summary: objects[len(objects)-1].ID(), raws: objects})
 	}
 	slices.SortStableFunc(list, func(a, b answer) int { return int(int64(a.cluster) - int64(b.cluster)) })
-	return list, s.put(raws)
+	return list, nil
 }
 
-// put puts objects, each once.
-func (s *Store) put(raws []format.Raw) error {
-	if len(raws) == 0 {
-		return nil
+// takeAnswers has the objects of answers put, and returns the answers; none of them where something was forgotten since seen, which is what
+// ForgetMark returned before anything was read for them. What is made of words that are gone must not be written once they are.
+func (t *tx) takeAnswers(seen int, answers []answer, done *Compaction) ([]answer, error) {
+	now, err := t.ForgetMark()
+	if err != nil {
+		return nil, err
 	}
-	return s.Objects.Put(dedupe(raws)...)
+	if now != seen {
+		for range answers {
+			done.lose(lostInputs)
+		}
+		return nil, nil
+	}
+	for _, a := range answers {
+		t.raws = append(t.raws, a.raws...)
+	}
+	t.raws = dedupe(t.raws)
+	return answers, t.flush()
 }

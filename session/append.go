@@ -48,6 +48,8 @@ type Appended struct {
 	ID      format.ID // of its entry, or of the first entry of the same source
 	Known   bool      // it was there already
 	Amended bool      // it is a newer version of one that was there
+	// Forgotten says that its words or its source were forgotten before: its entry is there, and its words are not.
+	Forgotten bool
 }
 
 // AppendOptions are for Append.
@@ -192,13 +194,16 @@ func (t *tx) appendAll(session, branch string, batch []Message, o AppendOptions)
 		return nil, err
 	}
 	w := &writer{tx: t, h: h, orphan: o.Orphan, line: t.lineage(old.ID), past: t.history(old.ID), batch: map[[16]byte][]imported{}}
-	done := make([]Appended, 0, len(batch))
+	done, withheld := make([]Appended, 0, len(batch)), 0
 	for i := range batch {
 		a, err := w.write(&batch[i])
 		if err != nil {
 			return nil, err
 		}
 		done = append(done, a)
+		if a.Forgotten {
+			withheld++
+		}
 	}
 	if h.value.ID == old.ID {
 		return done, t.linkAlone(session, o) // everything was known
@@ -217,6 +222,9 @@ func (t *tx) appendAll(session, branch string, batch []Message, o AppendOptions)
 		return nil, err
 	}
 	t.learn(before, t.view, w.done)
+	if withheld > 0 {
+		t.warn(fmt.Errorf("session %q: %d of %d messages hold what was forgotten: they are kept without their words", clip(session), withheld, len(batch)))
+	}
 	return done, nil
 }
 

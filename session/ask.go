@@ -14,6 +14,10 @@ import (
 // nothing that was brought could be used.
 func (r *compaction) ask(ctx context.Context, number uint64) error {
 	for range 2 * MaxGeneration {
+		var err error
+		if r.seen, err = r.ForgetMark(); err != nil {
+			return err
+		}
 		view, err := r.Refs.Read()
 		if err != nil {
 			return err
@@ -57,6 +61,10 @@ func (r *compaction) askRound(ctx context.Context, view *refs.View, st *forest.S
 		if stopped = ctx.Err(); stopped != nil {
 			break
 		}
+		if errors.Is(err, errAnswerForgotten) {
+			r.done.lose(lostForgotten)
+			continue
+		}
 		var no *unanswered
 		if !errors.As(err, &no) {
 			return err
@@ -69,6 +77,9 @@ func (r *compaction) askRound(ctx context.Context, view *refs.View, st *forest.S
 	return stopped
 }
 
+// errAnswerForgotten says that an answer holds what was forgotten.
+var errAnswerForgotten = errors.New(lostForgotten)
+
 // unanswered is an error of a summariser, or of its answer, and none of the store.
 type unanswered struct{ error }
 
@@ -80,7 +91,7 @@ func isWhole(st *forest.State, c *claim) bool {
 	return now != nil && c.offset == 0 && c.end() == now.Count()
 }
 
-// askOne gets the answer to a claim, and puts it. What is so short that nothing can be left out of it is kept as it is, and nobody is asked. Where the
+// askOne gets the answer to a claim. What is so short that nothing can be left out of it is kept as it is, and nobody is asked. Where the
 // extractive summariser had to answer about a whole cluster, its ranked list is taken in place of its words: a rendering has more to choose from. A
 // piece keeps the words, since the pieces are read again for the summary over them.
 func (r *compaction) askOne(ctx context.Context, view *refs.View, st *forest.State, c *claim, limit int) (answer, error) {
@@ -103,6 +114,15 @@ func (r *compaction) askOne(ctx context.Context, view *refs.View, st *forest.Sta
 		if err == nil {
 			told, err = takeAnswer(told, c.tokens, source)
 		}
+		if err == nil {
+			var forgotten *traces
+			if forgotten, err = r.forgets(); err != nil {
+				return answer{}, err
+			}
+			if forgotten.inAnswer(told.Text) {
+				return answer{}, errAnswerForgotten
+			}
+		}
 	}
 	if err != nil {
 		return answer{}, &unanswered{err}
@@ -111,7 +131,7 @@ func (r *compaction) askOne(ctx context.Context, view *refs.View, st *forest.Sta
 	if err != nil {
 		return answer{}, err
 	}
-	return answer{claim: *c, summary: raws[len(raws)-1].ID()}, r.put(raws)
+	return answer{claim: *c, summary: raws[len(raws)-1].ID(), raws: raws}, nil
 }
 
 // extractOne answers about a whole cluster with the built-in summariser.
@@ -198,6 +218,10 @@ func (s *Store) outClaim(view *refs.View, c *claim, limit int) (Claim, error) {
 // anything. ErrInput is for what is no id of a claim, and then nothing is taken.
 func (s *Store) Commit(ctx context.Context, brought []Answer) (Compaction, error) {
 	r := &compaction{Store: s, forest: MainForest}
+	var err error
+	if r.seen, err = s.ForgetMark(); err != nil {
+		return r.done, err
+	}
 	view, err := s.Refs.Read()
 	if err != nil {
 		return r.done, err
@@ -211,6 +235,10 @@ func (s *Store) Commit(ctx context.Context, brought []Answer) (Compaction, error
 		return r.done, err
 	}
 	err = s.locked(ctx, func(t *tx) error {
+		answers, err := t.takeAnswers(r.seen, answers, &r.done)
+		if err != nil {
+			return err
+		}
 		if err := t.settle(r.forest, answers, &r.done); err != nil {
 			return err
 		}

@@ -205,10 +205,11 @@ func (s *Store) findClaims(view *refs.View, st *forest.State, names []claimName)
 
 // Why the answer to a claim is not used.
 const (
-	lostCluster = "no cluster has these members any more, or ever had"
-	lostInputs  = "what it was made of has changed since"
-	lostOther   = "it was answered meanwhile"
-	lostPieces  = "an older summary of more than its piece is still there"
+	lostCluster   = "no cluster has these members any more, or ever had"
+	lostInputs    = "what it was made of has changed since"
+	lostOther     = "it was answered meanwhile"
+	lostForgotten = "it holds what was forgotten"
+	lostPieces    = "an older summary of more than its piece is still there"
 )
 
 func (s *Store) findClaim(view *refs.View, st *forest.State, n claimName) (found, error) {

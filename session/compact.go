@@ -92,6 +92,7 @@ type compaction struct {
 	o      CompactOptions
 	forest string
 	force  bool // the branches leave whatever that does to what they render
+	seen   int  // what was forgotten when the words for the answers were read: a ForgetMark
 	done   Compaction
 }
 
@@ -205,6 +206,10 @@ func (r *compaction) summarise(ctx context.Context, todo []uint64) error {
 
 // extractBatch has the built-in summariser summarise some clusters, and records that.
 func (r *compaction) extractBatch(ctx context.Context, numbers []uint64) error {
+	var err error
+	if r.seen, err = r.ForgetMark(); err != nil {
+		return err
+	}
 	view, err := r.Refs.Read()
 	if err != nil {
 		return err
@@ -230,6 +235,10 @@ func (r *compaction) record(ctx context.Context, answers []answer) error {
 		return nil
 	}
 	return r.locked(ctx, func(t *tx) error {
+		answers, err := t.takeAnswers(r.seen, answers, &r.done)
+		if err != nil {
+			return err
+		}
 		if err := t.settle(r.forest, answers, &r.done); err != nil {
 			return err
 		}

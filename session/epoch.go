@@ -28,6 +28,8 @@ type Observed struct {
 	Epoch  format.ID // in force then; zero where there is none
 	Delta  []epoch.Change
 	Text   string // what is to be told, unwrapped: the initial block, or the update
+	// Forgotten are keys that were passed over: what was observed of them was forgotten.
+	Forgotten []string
 }
 
 // Observe compares what was observed at one boundary with what the model of a branch was last told, and records what it has to be told now, in one
@@ -79,6 +81,10 @@ func (s *Store) observed(view *refs.View, session, branch string, set *epoch.Set
 	if err != nil {
 		return Observed{}, nil, err
 	}
+	set, forgotten, err := s.withoutForgotten(set)
+	if err != nil {
+		return Observed{}, nil, err
+	}
 	out, err := epoch.Observe(state, set)
 	var blocked *epoch.BlockedError
 	switch {
@@ -87,11 +93,27 @@ func (s *Store) observed(view *refs.View, session, branch string, set *epoch.Set
 	case err != nil:
 		return Observed{}, nil, err
 	}
-	done := Observed{Result: out.Result, Epoch: inForce, Delta: out.Delta, Text: out.Text}
+	done := Observed{Result: out.Result, Epoch: inForce, Delta: out.Delta, Text: out.Text, Forgotten: forgotten}
 	if out.Epoch != nil {
 		done.Epoch = out.Objects[len(out.Objects)-1].ID()
 	}
 	return done, out, nil
+}
+
+// withoutForgotten leaves out of what was observed what must not come back: it is as if nobody had looked. It returns the keys.
+func (s *Store) withoutForgotten(set *epoch.Set) (*epoch.Set, []string, error) {
+	w, err := s.forgets()
+	if err != nil || w == nil {
+		return set, nil, err
+	}
+	set, keys := set.Without(func(raw format.Raw) bool {
+		var gone []format.ID
+		if err == nil {
+			gone, err = s.Objects.Gone([]format.ID{raw.ID()})
+		}
+		return len(gone) > 0 || w.inAny(w.phrases, raw.Body)
+	})
+	return set, keys, err
 }
 
 // checkBranch says why a branch cannot be observed in: only the first branch of a session may be made by it.
@@ -153,7 +175,7 @@ func (s *Store) epochState(id format.ID, recent []entryAt) (*epoch.State, error)
 	}
 	e, _, err := s.epochObject(id)
 	if err == nil {
-		_, err = s.withUpdates(nil, recent)
+		_, err = (&toldLine{s: s, strict: true}).updatesIn(nil, recent)
 	}
 	if isLost(err) {
 		return nil, nil
@@ -204,10 +226,11 @@ func whyLost(err error) string {
 // errNotEpoch says that an object is none of those that epochs are made of.
 var errNotEpoch = errors.New("no part of an epoch")
 
-// epochObject reads an epoch, and the text of an update.
+// epochObject reads an epoch, and the text of an update. Of one whose text was forgotten the epoch is returned with the error.
 func (s *Store) epochObject(id format.ID) (*format.Epoch, string, error) {
 	raw, err := s.Objects.Get(id)
-	if err != nil {
+	var gone *objects.GoneError
+	if err != nil && !errors.As(err, &gone) {
 		return nil, "", err
 	}
 	e, err := format.DecodeEpoch(raw.Header)
@@ -218,7 +241,19 @@ func (s *Store) epochObject(id format.ID) (*format.Epoch, string, error) {
 	if err != nil {
 		return nil, "", fmt.Errorf("%w: object %v: %w", errNotEpoch, id, err)
 	}
+	if gone != nil {
+		return e, "", gone
+	}
 	return e, string(raw.Body), nil
+}
+
+// butGone drops the error that something was forgotten: what is left is shown.
+func butGone(err error) error {
+	var gone *objects.GoneError
+	if errors.As(err, &gone) {
+		return nil
+	}
+	return err
 }
 
 // blob reads a blob's bytes.

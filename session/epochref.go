@@ -96,7 +96,7 @@ func (t *tx) epochForFork(session, parent string, at format.ID) (format.ID, erro
 		return format.ID{}, err
 	}
 	e, _, err := t.epochObject(newest)
-	if err != nil {
+	if err = butGone(err); err != nil {
 		return format.ID{}, fmt.Errorf("cannot read the epoch of %s/%s: %w", session, parent, err)
 	}
 	raw, err := epoch.Object(epoch.Fork(e), "")

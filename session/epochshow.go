@@ -72,6 +72,7 @@ type toldLine struct {
 	list   []EpochUpdate // newest first; each has its Delta when the one before it was met
 	after  *format.Epoch // what was met last
 	done   bool          // nothing before counts
+	strict bool          // an update whose text was forgotten is an error; else it is left out
 }
 
 func (l *toldLine) add(id format.ID, e *format.Entry) error {
@@ -79,6 +80,9 @@ func (l *toldLine) add(id format.ID, e *format.Entry) error {
 		return nil
 	}
 	told, text, err := l.s.epochObject(e.Epoch)
+	if told != nil && !l.strict {
+		err = butGone(err)
+	}
 	if err != nil {
 		return lostEpoch(err, e.Epoch)
 	}
@@ -116,7 +120,7 @@ func lostEpoch(err error, id format.ID) error {
 
 func (s *Store) fillEpoch(shown *EpochShown) error {
 	e, _, err := s.epochObject(shown.ID)
-	if err != nil {
+	if err = butGone(err); err != nil {
 		return err
 	}
 	for _, t := range e.Initial {
@@ -153,22 +157,25 @@ func (s *Store) epochKey(key string, value, text format.ID) (EpochKey, error) {
 	return k, err
 }
 
-// epochBlock reads the initial block of an epoch; none for the zero ID.
+// epochBlock reads the initial block of an epoch; none for the zero ID. A part that was forgotten is not told any more.
 func (s *Store) epochBlock(id format.ID) ([]view.EpochPart, error) {
 	if id.IsZero() {
 		return nil, nil
 	}
 	e, _, err := s.epochObject(id)
-	if err != nil {
+	if err = butGone(err); err != nil {
 		return nil, lostEpoch(err, id)
 	}
-	parts := make([]view.EpochPart, len(e.Initial))
-	for i, t := range e.Initial {
+	var parts []view.EpochPart
+	for _, t := range e.Initial {
 		b, err := s.blob(t.Text)
+		if err != nil && butGone(err) == nil {
+			continue
+		}
 		if err != nil {
 			return nil, fmt.Errorf("cannot read what epoch %v says of %s: %w", id, t.Key, err)
 		}
-		parts[i] = view.EpochPart{Key: t.Key, Text: string(b)}
+		parts = append(parts, view.EpochPart{Key: t.Key, Text: string(b)})
 	}
 	return parts, nil
 }
@@ -176,13 +183,17 @@ func (s *Store) epochBlock(id format.ID) ([]view.EpochPart, error) {
 // withUpdates puts the updates among epoch entries where they were sent: behind the messages that were there then. Those before the last block are
 // in it, and not shown.
 func (s *Store) withUpdates(tail []view.Message, epochs []entryAt) ([]view.Message, error) {
-	l := &toldLine{s: s}
+	return (&toldLine{s: s}).updatesIn(tail, epochs)
+}
+
+// updatesIn is withUpdates for a line of which nothing was read yet.
+func (l *toldLine) updatesIn(tail []view.Message, epochs []entryAt) ([]view.Message, error) {
 	for _, at := range slices.Backward(epochs) {
 		if err := l.add(at.id, at.e); err != nil {
 			return nil, err
 		}
 	}
-	list := l.updates()
+	list := slices.DeleteFunc(l.updates(), func(u EpochUpdate) bool { return u.Text == "" }) // it was forgotten
 	if len(list) == 0 {
 		return tail, nil
 	}

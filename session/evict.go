@@ -158,7 +158,7 @@ func (s *Store) tombstone(a answer, said []summarize.Source, others *summarize.O
 	}
 	line := others.Line(said, len(a.members), first.Time, last.Time)
 	stone := &format.Tombstone{Cluster: a.cluster, Node: a.node, Count: uint64(len(a.members)), Arrival: a.arrival, Summary: a.summary}
-	raw, err := s.seal([]byte(line), format.MediaText, func(b format.Body) ([]byte, error) {
+	raw, err := s.sealNew([]byte(line), format.MediaText, func(b format.Body) ([]byte, error) {
 		stone.Body = b
 		return stone.Encode()
 	})

@@ -63,14 +63,13 @@ func (s *Store) rankable(covers []format.Cover) ([]format.Cover, error) {
 	return covers, nil
 }
 
-// extracted is an answer of the built-in summariser, before it is put.
+// extracted is an answer of the built-in summariser.
 type extracted struct {
 	answer
 	said []summarize.Source // what the summary has, for a tombstone's line
-	raws []format.Raw
 }
 
-// extractAll answers claims with the built-in summariser and puts the answers, without the lock.
+// extractAll answers claims with the built-in summariser, without the lock.
 func (s *Store) extractAll(ctx context.Context, view *refs.View, st *forest.State, claims []claim) ([]answer, error) {
 	others, err := s.evictedLines(st)
 	if err != nil {
@@ -88,8 +87,7 @@ func (s *Store) extractAll(ctx context.Context, view *refs.View, st *forest.Stat
 			others.Add(list[i].said)
 		}
 	}
-	var answers []answer
-	var raws []format.Raw
+	answers := make([]answer, 0, len(list))
 	for _, e := range list {
 		if e.evict {
 			stone, err := s.tombstone(e.answer, e.said, others)
@@ -98,9 +96,9 @@ func (s *Store) extractAll(ctx context.Context, view *refs.View, st *forest.Stat
 			}
 			e.raws, e.stone = append(e.raws, stone), stone.ID()
 		}
-		answers, raws = append(answers, e.answer), append(raws, e.raws...)
+		answers = append(answers, e.answer)
 	}
-	return answers, s.put(raws)
+	return answers, nil
 }
 
 // extract makes the summary of a claim.

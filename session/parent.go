@@ -38,6 +38,9 @@ func (s *Store) ParentOf(v *refs.View, session string) (p Parent, ok bool, err e
 		return p, false, nil
 	}
 	raw, err := s.Objects.Get(id)
+	if err != nil && butGone(err) == nil {
+		return p, false, nil
+	}
 	if err != nil {
 		return p, false, fmt.Errorf("cannot read %s: %w", parentRef(session), err)
 	}

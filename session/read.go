@@ -88,11 +88,15 @@ func (s *Store) text(id format.ID) (header, text []byte, err error) {
 // the store's key and the rest of the header, so that the same thing said twice has the same id, and nobody without the key can
 // guess a short text from its digest.
 func (s *Store) seal(text []byte, media string, encode func(format.Body) ([]byte, error)) (format.Raw, error) {
+	return s.sealAs(nonceLabel, text, media, encode)
+}
+
+func (s *Store) sealAs(label string, text []byte, media string, encode func(format.Body) ([]byte, error)) (format.Raw, error) {
 	blank, err := encode(format.Body{Media: media})
 	if err != nil {
 		return format.Raw{}, err
 	}
-	nonce, err := s.NonceOf(blank)
+	nonce, err := s.Nonce(label, cutLastLine(blank))
 	if err != nil {
 		return format.Raw{}, err
 	}
@@ -106,7 +110,28 @@ func (s *Store) seal(text []byte, media string, encode func(format.Body) ([]byte
 }
 
 // NonceOf returns the nonce that the body of an object has in this store, by the object's header: by all of it but the line that names the body.
-func (s *Store) NonceOf(header []byte) ([]byte, error) { return s.Nonce("nonce", cutLastLine(header)) }
+func (s *Store) NonceOf(header []byte) ([]byte, error) { return s.Nonce(nonceLabel, cutLastLine(header)) }
+
+// sealNew is seal for what is made of words: a summary, a tombstone. What was made of other words before may have said the same and be forgotten, and
+// may not come back; then it is another object, by another nonce.
+func (s *Store) sealNew(text []byte, media string, encode func(format.Body) ([]byte, error)) (format.Raw, error) {
+	for n := 0; ; n++ {
+		label := nonceLabel
+		if n > 0 {
+			label = fmt.Sprint(nonceLabel, " ", n)
+		}
+		raw, err := s.sealAs(label, text, media, encode)
+		if err != nil {
+			return raw, err
+		}
+		if gone, err := s.Objects.Gone([]format.ID{raw.ID()}); err != nil || len(gone) == 0 {
+			return raw, err
+		}
+	}
+}
+
+// nonceLabel is what nonces are made for.
+const nonceLabel = "nonce"
 
 func cutLastLine(header []byte) []byte {
 	for i := len(header) - 2; i >= 0; i-- {

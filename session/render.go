@@ -81,9 +81,12 @@ func (r *listReader) live(st *forest.State, c *forest.Cluster) (view.Cluster, er
 		return cluster, err
 	}
 	cluster.First, cluster.Last = first.Time, last.Time
-	cluster.Parts, err = r.parts(c.Covers)
+	cluster.Parts, err = r.partsOf(c.Covers, true)
 	return cluster, err
 }
+
+// goneSummary stands for a summary that was forgotten, up to the next leave.
+const goneSummary = "[forgotten]"
 
 // evicted reads the newest tombstones and, with summaries, what more clusters than those say.
 func (r *listReader) evicted(st *forest.State, in *view.Input, summaries bool) error {
@@ -119,9 +122,18 @@ func (r *listReader) evicted(st *forest.State, in *view.Input, summaries bool) e
 
 // parts reads the summaries of a cluster, ranked lists not decoded.
 func (r *listReader) parts(covers []format.Cover) ([]view.Part, error) {
+	return r.partsOf(covers, false)
+}
+
+// partsOf is parts; with gone a summary that was forgotten says that, and is no error.
+func (r *listReader) partsOf(covers []format.Cover, gone bool) ([]view.Part, error) {
 	parts := make([]view.Part, len(covers))
 	for i, c := range covers {
 		header, text, err := r.text(c.Summary)
+		if gone && err != nil && butGone(err) == nil {
+			parts[i] = view.Part{Summary: c.Summary, Interim: c.Interim, Text: goneSummary}
+			continue
+		}
 		if err != nil {
 			return nil, err
 		}

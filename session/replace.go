@@ -205,6 +205,10 @@ func (s *Store) judge(value format.Value, brought []broughtText, o ReplaceOption
 	for _, b := range brought {
 		all = append(all, plainTargets(b.claim.targets)...)
 	}
+	forgotten, err := s.forgets()
+	if err != nil {
+		return Replaced{}, err
+	}
 	first := brought[0].claim
 	st, err := s.stretchOf(first.session, first.branch, value, all)
 	if err != nil {
@@ -216,6 +220,12 @@ func (s *Store) judge(value format.Value, brought []broughtText, o ReplaceOption
 		known := func(r replaced) bool { return r.answers(b, o.Partial) }
 		if slices.ContainsFunc(st.edits.list, known) || slices.ContainsFunc(taken.list, known) {
 			done.Known++
+			continue
+		}
+		if forgotten.inAnswer(b.told.Text) {
+			for _, c := range b.claim.targets {
+				done.Lost = append(done.Lost, LostTarget{c.String(), "the answer holds what was forgotten"})
+			}
 			continue
 		}
 		left, lost := st.fit(b.claim.targets, taken)

@@ -67,6 +67,14 @@ func (s *Store) wholeCluster(view *refs.View, st *forest.State, number, count ui
 
 // commitClusters has texts become the summaries of clusters, which sessions render from their next leave on.
 func (s *Store) commitClusters(ctx context.Context, brought []broughtText, o ReplaceOptions) (done Replaced, err error) {
+	seen, err := s.ForgetMark()
+	if err != nil {
+		return done, err
+	}
+	forgotten, err := s.forgets()
+	if err != nil {
+		return done, err
+	}
 	view, err := s.Refs.Read()
 	if err != nil {
 		return done, err
@@ -77,12 +85,13 @@ func (s *Store) commitClusters(ctx context.Context, brought []broughtText, o Rep
 	}
 	// The objects are made without the lock: what they say is of the members alone, which the claim's node proves.
 	summaries := make([]format.ID, len(brought))
+	var made []answer
 	for i, b := range brought {
 		f, err := s.findWhole(view, st, b.claim)
 		if err != nil {
 			return done, err
 		}
-		if f == nil {
+		if f == nil || forgotten.inAnswer(b.told.Text) {
 			continue
 		}
 		inputs, err := s.readClaim(view, &f.claim, 0)
@@ -98,13 +107,22 @@ func (s *Store) commitClusters(ctx context.Context, brought []broughtText, o Rep
 			return done, err
 		}
 		summaries[i] = objects[len(objects)-1].ID()
-		if err := s.put(objects); err != nil {
-			return done, err
-		}
+		made = append(made, answer{raws: objects})
 	}
 	err = s.locked(ctx, func(t *tx) error {
 		done = Replaced{}
+		var lost Compaction
+		if _, err := t.takeAnswers(seen, made, &lost); err != nil {
+			return err
+		}
+		if lost.Lost > 0 {
+			return fmt.Errorf("%w: %s", ErrStale, lostInputs)
+		}
 		for i, b := range brought {
+			if forgotten.inAnswer(b.told.Text) {
+				done.Lost = append(done.Lost, LostTarget{"cluster " + b.claim.node.String(), lostForgotten})
+				continue
+			}
 			why, err := t.settleWhole(b.claim, summaries[i], &done)
 			if err != nil {
 				return err

@@ -266,6 +266,9 @@ func TestB10ClaimsAreChecked(t *testing.T) {
 	settle := func() (done Compaction) {
 		t.Helper()
 		err := s.locked(context.Background(), func(tx *tx) error {
+			if _, err := tx.takeAnswers(0, answers, &done); err != nil {
+				return err
+			}
 			if err := tx.settle(MainForest, answers, &done); err != nil {
 				return err
 			}

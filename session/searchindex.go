@@ -35,6 +35,7 @@ type searchSegment struct {
 
 // searchSources returns the index as of view, and does not use what is in the cache where fresh is true. The caller holds s.searching.
 func (s *Store) searchSources(view *refs.View, fresh bool) ([]search.Source, error) {
+	s.Cache.Begin()
 	if fresh && s.searched != nil {
 		s.searched.close()
 		s.searched = nil

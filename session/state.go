@@ -98,6 +98,11 @@ func (s *Store) SetState(ctx context.Context, n StateNames, changes []StateChang
 		if err := n.check(t.view); err != nil {
 			return err
 		}
+		for _, c := range changes {
+			if err := t.CheckForgotten(c.Value); err != nil && !c.Remove {
+				return fmt.Errorf("%q: %w", clip(c.Key), err)
+			}
+		}
 		op := &format.Operation{Verb: "state", Session: n.Session}
 		for _, ref := range slices.Sorted(maps.Keys(byRef)) {
 			if err := t.changeState(op, ref, byRef[ref], &done); err != nil {
@@ -205,6 +210,9 @@ func (s *Store) readState(v *refs.View, ref string) (map[string]json.RawMessage,
 		return m, nil
 	}
 	raw, err := s.Objects.Get(id)
+	if err != nil && butGone(err) == nil {
+		return m, nil // what was there was forgotten: it is as if nothing had been set
+	}
 	if err != nil {
 		return nil, fmt.Errorf("cannot read %s: %w", ref, err)
 	}

@@ -39,8 +39,9 @@ type Store struct {
 	// Warn is told, in one line, of what went wrong after an operation was recorded and is made good by the next one. It may be nil.
 	Warn func(string)
 
-	mu    sync.Mutex
-	known *links // nil until asked for
+	mu     sync.Mutex
+	known  *links  // nil until asked for
+	traced *traces // what was forgotten; nil until asked for
 
 	searching sync.Mutex
 	searched  *searchIndex // nil until asked for
@@ -50,6 +51,7 @@ type Store struct {
 func New(r *repo.Repo) *Store {
 	s := &Store{Repo: r, Cache: index.Open(r.Dir, r.FS)}
 	s.Objects.Now = r.Now
+	s.Cache.Guard(s.ForgetMark)
 	return s
 }
 
@@ -171,7 +173,10 @@ func (s *Store) locked(ctx context.Context, do func(*tx) error) error {
 	}
 	view, err := s.Refs.Begin(held)
 	if err == nil {
-		err = do(&tx{Store: s, held: held, view: view, present: map[format.ID]bool{}})
+		t := &tx{Store: s, held: held, view: view, present: map[format.ID]bool{}}
+		if err = t.recover(ctx); err == nil {
+			err = do(t)
+		}
 	}
 	return errors.Join(err, held.Release())
 }

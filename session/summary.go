@@ -101,7 +101,7 @@ func merge(a, b []summarize.Sentence) []summarize.Sentence {
 
 // sealSummary builds the object of an extractive summary.
 func (s *Store) sealSummary(sum *format.Summary, list []summarize.Sentence) (format.Raw, error) {
-	return s.seal(summarize.Encode(shorten(list)), format.MediaExtract, func(b format.Body) ([]byte, error) {
+	return s.sealNew(summarize.Encode(shorten(list)), format.MediaExtract, func(b format.Body) ([]byte, error) {
 		sum.Body = b
 		return sum.Encode()
 	})

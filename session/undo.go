@@ -37,6 +37,9 @@ func (s *Store) Redo(ctx context.Context, session string) (Undone, error) {
 func (s *Store) turn(ctx context.Context, session, verb string) (Undone, error) {
 	var done Undone
 	err := s.locked(ctx, func(t *tx) error {
+		if err := t.afterForget(verb); err != nil {
+			return err
+		}
 		find := lastDone
 		if verb == "redo" {
 			find = lastUndone
@@ -52,6 +55,20 @@ func (s *Store) turn(ctx context.Context, session, verb string) (Undone, error) 
 		return err
 	})
 	return done, err
+}
+
+// afterForget refuses to take back the operation that was last where that one forgot something: nothing brings it back, and what was done before is not
+// what whoever asks means.
+func (t *tx) afterForget(verb string) error {
+	var last *format.Operation
+	err := t.Refs.Backward(t.view, func(r refs.Record) bool {
+		last = r.Op
+		return last.Verb == refs.VerbCheckpoint
+	})
+	if err != nil || last == nil || last.Verb != VerbForget {
+		return err
+	}
+	return fmt.Errorf("%w: operation %d was to forget, and cannot be taken back: nothing to %s", ErrRefused, last.Number, verb)
 }
 
 // operationsOf reads the operations that move a session's refs, newest first, until find has one among them. It returns those read.

@@ -230,13 +230,17 @@ func (im *forestImporter) summaries() error {
 	}
 	im.sums = make([]format.ID, len(im.doc.Lineage))
 	generation := make([]uint64, len(im.doc.Lineage))
+	forgotten, err := im.forgets()
+	if err != nil {
+		return err
+	}
 	for i := range im.doc.Lineage {
 		from := &im.doc.Lineage[i]
 		text, err := im.cleanText(from.Text)
 		if err != nil {
 			return err
 		}
-		if from.Gone != "" || strings.TrimSpace(text) == "" {
+		if from.Gone != "" || strings.TrimSpace(text) == "" || forgotten.inAnswer(text) {
 			continue
 		}
 		members := im.entries(from.Members)
@@ -262,7 +266,7 @@ func (im *forestImporter) summaries() error {
 			}
 			sum.Inputs = append(sum.Inputs, format.Input{ID: node})
 		}
-		object, err := im.seal([]byte(text), format.MediaText, func(b format.Body) ([]byte, error) {
+		object, err := im.sealNew([]byte(text), format.MediaText, func(b format.Body) ([]byte, error) {
 			sum.Body = b
 			return sum.Encode()
 		})

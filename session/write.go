@@ -20,6 +20,8 @@ type writer struct {
 	fresh  bool                    // the packs were listed under this lock
 	done   []appendedEntry
 	inv    invocations
+	forgot *traces // what was forgotten; nil for nothing
+	looked bool    // forgot was looked for
 	// amended are messages that were members already when a newer version of them came.
 	amended []format.ID
 }
@@ -213,13 +215,49 @@ func (w *writer) put(m *Message, e *format.Entry) (Appended, error) {
 	if err != nil {
 		return Appended{}, err
 	}
+	forgotten, err := w.withhold(&raw, text, media)
+	if err != nil {
+		return Appended{}, err
+	}
+	if forgotten {
+		bare := *m
+		bare.Text, bare.Parts = "", nil
+		m = &bare // nothing that looks at it from here on may keep its words
+	}
 	id := w.add(raw)
 	w.done = append(w.done, appendedEntry{id, e, raw.Header})
 	w.moveTo(id, e, m)
 	if key, ok := format.SourceKey(raw.Header); ok {
 		w.batch[key] = append(w.batch[key], imported{id: id, amends: e.Amends, digest: e.Source.Digest})
 	}
-	return Appended{ID: id}, nil
+	return Appended{ID: id, Forgotten: forgotten}, nil
+}
+
+// withhold takes the body off an entry whose words or whose source were forgotten, and records why it has none: the record is there before the entry.
+func (w *writer) withhold(raw *format.Raw, text []byte, media string) (bool, error) {
+	if !w.looked {
+		var err error
+		if w.forgot, err = w.forgets(); err != nil {
+			return false, err
+		}
+		w.looked = true
+	}
+	if w.forgot == nil {
+		return false, nil
+	}
+	key, sourced := format.SourceKey(raw.Header)
+	forgotten, err := w.forgot.inMessage(text, media, key, sourced)
+	if err == nil && !forgotten {
+		// The same message as one that was forgotten, to the millisecond.
+		var gone []format.ID
+		gone, err = w.Objects.Gone([]format.ID{raw.ID()})
+		forgotten = len(gone) > 0
+	}
+	if err != nil || !forgotten {
+		return false, err
+	}
+	raw.Body = nil
+	return true, w.Objects.MarkGone(w.held, []format.ID{raw.ID()}, w.Now())
 }
 
 // sealEntry builds the object of an entry. Two children of a fork may say the same first words in the same millisecond: the second is given the next one, so

@@ -3,6 +3,7 @@ package upkeep
 import (
 	"archive/tar"
 	"bufio"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"errors"
@@ -92,6 +93,7 @@ type bundler struct {
 	sum      hash.Hash
 	progress Progress
 	report   BundleReport
+	seen     int // what was forgotten when it began: a forget mark
 }
 
 // add writes one file. Names, modes and times depend on nothing but the content of the store.
@@ -132,6 +134,13 @@ func optional(err error) error {
 }
 
 func (b *bundler) start() error {
+	if err := b.s.FinishForget(b.ctx); err != nil {
+		return err
+	}
+	var err error
+	if b.seen, err = b.s.ForgetMark(); err != nil {
+		return err
+	}
 	view, err := b.s.Refs.Read()
 	if err != nil {
 		return err
@@ -282,6 +291,18 @@ func (b *bundler) others() error {
 	})
 	if err != nil {
 		return err
+	}
+	numbers, err := b.s.Forgets()
+	if err != nil {
+		return err
+	}
+	for _, n := range numbers {
+		if err := b.addFile(session.ForgottenName(n)); err != nil {
+			return err
+		}
+	}
+	if now, err := b.s.ForgetMark(); err != nil || now != b.seen {
+		return cmp.Or(err, ErrForgot) // some of it may have been copied before it went
 	}
 	files, err := os.ReadDir(filepath.Join(b.s.Dir, "log"))
 	if optional(err) != nil {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/refs"
+	"github.com/gemini-ctx/ctx/session"
 )
 
 // The files of a bundle that are not files of a store: what it is, first, and the digest of all before it, last.
@@ -52,6 +53,9 @@ func bundleLimit(name string) (limit int64, ok bool) {
 	}
 	if rest, found := strings.CutPrefix(name, "objects/"); found {
 		return maxLooseFile, isFanned(rest)
+	}
+	if n, found := strings.CutPrefix(name, "absent/forget-"); found {
+		return session.MaxForgetFile, isPlainNumber(n)
 	}
 	if rest, found := strings.CutPrefix(name, "absent/"); found {
 		return maxAbsentFile, isFanned(rest)

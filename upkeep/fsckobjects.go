@@ -4,10 +4,12 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"path/filepath"
 
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/lock"
 	"github.com/gemini-ctx/ctx/objects"
+	"github.com/gemini-ctx/ctx/session"
 )
 
 // checkPlaces reads every loose file and every pack whole.
@@ -228,7 +230,39 @@ func (f *checker) checkAbsent() {
 	if err != nil && f.ctx.Err() == nil {
 		f.fault("absent", "absent", "", err.Error())
 	}
-	if unfinished > 0 {
-		f.note("%d bodies that were forgotten are still stored; the next writer removes them", unfinished)
+	switch begun, err := f.checkForgets(); {
+	case err != nil:
+		f.fault("absent", "absent", "", err.Error())
+	case begun:
+		f.note("a forget was cut short; the next writer finishes it, or takes it back if it was not recorded")
+	case unfinished > 0:
+		f.note("%d bodies that were forgotten are stored again; forget them again", unfinished)
 	}
+}
+
+// checkForgets reads what operations forgot. begun is true where one was cut short.
+func (f *checker) checkForgets() (begun bool, err error) {
+	numbers, err := f.s.Forgets()
+	if err != nil {
+		return false, err
+	}
+	for _, n := range numbers {
+		path := filepath.Join(f.s.Dir, filepath.FromSlash(session.ForgottenName(n)))
+		forgot, err := f.s.Forgotten(n)
+		if err != nil {
+			f.fault("absent", session.ForgottenName(n), path, err.Error())
+			continue
+		}
+		if forgot.Operation != n {
+			f.fault("absent", session.ForgottenName(n), path, fmt.Sprintf("is of operation %d", forgot.Operation))
+		}
+		gone, err := f.s.Objects.Gone(forgot.Objects)
+		if err != nil {
+			f.fault("absent", session.ForgottenName(n), path, err.Error())
+		} else if lack := len(forgot.Objects) - len(gone); lack > 0 {
+			f.fault("absent", session.ForgottenName(n), path, fmt.Sprintf("%d objects that it names have no record of their own", lack))
+		}
+	}
+	mark, err := f.s.ForgetMark()
+	return mark < 0, err
 }

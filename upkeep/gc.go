@@ -48,6 +48,11 @@ var ErrForgot = errors.New("something was forgotten meanwhile")
 // by hand, after the grace period and while gc runs, may lose what it stands on.
 func GC(ctx context.Context, s *session.Store, o GCOptions) (GCReport, error) {
 	c := &collector{s: s, o: o, now: s.Now()}
+	if !o.DryRun {
+		if err := s.FinishForget(ctx); err != nil {
+			return GCReport{}, fmt.Errorf("cannot collect garbage: %w", err)
+		}
+	}
 	if o.Auto {
 		due, err := autoDue(s)
 		if err != nil || !due {

@@ -188,7 +188,7 @@ func (c *collector) pack(ctx context.Context) error {
 	if c.o.Best {
 		level = objects.Best
 	}
-	info, err := c.s.Objects.WritePack(c.raws(ctx), level)
+	info, err := c.s.Objects.WritePackWhen(c.raws(ctx), level, func(publish func() error) error { return c.unlessForgotten(ctx, publish) })
 	if err != nil {
 		return err
 	}
@@ -199,7 +199,7 @@ func (c *collector) pack(ctx context.Context) error {
 		return err
 	}
 	c.fresh = info.ID
-	return c.checkForgotten(ctx)
+	return nil
 }
 
 // raws reads the objects for the new pack. One that was forgotten is its header alone.
@@ -223,24 +223,21 @@ func (c *collector) raws(ctx context.Context) func(func(format.Raw, error) bool)
 	}
 }
 
-// checkForgotten takes the new pack away again if something in it was forgotten since gc began: its body may be in there.
-func (c *collector) checkForgotten(ctx context.Context) error {
-	now, err := absentIDs(c.s)
+// unlessForgotten gives the new pack its name, under the lock and only if nothing in it was forgotten since gc began: its body may be in there, and
+// whoever forgot it was told that it is nowhere.
+func (c *collector) unlessForgotten(ctx context.Context, publish func() error) error {
+	held, err := c.s.Lock(ctx)
 	if err != nil {
 		return err
 	}
+	now, err := absentIDs(c.s)
 	for _, i := range c.toPack {
-		id := c.graph.objects[i].id
-		if !now[id] || c.absent[id] {
-			continue
+		if id := c.graph.objects[i].id; err == nil && now[id] && !c.absent[id] {
+			err = ErrForgot
 		}
-		held, err := c.s.Lock(ctx)
-		if err != nil {
-			return err
-		}
-		fresh := c.fresh
-		c.fresh = format.ID{}
-		return errors.Join(ErrForgot, c.s.Objects.RemovePack(held, fresh), held.Release())
 	}
-	return nil
+	if err == nil {
+		err = publish()
+	}
+	return errors.Join(err, held.Release())
 }

@@ -128,7 +128,7 @@ func (o *appendOptions) runOne(c context.Context, a *app) error {
 		a.say("ctx: append: cleaned: %s", counts(byClass(found)))
 	}
 	if a.json {
-		return a.printJSON(appendedDoc{1, done[0].ID.String(), done[0].Known, done[0].Amended})
+		return a.printJSON(appendedDoc{1, done[0].ID.String(), done[0].Known, done[0].Amended, done[0].Forgotten})
 	}
 	a.line("%v", done[0].ID)
 	return nil
@@ -148,6 +148,8 @@ type appendedDoc struct {
 	ID      string `json:"id"`
 	Known   bool   `json:"known"`
 	Amended bool   `json:"amended"`
+	// Forgotten says that it is there without its words.
+	Forgotten bool `json:"forgotten,omitempty"`
 }
 
 // read makes the message of the flags and the input.

@@ -156,7 +156,7 @@ func (b *bulk) append(ctx context.Context, lines []jsonlLine) error {
 
 func (b *bulk) print(done session.Appended) error {
 	if b.a.json {
-		return b.a.printJSON(appendedDoc{1, done.ID.String(), done.Known, done.Amended})
+		return b.a.printJSON(appendedDoc{1, done.ID.String(), done.Known, done.Amended, done.Forgotten})
 	}
 	b.a.line("%v", done.ID)
 	return b.a.out.err

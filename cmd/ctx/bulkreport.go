@@ -15,17 +15,18 @@ const skipsTold = 20
 
 // bulkReport counts what became of the lines of a bulk append, and tells it.
 type bulkReport struct {
-	a        *app
-	lines    int // that are not blank
-	added    int
-	known    int
-	amended  int
-	skipped  int
-	partial  int // pieces of messages, which are not stored
-	badTimes int
-	broken   int // pieces that were not Unicode
-	redacted map[string]int
-	unknown  map[string]int
+	a         *app
+	lines     int // that are not blank
+	added     int
+	known     int
+	amended   int
+	skipped   int
+	partial   int // pieces of messages, which are not stored
+	forgotten int // kept without their words
+	badTimes  int
+	broken    int // pieces that were not Unicode
+	redacted  map[string]int
+	unknown   map[string]int
 }
 
 func (r *bulkReport) skip(number int, why error) {
@@ -43,6 +44,9 @@ func (r *bulkReport) appended(line jsonlLine, a session.Appended) {
 		r.amended++
 	default:
 		r.added++
+	}
+	if a.Forgotten {
+		r.forgotten++
 	}
 	r.broken += line.broken
 	if line.badTime {
@@ -71,6 +75,7 @@ func (r *bulkReport) tell() {
 	add(r.partial, "partial, not stored")
 	add(r.known, "known")
 	add(r.amended, "amended")
+	add(r.forgotten, "kept without words that were forgotten")
 	add(r.badTimes, "with a time that cannot be read")
 	add(r.broken, "pieces that were not UTF-8 replaced")
 	if len(said) > 0 {

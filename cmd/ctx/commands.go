@@ -41,6 +41,8 @@ func commands() []entry {
 		{"rebuild", groupStore, newRebuildCmd},
 		{"count-objects", groupStore, newCountObjectsCmd},
 		{"bundle", groupStore, newBundleCmd},
+		{"scan", groupStore, newScanCmd},
+		{"forget", groupStore, newForgetCmd},
 		{"destroy", groupStore, newDestroyCmd},
 
 		{"append", groupConversation, newAppendCmd},

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -109,6 +110,9 @@ func (o *observeOptions) run(c context.Context, a *app, file string) error {
 	}
 	if len(set.Found) > 0 {
 		a.say("ctx: epoch: cleaned: %s", counts(byClass(set.Found)))
+	}
+	if len(done.Forgotten) > 0 {
+		a.say("ctx: epoch: passed over, since it was forgotten: %s", strings.Join(done.Forgotten, ", "))
 	}
 	return printObserved(a, done)
 }

@@ -50,6 +50,9 @@ func hashObjects(a *app, names []string, write bool) error {
 			return err
 		}
 		if write {
+			if err := s.CheckForgotten(raw.Body); err != nil {
+				return fmt.Errorf("%q: %w", name, err)
+			}
 			if err := s.Objects.Put(raw); err != nil {
 				return err
 			}

@@ -1,13 +1,16 @@
 package main
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"strconv"
 
 	"github.com/spf13/cobra"
 
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/refs"
+	"github.com/gemini-ctx/ctx/session"
 )
 
 func newOpShowCmd(a *app) *cobra.Command {
@@ -56,10 +59,25 @@ func opShow(a *app, number uint64) error {
 	if found == nil {
 		return withHint(notFound("no operation %d in the log", number), "`ctx op log` lists those that are kept")
 	}
+	var ids []format.ID
+	if found.Op.Verb == session.VerbForget {
+		if f, err := s.Forgotten(number); err == nil {
+			ids = f.Objects
+		} else if !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
 	if a.json {
-		return a.printJSON(opJSON(*found))
+		d := opJSON(*found)
+		for _, id := range ids {
+			d.Forgotten = append(d.Forgotten, id.String())
+		}
+		return a.printJSON(d)
 	}
 	printOp(a, *found)
+	for _, id := range ids {
+		a.printf("forgot %v\n", id)
+	}
 	return nil
 }
 
@@ -133,6 +151,7 @@ type opDoc struct {
 	About     uint64        `json:"about,omitempty"`
 	Refs      []opRefDoc    `json:"refs"`
 	Decisions []decisionDoc `json:"decisions"`
+	Forgotten []string      `json:"forgotten,omitempty"` // the objects whose bodies it removed
 }
 
 type opRefDoc struct {

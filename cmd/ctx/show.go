@@ -17,8 +17,8 @@ func newShowCmd(a *app) *cobra.Command {
 		Use:   "show REV...",
 		Short: "Show objects in full",
 		Long: long(`Shows an object: its id, the lines of its header, and in words what its body says. An entry is shown as it is, also where a newer
-version of it is there; a line then says so. Of an entry that was forgotten the header is shown, and the exit code is 14.`,
-			exitNoStore, exitCorrupt, exitGone, exitNotFound),
+version of it is there; a line then says so. Of what was forgotten the header is shown, and that it is gone.`,
+			exitNoStore, exitCorrupt, exitNotFound),
 		Example:           "  ctx show @\n  ctx show --json 3f9a6c01",
 		Args:              between(1, -1),
 		ValidArgsFunction: a.completeRevs(),
@@ -48,14 +48,21 @@ func show(a *app, s *session.Store, v *refs.View, id format.ID) error {
 	case err != nil && !errors.As(err, &gone):
 		return err
 	case c.kind == "entry":
-		return errors.Join(showEntry(a, s, v, c), err)
+		return showEntry(a, s, v, c)
 	case a.json:
-		return errors.Join(showJSON(a, c), err)
+		return showJSON(a, c)
 	}
-	text, readErr := c.words()
-	printContent(a, c, "", text)
-	return errors.Join(readErr, err)
+	text, err := c.words()
+	note := ""
+	if gone != nil {
+		note = goneNote(gone.Reason)
+	}
+	printContent(a, c, note, text)
+	return err
 }
+
+// goneNote says of a body why it is not there.
+func goneNote(reason string) string { return "gone: " + reason }
 
 // showEntry shows the version that was named.
 func showEntry(a *app, s *session.Store, v *refs.View, c content) error {
@@ -76,6 +83,9 @@ func showEntry(a *app, s *session.Store, v *refs.View, c content) error {
 		return a.printJSON(docOf(shown))
 	}
 	note := ""
+	if shown.Gone != "" {
+		note = goneNote(shown.Gone)
+	}
 	if newest != c.id {
 		note = "amended by " + newest.String()
 	}

@@ -160,6 +160,24 @@ func (o *observation) check(removed bool) error {
 	return nil
 }
 
+// Without returns the set without the observations of which forgotten is true for the value or a text, as blobs, and their keys.
+func (s *Set) Without(forgotten func(format.Raw) bool) (*Set, []string) {
+	rest := &Set{Found: s.Found}
+	var keys []string
+	for _, o := range s.list {
+		drop := o.value != nil && forgotten(blobOf(o.value, format.MediaParts))
+		for _, text := range []*string{o.first, o.changed, o.gone} {
+			drop = drop || text != nil && forgotten(blobOf([]byte(*text), format.MediaText))
+		}
+		if drop {
+			keys = append(keys, o.key)
+			continue
+		}
+		rest.list = append(rest.list, o)
+	}
+	return rest, keys
+}
+
 // found adds up what sanitising took out.
 func (s *Set) found(list []sanitize.Finding) {
 	for _, f := range list {

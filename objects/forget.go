@@ -1,0 +1,288 @@
+package objects
+
+import (
+	"bufio"
+	"bytes"
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io/fs"
+	"iter"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/lock"
+)
+
+// markBatch is how many records are written together: they are synced side by side.
+const markBatch = 256
+
+// MarkGone writes the record that the body of each object was forgotten, at a time. Objects that have one keep it. It needs the store's lock. When it
+// returns the records are there after a power cut; after an error or a crash some may be.
+func (s *Store) MarkGone(held *lock.Held, ids []format.ID, at time.Time) error {
+	if err := s.holds(held); err != nil {
+		return err
+	}
+	for part := range slices.Chunk(ids, markBatch) {
+		var files []lock.File
+		for _, id := range part {
+			_, there, err := s.gone(id)
+			if err != nil {
+				return err
+			}
+			if there {
+				continue
+			}
+			record := &format.Absent{Object: id, Reason: format.ReasonForgotten, Time: at}
+			b, err := record.Encode()
+			if err != nil {
+				return err
+			}
+			path := s.absentPath(id)
+			if err := s.fs.MkdirAll(filepath.Dir(path)); err != nil {
+				return fmt.Errorf("cannot record that %v is forgotten: %w", id, err)
+			}
+			files = append(files, lock.File{Path: path, Data: b, Perm: 0o600})
+		}
+		if err := s.fs.WriteFiles(files, true); err != nil {
+			return fmt.Errorf("cannot record what is forgotten: %w", err)
+		}
+	}
+	return nil
+}
+
+// StripPacks writes every pack anew that has the body of an object for which gone is true, without those bodies, and removes the old one. A pack without an
+// index is indexed first, so that what is in it counts. It needs the store's lock, and each such object its record (MarkGone). It returns
+// how many packs were written. What is removed stays removed; after a crash an object may be in two packs, with its body in one of them.
+func (s *Store) StripPacks(ctx context.Context, held *lock.Held, gone func(format.ID) bool) (written int, err error) {
+	if err := s.holds(held); err != nil {
+		return 0, err
+	}
+	orphans, err := s.Orphans()
+	if err != nil {
+		return 0, err
+	}
+	for _, id := range orphans {
+		if err := s.Reindex(id); err != nil {
+			return 0, err
+		}
+	}
+	list, err := s.relist()
+	if err != nil {
+		return 0, err
+	}
+	for _, p := range list.packs {
+		order, has, err := p.contents(gone)
+		if err != nil {
+			return written, fmt.Errorf("cannot look into pack %v: %w", p.id, err)
+		}
+		if !has {
+			continue
+		}
+		if err := ctx.Err(); err != nil {
+			return written, err
+		}
+		if err := s.stripPack(held, p, order, gone); err != nil {
+			return written, err
+		}
+		written++
+	}
+	return written, nil
+}
+
+// placed is an object of a pack.
+type placed struct {
+	id format.ID
+	at format.PackPlace
+}
+
+// contents lists what is in a pack, in the order of the headers; has is true where the body of an object is there for which gone is true.
+func (p *pack) contents(gone func(format.ID) bool) (order []placed, has bool, err error) {
+	index, err := p.open()
+	if err != nil {
+		return nil, false, err
+	}
+	order = make([]placed, 0, index.Len())
+	err = p.blame(index.Each(0, func(id format.ID, at format.PackPlace) (bool, error) {
+		order = append(order, placed{id, at})
+		has = has || at.Body >= 0 && gone(id)
+		return true, nil
+	}))
+	slices.SortFunc(order, func(a, b placed) int { return cmp.Compare(a.at.Header, b.at.Header) })
+	return order, has, err
+}
+
+func (s *Store) stripPack(held *lock.Held, p *pack, order []placed, gone func(format.ID) bool) error {
+	var raws iter.Seq2[format.Raw, error] = func(yield func(format.Raw, error) bool) {
+		for _, o := range order {
+			_, recorded, err := s.gone(o.id)
+			if err != nil {
+				yield(format.Raw{}, err)
+				return
+			}
+			if !yield(s.rawAt(p, o, !recorded && !gone(o.id))) {
+				return
+			}
+		}
+	}
+	info, err := s.WritePack(raws, Default)
+	if err == nil && info.ID != p.id {
+		err = s.CheckPack(info.ID)
+	}
+	if err != nil {
+		return fmt.Errorf("cannot write pack %v without what is forgotten: %w", p.id, err)
+	}
+	if info.ID == p.id {
+		return nil // it was without them all the time
+	}
+	return s.RemovePack(held, p.id)
+}
+
+// rawAt reads an object from its place in a pack.
+func (s *Store) rawAt(p *pack, o placed, body bool) (r format.Raw, err error) {
+	if r.Header, err = s.record(p, format.PackHeaders, o.at.Header); err != nil || !body || o.at.Body < 0 {
+		return r, err
+	}
+	r.Body, err = s.record(p, format.PackBodies, o.at.Body)
+	return r, err
+}
+
+// Place is where a copy of an object is.
+type Place struct {
+	ID   format.ID
+	Path string // of the loose file or the pack
+}
+
+// Contents calls fn for every stored copy of every object with its header and body: loose ones in the order of their ids, then pack by pack in the order
+// that they were written in. The bytes are good until fn returns. A copy that cannot be read, or is not what its id says, is told to bad instead, whose error ends
+// it; so does an error of fn. Memory does not grow with the store, but for some 100 bytes for each object of the largest pack.
+func (s *Store) Contents(fn func(Place, format.Raw) error, bad func(path string, err error) error) error {
+	for i := range 256 {
+		err := s.eachLooseIn(fmt.Sprintf("%02x", i), func(info Info) error {
+			r, err := readLoose(info.Path)
+			if vanished(err) {
+				return nil
+			}
+			if err == nil {
+				_, err = sound(info.ID, r)
+			}
+			if err != nil {
+				return bad(info.Path, err)
+			}
+			return fn(Place{info.ID, info.Path}, r)
+		})
+		if err != nil {
+			return err
+		}
+	}
+	list, err := s.relist()
+	if err != nil {
+		return err
+	}
+	for _, p := range list.packs {
+		order, _, err := p.contents(func(format.ID) bool { return false })
+		if vanished(err) {
+			continue
+		}
+		if err != nil {
+			if err := bad(p.path, err); err != nil {
+				return err
+			}
+			continue
+		}
+		for _, o := range order {
+			r, err := s.rawAt(p, o, true)
+			if err == nil {
+				_, err = sound(o.id, r)
+			}
+			if err != nil {
+				if err := bad(p.path, err); err != nil {
+					return err
+				}
+				continue
+			}
+			if err := fn(Place{o.id, p.path}, r); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// Remains looks at everything under objects/, whatever its name, and returns the files in which a body with one of the digests is left, or a header or a
+// body for which holds is true; packs are unpacked for it. What cannot be read is told to bad.
+func (s *Store) Remains(digests map[[sha256.Size]byte]bool, holds func([]byte) bool, bad func(path string, err error) error) (paths []string, err error) {
+	err = filepath.WalkDir(s.objectsDir(), func(path string, d fs.DirEntry, err error) error {
+		if errors.Is(err, fs.ErrNotExist) || err == nil && d.IsDir() {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		var left bool
+		if filepath.Ext(path) == ".pack" {
+			left, err = s.remainsInPack(path, digests, holds)
+		} else {
+			left, err = remainsInFile(path, digests, holds)
+		}
+		if left {
+			paths = append(paths, path)
+		}
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return bad(path, err)
+		}
+		return nil
+	})
+	return paths, err
+}
+
+func (s *Store) remainsInPack(path string, digests map[[sha256.Size]byte]bool, holds func([]byte) bool) (left bool, err error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return false, err
+	}
+	defer func() { err = errors.Join(err, file.Close()) }()
+	info, err := file.Stat()
+	if err != nil {
+		return false, err
+	}
+	_, err = format.WalkPack(bufio.NewReaderSize(file, packBuffer), info.Size(), func(b format.PackBlock, frame []byte) error {
+		raw, err := s.codec.decode(b, frame)
+		if err != nil {
+			return err
+		}
+		for off := 0; off < len(raw); {
+			data, next, err := format.PackRecord(raw, off)
+			if err != nil {
+				return err
+			}
+			left = left || digests[sha256.Sum256(data)] || holds(data)
+			off = next
+		}
+		return nil
+	})
+	if err != nil {
+		err = &CorruptError{Path: path, Why: err.Error()}
+	}
+	return left, err
+}
+
+func remainsInFile(path string, digests map[[sha256.Size]byte]bool, holds func([]byte) bool) (bool, error) {
+	b, err := lock.ReadAtMost(path, maxIndexRead)
+	if errors.Is(err, lock.ErrTooLarge) {
+		return false, nil // the index of a large pack: numbers and digests
+	}
+	if err != nil {
+		return false, err
+	}
+	header, body, whole := bytes.Cut(b, []byte("\n\n"))
+	return holds(header) || whole && (digests[sha256.Sum256(body)] || holds(body)), nil
+}
+
+// maxIndexRead bounds what is read of a file that is no pack: the largest loose file.
+const maxIndexRead = maxLoose

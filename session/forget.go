@@ -1,0 +1,422 @@
+package session
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/lock"
+	"github.com/gemini-ctx/ctx/objects"
+	"github.com/gemini-ctx/ctx/refs"
+)
+
+// VerbForget is what the log says of an operation that removed bodies.
+const VerbForget = "forget"
+
+// Forgetting is what is to be forgotten.
+type Forgetting struct {
+	Objects []format.ID // whose bodies go: what was asked for, and all that was made of it
+	Said    []format.ID // entries among them whose words and sources are not to come back
+	Phrases []string    // what no message may hold any more
+}
+
+// Forgot is what Forget did.
+type Forgot struct {
+	Operation uint64      // zero where there was nothing to do
+	Objects   []format.ID // whose bodies went
+	Covers    int         // summaries that clusters have no more
+	Packs     int         // that were written anew
+	Remains   []string    // files in which something is left, or may be: they cannot be read
+}
+
+// Forget removes bodies from every place of the store. plan is asked under the lock, so that nothing comes or moves before it is done; the lock is held
+// until all is over.
+//
+// The operation is in the log before the first body goes. After a crash either nothing has happened, or whoever next takes the lock does what is left
+// before anything else. Headers stay, with a record of why their bodies are absent.
+func (s *Store) Forget(ctx context.Context, plan func() (*Forgetting, error)) (Forgot, error) {
+	var done Forgot
+	err := s.locked(ctx, func(t *tx) error {
+		p, err := plan()
+		if err != nil {
+			return err
+		}
+		done, err = t.forget(ctx, p)
+		return err
+	})
+	return done, err
+}
+
+func (t *tx) forget(ctx context.Context, p *Forgetting) (done Forgot, err error) {
+	f := &format.Forgotten{Operation: t.view.Number + 1, Time: t.Now(), Objects: slices.Clone(p.Objects)}
+	if err := t.traceAll(f, p); err != nil {
+		return done, err
+	}
+	if len(f.Objects)+len(f.Phrases) == 0 {
+		return done, nil
+	}
+	b, err := f.Encode()
+	if err != nil {
+		return done, err
+	}
+	dir := filepath.Join(t.Dir, absentDir)
+	if err := t.FS.MkdirAll(dir); err != nil {
+		return done, err
+	}
+	if err := t.FS.WriteDurable(filepath.Join(dir, unfinishedForget), b, 0o600); err != nil {
+		return done, fmt.Errorf("cannot begin to forget: %w", err)
+	}
+	covers, err := t.dropCovers(f)
+	if err != nil {
+		return done, err
+	}
+	if err := t.commit(&format.Operation{Verb: VerbForget}); err != nil {
+		return done, err
+	}
+	done, err = t.finishForget(ctx, f)
+	done.Covers = covers
+	return done, err
+}
+
+// traceAll completes what is to be recorded: by what the words and their sources are known again.
+func (t *tx) traceAll(f *format.Forgotten, p *Forgetting) error {
+	w, err := t.newTraces()
+	if err != nil {
+		return err
+	}
+	known, err := t.forgets()
+	if err != nil {
+		return err
+	}
+	for _, phrase := range p.Phrases {
+		if known != nil && known.has(known.phrases, []byte(phrase)) {
+			continue
+		}
+		trace, err := w.trace([]byte(phrase))
+		if err != nil {
+			return err
+		}
+		f.Phrases = append(f.Phrases, trace)
+	}
+	for _, id := range p.Said {
+		if err := w.traceEntry(f, id); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// traceEntry adds an entry's words and its source. Of one whose words are gone already there is nothing to add.
+func (w *traces) traceEntry(f *format.Forgotten, id format.ID) error {
+	raw, err := w.s.Objects.Get(id)
+	var gone *objects.GoneError
+	if errors.As(err, &gone) || errors.Is(err, objects.ErrNotFound) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	body, ok, err := format.HeaderBody(raw.Header)
+	if err != nil || !ok {
+		return err
+	}
+	if key, ok := format.SourceKey(raw.Header); ok {
+		source, err := w.source(key)
+		if err != nil {
+			return err
+		}
+		f.Sources = append(f.Sources, source)
+	}
+	for _, form := range formsOf(raw.Body[min(format.NonceLen, len(raw.Body)):], body.Media) {
+		trace, err := w.trace(form)
+		if err != nil {
+			return err
+		}
+		f.Texts = append(f.Texts, trace)
+	}
+	return nil
+}
+
+// dropCovers takes summaries that are about to go away from the clusters that have them, so that these are summarised again.
+func (t *tx) dropCovers(f *format.Forgotten) (n int, err error) {
+	for _, name := range t.forests() {
+		st, err := t.forestOf(name)
+		if err != nil {
+			return n, err
+		}
+		var drops []format.Decision
+		for _, c := range st.Live() {
+			for _, v := range c.Covers {
+				if f.Has(v.Summary) {
+					drops = append(drops, format.Decision{Kind: format.DecideDrop, Cluster: c.Number, ID: v.Summary})
+				}
+			}
+		}
+		if err := t.decideIn(name, drops...); err != nil {
+			return n, err
+		}
+		n += len(drops)
+	}
+	return n, nil
+}
+
+// finishForget does what is to be done once the log has the operation: it may have been begun before. The file of what is forgotten takes its own name
+// last; as long as it is unfinished, whoever takes the lock comes here first.
+func (t *tx) finishForget(ctx context.Context, f *format.Forgotten) (Forgot, error) {
+	done := Forgot{Operation: f.Operation, Objects: f.Objects}
+	w, err := t.newTraces()
+	if err != nil {
+		return done, err
+	}
+	w.add(f)
+	if err := t.Objects.MarkGone(t.held, f.Objects, f.Time); err != nil {
+		return done, err
+	}
+	if err := t.cleanFiles(w); err != nil {
+		return done, err
+	}
+	unread := map[string]bool{}
+	if done.Packs, err = t.Objects.StripPacks(ctx, t.held, f.Has); errorIsDamage(err, unread) {
+		err = nil
+	}
+	if err != nil {
+		return done, err
+	}
+	for _, id := range f.Objects {
+		if err := t.Objects.StripLoose(t.held, id); err != nil && !errorIsDamage(err, unread) {
+			return done, err
+		}
+	}
+	t.dropMemory()
+	if done.Remains, err = t.remains(f, w, unread); err != nil {
+		return done, err
+	}
+	dir := filepath.Join(t.Dir, absentDir)
+	if err := t.FS.Rename(filepath.Join(dir, unfinishedForget), filepath.Join(t.Dir, filepath.FromSlash(ForgottenName(f.Operation)))); err != nil {
+		return done, fmt.Errorf("cannot end to forget: %w", err)
+	}
+	return done, t.FS.SyncDir(dir)
+}
+
+// errorIsDamage reports whether an error is about a file that cannot be read as what it is, and notes that file: what is in it stays, and is told.
+func errorIsDamage(err error, unread map[string]bool) bool {
+	var corrupt *objects.CorruptError
+	if !errors.As(err, &corrupt) {
+		return false
+	}
+	unread[corrupt.Path] = true
+	return true
+}
+
+// dropMemory has this process forget what it holds of the store's words, and of what it has just removed.
+func (t *tx) dropMemory() {
+	t.cands = nil
+	t.Cache.Renew()
+	t.mu.Lock()
+	t.known = nil
+	t.mu.Unlock()
+	t.searching.Lock()
+	if t.searched != nil {
+		t.searched.close()
+		t.searched = nil
+	}
+	t.searching.Unlock()
+}
+
+// cleanFiles removes what is made of words outside of objects/: the cache, what writes left behind, and of the logs what holds something of it. All of it can be
+// had again, or be done without.
+func (t *tx) cleanFiles(w *traces) error {
+	for _, sub := range []string{"cache", "tmp", "log", "refs", absentDir, "objects", "."} {
+		err := filepath.WalkDir(filepath.Join(t.Dir, sub), func(path string, d fs.DirEntry, err error) error {
+			if err != nil {
+				if errors.Is(err, fs.ErrNotExist) {
+					return nil
+				}
+				return err
+			}
+			if d.IsDir() {
+				if sub == "." && path != t.Dir {
+					return filepath.SkipDir
+				}
+				return nil
+			}
+			remove := strings.HasPrefix(d.Name(), lock.TempPrefix)
+			switch sub {
+			case "cache":
+				remove = remove || !strings.HasPrefix(d.Name(), "avail") && !strings.HasPrefix(d.Name(), "hook-")
+			case "tmp":
+				remove = true
+			}
+			if !remove && (sub == "cache" || sub == "log") {
+				if remove, err = w.inFile(path); err != nil {
+					return err
+				}
+			}
+			if !remove {
+				return nil
+			}
+			if err := t.FS.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+				return fmt.Errorf("cannot remove %q: %w", path, err)
+			}
+			return t.FS.SyncDir(filepath.Dir(path))
+		})
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	return nil
+}
+
+// mostSmall bounds the files outside of objects/ that are read as a whole: a segment of the log has some 4 MiB.
+const mostSmall = 1 << 30
+
+// inFile reports whether a small file holds what is forgotten.
+func (w *traces) inFile(path string) (bool, error) {
+	b, err := lock.ReadAtMost(path, mostSmall)
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	return w.within(w.texts, b) || w.within(w.phrases, b), nil
+}
+
+// remains looks at every byte of the store for what is forgotten: at bodies by their digests, which are in the headers, and at everything for the phrases.
+func (t *tx) remains(f *format.Forgotten, w *traces, unread map[string]bool) ([]string, error) {
+	digests := map[[sha256.Size]byte]bool{}
+	for _, id := range f.Objects {
+		header, err := t.Objects.Header(id)
+		if err != nil && !errorIsDamage(err, unread) && !errors.Is(err, objects.ErrNotFound) {
+			return nil, err
+		}
+		if body, ok, err := format.HeaderBody(header); err == nil && ok && body.Size > 0 {
+			digests[body.Digest] = true
+		}
+	}
+	bad := func(path string, _ error) error { unread[path] = true; return nil }
+	paths, err := t.Objects.Remains(digests, w.inRecord, bad)
+	if err != nil {
+		return nil, err
+	}
+	for _, path := range paths {
+		unread[path] = true
+	}
+	err = filepath.WalkDir(t.Dir, func(path string, d fs.DirEntry, err error) error {
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			return nil
+		case err != nil:
+			return err
+		case d.IsDir() && path == filepath.Join(t.Dir, "objects"):
+			return filepath.SkipDir
+		case d.IsDir() || !d.Type().IsRegular() || d.Name() == "lock" || d.Name() == "key":
+			return nil
+		}
+		left, err := w.inFile(path)
+		if left {
+			unread[path] = true
+		}
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	var list []string
+	for path := range unread {
+		if rel, err := filepath.Rel(t.Dir, path); err == nil {
+			path = filepath.ToSlash(rel)
+		}
+		list = append(list, path)
+	}
+	slices.Sort(list)
+	return list, nil
+}
+
+// inRecord reports whether a phrase stands in a stored header or body, or in a name of a header as it is said.
+func (w *traces) inRecord(b []byte) bool {
+	if len(w.phrases) == 0 {
+		return false
+	}
+	if w.inAny(w.phrases, skipNonce(b)) {
+		return true
+	}
+	if !bytes.Contains(b, []byte{'%'}) {
+		return false
+	}
+	for field := range bytes.FieldsSeq(b) {
+		if name, err := format.DecodeName(string(field)); err == nil && w.within(w.phrases, []byte(name)) {
+			return true
+		}
+	}
+	return false
+}
+
+// skipNonce leaves what is looked at as JSON where it is JSON: of most bodies the nonce comes first. Of those that have none nothing is lost but
+// what inAny would find in their first bytes by unescaping.
+func skipNonce(b []byte) []byte {
+	if len(b) > format.NonceLen && (b[format.NonceLen] == '[' || b[format.NonceLen] == '{') {
+		return b[format.NonceLen:]
+	}
+	return b
+}
+
+// recover does what a forget that was cut short left to do, if its operation is in the log; if not, nothing of it has happened, and its file goes. A
+// store in which nothing is being forgotten is not touched.
+func (t *tx) recover(ctx context.Context) error {
+	path := filepath.Join(t.Dir, absentDir, unfinishedForget)
+	if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	f, err := t.readForgotten(absentDir + "/" + unfinishedForget)
+	if err != nil {
+		return &objects.CorruptError{Path: path, Why: err.Error()}
+	}
+	happened, err := t.hasForgotten(f.Operation)
+	if err != nil {
+		return err
+	}
+	if happened {
+		done, err := t.finishForget(ctx, f)
+		if err == nil && len(done.Remains) > 0 {
+			t.warn(fmt.Errorf("what operation %d forgot may remain in %s", f.Operation, strings.Join(done.Remains, ", ")))
+		}
+		return err
+	}
+	if err := t.FS.Remove(path); err != nil {
+		return err
+	}
+	return t.FS.SyncDir(filepath.Dir(path))
+}
+
+// hasForgotten reports whether operation n is in the log and is one that forgets. One that is no longer in the log was there.
+func (t *tx) hasForgotten(n uint64) (bool, error) {
+	if n > t.view.Number {
+		return false, nil
+	}
+	happened := true
+	err := t.Refs.Backward(t.view, func(r refs.Record) bool {
+		if r.Op.Number == n {
+			happened = r.Op.Verb == VerbForget
+		}
+		return r.Op.Number > n
+	})
+	return happened, err
+}
+
+// FinishForget does what a forget that was cut short left to do.
+func (s *Store) FinishForget(ctx context.Context) error {
+	_, unfinished, err := s.forgetFiles()
+	if err != nil || !unfinished {
+		return err
+	}
+	return s.locked(ctx, func(*tx) error { return nil })
+}

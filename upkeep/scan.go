@@ -1,0 +1,110 @@
+package upkeep
+
+import (
+	"context"
+	"strings"
+
+	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/objects"
+	"github.com/gemini-ctx/ctx/sanitize"
+	"github.com/gemini-ctx/ctx/session"
+)
+
+// ScanOptions are for Scan.
+type ScanOptions struct {
+	Rule     string // a class; "" or AnyClass for all
+	Progress Progress
+}
+
+// Secret is where something that looks like a secret is stored. What it is, is not told.
+type Secret struct {
+	ID       format.ID
+	Kind     string // of the object; of an entry its own
+	Class    string
+	From, To int // in the text, from 0; To is behind the last byte
+}
+
+// ScanReport is what Scan went through.
+type ScanReport struct {
+	Bodies  int // read, each once
+	Secrets int
+	Unread  []string // files that cannot be read as what they are
+}
+
+// Scan looks through every stored body with the rules of today, and calls each for what looks like a secret, object by object. It takes no lock and
+// writes nothing; memory does not grow with the store but for the ids of what is stored more than once.
+func Scan(ctx context.Context, s *session.Store, o ScanOptions, each func(Secret) error) (ScanReport, error) {
+	var report ScanReport
+	twice := map[format.ID]bool{} // packed objects that were met loose
+	err := s.Objects.Contents(func(at objects.Place, raw format.Raw) error {
+		if report.Bodies%1024 == 0 {
+			o.Progress.tell(report.Bodies, 0, "scanning")
+		}
+		if raw.Body == nil || twice[at.ID] {
+			return ctx.Err()
+		}
+		if s.Objects.IsLoose(at.ID) {
+			twice[at.ID] = true
+		}
+		report.Bodies++
+		kind, _, err := format.HeaderKind(raw.Header)
+		if err != nil {
+			return err
+		}
+		body, _, err := format.HeaderBody(raw.Header)
+		if err != nil {
+			return err
+		}
+		text := raw.Body
+		if format.HasNonce(kind) {
+			text = text[min(format.NonceLen, len(text)):]
+		}
+		found, err := findSecrets(body.Media, text)
+		if err != nil {
+			return err
+		}
+		if kind == "entry" && len(found) > 0 {
+			if e, err := format.DecodeEntry(raw.Header); err == nil {
+				kind = e.Kind
+			}
+		}
+		for _, f := range found {
+			if o.Rule != "" && o.Rule != AnyClass && f.class != o.Rule {
+				continue
+			}
+			report.Secrets++
+			if err := each(Secret{at.ID, kind, f.class, f.from, f.to}); err != nil {
+				return err
+			}
+		}
+		return ctx.Err()
+	}, func(path string, _ error) error { report.Unread = append(report.Unread, path); return ctx.Err() })
+	return report, err
+}
+
+// secretAt is something that looks like a secret, in a text.
+type secretAt struct {
+	class    string
+	from, to int
+}
+
+// findSecrets runs the rules over a text. What is JSON is looked through string by string; what says that it is and is not is looked through as text.
+func findSecrets(media string, text []byte) ([]secretAt, error) {
+	var found []sanitize.Found
+	var err error
+	if isJSON(media) {
+		found, err = sanitize.FindJSON(text)
+	}
+	if !isJSON(media) || err != nil {
+		found, err = sanitize.Find(text)
+	}
+	out := make([]secretAt, len(found))
+	for i, f := range found {
+		out[i] = secretAt{f.Class, f.From, f.To}
+	}
+	return out, err
+}
+
+func isJSON(media string) bool {
+	return media == format.MediaParts || strings.HasSuffix(media, "/json") || strings.HasSuffix(media, "+json")
+}
