@@ -36,7 +36,6 @@ var layers = map[string]string{
 
 	"agent/transcript/transcripttest": "agent/transcript format",
 
-	"faults/program":   "",
 	"eval/corpus":      "",
 	"eval":             "*",
 	"objects":          "format lock",
@@ -54,13 +53,18 @@ var layers = map[string]string{
 	"document":         "capture format refs session session/view",
 	"machine":          "lock repo",
 	"failure":          "format lock objects refs repo sanitize session session/epoch upkeep",
-	"faults":           "", // tests alone, which nothing imports
 	"capture/settings": "",
 	"capture":          "format lock sanitize index search forest/terms forest/summarize agent/geminicli session session/view refs upkeep capture/settings",
 	"cmd/ctx":          "*",
 
-	"faults/kit": "format lock objects refs repo session session/epoch session/view upkeep", // for tests
-	"faults/rot": "",
+	// Tests alone, which nothing else imports.
+	"faults":         "",
+	"faults/kit":     "format lock objects refs repo session session/epoch session/view upkeep",
+	"faults/golden":  "",
+	"faults/kernel":  "",
+	"faults/program": "",
+	"faults/rot":     "",
+	"faults/storm":   "",
 
 	"cmd/ctx-mcp": "document failure format machine objects refs repo session session/view",
 
