@@ -361,7 +361,10 @@ func (x *explorer) check(m image, low uint64, done, gc bool) error {
 		}
 	}
 	if !missing {
-		err = r.checkSays(s, low, done)
+		// Whoever takes the lock next finishes what was being forgotten, and so the store says one thing.
+		if err = clean(s); err == nil {
+			err = errors.Join(s.FinishForget(bg), r.checkSays(s, low, done))
+		}
 	}
 	return errors.Join(err, s.Close(), onlyIf(err == nil, func() error { return goOn(w, gc || missing, x.p, x.t) }))
 }

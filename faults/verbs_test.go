@@ -188,6 +188,17 @@ func verbs() []verb {
 		})},
 		{name: "hook, a turn", many: true, do: hook("AfterAgent")},
 		{name: "hook, the end of a session", many: true, do: hook("SessionEnd")},
+		{name: "forget", do: on(func(s *session.Store) error {
+			id, err := resolve(s, "talk~3")
+			if err == nil {
+				_, err = upkeep.Forget(bg, s, upkeep.ForgetOptions{IDs: []format.ID{id}})
+			}
+			return err
+		})},
+		{name: "forget by a text", loose: true, do: on(func(s *session.Store) error {
+			_, err := upkeep.Forget(bg, s, upkeep.ForgetOptions{Text: "lexer"})
+			return err
+		})},
 		{name: "gc", loose: true, prep: leaveGarbage, do: on(func(s *session.Store) error { _, err := upkeep.GC(bg, s, upkeep.GCOptions{}); return err })},
 		{name: "gc of packs", prep: leavePacks, do: on(func(s *session.Store) error { _, err := upkeep.GC(bg, s, upkeep.GCOptions{Best: true}); return err })},
 		{name: "rebuild", loose: true, needs: true, prep: on(loseDerived), do: on(func(s *session.Store) error { _, err := upkeep.Rebuild(bg, s, upkeep.RebuildOptions{}); return err })},

@@ -22,6 +22,12 @@ import (
 // markBatch is how many records are written together: they are synced side by side.
 const markBatch = 256
 
+// Forgotten reports whether there is a record that the body of an object was forgotten. One that was lost may come back.
+func (s *Store) Forgotten(id format.ID) (bool, error) {
+	reason, there, err := s.gone(id)
+	return there && reason == format.ReasonForgotten, err
+}
+
 // MarkGone writes the record that the body of each object was forgotten, at a time. Objects that have one keep it. It needs the store's lock. When it
 // returns the records are there after a power cut; after an error or a crash some may be.
 func (s *Store) MarkGone(held *lock.Held, ids []format.ID, at time.Time) error {
@@ -31,7 +37,7 @@ func (s *Store) MarkGone(held *lock.Held, ids []format.ID, at time.Time) error {
 	for part := range slices.Chunk(ids, markBatch) {
 		var files []lock.File
 		for _, id := range part {
-			_, there, err := s.gone(id)
+			there, err := s.Forgotten(id)
 			if err != nil {
 				return err
 			}
@@ -120,7 +126,7 @@ func (p *pack) contents(gone func(format.ID) bool) (order []placed, has bool, er
 func (s *Store) stripPack(held *lock.Held, p *pack, order []placed, gone func(format.ID) bool) error {
 	var raws iter.Seq2[format.Raw, error] = func(yield func(format.Raw, error) bool) {
 		for _, o := range order {
-			_, recorded, err := s.gone(o.id)
+			recorded, err := s.Forgotten(o.id)
 			if err != nil {
 				yield(format.Raw{}, err)
 				return

@@ -107,11 +107,11 @@ func (s *Store) withoutForgotten(set *epoch.Set) (*epoch.Set, []string, error) {
 		return set, nil, err
 	}
 	set, keys := set.Without(func(raw format.Raw) bool {
-		var gone []format.ID
+		gone := false
 		if err == nil {
-			gone, err = s.Objects.Gone([]format.ID{raw.ID()})
+			gone, err = s.Objects.Forgotten(raw.ID())
 		}
-		return len(gone) > 0 || w.inAny(w.phrases, raw.Body)
+		return gone || w.inAny(w.phrases, raw.Body)
 	})
 	return set, keys, err
 }

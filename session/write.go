@@ -249,9 +249,7 @@ func (w *writer) withhold(raw *format.Raw, text []byte, media string) (bool, err
 	forgotten, err := w.forgot.inMessage(text, media, key, sourced)
 	if err == nil && !forgotten {
 		// The same message as one that was forgotten, to the millisecond.
-		var gone []format.ID
-		gone, err = w.Objects.Gone([]format.ID{raw.ID()})
-		forgotten = len(gone) > 0
+		forgotten, err = w.Objects.Forgotten(raw.ID())
 	}
 	if err != nil || !forgotten {
 		return false, err

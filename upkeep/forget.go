@@ -506,6 +506,8 @@ func (c *oblivion) settle() (*session.Forgetting, error) {
 		var gone *objects.GoneError
 		var corrupt *objects.CorruptError
 		switch {
+		case errors.As(err, &gone) && gone.Reason == format.ReasonLost:
+			// What is left of it is to go as well, and it is not to be found again.
 		case errors.As(err, &gone), errors.Is(err, objects.ErrNotFound):
 			c.report.Already++
 			continue
