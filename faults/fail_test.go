@@ -164,6 +164,9 @@ func (x *failer) says(s *session.Store) (string, error) {
 	if err := clean(s); err != nil {
 		return "", err
 	}
+	if err := s.FinishForget(bg); err != nil { // as whoever takes the lock does
+		return "", err
+	}
 	return contents(s)
 }
 
