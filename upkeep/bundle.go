@@ -206,7 +206,7 @@ func (b *bundler) lastSegment(name string) error {
 	end := head
 	for end < len(text) {
 		op, _, n, err := format.DecodeOperation(text[end:])
-		if err != nil && !format.IsShortRecord(err) && !format.IsUnfilledRecord(text[end:]) {
+		if err != nil && !format.IsShortRecord(err) && !format.IsUnfilledRecord(text[end:], int64(end)) {
 			return err
 		}
 		if err != nil {
