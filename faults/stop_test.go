@@ -363,7 +363,17 @@ func (x *explorer) check(m image, low uint64, done, gc bool) error {
 	if !missing {
 		err = r.checkSays(s, low, done)
 	}
-	return errors.Join(err, s.Close(), onlyIf(err == nil, func() error { return goOn(w, gc || missing, x.p, x.t) }))
+	return errors.Join(err, s.Close(), onlyIf(err == nil, func() error { return x.goOn(w, gc || missing) }))
+}
+
+// goOn is goOn, with what takes away the temporary files beside the store: gc does in the project, and the command itself where it runs again.
+func (x *explorer) goOn(w *world, gc bool) error {
+	if gc && x.r.sweeps {
+		if err := x.r.do(&world{root: w.root, now: atLast, fs: w.fs}); err != nil && !errors.Is(err, fs.ErrExist) {
+			return fmt.Errorf("done again: %w", err)
+		}
+	}
+	return goOn(w, gc, x.p, x.t)
 }
 
 func onlyIf(ok bool, do func() error) error {
