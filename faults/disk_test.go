@@ -263,6 +263,9 @@ func collect(m image, prefix string, dir *node, names func(*node) map[string]*no
 	}
 }
 
+// sector is the least that a disk writes as a whole.
+const sector = 512
+
 // fate says what a power cut makes of something that was not certain to last.
 type fate int
 
@@ -271,6 +274,8 @@ const (
 	whole             // it lasts all the same
 	half              // of bytes: the first half of the new ones
 	zeros             // of bytes: room for the new ones, never filled in
+	begun             // of bytes: room for the new ones, filled in up to some sector
+	ended             // of bytes: room for the new ones, filled in from some sector on
 	fates
 )
 
@@ -342,6 +347,18 @@ func (n *node) remains(f fate) []byte {
 		return out
 	case f == zeros && grown > 0:
 		return append(bytes.Clone(n.saved), make([]byte, grown)...)
+	case grown > 0 && bytes.HasPrefix(n.data, n.saved):
+		out := bytes.Clone(n.data)
+		at := max(len(n.saved), (len(n.saved)+grown/2)/sector*sector)
+		if f == begun {
+			clear(out[at:])
+		} else {
+			clear(out[len(n.saved):at])
+		}
+		if at == len(n.saved) {
+			clear(out[at:])
+		}
+		return out
 	}
 	return n.saved
 }

@@ -160,8 +160,8 @@ func filesOf(m image, names []string) map[string][]byte {
 
 // tally counts what was tried.
 type tally struct {
-	verb                                    string
-	calls, stops, torn, cuts, checked, fail int
+	verb                              string
+	calls, stops, torn, cuts, checked int
 }
 
 // explorer looks at what crashes of a run leave.
@@ -192,7 +192,7 @@ func (x *explorer) explore() {
 	d := newDisk(x.r.start)
 	last := len(x.r.events)
 	for n := 0; ; n++ {
-		if n == last || x.most == 0 && !x.amidst(n) || x.most > 0 && x.rand.IntN(last) < x.most {
+		if n == last || x.most == 0 && !x.r.amidst(n) || x.most > 0 && x.rand.IntN(last) < x.most {
 			x.stopAt(d, n)
 		}
 		if n == last || x.found > 3 {
@@ -209,12 +209,12 @@ func (x *explorer) explore() {
 
 // amidst says that a point is in a long row of calls that do the same to one file after another, such as 256 directories that are made: of these the first
 // two are stopped at, the last two, and every sixteenth.
-func (x *explorer) amidst(n int) bool {
-	if n < 3 || n+3 > len(x.r.events) || n%16 == 0 {
+func (r *run) amidst(n int) bool {
+	if n < 3 || n+3 > len(r.events) || n%16 == 0 {
 		return false
 	}
-	for _, e := range x.r.events[n-3 : n+3] {
-		if e.Op != x.r.events[n].Op || filepath.Ext(e.path) != filepath.Ext(x.r.events[n].path) {
+	for _, e := range r.events[n-3 : n+3] {
+		if e.Op != r.events[n].Op || filepath.Ext(e.path) != filepath.Ext(r.events[n].path) {
 			return false
 		}
 	}
@@ -366,7 +366,17 @@ func (x *explorer) check(m image, low uint64, done, gc bool) error {
 			err = errors.Join(s.FinishForget(bg), r.checkSays(s, low, done))
 		}
 	}
-	return errors.Join(err, s.Close(), onlyIf(err == nil, func() error { return goOn(w, gc || missing, x.p, x.t) }))
+	return errors.Join(err, s.Close(), onlyIf(err == nil, func() error { return x.goOn(w, gc || missing) }))
+}
+
+// goOn is goOn, with what takes away the temporary files beside the store: gc does in the project, and the command itself where it runs again.
+func (x *explorer) goOn(w *world, gc bool) error {
+	if gc && x.r.sweeps {
+		if err := x.r.do(&world{root: w.root, now: atLast, fs: w.fs}); err != nil && !errors.Is(err, fs.ErrExist) {
+			return fmt.Errorf("done again: %w", err)
+		}
+	}
+	return goOn(w, gc, x.p, x.t)
 }
 
 func onlyIf(ok bool, do func() error) error {

@@ -37,7 +37,7 @@ func TestStopInRecovery(t *testing.T) {
 	p := newPlace(t)
 	images, looks := 0, 0
 	for i, v := range verbs() {
-		if v.ends || len(v.files) > 0 || !everything() && uint64(i)%5 != seed%5 {
+		if v.ends || len(v.files) > 0 || !everything() && uint64(i)%10 != seed%10 {
 			continue
 		}
 		t.Run(v.name, func(t *testing.T) {

@@ -30,14 +30,15 @@ type verb struct {
 	prep func(*world) error // what there has to be besides the template; nothing watches it
 	do   func(*world) error
 
-	loose bool     // it starts from a store of loose objects
-	many  bool     // it records one operation after another, so that a part of its work can be there
-	files []string // what it changes beside the store, from the root: each file is what it was, or what it is to be
-	hint  bool     // what it does in these files may be lost in a power cut
-	clear []string // those of files that a person has to take away before it can be tried again
-	needs bool     // the store has faults before it, and it is what mends them
-	makes bool     // there is no store before it
-	ends  bool     // there is no store after it
+	loose  bool     // it starts from a store of loose objects
+	many   bool     // it records one operation after another, so that a part of its work can be there
+	files  []string // what it changes beside the store, from the root: each file is what it was, or what it is to be
+	hint   bool     // what it does in these files may be lost in a power cut
+	clear  []string // those of files that a person has to take away before it can be tried again
+	sweeps bool     // its next run takes away what it left beside the store
+	needs  bool     // the store has faults before it, and it is what mends them
+	makes  bool     // there is no store before it
+	ends   bool     // there is no store after it
 }
 
 // verbs are the commands that change something. A new one is a new row: the tests take it from here.
@@ -202,7 +203,7 @@ func verbs() []verb {
 		{name: "gc", loose: true, prep: leaveGarbage, do: on(func(s *session.Store) error { _, err := upkeep.GC(bg, s, upkeep.GCOptions{}); return err })},
 		{name: "gc of packs", prep: leavePacks, do: on(func(s *session.Store) error { _, err := upkeep.GC(bg, s, upkeep.GCOptions{Best: true}); return err })},
 		{name: "rebuild", loose: true, needs: true, prep: on(loseDerived), do: on(func(s *session.Store) error { _, err := upkeep.Rebuild(bg, s, upkeep.RebuildOptions{}); return err })},
-		{name: "bundle", files: []string{"copy.ctx"}, clear: []string{"copy.ctx"}, do: func(w *world) error {
+		{name: "bundle", files: []string{"copy.ctx"}, clear: []string{"copy.ctx"}, sweeps: true, do: func(w *world) error {
 			return w.with(func(s *session.Store) error { _, err := upkeep.Bundle(bg, s, w.path("copy.ctx"), nil); return err })
 		}},
 		{name: "unbundle", makes: true, prep: bundleAway, do: func(w *world) error {

@@ -10,7 +10,6 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -340,20 +339,6 @@ func contents(s *session.Store) (string, error) {
 		fmt.Fprintln(&b, "cluster", c.ID, c.Covers)
 	}
 	return b.String(), nil
-}
-
-// hexes are ids, which hang on how often a clock was asked.
-var hexes = regexp.MustCompile(`[0-9a-f]{12,}`)
-
-// words are contents without ids.
-func words(contents string) string { return hexes.ReplaceAllString(contents, "…") }
-
-func (w *world) contents() (text string, err error) {
-	err = w.with(func(s *session.Store) error {
-		text, err = contents(s)
-		return err
-	})
-	return text, err
 }
 
 func must[T any](t testing.TB) func(T, error) T {

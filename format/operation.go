@@ -125,11 +125,40 @@ func RecordSize(b []byte) int64 {
 	return opFront + int64(n) + opBack
 }
 
-// IsUnfilledRecord reports whether b, the rest of a segment, is a place for a record that its writer never filled: zeros to the end, with or
-// without the record's front before them. A power cut can leave that where a file system lengthens a file before it writes to it.
-func IsUnfilledRecord(b []byte) bool {
+// diskSector is the least that a disk writes as a whole.
+const diskSector = 512
+
+// leastHole is how many zeros tell a place that was never written from bytes that happen to be zero: those of a record are digests, numbers in as few bytes as
+// they take, and names.
+const leastHole = 8
+
+// IsUnfilledRecord reports whether b, the rest of a segment from byte at on, is a place for one record that its writer never filled, or not in every sector of
+// the disk: zeros to the end; or the room of one record, by the length in front or because there are zeros there, with a sector in which all of it is zeros. A
+// power cut can leave that where a file system lengthens a file before it writes to it, and writes sectors in any order.
+func IsUnfilledRecord(b []byte, at int64) bool {
 	zeros := func(b []byte) bool { return len(bytes.TrimLeft(b, "\x00")) == 0 }
-	return zeros(b) || len(b) > opFront && string(b[:4]) == opMagic && zeros(b[opFront:])
+	front := b[:min(len(b), opFront)]
+	switch {
+	case zeros(b), len(b) > opFront && string(b[:4]) == opMagic && zeros(b[opFront:]):
+		return true
+	case zeros(front):
+	case len(b) <= opFront || !frontFits(front) || RecordSize(front[4:8]) != int64(len(b)):
+		return false
+	}
+	for from := 0; from < len(b); {
+		to := min(len(b), from+diskSector-int((at+int64(from))%diskSector))
+		if to-from >= leastHole && zeros(b[from:to]) {
+			return true
+		}
+		from = to
+	}
+	return false
+}
+
+// frontFits checks the front of a record, which is all there: magic, checksum, and a length within its bound.
+func frontFits(b []byte) bool {
+	sum := binary.BigEndian.Uint32(b[8:12])
+	return string(b[:4]) == opMagic && sum == crc32.Checksum(b[:8], crc32.MakeTable(crc32.Castagnoli)) && binary.BigEndian.Uint32(b[4:8]) <= MaxPayload
 }
 
 func unframe(b []byte) (payload []byte, digest ID, err error) {
@@ -139,11 +168,10 @@ func unframe(b []byte) (payload []byte, digest ID, err error) {
 		}
 		return nil, ID{}, errShortRecord
 	}
-	size := binary.BigEndian.Uint32(b[4:8])
-	sum := binary.BigEndian.Uint32(b[8:12])
-	if string(b[:4]) != opMagic || sum != crc32.Checksum(b[:8], crc32.MakeTable(crc32.Castagnoli)) || size > MaxPayload {
+	if !frontFits(b) {
 		return nil, ID{}, errors.New("operation: bad record front")
 	}
+	size := binary.BigEndian.Uint32(b[4:8])
 	if len(b) < opFront+int(size)+opBack {
 		return nil, ID{}, errShortRecord
 	}

@@ -14,6 +14,10 @@ import (
 // read, and may be removed when it is older than the longest write.
 const TempPrefix = ".tmp-"
 
+// OwnPrefix begins the name of every temporary file that this package makes: TempPrefix, and more that tells it from those of other programs in a directory
+// that is not a store's.
+const OwnPrefix = TempPrefix + "ctx-"
+
 // syncers is how many files or directories are synced at once. A journalling file system takes several syncs into one
 // commit; more than a few gains nothing.
 const syncers = 8
@@ -168,7 +172,7 @@ func (t *Temp) create() error {
 	if t.file != nil {
 		return nil
 	}
-	file, err := os.CreateTemp(t.dir, TempPrefix+"*")
+	file, err := os.CreateTemp(t.dir, OwnPrefix+"*")
 	if err != nil {
 		return err
 	}

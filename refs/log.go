@@ -50,7 +50,7 @@ func (db *DB) scanSegment(at *cursor) (*scan, error) {
 		rest := b[out.end-start:]
 		op, digest, n, err := format.DecodeOperation(rest)
 		if err != nil {
-			if isTorn(rest, err) {
+			if isTorn(rest, out.end, err) {
 				out.torn = int64(len(rest))
 				break
 			}
@@ -154,13 +154,13 @@ func (db *DB) headFits(b []byte) bool {
 	return err != nil || op.Number == first
 }
 
-// isTorn tells a record that was being written when its writer stopped from one that was damaged later. Torn is only what the end
-// of the file cuts short, or what was never filled in, with no whole record behind it.
-func isTorn(rest []byte, err error) bool {
-	if format.IsUnfilledRecord(rest) {
-		return true
+// isTorn tells a record that was being written when its writer stopped from one that was damaged later. rest is the segment from byte at on. Torn is only what
+// the end of the file cuts short, or what was never filled in, with no whole record behind it.
+func isTorn(rest []byte, at int64, err error) bool {
+	if !format.IsUnfilledRecord(rest, at) && !format.IsShortRecord(err) {
+		return false
 	}
-	return format.IsShortRecord(err) && !holdsRecord(rest[1:])
+	return !holdsRecord(rest[1:])
 }
 
 func holdsRecord(b []byte) bool {

@@ -200,6 +200,74 @@ func TestA3ZeroFilledTail(t *testing.T) {
 	}
 }
 
+// A3, with sectors: of a record that was longer than one, a power cut leaves any that were written. With all of them there it counts as there; with another
+// byte wrong it is damage; and what was acknowledged before is never taken for a part of it.
+func TestA3UnwrittenSectors(t *testing.T) {
+	const sector = 512
+	s := newStore(t)
+	s.must(s.move(map[string]int{a: 1}))
+	whole, err := os.ReadFile(s.log())
+	s.must(err)
+	long := map[string]int{}
+	for n := range 40 {
+		long[fmt.Sprintf("sessions/s%d/main", n)] = n
+	}
+	s.must(s.move(long))
+	both, err := os.ReadFile(s.log())
+	s.must(err)
+	var parts [][2]int
+	for at := len(whole); at < len(both); {
+		end := min(len(both), (at/sector+1)*sector)
+		parts = append(parts, [2]int{at, end})
+		at = end
+	}
+	if len(parts) < 4 || len(parts) > 12 {
+		t.Fatalf("the record is in %d sectors", len(parts))
+	}
+	for left := range 1 << len(parts) {
+		tail, lost := bytes.Clone(both), 0
+		for i, p := range parts {
+			if left&(1<<i) == 0 {
+				clear(tail[p[0]:p[1]])
+				if p[1]-p[0] >= 8 {
+					lost++
+				}
+			}
+		}
+		if lost == 0 {
+			continue
+		}
+		s.must(os.WriteFile(s.log(), tail, 0o600))
+		if v := s.read(); v.Number != 1 || v.Torn != int64(len(both)-len(whole)) {
+			t.Fatalf("sectors %b of %d are there: operation %d, torn %d", left, len(parts), v.Number, v.Torn)
+		}
+	}
+	for at := len(whole) - 60; at < len(both); at += 11 {
+		bad := bytes.Clone(both)
+		bad[at] ^= 0x10
+		s.must(os.WriteFile(s.log(), bad, 0o600))
+		var corrupt *CorruptError
+		if _, err := s.db.Read(); !errors.As(err, &corrupt) {
+			t.Fatalf("bit flipped at %d of %d: %v", at, len(both), err)
+		}
+	}
+	// The same hole in a record that another one follows is damage.
+	s.must(os.WriteFile(s.log(), both, 0o600))
+	s.open(nil)
+	s.must(s.move(map[string]int{a: 3}))
+	more, err := os.ReadFile(s.log())
+	s.must(err)
+	for _, p := range parts {
+		bad := bytes.Clone(more)
+		clear(bad[p[0]:p[1]])
+		s.must(os.WriteFile(s.log(), bad, 0o600))
+		var corrupt *CorruptError
+		if _, err := s.db.Read(); !errors.As(err, &corrupt) {
+			t.Fatalf("a hole at %d with a record behind: %v", p[0], err)
+		}
+	}
+}
+
 // A4: a record that cannot be synced is taken back; where that fails too, the writer says that it may have happened.
 func TestA4FailedSync(t *testing.T) {
 	disk := errors.New("input/output error")

@@ -210,7 +210,7 @@ func (db *DB) follow(at cursor, heads map[uint64]uint64) (end cursor, damage boo
 		for int(at.offset) < len(b) {
 			rest := b[at.offset:]
 			op, digest, n, err := format.DecodeOperation(rest)
-			if err != nil && isTorn(rest, err) {
+			if err != nil && isTorn(rest, at.offset, err) {
 				torn = true
 				break
 			}

@@ -33,7 +33,10 @@ type BundleReport struct {
 // their log, and every object, in a fixed order. Whoever has the file can read all of the store. It takes no lock: refs are read
 // first, objects after, and objects only ever move to where they are read later, so all that the refs name is in the copy; what is written
 // meanwhile may be in it or not. The file is synced and read again before it counts as done; after an error or a crash there is none.
+//
+// What a bundle that was cut short left beside the file goes first, once it is an hour old: it holds the store, too.
 func Bundle(ctx context.Context, s *session.Store, file string, progress Progress) (BundleReport, error) {
+	sweepBeside(s.FS, filepath.Dir(file), s.Now().Add(-leftover))
 	_, err := os.Lstat(file)
 	if err == nil {
 		err = fs.ErrExist
@@ -206,7 +209,7 @@ func (b *bundler) lastSegment(name string) error {
 	end := head
 	for end < len(text) {
 		op, _, n, err := format.DecodeOperation(text[end:])
-		if err != nil && !format.IsShortRecord(err) && !format.IsUnfilledRecord(text[end:]) {
+		if err != nil && !format.IsShortRecord(err) && !format.IsUnfilledRecord(text[end:], int64(end)) {
 			return err
 		}
 		if err != nil {

@@ -54,20 +54,39 @@ func leftovers(s *session.Store, before time.Time) ([]string, error) {
 			return nil, err
 		}
 		for _, f := range files {
-			prefix := lock.TempPrefix
+			ours := strings.HasPrefix(f.Name(), lock.TempPrefix)
 			switch dir {
 			case filepath.Dir(s.Dir):
-				prefix = asidePrefix // other programs have temporary files there
+				ours = strings.HasPrefix(f.Name(), asidePrefix) || ownTemp(f) // other programs have temporary files there
 			case filepath.Join(s.Dir, "tmp"):
-				prefix = ""
+				ours = true
 			}
 			info, err := f.Info()
-			if err == nil && strings.HasPrefix(f.Name(), prefix) && info.ModTime().Before(before) {
+			if err == nil && ours && info.ModTime().Before(before) {
 				left = append(left, filepath.Join(dir, f.Name()))
 			}
 		}
 	}
 	return left, nil
+}
+
+// ownTemp reports whether a file in a directory that is not a store's is a temporary one of ours.
+func ownTemp(f fs.DirEntry) bool {
+	return f.Type().IsRegular() && strings.HasPrefix(f.Name(), lock.OwnPrefix)
+}
+
+// sweepBeside removes what writes of ours that were cut short left in a directory of the user's before a time. What cannot be removed stays.
+func sweepBeside(fsys *lock.FS, dir string, before time.Time) {
+	files, err := os.ReadDir(dir)
+	if err != nil {
+		return // who writes there says why
+	}
+	for _, f := range files {
+		info, err := f.Info()
+		if err == nil && ownTemp(f) && info.ModTime().Before(before) {
+			_ = fsys.RemoveHint(filepath.Join(dir, f.Name()))
+		}
+	}
 }
 
 func hexByte(i int) string {
