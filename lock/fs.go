@@ -229,6 +229,9 @@ func (f *FS) Remove(path string) error {
 	return f.step(&Call{Op: OpRemove, Path: path}, func([]byte) error { return os.Remove(path) })
 }
 
+// InUse says that a file could not be removed since somebody has it open, which is so on Windows only. Who removes what it can do without leaves the file for the next time.
+func InUse(err error) bool { return inUse(err) }
+
 // Rename gives a file another name in the same file system, replacing what has it. On Windows it tries again for up to two
 // seconds while a reader has either file open. It lasts only after SyncDir on both directories.
 func (f *FS) Rename(from, to string) error {

@@ -5,9 +5,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
 	"sync"
@@ -122,11 +124,14 @@ func TestOneAtATime(t *testing.T) {
 func TestKilledHolder(t *testing.T) {
 	const env = "LOCK_TEST_HOLD"
 	if dir := os.Getenv(env); dir != "" {
-		if _, err := lock.Acquire(context.Background(), nil, dir, 0, me); err != nil {
+		held, err := lock.Acquire(context.Background(), nil, dir, 0, me)
+		if err != nil {
 			os.Exit(1)
 		}
 		fmt.Println("held")
-		select {}
+		_, _ = io.Copy(io.Discard, os.Stdin) // which does not end: waiting for nothing at all would be a deadlock, and the end of the process
+		runtime.KeepAlive(held)
+		os.Exit(1)
 	}
 	dir := t.TempDir()
 	exe, err := os.Executable()
@@ -139,6 +144,11 @@ func TestKilledHolder(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	in, err := child.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer in.Close()
 	if err := child.Start(); err != nil {
 		t.Fatal(err)
 	}

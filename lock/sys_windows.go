@@ -1,9 +1,11 @@
 package lock
 
 import (
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
+	"syscall"
 
 	"github.com/rogpeppe/go-internal/robustio"
 )
@@ -32,3 +34,8 @@ func readFile(path string, limit int64) ([]byte, error) {
 func openForSync(path string) (*os.File, error) { return os.OpenFile(path, os.O_RDWR, 0) }
 
 func syncDir(string) error { return nil }
+
+// errorSharingViolation is what Windows says of a file that somebody has open.
+const errorSharingViolation = syscall.Errno(32)
+
+func inUse(err error) bool { return errors.Is(err, errorSharingViolation) }

@@ -25,7 +25,7 @@ func (s *Store) holds(held *lock.Held) error {
 
 // RemoveLoose removes those loose objects that are older than before and that a pack has, whole. It returns how many. It needs
 // the store's lock, so that no commit names an object between the look at its age and its removal; a caller with many does a
-// few hundred at a time. The removal lasts when it returns; after a crash some are gone.
+// few hundred at a time. The removal lasts when it returns; after a crash some are gone. One that a reader has open on Windows stays.
 func (s *Store) RemoveLoose(held *lock.Held, ids []format.ID, before time.Time) (removed int, err error) {
 	list, err := s.relist()
 	if err != nil {
@@ -57,6 +57,9 @@ func (s *Store) removeLoose(held *lock.Held, ids []format.ID, before time.Time, 
 		}
 		if err == nil && ok {
 			err = s.fs.Remove(path)
+		}
+		if lock.InUse(err) {
+			continue
 		}
 		if err != nil {
 			return removed, fmt.Errorf("cannot remove loose object %v: %w", id, err)

@@ -237,7 +237,11 @@ func (db *DB) removeBefore(segment uint64) (dropped int, err error) {
 		return 0, err
 	}
 	for _, n := range old {
-		if err := db.fs.Remove(db.segmentPath(n)); err != nil {
+		err := db.fs.Remove(db.segmentPath(n))
+		if lock.InUse(err) {
+			return dropped, nil // by a reader; see Outlived
+		}
+		if err != nil {
 			return dropped, err
 		}
 		dropped++

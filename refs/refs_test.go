@@ -47,6 +47,7 @@ func newStore(t testing.TB) *store {
 		t.Fatal(err)
 	}
 	s.open(nil)
+	t.Cleanup(func() { s.held.Release() })
 	return s
 }
 

@@ -4,6 +4,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"runtime"
 	"testing"
 	"time"
 
@@ -39,6 +40,9 @@ func newWorld(t testing.TB) *world {
 // scratch returns a directory for one test: in memory where there is such a place, since making a store syncs a dozen times.
 func scratch(t testing.TB) string {
 	t.Helper()
+	if runtime.GOOS != "linux" {
+		return t.TempDir()
+	}
 	dir, err := os.MkdirTemp("/dev/shm", "ctx-repo-")
 	if err != nil {
 		dir = t.TempDir()

@@ -215,9 +215,16 @@ func (c *collector) removePacks(ctx context.Context) error {
 			if !ok || !c.asItWas(p) {
 				return nil
 			}
-			c.report.PrunedPacked += c.holdings(p).garbage
-			return c.s.Objects.RemovePack(held, p.id)
+			garbage := c.holdings(p).garbage
+			err := c.s.Objects.RemovePack(held, p.id)
+			if err == nil {
+				c.report.PrunedPacked += garbage
+			}
+			return err
 		})
+		if lock.InUse(err) {
+			continue // a reader has it open: it is there as a whole, or hidden, until the next gc
+		}
 		if err != nil {
 			return err
 		}

@@ -4,6 +4,7 @@ package kernel
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"math/rand/v2"
@@ -34,12 +35,11 @@ func newDisk(t *testing.T, bin string, size int, options ...string) *disk {
 	}
 	f, err := os.Create(d.image)
 	if err == nil {
-		err = f.Truncate(int64(size) << 20)
+		err = errors.Join(f.Truncate(int64(size)<<20), f.Close())
 	}
 	if err != nil {
 		t.Fatal(err)
 	}
-	f.Close()
 	do(t, "mkfs.ext4", append(append([]string{"-q", "-F", "-b", "1024"}, options...), d.image)...)
 	d.mount()
 	d.program = program.Program{Path: bin, Dir: filepath.Join(d.at, "project"), Env: settings}

@@ -82,7 +82,9 @@ func TestFullDisk(t *testing.T) {
 			}
 			return d.program, func() {
 				for _, path := range filler {
-					os.Remove(path)
+					if err := os.Remove(path); err != nil {
+						t.Error(err)
+					}
 				}
 			}
 		}},
@@ -245,7 +247,9 @@ func TestFewOpenFiles(t *testing.T) {
 			default:
 				failed++
 			}
-			os.RemoveAll(p.Dir)
+			if err := os.RemoveAll(p.Dir); err != nil {
+				t.Fatal(err)
+			}
 		}
 	}
 	if failed == 0 || worked == 0 {

@@ -235,7 +235,7 @@ func (x *tracer) one(c command, f fault, before, after state, thorough bool) (hi
 	injected := ""
 	for line := range strings.Lines(log) {
 		if strings.Contains(line, "(INJECTED)") {
-			injected = line
+			injected += line // in several threads, where each comes as far as this
 		}
 	}
 	now, err := checkStore(p, thorough)

@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -32,7 +33,11 @@ func Build(tb testing.TB, flags ...string) string {
 		path += ".exe"
 	}
 	args := append([]string{"build", "-trimpath", "-o", path}, flags...)
-	if out, err := exec.Command("go", append(args, "github.com/gemini-ctx/ctx/cmd/ctx")...).CombinedOutput(); err != nil {
+	build := exec.Command("go", append(args, "github.com/gemini-ctx/ctx/cmd/ctx")...)
+	if !slices.Contains(flags, "-race") {
+		build.Env = append(os.Environ(), "CGO_ENABLED=0") // as it is shipped: no loader runs before it
+	}
+	if out, err := build.CombinedOutput(); err != nil {
 		tb.Fatalf("go %s: %v\n%s", strings.Join(args, " "), err, out)
 	}
 	return path
