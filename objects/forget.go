@@ -22,7 +22,7 @@ import (
 // markBatch is how many records are written together: they are synced side by side.
 const markBatch = 256
 
-// MarkGone writes the record that the body of each object was forgotten, at a time. Objects that have one keep it. It needs the store's lock. When it
+// MarkGone writes the record that the body of each object was forgotten, at a time. Objects that have one keep it, but for one that was lost. It needs the store's lock. When it
 // returns the records are there after a power cut; after an error or a crash some may be.
 func (s *Store) MarkGone(held *lock.Held, ids []format.ID, at time.Time) error {
 	if err := s.holds(held); err != nil {
@@ -31,12 +31,12 @@ func (s *Store) MarkGone(held *lock.Held, ids []format.ID, at time.Time) error {
 	for part := range slices.Chunk(ids, markBatch) {
 		var files []lock.File
 		for _, id := range part {
-			_, there, err := s.gone(id)
+			reason, there, err := s.gone(id)
 			if err != nil {
 				return err
 			}
-			if there {
-				continue
+			if there && reason == format.ReasonForgotten {
+				continue // one that was only lost could come back
 			}
 			record := &format.Absent{Object: id, Reason: format.ReasonForgotten, Time: at}
 			b, err := record.Encode()
