@@ -133,7 +133,7 @@ func when(ok bool, k keyKind) keyKind {
 func isKeyQualifier(word string) bool {
 	switch word {
 	case "api", "access", "secret", "private", "account", "auth", "encryption", "signing",
-		"master", "service", "app", "hmac", "webhook":
+		"master", "service", "app", "hmac", "webhook", "subscription", "shared", "deploy", "consumer":
 		return true
 	}
 	return false

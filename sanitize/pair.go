@@ -69,7 +69,8 @@ const maxGap = 40
 
 // keyBefore decides what kind of key ends before the separator at b[i]. The
 // key may be quoted, indexed (env["TOKEN"]), optional (token?), emphasised
-// (**Token**), and followed by the name of a string type.
+// (**Token**), coloured, and followed by the name of a string type. Where it is
+// "value", what the name beside it names is the key.
 func keyBefore(b []byte, i int) keyKind {
 	end := trimKey(b, i)
 	start := nameStart(b, end)
@@ -86,14 +87,59 @@ func keyBefore(b []byte, i int) keyKind {
 	if start > 0 && b[start-1] == ' ' && bytes.EqualFold(b[start:end], []byte("key")) {
 		start = nameStart(b, start-1) // "API key: …" in prose
 	}
+	if end-start == len("value") && bytes.EqualFold(b[start:end], []byte("value")) {
+		return keyBeside(b, start)
+	}
 	return keyOf(b[start:end])
+}
+
+// keyBeside decides what kind of key a value is under that has its name beside it, in the same line or the one before:
+// name="db.password" value="…", or "- name: DB_PASSWORD" over "value: …".
+func keyBeside(b []byte, value int) keyKind {
+	low := max(0, value-2*maxKey)
+	line := value - 1
+	for lines := 0; line >= low; line-- {
+		if b[line] == '<' {
+			break
+		}
+		if b[line] == '\n' {
+			if lines++; lines == 2 {
+				break
+			}
+		}
+	}
+	before := b[line+1 : value]
+	for _, word := range [...]string{"name", "key", "Name", "Key"} {
+		i := bytes.LastIndex(before, []byte(word))
+		if i < 0 || i > 0 && isAlnum(before[i-1]) {
+			continue
+		}
+		rest := bytes.TrimLeft(before[i+len(word):], " \"'\\")
+		if len(rest) == 0 || rest[0] != ':' && rest[0] != '=' {
+			continue
+		}
+		rest = bytes.TrimLeft(rest[1:], " \"'\\")
+		return keyOf(rest[:runEnd(rest, 0, isDotted)])
+	}
+	return noKey
 }
 
 // trimKey steps back from i over what may stand between a key and a separator.
 func trimKey(b []byte, i int) int {
 	low := max(0, i-maxGap)
-	for i > low && bytes.IndexByte([]byte(" \t\"'`\\])*?"), b[i-1]) >= 0 {
-		i--
+	for i > low {
+		switch b[i-1] {
+		case ' ', '\t', '"', '\'', '`', '\\', ']', ')', '*', '?':
+			i--
+		case 'm':
+			open := colourBefore(b[low:i])
+			if open < 0 {
+				return i
+			}
+			i = low + open
+		default:
+			return i
+		}
 	}
 	return i
 }

@@ -1,6 +1,7 @@
 package sanitize
 
 import (
+	"bytes"
 	"fmt"
 	"math/rand/v2"
 	"net/url"
@@ -13,6 +14,7 @@ import (
 // leaked reports what of a sample is still there: eight of a secret's letters and digits in a row, or all of a shorter
 // one. Everything else is left out of the comparison, since it changes with quoting and wrapping.
 func leaked(s sample, out string) string {
+	out = string(unmarkedBy([]byte(out), " \x00 "))
 	plain := alnum(out)
 	if decoded, err := url.QueryUnescape(out); err == nil {
 		plain += " " + alnum(decoded)
@@ -29,9 +31,23 @@ func leaked(s sample, out string) string {
 	return ""
 }
 
+// unmarkedBy is unmarked with something in the place of each marker.
+func unmarkedBy(b []byte, sign string) []byte {
+	var out []byte
+	for {
+		before, rest, ok := bytes.Cut(b, []byte(markOpen))
+		out = append(out, before...)
+		if !ok {
+			return out
+		}
+		_, b, _ = bytes.Cut(rest, []byte{markClose})
+		out = append(out, sign...)
+	}
+}
+
 func alnum(s string) string {
 	return strings.Map(func(r rune) rune {
-		if r < 0x80 && isAlnum(byte(r)) {
+		if r == 0 || r < 0x80 && isAlnum(byte(r)) {
 			return r
 		}
 		return -1

@@ -128,8 +128,10 @@ func masked(v []byte) bool {
 // referring reports whether v names where a secret is to be found.
 func referring(v string) bool {
 	switch v[0] {
-	case '<', '{', '/', '$':
+	case '<', '{', '$':
 		return true
+	case '/':
+		return len(v) < 32 || runEnd([]byte(v), 0, isBase64) != len(v) || !measure([]byte(v)).random() // base64 has slashes, too
 	case '%':
 		if len(v) > 2 && v[len(v)-1] == '%' {
 			return true
