@@ -98,6 +98,17 @@ func argumentSpans(found []span, b []byte, at int, flags string, joined, user bo
 // passSpans finds -passin pass:hunter2, as openssl takes it, and vault login TOKEN.
 func passSpans(found []span, b []byte) []span {
 	for at := 0; ; {
+		i := indexFrom(b, at, "vault login ")
+		if i < 0 {
+			break
+		}
+		at = i + len("vault login ")
+		end := runEnd(b, at, isBare)
+		if v := unmarked(b[at:end]); len(v) >= 16 && v[0] != '-' && bareSecret(weakKey, v) {
+			found = append(found, span{at, end, "vault"})
+		}
+	}
+	for at := 0; ; {
 		i := indexFrom(b, at, "pass:")
 		if i < 0 {
 			return found

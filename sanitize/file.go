@@ -158,7 +158,7 @@ func sasSpans(found []span, b []byte) []span {
 		start := i + len("sig=")
 		end := runEnd(b, start, func(c byte) bool { return isBase64(c) || c == '%' || c == '-' || c == '_' })
 		at = end
-		if i > 0 && (b[i-1] == '&' || b[i-1] == '?' || b[i-1] == ';') && end-start >= 40 {
+		if i > 0 && (b[i-1] == '&' || b[i-1] == '?' || b[i-1] == ';' || b[i-1] == ' ') && end-start >= 40 {
 			found = append(found, span{start, end, "azure"})
 		}
 	}

@@ -11,6 +11,7 @@ func infixSpans(found []span, b []byte) []span {
 	found = aroundSpans(found, b, around{class: "azure", mark: "8Q~", in: isAlnum, before: 3, after: 31, most: 36, then: isDotTilde})
 	found = aroundSpans(found, b, around{class: "azure", mark: "7Q~", in: isAlnum, before: 3, after: 31, most: 36, then: isDotTilde})
 	found = aroundSpans(found, b, around{class: "mailchimp", mark: "-us", in: isHex, before: 32, after: 1, most: 2, then: isDigit})
+	found = mailgunSpans(found, b)
 	return dsnSpans(found, b)
 }
 
@@ -86,6 +87,23 @@ func discordSpans(found []span, b []byte) []span {
 		}
 		found = append(found, span{start, end, "discord"})
 		at = end
+	}
+}
+
+// mailgunSpans finds 32, 8 and 8 hexadecimal digits with dashes between them.
+func mailgunSpans(found []span, b []byte) []span {
+	for at := 0; ; {
+		i := indexFrom(b, at, "-")
+		if i < 0 {
+			return found
+		}
+		at = i + 1
+		if i < 32 || i+18 > len(b) || b[i+9] != '-' || !lowerHex(b[i-32:i]) || !lowerHex(b[i+1:i+9]) || !lowerHex(b[i+10:i+18]) ||
+			!startsToken(b, i-32) || i+18 < len(b) && isURLSafe(b[i+18]) {
+			continue
+		}
+		found = append(found, span{i - 32, i + 18, "mailgun"})
+		at = i + 18
 	}
 }
 

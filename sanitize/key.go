@@ -79,6 +79,8 @@ func mayBeKey(name []byte) bool {
 		return a == 'e' // key
 	case 't':
 		return a == 'e' // secret
+	case 'a':
+		return a == 't' // key-data
 	}
 	return false
 }
@@ -98,6 +100,8 @@ func kindOf(before, last string) keyKind {
 		return when(before != "", weakKey)
 	case "auth":
 		return authKey
+	case "data":
+		return when(before == "key", weakKey)
 	case "key":
 		return when(isKeyQualifier(before), weakKey)
 	case "token":

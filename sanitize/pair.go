@@ -1,13 +1,17 @@
 package sanitize
 
-import "bytes"
+import (
+	"bytes"
+	"strings"
+)
 
 // pairSpans finds values that follow a key naming a secret and a separator:
 // = : => := or a percent-encoded = or :. Only the value goes.
 func pairSpans(found []span, b []byte) []span {
 	runs := bareRuns{b: b}
 	for i := 0; i < len(b); {
-		if c := b[i]; c != '=' && c != ':' && c != '%' {
+		c := b[i]
+		if c != '=' && c != ':' && c != '%' {
 			i++
 			continue
 		}
@@ -23,12 +27,38 @@ func pairSpans(found []span, b []byte) []span {
 			continue
 		}
 		v := valueAfter(&runs, end)
-		if judge(b[v.start:v.end], v.quoted, kind) {
+		if kind == headerKey {
+			v = afterScheme(&runs, v)
+		}
+		if judge(b[v.start:v.end], v.quoted, kind) || c == '=' && !v.quoted && isSetting(b, start) && settingSecret(kind, unmarked(b[v.start:v.end])) {
 			found = append(found, span{v.start, v.end, kind.class()})
 			i = v.end
 		}
 	}
 	return found
+}
+
+// afterScheme returns the value after v where v is a word like ApiKey, before the credential itself.
+func afterScheme(runs *bareRuns, v value) value {
+	b := runs.b
+	if v.quoted || v.start == v.end || v.end-v.start > 16 || v.end >= len(b) || b[v.end] != ' ' || runEnd(b, v.start, isLetter) != v.end {
+		return v
+	}
+	return valueAfter(runs, v.end)
+}
+
+// isSetting reports whether the equals sign at b[i] is one of NAME=value, as in a shell or an .env file, where a value is no code.
+func isSetting(b []byte, i int) bool {
+	start := i
+	for start > 0 && i-start < maxKey && (isUpperNum(b[start-1]) || b[start-1] == '_') {
+		start--
+	}
+	return start < i && i+1 < len(b) && !isSpace(b[i+1]) && (start == 0 || isSpace(b[start-1]) || isQuote(b[start-1]) || startsToken(b, start))
+}
+
+// settingSecret decides whether the value of a setting is a secret: of a password everything is that stands for nothing else.
+func settingSecret(kind keyKind, v []byte) bool {
+	return kind == strongKey && len(v) >= 6 && !standIn(v) && keyOf(v) == noKey && bytes.IndexByte([]byte("([#&|:;"), v[0]) < 0 && bytes.IndexByte(v, '(') != runEnd(v, 0, isDotted)
 }
 
 // separator returns the offset after the separator at b[i], or 0 when there is
@@ -84,7 +114,7 @@ func keyBefore(b []byte, i int) keyKind {
 	if start == end {
 		return noKey
 	}
-	if start > 0 && b[start-1] == ' ' && bytes.EqualFold(b[start:end], []byte("key")) {
+	if start > 0 && b[start-1] == ' ' && (bytes.EqualFold(b[start:end], []byte("key")) || bytes.EqualFold(b[start:end], []byte("pass")) && isAccount(b[nameStart(b, start-1):start-1])) {
 		start = nameStart(b, start-1) // "API key: …" in prose
 	}
 	if end-start == len("value") && bytes.EqualFold(b[start:end], []byte("value")) {
@@ -158,7 +188,21 @@ func nameStart(b []byte, end int) int {
 	for start > low && isDotted(b[start-1]) {
 		start--
 	}
+	if open := bytes.LastIndexByte(b[max(0, start-8):end], '['); open >= 0 { // a colour before the name
+		if open += max(0, start-8); colour(b[open:end]) > start-open {
+			start = open + colour(b[open:end])
+		}
+	}
 	return start
+}
+
+// isAccount reports whether a pass of that name is a password, and not a run over something.
+func isAccount(word []byte) bool {
+	switch strings.ToLower(string(word)) {
+	case "smtp", "db", "ftp", "user", "admin", "root", "mail", "imap", "wifi", "sudo", "database":
+		return true
+	}
+	return false
 }
 
 func isStringType(name []byte) bool {

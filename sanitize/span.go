@@ -23,6 +23,7 @@ func marker(class string) string { return markOpen + class + string(markClose) }
 func secrets(b []byte) []span {
 	found := rules(nil, b)
 	found = percentSpans(found, b)
+	found = escapedSpans(found, b)
 	found = wrappedSpans(found, b)
 	return join(found)
 }

@@ -216,7 +216,7 @@ func lowerHex(body []byte) bool {
 // drawn reports whether body has letters of both cases or digits among them, as what is drawn by lot has.
 func drawn(body []byte) bool {
 	m := measure(body)
-	return m.mixed() && m.turns+m.switches >= len(body)/5
+	return (m.mixed() || m.turns >= 4) && m.turns+m.switches >= len(body)/5
 }
 
 // airtableKey reports whether body is 14 letters and digits, a dot, and 64 hexadecimal digits.

@@ -40,7 +40,7 @@ func bareSecret(kind keyKind, v []byte) bool {
 	m := measure(v)
 	if kind == strongKey {
 		return len(v) >= 6 && !knownWord(v) && !compound(v, m) &&
-			(m.mixed() || m.symbols > 0 && m.letters > 0 && len(v) >= 8)
+			(m.mixed() || m.symbols > 0 && m.letters > 0 && len(v) >= 8 || m.digits == len(v) || m.random())
 	}
 	if len(v) < 8 || m.number() || pathOfWords(v) || compound(v, m) {
 		return false
@@ -57,6 +57,8 @@ type shapeOf struct {
 	switches int // places where a letter meets a digit
 	turns    int // places where a lower case letter meets an upper case one
 	oneCase  int // longest run of letters in one case
+	pairs    int // letters after a letter, but for a capital after a small one
+	rare     int // pairs that words seldom have
 }
 
 func measure(v []byte) shapeOf {
@@ -82,6 +84,12 @@ func measure(v []byte) shapeOf {
 		if isLower(p) && isUpper(c) || isUpper(p) && isLower(c) {
 			m.turns++
 		}
+		if isLetter(p) && isLetter(c) && !(isLower(p) && isUpper(c)) {
+			m.pairs++
+			if isRarePair(p, c) {
+				m.rare++
+			}
+		}
 		if isLower(p) && isLower(c) || isUpper(p) && isUpper(c) {
 			run++
 		} else {
@@ -99,7 +107,7 @@ func (m shapeOf) mixed() bool { return m.letters > 0 && m.digits > 0 }
 
 // random reports whether the value looks drawn by lot although it has few
 // digits or none: its case turns far more often than in camel case, it is long
-// and turns as often as base64 does, or no word is as long.
+// and turns as often as base64 does, no word is as long, or none has such letters.
 func (m shapeOf) random() bool {
 	switch {
 	case m.length >= 16 && m.turns*5 >= m.letters*2 && m.letters*4 >= m.length*3:
@@ -107,7 +115,7 @@ func (m shapeOf) random() bool {
 	case m.length >= 30 && m.mixed() && m.turns+m.switches >= 10:
 		return true
 	}
-	return m.oneCase >= 24
+	return m.oneCase >= 24 || m.length >= 10 && m.unlikeWords()
 }
 
 // number reports whether the value is a number, a version, a date or an
@@ -227,7 +235,7 @@ func code(v []byte) bool {
 // is what a short password looks like. Neither is a run whose case turns more
 // often than camel case does.
 func compound(v []byte, m shapeOf) bool {
-	if runEnd(v, 0, func(c byte) bool { return isWord(c) || c == '.' }) != len(v) || isDigit(v[0]) {
+	if runEnd(v, 0, func(c byte) bool { return isWord(c) || c == '.' }) != len(v) || isDigit(v[0]) || m.unlikeWords() {
 		return false
 	}
 	joined := bytes.ContainsAny(v, "._") || camel(v)

@@ -58,6 +58,8 @@ func percentSpans(found []span, b []byte) []span {
 				if c, last = unhex(b[i+1])<<4|unhex(b[i+2]), i+2; c == '&' {
 					c = ' ' // an ampersand that is encoded ends a value as one that is not
 				}
+			} else if c == '+' {
+				c = ' '
 			}
 			v.text, v.from = append(v.text, c), append(v.from, last)
 			i = last
@@ -70,6 +72,25 @@ func percentSpans(found []span, b []byte) []span {
 			found = append(found, span{start + first, v.from[s.end-1] + 1, s.class})
 		}
 	}
+}
+
+// escapedSpans finds in a literal, with its line ends as escapes, the files that have to be read line by line.
+func escapedSpans(found []span, b []byte) []span {
+	if !bytes.Contains(b, []byte(`kind: Secret\n`)) && !bytes.Contains(b, []byte(`kind: Secret\\n`)) {
+		return found
+	}
+	var v view
+	for i := 0; i < len(b); i++ {
+		c := b[i]
+		if at := runEnd(b, i, func(c byte) bool { return c == '\\' }); at > i && at < len(b) {
+			i, c = at, plain(b[at])
+		}
+		v.text, v.from = append(v.text, c), append(v.from, i)
+	}
+	for _, s := range manifestSpans(nil, v.text) {
+		found = append(found, span{v.from[s.start], v.from[s.end-1] + 1, s.class})
+	}
+	return found
 }
 
 func isAuthorityOrPath(c byte) bool { return !isSpace(c) && !isQuote(c) && c != '<' && c != '>' }
@@ -140,7 +161,7 @@ func wrap(b []byte, start int) (end, next int, ok bool) {
 // continues reports whether v may be a piece of something that was drawn by lot, and is no plain word.
 func continues(v []byte) bool {
 	m := measure(v)
-	return m.digits > 0 || m.turns >= 2 || m.oneCase >= 24 || m.length >= 4 && bytes.IndexByte(v, '=') >= 0
+	return m.digits > 0 || m.turns >= 2 || m.oneCase >= 24 || m.length >= 8 && m.unlikeWords() || m.length >= 4 && bytes.IndexByte(v, '=') >= 0
 }
 
 // crosses reports whether a secret goes on behind the first joint in it: it was none without what follows, or what
