@@ -41,6 +41,7 @@ func isGap(c byte) bool { return isSpace(c) || c == '+' || c == '-' || c == '>' 
 
 // pgpassSpans reads host:port:database:user:password.
 func pgpassSpans(found []span, b []byte) []span {
+	runs := bareRuns{b: b}
 	for at := 0; ; {
 		i := indexFrom(b, at, ":")
 		if i < 0 {
@@ -66,7 +67,7 @@ func pgpassSpans(found []span, b []byte) []span {
 		if user == database+1 || user >= len(b) || b[user] != ':' {
 			continue
 		}
-		end := trimClosers(b, user+1, runEnd(b, user+1, isBare))
+		end := runs.valueAt(user + 1).end
 		if v := unmarked(b[user+1 : end]); bytes.IndexByte(v, ':') < 0 && bareSecret0(v) { // an IPv6 address goes on
 			found = append(found, span{user + 1, end, "password"})
 			at = end

@@ -93,7 +93,7 @@ func kindOf(before, last string) keyKind {
 	case "pass", "pw":
 		return when(before != "", strongKey)
 	case "credential", "credentials":
-		return weakKey
+		return when(before != "with", weakKey)
 	case "authorization":
 		return headerKey
 	case "creds":

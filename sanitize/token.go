@@ -12,6 +12,7 @@ type shape struct {
 	class    string
 	prefix   string
 	keep     bool // the prefix is not secret (an address) and stays
+	lone     bool // what is before it is no base64, in which so short a prefix comes about by chance
 	min, max int
 	in       func(byte) bool
 	ok       func(body []byte) bool // a further condition, or nil
@@ -131,7 +132,7 @@ var shapes = [...]shape{
 	{class: "shopify", prefix: "shppa_", min: 32, in: isHex},
 	{class: "square", prefix: "sq0atp-", min: 22, in: isURLSafe},
 	{class: "square", prefix: "sq0csp-", min: 40, in: isURLSafe},
-	{class: "square", prefix: "EAAA", min: 56, max: 64, in: isAnyBase64, ok: drawn},
+	{class: "square", prefix: "EAAA", lone: true, min: 56, max: 64, in: isAnyBase64, ok: drawn},
 	{class: "braintree", prefix: "access_token$", min: 40, in: func(c byte) bool { return isAlnum(c) || c == '$' }, ok: hasDigit},
 	{class: "alibaba", prefix: "LTAI", min: 12, max: 20, in: isAlnum, ok: drawn},
 	{class: "tencent", prefix: "AKID", min: 32, max: 32, in: isAlnum, ok: drawn},
@@ -167,7 +168,7 @@ func tokenSpans(found []span, b []byte) []span {
 	for i := 0; i+shortest <= len(b); i++ {
 		n := t.last[hash3(b[i], b[i+1], b[i+2])]
 		for ; n != 0; n = t.next[n-1] {
-			if s := &shapes[n-1]; i >= read[n-1] && b[i] == s.prefix[0] && bytes.HasPrefix(b[i:], []byte(s.prefix)) && (!isAlnum(b[i]) || startsToken(b, i)) {
+			if s := &shapes[n-1]; i >= read[n-1] && b[i] == s.prefix[0] && bytes.HasPrefix(b[i:], []byte(s.prefix)) && (!isAlnum(b[i]) || startsToken(b, i)) && !(s.lone && i > 0 && isBase64(b[i-1]) && b[i-1] != '=') {
 				found, read[n-1] = s.at(found, b, i)
 			}
 		}

@@ -125,7 +125,7 @@ func (m shapeOf) number() bool { return m.digits > 0 && m.letters <= 2 }
 // standIn reports whether v stands for a secret instead of being one: empty, a
 // mask, a placeholder, a variable, a template, a path or an address.
 func standIn(v []byte) bool {
-	return masked(v) || referring(string(v)) || placeholder(strings.ToLower(string(v)))
+	return masked(v) || referring(string(v)) || placeholder(strings.ToLower(string(v)), v)
 }
 
 // masked reports whether v is empty or one character over and over.
@@ -182,15 +182,18 @@ func isFileName(v string) bool {
 	return false
 }
 
-// placeholder reports whether the lower case v tells the reader to put a
-// secret in its place.
-func placeholder(v string) bool {
-	for _, p := range [...]string{
-		"your", "example", "placeholder", "changeme", "change_me", "change-me", "dummy",
-		"xxxx", "****", "....", "redacted", "replace", "insert", "<", "todo",
-	} {
-		if strings.Contains(v, p) {
+// placeholder reports whether v, in lower case too, tells the reader to put a
+// secret in its place. A word counts only among words: long secrets that are
+// drawn by lot have short words in them.
+func placeholder(lower string, v []byte) bool {
+	for _, p := range [...]string{"changeme", "change_me", "change-me", "xxxx", "****", "....", "redacted", "<"} {
+		if strings.Contains(lower, p) {
 			return true
+		}
+	}
+	for _, p := range [...]string{"your", "example", "placeholder", "dummy", "replace", "insert", "todo"} {
+		if strings.Contains(lower, p) {
+			return !measure(v).unlikeWords()
 		}
 	}
 	return false

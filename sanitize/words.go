@@ -22,7 +22,7 @@ func isSpans(found []span, b []byte, runs *bareRuns) []span {
 		}
 		at = i + len(" is ")
 		if kind := keyBefore(b, i); kind != noKey {
-			if v := valueAfter(runs, at); judge(b[v.start:v.end], false, kind) {
+			if v := valueAfter(runs, at); v.start < v.end && b[v.start] != '*' && judge(b[v.start:v.end], false, kind) {
 				found = append(found, span{v.start, v.end, kind.class()})
 			}
 		}
