@@ -13,8 +13,11 @@
 //	teams telegram tencent terraform twilio url-password vault xai
 //
 // Two more classes are reported without leaving a marker: control (a C0
-// control other than TAB, LF and CR, or DEL, removed) and utf8 (a byte that is
-// not part of valid UTF-8, replaced by U+FFFD).
+// control other than TAB, LF and CR, or DEL, or a C1 control, removed) and utf8
+// (a byte that is not part of valid UTF-8, replaced by U+FFFD). Marks of
+// direction and characters without width stay: languages and emoji need them.
+// Where a model's or a helper's words are made part of a prompt, and in names and
+// errors, they go.
 //
 // Four kinds of rule find secrets. Formats recognised by themselves (a fixed
 // prefix and a length) need no context. URLs, headers, cookies and connection

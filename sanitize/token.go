@@ -149,15 +149,17 @@ type chains struct {
 	next [len(shapes)]uint8 // by shape: the same of the one before
 }
 
-// shapeChains makes the table when the first text is cleaned, in microseconds.
-var shapeChains = sync.OnceValue(func() *chains {
+// shapeChains is the table, made when the first text is cleaned.
+var shapeChains = sync.OnceValue(makeChains)
+
+func makeChains() *chains {
 	t := new(chains)
 	for i := range shapes {
 		h := hash3(shapes[i].prefix[0], shapes[i].prefix[1], shapes[i].prefix[2])
 		t.next[i], t.last[h] = t.last[h], uint8(i+1)
 	}
 	return t
-})
+}
 
 func hash3(a, b, c byte) int { return (int(a) ^ int(b)<<3 ^ int(c)<<5) & (1<<12 - 1) }
 
