@@ -30,13 +30,17 @@ func flagSpans(found []span, b []byte) []span {
 
 // commandSpans finds passwords in the arguments of programs that take them under a short name, or under none.
 func commandSpans(found []span, b []byte) []span {
+	found = vaultSpans(found, b)
+	if indexFrom(b, 0, " -") < 0 { // most text has no flags
+		return found
+	}
 	for _, c := range [...]struct {
 		program string
 		flags   string // letters behind which the password stands
 		joined  bool   // without a blank between them
 		user    bool   // as user:password
 	}{
-		{"curl", "uU", false, true}, {"wget", "", false, false},
+		{"curl", "uU", false, true},
 		{"mysql", "p", true, false}, {"mysqldump", "p", true, false}, {"mysqladmin", "p", true, false}, {"mariadb", "p", true, false},
 		{"sshpass", "p", false, false}, {"redis-cli", "a", false, false}, {"login", "p", false, false}, {"smbclient", "U", false, true},
 		{"mongosh", "p", false, false}, {"mongodump", "p", false, false}, {"ldapsearch", "w", false, false},
@@ -95,12 +99,12 @@ func argumentSpans(found []span, b []byte, at int, flags string, joined, user bo
 	return found
 }
 
-// passSpans finds -passin pass:hunter2, as openssl takes it, and vault login TOKEN.
-func passSpans(found []span, b []byte) []span {
+// vaultSpans finds vault login TOKEN.
+func vaultSpans(found []span, b []byte) []span {
 	for at := 0; ; {
 		i := indexFrom(b, at, "vault login ")
 		if i < 0 {
-			break
+			return found
 		}
 		at = i + len("vault login ")
 		end := runEnd(b, at, isBare)
@@ -108,6 +112,10 @@ func passSpans(found []span, b []byte) []span {
 			found = append(found, span{at, end, "vault"})
 		}
 	}
+}
+
+// passSpans finds -passin pass:hunter2, as openssl takes it.
+func passSpans(found []span, b []byte) []span {
 	for at := 0; ; {
 		i := indexFrom(b, at, "pass:")
 		if i < 0 {

@@ -152,7 +152,7 @@ func (g textGroup) across() (found []Found, starts []int, err error) {
 	for _, f := range all {
 		known := slices.IndexFunc(alone, func(a Found) bool { return a.From < f.To && f.From < a.To })
 		end, _ := slices.BinarySearch(starts, f.From+1) // the text after the one it begins in
-		if known < 0 || end < len(starts) && starts[end] < f.To && continues(g.bytes(starts[end], f.To, starts)) {
+		if known < 0 || end < len(starts) && starts[end] < f.To && goesOn(g.bytes(starts[end], f.To, starts)) {
 			found = append(found, f)
 		}
 	}

@@ -164,6 +164,12 @@ func continues(v []byte) bool {
 	return m.digits > 0 || m.turns >= 2 || m.oneCase >= 24 || m.length >= 8 && m.unlikeWords() || m.length >= 4 && bytes.IndexByte(v, '=') >= 0
 }
 
+// goesOn is a stricter continues, for what follows a secret that is one without it: no word, nor one with a number.
+func goesOn(v []byte) bool {
+	m := measure(v)
+	return m.switches >= 2 || m.digits >= 4 || m.turns >= 3 || m.length >= 8 && m.unlikeWords() || m.oneCase >= 24 || m.length >= 4 && bytes.IndexByte(v, '=') >= 0
+}
+
 // crosses reports whether a secret goes on behind the first joint in it: it was none without what follows, or what
 // follows is no word.
 func crosses(v *view, s span, joints []int, alone []span) bool {
@@ -174,7 +180,7 @@ func crosses(v *view, s span, joints []int, alone []span) bool {
 		if j <= s.start || j >= s.end {
 			continue
 		}
-		if continues(v.text[j:s.end]) {
+		if goesOn(v.text[j:s.end]) {
 			return true
 		}
 		switch s.class {

@@ -157,7 +157,8 @@ func sqlSpans(found []span, b []byte) []span {
 			}
 			at = i + len(word)
 			if word == "BY" || word == "by" {
-				if before := bytes.TrimRight(b[max(0, i-16):i], " "); !bytes.HasSuffix(bytes.ToUpper(before), []byte("IDENTIFIED")) {
+				before := bytes.TrimRight(b[max(0, i-16):i], " ")
+				if n := len(before) - len("IDENTIFIED"); n < 0 || !bytes.EqualFold(before[n:], []byte("IDENTIFIED")) {
 					continue
 				}
 			}
