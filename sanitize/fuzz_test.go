@@ -69,6 +69,9 @@ func FuzzText(f *testing.F) {
 		if !bytes.Equal(in, was) {
 			t.Fatal("input modified")
 		}
+		if len(out) > 8*len(in)+64 {
+			t.Fatalf("%d bytes of %d", len(out), len(in))
+		}
 		if (len(found) == 0) != bytes.Equal(in, out) {
 			t.Fatalf("found %v, changed %v", found, !bytes.Equal(in, out))
 		}
