@@ -110,7 +110,9 @@ func (s *Store) sealAs(label string, text []byte, media string, encode func(form
 }
 
 // NonceOf returns the nonce that the body of an object has in this store, by the object's header: by all of it but the line that names the body.
-func (s *Store) NonceOf(header []byte) ([]byte, error) { return s.Nonce(nonceLabel, cutLastLine(header)) }
+func (s *Store) NonceOf(header []byte) ([]byte, error) {
+	return s.Nonce(nonceLabel, cutLastLine(header))
+}
 
 // sealNew is seal for what is made of words: a summary, a tombstone. What was made of other words before may have said the same and be forgotten, and
 // may not come back; then it is another object, by another nonce.
