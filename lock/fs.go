@@ -200,7 +200,7 @@ func (f *FS) AppendSync(path string, off int64, data []byte) error {
 
 // openAt opens a file that must have size bytes.
 func openAt(path string, flags int, size int64) (*os.File, error) {
-	file, err := os.OpenFile(path, flags|atOnce, 0o600)
+	file, err := openOwn(path, flags)
 	if err != nil {
 		return nil, notFile(path, err)
 	}
@@ -217,7 +217,12 @@ func openAt(path string, flags int, size int64) (*os.File, error) {
 
 // Truncate cuts a file to size bytes and syncs it: two steps. After a crash the file has its old length or the new one.
 func (f *FS) Truncate(path string, size int64) error {
-	err := f.step(&Call{Op: OpTruncate, Path: path, Off: size}, func([]byte) error { return os.Truncate(path, size) })
+	err := f.step(&Call{Op: OpTruncate, Path: path, Off: size}, func([]byte) error {
+		if err := refuseLink(path); err != nil {
+			return err
+		}
+		return os.Truncate(path, size)
+	})
 	if err != nil {
 		return err
 	}
@@ -274,7 +279,7 @@ func (f *FS) Chtimes(path string, t time.Time) error {
 // which costs more than all the rest of a small write. After a stop it does nothing.
 func (f *FS) WriteHint(path string, data []byte) error {
 	return f.quiet(Call{Op: OpHint, Path: path, Data: data}, func() error {
-		file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|atOnce, 0o600)
+		file, err := openOwn(path, os.O_WRONLY|os.O_CREATE)
 		if err != nil {
 			return notFile(path, err)
 		}
@@ -298,7 +303,7 @@ func (f *FS) AppendHint(path string, data []byte, most int64) error {
 		off = 0
 	}
 	return f.quiet(Call{Op: OpHint, Path: path, Data: data, Off: off}, func() error {
-		file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_APPEND|atOnce, 0o600)
+		file, err := openOwn(path, os.O_WRONLY|os.O_CREATE|os.O_APPEND)
 		if err != nil {
 			return notFile(path, err)
 		}

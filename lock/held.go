@@ -48,7 +48,7 @@ func (o Owner) String() string {
 
 func printable(s string) string {
 	return strings.Map(func(r rune) rune {
-		if r < ' ' || r == 0x7f {
+		if r < ' ' || r >= 0x7f && r < 0xa0 {
 			return -1
 		}
 		return r

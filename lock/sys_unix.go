@@ -8,6 +8,9 @@ import (
 	"syscall"
 )
 
+// noFollow makes opening a link fail before anything is written.
+const noFollow = syscall.O_NOFOLLOW
+
 func rename(from, to string) error { return os.Rename(from, to) }
 
 // atOnce opens what is not a regular file without waiting for its other end.

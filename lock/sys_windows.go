@@ -30,6 +30,9 @@ func readFile(path string, limit int64) ([]byte, error) {
 	return robustio.ReadFile(path)
 }
 
+// noFollow does not exist here: links, which few may make, are looked for.
+const noFollow = 0
+
 // openForSync opens for writing, without which Windows refuses to flush a file.
 func openForSync(path string) (*os.File, error) { return os.OpenFile(path, os.O_RDWR, 0) }
 

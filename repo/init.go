@@ -86,6 +86,9 @@ func checkedConfig(env Env, dir string) (*Config, error) {
 	if info != nil {
 		err = refuseForeign(dir, info)
 	}
+	if info != nil && err == nil && info.IsDir() {
+		err = refuseLinks(dir)
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -51,7 +51,7 @@ type Repo struct {
 const maxFormat = 4096
 
 // Open finds the store that env names, checks that this build may touch it, and reads the settings. It writes nothing, and reads
-// the format file and the config files only. Errors: ErrNoStore, ErrHalf, *OwnerError, *format.VersionError, *CorruptError,
+// the format file, the config files, and the names in a few directories, in which no link may be. Errors: ErrNoStore, ErrHalf, *OwnerError, *format.VersionError, *CorruptError,
 // *ConfigError, all to be found with errors.Is or errors.As, and what the file system says.
 func Open(env Env) (*Repo, error) {
 	dir, err := Find(env)
@@ -64,6 +64,9 @@ func Open(env Env) (*Repo, error) {
 	}
 	if err != nil {
 		return nil, err
+	}
+	if err := refuseLinks(dir); err != nil {
+		return nil, fmt.Errorf("cannot use store: %w", err)
 	}
 	config, err := loadConfig(env, filepath.Join(dir, configName))
 	if err != nil {

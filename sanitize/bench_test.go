@@ -56,3 +56,10 @@ func TestHostile(t *testing.T) {
 		mustText(t, strings.Repeat(unit, 100)+"hunter2"+strings.Repeat("]", 5))
 	}
 }
+
+// BenchmarkFirstUse is all that is made before the first text can be cleaned.
+func BenchmarkFirstUse(b *testing.B) {
+	for b.Loop() {
+		makeChains()
+	}
+}

@@ -76,9 +76,15 @@ func afterEscape(b []byte) bool {
 
 // afterColour reports whether b ends in what is left of a terminal colour
 // sequence: [, digits and semicolons, m.
-func afterColour(b []byte) bool {
+func afterColour(b []byte) bool { return colourBefore(b) >= 0 }
+
+// colourBefore returns where the colour sequence begins that b ends in, or -1.
+func colourBefore(b []byte) int {
 	i := bytes.LastIndexByte(b, '[')
-	return i >= 0 && colour(b[i:]) == len(b)-i
+	if i >= 0 && colour(b[i:]) == len(b)-i {
+		return i
+	}
+	return -1
 }
 
 // colour returns the length of the colour sequence (without its ESC) at the

@@ -11,15 +11,23 @@ type value struct {
 // valueAfter finds the value that starts at or after i on the same line.
 func valueAfter(runs *bareRuns, i int) value {
 	b := runs.b
-	start := i
-	for start < len(b) && start-i < maxGap && (b[start] == ' ' || b[start] == '\t') {
-		start++
+	start := blanks(b, i)
+	if bytes.HasPrefix(b[start:], []byte("**")) { // **Key:** value
+		start = blanks(b, start+2)
 	}
-	start += colour(b[start:min(len(b), start+16)])
+	for n := 1; n > 0; {
+		n = colour(b[start:min(len(b), start+16)])
+		start = blanks(b, start+n)
+	}
 	if open := openingQuote(b, start); open >= 0 {
 		return quotedValue(b, open)
 	}
 	return runs.valueAt(start)
+}
+
+// blanks steps over the blanks at b[i].
+func blanks(b []byte, i int) int {
+	return runEnd(b[:min(len(b), i+maxGap)], min(i, len(b)), func(c byte) bool { return c == ' ' || c == '\t' })
 }
 
 // openingQuote returns the offset of the quote that opens a literal at start,

@@ -102,8 +102,8 @@ func (s shifts) before(at int) int {
 	return was
 }
 
-// FindJSON returns the secrets that JSON would redact, in order. A secret in a string with escapes is told as all of the
-// string, without its quotes, and any other with its own offsets. The error is that of JSON.
+// FindJSON returns the secrets that JSON would redact, in order. A secret in a string with escapes, or in several texts, is
+// told as all of the string, without its quotes, and any other with its own offsets. The error is that of JSON.
 func FindJSON(b []byte) ([]Found, error) {
 	if !json.Valid(b) {
 		return nil, fmt.Errorf("find secrets in JSON: %w", errNotJSON)
@@ -112,6 +112,14 @@ func FindJSON(b []byte) ([]Found, error) {
 	if err := w.value(noKey, 0); err != nil {
 		return nil, fmt.Errorf("find secrets in JSON: %w", err)
 	}
+	for _, group := range textGroups(b) {
+		found, err := group.find()
+		if err != nil {
+			return nil, fmt.Errorf("find secrets in JSON: %w", err)
+		}
+		w.spots = append(w.spots, found...)
+	}
+	slices.SortStableFunc(w.spots, func(a, b Found) int { return a.From - b.From })
 	return w.spots, nil
 }
 

@@ -3,6 +3,7 @@ package sanitize
 import (
 	"bytes"
 	"encoding/json"
+	"math/rand/v2"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -16,6 +17,13 @@ func seeds() []string {
 		out = append(out, "token: \""+samples[0]+"\", password="+samples[0]+":x@y")
 	}
 	out = append(out, strings.Split(developerText, "\n")...)
+	r := rand.New(rand.NewPCG(2, 2))
+	spots := places()
+	for _, f := range forms() {
+		s := f.make(r)
+		in, _, _ := spots[r.IntN(len(spots))].put(r, s)
+		out = append(out, s.text, in)
+	}
 	return append(out,
 		"-----BEGIN PRIVATE "+"KEY-----\n"+rep("aB3", 64)+"\n-----END PRIVATE "+"KEY-----",
 		"https://u:p1:p2@h api_key=a1b2c3d4e5 password: 'x1y2z3' Authorization: Basic dXNlcjpodW50ZXIy",
@@ -60,6 +68,9 @@ func FuzzText(f *testing.F) {
 		}
 		if !bytes.Equal(in, was) {
 			t.Fatal("input modified")
+		}
+		if len(out) > 8*len(in)+64 {
+			t.Fatalf("%d bytes of %d", len(out), len(in))
 		}
 		if (len(found) == 0) != bytes.Equal(in, out) {
 			t.Fatalf("found %v, changed %v", found, !bytes.Equal(in, out))

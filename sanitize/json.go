@@ -17,7 +17,9 @@ var errNotJSON = errors.New("not one valid JSON value")
 // decoded, cleaned as by Text, and encoded again only when that changed it. A
 // string whose member name is a key that names a secret is replaced whole when
 // it looks like a secret; so is one in an array under such a name, and the
-// "value" of a member pair like {"name":"DB_PASSWORD","value":"…"}. An escape
+// "value" of a member pair like {"name":"DB_PASSWORD","value":"…"}. Members "text"
+// of neighbours in an array are cleaned as one text, too, since a message may come
+// in pieces; what goes of it goes from each of them. An escape
 // of half a surrogate pair counts as broken UTF-8. Every other byte, white
 // space and numbers included, stays as it was; when nothing was found, out is
 // b itself. Cleaning member names may leave two members with one name.
@@ -29,14 +31,28 @@ func JSON(b []byte) (out []byte, found []Finding, err error) {
 	if !json.Valid(b) {
 		return nil, nil, fmt.Errorf("sanitize JSON: %w", errNotJSON)
 	}
-	w := walker{in: b}
-	if err := w.value(noKey, 0); err != nil {
-		return nil, nil, fmt.Errorf("sanitize JSON: %w", err)
+	var all tally
+	for range maxRounds {
+		joined, err := joinTexts(b, &all)
+		if err != nil {
+			return nil, nil, fmt.Errorf("sanitize JSON: %w", err)
+		}
+		if joined != nil {
+			b = joined
+		}
+		w := walker{in: b, found: all}
+		if err := w.value(noKey, 0); err != nil {
+			return nil, nil, fmt.Errorf("sanitize JSON: %w", err)
+		}
+		if w.found.total() == all.total() {
+			if joined == nil {
+				return b, all.findings(), nil
+			}
+			continue
+		}
+		b, all = append(w.out, b[w.copied:]...), w.found
 	}
-	if len(w.found) == 0 {
-		return b, nil, nil
-	}
-	return append(w.out, b[w.copied:]...), w.found.findings(), nil
+	return nil, nil, fmt.Errorf("sanitize JSON: %w", errUnsettled)
 }
 
 // walker steps through a JSON value that is known to be valid.

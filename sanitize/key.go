@@ -79,6 +79,8 @@ func mayBeKey(name []byte) bool {
 		return a == 'e' // key
 	case 't':
 		return a == 'e' // secret
+	case 'a':
+		return a == 't' // key-data
 	}
 	return false
 }
@@ -91,13 +93,15 @@ func kindOf(before, last string) keyKind {
 	case "pass", "pw":
 		return when(before != "", strongKey)
 	case "credential", "credentials":
-		return weakKey
+		return when(before != "with", weakKey)
 	case "authorization":
 		return headerKey
 	case "creds":
 		return when(before != "", weakKey)
 	case "auth":
 		return authKey
+	case "data":
+		return when(before == "key", weakKey)
 	case "key":
 		return when(isKeyQualifier(before), weakKey)
 	case "token":
@@ -133,7 +137,7 @@ func when(ok bool, k keyKind) keyKind {
 func isKeyQualifier(word string) bool {
 	switch word {
 	case "api", "access", "secret", "private", "account", "auth", "encryption", "signing",
-		"master", "service", "app", "hmac", "webhook":
+		"master", "service", "app", "hmac", "webhook", "subscription", "shared", "deploy", "consumer":
 		return true
 	}
 	return false

@@ -2,14 +2,15 @@ package sanitize
 
 import "strings"
 
-// Line makes one line of text that others wrote, so that it can neither move the cursor of a terminal nor start a line of its own: line ends and
-// tabs become spaces, other controls U+FFFD.
+// Line makes one line of text that others wrote, so that it can neither move the cursor of a terminal nor start a line of its own, nor show its
+// letters in another order or hide some: line ends and tabs become spaces, other controls, marks of direction and tag characters U+FFFD.
 func Line(s string) string {
 	return strings.Map(func(r rune) rune {
 		switch {
-		case r == '\n' || r == '\t' || r == '\r':
+		case r == '\n' || r == '\t' || r == '\r' || r == 0x2028 || r == 0x2029:
 			return ' '
-		case r < ' ' || r == 0x7f || r >= 0x80 && r < 0xa0:
+		case r < ' ' || r == 0x7f || isC1(r), r == 0x061c, r >= 0x200e && r <= 0x200f, r >= 0x202a && r <= 0x202e, r >= 0x2066 && r <= 0x2069,
+			r >= 0xe0000 && r <= 0xe007f:
 			return '\uFFFD'
 		}
 		return r

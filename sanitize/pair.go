@@ -1,13 +1,17 @@
 package sanitize
 
-import "bytes"
+import (
+	"bytes"
+	"strings"
+)
 
 // pairSpans finds values that follow a key naming a secret and a separator:
 // = : => := or a percent-encoded = or :. Only the value goes.
 func pairSpans(found []span, b []byte) []span {
 	runs := bareRuns{b: b}
 	for i := 0; i < len(b); {
-		if c := b[i]; c != '=' && c != ':' && c != '%' {
+		c := b[i]
+		if c != '=' && c != ':' && c != '%' {
 			i++
 			continue
 		}
@@ -23,12 +27,38 @@ func pairSpans(found []span, b []byte) []span {
 			continue
 		}
 		v := valueAfter(&runs, end)
-		if judge(b[v.start:v.end], v.quoted, kind) {
+		if kind == headerKey {
+			v = afterScheme(&runs, v)
+		}
+		if judge(b[v.start:v.end], v.quoted, kind) || c == '=' && !v.quoted && isSetting(b, start) && settingSecret(kind, unmarked(b[v.start:v.end])) {
 			found = append(found, span{v.start, v.end, kind.class()})
 			i = v.end
 		}
 	}
 	return found
+}
+
+// afterScheme returns the value after v where v is a word like ApiKey, before the credential itself.
+func afterScheme(runs *bareRuns, v value) value {
+	b := runs.b
+	if v.quoted || v.start == v.end || v.end-v.start > 16 || v.end >= len(b) || b[v.end] != ' ' || runEnd(b, v.start, isLetter) != v.end {
+		return v
+	}
+	return valueAfter(runs, v.end)
+}
+
+// isSetting reports whether the equals sign at b[i] is one of NAME=value, as in a shell or an .env file, where a value is no code.
+func isSetting(b []byte, i int) bool {
+	start := i
+	for start > 0 && i-start < maxKey && (isUpperNum(b[start-1]) || b[start-1] == '_') {
+		start--
+	}
+	return start < i && i+1 < len(b) && !isSpace(b[i+1]) && (start == 0 || isSpace(b[start-1]) || isQuote(b[start-1]) || startsToken(b, start))
+}
+
+// settingSecret decides whether the value of a setting is a secret: of a password everything is that stands for nothing else.
+func settingSecret(kind keyKind, v []byte) bool {
+	return kind == strongKey && len(v) >= 6 && !standIn(v) && keyOf(v) == noKey && bytes.IndexByte([]byte("([#&|:;"), v[0]) < 0 && bytes.IndexByte(v, '(') != runEnd(v, 0, isDotted)
 }
 
 // separator returns the offset after the separator at b[i], or 0 when there is
@@ -69,7 +99,8 @@ const maxGap = 40
 
 // keyBefore decides what kind of key ends before the separator at b[i]. The
 // key may be quoted, indexed (env["TOKEN"]), optional (token?), emphasised
-// (**Token**), and followed by the name of a string type.
+// (**Token**), coloured, and followed by the name of a string type. Where it is
+// "value", what the name beside it names is the key.
 func keyBefore(b []byte, i int) keyKind {
 	end := trimKey(b, i)
 	start := nameStart(b, end)
@@ -83,17 +114,62 @@ func keyBefore(b []byte, i int) keyKind {
 	if start == end {
 		return noKey
 	}
-	if start > 0 && b[start-1] == ' ' && bytes.EqualFold(b[start:end], []byte("key")) {
+	if start > 0 && b[start-1] == ' ' && (bytes.EqualFold(b[start:end], []byte("key")) || bytes.EqualFold(b[start:end], []byte("pass")) && isAccount(b[nameStart(b, start-1):start-1])) {
 		start = nameStart(b, start-1) // "API key: …" in prose
 	}
+	if end-start == len("value") && bytes.EqualFold(b[start:end], []byte("value")) {
+		return keyBeside(b, start)
+	}
 	return keyOf(b[start:end])
+}
+
+// keyBeside decides what kind of key a value is under that has its name beside it, in the same line or the one before:
+// name="db.password" value="…", or "- name: DB_PASSWORD" over "value: …".
+func keyBeside(b []byte, value int) keyKind {
+	low := max(0, value-2*maxKey)
+	line := value - 1
+	for lines := 0; line >= low; line-- {
+		if b[line] == '<' {
+			break
+		}
+		if b[line] == '\n' {
+			if lines++; lines == 2 {
+				break
+			}
+		}
+	}
+	before := b[line+1 : value]
+	for _, word := range [...]string{"name", "key", "Name", "Key"} {
+		i := bytes.LastIndex(before, []byte(word))
+		if i < 0 || i > 0 && isAlnum(before[i-1]) {
+			continue
+		}
+		rest := bytes.TrimLeft(before[i+len(word):], " \"'\\")
+		if len(rest) == 0 || rest[0] != ':' && rest[0] != '=' {
+			continue
+		}
+		rest = bytes.TrimLeft(rest[1:], " \"'\\")
+		return keyOf(rest[:runEnd(rest, 0, isDotted)])
+	}
+	return noKey
 }
 
 // trimKey steps back from i over what may stand between a key and a separator.
 func trimKey(b []byte, i int) int {
 	low := max(0, i-maxGap)
-	for i > low && bytes.IndexByte([]byte(" \t\"'`\\])*?"), b[i-1]) >= 0 {
-		i--
+	for i > low {
+		switch b[i-1] {
+		case ' ', '\t', '"', '\'', '`', '\\', ']', ')', '*', '?':
+			i--
+		case 'm':
+			open := colourBefore(b[low:i])
+			if open < 0 {
+				return i
+			}
+			i = low + open
+		default:
+			return i
+		}
 	}
 	return i
 }
@@ -112,7 +188,21 @@ func nameStart(b []byte, end int) int {
 	for start > low && isDotted(b[start-1]) {
 		start--
 	}
+	if open := bytes.LastIndexByte(b[max(0, start-8):end], '['); open >= 0 { // a colour before the name
+		if open += max(0, start-8); colour(b[open:end]) > start-open {
+			start = open + colour(b[open:end])
+		}
+	}
 	return start
+}
+
+// isAccount reports whether a pass of that name is a password, and not a run over something.
+func isAccount(word []byte) bool {
+	switch strings.ToLower(string(word)) {
+	case "smtp", "db", "ftp", "user", "admin", "root", "mail", "imap", "wifi", "sudo", "database":
+		return true
+	}
+	return false
 }
 
 func isStringType(name []byte) bool {

@@ -42,6 +42,9 @@ func pemHeader(b []byte, start int) (body int, ok bool) {
 // pemEnd returns where the block ends, or body when what follows is no key.
 func pemEnd(b []byte, body int) int {
 	dashes := indexFrom(b, body, "-----")
+	for dashes >= 0 && bytes.HasPrefix(b[dashes:], []byte("------")) { // after the sign of a diff
+		dashes++
+	}
 	if dashes < 0 || !bytes.HasPrefix(b[dashes:], []byte("-----END ")) {
 		return base64Lines(b, body)
 	}
@@ -88,6 +91,8 @@ func lineStart(b []byte, i int) int {
 	for i < len(b) {
 		switch c := b[i]; {
 		case isSpace(c) || isQuote(c) || c == ',':
+			i++
+		case (c == '-' || c == '>' || c == '|') && i > 0 && b[i-1] == '\n': // a diff or a quotation
 			i++
 		case c == '+' && i+1 < len(b) && !isBase64(b[i+1]):
 			i++

@@ -136,6 +136,8 @@ func TestContext(t *testing.T) {
 		{"punctuation", `password: "tr0ub4dor&3"`, `password: "[REDACTED:password]"`},
 		{"colour", "password=\x1b[31mhunter2\x1b[0m", "password=[31m[REDACTED:password][0m"},
 		{"key and format", `token: "` + "ghp" + "_" + rep("aB3", 36) + `"`, `token: "[REDACTED:github]"`},
+		{"next line is no part", "a line that is as long as a terminal has columns at least, password=hunter2xyz\nword2 word2", "a line that is as long as a terminal has columns at least, password=[REDACTED:password]\nword2 word2"},
+		{"next line is a part", "a line that is as long as a terminal has columns at least, password=hunter2xyz\n9Kq81zz ok", "a line that is as long as a terminal has columns at least, password=[REDACTED:password] ok"},
 		{"cut literal", `password: "hunter2`, `password: "[REDACTED:password]`},
 		{"partly marked", `password: "[REDACTED:x]hunter2"`, `password: "[REDACTED:password]"`},
 	} {
@@ -305,12 +307,12 @@ password=
 `
 
 func TestControls(t *testing.T) {
-	in := "a\x00b\tc\r\nd\x1b[1me\x7f\u0085\u200b"
+	in := "a\x00b\tc\r\nd\x1b[1me\x7f\u0085\u009b1mé\u00a0\u200b\u202e"
 	out, found := mustText(t, in)
-	if want := "ab\tc\r\nd[1me\u0085\u200b"; out != want {
+	if want := "ab\tc\r\nd[1me1mé\u00a0\u200b\u202e"; out != want {
 		t.Errorf("got %q, want %q", out, want)
 	}
-	if !slices.Equal(found, []Finding{{"control", 3}}) {
+	if !slices.Equal(found, []Finding{{"control", 5}}) {
 		t.Errorf("found %v", found)
 	}
 	out, found = mustText(t, "  x\xffy\xe2\x82 \n")
@@ -328,7 +330,7 @@ func TestControls(t *testing.T) {
 func TestSplitByControl(t *testing.T) {
 	for class, samples := range bareSamples() {
 		for _, s := range samples {
-			for _, c := range []string{"\x00", "\x7f", "\x1b", "\b\b"} {
+			for _, c := range []string{"\x00", "\x7f", "\x1b", "\b\b", "\u009b"} {
 				for _, at := range []int{1, 4, len(s) / 2, len(s) - 1} {
 					out, _ := mustText(t, "x "+s[:at]+c+s[at:]+" y")
 					if want := "x [REDACTED:" + class + "] y"; out != want {
@@ -359,6 +361,12 @@ func TestFindingsAreSortedAndBare(t *testing.T) {
 	_, found := mustText(t, "\x00 password=hunter2 "+key+" "+key)
 	if want := []Finding{{"control", 1}, {"github", 2}, {"password", 1}}; !slices.Equal(found, want) {
 		t.Errorf("found %v, want %v", found, want)
+	}
+}
+
+func TestLine(t *testing.T) {
+	if got, want := Line("a\nb\tc\u2028d\x1be\u009bf\u202eg\u2066h\U000e0041i é日"), "a b c d\ufffde\ufffdf\ufffdg\ufffdh\ufffdi é日"; got != want {
+		t.Errorf("got %q, want %q", got, want)
 	}
 }
 

@@ -19,16 +19,12 @@ const (
 // marker returns what stands in the place of a secret.
 func marker(class string) string { return markOpen + class + string(markClose) }
 
-// secrets runs every rule over b and returns disjoint spans in order.
+// secrets runs every rule over b, as it is and read in other ways, and returns disjoint spans in order.
 func secrets(b []byte) []span {
-	var found []span
-	found = pemSpans(found, b)
-	found = tokenSpans(found, b)
-	found = jwtSpans(found, b)
-	found = telegramSpans(found, b)
-	found = urlSpans(found, b)
-	found = headerSpans(found, b)
-	found = pairSpans(found, b)
+	found := rules(nil, b)
+	found = percentSpans(found, b)
+	found = escapedSpans(found, b)
+	found = wrappedSpans(found, b)
 	return join(found)
 }
 

@@ -22,6 +22,12 @@ func strip(b []byte, t *tally, moved *shifts) []byte {
 			continue
 		}
 		r, n := utf8.DecodeRune(b[i:])
+		if isC1(r) {
+			controls++
+			i += n
+			moved.note(len(out), i)
+			continue
+		}
 		if r == utf8.RuneError && n == 1 {
 			broken++
 		}
@@ -47,13 +53,17 @@ func firstDirty(b []byte) int {
 			continue
 		}
 		r, n := utf8.DecodeRune(b[i:])
-		if r == utf8.RuneError && n == 1 {
+		if r == utf8.RuneError && n == 1 || isC1(r) {
 			return i
 		}
 		i += n
 	}
 	return -1
 }
+
+// isC1 reports whether r is a C1 control. A terminal may take U+009B for what ESC [ is, and the others as well; text has no
+// use for them.
+func isC1(r rune) bool { return r >= 0x80 && r < 0xa0 }
 
 // isControl reports whether c is a C0 control other than TAB, LF and CR, or DEL.
 func isControl(c byte) bool {

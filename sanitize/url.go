@@ -12,7 +12,7 @@ func urlSpans(found []span, b []byte) []span {
 			return found
 		}
 		start := i + len("://")
-		end := runEnd(b, start, isAuthority)
+		end := authorityEnd(b, start)
 		at = max(end, start)
 		if i == 0 || !isAlnum(b[i-1]) || start < end && b[start] == '[' { // an IPv6 host, or usage text
 			continue
@@ -27,6 +27,24 @@ func urlSpans(found []span, b []byte) []span {
 			found = append(found, s)
 		}
 	}
+}
+
+// authorityEnd returns where the part before the path ends. A ? or # in a password that was pasted as it is ends it too
+// early: then the name of the host, behind an @, follows before anything that no password has.
+func authorityEnd(b []byte, start int) int {
+	end := runEnd(b, start, isAuthority)
+	if end == len(b) || b[end] != '?' && b[end] != '#' || bytes.IndexByte(b[start:end], '@') >= 0 {
+		return end
+	}
+	colon := bytes.IndexByte(b[start:end], ':')
+	if colon < 0 || runEnd(b, start+colon+1, isDigit) == end { // a host and its port
+		return end
+	}
+	far := runEnd(b[:min(len(b), end+maxKey)], end, func(c byte) bool { return isAuthority(c) || c == '?' || c == '#' })
+	if host := bytes.LastIndexByte(b[end:far], '@'); host >= 0 {
+		return runEnd(b, end+host, isAuthority)
+	}
+	return end
 }
 
 // isAuthority reports whether c may stand between :// and the path. It takes

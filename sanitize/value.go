@@ -40,7 +40,7 @@ func bareSecret(kind keyKind, v []byte) bool {
 	m := measure(v)
 	if kind == strongKey {
 		return len(v) >= 6 && !knownWord(v) && !compound(v, m) &&
-			(m.mixed() || m.symbols > 0 && m.letters > 0 && len(v) >= 8)
+			(m.mixed() || m.symbols > 0 && m.letters > 0 && len(v) >= 8 || m.digits == len(v) || m.random())
 	}
 	if len(v) < 8 || m.number() || pathOfWords(v) || compound(v, m) {
 		return false
@@ -57,6 +57,8 @@ type shapeOf struct {
 	switches int // places where a letter meets a digit
 	turns    int // places where a lower case letter meets an upper case one
 	oneCase  int // longest run of letters in one case
+	pairs    int // letters after a letter, but for a capital after a small one
+	rare     int // pairs that words seldom have
 }
 
 func measure(v []byte) shapeOf {
@@ -82,6 +84,12 @@ func measure(v []byte) shapeOf {
 		if isLower(p) && isUpper(c) || isUpper(p) && isLower(c) {
 			m.turns++
 		}
+		if isLetter(p) && isLetter(c) && !(isLower(p) && isUpper(c)) {
+			m.pairs++
+			if isRarePair(p, c) {
+				m.rare++
+			}
+		}
 		if isLower(p) && isLower(c) || isUpper(p) && isUpper(c) {
 			run++
 		} else {
@@ -99,7 +107,7 @@ func (m shapeOf) mixed() bool { return m.letters > 0 && m.digits > 0 }
 
 // random reports whether the value looks drawn by lot although it has few
 // digits or none: its case turns far more often than in camel case, it is long
-// and turns as often as base64 does, or no word is as long.
+// and turns as often as base64 does, no word is as long, or none has such letters.
 func (m shapeOf) random() bool {
 	switch {
 	case m.length >= 16 && m.turns*5 >= m.letters*2 && m.letters*4 >= m.length*3:
@@ -107,7 +115,7 @@ func (m shapeOf) random() bool {
 	case m.length >= 30 && m.mixed() && m.turns+m.switches >= 10:
 		return true
 	}
-	return m.oneCase >= 24
+	return m.oneCase >= 24 || m.length >= 10 && m.unlikeWords()
 }
 
 // number reports whether the value is a number, a version, a date or an
@@ -117,7 +125,7 @@ func (m shapeOf) number() bool { return m.digits > 0 && m.letters <= 2 }
 // standIn reports whether v stands for a secret instead of being one: empty, a
 // mask, a placeholder, a variable, a template, a path or an address.
 func standIn(v []byte) bool {
-	return masked(v) || referring(string(v)) || placeholder(strings.ToLower(string(v)))
+	return masked(v) || referring(string(v)) || placeholder(strings.ToLower(string(v)), v)
 }
 
 // masked reports whether v is empty or one character over and over.
@@ -128,8 +136,10 @@ func masked(v []byte) bool {
 // referring reports whether v names where a secret is to be found.
 func referring(v string) bool {
 	switch v[0] {
-	case '<', '{', '/', '$':
+	case '<', '{', '$':
 		return true
+	case '/':
+		return len(v) < 32 || runEnd([]byte(v), 0, isBase64) != len(v) || !measure([]byte(v)).random() // base64 has slashes, too
 	case '%':
 		if len(v) > 2 && v[len(v)-1] == '%' {
 			return true
@@ -172,15 +182,18 @@ func isFileName(v string) bool {
 	return false
 }
 
-// placeholder reports whether the lower case v tells the reader to put a
-// secret in its place.
-func placeholder(v string) bool {
-	for _, p := range [...]string{
-		"your", "example", "placeholder", "changeme", "change_me", "change-me", "dummy",
-		"xxxx", "****", "....", "redacted", "replace", "insert", "<", "todo",
-	} {
-		if strings.Contains(v, p) {
+// placeholder reports whether v, in lower case too, tells the reader to put a
+// secret in its place. A word counts only among words: long secrets that are
+// drawn by lot have short words in them.
+func placeholder(lower string, v []byte) bool {
+	for _, p := range [...]string{"changeme", "change_me", "change-me", "xxxx", "****", "....", "redacted", "<"} {
+		if strings.Contains(lower, p) {
 			return true
+		}
+	}
+	for _, p := range [...]string{"your", "example", "placeholder", "dummy", "replace", "insert", "todo"} {
+		if strings.Contains(lower, p) {
+			return !measure(v).unlikeWords()
 		}
 	}
 	return false
@@ -225,7 +238,7 @@ func code(v []byte) bool {
 // is what a short password looks like. Neither is a run whose case turns more
 // often than camel case does.
 func compound(v []byte, m shapeOf) bool {
-	if runEnd(v, 0, func(c byte) bool { return isWord(c) || c == '.' }) != len(v) || isDigit(v[0]) {
+	if runEnd(v, 0, func(c byte) bool { return isWord(c) || c == '.' }) != len(v) || isDigit(v[0]) || m.unlikeWords() {
 		return false
 	}
 	joined := bytes.ContainsAny(v, "._") || camel(v)

@@ -349,6 +349,7 @@ func readBundle(file string, each func(name string, size int64, from io.Reader) 
 		return report, err
 	}
 	report.Bytes = info.Size()
+	left := info.Size() // a file with holes could be larger than what it came in
 	in, sum, seen := tar.NewReader(bufio.NewReaderSize(f, 1<<20)), sha256.New(), map[string]bool{}
 	for {
 		h, err := in.Next()
@@ -366,10 +367,11 @@ func readBundle(file string, each func(name string, size int64, from io.Reader) 
 		case !ok || h.Typeflag != tar.TypeReg:
 			return report, fmt.Errorf("bundle: %.80q has no place in a store", h.Name)
 		}
-		if h.Size < 0 || h.Size > limit || seen[h.Name] || (report.Files == 0) != (h.Name == bundleHead) {
+		if h.Size < 0 || h.Size > min(limit, left) || seen[h.Name] || (report.Files == 0) != (h.Name == bundleHead) {
 			return report, fmt.Errorf("bundle: %.80q is too large, or not where it belongs", h.Name)
 		}
 		seen[h.Name] = true
+		left -= h.Size
 		report.Files++
 		want := fmt.Sprintf("%x\n", sum.Sum(nil))
 		sumName(sum, h.Name, h.Size)

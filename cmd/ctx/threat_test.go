@@ -1,0 +1,114 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// TestThreatModel: each row of the table in docs/threat-model.md names tests, and they are there.
+func TestThreatModel(t *testing.T) {
+	root := filepath.Join("..", "..")
+	page, err := os.ReadFile(filepath.Join(root, "docs", "threat-model.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, table, ok := strings.Cut(string(page), "| what is promised | where it is tested |\n|---|---|\n")
+	if !ok {
+		t.Fatal("no table")
+	}
+	named, rows := regexp.MustCompile("`([^`]+)`"), 0
+	for row := range strings.Lines(table) {
+		cells := strings.Split(strings.Trim(row, "|\n"), " | ")
+		if len(cells) != 2 {
+			t.Errorf("not a row of two cells: %q", row)
+			continue
+		}
+		rows++
+		tests := named.FindAllStringSubmatch(cells[1], -1)
+		if len(tests) == 0 {
+			t.Errorf("no test: %s", cells[0])
+		}
+		for _, m := range tests {
+			if !testIsThere(t, root, m[1]) {
+				t.Errorf("%q: no test %s", strings.TrimSpace(cells[0]), m[1])
+			}
+		}
+	}
+	if rows < 30 {
+		t.Errorf("only %d rows", rows)
+	}
+}
+
+// testIsThere looks for a script, or for package.TestName among the tests of a package's folder.
+func testIsThere(t *testing.T, root, name string) bool {
+	t.Helper()
+	if strings.HasSuffix(name, ".txtar") {
+		_, err := os.Stat(filepath.Join(root, "testscript", name))
+		return err == nil
+	}
+	dot := strings.LastIndexByte(name, '.')
+	if dot < 0 {
+		return false
+	}
+	files, err := filepath.Glob(filepath.Join(root, filepath.FromSlash(name[:dot]), "*_test.go"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range files {
+		b, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if strings.Contains(string(b), "\nfunc "+name[dot+1:]+"(") {
+			return true
+		}
+	}
+	return false
+}
+
+// TestParsersAreFuzzed: everything that is read from elsewhere has a fuzz target. Who adds a reader adds a line.
+func TestParsersAreFuzzed(t *testing.T) {
+	for what, targets := range map[string]string{
+		"objects":              "format.FuzzDecodeEntry format.FuzzDecodeBlob format.FuzzDecodeNode format.FuzzDecodeSummary format.FuzzDecodeTombstone format.FuzzDecodePage format.FuzzDecodeForest format.FuzzDecodeEpoch",
+		"edits and bodies":     "format.FuzzDecodeMask format.FuzzDecodeReplace format.FuzzDecodeLoose",
+		"the log and refs":     "format.FuzzDecodeOperation format.FuzzDecodePayload format.FuzzDecodeCheckpoint format.FuzzParseValue format.FuzzDecodeAbsent format.FuzzDecodeStoreFormat",
+		"packs":                "format.FuzzWalkPack format.FuzzDecodePackIndex format.FuzzPackRecord",
+		"names, ids and times": "format.FuzzDecodeName format.FuzzParseID format.FuzzParseTime",
+		"links of fsck, gc":    "upkeep.FuzzParse",
+		"bundles":              "upkeep.FuzzReadBundle",
+		"revisions":            "session.FuzzResolve",
+		"claims":               "session.FuzzParseClaim session.FuzzReplaceClaim",
+		"--jsonl":              "cmd/ctx.FuzzReadLine cmd/ctx.FuzzEachMember cmd/ctx.FuzzReadAnswer cmd/ctx.FuzzLoopLine session/epoch.FuzzRead session/epoch.FuzzReadMessages",
+		"--batch":              "cmd/ctx.FuzzReadRev",
+		"--format":             "cmd/ctx.FuzzRefFormat",
+		"queries":              "search.FuzzParse",
+		"transcripts":          "agent/geminicli.FuzzRead agent/geminicli.FuzzReadOn agent/geminicli.FuzzCheckpoint agent/claudecode.FuzzRead agent/codex.FuzzRead agent/opencode.FuzzRead agent/plain.FuzzRead",
+		"ADK events":           "agent/adk.FuzzRead agent/adk.FuzzOwn",
+		"union-find JSON":      "agent/unionfind.FuzzDecode",
+		"hooks":                "capture.FuzzReadEvent",
+		"an agent's settings":  "capture/settings.FuzzInstall repo.FuzzAgentStrategy",
+		"settings":             "repo.FuzzParseConfig repo.FuzzParseDuration",
+		"tools of ctx-mcp":     "cmd/ctx-mcp.FuzzArguments cmd/ctx-mcp.FuzzCursor cmd/ctx-mcp.FuzzClean",
+		"helpers' lines":       "summarizer.FuzzDecodeAnswer summarizer.FuzzDecodeCapability summarizer.FuzzClean summarizer/model.FuzzServe summarizer/model.FuzzStatusError",
+		"health":               "summarizer.FuzzHealthFile",
+		"parts of messages":    "session/view.FuzzParts session/mask.FuzzReplace",
+		"states and caches":    "session/loop.FuzzState search.FuzzSegment search.FuzzManifest forest/score.FuzzDecodeCandidates forest/score.FuzzDecodeFeatures forest/summarize.FuzzDecode session/dag.FuzzTokens",
+		"who has the lock":     "lock.FuzzOwner",
+		"what is cleaned":      "sanitize.FuzzText sanitize.FuzzJSON sanitize.FuzzFind",
+		"corpora":              "eval/corpus.FuzzRead",
+	} {
+		for target := range strings.FieldsSeq(targets) {
+			if !fuzzIsThere(t, target) {
+				t.Errorf("%s: no target %s", what, target)
+			}
+		}
+	}
+}
+
+func fuzzIsThere(t *testing.T, name string) bool {
+	t.Helper()
+	return testIsThere(t, filepath.Join("..", ".."), name)
+}

@@ -1,0 +1,57 @@
+package sanitize
+
+import (
+	"bytes"
+	"strings"
+)
+
+// cookieSpans finds the values of cookies that tell who somebody is: those whose name says so, and those drawn by lot.
+func cookieSpans(found []span, b []byte) []span {
+	for _, header := range [...]string{"ookie: ", "OOKIE: "} {
+		for at := 0; ; {
+			i := indexFrom(b, at, header)
+			if i < 0 {
+				break
+			}
+			at = i + len(header)
+			if i == 0 || b[i-1]|0x20 != 'c' {
+				continue
+			}
+			end := runEnd(b, at, func(c byte) bool { return c != '\n' && c != '\r' && !isQuote(c) && c != '\\' })
+			found = crumbs(found, b[:end], at)
+			at = end
+		}
+	}
+	return found
+}
+
+// crumbs reads name=value; name=value from at on.
+func crumbs(found []span, b []byte, at int) []span {
+	for at < len(b) {
+		at = blanks(b, at)
+		end := at + bytes.IndexByte(b[at:], ';')
+		if end < at {
+			end = len(b)
+		}
+		if eq := bytes.IndexByte(b[at:end], '='); eq > 0 {
+			name, start := b[at:at+eq], at+eq+1
+			stop := runEnd(b[:end], start, func(c byte) bool { return c != ' ' && c != ',' })
+			if v := unmarked(b[start:stop]); len(v) >= 8 && !standIn(v) && (isSession(name) && continues(v) || len(v) >= 16 && literalSecret(weakKey, v)) {
+				found = append(found, span{start, stop, "cookie"})
+			}
+		}
+		at = end + 1
+	}
+	return found
+}
+
+// isSession reports whether a cookie of that name is what a session is known by.
+func isSession(name []byte) bool {
+	n := strings.ToLower(string(name[:min(len(name), maxKey)]))
+	for _, w := range [...]string{"sess", "sid", "auth", "token", "jwt", "remember"} {
+		if strings.Contains(n, w) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,199 @@
+package sanitize
+
+import "bytes"
+
+// rules runs every rule over b. The spans are in no order and may overlap.
+func rules(found []span, b []byte) []span {
+	found = pemSpans(found, b)
+	found = tokenSpans(found, b)
+	found = jwtSpans(found, b)
+	found = infixSpans(found, b)
+	found = urlSpans(found, b)
+	found = headerSpans(found, b)
+	found = cookieSpans(found, b)
+	found = pairSpans(found, b)
+	found = wordSpans(found, b)
+	found = flagSpans(found, b)
+	found = commandSpans(found, b)
+	return fileSpans(found, b)
+}
+
+// view is a text that is read in another way, in a copy: what is at its offset i was at from[i] of the text.
+type view struct {
+	text []byte
+	from []int
+}
+
+// add appends the rules' spans of the view, as spans of the text.
+func (v *view) add(found []span, keep func(inView span) bool) []span {
+	for _, s := range rules(nil, v.text) {
+		if keep == nil || keep(s) {
+			found = append(found, span{v.from[s.start], v.from[s.end-1] + 1, s.class})
+		}
+	}
+	return found
+}
+
+// percentSpans finds secrets in percent-encoded words, as whole URLs are when they are the parameter of another one.
+func percentSpans(found []span, b []byte) []span {
+	for at := 0; ; {
+		i := indexFrom(b, at, "%")
+		if i < 0 {
+			return found
+		}
+		if !isPercent(b, i) {
+			at = i + 1
+			continue
+		}
+		start := i
+		for start > at && isAuthorityOrPath(b[start-1]) {
+			start--
+		}
+		end := runEnd(b, i, isAuthorityOrPath)
+		at = end
+		var v view
+		for i := start; i < end; i++ {
+			c, last := b[i], i
+			if isPercent(b, i) {
+				if c, last = unhex(b[i+1])<<4|unhex(b[i+2]), i+2; c == '&' {
+					c = ' ' // an ampersand that is encoded ends a value as one that is not
+				}
+			} else if c == '+' {
+				c = ' '
+			}
+			v.text, v.from = append(v.text, c), append(v.from, last)
+			i = last
+		}
+		for _, s := range rules(nil, v.text) {
+			first := 0
+			if s.start > 0 {
+				first = v.from[s.start-1] + 1 - start
+			}
+			found = append(found, span{start + first, v.from[s.end-1] + 1, s.class})
+		}
+	}
+}
+
+// escapedSpans finds in a literal, with its line ends as escapes, the files that have to be read line by line.
+func escapedSpans(found []span, b []byte) []span {
+	if !bytes.Contains(b, []byte(`kind: Secret\n`)) && !bytes.Contains(b, []byte(`kind: Secret\\n`)) {
+		return found
+	}
+	var v view
+	for i := 0; i < len(b); i++ {
+		c := b[i]
+		if at := runEnd(b, i, func(c byte) bool { return c == '\\' }); at > i && at < len(b) {
+			i, c = at, plain(b[at])
+		}
+		v.text, v.from = append(v.text, c), append(v.from, i)
+	}
+	for _, s := range manifestSpans(nil, v.text) {
+		found = append(found, span{v.from[s.start], v.from[s.end-1] + 1, s.class})
+	}
+	return found
+}
+
+func isAuthorityOrPath(c byte) bool { return !isSpace(c) && !isQuote(c) && c != '<' && c != '>' }
+
+func isPercent(b []byte, i int) bool {
+	return b[i] == '%' && i+2 < len(b) && isHex(b[i+1]) && isHex(b[i+2])
+}
+
+func unhex(c byte) byte {
+	if isDigit(c) {
+		return c - '0'
+	}
+	return c | 0x20 - 'a' + 10
+}
+
+// minWrap is the length from which on a line may be one that a terminal has wrapped.
+const minWrap = 60
+
+// wrappedSpans finds secrets that go on in the next line, since a terminal or a mail program broke the line. found holds
+// what the lines say by themselves.
+func wrappedSpans(found []span, b []byte) []span {
+	alone := len(found)
+	for start := 0; start < len(b); {
+		end, next, ok := wrap(b, start)
+		if !ok {
+			start = next
+			continue
+		}
+		var v view
+		var joints []int
+		for {
+			for i := start; i < end; i++ {
+				v.text, v.from = append(v.text, b[i]), append(v.from, i)
+			}
+			start = next
+			if !ok {
+				break
+			}
+			joints = append(joints, len(v.text))
+			end, next, ok = wrap(b, start)
+		}
+		found = v.add(found, func(s span) bool { return crosses(&v, s, joints, found[:alone]) })
+	}
+	return found
+}
+
+// wrap tells where the line at start ends, where the next one begins, and whether a word may go on there.
+func wrap(b []byte, start int) (end, next int, ok bool) {
+	nl := bytes.IndexByte(b[start:], '\n')
+	if nl < 0 {
+		return len(b), len(b), false
+	}
+	end, next = start+nl, start+nl+1
+	if end > start && b[end-1] == '\r' {
+		end--
+	}
+	if end-start < minWrap || next >= len(b) || isSpace(b[end-1]) || isSpace(b[next]) || b[end-1] == markClose {
+		return end, next, false
+	}
+	left := end
+	for left > start && end-left < 128 && !isSpace(b[left-1]) {
+		left--
+	}
+	right := runEnd(b[:min(len(b), next+128)], next, func(c byte) bool { return !isSpace(c) })
+	return end, next, end-left+right-next >= 12 && (continues(b[left:end]) || continues(b[next:right]))
+}
+
+// continues reports whether v may be a piece of something that was drawn by lot, and is no plain word.
+func continues(v []byte) bool {
+	m := measure(v)
+	return m.digits > 0 || m.turns >= 2 || m.oneCase >= 24 || m.length >= 8 && m.unlikeWords() || m.length >= 4 && bytes.IndexByte(v, '=') >= 0
+}
+
+// goesOn is a stricter continues, for what follows a secret that is one without it: no word, nor one with a number.
+func goesOn(v []byte) bool {
+	m := measure(v)
+	return m.switches >= 2 || m.digits >= 4 || m.turns >= 3 || m.length >= 8 && m.unlikeWords() || m.oneCase >= 24 || m.length >= 4 && bytes.IndexByte(v, '=') >= 0
+}
+
+// crosses reports whether a secret goes on behind the first joint in it: it was none without what follows, or what
+// follows is no word.
+func crosses(v *view, s span, joints []int, alone []span) bool {
+	for _, j := range joints {
+		if j <= s.start && s.start-j < maxKey && runEnd(v.text[:s.start], j, func(c byte) bool { return !isSpace(c) }) == s.start {
+			return true // the key goes on behind the joint, and its value stands there
+		}
+		if j <= s.start || j >= s.end {
+			continue
+		}
+		if goesOn(v.text[j:s.end]) {
+			return true
+		}
+		switch s.class {
+		case "password", "secret", "authorization", "cookie":
+			return false
+		}
+		last := v.from[j-1]
+		for _, a := range alone {
+			if a.start <= last && last < a.end {
+				return false
+			}
+		}
+		return true
+	}
+	return false
+}

@@ -1,0 +1,39 @@
+package session
+
+import (
+	"strings"
+	"testing"
+)
+
+// FuzzResolve: whatever is named, an id that is found is that of an object in the store, and an error is one line that is not as long as what
+// was asked.
+func FuzzResolve(f *testing.F) {
+	s := create(f)
+	tip := say(f, s, "work", "user", "one")
+	say(f, s, "work", "model", "two")
+	view, err := s.Refs.Read()
+	if err != nil {
+		f.Fatal(err)
+	}
+	for _, seed := range []string{"", "@", "work", "work/main", "HEAD", "sessions/work/main", "@~1", "work~0", "work~1~1", "work@{1}", "@{0}", "work@{99}~3", tip.String(), tip.String()[:4], "0000",
+		"~", "@{", "@{-1}", "@{18446744073709551616}", "~99999999999999999999", "a..b", "../../etc", "%00", "\x00\n\xff", strings.Repeat("~1", 500), strings.Repeat("x", 2000)} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, rev string) {
+		for _, resolve := range []func() error{
+			func() error {
+				id, err := s.Resolve(view, rev)
+				if err == nil && !must[bool](t)(s.Objects.Has(id)) {
+					t.Errorf("%q is %v, which is not there", rev, id)
+				}
+				return err
+			},
+			func() error { _, err := s.ResolveObject(view, rev); return err },
+			func() error { _, err := s.ResolveEntry(view, rev); return err },
+		} {
+			if err := resolve(); err != nil && (len(err.Error()) > 2000 || strings.ContainsAny(err.Error(), "\n\x00\x1b")) {
+				t.Errorf("error %q", err)
+			}
+		}
+	})
+}
