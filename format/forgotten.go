@@ -101,15 +101,16 @@ func DecodeForgotten(b []byte) (*Forgotten, error) {
 }
 
 func decodeForgotten(b []byte) (*Forgotten, error) {
-	r, err := readHeader(b, "forgotten", forgottenVersion)
-	if err != nil {
+	// A version that is not known may have no such sum.
+	if _, err := readHeader(b, "forgotten", forgottenVersion); err != nil {
 		return nil, err
 	}
 	body, err := cutSum(b)
 	if err != nil {
 		return nil, err
 	}
-	if r, err = readHeader(body, "forgotten", forgottenVersion); err != nil {
+	r, err := readHeader(body, "forgotten", forgottenVersion)
+	if err != nil {
 		return nil, err
 	}
 	f := &Forgotten{Operation: r.uint(r.must("operation", 1)[0])}
