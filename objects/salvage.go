@@ -15,7 +15,7 @@ import (
 // and of which not even the header can be had.
 func (s *Store) SalvagePack(pack format.ID, fn func(r format.Raw, whole bool) error) (lost []format.ID, err error) {
 	p := s.newPack(pack)
-	defer p.close()
+	defer func() { _ = p.close() }()
 	if p.check() != nil {
 		return nil, s.salvageBlocks(pack, fn)
 	}

@@ -33,7 +33,9 @@ func TestStores(t *testing.T) {
 				t.Fatal(name, err, report.Faults)
 			}
 			t.Log(name, report.Objects, "objects", report.Operations, "operations", report.Notes, len(said[i]), "questions")
-			s.Close()
+			if err := s.Close(); err != nil {
+				t.Error(err)
+			}
 		}
 		for _, q := range said[0].Questions() {
 			if said[0][q].Text != said[1][q].Text {

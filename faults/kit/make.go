@@ -195,7 +195,7 @@ func (m *maker) replace(name string) {
 			return err
 		}
 		answer := session.ReplaceAnswer{Claim: claims[0].ID}
-		answer.Told.Text, answer.Told.Summarizer, answer.Told.Version = "in short", "worker", "1"
+		answer.Text, answer.Summarizer, answer.Version = "in short", "worker", "1"
 		_, err = m.s.CommitReplace(m.c, []session.ReplaceAnswer{answer}, session.ReplaceOptions{})
 		return err
 	})
