@@ -61,3 +61,28 @@ func TestALinkToNothing(t *testing.T) {
 		t.Errorf("a link: %v", err)
 	}
 }
+
+// A body that is lost, and then forgotten, does not come back.
+func TestALostBodyIsForgotten(t *testing.T) {
+	s, root := newStore(t, nil)
+	r := object(1, "dear")
+	b, err := (&format.Absent{Object: r.ID(), Reason: format.ReasonLost, Time: time.Unix(1, 0).UTC()}).Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(root, "absent", r.ID().String()[:2], r.ID().String()[2:])
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, b, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	put(t, s, format.Raw{Header: r.Header})
+	if err := s.MarkGone(hold(t, root), []format.ID{r.ID()}, time.Unix(2, 0).UTC()); err != nil {
+		t.Fatal(err)
+	}
+	var gone *objects.GoneError
+	if err := s.Put(r); !errors.As(err, &gone) || gone.Reason != format.ReasonForgotten {
+		t.Errorf("got %v", err)
+	}
+}
