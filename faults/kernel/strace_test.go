@@ -233,9 +233,17 @@ func (x *tracer) one(c command, f fault, before, after state, thorough bool) (hi
 	}
 	p, r, log := x.trace(c, more...)
 	injected := ""
+	begun := map[string]string{} // by thread, a call that another thread came in between
 	for line := range strings.Lines(log) {
-		if strings.Contains(line, "(INJECTED)") {
-			injected += line // in several threads, where each comes as far as this
+		thread, _, _ := strings.Cut(line, " ")
+		if strings.Contains(line, "<unfinished ...>") {
+			begun[thread] = line
+		}
+		if strings.Contains(line, "(INJECTED)") { // in several threads, where each comes as far as this
+			if strings.Contains(line, " resumed>") {
+				injected += begun[thread]
+			}
+			injected += line
 		}
 	}
 	now, err := checkStore(p, thorough)
