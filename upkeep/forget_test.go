@@ -345,3 +345,28 @@ func TestForgetWhatWasMadeOfIt(t *testing.T) {
 		})
 	}
 }
+
+// Where it cannot be read by what forgotten words are known, nothing is appended. A repair gives that up, and says so.
+func TestForgetRecordThatIsDamaged(t *testing.T) {
+	dir, named := oblivious(t)
+	s := open(t, dir, nil)
+	must[ForgetReport](t)(Forget(context.Background(), s, ForgetOptions{IDs: []format.ID{named}}))
+	path := filepath.Join(dir, filepath.FromSlash(session.ForgottenName(must[[]uint64](t)(s.Forgets())[0])))
+	b := must[[]byte](t)(os.ReadFile(path))
+	b[len(b)/2] ^= 1
+	if err := os.WriteFile(path, b, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s = open(t, dir, nil)
+	hello := []session.Message{{Role: "user", Text: "hello again"}}
+	if _, _, err := s.Append(context.Background(), "talk", session.MainBranch, hello, session.AppendOptions{}); err == nil {
+		t.Error("appended beside a record that cannot be read")
+	}
+	done := must[RepairReport](t)(Repair(context.Background(), env(dir, nil), RepairOptions{}))
+	if len(done.Lost) != 1 || len(done.Left) > 0 || !strings.Contains(done.Lost[0], "may be said again") {
+		t.Errorf("lost %q, left %v", done.Lost, done.Left)
+	}
+	s = open(t, dir, nil)
+	say(t, s, "talk", "hello again")
+	clean(t, s)
+}

@@ -165,7 +165,7 @@ func (r *repairer) writeFormat(id string) error {
 
 // work does what a repair is, step by step, each from what the one before it left.
 func (r *repairer) work() error {
-	for _, step := range []func() error{r.mendKey, r.mendAbsent, r.mendPacks, r.mendLoose, r.mendBodies, r.mendRefs, r.derive, r.recover} {
+	for _, step := range []func() error{r.mendKey, r.mendAbsent, r.mendForgets, r.mendPacks, r.mendLoose, r.mendBodies, r.mendRefs, r.derive, r.recover} {
 		if err := errors.Join(r.ctx.Err(), step()); err != nil {
 			return err
 		}
@@ -269,6 +269,28 @@ func (r *repairer) mendAbsent() error {
 		r.lost("when and why the body of %v went; it stays forgotten", id)
 		return nil
 	})
+}
+
+// mendForgets takes away what says by what forgotten words are known again, where it cannot be read: nothing could be appended beside it.
+func (r *repairer) mendForgets() error {
+	numbers, err := r.s.Forgets()
+	if err != nil {
+		return err
+	}
+	for _, n := range numbers {
+		if f, err := r.s.Forgotten(n); err == nil && f.Operation == n {
+			continue
+		}
+		path := filepath.Join(r.dir, filepath.FromSlash(session.ForgottenName(n)))
+		if err := errors.Join(r.touch(), r.clear(path)); err != nil {
+			return err
+		}
+		if err := r.env.FS.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		r.lost("by what the words are known that operation %d forgot: they are gone, and may be said again", n)
+	}
+	return nil
 }
 
 // mendRefs makes the log, the checkpoint and the base fit each other again.
