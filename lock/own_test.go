@@ -3,11 +3,15 @@ package lock
 import (
 	"os"
 	"path/filepath"
+	"runtime"
 	"testing"
 )
 
 // A store may have come with a project. What its names link to is not written to, cut, or made.
 func TestLinksAreNotFollowed(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("a link cannot be told when a file is opened here: package repo refuses a store that has one")
+	}
 	dir := t.TempDir()
 	outside, missing := filepath.Join(dir, "outside"), filepath.Join(dir, "missing")
 	link, dangling := filepath.Join(dir, "link"), filepath.Join(dir, "dangling")
