@@ -18,6 +18,7 @@ import (
 
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/lock"
+	"github.com/gemini-ctx/ctx/lock/locktest"
 	"github.com/gemini-ctx/ctx/repo"
 	"github.com/gemini-ctx/ctx/session"
 )
@@ -219,14 +220,14 @@ func TestUnbundleStopped(t *testing.T) {
 	want := texts(t, s)
 	file := filepath.Join(tempDir(t), "store.ctx")
 	must[BundleReport](t)(Bundle(context.Background(), s, file, nil))
-	points := stopPoints(t, func(fsys *lock.FS) {
+	points := locktest.Stops(func(fsys *lock.FS) {
 		project := tempDir(t)
 		must[BundleReport](t)(Unbundle(context.Background(), env(project, fsys), file, project))
 	})
 	made := 0
 	for _, at := range points {
 		project := tempDir(t)
-		_, err := Unbundle(context.Background(), env(project, at.fs()), file, project)
+		_, err := Unbundle(context.Background(), env(project, at.FS()), file, project)
 		r, openErr := repo.Open(env(project, nil))
 		switch {
 		case errors.Is(openErr, repo.ErrNoStore):
@@ -256,14 +257,14 @@ func TestDestroyStopped(t *testing.T) {
 	s := create(t)
 	live(t, s, rand.New(rand.NewPCG(4, 6)), 8)
 	want := texts(t, s)
-	points := stopPoints(t, func(fsys *lock.FS) {
+	points := locktest.Stops(func(fsys *lock.FS) {
 		if err := Destroy(context.Background(), open(t, copyStore(t, s.Dir), fsys)); err != nil {
 			t.Fatal(err)
 		}
 	})
 	for _, at := range points {
 		dir := copyStore(t, s.Dir)
-		err := Destroy(context.Background(), open(t, dir, at.fs()))
+		err := Destroy(context.Background(), open(t, dir, at.FS()))
 		r, openErr := repo.Open(env(dir, nil))
 		switch {
 		case errors.Is(openErr, repo.ErrNoStore):

@@ -17,6 +17,7 @@ import (
 	"github.com/gemini-ctx/ctx/forest/summarize"
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/lock"
+	"github.com/gemini-ctx/ctx/lock/locktest"
 	"github.com/gemini-ctx/ctx/session"
 	"github.com/gemini-ctx/ctx/session/epoch"
 	view2 "github.com/gemini-ctx/ctx/session/view"
@@ -224,7 +225,7 @@ func after(t *testing.T, s *session.Store, word string) {
 }
 
 // some returns the first points, among which is the one where the operation is recorded, and every ninth after them.
-func some(points []stopPoint) (list []stopPoint) {
+func some(points []locktest.Stop) (list []locktest.Stop) {
 	for i, p := range points {
 		if i < 12 || i%9 == 0 {
 			list = append(list, p)
@@ -243,7 +244,7 @@ func TestForgetStopAtEveryCall(t *testing.T) {
 		o          ForgetOptions
 	}{{"id", oneWord, ForgetOptions{IDs: []format.ID{named}}}, {"text", allWord, ForgetOptions{Text: allWord}}} {
 		t.Run(by.name, func(t *testing.T) {
-			points := stopPoints(t, func(fsys *lock.FS) {
+			points := locktest.Stops(func(fsys *lock.FS) {
 				must[ForgetReport](t)(Forget(bg, open(t, copyStore(t, from), fsys), by.o))
 			})
 			before := texts(t, open(t, from, nil))
@@ -254,7 +255,7 @@ func TestForgetStopAtEveryCall(t *testing.T) {
 			}
 			for _, at := range points {
 				dir := copyStore(t, from)
-				if _, err := Forget(bg, open(t, dir, at.fs()), by.o); !errors.Is(err, lock.ErrStopped) {
+				if _, err := Forget(bg, open(t, dir, at.FS()), by.o); !errors.Is(err, lock.ErrStopped) {
 					t.Fatalf("stop at %+v: %v", at, err)
 				}
 				s := open(t, dir, nil)

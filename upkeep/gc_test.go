@@ -14,6 +14,7 @@ import (
 
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/lock"
+	"github.com/gemini-ctx/ctx/lock/locktest"
 	"github.com/gemini-ctx/ctx/refs"
 	"github.com/gemini-ctx/ctx/session"
 )
@@ -189,7 +190,7 @@ func TestGCStopAtEveryCall(t *testing.T) {
 	want := texts(t, s)
 	whole := copyStore(t, s.Dir)
 	ageDir(t, whole)
-	points := stopPoints(t, func(fsys *lock.FS) {
+	points := locktest.Stops(func(fsys *lock.FS) {
 		must[GCReport](t)(GC(context.Background(), later(open(t, whole, fsys)), GCOptions{}))
 	})
 	scratch := tempDir(t)
@@ -197,7 +198,7 @@ func TestGCStopAtEveryCall(t *testing.T) {
 		dir := filepath.Join(scratch, ".gemini", "context")
 		copyInto(t, s.Dir, dir)
 		ageDir(t, dir)
-		if _, err := GC(context.Background(), later(open(t, dir, at.fs())), GCOptions{}); err != nil && !errors.Is(err, lock.ErrStopped) {
+		if _, err := GC(context.Background(), later(open(t, dir, at.FS())), GCOptions{}); err != nil && !errors.Is(err, lock.ErrStopped) {
 			t.Fatalf("stop at %v: %v", at, err)
 		}
 		after := later(open(t, dir, nil))

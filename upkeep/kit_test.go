@@ -251,54 +251,6 @@ func stray(t testing.TB, s *session.Store, text string) (top, below format.ID) {
 	return make(text + " again"), below
 }
 
-// stopPoint is a durable call at which a run is stopped, before it or with half of what it writes.
-type stopPoint struct {
-	n    int
-	call string
-	torn bool
-}
-
-func (p stopPoint) fs() *lock.FS {
-	return &lock.FS{Hook: func(c lock.Call) error {
-		switch {
-		case c.N < p.n:
-			return nil
-		case p.torn && c.N == p.n:
-			return &lock.Torn{Keep: len(c.Data) / 2}
-		}
-		return lock.ErrStopped
-	}}
-}
-
-// stopPoints runs do once and returns where to stop it: at every call, but of a long run of equal ones (hundreds of removals) at the first, at
-// one in the middle and at the last. Writes are stopped half way too.
-func stopPoints(t testing.TB, do func(*lock.FS)) []stopPoint {
-	t.Helper()
-	var calls []stopPoint
-	do(&lock.FS{Hook: func(c lock.Call) error {
-		what := c.Op + " " + filepath.Ext(c.Path)
-		calls = append(calls, stopPoint{n: c.N, call: what})
-		return nil
-	}})
-	var points []stopPoint
-	for from := 0; from < len(calls); {
-		end := from
-		for end < len(calls) && calls[end].call == calls[from].call {
-			end++
-		}
-		for _, i := range slices.Compact([]int{from, (from + end - 1) / 2, end - 1}) {
-			points = append(points, calls[i])
-			if strings.HasPrefix(calls[i].call, lock.OpWrite+" ") {
-				half := calls[i]
-				half.torn = true
-				points = append(points, half)
-			}
-		}
-		from = end
-	}
-	return points
-}
-
 // observe tells a session's model of a value.
 func observe(t testing.TB, s *session.Store, name string, value int) {
 	t.Helper()

@@ -47,19 +47,11 @@ func Scan(ctx context.Context, s *session.Store, o ScanOptions, each func(Secret
 			twice[at.ID] = true
 		}
 		report.Bodies++
-		kind, _, err := format.HeaderKind(raw.Header)
+		kind, media, text, err := storedText(raw)
 		if err != nil {
 			return err
 		}
-		body, _, err := format.HeaderBody(raw.Header)
-		if err != nil {
-			return err
-		}
-		text := raw.Body
-		if format.HasNonce(kind) {
-			text = text[min(format.NonceLen, len(text)):]
-		}
-		found, err := findSecrets(body.Media, text)
+		found, err := findSecrets(media, text)
 		if err != nil {
 			return err
 		}
@@ -107,4 +99,21 @@ func findSecrets(media string, text []byte) ([]secretAt, error) {
 
 func isJSON(media string) bool {
 	return media == format.MediaParts || strings.HasSuffix(media, "/json") || strings.HasSuffix(media, "+json")
+}
+
+// storedText takes an object with a body apart: its kind, of what its body is, and the body without the nonce that some have in front.
+func storedText(raw format.Raw) (kind, media string, text []byte, err error) {
+	kind, _, err = format.HeaderKind(raw.Header)
+	if err != nil {
+		return "", "", nil, err
+	}
+	body, _, err := format.HeaderBody(raw.Header)
+	if err != nil {
+		return "", "", nil, err
+	}
+	text = raw.Body
+	if format.HasNonce(kind) {
+		text = text[min(format.NonceLen, len(text)):]
+	}
+	return kind, body.Media, text, nil
 }

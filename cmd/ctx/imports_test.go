@@ -57,7 +57,8 @@ var layers = map[string]string{
 	"capture":          "format lock sanitize index search forest/terms forest/summarize agent/geminicli session session/view refs upkeep capture/settings",
 	"cmd/ctx":          "*",
 
-	// Tests alone, which nothing else imports.
+	// For tests alone.
+	"lock/locktest":  "lock",
 	"faults":         "",
 	"faults/kit":     "format lock objects refs repo session session/epoch session/view upkeep",
 	"faults/golden":  "",

@@ -7,59 +7,14 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
 	"github.com/gemini-ctx/ctx/faults/kit"
 	"github.com/gemini-ctx/ctx/lock"
+	"github.com/gemini-ctx/ctx/lock/locktest"
 	"github.com/gemini-ctx/ctx/upkeep"
 )
-
-// stopPoint is a durable call at which a repair is stopped, before it or with half of what it writes.
-type stopPoint struct {
-	n    int
-	call string
-	torn bool
-}
-
-func (p stopPoint) fs() *lock.FS {
-	return &lock.FS{Hook: func(c lock.Call) error {
-		switch {
-		case c.N < p.n:
-			return nil
-		case p.torn && c.N == p.n:
-			return &lock.Torn{Keep: len(c.Data) / 2}
-		}
-		return lock.ErrStopped
-	}}
-}
-
-// stops are the calls of a repair: of a long run of equal ones the first, one in the middle, and the last.
-func stops(do func(*lock.FS)) []stopPoint {
-	var calls []stopPoint
-	do(&lock.FS{Hook: func(c lock.Call) error {
-		calls = append(calls, stopPoint{n: c.N, call: c.Op})
-		return nil
-	}})
-	var points []stopPoint
-	for from := 0; from < len(calls); {
-		end := from
-		for end < len(calls) && calls[end].call == calls[from].call {
-			end++
-		}
-		for _, i := range slices.Compact([]int{from, (from + end - 1) / 2, end - 1}) {
-			points = append(points, calls[i])
-			if calls[i].call == lock.OpWrite {
-				half := calls[i]
-				half.torn = true
-				points = append(points, half)
-			}
-		}
-		from = end
-	}
-	return points
-}
 
 // TestRepairStopped stops repairs at their durable calls. A second one ends as the first would have: the same is left, the same is said to whoever asks.
 func TestRepairStopped(t *testing.T) {
@@ -86,7 +41,7 @@ func TestRepairStopped(t *testing.T) {
 		if err := e.do(); err != nil {
 			t.Fatal(err)
 		}
-		points := stops(func(fsys *lock.FS) { // of a copy of the copy: the other one is repaired in peace
+		points := locktest.Stops(func(fsys *lock.FS) { // of a copy of the copy: the other one is repaired in peace
 			again := clean.fork()
 			if _, err := repairWith(again.dir, fsys); err != nil {
 				t.Fatal(d, err)
@@ -110,7 +65,7 @@ func TestRepairStopped(t *testing.T) {
 			if err := d.at(b.dir, c.dir).do(); err != nil {
 				t.Fatal(err)
 			}
-			if _, err := repairWith(c.dir, p.fs()); err == nil || !errors.Is(err, lock.ErrStopped) {
+			if _, err := repairWith(c.dir, p.FS()); err == nil || !errors.Is(err, lock.ErrStopped) {
 				t.Errorf("%v, stopped at %+v: %v", d, p, err)
 			}
 			after, err := repair(c.dir, upkeep.RepairOptions{})
