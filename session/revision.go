@@ -29,7 +29,7 @@ func (e *AmbiguousError) Error() string {
 	return fmt.Sprintf("short id %q is ambiguous: %s", e.Prefix, strings.Join(list, ", "))
 }
 
-// Resolve finds the object that a revision names: a full id or a unique prefix of at least 4 digits, `@` (the tip of HEAD's session), `<session>`,
+// Resolve finds the object that a revision names: a full id, which nobody looks for, or a unique prefix of at least 4 digits, `@` (the tip of HEAD's session), `<session>`,
 // `<session>/<branch>`, the name of a ref, each with `~n` (n steps along first parents) and `@{n}` (the value n moves ago). Where a
 // prefix fits objects of several kinds, an entry is preferred, then a cluster.
 func (s *Store) Resolve(view *refs.View, rev string) (format.ID, error) {
