@@ -69,3 +69,22 @@ func TestNamesAreFileNames(t *testing.T) {
 		}
 	}
 }
+
+// What was written while something is being forgotten may hold it, and is not kept; nor is what was read before and written after.
+func TestGuard(t *testing.T) {
+	for _, at := range []struct {
+		name       string
+		begin, end int
+		keep       bool
+	}{{"nothing is forgotten", 3, 3, true}, {"forgotten since", 3, 4, false}, {"begun since", 3, -1, false}, {"under way all the time", -1, -1, false}, {"ended since", -1, 4, false}} {
+		c := Open(t.TempDir(), nil)
+		mark := at.begin
+		c.Guard(func() (int, error) { return mark, nil })
+		c.Begin()
+		mark = at.end
+		err := c.Store("x", Stamp{Number: 7}, []byte("payload"))
+		if _, _, ok := c.Load("x"); ok != at.keep || at.keep != (err == nil) {
+			t.Errorf("%s: there %v, %v", at.name, ok, err)
+		}
+	}
+}

@@ -39,7 +39,7 @@ func (c *Cache) keep(path string) error {
 	seen, err := c.seen, c.failed
 	c.mu.Unlock()
 	now, markErr := c.mark()
-	if err == nil && markErr == nil && now == seen {
+	if err == nil && markErr == nil && now == seen && now >= 0 { // below zero: it is being forgotten
 		return nil
 	}
 	return errors.Join(ErrForgot, c.fs.RemoveHint(path))

@@ -62,21 +62,39 @@ func (s *Store) MarkGone(held *lock.Held, ids []format.ID, at time.Time) error {
 	return nil
 }
 
-// StripPacks writes every pack anew that has the body of an object for which gone is true, without those bodies, and removes the old one. A pack without an
-// index is indexed first, so that what is in it counts. It needs the store's lock, and each such object its record (MarkGone). It returns
-// how many packs were written. What is removed stays removed; after a crash an object may be in two packs, with its body in one of them.
-func (s *Store) StripPacks(ctx context.Context, held *lock.Held, gone func(format.ID) bool) (written int, err error) {
+// IndexPacks indexes the packs that have no index, so that what is in them counts. It needs the store's lock. One that cannot be read is told to bad.
+func (s *Store) IndexPacks(held *lock.Held, bad func(path string)) error {
 	if err := s.holds(held); err != nil {
-		return 0, err
+		return err
 	}
 	orphans, err := s.Orphans()
 	if err != nil {
-		return 0, err
+		return err
 	}
 	for _, id := range orphans {
-		if err := s.Reindex(id); err != nil {
-			return 0, err
+		if err := pass(s.Reindex(id), bad); err != nil {
+			return err
 		}
+	}
+	return nil
+}
+
+// pass tells bad of the file that an error blames, if it is damaged. Any other error comes back.
+func pass(err error, bad func(path string)) error {
+	var corrupt *CorruptError
+	if !errors.As(err, &corrupt) {
+		return err
+	}
+	bad(corrupt.Path)
+	return nil
+}
+
+// StripPacks writes every pack anew that has the body of an object for which gone is true, without those bodies, and removes the old one. Packs without an
+// index are indexed first. It needs the store's lock, and each such object its record (MarkGone). A pack that is damaged stays as it is, is told to bad, and keeps none of the
+// others from it. It returns how many packs were written. What is removed stays removed; after a crash an object may be in two packs, with its body in one of them.
+func (s *Store) StripPacks(ctx context.Context, held *lock.Held, gone func(format.ID) bool, bad func(path string)) (written int, err error) {
+	if err := s.IndexPacks(held, bad); err != nil {
+		return 0, err
 	}
 	list, err := s.relist()
 	if err != nil {
@@ -84,19 +102,17 @@ func (s *Store) StripPacks(ctx context.Context, held *lock.Held, gone func(forma
 	}
 	for _, p := range list.packs {
 		order, has, err := p.contents(gone)
-		if err != nil {
-			return written, fmt.Errorf("cannot look into pack %v: %w", p.id, err)
+		if err == nil && has {
+			if err = ctx.Err(); err == nil {
+				err = s.stripPack(held, p, order, gone)
+			}
+			if err == nil {
+				written++
+			}
 		}
-		if !has {
-			continue
+		if err := pass(err, bad); err != nil {
+			return written, fmt.Errorf("cannot take what is forgotten out of pack %v: %w", p.id, err)
 		}
-		if err := ctx.Err(); err != nil {
-			return written, err
-		}
-		if err := s.stripPack(held, p, order, gone); err != nil {
-			return written, err
-		}
-		written++
 	}
 	return written, nil
 }
@@ -126,12 +142,8 @@ func (p *pack) contents(gone func(format.ID) bool) (order []placed, has bool, er
 func (s *Store) stripPack(held *lock.Held, p *pack, order []placed, gone func(format.ID) bool) error {
 	var raws iter.Seq2[format.Raw, error] = func(yield func(format.Raw, error) bool) {
 		for _, o := range order {
-			recorded, err := s.Forgotten(o.id)
-			if err != nil {
-				yield(format.Raw{}, err)
-				return
-			}
-			if !yield(s.rawAt(p, o, !recorded && !gone(o.id))) {
+			raw, keep, err := s.remaining(p, o, gone)
+			if (keep || err != nil) && !yield(raw, err) {
 				return
 			}
 		}
@@ -141,12 +153,38 @@ func (s *Store) stripPack(held *lock.Held, p *pack, order []placed, gone func(fo
 		err = s.CheckPack(info.ID)
 	}
 	if err != nil {
-		return fmt.Errorf("cannot write pack %v without what is forgotten: %w", p.id, err)
+		return err
 	}
 	if info.ID == p.id {
 		return nil // it was without them all the time
 	}
 	return s.RemovePack(held, p.id)
+}
+
+// remaining is what of an object a pack keeps. keep is false for a header whose body is whole elsewhere.
+func (s *Store) remaining(p *pack, o placed, gone func(format.ID) bool) (r format.Raw, keep bool, err error) {
+	recorded, err := s.Forgotten(o.id)
+	if err != nil {
+		return r, false, err
+	}
+	goes := recorded || gone(o.id)
+	if r, err = s.rawAt(p, o, !goes); err != nil {
+		return r, false, err
+	}
+	complete, err := sound(o.id, r)
+	if err != nil {
+		return r, false, &CorruptError{ID: o.id, Path: p.path, Why: err.Error()}
+	}
+	if complete || goes {
+		return r, true, nil
+	}
+	if _, absent, err := s.gone(o.id); absent || err != nil {
+		return r, true, err
+	}
+	if whole, err := s.Get(o.id); err != nil || whole.Body == nil {
+		return r, false, &CorruptError{ID: o.id, Path: p.path, Why: "its body is missing"}
+	}
+	return r, false, nil
 }
 
 // rawAt reads an object from its place in a pack.

@@ -1,6 +1,7 @@
 package objects_test
 
 import (
+	"context"
 	"errors"
 	"os"
 	"path/filepath"
@@ -83,6 +84,43 @@ func TestALostBodyIsForgotten(t *testing.T) {
 	}
 	var gone *objects.GoneError
 	if err := s.Put(r); !errors.As(err, &gone) || gone.Reason != format.ReasonForgotten {
+		t.Errorf("got %v", err)
+	}
+}
+
+// A pack may have the header alone of an object that is whole elsewhere: its body was lost there, and stored again. What is forgotten goes from the pack all the same.
+func TestStripPackBesideABodyThatCameBack(t *testing.T) {
+	s, root := newStore(t, nil)
+	back, goes, stays := object(1, "it came back"), object(2, "it goes"), object(3, "it stays")
+	absent := func(r format.Raw, reason string) string {
+		b, err := (&format.Absent{Object: r.ID(), Reason: reason, Time: time.Unix(1, 0).UTC()}).Encode()
+		if err != nil {
+			t.Fatal(err)
+		}
+		path := filepath.Join(root, "absent", r.ID().String()[:2], r.ID().String()[2:])
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, b, 0o600)); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	absent(back, format.ReasonLost)
+	_, err := s.WritePack(func(yield func(format.Raw, error) bool) {
+		_ = yield(format.Raw{Header: back.Header}, nil) && yield(goes, nil) && yield(stays, nil)
+	}, objects.Default)
+	if err != nil {
+		t.Fatal(err)
+	}
+	put(t, s, back)
+	absent(goes, format.ReasonForgotten)
+	var bad []string
+	n, err := s.StripPacks(context.Background(), hold(t, root), func(id format.ID) bool { return id == goes.ID() }, func(path string) { bad = append(bad, path) })
+	if n != 1 || err != nil || bad != nil {
+		t.Errorf("%d packs, %v, %v", n, err, bad)
+	}
+	same(t, s, back)
+	same(t, s, stays)
+	var gone *objects.GoneError
+	if _, err := s.Get(goes.ID()); !errors.As(err, &gone) {
 		t.Errorf("got %v", err)
 	}
 }

@@ -45,6 +45,10 @@ type Forgot struct {
 func (s *Store) Forget(ctx context.Context, plan func() (*Forgetting, error)) (Forgot, error) {
 	var done Forgot
 	err := s.locked(ctx, func(t *tx) error {
+		// What a pack without an index has is nothing that plan could see. One that is damaged is told with what remains.
+		if err := t.Objects.IndexPacks(t.held, func(string) {}); err != nil {
+			return err
+		}
 		p, err := plan()
 		if err != nil {
 			return err
@@ -61,7 +65,7 @@ func (t *tx) forget(ctx context.Context, p *Forgetting) (done Forgot, err error)
 		return done, err
 	}
 	if len(f.Objects)+len(f.Phrases) == 0 {
-		return done, nil
+		return t.lookAgain(p)
 	}
 	b, err := f.Encode()
 	if err != nil {
@@ -83,6 +87,25 @@ func (t *tx) forget(ctx context.Context, p *Forgetting) (done Forgot, err error)
 	}
 	done, err = t.finishForget(ctx, f)
 	done.Covers = covers
+	return done, err
+}
+
+// lookAgain looks for phrases that were forgotten before, and may stand where a forget leaves them.
+func (t *tx) lookAgain(p *Forgetting) (done Forgot, err error) {
+	w, err := t.newTraces()
+	if err != nil || len(p.Phrases) == 0 {
+		return done, err
+	}
+	f := &format.Forgotten{}
+	for _, phrase := range p.Phrases {
+		trace, err := w.trace([]byte(phrase))
+		if err != nil {
+			return done, err
+		}
+		f.Phrases = append(f.Phrases, trace)
+	}
+	w.add(f)
+	done.Remains, err = t.remains(f, w, map[string]bool{})
 	return done, err
 }
 
@@ -184,10 +207,7 @@ func (t *tx) finishForget(ctx context.Context, f *format.Forgotten) (Forgot, err
 		return done, err
 	}
 	unread := map[string]bool{}
-	if done.Packs, err = t.Objects.StripPacks(ctx, t.held, f.Has); errorIsDamage(err, unread) {
-		err = nil
-	}
-	if err != nil {
+	if done.Packs, err = t.Objects.StripPacks(ctx, t.held, f.Has, func(path string) { unread[path] = true }); err != nil {
 		return done, err
 	}
 	for _, id := range f.Objects {
@@ -376,7 +396,7 @@ func (t *tx) recover(ctx context.Context) error {
 	if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
-	f, err := t.readForgotten(absentDir + "/" + unfinishedForget)
+	f, err := t.readForgotten(UnfinishedName())
 	if err != nil {
 		return &objects.CorruptError{Path: path, Why: err.Error()}
 	}

@@ -112,6 +112,18 @@ func (s *Store) Forgets() ([]uint64, error) {
 	return numbers, err
 }
 
+// UnfinishedName is the file of a forget that is under way, or was cut short.
+func UnfinishedName() string { return absentDir + "/" + unfinishedForget }
+
+// Unfinished returns what a forget that was cut short had begun to forget; nil where there is none.
+func (s *Store) Unfinished() (*format.Forgotten, error) {
+	f, err := s.readForgotten(UnfinishedName())
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	return f, err
+}
+
 // ForgetMark returns a number that is another one once something was forgotten since.
 func (s *Store) ForgetMark() (int, error) {
 	numbers, unfinished, err := s.forgetFiles()

@@ -54,7 +54,9 @@ func Forget(ctx context.Context, s *session.Store, o ForgetOptions) (ForgetRepor
 			report.Objects = p.Objects
 		}
 	} else {
-		report.Forgot, err = s.Forget(ctx, plan)
+		if report.Forgot, err = s.Forget(ctx, plan); err == nil {
+			err = dropAsides(s)
+		}
 	}
 	if err != nil {
 		return report, fmt.Errorf("cannot forget: %w", err)

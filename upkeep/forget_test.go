@@ -9,6 +9,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -18,6 +19,7 @@ import (
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/lock"
 	"github.com/gemini-ctx/ctx/lock/locktest"
+	"github.com/gemini-ctx/ctx/objects"
 	"github.com/gemini-ctx/ctx/session"
 	"github.com/gemini-ctx/ctx/session/epoch"
 	view2 "github.com/gemini-ctx/ctx/session/view"
@@ -368,6 +370,66 @@ func TestForgetRecordThatIsDamaged(t *testing.T) {
 		t.Errorf("lost %q, left %v", done.Lost, done.Left)
 	}
 	s = open(t, dir, nil)
+	say(t, s, "talk", "hello again")
+	clean(t, s)
+}
+
+// A pack with a damaged object keeps its bodies, and is told; all other packs are written anew, the next append works, and after a repair of the pack nothing that was
+// forgotten is in it.
+func TestForgetBesideADamagedPack(t *testing.T) {
+	bg := context.Background()
+	dir, _ := oblivious(t)
+	s := open(t, dir, nil)
+	for range 3 { // a second pack
+		say(t, s, "talk", "another line with "+oneWord)
+	}
+	tip := must[*viewOf](t)(read(s)).Get("sessions/talk/main").ID
+	raw := must[format.Raw](t)(s.Objects.Get(tip))
+	must[objects.PackInfo](t)(s.Objects.WritePack(func(yield func(format.Raw, error) bool) { yield(raw, nil) }, objects.Default))
+	packs := must[[]string](t)(filepath.Glob(filepath.Join(dir, "objects", "pack", "*.pack")))
+	if len(packs) < 2 {
+		t.Fatalf("%d packs", len(packs))
+	}
+	largest, size := "", int64(0)
+	for _, path := range packs {
+		if info := must[os.FileInfo](t)(os.Stat(path)); info.Size() > size {
+			largest, size = path, info.Size()
+		}
+	}
+	b := must[[]byte](t)(os.ReadFile(largest))
+	b[len(b)*3/4] ^= 4 // in a body: what is appended reads headers
+	if err := os.WriteFile(largest, b, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s = open(t, dir, nil)
+	done := must[ForgetReport](t)(Forget(bg, s, ForgetOptions{Text: oneWord}))
+	rel := must[string](t)(filepath.Rel(dir, largest))
+	if !slices.Contains(done.Remains, filepath.ToSlash(rel)) {
+		t.Errorf("remains %v, not %s", done.Remains, rel)
+	}
+	say(t, s, "talk", "life goes on")
+	repaired := must[RepairReport](t)(Repair(bg, env(dir, nil), RepairOptions{Copy: filepath.Join(t.TempDir(), "copy")}))
+	if n := left(t, dir, oneWord); n > 0 {
+		t.Errorf("%d places have it after the repair: %+v", n, repaired)
+	}
+	say(t, open(t, dir, nil), "talk", "and on")
+}
+
+// Where it cannot be read what was being forgotten, nobody can write; a repair gives it up, and says so.
+func TestForgetThatCannotBeFinished(t *testing.T) {
+	dir, _ := oblivious(t)
+	path := filepath.Join(dir, filepath.FromSlash(session.UnfinishedName()))
+	if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte("forgotten 1\nhalf"), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	if report := must[FsckReport](t)(Fsck(context.Background(), open(t, dir, nil), FsckOptions{})); len(report.Faults) != 1 {
+		t.Errorf("faults %v", report.Faults)
+	}
+	done := must[RepairReport](t)(Repair(context.Background(), env(dir, nil), RepairOptions{}))
+	if len(done.Lost) != 1 || len(done.Left) > 0 || !strings.Contains(done.Lost[0], "forget it again") {
+		t.Errorf("lost %q, left %v", done.Lost, done.Left)
+	}
+	s := open(t, dir, nil)
 	say(t, s, "talk", "hello again")
 	clean(t, s)
 }

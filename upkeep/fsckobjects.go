@@ -263,6 +263,9 @@ func (f *checker) checkForgets() (begun bool, err error) {
 			f.fault("absent", session.ForgottenName(n), path, fmt.Sprintf("%d objects that it names have no record of their own", lack))
 		}
 	}
-	mark, err := f.s.ForgetMark()
-	return mark < 0, err
+	half, err := f.s.Unfinished()
+	if err != nil {
+		f.fault("absent", session.UnfinishedName(), filepath.Join(f.s.Dir, filepath.FromSlash(session.UnfinishedName())), err.Error())
+	}
+	return half != nil, nil
 }

@@ -211,6 +211,12 @@ func (c *collector) raws(ctx context.Context) func(func(format.Raw, error) bool)
 			if errors.As(err, &gone) {
 				raw.Body, err = nil, nil
 			}
+			if id := c.graph.objects[i].id; err == nil && raw.Body != nil && c.absent[id] {
+				var forgotten bool // a forget could not take it out of a damaged file
+				if forgotten, err = c.s.Objects.Forgotten(id); forgotten {
+					raw.Body = nil
+				}
+			}
 			if n%4096 == 0 {
 				c.o.Progress.tell(n, len(c.toPack), "packing")
 				err = errors.Join(err, ctx.Err())

@@ -281,16 +281,31 @@ func (r *repairer) mendForgets() error {
 		if f, err := r.s.Forgotten(n); err == nil && f.Operation == n {
 			continue
 		}
-		path := filepath.Join(r.dir, filepath.FromSlash(session.ForgottenName(n)))
-		if err := errors.Join(r.touch(), r.clear(path)); err != nil {
-			return err
-		}
-		if err := r.env.FS.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if err := r.giveUp(session.ForgottenName(n)); err != nil {
 			return err
 		}
 		r.lost("by what the words are known that operation %d forgot: they are gone, and may be said again", n)
 	}
+	if _, err := r.s.Unfinished(); err == nil {
+		return nil
+	}
+	if err := r.giveUp(session.UnfinishedName()); err != nil {
+		return err
+	}
+	r.lost("what a forget that was cut short had still to remove: forget it again")
 	return nil
+}
+
+// giveUp takes a file of the store away; the copy has it.
+func (r *repairer) giveUp(name string) error {
+	path := filepath.Join(r.dir, filepath.FromSlash(name))
+	if err := errors.Join(r.touch(), r.clear(path)); err != nil {
+		return err
+	}
+	if err := r.env.FS.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return r.env.FS.SyncDir(filepath.Dir(path))
 }
 
 // mendRefs makes the log, the checkpoint and the base fit each other again.

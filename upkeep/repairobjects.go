@@ -52,7 +52,7 @@ func (r *repairer) mendPack(id format.ID) error {
 			raw.Body = nil
 		}
 		good = append(good, raw)
-		return nil
+		return r.leaveForgotten(&good[len(good)-1])
 	})
 	if err != nil {
 		return err
@@ -80,6 +80,18 @@ func (r *repairer) mendPack(id format.ID) error {
 	r.mended("pack %v was damaged; %d of its objects are in a new one", id, len(good))
 	r.missing = append(r.missing, lost...)
 	return nil
+}
+
+// leaveForgotten takes the body off an object that was forgotten: a forget could not take it out of a damaged file.
+func (r *repairer) leaveForgotten(raw *format.Raw) error {
+	if raw.Body == nil {
+		return nil
+	}
+	forgotten, err := r.s.Objects.Forgotten(raw.ID())
+	if forgotten {
+		raw.Body = nil
+	}
+	return err
 }
 
 // keepHeader makes an object whole of which the header alone is left: its body has a record that it is absent. An object that is whole elsewhere needs none, and one
@@ -195,7 +207,7 @@ func (r *repairer) mendObject(id format.ID) error {
 			}
 		}
 	}
-	if err := r.clear(path); err != nil {
+	if err := errors.Join(r.leaveForgotten(&raw), r.clear(path)); err != nil {
 		return err
 	}
 	if err := r.env.FS.WriteDurable(path, format.EncodeLoose(raw), 0o600); err != nil {

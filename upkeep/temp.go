@@ -97,6 +97,24 @@ func hexByte(i int) string {
 // asidePrefix begins the name of a store's directory, beside the store's place, that is not finished or about to go.
 const asidePrefix = lock.TempPrefix + "context-"
 
+// dropAsides removes what a command that was cut short left of whole stores beside this one. It takes away the ground under an unbundling or a dry repair that
+// is at work there, which then fails.
+func dropAsides(s *session.Store) error {
+	dir := filepath.Dir(s.Dir)
+	files, err := os.ReadDir(dir)
+	if err != nil {
+		return err
+	}
+	for _, f := range files {
+		if strings.HasPrefix(f.Name(), asidePrefix) {
+			if err := removeTree(s.FS, filepath.Join(dir, f.Name())); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
 // removeTree removes a file or a directory with all in it, and makes that last. What is not there is removed already.
 func removeTree(fsys *lock.FS, path string) error {
 	if err := removeAll(fsys, path); err != nil {

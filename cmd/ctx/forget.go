@@ -190,7 +190,10 @@ func (o *forgetOptions) print(a *app, r upkeep.ForgetReport) error {
 		o.tell(a, r)
 	}
 	switch left := slices.Compact(slices.Sorted(slices.Values(append(slices.Clone(r.Remains), r.Unread...)))); {
-	case o.dryRun || len(left) == 0:
+	case len(left) == 0:
+		return nil
+	case o.dryRun:
+		a.say("what is in %s cannot be looked into", strings.Join(left, ", "))
 		return nil
 	default:
 		return withHint(fmt.Errorf("forgotten, but something may be left in %s", strings.Join(left, ", ")),
@@ -203,6 +206,8 @@ func (o *forgetOptions) tell(a *app, r upkeep.ForgetReport) {
 	case len(r.Objects) == 0 && r.Already > 0:
 		a.say("it is gone already")
 		return
+	case len(r.Objects) == 0 && len(r.Remains)+len(r.Unread) > 0:
+		a.say("no body that can be read holds it")
 	case len(r.Objects) == 0:
 		a.say("nothing that is stored holds it")
 	case o.dryRun:
