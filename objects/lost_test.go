@@ -12,23 +12,26 @@ import (
 	"github.com/gemini-ctx/ctx/objects"
 )
 
+// recordAbsent writes why an object's body is absent, and returns the record's path.
+func recordAbsent(t *testing.T, root string, r format.Raw, reason string) string {
+	t.Helper()
+	b, err := (&format.Absent{Object: r.ID(), Reason: reason, Time: time.Unix(1, 0).UTC()}).Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(root, "absent", r.ID().String()[:2], r.ID().String()[2:])
+	if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, b, 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
 // A body that was lost comes back with the next one who stores it, alone or in a batch, and its record goes.
 func TestALostBodyComesBack(t *testing.T) {
 	for _, with := range []int{0, objects.LooseMost} {
 		s, root := newStore(t, nil)
 		r := object(1, "dear")
-		a := format.Absent{Object: r.ID(), Reason: format.ReasonLost, Time: time.Unix(1, 0).UTC()}
-		b, err := a.Encode()
-		if err != nil {
-			t.Fatal(err)
-		}
-		path := filepath.Join(root, "absent", r.ID().String()[:2], r.ID().String()[2:])
-		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, b, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		path := recordAbsent(t, root, r, format.ReasonLost)
 		put(t, s, format.Raw{Header: r.Header})
 		var gone *objects.GoneError
 		if _, err := s.Get(r.ID()); !errors.As(err, &gone) || gone.Reason != "lost" {
@@ -92,18 +95,7 @@ func TestALostBodyIsForgotten(t *testing.T) {
 func TestStripPackBesideABodyThatCameBack(t *testing.T) {
 	s, root := newStore(t, nil)
 	back, goes, stays := object(1, "it came back"), object(2, "it goes"), object(3, "it stays")
-	absent := func(r format.Raw, reason string) string {
-		b, err := (&format.Absent{Object: r.ID(), Reason: reason, Time: time.Unix(1, 0).UTC()}).Encode()
-		if err != nil {
-			t.Fatal(err)
-		}
-		path := filepath.Join(root, "absent", r.ID().String()[:2], r.ID().String()[2:])
-		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, b, 0o600)); err != nil {
-			t.Fatal(err)
-		}
-		return path
-	}
-	absent(back, format.ReasonLost)
+	recordAbsent(t, root, back, format.ReasonLost)
 	_, err := s.WritePack(func(yield func(format.Raw, error) bool) {
 		_ = yield(format.Raw{Header: back.Header}, nil) && yield(goes, nil) && yield(stays, nil)
 	}, objects.Default)
@@ -111,7 +103,7 @@ func TestStripPackBesideABodyThatCameBack(t *testing.T) {
 		t.Fatal(err)
 	}
 	put(t, s, back)
-	absent(goes, format.ReasonForgotten)
+	recordAbsent(t, root, goes, format.ReasonForgotten)
 	var bad []string
 	n, err := s.StripPacks(context.Background(), hold(t, root), func(id format.ID) bool { return id == goes.ID() }, func(path string) { bad = append(bad, path) })
 	if n != 1 || err != nil || bad != nil {

@@ -9,19 +9,13 @@ import (
 	"github.com/gemini-ctx/ctx/agent/adk"
 	"github.com/gemini-ctx/ctx/agent/transcript"
 	"github.com/gemini-ctx/ctx/format"
-	"github.com/gemini-ctx/ctx/sanitize"
 )
 
 // ImportedADK is what ImportADK reports.
 type ImportedADK struct {
-	Session  string
-	Messages int // new in this run
-	Notes    int // new in this run
-	Known    int // there already
-	Amended  int // newer versions of what was there
-	Rewinds  int // new in this run
-	Redacted []sanitize.Finding
-	Stats    adk.Stats
+	Tally
+	Session string
+	Stats   adk.Stats
 }
 
 // importBytes is how much an import holds in memory before it records it.

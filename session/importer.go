@@ -14,17 +14,39 @@ import (
 
 // Imported is what an import reports.
 type Imported struct {
+	Tally
 	Session  string
-	Messages int     // new in this run
-	Notes    int     // new in this run
-	Known    int     // there already
-	Amended  int     // newer versions of what was there
-	Rewinds  int     // new in this run
-	Unknown  int     // rewinds to an id that the transcript does not have: recorded as rewinds to the root
-	Children []Child // sessions of subagents that calls of this one began, as far as the transcript tells
-	Redacted []sanitize.Finding
+	Unknown  int            // rewinds to an id that the transcript does not have: recorded as rewinds to the root
+	Children []Child        // sessions of subagents that calls of this one began, as far as the transcript tells
 	Skipped  map[string]int // what could not be used, by reason
 	Stats    geminicli.Stats
+}
+
+// Tally counts what an import did in one session.
+type Tally struct {
+	Messages int // new in this run
+	Notes    int // new in this run
+	Known    int // there already
+	Amended  int // newer versions of what was there
+	Rewinds  int // new in this run
+	Redacted []sanitize.Finding
+}
+
+// add counts what came of a batch.
+func (c *Tally) add(batch []Message, done []Appended, found []sanitize.Finding) {
+	for i, a := range done {
+		switch {
+		case a.Known:
+			c.Known++
+		case a.Amended:
+			c.Amended++
+		case batch[i].Note:
+			c.Notes++
+		default:
+			c.Messages++
+		}
+	}
+	c.Redacted = addFindings(c.Redacted, found)
 }
 
 // importBatch is how many messages an import records in one operation.
@@ -116,19 +138,7 @@ func (im *importer) flush() error {
 	if err != nil {
 		return err
 	}
-	for i, a := range done {
-		switch {
-		case a.Known:
-			im.out.Known++
-		case a.Amended:
-			im.out.Amended++
-		case im.batch[i].Note:
-			im.out.Notes++
-		default:
-			im.out.Messages++
-		}
-	}
-	im.out.Redacted = addFindings(im.out.Redacted, found)
+	im.out.add(im.batch, done, found)
 	im.batch = im.batch[:0]
 	return nil
 }

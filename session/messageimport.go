@@ -194,18 +194,8 @@ func (im *messageImporter) flush() error {
 	}
 	for i, a := range done {
 		im.ids[im.from[i]] = a.ID
-		switch {
-		case a.Known:
-			im.out.Known++
-		case a.Amended:
-			im.out.Amended++
-		case im.batch[i].Note:
-			im.out.Notes++
-		default:
-			im.out.Messages++
-		}
 	}
-	im.out.Redacted = addFindings(im.out.Redacted, found)
+	im.out.add(im.batch, done, found)
 	im.batch, im.from, im.size, im.view = im.batch[:0], im.from[:0], 0, nil
 	return nil
 }
