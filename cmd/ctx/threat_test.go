@@ -94,7 +94,7 @@ func TestParsersAreFuzzed(t *testing.T) {
 		"tools of ctx-mcp":     "cmd/ctx-mcp.FuzzArguments cmd/ctx-mcp.FuzzCursor cmd/ctx-mcp.FuzzClean",
 		"helpers' lines":       "summarizer.FuzzDecodeAnswer summarizer.FuzzDecodeCapability summarizer.FuzzClean summarizer/model.FuzzServe summarizer/model.FuzzStatusError",
 		"health":               "summarizer.FuzzHealthFile",
-		"parts of messages":    "session/view.FuzzParts session/mask.FuzzReplace",
+		"parts of messages":    "internal/message.FuzzParse session/view.FuzzParts session/mask.FuzzReplace",
 		"states and caches":    "session/loop.FuzzState search.FuzzSegment search.FuzzManifest forest/score.FuzzDecodeCandidates forest/score.FuzzDecodeFeatures forest/summarize.FuzzDecode session/dag.FuzzTokens",
 		"who has the lock":     "lock.FuzzOwner",
 		"what is cleaned":      "sanitize.FuzzText sanitize.FuzzJSON sanitize.FuzzFind",

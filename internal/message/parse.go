@@ -1,0 +1,178 @@
+package message
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// Parse reads a JSON array of parts. An element that is a string is a text; of an element that is neither a string nor an
+// object only Raw is set. Part.Raw holds the bytes of the element as they were written.
+//
+// Parse refuses what is not a JSON array, and a part that has two members of one name, also within its call or its result:
+// readers in other languages choose differently among the two. It does not look into arguments and responses, which may hold
+// any JSON. Invalid UTF-8 in a text becomes U+FFFD.
+//
+// The raw values in the result share their memory with parts.
+func Parse(parts []byte) ([]Part, error) {
+	p := parser{in: parts, dec: jsontext.NewDecoder(bytes.NewBuffer(parts),
+		jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))}
+	list, err := p.parts()
+	if err != nil {
+		return nil, p.explain(err, len(list))
+	}
+	return list, nil
+}
+
+var errNoArray = errors.New("the parts of a message are a JSON array")
+
+// parser reads one array of parts in one pass.
+type parser struct {
+	in  []byte
+	dec *jsontext.Decoder
+}
+
+// explain turns an error of the decoder, met after n parts, into one line for a person.
+func (p *parser) explain(err error, n int) error {
+	var syntax *jsontext.SyntacticError
+	var twice *duplicateError
+	switch {
+	case errors.As(err, &twice):
+		return fmt.Errorf("part %d: %w", n+1, err)
+	case errors.As(err, &syntax):
+		return fmt.Errorf("the parts of a message are not valid JSON at byte %d", syntax.ByteOffset)
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+		return fmt.Errorf("the parts of a message are not valid JSON at byte %d", len(p.in))
+	}
+	return err
+}
+
+// parts reads the whole input. With an error it returns the parts before the one that is wrong.
+func (p *parser) parts() ([]Part, error) {
+	if p.dec.PeekKind() != '[' {
+		if _, err := p.raw(); err != nil {
+			return nil, err
+		}
+		return nil, errNoArray
+	}
+	if _, err := p.dec.ReadToken(); err != nil {
+		return nil, err
+	}
+	list := []Part{}
+	for p.dec.PeekKind() != ']' {
+		part, err := p.part()
+		if err != nil {
+			return list, err
+		}
+		list = append(list, part)
+	}
+	if _, err := p.dec.ReadToken(); err != nil {
+		return list, err
+	}
+	if _, err := p.dec.ReadToken(); err != io.EOF {
+		return list, errNoArray
+	}
+	return list, nil
+}
+
+func (p *parser) part() (part Part, err error) {
+	switch p.dec.PeekKind() {
+	case '"':
+		part.HasText = true
+		part.Raw, err = p.text(&part.Text)
+	case '{':
+		part.Raw, err = p.object(func(name string) error { return p.member(&part, name) })
+	default:
+		part.Raw, err = p.raw()
+	}
+	return part, err
+}
+
+// member reads the value of one member of a part.
+func (p *parser) member(part *Part, name string) error {
+	kind := p.dec.PeekKind()
+	var err error
+	switch {
+	case name == "text" && kind == '"':
+		part.HasText = true
+		_, err = p.text(&part.Text)
+	case name == "thought":
+		var v json.RawMessage
+		v, err = p.raw()
+		part.Thought = marksThought(v)
+	case name == "functionCall" && kind == '{':
+		part.Call = &Call{}
+		_, err = p.object(func(name string) error { return p.call(part.Call, name) })
+	case name == "functionResponse" && kind == '{':
+		part.Result = &Result{}
+		_, err = p.object(func(name string) error { return p.result(part.Result, name) })
+	case (name == "inlineData" || name == "fileData") && kind == '{' && part.Media == nil:
+		part.Media = &Media{}
+		_, err = p.object(func(name string) error { return p.media(part.Media, name) })
+	default:
+		_, err = p.raw()
+	}
+	return err
+}
+
+// marksThought reports whether the value of "thought" marks a part as one: true, or the thought itself.
+func marksThought(v json.RawMessage) bool {
+	s := string(v)
+	return s != "false" && s != "null" && s != `""`
+}
+
+func (p *parser) call(c *Call, name string) (err error) {
+	switch name {
+	case "id":
+		_, err = p.text(&c.ID)
+	case "name":
+		_, err = p.text(&c.Name)
+	case "args":
+		c.Args, err = p.value()
+	default:
+		_, err = p.raw()
+	}
+	return err
+}
+
+func (p *parser) result(r *Result, name string) (err error) {
+	switch name {
+	case "id":
+		_, err = p.text(&r.ID)
+	case "name":
+		_, err = p.text(&r.Name)
+	case "response":
+		r.Response, err = p.value()
+	case "parts":
+		if p.dec.PeekKind() == '[' {
+			_, err = p.array(func() error {
+				v, err := p.raw()
+				r.Parts = append(r.Parts, v)
+				return err
+			})
+			break
+		}
+		fallthrough
+	default:
+		_, err = p.raw()
+	}
+	return err
+}
+
+func (p *parser) media(m *Media, name string) (err error) {
+	switch name {
+	case "mimeType":
+		_, err = p.text(&m.MimeType)
+	case "data":
+		_, err = p.text(&m.Data)
+	case "fileUri":
+		_, err = p.text(&m.URI)
+	default:
+		_, err = p.raw()
+	}
+	return err
+}

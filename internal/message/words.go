@@ -1,0 +1,106 @@
+package message
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// Text returns what was said to people: the texts that are no thoughts, joined by line feeds. Empty texts, calls and results
+// are left out.
+func Text(parts []Part) string {
+	var said []string
+	for i := range parts {
+		if p := &parts[i]; p.Text != "" && !p.Thought {
+			said = append(said, p.Text)
+		}
+	}
+	return strings.Join(said, "\n")
+}
+
+// Words returns everything that parts say, for search and summaries, joined by line feeds in the order of the parts: texts as
+// they are, calls as "[call NAME] ARGS", and results as their output. Of one part the text comes first, then the call, then
+// the result. Thoughts, empty texts and media are left out.
+func Words(parts []Part) string {
+	var said []string
+	for i := range parts {
+		p := &parts[i]
+		if p.Text != "" && !p.Thought {
+			said = append(said, p.Text)
+		}
+		if c := p.Call; c != nil {
+			said = append(said, "[call "+c.Name+"] "+plain(c.Args))
+		}
+		if r := p.Result; r != nil {
+			said = append(said, r.Output())
+		}
+	}
+	return strings.Join(said, "\n")
+}
+
+// Output returns what the tool printed, as text. A response that is a string is that text, and so is the string of an object
+// that has no other member ("output", "error", "content", "result" or any other name). Any other response is returned as
+// JSON without white space, the members of objects sorted by name, and without escapes that JSON does not ask for. It is ""
+// where there is no response.
+func (r *Result) Output() string { return plain(r.Response) }
+
+// plain is the text of a value, as Output describes it.
+func plain(raw json.RawMessage) string {
+	raw = bytes.TrimSpace(raw)
+	if len(raw) == 0 {
+		return ""
+	}
+	if raw[0] == '"' {
+		return unquote(raw)
+	}
+	if only, ok := onlyText(raw); ok {
+		return only
+	}
+	v := jsontext.Value(bytes.Clone(raw))
+	err := v.Format(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true), jsontext.ReorderRawObjects(true))
+	if err != nil {
+		return string(raw) // not JSON, so not from Parse
+	}
+	return string(v)
+}
+
+// onlyText returns the string of an object with one member, if that is one.
+func onlyText(raw json.RawMessage) (text string, ok bool) {
+	members := 0
+	err := eachMember(raw, func(_ string, value json.RawMessage) bool {
+		members++
+		if ok = members == 1 && value[0] == '"'; ok {
+			text = unquote(value)
+		}
+		return ok
+	})
+	return text, ok && err == nil
+}
+
+// eachMember calls member for the members of an object, until it returns false. It does nothing for any other value.
+func eachMember(raw json.RawMessage, member func(name string, value json.RawMessage) bool) error {
+	d := jsontext.NewDecoder(bytes.NewBuffer(raw), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+	if d.PeekKind() != '{' {
+		return nil
+	}
+	if _, err := d.ReadToken(); err != nil {
+		return err
+	}
+	for d.PeekKind() != '}' {
+		name, err := d.ReadToken()
+		if err != nil {
+			return err
+		}
+		text := name.String()
+		value, err := d.ReadValue()
+		if err != nil {
+			return err
+		}
+		if !member(text, json.RawMessage(value)) {
+			return nil
+		}
+	}
+	return nil
+}
