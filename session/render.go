@@ -41,7 +41,7 @@ func (s *Store) renderInputOf(v *refs.View, value format.Value, session, branch 
 	if in.Epoch, err = s.epochBlock(in.EpochID); err != nil {
 		return in, err
 	}
-	if in.Work, err = s.work(value, &in); err != nil {
+	if in.Work, err = s.work(value, &in, o.Budget > 0); err != nil {
 		return in, err
 	}
 	if err := s.readTail(value, &in, o.Budget); err != nil || value.Pin.IsZero() {
@@ -97,13 +97,16 @@ func (s *Store) readTail(v format.Value, in *view.Input, budget int) (err error)
 }
 
 // work reads what an agent did; nil where the branch is not an agent's. The prefix ends where the pin
-// does, or where the window begins if the pin lags behind or there is none yet; in.Through says where.
-func (s *Store) work(v format.Value, in *view.Input) (*view.Work, error) {
+// does. Where less than all may be printed and the pin lags behind, or there is none yet, it ends where
+// the window begins. in.Through says where.
+func (s *Store) work(v format.Value, in *view.Input, bounded bool) (*view.Work, error) {
 	tip, err := s.entry(v.ID)
 	if err != nil {
 		return nil, err
 	}
-	in.Through = s.digestBorder(v, tip)
+	if bounded {
+		in.Through = s.digestBorder(v, tip)
+	}
 	w, err := s.workOf(BranchName{in.Session, in.Branch}, v.ID, in.Through, false)
 	if err != nil {
 		return nil, err
