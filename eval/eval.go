@@ -20,6 +20,7 @@ type Set struct {
 	Name     string
 	Messages []corpus.Message // in order within a conversation, conversations one after the other
 	Facts    []corpus.Fact
+	Parts    []string // what is measured of the set; nil for all parts
 }
 
 // Options say what to measure.
@@ -98,6 +99,13 @@ func (l *lab) begin(o Options) (list []string, err error) {
 	return list, nil
 }
 
+// partsWanted are the parts that the options want of a set, in the order of Parts.
+func partsWanted(set Set, o Options) []string {
+	return slices.DeleteFunc(Parts(), func(part string) bool {
+		return o.Only != nil && !slices.Contains(o.Only, part) || set.Parts != nil && !slices.Contains(set.Parts, part)
+	})
+}
+
 func (l *lab) measure(ctx context.Context, set Set, o Options) (SetReport, error) {
 	r := SetReport{Set: set.Name, Conversations: len(corpus.Conversations(set.Messages)), Messages: len(set.Messages), Facts: len(set.Facts)}
 	for i := range set.Messages {
@@ -109,13 +117,14 @@ func (l *lab) measure(ctx context.Context, set Set, o Options) (SetReport, error
 			r.Unused -= len(factsOf(set, m))
 		}
 	}
-	if o.Only == nil || slices.Contains(o.Only, "clustering") {
+	wanted := partsWanted(set, o)
+	if slices.Contains(wanted, "clustering") {
 		var err error
 		if r.Clustering, err = l.clustering(ctx, set, o.Seed); err != nil {
 			return r, err
 		}
 	}
-	if err := l.look(ctx, set, o.Only, &r); err != nil || o.Clock == nil {
+	if err := l.look(ctx, set, wanted, &r); err != nil || o.Clock == nil {
 		return r, err
 	}
 	var err error
