@@ -14,11 +14,11 @@ const (
 	workingFacts    = 40
 )
 
-// Working generates n conversations between a user and a model about everyday work, and one question
-// for each planted fact. A conversation has 200 messages of one to three sentences. In 40 of them one
-// sentence states a fact: a port, a date, a person, a decision, a version, a path, a limit or a name.
-// All other sentences are filler about the same things. An answer occurs in one message of its
-// conversation, which is the evidence.
+// Working generates n conversations between a user and a model about everyday work, and one
+// question for each planted fact. A conversation has 200 messages of one to three sentences. In 40
+// of them one sentence states a fact: a port, a date, a person, a decision, a version, a path, a
+// limit or a name. All other sentences are filler about the same things. An answer occurs in one
+// message of its conversation, which is the evidence.
 //
 // The result depends on the arguments alone and is the same on every platform.
 func Working(seed uint64, n int) ([]Message, []Fact) {
@@ -26,7 +26,8 @@ func Working(seed uint64, n int) ([]Message, []Fact) {
 	var facts []Fact
 	for i := range n {
 		w := &worker{
-			r:    rand.New(rand.NewPCG(seed+uint64(i), 0x9e3779b97f4a7c15)), // the golden ratio: any constant would do
+			// the golden ratio: any constant would do
+			r:    rand.New(rand.NewPCG(seed+uint64(i), 0x9e3779b97f4a7c15)),
 			name: fmt.Sprintf("working/%d", seed+uint64(i)),
 		}
 		m, f := w.conversation()
@@ -69,11 +70,13 @@ func (w *worker) conversation() ([]Message, []Fact) {
 		}
 		if ok {
 			sentences[w.r.IntN(len(sentences))] = fact.sentence
-			facts = append(facts, Fact{Conversation: w.name, Query: fact.query, Answer: fact.answer, Evidence: []int{seq}, Kind: Plain})
+			facts = append(facts, Fact{
+				Conversation: w.name, Query: fact.query, Answer: fact.answer, Evidence: []int{seq}, Kind: Plain,
+			})
 		}
 		messages = append(messages, Message{
-			Conversation: w.name, Seq: seq, Role: role, Author: authorOf(role), Time: clock.Format(time.RFC3339),
-			Text: strings.Join(sentences, " "),
+			Conversation: w.name, Seq: seq, Role: role, Author: authorOf(role),
+			Time: clock.Format(time.RFC3339), Text: strings.Join(sentences, " "),
 		})
 		if w.r.IntN(8) > 0 { // now and then somebody speaks twice
 			role = other(role)
@@ -114,7 +117,8 @@ func (w *worker) plant() []planted {
 			answer := w.answer(k)
 			fill := strings.NewReplacer("{s}", subject, "{v}", answer)
 			list = append(list, planted{
-				query: fill.Replace(k.query), answer: answer, sentence: sentence(fill.Replace(k.shapes[shapes[i]])),
+				query: fill.Replace(k.query), answer: answer,
+				sentence: sentence(fill.Replace(k.shapes[shapes[i]])),
 			})
 		}
 	}
@@ -125,7 +129,8 @@ func (w *worker) plant() []planted {
 func (w *worker) answer(k factKind) string {
 	for {
 		v := k.value(w.r)
-		if slices.ContainsFunc(w.used, func(u string) bool { return strings.Contains(u, v) || strings.Contains(v, u) }) {
+		overlaps := func(u string) bool { return strings.Contains(u, v) || strings.Contains(v, u) }
+		if slices.ContainsFunc(w.used, overlaps) {
 			continue
 		}
 		w.used = append(w.used, v)
@@ -149,7 +154,8 @@ func (w *worker) filler(role string) string {
 	w.recent = append(w.recent, offset+at)
 	w.recent = w.recent[max(0, len(w.recent)-fillerMemory):]
 	fill := strings.NewReplacer(
-		"{s}", pick1(w.r, w.things), "{t}", pick1(w.r, w.things), "{a}", pick1(w.r, moods()), "{w}", pick1(w.r, moments()),
+		"{s}", pick1(w.r, w.things), "{t}", pick1(w.r, w.things),
+		"{a}", pick1(w.r, moods()), "{w}", pick1(w.r, moments()),
 		"{n}", fmt.Sprint(2+w.r.IntN(17)),
 	)
 	return sentence(fill.Replace(shapes[at]))

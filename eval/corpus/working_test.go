@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// Every answer stands in the message that is its evidence, and in no other message of the conversation.
+// Every answer stands in the message that is its evidence, and in no other message of the
+// conversation.
 func TestWorkingFactsAreInTheirEvidence(t *testing.T) {
 	messages, facts := Working(1, 12)
 	if len(messages) != 12*workingMessages || len(facts) != 12*workingFacts {
@@ -21,7 +22,8 @@ func TestWorkingFactsAreInTheirEvidence(t *testing.T) {
 		}
 		var found []int
 		for _, m := range messages {
-			if m.Conversation == f.Conversation && strings.Contains(strings.ToLower(m.Text), strings.ToLower(f.Answer)) {
+			if m.Conversation == f.Conversation &&
+				strings.Contains(strings.ToLower(m.Text), strings.ToLower(f.Answer)) {
 				found = append(found, m.Seq)
 			}
 		}
@@ -40,7 +42,8 @@ func TestWorkingMessages(t *testing.T) {
 	roles := map[string]int{}
 	for _, m := range messages {
 		roles[m.Role]++
-		if n := strings.Count(m.Text, ". ") + strings.Count(m.Text, "? ") + 1; n > 3 || m.Text == "" || strings.ContainsAny(m.Text, "{}") {
+		if n := strings.Count(m.Text, ". ") + strings.Count(m.Text, "? ") + 1; n > 3 || m.Text == "" ||
+			strings.ContainsAny(m.Text, "{}") {
 			t.Errorf("%d sentences: %q", n, m.Text)
 		}
 	}

@@ -3,6 +3,7 @@ package corpus
 import (
 	"fmt"
 	"math/rand/v2"
+	"strings"
 )
 
 // factKind is one sort of planted fact. In its texts {s} stands for the subject and {v} for the answer.
@@ -40,12 +41,16 @@ func factKinds() []factKind {
 				"we all have {s} ahead of us on {v}.",
 			},
 			func(r *rand.Rand) string {
-				return fmt.Sprintf("%d %s", 1+r.IntN(28), pick1(r, []string{"January", "March", "May", "June", "August", "October", "November"}))
+				months := []string{"January", "March", "May", "June", "August", "October", "November"}
+				return fmt.Sprintf("%d %s", 1+r.IntN(28), pick1(r, months))
 			},
 		},
 		{
 			"Who knows {s} best?",
-			[]string{"billing code", "rollout plan", "contract", "style guide", "backlog", "dashboard", "on-call rota"},
+			[]string{
+				"billing code", "rollout plan", "contract", "style guide", "backlog", "dashboard",
+				"on-call rota",
+			},
 			[]string{
 				"{v} looks after {s} while Henk is travelling.",
 				"it was {v} who put {s} together back then.",
@@ -54,8 +59,9 @@ func factKinds() []factKind {
 				"I had lunch with {v}, the person behind {s}.",
 			},
 			func(r *rand.Rand) string {
-				return pick1(r, []string{"Marta", "Joris", "Amina", "Tilde", "Owen", "Priya", "Lucas", "Noor", "Sven", "Elif"}) + " " +
-					pick1(r, []string{"Okafor", "Lindqvist", "Barros", "Teller", "Vance", "Moreau", "Kato", "Drescher", "Quill", "Haas"})
+				first := strings.Fields("Marta Joris Amina Tilde Owen Priya Lucas Noor Sven Elif")
+				last := strings.Fields("Okafor Lindqvist Barros Teller Vance Moreau Kato Drescher Quill Haas")
+				return pick1(r, first) + " " + pick1(r, last)
 			},
 		},
 		{
@@ -69,8 +75,11 @@ func factKinds() []factKind {
 				"{v} suit us best as far as {s} is concerned.",
 			},
 			func(r *rand.Rand) string {
-				return pick1(r, []string{"plain", "shared", "nested", "signed", "lazy", "sorted", "mirrored", "hashed"}) + " " +
-					pick1(r, []string{"cursors", "cookies", "ring buffers", "snapshots", "ledgers", "tickets", "leases", "columns"})
+				how := strings.Fields("plain shared nested signed lazy sorted mirrored hashed")
+				what := []string{
+					"cursors", "cookies", "ring buffers", "snapshots", "ledgers", "tickets", "leases", "columns",
+				}
+				return pick1(r, how) + " " + pick1(r, what)
 			},
 		},
 		{
@@ -87,7 +96,10 @@ func factKinds() []factKind {
 		},
 		{
 			"Where is {s}?",
-			[]string{"fixture data", "seed script", "licence text", "translation table", "crash dump", "schema", "postmortem"},
+			[]string{
+				"fixture data", "seed script", "licence text", "translation table", "crash dump", "schema",
+				"postmortem",
+			},
 			[]string{
 				"{s} ended up in {v}.",
 				"have a peek at {v} to see {s}.",
@@ -96,15 +108,18 @@ func factKinds() []factKind {
 				"if you are hunting {s}, try {v} first.",
 			},
 			func(r *rand.Rand) string {
-				return pick1(r, []string{"tools", "deploy", "assets", "internal", "vendored", "web"}) + "/" +
-					pick1(r, []string{"pack", "intake", "north", "legacy", "grid", "ledger", "probe"}) + "/" +
-					pick1(r, []string{"roster", "atlas", "harbor", "sample", "kettle", "meadow", "quarry"}) +
-					pick1(r, []string{".txt", ".sql", ".yaml", ".csv", ".md"})
+				top := pick1(r, strings.Fields("tools deploy assets internal vendored web"))
+				dir := pick1(r, strings.Fields("pack intake north legacy grid ledger probe"))
+				name := pick1(r, strings.Fields("roster atlas harbor sample kettle meadow quarry"))
+				return top + "/" + dir + "/" + name + pick1(r, strings.Fields(".txt .sql .yaml .csv .md"))
 			},
 		},
 		{
 			"How much can {s} take?",
-			[]string{"uploader", "worker pool", "search box", "mail gateway", "import job", "cache node", "label printer"},
+			[]string{
+				"uploader", "worker pool", "search box", "mail gateway", "import job", "cache node",
+				"label printer",
+			},
 			[]string{
 				"beyond {v} {s} starts to choke.",
 				"{s} gives up after {v}.",
@@ -113,12 +128,16 @@ func factKinds() []factKind {
 				"they promised that {s} copes with {v} and no further.",
 			},
 			func(r *rand.Rand) string {
-				return fmt.Sprintf("%d %s", 20+r.IntN(900), pick1(r, []string{"rows a second", "MB", "parallel calls", "open files", "parcels", "pages a minute"}))
+				units := []string{"rows a second", "MB", "parallel calls", "open files", "parcels", "pages a minute"}
+				return fmt.Sprintf("%d %s", 20+r.IntN(900), pick1(r, units))
 			},
 		},
 		{
 			"What is {s} called?",
-			[]string{"side branch", "new bucket", "nightly run", "test tenant", "feature switch", "spare host", "beta channel"},
+			[]string{
+				"side branch", "new bucket", "nightly run", "test tenant", "feature switch", "spare host",
+				"beta channel",
+			},
 			[]string{
 				"we baptised {s} {v}, for no good reason.",
 				"{s} goes by {v} in all the tickets.",
@@ -127,8 +146,9 @@ func factKinds() []factKind {
 				"I gave {s} the silly title {v}.",
 			},
 			func(r *rand.Rand) string {
-				return pick1(r, []string{"crimson", "sleepy", "brass", "polar", "velvet", "humble", "amber"}) + "-" +
-					pick1(r, []string{"otter", "lantern", "walnut", "ferry", "cactus", "magpie", "teapot"})
+				how := strings.Fields("crimson sleepy brass polar velvet humble amber")
+				what := strings.Fields("otter lantern walnut ferry cactus magpie teapot")
+				return pick1(r, how) + "-" + pick1(r, what)
 			},
 		},
 	}
@@ -136,11 +156,16 @@ func factKinds() []factKind {
 
 // modifiers go before the subjects.
 func modifiers() []string {
-	return []string{"northern", "public", "old", "second", "internal", "partner", "mobile", "regional", "temporary", "European", "shared", "quiet"}
+	return []string{
+		"northern", "public", "old", "second", "internal", "partner", "mobile", "regional",
+		"temporary", "European", "shared", "quiet",
+	}
 }
 
 func moods() []string {
-	return []string{"fine", "odd", "slow", "tidy", "fragile", "noisy", "dull", "promising", "half done", "clumsy"}
+	return []string{
+		"fine", "odd", "slow", "tidy", "fragile", "noisy", "dull", "promising", "half done", "clumsy",
+	}
 }
 
 func moments() []string {
