@@ -1,6 +1,9 @@
 package eval
 
-import "github.com/gemini-ctx/ctx/eval/corpus"
+import (
+	"github.com/gemini-ctx/ctx/eval/corpus"
+	"github.com/gemini-ctx/ctx/eval/transcripts"
+)
 
 // The spliced set: so many conversations of so many short sessions each.
 const (
@@ -13,7 +16,7 @@ const workingTalks = 3
 
 // Own returns the sets that ctx brings along: the long conversation with planted facts, those that are rewound, and agent sessions spliced
 // together, by seed; and working talk with
-// facts that nothing was tuned on, by seed.
+// facts that nothing was tuned on, by seed; and transcripts of coding agents.
 func Own(seed uint64) []Set {
 	planted, facts := corpus.Planted()
 	rewound, after := corpus.Rewound()
@@ -25,7 +28,11 @@ func Own(seed uint64) []Set {
 	// Filler is no request of a user, and a talk without tools has no trail.
 	working := Set{Name: "working", Parts: []string{"facts", "query", "reach", "recovery", "summaries"}}
 	working.Messages, working.Facts = corpus.Working(seed, workingTalks)
+	agents := Set{Name: "agent-sessions", Facts: transcripts.Facts()}
+	for _, t := range transcripts.All() {
+		agents.Transcripts = append(agents.Transcripts, Transcript(t))
+	}
 	return []Set{
-		{Name: "planted", Messages: planted, Facts: facts}, {Name: "rewound", Messages: rewound, Facts: after}, spliced, working,
+		{Name: "planted", Messages: planted, Facts: facts}, {Name: "rewound", Messages: rewound, Facts: after}, spliced, working, agents,
 	}
 }

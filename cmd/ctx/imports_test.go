@@ -37,6 +37,7 @@ var layers = map[string]string{
 	"agent/transcript/transcripttest": "agent/transcript format",
 
 	"eval/corpus":      "",
+	"eval/transcripts": "eval/corpus",
 	"eval":             "*",
 	"objects":          "format lock",
 	"refs":             "format lock objects",
