@@ -3,6 +3,7 @@ package eval
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/gemini-ctx/ctx/agent/claudecode"
@@ -32,7 +33,10 @@ func (l *lab) imported(ctx context.Context, t Transcript) (*stand, string, error
 		return nil, "", err
 	}
 	name, err := s.takeIn(ctx, t)
-	return s, name, err
+	if err != nil {
+		return nil, "", errors.Join(err, s.close())
+	}
+	return s, name, nil
 }
 
 // takeIn imports a transcript as `ctx import` does.
