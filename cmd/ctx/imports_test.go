@@ -41,6 +41,7 @@ var layers = map[string]string{
 	"internal/brief":  "format forest/summarize forest/terms internal/digest",
 
 	"eval/corpus":      "",
+	"eval/transcripts": "eval/corpus",
 	"eval":             "*",
 	"objects":          "format lock",
 	"refs":             "format lock objects",
