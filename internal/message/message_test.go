@@ -67,6 +67,9 @@ func TestParse(t *testing.T) {
 			if string(got[0].Raw) != tt.in {
 				t.Errorf("raw is %s", got[0].Raw)
 			}
+			if one, err := ParsePart(got[0].Raw); err != nil || !reflect.DeepEqual(one, got[0]) {
+				t.Errorf("alone it is %+v, %v", one, err)
+			}
 			got[0].Raw = nil
 			if !reflect.DeepEqual(got[0], tt.want) {
 				t.Errorf("got %+v, want %+v", got[0], tt.want)
@@ -90,7 +93,7 @@ func TestParseRefuses(t *testing.T) {
 		{`{"text":"a"}`, "the parts of a message are a JSON array"},
 		{`"a"`, "the parts of a message are a JSON array"},
 		{`null`, "the parts of a message are a JSON array"},
-		{`[] []`, "the parts of a message are a JSON array"},
+		{`[] []`, "the parts of a message are not valid JSON at byte 4"},
 		{`[{"text":"a"}`, "the parts of a message are not valid JSON at byte 13"},
 		{`[{"text":"a",}]`, "the parts of a message are not valid JSON at byte 12"},
 		{`[{"text"]`, "the parts of a message are not valid JSON at byte 8"},
@@ -105,6 +108,19 @@ func TestParseRefuses(t *testing.T) {
 	for _, tt := range tests {
 		if got, err := Parse([]byte(tt.in)); err == nil || err.Error() != tt.want || got != nil {
 			t.Errorf("%s: got %v, %v; want %s", tt.in, got, err, tt.want)
+		}
+	}
+}
+
+func TestParsePartRefuses(t *testing.T) {
+	tests := []struct{ in, want string }{
+		{``, "the parts of a message are not valid JSON at byte 0"},
+		{`{} {}`, "the parts of a message are not valid JSON at byte 4"},
+		{`{"a":1,"a":1}`, `part 1: the member "a" is there twice`},
+	}
+	for _, tt := range tests {
+		if _, err := ParsePart([]byte(tt.in)); err == nil || err.Error() != tt.want {
+			t.Errorf("%s: got %v; want %s", tt.in, err, tt.want)
 		}
 	}
 }

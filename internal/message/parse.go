@@ -19,13 +19,30 @@ import (
 //
 // The raw values in the result share their memory with parts.
 func Parse(parts []byte) ([]Part, error) {
-	p := parser{in: parts, dec: jsontext.NewDecoder(bytes.NewBuffer(parts),
-		jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))}
+	p := newParser(parts)
 	list, err := p.parts()
 	if err != nil {
 		return nil, p.explain(err, len(list))
 	}
 	return list, nil
+}
+
+// ParsePart reads one part, as Parse reads an element of its array.
+func ParsePart(raw []byte) (Part, error) {
+	p := newParser(raw)
+	part, err := p.part()
+	if err == nil {
+		err = p.end()
+	}
+	if err != nil {
+		return Part{}, p.explain(err, 0)
+	}
+	return part, nil
+}
+
+func newParser(in []byte) *parser {
+	return &parser{in: in, dec: jsontext.NewDecoder(bytes.NewBuffer(in),
+		jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))}
 }
 
 var errNoArray = errors.New("the parts of a message are a JSON array")
@@ -73,10 +90,15 @@ func (p *parser) parts() ([]Part, error) {
 	if _, err := p.dec.ReadToken(); err != nil {
 		return list, err
 	}
+	return list, p.end()
+}
+
+// end refuses what follows the value.
+func (p *parser) end() error {
 	if _, err := p.dec.ReadToken(); err != io.EOF {
-		return list, errNoArray
+		return &jsontext.SyntacticError{ByteOffset: p.dec.InputOffset()}
 	}
-	return list, nil
+	return nil
 }
 
 func (p *parser) part() (part Part, err error) {
