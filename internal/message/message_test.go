@@ -146,7 +146,7 @@ func TestOfParts(t *testing.T) {
 	if got, want := Text(parts), "first\nsecond\nlast"; got != want {
 		t.Errorf("text %q, want %q", got, want)
 	}
-	want := "first\nsecond\n[call sh] {\"cmd\":\"<ls>\",\"dir\":\"<a>\"}\n[call ls] \nout\n[call cat] a b\nlast"
+	want := "first\nsecond\n[call sh] {\"cmd\":\"<ls>\",\"dir\":\"<a>\"}\nout\n[call ls] \n[call cat] a b\nlast"
 	if got := Words(parts); got != want {
 		t.Errorf("words %q, want %q", got, want)
 	}
@@ -201,11 +201,46 @@ func TestResult(t *testing.T) {
 	}
 }
 
+func TestSplit(t *testing.T) {
+	tests := []struct{ in, want string }{
+		{`{"text":"a"}`, `{"text":"a"}`},
+		{`{ "x":1 , "functionCall":{"id":"c"} }`, `{ "x":1 , "functionCall":{"id":"c"} }`},
+		{`1`, `1`},
+		{`{"functionCall":{"id":"c"}, "text" : "a","sig":"s"}`, `{"text":"a"}|{"functionCall":{"id":"c"},"sig":"s"}`},
+		{`{"functionCall":{"id":"d"},"functionResponse":{"id":"c"}}`, `{"functionResponse":{"id":"c"}}|{"functionCall":{"id":"d"}}`},
+		{`{"functionCall":{"id":"c"},"functionResponse":{"id":"c"}}`, `{"functionCall":{"id":"c"}}|{"functionResponse":{"id":"c"}}`},
+		{`{"functionCall":{},"functionResponse":{}}`, `{"functionResponse":{}}|{"functionCall":{}}`},
+		{`{"text":"a","inlineData":{"data":"AA=="},"functionCall":{}}`, `{"text":"a"}|{"inlineData":{"data":"AA=="}}|{"functionCall":{}}`},
+		{`{"text":"a","inlineData":{},"thought":true}`, `{"text":"a","inlineData":{},"thought":true}`},
+		{`{"text":"a","functionCall":{},"thought":true,"k":{}}`, `{"text":"a","thought":true}|{"functionCall":{},"k":{}}`},
+		{`{"functionCall":{},"thought":true}`, `{"functionCall":{},"thought":true}`},
+		{`{"text":"a","thought":false,"functionCall":{}}`, `{"text":"a"}|{"thought":false,"functionCall":{}}`},
+		{`{"text":"a","Text":"b","functionCall":{}}`, `{"text":"a"}|{"Text":"b","functionCall":{}}`},
+	}
+	for _, tt := range tests {
+		parts := Split(parse(t, "["+tt.in+"]"))
+		var got []string
+		for _, p := range parts {
+			got = append(got, string(p.Raw))
+			if one, err := ParsePart(p.Raw); err != nil || !reflect.DeepEqual(one, p) {
+				t.Errorf("%s: piece %+v reads as %+v, %v", tt.in, p, one, err)
+			}
+		}
+		if s := strings.Join(got, "|"); s != tt.want {
+			t.Errorf("%s: got %s, want %s", tt.in, s, tt.want)
+		}
+		if again := Split(parts); len(again) != len(parts) {
+			t.Errorf("%s: split again into %d", tt.in, len(again))
+		}
+	}
+}
+
 // FuzzParse checks that nothing panics, that Raw is what was read, and that parts made of Raw alone read the same.
 func FuzzParse(f *testing.F) {
 	for _, s := range []string{
 		several, `[]`, `null`, ` [1, "a" ,{}]`, `[{"text":"a","text":"b"}]`, "[\"\xff\"]", `[{"text"]`,
 		`[{"functionResponse":{"response":{"exit_code":1e400},"parts":[{}]}}]`,
+		`[{"text":"a","thought":1,"inlineData":{},"fileData":{},"functionResponse":{},"functionCall":{},"x\ud800":"y"}]`,
 	} {
 		f.Add([]byte(s))
 	}
@@ -234,6 +269,11 @@ func FuzzParse(f *testing.F) {
 		back, err := Parse(append(again, ']'))
 		if err != nil || len(back) != len(parts) || len(parts) > 0 && !reflect.DeepEqual(parts, back) {
 			t.Fatalf("%q: %v", in, err)
+		}
+		split := Split(parts)
+		if len(Split(split)) != len(split) || len(split) < len(parts) || Words(split) != Words(parts) || Text(split) != Text(parts) ||
+			len(Calls(split)) != len(Calls(parts)) || len(Results(split)) != len(Results(parts)) {
+			t.Errorf("split, %q says something else", in)
 		}
 		if Words(parts) != Words(back) || len(Text(parts)) > len(Words(parts)) {
 			t.Errorf("words of %q", in)

@@ -119,20 +119,20 @@ func (p *parser) member(part *Part, name string) error {
 	kind := p.dec.PeekKind()
 	var err error
 	switch {
-	case name == "text" && kind == '"':
+	case name == nameText && kind == '"':
 		part.HasText = true
 		_, err = p.text(&part.Text)
-	case name == "thought":
+	case name == nameThought:
 		var v json.RawMessage
 		v, err = p.raw()
 		part.Thought = marksThought(v)
-	case name == "functionCall" && kind == '{':
+	case name == nameCall && kind == '{':
 		part.Call = &Call{}
 		_, err = p.object(func(name string) error { return p.call(part.Call, name) })
-	case name == "functionResponse" && kind == '{':
+	case name == nameResult && kind == '{':
 		part.Result = &Result{}
 		_, err = p.object(func(name string) error { return p.result(part.Result, name) })
-	case (name == "inlineData" || name == "fileData") && kind == '{' && part.Media == nil:
+	case (name == nameInline || name == nameFile) && kind == '{' && part.Media == nil:
 		part.Media = &Media{}
 		_, err = p.object(func(name string) error { return p.media(part.Media, name) })
 	default:

@@ -21,20 +21,18 @@ func Text(parts []Part) string {
 }
 
 // Words returns everything that parts say, for search and summaries, joined by line feeds in the order of the parts: texts as
-// they are, calls as "[call NAME] ARGS", and results as their output. Of one part the text comes first, then the call, then
-// the result. Thoughts, empty texts and media are left out.
+// they are, calls as "[call NAME] ARGS", and results as their output. A part that says several things says them in the order
+// that Split has. Thoughts, empty texts and media are left out.
 func Words(parts []Part) string {
 	var said []string
-	for i := range parts {
-		p := &parts[i]
-		if p.Text != "" && !p.Thought {
+	for _, p := range Split(parts) {
+		switch {
+		case p.Call != nil:
+			said = append(said, "[call "+p.Call.Name+"] "+plain(p.Call.Args))
+		case p.Result != nil:
+			said = append(said, p.Result.Output())
+		case p.Text != "" && !p.Thought:
 			said = append(said, p.Text)
-		}
-		if c := p.Call; c != nil {
-			said = append(said, "[call "+c.Name+"] "+plain(c.Args))
-		}
-		if r := p.Result; r != nil {
-			said = append(said, r.Output())
 		}
 	}
 	return strings.Join(said, "\n")
