@@ -49,7 +49,7 @@ var layers = map[string]string{
 	"session/loop":     "sanitize",
 	"session/epoch":    "format sanitize",
 	"session/view":     "format forest/summarize sanitize session/epoch",
-	"session":          "format lock sanitize objects refs index repo forest forest/terms forest/score forest/summarize search session/dag session/mask session/window session/loop session/epoch session/view agent/geminicli agent/unionfind agent/adk agent/transcript agent/claudecode agent/codex agent/opencode",
+	"session":          "format lock sanitize objects refs index repo internal/message forest forest/terms forest/score forest/summarize search session/dag session/mask session/window session/loop session/epoch session/view agent/geminicli agent/unionfind agent/adk agent/transcript agent/claudecode agent/codex agent/opencode",
 	"upkeep":           "format lock sanitize objects refs index repo forest forest/summarize session",
 	"document":         "capture format refs session session/view",
 	"machine":          "lock repo",
