@@ -70,9 +70,10 @@ func (p *Part) pieces() [][]string {
 	return list
 }
 
-// answersItself reports whether the result of a part answers the call of the same part.
+// answersItself reports whether the result of a part answers the call of the same part: they have one id, or neither has an id
+// and they name one tool.
 func (p *Part) answersItself() bool {
-	return p.Call != nil && p.Result != nil && p.Call.ID != "" && p.Call.ID == p.Result.ID
+	return p.Call != nil && p.Result != nil && p.Call.ID == p.Result.ID && (p.Call.ID != "" || p.Call.Name == p.Result.Name)
 }
 
 func (p *Part) split() []Part {
