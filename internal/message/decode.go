@@ -31,10 +31,17 @@ func (p *parser) value() (json.RawMessage, error) {
 	return v, err
 }
 
+// odd reads the next value in a place that wants one of another kind. Only null may stand there.
+func (p *parser) odd() (json.RawMessage, error) {
+	v, err := p.raw()
+	p.malformed = p.malformed || string(v) != "null"
+	return v, err
+}
+
 // text reads the next value into s if it is a string, and passes over it if it is not.
 func (p *parser) text(s *string) (json.RawMessage, error) {
 	if p.dec.PeekKind() != '"' {
-		return p.raw()
+		return p.odd()
 	}
 	v, err := p.raw()
 	if err == nil {

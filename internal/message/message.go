@@ -19,7 +19,10 @@ type Part struct {
 	Call    *Call   // functionCall; nil where the part has none
 	Result  *Result // functionResponse; nil where the part has none
 	Media   *Media  // inlineData or fileData; nil where the part has none
-	Raw     json.RawMessage
+	// Malformed says that the part is neither a string nor an object, or that a known member in it has a value of another kind,
+	// such as a text that is a number. Such a member says nothing, and no provider takes such a part.
+	Malformed bool
+	Raw       json.RawMessage // the whole part, as it was written
 }
 
 // Call asks for a run of a tool.

@@ -19,8 +19,8 @@ func TestParse(t *testing.T) {
 		{"empty text", `{"text":""}`, Part{HasText: true}},
 		{"string", `"a"`, Part{Text: "a", HasText: true}},
 		{"null", `null`, Part{}},
-		{"number", `1`, Part{}},
-		{"array", `[{"text":"a"}]`, Part{}},
+		{"number", `1`, Part{Malformed: true}},
+		{"array", `[{"text":"a"}]`, Part{Malformed: true}},
 		{"empty", `{}`, Part{}},
 		{"thought", `{"text":"a","thought":true}`, Part{Text: "a", HasText: true, Thought: true}},
 		{"thought as text", `{"thought":"a"}`, Part{Thought: true}},
@@ -31,7 +31,11 @@ func TestParse(t *testing.T) {
 		{"other case", `{"Text":"a","Thought":true,"FunctionCall":{"name":"n"},"functionresponse":{}}`, Part{}},
 		{"other case beside", `{"TEXT":"b","text":"a"}`, Part{Text: "a", HasText: true}},
 		{"other case within", `{"functionCall":{"ID":"c","Name":"n","ARGS":{}}}`, Part{Call: &Call{}}},
-		{"other kinds", `{"text":5,"functionCall":"x","functionResponse":[],"inlineData":1}`, Part{}},
+		{"other kinds", `{"text":5,"functionCall":"x","functionResponse":[],"inlineData":1}`, Part{Malformed: true}},
+		{"other kind beside", `{"text":"a","functionCall":"x"}`, Part{Text: "a", HasText: true, Malformed: true}},
+		{"attached of another kind", `{"functionResponse":{"parts":{}}}`, Part{Result: &Result{}, Malformed: true}},
+		{"null within", `{"functionCall":{"id":null,"name":null},"functionResponse":{"parts":null}}`,
+			Part{Call: &Call{}, Result: &Result{}}},
 		{"null members", `{"text":null,"functionCall":null,"functionResponse":null,"fileData":null}`, Part{}},
 		{"call", `{"functionCall":{"id":"c","name":"n","args":{"a": 1}}}`,
 			Part{Call: &Call{"c", "n", raw(`{"a": 1}`)}}},
@@ -39,7 +43,8 @@ func TestParse(t *testing.T) {
 		{"args of any kind", `{"functionCall":{"args":[1]}}`, Part{Call: &Call{Args: raw(`[1]`)}}},
 		{"names twice in args", `{"functionCall":{"args":{"a":1,"a":2}}}`,
 			Part{Call: &Call{Args: raw(`{"a":1,"a":2}`)}}},
-		{"id of another kind", `{"functionCall":{"id":7,"name":"n"}}`, Part{Call: &Call{Name: "n"}}},
+		{"id of another kind", `{"functionCall":{"id":7,"name":"n"}}`,
+			Part{Call: &Call{Name: "n"}, Malformed: true}},
 		{"result", `{"functionResponse":{"id":"c","name":"n","response":{"output":"o"}}}`,
 			Part{Result: &Result{ID: "c", Name: "n", Response: raw(`{"output":"o"}`)}}},
 		{"attached", `{"functionResponse":{"parts":[{"inlineData":{}}, 2],"response":null}}`,
@@ -146,7 +151,7 @@ func TestOfParts(t *testing.T) {
 	if got, want := Text(parts), "first\nsecond\nlast"; got != want {
 		t.Errorf("text %q, want %q", got, want)
 	}
-	want := "first\nsecond\n[call sh] {\"cmd\":\"<ls>\",\"dir\":\"<a>\"}\nout\n[call ls] \n[call cat] a b\nlast"
+	want := "first\nsecond\n[call sh] {\"dir\":\"<a>\",\"cmd\":\"<ls>\"}\nout\n[call ls] \n[call cat] a b\nlast"
 	if got := Words(parts); got != want {
 		t.Errorf("words %q, want %q", got, want)
 	}
@@ -177,10 +182,10 @@ func TestResult(t *testing.T) {
 		{`{"output":5}`, `{"output":5}`, false},
 		{`{"output":["a"]}`, `{"output":["a"]}`, false},
 		{`[ "a", 1.50 ]`, `["a",1.50]`, false},
-		{`{"b": "\u003c&", "a": 100000000000000000001}`, `{"a":100000000000000000001,"b":"<&"}`, false},
-		{`{"output":"x","error":""}`, `{"error":"","output":"x"}`, false},
-		{`{"output":"x","error":null}`, `{"error":null,"output":"x"}`, false},
-		{`{"output":"x","error":{"code":1}}`, `{"error":{"code":1},"output":"x"}`, true},
+		{`{"b": "\u003c&", "a": 100000000000000000001}`, `{"b":"<&","a":100000000000000000001}`, false},
+		{`{"output":"x","error":""}`, `{"output":"x","error":""}`, false},
+		{`{"output":"x","error":null}`, `{"output":"x","error":null}`, false},
+		{`{"output":"x","error":{"code":1}}`, `{"output":"x","error":{"code":1}}`, true},
 		{`{"is_error":true}`, `{"is_error":true}`, true},
 		{`{"isError":false}`, `{"isError":false}`, false},
 		{`{"exit_code":0}`, `{"exit_code":0}`, false},

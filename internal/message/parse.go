@@ -49,8 +49,9 @@ var errNoArray = errors.New("the parts of a message are a JSON array")
 
 // parser reads one array of parts in one pass.
 type parser struct {
-	in  []byte
-	dec *jsontext.Decoder
+	in        []byte
+	dec       *jsontext.Decoder
+	malformed bool // the part that is being read
 }
 
 // explain turns an error of the decoder, met after n parts, into one line for a person.
@@ -102,6 +103,7 @@ func (p *parser) end() error {
 }
 
 func (p *parser) part() (part Part, err error) {
+	p.malformed = false
 	switch p.dec.PeekKind() {
 	case '"':
 		part.HasText = true
@@ -109,8 +111,9 @@ func (p *parser) part() (part Part, err error) {
 	case '{':
 		part.Raw, err = p.object(func(name string) error { return p.member(&part, name) })
 	default:
-		part.Raw, err = p.raw()
+		part.Raw, err = p.odd()
 	}
+	part.Malformed = p.malformed
 	return part, err
 }
 
@@ -135,6 +138,8 @@ func (p *parser) member(part *Part, name string) error {
 	case (name == nameInline || name == nameFile) && kind == '{' && part.Media == nil:
 		part.Media = &Media{}
 		_, err = p.object(func(name string) error { return p.media(part.Media, name) })
+	case name == nameText, name == nameCall, name == nameResult, name == nameInline, name == nameFile:
+		_, err = p.odd()
 	default:
 		_, err = p.raw()
 	}
@@ -176,9 +181,9 @@ func (p *parser) result(r *Result, name string) (err error) {
 				r.Parts = append(r.Parts, v)
 				return err
 			})
-			break
+		} else {
+			_, err = p.odd()
 		}
-		fallthrough
 	default:
 		_, err = p.raw()
 	}

@@ -40,8 +40,8 @@ func Words(parts []Part) string {
 
 // Output returns what the tool printed, as text. A response that is a string is that text, and so is the string of an object
 // that has no other member ("output", "error", "content", "result" or any other name). Any other response is returned as
-// JSON without white space, the members of objects sorted by name, and without escapes that JSON does not ask for. It is ""
-// where there is no response.
+// JSON without white space and without escapes that JSON does not ask for, its members in their order. It is "" where there
+// is no response.
 func (r *Result) Output() string { return plain(r.Response) }
 
 // plain is the text of a value, as Output describes it.
@@ -57,8 +57,7 @@ func plain(raw json.RawMessage) string {
 		return only
 	}
 	v := jsontext.Value(bytes.Clone(raw))
-	err := v.Format(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true), jsontext.ReorderRawObjects(true))
-	if err != nil {
+	if v.Format(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true)) != nil {
 		return string(raw) // not JSON, so not from Parse
 	}
 	return string(v)
