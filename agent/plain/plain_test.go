@@ -79,3 +79,7 @@ func FuzzRead(f *testing.F) {
 }
 
 func TestErrors(t *testing.T) { kit.CheckErrors(t, lines(`{"role":"user","text":"a"}`)) }
+
+func TestSeveral(t *testing.T) {
+	kit.CheckSeveral(t, transcript.WriteOptions{Session: "s", Dir: "/p"})
+}
