@@ -33,7 +33,7 @@ var layers = map[string]string{
 	"agent/claudecode": "format agent/transcript",
 	"agent/codex":      "format agent/transcript",
 	"agent/opencode":   "agent/transcript",
-	"agent/plain":      "format agent/transcript",
+	"agent/plain":      "format internal/message agent/transcript",
 
 	"agent/transcript/transcripttest": "agent/transcript format",
 
