@@ -72,7 +72,8 @@ func TestAppendOfParts(t *testing.T) {
 	}
 }
 
-// A mask and a replacement of an output leave the call beside it, and a part that holds a call and no output is not replaced.
+// A mask and a replacement of an output leave the call beside it, and a part that holds a call and
+// no output is not replaced.
 func TestEditsLeaveTheCall(t *testing.T) {
 	s := create(t)
 	say(t, s, "s", "user", "go on")

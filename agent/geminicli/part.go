@@ -31,23 +31,40 @@ type part struct {
 
 // parseContent reads content in any of its shapes: a string, a part, or a list of both. Empty texts, and what is neither
 // a string nor an object, are left out. A part that says several things becomes several, as message.Split has them.
-func parseContent(raw []byte) []part {
-	return appendParts(nil, raw)
+func parseContent(raw []byte) (parts []part) {
+	raw = bytes.TrimSpace(raw)
+	if len(raw) == 0 || raw[0] != '[' {
+		return appendPart(nil, raw)
+	}
+	var list []json.RawMessage
+	if json.Unmarshal(raw, &list) != nil {
+		return nil
+	}
+	for _, element := range list {
+		if element[0] == '[' {
+			parts = appendNested(parts, decodeAny(element))
+		} else {
+			parts = appendPart(parts, element)
+		}
+	}
+	return parts
 }
 
-func appendParts(dst []part, raw json.RawMessage) []part {
-	raw = bytes.TrimSpace(raw)
-	if len(raw) == 0 || raw[0] != '"' && raw[0] != '[' && raw[0] != '{' {
-		return dst
+// appendNested reads lists in a list. They are decoded once, however deep they are nested.
+func appendNested(dst []part, v any) []part {
+	list, ok := v.([]any)
+	if !ok {
+		return appendPart(dst, canonical(v))
 	}
-	if raw[0] == '[' {
-		var list []json.RawMessage
-		if json.Unmarshal(raw, &list) != nil {
-			return dst
-		}
-		for _, element := range list {
-			dst = appendParts(dst, element)
-		}
+	for _, element := range list {
+		dst = appendNested(dst, element)
+	}
+	return dst
+}
+
+// appendPart reads a part, or a string.
+func appendPart(dst []part, raw json.RawMessage) []part {
+	if len(raw) == 0 || raw[0] != '"' && raw[0] != '{' {
 		return dst
 	}
 	said, err := message.ParsePart(raw)

@@ -10,7 +10,7 @@ import (
 func TestParseContent(t *testing.T) {
 	tests := []struct{ in, want string }{
 		{`"a"`, `[{"text":"a"}]`},
-		{`["a", "", 5, null, [{"text":"b"}], {"text":""}]`, `[{"text":"a"},{"text":"b"}]`},
+		{`["a", "", 5, null, [[[{"text":"b"},[["c"]]]]], {"text":""}]`, `[{"text":"a"},{"text":"b"},{"text":"c"}]`},
 		{`{"functionCall":{"id":"c","name":"n"},"text":"a"}`, `[{"text":"a"},{"functionCall":{"args":{},"id":"c","name":"n"}}]`},
 		{`[{"functionCall":{"id":"d","args":null},"functionResponse":{"id":"c"}}]`,
 			`[{"functionResponse":{"id":"c"}},{"functionCall":{"args":{},"id":"d"}}]`},

@@ -1,11 +1,19 @@
 package message
 
 import (
+	"bytes"
 	"encoding/json"
 	"strconv"
 
 	"github.com/go-json-experiment/json/jsontext"
 )
+
+// newDecoder reads any JSON. Names that occur twice are told by object, at the levels where they
+// matter.
+func newDecoder(in []byte) *jsontext.Decoder {
+	return jsontext.NewDecoder(bytes.NewBuffer(in),
+		jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+}
 
 // raw reads the next value, as it was written.
 func (p *parser) raw() (json.RawMessage, error) {

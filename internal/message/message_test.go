@@ -241,7 +241,8 @@ func TestSplit(t *testing.T) {
 	}
 }
 
-// FuzzParse checks that nothing panics, that Raw is what was read, and that parts made of Raw alone read the same.
+// FuzzParse checks that nothing panics, that Raw is what was read, and that parts made of Raw alone
+// read the same.
 func FuzzParse(f *testing.F) {
 	for _, s := range []string{
 		several, `[]`, `null`, ` [1, "a" ,{}]`, `[{"text":"a","text":"b"}]`, "[\"\xff\"]", `[{"text"]`,
@@ -273,11 +274,13 @@ func FuzzParse(f *testing.F) {
 			again = append(again, p.Raw...)
 		}
 		back, err := Parse(append(again, ']'))
-		if err != nil || len(back) != len(parts) || len(parts) > 0 && !reflect.DeepEqual(parts, back) {
+		if err != nil || len(back) != len(parts) ||
+			len(parts) > 0 && !reflect.DeepEqual(parts, back) {
 			t.Fatalf("%q: %v", in, err)
 		}
 		split := Split(parts)
-		if len(Split(split)) != len(split) || len(split) < len(parts) || Words(split) != Words(parts) || Text(split) != Text(parts) ||
+		if len(Split(split)) != len(split) || len(split) < len(parts) ||
+			Words(split) != Words(parts) || Text(split) != Text(parts) ||
 			len(Calls(split)) != len(Calls(parts)) || len(Results(split)) != len(Results(parts)) {
 			t.Errorf("split, %q says something else", in)
 		}
@@ -288,4 +291,18 @@ func FuzzParse(f *testing.F) {
 			r.Failed()
 		}
 	})
+}
+
+func BenchmarkWords(b *testing.B) {
+	text := strings.Repeat("a line of what a tool printed\\n", 100)
+	in := []byte(`[{"text":"I look."},{"functionCall":{"id":"c1","name":"sh","args":{"command":"ls -l",` +
+		`"dir":"/p"}}},{"functionResponse":{"id":"c1","name":"sh","response":{"output":"` + text + `"}}}]`)
+	b.SetBytes(int64(len(in)))
+	b.ReportAllocs()
+	for b.Loop() {
+		parts, err := Parse(in)
+		if err != nil || len(Words(parts)) < len(in)/2 {
+			b.Fatal(err)
+		}
+	}
 }

@@ -1,7 +1,6 @@
 package message
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -10,12 +9,14 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// Parse reads a JSON array of parts. An element that is a string is a text; of an element that is neither a string nor an
-// object only Raw is set. Part.Raw holds the bytes of the element as they were written.
+// Parse reads a JSON array of parts. An element that is a string is a text; of an element that is
+// neither a string nor an object only Raw is set. Part.Raw holds the bytes of the element as they
+// were written.
 //
-// Parse refuses what is not a JSON array, and a part that has two members of one name, also within its call or its result:
-// readers in other languages choose differently among the two. It does not look into arguments and responses, which may hold
-// any JSON. Invalid UTF-8 in a text becomes U+FFFD.
+// Parse refuses what is not a JSON array, and a part that has two members of one name, also within
+// its call or its result: readers in other languages choose differently among the two. It does not
+// look into arguments and responses, which may hold any JSON. Invalid UTF-8 in a text becomes
+// U+FFFD.
 //
 // The raw values in the result share their memory with parts.
 func Parse(parts []byte) ([]Part, error) {
@@ -41,8 +42,7 @@ func ParsePart(raw []byte) (Part, error) {
 }
 
 func newParser(in []byte) *parser {
-	return &parser{in: in, dec: jsontext.NewDecoder(bytes.NewBuffer(in),
-		jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))}
+	return &parser{in: in, dec: newDecoder(in)}
 }
 
 var errNoArray = errors.New("the parts of a message are a JSON array")
@@ -138,7 +138,7 @@ func (p *parser) member(part *Part, name string) error {
 	case (name == nameInline || name == nameFile) && kind == '{' && part.Media == nil:
 		part.Media = &Media{}
 		_, err = p.object(func(name string) error { return p.media(part.Media, name) })
-	case name == nameText, name == nameCall, name == nameResult, name == nameInline, name == nameFile:
+	case isKnown(name):
 		_, err = p.odd()
 	default:
 		_, err = p.raw()
@@ -146,7 +146,17 @@ func (p *parser) member(part *Part, name string) error {
 	return err
 }
 
-// marksThought reports whether the value of "thought" marks a part as one: true, or the thought itself.
+// isKnown reports whether a member of this name has to have a value of one kind.
+func isKnown(name string) bool {
+	switch name {
+	case nameText, nameCall, nameResult, nameInline, nameFile:
+		return true
+	}
+	return false
+}
+
+// marksThought reports whether the value of "thought" marks a part as one: true, or the thought
+// itself.
 func marksThought(v json.RawMessage) bool {
 	s := string(v)
 	return s != "false" && s != "null" && s != `""`

@@ -8,10 +8,11 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// Split returns parts with every part that says several things taken apart: into its text, its media, its result and its call,
-// in this order. A call comes before a result that answers it. A thought keeps its media, and no reader shows either. Members
-// that this package does not know go to the last piece of their part. Parts that say one thing are returned as they are, with
-// the same bytes.
+// Split returns parts with every part that says several things taken apart: into its text, its
+// media, its result and its call, in this order. A call comes before a result that answers it. A
+// thought keeps its media, and no reader shows either. Members that this package does not know go
+// to the last piece of their part. Parts that say one thing are returned as they are, with the same
+// bytes.
 func Split(parts []Part) []Part {
 	if !slices.ContainsFunc(parts, Part.several) {
 		return parts
@@ -23,10 +24,12 @@ func Split(parts []Part) []Part {
 	return out
 }
 
-// several reports whether a part says more than one thing. It is asked of every part, and so makes no list.
+// several reports whether a part says more than one thing. It is asked of every part, and so makes
+// no list.
 func (p Part) several() bool {
 	n := 0
-	for _, has := range [...]bool{p.HasText, p.Media != nil && !(p.Thought && p.HasText), p.Result != nil, p.Call != nil} {
+	media := p.Media != nil && !(p.Thought && p.HasText)
+	for _, has := range [...]bool{p.HasText, media, p.Result != nil, p.Call != nil} {
 		if has {
 			n++
 		}
@@ -44,7 +47,8 @@ const (
 	nameResult  = "functionResponse"
 )
 
-// pieces returns the names of the members that belong together, a list for each thing that a part says.
+// pieces returns the names of the members that belong together, a list for each thing that a part
+// says.
 func (p *Part) pieces() [][]string {
 	var list [][]string
 	switch {
@@ -70,10 +74,13 @@ func (p *Part) pieces() [][]string {
 	return list
 }
 
-// answersItself reports whether the result of a part answers the call of the same part: they have one id, or neither has an id
-// and they name one tool.
+// answersItself reports whether the result of a part answers the call of the same part: they have
+// one id, or neither has an id and they name one tool.
 func (p *Part) answersItself() bool {
-	return p.Call != nil && p.Result != nil && p.Call.ID == p.Result.ID && (p.Call.ID != "" || p.Call.Name == p.Result.Name)
+	if p.Call == nil || p.Result == nil || p.Call.ID != p.Result.ID {
+		return false
+	}
+	return p.Call.ID != "" || p.Call.Name == p.Result.Name
 }
 
 func (p *Part) split() []Part {
@@ -83,7 +90,8 @@ func (p *Part) split() []Part {
 	pieces := p.pieces()
 	objects := make([][]byte, len(pieces))
 	err := eachMember(p.Raw, func(name string, value json.RawMessage) bool {
-		at := slices.IndexFunc(pieces, func(names []string) bool { return slices.Contains(names, name) })
+		has := func(names []string) bool { return slices.Contains(names, name) }
+		at := slices.IndexFunc(pieces, has)
 		if at < 0 {
 			at = len(pieces) - 1
 		}
@@ -109,6 +117,6 @@ func appendMember(object []byte, name string, value json.RawMessage) []byte {
 	} else {
 		object = append(object, ',')
 	}
-	object, _ = jsontext.AppendQuote(object, name) // its only error is invalid UTF-8, which it replaces
+	object, _ = jsontext.AppendQuote(object, name) // the one error is invalid UTF-8, which it replaces
 	return append(append(object, ':'), bytes.TrimSpace(value)...)
 }

@@ -8,8 +8,8 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// Text returns what was said to people: the texts that are no thoughts, joined by line feeds. Empty texts, calls and results
-// are left out.
+// Text returns what was said to people: the texts that are no thoughts, joined by line feeds. Empty
+// texts, calls and results are left out.
 func Text(parts []Part) string {
 	var said []string
 	for i := range parts {
@@ -20,9 +20,10 @@ func Text(parts []Part) string {
 	return strings.Join(said, "\n")
 }
 
-// Words returns everything that parts say, for search and summaries, joined by line feeds in the order of the parts: texts as
-// they are, calls as "[call NAME] ARGS", and results as their output. A part that says several things says them in the order
-// that Split has. Thoughts, empty texts and media are left out.
+// Words returns everything that parts say, for search and summaries, joined by line feeds in the
+// order of the parts: texts as they are, calls as "[call NAME] ARGS", and results as their output.
+// A part that says several things says them in the order that Split has. Thoughts, empty texts and
+// media are left out.
 func Words(parts []Part) string {
 	var said []string
 	for _, p := range Split(parts) {
@@ -38,10 +39,10 @@ func Words(parts []Part) string {
 	return strings.Join(said, "\n")
 }
 
-// Output returns what the tool printed, as text. A response that is a string is that text, and so is the string of an object
-// that has no other member ("output", "error", "content", "result" or any other name). Any other response is returned as
-// JSON without white space and without escapes that JSON does not ask for, its members in their order. It is "" where there
-// is no response.
+// Output returns what the tool printed, as text. A response that is a string is that text, and so
+// is the string of an object that has no other member ("output", "error", "content", "result" or
+// any other name). Any other response is returned as JSON without white space and without escapes
+// that JSON does not ask for, its members in their order. It is "" where there is no response.
 func (r *Result) Output() string { return plain(r.Response) }
 
 // plain is the text of a value, as Output describes it.
@@ -76,9 +77,10 @@ func onlyText(raw json.RawMessage) (text string, ok bool) {
 	return text, ok && err == nil
 }
 
-// eachMember calls member for the members of an object, until it returns false. It does nothing for any other value.
+// eachMember calls member for the members of an object, until it returns false. It does nothing for
+// any other value.
 func eachMember(raw json.RawMessage, member func(name string, value json.RawMessage) bool) error {
-	d := jsontext.NewDecoder(bytes.NewBuffer(raw), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+	d := newDecoder(raw)
 	if d.PeekKind() != '{' {
 		return nil
 	}

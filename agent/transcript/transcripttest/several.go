@@ -10,8 +10,8 @@ import (
 	"github.com/gemini-ctx/ctx/agent/transcript"
 )
 
-// Several are messages whose parts say several things each, and one whose members have names in another case, which mean
-// nothing.
+// Several are messages whose parts say several things each, and one whose members have names in
+// another case, which mean nothing.
 func Several() []transcript.Message {
 	list := []transcript.Message{
 		{Role: "user", Text: "go on"},
