@@ -4,24 +4,30 @@ import (
 	"encoding/json"
 	"slices"
 	"strings"
+
+	"github.com/gemini-ctx/ctx/internal/message"
 )
 
 // plainText is what an entry says to the summariser: its text, or its parts with a command under its prompt, what a tool printed line by line,
 // and how it ended. Words says the same for people in fewer lines.
 func plainText(shown *Shown) string {
-	var parts []part
-	if shown.Parts == nil || json.Unmarshal(shown.Parts, &parts) != nil {
+	if shown.Parts == nil {
+		return shown.Text
+	}
+	parts, err := message.Parse(shown.Parts)
+	if err != nil {
 		return shown.Text
 	}
 	var said []string
 	for _, p := range parts {
-		switch {
-		case p.FunctionCall != nil:
-			said = append(said, callText(p.FunctionCall.Name, p.FunctionCall.Args))
-		case p.FunctionResponse != nil:
-			said = append(said, fields("", p.FunctionResponse.Response, maxNesting))
-		case !p.Thought && p.Text != "":
+		if p.Text != "" && !p.Thought {
 			said = append(said, p.Text)
+		}
+		if p.Call != nil {
+			said = append(said, callText(p.Call.Name, p.Call.Args))
+		}
+		if p.Result != nil {
+			said = append(said, fields("", p.Result.Response, maxNesting))
 		}
 	}
 	return strings.Join(said, "\n")
