@@ -15,24 +15,25 @@ import (
 // layers says which packages of this module each package may import. A package that is not here may not exist: the architecture is what is
 // written down in docs/architecture.md.
 var layers = map[string]string{
-	"format":           "",
-	"lock":             "",
-	"sanitize":         "",
-	"agent/geminicli":  "format agent/transcript",
-	"forest/terms":     "format",
-	"forest/summarize": "format forest/terms",
-	"forest/score":     "format forest/terms",
-	"forest":           "format forest/terms forest/summarize forest/score",
-	"search":           "format forest/terms",
-	"summarizer":       "format lock forest/summarize sanitize",
-	"summarizer/model": "format forest/summarize summarizer",
-	"agent/unionfind":  "format",
-	"agent/adk":        "format agent/transcript",
-	"agent/transcript": "format",
-	"agent/claudecode": "format agent/transcript",
-	"agent/codex":      "format agent/transcript",
-	"agent/opencode":   "agent/transcript",
-	"agent/plain":      "format agent/transcript",
+	"format":               "",
+	"lock":                 "",
+	"sanitize":             "",
+	"agent/geminicli":      "format agent/transcript",
+	"forest/terms":         "format",
+	"forest/summarize":     "format forest/terms",
+	"forest/score":         "format forest/terms",
+	"forest":               "format forest/terms forest/summarize forest/score",
+	"search":               "format forest/terms",
+	"summarizer":           "format lock forest/summarize sanitize",
+	"summarizer/model":     "format forest/summarize summarizer",
+	"summarizer/printmode": "summarizer summarizer/model",
+	"agent/unionfind":      "format",
+	"agent/adk":            "format agent/transcript",
+	"agent/transcript":     "format",
+	"agent/claudecode":     "format agent/transcript",
+	"agent/codex":          "format agent/transcript",
+	"agent/opencode":       "agent/transcript",
+	"agent/plain":          "format agent/transcript",
 
 	"agent/transcript/transcripttest": "agent/transcript format",
 
@@ -69,7 +70,8 @@ var layers = map[string]string{
 
 	"cmd/ctx-mcp": "document failure format machine objects refs repo session session/view",
 
-	"cmd/ctx-summarize-gemini": "format forest/summarize summarizer summarizer/model",
+	"cmd/ctx-summarize-agent":  "summarizer/model summarizer/printmode",
+	"cmd/ctx-summarize-gemini": "format forest/summarize summarizer summarizer/model summarizer/printmode",
 	"cmd/ctx-summarize-openai": "format forest/summarize summarizer summarizer/model",
 }
 
