@@ -1,44 +1,11 @@
-// Command ctx-summarize-agent is a helper that has an agent that is installed write summaries, in the agent's print mode and without tools.
+// Command ctx-summarize-agent is a helper that has an installed agent write summaries, in the agent's print mode and without tools.
 // docs/summarizers.md says which agents.
 package main
 
 import (
-	"fmt"
 	"os"
 
-	"github.com/gemini-ctx/ctx/summarizer/model"
 	"github.com/gemini-ctx/ctx/summarizer/printmode"
 )
 
-func main() { os.Exit(program().Main()) }
-
-func program() model.Program {
-	return model.Program{
-		Name:     "ctx-summarize-agent",
-		Short:    "has an installed agent write summaries for ctx",
-		Argument: "AGENT",
-		Help: `AGENT is claude, codex, gemini or opencode. Its own login and settings are used; tools, MCP servers and hooks are off.
-
-Variables:
-
-  CTX_AGENT_MAX_INPUT  the most tokens of history in one request (default 100000; gemini 200000, opencode 60000)
-  PATH                 where the agent's program is looked for, unless --program says where it is`,
-		Open: open,
-	}
-}
-
-func open(s model.Settings) (model.Ask, int, error) {
-	agent, ok := printmode.Find(s.Argument)
-	if !ok {
-		return nil, 0, fmt.Errorf("no such agent: %.40q: claude, codex, gemini or opencode", s.Argument)
-	}
-	most, err := s.Number("CTX_AGENT_MAX_INPUT", agent.MaxInput)
-	if err != nil {
-		return nil, 0, err
-	}
-	r, err := printmode.New(printmode.Options{Agent: agent, Program: s.Program, Model: s.Model, Environ: os.Environ()})
-	if err != nil {
-		return nil, 0, err
-	}
-	return r.Ask, most, nil
-}
+func main() { os.Exit(printmode.Program().Main()) }

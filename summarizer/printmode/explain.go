@@ -34,7 +34,7 @@ var signs = []sign{
 	{regexp.MustCompile(`(?i)overloaded|rate.?limit|too many requests|capacity|high demand|resource.?exhausted|\b(429|503|529)\b`), summarizer.Capacity},
 	{regexp.MustCompile(`(?i)quota`), summarizer.Quota},
 	{regexp.MustCompile(`(?i)log ?in\b|logged in|logged out|api.?key|auth method|authenticat|unauthori[sz]ed|credential|oauth|\b(401|403)\b`), login},
-	{regexp.MustCompile(`(?i)not found|unknown (option|argument|flag|model)|unexpected argument|invalid (model|value)|unsupported|\b(400|404)\b`), summarizer.Terminal},
+	{regexp.MustCompile(`(?i)not ?found|unknown (option|argument|flag|model)|unexpected argument|invalid (model|value)|unsupported|\b(400|404)\b`), summarizer.Terminal},
 }
 
 // login is terminal, and has a remedy of its own. It is never told to ctx.
