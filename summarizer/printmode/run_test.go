@@ -290,7 +290,9 @@ func kindIn(err error) summarizer.Kind {
 
 // TestFailures has the agents fail as the real ones do.
 func TestFailures(t *testing.T) {
-	event := func(message string) string { return `{"type":"turn.failed","error":{"message":"` + message + `"}}` + "\n" }
+	event := func(message string) string {
+		return `{"type":"turn.failed","error":{"message":"` + message + `"}}` + "\n"
+	}
 	claude := func(text string) string {
 		return `{"type":"result","subtype":"success","is_error":true,"result":"` + text + `"}`
 	}
