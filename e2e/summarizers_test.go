@@ -1,0 +1,168 @@
+package e2e
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// installed is a real agent that writes summaries, and how it is made to ask a server of the test.
+type installed struct {
+	chain, program string
+	variable       string                                   // names the program, or the bundle of Gemini CLI
+	env            func(server string) []string             // variables
+	home           func(server, hook, touched string) files // settings of the user; an MCP server in them makes the file touched
+}
+
+type files map[string]string
+
+func installedAgents() []installed {
+	hooks := func(hook string, names ...string) string {
+		var list []string
+		for _, name := range names {
+			list = append(list, quoted(name)+`:[{"hooks":[{"type":"command","command":`+quoted(hook)+`}]}]`)
+		}
+		return "{" + strings.Join(list, ",") + "}"
+	}
+	none := func(string) []string { return nil }
+	return []installed{
+		{"claude", "claude", "CTX_E2E_CLAUDE",
+			func(server string) []string {
+				return []string{"ANTHROPIC_BASE_URL=" + server, "ANTHROPIC_API_KEY=sk-ant-none", "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1", "DISABLE_TELEMETRY=1"}
+			},
+			func(_, hook, _ string) files {
+				return files{".claude/settings.json": `{"hooks":` + hooks(hook, "SessionStart", "UserPromptSubmit", "Stop") + `}`}
+			}},
+		{"codex", "codex", "CTX_E2E_CODEX",
+			func(string) []string { return []string{"OPENAI_API_KEY=sk-none"} },
+			func(server, _, touched string) files {
+				return files{".codex/config.toml": fmt.Sprintf("model = \"gpt-5\"\nmodel_provider = \"test\"\n[model_providers.test]\nname = \"test\"\nbase_url = %q\n"+
+					"env_key = \"OPENAI_API_KEY\"\nwire_api = \"responses\"\n[mcp_servers.other]\ncommand = \"touch\"\nargs = [%q]\n", server+"/v1", touched)}
+			}},
+		{"gemini", "gemini", "CTX_E2E_GEMINI_CLI", none,
+			func(server, hook, touched string) files {
+				return files{
+					".gemini/.env": "GEMINI_API_KEY=none\nGOOGLE_GEMINI_BASE_URL=" + server + "\n",
+					".gemini/settings.json": `{"general":{"enableAutoUpdate":false,"enableAutoUpdateNotification":false},"security":{"auth":{"selectedType":"gemini-api-key"}},` +
+						`"privacy":{"usageStatisticsEnabled":false},"ide":{"enabled":false},"mcpServers":{"other":{"command":"touch","args":[` + quoted(touched) + `]}},"hooks":` +
+						hooks(hook, "SessionStart", "BeforeAgent", "AfterAgent", "SessionEnd") + `}`,
+				}
+			}},
+		{"opencode", "opencode", "CTX_E2E_OPENCODE", none,
+			func(server, _, touched string) files {
+				return files{".config/opencode/opencode.json": `{"model":"test/m","small_model":"test/m","autoupdate":false,"share":"disabled","permission":{"bash":"allow"},` +
+					`"mcp":{"other":{"type":"local","command":["touch",` + quoted(touched) + `],"enabled":true}},"provider":{"test":{"npm":"@ai-sdk/openai-compatible",` +
+					`"options":{"baseURL":` + quoted(server+"/v1") + `,"apiKey":"x"},"models":{"m":{"tool_call":true,"limit":{"context":100000,"output":4000}}}}}}`}
+			}},
+	}
+}
+
+const modelSays = "MODEL SUMMARY: hall 3 has the pump at 42 bar."
+
+// Installed agents write the summaries of a compaction: they are offered no tool, and neither hooks nor imports record what they were asked.
+func TestInstalledAgentsSummarise(t *testing.T) {
+	for _, a := range installedAgents() {
+		t.Run(a.chain, func(t *testing.T) {
+			program := os.Getenv(a.variable)
+			if program == "" {
+				t.Skipf("SKIPPED: %s does not name the program of %s", a.variable, a.program)
+			}
+			summarise(t, a, program)
+		})
+	}
+}
+
+func summarise(t *testing.T, a installed, program string) {
+	server := newModelServer(t, modelSays)
+	dir := t.TempDir()
+	home, project, bin := filepath.Join(dir, "home"), filepath.Join(dir, "project"), filepath.Join(dir, "bin")
+	ran, touched := filepath.Join(dir, "hook-ran"), filepath.Join(dir, "server-ran")
+	own := a.home(server.URL, "echo \"[$CTX_HOOK_DISABLE]\" >> "+ran+"; ctx hook gemini-cli", touched)
+	own[".config/ctx/config.toml"] = fmt.Sprintf("summarize.chain = [%q]\n", a.chain)
+	own["../project/note.txt"] = "the pump runs at 42 bar\n"
+	own["../bin/README"] = "programs\n"
+	for name, text := range own {
+		path := filepath.Join(home, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	script := fmt.Sprintf("#!/bin/sh\nexec %q \"$@\"\n", program)
+	if strings.HasSuffix(program, ".js") {
+		script = fmt.Sprintf("#!/bin/sh\nexec node %q \"$@\"\n", program)
+	}
+	if err := os.WriteFile(filepath.Join(bin, a.program), []byte(script), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	build := exec.Command("go", "build", "-o", bin+string(filepath.Separator), "../cmd/ctx", "../cmd/ctx-summarize-agent", "../cmd/ctx-summarize-gemini")
+	build.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	env := append(a.env(server.URL), "PATH="+bin+string(os.PathListSeparator)+os.Getenv("PATH"), "HOME="+home, "XDG_CONFIG_HOME="+filepath.Join(home, ".config"),
+		"TMPDIR="+os.TempDir(), "NO_COLOR=1", "TERM=xterm", "GEMINI_CLI_TRUST_WORKSPACE=true",
+		// A hook in the user's settings finds the store wherever it runs.
+		"CTX_DIR="+project)
+	run := func(stdin, name string, args ...string) string {
+		t.Helper()
+		cmd := exec.Command(filepath.Join(bin, name), args...)
+		cmd.Dir, cmd.Env, cmd.Stdin = project, env, strings.NewReader(stdin)
+		var stderr bytes.Buffer
+		cmd.Stderr = &stderr
+		out, err := cmd.Output()
+		if err != nil {
+			t.Fatalf("%s %v: %v\n%s%s", name, args, err, out, stderr.Bytes())
+		}
+		return string(out)
+	}
+	run("", "ctx", "init")
+	var lines []string
+	for i := range 24 {
+		lines = append(lines, fmt.Sprintf(`{"role":%q,"text":"turn %d about the pump that runs at 42 bar in hall 3, and what was measured there that day"}`, []string{"user", "model"}[i%2], i))
+	}
+	run(strings.Join(lines, "\n")+"\n", "ctx", "append", "-s", "w", "--jsonl")
+	run("", "ctx", "-c", "window.evict_at=6", "-c", "window.graduate_at=4", "compact", "-s", "w")
+	if out := run("", "ctx", "forest"); !strings.Contains(out, modelSays) {
+		t.Errorf("the forest has no summary of the model:\n%s", out)
+	}
+	asked := server.requests("turn 3 about the pump")
+	if len(asked) != 1 {
+		t.Fatalf("the model was asked %d times", len(asked))
+	}
+	for _, tool := range asked[0].Tools {
+		if !slices.Contains([]string{`{"functionDeclarations":[]}`}, strings.Join(strings.Fields(string(tool)), "")) {
+			t.Errorf("a tool was offered: %s", tool)
+		}
+	}
+	if !strings.Contains(asked[0].Body, "SECURITY RULE") {
+		t.Error("the model was not given the prompt")
+	}
+	if _, err := os.Stat(touched); err == nil {
+		t.Error("an MCP server of the user was started")
+	}
+	imported := exec.Command(filepath.Join(bin, "ctx"), "import", "--all")
+	imported.Dir, imported.Env = project, env
+	if out, err := imported.CombinedOutput(); err == nil || !strings.Contains(string(out), "not found: a transcript of this project") {
+		t.Errorf("import: %v\n%s", err, out)
+	}
+	if out := run("", "ctx", "session", "list"); strings.Count(out, "\n") != 1 || !strings.Contains(out, "w ") {
+		t.Errorf("sessions:\n%s", out)
+	}
+	if told, err := os.ReadFile(ran); err == nil && strings.Trim(string(told), "[1]\n") != "" {
+		t.Errorf("hooks ran without the variable: %q", told)
+	}
+	if a.chain == "gemini" { // the same hooks record where nothing keeps them from it
+		run("", "gemini", "-o", "json", "-m", "gemini-2.5-flash", "-p", "How high is the pressure?")
+		if out := run("", "ctx", "session", "list"); strings.Count(out, "\n") != 2 {
+			t.Errorf("the hook records nothing, so this test shows nothing:\n%s", out)
+		}
+	}
+}
