@@ -18,6 +18,9 @@ func (e *said) Error() string { return e.text }
 // errNoOutput says that the output of an agent has neither an answer nor an error.
 var errNoOutput = errors.New("no answer in its output")
 
+// errLate says that the agent was killed since its time was over.
+var errLate = errors.New("did not answer in time; summarizer.NAME.timeout sets how long it may take")
+
 // errTool says that the agent used a tool. None was offered, so its version does not do what the flags say.
 var errTool = errors.New("a tool was used, though none is allowed: this version is not known to work without tools")
 
@@ -40,8 +43,14 @@ var signs = []sign{
 // login is terminal, and has a remedy of its own. It is never told to ctx.
 const login summarizer.Kind = "login"
 
-// explain says why a run gave no answer. err is that of the reader; what the agent says of itself comes first, then its standard error.
+// explain says why a run gave no answer. err is that of the reader; what the agent says of itself comes first, which some write to their standard
+// error, and then the last line there.
 func (r *Runner) explain(e ended, err error) error {
+	if errors.Is(err, errNoOutput) {
+		if _, other := r.Agent.read(e.stderr); other != nil {
+			err = other
+		}
+	}
 	var own *said
 	text := ""
 	switch {
@@ -53,7 +62,12 @@ func (r *Runner) explain(e ended, err error) error {
 		text = strings.TrimPrefix(e.told(), ": ")
 	}
 	kind := kindOf(text)
-	if text == "" {
+	switch {
+	case errors.Is(e.err, errLate) && text != "":
+		text = fmt.Sprintf("%v; the last that it said: %s", errLate, text)
+	case errors.Is(e.err, errLate):
+		text = errLate.Error()
+	case text == "":
 		text = errNoOutput.Error()
 		if err != nil {
 			text = err.Error()

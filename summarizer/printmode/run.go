@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode"
 
 	"github.com/gemini-ctx/ctx/summarizer"
 	"github.com/gemini-ctx/ctx/summarizer/model"
@@ -109,8 +110,8 @@ func (r *Runner) listServers(ctx context.Context, dir string) error {
 		}
 	}
 	switch {
-	case ctx.Err() != nil:
-		return r.late()
+	case errors.Is(err, errLate):
+		return r.explain(ended, nil)
 	case err != nil && l.must:
 		return &model.Error{Kind: summarizer.Terminal, Message: fmt.Sprintf("%s does not name its MCP servers (`%s %s`), so they cannot be turned off: %v%s",
 			r.Agent.Name, r.Agent.Program, strings.Join(l.args, " "), err, ended.told())}
@@ -123,14 +124,16 @@ func (r *Runner) listServers(ctx context.Context, dir string) error {
 type ended struct {
 	out    []byte
 	stderr []byte
-	err    error // of the process
+	err    error // of the process; errLate where it was killed because its time was over
 }
 
-// told is the last line of the standard error that says something, as the end of a sentence.
+// told is the last line of the standard error that has a letter, as the end of a sentence; "" where there is none.
 func (e ended) told() string {
-	lines := strings.Split(strings.TrimSpace(string(e.stderr)), "\n")
-	if last := strings.TrimSpace(lines[len(lines)-1]); last != "" {
-		return ": " + last
+	lines := strings.Split(string(e.stderr), "\n")
+	for _, line := range slices.Backward(lines) {
+		if strings.ContainsFunc(line, unicode.IsLetter) {
+			return ": " + strings.TrimSpace(line)
+		}
 	}
 	return ""
 }
@@ -154,15 +157,11 @@ func (r *Runner) run(ctx context.Context, dir string, c command, in string) (end
 	case out.full:
 		return ended{}, &model.Error{Kind: summarizer.Transient, Message: fmt.Sprintf("%s wrote more than %d bytes", r.Agent.Name, maxOutput)}
 	case ctx.Err() != nil:
-		return ended{}, r.late()
+		err = errLate
 	case errors.Is(err, io.ErrClosedPipe), errors.Is(err, exec.ErrWaitDelay):
 		err = nil // the agent itself ended well
 	}
 	return ended{out: out.kept, stderr: errs.kept, err: err}, nil
-}
-
-func (r *Runner) late() error {
-	return &model.Error{Kind: summarizer.Transient, Message: r.Agent.Name + " did not answer in time: summarizer.NAME.timeout sets how long it may take"}
 }
 
 // environ is the environment of the agent: the user's, with what the row clears and sets.

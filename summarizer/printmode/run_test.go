@@ -82,7 +82,7 @@ func play(file string) int {
 		return s.ListExit
 	}
 	if s.Hang {
-		select {}
+		time.Sleep(time.Hour) // until it is killed
 	}
 	for n := 0; n < s.Flood; n += 1 << 20 {
 		fmt.Print(strings.Repeat("x", 1<<20))
@@ -321,6 +321,8 @@ func TestFailures(t *testing.T) {
 		{"codex", script{Out: `{"type":"item.completed","item":{"type":"command_execution"}}` + "\n" + codexSays}, summarizer.Terminal, "a tool was used"},
 		{"codex", script{Out: `{"type":"error","message":"stream disconnected before completion"}` + "\n", Exit: 1}, summarizer.Transient, "disconnected"},
 		{"gemini", script{Out: `{"error":{"type":"Error","message":"Please set an Auth method in settings.json","code":41}}`, Exit: 41}, summarizer.Terminal, "run `gemini` once"},
+		{"gemini", script{Err: "a warning\n{\n  \"error\": {\n    \"message\": \"Please set an Auth method\"\n  }\n}\n", Exit: 41}, summarizer.Terminal, "gemini: Please set an Auth method: run"},
+		{"gemini", script{Err: "it broke\n}\n", Exit: 1}, summarizer.Transient, "gemini: it broke"},
 		{"gemini", script{Out: `{"error":{"message":"You have exhausted your daily quota on this model."}}`, Exit: 1}, summarizer.Quota, "daily quota"},
 		{"gemini", script{Out: `{"error":{"message":"You have exhausted your capacity on this model. Your quota will reset after 5s."}}`, Exit: 1}, summarizer.Capacity, "capacity"},
 		{"gemini", script{Err: "Unknown arguments: admin-policy, adminPolicy\n", Exit: 1}, summarizer.Terminal, "Unknown argument"},
@@ -345,6 +347,14 @@ func TestLate(t *testing.T) {
 	defer cancel()
 	if _, err := s.runner.Ask(ctx, request()); kindIn(err) != summarizer.Transient || !strings.Contains(err.Error(), "in time") {
 		t.Errorf("%v", err)
+	}
+	// What it told until then says more than that it was late.
+	out := []byte(`{"type":"error","message":"Reconnecting... 2/5 (unexpected status 401 Unauthorized)"}` + "\n")
+	_, err := readCodex(out)
+	s = newStage(t, "codex", script{})
+	got := s.runner.explain(ended{out: out, err: errLate}, err)
+	if kindIn(got) != summarizer.Terminal || !strings.Contains(got.Error(), "the last that it said: Reconnecting") || !strings.Contains(got.Error(), "codex login") {
+		t.Errorf("%v", got)
 	}
 }
 
