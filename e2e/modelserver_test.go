@@ -11,7 +11,8 @@ import (
 	"testing"
 )
 
-// modelServer answers every prompt with one text, in the languages of four providers, and keeps what it was asked.
+// modelServer answers every prompt with one text, in the languages of four providers, and keeps
+// what it was asked.
 type modelServer struct {
 	*httptest.Server
 	text string

@@ -64,7 +64,8 @@ func installedAgents() []installed {
 
 const modelSays = "MODEL SUMMARY: hall 3 has the pump at 42 bar."
 
-// Installed agents write the summaries of a compaction: they are offered no tool, and neither hooks nor imports record what they were asked.
+// Installed agents write the summaries of a compaction: they are offered no tool, and neither hooks
+// nor imports record what they were asked.
 func TestInstalledAgentsSummarise(t *testing.T) {
 	for _, a := range installedAgents() {
 		t.Run(a.chain, func(t *testing.T) {

@@ -28,8 +28,8 @@ type Summarizer struct {
 	Timeout time.Duration // for an answer; 0 for the default
 }
 
-// shipped are the helpers that come with ctx: they need no setting but their name in the chain. `gemini` asks over HTTP where there is a key, and
-// the installed Gemini CLI where there is none.
+// shipped are the helpers that come with ctx: they need no setting but their name in the chain.
+// `gemini` asks over HTTP where there is a key, and the installed Gemini CLI where there is none.
 func shipped() map[string]Summarizer {
 	return map[string]Summarizer{
 		"claude":     {Command: []string{"ctx-summarize-agent", "claude"}},

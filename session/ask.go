@@ -91,11 +91,15 @@ func isWhole(st *forest.State, c *claim) bool {
 	return now != nil && c.offset == 0 && c.end() == now.Count()
 }
 
-// askOne gets the answers to a claim: one, but where the extractive summariser had to answer. What is so short that nothing can be left out of it is
-// kept as it is, and nobody is asked. Where the extractive summariser answered about a whole cluster, its ranked list is taken in place of its words: a
-// rendering has more to choose from. A piece keeps the words, since the pieces are read again for the summary over them. Where the claim holds standing
-// summaries these stay, and the answers are extracts of what lies beside them.
-func (r *compaction) askOne(ctx context.Context, view *refs.View, st *forest.State, c *claim, limit int) ([]answer, error) {
+// askOne gets the answers to a claim: one, but where the extractive summariser had to answer. What
+// is so short that nothing can be left out of it is kept as it is, and nobody is asked. Where the
+// extractive summariser answered about a whole cluster, its ranked list is taken in place of its
+// words: a rendering has more to choose from. A piece keeps the words, since the pieces are read
+// again for the summary over them. Where the claim holds standing summaries, these stay, and the
+// answers are extracts of the members beside them.
+func (r *compaction) askOne(
+	ctx context.Context, view *refs.View, st *forest.State, c *claim, limit int,
+) ([]answer, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
@@ -142,7 +146,9 @@ func (r *compaction) askOne(ctx context.Context, view *refs.View, st *forest.Sta
 }
 
 // extractBeside answers a claim with the built-in summariser, as far as no standing summary does.
-func (r *compaction) extractBeside(ctx context.Context, view *refs.View, st *forest.State, c *claim) ([]answer, error) {
+func (r *compaction) extractBeside(
+	ctx context.Context, view *refs.View, st *forest.State, c *claim,
+) ([]answer, error) {
 	claims, err := r.extractBetween(view, st, st.Cluster(c.cluster), c.offset, c.end())
 	if err != nil {
 		return nil, err

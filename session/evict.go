@@ -11,8 +11,10 @@ import (
 	"github.com/gemini-ctx/ctx/objects"
 )
 
-// evict makes tombstones of the clusters that arrived longest ago, above the limit. The summaries of one that has several are joined for it. One that
-// is not summarised stays; before the last batch it also ends the eviction, so that the oldest go first. The flat forest has one cluster, which stays.
+// evict makes tombstones of the clusters that arrived longest ago, above the limit. The summaries
+// of a cluster that has several are joined first. A cluster that is not summarised stays; before
+// the last batch it also ends the eviction, so that the oldest go first. The flat forest has one
+// cluster, which stays.
 func (t *tx) evict(name string, answers []answer, last bool, done *Compaction) error {
 	if name == FlatForest {
 		return nil

@@ -11,8 +11,8 @@ import (
 	"github.com/gemini-ctx/ctx/refs"
 )
 
-// extractClaims returns the claims of some clusters, as far as they want a summary, for the built-in summariser: what a standing summary covers wants
-// none.
+// extractClaims returns the claims of some clusters for the built-in summariser, as far as they
+// want a summary. Members under a standing summary want none.
 func (s *Store) extractClaims(view *refs.View, st *forest.State, numbers []uint64) ([]claim, error) {
 	over := map[uint64]bool{}
 	live := byArrival(st)
@@ -37,9 +37,12 @@ func (s *Store) extractClaims(view *refs.View, st *forest.State, numbers []uint6
 	return list, nil
 }
 
-// extractBetween returns the claims of a cluster's members inside from..to for the built-in summariser. It reads a run of any length at once: whole where
-// that is cheap, or where there is a summary that it did not make, else the ranked lists there are and what came after them.
-func (s *Store) extractBetween(view *refs.View, st *forest.State, c *forest.Cluster, from, to uint64) ([]claim, error) {
+// extractBetween returns the claims of a cluster's members inside from..to for the built-in
+// summariser. It reads a run of any length at once: whole where that is cheap, or where there is a
+// summary that it did not make, else the ranked lists there are and what came after them.
+func (s *Store) extractBetween(
+	view *refs.View, st *forest.State, c *forest.Cluster, from, to uint64,
+) ([]claim, error) {
 	runs, err := s.uncoveredBeside(c, from, to)
 	if err != nil {
 		return nil, err

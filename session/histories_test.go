@@ -397,7 +397,8 @@ func (w *world) compact(name string, by summarize.Summarizer) {
 	}
 }
 
-// worded are the summaries that are not the built-in summariser's, with the number of their cluster, by forest.
+// worded are the summaries that are not the built-in summariser's, with the number of their
+// cluster, by forest.
 func (w *world) worded() map[string]map[format.ID]uint64 {
 	out := map[string]map[format.ID]uint64{}
 	for _, name := range []string{session.MainForest, session.FlatForest} {
@@ -422,7 +423,8 @@ func (w *world) live(name string) []*forest.Cluster {
 	return st.Live()
 }
 
-// checkBuiltIn holds that a compaction with the built-in summariser left nothing without a summary, and every summary that somebody else worded.
+// checkBuiltIn holds that a compaction with the built-in summariser left nothing without a summary,
+// and every summary that somebody else worded.
 func (w *world) checkBuiltIn(done session.Compaction, stood map[string]map[format.ID]uint64) {
 	if done.Failed+done.Lost > 0 {
 		w.fatal("the built-in summariser left something: %+v", done)
@@ -871,7 +873,8 @@ func (w *world) learn(id format.ID) {
 	w.made[id] = read
 }
 
-// joined is what a summary was made of that joins others: their texts are in it as they are, and of extracts some sentences.
+// joined is what a summary was made of that joins others: their texts are in it as they are, and of
+// extracts some sentences.
 func (w *world) joined(sum *format.Summary, rest string) words {
 	read := words{}
 	for _, in := range sum.Inputs {

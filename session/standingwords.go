@@ -11,19 +11,22 @@ import (
 	"github.com/gemini-ctx/ctx/objects"
 )
 
-// A summary that a model or a person worded stands for as long as its members are what they were: the extractive summariser summarises what lies
-// beside it, and never takes its place.
+// A summary that a model or a person worded stands for as long as its members are what they were:
+// the extractive summariser summarises what lies beside it, and never takes its place.
 
-// The summariser that joinSummaries names: it words nothing, it puts the texts of several summaries into one.
+// The summariser that joinSummaries names: it words nothing, it puts the texts of several summaries
+// into one.
 const (
 	joiner        = "joined"
 	joinerVersion = "1"
 )
 
-// uncovered is some members of a cluster that follow each other: from is the first, to the one after the last.
+// uncovered is some members of a cluster that follow each other: from is the first, to the one
+// after the last.
 type uncovered struct{ from, to uint64 }
 
-// standing returns those of some real covers whose words stand. Words of the extractive summariser do not, nor words that are gone.
+// standing returns those of some real covers whose words stand. Words of the extractive summariser
+// do not, nor words that are gone.
 func (s *Store) standing(covers []format.Cover) ([]format.Cover, error) {
 	var out []format.Cover
 	for _, v := range covers {
@@ -46,8 +49,9 @@ func (s *Store) standing(covers []format.Cover) ([]format.Cover, error) {
 	return out, nil
 }
 
-// uncoveredBeside returns the runs of a cluster's members inside from..to that are under no standing summary and that want an extract: those that have no
-// real summary of just their members yet.
+// uncoveredBeside returns the runs of a cluster's members inside from..to that are under no
+// standing summary and that want an extract: those that have no real summary of just their members
+// yet.
 func (s *Store) uncoveredBeside(c *forest.Cluster, from, to uint64) ([]uncovered, error) {
 	real := realCovers(c.Covers, from, to)
 	stand, err := s.standing(real)
@@ -56,7 +60,9 @@ func (s *Store) uncoveredBeside(c *forest.Cluster, from, to uint64) ([]uncovered
 	}
 	var out []uncovered
 	end := func(r uncovered) {
-		done := slices.ContainsFunc(real, func(v format.Cover) bool { return v.Offset == r.from && v.Offset+v.Count == r.to })
+		done := slices.ContainsFunc(real, func(v format.Cover) bool {
+			return v.Offset == r.from && v.Offset+v.Count == r.to
+		})
 		if r.from < r.to && (len(stand) == 0 || !done) {
 			out = append(out, r)
 		}
@@ -70,9 +76,11 @@ func (s *Store) uncoveredBeside(c *forest.Cluster, from, to uint64) ([]uncovered
 	return out, nil
 }
 
-// joinSummaries gives a cluster whose members are all under real summaries, but several of them, one that stands for all: the words that stand as they are, and
-// of an extract the best sentences that fit into an answer. A cluster needs that before it can be evicted. ok is false where there is no such summary:
-// a member has none, or one of them has been summarised over as often as may be.
+// joinSummaries gives a cluster whose members are all under real summaries, but several of them,
+// one that stands for all: the words that stand as they are, and of an extract the best sentences
+// that fit into an answer. A cluster needs that before it can be evicted. ok is false where there
+// is no such summary: a member has none, or one of them has been summarised over as often as may
+// be.
 func (t *tx) joinSummaries(name string, st *forest.State, c *forest.Cluster) (ok bool, err error) {
 	real := realCovers(c.Covers, 0, c.Count())
 	if !c.Frozen() || len(real) != len(c.Covers) {
@@ -108,21 +116,25 @@ func (t *tx) joinSummaries(name string, st *forest.State, c *forest.Cluster) (ok
 	if sum.Node, err = t.addNodes(members); err != nil {
 		return false, err
 	}
-	object, err := t.sealNew([]byte(strings.Join(texts, "\n")), format.MediaText, func(b format.Body) ([]byte, error) {
+	text := []byte(strings.Join(texts, "\n"))
+	object, err := t.sealNew(text, format.MediaText, func(b format.Body) ([]byte, error) {
 		sum.Body = b
 		return sum.Encode()
 	})
 	if err != nil {
 		return false, err
 	}
-	err = t.decideIn(name, format.Decision{Kind: format.DecideSettle, Cluster: c.Number, ID: t.add(object), Count: c.Count()})
+	err = t.decideIn(name, format.Decision{
+		Kind: format.DecideSettle, Cluster: c.Number, ID: t.add(object), Count: c.Count(),
+	})
 	if err == nil {
 		err = t.flush() // the tombstone is made of it
 	}
 	return err == nil, err
 }
 
-// bestOf returns the best sentences of an extract, in order, within the tokens of an answer; "" where its words are gone.
+// bestOf returns the best sentences of an extract, in order, within the tokens of an answer; ""
+// where its words are gone.
 func (s *Store) bestOf(id format.ID) (string, error) {
 	list, _, err := s.ranked(id)
 	var gone *objects.GoneError

@@ -13,7 +13,8 @@ import (
 
 const standingText = "MODEL SUMMARY of what was said"
 
-// modelled is a store with one cluster of 40 messages that a model has summarised, and 10 that came after.
+// modelled is a store with one cluster of 40 messages that a model has summarised, and 10 that came
+// after.
 func modelled(t *testing.T) (*Store, format.Cover) {
 	t.Helper()
 	s := create(t, one...)
@@ -36,7 +37,8 @@ func mechanical(limit int) *talker {
 	}}
 }
 
-// What a model said of a cluster stays in spite of later compactions without one: an extract stands beside it. A model then reads both.
+// What a model said of a cluster stays in spite of later compactions without one: an extract stands
+// beside it. A model then reads both.
 func TestModelSummaryStands(t *testing.T) {
 	for name, by := range map[string]summarize.Summarizer{"built in": nil, "chain": mechanical(100_000), "chain in pieces": mechanical(100)} {
 		t.Run(name, func(t *testing.T) {
@@ -74,7 +76,8 @@ func TestModelSummaryStands(t *testing.T) {
 	}
 }
 
-// A cluster that has several summaries is evicted with their words joined, and these stand when it comes back.
+// A cluster that has several summaries is evicted with their words joined, and these stand when it
+// comes back.
 func TestEvictedWithItsWords(t *testing.T) {
 	s, _ := modelled(t)
 	compactBy(t, s, nil, "talk")

@@ -1,5 +1,5 @@
-// Command ctx-summarize-agent is a helper that has an installed agent write summaries, in the agent's print mode and without tools.
-// docs/summarizers.md says which agents.
+// Command ctx-summarize-agent is a helper that has an installed agent write summaries, in the
+// agent's print mode and without tools. docs/summarizers.md says which agents.
 package main
 
 import (

@@ -21,7 +21,8 @@ type Program struct {
 	Name  string // of the executable
 	Short string // what it asks, in a line
 	Help  string // the variables it reads
-	// Argument is what the help calls the one argument, the agent that the helper runs; "" for a helper that asks over HTTP.
+	// Argument is what the help calls the one argument, the agent that the helper runs; "" for a
+	// helper that asks over HTTP.
 	Argument string
 	// Open makes what asks the model, and says how many tokens of input it takes. An error is one of the settings.
 	Open func(s Settings) (ask Ask, maxInput int, err error)
@@ -80,9 +81,11 @@ func (p Program) Run(ctx context.Context, args []string, s Settings, in io.Reade
 	}
 	flags.StringVar(&s.Model, "model", "", "the `name` of the model, before the variable")
 	if p.Argument == "" {
-		flags.BoolVar(&s.Insecure, "insecure", false, "allow http to another machine: what is sent can be read on the way")
+		flags.BoolVar(&s.Insecure, "insecure", false,
+			"allow http to another machine: what is sent can be read on the way")
 	} else {
-		flags.StringVar(&s.Program, "program", "", "the absolute `path` of the agent's program, before PATH")
+		flags.StringVar(&s.Program, "program", "",
+			"the absolute `path` of the agent's program, before PATH")
 	}
 	version := flags.Bool("version", false, "print the version and end")
 	switch err := flags.Parse(args); {

@@ -2,6 +2,7 @@ package printmode
 
 import (
 	"encoding/json"
+	"maps"
 	"path/filepath"
 
 	"github.com/gemini-ctx/ctx/summarizer/model"
@@ -18,7 +19,8 @@ type Agent struct {
 	clear []string // variables that the agent does not inherit
 	// call says how the agent is run for one request.
 	call func(c call) (command, error)
-	// list names the user's MCP servers, which call then turns off; nil for an agent that can do without all of them by a flag.
+	// list names the user's MCP servers, which call then turns off; nil for an agent that can do
+	// without all of them by a flag.
 	list *listing
 	// read takes the reply out of what the agent wrote to its standard output.
 	read func(out []byte) (model.Reply, error)
@@ -37,7 +39,7 @@ type call struct {
 type command struct {
 	args  []string
 	env   map[string]string
-	files map[string]string // by name, in call.dir
+	files map[string]string // by path, in call.dir
 }
 
 // listing is a command that prints the user's MCP servers.
@@ -45,35 +47,50 @@ type listing struct {
 	args  []string
 	env   map[string]string
 	names func(out []byte) ([]string, error)
-	// must says that an agent whose servers cannot be listed is not asked: nothing else keeps it from offering their tools.
+	// must says that an agent whose servers cannot be listed is not asked: nothing else keeps it
+	// from offering their tools.
 	must bool
 }
 
-// Agents returns the table. The flags and variables are those of Claude Code 2.1, Codex CLI 0.169, Gemini CLI 0.61 and opencode 1.18.
+// Agents returns the table. The flags and variables are those of Claude Code 2.1, Codex CLI 0.169,
+// Gemini CLI 0.61 and opencode 1.18.
 func Agents() []Agent {
 	return []Agent{
 		{
-			Name: "claude", Program: "claude", Login: "run `claude` once and log in", MaxInput: 100_000,
-			// A session of Claude Code refuses to start in another one that it knows of.
-			clear: []string{"CLAUDECODE", "CLAUDE_CODE_ENTRYPOINT", "CLAUDE_CODE_SESSION_ID", "CLAUDE_CODE_SSE_PORT"},
-			call:  callClaude, read: readClaude,
+			Name: "claude", Program: "claude", MaxInput: 100_000,
+			Login: "run `claude` once and log in",
+			// Claude Code does not start inside a session of its own that it knows of.
+			clear: []string{
+				"CLAUDECODE", "CLAUDE_CODE_ENTRYPOINT", "CLAUDE_CODE_SESSION_ID",
+				"CLAUDE_CODE_SSE_PORT",
+			},
+			call: callClaude, read: readClaude,
 		},
 		{
-			Name: "codex", Program: "codex", Login: "run `codex login`", MaxInput: 100_000,
+			Name: "codex", Program: "codex", MaxInput: 100_000,
+			Login: "run `codex login`",
 			clear: []string{"CODEX_THREAD_ID"},
 			call:  callCodex, read: readCodex,
-			list: &listing{args: []string{"mcp", "list", "--json"}, names: codexServers, must: true},
+			list: &listing{
+				args: []string{"mcp", "list", "--json"}, names: codexServers, must: true,
+			},
 		},
 		{
-			Name: "gemini", Program: "gemini", Login: "run `gemini` once and log in", MaxInput: 200_000,
-			clear: []string{"GEMINI_CLI_IDE_PID", "GEMINI_CLI_IDE_SERVER_PORT", "GEMINI_CLI_IDE_WORKSPACE_PATH"},
-			call:  callGemini, read: readGemini,
+			Name: "gemini", Program: "gemini", MaxInput: 200_000,
+			Login: "run `gemini` once and log in",
+			clear: []string{
+				"GEMINI_CLI_IDE_PID", "GEMINI_CLI_IDE_SERVER_PORT", "GEMINI_CLI_IDE_WORKSPACE_PATH",
+			},
+			call: callGemini, read: readGemini,
 		},
 		{
-			Name: "opencode", Program: "opencode", Login: "run `opencode auth login`", MaxInput: 60_000,
+			Name: "opencode", Program: "opencode", MaxInput: 60_000,
+			Login: "run `opencode auth login`",
 			clear: []string{"OPENCODE", "OPENCODE_PERMISSION"},
 			call:  callOpencode, read: readOpencode,
-			list: &listing{args: []string{"debug", "config"}, env: opencodeEnv(), names: opencodeServers},
+			list: &listing{
+				args: []string{"debug", "config"}, env: opencodeEnv(), names: opencodeServers,
+			},
 		},
 	}
 }
@@ -88,34 +105,47 @@ func Find(name string) (Agent, bool) {
 	return Agent{}, false
 }
 
-// callClaude runs Claude Code in its safe mode, which knows no hooks, plugins, MCP servers, skills and no CLAUDE.md, with an empty list of tools.
+// callClaude runs Claude Code in its safe mode, which knows no hooks, plugins, MCP servers, skills
+// and no CLAUDE.md, with an empty list of tools.
 func callClaude(c call) (command, error) {
-	args := []string{"-p", "--output-format", "json", "--tools", "", "--strict-mcp-config", "--disable-slash-commands",
-		"--no-session-persistence", "--settings", `{"disableAllHooks":true}`, "--system-prompt", c.prompt}
+	args := []string{
+		"-p", "--output-format", "json", "--tools", "", "--strict-mcp-config",
+		"--disable-slash-commands", "--no-session-persistence",
+		"--settings", `{"disableAllHooks":true}`, "--system-prompt", c.prompt,
+	}
 	if c.model != "" {
 		args = append(args, "--model", c.model)
 	}
 	env := map[string]string{"CLAUDE_CODE_SAFE_MODE": "1", "DISABLE_AUTOUPDATER": "1"}
 	if c.getenv("CLAUDE_CODE_MAX_RETRIES") == "" {
-		env["CLAUDE_CODE_MAX_RETRIES"] = "2" // of ten, which take longer than a summary is waited for
+		env["CLAUDE_CODE_MAX_RETRIES"] = "2" // its ten take longer than an answer is waited for
 	}
 	return command{args: args, env: env}, nil
 }
 
-// codexOff are the features of Codex that offer tools, or run something of the user's. One that a version does not know is passed over.
+// codexOff are the features of Codex that offer tools, or run something of the user's. One that a
+// version does not know is passed over.
 func codexOff() []string {
-	return []string{"shell_tool", "unified_exec", "view_image", "image_generation", "skill_search", "sleep_tool", "tool_suggest",
-		"multi_agent", "goals", "code_mode", "browser_use", "computer_use", "memories", "apps", "plugins", "hooks", "shell_snapshot"}
+	return []string{
+		"apps", "browser_use", "code_mode", "computer_use", "goals", "hooks", "image_generation",
+		"memories", "multi_agent", "plugins", "shell_snapshot", "shell_tool", "skill_search",
+		"sleep_tool", "tool_suggest", "unified_exec", "view_image",
+	}
 }
 
-// callCodex runs Codex as an ephemeral session with every tool turned off, in the read-only sandbox in case that one is left. The user's
-// config.toml is read, since it says who the provider is.
+// callCodex runs Codex as an ephemeral session with every tool turned off, in the read-only sandbox
+// in case that one is left. The user's config.toml is read, since it says who the provider is.
 func callCodex(c call) (command, error) {
-	args := []string{"exec", "--ephemeral", "--skip-git-repo-check", "--ignore-rules", "--sandbox", "read-only", "--json", "--color", "never"}
+	args := []string{
+		"exec", "--ephemeral", "--skip-git-repo-check", "--ignore-rules",
+		"--sandbox", "read-only", "--json", "--color", "never",
+	}
 	set := []string{
-		`web_search="disabled"`, "tools.experimental_request_user_input.enabled=false", "notify=[]", "project_doc_max_bytes=0",
-		"skills.bundled.enabled=false", "skills.include_instructions=false", "include_apps_instructions=false",
-		"include_environment_context=false", "include_permissions_instructions=false", "developer_instructions=" + quoted(c.prompt),
+		`web_search="disabled"`, "tools.experimental_request_user_input.enabled=false",
+		"notify=[]", "project_doc_max_bytes=0",
+		"skills.bundled.enabled=false", "skills.include_instructions=false",
+		"include_apps_instructions=false", "include_environment_context=false",
+		"include_permissions_instructions=false", "developer_instructions=" + quoted(c.prompt),
 	}
 	for _, feature := range codexOff() {
 		set = append(set, "features."+feature+"=false")
@@ -132,8 +162,16 @@ func callCodex(c call) (command, error) {
 	return command{args: append(args, "-")}, nil
 }
 
-// defaultGemini is asked where the user names no model: the agent would first ask another model which one to ask.
+// defaultGemini is asked where the user names no model: the agent would first ask another model
+// which one to ask.
 const defaultGemini = "gemini-2.5-flash"
+
+// denyAll is a policy of Gemini CLI: a tool that it denies is not offered.
+const denyAll = `[[rule]]
+toolName = "*"
+decision = "deny"
+priority = 999
+`
 
 // noServer names no MCP server: Gemini CLI starts those alone that are named.
 const noServer = "ctx-none"
@@ -146,10 +184,15 @@ func callGemini(c call) (command, error) {
 	}
 	policy, system := filepath.Join(c.dir, "policy.toml"), filepath.Join(c.dir, "system.md")
 	return command{
-		args: []string{"--output-format", "json", "--approval-mode", "default", "--extensions", "none",
-			"--allowed-mcp-server-names", noServer, "--admin-policy", policy, "--model", name},
-		env:   map[string]string{"GEMINI_SYSTEM_MD": system, "GEMINI_CLI_TRUST_WORKSPACE": "true", "GEMINI_CLI_NO_RELAUNCH": "true"},
-		files: map[string]string{"policy.toml": "[[rule]]\ntoolName = \"*\"\ndecision = \"deny\"\npriority = 999\n", "system.md": c.prompt},
+		args: []string{
+			"--output-format", "json", "--approval-mode", "default", "--extensions", "none",
+			"--allowed-mcp-server-names", noServer, "--admin-policy", policy, "--model", name,
+		},
+		env: map[string]string{
+			"GEMINI_SYSTEM_MD": system, "GEMINI_CLI_TRUST_WORKSPACE": "true",
+			"GEMINI_CLI_NO_RELAUNCH": "true",
+		},
+		files: map[string]string{policy: denyAll, system: c.prompt},
 	}, nil
 }
 
@@ -167,7 +210,8 @@ func opencodeEnv() map[string]string {
 	}
 }
 
-// callOpencode runs opencode with an agent of our own that may use no tool. What the user has in OPENCODE_CONFIG_CONTENT stays in force beside it.
+// callOpencode runs opencode with an agent of our own that may use no tool. What the user has in
+// OPENCODE_CONFIG_CONTENT stays in force beside it.
 func callOpencode(c call) (command, error) {
 	deny := map[string]any{"*": "deny"}
 	servers := map[string]any{}
@@ -181,18 +225,23 @@ func callOpencode(c call) (command, error) {
 	if config == nil {
 		config = map[string]any{}
 	}
-	config["share"], config["autoupdate"], config["snapshot"], config["permission"] = "disabled", false, false, deny
-	config["mcp"] = servers
-	config["agent"] = map[string]any{opencodeAgent: map[string]any{
-		"mode": "primary", "prompt": c.prompt, "permission": deny, "tools": map[string]any{"*": false},
-	}}
+	maps.Copy(config, map[string]any{
+		"share": "disabled", "autoupdate": false, "snapshot": false,
+		"permission": deny, "mcp": servers,
+		"agent": map[string]any{opencodeAgent: map[string]any{
+			"mode": "primary", "prompt": c.prompt, "permission": deny,
+			"tools": map[string]any{"*": false},
+		}},
+	})
 	b, err := json.Marshal(config)
 	if err != nil {
 		return command{}, err
 	}
 	env := opencodeEnv()
 	env["OPENCODE_CONFIG_CONTENT"] = string(b)
-	args := []string{"run", "--pure", "--format", "json", "--agent", opencodeAgent, "--title", opencodeAgent}
+	args := []string{
+		"run", "--pure", "--format", "json", "--agent", opencodeAgent, "--title", opencodeAgent,
+	}
 	if c.model != "" {
 		args = append(args, "--model", c.model)
 	}

@@ -25,7 +25,8 @@ type claudeResult struct {
 	} `json:"modelUsage"`
 }
 
-// readClaude reads the one result document, or the last one of a list, which Claude Code prints where the user's settings have it be verbose.
+// readClaude reads the one result document, or the last one of a list, which Claude Code prints
+// where the user's settings have it be verbose.
 func readClaude(out []byte) (model.Reply, error) {
 	list := []claudeResult{{}}
 	if json.Unmarshal(out, &list[0]) != nil && json.Unmarshal(out, &list) != nil {
@@ -47,7 +48,8 @@ func readClaude(out []byte) (model.Reply, error) {
 	for name, m := range r.Models {
 		used[name] = m.Output
 	}
-	return model.Reply{Text: r.Result, Model: mostUsed(used), Cut: r.StopReason == "max_tokens"}, nil
+	cut := r.StopReason == "max_tokens"
+	return model.Reply{Text: r.Result, Model: mostUsed(used), Cut: cut}, nil
 }
 
 // mostUsed is the model that wrote most, the first by name among equals; "" of none.
@@ -83,8 +85,8 @@ type codexEvent struct {
 	} `json:"error"`
 }
 
-// readCodex reads the events of `codex exec --json`: the last message of the agent is the answer. Items that are errors are warnings; a turn that
-// failed has events of its own for that.
+// readCodex reads the events of `codex exec --json`: the last message of the agent is the answer.
+// Items that are errors are warnings; a turn that failed has events of its own for that.
 func readCodex(out []byte) (model.Reply, error) {
 	var text, failed, told string
 	var tool, done bool
@@ -94,7 +96,8 @@ func readCodex(out []byte) (model.Reply, error) {
 			switch e.Item.Type {
 			case "agent_message":
 				text = e.Item.Text
-			case "command_execution", "file_change", "mcp_tool_call", "web_search", "collab_tool_call":
+			case "command_execution", "file_change", "mcp_tool_call", "web_search",
+				"collab_tool_call":
 				tool = true
 			}
 		case "turn.completed":
@@ -108,7 +111,8 @@ func readCodex(out []byte) (model.Reply, error) {
 	return settle(text, done, tool, cmp.Or(failed, told))
 }
 
-// settle is the reply of an agent that prints events. done says that its turn ended well, tool that it used one.
+// settle is the reply of an agent that prints events. done says that its turn ended well, tool that
+// it used one.
 func settle(text string, done, tool bool, failed string) (model.Reply, error) {
 	switch {
 	case tool:
@@ -127,7 +131,8 @@ type codexServer struct {
 
 var plainName = regexp.MustCompile(`^[A-Za-z0-9_-]+$`)
 
-// codexServers reads `codex mcp list --json`. A name that cannot be part of a dotted key is an error: its server could not be turned off.
+// codexServers reads `codex mcp list --json`. A name that cannot be part of a dotted key is an
+// error: its server could not be turned off.
 func codexServers(out []byte) ([]string, error) {
 	var list []codexServer
 	if err := json.Unmarshal(out, &list); err != nil {
@@ -136,7 +141,8 @@ func codexServers(out []byte) ([]string, error) {
 	var names []string
 	for _, s := range list {
 		if !plainName.MatchString(s.Name) {
-			return nil, fmt.Errorf("the server %.40q has a name with other characters than letters, digits, _ and -", s.Name)
+			return nil, fmt.Errorf("the name of the server %.40q has other characters than letters, "+
+				"digits, _ and -", s.Name)
 		}
 		names = append(names, s.Name)
 	}
@@ -160,11 +166,13 @@ type geminiResult struct {
 	} `json:"stats"`
 }
 
-// readGemini reads the document of `gemini -o json`, before which some versions print lines of text.
+// readGemini reads the document of `gemini -o json`, before which some versions print lines of
+// text.
 func readGemini(out []byte) (model.Reply, error) {
 	var r *geminiResult
 	for rest := out; len(rest) > 0; {
-		if bytes.HasPrefix(rest, []byte("{")) && json.NewDecoder(bytes.NewReader(rest)).Decode(&r) == nil {
+		from := json.NewDecoder(bytes.NewReader(rest))
+		if rest[0] == '{' && from.Decode(&r) == nil {
 			break
 		}
 		_, rest, _ = bytes.Cut(rest, []byte("\n"))
@@ -198,7 +206,8 @@ type opencodeEvent struct {
 	} `json:"error"`
 }
 
-// readOpencode reads the events of `opencode run --format json`: the texts of the last step are the answer.
+// readOpencode reads the events of `opencode run --format json`: the texts of the last step are the
+// answer.
 func readOpencode(out []byte) (model.Reply, error) {
 	var texts []string
 	var tool, done bool

@@ -7,7 +7,8 @@ import (
 	"github.com/gemini-ctx/ctx/summarizer/model"
 )
 
-// FuzzRead has every reader read anything: it ends with a reply or an error, the same one each time.
+// FuzzRead has every reader read anything: it ends with a reply or an error, the same one each
+// time.
 func FuzzRead(f *testing.F) {
 	for _, text := range answers {
 		f.Add([]byte(text))

@@ -25,11 +25,12 @@ const (
 	maxErrors = 64 << 10 // bytes of its standard error that are kept, the newest ones
 )
 
-// grace is how long output is waited for that a child of the agent keeps open after the agent was killed.
+// grace is how long output is waited for that a child of the agent keeps open after the agent was
+// killed.
 const grace = 2 * time.Second
 
-// HookDisable is the variable that has `ctx hook` do nothing. An agent that is asked for a summary has it, so that hooks in the user's own settings
-// record nothing of that.
+// HookDisable is the variable that has `ctx hook` do nothing. An agent that is asked for a summary
+// has it, so that hooks in the user's own settings record nothing of that.
 const HookDisable = "CTX_HOOK_DISABLE"
 
 // Options are for New.
@@ -59,12 +60,14 @@ func New(o Options) (*Runner, error) {
 	}
 	path, err := exec.LookPath(name)
 	if err != nil {
-		return nil, fmt.Errorf("%s cannot be run: %w: install it, or take it out of summarize.chain", o.Agent.Name, errors.Unwrap(err))
+		return nil, fmt.Errorf("%s cannot be run: %w: install it, or take it out of summarize.chain",
+			o.Agent.Name, errors.Unwrap(err))
 	}
 	return &Runner{Options: o, path: path}, nil
 }
 
-// Ask has the agent do what a request says. It implements model.Ask: the agent is killed when ctx is done.
+// Ask has the agent do what a request says. It implements model.Ask: the agent is killed when ctx
+// is done.
 func (r *Runner) Ask(ctx context.Context, in summarizer.Request) (model.Reply, error) {
 	dir, err := os.MkdirTemp("", "ctx-agent-")
 	if err != nil {
@@ -74,12 +77,14 @@ func (r *Runner) Ask(ctx context.Context, in summarizer.Request) (model.Reply, e
 	if err := r.listServers(ctx, dir); err != nil {
 		return model.Reply{}, err
 	}
-	c, err := r.Agent.call(call{dir: dir, prompt: in.Prompt, model: r.Model, servers: r.servers, getenv: r.getenv})
+	c, err := r.Agent.call(call{
+		dir: dir, prompt: in.Prompt, model: r.Model, servers: r.servers, getenv: r.getenv,
+	})
 	if err != nil {
 		return model.Reply{}, err
 	}
-	for name, text := range c.files {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+	for path, text := range c.files {
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 			return model.Reply{}, err
 		}
 	}
@@ -113,8 +118,9 @@ func (r *Runner) listServers(ctx context.Context, dir string) error {
 	case errors.Is(err, errLate):
 		return r.explain(ended, nil)
 	case err != nil && l.must:
-		return &model.Error{Kind: summarizer.Terminal, Message: fmt.Sprintf("%s does not name its MCP servers (`%s %s`), so they cannot be turned off: %v%s",
-			r.Agent.Name, r.Agent.Program, strings.Join(l.args, " "), err, ended.told())}
+		return failure(summarizer.Terminal, "%s does not name its MCP servers (`%s %s`), so they "+
+			"cannot be turned off: %v%s", r.Agent.Name, r.Agent.Program, strings.Join(l.args, " "),
+			err, ended.told())
 	}
 	r.listed = true
 	return nil
@@ -127,7 +133,8 @@ type ended struct {
 	err    error // of the process; errLate where it was killed because its time was over
 }
 
-// told is the last line of the standard error that has a letter, as the end of a sentence; "" where there is none.
+// told is the last line of the standard error that has a letter, as the end of a sentence; "" where
+// there is none.
 func (e ended) told() string {
 	lines := strings.Split(string(e.stderr), "\n")
 	for _, line := range slices.Backward(lines) {
@@ -138,8 +145,8 @@ func (e ended) told() string {
 	return ""
 }
 
-// run starts the agent by its arguments, never through a shell, in an empty directory. It stays in the helper's process group: who ends the helper ends
-// the agent and what the agent started.
+// run starts the agent by its arguments, never through a shell, in an empty directory. It stays in
+// the helper's process group: who ends the helper ends the agent and what the agent started.
 func (r *Runner) run(ctx context.Context, dir string, c command, in string) (ended, error) {
 	work := filepath.Join(dir, "work")
 	if err := os.MkdirAll(work, 0o700); err != nil {
@@ -155,7 +162,8 @@ func (r *Runner) run(ctx context.Context, dir string, c command, in string) (end
 	err := cmd.Run()
 	switch {
 	case out.full:
-		return ended{}, &model.Error{Kind: summarizer.Transient, Message: fmt.Sprintf("%s wrote more than %d bytes", r.Agent.Name, maxOutput)}
+		return ended{}, failure(summarizer.Transient, "%s wrote more than %d bytes",
+			r.Agent.Name, maxOutput)
 	case ctx.Err() != nil:
 		err = errLate
 	case errors.Is(err, io.ErrClosedPipe), errors.Is(err, exec.ErrWaitDelay):

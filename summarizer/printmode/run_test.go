@@ -173,7 +173,8 @@ const (
 
 var answers = map[string]string{"claude": claudeSays, "codex": codexSays, "gemini": geminiSays, "opencode": opencodeSays}
 
-// TestRows runs each agent of the table and looks at how it was run: the directory, the input, the instructions, and what keeps tools away.
+// TestRows runs each agent of the table and looks at how it was run: the directory, the input, the
+// instructions, and what keeps tools away.
 func TestRows(t *testing.T) {
 	for _, c := range []struct {
 		name, model string
@@ -267,7 +268,8 @@ func TestServers(t *testing.T) {
 			t.Errorf("no %s in %s", want, config)
 		}
 	}
-	// Codex is not asked where nothing keeps the tools of its servers away; opencode denies them all the same.
+	// Codex is not asked where nothing keeps the tools of its servers away; opencode denies them
+	// all the same.
 	for list, say := range map[string]string{`[{"name":"a.b"}]`: `the server "a.b"`, "usage: codex": "no answer"} {
 		s = newStage(t, "codex", script{Out: codexSays, List: list})
 		if _, err := s.ask(); kindIn(err) != summarizer.Terminal || !strings.Contains(err.Error(), say) || len(s.runs()) != 1 {
