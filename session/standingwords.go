@@ -30,11 +30,7 @@ type uncovered struct{ from, to uint64 }
 func (s *Store) standing(covers []format.Cover) ([]format.Cover, error) {
 	var out []format.Cover
 	for _, v := range covers {
-		header, _, err := s.text(v.Summary)
-		var gone *objects.GoneError
-		if errors.As(err, &gone) {
-			continue
-		}
+		header, err := s.Objects.Header(v.Summary)
 		if err != nil {
 			return nil, err
 		}
@@ -42,7 +38,14 @@ func (s *Store) standing(covers []format.Cover) ([]format.Cover, error) {
 		if err != nil {
 			return nil, err
 		}
-		if sum.Body.Media == format.MediaText && sum.Summarizer != extractive {
+		if sum.Body.Media != format.MediaText || sum.Summarizer == extractive {
+			continue
+		}
+		text, _, err := s.worded(v.Summary)
+		if err != nil {
+			return nil, err
+		}
+		if text != "" {
 			out = append(out, v)
 		}
 	}
