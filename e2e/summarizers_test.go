@@ -160,6 +160,10 @@ func summarise(t *testing.T, a installed, program string) {
 	if told, err := os.ReadFile(ran); err == nil && strings.Trim(string(told), "[1]\n") != "" {
 		t.Errorf("hooks ran without the variable: %q", told)
 	}
+	left, err := filepath.Glob(filepath.Join(home, ".gemini", "tmp", "*", "chats", "*"))
+	if err != nil || len(left) > 0 {
+		t.Errorf("left by the agent: %q, %v", left, err)
+	}
 	if a.chain == "gemini" { // the same hooks record where nothing keeps them from it
 		run("", "gemini", "-o", "json", "-m", "gemini-2.5-flash", "-p", "How high is the pressure?")
 		if out := run("", "ctx", "session", "list"); strings.Count(out, "\n") != 2 {

@@ -24,6 +24,9 @@ type Agent struct {
 	list *listing
 	// read takes the reply out of what the agent wrote to its standard output.
 	read func(out []byte) (model.Reply, error)
+	// after removes what the agent keeps of a run in the directory work; nil for an agent that keeps
+	// nothing.
+	after func(work string, getenv func(string) string)
 }
 
 // call is what a row may put into the command of one request.
@@ -81,7 +84,7 @@ func Agents() []Agent {
 			clear: []string{
 				"GEMINI_CLI_IDE_PID", "GEMINI_CLI_IDE_SERVER_PORT", "GEMINI_CLI_IDE_WORKSPACE_PATH",
 			},
-			call: callGemini, read: readGemini,
+			call: callGemini, read: readGemini, after: afterGemini,
 		},
 		{
 			Name: "opencode", Program: "opencode", MaxInput: 60_000,

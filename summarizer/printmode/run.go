@@ -148,9 +148,12 @@ func (e ended) told() string {
 // run starts the agent by its arguments, never through a shell, in an empty directory. It stays in
 // the helper's process group: who ends the helper ends the agent and what the agent started.
 func (r *Runner) run(ctx context.Context, dir string, c command, in string) (ended, error) {
-	work := filepath.Join(dir, "work")
+	work := filepath.Join(dir, "ctx-summary")
 	if err := os.MkdirAll(work, 0o700); err != nil {
 		return ended{}, err
+	}
+	if r.Agent.after != nil {
+		defer r.Agent.after(work, r.getenv)
 	}
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
