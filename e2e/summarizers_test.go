@@ -6,7 +6,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 )
@@ -78,96 +77,134 @@ func TestInstalledAgentsSummarise(t *testing.T) {
 	}
 }
 
-func summarise(t *testing.T, a installed, program string) {
-	server := newModelServer(t, modelSays)
+// project is a project with ctx and one installed agent, in a home of its own.
+type project struct {
+	*testing.T
+	home, dir, bin string
+	hooked         string // each run of a hook of the user's adds a line: [CTX_HOOK_DISABLE]
+	touched        string // made by the user's MCP server
+	env            []string
+}
+
+// newProject builds ctx and its helpers, puts the agent on PATH, and writes the user's settings.
+func newProject(t *testing.T, a installed, program, server string) *project {
+	t.Helper()
 	dir := t.TempDir()
-	home, project, bin := filepath.Join(dir, "home"), filepath.Join(dir, "project"), filepath.Join(dir, "bin")
-	ran, touched := filepath.Join(dir, "hook-ran"), filepath.Join(dir, "server-ran")
-	own := a.home(server.URL, "echo \"[$CTX_HOOK_DISABLE]\" >> "+ran+"; ctx hook gemini-cli", touched)
-	own[".config/ctx/config.toml"] = fmt.Sprintf("summarize.chain = [%q]\n", a.chain)
-	own["../project/note.txt"] = "the pump runs at 42 bar\n"
-	own["../bin/README"] = "programs\n"
-	for name, text := range own {
-		path := filepath.Join(home, filepath.FromSlash(name))
-		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+	in := func(name string) string { return filepath.Join(dir, name) }
+	p := &project{
+		T: t, home: in("home"), dir: in("project"), bin: in("bin"), hooked: in("hooked"),
+		touched: in("touched"),
 	}
+	own := a.home(server, "echo \"[$CTX_HOOK_DISABLE]\" >> "+p.hooked+"; ctx hook gemini-cli", p.touched)
+	own[".config/ctx/config.toml"] = fmt.Sprintf("summarize.chain = [%q]\n", a.chain)
 	script := fmt.Sprintf("#!/bin/sh\nexec %q \"$@\"\n", program)
 	if strings.HasSuffix(program, ".js") {
 		script = fmt.Sprintf("#!/bin/sh\nexec node %q \"$@\"\n", program)
 	}
-	if err := os.WriteFile(filepath.Join(bin, a.program), []byte(script), 0o700); err != nil {
-		t.Fatal(err)
+	own["../bin/"+a.program] = script
+	own["../project/note.txt"] = "the pump runs at 42 bar\n"
+	for name, text := range own {
+		path := filepath.Join(p.home, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o700); err != nil {
+			t.Fatal(err)
+		}
 	}
-	build := exec.Command("go", "build", "-o", bin+string(filepath.Separator), "../cmd/ctx", "../cmd/ctx-summarize-agent", "../cmd/ctx-summarize-gemini")
+	build := exec.Command("go", "build", "-o", p.bin+string(filepath.Separator),
+		"../cmd/ctx", "../cmd/ctx-summarize-agent", "../cmd/ctx-summarize-gemini")
 	build.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	env := append(a.env(server.URL), "PATH="+bin+string(os.PathListSeparator)+os.Getenv("PATH"), "HOME="+home, "XDG_CONFIG_HOME="+filepath.Join(home, ".config"),
-		"TMPDIR="+os.TempDir(), "NO_COLOR=1", "TERM=xterm", "GEMINI_CLI_TRUST_WORKSPACE=true",
-		// A hook in the user's settings finds the store wherever it runs.
-		"CTX_DIR="+project)
-	run := func(stdin, name string, args ...string) string {
-		t.Helper()
-		cmd := exec.Command(filepath.Join(bin, name), args...)
-		cmd.Dir, cmd.Env, cmd.Stdin = project, env, strings.NewReader(stdin)
-		var stderr bytes.Buffer
-		cmd.Stderr = &stderr
-		out, err := cmd.Output()
-		if err != nil {
-			t.Fatalf("%s %v: %v\n%s%s", name, args, err, out, stderr.Bytes())
-		}
-		return string(out)
+	p.env = append(a.env(server), "HOME="+p.home, "XDG_CONFIG_HOME="+filepath.Join(p.home, ".config"),
+		"PATH="+p.bin+string(os.PathListSeparator)+os.Getenv("PATH"), "TMPDIR="+os.TempDir(),
+		"NO_COLOR=1", "TERM=xterm", "GEMINI_CLI_TRUST_WORKSPACE=true",
+		"CTX_DIR="+p.dir) // a hook in the user's settings finds the store wherever it runs
+	return p
+}
+
+// try runs a program of the project.
+func (p *project) try(stdin, name string, args ...string) (stdout, stderr string, err error) {
+	cmd := exec.Command(filepath.Join(p.bin, name), args...)
+	cmd.Dir, cmd.Env, cmd.Stdin = p.dir, p.env, strings.NewReader(stdin)
+	var out, errs bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &errs
+	err = cmd.Run()
+	return out.String(), errs.String(), err
+}
+
+// run is try for what has to go well.
+func (p *project) run(stdin, name string, args ...string) string {
+	p.Helper()
+	out, errs, err := p.try(stdin, name, args...)
+	if err != nil {
+		p.Fatalf("%s %v: %v\n%s%s", name, args, err, out, errs)
 	}
-	run("", "ctx", "init")
-	var lines []string
+	return out
+}
+
+func summarise(t *testing.T, a installed, program string) {
+	server := newModelServer(t, modelSays)
+	p := newProject(t, a, program, server.URL)
+	p.run("", "ctx", "init")
+	var lines strings.Builder
 	for i := range 24 {
-		lines = append(lines, fmt.Sprintf(`{"role":%q,"text":"turn %d about the pump that runs at 42 bar in hall 3, and what was measured there that day"}`, []string{"user", "model"}[i%2], i))
+		fmt.Fprintf(&lines, `{"role":%q,"text":"turn %d about the pump that runs at 42 bar in hall 3, `+
+			`and what was measured there that day"}`+"\n", []string{"user", "model"}[i%2], i)
 	}
-	run(strings.Join(lines, "\n")+"\n", "ctx", "append", "-s", "w", "--jsonl")
-	run("", "ctx", "-c", "window.evict_at=6", "-c", "window.graduate_at=4", "compact", "-s", "w")
-	if out := run("", "ctx", "forest"); !strings.Contains(out, modelSays) {
+	p.run(lines.String(), "ctx", "append", "-s", "w", "--jsonl")
+	p.run("", "ctx", "-c", "window.evict_at=6", "-c", "window.graduate_at=4", "compact", "-s", "w")
+	if out := p.run("", "ctx", "forest"); !strings.Contains(out, modelSays) {
 		t.Errorf("the forest has no summary of the model:\n%s", out)
 	}
+	p.checkAsked(server)
+	p.checkTraces()
+	if a.chain == "gemini" { // the same hooks record where nothing keeps them from it
+		p.run("", "gemini", "-o", "json", "-m", "gemini-2.5-flash", "-p", "How high is the pressure?")
+		if out := p.run("", "ctx", "session", "list"); strings.Count(out, "\n") != 2 {
+			t.Errorf("the hook records nothing, so this test shows nothing:\n%s", out)
+		}
+	}
+}
+
+// checkAsked holds that the model was asked once, with the prompt and without a tool.
+func (p *project) checkAsked(server *modelServer) {
+	p.Helper()
 	asked := server.requests("turn 3 about the pump")
 	if len(asked) != 1 {
-		t.Fatalf("the model was asked %d times", len(asked))
+		p.Fatalf("the model was asked %d times", len(asked))
 	}
 	for _, tool := range asked[0].Tools {
-		if !slices.Contains([]string{`{"functionDeclarations":[]}`}, strings.Join(strings.Fields(string(tool)), "")) {
-			t.Errorf("a tool was offered: %s", tool)
+		if strings.Join(strings.Fields(string(tool)), "") != `{"functionDeclarations":[]}` {
+			p.Errorf("a tool was offered: %s", tool)
 		}
 	}
 	if !strings.Contains(asked[0].Body, "SECURITY RULE") {
-		t.Error("the model was not given the prompt")
+		p.Error("the model was not given the prompt")
 	}
-	if _, err := os.Stat(touched); err == nil {
-		t.Error("an MCP server of the user was started")
+}
+
+// checkTraces holds that nothing of the agent's run is kept where ctx, or the next run, would find it.
+func (p *project) checkTraces() {
+	p.Helper()
+	if _, err := os.Stat(p.touched); err == nil {
+		p.Error("an MCP server of the user was started")
 	}
-	imported := exec.Command(filepath.Join(bin, "ctx"), "import", "--all")
-	imported.Dir, imported.Env = project, env
-	if out, err := imported.CombinedOutput(); err == nil || !strings.Contains(string(out), "not found: a transcript of this project") {
-		t.Errorf("import: %v\n%s", err, out)
+	_, errs, err := p.try("", "ctx", "import", "--all")
+	if err == nil || !strings.Contains(errs, "not found: a transcript of this project") {
+		p.Errorf("import: %v\n%s", err, errs)
 	}
-	if out := run("", "ctx", "session", "list"); strings.Count(out, "\n") != 1 || !strings.Contains(out, "w ") {
-		t.Errorf("sessions:\n%s", out)
+	if out := p.run("", "ctx", "session", "list"); strings.Count(out, "\n") != 1 || !strings.Contains(out, "w ") {
+		p.Errorf("sessions:\n%s", out)
 	}
-	if told, err := os.ReadFile(ran); err == nil && strings.Trim(string(told), "[1]\n") != "" {
-		t.Errorf("hooks ran without the variable: %q", told)
+	told, err := os.ReadFile(p.hooked)
+	if err == nil && strings.Trim(string(told), "[1]\n") != "" {
+		p.Errorf("hooks ran without the variable: %q", told)
 	}
-	left, err := filepath.Glob(filepath.Join(home, ".gemini", "tmp", "*", "chats", "*"))
+	left, err := filepath.Glob(filepath.Join(p.home, ".gemini", "tmp", "*", "chats", "*"))
 	if err != nil || len(left) > 0 {
-		t.Errorf("left by the agent: %q, %v", left, err)
-	}
-	if a.chain == "gemini" { // the same hooks record where nothing keeps them from it
-		run("", "gemini", "-o", "json", "-m", "gemini-2.5-flash", "-p", "How high is the pressure?")
-		if out := run("", "ctx", "session", "list"); strings.Count(out, "\n") != 2 {
-			t.Errorf("the hook records nothing, so this test shows nothing:\n%s", out)
-		}
+		p.Errorf("left by the agent: %q, %v", left, err)
 	}
 }
