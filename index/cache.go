@@ -122,6 +122,9 @@ func CandidatesName(forest string) string {
 // LinksName is the file of what later entries say about earlier ones: newest versions and sources.
 const LinksName = "links"
 
+// DigestName is the file with the facts of a branch, for its briefs.
+func DigestName(session, branch string) string { return branchFile("digest-", session, branch) }
+
 // SearchName is the file that says what the search index is made of, and SearchPrefix begins the names of its segments.
 const (
 	SearchName   = "search"

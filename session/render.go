@@ -27,7 +27,12 @@ func (s *Store) RenderInput(v *refs.View, session, branch string, o view.Options
 	if err != nil {
 		return view.Input{Session: session, Branch: branch}, err
 	}
-	return s.renderInputOf(v, value, session, branch, o)
+	in, err := s.renderInputOf(v, value, session, branch, o)
+	if err != nil || in.Work == nil || o.Budget == 0 {
+		return in, err
+	}
+	in.Work.Others, err = s.others(v, &in, view.BriefRoom(o.Budget)/5)
+	return in, err
 }
 
 // renderInputOf is RenderInput for a branch that stands at value, with the epoch that v has of it.
@@ -36,7 +41,10 @@ func (s *Store) renderInputOf(v *refs.View, value format.Value, session, branch 
 	if in.Epoch, err = s.epochBlock(in.EpochID); err != nil {
 		return in, err
 	}
-	if in.Tail, err = s.tail(value); err != nil || value.Pin.IsZero() {
+	if in.Work, err = s.work(value, &in, o.Budget > 0); err != nil {
+		return in, err
+	}
+	if err := s.readTail(value, &in, o.Budget); err != nil || value.Pin.IsZero() {
 		return in, err
 	}
 	st, err := s.forestAt(value.Pin)
@@ -44,6 +52,9 @@ func (s *Store) renderInputOf(v *refs.View, value format.Value, session, branch 
 		return in, err
 	}
 	r := &listReader{Store: s}
+	if in.Work != nil {
+		return in, r.own(st, &in)
+	}
 	for _, c := range st.Live() {
 		cluster, err := r.live(st, c)
 		if err != nil {
@@ -55,6 +66,116 @@ func (s *Store) renderInputOf(v *refs.View, value format.Value, session, branch 
 		return in, err
 	}
 	return in, r.read(o.Reads())
+}
+
+// maxTail is how many messages after the pin a rendering under a budget looks at, the newest. What is
+// before them is counted as left out: a compaction, or a search, has it.
+const maxTail = 4096
+
+// maxEarlier is how many messages before the pin are read where the facts of all of them leave room.
+const maxEarlier = 64
+
+// readTail reads the messages after in.Through, and some before it where a budget has room for more
+// than the facts say.
+func (s *Store) readTail(v format.Value, in *view.Input, budget int) (err error) {
+	from, most := in.Through, 0
+	if budget > 0 {
+		most = maxTail
+	}
+	if in.Work != nil && in.Work.Size() < 4*budget {
+		from -= min(from, maxEarlier)
+	}
+	in.Tail, in.Unread, err = s.tail(v, from, most)
+	n := 0
+	for in.Work != nil && n < len(in.Tail) && in.Tail[n].Seq <= in.Through {
+		n++
+	}
+	if n > 0 {
+		in.Work.Earlier, in.Tail = in.Tail[:n:n], in.Tail[n:]
+	}
+	return err
+}
+
+// work reads what an agent did; nil where the branch is not an agent's. The prefix ends where the pin
+// does. Where less than all may be printed and the pin lags behind, or there is none yet, it ends where
+// the window begins. in.Through says where.
+func (s *Store) work(v format.Value, in *view.Input, bounded bool) (*view.Work, error) {
+	tip, err := s.entry(v.ID)
+	if err != nil {
+		return nil, err
+	}
+	if bounded {
+		in.Through = s.digestBorder(v, tip)
+	}
+	w, err := s.workOf(BranchName{in.Session, in.Branch}, v.ID, in.Through, false)
+	if err != nil {
+		return nil, err
+	}
+	if !w.agent {
+		in.Through = v.Through
+		return nil, nil
+	}
+	return &view.Work{Facts: w.before, Tail: w.after}, nil
+}
+
+// own reads the clusters that the facts of a branch come from: their headings, and the texts of
+// summarisers other than ours.
+func (r *listReader) own(st *forest.State, in *view.Input) error {
+	entries := map[format.ID]bool{}
+	for _, f := range in.Work.Facts {
+		entries[f.Entry] = true
+	}
+	places, err := st.Find(entries)
+	if err != nil {
+		return err
+	}
+	nodes := map[uint64]format.ID{}
+	in.Work.Places = make(map[format.ID]format.ID, len(places))
+	for _, f := range in.Work.Facts {
+		p, ok := places[f.Entry]
+		if !ok {
+			continue
+		}
+		node, ok := nodes[p.Cluster]
+		if !ok {
+			c, err := r.ownCluster(st, p.Cluster)
+			if err != nil {
+				return err
+			}
+			if node = c.ID; !node.IsZero() {
+				in.Clusters = append(in.Clusters, c)
+			}
+			nodes[p.Cluster] = node
+		}
+		in.Work.Places[f.Entry] = node
+	}
+	return nil
+}
+
+// ownCluster reads a cluster, live or evicted, without ranked lists.
+func (r *listReader) ownCluster(st *forest.State, number uint64) (view.Cluster, error) {
+	var c view.Cluster
+	if live := st.Cluster(number); live != nil {
+		var err error
+		if c, err = r.live(st, live); err != nil {
+			return c, err
+		}
+	} else {
+		id, ok, err := st.Tombstone(number)
+		if err != nil || !ok {
+			return c, err
+		}
+		stone, err := r.Loader().Tombstone(id)
+		if err != nil {
+			return c, err
+		}
+		c = view.Cluster{ID: stone.Node, Members: int(stone.Count)}
+		if c.Parts, err = r.partsOf([]format.Cover{{Summary: stone.Summary, Count: stone.Count}}, true); err != nil {
+			return c, err
+		}
+	}
+	c.Parts = slices.DeleteFunc(c.Parts, func(p view.Part) bool { return p.Text == "" })
+	return c, nil
 }
 
 // listReader reads clusters for a rendering. Ranked lists are decoded when all of them are at hand, of each as much as a rendering can use.
@@ -181,22 +302,28 @@ func (s *Store) parts(covers []format.Cover) ([]view.Part, error) {
 	return parts, r.read(format.MaxBody)
 }
 
-// tail reads the messages after a branch's through, oldest first, as they are shown. A message before it that was amended since counts with the prefix.
-func (s *Store) tail(v format.Value) ([]view.Message, error) {
+// tail reads the messages after through, oldest first, as they are shown: all, or the newest most if
+// that is not 0. It returns how many it did not read. A message before through that was amended since
+// counts with the prefix.
+func (s *Store) tail(v format.Value, through uint64, most int) (list []view.Message, unread int, err error) {
 	type said struct {
 		id, version format.ID
 		seq         uint64
 	}
-	var list []said
+	var found []said
 	var controls []entryAt
 	version := map[format.ID]format.ID{}
-	err := s.backSides(v.ID, func(id format.ID, e *format.Entry, side bool) bool {
+	err = s.backSides(v.ID, func(id format.ID, e *format.Entry, side bool) bool {
 		switch e.Kind {
 		case format.KindMessage:
-			if e.Seq <= v.Through {
+			if e.Seq <= through {
 				return false
 			}
-			list = append(list, said{id, version[id], e.Seq})
+			if most > 0 && len(found) == most {
+				unread = int(e.Seq - through)
+				return false
+			}
+			found = append(found, said{id, version[id], e.Seq})
 		case format.KindAmend:
 			if _, newer := version[e.Amends]; !newer {
 				version[e.Amends] = id
@@ -210,19 +337,20 @@ func (s *Store) tail(v format.Value) ([]view.Message, error) {
 		return true
 	})
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
-	tail := make([]view.Message, 0, len(list))
-	for _, m := range slices.Backward(list) {
+	list = make([]view.Message, 0, len(found))
+	for _, m := range slices.Backward(found) {
 		shown, err := s.Version(m.id, m.version)
 		if err != nil {
-			return nil, err
+			return nil, 0, err
 		}
 		shown.Entry.Seq = m.seq
-		tail = append(tail, MessageOf(shown))
+		list = append(list, MessageOf(shown))
 	}
 	slices.Reverse(controls)
-	return s.overlay(tail, controls)
+	list, err = s.overlay(list, controls)
+	return list, unread, err
 }
 
 // MessageOf is an entry as a rendering takes it.

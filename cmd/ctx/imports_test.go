@@ -37,6 +37,9 @@ var layers = map[string]string{
 
 	"agent/transcript/transcripttest": "agent/transcript format",
 
+	"internal/digest": "format forest/summarize",
+	"internal/brief":  "format forest/summarize forest/terms internal/digest",
+
 	"eval/corpus":      "",
 	"eval":             "*",
 	"objects":          "format lock",
@@ -48,8 +51,8 @@ var layers = map[string]string{
 	"session/window":   "format",
 	"session/loop":     "sanitize",
 	"session/epoch":    "format internal/message sanitize",
-	"session/view":     "format internal/message forest/summarize sanitize session/epoch",
-	"session":          "format lock sanitize objects refs index repo internal/message forest forest/terms forest/score forest/summarize search session/dag session/mask session/window session/loop session/epoch session/view agent/geminicli agent/unionfind agent/adk agent/transcript agent/claudecode agent/codex agent/opencode",
+	"session/view":     "format internal/message forest/summarize sanitize session/epoch internal/brief internal/digest",
+	"session":          "internal/brief internal/digest internal/message format lock sanitize objects refs index repo forest forest/terms forest/score forest/summarize search session/dag session/mask session/window session/loop session/epoch session/view agent/geminicli agent/unionfind agent/adk agent/transcript agent/claudecode agent/codex agent/opencode",
 	"upkeep":           "format lock sanitize objects refs index repo forest forest/summarize session",
 	"document":         "capture format refs session session/view",
 	"machine":          "lock repo",

@@ -165,6 +165,9 @@ func isUnit(w string) bool {
 	return false
 }
 
+// Rarity is rarity for those who rank lines elsewhere.
+func Rarity(n, df int64) int64 { return rarity(n, df) }
+
 // rarity returns log2(1 + n/df) in thousandths, between its neighbours at powers of two by a straight line. It is integers
 // throughout, so that it is the same everywhere.
 func rarity(n, df int64) int64 {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/internal/brief"
 )
 
 // The block. Lines that begin with < are ours: what was said by others is escaped and cannot hold that character.
@@ -31,6 +32,9 @@ func (p blockPrinter) base() string { return p.empty }
 func (p blockPrinter) prefix(b *block) string {
 	var w strings.Builder
 	w.WriteString(blockOpen + p.intro())
+	for _, l := range b.brief {
+		w.WriteString(briefText(l))
+	}
 	for _, s := range b.sections {
 		w.WriteString(headingText(s))
 		for _, m := range s.quoted {
@@ -61,6 +65,14 @@ func (p blockPrinter) intro() string {
 	return blockIntro
 }
 
+func (p blockPrinter) briefCost(l brief.Line) int { return cost(p.quote(briefText(l))) }
+
+// briefText is a line of a brief: the word for its section, the message that it comes from, the text.
+func briefText(l brief.Line) string {
+	return string(l.Section) + " [" + l.Entry.Short(briefID) + "] " + escapeQuoted(oneLine(l.Text)) + "\n"
+}
+
+func (p blockPrinter) acts() bool       { return false }
 func (p blockPrinter) looseLines() bool { return true }
 func (p blockPrinter) digests() bool    { return true }
 
@@ -139,6 +151,9 @@ func messageText(m said, brief bool) string {
 	}
 	if text != "" && !strings.HasSuffix(text, "\n") {
 		text += "\n"
+	}
+	if m.acts && brief {
+		return "[" + m.Role + " " + m.ID.Short(briefID) + "] " + text
 	}
 	return "[" + head + " " + m.ID.Short(8) + "]\n" + text
 }

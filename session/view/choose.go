@@ -41,7 +41,7 @@ type chooser struct {
 // choose decides what the prefix says. It returns nil when there is nothing to say, or no room for the frame.
 func choose(sections []section, tombstones []Tombstone, in Input, p printer, r room) (*block, []Drop) {
 	older := in.OlderTombstones
-	if len(sections)+len(tombstones) == 0 {
+	if len(sections)+len(tombstones) == 0 && !in.Work.hasFacts() {
 		return nil, nil
 	}
 	frame := cost(p.prefix(&block{})) + p.unlistedCost(len(sections)+len(tombstones)+older)
@@ -66,12 +66,12 @@ func choose(sections []section, tombstones []Tombstone, in Input, p printer, r r
 		headings := c.left / headingShare
 		c.left -= headings
 		c.answers()
-		c.summaries()
+		c.past()
 		c.left += headings
 		c.largestHeadings()
 	} else {
 		c.answers()
-		c.summaries()
+		c.past()
 		c.bareHeadings()
 	}
 	all := len(tombstones) + older
@@ -80,6 +80,15 @@ func choose(sections []section, tombstones []Tombstone, in Input, p printer, r r
 	c.finish(tombstones)
 	c.block.moreTombstones = all - shown - c.listed
 	return &c.block, c.drops
+}
+
+// past takes what there is to say of the past: what an agent did, or what the summaries say.
+func (c *chooser) past() {
+	if c.in.Work == nil {
+		c.summaries()
+		return
+	}
+	c.work()
 }
 
 // pay spends n, if it is there.

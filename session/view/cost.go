@@ -38,6 +38,17 @@ type room int
 // of the length keeps 2 to 7 points less of what was said; what the prefix leaves is the tail's in any case.
 const prefixShare = 28
 
+// agentShare is prefixShare where the prefix is made of facts. The newest messages then need more room:
+// what was done last is what is gone on with.
+const agentShare = 24
+
+func (in *Input) prefixShare() int {
+	if in.Work != nil {
+		return agentShare
+	}
+	return prefixShare
+}
+
 const endless room = math.MaxInt
 
 func (r room) holds(n int) bool { return room(n) <= r }
@@ -52,10 +63,10 @@ func budgetRoom(tokens int) room {
 
 // prefixRoom is what the prefix may cost: its share of the budget, and never so much that the document cannot be closed.
 // It knows nothing of the tail.
-func prefixRoom(p printer, tokens int, worst tally) room {
+func prefixRoom(p printer, tokens, share int, worst tally) room {
 	total := budgetRoom(tokens)
 	if total == endless {
 		return endless
 	}
-	return min(room(perToken*tokens*prefixShare/32), total-room(cost(p.rest(rest{drops: worst}))))
+	return min(room(perToken*tokens*share/32), total-room(cost(p.rest(rest{drops: worst}))))
 }

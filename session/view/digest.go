@@ -43,8 +43,11 @@ func (f fitter) digest(messages, kept []said) []summarize.Sentence {
 		return nil
 	}
 	r := f.r
-	r.tail = kept
+	r.tail = slices.Concat(f.lead, kept)
 	left := f.room - room(cost(f.p.rest(r)))
+	if f.work != nil {
+		return f.workDigest(messages, kept, left)
+	}
 	var src []summarize.Source
 	for _, m := range messages {
 		if m.Update {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/gemini-ctx/ctx/forest/summarize"
 	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/internal/brief"
 )
 
 // documentPrinter prints one JSON document. What depends on the tail comes last, so that the rest is a stable prefix. It is
@@ -25,7 +26,15 @@ func (p documentPrinter) prefix(b *block) string {
 		Through uint64 `json:"through"`
 	}{1, p.in.Session, p.in.Branch, orEmpty(p.in.Pin), p.in.Through})
 	var w strings.Builder
-	w.WriteString(strings.TrimSuffix(head, "}") + epochJSON(p.in) + `,"clusters":[`)
+	w.WriteString(strings.TrimSuffix(head, "}") + epochJSON(p.in))
+	if len(b.brief) > 0 {
+		w.WriteString(`,"brief":[`)
+		for i, l := range b.brief {
+			w.WriteString(comma(i) + briefJSON(l))
+		}
+		w.WriteString("]")
+	}
+	w.WriteString(`,"clusters":[`)
 	for i, s := range b.sections {
 		w.WriteString(comma(i) + clusterJSON(s))
 	}
@@ -201,6 +210,19 @@ func (p documentPrinter) lineCost(l line) int {
 func (p documentPrinter) quotedCost(m said) int         { return cost(encode(messageJSON(m))) + len(",") }
 func (p documentPrinter) tombstoneCost(t Tombstone) int { return cost(tombstoneJSON(t)) + len(",") }
 
+func (p documentPrinter) briefCost(l brief.Line) int {
+	return cost(briefJSON(l)) + len(`,"brief":[],`)
+}
+
+func briefJSON(l brief.Line) string {
+	return encode(struct {
+		Section string `json:"section"`
+		Entry   string `json:"entry"`
+		Text    string `json:"text"`
+	}{string(l.Section), l.Entry.String(), l.Text})
+}
+
+func (p documentPrinter) acts() bool       { return false }
 func (p documentPrinter) looseLines() bool { return false }
 func (p documentPrinter) digests() bool    { return false }
 

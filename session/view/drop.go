@@ -35,7 +35,7 @@ func (l *dropList) add(kind DropKind, n int, id format.ID) {
 	for i := range *l {
 		if d := &(*l)[i]; d.Kind == kind {
 			d.Count += n
-			if d.IDs[len(d.IDs)-1] != id {
+			if n := len(d.IDs); n == 0 || d.IDs[n-1] != id {
 				d.IDs = append(d.IDs, id)
 			}
 			return

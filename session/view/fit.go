@@ -17,12 +17,19 @@ const wordsShare = 2
 // without its call. Where not even the newest fits, long texts in it (and in what it cannot be without) lose their old ends;
 // where that does not fit either, nothing of the tail is printed. What the prefix quotes of the tail is not printed again: it was
 // chosen among what planTail leaves out.
-func fitTail(p printer, r rest, all []said, total room, first map[format.ID]bool, quotes []quote) ([]said, []Drop) {
+func fitTail(p printer, r rest, all []said, total room, first map[format.ID]bool, quotes []quote, w *Work) ([]said, []Drop) {
 	if total == endless {
 		return all, nil
 	}
-	f := fitter{p: p, r: r, room: total - room(cost(r.prefix)), first: first, quotes: quotes}
-	if len(quotes) == 0 && f.holdsAll(all) {
+	f := fitter{p: p, r: r, room: total - room(cost(r.prefix)), first: first, quotes: quotes, work: w}
+	f.lead = w.others(p, min(total/othersPart, f.room/othersLeft))
+	kept, drops := f.fit(all)
+	return slices.Concat(f.lead, kept), drops
+}
+
+// fit is fitTail without what is printed before the tail.
+func (f fitter) fit(all []said) ([]said, []Drop) {
+	if len(f.quotes) == 0 && f.holdsAll(all) {
 		return all, nil
 	}
 	if !f.demand(all) {
@@ -32,8 +39,8 @@ func fitTail(p printer, r rest, all []said, total room, first map[format.ID]bool
 }
 
 // planTail returns the messages that fitTail prints whole in any case, with a prefix that costs no more than most.
-func planTail(p printer, all []said, total, most room) map[format.ID]bool {
-	f := fitter{p: p, r: rest{prefix: p.base()}, room: total - most}
+func planTail(p printer, all []said, total, most room, w *Work) map[format.ID]bool {
+	f := fitter{p: p, r: rest{prefix: p.base()}, room: total - most, work: w}
 	stay := map[format.ID]bool{}
 	if total == endless || f.holdsAll(all) {
 		for _, m := range all {
@@ -56,6 +63,8 @@ type fitter struct {
 	must   []bool // by index: it is printed whatever else is cut
 	first  map[format.ID]bool
 	quotes []quote // of the prefix
+	work   *Work
+	lead   []said // printed before the tail in any case
 }
 
 // holdsAll reports whether all messages fit. Of a long tail it looks at no more than the room could hold: a byte of text costs one at least.
@@ -99,7 +108,7 @@ func newestSaid(all []said) int {
 // whole returns the messages that are printed whole.
 func (f fitter) whole(all []said) []said {
 	half := f
-	if half.room /= wordsShare; !f.p.digests() {
+	if half.room /= wordsShare; !f.p.digests() || f.work != nil && f.p.acts() {
 		half = f
 	}
 	return slices.DeleteFunc(f.since(all, half.oldest(all)), func(m said) bool { return f.quotesOf(m.ID) })
@@ -219,7 +228,7 @@ func (f fitter) oldest(all []said) int {
 // fits reports whether kept can be printed where so many messages are dropped and so many shortened.
 func (f fitter) fits(kept []said, dropped, shortened int) bool {
 	r := f.r
-	r.tail = kept
+	r.tail = slices.Concat(f.lead, kept)
 	r.drops.Messages += dropped
 	r.drops.Shortened += shortened
 	return f.room.holds(cost(f.p.rest(r)))

@@ -46,6 +46,7 @@ type said struct {
 	cut   bool // the items are no longer all that the message has
 	// digest: it is no message, but sentences of several.
 	digest bool
+	acts   bool // calls and results are in words
 }
 
 // readAll reads the messages of a tail and pairs calls with results.

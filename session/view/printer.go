@@ -1,6 +1,9 @@
 package view
 
-import "github.com/gemini-ctx/ctx/format"
+import (
+	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/internal/brief"
+)
 
 // printer knows one format. Whatever it costs or prints of the past takes no look at the tail.
 type printer interface {
@@ -12,11 +15,13 @@ type printer interface {
 	headingCost(section) int
 	lineCost(line) int
 	quotedCost(said) int
+	briefCost(brief.Line) int
 	tombstoneCost(Tombstone) int
 	unlistedCost(n int) int
 
 	looseLines() bool // lines can be printed without the heading of their cluster
 	digests() bool    // sentences of messages can be printed without the messages
+	acts() bool       // calls and results can be printed as what was done
 }
 
 // rest is what a printer needs to print what comes after the prefix.
@@ -29,6 +34,7 @@ type rest struct {
 
 // block is what is said of the past.
 type block struct {
+	brief      []brief.Line // what an agent's work is about, and where it stands
 	sections   []section
 	tombstones []Tombstone
 	// What is not listed, and is said to be so in one line.

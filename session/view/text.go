@@ -14,6 +14,8 @@ func newTextPrinter(block string, brief bool) textPrinter {
 	return p
 }
 
+func (p textPrinter) acts() bool { return true }
+
 func (p textPrinter) rest(r rest) string {
 	texts := make([]string, len(r.tail))
 	for i, m := range r.tail {

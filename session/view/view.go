@@ -55,6 +55,10 @@ type Input struct {
 	Tail    []Message // every message after Through, oldest first
 	Query   string    // the question that Matches answer
 	Matches []Match   // the messages that answer it, best first
+	Work    *Work     // what an agent did; nil where no tools are called
+	// Unread is how many messages lie between the prefix and the tail that nobody has read.
+	Unread int
+
 	Pin     format.ID // the forest; zero before the first leave
 	Through uint64    // seq of the last message the pin stands for
 }
@@ -160,17 +164,22 @@ func Render(in Input, o Options) (Output, error) {
 	}
 	p := newPrinter(in, o)
 	all := readAll(in.Tail)
-	clusters, tombstones := arrange(in, o)
 	room := budgetRoom(o.Budget)
+	acts := in.Work != nil && room != endless && p.acts()
+	whole := all
+	if acts {
+		all = in.Work.compact(whole, room/tailPart)
+	}
+	clusters, tombstones := arrange(in, o)
 	worst := worstTally(tallyOf(drops))
 	if !room.holds(cost(p.base()) + cost(p.rest(rest{bare: true, drops: worst}))) {
 		return Output{Dropped: merge(drops, nothingPrinted(clusters, tombstones, all))}, nil
 	}
-	most := prefixRoom(p, o.Budget, worst)
+	most := prefixRoom(p, o.Budget, in.prefixShare(), worst)
 	first := matched(in)
 	if len(in.Matches) > 0 && p.digests() {
 		first = nil
-		in.Matches = without(in.Matches, planTail(p, all, room, most))
+		in.Matches = without(in.Matches, planTail(p, all, room, most, in.Work))
 	}
 	block, unchosen := choose(clusters, tombstones, in, p, most)
 	drops = merge(drops, unchosen)
@@ -178,13 +187,23 @@ func Render(in Input, o Options) (Output, error) {
 	if block != nil {
 		prefix = p.prefix(block)
 	}
-	kept, untold := fitTail(p, rest{prefix: prefix, bare: block == nil, drops: tallyOf(drops)}, all, room, first, block.answers())
+	if acts {
+		all = in.Work.compact(whole, left(room, prefix))
+		all = in.Work.withEarlier(all, left(room, prefix))
+	}
+	if in.Unread > 0 {
+		drops = merge(drops, []Drop{{Kind: DropMessage, Count: in.Unread}}) // nobody knows their ids
+	}
+	kept, untold := fitTail(p, rest{prefix: prefix, bare: block == nil, drops: tallyOf(drops)}, all, room, first, block.answers(), in.Work)
 	drops = merge(drops, untold)
 	body := p.rest(rest{prefix: prefix, bare: block == nil, tail: kept, drops: tallyOf(drops)})
 	out := Output{Bytes: []byte(prefix + body), Prefix: len(prefix), Dropped: drops}
 	out.Tokens = summarize.Tokens(string(out.Bytes))
 	return out, nil
 }
+
+// left is what remains of a room once text is printed.
+func left(r room, text string) room { return r - room(cost(text)) }
 
 // epochFits reports whether the initial block has room in the prefix's share. It comes before all else in it, and is printed whole or not at all: half of
 // what an agent tells its model is another thing than it told.
@@ -193,7 +212,7 @@ func epochFits(in Input, o Options) bool {
 		return true
 	}
 	p := newPrinter(in, o)
-	return prefixRoom(p, o.Budget, worstTally(tally{})).holds(cost(p.base()))
+	return prefixRoom(p, o.Budget, in.prefixShare(), worstTally(tally{})).holds(cost(p.base()))
 }
 
 // without returns the matches that are not among ids.

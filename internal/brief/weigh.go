@@ -1,0 +1,128 @@
+package brief
+
+import (
+	"math"
+	"slices"
+
+	"github.com/gemini-ctx/ctx/forest/summarize"
+	"github.com/gemini-ctx/ctx/forest/terms"
+)
+
+const (
+	// halfLife is after how many messages a use of a term counts half. Figures hardly change from 100
+	// to 400.
+	halfLife = 200
+
+	// common is the part of all items in which a term that tells nothing stands: more than one of 16.
+	common = 16
+
+	// leastCommon is the number of items up to which no term is common, in a short conversation.
+	leastCommon = 3
+)
+
+// vocabulary numbers terms, and knows what each is worth.
+type vocabulary struct {
+	number map[uint64]int32
+	worth  []float64
+}
+
+// weigh gives each item its terms, and returns what they are worth: about the 0.7th power of how often
+// a term is used, a use counting less the older it is, times how few items have it. With about, terms
+// that are not in it are worth nothing.
+func weigh(items []item, about []string) *vocabulary {
+	v := &vocabulary{number: map[uint64]int32{}}
+	last := uint64(0)
+	for i := range items {
+		last = max(last, items[i].line.Seq)
+	}
+	var use []float64
+	var with []int64
+	for i := range items {
+		it := &items[i]
+		it.terms = v.all(it.line.Text)
+		for len(use) < len(v.number) {
+			use, with = append(use, 0), append(with, 0)
+		}
+		d := 0.0
+		for _, seq := range it.uses {
+			d += decay(last - seq)
+		}
+		for _, t := range it.terms {
+			with[t]++
+			use[t] += d
+		}
+	}
+	n := int64(len(items))
+	v.worth = make([]float64, len(use))
+	for t := range use {
+		if with[t] <= max(leastCommon, n/common) {
+			v.worth[t] = float64(power(use[t]) * float64(summarize.Rarity(n, with[t])))
+		}
+	}
+	if about != nil {
+		v.only(about)
+	}
+	return v
+}
+
+// only makes terms worthless that none of texts has.
+func (v *vocabulary) only(texts []string) {
+	in := make([]bool, len(v.worth))
+	for _, text := range texts {
+		for _, t := range v.known(text) {
+			in[t] = true
+		}
+	}
+	for t := range in {
+		if !in[t] {
+			v.worth[t] = 0
+		}
+	}
+}
+
+// all returns the distinct terms of a text in ascending order. Parts of names do not count: a path is
+// one thing.
+func (v *vocabulary) all(text string) []int32 {
+	var list []int32
+	terms.Scan(text, func(t terms.Token) {
+		if t.Kind == terms.Part {
+			return
+		}
+		n, ok := v.number[t.Term]
+		if !ok {
+			n = int32(len(v.number))
+			v.number[t.Term] = n
+		}
+		list = append(list, n)
+	})
+	slices.Sort(list)
+	return slices.Compact(list)
+}
+
+// known is all, without terms that have no number.
+func (v *vocabulary) known(text string) []int32 {
+	var list []int32
+	terms.Scan(text, func(t terms.Token) {
+		if n, ok := v.number[t.Term]; ok {
+			list = append(list, n)
+		}
+	})
+	return list
+}
+
+// decay halves every halfLife messages, in straight lines between. It uses no function that differs
+// between platforms.
+func decay(age uint64) float64 {
+	whole, part := age/halfLife, age%halfLife
+	if whole > 60 {
+		return 0
+	}
+	return math.Ldexp(1-float64(part)/(2*halfLife), -int(whole))
+}
+
+// power returns x to the power 11/16, by square roots, which are the same on all platforms.
+func power(x float64) float64 {
+	half := math.Sqrt(x)
+	eighth := math.Sqrt(math.Sqrt(half))
+	return float64(float64(half*eighth) * math.Sqrt(eighth))
+}

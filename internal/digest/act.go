@@ -1,0 +1,211 @@
+package digest
+
+import (
+	"strings"
+)
+
+// Bounds of the text of a fact, in bytes.
+const (
+	maxCommand = 200
+	maxTitle   = 240
+	maxPattern = 80
+)
+
+// call adds the facts of a call, and keeps them open until its result comes.
+func (d *Digester) call(c *Call) {
+	first := len(d.Made)
+	a := readArgs(c.Args)
+	kind, ok := deedOf(c.Name)
+	if !ok {
+		if _, tool := serverTool(c.Name); tool != c.Name {
+			kind, ok = deedOf(tool)
+		}
+	}
+	if !ok || kind != waitFor && len(a) > 0 && !fits(kind, a) {
+		kind = deedByShape(a)
+	}
+	d.deed(kind, c, a)
+	if c.ID == "" {
+		return
+	}
+	for i := first; i < len(d.Made); i++ {
+		d.Open[c.ID] = append(d.Open[c.ID], i)
+	}
+}
+
+// fits reports whether a call has the arguments that its deed needs: a tool of another agent may have
+// the same name and mean something else.
+func fits(k deed, a args) bool {
+	switch k {
+	case readFile, editFile, writeFile:
+		return a.text(pathNames) != ""
+	case runCommand:
+		return a.text(commandNames) != ""
+	}
+	return true
+}
+
+func (d *Digester) deed(kind deed, c *Call, a args) {
+	switch kind {
+	case readFile:
+		d.reads(a)
+	case listFiles, searchText:
+		d.searches(a)
+	case editFile:
+		d.edits(a)
+	case writeFile:
+		path := a.text(pathNames)
+		content := a.text(contentNames)
+		n := lines(content)
+		d.add(Fact{Kind: Edit, Path: path, Added: n, Text: "wrote " + path + naming(changedNames("", content))})
+		d.written(path, "", content)
+	case runCommand:
+		d.command(a.text(commandNames), a.text([]string{"description"}))
+	case applyPatch:
+		d.patch(a.text(patchNames))
+	case setTodos:
+		d.todos(a)
+	case addTask:
+		key := number(len(d.Tasks) + 1)
+		d.Tasks[key] = a.text(titleNames)
+		d.todo(d.Tasks[key], "pending")
+		d.sentences(Report, a.text([]string{"description"}))
+	case updateTask:
+		d.updateTask(a)
+	case askUser:
+		for _, q := range a.list("questions") {
+			d.add(Fact{Kind: Question, Text: cut(squeeze(q.text([]string{"question", "header"})), maxTitle)})
+		}
+	case showPlan:
+		d.sentences(Report, a.text([]string{"plan"}))
+	case waitFor:
+	default:
+		d.other(kind, c, a)
+	}
+}
+
+// other adds the fact of a call that works on nothing in the project.
+func (d *Digester) other(kind deed, c *Call, a args) {
+	server, tool := serverTool(c.Name)
+	what := squeeze(a.first(titleNames))
+	text := ""
+	switch kind {
+	case delegate:
+		text = "asked a subagent: " + firstOf(a.text([]string{"description"}), what)
+	case fetchPage:
+		text = "fetched " + a.text(urlNames)
+	case searchWeb:
+		text = "searched the web: " + a.text(patternNames)
+	case remember:
+		text = "remembered: " + a.text([]string{"fact"})
+	default:
+		text = strings.TrimSpace(server + " " + tool)
+		if what != "" {
+			text += ": " + what
+		}
+	}
+	d.add(Fact{Kind: Act, Text: cut(squeeze(text), maxTitle)})
+	if kind == delegate {
+		d.sentences(Report, a.text([]string{"prompt", "message", "description"}))
+	}
+}
+
+func (d *Digester) reads(a args) {
+	path := a.text(pathNames)
+	d.add(Fact{Kind: Read, Path: path, Text: "read " + path})
+}
+
+func (d *Digester) searches(a args) {
+	pattern, path := cut(squeeze(a.text(patternNames)), maxPattern), a.text(pathNames)
+	switch {
+	case pattern == "" && path == "":
+	case pattern == "":
+		d.add(Fact{Kind: Search, Text: "listed " + path})
+	case path == "":
+		d.add(Fact{Kind: Search, Text: "searched " + pattern})
+	default:
+		d.add(Fact{Kind: Search, Text: "searched " + pattern + " in " + path})
+	}
+}
+
+func (d *Digester) edits(a args) {
+	path := a.text(pathNames)
+	f := Fact{Kind: Edit, Path: path}
+	var before, after strings.Builder
+	changes := append(a.list("edits"), a)
+	for _, c := range changes {
+		before.WriteString(c.text(oldNames) + "\n")
+		after.WriteString(c.text(newNames) + "\n")
+	}
+	old, now := before.String(), after.String()
+	f.Added, f.Removed = changedLines(old, now)
+	f.Text = "edited " + path + naming(changedNames(old, now))
+	d.add(f)
+	d.written(path, old, now)
+}
+
+// todos adds the items of a list that a tool sets as a whole.
+func (d *Digester) todos(a args) {
+	for _, item := range a.list("todos", "plan", "items") {
+		what := item.text([]string{"content", "step", "description", "text", "title", "subject"})
+		d.todo(what, item.text([]string{"status", "state"}))
+	}
+	if why := a.text([]string{"explanation"}); why != "" {
+		d.sentences(Said, why)
+	}
+}
+
+func (d *Digester) todo(what, status string) {
+	what = cut(squeeze(what), maxTitle)
+	if what == "" {
+		return
+	}
+	d.add(Fact{Kind: Todo, Key: what, State: todoState(status), Text: what})
+}
+
+func (d *Digester) updateTask(a args) {
+	what, ok := d.Tasks[a.first([]string{"taskId", "task_id", "id"})]
+	if ok && a.has([]string{"status", "state"}) {
+		d.todo(what, a.text([]string{"status", "state"}))
+	}
+}
+
+func todoState(status string) State {
+	switch plainName(status) {
+	case "completed", "done", "cancelled", "canceled", "deleted":
+		return Done
+	case "inprogress", "active", "doing":
+		return Active
+	}
+	return Open
+}
+
+// serverTool parts the name of a server's tool: mcp__linear__create_issue, linear.create_issue.
+func serverTool(name string) (server, tool string) {
+	if rest, ok := strings.CutPrefix(name, "mcp__"); ok {
+		if server, tool, ok = strings.Cut(rest, "__"); ok {
+			return server, tool
+		}
+		return "", rest
+	}
+	if server, tool, ok := strings.Cut(name, "."); ok && tool != "" {
+		return server, tool
+	}
+	return "", name
+}
+
+func firstOf(a, b string) string {
+	if a != "" {
+		return a
+	}
+	return b
+}
+
+func squeeze(s string) string { return strings.Join(strings.Fields(s), " ") }
+
+func number(n int) string {
+	if n < 10 {
+		return string(rune('0' + n))
+	}
+	return number(n/10) + string(rune('0'+n%10))
+}

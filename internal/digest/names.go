@@ -1,0 +1,160 @@
+package digest
+
+import (
+	"strings"
+)
+
+// maxNames is how many names of functions, types and the like a fact about an edit gives.
+const maxNames = 8
+
+// naming returns names for the end of a fact.
+func naming(names []string) string {
+	if len(names) == 0 {
+		return ""
+	}
+	return ": " + strings.Join(names[:min(len(names), maxNames)], ", ")
+}
+
+// changedNames returns the names that an edit defines, and then those that it brings in.
+func changedNames(old, now string) []string {
+	names := definitions(now)
+	if len(names) < maxNames {
+		names = append(names, newNamesIn(old, now, maxNames-len(names))...)
+	}
+	return unique(names)
+}
+
+// definers are the words after which many programming languages name what they define.
+var definers = map[string]bool{
+	"func": true, "type": true, "class": true, "def": true, "interface": true, "struct": true,
+	"enum": true, "fn": true, "trait": true, "impl": true, "function": true, "module": true,
+}
+
+// definitions returns the names that a text of source code defines, in order, each once.
+func definitions(code string) []string {
+	var names []string
+	for line := range strings.SplitSeq(code, "\n") {
+		line = strings.TrimSpace(line)
+		for word, rest, _ := strings.Cut(line, " "); ; word, rest, _ = strings.Cut(rest, " ") {
+			if definers[word] {
+				if strings.HasPrefix(rest, "(") { // the receiver of a method
+					_, rest, _ = strings.Cut(rest, ") ")
+				}
+				if name := identifierAt(rest); len(name) > 2 {
+					names = append(names, name)
+				}
+				break
+			}
+			if !modifiers[word] {
+				break
+			}
+		}
+	}
+	return unique(names)
+}
+
+// modifiers may stand before a word of definers.
+var modifiers = map[string]bool{
+	"export": true, "default": true, "async": true, "pub": true, "public": true, "private": true,
+	"protected": true, "static": true, "abstract": true, "final": true, "declare": true,
+}
+
+func identifierAt(s string) string {
+	n := 0
+	for n < len(s) && isIdentifier(s[n]) {
+		n++
+	}
+	return s[:n]
+}
+
+func isIdentifier(c byte) bool {
+	return c == '_' || c == '$' || c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
+}
+
+// newNamesIn returns identifiers of two words or more, as camelCase and snake_case are, that now has
+// and old has not, in order, at most so many.
+func newNamesIn(old, now string, most int) []string {
+	had := map[string]bool{}
+	eachIdentifier(old, func(s string) bool { had[s] = true; return true })
+	var names []string
+	eachIdentifier(now, func(s string) bool {
+		if !had[s] && isCompound(s) {
+			had[s] = true
+			names = append(names, s)
+		}
+		return len(names) < most
+	})
+	return names
+}
+
+func eachIdentifier(s string, yield func(string) bool) {
+	for i := 0; i < len(s); {
+		if !isIdentifier(s[i]) {
+			i++
+			continue
+		}
+		name := identifierAt(s[i:])
+		if !yield(name) {
+			return
+		}
+		i += len(name)
+	}
+}
+
+// isCompound reports whether an identifier is made of two words or more.
+func isCompound(s string) bool {
+	if len(s) < 6 || len(s) > 60 || s[0] >= '0' && s[0] <= '9' {
+		return false
+	}
+	if strings.Contains(strings.Trim(s, "_"), "_") {
+		return true
+	}
+	for i := 1; i < len(s); i++ {
+		if s[i] >= 'A' && s[i] <= 'Z' && s[i-1] >= 'a' && s[i-1] <= 'z' {
+			return true
+		}
+	}
+	return false
+}
+
+func unique(list []string) []string {
+	seen := map[string]bool{}
+	out := list[:0]
+	for _, s := range list {
+		if !seen[s] {
+			seen[s] = true
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// lines counts the lines of a text.
+func lines(s string) int {
+	if s == "" {
+		return 0
+	}
+	return strings.Count(strings.TrimSuffix(s, "\n"), "\n") + 1
+}
+
+// changedLines counts the lines of now that old has not, and those of old that now has not.
+func changedLines(old, now string) (added, removed int) {
+	count := map[string]int{}
+	for l := range strings.SplitSeq(old, "\n") {
+		if strings.TrimSpace(l) != "" {
+			count[l]++
+			removed++
+		}
+	}
+	for l := range strings.SplitSeq(now, "\n") {
+		switch {
+		case strings.TrimSpace(l) == "":
+		case count[l] > 0:
+			count[l]--
+			removed--
+		default:
+			added++
+		}
+	}
+	return added, removed
+}

@@ -1,0 +1,57 @@
+package digest
+
+import "strings"
+
+// patch adds a fact for each file of a patch in the format of apply_patch ("*** Update File: PATH",
+// then lines that begin with +, - or a space) or of a unified diff.
+func (d *Digester) patch(text string) {
+	var f *Fact
+	var before, after strings.Builder
+	flush := func() {
+		if f != nil {
+			f.Text = f.Key + " " + f.Path + naming(changedNames(before.String(), after.String()))
+			f.Key = ""
+			d.add(*f)
+			d.written(f.Path, before.String(), after.String())
+		}
+		f = nil
+		before.Reset()
+		after.Reset()
+	}
+	for line := range strings.SplitSeq(text, "\n") {
+		if verb, path, ok := patchHead(line); ok {
+			flush()
+			f = &Fact{Kind: Edit, Path: path, Key: verb}
+			continue
+		}
+		if to, ok := strings.CutPrefix(line, "*** Move to: "); ok && f != nil {
+			f.Key, f.Path = "moved "+f.Path+" to", to
+			continue
+		}
+		switch {
+		case f == nil:
+		case strings.HasPrefix(line, "+"):
+			f.Added++
+			after.WriteString(line[1:] + "\n")
+		case strings.HasPrefix(line, "-"):
+			f.Removed++
+			before.WriteString(line[1:] + "\n")
+		case strings.HasPrefix(line, "@@ "):
+			after.WriteString(strings.Trim(line, "@ ") + "\n")
+		}
+	}
+	flush()
+}
+
+// patchHead reads the line that begins a file of a patch.
+func patchHead(line string) (verb, path string, ok bool) {
+	for _, h := range [...]struct{ lead, verb string }{
+		{"*** Update File: ", "edited"}, {"*** Add File: ", "wrote"}, {"*** Delete File: ", "deleted"},
+		{"+++ b/", "edited"},
+	} {
+		if path, ok = strings.CutPrefix(line, h.lead); ok {
+			return h.verb, strings.TrimSpace(path), true
+		}
+	}
+	return "", "", false
+}

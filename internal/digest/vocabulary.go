@@ -1,0 +1,108 @@
+package digest
+
+import "strings"
+
+// deed is what a tool does, whatever the agent calls it.
+type deed uint8
+
+const (
+	unknownDeed deed = iota
+	readFile
+	listFiles
+	searchText
+	editFile
+	writeFile
+	runCommand
+	applyPatch
+	setTodos
+	addTask
+	updateTask
+	askUser
+	showPlan
+	delegate
+	fetchPage
+	searchWeb
+	remember
+	waitFor // waiting, polling and looking tools up: no fact
+)
+
+// vocabulary maps the names of tools to deeds, one group an agent. Names are compared without case,
+// hyphens and underscores, so each stands here once. Sources: Claude Code 2.1, Codex 0.169, Gemini CLI
+// 0.61 and opencode 1.18, as their own transcripts name the tools.
+var vocabulary = map[string]deed{
+	// Claude Code
+	"read": readFile, "notebookread": readFile, "ls": listFiles, "glob": listFiles, "grep": searchText,
+	"edit": editFile, "multiedit": editFile, "notebookedit": editFile, "write": writeFile,
+	"bash": runCommand, "todowrite": setTodos, "taskcreate": addTask, "taskupdate": updateTask,
+	"task": delegate, "agent": delegate, "webfetch": fetchPage, "websearch": searchWeb,
+	"exitplanmode": showPlan, "askuserquestion": askUser, "taskoutput": waitFor, "taskstop": waitFor,
+	"tasklist": waitFor, "taskget": waitFor, "bashoutput": waitFor, "killshell": waitFor,
+	"killbash": waitFor, "toolsearch": waitFor,
+	// Codex
+	"shell": runCommand, "execcommand": runCommand, "localshellcall": runCommand,
+	"containerexec": runCommand, "applypatch": applyPatch, "updateplan": setTodos,
+	"writestdin": waitFor, "spawnagent": delegate, "waitagent": waitFor, "closeagent": waitFor,
+	"sendinput": delegate, "viewimage": readFile,
+	// Gemini CLI
+	"readfile": readFile, "readmanyfiles": readFile, "listdirectory": listFiles,
+	"searchfilecontent": searchText, "grepsearch": searchText, "replace": editFile,
+	"runshellcommand": runCommand, "googlewebsearch": searchWeb, "savememory": remember,
+	"writetodos": setTodos,
+	// opencode
+	"list": listFiles, "patch": applyPatch, "todoread": waitFor,
+}
+
+// deedOf looks a tool up. Of a tool of a server, such as mcp__files__read_file or files.read_file, the
+// last part of the name counts where the table has it, and the shape of the arguments elsewhere.
+func deedOf(name string) (deed, bool) {
+	d, ok := vocabulary[plainName(name)]
+	return d, ok
+}
+
+func plainName(name string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r == '_' || r == '-' || r == '.' || r == ' ':
+			return -1
+		case r >= 'A' && r <= 'Z':
+			return r + 'a' - 'A'
+		}
+		return r
+	}, name)
+}
+
+// The names under which tools take the same argument, the most telling first.
+var (
+	pathNames = []string{"file_path", "filePath", "absolute_path", "notebook_path", "path",
+		"filename", "file", "target_file", "dir_path", "paths", "include"}
+	commandNames = []string{"command", "cmd", "script"}
+	patternNames = []string{"pattern", "query", "regex", "q", "search"}
+	oldNames     = []string{"old_string", "oldString", "old_str", "old_text"}
+	newNames     = []string{"new_string", "newString", "new_str", "new_text"}
+	contentNames = []string{"content", "contents", "file_text", "text"}
+	patchNames   = []string{"input", "patch", "patchText", "diff"}
+	urlNames     = []string{"url", "uri", "link"}
+	titleNames   = []string{"title", "subject", "name", "description", "summary", "message", "prompt",
+		"skill", "id"}
+)
+
+// deedByShape guesses what an unknown tool does from the arguments that it takes.
+func deedByShape(a args) deed {
+	switch {
+	case a.text(commandNames) != "":
+		return runCommand
+	case a.has(oldNames) && a.has(newNames):
+		return editFile
+	case a.text(pathNames) != "" && a.has(contentNames):
+		return writeFile
+	case strings.HasPrefix(a.text(patchNames), "*** Begin Patch"):
+		return applyPatch
+	case a.text(urlNames) != "":
+		return fetchPage
+	case a.text(pathNames) != "" && a.text(patternNames) != "":
+		return searchText
+	case a.text(pathNames) != "" && a.onlyNumbersBeside(pathNames):
+		return readFile
+	}
+	return unknownDeed
+}

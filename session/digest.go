@@ -1,0 +1,190 @@
+package session
+
+import (
+	"encoding/json"
+	"slices"
+
+	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/index"
+	"github.com/gemini-ctx/ctx/internal/digest"
+	"github.com/gemini-ctx/ctx/internal/message"
+)
+
+const (
+	// maxDigested is how many messages of a branch a digest is made of at most, the newest. It bounds
+	// the time of a first brief: about 0.1 ms a message.
+	maxDigested = 8192
+
+	// agentWithin is how many of the newest messages say whether a branch is an agent's: one of them
+	// calls a tool.
+	agentWithin = 256
+)
+
+// digestCache is the cached digest of a branch. It is a function of At and of the digest's version
+// alone, as long as no body was forgotten.
+type digestCache struct {
+	Version int    `json:"v"`
+	At      string `json:"at"`     // the newest entry that the digest is made of
+	Newest  uint64 `json:"newest"` // seq of the newest message
+	Called  uint64 `json:"called"` // seq of the newest message that calls a tool
+	digest.Digester
+}
+
+// work is what a branch's messages say and do: up to a message, and after it.
+type work struct {
+	before, after []digest.Fact // oldest first
+	agent         bool          // one of the newest messages calls a tool
+}
+
+// workOf returns the facts of a branch up to the message with number through, and those after it. An
+// amend counts for a message up to through if it was made before that message was followed by another,
+// so that before does not change as the branch grows. Where all is false and the branch is not an
+// agent's, facts before through are not read. The digest is cached: with a cache, a call reads the
+// messages since then.
+func (s *Store) workOf(name BranchName, tip format.ID, through uint64, all bool) (*work, error) {
+	cached := s.loadDigest(name)
+	h, err := s.digestHistory(tip, through, cached, all)
+	if err != nil {
+		return nil, err
+	}
+	d := digestCache{Version: digest.Version}
+	if h.cached != nil {
+		d = *h.cached
+	}
+	d.Newest, d.Called = max(d.Newest, h.newest), max(d.Called, h.called)
+	w := &work{agent: d.Called > 0 && d.Newest-d.Called < agentWithin || through == 0 && h.after.calls}
+	if len(h.before.list) > 0 && (w.agent || all) {
+		list, err := s.digestMessages(&h.before)
+		if err != nil {
+			return nil, err
+		}
+		d.Add(list)
+		d.At = h.before.list[0].id.String()
+		s.storeDigest(name, &d)
+	}
+	w.before = d.Facts()
+	list, err := s.digestMessages(&h.after)
+	if err != nil {
+		return nil, err
+	}
+	d.Add(list)
+	w.after = d.Facts()[len(w.before):]
+	return w, nil
+}
+
+// history is what a digest reads of a branch: the entries that are not cached.
+type history struct {
+	before, after passage
+	cached        *digestCache // what was cached of the entries before
+	newest        uint64       // seq of the newest message before
+	called        uint64       // seq of the newest message before that calls a tool
+}
+
+// passage is a part of a history, newest first.
+type passage struct {
+	list   []entryAt
+	amends map[format.ID]format.ID // by message: its newest version
+	calls  bool
+}
+
+func (s *Store) loadDigest(name BranchName) *digestCache {
+	b, _, ok := s.Cache.Load(index.DigestName(name.Session, name.Branch))
+	var d digestCache
+	if !ok || json.Unmarshal(b, &d) != nil || d.Version != digest.Version {
+		return nil
+	}
+	return &d
+}
+
+// storeDigest keeps a digest. Nothing depends on it.
+func (s *Store) storeDigest(name BranchName, d *digestCache) {
+	if b, err := json.Marshal(d); err == nil {
+		_ = s.Cache.Store(index.DigestName(name.Session, name.Branch), index.Stamp{}, b)
+	}
+}
+
+// digestHistory walks back from a tip to what is cached, or to the first message that counts.
+func (s *Store) digestHistory(tip format.ID, through uint64, cached *digestCache, all bool) (*history, error) {
+	h := &history{}
+	messages := 0
+	err := s.backSides(tip, func(id format.ID, e *format.Entry, side bool) bool {
+		if e.Seq > through {
+			h.after.take(id, e)
+			return len(h.after.list) < maxDigested
+		}
+		if cached != nil && id.String() == cached.At {
+			h.cached = cached
+			return false
+		}
+		h.before.take(id, e)
+		if e.Kind == format.KindMessage {
+			messages++
+			h.newest = max(h.newest, e.Seq)
+			if len(e.Calls) > 0 {
+				h.called = max(h.called, e.Seq)
+			}
+		}
+		return messages < maxDigested && (all || h.called > 0 || cached != nil || messages < agentWithin)
+	})
+	return h, err
+}
+
+// take notes an entry.
+func (h *passage) take(id format.ID, e *format.Entry) {
+	switch e.Kind {
+	case format.KindMessage, format.KindNote:
+		h.list = append(h.list, entryAt{id, e})
+		h.calls = h.calls || len(e.Calls) > 0
+	case format.KindAmend:
+		if _, newer := h.amends[e.Amends]; !newer {
+			if h.amends == nil {
+				h.amends = map[format.ID]format.ID{}
+			}
+			h.amends[e.Amends] = id
+		}
+	}
+}
+
+// digestMessages reads the messages of a passage, oldest first. What was forgotten says nothing.
+func (s *Store) digestMessages(h *passage) ([]digest.Message, error) {
+	list := make([]digest.Message, 0, len(h.list))
+	for _, at := range slices.Backward(h.list) {
+		shown, err := s.Version(at.id, h.amends[at.id])
+		if err != nil {
+			return nil, err
+		}
+		m := digestMessage(shown)
+		m.Seq = at.e.Seq
+		if at.e.Kind == format.KindNote {
+			if m.Recap = digest.IsRecap(m.Text); !m.Recap {
+				continue
+			}
+		}
+		list = append(list, m)
+	}
+	return list, nil
+}
+
+// digestMessage is a message as a digest takes it.
+func digestMessage(shown *Shown) digest.Message {
+	m := digest.Message{Entry: shown.ID, Seq: shown.Entry.Seq, Role: shown.Entry.Role}
+	if shown.Gone != "" {
+		return m
+	}
+	m.Text = shown.Text
+	if shown.Parts == nil {
+		return m
+	}
+	parts, err := message.Parse(shown.Parts)
+	if err != nil {
+		return m
+	}
+	m.Text = message.Text(parts)
+	for _, c := range message.Calls(parts) {
+		m.Calls = append(m.Calls, digest.Call{ID: c.ID, Name: c.Name, Args: c.Args})
+	}
+	for _, r := range message.Results(parts) {
+		m.Results = append(m.Results, digest.Result{ID: r.ID, Name: r.Name, Output: r.Output(), Failed: r.Failed()})
+	}
+	return m
+}
