@@ -98,7 +98,7 @@ const shortOutput = 12
 func (d *Digester) short(output string) {
 	var list []string
 	eachLine(output, func(line string) bool {
-		if !isHead(line) && !isNumbered(line) && tells(line) {
+		if !isHead(line) && !isNumbered(line) && tells(line) && strings.Contains(line, " ") {
 			list = append(list, line)
 		}
 		return len(list) <= shortOutput

@@ -42,6 +42,7 @@ func (d *Digester) result(r *Result) {
 			d.failedAct(facts, o.output)
 		} else if !o.failed {
 			d.found(facts[0], o.output)
+			d.short(o.output)
 		}
 	default:
 		switch {

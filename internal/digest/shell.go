@@ -36,7 +36,7 @@ func (d *Digester) command(script, why string) {
 	}
 	line := shown(script)
 	if slices.IndexFunc(work, func(c simple) bool { return !c.piped && !searchers[c.words[0]] }) < 0 {
-		d.add(Fact{Kind: Search, Key: commandKey(work[0]), Text: "ran " + cut(line, maxCommand)})
+		d.add(Fact{Kind: Search, Key: commandKey(work[0]), Text: "ran " + cut(line, maxCommand) + because(why)})
 		return
 	}
 	run := work[0]
