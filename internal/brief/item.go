@@ -57,6 +57,8 @@ func (it *item) join(f digest.Fact, root string) {
 	switch f.Kind {
 	case digest.Edit:
 		text = it.edited(f, root)
+	case digest.Read:
+		text = it.read(f, root)
 	case digest.Prompt:
 		text = "> " + text
 	case digest.Todo:
@@ -89,6 +91,25 @@ func (it *item) edited(f digest.Fact, root string) string {
 	}
 	return text
 }
+
+// read words all reads of a file as one.
+func (it *item) read(f digest.Fact, root string) string {
+	_, names, _ := strings.Cut(f.Text, ": ")
+	if names != "" && f.State != digest.Failed {
+		it.names = front(strings.Split(names, ", "), it.names)
+	}
+	text := "read " + relative(f.Path, root)
+	if f.State == digest.Failed {
+		text += ": failed"
+	}
+	if len(it.names) > 0 {
+		text += ": " + strings.Join(it.names[:min(len(it.names), maxReadNames)], ", ")
+	}
+	return text
+}
+
+// maxReadNames is how many names the line of a file that was read gives.
+const maxReadNames = 8
 
 // front returns now, and after it those of before that it lacks.
 func front(now, before []string) []string {

@@ -48,6 +48,8 @@ func (d *Digester) result(r *Result) {
 		switch {
 		case o.failed:
 			d.failedAct(facts, o.output)
+		case f.Kind == Read && len(facts) == 1:
+			d.Made[facts[0]].Text += naming(definitions(unnumbered(o.output)))
 		case f.Kind == Act && strings.HasPrefix(f.Text, delegated):
 			d.sentences(Report, o.output)
 		case f.Kind == Act:
