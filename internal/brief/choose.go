@@ -18,6 +18,7 @@ const again = 1
 // chooser takes the lines that add most for their cost.
 type chooser struct {
 	items []item
+	root  string    // the directory that paths are printed relative to
 	worth []float64 // by number of a term
 	seen  []bool    // by number of a term: a chosen line has it
 	terms *vocabulary
@@ -26,9 +27,9 @@ type chooser struct {
 	queue queue
 }
 
-func newChooser(items []item, o Options) *chooser {
+func newChooser(items []item, root string, o Options) *chooser {
 	v := weigh(items, o.About)
-	c := &chooser{items: items, worth: v.worth, seen: make([]bool, len(v.worth)), terms: v, left: o.Room, cost: o.Cost}
+	c := &chooser{items: items, root: root, worth: v.worth, seen: make([]bool, len(v.worth)), terms: v, left: o.Room, cost: o.Cost}
 	for _, text := range o.Said {
 		for _, t := range v.known(text) {
 			c.seen[t] = true

@@ -27,8 +27,7 @@ type item struct {
 
 // itemsOf makes items of facts, one for all facts that say the same: the edits of a file, the runs of
 // a command, the states of a todo item, equal lines. The newest gives the text and the place.
-func itemsOf(facts []digest.Fact) []item {
-	root := Root(facts)
+func itemsOf(facts []digest.Fact, root string) []item {
 	passed := passing(facts)
 	at := map[string]int{}
 	items := make([]item, 0, len(facts))

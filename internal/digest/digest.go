@@ -66,6 +66,8 @@ type Fact struct {
 	// Added and Removed count the lines of an edit.
 	Added   int `json:"added,omitempty"`
 	Removed int `json:"removed,omitempty"`
+	// Files are files that the result of a search or a command names, as it names them, each once.
+	Files []string `json:"files,omitempty"`
 	// Key is equal for facts of which a later one replaces an earlier: the items of a todo list, the
 	// runs of one command.
 	Key   string `json:"key,omitempty"`

@@ -30,6 +30,10 @@ func (d *Digester) result(r *Result) {
 	}
 	f := d.Made[facts[0]]
 	switch f.Kind {
+	case Command, Search:
+		d.Made[facts[0]].Files = filesNamed(o.output)
+	}
+	switch f.Kind {
 	case Command, Commit:
 		d.ended(facts[0], o)
 	case Question:
