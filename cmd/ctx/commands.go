@@ -50,6 +50,7 @@ func commands() []entry {
 		{"show", groupConversation, newShowCmd},
 		{"render", groupConversation, newRenderCmd},
 		{"search", groupConversation, newSearchCmd},
+		{"grep", groupConversation, newGrepCmd},
 		{"mask", groupConversation, newMaskCmd},
 		{"offload", groupConversation, newOffloadCmd},
 		{"epoch", groupConversation, newEpochCmd},
