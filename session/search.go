@@ -217,7 +217,7 @@ func (s *Store) rank(view *refs.View, parsed *search.Query, q SearchQuery) ([]ra
 	if q.Reader == nil {
 		most = max(q.Most, clusterDepth)
 	}
-	return s.byWords(parsed, hits, most)
+	return byWords(parsed, hits, most, func(h search.Hit) (*Shown, error) { return s.Version(h.ID, h.Version) })
 }
 
 // withIndex calls ask with what q may find. An index that turns out to be damaged is made again, and asked again.

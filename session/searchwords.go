@@ -21,27 +21,27 @@ type rankedHit struct {
 }
 
 // byWords puts ranked hits in order by what their texts have. Those that lack a phrase in quotes are left out, those that have the whole query word for word
-// score higher, and first of all are those that have nothing else. At most so many are returned.
-func (s *Store) byWords(q *search.Query, ranked []search.Hit, most int) ([]rankedHit, error) {
+// score higher, and first of all are those that have nothing else. At most so many are returned; read gives the text of one.
+func byWords(q *search.Query, ranked []search.Hit, most int, read func(h search.Hit) (*Shown, error)) ([]rankedHit, error) {
 	kept := make([]rankedHit, 0, min(len(ranked), most))
-	read := 0
+	compared := 0
 	for _, h := range ranked {
 		if q.HasPhrases() && len(kept) == most {
 			break
 		}
 		hit := rankedHit{Hit: h}
-		if q.HasPhrases() || h.Whole && (h.Equal || h.Spare || read < wholeDepth) {
+		if q.HasPhrases() || h.Whole && q.Words() > 1 && (h.Spare || compared < wholeDepth) {
 			var err error
-			if hit.shown, err = s.Version(h.ID, h.Version); err != nil {
+			if hit.shown, err = read(h); err != nil {
 				return nil, err
 			}
 			m := q.Match(hit.shown.Text)
-			if !m.Phrases || h.Spare && !m.Whole {
+			if !m.Phrases || h.Spare && !m.Whole && !h.Equal {
 				continue
 			}
 			hit.Score = float64(h.Score * search.WordsGain(m, q.Words()))
-			read++
-		} else if h.Spare {
+			compared++
+		} else if h.Spare && !h.Equal {
 			continue
 		}
 		kept = append(kept, hit)

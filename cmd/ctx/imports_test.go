@@ -36,6 +36,7 @@ var layers = map[string]string{
 
 	"agent/transcript/transcripttest": "agent/transcript format",
 
+	"when":             "",
 	"eval/corpus":      "",
 	"eval":             "*",
 	"objects":          "format lock",
