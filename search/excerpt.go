@@ -67,12 +67,21 @@ func (q *Query) spots(low string) []spot {
 	return list
 }
 
-// stemLike is the beginning of a word that its other forms have in common with it, more or less.
+// stemLike is the beginning of a word that its other forms have in common with it, more or less. The index has stems of its own; they are no beginnings.
 func stemLike(word string) string {
 	if len(word) <= 4 || strings.IndexFunc(word, notInName) >= 0 || !isASCIIText(word) {
 		return word
 	}
-	return word[:max(4, len(word)-2)]
+	for _, ending := range []string{"ations", "ation", "ings", "ing", "ions", "ion", "ers", "ies", "ed", "er", "es", "ly", "s", "e", "y"} {
+		stem := strings.TrimSuffix(word, ending)
+		if n := len(stem); n >= 3 && n < len(word) {
+			if n > 3 && stem[n-1] == stem[n-2] && stem[n-1] != 'l' && stem[n-1] != 's' {
+				stem = stem[:n-1] // running, run
+			}
+			return stem
+		}
+	}
+	return word
 }
 
 func isASCIIText(s string) bool {

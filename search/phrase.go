@@ -79,3 +79,12 @@ func quoted(text string) []string {
 }
 
 func inWord(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
+
+// Quotes reports whether text has another one's words, of which there are at least so many, one after the other; it is longer.
+func Quotes(text, other string, least int) bool {
+	if len(text) <= len(other) {
+		return false
+	}
+	p := phrase(wordsOf(other))
+	return len(p) >= least && p.in(lowered(text))
+}

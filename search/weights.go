@@ -49,8 +49,8 @@ const (
 // What a message is says how much it counts, and how much it and what is near it say of each other. Tool traffic longer than bulkLength words counts less, the
 // longer it is; the least is what the factors say.
 const (
-	modelFactor = 1.08 // a model said it in its own words
-	noteFactor  = 0.8  // about the conversation, as an agent's own summary of it, which has a word of everything
+	modelFactor = 1.1 // a model said it in its own words
+	noteFactor  = 0.8 // about the conversation, as an agent's own summary of it, which has a word of everything
 
 	bulkLength   = 50.0
 	callFactor   = 0.35

@@ -132,7 +132,7 @@ func (s *Store) entryHits(view *refs.View, parsed *search.Query, ranked []ranked
 		}
 		hits = append(hits, Hit{
 			ID: r.ID, Score: r.Score, Session: r.Session, Branch: branch, Shown: shown, Text: shown.Text, Rewound: r.Rewound,
-			Excerpt: parsed.Excerpt(shown.Text, ExcerptLen), Copies: len(r.Copies),
+			Excerpt: parsed.Excerpt(shown.Text, ExcerptLen), Copies: len(r.Copies) + r.quoted,
 		})
 	}
 	return hits, nil
@@ -213,9 +213,12 @@ func (s *Store) rank(view *refs.View, parsed *search.Query, q SearchQuery) ([]ra
 	if err != nil {
 		return nil, err
 	}
-	most := o.Most
-	if q.Reader == nil {
-		most = max(q.Most, clusterDepth)
+	most := max(q.Most, clusterDepth)
+	switch {
+	case q.Reader != nil:
+		most = o.Most
+	case parsed.HasPhrases() && !q.Clusters:
+		most = q.Most + wholeDepth // each is read; some may be gone, or quote another one
 	}
 	return byWords(parsed, hits, most, func(h search.Hit) (*Shown, error) { return s.Version(h.ID, h.Version) })
 }

@@ -32,7 +32,7 @@ func (s *Store) SearchSessions(view *refs.View, q SearchQuery) ([]SessionHit, er
 	o := q.options()
 	if parsed.HasPhrases() {
 		all := q
-		all.Most = math.MaxInt32
+		all.Most = math.MaxInt32 / 2 // all
 		ranked, err := s.rank(view, parsed, all)
 		if err != nil {
 			return nil, err

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/search"
 )
 
@@ -17,7 +18,8 @@ const wholeDepth = 8
 // rankedHit is what the index found, with its text where it was read.
 type rankedHit struct {
 	search.Hit
-	shown *Shown
+	shown  *Shown
+	quoted int // how many notes that quote it are not hits of their own
 }
 
 // byWords puts ranked hits in order by what their texts have. Those that lack a phrase in quotes are left out, those that have the whole query word for word
@@ -46,6 +48,7 @@ func byWords(q *search.Query, ranked []search.Hit, most int, read func(h search.
 		}
 		kept = append(kept, hit)
 	}
+	kept = withoutQuotes(kept)
 	top := 0.0
 	for _, h := range kept {
 		top = max(top, h.Score)
@@ -57,4 +60,34 @@ func byWords(q *search.Query, ranked []search.Hit, most int, read func(h search.
 	}
 	slices.SortStableFunc(kept, func(a, b rankedHit) int { return cmp.Compare(b.Score, a.Score) })
 	return kept[:min(len(kept), most)], nil
+}
+
+// quotedLeast is the fewest words of a message that a note quotes: fewer may be there by chance.
+const quotedLeast = 4
+
+// withoutQuotes leaves out the notes that have a message of the list word for word, as an agent's summary quotes the prompts: such a note has nothing of the
+// query that the message has not. The message scores as the better of both, and counts the note. Only hits whose texts were read are looked at.
+func withoutQuotes(list []rankedHit) []rankedHit {
+	is := func(h *rankedHit, kind string) bool {
+		return h.shown != nil && h.Whole && h.shown.Entry != nil && h.shown.Entry.Kind == kind
+	}
+	quotes := make([]bool, len(list))
+	for n := range list {
+		note := &list[n]
+		for i := 0; i < len(list) && !quotes[n] && is(note, format.KindNote); i++ {
+			h := &list[i]
+			if is(h, format.KindMessage) && search.Quotes(note.shown.Text, h.shown.Text, quotedLeast) {
+				quotes[n] = true
+				h.quoted++
+				h.Score = max(h.Score, note.Score)
+			}
+		}
+	}
+	kept := list[:0]
+	for n, h := range list {
+		if !quotes[n] {
+			kept = append(kept, h)
+		}
+	}
+	return kept
 }
