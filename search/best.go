@@ -25,7 +25,8 @@ func top(list []int, n int, compare func(a, b int) int) []int {
 	return kept[:min(n, len(kept))]
 }
 
-// best returns the hits: the best documents that are asked for, and after them, where Options ask for it, more that may have the query word for word.
+// best returns the hits: the best documents that are asked for, and after them, where Options ask
+// for it, more that may have the query word for word.
 func (r *ranking) best() ([]Hit, error) {
 	r.items = append(r.items[:len(r.items)-1], r.silent...)
 	list := make([]int, 0, len(r.items))
@@ -64,7 +65,8 @@ func (r *ranking) best() ([]Hit, error) {
 	return hits, err
 }
 
-// likeQuery orders documents with every term of the query: the query itself, then those of which it is most.
+// likeQuery orders documents with every term of the query: the query itself, then those of which it
+// is most.
 func likeQuery(it *item) float64 {
 	if it.equal {
 		return 2
@@ -72,7 +74,8 @@ func likeQuery(it *item) float64 {
 	return 1 / (1 + 1/it.own)
 }
 
-// inOrder returns the first n of list by a value, the largest first; at equal values the newest in its conversation, then the smaller id.
+// inOrder returns the first n of list by a value, the largest first; at equal values the newest in
+// its conversation, then the smaller id.
 func (r *ranking) inOrder(list []int, n int, value func(it *item) float64) ([]int, error) {
 	var failed error
 	id := func(i int) format.ID {

@@ -6,7 +6,8 @@ import (
 	"slices"
 )
 
-// printOf is a number that texts with the same words, in the same order, have in common, whatever their case, accents and punctuation; 0 for a text without words.
+// printOf is a number that texts with the same words, in the same order, have in common, whatever
+// their case, accents and punctuation; 0 for a text without words.
 func printOf(text string) uint64 {
 	w := wordScanner{text: lowered(text)}
 	h := uint64(14695981039346656037) // FNV-1a
@@ -31,7 +32,8 @@ type gatherer struct {
 	seen map[uint64]bool
 }
 
-// gather adds the best of list by a value to hits until there are so many, or no more. Each hit tells its copies, which are hits no more.
+// gather adds the best of list by a value to hits until there are so many, or no more. Each hit
+// tells its copies, which are hits no more.
 func (g *gatherer) gather(hits []Hit, list []int, most int, value func(it *item) float64) ([]Hit, error) {
 	begin := len(hits)
 	for n := 2*min(most-begin, len(list)) + 16; ; n *= 4 {
@@ -110,8 +112,8 @@ func (r *ranking) print(i int) (uint64, error) {
 	return r.sources[it.source].print(it.doc)
 }
 
-// hit makes a hit of documents that say the same: of one that a branch stands on before one that was rewound, of a message before a note, of the newest, of the
-// smaller id.
+// hit makes a hit of documents that say the same: of one that a branch stands on before one that
+// was rewound, of a message before a note, of the newest, of the smaller id.
 func (g *gatherer) hit(same []int) (Hit, error) {
 	type copied struct {
 		Hit

@@ -20,7 +20,8 @@ type Document struct {
 	Print uint64
 }
 
-// Each returns the documents that are asked for, by session and then as they were said. Most and Whole of o do not count.
+// Each returns the documents that are asked for, by session and then as they were said. Most and
+// Whole of o do not count.
 func Each(sources []Source, o Options) ([]Document, error) {
 	var list []Document
 	for i := range sources {

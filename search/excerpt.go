@@ -7,8 +7,9 @@ import (
 	"unicode/utf8"
 )
 
-// Excerpt returns the passage of text that has most of what a query looks for, in one line of at most so many runes, "…" where text goes on. It is the
-// beginning of text where no word of the query is found.
+// Excerpt returns the passage of text that has most of what a query looks for, in one line of at
+// most so many runes, "…" where text goes on. It is the beginning of text where no word of the
+// query is found.
 func (q *Query) Excerpt(text string, most int) string {
 	low, places := foldWithPlaces(text)
 	low = asciiLower(low)
@@ -67,7 +68,8 @@ func (q *Query) spots(low string) []spot {
 	return list
 }
 
-// stemLike is the beginning of a word that its other forms have in common with it, more or less. The index has stems of its own; they are no beginnings.
+// stemLike is the beginning of a word that its other forms have in common with it, more or less.
+// The index has stems of its own; they are no beginnings.
 func stemLike(word string) string {
 	if len(word) <= 4 || strings.IndexFunc(word, notInName) >= 0 || !isASCIIText(word) {
 		return word
@@ -104,8 +106,8 @@ func asciiLower(s string) string {
 	return string(b)
 }
 
-// bestWindow returns the first and the last of the spots that lie within so many bytes and are worth most together, the first such window. Each thing
-// that is looked for counts once.
+// bestWindow returns the first and the last of the spots that lie within so many bytes and are
+// worth most together, the first such window. Each thing that is looked for counts once.
 func bestWindow(spots []spot, most int) (first, last int) {
 	best := -1.0
 	for i := range spots {
@@ -123,7 +125,8 @@ func bestWindow(spots []spot, most int) (first, last int) {
 	return first, last
 }
 
-// Passage returns the passage of text around text[start:end] in one line of at most so many runes, "…" included where text goes on.
+// Passage returns the passage of text around text[start:end] in one line of at most so many runes,
+// "…" included where text goes on.
 func Passage(text string, start, end, most int) string {
 	room := max(most-utf8.RuneCountInString(text[start:min(end, start+4*most)]), 0)
 	from, to := back(text, start, room/3), forward(text, end, room-room/3)
@@ -146,7 +149,8 @@ func Passage(text string, start, end, most int) string {
 	return line
 }
 
-// back returns the beginning of the word that lies at most n runes before i; i itself where none does.
+// back returns the beginning of the word that lies at most n runes before i; i itself where none
+// does.
 func back(text string, i, n int) int {
 	from := i
 	for ; n > 0 && from > 0; n-- {

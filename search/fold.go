@@ -6,8 +6,9 @@ import (
 	"unicode/utf8"
 )
 
-// Fold takes the accents off Latin letters, precomposed or combining, and leaves everything else as it is: "café" and "cafe" are searched alike. Letters
-// that are written as two count as two: "ß" is "ss". Case stays.
+// Fold takes the accents off Latin letters, precomposed or combining, and leaves everything else as
+// it is: "café" and "cafe" are searched alike. Letters that are written as two count as two: "ß" is
+// "ss". Case stays.
 func Fold(text string) string {
 	for i := 0; i < len(text); i++ {
 		if text[i] >= utf8.RuneSelf {
@@ -18,7 +19,8 @@ func Fold(text string) string {
 	return text
 }
 
-// foldWithPlaces is Fold, and for each byte of the result, and its end, the place in text that it comes from; nil where all places are the same.
+// foldWithPlaces is Fold, and for each byte of the result, and its end, the place in text that it
+// comes from; nil where all places are the same.
 func foldWithPlaces(text string) (folded string, places []int) {
 	if isASCIIText(text) {
 		return text, nil
@@ -72,7 +74,8 @@ func isLatin(c byte) bool { return c >= 'A' && c <= 'Z' || c >= 'a' && c <= 'z' 
 // isAccent reports whether a rune is a combining diacritical mark.
 func isAccent(r rune) bool { return r >= 0x300 && r <= 0x36f }
 
-// bases are the letters that have accents, without them. They are made when they are needed: most commands search nothing.
+// bases are the letters that have accents, without them. They are made when they are needed: most
+// commands search nothing.
 var bases = sync.OnceValue(func() map[rune]string {
 	m := map[rune]string{'ß': "ss", 'ẞ': "SS", 'æ': "ae", 'Æ': "AE", 'œ': "oe", 'Œ': "OE"}
 	for _, line := range strings.Split(accented, "\n") {
@@ -84,8 +87,9 @@ var bases = sync.OnceValue(func() map[rune]string {
 	return m
 })
 
-// accented is a line for each base letter with the letters of Latin-1 Supplement, Latin Extended-A and -B, and Latin Extended Additional that decompose
-// to it (Unicode 15), and those with a stroke or without a dot.
+// accented is a line for each base letter with the letters of Latin-1 Supplement, Latin Extended-A
+// and -B, and Latin Extended Additional that decompose to it (Unicode 15), and those with a stroke
+// or without a dot.
 const accented = `A ÀÁÂÃÄÅĀĂĄǍǞǠǺȀȂȦḀẠẢẤẦẨẪẬẮẰẲẴẶ
 B ḂḄḆ
 C ÇĆĈĊČḈ

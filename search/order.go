@@ -40,7 +40,8 @@ func merge(a, b []uint64) []uint64 {
 	return append(append(out, a...), b...)
 }
 
-// order sorts the items of several sources together, those of one place by id, as they are in one source. The last item is no document: it ends the values of the one before.
+// order sorts the items of several sources together, those of one place by id, as they are in one
+// source. The last item is no document: it ends the values of the one before.
 func (r *ranking) order() error {
 	list := r.items[:len(r.items)-1]
 	if len(r.sources) == 1 {

@@ -6,7 +6,8 @@ import (
 	"unicode/utf8"
 )
 
-// wordsOf returns the words of text as phrases compare them: runs of letters and digits, without accents, in lower case.
+// wordsOf returns the words of text as phrases compare them: runs of letters and digits, without
+// accents, in lower case.
 func wordsOf(text string) []string { return strings.FieldsFunc(lowered(text), notInName) }
 
 // lowered is a text as its words are compared.
@@ -15,13 +16,15 @@ func lowered(text string) string { return strings.ToLower(Fold(text)) }
 // phrase is a run of words.
 type phrase []string
 
-// in reports whether a text, lowered, has the words of a phrase, one after the other, whatever stands between them.
+// in reports whether a text, lowered, has the words of a phrase, one after the other, whatever
+// stands between them.
 func (p phrase) in(text string) bool {
 	if len(p) == 0 {
 		return false
 	}
 	w := wordScanner{text: text}
-	// The phrase may begin at any of the last len(p) words: begun holds the places in it that each of these beginnings has come to.
+	// The phrase may begin at any of the last len(p) words: begun holds the places in it that each
+	// of these beginnings has come to.
 	var begun []int
 	for word, ok := w.next(); ok; word, ok = w.next() {
 		kept := begun[:0]
@@ -58,7 +61,8 @@ func (w *wordScanner) next() (string, bool) {
 	return word, true
 }
 
-// quoted returns what a query has in double quotes, straight or typographic. A quotation mark inside a word, and one without a second, mean nothing.
+// quoted returns what a query has in double quotes, straight or typographic. A quotation mark
+// inside a word, and one without a second, mean nothing.
 func quoted(text string) []string {
 	var list []string
 	begin := -1
@@ -80,7 +84,8 @@ func quoted(text string) []string {
 
 func inWord(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
 
-// Quotes reports whether text has another one's words, of which there are at least so many, one after the other; it is longer.
+// Quotes reports whether text has another one's words, of which there are at least so many, one
+// after the other; it is longer.
 func Quotes(text, other string, least int) bool {
 	if len(text) <= len(other) {
 		return false

@@ -98,7 +98,8 @@ func wants(word, next string) uint8 {
 // notInName reports whether a rune separates the parts of names.
 func notInName(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }
 
-// RequirePhrases makes every phrase that the query has in quotes one that a document must have, word for word. Without it quotes mean nothing.
+// RequirePhrases makes every phrase that the query has in quotes one that a document must have,
+// word for word. Without it quotes mean nothing.
 func (q *Query) RequirePhrases() {
 	q.quotes = quoted(q.text)
 	for _, text := range q.quotes {
@@ -109,7 +110,8 @@ func (q *Query) RequirePhrases() {
 		q.phrases = append(q.phrases, p)
 		scan(text, func(t terms.Token, _ string) {
 			i := slices.IndexFunc(q.terms, func(o queryTerm) bool { return o.term == t.Term })
-			// A name or a number may be part of a longer one in a document, and is another term there.
+			// A name or a number may be part of a longer one in a document, and is another term
+			// there.
 			if i >= 0 && !q.terms[i].must && (t.Kind == terms.Word || t.Kind == terms.Part) {
 				q.terms[i].must = true
 				q.must++
@@ -127,7 +129,8 @@ type Match struct {
 	Whole   bool // it has the whole query, word for word
 }
 
-// Match compares a query with a text word by word; case, accents and what stands between words do not count.
+// Match compares a query with a text word by word; case, accents and what stands between words do
+// not count.
 func (q *Query) Match(text string) Match {
 	m := Match{Phrases: true}
 	text = lowered(text)
@@ -144,7 +147,8 @@ func (q *Query) Match(text string) Match {
 // Words is how many words a query has.
 func (q *Query) Words() int { return len(q.whole) }
 
-// WordsGain is what the score of a document is multiplied by for having a query of so many words word for word.
+// WordsGain is what the score of a document is multiplied by for having a query of so many words
+// word for word.
 func WordsGain(m Match, words int) float64 {
 	if !m.Whole {
 		return 1

@@ -23,8 +23,8 @@ type Options struct {
 	Until   time.Time // only what was said before; the zero Time for all
 	Rewound bool      // what was rewound, too
 	Most    int       // how many hits at most
-	// Whole is how many more hits are returned at most of documents that have every term of the query, those that have most of them first: one of them may have
-	// the query word for word.
+	// Whole is how many more hits are returned at most of documents that have every term of the
+	// query, those that have most of them first: one of them may have the query word for word.
 	Whole int
 	// Only is for RankSessions: of the messages of a session these count; nil for all.
 	Only map[format.ID]bool
@@ -48,8 +48,9 @@ type Hit struct {
 	Copies      []Hit // documents with the same words, which are no hits of their own; without scores
 }
 
-// Rank returns the documents that answer q best, best first; at equal scores the newest in its conversation, then the smaller id. What it returns depends on the
-// documents that are not hidden in the session asked for, and not on how they are spread over sources.
+// Rank returns the documents that answer q best, best first; at equal scores the newest in its
+// conversation, then the smaller id. What it returns depends on the documents that are not hidden
+// in the session asked for, and not on how they are spread over sources.
 func Rank(sources []Source, q *Query, o Options) ([]Hit, error) {
 	r := &ranking{sources: sources, q: q, o: o}
 	if err := r.collect(); err != nil {
@@ -130,7 +131,8 @@ func (r *ranking) collect() error {
 	return r.order()
 }
 
-// collectFrom adds what one source has. Each term's documents come in order; merged two lists at a time they are in order together.
+// collectFrom adds what one source has. Each term's documents come in order; merged two lists at a
+// time they are in order together.
 func (r *ranking) collectFrom(source uint32, numbers map[string]uint32) error {
 	s := r.sources[source]
 	first, end := uint32(0), uint32(s.docs)

@@ -44,7 +44,8 @@ func (r *ranking) weigh() {
 	}
 }
 
-// saturate says how much a term counts that occurs so often in a document of so many words: twice is less than double, and more in a short one.
+// saturate says how much a term counts that occurs so often in a document of so many words: twice
+// is less than double, and more in a short one.
 func saturate(count uint8, length float64) float64 {
 	tf := float64(count) / 2
 	norm := float64(k1 * (1 - lengthPart + float64(lengthPart*length)/usualLength))
@@ -83,7 +84,8 @@ func (r *ranking) factorOf(it *item) (length float64, err error) {
 	return length, nil
 }
 
-// around adds to near what the documents around a place have: of each term the most that one of them has, less the farther it is.
+// around adds to near what the documents around a place have: of each term the most that one of
+// them has, less the farther it is.
 func (r *ranking) around(i int, it *item, near []float64) {
 	look := func(k int) bool {
 		o := &r.items[k]
@@ -108,7 +110,8 @@ func (r *ranking) around(i int, it *item, near []float64) {
 
 func distance(a, b uint64) uint64 { return max(a, b) - min(a, b) }
 
-// total is a document's score: what it has of the query, and of each term what is near it beyond that; less where it lacks terms of the query itself. It changes near.
+// total is a document's score: what it has of the query, and of each term what is near it beyond
+// that; less where it lacks terms of the query itself. It changes near.
 func (r *ranking) total(own []value, near []float64, factor float64) float64 {
 	sum, has := 0.0, 0.0
 	for _, v := range own {

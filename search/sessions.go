@@ -13,8 +13,9 @@ type SessionHit struct {
 	Matches int     // messages that have a term of the query
 }
 
-// The score of a session is that of its best message, as a share of the best one's of all sessions, and by wholeSession that of all its words as one text, in
-// the same way. Lengths are compared with the mean of all sessions; what tools printed counts outputInSession of its length.
+// The score of a session is that of its best message, as a share of the best one's of all sessions,
+// and by wholeSession that of all its words as one text, in the same way. Lengths are compared with
+// the mean of all sessions; what tools printed counts outputInSession of its length.
 const (
 	wholeSession    = 0.5
 	outputInSession = 0.1
@@ -22,7 +23,8 @@ const (
 	sessionLength   = 0.75
 )
 
-// RankSessions returns the sessions that answer q best, best first; at equal scores by name. Most of o says how many at most.
+// RankSessions returns the sessions that answer q best, best first; at equal scores by name. Most
+// of o says how many at most.
 func RankSessions(sources []Source, q *Query, o Options) ([]SessionHit, error) {
 	r := &ranking{sources: sources, q: q, o: o}
 	if err := r.collect(); err != nil {
@@ -128,7 +130,8 @@ func (r *ranking) wholeScores(found []sessionItems) ([]float64, error) {
 	return scores, nil
 }
 
-// sessionLengths returns how many words sessions have, by their number in names; 0 for those that are not asked for.
+// sessionLengths returns how many words sessions have, by their number in names; 0 for those that
+// are not asked for.
 func (r *ranking) sessionLengths() ([]float64, error) {
 	lengths := make([]float64, len(r.names))
 	for k := range r.sources {

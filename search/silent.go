@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// addSilent adds the documents beside the best ones that have no term of the query themselves, and score well for what is near them: an answer need not repeat
-// what was asked.
+// addSilent adds the documents beside the best ones that have no term of the query themselves, and
+// score well for what is near them: an answer need not repeat what was asked.
 func (r *ranking) addSilent() error {
 	n := len(r.items) - 1
 	best := make([]int, n)

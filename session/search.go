@@ -26,9 +26,11 @@ type SearchQuery struct {
 	Rewound bool      // what was rewound, too
 	Reader  *Reader   // only what this reader may see; nil for everybody
 	Most    int       // how many hits at most, of entries; as many again of clusters
-	// Phrases makes what Text has in quotes something that a message must have, word for word. Without it quotes mean nothing.
+	// Phrases makes what Text has in quotes something that a message must have, word for word.
+	// Without it quotes mean nothing.
 	Phrases bool
-	// Pattern is looked for in place of Text, in texts as they are; the newest message comes first, and Clusters is not heeded.
+	// Pattern is looked for in place of Text, in texts as they are; the newest message comes first,
+	// and Clusters is not heeded.
 	Pattern *regexp.Regexp
 	// Clusters asks for the clusters that the best entries are in, too.
 	Clusters bool
@@ -51,10 +53,11 @@ type Hit struct {
 // clusterDepth is how many of the best entries say which clusters are good ones.
 const clusterDepth = 64
 
-// Search returns the entries, and where they are asked for the clusters, that answer a query best, best first. It looks at all history that a branch stands on,
-// evicted or not: amended messages count with their newest text, and what was rewound only where it is asked for. What was forgotten, and what
-// only a removed session had, is never found. search.ErrNoTerms where a query has nothing to look for; ErrNotFound for a session or a branch that does
-// not exist.
+// Search returns the entries, and where they are asked for the clusters, that answer a query best,
+// best first. It looks at all history that a branch stands on, evicted or not: amended messages
+// count with their newest text, and what was rewound only where it is asked for. What was
+// forgotten, and what only a removed session had, is never found. search.ErrNoTerms where a query
+// has nothing to look for; ErrNotFound for a session or a branch that does not exist.
 func (s *Store) Search(view *refs.View, q SearchQuery) ([]Hit, error) {
 	if q.Pattern != nil {
 		return s.searchPattern(view, q)
@@ -138,8 +141,9 @@ func (s *Store) entryHits(view *refs.View, parsed *search.Query, ranked []ranked
 	return hits, nil
 }
 
-// A cluster scores as its best member, a part of its second best, and so on, each counting less by clusterDecay: many good members are better than one, and no number
-// of poor ones makes up for a good one.
+// A cluster scores as its best member, a part of its second best, and so on, each counting less by
+// clusterDecay: many good members are better than one, and no number of poor ones makes up for a
+// good one.
 const clusterDecay = 0.5
 
 // briefHit is how many tokens of a cluster's summary are given.
@@ -223,7 +227,8 @@ func (s *Store) rank(view *refs.View, parsed *search.Query, q SearchQuery) ([]ra
 	return byWords(parsed, hits, most, func(h search.Hit) (*Shown, error) { return s.Version(h.ID, h.Version) })
 }
 
-// withIndex calls ask with what q may find. An index that turns out to be damaged is made again, and asked again.
+// withIndex calls ask with what q may find. An index that turns out to be damaged is made again,
+// and asked again.
 func (s *Store) withIndex(view *refs.View, q SearchQuery, ask func([]search.Source) error) error {
 	s.searching.Lock()
 	defer s.searching.Unlock()
@@ -251,7 +256,8 @@ func (q *SearchQuery) options() search.Options {
 	}
 }
 
-// visibleTo leaves out clusters with a member that the reader may not see: their summaries may have its words.
+// visibleTo leaves out clusters with a member that the reader may not see: their summaries may have
+// its words.
 func (s *Store) visibleTo(view *refs.View, r *Reader, clusters []Hit) ([]Hit, error) {
 	var list []Hit
 	for _, h := range clusters {

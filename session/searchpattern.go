@@ -24,7 +24,8 @@ func (s *Store) documents(view *refs.View, q SearchQuery) (list []search.Documen
 	return list, err
 }
 
-// searchPattern is Search for a pattern. It reads texts from the newest on until there are hits enough.
+// searchPattern is Search for a pattern. It reads texts from the newest on until there are hits
+// enough.
 func (s *Store) searchPattern(view *refs.View, q SearchQuery) ([]Hit, error) {
 	list, err := s.documents(view, q)
 	if err != nil {
@@ -72,7 +73,8 @@ func (s *Store) searchPattern(view *refs.View, q SearchQuery) ([]Hit, error) {
 	return hits, nil
 }
 
-// documentText reads a document. ok is false where its words were forgotten since it was indexed, and where a reader may not see it.
+// documentText reads a document. ok is false where its words were forgotten since it was indexed,
+// and where a reader may not see it.
 func (s *Store) documentText(d search.Document, r *Reader) (shown *Shown, ok bool, err error) {
 	if shown, err = s.Version(d.ID, d.Version); err != nil {
 		return nil, false, err
@@ -90,7 +92,8 @@ type Line struct {
 	Rewound bool
 }
 
-// Grep calls yield for every line of what q may find that its Pattern matches, by session and as they were said. Text, Most, Clusters and Phrases of q do not count.
+// Grep calls yield for every line of what q may find that its Pattern matches, by session and as
+// they were said. Text, Most, Clusters and Phrases of q do not count.
 func (s *Store) Grep(view *refs.View, q SearchQuery, yield func(Line) error) error {
 	list, err := s.documents(view, q)
 	if err != nil {

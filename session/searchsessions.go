@@ -16,8 +16,9 @@ type SessionHit struct {
 	Best    Hit     // its best message; its Session is the session
 }
 
-// SearchSessions returns the sessions that answer a query best, best first: by their best message and by all that was said in them, compared with how long
-// they are. Most of q says how many. What it finds and how it fails is as of Search; q has no Reader, Pattern and Clusters.
+// SearchSessions returns the sessions that answer a query best, best first: by their best message
+// and by all that was said in them, compared with how long they are. Most of q says how many. What
+// it finds and how it fails is as of Search; q has no Reader, Pattern and Clusters.
 func (s *Store) SearchSessions(view *refs.View, q SearchQuery) ([]SessionHit, error) {
 	if q.Reader != nil || q.Pattern != nil || q.Clusters {
 		return nil, fmt.Errorf("%w: sessions are searched by words", ErrInput)

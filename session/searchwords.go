@@ -11,8 +11,8 @@ import (
 // ExcerptLen is how many runes of a hit are shown at most.
 const ExcerptLen = 160
 
-// wholeDepth is how many messages that have every term of a query are read to see whether they have it word for word: so many of the best ones, and so many of
-// those that have most of the terms.
+// wholeDepth is how many messages that have every term of a query are read to see whether they have
+// it word for word: so many of the best ones, and so many of those that have most of the terms.
 const wholeDepth = 8
 
 // rankedHit is what the index found, with its text where it was read.
@@ -22,8 +22,9 @@ type rankedHit struct {
 	quoted int // how many notes that quote it are not hits of their own
 }
 
-// byWords puts ranked hits in order by what their texts have. Those that lack a phrase in quotes are left out, those that have the whole query word for word
-// score higher, and first of all are those that have nothing else. At most so many are returned; read gives the text of one.
+// byWords puts ranked hits in order by what their texts have. Those that lack a phrase in quotes
+// are left out, those that have the whole query word for word score higher, and first of all are
+// those that have nothing else. At most so many are returned; read gives the text of one.
 func byWords(q *search.Query, ranked []search.Hit, most int, read func(h search.Hit) (*Shown, error)) ([]rankedHit, error) {
 	kept := make([]rankedHit, 0, min(len(ranked), most))
 	compared := 0
@@ -65,8 +66,10 @@ func byWords(q *search.Query, ranked []search.Hit, most int, read func(h search.
 // quotedLeast is the fewest words of a message that a note quotes: fewer may be there by chance.
 const quotedLeast = 4
 
-// withoutQuotes leaves out the notes that have a message of the list word for word, as an agent's summary quotes the prompts: such a note has nothing of the
-// query that the message has not. The message scores as the better of both, and counts the note. Only hits whose texts were read are looked at.
+// withoutQuotes leaves out the notes that have a message of the list word for word, as an agent's
+// summary quotes the prompts: such a note has nothing of the query that the message has not. The
+// message scores as the better of both, and counts the note. Only hits whose texts were read are
+// looked at.
 func withoutQuotes(list []rankedHit) []rankedHit {
 	is := func(h *rankedHit, kind string) bool {
 		return h.shown != nil && h.Whole && h.shown.Entry != nil && h.shown.Entry.Kind == kind

@@ -18,7 +18,8 @@ func foundIDs(t *testing.T, s *Store, q SearchQuery) []format.ID {
 	return ids
 }
 
-// A message is found first by its exact words, though hundreds of others have all of these words, and more of them.
+// A message is found first by its exact words, though hundreds of others have all of these words,
+// and more of them.
 func TestExactWordsComeFirst(t *testing.T) {
 	s := initStore(t, env(t.TempDir(), nil))
 	for i := range 200 {
@@ -39,7 +40,8 @@ func TestExactWordsComeFirst(t *testing.T) {
 	}
 }
 
-// Quotes demand nothing where Phrases is false: what a user asks in passing is rendered, whatever it quotes.
+// Quotes demand nothing where Phrases is false: what a user asks in passing is rendered, whatever
+// it quotes.
 func TestQuotesDemandNothingUnlessAsked(t *testing.T) {
 	s := initStore(t, env(t.TempDir(), nil))
 	id := say(t, s, "talk", "user", "The pool of connections was refused.")
@@ -53,7 +55,8 @@ func TestQuotesDemandNothingUnlessAsked(t *testing.T) {
 	}
 }
 
-// A pattern is looked for in order of time, the newest first; grep finds the same messages in the order in which they were said.
+// A pattern is looked for in order of time, the newest first; grep finds the same messages in the
+// order in which they were said.
 func TestPatternAndGrep(t *testing.T) {
 	s := initStore(t, env(t.TempDir(), nil))
 	one := say(t, s, "a", "user", "port 1\nno\nport 2")

@@ -113,7 +113,8 @@ func ago(n int, unit string, now time.Time) (Span, error) {
 	return calendar(unit, n, now)
 }
 
-// calendar is the week, month or year so many of them before the one that now is in, or the last weekday of a name.
+// calendar is the week, month or year so many of them before the one that now is in, or the last
+// weekday of a name.
 func calendar(unit string, n int, now time.Time) (Span, error) {
 	today := midnight(now)
 	switch unit {
