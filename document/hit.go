@@ -14,6 +14,7 @@ type Hit struct {
 	Score   Score   `json:"score"`
 	Session string  `json:"session"`
 	Text    *string `json:"text"`
+	Excerpt string  `json:"excerpt"` // the passage of text that matches, in one line
 	// Of entries.
 	Branch    string  `json:"branch,omitempty"`
 	Seq       uint64  `json:"seq,omitempty"`
@@ -23,6 +24,7 @@ type Hit struct {
 	Source    *string `json:"source,omitempty"`
 	AmendedBy *string `json:"amended_by,omitempty"`
 	Rewound   bool    `json:"rewound,omitempty"`
+	Copies    int     `json:"copies,omitempty"` // how many more entries have the same words
 	// Of clusters.
 	State   string `json:"state,omitempty"`
 	Members uint64 `json:"members,omitempty"`
@@ -36,7 +38,8 @@ func (s Score) MarshalJSON() ([]byte, error) { return fmt.Appendf(nil, "%.3f", f
 
 // HitOf returns a hit.
 func HitOf(h session.Hit) Hit {
-	d := Hit{V: 1, ID: h.ID.String(), Score: Score(h.Score), Session: h.Session, Text: &h.Text, Rewound: h.Rewound}
+	d := Hit{V: 1, ID: h.ID.String(), Score: Score(h.Score), Session: h.Session, Text: &h.Text, Excerpt: h.Excerpt,
+		Rewound: h.Rewound, Copies: h.Copies}
 	if c := h.Cluster; c != nil {
 		d.Kind, d.State, d.Members, d.Text = "cluster", StateOf(c), c.Count, OrNull(h.Text)
 		return d
@@ -53,4 +56,41 @@ func StateOf(c *session.ClusterInfo) string {
 		return "live"
 	}
 	return "tombstone"
+}
+
+// SessionHit is a session that a search found.
+type SessionHit struct {
+	V       int    `json:"v"`
+	Session string `json:"session"`
+	Score   Score  `json:"score"`
+	Matches int    `json:"matches"` // messages with a word of the query
+	Best    Hit    `json:"best"`
+}
+
+// SessionHitOf returns a session that was found.
+func SessionHitOf(h session.SessionHit) SessionHit {
+	return SessionHit{V: 1, Session: h.Best.Session, Score: Score(h.Score), Matches: h.Matches, Best: HitOf(h.Best)}
+}
+
+// Match is a line of an entry that a pattern matches.
+type Match struct {
+	V       int     `json:"v"`
+	ID      string  `json:"id"`
+	Session string  `json:"session"`
+	Seq     uint64  `json:"seq"`
+	Role    *string `json:"role"`
+	Rewound bool    `json:"rewound,omitempty"`
+	Line    int     `json:"line,omitempty"` // from 1
+	Text    *string `json:"text,omitempty"` // of the line
+	Start   int     `json:"start"`          // bytes of text: the first match
+	End     int     `json:"end"`
+}
+
+// MatchOf returns a line that matches.
+func MatchOf(l session.Line) Match {
+	e := l.Shown.Entry
+	return Match{
+		V: 1, ID: l.Shown.ID.String(), Session: l.Session, Seq: e.Seq, Role: OrNull(e.Role), Rewound: l.Rewound, Line: l.Number, Text: &l.Text,
+		Start: l.At[0], End: l.At[1],
+	}
 }

@@ -26,6 +26,7 @@ type row struct {
 	time        int64 // Unix milliseconds
 	length      uint8
 	attr        uint8
+	print       uint64 // see printOf
 }
 
 // The bits of attr: the role, by its number in roles, and what else a message is.
@@ -35,8 +36,11 @@ const (
 	attrQuestion = 16
 	attrNumber   = 32
 	attrWhen     = 64
+	attrCall     = 128
 
-	roleUser = 1 // in roles
+	roleUser  = 1 // in roles
+	roleModel = 2
+	roleTool  = 3
 )
 
 // roles are numbered by their place; an unknown one is the first.
@@ -47,7 +51,7 @@ func (b *Builder) Add(d Doc) {
 	a := analyse(d.Text)
 	r := row{
 		id: d.ID, version: d.Version, session: d.Session, author: d.Author, seq: d.Seq, time: d.Time.UnixMilli(), length: a.length,
-		attr: uint8(max(0, slices.Index(roles[:], d.Role))),
+		attr: uint8(max(0, slices.Index(roles[:], d.Role))), print: printOf(d.Text),
 	}
 	if d.Note {
 		r.attr |= attrNote
@@ -55,7 +59,7 @@ func (b *Builder) Add(d Doc) {
 	for _, is := range []struct {
 		set bool
 		bit uint8
-	}{{a.question, attrQuestion}, {a.number, attrNumber}, {a.when, attrWhen}} {
+	}{{a.question, attrQuestion}, {a.number, attrNumber}, {a.when, attrWhen}, {d.Calls, attrCall}} {
 		if is.set {
 			r.attr |= is.bit
 		}
@@ -125,12 +129,12 @@ func compareRows(a, b *row) int {
 // A segment is, in this order: hot rows, cold rows, versions, runs, names of sessions, names of authors, postings, terms, trailer. Numbers are big endian.
 const (
 	hotLen     = 6  // length, attr, author
-	coldLen    = 40 // time, id
+	coldLen    = 48 // time, id, print
 	versionLen = 36 // document, version: of those whose text is that of an amend
 	runLen     = 16 // session, first document, its seq; the ones after it have the following seqs
 	termLen    = 20 // term, offset of its postings, documents that have it
 	trailerLen = 8 + 6*4 + 7*8
-	trailMagic = "ctxsrch1"
+	trailMagic = "ctxsrch2"
 
 	// maxDocs is the most documents of one segment.
 	maxDocs = 1 << 28
@@ -190,6 +194,7 @@ func (s *writer) row(r row) {
 	s.put(binary.BigEndian.AppendUint32(s.buf, s.authors.of(r.author)))
 	s.cold = binary.BigEndian.AppendUint64(s.cold, uint64(r.time))
 	s.cold = append(s.cold, r.id[:]...)
+	s.cold = binary.BigEndian.AppendUint64(s.cold, r.print)
 	if r.version != r.id {
 		s.versions = binary.BigEndian.AppendUint32(s.versions, s.docs)
 		s.versions = append(s.versions, r.version[:]...)

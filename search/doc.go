@@ -23,6 +23,7 @@ type Doc struct {
 	Role    string
 	Author  string
 	Note    bool
+	Calls   bool // it calls tools
 	Time    time.Time
 	Text    string
 }
@@ -56,7 +57,7 @@ func analyse(text string) analysed {
 	var found []posting
 	var a analysed
 	length := 0
-	scan(text, func(t terms.Token, word string) {
+	scan(Fold(text), func(t terms.Token, word string) {
 		n := uint8(2)
 		if t.Kind == terms.Part {
 			n = 1

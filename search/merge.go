@@ -126,6 +126,7 @@ func (r *rowReader) read() error {
 		time: int64(binary.BigEndian.Uint64(cold)),
 	}
 	copy(r.row.id[:], cold[8:])
+	r.row.print = binary.BigEndian.Uint64(cold[coldLen-8:])
 	r.row.version = r.row.id
 	for len(r.versions) > 0 && binary.BigEndian.Uint32(r.versions) < r.doc {
 		r.versions = r.versions[versionLen:]

@@ -32,7 +32,7 @@ func conversation(r *rand.Rand, n int) []Doc {
 			ID: format.Sum(fmt.Append(nil, n, i)), Session: string(rune('a' + r.IntN(3))), Role: roles[r.IntN(len(roles))],
 			Author: []string{"", "ann", "bob", "Grad C"}[r.IntN(4)], Time: time.UnixMilli(int64(i) * 1000).UTC(), Text: text(r, r.IntN(14)),
 		}
-		d.Version = d.ID
+		d.Version, d.Calls = d.ID, r.IntN(6) == 0
 		if d.Note = r.IntN(9) == 0; !d.Note {
 			seq[d.Session]++
 		}
@@ -101,7 +101,11 @@ func mergeAllOf(t *testing.T, list []Source) Source {
 func hitsText(hits []Hit) []string {
 	var list []string
 	for _, h := range hits {
-		list = append(list, fmt.Sprintf("%v %v %s %d %x", h.ID.Short(8), h.Version.Short(8), h.Session, h.Seq, h.Score))
+		line := fmt.Sprintf("%v %v %s %d %x", h.ID.Short(8), h.Version.Short(8), h.Session, h.Seq, h.Score)
+		for _, c := range h.Copies {
+			line += " " + c.ID.Short(8)
+		}
+		list = append(list, line)
 	}
 	return list
 }
@@ -124,6 +128,9 @@ func TestRankIsTheSimpleRank(t *testing.T) {
 		}
 		if r.IntN(4) == 0 {
 			o.Since = time.UnixMilli(int64(r.IntN(120)) * 1000)
+		}
+		if r.IntN(4) == 0 {
+			o.Until = time.UnixMilli(int64(r.IntN(120)) * 1000)
 		}
 		question := []string{"What did Bob think about ", "How many ", "Grad C ", ""}[r.IntN(4)] + vocabulary[r.IntN(len(vocabulary))] + " " + text(r, r.IntN(4))
 		q, err := Parse(question)

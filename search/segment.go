@@ -202,7 +202,14 @@ func (s *Segment) cold(doc uint32) (time.Time, format.ID, error) {
 	if err := readFull(s.r, b[:], s.atCold+int64(doc)*coldLen); err != nil {
 		return time.Time{}, format.ID{}, err
 	}
-	return time.UnixMilli(int64(binary.BigEndian.Uint64(b[:]))).UTC(), format.ID(b[8:]), nil
+	return time.UnixMilli(int64(binary.BigEndian.Uint64(b[:]))).UTC(), format.ID(b[8:40]), nil
+}
+
+// print returns what printOf said of a document's text.
+func (s *Segment) print(doc uint32) (uint64, error) {
+	var b [8]byte
+	err := readFull(s.r, b[:], s.atCold+int64(doc+1)*coldLen-8)
+	return binary.BigEndian.Uint64(b[:]), err
 }
 
 // version returns the entry that has a document's text; id is the document's.

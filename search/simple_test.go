@@ -54,7 +54,9 @@ func simply(docs []Doc, q *Query, o Options) []Hit {
 		for k, other := range docs {
 			if k != i && other.Session == d.Session && distance(other.Seq, d.Seq) <= window {
 				for t := range near {
-					near[t] = max(near[t], float64(float64(nearWeight*(1-float64(distance(other.Seq, d.Seq))/(window+1)))*own[k][t]))
+					gives, hears := simplyClass(other, texts[k]).gives, simplyClass(d, texts[i]).hears
+					decay := float64(float64(nearWeight*(1-float64(distance(other.Seq, d.Seq))/(window+1))) * float64(gives*hears))
+					near[t] = max(near[t], float64(decay*own[k][t]))
 				}
 			}
 		}
@@ -71,7 +73,7 @@ func simply(docs []Doc, q *Query, o Options) []Hit {
 		}
 		score[i] = float64(float64(sum*simplyFactor(d, texts[i], q, named)) * (1 - coverPart + float64(coverPart*has)/all))
 	}
-	return simplyBest(docs, score, heard, o)
+	return simplyBest(docs, texts, q, score, heard, o)
 }
 
 func simplyNamed(docs []Doc, count [][]float64, q *Query) map[string]bool {
@@ -107,10 +109,21 @@ func simplyFactor(d Doc, a analysed, q *Query, named map[string]bool) float64 {
 	if a.question {
 		factor = float64(factor * (1 - questionLoss))
 	}
-	return factor
+	return float64(factor * simplyClass(d, a).factor)
 }
 
-func simplyBest(docs []Doc, score []float64, heard []bool, o Options) []Hit {
+func simplyClass(d Doc, a analysed) class {
+	attr := uint8(max(0, slices.Index(roles[:], d.Role)))
+	if d.Note {
+		attr |= attrNote
+	}
+	if d.Calls {
+		attr |= attrCall
+	}
+	return classOf(attr, lengthOf(a.length))
+}
+
+func simplyBest(docs []Doc, texts []analysed, q *Query, score []float64, heard []bool, o Options) []Hit {
 	order := make([]int, len(docs))
 	for i := range order {
 		order[i] = i
@@ -134,11 +147,39 @@ func simplyBest(docs []Doc, score []float64, heard []bool, o Options) []Hit {
 		return cmp.Or(cmp.Compare(score[b], score[a]), cmp.Compare(docs[b].Seq, docs[a].Seq), bytes.Compare(docs[a].ID[:], docs[b].ID[:]))
 	})
 	var hits []Hit
+	seen := map[uint64]int{}
 	for _, i := range order {
 		d := docs[i]
-		if len(hits) < o.Most && (heard[i] || beside[i]) && (o.Except == "" || d.Session != o.Except) && (o.Role == "" || d.Role == o.Role) && !d.Time.Before(o.Since) && score[i] > 0 {
+		if (heard[i] || beside[i]) && (o.Except == "" || d.Session != o.Except) && (o.Role == "" || d.Role == o.Role) && !d.Time.Before(o.Since) && (o.Until.IsZero() || d.Time.Before(o.Until)) && score[i] > 0 {
+			print := printOf(d.Text)
+			if at, ok := seen[print]; ok && print != 0 {
+				if has := slices.ContainsFunc(q.terms, func(t queryTerm) bool {
+					return slices.ContainsFunc(texts[i].counts, func(p posting) bool { return p.term == t.term })
+				}); has {
+					hits[at].Copies = append(hits[at].Copies, Hit{ID: d.ID, Version: d.Version, Session: d.Session, Seq: d.Seq})
+				}
+				continue
+			}
+			seen[print] = len(hits)
 			hits = append(hits, Hit{ID: d.ID, Version: d.Version, Session: d.Session, Seq: d.Seq, Score: score[i]})
 		}
+	}
+	return simplyNewest(docs, hits[:min(len(hits), o.Most)])
+}
+
+// simplyNewest puts the newest message of those with the same words in the place of the best one.
+func simplyNewest(docs []Doc, hits []Hit) []Hit {
+	doc := func(h Hit) Doc {
+		return docs[slices.IndexFunc(docs, func(d Doc) bool { return d.ID == h.ID && d.Version == h.Version })]
+	}
+	for i, h := range hits {
+		all := append([]Hit{{ID: h.ID, Version: h.Version, Session: h.Session, Seq: h.Seq}}, h.Copies...)
+		slices.SortFunc(all, func(a, b Hit) int {
+			x, y := doc(a), doc(b)
+			return cmp.Or(compareBool(x.Note, y.Note), y.Time.Compare(x.Time), bytes.Compare(x.ID[:], y.ID[:]))
+		})
+		all[0].Score, all[0].Copies = h.Score, all[1:]
+		hits[i] = all[0]
 	}
 	return hits
 }

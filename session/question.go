@@ -12,7 +12,7 @@ import (
 )
 
 // mostMatches is how many messages that answer a question a rendering chooses among.
-const mostMatches = 64
+const mostMatches = 160
 
 // Ask adds to what a branch renders the messages of its history that answer a question, evicted ones included, best first. A question with nothing to
 // look for, as a thumb up or "why?", has no answers: what is asked in passing is no reason to render nothing. Else it fails as Search does.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"math"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -21,9 +22,16 @@ type SearchQuery struct {
 	Except  string    // not what was said in this session; "" for no such
 	Role    string    // only what was said in this role; "" for all
 	Since   time.Time // only what was said then or later; the zero Time for all
+	Until   time.Time // only what was said before; the zero Time for all
 	Rewound bool      // what was rewound, too
 	Reader  *Reader   // only what this reader may see; nil for everybody
 	Most    int       // how many hits at most, of entries; as many again of clusters
+	// Phrases makes what Text has in quotes something that a message must have, word for word.
+	// Without it quotes mean nothing.
+	Phrases bool
+	// Pattern is looked for in place of Text, in texts as they are; the newest message comes first,
+	// and Clusters is not heeded.
+	Pattern *regexp.Regexp
 	// Clusters asks for the clusters that the best entries are in, too.
 	Clusters bool
 }
@@ -38,37 +46,38 @@ type Hit struct {
 	Cluster *ClusterInfo // of a cluster
 	Text    string       // of an entry its newest text, of a cluster the beginning of its summary
 	Rewound bool         // no branch stands on the entry any more
+	Excerpt string       // of Text: the passage that has most of the query, in one line
+	Copies  int          // how many more entries have the same words
 }
 
 // clusterDepth is how many of the best entries say which clusters are good ones.
 const clusterDepth = 64
 
-// Search returns the entries, and where they are asked for the clusters, that answer a query best, best first. It looks at all history that a branch stands on,
-// evicted or not: amended messages count with their newest text, and what was rewound only where it is asked for. What was forgotten, and what
-// only a removed session had, is never found. search.ErrNoTerms where a query has nothing to look for; ErrNotFound for a session or a branch that does
-// not exist.
+// Search returns the entries, and where they are asked for the clusters, that answer a query best,
+// best first. It looks at all history that a branch stands on, evicted or not: amended messages
+// count with their newest text, and what was rewound only where it is asked for. What was
+// forgotten, and what only a removed session had, is never found. search.ErrNoTerms where a query
+// has nothing to look for; ErrNotFound for a session or a branch that does not exist.
 func (s *Store) Search(view *refs.View, q SearchQuery) ([]Hit, error) {
-	parsed, err := search.Parse(q.Text)
+	if q.Pattern != nil {
+		return s.searchPattern(view, q)
+	}
+	parsed, err := q.parse()
 	if err != nil {
-		return nil, fmt.Errorf("%w: %w: %q", ErrInput, err, clip(q.Text))
+		return nil, err
 	}
-	if q.Session != "" && len(view.Names("sessions/"+q.Session+"/")) == 0 {
-		return nil, unknownSession(q.Session, MainBranch)
-	}
-	if q.Branch != "" {
-		if _, err := Tip(view, q.Session, q.Branch); err != nil {
-			return nil, err
-		}
+	if err := q.check(view); err != nil {
+		return nil, err
 	}
 	ranked, err := s.rank(view, parsed, q)
 	if err != nil {
 		return nil, err
 	}
-	hits, err := s.entryHits(view, ranked, q)
+	hits, err := s.entryHits(view, parsed, ranked, q)
 	if err != nil || !q.Clusters {
 		return hits, err
 	}
-	clusters, err := s.clusterHits(view, ranked, q.Most)
+	clusters, err := s.clusterHits(view, parsed, ranked, q.Most)
 	if err == nil && q.Reader != nil {
 		clusters, err = s.visibleTo(view, q.Reader, clusters)
 	}
@@ -77,15 +86,41 @@ func (s *Store) Search(view *refs.View, q SearchQuery) ([]Hit, error) {
 	return hits, err
 }
 
+func (q *SearchQuery) parse() (*search.Query, error) {
+	parsed, err := search.Parse(q.Text)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w: %q", ErrInput, err, clip(q.Text))
+	}
+	if q.Phrases {
+		parsed.RequirePhrases()
+	}
+	return parsed, nil
+}
+
+// check reports a session or a branch that does not exist.
+func (q *SearchQuery) check(view *refs.View) error {
+	if q.Session != "" && len(view.Names("sessions/"+q.Session+"/")) == 0 {
+		return unknownSession(q.Session, MainBranch)
+	}
+	if q.Branch == "" {
+		return nil
+	}
+	_, err := Tip(view, q.Session, q.Branch)
+	return err
+}
+
 // entryHits reads the best entries. What was forgotten since it was indexed is passed over.
-func (s *Store) entryHits(view *refs.View, ranked []search.Hit, q SearchQuery) ([]Hit, error) {
+func (s *Store) entryHits(view *refs.View, parsed *search.Query, ranked []rankedHit, q SearchQuery) ([]Hit, error) {
 	names := &branchNames{s: s, view: view, out: map[string]map[format.ID]bool{}}
 	var hits []Hit
 	for _, r := range ranked {
 		if len(hits) == q.Most {
 			break
 		}
-		shown, err := s.Version(r.ID, r.Version)
+		shown, err := r.shown, error(nil)
+		if shown == nil {
+			shown, err = s.Version(r.ID, r.Version)
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -98,20 +133,24 @@ func (s *Store) entryHits(view *refs.View, ranked []search.Hit, q SearchQuery) (
 				return nil, err
 			}
 		}
-		hits = append(hits, Hit{ID: r.ID, Score: r.Score, Session: r.Session, Branch: branch, Shown: shown, Text: shown.Text, Rewound: r.Rewound})
+		hits = append(hits, Hit{
+			ID: r.ID, Score: r.Score, Session: r.Session, Branch: branch, Shown: shown, Text: shown.Text, Rewound: r.Rewound,
+			Excerpt: parsed.Excerpt(shown.Text, ExcerptLen), Copies: len(r.Copies) + r.quoted,
+		})
 	}
 	return hits, nil
 }
 
-// A cluster scores as its best member, a part of its second best, and so on, each counting less by clusterDecay: many good members are better than one, and no number
-// of poor ones makes up for a good one.
+// A cluster scores as its best member, a part of its second best, and so on, each counting less by
+// clusterDecay: many good members are better than one, and no number of poor ones makes up for a
+// good one.
 const clusterDecay = 0.5
 
 // briefHit is how many tokens of a cluster's summary are given.
 const briefHit = 100
 
 // clusterHits returns the clusters of the best entries.
-func (s *Store) clusterHits(view *refs.View, ranked []search.Hit, most int) ([]Hit, error) {
+func (s *Store) clusterHits(view *refs.View, parsed *search.Query, ranked []rankedHit, most int) ([]Hit, error) {
 	st, err := s.Forest(view)
 	if err != nil {
 		return nil, err
@@ -158,38 +197,67 @@ func (s *Store) clusterHits(view *refs.View, ranked []search.Hit, most int) ([]H
 				return nil, err
 			}
 		}
-		hits = append(hits, Hit{ID: c.ID, Score: scores[number], Session: sessions[number], Cluster: &c, Text: strings.TrimSpace(text)})
+		hits = append(hits, Hit{ID: c.ID, Score: scores[number], Session: sessions[number], Cluster: &c, Text: strings.TrimSpace(text), Excerpt: parsed.Excerpt(text, ExcerptLen)})
 	}
 	return hits, nil
 }
 
-// rank asks the index. One that turns out to be damaged is made again.
-func (s *Store) rank(view *refs.View, parsed *search.Query, q SearchQuery) ([]search.Hit, error) {
-	s.searching.Lock()
-	defer s.searching.Unlock()
-	hits, err := s.rankOnce(view, parsed, q, false)
-	if isIndexDamage(err) {
-		hits, err = s.rankOnce(view, parsed, q, true)
+// rank asks the index for messages.
+func (s *Store) rank(view *refs.View, parsed *search.Query, q SearchQuery) ([]rankedHit, error) {
+	o := q.options()
+	o.Most = max(q.Most, clusterDepth)
+	if q.Reader != nil || parsed.HasPhrases() {
+		o.Most = math.MaxInt32 // the reader's, and those with the phrases, are among them somewhere
 	}
-	return hits, err
-}
-
-func (s *Store) rankOnce(view *refs.View, parsed *search.Query, q SearchQuery, fresh bool) ([]search.Hit, error) {
-	sources, err := s.searchSources(view, fresh)
-	if err == nil && q.Branch != "" {
-		sources, err = s.onlyBranch(view, q, sources)
-	}
+	var hits []search.Hit
+	err := s.withIndex(view, q, func(sources []search.Source) (err error) {
+		hits, err = search.Rank(sources, parsed, o)
+		return err
+	})
 	if err != nil {
 		return nil, err
 	}
 	most := max(q.Most, clusterDepth)
-	if q.Reader != nil {
-		most = math.MaxInt32 // the reader's are among them somewhere
+	switch {
+	case q.Reader != nil:
+		most = o.Most
+	case parsed.HasPhrases() && !q.Clusters:
+		most = q.Most + wholeDepth // each is read; some may be gone, or quote another one
 	}
-	return search.Rank(sources, parsed, search.Options{Session: q.Session, Except: q.Except, Role: q.Role, Since: q.Since, Rewound: q.Rewound, Most: most})
+	return byWords(parsed, hits, most, func(h search.Hit) (*Shown, error) { return s.Version(h.ID, h.Version) })
 }
 
-// visibleTo leaves out clusters with a member that the reader may not see: their summaries may have its words.
+// withIndex calls ask with what q may find. An index that turns out to be damaged is made again,
+// and asked again.
+func (s *Store) withIndex(view *refs.View, q SearchQuery, ask func([]search.Source) error) error {
+	s.searching.Lock()
+	defer s.searching.Unlock()
+	once := func(fresh bool) error {
+		sources, err := s.searchSources(view, fresh)
+		if err == nil && q.Branch != "" {
+			sources, err = s.onlyBranch(view, q, sources)
+		}
+		if err != nil {
+			return err
+		}
+		return ask(sources)
+	}
+	err := once(false)
+	if isIndexDamage(err) {
+		err = once(true)
+	}
+	return err
+}
+
+// options are what the index is asked for.
+func (q *SearchQuery) options() search.Options {
+	return search.Options{
+		Session: q.Session, Except: q.Except, Role: q.Role, Since: q.Since, Until: q.Until, Rewound: q.Rewound, Most: q.Most, Whole: wholeDepth,
+	}
+}
+
+// visibleTo leaves out clusters with a member that the reader may not see: their summaries may have
+// its words.
 func (s *Store) visibleTo(view *refs.View, r *Reader, clusters []Hit) ([]Hit, error) {
 	var list []Hit
 	for _, h := range clusters {

@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -27,12 +28,21 @@ func plainly(t *testing.T, docs []search.Doc, q SearchQuery) []string {
 		t.Fatal(err)
 	}
 	parsed := must[*search.Query](t)(search.Parse(q.Text))
-	hits, err := search.Rank([]search.Source{{Segment: seg}}, parsed, search.Options{
-		Session: q.Session, Role: q.Role, Since: q.Since, Most: q.Most,
+	most := max(q.Most, clusterDepth)
+	ranked, err := search.Rank([]search.Source{{Segment: seg}}, parsed, search.Options{
+		Session: q.Session, Role: q.Role, Since: q.Since, Most: most, Whole: wholeDepth,
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
+	hits, err := byWords(parsed, ranked, most, func(h search.Hit) (*Shown, error) {
+		i := slices.IndexFunc(docs, func(d search.Doc) bool { return d.ID == h.ID && d.Version == h.Version })
+		return &Shown{Text: docs[i].Text}, nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	hits = hits[:min(len(hits), q.Most)]
 	var list []string
 	for _, h := range hits {
 		list = append(list, fmt.Sprintf("%v %v %s %x", h.ID, h.Version, h.Session, h.Score))

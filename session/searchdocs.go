@@ -160,7 +160,8 @@ func (s *Store) document(session string, f sayable) (doc search.Doc, ok bool, er
 	}
 	e := shown.Entry
 	return search.Doc{
-		ID: f.id, Version: f.version(), Session: session, Seq: e.Seq, Role: e.Role, Author: e.Author, Note: e.Kind == format.KindNote, Time: e.Time,
+		ID: f.id, Version: f.version(), Session: session, Seq: e.Seq, Role: e.Role, Author: e.Author, Note: e.Kind == format.KindNote,
+		Calls: len(e.Calls) > 0, Time: e.Time,
 		Text: shown.Text,
 	}, true, nil
 }

@@ -19,7 +19,7 @@ import (
 type searchIndex struct {
 	tips     map[string]format.ID // by session/branch
 	segments []*searchSegment
-	loaded   []byte   // the manifest it was read from; nil where there was none
+	loaded   []byte   // the manifest that was there; nil where there was none
 	replaced []string // files that manifest names
 	changed  int      // documents added or hidden since
 	noWrite  bool     // the cache cannot be written
@@ -45,7 +45,9 @@ func (s *Store) searchSources(view *refs.View, fresh bool) ([]search.Source, err
 		x = s.loadSearch()
 	}
 	if x == nil {
-		x = &searchIndex{tips: map[string]format.ID{}}
+		// What is in the cache is of no use, and is replaced.
+		there, _, _ := s.Cache.Load(index.SearchName)
+		x = &searchIndex{tips: map[string]format.ID{}, loaded: there}
 	}
 	s.searched = nil // after an error nothing is known of it
 	if err := s.renewSearch(x, view); err != nil {

@@ -51,6 +51,7 @@ func commands() []entry {
 		{"render", groupConversation, newRenderCmd},
 		{"brief", groupConversation, newBriefCmd},
 		{"search", groupConversation, newSearchCmd},
+		{"grep", groupConversation, newGrepCmd},
 		{"mask", groupConversation, newMaskCmd},
 		{"offload", groupConversation, newOffloadCmd},
 		{"epoch", groupConversation, newEpochCmd},

@@ -40,6 +40,7 @@ var layers = map[string]string{
 	"internal/digest": "format forest/summarize",
 	"internal/brief":  "format forest/summarize forest/terms internal/digest",
 
+	"internal/when":    "",
 	"eval/corpus":      "",
 	"eval/transcripts": "eval/corpus",
 	"eval":             "*",

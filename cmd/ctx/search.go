@@ -1,95 +1,46 @@
 package main
 
 import (
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/gemini-ctx/ctx/document"
+	"github.com/gemini-ctx/ctx/internal/when"
+	"github.com/gemini-ctx/ctx/refs"
 	"github.com/gemini-ctx/ctx/session"
 )
 
-type searchOptions struct {
-	session, branch, role, since string
-	reader                       string
-	limit                        int
-	clusters, rewound            bool
+// scopeOptions say where search and grep look.
+type scopeOptions struct {
+	session, branch, role, since, until string
+	reader                              string
+	rewound                             bool
 }
 
-func newSearchCmd(a *app) *cobra.Command {
-	o := &searchOptions{}
-	cmd := &cobra.Command{
-		Use:   "search QUERY",
-		Short: "Find what was said, best first",
-		Long: long(`Shows the messages and notes that answer a query best, over all history of the store: what has been evicted is found like the rest, an
-amended message by its newest words, and what was rewound only with --rewound. What was forgotten, or went with a removed session, is never found.
-A query is words, names, paths and numbers; a name of somebody who spoke brings what they said. With --clusters the clusters that the best messages are in are
-listed among them. Without a hit the exit code is 1.`,
-			exitNoStore, exitCorrupt, exitNotFound),
-		Example: "  ctx search 'which port does postgres listen on'\n  ctx search parser.go --json -n 3\n  ctx search 'delivery window' -s work --since 2026-03-01 --clusters",
-		Args:    between(1, -1),
-		RunE: func(_ *cobra.Command, args []string) error {
-			return o.run(a, strings.Join(args, " "))
-		},
-	}
+func (o *scopeOptions) flags(a *app, cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringVarP(&o.session, "session", "s", "", "only what was said in this session")
 	f.StringVarP(&o.branch, "branch", "b", "", "with --session, only what this branch has")
 	f.StringVar(&o.reader, "reader", "", "only what a reader in this `BRANCH`, or at this revision, of the session (default: the one that HEAD names) may see")
 	f.StringVar(&o.role, "role", "", "only what was said by user, model, tool or system")
-	f.StringVar(&o.since, "since", "", "only what was said at `TIME` or later: RFC 3339, or a date, in UTC")
-	f.IntVarP(&o.limit, "limit", "n", 10, "at most `N` messages")
-	f.BoolVar(&o.clusters, "clusters", false, "list the clusters of the best messages, too")
+	f.StringVar(&o.since, "since", "", "only what was said at `TIME` or later, in UTC: "+when.Examples)
+	f.StringVar(&o.until, "until", "", "only what was said before `TIME`, or on that day, week or month at the latest")
 	f.BoolVar(&o.rewound, "rewound", false, "look at what was rewound, too")
 	completeFlag(cmd, "session", a.completeSessions())
 	completeFlag(cmd, "role", cobra.FixedCompletions(searchRoles, cobra.ShellCompDirectiveNoFileComp))
-	return cmd
 }
 
 var searchRoles = []string{"user", "model", "tool", "system"}
 
-func (o *searchOptions) run(a *app, text string) error {
-	q, err := o.query(text)
-	if err != nil {
-		return err
-	}
-	s, view, err := a.openView()
-	if err != nil {
-		return err
-	}
-	if o.reader != "" {
-		name, err := sessionOr(view, o.session)
-		if err != nil {
-			return err
-		}
-		if q.Reader, err = s.NewReader(view, name, o.reader); err != nil {
-			return err
-		}
-	}
-	hits, err := s.Search(view, q)
-	if err != nil {
-		return err
-	}
-	for _, h := range hits {
-		if err := a.printHit(h); err != nil {
-			return err
-		}
-	}
-	if len(hits) == 0 {
-		return &exitError{exitFailed}
-	}
-	return nil
-}
-
-func (o *searchOptions) query(text string) (session.SearchQuery, error) {
-	q := session.SearchQuery{
-		Text: text, Session: o.session, Branch: o.branch, Role: o.role, Most: o.limit, Clusters: o.clusters, Rewound: o.rewound,
-	}
+// query returns a query without words.
+func (o *scopeOptions) query(now time.Time) (session.SearchQuery, error) {
+	q := session.SearchQuery{Session: o.session, Branch: o.branch, Role: o.role, Rewound: o.rewound}
 	switch {
-	case o.limit < 1:
-		return q, usagef("bad --limit: %d: 1 is the least", o.limit)
 	case o.role != "" && !slices.Contains(searchRoles, o.role):
 		return q, usagef("bad --role: %.80q: one of %s", o.role, strings.Join(searchRoles, ", "))
 	case o.branch != "" && o.session == "":
@@ -102,16 +53,157 @@ func (o *searchOptions) query(text string) (session.SearchQuery, error) {
 			}
 		}
 	}
-	if o.since == "" {
-		return q, nil
+	if o.since != "" {
+		span, err := when.Parse(o.since, now)
+		if err != nil {
+			return q, usagef("bad --since: %.80q: a time is like %s", o.since, when.Examples)
+		}
+		q.Since = span.Start
 	}
-	for _, layout := range []string{time.RFC3339, time.DateOnly} {
-		if t, err := time.Parse(layout, o.since); err == nil {
-			q.Since = t
-			return q, nil
+	if o.until != "" {
+		span, err := when.Parse(o.until, now)
+		if err != nil {
+			return q, usagef("bad --until: %.80q: a time is like %s", o.until, when.Examples)
+		}
+		q.Until = span.End
+	}
+	return q, nil
+}
+
+// open opens the store, and completes the query with the reader.
+func (o *scopeOptions) open(a *app, q *session.SearchQuery) (*session.Store, *refs.View, error) {
+	s, view, err := a.openView()
+	if err != nil || o.reader == "" {
+		return s, view, err
+	}
+	name, err := sessionOr(view, o.session)
+	if err == nil {
+		q.Reader, err = s.NewReader(view, name, o.reader)
+	}
+	return s, view, err
+}
+
+type searchOptions struct {
+	scopeOptions
+	limit                       int
+	clusters, sessions          bool
+	literal, regexp, ignoreCase bool
+}
+
+func newSearchCmd(a *app) *cobra.Command {
+	o := &searchOptions{}
+	cmd := &cobra.Command{
+		Use:   "search QUERY",
+		Short: "Find what was said, best first",
+		Long: long(`Shows the messages and notes that answer a query best, over all history of the store: what has been evicted is found like the rest, an
+amended message by its newest words, and what was rewound only with --rewound. What was forgotten, or went with a removed session, is never found.
+A query is words, names, paths and numbers; a name of somebody who spoke brings what they said. Words in double quotes are a phrase: a message must have
+them one after the other. A message that has the whole query word for word comes before others, and one that says nothing else comes first. Case,
+accents and punctuation do not count. What users say, and what a model says in its own words, counts more than long tool output and calls. Messages with
+the same words are one hit, the newest of them. Each hit is shown by the passage that matches.
+With --literal the query is one string, with --regexp one regular expression (RE2, as in Go; ^ and $ match at lines); both are looked for in every text as it is,
+case included unless --ignore-case is given, and the newest message comes first. `+"`ctx grep`"+` prints the matching lines.
+With --sessions each line is a session with its best message; with --clusters the clusters that the best messages are in are listed among them. Without a hit
+the exit code is 1.`,
+			exitNoStore, exitCorrupt, exitNotFound),
+		Example: "  ctx search 'which port does postgres listen on'\n  ctx search '\"connection refused\" postgres' --since yesterday\n" +
+			"  ctx search parser.go --json -n 3\n  ctx search --sessions 'flaky upload test'\n  ctx search 'delivery window' -s work --since 2026-03-01 --clusters",
+		Args: between(1, -1),
+		RunE: func(_ *cobra.Command, args []string) error {
+			return o.run(a, strings.Join(args, " "))
+		},
+	}
+	o.flags(a, cmd)
+	f := cmd.Flags()
+	f.IntVarP(&o.limit, "limit", "n", 10, "at most `N` messages, or sessions")
+	f.BoolVar(&o.clusters, "clusters", false, "list the clusters of the best messages, too")
+	f.BoolVar(&o.sessions, "sessions", false, "list sessions, each with its best message")
+	f.BoolVar(&o.literal, "literal", false, "look for the query as one string, byte for byte")
+	f.BoolVar(&o.regexp, "regexp", false, "look for the query as a regular expression")
+	f.BoolVarP(&o.ignoreCase, "ignore-case", "i", false, "with --literal or --regexp, do not tell capitals from small letters")
+	return cmd
+}
+
+func (o *searchOptions) run(a *app, text string) error {
+	q, err := o.query(a.now(), text)
+	if err != nil {
+		return err
+	}
+	s, view, err := o.open(a, &q)
+	if err != nil {
+		return err
+	}
+	found := 0
+	if o.sessions {
+		hits, err := s.SearchSessions(view, q)
+		if err != nil {
+			return err
+		}
+		found = len(hits)
+		for _, h := range hits {
+			if err := a.printSessionHit(h); err != nil {
+				return err
+			}
+		}
+	} else {
+		hits, err := s.Search(view, q)
+		if err != nil {
+			return err
+		}
+		found = len(hits)
+		for _, h := range hits {
+			if err := a.printHit(h); err != nil {
+				return err
+			}
 		}
 	}
-	return q, usagef("bad --since: %.80q: 2026-03-01 or 2026-03-01T09:00:00Z", o.since)
+	if found == 0 {
+		return &exitError{exitFailed}
+	}
+	return nil
+}
+
+func (o *searchOptions) query(now time.Time, text string) (session.SearchQuery, error) {
+	q, err := o.scopeOptions.query(now)
+	if err != nil {
+		return q, err
+	}
+	q.Text, q.Most, q.Clusters, q.Phrases = text, o.limit, o.clusters, true
+	switch {
+	case o.limit < 1:
+		return q, usagef("bad --limit: %d: 1 is the least", o.limit)
+	case o.literal && o.regexp:
+		return q, usagef("--literal and --regexp exclude each other")
+	case o.ignoreCase && !o.literal && !o.regexp:
+		return q, usagef("--ignore-case goes with --literal or --regexp: a search by words never tells capitals from small letters")
+	case o.clusters && (o.sessions || o.literal || o.regexp):
+		return q, usagef("--clusters goes with a search for messages by words")
+	case o.sessions && (o.literal || o.regexp || o.reader != ""):
+		return q, usagef("--sessions goes with a search by words, and without --reader")
+	}
+	if o.literal || o.regexp {
+		q.Pattern, err = compilePattern(text, o.literal, o.ignoreCase)
+	}
+	return q, err
+}
+
+// compilePattern returns a pattern that matches text, or what text says as a regular expression.
+func compilePattern(text string, literal, ignoreCase bool) (*regexp.Regexp, error) {
+	if text == "" {
+		return nil, usagef("nothing to look for: the pattern is empty")
+	}
+	flags := "(?m)"
+	if ignoreCase {
+		flags = "(?im)"
+	}
+	if literal {
+		text = regexp.QuoteMeta(text)
+	}
+	p, err := regexp.Compile(flags + text)
+	if err != nil {
+		return nil, usagef("bad pattern: %s", strings.TrimPrefix(err.Error(), "error parsing regexp: "))
+	}
+	return p, nil
 }
 
 func (a *app) printHit(h session.Hit) error {
@@ -121,12 +213,39 @@ func (a *app) printHit(h session.Hit) error {
 	if c := h.Cluster; c != nil {
 		a.line("%.3f cluster %s %s, %d members", h.Score, h.ID.Short(shortLen), document.StateOf(c), c.Count)
 	} else {
-		note := ""
-		if h.Rewound {
-			note = " rewound"
-		}
-		a.line("%.3f %s %s%s", h.Score, oneLine(h.Session), heading(h.Shown), note)
+		a.line("%.3f %s %s%s", h.Score, oneLine(h.Session), heading(h.Shown), remarks(h))
 	}
-	a.line("    %s", firstWords(&h.Text))
+	a.line("    %s", oneLine(h.Excerpt))
 	return a.out.err
+}
+
+// remarks are what the heading of a hit does not say.
+func remarks(h session.Hit) string {
+	said := ""
+	if h.Rewound {
+		said += " rewound"
+	}
+	switch {
+	case h.Copies == 1:
+		said += " (and 1 copy)"
+	case h.Copies > 1:
+		said += " (and " + strconv.Itoa(h.Copies) + " copies)"
+	}
+	return said
+}
+
+func (a *app) printSessionHit(h session.SessionHit) error {
+	if a.json {
+		return a.printJSON(document.SessionHitOf(h))
+	}
+	a.line("%.3f %s, %s: %s%s", h.Score, oneLine(h.Best.Session), matches(h.Matches), heading(h.Best.Shown), remarks(h.Best))
+	a.line("    %s", oneLine(h.Best.Excerpt))
+	return a.out.err
+}
+
+func matches(n int) string {
+	if n == 1 {
+		return "1 match"
+	}
+	return strconv.Itoa(n) + " matches"
 }

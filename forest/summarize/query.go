@@ -24,8 +24,8 @@ type Passage struct {
 	Text  string // word for word; white space squeezed to single spaces unless it is the whole
 }
 
-// shortMessage is the size, in tokens, up to which a message is quoted whole.
-const shortMessage = 48
+// ShortMessage is the size, in tokens, up to which a message of talk is quoted whole.
+const ShortMessage = 48
 
 // What a part of a message is worth for a question, in thousandths of the score of its message: for being there at all, for the
 // share of the question's terms that it has, weighed by their rarity, and for that of the parts beside it.
@@ -35,8 +35,16 @@ const (
 	besideWorth = 400
 )
 
-// Passages takes messages that answer a question apart, and returns the parts by what they are worth for it, the best first.
-func Passages(question string, found []Found) []Passage {
+// Of the parts of one message the first sameMessage count in full, the next so many fading hundredths of
+// that, and so on: a long message that was found first does not fill the room with all of it.
+const (
+	sameMessage = 2
+	fading      = 70
+)
+
+// Passages takes messages that answer a question apart, and returns the parts by what they are worth
+// for it, the best first. A message of no more than short tokens is one part.
+func Passages(question string, found []Found, short int) []Passage {
 	if len(found) == 0 {
 		return nil
 	}
@@ -51,7 +59,7 @@ func Passages(question string, found []Found) []Passage {
 		if top := found[0].Score; top > 0 {
 			score = max(1, min(1000, int64(float64(f.Score*1000)/top)))
 		}
-		if Tokens(f.Text) <= shortMessage {
+		if Tokens(f.Text) <= short {
 			worth := score * (thereWorth + termsWorth*q.share(f.Text)/1000) / 1000
 			list = append(list, part{Passage{Found: i, Whole: true, Text: f.Text}, worth})
 			continue
@@ -66,6 +74,14 @@ func Passages(question string, found []Found) []Passage {
 			worth := score * (thereWorth + (termsWorth*has[k+1]+besideWorth*beside)/1000) / 1000
 			list = append(list, part{Passage{Found: i, Pos: k, Text: p.text}, worth})
 		}
+	}
+	slices.SortStableFunc(list, func(a, b part) int { return cmp.Compare(b.worth, a.worth) })
+	taken := make([]int, len(found))
+	for i := range list {
+		for range min(taken[list[i].Found]/sameMessage, 40) {
+			list[i].worth = list[i].worth * fading / 100
+		}
+		taken[list[i].Found]++
 	}
 	slices.SortStableFunc(list, func(a, b part) int { return cmp.Compare(b.worth, a.worth) })
 	out := make([]Passage, len(list))

@@ -11,6 +11,13 @@ import (
 // of the budget that is half of it.
 const answerShare = 4
 
+// Where an agent worked, the words around an answer are what tells: more room, and longer messages
+// whole. With these, 2,000 tokens hold four of five answers; with those of talk, seven of ten.
+const (
+	agentAnswerShare = 5
+	agentShort       = 128
+)
+
 // answersMost is how many tokens of such passages are printed where there is no budget: a few pages, so that what answers the question is not
 // lost in them.
 const answersMost = 2000
@@ -38,12 +45,16 @@ func (c *chooser) answers() {
 			from = append(from, m)
 		}
 	}
+	share, short := room(answerShare), summarize.ShortMessage
+	if c.in.Work != nil {
+		share, short = agentAnswerShare, agentShort
+	}
 	purse := room(perToken * answersMost)
 	if c.left != endless {
-		purse = c.left * answerShare / 7
+		purse = c.left * share / 7
 	}
 	said := map[string]bool{}
-	for _, p := range summarize.Passages(c.in.Query, found) {
+	for _, p := range summarize.Passages(c.in.Query, found, short) {
 		m := from[p.Found]
 		i, ok := at[m.Cluster]
 		if !ok && !c.p.looseLines() {

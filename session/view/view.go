@@ -179,7 +179,9 @@ func Render(in Input, o Options) (Output, error) {
 	first := matched(in)
 	if len(in.Matches) > 0 && p.digests() {
 		first = nil
-		in.Matches = without(in.Matches, planTail(p, all, room, most, in.Work))
+		if !acts { // else what is printed of the tail is shortened, and may lack the answer
+			in.Matches = without(in.Matches, planTail(p, all, room, most, in.Work))
+		}
 	}
 	block, unchosen := choose(clusters, tombstones, in, p, most)
 	drops = merge(drops, unchosen)

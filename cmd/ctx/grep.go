@@ -1,0 +1,92 @@
+package main
+
+import (
+	"time"
+	"unicode/utf8"
+
+	"github.com/spf13/cobra"
+
+	"github.com/gemini-ctx/ctx/document"
+	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/search"
+	"github.com/gemini-ctx/ctx/session"
+)
+
+type grepOptions struct {
+	scopeOptions
+	ignoreCase, fixed, ids bool
+}
+
+func newGrepCmd(a *app) *cobra.Command {
+	o := &grepOptions{}
+	cmd := &cobra.Command{
+		Use:   "grep PATTERN",
+		Short: "Print the lines of messages that match a pattern",
+		Long: long(`Prints every line of a message or a note that matches a regular expression (RE2, as in Go), with the entry's id, its session and its role, by session and in
+the order in which they were said. It looks where `+"`ctx search`"+` looks, in texts as they are: an amended message by its newest words, what was rewound
+only with --rewound, what was forgotten never. A long line is cut to the part around the match; --json has all of it. Without a match the exit code is 1.`,
+			exitNoStore, exitCorrupt, exitNotFound),
+		Example: "  ctx grep 'exit (code|status) [1-9]' --role tool --since yesterday\n  ctx grep -F 'os.Getwd()' -s work\n  ctx grep -il todo",
+		Args:    between(1, 1),
+		RunE:    func(_ *cobra.Command, args []string) error { return o.run(a, args[0]) },
+	}
+	o.flags(a, cmd)
+	f := cmd.Flags()
+	f.BoolVarP(&o.ignoreCase, "ignore-case", "i", false, "do not tell capitals from small letters")
+	f.BoolVarP(&o.fixed, "fixed-strings", "F", false, "the pattern is a string, not a regular expression")
+	f.BoolVarP(&o.ids, "ids", "l", false, "print only the full ids of entries with a match; with --json their first match")
+	return cmd
+}
+
+// grepWidth is how many runes of a matching line are printed at most.
+const grepWidth = 240
+
+func (o *grepOptions) run(a *app, text string) error {
+	q, err := o.query(a.now(), text)
+	if err != nil {
+		return err
+	}
+	s, view, err := o.open(a, &q)
+	if err != nil {
+		return err
+	}
+	found, last := false, format.ID{}
+	err = s.Grep(view, q, func(l session.Line) error {
+		if o.ids && found && l.Shown.ID == last {
+			return nil
+		}
+		found, last = true, l.Shown.ID
+		switch {
+		case a.json:
+			return a.printJSON(document.MatchOf(l))
+		case o.ids:
+			a.line("%s", l.Shown.ID)
+		default:
+			shown := l.Text
+			if utf8.RuneCountInString(shown) > grepWidth {
+				shown = search.Passage(shown, l.At[0], l.At[1], grepWidth)
+			}
+			a.line("%s %s %s: %s", l.Shown.ID.Short(shortLen), oneLine(l.Session), roleOrKind(l.Shown), oneLine(shown))
+		}
+		return a.out.err
+	})
+	if err == nil && !found {
+		return &exitError{exitFailed}
+	}
+	return err
+}
+
+func roleOrKind(shown *session.Shown) string {
+	if shown.Entry.Role != "" {
+		return shown.Entry.Role
+	}
+	return shown.Entry.Kind
+}
+
+func (o *grepOptions) query(now time.Time, text string) (session.SearchQuery, error) {
+	q, err := o.scopeOptions.query(now)
+	if err == nil {
+		q.Pattern, err = compilePattern(text, o.fixed, o.ignoreCase)
+	}
+	return q, err
+}

@@ -1,0 +1,99 @@
+package when_test
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/gemini-ctx/ctx/internal/when"
+)
+
+// now is a Wednesday.
+var now = time.Date(2026, 3, 4, 15, 30, 0, 0, time.UTC)
+
+func TestParse(t *testing.T) {
+	for text, want := range map[string]string{
+		"2026-03-01T09:00:00Z":        "2026-03-01T09:00:00Z/2026-03-01T09:00:00Z",
+		"2026-03-01T09:00:00.5+01:00": "2026-03-01T08:00:00.5Z/2026-03-01T08:00:00.5Z",
+		"2026-03-01":                  "2026-03-01T00:00:00Z/2026-03-02T00:00:00Z",
+		"2026-02":                     "2026-02-01T00:00:00Z/2026-03-01T00:00:00Z",
+		"now":                         "2026-03-04T15:30:00Z/2026-03-04T15:30:00Z",
+		"today":                       "2026-03-04T00:00:00Z/2026-03-05T00:00:00Z",
+		" Yesterday ":                 "2026-03-03T00:00:00Z/2026-03-04T00:00:00Z",
+		"2 days ago":                  "2026-03-02T00:00:00Z/2026-03-03T00:00:00Z",
+		"1 day ago":                   "2026-03-03T00:00:00Z/2026-03-04T00:00:00Z",
+		"a day ago":                   "2026-03-03T00:00:00Z/2026-03-04T00:00:00Z",
+		"3h":                          "2026-03-04T12:30:00Z/2026-03-04T12:30:00Z",
+		"3 hours ago":                 "2026-03-04T12:30:00Z/2026-03-04T12:30:00Z",
+		"an hour ago":                 "2026-03-04T14:30:00Z/2026-03-04T14:30:00Z",
+		"90m":                         "2026-03-04T14:00:00Z/2026-03-04T14:00:00Z",
+		"10 minutes ago":              "2026-03-04T15:20:00Z/2026-03-04T15:20:00Z",
+		"2d":                          "2026-03-02T15:30:00Z/2026-03-02T15:30:00Z",
+		"1w":                          "2026-02-25T15:30:00Z/2026-02-25T15:30:00Z",
+		"this week":                   "2026-03-02T00:00:00Z/2026-03-09T00:00:00Z",
+		"last week":                   "2026-02-23T00:00:00Z/2026-03-02T00:00:00Z",
+		"2 weeks ago":                 "2026-02-16T00:00:00Z/2026-02-23T00:00:00Z",
+		"this month":                  "2026-03-01T00:00:00Z/2026-04-01T00:00:00Z",
+		"last month":                  "2026-02-01T00:00:00Z/2026-03-01T00:00:00Z",
+		"3 months ago":                "2025-12-01T00:00:00Z/2026-01-01T00:00:00Z",
+		"last year":                   "2025-01-01T00:00:00Z/2026-01-01T00:00:00Z",
+		"monday":                      "2026-03-02T00:00:00Z/2026-03-03T00:00:00Z",
+		"wednesday":                   "2026-02-25T00:00:00Z/2026-02-26T00:00:00Z",
+		"last tue":                    "", // a weekday after "last" is written out
+		"last thursday":               "2026-02-26T00:00:00Z/2026-02-27T00:00:00Z",
+		"sun":                         "2026-03-01T00:00:00Z/2026-03-02T00:00:00Z",
+		"":                            "",
+		"h":                           "",
+		"d":                           "",
+		"-3h":                         "",
+		"+3h":                         "",
+		"99999999999h":                "",
+		"2 fortnights ago":            "",
+		"last":                        "",
+		"next week":                   "",
+		"2026-13-01":                  "",
+		"2026-02-30":                  "",
+		"3 days":                      "",
+		"yesterday at noon":           "",
+		"é":                           "",
+	} {
+		got, err := when.Parse(text, now)
+		if want == "" {
+			if !errors.Is(err, when.ErrNoTime) {
+				t.Errorf("%q: %v, %v", text, got, err)
+			}
+			continue
+		}
+		if s := got.Start.Format(time.RFC3339Nano) + "/" + got.End.Format(time.RFC3339Nano); err != nil || s != want {
+			t.Errorf("%q: %s, %v, want %s", text, s, err, want)
+		}
+	}
+}
+
+// A month is counted from its first day: the month before one of 31 days is never that one.
+func TestMonthBeforeALongDay(t *testing.T) {
+	got, err := when.Parse("last month", time.Date(2026, 3, 31, 0, 0, 0, 0, time.UTC))
+	if err != nil || got.Start != time.Date(2026, 2, 1, 0, 0, 0, 0, time.UTC) {
+		t.Errorf("%v, %v", got, err)
+	}
+}
+
+// The clock of another zone makes no other day.
+func TestZone(t *testing.T) {
+	got, err := when.Parse("today", time.Date(2026, 3, 5, 1, 0, 0, 0, time.FixedZone("", 2*3600)))
+	if err != nil || got.Start != time.Date(2026, 3, 4, 0, 0, 0, 0, time.UTC) {
+		t.Errorf("%v, %v", got, err)
+	}
+}
+
+func FuzzParse(f *testing.F) {
+	for _, s := range []string{"2 days ago", "3h", "last week", "2026-03-01", "monday", "a w ago"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		got, err := when.Parse(text, now)
+		if err == nil && got.End.Before(got.Start) {
+			t.Fatalf("%q: %v", text, got)
+		}
+	})
+}
