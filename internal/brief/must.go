@@ -12,7 +12,7 @@ import (
 func (c *chooser) prompts(purse int) []Line {
 	var out []Line
 	for i := range slices.Backward(c.items) {
-		if c.items[i].fact.Kind != digest.Prompt {
+		if f := c.items[i].fact; f.Kind != digest.Prompt || f.Slight {
 			continue
 		}
 		c.items[i].line.Section = Wanted

@@ -14,7 +14,7 @@ import (
 )
 
 // Version changes whenever the same messages give other facts. Whoever caches facts stores it.
-const Version = 2
+const Version = 3
 
 // Kind says what a fact is about.
 type Kind string
@@ -72,6 +72,9 @@ type Fact struct {
 	// runs of one command.
 	Key   string `json:"key,omitempty"`
 	State State  `json:"state,omitempty"`
+	// Slight marks a sentence that nobody would hand on by itself: a heading, the announcement of what
+	// follows it, a call of two words. Its words still tell what the conversation is about.
+	Slight bool `json:"slight,omitempty"`
 	// Test is set for a command that runs tests.
 	Test bool `json:"test,omitempty"`
 }
