@@ -1,6 +1,7 @@
 package brief
 
 import (
+	"cmp"
 	"fmt"
 	"path"
 	"slices"
@@ -26,7 +27,8 @@ type item struct {
 }
 
 // itemsOf makes items of facts, one for all facts that say the same: the edits of a file, the runs of
-// a command, the states of a todo item, equal lines. The newest gives the text and the place.
+// a command, the states of a todo item, equal lines. The newest gives the text and the place, so that the
+// newest item is the last.
 func itemsOf(facts []digest.Fact, root string) []item {
 	passed := passing(facts)
 	at := map[string]int{}
@@ -45,6 +47,9 @@ func itemsOf(facts []digest.Fact, root string) []item {
 		items[i].join(f, root)
 		items[i].line.Section = sectionOf(f, passed)
 	}
+	slices.SortStableFunc(items, func(a, b item) int {
+		return cmp.Or(cmp.Compare(a.line.Seq, b.line.Seq), cmp.Compare(a.line.Pos, b.line.Pos))
+	})
 	return items
 }
 
