@@ -106,12 +106,23 @@ func TestBackground(t *testing.T) {
 	}
 }
 
+func TestBackgroundSubagent(t *testing.T) {
+	check(t, []Message{called("a", "Task", `{"description":"Look around"}`),
+		answered("a", "Async agent launched successfully.\nagentId: ab12 (internal ID)\nThe agent is working."),
+		called("b", "TaskOutput", `{"task_id":"ab12"}`),
+		answered("b", "<retrieval_status>timeout</retrieval_status>\n<task_id>ab12</task_id>\n<status>running</status>\n<output>\n[Tool: Bash]"),
+		called("c", "TaskOutput", `{"task_id":"ab12"}`),
+		answered("c", "<retrieval_status>success</retrieval_status>\n<task_id>ab12</task_id>\nThe parser drops the last token.")},
+		"act: asked a subagent: Look around", "report: Look around", "report: The parser drops the last token.")
+}
+
 func TestOutput(t *testing.T) {
 	long := strings.Repeat("this line is one of very many lines\n", 20)
 	tests := []struct{ name, command, output, want string }{
 		{"short", "make", "built three programs\n", "command[passed]: ran make\noutput: built three programs"},
 		{"long", "make", long, "command[passed]: ran make"},
 		{"numbers alone", "make", "12 34\nsize: 7\n1,234\n", "command[passed]: ran make"},
+		{"words of the client", "make", "(Bash completed with no output)\nShell cwd was reset to /p", "command[passed]: ran make"},
 		{"names alone", "make", "parser\nscanner\n", "command[passed]: ran make"},
 		{"numbered lines", "make", "     1\tpackage main here now\n2→func main here now\n3: or so it is\n4-and then some more\n5|the end of it", "command[passed]: ran make"},
 		{"branch", "git status", "On branch fix-parser\nnothing to commit", "command[passed]: ran git status\nbranch: on branch fix-parser\noutput: On branch fix-parser\noutput: nothing to commit"},

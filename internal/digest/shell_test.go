@@ -34,7 +34,7 @@ func TestCommands(t *testing.T) {
 		// Other commands
 		{`cd /p && make build 2>&1 | tail -20`, "command: ran make build"},
 		{`make build 2>&1`, "command: ran make build"},
-		{"make \\\n  build", `command: ran make \ build`},
+		{"make \\\n  build", "command: ran make build"},
 		{`# only words`, "command: ran # only words"},
 		{`cd /p`, "command: ran cd /p"},
 		// Commits
