@@ -136,6 +136,10 @@ func TestOneLineEach(t *testing.T) {
 			t.Error(got)
 		}
 	})
+	t.Run("a path with a colon and a space", func(t *testing.T) {
+		got := choose(facts(edited("/p/a: b.go", ": Parse", 1, 2), read("/p/c: d.go", ": Scan")), endless)
+		contains(t, got, "changed: edited a: b.go (+1 -2): Parse", "noted: read c: d.go: Scan")
+	})
 	t.Run("a file that was moved", func(t *testing.T) {
 		f := digest.Fact{Kind: digest.Edit, Path: "/p/b.go", Text: "moved /p/a.go to /p/b.go"}
 		contains(t, choose(facts(f), endless), "changed: moved a.go to b.go")

@@ -13,6 +13,9 @@ import (
 // maxNames is how many names of functions and types the line of a changed file gives.
 const maxNames = 8
 
+// maxReadNames is the same for a file that was read: with more, lists of names take the room of words.
+const maxReadNames = 5
+
 // item is a line that may be chosen.
 type item struct {
 	fact  digest.Fact // the newest that the line stands for
@@ -76,7 +79,7 @@ func (it *item) join(f digest.Fact, root string) {
 
 // edited words all edits of a file as one: how much was changed, and which names.
 func (it *item) edited(f digest.Fact, root string) string {
-	head, names, _ := strings.Cut(f.Text, ": ")
+	head, names := textAndNames(f)
 	if names != "" {
 		it.names = front(strings.Split(names, ", "), it.names)
 	}
@@ -96,9 +99,20 @@ func (it *item) edited(f digest.Fact, root string) string {
 	return text
 }
 
+// textAndNames parts the text of an edit or a read from the names at its end.
+func textAndNames(f digest.Fact) (text, names string) {
+	i := strings.LastIndex(f.Text, f.Path)
+	if i < 0 || f.Path == "" {
+		return f.Text, ""
+	}
+	i += len(f.Path)
+	names, _ = strings.CutPrefix(f.Text[i:], ": ")
+	return f.Text[:i], names
+}
+
 // read words all reads of a file as one.
 func (it *item) read(f digest.Fact, root string) string {
-	_, names, _ := strings.Cut(f.Text, ": ")
+	_, names := textAndNames(f)
 	if names != "" && f.State != digest.Failed {
 		it.names = front(strings.Split(names, ", "), it.names)
 	}
@@ -111,9 +125,6 @@ func (it *item) read(f digest.Fact, root string) string {
 	}
 	return text
 }
-
-// maxReadNames is how many names the line of a file that was read gives.
-const maxReadNames = 8
 
 // front returns now, and after it those of before that it lacks.
 func front(now, before []string) []string {
