@@ -171,6 +171,14 @@ func TestFailing(t *testing.T) {
 	contains(t, failed, "failing: ran make", "failing: a.go:3: missing brace")
 }
 
+// TestFailedCommit has a commit that a hook refused: the one before is the newest.
+func TestFailedCommit(t *testing.T) {
+	got := choose(facts(digest.Fact{Kind: digest.Commit, Key: "commit", Text: "committed: Keep the last token", State: digest.Passed},
+		digest.Fact{Kind: digest.Commit, Key: "commit", Text: "committed: Print it: exit status 1", State: digest.Failed}), endless)
+	contains(t, got, "state: committed: Keep the last token")
+	lacks(t, got, "state: committed: Print it")
+}
+
 // filler is n sentences that have nothing to do with each other.
 func filler(n int) []digest.Fact {
 	list := make([]digest.Fact, n)

@@ -40,7 +40,7 @@ func (c *chooser) state(purse int) []Line {
 		f := c.items[i].fact
 		what := ""
 		switch {
-		case f.Kind == digest.Branch, f.Kind == digest.Commit:
+		case f.Kind == digest.Branch, f.Kind == digest.Commit && f.State != digest.Failed:
 			what = string(f.Kind)
 		case f.Kind == digest.Command && f.Test && f.State != "":
 			what = "tests"
