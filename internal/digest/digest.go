@@ -14,7 +14,7 @@ import (
 )
 
 // Version changes whenever the same messages give other facts. Whoever caches facts stores it.
-const Version = 3
+const Version = 4
 
 // Kind says what a fact is about.
 type Kind string
