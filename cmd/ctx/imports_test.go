@@ -37,7 +37,7 @@ var layers = map[string]string{
 
 	"agent/transcript/transcripttest": "agent/transcript format",
 
-	"internal/digest": "format forest/summarize",
+	"internal/digest": "format forest/summarize forest/terms",
 	"internal/brief":  "format forest/summarize forest/terms internal/digest",
 
 	"internal/when":    "",

@@ -7,13 +7,13 @@ import (
 )
 
 // overhead is added to the cost of a line when its worth is divided by it. It keeps two words that
-// happen to be rare from beating every sentence. With cost counted in quarters of a token, 20 are five
-// tokens.
-const overhead = 20
+// happen to be rare from beating every sentence. With cost counted in quarters of a token, 30 are about
+// seven tokens. More makes lines longer and fewer.
+const overhead = 30
 
-// again is the part of its worth that a term keeps once a chosen line has it, in tenths. With nothing
-// left, lines are chosen for odd words; with two tenths, half of the room says one thing.
-const again = 1
+// again is the part of its worth that a term keeps once a chosen line has it. With nothing left, lines
+// are chosen for odd words; with a quarter, half of the room says one thing.
+const again = 0.15
 
 // chooser takes the lines that add most for their cost.
 type chooser struct {
@@ -65,7 +65,7 @@ func (c *chooser) take(i int) (Line, bool) {
 func (c *chooser) best() []Line {
 	var out []Line
 	for i := range c.items {
-		if !c.items[i].taken && c.telling(i) >= c.least {
+		if it := &c.items[i]; !it.taken && !it.fact.Slight && c.telling(i) >= c.least {
 			c.queue = append(c.queue, bid{c.density(i), i})
 		}
 	}
@@ -108,7 +108,7 @@ func (c *chooser) density(i int) float64 {
 	worth := 0.0
 	for _, t := range it.terms {
 		if c.seen[t] {
-			worth += c.worth[t] * again / 10
+			worth += float64(c.worth[t] * again)
 		} else {
 			worth += c.worth[t]
 		}
@@ -127,12 +127,10 @@ func factorOf(f digest.Fact) float64 {
 		return 1.1
 	case digest.Written:
 		return 0.9
-	case digest.Report, digest.Failure:
+	case digest.Report, digest.Failure, digest.Code:
 		return 0.8
 	case digest.Search, digest.Read:
 		return 0.7
-	case digest.Code:
-		return 0.5
 	case digest.Output:
 		return 0.3
 	}

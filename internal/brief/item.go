@@ -1,6 +1,7 @@
 package brief
 
 import (
+	"cmp"
 	"fmt"
 	"path"
 	"slices"
@@ -11,6 +12,9 @@ import (
 
 // maxNames is how many names of functions and types the line of a changed file gives.
 const maxNames = 8
+
+// maxReadNames is the same for a file that was read: with more, lists of names take the room of words.
+const maxReadNames = 5
 
 // item is a line that may be chosen.
 type item struct {
@@ -26,7 +30,8 @@ type item struct {
 }
 
 // itemsOf makes items of facts, one for all facts that say the same: the edits of a file, the runs of
-// a command, the states of a todo item, equal lines. The newest gives the text and the place.
+// a command, the states of a todo item, equal lines. The newest gives the text and the place, so that the
+// newest item is the last.
 func itemsOf(facts []digest.Fact, root string) []item {
 	passed := passing(facts)
 	at := map[string]int{}
@@ -45,6 +50,9 @@ func itemsOf(facts []digest.Fact, root string) []item {
 		items[i].join(f, root)
 		items[i].line.Section = sectionOf(f, passed)
 	}
+	slices.SortStableFunc(items, func(a, b item) int {
+		return cmp.Or(cmp.Compare(a.line.Seq, b.line.Seq), cmp.Compare(a.line.Pos, b.line.Pos))
+	})
 	return items
 }
 
@@ -71,7 +79,7 @@ func (it *item) join(f digest.Fact, root string) {
 
 // edited words all edits of a file as one: how much was changed, and which names.
 func (it *item) edited(f digest.Fact, root string) string {
-	head, names, _ := strings.Cut(f.Text, ": ")
+	head, names := textAndNames(f)
 	if names != "" {
 		it.names = front(strings.Split(names, ", "), it.names)
 	}
@@ -91,9 +99,20 @@ func (it *item) edited(f digest.Fact, root string) string {
 	return text
 }
 
+// textAndNames parts the text of an edit or a read from the names at its end.
+func textAndNames(f digest.Fact) (text, names string) {
+	i := strings.LastIndex(f.Text, f.Path)
+	if i < 0 || f.Path == "" {
+		return f.Text, ""
+	}
+	i += len(f.Path)
+	names, _ = strings.CutPrefix(f.Text[i:], ": ")
+	return f.Text[:i], names
+}
+
 // read words all reads of a file as one.
 func (it *item) read(f digest.Fact, root string) string {
-	_, names, _ := strings.Cut(f.Text, ": ")
+	_, names := textAndNames(f)
 	if names != "" && f.State != digest.Failed {
 		it.names = front(strings.Split(names, ", "), it.names)
 	}
@@ -106,9 +125,6 @@ func (it *item) read(f digest.Fact, root string) string {
 	}
 	return text
 }
-
-// maxReadNames is how many names the line of a file that was read gives.
-const maxReadNames = 8
 
 // front returns now, and after it those of before that it lacks.
 func front(now, before []string) []string {

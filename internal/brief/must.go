@@ -12,7 +12,7 @@ import (
 func (c *chooser) prompts(purse int) []Line {
 	var out []Line
 	for i := range slices.Backward(c.items) {
-		if c.items[i].fact.Kind != digest.Prompt {
+		if f := c.items[i].fact; f.Kind != digest.Prompt || f.Slight {
 			continue
 		}
 		c.items[i].line.Section = Wanted
@@ -40,7 +40,7 @@ func (c *chooser) state(purse int) []Line {
 		f := c.items[i].fact
 		what := ""
 		switch {
-		case f.Kind == digest.Branch, f.Kind == digest.Commit:
+		case f.Kind == digest.Branch, f.Kind == digest.Commit && f.State != digest.Failed:
 			what = string(f.Kind)
 		case f.Kind == digest.Command && f.Test && f.State != "":
 			what = "tests"

@@ -14,7 +14,7 @@ import (
 )
 
 // Version changes whenever the same messages give other facts. Whoever caches facts stores it.
-const Version = 2
+const Version = 4
 
 // Kind says what a fact is about.
 type Kind string
@@ -72,6 +72,9 @@ type Fact struct {
 	// runs of one command.
 	Key   string `json:"key,omitempty"`
 	State State  `json:"state,omitempty"`
+	// Slight marks a sentence that nobody would hand on by itself: a heading, the announcement of what
+	// follows it, a call of two words. Its words still tell what the conversation is about.
+	Slight bool `json:"slight,omitempty"`
 	// Test is set for a command that runs tests.
 	Test bool `json:"test,omitempty"`
 }
@@ -152,16 +155,14 @@ func (d *Digester) Facts() []Fact {
 
 func (d *Digester) message(m *Message) {
 	d.at, d.pos = m, 0
-	switch m.Role {
-	case "user":
+	switch {
+	case m.Recap || m.Role == "user" && IsRecap(m.Text):
+		d.sentences(Recap, m.Text)
+	case m.Role == "user":
 		d.endTurn()
-		d.prompt(m.Text)
-	case "model":
+		d.sentences(Prompt, ownWords(m.Text))
+	case m.Role == "model":
 		d.said(m)
-	case "tool", "system":
-		if m.Recap {
-			d.sentences(Recap, m.Text)
-		}
 	}
 	for i := range m.Calls {
 		d.Last = nil
@@ -194,19 +195,14 @@ func (d *Digester) endTurn() {
 	d.Last = nil
 }
 
-func (d *Digester) prompt(text string) {
-	d.sentences(Prompt, ownWords(text))
-}
-
+// said adds what the model says. Its newest words are the answer if the turn ends with them.
 func (d *Digester) said(m *Message) {
-	if m.Recap {
-		d.sentences(Recap, m.Text)
+	first := len(d.Made)
+	if d.sentences(Said, m.Text) == 0 {
 		return
 	}
-	if first := len(d.Made); d.sentences(Said, m.Text) > 0 {
-		d.Last = nil
-		for i := first; i < len(d.Made); i++ {
-			d.Last = append(d.Last, i)
-		}
+	d.Last = nil
+	for i := first; i < len(d.Made); i++ {
+		d.Last = append(d.Last, i)
 	}
 }

@@ -75,7 +75,7 @@ func isNumbered(line string) bool {
 	if len(rest) == len(line) {
 		return false
 	}
-	if strings.TrimLeft(rest, " ,.") == "" {
+	if strings.TrimLeft(rest, "0123456789 ,.") == "" {
 		return true
 	}
 	return strings.HasPrefix(rest, "→") || strings.IndexByte("|-:", rest[0]) >= 0

@@ -32,7 +32,7 @@ func outcomeOf(r *Result) outcome {
 		return o
 	}
 	head, output := parts(text)
-	o := outcome{output: output, exit: exitStatus(head), running: backgroundName(head)}
+	o := outcome{output: output, exit: exitStatus(head), running: backgroundName(text[:min(len(text), maxHead)])}
 	if o.exit < 0 {
 		o.exit = exitStatus(lastLines(output))
 	}
@@ -89,9 +89,13 @@ func exitStatus(text string) int {
 	return -1
 }
 
-// backgroundName returns the name of a command that goes on in the background.
+// backgroundName returns the name of a command or a subagent that goes on in the background.
 func backgroundName(head string) string {
-	for _, mark := range [...]string{"Process running with session ID ", "Command running in background with ID: "} {
+	if id, ok := between(head, "<task_id>", "</task_id>"); ok && strings.Contains(head, "<status>running</status>") {
+		return id
+	}
+	for _, mark := range [...]string{"Process running with session ID ", "Command running in background with ID: ",
+		"Async agent launched successfully.\nagentId: "} {
 		if _, rest, ok := strings.Cut(head, mark); ok {
 			name, _, _ := strings.Cut(rest, "\n")
 			name, _, _ = strings.Cut(name, " ")
@@ -113,7 +117,8 @@ func leadingNumber(s string) (n int, ok bool) {
 func isHead(line string) bool {
 	for _, h := range [...]string{"Exit code", "Exit Code:", "Command:", "Chunk ID:", "Wall time:", "Process exited",
 		"Process running", "Output:", "Original token count:", "Directory:", "Stdout:", "Stderr:", "Error: (none)",
-		"Signal:", "Background PIDs:", "Process Group PGID:", "<tool_use_error>Exit"} {
+		"Signal:", "Background PIDs:", "Process Group PGID:", "<tool_use_error>Exit",
+		"(Bash completed with no output)", "Shell cwd was reset to ", "Launching skill: "} {
 		if strings.HasPrefix(line, h) {
 			return true
 		}

@@ -32,7 +32,7 @@ func (d *Digester) failures(key, output string) {
 
 // isError knows lines that say what went wrong: in the words of compilers, shells and runtimes.
 func isError(line string) bool {
-	if isHead(line) || isNumbered(line) {
+	if isHead(line) || isNumbered(line) || strings.HasSuffix(line, "{") { // the last is code
 		return false
 	}
 	lower := strings.ToLower(line)

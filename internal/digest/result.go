@@ -55,7 +55,7 @@ func (d *Digester) result(r *Result) {
 		case f.Kind == Read && len(facts) == 1:
 			d.Made[facts[0]].Text += naming(definitions(unnumbered(o.output)))
 		case f.Kind == Act && strings.HasPrefix(f.Text, delegated):
-			d.sentences(Report, o.output)
+			d.sentences(Report, ownWords(o.output))
 		case f.Kind == Act:
 			d.short(o.output)
 		}
@@ -139,7 +139,7 @@ func (d *Digester) refused(facts []int, words string) {
 	for _, i := range facts {
 		d.Made[i].State = Failed
 	}
-	d.add(Fact{Kind: Decision, Text: "the user refused: " + d.Made[facts[0]].Text})
+	d.add(Fact{Kind: Decision, Text: cut("the user refused: "+d.Made[facts[0]].Text, maxTitle)})
 	d.sentences(Prompt, words)
 }
 

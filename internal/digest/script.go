@@ -191,7 +191,7 @@ func (p *scriptReader) operator() {
 	p.endCommand()
 	p.at++
 	double := p.at < len(p.in) && p.in[p.at] == c
-	if double {
+	if double || c == '|' && p.at < len(p.in) && p.in[p.at] == '&' {
 		p.at++
 	}
 	p.cur.piped = c == '|' && !double

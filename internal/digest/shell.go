@@ -87,7 +87,7 @@ func inDirectory(dir, file string) string {
 // shown is a script as a fact words it: one line, without a change of directory before it, without
 // here-documents, and without what only shortens the output or puts errors into it.
 func shown(script string) string {
-	line := squeeze(withoutHeredoc(script))
+	line := squeeze(strings.ReplaceAll(withoutHeredoc(script), "\\\n", " "))
 	for strings.HasPrefix(line, "cd ") {
 		_, rest, ok := strings.Cut(line, "&& ")
 		if !ok {

@@ -7,21 +7,29 @@ import (
 )
 
 // sentences adds the sentences of a text and returns how many there were. Lines inside fences are code.
+// A short prompt is never slight: it is all that the user wrote.
 func (d *Digester) sentences(kind Kind, text string) int {
 	n := 0
-	for _, p := range summarize.Fragments(text) {
-		k := kind
-		if p.Code {
-			k = Code
-		}
+	list := summarize.Fragments(unwrapped(text))
+	for _, p := range list {
 		line := tidy(p.Text)
-		if line != "" && !isNumbered(line) && (!p.Code || strings.Count(line, " ") >= leastCode) {
-			d.add(Fact{Kind: k, Text: line})
-			n++
+		if line == "" || isNumbered(line) || p.Code && strings.Count(line, " ") < leastCode {
+			continue
 		}
+		f := Fact{Kind: kind, Text: line}
+		if p.Code {
+			f.Kind = Code
+		} else {
+			f.Slight = (kind != Prompt || len(list) > shortPrompt) && isSlight(line)
+		}
+		d.add(f)
+		n++
 	}
 	return n
 }
+
+// shortPrompt is how many sentences a prompt has at most that a user types; more are pasted.
+const shortPrompt = 3
 
 // leastCode is how many spaces a line of code has at least: what is shorter says nothing alone.
 const leastCode = 3
@@ -113,12 +121,12 @@ func (d *Digester) written(path, old, now string) {
 		text.WriteString(l + "\n")
 	}
 	n := 0
-	for _, p := range summarize.Fragments(text.String()) {
+	for _, p := range summarize.Fragments(unwrapped(text.String())) {
 		line := tidy(p.Text)
 		if p.Code || line == "" || isNumbered(line) || strings.Count(line, " ") < 3 {
 			continue
 		}
-		d.add(Fact{Kind: Written, Path: path, Text: line})
+		d.add(Fact{Kind: Written, Path: path, Text: line, Slight: isSlight(line)})
 		if n++; n == maxWritten {
 			return
 		}

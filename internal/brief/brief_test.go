@@ -1,0 +1,366 @@
+package brief
+
+import (
+	"cmp"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/gemini-ctx/ctx/internal/digest"
+)
+
+// endless is room for everything.
+const endless = 1 << 30
+
+func cost(l Line) int { return len(l.Section) + len(l.Text) + 8 }
+
+// facts numbers facts: each is of a message of its own.
+func facts(list ...digest.Fact) []digest.Fact {
+	for i := range list {
+		list[i].Seq = uint64(i + 1)
+	}
+	return list
+}
+
+func prompt(text string) digest.Fact { return digest.Fact{Kind: digest.Prompt, Text: text} }
+func said(text string) digest.Fact   { return digest.Fact{Kind: digest.Said, Text: text} }
+func edited(path, names string, added, removed int) digest.Fact {
+	return digest.Fact{Kind: digest.Edit, Path: path, Text: "edited " + path + names, Added: added, Removed: removed}
+}
+func read(path, names string) digest.Fact {
+	return digest.Fact{Kind: digest.Read, Path: path, Text: "read " + path + names}
+}
+func ran(line string, s digest.State) digest.Fact {
+	return digest.Fact{Kind: digest.Command, Key: line, State: s, Text: "ran " + line}
+}
+func tests(result string, s digest.State) digest.Fact {
+	return digest.Fact{Kind: digest.Command, Key: "go test", State: s, Test: true, Text: "ran go test: " + result}
+}
+func failure(key, text string) digest.Fact {
+	return digest.Fact{Kind: digest.Failure, Key: key, Text: text}
+}
+func todo(what string, s digest.State) digest.Fact {
+	return digest.Fact{Kind: digest.Todo, Key: what, State: s, Text: what}
+}
+
+// show prints lines as SECTION: TEXT.
+func show(lines []Line) string {
+	var b strings.Builder
+	for _, l := range lines {
+		fmt.Fprintf(&b, "%s: %s\n", l.Section, l.Text)
+	}
+	return b.String()
+}
+
+func choose(list []digest.Fact, room int) string {
+	return show(Choose(list, Options{Room: room, Cost: cost}))
+}
+
+func contains(t *testing.T, got string, want ...string) {
+	t.Helper()
+	for _, w := range want {
+		if !strings.Contains(got, w+"\n") {
+			t.Errorf("got\n%swant %s", got, w)
+		}
+	}
+}
+
+func lacks(t *testing.T, got string, words ...string) {
+	t.Helper()
+	for _, w := range words {
+		if strings.Contains(got, w) {
+			t.Errorf("got\n%swith %s", got, w)
+		}
+	}
+}
+
+func TestNothingToChoose(t *testing.T) {
+	some := facts(prompt("Mend the parser"), said("It loses the last token"), edited("/p/a.go", ": Parse", 1, 0))
+	if got := choose(nil, endless); got != "" {
+		t.Errorf("of no facts: %s", got)
+	}
+	for _, room := range []int{0, -5, 3} {
+		if got := choose(some, room); got != "" {
+			t.Errorf("within %d: %s", room, got)
+		}
+	}
+	if lines := Choose(some, Options{Room: endless, Cost: cost, About: []string{"weather"}}); len(lines) != 0 {
+		t.Errorf("about something else: %s", show(lines))
+	}
+}
+
+func TestSections(t *testing.T) {
+	list := facts(
+		prompt("Mend the parser"),
+		digest.Fact{Kind: digest.Branch, Key: "branch", Text: "on branch fix-parser"},
+		digest.Fact{Kind: digest.Decision, Text: "Which parser? → The old one"},
+		edited("/p/src/a.go", ": Parse, lastToken", 3, 1), read("/p/src/b.go", ": Scan"), edited("/p/src/a.go", ": Print, Parse", 2, 0),
+		ran("make", digest.Failed), failure("make", "a.go:3: missing brace"),
+		tests("2 failed: TestA", digest.Failed), tests("9 passed", digest.Passed),
+		todo("Mend the parser", digest.Open), todo("Print it", digest.Open), todo("Mend the parser", digest.Done),
+		digest.Fact{Kind: digest.Commit, Key: "commit", Text: "committed: Keep the last token"},
+		said("The scanner dropped what stood before the end"))
+	want := `wanted: > Mend the parser
+decided: Which parser? → The old one
+state: on branch fix-parser
+state: ran go test: 9 passed
+state: committed: Keep the last token
+changed: edited a.go (+5 -1): Print, Parse, lastToken
+files: a.go, b.go
+failing: ran make
+failing: a.go:3: missing brace
+todo: open: Print it
+todo: done: Mend the parser
+noted: read b.go: Scan
+noted: The scanner dropped what stood before the end
+`
+	if got := choose(list, 4000); got != want {
+		t.Errorf("got\n%swant\n%s", got, want)
+	}
+}
+
+func TestOneLineEach(t *testing.T) {
+	t.Run("the edits of a file", func(t *testing.T) {
+		got := choose(facts(edited("/p/a.go", ": Parse", 1, 2), edited("/p/a.go", "", 3, 4)), endless)
+		contains(t, got, "changed: edited a.go (+4 -6): Parse")
+		if strings.Count(got, "edited") != 1 {
+			t.Error(got)
+		}
+	})
+	t.Run("an edit that failed is none", func(t *testing.T) {
+		f := edited("/p/a.go", "", 1, 1)
+		f.State = digest.Failed
+		if got := choose(facts(f), endless); strings.Contains(got, "edited") {
+			t.Error(got)
+		}
+	})
+	t.Run("a path with a colon and a space", func(t *testing.T) {
+		got := choose(facts(edited("/p/a: b.go", ": Parse", 1, 2), read("/p/c: d.go", ": Scan")), endless)
+		contains(t, got, "changed: edited a: b.go (+1 -2): Parse", "noted: read c: d.go: Scan")
+	})
+	t.Run("a file that was moved", func(t *testing.T) {
+		f := digest.Fact{Kind: digest.Edit, Path: "/p/b.go", Text: "moved /p/a.go to /p/b.go"}
+		contains(t, choose(facts(f), endless), "changed: moved a.go to b.go")
+	})
+	t.Run("the reads of a file", func(t *testing.T) {
+		got := choose(facts(read("/p/a.go", ": Scan"), read("/p/a.go", ": Parse, Scan"), read("/p/a.go", "")), endless)
+		contains(t, got, "noted: read a.go: Parse, Scan")
+	})
+	t.Run("equal lines", func(t *testing.T) {
+		got := choose(facts(said("The parser loses tokens"), said("Other words were said"), said("The parser loses tokens")), endless)
+		if strings.Count(got, "The parser loses tokens") != 1 {
+			t.Error(got)
+		}
+	})
+	t.Run("the states of a todo item", func(t *testing.T) {
+		got := choose(facts(todo("Mend it", digest.Open), todo("Mend it", digest.Active), todo("Mend it", digest.Done)), endless)
+		if got != "todo: done: Mend it\n" {
+			t.Error(got)
+		}
+	})
+}
+
+func TestFailing(t *testing.T) {
+	passed := choose(facts(ran("make", digest.Failed), failure("make", "a.go:3: missing brace"), ran("make", digest.Passed)), endless)
+	lacks(t, passed, "failing:")
+	contains(t, passed, "noted: ran make")
+	failed := choose(facts(ran("make", digest.Passed), ran("make", digest.Failed), failure("make", "a.go:3: missing brace"),
+		ran("make other", digest.Passed)), endless)
+	contains(t, failed, "failing: ran make", "failing: a.go:3: missing brace")
+}
+
+// TestFailedCommit has a commit that a hook refused: the one before is the newest.
+func TestFailedCommit(t *testing.T) {
+	got := choose(facts(digest.Fact{Kind: digest.Commit, Key: "commit", Text: "committed: Keep the last token", State: digest.Passed},
+		digest.Fact{Kind: digest.Commit, Key: "commit", Text: "committed: Print it: exit status 1", State: digest.Failed}), endless)
+	contains(t, got, "state: committed: Keep the last token")
+	lacks(t, got, "state: committed: Print it")
+}
+
+// filler is n sentences that have nothing to do with each other.
+func filler(n int) []digest.Fact {
+	list := make([]digest.Fact, n)
+	for i := range list {
+		list[i] = said(fmt.Sprintf("The word%dabc of thing%dxyz met place%dklm somewhere", i, i*7, i*13))
+	}
+	return list
+}
+
+// TestMust has what a brief says in a small part of what could be said.
+func TestMust(t *testing.T) {
+	list := facts(slices.Concat(
+		[]digest.Fact{prompt("Look into the weather"), ran("make", digest.Failed), failure("make", "a.go:3: missing brace"),
+			todo("Print it", digest.Open), todo("Mend it", digest.Done), tests("9 passed", digest.Passed)},
+		filler(300), []digest.Fact{prompt("Now mend the parser")}, filler(300))...)
+	got := choose(list, 2000)
+	contains(t, got, "wanted: > Now mend the parser", "state: ran go test: 9 passed", "todo: open: Print it", "failing: a.go:3: missing brace")
+	if small := choose(list, 400); !strings.HasPrefix(small, "wanted: > Now mend the parser\n") {
+		t.Errorf("within little room: %s", small)
+	}
+}
+
+func TestSlightLines(t *testing.T) {
+	f := said("Review Summary")
+	f.Slight = true
+	if got := choose(facts(f, said("The parser loses tokens")), endless); got != "noted: The parser loses tokens\n" {
+		t.Error(got)
+	}
+}
+
+func TestSaid(t *testing.T) {
+	a, b := "Parser loses the lastToken sometimes", "Scanner keeps the firstToken always"
+	list := facts(said(a), said(b))
+	room := cost(Line{Section: Story, Text: a})
+	without := choose(list, room)
+	with := show(Choose(list, Options{Room: room, Cost: cost, Said: []string{b}}))
+	if with != "noted: "+a+"\n" {
+		t.Errorf("with the other said: %s", with)
+	}
+	if without == "" {
+		t.Error("nothing was chosen")
+	}
+}
+
+func TestAbout(t *testing.T) {
+	list := facts(slices.Concat([]digest.Fact{prompt("Mend the parser"), said("The scanner drops the lastToken")}, filler(30))...)
+	got := show(Choose(list, Options{Room: endless, Cost: cost, About: []string{"where is lastToken dropped?"}}))
+	if got != "noted: The scanner drops the lastToken\n" {
+		t.Error(got)
+	}
+}
+
+func TestNewerTermsAreWorthMore(t *testing.T) {
+	list := filler(600)
+	for i := range list {
+		list[i].Text = strings.ReplaceAll(list[i].Text, "word", fmt.Sprint("word", i%300))
+	}
+	lines := Choose(facts(list...), Options{Room: 3000, Cost: cost})
+	newer := 0
+	for _, l := range lines {
+		if l.Seq > 400 {
+			newer++
+		}
+	}
+	if newer*2 <= len(lines) {
+		t.Errorf("%d of %d lines are of the newest third", newer, len(lines))
+	}
+}
+
+func TestFiles(t *testing.T) {
+	list := facts(read("/p/src/a.go", ""), read("/p/docs/x.md", ""), edited("/p/src/b.go", "", 1, 0), read("/p/src/a.go", ""), read("/p/c.go", ""),
+		digest.Fact{Kind: digest.Search, Text: "ran ls", Files: []string{"src/listed.go", "elsewhere/y.go", "src/a.go"}})
+	got := choose(list, 4000)
+	contains(t, got, "files: docs/: x.md", "files: c.go", "files: src/: a.go, b.go, listed.go")
+	lacks(t, got, "elsewhere", "/p/")
+	list[0].Path = "" // a file without a path is none
+	if got := choose(facts(digest.Fact{Kind: digest.Read, Text: "read"}), endless); strings.Contains(got, "files:") {
+		t.Error(got)
+	}
+}
+
+func TestRoot(t *testing.T) {
+	tests := []struct {
+		paths string
+		want  string
+	}{
+		{"", ""}, {"a.go b.go", ""}, {"/p/a.go", "/p"}, {"/p/a.go /p/q/b.go", "/p"}, {"/p/q/a.go /p/q/b.go", "/p/q"},
+		{"/p/1 /p/2 /p/3 /p/4 /tmp/5", "/p"}, {"/p/1 /p/2 /p/3 /tmp/5", ""}, {"/a/1 /b/2", ""},
+	}
+	for _, tt := range tests {
+		var list []digest.Fact
+		for _, p := range strings.Fields(tt.paths) {
+			list = append(list, read(p, ""))
+		}
+		if got := Root(list); got != tt.want {
+			t.Errorf("%s: got %q, want %q", tt.paths, got, tt.want)
+		}
+	}
+}
+
+// random makes facts of all kinds of a small stock of words.
+func random(r *rand.Rand, n int) []digest.Fact {
+	kinds := []digest.Kind{digest.Prompt, digest.Answer, digest.Said, digest.Recap, digest.Report, digest.Written, digest.Code, digest.Todo,
+		digest.Edit, digest.Read, digest.Search, digest.Command, digest.Commit, digest.Branch, digest.Failure, digest.Question,
+		digest.Decision, digest.Act, digest.Output, "unknown"}
+	states := []digest.State{"", digest.Open, digest.Active, digest.Done, digest.Passed, digest.Failed}
+	list := make([]digest.Fact, n)
+	for i := range list {
+		var words []string
+		for range 1 + r.IntN(12) {
+			words = append(words, fmt.Sprintf("word%d", int(r.ExpFloat64()*float64(n)/4)))
+		}
+		f := digest.Fact{Kind: kinds[r.IntN(len(kinds))], Text: strings.Join(words, " "), State: states[r.IntN(len(states))], Slight: r.IntN(8) == 0}
+		switch f.Kind {
+		case digest.Edit, digest.Read:
+			f.Path = fmt.Sprintf("/p/d%d/f%d.go", r.IntN(3), r.IntN(1+n/8))
+			f.Text = "edited " + f.Path + ": " + strings.Join(words, ", ")
+			f.Added = r.IntN(9)
+		case digest.Todo, digest.Command, digest.Failure:
+			f.Key, f.Test = words[0], r.IntN(3) == 0
+		case digest.Search:
+			f.Files = []string{fmt.Sprintf("d%d/x.go", r.IntN(4))}
+		}
+		list[i] = f
+	}
+	return facts(list...)
+}
+
+// TestBudget chooses of random facts within random room: never for more than the room, the same lines
+// each time, in the order of the sections, none of them empty, and nothing that was left fits.
+func TestBudget(t *testing.T) {
+	for seed := range uint64(300) {
+		r := rand.New(rand.NewPCG(seed, 1))
+		list := random(r, r.IntN(120))
+		o := Options{Room: r.IntN(6000), Cost: cost}
+		if seed%4 == 1 {
+			o.Said = []string{list0(list)}
+		}
+		if seed%4 == 2 {
+			o.About = []string{list0(list)}
+		}
+		lines := Choose(slices.Clone(list), o)
+		if again := Choose(list, o); show(again) != show(lines) {
+			t.Fatalf("seed %d: twice\n%sand\n%s", seed, show(lines), show(again))
+		}
+		spent := 0
+		for _, l := range lines {
+			spent += cost(l)
+			if l.Text == "" || !slices.Contains(order, l.Section) {
+				t.Errorf("seed %d: the line %+v", seed, l)
+			}
+		}
+		if spent > o.Room {
+			t.Errorf("seed %d: %d spent of %d", seed, spent, o.Room)
+		}
+		if !slices.IsSortedFunc(lines, func(a, b Line) int {
+			return cmp.Or(cmp.Compare(slices.Index(order, a.Section), slices.Index(order, b.Section)), cmp.Compare(a.Seq, b.Seq))
+		}) {
+			t.Errorf("seed %d: not in order\n%s", seed, show(lines))
+		}
+	}
+}
+
+func list0(list []digest.Fact) string {
+	if len(list) == 0 {
+		return ""
+	}
+	return list[0].Text
+}
+
+func BenchmarkChoose(b *testing.B) {
+	list := random(rand.New(rand.NewPCG(1, 1)), 20_000)
+	b.ReportAllocs()
+	for b.Loop() {
+		Choose(list, Options{Room: 12_000, Cost: cost})
+	}
+}
+
+// TestRepeated has a prompt and a file that come again: they are as new as their newest use.
+func TestRepeated(t *testing.T) {
+	list := facts(prompt("go on then"), read("/p/a.go", ""), prompt("Mend the parser"), read("/p/b.go", ""), prompt("go on then"), read("/p/a.go", ""))
+	room := 10 * cost(Line{Section: Wanted, Text: "> go on then"})
+	got := Choose(list, Options{Room: room, Cost: cost})
+	contains(t, show(got), "wanted: > go on then", "files: a.go, b.go")
+}

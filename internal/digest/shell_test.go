@@ -1,0 +1,145 @@
+package digest
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+)
+
+func TestCommands(t *testing.T) {
+	tests := []struct{ script, want string }{
+		// Files that are read
+		{`cat src/a.go`, "read: read src/a.go"},
+		{`sed -n '1,220p' src/a.go`, "read: read src/a.go"},
+		{`sed -n '/^func/p' src/a.go`, "read: read src/a.go"},
+		{`head -n 20 README.md`, "read: read README.md"},
+		{`nl -ba src/a.go | sed -n '1,20p'`, "read: read src/a.go"},
+		{`cat "my notes/a b.md"`, "read: read my notes/a b.md"},
+		{`cat my\ notes/a.md`, "read: read my notes/a.md"},
+		{`cat a.go b.go`, "read: read a.go\nread: read b.go"},
+		{`cat a.go && echo --- && cat b.go`, "read: read a.go\nread: read b.go"},
+		{`cd /p/src && cat a.go`, "read: read /p/src/a.go"},
+		{`cd /p && cd src; cat ./a.go`, "read: read /p/src/a.go"},
+		{`cd /p && cat /etc/hosts`, "read: read /etc/hosts"},
+		{`cat a.go 2>/dev/null`, "read: read a.go"},
+		{`cat $FILE`, "command: ran cat $FILE"},
+		{`sed -i 's/a/b/' a.go`, "command: ran sed -i 's/a/b/' a.go"},
+		{`cat a.go && make`, "command: ran cat a.go && make"},
+		{"cat > a.go <<'EOF'\npackage p\nEOF", "command: ran cat > a.go <<'EOF'"},
+		// Searches
+		{`rg -n "lost|token" src`, `search: ran rg -n "lost|token" src`},
+		{`cd /p && grep -rn lost src 2>/dev/null | head -20`, "search: ran grep -rn lost src 2>/dev/null"},
+		{`ls -la`, "search: ran ls -la"},
+		// Other commands
+		{`cd /p && make build 2>&1 | tail -20`, "command: ran make build"},
+		{`make build 2>&1`, "command: ran make build"},
+		{"make \\\n  build", "command: ran make build"},
+		{`# only words`, "command: ran # only words"},
+		{`cd /p`, "command: ran cd /p"},
+		// Commits
+		{`git commit -m "Keep the last token"`, "commit: committed: Keep the last token"},
+		{`git commit -m 'It'\''s kept'`, "commit: committed: It's kept"},
+		{`git commit -m "Keep \"EOF\" tokens"`, `commit: committed: Keep "EOF" tokens`},
+		{`git commit --message="Keep it"`, "commit: committed: Keep it"},
+		{`git commit -am "Keep it"`, "commit: committed: Keep it"},
+		{`git add . && git -C /p commit -q -m "Keep it" && git push`, "commit: committed: Keep it"},
+		{`git commit --amend --no-edit`, "commit: committed: amended the last commit"},
+		{`git commit`, "command: ran git commit"},
+		{`git commit -m ""`, `command: ran git commit -m ""`},
+		{"git commit -m \"$(cat <<'EOF'\nKeep the last token :)\n\nThe scanner dropped what stood before the end.\nEOF\n)\"",
+			"commit: committed: Keep the last token :)\nwritten: The scanner dropped what stood before the end."},
+		{"git commit -F - <<'EOF'\nKeep the last token\nEOF", "commit: committed: Keep the last token"},
+		{`echo "git commit -m x"`, `command: ran echo "git commit -m x"`},
+		// Patches
+		{"apply_patch <<'EOF'\n*** Begin Patch\n*** Add File: a b.go\n+x\n*** End Patch\nEOF", "edit: wrote a b.go"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.script, func(t *testing.T) {
+			args, _ := json.Marshal(map[string]string{"command": tt.script})
+			check(t, []Message{called("a", "bash", string(args))}, tt.want)
+		})
+	}
+}
+
+// TestSameCommand has pairs of which the later run replaces the earlier.
+func TestSameCommand(t *testing.T) {
+	const same, other = true, false
+	tests := []struct {
+		a, b string
+		want bool
+	}{
+		{"go test ./...", "cd /p && go test ./... 2>&1 | tail -5", same},
+		{"go test ./...", "GOFLAGS=-p=1 go test ./... > out.txt", same},
+		{"go test ./...", "timeout 60 go test ./...", same},
+		{"go test ./...", "gofmt -l . && go test ./...", same},
+		{"go test ./parse -run One", "go test ./parse -run Two", same},
+		{"go test ./...", "go test ./parse", other},
+		{"make", "make test", other},
+	}
+	for _, tt := range tests {
+		facts := Of(numbered(called("", "bash", fmt.Sprintf(`{"command":%q}`, tt.a)), called("", "bash", fmt.Sprintf(`{"command":%q}`, tt.b))))
+		if got := facts[0].Key == facts[1].Key; got != tt.want {
+			t.Errorf("%s and %s: keys %q and %q", tt.a, tt.b, facts[0].Key, facts[1].Key)
+		}
+	}
+}
+
+func TestRunsTests(t *testing.T) {
+	for script, want := range map[string]bool{
+		"go test ./...": true, "cd /p && FOO=1 go test ./...": true, "mise exec -- go test": true, "make test": true,
+		"python -m pytest -x": true, ".venv/bin/pytest a.py": true, "npx jest": true, "npx vitest run": true, "npm run test:unit": true,
+		"cargo test": true, "go vet ./... && go test ./...": true, "./gradlew test": true,
+		"grep -rn 'go test' .": false, "echo go test": false, "cat pytest.ini": false, "git log --grep 'go test'": false,
+		"make tests-clean": false, "./my-pytest": false, "ls jest.config.js": false,
+	} {
+		facts := Of(numbered(called("a", "bash", fmt.Sprintf(`{"command":%q}`, script))))
+		if got := facts[0].Test; got != want {
+			t.Errorf("%s: %v", script, got)
+		}
+	}
+}
+
+func TestParseScript(t *testing.T) {
+	tests := []struct{ script, want string }{
+		{`a b c`, "[a b c]"},
+		{`a 'b c' "d e" f\ g`, "[a|b c|d e|f g]"},
+		{`a && b || c; d & e | f |& g`, "[a] [b] [c] [d] [e] >[f] >[g]"},
+		{`A=1 B="2 3" a C=4`, "[a C=4]"},
+		{`a > out 2>&1 < in >> "more text" b`, "[a b]"},
+		{`a "x $(b "c") y" $(d (e))`, `[a|x $(b "c") y|$(d (e))]`},
+		{"a `b c` d", "[a|`b c`|d]"},
+		{"a <<END b\nbody 'one'\nEND\nc", "[a b]<body 'one'\n> [c]"},
+		{"a <<-'END'\n\tbody\n\tEND", "[a]<\tbody\n>"},
+		{"a <<< word", "[a]"},
+		{"a # b\nc", "[a] [c]"},
+		{"a#b c", "[a#b c]"},
+		{"a 'open", "[a open]"},
+		{`a "open`, "[a open]"},
+		{"a <<END\nopen", "[a]<open>"},
+		{`a $(open`, "[a $(open]"},
+		{"a `open", "[a `open]"},
+		{`a \`, "[a]"},
+		{"", ""},
+	}
+	for _, tt := range tests {
+		var got []string
+		for _, c := range parseScript(tt.script) {
+			sep := " "
+			if strings.Contains(strings.Join(c.words, ""), " ") {
+				sep = "|"
+			}
+			s := "[" + strings.Join(c.words, sep) + "]"
+			if c.input != "" {
+				s += "<" + c.input + ">"
+			}
+			if c.piped {
+				s = ">" + s
+			}
+			got = append(got, s)
+		}
+		if s := strings.Join(got, " "); s != tt.want {
+			t.Errorf("%q: got %s, want %s", tt.script, s, tt.want)
+		}
+	}
+}

@@ -1,0 +1,144 @@
+package digest
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestPrompts(t *testing.T) {
+	tests := []struct{ name, text, want string }{
+		{"sentences", "Mend the parser. It loses the last token.", "prompt: Mend the parser.\nprompt: It loses the last token."},
+		{"short", "continue", "prompt: continue"},
+		{"a block of the client", "<system-reminder>\nYou may use tools.\n</system-reminder>\nMend the parser.", "prompt: Mend the parser."},
+		{"several blocks", "Mend the parser.\n<ide_selection>a.go</ide_selection>\n<local-command-caveat>none</local-command-caveat>", "prompt: Mend the parser."},
+		{"a block that is open", "<system-reminder>\nYou may use tools now.", "prompt: <system-reminder>\nprompt: You may use tools now."},
+		{"tags of HTML stay", "<b>Mend</b> the parser now.", "prompt: <b>Mend</b> the parser now."},
+		{"a command", "<command-message>review</command-message>\n<command-name>/review</command-name>\n<command-args>the parser first</command-args>",
+			"prompt: /review the parser first"},
+		{"a command alone", "<command-name>/exit</command-name>\n<command-args></command-args>", "prompt: /exit"},
+		{"interrupted", "[Request interrupted by user]", ""},
+		{"interrupted, then words", "[Request interrupted by user for tool use] Use the other parser.", "prompt: Use the other parser."},
+		{"fenced code", "Mend this:\n```go\nx := parse(a, b, c)\n}\n```\n", "prompt: Mend this:\ncode: x := parse(a, b, c)"},
+		{"numbered lines", "Look here please:\n12: x := parse(a)\n13→ y := 2\n1,234\n", "prompt: Look here please:"},
+		{"Markdown", "# The parser is broken\n\n- **It** loses the last token\n> said somebody", "prompt: The parser is broken\nprompt: It loses the last token\nprompt: said somebody"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			got := strings.TrimSuffix(showAll(Of(numbered(asked(tt.text)))), "\n")
+			if got != tt.want {
+				t.Errorf("got\n%s\nwant\n%s", got, tt.want)
+			}
+		})
+	}
+}
+
+func TestAnswerEndsTurn(t *testing.T) {
+	check(t, []Message{
+		asked("Mend the parser."),
+		said("The scanner seems to be at fault."), called("", "bash", `{"command":"make"}`),
+		said("The scanner kept one token too few."),
+		asked("And the printer?"),
+		said("The printer is sound and needs nothing."),
+	}, "prompt: Mend the parser.", "said: The scanner seems to be at fault.", "command: ran make",
+		"answer: The scanner kept one token too few.", "prompt: And the printer?",
+		"answer: The printer is sound and needs nothing.")
+}
+
+func TestRecap(t *testing.T) {
+	const text = "This session is being continued from a previous conversation that ran out of context. The parser was mended."
+	if !IsRecap(text) || IsRecap("The parser was mended.") {
+		t.Error("a recap is not told from an answer")
+	}
+	for _, role := range []string{"user", "model", "system", "tool"} {
+		m := Message{Role: role, Text: text, Recap: true}
+		for _, f := range Of(numbered(m)) {
+			if f.Kind != Recap {
+				t.Errorf("%s: %s", role, show(f))
+			}
+		}
+	}
+}
+
+func TestWritten(t *testing.T) {
+	t.Run("a document", func(t *testing.T) {
+		check(t, []Message{called("", "Write", `{"file_path":"a.md","content":"# Heading\n\nThe parser keeps the last token of every line that\nit reads.\n\nToo short.\n"}`)},
+			"edit: wrote a.md", "written: The parser keeps the last token of every line that it reads.")
+	})
+	t.Run("comments", func(t *testing.T) {
+		check(t, []Message{called("", "Edit", `{"file_path":"a.go","old_string":"// The old words of this comment.\n",
+			"new_string":"// The old words of this comment.\n// Parse keeps the last token of each line, and\n// gives it back.\nfunc Parse() {}\n"}`)},
+			"edit: edited a.go: Parse", "written: Parse keeps the last token of each line, and gives it back.")
+	})
+	t.Run("bounded", func(t *testing.T) {
+		facts := Of(numbered(called("", "Write", `{"file_path":"a.md","content":"`+strings.Repeat(`The parser keeps the last token.\n\n`, 500)+`"}`)))
+		if len(facts) != 1+maxWritten {
+			t.Errorf("%d facts", len(facts))
+		}
+	})
+}
+
+func TestSlight(t *testing.T) {
+	slight := []string{"Options:", "Review Summary", "2. Key Concepts:", "Check | Result", "File | Usage | Verdict", "Changes Made"}
+	telling := []string{"Found it!", "Fix — client-side batching", "`ExtractModifiedFiles`", "3 failed", "parse.go", "Step 4",
+		"`a.go` | 297 | `Parse`", "The parser loses the last token"}
+	for _, s := range slight {
+		if !isSlight(s) {
+			t.Errorf("%q is not slight", s)
+		}
+	}
+	for _, s := range telling {
+		if isSlight(s) {
+			t.Errorf("%q is slight", s)
+		}
+	}
+	facts := Of(numbered(asked("Summary"), said("Summary\n\nThe parser loses the last token.")))
+	if facts[0].Slight || !facts[1].Slight || facts[2].Slight {
+		t.Error(showAll(facts))
+	}
+}
+
+func TestUnwrapped(t *testing.T) {
+	tests := []struct{ in, want string }{
+		{"one line", "one line"},
+		{"this line was wrapped by an editor at a width\nthat is small", "this line was wrapped by an editor at a width that is small"},
+		{"too short\nto be wrapped", "too short\nto be wrapped"},
+		{"this line ends with the end of its own sentence.\nnext", "this line ends with the end of its own sentence.\nnext"},
+		{"this line stands before the beginning of a new one\nNext", "this line stands before the beginning of a new one\nNext"},
+		{"this line stands before the beginning of a new one\n- next", "this line stands before the beginning of a new one\n- next"},
+		{"```\nthis line is code and stays as long as it happens to be\nnext\n```", "```\nthis line is code and stays as long as it happens to be\nnext\n```"},
+	}
+	for _, tt := range tests {
+		if got := unwrapped(tt.in); got != tt.want {
+			t.Errorf("got %q, want %q", got, tt.want)
+		}
+	}
+}
+
+func TestCut(t *testing.T) {
+	tests := []struct {
+		in   string
+		most int
+		want string
+	}{{"abc", 3, "abc"}, {"ab cd ef", 6, "ab cd …"}, {"abcdef", 3, "abc …"}, {"aéé", 2, "a …"}, {"é", 1, " …"}}
+	for _, tt := range tests {
+		if got := cut(tt.in, tt.most); got != tt.want {
+			t.Errorf("%q: got %q, want %q", tt.in, got, tt.want)
+		}
+	}
+}
+
+func TestPlain(t *testing.T) {
+	if got, want := Plain("Exit code 1\n  a   b\n\n12→c\n 3\td\ne"), "a b e"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+func TestNewText(t *testing.T) {
+	for args, want := range map[string]string{
+		`{"old_string":"a","new_string":"b"}`: "b", `{"content":"c"}`: "c", `{"input":"*** Begin Patch"}`: "*** Begin Patch", `{}`: "", `[`: "",
+	} {
+		if got := NewText([]byte(args)); got != want {
+			t.Errorf("%s: got %q, want %q", args, got, want)
+		}
+	}
+}
