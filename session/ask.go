@@ -136,7 +136,7 @@ func (r *compaction) askOne(ctx context.Context, view *refs.View, st *forest.Sta
 
 // extractOne answers about a whole cluster with the built-in summariser.
 func (r *compaction) extractOne(ctx context.Context, view *refs.View, st *forest.State, number uint64) (answer, error) {
-	claims, err := r.extractClaims(view, st, []uint64{number})
+	claims, err := r.extractClaims(view, st, &r.owners, []uint64{number})
 	if err != nil {
 		return answer{}, err
 	}

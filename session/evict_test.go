@@ -8,27 +8,6 @@ import (
 	"github.com/gemini-ctx/ctx/session/view"
 )
 
-func TestPlainText(t *testing.T) {
-	for _, tt := range []struct{ parts, want string }{
-		{`[{"text":"Running."},{"thought":true,"text":"hm"},{"functionCall":{"name":"run_shell_command","args":{"command":"go test ./...","dir":"x"}}}]`,
-			"Running.\n$ go test ./..."},
-		{`[{"functionCall":{"name":"read_file","args":{"path":"a.go","limit":5}}}]`, "[call read_file] limit: 5\npath: a.go"},
-		{`[{"functionResponse":{"name":"n","response":{"output":"FAIL\nexit status 2"}}}]`, "FAIL\nexit status 2"},
-		{`[{"functionResponse":{"name":"n","response":{"output":"a\nb","exitCode":3,"error":null}}}]`, "exitCode: 3\na\nb"},
-		{`[{"functionResponse":{"name":"n","response":[{"k":["x","y"]}]}}]`, "k: x\nk: y"},
-		{`[{"functionCall":{"name":"n"}}]`, "[call n] "},
-		{`[{"functionResponse":{"name":"n","response":` + strings.Repeat("[", 9) + strings.Repeat("]", 9) + `}}]`, "[]"},
-		{`{"not":"an array"}`, "as it is"},
-	} {
-		if got := plainText(&Shown{Parts: []byte(tt.parts), Text: "as it is"}); got != tt.want {
-			t.Errorf("%s\n got %q\nwant %q", tt.parts, got, tt.want)
-		}
-	}
-	if got := plainText(&Shown{Text: "plain"}); got != "plain" {
-		t.Errorf("got %q", got)
-	}
-}
-
 // Under a budget what was evicted is rendered beside the rest.
 func TestRenderEvicted(t *testing.T) {
 	s := create(t, small...)

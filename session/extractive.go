@@ -13,11 +13,16 @@ import (
 
 // extractClaims returns the claims of some clusters, as far as they want a summary, for the built-in summariser. It reads a cluster of any length at
 // once: whole where that is cheap, or where there is a summary that it did not make, else the ranked lists there are and what came after them.
-func (s *Store) extractClaims(view *refs.View, st *forest.State, numbers []uint64) ([]claim, error) {
+func (s *Store) extractClaims(view *refs.View, st *forest.State, owners *owners, numbers []uint64) ([]claim, error) {
+	above, err := owners.above(s, st)
+	if err != nil {
+		return nil, err
+	}
 	over := map[uint64]bool{}
-	live := byArrival(st)
-	for _, c := range live[:max(0, len(live)-s.Config.Forest.MaxColdClusters)] {
-		over[c.Number] = true
+	for _, session := range above {
+		for _, c := range session.clusters[:session.over] {
+			over[c.Number] = true
+		}
 	}
 	var list []claim
 	for _, number := range numbers {

@@ -83,15 +83,21 @@ func operationAt(s *session.Store, view *refs.View, name string) (uint64, error)
 	return number, err
 }
 
-func clustersAt(s *session.Store, view *refs.View, number uint64) ([]session.ClusterInfo, error) {
+// clustersAt returns the clusters after an operation, with their labels.
+func clustersAt(s *session.Store, view *refs.View, number uint64) (list []session.ClusterInfo, err error) {
 	if number == view.Number {
-		return s.Clusters(view)
+		list, err = s.Clusters(view)
+	} else {
+		list, err = s.ClustersAt(view, number)
 	}
-	return s.ClustersAt(view, number)
+	if err != nil {
+		return nil, err
+	}
+	return list, s.SetLabels(list)
 }
 
 func printClusters(a *app, s *session.Store, list []session.ClusterInfo) error {
-	rows := [][]string{{"ID", "STATE", "MEMBERS", "FIRST", "LAST", "SUMMARY"}}
+	rows := [][]string{{"ID", "STATE", "MEMBERS", "FIRST", "LAST", "LABEL"}}
 	for _, c := range list {
 		d, err := document.ClusterOf(s, c)
 		if err != nil {
@@ -103,7 +109,7 @@ func printClusters(a *app, s *session.Store, list []session.ClusterInfo) error {
 			}
 			continue
 		}
-		rows = append(rows, []string{c.ID.Short(shortLen), clusterState(d), strconv.FormatUint(d.Members, 10), day(d.First), day(d.Last), firstWords(d.Summary)})
+		rows = append(rows, []string{c.ID.Short(shortLen), clusterState(d), strconv.FormatUint(d.Members, 10), day(d.First), day(d.Last), oneLine(d.Label)})
 	}
 	if !a.json && len(list) > 0 {
 		a.table(rows)

@@ -1,0 +1,231 @@
+package summarize
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/gemini-ctx/ctx/forest/terms"
+)
+
+// LabelColumns is the most columns that a label takes on a terminal, a rune being one column.
+const LabelColumns = 70
+
+const (
+	// goalColumns is how much of a label the goal takes at most where there are names to put beside it.
+	goalColumns = 44
+	// nameColumns is the most columns of one name. A longer path is named by its last element.
+	nameColumns = 30
+	// labelNames is how many names a label has at most.
+	labelNames = 4
+	// goalMark stands between the goal and the names.
+	goalMark = " · "
+	// noLabel is the label of a cluster without a word.
+	noLabel = "(nothing said)"
+)
+
+// Topic is what the label of a cluster is made of.
+type Topic struct {
+	Goal string   // what was asked for first, in the user's words; "" where nobody asked
+	Said []Source // what was said and done; sources of the role tool count for nothing
+}
+
+// told returns the sources that are no output of tools.
+func (t Topic) told() []Source {
+	return slices.DeleteFunc(inOrder(t.Said), func(s Source) bool { return s.Role == "tool" })
+}
+
+// Labels returns a label for each of some clusters that are listed together, in the same order. A label is
+// one line of at most LabelColumns columns: the goal, shortened at a word, and the names and paths that
+// fewest of the others have. No two labels are equal. Equal topics give equal labels on every platform.
+//
+//	Make the upload retry on 503 · upload/retry.go, backoffDelay
+func Labels(topics []Topic) []string {
+	others := &Others{}
+	for _, t := range topics {
+		others.Add(t.told())
+	}
+	out := make([]string, len(topics))
+	taken := map[string]bool{}
+	for i, t := range topics {
+		out[i] = others.distinct(t, taken)
+		taken[out[i]] = true
+	}
+	return out
+}
+
+// Label returns the label of one cluster, with names that are rare among the others before common ones.
+func (o *Others) Label(t Topic) string { return labelOfNames(t.Goal, o.names(t)) }
+
+// distinct returns a label that is not taken yet: with the rarest names, else with the next ones, else
+// with a number.
+func (o *Others) distinct(t Topic, taken map[string]bool) string {
+	names := o.names(t)
+	first := labelOfNames(t.Goal, names)
+	l := first
+	for rest := names; taken[l] && len(rest) > 0; {
+		rest = rest[1:]
+		l = labelOfNames(t.Goal, rest)
+	}
+	for n := 2; taken[l]; n++ {
+		end := fmt.Sprintf(" (%d)", n)
+		l = shortened(first, LabelColumns-len(end)) + end
+	}
+	return l
+}
+
+// labelOfNames joins a goal and as many names as there is room for.
+func labelOfNames(goal string, names []string) string {
+	room := LabelColumns
+	if len(names) > 0 {
+		room = goalColumns
+	}
+	head := shortened(plainGoal(goal), room)
+	mark := goalMark
+	if head == "" {
+		mark = ""
+	}
+	list := ""
+	n := 0
+	for _, name := range names {
+		next := strings.TrimPrefix(list+", "+name, ", ")
+		if n == labelNames {
+			break
+		}
+		if columns(head+mark+next) > LabelColumns || overlaps(list, name) || mentions(head, name) {
+			continue
+		}
+		list = next
+		n++
+	}
+	if list == "" {
+		// All names are in the goal, or too long: the goal may have their room.
+		if head = shortened(plainGoal(goal), LabelColumns); head == "" {
+			return noLabel
+		}
+		return head
+	}
+	return head + mark + list
+}
+
+// mentions reports whether a goal has a name, or the last element of a path.
+func mentions(goal, name string) bool {
+	goal, name = strings.ToLower(goal), strings.ToLower(name)
+	return strings.Contains(goal, name) || strings.Contains(goal, name[strings.LastIndexByte(name, '/')+1:])
+}
+
+// names returns the names of a topic, the most telling first: those that few others have, that were
+// mentioned often, and paths before identifiers. Where there are neither, words are taken.
+func (o *Others) names(t Topic) []string {
+	list := labels(t.told())
+	for _, l := range list {
+		l.worth = l.kind * rarity(l.sources, 1) / 1000 * o.rare(l.text)
+	}
+	slices.SortStableFunc(list, func(a, b *label) int {
+		switch {
+		case a.worth > b.worth:
+			return -1
+		case a.worth < b.worth:
+			return 1
+		}
+		return 0
+	})
+	var names, words []string
+	for _, l := range list {
+		switch {
+		case l.kind == pathLabel, l.kind == nameLabel:
+			if name := shortName(l.text); tellsName(name) && !slices.Contains(names, name) {
+				names = append(names, name)
+			}
+		case l.kind == properLabel, l.kind == wordLabel:
+			words = append(words, l.text)
+		}
+	}
+	if len(names) == 0 && plainGoal(t.Goal) == "" {
+		return words
+	}
+	return names
+}
+
+// shortName returns a path by its last two elements, or by the last one where these are too long, and
+// any other name as it is; "" for one that is too long.
+func shortName(s string) string {
+	s = strings.TrimRight(s, `/\`)
+	parts := strings.FieldsFunc(s, func(r rune) bool { return r == '/' || r == '\\' })
+	for n := min(len(parts), 2); n > 0; n-- {
+		if short := strings.Join(parts[len(parts)-n:], "/"); columns(short) <= nameColumns {
+			return short
+		}
+	}
+	return ""
+}
+
+// tellsName reports whether a name has a word in it: three letters in a row.
+func tellsName(s string) bool {
+	run := 0
+	for _, r := range s {
+		if run++; !unicode.IsLetter(r) {
+			run = 0
+		}
+		if run == 3 {
+			return true
+		}
+	}
+	return false
+}
+
+// plainGoal returns a goal as one line of printable characters, without the marks of a list or heading
+// and without words that say nothing in front of it.
+func plainGoal(s string) string {
+	s = strings.Map(func(r rune) rune {
+		if unicode.IsSpace(r) {
+			return ' '
+		}
+		if !unicode.IsPrint(r) {
+			return -1
+		}
+		return r
+	}, strings.ToValidUTF8(s, "\uFFFD"))
+	s = strings.Join(strings.Fields(strings.NewReplacer("**", "", "`", "").Replace(s)), " ")
+	s = withoutLead(strings.TrimLeft(s, "#>*-•\"' "))
+	if !strings.ContainsFunc(s, readable) {
+		return ""
+	}
+	return strings.TrimRight(s, ".:;, ")
+}
+
+// shortened cuts s to most columns, at a word where there is one in the second half, and says so by an
+// ellipsis.
+func shortened(s string, most int) string {
+	if columns(s) <= most {
+		return s
+	}
+	runes := []rune(s)[:most-1]
+	cut := string(runes)
+	if r := []rune(s)[most-1]; r != ' ' {
+		if i := strings.LastIndexByte(cut, ' '); i > len(cut)/2 {
+			cut = cut[:i]
+		}
+	}
+	return strings.TrimRight(cut, " ,.:;(-") + "…"
+}
+
+func columns(s string) int { return utf8.RuneCountInString(s) }
+
+// TellsGoal reports whether a text says what somebody wants: it has a name or a path, or three words that
+// are neither stop words nor nods.
+func TellsGoal(text string) bool {
+	text = bounded(text)
+	words, names := 0, 0
+	terms.Scan(text, func(t terms.Token) {
+		switch {
+		case t.Kind == terms.Name:
+			names++
+		case t.Kind == terms.Word && !isNod(strings.ToLower(text[t.Start:t.End])):
+			words++
+		}
+	})
+	return names > 0 || words > 2
+}
