@@ -7,7 +7,8 @@ import "testing"
 func TestBars(t *testing.T) {
 	own := Own(1)
 	all := run(t, Options{Only: []string{"facts", "query", "recovery", "trail", "words", "summaries"}}, own[0]).Sets
-	all = append(all, run(t, Options{Only: []string{"clustering", "recovery", "trail", "summaries"}}, own[1:]...).Sets...)
+	all = append(all, run(t, Options{Only: []string{"clustering", "recovery", "trail", "summaries"}}, own[1:3]...).Sets...)
+	all = append(all, run(t, Options{Only: []string{"facts", "recovery", "summaries"}}, own[3]).Sets...)
 	byName := map[string]SetReport{}
 	for _, s := range all {
 		byName[s.Set] = s
@@ -27,6 +28,7 @@ func TestBars(t *testing.T) {
 	planted := byName["planted"]
 	retentionBars(t, planted.Retention)
 	queryBars(t, planted.Asked)
+	workingBars(t, byName["working"].Retention)
 	for _, u := range planted.UserWords {
 		if u.RequestsKept < u.RequestsFit || u.CorrectionsKept < u.CorrectionsFit {
 			t.Errorf("words of the user are missing at %dx: %+v", u.Ratio, u)
@@ -66,6 +68,22 @@ func retentionBars(t *testing.T, list []Retention) {
 	}
 	if own[4].Share < 800 || own[10].Share < 400 {
 		t.Errorf("facts kept: %v at 4x, %v at 10x", own[4].Share, own[10].Share)
+	}
+}
+
+// workingBars: of facts that nothing was tuned on, 55 % at a quarter of the size, and more than of any
+// rendering that takes no account of what was said.
+func workingBars(t *testing.T, list []Retention) {
+	t.Helper()
+	share := map[string]Milli{}
+	for _, r := range list {
+		if r.Ratio == 4 {
+			share[r.Way] = r.Share
+		}
+	}
+	own := share[wayUnionFind]
+	if own < 550 || own < share[wayHeadTail] || own < share[wayRecent] {
+		t.Errorf("working talk: %v of the facts are kept, %v", own, share)
 	}
 }
 

@@ -48,10 +48,10 @@ func (l *lab) gauges() []struct {
 }
 
 // look runs the wanted gauges over every conversation of a set.
-func (l *lab) look(ctx context.Context, set Set, only []string, r *SetReport) error {
+func (l *lab) look(ctx context.Context, set Set, wanted []string, r *SetReport) error {
 	var list []gauge
 	for _, g := range l.gauges() {
-		if only == nil || slices.Contains(only, g.part) {
+		if slices.Contains(wanted, g.part) {
 			list = append(list, g.make())
 		}
 	}

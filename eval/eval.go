@@ -20,6 +20,10 @@ type Set struct {
 	Name     string
 	Messages []corpus.Message // in order within a conversation, conversations one after the other
 	Facts    []corpus.Fact
+	Parts    []string // what is measured of the set; nil for all parts
+
+	// Transcripts are the sessions of agents. A set has messages or transcripts.
+	Transcripts []Transcript
 }
 
 // Options say what to measure.
@@ -37,12 +41,20 @@ type Options struct {
 
 // Parts are the names that Options.Only takes, in the order of the report.
 func Parts() []string {
-	list := []string{"clustering"}
+	list := []string{partClustering}
 	for _, g := range (&lab{}).gauges() {
 		list = append(list, g.part)
 	}
-	return list
+	return append(list, partContinuation, partKnown, partSessions)
 }
+
+// The parts that are no gauges of one conversation.
+const (
+	partClustering   = "clustering"
+	partContinuation = "continuation"
+	partKnown        = "known"
+	partSessions     = "sessions"
+)
 
 // CheckParts refuses a name that is none of Parts.
 func CheckParts(only []string) error {
@@ -98,10 +110,25 @@ func (l *lab) begin(o Options) (list []string, err error) {
 	return list, nil
 }
 
-func (l *lab) measure(ctx context.Context, set Set, o Options) (SetReport, error) {
+// partsWanted are the parts that the options want of a set, in the order of Parts.
+func partsWanted(set Set, o Options) []string {
+	return slices.DeleteFunc(Parts(), func(part string) bool {
+		return o.Only != nil && !slices.Contains(o.Only, part) || set.Parts != nil && !slices.Contains(set.Parts, part)
+	})
+}
+
+// sizeOf says how much there is in a set.
+func sizeOf(set Set) SetReport {
 	r := SetReport{Set: set.Name, Conversations: len(corpus.Conversations(set.Messages)), Messages: len(set.Messages), Facts: len(set.Facts)}
 	for i := range set.Messages {
 		r.Tokens += summarize.Tokens(set.Messages[i].Text)
+	}
+	for _, t := range set.Transcripts {
+		r.Conversations++
+		for _, line := range t.records() {
+			r.Messages++
+			r.Tokens += summarize.Tokens(line.said + line.called + line.output)
+		}
 	}
 	r.Unused = len(set.Facts)
 	for _, m := range corpus.Conversations(set.Messages) {
@@ -109,16 +136,61 @@ func (l *lab) measure(ctx context.Context, set Set, o Options) (SetReport, error
 			r.Unused -= len(factsOf(set, m))
 		}
 	}
-	if o.Only == nil || slices.Contains(o.Only, "clustering") {
-		var err error
-		if r.Clustering, err = l.clustering(ctx, set, o.Seed); err != nil {
+	for _, f := range set.Facts {
+		r.Unused -= one(slices.ContainsFunc(set.Transcripts, func(t Transcript) bool { return t.Name == f.Conversation }))
+	}
+	return r
+}
+
+func (l *lab) measure(ctx context.Context, set Set, o Options) (SetReport, error) {
+	r := sizeOf(set)
+	wanted := partsWanted(set, o)
+	var err error
+	if set.Transcripts == nil {
+		if err = l.messageParts(ctx, set, wanted, o.Seed, &r); err != nil {
 			return r, err
 		}
 	}
-	if err := l.look(ctx, set, o.Only, &r); err != nil || o.Clock == nil {
+	if err = l.sessionParts(ctx, set, wanted, o.Seed, &r); err != nil || o.Clock == nil {
 		return r, err
 	}
-	var err error
 	r.Timing, err = l.timing(ctx, set, o.Clock)
 	return r, err
+}
+
+// messageParts measures what looks at messages.
+func (l *lab) messageParts(ctx context.Context, set Set, wanted []string, seed uint64, r *SetReport) (err error) {
+	if slices.Contains(wanted, partClustering) {
+		if r.Clustering, err = l.clustering(ctx, set, seed); err != nil {
+			return err
+		}
+	}
+	return l.look(ctx, set, wanted, r)
+}
+
+// sessionParts measures what looks at whole sessions.
+func (l *lab) sessionParts(ctx context.Context, set Set, wanted []string, seed uint64, r *SetReport) (err error) {
+	if slices.Contains(wanted, partContinuation) {
+		if r.Continuation, err = l.continuations(ctx, set); err != nil {
+			return err
+		}
+	}
+	known, sessions := slices.Contains(wanted, partKnown), slices.Contains(wanted, partSessions)
+	if !known && !sessions {
+		return nil
+	}
+	b, err := l.shelve(ctx, set, seed)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, b.close()) }()
+	if known {
+		if r.Known, err = b.known(); err != nil {
+			return err
+		}
+	}
+	if sessions {
+		r.Sessions, err = b.sessionSearch(set.Facts)
+	}
+	return err
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/gemini-ctx/ctx/eval/corpus"
 	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/internal/message"
 	"github.com/gemini-ctx/ctx/session"
 )
 
@@ -43,26 +44,18 @@ func messageOf(s *session.Shown, conversation string, seq int) corpus.Message {
 // partsOf reads the arguments of calls and the words of results, by call, from a message's parts.
 func partsOf(parts []byte) (args map[string]map[string]any, outputs map[string]string) {
 	args, outputs = map[string]map[string]any{}, map[string]string{}
-	var list []struct {
-		FunctionCall *struct {
-			ID   string         `json:"id"`
-			Args map[string]any `json:"args"`
-		} `json:"functionCall"`
-		FunctionResponse *struct {
-			ID string `json:"id"`
-		} `json:"functionResponse"`
-	}
-	var raws []json.RawMessage
-	if json.Unmarshal(parts, &list) != nil || json.Unmarshal(parts, &raws) != nil {
+	list, err := message.Parse(parts)
+	if err != nil {
 		return args, outputs
 	}
-	for i, p := range list {
-		if p.FunctionCall != nil {
-			args[p.FunctionCall.ID] = p.FunctionCall.Args
+	for _, c := range message.Calls(list) {
+		var fields map[string]any
+		if json.Unmarshal(c.Args, &fields) == nil {
+			args[c.ID] = fields
 		}
-		if p.FunctionResponse != nil {
-			outputs[p.FunctionResponse.ID] = session.Words([]byte("[" + string(raws[i]) + "]"))
-		}
+	}
+	for _, r := range message.Results(list) {
+		outputs[r.ID] = r.Output()
 	}
 	return args, outputs
 }

@@ -1,6 +1,9 @@
 package eval
 
-import "github.com/gemini-ctx/ctx/eval/corpus"
+import (
+	"github.com/gemini-ctx/ctx/eval/corpus"
+	"github.com/gemini-ctx/ctx/eval/transcripts"
+)
 
 // The spliced set: so many conversations of so many short sessions each.
 const (
@@ -8,8 +11,12 @@ const (
 	splicedAtOnce = 6
 )
 
+// workingTalks is how many conversations the working set has.
+const workingTalks = 3
+
 // Own returns the sets that ctx brings along: the long conversation with planted facts, those that are rewound, and agent sessions spliced
-// together, by seed.
+// together, by seed; and working talk with
+// facts that nothing was tuned on, by seed; and transcripts of coding agents.
 func Own(seed uint64) []Set {
 	planted, facts := corpus.Planted()
 	rewound, after := corpus.Rewound()
@@ -18,5 +25,14 @@ func Own(seed uint64) []Set {
 	for i := range uint64(splices) {
 		spliced.Messages = append(spliced.Messages, corpus.Splice(sessions, seed+i, splicedAtOnce)...)
 	}
-	return []Set{{"planted", planted, facts}, {"rewound", rewound, after}, spliced}
+	// Filler is no request of a user, and a talk without tools has no trail.
+	working := Set{Name: "working", Parts: []string{"facts", "query", "reach", "recovery", "summaries"}}
+	working.Messages, working.Facts = corpus.Working(seed, workingTalks)
+	agents := Set{Name: "agent-sessions", Facts: transcripts.Facts()}
+	for _, t := range transcripts.All() {
+		agents.Transcripts = append(agents.Transcripts, Transcript(t))
+	}
+	return []Set{
+		{Name: "planted", Messages: planted, Facts: facts}, {Name: "rewound", Messages: rewound, Facts: after}, spliced, working, agents,
+	}
 }

@@ -35,7 +35,12 @@ type SetReport struct {
 	Fidelity      *Fidelity    `json:"fidelity,omitempty"`
 	Stability     []Stability  `json:"stability,omitempty"`
 	Steadiness    []Steadiness `json:"steadiness,omitempty"`
-	Timing        []Timing     `json:"timing,omitempty"`
+
+	Continuation []Continuation  `json:"continuation,omitempty"`
+	Known        []Known         `json:"known,omitempty"`
+	Sessions     []SessionSearch `json:"sessions,omitempty"`
+
+	Timing []Timing `json:"timing,omitempty"`
 }
 
 // WriteText writes the report as tables.
@@ -65,6 +70,8 @@ func (s *SetReport) text(b *strings.Builder) {
 	s.wordsText(b)
 	s.fidelityText(b)
 	s.stabilityText(b)
+	s.continuationText(b)
+	s.knownText(b)
 	s.timingText(b)
 }
 
@@ -171,6 +178,34 @@ func (s *SetReport) stabilityText(b *strings.Builder) {
 		rows = append(rows, cells(r.Rule, r.Messages, r.Share, r.Kept))
 	}
 	writeTable(b, rows)
+}
+
+func (s *SetReport) continuationText(b *strings.Builder) {
+	if s.Continuation == nil {
+		return
+	}
+	rows := [][]string{{"going on", "at", "n", "budget", "tokens", "said", "called", "files", "lines of use", "junk lines"}}
+	for _, c := range s.Continuation {
+		rows = append(rows, cells(c.Way, c.At, c.N, c.Budget, c.Tokens, c.Said, c.Called, c.Files, c.Lines, c.Junk))
+	}
+	writeTable(b, rows)
+}
+
+func (s *SetReport) knownText(b *strings.Builder) {
+	if s.Known != nil {
+		rows := [][]string{{"prompts by their words", "n", "first", "share", "in ten", "share"}}
+		for _, k := range s.Known {
+			rows = append(rows, cells(k.By, k.N, k.First, k.FirstShare, k.Ten, k.TenShare))
+		}
+		writeTable(b, rows)
+	}
+	if s.Sessions != nil {
+		rows := [][]string{{"session of", "by", "sessions", "n", "first", "share", "in three", "share"}}
+		for _, r := range s.Sessions {
+			rows = append(rows, cells(r.Of, r.By, r.Sessions, r.N, r.First, r.FirstShare, r.Three, r.ThreeShare))
+		}
+		writeTable(b, rows)
+	}
 }
 
 func (s *SetReport) timingText(b *strings.Builder) {

@@ -29,10 +29,15 @@ type Summarizer struct {
 }
 
 // shipped are the helpers that come with ctx: they need no setting but their name in the chain.
+// `gemini` asks over HTTP where there is a key, and the installed Gemini CLI where there is none.
 func shipped() map[string]Summarizer {
 	return map[string]Summarizer{
-		"gemini": {Command: []string{"ctx-summarize-gemini"}},
-		"openai": {Command: []string{"ctx-summarize-openai"}},
+		"claude":     {Command: []string{"ctx-summarize-agent", "claude"}},
+		"codex":      {Command: []string{"ctx-summarize-agent", "codex"}},
+		"gemini":     {Command: []string{"ctx-summarize-gemini"}},
+		"gemini-cli": {Command: []string{"ctx-summarize-agent", "gemini"}},
+		"openai":     {Command: []string{"ctx-summarize-openai"}},
+		"opencode":   {Command: []string{"ctx-summarize-agent", "opencode"}},
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/internal/message"
 	"github.com/gemini-ctx/ctx/objects"
 	"github.com/gemini-ctx/ctx/sanitize"
 )
@@ -162,19 +163,17 @@ func (m *Message) check() error {
 	case !utf8.ValidString(m.Author):
 		return fmt.Errorf("%w: author is not UTF-8", ErrInput)
 	}
-	if m.Parts != nil && m.Calls == nil && m.Results == nil {
-		calls, results := callsOf(m.Parts)
-		m.Calls, m.Results = calls, results
+	if m.Parts == nil {
+		return nil
+	}
+	parts, err := message.Parse(m.Parts)
+	if err != nil {
+		return fmt.Errorf("%w: %w", ErrInput, err)
+	}
+	if m.Calls == nil && m.Results == nil {
+		m.Calls, m.Results = linksOf(parts)
 	}
 	return nil
-}
-
-func callsOf(parts []byte) (calls []format.Call, results []string) {
-	found, results := partLinks(parts)
-	for _, c := range found {
-		calls = append(calls, format.Call{ID: c.ID, Tool: c.Name})
-	}
-	return calls, results
 }
 
 // appendAll appends a clean batch in one operation.

@@ -53,9 +53,9 @@ func (r *compaction) askRound(ctx context.Context, view *refs.View, st *forest.S
 	var answers []answer
 	var stopped error
 	for i := range claims {
-		a, err := r.askOne(ctx, view, st, &claims[i], limit)
+		list, err := r.askOne(ctx, view, st, &claims[i], limit)
 		if err == nil {
-			answers = append(answers, a)
+			answers = append(answers, list...)
 			continue
 		}
 		if stopped = ctx.Err(); stopped != nil {
@@ -91,16 +91,21 @@ func isWhole(st *forest.State, c *claim) bool {
 	return now != nil && c.offset == 0 && c.end() == now.Count()
 }
 
-// askOne gets the answer to a claim. What is so short that nothing can be left out of it is kept as it is, and nobody is asked. Where the
-// extractive summariser had to answer about a whole cluster, its ranked list is taken in place of its words: a rendering has more to choose from. A
-// piece keeps the words, since the pieces are read again for the summary over them.
-func (r *compaction) askOne(ctx context.Context, view *refs.View, st *forest.State, c *claim, limit int) (answer, error) {
+// askOne gets the answers to a claim: one, but where the extractive summariser had to answer. What
+// is so short that nothing can be left out of it is kept as it is, and nobody is asked. Where the
+// extractive summariser answered about a whole cluster, its ranked list is taken in place of its
+// words: a rendering has more to choose from. A piece keeps the words, since the pieces are read
+// again for the summary over them. Where the claim holds standing summaries, these stay, and the
+// answers are extracts of the members beside them.
+func (r *compaction) askOne(
+	ctx context.Context, view *refs.View, st *forest.State, c *claim, limit int,
+) ([]answer, error) {
 	if err := ctx.Err(); err != nil {
-		return answer{}, err
+		return nil, err
 	}
 	inputs, err := r.readClaim(view, c, limit)
 	if err != nil {
-		return answer{}, err
+		return nil, err
 	}
 	source := tokensIn(inputs)
 	var told summarize.Told
@@ -108,8 +113,14 @@ func (r *compaction) askOne(ctx context.Context, view *refs.View, st *forest.Sta
 		told = asItIs(inputs)
 	} else {
 		told, err = r.o.Summarizer.Summarize(ctx, summarize.Ask{Claim: c.node, Inputs: inputs, Tokens: c.tokens})
-		if err == nil && told.Summarizer == extractive && isWhole(st, c) {
-			return r.extractOne(ctx, view, st, c.cluster)
+		if err == nil && told.Summarizer == extractive {
+			stand, err := r.standing(realCovers(st.Cluster(c.cluster).Covers, c.offset, c.end()))
+			if err != nil {
+				return nil, err
+			}
+			if len(stand) > 0 || isWhole(st, c) {
+				return r.extractBeside(ctx, view, st, c)
+			}
 		}
 		if err == nil {
 			told, err = takeAnswer(told, c.tokens, source)
@@ -117,34 +128,32 @@ func (r *compaction) askOne(ctx context.Context, view *refs.View, st *forest.Sta
 		if err == nil {
 			var forgotten *traces
 			if forgotten, err = r.forgets(); err != nil {
-				return answer{}, err
+				return nil, err
 			}
 			if forgotten.inAnswer(told.Text) {
-				return answer{}, errAnswerForgotten
+				return nil, errAnswerForgotten
 			}
 		}
 	}
 	if err != nil {
-		return answer{}, &unanswered{err}
+		return nil, &unanswered{err}
 	}
 	raws, err := r.sealAnswer(c, told)
 	if err != nil {
-		return answer{}, err
+		return nil, err
 	}
-	return answer{claim: *c, summary: raws[len(raws)-1].ID(), raws: raws}, nil
+	return []answer{{claim: *c, summary: raws[len(raws)-1].ID(), raws: raws}}, nil
 }
 
-// extractOne answers about a whole cluster with the built-in summariser.
-func (r *compaction) extractOne(ctx context.Context, view *refs.View, st *forest.State, number uint64) (answer, error) {
-	claims, err := r.extractClaims(view, st, &r.owners, []uint64{number})
+// extractBeside answers a claim with the built-in summariser, as far as no standing summary does.
+func (r *compaction) extractBeside(
+	ctx context.Context, view *refs.View, st *forest.State, c *claim,
+) ([]answer, error) {
+	claims, err := r.extractBetween(view, st, st.Cluster(c.cluster), c.offset, c.end())
 	if err != nil {
-		return answer{}, err
+		return nil, err
 	}
-	answers, err := r.extractAll(ctx, view, st, claims)
-	if err != nil {
-		return answer{}, err
-	}
-	return answers[0], nil
+	return r.extractAll(ctx, view, st, claims)
 }
 
 // asItIs is the summary of what is too short to leave anything out.

@@ -30,68 +30,65 @@ type digestCache struct {
 	digest.Digester
 }
 
-// history is what a digest reads of a branch: the newest entries, and what was cached of the rest.
-type history struct {
-	newer  []entryAt // not in the cache, newest first, messages and recaps alone
-	cached *digestCache
-	amends map[format.ID]format.ID // by message: its newest version
-	newest uint64                  // seq of the newest message
-	called uint64                  // seq of the newest message that calls a tool
+// work is what a branch's messages say and do: up to a message, and after it.
+type work struct {
+	before, after []digest.Fact // oldest first
+	agent         bool          // one of the newest messages calls a tool
 }
 
-// Digest returns the facts of what a branch says up to the message with number through, oldest first.
-// agent is false where none of the newest of them calls a tool. An amend counts if it was made before that message was followed by another. The digest is cached: with a
-// cache, a call reads the messages since then.
-func (s *Store) Digest(session, branch string, tip format.ID, through uint64) (facts []digest.Fact, agent bool, err error) {
-	cached := s.loadDigest(session, branch)
-	h, err := s.digestHistory(tip, through, cached)
+// workOf returns the facts of a branch up to the message with number through, and those after it. An
+// amend counts for a message up to through if it was made before that message was followed by another,
+// so that before does not change as the branch grows. Where all is false and the branch is not an
+// agent's, facts before through are not read. The digest is cached: with a cache, a call reads the
+// messages since then.
+func (s *Store) workOf(name BranchName, tip format.ID, through uint64, all bool) (*work, error) {
+	cached := s.loadDigest(name)
+	h, err := s.digestHistory(tip, through, cached, all)
 	if err != nil {
-		return nil, false, err
+		return nil, err
 	}
 	d := digestCache{Version: digest.Version}
 	if h.cached != nil {
 		d = *h.cached
 	}
-	if len(h.newer) > 0 {
-		d.Newest = max(d.Newest, h.newest)
-		d.Called = max(d.Called, h.called)
+	d.Newest, d.Called = max(d.Newest, h.newest), max(d.Called, h.called)
+	w := &work{agent: d.Called > 0 && d.Newest-d.Called < agentWithin || through == 0 && h.after.calls}
+	if len(h.before.list) > 0 && (w.agent || all) {
+		list, err := s.digestMessages(&h.before)
+		if err != nil {
+			return nil, err
+		}
+		d.Add(list)
+		d.At = h.before.list[0].id.String()
+		s.storeDigest(name, &d)
 	}
-	if d.Called == 0 || d.Newest-d.Called >= agentWithin {
-		return nil, false, nil
-	}
-	if len(h.newer) == 0 {
-		return d.Facts(), true, nil
-	}
-	list, err := s.digestMessages(h)
+	w.before = d.Facts()
+	list, err := s.digestMessages(&h.after)
 	if err != nil {
-		return nil, false, err
+		return nil, err
 	}
 	d.Add(list)
-	d.At = h.newer[0].id.String()
-	s.storeDigest(session, branch, &d)
-	return d.Facts(), true, nil
+	w.after = d.Facts()[len(w.before):]
+	return w, nil
 }
 
-// digestSince returns the facts of the messages after through, to a tip. agent says that one of them
-// calls a tool.
-func (s *Store) digestSince(tip format.ID, through uint64) (facts []digest.Fact, agent bool, err error) {
-	h := history{amends: map[format.ID]format.ID{}}
-	err = s.backSides(tip, func(id format.ID, e *format.Entry, side bool) bool {
-		if e.Kind == format.KindMessage && e.Seq <= through {
-			return false
-		}
-		h.take(id, e)
-		return len(h.newer) < maxDigested
-	})
-	if err != nil {
-		return nil, false, err
-	}
-	list, err := s.digestMessages(&h)
-	return digest.Of(list), h.called > 0, err
+// history is what a digest reads of a branch: the entries that are not cached.
+type history struct {
+	before, after passage
+	cached        *digestCache // what was cached of the entries before
+	newest        uint64       // seq of the newest message before
+	called        uint64       // seq of the newest message before that calls a tool
 }
 
-func (s *Store) loadDigest(session, branch string) *digestCache {
-	b, _, ok := s.Cache.Load(index.DigestName(session, branch))
+// passage is a part of a history, newest first.
+type passage struct {
+	list   []entryAt
+	amends map[format.ID]format.ID // by message: its newest version
+	calls  bool
+}
+
+func (s *Store) loadDigest(name BranchName) *digestCache {
+	b, _, ok := s.Cache.Load(index.DigestName(name.Session, name.Branch))
 	var d digestCache
 	if !ok || json.Unmarshal(b, &d) != nil || d.Version != digest.Version {
 		return nil
@@ -100,55 +97,58 @@ func (s *Store) loadDigest(session, branch string) *digestCache {
 }
 
 // storeDigest keeps a digest. Nothing depends on it.
-func (s *Store) storeDigest(session, branch string, d *digestCache) {
+func (s *Store) storeDigest(name BranchName, d *digestCache) {
 	if b, err := json.Marshal(d); err == nil {
-		_ = s.Cache.Store(index.DigestName(session, branch), index.Stamp{}, b)
+		_ = s.Cache.Store(index.DigestName(name.Session, name.Branch), index.Stamp{}, b)
 	}
 }
 
 // digestHistory walks back from a tip to what is cached, or to the first message that counts.
-func (s *Store) digestHistory(tip format.ID, through uint64, cached *digestCache) (*history, error) {
-	h := &history{amends: map[format.ID]format.ID{}}
+func (s *Store) digestHistory(tip format.ID, through uint64, cached *digestCache, all bool) (*history, error) {
+	h := &history{}
 	messages := 0
 	err := s.backSides(tip, func(id format.ID, e *format.Entry, side bool) bool {
 		if e.Seq > through {
-			return true
+			h.after.take(id, e)
+			return len(h.after.list) < maxDigested
 		}
 		if cached != nil && id.String() == cached.At {
 			h.cached = cached
 			return false
 		}
-		h.take(id, e)
+		h.before.take(id, e)
 		if e.Kind == format.KindMessage {
 			messages++
+			h.newest = max(h.newest, e.Seq)
+			if len(e.Calls) > 0 {
+				h.called = max(h.called, e.Seq)
+			}
 		}
-		return messages < maxDigested && (h.called > 0 || cached != nil || messages < agentWithin)
+		return messages < maxDigested && (all || h.called > 0 || cached != nil || messages < agentWithin)
 	})
 	return h, err
 }
 
-// take notes an entry for the digest.
-func (h *history) take(id format.ID, e *format.Entry) {
+// take notes an entry.
+func (h *passage) take(id format.ID, e *format.Entry) {
 	switch e.Kind {
-	case format.KindMessage:
-		h.newest = max(h.newest, e.Seq)
-		if len(e.Calls) > 0 {
-			h.called = max(h.called, e.Seq)
-		}
-		h.newer = append(h.newer, entryAt{id, e})
-	case format.KindNote:
-		h.newer = append(h.newer, entryAt{id, e})
+	case format.KindMessage, format.KindNote:
+		h.list = append(h.list, entryAt{id, e})
+		h.calls = h.calls || len(e.Calls) > 0
 	case format.KindAmend:
 		if _, newer := h.amends[e.Amends]; !newer {
+			if h.amends == nil {
+				h.amends = map[format.ID]format.ID{}
+			}
 			h.amends[e.Amends] = id
 		}
 	}
 }
 
-// digestMessages reads the newer messages of a history, oldest first. What was forgotten says nothing.
-func (s *Store) digestMessages(h *history) ([]digest.Message, error) {
-	list := make([]digest.Message, 0, len(h.newer))
-	for _, at := range slices.Backward(h.newer) {
+// digestMessages reads the messages of a passage, oldest first. What was forgotten says nothing.
+func (s *Store) digestMessages(h *passage) ([]digest.Message, error) {
+	list := make([]digest.Message, 0, len(h.list))
+	for _, at := range slices.Backward(h.list) {
 		shown, err := s.Version(at.id, h.amends[at.id])
 		if err != nil {
 			return nil, err

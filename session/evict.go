@@ -11,9 +11,10 @@ import (
 	"github.com/gemini-ctx/ctx/objects"
 )
 
-// evict makes tombstones of the clusters that arrived longest ago, of each session those above the limit. One that
-// is not summarised stays; before the last batch it also ends the eviction of its session, so that the oldest go
-// first. The flat forest has one cluster, which stays.
+// evict makes tombstones of the clusters that arrived longest ago, of each session those above the
+// limit. The summaries of a cluster that has several are joined first. A cluster that is not
+// summarised stays; before the last batch it also ends the eviction of its session, so that the
+// oldest go first. The flat forest has one cluster, which stays.
 func (t *tx) evict(name string, owners *owners, answers []answer, last bool, done *Compaction) error {
 	if name == FlatForest {
 		return nil
@@ -36,7 +37,13 @@ func (t *tx) evict(name string, owners *owners, answers []answer, last bool, don
 				break
 			}
 			if c.Dirty() {
-				continue
+				ok, err := t.joinSummaries(name, st, c)
+				if err != nil {
+					return err
+				}
+				if !ok {
+					continue
+				}
 			}
 			if _, err := t.evictOne(name, st, c, made[c.Number]); err != nil {
 				return err
@@ -196,12 +203,18 @@ func (s *Store) Evict(ctx context.Context, id format.ID) (Evicted, error) {
 			done.Known = true
 			return nil
 		}
-		if found.live.Dirty() {
-			return fmt.Errorf("%w: cluster %v has entries without a summary", ErrBlocked, found.node)
-		}
 		st, err := t.forest()
 		if err != nil {
 			return err
+		}
+		if found.live.Dirty() {
+			ok, err := t.joinSummaries(MainForest, st, found.live)
+			if err != nil {
+				return err
+			}
+			if !ok {
+				return fmt.Errorf("%w: cluster %v has entries without a summary", ErrBlocked, found.node)
+			}
 		}
 		if done.Tombstone, err = t.evictOne(MainForest, st, found.live, answer{}); err != nil {
 			return err

@@ -11,8 +11,8 @@ import (
 	"github.com/gemini-ctx/ctx/refs"
 )
 
-// extractClaims returns the claims of some clusters, as far as they want a summary, for the built-in summariser. It reads a cluster of any length at
-// once: whole where that is cheap, or where there is a summary that it did not make, else the ranked lists there are and what came after them.
+// extractClaims returns the claims of some clusters for the built-in summariser, as far as they
+// want a summary. Members under a standing summary want none.
 func (s *Store) extractClaims(view *refs.View, st *forest.State, owners *owners, numbers []uint64) ([]claim, error) {
 	above, err := owners.above(s, st)
 	if err != nil {
@@ -30,21 +30,44 @@ func (s *Store) extractClaims(view *refs.View, st *forest.State, owners *owners,
 		if c == nil || !c.Dirty() {
 			continue
 		}
-		members, err := st.Members(c)
+		claims, err := s.extractBetween(view, st, c, 0, c.Count())
 		if err != nil {
 			return nil, err
 		}
+		for i := range claims {
+			claims[i].evict = over[number] && isWhole(st, &claims[i])
+		}
+		list = append(list, claims...)
+	}
+	return list, nil
+}
+
+// extractBetween returns the claims of a cluster's members inside from..to for the built-in
+// summariser. It reads a run of any length at once: whole where that is cheap, or where there is a
+// summary that it did not make, else the ranked lists there are and what came after them.
+func (s *Store) extractBetween(
+	view *refs.View, st *forest.State, c *forest.Cluster, from, to uint64,
+) ([]claim, error) {
+	runs, err := s.uncoveredBeside(c, from, to)
+	if err != nil {
+		return nil, err
+	}
+	members, err := st.Members(c)
+	if err != nil {
+		return nil, err
+	}
+	var list []claim
+	for _, r := range runs {
 		var covers []format.Cover
-		if len(members) > wholeCluster {
-			if covers, err = s.rankable(realCovers(c.Covers, 0, c.Count())); err != nil {
+		if r.to-r.from > wholeCluster {
+			if covers, err = s.rankable(realCovers(c.Covers, r.from, r.to)); err != nil {
 				return nil, err
 			}
 		}
-		cl, err := s.claimOn(view, c, members, 0, covers)
+		cl, err := s.claimOn(view, c, members[r.from:r.to], r.from, covers)
 		if err != nil {
 			return nil, err
 		}
-		cl.evict = over[number]
 		list = append(list, cl)
 	}
 	return list, nil

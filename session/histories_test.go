@@ -378,14 +378,15 @@ func (w *world) compact(name string, by summarize.Summarizer) {
 	w.note("compact %s %s %v", name, o.Strategy, by != nil)
 	before, pinned := w.tokens(name), w.pinned(name)
 	loses := w.loses
+	stood := w.worded()
 	done, err := w.s.Compact(bg, o)
 	if by != nil && errors.Is(err, session.ErrNotFound) {
 		return // it was removed meanwhile
 	}
 	w.must(err)
 	w.tally.outcome("compact", done)
-	if by == nil && done.Dirty+done.Failed+done.Lost > 0 {
-		w.fatal("the built-in summariser left something: %+v", done)
+	if by == nil {
+		w.checkBuiltIn(done, stood)
 	}
 	if loses || w.loses || by != nil {
 		return // others did something meanwhile
@@ -393,6 +394,66 @@ func (w *world) compact(name string, by summarize.Summarizer) {
 	now := w.pinned(name)
 	if after := w.tokens(name); after > before && now == pinned {
 		w.fatal("%d tokens became %d", before, after)
+	}
+}
+
+// worded are the summaries that are not the built-in summariser's, with the number of their
+// cluster, by forest.
+func (w *world) worded() map[string]map[format.ID]uint64 {
+	out := map[string]map[format.ID]uint64{}
+	for _, name := range []string{session.MainForest, session.FlatForest} {
+		out[name] = map[format.ID]uint64{}
+		for _, c := range w.live(name) {
+			for _, v := range c.Covers {
+				if sum, _ := w.summary(v.Summary); sum.Summarizer != "extractive" {
+					out[name][v.Summary] = c.Number
+				}
+			}
+		}
+	}
+	return out
+}
+
+// live are the live clusters of a forest, none where there is no such forest.
+func (w *world) live(name string) []*forest.Cluster {
+	v, err := w.s.Refs.Read()
+	w.must(err)
+	st, err := w.s.ForestOf(v, name)
+	w.must(err)
+	return st.Live()
+}
+
+// checkBuiltIn holds that a compaction with the built-in summariser left nothing without a summary,
+// and every summary that somebody else worded.
+func (w *world) checkBuiltIn(done session.Compaction, stood map[string]map[format.ID]uint64) {
+	if done.Failed+done.Lost > 0 {
+		w.fatal("the built-in summariser left something: %+v", done)
+	}
+	name, dirty := session.MainForest, 0
+	if done.Strategy == session.Flat {
+		name = session.FlatForest
+	}
+	now := w.worded()[name]
+	for _, c := range w.live(name) {
+		for id, number := range stood[name] {
+			if _, stands := now[id]; number == c.Number && !stands {
+				w.fatal("cluster %d lost the summary %v, which somebody worded", c.Number, id)
+			}
+		}
+		if !c.Dirty() {
+			continue
+		}
+		dirty++
+		words := false
+		for _, v := range c.Covers {
+			words = words || !v.Interim && now[v.Summary] == c.Number
+		}
+		if !c.Frozen() || !words || slices.ContainsFunc(c.Covers, func(v format.Cover) bool { return v.Interim }) {
+			w.fatal("the built-in summariser left cluster %d with the summaries %+v of %d members", c.Number, c.Covers, c.Count())
+		}
+	}
+	if dirty != done.Dirty {
+		w.fatal("%d clusters are dirty, %d were told", dirty, done.Dirty)
 	}
 }
 
@@ -779,6 +840,10 @@ func (w *world) learn(id format.ID) {
 		return
 	}
 	sum, body := w.summary(id)
+	if sum.Summarizer == "joined" {
+		w.made[id] = w.joined(sum, string(body))
+		return
+	}
 	if read := w.told[string(body)]; read != nil {
 		w.made[id] = read
 		return
@@ -806,6 +871,42 @@ func (w *world) learn(id format.ID) {
 		}
 	}
 	w.made[id] = read
+}
+
+// joined is what a summary was made of that joins others: their texts are in it as they are, and of
+// extracts some sentences.
+func (w *world) joined(sum *format.Summary, rest string) words {
+	read := words{}
+	for _, in := range sum.Inputs {
+		from, body := w.summary(in.ID)
+		if from.Body.Media == format.MediaText {
+			w.learn(in.ID)
+			maps.Copy(read, w.made[in.ID])
+			after, ok := strings.CutPrefix(strings.TrimPrefix(rest, "\n"), string(body))
+			if !ok {
+				w.fatal("joined summaries have %q where %q belongs", rest, body)
+			}
+			rest = after
+			continue
+		}
+		for _, e := range w.run(from.Node) {
+			text, ok := w.shown[e]
+			if !ok {
+				text = w.entryText(e)
+			}
+			read[e] = text
+		}
+		w.checkExtract(body, w.run(from.Node), read)
+		list, err := summarize.Decode(body)
+		w.must(err)
+		for _, s := range summarize.Order(list) {
+			rest = strings.TrimPrefix(strings.TrimLeft(rest, "\n"), s.Text)
+		}
+	}
+	if strings.TrimSpace(rest) != "" {
+		w.fatal("joined summaries have %q, which none of them says", rest)
+	}
+	return read
 }
 
 // audit holds the whole store against itself.

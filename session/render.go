@@ -27,7 +27,12 @@ func (s *Store) RenderInput(v *refs.View, session, branch string, o view.Options
 	if err != nil {
 		return view.Input{Session: session, Branch: branch}, err
 	}
-	return s.renderInputOf(v, value, session, branch, o)
+	in, err := s.renderInputOf(v, value, session, branch, o)
+	if err != nil || in.Work == nil || o.Budget == 0 {
+		return in, err
+	}
+	in.Work.Others, err = s.others(v, &in, view.BriefRoom(o.Budget)/5)
+	return in, err
 }
 
 // renderInputOf is RenderInput for a branch that stands at value, with the epoch that v has of it.
@@ -36,7 +41,7 @@ func (s *Store) renderInputOf(v *refs.View, value format.Value, session, branch 
 	if in.Epoch, err = s.epochBlock(in.EpochID); err != nil {
 		return in, err
 	}
-	if in.Work, err = s.work(value, &in); err != nil {
+	if in.Work, err = s.work(value, &in, o.Budget > 0); err != nil {
 		return in, err
 	}
 	if err := s.readTail(value, &in, o.Budget); err != nil || value.Pin.IsZero() {
@@ -82,7 +87,7 @@ func (s *Store) readTail(v format.Value, in *view.Input, budget int) (err error)
 	}
 	in.Tail, in.Unread, err = s.tail(v, from, most)
 	n := 0
-	for n < len(in.Tail) && in.Tail[n].Seq <= in.Through {
+	for in.Work != nil && n < len(in.Tail) && in.Tail[n].Seq <= in.Through {
 		n++
 	}
 	if n > 0 {
@@ -92,31 +97,25 @@ func (s *Store) readTail(v format.Value, in *view.Input, budget int) (err error)
 }
 
 // work reads what an agent did; nil where the branch is not an agent's. The prefix ends where the pin
-// does, or where the window begins if the pin lags behind or there is none yet; in.Through says where.
-func (s *Store) work(v format.Value, in *view.Input) (*view.Work, error) {
+// does. Where less than all may be printed and the pin lags behind, or there is none yet, it ends where
+// the window begins. in.Through says where.
+func (s *Store) work(v format.Value, in *view.Input, bounded bool) (*view.Work, error) {
 	tip, err := s.entry(v.ID)
 	if err != nil {
 		return nil, err
 	}
-	window := uint64(s.Config.Window.EvictAt)
-	if tip.Seq > in.Through+2*window {
-		in.Through = tip.Seq - uint64(s.Config.Window.GraduateAt)
+	if bounded {
+		in.Through = s.digestBorder(v, tip)
 	}
-	w := &view.Work{}
-	agent, calls := false, false
-	if w.Facts, agent, err = s.Digest(in.Session, in.Branch, v.ID, in.Through); err != nil {
+	w, err := s.workOf(BranchName{in.Session, in.Branch}, v.ID, in.Through, false)
+	if err != nil {
 		return nil, err
 	}
-	if agent || in.Through == 0 {
-		if w.Tail, calls, err = s.digestSince(v.ID, in.Through); err != nil {
-			return nil, err
-		}
-	}
-	if !agent && !calls {
+	if !w.agent {
 		in.Through = v.Through
 		return nil, nil
 	}
-	return w, nil
+	return &view.Work{Facts: w.before, Tail: w.after}, nil
 }
 
 // own reads the clusters that the facts of a branch come from: their headings, and the texts of

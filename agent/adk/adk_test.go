@@ -193,6 +193,7 @@ func TestWrongKinds(t *testing.T) {
 		`{"id":"a","author":"bot","content":"hello"}`,
 		`{"id":"a","author":"bot","content":{"role":"model","parts":["x",{"text":"y"}]}}`,
 		`{"id":"a","author":"bot","content":{"role":"model","parts":{"text":"y"}}}`,
+		`{"id":"a","author":"bot","content":{"role":"model","parts":[{"text":"x","text":"y"}]}}`,
 		`{"id":"a","author":{"name":"bot"},"content":{"parts":[{"text":"y"}]}}`,
 		`{"id":"a","author":"bot","actions":[1],"content":{"parts":[{"text":"y"}]}}`,
 		`{"id":"a","author":"bot","customMetadata":7,"content":{"parts":[{"text":"y"}]}}`,

@@ -9,6 +9,7 @@ import (
 
 	"github.com/gemini-ctx/ctx/agent/transcript"
 	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/internal/message"
 )
 
 // event is an event taken apart.
@@ -184,7 +185,8 @@ func (e *decoder) readContent(value json.RawMessage) json.RawMessage {
 	list, ok := elements(raw)
 	for _, p := range list {
 		_, isObject := parseObject(p)
-		ok = ok && isObject
+		_, err := message.ParsePart(p)
+		ok = ok && isObject && err == nil
 	}
 	if !ok || len(list) == 0 {
 		if has && raw != nil && !ok {
@@ -244,9 +246,8 @@ func (e *decoder) readUsage(value json.RawMessage) json.RawMessage {
 func (e *decoder) derivedRole() string {
 	calls, results := false, false
 	for _, p := range e.parts {
-		_, call := linkOf(p, callMember)
-		_, result := linkOf(p, resultMember)
-		calls, results = calls || call, results || result
+		said := readPart(p)
+		calls, results = calls || said.Call != nil, results || said.Result != nil
 	}
 	switch {
 	case results && !calls:
@@ -287,18 +288,20 @@ func (e *decoder) foreign() transcript.Message {
 // isConsent reports whether parts are a question of the runtime to the person, or the answer: no model sees them.
 func isConsent(parts []json.RawMessage) bool {
 	found := false
-	for _, p := range parts {
-		for _, member := range []string{callMember, resultMember} {
-			l, ok := linkOf(p, member)
-			if !ok {
-				continue
-			}
-			switch l.name {
-			case "adk_request_credential", "adk_request_confirmation":
-				found = true
-			default:
+	for _, raw := range parts {
+		p := readPart(raw)
+		var tools []string
+		if p.Call != nil {
+			tools = append(tools, p.Call.Name)
+		}
+		if p.Result != nil {
+			tools = append(tools, p.Result.Name)
+		}
+		for _, tool := range tools {
+			if tool != "adk_request_credential" && tool != "adk_request_confirmation" {
 				return false
 			}
+			found = true
 		}
 	}
 	return found

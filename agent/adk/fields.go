@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/gemini-ctx/ctx/agent/transcript"
+	"github.com/gemini-ctx/ctx/internal/message"
 )
 
 // The member of customMetadata that ctx writes, and the member of a part that it keeps an event's other fields in.
@@ -112,24 +113,19 @@ func plainText(raw json.RawMessage) (string, bool) {
 	return text(o[0].value)
 }
 
-func isThought(raw json.RawMessage) bool {
-	o, ok := parseObject(raw)
-	return ok && string(o.get("thought")) == "true"
+// readPart reads what a part says; nothing of one that message.ParsePart refuses.
+func readPart(raw json.RawMessage) message.Part {
+	p, err := message.ParsePart(raw)
+	if err != nil {
+		return message.Part{}
+	}
+	return p
 }
 
-// link is a call or a result in a part.
-type link struct{ id, name string }
-
-// linkOf returns the call or the result that a part is; ok is false for any other part.
-func linkOf(raw json.RawMessage, member string) (l link, ok bool) {
-	o, isObject := parseObject(raw)
-	inner, ok := parseObject(o.get(member))
-	if !isObject || !ok {
-		return l, false
-	}
-	l.id, _ = text(inner.get("id"))
-	l.name, _ = text(inner.get("name"))
-	return l, true
+// isThought reports whether a part is a thought and neither a call nor a result.
+func isThought(raw json.RawMessage) bool {
+	p := readPart(raw)
+	return p.Thought && p.Call == nil && p.Result == nil
 }
 
 // The members of a part that make it a call or a result.

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/gemini-ctx/ctx/agent/transcript"
+	"github.com/gemini-ctx/ctx/internal/message"
 )
 
 // FuzzRead reads anything, and holds what comes out to what a session can take: written and read again it is the same.
@@ -83,11 +84,16 @@ func FuzzOwn(f *testing.F) {
 	for _, m := range conversation() {
 		f.Add(m.Role, m.Author, string(m.Parts), m.Note)
 	}
+	f.Add("model", "a", `[{"text":"a","thought":true,"functionCall":{"id":"c","name":"n"}},{"functionResponse":{"id":"c"},"functionCall":{"id":"d"}}]`, false)
+	f.Add("model", "a", `[{"Text":"a","Thought":true,"FunctionCall":{"id":"c"},"text":"b"}]`, false)
 	f.Fuzz(func(t *testing.T, role, author, parts string, note bool) {
 		var list []json.RawMessage
 		raw := bytes.ToValidUTF8([]byte(parts), []byte("?"))
 		if json.Unmarshal(raw, &list) != nil || list == nil || transcript.Depth(raw) > 100 || strings.Contains(parts, `\u`) || transcript.Fit(author) != author {
 			return
+		}
+		if _, err := message.Parse(raw); err != nil {
+			return // no store takes it
 		}
 		switch role {
 		case transcript.RoleUser, transcript.RoleModel, transcript.RoleTool, transcript.RoleSystem:

@@ -237,11 +237,12 @@ func (h *hints) whole(m *transcript.Message) {
 // linksOf returns the calls and results that parts hold.
 func linksOf(parts []json.RawMessage) (calls []format.Call, results []string) {
 	for _, raw := range parts {
-		if l, ok := linkOf(raw, callMember); ok && l.id != "" && l.name != "" {
-			calls = append(calls, format.Call{ID: transcript.Fit(l.id), Tool: transcript.Fit(l.name)})
+		p := readPart(raw)
+		if c := p.Call; c != nil && c.ID != "" && c.Name != "" {
+			calls = append(calls, format.Call{ID: transcript.Fit(c.ID), Tool: transcript.Fit(c.Name)})
 		}
-		if l, ok := linkOf(raw, resultMember); ok && l.id != "" {
-			results = append(results, transcript.Fit(l.id))
+		if r := p.Result; r != nil && r.ID != "" {
+			results = append(results, transcript.Fit(r.ID))
 		}
 	}
 	return calls, results

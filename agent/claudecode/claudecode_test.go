@@ -205,3 +205,7 @@ func FuzzRead(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, data []byte, cut uint) { kit.Check(t, data, int(cut%(1<<30))) })
 }
+
+func TestSeveral(t *testing.T) {
+	kit.CheckSeveral(t, transcript.WriteOptions{Session: "s", Dir: "/p"})
+}

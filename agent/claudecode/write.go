@@ -150,8 +150,8 @@ func (w *Writer) content(model bool, listed json.RawMessage, parts []json.RawMes
 		return transcript.Encode(transcript.ReadPart(parts[0]).Text)
 	}
 	var blocks []json.RawMessage
-	for _, raw := range parts {
-		if block, ok := blockOf(transcript.ReadPart(raw)); ok {
+	for _, p := range transcript.ReadParts(parts) {
+		if block, ok := blockOf(p); ok {
 			blocks = append(blocks, block)
 		}
 	}

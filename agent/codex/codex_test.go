@@ -180,3 +180,7 @@ func FuzzRead(f *testing.F) {
 }
 
 func TestErrors(t *testing.T) { kit.CheckErrors(t, string(rollout(t))) }
+
+func TestSeveral(t *testing.T) {
+	kit.CheckSeveral(t, transcript.WriteOptions{Session: "s", Dir: "/p"})
+}

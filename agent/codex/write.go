@@ -216,8 +216,8 @@ func nativeItem(m *transcript.Message, payload transcript.Object, parts []json.R
 
 func contentOf(role string, parts []json.RawMessage) json.RawMessage {
 	var list []json.RawMessage
-	for _, raw := range parts {
-		if piece, ok := pieceOf(transcript.ReadPart(raw), role); ok {
+	for _, p := range transcript.ReadParts(parts) {
+		if piece, ok := pieceOf(p, role); ok {
 			list = append(list, piece)
 		}
 	}

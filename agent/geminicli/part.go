@@ -2,7 +2,10 @@ package geminicli
 
 import (
 	"bytes"
+	"encoding/json"
 	"strings"
+
+	"github.com/gemini-ctx/ctx/internal/message"
 )
 
 type partKind int
@@ -27,23 +30,51 @@ type part struct {
 }
 
 // parseContent reads content in any of its shapes: a string, a part, or a list of both. Empty texts, and what is neither
-// a string nor an object, are left out.
-func parseContent(raw []byte) []part {
-	return appendParts(nil, decodeAny(raw))
+// a string nor an object, are left out. A part that says several things becomes several, as message.Split has them.
+func parseContent(raw []byte) (parts []part) {
+	raw = bytes.TrimSpace(raw)
+	if len(raw) == 0 || raw[0] != '[' {
+		return appendPart(nil, raw)
+	}
+	var list []json.RawMessage
+	if json.Unmarshal(raw, &list) != nil {
+		return nil
+	}
+	for _, element := range list {
+		if element[0] == '[' {
+			parts = appendNested(parts, decodeAny(element))
+		} else {
+			parts = appendPart(parts, element)
+		}
+	}
+	return parts
 }
 
-func appendParts(dst []part, v any) []part {
-	switch v := v.(type) {
-	case string:
-		if v != "" {
-			dst = append(dst, textPart(v))
+// appendNested reads lists in a list. They are decoded once, however deep they are nested.
+func appendNested(dst []part, v any) []part {
+	list, ok := v.([]any)
+	if !ok {
+		return appendPart(dst, canonical(v))
+	}
+	for _, element := range list {
+		dst = appendNested(dst, element)
+	}
+	return dst
+}
+
+// appendPart reads a part, or a string.
+func appendPart(dst []part, raw json.RawMessage) []part {
+	if len(raw) == 0 || raw[0] != '"' && raw[0] != '{' {
+		return dst
+	}
+	said, err := message.ParsePart(raw)
+	if err != nil { // of two members with one name the agent reads the last
+		if said, err = message.ParsePart(canonical(decodeAny(raw))); err != nil {
+			return dst
 		}
-	case []any:
-		for _, element := range v {
-			dst = appendParts(dst, element)
-		}
-	case map[string]any:
-		if p := newPart(v); !p.blank() {
+	}
+	for _, piece := range message.Split([]message.Part{said}) {
+		if p := newPart(&piece); !p.blank() {
 			dst = append(dst, p)
 		}
 	}
@@ -59,37 +90,37 @@ func thoughtPart(s string) part {
 }
 
 func callPart(id, tool string, args any) part {
+	if args == nil {
+		args = map[string]any{}
+	}
 	call := map[string]any{"id": id, "name": tool, "args": args}
-	return newPart(map[string]any{"functionCall": call})
+	return part{kind: partCall, callID: id, tool: tool, body: map[string]any{"functionCall": call}}
 }
 
 func responsePart(id, tool string, response any) part {
 	answer := map[string]any{"id": id, "name": tool, "response": response}
-	return newPart(map[string]any{"functionResponse": answer})
+	return part{kind: partResponse, callID: id, tool: tool, body: map[string]any{"functionResponse": answer}}
 }
 
-func newPart(body map[string]any) part {
+// newPart takes a part that says one thing.
+func newPart(said *message.Part) part {
+	if said.Raw[0] == '"' {
+		return textPart(said.Text)
+	}
+	body, _ := decodeAny(said.Raw).(map[string]any)
 	p := part{kind: partOther, body: body}
-	if call, ok := body["functionCall"].(map[string]any); ok {
-		p.kind = partCall
-		p.callID, _ = call["id"].(string)
-		p.tool, _ = call["name"].(string)
-		if call["args"] == nil {
+	switch {
+	case said.Call != nil:
+		p.kind, p.callID, p.tool = partCall, said.Call.ID, said.Call.Name
+		if call, ok := body["functionCall"].(map[string]any); ok && call["args"] == nil {
 			call["args"] = map[string]any{}
 		}
-		return p
-	}
-	if answer, ok := body["functionResponse"].(map[string]any); ok {
-		p.kind = partResponse
-		p.callID, _ = answer["id"].(string)
-		p.tool, _ = answer["name"].(string)
-		return p
-	}
-	if text, ok := body["text"].(string); ok {
-		p.kind, p.text = partText, text
-		if thought, _ := body["thought"].(bool); thought {
-			p.kind = partThought
-		}
+	case said.Result != nil:
+		p.kind, p.callID, p.tool = partResponse, said.Result.ID, said.Result.Name
+	case said.HasText && said.Thought:
+		p.kind, p.text = partThought, said.Text
+	case said.HasText && said.Media == nil:
+		p.kind, p.text = partText, said.Text
 	}
 	return p
 }

@@ -222,3 +222,7 @@ func FuzzRead(f *testing.F) {
 			func(transcript.Step) error { return nil })
 	})
 }
+
+func TestSeveral(t *testing.T) {
+	kit.CheckSeveral(t, transcript.WriteOptions{Session: "ses_s", Dir: "/p", Title: "t"})
+}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/gemini-ctx/ctx/agent/transcript"
 	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/internal/message"
 )
 
 // Agent is what the source of a message names that came as a line of JSON.
@@ -191,6 +192,9 @@ func (d *decoder) when(o, rest transcript.Object) time.Time {
 // words reads what was said.
 func (d *decoder) words(o, rest transcript.Object, m *transcript.Message) (parts []json.RawMessage, ok bool) {
 	if list, isList := o.Array("parts"); isList {
+		if _, err := message.Parse(o["parts"]); err != nil {
+			return nil, false // two members of one name
+		}
 		take(rest, "parts")
 		for _, raw := range list {
 			parts = append(parts, transcript.Encode(raw))

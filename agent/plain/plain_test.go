@@ -31,6 +31,8 @@ func TestLines(t *testing.T) {
 			"message user 1 \"a\"\nmessage model 2 call c ls {\"d\":1}\nmessage tool 3 result c ls \"ok\"\n", nil},
 		{"partial", lines(`{"id":"1","role":"model","text":"a","partial":true}`, `{"id":"1","role":"model","text":"ab"}`), "message model 1 \"ab\"\n", nil},
 		{"no messages", lines(`7`, `{"role":"king","text":"a"}`, `{"role":"user"}`, `{"id":"1","role":"user","text":"a"}`), "message user 1 \"a\"\n", map[string]int{transcript.SkipUnknown: 3}},
+		{"a member twice", lines(`{"role":"user","parts":[{"text":"a","text":"b"}]}`, `{"id":"1","role":"user","parts":[{"text":"a","Text":"b"}]}`),
+			"message user 1 \"a\"\n", map[string]int{transcript.SkipUnknown: 1}},
 		{"two on a line, one of them torn", lines(`{"id":"0","role":"us{"id":"1","role":"user","text":"a"}`), "message user 1 \"a\"\n", map[string]int{transcript.SkipBadJSON: 1}},
 		{"a torn tail", `{"id":"1","role":"user","text":"a"}` + "\n" + `{"id":"2","ro`, "message user 1 \"a\"\n", map[string]int{transcript.SkipTornTail: 1}},
 		{"nested too deep", lines(`{"role":"user","text":"a","x":` + deep + `}`), "", map[string]int{transcript.SkipDeep: 1}},
@@ -79,3 +81,7 @@ func FuzzRead(f *testing.F) {
 }
 
 func TestErrors(t *testing.T) { kit.CheckErrors(t, lines(`{"role":"user","text":"a"}`)) }
+
+func TestSeveral(t *testing.T) {
+	kit.CheckSeveral(t, transcript.WriteOptions{Session: "s", Dir: "/p"})
+}

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/internal/message"
 )
 
 // PartKind says what a part of a message is.
@@ -34,7 +35,8 @@ type Part struct {
 	URI      string
 }
 
-// PartsOf takes a message apart. Calls and results that only its lists name become parts.
+// PartsOf takes a message apart. Calls and results that only its lists name become parts. A part that says several things becomes
+// several, as message.Split has them.
 func PartsOf(m *Message) []Part {
 	if m.Parts == nil {
 		var parts []Part
@@ -55,46 +57,50 @@ func PartsOf(m *Message) []Part {
 		return parts
 	}
 	list, _ := Elements(m.Parts)
-	parts := make([]Part, len(list))
-	for i, raw := range list {
-		parts[i] = ReadPart(raw)
+	return ReadParts(list)
+}
+
+// ReadParts takes each of list apart, and makes several of one that says several things.
+func ReadParts(list []json.RawMessage) []Part {
+	parts := make([]Part, 0, len(list))
+	for _, raw := range list {
+		p, err := message.ParsePart(raw)
+		if err != nil {
+			parts = append(parts, Part{Kind: PartOther, Raw: raw})
+			continue
+		}
+		for _, piece := range message.Split([]message.Part{p}) {
+			parts = append(parts, partOf(&piece))
+		}
 	}
 	return parts
 }
 
-// ReadPart takes a part apart.
+// ReadPart takes a part apart that says one thing. Of several it reads the call, or else the result.
 func ReadPart(raw json.RawMessage) Part {
-	p := Part{Kind: PartOther, Raw: raw}
-	if s, ok := Text(raw); ok {
-		p.Kind, p.Text = PartText, s
-		return p
+	p, err := message.ParsePart(raw)
+	if err != nil {
+		return Part{Kind: PartOther, Raw: raw}
 	}
-	p.Body, _ = ParseObject(raw)
-	p.Text = p.Body.Text("text")
-	if p.Body.True("thought") {
-		p.Kind = PartHidden
-		return p
-	}
-	if call := p.Body.Object("functionCall"); call != nil {
-		p.Kind, p.ID, p.Tool, p.Args = PartCall, call.Text("id"), call.Text("name"), call["args"]
+	return partOf(&p)
+}
+
+func partOf(of *message.Part) Part {
+	p := Part{Kind: PartOther, Raw: of.Raw, Text: of.Text}
+	p.Body, _ = ParseObject(of.Raw)
+	switch {
+	case of.Call != nil:
+		p.Kind, p.ID, p.Tool, p.Args = PartCall, of.Call.ID, of.Call.Name, of.Call.Args
 		if p.Args == nil {
 			p.Args = json.RawMessage("{}")
 		}
-		return p
-	}
-	if answer := p.Body.Object("functionResponse"); answer != nil {
-		p.Kind, p.ID, p.Tool, p.Response = PartResult, answer.Text("id"), answer.Text("name"), answer["response"]
-		return p
-	}
-	if media := p.Body.Object("inlineData"); media != nil {
-		p.Kind, p.Mime, p.Data = PartMedia, media.Text("mimeType"), media.Text("data")
-		return p
-	}
-	if media := p.Body.Object("fileData"); media != nil {
-		p.Kind, p.Mime, p.URI = PartMedia, media.Text("mimeType"), media.Text("fileUri")
-		return p
-	}
-	if _, ok := Text(p.Body["text"]); ok {
+	case of.Result != nil:
+		p.Kind, p.ID, p.Tool, p.Response = PartResult, of.Result.ID, of.Result.Name, of.Result.Response
+	case of.Thought:
+		p.Kind = PartHidden
+	case of.Media != nil:
+		p.Kind, p.Mime, p.Data, p.URI = PartMedia, of.Media.MimeType, of.Media.Data, of.Media.URI
+	case of.HasText:
 		p.Kind = PartText
 	}
 	return p
@@ -102,17 +108,8 @@ func ReadPart(raw json.RawMessage) Part {
 
 // Said returns what a result says as a text, and whether it is an error.
 func (p *Part) Said() (text string, failed bool) {
-	if s, ok := Text(p.Response); ok {
-		return s, false
-	}
-	o, _ := ParseObject(p.Response)
-	if s, ok := Text(o["output"]); ok && len(o) == 1 {
-		return s, false
-	}
-	if s, ok := Text(o["error"]); ok && len(o) == 1 {
-		return s, true
-	}
-	return string(p.Response), o.Has("error")
+	r := message.Result{Response: p.Response}
+	return r.Output(), r.Failed()
 }
 
 // with adds what an agent's part has besides, under the agent's name. extra may be nil.
@@ -178,8 +175,8 @@ func (m *Message) SetParts(parts []json.RawMessage) {
 		}
 	}
 	m.Parts = Array(parts)
-	for _, raw := range parts {
-		switch p := ReadPart(raw); {
+	for _, p := range ReadParts(parts) {
+		switch {
 		case p.Kind == PartCall && p.ID != "" && p.Tool != "":
 			m.Calls = append(m.Calls, format.Call{ID: Fit(p.ID), Tool: Fit(p.Tool)})
 		case p.Kind == PartResult && p.ID != "":

@@ -5,11 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"os"
 	"slices"
 	"strings"
 
 	"github.com/gemini-ctx/ctx/summarizer"
 	"github.com/gemini-ctx/ctx/summarizer/model"
+	"github.com/gemini-ctx/ctx/summarizer/printmode"
 )
 
 const (
@@ -28,18 +30,19 @@ type gemini struct {
 }
 
 func open(s model.Settings) (model.Ask, int, error) {
-	key := s.First("GEMINI_API_KEY", "GOOGLE_API_KEY")
-	if key == "" {
-		return nil, 0, errors.New("no key: set GEMINI_API_KEY or GOOGLE_API_KEY")
-	}
-	base := s.First("GEMINI_BASE_URL", "GOOGLE_GEMINI_BASE_URL")
-	if base == "" {
-		base = defaultBase
-	}
 	name := strings.TrimPrefix(firstOf(s.Model, s.First("CTX_GEMINI_MODEL"), defaultModel), "models/")
 	most, err := s.Number("CTX_GEMINI_MAX_INPUT", defaultInput)
 	if err != nil {
 		return nil, 0, err
+	}
+	key := s.First("GEMINI_API_KEY", "GOOGLE_API_KEY")
+	if key == "" {
+		ask, err := openInstalled(name)
+		return ask, most, err
+	}
+	base := s.First("GEMINI_BASE_URL", "GOOGLE_GEMINI_BASE_URL")
+	if base == "" {
+		base = defaultBase
 	}
 	client, err := model.NewClient(model.Options{Base: base, Header: "x-goog-api-key", Key: key, Insecure: s.Insecure,
 		Sleep: s.Sleep, Jitter: s.Jitter, Now: s.Now})
@@ -47,6 +50,16 @@ func open(s model.Settings) (model.Ask, int, error) {
 		return nil, 0, err
 	}
 	return (&gemini{client, name}).ask, most, nil
+}
+
+// openInstalled has the installed Gemini CLI asked, which has a login of its own.
+func openInstalled(name string) (model.Ask, error) {
+	agent, _ := printmode.Find("gemini")
+	r, err := printmode.New(printmode.Options{Agent: agent, Model: name, Environ: os.Environ()})
+	if err != nil {
+		return nil, errors.New("no key, and no `gemini` on PATH: set GEMINI_API_KEY or GOOGLE_API_KEY, or install Gemini CLI and log in")
+	}
+	return r.Ask, nil
 }
 
 func firstOf(list ...string) string {

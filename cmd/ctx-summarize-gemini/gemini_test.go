@@ -8,6 +8,9 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -17,6 +20,35 @@ import (
 )
 
 const key = "AIzaTestKey0123456789"
+
+// TestMain has the test binary be Gemini CLI where a variable says so.
+func TestMain(m *testing.M) {
+	if answer := os.Getenv("PLAYED_ANSWER"); answer != "" {
+		fmt.Print(answer)
+		os.Exit(0)
+	}
+	os.Exit(m.Run())
+}
+
+// Without a key the installed Gemini CLI is asked; with one it is not.
+func TestGeminiInstalled(t *testing.T) {
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	if err := os.Symlink(self, filepath.Join(dir, "gemini")); err != nil || runtime.GOOS == "windows" {
+		t.Skip("SKIPPED: no symbolic link to a program: ", err)
+	}
+	t.Setenv("PATH", dir)
+	t.Setenv("PLAYED_ANSWER", `{"response":"Port 5433.","stats":{"models":{"g-flash":{"tokens":{"candidates":3}}}}}`)
+	if a := told(t, nil); a.Text != "Port 5433." || a.Model != "g-flash" {
+		t.Errorf("without a key: %+v", a)
+	}
+	if a := told(t, map[string]string{"GEMINI_API_KEY": key, "GEMINI_BASE_URL": "http://gemini.example"}); a.Error == nil || !strings.Contains(a.Error.Message, "not https") {
+		t.Errorf("with a key: %+v", a)
+	}
+}
 
 // told runs the helper over one request and returns its answer.
 func told(t *testing.T, vars map[string]string, args ...string) summarizer.Answer {
@@ -110,6 +142,7 @@ func TestGeminiAnswers(t *testing.T) {
 
 // TestGeminiSettings has settings that cannot be: every claim is answered with what is wrong.
 func TestGeminiSettings(t *testing.T) {
+	t.Setenv("PATH", "") // no Gemini CLI
 	for _, c := range []struct {
 		vars map[string]string
 		say  string

@@ -15,7 +15,8 @@ func program() model.Program {
 		Short: "has Gemini write summaries for ctx",
 		Help: `Variables:
 
-  GEMINI_API_KEY, GOOGLE_API_KEY           the key; the first one that is set
+  GEMINI_API_KEY, GOOGLE_API_KEY           the key; the first one that is set. Without one the installed Gemini CLI is
+                                           asked, with its own login
   CTX_GEMINI_MODEL                         the model (default ` + defaultModel + `)
   GEMINI_BASE_URL, GOOGLE_GEMINI_BASE_URL  where it is asked (default ` + defaultBase + `)
   CTX_GEMINI_MAX_INPUT                     the most tokens of history in one request (default 200000)`,

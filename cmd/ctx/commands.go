@@ -49,6 +49,7 @@ func commands() []entry {
 		{"log", groupConversation, newLogCmd},
 		{"show", groupConversation, newShowCmd},
 		{"render", groupConversation, newRenderCmd},
+		{"brief", groupConversation, newBriefCmd},
 		{"search", groupConversation, newSearchCmd},
 		{"mask", groupConversation, newMaskCmd},
 		{"offload", groupConversation, newOffloadCmd},

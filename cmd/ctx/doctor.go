@@ -110,6 +110,9 @@ func (a *app) probe(c context.Context, command string) (err error) {
 		return err
 	}
 	if err := capture.ReadProbe(session.New(r)); err != nil {
+		if a.getenv(hooksOff) != "" {
+			err = fmt.Errorf("%w; %s is set", err, hooksOff)
+		}
 		if len(said) > 0 {
 			err = fmt.Errorf("%w; the shell says: %.200s", err, strings.TrimSpace(string(said)))
 		}

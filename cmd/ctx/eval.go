@@ -2,19 +2,12 @@ package main
 
 import (
 	"context"
-	"errors"
-	"fmt"
-	"io/fs"
-	"os"
-	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/gemini-ctx/ctx/eval"
-	"github.com/gemini-ctx/ctx/eval/corpus"
 	"github.com/gemini-ctx/ctx/forest/summarize"
 	"github.com/gemini-ctx/ctx/machine"
 	"github.com/gemini-ctx/ctx/session"
@@ -33,14 +26,18 @@ func newEvalCmd(a *app) *cobra.Command {
 		Use:   "eval [PATH… | -s SESSION]",
 		Short: "Measure clusters, summaries and search on conversations",
 		Long: long(`Measures what ctx makes of conversations, beside simpler rules: how well topics are told apart, which facts are left at so many
-tokens, whether what answers a question is found, and that everything that is shown can be expanded to the exact words. PATH is a file
-NAME.messages.jsonl, with the questions in NAME.facts.jsonl beside it if there are any, or a directory of such files; SESSION is one of the
-store here, of which everything is measured that needs no labels. Without either it is the conversations that ctx brings along.
+tokens, whether what answers a question is found, and that everything that is shown can be expanded to the exact words. Of agents' sessions
+it also measures how well an agent could go on: how much of what comes next is in the context that ctx renders.
+
+PATH is a file NAME.messages.jsonl or a transcript of Claude Code or Codex, NAME.jsonl, with questions in NAME.facts.jsonl beside it if
+there are any; or a directory of such files, whose transcripts are one set. SESSION is a session of the store here, of which everything is
+measured that needs no labels. Without either, the conversations that ctx brings along are measured.
 
 All work is done on copies in a temporary directory. Unless summarize.chain names helpers, which then word the summaries, no model is
 asked, and the same input and settings give the same output on every machine, but for --timing.`, exitNoStore, exitCorrupt, exitNotFound),
-		Example: "  ctx eval\n  ctx eval --only clustering talks.messages.jsonl --json\n  ctx eval -s work",
-		Args:    between(0, -1),
+		Example: "  ctx eval\n  ctx eval --only clustering talks.messages.jsonl --json\n" +
+			"  ctx eval --only continuation,known ~/.claude/projects/-home-ann-work\n  ctx eval -s work",
+		Args: between(0, -1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return o.run(cmd.Context(), a, args)
 		},
@@ -93,21 +90,7 @@ func (o *evalOptions) sets(a *app, args []string) ([]eval.Set, error) {
 	case len(args) == 0:
 		return eval.Own(o.seed), nil
 	}
-	var sets []eval.Set
-	for _, arg := range args {
-		paths, err := messageFiles(a.path(arg))
-		if err != nil {
-			return nil, err
-		}
-		for _, path := range paths {
-			set, err := readSet(path)
-			if err != nil {
-				return nil, err
-			}
-			sets = append(sets, set)
-		}
-	}
-	return sets, nil
+	return filesToSets(a, args)
 }
 
 // stored is the session of the store here.
@@ -122,71 +105,4 @@ func (o *evalOptions) stored(a *app) ([]eval.Set, error) {
 	}
 	set, err := eval.FromStore(s, tip.ID, name)
 	return []eval.Set{set}, err
-}
-
-const (
-	messagesSuffix = ".messages.jsonl"
-	factsSuffix    = ".facts.jsonl"
-)
-
-// messageFiles returns path, or what is in it, sorted by name, if it is a directory.
-func messageFiles(path string) ([]string, error) {
-	info, err := os.Stat(path)
-	switch {
-	case err != nil:
-		return nil, err
-	case !info.IsDir() && !strings.HasSuffix(path, messagesSuffix):
-		return nil, usagef("not a corpus: %q: its name does not end in %s", path, messagesSuffix)
-	case !info.IsDir():
-		return []string{path}, nil
-	}
-	files, err := os.ReadDir(path)
-	if err != nil {
-		return nil, err
-	}
-	var list []string
-	for _, f := range files {
-		if strings.HasSuffix(f.Name(), messagesSuffix) && !f.IsDir() {
-			list = append(list, filepath.Join(path, f.Name()))
-		}
-	}
-	if len(list) == 0 {
-		return nil, usagef("no corpus in %q: no name there ends in %s", path, messagesSuffix)
-	}
-	slices.Sort(list)
-	return list, nil
-}
-
-// readSet reads a file of messages, and that of the facts beside it if there is one.
-func readSet(path string) (eval.Set, error) {
-	base := strings.TrimSuffix(path, messagesSuffix)
-	set := eval.Set{Name: filepath.Base(base)}
-	err := readWith(path, func(f *os.File) (err error) {
-		set.Messages, err = corpus.Read(f)
-		return err
-	})
-	if err != nil {
-		return set, err
-	}
-	err = readWith(base+factsSuffix, func(f *os.File) (err error) {
-		set.Facts, err = corpus.ReadFacts(f)
-		return err
-	})
-	if errors.Is(err, fs.ErrNotExist) {
-		err = nil
-	}
-	return set, err
-}
-
-// readWith opens a file for read; what is wrong in it is an error that names the file.
-func readWith(path string, read func(*os.File) error) error {
-	f, err := os.Open(path)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	if err := read(f); err != nil {
-		return fmt.Errorf("%s: %w", path, err)
-	}
-	return nil
 }

@@ -92,6 +92,7 @@ const environmentHelp = `Variables:
                            working directory, not in the home directory and not on another file system
   CTX_USER_CONFIG          the user's config file; without it, ctx/config.toml in the user's configuration directory
   CTX_<SECTION>_<SETTING>  a setting, as CTX_WINDOW_GRADUATE_AT for window.graduate_at
+  CTX_HOOK_DISABLE         ` + "`ctx hook`" + ` does nothing where this is set, but for 0; agents that write summaries have it
   HOME, XDG_CONFIG_HOME    where the user's files are (Windows: USERPROFILE, AppData)
 
 Settings are taken from, the first one that has it: -c KEY=VALUE, the environment, the store's config.toml, the user's

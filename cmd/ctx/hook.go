@@ -45,7 +45,13 @@ func isHook(cmd *cobra.Command) bool {
 	return false
 }
 
+// hooksOff is the variable that has hooks do nothing.
+const hooksOff = "CTX_HOOK_DISABLE"
+
 func runHook(c context.Context, a *app) (err error) {
+	if v := a.getenv(hooksOff); v != "" && v != "0" {
+		return nil
+	}
 	dir := ""
 	defer func() {
 		if p := recover(); p != nil {

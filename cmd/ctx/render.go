@@ -2,10 +2,13 @@ package main
 
 import (
 	"context"
+	"errors"
 
 	"github.com/spf13/cobra"
 
 	"github.com/gemini-ctx/ctx/document"
+	"github.com/gemini-ctx/ctx/refs"
+	"github.com/gemini-ctx/ctx/session"
 	"github.com/gemini-ctx/ctx/session/view"
 )
 
@@ -57,11 +60,7 @@ func (o *renderOptions) run(c context.Context, a *app) error {
 	if err != nil {
 		return err
 	}
-	name, branch, _, err := o.tip(v)
-	if err != nil {
-		return err
-	}
-	in, err := s.RenderInput(v, name, branch, options)
+	in, err := o.input(a, s, v, options)
 	if err != nil {
 		return err
 	}
@@ -82,6 +81,26 @@ func (o *renderOptions) run(c context.Context, a *app) error {
 	}
 	_, err = a.out.Write(out.Bytes)
 	return err
+}
+
+// input is what is to be rendered: a branch, or for a session that is not there yet the project.
+func (o *renderOptions) input(a *app, s *session.Store, v *refs.View, options view.Options) (view.Input, error) {
+	name, branch, _, err := o.tip(v)
+	if err == nil {
+		return s.RenderInput(v, name, branch, options)
+	}
+	if !errors.Is(err, session.ErrNotFound) || branch != session.MainBranch || o.session == "" || len(o.expand)+len(o.query) > 0 {
+		return view.Input{}, err
+	}
+	in, projectErr := s.ProjectInput(v, name, options.Budget)
+	if projectErr != nil {
+		return in, projectErr
+	}
+	if len(in.Epoch) == 0 {
+		return in, err
+	}
+	a.say("ctx: render: no session %q yet: this is the brief of the project", name)
+	return in, nil
 }
 
 func (o *renderOptions) options(a *app) (view.Options, error) {

@@ -17,6 +17,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/gemini-ctx/ctx/lock"
+	"github.com/gemini-ctx/ctx/summarizer/printmode"
 )
 
 // TestMain lets the test binary be ctx, for scripts: with a clock and random bytes that come out the same in every run.
@@ -26,6 +27,7 @@ func TestMain(m *testing.M) {
 			c, watch := interrupts()
 			os.Exit(run(c, fixed(fromOS(c, watch)), os.Args[1:]))
 		},
+		"ctx-summarize-agent": func() { os.Exit(printmode.Program().Main()) },
 	})
 }
 

@@ -21,14 +21,21 @@ type chooser struct {
 	worth []float64 // by number of a term
 	seen  []bool    // by number of a term: a chosen line has it
 	terms *vocabulary
+	least int // how many telling terms a line has
 	left  int
 	cost  func(Line) int
 	queue queue
 }
 
+// leastShared is how many terms a line has in common with what it should be about: one is chance.
+const leastShared = 2
+
 func newChooser(items []item, o Options) *chooser {
 	v := weigh(items, o.About)
 	c := &chooser{items: items, worth: v.worth, seen: make([]bool, len(v.worth)), terms: v, left: o.Room, cost: o.Cost}
+	if o.About != nil {
+		c.least = leastShared
+	}
 	for _, text := range o.Said {
 		for _, t := range v.known(text) {
 			c.seen[t] = true
@@ -57,7 +64,7 @@ func (c *chooser) take(i int) (Line, bool) {
 func (c *chooser) best() []Line {
 	var out []Line
 	for i := range c.items {
-		if !c.items[i].taken && c.items[i].fact.Text != "" {
+		if !c.items[i].taken && c.telling(i) >= c.least {
 			c.queue = append(c.queue, bid{c.density(i), i})
 		}
 	}
@@ -78,6 +85,17 @@ func (c *chooser) best() []Line {
 		}
 	}
 	return out
+}
+
+// telling is how many terms of an item are worth anything.
+func (c *chooser) telling(i int) int {
+	n := 0
+	for _, t := range c.items[i].terms {
+		if c.worth[t] > 0 {
+			n++
+		}
+	}
+	return n
 }
 
 // density is what an item adds for each unit of its cost.

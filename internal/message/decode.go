@@ -1,11 +1,19 @@
 package message
 
 import (
+	"bytes"
 	"encoding/json"
 	"strconv"
 
 	"github.com/go-json-experiment/json/jsontext"
 )
+
+// newDecoder reads any JSON. Names that occur twice are told by object, at the levels where they
+// matter.
+func newDecoder(in []byte) *jsontext.Decoder {
+	return jsontext.NewDecoder(bytes.NewBuffer(in),
+		jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+}
 
 // raw reads the next value, as it was written.
 func (p *parser) raw() (json.RawMessage, error) {
@@ -31,10 +39,17 @@ func (p *parser) value() (json.RawMessage, error) {
 	return v, err
 }
 
+// odd reads the next value in a place that wants one of another kind. Only null may stand there.
+func (p *parser) odd() (json.RawMessage, error) {
+	v, err := p.raw()
+	p.malformed = p.malformed || string(v) != "null"
+	return v, err
+}
+
 // text reads the next value into s if it is a string, and passes over it if it is not.
 func (p *parser) text(s *string) (json.RawMessage, error) {
 	if p.dec.PeekKind() != '"' {
-		return p.raw()
+		return p.odd()
 	}
 	v, err := p.raw()
 	if err == nil {

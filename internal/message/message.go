@@ -1,8 +1,10 @@
-// Package message says what the parts of a message mean: which text a person said, which tools were called, and what they
-// answered. Every reader of parts asks this package, so that all of them agree.
+// Package message says what the parts of a message mean: which text a person said, which tools were
+// called, and what they answered. Every reader of parts asks this package, so that all of them
+// agree.
 //
-// A part is a JSON object in the shape of the Gemini API. Names of members are compared byte for byte: "Text" is an unknown
-// member, and no text. Unknown members and members with a value of another kind say nothing here; they stay in Part.Raw.
+// A part is a JSON object in the shape of the Gemini API. Names of members are compared byte for
+// byte: "Text" is an unknown member, and no text. Unknown members and members with a value of
+// another kind say nothing here; they stay in Part.Raw.
 package message
 
 import (
@@ -13,13 +15,18 @@ import (
 type Part struct {
 	Text    string // "" where the part has none
 	HasText bool   // the part has a text, which may be ""
-	// Thought says that the text is what the model thought, and not what it said. A call or a result beside a thought counts
-	// as any other. The mark is a member "thought" with any value but false, null and "".
+	// Thought says that the text is what the model thought, and not what it said. A call or a
+	// result beside a thought counts as any other. The mark is a member "thought" with any value
+	// but false, null and "".
 	Thought bool
 	Call    *Call   // functionCall; nil where the part has none
 	Result  *Result // functionResponse; nil where the part has none
 	Media   *Media  // inlineData or fileData; nil where the part has none
-	Raw     json.RawMessage
+	// Malformed says that the part is neither a string nor an object, or that a known member in it
+	// has a value of another kind, such as a text that is a number. Such a member says nothing, and
+	// no provider takes such a part.
+	Malformed bool
+	Raw       json.RawMessage // the whole part, as it was written
 }
 
 // Call asks for a run of a tool.

@@ -19,8 +19,8 @@ func TestParse(t *testing.T) {
 		{"empty text", `{"text":""}`, Part{HasText: true}},
 		{"string", `"a"`, Part{Text: "a", HasText: true}},
 		{"null", `null`, Part{}},
-		{"number", `1`, Part{}},
-		{"array", `[{"text":"a"}]`, Part{}},
+		{"number", `1`, Part{Malformed: true}},
+		{"array", `[{"text":"a"}]`, Part{Malformed: true}},
 		{"empty", `{}`, Part{}},
 		{"thought", `{"text":"a","thought":true}`, Part{Text: "a", HasText: true, Thought: true}},
 		{"thought as text", `{"thought":"a"}`, Part{Thought: true}},
@@ -31,7 +31,11 @@ func TestParse(t *testing.T) {
 		{"other case", `{"Text":"a","Thought":true,"FunctionCall":{"name":"n"},"functionresponse":{}}`, Part{}},
 		{"other case beside", `{"TEXT":"b","text":"a"}`, Part{Text: "a", HasText: true}},
 		{"other case within", `{"functionCall":{"ID":"c","Name":"n","ARGS":{}}}`, Part{Call: &Call{}}},
-		{"other kinds", `{"text":5,"functionCall":"x","functionResponse":[],"inlineData":1}`, Part{}},
+		{"other kinds", `{"text":5,"functionCall":"x","functionResponse":[],"inlineData":1}`, Part{Malformed: true}},
+		{"other kind beside", `{"text":"a","functionCall":"x"}`, Part{Text: "a", HasText: true, Malformed: true}},
+		{"attached of another kind", `{"functionResponse":{"parts":{}}}`, Part{Result: &Result{}, Malformed: true}},
+		{"null within", `{"functionCall":{"id":null,"name":null},"functionResponse":{"parts":null}}`,
+			Part{Call: &Call{}, Result: &Result{}}},
 		{"null members", `{"text":null,"functionCall":null,"functionResponse":null,"fileData":null}`, Part{}},
 		{"call", `{"functionCall":{"id":"c","name":"n","args":{"a": 1}}}`,
 			Part{Call: &Call{"c", "n", raw(`{"a": 1}`)}}},
@@ -39,7 +43,8 @@ func TestParse(t *testing.T) {
 		{"args of any kind", `{"functionCall":{"args":[1]}}`, Part{Call: &Call{Args: raw(`[1]`)}}},
 		{"names twice in args", `{"functionCall":{"args":{"a":1,"a":2}}}`,
 			Part{Call: &Call{Args: raw(`{"a":1,"a":2}`)}}},
-		{"id of another kind", `{"functionCall":{"id":7,"name":"n"}}`, Part{Call: &Call{Name: "n"}}},
+		{"id of another kind", `{"functionCall":{"id":7,"name":"n"}}`,
+			Part{Call: &Call{Name: "n"}, Malformed: true}},
 		{"result", `{"functionResponse":{"id":"c","name":"n","response":{"output":"o"}}}`,
 			Part{Result: &Result{ID: "c", Name: "n", Response: raw(`{"output":"o"}`)}}},
 		{"attached", `{"functionResponse":{"parts":[{"inlineData":{}}, 2],"response":null}}`,
@@ -67,6 +72,9 @@ func TestParse(t *testing.T) {
 			if string(got[0].Raw) != tt.in {
 				t.Errorf("raw is %s", got[0].Raw)
 			}
+			if one, err := ParsePart(got[0].Raw); err != nil || !reflect.DeepEqual(one, got[0]) {
+				t.Errorf("alone it is %+v, %v", one, err)
+			}
 			got[0].Raw = nil
 			if !reflect.DeepEqual(got[0], tt.want) {
 				t.Errorf("got %+v, want %+v", got[0], tt.want)
@@ -90,7 +98,7 @@ func TestParseRefuses(t *testing.T) {
 		{`{"text":"a"}`, "the parts of a message are a JSON array"},
 		{`"a"`, "the parts of a message are a JSON array"},
 		{`null`, "the parts of a message are a JSON array"},
-		{`[] []`, "the parts of a message are a JSON array"},
+		{`[] []`, "the parts of a message are not valid JSON at byte 4"},
 		{`[{"text":"a"}`, "the parts of a message are not valid JSON at byte 13"},
 		{`[{"text":"a",}]`, "the parts of a message are not valid JSON at byte 12"},
 		{`[{"text"]`, "the parts of a message are not valid JSON at byte 8"},
@@ -105,6 +113,19 @@ func TestParseRefuses(t *testing.T) {
 	for _, tt := range tests {
 		if got, err := Parse([]byte(tt.in)); err == nil || err.Error() != tt.want || got != nil {
 			t.Errorf("%s: got %v, %v; want %s", tt.in, got, err, tt.want)
+		}
+	}
+}
+
+func TestParsePartRefuses(t *testing.T) {
+	tests := []struct{ in, want string }{
+		{``, "the parts of a message are not valid JSON at byte 0"},
+		{`{} {}`, "the parts of a message are not valid JSON at byte 4"},
+		{`{"a":1,"a":1}`, `part 1: the member "a" is there twice`},
+	}
+	for _, tt := range tests {
+		if _, err := ParsePart([]byte(tt.in)); err == nil || err.Error() != tt.want {
+			t.Errorf("%s: got %v; want %s", tt.in, err, tt.want)
 		}
 	}
 }
@@ -130,7 +151,7 @@ func TestOfParts(t *testing.T) {
 	if got, want := Text(parts), "first\nsecond\nlast"; got != want {
 		t.Errorf("text %q, want %q", got, want)
 	}
-	want := "first\nsecond\n[call sh] {\"cmd\":\"<ls>\",\"dir\":\"<a>\"}\n[call ls] \nout\n[call cat] a b\nlast"
+	want := "first\nsecond\n[call sh] {\"dir\":\"<a>\",\"cmd\":\"<ls>\"}\nout\n[call ls] \n[call cat] a b\nlast"
 	if got := Words(parts); got != want {
 		t.Errorf("words %q, want %q", got, want)
 	}
@@ -161,10 +182,10 @@ func TestResult(t *testing.T) {
 		{`{"output":5}`, `{"output":5}`, false},
 		{`{"output":["a"]}`, `{"output":["a"]}`, false},
 		{`[ "a", 1.50 ]`, `["a",1.50]`, false},
-		{`{"b": "\u003c&", "a": 100000000000000000001}`, `{"a":100000000000000000001,"b":"<&"}`, false},
-		{`{"output":"x","error":""}`, `{"error":"","output":"x"}`, false},
-		{`{"output":"x","error":null}`, `{"error":null,"output":"x"}`, false},
-		{`{"output":"x","error":{"code":1}}`, `{"error":{"code":1},"output":"x"}`, true},
+		{`{"b": "\u003c&", "a": 100000000000000000001}`, `{"b":"<&","a":100000000000000000001}`, false},
+		{`{"output":"x","error":""}`, `{"output":"x","error":""}`, false},
+		{`{"output":"x","error":null}`, `{"output":"x","error":null}`, false},
+		{`{"output":"x","error":{"code":1}}`, `{"output":"x","error":{"code":1}}`, true},
 		{`{"is_error":true}`, `{"is_error":true}`, true},
 		{`{"isError":false}`, `{"isError":false}`, false},
 		{`{"exit_code":0}`, `{"exit_code":0}`, false},
@@ -185,11 +206,48 @@ func TestResult(t *testing.T) {
 	}
 }
 
-// FuzzParse checks that nothing panics, that Raw is what was read, and that parts made of Raw alone read the same.
+func TestSplit(t *testing.T) {
+	tests := []struct{ in, want string }{
+		{`{"text":"a"}`, `{"text":"a"}`},
+		{`{ "x":1 , "functionCall":{"id":"c"} }`, `{ "x":1 , "functionCall":{"id":"c"} }`},
+		{`1`, `1`},
+		{`{"functionCall":{"id":"c"}, "text" : "a","sig":"s"}`, `{"text":"a"}|{"functionCall":{"id":"c"},"sig":"s"}`},
+		{`{"functionCall":{"id":"d"},"functionResponse":{"id":"c"}}`, `{"functionResponse":{"id":"c"}}|{"functionCall":{"id":"d"}}`},
+		{`{"functionCall":{"id":"c"},"functionResponse":{"id":"c"}}`, `{"functionCall":{"id":"c"}}|{"functionResponse":{"id":"c"}}`},
+		{`{"functionResponse":{},"functionCall":{}}`, `{"functionCall":{}}|{"functionResponse":{}}`},
+		{`{"functionCall":{"name":"a"},"functionResponse":{"name":"b"}}`, `{"functionResponse":{"name":"b"}}|{"functionCall":{"name":"a"}}`},
+		{`{"text":"a","inlineData":{"data":"AA=="},"functionCall":{}}`, `{"text":"a"}|{"inlineData":{"data":"AA=="}}|{"functionCall":{}}`},
+		{`{"text":"a","inlineData":{},"thought":true}`, `{"text":"a","inlineData":{},"thought":true}`},
+		{`{"text":"a","functionCall":{},"thought":true,"k":{}}`, `{"text":"a","thought":true}|{"functionCall":{},"k":{}}`},
+		{`{"functionCall":{},"thought":true}`, `{"functionCall":{},"thought":true}`},
+		{`{"text":"a","thought":false,"functionCall":{}}`, `{"text":"a"}|{"thought":false,"functionCall":{}}`},
+		{`{"text":"a","Text":"b","functionCall":{}}`, `{"text":"a"}|{"Text":"b","functionCall":{}}`},
+	}
+	for _, tt := range tests {
+		parts := Split(parse(t, "["+tt.in+"]"))
+		var got []string
+		for _, p := range parts {
+			got = append(got, string(p.Raw))
+			if one, err := ParsePart(p.Raw); err != nil || !reflect.DeepEqual(one, p) {
+				t.Errorf("%s: piece %+v reads as %+v, %v", tt.in, p, one, err)
+			}
+		}
+		if s := strings.Join(got, "|"); s != tt.want {
+			t.Errorf("%s: got %s, want %s", tt.in, s, tt.want)
+		}
+		if again := Split(parts); len(again) != len(parts) {
+			t.Errorf("%s: split again into %d", tt.in, len(again))
+		}
+	}
+}
+
+// FuzzParse checks that nothing panics, that Raw is what was read, and that parts made of Raw alone
+// read the same.
 func FuzzParse(f *testing.F) {
 	for _, s := range []string{
 		several, `[]`, `null`, ` [1, "a" ,{}]`, `[{"text":"a","text":"b"}]`, "[\"\xff\"]", `[{"text"]`,
 		`[{"functionResponse":{"response":{"exit_code":1e400},"parts":[{}]}}]`,
+		`[{"text":"a","thought":1,"inlineData":{},"fileData":{},"functionResponse":{},"functionCall":{},"x\ud800":"y"}]`,
 	} {
 		f.Add([]byte(s))
 	}
@@ -216,8 +274,15 @@ func FuzzParse(f *testing.F) {
 			again = append(again, p.Raw...)
 		}
 		back, err := Parse(append(again, ']'))
-		if err != nil || len(back) != len(parts) || len(parts) > 0 && !reflect.DeepEqual(parts, back) {
+		if err != nil || len(back) != len(parts) ||
+			len(parts) > 0 && !reflect.DeepEqual(parts, back) {
 			t.Fatalf("%q: %v", in, err)
+		}
+		split := Split(parts)
+		if len(Split(split)) != len(split) || len(split) < len(parts) ||
+			Words(split) != Words(parts) || Text(split) != Text(parts) ||
+			len(Calls(split)) != len(Calls(parts)) || len(Results(split)) != len(Results(parts)) {
+			t.Errorf("split, %q says something else", in)
 		}
 		if Words(parts) != Words(back) || len(Text(parts)) > len(Words(parts)) {
 			t.Errorf("words of %q", in)
@@ -226,4 +291,18 @@ func FuzzParse(f *testing.F) {
 			r.Failed()
 		}
 	})
+}
+
+func BenchmarkWords(b *testing.B) {
+	text := strings.Repeat("a line of what a tool printed\\n", 100)
+	in := []byte(`[{"text":"I look."},{"functionCall":{"id":"c1","name":"sh","args":{"command":"ls -l",` +
+		`"dir":"/p"}}},{"functionResponse":{"id":"c1","name":"sh","response":{"output":"` + text + `"}}}]`)
+	b.SetBytes(int64(len(in)))
+	b.ReportAllocs()
+	for b.Loop() {
+		parts, err := Parse(in)
+		if err != nil || len(Words(parts)) < len(in)/2 {
+			b.Fatal(err)
+		}
+	}
 }

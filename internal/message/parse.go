@@ -1,7 +1,6 @@
 package message
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -10,17 +9,18 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// Parse reads a JSON array of parts. An element that is a string is a text; of an element that is neither a string nor an
-// object only Raw is set. Part.Raw holds the bytes of the element as they were written.
+// Parse reads a JSON array of parts. An element that is a string is a text; of an element that is
+// neither a string nor an object only Raw is set. Part.Raw holds the bytes of the element as they
+// were written.
 //
-// Parse refuses what is not a JSON array, and a part that has two members of one name, also within its call or its result:
-// readers in other languages choose differently among the two. It does not look into arguments and responses, which may hold
-// any JSON. Invalid UTF-8 in a text becomes U+FFFD.
+// Parse refuses what is not a JSON array, and a part that has two members of one name, also within
+// its call or its result: readers in other languages choose differently among the two. It does not
+// look into arguments and responses, which may hold any JSON. Invalid UTF-8 in a text becomes
+// U+FFFD.
 //
 // The raw values in the result share their memory with parts.
 func Parse(parts []byte) ([]Part, error) {
-	p := parser{in: parts, dec: jsontext.NewDecoder(bytes.NewBuffer(parts),
-		jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))}
+	p := newParser(parts)
 	list, err := p.parts()
 	if err != nil {
 		return nil, p.explain(err, len(list))
@@ -28,12 +28,30 @@ func Parse(parts []byte) ([]Part, error) {
 	return list, nil
 }
 
+// ParsePart reads one part, as Parse reads an element of its array.
+func ParsePart(raw []byte) (Part, error) {
+	p := newParser(raw)
+	part, err := p.part()
+	if err == nil {
+		err = p.end()
+	}
+	if err != nil {
+		return Part{}, p.explain(err, 0)
+	}
+	return part, nil
+}
+
+func newParser(in []byte) *parser {
+	return &parser{in: in, dec: newDecoder(in)}
+}
+
 var errNoArray = errors.New("the parts of a message are a JSON array")
 
 // parser reads one array of parts in one pass.
 type parser struct {
-	in  []byte
-	dec *jsontext.Decoder
+	in        []byte
+	dec       *jsontext.Decoder
+	malformed bool // the part that is being read
 }
 
 // explain turns an error of the decoder, met after n parts, into one line for a person.
@@ -73,13 +91,19 @@ func (p *parser) parts() ([]Part, error) {
 	if _, err := p.dec.ReadToken(); err != nil {
 		return list, err
 	}
+	return list, p.end()
+}
+
+// end refuses what follows the value.
+func (p *parser) end() error {
 	if _, err := p.dec.ReadToken(); err != io.EOF {
-		return list, errNoArray
+		return &jsontext.SyntacticError{ByteOffset: p.dec.InputOffset()}
 	}
-	return list, nil
+	return nil
 }
 
 func (p *parser) part() (part Part, err error) {
+	p.malformed = false
 	switch p.dec.PeekKind() {
 	case '"':
 		part.HasText = true
@@ -87,8 +111,9 @@ func (p *parser) part() (part Part, err error) {
 	case '{':
 		part.Raw, err = p.object(func(name string) error { return p.member(&part, name) })
 	default:
-		part.Raw, err = p.raw()
+		part.Raw, err = p.odd()
 	}
+	part.Malformed = p.malformed
 	return part, err
 }
 
@@ -97,29 +122,41 @@ func (p *parser) member(part *Part, name string) error {
 	kind := p.dec.PeekKind()
 	var err error
 	switch {
-	case name == "text" && kind == '"':
+	case name == nameText && kind == '"':
 		part.HasText = true
 		_, err = p.text(&part.Text)
-	case name == "thought":
+	case name == nameThought:
 		var v json.RawMessage
 		v, err = p.raw()
 		part.Thought = marksThought(v)
-	case name == "functionCall" && kind == '{':
+	case name == nameCall && kind == '{':
 		part.Call = &Call{}
 		_, err = p.object(func(name string) error { return p.call(part.Call, name) })
-	case name == "functionResponse" && kind == '{':
+	case name == nameResult && kind == '{':
 		part.Result = &Result{}
 		_, err = p.object(func(name string) error { return p.result(part.Result, name) })
-	case (name == "inlineData" || name == "fileData") && kind == '{' && part.Media == nil:
+	case (name == nameInline || name == nameFile) && kind == '{' && part.Media == nil:
 		part.Media = &Media{}
 		_, err = p.object(func(name string) error { return p.media(part.Media, name) })
+	case isKnown(name):
+		_, err = p.odd()
 	default:
 		_, err = p.raw()
 	}
 	return err
 }
 
-// marksThought reports whether the value of "thought" marks a part as one: true, or the thought itself.
+// isKnown reports whether a member of this name has to have a value of one kind.
+func isKnown(name string) bool {
+	switch name {
+	case nameText, nameCall, nameResult, nameInline, nameFile:
+		return true
+	}
+	return false
+}
+
+// marksThought reports whether the value of "thought" marks a part as one: true, or the thought
+// itself.
 func marksThought(v json.RawMessage) bool {
 	s := string(v)
 	return s != "false" && s != "null" && s != `""`
@@ -154,9 +191,9 @@ func (p *parser) result(r *Result, name string) (err error) {
 				r.Parts = append(r.Parts, v)
 				return err
 			})
-			break
+		} else {
+			_, err = p.odd()
 		}
-		fallthrough
 	default:
 		_, err = p.raw()
 	}

@@ -8,8 +8,8 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// Text returns what was said to people: the texts that are no thoughts, joined by line feeds. Empty texts, calls and results
-// are left out.
+// Text returns what was said to people: the texts that are no thoughts, joined by line feeds. Empty
+// texts, calls and results are left out.
 func Text(parts []Part) string {
 	var said []string
 	for i := range parts {
@@ -20,30 +20,29 @@ func Text(parts []Part) string {
 	return strings.Join(said, "\n")
 }
 
-// Words returns everything that parts say, for search and summaries, joined by line feeds in the order of the parts: texts as
-// they are, calls as "[call NAME] ARGS", and results as their output. Of one part the text comes first, then the call, then
-// the result. Thoughts, empty texts and media are left out.
+// Words returns everything that parts say, for search and summaries, joined by line feeds in the
+// order of the parts: texts as they are, calls as "[call NAME] ARGS", and results as their output.
+// A part that says several things says them in the order that Split has. Thoughts, empty texts and
+// media are left out.
 func Words(parts []Part) string {
 	var said []string
-	for i := range parts {
-		p := &parts[i]
-		if p.Text != "" && !p.Thought {
+	for _, p := range Split(parts) {
+		switch {
+		case p.Call != nil:
+			said = append(said, "[call "+p.Call.Name+"] "+plain(p.Call.Args))
+		case p.Result != nil:
+			said = append(said, p.Result.Output())
+		case p.Text != "" && !p.Thought:
 			said = append(said, p.Text)
-		}
-		if c := p.Call; c != nil {
-			said = append(said, "[call "+c.Name+"] "+plain(c.Args))
-		}
-		if r := p.Result; r != nil {
-			said = append(said, r.Output())
 		}
 	}
 	return strings.Join(said, "\n")
 }
 
-// Output returns what the tool printed, as text. A response that is a string is that text, and so is the string of an object
-// that has no other member ("output", "error", "content", "result" or any other name). Any other response is returned as
-// JSON without white space, the members of objects sorted by name, and without escapes that JSON does not ask for. It is ""
-// where there is no response.
+// Output returns what the tool printed, as text. A response that is a string is that text, and so
+// is the string of an object that has no other member ("output", "error", "content", "result" or
+// any other name). Any other response is returned as JSON without white space and without escapes
+// that JSON does not ask for, its members in their order. It is "" where there is no response.
 func (r *Result) Output() string { return plain(r.Response) }
 
 // plain is the text of a value, as Output describes it.
@@ -59,8 +58,7 @@ func plain(raw json.RawMessage) string {
 		return only
 	}
 	v := jsontext.Value(bytes.Clone(raw))
-	err := v.Format(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true), jsontext.ReorderRawObjects(true))
-	if err != nil {
+	if v.Format(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true)) != nil {
 		return string(raw) // not JSON, so not from Parse
 	}
 	return string(v)
@@ -79,9 +77,10 @@ func onlyText(raw json.RawMessage) (text string, ok bool) {
 	return text, ok && err == nil
 }
 
-// eachMember calls member for the members of an object, until it returns false. It does nothing for any other value.
+// eachMember calls member for the members of an object, until it returns false. It does nothing for
+// any other value.
 func eachMember(raw json.RawMessage, member func(name string, value json.RawMessage) bool) error {
-	d := jsontext.NewDecoder(bytes.NewBuffer(raw), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+	d := newDecoder(raw)
 	if d.PeekKind() != '{' {
 		return nil
 	}

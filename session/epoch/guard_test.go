@@ -146,6 +146,9 @@ func TestSaid(t *testing.T) {
 		{`[{"functionCall":{"name":"ls"}},{"functionCall":{"id":"c","name":"cat"}}]`, calls, nil, "a, c"},
 		{`[{"functionCall":{"id":"a","name":"ls"},"providerExecuted":true}]`, calls[:1], nil, ""},
 		{`[{"functionCall":{"name":"ls"}}]`, nil, nil, "ls"},
+		{`[{"FunctionCall":{"id":"a","name":"ls"}}]`, nil, nil, ""},
+		{`[{"functionCall":{"id":"a","ID":"b"}},{"functionCall":{"id":"c"},"functionResponse":{"id":"a"},"text":"x"}]`, nil, nil, "c"},
+		{`[{"functionResponse":{"name":"ls"},"functionCall":{"name":"ls"}}]`, nil, nil, ""},
 		{``, calls, []string{"a"}, "b"},
 		{`[{"functionCall":{"id":"a","name":"ls"}},{"functionResponse":{"name":"ls"}}]`, nil, []string{"a"}, ""},
 	} {

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+
+	"github.com/gemini-ctx/ctx/internal/message"
 )
 
 // ReadMessages reads what a model is to be given: a JSON array of messages, a message a line, or a document that has them as `render` prints it, in
@@ -104,21 +106,32 @@ func (m *Message) part(raw json.RawMessage) {
 	if !ok {
 		return
 	}
-	if c, ok := object(fields["functionCall"]); ok {
-		if isTrue(fields["providerExecuted"]) || isTrue(c["providerExecuted"]) {
-			m.provided = append(m.provided, text(c["id"]))
-			return
-		}
-		m.call(text(c["id"]), text(c["name"]))
-	}
-	if r, ok := object(fields["functionResponse"]); ok {
-		m.result(text(r["id"]), text(r["name"]))
+	if p, err := message.ParsePart(raw); err == nil {
+		m.gemini(p, fields)
 	}
 	switch text(fields["type"]) {
 	case "tool_use":
 		m.call(text(fields["id"]), text(fields["name"]))
 	case "tool_result":
 		m.result(text(fields["tool_use_id"]), "")
+	}
+}
+
+// gemini takes the call and the result of a part of Gemini's.
+func (m *Message) gemini(part message.Part, fields map[string]json.RawMessage) {
+	for _, p := range message.Split([]message.Part{part}) {
+		if r := p.Result; r != nil {
+			m.result(r.ID, r.Name)
+		}
+		if p.Call == nil {
+			continue
+		}
+		call, _ := object(fields["functionCall"])
+		if isTrue(fields["providerExecuted"]) || isTrue(call["providerExecuted"]) {
+			m.provided = append(m.provided, p.Call.ID)
+		} else {
+			m.call(p.Call.ID, p.Call.Name)
+		}
 	}
 }
 

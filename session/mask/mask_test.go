@@ -237,8 +237,9 @@ func TestReplace(t *testing.T) {
 	for raw, want := range map[string]string{
 		`{"functionResponse":{"id":"c","name":"n","response":{"output":"old"},"parts":[{}]},"x":1}`: `{"functionResponse":{"id":"c","name":"n","response":{"output":"a\"<b"},"parts":[{}]},"x":1}`,
 		`{"functionResponse":{"id":"c"}}`:                                                `{"functionResponse":{"id":"c","response":{"output":"a\"<b"}}}`,
-		`{"FunctionResponse":{"RESPONSE":{"output":"old"}}}`:                             `{"FunctionResponse":{"RESPONSE":{"output":"a\"<b"}}}`,
-		`{"functionResponse":{"response":1,"Response":2},"functionresponse":{"id":"d"}}`: `{"functionResponse":{"response":{"output":"a\"<b"}}}`,
+		`{"FunctionResponse":{"RESPONSE":{"output":"old"}}}`:                             `{"FunctionResponse":{"RESPONSE":{"output":"old"}}}`,
+		`{"functionResponse":{"response":1,"Response":2},"functionresponse":{"id":"d"}}`: `{"functionResponse":{"response":{"output":"a\"<b"},"Response":2},"functionresponse":{"id":"d"}}`,
+		`{"functionResponse":{"id":"c"},"text":"b","functionCall":{"id":"d"}}`:           `{"functionResponse":{"id":"c","response":{"output":"a\"<b"}},"text":"b","functionCall":{"id":"d"}}`,
 		`{"text":"old"}`:                `{"text":"a\"<b"}`,
 		`"old"`:                         `"a\"<b"`,
 		`{"functionCall":{"name":"n"}}`: `{"functionCall":{"name":"n"}}`,
@@ -267,12 +268,12 @@ func FuzzReplace(f *testing.F) {
 		}
 		before, after := readPart(raw), readPart(out)
 		switch {
-		case before.FunctionResponse != nil:
-			if after.FunctionResponse == nil || string(plain(after.FunctionResponse.Response)) != `{"output":"new"}` {
+		case before.Result != nil:
+			if after.Result == nil || string(plain(after.Result.Response)) != `{"output":"new"}` {
 				t.Errorf("%s became %s", raw, out)
 			}
-		case before.Text != nil:
-			if after.Text == nil || *after.Text != "new" {
+		case before.HasText:
+			if after.Text != "new" {
 				t.Errorf("%s became %s", raw, out)
 			}
 		default:

@@ -4,40 +4,17 @@ import (
 	"bytes"
 	"encoding/json"
 	"strings"
+
+	"github.com/gemini-ctx/ctx/internal/message"
 )
 
-// gemini is what is read of a message part in the shape of the Gemini API.
-type gemini struct {
-	Text             *string         `json:"text"`
-	Thought          json.RawMessage `json:"thought"`
-	FunctionCall     json.RawMessage `json:"functionCall"`
-	FunctionResponse *response       `json:"functionResponse"`
-	InlineData       *media          `json:"inlineData"`
-	FileData         *media          `json:"fileData"`
-}
-
-type response struct {
-	ID       string            `json:"id"`
-	Name     string            `json:"name"`
-	Response json.RawMessage   `json:"response"`
-	Parts    []json.RawMessage `json:"parts"`
-}
-
-type media struct {
-	MimeType string `json:"mimeType"`
-}
-
-// readPart reads a part. One that is a string is a text, and one that cannot be read is none of these.
-func readPart(raw json.RawMessage) gemini {
-	var p gemini
-	if json.Unmarshal(raw, &p) == nil {
-		return p
+// readPart reads a part. Of one that cannot be read nothing is known.
+func readPart(raw json.RawMessage) message.Part {
+	p, err := message.ParsePart(raw)
+	if err != nil {
+		return message.Part{}
 	}
-	var text string
-	if json.Unmarshal(raw, &text) == nil {
-		return gemini{Text: &text}
-	}
-	return gemini{}
+	return p
 }
 
 // Kind is what a part of a message is.
@@ -55,21 +32,14 @@ const (
 func KindOf(raw json.RawMessage) (k Kind, call, tool string) {
 	p := readPart(raw)
 	switch {
-	case p.FunctionResponse != nil:
-		return Result, p.FunctionResponse.ID, p.FunctionResponse.Name
-	case len(p.FunctionCall) > 0 && string(p.FunctionCall) != "null":
+	case p.Result != nil:
+		return Result, p.Result.ID, p.Result.Name
+	case p.Call != nil:
 		return Call, "", ""
-	case isThought(p.Thought):
-		return Other, "", ""
-	case p.Text != nil:
+	case p.HasText && !p.Thought:
 		return Text, "", ""
 	}
 	return Other, "", ""
-}
-
-func isThought(v json.RawMessage) bool {
-	s := string(v)
-	return s != "" && s != "false" && s != "null" && s != `""`
 }
 
 // Split takes an array of parts apart; nil where it is none.
@@ -86,7 +56,7 @@ func (p Part) isEmpty() bool {
 	if p.Raw == nil {
 		return p.Text == ""
 	}
-	r := readPart(p.Raw).FunctionResponse
+	r := readPart(p.Raw).Result
 	if r == nil {
 		return false
 	}
@@ -99,21 +69,20 @@ func (p Part) isEmpty() bool {
 func Replace(raw json.RawMessage, text string) json.RawMessage {
 	p := readPart(raw)
 	switch {
-	case p.FunctionResponse != nil:
+	case p.Result != nil:
 		output := json.RawMessage(`{"output":` + string(quote(text)) + `}`)
 		return setMember(raw, "functionResponse", func(in json.RawMessage) json.RawMessage {
 			return setMember(in, "response", func(json.RawMessage) json.RawMessage { return output })
 		})
-	case p.Text != nil && bytes.HasPrefix(bytes.TrimSpace(raw), []byte(`"`)):
+	case p.HasText && bytes.HasPrefix(bytes.TrimSpace(raw), []byte(`"`)):
 		return quote(text)
-	case p.Text != nil:
+	case p.HasText:
 		return setMember(raw, "text", func(json.RawMessage) json.RawMessage { return quote(text) })
 	}
 	return raw
 }
 
-// setMember returns an object with the value of a member changed, or added at its end. A name is known in any case, as whoever reads the part
-// knows it: no spelling keeps what is to be replaced.
+// setMember returns an object with the value of a member changed, or added at its end.
 func setMember(object json.RawMessage, name string, change func(json.RawMessage) json.RawMessage) json.RawMessage {
 	var b bytes.Buffer
 	b.WriteByte('{')
@@ -135,10 +104,7 @@ func setMember(object json.RawMessage, name string, change func(json.RawMessage)
 				break
 			}
 			k, _ := key.(string)
-			if strings.EqualFold(k, name) {
-				if found {
-					continue // the last one would be read
-				}
+			if k == name {
 				found, value = true, change(value)
 			}
 			write(k, value)

@@ -38,14 +38,14 @@ func preview(p Part, o Params) string {
 	}
 	part := readPart(p.Raw)
 	switch {
-	case part.FunctionResponse == nil && part.Text != nil:
-		return ends(*part.Text, o.PreviewChars)
-	case part.FunctionResponse == nil:
+	case part.Result == nil && part.HasText:
+		return ends(part.Text, o.PreviewChars)
+	case part.Result == nil:
 		return ends(pretty(p.Raw), o.PreviewChars)
 	case shell:
-		return shellResponse(part.FunctionResponse.Response, o)
+		return shellResponse(part.Result.Response, o)
 	}
-	return ends(pretty(part.FunctionResponse.Response), o.PreviewChars)
+	return ends(pretty(part.Result.Response), o.PreviewChars)
 }
 
 // shellResponse is the preview of what a command printed, and how it ended.

@@ -27,8 +27,8 @@ func Tokens(p Part) int {
 func rawQuarters(raw json.RawMessage, depth int) int {
 	part := readPart(raw)
 	switch {
-	case part.FunctionResponse != nil:
-		r := part.FunctionResponse
+	case part.Result != nil:
+		r := part.Result
 		n := units(r.Name) + responseUnits(r.Response)
 		if depth < attachedDeep {
 			for _, in := range r.Parts {
@@ -36,17 +36,12 @@ func rawQuarters(raw json.RawMessage, depth int) int {
 			}
 		}
 		return n
-	case part.Text != nil:
-		return textQuarters(*part.Text)
-	}
-	for _, m := range []*media{part.InlineData, part.FileData} {
-		switch {
-		case m == nil:
-		case strings.HasPrefix(m.MimeType, "image/"):
-			return imageTokens * perToken
-		case m.MimeType == "application/pdf":
-			return pdfTokens * perToken
-		}
+	case part.HasText:
+		return textQuarters(part.Text)
+	case part.Media != nil && strings.HasPrefix(part.Media.MimeType, "image/"):
+		return imageTokens * perToken
+	case part.Media != nil && part.Media.MimeType == "application/pdf":
+		return pdfTokens * perToken
 	}
 	return units(string(plain(raw)))
 }

@@ -22,7 +22,7 @@ func fitTail(p printer, r rest, all []said, total room, first map[format.ID]bool
 		return all, nil
 	}
 	f := fitter{p: p, r: r, room: total - room(cost(r.prefix)), first: first, quotes: quotes, work: w}
-	f.lead = w.others(p, total/othersPart)
+	f.lead = w.others(p, min(total/othersPart, f.room/othersLeft))
 	kept, drops := f.fit(all)
 	return slices.Concat(f.lead, kept), drops
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/internal/message"
 	"github.com/gemini-ctx/ctx/session/epoch"
 )
 
@@ -80,16 +81,7 @@ func readItems(m Message) []item {
 	return addResults(items, m.Results)
 }
 
-// part is what ctx reads of a Gemini part.
-type part struct {
-	Text             *string         `json:"text"`
-	Thought          json.RawMessage `json:"thought"`
-	FunctionCall     *functionCall   `json:"functionCall"`
-	FunctionResponse *functionResult `json:"functionResponse"`
-	InlineData       *media          `json:"inlineData"`
-	FileData         *media          `json:"fileData"`
-}
-
+// functionCall and functionResult are the members of a Gemini part that is written anew.
 type functionCall struct {
 	ID   string          `json:"id,omitempty"`
 	Name string          `json:"name"`
@@ -103,90 +95,66 @@ type functionResult struct {
 	Parts    []json.RawMessage `json:"parts,omitempty"`
 }
 
-type media struct {
-	MimeType string `json:"mimeType"`
-	Data     string `json:"data"` // base64
-	FileURI  string `json:"fileUri"`
-}
-
 func readParts(m Message) []item {
-	var raws []json.RawMessage
-	if json.Unmarshal(m.Parts, &raws) != nil {
+	parts, err := message.Parse(m.Parts)
+	if err != nil {
 		text := m.Text
 		if text == "" {
 			text = string(m.Parts)
 		}
-		return []item{{kind: textItem, text: text}}
+		return []item{textOf(text)}
 	}
 	var items []item
-	for _, raw := range raws {
-		if it, ok := readPart(raw); ok {
+	for _, p := range message.Split(parts) {
+		if it, ok := readPart(&p); ok {
 			items = append(items, it)
 		}
 	}
 	return items
 }
 
-// readPart reads one part; a thought is none.
-func readPart(raw json.RawMessage) (item, bool) {
-	var p part
-	var text string
-	switch err := json.Unmarshal(raw, &p); {
-	case json.Unmarshal(raw, &text) == nil && string(raw) != "null":
-		return item{kind: textItem, text: text}, true
-	case err != nil:
-		return item{kind: textItem, text: string(raw)}, true
-	case isThought(p.Thought):
-		return item{}, false
-	case p.FunctionCall != nil:
-		c := p.FunctionCall
-		return item{kind: callItem, id: c.ID, wire: c.ID, name: c.Name, args: object(c.Args, "value"), raw: raw}, true
-	case p.FunctionResponse != nil:
-		return readResult(*p.FunctionResponse, raw), true
-	case p.InlineData != nil:
-		return item{kind: mediaItem, text: p.InlineData.note(), raw: raw}, true
-	case p.FileData != nil:
-		return item{kind: mediaItem, text: p.FileData.note(), raw: raw}, true
-	case p.Text != nil:
-		return item{kind: textItem, text: *p.Text, raw: raw}, true
+// readPart makes an item of a part that says one thing; a thought is none.
+func readPart(p *message.Part) (item, bool) {
+	raw := p.Raw
+	if p.Malformed || raw[0] != '{' {
+		raw = nil // it is written anew
 	}
-	return item{kind: otherItem, text: "[part " + compact(raw) + "]", raw: raw}, true
+	switch {
+	case p.Call != nil:
+		c := p.Call
+		return item{kind: callItem, id: c.ID, wire: c.ID, name: c.Name, args: object(c.Args, "value"), raw: raw}, true
+	case p.Result != nil:
+		return readResult(p.Result, raw), true
+	case p.Thought:
+		return item{}, false
+	case p.Media != nil:
+		return item{kind: mediaItem, text: note(p.Media), raw: raw}, true
+	case p.HasText:
+		return item{kind: textItem, text: p.Text, raw: raw}, true
+	}
+	return item{kind: otherItem, text: "[part " + compact(p.Raw) + "]", raw: raw}, true
 }
 
-func readResult(r functionResult, raw json.RawMessage) item {
-	it := item{kind: resultItem, id: r.ID, wire: r.ID, name: r.Name, response: object(r.Response, "output"), parts: r.Parts, raw: raw}
-	it.text, it.failed = responseText(it.response)
-	for _, p := range r.Parts {
-		if inner, ok := readPart(p); ok {
+func readResult(r *message.Result, raw json.RawMessage) item {
+	it := item{
+		kind: resultItem, id: r.ID, wire: r.ID, name: r.Name, response: object(r.Response, "output"), parts: r.Parts, raw: raw,
+		text: r.Output(), failed: r.Failed(),
+	}
+	for _, attached := range r.Parts {
+		p, err := message.ParsePart(attached)
+		if err != nil {
+			it.notes = append(it.notes, compact(attached))
+		} else if inner, ok := readPart(&p); ok {
 			it.notes = append(it.notes, inner.text)
 		}
 	}
 	return it
 }
 
-// isThought reports whether the value of a part's "thought" marks it as one: true, or the thought itself.
-func isThought(v json.RawMessage) bool {
-	s := string(v)
-	return s != "" && s != "false" && s != "null" && s != `""`
-}
-
-// responseText is what a tool said: the one string in its response, if that is all there is, else all of it as JSON.
-func responseText(response json.RawMessage) (text string, failed bool) {
-	var fields map[string]json.RawMessage
-	if json.Unmarshal(response, &fields) == nil && len(fields) == 1 {
-		for _, name := range []string{"output", "result", "content", "error"} {
-			if v, ok := fields[name]; ok && json.Unmarshal(v, &text) == nil && string(v) != "null" {
-				return text, name == "error"
-			}
-		}
-	}
-	_, failed = fields["error"]
-	return compact(response), failed
-}
-
-func (m media) note() string {
-	if m.FileURI != "" {
-		return fmt.Sprintf("[attachment %s, %s]", m.MimeType, m.FileURI)
+// note is what a reader sees of media.
+func note(m *message.Media) string {
+	if m.URI != "" {
+		return fmt.Sprintf("[attachment %s, %s]", m.MimeType, m.URI)
 	}
 	return fmt.Sprintf("[attachment %s, %d bytes]", m.MimeType, len(strings.TrimRight(m.Data, "="))*3/4)
 }

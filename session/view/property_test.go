@@ -115,10 +115,36 @@ type ruleMessage struct {
 
 type ruleBlock struct {
 	Type, Text, ID   string
-	CallID           string `json:"tool_use_id"`
-	Thought          bool   `json:"thought"`
-	FunctionCall     *struct{ ID, Name string }
-	FunctionResponse *struct{ ID, Name string }
+	CallID           string // tool_use_id
+	Thought          bool
+	FunctionCall     *ruleCall
+	FunctionResponse *ruleCall
+}
+
+type ruleCall struct{ ID, Name string }
+
+// Providers know a name in one case, which decoding into a struct does not ask for.
+func (b *ruleBlock) UnmarshalJSON(raw []byte) error {
+	return exactly(raw, map[string]any{
+		"type": &b.Type, "text": &b.Text, "id": &b.ID, "tool_use_id": &b.CallID, "thought": &b.Thought,
+		"functionCall": &b.FunctionCall, "functionResponse": &b.FunctionResponse,
+	})
+}
+
+func (c *ruleCall) UnmarshalJSON(raw []byte) error {
+	return exactly(raw, map[string]any{"id": &c.ID, "name": &c.Name})
+}
+
+// exactly decodes the members of an object that have exactly these names.
+func exactly(raw []byte, into map[string]any) error {
+	var members map[string]json.RawMessage
+	err := json.Unmarshal(raw, &members)
+	for name, to := range into {
+		if value, ok := members[name]; ok && err == nil {
+			err = json.Unmarshal(value, to)
+		}
+	}
+	return err
 }
 
 func parseMessages(t *testing.T, b []byte) []ruleMessage {
@@ -153,8 +179,8 @@ func checkTurns(t *testing.T, ms []ruleMessage, model string, calls, answers fun
 
 func checkGemini(t *testing.T, b []byte) {
 	t.Helper()
-	name := func(c *struct{ ID, Name string }) string { return c.ID + "/" + c.Name }
-	pick := func(get func(ruleBlock) *struct{ ID, Name string }) func(ruleMessage) []string {
+	name := func(c *ruleCall) string { return c.ID + "/" + c.Name }
+	pick := func(get func(ruleBlock) *ruleCall) func(ruleMessage) []string {
 		return func(m ruleMessage) (out []string) {
 			if len(m.Parts) == 0 {
 				t.Error("no parts")
@@ -171,8 +197,8 @@ func checkGemini(t *testing.T, b []byte) {
 		}
 	}
 	checkTurns(t, parseMessages(t, b), "model",
-		pick(func(p ruleBlock) *struct{ ID, Name string } { return p.FunctionCall }),
-		pick(func(p ruleBlock) *struct{ ID, Name string } { return p.FunctionResponse }))
+		pick(func(p ruleBlock) *ruleCall { return p.FunctionCall }),
+		pick(func(p ruleBlock) *ruleCall { return p.FunctionResponse }))
 }
 
 func checkAnthropic(t *testing.T, b []byte) {
@@ -259,7 +285,7 @@ func FuzzParts(f *testing.F) {
 func partSeeds() []string {
 	return []string{`[]`, `null`, `"text"`, `["text",null,5,{}]`, `[{"text":5}]`, `[{"functionCall":{"args":[1]}}]`,
 		`[{"functionResponse":{"response":"x"}},{"functionCall":{"id":"a"}}]`, `[{"functionCall":{"name":"n"}},{"functionResponse":{"name":"n"}}]`,
-		`[{"thought":"why"}]`, `{"text":"one"}`, `[`, "[\"\xff\"]"}
+		`[{"thought":"why"}]`, `[{"funCtionCAll":{"id":"0"},"Text":"a"}]`, `{"text":"one"}`, `[`, "[\"\xff\"]"}
 }
 
 // The seeds are there and are not all alike.

@@ -310,6 +310,10 @@ func (f fitter) workDigest(messages, kept []said, left room) []summarize.Sentenc
 // othersPart is the part of the budget, as a divisor, that lines about other sessions may take.
 const othersPart = 5
 
+// othersLeft is the part of what the prefix leaves, as a divisor, that they may take: the newest
+// messages come first.
+const othersLeft = 3
+
 // othersLead stands over lines about other sessions.
 const othersLead = "[from other sessions of this project]\n"
 

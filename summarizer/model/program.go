@@ -21,6 +21,9 @@ type Program struct {
 	Name  string // of the executable
 	Short string // what it asks, in a line
 	Help  string // the variables it reads
+	// Argument is what the help calls the one argument, the agent that the helper runs; "" for a
+	// helper that asks over HTTP.
+	Argument string
 	// Open makes what asks the model, and says how many tokens of input it takes. An error is one of the settings.
 	Open func(s Settings) (ask Ask, maxInput int, err error)
 }
@@ -28,8 +31,10 @@ type Program struct {
 // Settings is what the helpers are told: variables for what is secret or lasts, flags for the rest.
 type Settings struct {
 	Getenv   func(string) string
+	Argument string // the argument, as Program.Argument describes it
 	Model    string // --model; "" to look at the variable
 	Insecure bool   // --insecure
+	Program  string // --program, of a helper that runs one; "" to look for it on PATH
 	Sleep    func(ctx context.Context, d time.Duration) error
 	Jitter   func() float64
 	Now      func() time.Time
@@ -69,24 +74,32 @@ func (p Program) Run(ctx context.Context, args []string, s Settings, in io.Reade
 	flags := flag.NewFlagSet(p.Name, flag.ContinueOnError)
 	flags.SetOutput(errs)
 	flags.Usage = func() {
-		fmt.Fprintf(errs, "%s: %s\n\nIt speaks the protocol of docs/summarizers.md on standard input and output; ctx starts it.\n\n%s\n\nFlags:\n", p.Name, p.Short, p.Help)
+		usage := strings.TrimSpace(p.Name + " [flags] " + p.Argument)
+		fmt.Fprintf(errs, "%s: %s\n\nUsage: %s\n\nIt speaks the protocol of docs/summarizers.md on standard input and output; ctx starts it.\n\n%s\n\nFlags:\n",
+			p.Name, p.Short, usage, p.Help)
 		flags.PrintDefaults()
 	}
 	flags.StringVar(&s.Model, "model", "", "the `name` of the model, before the variable")
-	flags.BoolVar(&s.Insecure, "insecure", false, "allow http to another machine: what is sent can be read on the way")
-	version := flags.Bool("version", false, "print the version and end")
-	if err := flags.Parse(args); err != nil || flags.NArg() > 0 {
-		if errors.Is(err, flag.ErrHelp) {
-			return 0
-		}
-		if err == nil {
-			fmt.Fprintf(errs, "%s: takes no argument: %q\n", p.Name, flags.Arg(0))
-		}
-		return 2
+	if p.Argument == "" {
+		flags.BoolVar(&s.Insecure, "insecure", false,
+			"allow http to another machine: what is sent can be read on the way")
+	} else {
+		flags.StringVar(&s.Program, "program", "",
+			"the absolute `path` of the agent's program, before PATH")
 	}
-	if *version {
+	version := flags.Bool("version", false, "print the version and end")
+	switch err := flags.Parse(args); {
+	case errors.Is(err, flag.ErrHelp):
+		return 0
+	case err != nil:
+		return 2
+	case *version:
 		fmt.Fprintf(out, "%s version %s\n", p.Name, buildVersion())
 		return 0
+	}
+	if err := p.takeArguments(&s, flags.Args()); err != nil {
+		fmt.Fprintf(errs, "%s: %v\n", p.Name, err)
+		return 2
 	}
 	ask, most, err := p.Open(s)
 	if err != nil {
@@ -99,6 +112,19 @@ func (p Program) Run(ctx context.Context, args []string, s Settings, in io.Reade
 		return 1
 	}
 	return 0
+}
+
+// takeArguments puts what follows the flags into s.
+func (p Program) takeArguments(s *Settings, args []string) error {
+	switch {
+	case p.Argument == "" && len(args) > 0:
+		return fmt.Errorf("takes no argument: %q", args[0])
+	case p.Argument != "" && len(args) != 1:
+		return fmt.Errorf("takes one argument, %s, not %d", p.Argument, len(args))
+	case p.Argument != "":
+		s.Argument = args[0]
+	}
+	return nil
 }
 
 func buildVersion() string {
