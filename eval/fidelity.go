@@ -101,14 +101,18 @@ func (f *fidelity) lines(ctx context.Context, b *bench) error {
 	return nil
 }
 
-// labels are what a tombstone's line names, less the count and the days at its end.
+// labels are what a tombstone's line names: the goal, where there is one, and each name; less the count and
+// the days at its end.
 func labels(line string) []string {
 	if i := strings.LastIndex(line, "("); i >= 0 {
 		line = line[:i]
 	}
 	var out []string
+	if goal, names, ok := strings.Cut(line, " · "); ok {
+		out, line = append(out, strings.TrimSuffix(goal, "…")), names
+	}
 	for l := range strings.SplitSeq(line, ", ") {
-		if l = strings.TrimSpace(l); l != "" {
+		if l = strings.TrimSuffix(strings.TrimSpace(l), "…"); l != "" {
 			out = append(out, l)
 		}
 	}

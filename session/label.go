@@ -1,12 +1,15 @@
 package session
 
 import (
+	"cmp"
+	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/gemini-ctx/ctx/forest"
 	"github.com/gemini-ctx/ctx/forest/summarize"
 	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/internal/digest"
 	"github.com/gemini-ctx/ctx/session/view"
 )
 
@@ -65,16 +68,82 @@ func (s *Store) topicOf(c *ClusterInfo) (summarize.Topic, error) {
 	if err != nil {
 		return summarize.Topic{}, err
 	}
-	t := summarize.Topic{Said: saidIn(parts)}
-	opening, err := s.opening(c.opening)
+	return s.topicFrom(c.opening, saidIn(parts))
+}
+
+// topicFrom makes a topic of the first members of a cluster and of what its summaries say.
+func (s *Store) topicFrom(first []format.ID, said []summarize.Source) (summarize.Topic, error) {
+	opening, err := sourcesBy(s.Entry, first)
 	if err != nil {
-		return t, err
+		return summarize.Topic{}, err
 	}
-	if len(t.Said) == 0 {
-		t.Said = opening
+	if len(said) == 0 {
+		said = opening
 	}
-	t.Goal = goalOf(opening, t.Said)
-	return t, nil
+	opening, said = ownWords(opening), ownWords(said)
+	return summarize.Topic{Goal: goalOf(opening, said), Said: said, Changed: changedIn(said)}, nil
+}
+
+// ownWords returns sources without what is no word of the user or the model: clients add reminders and the
+// output of commands to prompts, and the facts of commands and searches end with what came of them.
+func ownWords(list []summarize.Source) []summarize.Source {
+	out := slices.Clone(list)
+	for i, s := range out {
+		switch s.Role {
+		case "user":
+			facts := digest.Of([]digest.Message{{Entry: s.Entry, Role: s.Role, Text: s.Text}})
+			out[i].Text = factLines(facts)[s.Entry]
+		case "model":
+			lines := strings.Split(s.Text, "\n")
+			for j, line := range lines {
+				lines[j] = withoutOutcome(line)
+			}
+			out[i].Text = strings.Join(lines, "\n")
+		}
+	}
+	return out
+}
+
+// withoutOutcome cuts what came of a command or a search off the line of its fact.
+func withoutOutcome(line string) string {
+	end := -1
+	switch {
+	case strings.HasPrefix(line, "ran "):
+		if at := commandOutcome.FindStringIndex(line); at != nil {
+			end = at[0]
+		}
+	case strings.HasPrefix(line, "searched "):
+		end = strings.LastIndex(line, ": ")
+	}
+	if end < 0 {
+		return line
+	}
+	return line[:end]
+}
+
+// commandOutcome finds how a command ended, at the end of its fact.
+var commandOutcome = regexp.MustCompile(`: (\d+ (failed|passed)\b.*|failed|passed|exit status \d+)$`)
+
+// changeWords are the words with which the facts of changed files begin.
+var changeWords = [...]string{"edited ", "wrote ", "moved ", "deleted "}
+
+// changedIn returns the files that sources say were changed.
+func changedIn(said []summarize.Source) []string {
+	var files []string
+	for _, s := range said {
+		if s.Role != "model" {
+			continue
+		}
+		for line := range strings.SplitSeq(s.Text, "\n") {
+			for _, w := range changeWords {
+				if path, ok := strings.CutPrefix(line, w); ok {
+					path, _, _ = strings.Cut(path, " ")
+					files = append(files, strings.TrimSuffix(path, ":"))
+				}
+			}
+		}
+	}
+	return files
 }
 
 // labelRead is how many bytes of the summaries of a cluster are read for its label, beside the first 2 KiB of
@@ -93,30 +162,47 @@ func saidIn(parts []view.Part) []summarize.Source {
 	return list
 }
 
-// opening reads what the first messages of a cluster say and do, as they were said first. What was
-// forgotten says nothing.
-func (s *Store) opening(ids []format.ID) ([]summarize.Source, error) {
-	return sourcesBy(s.Entry, ids)
-}
-
 // goalOf returns what was asked for first: the words of the first prompt that says anything, in what a
-// cluster begins with or else in what its summary kept; without one the first words of anybody but a tool.
+// cluster begins with or else in what its summary kept. Without one it is the first sentence of the model,
+// any prompt, or what was done first.
 func goalOf(opening, said []summarize.Source) string {
 	all := slices.Concat(opening, said)
-	for _, prompts := range [...]bool{true, false} {
-		for _, s := range all {
-			text := strings.ReplaceAll(s.Text, "\n", " ")
-			if s.Role != "tool" && prompts == (s.Role == "user") && summarize.TellsGoal(text) {
-				return text
+	prompt, done := "", ""
+	for _, s := range all {
+		if s.Role != "user" || s.Text == "" {
+			continue
+		}
+		text := strings.ReplaceAll(s.Text, "\n", " ")
+		if summarize.TellsGoal(text) {
+			return text
+		}
+		prompt = cmp.Or(prompt, text)
+	}
+	for _, s := range all {
+		if s.Role == "user" || s.Role == "tool" {
+			continue
+		}
+		for line := range strings.SplitSeq(s.Text, "\n") {
+			if isAct(line) {
+				done = cmp.Or(done, line)
+			} else if summarize.TellsGoal(line) {
+				return line
 			}
 		}
 	}
-	for _, s := range all {
-		if s.Role == "user" && s.Text != "" {
-			return s.Text
+	return cmp.Or(prompt, done)
+}
+
+// isAct knows the lines of acts, beside those of changes.
+func isAct(line string) bool {
+	for _, words := range [...][]string{changeWords[:], {"ran ", "read ", "searched ", "listed ", "fetched "}} {
+		for _, w := range words {
+			if strings.HasPrefix(line, w) {
+				return true
+			}
 		}
 	}
-	return ""
+	return false
 }
 
 // labelOfLine returns the label in the line of a tombstone: all but the count and the days at its end.
@@ -138,11 +224,10 @@ func (s *Store) lineOf(members []format.ID, said []summarize.Source, others *sum
 	if !isModels(first.Role) && !isModels(last.Role) && !slices.ContainsFunc(said, func(s summarize.Source) bool { return isModels(s.Role) }) {
 		return others.Line(said, len(members), first.Time, last.Time), nil
 	}
-	opening, err := s.opening(members[:min(len(members), openingMembers)])
+	topic, err := s.topicFrom(members[:min(len(members), openingMembers)], said)
 	if err != nil {
 		return "", err
 	}
-	topic := summarize.Topic{Goal: goalOf(opening, said), Said: said}
 	return others.Label(topic) + " " + summarize.Span(len(members), first.Time, last.Time), nil
 }
 

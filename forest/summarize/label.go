@@ -30,6 +30,8 @@ const (
 type Topic struct {
 	Goal string   // what was asked for first, in the user's words; "" where nobody asked
 	Said []Source // what was said and done; sources of the role tool count for nothing
+	// Changed are the files that were changed. They are more telling than others.
+	Changed []string
 }
 
 // told returns the sources that are no output of tools.
@@ -57,17 +59,17 @@ func Labels(topics []Topic) []string {
 }
 
 // Label returns the label of one cluster, with names that are rare among the others before common ones.
-func (o *Others) Label(t Topic) string { return labelOfNames(t.Goal, o.names(t)) }
+func (o *Others) Label(t Topic) string { return joinLabel(t.Goal, o.names(t)) }
 
 // distinct returns a label that is not taken yet: with the rarest names, else with the next ones, else
 // with a number.
 func (o *Others) distinct(t Topic, taken map[string]bool) string {
 	names := o.names(t)
-	first := labelOfNames(t.Goal, names)
+	first := joinLabel(t.Goal, names)
 	l := first
 	for rest := names; taken[l] && len(rest) > 0; {
 		rest = rest[1:]
-		l = labelOfNames(t.Goal, rest)
+		l = joinLabel(t.Goal, rest)
 	}
 	for n := 2; taken[l]; n++ {
 		end := fmt.Sprintf(" (%d)", n)
@@ -76,52 +78,58 @@ func (o *Others) distinct(t Topic, taken map[string]bool) string {
 	return l
 }
 
-// labelOfNames joins a goal and as many names as there is room for.
-func labelOfNames(goal string, names []string) string {
-	room := LabelColumns
-	if len(names) > 0 {
-		room = goalColumns
-	}
-	head := shortened(plainGoal(goal), room)
+// joinLabel joins a goal and as many names as there is room for. Names may have what the goal leaves of
+// LabelColumns, and what it has beyond goalColumns.
+func joinLabel(goal string, names []string) string {
+	goal = plainGoal(goal)
 	mark := goalMark
-	if head == "" {
+	if goal == "" {
 		mark = ""
 	}
+	room := LabelColumns - min(columns(goal), goalColumns) - columns(mark)
+	head := shortened(goal, goalColumns)
 	list := ""
-	n := 0
-	for _, name := range names {
-		next := strings.TrimPrefix(list+", "+name, ", ")
-		if n == labelNames {
-			break
-		}
-		if columns(head+mark+next) > LabelColumns || overlaps(list, name) || mentions(head, name) {
+	for n := 0; len(names) > 0 && n < labelNames; names = names[1:] {
+		next := strings.TrimPrefix(list+", "+names[0], ", ")
+		if columns(next) > room || overlaps(list, names[0]) || mentions(head, names[0]) {
 			continue
 		}
 		list = next
 		n++
 	}
-	if list == "" {
-		// All names are in the goal, or too long: the goal may have their room.
-		if head = shortened(plainGoal(goal), LabelColumns); head == "" {
-			return noLabel
-		}
-		return head
+	switch {
+	case list == "" && goal == "":
+		return noLabel
+	case list == "":
+		return shortened(goal, LabelColumns)
 	}
-	return head + mark + list
+	return shortened(goal, LabelColumns-columns(mark+list)) + mark + list
 }
 
 // mentions reports whether a goal has a name, or the last element of a path.
 func mentions(goal, name string) bool {
 	goal, name = strings.ToLower(goal), strings.ToLower(name)
-	return strings.Contains(goal, name) || strings.Contains(goal, name[strings.LastIndexByte(name, '/')+1:])
+	return strings.Contains(goal, name) || strings.Contains(goal, lastElement(name))
 }
 
+func lastElement(path string) string { return path[strings.LastIndexAny(path, `/\\`)+1:] }
+
+// changedFactor is how much more a changed file tells than one that was only mentioned.
+const changedFactor = 3
+
 // names returns the names of a topic, the most telling first: those that few others have, that were
-// mentioned often, and paths before identifiers. Where there are neither, words are taken.
+// mentioned often, changed files, and paths before identifiers. Where there are neither, words are taken.
 func (o *Others) names(t Topic) []string {
+	changed := map[string]bool{}
+	for _, path := range t.Changed {
+		changed[strings.ToLower(lastElement(path))] = true
+	}
 	list := labels(t.told())
 	for _, l := range list {
 		l.worth = l.kind * rarity(l.sources, 1) / 1000 * o.rare(l.text)
+		if changed[strings.ToLower(lastElement(l.text))] {
+			l.worth *= changedFactor
+		}
 	}
 	slices.SortStableFunc(list, func(a, b *label) int {
 		switch {
@@ -150,10 +158,13 @@ func (o *Others) names(t Topic) []string {
 }
 
 // shortName returns a path by its last two elements, or by the last one where these are too long, and
-// any other name as it is; "" for one that is too long.
+// any other name as it is; "" for one that is too long, or that tells nothing: a command of a client such
+// as /clear, or the end of a name such as .body.
 func shortName(s string) string {
-	s = strings.TrimRight(s, `/\`)
 	parts := strings.FieldsFunc(s, func(r rune) bool { return r == '/' || r == '\\' })
+	if len(parts) == 0 || len(parts) == 1 && strings.ContainsAny(s[:1], `/\.-`) && strings.Count(s, ".") < 2 {
+		return ""
+	}
 	for n := min(len(parts), 2); n > 0; n-- {
 		if short := strings.Join(parts[len(parts)-n:], "/"); columns(short) <= nameColumns {
 			return short
@@ -189,11 +200,20 @@ func plainGoal(s string) string {
 		return r
 	}, strings.ToValidUTF8(s, "\uFFFD"))
 	s = strings.Join(strings.Fields(strings.NewReplacer("**", "", "`", "").Replace(s)), " ")
-	s = withoutLead(strings.TrimLeft(s, "#>*-•\"' "))
+	s = withoutLead(withoutNumber(strings.TrimLeft(s, "#>*-=•\"' ")))
 	if !strings.ContainsFunc(s, readable) {
 		return ""
 	}
 	return strings.TrimRight(s, ".:;, ")
+}
+
+// withoutNumber cuts the number of a list's item off the front.
+func withoutNumber(s string) string {
+	rest := strings.TrimLeft(s, "0123456789")
+	if rest != s && (strings.HasPrefix(rest, ". ") || strings.HasPrefix(rest, ") ")) {
+		return rest[2:]
+	}
+	return s
 }
 
 // shortened cuts s to most columns, at a word where there is one in the second half, and says so by an
@@ -214,18 +234,19 @@ func shortened(s string, most int) string {
 
 func columns(s string) int { return utf8.RuneCountInString(s) }
 
-// TellsGoal reports whether a text says what somebody wants: it has a name or a path, or three words that
-// are neither stop words nor nods.
+// TellsGoal reports whether a text says what somebody wants: it has three words that are neither stop words
+// nor nods, or two and a name. A command of a client, such as /clear, tells nothing.
 func TellsGoal(text string) bool {
 	text = bounded(text)
 	words, names := 0, 0
 	terms.Scan(text, func(t terms.Token) {
+		s := text[t.Start:t.End]
 		switch {
-		case t.Kind == terms.Name:
+		case t.Kind == terms.Name && !(strings.HasPrefix(s, "/") && strings.Count(s, "/") == 1):
 			names++
-		case t.Kind == terms.Word && !isNod(strings.ToLower(text[t.Start:t.End])):
+		case t.Kind == terms.Word && !isNod(strings.ToLower(s)):
 			words++
 		}
 	})
-	return names > 0 || words > 2
+	return words > 2 || words > 1 && names > 0
 }
