@@ -15,9 +15,13 @@ const (
 	// the time of a first brief: about 0.1 ms a message.
 	maxDigested = 8192
 
-	// agentWithin is how many of the newest messages say whether a branch is an agent's: one of them
-	// calls a tool.
+	// agentWithin is how many of the newest messages say whether tools are called on a branch.
 	agentWithin = 256
+
+	// agentTurn is how many messages a prompt has on average, the prompt included, from which on an
+	// agent works on its own. In talk with a model that calls tools now and then it is 3 to 6, and every
+	// message may hold what is asked for later; in sessions of coding agents it is 8 to 286.
+	agentTurn = 7
 )
 
 // digestCache is the cached digest of a branch. It is a function of At and of the digest's version
@@ -27,13 +31,15 @@ type digestCache struct {
 	At      string `json:"at"`     // the newest entry that the digest is made of
 	Newest  uint64 `json:"newest"` // seq of the newest message
 	Called  uint64 `json:"called"` // seq of the newest message that calls a tool
+	Said    int    `json:"said"`   // messages
+	Prompts int    `json:"prompts"`
 	digest.Digester
 }
 
 // work is what a branch's messages say and do: up to a message, and after it.
 type work struct {
 	before, after []digest.Fact // oldest first
-	agent         bool          // one of the newest messages calls a tool
+	agent         bool          // an agent works here on its own
 }
 
 // workOf returns the facts of a branch up to the message with number through, and those after it. An
@@ -52,8 +58,12 @@ func (s *Store) workOf(name BranchName, tip format.ID, through uint64, all bool)
 		d = *h.cached
 	}
 	d.Newest, d.Called = max(d.Newest, h.newest), max(d.Called, h.called)
-	w := &work{agent: d.Called > 0 && d.Newest-d.Called < agentWithin || through == 0 && h.after.calls}
-	if len(h.before.list) > 0 && (w.agent || all) {
+	d.Said, d.Prompts = d.Said+h.before.said, d.Prompts+h.before.prompts
+	w := &work{agent: d.Called > 0 && d.Newest-d.Called < agentWithin && d.Said >= agentTurn*d.Prompts}
+	if through == 0 {
+		w.agent = h.after.calls && h.after.said >= agentTurn*h.after.prompts
+	}
+	if len(h.before.list) > 0 && (d.Called > 0 || all) {
 		list, err := s.digestMessages(&h.before)
 		if err != nil {
 			return nil, err
@@ -85,6 +95,8 @@ type passage struct {
 	list   []entryAt
 	amends map[format.ID]format.ID // by message: its newest version
 	calls  bool
+	// said and prompts count the messages and the prompts among them.
+	said, prompts int
 }
 
 func (s *Store) loadDigest(name BranchName) *digestCache {
@@ -135,6 +147,12 @@ func (h *passage) take(id format.ID, e *format.Entry) {
 	case format.KindMessage, format.KindNote:
 		h.list = append(h.list, entryAt{id, e})
 		h.calls = h.calls || len(e.Calls) > 0
+		if e.Kind == format.KindMessage {
+			h.said++
+		}
+		if e.Kind == format.KindMessage && e.Role == "user" {
+			h.prompts++
+		}
 	case format.KindAmend:
 		if _, newer := h.amends[e.Amends]; !newer {
 			if h.amends == nil {

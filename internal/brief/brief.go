@@ -64,7 +64,8 @@ const (
 // Choose returns the lines that are worth most within the room: by section, and in a section in the
 // order of the conversation.
 func Choose(facts []digest.Fact, o Options) []Line {
-	c := newChooser(itemsOf(facts), o)
+	root := Root(facts)
+	c := newChooser(itemsOf(facts, root), root, o)
 	var chosen []Line
 	if o.About == nil {
 		chosen = append(chosen, c.prompts(o.Room*promptShare/100)...)

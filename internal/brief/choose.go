@@ -18,6 +18,7 @@ const again = 1
 // chooser takes the lines that add most for their cost.
 type chooser struct {
 	items []item
+	root  string    // the directory that paths are printed relative to
 	worth []float64 // by number of a term
 	seen  []bool    // by number of a term: a chosen line has it
 	terms *vocabulary
@@ -30,9 +31,9 @@ type chooser struct {
 // leastShared is how many terms a line has in common with what it should be about: one is chance.
 const leastShared = 2
 
-func newChooser(items []item, o Options) *chooser {
+func newChooser(items []item, root string, o Options) *chooser {
 	v := weigh(items, o.About)
-	c := &chooser{items: items, worth: v.worth, seen: make([]bool, len(v.worth)), terms: v, left: o.Room, cost: o.Cost}
+	c := &chooser{items: items, root: root, worth: v.worth, seen: make([]bool, len(v.worth)), terms: v, left: o.Room, cost: o.Cost}
 	if o.About != nil {
 		c.least = leastShared
 	}

@@ -27,8 +27,7 @@ type item struct {
 
 // itemsOf makes items of facts, one for all facts that say the same: the edits of a file, the runs of
 // a command, the states of a todo item, equal lines. The newest gives the text and the place.
-func itemsOf(facts []digest.Fact) []item {
-	root := Root(facts)
+func itemsOf(facts []digest.Fact, root string) []item {
 	passed := passing(facts)
 	at := map[string]int{}
 	items := make([]item, 0, len(facts))
@@ -57,6 +56,8 @@ func (it *item) join(f digest.Fact, root string) {
 	switch f.Kind {
 	case digest.Edit:
 		text = it.edited(f, root)
+	case digest.Read:
+		text = it.read(f, root)
 	case digest.Prompt:
 		text = "> " + text
 	case digest.Todo:
@@ -89,6 +90,25 @@ func (it *item) edited(f digest.Fact, root string) string {
 	}
 	return text
 }
+
+// read words all reads of a file as one.
+func (it *item) read(f digest.Fact, root string) string {
+	_, names, _ := strings.Cut(f.Text, ": ")
+	if names != "" && f.State != digest.Failed {
+		it.names = front(strings.Split(names, ", "), it.names)
+	}
+	text := "read " + relative(f.Path, root)
+	if f.State == digest.Failed {
+		text += ": failed"
+	}
+	if len(it.names) > 0 {
+		text += ": " + strings.Join(it.names[:min(len(it.names), maxReadNames)], ", ")
+	}
+	return text
+}
+
+// maxReadNames is how many names the line of a file that was read gives.
+const maxReadNames = 8
 
 // front returns now, and after it those of before that it lacks.
 func front(now, before []string) []string {

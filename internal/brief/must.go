@@ -68,55 +68,69 @@ func (c *chooser) state(purse int) []Line {
 	return out
 }
 
-// files takes the names of the files that were used last, a line a directory. It looks at changed
-// files and at files that were read.
+// files takes the names of the files that were used last, a line a directory: those that were changed
+// or read, and then those that searches and commands named.
 func (c *chooser) files(purse int) []Line {
-	var dirs []Line
-	names := map[string][]string{}
-	used := 0
-	root := ""
-	if facts := c.facts(); len(facts) > 0 {
-		root = Root(facts)
-	}
+	l := fileList{c: c, root: c.root, left: min(purse, c.left), names: map[string][]string{}}
 	for i := range slices.Backward(c.items) {
-		f := c.items[i].fact
-		if f.Path == "" || f.Kind != digest.Edit && f.Kind != digest.Read {
-			continue
-		}
-		dir, name := path.Split(relative(f.Path, root))
-		if slices.Contains(names[dir], name) {
-			continue
-		}
-		l := Line{Section: Files, Entry: f.Entry, Seq: f.Seq, Text: name + ", "}
-		n := len(l.Text)
-		if len(names[dir]) == 0 {
-			l.Text = dir + ": " + name
-			n = c.cost(l)
-		}
-		if used+n > min(purse, c.left) {
-			continue
-		}
-		used += n
-		if len(names[dir]) == 0 {
-			dirs = append(dirs, l)
-		}
-		names[dir] = append(names[dir], name)
-		for _, t := range c.terms.known(name) {
-			c.seen[t] = true
+		if f := c.items[i].fact; f.Path != "" && (f.Kind == digest.Edit || f.Kind == digest.Read) {
+			l.add(f, f.Path)
 		}
 	}
-	for i := range dirs {
-		dir, _, _ := strings.Cut(dirs[i].Text, ": ")
-		dirs[i].Text = strings.TrimPrefix(dir+": "+strings.Join(names[dir], ", "), ": ")
+	l.left = min(l.left, purse/namedPart)
+	for i := range slices.Backward(c.items) {
+		for _, name := range c.items[i].fact.Files {
+			if dir, _ := path.Split(relative(name, c.root)); len(l.names[dir]) > 0 {
+				l.add(c.items[i].fact, name)
+			}
+		}
 	}
-	c.left -= used
-	return dirs
+	return l.lines()
 }
 
-func (c *chooser) facts() []digest.Fact {
-	out := make([]digest.Fact, len(c.items))
-	for i := range c.items {
-		out[i] = c.items[i].fact
+// namedPart is the part of the purse, as a divisor, for files that nobody opened.
+const namedPart = 3
+
+// fileList gathers names of files by directory.
+type fileList struct {
+	c     *chooser
+	root  string
+	left  int
+	dirs  []Line              // one a directory, in the order in which they came
+	names map[string][]string // by directory
+}
+
+func (l *fileList) add(f digest.Fact, file string) {
+	dir, name := path.Split(relative(file, l.root))
+	if name == "" || slices.Contains(l.names[dir], name) {
+		return
 	}
-	return out
+	line := Line{Section: Files, Entry: f.Entry, Seq: f.Seq, Text: dir + ": " + name}
+	n := len(name) + len(", ")
+	if len(l.names[dir]) == 0 {
+		n = l.c.cost(line)
+	}
+	if n > l.left {
+		return
+	}
+	l.left -= n
+	l.c.left -= n
+	if len(l.names[dir]) == 0 {
+		l.dirs = append(l.dirs, line)
+	}
+	l.names[dir] = append(l.names[dir], name)
+	if f.Path == "" {
+		return // nobody opened it: a line that speaks of it is worth as much as before
+	}
+	for _, t := range l.c.terms.known(name) {
+		l.c.seen[t] = true
+	}
+}
+
+func (l *fileList) lines() []Line {
+	for i := range l.dirs {
+		dir, _, _ := strings.Cut(l.dirs[i].Text, ": ")
+		l.dirs[i].Text = strings.TrimPrefix(dir+": "+strings.Join(l.names[dir], ", "), ": ")
+	}
+	return l.dirs
 }

@@ -1,6 +1,8 @@
 package digest
 
 import (
+	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -28,8 +30,15 @@ func (d *Digester) call(c *Call) {
 	if c.ID == "" {
 		return
 	}
+	var open []int
 	for i := first; i < len(d.Made); i++ {
-		d.Open[c.ID] = append(d.Open[c.ID], i)
+		open = append(open, i)
+	}
+	if kind == waitFor {
+		open = d.awaited(a)
+	}
+	if len(open) > 0 {
+		d.Open[c.ID] = open
 	}
 }
 
@@ -40,7 +49,7 @@ func fits(k deed, a args) bool {
 	case readFile, editFile, writeFile:
 		return a.text(pathNames) != ""
 	case runCommand:
-		return a.text(commandNames) != ""
+		return a.command() != ""
 	}
 	return true
 }
@@ -60,20 +69,17 @@ func (d *Digester) deed(kind deed, c *Call, a args) {
 		d.add(Fact{Kind: Edit, Path: path, Added: n, Text: "wrote " + path + naming(changedNames("", content))})
 		d.written(path, "", content)
 	case runCommand:
-		d.command(a.text(commandNames), a.text([]string{"description"}))
+		d.command(a.command(), a.text([]string{"description"}))
 	case applyPatch:
 		d.patch(a.text(patchNames))
 	case setTodos:
 		d.todos(a)
 	case addTask:
-		key := number(len(d.Tasks) + 1)
-		d.Tasks[key] = a.text(titleNames)
-		d.todo(d.Tasks[key], "pending")
-		d.sentences(Report, a.text([]string{"description"}))
+		d.addTask(a)
 	case updateTask:
 		d.updateTask(a)
 	case askUser:
-		for _, q := range a.list("questions") {
+		for _, q := range append(a.list("questions"), a) {
 			d.add(Fact{Kind: Question, Text: cut(squeeze(q.text([]string{"question", "header"})), maxTitle)})
 		}
 	case showPlan:
@@ -84,23 +90,25 @@ func (d *Digester) deed(kind deed, c *Call, a args) {
 	}
 }
 
+// delegated begins the fact of a call that asks a subagent.
+const delegated = "asked a subagent: "
+
 // other adds the fact of a call that works on nothing in the project.
 func (d *Digester) other(kind deed, c *Call, a args) {
 	server, tool := serverTool(c.Name)
-	what := squeeze(a.first(titleNames))
+	what := squeeze(a.first(slices.Concat(titleNames, pathNames)))
 	text := ""
 	switch kind {
 	case delegate:
-		text = "asked a subagent: " + firstOf(a.text([]string{"description"}), what)
+		text = delegated + firstOf(a.text([]string{"description"}), what)
 	case fetchPage:
-		text = "fetched " + a.text(urlNames)
+		text = "fetched " + firstOf(a.text(urlNames), a.text([]string{"prompt"}))
 	case searchWeb:
 		text = "searched the web: " + a.text(patternNames)
 	case remember:
 		text = "remembered: " + a.text([]string{"fact"})
 	default:
-		text = strings.TrimSpace(server + " " + tool)
-		if what != "" {
+		if text = strings.TrimSpace(server + " " + tool); text != "" && what != "" {
 			text += ": " + what
 		}
 	}
@@ -111,7 +119,12 @@ func (d *Digester) other(kind deed, c *Call, a args) {
 }
 
 func (d *Digester) reads(a args) {
-	path := a.text(pathNames)
+	for _, path := range a.texts(pathNames) {
+		d.readFile(path)
+	}
+}
+
+func (d *Digester) readFile(path string) {
 	d.add(Fact{Kind: Read, Path: path, Text: "read " + path})
 }
 
@@ -163,6 +176,14 @@ func (d *Digester) todo(what, status string) {
 	d.add(Fact{Kind: Todo, Key: what, State: todoState(status), Text: what})
 }
 
+// addTask adds an item to a task list. Its number is the next one, unless the result names another.
+func (d *Digester) addTask(a args) {
+	title := cut(squeeze(a.text(titleNames)), maxTitle)
+	d.Tasks[number(len(d.Tasks)+1)] = title
+	d.todo(title, "pending")
+	d.sentences(Report, a.text([]string{"description"}))
+}
+
 func (d *Digester) updateTask(a args) {
 	what, ok := d.Tasks[a.first([]string{"taskId", "task_id", "id"})]
 	if ok && a.has([]string{"status", "state"}) {
@@ -201,11 +222,4 @@ func firstOf(a, b string) string {
 	return b
 }
 
-func squeeze(s string) string { return strings.Join(strings.Fields(s), " ") }
-
-func number(n int) string {
-	if n < 10 {
-		return string(rune('0' + n))
-	}
-	return number(n/10) + string(rune('0'+n%10))
-}
+func number(n int) string { return strconv.Itoa(n) }

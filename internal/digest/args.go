@@ -1,6 +1,7 @@
 package digest
 
 import (
+	"bytes"
 	"encoding/json"
 	"slices"
 	"strings"
@@ -9,7 +10,13 @@ import (
 // args are the arguments of a call. Member names are exact.
 type args map[string]json.RawMessage
 
+// readArgs reads the arguments of a call. A text, as Codex passes to apply_patch, is the member
+// "input"; any other value but an object is no arguments.
 func readArgs(raw json.RawMessage) args {
+	raw = bytes.TrimSpace(raw)
+	if len(raw) > 0 && raw[0] == '"' {
+		return args{"input": raw}
+	}
 	var a args
 	if json.Unmarshal(raw, &a) != nil {
 		return nil
@@ -35,18 +42,52 @@ func (a args) text(names []string) string {
 		}
 		var list []string
 		if json.Unmarshal(raw, &list) == nil && len(list) > 0 {
-			return joinCommand(list)
+			return strings.Join(list, " ")
 		}
 	}
 	return ""
 }
 
-// joinCommand joins the words of a command. Of `bash -lc SCRIPT` the script alone counts.
+// joinCommand makes a script of the words of a command. Of `bash -lc SCRIPT` the script alone counts.
 func joinCommand(list []string) string {
 	if len(list) == 3 && strings.HasPrefix(list[1], "-") && strings.HasSuffix(list[1], "c") {
 		return list[2]
 	}
-	return strings.Join(list, " ")
+	quoted := slices.Clone(list)
+	for i, w := range quoted {
+		if strings.ContainsAny(w, " \t\n'\"\\$&|;<>()#`") {
+			quoted[i] = "'" + strings.ReplaceAll(w, "'", `'\''`) + "'"
+		}
+	}
+	return strings.Join(quoted, " ")
+}
+
+// command returns the script that a call runs. A command that is a list of words becomes one.
+func (a args) command() string {
+	for _, n := range commandNames {
+		var list []string
+		if json.Unmarshal(a[n], &list) == nil && len(list) > 0 {
+			return joinCommand(list)
+		}
+		if s := a.text([]string{n}); s != "" {
+			return s
+		}
+	}
+	return ""
+}
+
+// texts returns the first of the named members that is a text or a list of texts, as a list.
+func (a args) texts(names []string) []string {
+	for _, n := range names {
+		var list []string
+		if json.Unmarshal(a[n], &list) == nil && len(list) > 0 {
+			return list
+		}
+		if s := a.text([]string{n}); s != "" {
+			return []string{s}
+		}
+	}
+	return nil
 }
 
 // onlyNumbersBeside reports whether all members but the named ones are numbers, booleans or null.

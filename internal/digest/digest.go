@@ -14,7 +14,7 @@ import (
 )
 
 // Version changes whenever the same messages give other facts. Whoever caches facts stores it.
-const Version = 1
+const Version = 2
 
 // Kind says what a fact is about.
 type Kind string
@@ -66,6 +66,8 @@ type Fact struct {
 	// Added and Removed count the lines of an edit.
 	Added   int `json:"added,omitempty"`
 	Removed int `json:"removed,omitempty"`
+	// Files are files that the result of a search or a command names, as it names them, each once.
+	Files []string `json:"files,omitempty"`
 	// Key is equal for facts of which a later one replaces an earlier: the items of a todo list, the
 	// runs of one command.
 	Key   string `json:"key,omitempty"`
@@ -170,12 +172,16 @@ func (d *Digester) message(m *Message) {
 	}
 }
 
-// add appends a fact of the current message and returns its index.
-func (d *Digester) add(f Fact) int {
+// add appends a fact of the current message, as one line of valid UTF-8. A fact without a text is none.
+func (d *Digester) add(f Fact) {
+	f.Text = oneLine(f.Text)
+	if f.Text == "" {
+		return
+	}
+	f.Path, f.Key = valid(f.Path), valid(f.Key)
 	f.Entry, f.Seq, f.Pos = d.at.Entry, d.at.Seq, d.pos
 	d.pos++
 	d.Made = append(d.Made, f)
-	return len(d.Made) - 1
 }
 
 // endTurn makes the last words of the turn that ends its answer.

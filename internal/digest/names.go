@@ -158,3 +158,14 @@ func changedLines(old, now string) (added, removed int) {
 	}
 	return added, removed
 }
+
+// unnumbered takes the numbers off the lines of a listing.
+func unnumbered(listing string) string {
+	var b strings.Builder
+	for line := range strings.SplitSeq(listing[:min(len(listing), maxOutput)], "\n") {
+		rest := strings.TrimLeft(strings.TrimLeft(line, " "), "0123456789")
+		rest = strings.TrimPrefix(rest, "→")
+		b.WriteString(rest + "\n")
+	}
+	return b.String()
+}

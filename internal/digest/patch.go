@@ -2,6 +2,9 @@ package digest
 
 import "strings"
 
+// patchLead begins a patch in the format of apply_patch.
+const patchLead = "*** Begin Patch"
+
 // patch adds a fact for each file of a patch in the format of apply_patch ("*** Update File: PATH",
 // then lines that begin with +, - or a space) or of a unified diff.
 func (d *Digester) patch(text string) {

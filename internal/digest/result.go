@@ -1,8 +1,6 @@
 package digest
 
 import (
-	"encoding/json"
-	"path"
 	"strings"
 )
 
@@ -18,115 +16,98 @@ const (
 func (d *Digester) result(r *Result) {
 	facts := d.Open[r.ID]
 	delete(d.Open, r.ID)
-	output, exit, failed := outcome(r)
 	if len(facts) == 0 {
+		return
+	}
+	o := outcomeOf(r)
+	if o.running != "" {
+		d.Open[runningPrefix+o.running] = facts
+		return
+	}
+	if words, ok := refusal(o.output); ok {
+		d.refused(facts, words)
 		return
 	}
 	f := d.Made[facts[0]]
 	switch f.Kind {
+	case Command, Search:
+		d.Made[facts[0]].Files = filesNamed(o.output)
+	}
+	switch f.Kind {
 	case Command, Commit:
-		d.ended(facts[0], output, exit, failed)
+		d.ended(facts[0], o)
 	case Question:
-		d.chosen(output)
-	case Todo, Said:
+		d.chosen(o.output)
+	case Todo:
+		d.numberedTask(f.Text, o.output)
+	case Said:
 	case Search:
-		if failed {
-			d.failedAct(facts, output)
-		} else {
-			d.found(facts[0], output)
+		if o.failed && o.exit != 1 {
+			d.failedAct(facts, o.output)
+		} else if !o.failed {
+			d.found(facts[0], o.output)
+			d.short(o.output)
 		}
 	default:
-		if failed {
-			d.failedAct(facts, output)
-			return
-		}
-		if strings.HasPrefix(f.Text, "asked a subagent") {
-			d.sentences(Report, output)
-		} else if f.Kind == Act {
-			d.short(output)
+		switch {
+		case o.failed:
+			d.failedAct(facts, o.output)
+		case f.Kind == Read && len(facts) == 1:
+			d.Made[facts[0]].Text += naming(definitions(unnumbered(o.output)))
+		case f.Kind == Act && strings.HasPrefix(f.Text, delegated):
+			d.sentences(Report, o.output)
+		case f.Kind == Act:
+			d.short(o.output)
 		}
 	}
 }
 
-// outcome takes a result apart: what was printed, the exit status (-1 where there is none), and
-// whether the call failed.
-func outcome(r *Result) (output string, exit int, failed bool) {
-	output = r.Output
-	var wrapped struct {
-		Output   *string `json:"output"`
-		Metadata struct {
-			Exit *int `json:"exit_code"`
-		} `json:"metadata"`
-	}
-	if strings.HasPrefix(output, "{") && json.Unmarshal([]byte(output), &wrapped) == nil && wrapped.Output != nil {
-		output = *wrapped.Output
-		if e := wrapped.Metadata.Exit; e != nil {
-			return output, *e, *e != 0
+// runningPrefix begins the key in Digester.Open of a call that goes on in the background.
+const runningPrefix = "running:"
+
+// awaited takes the facts of the call that another call waits for.
+func (d *Digester) awaited(a args) []int {
+	for _, n := range [...]string{"session_id", "task_id", "bash_id", "shell_id"} {
+		key := runningPrefix + strings.Trim(string(a[n]), `"`)
+		if facts, ok := d.Open[key]; ok {
+			delete(d.Open, key)
+			return facts
 		}
 	}
-	exit = exitStatus(output)
-	return output, exit, r.Failed || exit > 0
-}
-
-// exitMarks stand before an exit status, in lower case, in the results of the known agents.
-var exitMarks = [...]string{"exited with code ", "exit code: ", "exit code ", "exit status ", "exit_code: "}
-
-// exitStatus reads an exit status from the head of a result, or from its last lines.
-func exitStatus(output string) int {
-	head := output[:min(len(output), 400)]
-	tail := output[max(0, len(output)-200):]
-	for _, part := range [...]string{head, tail} {
-		lower := strings.ToLower(part)
-		for _, mark := range exitMarks {
-			i := strings.Index(lower, mark)
-			if i < 0 || part == tail && i > 0 && lower[i-1] != '\n' && lower[i-1] != ' ' {
-				continue
-			}
-			if n, ok := leadingNumber(lower[i+len(mark):]); ok {
-				return n
-			}
-		}
-	}
-	return -1
-}
-
-func leadingNumber(s string) (n int, ok bool) {
-	for i := 0; i < len(s) && i < 4 && s[i] >= '0' && s[i] <= '9'; i++ {
-		n, ok = n*10+int(s[i]-'0'), true
-	}
-	return n, ok
+	return nil
 }
 
 // ended says how a command ended.
-func (d *Digester) ended(i int, output string, exit int, failed bool) {
+func (d *Digester) ended(i int, o outcome) {
 	f := &d.Made[i]
-	t := readTests(output)
+	t := readTests(o.output)
 	if f.Test && t.seen {
-		failed = failed || t.failed > 0 || len(t.names) > 0
+		failed := o.failed || t.failed > 0 || len(t.names) > 0
 		f.State = Passed
 		if failed {
 			f.State = Failed
 		}
 		f.Text += ": " + t.String()
 		if failed && len(t.names) == 0 {
-			d.failures(f.Key, output)
+			d.failures(f.Key, o.output)
 		}
 		return
 	}
-	if !failed {
+	if !o.failed {
 		f.State = Passed
 		if f.Kind == Command {
-			d.branchShown(output)
-			d.short(output)
+			d.branchShown(o.output)
+			d.short(o.output)
 		}
 		return
 	}
 	f.State = Failed
-	f.Text += ": failed"
-	if exit > 0 {
-		f.Text = strings.TrimSuffix(f.Text, "failed") + "exit status " + number(exit)
+	if o.exit > 0 {
+		f.Text += ": exit status " + number(o.exit)
+	} else {
+		f.Text += ": failed"
 	}
-	d.failures(f.Key, output)
+	d.failures(f.Key, o.output)
 }
 
 // failedAct marks facts of a call that failed. A file that could not be read or changed was neither.
@@ -138,120 +119,60 @@ func (d *Digester) failedAct(facts []int, output string) {
 	d.failures(d.Made[facts[0]].Text, output)
 }
 
-// failures adds the lines of an output that say what went wrong: those that look like errors, or else
-// the first line.
-func (d *Digester) failures(key, output string) {
+// refusals begin the result of a call that the user did not allow.
+var refusals = [...]string{"The user doesn't want to proceed with this tool use", "The user doesn't want to take this action",
+	"[Request interrupted by user", "exec command rejected by user", "[Operation Cancelled]", "The user rejected permission"}
+
+// refusal reports whether the user did not allow a call, and returns what the user said instead.
+func refusal(output string) (words string, ok bool) {
+	for _, lead := range refusals {
+		if strings.HasPrefix(output, lead) {
+			_, words, _ = strings.Cut(output, "the user said:")
+			return strings.TrimSpace(words), true
+		}
+	}
+	return "", false
+}
+
+// refused marks facts of a call that the user did not allow.
+func (d *Digester) refused(facts []int, words string) {
+	for _, i := range facts {
+		d.Made[i].State = Failed
+	}
+	d.add(Fact{Kind: Decision, Text: "the user refused: " + d.Made[facts[0]].Text})
+	d.sentences(Prompt, words)
+}
+
+// chosen adds what the user answered to a tool that asked: a fact for each "question"="answer".
+func (d *Digester) chosen(output string) {
 	n := 0
-	seen := map[string]bool{}
-	eachLine(output, func(line string) bool {
-		if isError(line) && tells(line) && !seen[line] {
-			seen[line] = true
-			d.add(Fact{Kind: Failure, Key: key, Text: cut(line, maxLine)})
-			n++
-		}
-		return n < maxFailures
-	})
-	if n > 0 {
-		return
-	}
-	eachLine(output, func(line string) bool {
-		if isHead(line) {
-			return true
-		}
-		d.add(Fact{Kind: Failure, Key: key, Text: cut(line, maxLine)})
-		return false
-	})
-}
-
-// maxFound is how many files the fact of a search names.
-const maxFound = 6
-
-// found says in which files a search found something.
-func (d *Digester) found(i int, output string) {
-	f := &d.Made[i]
-	var names []string
-	seen := map[string]bool{}
-	eachLine(output, func(line string) bool {
-		name := fileOf(line)
-		if name != "" && !seen[name] && !strings.HasSuffix(f.Text, name) {
-			seen[name] = true
-			names = append(names, name)
-		}
-		return len(names) < 4*maxFound
-	})
-	if len(names) == 0 {
-		return
-	}
-	f.Text += ": " + strings.Join(names[:min(len(names), maxFound)], ", ")
-	if n := len(names) - maxFound; n > 0 {
-		f.Text += ", …"
-	}
-}
-
-// fileOf returns the base name of the file that a line of a listing or of a search's answer begins with.
-func fileOf(line string) string {
-	name, _, _ := strings.Cut(line, " ")
-	name, _, _ = strings.Cut(name, ":")
-	for i := 0; i < len(name); i++ { // file-12-text, as grep prints what stands beside a match
-		if name[i] == '-' && i+1 < len(name) && name[i+1] >= '0' && name[i+1] <= '9' && looksLikePath(name[:i]) {
-			name = name[:i]
+	for rest := output; ; {
+		before, after, ok := strings.Cut(rest, `"="`)
+		if !ok {
 			break
 		}
-	}
-	if !looksLikePath(name) {
-		return ""
-	}
-	base := path.Base(name)
-	if dot := strings.LastIndexByte(base, '.'); dot <= 0 || dot == len(base)-1 {
-		return ""
-	}
-	return base
-}
-
-// isHead knows the lines that agents print before the output of a command.
-func isHead(line string) bool {
-	for _, h := range [...]string{"Exit code", "Command:", "Chunk ID:", "Wall time:", "Process exited", "Output:",
-		"Original token count:", "Directory:", "Stdout:", "Stderr:", "Error: (none)", "Signal:", "<tool_use_error>Exit"} {
-		if strings.HasPrefix(line, h) {
-			return true
+		answer, next, ok := strings.Cut(after, `"`)
+		if !ok {
+			break
 		}
+		question := before[strings.LastIndexByte(before, '"')+1:]
+		d.add(Fact{Kind: Decision, Text: cut(squeeze(question), maxTitle) + " → " + cut(squeeze(answer), maxTitle)})
+		rest = next
+		n++
 	}
-	return false
-}
-
-// isError knows lines that say what went wrong: in the words of compilers, shells and runtimes.
-func isError(line string) bool {
-	if isHead(line) || isNumbered(line) {
-		return false
-	}
-	lower := strings.ToLower(line)
-	for _, w := range [...]string{"error:", "error ", "panic:", "fatal:", "exception", "undefined", "cannot ", "can't ",
-		"not found", "no such file", "denied", "expected ", "failed", "--- fail", "refused", "timed out", "conflict",
-		"invalid ", "unexpected ", "unknown ", "does not exist", "is not "} {
-		if strings.Contains(lower, w) {
-			return true
-		}
-	}
-	return false
-}
-
-// eachLine gives the lines of an output with something in them, white space squeezed, until yield
-// returns false. Of a long output it gives the first and the last part.
-func eachLine(output string, yield func(string) bool) {
-	if len(output) > maxOutput {
-		output = output[:maxOutput/2] + "\n" + output[len(output)-maxOutput/2:]
-	}
-	for line := range strings.SplitSeq(output, "\n") {
-		if line = squeeze(strings.ToValidUTF8(line, "\uFFFD")); line != "" && !yield(line) {
-			return
-		}
+	if n == 0 {
+		d.add(Fact{Kind: Decision, Text: cut(squeeze(output), maxTitle)})
 	}
 }
 
-// chosen adds what the user answered to a tool that asked.
-func (d *Digester) chosen(output string) {
-	if line := squeeze(output); line != "" {
-		d.add(Fact{Kind: Decision, Text: cut(line, maxTitle)})
+// numberedTask notes the number that a task list gave to its newest task: "Task #7 created".
+func (d *Digester) numberedTask(title, output string) {
+	_, rest, ok := strings.Cut(firstLine(output, maxLine), "Task #")
+	if !ok {
+		return
+	}
+	if n, ok := leadingNumber(rest); ok {
+		d.Tasks[number(n)] = title
 	}
 }
 
@@ -260,7 +181,7 @@ func (d *Digester) branchShown(output string) {
 	eachLine(output[:min(len(output), 600)], func(line string) bool {
 		for _, lead := range [...]string{"On branch ", "Switched to a new branch '", "Switched to branch '"} {
 			if name, ok := strings.CutPrefix(line, lead); ok {
-				name = strings.Trim(strings.Fields(name)[0], "'")
+				name, _, _ = strings.Cut(name, "'")
 				d.add(Fact{Kind: Branch, Key: "branch", Text: "on branch " + name})
 				return false
 			}
@@ -268,43 +189,3 @@ func (d *Digester) branchShown(output string) {
 		return true
 	})
 }
-
-// shortOutput is how many lines a result has at most of which each is worth a fact of its own.
-const shortOutput = 12
-
-// short adds the lines of a short output. A longer one is a listing, and is left to `expand`.
-func (d *Digester) short(output string) {
-	var list []string
-	eachLine(output, func(line string) bool {
-		if !isHead(line) && !isNumbered(line) && tells(line) {
-			list = append(list, line)
-		}
-		return len(list) <= shortOutput
-	})
-	if len(list) > shortOutput {
-		return
-	}
-	for _, line := range list {
-		d.add(Fact{Kind: Output, Text: cut(line, maxLine)})
-	}
-}
-
-// tells reports whether a line has anything to say: a word of three letters that is not the name of a
-// number alone.
-func tells(line string) bool {
-	if name, value, ok := strings.Cut(line, ":"); ok && !strings.Contains(name, " ") && !strings.ContainsFunc(value, isLetter) {
-		return false
-	}
-	run := 0
-	for _, r := range line {
-		if run++; !isLetter(r) {
-			run = 0
-		}
-		if run == 3 {
-			return true
-		}
-	}
-	return false
-}
-
-func isLetter(r rune) bool { return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r > 0x7F }

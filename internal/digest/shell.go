@@ -1,32 +1,60 @@
 package digest
 
 import (
+	"path"
+	"slices"
 	"strings"
 )
 
-// command adds the facts of a shell command: the files that it reads, the branch or commit that it
-// makes, or the command itself.
+// command adds the facts of a shell command: the patch that it applies, the files that it reads, what
+// it searches, the commit that it makes, or the command itself.
 func (d *Digester) command(script, why string) {
 	script = strings.TrimSpace(script)
-	if script == "" {
+	if strings.Contains(script, patchLead) {
+		d.patch(script)
 		return
 	}
-	if path, ok := fileReadBy(script); ok {
-		d.add(Fact{Kind: Read, Path: path, Text: "read " + path})
-		return
-	}
-	words := strings.Fields(withoutHeredoc(script))
-	line := strings.Join(words, " ")
-	if message, ok := commitMessage(script); ok {
-		d.add(Fact{Kind: Commit, Key: "commit", Text: "committed: " + cut(message, maxTitle)})
-		if _, body, ok := strings.Cut(script, message); ok {
-			body, _, _ = strings.Cut(body, "\nEOF")
-			d.sentences(Written, body)
+	all := parseScript(script)
+	dir, work := directory(all)
+	if len(work) == 0 {
+		if line := squeeze(script); line != "" {
+			d.ran(line, line, why, false)
 		}
 		return
 	}
-	f := Fact{Kind: Command, Key: commandKey(line), Text: "ran " + cut(line, maxCommand) + because(why), Test: runsTests(line)}
-	d.add(f)
+	if files := filesRead(work); len(files) > 0 {
+		for _, f := range files {
+			d.readFile(inDirectory(dir, f))
+		}
+		return
+	}
+	for _, c := range work {
+		if message, ok := commitMessage(c); ok {
+			d.committed(message)
+			return
+		}
+	}
+	line := shown(script)
+	if slices.IndexFunc(work, func(c simple) bool { return !c.piped && !searchers[c.words[0]] }) < 0 {
+		d.add(Fact{Kind: Search, Key: commandKey(work[0]), Text: "ran " + cut(line, maxCommand) + because(why)})
+		return
+	}
+	run := work[0]
+	test := slices.IndexFunc(work, runsTests)
+	if test >= 0 {
+		run = work[test]
+	}
+	d.ran(line, commandKey(run), why, test >= 0)
+}
+
+func (d *Digester) ran(line, key, why string, test bool) {
+	d.add(Fact{Kind: Command, Key: key, Text: "ran " + cut(line, maxCommand) + because(why), Test: test})
+}
+
+func (d *Digester) committed(message string) {
+	d.add(Fact{Kind: Commit, Key: "commit", Text: "committed: " + firstLine(message, maxTitle)})
+	_, body, _ := strings.Cut(strings.TrimSpace(message), "\n")
+	d.sentences(Written, body)
 }
 
 func because(why string) string {
@@ -36,27 +64,43 @@ func because(why string) string {
 	return " # " + cut(squeeze(why), maxPattern)
 }
 
-// commandKey is what two runs of one command have in common: its words without what is piped behind
-// them, without a change of directory before them, and without redirections.
-func commandKey(line string) string {
-	line = lastCommand(line)
-	if i := strings.IndexAny(line, "|>"); i > 0 {
-		line = line[:i]
+// directory parts the changes of directory at the front of a script from the commands that work there.
+func directory(all []simple) (dir string, work []simple) {
+	for i, c := range all {
+		if c.words[0] != "cd" || i > 3 {
+			return dir, all[i:]
+		}
+		if len(c.words) > 1 {
+			dir = inDirectory(dir, c.words[1])
+		}
 	}
-	words := strings.Fields(line)
-	return strings.Join(words[:min(len(words), 4)], " ")
+	return dir, nil
 }
 
-// lastCommand returns the part of a line after `cd DIR &&`.
-func lastCommand(line string) string {
-	for strings.HasPrefix(line, "cd ") {
-		_, rest, ok := strings.Cut(line, "&&")
-		if !ok {
-			return line
-		}
-		line = strings.TrimSpace(rest)
+func inDirectory(dir, file string) string {
+	if dir == "" || path.IsAbs(file) {
+		return file
 	}
-	return line
+	return path.Join(dir, file)
+}
+
+// shown is a script as a fact words it: one line, without a change of directory before it, without
+// here-documents, and without what only shortens the output or puts errors into it.
+func shown(script string) string {
+	line := squeeze(withoutHeredoc(script))
+	for strings.HasPrefix(line, "cd ") {
+		_, rest, ok := strings.Cut(line, "&& ")
+		if !ok {
+			break
+		}
+		line = rest
+	}
+	if i := strings.LastIndex(line, "| "); i > 0 {
+		if last := strings.Fields(line[i+2:]); len(last) <= 3 && (last[0] == "tail" || last[0] == "head") {
+			line = strings.TrimSpace(line[:i])
+		}
+	}
+	return strings.TrimSuffix(line, " 2>&1")
 }
 
 // withoutHeredoc cuts the text that a script passes to a command as a here-document.
@@ -69,68 +113,114 @@ func withoutHeredoc(script string) string {
 	return script
 }
 
-// readers are commands that print files.
-var readers = map[string]bool{"cat": true, "sed": true, "head": true, "tail": true, "nl": true, "bat": true, "less": true}
+// keyWords is how many words two runs of one command have in common: enough for `go test ./... -run`,
+// too few for the name of the test, so that a run of all tests replaces one of a single test.
+const keyWords = 4
 
-// fileReadBy returns the file that a single command prints.
-func fileReadBy(script string) (path string, ok bool) {
-	if strings.ContainsAny(script, "\n;&<>") {
-		return "", false
+// commandKey is what two runs of one command have in common.
+func commandKey(c simple) string {
+	words := c.words
+	for len(words) > 1 && wrappers[words[0]] {
+		words = words[1:]
+		for len(words) > 1 && (strings.HasPrefix(words[0], "-") || words[0][0] >= '0' && words[0][0] <= '9') {
+			words = words[1:]
+		}
 	}
-	script, _, _ = strings.Cut(script, "|")
-	words := strings.Fields(script)
-	if len(words) < 2 || !readers[words[0]] || words[0] == "sed" && strings.HasPrefix(words[1], "-i") {
-		return "", false
+	return squeeze(strings.Join(words[:min(len(words), keyWords)], " "))
+}
+
+// wrappers run the command that their arguments are.
+var wrappers = map[string]bool{"sudo": true, "time": true, "nice": true, "timeout": true, "env": true, "command": true}
+
+// readers are commands that print files; searchers print names of files or lines that match.
+var (
+	readers   = map[string]bool{"cat": true, "sed": true, "head": true, "tail": true, "nl": true, "bat": true, "less": true}
+	searchers = map[string]bool{"rg": true, "grep": true, "egrep": true, "fgrep": true, "ag": true, "find": true, "fd": true, "ls": true, "tree": true}
+)
+
+// filesRead returns the files that a script prints, if it does nothing else.
+func filesRead(work []simple) []string {
+	var files []string
+	for _, c := range work {
+		if c.piped || c.words[0] == "echo" || c.words[0] == "printf" {
+			continue
+		}
+		n := len(files)
+		if c.input == "" && readers[c.words[0]] && !(c.words[0] == "sed" && inPlace(c.words)) {
+			for _, w := range c.words[1:] {
+				if looksLikePath(w) && !isScriptOfSed(w) {
+					files = append(files, w)
+				}
+			}
+		}
+		if len(files) == n {
+			return nil
+		}
 	}
-	last := strings.Trim(words[len(words)-1], `'"`)
-	return last, looksLikePath(last)
+	return files
+}
+
+func inPlace(words []string) bool {
+	return slices.ContainsFunc(words, func(w string) bool { return strings.HasPrefix(w, "-i") || w == "--in-place" })
+}
+
+// isScriptOfSed knows what sed is told to do: s/a/b/, /a/p, /a/,/b/p.
+func isScriptOfSed(w string) bool {
+	return strings.HasPrefix(w, "s/") || strings.HasPrefix(w, "/") && strings.HasSuffix(w, "/p")
 }
 
 // looksLikePath reports whether a word names a file: it has a slash or an extension, and neither
 // wildcards nor variables.
 func looksLikePath(w string) bool {
-	if w == "" || strings.ContainsAny(w, "*?$`{}()=,'\"") || strings.HasPrefix(w, "-") {
+	if w == "" || strings.ContainsAny(w, "*?$`{}()=,'\"\n") || strings.HasPrefix(w, "-") {
 		return false
 	}
 	dot := strings.LastIndexByte(w, '.')
 	return strings.Contains(w, "/") || dot > 0 && dot < len(w)-1 && len(w)-dot <= 6
 }
 
-// commitMessage returns the subject of the commit that a script makes.
-func commitMessage(script string) (string, bool) {
-	i := strings.Index(script, "git commit")
-	if i < 0 {
+// commitMessage returns the message of the commit that a command makes.
+func commitMessage(c simple) (string, bool) {
+	at := slices.Index(c.words, "commit")
+	if c.words[0] != "git" || at < 0 {
 		return "", false
 	}
-	rest := script[i:]
-	m := strings.Index(rest, "-m ")
-	if m < 0 {
-		if strings.Contains(rest, "--amend") {
-			return "amended the last commit", true
+	amends := false
+	for i := at + 1; i < len(c.words); i++ {
+		w := c.words[i]
+		if text, ok := strings.CutPrefix(w, "--message="); ok {
+			return text, squeeze(text) != ""
 		}
-		return "", false
+		isText := w == "--message" || len(w) > 1 && w[0] == '-' && w[1] != '-' && w[len(w)-1] == 'm'
+		if isText && i+1 < len(c.words) {
+			return c.words[i+1], squeeze(c.words[i+1]) != ""
+		}
+		amends = amends || w == "--amend"
 	}
-	text := strings.TrimLeft(rest[m+3:], " \"'")
-	if here, ok := strings.CutPrefix(text, "$(cat <<"); ok {
-		_, text, _ = strings.Cut(here, "\n")
+	if squeeze(c.input) != "" {
+		return c.input, true
 	}
-	subject := strings.TrimRight(firstLine(text, maxTitle), "\"'")
-	if end := strings.IndexAny(subject, "\""); end > 0 {
-		subject = subject[:end]
-	}
-	return subject, subject != ""
+	return "amended the last commit", amends
 }
 
-// runners are the words by which a command line runs tests, in lower case.
-var runners = [...]string{"go test", "pytest", "npm test", "npm run test", "pnpm test", "pnpm run test", "yarn test",
-	"bun test", "cargo test", "cargo nextest", "jest", "vitest", "mocha", "mvn test", "gradle test", "gradlew test",
-	"rspec", "phpunit", "ctest", "tox", "unittest", "make test", "make check", "mise run test", "dotnet test",
-	"swift test", "mix test", "deno test", "node --test", "playwright test"}
+// runners are the words by which commands run tests, in lower case.
+var runners = [...]string{"go test", "pytest", "npm test", "npm run test", "npm t", "pnpm test", "pnpm run test",
+	"yarn test", "yarn run test", "bun test", "cargo test", "cargo nextest", "jest", "vitest", "mocha", "mvn test",
+	"gradle test", "gradlew test", "rspec", "phpunit", "ctest", "tox", "unittest", "make test", "make check",
+	"mise run test", "dotnet test", "swift test", "mix test", "deno test", "node --test", "playwright test"}
 
-func runsTests(line string) bool {
-	lower := strings.ToLower(line)
+// runsTests reports whether a command runs tests.
+func runsTests(c simple) bool {
+	if searchers[c.words[0]] || readers[c.words[0]] || c.words[0] == "git" || c.words[0] == "echo" {
+		return false
+	}
+	line := strings.ToLower(strings.Join(c.words[:min(len(c.words), 8)], " "))
 	for _, r := range runners {
-		if i := strings.Index(lower, r); i >= 0 && (i == 0 || !isIdentifier(lower[i-1]) && lower[i-1] != '-') {
+		i := strings.Index(line, r)
+		if i < 0 || i > 0 && (isIdentifier(line[i-1]) || line[i-1] == '-') {
+			continue
+		}
+		if end := i + len(r); end == len(line) || strings.IndexByte(" :", line[end]) >= 0 {
 			return true
 		}
 	}

@@ -1,6 +1,9 @@
 package digest
 
-import "strings"
+import (
+	"strings"
+	"unicode/utf8"
+)
 
 // tests is what the output of a test runner says.
 type tests struct {
@@ -11,19 +14,21 @@ type tests struct {
 }
 
 func (t *tests) String() string {
-	text := "passed"
-	if t.failed > 0 || len(t.names) > 0 {
-		text = number(max(t.failed, len(t.names))) + " failed"
+	if n := max(t.failed, len(t.names)); n > 0 {
+		text := number(n) + " failed"
 		if len(t.names) > 0 {
 			text += ": " + strings.Join(t.names[:min(len(t.names), maxFailed)], ", ")
 		}
-	} else if t.passed > 0 {
-		text = number(t.passed) + " passed"
+		return text
 	}
-	return text
+	if t.passed > 0 {
+		return number(t.passed) + " passed"
+	}
+	return "passed"
 }
 
-// readTests reads the output of the test runners of Go, pytest, Jest, Vitest, Mocha, Cargo and TAP.
+// readTests reads the output of the test runners of Go, pytest, unittest, Jest, Vitest, Mocha, Cargo
+// and of TAP.
 func readTests(output string) *tests {
 	t := &tests{}
 	eachLine(output, func(line string) bool { t.line(line); return true })
@@ -31,31 +36,63 @@ func readTests(output string) *tests {
 	return t
 }
 
+// failLeads stand before the name of a test that failed.
+var failLeads = [...]string{"--- FAIL: ", "FAILED ", "FAIL: ", "ERROR: ", "✕ ", "✗ ", "× ", "not ok "}
+
 func (t *tests) line(line string) {
-	for _, lead := range [...]string{"--- FAIL: ", "FAILED ", "✕ ", "✗ ", "× ", "not ok "} {
+	for _, lead := range failLeads {
 		if rest, ok := strings.CutPrefix(line, lead); ok {
-			t.seen = true
-			t.names = append(t.names, testName(rest))
+			t.fail(lead, rest)
 			return
 		}
 	}
 	switch {
-	case strings.HasPrefix(line, "ok ") || line == "PASS":
+	case strings.HasPrefix(line, "ok ") || line == "PASS" || line == "OK":
 		t.seen = true
-		if line != "PASS" {
+		if strings.HasPrefix(line, "ok ") {
 			t.passed++
 		}
 	case line == "FAIL" || strings.HasPrefix(line, "FAIL "):
 		t.seen = true
 		t.failed = max(t.failed, 1)
-		if name := strings.Fields(line + " ")[1:]; len(name) > 0 && strings.ContainsAny(name[0], "/.") {
-			t.names = append(t.names, name[0])
-		}
+		t.failedFile(strings.TrimSpace(line[len("FAIL"):]))
 	case strings.HasPrefix(line, "test ") && strings.HasSuffix(line, " ... FAILED"):
 		t.seen = true
 		t.names = append(t.names, strings.TrimSuffix(line[len("test "):], " ... FAILED"))
 	default:
 		t.counts(line)
+	}
+}
+
+// fail notes the test that a line names after lead.
+func (t *tests) fail(lead, rest string) {
+	if lead == "not ok " { // the number of a test in TAP
+		if _, after, ok := strings.Cut(rest, " - "); ok {
+			rest = after
+		}
+	}
+	if lead == "ERROR: " && !strings.Contains(rest, " (") { // of unittest; else any error
+		return
+	}
+	t.seen = true
+	if name := testName(rest); name != "" {
+		t.names = append(t.names, name)
+	} else {
+		t.counts(rest)
+		t.failed = max(t.failed, 1)
+	}
+}
+
+// failedFile notes the package or file, and the test in it where the line has one:
+// "FAIL src/a.test.ts > suite > name".
+func (t *tests) failedFile(rest string) {
+	file, test, ok := strings.Cut(rest, " > ")
+	if ok {
+		t.names = append(t.names, cut(test, maxTestName))
+		return
+	}
+	if file, _, _ = strings.Cut(file, " "); strings.ContainsAny(file, "/.") {
+		t.names = append(t.names, file)
 	}
 }
 
@@ -76,10 +113,26 @@ func (t *tests) counts(line string) {
 	}
 }
 
-// testName cuts a test's name out of the line that says that it failed.
+// maxTestName is how many bytes of a test's name count.
+const maxTestName = 100
+
+// testName cuts a test's name out of the line that says that it failed: what follows it is a time, a
+// place or a reason. "" where the line names none, as in "FAILED (failures=1)".
 func testName(rest string) string {
-	for _, end := range [...]string{" (", " - ", " [", " in "} {
+	if r, _ := utf8.DecodeRuneInString(rest); r == '(' {
+		return ""
+	}
+	for _, end := range [...]string{" (", " - ", " ["} {
 		rest, _, _ = strings.Cut(rest, end)
 	}
-	return cut(strings.TrimSpace(rest), 100)
+	if i := strings.LastIndexByte(rest, ' '); i > 0 && isDuration(rest[i+1:]) {
+		rest = rest[:i]
+	}
+	return cut(strings.TrimSpace(rest), maxTestName)
+}
+
+// isDuration knows times such as 3ms and 1.2s.
+func isDuration(s string) bool {
+	rest := strings.TrimLeft(s, "0123456789.")
+	return len(rest) < len(s) && (rest == "ms" || rest == "s")
 }

@@ -39,17 +39,17 @@ var vocabulary = map[string]deed{
 	"tasklist": waitFor, "taskget": waitFor, "bashoutput": waitFor, "killshell": waitFor,
 	"killbash": waitFor, "toolsearch": waitFor,
 	// Codex
-	"shell": runCommand, "execcommand": runCommand, "localshellcall": runCommand,
-	"containerexec": runCommand, "applypatch": applyPatch, "updateplan": setTodos,
+	"shell": runCommand, "shellcommand": runCommand, "execcommand": runCommand,
+	"localshellcall": runCommand, "containerexec": runCommand, "applypatch": applyPatch, "updateplan": setTodos,
 	"writestdin": waitFor, "spawnagent": delegate, "waitagent": waitFor, "closeagent": waitFor,
 	"sendinput": delegate, "viewimage": readFile,
 	// Gemini CLI
 	"readfile": readFile, "readmanyfiles": readFile, "listdirectory": listFiles,
 	"searchfilecontent": searchText, "grepsearch": searchText, "replace": editFile,
 	"runshellcommand": runCommand, "googlewebsearch": searchWeb, "savememory": remember,
-	"writetodos": setTodos,
+	"writetodos": setTodos, "askuser": askUser,
 	// opencode
-	"list": listFiles, "patch": applyPatch, "todoread": waitFor,
+	"list": listFiles, "patch": applyPatch, "todoread": waitFor, "question": askUser,
 }
 
 // deedOf looks a tool up. Of a tool of a server, such as mcp__files__read_file or files.read_file, the
@@ -95,7 +95,7 @@ func deedByShape(a args) deed {
 		return editFile
 	case a.text(pathNames) != "" && a.has(contentNames):
 		return writeFile
-	case strings.HasPrefix(a.text(patchNames), "*** Begin Patch"):
+	case strings.HasPrefix(a.text(patchNames), patchLead):
 		return applyPatch
 	case a.text(urlNames) != "":
 		return fetchPage

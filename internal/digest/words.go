@@ -90,47 +90,6 @@ func between(text, open, close string) (string, bool) {
 	return strings.TrimSpace(inner), ok
 }
 
-// isNumbered reports whether a line is one of a numbered listing: a number, then an arrow, a colon, a
-// bar or a tab, as readers of files print; or digits and punctuation alone.
-func isNumbered(line string) bool {
-	rest := strings.TrimLeft(line, "0123456789")
-	if len(rest) == len(line) {
-		return false
-	}
-	trimmed := strings.TrimLeft(rest, " ,.")
-	if trimmed == "" {
-		return true
-	}
-	return strings.HasPrefix(rest, "→") || strings.HasPrefix(rest, "|") || strings.HasPrefix(rest, "-") ||
-		strings.HasPrefix(rest, ":")
-}
-
-// firstLine returns the first line of s with something in it, with white space squeezed, cut to most
-// bytes at a space where there is one.
-func firstLine(s string, most int) string {
-	for line := range strings.SplitSeq(s, "\n") {
-		if line = strings.Join(strings.Fields(line), " "); line != "" {
-			return cut(line, most)
-		}
-	}
-	return ""
-}
-
-// cut returns s, or its beginning and an ellipsis where it has more than most bytes.
-func cut(s string, most int) string {
-	if len(s) <= most {
-		return s
-	}
-	n := most
-	for n > 0 && s[n]&0xC0 == 0x80 {
-		n--
-	}
-	if i := strings.LastIndexByte(s[:n], ' '); i > n/2 {
-		n = i
-	}
-	return strings.TrimRight(s[:n], " ") + " …"
-}
-
 // maxWritten is how many sentences of one edit become facts.
 const maxWritten = 40
 
@@ -184,16 +143,4 @@ func comment(line string) string {
 		}
 	}
 	return ""
-}
-
-// Plain returns the lines of a tool's answer that are neither numbered nor blank, joined by spaces.
-func Plain(output string) string {
-	var kept []string
-	eachLine(output, func(line string) bool {
-		if !isNumbered(line) && !isHead(line) {
-			kept = append(kept, line)
-		}
-		return true
-	})
-	return strings.Join(kept, " ")
 }

@@ -1,0 +1,86 @@
+package digest
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+)
+
+// called is a message with one call.
+func called(id, name, args string) Message {
+	return Message{Role: "model", Calls: []Call{{ID: id, Name: name, Args: json.RawMessage(args)}}}
+}
+
+// answered is a message with the result of a call.
+func answered(id, output string) Message {
+	return Message{Role: "tool", Results: []Result{{ID: id, Output: output}}}
+}
+
+// failedWith is a message with the result of a call that the client marked as failed.
+func failedWith(id, output string) Message {
+	return Message{Role: "tool", Results: []Result{{ID: id, Output: output, Failed: true}}}
+}
+
+func asked(text string) Message { return Message{Role: "user", Text: text} }
+func said(text string) Message  { return Message{Role: "model", Text: text} }
+
+// numbered gives messages their numbers.
+func numbered(messages ...Message) []Message {
+	for i := range messages {
+		messages[i].Seq = uint64(i + 1)
+	}
+	return messages
+}
+
+// show prints a fact as KIND[STATE]: TEXT.
+func show(f Fact) string {
+	state := ""
+	if f.State != "" {
+		state = "[" + string(f.State) + "]"
+	}
+	return string(f.Kind) + state + ": " + f.Text
+}
+
+func showAll(facts []Fact) string {
+	var b strings.Builder
+	for _, f := range facts {
+		b.WriteString(show(f) + "\n")
+	}
+	return b.String()
+}
+
+// check compares the facts of messages with lines as show prints them.
+func check(t *testing.T, messages []Message, want ...string) {
+	t.Helper()
+	got := showAll(Of(numbered(messages...)))
+	if all := strings.Join(append(want, ""), "\n"); got != all {
+		t.Errorf("got\n%swant\n%s", got, all)
+	}
+}
+
+func TestFactsNameTheirMessage(t *testing.T) {
+	facts := Of(numbered(
+		asked("Please mend the parser in parse.go. It loses the last token."),
+		called("a", "Read", `{"file_path":"/p/parse.go"}`)))
+	got := ""
+	for _, f := range facts {
+		got += fmt.Sprintf("%d.%d %s %s\n", f.Seq, f.Pos, f.Kind, f.Path)
+	}
+	want := "1.0 prompt \n1.1 prompt \n2.0 read /p/parse.go\n"
+	if got != want {
+		t.Errorf("got\n%swant\n%s", got, want)
+	}
+}
+
+func TestNothing(t *testing.T) {
+	for _, m := range []Message{{}, {Role: "user"}, {Role: "model"}, {Role: "tool"}, {Role: "model", Text: " \n\t"},
+		{Role: "model", Calls: []Call{{}}}, {Role: "tool", Results: []Result{{}}},
+		answered("unknown", "error: nobody asked"),
+		called("a", "Bash", `{"command":"  "}`), called("a", "TodoWrite", `{"todos":[{"content":""}]}`),
+		called("a", "AskUserQuestion", `{"questions":[{"question":""}]}`)} {
+		if facts := Of([]Message{m}); len(facts) != 0 {
+			t.Errorf("%+v: %s", m, showAll(facts))
+		}
+	}
+}

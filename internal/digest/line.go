@@ -1,0 +1,102 @@
+package digest
+
+import (
+	"strings"
+	"unicode/utf8"
+)
+
+// squeeze makes one line of a text: white space becomes single spaces.
+func squeeze(s string) string { return strings.Join(strings.Fields(s), " ") }
+
+// oneLine is squeeze of a text that may not be valid UTF-8.
+func oneLine(s string) string { return squeeze(valid(s)) }
+
+func valid(s string) string {
+	if utf8.ValidString(s) {
+		return s
+	}
+	return strings.ToValidUTF8(s, "\uFFFD")
+}
+
+// firstLine returns the first line of s with something in it, with white space squeezed, cut to most
+// bytes.
+func firstLine(s string, most int) string {
+	for line := range strings.SplitSeq(s, "\n") {
+		if line = squeeze(line); line != "" {
+			return cut(line, most)
+		}
+	}
+	return ""
+}
+
+// cut returns s, or its beginning and an ellipsis where it has more than most bytes: up to a space
+// where there is one in the second half.
+func cut(s string, most int) string {
+	if len(s) <= most {
+		return s
+	}
+	n := most
+	for n > 0 && !utf8.RuneStart(s[n]) {
+		n--
+	}
+	if i := strings.LastIndexByte(s[:n], ' '); i > n/2 {
+		n = i
+	}
+	return strings.TrimRight(s[:n], " ") + " …"
+}
+
+// eachLine gives the lines of an output with something in them, white space squeezed, until yield
+// returns false. Of an output over maxOutput it gives the first and the last part.
+func eachLine(output string, yield func(string) bool) {
+	if len(output) > maxOutput {
+		output = output[:maxOutput/2] + "\n" + output[len(output)-maxOutput/2:]
+	}
+	for line := range strings.SplitSeq(output, "\n") {
+		if isListed(line) {
+			continue
+		}
+		if line = oneLine(line); line != "" && !yield(line) {
+			return
+		}
+	}
+}
+
+// isListed reports whether a line has a number and a tab in front, as cat -n prints a file.
+func isListed(line string) bool {
+	line = strings.TrimLeft(line, " ")
+	rest := strings.TrimLeft(line, "0123456789")
+	return len(rest) < len(line) && strings.HasPrefix(rest, "\t")
+}
+
+// isNumbered reports whether a line is one of a numbered listing: a number, then an arrow, a colon, a
+// bar or a hyphen, as readers of files print; or digits and punctuation alone.
+func isNumbered(line string) bool {
+	rest := strings.TrimLeft(line, "0123456789")
+	if len(rest) == len(line) {
+		return false
+	}
+	if strings.TrimLeft(rest, " ,.") == "" {
+		return true
+	}
+	return strings.HasPrefix(rest, "→") || strings.IndexByte("|-:", rest[0]) >= 0
+}
+
+// tells reports whether a line has anything to say: a word of three letters that is not the name of a
+// number alone.
+func tells(line string) bool {
+	if name, value, ok := strings.Cut(line, ":"); ok && !strings.Contains(name, " ") && !strings.ContainsFunc(value, isLetter) {
+		return false
+	}
+	run := 0
+	for _, r := range line {
+		if run++; !isLetter(r) {
+			run = 0
+		}
+		if run == 3 {
+			return true
+		}
+	}
+	return false
+}
+
+func isLetter(r rune) bool { return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r > 0x7F }

@@ -1,0 +1,158 @@
+package digest
+
+import (
+	"path"
+	"strings"
+)
+
+// failures adds the lines of an output that say what went wrong: those that look like errors, or else
+// the first line.
+func (d *Digester) failures(key, output string) {
+	n := 0
+	seen := map[string]bool{}
+	eachLine(output, func(line string) bool {
+		if isError(line) && tells(line) && !seen[line] {
+			seen[line] = true
+			d.add(Fact{Kind: Failure, Key: key, Text: cut(line, maxLine)})
+			n++
+		}
+		return n < maxFailures
+	})
+	if n > 0 {
+		return
+	}
+	eachLine(output, func(line string) bool {
+		if isHead(line) || isNumbered(line) || !tells(line) {
+			return true
+		}
+		d.add(Fact{Kind: Failure, Key: key, Text: cut(line, maxLine)})
+		return false
+	})
+}
+
+// isError knows lines that say what went wrong: in the words of compilers, shells and runtimes.
+func isError(line string) bool {
+	if isHead(line) || isNumbered(line) {
+		return false
+	}
+	lower := strings.ToLower(line)
+	for _, w := range [...]string{"error:", "error ", "panic:", "fatal:", "exception", "undefined", "cannot ", "can't ",
+		"not found", "no such file", "denied", "expected ", "failed", "--- fail", "refused", "timed out", "conflict",
+		"invalid ", "unexpected ", "unknown ", "does not exist", "is not "} {
+		if strings.Contains(lower, w) {
+			return true
+		}
+	}
+	return false
+}
+
+// maxFound is how many files the fact of a search names.
+const maxFound = 6
+
+// found says in which files a search found something.
+func (d *Digester) found(i int, output string) {
+	f := &d.Made[i]
+	var names []string
+	seen := map[string]bool{}
+	eachLine(output, func(line string) bool {
+		name := fileOf(line)
+		if name != "" && !seen[name] && !strings.HasSuffix(f.Text, name) {
+			seen[name] = true
+			names = append(names, name)
+		}
+		return len(names) <= maxFound
+	})
+	if len(names) == 0 {
+		return
+	}
+	f.Text += ": " + strings.Join(names[:min(len(names), maxFound)], ", ")
+	if len(names) > maxFound {
+		f.Text += ", …"
+	}
+}
+
+// fileOf returns the base name of the file that a line of a listing or of a search's answer begins with.
+func fileOf(line string) string {
+	name, _, _ := strings.Cut(line, " ")
+	name, _, _ = strings.Cut(name, ":")
+	for i := 0; i < len(name); i++ { // file-12-text, as grep prints what stands beside a match
+		if name[i] == '-' && i+1 < len(name) && name[i+1] >= '0' && name[i+1] <= '9' && looksLikePath(name[:i]) {
+			name = name[:i]
+			break
+		}
+	}
+	if !looksLikePath(name) {
+		return ""
+	}
+	base := path.Base(name)
+	if dot := strings.LastIndexByte(base, '.'); dot <= 0 || dot == len(base)-1 {
+		return ""
+	}
+	return base
+}
+
+// maxFiles is how many files of a result a fact holds: as many as the list of a small project has.
+const maxFiles = 48
+
+// filesNamed returns the files that an output names: words with a slash and an extension.
+func filesNamed(output string) []string {
+	var files []string
+	seen := map[string]bool{}
+	eachLine(output, func(line string) bool {
+		for word := range strings.SplitSeq(line, " ") {
+			word, _, _ = strings.Cut(strings.TrimLeft(word, "\"'([`"), ":")
+			word = strings.TrimPrefix(strings.TrimRight(word, "\"')]`,."), "./")
+			if !seen[word] && strings.Contains(word, "/") && isFile(word) {
+				seen[word] = true
+				files = append(files, word)
+			}
+			if len(files) == maxFiles {
+				return false
+			}
+		}
+		return true
+	})
+	return files
+}
+
+// isFile reports whether a word is a path whose last part has an extension of letters.
+func isFile(word string) bool {
+	if !looksLikePath(word) || strings.HasPrefix(word, "//") {
+		return false
+	}
+	base := path.Base(word)
+	dot := strings.LastIndexByte(base, '.')
+	return dot > 0 && dot < len(base)-1 && len(base)-dot <= 6 && !strings.ContainsFunc(base[dot+1:], func(r rune) bool { return !isLetter(r) })
+}
+
+// shortOutput is how many lines a result has at most of which each is worth a fact of its own.
+const shortOutput = 12
+
+// short adds the lines of a short output. A longer one is a listing, and is left to `expand`.
+func (d *Digester) short(output string) {
+	var list []string
+	eachLine(output, func(line string) bool {
+		if !isHead(line) && !isNumbered(line) && tells(line) && strings.Contains(line, " ") {
+			list = append(list, line)
+		}
+		return len(list) <= shortOutput
+	})
+	if len(list) > shortOutput {
+		return
+	}
+	for _, line := range list {
+		d.add(Fact{Kind: Output, Text: cut(line, maxLine)})
+	}
+}
+
+// Plain returns the lines of a tool's answer that are neither numbered nor blank, joined by spaces.
+func Plain(output string) string {
+	var kept []string
+	eachLine(output, func(line string) bool {
+		if !isNumbered(line) && !isHead(line) {
+			kept = append(kept, line)
+		}
+		return true
+	})
+	return strings.Join(kept, " ")
+}
