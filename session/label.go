@@ -162,8 +162,8 @@ func saidIn(parts []view.Part) []summarize.Source {
 	return list
 }
 
-// goalOf returns what was asked for first: the words of the first prompt that says anything, in what a
-// cluster begins with or else in what its summary kept. Without one it is the first sentence of the model,
+// goalOf returns what was asked for first: the first prompt that says anything, from the first sentence
+// that does, in what a cluster begins with or else in what its summary kept. Without one it is the first sentence of the model,
 // any prompt, or what was done first.
 func goalOf(opening, said []summarize.Source) string {
 	all := slices.Concat(opening, said)
@@ -172,11 +172,11 @@ func goalOf(opening, said []summarize.Source) string {
 		if s.Role != "user" || s.Text == "" {
 			continue
 		}
-		text := strings.ReplaceAll(s.Text, "\n", " ")
-		if summarize.TellsGoal(text) {
-			return text
+		lines := strings.Split(s.Text, "\n")
+		if i := slices.IndexFunc(lines, summarize.TellsGoal); i >= 0 {
+			return strings.Join(lines[i:], " ")
 		}
-		prompt = cmp.Or(prompt, text)
+		prompt = cmp.Or(prompt, strings.ReplaceAll(s.Text, "\n", " "))
 	}
 	for _, s := range all {
 		if s.Role == "user" || s.Role == "tool" {
@@ -209,6 +209,9 @@ func isAct(line string) bool {
 func labelOfLine(line string) string {
 	if i := strings.LastIndex(line, " ("); i >= 0 {
 		return line[:i]
+	}
+	if line == "" || strings.HasPrefix(line, "(") {
+		return summarize.NoLabel
 	}
 	return line
 }

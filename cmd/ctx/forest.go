@@ -19,7 +19,8 @@ func newForestCmd(a *app) *cobra.Command {
 		Use:   "forest [--at OPERATION] [--format union-find-json]",
 		Short: "List the clusters",
 		Long: long(`Lists the clusters of the forest that all sessions share: the live ones in the order they were opened, then the tombstones, newest
-first. Any id can be given to `+"`ctx expand`"+`. A cluster without a summary is shown without one until `+"`ctx compact`"+` makes it.
+first. Any id can be given to `+"`ctx expand`"+`. Each has a label: what was asked for first, and the rarest paths and names. The live clusters of one
+session have different labels. With --json the summary is there as well, once there is one.
 
 With --at the forest is shown as it was after an operation, which is named as `+"`ctx op log`"+` lists it, by its number, or by its digest or
 the first 4 digits of that or more. The log reaches as far back as log.keep says.

@@ -22,9 +22,10 @@ const (
 	labelNames = 4
 	// goalMark stands between the goal and the names.
 	goalMark = " · "
-	// noLabel is the label of a cluster without a word.
-	noLabel = "(nothing said)"
 )
+
+// NoLabel is the label of a cluster without a telling word.
+const NoLabel = "(nothing said)"
 
 // Topic is what the label of a cluster is made of.
 type Topic struct {
@@ -88,22 +89,39 @@ func joinLabel(goal string, names []string) string {
 	}
 	room := LabelColumns - min(columns(goal), goalColumns) - columns(mark)
 	head := shortened(goal, goalColumns)
-	list := ""
-	for n := 0; len(names) > 0 && n < labelNames; names = names[1:] {
-		next := strings.TrimPrefix(list+", "+names[0], ", ")
-		if columns(next) > room || overlaps(list, names[0]) || mentions(head, names[0]) {
-			continue
+	for {
+		list := fittingNames(names, head, room)
+		switch {
+		case len(list) == 0 && goal == "":
+			return NoLabel
+		case len(list) == 0:
+			return shortened(goal, LabelColumns)
 		}
-		list = next
-		n++
+		end := mark + strings.Join(list, ", ")
+		longer := shortened(goal, LabelColumns-columns(end))
+		said := func(name string) bool { return mentions(longer, name) }
+		if !slices.ContainsFunc(list, said) {
+			return longer + end
+		}
+		names = slices.DeleteFunc(slices.Clone(names), said)
 	}
-	switch {
-	case list == "" && goal == "":
-		return noLabel
-	case list == "":
-		return shortened(goal, LabelColumns)
+}
+
+// fittingNames returns names, the first first, that fit into so many columns with ", " between them, and
+// that neither each other nor the goal say already.
+func fittingNames(names []string, goal string, room int) []string {
+	var list []string
+	said := ""
+	for _, name := range names {
+		next := strings.TrimPrefix(said+", "+name, ", ")
+		if len(list) == labelNames {
+			break
+		}
+		if columns(next) <= room && !overlaps(said, name) && !mentions(goal, name) {
+			list, said = append(list, name), next
+		}
 	}
-	return shortened(goal, LabelColumns-columns(mark+list)) + mark + list
+	return list
 }
 
 // mentions reports whether a goal has a name, or the last element of a path.
@@ -161,14 +179,24 @@ func (o *Others) names(t Topic) []string {
 // any other name as it is; "" for one that is too long, or that tells nothing: a command of a client such
 // as /clear, or the end of a name such as .body.
 func shortName(s string) string {
-	parts := strings.FieldsFunc(s, func(r rune) bool { return r == '/' || r == '\\' })
-	if len(parts) == 0 || len(parts) == 1 && strings.ContainsAny(s[:1], `/\.-`) && strings.Count(s, ".") < 2 {
+	if _, rest, ok := strings.Cut(s, "://"); ok {
+		s = rest
+	}
+	s = strings.TrimRight(s, `/\`)
+	if s == "" || strings.HasPrefix(s, `\`) {
+		return "" // a line feed in quoted code
+	}
+	last := strings.LastIndexAny(s, `/\`)
+	if last <= 0 && strings.ContainsAny(s[:1], "/.-") && strings.Count(s, ".") < 2 {
 		return ""
 	}
-	for n := min(len(parts), 2); n > 0; n-- {
-		if short := strings.Join(parts[len(parts)-n:], "/"); columns(short) <= nameColumns {
+	if last > 0 {
+		if short := s[strings.LastIndexAny(s[:last], `/\`)+1:]; columns(short) <= nameColumns {
 			return short
 		}
+	}
+	if short := lastElement(s); columns(short) <= nameColumns {
+		return short
 	}
 	return ""
 }
@@ -199,8 +227,8 @@ func plainGoal(s string) string {
 		}
 		return r
 	}, strings.ToValidUTF8(s, "\uFFFD"))
-	s = strings.Join(strings.Fields(strings.NewReplacer("**", "", "`", "").Replace(s)), " ")
-	s = withoutLead(withoutNumber(strings.TrimLeft(s, "#>*-=•\"' ")))
+	s = strings.Join(strings.Fields(strings.ReplaceAll(s, "**", "")), " ")
+	s = withoutLead(withoutNumber(strings.TrimLeftFunc(s, func(r rune) bool { return !readable(r) && !strings.ContainsRune("/`.[@$", r) })))
 	if !strings.ContainsFunc(s, readable) {
 		return ""
 	}
@@ -234,19 +262,19 @@ func shortened(s string, most int) string {
 
 func columns(s string) int { return utf8.RuneCountInString(s) }
 
-// TellsGoal reports whether a text says what somebody wants: it has three words that are neither stop words
-// nor nods, or two and a name. A command of a client, such as /clear, tells nothing.
+// TellsGoal reports whether a text says what somebody wants: it has two words that are neither stop words
+// nor nods, or one and a name or number. A command of a client, such as /clear, tells nothing.
 func TellsGoal(text string) bool {
 	text = bounded(text)
 	words, names := 0, 0
 	terms.Scan(text, func(t terms.Token) {
 		s := text[t.Start:t.End]
 		switch {
-		case t.Kind == terms.Name && !(strings.HasPrefix(s, "/") && strings.Count(s, "/") == 1):
+		case t.Kind == terms.Number, t.Kind == terms.Name && !(strings.HasPrefix(s, "/") && strings.Count(s, "/") == 1):
 			names++
 		case t.Kind == terms.Word && !isNod(strings.ToLower(s)):
 			words++
 		}
 	})
-	return words > 2 || words > 1 && names > 0
+	return words > 1 || words > 0 && names > 0
 }

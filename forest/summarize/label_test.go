@@ -50,7 +50,7 @@ func TestLabels(t *testing.T) {
 		}},
 		{"a list's number, a heading and a command of a client", []Topic{
 			{Goal: "4. Add a test of the worktree", Said: did("user", "/clear /compact .body")}, {Goal: "## `Parser` **fails**"},
-		}, []string{"Add a test of the worktree", "Parser fails"}},
+		}, []string{"Add a test of the worktree", "`Parser` fails"}},
 	} {
 		got := Labels(tt.topics)
 		if strings.Join(got, "\n") != strings.Join(tt.want, "\n") {
@@ -88,4 +88,15 @@ func FuzzLabels(f *testing.F) {
 			seen[l] = true
 		}
 	})
+}
+
+func TestTellsGoal(t *testing.T) {
+	for text, want := range map[string]bool{
+		"Make the upload retry on 503.": true, "Fix parser.go": true, "why is the sky blue": true, "": false, "ok": false,
+		"yes, thanks": false, "/clear": false, "continue": false,
+	} {
+		if got := TellsGoal(text); got != want {
+			t.Errorf("%q: %v, want %v", text, got, want)
+		}
+	}
 }
