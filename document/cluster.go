@@ -18,13 +18,14 @@ type Cluster struct {
 	Interim   bool     `json:"interim"` // the summary, or part of it, was made in passing
 	Covers    []string `json:"covers"`  // the summaries
 	Tombstone *string  `json:"tombstone,omitempty"`
+	Label     string   `json:"label"` // one line of at most 70 columns
 }
 
-// ClusterOf returns a cluster with the beginning of its summary.
+// ClusterOf returns a cluster with the beginning of its summary, and with its label if c has one.
 func ClusterOf(s *session.Store, c session.ClusterInfo) (Cluster, error) {
 	d := Cluster{
 		V: 1, ID: c.ID.String(), State: "live", Members: c.Count, First: TimeText(c.First.Time), Last: TimeText(c.Last.Time),
-		Dirty: c.Dirty, Covers: []string{}, Tombstone: IDText(c.Tombstone),
+		Dirty: c.Dirty, Covers: []string{}, Tombstone: IDText(c.Tombstone), Label: c.Label,
 	}
 	for _, v := range c.Covers {
 		d.Covers = append(d.Covers, v.Summary.String())

@@ -87,9 +87,14 @@ func (f *fidelity) lines(ctx context.Context, b *bench) error {
 			continue
 		}
 		f.sum.Lines++
-		names := labels(c.Line)
+		goal, names := labels(c.Line)
 		text := squeeze(texts[i])
-		for _, l := range names {
+		if goal != "" {
+			f.sum.Labels++
+			f.sum.InCluster += one(holdsWords(text, goal))
+			names = append(names, goal)
+		}
+		for _, l := range names[:len(names)-one(goal != "")] {
 			f.sum.Labels++
 			f.sum.InCluster += one(holds(text, l))
 		}
@@ -101,16 +106,34 @@ func (f *fidelity) lines(ctx context.Context, b *bench) error {
 	return nil
 }
 
-// labels are what a tombstone's line names, less the count and the days at its end.
-func labels(line string) []string {
+// labels are what a tombstone's line names: the goal, where there is one, and the names; less the count and
+// the days at its end.
+func labels(line string) (goal string, names []string) {
 	if i := strings.LastIndex(line, "("); i >= 0 {
 		line = line[:i]
 	}
-	var out []string
+	if head, rest, ok := strings.Cut(line, " · "); ok {
+		goal, line = head, rest
+	} else if head, ok := strings.CutSuffix(strings.TrimSpace(line), "…"); ok {
+		goal, line = head, ""
+	}
 	for l := range strings.SplitSeq(line, ", ") {
 		if l = strings.TrimSpace(l); l != "" {
-			out = append(out, l)
+			names = append(names, l)
 		}
 	}
-	return out
+	return strings.TrimSuffix(goal, "…"), names
+}
+
+// holdsWords reports whether a text has all words of a goal, in their order: a label leaves out the marks of
+// Markdown, and words that say nothing between sentences.
+func holdsWords(text, goal string) bool {
+	for _, w := range strings.Fields(squeeze(goal)) {
+		i := strings.Index(text, w)
+		if i < 0 {
+			return false
+		}
+		text = text[i+len(w):]
+	}
+	return true
 }

@@ -79,11 +79,14 @@ func TestUserWords(t *testing.T) {
 
 func TestLabels(t *testing.T) {
 	for line, want := range map[string][]string{
-		"src/parser.go, PostgreSQL, 5433 (12 messages, 2026-11-20 to 2026-11-21)": {"src/parser.go", "PostgreSQL", "5433"},
-		"(1 message)": nil,
-		"redis":       {"redis"},
+		"src/parser.go, PostgreSQL, 5433 (12 messages, 2026-11-20 to 2026-11-21)": {"", "src/parser.go", "PostgreSQL", "5433"},
+		"Fix the (old) parser… · src/parser.go, parseList (2 messages)":           {"Fix the (old) parser", "src/parser.go", "parseList"},
+		"Go on with the next step of the… (1 message)":                            {"Go on with the next step of the"},
+		"(1 message)": {""},
+		"redis":       {"", "redis"},
 	} {
-		if got := labels(line); !slices.Equal(got, want) {
+		goal, names := labels(line)
+		if got := append([]string{goal}, names...); !slices.Equal(got, want) {
 			t.Errorf("%q: %q", line, got)
 		}
 	}

@@ -15,7 +15,7 @@ type Config struct {
 		Strategy string // union-find or flat
 	}
 	Forest struct {
-		MaxColdClusters int     // clusters kept before the oldest leaves
+		MaxColdClusters int     // live clusters of a session before its oldest leaves
 		MergeThreshold  float64 // probability from which an entry joins a cluster rather than opening one, 0 to 1
 	}
 	GC struct {
@@ -110,7 +110,7 @@ func settings() []setting {
 	return []setting{
 		choice("compact.strategy", "union-find", []string{"union-find", "flat"}, "how what is cold is put together: union-find (by topic) or flat",
 			func(c *Config) *string { return &c.Compact.Strategy }),
-		number("forest.max_cold_clusters", "10", 1, mostClusters, "clusters kept in the context before the oldest leaves",
+		number("forest.max_cold_clusters", "10", 1, mostClusters, "clusters of a session that stay live; above that its oldest leaves",
 			func(c *Config) *int { return &c.Forest.MaxColdClusters }),
 		share("forest.merge_threshold", "0.5", "how probable it has to be that a message goes on with a cluster for it to join, 0 to 1",
 			func(c *Config) *float64 { return &c.Forest.MergeThreshold }),

@@ -92,7 +92,8 @@ type compaction struct {
 	o      CompactOptions
 	forest string
 	force  bool // the branches leave whatever that does to what they render
-	seen   int  // what was forgotten when the words for the answers were read: a ForgetMark
+	owners owners
+	seen   int // what was forgotten when the words for the answers were read: a ForgetMark
 	done   Compaction
 }
 
@@ -218,7 +219,7 @@ func (r *compaction) extractBatch(ctx context.Context, numbers []uint64) error {
 	if err != nil {
 		return err
 	}
-	claims, err := r.extractClaims(view, st, numbers)
+	claims, err := r.extractClaims(view, st, &r.owners, numbers)
 	if err != nil {
 		return err
 	}
@@ -242,7 +243,7 @@ func (r *compaction) record(ctx context.Context, answers []answer) error {
 		if err := t.settle(r.forest, answers, &r.done); err != nil {
 			return err
 		}
-		if err := t.evict(r.forest, answers, false, &r.done); err != nil {
+		if err := t.evict(r.forest, &r.owners, answers, false, &r.done); err != nil {
 			return err
 		}
 		if len(t.draftOf(r.forest).decided) == 0 {
@@ -280,7 +281,7 @@ func (r *compaction) finish(ctx context.Context) error {
 
 // leaveAll evicts what is above the limit, has some branches leave, and writes the forest, in one operation.
 func (r *compaction) leaveAll(t *tx, branches []BranchName) error {
-	if err := t.evict(r.forest, nil, true, &r.done); err != nil {
+	if err := t.evict(r.forest, &r.owners, nil, true, &r.done); err != nil {
 		return err
 	}
 	op := &format.Operation{Verb: "compact"}

@@ -11,11 +11,11 @@ import (
 	"github.com/gemini-ctx/ctx/objects"
 )
 
-// evict makes tombstones of the clusters that arrived longest ago, above the limit. The summaries
-// of a cluster that has several are joined first. A cluster that is not summarised stays; before
-// the last batch it also ends the eviction, so that the oldest go first. The flat forest has one
-// cluster, which stays.
-func (t *tx) evict(name string, answers []answer, last bool, done *Compaction) error {
+// evict makes tombstones of the clusters that arrived longest ago, of each session those above the
+// limit. The summaries of a cluster that has several are joined first. A cluster that is not
+// summarised stays; before the last batch it also ends the eviction of its session, so that the
+// oldest go first. The flat forest has one cluster, which stays.
+func (t *tx) evict(name string, owners *owners, answers []answer, last bool, done *Compaction) error {
 	if name == FlatForest {
 		return nil
 	}
@@ -23,30 +23,34 @@ func (t *tx) evict(name string, answers []answer, last bool, done *Compaction) e
 	if err != nil {
 		return err
 	}
+	above, err := owners.above(t.Store, st)
+	if err != nil {
+		return err
+	}
 	made := map[uint64]answer{}
 	for _, a := range answers {
 		made[a.cluster] = a
 	}
-	live := byArrival(st)
-	over := len(live) - t.Config.Forest.MaxColdClusters
-	for _, c := range live {
-		if over <= 0 || c.Dirty() && !last {
-			return nil
-		}
-		if c.Dirty() {
-			ok, err := t.joinSummaries(name, st, c)
-			if err != nil {
+	for _, s := range above {
+		for _, c := range s.clusters {
+			if s.over == 0 || c.Dirty() && !last {
+				break
+			}
+			if c.Dirty() {
+				ok, err := t.joinSummaries(name, st, c)
+				if err != nil {
+					return err
+				}
+				if !ok {
+					continue
+				}
+			}
+			if _, err := t.evictOne(name, st, c, made[c.Number]); err != nil {
 				return err
 			}
-			if !ok {
-				continue
-			}
+			done.Evicted++
+			s.over--
 		}
-		if _, err := t.evictOne(name, st, c, made[c.Number]); err != nil {
-			return err
-		}
-		done.Evicted++
-		over--
 	}
 	return nil
 }
@@ -160,11 +164,10 @@ func (s *Store) summarySaid(id format.ID) ([]summarize.Source, error) {
 // tombstone builds the object of an evicted cluster. Its line is made of the summary, which is at hand and small, and names what others do not
 // have.
 func (s *Store) tombstone(a answer, said []summarize.Source, others *summarize.Others) (format.Raw, error) {
-	first, last, err := s.ends(a.members[0], a.members[len(a.members)-1])
+	line, err := s.lineOf(a.members, said, others)
 	if err != nil {
 		return format.Raw{}, err
 	}
-	line := others.Line(said, len(a.members), first.Time, last.Time)
 	stone := &format.Tombstone{Cluster: a.cluster, Node: a.node, Count: uint64(len(a.members)), Arrival: a.arrival, Summary: a.summary}
 	raw, err := s.sealNew([]byte(line), format.MediaText, func(b format.Body) ([]byte, error) {
 		stone.Body = b

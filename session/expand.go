@@ -181,9 +181,12 @@ type ClusterInfo struct {
 	Covers    []format.Cover
 	Dirty     bool
 	Line      string // of a tombstone
+	Label     string // of a tombstone; of a live cluster once SetLabels was called
 	Arrival   uint64
 	First     *format.Entry // its oldest member
 	Last      *format.Entry // its newest
+
+	opening []format.ID // the first members of a live cluster
 }
 
 // Clusters returns the clusters of the shared forest: the live ones in the order they were opened, then the tombstones, newest first.
@@ -212,6 +215,9 @@ func (s *Store) infosOf(st *forest.State, live []*forest.Cluster) (list []Cluste
 		info := ClusterInfo{Number: c.Number, Count: c.Count(), Covers: c.Covers, Dirty: c.Dirty(), Arrival: c.Arrival}
 		if info.ID, err = st.Node(c); err == nil {
 			info.First, info.Last, err = s.endsOf(st, c)
+		}
+		if err == nil {
+			info.opening, err = st.Slice(c, 0, min(c.Count(), openingMembers))
 		}
 		if err != nil {
 			return nil, err
@@ -246,7 +252,7 @@ func (s *Store) evictedInfo(e forest.Evicted) (ClusterInfo, error) {
 		return ClusterInfo{}, err
 	}
 	info := ClusterInfo{
-		ID: stone.Node, Number: e.Cluster, Tombstone: e.Tombstone, Count: stone.Count, Line: line, Arrival: stone.Arrival,
+		ID: stone.Node, Number: e.Cluster, Tombstone: e.Tombstone, Count: stone.Count, Line: line, Label: labelOfLine(line), Arrival: stone.Arrival,
 		Covers: []format.Cover{{Summary: stone.Summary, Count: stone.Count}},
 	}
 	first, err := forest.Slice(s.Loader(), stone.Node, 0, 1)

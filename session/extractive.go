@@ -13,11 +13,16 @@ import (
 
 // extractClaims returns the claims of some clusters for the built-in summariser, as far as they
 // want a summary. Members under a standing summary want none.
-func (s *Store) extractClaims(view *refs.View, st *forest.State, numbers []uint64) ([]claim, error) {
+func (s *Store) extractClaims(view *refs.View, st *forest.State, owners *owners, numbers []uint64) ([]claim, error) {
+	above, err := owners.above(s, st)
+	if err != nil {
+		return nil, err
+	}
 	over := map[uint64]bool{}
-	live := byArrival(st)
-	for _, c := range live[:max(0, len(live)-s.Config.Forest.MaxColdClusters)] {
-		over[c.Number] = true
+	for _, session := range above {
+		for _, c := range session.clusters[:session.over] {
+			over[c.Number] = true
+		}
 	}
 	var list []claim
 	for _, number := range numbers {

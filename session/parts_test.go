@@ -33,10 +33,6 @@ func TestWordsOfParts(t *testing.T) {
 			t.Errorf("%s: got %q, want %q", tt.parts, got, tt.want)
 		}
 	}
-	both := &Shown{Parts: []byte(`[{"text":"a","functionCall":{"name":"sh","args":{"command":"ls"}},"functionResponse":{"response":{"output":"o"}}}]`)}
-	if got := plainText(both); got != "a\n$ ls\no" {
-		t.Errorf("plain text is %q", got)
-	}
 }
 
 func TestAppendOfParts(t *testing.T) {

@@ -83,8 +83,12 @@ func (s *Store) nextClaims(view *refs.View, st *forest.State, c *forest.Cluster,
 	if err != nil {
 		return nil, err
 	}
+	said, err := tell(func(id format.ID) (*Shown, error) { return s.latest(view, id) }, members)
+	if err != nil {
+		return nil, err
+	}
 	for {
-		list, err := s.readings(view, members, covers, limit)
+		list, err := s.readings(said, covers, limit)
 		if err != nil {
 			return nil, err
 		}
@@ -121,24 +125,18 @@ func (s *Store) claimOfRun(view *refs.View, c *forest.Cluster, members []format.
 	return s.claimOn(view, c, members[from:to], from, covers)
 }
 
-// readings are a cluster's members and the summaries that are read for some of them, in order.
-func (s *Store) readings(view *refs.View, members []format.ID, covers []format.Cover, limit int) ([]reading, error) {
+// readings are a cluster's members and the summaries that are read for some of them, in order. said is
+// what each member says.
+func (s *Store) readings(said []told, covers []format.Cover, limit int) ([]reading, error) {
 	var list []reading
 	at := uint64(0)
-	entries := func(end uint64) error {
+	entries := func(end uint64) {
 		for ; at < end; at++ {
-			shown, err := s.latest(view, members[at])
-			if err != nil {
-				return err
-			}
-			list = append(list, reading{from: at, to: at + 1, tokens: within(summarize.Tokens(shown.Text), limit)})
+			list = append(list, reading{from: at, to: at + 1, tokens: within(summarize.Tokens(said[at].text), limit)})
 		}
-		return nil
 	}
 	for i, v := range covers {
-		if err := entries(v.Offset); err != nil {
-			return nil, err
-		}
+		entries(v.Offset)
 		text, generation, err := s.worded(v.Summary)
 		if err != nil {
 			return nil, err
@@ -146,8 +144,8 @@ func (s *Store) readings(view *refs.View, members []format.ID, covers []format.C
 		at = v.Offset + v.Count
 		list = append(list, reading{cover: &covers[i], from: v.Offset, to: at, generation: generation, tokens: within(summarize.Tokens(text), limit)})
 	}
-	err := entries(uint64(len(members)))
-	return list, err
+	entries(uint64(len(said)))
+	return list, nil
 }
 
 func within(tokens, limit int) int {
@@ -260,26 +258,24 @@ func rootOf(n int) int {
 	return r
 }
 
-// readClaim reads the inputs of a claim, in order. What says nothing is left out, and of a message longer than limit the middle.
+// readClaim reads the inputs of a claim, in order: what was said, and where tools were called what was
+// done. What says nothing is left out, and of a message longer than limit the middle.
 func (s *Store) readClaim(view *refs.View, c *claim, limit int) ([]summarize.Piece, error) {
+	said, err := s.readMembers(view, c)
+	if err != nil {
+		return nil, err
+	}
 	var list []summarize.Piece
 	at := c.offset
-	entries := func(end uint64) error {
+	entries := func(end uint64) {
 		for ; at < end; at++ {
-			p, err := s.pieceOf(view, c.members[at-c.offset], limit)
-			if err != nil {
-				return err
-			}
-			if strings.TrimSpace(p.Text) != "" {
+			if p := pieceOf(said[c.members[at-c.offset]], limit); strings.TrimSpace(p.Text) != "" {
 				list = append(list, p)
 			}
 		}
-		return nil
 	}
 	for _, v := range c.covers {
-		if err := entries(v.Offset); err != nil {
-			return nil, err
-		}
+		entries(v.Offset)
 		text, _, err := s.worded(v.Summary)
 		if err != nil {
 			return nil, err
@@ -287,21 +283,29 @@ func (s *Store) readClaim(view *refs.View, c *claim, limit int) ([]summarize.Pie
 		list = append(list, summarize.Piece{Summary: true, ID: v.Summary, Text: text})
 		at = v.Offset + v.Count
 	}
-	err := entries(c.end())
-	return list, err
+	entries(c.end())
+	return list, nil
 }
 
-func (s *Store) pieceOf(view *refs.View, id format.ID, limit int) (summarize.Piece, error) {
-	shown, err := s.latest(view, id)
+// readMembers reads what those members of a claim say that no summary is read for.
+func (s *Store) readMembers(view *refs.View, c *claim) (map[format.ID]told, error) {
+	list, err := tell(func(id format.ID) (*Shown, error) { return s.latest(view, id) }, c.raw())
 	if err != nil {
-		return summarize.Piece{}, err
+		return nil, err
 	}
-	e := shown.Entry
-	text := shown.Text
+	said := make(map[format.ID]told, len(list))
+	for _, m := range list {
+		said[m.id] = m
+	}
+	return said, nil
+}
+
+func pieceOf(m told, limit int) summarize.Piece {
+	e, text := m.entry, m.text
 	if limit > 0 {
 		text = withoutMiddle(text, limit)
 	}
-	return summarize.Piece{ID: id, Role: e.Role, Author: e.Author, Time: e.Time.UTC().Truncate(time.Millisecond), Text: text}, nil
+	return summarize.Piece{ID: m.id, Role: e.Role, Author: e.Author, Time: e.Time.UTC().Truncate(time.Millisecond), Text: text}
 }
 
 // leftOut stands where the middle of a message was.

@@ -310,7 +310,7 @@ func dirtyClaims(t *testing.T, s *Store, v *refs.View) []claim {
 	for _, c := range byArrival(st) {
 		numbers = append(numbers, c.Number)
 	}
-	return must[[]claim](t)(s.extractClaims(v, st, numbers))
+	return must[[]claim](t)(s.extractClaims(v, st, new(owners), numbers))
 }
 
 // B11: an old transcript is not evicted because its clock is old: arrival counts.

@@ -13,7 +13,7 @@ import (
 // The summariser that is built in, as its summaries name it.
 const (
 	extractive        = "extractive"
-	extractiveVersion = "2"
+	extractiveVersion = "3"
 )
 
 // ranked reads the sentences of a stored extractive summary, and its generation. A text summary is one sentence of no entry in particular.
@@ -39,19 +39,6 @@ func (s *Store) ranked(id format.ID) (list []summarize.Sentence, generation uint
 // sources reads entries for the summariser. What was forgotten says nothing.
 func (s *Store) sources(view *refs.View, ids []format.ID) ([]summarize.Source, error) {
 	return sourcesBy(func(id format.ID) (*Shown, error) { return s.latest(view, id) }, ids)
-}
-
-// sourcesBy is sources where somebody else knows how a message was said last.
-func sourcesBy(latest func(format.ID) (*Shown, error), ids []format.ID) ([]summarize.Source, error) {
-	list := make([]summarize.Source, 0, len(ids))
-	for _, id := range ids {
-		shown, err := latest(id)
-		if err != nil {
-			return nil, err
-		}
-		list = append(list, summarize.Source{Entry: id, Seq: shown.Entry.Seq, Role: shown.Entry.Role, Author: shown.Entry.Author, Text: plainText(shown)})
-	}
-	return list, nil
 }
 
 // maxSummary is the most tokens of an extractive summary: enough for a rendering at half the length of the largest conversation that one cluster holds
@@ -115,7 +102,7 @@ func sourcesOf(list []summarize.Sentence) []summarize.Source {
 			out[n-1].Text += "\n" + s.Text
 			continue
 		}
-		out = append(out, summarize.Source{Entry: s.Entry, Seq: s.Seq, Text: s.Text})
+		out = append(out, summarize.Source{Entry: s.Entry, Seq: s.Seq, Role: s.Role, Text: s.Text})
 	}
 	return out
 }

@@ -79,11 +79,17 @@ func (cl *call) forest(a forestArgs) (*mcp.CallToolResult, error) {
 	return cl.page(p, "clusters", f)
 }
 
-func (cl *call) clusters(number uint64) ([]session.ClusterInfo, error) {
+// clusters returns the clusters after an operation, with their labels.
+func (cl *call) clusters(number uint64) (list []session.ClusterInfo, err error) {
 	if number == cl.view.Number {
-		return cl.store.Clusters(cl.view)
+		list, err = cl.store.Clusters(cl.view)
+	} else {
+		list, err = cl.store.ClustersAt(cl.view, number)
 	}
-	return cl.store.ClustersAt(cl.view, number)
+	if err != nil {
+		return nil, err
+	}
+	return list, cl.store.SetLabels(list)
 }
 
 // addCluster puts a cluster on the page if there is room for it; one that is longer than a page loses its list of summaries, and the end of its summary.

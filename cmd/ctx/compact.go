@@ -27,7 +27,7 @@ func newCompactCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "compact [-s SESSION | --all] [--redo ID | --revert ID] | --begin | --commit FILE",
 		Short: "Summarise clusters and shorten what a session renders",
-		Long: long(`Moves what left the window into clusters, summarises every cluster that wants it, makes one-line tombstones of the clusters that were
+		Long: long(`Moves what left the window into clusters, summarises every cluster that wants it, makes one-line tombstones of the clusters of each session that were
 quiet longest (above forest.max_cold_clusters), and has the session render the result: summaries of what is old, and the newest messages word
 for word. Nothing is removed: `+"`ctx expand`"+` gives back the words behind every summary and tombstone.
 

@@ -19,7 +19,8 @@ func newForestCmd(a *app) *cobra.Command {
 		Use:   "forest [--at OPERATION] [--format union-find-json]",
 		Short: "List the clusters",
 		Long: long(`Lists the clusters of the forest that all sessions share: the live ones in the order they were opened, then the tombstones, newest
-first. Any id can be given to `+"`ctx expand`"+`. A cluster without a summary is shown without one until `+"`ctx compact`"+` makes it.
+first. Any id can be given to `+"`ctx expand`"+`. Each has a label: what was asked for first, and the rarest paths and names. The live clusters of one
+session have different labels. With --json the summary is there as well, once there is one.
 
 With --at the forest is shown as it was after an operation, which is named as `+"`ctx op log`"+` lists it, by its number, or by its digest or
 the first 4 digits of that or more. The log reaches as far back as log.keep says.
@@ -83,15 +84,21 @@ func operationAt(s *session.Store, view *refs.View, name string) (uint64, error)
 	return number, err
 }
 
-func clustersAt(s *session.Store, view *refs.View, number uint64) ([]session.ClusterInfo, error) {
+// clustersAt returns the clusters after an operation, with their labels.
+func clustersAt(s *session.Store, view *refs.View, number uint64) (list []session.ClusterInfo, err error) {
 	if number == view.Number {
-		return s.Clusters(view)
+		list, err = s.Clusters(view)
+	} else {
+		list, err = s.ClustersAt(view, number)
 	}
-	return s.ClustersAt(view, number)
+	if err != nil {
+		return nil, err
+	}
+	return list, s.SetLabels(list)
 }
 
 func printClusters(a *app, s *session.Store, list []session.ClusterInfo) error {
-	rows := [][]string{{"ID", "STATE", "MEMBERS", "FIRST", "LAST", "SUMMARY"}}
+	rows := [][]string{{"ID", "STATE", "MEMBERS", "FIRST", "LAST", "LABEL"}}
 	for _, c := range list {
 		d, err := document.ClusterOf(s, c)
 		if err != nil {
@@ -103,7 +110,7 @@ func printClusters(a *app, s *session.Store, list []session.ClusterInfo) error {
 			}
 			continue
 		}
-		rows = append(rows, []string{c.ID.Short(shortLen), clusterState(d), strconv.FormatUint(d.Members, 10), day(d.First), day(d.Last), firstWords(d.Summary)})
+		rows = append(rows, []string{c.ID.Short(shortLen), clusterState(d), strconv.FormatUint(d.Members, 10), day(d.First), day(d.Last), oneLine(d.Label)})
 	}
 	if !a.json && len(list) > 0 {
 		a.table(rows)

@@ -51,6 +51,9 @@ func (o *Others) AddLine(line string) {
 	if i := strings.LastIndex(line, " ("); i >= 0 {
 		line = line[:i]
 	}
+	if i := strings.Index(line, goalMark); i >= 0 {
+		line = line[i+len(goalMark):]
+	}
 	for l := range strings.SplitSeq(line, ", ") {
 		o.count(l)
 	}
@@ -70,7 +73,7 @@ func (o *Others) rare(label string) int64 {
 
 // Line is the function Line, with labels that are rare among the others before common ones.
 func (o *Others) Line(src []Source, n int, first, last time.Time) string {
-	tail := span(n, first, last)
+	tail := Span(n, first, last)
 	list := labels(inOrder(src))
 	for _, l := range list {
 		l.worth = l.kind * rarity(l.sources, 1) / 1000 * o.rare(l.text)
@@ -92,8 +95,11 @@ func (o *Others) Line(src []Source, n int, first, last time.Time) string {
 	return strings.TrimPrefix(head+" "+tail, " ")
 }
 
-// span returns the bracketed end of a line.
-func span(n int, first, last time.Time) string {
+// Span returns the bracketed end of a tombstone's line: how many messages the cluster has, and on which
+// days in UTC; a zero time leaves the days out.
+//
+//	(12 messages, 2026-11-20 to 2026-11-21)
+func Span(n int, first, last time.Time) string {
 	const day = "2006-01-02"
 	out := fmt.Sprintf("(%d messages", n)
 	if n == 1 {
