@@ -2,7 +2,6 @@ package session
 
 import (
 	"cmp"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -109,9 +108,7 @@ func withoutOutcome(line string) string {
 	end := -1
 	switch {
 	case strings.HasPrefix(line, "ran "):
-		if at := commandOutcome.FindStringIndex(line); at != nil {
-			end = at[0]
-		}
+		end = outcomeAt(line)
 	case strings.HasPrefix(line, "searched "):
 		end = strings.LastIndex(line, ": ")
 	}
@@ -121,8 +118,27 @@ func withoutOutcome(line string) string {
 	return line[:end]
 }
 
-// commandOutcome finds how a command ended, at the end of its fact.
-var commandOutcome = regexp.MustCompile(`: (\d+ (failed|passed)\b.*|failed|passed|exit status \d+)$`)
+// outcomeAt returns where the fact of a command begins to say how it ended, as ": failed", ": exit
+// status 2" and ": 3 failed: TestA" do; -1 where it does not say.
+func outcomeAt(line string) int {
+	for at := 0; ; {
+		i := strings.Index(line[at:], ": ")
+		if i < 0 {
+			return -1
+		}
+		at += i
+		rest := line[at+2:]
+		count := strings.TrimLeft(rest, "0123456789")
+		status, isStatus := strings.CutPrefix(rest, "exit status ")
+		switch {
+		case rest == "failed", rest == "passed",
+			isStatus && status != "" && strings.Trim(status, "0123456789") == "",
+			len(count) < len(rest) && (strings.HasPrefix(count, " failed") || strings.HasPrefix(count, " passed")):
+			return at
+		}
+		at += 2
+	}
+}
 
 // changeWords are the words with which the facts of changed files begin.
 var changeWords = [...]string{"edited ", "wrote ", "moved ", "deleted "}

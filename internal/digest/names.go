@@ -24,10 +24,14 @@ func changedNames(old, now string) []string {
 	return unique(names)
 }
 
-// definers are the words after which many programming languages name what they define.
-var definers = map[string]bool{
-	"func": true, "type": true, "class": true, "def": true, "interface": true, "struct": true,
-	"enum": true, "fn": true, "trait": true, "impl": true, "function": true, "module": true,
+// defines reports whether many programming languages name what they define after a word.
+func defines(word string) bool {
+	switch word {
+	case "func", "type", "class", "def", "interface", "struct", "enum", "fn", "trait", "impl",
+		"function", "module":
+		return true
+	}
+	return false
 }
 
 // definitions returns the names that a text of source code defines, in order, each once.
@@ -36,7 +40,7 @@ func definitions(code string) []string {
 	for line := range strings.SplitSeq(code, "\n") {
 		line = strings.TrimSpace(line)
 		for word, rest, _ := strings.Cut(line, " "); ; word, rest, _ = strings.Cut(rest, " ") {
-			if definers[word] {
+			if defines(word) {
 				if strings.HasPrefix(rest, "(") { // the receiver of a method
 					_, rest, _ = strings.Cut(rest, ") ")
 				}
@@ -45,7 +49,7 @@ func definitions(code string) []string {
 				}
 				break
 			}
-			if !modifiers[word] {
+			if !modifies(word) {
 				break
 			}
 		}
@@ -53,10 +57,14 @@ func definitions(code string) []string {
 	return unique(names)
 }
 
-// modifiers may stand before a word of definers.
-var modifiers = map[string]bool{
-	"export": true, "default": true, "async": true, "pub": true, "public": true, "private": true,
-	"protected": true, "static": true, "abstract": true, "final": true, "declare": true,
+// modifies reports whether a word may stand before one that defines.
+func modifies(word string) bool {
+	switch word {
+	case "export", "default", "async", "pub", "public", "private", "protected", "static",
+		"abstract", "final", "declare":
+		return true
+	}
+	return false
 }
 
 func identifierAt(s string) string {

@@ -35,7 +35,7 @@ func (d *Digester) command(script, why string) {
 		}
 	}
 	line := shown(script)
-	if slices.IndexFunc(work, func(c simple) bool { return !c.piped && !searchers[c.words[0]] }) < 0 {
+	if slices.IndexFunc(work, func(c simple) bool { return !c.piped && !searches(c.words[0]) }) < 0 {
 		d.add(Fact{Kind: Search, Key: commandKey(work[0]), Text: "ran " + cut(line, maxCommand) + because(why)})
 		return
 	}
@@ -120,7 +120,7 @@ const keyWords = 4
 // commandKey is what two runs of one command have in common.
 func commandKey(c simple) string {
 	words := c.words
-	for len(words) > 1 && wrappers[words[0]] {
+	for len(words) > 1 && wraps(words[0]) {
 		words = words[1:]
 		for len(words) > 1 && (strings.HasPrefix(words[0], "-") || words[0][0] >= '0' && words[0][0] <= '9') {
 			words = words[1:]
@@ -129,14 +129,32 @@ func commandKey(c simple) string {
 	return squeeze(strings.Join(words[:min(len(words), keyWords)], " "))
 }
 
-// wrappers run the command that their arguments are.
-var wrappers = map[string]bool{"sudo": true, "time": true, "nice": true, "timeout": true, "env": true, "command": true}
+// wraps reports whether a program runs the command that its arguments are.
+func wraps(program string) bool {
+	switch program {
+	case "sudo", "time", "nice", "timeout", "env", "command":
+		return true
+	}
+	return false
+}
 
-// readers are commands that print files; searchers print names of files or lines that match.
-var (
-	readers   = map[string]bool{"cat": true, "sed": true, "head": true, "tail": true, "nl": true, "bat": true, "less": true}
-	searchers = map[string]bool{"rg": true, "grep": true, "egrep": true, "fgrep": true, "ag": true, "find": true, "fd": true, "ls": true, "tree": true}
-)
+// reads reports whether a program prints files.
+func reads(program string) bool {
+	switch program {
+	case "cat", "sed", "head", "tail", "nl", "bat", "less":
+		return true
+	}
+	return false
+}
+
+// searches reports whether a program prints names of files, or lines that match.
+func searches(program string) bool {
+	switch program {
+	case "rg", "grep", "egrep", "fgrep", "ag", "find", "fd", "ls", "tree":
+		return true
+	}
+	return false
+}
 
 // filesRead returns the files that a script prints, if it does nothing else.
 func filesRead(work []simple) []string {
@@ -146,7 +164,7 @@ func filesRead(work []simple) []string {
 			continue
 		}
 		n := len(files)
-		if c.input == "" && readers[c.words[0]] && !(c.words[0] == "sed" && inPlace(c.words)) {
+		if c.input == "" && reads(c.words[0]) && !(c.words[0] == "sed" && inPlace(c.words)) {
 			for _, w := range c.words[1:] {
 				if looksLikePath(w) && !isScriptOfSed(w) {
 					files = append(files, w)
@@ -211,7 +229,7 @@ var runners = [...]string{"go test", "pytest", "npm test", "npm run test", "npm 
 
 // runsTests reports whether a command runs tests.
 func runsTests(c simple) bool {
-	if searchers[c.words[0]] || readers[c.words[0]] || c.words[0] == "git" || c.words[0] == "echo" {
+	if searches(c.words[0]) || reads(c.words[0]) || c.words[0] == "git" || c.words[0] == "echo" {
 		return false
 	}
 	line := strings.ToLower(strings.Join(c.words[:min(len(c.words), 8)], " "))

@@ -1,6 +1,9 @@
 package digest
 
-import "strings"
+import (
+	"strings"
+	"sync"
+)
 
 // deed is what a tool does, whatever the agent calls it.
 type deed uint8
@@ -29,33 +32,35 @@ const (
 // vocabulary maps the names of tools to deeds, one group an agent. Names are compared without case,
 // hyphens and underscores, so each stands here once. Sources: Claude Code 2.1, Codex 0.169, Gemini CLI
 // 0.61 and opencode 1.18, as their own transcripts name the tools.
-var vocabulary = map[string]deed{
-	// Claude Code
-	"read": readFile, "notebookread": readFile, "ls": listFiles, "glob": listFiles, "grep": searchText,
-	"edit": editFile, "multiedit": editFile, "notebookedit": editFile, "write": writeFile,
-	"bash": runCommand, "todowrite": setTodos, "taskcreate": addTask, "taskupdate": updateTask,
-	"task": delegate, "agent": delegate, "webfetch": fetchPage, "websearch": searchWeb,
-	"exitplanmode": showPlan, "askuserquestion": askUser, "taskoutput": waitFor, "taskstop": waitFor,
-	"tasklist": waitFor, "taskget": waitFor, "bashoutput": waitFor, "killshell": waitFor,
-	"killbash": waitFor, "toolsearch": waitFor,
-	// Codex
-	"shell": runCommand, "shellcommand": runCommand, "execcommand": runCommand,
-	"localshellcall": runCommand, "containerexec": runCommand, "applypatch": applyPatch, "updateplan": setTodos,
-	"writestdin": waitFor, "spawnagent": delegate, "waitagent": waitFor, "closeagent": waitFor,
-	"sendinput": delegate, "viewimage": readFile,
-	// Gemini CLI
-	"readfile": readFile, "readmanyfiles": readFile, "listdirectory": listFiles,
-	"searchfilecontent": searchText, "grepsearch": searchText, "replace": editFile,
-	"runshellcommand": runCommand, "googlewebsearch": searchWeb, "savememory": remember,
-	"writetodos": setTodos, "askuser": askUser,
-	// opencode
-	"list": listFiles, "patch": applyPatch, "todoread": waitFor, "question": askUser,
-}
+var vocabulary = sync.OnceValue(func() map[string]deed {
+	return map[string]deed{
+		// Claude Code
+		"read": readFile, "notebookread": readFile, "ls": listFiles, "glob": listFiles, "grep": searchText,
+		"edit": editFile, "multiedit": editFile, "notebookedit": editFile, "write": writeFile,
+		"bash": runCommand, "todowrite": setTodos, "taskcreate": addTask, "taskupdate": updateTask,
+		"task": delegate, "agent": delegate, "webfetch": fetchPage, "websearch": searchWeb,
+		"exitplanmode": showPlan, "askuserquestion": askUser, "taskoutput": waitFor, "taskstop": waitFor,
+		"tasklist": waitFor, "taskget": waitFor, "bashoutput": waitFor, "killshell": waitFor,
+		"killbash": waitFor, "toolsearch": waitFor,
+		// Codex
+		"shell": runCommand, "shellcommand": runCommand, "execcommand": runCommand,
+		"localshellcall": runCommand, "containerexec": runCommand, "applypatch": applyPatch, "updateplan": setTodos,
+		"writestdin": waitFor, "spawnagent": delegate, "waitagent": waitFor, "closeagent": waitFor,
+		"sendinput": delegate, "viewimage": readFile,
+		// Gemini CLI
+		"readfile": readFile, "readmanyfiles": readFile, "listdirectory": listFiles,
+		"searchfilecontent": searchText, "grepsearch": searchText, "replace": editFile,
+		"runshellcommand": runCommand, "googlewebsearch": searchWeb, "savememory": remember,
+		"writetodos": setTodos, "askuser": askUser,
+		// opencode
+		"list": listFiles, "patch": applyPatch, "todoread": waitFor, "question": askUser,
+	}
+})
 
 // deedOf looks a tool up. Of a tool of a server, such as mcp__files__read_file or files.read_file, the
 // last part of the name counts where the table has it, and the shape of the arguments elsewhere.
 func deedOf(name string) (deed, bool) {
-	d, ok := vocabulary[plainName(name)]
+	d, ok := vocabulary()[plainName(name)]
 	return d, ok
 }
 
