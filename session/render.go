@@ -149,6 +149,28 @@ func (r *listReader) own(st *forest.State, in *view.Input) error {
 		}
 		in.Work.Places[f.Entry] = node
 	}
+	return r.label(st, in, nodes)
+}
+
+// label gives the live clusters of an input their labels. nodes are the nodes by the clusters' numbers.
+func (r *listReader) label(st *forest.State, in *view.Input, nodes map[uint64]format.ID) error {
+	var live []*forest.Cluster
+	for _, c := range st.Live() {
+		if !nodes[c.Number].IsZero() {
+			live = append(live, c)
+		}
+	}
+	labels, err := r.liveLabels(st, live)
+	if err != nil {
+		return err
+	}
+	for _, c := range live {
+		for i := range in.Clusters {
+			if in.Clusters[i].ID == nodes[c.Number] {
+				in.Clusters[i].Label = labels[c.Number]
+			}
+		}
+	}
 	return nil
 }
 
@@ -170,6 +192,9 @@ func (r *listReader) ownCluster(st *forest.State, number uint64) (view.Cluster, 
 			return c, err
 		}
 		c = view.Cluster{ID: stone.Node, Members: int(stone.Count)}
+		if _, line, err := r.stone(id); err == nil {
+			c.Label = labelOfLine(line)
+		}
 		if c.Parts, err = r.partsOf([]format.Cover{{Summary: stone.Summary, Count: stone.Count}}, true); err != nil {
 			return c, err
 		}

@@ -11,6 +11,7 @@ type tests struct {
 	passed int  // tests or packages; 0 where it does not count
 	failed int
 	names  []string // of tests that failed
+	files  []string // packages and files with such tests
 }
 
 func (t *tests) String() string {
@@ -32,7 +33,9 @@ func (t *tests) String() string {
 func readTests(output string) *tests {
 	t := &tests{}
 	eachLine(output, func(line string) bool { t.line(line); return true })
-	t.names = unique(t.names)
+	if t.names = unique(t.names); len(t.names) == 0 {
+		t.names = unique(t.files) // where no test is named, as when a package does not compile
+	}
 	return t
 }
 
@@ -92,7 +95,7 @@ func (t *tests) failedFile(rest string) {
 		return
 	}
 	if file, _, _ = strings.Cut(file, " "); strings.ContainsAny(file, "/.") {
-		t.names = append(t.names, file)
+		t.files = append(t.files, file)
 	}
 }
 

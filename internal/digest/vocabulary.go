@@ -32,7 +32,7 @@ const (
 // vocabulary maps the names of tools to deeds, one group an agent. Names are compared without case,
 // hyphens and underscores, so each stands here once. Sources: Claude Code 2.1, Codex 0.169, Gemini CLI
 // 0.61 and opencode 1.18, as their own transcripts name the tools.
-var vocabulary = sync.OnceValue(func() map[string]deed {
+func vocabulary() map[string]deed {
 	return map[string]deed{
 		// Claude Code
 		"read": readFile, "notebookread": readFile, "ls": listFiles, "glob": listFiles, "grep": searchText,
@@ -55,12 +55,19 @@ var vocabulary = sync.OnceValue(func() map[string]deed {
 		// opencode
 		"list": listFiles, "patch": applyPatch, "todoread": waitFor, "question": askUser,
 	}
-})
+}
+
+// deeds is the vocabulary, made when it is needed first: start-up time is a feature.
+var deeds struct {
+	once sync.Once
+	of   map[string]deed
+}
 
 // deedOf looks a tool up. Of a tool of a server, such as mcp__files__read_file or files.read_file, the
 // last part of the name counts where the table has it, and the shape of the arguments elsewhere.
 func deedOf(name string) (deed, bool) {
-	d, ok := vocabulary()[plainName(name)]
+	deeds.once.Do(func() { deeds.of = vocabulary() })
+	d, ok := deeds.of[plainName(name)]
 	return d, ok
 }
 

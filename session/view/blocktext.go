@@ -81,7 +81,7 @@ func headingText(s section) string {
 		return "<others>\n"
 	}
 	if s.brief {
-		return "<cluster " + s.ID.Short(briefID) + ">\n"
+		return "<cluster " + s.ID.Short(briefID) + ">" + labelText(s) + "\n"
 	}
 	h := fmt.Sprintf("<cluster %s> %s%s", s.ID.Short(shortID), count(s.Members, "message"), spanText(s.First, s.Last))
 	for _, p := range s.Parts {
@@ -90,7 +90,15 @@ func headingText(s section) string {
 			break
 		}
 	}
-	return h + "\n"
+	return h + strings.Replace(labelText(s), " ", ": ", 1) + "\n"
+}
+
+// labelText is the label of a cluster, with a space before it.
+func labelText(s section) string {
+	if s.Label == "" {
+		return ""
+	}
+	return " " + escapeQuoted(oneLine(s.Label))
 }
 
 // spanText says from when to when, to the minute within a day and to the day beyond it.

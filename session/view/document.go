@@ -99,6 +99,7 @@ type clusterDocument struct {
 	Members  int               `json:"members"`
 	First    *string           `json:"first"` // null where unknown
 	Last     *string           `json:"last"`
+	Label    string            `json:"label,omitempty"`
 	Summary  any               `json:"summary"` // lines; a text where that is all there is; null where messages stand
 	Messages []messageDocument `json:"messages,omitempty"`
 	Interim  bool              `json:"interim"`
@@ -126,7 +127,7 @@ type messageDocument struct {
 }
 
 func clusterJSON(s section) string {
-	d := clusterDocument{ID: s.ID.String(), Members: s.Members, First: instant(s.First), Last: instant(s.Last)}
+	d := clusterDocument{ID: s.ID.String(), Members: s.Members, First: instant(s.First), Last: instant(s.Last), Label: s.Label}
 	for _, p := range s.Parts {
 		d.Interim = d.Interim || p.Interim && !s.expanded
 	}

@@ -17,9 +17,11 @@ func newTextPrinter(block string, brief bool) textPrinter {
 func (p textPrinter) acts() bool { return true }
 
 func (p textPrinter) rest(r rest) string {
-	texts := make([]string, len(r.tail))
-	for i, m := range r.tail {
-		texts[i] = messageText(m, p.brief)
+	texts := make([]string, 0, len(r.tail))
+	for _, m := range r.tail {
+		if !m.isBlank() {
+			texts = append(texts, messageText(m, p.brief))
+		}
 	}
 	between := "\n"
 	if p.brief {
@@ -30,4 +32,9 @@ func (p textPrinter) rest(r rest) string {
 		s = "\n" + s
 	}
 	return s
+}
+
+// isBlank reports whether a message of a model has nothing that is shown: it was a thought.
+func (m said) isBlank() bool {
+	return m.Role == "model" && !m.Gone && strings.TrimSpace(readableAll(m.items)) == ""
 }

@@ -72,6 +72,7 @@ type Cluster struct {
 	Members     int
 	First, Last time.Time // of its members; zero where unknown
 	Parts       []Part    // in order
+	Label       string    // tells it apart from the others, at most 70 columns; "" in plain talk
 }
 
 // Part is one summary of a cluster: a ranked extract, or the text of a summariser that is not ours.
