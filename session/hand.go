@@ -33,7 +33,7 @@ func (s *Store) WorkBrief(v *refs.View, name BranchName, room int, cost func(bri
 		return nil, err
 	}
 	b := &SessionBrief{Session: name.Session, Branch: name.Branch, Messages: e.Seq, Last: e.Time}
-	b.Lines = brief.Choose(facts, brief.Options{Room: room, Cost: cost})
+	b.Lines = brief.Choose(facts, brief.Options{Room: room, Cost: cost, Conclude: true})
 	return b, nil
 }
 

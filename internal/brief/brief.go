@@ -20,17 +20,18 @@ type Section string
 
 // The sections, in the order in which they stand.
 const (
-	Wanted  Section = "wanted"  // the newest prompts, and the first
-	Decided Section = "decided" // what the user chose when the agent asked
-	State   Section = "state"   // the branch, the newest commit, the newest test run
-	Changed Section = "changed" // files that were changed
-	Files   Section = "files"   // names of the files that were used last, a line a directory
-	Failing Section = "failing" // commands whose newest run failed, and how
-	Todos   Section = "todo"    // items of the todo list in their newest state
-	Story   Section = "noted"   // everything else, in the order of the conversation
+	Wanted    Section = "wanted"    // the newest prompts, and the first
+	Decided   Section = "decided"   // what the user chose when the agent asked
+	Concluded Section = "concluded" // what the newest answer of the model begins with
+	State     Section = "state"     // the branch, the newest commit, the newest test run
+	Changed   Section = "changed"   // files that were changed
+	Files     Section = "files"     // names of the files that were used last, a line a directory
+	Failing   Section = "failing"   // commands whose newest run failed, and how
+	Todos     Section = "todo"      // items of the todo list in their newest state
+	Story     Section = "noted"     // everything else, in the order of the conversation
 )
 
-var order = []Section{Wanted, Decided, State, Changed, Files, Failing, Todos, Story}
+var order = []Section{Wanted, Decided, Concluded, State, Changed, Files, Failing, Todos, Story}
 
 // Line is a line of a brief.
 type Line struct {
@@ -47,6 +48,8 @@ type Options struct {
 	Room int
 	// Cost returns what printing a line costs; at least 1.
 	Cost func(Line) int
+	// Conclude keeps room for the newest answer. It is for who prints no messages beside the lines.
+	Conclude bool
 	// Said are texts that are printed beside the lines: what they say is not worth saying again.
 	Said []string
 	// About are texts that the lines should be about. Where it is not nil, only lines that share a
@@ -57,6 +60,7 @@ type Options struct {
 // Shares of the room that are kept for a kind of line, in hundredths.
 const (
 	promptShare = 10
+	answerShare = 15
 	stateShare  = 10
 	fileShare   = 10
 )
@@ -69,6 +73,9 @@ func Choose(facts []digest.Fact, o Options) []Line {
 	var chosen []Line
 	if o.About == nil {
 		chosen = append(chosen, c.prompts(o.Room*promptShare/100)...)
+		if o.Conclude {
+			chosen = append(chosen, c.concluded(o.Room*answerShare/100)...)
+		}
 		chosen = append(chosen, c.state(o.Room*stateShare/100)...)
 		chosen = append(chosen, c.files(o.Room*fileShare/100)...)
 	}

@@ -8,6 +8,10 @@ import (
 	"github.com/gemini-ctx/ctx/internal/digest"
 )
 
+// newestShare is the part of all room, as a divisor, that the newest sentence of a prompt may take,
+// whatever the purse for prompts is: a short brief is useless without it.
+const newestShare = 3
+
 // prompts takes the newest prompts, as many sentences as the purse holds, the newest first.
 func (c *chooser) prompts(purse int) []Line {
 	var out []Line
@@ -17,12 +21,44 @@ func (c *chooser) prompts(purse int) []Line {
 		}
 		c.items[i].line.Section = Wanted
 		n := c.cost(c.items[i].line)
-		l, ok := Line{}, n <= purse
+		l, ok := Line{}, n <= purse || len(out) == 0 && n <= c.left/newestShare
 		if ok {
 			l, ok = c.take(i)
 		}
 		if !ok {
 			c.items[i].line.Section = Story
+			break
+		}
+		purse -= n
+		out = append(out, l)
+	}
+	return out
+}
+
+// concluded takes the beginning of the newest answer: what the last turn that ended came to.
+func (c *chooser) concluded(purse int) []Line {
+	last := -1
+	for i := range c.items {
+		if f := c.items[i].fact; f.Kind == digest.Answer && !f.Slight && (last < 0 || f.Seq >= c.items[last].fact.Seq) {
+			if last < 0 || f.Seq > c.items[last].fact.Seq {
+				last = i
+			}
+		}
+	}
+	var out []Line
+	for i := max(last, 0); last >= 0 && i < len(c.items); i++ {
+		it := &c.items[i]
+		if it.fact.Kind != digest.Answer || it.fact.Seq != c.items[last].fact.Seq || it.fact.Slight {
+			continue
+		}
+		it.line.Section = Concluded
+		n := c.cost(it.line)
+		l, ok := Line{}, n <= purse
+		if ok {
+			l, ok = c.take(i)
+		}
+		if !ok {
+			it.line.Section = Story
 			break
 		}
 		purse -= n
