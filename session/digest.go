@@ -26,14 +26,14 @@ type digestCache struct {
 	Version int    `json:"v"`
 	At      string `json:"at"`     // the newest entry that the digest is made of
 	Newest  uint64 `json:"newest"` // seq of the newest message
-	Called  uint64 `json:"called"` // seq of the newest message that calls a tool
+	Called  uint64 `json:"called"` // seq of the newest message that calls a tool, with its arguments
 	digest.Digester
 }
 
 // work is what a branch's messages say and do: up to a message, and after it.
 type work struct {
 	before, after []digest.Fact // oldest first
-	agent         bool          // one of the newest messages calls a tool
+	agent         bool          // one of the newest messages calls a tool, with its arguments
 }
 
 // workOf returns the facts of a branch up to the message with number through, and those after it. An
@@ -51,25 +51,46 @@ func (s *Store) workOf(name BranchName, tip format.ID, through uint64, all bool)
 	if h.cached != nil {
 		d = *h.cached
 	}
-	d.Newest, d.Called = max(d.Newest, h.newest), max(d.Called, h.called)
-	w := &work{agent: d.Called > 0 && d.Newest-d.Called < agentWithin || through == 0 && h.after.calls}
-	if len(h.before.list) > 0 && (w.agent || all) {
+	d.Newest = max(d.Newest, h.newest)
+	may := d.isAgents(h.called)
+	if len(h.before.list) > 0 && (may || all) {
 		list, err := s.digestMessages(&h.before)
 		if err != nil {
 			return nil, err
 		}
 		d.Add(list)
+		d.Called = max(d.Called, calledIn(list))
 		d.At = h.before.list[0].id.String()
 		s.storeDigest(name, &d)
 	}
-	w.before = d.Facts()
+	w := &work{before: d.Facts(), agent: d.isAgents(0)}
 	list, err := s.digestMessages(&h.after)
 	if err != nil {
 		return nil, err
 	}
+	w.agent = w.agent || through == 0 && calledIn(list) > 0
 	d.Add(list)
 	w.after = d.Facts()[len(w.before):]
 	return w, nil
+}
+
+// isAgents reports whether one of the newest messages calls a tool: one that the digest has, or the
+// one with number called.
+func (d *digestCache) isAgents(called uint64) bool {
+	called = max(called, d.Called)
+	return called > 0 && d.Newest-called < agentWithin
+}
+
+// calledIn returns the seq of the newest message whose calls have their arguments; 0 where there is
+// none. A call of which only the name is stored says nothing of what was done: such a branch is
+// summarized by its words, which are all that there is.
+func calledIn(list []digest.Message) uint64 {
+	for i := range slices.Backward(list) {
+		if len(list[i].Calls) > 0 {
+			return max(list[i].Seq, 1)
+		}
+	}
+	return 0
 }
 
 // history is what a digest reads of a branch: the entries that are not cached.
@@ -84,7 +105,6 @@ type history struct {
 type passage struct {
 	list   []entryAt
 	amends map[format.ID]format.ID // by message: its newest version
-	calls  bool
 }
 
 func (s *Store) loadDigest(name BranchName) *digestCache {
@@ -134,7 +154,6 @@ func (h *passage) take(id format.ID, e *format.Entry) {
 	switch e.Kind {
 	case format.KindMessage, format.KindNote:
 		h.list = append(h.list, entryAt{id, e})
-		h.calls = h.calls || len(e.Calls) > 0
 	case format.KindAmend:
 		if _, newer := h.amends[e.Amends]; !newer {
 			if h.amends == nil {
