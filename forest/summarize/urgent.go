@@ -1,6 +1,9 @@
 package summarize
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // urgent is added to the weight of what comes before everything else: the user's corrections and last requests, in a conversation with a
 // model. No sentence is worth as much by its terms.
@@ -18,7 +21,7 @@ const nodWords = 3
 // maxUrgent is the longest message, in quarters of a token, that is. What is longer is a text to work on.
 const maxUrgent = 4 * 60
 
-// setUrgent marks what comes first. Sentences are in order.
+// setUrgent marks what comes first: messages, with all their sentences. Sentences are in order.
 func setUrgent(list []valued) {
 	agent := false
 	for i := range list {
@@ -28,18 +31,42 @@ func setUrgent(list []valued) {
 		return
 	}
 	requests := 0
-	for i := len(list) - 1; i >= 0; i-- {
-		v := &list[i]
-		if v.role != "user" || v.quarters > maxUrgent {
-			continue
+	for end := len(list); end > 0; {
+		start := end - 1
+		for start > 0 && list[start-1].entry == list[end-1].entry {
+			start--
 		}
-		if corrects(strings.ToLower(v.text)) {
-			v.first = urgent
-		} else if requests < lastRequests && !(v.factor == fillerFactor && strings.Count(v.text, " ") < nodWords) {
-			v.first = urgent
-			requests++
+		if message := list[start:end]; message[0].role == "user" && quartersOf(message) <= maxUrgent {
+			if slices.ContainsFunc(message, isCorrection) {
+				setFirst(message)
+			} else if requests < lastRequests && !isShortNod(message) {
+				setFirst(message)
+				requests++
+			}
 		}
+		end = start
 	}
+}
+
+func isCorrection(v valued) bool { return corrects(strings.ToLower(v.text)) }
+
+// isShortNod reports whether a message is a nod of fewer than nodWords words.
+func isShortNod(message []valued) bool {
+	return len(message) == 1 && message[0].factor == fillerFactor && strings.Count(message[0].text, " ") < nodWords
+}
+
+func setFirst(message []valued) {
+	for i := range message {
+		message[i].first = urgent
+	}
+}
+
+func quartersOf(message []valued) int {
+	sum := 0
+	for i := range message {
+		sum += message[i].quarters
+	}
+	return sum
 }
 
 // corrects knows how people correct, forbid and insist.
