@@ -9,8 +9,10 @@ import (
 // model. No sentence is worth as much by its terms.
 const urgent = 1 << 40
 
-// urgentShare is the part of all that is taken which may go to what is urgent before it has to stand its own against the rest.
-const urgentShare = 2
+// urgentShare is the part of all that is taken, as a divisor, which may go to what is urgent before it
+// has to stand its own against the rest. With a half, talks of short messages lose a fifth of their
+// facts at a tenth of the size, and no set gains.
+const urgentShare = 3
 
 // lastRequests is how many of the user's last messages count as such.
 const lastRequests = 3
@@ -69,18 +71,68 @@ func quartersOf(message []valued) int {
 	return sum
 }
 
-// corrects knows how people correct, forbid and insist.
+// corrects reports whether a text puts something right, forbids it or insists on it. It goes by how
+// such a text is built, and not by what it is about: a sentence begins with a negation; a part of it
+// denies one thing beside another, as in "use this, not that"; a "but" follows a nod; or a word says that
+// something holds without exception. A single question does none of this but by how it begins.
 func corrects(lower string) bool {
-	for _, w := range [...]string{"no", "nope", "not", "actually", "wait", "stop", "wrong", "don't", "do not", "never", "always", "leave", "sorry", "undo", "revert"} {
-		if rest, ok := strings.CutPrefix(lower, w); ok && (rest == "" || !readable(rune(rest[0]))) {
+	words := strings.Fields(lower)
+	asks := strings.HasSuffix(lower, "?") && !strings.Contains(lower, ". ")
+	before := ""
+	for i, w := range words {
+		word := strings.Trim(w, trimmed)
+		if i == 0 || endsSentence(words[i-1]) {
+			next := ""
+			if i+1 < len(words) {
+				next = strings.Trim(words[i+1], trimmed)
+			}
+			if negates(word, next) {
+				return true
+			}
+		}
+		if !asks && (insists(word) || i > 0 && sets(words[i-1], before, word) || word == "but" && 0 < i && i < nodWords) {
 			return true
 		}
+		before = word
 	}
-	for _, w := range [...]string{"don't ", "dont ", "do not ", "never ", "always ", "must ", "instead", "rather than ", "i meant", "i mean ", "no longer", "wrong",
-		", not ", " but not ", "not yet", " only ", "leave ", "stays ", "on purpose", "is now ", "new date", " no wait", "listens on ", "from now on", "should be "} {
-		if strings.Contains(lower, w) {
-			return !strings.HasSuffix(lower, "?") || strings.Contains(lower, ". ")
-		}
+	return false
+}
+
+// trimmed are the marks that may stand around a word.
+const trimmed = ".,;:!?\"'()-"
+
+func endsSentence(word string) bool { return strings.ContainsAny(word[len(word)-1:], ".!?") }
+
+// negates reports whether a sentence that begins with these two words denies or forbids something.
+func negates(word, next string) bool {
+	switch word {
+	case "no", "nope", "not", "never", "don't", "dont", "stop", "leave", "wait", "wrong", "actually":
+		return true
+	}
+	return word == "do" && next == "not"
+}
+
+// insists knows the words that allow no exception.
+func insists(word string) bool {
+	switch word {
+	case "instead", "never", "don't", "dont", "always", "every", "must", "only":
+		return true
+	}
+	return false
+}
+
+// sets reports whether a word sets two things against each other, by the word before it: raw is that
+// word with its marks.
+func sets(raw, before, word string) bool {
+	switch word {
+	case "not":
+		return strings.HasSuffix(raw, ",") || before == "but" || before == "and" || before == "do"
+	case "than":
+		return before == "rather"
+	case "longer":
+		return before == "no"
+	case "meant":
+		return before == "i"
 	}
 	return false
 }
