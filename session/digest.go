@@ -15,13 +15,9 @@ const (
 	// the time of a first brief: about 0.1 ms a message.
 	maxDigested = 8192
 
-	// agentWithin is how many of the newest messages say whether tools are called on a branch.
+	// agentWithin is how many of the newest messages say whether a branch is an agent's: one of them
+	// calls a tool.
 	agentWithin = 256
-
-	// agentTurn is how many messages a prompt has on average, the prompt included, from which on an
-	// agent works on its own. In talk with a model that calls tools now and then it is 3 to 6, and every
-	// message may hold what is asked for later; in sessions of coding agents it is 8 to 286.
-	agentTurn = 7
 )
 
 // digestCache is the cached digest of a branch. It is a function of At and of the digest's version
@@ -30,16 +26,14 @@ type digestCache struct {
 	Version int    `json:"v"`
 	At      string `json:"at"`     // the newest entry that the digest is made of
 	Newest  uint64 `json:"newest"` // seq of the newest message
-	Called  uint64 `json:"called"` // seq of the newest message that calls a tool
-	Said    int    `json:"said"`   // messages
-	Prompts int    `json:"prompts"`
+	Called  uint64 `json:"called"` // seq of the newest message that calls a tool, with its arguments
 	digest.Digester
 }
 
 // work is what a branch's messages say and do: up to a message, and after it.
 type work struct {
 	before, after []digest.Fact // oldest first
-	agent         bool          // an agent works here on its own
+	agent         bool          // one of the newest messages calls a tool, with its arguments
 }
 
 // workOf returns the facts of a branch up to the message with number through, and those after it. An
@@ -57,29 +51,46 @@ func (s *Store) workOf(name BranchName, tip format.ID, through uint64, all bool)
 	if h.cached != nil {
 		d = *h.cached
 	}
-	d.Newest, d.Called = max(d.Newest, h.newest), max(d.Called, h.called)
-	d.Said, d.Prompts = d.Said+h.before.said, d.Prompts+h.before.prompts
-	w := &work{agent: d.Called > 0 && d.Newest-d.Called < agentWithin && d.Said >= agentTurn*d.Prompts}
-	if through == 0 {
-		w.agent = h.after.calls && h.after.said >= agentTurn*h.after.prompts
-	}
-	if len(h.before.list) > 0 && (d.Called > 0 || all) {
+	d.Newest = max(d.Newest, h.newest)
+	may := d.isAgents(h.called)
+	if len(h.before.list) > 0 && (may || all) {
 		list, err := s.digestMessages(&h.before)
 		if err != nil {
 			return nil, err
 		}
 		d.Add(list)
+		d.Called = max(d.Called, calledIn(list))
 		d.At = h.before.list[0].id.String()
 		s.storeDigest(name, &d)
 	}
-	w.before = d.Facts()
+	w := &work{before: d.Facts(), agent: d.isAgents(0)}
 	list, err := s.digestMessages(&h.after)
 	if err != nil {
 		return nil, err
 	}
+	w.agent = w.agent || through == 0 && calledIn(list) > 0
 	d.Add(list)
 	w.after = d.Facts()[len(w.before):]
 	return w, nil
+}
+
+// isAgents reports whether one of the newest messages calls a tool: one that the digest has, or the
+// one with number called.
+func (d *digestCache) isAgents(called uint64) bool {
+	called = max(called, d.Called)
+	return called > 0 && d.Newest-called < agentWithin
+}
+
+// calledIn returns the seq of the newest message whose calls have their arguments; 0 where there is
+// none. A call of which only the name is stored says nothing of what was done: such a branch is
+// summarized by its words, which are all that there is.
+func calledIn(list []digest.Message) uint64 {
+	for i := range slices.Backward(list) {
+		if len(list[i].Calls) > 0 {
+			return max(list[i].Seq, 1)
+		}
+	}
+	return 0
 }
 
 // history is what a digest reads of a branch: the entries that are not cached.
@@ -94,9 +105,6 @@ type history struct {
 type passage struct {
 	list   []entryAt
 	amends map[format.ID]format.ID // by message: its newest version
-	calls  bool
-	// said and prompts count the messages and the prompts among them.
-	said, prompts int
 }
 
 func (s *Store) loadDigest(name BranchName) *digestCache {
@@ -146,13 +154,6 @@ func (h *passage) take(id format.ID, e *format.Entry) {
 	switch e.Kind {
 	case format.KindMessage, format.KindNote:
 		h.list = append(h.list, entryAt{id, e})
-		h.calls = h.calls || len(e.Calls) > 0
-		if e.Kind == format.KindMessage {
-			h.said++
-		}
-		if e.Kind == format.KindMessage && e.Role == "user" {
-			h.prompts++
-		}
 	case format.KindAmend:
 		if _, newer := h.amends[e.Amends]; !newer {
 			if h.amends == nil {

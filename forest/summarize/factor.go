@@ -14,10 +14,10 @@ const (
 	fillerFactor   = 200  // thanks, greetings and nods
 	questionFactor = 300  // questions
 	firstFactor    = 2000 // the first sentence of a message
-	decideFactor   = 1300 // decisions, limits and reasons
 	changeFactor   = 1500 // what is new or different from now on
 	hedgeFactor    = 500  // guesses
 	emphasisFactor = 1500 // what is set in bold
+	plainFactor    = 850  // no number and no name, in talk with a model
 	userFactor     = 2600 // what a user says to a model
 	modelFactor    = 1100 // what a model says to a user
 
@@ -95,9 +95,6 @@ func kindFactor(v *valued, agent bool, size int64) int64 {
 	if v.pos == 0 {
 		f = f * firstFactor / 1000
 	}
-	if decides(lower) {
-		f = f * decideFactor / 1000
-	}
 	if changes(lower) {
 		f = f * changeFactor / 1000
 	}
@@ -106,6 +103,9 @@ func kindFactor(v *valued, agent bool, size int64) int64 {
 	}
 	if strings.Contains(v.text, "**") {
 		f = f * emphasisFactor / 1000
+	}
+	if agent && !hasTelling(v.shares) {
+		f = f * plainFactor / 1000
 	}
 	if agent && v.role == "user" {
 		f = f * userFactor / 1000
@@ -202,16 +202,6 @@ func isCode(s string) bool {
 		}
 	}
 	return int64(n)*100 >= codeShare*int64(len(s))
-}
-
-// decides knows the words of decisions, constraints and reasons.
-func decides(lower string) bool {
-	for _, w := range [...]string{"decided", "let's use", "let's go with", "we use", "we'll use", "must ", "only ", "never ", "always ", "agreed", "don't ", "do not ", "instead", "because", "turns out", "the reason", "root cause", "limit", "default"} {
-		if strings.Contains(lower, w) {
-			return true
-		}
-	}
-	return false
 }
 
 // shapes returns how many sentences of the same entry look like each one but for their words and numbers, as the rows of a table and the

@@ -40,7 +40,8 @@ func gather(src []Source) []candidate {
 	return once(append(head, tail...))
 }
 
-// withModel reports whether a model takes part. Then what the user says is what the work is about, and is kept in one piece.
+// withModel reports whether a model takes part. Then what the user says is what the work is about, and
+// none of its words are cut off.
 func withModel(src []Source) bool {
 	return slices.ContainsFunc(src, func(s Source) bool { return s.Role == "model" || s.Role == "tool" })
 }
@@ -49,9 +50,8 @@ func appendSentences(list []candidate, src []Source, i int, agent bool) []candid
 	s := &src[i]
 	var pieces []piece
 	if agent && s.Role == "user" {
-		pieces = whole(s.Text)
-	}
-	if pieces == nil {
+		pieces = spoken(s.Text)
+	} else {
 		pieces = split(s.Text, s.Role == "tool")
 	}
 	for pos, p := range pieces {

@@ -257,13 +257,17 @@ func firstTelling(text string) (term uint64, ok bool) {
 	return term, ok
 }
 
-// tellsChange knows the words by which people say that something is no longer as it was.
+// tellsChange reports whether a text says that something is no longer as it was: it corrects, or has
+// one of the words for what holds from here on.
 func tellsChange(lower string) bool {
-	for _, w := range [...]string{" now", "now ", "no longer", "instead", "changed", "moved to", "actually", "correction", "raise", "lower ",
-		"bumped", "switched", "from now on", "i meant", "new date", "not "} {
-		if strings.Contains(lower, w) {
+	if corrects(lower) {
+		return true
+	}
+	for w := range strings.FieldsSeq(lower) {
+		switch strings.Trim(w, trimmed) {
+		case "now", "not", "longer", "isn't":
 			return true
 		}
 	}
-	return strings.HasPrefix(lower, "no,") || strings.HasPrefix(lower, "no ")
+	return false
 }

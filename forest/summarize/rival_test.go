@@ -102,6 +102,8 @@ func TestUrgent(t *testing.T) {
 func TestCorrects(t *testing.T) {
 	for text, want := range map[string]bool{
 		"no, the other one": true, "No! Never touch migrations/0042.": true, "actually it is 5433": true, "don't restart it": true,
+		"yes, but not by hand": true, "it runs on every push. ok?": true, "that is wrong. Do not ask.": true, "the old one no longer": true,
+		"red rather than blue": true, "it now listens on 5433": false, "the new date is Friday": false, "why not?": false, "can it only read?": false,
 		"use the page, not the database": true, "I meant staging": true, "leave the encoder, that's on purpose": true,
 		"notes are in docs": false, "north side": false, "is it not there?": false, "run the tests": false, "nothing new": false,
 	} {

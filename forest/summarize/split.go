@@ -22,6 +22,11 @@ const (
 // split returns the sentences of text; the lines, where output is true and inside fences of three backquotes or tildes.
 // Each has a letter or digit in it.
 func split(text string, output bool) []piece {
+	return sentences(text, output, withoutLead)
+}
+
+// sentences is split; trim cuts what says nothing off the front of a sentence.
+func sentences(text string, output bool, trim func(string) string) []piece {
 	var list []piece
 	fenced := false
 	for line := range strings.SplitSeq(bounded(text), "\n") {
@@ -34,7 +39,7 @@ func split(text string, output bool) []piece {
 		default:
 			for line != "" {
 				n := sentenceEnd(line)
-				list = appendPieces(list, withoutLead(strings.TrimSpace(line[:n])), false)
+				list = appendPieces(list, trim(strings.TrimSpace(line[:n])), false)
 				line = strings.TrimSpace(line[n:])
 			}
 		}
@@ -42,16 +47,50 @@ func split(text string, output bool) []piece {
 	return list
 }
 
-// whole returns the text in one piece, if it is no longer than one may be; else nil.
-func whole(text string) []piece {
-	if len(text) > 4*maxRunes {
-		return nil
+// spoken returns the sentences of what a user says to a model, with all their words. A sentence that
+// says little alone is one piece with the sentence that it leans on, where both fit: one of a word or
+// two with the sentence after it, and one that begins by pointing back with the sentence before it.
+func spoken(text string) []piece {
+	rest := strings.Join(strings.Fields(bounded(text)), " ")
+	var list []piece
+	for _, p := range sentences(text, false, strings.TrimSpace) {
+		between, after, _ := strings.Cut(rest, p.text)
+		rest = after
+		if n := len(list); n > 0 && between == " " && (isBrief(list[n-1].text) || leansBack(p.text)) {
+			if joined, ok := list[n-1].with(p); ok {
+				list[n-1] = joined
+				continue
+			}
+		}
+		list = append(list, p)
 	}
-	s := strings.Join(strings.Fields(strings.ToValidUTF8(text, "\uFFFD")), " ")
-	if pieceEnd(s) < len(s) {
-		return nil
+	return list
+}
+
+// with returns a sentence and the one after it as one piece, if it is no longer than one may be.
+func (p piece) with(next piece) (piece, bool) {
+	text := p.text + " " + next.text
+	if p.line || next.line || pieceEnd(text) < len(text) {
+		return piece{}, false
 	}
-	return appendPieces(nil, s, false)
+	_, q := measure(text)
+	return piece{text: text, quarters: q}, true
+}
+
+// isBrief reports whether a sentence has fewer than three words.
+func isBrief(s string) bool { return strings.Count(s, " ") < 2 }
+
+// leansBack reports whether a sentence begins with a conjunction, or with a word for something that was
+// named before it.
+func leansBack(s string) bool {
+	word, _, _ := strings.Cut(s, " ")
+	word, _, _ = strings.Cut(strings.ToLower(strings.TrimRight(word, ",")), "'")
+	switch word {
+	case "and", "but", "or", "nor", "so", "because", "then", "otherwise", "it", "its", "they", "them", "their",
+		"he", "she", "his", "her", "this", "these", "those", "that", "both", "neither", "which":
+		return true
+	}
+	return false
 }
 
 // bounded returns text as UTF-8, of a long one its first and last halves of maxText, less the runes that are cut.

@@ -66,3 +66,28 @@ func TestSeedsExist(t *testing.T) {
 		t.Error("fuzz targets have no seeds")
 	}
 }
+
+// Words of a user stay, and a sentence that leans on another stands with it.
+func TestSpoken(t *testing.T) {
+	for _, tt := range []struct{ text, want string }{
+		{"", ""},
+		{"Ok, so the port is 5433.", "Ok, so the port is 5433."},
+		{"Good idea, thanks for that. The port is 5433.", "Good idea, thanks for that.|The port is 5433."},
+		{"No! Never touch it.", "No! Never touch it."},
+		{"Ana has the key of the shed. It hangs in the hall. We meet there.", "Ana has the key of the shed. It hangs in the hall.|We meet there."},
+		{"We take the red one.\nAnd that's final.", "We take the red one. And that's final."},
+		{"It leans on nothing here.", "It leans on nothing here."},
+		{"Right. …  So we go on.", "Right. … So we go on."},
+		{"終わり。始め！", "終わり。|始め！"},
+		{"Look at this one.\n```\nthis = 1\n```\nThat is all of it.", "Look at this one.|this = 1|That is all of it."},
+		{strings.Repeat("w ", 59) + "end. And so on.", strings.Repeat("w ", 59) + "end.|And so on."},
+	} {
+		var got []string
+		for _, p := range spoken(tt.text) {
+			got = append(got, p.text)
+		}
+		if s := strings.Join(got, "|"); s != tt.want {
+			t.Errorf("%.60q\n got %s\nwant %s", tt.text, s, tt.want)
+		}
+	}
+}

@@ -18,7 +18,8 @@ type Source struct {
 	Text   string // UTF-8; a byte that is not becomes U+FFFD
 }
 
-// Sentence is one sentence, line of code or line of output of an entry. A short message of a user to a model is one sentence, whole.
+// Sentence is one sentence, line of code or line of output of an entry. What a user says to a model keeps
+// all its words, and a sentence of it that says little alone stands with the one that it leans on.
 type Sentence struct {
 	Entry  format.ID
 	Seq    uint64 // of the entry
