@@ -1,9 +1,6 @@
 package summarize
 
-import (
-	"slices"
-	"strings"
-)
+import "strings"
 
 // urgent is added to the weight of what comes before everything else: the user's corrections and last requests, in a conversation with a
 // model. No sentence is worth as much by its terms.
@@ -39,7 +36,7 @@ func setUrgent(list []valued) {
 			start--
 		}
 		if message := list[start:end]; message[0].role == "user" && quartersOf(message) <= maxUrgent {
-			if slices.ContainsFunc(message, isCorrection) {
+			if corrects(strings.ToLower(textOf(message))) {
 				setFirst(message)
 			} else if requests < lastRequests && !isShortNod(message) {
 				setFirst(message)
@@ -50,7 +47,14 @@ func setUrgent(list []valued) {
 	}
 }
 
-func isCorrection(v valued) bool { return corrects(strings.ToLower(v.text)) }
+// textOf is what is known of a message, on one line.
+func textOf(message []valued) string {
+	var b strings.Builder
+	for i := range message {
+		b.WriteString(message[i].text + " ")
+	}
+	return strings.TrimSpace(b.String())
+}
 
 // isShortNod reports whether a message is a nod of fewer than nodWords words.
 func isShortNod(message []valued) bool {
@@ -112,10 +116,10 @@ func negates(word, next string) bool {
 	return word == "do" && next == "not"
 }
 
-// insists knows the words that allow no exception.
+// insists knows the words that deny, or allow no exception.
 func insists(word string) bool {
 	switch word {
-	case "instead", "never", "don't", "dont", "always", "every", "must", "only":
+	case "instead", "wrong", "never", "don't", "dont", "always", "every", "must", "only":
 		return true
 	}
 	return false

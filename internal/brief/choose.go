@@ -116,13 +116,13 @@ func (c *chooser) density(i int) float64 {
 	return float64(worth*factorOf(it.fact)) / float64(it.cost+overhead)
 }
 
-// factorOf returns what a kind of fact counts. User and answers a little more than what is said on the
-// way, records of tools less than words. Measured on agent sessions with half of them held back: the
+// factorOf returns what a kind of fact counts. What the user says counts most, records of tools less
+// than words. Measured on agent sessions with half of them held back: the
 // figures of docs/compaction.md move by less than a point when one of these changes by a fifth.
 func factorOf(f digest.Fact) float64 {
 	switch f.Kind {
 	case digest.Prompt, digest.Decision, digest.Question:
-		return 1.2
+		return 2.4
 	case digest.Answer:
 		return 1.1
 	case digest.Written:
