@@ -92,7 +92,7 @@ func TestPassages(t *testing.T) {
 		{Entry: format.Sum([]byte("b")), Role: "user", Text: "The import of Norway is slow.", Score: 7},
 		{Entry: format.Sum([]byte("c")), Role: "tool", Text: "$ crontab -l\n20 2 * * * /usr/bin/import\n" + strings.Repeat("line of output\n", 60), Score: 3},
 	}
-	got := Passages("When does the nightly import run?", found, ShortMessage)
+	got := Passages("When does the nightly import run?", found, QuoteTalk)
 	rank := func(part string) int {
 		return slices.IndexFunc(got, func(p Passage) bool { return strings.Contains(p.Text, part) })
 	}
@@ -102,10 +102,10 @@ func TestPassages(t *testing.T) {
 	if rank("/usr/bin/import") < 0 || rank("/usr/bin/import") > rank("line of output") {
 		t.Error("output is not read line by line")
 	}
-	if Passages("x", nil, ShortMessage) != nil {
+	if Passages("x", nil, QuoteTalk) != nil {
 		t.Error("passages of nothing")
 	}
-	if n := len(Passages("", found, ShortMessage)); n != len(got) {
+	if n := len(Passages("", found, QuoteTalk)); n != len(got) {
 		t.Errorf("%d passages without a question", n)
 	}
 }

@@ -24,9 +24,6 @@ type Passage struct {
 	Text  string // word for word; white space squeezed to single spaces unless it is the whole
 }
 
-// ShortMessage is the size, in tokens, up to which a message of talk is quoted whole.
-const ShortMessage = 48
-
 // What a part of a message is worth for a question, in thousandths of the score of its message: for being there at all, for the
 // share of the question's terms that it has, weighed by their rarity, and for that of the parts beside it.
 const (
@@ -35,16 +32,21 @@ const (
 	besideWorth = 400
 )
 
-// Of the parts of one message the first sameMessage count in full, the next so many fading hundredths of
-// that, and so on: a long message that was found first does not fill the room with all of it.
-const (
-	sameMessage = 2
-	fading      = 70
-)
+// sameMessage is how many parts of one message count in full before the next so many fade.
+const sameMessage = 2
+
+// Quoting says how messages that answer a question are quoted.
+type Quoting struct {
+	Short  int // a message of no more than so many tokens is quoted whole
+	Fading int // of the parts of one message each two after the first two count so many hundredths of those before
+}
+
+// QuoteTalk is how talk is quoted: its messages are short, and nothing fades.
+var QuoteTalk = Quoting{Short: 48, Fading: 100}
 
 // Passages takes messages that answer a question apart, and returns the parts by what they are worth
-// for it, the best first. A message of no more than short tokens is one part.
-func Passages(question string, found []Found, short int) []Passage {
+// for it, the best first. A message of no more than how.Short tokens is one part.
+func Passages(question string, found []Found, how Quoting) []Passage {
 	if len(found) == 0 {
 		return nil
 	}
@@ -59,7 +61,7 @@ func Passages(question string, found []Found, short int) []Passage {
 		if top := found[0].Score; top > 0 {
 			score = max(1, min(1000, int64(float64(f.Score*1000)/top)))
 		}
-		if Tokens(f.Text) <= short {
+		if Tokens(f.Text) <= how.Short {
 			worth := score * (thereWorth + termsWorth*q.share(f.Text)/1000) / 1000
 			list = append(list, part{Passage{Found: i, Whole: true, Text: f.Text}, worth})
 			continue
@@ -79,7 +81,7 @@ func Passages(question string, found []Found, short int) []Passage {
 	taken := make([]int, len(found))
 	for i := range list {
 		for range min(taken[list[i].Found]/sameMessage, 40) {
-			list[i].worth = list[i].worth * fading / 100
+			list[i].worth = list[i].worth * int64(how.Fading) / 100
 		}
 		taken[list[i].Found]++
 	}

@@ -13,10 +13,9 @@ const answerShare = 4
 
 // Where an agent worked, the words around an answer are what tells: more room, and longer messages
 // whole. With these, 2,000 tokens hold four of five answers; with those of talk, seven of ten.
-const (
-	agentAnswerShare = 5
-	agentShort       = 128
-)
+const agentAnswerShare = 6
+
+var quoteWork = summarize.Quoting{Short: 160, Fading: 40}
 
 // answersMost is how many tokens of such passages are printed where there is no budget: a few pages, so that what answers the question is not
 // lost in them.
@@ -45,16 +44,16 @@ func (c *chooser) answers() {
 			from = append(from, m)
 		}
 	}
-	share, short := room(answerShare), summarize.ShortMessage
+	share, how := room(answerShare), summarize.QuoteTalk
 	if c.in.Work != nil {
-		share, short = agentAnswerShare, agentShort
+		share, how = agentAnswerShare, quoteWork
 	}
 	purse := room(perToken * answersMost)
 	if c.left != endless {
 		purse = c.left * share / 7
 	}
 	said := map[string]bool{}
-	for _, p := range summarize.Passages(c.in.Query, found, short) {
+	for _, p := range summarize.Passages(c.in.Query, found, how) {
 		m := from[p.Found]
 		i, ok := at[m.Cluster]
 		if !ok && !c.p.looseLines() {
