@@ -156,7 +156,7 @@ func summarise(t *testing.T, a installed, program string) {
 	}
 	p.run(lines.String(), "ctx", "append", "-s", "w", "--jsonl")
 	p.run("", "ctx", "-c", "window.evict_at=6", "-c", "window.graduate_at=4", "compact", "-s", "w")
-	if out := p.run("", "ctx", "forest"); !strings.Contains(out, modelSays) {
+	if out := p.run("", "ctx", "forest", "--json"); !strings.Contains(out, modelSays) {
 		t.Errorf("the forest has no summary of the model:\n%s", out)
 	}
 	p.checkAsked(server)

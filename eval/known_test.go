@@ -95,7 +95,7 @@ func TestKnownIsDrawn(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer l.close()
+		defer func() { _ = l.close() }()
 		b, err := l.shelve(t.Context(), set, seed)
 		if err != nil {
 			t.Fatal(err)

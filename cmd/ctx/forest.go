@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"strconv"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -126,16 +125,3 @@ func clusterState(d document.Cluster) string {
 }
 
 func day(when string) string { return when[:len("2006-01-02")] }
-
-// firstWords is a summary in one line of a table.
-func firstWords(text *string) string {
-	if text == nil {
-		return "-"
-	}
-	const most = 100
-	line := []rune(oneLine(strings.Join(strings.Fields(*text), " ")))
-	if len(line) > most {
-		return string(line[:most]) + "…"
-	}
-	return string(line)
-}

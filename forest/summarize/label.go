@@ -160,12 +160,12 @@ func (o *Others) names(t Topic) []string {
 	})
 	var names, words []string
 	for _, l := range list {
-		switch {
-		case l.kind == pathLabel, l.kind == nameLabel:
+		switch l.kind {
+		case pathLabel, nameLabel:
 			if name := shortName(l.text); tellsName(name) && !slices.Contains(names, name) {
 				names = append(names, name)
 			}
-		case l.kind == properLabel, l.kind == wordLabel:
+		case properLabel, wordLabel:
 			words = append(words, l.text)
 		}
 	}

@@ -73,7 +73,7 @@ func (r *Runner) Ask(ctx context.Context, in summarizer.Request) (model.Reply, e
 	if err != nil {
 		return model.Reply{}, err
 	}
-	defer os.RemoveAll(dir)
+	defer func() { _ = os.RemoveAll(dir) }() // nothing can be done about what stays
 	if err := r.listServers(ctx, dir); err != nil {
 		return model.Reply{}, err
 	}
