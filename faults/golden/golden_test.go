@@ -188,7 +188,25 @@ func sound(t *testing.T, dir string) {
 	}
 }
 
-// Every golden store is sound, and says what it said when it was written, to the byte.
+// withoutChoices leaves out the renderings under a budget: what is chosen for one is a rule of the
+// program, which may change, and nothing that a store says.
+func withoutChoices(said string) string {
+	var b strings.Builder
+	for i, section := range strings.Split(said, "== ") {
+		head, _, _ := strings.Cut(section, "\n")
+		if strings.HasPrefix(head, "render ") && !strings.HasSuffix(head, " within 0") {
+			continue
+		}
+		if i > 0 {
+			b.WriteString("== ")
+		}
+		b.WriteString(section)
+	}
+	return b.String()
+}
+
+// Every golden store is sound, and says what it said when it was written, to the byte: all but what is
+// chosen under a budget.
 func TestOldStoresAreRead(t *testing.T) {
 	each(t, func(t *testing.T, file string) {
 		dir := unpack(t, file)
@@ -198,8 +216,8 @@ func TestOldStoresAreRead(t *testing.T) {
 			t.Fatal(err)
 		}
 		for n := range 2 { // once without a cache, once with
-			got := strings.Split(said(t, dir), "\n")
-			for i, line := range strings.Split(strings.ReplaceAll(string(want), "\r\n", "\n"), "\n") {
+			got := strings.Split(withoutChoices(said(t, dir)), "\n")
+			for i, line := range strings.Split(withoutChoices(strings.ReplaceAll(string(want), "\r\n", "\n")), "\n") {
 				if i >= len(got) || got[i] != line {
 					t.Fatalf("reading %d, line %d: it said %q", n, i+1, line)
 				}
