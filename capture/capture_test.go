@@ -278,6 +278,43 @@ func TestDeadlineAndPanic(t *testing.T) {
 	}
 }
 
+// The hook at the end of a session summarises it, unless a model is to do that.
+func TestSessionEndSummarises(t *testing.T) {
+	for _, c := range []struct {
+		chain string
+		clean bool
+	}{{"extractive", true}, {"claude,extractive", false}} {
+		s, path := newStore(t, "summarize.chain="+c.chain), filepath.Join(t.TempDir(), "chat.jsonl")
+		text := header("s")
+		for n := range 40 {
+			text += said(fmt.Sprintf("m%d", n), fmt.Sprintf("the pump in hall %d runs at %d bar", n, 40+n))
+		}
+		write(t, path, text)
+		event := fmt.Sprintf(`{"session_id":"s","transcript_path":%q,"hook_event_name":"SessionEnd"}`, path)
+		if out := Run(context.Background(), s, strings.NewReader(event)); out != nil {
+			t.Errorf("printed %s", out)
+		}
+		if list, err := Troubles(s.Dir); err != nil || len(list) > 0 {
+			t.Fatalf("%v, %+v", err, list)
+		}
+		v, err := s.Refs.Read()
+		if err != nil {
+			t.Fatal(err)
+		}
+		st, err := s.Forest(v)
+		if err != nil {
+			t.Fatal(err)
+		}
+		clean := len(st.Live()) > 0
+		for _, cluster := range st.Live() {
+			clean = clean && !cluster.Dirty()
+		}
+		if clean != c.clean {
+			t.Errorf("chain %s: all clusters are summarised: %v", c.chain, clean)
+		}
+	}
+}
+
 func TestTroubleLogIsBounded(t *testing.T) {
 	s := newStore(t)
 	for i := range 2000 {

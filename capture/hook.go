@@ -112,6 +112,7 @@ func (h *hook) run(ctx context.Context, in io.Reader) (out []byte) {
 	case sessionEnd:
 		recorded = h.record(ctx, true)
 		saveLast(h.s, GeminiCLI, event, recorded)
+		h.summarize(ctx)
 		h.tidy(ctx)
 		return nil
 	case "":
@@ -173,6 +174,23 @@ func skippedText(skipped map[string]int) string {
 		}
 	}
 	return strings.Join(said, ", ")
+}
+
+// summarize makes the summaries of a session that has ended, and evicts what is above the limit. A
+// model is not asked: that takes longer than a hook has. Where one is to be asked, its summaries wait for
+// `ctx compact`, since a summary of ours in their place would keep it from being asked.
+func (h *hook) summarize(ctx context.Context) {
+	if h.event.Session == "" || h.s.Config.Summarize.Chain[0] != session.Extractive {
+		return
+	}
+	h.begin("summarising: `ctx compact` does that without a deadline")
+	_, err := h.s.Compact(ctx, session.CompactOptions{
+		Branches: []session.BranchName{{Session: h.event.Session, Branch: session.MainBranch}},
+	})
+	if errors.Is(err, session.ErrNotFound) {
+		return // nothing of it was recorded
+	}
+	h.failed(ctx, "summaries have to wait", err)
 }
 
 // tidy packs what is loose, if there is much of it and time for it.

@@ -10,9 +10,12 @@ import (
 	"github.com/gemini-ctx/ctx/refs"
 )
 
-// The summariser that is built in, as its summaries name it.
+// Extractive is the summariser that is built in, as its summaries and the setting summarize.chain name
+// it.
+const Extractive = "extractive"
+
 const (
-	extractive        = "extractive"
+	extractive        = Extractive
 	extractiveVersion = "3"
 )
 

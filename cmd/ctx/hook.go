@@ -26,8 +26,8 @@ for the agent or nothing. What it could not do is in log/hook of the store, and 
 		Short: "What Gemini CLI calls",
 		Long: long(`Reads on standard input what Gemini CLI tells its hooks. At AfterAgent, and for safety at SessionStart, PreCompress and SessionEnd, it
 copies what the transcript has into the session of the transcript's id. At BeforeAgent it prints what other sessions of the project said that answers the
-prompt, and with the first prompt of a session what they were about: no more than hook.context tokens, and nothing twice. At SessionEnd it packs the store
-if that is due. Where there is no store it does nothing.`),
+prompt, and with the first prompt of a session what they were about: no more than hook.context tokens, and nothing twice. At SessionEnd it makes the summaries that are due, unless a
+model is to write them, and packs the store if that is due. Where there is no store it does nothing.`),
 		Example: "  ctx hook gemini-cli < event.json",
 		Args:    between(0, 0),
 		RunE:    func(cmd *cobra.Command, _ []string) error { return runHook(cmd.Context(), a) },
