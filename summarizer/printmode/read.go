@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -52,11 +53,12 @@ func readClaude(out []byte) (model.Reply, error) {
 	return model.Reply{Text: r.Result, Model: mostUsed(used), Cut: cut}, nil
 }
 
-// mostUsed is the model that wrote most, the first by name among equals; "" of none.
+// mostUsed is the model that wrote most, the first by name among equals; "" of none. A model without
+// a name counts for nothing.
 func mostUsed(tokens map[string]int) string {
 	best := ""
-	for name, n := range tokens {
-		if best == "" || n > tokens[best] || n == tokens[best] && name < best {
+	for _, name := range slices.Sorted(maps.Keys(tokens)) {
+		if name != "" && (best == "" || tokens[name] > tokens[best]) {
 			best = name
 		}
 	}

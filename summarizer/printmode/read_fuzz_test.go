@@ -14,7 +14,8 @@ func FuzzRead(f *testing.F) {
 		f.Add([]byte(text))
 	}
 	for _, text := range []string{"", "{", "[]", "null", "[null]", `{"mcp":{"b":1,"a":2}}`, `[{"name":"files"}]`, `{"type":"turn.failed"}`,
-		`{"error":{}}`, "{}\n{}", `{"type":"result","modelUsage":{"a":{},"b":{}}}`} {
+		`{"error":{}}`, "{}\n{}", `{"type":"result","modelUsage":{"a":{},"b":{}}}`,
+		`{"type":"result","subtype":"success","modelUsage":{"a":{"x":1},"":{}}}`} {
 		f.Add([]byte(text))
 	}
 	f.Fuzz(func(t *testing.T, out []byte) {
