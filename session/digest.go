@@ -64,6 +64,9 @@ func (s *Store) workOf(name BranchName, tip format.ID, through uint64, all bool)
 		s.storeDigest(name, &d)
 	}
 	w := &work{before: d.Facts(), agent: d.isAgents(0)}
+	if through > 0 && !w.agent && !all {
+		return w, nil // talk is not rendered from facts
+	}
 	list, err := s.digestMessages(&h.after)
 	if err != nil {
 		return nil, err

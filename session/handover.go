@@ -96,6 +96,11 @@ func (s *Store) ProjectBrief(v *refs.View, room int, cost func(brief.Line) int) 
 	if err != nil {
 		return nil, err
 	}
+	return list, s.addLines(v, list, room, cost)
+}
+
+// addLines gives the sessions of a project the lines of their briefs.
+func (s *Store) addLines(v *refs.View, list []SessionBrief, room int, cost func(brief.Line) int) error {
 	for i := range list {
 		share := room / 2
 		if i > 0 {
@@ -105,11 +110,11 @@ func (s *Store) ProjectBrief(v *refs.View, room int, cost func(brief.Line) int) 
 		}
 		b, err := s.WorkBrief(v, BranchName{list[i].Session, list[i].Branch}, share, cost)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		list[i].Lines = b.Lines
 	}
-	return list, nil
+	return nil
 }
 
 // projectBudget is how many tokens a session that does not exist yet is told of its project, where no
@@ -129,11 +134,10 @@ func (s *Store) ProjectInput(v *refs.View, session string, budget int) (view.Inp
 	}
 	// A part of the room is for what a format prints around the text.
 	room := view.BriefRoom(budget)*7/8 - view.ProjectFrame(projectView(newest))
-	list, err := s.ProjectBrief(v, room, view.BriefCost)
-	if err != nil {
+	if err := s.addLines(v, newest, room, view.BriefCost); err != nil {
 		return in, err
 	}
-	in.Epoch = []view.EpochPart{{Key: "project", Text: view.ProjectText(projectView(list))}}
+	in.Epoch = []view.EpochPart{{Key: "project", Text: view.ProjectText(projectView(newest))}}
 	return in, nil
 }
 

@@ -31,7 +31,7 @@ func (s *Store) RenderInput(v *refs.View, session, branch string, o view.Options
 	if err != nil || in.Work == nil || o.Budget == 0 {
 		return in, err
 	}
-	in.Work.Others, err = s.others(v, &in, view.BriefRoom(o.Budget)/5)
+	in.Work.Others, err = s.others(v, &in, view.OthersRoom(o.Budget))
 	return in, err
 }
 
@@ -187,14 +187,11 @@ func (r *listReader) ownCluster(st *forest.State, number uint64) (view.Cluster, 
 		if err != nil || !ok {
 			return c, err
 		}
-		stone, err := r.Loader().Tombstone(id)
+		stone, line, err := r.stone(id)
 		if err != nil {
 			return c, err
 		}
-		c = view.Cluster{ID: stone.Node, Members: int(stone.Count)}
-		if _, line, err := r.stone(id); err == nil {
-			c.Label = labelOfLine(line)
-		}
+		c = view.Cluster{ID: stone.Node, Members: int(stone.Count), Label: labelOfLine(line)}
 		if c.Parts, err = r.partsOf([]format.Cover{{Summary: stone.Summary, Count: stone.Count}}, true); err != nil {
 			return c, err
 		}

@@ -19,20 +19,32 @@ func (c *chooser) prompts(purse int) []Line {
 		if f := c.items[i].fact; f.Kind != digest.Prompt || f.Slight {
 			continue
 		}
-		c.items[i].line.Section = Wanted
-		n := c.cost(c.items[i].line)
-		l, ok := Line{}, n <= purse || len(out) == 0 && n <= c.left/newestShare
-		if ok {
-			l, ok = c.take(i)
+		most := purse
+		if len(out) == 0 {
+			most = max(most, c.left/newestShare)
 		}
+		l, n, ok := c.takeAs(i, Wanted, most)
 		if !ok {
-			c.items[i].line.Section = Story
 			break
 		}
 		purse -= n
 		out = append(out, l)
 	}
 	return out
+}
+
+// takeAs takes item i into a section, if it costs no more than most, and returns what it costs. An item
+// that is not taken is a line of the story.
+func (c *chooser) takeAs(i int, section Section, most int) (l Line, n int, ok bool) {
+	it := &c.items[i]
+	it.line.Section = section
+	if n = c.cost(it.line); n <= most {
+		l, ok = c.take(i)
+	}
+	if !ok {
+		it.line.Section = Story
+	}
+	return l, n, ok
 }
 
 // concluded takes the beginning of the newest answer: what the last turn that ended came to.
@@ -51,14 +63,8 @@ func (c *chooser) concluded(purse int) []Line {
 		if it.fact.Kind != digest.Answer || it.fact.Seq != c.items[last].fact.Seq || it.fact.Slight {
 			continue
 		}
-		it.line.Section = Concluded
-		n := c.cost(it.line)
-		l, ok := Line{}, n <= purse
-		if ok {
-			l, ok = c.take(i)
-		}
+		l, n, ok := c.takeAs(i, Concluded, purse)
 		if !ok {
-			it.line.Section = Story
 			break
 		}
 		purse -= n

@@ -310,6 +310,9 @@ func (f fitter) workDigest(messages, kept []said, left room) []summarize.Sentenc
 // othersPart is the part of the budget, as a divisor, that lines about other sessions may take.
 const othersPart = 5
 
+// OthersRoom is what lines about other sessions may cost under a budget, in quarters of a token.
+func OthersRoom(budget int) int { return BriefRoom(budget) / othersPart }
+
 // othersLeft is the part of what the prefix leaves, as a divisor, that they may take: the newest
 // messages come first.
 const othersLeft = 3
