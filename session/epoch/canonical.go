@@ -214,10 +214,10 @@ func (c *canon) number() {
 	point := len(digits) - len(fraction) + e // the value is 0.digits times ten to the point
 	digits = strings.TrimRight(digits, "0")
 	switch {
-	case digits == "":
+	case err == nil && digits == "" && -maxExponent <= e && e <= maxExponent:
 		c.out = append(c.out, '0') // minus zero is the same
 		return
-	case err != nil || point > maxExponent || point < -maxExponent:
+	case err != nil || digits == "" || point > maxExponent || point < -maxExponent:
 		c.fail(fmt.Errorf("number out of range: %.40q", c.in[start:c.at]))
 		return
 	case negative:

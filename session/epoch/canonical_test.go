@@ -37,7 +37,7 @@ func TestCanonicalGolden(t *testing.T) {
 		}
 	}
 	for _, bad := range []string{"", "x", "{} {}", `{"a":1,"a":2}`, `{"a":{"b":1,"\u0062":2}}`, `"\ud800"`, `"\ud800x"`, `"\ude00"`, `"\ud800\ud800"`,
-		`"\ud800\n\udc00"`, `1e99999`, `1e-99999`, `1e999999999999999999999`, "\"\xff\""} {
+		`"\ud800\n\udc00"`, `1e99999`, `1e-99999`, `0e99999`, `[0E10000000000000000000]`, `1e999999999999999999999`, "\"\xff\""} {
 		if got, err := Canonical([]byte(bad)); err == nil {
 			t.Errorf("%q: got %s, want an error", bad, got)
 		}
