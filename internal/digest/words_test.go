@@ -133,11 +133,12 @@ func TestPlain(t *testing.T) {
 	}
 }
 
-func TestNewText(t *testing.T) {
+func TestTextOf(t *testing.T) {
 	for args, want := range map[string]string{
-		`{"old_string":"a","new_string":"b"}`: "b", `{"content":"c"}`: "c", `{"input":"*** Begin Patch"}`: "*** Begin Patch", `{}`: "", `[`: "",
+		`{"old_string":"a","new_string":"b"}`: "b", `{"content":"c"}`: "c", `{"input":"*** Begin Patch"}`: "*** Begin Patch", `{"command":["bash","-lc","ls"]}`: "ls",
+		`{"prompt":"d"}`: "d", `{}`: "", `[`: "",
 	} {
-		if got := NewText([]byte(args)); got != want {
+		if got := TextOf([]byte(args)); got != want {
 			t.Errorf("%s: got %q, want %q", args, got, want)
 		}
 	}
