@@ -14,7 +14,7 @@ import (
 )
 
 // Version changes whenever the same messages give other facts. Whoever caches facts stores it.
-const Version = 5
+const Version = 6
 
 // Kind says what a fact is about.
 type Kind string
