@@ -148,6 +148,15 @@ func (r *repairer) writeFormat(id string) error {
 	if err := r.env.FS.WriteDurable(path, text, 0o600); err != nil {
 		return err
 	}
+	if err := r.reopen(); err != nil {
+		return err
+	}
+	r.mended("the format file is made again: store %s, as the log says", id)
+	return nil
+}
+
+// reopen opens the store anew, where what an open store keeps of its files has changed.
+func (r *repairer) reopen() error {
 	if r.s != nil {
 		if err := r.s.Close(); err != nil {
 			return err
@@ -159,7 +168,6 @@ func (r *repairer) writeFormat(id string) error {
 		return err
 	}
 	r.s = session.New(opened)
-	r.mended("the format file is made again: store %s, as the log says", id)
 	return nil
 }
 
@@ -210,17 +218,17 @@ func (r *repairer) clear(path string) error {
 	return removeAll(r.env.FS, path)
 }
 
-// mendKey puts a new key in the place of a lost one, where it was asked for.
+// mendKey puts a new key in the place of one that is lost, or is not the store's, where it was asked for.
 func (r *repairer) mendKey() error {
 	path := filepath.Join(r.dir, "key")
 	_, err := r.s.Key()
-	if err == nil && r.wrongKey {
-		r.lost("the key: the one that is there is not the one the store was written with; put it back from a copy")
-	}
-	if err == nil {
+	switch {
+	case err == nil && !r.wrongKey:
 		return nil
-	}
-	if r.o.NewKey == nil {
+	case err == nil && r.o.NewKey == nil:
+		r.lost("the key: the one that is there is not the one the store was written with; put it back from a copy, or let --new-key make another")
+		return nil
+	case r.o.NewKey == nil:
 		r.lost("the key: %v; put it back from a copy, or let --new-key make another", err)
 		return nil
 	}
@@ -230,14 +238,17 @@ func (r *repairer) mendKey() error {
 	if err := r.env.FS.WriteDurable(path, r.o.NewKey, 0o600); err != nil {
 		return err
 	}
-	mark, err := newKeyMark(r.s)
+	if err := r.reopen(); err != nil {
+		return err
+	}
+	mark, err := r.s.NewKeyMark()
 	if err != nil {
 		return err
 	}
 	if err := r.env.FS.MkdirAll(filepath.Join(r.dir, "log")); err != nil {
 		return err
 	}
-	if err := r.env.FS.WriteDurable(filepath.Join(r.dir, "log", newKeyName), mark, 0o600); err != nil {
+	if err := r.env.FS.WriteDurable(filepath.Join(r.dir, filepath.FromSlash(session.NewKeyName)), mark, 0o600); err != nil {
 		return err
 	}
 	r.lost("the key; there is a new one: records that were imported before are not known by their contents, and what was forgotten is not known by its words")
