@@ -75,7 +75,7 @@ var layers = map[string]string{
 
 	"cmd/ctx-mcp": "document failure format machine objects refs repo session session/view",
 
-	"summarizer/printmode":     "summarizer summarizer/model",
+	"summarizer/printmode":     "lock summarizer summarizer/model",
 	"cmd/ctx-summarize-agent":  "summarizer/printmode",
 	"cmd/ctx-summarize-gemini": "format forest/summarize summarizer summarizer/model summarizer/printmode",
 	"cmd/ctx-summarize-openai": "format forest/summarize summarizer summarizer/model",
