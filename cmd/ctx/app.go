@@ -31,6 +31,7 @@ type app struct {
 	overrides []string // -c, in order
 	command   string   // the command line without its arguments, as in "ctx op log"
 	running   bool     // the command line was understood
+	hook      bool     // an agent calls it
 	opened    []io.Closer
 }
 
@@ -72,6 +73,10 @@ func run(c context.Context, w world, args []string) int {
 // prepare is run before every command: it looks at what all commands have in common.
 func (a *app) prepare(cmd *cobra.Command) error {
 	a.command = cmd.CommandPath()
+	if isHook(cmd) {
+		a.hook = true
+		a.watchInterrupts()
+	}
 	return a.changeDir()
 }
 
@@ -118,9 +123,14 @@ func (a *app) openStore() (*session.Store, error) {
 	return s, nil
 }
 
+// watchInterrupts has the run end with an interrupt. A hook ends with 0 whatever happens.
 func (a *app) watchInterrupts() {
-	if a.watch != nil {
-		a.watch()
+	switch {
+	case a.watch == nil:
+	case a.hook:
+		a.watch(exitDone)
+	default:
+		a.watch(exitInterrupted)
 	}
 }
 

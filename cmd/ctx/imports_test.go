@@ -92,7 +92,7 @@ var libraries = map[string]string{
 	"github.com/go-json-experiment/json":       "internal/message",
 	"github.com/spf13/cobra":                   "cmd/ctx",
 	"github.com/modelcontextprotocol/go-sdk":   "cmd/ctx-mcp",
-	"golang.org/x/sys":                         "lock repo objects cmd/ctx",
+	"golang.org/x/sys":                         "lock repo objects summarizer cmd/ctx",
 }
 
 const module = "github.com/gemini-ctx/ctx/"
