@@ -166,7 +166,7 @@ func (t *tx) putMask(session, branch string, done *MaskResult) error {
 		return err
 	}
 	done.Entry = c.id
-	return t.commitControl("mask", c)
+	return t.commitControl(refs.VerbMask, c)
 }
 
 // chosenMasks makes short forms of named parts.

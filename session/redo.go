@@ -27,7 +27,7 @@ func (s *Store) RedoSummary(ctx context.Context, id format.ID, o CompactOptions)
 		if err := t.bare(&at); err != nil || len(t.draftOf(at.forest).decided) == 0 {
 			return err
 		}
-		return t.commit(&format.Operation{Verb: "compact"})
+		return t.commit(&format.Operation{Verb: refs.VerbCompact})
 	})
 	if err == nil {
 		err = r.summarise(ctx, []uint64{number})
@@ -77,7 +77,7 @@ func (s *Store) RevertSummary(ctx context.Context, id format.ID, o CompactOption
 		} else {
 			r.done.Settled = len(earlier)
 		}
-		return t.commit(&format.Operation{Verb: "compact"})
+		return t.commit(&format.Operation{Verb: refs.VerbCompact})
 	})
 	if err == nil {
 		err = r.finish(ctx)
@@ -241,7 +241,8 @@ func (t *tx) earlier(id format.ID) (at clusterAt, covers []format.Cover, err err
 	err = t.Refs.Backward(t.view, func(r refs.Record) bool {
 		for _, f := range r.Op.Forests {
 			if f.Name == at.forest && failed == nil {
-				failed = past.record(r.Op.Verb, f.Decisions)
+				effect, _ := refs.EffectOf(r.Op.Verb)
+				failed = past.record(effect, f.Decisions)
 			}
 		}
 		return failed == nil && !past.done
@@ -274,7 +275,7 @@ type pastCovers struct {
 }
 
 // record goes back over what an operation decided.
-func (p *pastCovers) record(verb string, decided []format.Decision) error {
+func (p *pastCovers) record(effect refs.Effect, decided []format.Decision) error {
 	for _, d := range slices.Backward(decided) {
 		if d.Cluster != p.number || p.done {
 			continue
@@ -282,7 +283,7 @@ func (p *pastCovers) record(verb string, decided []format.Decision) error {
 		switch {
 		case d.Kind == format.DecideRetract:
 			// It left, or says something else since: a summary from before knows nothing of that. Where a tombstone was taken back nothing left.
-			p.gone[d.ID] = p.gone[d.ID] || verb != "compact"
+			p.gone[d.ID] = p.gone[d.ID] || !effect.Summarises
 		case d.Kind != format.DecideSettle || d.Interim:
 		case !p.settled:
 			p.settled = p.isNow(d.ID)

@@ -319,5 +319,5 @@ func (t *tx) putReplacements(session, branch string, done *Replaced) error {
 	if c == nil {
 		return nil
 	}
-	return t.commitControl("replace", c)
+	return t.commitControl(refs.VerbReplace, c)
 }

@@ -137,7 +137,7 @@ func (s *Store) commitClusters(ctx context.Context, brought []broughtText, o Rep
 		if done.Settled+done.Carried == 0 {
 			return nil
 		}
-		return t.commit(&format.Operation{Verb: "replace"})
+		return t.commit(&format.Operation{Verb: refs.VerbReplace})
 	})
 	return done, err
 }
