@@ -195,7 +195,7 @@ type Evicted struct {
 func (s *Store) Evict(ctx context.Context, id format.ID) (Evicted, error) {
 	var done Evicted
 	err := s.locked(ctx, func(t *tx) error {
-		found, err := t.clusterOf(MainForest, id)
+		found, err := t.clusters().clusterOf(MainForest, id)
 		if err != nil {
 			return err
 		}
