@@ -32,7 +32,7 @@ func bareSamples() map[string][]string {
 			"ghs" + "_" + rep("aB3", 36), "ghr" + "_" + rep("aB3", 76), "github" + "_pat_" + rep("11AB_c", 82),
 		},
 		"gitlab":       {"glpat" + "-" + rep("aB3", 20), "glpat" + "-" + rep("aB3", 27) + ".01." + rep("z9", 9)},
-		"aws":          {"AKIA" + rep("Q7", 16), "ASIA" + rep("Q7", 16)},
+		"aws":          {"AKIA" + rep("Q7Z", 16), "ASIA" + rep("Q7Z", 16)},
 		"google":       {"AIza" + rep("Sy-_9", 35), "GOCSPX" + "-" + rep("a_B4", 28), "ya29" + "." + rep("a0-_", 60)},
 		"stripe":       {"sk" + "_live_" + rep("aB3", 24), "rk" + "_test_" + rep("aB3", 24)},
 		"slack":        {"xoxb" + "-" + rep("123456", 12) + "-" + rep("aB", 24), "xoxp" + "-" + rep("9-a", 40), "xapp" + "-1-" + rep("A9", 30)},

@@ -2,22 +2,6 @@ package sanitize
 
 import "bytes"
 
-// rules runs every rule over b. The spans are in no order and may overlap.
-func rules(found []span, b []byte) []span {
-	found = pemSpans(found, b)
-	found = tokenSpans(found, b)
-	found = jwtSpans(found, b)
-	found = infixSpans(found, b)
-	found = urlSpans(found, b)
-	found = headerSpans(found, b)
-	found = cookieSpans(found, b)
-	found = pairSpans(found, b)
-	found = wordSpans(found, b)
-	found = flagSpans(found, b)
-	found = commandSpans(found, b)
-	return fileSpans(found, b)
-}
-
 // view is a text that is read in another way, in a copy: what is at its offset i was at from[i] of the text.
 type view struct {
 	text []byte
@@ -87,10 +71,22 @@ func escapedSpans(found []span, b []byte) []span {
 		}
 		v.text, v.from = append(v.text, c), append(v.from, i)
 	}
-	for _, s := range manifestSpans(nil, v.text) {
+	for _, s := range manifests(v.text) {
 		found = append(found, span{v.from[s.start], v.from[s.end-1] + 1, s.class})
 	}
 	return found
+}
+
+// manifests finds the data of every Kubernetes Secret in a text.
+func manifests(b []byte) (found []span) {
+	for at := 0; ; {
+		i := indexFrom(b, at, "kind: ")
+		if i < 0 {
+			return found
+		}
+		found = manifest(found, b, i)
+		at = i + 1
+	}
 }
 
 func isAuthorityOrPath(c byte) bool { return !isSpace(c) && !isQuote(c) && c != '<' && c != '>' }
