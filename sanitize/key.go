@@ -1,9 +1,6 @@
 package sanitize
 
-import (
-	"bytes"
-	"strings"
-)
+import "strings"
 
 // keyKind says what a key's name promises about its value.
 type keyKind int
@@ -39,7 +36,9 @@ func keyOf(name []byte) keyKind {
 	if len(name) > maxKey {
 		name = name[len(name)-maxKey:]
 	}
-	name = bytes.TrimRight(name, "0123456789_-. ")
+	for n := len(name); n > 0 && (isDigit(name[n-1]) || name[n-1] == '_' || name[n-1] == '-' || name[n-1] == '.' || name[n-1] == ' '); n-- {
+		name = name[:n-1]
+	}
 	if !mayBeKey(name) {
 		return noKey
 	}

@@ -137,7 +137,7 @@ func TestContext(t *testing.T) {
 		{"colour", "password=\x1b[31mhunter2\x1b[0m", "password=[31m[REDACTED:password][0m"},
 		{"key and format", `token: "` + "ghp" + "_" + rep("aB3", 36) + `"`, `token: "[REDACTED:github]"`},
 		{"next line is no part", "a line that is as long as a terminal has columns at least, password=hunter2xyz\nword2 word2", "a line that is as long as a terminal has columns at least, password=[REDACTED:password]\nword2 word2"},
-		{"next line is a part", "a line that is as long as a terminal has columns at least, password=hunter2xyz\n9Kq81zz ok", "a line that is as long as a terminal has columns at least, password=[REDACTED:password] ok"},
+		{"next line is a part", "a line that is as long as a terminal has columns at least, password=hunter2xyz\n9Kq81zz ok", "a line that is as long as a terminal has columns at least, password=[REDACTED:password]\n[REDACTED:password] ok"},
 		{"cut literal", `password: "hunter2`, `password: "[REDACTED:password]`},
 		{"partly marked", `password: "[REDACTED:x]hunter2"`, `password: "[REDACTED:password]"`},
 	} {

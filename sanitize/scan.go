@@ -1,6 +1,9 @@
 package sanitize
 
-import "strings"
+import (
+	"encoding/binary"
+	"strings"
+)
 
 // scan is one pass over a text. At each byte it tries only the rules that may find something there: a table
 // says which three bytes a rule begins with, and a switch which single bytes do.
@@ -11,16 +14,19 @@ type scan struct {
 	past  [rules0]int  // by rule: from where on it looks again
 	read  []int        // by shape: how far it has looked, so that a beginning inside a token costs nothing
 	table tableColumns // the table in Markdown that the pass is in
+	// escaped tells that a manifest was met whose line ends are written as escapes.
+	escaped bool
 }
 
-// rules runs every rule over b. The spans are in no order and may overlap.
-func rules(found []span, b []byte) []span {
+// rules runs every rule over b. The spans are in no order and may overlap. escaped tells whether there are manifests in b
+// whose line ends are written as escapes.
+func rules(found []span, b []byte) (spans []span, escaped bool) {
 	if len(b) < shortestSecret {
-		return found
+		return found, false
 	}
 	s := scan{b: b, found: found, runs: bareRuns{b: b}}
 	s.pass(currentTable())
-	return s.found
+	return s.found, s.escaped
 }
 
 // shortestSecret is how many bytes a text has at least that holds a secret: pw=abcdef needs a name before it, and
@@ -30,18 +36,30 @@ const shortestSecret = 7
 // pass goes over the text once.
 func (s *scan) pass(t *table) {
 	b := s.b
-	last := len(b) - 2
-	for i := range b {
+	i := 0
+	for ; i+4 <= len(b); i++ {
 		if singles[b[i]] {
 			s.byteAt(i)
 		}
-		if i >= last {
-			continue
+		if n := t.heads[hash3(binary.LittleEndian.Uint32(b[i:]))]; n != 0 {
+			s.nodesAt(t, n, i)
 		}
-		for n := t.heads[hash3(b[i], b[i+1], b[i+2])]; n != 0; n = t.nodes[n].next {
-			if text := t.nodes[n].text; len(b)-i >= len(text) && string(b[i:i+len(text)]) == text {
-				s.nodeAt(t, int(t.nodes[n].id), i)
-			}
+	}
+	for ; i < len(b); i++ {
+		if singles[b[i]] {
+			s.byteAt(i)
+		}
+		if i+3 == len(b) {
+			s.nodesAt(t, t.heads[hash3(uint32(b[i])|uint32(b[i+1])<<8|uint32(b[i+2])<<16)], i)
+		}
+	}
+}
+
+// nodesAt tries a chain of nodes at b[i].
+func (s *scan) nodesAt(t *table, n uint16, i int) {
+	for ; n != 0; n = t.nodes[n].next {
+		if text := t.nodes[n].text; len(s.b)-i >= len(text) && string(s.b[i:i+len(text)]) == text {
+			s.nodeAt(t, int(t.nodes[n].id), i)
 		}
 	}
 }

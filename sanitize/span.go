@@ -21,9 +21,11 @@ func marker(class string) string { return markOpen + class + string(markClose) }
 
 // secrets runs every rule over b, as it is and read in other ways, and returns disjoint spans in order.
 func secrets(b []byte) []span {
-	found := rules(nil, b)
+	found, escaped := rules(nil, b)
 	found = percentSpans(found, b)
-	found = escapedSpans(found, b)
+	if escaped {
+		found = escapedSpans(found, b)
+	}
 	found = wrappedSpans(found, b)
 	return join(found)
 }

@@ -67,10 +67,10 @@ var triggers = [...]trigger{
 
 // table finds what may begin with three bytes: a hash of these leads to a chain of nodes.
 type table struct {
-	heads  [1 << 13]uint16 // by hash: the first node, or 0
-	nodes  []node          // from 1
-	shapes []shape         // those of this package, and the user's
-	before []uint8         // by shape: how many bytes the token has before its anchor
+	heads  [1 << hashBits]uint16 // by hash: the first node, or 0
+	nodes  []node                // from 1
+	shapes []shape               // those of this package, and the user's
+	before []uint8               // by shape: how many bytes the token has before its anchor
 }
 
 // node is a trigger, or the anchor of a shape.
@@ -80,7 +80,10 @@ type node struct {
 	text string
 }
 
-func hash3(a, b, c byte) int { return (int(a)*33 ^ int(b)<<3 ^ int(c)<<6) & (1<<13 - 1) }
+// hash3 hashes the three bytes that a text begins with, which are the lower ones of word.
+func hash3(word uint32) uint32 { return word << 8 * 0x9E3779B1 >> (32 - hashBits) }
+
+const hashBits = 13
 
 // own is the table without the user's patterns, made when the first text is cleaned.
 var own = sync.OnceValue(func() *table { return makeTable(nil) })
@@ -146,7 +149,7 @@ func makeTable(extra []shape) *table {
 }
 
 func (t *table) add(text string, id int) {
-	h := hash3(text[0], text[1], text[2])
+	h := hash3(uint32(text[0]) | uint32(text[1])<<8 | uint32(text[2])<<16)
 	t.nodes = append(t.nodes, node{t.heads[h], uint16(id), text})
 	t.heads[h] = uint16(len(t.nodes) - 1)
 }

@@ -302,7 +302,7 @@ func drawnKey(v []byte, m shapeOf) bool {
 	if runEnd(v, 0, isHex) == len(v) {
 		return len(v) >= 32 && m.mixed()
 	}
-	return len(v) >= 20 && m.mixed() && m.turns+m.switches >= len(v)/4 && bytes.Count(v, []byte("-"))+bytes.Count(v, []byte("_")) <= 2
+	return len(v) >= 20 && m.digits >= 3 && m.switches >= 3 && (m.turns+m.switches)*3 >= len(v) && bytes.Count(v, []byte("-"))+bytes.Count(v, []byte("_")) <= 2
 }
 
 // wordsAndNumbers reports whether v is words, numbers and versions with punctuation between them, as the name of a
