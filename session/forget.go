@@ -18,9 +18,6 @@ import (
 	"github.com/gemini-ctx/ctx/refs"
 )
 
-// VerbForget is what the log says of an operation that removed bodies.
-const VerbForget = "forget"
-
 // Forgetting is what is to be forgotten.
 type Forgetting struct {
 	Objects []format.ID // whose bodies go: what was asked for, and all that was made of it
@@ -85,7 +82,7 @@ func (t *tx) forget(ctx context.Context, p *Forgetting) (done Forgot, err error)
 	if err != nil {
 		return done, err
 	}
-	if err := t.commit(&format.Operation{Verb: VerbForget}); err != nil {
+	if err := t.commit(&format.Operation{Verb: refs.VerbForget}); err != nil {
 		return done, err
 	}
 	done, err = t.finishForget(ctx, f)
@@ -445,7 +442,7 @@ func (t *tx) hasForgotten(n uint64) (bool, error) {
 	happened := true
 	err := t.Refs.Backward(t.view, func(r refs.Record) bool {
 		if r.Op.Number == n {
-			happened = r.Op.Verb == VerbForget
+			happened = forgets(r.Op)
 		}
 		return r.Op.Number > n
 	})

@@ -130,21 +130,14 @@ func (s *Store) followOne(l *links, op *format.Operation, view *refs.View) error
 	if len(moved) == 0 {
 		return nil
 	}
-	switch op.Verb {
-	case "append", "import":
+	if effect, _ := refs.EffectOf(op.Verb); effect.Extends {
 		for _, u := range moved {
+			// What a branch begins with that is made is the session's already, and what one has that ends is the parent's.
+			if !u.New.Exists() || effect.Makes && !u.Old.Exists() {
+				continue
+			}
 			if err := s.goOn(l, u.Old.ID, u.New.ID); err != nil {
 				return err
-			}
-		}
-		return nil
-	case "fork", "join":
-		// What the children begin or end with is the parent's, too.
-		for _, u := range moved {
-			if u.Old.Exists() && u.New.Exists() {
-				if err := s.goOn(l, u.Old.ID, u.New.ID); err != nil {
-					return err
-				}
 			}
 		}
 		return nil

@@ -284,6 +284,9 @@ func (t *tx) commit(op *format.Operation) error {
 	if err := t.carryCandidates(op); err != nil {
 		return err
 	}
+	if _, known := refs.EffectOf(op.Verb); !known {
+		return fmt.Errorf("no effect is known of a verb %q", op.Verb)
+	}
 	op.Time = t.Now().UTC().Truncate(time.Millisecond)
 	view, err := t.Refs.Commit(t.held, t.view, op, t.present)
 	if err != nil {

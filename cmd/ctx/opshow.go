@@ -10,7 +10,6 @@ import (
 
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/refs"
-	"github.com/gemini-ctx/ctx/session"
 )
 
 func newOpShowCmd(a *app) *cobra.Command {
@@ -60,7 +59,7 @@ func opShow(a *app, number uint64) error {
 		return withHint(notFound("no operation %d in the log", number), "`ctx op log` lists those that are kept")
 	}
 	var ids []format.ID
-	if found.Op.Verb == session.VerbForget {
+	if effect, _ := refs.EffectOf(found.Op.Verb); effect.Forgets {
 		if f, err := s.Forgotten(number); err == nil {
 			ids = f.Objects
 		} else if !errors.Is(err, fs.ErrNotExist) {
