@@ -7,6 +7,7 @@ import (
 
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/lock"
+	"github.com/gemini-ctx/ctx/refs"
 	"github.com/gemini-ctx/ctx/session"
 )
 
@@ -15,7 +16,7 @@ const maxAbsentFile = 64 << 10
 
 // noteForget remembers an operation that forgot something.
 func (f *checker) noteForget(op *format.Operation) {
-	if op.Verb == session.VerbForget {
+	if effect, _ := refs.EffectOf(op.Verb); effect.Forgets {
 		f.forgetOps = append(f.forgetOps, op.Number)
 	}
 }
