@@ -39,6 +39,10 @@ func interrupts() (c context.Context, watch func(code int)) {
 	}
 }
 
+// keepWriting has a write to a pipe that nobody reads return an error. A command with something to remove calls it:
+// without it SIGPIPE ends the process.
+func keepWriting() { signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE) }
+
 // cutOff ends the process. Nobody may be reading its standard error.
 func cutOff(code int) {
 	told := make(chan struct{})

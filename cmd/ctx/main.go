@@ -31,7 +31,10 @@ func fromOS(c context.Context, watch func(int)) world {
 		host = ""
 	}
 	return world{
-		watch:    watch,
+		watch: watch,
+
+		keepWriting: keepWriting,
+
 		stdin:    interruptible(c, func() { watch(exitInterrupted) }, os.Stdin),
 		stdout:   os.Stdout,
 		stderr:   os.Stderr,
