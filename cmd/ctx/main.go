@@ -12,7 +12,7 @@ import (
 )
 
 func main() {
-	c, watch := interrupts()
+	c, watch := machine.Interrupts("ctx")
 	os.Exit(run(c, fromOS(c, watch), os.Args[1:]))
 }
 
