@@ -13,6 +13,7 @@ import (
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/message"
 	"github.com/gemini-ctx/ctx/objects"
+	"github.com/gemini-ctx/ctx/refs"
 	"github.com/gemini-ctx/ctx/sanitize"
 )
 
@@ -271,7 +272,7 @@ func (t *tx) finish(h *head, old format.Value, o AppendOptions) error {
 	}
 	verb := o.Verb
 	if verb == "" {
-		verb = "append"
+		verb = refs.VerbAppend
 	}
 	op := &format.Operation{Verb: verb, Session: h.session}
 	op.Refs = append(op.Refs, format.RefUpdate{Name: RefName(h.session, h.branch), Old: old, New: h.value})

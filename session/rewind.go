@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/refs"
 )
 
 // Rewound is what Rewind reports.
@@ -81,7 +82,7 @@ func (t *tx) rewind(session, branch string, target format.ID, o RewindOptions) (
 	if v, leaves, err = t.settleBack(v, e.Seq, done.Retracted > 0); err != nil {
 		return Rewound{}, err
 	}
-	op := &format.Operation{Verb: "rewind", Session: session}
+	op := &format.Operation{Verb: refs.VerbRewind, Session: session}
 	told, moved := t.epochTo(session, branch, t.view.Get(EpochRef(session, branch)).ID)
 	if left.epochs {
 		if told, moved, err = t.epochRef(session, branch, done.Entry); err != nil {
@@ -386,7 +387,7 @@ func (t *tx) refresh(messages []format.ID) error {
 // them; what the session shares with an app and a user stays.
 func (s *Store) RemoveSession(ctx context.Context, session string) (messages int, err error) {
 	err = s.locked(ctx, func(t *tx) error {
-		op := &format.Operation{Verb: "session-rm", Session: session}
+		op := &format.Operation{Verb: refs.VerbSessionRm, Session: session}
 		seen := map[format.ID]bool{}
 		for _, name := range t.view.Names("sessions/" + session + "/") {
 			v := t.view.Get(name)
@@ -452,7 +453,7 @@ func (s *Store) Use(ctx context.Context, session string) error {
 		if old == want {
 			return nil
 		}
-		op := &format.Operation{Verb: "session-use", Session: session}
+		op := &format.Operation{Verb: refs.VerbSessionUse, Session: session}
 		op.Refs = append(op.Refs, format.RefUpdate{Name: "HEAD", Old: old, New: want})
 		return t.commit(op)
 	})

@@ -50,7 +50,7 @@ func opShow(a *app, name string) error {
 		return withHint(notFound("no operation %d in the log", number), "`ctx op log` lists those that are kept")
 	}
 	var ids []format.ID
-	if found.Op.Verb == session.VerbForget {
+	if effect, _ := refs.EffectOf(found.Op.Verb); effect.Forgets {
 		if f, err := s.Forgotten(number); err == nil {
 			ids = f.Objects
 		} else if !errors.Is(err, fs.ErrNotExist) {
