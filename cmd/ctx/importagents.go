@@ -62,7 +62,7 @@ func importTranscript(c context.Context, a *app, s *session.Store, f agentForm, 
 	}
 	defer closeInput()
 	done, err := s.ImportTranscript(c, read, named)
-	out := importedFile{session: done.Session, more: done.Changed, skipped: total(done.Stats.Skipped)}
+	out := importedFile{session: done.Session, more: done.Changed, skipped: total(done.Stats.Skipped), new: done.Messages, known: done.Known}
 	l.children = append(l.children, done.Children...)
 	var unread *transcript.ReadError
 	switch {
@@ -124,6 +124,9 @@ func printTranscript(a *app, agent, file string, done session.ImportedTranscript
 	if a.json {
 		return a.printJSON(d)
 	}
-	a.line("%s: %d messages, %d notes, %d known, %d amended, %d rewinds, %d skipped", name, d.Messages, d.Notes, d.Known, d.Amended, d.Rewinds, d.Skipped)
+	a.line("%s: %s", name, tally(
+		counted{d.Messages, "message", "messages"}, counted{d.Notes, "note", "notes"}, counted{d.Known, "known", "known"},
+		counted{d.Amended, "amended", "amended"}, counted{d.Rewinds, "rewind", "rewinds"}, counted{d.Skipped, "skipped", "skipped"},
+	))
 	return nil
 }

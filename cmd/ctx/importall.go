@@ -20,7 +20,7 @@ func importAll(cmd *cobra.Command, a *app, dryRun bool) error {
 		a.say("ctx: import: %s", note)
 	}
 	if len(list) == 0 {
-		return notFound("a transcript of this project: %q", p.project[0])
+		return withHint(notFound("a transcript of this project: %q", p.project[0]), "looked in %s", p.looked())
 	}
 	if dryRun {
 		for _, f := range list {

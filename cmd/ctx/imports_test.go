@@ -88,10 +88,12 @@ var libraries = map[string]string{
 	"github.com/rogpeppe/go-internal/robustio": "lock",
 	"github.com/klauspost/compress/zstd":       "objects",
 	"github.com/BurntSushi/toml":               "repo",
+	"github.com/clipperhouse/displaywidth":     "cmd/ctx",
 	"github.com/clipperhouse/uax29/v2/words":   "forest/terms",
 	"github.com/blevesearch/snowballstem":      "forest/terms",
 	"github.com/go-json-experiment/json":       "internal/message",
 	"github.com/spf13/cobra":                   "cmd/ctx",
+	"github.com/spf13/pflag":                   "cmd/ctx",
 	"github.com/modelcontextprotocol/go-sdk":   "cmd/ctx-mcp",
 	"golang.org/x/sys":                         "lock repo objects summarizer cmd/ctx",
 }

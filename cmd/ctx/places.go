@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -62,6 +63,20 @@ func (p *places) has(dir string) bool {
 
 // found is a transcript of the project.
 type found struct{ agent, file string }
+
+// looked names the directories that find looks in.
+func (p *places) looked() string {
+	var list []string
+	for _, dir := range []string{p.gemini, p.claude, p.codex, p.open} {
+		if dir != "" {
+			list = append(list, fmt.Sprintf("%q", dir))
+		}
+	}
+	if len(list) == 0 {
+		return "no directory: there is no home directory"
+	}
+	return strings.Join(list, ", ")
+}
 
 // find lists the transcripts of the project, those of subagents after the ones that they work for. notes are what a person should know of.
 func (p *places) find() (list []found, notes []string) {

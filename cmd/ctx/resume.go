@@ -297,7 +297,7 @@ func (o *resumeOptions) report(a *app, d resumeDoc) error {
 	case d.Known:
 		a.line("%s: there already", oneLine(d.File))
 	default:
-		a.line("%s: %d messages, %d notes, read back", oneLine(d.File), d.Messages, d.Notes)
+		a.line("%s: %s, read back", oneLine(d.File), tally(counted{d.Messages, "message", "messages"}, counted{d.Notes, "note", "notes"}))
 	}
 	a.line("cd %s && %s", shellWord(d.Dir), shellCommand(d.Command))
 	return nil
