@@ -64,6 +64,9 @@ func (t *tx) forget(ctx context.Context, p *Forgetting) (done Forgot, err error)
 	if len(f.Objects)+len(f.Phrases) == 0 {
 		return t.lookAgain(p)
 	}
+	if err := t.keepEarlier(f); err != nil {
+		return done, err
+	}
 	b, err := f.Encode()
 	if err != nil {
 		return done, err
@@ -85,6 +88,23 @@ func (t *tx) forget(ctx context.Context, p *Forgetting) (done Forgot, err error)
 	done, err = t.finishForget(ctx, f)
 	done.Covers = covers
 	return done, err
+}
+
+// keepEarlier adds to f what an earlier operation of the same number forgot: after a repair of a log that was cut, numbers come
+// again, and the file of f takes the place of the earlier one.
+func (t *tx) keepEarlier(f *format.Forgotten) error {
+	old, err := t.Forgotten(f.Operation)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	f.Objects = append(f.Objects, old.Objects...)
+	f.Sources = append(f.Sources, old.Sources...)
+	f.Texts = append(f.Texts, old.Texts...)
+	f.Phrases = append(f.Phrases, old.Phrases...)
+	return nil
 }
 
 // lookAgain looks for phrases that were forgotten before, and may stand where a forget leaves them.
@@ -238,7 +258,7 @@ func (t *tx) dropMemory() {
 	t.cands = nil
 	t.Cache.Renew()
 	t.mu.Lock()
-	t.known = nil
+	t.known, t.traced = nil, nil
 	t.mu.Unlock()
 	t.searching.Lock()
 	if t.searched != nil {

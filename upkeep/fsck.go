@@ -72,6 +72,10 @@ type checker struct {
 	logOK  bool
 	number uint64 // of the newest operation that is looked at
 
+	baseNumber uint64    // of the last operation before the kept log; 0 where the log is kept from its beginning
+	moves      []refMove // what the operations of the kept log did to refs, in order
+	forgetOps  []uint64  // the operations of the kept log that forgot something, in order
+
 	inv   *inventory
 	graph *graph
 }

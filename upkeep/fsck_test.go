@@ -31,25 +31,10 @@ func old(t testing.TB, seed uint64) *session.Store {
 	return s
 }
 
-// forget does to a loose body what the command does.
+// forget forgets an entry.
 func forget(t testing.TB, s *session.Store, id format.ID) {
 	t.Helper()
-	a := format.Absent{Object: id, Reason: format.ReasonForgotten, Time: start}
-	path := filepath.Join(s.Dir, "absent", id.String()[:2], id.String()[2:])
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, must[[]byte](t)(a.Encode()), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	held, err := s.Lock(context.Background())
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer held.Release()
-	if err := s.Objects.StripLoose(held, id); err != nil {
-		t.Fatal(err)
-	}
+	must[ForgetReport](t)(Forget(context.Background(), s, ForgetOptions{IDs: []format.ID{id}}))
 }
 
 // inUse are the objects that refs and the log lead to.

@@ -5,8 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"io"
-	"os"
 	"time"
 	"unicode/utf8"
 
@@ -266,16 +264,4 @@ func (o *appendOptions) runBulk(c context.Context, a *app, file string) error {
 		return fmt.Errorf("%d of %d lines were not appended", n, b.report.lines)
 	}
 	return nil
-}
-
-// input opens a file, or standard input for "-".
-func (a *app) input(name string) (in io.Reader, closeIt func(), err error) {
-	if name == "-" {
-		return a.stdin, func() {}, nil
-	}
-	f, err := os.Open(a.path(name))
-	if err != nil {
-		return nil, nil, err
-	}
-	return f, func() { _ = f.Close() }, nil // opened for reading
 }

@@ -68,7 +68,9 @@ func exitCodesHelp() string {
 	}
 	b.WriteString(`
 An error is one line on standard error, "ctx: <what>: <subject>: <why>", and often a second one, "hint: ...". With --json
-it is an object: {"v":1,"error":{"code":15,"kind":"not-found","message":"...","hint":"..."}}.`)
+it is an object: {"v":1,"error":{"code":15,"kind":"not-found","message":"...","hint":"..."}}.
+
+SIGINT and SIGTERM end every command within a second, wherever it waits, and a second signal ends it at once.`)
 	return b.String()
 }
 

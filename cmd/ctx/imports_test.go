@@ -76,7 +76,7 @@ var layers = map[string]string{
 
 	"cmd/ctx-mcp": "document failure format machine objects refs repo session session/view",
 
-	"summarizer/printmode":     "summarizer summarizer/model",
+	"summarizer/printmode":     "lock summarizer summarizer/model",
 	"cmd/ctx-summarize-agent":  "summarizer/printmode",
 	"cmd/ctx-summarize-gemini": "format forest/summarize summarizer summarizer/model summarizer/printmode",
 	"cmd/ctx-summarize-openai": "format forest/summarize summarizer summarizer/model",
@@ -93,7 +93,7 @@ var libraries = map[string]string{
 	"github.com/go-json-experiment/json":       "internal/message",
 	"github.com/spf13/cobra":                   "cmd/ctx",
 	"github.com/modelcontextprotocol/go-sdk":   "cmd/ctx-mcp",
-	"golang.org/x/sys":                         "lock repo objects cmd/ctx",
+	"golang.org/x/sys":                         "lock repo objects summarizer cmd/ctx",
 }
 
 const module = "github.com/gemini-ctx/ctx/"
