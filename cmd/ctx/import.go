@@ -131,7 +131,7 @@ func importFiles(c context.Context, a *app, files []string, one func(context.Con
 		return err
 	}
 	for _, name := range sessions {
-		if _, err := s.Graduate(c, name, session.MainBranch); err != nil {
+		if _, err := s.GraduateAndLeave(c, name, session.MainBranch); err != nil {
 			return err
 		}
 	}
