@@ -56,7 +56,7 @@ func ReadAs(name string, r io.Reader, emit func(transcript.Step) error) (transcr
 }
 
 // MaxInput is the most bytes of a transcript that are read from what cannot be read twice.
-const MaxInput = 1 << 30
+const MaxInput = 512 << 20
 
 // twice is an input that is read two times: as far as it went the first time.
 type twice struct {
