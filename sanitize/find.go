@@ -1,7 +1,6 @@
 package sanitize
 
 import (
-	"encoding/json"
 	"fmt"
 	"slices"
 	"sort"
@@ -105,8 +104,8 @@ func (s shifts) before(at int) int {
 // FindJSON returns the secrets that JSON would redact, in order. A secret in a string with escapes, or in several texts, is
 // told as all of the string, without its quotes, and any other with its own offsets. The error is that of JSON.
 func FindJSON(b []byte) ([]Found, error) {
-	if !json.Valid(b) {
-		return nil, fmt.Errorf("find secrets in JSON: %w", errNotJSON)
+	if err := checkJSON(b); err != nil {
+		return nil, fmt.Errorf("find secrets in JSON: %w", err)
 	}
 	w := walker{in: b, finds: true}
 	if err := w.value(noKey, 0); err != nil {

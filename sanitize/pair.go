@@ -112,6 +112,9 @@ const maxGap = 40
 // "value", what the name beside it names is the key.
 func keyBefore(b []byte, i int) keyKind {
 	end := trimKey(b, i)
+	if !mayEndKey(b[:end]) {
+		return noKey
+	}
 	start := nameStart(b, end)
 	if isStringType(b[start:end]) {
 		end = trimKey(b, trimByte(b, start, '&'))
@@ -133,6 +136,25 @@ func keyBefore(b []byte, i int) keyKind {
 		return keyBeside(b, start)
 	}
 	return keyOf(b[start:end])
+}
+
+// mayEndKey is a quick test of the last letters before a separator: whether the name of a key, "value", a string type or the
+// name of a host for Bundler may end so.
+func mayEndKey(b []byte) bool {
+	n := len(b)
+	if n < 2 {
+		return false
+	}
+	switch last := b[n-1]; last {
+	case 'g', 'r', 'e', 'E': // string, str, value
+		return true
+	case 'M', 'G', 'O': // BUNDLE_…__COM, ORG, IO
+		return true
+	case '_', '-', '.':
+		return true
+	default:
+		return isDigit(last) || mayBeKey(b[n-2:])
+	}
 }
 
 // keyBeside decides what kind of key a value is under that has its name beside it, in the same line or the one before:
