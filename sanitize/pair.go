@@ -40,10 +40,19 @@ func separatorStart(b []byte, i int) int {
 	for start > 0 && i-start < 3 && b[start-1] == ':' {
 		start--
 	}
-	if start == i && i > 1 && b[i-1] == '.' && b[i-2] == ' ' {
+	switch {
+	case start < i:
+	case i > 1 && b[i-1] == '.' && b[i-2] == ' ':
 		start--
+	case isDefault(b, i):
+		start -= 2
 	}
 	return start
+}
+
+// isDefault reports whether the equals sign at b[i] is that of ||= or ??=, which assign where there is nothing yet.
+func isDefault(b []byte, i int) bool {
+	return i > 1 && (b[i-1] == '|' || b[i-1] == '?') && b[i-2] == b[i-1]
 }
 
 // afterScheme returns the value after v where v is a word like ApiKey, before the credential itself.
@@ -79,7 +88,7 @@ func separator(b []byte, i int) int {
 	}
 	switch b[i] {
 	case '=':
-		if i > 0 && bytes.IndexByte([]byte("=!<>+-*/|^~&%"), b[i-1]) >= 0 || next == '=' || next == '~' {
+		if i > 0 && strings.IndexByte("=!<>+-*/|^~&%", b[i-1]) >= 0 && !isDefault(b, i) || next == '=' || next == '~' {
 			return 0
 		}
 		if next == '>' {
