@@ -45,6 +45,9 @@ type Config struct {
 		HeadPercent    int // of the threshold, kept of the beginning
 		ThresholdChars int // from which on an output is too long; 0 for never
 	}
+	Sanitize struct {
+		Extra []string // the user's own patterns of secrets
+	}
 	Summarize struct {
 		Chain []string // names of summarisers, who is asked first at the front; never empty
 	}
@@ -152,6 +155,7 @@ func settings() []setting {
 			func(c *Config) *int { return &c.Offload.HeadPercent }),
 		number("offload.threshold_chars", "40000", 0, mostChars, "characters that an output may have before it is offloaded; 0 for any number",
 			func(c *Config) *int { return &c.Offload.ThresholdChars }),
+		{key: "sanitize.extra", form: words, def: "[]", doc: "patterns of secrets that only you have", put: putPatterns, from: usersFile},
 		{key: "summarize.chain", form: names, def: extractive, doc: "who is asked for summaries, in this order", put: putChain, from: notStore},
 		{key: "summarizer.*.command", form: words, named: commandOf, from: usersFile},
 		{key: "summarizer.*.timeout", form: duration, named: timeoutOf, from: usersFile},

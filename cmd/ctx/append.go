@@ -267,7 +267,7 @@ func (o *appendOptions) runBulk(c context.Context, a *app, file string) error {
 	case n > graduatedAtOnce:
 		a.say("ctx: append: what is older than the window waits to graduate: `ctx graduate` or `ctx compact` does it")
 	case n > 0:
-		if _, err := s.Graduate(c, name, o.branch); err != nil {
+		if _, err := s.GraduateAndLeave(c, name, o.branch); err != nil {
 			return err
 		}
 	}

@@ -103,4 +103,5 @@ const environmentHelp = `Variables:
 
 Settings are taken from, the first one that has it: -c KEY=VALUE, the environment, the store's config.toml, the user's
 config file, the default. ` + "`ctx config list --show-origin`" + ` says which it was. A store's config.toml does not say who is asked for
-summaries: summarize.chain is not taken from it, and summarizer.NAME.command and .timeout only from the user's file.`
+summaries: summarize.chain is not taken from it, and summarizer.NAME.command and .timeout only from the user's file. So
+is sanitize.extra, the patterns of secrets that only you have.`

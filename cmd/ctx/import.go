@@ -94,8 +94,12 @@ func importFiles(c context.Context, a *app, files []string, one func(context.Con
 	if err != nil {
 		return err
 	}
-	var sessions []string
+	var sessions, own []string
 	var first error
+	hadHEAD, err := hasHEAD(s)
+	if err != nil {
+		return err
+	}
 	failed, skipped, added, known := 0, 0, 0, 0
 	for _, file := range files {
 		done, err := one(c, s, file)
@@ -108,6 +112,9 @@ func importFiles(c context.Context, a *app, files []string, one func(context.Con
 			}
 		}
 		skipped, added, known = skipped+done.skipped, added+done.new, known+done.known
+		if done.session != "" && err == nil {
+			own = append(own, done.session)
+		}
 		if err == nil {
 			continue
 		}
@@ -130,8 +137,13 @@ func importFiles(c context.Context, a *app, files []string, one func(context.Con
 	if err := l.link(c, a, s); err != nil {
 		return err
 	}
+	if l != nil && l.newest && !hadHEAD {
+		if err := useNewest(c, s, own); err != nil {
+			return err
+		}
+	}
 	for _, name := range sessions {
-		if _, err := s.Graduate(c, name, session.MainBranch); err != nil {
+		if _, err := s.GraduateAndLeave(c, name, session.MainBranch); err != nil {
 			return err
 		}
 	}
@@ -160,12 +172,12 @@ func isAboutFile(err error) bool {
 }
 
 func importGemini(c context.Context, a *app, s *session.Store, named, file string, l *linker) (importedFile, error) {
-	in, closeInput, err := a.input(file)
+	in, closeInput, err := a.transcriptFile(file)
 	if err != nil {
 		return importedFile{}, &fileError{fmt.Errorf("cannot import %q: %w", file, err)}
 	}
 	defer closeInput()
-	source := &watched{from: in}
+	source := &watched{c: c, from: in}
 	if named == "" {
 		named = checkpointName(file)
 	}

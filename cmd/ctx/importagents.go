@@ -42,7 +42,10 @@ there, and where the person went back it is a rewind. Records that cannot be use
 }
 
 // linker gathers which calls began which sessions, to link them when all files of a run are there.
-type linker struct{ children []session.Child }
+type linker struct {
+	children []session.Child
+	newest   bool // where HEAD names no session, it is to name the newest one
+}
 
 func (l *linker) link(c context.Context, a *app, s *session.Store) error {
 	if l == nil || len(l.children) == 0 {
@@ -56,7 +59,7 @@ func (l *linker) link(c context.Context, a *app, s *session.Store) error {
 }
 
 func importTranscript(c context.Context, a *app, s *session.Store, f agentForm, named, file string, l *linker) (importedFile, error) {
-	read, source, closeInput, err := f.reader(a, file)
+	read, source, closeInput, err := f.reader(c, a, file)
 	if err != nil {
 		return importedFile{}, &fileError{fmt.Errorf("cannot import %q: %w", file, err)}
 	}

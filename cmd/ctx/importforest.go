@@ -72,12 +72,12 @@ func importForests(c context.Context, a *app, named string, files []string) erro
 }
 
 func importForest(c context.Context, a *app, s *session.Store, named, file string) (session.ImportedForest, error) {
-	in, closeInput, err := a.input(file)
+	in, closeInput, err := a.transcriptFile(file)
 	if err != nil {
 		return session.ImportedForest{}, &fileError{fmt.Errorf("cannot import %q: %w", file, err)}
 	}
 	defer closeInput()
-	source := &watched{from: in}
+	source := &watched{c: c, from: in}
 	done, err := s.ImportUnionFind(c, source, named)
 	if err != nil {
 		err = fmt.Errorf("cannot import %q: %w", file, err)

@@ -48,7 +48,7 @@ var layers = map[string]string{
 	"objects":          "format lock",
 	"refs":             "format lock objects",
 	"index":            "format lock",
-	"repo":             "format lock objects refs",
+	"repo":             "format lock objects refs sanitize",
 	"session/dag":      "format",
 	"session/mask":     "format internal/message",
 	"session/window":   "format",

@@ -255,7 +255,7 @@ func readAs(agent string, r io.Reader, got *spoken) (skipped map[string]int, err
 		if f.name != agent {
 			continue
 		}
-		stats, err := f.read(r, func(st transcript.Step) error {
+		stats, err := f.read("", r, func(st transcript.Step) error {
 			if st.Kind != transcript.KindMessage {
 				return errors.New("a rewind that is none")
 			}
