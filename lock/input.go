@@ -72,6 +72,15 @@ func (in *Input) Read(p []byte) (int, error) {
 	return n, err
 }
 
+// Seek implements io.Seeker.
+func (in *Input) Seek(offset int64, whence int) (int64, error) {
+	at, err := in.file.Seek(offset, whence)
+	if err == nil {
+		in.read = at
+	}
+	return at, err
+}
+
 // Stat implements fs.File.
 func (in *Input) Stat() (fs.FileInfo, error) { return in.file.Stat() }
 
