@@ -15,7 +15,10 @@ import (
 )
 
 // firstTime finds the time that a transcript begins with: of a record, of a session of Gemini CLI, or of one of opencode, which counts milliseconds.
-var firstTime = regexp.MustCompile(`"(?:timestamp|startTime)"\s*:\s*"([^"]{10,40})"|"created"\s*:\s*([0-9]{12,14})`)
+// It is made where it is needed, so that no other command waits for it when it starts.
+func firstTime() *regexp.Regexp {
+	return regexp.MustCompile(`"(?:timestamp|startTime)"\s*:\s*"([^"]{10,40})"|"created"\s*:\s*([0-9]{12,14})`)
+}
 
 // maxTimeHead is how much of a transcript is read to find out when it begins. Before its first record with a time stand summaries of a line each.
 const maxTimeHead = 1 << 20
@@ -40,7 +43,7 @@ func beginning(file string) time.Time {
 	if err != nil {
 		return time.Time{}
 	}
-	if m := firstTime.FindSubmatch(head); m != nil {
+	if m := firstTime().FindSubmatch(head); m != nil {
 		if t, err := time.Parse(time.RFC3339Nano, string(m[1])); err == nil {
 			return t
 		}
