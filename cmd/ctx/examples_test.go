@@ -9,9 +9,9 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// TestDocsExamples holds every line with ctx in a page, and in the examples of the help, to the command line as it is:
-// the command exists, takes these flags, and as many arguments. The pages whose examples begin with `sh` are run as
-// well, by the scripts that say `page`.
+// TestDocsExamples holds every line with ctx in a page, and in the examples of the help, to the
+// command line as it is: the command exists, takes these flags, and as many arguments. The pages
+// whose examples begin with `sh` are run as well, by the scripts that say `page`.
 func TestDocsExamples(t *testing.T) {
 	checked := 0
 	for _, page := range pagesWithExamples(t) {
@@ -82,8 +82,8 @@ func understood(args []string) error {
 	return cmd.ValidateArgs(cmd.Flags().Args())
 }
 
-// ctxCommands returns the arguments of each call of ctx in a line of shell, as far as the line says them: one with a
-// gap (…) says too little.
+// ctxCommands returns the arguments of each call of ctx in a line of shell, as far as the line says
+// them: one with a gap (…) says too little.
 func ctxCommands(line string) (list [][]string) {
 	var args []string
 	inCtx := false
@@ -119,7 +119,8 @@ type lineWord struct {
 	operator bool
 }
 
-// shellWords splits a line of shell into words and operators. What follows a redirection is left out.
+// shellWords splits a line of shell into words and operators. What follows a redirection is left
+// out.
 func shellWords(line string) (words []lineWord) {
 	var b strings.Builder
 	open, redirected := false, false
