@@ -83,34 +83,19 @@ func geminiForm(before string) agentForm {
 
 // reader opens a file of the form. opencode's may be the file of a session in its storage directory, with the messages in files beside it.
 func (f *agentForm) reader(c context.Context, a *app, file string) (read transcript.Read, source *watched, closeIt func(), err error) {
-	in, closeIt, err := a.transcriptFile(file)
+	in, closeIt, err := a.input(file)
 	if err != nil {
 		return nil, nil, nil, err
 	}
 	source = &watched{c: c, from: in}
 	if root, name, ok := storageOf(a.path(file)); ok && f.name == "opencode" && file != "-" {
-		storage := regularFiles(root)
+		storage := lock.InputFS(root, lock.MaxInput)
 		return func(emit func(transcript.Step) error) (transcript.Stats, error) {
 			return opencode.ReadStorage(storage, name, emit)
 		}, source, closeIt, nil
 	}
 	own := strings.TrimSuffix(filepath.Base(file), filepath.Ext(file))
 	return func(emit func(transcript.Step) error) (transcript.Stats, error) { return f.read(own, source, emit) }, source, closeIt, nil
-}
-
-// regularFiles are the directories and regular files of a directory. Nothing else in it is opened.
-type regularFiles string
-
-// Open implements fs.FS.
-func (dir regularFiles) Open(name string) (fs.File, error) {
-	if !fs.ValidPath(name) {
-		return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrInvalid}
-	}
-	path := filepath.Join(string(dir), filepath.FromSlash(name))
-	if info, err := os.Stat(path); err == nil && info.IsDir() {
-		return os.Open(path)
-	}
-	return lock.Open(path)
 }
 
 // storageOf finds the storage directory that the file of a session is in, and the file's name there.

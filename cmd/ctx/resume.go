@@ -299,7 +299,7 @@ func (o *resumeOptions) report(a *app, d resumeDoc) error {
 	default:
 		a.line("%s: %s, read back", oneLine(d.File), tally(counted{d.Messages, "message", "messages"}, counted{d.Notes, "note", "notes"}))
 	}
-	a.line("cd %s && %s", shellWord(d.Dir), shellCommand(d.Command))
+	a.pathLine("cd " + shellWord(d.Dir) + " && " + shellCommand(d.Command))
 	return nil
 }
 
