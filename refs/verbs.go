@@ -31,12 +31,13 @@ const (
 	VerbUpdateRef   = "update-ref"
 )
 
-// Effect is what the operations of one verb do. The first five members are about the refs of sessions.
+// Effect is what the operations of one verb do. The first six members are about the refs of sessions.
 type Effect struct {
 	Extends  bool // branches grow: the new value stands on the old one, or a session begins
 	Moves    bool // refs go to another value, which need not stand on the old one
 	Restores bool // refs return to values that they had: the record's About names the operation that is taken back
 	Makes    bool // further branches of a session begin, on entries that the session has
+	Leaves   bool // with Extends and Moves: a branch may go on from another entry, and leave lines that no branch has had
 	Removes  bool // refs end. With Extends: what a branch has that ends is part of a branch that grows
 
 	Summarises bool // summaries change and members do not: an entry that leaves its cluster comes back to its place at once
@@ -58,7 +59,7 @@ const (
 
 var effects = map[string]Effect{
 	VerbAppend:  {Extends: true, Undo: UndoTakes},
-	VerbImport:  {Extends: true, Undo: UndoTakes},
+	VerbImport:  {Extends: true, Moves: true, Leaves: true, Undo: UndoTakes},
 	VerbMask:    {Extends: true, Undo: UndoTakes},
 	VerbObserve: {Extends: true, Undo: UndoTakes},
 	VerbOffload: {Extends: true, Undo: UndoTakes},

@@ -44,7 +44,7 @@ func row(verb string) string {
 		is   bool
 		word string
 	}{
-		{e.Extends, "extends"}, {e.Moves, "moves"}, {e.Restores, "restores"}, {e.Makes, "makes"}, {e.Removes, "removes"},
+		{e.Extends, "extends"}, {e.Moves, "moves"}, {e.Leaves, "leaves"}, {e.Restores, "restores"}, {e.Makes, "makes"}, {e.Removes, "removes"},
 		{e.Summarises, "summarises"}, {e.Forgets, "forgets"},
 	} {
 		if at.is {

@@ -60,6 +60,6 @@ func TestHostile(t *testing.T) {
 // BenchmarkFirstUse is all that is made before the first text can be cleaned.
 func BenchmarkFirstUse(b *testing.B) {
 	for b.Loop() {
-		makeChains()
+		makeTable(nil)
 	}
 }

@@ -2,133 +2,176 @@ package sanitize
 
 import "bytes"
 
-// flagSpans finds the value after a flag that names a secret: --password hunter2, -token abc. With a separator between
-// them they are a pair.
-func flagSpans(found []span, b []byte) []span {
-	runs := bareRuns{b: b}
-	for at := 0; ; {
-		i := indexFrom(b, at, "-")
-		if i < 0 {
-			return found
-		}
-		name := runEnd(b, i, func(c byte) bool { return c == '-' })
-		end := runEnd(b[:min(len(b), name+maxKey)], name, isURLSafe)
-		at = max(end, name)
-		if name-i > 2 || end == name || end >= len(b) || b[end] != ' ' || i > 0 && !isSpace(b[i-1]) && !isQuote(b[i-1]) && b[i-1] != '(' {
-			continue
-		}
-		kind := keyOf(b[name:end])
-		if kind == noKey {
-			continue
-		}
-		v := valueAfter(&runs, end)
-		if v.start < len(b) && b[v.start] != '-' && judge(b[v.start:v.end], v.quoted, kind) {
-			found = append(found, span{v.start, v.end, kind.class()})
-		}
+// flagAt finds the value after the flag at b[i] that names a secret: --password hunter2, -token abc. With a separator
+// between them they are a pair.
+func (s *scan) flagAt(i int) {
+	b := s.b
+	if i < s.past[flagRule] {
+		return
+	}
+	name := runEnd(b, i, func(c byte) bool { return c == '-' })
+	s.past[flagRule] = name
+	if name-i > 2 || i > 0 && !isSpace(b[i-1]) && !isQuote(b[i-1]) && b[i-1] != '(' {
+		return
+	}
+	end := runEnd(b[:min(len(b), name+maxKey)], name, isURLSafe)
+	s.past[flagRule] = max(end, name)
+	if end == name || end >= len(b) || b[end] != ' ' {
+		return
+	}
+	kind := keyOf(b[name:end])
+	if kind == noKey {
+		return
+	}
+	v := valueAfter(&s.runs, end)
+	if v.start < len(b) && b[v.start] != '-' && judge(b[v.start:v.end], v.quoted, kind) {
+		s.add(v.start, v.end, kind.class())
 	}
 }
 
-// commandSpans finds passwords in the arguments of programs that take them under a short name, or under none.
-func commandSpans(found []span, b []byte) []span {
-	found = vaultSpans(found, b)
-	if indexFrom(b, 0, " -") < 0 { // most text has no flags
-		return found
+// commandAt finds passwords in the arguments of a program at b[i] that takes them under a short name.
+func (s *scan) commandAt(i int, program string, r rule) {
+	if !startsToken(s.b, i) {
+		return
 	}
-	for _, c := range [...]struct {
-		program string
-		flags   string // letters behind which the password stands
-		joined  bool   // without a blank between them
-		user    bool   // as user:password
-	}{
-		{"curl", "uU", false, true},
-		{"mysql", "p", true, false}, {"mysqldump", "p", true, false}, {"mysqladmin", "p", true, false}, {"mariadb", "p", true, false},
-		{"sshpass", "p", false, false}, {"redis-cli", "a", false, false}, {"login", "p", false, false}, {"smbclient", "U", false, true},
-		{"mongosh", "p", false, false}, {"mongodump", "p", false, false}, {"ldapsearch", "w", false, false},
-	} {
-		for at := 0; ; {
-			i := indexFrom(b, at, c.program)
-			if i < 0 {
-				break
-			}
-			at = i + len(c.program)
-			if !startsToken(b, i) || at >= len(b) || b[at] != ' ' {
-				continue
-			}
-			found = argumentSpans(found, b, at, c.flags, c.joined, c.user)
-		}
+	flags := "p"
+	switch program {
+	case "curl":
+		flags = "uU"
+	case "smbclient":
+		flags = "U"
+	case "redis-cli":
+		flags = "a"
+	case "ldapsearch":
+		flags = "w"
 	}
-	return passSpans(found, b)
+	s.arguments(i+len(program), flags, r)
 }
 
-// argumentSpans reads the arguments at b[at:], up to the end of the command.
-func argumentSpans(found []span, b []byte, at int, flags string, joined, user bool) []span {
-	end := runEnd(b[:min(len(b), at+1024)], at, func(c byte) bool { return c != '\n' && c != '\r' && c != '|' && c != ';' })
+// commandEnd returns where the command at b[at:] ends: at a line feed that no backslash is before, a bar or a semicolon.
+func commandEnd(b []byte, at int) int {
+	for end := at; end < min(len(b), at+1024); end++ {
+		switch b[end] {
+		case '\n', '\r':
+			if !endsInBackslash(b[at:end]) {
+				return end
+			}
+		case '|', ';':
+			return end
+		}
+	}
+	return min(len(b), at+1024)
+}
+
+func endsInBackslash(line []byte) bool {
+	line = bytes.TrimRight(line, " \r\n")
+	return len(line) > 0 && line[len(line)-1] == '\\'
+}
+
+// arguments reads the arguments at b[at:], up to the end of the command. Behind one of the flags stands a password: in the
+// same word by the rule for joined ones, and with the user before it by the rule for users.
+func (s *scan) arguments(at int, flags string, r rule) {
+	b := s.b
+	user, joined := r == userCommandRule, r == joinedCommandRule
+	end := commandEnd(b, at)
 	line := b[:end]
 	for i := at; i+1 < end; i++ {
 		if line[i] != ' ' || line[i+1] != '-' {
 			continue
 		}
-		start := 0
-		switch rest := line[i+1:]; {
-		case user && bytes.HasPrefix(rest, []byte("--user ")), user && bytes.HasPrefix(rest, []byte("--user=")):
-			start = i + 1 + len("--user ")
-		case user && bytes.HasPrefix(rest, []byte("--proxy-user ")):
-			start = i + 1 + len("--proxy-user ")
-		case len(rest) < 4 || bytes.IndexByte([]byte(flags), rest[1]) < 0:
-			continue
-		case rest[2] == ' ' && !joined:
-			start = i + 4
-		case rest[2] != ' ' && joined:
-			start = i + 3
-		default:
+		start := argumentStart(line, i+1, flags, joined, user)
+		if start == 0 {
 			continue
 		}
-		start = runEnd(line, start, func(c byte) bool { return isQuote(c) || c == '\\' })
-		stop := runEnd(line, start, func(c byte) bool { return !isSpace(c) && !isQuote(c) && c != '\\' })
+		start = runEnd(line, start, func(c byte) bool { return isQuote(c) || c == '\\' || c == ' ' })
+		stop := runEnd(line, start, isArgument)
+		name := []byte(nil)
 		if user {
+			stop = runEnd(line, start, func(c byte) bool { return isArgument(c) || isQuote(c) })
 			colon := bytes.IndexByte(line[start:stop], ':')
 			if colon < 0 {
 				continue
 			}
-			start += colon + 1
+			name = line[start : start+colon]
+			after := runEnd(line, start+colon+1, isQuote)
+			switch stop = runEnd(line, after, isArgument); {
+			case stop > after:
+				start = after
+			case len(name) >= 8 && literalSecret(weakKey, unmarked(name)):
+				stop, name = start+colon, nil // a token in the user's place
+			default:
+				continue
+			}
 		}
-		if v := unmarked(line[start:stop]); len(v) >= 4 && !standIn(v) && (user || bareSecret(strongKey, v)) {
-			found = append(found, span{start, stop, strongKey.class()})
-		}
-	}
-	return found
-}
-
-// vaultSpans finds vault login TOKEN.
-func vaultSpans(found []span, b []byte) []span {
-	for at := 0; ; {
-		i := indexFrom(b, at, "vault login ")
-		if i < 0 {
-			return found
-		}
-		at = i + len("vault login ")
-		end := runEnd(b, at, isBare)
-		if v := unmarked(b[at:end]); len(v) >= 16 && v[0] != '-' && bareSecret(weakKey, v) {
-			found = append(found, span{at, end, "vault"})
+		if argumentSecret(unmarked(line[start:stop]), name, user || joined) {
+			s.add(start, stop, strongKey.class())
 		}
 	}
 }
 
-// passSpans finds -passin pass:hunter2, as openssl takes it.
-func passSpans(found []span, b []byte) []span {
-	for at := 0; ; {
-		i := indexFrom(b, at, "pass:")
-		if i < 0 {
-			return found
+// isArgument is what an argument is made of.
+func isArgument(c byte) bool { return !isSpace(c) && !isQuote(c) && c != '\\' }
+
+// argumentStart returns where the value of the flag at line[i] begins, or 0 when it is none of the flags.
+func argumentStart(line []byte, i int, flags string, joined, user bool) int {
+	rest := line[i:]
+	for _, long := range [...]string{"--user ", "--user=", "--proxy-user "} {
+		if user && bytes.HasPrefix(rest, []byte(long)) {
+			return i + len(long)
 		}
-		at = i + len("pass:")
-		if i == 0 || b[i-1] != ' ' && !isQuote(b[i-1]) || !bytes.Contains(b[max(0, i-12):i], []byte("-pass")) {
-			continue
-		}
-		end := runEnd(b, at, isBare)
-		if v := unmarked(b[at:end]); bareSecret0(v) {
-			found = append(found, span{at, end, strongKey.class()})
-		}
+	}
+	switch {
+	case len(rest) < 4 || bytes.IndexByte([]byte(flags), rest[1]) < 0:
+		return 0
+	case rest[2] == ' ' && !joined:
+		return i + 3
+	case rest[2] != ' ' && (joined || user):
+		return i + 2
+	}
+	return 0
+}
+
+// argumentSecret decides whether an argument is a password: where only a password may stand, everything is that no
+// document would put there; elsewhere it must look like one.
+func argumentSecret(v, user []byte, sure bool) bool {
+	if len(v) < 4 || standIn(v) || v[0] == '[' || bytes.Equal(v, user) {
+		return false
+	}
+	m := measure(v)
+	if sure {
+		return !isStandInWord(v) && (keyOf(v) == noKey || m.mixed())
+	}
+	return bareSecret(strongKey, v) || m.mixed() && m.switches >= 2 && !code(v)
+}
+
+// isStandInWord reports whether v is what manuals write for a password.
+func isStandInWord(v []byte) bool {
+	switch string(bytes.ToLower(bytes.Trim(v, "<>[]{}"))) {
+	case "pass", "password", "passwd", "passwort", "pwd", "secret", "token", "test", "user", "username", "apikey", "key", "guest", "admin", "root":
+		return true
+	}
+	return false
+}
+
+// vaultAt finds vault login TOKEN at b[i].
+func (s *scan) vaultAt(i int) {
+	at := i + len("vault login ")
+	end := runEnd(s.b, at, isBare)
+	if v := unmarked(s.b[at:end]); len(v) >= 16 && v[0] != '-' && bareSecret(weakKey, v) {
+		s.add(at, end, "vault")
+	}
+}
+
+// passAt finds -passin pass:hunter2, as openssl takes it, with "pass:" at b[i].
+func (s *scan) passAt(i int) {
+	b := s.b
+	at := i + len("pass:")
+	if i == 0 || b[i-1] != ' ' && !isQuote(b[i-1]) || !bytes.Contains(b[max(0, i-12):i], []byte("-pass")) {
+		return
+	}
+	end := runEnd(b, at, isBare)
+	if v := unmarked(b[at:end]); bareSecret0(v) {
+		s.add(at, end, strongKey.class())
 	}
 }
 

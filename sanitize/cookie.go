@@ -5,24 +5,16 @@ import (
 	"strings"
 )
 
-// cookieSpans finds the values of cookies that tell who somebody is: those whose name says so, and those drawn by lot.
-func cookieSpans(found []span, b []byte) []span {
-	for _, header := range [...]string{"ookie: ", "OOKIE: "} {
-		for at := 0; ; {
-			i := indexFrom(b, at, header)
-			if i < 0 {
-				break
-			}
-			at = i + len(header)
-			if i == 0 || b[i-1]|0x20 != 'c' {
-				continue
-			}
-			end := runEnd(b, at, func(c byte) bool { return c != '\n' && c != '\r' && !isQuote(c) && c != '\\' })
-			found = crumbs(found, b[:end], at)
-			at = end
-		}
+// cookieAt finds the values of cookies that tell who somebody is: those whose name says so, and those drawn by lot. The
+// name of the header has n more bytes from b[i] on.
+func (s *scan) cookieAt(i, n int) {
+	b := s.b
+	if i == 0 || b[i-1]|0x20 != 'c' {
+		return
 	}
-	return found
+	end := runEnd(b, i+n, func(c byte) bool { return c != '\n' && c != '\r' && !isQuote(c) && c != '\\' })
+	s.found = crumbs(s.found, b[:end], i+n)
+	s.past[cookieRule] = end
 }
 
 // crumbs reads name=value; name=value from at on.

@@ -3,14 +3,10 @@
 // kind. It runs before the first byte is hashed or written, so what it leaves
 // is what "byte for byte" means everywhere else.
 //
-// A secret becomes [REDACTED:<class>]. The classes are:
+// A secret becomes [REDACTED:<class>]. The classes of tokens that are known by their form are those of the table in
+// shapes.go, such as github or slack, and "extra" for the user's own patterns. The other classes are:
 //
-//	age airtable alibaba anthropic atlassian authorization aws azure braintree brevo cargo clojars
-//	cookie databricks digitalocean discord docker doppler figma fireworks fly github gitlab google
-//	grafana groq heroku huggingface jfrog jwt langsmith linear mailchimp mailgun netlify newrelic notion
-//	npm nuget nvidia openai password pem perplexity pinecone planetscale postman pulumi pypi replicate
-//	rubygems secret sendgrid sentry shopify slack sonarqube square stripe supabase tailscale tavily
-//	teams telegram tencent terraform twilio url-password vault xai
+//	authorization cookie mailgun jwt password pem secret url-password
 //
 // Two more classes are reported without leaving a marker: control (a C0
 // control other than TAB, LF and CR, or DEL, or a C1 control, removed) and utf8
@@ -19,8 +15,9 @@
 // Where a model's or a helper's words are made part of a prompt, and in names and
 // errors, they go.
 //
-// Four kinds of rule find secrets. Formats recognised by themselves (a fixed
-// prefix and a length) need no context. URLs, headers, cookies and connection
+// Four kinds of rule find secrets. Forms that are known by themselves (a fixed
+// beginning and a length) need no context; shapes.go lists them, and the form alone is not enough: its letters must look as
+// if they were drawn by lot. URLs, headers, cookies and connection
 // strings are recognised by their structure, and only the credential in them
 // goes. So are files in which no name says what a secret is: .netrc, .pgpass, a
 // PuTTY key, the data of a Kubernetes Secret, and the arguments of programs that
@@ -33,10 +30,11 @@
 // line ends at which a terminal may have wrapped it. Texts of one message are
 // read as one.
 //
-// The rules are code and constant tables. Nothing is compiled or loaded; one
-// table is made from another at first use, in microseconds, so there is no state
-// in which some of them are missing, and the package costs nothing until it is
-// called. Time and memory are linear in the input.
+// A text is gone over once: a table says which three bytes a rule or a form begins with, and only those rules are tried.
+// The rules are code and constant tables. The table of beginnings is made at first use, in microseconds, so the package
+// costs nothing until it is called. Time and memory are linear in the input.
+//
+// The only state is UsePatterns: the patterns of the user, which hold for the whole program.
 //
 // Cleaning is idempotent: cleaning what was cleaned changes nothing. That is
 // enforced rather than hoped for: the rules run until they find nothing more,

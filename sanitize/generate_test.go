@@ -49,13 +49,27 @@ func alphabet(c byte) string {
 		return uppers + lowers
 	case 'k':
 		return "QPZRY9X8GF2TVDW0S3JN54KHCE6MUA7L" // bech32, in capitals
+	case 'g':
+		return decimals + "abcdefABCDEF"
+	case 'H':
+		return decimals + "ABCDEF"
+	case 'w':
+		return uppers + lowers + decimals + "_"
+	case 'v':
+		return uppers + lowers + decimals + "_-."
+	case 'p':
+		return uppers + lowers + decimals + "_-/"
+	case 't':
+		return uppers + lowers + decimals + "-._~+/="
+	case 'c':
+		return "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
 	case 's':
 		return uppers + lowers + decimals + "!@#^*()_+=.?~-"
 	}
 	panic("no alphabet " + string(c))
 }
 
-// fill writes a template out: {n36} is 36 letters and digits, {n20-40} between 20 and 40 of them. What it makes looks like
+// fill writes a template out: {n36} is 36 letters and digits, {n20-40} between 20 and 40 of them, {n20+} up to 20 more. What it makes looks like
 // what issuers hand out and was drawn by lot here, so the templates show no scanner a secret.
 func fill(r *rand.Rand, template string) string {
 	var out strings.Builder
@@ -67,7 +81,11 @@ func fill(r *rand.Rand, template string) string {
 		}
 		what, after, _ := strings.Cut(rest, "}")
 		low, high, ranged := strings.Cut(what[1:], "-")
-		n, _ := strconv.Atoi(low)
+		least, open := strings.CutSuffix(low, "+")
+		n, _ := strconv.Atoi(least)
+		if open {
+			n += r.IntN(21)
+		}
 		if ranged {
 			m, _ := strconv.Atoi(high)
 			n += r.IntN(m - n + 1)
@@ -110,8 +128,37 @@ var passwordNames = []string{"password", "db password", "passwd", "admin passwor
 
 var keyNames = []string{"api key", "secret key", "access token", "client secret", "auth token", "app secret", "signing key", "webhook secret", "secret", "token", "private key"}
 
-// forms lists every kind. The lengths are those of the issuers' public documents.
-func forms() []form {
+// tableForms makes a kind of each class of the table, from its forms.
+func tableForms() []form {
+	var out []form
+	at := map[string]int{}
+	byClass := map[string][]string{}
+	for _, s := range shapes {
+		if _, ok := at[s.class]; !ok {
+			at[s.class] = len(out)
+			out = append(out, form{kind: "table: " + s.class})
+		}
+		byClass[s.class] = append(byClass[s.class], s.form)
+	}
+	for class, templates := range byClass {
+		out[at[class]].make = func(r *rand.Rand) sample {
+			text := fill(r, pick(r, templates...))
+			before, inside, ok := strings.Cut(text, "(")
+			if !ok {
+				return sample{text: strings.TrimRight(text, ".~"), secrets: []string{strings.TrimRight(text, ".~")}}
+			}
+			inside, after, _ := strings.Cut(inside, ")")
+			return sample{text: before + inside + after, secrets: []string{inside}}
+		}
+	}
+	return out
+}
+
+// forms lists every kind: those of the table, and the others.
+func forms() []form { return append(otherForms(), tableForms()...) }
+
+// otherForms lists kinds apart from the table. The lengths are those of the issuers' public documents.
+func otherForms() []form {
 	return []form{
 		bare("AWS access key id", "AKIA{A16}", "ASIA{A16}"),
 		named("AWS secret key", []string{"aws secret access key", "secret access key", "aws secret key"}, "{b40}"),

@@ -4,35 +4,23 @@ import (
 	"bytes"
 	"encoding/base64"
 	"strings"
+	"unicode/utf8"
 )
 
-// headerSpans finds credentials after the name of an HTTP authentication
-// scheme: Bearer and Basic anywhere, Token only near the header's name. Only
+// headerAt finds the credential after the name of an HTTP authentication
+// scheme at b[i]: Bearer and Basic anywhere, Token only near the header's name. Only
 // the credential goes.
-func headerSpans(found []span, b []byte) []span {
-	for _, scheme := range [...]string{"Bearer", "bearer", "BEARER", "Basic", "basic", "BASIC", "Token", "token"} {
-		found = schemeSpans(found, b, scheme)
+func (s *scan) headerAt(i int, scheme string) {
+	b := s.b
+	at := i + len(scheme)
+	start := runEnd(b, at, func(c byte) bool { return c == ' ' })
+	if start == at || !startsToken(b, i) {
+		return
 	}
-	return found
-}
-
-func schemeSpans(found []span, b []byte, scheme string) []span {
-	for at := 0; ; {
-		i := indexFrom(b, at, scheme)
-		if i < 0 {
-			return found
-		}
-		at = i + len(scheme)
-		start := runEnd(b, at, func(c byte) bool { return c == ' ' })
-		if start == at || !startsToken(b, i) {
-			continue
-		}
-		end := runEnd(b, start, isCredential)
-		end = start + len(bytes.TrimRight(b[start:end], "."))
-		if isCredentialOf(scheme, b[start:end], afterName(b, i)) {
-			found = append(found, span{start, end, "authorization"})
-		}
-		at = start
+	end := runEnd(b, start, isCredential)
+	end = start + len(bytes.TrimRight(b[start:end], "."))
+	if isCredentialOf(scheme, b[start:end], afterName(b, i)) {
+		s.add(start, end, "authorization")
 	}
 }
 
@@ -60,14 +48,14 @@ func isCredentialOf(scheme string, v []byte, named bool) bool {
 // isCredential is the alphabet of a token in a header (token68).
 func isCredential(c byte) bool { return isBase64(c) || isDotted(c) || c == '~' }
 
-// userAndPassword reports whether v is base64 of printable text with a colon
+// userAndPassword reports whether v is base64 of printable UTF-8 text with a colon
 // in it: basic credentials.
 func userAndPassword(v []byte) bool {
 	if len(v) < 8 || len(v) > 1024 {
 		return false
 	}
 	plain, err := base64.RawStdEncoding.DecodeString(string(bytes.TrimRight(v, "=")))
-	if err != nil || bytes.IndexByte(plain, ':') < 0 {
+	if err != nil || bytes.IndexByte(plain, ':') < 0 || !utf8.Valid(plain) {
 		return false
 	}
 	for _, c := range plain {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 )
 
 // maxDepth is how deeply arrays and objects may be nested. Message parts are
@@ -62,6 +63,7 @@ type walker struct {
 	out    []byte // cleaned form of in[:copied]
 	copied int
 	found  tally
+	said   []byte  // holds what the last string with escapes said
 	finds  bool    // secrets are noted in spots as well
 	spots  []Found // what was found, as offsets of in
 }
@@ -81,7 +83,7 @@ func (w *walker) value(kind keyKind, depth int) error {
 		_, err := w.text(kind)
 		return err
 	}
-	for w.at < len(w.in) && !bytes.ContainsRune([]byte(",]} \t\r\n"), rune(w.in[w.at])) {
+	for w.at < len(w.in) && strings.IndexByte(",]} \t\r\n", w.in[w.at]) < 0 {
 		w.at++
 	}
 	return nil
@@ -99,8 +101,9 @@ func (w *walker) object(depth int) error {
 		w.at++ // the colon
 		w.space()
 		kind := keyOf(name)
-		switch string(bytes.ToLower(name)) {
-		case "name", "key":
+		switch {
+		case len(name) > len("value"):
+		case bytes.EqualFold(name, []byte("name")), bytes.EqualFold(name, []byte("key")):
 			if w.in[w.at] == '"' {
 				s, err := w.text(kind)
 				if err != nil {
@@ -109,7 +112,7 @@ func (w *walker) object(depth int) error {
 				named = keyOf(s)
 				continue
 			}
-		case "value":
+		case bytes.EqualFold(name, []byte("value")):
 			kind = named
 		}
 		if err := w.value(kind, depth+1); err != nil {
@@ -146,14 +149,19 @@ func (w *walker) more(closing byte) bool {
 
 func (w *walker) space() { w.at = runEnd(w.in, w.at, isSpace) }
 
-// text cleans the string at w.at and returns its cleaned content.
+// text cleans the string at w.at and returns its cleaned content, which holds until the next call.
 func (w *walker) text(kind keyKind) ([]byte, error) {
 	start := w.at
 	end := stringEnd(w.in, start)
 	w.at = end
 	before := len(w.found)
 	counted := w.found.total()
-	s, err := text(unquote(w.in[start+1:end-1]), &w.found)
+	s := w.in[start+1 : end-1]
+	if bytes.IndexByte(s, '\\') >= 0 {
+		w.said = appendUnquoted(w.said[:0], s)
+		s = w.said
+	}
+	s, err := text(s, &w.found)
 	if err != nil {
 		return nil, err
 	}
@@ -187,10 +195,8 @@ func underKey(s []byte, kind keyKind) ([]byte, bool) {
 // stringEnd returns the offset after the string that starts at start.
 func stringEnd(b []byte, start int) int {
 	for i := start + 1; ; i++ {
-		switch b[i] {
-		case '\\':
-			i++
-		case '"':
+		i += bytes.IndexByte(b[i:], '"')
+		if slashes(b[start+1:], i-start-1)%2 == 0 {
 			return i + 1
 		}
 	}

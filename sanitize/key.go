@@ -1,15 +1,13 @@
 package sanitize
 
-import (
-	"bytes"
-	"strings"
-)
+import "strings"
 
 // keyKind says what a key's name promises about its value.
 type keyKind int
 
 const (
 	noKey     keyKind = iota // not the name of a secret
+	plainKey                 // "key", by itself or a vendor's: a secret only where the value was surely drawn by lot
 	weakKey                  // a token or key: a word used for much else too
 	strongKey                // a password: nearly always a secret, and often short
 	authKey                  // "auth": a secret only as basic credentials
@@ -38,7 +36,9 @@ func keyOf(name []byte) keyKind {
 	if len(name) > maxKey {
 		name = name[len(name)-maxKey:]
 	}
-	name = bytes.TrimRight(name, "0123456789_-. ")
+	for n := len(name); n > 0 && (isDigit(name[n-1]) || name[n-1] == '_' || name[n-1] == '-' || name[n-1] == '.' || name[n-1] == ' '); n-- {
+		name = name[:n-1]
+	}
 	if !mayBeKey(name) {
 		return noKey
 	}
@@ -66,7 +66,7 @@ func mayBeKey(name []byte) bool {
 	case 's':
 		return a == 's' || a == 'l' || a == 'd' // pass, credentials, creds
 	case 'n':
-		return a == 'e' || a == 'o' // token, authorization
+		return a == 'e' || a == 'o' || a == 'i' // token, authorization, login
 	case 'k':
 		return a == 's' // psk
 	case 'w':
@@ -97,13 +97,15 @@ func kindOf(before, last string) keyKind {
 	case "authorization":
 		return headerKey
 	case "creds":
-		return when(before != "", weakKey)
+		return weakKey
+	case "login":
+		return when(before == "sonar", weakKey)
 	case "auth":
 		return authKey
 	case "data":
 		return when(before == "key", weakKey)
 	case "key":
-		return when(isKeyQualifier(before), weakKey)
+		return keyWith(before)
 	case "token":
 		return when(!isPlainToken(before), weakKey)
 	}
@@ -119,11 +121,40 @@ func kindBySuffix(last string) keyKind {
 	}
 	for _, s := range [...]string{"secret", "token"} {
 		if strings.HasSuffix(last, s) {
-			return weakKey
+			return when(last != "jsonwebtoken", weakKey) // a library
 		}
 	}
-	qualifier, ok := strings.CutSuffix(last, "key")
-	return when(ok && isKeyQualifier(qualifier), weakKey)
+	if qualifier, ok := strings.CutSuffix(last, "key"); ok {
+		return keyWith(qualifier)
+	}
+	return noKey
+}
+
+// keyWith decides what "<word> key" is.
+func keyWith(word string) keyKind {
+	switch {
+	case isKeyQualifier(word):
+		return weakKey
+	case isOpenKey(word):
+		return noKey
+	}
+	return plainKey
+}
+
+// isOpenKey reports whether "<word> key" opens nothing: it is where something is found, or a key that everybody may have.
+func isOpenKey(word string) bool {
+	switch word {
+	case "public", "pub", "verify", "verifying", "host", "primary", "foreign", "unique", "composite", "candidate", "natural",
+		"surrogate", "cache", "sort", "partition", "group", "grouping", "index", "map", "hash", "dict", "row", "column", "field",
+		"object", "item", "node", "parent", "child", "lookup", "search", "sorting", "idempotency", "dedup", "dedupe",
+		"translation", "message", "label", "config", "setting", "registry", "routing", "binding", "query", "topic", "stream",
+		"bucket", "redis", "content", "file", "path", "version", "commit", "tree", "blob", "request", "trace", "job", "task",
+		"event", "image", "layer", "chunk", "block", "record", "entry", "artifact", "build", "save", "restore", "state", "data",
+		"prop", "property", "attribute", "attr", "env", "arrow", "shift", "ctrl", "control", "escape", "enter", "tab", "hot",
+		"short", "range", "start", "end", "last", "first", "next", "prev", "id", "checksum", "digest", "etag", "fingerprint":
+		return true
+	}
+	return false
 }
 
 func when(ok bool, k keyKind) keyKind {
@@ -146,7 +177,7 @@ func isKeyQualifier(word string) bool {
 // isPlainToken reports whether "<word> token" is a token that opens nothing.
 func isPlainToken(word string) bool {
 	switch word {
-	case "page", "key", "continuation", "cancellation", "cursor", "sync", "next", "prev":
+	case "page", "key", "public", "publishable", "csrf", "xsrf", "authenticity", "continuation", "cancellation", "cursor", "sync", "next", "prev":
 		return true
 	}
 	return false

@@ -5,37 +5,45 @@ import (
 	"strings"
 )
 
-// pairSpans finds values that follow a key naming a secret and a separator:
-// = : => := or a percent-encoded = or :. Only the value goes.
-func pairSpans(found []span, b []byte) []span {
-	runs := bareRuns{b: b}
-	for i := 0; i < len(b); {
-		c := b[i]
-		if c != '=' && c != ':' && c != '%' {
-			i++
-			continue
-		}
-		end := separator(b, i)
-		if end == 0 {
-			i++
-			continue
-		}
-		start := i
-		i = end
-		kind := keyBefore(b, start)
-		if kind == noKey {
-			continue
-		}
-		v := valueAfter(&runs, end)
-		if kind == headerKey {
-			v = afterScheme(&runs, v)
-		}
-		if judge(b[v.start:v.end], v.quoted, kind) || c == '=' && !v.quoted && isSetting(b, start) && settingSecret(kind, unmarked(b[v.start:v.end])) {
-			found = append(found, span{v.start, v.end, kind.class()})
-			i = v.end
-		}
+// pairAt finds a value that follows a key naming a secret and the separator at b[i]:
+// = : => := ::= .= or a percent-encoded = or :. Only the value goes.
+func (s *scan) pairAt(i int) {
+	b := s.b
+	if i < s.past[pairRule] {
+		return
 	}
-	return found
+	end := separator(b, i)
+	if end == 0 {
+		return
+	}
+	s.past[pairRule] = end
+	kind := keyBefore(b, separatorStart(b, i))
+	if kind == noKey {
+		return
+	}
+	v := valueAfter(&s.runs, end)
+	if kind == headerKey {
+		v = afterScheme(&s.runs, v)
+	}
+	if judge(b[v.start:v.end], v.quoted, kind) || b[i] == '=' && !v.quoted && isSetting(b, i) && settingSecret(kind, unmarked(b[v.start:v.end])) {
+		s.add(v.start, v.end, kind.class())
+		s.past[pairRule] = v.end
+	}
+}
+
+// separatorStart returns where the separator begins that has its last sign at b[i]: before the colons of ::= and the dot of .=
+func separatorStart(b []byte, i int) int {
+	if b[i] != '=' {
+		return i
+	}
+	start := i
+	for start > 0 && i-start < 3 && b[start-1] == ':' {
+		start--
+	}
+	if start == i && i > 1 && b[i-1] == '.' && b[i-2] == ' ' {
+		start--
+	}
+	return start
 }
 
 // afterScheme returns the value after v where v is a word like ApiKey, before the credential itself.
@@ -56,9 +64,10 @@ func isSetting(b []byte, i int) bool {
 	return start < i && i+1 < len(b) && !isSpace(b[i+1]) && (start == 0 || isSpace(b[start-1]) || isQuote(b[start-1]) || startsToken(b, start))
 }
 
-// settingSecret decides whether the value of a setting is a secret: of a password everything is that stands for nothing else.
+// settingSecret decides whether the value of a setting is a secret: of a password everything is that stands for nothing
+// else. A name such as DB_PASSWORD does, hunter2secret does not.
 func settingSecret(kind keyKind, v []byte) bool {
-	return kind == strongKey && len(v) >= 6 && !standIn(v) && keyOf(v) == noKey && bytes.IndexByte([]byte("([#&|:;"), v[0]) < 0 && bytes.IndexByte(v, '(') != runEnd(v, 0, isDotted)
+	return kind == strongKey && len(v) >= 6 && !standIn(v) && (keyOf(v) == noKey || measure(v).mixed()) && bytes.IndexByte([]byte("([#&|:;"), v[0]) < 0 && bytes.IndexByte(v, '(') != runEnd(v, 0, isDotted)
 }
 
 // separator returns the offset after the separator at b[i], or 0 when there is
@@ -116,6 +125,9 @@ func keyBefore(b []byte, i int) keyKind {
 	}
 	if start > 0 && b[start-1] == ' ' && (bytes.EqualFold(b[start:end], []byte("key")) || bytes.EqualFold(b[start:end], []byte("pass")) && isAccount(b[nameStart(b, start-1):start-1])) {
 		start = nameStart(b, start-1) // "API key: …" in prose
+	}
+	if bytes.HasPrefix(b[start:end], []byte("BUNDLE_")) && bytes.Contains(b[start:end], []byte("__")) {
+		return strongKey // credentials for a host, as Bundler takes them
 	}
 	if end-start == len("value") && bytes.EqualFold(b[start:end], []byte("value")) {
 		return keyBeside(b, start)

@@ -7,24 +7,22 @@ import "bytes"
 // use, an Ed25519 one, has a line of 64.
 const minPEMRun = 32
 
-// pemSpans finds private keys in PEM and PGP armour, whole blocks including
+// pemAt finds a private key in PEM or PGP armour whose BEGIN is at b[i]: the whole block including
 // both marker lines. A block whose end is cut off goes as far as its base64
 // lines do. Certificates and public keys stay.
-func pemSpans(found []span, b []byte) []span {
-	for at := 0; ; {
-		start := indexFrom(b, at, "-----BEGIN ")
-		if start < 0 {
-			return found
-		}
-		body, ok := pemHeader(b, start)
-		at = body
-		if !ok {
-			continue
-		}
-		if end := pemEnd(b, body); end > body {
-			found = append(found, span{start, end, "pem"})
-			at = end
-		}
+func (s *scan) pemAt(i int) {
+	start := i - len("-----")
+	if start < 0 || string(s.b[start:i]) != "-----" {
+		return
+	}
+	body, ok := pemHeader(s.b, start)
+	s.past[pemRule] = body
+	if !ok {
+		return
+	}
+	if end := pemEnd(s.b, body); end > body {
+		s.add(start, end, "pem")
+		s.past[pemRule] = end
 	}
 }
 

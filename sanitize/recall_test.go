@@ -160,23 +160,30 @@ func recallFloor(kind string) float64 {
 		return 90
 	case "URL with password", "command line", ".netrc":
 		return 91
+	case "table: okta", "table: scaleway", "table: alibaba":
+		return 90 // one has a blank, which no URL has; the others are short, and some look like a name in capitals
+	case "table: fireworks", "table: freemius", "table: frameio":
+		return 94
 	case "DSN", ".pgpass", "password, drawn by lot", "XML":
 		return 94
 	}
 	return 97.5
 }
 
-// TestClassesAreListed compares the classes in the package comment with those that the samples are found to be of.
+// TestClassesAreListed compares the classes of the table and in the package comment with those that the samples are found
+// to be of.
 func TestClassesAreListed(t *testing.T) {
 	page, err := os.ReadFile("doc.go")
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, list, _ := strings.Cut(string(page), "The classes are:\n//\n")
+	_, list, _ := strings.Cut(string(page), "The other classes are:\n//\n")
 	list, _, _ = strings.Cut(list, "\n//\n")
 	listed := strings.Fields(strings.ReplaceAll(list, "//", " "))
-	if !slices.IsSorted(listed) {
-		t.Errorf("the classes are not sorted: %q", listed)
+	for _, s := range shapes {
+		if !slices.Contains(listed, s.class) {
+			listed = append(listed, s.class)
+		}
 	}
 	var all tally
 	r := rand.New(rand.NewPCG(1, 1))

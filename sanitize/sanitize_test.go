@@ -32,7 +32,7 @@ func bareSamples() map[string][]string {
 			"ghs" + "_" + rep("aB3", 36), "ghr" + "_" + rep("aB3", 76), "github" + "_pat_" + rep("11AB_c", 82),
 		},
 		"gitlab":       {"glpat" + "-" + rep("aB3", 20), "glpat" + "-" + rep("aB3", 27) + ".01." + rep("z9", 9)},
-		"aws":          {"AKIA" + rep("Q7", 16), "ASIA" + rep("Q7", 16)},
+		"aws":          {"AKIA" + rep("Q7Z", 16), "ASIA" + rep("Q7Z", 16)},
 		"google":       {"AIza" + rep("Sy-_9", 35), "GOCSPX" + "-" + rep("a_B4", 28), "ya29" + "." + rep("a0-_", 60)},
 		"stripe":       {"sk" + "_live_" + rep("aB3", 24), "rk" + "_test_" + rep("aB3", 24)},
 		"slack":        {"xoxb" + "-" + rep("123456", 12) + "-" + rep("aB", 24), "xoxp" + "-" + rep("9-a", 40), "xapp" + "-1-" + rep("A9", 30)},
@@ -137,7 +137,7 @@ func TestContext(t *testing.T) {
 		{"colour", "password=\x1b[31mhunter2\x1b[0m", "password=[31m[REDACTED:password][0m"},
 		{"key and format", `token: "` + "ghp" + "_" + rep("aB3", 36) + `"`, `token: "[REDACTED:github]"`},
 		{"next line is no part", "a line that is as long as a terminal has columns at least, password=hunter2xyz\nword2 word2", "a line that is as long as a terminal has columns at least, password=[REDACTED:password]\nword2 word2"},
-		{"next line is a part", "a line that is as long as a terminal has columns at least, password=hunter2xyz\n9Kq81zz ok", "a line that is as long as a terminal has columns at least, password=[REDACTED:password] ok"},
+		{"next line is a part", "a line that is as long as a terminal has columns at least, password=hunter2xyz\n9Kq81zz ok", "a line that is as long as a terminal has columns at least, password=[REDACTED:password]\n[REDACTED:password] ok"},
 		{"cut literal", `password: "hunter2`, `password: "[REDACTED:password]`},
 		{"partly marked", `password: "[REDACTED:x]hunter2"`, `password: "[REDACTED:password]"`},
 	} {

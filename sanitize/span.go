@@ -21,16 +21,17 @@ func marker(class string) string { return markOpen + class + string(markClose) }
 
 // secrets runs every rule over b, as it is and read in other ways, and returns disjoint spans in order.
 func secrets(b []byte) []span {
-	found := rules(nil, b)
+	found, escaped := rules(nil, b)
 	found = percentSpans(found, b)
-	found = escapedSpans(found, b)
+	if escaped {
+		found = escapedSpans(found, b)
+	}
 	found = wrappedSpans(found, b)
 	return join(found)
 }
 
 // join sorts spans and merges those that overlap, so that no part of either
-// survives. The longest of them names the class; between equals the earlier
-// rule does, which is the more specific one.
+// survives. The longest of them names the class; between equals one that says whose secret it is does.
 func join(spans []span) []span {
 	if len(spans) < 2 {
 		return spans
@@ -46,12 +47,21 @@ func join(spans []span) []span {
 			longest = n
 			continue
 		}
-		if n > longest {
+		if n > longest || n == longest && isGeneric(last.class) {
 			last.class, longest = s.class, n
 		}
 		last.end = max(last.end, s.end)
 	}
 	return out
+}
+
+// isGeneric reports whether a class tells only where the secret stood.
+func isGeneric(class string) bool {
+	switch class {
+	case "authorization", "cookie", "password", "secret":
+		return true
+	}
+	return false
 }
 
 // replace returns b with every span replaced by its marker.
@@ -85,4 +95,16 @@ func unmarked(v []byte) []byte {
 		out = append(out, v[:i]...)
 		v = v[i+n+1:]
 	}
+}
+
+// inMarker reports whether b[from:to] touches a marker.
+func inMarker(b []byte, from, to int) bool {
+	low := max(0, from-40)
+	at := bytes.LastIndex(b[low:to], []byte(markOpen))
+	if at < 0 {
+		return false
+	}
+	at += low
+	end := bytes.IndexByte(b[at:], markClose)
+	return end >= 0 && at+end >= from
 }

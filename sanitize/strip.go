@@ -1,6 +1,9 @@
 package sanitize
 
-import "unicode/utf8"
+import (
+	"encoding/binary"
+	"unicode/utf8"
+)
 
 // strip removes controls and replaces every byte that is not part of valid
 // UTF-8 by U+FFFD. It runs before any rule looks for secrets, so a control
@@ -45,6 +48,10 @@ func strip(b []byte, t *tally, moved *shifts) []byte {
 // firstDirty returns the offset of the first byte strip would change, or -1.
 func firstDirty(b []byte) int {
 	for i := 0; i < len(b); {
+		if i+8 <= len(b) && isPlain(binary.LittleEndian.Uint64(b[i:])) {
+			i += 8
+			continue
+		}
 		if c := b[i]; c < utf8.RuneSelf {
 			if isControl(c) {
 				return i
@@ -59,6 +66,15 @@ func firstDirty(b []byte) int {
 		i += n
 	}
 	return -1
+}
+
+// isPlain reports whether all eight bytes of word are from 0x20 to 0x7e. It looks at them at once: the highest bit of each
+// byte of low is set where that byte is below 0x20, and of deleted where it is 0x7f.
+func isPlain(word uint64) bool {
+	const ones, high = 0x0101010101010101, 0x8080808080808080
+	low := (word - ' '*ones) &^ word
+	deleted := ((word ^ 0x7f*ones) - ones) &^ (word ^ 0x7f*ones)
+	return (word|low|deleted)&high == 0
 }
 
 // isC1 reports whether r is a C1 control. A terminal may take U+009B for what ESC [ is, and the others as well; text has no

@@ -18,11 +18,18 @@ func unquote(s []byte) []byte {
 	if bytes.IndexByte(s, '\\') < 0 {
 		return s
 	}
-	out := make([]byte, 0, len(s))
+	return appendUnquoted(make([]byte, 0, len(s)), s)
+}
+
+// appendUnquoted appends what s says to out.
+func appendUnquoted(out, s []byte) []byte {
 	for i := 0; i < len(s); i++ {
-		if s[i] != '\\' {
-			out = append(out, s[i])
-			continue
+		if n := bytes.IndexByte(s[i:], '\\'); n != 0 {
+			if n < 0 {
+				return append(out, s[i:]...)
+			}
+			out = append(out, s[i:i+n]...)
+			i += n
 		}
 		i++
 		if s[i] != 'u' {

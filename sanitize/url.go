@@ -2,30 +2,25 @@ package sanitize
 
 import "bytes"
 
-// urlSpans finds passwords in URLs of any scheme: scheme://user:PASSWORD@host,
+// urlAt finds the password in a URL of any scheme whose :// is at b[i]: scheme://user:PASSWORD@host,
 // the user may be empty. Only the password goes. A password that is a
 // placeholder or a reference to a variable stays.
-func urlSpans(found []span, b []byte) []span {
-	for at := 0; ; {
-		i := indexFrom(b, at, "://")
-		if i < 0 {
-			return found
-		}
-		start := i + len("://")
-		end := authorityEnd(b, start)
-		at = max(end, start)
-		if i == 0 || !isAlnum(b[i-1]) || start < end && b[start] == '[' { // an IPv6 host, or usage text
-			continue
-		}
-		host := bytes.LastIndexByte(b[start:end], '@')
-		colon := bytes.IndexByte(b[start:end], ':')
-		if colon < 0 || host <= colon+1 {
-			continue
-		}
-		s := span{start + colon + 1, start + host, "url-password"}
-		if password := unmarked(b[s.start:s.end]); len(password) > 0 && !standIn(password) {
-			found = append(found, s)
-		}
+func (s *scan) urlAt(i int) {
+	b := s.b
+	start := i + len("://")
+	end := authorityEnd(b, start)
+	s.past[urlRule] = max(end, start)
+	if i == 0 || !isAlnum(b[i-1]) || start < end && b[start] == '[' { // an IPv6 host, or usage text
+		return
+	}
+	host := bytes.LastIndexByte(b[start:end], '@')
+	colon := bytes.IndexByte(b[start:end], ':')
+	if colon < 0 || host <= colon+1 {
+		return
+	}
+	from, to := start+colon+1, start+host
+	if password := unmarked(b[from:to]); len(password) > 0 && !standIn(password) {
+		s.add(from, to, "url-password")
 	}
 }
 

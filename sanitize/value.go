@@ -20,10 +20,16 @@ func literalSecret(kind keyKind, v []byte) bool {
 		return false
 	}
 	m := measure(v)
+	if kind == plainKey {
+		return drawnKey(v, m)
+	}
 	if kind == strongKey {
 		return len(v) >= 5 && (m.mixed() || m.digits >= 6 || m.symbols > 0 && m.letters > 0 && len(v) >= 8 || m.random())
 	}
-	if len(v) < 8 || m.number() || pathOfWords(v) || keyOf(v) != noKey && compound(v, m) {
+	if m.digits == len(v) {
+		return len(v) >= 16 && !stencil(v)
+	}
+	if len(v) < 8 || m.number() || stencil(v) || pathOfWords(v) || wordsAndNumbers(v) || keyOf(v) != noKey && compound(v, m) {
 		return false
 	}
 	return m.letters > 0 && (m.switches >= 3 || m.digits >= 3) || m.random()
@@ -38,11 +44,17 @@ func bareSecret(kind keyKind, v []byte) bool {
 		return false
 	}
 	m := measure(v)
+	if kind == plainKey {
+		return drawnKey(v, m)
+	}
 	if kind == strongKey {
 		return len(v) >= 6 && !knownWord(v) && !compound(v, m) &&
 			(m.mixed() || m.symbols > 0 && m.letters > 0 && len(v) >= 8 || m.digits == len(v) || m.random())
 	}
-	if len(v) < 8 || m.number() || pathOfWords(v) || compound(v, m) {
+	if m.digits == len(v) {
+		return len(v) >= 16 && !stencil(v)
+	}
+	if len(v) < 8 || m.number() || stencil(v) || pathOfWords(v) || wordsAndNumbers(v) || compound(v, m) {
 		return false
 	}
 	return m.letters > 0 && (m.switches >= 3 || m.digits >= 4) || m.random()
@@ -186,7 +198,7 @@ func isFileName(v string) bool {
 // secret in its place. A word counts only among words: long secrets that are
 // drawn by lot have short words in them.
 func placeholder(lower string, v []byte) bool {
-	for _, p := range [...]string{"changeme", "change_me", "change-me", "xxxx", "****", "....", "redacted", "<"} {
+	for _, p := range [...]string{"changeme", "change_me", "change-me", "xxxx", "****", "....", "####", "redacted", "<"} {
 		if strings.Contains(lower, p) {
 			return true
 		}
@@ -253,7 +265,7 @@ func compound(v []byte, m shapeOf) bool {
 	if m.switches > switches || m.digits > digits || m.turns*5 > m.letters*2 {
 		return false
 	}
-	return joined || named && m.digits <= 1
+	return joined || named && m.digits <= 1 && m.switches <= 1
 }
 
 // camel reports whether a part of v ends where a capital begins the next one.
@@ -279,4 +291,42 @@ func pathOfWords(v []byte) bool {
 		}
 	}
 	return true
+}
+
+// drawnKey reports whether v was surely drawn by lot: 32 hexadecimal digits and more, or 20 letters and digits that turn
+// into each other often.
+func drawnKey(v []byte, m shapeOf) bool {
+	if runEnd(v, 0, func(c byte) bool { return isBase64(c) || isURLSafe(c) }) != len(v) || stencil(v) || m.digits == len(v) {
+		return false
+	}
+	if runEnd(v, 0, isHex) == len(v) {
+		return len(v) >= 32 && m.mixed()
+	}
+	return len(v) >= 20 && m.digits >= 3 && m.switches >= 3 && (m.turns+m.switches)*3 >= len(v) && bytes.Count(v, []byte("-"))+bytes.Count(v, []byte("_")) <= 2
+}
+
+// wordsAndNumbers reports whether v is words, numbers and versions with punctuation between them, as the name of a
+// package with its version is, or of a type in a namespace: jackson-core-2.11.2, ns:TypeName, gpt-4o-2024-05-13.
+func wordsAndNumbers(v []byte) bool {
+	parts, longest := 0, 0
+	for at := 0; at < len(v); {
+		end := runEnd(v, at, isAlnum)
+		if end == at {
+			if bytes.IndexByte([]byte("-._:/@"), v[at]) < 0 {
+				return false
+			}
+			at++
+			continue
+		}
+		m := measure(v[at:end])
+		switch {
+		case m.switches > 1 || m.mixed() && (m.letters > 12 || m.digits > 3) && !(m.switches == 1 && m.digits <= 5 && m.letters >= 3 && m.letters <= 4),
+			m.letters == 0 && m.digits > 4, m.letters >= 4 && m.unlikeWords(), m.random():
+			return false
+		case m.digits == 0:
+			longest = max(longest, m.letters)
+		}
+		parts, at = parts+1, end
+	}
+	return parts >= 2 && longest >= 4
 }

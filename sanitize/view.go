@@ -1,37 +1,15 @@
 package sanitize
 
-import "bytes"
-
-// rules runs every rule over b. The spans are in no order and may overlap.
-func rules(found []span, b []byte) []span {
-	found = pemSpans(found, b)
-	found = tokenSpans(found, b)
-	found = jwtSpans(found, b)
-	found = infixSpans(found, b)
-	found = urlSpans(found, b)
-	found = headerSpans(found, b)
-	found = cookieSpans(found, b)
-	found = pairSpans(found, b)
-	found = wordSpans(found, b)
-	found = flagSpans(found, b)
-	found = commandSpans(found, b)
-	return fileSpans(found, b)
-}
+import (
+	"bytes"
+	"slices"
+	"sort"
+)
 
 // view is a text that is read in another way, in a copy: what is at its offset i was at from[i] of the text.
 type view struct {
 	text []byte
 	from []int
-}
-
-// add appends the rules' spans of the view, as spans of the text.
-func (v *view) add(found []span, keep func(inView span) bool) []span {
-	for _, s := range rules(nil, v.text) {
-		if keep == nil || keep(s) {
-			found = append(found, span{v.from[s.start], v.from[s.end-1] + 1, s.class})
-		}
-	}
-	return found
 }
 
 // percentSpans finds secrets in percent-encoded words, as whole URLs are when they are the parameter of another one.
@@ -64,7 +42,8 @@ func percentSpans(found []span, b []byte) []span {
 			v.text, v.from = append(v.text, c), append(v.from, last)
 			i = last
 		}
-		for _, s := range rules(nil, v.text) {
+		spans, _ := rules(nil, v.text)
+		for _, s := range spans {
 			first := 0
 			if s.start > 0 {
 				first = v.from[s.start-1] + 1 - start
@@ -76,9 +55,6 @@ func percentSpans(found []span, b []byte) []span {
 
 // escapedSpans finds in a literal, with its line ends as escapes, the files that have to be read line by line.
 func escapedSpans(found []span, b []byte) []span {
-	if !bytes.Contains(b, []byte(`kind: Secret\n`)) && !bytes.Contains(b, []byte(`kind: Secret\\n`)) {
-		return found
-	}
 	var v view
 	for i := 0; i < len(b); i++ {
 		c := b[i]
@@ -87,10 +63,22 @@ func escapedSpans(found []span, b []byte) []span {
 		}
 		v.text, v.from = append(v.text, c), append(v.from, i)
 	}
-	for _, s := range manifestSpans(nil, v.text) {
+	for _, s := range manifests(v.text) {
 		found = append(found, span{v.from[s.start], v.from[s.end-1] + 1, s.class})
 	}
 	return found
+}
+
+// manifests finds the data of every Kubernetes Secret in a text.
+func manifests(b []byte) (found []span) {
+	for at := 0; ; {
+		i := indexFrom(b, at, "kind: ")
+		if i < 0 {
+			return found
+		}
+		found = manifest(found, b, i)
+		at = i + 1
+	}
 }
 
 func isAuthorityOrPath(c byte) bool { return !isSpace(c) && !isQuote(c) && c != '<' && c != '>' }
@@ -119,22 +107,40 @@ func wrappedSpans(found []span, b []byte) []span {
 			start = next
 			continue
 		}
-		var v view
-		var joints []int
-		for {
-			for i := start; i < end; i++ {
-				v.text, v.from = append(v.text, b[i]), append(v.from, i)
-			}
+		var j joined
+		for ok {
+			j.add(b, start, end)
 			start = next
-			if !ok {
-				break
-			}
-			joints = append(joints, len(v.text))
 			end, next, ok = wrap(b, start)
 		}
-		found = v.add(found, func(s span) bool { return crosses(&v, s, joints, found[:alone]) })
+		j.add(b, start, end)
+		start = next
+		spans, _ := rules(nil, j.text)
+		for _, s := range spans {
+			if j.crosses(s, found[:alone]) {
+				found = j.split(found, s)
+			}
+		}
 	}
 	return found
+}
+
+// joined is lines read as one.
+type joined struct {
+	text   []byte
+	starts []int // where each line begins in text
+	from   []int // and where it begins in the text that it is of
+}
+
+func (j *joined) add(b []byte, start, end int) {
+	j.starts, j.from = append(j.starts, len(j.text)), append(j.from, start)
+	j.text = append(j.text, b[start:end]...)
+}
+
+// before returns where the byte at an offset of j.text was.
+func (j *joined) before(at int) int {
+	n := sort.SearchInts(j.starts, at+1) - 1
+	return j.from[n] + at - j.starts[n]
 }
 
 // wrap tells where the line at start ends, where the next one begins, and whether a word may go on there.
@@ -170,24 +176,40 @@ func goesOn(v []byte) bool {
 	return m.switches >= 2 || m.digits >= 4 || m.turns >= 3 || m.length >= 8 && m.unlikeWords() || m.oneCase >= 24 || m.length >= 4 && bytes.IndexByte(v, '=') >= 0
 }
 
+// split appends the part of a span that is in each line, so that a redaction leaves the lines.
+func (j *joined) split(found []span, s span) []span {
+	for n, start := range j.starts {
+		end := len(j.text)
+		if n+1 < len(j.starts) {
+			end = j.starts[n+1]
+		}
+		if from, to := max(s.start, start), min(s.end, end); from < to {
+			found = append(found, span{j.from[n] + from - start, j.from[n] + to - start, s.class})
+		}
+	}
+	return found
+}
+
 // crosses reports whether a secret goes on behind the first joint in it: it was none without what follows, or what
-// follows is no word.
-func crosses(v *view, s span, joints []int, alone []span) bool {
-	for _, j := range joints {
-		if j <= s.start && s.start-j < maxKey && runEnd(v.text[:s.start], j, func(c byte) bool { return !isSpace(c) }) == s.start {
+// follows is no word. alone are the secrets of the lines by themselves.
+func (j *joined) crosses(s span, alone []span) bool {
+	for _, joint := range j.starts[1:] {
+		if joint <= s.start && s.start-joint < maxKey && runEnd(j.text[:s.start], joint, func(c byte) bool { return !isSpace(c) }) == s.start {
 			return true // the key goes on behind the joint, and its value stands there
 		}
-		if j <= s.start || j >= s.end {
+		if joint <= s.start || joint >= s.end {
 			continue
 		}
-		if goesOn(v.text[j:s.end]) {
+		if first := j.before(joint); slices.ContainsFunc(alone, func(a span) bool { return a.start == first && !isGeneric(a.class) }) {
+			return false // a token of its own begins the next line
+		}
+		if goesOn(j.text[joint:s.end]) {
 			return true
 		}
-		switch s.class {
-		case "password", "secret", "authorization", "cookie":
+		if isGeneric(s.class) {
 			return false
 		}
-		last := v.from[j-1]
+		last := j.before(joint - 1)
 		for _, a := range alone {
 			if a.start <= last && last < a.end {
 				return false

@@ -138,7 +138,7 @@ func (m *moves) otherEffect(op *format.Operation, effect refs.Effect, u format.R
 		if !effect.Extends && !effect.Makes {
 			return not("begins")
 		}
-	case u.Old.ID == u.New.ID:
+	case u.Old.ID == u.New.ID, effect.Leaves:
 	case effect.Extends:
 		if !m.stands(u.New.ID, u.Old.ID, false) {
 			return not("does not extend")

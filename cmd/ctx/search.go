@@ -98,7 +98,8 @@ func newSearchCmd(a *app) *cobra.Command {
 		Long: long(`Shows the messages and notes that answer a query best, over all history of the store: what has been evicted is found like the rest, an
 amended message by its newest words, and what was rewound only with --rewound. What was forgotten, or went with a removed session, is never found.
 A query is words, names, paths and numbers; a name of somebody who spoke brings what they said. Words in double quotes are a phrase: a message must have
-them one after the other. A message that has the whole query word for word comes before others, and one that says nothing else comes first. Case,
+them one after the other. A message that has the whole query word for word comes before others, and one that says nothing else comes first. A query of nothing but words that every text has finds the messages with
+these words in a row. Case,
 accents and punctuation do not count. What users say, and what a model says in its own words, counts more than long tool output and calls. Messages with
 the same words are one hit, the newest of them. Each hit is shown by the passage that matches.
 With --literal the query is one string, with --regexp one regular expression (RE2, as in Go; ^ and $ match at lines); both are looked for in every text as it is,

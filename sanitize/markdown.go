@@ -1,0 +1,85 @@
+package sanitize
+
+import "bytes"
+
+// tableColumns is the table in Markdown that a pass is in.
+type tableColumns struct {
+	kinds []keyKind // of the names in its first row
+	end   int       // where the row that was read last ends: its line feed
+	seen  bool      // whether a row was read
+}
+
+// rowAt reads the row of a table whose first bar is at b[i]: | Key | value |, and a column of values under a key.
+func (s *scan) rowAt(i int) {
+	b, t := s.b, &s.table
+	if t.seen && i < t.end {
+		return // a bar of the row that was read last
+	}
+	start := bytes.LastIndexByte(b[t.end:i], '\n') + 1 + t.end
+	end := len(b)
+	if n := bytes.IndexByte(b[i:], '\n'); n >= 0 {
+		end = i + n
+	}
+	if !t.seen || start != t.end+1 {
+		t.kinds = nil
+	}
+	t.seen, t.end = true, end
+	if line := b[start:end]; isRow(line) {
+		s.row(line, start)
+	} else {
+		t.kinds = nil
+	}
+}
+
+// isRow reports whether a line with a bar is the row of a table and no pipe of a shell: it begins or ends with a bar, or
+// with a quotation mark before it.
+func isRow(line []byte) bool {
+	line = bytes.Trim(line, " \t\r>+-#/*\"'`")
+	return len(line) > 1 && (line[0] == '|' || line[len(line)-1] == '|')
+}
+
+// row reads a row, which begins at offset of the text.
+func (s *scan) row(line []byte, offset int) {
+	t := &s.table
+	first := t.kinds == nil
+	before := noKey
+	n := 0
+	for at := 0; at < len(line); n++ {
+		cellEnd := at + bytes.IndexByte(line[at:], '|')
+		if cellEnd < at {
+			cellEnd = len(line)
+		}
+		from, to := trimCell(line, at, cellEnd)
+		cell := line[from:to]
+		at = cellEnd + 1
+		kind := before
+		if n < len(t.kinds) && t.kinds[n] != noKey {
+			kind = t.kinds[n]
+		}
+		before = cellKey(cell)
+		if first {
+			t.kinds = append(t.kinds, before)
+		}
+		if kind != noKey && bytes.IndexByte(cell, ' ') < 0 && judge(cell, false, kind) {
+			s.add(offset+from, offset+to, kind.class())
+		}
+	}
+}
+
+// trimCell leaves out the blanks, quotes and emphasis around line[from:to].
+func trimCell(line []byte, from, to int) (int, int) {
+	in := func(c byte) bool { return isSpace(c) || isQuote(c) || c == '*' }
+	from = runEnd(line[:to], from, in)
+	for to > from && in(line[to-1]) {
+		to--
+	}
+	return from, to
+}
+
+// cellKey decides what kind of key a cell names, which may be in words.
+func cellKey(cell []byte) keyKind {
+	if len(cell) == 0 || len(cell) > maxKey || runEnd(cell, 0, func(c byte) bool { return isDotted(c) || c == ' ' }) != len(cell) {
+		return noKey
+	}
+	return keyOf(cell)
+}

@@ -1,0 +1,319 @@
+package sanitize
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"sync"
+)
+
+// shape is a form of token that is known by itself, without a name beside it.
+type shape struct {
+	class  string // the class of what it finds
+	form   string // what the token looks like; see the notation below
+	source string // where the form is published
+	// drawn asks for more than the form: the token must look as if it was drawn by lot. It is for forms
+	// that words and names in programs may have by chance.
+	drawn bool
+	// sure takes everything that has the form, whatever its letters are.
+	sure bool
+}
+
+// The notation of a form. Every character stands for itself, except:
+//
+//	{n36}      36 characters of an alphabet
+//	{n20-40}   20 to 40 of them
+//	{n20+}     20 or more
+//	( )        around the secret part; without them all of it is secret
+//
+// The letter before the number is the alphabet:
+//
+//	d  digits                        h  hexadecimal digits, in small letters
+//	a  letters                       H  hexadecimal digits, in capitals
+//	n  letters and digits            g  hexadecimal digits, in either
+//	x  small letters and digits      w  letters, digits and _
+//	X  capitals and digits           u  letters, digits, _ and - (base64url)
+//	A  base32, in capitals           v  the same and the dot
+//	c  base58                        b  base64: letters, digits, +, / and =
+//	p  a path: base64url and /       t  letters, digits and -._~+/= (a token in a header)
+//
+// The token must end where its last alphabet ends.
+
+// maxRun is how many characters of one alphabet a token has at most.
+const maxRun = 8192
+
+// alphabetLetters lists the alphabets; the place of a letter is its bit in alphabets.
+const alphabetLetters = "dhHganxXwuvbptAc"
+
+func alphabetBit(letter byte) int { return strings.IndexByte(alphabetLetters, letter) }
+
+// alphabets has for each byte the alphabets that it is in. It is filled when the first table of forms is made.
+var (
+	alphabets     [256]uint16
+	fillAlphabets sync.Once
+)
+
+func setAlphabets() {
+	for i := range alphabets {
+		c := byte(i)
+		for bit, ok := range [...]bool{
+			isDigit(c), isDigit(c) || 'a' <= c && c <= 'f', isDigit(c) || 'A' <= c && c <= 'F', isHex(c), isLetter(c), isAlnum(c),
+			isDigit(c) || isLower(c), isUpperNum(c), isWord(c), isURLSafe(c), isDotted(c), isBase64(c), isURLSafe(c) || c == '/',
+			isCredential(c), isUpper(c) || '2' <= c && c <= '7', isAlnum(c) && strings.IndexByte("0OIl", c) < 0,
+		} {
+			if ok {
+				alphabets[i] |= 1 << bit
+			}
+		}
+	}
+}
+
+// run is one run of a form: {n20-40}.
+type run struct {
+	alphabet  byte
+	low, high int // high is maxRun where there is no upper bound
+}
+
+// cutRun reads the run at the start of a form, which begins with {.
+func cutRun(form string) (r run, rest string, err error) {
+	inside, rest, ok := strings.Cut(form[1:], "}")
+	if !ok || len(inside) < 2 || alphabetBit(inside[0]) < 0 {
+		return run{}, "", fmt.Errorf("not a run such as {n20}: %.20q", form)
+	}
+	r.alphabet = inside[0]
+	low, high, ranged := strings.Cut(inside[1:], "-")
+	if r.low, err = strconv.Atoi(strings.TrimSuffix(low, "+")); err != nil || r.low < 0 || r.low > maxRun {
+		return run{}, "", fmt.Errorf("not a run such as {n20}: %.20q", form)
+	}
+	r.high = r.low
+	switch {
+	case strings.HasSuffix(low, "+"):
+		r.high = maxRun
+	case ranged:
+		if r.high, err = strconv.Atoi(high); err != nil || r.high < r.low || r.high > maxRun {
+			return run{}, "", fmt.Errorf("not a run such as {n20-40}: %.20q", form)
+		}
+	}
+	return r, rest, nil
+}
+
+// errNoAnchor is returned for a form that has nothing to look for.
+var errNoAnchor = errors.New("a pattern needs three characters in a row that stand for themselves, at its beginning or behind runs of a fixed length")
+
+// checkForm reports what is wrong with a form, or nil. What it accepts can be looked for.
+func checkForm(form string) error {
+	runs, opened, closed := 0, 0, 0
+	for rest := form; rest != ""; {
+		switch rest[0] {
+		case '{':
+			r, after, err := cutRun(rest)
+			if err != nil {
+				return err
+			}
+			runs += r.low
+			rest = after
+			continue
+		case '}':
+			return errors.New("a } without a {")
+		case '(':
+			opened++
+		case ')':
+			closed++
+		}
+		if rest[0] <= ' ' || rest[0] >= 0x7f {
+			return fmt.Errorf("not a visible ASCII character: %q", rest[0])
+		}
+		rest = rest[1:]
+	}
+	if opened > 1 || closed > opened || closed == 1 && strings.IndexByte(form, ')') < strings.IndexByte(form, '(') {
+		return errors.New("( and ) stand around one part, once")
+	}
+	if runs < minForm {
+		return fmt.Errorf("its runs have %d characters, and %d are the least that make a secret", runs, minForm)
+	}
+	if a := anchorOf(form); len(a.text) < 3 {
+		return errNoAnchor
+	}
+	return nil
+}
+
+// minForm is how many characters the runs of a form have at least.
+const minForm = 8
+
+// anchor is the first text of a form that stands for itself, and how many bytes are before it.
+type anchor struct {
+	text   string
+	before int
+	next   byte // the alphabet of the run behind it, or 0
+}
+
+// anchorOf returns the anchor of a form: the first literal of two bytes or more behind runs of a fixed length.
+func anchorOf(form string) (a anchor) {
+	form = strings.NewReplacer("(", "", ")", "").Replace(form)
+	for form != "" {
+		if form[0] != '{' {
+			n := strings.IndexByte(form, '{')
+			if n < 0 {
+				n = len(form)
+			}
+			if n >= 2 {
+				a.text = form[:n]
+				if n < len(form) {
+					a.next = form[n+1]
+				}
+				return a
+			}
+			a.before += n
+			form = form[n:]
+			continue
+		}
+		r, rest, err := cutRun(form)
+		if err != nil || r.low != r.high {
+			return anchor{}
+		}
+		a.before += r.low
+		form = rest
+	}
+	return anchor{}
+}
+
+// match is where a form was found: the whole token is b[start:end], and b[from:to] of it is secret.
+type match struct{ start, end, from, to int }
+
+// at reads the form at b[start:]. read is how far it looked.
+func (s *shape) at(b []byte, start int) (m match, read int, ok bool) {
+	m = match{start, -1, start, -1}
+	read = start
+	if end := s.walk(s.form, b, start, &m, &read); end < 0 {
+		return m, read, false
+	}
+	for m.end > start && b[m.end-1] == '.' {
+		m.end--
+	}
+	if m.to < 0 || m.to > m.end {
+		m.to = m.end
+	}
+	return m, read, s.plausible(b, m)
+}
+
+// walk reads the rest of a form at b[i:] and returns where it ends, or -1.
+func (s *shape) walk(form string, b []byte, i int, m *match, read *int) int {
+	for form != "" {
+		switch form[0] {
+		case '(':
+			m.from, form = i, form[1:]
+		case ')':
+			m.to, form = i, form[1:]
+		case '{':
+			return s.walkRun(form, b, i, m, read)
+		default:
+			if i >= len(b) || b[i] != form[0] {
+				return -1
+			}
+			i, form = i+1, form[1:]
+		}
+	}
+	if i < len(b) && isAlnum(b[i]) && i > 0 && isAlnum(b[i-1]) {
+		return -1
+	}
+	m.end = i
+	*read = max(*read, i)
+	return i
+}
+
+// walkRun reads a run and what is behind it.
+func (s *shape) walkRun(form string, b []byte, i int, m *match, read *int) int {
+	r, rest, err := cutRun(form)
+	if err != nil {
+		return -1
+	}
+	mask := uint16(1) << alphabetBit(r.alphabet)
+	end := i
+	for stop := min(len(b), i+r.high); end < stop && alphabets[b[end]]&mask != 0; end++ {
+	}
+	*read = max(*read, end)
+	if rest == "" || rest == ")" {
+		if end-i < r.low || end < len(b) && (alphabets[b[end]]&mask != 0 || isAlnum(b[end])) {
+			return -1
+		}
+		return s.walk(rest, b, end, m, read)
+	}
+	for n := end - i; n >= r.low; n-- {
+		if z := s.walk(rest, b, i+n, m, read); z >= 0 {
+			return z
+		}
+	}
+	return -1
+}
+
+// plausible reports whether a match may be a real token: it is no stand-in, and its letters are not those of a name.
+func (s *shape) plausible(b []byte, m match) bool {
+	if s.sure {
+		return true
+	}
+	body := b[m.from:m.to]
+	if m.from == m.start {
+		body = body[min(len(body), literalStart(s.form)):]
+	}
+	v := measure(body)
+	if insideBase64(b, m.start, s.form) || afterDot(b, m.start, s.form) || stencil(body) || v.digits == len(body) || bytes.HasPrefix(b[m.end:], []byte("##")) {
+		return false
+	}
+	capitals := runEnd(body, 0, isUpperNum) == len(body) && len(body) <= 32
+	if s.drawn {
+		return capitals && (v.digits >= 1 && v.switches >= 2 || v.unlikeWords()) || v.turns+v.switches >= len(body)/5 &&
+			(v.digits*8 >= v.length && v.switches*6 >= v.length || v.turns*5 >= v.letters*2 || v.mixed() && v.unlikeWords())
+	}
+	return capitals || v.digits*20 >= v.length || v.switches >= 3 || v.turns*3 >= v.letters || v.unlikeWords()
+}
+
+// literalStart is how many bytes a form begins with that stand for themselves.
+func literalStart(form string) int {
+	if n := strings.IndexAny(form, "{("); n >= 0 {
+		return n
+	}
+	return len(form)
+}
+
+// insideBase64 reports whether a form with a short beginning of letters stands in a run of base64, in which that comes
+// about by chance.
+func insideBase64(b []byte, start int, form string) bool {
+	n := literalStart(form)
+	if n > 4 || start == 0 || b[start-1] != '+' && b[start-1] != '/' {
+		return false
+	}
+	return start >= 16 && runEnd(b, start-16, isBase64) >= start
+}
+
+// afterDot reports whether a form with a short beginning stands where a file name or a selector has its last part.
+func afterDot(b []byte, start int, form string) bool {
+	return literalStart(form) <= 4 && start > 1 && b[start-1] == '.' && isAlnum(b[start-2])
+}
+
+// stencil reports whether v is what documents put in the place of a token: one or two characters over and over, a
+// long run of one, the alphabet, the word EXAMPLE, or abc123.
+func stencil(v []byte) bool {
+	var seen [256]bool
+	distinct, same, longest, steps, rising := 0, 1, 1, 0, 0
+	for i, c := range v {
+		if !seen[c] {
+			seen[c] = true
+			distinct++
+		}
+		if i == 0 {
+			continue
+		}
+		same++
+		if c != v[i-1] {
+			same = 1
+		}
+		steps++
+		if c != v[i-1]+1 {
+			steps = 0
+		}
+		longest, rising = max(longest, same), max(rising, steps)
+	}
+	return distinct <= 2 || longest >= 8 && longest*3 > len(v) || longest*2 > len(v) || rising >= 16 || len(v) <= 40 && bytes.Contains(v, []byte("EXAMPLE")) || bytes.Contains(v, []byte("abc123"))
+}
