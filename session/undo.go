@@ -389,7 +389,11 @@ func (t *tx) fitValue(u *format.RefUpdate) (leaves bool, err error) {
 		return false, nil
 	}
 	u.New.Through = min(u.New.Through, u.New.Frontier)
-	u.New, err = t.leave(u.New)
+	tip, err := t.entry(u.New.ID)
+	if err != nil {
+		return false, err
+	}
+	u.New, err = t.leave(u.New, tip.Seq)
 	return true, err
 }
 

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/repo"
 	"github.com/gemini-ctx/ctx/session"
 )
 
@@ -131,7 +132,7 @@ func (f *checker) checkLeftovers() {
 		}
 	}
 	if dangling > 0 {
-		f.note("%d objects that nothing names; gc removes them after %v", dangling, f.s.Config.GC.Grace.Round(time.Hour))
+		f.note("%d objects that nothing names; gc removes them after %v", dangling, repo.DurationText(f.s.Config.GC.Grace))
 	}
 	f.noteDangling()
 }

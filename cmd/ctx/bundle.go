@@ -66,6 +66,6 @@ func printBundle(a *app, r upkeep.BundleReport, path string) error {
 			Bytes     int64  `json:"bytes"`
 		}{1, path, r.Store, r.Operation, r.Files, r.Bytes})
 	}
-	a.line("%s", path)
+	a.pathLine(path)
 	return nil
 }
