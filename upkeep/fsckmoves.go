@@ -65,8 +65,13 @@ func (m *moves) hold(ref string, id format.ID) {
 	m.held[ref][id] = true
 }
 
-// sessionOfRef returns the session whose branch, or whose epoch, a ref names.
+// sessionOfRef returns the session whose branch, epoch, state or parent a ref names.
 func sessionOfRef(name string) (session string, ok bool) {
+	for _, prefix := range []string{"state/session/", "state/parent/"} {
+		if session, ok = strings.CutPrefix(name, prefix); ok {
+			return session, true
+		}
+	}
 	top, rest, _ := strings.Cut(name, "/")
 	if top+"/" != sessionsPrefix && top+"/" != epochsPrefix {
 		return "", false

@@ -46,6 +46,8 @@ func TestFsckOfRecordsThatDisagree(t *testing.T) {
 		{format.Operation{Verb: refs.VerbUndo, Session: "talk", About: 1, Refs: move(talk, tip, back)}, "that operation 1 does not tell"},
 		{format.Operation{Verb: refs.VerbRedo, Session: "talk", About: 2, Refs: move(talk, tip, back)}, "that operation 2 does not tell"},
 		{format.Operation{Verb: refs.VerbAppend, Session: "talk", Refs: move("sessions/talk/side", format.Value{}, foreign)}, `which is of session "late"`},
+		{format.Operation{Verb: refs.VerbState, Session: "late", Refs: move("state/session/talk", format.Value{}, format.Value{Kind: format.ObjectValue, ID: tip.ID})},
+			`is about session "late", and moves ref "state/session/talk"`},
 		{format.Operation{Verb: refs.VerbRepair, Refs: move(talk, tip, foreign)}, `which is of session "late"`},
 	} {
 		s := open(t, copyStore(t, from.Dir), nil)
