@@ -10,7 +10,8 @@ import (
 	"github.com/gemini-ctx/ctx/refs"
 )
 
-// Each of the names is checked, whether or not those before it are given: a name with a slash would be another scope.
+// Each of the names is checked, whether or not those before it are given: a name with a slash would
+// be another scope.
 func TestStateNamesAreChecked(t *testing.T) {
 	s := create(t)
 	bad := strings.Repeat("x", format.MaxName+1)
