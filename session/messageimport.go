@@ -8,9 +8,6 @@ import (
 	"strings"
 
 	"github.com/gemini-ctx/ctx/agent/adk"
-	"github.com/gemini-ctx/ctx/agent/claudecode"
-	"github.com/gemini-ctx/ctx/agent/codex"
-	"github.com/gemini-ctx/ctx/agent/opencode"
 	"github.com/gemini-ctx/ctx/agent/transcript"
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/refs"
@@ -80,8 +77,7 @@ func (im *messageImporter) message(m *transcript.Message) Message {
 	if out.Calls == nil && out.Results == nil {
 		out.Calls = []format.Call{} // none, whatever the parts look like
 	}
-	switch m.Origin.Agent {
-	case adk.Agent, transcript.Own, "gemini-cli", claudecode.Agent, codex.Agent, opencode.Agent:
+	if of, _ := transcript.TraitsOf(m.Origin.Agent); of.ByWords {
 		out.Source.Record = adk.Normal(m)
 	}
 	return out
