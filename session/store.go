@@ -43,6 +43,9 @@ type Store struct {
 	known  *links  // nil until asked for
 	traced *traces // what was forgotten; nil until asked for
 
+	copying sync.Mutex
+	copies  map[string]string // by a session that is not there: the first one that was found to begin with a copy of it
+
 	searching sync.Mutex
 	searched  *searchIndex // nil until asked for
 }
