@@ -45,6 +45,8 @@ type Store struct {
 	traced *traces // what was forgotten; nil until asked for
 
 	keyFits bool // checkKey found that the store was written with the present key
+	copying sync.Mutex
+	copies  map[string]string // by a session that is not there: the first one that was found to begin with a copy of it
 
 	searching sync.Mutex
 	searched  *searchIndex // nil until asked for

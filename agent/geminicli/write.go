@@ -192,10 +192,9 @@ func bare(p transcript.Part) json.RawMessage {
 	out := transcript.Object{}
 	changed := false
 	for name, value := range p.Body {
-		switch name {
-		case "claude-code", "codex", "opencode", "jsonl":
+		if of, _ := transcript.TraitsOf(name); of.Keeps {
 			changed = true
-		default:
+		} else {
 			out[name] = value
 		}
 	}
