@@ -151,30 +151,33 @@ type anchor struct {
 
 // anchorOf returns the anchor of a form: the first literal of two bytes or more behind runs of a fixed length.
 func anchorOf(form string) (a anchor) {
-	form = strings.NewReplacer("(", "", ")", "").Replace(form)
 	for form != "" {
-		if form[0] != '{' {
-			n := strings.IndexByte(form, '{')
-			if n < 0 {
-				n = len(form)
+		switch form[0] {
+		case '(', ')':
+			form = form[1:]
+			continue
+		case '{':
+			r, rest, err := cutRun(form)
+			if err != nil || r.low != r.high {
+				return anchor{}
 			}
-			if n >= 2 {
-				a.text = form[:n]
-				if n < len(form) {
-					a.next = form[n+1]
-				}
-				return a
-			}
-			a.before += n
-			form = form[n:]
+			a.before += r.low
+			form = rest
 			continue
 		}
-		r, rest, err := cutRun(form)
-		if err != nil || r.low != r.high {
-			return anchor{}
+		n := strings.IndexAny(form, "{()")
+		if n < 0 {
+			n = len(form)
 		}
-		a.before += r.low
-		form = rest
+		if n >= 2 {
+			a.text = form[:n]
+			if rest := strings.TrimLeft(form[n:], "()"); len(rest) > 1 && rest[0] == '{' {
+				a.next = rest[1]
+			}
+			return a
+		}
+		a.before += n
+		form = form[n:]
 	}
 	return anchor{}
 }

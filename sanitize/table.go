@@ -75,11 +75,9 @@ type table struct {
 
 // node is a trigger, or the anchor of a shape.
 type node struct {
+	beginning
 	next uint16
 	id   uint16 // of a trigger, or len(triggers) and more for a shape
-	word uint32 // the first bytes of the text, up to four, and
-	mask uint32 // which they are
-	text string
 }
 
 // hash3 hashes the three bytes that a text begins with, which are the lower ones of word.
@@ -125,38 +123,45 @@ func UsePatterns(patterns []string) error {
 
 func makeTable(extra []shape) *table {
 	fillAlphabets.Do(setAlphabets)
-	t := &table{nodes: make([]node, 1, 1024), shapes: shapes[:]}
+	t := &table{nodes: make([]node, 1, 2048), shapes: shapes[:]}
 	if len(extra) > 0 {
 		t.shapes = append(append([]shape(nil), shapes[:]...), extra...)
 	}
 	for i := range triggers {
-		t.add(triggers[i].text, i)
+		t.add(firstBytes(triggers[i].text), i)
 	}
 	t.before = make([]uint8, len(t.shapes))
 	for i := range t.shapes {
 		a := anchorOf(t.shapes[i].form)
 		t.before[i] = uint8(a.before)
+		id := len(triggers) + i
 		if len(a.text) > 2 {
-			t.add(a.text, len(triggers)+i)
+			t.add(firstBytes(a.text), id)
 			continue
 		}
 		mask := uint16(1) << alphabetBit(a.next)
 		for c := range alphabets {
 			if alphabets[c]&mask != 0 {
-				t.add(a.text+string(rune(c)), len(triggers)+i)
+				t.add(beginning{uint32(a.text[0]) | uint32(a.text[1])<<8 | uint32(c)<<16, 0xffffff}, id)
 			}
 		}
 	}
 	return t
 }
 
-func (t *table) add(text string, id int) {
-	h := hash3(uint32(text[0]) | uint32(text[1])<<8 | uint32(text[2])<<16)
-	n := node{next: t.heads[h], id: uint16(id), text: text}
+// beginning is the first bytes of a text, up to four, and which of the four they are.
+type beginning struct{ word, mask uint32 }
+
+func firstBytes(text string) (b beginning) {
 	for i := range min(4, len(text)) {
-		n.word |= uint32(text[i]) << (8 * i)
-		n.mask |= 0xff << (8 * i)
+		b.word |= uint32(text[i]) << (8 * i)
+		b.mask |= 0xff << (8 * i)
 	}
-	t.nodes = append(t.nodes, n)
+	return b
+}
+
+func (t *table) add(b beginning, id int) {
+	h := hash3(b.word)
+	t.nodes = append(t.nodes, node{b, t.heads[h], uint16(id)})
 	t.heads[h] = uint16(len(t.nodes) - 1)
 }
