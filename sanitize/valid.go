@@ -116,11 +116,15 @@ func (v *validator) text() bool {
 		c := v.b[v.at]
 		v.at++
 		switch {
+		case c == '\\':
+			if v.at < len(v.b) && isEscape(v.b[v.at]) {
+				v.at++
+			} else if !v.unicode() {
+				return false
+			}
 		case c == '"':
 			return true
 		case c < ' ':
-			return false
-		case c == '\\' && !v.escape():
 			return false
 		}
 	}
@@ -137,23 +141,24 @@ func isInside(word uint64) bool {
 	return (low|(quote-ones)&^quote|(slash-ones)&^slash)&high == 0
 }
 
-// escape reads what is behind a backslash.
-func (v *validator) escape() bool {
-	if v.at == len(v.b) {
-		return false
-	}
-	c := v.b[v.at]
-	v.at++
+// isEscape reports whether c may stand behind a backslash, alone.
+func isEscape(c byte) bool {
 	switch c {
 	case '"', '\\', '/', 'b', 'f', 'n', 'r', 't':
 		return true
-	case 'u':
-		end := runEnd(v.b[:min(len(v.b), v.at+4)], v.at, isHex)
-		ok := end == v.at+4
-		v.at = end
-		return ok
 	}
 	return false
+}
+
+// unicode reads the u and the digits of an escape.
+func (v *validator) unicode() bool {
+	if !v.next('u') {
+		return false
+	}
+	end := runEnd(v.b[:min(len(v.b), v.at+4)], v.at, isHex)
+	ok := end == v.at+4
+	v.at = end
+	return ok
 }
 
 // number reads a number.
