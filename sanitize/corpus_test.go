@@ -13,7 +13,8 @@ import (
 
 // TestCorpus counts what the rules find in Go's own source, which has no secrets but those of its tests, and shows with -v
 // every line it would change, for a reader to judge. A sample of the tree is read, all of it with CTX_FAULTS=all. The
-// most that may be found in a megabyte is 2: it was 1.2; of the hundred lines that a reader looked at three held no secret.
+// most that may be found in a megabyte is 2: it was 1.4. Somebody read all 152 marks: two were no credential of a test or an
+// example, which is 0.02 a megabyte.
 func TestCorpus(t *testing.T) {
 	root, err := exec.Command("go", "env", "GOROOT").Output()
 	if err != nil {

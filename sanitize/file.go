@@ -4,7 +4,8 @@ import "bytes"
 
 // This file finds secrets in files of a known form in which no name says so.
 
-// netrcAt reads "login NAME password SECRET", in one line or several, with the first word at b[i].
+// netrcAt reads "login NAME password SECRET", in one line or several, with the first word at b[i]. Behind the name of a
+// machine every password is one; elsewhere "login with password only" is prose.
 func (s *scan) netrcAt(i int) {
 	b := s.b
 	at := i + len("login ")
@@ -18,7 +19,8 @@ func (s *scan) netrcAt(i int) {
 	}
 	start := blanks(b, word+len("password "))
 	end := runEnd(b, start, isBare)
-	if v := unmarked(b[start:end]); len(v) > 0 && !standIn(v) {
+	ofMachine := bytes.Contains(b[max(0, i-256):i], []byte("machine ")) || bytes.Contains(b[max(0, i-16):i], []byte("default"))
+	if v := unmarked(b[start:end]); len(v) > 0 && !standIn(v) && (ofMachine || bareSecret(strongKey, v)) {
 		s.add(start, end, "password")
 	}
 	s.past[netrcRule] = end

@@ -98,7 +98,7 @@ func currentTable() *table {
 	return own()
 }
 
-// CheckPattern reports what is wrong with a pattern of the user's, or nil. docs/threat-model.md explains the notation.
+// CheckPattern reports what is wrong with a pattern of the user's, or nil. docs/secrets.md explains the notation.
 func CheckPattern(pattern string) error { return checkForm(pattern) }
 
 // UsePatterns makes the whole program look for these patterns, too, from now on; what they find has the class "extra". It

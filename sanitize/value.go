@@ -265,7 +265,7 @@ func compound(v []byte, m shapeOf) bool {
 	if m.switches > switches || m.digits > digits || m.turns*5 > m.letters*2 {
 		return false
 	}
-	return joined || named && m.digits <= 1 && m.switches <= 1
+	return joined || named && m.digits <= 2 && m.switches <= 1
 }
 
 // camel reports whether a part of v ends where a capital begins the next one.

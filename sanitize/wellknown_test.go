@@ -108,14 +108,18 @@ func TestAssignments(t *testing.T) {
 // TestPasswords holds passwords that look like words, in settings and on command lines.
 func TestPasswords(t *testing.T) {
 	for in, want := range map[string]string{
-		"DB_PASSWORD=hunter2" + "secret":           "DB_PASSWORD=[REDACTED:password]",
-		"DB_PASSWORD=correcthorse":                 "DB_PASSWORD=[REDACTED:password]",
-		"DB_PASSWORD=OTHER_PASSWORD":               "DB_PASSWORD=OTHER_PASSWORD",
-		"mysql -u root -pS3cret" + "Pw9 shop":      "mysql -u root -p[REDACTED:password] shop",
-		"mysql -u root -ppassword shop":            "mysql -u root -ppassword shop",
-		"curl -u me:S3cret" + "Pw9 https://a.test": "curl -u me:[REDACTED:password] https://a.test",
-		"curl -u user:pass https://a.test":         "curl -u user:pass https://a.test",
-		"gh auth login -p https":                   "gh auth login -p https",
+		"DB_PASSWORD=hunter2" + "secret":            "DB_PASSWORD=[REDACTED:password]",
+		"DB_PASSWORD=correcthorse":                  "DB_PASSWORD=[REDACTED:password]",
+		"DB_PASSWORD=hedgehog":                      "DB_PASSWORD=[REDACTED:password]",
+		"password: hedgehog":                        "password: hedgehog",
+		"user2 login with password must fail":       "user2 login with password must fail",
+		"machine a.test login me password hedgehog": "machine a.test login me password [REDACTED:password]",
+		"DB_PASSWORD=OTHER_PASSWORD":                "DB_PASSWORD=OTHER_PASSWORD",
+		"mysql -u root -pS3cret" + "Pw9 shop":       "mysql -u root -p[REDACTED:password] shop",
+		"mysql -u root -ppassword shop":             "mysql -u root -ppassword shop",
+		"curl -u me:S3cret" + "Pw9 https://a.test":  "curl -u me:[REDACTED:password] https://a.test",
+		"curl -u user:pass https://a.test":          "curl -u user:pass https://a.test",
+		"gh auth login -p https":                    "gh auth login -p https",
 	} {
 		if out, _ := mustText(t, in); out != want {
 			t.Errorf("%q is %q, want %q", in, out, want)
