@@ -62,8 +62,9 @@ func TestHostile(t *testing.T) {
 	}
 }
 
-// BenchmarkJSON cleans the lines of transcripts, and reads the same lines with json.Unmarshal in the same run: how many times
-// as fast cleaning is does not depend on the machine. CTX_CORPUS names a folder of real transcripts (*.jsonl).
+// BenchmarkJSON cleans the lines of transcripts, and reads the same lines with json.Unmarshal in
+// the same run: how many times as fast cleaning is does not depend on the machine. CTX_CORPUS names
+// a folder of real transcripts (*.jsonl).
 func BenchmarkJSON(b *testing.B) {
 	lines := transcriptLines(b)
 	size := 0

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// scan is one pass over a text. At each byte it tries only the rules that may find something there: a table
-// says which three bytes a rule begins with, and a switch which single bytes do.
+// scan is one pass over a text. At each byte it tries only the rules that may find something there:
+// a table says which three bytes a rule begins with, and a switch which single bytes do.
 type scan struct {
 	b     []byte
 	found []span
@@ -35,8 +35,8 @@ func rules(found []span, b []byte) ([]span, views) {
 	return s.found, s.seen
 }
 
-// shortestSecret is how many bytes a text has at least that holds a secret: pw=abcdef needs a name before it, and
-// x://:p@h has eight.
+// shortestSecret is how many bytes a text has at least that holds a secret: pw=abcdef needs a name
+// before it, and x://:p@h has eight.
 const shortestSecret = 7
 
 // pass goes over the text once.

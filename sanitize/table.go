@@ -54,8 +54,10 @@ var triggers = [...]trigger{
 	{" is ", isRule},
 	{"PASSWORD ", sqlRule}, {"password ", sqlRule}, {"BY ", sqlRule}, {"by ", sqlRule},
 	{"curl ", userCommandRule}, {"smbclient ", userCommandRule},
-	{"mysql ", joinedCommandRule}, {"mysqldump ", joinedCommandRule}, {"mysqladmin ", joinedCommandRule}, {"mariadb ", joinedCommandRule},
-	{"sshpass ", spacedCommandRule}, {"redis-cli ", spacedCommandRule}, {"login ", spacedCommandRule}, {"mongosh ", spacedCommandRule},
+	{"mysql ", joinedCommandRule}, {"mysqldump ", joinedCommandRule},
+	{"mysqladmin ", joinedCommandRule}, {"mariadb ", joinedCommandRule},
+	{"sshpass ", spacedCommandRule}, {"redis-cli ", spacedCommandRule},
+	{"login ", spacedCommandRule}, {"mongosh ", spacedCommandRule},
 	{"mongodump ", spacedCommandRule}, {"ldapsearch ", spacedCommandRule},
 	{"vault login ", vaultRule},
 	{"pass:", passRule},
@@ -98,12 +100,14 @@ func currentTable() *table {
 	return own()
 }
 
-// CheckPattern reports what is wrong with a pattern of the user's, or nil. docs/secrets.md explains the notation.
+// CheckPattern reports what is wrong with a pattern of the user's, or nil. docs/secrets.md explains
+// the notation.
 func CheckPattern(pattern string) error { return checkForm(pattern) }
 
-// UsePatterns makes the whole program look for these patterns, too, from now on; what they find has the class "extra". It
-// replaces what was given before, and none is given by nil. The error is that of CheckPattern for the first bad one, and
-// nothing has changed then. It may be called while other goroutines clean texts.
+// UsePatterns makes the whole program look for these patterns, too, from now on; what they find has
+// the class "extra". It replaces what was given before, and none is given by nil. The error is that
+// of CheckPattern for the first bad one, and nothing has changed then. It may be called while other
+// goroutines clean texts.
 func UsePatterns(patterns []string) error {
 	if len(patterns) == 0 {
 		used.Store(nil)

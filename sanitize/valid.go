@@ -5,8 +5,9 @@ import (
 	"fmt"
 )
 
-// checkJSON returns an error unless b is one JSON value, as json.Valid tells it, that is nested at most maxDepth deep. It is
-// faster than json.Valid: most of a message is text, which it reads eight bytes at a time.
+// checkJSON returns an error unless b is one JSON value, as json.Valid tells it, that is nested at
+// most maxDepth deep. It is faster than json.Valid: most of a message is text, which it reads eight
+// bytes at a time.
 func checkJSON(b []byte) error {
 	v := validator{b: b}
 	ok := v.value(0)
@@ -131,8 +132,8 @@ func (v *validator) text() bool {
 	return false
 }
 
-// isInside reports whether none of the eight bytes of word is a quote, a backslash or below 0x20. The highest bit of a
-// byte of each term is set where that byte is one of them.
+// isInside reports whether none of the eight bytes of word is a quote, a backslash or below 0x20.
+// The highest bit of a byte of each term is set where that byte is one of them.
 func isInside(word uint64) bool {
 	const ones, high = 0x0101010101010101, 0x8080808080808080
 	low := (word - ' '*ones) &^ word

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestWellKnown says tokens of common issuers, by their published forms, bare in prose, JSON, logs and code. The forms are
-// written down apart from the table that the rules use.
+// TestWellKnown says tokens of common issuers, by their published forms, bare in prose, JSON, logs
+// and code. The forms are written down apart from the table that the rules use.
 func TestWellKnown(t *testing.T) {
 	uuid := "{h8}-{h4}-{h4}-{h4}-{h12}"
 	r := rand.New(rand.NewPCG(13, 5))
@@ -72,7 +72,8 @@ func TestWellKnown(t *testing.T) {
 	}
 }
 
-// TestBareKey holds that the word key tells, with a vendor's name or without, where the value was drawn by lot.
+// TestBareKey holds that the word key tells, with a vendor's name or without, where the value was
+// drawn by lot.
 func TestBareKey(t *testing.T) {
 	hex := "9f86d081884c7d659a2feaa0c55ad015"
 	for in, want := range map[string]string{
@@ -127,8 +128,9 @@ func TestPasswords(t *testing.T) {
 	}
 }
 
-// TestHarmless holds kinds of text that were once taken for secrets: pipes of a shell, emphasis, names in programs with the
-// beginning of a token, packages with their versions, types in a namespace, and what documents put in a token's place.
+// TestHarmless holds kinds of text that were once taken for secrets: pipes of a shell, emphasis,
+// names in programs with the beginning of a token, packages with their versions, types in a
+// namespace, and what documents put in a token's place.
 func TestHarmless(t *testing.T) {
 	for _, in := range []string{
 		"grep -v PASS | tail -20", "go test ./... | grep TOKEN | head -3", "cat api_key | wc -l2 | sort",
