@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/gemini-ctx/ctx/agent/geminicli"
+	"github.com/gemini-ctx/ctx/lock"
 	"github.com/gemini-ctx/ctx/session"
 )
 
@@ -52,7 +53,7 @@ func copyTranscript(ctx context.Context, s *session.Store, path string, check bo
 		err = c.save(s, f)
 	}
 	if err == nil && done.Messages+done.Amended+done.Rewinds > 0 {
-		_, err = s.Graduate(ctx, done.Session, session.MainBranch)
+		_, err = s.GraduateAndLeave(ctx, done.Session, session.MainBranch)
 	}
 	return report(done, true), err
 }
@@ -61,27 +62,16 @@ func report(done session.Imported, whole bool) copied {
 	return copied{new: done.Messages + done.Notes + done.Amended + done.Rewinds, skipped: done.Skipped, whole: whole, children: done.Children}
 }
 
-// openTranscript opens what an agent says is its transcript. Anything but a file is refused before it is opened: a pipe would make the hook wait.
+// openTranscript opens what an agent says is its transcript. Anything but a regular file is refused: a pipe would make the hook wait.
 func openTranscript(path string) (*os.File, os.FileInfo, error) {
 	if !filepath.IsAbs(path) {
 		return nil, nil, fmt.Errorf("the transcript's path is not absolute: %.200q", path)
 	}
-	info, err := os.Stat(path)
-	if err == nil && !info.Mode().IsRegular() {
+	f, info, err := lock.OpenAtMost(path, lock.MaxInput)
+	if errors.Is(err, lock.ErrNotFile) {
 		err = fmt.Errorf("the transcript is not a file: %q", path)
 	}
-	if err != nil {
-		return nil, nil, err
-	}
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, nil, err
-	}
-	if info, err = f.Stat(); err != nil {
-		_ = f.Close()
-		return nil, nil, err
-	}
-	return f, info, nil
+	return f, info, err
 }
 
 // maxBeside is how many transcripts in a directory are looked at, the newest.

@@ -363,7 +363,7 @@ func checkLoop(s *session.Store) error {
 	if err != nil {
 		return err
 	}
-	if _, _, err := s.Append(bg, "late", main, []session.Message{m}, session.AppendOptions{Verb: "loop"}); err != nil {
+	if _, _, err := s.Append(bg, "late", main, []session.Message{m}, session.AppendOptions{}); err != nil {
 		return err
 	}
 	return s.SaveLoop("late", main, d)

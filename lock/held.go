@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/gofrs/flock"
@@ -79,7 +80,7 @@ func Acquire(ctx context.Context, fs *FS, dir string, timeout time.Duration, who
 		return nil, ErrStopped
 	}
 	h := &Held{dir: dir, file: flock.New(filepath.Join(dir, fileName), flock.SetFlag(os.O_CREATE|os.O_RDONLY|atOnce))}
-	ok, err := h.wait(ctx, timeout)
+	ok, err := wait(ctx, timeout, h.file.TryLock)
 	if err != nil {
 		return nil, fmt.Errorf("cannot lock %q: %w", dir, err)
 	}
@@ -96,12 +97,17 @@ func Acquire(ctx context.Context, fs *FS, dir string, timeout time.Duration, who
 	return h, nil
 }
 
-// wait tries until the lock is taken; ok is false when the time is up.
-func (h *Held) wait(ctx context.Context, timeout time.Duration) (ok bool, err error) {
+// wait calls try until it takes the lock; ok is false when the time is up. A call that a signal interrupts has neither
+// taken the lock nor failed: Go's own runtime sends signals to its threads at any time.
+func wait(ctx context.Context, timeout time.Duration, try func() (bool, error)) (ok bool, err error) {
 	limited, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	for pause := firstPause; ; pause = min(pause+pause/2, lastPause) {
-		if ok, err := h.file.TryLock(); ok || err != nil {
+		ok, err := try()
+		if errors.Is(err, syscall.EINTR) {
+			continue
+		}
+		if ok || err != nil {
 			return ok, err
 		}
 		select {
@@ -121,7 +127,11 @@ func (h *Held) Release() error {
 	if h == nil || h.file == nil {
 		return nil
 	}
-	if err := h.file.Unlock(); err != nil {
+	err := h.file.Unlock()
+	for errors.Is(err, syscall.EINTR) {
+		err = h.file.Unlock()
+	}
+	if err != nil {
 		return fmt.Errorf("cannot unlock %q: %w", h.dir, err)
 	}
 	return nil

@@ -15,13 +15,14 @@ var ErrTooLarge = errors.New("file is too large")
 var ErrNotFile = errors.New("not a regular file")
 
 // Open opens a file to be read. It does not wait for a writer where a pipe has taken the file's place: what is not a regular file is ErrNotFile.
+// On Windows it tries again for up to two seconds while another process is renaming the file.
 func Open(path string) (*os.File, error) {
 	f, _, err := openFile(path)
 	return f, err
 }
 
 func openFile(path string) (*os.File, fs.FileInfo, error) {
-	f, err := os.OpenFile(path, os.O_RDONLY|atOnce, 0)
+	f, err := openShared(path)
 	if err != nil {
 		return nil, nil, notFile(path, err)
 	}

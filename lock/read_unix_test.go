@@ -20,12 +20,15 @@ func TestNotAFile(t *testing.T) {
 		"pipe":      func(path string) error { return syscall.Mkfifo(path, 0o600) },
 		"directory": func(path string) error { return os.Mkdir(path, 0o700) },
 		"loop":      func(path string) error { return os.Symlink(path, path) },
+		"device":    func(path string) error { return os.Symlink("/dev/zero", path) },
 	}
 	var fsys *lock.FS
 	for kind, put := range make {
 		for name, use := range map[string]func(string) error{
 			"open":        func(path string) error { _, err := lock.Open(path); return err },
 			"read":        func(path string) error { _, err := lock.ReadFile(path); return err },
+			"at most":     func(path string) error { _, _, err := lock.OpenAtMost(path, 100); return err },
+			"input":       func(path string) error { _, err := lock.ReadInput(path, 100); return err },
 			"read some":   func(path string) error { _, err := lock.ReadAtMost(path, 100); return err },
 			"sync":        fsys.SyncFile,
 			"write hint":  func(path string) error { return fsys.WriteHint(path, []byte("x")) },

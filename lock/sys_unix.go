@@ -23,6 +23,8 @@ func isNoFile(err error) bool {
 
 func readFile(path string, limit int64) ([]byte, error) { return readOnce(path, limit) }
 
+func openShared(path string) (*os.File, error) { return os.OpenFile(path, os.O_RDONLY|atOnce, 0) }
+
 func openForSync(path string) (*os.File, error) { return Open(path) }
 
 // syncDir ignores EINVAL and ENOTSUP: some network and user-space file systems have no sync for directories.

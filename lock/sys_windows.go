@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"syscall"
+	"time"
 
 	"github.com/rogpeppe/go-internal/robustio"
 )
@@ -34,7 +35,26 @@ func readFile(path string, limit int64) ([]byte, error) {
 const noFollow = 0
 
 // openForSync opens for writing, without which Windows refuses to flush a file.
-func openForSync(path string) (*os.File, error) { return os.OpenFile(path, os.O_RDWR, 0) }
+func openForSync(path string) (*os.File, error) { return openPatiently(path, os.O_RDWR) }
+
+func openShared(path string) (*os.File, error) { return openPatiently(path, os.O_RDONLY) }
+
+// patience is how long openPatiently tries: as long as robustio does for a rename.
+const patience = 2 * time.Second
+
+// openPatiently opens a file that another process may be renaming at this moment: until the rename is done, Windows
+// refuses to open the file. A file that does not exist is an error at once.
+func openPatiently(path string, flag int) (*os.File, error) {
+	end := time.Now().Add(patience)
+	for pause := firstPause; ; pause = min(pause+pause/2, lastPause) {
+		file, err := os.OpenFile(path, flag, 0)
+		passes := robustio.IsEphemeralError(err) && !errors.Is(err, fs.ErrNotExist)
+		if err == nil || !passes || time.Now().After(end) {
+			return file, err
+		}
+		time.Sleep(pause)
+	}
+}
 
 func syncDir(string) error { return nil }
 

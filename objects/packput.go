@@ -99,13 +99,29 @@ func (s *Store) publish(temp *lock.Temp, pack format.ID, index []byte) error {
 		return err
 	}
 	if err := temp.Rename(path); err != nil {
-		return err
+		return s.unlessThere(pack, err)
 	}
 	// Names that are not synced may last in any order, and an index without its pack would be damage.
 	if err := s.fs.SyncDir(s.packDir()); err != nil {
 		return err
 	}
-	return s.fs.WriteDurable(idx, index, 0o600)
+	if err := s.fs.WriteFile(idx, index, 0o600, true); err != nil {
+		return s.unlessThere(pack, err)
+	}
+	return s.fs.SyncDir(s.packDir())
+}
+
+// unlessThere returns refused, the error of giving a pack or its index the name, unless another writer has written the same pack
+// meanwhile. Windows refuses to replace a file that somebody reads, which a pack is as soon as it has its index.
+func (s *Store) unlessThere(pack format.ID, refused error) error {
+	there, err := s.renewPack(pack)
+	switch {
+	case err != nil:
+		return errors.Join(refused, err)
+	case !there:
+		return refused
+	}
+	return nil
 }
 
 func (s *Store) renewPack(pack format.ID) (there bool, err error) {

@@ -228,9 +228,6 @@ func (db *DB) DropTo(held *lock.Held, number uint64) (dropped int, err error) {
 	return db.removeBefore(next.Segment)
 }
 
-// VerbCheckpoint is the verb of the operation that writes the forests before a checkpoint.
-const VerbCheckpoint = "checkpoint"
-
 func (db *DB) removeBefore(segment uint64) (dropped int, err error) {
 	old, err := db.before(segment)
 	if err != nil {

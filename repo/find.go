@@ -21,7 +21,7 @@ func Find(env Env) (dir string, err error) {
 	if !filepath.IsAbs(env.WorkDir) {
 		return "", fmt.Errorf("cannot search for a store from %q: not an absolute path", env.WorkDir)
 	}
-	return findUp(physical(env.WorkDir), env.Home)
+	return findUp(physical(env.WorkDir), env.Home, sameDevice)
 }
 
 // findNamed looks where StoreDir says. A whole store goes before the parts of one, as a project may well have a folder "objects".
@@ -52,7 +52,9 @@ func findNamed(env Env) (string, error) {
 	return "", fmt.Errorf("%w: %q", ErrNoStore, named)
 }
 
-func findUp(start, home string) (string, error) {
+// findUp looks in start and the directories above it, up to home and no further than same says that a directory is on the
+// device of the first one.
+func findUp(start, home string, same func(first, above fs.FileInfo) bool) (string, error) {
 	first, err := os.Stat(start)
 	if err != nil {
 		return "", fmt.Errorf("cannot look for a store: %w", err)
@@ -75,7 +77,7 @@ func findUp(start, home string) (string, error) {
 		if info, err = statThere(parent); err != nil {
 			return "", err
 		}
-		if info == nil || !sameDevice(first, info) {
+		if info == nil || !same(first, info) {
 			break
 		}
 		dir = parent

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"testing"
 
@@ -76,16 +75,6 @@ func TestFindStopsAtHome(t *testing.T) {
 	want := filepath.Join(filepath.Dir(w.home), ".gemini", "context")
 	if dir, err := repo.Find(w.env); err != nil || dir != want {
 		t.Errorf("outside of home: %q, %v", dir, err)
-	}
-}
-
-func TestFindStopsAtBorder(t *testing.T) {
-	if runtime.GOOS != "linux" {
-		t.Skip("needs a directory whose parent is on another file system")
-	}
-	_, err := repo.Find(repo.Env{WorkDir: "/proc/self"})
-	if !errors.Is(err, repo.ErrNoStore) {
-		t.Errorf("got %v", err)
 	}
 }
 

@@ -3,15 +3,12 @@ package session
 import (
 	"fmt"
 	"slices"
-	"strings"
-	"unicode"
-	"unicode/utf8"
 
 	"github.com/gemini-ctx/ctx/forest"
 	"github.com/gemini-ctx/ctx/forest/summarize"
 	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/internal/wording"
 	"github.com/gemini-ctx/ctx/refs"
-	"github.com/gemini-ctx/ctx/sanitize"
 )
 
 // answer is a claim with its summary, and a tombstone for when it is evicted.
@@ -22,50 +19,34 @@ type answer struct {
 	raws    []format.Raw // all objects of it, which are put when it is recorded
 }
 
-// badAnswer is why a summariser's answer is not taken. Kinds are counted.
-type badAnswer struct{ kind, why string }
-
-func (e *badAnswer) Error() string { return e.why }
-
-// Reason returns the kind, for those who count by it.
-func (e *badAnswer) Reason() string { return e.kind }
-
-// takeAnswer cleans a summariser's answer and holds it against what it was asked: source is how many tokens its inputs have.
+// takeAnswer cleans a summariser's answer and judges it by what it was asked: tokens is the most it may have, source how many its inputs have. An answer
+// that is not taken is a *wording.Fault.
 func takeAnswer(told summarize.Told, tokens, source int) (summarize.Told, error) {
-	bad := func(kind, why string, args ...any) (summarize.Told, error) {
-		return told, &badAnswer{kind, fmt.Sprintf(why, args...)}
-	}
-	if !utf8.ValidString(told.Text) || strings.ContainsRune(told.Text, 0) {
-		return bad("binary", "the answer is not text")
-	}
 	if len(told.Text) > MaxMessage {
-		return bad("longer", "the answer has %d bytes, %d is the most", len(told.Text), MaxMessage)
+		return told, &wording.Fault{Kind: wording.Longer, Why: fmt.Sprintf("the answer has %d bytes, %d is the most", len(told.Text), MaxMessage)}
 	}
-	for _, field := range []*string{&told.Text, &told.Summarizer, &told.Version} {
-		clean, _, err := sanitize.Text([]byte(*field))
-		if err != nil {
-			return bad("garbage", "the answer cannot be sanitised")
-		}
-		*field = strings.TrimSpace(string(clean))
+	text, fault := wording.Summary(told.Text, tokens, source)
+	if fault == nil {
+		told.Text = text
+		fault = nameMaker(&told)
 	}
-	n := summarize.Tokens(told.Text)
-	switch {
-	case strings.IndexFunc(told.Text, isWord) < 0:
-		return bad("empty", "the answer says nothing")
-	case n > source || n == source && source > fewTokens:
-		return bad("longer", "the answer has %d tokens, what it sums up %d", n, source)
-	case n > tokens:
-		return bad("longer", "the answer has %d tokens, %d were asked for", n, tokens)
-	}
-	for _, name := range []string{told.Summarizer, told.Version} {
-		if _, err := format.EncodeName(name); err != nil {
-			return bad("garbage", "the answer does not say who made it: %v", err)
-		}
+	if fault != nil {
+		return told, fault
 	}
 	return told, nil
 }
 
-func isWord(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
+// nameMaker cleans who made an answer.
+func nameMaker(told *summarize.Told) *wording.Fault {
+	for _, field := range []*string{&told.Summarizer, &told.Version} {
+		name, fault := wording.Maker(*field)
+		if fault != nil {
+			return fault
+		}
+		*field = name
+	}
+	return nil
+}
 
 // sealAnswer makes the objects of an answer in words: nodes and, last, the summary.
 func (s *Store) sealAnswer(c *claim, told summarize.Told) ([]format.Raw, error) {

@@ -13,6 +13,7 @@ import (
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/message"
 	"github.com/gemini-ctx/ctx/objects"
+	"github.com/gemini-ctx/ctx/refs"
 	"github.com/gemini-ctx/ctx/sanitize"
 )
 
@@ -259,19 +260,14 @@ func (t *tx) finish(h *head, old format.Value, o AppendOptions) error {
 		if _, err := t.graduate(h, GraduateOnAppend); err != nil {
 			return err
 		}
-		if t.params().Crosses(h.Seq, h.value.Through) && h.value.Frontier > h.value.Through {
-			v, err := t.leave(h.value)
-			if err != nil {
-				return err
-			}
-			if h.value, folded, err = t.foldAt(h.session, h.branch, v, h.Seq); err != nil {
-				return err
-			}
+		var err error
+		if folded, err = t.leaveIfLong(h); err != nil {
+			return err
 		}
 	}
 	verb := o.Verb
 	if verb == "" {
-		verb = "append"
+		verb = refs.VerbAppend
 	}
 	op := &format.Operation{Verb: verb, Session: h.session}
 	op.Refs = append(op.Refs, format.RefUpdate{Name: RefName(h.session, h.branch), Old: old, New: h.value})

@@ -99,7 +99,7 @@ func (t *tx) fork(session, parent string, children []string, invocation string) 
 			more = append(more, u) // what the parent was told, its children know
 		}
 	}
-	if err := t.commitControl("fork", c, more...); err != nil {
+	if err := t.commitControl(refs.VerbFork, c, more...); err != nil {
 		return Forked{}, err
 	}
 	for _, child := range children {
@@ -154,14 +154,14 @@ func (t *tx) forkAt(session, parent string, children []string, at format.ID) (Fo
 		}
 		v.ID = last.id
 		var leaves bool
-		if v, leaves, err = t.settleBack(v, last.e.Seq, false); err != nil {
+		if v, leaves, err = t.settleBack(v, last.e.Seq, nil); err != nil {
 			return Forked{}, err
 		}
 		if v, told, err = t.epochOfLine(session, parent, v, last.e.Seq, leaves); err != nil {
 			return Forked{}, err
 		}
 	}
-	op := &format.Operation{Verb: "fork", Session: session}
+	op := &format.Operation{Verb: refs.VerbFork, Session: session}
 	for _, child := range children {
 		op.Refs = append(op.Refs, format.RefUpdate{Name: RefName(session, child), New: v})
 		if u, moved := t.epochTo(session, child, told); moved {
@@ -253,7 +253,7 @@ func (t *tx) join(session, parent string, old format.Value, children []string, t
 		}
 	}
 	done := Joined{Entry: c.id, Messages: messages}
-	if err := t.commitControl("join", c, more...); err != nil {
+	if err := t.commitControl(refs.VerbJoin, c, more...); err != nil {
 		return Joined{}, err
 	}
 	done.Open, err = t.openChildren(t.view, session, parent)

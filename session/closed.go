@@ -2,6 +2,7 @@ package session
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/refs"
@@ -26,16 +27,28 @@ func (s *Store) TipOrJoined(view *refs.View, session, branch string) (format.Val
 // joined returns what a branch held when it was joined, and the join; no value where the log knows of none.
 func (s *Store) joined(view *refs.View, session, branch string) (v format.Value, by uint64, err error) {
 	name := RefName(session, branch)
+	var last format.Value // what the branch held when it ended
+	ended, about := uint64(0), uint64(0)
 	err = s.Refs.Backward(view, func(r refs.Record) bool {
-		for _, u := range r.Op.Refs {
-			if u.Name == name && !u.New.Exists() {
-				if r.Op.Verb == "join" || r.Op.Verb == "redo" {
-					v, by = u.Old, r.Op.Number
-				}
-				return false
-			}
+		if ended != 0 && r.Op.Number != about {
+			return true // a redo ended the branch: the operation that it brought back says how
 		}
-		return true
+		if ended == 0 {
+			i := slices.IndexFunc(r.Op.Refs, func(u format.RefUpdate) bool { return u.Name == name && !u.New.Exists() })
+			if i < 0 {
+				return true
+			}
+			last, ended = r.Op.Refs[i].Old, r.Op.Number
+		}
+		effect, _ := refs.EffectOf(r.Op.Verb)
+		if effect.Restores {
+			about = r.Op.About
+			return true
+		}
+		if effect.Extends && effect.Removes {
+			v, by = last, ended
+		}
+		return false
 	})
 	return v, by, err
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/gemini-ctx/ctx/forest/summarize"
 	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/refs"
 )
 
 // MaxGeneration is how many times a summary may be made of summaries before the cluster is read whole again: text that is summarised over and
@@ -150,7 +151,7 @@ func (r *compaction) begin(ctx context.Context) error {
 		if err := t.beginFlat(); err != nil {
 			return err
 		}
-		return t.commit(&format.Operation{Verb: "compact"})
+		return t.commit(&format.Operation{Verb: refs.VerbCompact})
 	})
 }
 
@@ -249,7 +250,7 @@ func (r *compaction) record(ctx context.Context, answers []answer) error {
 		if len(t.draftOf(r.forest).decided) == 0 {
 			return nil
 		}
-		return t.commit(&format.Operation{Verb: "compact"})
+		return t.commit(&format.Operation{Verb: refs.VerbCompact})
 	})
 }
 
@@ -284,7 +285,7 @@ func (r *compaction) leaveAll(t *tx, branches []BranchName) error {
 	if err := t.evict(r.forest, &r.owners, nil, true, &r.done); err != nil {
 		return err
 	}
-	op := &format.Operation{Verb: "compact"}
+	op := &format.Operation{Verb: refs.VerbCompact}
 	if len(r.o.Branches) == 1 {
 		op.Session = r.o.Branches[0].Session
 	}
@@ -330,7 +331,11 @@ func (r *compaction) leaveFor(t *tx, b BranchName) (moves []format.RefUpdate, fo
 		return nil, nil, err
 	}
 	force := r.force || from != r.forest || old.Pin.IsZero()
-	v, err := t.leaveTo(old, r.forest)
+	tip, err := t.entry(old.ID)
+	if err != nil {
+		return nil, nil, err
+	}
+	v, err := t.leaveTo(old, tip.Seq, r.forest)
 	if err != nil || v == old {
 		return nil, nil, err
 	}

@@ -1,7 +1,7 @@
 package session
 
 import (
-	"encoding/json"
+	"encoding/binary"
 	"slices"
 
 	"github.com/gemini-ctx/ctx/format"
@@ -20,13 +20,12 @@ const (
 	agentWithin = 256
 )
 
-// digestCache is the cached digest of a branch. It is a function of At and of the digest's version
+// digestCache is the cached digest of a branch. It is a function of at and of the digest's version
 // alone, as long as no body was forgotten.
 type digestCache struct {
-	Version int    `json:"v"`
-	At      string `json:"at"`     // the newest entry that the digest is made of
-	Newest  uint64 `json:"newest"` // seq of the newest message
-	Called  uint64 `json:"called"` // seq of the newest message that calls a tool, with its arguments
+	at     format.ID // the newest entry that the digest is made of
+	newest uint64    // seq of the newest message
+	called uint64    // seq of the newest message that calls a tool, with its arguments
 	digest.Digester
 }
 
@@ -47,11 +46,11 @@ func (s *Store) workOf(name BranchName, tip format.ID, through uint64, all bool)
 	if err != nil {
 		return nil, err
 	}
-	d := digestCache{Version: digest.Version}
+	d := digestCache{}
 	if h.cached != nil {
 		d = *h.cached
 	}
-	d.Newest = max(d.Newest, h.newest)
+	d.newest = max(d.newest, h.newest)
 	may := d.isAgents(h.called)
 	if len(h.before.list) > 0 && (may || all) {
 		list, err := s.digestMessages(&h.before)
@@ -59,8 +58,8 @@ func (s *Store) workOf(name BranchName, tip format.ID, through uint64, all bool)
 			return nil, err
 		}
 		d.Add(list)
-		d.Called = max(d.Called, calledIn(list))
-		d.At = h.before.list[0].id.String()
+		d.called = max(d.called, calledIn(list))
+		d.at = h.before.list[0].id
 		s.storeDigest(name, &d)
 	}
 	w := &work{before: d.Facts(), agent: d.isAgents(0)}
@@ -80,8 +79,8 @@ func (s *Store) workOf(name BranchName, tip format.ID, through uint64, all bool)
 // isAgents reports whether one of the newest messages calls a tool: one that the digest has, or the
 // one with number called.
 func (d *digestCache) isAgents(called uint64) bool {
-	called = max(called, d.Called)
-	return called > 0 && d.Newest-called < agentWithin
+	called = max(called, d.called)
+	return called > 0 && d.newest-called < agentWithin
 }
 
 // calledIn returns the seq of the newest message whose calls have their arguments; 0 where there is
@@ -112,16 +111,36 @@ type passage struct {
 
 func (s *Store) loadDigest(name BranchName) *digestCache {
 	b, _, ok := s.Cache.Load(index.DigestName(name.Session, name.Branch))
+	if !ok {
+		return nil
+	}
 	var d digestCache
-	if !ok || json.Unmarshal(b, &d) != nil || d.Version != digest.Version {
+	head := [3]uint64{}
+	for i := range head {
+		n, size := binary.Uvarint(b)
+		if size <= 0 {
+			return nil
+		}
+		head[i], b = n, b[size:]
+	}
+	if head[0] != digest.Version || len(b) < len(d.at) {
+		return nil
+	}
+	d.newest, d.called = head[1], head[2]
+	if d.UnmarshalBinary(b[copy(d.at[:], b):]) != nil {
 		return nil
 	}
 	return &d
 }
 
-// storeDigest keeps a digest. Nothing depends on it.
+// storeDigest keeps a digest: the version, newest, called, at, and the digester. Nothing depends on it.
 func (s *Store) storeDigest(name BranchName, d *digestCache) {
-	if b, err := json.Marshal(d); err == nil {
+	var b []byte
+	for _, n := range [...]uint64{digest.Version, d.newest, d.called} {
+		b = binary.AppendUvarint(b, n)
+	}
+	b = append(b, d.at[:]...)
+	if b, err := d.AppendBinary(b); err == nil {
 		_ = s.Cache.Store(index.DigestName(name.Session, name.Branch), index.Stamp{}, b)
 	}
 }
@@ -135,7 +154,7 @@ func (s *Store) digestHistory(tip format.ID, through uint64, cached *digestCache
 			h.after.take(id, e)
 			return len(h.after.list) < maxDigested
 		}
-		if cached != nil && id.String() == cached.At {
+		if cached != nil && id == cached.at {
 			h.cached = cached
 			return false
 		}

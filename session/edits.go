@@ -148,9 +148,23 @@ func (es *edits) edited(list []view.Message) []view.Message {
 		}
 	}
 	for i := range es.list {
-		list = es.list[i].apply(list)
+		list = es.list[i].apply(list, len(es.behind(&es.list[i])))
 	}
 	return list
+}
+
+// behind returns the messages that a replacement stands for, those of a replacement that it stands for among them.
+func (es *edits) behind(r *replaced) map[format.ID]bool {
+	messages := map[format.ID]bool{}
+	for todo := slices.Clone(r.Targets); len(todo) > 0; todo = todo[1:] {
+		at := slices.IndexFunc(es.list, func(o replaced) bool { return o.id == todo[0].Entry })
+		if at < 0 {
+			messages[todo[0].Entry] = true
+			continue
+		}
+		todo = append(todo, es.list[at].Targets...)
+	}
+	return messages
 }
 
 // masked returns what is shown of a message's words, and which of its parts are shortened.
@@ -204,7 +218,8 @@ func joinParts(raws []json.RawMessage) []byte {
 }
 
 // apply puts the replacement in the place of the first of its targets that is in list, and takes the others away. Where none is, list stays as it is.
-func (r *replaced) apply(list []view.Message) []view.Message {
+// messages is how many it stands for.
+func (r *replaced) apply(list []view.Message, messages int) []view.Message {
 	parts := map[format.ID][]int{}
 	for _, t := range r.Targets {
 		if t.Part == format.WholeEntry {
@@ -224,15 +239,15 @@ func (r *replaced) apply(list []view.Message) []view.Message {
 			out = append(out, r.inParts(m, indexes, &said))
 		case !said:
 			said = true
-			out = append(out, r.message(m))
+			out = append(out, r.message(m, messages))
 		}
 	}
 	return out
 }
 
 // message is the replacement in the place of a message. It is the user's side that says it, as it says everything that no model did.
-func (r *replaced) message(first view.Message) view.Message {
-	return view.Message{ID: r.id, Seq: first.Seq, Role: "user", Time: r.e.Time, Text: r.Text, StandsFor: r.Targets}
+func (r *replaced) message(first view.Message, messages int) view.Message {
+	return view.Message{ID: r.id, Seq: first.Seq, Role: "user", Time: r.e.Time, Text: r.Text, StandsFor: r.Targets, Replaces: messages}
 }
 
 // inParts is a message in which parts are replaced: the first of all has the text, the others say where it is.

@@ -154,7 +154,7 @@ func (t *tx) observe(session, branch string, set *epoch.Set, o ObserveOptions) (
 	if u, moved := t.headTo(session); moved {
 		more = append(more, u)
 	}
-	return done, t.commitControl("observe", c, more...)
+	return done, t.commitControl(refs.VerbObserve, c, more...)
 }
 
 // controlNew is control, and begins the session where there is none.

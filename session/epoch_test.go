@@ -12,6 +12,7 @@ import (
 
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/lock"
+	"github.com/gemini-ctx/ctx/refs"
 	"github.com/gemini-ctx/ctx/session/epoch"
 	"github.com/gemini-ctx/ctx/session/view"
 )
@@ -640,7 +641,7 @@ func TestE36_fork_of_a_fork(t *testing.T) {
 	want := prompt(t, s, "grandchild", view.Gemini).Bytes
 	equal(t, block(t, s, "grandchild"), "date is 3")
 	err := s.locked(context.Background(), func(tx *tx) error {
-		op := &format.Operation{Verb: "branch-rm", Session: "talk"}
+		op := &format.Operation{Verb: refs.VerbSessionRm, Session: "talk"}
 		for _, name := range []string{RefName("talk", "child"), EpochRef("talk", "child"), RefName("talk", MainBranch), EpochRef("talk", MainBranch)} {
 			op.Refs = append(op.Refs, format.RefUpdate{Name: name, Old: tx.view.Get(name)})
 		}

@@ -9,6 +9,7 @@ import (
 	"github.com/gemini-ctx/ctx/forest/summarize"
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/objects"
+	"github.com/gemini-ctx/ctx/refs"
 )
 
 // evict makes tombstones of the clusters that arrived longest ago, of each session those above the
@@ -194,7 +195,7 @@ type Evicted struct {
 func (s *Store) Evict(ctx context.Context, id format.ID) (Evicted, error) {
 	var done Evicted
 	err := s.locked(ctx, func(t *tx) error {
-		found, err := t.clusterOf(MainForest, id)
+		found, err := t.clusters().clusterOf(MainForest, id)
 		if err != nil {
 			return err
 		}
@@ -222,7 +223,7 @@ func (s *Store) Evict(ctx context.Context, id format.ID) (Evicted, error) {
 		if _, err := t.writeForest(); err != nil {
 			return err
 		}
-		return t.commit(&format.Operation{Verb: "evict"})
+		return t.commit(&format.Operation{Verb: refs.VerbEvict})
 	})
 	return done, err
 }

@@ -18,9 +18,6 @@ import (
 	"github.com/gemini-ctx/ctx/refs"
 )
 
-// VerbForget is what the log says of an operation that removed bodies.
-const VerbForget = "forget"
-
 // Forgetting is what is to be forgotten.
 type Forgetting struct {
 	Objects []format.ID // whose bodies go: what was asked for, and all that was made of it
@@ -67,6 +64,9 @@ func (t *tx) forget(ctx context.Context, p *Forgetting) (done Forgot, err error)
 	if len(f.Objects)+len(f.Phrases) == 0 {
 		return t.lookAgain(p)
 	}
+	if err := t.keepEarlier(f); err != nil {
+		return done, err
+	}
 	b, err := f.Encode()
 	if err != nil {
 		return done, err
@@ -82,12 +82,29 @@ func (t *tx) forget(ctx context.Context, p *Forgetting) (done Forgot, err error)
 	if err != nil {
 		return done, err
 	}
-	if err := t.commit(&format.Operation{Verb: VerbForget}); err != nil {
+	if err := t.commit(&format.Operation{Verb: refs.VerbForget}); err != nil {
 		return done, err
 	}
 	done, err = t.finishForget(ctx, f)
 	done.Covers = covers
 	return done, err
+}
+
+// keepEarlier adds to f what an earlier operation of the same number forgot: after a repair of a log that was cut, numbers come
+// again, and the file of f takes the place of the earlier one.
+func (t *tx) keepEarlier(f *format.Forgotten) error {
+	old, err := t.Forgotten(f.Operation)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	f.Objects = append(f.Objects, old.Objects...)
+	f.Sources = append(f.Sources, old.Sources...)
+	f.Texts = append(f.Texts, old.Texts...)
+	f.Phrases = append(f.Phrases, old.Phrases...)
+	return nil
 }
 
 // lookAgain looks for phrases that were forgotten before, and may stand where a forget leaves them.
@@ -241,7 +258,7 @@ func (t *tx) dropMemory() {
 	t.cands = nil
 	t.Cache.Renew()
 	t.mu.Lock()
-	t.known = nil
+	t.known, t.traced = nil, nil
 	t.mu.Unlock()
 	t.searching.Lock()
 	if t.searched != nil {
@@ -425,7 +442,7 @@ func (t *tx) hasForgotten(n uint64) (bool, error) {
 	happened := true
 	err := t.Refs.Backward(t.view, func(r refs.Record) bool {
 		if r.Op.Number == n {
-			happened = r.Op.Verb == VerbForget
+			happened = forgets(r.Op)
 		}
 		return r.Op.Number > n
 	})

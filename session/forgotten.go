@@ -177,8 +177,12 @@ func (w *traces) add(f *format.Forgotten) {
 }
 
 // source is the keyed digest of a source.
-func (w *traces) source(key [16]byte) (format.ID, error) {
-	return w.s.Keyed("forgotten source", key[:])
+func (w *traces) source(key [16]byte) (format.ID, error) { return w.s.SourceDigest(key) }
+
+// SourceDigest is the keyed digest of a source key (format.SourceKey), as the files of what was forgotten have it. Errors are those
+// of repo.Key.
+func (s *Store) SourceDigest(key [16]byte) (format.ID, error) {
+	return s.Keyed("forgotten source", key[:])
 }
 
 // trace is how words are known again.

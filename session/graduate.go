@@ -7,6 +7,7 @@ import (
 	"github.com/gemini-ctx/ctx/forest"
 	"github.com/gemini-ctx/ctx/forest/score"
 	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/refs"
 	"github.com/gemini-ctx/ctx/session/window"
 )
 
@@ -219,7 +220,7 @@ func (s *Store) Graduate(ctx context.Context, session, branch string) (Graduatio
 				if g.Forest, err = t.writeForest(); err != nil {
 					return err
 				}
-				if err := t.commit(&format.Operation{Verb: "graduate", Session: session}); err != nil {
+				if err := t.commit(&format.Operation{Verb: refs.VerbGraduate, Session: session}); err != nil {
 					return err
 				}
 			}
@@ -255,7 +256,7 @@ func (t *tx) freezeSome(session string) (more bool, err error) {
 	if frozen == 0 {
 		return false, nil
 	}
-	return more, t.commit(&format.Operation{Verb: "graduate", Session: session})
+	return more, t.commit(&format.Operation{Verb: refs.VerbGraduate, Session: session})
 }
 
 // graduateAll moves every due unit of a branch into the forest, in batches of an operation each.
@@ -302,7 +303,7 @@ func (t *tx) graduateBranch(session, branch string, kept **head) (graduated, err
 	if err != nil || done.passed == 0 {
 		return done, err
 	}
-	op := &format.Operation{Verb: "graduate", Session: session, Refs: []format.RefUpdate{{Name: name, Old: old, New: h.value}}}
+	op := &format.Operation{Verb: refs.VerbGraduate, Session: session, Refs: []format.RefUpdate{{Name: name, Old: old, New: h.value}}}
 	if err := t.commit(op); err != nil {
 		*kept = nil
 		return done, err

@@ -130,29 +130,44 @@ func (s *Store) followOne(l *links, op *format.Operation, view *refs.View) error
 	if len(moved) == 0 {
 		return nil
 	}
-	switch op.Verb {
-	case "append", "import":
+	effect, _ := refs.EffectOf(op.Verb)
+	grown := effect.Extends
+	if effect.Leaves {
+		on, err := s.extends(moved)
+		if err != nil {
+			return err
+		}
+		if on {
+			return s.goOnWithLeft(l, moved)
+		}
+		grown = false
+	}
+	if grown {
 		for _, u := range moved {
+			// What a branch begins with that is made is the session's already, and what one has that ends is the parent's.
+			if !u.New.Exists() || effect.Makes && !u.Old.Exists() {
+				continue
+			}
 			if err := s.goOn(l, u.Old.ID, u.New.ID); err != nil {
 				return err
 			}
 		}
 		return nil
-	case "fork", "join":
-		// What the children begin or end with is the parent's, too.
-		for _, u := range moved {
-			if u.Old.Exists() && u.New.Exists() {
-				if err := s.goOn(l, u.Old.ID, u.New.ID); err != nil {
-					return err
-				}
-			}
-		}
-		return nil
 	}
 	if len(moved) == 1 && len(view.Names("sessions/"+op.Session+"/")) <= 1 {
-		return s.follow(l, moved[0].Old.ID, moved[0].New.ID)
+		err := s.follow(l, moved[0].Old.ID, moved[0].New.ID)
+		if err == nil && effect.Leaves {
+			err = s.addLeft(l, moved[0].Old.ID, moved[0].New.ID)
+		}
+		return err
 	}
-	return s.followAll(l, op.Session, moved, view)
+	err := s.followAll(l, op.Session, moved, view)
+	if err == nil && effect.Leaves {
+		for _, u := range moved {
+			err = errors.Join(err, s.addLeft(l, u.Old.ID, u.New.ID))
+		}
+	}
+	return err
 }
 
 // followAll is follow where a session has several branches: what one leaves, another may stand on.
@@ -178,6 +193,64 @@ func (s *Store) followAll(l *links, session string, moved []format.RefUpdate, vi
 	for _, u := range moved {
 		if err := s.addHistory(l, u.New.ID, format.ID{}, u.Old.ID.IsZero()); err != nil {
 			return err
+		}
+	}
+	return nil
+}
+
+// extends reports whether each of some branches stands on what it stood on before.
+func (s *Store) extends(moved []format.RefUpdate) (bool, error) {
+	for _, u := range moved {
+		base, err := s.Base(u.Old.ID, u.New.ID)
+		if err != nil || base != u.Old.ID {
+			return false, err
+		}
+	}
+	return true, nil
+}
+
+// goOnWithLeft is goOn for each of some branches, with the sources of what was left on the way.
+func (s *Store) goOnWithLeft(l *links, moved []format.RefUpdate) error {
+	for _, u := range moved {
+		if err := s.goOn(l, u.Old.ID, u.New.ID); err != nil {
+			return err
+		}
+		if err := s.addLeft(l, u.Old.ID, u.New.ID); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// addLeft adds the sources of the lines that rewinds between two tips of a branch have left, as far as these are not the branch's own.
+func (s *Store) addLeft(l *links, from, to format.ID) error {
+	base, err := s.Base(from, to)
+	if err != nil {
+		return err
+	}
+	type line struct{ tip, end format.ID }
+	todo := []line{{to, base}}
+	for len(todo) > 0 {
+		at := todo[len(todo)-1]
+		todo = todo[:len(todo)-1]
+		for id := at.tip; !id.IsZero() && id != at.end; {
+			found, err := s.readEntry(id)
+			if err != nil {
+				return err
+			}
+			l.addSource(found)
+			id = firstParent(found.e)
+			if found.e.Left.IsZero() {
+				continue
+			}
+			if from == found.e.Left {
+				continue // the branch's own, until now
+			}
+			end, err := s.Base(found.e.Left, id)
+			if err != nil {
+				return err
+			}
+			todo = append(todo, line{found.e.Left, end})
 		}
 	}
 	return nil

@@ -104,6 +104,10 @@ const maxTries = 4
 func retry[T any](ctx context.Context, s *Store, session, branch string, look func(format.Value) (T, error), act func(*tx, *T) error) (T, error) {
 	var done, none T
 	for try := 1; ; try++ {
+		mark, err := s.ForgetMark()
+		if err != nil {
+			return none, err
+		}
 		v, err := s.Refs.Read()
 		if err != nil {
 			return none, err
@@ -121,7 +125,11 @@ func retry[T any](ctx context.Context, s *Store, session, branch string, look fu
 			if err != nil {
 				return err
 			}
-			if moved = now != seen; moved && try < maxTries {
+			forgot, err := t.ForgetMark()
+			if err != nil {
+				return err
+			}
+			if moved = now != seen || forgot != mark; moved && try < maxTries {
 				return nil
 			}
 			if moved {
@@ -166,7 +174,7 @@ func (t *tx) putMask(session, branch string, done *MaskResult) error {
 		return err
 	}
 	done.Entry = c.id
-	return t.commitControl("mask", c)
+	return t.commitControl(refs.VerbMask, c)
 }
 
 // chosenMasks makes short forms of named parts.

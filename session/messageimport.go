@@ -29,6 +29,7 @@ type messageImporter struct {
 	line  *lineage   // what the session stood on before, rewound words included
 	edits *edits     // what its masks showed then
 	view  *refs.View // nil after a change
+	past  *lineage   // what the branch stands on, as of view; nil until asked for
 }
 
 func (im *messageImporter) step(st transcript.Step) error {
@@ -36,14 +37,8 @@ func (im *messageImporter) step(st transcript.Step) error {
 		return err
 	}
 	m := st.Message
-	if im.out.Session == "" {
-		im.out.Session = im.as
-		if im.as == "" {
-			im.out.Session = m.Origin.Session
-		}
-	}
-	if im.out.Session == "" {
-		return fmt.Errorf("%w: the events name no session: give one", ErrInput)
+	if err := im.name(&m); err != nil {
+		return err
 	}
 	if st.Kind == transcript.KindRewind {
 		if err := im.flush(); err != nil {
@@ -59,6 +54,20 @@ func (im *messageImporter) step(st transcript.Step) error {
 	im.batch, im.from = append(im.batch, out), append(im.from, m.Origin)
 	if im.size += len(m.Text) + len(m.Parts); im.size > importBytes || len(im.batch) == importBatch {
 		return im.flush()
+	}
+	return nil
+}
+
+// name settles which session the messages go to.
+func (im *messageImporter) name(m *transcript.Message) error {
+	if im.out.Session == "" {
+		im.out.Session = im.as
+		if im.as == "" {
+			im.out.Session = m.Origin.Session
+		}
+	}
+	if im.out.Session == "" {
+		return fmt.Errorf("%w: the events name no session: give one", ErrInput)
 	}
 	return nil
 }
@@ -159,29 +168,38 @@ func (im *messageImporter) find(src *Source, o transcript.Origin) (format.ID, er
 		}
 		return format.ID{}, nil
 	}
+	ids, err := im.sourced(src)
+	if err != nil || len(ids) == 0 {
+		return format.ID{}, err
+	}
+	return ids[0], nil
+}
+
+// sourced returns the entries of a source in the session, rewound ones included, first versions alone.
+func (im *messageImporter) sourced(src *Source) (list []format.ID, err error) {
 	key, err := (&format.Source{Agent: src.Agent, Session: src.Session, Message: src.Message, Digest: strings.Repeat("0", 16)}).Key()
 	if err != nil {
-		return format.ID{}, nil // Append says why
+		return nil, nil // Append says why
 	}
 	ids, err := im.bySource(im.view, key)
 	if err != nil {
-		return format.ID{}, err
+		return nil, err
 	}
 	for _, id := range ids {
 		if in, err := im.line.has(id); err != nil {
-			return format.ID{}, err
+			return nil, err
 		} else if !in {
 			continue
 		}
 		e, err := im.entry(id)
 		if err != nil {
-			return format.ID{}, err
+			return nil, err
 		}
 		if s := e.Source; e.Amends.IsZero() && s != nil && s.Agent == src.Agent && s.Session == src.Session && s.Message == src.Message {
-			return id, nil
+			list = append(list, id)
 		}
 	}
-	return format.ID{}, nil
+	return list, nil
 }
 
 func (im *messageImporter) flush() error {

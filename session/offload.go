@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/refs"
 	"github.com/gemini-ctx/ctx/sanitize"
 	"github.com/gemini-ctx/ctx/session/mask"
 )
@@ -48,7 +49,7 @@ func (s *Store) Offload(ctx context.Context, session, branch string, out Output)
 	if out.Call != "" {
 		m.Source = &Source{Agent: offloadAgent, Session: session, Message: out.Call}
 	}
-	list, _, err := s.Append(ctx, session, branch, []Message{m}, AppendOptions{Verb: "offload"})
+	list, _, err := s.Append(ctx, session, branch, []Message{m}, AppendOptions{Verb: refs.VerbOffload})
 	if err != nil {
 		return done, nil, err
 	}

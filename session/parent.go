@@ -65,7 +65,7 @@ func (s *Store) Link(ctx context.Context, child string, p Parent, orphan bool) (
 		if known = u.New == u.Old; known {
 			return nil
 		}
-		return t.commit(&format.Operation{Verb: "session-link", Session: child, Refs: []format.RefUpdate{u}})
+		return t.commit(&format.Operation{Verb: refs.VerbSessionLink, Session: child, Refs: []format.RefUpdate{u}})
 	})
 	return known, err
 }
@@ -101,7 +101,7 @@ func (t *tx) linkAlone(child string, o AppendOptions) error {
 	if err != nil || u.New == u.Old {
 		return err
 	}
-	return t.commit(&format.Operation{Verb: "session-link", Session: child, Refs: []format.RefUpdate{u}})
+	return t.commit(&format.Operation{Verb: refs.VerbSessionLink, Session: child, Refs: []format.RefUpdate{u}})
 }
 
 func (t *tx) checkParent(child string, p Parent, orphan bool) error {

@@ -8,6 +8,7 @@ import (
 	"github.com/gemini-ctx/ctx/forest"
 	"github.com/gemini-ctx/ctx/forest/summarize"
 	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/internal/wording"
 	"github.com/gemini-ctx/ctx/objects"
 	"github.com/gemini-ctx/ctx/refs"
 )
@@ -18,8 +19,8 @@ import (
 // maxAnswer is the most tokens of a summary that a summariser words: a page, which ten clusters can have in a context.
 const maxAnswer = 800
 
-// fewTokens is what nobody is asked to sum up: of a line or two nothing can be left out.
-const fewTokens = 32
+// fewTokens is what nobody is asked to sum up.
+const fewTokens = wording.Few
 
 // LeastLimit is the least limit with which the pieces of a cluster come to an end: two messages of which nothing can be left out go into one. With
 // less a short message may be in no piece at all, and the pieces are asked about again and again.

@@ -109,20 +109,11 @@ func (s *Store) sealAs(label string, text []byte, media string, encode func(form
 	return format.Raw{Header: header, Body: stored}, nil
 }
 
-// NonceOf returns the nonce that the body of an object has in this store, by the object's header: by all of it but the line that names the body.
-func (s *Store) NonceOf(header []byte) ([]byte, error) {
-	return s.Nonce(nonceLabel, cutLastLine(header))
-}
-
 // sealNew is seal for what is made of words: a summary, a tombstone. What was made of other words before may have said the same and be forgotten, and
 // may not come back; then it is another object, by another nonce.
 func (s *Store) sealNew(text []byte, media string, encode func(format.Body) ([]byte, error)) (format.Raw, error) {
 	for n := 0; ; n++ {
-		label := nonceLabel
-		if n > 0 {
-			label = fmt.Sprint(nonceLabel, " ", n)
-		}
-		raw, err := s.sealAs(label, text, media, encode)
+		raw, err := s.sealAs(labelOf(n), text, media, encode)
 		if err != nil {
 			return raw, err
 		}
@@ -134,6 +125,14 @@ func (s *Store) sealNew(text []byte, media string, encode func(format.Body) ([]b
 
 // nonceLabel is what nonces are made for.
 const nonceLabel = "nonce"
+
+// labelOf is the label of the nonce that is taken where n objects of the same words were forgotten.
+func labelOf(n int) string {
+	if n == 0 {
+		return nonceLabel
+	}
+	return fmt.Sprint(nonceLabel, " ", n)
+}
 
 func cutLastLine(header []byte) []byte {
 	for i := len(header) - 2; i >= 0; i-- {

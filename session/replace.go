@@ -10,8 +10,9 @@ import (
 
 	"github.com/gemini-ctx/ctx/forest/summarize"
 	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/internal/wording"
+	"github.com/gemini-ctx/ctx/objects"
 	"github.com/gemini-ctx/ctx/refs"
-	"github.com/gemini-ctx/ctx/sanitize"
 )
 
 // ReplaceClaim is something that a worker is to write a text for. Nothing is reserved by it.
@@ -184,15 +185,13 @@ func readReplaceAnswers(answers []ReplaceAnswer) ([]broughtText, error) {
 		if len(a.Text) > MaxMessage {
 			return nil, fmt.Errorf("%w: answer %d has a text of %d bytes: %d is the most", ErrInput, i+1, len(a.Text), MaxMessage)
 		}
-		for _, field := range []*string{&a.Text, &a.Summarizer, &a.Version} {
-			clean, _, err := sanitize.Text([]byte(*field))
-			if err != nil {
-				return nil, fmt.Errorf("%w: cannot sanitise answer %d, so it is not stored: %w", ErrInput, i+1, err)
-			}
-			*field = strings.TrimSpace(string(clean))
+		text, fault := wording.Clean(a.Text)
+		if fault == nil {
+			a.Text = text
+			fault = nameMaker(&a.Told)
 		}
-		if strings.IndexFunc(a.Text, isWord) < 0 {
-			return nil, fmt.Errorf("%w: the text of answer %d says nothing", ErrInput, i+1)
+		if fault != nil {
+			return nil, fmt.Errorf("%w: answer %d is not stored: %w", ErrInput, i+1, fault)
 		}
 		list[i] = broughtText{c, a.Told}
 	}
@@ -228,6 +227,12 @@ func (s *Store) judge(value format.Value, brought []broughtText, o ReplaceOption
 			}
 			continue
 		}
+		if lost, err := s.forgottenOf(b.claim); err != nil {
+			return Replaced{}, err
+		} else if len(lost) > 0 {
+			done.Lost = append(done.Lost, lost...)
+			continue
+		}
 		left, lost := st.fit(b.claim.targets, taken)
 		done.Lost = append(done.Lost, lost...)
 		if len(left) > 0 {
@@ -248,6 +253,48 @@ func (s *Store) judge(value format.Value, brought []broughtText, o ReplaceOption
 		return done, lostError(done.Lost)
 	}
 	return done, nil
+}
+
+// forgottenOf returns all targets of a claim if the words of one of them were forgotten: the whole answer was made with these words, in whichever
+// words it says them. That holds for a target that is in the branch no more, and for what a target that is a replacement stands for.
+func (s *Store) forgottenOf(c *replaceClaim) (lost []LostTarget, err error) {
+	forgotten := false
+	for _, t := range c.targets {
+		why := "was claimed with words that were forgotten since"
+		gone, err := s.wordsGone(t.Entry)
+		if err != nil {
+			return nil, err
+		}
+		if gone {
+			forgotten, why = true, "was forgotten"
+		}
+		lost = append(lost, LostTarget{t.String(), why})
+	}
+	if !forgotten {
+		return nil, nil
+	}
+	return lost, nil
+}
+
+// wordsGone reports whether the words of an entry were forgotten, or of a replacement the words of a message behind it.
+func (s *Store) wordsGone(id format.ID) (gone bool, err error) {
+	if ids, err := s.Objects.Gone([]format.ID{id}); err != nil || len(ids) > 0 {
+		return len(ids) > 0, err
+	}
+	e, err := s.entry(id)
+	if errors.Is(err, objects.ErrNotFound) {
+		return false, nil // gc took it away after it had left the branch: the target is lost, and the words were not forgotten
+	}
+	if err != nil || e.Kind != format.KindReplace {
+		return false, err
+	}
+	var behind []format.ID
+	err = s.replacedBy(id, func(message format.ID) error { behind = append(behind, message); return nil })
+	if err != nil {
+		return false, err
+	}
+	ids, err := s.Objects.Gone(behind)
+	return len(ids) > 0, err
 }
 
 // answers reports whether a replacement is what an answer would make; of a partial one, what is left of it.
@@ -319,5 +366,5 @@ func (t *tx) putReplacements(session, branch string, done *Replaced) error {
 	if c == nil {
 		return nil
 	}
-	return t.commitControl("replace", c)
+	return t.commitControl(refs.VerbReplace, c)
 }

@@ -242,6 +242,22 @@ func begin0(id format.ID) string {
 	return (&replaceClaim{session: "s", branch: MainBranch, targets: []claimedTarget{{whole(id)[0], ""}}}).String()
 }
 
+// A replacement of replacements says how many messages it stands for, each counted once, whatever they were replaced by before.
+func TestReplacementCountsMessages(t *testing.T) {
+	s := create(t)
+	ids := letters(t, s, "abcdef")
+	one := mustCommit(t, s, begin(t, s, whole(ids[0], ids[1])...), "AB")
+	two := mustCommit(t, s, begin(t, s, whole(ids[2], ids[3])...), "CD")
+	mustCommit(t, s, begin(t, s, whole(one, two, ids[4])...), "A to E")
+	tail := shownTail(t, s)
+	if len(tail) != 2 || tail[0].Replaces != 5 {
+		t.Fatalf("shown are %d messages, the first stands for %d: want 2 and 5", len(tail), tail[0].Replaces)
+	}
+	if out := string(render(t, s, "s", 0).Bytes); !strings.Contains(out, "[5 messages in other words;") {
+		t.Errorf("rendered:\n%s", out)
+	}
+}
+
 // TestReplaceOverlap: of two claims that overlap the second comes too late; with partial it stands for the rest.
 func TestReplaceOverlap(t *testing.T) {
 	s := create(t)

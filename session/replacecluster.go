@@ -11,7 +11,7 @@ import (
 
 // claimCluster makes a claim over the members of a cluster of the shared forest. The text for it becomes the cluster's summary.
 func (s *Store) claimCluster(view *refs.View, id format.ID) (out ReplaceClaim, err error) {
-	at, err := (&tx{Store: s, view: view}).clusterOf(MainForest, id)
+	at, err := s.clustersAt(view).clusterOf(MainForest, id)
 	if err != nil {
 		return out, err
 	}
@@ -137,7 +137,7 @@ func (s *Store) commitClusters(ctx context.Context, brought []broughtText, o Rep
 		if done.Settled+done.Carried == 0 {
 			return nil
 		}
-		return t.commit(&format.Operation{Verb: "replace"})
+		return t.commit(&format.Operation{Verb: refs.VerbReplace})
 	})
 	return done, err
 }

@@ -100,7 +100,7 @@ func (s *Store) stretchOf(session, branch string, value format.Value, targets []
 func (s *Store) wantTargets(id format.ID, wanted map[format.ID]bool) error {
 	r, err := s.replacementAt(id)
 	if err != nil {
-		return err
+		return butGone(err) // what it stood for is not known any more
 	}
 	for _, t := range r.Targets {
 		wanted[t.Entry] = true

@@ -3,10 +3,12 @@ package session
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
 	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/refs"
 )
 
 // Rewound is what Rewind reports.
@@ -78,10 +80,13 @@ func (t *tx) rewind(session, branch string, target format.ID, o RewindOptions) (
 		return Rewound{}, err
 	}
 	var leaves bool
-	if v, leaves, err = t.settleBack(v, e.Seq, done.Retracted > 0); err != nil {
+	if done.Retracted == 0 {
+		left.ids = nil
+	}
+	if v, leaves, err = t.settleBack(v, e.Seq, left.ids); err != nil {
 		return Rewound{}, err
 	}
-	op := &format.Operation{Verb: "rewind", Session: session}
+	op := &format.Operation{Verb: refs.VerbRewind, Session: session}
 	told, moved := t.epochTo(session, branch, t.view.Get(EpochRef(session, branch)).ID)
 	if left.epochs {
 		if told, moved, err = t.epochRef(session, branch, done.Entry); err != nil {
@@ -107,19 +112,39 @@ func (t *tx) rewind(session, branch string, target format.ID, o RewindOptions) (
 	return done, t.commit(op)
 }
 
-// settleBack brings frontier and pin of a branch back to a tip of seq messages. A pin that stands for more than is left is replaced by the newest
-// forest, from which what was left is gone: the branch leaves.
-func (t *tx) settleBack(v format.Value, seq uint64, retracted bool) (to format.Value, leaves bool, err error) {
+// settleBack brings frontier and pin of a branch back to a tip of seq messages. A pin that stands for more than is left, or for so much of it that few
+// messages are word for word, or that has messages that were left (retracted), is replaced by the newest forest, from which what was left is gone: the
+// branch leaves.
+func (t *tx) settleBack(v format.Value, seq uint64, retracted map[format.ID]bool) (to format.Value, leaves bool, err error) {
 	v.Frontier = min(v.Frontier, seq)
-	if v.Pin.IsZero() || v.Through <= seq {
-		if retracted {
+	stays := v.Pin.IsZero() || v.Through <= seq && !t.params().Cold(seq, v.Through)
+	if stays && !v.Pin.IsZero() && len(retracted) > 0 {
+		// A pin has members of the tail where the branch has left after another rewind.
+		has, err := t.pinHas(v.Pin, retracted)
+		if err != nil && !isDamage(err) {
+			return v, false, err
+		}
+		stays = !has && err == nil
+	}
+	if stays {
+		if len(retracted) > 0 {
 			return v, false, t.writeForests()
 		}
 		return v, false, nil
 	}
 	v.Through = min(v.Through, v.Frontier)
-	to, err = t.leave(v)
+	to, err = t.leave(v, seq)
 	return to, true, err
+}
+
+// pinHas reports whether one of some entries is a member of a pinned forest.
+func (s *Store) pinHas(pin format.ID, ids map[format.ID]bool) (bool, error) {
+	st, err := s.forestAt(pin)
+	if err != nil {
+		return false, err
+	}
+	found, err := st.Find(maps.Clone(ids))
+	return len(found) > 0, err
 }
 
 // sourceRewind gives the rewind entry its source, and reports whether the session has an entry of that source already.
@@ -386,7 +411,7 @@ func (t *tx) refresh(messages []format.ID) error {
 // them; what the session shares with an app and a user stays.
 func (s *Store) RemoveSession(ctx context.Context, session string) (messages int, err error) {
 	err = s.locked(ctx, func(t *tx) error {
-		op := &format.Operation{Verb: "session-rm", Session: session}
+		op := &format.Operation{Verb: refs.VerbSessionRm, Session: session}
 		seen := map[format.ID]bool{}
 		for _, name := range t.view.Names("sessions/" + session + "/") {
 			v := t.view.Get(name)
@@ -452,7 +477,7 @@ func (s *Store) Use(ctx context.Context, session string) error {
 		if old == want {
 			return nil
 		}
-		op := &format.Operation{Verb: "session-use", Session: session}
+		op := &format.Operation{Verb: refs.VerbSessionUse, Session: session}
 		op.Refs = append(op.Refs, format.RefUpdate{Name: "HEAD", Old: old, New: want})
 		return t.commit(op)
 	})

@@ -74,6 +74,13 @@ func (w *walk) branches(view *refs.View, branches []string) (left []chain, err e
 // finish adds what was rewound and gives the rest its newest text.
 func (w *walk) finish(view *refs.View, left []chain) ([]sayable, error) {
 	w.standing = len(w.list)
+	if w.seen == nil && len(left) > 0 {
+		// A line that was left may be the branch's own again, and lead to others.
+		w.seen = make(map[format.ID]bool, len(w.list))
+		for i := range w.list {
+			w.seen[w.list[i].id] = true
+		}
+	}
 	if err := w.rewound(left); err != nil {
 		return nil, err
 	}

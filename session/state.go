@@ -103,7 +103,7 @@ func (s *Store) SetState(ctx context.Context, n StateNames, changes []StateChang
 				return fmt.Errorf("%q: %w", clip(c.Key), err)
 			}
 		}
-		op := &format.Operation{Verb: "state", Session: n.Session}
+		op := &format.Operation{Verb: refs.VerbState, Session: n.Session}
 		for _, ref := range slices.Sorted(maps.Keys(byRef)) {
 			if err := t.changeState(op, ref, byRef[ref], &done); err != nil {
 				return err

@@ -44,6 +44,8 @@ type Store struct {
 	known  *links  // nil until asked for
 	traced *traces // what was forgotten; nil until asked for
 
+	keyFits bool // checkKey found that the store was written with the present key
+
 	searching sync.Mutex
 	searched  *searchIndex // nil until asked for
 }
@@ -181,8 +183,10 @@ func (s *Store) locked(ctx context.Context, do func(*tx) error) error {
 	view, err := s.Refs.Begin(held)
 	if err == nil {
 		t := &tx{Store: s, held: held, view: view, present: map[format.ID]bool{}}
-		if err = t.recover(ctx); err == nil {
-			err = do(t)
+		for _, step := range []func() error{t.checkKey, func() error { return t.recover(ctx) }, func() error { return do(t) }} {
+			if err = step(); err != nil {
+				break
+			}
 		}
 	}
 	return errors.Join(err, held.Release())
@@ -286,6 +290,9 @@ func (t *tx) commit(op *format.Operation) error {
 	}
 	if err := t.carryCandidates(op); err != nil {
 		return err
+	}
+	if _, known := refs.EffectOf(op.Verb); !known {
+		return fmt.Errorf("no effect is known of a verb %q", op.Verb)
 	}
 	op.Time = t.Now().UTC().Truncate(time.Millisecond)
 	view, err := t.Refs.Commit(t.held, t.view, op, t.present)

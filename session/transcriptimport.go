@@ -38,11 +38,11 @@ type Child struct {
 // subagents said goes into sessions of their own, named after it. It can be run again on the same transcript, or on one that has grown: what is known is
 // not added again.
 func (s *Store) ImportTranscript(ctx context.Context, read transcript.Read, as string) (ImportedTranscript, error) {
-	im := &transcriptImporter{Store: s, ctx: ctx, as: as, lanes: map[string]*messageImporter{}}
+	im := &transcriptImporter{Store: s, ctx: ctx, as: as, lanes: map[string]*lane{}}
 	stats, err := read(im.step)
 	for _, lane := range im.order {
 		if err == nil {
-			err = lane.flush()
+			err = lane.end()
 		}
 	}
 	im.out.Stats = stats
@@ -60,6 +60,9 @@ func (s *Store) ImportTranscript(ctx context.Context, read transcript.Read, as s
 		im.out.Amended += o.Amended
 		im.out.Rewinds += o.Rewinds
 		im.out.Redacted = addFindings(im.out.Redacted, o.Redacted)
+		if lane.tree != nil {
+			im.out.Returned += lane.tree.returned
+		}
 	}
 	im.children(stats)
 	return im.out, err
@@ -71,8 +74,32 @@ type transcriptImporter struct {
 	ctx   context.Context
 	as    string
 	out   ImportedTranscript
-	lanes map[string]*messageImporter
-	order []*messageImporter
+	lanes map[string]*lane
+	order []*lane
+}
+
+// lane is a conversation of a transcript: the main one, or a subagent's.
+type lane struct {
+	*messageImporter
+	tree *treeImporter // of a transcript that is a tree
+}
+
+func (l *lane) step(st transcript.Step) error {
+	if st.Tree != nil && l.tree == nil {
+		l.tree = newTreeImporter(l.messageImporter, st.Tree)
+	}
+	if l.tree != nil {
+		return l.tree.step(st)
+	}
+	return l.messageImporter.step(st)
+}
+
+// end writes what waits.
+func (l *lane) end() error {
+	if l.tree != nil {
+		return l.tree.finish()
+	}
+	return l.flush()
 }
 
 // nameOf is the session that a transcript belongs to.
@@ -105,56 +132,17 @@ func (im *transcriptImporter) step(st transcript.Step) error {
 	if im.out.Session == "" {
 		return fmt.Errorf("%w: the transcript names no session: give one", ErrInput)
 	}
-	lane := im.lanes[st.Thread]
-	if lane == nil {
+	to := im.lanes[st.Thread]
+	if to == nil {
 		name := im.out.Session
 		if st.Thread != "" {
 			name = ThreadSession(name, st.Thread)
 		}
-		lane = &messageImporter{Store: im.Store, ctx: im.ctx, as: name, ids: map[transcript.Origin]format.ID{}}
-		im.lanes[st.Thread] = lane
-		im.order = append(im.order, lane)
+		to = &lane{messageImporter: &messageImporter{Store: im.Store, ctx: im.ctx, as: name, ids: map[transcript.Origin]format.ID{}}}
+		im.lanes[st.Thread] = to
+		im.order = append(im.order, to)
 	}
-	if st.Kind == transcript.KindReturn {
-		return im.back(lane, st.Back)
-	}
-	return lane.step(st)
-}
-
-// back says again, at the end of the conversation, what had left it.
-func (im *transcriptImporter) back(lane *messageImporter, list []transcript.Again) error {
-	for _, b := range list {
-		if err := lane.flush(); err != nil {
-			return err
-		}
-		id, ok := lane.ids[b.What]
-		if !ok {
-			return fmt.Errorf("no entry for %q", b.What.Message)
-		}
-		if err := lane.look(); err != nil {
-			return err
-		}
-		shown, err := im.latest(lane.view, id)
-		if err != nil {
-			return err
-		}
-		m := messageOfADK(shown)
-		m.Origin = b.As
-		if shown.Gone != "" {
-			continue
-		}
-		before := lane.out.Known
-		if err := lane.step(transcript.Step{Message: m}); err != nil {
-			return err
-		}
-		if err := lane.flush(); err != nil {
-			return err
-		}
-		if lane.out.Known == before {
-			im.out.Returned++
-		}
-	}
-	return nil
+	return to.step(st)
 }
 
 // children names the sessions that calls of this one began.

@@ -26,12 +26,12 @@ type Undone struct {
 // Undo takes back the last operation of a session that is not taken back yet. Refs return to the values they had, by the values they have now; the
 // shared forest goes on: entries that leave the session are retracted, entries that come back return to the places they left.
 func (s *Store) Undo(ctx context.Context, session string) (Undone, error) {
-	return s.turn(ctx, session, "undo")
+	return s.turn(ctx, session, refs.VerbUndo)
 }
 
 // Redo brings back the operation that the last undo of a session took back, if nothing else has happened in the session since.
 func (s *Store) Redo(ctx context.Context, session string) (Undone, error) {
-	return s.turn(ctx, session, "redo")
+	return s.turn(ctx, session, refs.VerbRedo)
 }
 
 func (s *Store) turn(ctx context.Context, session, verb string) (Undone, error) {
@@ -41,10 +41,13 @@ func (s *Store) turn(ctx context.Context, session, verb string) (Undone, error) 
 			return err
 		}
 		find := lastDone
-		if verb == "redo" {
+		if verb == refs.VerbRedo {
 			find = lastUndone
 		}
 		ops, target, err := t.operationsOf(session, find)
+		if err == nil && target != nil {
+			err = mayTurn(target.Op)
+		}
 		if err != nil {
 			return err
 		}
@@ -65,7 +68,7 @@ func (t *tx) afterForget(verb string) error {
 		last = r.Op
 		return last.Verb == refs.VerbCheckpoint
 	})
-	if err != nil || last == nil || last.Verb != VerbForget {
+	if err != nil || last == nil || !forgets(last) {
 		return err
 	}
 	return fmt.Errorf("%w: operation %d was to forget, and cannot be taken back: nothing to %s", ErrRefused, last.Number, verb)
@@ -74,7 +77,7 @@ func (t *tx) afterForget(verb string) error {
 // operationsOf reads the operations that move a session's refs, newest first, until find has one among them. It returns those read.
 func (t *tx) operationsOf(session string, find func([]refs.Record) *refs.Record) (ops []refs.Record, target *refs.Record, err error) {
 	err = t.Refs.Backward(t.view, func(r refs.Record) bool {
-		if r.Op.Session != session || !movesSession(r.Op, session) {
+		if !movesSession(r.Op, session) {
 			return true
 		}
 		ops = append(ops, r)
@@ -84,32 +87,58 @@ func (t *tx) operationsOf(session string, find func([]refs.Record) *refs.Record)
 	return ops, target, err
 }
 
+// movesSession reports whether an operation moves refs of a session. State is of the session that set it, whoever shares it.
 func movesSession(op *format.Operation, session string) bool {
 	for _, u := range op.Refs {
-		if strings.HasPrefix(u.Name, "sessions/"+session+"/") || strings.HasPrefix(u.Name, "epochs/"+session+"/") || isStateRef(u.Name) {
+		if strings.HasPrefix(u.Name, "sessions/"+session+"/") || strings.HasPrefix(u.Name, "epochs/"+session+"/") ||
+			isStateRef(u.Name) && op.Session == session {
 			return true
 		}
 	}
 	return false
 }
 
-// lastDone walks back over undos and what they took back. Leaves and graduations move nothing that a person would take back, so they
-// are passed over with the operation before them.
+// forgets reports whether an operation erased words.
+func forgets(op *format.Operation) bool {
+	e, _ := refs.EffectOf(op.Verb)
+	return e.Forgets
+}
+
+// undoRule returns what undo does about an operation. For a verb that is not known that is to refuse.
+func undoRule(op *format.Operation) refs.UndoRule {
+	e, _ := refs.EffectOf(op.Verb)
+	return e.Undo
+}
+
+// mayTurn returns ErrRefused for an operation that cannot be taken back.
+func mayTurn(op *format.Operation) error {
+	e, known := refs.EffectOf(op.Verb)
+	switch {
+	case !known:
+		return fmt.Errorf("%w: this version does not know what operation %d (%s) did", ErrRefused, op.Number, op.Verb)
+	case e.Undo != refs.UndoTakes:
+		return fmt.Errorf("%w: operation %d (%s) cannot be taken back", ErrRefused, op.Number, op.Verb)
+	}
+	return nil
+}
+
+// lastDone returns the newest operation that is not taken back: the one for undo, or one that undo must not go past. It passes over undos, what they
+// took back, and operations that change no history.
 func lastDone(ops []refs.Record) *refs.Record {
 	undone := map[uint64]bool{}
 	for i := range ops {
 		op := ops[i].Op
-		switch {
-		case op.Verb == "undo":
+		switch rule := undoRule(op); {
+		case rule == refs.UndoIsUndo:
 			if !undone[op.Number] {
 				undone[op.About] = true
 			}
-		case op.Verb == "redo":
-			// It brought back what an undo took: that undo counts no more.
+		case rule == refs.UndoIsRedo:
+			// A redo brought back what an undo took: that undo counts no more.
 			if u := undoOf(ops[i+1:], op.About); u != 0 {
 				undone[u] = true
 			}
-		case undone[op.Number] || !undoable(op):
+		case undone[op.Number] || rule == refs.UndoPasses:
 		default:
 			return &ops[i]
 		}
@@ -120,22 +149,26 @@ func lastDone(ops []refs.Record) *refs.Record {
 // undoOf returns the newest undo of an operation among ops.
 func undoOf(ops []refs.Record, about uint64) uint64 {
 	for _, r := range ops {
-		if r.Op.Verb == "undo" && r.Op.About == about {
+		if undoRule(r.Op) == refs.UndoIsUndo && r.Op.About == about {
 			return r.Op.Number
 		}
 	}
 	return 0
 }
 
-// lastUndone returns what redo brings back: the operation of the newest undo that no redo answers, as long as only undos and redos follow it.
+// lastUndone returns what redo brings back: the operation of the newest undo that no redo answers, as long as nothing follows it that changes history
+// but undos and redos.
 func lastUndone(ops []refs.Record) *refs.Record {
 	redone := map[uint64]int{}
 	for i := range ops {
 		op := ops[i].Op
-		switch op.Verb {
-		case "redo":
+		switch undoRule(op) {
+		case refs.UndoPasses:
+		default:
+			return nil
+		case refs.UndoIsRedo:
 			redone[op.About]++
-		case "undo":
+		case refs.UndoIsUndo:
 			if redone[op.About] > 0 {
 				redone[op.About]--
 				continue
@@ -146,37 +179,26 @@ func lastUndone(ops []refs.Record) *refs.Record {
 				}
 			}
 			return nil
-		case "compact", "graduate":
-		default:
-			return nil
 		}
 	}
 	return nil
-}
-
-// undoable holds the verbs that undo takes back; a graduation or a leave by itself changes no history.
-func undoable(op *format.Operation) bool {
-	switch op.Verb {
-	case "append", "import", "rewind", "session-rm", "fork", "join", "session-link", "state", "observe", "mask", "offload", "replace":
-		return true
-	}
-	return false
 }
 
 // turnOne moves the session's refs to the values before (undo) or after (redo) an operation.
 func (t *tx) turnOne(session, verb string, r refs.Record, ops []refs.Record) (Undone, error) {
 	done := Undone{Operation: r.Op.Number, Verb: r.Op.Verb}
 	op := &format.Operation{Verb: verb, Session: session, About: r.Op.Number}
+	effect, _ := refs.EffectOf(r.Op.Verb)
 	turn := &turned{leaving: map[format.ID]bool{}, coming: map[format.ID]bool{}}
 	for _, u := range r.Op.Refs {
 		want, expected := u.Old, u.New
-		if verb == "redo" {
+		if verb == refs.VerbRedo {
 			want, expected = u.New, u.Old
 		}
 		now := t.view.Get(u.Name)
 		switch {
 		case u.Name == "HEAD":
-			if r.Op.Verb == "session-rm" && now == expected && now != want {
+			if effect.Removes && now == expected && now != want {
 				op.Refs = append(op.Refs, format.RefUpdate{Name: u.Name, Old: now, New: want})
 			}
 		case isStateRef(u.Name):
@@ -367,7 +389,11 @@ func (t *tx) fitValue(u *format.RefUpdate) (leaves bool, err error) {
 		return false, nil
 	}
 	u.New.Through = min(u.New.Through, u.New.Frontier)
-	u.New, err = t.leave(u.New)
+	tip, err := t.entry(u.New.ID)
+	if err != nil {
+		return false, err
+	}
+	u.New, err = t.leave(u.New, tip.Seq)
 	return true, err
 }
 

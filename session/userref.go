@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/refs"
 )
 
 // UserRefs is what the names of refs that people give begin with.
@@ -42,7 +43,7 @@ func (s *Store) UpdateRef(ctx context.Context, name string, id format.ID, expect
 			}
 			return nil
 		}
-		return t.commit(&format.Operation{Verb: "update-ref", Refs: []format.RefUpdate{{Name: name, Old: old, New: want}}})
+		return t.commit(&format.Operation{Verb: refs.VerbUpdateRef, Refs: []format.RefUpdate{{Name: name, Old: old, New: want}}})
 	})
 }
 

@@ -56,7 +56,7 @@ func New(c Config) (*Chain, error) {
 		if len(m.Command) == 0 {
 			return nil, fmt.Errorf("summariser %q has no command", m.Name)
 		}
-		chain.asked = append(chain.asked, &Helper{Name: m.Name, Command: m.Command, Beside: c.Beside, Answer: m.Timeout})
+		chain.asked = append(chain.asked, &Helper{Name: m.Name, Command: m.Command, Beside: c.Beside, Answer: m.Timeout, Context: c.Context})
 	}
 	return chain, nil
 }
@@ -214,7 +214,7 @@ func Check(ctx context.Context, c Config, m Member, ask summarize.Ask) (summariz
 	if m.Name == Extractive {
 		return extractive{}.Summarize(ctx, ask)
 	}
-	h := &Helper{Name: m.Name, Command: m.Command, Beside: c.Beside, Answer: m.Timeout}
+	h := &Helper{Name: m.Name, Command: m.Command, Beside: c.Beside, Answer: m.Timeout, Context: c.Context}
 	told, err := h.Summarize(ctx, ask)
 	if after := h.Close(); err == nil {
 		err = after

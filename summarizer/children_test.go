@@ -14,7 +14,11 @@ import (
 )
 
 // A helper that is killed is killed with its children, also where those keep its output open. The pipe ends when neither of them has it any more.
-func TestHelperChildren(t *testing.T) {
+func TestHelperChildren(t *testing.T) { killedWhole(t, "parent") }
+
+// killedWhole has a helper play a part that says "both" in a pipe once it has started a process, kills the helper, and waits until neither
+// of them has the pipe any more.
+func killedWhole(t *testing.T, part string) {
 	path := filepath.Join(t.TempDir(), "alive")
 	if err := syscall.Mkfifo(path, 0o600); err != nil {
 		t.Fatal(err)
@@ -39,7 +43,7 @@ func TestHelperChildren(t *testing.T) {
 		_, err = io.Copy(io.Discard, r)
 		ended <- err
 	}()
-	h := playing(t, "parent")
+	h := playing(t, part)
 	if _, err := h.Summarize(ctx, askOf(1)); !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v", err)
 	}

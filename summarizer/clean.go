@@ -3,37 +3,22 @@ package summarizer
 import (
 	"fmt"
 	"strings"
-	"unicode"
 	"unicode/utf8"
 
 	"github.com/gemini-ctx/ctx/forest/summarize"
+	"github.com/gemini-ctx/ctx/internal/wording"
 	"github.com/gemini-ctx/ctx/sanitize"
 )
 
 // maxWhy bounds the reasons that are told to people, in bytes.
 const maxWhy = 300
 
-// tags are what ctx itself puts around quoted history. In a summary they can only be there to pose as such.
-var tags = [...]string{"context_clusters", "cluster", "system-update", "system", "session_context", "hook_context", "state_snapshot"}
-
-// Clean makes a summary fit to be stored: as UTF-8 without secrets, control characters and characters that change the direction of text, with
-// the tags of ctx and of agents in square brackets, without white space around it. It then is a summary only if it has a letter or digit, is
-// within the tokens asked for, and is shorter than its inputs in tokens. Cleaning what was cleaned changes nothing.
+// Clean makes a summary fit to be stored, as wording.Summary judges every answer: within the tokens asked for, and not longer than its inputs.
+// Cleaning what was cleaned changes nothing.
 func Clean(ask summarize.Ask, text string) (string, *Failure) {
-	clean, _, err := sanitize.Text([]byte(strings.Map(shown, text)))
-	if err != nil {
-		return "", &Failure{Kind: Garbage, Why: "its answer cannot be cleaned"}
-	}
-	out := strings.TrimSpace(disarm(string(clean)))
-	if strings.IndexFunc(out, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }) < 0 {
-		return "", &Failure{Kind: Empty, Why: "its answer has no text"}
-	}
-	n, source := summarize.Tokens(out), sourceTokens(ask)
-	switch {
-	case n >= source:
-		return "", &Failure{Kind: Longer, Why: fmt.Sprintf("its answer has %d tokens, its source %d", n, source)}
-	case n > ask.Tokens:
-		return "", &Failure{Kind: Longer, Why: fmt.Sprintf("its answer has %d tokens, %d were asked for", n, ask.Tokens)}
+	out, f := wording.Summary(strings.ToValidUTF8(text, "\ufffd"), ask.Tokens, sourceTokens(ask))
+	if f != nil {
+		return "", &Failure{Kind: Kind(f.Kind), Why: f.Why}
 	}
 	return out, nil
 }
@@ -46,67 +31,10 @@ func sourceTokens(ask summarize.Ask) int {
 	return n
 }
 
-// shown drops what steers a terminal or hides what a text says: C1 controls, marks and overrides of direction, spaces without width, byte order
-// marks, and the tag characters, in which a model reads words that a person does not see. Carriage returns go, too: a line ends with a newline.
-func shown(r rune) rune {
-	switch {
-	case r == '\r', r >= 0x80 && r < 0xa0, r == 0x061c, r == 0x200b, r == 0x2060, r == 0xfeff,
-		r >= 0xe0000 && r <= 0xe007f,
-		r >= 0x200e && r <= 0x200f, r >= 0x202a && r <= 0x202e, r >= 0x2066 && r <= 0x2069:
-		return -1
-	}
-	return r
-}
-
-// disarm puts tags into square brackets: </context_clusters> becomes [/context_clusters]. A tag that is not closed loses its bracket alone.
-func disarm(s string) string {
-	var b strings.Builder
-	for {
-		i := strings.IndexByte(s, '<')
-		if i < 0 {
-			b.WriteString(s)
-			return b.String()
-		}
-		b.WriteString(s[:i])
-		s = s[i:]
-		n := tagAt(s)
-		if n == 0 {
-			b.WriteByte('<')
-			s = s[1:]
-			continue
-		}
-		b.WriteByte('[')
-		s = s[1:]
-		if end := strings.IndexAny(s[n-1:], "<>\n"); end >= 0 && s[n-1+end] == '>' {
-			b.WriteString(s[:n-1+end])
-			b.WriteByte(']')
-			s = s[n+end:]
-		}
-	}
-}
-
-// tagAt returns the length of the beginning of one of tags at the start of s, its bracket and slash included, or 0. White space, zero-width
-// characters and case do not hide a tag.
-func tagAt(s string) int {
-	rest := strings.TrimLeftFunc(s[1:], hidden)
-	rest = strings.TrimLeftFunc(strings.TrimPrefix(rest, "/"), hidden)
-	for _, tag := range tags {
-		if len(rest) < len(tag) || !strings.EqualFold(rest[:len(tag)], tag) {
-			continue
-		}
-		if r, _ := utf8.DecodeRuneInString(rest[len(tag):]); !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '_' && r != '-' {
-			return len(s) - len(rest) + len(tag)
-		}
-	}
-	return 0
-}
-
-func hidden(r rune) bool { return unicode.IsSpace(r) || r >= 0x200b && r <= 0x200d || r == 0x2060 }
-
 // oneLine makes something from outside fit to be told to a person: cleaned, without line ends, of at most so many bytes.
 func oneLine(s string, most int) string {
 	s = s[:min(len(s), 8*most)]
-	clean, _, err := sanitize.Text([]byte(strings.Map(shown, s)))
+	clean, _, err := sanitize.Text([]byte(wording.Shown(s)))
 	if err != nil {
 		return ""
 	}

@@ -25,6 +25,9 @@ type Helper struct {
 	Start   time.Duration // StartTimeout where it is 0
 	Answer  time.Duration // AnswerTimeout where it is 0
 
+	// Context kills the helper when it is done, whatever the helper is asked at that time; nil for never.
+	Context context.Context
+
 	running  *process // nil where none is
 	can      Capability
 	answered map[string]bool // by what is running
@@ -80,7 +83,7 @@ func (h *Helper) ready(ctx context.Context) error {
 	}
 	path, err := find(h.Command[0], h.Beside)
 	if err == nil {
-		h.running, err = launch(path, h.Command[1:])
+		h.running, err = launch(h.Context, path, h.Command[1:])
 	}
 	if err != nil {
 		return h.fail(&Failure{Kind: Missing, Why: oneLine(err.Error(), maxWhy)})

@@ -62,11 +62,24 @@ func play(part string) {
 		before(p)
 		return
 	}
+	if before, ok := beforeHello[part]; ok {
+		before()
+	}
 	p.say(hello)
+	answer, ok := late()[part]
+	if !ok {
+		answer = onSystem[part]
+	}
 	for {
-		late()[part](p, p.next())
+		answer(p, p.next())
 	}
 }
+
+// onSystem are parts like those of late that not every operating system has.
+var onSystem = map[string]func(*player, Request){}
+
+// beforeHello are parts like those of early that not every operating system has.
+var beforeHello = map[string]func(){}
 
 // early are parts that end before the first request.
 func early() map[string]func(*player) {

@@ -3,6 +3,7 @@ package summarizer
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -25,8 +26,13 @@ type process struct {
 	quit   chan struct{} // closed when nobody takes lines any more
 	sent   chan struct{} // closed when the last request was written; nil before the first
 	stderr *tail
-	dir    string // its working directory, its own
+	dir    string      // its working directory, its own
+	spare  func() bool // has the end of the context not kill it any more
+	mark   string      // an entry of its environment, and so of what it starts
 }
+
+// runVariable is in the environment of a helper and names its run: what the helper starts is known by it.
+const runVariable = "CTX_SUMMARIZER_RUN"
 
 // line is a line of a helper's output without its end, or why there is none.
 type line struct {
@@ -37,17 +43,22 @@ type line struct {
 
 // launch starts a program by its arguments, never through a shell, in a process group of its own and in an empty directory: what lies in the
 // project is none of its business, and an agent that is asked for a summary shall not take the project's settings for its own. The environment is
-// passed through. stderr is kept from the start.
-func launch(path string, args []string) (*process, error) {
+// passed through. stderr is kept from the start. The helper is killed when ctx is done; ctx may be nil.
+func launch(ctx context.Context, path string, args []string) (*process, error) {
 	dir, err := os.MkdirTemp("", "ctx-summarizer-")
 	if err != nil {
 		return nil, err
 	}
-	p := &process{cmd: exec.Command(path, args...), lines: make(chan line), quit: make(chan struct{}), stderr: &tail{}, dir: dir}
+	p := &process{
+		cmd: exec.Command(path, args...), lines: make(chan line), quit: make(chan struct{}), stderr: &tail{}, dir: dir,
+		mark: runVariable + "=" + filepath.Base(dir),
+	}
 	p.cmd.Dir = dir
+	p.cmd.Env = append(os.Environ(), p.mark)
 	p.cmd.Stderr = p.stderr
 	p.cmd.WaitDelay = grace // for output that a grandchild keeps open
 	ownGroup(p.cmd)
+	adoptOrphans()
 	stdout, err := p.open()
 	if err == nil {
 		err = p.cmd.Start()
@@ -55,6 +66,10 @@ func launch(path string, args []string) (*process, error) {
 	if err != nil {
 		_ = os.Remove(dir)
 		return nil, err
+	}
+	p.spare = func() bool { return true }
+	if ctx != nil {
+		p.spare = context.AfterFunc(ctx, p.kill)
 	}
 	go p.read(stdout)
 	return p, nil
@@ -131,15 +146,22 @@ func (p *process) send(b []byte) {
 func (p *process) stop(patience time.Duration) error {
 	close(p.quit)
 	if patience == 0 {
-		killGroup(p.cmd)
+		p.kill()
 	}
 	_ = p.stdin.Close()
-	late := time.AfterFunc(patience, func() { killGroup(p.cmd) })
+	late := time.AfterFunc(patience, p.kill)
 	err := p.cmd.Wait()
 	late.Stop()
-	killGroup(p.cmd) // what the helper left running; its group has its number for as long as anybody is in it
+	p.spare()
+	p.kill() // what the helper left running; its group has its number for as long as anybody is in it
 	_ = os.RemoveAll(p.dir)
 	return err
+}
+
+// kill kills a helper and what it started: its process group and, on Linux, what has left that group.
+func (p *process) kill() {
+	killGroup(p.cmd)
+	killTree(p.cmd.Process.Pid, p.mark)
 }
 
 // ending says how a helper ended before it answered, with the last thing it told on its standard error.

@@ -339,15 +339,11 @@ func checkBundle(file string) error {
 // names, sizes, that no name comes twice, and that all is there as it was written.
 func readBundle(file string, each func(name string, size int64, from io.Reader) error) (BundleReport, error) {
 	var report BundleReport
-	f, err := os.Open(file)
+	f, info, err := lock.OpenAtMost(file, lock.MaxInput)
 	if err != nil {
 		return report, err
 	}
 	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return report, err
-	}
 	report.Bytes = info.Size()
 	left := info.Size() // a file with holes could be larger than what it came in
 	in, sum, seen := tar.NewReader(bufio.NewReaderSize(f, 1<<20)), sha256.New(), map[string]bool{}

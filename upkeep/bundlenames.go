@@ -32,7 +32,7 @@ const (
 // nothing of another form, and so no path that leads elsewhere, gets in.
 func bundleLimit(name string) (limit int64, ok bool) {
 	switch name {
-	case "format", "config.toml", ".gitignore", "key":
+	case "format", "config.toml", ".gitignore", "key", session.NewKeyName:
 		return maxSmall, true
 	case "refs/checkpoint", "refs/base":
 		return maxRefs, true

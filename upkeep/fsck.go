@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/repo"
 	"github.com/gemini-ctx/ctx/session"
 )
 
@@ -49,7 +50,7 @@ type FsckReport struct {
 // ends nothing. It takes no lock and changes nothing; what is written meanwhile does no harm. An error is that of ctx.
 func Fsck(ctx context.Context, s *session.Store, o FsckOptions) (FsckReport, error) {
 	f := &checker{ctx: ctx, s: s, o: o, told: map[Fault]bool{}}
-	for _, step := range []func(){f.checkFormat, f.checkLog, f.checkPlaces, f.checkGraph, f.checkKey, f.checkBodies, f.checkAbsent, f.checkSessions, f.checkEpochs, f.checkForests, f.checkLeftovers} {
+	for _, step := range []func(){f.checkFormat, f.checkLog, f.checkPlaces, f.checkGraph, f.checkKey, f.checkBodies, f.checkAbsent, f.checkMoves, f.checkSessions, f.checkEpochs, f.checkForests, f.checkLeftovers} {
 		if err := ctx.Err(); err != nil {
 			return f.report, err
 		}
@@ -71,6 +72,10 @@ type checker struct {
 	refs   map[string]format.Value // nil where they cannot be read
 	logOK  bool
 	number uint64 // of the newest operation that is looked at
+
+	baseNumber uint64    // of the last operation before the kept log; 0 where the log is kept from its beginning
+	moves      []refMove // what the operations of the kept log did to refs, in order
+	forgetOps  []uint64  // the operations of the kept log that forgot something, in order
 
 	inv   *inventory
 	graph *graph
@@ -127,7 +132,7 @@ func (f *checker) checkLeftovers() {
 		}
 	}
 	if dangling > 0 {
-		f.note("%d objects that nothing names; gc removes them after %v", dangling, f.s.Config.GC.Grace.Round(time.Hour))
+		f.note("%d objects that nothing names; gc removes them after %v", dangling, repo.DurationText(f.s.Config.GC.Grace))
 	}
 	f.noteDangling()
 }

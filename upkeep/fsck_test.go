@@ -31,25 +31,10 @@ func old(t testing.TB, seed uint64) *session.Store {
 	return s
 }
 
-// forget does to a loose body what the command does.
+// forget forgets an entry.
 func forget(t testing.TB, s *session.Store, id format.ID) {
 	t.Helper()
-	a := format.Absent{Object: id, Reason: format.ReasonForgotten, Time: start}
-	path := filepath.Join(s.Dir, "absent", id.String()[:2], id.String()[2:])
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, must[[]byte](t)(a.Encode()), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	held, err := s.Lock(context.Background())
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer held.Release()
-	if err := s.Objects.StripLoose(held, id); err != nil {
-		t.Fatal(err)
-	}
+	must[ForgetReport](t)(Forget(context.Background(), s, ForgetOptions{IDs: []format.ID{id}}))
 }
 
 // inUse are the objects that refs and the log lead to.
@@ -268,5 +253,24 @@ func TestFsckNotes(t *testing.T) {
 	}
 	if report.Operations != 1 || report.Objects != 3 {
 		t.Errorf("%d operations, %d objects", report.Operations, report.Objects)
+	}
+}
+
+// Of many entries that nothing names the newest sixteen are told, and how many there are besides.
+func TestFsckNotesTheNewestDanglingEntries(t *testing.T) {
+	s := create(t)
+	say(t, s, "talk", "hello")
+	for n := range mostDangling + 2 {
+		stray(t, s, fmt.Sprintf("nobody's number %d", n))
+	}
+	told, more := 0, false
+	for _, note := range clean(t, s).Notes {
+		if strings.HasSuffix(note, "is named by nothing") {
+			told++
+		}
+		more = more || note == "2 more such entries"
+	}
+	if told != 16 || !more {
+		t.Errorf("%d entries are told, and the rest is counted: %v", told, more)
 	}
 }

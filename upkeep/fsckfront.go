@@ -10,7 +10,7 @@ import (
 
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/lock"
-	"github.com/gemini-ctx/ctx/session"
+	"github.com/gemini-ctx/ctx/objects"
 )
 
 // checkFormat holds the store's id against those that the log and the checkpoints repeat: where all of them agree on another one, it is the format file that is
@@ -54,50 +54,56 @@ func storeOf(b []byte) (id string, ok bool) {
 	return id, err == nil && n == 2 && len(id) == 32 && strings.Trim(id, "0123456789abcdef") == ""
 }
 
-// checkKey holds the key against what was written with it: the nonces of bodies follow from it. One that fits is enough, since a key that was lost may have been
-// replaced by another, and what others write into objects is their affair.
+// checkKey holds the key against every body that was written with a key: its nonce follows from it. What a repair says of a key
+// that was lost is believed, if the present key wrote it.
 func (f *checker) checkKey() {
+	path := filepath.Join(f.s.Dir, "key")
 	if _, err := f.s.Key(); err != nil {
-		f.fault("key", "key", filepath.Join(f.s.Dir, "key"), err.Error())
+		f.fault("key", "key", path, err.Error())
 		return
 	}
 	if f.graph == nil {
 		return
 	}
-	tried := 0
-	for i, o := range f.graph.objects {
-		if f.graph.marks[i]&reached == 0 || o.kind != entryKind && o.kind != summaryKind && o.kind != tombstoneKind {
-			continue
-		}
-		raw, err := f.s.Objects.Get(o.id)
-		if err != nil || len(raw.Body) < format.NonceLen {
-			continue
-		}
-		nonce, err := f.s.NonceOf(raw.Header)
-		if err != nil || f.ctx.Err() != nil {
-			return
-		}
-		if bytes.Equal(nonce, raw.Body[:format.NonceLen]) {
-			return
-		}
-		tried++
+	fitting, foreign, some, err := f.tryKey()
+	if err != nil || f.ctx.Err() != nil {
+		return // it is told where objects are read
 	}
-	if mark, err := newKeyMark(f.s); err == nil {
-		if b, err := lock.ReadAtMost(filepath.Join(f.s.Dir, "log", newKeyName), 1024); err == nil && bytes.Equal(b, mark) {
-			f.note("the key is a new one, and nothing was written with it yet")
-			return
-		}
-	}
-	if tried > 0 {
-		f.fault("key", "key", filepath.Join(f.s.Dir, "key"), "is not the one that anything in the store was written with")
+	isNew, err := f.s.KeyIsNew()
+	switch {
+	case err != nil:
+		f.fault("key", "key", path, err.Error())
+	case isNew && fitting == 0:
+		f.note("the key is a new one, and nothing was written with it yet")
+	case isNew && foreign > 0:
+		f.note("the key is a new one; %d objects were written with the one that was lost", foreign)
+	case foreign == 0 || isNew:
+	case fitting == 0:
+		f.fault("key", "key", path, "is not the one that anything in the store was written with")
+	default:
+		f.fault("key", "key", path, fmt.Sprintf("is not the one that %d objects were written with, %s among them, and %d objects were written with it", foreign, some, fitting))
 	}
 }
 
-// newKeyName is the file in log/ that says that a repair has put a new key in the place of one that was lost.
-const newKeyName = "new-key"
-
-// newKeyMark is what is in it: what only the present key gives.
-func newKeyMark(s *session.Store) ([]byte, error) {
-	sum, err := s.Nonce("new-key", nil)
-	return fmt.Appendf(nil, "%x\n", sum), err
+// tryKey counts the objects in use whose nonce the key gives, and those whose nonce it does not give. some names one of these.
+func (f *checker) tryKey() (fitting, foreign int, some string, err error) {
+	tried := make([]bool, len(f.graph.objects))
+	err = f.s.Objects.Contents(func(at objects.Place, raw format.Raw) error {
+		i, ok := f.graph.find(at.ID)
+		if !ok || tried[i] || f.graph.marks[i]&reached == 0 {
+			return f.ctx.Err()
+		}
+		fits, known, err := f.s.FitsKey(raw)
+		switch {
+		case err != nil || !known:
+			return err
+		case fits:
+			fitting++
+		default:
+			foreign, some = foreign+1, f.subject(i)
+		}
+		tried[i] = true
+		return f.ctx.Err()
+	}, func(string, error) error { return f.ctx.Err() })
+	return fitting, foreign, some, err
 }

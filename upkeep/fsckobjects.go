@@ -4,12 +4,9 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"path/filepath"
 
 	"github.com/gemini-ctx/ctx/format"
-	"github.com/gemini-ctx/ctx/lock"
 	"github.com/gemini-ctx/ctx/objects"
-	"github.com/gemini-ctx/ctx/session"
 )
 
 // checkPlaces reads every loose file and every pack whole.
@@ -199,73 +196,4 @@ func (f *checker) checkBodies() {
 			}
 		}
 	}
-}
-
-// maxAbsentFile bounds a record of a forgotten body, as the object store does.
-const maxAbsentFile = 64 << 10
-
-// checkAbsent reads the records of forgotten bodies.
-func (f *checker) checkAbsent() {
-	unfinished := 0
-	err := eachAbsent(f.s, func(id format.ID, path string) error {
-		b, err := lock.ReadAtMost(path, maxAbsentFile)
-		if err != nil {
-			f.fault("absent", id.String(), path, err.Error())
-			return f.ctx.Err()
-		}
-		a, err := format.DecodeAbsent(b)
-		switch {
-		case err != nil:
-			f.unknown(err)
-			f.fault("absent", id.String(), path, err.Error())
-		case a.Object != id:
-			f.fault("absent", id.String(), path, fmt.Sprintf("record is for object %v", a.Object))
-		default:
-			if raw, err := f.s.Objects.Get(id); err == nil && raw.Body != nil && a.Reason == format.ReasonForgotten {
-				unfinished++
-			}
-		}
-		return f.ctx.Err()
-	})
-	if err != nil && f.ctx.Err() == nil {
-		f.fault("absent", "absent", "", err.Error())
-	}
-	switch begun, err := f.checkForgets(); {
-	case err != nil:
-		f.fault("absent", "absent", "", err.Error())
-	case begun:
-		f.note("a forget was cut short; the next writer finishes it, or takes it back if it was not recorded")
-	case unfinished > 0:
-		f.note("%d bodies that were forgotten are stored again; forget them again", unfinished)
-	}
-}
-
-// checkForgets reads what operations forgot. begun is true where one was cut short.
-func (f *checker) checkForgets() (begun bool, err error) {
-	numbers, err := f.s.Forgets()
-	if err != nil {
-		return false, err
-	}
-	for _, n := range numbers {
-		path := filepath.Join(f.s.Dir, filepath.FromSlash(session.ForgottenName(n)))
-		forgot, err := f.s.Forgotten(n)
-		if err != nil {
-			f.fault("absent", session.ForgottenName(n), path, err.Error())
-			continue
-		}
-		if forgot.Operation != n {
-			f.fault("absent", session.ForgottenName(n), path, fmt.Sprintf("is of operation %d", forgot.Operation))
-		}
-		gone, err := f.s.Objects.Gone(forgot.Objects)
-		if err != nil {
-			f.fault("absent", session.ForgottenName(n), path, err.Error())
-		} else if lack := len(forgot.Objects) - len(gone); lack > 0 {
-			f.fault("absent", session.ForgottenName(n), path, fmt.Sprintf("%d objects that it names have no record of their own", lack))
-		}
-	}
-	half, err := f.s.Unfinished()
-	if err != nil {
-		f.fault("absent", session.UnfinishedName(), filepath.Join(f.s.Dir, filepath.FromSlash(session.UnfinishedName())), err.Error())
-	}
-	return half != nil, nil
 }

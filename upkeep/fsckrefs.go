@@ -29,7 +29,7 @@ func (f *checker) checkLog() {
 	if viewErr == nil && base.Number > view.Checkpoint() {
 		f.fault("log", "refs/base", filepath.Join(f.s.Dir, "refs", "base"), fmt.Sprintf("is of operation %d, and the checkpoint of operation %d before it", base.Number, view.Checkpoint()))
 	}
-	f.base = refsOf(base)
+	f.base, f.baseNumber = refsOf(base), base.Number
 	running := refsOf(base)
 	reachedNumber := base.Number
 	err = f.s.Refs.Forward(func(r refs.Record) bool {
@@ -42,6 +42,8 @@ func (f *checker) checkLog() {
 			}
 		}
 		applyRefs(running, r.Op)
+		f.noteForget(r.Op)
+		f.noteMoves(r.Op)
 		f.roots = append(f.roots, rootsOfRecord(r.Op)...)
 		f.report.Operations++
 		reachedNumber = r.Op.Number
@@ -60,6 +62,21 @@ func (f *checker) checkLog() {
 		return
 	}
 	f.compareRefs(reachedNumber, running)
+}
+
+// refMove is what one operation did to one ref.
+type refMove struct {
+	op  *format.Operation // without its refs and decisions
+	ref format.RefUpdate
+}
+
+// noteMoves remembers what an operation did to refs that name objects.
+func (f *checker) noteMoves(op *format.Operation) {
+	short := *op
+	short.Refs, short.Forests = nil, nil
+	for _, u := range op.Refs {
+		f.moves = append(f.moves, refMove{&short, u})
+	}
 }
 
 // compareRefs holds the checkpoint against the log.

@@ -40,9 +40,13 @@ type object struct {
 type edge uint32
 
 const (
-	edgeBits = 29
-	edgeMask = 1<<edgeBits - 1
+	edgeKinds = 3 // bits of an edge for the kind
+	edgeBits  = 32 - edgeKinds
+	edgeMask  = 1<<edgeBits - 1
 )
+
+// edgeTo returns the edge to an object that must be of a kind, which is not anyKind.
+func edgeTo(to uint32, want kind) edge { return edge(to) | edge(want)<<edgeBits }
 
 func (e edge) to() uint32 { return uint32(e) & edgeMask }
 func (e edge) want() kind { return kind(e >> edgeBits) }
@@ -164,7 +168,7 @@ func (g *graph) load(i uint32) error {
 			}
 			continue
 		}
-		g.edges = append(g.edges, edge(to)|edge(l.want)<<edgeBits)
+		g.edges = append(g.edges, edgeTo(to, l.want))
 	}
 	o.links = uint32(len(g.edges)) - o.start
 	return nil

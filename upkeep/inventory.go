@@ -110,6 +110,11 @@ func loosePath(s *session.Store, id format.ID) string {
 	return filepath.Join(s.Dir, "objects", hex[:2], hex[2:])
 }
 
+func absentPath(s *session.Store, id format.ID) string {
+	hex := id.String()
+	return filepath.Join(s.Dir, "absent", hex[:2], hex[2:])
+}
+
 func packDir(s *session.Store) string { return filepath.Join(s.Dir, "objects", "pack") }
 
 func packPath(s *session.Store, id format.ID) string {

@@ -237,7 +237,10 @@ func stray(t testing.TB, s *session.Store, text string) (top, below format.ID) {
 	t.Helper()
 	e := &format.Entry{Seq: 1, Session: "nobody", Kind: format.KindMessage, Role: "user", Time: start}
 	make := func(text string) format.ID {
-		body := append(bytes.Repeat([]byte{7}, format.NonceLen), text...)
+		e.Body = &format.Body{Media: format.MediaText}
+		blank := bytes.TrimSuffix(must[[]byte](t)(e.Encode()), []byte("\n"))
+		nonce := must[[]byte](t)(s.Nonce("nonce", blank[:bytes.LastIndexByte(blank, '\n')+1])) // as every entry has one
+		body := append(nonce, text...)
 		sum := format.SumBody(body, format.MediaText)
 		e.Body = &sum
 		raw := format.Raw{Header: must[[]byte](t)(e.Encode()), Body: body}

@@ -7,7 +7,7 @@ import (
 	"github.com/gemini-ctx/ctx/format"
 )
 
-// kind is what an object is. There are eight, so that one fits into the top bits of an edge.
+// kind is what an object is. An edge has edgeKinds bits for it.
 type kind uint8
 
 const (
@@ -19,29 +19,32 @@ const (
 	pageKind
 	tombstoneKind
 	epochKind
-	anyKind // of a name that says nothing about the kind; of an object that this build cannot read
+	anyKind // of a name that says nothing about the kind; of an object that this build cannot read. No edge has it
 )
 
+// A kind that does not fit into an edge does not compile: the length of the array is negative then.
+var _ [1<<edgeKinds - int(anyKind)]struct{}
+
+// kinds are the names of all kinds, as a header begins with them, and how a header of each is read.
+var kinds = [anyKind]struct {
+	name  string
+	parse func(header []byte) (parsed, error)
+}{
+	entryKind:     {"entry", parseEntry},
+	blobKind:      {"blob", parseBlob},
+	nodeKind:      {"node", parseNode},
+	summaryKind:   {"summary", parseSummary},
+	forestKind:    {"forest", parseForest},
+	pageKind:      {"page", parsePage},
+	tombstoneKind: {"tombstone", parseTombstone},
+	epochKind:     {"epoch", parseEpoch},
+}
+
 func (k kind) String() string {
-	switch k {
-	case entryKind:
-		return "entry"
-	case blobKind:
-		return "blob"
-	case nodeKind:
-		return "node"
-	case summaryKind:
-		return "summary"
-	case forestKind:
-		return "forest"
-	case pageKind:
-		return "page"
-	case tombstoneKind:
-		return "tombstone"
-	case epochKind:
-		return "epoch"
+	if k >= anyKind {
+		return "object"
 	}
-	return "object"
+	return kinds[k].name
 }
 
 // link is an object that a header names, and what it must be.
@@ -66,24 +69,10 @@ func parse(header []byte) (parsed, error) {
 	if err != nil {
 		return parsed{}, err
 	}
-	switch name {
-	case "entry":
-		return parseEntry(header)
-	case "blob":
-		body, err := format.DecodeBlob(header)
-		return parsed{kind: blobKind, encode: func() ([]byte, error) { return format.EncodeBlob(body) }}, err
-	case "node":
-		return parseNode(header)
-	case "summary":
-		return parseSummary(header)
-	case "forest":
-		return parseForest(header)
-	case "page":
-		return parsePage(header)
-	case "tombstone":
-		return parseTombstone(header)
-	case "epoch":
-		return parseEpoch(header)
+	for _, k := range kinds {
+		if k.name == name {
+			return k.parse(header)
+		}
 	}
 	return parsed{}, fmt.Errorf("kind of object: %w", &format.VersionError{What: name, Got: version})
 }
@@ -92,6 +81,11 @@ func (p *parsed) add(id format.ID, want kind) {
 	if !id.IsZero() {
 		p.links = append(p.links, link{id, want})
 	}
+}
+
+func parseBlob(header []byte) (parsed, error) {
+	body, err := format.DecodeBlob(header)
+	return parsed{kind: blobKind, encode: func() ([]byte, error) { return format.EncodeBlob(body) }}, err
 }
 
 func parseEntry(header []byte) (parsed, error) {

@@ -44,7 +44,7 @@ var ErrCopyThere = errors.New("there is something in the place of the copy")
 // Errors: those of repo.Open but for damage; *lock.BusyError; *format.VersionError where a newer build wrote any of it; ErrCopyThere; refs.ErrBeyondRepair; what
 // the file system says. After an error the copy, where there is one, has the store as it was.
 func Repair(ctx context.Context, env repo.Env, o RepairOptions) (RepairReport, error) {
-	r := &repairer{ctx: ctx, env: env, o: o}
+	r := &repairer{ctx: ctx, env: env, o: o, wordsLost: map[uint64]bool{}}
 	err := r.run()
 	if r.s != nil {
 		err = errors.Join(err, r.s.Close())
@@ -65,8 +65,10 @@ type repairer struct {
 	s    *session.Store // nil before it can be opened
 	held *lock.Held
 
-	wrongKey bool        // fsck said so
-	missing  []format.ID // objects whose only copy was taken away; what follows from the rest may come back
+	wrongKey  bool            // fsck said so
+	wordsLost map[uint64]bool // of which operations it was said that the words they forgot are not known
+
+	missing []format.ID // objects whose only copy was taken away; what follows from the rest may come back
 }
 
 func (r *repairer) mended(text string, args ...any) {
@@ -148,6 +150,15 @@ func (r *repairer) writeFormat(id string) error {
 	if err := r.env.FS.WriteDurable(path, text, 0o600); err != nil {
 		return err
 	}
+	if err := r.reopen(); err != nil {
+		return err
+	}
+	r.mended("the format file is made again: store %s, as the log says", id)
+	return nil
+}
+
+// reopen opens the store anew, where what an open store keeps of its files has changed.
+func (r *repairer) reopen() error {
 	if r.s != nil {
 		if err := r.s.Close(); err != nil {
 			return err
@@ -159,13 +170,12 @@ func (r *repairer) writeFormat(id string) error {
 		return err
 	}
 	r.s = session.New(opened)
-	r.mended("the format file is made again: store %s, as the log says", id)
 	return nil
 }
 
 // work does what a repair is, step by step, each from what the one before it left.
 func (r *repairer) work() error {
-	for _, step := range []func() error{r.mendKey, r.mendAbsent, r.mendForgets, r.mendPacks, r.mendLoose, r.mendBodies, r.mendRefs, r.derive, r.recover} {
+	for _, step := range []func() error{r.mendKey, r.mendAbsent, r.mendForgets, r.mendPacks, r.mendLoose, r.mendBodies, r.mendRefs, r.listForgotten, r.derive, r.recover} {
 		if err := errors.Join(r.ctx.Err(), step()); err != nil {
 			return err
 		}
@@ -187,7 +197,7 @@ func (r *repairer) dryRun() error {
 		env, o := r.env, r.o
 		env.WorkDir, env.StoreDir = aside, dir
 		o.DryRun, o.Copy = false, filepath.Join(aside, "copy")
-		inner := &repairer{ctx: r.ctx, env: env, o: o}
+		inner := &repairer{ctx: r.ctx, env: env, o: o, wordsLost: map[uint64]bool{}}
 		err = inner.run()
 		if inner.s != nil {
 			err = errors.Join(err, inner.s.Close())
@@ -210,17 +220,17 @@ func (r *repairer) clear(path string) error {
 	return removeAll(r.env.FS, path)
 }
 
-// mendKey puts a new key in the place of a lost one, where it was asked for.
+// mendKey puts a new key in the place of one that is lost, or is not the store's, where it was asked for.
 func (r *repairer) mendKey() error {
 	path := filepath.Join(r.dir, "key")
 	_, err := r.s.Key()
-	if err == nil && r.wrongKey {
-		r.lost("the key: the one that is there is not the one the store was written with; put it back from a copy")
-	}
-	if err == nil {
+	switch {
+	case err == nil && !r.wrongKey:
 		return nil
-	}
-	if r.o.NewKey == nil {
+	case err == nil && r.o.NewKey == nil:
+		r.lost("the key: the one that is there is not the one the store was written with; put it back from a copy, or let --new-key make another")
+		return nil
+	case r.o.NewKey == nil:
 		r.lost("the key: %v; put it back from a copy, or let --new-key make another", err)
 		return nil
 	}
@@ -230,69 +240,20 @@ func (r *repairer) mendKey() error {
 	if err := r.env.FS.WriteDurable(path, r.o.NewKey, 0o600); err != nil {
 		return err
 	}
-	mark, err := newKeyMark(r.s)
+	if err := r.reopen(); err != nil {
+		return err
+	}
+	mark, err := r.s.NewKeyMark()
 	if err != nil {
 		return err
 	}
 	if err := r.env.FS.MkdirAll(filepath.Join(r.dir, "log")); err != nil {
 		return err
 	}
-	if err := r.env.FS.WriteDurable(filepath.Join(r.dir, "log", newKeyName), mark, 0o600); err != nil {
+	if err := r.env.FS.WriteDurable(filepath.Join(r.dir, filepath.FromSlash(session.NewKeyName)), mark, 0o600); err != nil {
 		return err
 	}
 	r.lost("the key; there is a new one: records that were imported before are not known by their contents, and what was forgotten is not known by its words")
-	return nil
-}
-
-// mendAbsent writes records of absent bodies again that cannot be read: what was forgotten stays so.
-func (r *repairer) mendAbsent() error {
-	return eachAbsent(r.s, func(id format.ID, path string) error {
-		b, err := lock.ReadAtMost(path, maxAbsentFile)
-		var a *format.Absent
-		if err == nil {
-			a, err = format.DecodeAbsent(b)
-		}
-		if err == nil && a.Object == id {
-			return nil
-		}
-		again := format.Absent{Object: id, Reason: format.ReasonForgotten, Time: r.s.Now().UTC().Truncate(time.Millisecond)}
-		text, err := again.Encode()
-		if err != nil {
-			return err
-		}
-		if err := errors.Join(r.touch(), r.clear(path)); err != nil {
-			return err
-		}
-		if err := r.env.FS.WriteDurable(path, text, 0o600); err != nil {
-			return err
-		}
-		r.lost("when and why the body of %v went; it stays forgotten", id)
-		return nil
-	})
-}
-
-// mendForgets takes away what says by what forgotten words are known again, where it cannot be read: nothing could be appended beside it.
-func (r *repairer) mendForgets() error {
-	numbers, err := r.s.Forgets()
-	if err != nil {
-		return err
-	}
-	for _, n := range numbers {
-		if f, err := r.s.Forgotten(n); err == nil && f.Operation == n {
-			continue
-		}
-		if err := r.giveUp(session.ForgottenName(n)); err != nil {
-			return err
-		}
-		r.lost("by what the words are known that operation %d forgot: they are gone, and may be said again", n)
-	}
-	if _, err := r.s.Unfinished(); err == nil {
-		return nil
-	}
-	if err := r.giveUp(session.UnfinishedName()); err != nil {
-		return err
-	}
-	r.lost("what a forget that was cut short had still to remove: forget it again")
 	return nil
 }
 

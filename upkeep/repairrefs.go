@@ -19,9 +19,6 @@ const recoveredPrefix = "recovered-"
 // mostRecovered bounds how many lines of history get a session of their own.
 const mostRecovered = 256
 
-// VerbRepair is the verb of the operation that gives names back to history behind a damage of the log.
-const VerbRepair = "repair"
-
 // recover gives back what the log behind its damage names, and lines of history that nothing names. A branch whose later tip stands on what it has goes on to that
 // tip; what has graduated meanwhile is in its window again. Any other line becomes a session recovered-<id>, in no cluster.
 func (r *repairer) recover() error {
@@ -300,7 +297,7 @@ func (c *recovery) commit() error {
 	if len(c.moved) == 0 {
 		return nil
 	}
-	op := &format.Operation{Verb: VerbRepair, Time: c.s.Now().UTC().Truncate(time.Millisecond)}
+	op := &format.Operation{Verb: refs.VerbRepair, Time: c.s.Now().UTC().Truncate(time.Millisecond)}
 	for _, name := range sortedNames(c.moved) {
 		op.Refs = append(op.Refs, format.RefUpdate{Name: name, Old: c.view.Get(name), New: c.moved[name]})
 	}

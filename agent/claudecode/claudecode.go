@@ -23,8 +23,31 @@ const (
 	kindProgress  = "progress"
 )
 
-// summaryID begins the name of a record that has no id of its own.
-const summaryID = "summary:"
+// summaryID and queuedID begin the names of records that have no id of their own.
+const (
+	summaryID = "summary:"
+	queuedID  = "queued:"
+)
+
+// unnamedID is the name of a record that has no id of its own.
+func unnamedID(o transcript.Object) string {
+	if o.Text("type") == kindQueue {
+		return queuedID + digest16(o.Without("parentUuid", "sessionId", transcript.HintName))
+	}
+	return summaryID + digest16(o.Without("parentUuid", "sessionId", transcript.HintName, "timestamp"))
+}
+
+func digest16(o transcript.Object) string {
+	return transcript.Derive(16, string(transcript.Canonical(transcript.Encode(o))))
+}
+
+// withID is a record that has no id of its own, with the name that it is given in a session.
+func withID(o transcript.Object, id, session string) transcript.Object {
+	o = o.Without("parentUuid", "sessionId")
+	o.Set("uuid", id)
+	o.Set("sessionId", session)
+	return o
+}
 
 // starts are the beginnings that a record can have.
 func starts() []string {
@@ -34,7 +57,7 @@ func starts() []string {
 // isBookkeeping reports whether a kind of record without an id is known. All of them are kept with the message that follows.
 func isBookkeeping(kind string) bool {
 	switch kind {
-	case "file-history-snapshot", "queue-operation", "custom-title", "ai-title", "agent-name", "agent-color", "last-prompt", "permission-mode", "mode",
+	case "file-history-snapshot", kindQueue, "custom-title", "ai-title", "agent-name", "agent-color", "last-prompt", "permission-mode", "mode",
 		"pr-link", "tag", "worktree-state", "content-replacement", "file-history-delta", "attribution-snapshot", "marble-origami-commit":
 		return true
 	}

@@ -13,6 +13,7 @@ import (
 )
 
 var kit = transcripttest.Format{
+	Tree:  true,
 	Read:  Read,
 	Write: transcripttest.Write(NewWriter),
 }
@@ -116,10 +117,10 @@ func TestTree(t *testing.T) {
 		{"back", lines(user("a", "", "1"), user("b", "a", "2"), user("c", "a", "3")),
 			"message user a \"1\"\nmessage user b \"2\"\nrewind to b\nmessage user c \"3\"\n"},
 		{"back to what had left", lines(user("a", "", "1"), user("b", "a", "2"), user("c", "a", "3"), user("d", "b", "4"), user("e", "d", "5")),
-			"message user a \"1\"\nmessage user b \"2\"\nrewind to b\nmessage user c \"3\"\nrewind to c\nagain b\nmessage user d \"4\"\nmessage user e \"5\"\n"},
+			"message user a \"1\"\nmessage user c \"3\"\nrewind to c\nmessage user b \"2\"\nmessage user d \"4\"\nmessage user e \"5\"\n"},
 		{"and again", lines(user("a", "", "1"), user("b", "a", "2"), user("c", "a", "3"), user("d", "b", "4"), user("e", "c", "5"), user("f", "b", "6")),
-			"message user a \"1\"\nmessage user b \"2\"\nrewind to b\nmessage user c \"3\"\nrewind to c\nagain b\nmessage user d \"4\"\n" +
-				"rewind to b#d\nagain c\nmessage user e \"5\"\nrewind to c#e\nagain b#d\nmessage user f \"6\"\n"},
+			"message user a \"1\"\nmessage user c \"3\"\nmessage user e \"5\"\nrewind to c\nmessage user b \"2\"\nmessage user d \"4\"\n" +
+				"rewind to d\nmessage user f \"6\"\n"},
 		{"another beginning", lines(user("a", "", "1"), user("b", "a", "2"), user("c", "", "3")),
 			"message user a \"1\"\nmessage user b \"2\"\nrewind to a\nmessage user c \"3\"\n"},
 		{"a parent that is not there", lines(user("a", "", "1"), user("b", "x", "2")), "message user a \"1\"\nmessage user b \"2\"\n"},

@@ -22,6 +22,9 @@ const keptBefore = "before"
 func (d *decoder) decode(o transcript.Object, parent json.RawMessage, before []json.RawMessage) transcript.Message {
 	m := transcript.Message{Origin: transcript.Origin{Agent: Agent, Session: transcript.Fit(o.Text("sessionId")), Message: transcript.Fit(o.Text("uuid"))}}
 	rest := o.Without("uuid", "sessionId", "type", "parentUuid", "message", transcript.HintName)
+	if o.Text("type") == kindSummary && o["timestamp"] == nil {
+		rest.Set("untimed", true)
+	}
 	var exact bool
 	if m.Time, exact = transcript.ParseTime(o.Text("timestamp")); exact {
 		delete(rest, "timestamp")
@@ -30,6 +33,9 @@ func (d *decoder) decode(o transcript.Object, parent json.RawMessage, before []j
 	switch kind := o.Text("type"); kind {
 	case kindUser, kindAssistant:
 		parts = d.said(o, &m, rest)
+	case kindQueue, kindAttachment:
+		rest["type"] = o["type"]
+		parts = d.prompted(o, &m, rest)
 	default:
 		m.Note, m.Role = true, transcript.RoleSystem
 		rest["type"] = o["type"]
@@ -58,6 +64,44 @@ func (d *decoder) decode(o transcript.Object, parent json.RawMessage, before []j
 		hints.Apply(&m)
 	}
 	return m
+}
+
+// prompted reads a prompt that the user typed while the agent worked: a record of the queue, or an attachment. What the agent put into the queue itself, and
+// any other attachment, is a note.
+func (d *decoder) prompted(o transcript.Object, m *transcript.Message, rest transcript.Object) (parts []json.RawMessage) {
+	from, member := o, "content"
+	if o.Text("type") == kindAttachment {
+		from, member = o.Object(kindAttachment), "prompt"
+	}
+	m.Note, m.Role = true, transcript.RoleSystem
+	if from == nil || o.Text("type") == kindAttachment && from.Text("type") != queuedCommand {
+		return nil
+	}
+	left := from.Without(member)
+	if s, ok := transcript.Text(from[member]); ok {
+		parts = append(parts, transcript.TextPart(s, more(transcript.Object{"member": transcript.Encode(member)})))
+	} else if list, ok := from.Array(member); ok {
+		for _, raw := range list {
+			parts = append(parts, partOf(raw, func(string) string { return "" }))
+		}
+		left.Set("listed", true)
+	}
+	if len(parts) == 0 {
+		return nil
+	}
+	mode := from.Text("commandMode")
+	if (mode == "" || mode == "prompt") && !isNotice(promptText(from[member])) && !o.True("isMeta") {
+		m.Note, m.Role = false, transcript.RoleUser
+	}
+	if o.Text("type") == kindAttachment {
+		rest[kindAttachment] = transcript.Encode(left)
+	} else {
+		delete(rest, member)
+		if left.True("listed") {
+			rest.Set("listed", true)
+		}
+	}
+	return parts
 }
 
 // said reads the record of a user or of the model.

@@ -1,154 +1,225 @@
 package claudecode
 
 import (
+	"bytes"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"io"
 	"slices"
 
 	"github.com/gemini-ctx/ctx/agent/transcript"
 )
 
-// Read reads a transcript, as transcript.Read says. A record that follows another one than what was said last is where the person went back: a rewind. What
-// subagents said is in threads of its own.
+// Read reads a transcript, as transcript.Read says, but that a transcript which has grown need not begin with the steps that it gave before: what a record
+// follows decides where it stands, not its line. The steps are line after line of the tree that the records make; the line that the transcript is on at its end
+// comes last, and a rewind leads from each to the next. What subagents said is in threads of its own.
+//
+// r is read twice. Where it is no io.Seeker, all of it is kept in memory, at most MaxInput bytes.
 func Read(r io.Reader, emit func(transcript.Step) error) (transcript.Stats, error) {
-	d := &reader{
-		decoder: newDecoder(), stats: transcript.NewStats(), emit: emit, nodes: map[string]*node{}, alias: map[string]string{}, threads: map[string]*thread{},
-		prompts: map[string]string{}, calls: map[string]bool{},
+	return ReadAs("", r, emit)
+}
+
+// ReadAs is Read for the transcript of a session that is known by name, as the file's name tells: where no record has that name, the newest record says which
+// session it is. Records of other sessions before are the history that this one began with.
+func ReadAs(name string, r io.Reader, emit func(transcript.Step) error) (transcript.Stats, error) {
+	twice, err := newTwice(r)
+	if err != nil {
+		return transcript.NewStats(), &transcript.ReadError{Err: err}
 	}
-	err := transcript.Lines(r, &d.stats, starts(), true, d.record)
+	p := newPlan()
+	seen := transcript.NewStats()
+	if err := transcript.Lines(twice, &seen, starts(), true, func(o transcript.Object) error {
+		p.record(o, name)
+		return nil
+	}); err != nil {
+		return seen, err
+	}
+	p.settle()
+	if err := twice.again(); err != nil {
+		return seen, &transcript.ReadError{Err: err}
+	}
+	d := &reader{
+		decoder: newDecoder(), plan: p, stats: transcript.NewStats(), emit: emit, held: map[int32]held{}, digests: map[int32]string{},
+		prompts: map[string]string{}, told: map[*thread]*telling{},
+	}
+	d.stats.Session, d.stats.Home = p.session, p.home
+	d.tree = &transcript.Tree{Agent: Agent, Place: d.placeOf, Follows: d.follows}
+	err = transcript.Lines(twice, &d.stats, starts(), true, d.record)
 	if n := len(d.before); n > 0 {
 		d.stats.Passed["kept with what follows"] += n
 	}
-	if n := len(d.early); n > 0 {
-		d.stats.Passed["of a session that is not there"] += n
+	if p.orphans > 0 {
+		d.stats.Passed[transcript.SkipOrphan] += p.orphans
 	}
 	return d.stats, err
 }
 
+// MaxInput is the most bytes of a transcript that are read from what cannot be read twice.
+const MaxInput = 512 << 20
+
+// twice is an input that is read two times: as far as it went the first time.
+type twice struct {
+	io.Reader
+	from io.ReadSeeker
+	at   int64
+	n    int64
+}
+
+func newTwice(r io.Reader) (*twice, error) {
+	if s, ok := r.(io.ReadSeeker); ok {
+		if at, err := s.Seek(0, io.SeekCurrent); err == nil {
+			t := &twice{from: s, at: at}
+			t.Reader = &counted{r: s, n: &t.n}
+			return t, nil
+		}
+	}
+	b, err := io.ReadAll(io.LimitReader(r, MaxInput+1))
+	if err == nil && len(b) > MaxInput {
+		err = fmt.Errorf("more than %d bytes that cannot be read twice: import it from a file", MaxInput)
+	}
+	if err != nil {
+		return nil, err
+	}
+	t := &twice{from: bytes.NewReader(b)}
+	t.Reader = &counted{r: t.from, n: &t.n}
+	return t, nil
+}
+
+// again goes back to the start.
+func (t *twice) again() error {
+	_, err := t.from.Seek(t.at, io.SeekStart)
+	t.Reader = io.LimitReader(t.from, t.n)
+	return err
+}
+
+type counted struct {
+	r io.Reader
+	n *int64
+}
+
+// Read implements io.Reader.
+func (c *counted) Read(b []byte) (int, error) {
+	n, err := c.r.Read(b)
+	*c.n += int64(n)
+	return n, err
+}
+
+// reader says what a plan has put in order.
 type reader struct {
 	*decoder
+	*plan
 	stats   transcript.Stats
 	emit    func(transcript.Step) error
-	home    *transcript.Home
-	nodes   map[string]*node
-	alias   map[string]string   // records that say nothing: what they follow
-	threads map[string]*thread  // by their names; "" is the main one
-	before  []json.RawMessage   // records that wait for the message that they are kept with
-	waiting int                 // their size
-	now     string              // when the newest record says it was
-	early   []transcript.Object // summaries that wait for the session's name
-	prompts map[string]string   // what subagents were asked, and by which call
-	calls   map[string]bool     // calls of the main thread and of others
+	tree    *transcript.Tree
+	at      int32 // how many records were read
+	held    map[int32]held
+	digests map[int32]string  // of records that come again, by their first one
+	before  []json.RawMessage // records that wait for the message that they are kept with
+	waiting int               // their size
+	now     string            // when the newest record says it was
+	prompts map[string]string // what subagents were asked, and by which call
+	told    map[*thread]*telling
 }
 
-// node is a record in the tree.
-type node struct {
-	parent  string
-	thread  string
-	digest  string
-	origin  transcript.Origin
-	answer  string // the id of the model's answer that it is a block of
-	passive bool   // a note or a result: what comes after it need not follow it
+// held is a record whose turn has not come.
+type held struct {
+	o      transcript.Object
+	before []json.RawMessage
+	when   string // for a record without a time
+	more   []held // newer versions of it
 }
 
-// thread is a conversation as it is now.
-type thread struct {
-	order []string // ids, oldest first
-	index map[string]int
-	times int // how often messages have come back
+// telling is how far a thread was said.
+type telling struct {
+	n    int // of thread.order
+	said map[int32]transcript.Origin
+	// child is, by entry, what was last said after it; none stands for the beginning.
+	child map[int32]int32
 }
 
 // maxWaiting bounds what is kept with one message besides what was said.
 const maxWaiting = 4 << 20
 
 func (d *reader) record(o transcript.Object) error {
-	kind, id := o.Text("type"), o.Text("uuid")
-	hints := transcript.ReadHints(o[transcript.HintName])
-	if hints != nil {
-		if hints.Home != nil && d.home == nil {
-			d.home = hints.Home
-			d.stats.Home = d.home
-		}
-		if hints.Added || hints.Gone != "" {
-			d.alias[id] = o.Text("parentUuid")
+	i := d.at
+	d.at++
+	if int(i) >= len(d.list) {
+		return errors.New("the transcript has changed while it was read")
+	}
+	e := &d.list[i]
+	if when := o.Text("timestamp"); when != "" && !e.sidechain {
+		d.now = when
+	}
+	switch e.class {
+	case classNone:
+		d.stats.Skip(transcript.SkipUnknown, 1)
+		return nil
+	case classAlias:
+		if e.kind == kindProgress {
+			d.stats.Pass(kindProgress)
+		} else {
 			d.stats.Pass("stand-in")
+		}
+		return nil
+	case classWait:
+		d.wait(e.kind, o)
+		return nil
+	case classQueued:
+		if !e.sent {
+			d.wait(e.kind, o)
 			return nil
 		}
 	}
-	if when := o.Text("timestamp"); when != "" && !o.True("isSidechain") {
-		d.now = when
+	if e.again {
+		return d.again(i, o)
 	}
-	if d.stats.Session == "" {
-		d.stats.Session = o.Text("sessionId")
-		if err := d.named(); err != nil {
-			return err
-		}
-	}
-	switch {
-	case kind == "":
-		d.stats.Skip(transcript.SkipUnknown, 1)
-		return nil
-	case kind == kindProgress:
-		if id != "" {
-			d.alias[id] = o.Text("parentUuid")
-		}
-		d.stats.Pass(kindProgress)
-		return nil
-	case kind == kindSummary && id == "":
-		return d.summary(o)
-	case id == "" || (kind == kindUser || kind == kindAssistant) && o.Object("message") == nil:
-		d.wait(kind, o)
+	if e.thread == nil {
+		d.stats.Pass("of a session that is not there")
 		return nil
 	}
-	return d.message(o, kind == kindUser || kind == kindAssistant)
+	h := held{o: o, when: d.now}
+	if h.when == "" {
+		h.when = d.first
+	}
+	if e.thread.name == "" {
+		h.before, d.before, d.waiting = d.before, nil, 0
+	}
+	if e.twice {
+		d.digests[i] = digestOf(o)
+	}
+	d.held[i] = h
+	return d.tell(e.thread)
 }
 
-// summary takes a record that says in a line what a session was about. It has no id, and no place in the tree, and may come before anything says which
-// session it is.
-func (d *reader) summary(o transcript.Object) error {
-	if d.stats.Session == "" {
-		if d.early = append(d.early, o); len(d.early) > maxEarly {
-			d.stats.Skip(transcript.SkipUnknown, 1)
-			d.early = d.early[1:]
-		}
-		return nil
-	}
-	o = withSummaryID(o, d.stats.Session)
-	if o["timestamp"] == nil && d.now != "" {
-		o.Set("timestamp", d.now)
-	}
-	if d.nodes[o.Text("uuid")] != nil {
+// again takes a record whose id came before: a newer version, if it says something else.
+func (d *reader) again(i int32, o transcript.Object) error {
+	first := d.index[d.list[i].id]
+	e := &d.list[first]
+	if e.thread == nil || e.unnamed || e.class != classSaid {
 		d.stats.Pass("repeated")
 		return nil
 	}
-	m := d.decode(o, nil, nil)
-	d.nodes[o.Text("uuid")] = &node{origin: m.Origin, passive: true}
-	return d.emit(transcript.Step{Kind: transcript.KindMessage, Message: m, Session: d.stats.Session, Home: d.home})
-}
-
-// maxEarly is how many summaries may come before the session says its name.
-const maxEarly = 4096
-
-// named takes the summaries that came before the session said its name.
-func (d *reader) named() error {
-	if d.stats.Session == "" {
+	digest := digestOf(o)
+	if d.digests[first] == digest {
+		d.stats.Pass("repeated")
 		return nil
 	}
-	early := d.early
-	d.early = nil
-	for _, o := range early {
-		if err := d.summary(o); err != nil {
-			return err
-		}
+	d.digests[first] = digest
+	next := held{o: o, when: d.now}
+	if e.thread.name == "" {
+		next.before, d.before, d.waiting = d.before, nil, 0
 	}
-	return nil
+	if h, waits := d.held[first]; waits {
+		h.more = append(h.more, next)
+		d.held[first] = h
+		return nil
+	}
+	return d.say(first, next, true)
 }
 
-func withSummaryID(o transcript.Object, session string) transcript.Object {
-	o = o.Without("parentUuid", "sessionId")
-	o.Set("uuid", summaryID+transcript.Derive(16, string(transcript.Canonical(transcript.Encode(o.Without(transcript.HintName, "timestamp"))))))
-	o.Set("sessionId", session)
-	return o
+func digestOf(o transcript.Object) string {
+	return transcript.Derive(16, string(transcript.Canonical(o["message"])), string(transcript.Canonical(o["content"])))
 }
 
 // wait keeps a record for the message that follows.
@@ -164,208 +235,112 @@ func (d *reader) wait(kind string, o transcript.Object) {
 	d.before, d.waiting = append(d.before, raw), d.waiting+len(raw)
 }
 
-// message takes a record with an id to its place in the tree. chained says that it follows another one for a model, too.
-func (d *reader) message(o transcript.Object, chained bool) error {
-	id := o.Text("uuid")
-	digest := transcript.Derive(16, string(transcript.Canonical(o["message"])), string(transcript.Canonical(o["content"])))
-	known := d.nodes[id]
-	if known != nil && known.digest == digest {
-		d.stats.Pass("repeated")
-		return nil
+// tell says what of a thread can be said: the next entries in order, as far as their records were read.
+func (d *reader) tell(th *thread) error {
+	t := d.told[th]
+	if t == nil {
+		t = &telling{said: map[int32]transcript.Origin{}, child: map[int32]int32{}}
+		d.told[th] = t
 	}
-	name := d.threadOf(o)
-	th := d.threads[name]
-	if th == nil {
-		th = &thread{index: map[string]int{}}
-		d.threads[name] = th
-	}
-	if known == nil {
-		if err := d.follow(th, name, o, chained); err != nil {
-			return err
-		}
-	}
-	var before []json.RawMessage
-	if name == "" {
-		before, d.before, d.waiting = d.before, nil, 0
-	}
-	m := d.decode(o, d.parent(th, o, known != nil), before)
-	if known == nil {
-		known = &node{parent: d.resolve(o.Text("parentUuid")), thread: name}
-		d.nodes[id] = known
-		th.index[id] = len(th.order)
-		th.order = append(th.order, id)
-	}
-	known.digest, known.origin, known.answer = digest, m.Origin, o.Object("message").Text("id")
-	known.passive = m.Note || m.Role == transcript.RoleTool
-	for _, c := range m.Calls {
-		d.calls[c.ID] = true
-	}
-	d.spawns(name, o, &m)
-	return d.emit(transcript.Step{Kind: transcript.KindMessage, Message: m, Session: d.stats.Session, Home: d.home, Thread: name})
-}
-
-// threadOf names the conversation that a record belongs to: by the subagent, or where it names none by the record with which the subagent began.
-func (d *reader) threadOf(o transcript.Object) string {
-	if !o.True("isSidechain") {
-		return ""
-	}
-	if id := o.Text("agentId"); id != "" {
-		return transcript.Fit(id)
-	}
-	if up := d.nodes[d.resolve(o.Text("parentUuid"))]; up != nil && up.thread != "" {
-		return up.thread
-	}
-	return transcript.Fit(o.Text("uuid"))
-}
-
-// resolve returns the nearest record that says something, from id on upwards.
-func (d *reader) resolve(id string) string {
-	for range len(d.alias) + 1 {
-		up, ok := d.alias[id]
+	for t.n < len(th.order) {
+		i := th.order[t.n]
+		h, ok := d.held[i]
 		if !ok {
-			return id
-		}
-		id = up
-	}
-	return ""
-}
-
-// parent is the member to keep that says what a record follows; nil where that is what was said last.
-func (d *reader) parent(th *thread, o transcript.Object, again bool) json.RawMessage {
-	if o["parentUuid"] == nil || again {
-		return nil
-	}
-	up, last := d.resolve(o.Text("parentUuid")), ""
-	if n := len(th.order); n > 0 {
-		last = th.order[n-1]
-	}
-	if up == last {
-		return nil
-	}
-	if up == "" {
-		return json.RawMessage("null")
-	}
-	return transcript.Encode(up)
-}
-
-// follow takes messages out of a conversation, or back into it, so that a record can follow the one that it names.
-func (d *reader) follow(th *thread, name string, o transcript.Object, chained bool) error {
-	if !chained || len(th.order) == 0 || o["parentUuid"] == nil || o.True("isMeta") {
-		return nil
-	}
-	up := d.resolve(o.Text("parentUuid"))
-	if up == "" {
-		if o.Text("type") == kindUser && !o.True("isCompactSummary") && !o.Has("logicalParentUuid") && !isResult(o) && !d.afterBoundary(th) {
-			return d.rewind(th, name, o, 0)
-		}
-		return nil
-	}
-	if at, ok := th.index[up]; ok {
-		if d.benign(th.order[at+1:], o) {
 			return nil
 		}
-		return d.rewind(th, name, o, at+1)
+		delete(d.held, i)
+		if err := d.turn(t, i, h.o); err != nil {
+			return err
+		}
+		t.n++
+		if err := d.say(i, h, false); err != nil {
+			return err
+		}
+		for _, m := range h.more {
+			if err := d.say(i, m, true); err != nil {
+				return err
+			}
+		}
 	}
-	if d.nodes[up] == nil {
-		d.stats.Passed[transcript.SkipOrphan]++
+	return nil
+}
+
+// turn goes back to where an entry belongs, if that is not where the thread is.
+func (d *reader) turn(t *telling, i int32, o transcript.Object) error {
+	e := &d.list[i]
+	if !d.parts(e) {
 		return nil
 	}
-	return d.back(th, name, o, up)
-}
-
-// afterBoundary reports whether the conversation ends with notes: of a compaction, or of how the session began.
-func (d *reader) afterBoundary(th *thread) bool {
-	last := d.nodes[th.order[len(th.order)-1]]
-	return last.passive
-}
-
-func isResult(o transcript.Object) bool {
-	list, _ := o.Object("message").Array("content")
-	return slices.ContainsFunc(list, func(raw json.RawMessage) bool { return object(raw).Text("type") == "tool_result" })
-}
-
-// benign reports whether a record may follow an earlier one although others were said after that: results of calls made at once, blocks of one answer.
-func (d *reader) benign(after []string, o transcript.Object) bool {
-	list, _ := o.Object("message").Array("content")
-	for _, raw := range list {
-		if b := object(raw); b.Text("type") == "tool_result" && d.calls[b.Text("tool_use_id")] {
-			return true
-		}
-	}
-	answer := o.Object("message").Text("id")
-	for _, id := range after {
-		n := d.nodes[id]
-		if !n.passive && (answer == "" || n.answer != answer) {
-			return false
-		}
-	}
-	return true
-}
-
-// rewind has everything from at on leave.
-func (d *reader) rewind(th *thread, name string, o transcript.Object, at int) error {
-	if at >= len(th.order) {
+	sibling, branched := t.child[e.pred]
+	t.child[e.pred] = i
+	if !branched {
 		return nil
 	}
 	when, _ := transcript.ParseTime(o.Text("timestamp"))
-	st := transcript.Step{
-		Kind: transcript.KindRewind, Session: d.stats.Session, Home: d.home, Thread: name, RewindTo: d.nodes[th.order[at]].origin,
+	return d.emit(transcript.Step{
+		Kind: transcript.KindRewind, Session: d.stats.Session, Home: d.home, Thread: e.thread.name, Tree: d.tree, RewindTo: t.said[sibling],
 		Message: transcript.Message{Time: when, Origin: transcript.Origin{
-			Agent: Agent, Session: transcript.Fit(o.Text("sessionId")), Message: transcript.Fit("rewind:" + o.Text("uuid")),
+			Agent: Agent, Session: transcript.Fit(o.Text("sessionId")), Message: transcript.Fit("rewind:" + e.id),
 		}},
-	}
-	for _, id := range th.order[at:] {
-		delete(th.index, id)
-	}
-	th.order = th.order[:at]
-	return d.emit(st)
+	})
 }
 
-// back returns to a place that had left the conversation.
-func (d *reader) back(th *thread, name string, o transcript.Object, up string) error {
-	var path []string
-	seen := map[string]bool{}
-	at := -1
-	for id := up; id != "" && !seen[id]; id = d.nodes[id].parent {
-		seen[id] = true
-		if i, ok := th.index[id]; ok {
-			at = i
-			break
-		}
-		if d.nodes[id] == nil {
-			break
-		}
-		path = append(path, id)
-		if d.nodes[id].thread != name {
-			return nil // it follows something of another conversation
-		}
-		if next := d.nodes[id].parent; d.nodes[next] == nil {
-			break
-		}
+// parts reports whether the line that an entry is on parts from another one just before it.
+func (p *plan) parts(e *entry) bool {
+	if e.pred == none {
+		return e.thread.first != e.thread.last
 	}
-	slices.Reverse(path)
-	if err := d.rewind(th, name, o, at+1); err != nil {
-		return err
-	}
-	th.times++
-	st := transcript.Step{Kind: transcript.KindReturn, Session: d.stats.Session, Home: d.home, Thread: name}
-	for _, id := range path {
-		n := d.nodes[id]
-		as := n.origin
-		as.Message = transcript.Fit(id + "#" + o.Text("uuid"))
-		if as.Agent != Agent {
-			as = transcript.Origin{Agent: Agent, Session: transcript.Fit(o.Text("sessionId")), Message: as.Message}
-		}
-		st.Back = append(st.Back, transcript.Again{What: n.origin, As: as})
-		n.origin = as
-		th.index[id] = len(th.order)
-		th.order = append(th.order, id)
-	}
-	return d.emit(st)
+	return p.list[e.pred].child != p.list[e.pred].last
 }
 
-// spawns notes which call began which subagent.
-func (d *reader) spawns(name string, o transcript.Object, m *transcript.Message) {
+// say emits a record as a message: one that is new, or a newer version.
+func (d *reader) say(i int32, h held, newer bool) error {
+	e := &d.list[i]
+	o := h.o
+	if e.unnamed {
+		o = withID(o, e.id, d.stats.Session)
+	}
+	var parent json.RawMessage
+	if o["parentUuid"] != nil && !newer {
+		parent = d.kept(i)
+	}
+	m := d.decode(o, parent, h.before)
+	if e.unnamed && m.Time.IsZero() {
+		m.Time, _ = transcript.ParseTime(h.when)
+	}
+	t := d.told[e.thread]
+	if d.parts(e) {
+		t.said[i] = m.Origin
+	}
+	d.spawns(e.thread.name, t.n == 1 && !newer, o, &m)
+	return d.emit(transcript.Step{
+		Kind: transcript.KindMessage, Message: m, Session: d.stats.Session, Home: d.home, Thread: e.thread.name, Tree: d.tree,
+		Number: int(e.number), Loose: e.parent < 0,
+	})
+}
+
+// placeOf is the number of a message's step in its thread.
+func (d *reader) placeOf(of transcript.Origin) (int, bool) {
+	i, ok := d.index[of.Message]
+	if !ok || of.Agent != Agent || d.list[i].thread == nil {
+		return 0, false
+	}
+	return int(d.list[i].number), true
+}
+
+// follows reports whether a message is said after another one on the same line.
+func (d *reader) follows(late, early transcript.Origin) bool {
+	a, known := d.index[early.Message]
+	b, ok := d.index[late.Message]
+	if !known || !ok || late.Agent != Agent || early.Agent != Agent {
+		return false
+	}
+	above, below := &d.list[a], &d.list[b]
+	return a != b && above.thread != nil && above.thread == below.thread && d.isAbove(a, b)
+}
+
+// spawns notes which call began which subagent. opens says that the message is the first of its thread.
+func (d *reader) spawns(name string, opens bool, o transcript.Object, m *transcript.Message) {
 	if id := o.Object("toolUseResult").Text("agentId"); id != "" && len(m.Results) > 0 {
 		d.spawn(m.Results[0], transcript.Fit(id))
 	}
@@ -378,7 +353,7 @@ func (d *reader) spawns(name string, o transcript.Object, m *transcript.Message)
 			d.prompts[transcript.Derive(32, prompt)] = transcript.Fit(p.ID)
 		}
 	}
-	if name == "" || len(d.threads[name].order) != 1 {
+	if name == "" || !opens {
 		return
 	}
 	words := m.Text

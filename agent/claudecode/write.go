@@ -53,7 +53,7 @@ func (w *Writer) Add(it transcript.Item) error {
 
 // native writes a message that Claude Code said as the record that it was.
 func (w *Writer) native(m *transcript.Message, kept transcript.Object) {
-	rec := kept.Without("listed", keptBefore, "parentUuid", "message", "type")
+	rec := kept.Without("listed", "untimed", keptBefore, "parentUuid", "message", "type")
 	list, _ := transcript.Elements(m.Parts)
 	kind := kindUser
 	if m.Role == transcript.RoleModel {
@@ -63,9 +63,12 @@ func (w *Writer) native(m *transcript.Message, kept transcript.Object) {
 		kind = s
 	}
 	rec.Set("type", kind)
-	if kind == kindUser || kind == kindAssistant {
+	switch kind {
+	case kindUser, kindAssistant:
 		rec["message"] = w.inner(m, kept, list[:len(list)-1])
-	} else {
+	case kindQueue, kindAttachment:
+		prompt(kind, kept, list[:len(list)-1], rec)
+	default:
 		if kept.Has("message") {
 			rec["message"] = kept["message"]
 		}
@@ -76,11 +79,11 @@ func (w *Writer) native(m *transcript.Message, kept transcript.Object) {
 			}
 		}
 	}
-	if rec["timestamp"] == nil && !m.Time.IsZero() {
+	if rec["timestamp"] == nil && !m.Time.IsZero() && !kept.True("untimed") {
 		rec.Set("timestamp", transcript.Stamp(m.Time))
 	}
-	if kind == kindSummary && strings.HasPrefix(m.Origin.Message, summaryID) {
-		w.summary(m, rec)
+	if strings.HasPrefix(m.Origin.Message, summaryID) || strings.HasPrefix(m.Origin.Message, queuedID) {
+		w.unnamed(m, rec, kept)
 		return
 	}
 	up := w.prev
@@ -99,12 +102,42 @@ func (w *Writer) native(m *transcript.Message, kept transcript.Object) {
 	w.record(m, rec, m.Origin.Message, up, before, transcript.Hints{V: 1})
 }
 
-// summary writes a record that has no id, and no place in the tree.
-func (w *Writer) summary(m *transcript.Message, rec transcript.Object) {
-	got := w.d.decode(withSummaryID(rec, w.o.Session), nil, nil)
-	hints := transcript.Diff(m, &got)
-	w.hint(rec, hints)
+// unnamed writes a record that has no id, and no place in the tree.
+func (w *Writer) unnamed(m *transcript.Message, rec, kept transcript.Object) {
+	before, _ := kept.Array(keptBefore)
+	for _, raw := range before {
+		w.line(raw)
+	}
+	got := w.d.decode(withID(rec, unnamedID(rec), w.o.Session), nil, before)
+	if kept.True("untimed") {
+		got.Time = m.Time // a reader takes it from the records around
+	}
+	w.hint(rec, transcript.Diff(m, &got))
 	w.write(rec)
+}
+
+// prompt gives the record of a prompt that was queued its words back.
+func prompt(kind string, kept transcript.Object, parts []json.RawMessage, rec transcript.Object) {
+	to, member, listed := rec, "content", kept.True("listed")
+	if kind == kindAttachment {
+		if to = kept.Object(kindAttachment); to == nil {
+			return
+		}
+		member, listed = "prompt", to.True("listed")
+		delete(to, "listed")
+		defer func() { rec[kindAttachment] = transcript.Encode(to) }()
+	}
+	if listed {
+		var blocks []json.RawMessage
+		for _, p := range transcript.ReadParts(parts) {
+			if block, ok := blockOf(p); ok {
+				blocks = append(blocks, block)
+			}
+		}
+		to[member] = transcript.Array(blocks)
+	} else if len(parts) > 0 {
+		to.Set(member, transcript.ReadPart(parts[0]).Text)
+	}
 }
 
 // hint adds to a record what does not follow from it.

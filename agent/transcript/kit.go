@@ -33,16 +33,6 @@ func (r *Replay) Step(st Step) error {
 		}
 		list = list[:i]
 		r.Rewinds++
-	case KindReturn:
-		for _, b := range st.Back {
-			m, ok := r.known[b.What]
-			if !ok {
-				return fmt.Errorf("return of %v, which is not known", b.What)
-			}
-			m.Origin = b.As
-			r.known[b.As] = m
-			list = append(list, m)
-		}
 	default:
 		if err := st.Message.check(); err != nil {
 			return err

@@ -51,7 +51,6 @@ type Kind int
 const (
 	KindMessage Kind = iota // a message or a note; one whose origin came before is a newer version of it
 	KindRewind              // messages leave the conversation
-	KindReturn              // messages that had left are in the conversation again, at its end
 )
 
 // Step is one thing that happened in a conversation, or in one of its threads.
@@ -65,15 +64,27 @@ type Step struct {
 	Thread string
 	// RewindTo, of a rewind, is the first message that leaves; it and every one after it do.
 	RewindTo Origin
-	// Back, of a return, are the messages, oldest first, and the names under which they are said again.
-	Back []Again
+	// Tree is set by readers whose transcripts are trees: the place of each message is the end of the line that the steps before have made, wherever a store has
+	// it. nil where messages follow each other as they come.
+	Tree *Tree
+	// Number is that of a message's step in its thread, of a tree.
+	Number int
+	// Loose says that the transcript does not tell what the message follows.
+	Loose bool
 }
 
-// Again is a message that comes back.
-type Again struct{ What, As Origin }
+// Tree is a transcript that says of each message what it follows.
+type Tree struct {
+	Agent string // whose records they are
+	// Place returns the number that the step of a message has in its thread; ok is false for a message that the transcript does not have.
+	Place func(Origin) (number int, ok bool)
+	// Follows reports whether both messages are the transcript's, and late is said after early on the same line.
+	Follows func(late, early Origin) bool
+}
 
 // Read is a reader of one agent's transcripts. It calls emit for each step, in the order of the bytes, and returns when r ends or fails, or when emit
-// returns an error, which it returns as it is. The same bytes give the same steps; a transcript that has grown begins with the steps that it gave before.
+// returns an error, which it returns as it is. The same bytes give the same steps. A transcript that has grown begins with the steps that it gave before, but
+// for one that is a tree, whose messages keep what they follow.
 type Read func(emit func(Step) error) (Stats, error)
 
 // Spawn says that a call began the conversation of a subagent.

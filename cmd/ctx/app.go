@@ -20,7 +20,8 @@ import (
 // handed it.
 type app struct {
 	world
-	out *output // standard output, buffered; run flushes it at the end
+	c   context.Context // ends when the user interrupts the run
+	out *output         // standard output, buffered; run flushes it at the end
 
 	json  bool // --json
 	nul   bool // -z
@@ -30,12 +31,13 @@ type app struct {
 	overrides []string // -c, in order
 	command   string   // the command line without its arguments, as in "ctx op log"
 	running   bool     // the command line was understood
+	hook      bool     // an agent calls it
 	opened    []io.Closer
 }
 
 // run executes one command line and returns its exit code. It may be called any number of times in a process.
 func run(c context.Context, w world, args []string) int {
-	a := &app{world: w, out: newOutput(w.stdout)}
+	a := &app{world: w, c: c, out: newOutput(w.stdout)}
 	if e, found, err := a.findExternal(args); found || err != nil {
 		if a.dirs = e.dirs; err == nil {
 			err = a.changeDir()
@@ -71,6 +73,10 @@ func run(c context.Context, w world, args []string) int {
 // prepare is run before every command: it looks at what all commands have in common.
 func (a *app) prepare(cmd *cobra.Command) error {
 	a.command = cmd.CommandPath()
+	if isHook(cmd) {
+		a.hook = true
+		a.watchInterrupts()
+	}
 	return a.changeDir()
 }
 
@@ -117,9 +123,14 @@ func (a *app) openStore() (*session.Store, error) {
 	return s, nil
 }
 
+// watchInterrupts has the run end with an interrupt. A hook ends with 0 whatever happens.
 func (a *app) watchInterrupts() {
-	if a.watch != nil {
-		a.watch()
+	switch {
+	case a.watch == nil:
+	case a.hook:
+		a.watch(exitDone)
+	default:
+		a.watch(exitInterrupted)
 	}
 }
 
@@ -133,29 +144,17 @@ func (a *app) openView() (*session.Store, *refs.View, error) {
 	return s, view, err
 }
 
-// sessionOr returns the session that -s named, else the one that HEAD names.
+// sessionOr returns the session that -s named, by its name or the beginning of it, else the one that HEAD names. A name
+// that no session has is returned as it is.
 func sessionOr(view *refs.View, named string) (string, error) {
 	if named != "" {
-		return named, nil
+		return session.NamedOr(view, named)
 	}
 	return session.HEAD(view)
 }
 
 func resolve(s *session.Store, view *refs.View, rev string) (format.ID, error) {
 	return s.ResolveObject(view, rev)
-}
-
-// readInput returns what is in a named file, or on standard input for "-", at most limit bytes of it and one more.
-func (a *app) readInput(name string, limit int64) ([]byte, error) {
-	if name == "-" {
-		return io.ReadAll(io.LimitReader(a.stdin, limit+1))
-	}
-	f, err := os.Open(a.path(name))
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	return io.ReadAll(io.LimitReader(f, limit+1))
 }
 
 // oneLine keeps what other programs, or a store, wrote from moving the cursor of a terminal or starting a line of its own.

@@ -12,6 +12,7 @@ import (
 
 	"github.com/gemini-ctx/ctx/eval"
 	"github.com/gemini-ctx/ctx/eval/corpus"
+	"github.com/gemini-ctx/ctx/lock"
 )
 
 const (
@@ -19,6 +20,9 @@ const (
 	messagesSuffix = ".messages.jsonl"
 	factsSuffix    = ".facts.jsonl"
 )
+
+// maxEvalFile is the largest file of a corpus, in bytes: it is held in memory.
+const maxEvalFile = 1 << 30
 
 // filesToSets reads the files and directories that the command line names: a set for each file of
 // messages, and one for all transcripts that an argument names.
@@ -108,7 +112,7 @@ func evalFiles(path string) (files []string, isDir bool, err error) {
 
 // addTranscript adds a file to a set, with its facts, if it is a transcript that can be measured.
 func addTranscript(set *eval.Set, path string) (known bool, err error) {
-	data, err := os.ReadFile(path)
+	data, err := lock.ReadInput(path, maxEvalFile)
 	if err != nil {
 		return false, err
 	}
@@ -154,7 +158,7 @@ func readFacts(path string) (facts []corpus.Fact, err error) {
 
 // readWith opens a file for read; what is wrong in it is an error that names the file.
 func readWith(path string, read func(io.Reader) error) error {
-	f, err := os.Open(path)
+	f, err := lock.OpenInput(path, maxEvalFile)
 	if err != nil {
 		return err
 	}

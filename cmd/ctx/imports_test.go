@@ -25,7 +25,8 @@ var layers = map[string]string{
 	"forest/score":     "format forest/terms",
 	"forest":           "format forest/terms forest/summarize forest/score",
 	"search":           "format forest/terms",
-	"summarizer":       "format lock forest/summarize sanitize",
+	"internal/wording": "format forest/summarize sanitize",
+	"summarizer":       "format lock forest/summarize sanitize internal/wording",
 	"summarizer/model": "format forest/summarize summarizer",
 	"agent/unionfind":  "format",
 	"agent/adk":        "format internal/message agent/transcript",
@@ -54,7 +55,7 @@ var layers = map[string]string{
 	"session/loop":     "sanitize",
 	"session/epoch":    "format internal/message sanitize",
 	"session/view":     "format internal/message internal/brief internal/digest forest/summarize sanitize session/epoch",
-	"session":          "format lock sanitize objects refs index repo internal/message internal/digest internal/brief forest forest/terms forest/score forest/summarize search session/dag session/mask session/window session/loop session/epoch session/view agent/geminicli agent/unionfind agent/adk agent/transcript agent/claudecode agent/codex agent/opencode",
+	"session":          "format lock sanitize objects refs index repo internal/message internal/digest internal/brief internal/wording forest forest/terms forest/score forest/summarize search session/dag session/mask session/window session/loop session/epoch session/view agent/geminicli agent/unionfind agent/adk agent/transcript agent/claudecode agent/codex agent/opencode",
 	"upkeep":           "format lock sanitize objects refs index repo forest forest/summarize session",
 	"document":         "capture format refs session session/view",
 	"machine":          "lock repo",
@@ -75,7 +76,7 @@ var layers = map[string]string{
 
 	"cmd/ctx-mcp": "document failure format machine objects refs repo session session/view",
 
-	"summarizer/printmode":     "summarizer summarizer/model",
+	"summarizer/printmode":     "lock summarizer summarizer/model",
 	"cmd/ctx-summarize-agent":  "summarizer/printmode",
 	"cmd/ctx-summarize-gemini": "format forest/summarize summarizer summarizer/model summarizer/printmode",
 	"cmd/ctx-summarize-openai": "format forest/summarize summarizer summarizer/model",
@@ -87,12 +88,14 @@ var libraries = map[string]string{
 	"github.com/rogpeppe/go-internal/robustio": "lock",
 	"github.com/klauspost/compress/zstd":       "objects",
 	"github.com/BurntSushi/toml":               "repo",
+	"github.com/clipperhouse/displaywidth":     "cmd/ctx",
 	"github.com/clipperhouse/uax29/v2/words":   "forest/terms",
 	"github.com/blevesearch/snowballstem":      "forest/terms",
 	"github.com/go-json-experiment/json":       "internal/message",
 	"github.com/spf13/cobra":                   "cmd/ctx",
+	"github.com/spf13/pflag":                   "cmd/ctx",
 	"github.com/modelcontextprotocol/go-sdk":   "cmd/ctx-mcp",
-	"golang.org/x/sys":                         "lock repo objects cmd/ctx",
+	"golang.org/x/sys":                         "lock repo objects summarizer cmd/ctx",
 }
 
 const module = "github.com/gemini-ctx/ctx/"

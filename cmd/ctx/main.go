@@ -6,37 +6,18 @@ import (
 	"context"
 	"crypto/rand"
 	"os"
-	"os/signal"
-	"sync"
-	"syscall"
 	"time"
 
 	"github.com/gemini-ctx/ctx/machine"
 )
 
 func main() {
-	c, watch := interrupts()
+	c, watch := machine.Interrupts("ctx")
 	os.Exit(run(c, fromOS(c, watch), os.Args[1:]))
 }
 
-// interrupts returns a context, and what has it end with the first Ctrl-C or the like; the second one ends the process at once. Until
-// watch is called, which is before a store is opened or input is waited for, the first one does: there is nothing to tidy up, and commands that need no
-// store start sooner. SIGPIPE is left alone: it ends the process quietly when nobody reads any more.
-func interrupts() (c context.Context, watch func()) {
-	c, cancel := context.WithCancel(context.Background())
-	return c, sync.OnceFunc(func() {
-		got := make(chan os.Signal, 1)
-		signal.Notify(got, os.Interrupt, syscall.SIGTERM)
-		go func() {
-			<-got
-			signal.Stop(got)
-			cancel()
-		}()
-	})
-}
-
 // fromOS is the world of a real process. Reading its standard input ends when c does.
-func fromOS(c context.Context, watch func()) world {
+func fromOS(c context.Context, watch func(int)) world {
 	dir, err := os.Getwd()
 	if err != nil {
 		dir = "" // found out about when a store is looked for
@@ -50,8 +31,11 @@ func fromOS(c context.Context, watch func()) world {
 		host = ""
 	}
 	return world{
-		watch:    watch,
-		stdin:    interruptible(c, watch, os.Stdin),
+		watch: watch,
+
+		keepWriting: keepWriting,
+
+		stdin:    interruptible(c, func() { watch(exitInterrupted) }, os.Stdin),
 		stdout:   os.Stdout,
 		stderr:   os.Stderr,
 		inTerm:   func() bool { return isTerminal(os.Stdin) },

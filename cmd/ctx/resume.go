@@ -17,6 +17,7 @@ import (
 	"github.com/gemini-ctx/ctx/agent/claudecode"
 	"github.com/gemini-ctx/ctx/agent/geminicli"
 	"github.com/gemini-ctx/ctx/agent/transcript"
+	"github.com/gemini-ctx/ctx/lock"
 	"github.com/gemini-ctx/ctx/refs"
 	"github.com/gemini-ctx/ctx/session"
 )
@@ -175,7 +176,7 @@ func (o *resumeOptions) write(c context.Context, a *app, s *session.Store, v *re
 	if err := readBack(x.form.name, b.Bytes(), &want); err != nil {
 		return fmt.Errorf("cannot resume %q: what was written for %s does not read back: %w", d.Session, d.Agent, err)
 	}
-	if was, err := os.ReadFile(d.File); err == nil {
+	if was, err := lock.ReadFile(d.File); err == nil {
 		if !bytes.HasPrefix(was, b.Bytes()) {
 			return fmt.Errorf("%w: cannot write %q: another session is there", session.ErrStale, d.File)
 		}
@@ -195,7 +196,7 @@ func (o *resumeOptions) write(c context.Context, a *app, s *session.Store, v *re
 	if err != nil {
 		return err
 	}
-	written, err := os.ReadFile(d.File)
+	written, err := lock.ReadFile(d.File)
 	if err == nil && !bytes.Equal(written, b.Bytes()) {
 		err = fmt.Errorf("%q is not what was written", d.File)
 	}
@@ -254,7 +255,7 @@ func readAs(agent string, r io.Reader, got *spoken) (skipped map[string]int, err
 		if f.name != agent {
 			continue
 		}
-		stats, err := f.read(r, func(st transcript.Step) error {
+		stats, err := f.read("", r, func(st transcript.Step) error {
 			if st.Kind != transcript.KindMessage {
 				return errors.New("a rewind that is none")
 			}
@@ -296,7 +297,7 @@ func (o *resumeOptions) report(a *app, d resumeDoc) error {
 	case d.Known:
 		a.line("%s: there already", oneLine(d.File))
 	default:
-		a.line("%s: %d messages, %d notes, read back", oneLine(d.File), d.Messages, d.Notes)
+		a.line("%s: %s, read back", oneLine(d.File), tally(counted{d.Messages, "message", "messages"}, counted{d.Notes, "note", "notes"}))
 	}
 	a.line("cd %s && %s", shellWord(d.Dir), shellCommand(d.Command))
 	return nil

@@ -7,10 +7,10 @@ import (
 )
 
 // interruptible returns a reader of f that gives the error of c once c is done, also while a read waits for a person or a pipe. It
-// calls watch before it waits for the first time. A regular file never makes anybody wait and is read as it is.
+// calls watch before it waits for the first time. A regular file never makes anybody wait and is read without a goroutine.
 func interruptible(c context.Context, watch func(), f *os.File) io.Reader {
 	if info, err := f.Stat(); err == nil && info.Mode().IsRegular() {
-		return f
+		return &endingReader{c, f}
 	}
 	return &waitingReader{c: c, watch: watch, from: f}
 }
@@ -71,4 +71,18 @@ func (r *waitingReader) readAhead() {
 			return
 		}
 	}
+}
+
+// endingReader gives the error of c once c is done. A read that is under way is not ended.
+type endingReader struct {
+	c    context.Context
+	from io.Reader
+}
+
+// Read implements io.Reader.
+func (r *endingReader) Read(p []byte) (int, error) {
+	if err := r.c.Err(); err != nil {
+		return 0, err
+	}
+	return r.from.Read(p)
 }

@@ -235,21 +235,12 @@ func (m *maker) gc(at time.Time) {
 	})
 }
 
-// forget removes a loose body and says so in absent/.
+// forget forgets an entry.
 func (m *maker) forget(id format.ID) {
-	m.do("record", func() error {
-		a := format.Absent{Object: id, Reason: format.ReasonForgotten, Time: Start}
-		b, err := a.Encode()
-		if err != nil {
-			return err
-		}
-		path := filepath.Join(m.s.Dir, "absent", id.String()[:2], id.String()[2:])
-		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-			return err
-		}
-		return os.WriteFile(path, b, 0o600)
+	m.do("forget", func() error {
+		_, err := upkeep.Forget(m.c, m.s, upkeep.ForgetOptions{IDs: []format.ID{id}})
+		return err
 	})
-	m.locked("forget", func(held *lock.Held) error { return m.s.Objects.StripLoose(held, id) })
 }
 
 // Plain makes a store of one session of a few messages in a project's directory, all of it loose.
@@ -259,6 +250,29 @@ func Plain(project string) (dir string, err error) {
 		return "", err
 	}
 	m.say("work", session.MainBranch, 6)
+	return m.finish()
+}
+
+// Forgetful makes a store in a project's directory in which words were forgotten by their message and as a phrase, and were said
+// again afterwards.
+func Forgetful(project string) (dir string, err error) {
+	m, err := begin(project, 3)
+	if err != nil {
+		return "", err
+	}
+	const main = session.MainBranch
+	m.say("work", main, 4)
+	secret := m.append("work", main, session.Message{Role: "user", Text: "the safe is behind the picture"})
+	m.say("work", main, 3)
+	if len(secret) == 1 {
+		m.forget(secret[0])
+	}
+	m.do("forget", func() error {
+		_, err := upkeep.Forget(m.c, m.s, upkeep.ForgetOptions{Text: "parser lexer"})
+		return err
+	})
+	m.append("work", main, session.Message{Role: "model", Text: "the safe is behind the picture"})
+	m.append("talk", main, session.Message{Role: "user", Text: "what of the parser lexer?"}, session.Message{Role: "model", Text: "It is done."})
 	return m.finish()
 }
 

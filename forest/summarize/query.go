@@ -37,8 +37,18 @@ const sameMessage = 2
 
 // Quoting says how messages that answer a question are quoted.
 type Quoting struct {
+	Best   int // so many of the messages found first are quoted whole
+	Long   int // up to so many tokens
 	Short  int // a message of no more than so many tokens is quoted whole
 	Fading int // of the parts of one message each two after the first two count so many hundredths of those before
+}
+
+// short returns how many tokens the message of the given rank may have to be quoted whole.
+func (q Quoting) short(rank int) int {
+	if rank < q.Best {
+		return max(q.Long, q.Short)
+	}
+	return q.Short
 }
 
 // QuoteTalk is how talk is quoted: its messages are short, and nothing fades.
@@ -61,7 +71,7 @@ func Passages(question string, found []Found, how Quoting) []Passage {
 		if top := found[0].Score; top > 0 {
 			score = max(1, min(1000, int64(float64(f.Score*1000)/top)))
 		}
-		if Tokens(f.Text) <= how.Short {
+		if short := how.short(i); Tokens(f.Text) <= short {
 			worth := score * (thereWorth + termsWorth*q.share(f.Text)/1000) / 1000
 			list = append(list, part{Passage{Found: i, Whole: true, Text: f.Text}, worth})
 			continue

@@ -34,18 +34,39 @@ func TestLaterBeatsEarlier(t *testing.T) {
 	}
 }
 
-// A line that a change takes away is worth little, and so is a guess.
+// A line that a change takes away comes after the one that it brings in.
 func TestStaleIsWorthLittle(t *testing.T) {
 	src := said("replace src/device.ts\n- export const minFirmware = \"4.9.2\";\n+ export const minFirmware = \"5.1.5\";",
-		"My guess is that the container's clock in zone 17 is ahead.", "The fixture in zone 18 expires at midnight.")
+		"The fixture in zone 18 expires on Friday before midnight.")
 	src[0].Role = "model"
-	list := Extract(src, 1000)
-	rank := func(part string) int {
-		return slices.IndexFunc(list, func(s Sentence) bool { return strings.Contains(s.Text, part) })
+	got := texts(Extract(src, 1000))
+	if added, removed := rank(got, "5.1.5"), rank(got, "4.9.2"); added < 0 || removed < 0 || added > removed {
+		t.Errorf("got %q", got)
 	}
-	if rank("5.1.5") > rank("4.9.2") || rank("zone 18") > rank("zone 17") {
-		t.Errorf("got %q", texts(list))
+}
+
+// A guess is worth less than the same sentence without the doubt: the shorter of two sentences with a number is worth
+// more, unless it is a guess.
+func TestGuessIsWorthLess(t *testing.T) {
+	const plain = "The fixture in zone 18 expires on Friday before midnight."
+	for _, tt := range []struct {
+		numbered string
+		first    bool
+	}{
+		{"The clock in zone 17 runs ahead.", true},
+		{"Perhaps the clock in zone 17 runs ahead.", false},
+	} {
+		got := texts(Extract(said(plain, tt.numbered), 1000))
+		numbered, other := rank(got, "zone 17"), rank(got, "midnight")
+		if numbered < 0 || other < 0 || (numbered < other) != tt.first {
+			t.Errorf("%q is to be first (%t), got %q", tt.numbered, tt.first, got)
+		}
 	}
+}
+
+// rank is the place of the first sentence that has a part, -1 where none has it.
+func rank(sentences []string, part string) int {
+	return slices.IndexFunc(sentences, func(s string) bool { return strings.Contains(s, part) })
 }
 
 func TestNearDuplicatesOnce(t *testing.T) {

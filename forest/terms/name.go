@@ -130,6 +130,9 @@ func (s *scanner) name(i, j int) {
 
 // parts yields the words of text[i:j], cut at punctuation and at the humps of camelCase, unless they are all there is.
 func (s *scanner) parts(i, j int) {
+	if s.Whole {
+		return
+	}
 	for k := i; k < j; {
 		if !isAlnum(s.text[k]) {
 			k++
@@ -145,6 +148,9 @@ func (s *scanner) parts(i, j int) {
 
 // word yields text[i:j], letters and digits of ASCII, unless it is a stop word or a single letter.
 func (s *scanner) word(k Kind, i, j int) {
+	if k == Part && s.Whole {
+		return
+	}
 	w := strings.ToLower(s.text[i:j])
 	if len(w) == 1 && isLetter(w[0]) || isStop(w) {
 		return
@@ -152,17 +158,28 @@ func (s *scanner) word(k Kind, i, j int) {
 	s.emit(k, i, j, s.stemmed(w))
 }
 
+// maxStems is how many stems a Scanner remembers: some 2 MB.
+const maxStems = 20_000
+
 // stemmed returns the English stem of a word in lower case. What is no plain word of usual length is its own stem.
 func (s *scanner) stemmed(w string) string {
 	if len(w) < 3 || len(w) > 30 || !isLetters(w) {
 		return w
 	}
-	if s.stem == nil {
-		s.stem = snowballstem.NewEnv("")
+	if stem, ok := s.stems[w]; ok {
+		return stem
 	}
-	s.stem.SetCurrent(w)
-	english.Stem(s.stem)
-	return s.stem.Current()
+	if s.env == nil {
+		s.env = snowballstem.NewEnv("")
+		s.stems = map[string]string{}
+	}
+	s.env.SetCurrent(w)
+	english.Stem(s.env)
+	stem := s.env.Current()
+	if len(s.stems) < maxStems {
+		s.stems[w] = stem
+	}
+	return stem
 }
 
 // hump returns the length of the word that p, which begins with a letter or digit, begins with: "parse" in "parseURL",

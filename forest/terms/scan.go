@@ -34,8 +34,21 @@ const maxWhole = 200
 // then into identifiers, paths, numbers and words; everything from U+2E80 on (Han, kana, Hangul …) goes by the word
 // boundaries of UAX #29, which for Han means single characters. Nothing is normalised beyond case: a letter with a
 // combining accent and the same letter precomposed differ. Bytes that are not UTF-8 separate tokens.
-func Scan(text string, yield func(Token)) {
-	s := scanner{text: text, yield: yield}
+func Scan(text string, yield func(Token)) { new(Scanner).Scan(text, yield) }
+
+// Scanner scans many texts. It remembers the stems of the words that it has met, which are most of the
+// work. The zero value is ready. It is not for several goroutines.
+type Scanner struct {
+	// Whole leaves out the tokens of kind Part.
+	Whole bool
+
+	stems map[string]string
+	env   *snowballstem.Env
+}
+
+// Scan is the function Scan.
+func (c *Scanner) Scan(text string, yield func(Token)) {
+	s := scanner{Scanner: c, text: text, yield: yield}
 	for i := 0; i < len(text); {
 		class, size := classAt(text, i)
 		if class == separator {
@@ -59,11 +72,11 @@ func Scan(text string, yield func(Token)) {
 	}
 }
 
-// scanner holds the text and a stemmer that is made once it is needed.
+// scanner is at work on one text.
 type scanner struct {
+	*Scanner
 	text  string
 	yield func(Token)
-	stem  *snowballstem.Env
 }
 
 // class is what a rune does to a run of text.
@@ -111,6 +124,9 @@ func (s *scanner) segments(i, j int) {
 
 // emit yields text[i:j] with the term norm.
 func (s *scanner) emit(k Kind, i, j int, norm string) {
+	if k == Part && s.Whole {
+		return
+	}
 	s.yield(Token{Term: hash(norm), Kind: k, Start: i, End: j})
 }
 

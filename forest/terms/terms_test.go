@@ -128,3 +128,27 @@ func scanSeeds() []string {
 		"\xff\xfe", "https://a/b?c=d", strings.Repeat("aB", 150), "../..//./x/",
 	}
 }
+
+// A Scanner that has seen other texts gives the tokens of a new one; with Whole it leaves out the parts.
+func TestScannerIsUsedAgain(t *testing.T) {
+	texts := []string{"The parsers parse internal/brief/choose.go again", "parsing parsers of camelCaseNames, 12:30 and e-mail",
+		"the parsers parse https://example.com/a/b"}
+	whole := Scanner{Whole: true}
+	var again Scanner
+	for range 2 {
+		for _, text := range texts {
+			var all, wanted, got, most []Token
+			Scan(text, func(k Token) {
+				all = append(all, k)
+				if k.Kind != Part {
+					wanted = append(wanted, k)
+				}
+			})
+			again.Scan(text, func(k Token) { most = append(most, k) })
+			whole.Scan(text, func(k Token) { got = append(got, k) })
+			if !slices.Equal(all, most) || !slices.Equal(wanted, got) {
+				t.Errorf("%q: got %v and %v, want %v and %v", text, most, got, all, wanted)
+			}
+		}
+	}
+}

@@ -24,13 +24,14 @@ const (
 type vocabulary struct {
 	number map[uint64]int32
 	worth  []float64
+	scan   terms.Scanner
 }
 
 // weigh gives each item its terms, and returns what they are worth: about the 0.7th power of how often
 // a term is used, a use counting less the older it is, times how few items have it. With about, terms
 // that are not in it are worth nothing.
 func weigh(items []item, about []string) *vocabulary {
-	v := &vocabulary{number: map[uint64]int32{}}
+	v := &vocabulary{number: map[uint64]int32{}, scan: terms.Scanner{Whole: true}}
 	last := uint64(0)
 	for i := range items {
 		last = max(last, items[i].line.Seq)
@@ -84,10 +85,7 @@ func (v *vocabulary) only(texts []string) {
 // one thing.
 func (v *vocabulary) all(text string) []int32 {
 	var list []int32
-	terms.Scan(text, func(t terms.Token) {
-		if t.Kind == terms.Part {
-			return
-		}
+	v.scan.Scan(text, func(t terms.Token) {
 		n, ok := v.number[t.Term]
 		if !ok {
 			n = int32(len(v.number))

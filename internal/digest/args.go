@@ -125,14 +125,17 @@ func (a args) first(names []string) string {
 	return a.text(rest)
 }
 
-// NewText returns what a call that edits or writes a file put there; "" for any other call.
-func NewText(raw json.RawMessage) string {
+// TextOf returns the text that a call passes on: what an edit writes, the script of a command, what a
+// subagent is asked; "" for any other call.
+func TextOf(raw json.RawMessage) string {
 	a := readArgs(raw)
-	if s := a.text(newNames); s != "" {
+	for _, names := range [][]string{newNames, contentNames, patchNames} {
+		if s := a.text(names); s != "" {
+			return s
+		}
+	}
+	if s := a.command(); s != "" {
 		return s
 	}
-	if s := a.text(contentNames); s != "" {
-		return s
-	}
-	return a.text(patchNames)
+	return a.text([]string{"prompt", "message"})
 }

@@ -14,7 +14,7 @@ import (
 )
 
 // Version changes whenever the same messages give other facts. Whoever caches facts stores it.
-const Version = 4
+const Version = 6
 
 // Kind says what a fact is about.
 type Kind string
@@ -56,27 +56,27 @@ const (
 
 // Fact is one thing that was said or done.
 type Fact struct {
-	Kind  Kind      `json:"kind"`
-	Entry format.ID `json:"entry"` // the message that it comes from
-	Seq   uint64    `json:"seq"`   // of the message
-	Pos   int       `json:"pos"`   // ordinal among the facts of the message, from 0
-	Text  string    `json:"text"`  // one line, never empty
+	Kind  Kind
+	Entry format.ID // the message that it comes from
+	Seq   uint64    // of the message
+	Pos   int       // ordinal among the facts of the message, from 0
+	Text  string    // one line, never empty
 	// Path is the file of an edit or a read, as the agent named it.
-	Path string `json:"path,omitempty"`
+	Path string
 	// Added and Removed count the lines of an edit.
-	Added   int `json:"added,omitempty"`
-	Removed int `json:"removed,omitempty"`
+	Added   int
+	Removed int
 	// Files are files that the result of a search or a command names, as it names them, each once.
-	Files []string `json:"files,omitempty"`
+	Files []string
 	// Key is equal for facts of which a later one replaces an earlier: the items of a todo list, the
 	// runs of one command.
-	Key   string `json:"key,omitempty"`
-	State State  `json:"state,omitempty"`
+	Key   string
+	State State
 	// Slight marks a sentence that nobody would hand on by itself: a heading, the announcement of what
 	// follows it, a call of two words. Its words still tell what the conversation is about.
-	Slight bool `json:"slight,omitempty"`
+	Slight bool
 	// Test is set for a command that runs tests.
-	Test bool `json:"test,omitempty"`
+	Test bool
 }
 
 // Message is one message as a digest needs it.
@@ -112,16 +112,16 @@ func Of(messages []Message) []Fact {
 	return d.Facts()
 }
 
-// Digester turns messages into facts as they come. The zero value has seen nothing. Its JSON form goes
+// Digester turns messages into facts as they come. The zero value has seen nothing. Its binary form goes
 // on where it was: adding messages in two runs gives the facts of adding them in one.
 type Digester struct {
-	Made []Fact `json:"facts"`
+	Made []Fact
 	// Open holds, by the id of a call without a result, the indexes of its facts.
-	Open map[string][]int `json:"open,omitempty"`
+	Open map[string][]int
 	// Tasks holds, by number, the titles of the tasks of a task list.
-	Tasks map[string]string `json:"tasks,omitempty"`
+	Tasks map[string]string
 	// Last holds the facts of the model's newest text, if no call came after it.
-	Last []int `json:"last,omitempty"`
+	Last []int
 
 	at  *Message
 	pos int

@@ -45,16 +45,43 @@ func FuzzDigest(f *testing.F) {
 		var first, second Digester
 		cut := int(at) % (len(messages) + 1)
 		first.Add(messages[:cut])
-		stored, err := json.Marshal(&first)
+		stored, err := first.AppendBinary(nil)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := json.Unmarshal(stored, &second); err != nil {
+		if err := second.UnmarshalBinary(stored); err != nil {
 			t.Fatal(err)
 		}
 		second.Add(messages[cut:])
 		if got := second.Facts(); !reflect.DeepEqual(got, whole) && len(got)+len(whole) > 0 {
 			t.Errorf("cut after message %d: got\n%swant\n%s", cut, showAll(got), showAll(whole))
+		}
+	})
+}
+
+// FuzzBinary checks that bytes which are no digester are refused, and that what is read is written as
+// the same facts.
+func FuzzBinary(f *testing.F) {
+	var d Digester
+	d.Add(conversation("Mend the parser", "Bash", `{"command":"go test"}`, "FAIL", 3))
+	seed, err := d.AppendBinary(nil)
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(seed)
+	f.Add(seed[:len(seed)/2])
+	f.Add([]byte{0, 0, 0, 0})
+	f.Fuzz(func(t *testing.T, b []byte) {
+		var first, second Digester
+		if first.UnmarshalBinary(b) != nil {
+			return
+		}
+		again, err := first.AppendBinary(nil)
+		if err == nil {
+			err = second.UnmarshalBinary(again)
+		}
+		if err != nil || !reflect.DeepEqual(first, second) {
+			t.Errorf("%v: got\n%swant\n%s", err, showAll(second.Facts()), showAll(first.Facts()))
 		}
 	})
 }

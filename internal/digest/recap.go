@@ -19,3 +19,26 @@ func IsRecap(text string) bool {
 	}
 	return false
 }
+
+// recapFrames begin the sentences that clients put around such a summary. They tell a model how to read
+// it, and nothing of the work.
+var recapFrames = [...]string{
+	"The conversation is summarized below",
+	"The summary below covers",
+	"If you need specific details from before compaction",
+	"Please continue the conversation from where we left",
+	"Continue the conversation from where it left off",
+	"Resume directly",
+	"Here is the summary produced by the other language model",
+}
+
+// isFrame reports whether a line of a recap tells nothing of the work: it is the client's own, or it is a
+// heading that names nothing.
+func isFrame(line string) bool {
+	for _, frame := range recapFrames {
+		if strings.HasPrefix(line, frame) {
+			return true
+		}
+	}
+	return IsRecap(line) || strings.HasSuffix(line, ":") && contentOf(withoutMark(line)).names == 0
+}

@@ -133,12 +133,37 @@ func TestPlain(t *testing.T) {
 	}
 }
 
-func TestNewText(t *testing.T) {
+func TestTextOf(t *testing.T) {
 	for args, want := range map[string]string{
-		`{"old_string":"a","new_string":"b"}`: "b", `{"content":"c"}`: "c", `{"input":"*** Begin Patch"}`: "*** Begin Patch", `{}`: "", `[`: "",
+		`{"old_string":"a","new_string":"b"}`: "b", `{"content":"c"}`: "c", `{"input":"*** Begin Patch"}`: "*** Begin Patch", `{"command":["bash","-lc","ls"]}`: "ls",
+		`{"prompt":"d"}`: "d", `{}`: "", `[`: "",
 	} {
-		if got := NewText([]byte(args)); got != want {
+		if got := TextOf([]byte(args)); got != want {
 			t.Errorf("%s: got %q, want %q", args, got, want)
 		}
+	}
+}
+
+// TestFrames has a summary of a client: its own words and the bare headings are slight, the rest is not.
+func TestFrames(t *testing.T) {
+	text := `This session is being continued from a previous conversation that ran out of context. The conversation is summarized below:
+
+1. Key Technical Concepts:
+2. Files of internal/brief:
+The parser loses the last token of a file.
+
+If you need specific details from before compaction (like exact code snippets), read the full transcript at: /p/x.jsonl`
+	want := map[string]bool{"The parser loses the last token of a file.": true, "2. Files of internal/brief:": true}
+	told := 0
+	for _, f := range Of(numbered(asked(text))) {
+		if f.Kind != Recap || f.Slight == want[f.Text] {
+			t.Errorf("%s %q, slight %v", f.Kind, f.Text, f.Slight)
+		}
+		if !f.Slight {
+			told++
+		}
+	}
+	if told != len(want) {
+		t.Errorf("%d lines tell something, want %d", told, len(want))
 	}
 }

@@ -217,6 +217,8 @@ func TestPreviews(t *testing.T) {
 		"25 lines are cut":       {output("Output: " + numbered(25) + "\nExit Code: 2\n"), "Output: " + cut + "\nExit Code: 2"},
 		"other sections stay":    {output("Error: " + numbered(25) + "\nSignal: 9"), "Error: " + numbered(25) + "\nSignal: 9"},
 		"no sections":            {output(numbered(25)), cut},
+		"an error in the output": {output("first\n" + numbered(25) + "\nError: link failed"), strings.Replace(strings.Replace(cut, "0\n", "first\n0\n", 1), "9\n\n... [5 lines omitted] ...\n\n15\n", "\n... [7 lines omitted] ...\n\n", 1) + "\nError: link failed"},
+		"a blank line first":     {output("\nOutput: a\nSignal: 9"), "Output: a\nSignal: 9"},
 		"stdout":                 {shell(`{"stdout":"a","exit_code":0}`), "a"},
 		"exit code":              {shell(`{"output":"a","exitCode":3,"error":"no \"x\""}`), "a\n[Exit Code: 3]\n[Error: no \"x\"]"},
 		"not a text":             {shell(`{"output":{"b":1, "a":2}}`), `{"b":1,"a":2}`},

@@ -86,7 +86,8 @@ func said(raw json.RawMessage) string {
 	return string(plain(raw))
 }
 
-// shellPreview shortens the section Output of a command's report and keeps the others; a text without sections is all output.
+// shellPreview shortens the section Output of a command's report and keeps the others. A text that does not begin with a section is no report: all of it is output,
+// whatever its lines begin with.
 func shellPreview(text string, o Params) string {
 	sections := sectionsOf(text)
 	if len(sections) == 0 {
@@ -114,7 +115,7 @@ func sectionName(line string) string {
 	return ""
 }
 
-// sectionsOf takes a command's report apart. What stands before the first section belongs to none.
+// sectionsOf takes a command's report apart; nil for a text that is none.
 func sectionsOf(text string) []section {
 	var list []section
 	for line := range strings.Lines(text) {
@@ -122,6 +123,8 @@ func sectionsOf(text string) []section {
 			list = append(list, section{name, line[len(name)+len(": "):]})
 		} else if n := len(list); n > 0 {
 			list[n-1].text += line
+		} else if strings.TrimSpace(line) != "" {
+			return nil
 		}
 	}
 	for i := range list {

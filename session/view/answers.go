@@ -15,7 +15,7 @@ const answerShare = 4
 // whole. With these, 2,000 tokens hold four of five answers; with those of talk, seven of ten.
 const agentAnswerShare = 6
 
-var quoteWork = summarize.Quoting{Short: 160, Fading: 40}
+var quoteWork = summarize.Quoting{Best: 1, Long: 320, Short: 160, Fading: 40}
 
 // answersMost is how many tokens of such passages are printed where there is no budget: a few pages, so that what answers the question is not
 // lost in them.

@@ -71,7 +71,7 @@ func readItems(m Message) []item {
 	case m.Gone:
 		items = []item{{kind: textItem, text: goneText}}
 	case m.isReplacement():
-		items = []item{{kind: textItem, text: ReplacementLead(m.standsFor(), "message", m.ID) + m.Text}}
+		items = []item{{kind: textItem, text: ReplacementLead(m.Replaces, "message", m.ID) + m.Text}}
 	case m.Parts == nil:
 		items = []item{{kind: textItem, text: m.Text}}
 	default:

@@ -20,15 +20,6 @@ func ReplacementLead(n int, what string, by format.ID) string {
 // isReplacement reports whether a message is a worker's text in the place of others.
 func (m Message) isReplacement() bool { return len(m.StandsFor) > 0 }
 
-// standsFor counts the entries that a replacement stands for.
-func (m Message) standsFor() int {
-	seen := map[format.ID]bool{}
-	for _, t := range m.StandsFor {
-		seen[t.Entry] = true
-	}
-	return len(seen)
-}
-
 type replacedDocument struct {
 	Part int    `json:"part"`
 	By   string `json:"by"`

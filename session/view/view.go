@@ -114,6 +114,7 @@ type Message struct {
 	Masked    []int           // parts that are shown shortened
 	Replaced  []ReplacedPart  // parts that a worker's text stands for
 	StandsFor []format.Target // of a message that is a worker's text: what it stands for
+	Replaces  int             // of such a message, how many messages that is, with those behind a replacement that it stands for
 	Update    bool            // said by nobody: Text, and nothing else, is what the model was told here to have changed, unwrapped
 }
 

@@ -235,20 +235,21 @@ func callText(it item, facts []digest.Fact, root string, most int) string {
 			lines[i] = strings.ReplaceAll(lines[i], root+"/", "")
 		}
 	}
-	for _, f := range facts {
-		if f.Kind == digest.Edit {
-			if text := writtenBy(it); text != "" {
-				lines = append(lines, cutLine(text, most))
-			}
-			break
-		}
+	if passed := passedOn(it, facts, lines); passed != "" {
+		lines = append(lines, cutLine(passed, most))
 	}
 	return strings.Join(slices.Compact(lines), "\n")
 }
 
-// writtenBy is what an edit wrote.
-func writtenBy(it item) string {
-	return oneLine(digest.NewText(it.args))
+// passedOn is the text that a call passed on, where the lines about it do not have all of it: what an
+// edit wrote, a script that was cut, what a subagent was asked.
+func passedOn(it item, facts []digest.Fact, lines []string) string {
+	edits := slices.ContainsFunc(facts, func(f digest.Fact) bool { return f.Kind == digest.Edit })
+	passed := oneLine(digest.TextOf(it.args))
+	if edits || len(passed) > len(strings.Join(lines, " ")) {
+		return passed
+	}
+	return ""
 }
 
 // resultText is what a tool answered: its facts, or the beginning of its words without numbered lines.

@@ -1,0 +1,72 @@
+package lock_test
+
+import (
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"testing"
+	"testing/fstest"
+
+	"github.com/gemini-ctx/ctx/lock"
+)
+
+// A file of exactly the largest size is read whole; one byte more is refused before anything is read.
+func TestInputSize(t *testing.T) {
+	for _, c := range []struct {
+		size int
+		ok   bool
+	}{{0, true}, {99, true}, {100, true}, {101, false}} {
+		path := filepath.Join(t.TempDir(), "file")
+		if err := os.WriteFile(path, make([]byte, c.size), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		b, err := lock.ReadInput(path, 100)
+		if (err == nil) != c.ok || c.ok && len(b) != c.size || !c.ok && !errors.Is(err, lock.ErrTooLarge) {
+			t.Errorf("%d bytes: read %d, %v", c.size, len(b), err)
+		}
+	}
+}
+
+// A file that grows while it is read ends with an error at the largest size.
+func TestInputGrows(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(path, make([]byte, 60), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	in, err := lock.OpenInput(path, 100)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer in.Close()
+	if _, err := io.ReadFull(in, make([]byte, 50)); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, make([]byte, 101), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if rest, err := io.ReadAll(in); len(rest) != 50 || !errors.Is(err, lock.ErrTooLarge) {
+		t.Errorf("read %d bytes more, %v", len(rest), err)
+	}
+}
+
+// A directory of files is a file system like any other, with the largest size for each file.
+func TestInputFS(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.CopyFS(dir, fstest.MapFS{"a/b": {Data: []byte("text")}, "long": {Data: make([]byte, 9)}}); err != nil {
+		t.Fatal(err)
+	}
+	files := lock.InputFS(dir, 8)
+	if b, err := fs.ReadFile(files, "a/b"); string(b) != "text" || err != nil {
+		t.Errorf("%q, %v", b, err)
+	}
+	if list, err := fs.ReadDir(files, "a"); len(list) != 1 || err != nil {
+		t.Errorf("%v, %v", list, err)
+	}
+	for name, want := range map[string]error{"long": lock.ErrTooLarge, "none": fs.ErrNotExist, "../x": fs.ErrInvalid} {
+		if _, err := fs.ReadFile(files, name); !errors.Is(err, want) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}

@@ -1,0 +1,244 @@
+package upkeep
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+
+	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/lock"
+	"github.com/gemini-ctx/ctx/refs"
+	"github.com/gemini-ctx/ctx/session"
+)
+
+// maxAbsentFile bounds a record of an absent body, as the object store does.
+const maxAbsentFile = 64 << 10
+
+// noteForget remembers an operation that forgot something.
+func (f *checker) noteForget(op *format.Operation) {
+	if effect, _ := refs.EffectOf(op.Verb); effect.Forgets {
+		f.forgetOps = append(f.forgetOps, op.Number)
+	}
+}
+
+// checkAbsent reads the records of absent bodies, and holds them against what operations forgot.
+func (f *checker) checkAbsent() {
+	known, ok := f.checkForgets()
+	forgotten, unfinished, lost := []format.ID{}, 0, 0
+	err := eachAbsent(f.s, func(id format.ID, path string) error {
+		a, err := readAbsent(id, path)
+		if err != nil {
+			f.unknown(err)
+			f.fault("absent", id.String(), path, err.Error())
+			return f.ctx.Err()
+		}
+		if a.Reason != format.ReasonForgotten {
+			lost++
+			return f.ctx.Err()
+		}
+		forgotten = append(forgotten, id)
+		if raw, err := f.s.Objects.Get(id); err == nil && raw.Body != nil {
+			unfinished++
+		}
+		return f.ctx.Err()
+	})
+	if err != nil && f.ctx.Err() == nil {
+		f.fault("absent", "absent", "", err.Error())
+	}
+	switch {
+	case known.half != nil:
+		f.note("a forget was cut short; the next writer finishes it, or takes it back if it was not recorded")
+	case unfinished > 0:
+		f.note("%d bodies that were forgotten are stored again; forget them again", unfinished)
+	}
+	if lost > 0 {
+		f.note("%d bodies are lost, by the word of a repair", lost)
+	}
+	if ok {
+		f.checkForgotten(known, forgotten)
+	}
+}
+
+// readAbsent reads the record of the absent body of an object.
+func readAbsent(id format.ID, path string) (*format.Absent, error) {
+	b, err := lock.ReadAtMost(path, maxAbsentFile)
+	if err != nil {
+		return nil, err
+	}
+	a, err := format.DecodeAbsent(b)
+	if err == nil && a.Object != id {
+		err = fmt.Errorf("record is for object %v", a.Object)
+	}
+	return a, err
+}
+
+// checkForgets reads what operations forgot. ok is false where some of that is missing or cannot be read.
+func (f *checker) checkForgets() (known forgets, ok bool) {
+	known, faults := readForgets(f.s)
+	for _, x := range faults {
+		f.fault(x.Kind, x.Subject, x.Path, x.Why)
+	}
+	ok = len(faults) == 0
+	for _, at := range known.list {
+		gone, err := f.s.Objects.Gone(at.Objects)
+		path := filepath.Join(f.s.Dir, filepath.FromSlash(session.ForgottenName(at.Operation)))
+		if err != nil {
+			f.fault("absent", session.ForgottenName(at.Operation), path, err.Error())
+		} else if lack := len(at.Objects) - len(gone); lack > 0 {
+			f.fault("absent", session.ForgottenName(at.Operation), path, fmt.Sprintf("%d objects that it names have no record of their own", lack))
+		}
+	}
+	for _, n := range f.forgetOps {
+		name := session.ForgottenName(n)
+		if known.half != nil && known.half.Operation == n || slices.Contains(known.files, n) {
+			continue
+		}
+		ok = false
+		f.fault("absent", name, filepath.Join(f.s.Dir, filepath.FromSlash(name)),
+			fmt.Sprintf("is missing, and operation %d forgot something: what it forgot is not known by its words", n))
+	}
+	return known, ok
+}
+
+// forgets are what a store's files say was forgotten.
+type forgets struct {
+	list  []*format.Forgotten // those that can be read, in the order of their operations
+	files []uint64            // the operations that have a file, in order
+	half  *format.Forgotten   // of a forget that was cut short; nil where there is none
+}
+
+// readForgets reads all of them. A fault names a file that cannot be read.
+func readForgets(s *session.Store) (known forgets, faults []Fault) {
+	fault := func(name string, why error) {
+		faults = append(faults, Fault{Kind: "absent", Subject: name, Path: filepath.Join(s.Dir, filepath.FromSlash(name)), Why: why.Error()})
+	}
+	// The unfinished one first: it becomes one of the others.
+	var err error
+	if known.half, err = s.Unfinished(); err != nil {
+		fault(session.UnfinishedName(), err)
+	}
+	if known.files, err = s.Forgets(); err != nil {
+		fault("absent", err)
+	}
+	for _, n := range known.files {
+		f, err := s.Forgotten(n)
+		if err == nil && f.Operation != n {
+			err = fmt.Errorf("is of operation %d", f.Operation)
+		}
+		if err != nil {
+			fault(session.ForgottenName(n), err)
+			continue
+		}
+		known.list = append(known.list, f)
+	}
+	return known, faults
+}
+
+// lists reports whether some operation forgot the body of an object.
+func (k *forgets) lists(id format.ID) bool {
+	has := func(f *format.Forgotten) bool { return f.Has(id) }
+	return k.half != nil && has(k.half) || slices.ContainsFunc(k.list, has)
+}
+
+// withheldBy returns the first operation that can be why an entry was stored without its body: the entry has a source that the
+// operation forgot, or room for words that it forgot. Whether the body held these words cannot be told. Zero where there is none.
+func (k *forgets) withheldBy(s *session.Store, header []byte) (uint64, error) {
+	body, named, err := format.HeaderBody(header)
+	if err != nil || !named {
+		return 0, err
+	}
+	var source format.ID
+	if key, ok := format.SourceKey(header); ok {
+		if source, err = s.SourceDigest(key); err != nil {
+			return 0, err
+		}
+	}
+	room := func(t format.Trace) bool { return int64(t.Size) <= body.Size-format.NonceLen }
+	// The words of parts are not in the form in which parts are stored.
+	words := func(t format.Trace) bool { return body.Media != format.MediaText || room(t) }
+	for _, f := range k.list {
+		if slices.Contains(f.Sources, source) || slices.ContainsFunc(f.Texts, words) || slices.ContainsFunc(f.Phrases, room) {
+			return f.Operation, nil
+		}
+	}
+	return 0, nil
+}
+
+// checkForgotten holds that an operation forgot each body that a record says was forgotten: it lists the object, or the object is
+// an entry that was said later and could hold words of it.
+func (f *checker) checkForgotten(known forgets, ids []format.ID) {
+	if f.graph == nil || !f.logOK {
+		return
+	}
+	type late struct {
+		i  uint32
+		by uint64
+	}
+	var withheld []late
+	for _, id := range ids {
+		i, ok := f.graph.find(id)
+		if !ok || f.graph.marks[i]&reached == 0 || known.lists(id) {
+			continue
+		}
+		var by uint64
+		if f.graph.objects[i].kind == entryKind {
+			header, err := f.s.Objects.Header(id)
+			if err == nil {
+				by, err = known.withheldBy(f.s, header)
+			}
+			if err != nil {
+				continue // it is told where objects are read
+			}
+		}
+		if by == 0 {
+			f.madeUp(i)
+		} else {
+			withheld = append(withheld, late{i, by})
+		}
+	}
+	if len(withheld) == 0 {
+		return
+	}
+	said := f.saidBy()
+	for _, w := range withheld {
+		if n := said[w.i]; n != 0 && n <= w.by {
+			f.madeUp(w.i)
+		}
+	}
+}
+
+func (f *checker) madeUp(i uint32) {
+	id := f.graph.objects[i].id
+	f.fault("absent", id.String(), absentPath(f.s, id), fmt.Sprintf("says that the body of %s was forgotten, and no operation forgot it", f.subject(i)))
+}
+
+// saidBy returns by the number of each object the operation that brought it into the history: for what was there before the kept
+// log, the last operation before that.
+func (f *checker) saidBy() []uint64 {
+	g := f.graph
+	said := make([]uint64, len(g.objects))
+	bring := func(id format.ID, by uint64) {
+		i, ok := g.find(id)
+		if !ok {
+			return
+		}
+		for stack := []uint32{i}; len(stack) > 0; {
+			top := stack[len(stack)-1]
+			stack = stack[:len(stack)-1]
+			if said[top] != 0 || g.objects[top].kind != entryKind {
+				continue
+			}
+			said[top] = by
+			for _, e := range g.below(top) {
+				stack = append(stack, e.to())
+			}
+		}
+	}
+	for _, name := range sortedNames(f.base) {
+		bring(f.base[name].ID, f.baseNumber)
+	}
+	for _, m := range f.moves {
+		bring(m.ref.New.ID, m.op.Number)
+	}
+	return said
+}
