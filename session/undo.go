@@ -233,6 +233,9 @@ func (t *tx) turnOne(session, verb string, r refs.Record, ops []refs.Record) (Un
 	if err := t.refresh(turn.amended); err != nil {
 		return done, err
 	}
+	if err := t.returnCovers(r.Op.Number, ops); err != nil {
+		return done, err
+	}
 	var told []format.RefUpdate
 	for i := range op.Refs {
 		leaves, err := t.fitValue(&op.Refs[i])

@@ -14,23 +14,25 @@ import (
 	"github.com/gemini-ctx/ctx/session"
 )
 
-// firstTime finds the time that a transcript begins with: of a record, of a session of Gemini CLI, or of one of opencode, which counts milliseconds.
-var firstTime = regexp.MustCompile(`"(?:timestamp|startTime)"\s*:\s*"([^"]{10,40})"|"created"\s*:\s*([0-9]{12,14})`)
+// firstTime is a pattern that finds the time that a transcript begins with: of a record, of a session of
+// Gemini CLI, or of one of opencode, which counts milliseconds.
+const firstTime = `"(?:timestamp|startTime)"\s*:\s*"([^"]{10,40})"|"created"\s*:\s*([0-9]{12,14})`
 
 // maxTimeHead is how much of a transcript is read to find out when it begins. Before its first record with a time stand summaries of a line each.
 const maxTimeHead = 1 << 20
 
 // inOrderOfTime sorts transcripts by when they begin. One that does not say is taken to begin when its file was last changed.
 func inOrderOfTime(list []found) {
+	pattern := regexp.MustCompile(firstTime)
 	when := map[string]time.Time{}
 	for _, f := range list {
-		when[f.file] = beginning(f.file)
+		when[f.file] = beginning(f.file, pattern)
 	}
 	slices.SortStableFunc(list, func(a, b found) int { return when[a.file].Compare(when[b.file]) })
 }
 
 // beginning is when a transcript begins; the zero time where nothing says it.
-func beginning(file string) time.Time {
+func beginning(file string, pattern *regexp.Regexp) time.Time {
 	f, err := lock.Open(file)
 	if err != nil {
 		return time.Time{} // the import says why
@@ -40,7 +42,7 @@ func beginning(file string) time.Time {
 	if err != nil {
 		return time.Time{}
 	}
-	if m := firstTime.FindSubmatch(head); m != nil {
+	if m := pattern.FindSubmatch(head); m != nil {
 		if t, err := time.Parse(time.RFC3339Nano, string(m[1])); err == nil {
 			return t
 		}
