@@ -52,7 +52,8 @@ type Store struct {
 	searched  *searchIndex // nil until asked for
 }
 
-// New returns the verbs of a store. From now on the whole program looks for the patterns of secrets in the store's settings, too.
+// New returns the verbs of a store. From now on the whole program also looks for the patterns of
+// secrets in the store's settings.
 func New(r *repo.Repo) *Store {
 	if r.Config != nil {
 		if err := sanitize.UsePatterns(r.Config.Sanitize.Extra); err != nil {
