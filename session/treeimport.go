@@ -13,11 +13,11 @@ import (
 type treeImporter struct {
 	*messageImporter
 	tree   *transcript.Tree
-	base   format.ID          // what the first message follows: the zero ID for nothing
-	path   []toldAs           // the line that the steps have made, oldest first
-	onPath map[format.ID]bool // its entries
-	placed map[format.ID]bool // the entries of all messages so far
-	hand   map[format.ID]format.ID
+	base   format.ID               // what the first message follows: the zero ID for nothing
+	path   []toldAs                // the line that the steps have made, oldest first
+	onPath map[format.ID]bool      // its entries
+	placed map[format.ID]bool      // the entries of all messages so far
+	hand   map[format.ID]format.ID // of an entry that a person rewound in this store, the rewind
 	queue  []treeStep
 	// returned are messages of lines that the branch had left, which are in the conversation again.
 	returned int
@@ -213,7 +213,8 @@ func (im *treeImporter) end() format.ID {
 	return im.base
 }
 
-// before returns the entry of a message of this transcript that an entry follows, whatever was said in between by others; the base for none.
+// before returns the entry of a message of this transcript that an entry follows, whatever was said in between by others; the base for none. An entry that follows
+// a rewind by hand follows the end of the line, where that rewind took the end of the line away.
 func (im *treeImporter) before(id format.ID) (format.ID, error) {
 	e, err := im.entry(id)
 	if err != nil {
@@ -229,11 +230,34 @@ func (im *treeImporter) before(id format.ID) (format.ID, error) {
 		if e, err = im.entry(at); err != nil {
 			return format.ID{}, err
 		}
+		if e.Kind != format.KindRewind || e.Source != nil {
+			continue
+		}
+		if after, err := im.handFrom(im.end(), at); err != nil || after {
+			return im.end(), err
+		}
 	}
 	if len(im.placed) == 0 {
 		return im.end(), nil
 	}
 	return im.base, nil
+}
+
+// handFrom reports whether rewinds by hand lead from an entry to the rewind entry to.
+func (im *treeImporter) handFrom(id, to format.ID) (bool, error) {
+	if im.hand == nil {
+		if err := im.byHand(); err != nil {
+			return false, err
+		}
+	}
+	for range len(im.hand) {
+		next, ok := im.hand[id]
+		if !ok || next == to {
+			return ok, nil
+		}
+		id = next
+	}
+	return false, nil
 }
 
 // entriesOf are the entries of a source in the session, rewound ones included, first versions alone.
@@ -388,42 +412,56 @@ func (im *treeImporter) target() (format.ID, error) {
 	return end, nil
 }
 
-// byHand finds what was rewound in this store, not in the transcript: it stays away.
+// byHand finds what was rewound in this store, not in the transcript: it stays away. A rewind that a later one took
+// away counts as well.
 func (im *treeImporter) byHand() error {
 	im.hand = map[format.ID]format.ID{}
-	var list []entryAt
-	tip := im.view.Get(RefName(im.out.Session, MainBranch)).ID
-	err := im.back(tip, func(id format.ID, e *format.Entry) bool {
-		if e.Kind == format.KindRewind && e.Source == nil {
-			list = append(list, entryAt{id, e})
-		}
-		return true
-	})
-	if err != nil {
-		return err
-	}
-	for _, r := range list {
-		at, seq := r.e.Left, uint64(0)
-		if to := firstParent(r.e); !to.IsZero() {
-			e, err := im.entry(to)
-			if err != nil {
-				return err
-			}
-			seq = e.Seq
-		}
-		for !at.IsZero() && at != firstParent(r.e) {
+	seen := map[format.ID]bool{}
+	for todo := []format.ID{im.view.Get(RefName(im.out.Session, MainBranch)).ID}; len(todo) > 0; {
+		at := todo[len(todo)-1]
+		todo = todo[:len(todo)-1]
+		for !at.IsZero() && !seen[at] {
 			e, err := im.entry(at)
 			if err != nil {
 				return err
 			}
-			if e.Seq < seq {
-				break
-			}
-			if _, known := im.hand[at]; !known {
-				im.hand[at] = r.id
+			seen[at] = true
+			if e.Kind == format.KindRewind {
+				todo = append(todo, e.Left)
+				if e.Source == nil {
+					if err := im.tookAway(at, e); err != nil {
+						return err
+					}
+				}
 			}
 			at = firstParent(e)
 		}
+	}
+	return nil
+}
+
+// tookAway notes which entries a rewind took away, each but what an earlier one in it did.
+func (im *treeImporter) tookAway(id format.ID, r *format.Entry) error {
+	seq := uint64(0)
+	if to := firstParent(r); !to.IsZero() {
+		e, err := im.entry(to)
+		if err != nil {
+			return err
+		}
+		seq = e.Seq
+	}
+	for at := r.Left; !at.IsZero() && at != firstParent(r); {
+		e, err := im.entry(at)
+		if err != nil {
+			return err
+		}
+		if e.Seq < seq {
+			break
+		}
+		if _, known := im.hand[at]; !known {
+			im.hand[at] = id
+		}
+		at = firstParent(e)
 	}
 	return nil
 }
