@@ -53,7 +53,7 @@ func copyTranscript(ctx context.Context, s *session.Store, path string, check bo
 		err = c.save(s, f)
 	}
 	if err == nil && done.Messages+done.Amended+done.Rewinds > 0 {
-		_, err = s.Graduate(ctx, done.Session, session.MainBranch)
+		_, err = s.GraduateAndLeave(ctx, done.Session, session.MainBranch)
 	}
 	return report(done, true), err
 }

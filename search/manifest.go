@@ -25,7 +25,7 @@ type Part struct {
 	Hidden map[uint32]bool
 }
 
-const manifestVersion = 2
+const manifestVersion = 3
 
 // Encode returns the manifest's bytes.
 func (m *Manifest) Encode() []byte {

@@ -260,14 +260,9 @@ func (t *tx) finish(h *head, old format.Value, o AppendOptions) error {
 		if _, err := t.graduate(h, GraduateOnAppend); err != nil {
 			return err
 		}
-		if t.params().Crosses(h.Seq, h.value.Through) && h.value.Frontier > h.value.Through {
-			v, err := t.leave(h.value)
-			if err != nil {
-				return err
-			}
-			if h.value, folded, err = t.foldAt(h.session, h.branch, v, h.Seq); err != nil {
-				return err
-			}
+		var err error
+		if folded, err = t.leaveIfLong(h); err != nil {
+			return err
 		}
 	}
 	verb := o.Verb

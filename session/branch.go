@@ -154,7 +154,7 @@ func (t *tx) forkAt(session, parent string, children []string, at format.ID) (Fo
 		}
 		v.ID = last.id
 		var leaves bool
-		if v, leaves, err = t.settleBack(v, last.e.Seq, false); err != nil {
+		if v, leaves, err = t.settleBack(v, last.e.Seq, nil); err != nil {
 			return Forked{}, err
 		}
 		if v, told, err = t.epochOfLine(session, parent, v, last.e.Seq, leaves); err != nil {

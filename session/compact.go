@@ -331,7 +331,11 @@ func (r *compaction) leaveFor(t *tx, b BranchName) (moves []format.RefUpdate, fo
 		return nil, nil, err
 	}
 	force := r.force || from != r.forest || old.Pin.IsZero()
-	v, err := t.leaveTo(old, r.forest)
+	tip, err := t.entry(old.ID)
+	if err != nil {
+		return nil, nil, err
+	}
+	v, err := t.leaveTo(old, tip.Seq, r.forest)
 	if err != nil || v == old {
 		return nil, nil, err
 	}

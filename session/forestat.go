@@ -13,9 +13,18 @@ import (
 	"github.com/gemini-ctx/ctx/refs"
 )
 
-// Operation returns the number of the operation that a name means: a number, or the digest of one, whole or the first 4 digits of it or more. What
+// NewestOperation is the name of the newest operation.
+const NewestOperation = "@"
+
+// Operation returns the number of the operation that a name means: NewestOperation, a number, or the digest of one, whole or the first 4 digits of it or more. What
 // consists of decimal digits is a number. ErrNotFound where there is none yet, ErrGone where it is older than the kept log.
 func (s *Store) Operation(view *refs.View, name string) (uint64, error) {
+	if name == NewestOperation {
+		if view.Number == 0 {
+			return 0, fmt.Errorf("%w: no operation yet", ErrNotFound)
+		}
+		return view.Number, nil
+	}
 	if n, err := strconv.ParseUint(name, 10, 64); err == nil {
 		return n, s.inLog(view, n)
 	}
@@ -59,10 +68,15 @@ func (s *Store) inLog(view *refs.View, number uint64) error {
 // ForestAt returns the shared forest as it was after an operation. It starts from the newest forest before it that is still there whole, and applies
 // the decisions since; where gc has left none, from where the log begins. ErrNotFound and ErrGone as of Operation.
 func (s *Store) ForestAt(view *refs.View, number uint64) (*forest.State, error) {
+	return s.forestOfAt(view, MainForest, number)
+}
+
+// forestOfAt is ForestAt for the forest of a name.
+func (s *Store) forestOfAt(view *refs.View, name string, number uint64) (*forest.State, error) {
 	if err := s.inLog(view, number); err != nil {
 		return nil, err
 	}
-	start, decisions, err := s.forestBefore(view, number)
+	start, decisions, err := s.forestBefore(view, name, number)
 	if err != nil {
 		return nil, err
 	}
@@ -70,11 +84,12 @@ func (s *Store) ForestAt(view *refs.View, number uint64) (*forest.State, error) 
 	if err != nil {
 		return nil, err
 	}
+	st.Name = name // an empty one has none yet
 	return st, st.ApplyAll(decisions)
 }
 
-// forestBefore returns a forest that is there whole, the zero ID for the empty one, and what was decided from it up to an operation.
-func (s *Store) forestBefore(view *refs.View, number uint64) (start format.ID, decisions []format.Decision, err error) {
+// forestBefore returns a forest of a name that is there whole, the zero ID for the empty one, and what was decided from it up to an operation.
+func (s *Store) forestBefore(view *refs.View, name string, number uint64) (start format.ID, decisions []format.Decision, err error) {
 	var since [][]format.Decision // newest first
 	found := false
 	var failed error
@@ -83,7 +98,7 @@ func (s *Store) forestBefore(view *refs.View, number uint64) (start format.ID, d
 			return true
 		}
 		for _, u := range r.Op.Refs {
-			if u.Name == forestRef {
+			if u.Name == forestRefOf(name) {
 				if found, failed = s.isWhole(u.New.ID); found {
 					start = u.New.ID
 				}
@@ -93,7 +108,7 @@ func (s *Store) forestBefore(view *refs.View, number uint64) (start format.ID, d
 			return false
 		}
 		for _, f := range r.Op.Forests {
-			if f.Name == MainForest {
+			if f.Name == name {
 				since = append(since, f.Decisions)
 			}
 		}
@@ -108,7 +123,7 @@ func (s *Store) forestBefore(view *refs.View, number uint64) (start format.ID, d
 			return start, nil, err
 		}
 		for _, r := range base.Refs {
-			if r.Name == forestRef {
+			if r.Name == forestRefOf(name) {
 				start = r.Value.ID // it is truth, and there
 			}
 		}

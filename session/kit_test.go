@@ -16,6 +16,7 @@ import (
 	"github.com/gemini-ctx/ctx/lock"
 	"github.com/gemini-ctx/ctx/refs"
 	"github.com/gemini-ctx/ctx/repo"
+	"github.com/gemini-ctx/ctx/session/view"
 )
 
 // clock gives a second more each time it is asked, whoever asks.
@@ -117,8 +118,7 @@ func chatter(r *rand.Rand) string { return fmt.Sprintf(topics[r.IntN(len(topics)
 // places returns, for every message that a branch has, how often it is in the tail, in a live cluster and in a tombstone.
 func places(t testing.TB, s *Store) map[format.ID]int {
 	t.Helper()
-	view := s.mustView(t)
-	st, err := s.Forest(view)
+	st, err := s.Forest(s.mustView(t))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -145,15 +145,15 @@ func places(t testing.TB, s *Store) map[format.ID]int {
 // else is anywhere.
 func check(t testing.TB, s *Store) {
 	t.Helper()
-	view := s.mustView(t)
+	v := s.mustView(t)
 	count := places(t, s)
-	for _, name := range view.Names("sessions/") {
-		v := view.Get(name)
-		if v.Through > v.Frontier {
-			t.Fatalf("%s: through %d is past frontier %d", name, v.Through, v.Frontier)
+	for _, name := range v.Names("sessions/") {
+		at := v.Get(name)
+		if at.Through > at.Frontier {
+			t.Fatalf("%s: through %d is past frontier %d", name, at.Through, at.Frontier)
 		}
 		seq := uint64(0)
-		for _, shown := range must[[]*Shown](t)(s.Log(v.ID, LogOptions{})) {
+		for _, shown := range must[[]*Shown](t)(s.Log(at.ID, LogOptions{})) {
 			if shown.Entry.Kind != format.KindMessage {
 				continue
 			}
@@ -162,11 +162,11 @@ func check(t testing.TB, s *Store) {
 			}
 			n := count[shown.ID]
 			delete(count, shown.ID)
-			if want := 0; seq > v.Frontier && n != want {
-				t.Fatalf("%s: message %d is after the frontier %d and %d times in the forest", name, seq, v.Frontier, n)
+			if want := 0; seq > at.Frontier && n != want {
+				t.Fatalf("%s: message %d is after the frontier %d and %d times in the forest", name, seq, at.Frontier, n)
 			}
-			if want := 1; seq <= v.Frontier && n != want {
-				t.Fatalf("%s: message %d is up to the frontier %d and %d times in the forest", name, seq, v.Frontier, n)
+			if want := 1; seq <= at.Frontier && n != want {
+				t.Fatalf("%s: message %d is up to the frontier %d and %d times in the forest", name, seq, at.Frontier, n)
 			}
 		}
 	}
@@ -174,6 +174,41 @@ func check(t testing.TB, s *Store) {
 		t.Fatalf("%d entries are in the forest and in no session", len(count))
 	}
 	checkEpochs(t, s)
+	if v.Number%16 == 0 {
+		checkRenders(t, s)
+	}
+}
+
+// checkRenders holds that every branch renders its newest messages word for word, and by its clusters nothing of its session that is not of its own
+// history, or that it has word for word.
+func checkRenders(t testing.TB, s *Store) {
+	t.Helper()
+	v := s.mustView(t)
+	for _, name := range v.Names("sessions/") {
+		session, branch, _ := branchOfRef(name)
+		in := must[view.Input](t)(s.RenderInput(v, session, branch, view.Options{}))
+		stands := map[format.ID]bool{} // what the clusters may say
+		tip := v.Get(name)
+		if err := s.back(tip.ID, func(id format.ID, _ *format.Entry) bool { stands[id] = true; return true }); err != nil {
+			t.Fatal(err)
+		}
+		seq := must[*format.Entry](t)(s.entry(tip.ID)).Seq
+		if least := min(seq, 3*uint64(s.Config.Window.GraduateAt)/4); uint64(len(in.Tail)) < least {
+			t.Fatalf("%s: %d of %d messages are word for word, want %d", name, len(in.Tail), seq, least)
+		}
+		for _, m := range in.Tail {
+			delete(stands, m.ID)
+		}
+		for _, c := range append(in.Clusters, in.Evicted...) {
+			for _, p := range c.Parts {
+				for _, line := range p.Sentences {
+					if e := must[*format.Entry](t)(s.entry(line.Entry)); e.Session == session && !stands[line.Entry] {
+						t.Fatalf("%s: a cluster says %q, which is not of its history or in its tail", name, line.Text)
+					}
+				}
+			}
+		}
+	}
 }
 
 // checkEpochs holds that the ref of every branch's epoch names what the branch's own line does.

@@ -99,3 +99,22 @@ func TestTombstonesHaveLabels(t *testing.T) {
 		}
 	}
 }
+
+// The label of a cluster that has a summary in plain words begins with the summary's first line that tells.
+func TestHeadline(t *testing.T) {
+	sentences := view.Part{Sentences: []summarize.Sentence{{Text: "The parser loses tokens."}}}
+	for _, tt := range []struct {
+		parts []view.Part
+		want  string
+	}{
+		{nil, ""},
+		{[]view.Part{sentences}, ""},
+		{[]view.Part{{Text: "# Mend the parser\n\nIt loses tokens."}, sentences}, "Mend the parser"},
+		{[]view.Part{{Text: "Mend the parser."}, {Text: "Ok.\nPrint every token."}}, "Print every token."},
+		{[]view.Part{{Text: goneSummary}}, ""},
+	} {
+		if got := headlineOf(tt.parts); got != tt.want {
+			t.Errorf("%v: got %q, want %q", tt.parts, got, tt.want)
+		}
+	}
+}

@@ -4,20 +4,20 @@ import (
 	"github.com/gemini-ctx/ctx/forest"
 	"github.com/gemini-ctx/ctx/forest/summarize"
 	"github.com/gemini-ctx/ctx/format"
-	"github.com/gemini-ctx/ctx/session/window"
 )
 
-// leave moves a branch's pin: it adopts the newest state of its forest, in which every cluster can be rendered whole, and its tail begins anew.
-func (t *tx) leave(v format.Value) (format.Value, error) {
+// leave moves the pin of a branch of seq messages: it adopts the newest state of its forest, in which every cluster can be rendered whole, and its tail
+// begins anew.
+func (t *tx) leave(v format.Value, seq uint64) (format.Value, error) {
 	name, err := t.pinnedForest(v)
 	if err != nil {
 		return v, err
 	}
-	return t.leaveTo(v, name)
+	return t.leaveTo(v, seq, name)
 }
 
 // leaveTo is leave to the forest of a name.
-func (t *tx) leaveTo(v format.Value, name string) (format.Value, error) {
+func (t *tx) leaveTo(v format.Value, seq uint64, name string) (format.Value, error) {
 	// What has graduated is about to be read, and some of it may be of the batch that is being appended.
 	if len(t.raws) > 1 {
 		if err := t.flush(); err != nil {
@@ -46,8 +46,8 @@ func (t *tx) leaveTo(v format.Value, name string) (format.Value, error) {
 		return v, err
 	}
 	v.Pin = id
-	v.Through = window.Leave(v.Frontier, v.Through)
-	return v, nil
+	v.Through, err = t.tailFrom(v, seq)
+	return v, err
 }
 
 // freeze gives the members of a cluster that no summary covers an interim one each run, together with the interims beside it: an interim is the last

@@ -517,6 +517,9 @@ func (w *pairWorld) imported() {
 		}
 		if !main.has(r.u) && !next.hand[r.id] {
 			main = main.say(r.u)
+			if r.word != r.u.word {
+				main = main.mark(pairMark{kind: "amend", of: []*utterance{r.u}, word: r.word}) // it is said as it is now
+			}
 		}
 	}
 	next.lines[session.MainBranch] = main

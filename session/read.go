@@ -13,7 +13,7 @@ import (
 type Shown struct {
 	ID    format.ID
 	Entry *format.Entry
-	Text  string // plain text, or what Words makes of the parts; of an epoch entry the update as it was sent
+	Text  string // plain text, or what Words makes of the parts; of an epoch entry the update as it was sent, of a replacement its text
 	Parts []byte // a JSON array of message parts; nil for plain text
 	Gone  string // why there is no text; "" where there is
 	// Version is the newest version's id where the text is that of an amend, else ID.
@@ -57,9 +57,16 @@ func (s *Store) Entry(id format.ID) (*Shown, error) {
 		}
 	case e.Body != nil:
 		text := raw.Body[min(format.NonceLen, len(raw.Body)):]
-		if e.Body.Media == format.MediaParts {
+		switch e.Body.Media {
+		case format.MediaParts:
 			shown.Parts, shown.Text = text, Words(text)
-		} else {
+		case format.MediaReplace:
+			r, err := format.DecodeReplacement(text)
+			if err != nil {
+				return nil, fmt.Errorf("object %v: %w", id, err)
+			}
+			shown.Text = r.Text
+		default:
 			shown.Text = string(text)
 		}
 	}

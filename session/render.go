@@ -52,6 +52,9 @@ func (s *Store) renderInputOf(v *refs.View, value format.Value, session, branch 
 		return in, err
 	}
 	r := &listReader{Store: s}
+	if r.pin, err = s.pinnedBy(v, value, &in); err != nil {
+		return in, err
+	}
 	if in.Work != nil {
 		return in, r.own(st, &in)
 	}
@@ -60,7 +63,9 @@ func (s *Store) renderInputOf(v *refs.View, value format.Value, session, branch 
 		if err != nil {
 			return in, err
 		}
-		in.Clusters = append(in.Clusters, cluster)
+		if !cluster.ID.IsZero() {
+			in.Clusters = append(in.Clusters, cluster)
+		}
 	}
 	if err := r.evicted(st, &in, o.Budget > 0); err != nil {
 		return in, err
@@ -156,7 +161,14 @@ func (r *listReader) own(st *forest.State, in *view.Input) error {
 func (r *listReader) label(st *forest.State, in *view.Input, nodes map[uint64]format.ID) error {
 	var live []*forest.Cluster
 	for _, c := range st.Live() {
-		if !nodes[c.Number].IsZero() {
+		if nodes[c.Number].IsZero() {
+			continue
+		}
+		cut, err := r.pin.cutLive(st, c)
+		if err != nil {
+			return err
+		}
+		if cut == nil || !cut.hides(0, c.Count()) { // a label may be made of words that the branch must not see
 			live = append(live, c)
 		}
 	}
@@ -191,6 +203,9 @@ func (r *listReader) ownCluster(st *forest.State, number uint64) (view.Cluster, 
 		if err != nil {
 			return c, err
 		}
+		if cut, err := r.pin.cutStone(stone.Node); err != nil || cut != nil {
+			return c, err // its line and its summary may be made of words that the branch must not see
+		}
 		c = view.Cluster{ID: stone.Node, Members: int(stone.Count), Label: labelOfLine(line)}
 		if c.Parts, err = r.partsOf([]format.Cover{{Summary: stone.Summary, Count: stone.Count}}, true); err != nil {
 			return c, err
@@ -204,21 +219,41 @@ func (r *listReader) ownCluster(st *forest.State, number uint64) (view.Cluster, 
 type listReader struct {
 	*Store
 	lists []list
+	pin   *pinned // what a branch renders of it; nil for all
 }
 
 // list is a ranked list that was not decoded yet.
 type list struct {
-	part *view.Part
-	body []byte
+	part    *view.Part
+	body    []byte
+	without map[format.ID]bool // sentences of these entries are left out
 }
 
-// live reads a live cluster.
+// live reads a live cluster, as far as it is rendered; the zero cluster where nothing of it is.
 func (r *listReader) live(st *forest.State, c *forest.Cluster) (view.Cluster, error) {
 	node, err := st.Node(c)
 	if err != nil {
 		return view.Cluster{}, err
 	}
 	cluster := view.Cluster{ID: node, Members: int(c.Count())}
+	cut, err := r.pin.cutLive(st, c)
+	if err != nil {
+		return cluster, err
+	}
+	if cut != nil {
+		shown := cut.shown(0, c.Count())
+		if len(shown) == 0 {
+			return view.Cluster{}, nil
+		}
+		cluster.Members = len(shown)
+		first, last, err := r.ends(shown[0], shown[len(shown)-1])
+		if err != nil {
+			return cluster, err
+		}
+		cluster.First, cluster.Last = first.Time, last.Time
+		cluster.Parts, err = r.cutParts(c.Covers, cut)
+		return cluster, err
+	}
 	first, last, err := r.endsOf(st, c)
 	if err != nil {
 		return cluster, err
@@ -246,6 +281,15 @@ func (r *listReader) evicted(st *forest.State, in *view.Input, summaries bool) e
 		stone, line, err := r.stone(e.Tombstone)
 		if err != nil {
 			return err
+		}
+		if cut, err := r.pin.cutStone(stone.Node); err != nil {
+			return err
+		} else if cut != nil {
+			// Its line and its summary may be made of words that the branch must not see. With something that it sees it counts among those not listed.
+			if i < shownTombstones && len(cut.shown(0, stone.Count)) > 0 {
+				in.OlderTombstones++
+			}
+			continue
 		}
 		if i < shownTombstones {
 			in.Tombstones = append(in.Tombstones, view.Tombstone{ID: stone.Node, Line: line, Members: int(stone.Count)})
@@ -286,7 +330,7 @@ func (r *listReader) partsOf(covers []format.Cover, gone bool) ([]view.Part, err
 		}
 		parts[i] = view.Part{Summary: c.Summary, Interim: c.Interim}
 		if sum.Body.Media == format.MediaExtract {
-			r.lists = append(r.lists, list{&parts[i], text})
+			r.lists = append(r.lists, list{part: &parts[i], body: text})
 		} else {
 			parts[i].Text = string(text)
 		}
@@ -310,6 +354,7 @@ func (r *listReader) read(most int) error {
 		if l.part.Sentences, l.part.Unread, err = summarize.DecodeSome(l.body, share); err != nil {
 			return fmt.Errorf("summary %v: %w", l.part.Summary, err)
 		}
+		l.part.Sentences = slices.DeleteFunc(l.part.Sentences, func(s summarize.Sentence) bool { return l.without[s.Entry] })
 	}
 	return nil
 }

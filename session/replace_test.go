@@ -258,6 +258,34 @@ func TestReplacementCountsMessages(t *testing.T) {
 	}
 }
 
+// A worker's text is found by a search while it is rendered, when its messages have left the window, and when the index is made anew; after a rewind it
+// is found among what was rewound.
+func TestReplacementIsFound(t *testing.T) {
+	s := create(t, small...)
+	c := context.Background()
+	ids := letters(t, s, "abcd")
+	r := mustCommit(t, s, begin(t, s, whole(ids[0], ids[1])...), "the goal is a hippopotamus")
+	found := func(when string, rewound bool) {
+		t.Helper()
+		for range 2 {
+			hits := must[[]Hit](t)(s.Search(s.mustView(t), SearchQuery{Text: "hippopotamus", Most: 5, Rewound: rewound}))
+			if len(hits) != 1 || hits[0].ID != r || hits[0].Shown.Text != "the goal is a hippopotamus" {
+				t.Errorf("%s: found %+v, want the replacement %v", when, hits, r)
+			}
+			s = reopen(t, s.Dir, nil, small...)
+		}
+	}
+	found("at once", false)
+	letters(t, s, "efghijklmnopqrstuvw")
+	compact(t, s, "s")
+	if out := string(render(t, s, "s", 0).Bytes); strings.Contains(out, "hippopotamus") {
+		t.Fatalf("it is rendered still:\n%s", out)
+	}
+	found("when it has left the window", false)
+	must[Rewound](t)(s.Rewind(c, "s", MainBranch, ids[0], RewindOptions{}))
+	found("after a rewind", true)
+}
+
 // TestReplaceOverlap: of two claims that overlap the second comes too late; with partial it stands for the rest.
 func TestReplaceOverlap(t *testing.T) {
 	s := create(t)

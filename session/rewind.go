@@ -3,6 +3,7 @@ package session
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -89,7 +90,10 @@ func (t *tx) rewind(session, branch string, target format.ID, o RewindOptions) (
 		return Rewound{}, err
 	}
 	var leaves bool
-	if v, leaves, err = t.settleBack(v, e.Seq, done.Retracted > 0); err != nil {
+	if done.Retracted == 0 {
+		left.ids = nil
+	}
+	if v, leaves, err = t.settleBack(v, e.Seq, left.ids); err != nil {
 		return Rewound{}, err
 	}
 	op := &format.Operation{Verb: refs.VerbRewind, Session: session}
@@ -118,19 +122,39 @@ func (t *tx) rewind(session, branch string, target format.ID, o RewindOptions) (
 	return done, t.commit(op)
 }
 
-// settleBack brings frontier and pin of a branch back to a tip of seq messages. A pin that stands for more than is left is replaced by the newest
-// forest, from which what was left is gone: the branch leaves.
-func (t *tx) settleBack(v format.Value, seq uint64, retracted bool) (to format.Value, leaves bool, err error) {
+// settleBack brings frontier and pin of a branch back to a tip of seq messages. A pin that stands for more than is left, or for so much of it that few
+// messages are word for word, or that has messages that were left (retracted), is replaced by the newest forest, from which what was left is gone: the
+// branch leaves.
+func (t *tx) settleBack(v format.Value, seq uint64, retracted map[format.ID]bool) (to format.Value, leaves bool, err error) {
 	v.Frontier = min(v.Frontier, seq)
-	if v.Pin.IsZero() || v.Through <= seq {
-		if retracted {
+	stays := v.Pin.IsZero() || v.Through <= seq && !t.params().Cold(seq, v.Through)
+	if stays && !v.Pin.IsZero() && len(retracted) > 0 {
+		// A pin has members of the tail where the branch has left after another rewind.
+		has, err := t.pinHas(v.Pin, retracted)
+		if err != nil && !isDamage(err) {
+			return v, false, err
+		}
+		stays = !has && err == nil
+	}
+	if stays {
+		if len(retracted) > 0 {
 			return v, false, t.writeForests()
 		}
 		return v, false, nil
 	}
 	v.Through = min(v.Through, v.Frontier)
-	to, err = t.leave(v)
+	to, err = t.leave(v, seq)
 	return to, true, err
+}
+
+// pinHas reports whether one of some entries is a member of a pinned forest.
+func (s *Store) pinHas(pin format.ID, ids map[format.ID]bool) (bool, error) {
+	st, err := s.forestAt(pin)
+	if err != nil {
+		return false, err
+	}
+	found, err := st.Find(maps.Clone(ids))
+	return len(found) > 0, err
 }
 
 // sourceRewind gives the rewind entry its source, and reports whether the session has an entry of that source already.

@@ -8,7 +8,7 @@ import (
 	"github.com/gemini-ctx/ctx/search"
 )
 
-// sayable is a message or a note that a search may find.
+// sayable is a message, a note or a replacement that a search may find.
 type sayable struct {
 	id      format.ID
 	newer   *format.ID // the entry that has its text, where that is not itself
@@ -24,7 +24,7 @@ func (f *sayable) version() format.ID {
 	return f.id
 }
 
-// walk gathers messages and notes along history, newest first.
+// walk gathers messages, notes and replacements along history, newest first.
 type walk struct {
 	s        *Store
 	seen     map[format.ID]bool // entries that were met; nil where no entry can be met twice
@@ -125,7 +125,7 @@ func (w *walk) along(c chain, rewound bool) (left []chain, err error) {
 			if _, ok := newest[e.Amends]; !ok {
 				newest[e.Amends] = id
 			}
-		case format.KindMessage, format.KindNote:
+		case format.KindMessage, format.KindNote, format.KindReplace:
 			m := sayable{id: id, seq: e.Seq, rewound: rewound}
 			if version, ok := newest[id]; ok {
 				m.newer = &version
@@ -159,7 +159,7 @@ func (s *Store) setNewest(view *refs.View, list []sayable) error {
 	})
 }
 
-// document reads what the index is to know of a message of a session. ok is false where its words were forgotten.
+// document reads what the index is to know of a message of a session. A replacement counts as a note: it is about messages that are found themselves. ok is false where its words were forgotten.
 func (s *Store) document(session string, f sayable) (doc search.Doc, ok bool, err error) {
 	shown, err := s.Version(f.id, f.version())
 	if err != nil || shown.Gone != "" {
@@ -167,7 +167,7 @@ func (s *Store) document(session string, f sayable) (doc search.Doc, ok bool, er
 	}
 	e := shown.Entry
 	return search.Doc{
-		ID: f.id, Version: f.version(), Session: session, Seq: e.Seq, Role: e.Role, Author: e.Author, Note: e.Kind == format.KindNote,
+		ID: f.id, Version: f.version(), Session: session, Seq: e.Seq, Role: e.Role, Author: e.Author, Note: e.Kind == format.KindNote || e.Kind == format.KindReplace,
 		Calls: len(e.Calls) > 0, Time: e.Time,
 		Text: shown.Text,
 	}, true, nil

@@ -108,3 +108,44 @@ func TestModelSummaryGoesWithItsInput(t *testing.T) {
 	}
 	check(t, s)
 }
+
+// A worker's summary stands as a model's does: the next compactions go on from it, with the default chain as with none, whatever has come after.
+func TestWorkersSummaryStands(t *testing.T) {
+	for _, settings := range [][]string{small, one} {
+		s := create(t, settings...)
+		ctx := context.Background()
+		bulk(t, s, "talk", 20)
+		must[Graduation](t)(s.Graduate(ctx, "talk", MainBranch))
+		var brought []Answer
+		err := s.Claims(ctx, s.mustView(t), 0, func(c Claim) error {
+			brought = append(brought, Answer{Claim: c.ID, Told: toldBy(standingText)})
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		done := must[Compaction](t)(s.Commit(ctx, brought))
+		if done.Settled == 0 || done.Settled != len(brought) {
+			t.Fatalf("%d answers: %+v", len(brought), done)
+		}
+		for range 3 {
+			bulk(t, s, "talk", 6)
+			compactBy(t, s, nil, "talk")
+			compactBy(t, s, mechanical(100), "talk")
+		}
+		stand := 0
+		for _, c := range must[[]ClusterInfo](t)(s.Clusters(s.mustView(t))) {
+			for _, v := range c.Covers {
+				_, text, err := s.text(v.Summary)
+				if err != nil {
+					t.Fatal(err)
+				}
+				stand += strings.Count(string(text), standingText)
+			}
+		}
+		if stand != done.Settled {
+			t.Errorf("%d of %d summaries of a worker stand", stand, done.Settled)
+		}
+		check(t, s)
+	}
+}

@@ -233,6 +233,9 @@ func (t *tx) turnOne(session, verb string, r refs.Record, ops []refs.Record) (Un
 	if err := t.refresh(turn.amended); err != nil {
 		return done, err
 	}
+	if err := t.returnCovers(r.Op.Number, ops); err != nil {
+		return done, err
+	}
 	var told []format.RefUpdate
 	for i := range op.Refs {
 		leaves, err := t.fitValue(&op.Refs[i])
@@ -389,7 +392,11 @@ func (t *tx) fitValue(u *format.RefUpdate) (leaves bool, err error) {
 		return false, nil
 	}
 	u.New.Through = min(u.New.Through, u.New.Frontier)
-	u.New, err = t.leave(u.New)
+	tip, err := t.entry(u.New.ID)
+	if err != nil {
+		return false, err
+	}
+	u.New, err = t.leave(u.New, tip.Seq)
 	return true, err
 }
 

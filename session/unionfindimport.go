@@ -347,7 +347,7 @@ func (im *forestImporter) take(t *tx) error {
 	}
 	op := &format.Operation{Verb: "graduate", Session: im.out.Session}
 	if pinned == MainForest && !slices.ContainsFunc(st.Live(), func(c *forest.Cluster) bool { return !c.Frozen() }) {
-		if h.value, err = t.leave(h.value); err != nil { // it takes no summary but those there are
+		if h.value, err = t.leave(h.value, h.Seq); err != nil { // it takes no summary but those there are
 			return err
 		}
 		if h.value, op.Refs, err = t.foldAt(im.out.Session, MainBranch, h.value, h.Seq); err != nil {

@@ -94,9 +94,17 @@ func answer(items []Item, start int, call string) int {
 	return -1
 }
 
-// Leave returns where the verbatim tail of a branch begins after a leave: at the frontier, since the forest that is adopted holds everything up to it.
-// Graduation keeps that GraduateAt messages or more before the tip, but after an undo or a rewind it can be nearer.
-func Leave(frontier, through uint64) uint64 { return max(through, frontier) }
+// Leave returns up to which of its messages a branch of so many (tip) is spoken for by the forest that it adopts; its verbatim tail is what follows. That is
+// the frontier. After an undo or a rewind the frontier can be nearer to the tip than GraduateAt: the newest GraduateAt messages are the tail all the same.
+func Leave(frontier, tip uint64, p Params) uint64 {
+	return min(frontier, tip-min(tip, uint64(p.GraduateAt)))
+}
+
+// Cold reports whether the tail after through is so short, at the end of a rewind, that the branch has to leave for a longer one: shorter than three
+// quarters of GraduateAt. Between that and GraduateAt it is not worth a new prefix.
+func (p Params) Cold(tip, through uint64) bool {
+	return through > 0 && 4*(tip-min(tip, through)) < 3*uint64(p.GraduateAt)
+}
 
 // Crosses reports whether the tail after through has grown past EvictAt.
 func (p Params) Crosses(tip, through uint64) bool { return tip > through+uint64(p.EvictAt) }

@@ -101,11 +101,21 @@ func TestDueHolds(t *testing.T) {
 
 func TestLeave(t *testing.T) {
 	p := Params{GraduateAt: 26, EvictAt: 30}
-	for _, tt := range []struct{ frontier, through, want uint64 }{
-		{0, 0, 0}, {5, 0, 5}, {74, 70, 74}, {60, 60, 60},
+	for _, tt := range []struct{ frontier, tip, want uint64 }{
+		{0, 0, 0}, {0, 40, 0}, {5, 31, 5}, {74, 100, 74}, {60, 70, 44}, {20, 20, 0}, {30, 30, 4},
 	} {
-		if got := Leave(tt.frontier, tt.through); got != tt.want {
-			t.Errorf("Leave(%d, %d) = %d, want %d", tt.frontier, tt.through, got, tt.want)
+		if got := Leave(tt.frontier, tt.tip, p); got != tt.want {
+			t.Errorf("Leave(%d, %d) = %d, want %d", tt.frontier, tt.tip, got, tt.want)
+		}
+	}
+	for _, tt := range []struct {
+		tip, through uint64
+		want         bool
+	}{
+		{0, 0, false}, {3, 0, false}, {40, 21, true}, {40, 20, false}, {40, 40, true}, {40, 45, true},
+	} {
+		if got := p.Cold(tt.tip, tt.through); got != tt.want {
+			t.Errorf("Cold(%d, %d) = %t, want %t", tt.tip, tt.through, got, tt.want)
 		}
 	}
 	if p.Crosses(30, 0) || !p.Crosses(31, 0) {
