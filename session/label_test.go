@@ -9,6 +9,7 @@ import (
 
 	"github.com/gemini-ctx/ctx/forest"
 	"github.com/gemini-ctx/ctx/forest/summarize"
+	"github.com/gemini-ctx/ctx/session/view"
 )
 
 // labelled makes a store in which two sessions have several clusters of an agent's work each, and one of talk.
