@@ -387,6 +387,12 @@ func TestC8_ADKMasked(t *testing.T) {
 	if expandedText(t, s, own) != long(2) {
 		t.Error("the original is lost")
 	}
+	// A mask that was taken back is no reason to take its short form for new words.
+	must[Undone](t)(s.Undo(context.Background(), "s"))
+	before = s.mustView(t).Number
+	if again := importADK(t, s, short, ""); again.Known != 6 || again.Amended != 0 || s.mustView(t).Number != before {
+		t.Errorf("after the mask was taken back: %+v", again)
+	}
 	b := create(t)
 	importADK(t, b, short, "")
 	if back, _ := exportADK(t, b, "s", MainBranch, adk.WriteOptions{}); !bytes.Equal(back, short) {

@@ -5,12 +5,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/gemini-ctx/ctx/agent/adk"
 	"github.com/gemini-ctx/ctx/agent/transcript"
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/refs"
+	"github.com/gemini-ctx/ctx/session/mask"
 )
 
 // messageImporter turns the steps of one conversation, whatever agent it is of, into batches of messages and rewinds.
@@ -108,7 +110,7 @@ func (im *messageImporter) known(m *transcript.Message, out *Message) (bool, err
 	if err := im.look(); err != nil {
 		return false, err
 	}
-	if m.Origin.Agent == adk.Agent && len(im.edits.masks) == 0 {
+	if m.Origin.Agent == adk.Agent && len(im.edits.masks) == 0 && !mask.Tagged(m.Text) && !mask.Tagged(string(m.Parts)) {
 		return false, nil // Append knows
 	}
 	id, err := im.find(out.Source, m.Origin)
@@ -135,18 +137,65 @@ func (im *messageImporter) known(m *transcript.Message, out *Message) (bool, err
 	return false, nil
 }
 
-// says reports whether a message says what an entry says, or what its mask shows; the branches of a fork, which an export writes down, aside.
+// says reports whether a message says what an entry says, what its mask shows, or what a mask of it would show: an export may have been written before the mask
+// was taken back. The branches of a fork, which an export writes down, do not count.
 func (im *messageImporter) says(shown *Shown, id format.ID, fresh *transcript.Message) bool {
 	masked := *shown
 	masked.Text, masked.Parts, _ = im.edits.masked(id, shown.Text, shown.Parts)
+	versions := []*Shown{shown, &masked}
+	if mask.Tagged(fresh.Text) || mask.Tagged(string(fresh.Parts)) {
+		versions = append(versions, im.shortenedAs(shown, id, fresh))
+	}
 	alone := adk.WithoutBranch(fresh)
-	for _, version := range []*Shown{shown, &masked} {
+	for _, version := range versions {
 		old := messageOfADK(version)
 		if said := adk.Normal(&old); bytes.Equal(said, adk.Normal(fresh)) || bytes.Equal(said, adk.Normal(&alone)) {
 			return true
 		}
 	}
 	return false
+}
+
+// shortenedAs is an entry of which the outputs that fresh shows shortened are shortened.
+func (im *messageImporter) shortenedAs(shown *Shown, id format.ID, fresh *transcript.Message) *Shown {
+	short := map[int]string{}
+	raws := mask.Split(fresh.Parts)
+	at := outputAt{id: id, tools: im.toolsOf(shown.Entry)}
+	for _, p := range at.outputsIn(shown) {
+		if fresh.Parts != nil && (p.Index >= len(raws) || !mask.Tagged(string(raws[p.Index]))) {
+			continue
+		}
+		list := []mask.Short{{}}
+		list[0], _ = mask.Shorten(p, im.maskParams())
+		if cleanShort(list) == nil {
+			short[p.Index] = list[0].Text
+		}
+	}
+	out := *shown
+	out.Text, out.Parts, _ = (&edits{masks: map[format.ID]map[int]string{id: short}}).masked(id, shown.Text, shown.Parts)
+	return &out
+}
+
+// toolsOf gives the tools of the calls that an entry answers, where the branch's history has the calls.
+func (im *messageImporter) toolsOf(e *format.Entry) map[string]string {
+	tools := map[string]string{}
+	at := firstParent(e)
+	for range maxPairDistance {
+		if at.IsZero() || len(tools) == len(e.Results) {
+			break
+		}
+		before, err := im.entry(at)
+		if err != nil {
+			break // nothing is known of the call: its output is shortened as any other
+		}
+		for _, c := range before.Calls {
+			if _, known := tools[c.ID]; !known && slices.Contains(e.Results, c.ID) {
+				tools[c.ID] = c.Tool
+			}
+		}
+		at = firstParent(before)
+	}
+	return tools
 }
 
 // look brings up to date what the importer knows of the store.

@@ -76,6 +76,16 @@ func (t *tx) rewind(session, branch string, target format.ID, o RewindOptions) (
 	if err := t.becomeAt(parent.id, left.amended); err != nil {
 		return Rewound{}, err
 	}
+	if o.Source != nil {
+		copies, err := t.amendsAgain(left.amends, done.Entry, e.Seq, o.Source.Agent, func(id format.ID) bool { return !left.ids[id] })
+		if err != nil {
+			return Rewound{}, err
+		}
+		for _, at := range copies {
+			t.becomes(at.e.Amends, at.id)
+			v.ID = at.id
+		}
+	}
 	if err := t.refresh(left.amended); err != nil {
 		return Rewound{}, err
 	}
@@ -170,6 +180,7 @@ type leaving struct {
 	messages int
 	results  []string    // calls that are answered in it
 	amended  []format.ID // messages of which a newer version leaves
+	amends   []entryAt   // these versions, newest first
 	epochs   bool        // something that was told leaves
 }
 
@@ -288,7 +299,7 @@ func (l *leaving) add(id format.ID, e *format.Entry) {
 	l.results = append(l.results, e.Results...)
 	if e.Kind == format.KindAmend {
 		// The message that it amends may make the same calls, and is further up.
-		l.amended = append(l.amended, e.Amends)
+		l.amended, l.amends = append(l.amended, e.Amends), append(l.amends, entryAt{id, e})
 		return
 	}
 	l.results = slices.DeleteFunc(l.results, func(r string) bool {

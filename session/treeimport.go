@@ -298,8 +298,31 @@ func (im *treeImporter) inPlace(next *treeStep, id format.ID) (bool, error) {
 		if im.comes(&next.step, e) {
 			return false, nil
 		}
+		if e.Kind == format.KindRewind && e.Source == nil {
+			// It follows the end of the line where this rewind took that end away.
+			if after, err := im.handFrom(im.end(), at); err != nil || after {
+				return after, err
+			}
+		}
 	}
 	return len(im.path) == 0, nil
+}
+
+// handFrom reports whether rewinds by hand lead from an entry to the rewind entry to.
+func (im *treeImporter) handFrom(id, to format.ID) (bool, error) {
+	if im.hand == nil {
+		if err := im.byHand(); err != nil {
+			return false, err
+		}
+	}
+	for range len(im.hand) {
+		next, ok := im.hand[id]
+		if !ok || next == to {
+			return ok, nil
+		}
+		id = next
+	}
+	return false, nil
 }
 
 // entriesOf are the entries of a source in the session, rewound ones included, first versions alone.
@@ -457,48 +480,69 @@ func (im *treeImporter) target() (format.ID, error) {
 	return end, nil
 }
 
-// byHand finds what was rewound in this store, not in the transcript: it stays away.
+// byHand finds what was rewound in this store, not in the transcript: it stays away. A rewind that a later one took
+// away counts as well.
 func (im *treeImporter) byHand() error {
 	im.hand = map[format.ID]format.ID{}
-	var list []entryAt
 	tip := im.view.Get(RefName(im.out.Session, MainBranch)).ID
 	im.last, im.tail = format.ID{}, tip
 	err := im.back(tip, func(id format.ID, e *format.Entry) bool {
-		if of, own := im.originOf(e); own && im.last.IsZero() && e.Kind != format.KindRewind && e.Kind != format.KindAmend {
+		if of, own := im.originOf(e); own && e.Kind != format.KindRewind && e.Kind != format.KindAmend {
 			if _, ok := im.tree.Place(of); ok {
 				im.last = id
 			}
 		}
-		if e.Kind == format.KindRewind && e.Source == nil {
-			list = append(list, entryAt{id, e})
-		}
-		return true
+		return im.last.IsZero()
 	})
 	if err != nil {
 		return err
 	}
-	for _, r := range list {
-		at, seq := r.e.Left, uint64(0)
-		if to := firstParent(r.e); !to.IsZero() {
-			e, err := im.entry(to)
-			if err != nil {
-				return err
-			}
-			seq = e.Seq
-		}
-		for !at.IsZero() && at != firstParent(r.e) {
+	seen := map[format.ID]bool{}
+	for todo := []format.ID{tip}; len(todo) > 0; {
+		at := todo[len(todo)-1]
+		todo = todo[:len(todo)-1]
+		for !at.IsZero() && !seen[at] {
 			e, err := im.entry(at)
 			if err != nil {
 				return err
 			}
-			if e.Seq < seq {
-				break
-			}
-			if _, known := im.hand[at]; !known {
-				im.hand[at] = r.id
+			seen[at] = true
+			if e.Kind == format.KindRewind {
+				todo = append(todo, e.Left)
+				if e.Source == nil {
+					if err := im.tookAway(at, e); err != nil {
+						return err
+					}
+				}
 			}
 			at = firstParent(e)
 		}
+	}
+	return nil
+}
+
+// tookAway notes which entries a rewind took away, each but what another one did.
+func (im *treeImporter) tookAway(id format.ID, r *format.Entry) error {
+	seq := uint64(0)
+	if to := firstParent(r); !to.IsZero() {
+		e, err := im.entry(to)
+		if err != nil {
+			return err
+		}
+		seq = e.Seq
+	}
+	for at := r.Left; !at.IsZero() && at != firstParent(r); {
+		e, err := im.entry(at)
+		if err != nil {
+			return err
+		}
+		if e.Seq < seq {
+			break
+		}
+		if _, known := im.hand[at]; !known {
+			im.hand[at] = id
+		}
+		at = firstParent(e)
 	}
 	return nil
 }

@@ -192,7 +192,51 @@ func (w *treeWriter) seat(next *treeStep) error {
 	if err != nil {
 		return err
 	}
-	return w.move(target, &format.Entry{Source: src})
+	target, left, err := w.beforeLeft(target, next)
+	if err != nil {
+		return err
+	}
+	if err := w.move(target, &format.Entry{Source: src}); err != nil {
+		return err
+	}
+	return w.amendAgain(left)
+}
+
+// amendAgain has messages that are still on the line say what they said last, where the amends that say so have left.
+func (w *treeWriter) amendAgain(left []entryAt) error {
+	h := w.h
+	copies, err := w.amendsAgain(left, h.value.ID, h.Seq, w.im.tree.Agent, func(id format.ID) bool { return w.im.onPath[id] })
+	for _, at := range copies {
+		header, err := at.e.Encode()
+		if err != nil {
+			return err
+		}
+		h.value.ID, w.fresh[at.id] = at.id, at.e
+		w.done = append(w.done, appendedEntry{at.id, at.e, header})
+		w.amended = append(w.amended, at.e.Amends)
+	}
+	return err
+}
+
+// beforeLeft returns the entry that the branch goes back to when the messages of the transcript after target leave, the
+// one before the first of them, and the entries after it, newest first. What others put between target and that message
+// stays, as it does with Rewind: joins, masks, replacements, forks, updates and messages. It returns target itself where
+// the branch does not stand on target.
+func (w *treeWriter) beforeLeft(target format.ID, next *treeStep) (to format.ID, left []entryAt, err error) {
+	to = target
+	var passed []entryAt
+	for at := w.h.value.ID; at != target; {
+		e, err := w.at(at)
+		if err != nil || e == nil {
+			return target, passed, err
+		}
+		passed = append(passed, entryAt{at, e})
+		if w.im.placed[at] && !w.im.onPath[at] || next != nil && w.im.comes(&next.step, e) {
+			to, left = firstParent(e), passed
+		}
+		at = firstParent(e)
+	}
+	return to, left, nil
 }
 
 // move has the branch end at an entry, and go on from there. rewind, where not nil, is the entry that says so, and keeps what is left: it needs its source only.

@@ -81,7 +81,14 @@ type oblivion struct {
 	epochs []epochAt
 	made   []madeOf // summaries and tombstones
 	srcs   map[format.ID]SourceName
+
+	records map[format.ID]recordName   // of an entry, the record of a transcript that it comes from
+	same    map[recordName][]format.ID // the entries that come from a record
 }
+
+// recordName names a record of a transcript. One record has several entries where it was imported again after an undo,
+// or into another session.
+type recordName struct{ agent, session, message string }
 
 type epochAt struct {
 	id format.ID
@@ -112,6 +119,7 @@ func (c *oblivion) plan(ctx context.Context) (*session.Forgetting, error) {
 func (c *oblivion) read(ctx context.Context) error {
 	c.first, c.newer, c.notes = map[format.ID]format.ID{}, map[format.ID][]format.ID{}, map[format.ID]bool{}
 	c.srcs = map[format.ID]SourceName{}
+	c.records, c.same = map[format.ID]recordName{}, map[recordName][]format.ID{}
 	inv, err := takeInventory(c.s, func(path string, _ error) error { c.unread(path); return nil })
 	if err != nil {
 		return err
@@ -136,6 +144,8 @@ func (c *oblivion) header(id format.ID, header []byte, p parsed) {
 		}
 		if e.Source != nil {
 			c.srcs[id] = SourceName{e.Source.Agent, e.Source.Session}
+			name := recordName{e.Source.Agent, e.Source.Session, e.Source.Message}
+			c.records[id], c.same[name] = name, append(c.same[name], id)
 		}
 		switch {
 		case !e.Amends.IsZero():
@@ -203,14 +213,21 @@ func (c *oblivion) choose(ctx context.Context) error {
 	return nil
 }
 
+// doomSaid has a message go, with all its versions, and with the other entries of the record that it comes from.
 func (c *oblivion) doomSaid(id format.ID) {
 	c.doomed[id] = true
-	if first, ok := c.first[id]; ok {
-		id = first
-	}
-	for _, v := range append([]format.ID{id}, c.newer[id]...) {
-		c.doomed[v] = true
-		c.said = append(c.said, v)
+	for todo := []format.ID{id}; len(todo) > 0; todo = todo[1:] {
+		id := todo[0]
+		if first, ok := c.first[id]; ok {
+			id = first
+		}
+		for _, v := range append([]format.ID{id}, c.newer[id]...) {
+			if !slices.Contains(c.said, v) {
+				c.doomed[v] = true
+				c.said = append(c.said, v)
+				todo = append(todo, c.same[c.records[v]]...)
+			}
+		}
 	}
 }
 

@@ -211,16 +211,16 @@ func (m *moves) stands(top, below format.ID, quiet bool) bool {
 	return true
 }
 
-// rewinds reports whether an entry, or the one below the epochs on top of it, is the rewind that
-// left another one.
+// rewinds reports whether an entry, or the one below the epochs and amends on top of it, is the rewind
+// that left another one.
 func (m *moves) rewinds(id, left format.ID) bool {
 	for {
 		e, err := m.entryOf(id)
 		switch {
 		case err != nil:
 			return true
-		case e.Kind == format.KindEpoch && len(e.Parents) > 0:
-			id = e.Parents[0]
+		case (e.Kind == format.KindEpoch || e.Kind == format.KindAmend) && len(e.Parents) > 0:
+			id = e.Parents[0] // a leave, or what a transcript still says after it went back
 		default:
 			return e.Kind == format.KindRewind && e.Left == left
 		}

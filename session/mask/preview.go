@@ -21,6 +21,9 @@ func snippet(preview string, entry format.ID) string {
 	return fmt.Sprintf("%s\n%s\n\nOutput too large. `ctx expand %v` shows all of it.\n%s", openTag, harmless(preview), entry, closeTag)
 }
 
+// Tagged reports whether the tag of a mask may stand in s, a text or JSON, where it may be escaped. It proves nothing.
+func Tagged(s string) bool { return strings.Contains(s, "tool_output_masked") }
+
 // harmless keeps what a tool printed from closing the tag that it stands in, or opening another.
 func harmless(s string) string {
 	s = strings.ReplaceAll(s, "<tool_output_masked", "&lt;tool_output_masked")
