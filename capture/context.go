@@ -177,10 +177,10 @@ func (t *teller) choose(prompt string, first bool) error {
 // hits returns the messages of other sessions that answer the prompt, best first.
 func (t *teller) hits(prompt string) ([]session.Hit, error) {
 	prompt = strings.ToValidUTF8(prompt[:min(len(prompt), maxQuestion)], "")
-	list, err := t.s.Search(t.view, session.SearchQuery{Text: prompt, Except: t.own, Most: mostHits})
-	if errors.Is(err, search.ErrNoTerms) {
+	if _, err := search.Parse(prompt); errors.Is(err, search.ErrNoTerms) {
 		return nil, nil
 	}
+	list, err := t.s.Search(t.view, session.SearchQuery{Text: prompt, Except: t.own, Most: mostHits})
 	if err != nil {
 		return nil, err
 	}

@@ -51,6 +51,10 @@ type Patient struct {
 // Examine goes along the chain. It changes nothing but scratch files of its own.
 func Examine(ctx context.Context, p Patient) []Check {
 	found := p.installed()
+	if len(found) == 0 && !p.used() {
+		unused := Check{Name: "hooks", State: OK, Detail: "not installed: Gemini CLI is not used in this project, as far as is known"}
+		return []Check{p.program(), p.store(ctx), unused, p.ignore()}
+	}
 	list := []Check{p.program(), p.store(ctx), p.hooks(found)}
 	if c, ok := p.trust(found); ok {
 		list = append(list, c)

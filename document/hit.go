@@ -15,19 +15,23 @@ type Hit struct {
 	Session string  `json:"session"`
 	Text    *string `json:"text"`
 	Excerpt string  `json:"excerpt"` // the passage of text that matches, in one line
-	// Of entries.
-	Branch    string  `json:"branch,omitempty"`
-	Seq       uint64  `json:"seq,omitempty"`
-	Role      *string `json:"role,omitempty"`
-	Author    *string `json:"author,omitempty"`
-	Time      string  `json:"time,omitempty"`
-	Source    *string `json:"source,omitempty"`
-	AmendedBy *string `json:"amended_by,omitempty"`
-	Rewound   bool    `json:"rewound,omitempty"`
-	Copies    int     `json:"copies,omitempty"` // how many more entries have the same words
+	*HitEntry
 	// Of clusters.
 	State   string `json:"state,omitempty"`
 	Members uint64 `json:"members,omitempty"`
+}
+
+// HitEntry is what a hit has of an entry; a key that Entry has as well says the same there.
+type HitEntry struct {
+	Branch    string  `json:"branch,omitempty"`
+	Seq       uint64  `json:"seq"`
+	Role      *string `json:"role"`
+	Author    *string `json:"author"`
+	Time      string  `json:"time"`
+	Source    *string `json:"source"`
+	AmendedBy *string `json:"amended_by,omitempty"`
+	Rewound   bool    `json:"rewound,omitempty"`
+	Copies    int     `json:"copies,omitempty"` // how many more entries have the same words
 }
 
 // Score is printed with three decimals everywhere.
@@ -38,15 +42,17 @@ func (s Score) MarshalJSON() ([]byte, error) { return fmt.Appendf(nil, "%.3f", f
 
 // HitOf returns a hit.
 func HitOf(h session.Hit) Hit {
-	d := Hit{V: 1, ID: h.ID.String(), Score: Score(h.Score), Session: h.Session, Text: &h.Text, Excerpt: h.Excerpt,
-		Rewound: h.Rewound, Copies: h.Copies}
+	d := Hit{V: 1, ID: h.ID.String(), Score: Score(h.Score), Session: h.Session, Text: &h.Text, Excerpt: h.Excerpt}
 	if c := h.Cluster; c != nil {
 		d.Kind, d.State, d.Members, d.Text = "cluster", StateOf(c), c.Count, OrNull(h.Text)
 		return d
 	}
 	e := EntryOf(h.Shown)
-	d.Branch = h.Branch
-	d.Kind, d.Seq, d.Role, d.Author, d.Time, d.Source, d.AmendedBy = e.Kind, e.Seq, e.Role, e.Author, e.Time, e.Source, e.AmendedBy
+	d.Kind = e.Kind
+	d.HitEntry = &HitEntry{
+		Branch: h.Branch, Seq: e.Seq, Role: e.Role, Author: e.Author, Time: e.Time, Source: e.Source, AmendedBy: e.AmendedBy,
+		Rewound: h.Rewound, Copies: h.Copies,
+	}
 	return d
 }
 

@@ -169,11 +169,14 @@ func IsCorrupt(err error) bool {
 func named(err error) (Problem, bool) {
 	var gone *objects.GoneError
 	var ambiguous *session.AmbiguousError
+	var ambiguousName *session.AmbiguousNameError
 	switch {
 	case errors.Is(err, session.ErrInput), errors.Is(err, epoch.ErrInput):
 		return Problem{Code: Usage, Kind: "usage"}, true
 	case errors.As(err, &gone), errors.Is(err, session.ErrGone):
 		return Problem{Code: Gone, Kind: "gone", Hint: "`ctx cat-file -p ID` shows what is left of it"}, true
+	case errors.As(err, &ambiguousName):
+		return Problem{Code: NotFound, Kind: "ambiguous", Hint: "give more of the name"}, true
 	case errors.As(err, &ambiguous):
 		return Problem{Code: NotFound, Kind: "ambiguous", Hint: "give more digits"}, true
 	case errors.Is(err, session.ErrNotFound):

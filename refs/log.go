@@ -7,6 +7,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"strconv"
 
 	"github.com/gemini-ctx/ctx/format"
@@ -119,7 +120,8 @@ func (db *DB) firstOf(b []byte) uint64 {
 // maxHead bounds the first line of a segment.
 const maxHead = 200
 
-// CheckHeads holds the first line of every segment of the kept log against the record after it, which readers that begin amid a segment do not.
+// CheckHeads holds the first line of every segment of the kept log against the record after it, which readers that begin amid a
+// segment do not. A segment that is missing is a *CorruptError, where a later one is there: for readers the log ends before it.
 func (db *DB) CheckHeads() error {
 	base, err := db.Base()
 	if err != nil {
@@ -129,10 +131,15 @@ func (db *DB) CheckHeads() error {
 	if err != nil {
 		return err
 	}
+	next := base.Segment
 	for _, n := range segments {
 		if n < base.Segment {
 			continue
 		}
+		if n != next {
+			return &CorruptError{Path: db.segmentPath(next), Offset: -1, Why: fmt.Sprintf("is missing, and %q is there", filepath.Base(db.segmentPath(n)))}
+		}
+		next++
 		b, err := db.bytesOf(n)
 		if err != nil {
 			return err

@@ -40,9 +40,20 @@ type store struct {
 	now  time.Time
 }
 
+// tempDir is on a memory file system where there is one: most of what these tests do is to sync.
+func tempDir(t testing.TB) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("/dev/shm", "ctx-refs-")
+	if err != nil {
+		return t.TempDir()
+	}
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	return dir
+}
+
 func newStore(t testing.TB) *store {
 	t.Helper()
-	s := &store{TB: t, dir: t.TempDir(), now: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)}
+	s := &store{TB: t, dir: tempDir(t), now: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)}
 	if err := Init(s.dir, storeID, nil); err != nil {
 		t.Fatal(err)
 	}

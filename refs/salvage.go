@@ -83,7 +83,7 @@ func (db *DB) Salvage() (*Salvage, error) {
 // findStart decides from where on the log is kept, and how far.
 func (v *Salvage) findStart(db *DB, base, checkpoint *format.Checkpoint) error {
 	if base != nil {
-		end, damage, err := db.follow(cursorOf(base), v.heads)
+		end, damage, err := db.follow(cursorOf(base), v.last, v.heads)
 		if err != nil {
 			return err
 		}
@@ -100,7 +100,7 @@ func (v *Salvage) findStart(db *DB, base, checkpoint *format.Checkpoint) error {
 		return ErrBeyondRepair
 	}
 	clear(v.heads)
-	end, damage, err := db.follow(cursorOf(checkpoint), v.heads)
+	end, damage, err := db.follow(cursorOf(checkpoint), v.last, v.heads)
 	if err != nil {
 		return err
 	}
@@ -179,8 +179,9 @@ func (v *Salvage) collect(b []byte, after uint64, seen map[uint64]bool) {
 	}
 }
 
-// follow reads the log from at to its end, or to where it is damaged. The first line of a segment can be written again, from what came before it.
-func (db *DB) follow(at cursor, heads map[uint64]uint64) (end cursor, damage bool, err error) {
+// follow reads the log from at to its end in the segment last, or to where it is damaged: a segment that is missing before the last
+// one is a damage. The first line of a segment can be written again, from what came before it.
+func (db *DB) follow(at cursor, last uint64, heads map[uint64]uint64) (end cursor, damage bool, err error) {
 	for {
 		b, err := db.bytesOf(at.segment)
 		if err != nil {
@@ -224,7 +225,7 @@ func (db *DB) follow(at cursor, heads map[uint64]uint64) (end cursor, damage boo
 			at.number, at.digest, at.offset = op.Number, digest, at.offset+int64(n)
 		}
 		if _, err := os.Lstat(db.segmentPath(at.segment + 1)); errors.Is(err, fs.ErrNotExist) {
-			return at, false, nil
+			return at, at.segment < last, nil
 		} else if err != nil {
 			return at, false, err
 		}
@@ -259,11 +260,19 @@ func (db *DB) goesOn(b []byte, at cursor) bool {
 	return err == nil && op.Number == at.number+1 && op.Before == at.digest
 }
 
-// beginsAt1 reports whether the first operation stands where it belongs.
+// beginsAt1 reports whether the first operation stands where it belongs, or is still to come.
 func (db *DB) beginsAt1() bool {
 	b, err := db.bytesOf(1)
-	head := len(db.segmentHeader(1))
-	return err == nil && len(b) >= head && (len(b) == head && string(b) == db.segmentHeader(1) || db.goesOn(b[min(head, len(b)):], cursor{}))
+	head := db.segmentHeader(1)
+	if err != nil || len(b) < len(head) {
+		return false
+	}
+	rest := b[len(head):]
+	if db.goesOn(rest, cursor{}) {
+		return true
+	}
+	_, _, _, err = format.DecodeOperation(rest)
+	return string(b[:len(head)]) == head && (len(rest) == 0 || isTorn(rest, int64(len(head)), err))
 }
 
 func isCorrupt(err error) bool {

@@ -1,9 +1,6 @@
 package refs
 
-import (
-	"maps"
-	"slices"
-)
+import "slices"
 
 // The verbs of all operations that this version commits. effects says what each of them does.
 const (
@@ -57,40 +54,54 @@ const (
 	UndoIsRedo                  // the operation brought back the one that its About names
 )
 
-var effects = map[string]Effect{
-	VerbAppend:  {Extends: true, Undo: UndoTakes},
-	VerbImport:  {Extends: true, Moves: true, Leaves: true, Undo: UndoTakes},
-	VerbMask:    {Extends: true, Undo: UndoTakes},
-	VerbObserve: {Extends: true, Undo: UndoTakes},
-	VerbOffload: {Extends: true, Undo: UndoTakes},
-	VerbReplace: {Extends: true, Summarises: true, Undo: UndoTakes},
+var effects = [...]struct {
+	verb string
+	Effect
+}{
+	{VerbAppend, Effect{Extends: true, Undo: UndoTakes}},
+	{VerbImport, Effect{Extends: true, Moves: true, Leaves: true, Undo: UndoTakes}},
+	{VerbMask, Effect{Extends: true, Undo: UndoTakes}},
+	{VerbObserve, Effect{Extends: true, Undo: UndoTakes}},
+	{VerbOffload, Effect{Extends: true, Undo: UndoTakes}},
+	{VerbReplace, Effect{Extends: true, Summarises: true, Undo: UndoTakes}},
 
-	VerbFork: {Extends: true, Makes: true, Undo: UndoTakes},
-	VerbJoin: {Extends: true, Removes: true, Undo: UndoTakes},
+	{VerbFork, Effect{Extends: true, Makes: true, Undo: UndoTakes}},
+	{VerbJoin, Effect{Extends: true, Removes: true, Undo: UndoTakes}},
 
-	VerbRewind:      {Moves: true, Undo: UndoTakes},
-	VerbState:       {Moves: true, Undo: UndoTakes},
-	VerbSessionLink: {Moves: true, Undo: UndoTakes},
-	VerbSessionRm:   {Removes: true, Undo: UndoTakes},
-	VerbUndo:        {Moves: true, Restores: true, Undo: UndoIsUndo},
-	VerbRedo:        {Moves: true, Restores: true, Undo: UndoIsRedo},
+	{VerbRewind, Effect{Moves: true, Undo: UndoTakes}},
+	{VerbState, Effect{Moves: true, Undo: UndoTakes}},
+	{VerbSessionLink, Effect{Moves: true, Undo: UndoTakes}},
+	{VerbSessionRm, Effect{Removes: true, Undo: UndoTakes}},
+	{VerbUndo, Effect{Moves: true, Restores: true, Undo: UndoIsUndo}},
+	{VerbRedo, Effect{Moves: true, Restores: true, Undo: UndoIsRedo}},
 
-	VerbCheckpoint: {Undo: UndoPasses},
-	VerbCompact:    {Summarises: true, Undo: UndoPasses},
-	VerbEvict:      {Summarises: true, Undo: UndoPasses},
-	VerbGraduate:   {Undo: UndoPasses},
-	VerbSessionUse: {Undo: UndoPasses},
-	VerbUpdateRef:  {Undo: UndoPasses},
+	{VerbCheckpoint, Effect{Undo: UndoPasses}},
+	{VerbCompact, Effect{Summarises: true, Undo: UndoPasses}},
+	{VerbEvict, Effect{Summarises: true, Undo: UndoPasses}},
+	{VerbGraduate, Effect{Undo: UndoPasses}},
+	{VerbSessionUse, Effect{Undo: UndoPasses}},
+	{VerbUpdateRef, Effect{Undo: UndoPasses}},
 
-	VerbForget: {Forgets: true, Undo: UndoRefuses},
-	VerbRepair: {Moves: true, Makes: true, Undo: UndoRefuses},
+	{VerbForget, Effect{Forgets: true, Undo: UndoRefuses}},
+	{VerbRepair, Effect{Moves: true, Makes: true, Undo: UndoRefuses}},
 }
 
 // EffectOf returns what operations of a verb do. For a verb that this version does not know, known is false and undo refuses.
 func EffectOf(verb string) (e Effect, known bool) {
-	e, known = effects[verb]
-	return e, known
+	for i := range effects {
+		if effects[i].verb == verb {
+			return effects[i].Effect, true
+		}
+	}
+	return Effect{}, false
 }
 
 // Verbs returns all verbs that this version knows, sorted.
-func Verbs() []string { return slices.Sorted(maps.Keys(effects)) }
+func Verbs() []string {
+	list := make([]string, len(effects))
+	for i := range effects {
+		list[i] = effects[i].verb
+	}
+	slices.Sort(list)
+	return list
+}

@@ -15,16 +15,16 @@ import (
 const maxAgentSettings = 1 << 20
 
 // AgentStrategy returns coreTools.compression.strategy of the settings that the project has for Gemini CLI, .gemini/settings.json beside the store: ""
-// where there is none. An error says why what is there is not used.
-func (r *Repo) AgentStrategy() (string, error) {
+// where there is none; path is that file. An error says why what is there is not used.
+func (r *Repo) AgentStrategy() (strategy, path string, err error) {
 	dir := filepath.Dir(r.Dir)
 	if filepath.Base(dir) != ".gemini" {
-		return "", nil
+		return "", "", nil
 	}
-	path := filepath.Join(dir, "settings.json")
+	path = filepath.Join(dir, "settings.json")
 	info, err := os.Stat(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return "", nil
+		return "", path, nil
 	}
 	var b []byte
 	switch {
@@ -35,13 +35,12 @@ func (r *Repo) AgentStrategy() (string, error) {
 		b, err = lock.ReadAtMost(path, maxAgentSettings)
 	}
 	if err != nil {
-		return "", fmt.Errorf("settings of the agent are not used: %w", err)
+		return "", path, fmt.Errorf("settings of the agent are not used: %w", err)
 	}
-	strategy, err := agentStrategy(b)
-	if err != nil {
-		return "", fmt.Errorf("settings of the agent are not used: %q: %w", path, err)
+	if strategy, err = agentStrategy(b); err != nil {
+		return "", path, fmt.Errorf("settings of the agent are not used: %q: %w", path, err)
 	}
-	return strategy, nil
+	return strategy, path, nil
 }
 
 func agentStrategy(b []byte) (string, error) {

@@ -43,7 +43,7 @@ func TestAgentStrategyIsOfTheProject(t *testing.T) {
 	path := filepath.Join(project, ".gemini", "settings.json")
 	ask := func(want, fault string) {
 		t.Helper()
-		got, err := r.AgentStrategy()
+		got, _, err := r.AgentStrategy()
 		if got != want || (err == nil) != (fault == "") || err != nil && !strings.Contains(err.Error(), fault) {
 			t.Errorf("%q, %v; want %q, %q", got, err, want, fault)
 		}

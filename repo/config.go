@@ -11,8 +11,11 @@ import (
 type Setting struct {
 	Key    string // as in "window.graduate_at"
 	Value  string // in a form that can be given again
-	Origin string // "default", "flag", "env CTX_…" or "file <path>"
+	Origin string // OriginDefault, "flag", "env CTX_…" or "file <path>"
 }
+
+// OriginDefault is the origin of a setting that nobody gave.
+const OriginDefault = "default"
 
 // List returns every setting, sorted by key.
 func (c *Config) List() []Setting { return slices.Clone(c.list) }
@@ -87,7 +90,7 @@ func defaults(table []setting) []given {
 		if s.named != nil {
 			continue
 		}
-		out = append(out, given{key: s.key, text: s.def, origin: "default"})
+		out = append(out, given{key: s.key, text: s.def, origin: OriginDefault})
 	}
 	return out
 }

@@ -40,6 +40,21 @@ func parseDuration(s string) (time.Duration, error) {
 	return total + fine, nil
 }
 
+// DurationText is a duration as settings have it: in days where it is a whole number of them.
+func DurationText(d time.Duration) string {
+	if d > 0 && d%day == 0 {
+		return strconv.FormatInt(int64(d/day), 10) + "d"
+	}
+	text := d.String()
+	if strings.HasSuffix(text, "m0s") {
+		text = strings.TrimSuffix(text, "0s")
+	}
+	if strings.HasSuffix(text, "h0m") {
+		text = strings.TrimSuffix(text, "0m")
+	}
+	return text
+}
+
 func notDuration(s string) error {
 	return fmt.Errorf("not a duration such as 10s, 12h, 14d or 2w: %.40q", s)
 }

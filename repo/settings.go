@@ -45,6 +45,9 @@ type Config struct {
 		HeadPercent    int // of the threshold, kept of the beginning
 		ThresholdChars int // from which on an output is too long; 0 for never
 	}
+	Sanitize struct {
+		Extra []string // the user's own patterns of secrets
+	}
 	Summarize struct {
 		Chain []string // names of summarisers, who is asked first at the front; never empty
 	}
@@ -105,6 +108,14 @@ const (
 	longestWait  = day
 )
 
+// The tools of the agents that ctx knows, by the names that their transcripts have: Gemini CLI's first, then those of
+// Claude Code, Codex and opencode.
+const (
+	exemptTools = "activate_skill,ask_user,enter_plan_mode,exit_plan_mode," +
+		"Skill,AskUserQuestion,EnterPlanMode,ExitPlanMode,request_user_input,skill,question"
+	shellTools = "run_shell_command,Bash,shell,shell_command,exec_command,container.exec,local_shell,local_shell_call,bash"
+)
+
 // settings returns the table, sorted by key. Names, defaults, ranges and the template all come from it.
 func settings() []setting {
 	return []setting{
@@ -126,7 +137,7 @@ func settings() []setting {
 			func(c *Config) *time.Duration { return &c.Lock.Timeout }),
 		period("log.keep", "90d", longest, "how far back undo and reflog reach",
 			func(c *Config) *time.Duration { return &c.Log.Keep }),
-		list("mask.exempt_tools", "activate_skill,ask_user,enter_plan_mode,exit_plan_mode", "tools whose outputs are never shown shortened",
+		list("mask.exempt_tools", exemptTools, "tools whose outputs are never shown shortened",
 			func(c *Config) *[]string { return &c.Mask.ExemptTools }),
 		number("mask.gate_tokens", "30000", 0, mostTokens, "tokens of old outputs from which they are shown shortened",
 			func(c *Config) *int { return &c.Mask.GateTokens }),
@@ -138,12 +149,13 @@ func settings() []setting {
 			func(c *Config) *int { return &c.Mask.PreviewLines }),
 		number("mask.protected_tokens", "50000", 0, mostTokens, "tokens of the newest outputs that stay as they are",
 			func(c *Config) *int { return &c.Mask.ProtectedTokens }),
-		list("mask.shell_tools", "run_shell_command", "tools that run commands",
+		list("mask.shell_tools", shellTools, "tools that run commands",
 			func(c *Config) *[]string { return &c.Mask.ShellTools }),
 		number("offload.head_percent", "20", 0, 100, "of what is kept of an offloaded output, how much is its beginning",
 			func(c *Config) *int { return &c.Offload.HeadPercent }),
 		number("offload.threshold_chars", "40000", 0, mostChars, "characters that an output may have before it is offloaded; 0 for any number",
 			func(c *Config) *int { return &c.Offload.ThresholdChars }),
+		{key: "sanitize.extra", form: words, def: "[]", doc: "patterns of secrets that only you have", put: putPatterns, from: usersFile},
 		{key: "summarize.chain", form: names, def: extractive, doc: "who is asked for summaries, in this order", put: putChain, from: notStore},
 		{key: "summarizer.*.command", form: words, named: commandOf, from: usersFile},
 		{key: "summarizer.*.timeout", form: duration, named: timeoutOf, from: usersFile},

@@ -75,7 +75,7 @@ func (s *scan) puttyAt(i int) {
 // manifestAt finds the data of a Kubernetes Secret in YAML, where no key has to tell what it is, with "kind: " at b[i].
 func (s *scan) manifestAt(i int) {
 	rest := s.b[i+len("kind: "):]
-	s.escaped = s.escaped || bytes.HasPrefix(rest, []byte(`Secret\n`)) || bytes.HasPrefix(rest, []byte(`Secret\\n`))
+	s.seen.escaped = s.seen.escaped || bytes.HasPrefix(rest, []byte(`Secret\n`)) || bytes.HasPrefix(rest, []byte(`Secret\\n`))
 	s.found = manifest(s.found, s.b, i)
 }
 

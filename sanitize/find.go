@@ -1,7 +1,6 @@
 package sanitize
 
 import (
-	"encoding/json"
 	"fmt"
 	"slices"
 	"sort"
@@ -105,19 +104,30 @@ func (s shifts) before(at int) int {
 // FindJSON returns the secrets that JSON would redact, in order. A secret in a string with escapes, or in several texts, is
 // told as all of the string, without its quotes, and any other with its own offsets. The error is that of JSON.
 func FindJSON(b []byte) ([]Found, error) {
-	if !json.Valid(b) {
-		return nil, fmt.Errorf("find secrets in JSON: %w", errNotJSON)
+	found, err := FindStrings(b)
+	if err != nil {
+		return nil, err
+	}
+	for _, group := range textGroups(b) {
+		more, err := group.find()
+		if err != nil {
+			return nil, fmt.Errorf("find secrets in JSON: %w", err)
+		}
+		found = append(found, more...)
+	}
+	slices.SortStableFunc(found, func(a, b Found) int { return a.From - b.From })
+	return found, nil
+}
+
+// FindStrings is FindJSON for a value whose members "text" are no pieces of one message, as the sentences of a summary are
+// none: each string is read by itself.
+func FindStrings(b []byte) ([]Found, error) {
+	if err := checkJSON(b); err != nil {
+		return nil, fmt.Errorf("find secrets in JSON: %w", err)
 	}
 	w := walker{in: b, finds: true}
 	if err := w.value(noKey, 0); err != nil {
 		return nil, fmt.Errorf("find secrets in JSON: %w", err)
-	}
-	for _, group := range textGroups(b) {
-		found, err := group.find()
-		if err != nil {
-			return nil, fmt.Errorf("find secrets in JSON: %w", err)
-		}
-		w.spots = append(w.spots, found...)
 	}
 	slices.SortStableFunc(w.spots, func(a, b Found) int { return a.From - b.From })
 	return w.spots, nil

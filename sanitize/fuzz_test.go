@@ -78,6 +78,9 @@ func FuzzText(f *testing.F) {
 		if !utf8.Valid(out) || firstDirty(out) >= 0 {
 			t.Fatalf("not clean: %q", out)
 		}
+		if lines := bytes.Count(in, []byte("\n")); bytes.Count(out, []byte("\n")) != lines && !hasClass(found, "pem") {
+			t.Fatalf("%d line feeds of %q are not those of %q", lines, in, out)
+		}
 		again, more, err := Text(out)
 		if err != nil || len(more) > 0 || !bytes.Equal(again, out) {
 			t.Fatalf("not idempotent: %q, then %q, then %q %v %v", in, out, again, more, err)

@@ -29,8 +29,8 @@ var errNotJSON = errors.New("not one valid JSON value")
 // more than 200 deep, or when the rules do not settle; out and found are nil
 // then, and the value must not be stored.
 func JSON(b []byte) (out []byte, found []Finding, err error) {
-	if !json.Valid(b) {
-		return nil, nil, fmt.Errorf("sanitize JSON: %w", errNotJSON)
+	if err := checkJSON(b); err != nil {
+		return nil, nil, fmt.Errorf("sanitize JSON: %w", err)
 	}
 	var all tally
 	for range maxRounds {

@@ -40,10 +40,19 @@ func separatorStart(b []byte, i int) int {
 	for start > 0 && i-start < 3 && b[start-1] == ':' {
 		start--
 	}
-	if start == i && i > 1 && b[i-1] == '.' && b[i-2] == ' ' {
+	switch {
+	case start < i:
+	case i > 1 && b[i-1] == '.' && b[i-2] == ' ':
 		start--
+	case isDefault(b, i):
+		start -= 2
 	}
 	return start
+}
+
+// isDefault reports whether the equals sign at b[i] is that of ||= or ??=, which assign where there is nothing yet.
+func isDefault(b []byte, i int) bool {
+	return i > 1 && (b[i-1] == '|' || b[i-1] == '?') && b[i-2] == b[i-1]
 }
 
 // afterScheme returns the value after v where v is a word like ApiKey, before the credential itself.
@@ -79,7 +88,7 @@ func separator(b []byte, i int) int {
 	}
 	switch b[i] {
 	case '=':
-		if i > 0 && bytes.IndexByte([]byte("=!<>+-*/|^~&%"), b[i-1]) >= 0 || next == '=' || next == '~' {
+		if i > 0 && strings.IndexByte("=!<>+-*/|^~&%", b[i-1]) >= 0 && !isDefault(b, i) || next == '=' || next == '~' {
 			return 0
 		}
 		if next == '>' {
@@ -112,6 +121,9 @@ const maxGap = 40
 // "value", what the name beside it names is the key.
 func keyBefore(b []byte, i int) keyKind {
 	end := trimKey(b, i)
+	if !mayEndKey(b[:end]) {
+		return noKey
+	}
 	start := nameStart(b, end)
 	if isStringType(b[start:end]) {
 		end = trimKey(b, trimByte(b, start, '&'))
@@ -133,6 +145,25 @@ func keyBefore(b []byte, i int) keyKind {
 		return keyBeside(b, start)
 	}
 	return keyOf(b[start:end])
+}
+
+// mayEndKey is a quick test of the last letters before a separator: whether the name of a key, "value", a string type or the
+// name of a host for Bundler may end so.
+func mayEndKey(b []byte) bool {
+	n := len(b)
+	if n < 2 {
+		return false
+	}
+	switch last := b[n-1]; last {
+	case 'g', 'r', 'e', 'E': // string, str, value
+		return true
+	case 'M', 'G', 'O': // BUNDLE_…__COM, ORG, IO
+		return true
+	case '_', '-', '.':
+		return true
+	default:
+		return isDigit(last) || mayBeKey(b[n-2:])
+	}
 }
 
 // keyBeside decides what kind of key a value is under that has its name beside it, in the same line or the one before:

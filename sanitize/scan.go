@@ -14,19 +14,25 @@ type scan struct {
 	past  [rules0]int  // by rule: from where on it looks again
 	read  []int        // by shape: how far it has looked, so that a beginning inside a token costs nothing
 	table tableColumns // the table in Markdown that the pass is in
-	// escaped tells that a manifest was met whose line ends are written as escapes.
-	escaped bool
+	seen  views        // what makes it worth reading the text in another way
+	line  int          // where the line begins that the pass is in
 }
 
-// rules runs every rule over b. The spans are in no order and may overlap. escaped tells whether there are manifests in b
-// whose line ends are written as escapes.
-func rules(found []span, b []byte) (spans []span, escaped bool) {
+// views tells what a pass met that makes it worth reading the text in another way.
+type views struct {
+	percent bool // an escape such as %3D
+	escaped bool // a Kubernetes Secret whose line ends are written as escapes
+	wrapped bool // a line that a terminal may have broken
+}
+
+// rules runs every rule over b. The spans are in no order and may overlap.
+func rules(found []span, b []byte) ([]span, views) {
 	if len(b) < shortestSecret {
-		return found, false
+		return found, views{}
 	}
 	s := scan{b: b, found: found, runs: bareRuns{b: b}}
 	s.pass(currentTable())
-	return s.found, s.escaped
+	return s.found, s.seen
 }
 
 // shortestSecret is how many bytes a text has at least that holds a secret: pw=abcdef needs a name before it, and
@@ -41,8 +47,9 @@ func (s *scan) pass(t *table) {
 		if singles[b[i]] {
 			s.byteAt(i)
 		}
-		if n := t.heads[hash3(binary.LittleEndian.Uint32(b[i:]))]; n != 0 {
-			s.nodesAt(t, n, i)
+		word := binary.LittleEndian.Uint32(b[i:])
+		if n := t.heads[hash3(word)]; n != 0 {
+			s.nodesAt(t, n, i, word)
 		}
 	}
 	for ; i < len(b); i++ {
@@ -50,27 +57,36 @@ func (s *scan) pass(t *table) {
 			s.byteAt(i)
 		}
 		if i+3 == len(b) {
-			s.nodesAt(t, t.heads[hash3(uint32(b[i])|uint32(b[i+1])<<8|uint32(b[i+2])<<16)], i)
+			word := uint32(b[i]) | uint32(b[i+1])<<8 | uint32(b[i+2])<<16
+			s.nodesAt(t, t.heads[hash3(word)], i, word)
 		}
 	}
 }
 
-// nodesAt tries a chain of nodes at b[i].
-func (s *scan) nodesAt(t *table, n uint16, i int) {
-	for ; n != 0; n = t.nodes[n].next {
-		if text := t.nodes[n].text; len(s.b)-i >= len(text) && string(s.b[i:i+len(text)]) == text {
-			s.nodeAt(t, int(t.nodes[n].id), i)
+// nodesAt tries a chain of nodes at b[i], where the four bytes of word stand.
+func (s *scan) nodesAt(t *table, n uint16, i int, word uint32) {
+	for n != 0 {
+		node := &t.nodes[n]
+		if word&node.mask == node.word && len(s.b)-i >= len(node.text) && string(s.b[i:i+len(node.text)]) == node.text {
+			s.nodeAt(t, int(node.id), i)
 		}
+		n = node.next
 	}
 }
 
 // singles marks the bytes at which a rule is tried whatever follows.
-var singles = [256]bool{'=': true, ':': true, '%': true, '|': true, ',': true, '-': true, '.': true, '<': true}
+var singles = [256]bool{'=': true, ':': true, '%': true, '|': true, ',': true, '-': true, '.': true, '<': true, '\n': true}
 
 // byteAt tries the rules of a single byte.
 func (s *scan) byteAt(i int) {
 	switch s.b[i] {
-	case '=', '%':
+	case '\n':
+		s.seen.wrapped = s.seen.wrapped || mayWrap(s.b, s.line, i)
+		s.line = i + 1
+	case '=':
+		s.pairAt(i)
+	case '%':
+		s.seen.percent = s.seen.percent || isPercent(s.b, i)
 		s.pairAt(i)
 	case ':':
 		s.pairAt(i)

@@ -258,15 +258,18 @@ func (s *shape) plausible(b []byte, m match) bool {
 		body = body[min(len(body), literalStart(s.form)):]
 	}
 	v := measure(body)
-	if insideBase64(b, m.start, s.form) || afterDot(b, m.start, s.form) || stencil(body) || v.digits == len(body) || bytes.HasPrefix(b[m.end:], []byte("##")) {
+	switch {
+	case insideBase64(b, m.start, s.form), afterDot(b, m.start, s.form), stencil(body), v.digits == len(body):
+		return false
+	case bytes.HasPrefix(b[m.end:], []byte("##")), bytes.HasPrefix(b[m.end:], []byte("(")): // a mask goes on, or a call
 		return false
 	}
 	capitals := runEnd(body, 0, isUpperNum) == len(body) && len(body) <= 32
 	if s.drawn {
 		return capitals && (v.digits >= 1 && v.switches >= 2 || v.unlikeWords()) || v.turns+v.switches >= len(body)/5 &&
-			(v.digits*8 >= v.length && v.switches*6 >= v.length || v.turns*5 >= v.letters*2 || v.mixed() && v.unlikeWords())
+			(v.digits*8 >= v.length && v.switches*6 >= v.length || v.turns*5 >= v.letters*2 && v.turns >= 8 || v.mixed() && v.unlikeWords())
 	}
-	return capitals || v.digits*20 >= v.length || v.switches >= 3 || v.turns*3 >= v.letters || v.unlikeWords()
+	return capitals || v.digits >= 2 && v.digits*20 >= v.length || v.switches >= 3 || v.turns*3 >= v.letters || v.unlikeWords()
 }
 
 // literalStart is how many bytes a form begins with that stand for themselves.
@@ -315,5 +318,5 @@ func stencil(v []byte) bool {
 		}
 		longest, rising = max(longest, same), max(rising, steps)
 	}
-	return distinct <= 2 || longest >= 8 && longest*3 > len(v) || longest*2 > len(v) || rising >= 16 || len(v) <= 40 && bytes.Contains(v, []byte("EXAMPLE")) || bytes.Contains(v, []byte("abc123"))
+	return distinct <= 2 || longest >= 8 && longest*3 > len(v) || longest*2 > len(v) || rising >= 16 && len(v) <= 36 || len(v) <= 40 && bytes.Contains(v, []byte("EXAMPLE")) || bytes.Contains(v, []byte("abc123"))
 }

@@ -21,12 +21,16 @@ func marker(class string) string { return markOpen + class + string(markClose) }
 
 // secrets runs every rule over b, as it is and read in other ways, and returns disjoint spans in order.
 func secrets(b []byte) []span {
-	found, escaped := rules(nil, b)
-	found = percentSpans(found, b)
-	if escaped {
+	found, seen := rules(nil, b)
+	if seen.percent {
+		found = percentSpans(found, b)
+	}
+	if seen.escaped {
 		found = escapedSpans(found, b)
 	}
-	found = wrappedSpans(found, b)
+	if seen.wrapped {
+		found = wrappedSpans(found, b)
+	}
 	return join(found)
 }
 

@@ -77,6 +77,8 @@ type table struct {
 type node struct {
 	next uint16
 	id   uint16 // of a trigger, or len(triggers) and more for a shape
+	word uint32 // the first bytes of the text, up to four, and
+	mask uint32 // which they are
 	text string
 }
 
@@ -150,6 +152,11 @@ func makeTable(extra []shape) *table {
 
 func (t *table) add(text string, id int) {
 	h := hash3(uint32(text[0]) | uint32(text[1])<<8 | uint32(text[2])<<16)
-	t.nodes = append(t.nodes, node{t.heads[h], uint16(id), text})
+	n := node{next: t.heads[h], id: uint16(id), text: text}
+	for i := range min(4, len(text)) {
+		n.word |= uint32(text[i]) << (8 * i)
+		n.mask |= 0xff << (8 * i)
+	}
+	t.nodes = append(t.nodes, n)
 	t.heads[h] = uint16(len(t.nodes) - 1)
 }

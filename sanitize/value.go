@@ -321,7 +321,7 @@ func wordsAndNumbers(v []byte) bool {
 		m := measure(v[at:end])
 		switch {
 		case m.switches > 1 || m.mixed() && (m.letters > 12 || m.digits > 3) && !(m.switches == 1 && m.digits <= 5 && m.letters >= 3 && m.letters <= 4),
-			m.letters == 0 && m.digits > 4, m.letters >= 4 && m.unlikeWords(), m.random():
+			m.letters == 0 && m.digits > 4 && !isDate(v[at:end]), m.letters >= 4 && m.unlikeWords(), m.random():
 			return false
 		case m.digits == 0:
 			longest = max(longest, m.letters)
@@ -329,4 +329,9 @@ func wordsAndNumbers(v []byte) bool {
 		parts, at = parts+1, end
 	}
 	return parts >= 2 && longest >= 4
+}
+
+// isDate reports whether digits are a date such as 20260304.
+func isDate(digits []byte) bool {
+	return len(digits) == 8 && (digits[0] == '1' && digits[1] == '9' || digits[0] == '2' && digits[1] == '0') && digits[4] <= '1' && digits[6] <= '3'
 }

@@ -150,11 +150,11 @@ func wrap(b []byte, start int) (end, next int, ok bool) {
 		return len(b), len(b), false
 	}
 	end, next = start+nl, start+nl+1
-	if end > start && b[end-1] == '\r' {
-		end--
-	}
-	if end-start < minWrap || next >= len(b) || isSpace(b[end-1]) || isSpace(b[next]) || b[end-1] == markClose {
+	if !mayWrap(b, start, end) {
 		return end, next, false
+	}
+	if b[end-1] == '\r' {
+		end--
 	}
 	left := end
 	for left > start && end-left < 128 && !isSpace(b[left-1]) {
@@ -162,6 +162,19 @@ func wrap(b []byte, start int) (end, next int, ok bool) {
 	}
 	right := runEnd(b[:min(len(b), next+128)], next, func(c byte) bool { return !isSpace(c) })
 	return end, next, end-left+right-next >= 12 && (continues(b[left:end]) || continues(b[next:right]))
+}
+
+// mayWrap reports whether the line b[start:end], with a line feed behind it, is so long that a terminal may have broken it,
+// within a word.
+func mayWrap(b []byte, start, end int) bool {
+	if end > start && b[end-1] == '\r' {
+		end--
+	}
+	if end-start < minWrap || isSpace(b[end-1]) || b[end-1] == markClose {
+		return false
+	}
+	next := runEnd(b, end, func(c byte) bool { return c == '\r' }) + 1
+	return next < len(b) && !isSpace(b[next])
 }
 
 // continues reports whether v may be a piece of something that was drawn by lot, and is no plain word.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/objects"
+	"github.com/gemini-ctx/ctx/repo"
 )
 
 // The strategies: how what is cold is put together.
@@ -26,20 +27,44 @@ func ForestOfStrategy(strategy string) (string, error) {
 	return "", fmt.Errorf("%w: unknown strategy %q: %s and %s are the strategies", ErrInput, clip(strategy), UnionFind, Flat)
 }
 
-// Strategy returns the strategy that holds where a command names none: that of the settings, else that of the project's settings of its agent, else
-// UnionFind.
-func (s *Store) Strategy() string {
-	if given, err := s.Config.Get("compact.strategy"); err == nil && given.Origin != "default" {
-		return given.Value
+const strategyKey = "compact.strategy"
+
+// Strategy returns the strategy that holds where a command names none.
+func (s *Store) Strategy() string { return s.strategy().Value }
+
+// strategy is the setting that holds: that of ctx where one is given, else that of the project's settings of its agent, else the default.
+func (s *Store) strategy() repo.Setting {
+	given, err := s.Config.Get(strategyKey)
+	if err == nil && given.Origin != repo.OriginDefault {
+		return given
 	}
-	strategy, err := s.AgentStrategy()
+	strategy, path, err := s.AgentStrategy()
 	if err != nil {
 		s.warn(err)
 	}
 	if strategy == "" {
-		return UnionFind
+		return repo.Setting{Key: strategyKey, Value: UnionFind, Origin: repo.OriginDefault}
 	}
-	return strategy
+	return repo.Setting{Key: strategyKey, Value: strategy, Origin: "file " + path}
+}
+
+// Settings returns every setting as it holds, sorted by key, also where it is taken from an agent's settings.
+func (s *Store) Settings() []repo.Setting {
+	list := s.Config.List()
+	for i := range list {
+		if list[i].Key == strategyKey {
+			list[i] = s.strategy()
+		}
+	}
+	return list
+}
+
+// Setting is Settings for one key. An unknown key is a *repo.ConfigError.
+func (s *Store) Setting(key string) (repo.Setting, error) {
+	if key == strategyKey {
+		return s.strategy(), nil
+	}
+	return s.Config.Get(key)
 }
 
 // flatCluster is the one cluster of the flat forest.

@@ -13,9 +13,18 @@ import (
 	"github.com/gemini-ctx/ctx/refs"
 )
 
-// Operation returns the number of the operation that a name means: a number, or the digest of one, whole or the first 4 digits of it or more. What
+// NewestOperation is the name of the newest operation.
+const NewestOperation = "@"
+
+// Operation returns the number of the operation that a name means: NewestOperation, a number, or the digest of one, whole or the first 4 digits of it or more. What
 // consists of decimal digits is a number. ErrNotFound where there is none yet, ErrGone where it is older than the kept log.
 func (s *Store) Operation(view *refs.View, name string) (uint64, error) {
+	if name == NewestOperation {
+		if view.Number == 0 {
+			return 0, fmt.Errorf("%w: no operation yet", ErrNotFound)
+		}
+		return view.Number, nil
+	}
 	if n, err := strconv.ParseUint(name, 10, 64); err == nil {
 		return n, s.inLog(view, n)
 	}

@@ -67,7 +67,27 @@ func (s *Store) topicOf(c *ClusterInfo) (summarize.Topic, error) {
 	if err != nil {
 		return summarize.Topic{}, err
 	}
-	return s.topicFrom(c.opening, saidIn(parts))
+	topic, err := s.topicFrom(c.opening, saidIn(parts))
+	if headline := headlineOf(parts); headline != "" {
+		topic.Goal = headline
+	}
+	return topic, err
+}
+
+// headlineOf returns the line that the newest summary in plain words begins with: who writes a summary
+// says first what it is about. "" where a cluster has no such summary.
+func headlineOf(parts []view.Part) string {
+	for _, p := range slices.Backward(parts) {
+		if p.Text == "" || p.Text == goneSummary {
+			continue
+		}
+		for line := range strings.SplitSeq(p.Text, "\n") {
+			if line = strings.Trim(line, "#* \t\r"); summarize.TellsGoal(line) {
+				return line
+			}
+		}
+	}
+	return ""
 }
 
 // topicFrom makes a topic of the first members of a cluster and of what its summaries say.

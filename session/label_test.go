@@ -9,6 +9,7 @@ import (
 
 	"github.com/gemini-ctx/ctx/forest"
 	"github.com/gemini-ctx/ctx/forest/summarize"
+	"github.com/gemini-ctx/ctx/session/view"
 )
 
 // labelled makes a store in which two sessions have several clusters of an agent's work each, and one of talk.
@@ -96,6 +97,25 @@ func TestTombstonesHaveLabels(t *testing.T) {
 	for _, want := range []string{"Make the upload retry on 503 · ", "consignments"} {
 		if !strings.Contains(all, want) || strings.Contains(all, "TestRetry") {
 			t.Errorf("no %q, or output of a tool, in\n%s", want, all)
+		}
+	}
+}
+
+// The label of a cluster that has a summary in plain words begins with the summary's first line that tells.
+func TestHeadline(t *testing.T) {
+	sentences := view.Part{Sentences: []summarize.Sentence{{Text: "The parser loses tokens."}}}
+	for _, tt := range []struct {
+		parts []view.Part
+		want  string
+	}{
+		{nil, ""},
+		{[]view.Part{sentences}, ""},
+		{[]view.Part{{Text: "# Mend the parser\n\nIt loses tokens."}, sentences}, "Mend the parser"},
+		{[]view.Part{{Text: "Mend the parser."}, {Text: "Ok.\nPrint every token."}}, "Print every token."},
+		{[]view.Part{{Text: goneSummary}}, ""},
+	} {
+		if got := headlineOf(tt.parts); got != tt.want {
+			t.Errorf("%v: got %q, want %q", tt.parts, got, tt.want)
 		}
 	}
 }

@@ -17,11 +17,11 @@ const mostMatches = 160
 // Ask adds to what a branch renders the messages of its history that answer a question, evicted ones included, best first. A question with nothing to
 // look for, as a thumb up or "why?", has no answers: what is asked in passing is no reason to render nothing. Else it fails as Search does.
 func (s *Store) Ask(v *refs.View, in *view.Input, question string) error {
-	hits, err := s.Search(v, SearchQuery{Text: question, Session: in.Session, Branch: in.Branch, Most: mostMatches})
-	if errors.Is(err, search.ErrNoTerms) {
+	if _, err := search.Parse(question); errors.Is(err, search.ErrNoTerms) {
 		s.warn(fmt.Errorf("the question asks for nothing that can be looked for: %q", clip(question)))
 		return nil
 	}
+	hits, err := s.Search(v, SearchQuery{Text: question, Session: in.Session, Branch: in.Branch, Most: mostMatches})
 	if err != nil {
 		return err
 	}

@@ -29,9 +29,10 @@ func (e *AmbiguousError) Error() string {
 	return fmt.Sprintf("short id %q is ambiguous: %s", e.Prefix, strings.Join(list, ", "))
 }
 
-// Resolve finds the object that a revision names: a full id, which nobody looks for, or a unique prefix of at least 4 digits, `@` (the tip of HEAD's session), `<session>`,
+// Resolve finds the object that a revision names: a full id, which nobody looks for, or a unique prefix of at least 4 digits, `@` or `HEAD` (the tip of HEAD's session), `<session>`,
 // `<session>/<branch>`, the name of a ref, each with `~n` (n steps along first parents) and `@{n}` (the value n moves ago). Where a
-// prefix fits objects of several kinds, an entry is preferred, then a cluster.
+// prefix fits objects of several kinds, an entry is preferred, then a cluster. A session is also named by the beginning of its name (see Named), where
+// nothing else has that name.
 func (s *Store) Resolve(view *refs.View, rev string) (format.ID, error) {
 	base, steps, err := cutSteps(rev)
 	if err != nil {
@@ -83,9 +84,36 @@ func (s *Store) resolveBase(view *refs.View, rev string) (format.ID, error) {
 		return id, nil
 	}
 	if len(rev) >= 4 && len(rev) < format.IDLen && isHex(rev) {
-		return s.resolvePrefix(view, rev)
+		id, err := s.resolvePrefix(view, rev)
+		if IsMissing(err) {
+			if tip, notNamed := s.resolveNamed(view, rev); !IsMissing(notNamed) {
+				return tip, notNamed
+			}
+		}
+		return id, err
 	}
-	return format.ID{}, fmt.Errorf("%w: no session, ref or object %q", ErrNotFound, clip(rev))
+	return s.resolveNamed(view, rev)
+}
+
+// resolveNamed finds the tip of a branch by the beginning of its session's name.
+func (s *Store) resolveNamed(view *refs.View, rev string) (format.ID, error) {
+	unknown := fmt.Errorf("%w: no session, ref or object %q", ErrNotFound, clip(rev))
+	prefix, branch, inBranch := strings.Cut(rev, "/")
+	if !inBranch {
+		branch = MainBranch
+	}
+	name, err := Named(view, prefix)
+	if errors.Is(err, ErrNotFound) {
+		return format.ID{}, unknown
+	}
+	if err != nil {
+		return format.ID{}, err
+	}
+	v := view.Get(RefName(name, branch))
+	if !v.Exists() {
+		return format.ID{}, unknown
+	}
+	return v.ID, nil
 }
 
 // refOf returns the ref that a revision names, and its value.

@@ -2,6 +2,7 @@ package session
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"math"
 	"regexp"
@@ -56,13 +57,19 @@ const clusterDepth = 64
 // Search returns the entries, and where they are asked for the clusters, that answer a query best,
 // best first. It looks at all history that a branch stands on, evicted or not: amended messages
 // count with their newest text, and what was rewound only where it is asked for. What was
-// forgotten, and what only a removed session had, is never found. search.ErrNoTerms where a query
-// has nothing to look for; ErrNotFound for a session or a branch that does not exist.
+// forgotten, and what only a removed session had, is never found. A query of words that are everywhere
+// finds who says just that, and then who says it among other words. search.ErrNoTerms where a query has
+// no words; ErrNotFound for a session or a branch that does not exist.
 func (s *Store) Search(view *refs.View, q SearchQuery) ([]Hit, error) {
 	if q.Pattern != nil {
 		return s.searchPattern(view, q)
 	}
 	parsed, err := q.parse()
+	if errors.Is(err, search.ErrNoTerms) {
+		if whole, within := search.WordPatterns(q.Text); whole != nil {
+			return s.searchWords(view, q, whole, within)
+		}
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -73,6 +73,25 @@ func (s *Store) searchPattern(view *refs.View, q SearchQuery) ([]Hit, error) {
 	return hits, nil
 }
 
+// searchWords is Search for words that are everywhere: first the messages that say just that, then
+// those that say it among other words; the newest first.
+func (s *Store) searchWords(view *refs.View, q SearchQuery, whole, within *regexp.Regexp) ([]Hit, error) {
+	q.Pattern = whole
+	hits, err := s.searchPattern(view, q)
+	if err != nil || len(hits) >= q.Most {
+		return hits, err
+	}
+	q.Pattern = within
+	more, err := s.searchPattern(view, q)
+	for _, h := range more {
+		known := slices.ContainsFunc(hits, func(o Hit) bool { return o.ID == h.ID })
+		if !known && len(hits) < q.Most {
+			hits = append(hits, h)
+		}
+	}
+	return hits, err
+}
+
 // documentText reads a document. ok is false where its words were forgotten since it was indexed,
 // and where a reader may not see it.
 func (s *Store) documentText(d search.Document, r *Reader) (shown *Shown, ok bool, err error) {

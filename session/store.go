@@ -16,6 +16,7 @@ import (
 	"github.com/gemini-ctx/ctx/lock"
 	"github.com/gemini-ctx/ctx/refs"
 	"github.com/gemini-ctx/ctx/repo"
+	"github.com/gemini-ctx/ctx/sanitize"
 	"github.com/gemini-ctx/ctx/session/window"
 )
 
@@ -49,8 +50,13 @@ type Store struct {
 	searched  *searchIndex // nil until asked for
 }
 
-// New returns the verbs of a store.
+// New returns the verbs of a store. From now on the whole program looks for the patterns of secrets in the store's settings, too.
 func New(r *repo.Repo) *Store {
+	if r.Config != nil {
+		if err := sanitize.UsePatterns(r.Config.Sanitize.Extra); err != nil {
+			panic("session: a pattern that the settings let through: " + err.Error())
+		}
+	}
 	s := &Store{Repo: r, Cache: index.Open(r.Dir, r.FS)}
 	s.Objects.Now = r.Now
 	s.Cache.Guard(s.ForgetMark)

@@ -2,6 +2,7 @@ package session
 
 import (
 	"bytes"
+	"slices"
 
 	"github.com/gemini-ctx/ctx/agent/transcript"
 	"github.com/gemini-ctx/ctx/format"
@@ -13,12 +14,14 @@ import (
 type treeImporter struct {
 	*messageImporter
 	tree   *transcript.Tree
-	base   format.ID          // what the first message follows: the zero ID for nothing
-	path   []toldAs           // the line that the steps have made, oldest first
-	onPath map[format.ID]bool // its entries
-	placed map[format.ID]bool // the entries of all messages so far
-	hand   map[format.ID]format.ID
-	queue  []treeStep
+	base   format.ID               // what the first message follows: the zero ID for nothing
+	path   []toldAs                // the line that the steps have made, oldest first
+	onPath map[format.ID]bool      // its entries
+	placed map[format.ID]bool      // the entries of all messages so far
+	hand   map[format.ID]format.ID // what was rewound in this store: the rewind; nil until asked for
+	// last is the newest message of the transcript that the branch had when hand was made, and tail its tip then.
+	last, tail format.ID
+	queue      []treeStep
 	// returned are messages of lines that the branch had left, which are in the conversation again.
 	returned int
 	tip      format.ID // of the branch, as far as the importer knows
@@ -66,7 +69,7 @@ func (im *treeImporter) step(st transcript.Step) error {
 			im.leave(st.RewindTo)
 			return nil
 		}
-		id, err := im.there(&next, func(id format.ID) (bool, error) { return im.history().has(id) })
+		id, err := im.there(&next, where{tip: im.tip, onLine: func(id format.ID) (bool, error) { return im.history().has(id) }})
 		if err != nil || !id.IsZero() {
 			im.take(st.Message.Origin, id)
 			return err
@@ -96,6 +99,7 @@ func (im *treeImporter) movedTo(tip format.ID) bool {
 	if tip == im.tip {
 		return false
 	}
+	// What others said, and what was rewound by hand, is looked for anew.
 	im.tip, im.line, im.hand = tip, im.lineage(tip), nil
 	return true
 }
@@ -141,9 +145,16 @@ func (im *treeImporter) put(origin transcript.Origin, id format.ID) {
 	im.onPath[id], im.placed[id] = true, true
 }
 
-// there returns the entry of a message that needs not be written; the zero ID where it has to be. onLine reports whether an entry is in the branch's history.
-func (im *treeImporter) there(next *treeStep, onLine func(format.ID) (bool, error)) (format.ID, error) {
-	id, err := im.entryFor(next, onLine)
+// where is the branch at some moment.
+type where struct {
+	tip    format.ID
+	fresh  map[format.ID]*format.Entry          // entries that are not put yet
+	onLine func(format.ID) (in bool, err error) // whether an entry is in the branch's history
+}
+
+// there returns the entry of a message that needs not be written; the zero ID where it has to be.
+func (im *treeImporter) there(next *treeStep, at where) (format.ID, error) {
+	id, err := im.entryFor(next, at)
 	if err != nil || id.IsZero() {
 		return format.ID{}, err
 	}
@@ -163,34 +174,89 @@ func (im *treeImporter) there(next *treeStep, onLine func(format.ID) (bool, erro
 }
 
 // entryFor returns the entry that a message has, or is to be a newer version of; the zero ID for none. Of several it is the one that follows the end of the line.
-// One that follows something else stands for the message as long as the branch has it.
-func (im *treeImporter) entryFor(next *treeStep, onLine func(format.ID) (bool, error)) (format.ID, error) {
+// One that follows something else stands for the message as long as the branch has it, unless a few messages have to be said again in their order.
+func (im *treeImporter) entryFor(next *treeStep, at where) (format.ID, error) {
 	if id, ok := im.ids[next.step.Message.Origin]; ok && im.onPath[id] {
 		return id, nil
 	}
-	for _, id := range next.known {
-		if im.placed[id] {
-			continue // it has left the line, and is said anew
-		}
-		at, err := im.before(id)
+	known := slices.DeleteFunc(slices.Clone(next.known), func(id format.ID) bool { return im.placed[id] }) // what has left the line is said anew
+	for _, id := range known {
+		in, err := im.inPlace(next, id)
 		if err != nil {
 			return format.ID{}, err
 		}
-		if at == im.end() {
+		if in {
 			return id, im.begin(id)
 		}
 	}
-	for _, id := range next.known {
-		in, err := onLine(id)
+	for _, id := range known {
+		in, err := at.onLine(id)
 		if err != nil {
 			return format.ID{}, err
 		}
-		if in && !im.placed[id] {
-			im.loose = true
-			return id, im.begin(id)
+		if !in {
+			continue
 		}
+		if again, err := im.reorders(next, at); err != nil || again {
+			return format.ID{}, err
+		}
+		im.loose = true
+		return id, im.begin(id)
 	}
 	return format.ID{}, nil
+}
+
+// maxReorder is how many entries of a branch may be said again after a message that was written later than they were, and belongs before them. An agent that
+// writes records out of order is a few records behind; more would be another transcript.
+const maxReorder = 256
+
+// reorders reports whether all that the branch has after the end of the line is, in the transcript, a message or what follows it, and little: it is said again in
+// its order then.
+func (im *treeImporter) reorders(next *treeStep, at where) (bool, error) {
+	target, err := im.target()
+	if err != nil || next.step.Loose || len(im.placed) == 0 {
+		return false, err
+	}
+	near, after, err := im.nearest(at.tip, target, at.fresh)
+	if err != nil || near != target {
+		return false, err
+	}
+	return im.sayAgain(next, after), nil
+}
+
+func (im *treeImporter) sayAgain(next *treeStep, after []entryAt) bool {
+	origin := next.step.Message.Origin
+	for _, at := range after {
+		of, own := im.originOf(at.e)
+		if !own || of.Message != origin.Message && !im.tree.Follows(of, origin) {
+			return false
+		}
+	}
+	return len(after) > 0 && len(after) <= maxReorder
+}
+
+// anyComes reports whether one of some entries is a message of the transcript that comes later than a step.
+func (im *treeImporter) anyComes(next *treeStep, after []entryAt) bool {
+	return slices.ContainsFunc(after, func(at entryAt) bool { return im.comes(&next.step, at.e) })
+}
+
+// originOf is what the transcript's agent calls an entry; own is false for what others said.
+func (im *treeImporter) originOf(e *format.Entry) (of transcript.Origin, own bool) {
+	s := e.Source
+	if s == nil || s.Agent != im.tree.Agent {
+		return of, false
+	}
+	return transcript.Origin{Agent: s.Agent, Session: s.Session, Message: s.Message}, true
+}
+
+// comes reports whether an entry is a message of the transcript, of a step or after it.
+func (im *treeImporter) comes(st *transcript.Step, e *format.Entry) bool {
+	of, own := im.originOf(e)
+	if !own {
+		return false
+	}
+	number, ok := im.tree.Place(of)
+	return ok && number >= st.Number
 }
 
 // begin notes what the first message of the transcript follows.
@@ -213,27 +279,27 @@ func (im *treeImporter) end() format.ID {
 	return im.base
 }
 
-// before returns the entry of a message of this transcript that an entry follows, whatever was said in between by others; the base for none.
-func (im *treeImporter) before(id format.ID) (format.ID, error) {
+// inPlace reports whether the entry of a message follows the end of the line, whatever was said in between by others.
+func (im *treeImporter) inPlace(next *treeStep, id format.ID) (bool, error) {
 	e, err := im.entry(id)
 	if err != nil {
-		return format.ID{}, err
+		return false, err
 	}
-	if s := e.Source; s == nil || s.Agent != im.tree.Agent {
-		return im.end(), nil // it was said elsewhere first: the order of the branch holds
+	if s := e.Source; s == nil || s.Agent != im.tree.Agent || len(im.placed) == 0 {
+		return true, nil // it was said elsewhere first: the order of the branch holds
 	}
 	for at := firstParent(e); !at.IsZero(); at = firstParent(e) {
 		if im.placed[at] {
-			return at, nil
+			return at == im.end(), nil
 		}
 		if e, err = im.entry(at); err != nil {
-			return format.ID{}, err
+			return false, err
+		}
+		if im.comes(&next.step, e) {
+			return false, nil
 		}
 	}
-	if len(im.placed) == 0 {
-		return im.end(), nil
-	}
-	return im.base, nil
+	return len(im.path) == 0, nil
 }
 
 // entriesOf are the entries of a source in the session, rewound ones included, first versions alone.
@@ -370,7 +436,7 @@ func (im *treeImporter) nearest(tip, target format.ID, fresh map[format.ID]*form
 	return near, after, err
 }
 
-// target is where the next message goes: after the end of the line, or where a person of this store went back from there.
+// target is where the next message goes: after the end of the line and what others said there, or where a person of this store went back from there.
 func (im *treeImporter) target() (format.ID, error) {
 	end := im.end()
 	if im.hand == nil {
@@ -385,6 +451,9 @@ func (im *treeImporter) target() (format.ID, error) {
 		}
 		end = to
 	}
+	if end == im.last && len(im.path) > 0 {
+		end = im.tail
+	}
 	return end, nil
 }
 
@@ -393,7 +462,13 @@ func (im *treeImporter) byHand() error {
 	im.hand = map[format.ID]format.ID{}
 	var list []entryAt
 	tip := im.view.Get(RefName(im.out.Session, MainBranch)).ID
+	im.last, im.tail = format.ID{}, tip
 	err := im.back(tip, func(id format.ID, e *format.Entry) bool {
+		if of, own := im.originOf(e); own && im.last.IsZero() && e.Kind != format.KindRewind && e.Kind != format.KindAmend {
+			if _, ok := im.tree.Place(of); ok {
+				im.last = id
+			}
+		}
 		if e.Kind == format.KindRewind && e.Source == nil {
 			list = append(list, entryAt{id, e})
 		}
@@ -426,12 +501,6 @@ func (im *treeImporter) byHand() error {
 		}
 	}
 	return nil
-}
-
-// isOwn reports whether an entry was said by the transcript's agent in a session.
-func (im *treeImporter) comes(e *format.Entry, comes func(transcript.Origin) bool) bool {
-	s := e.Source
-	return s != nil && s.Agent == im.tree.Agent && comes(transcript.Origin{Agent: s.Agent, Session: s.Session, Message: s.Message})
 }
 
 // rewindSource names a rewind of the transcript, by the message that is said after it.

@@ -8,10 +8,6 @@ import (
 	"github.com/gemini-ctx/ctx/objects"
 )
 
-// maxReorder is how many entries of a branch may be said again after a message that was written later than they were, and belongs before them. An agent that
-// writes records out of order is a few records behind; more would be another transcript.
-const maxReorder = 256
-
 // treeWriter writes the steps of a transcript under the lock, as one operation.
 type treeWriter struct {
 	*writer
@@ -59,7 +55,7 @@ func (w *treeWriter) step(next *treeStep) error {
 		im.leave(next.step.RewindTo)
 		return nil
 	}
-	id, err := im.there(next, w.onLine)
+	id, err := im.there(next, w.where())
 	if err != nil {
 		return err
 	}
@@ -68,7 +64,7 @@ func (w *treeWriter) step(next *treeStep) error {
 		im.put(next.step.Message.Origin, id)
 		return nil
 	}
-	if id, err = im.entryFor(next, w.onLine); err != nil {
+	if id, err = im.entryFor(next, w.where()); err != nil {
 		return err
 	}
 	if !id.IsZero() {
@@ -99,6 +95,10 @@ func (w *treeWriter) step(next *treeStep) error {
 	}
 	im.put(next.step.Message.Origin, a.ID)
 	return nil
+}
+
+func (w *treeWriter) where() where {
+	return where{tip: w.h.value.ID, fresh: w.fresh, onLine: w.onLine}
 }
 
 // onLine reports whether an entry is in the history of the branch as it is now.
@@ -181,29 +181,18 @@ func (w *treeWriter) seat(next *treeStep) error {
 	case near.IsZero() && !target.IsZero(), im.loose && im.onPath[near]:
 		return nil
 	case near == target:
-		if next == nil || next.step.Loose || !w.comeLater(next, after) {
+		if next == nil || next.step.Loose || !im.anyComes(next, after) {
 			return nil
 		}
-		return w.move(target, nil)
+		if im.sayAgain(next, after) {
+			return w.move(target, nil)
+		}
 	}
 	src, err := im.rewindSource(w.tx, next)
 	if err != nil {
 		return err
 	}
 	return w.move(target, &format.Entry{Source: src})
-}
-
-// comeLater reports whether all of some entries are messages of the transcript that come after the next one.
-func (w *treeWriter) comeLater(next *treeStep, after []entryAt) bool {
-	if len(after) == 0 || len(after) > maxReorder || next.step.Tree == nil {
-		return false
-	}
-	for _, at := range after {
-		if !w.im.comes(at.e, next.step.Tree.Comes) {
-			return false
-		}
-	}
-	return true
 }
 
 // move has the branch end at an entry, and go on from there. rewind, where not nil, is the entry that says so, and keeps what is left: it needs its source only.

@@ -131,10 +131,17 @@ func (w *writer) timeOf(m *Message) time.Time {
 	if t.IsZero() {
 		t = w.h.Time
 	}
-	if t.IsZero() || t.Year() < 0 || t.Year() > 9999 {
+	if !IsTime(t) {
 		t = w.Now()
 	}
 	return t.UTC().Truncate(time.Millisecond)
+}
+
+// IsTime reports whether a message can have a time: a header holds milliseconds of the years 0 to 9999 in UTC, and the
+// zero time stands for none.
+func IsTime(t time.Time) bool {
+	t = t.UTC().Truncate(time.Millisecond)
+	return !t.IsZero() && t.Year() >= 0 && t.Year() <= 9999
 }
 
 // known returns the entries of e's source that the session still stands on, oldest first.

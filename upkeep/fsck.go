@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/repo"
 	"github.com/gemini-ctx/ctx/session"
 )
 
@@ -49,7 +50,7 @@ type FsckReport struct {
 // ends nothing. It takes no lock and changes nothing; what is written meanwhile does no harm. An error is that of ctx.
 func Fsck(ctx context.Context, s *session.Store, o FsckOptions) (FsckReport, error) {
 	f := &checker{ctx: ctx, s: s, o: o, told: map[Fault]bool{}}
-	for _, step := range []func(){f.checkFormat, f.checkLog, f.checkPlaces, f.checkGraph, f.checkKey, f.checkBodies, f.checkAbsent, f.checkSessions, f.checkEpochs, f.checkForests, f.checkLeftovers} {
+	for _, step := range []func(){f.checkFormat, f.checkLog, f.checkPlaces, f.checkGraph, f.checkKey, f.checkBodies, f.checkAbsent, f.checkMoves, f.checkSessions, f.checkEpochs, f.checkForests, f.checkLeftovers} {
 		if err := ctx.Err(); err != nil {
 			return f.report, err
 		}
@@ -131,7 +132,7 @@ func (f *checker) checkLeftovers() {
 		}
 	}
 	if dangling > 0 {
-		f.note("%d objects that nothing names; gc removes them after %v", dangling, f.s.Config.GC.Grace.Round(time.Hour))
+		f.note("%d objects that nothing names; gc removes them after %v", dangling, repo.DurationText(f.s.Config.GC.Grace))
 	}
 	f.noteDangling()
 }

@@ -255,3 +255,22 @@ func TestFsckNotes(t *testing.T) {
 		t.Errorf("%d operations, %d objects", report.Operations, report.Objects)
 	}
 }
+
+// Of many entries that nothing names the newest sixteen are told, and how many there are besides.
+func TestFsckNotesTheNewestDanglingEntries(t *testing.T) {
+	s := create(t)
+	say(t, s, "talk", "hello")
+	for n := range mostDangling + 2 {
+		stray(t, s, fmt.Sprintf("nobody's number %d", n))
+	}
+	told, more := 0, false
+	for _, note := range clean(t, s).Notes {
+		if strings.HasSuffix(note, "is named by nothing") {
+			told++
+		}
+		more = more || note == "2 more such entries"
+	}
+	if told != 16 || !more {
+		t.Errorf("%d entries are told, and the rest is counted: %v", told, more)
+	}
+}

@@ -16,7 +16,7 @@ const maxAbsentFile = 64 << 10
 
 // noteForget remembers an operation that forgot something.
 func (f *checker) noteForget(op *format.Operation) {
-	if op.Verb == refs.VerbForget {
+	if effect, _ := refs.EffectOf(op.Verb); effect.Forgets {
 		f.forgetOps = append(f.forgetOps, op.Number)
 	}
 }

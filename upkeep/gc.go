@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/objects"
 	"github.com/gemini-ctx/ctx/refs"
 	"github.com/gemini-ctx/ctx/session"
 )
@@ -36,7 +37,7 @@ type GCReport struct {
 	After        int64 // the same afterwards; with DryRun the same as Before
 }
 
-// ErrForgot says that something was forgotten while gc packed it. Nothing was removed; gc can run again.
+// ErrForgot says that something was forgotten while gc packed it, in each of its tries. Nothing was removed; gc can run again.
 var ErrForgot = errors.New("something was forgotten meanwhile")
 
 // GC removes what no ref, no kept log record and nothing younger than the grace period leads to, packs what is loose, and merges packs
@@ -59,15 +60,36 @@ func GC(ctx context.Context, s *session.Store, o GCOptions) (GCReport, error) {
 			return GCReport{Idle: true}, err
 		}
 	}
-	for _, step := range []func(context.Context) error{c.reindex, c.dropLog, c.look, c.plan, c.pack, c.sweep, c.sweepTemp} {
-		if err := ctx.Err(); err != nil {
+	for try, segments := 1, 0; ; try++ {
+		err := c.run(ctx)
+		c.report.Segments += segments // a try that ends early has dropped old log already
+		segments = c.report.Segments
+		var gone *objects.GoneError
+		if !errors.Is(err, ErrForgot) && !errors.As(err, &gone) {
 			return c.report, err
 		}
+		if try == gcTries {
+			return c.report, fmt.Errorf("cannot collect garbage: %w", ErrForgot)
+		}
+		c = &collector{s: s, o: o, now: c.now}
+	}
+}
+
+// gcTries is how often GC begins anew because something that it was packing was forgotten. Each time it takes another forget at
+// the same moment.
+const gcTries = 8
+
+// run is one try. *objects.GoneError and ErrForgot say that something was forgotten meanwhile; nothing is removed then.
+func (c *collector) run(ctx context.Context) error {
+	for _, step := range []func(context.Context) error{c.reindex, c.dropLog, c.look, c.plan, c.pack, c.sweep, c.sweepTemp} {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
 		if err := step(ctx); err != nil {
-			return c.report, fmt.Errorf("cannot collect garbage: %w", err)
+			return fmt.Errorf("cannot collect garbage: %w", err)
 		}
 	}
-	return c.report, nil
+	return nil
 }
 
 // collector is one run of GC.

@@ -88,7 +88,7 @@ func (r *repairer) listForgotten() error {
 	err := r.s.Refs.Forward(func(record refs.Record) bool {
 		op := record.Op
 		has := known.half != nil && known.half.Operation == op.Number || slices.Contains(known.files, op.Number)
-		if op.Verb == refs.VerbForget && !has {
+		if effect, _ := refs.EffectOf(op.Verb); effect.Forgets && !has {
 			missing = append(missing, format.Forgotten{Operation: op.Number, Time: op.Time})
 		}
 		return true

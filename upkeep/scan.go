@@ -80,14 +80,18 @@ type secretAt struct {
 	from, to int
 }
 
-// findSecrets runs the rules over a text. What is JSON is looked through string by string; what says that it is and is not is looked through as text.
+// findSecrets runs the rules over a text. JSON is read string by string, and the texts of a message as one; the sentences of
+// a summary are of different messages, so each is read by itself. What says that it is JSON and is not is read as text.
 func findSecrets(media string, text []byte) ([]secretAt, error) {
-	var found []sanitize.Found
-	var err error
-	if isJSON(media) {
-		found, err = sanitize.FindJSON(text)
+	find := sanitize.Find
+	switch {
+	case media == format.MediaExtract:
+		find = sanitize.FindStrings
+	case isJSON(media):
+		find = sanitize.FindJSON
 	}
-	if !isJSON(media) || err != nil {
+	found, err := find(text)
+	if err != nil {
 		found, err = sanitize.Find(text)
 	}
 	out := make([]secretAt, len(found))

@@ -109,7 +109,7 @@ func (p *plan) record(o transcript.Object, name string) {
 		p.newest = v
 	}
 	e.version = p.newest
-	e.place = place{pred: none, jump: none, active: none, run: none, named: none, child: none, next: none, last: none}
+	e.place = place{group: none, pred: none, jump: none, active: none, run: none, named: none, child: none, next: none, last: none}
 	switch e.class {
 	case classSaid:
 		p.said(o, hints, &e)

@@ -41,10 +41,10 @@ func ReadAs(name string, r io.Reader, emit func(transcript.Step) error) (transcr
 	}
 	d := &reader{
 		decoder: newDecoder(), plan: p, stats: transcript.NewStats(), emit: emit, held: map[int32]held{}, digests: map[int32]string{},
-		prompts: map[string]string{}, told: map[*thread]*telling{}, spoken: make([]bool, len(p.list)),
+		prompts: map[string]string{}, told: map[*thread]*telling{},
 	}
 	d.stats.Session, d.stats.Home = p.session, p.home
-	d.tree = &transcript.Tree{Agent: Agent, Comes: d.comes}
+	d.tree = &transcript.Tree{Agent: Agent, Place: d.placeOf, Follows: d.follows}
 	err = transcript.Lines(twice, &d.stats, starts(), true, d.record)
 	if n := len(d.before); n > 0 {
 		d.stats.Passed["kept with what follows"] += n
@@ -56,7 +56,7 @@ func ReadAs(name string, r io.Reader, emit func(transcript.Step) error) (transcr
 }
 
 // MaxInput is the most bytes of a transcript that are read from what cannot be read twice.
-const MaxInput = 1 << 30
+const MaxInput = 512 << 20
 
 // twice is an input that is read two times: as far as it went the first time.
 type twice struct {
@@ -112,8 +112,7 @@ type reader struct {
 	stats   transcript.Stats
 	emit    func(transcript.Step) error
 	tree    *transcript.Tree
-	at      int32  // how many records were read
-	spoken  []bool // by entry: it was said
+	at      int32 // how many records were read
 	held    map[int32]held
 	digests map[int32]string  // of records that come again, by their first one
 	before  []json.RawMessage // records that wait for the message that they are kept with
@@ -254,7 +253,6 @@ func (d *reader) tell(th *thread) error {
 			return err
 		}
 		t.n++
-		d.spoken[i] = true
 		if err := d.say(i, h, false); err != nil {
 			return err
 		}
@@ -317,17 +315,28 @@ func (d *reader) say(i int32, h held, newer bool) error {
 	d.spawns(e.thread.name, t.n == 1 && !newer, o, &m)
 	return d.emit(transcript.Step{
 		Kind: transcript.KindMessage, Message: m, Session: d.stats.Session, Home: d.home, Thread: e.thread.name, Tree: d.tree,
-		Loose: e.parent < 0,
+		Number: int(e.number), Loose: e.parent < 0,
 	})
 }
 
-// comes reports whether a message is in the transcript, and yet to be said.
-func (d *reader) comes(of transcript.Origin) bool {
+// placeOf is the number of a message's step in its thread.
+func (d *reader) placeOf(of transcript.Origin) (int, bool) {
 	i, ok := d.index[of.Message]
 	if !ok || of.Agent != Agent || d.list[i].thread == nil {
+		return 0, false
+	}
+	return int(d.list[i].number), true
+}
+
+// follows reports whether a message is said after another one on the same line.
+func (d *reader) follows(late, early transcript.Origin) bool {
+	a, known := d.index[early.Message]
+	b, ok := d.index[late.Message]
+	if !known || !ok || late.Agent != Agent || early.Agent != Agent {
 		return false
 	}
-	return !d.spoken[i]
+	above, below := &d.list[a], &d.list[b]
+	return a != b && above.thread != nil && above.thread == below.thread && d.isAbove(a, b)
 }
 
 // spawns notes which call began which subagent. opens says that the message is the first of its thread.

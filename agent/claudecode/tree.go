@@ -12,8 +12,10 @@ type place struct {
 	active int32 // the nearest entry, itself included, that what follows has to follow
 	run    int32 // of an active entry: the first of the blocks of one answer that it ends
 	named  int32 // the nearest entry before it that has a uuid
+	group  int32 // the orphan that it is said after, by parents, where others came before that one; none for the conversation itself
 	parent int32 // what the transcript says that it follows: an index, root or orphan
 
+	number            int32 // in the order of the thread
 	child, next, last int32 // the first of those that are said after it, its next sibling, its own last child
 }
 
@@ -41,6 +43,14 @@ func (p *plan) put(i, up int32) {
 		}
 	case up == root && e.chained && e.opens && !p.list[th.tip].passive:
 		at = none
+	}
+	switch {
+	case up == orphan && th.tip != none:
+		e.group = i
+	case same:
+		e.group = p.list[up].group
+	case at != none:
+		e.group = p.list[at].group
 	}
 	p.attach(i, at)
 	if !stays {
@@ -156,17 +166,29 @@ func (p *plan) joins(e *entry, up, end int32) bool {
 			return true
 		}
 	}
-	depth := p.list[up].depth
-	after := func(a int32) bool { return a != none && p.list[a].depth > depth }
-	a := p.list[end].active
+	after := func(a int32) bool { return a != none && p.list[a].depth > p.list[up].depth }
+	a := p.activeOf(p.list[end].active, p.list[up].group, after)
 	if after(a) && e.answer != "" && p.list[a].answer == e.answer {
-		if first := p.list[p.list[a].run].pred; first == none {
-			a = none
-		} else {
-			a = p.list[first].active
-		}
+		a = p.activeOf(p.activeBefore(p.list[a].run), p.list[up].group, after)
 	}
 	return !after(a)
+}
+
+// activeOf returns the nearest active entry of a group, from a on upwards, as long as there is one after the place in question. What hangs on an orphan may have
+// been written before what it follows: it does not count for those who follow something else.
+func (p *plan) activeOf(a, group int32, after func(int32) bool) int32 {
+	for after(a) && p.list[a].group != group && p.list[a].group != none {
+		a = p.activeBefore(p.list[a].group)
+	}
+	return a
+}
+
+// activeBefore is the nearest active entry before another one.
+func (p *plan) activeBefore(i int32) int32 {
+	if at := p.list[i].pred; at != none {
+		return p.list[at].active
+	}
+	return none
 }
 
 // walk puts the entries of a thread in the order in which they are said: line after line, the one that the transcript is on at the end last.
@@ -179,6 +201,7 @@ func (p *plan) walk(th *thread) {
 	for len(todo) > 0 {
 		at := todo[len(todo)-1]
 		todo = todo[:len(todo)-1]
+		p.list[at].number = int32(len(th.order))
 		th.order = append(th.order, at)
 		todo = p.push(todo, p.list[at].child, main)
 	}

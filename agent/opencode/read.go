@@ -16,17 +16,27 @@ import (
 )
 
 // maxDocument is the most of a document that is read, in bytes.
-const maxDocument = 512 << 20
+const maxDocument = 256 << 20
 
 // Read reads a session as one document, or as a list of its messages. A document that breaks off gives the messages before the break. An answer that is
 // not finished, at the end, is left for the next time.
 func Read(r io.Reader, emit func(transcript.Step) error) (transcript.Stats, error) {
 	d := newReader(emit)
 	failing := &transcript.ErrorKeeper{R: r}
-	clean := &transcript.SpaceForNUL{R: io.LimitReader(failing, maxDocument)}
+	failing.R = &transcript.AtMost{R: r, Most: maxDocument}
+	clean := &transcript.SpaceForNUL{R: failing}
 	br := bufio.NewReaderSize(clean, 64<<10)
 	if mark, _ := br.Peek(3); bytes.Equal(mark, []byte("\xef\xbb\xbf")) {
 		_, _ = br.Discard(3)
+	}
+	for space := byte(' '); space == ' ' || space == '\n' || space == '\r' || space == '\t'; {
+		b, err := br.ReadByte()
+		if err != nil {
+			break
+		}
+		if space = b; strings.IndexByte(" \n\r\t", b) < 0 {
+			_ = br.UnreadByte()
+		}
 	}
 	dec := json.NewDecoder(br)
 	err := d.document(dec)

@@ -2,6 +2,7 @@ package transcript
 
 import (
 	"errors"
+	"fmt"
 	"io"
 )
 
@@ -17,6 +18,29 @@ func (k *ErrorKeeper) Read(p []byte) (int, error) {
 	if err != nil && !errors.Is(err, io.EOF) {
 		k.Err = err
 	}
+	return n, err
+}
+
+// AtMost reads from R, and fails with an error that says so after Most bytes.
+type AtMost struct {
+	R    io.Reader
+	Most int64
+
+	n int64
+}
+
+// Read reads from R.
+func (a *AtMost) Read(p []byte) (int, error) {
+	if a.n >= a.Most {
+		var more [1]byte
+		n, err := a.R.Read(more[:])
+		if n > 0 {
+			err = fmt.Errorf("more than %d bytes, which is the most", a.Most)
+		}
+		return 0, err
+	}
+	n, err := a.R.Read(p[:min(int64(len(p)), a.Most-a.n)])
+	a.n += int64(n)
 	return n, err
 }
 

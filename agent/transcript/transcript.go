@@ -67,6 +67,8 @@ type Step struct {
 	// Tree is set by readers whose transcripts are trees: the place of each message is the end of the line that the steps before have made, wherever a store has
 	// it. nil where messages follow each other as they come.
 	Tree *Tree
+	// Number is that of a message's step in its thread, of a tree.
+	Number int
 	// Loose says that the transcript does not tell what the message follows.
 	Loose bool
 }
@@ -74,8 +76,10 @@ type Step struct {
 // Tree is a transcript that says of each message what it follows.
 type Tree struct {
 	Agent string // whose records they are
-	// Comes reports whether the transcript has a message that is yet to come.
-	Comes func(Origin) bool
+	// Place returns the number that the step of a message has in its thread; ok is false for a message that the transcript does not have.
+	Place func(Origin) (number int, ok bool)
+	// Follows reports whether both messages are the transcript's, and late is said after early on the same line.
+	Follows func(late, early Origin) bool
 }
 
 // Read is a reader of one agent's transcripts. It calls emit for each step, in the order of the bytes, and returns when r ends or fails, or when emit

@@ -90,7 +90,7 @@ func (o ofBranch) branch() string {
 // session is the session that is meant; the one that HEAD names where none is named.
 func (o ofBranch) session(view *refs.View) (string, error) {
 	if o.Session != "" {
-		return o.Session, nil
+		return session.NamedOr(view, o.Session)
 	}
 	return session.HEAD(view)
 }

@@ -61,6 +61,11 @@ func (cl *call) expand(a expandArgs) (*mcp.CallToolResult, error) {
 		return nil, err
 	}
 	o := session.ExpandOptions{Session: a.Session, Branch: a.branch()}
+	if o.Session != "" {
+		if o.Session, err = session.NamedOr(cl.view, o.Session); err != nil {
+			return nil, err
+		}
+	}
 	if a.Reader != "" { // as ctx has it: the session is the reader's
 		o = session.ExpandOptions{}
 		if o.Reader, err = cl.reader(a.ofBranch, a.Reader); err != nil {

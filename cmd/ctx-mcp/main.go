@@ -9,9 +9,7 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/signal"
 	"strings"
-	"syscall"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -24,10 +22,9 @@ import (
 const maxFrame = 1 << 20
 
 func main() {
-	c, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	code := run(c, os.Args[1:], machine.Env("ctx-mcp"), os.Stdin, os.Stdout, os.Stderr)
-	stop()
-	os.Exit(code)
+	c, watch := machine.Interrupts("ctx-mcp")
+	watch(failure.Interrupted)
+	os.Exit(run(c, os.Args[1:], machine.Env("ctx-mcp"), os.Stdin, os.Stdout, os.Stderr))
 }
 
 const usage = `ctx-mcp serves a store of ctx to agents that speak the Model Context Protocol, on standard input and output.
@@ -42,7 +39,8 @@ Usage: ctx-mcp [-C DIR]... [-c KEY=VALUE]...
 The store is found as ctx finds it: CTX_DIR, or the first .gemini/context upwards from the working directory.
 `
 
-// run serves until in ends, which is how an agent says that it needs no more, or c does, and returns the exit code.
+// run serves until in ends, which is how an agent says that it needs no more, and all that was asked is answered, or until c ends, and returns the
+// exit code.
 func run(c context.Context, args []string, env repo.Env, in io.ReadCloser, out io.Writer, errs io.Writer) int {
 	flags := flag.NewFlagSet("ctx-mcp", flag.ContinueOnError)
 	flags.SetOutput(io.Discard)
@@ -78,7 +76,8 @@ func run(c context.Context, args []string, env repo.Env, in io.ReadCloser, out i
 	} else {
 		_ = r.Close() // nothing was read but settings
 	}
-	err = newServer(env, errs).Run(c, &mcp.IOTransport{Reader: in, Writer: unclosed{out}, MaxLineLength: maxFrame})
+	f := newFront(in, out)
+	err = newServer(env, errs).Run(c, &mcp.IOTransport{Reader: f.reader(c), Writer: f, MaxLineLength: maxFrame + 1})
 	switch {
 	case c.Err() != nil:
 		return failure.Interrupted
@@ -99,9 +98,3 @@ func (l *list) Set(value string) error {
 	*l = append(*l, value)
 	return nil
 }
-
-// unclosed leaves standard output open: it ends with the process.
-type unclosed struct{ io.Writer }
-
-// Close implements io.Closer.
-func (unclosed) Close() error { return nil }

@@ -134,8 +134,14 @@ func (cl *call) hits(a searchArgs) ([]session.Hit, error) {
 	if err != nil {
 		return nil, err
 	}
+	name := a.Session
+	if name != "" {
+		if name, err = session.Named(cl.view, name); err != nil {
+			return nil, err
+		}
+	}
 	q := session.SearchQuery{
-		Text: a.Query, Session: a.Session, Branch: a.Branch, Role: a.Role, Since: since, Most: a.most(), Clusters: a.Clusters, Rewound: a.Rewound,
+		Text: a.Query, Session: name, Branch: a.Branch, Role: a.Role, Since: since, Most: a.most(), Clusters: a.Clusters, Rewound: a.Rewound,
 	}
 	if q.Reader, err = cl.reader(a.ofBranch, a.Reader); err != nil {
 		return nil, err

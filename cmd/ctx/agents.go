@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"io"
 	"io/fs"
 	"os"
@@ -14,6 +15,7 @@ import (
 	"github.com/gemini-ctx/ctx/agent/opencode"
 	"github.com/gemini-ctx/ctx/agent/plain"
 	"github.com/gemini-ctx/ctx/agent/transcript"
+	"github.com/gemini-ctx/ctx/lock"
 	"github.com/gemini-ctx/ctx/session"
 )
 
@@ -23,8 +25,9 @@ type agentForm struct {
 	source  string // of the agent, as sources have it
 	title   string
 	example string // of the files that are read
-	read    func(r io.Reader, emit func(transcript.Step) error) (transcript.Stats, error)
-	write   func(w io.Writer, o transcript.WriteOptions) session.TranscriptWriter
+	// read reads a transcript. name is that of its file without its ending, "" where there is none.
+	read  func(name string, r io.Reader, emit func(transcript.Step) error) (transcript.Stats, error)
+	write func(w io.Writer, o transcript.WriteOptions) session.TranscriptWriter
 	// id is a name for a session that the agent takes, made of what makes it what it is.
 	id func(of ...string) string
 	// isID reports whether the agent would take a name.
@@ -35,28 +38,35 @@ type agentForm struct {
 func agentForms() []agentForm {
 	return []agentForm{
 		{
-			name: "claude-code", source: claudecode.Agent, title: "Claude Code", example: "~/.claude/projects/*/*.jsonl", read: claudecode.Read,
+			name: "claude-code", source: claudecode.Agent, title: "Claude Code", example: "~/.claude/projects/*/*.jsonl", read: claudecode.ReadAs,
 			write: func(w io.Writer, o transcript.WriteOptions) session.TranscriptWriter {
 				return claudecode.NewWriter(w, o)
 			},
 			id: transcript.UUID, isID: transcript.IsUUID,
 		},
 		{
-			name: "codex", source: codex.Agent, title: "Codex CLI", example: "~/.codex/sessions/*/*/*/rollout-*.jsonl", read: codex.Read,
+			name: "codex", source: codex.Agent, title: "Codex CLI", example: "~/.codex/sessions/*/*/*/rollout-*.jsonl", read: nameless(codex.Read),
 			write: func(w io.Writer, o transcript.WriteOptions) session.TranscriptWriter { return codex.NewWriter(w, o) },
 			id:    transcript.UUID, isID: transcript.IsUUID,
 		},
 		{
-			name: "opencode", source: opencode.Agent, title: "opencode", example: "session.json", read: opencode.Read,
+			name: "opencode", source: opencode.Agent, title: "opencode", example: "session.json", read: nameless(opencode.Read),
 			write: func(w io.Writer, o transcript.WriteOptions) session.TranscriptWriter { return opencode.NewWriter(w, o) },
 			id:    func(of ...string) string { return "ses_" + transcript.Derive(26, of...) },
 			isID:  func(s string) bool { return strings.HasPrefix(s, "ses_") },
 		},
 		{
-			name: "jsonl", source: plain.Agent, title: "any program, as JSON lines", example: "chat.jsonl", read: plain.Read,
+			name: "jsonl", source: plain.Agent, title: "any program, as JSON lines", example: "chat.jsonl", read: nameless(plain.Read),
 			write: func(w io.Writer, o transcript.WriteOptions) session.TranscriptWriter { return plain.NewWriter(w, o) },
 			id:    func(...string) string { return "" }, isID: func(string) bool { return true },
 		},
+	}
+}
+
+// nameless is a reader to which the name of a file says nothing.
+func nameless(read func(io.Reader, func(transcript.Step) error) (transcript.Stats, error)) func(string, io.Reader, func(transcript.Step) error) (transcript.Stats, error) {
+	return func(_ string, r io.Reader, emit func(transcript.Step) error) (transcript.Stats, error) {
+		return read(r, emit)
 	}
 }
 
@@ -72,19 +82,35 @@ func geminiForm(before string) agentForm {
 }
 
 // reader opens a file of the form. opencode's may be the file of a session in its storage directory, with the messages in files beside it.
-func (f *agentForm) reader(a *app, file string) (read transcript.Read, source *watched, closeIt func(), err error) {
-	in, closeIt, err := a.input(file)
+func (f *agentForm) reader(c context.Context, a *app, file string) (read transcript.Read, source *watched, closeIt func(), err error) {
+	in, closeIt, err := a.transcriptFile(file)
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	source = &watched{from: in}
+	source = &watched{c: c, from: in}
 	if root, name, ok := storageOf(a.path(file)); ok && f.name == "opencode" && file != "-" {
-		storage := os.DirFS(root)
+		storage := regularFiles(root)
 		return func(emit func(transcript.Step) error) (transcript.Stats, error) {
 			return opencode.ReadStorage(storage, name, emit)
 		}, source, closeIt, nil
 	}
-	return func(emit func(transcript.Step) error) (transcript.Stats, error) { return f.read(source, emit) }, source, closeIt, nil
+	own := strings.TrimSuffix(filepath.Base(file), filepath.Ext(file))
+	return func(emit func(transcript.Step) error) (transcript.Stats, error) { return f.read(own, source, emit) }, source, closeIt, nil
+}
+
+// regularFiles are the directories and regular files of a directory. Nothing else in it is opened.
+type regularFiles string
+
+// Open implements fs.FS.
+func (dir regularFiles) Open(name string) (fs.File, error) {
+	if !fs.ValidPath(name) {
+		return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrInvalid}
+	}
+	path := filepath.Join(string(dir), filepath.FromSlash(name))
+	if info, err := os.Stat(path); err == nil && info.IsDir() {
+		return os.Open(path)
+	}
+	return lock.Open(path)
 }
 
 // storageOf finds the storage directory that the file of a session is in, and the file's name there.

@@ -144,10 +144,11 @@ func (a *app) openView() (*session.Store, *refs.View, error) {
 	return s, view, err
 }
 
-// sessionOr returns the session that -s named, else the one that HEAD names.
+// sessionOr returns the session that -s named, by its name or the beginning of it, else the one that HEAD names. A name
+// that no session has is returned as it is.
 func sessionOr(view *refs.View, named string) (string, error) {
 	if named != "" {
-		return named, nil
+		return session.NamedOr(view, named)
 	}
 	return session.HEAD(view)
 }

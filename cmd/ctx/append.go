@@ -27,15 +27,15 @@ func newAppendCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "append -s SESSION (--role ROLE [-m TEXT | -F FILE] | --jsonl [FILE])",
 		Short: "Add messages to the end of a session",
-		Long: long(`Adds one message, from -m, a file or standard input, and print the id of its entry; or, with --jsonl, any number of messages, one a line:
+		Long: long(`Adds one message, from -m, a file or standard input, and prints the id of its entry; or, with --jsonl, any number of messages, one a line:
 
   {"role":"user","text":"…","author":"…","time":"2026-11-21T00:42:09Z","source":"…","invocation":"…"}
 
 A session that does not exist is created. With --jsonl, "parts" (an array of message parts) may stand for "text", everything but the
 role and one of these two may be left out (a message without a time was said now), and the ids are printed, one a line, when their batch is on the disk: after 4,096 lines, 1 MiB,
 the end of the input, or 50 ms without input. A message whose "source" is known in the session is not added again: its old id is
-printed, and where its content has changed it amends the old one. Lines that cannot be used are counted and told. So are lines with
-"partial":true: pieces of a message that comes as a whole later are not stored, and have no id.
+printed, and where its content has changed it amends the old one. With --json an answer has the number of its "line".
+Lines that cannot be used are counted and told. So are lines with "partial":true: pieces of a message that comes as a whole later are not stored, and have no id.
 
 What looks like a secret is replaced by [REDACTED:<class>] and control characters are taken out before anything is stored.`,
 			exitNoStore, exitLocked, exitStale, exitCorrupt, exitNotFound),
@@ -86,7 +86,9 @@ func (o *appendOptions) open(a *app) (s *session.Store, name string, expect form
 	if err != nil {
 		return nil, "", expect, err
 	}
-	name, err = sessionOr(view, o.session)
+	if name = o.session; name == "" { // a name that is given is whole: the session need not exist
+		name, err = session.HEAD(view)
+	}
 	if session.IsMissing(err) {
 		err = withHint(usagef("no session named"), "-s NAME names one; it need not exist")
 	}
@@ -126,7 +128,7 @@ func (o *appendOptions) runOne(c context.Context, a *app) error {
 		a.say("ctx: append: cleaned: %s", counts(byClass(found)))
 	}
 	if a.json {
-		return a.printJSON(appendedDoc{1, done[0].ID.String(), done[0].Known, done[0].Amended, done[0].Forgotten})
+		return a.printJSON(appendedDocOf(done[0], 0))
 	}
 	a.line("%v", done[0].ID)
 	return nil
@@ -148,6 +150,12 @@ type appendedDoc struct {
 	Amended bool   `json:"amended"`
 	// Forgotten says that it is there without its words.
 	Forgotten bool `json:"forgotten,omitempty"`
+	// Line is the number of its line in the input of --jsonl, from 1; lines that are skipped have no document.
+	Line int `json:"line,omitempty"`
+}
+
+func appendedDocOf(done session.Appended, line int) appendedDoc {
+	return appendedDoc{1, done.ID.String(), done.Known, done.Amended, done.Forgotten, line}
 }
 
 // read makes the message of the flags and the input.
@@ -166,6 +174,9 @@ func (o *appendOptions) read(a *app) (session.Message, error) {
 		t, err := time.Parse(time.RFC3339Nano, o.when)
 		if err != nil {
 			return m, usagef("bad --time: %.80q: a time is like 2026-11-21T00:42:09Z", o.when)
+		}
+		if !session.IsTime(t) {
+			return m, usagef("bad --time: %.80q: such a time cannot be stored", o.when)
 		}
 		m.Time = t
 	}

@@ -53,8 +53,8 @@ func (o *availScope) open(a *app) (*session.Store, *summarizer.HealthFile, error
 		if err != nil {
 			return nil, nil, err
 		}
-		if len(view.Names("sessions/"+o.session+"/")) == 0 {
-			return nil, nil, notFound("no session %q", o.session)
+		if o.session, err = session.Named(view, o.session); err != nil {
+			return nil, nil, err
 		}
 		whose, err := s.HealthOf(view, o.session)
 		if err != nil {

@@ -12,6 +12,7 @@ import (
 type branchFlags struct {
 	cmd             *cobra.Command
 	session, branch string
+	whole           bool // the session's name has to be whole: one that does not exist means something else
 }
 
 func (f *branchFlags) add(cmd *cobra.Command) {
@@ -34,6 +35,9 @@ func (f *branchFlags) check() error {
 func (f *branchFlags) pick(view *refs.View) (name, branch string, err error) {
 	if err := f.check(); err != nil {
 		return "", "", err
+	}
+	if f.whole && f.session != "" {
+		return f.session, f.branch, nil
 	}
 	name, err = sessionOr(view, f.session)
 	return name, f.branch, err

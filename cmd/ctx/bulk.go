@@ -147,16 +147,16 @@ func (b *bulk) append(ctx context.Context, lines []jsonlLine) error {
 	b.report.redact(found)
 	for i, a := range done {
 		b.report.appended(lines[i], a)
-		if err := b.print(a); err != nil {
+		if err := b.print(a, lines[i].number); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (b *bulk) print(done session.Appended) error {
+func (b *bulk) print(done session.Appended, line int) error {
 	if b.a.json {
-		return b.a.printJSON(appendedDoc{1, done.ID.String(), done.Known, done.Amended, done.Forgotten})
+		return b.a.printJSON(appendedDocOf(done, line))
 	}
 	b.a.line("%v", done.ID)
 	return b.a.out.err

@@ -176,7 +176,7 @@ func TestFollow(t *testing.T) {
 	expect(`"text":"two"`)
 	mustRun(t, dir, "", "append", "-s", "work", "--role", "user", "-m", "one, again", "--source", "x:1")
 	expect(first, `"text":"one, again"`, `"amended_by"`)
-	mustRun(t, dir, "", "rewind", "-s", "work", "@~1")
+	mustRun(t, dir, "", "rewind", "-s", "work", "@~2")
 	mustRun(t, dir, "", "append", "-s", "work", "--role", "user", "-m", "three")
 	expect(`"text":"three"`)
 	stop()

@@ -15,7 +15,7 @@ func newBundleCmd(a *app) *cobra.Command {
 file can read all of the store, and its key is in it.
 
 With --restore it makes the store of the project in DIR, or in the working directory, from FILE. The project must have no store
-yet; the file is checked as fsck does before there is one.`, exitNoStore, exitCorrupt),
+yet; the file is checked as fsck does before there is one.`, exitNoStore, exitLocked, exitStale, exitCorrupt),
 		Example: "  ctx bundle ~/backup/parcels.ctx\n  ctx bundle --restore ~/backup/parcels.ctx ~/src/parcels",
 		Args: func(cmd *cobra.Command, args []string) error {
 			if restore {
@@ -66,6 +66,6 @@ func printBundle(a *app, r upkeep.BundleReport, path string) error {
 			Bytes     int64  `json:"bytes"`
 		}{1, path, r.Store, r.Operation, r.Files, r.Bytes})
 	}
-	a.line("%s", path)
+	a.pathLine(path)
 	return nil
 }

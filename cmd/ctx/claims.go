@@ -74,8 +74,11 @@ func (o *compactOptions) runCommit(c context.Context, a *app) error {
 	if err := printCompaction(a, d); err != nil {
 		return err
 	}
-	if d.Failed > 0 {
+	switch {
+	case d.Failed > 0:
 		return &exitError{exitFailed}
+	case d.Lost > 0:
+		return &exitError{exitStale}
 	}
 	return nil
 }

@@ -33,7 +33,8 @@ for word. Nothing is removed: `+"`ctx expand`"+` gives back the words behind eve
 
 Reported are the summaries that cover their cluster (settled), those over a part of it, since it has grown meanwhile (carried), those that came
 too late (lost) or were there already (known), those that could not be had (failed), the clusters that became tombstones (evicted), and those
-that still want a summary (dirty). A cluster without a summary is as it was, and is asked about again the next time. A session that
+that still want a summary (dirty). A cluster without a summary is as it was, and is asked about again the next time; the exit code is 1
+where a summary could not be had. A session that
 has clusters already goes on rendering what it does where the result would not be shorter.
 
 With --strategy flat, or compact.strategy in the settings, or coreTools.compression.strategy in the project's .gemini/settings.json, everything
@@ -52,7 +53,7 @@ back, in any order and at any time:
   {"v":1,"claim":"…","text":"…","summarizer":"NAME","version":"…","prompt":"…"}
 
 "claim" and "text" have to be there; "prompt" is the SHA-256 of the prompt, where there was one. Nothing is reserved in between: a claim's id proves what was claimed, and each answer is held against the forest as it is then. A line that is not
-such an object is an error that names it, and nothing of the input is taken. Exit code 1 says that some answers could not be used; the others are in.
+such an object is an error that names it, and nothing of the input is taken. Exit code 12 says that some answers came too late (lost), 1 that some could not be used (failed); the others are in.
 No session renders anything else for it: that is for the next compaction without --commit, or for a message that cuts the window.`,
 			exitNoStore, exitLocked, exitStale, exitCorrupt, exitNotFound),
 		Example: "  ctx compact -s work\n  ctx compact --all --json\n  ctx compact --redo 60319200b04e\n  ctx compact --begin --json | my-worker | ctx compact --commit -",
@@ -135,7 +136,13 @@ func (o *compactOptions) run(c context.Context, a *app) error {
 		return err
 	}
 	defer a.tidy(c, s)
-	return printCompaction(a, done)
+	if err := printCompaction(a, done); err != nil {
+		return err
+	}
+	if done.Failed > 0 {
+		return &exitError{exitFailed}
+	}
+	return nil
 }
 
 // compact does what the flags ask for.

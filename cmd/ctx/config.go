@@ -10,7 +10,7 @@ func newConfigCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "config",
 		Short: "Show the settings that hold",
-		Long: long(`Shows the settings of the store as they hold for this run. Change them in .gemini/context/config.toml, in your own
+		Long: long(`Shows the settings of the store as they hold for this run, compact.strategy also where the project's .gemini/settings.json has it. Change them in .gemini/context/config.toml, in your own
 config file (see `+"`ctx help environment`"+`), or for one run with -c KEY=VALUE.`, exitNoStore, exitCorrupt),
 		Example: "  ctx config list --show-origin\n  ctx config get window.graduate_at",
 		Args:    noSuchCommand,
@@ -47,14 +47,14 @@ func newConfigGetCmd(a *app) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			setting, err := s.Config.Get(args[0])
+			setting, err := s.Setting(args[0])
 			if err != nil {
 				return err
 			}
 			if a.json {
 				return a.printJSON(settingJSON(setting))
 			}
-			a.line("%s", setting.Value)
+			a.line("%s", oneLine(setting.Value))
 			return nil
 		},
 	}
@@ -66,16 +66,16 @@ func runConfigList(a *app, origin bool) error {
 		return err
 	}
 	var rows [][]string
-	for _, setting := range s.Config.List() {
+	for _, setting := range s.Settings() {
 		switch {
 		case a.json:
 			if err := a.printJSON(settingJSON(setting)); err != nil {
 				return err
 			}
 		case origin:
-			rows = append(rows, []string{setting.Key + "=" + setting.Value, setting.Origin})
+			rows = append(rows, []string{setting.Key + "=" + oneLine(setting.Value), oneLine(setting.Origin)})
 		default:
-			a.line("%s=%s", setting.Key, setting.Value)
+			a.line("%s=%s", setting.Key, oneLine(setting.Value))
 		}
 	}
 	a.table(rows)

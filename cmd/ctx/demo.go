@@ -22,7 +22,8 @@ func newDemoCmd(a *app) *cobra.Command {
 		Short: "Show what ctx does, on a made-up conversation",
 		Long: long(`Makes a store in a temporary directory, puts a conversation of several interleaved topics into it, moves it into clusters, renders the
 small context that is left of it, and expands a summary to the exact messages it stands for. Each command is printed before it is
-run. At the end every message is compared with the original, byte for byte. The directory is removed, unless --keep is given.`),
+run. At the end every message is compared with the original, byte for byte. The directory is removed, unless --keep is given. With --json
+each step is a line: a "text", or a "command" with its whole "output".`),
 		Example: "  ctx demo\n  ctx demo --keep",
 		Args:    between(0, 0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -34,18 +35,22 @@ run. At the end every message is compared with the original, byte for byte. The 
 }
 
 func runDemo(c context.Context, a *app, keep bool) (err error) {
+	a.watchInterrupts()
+	if a.keepWriting != nil {
+		a.keepWriting() // so that the directory is removed where nobody reads on
+	}
 	dir, err := os.MkdirTemp("", "ctx-demo-")
 	if err != nil {
 		return err
 	}
+	d := &demo{a: a, c: c, dir: filepath.Join(dir, "project"), home: filepath.Join(dir, "home")}
 	defer func() {
 		if keep {
-			a.printf("\nThe store is kept in %s\n", dir)
+			d.say("", "The store is kept in "+oneLine(dir))
 		} else if gone := os.RemoveAll(dir); err == nil {
 			err = gone
 		}
 	}()
-	d := &demo{a: a, c: c, dir: filepath.Join(dir, "project"), home: filepath.Join(dir, "home")}
 	for _, dir := range []string{d.dir, d.home} {
 		if err := os.Mkdir(dir, 0o700); err != nil {
 			return err
@@ -95,18 +100,41 @@ func (d *demo) play() error {
 	return d.verify(strings.Fields(ids))
 }
 
-func (d *demo) tell(text string, args ...any) {
-	d.a.printf("\n# %s\n", fmt.Sprintf(text, args...))
+// demoStepDoc is a step of the demonstration: a text, or a command line with all that it printed.
+type demoStepDoc struct {
+	V       int     `json:"v"`
+	Text    string  `json:"text,omitempty"`
+	Command string  `json:"command,omitempty"`
+	Output  *string `json:"output,omitempty"`
+}
+
+// tell says what comes next, and result what came of it.
+func (d *demo) tell(text string, args ...any)   { d.say("# ", fmt.Sprintf(text, args...)) }
+func (d *demo) result(text string, args ...any) { d.say("  ", fmt.Sprintf(text, args...)) }
+
+func (d *demo) say(mark, text string) {
+	if d.a.json {
+		_ = d.a.printJSON(demoStepDoc{V: 1, Text: text}) // output keeps its error
+		return
+	}
+	d.a.printf("\n%s%s\n", mark, text)
 }
 
 // show prints a command line, runs it, and prints the first lines of what it says; it returns all of it.
 func (d *demo) show(lines int, args ...string) (string, error) {
-	d.a.printf("\n$ ctx %s\n", strings.Join(args, " "))
+	line := "ctx " + strings.Join(args, " ")
+	if !d.a.json {
+		d.a.printf("\n$ %s\n", line)
+	}
 	out, err := d.run(args...)
 	if err != nil {
 		return "", err
 	}
-	d.a.printf("%s", shorten(out, lines))
+	if d.a.json {
+		_ = d.a.printJSON(demoStepDoc{V: 1, Command: line, Output: &out}) // output keeps its error
+	} else {
+		d.a.printf("%s", shorten(out, lines))
+	}
 	return out, d.a.out.Flush()
 }
 

@@ -40,7 +40,7 @@ func (d *demo) sizes() error {
 }
 
 func (d *demo) compare(what string, tokens, whole int) {
-	d.a.printf("\n  the whole conversation: %d tokens; %s: %d, %.1f times smaller\n", whole, what, tokens, float64(whole)/float64(max(1, tokens)))
+	d.result("the whole conversation: %d tokens; %s: %d, %.1f times smaller", whole, what, tokens, float64(whole)/float64(max(1, tokens)))
 }
 
 // oneCluster goes from a summary back to its messages.
@@ -121,7 +121,7 @@ func (d *demo) verify(ids []string) error {
 			same++
 		}
 	}
-	d.a.printf("\n  %d of %d messages come back byte for byte: %d from clusters and tombstones, %d from the window\n",
+	d.result("%d of %d messages come back byte for byte: %d from clusters and tombstones, %d from the window",
 		same, len(lines), inClusters, len(found)-inClusters)
 	if same != len(lines) || len(found) != len(lines) {
 		return fmt.Errorf("%d of %d messages do not come back as they were", len(lines)-same, len(lines))

@@ -34,7 +34,7 @@ a store back but a copy (`+"`ctx bundle`"+`).`, exitNoStore, exitLocked, exitCor
 					Path string `json:"path"`
 				}{1, s.Dir})
 			}
-			a.line("%s", s.Dir)
+			a.pathLine(s.Dir)
 			return nil
 		},
 	}

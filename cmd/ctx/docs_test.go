@@ -72,6 +72,13 @@ func TestHelp(t *testing.T) {
 				t.Errorf("%s: long line: %s", cmd.CommandPath(), line)
 			}
 		}
+		cmd.LocalFlags().VisitAll(func(f *pflag.Flag) {
+			// Back quotes in a usage name the argument; a flag that is on or off has none.
+			argument, _ := pflag.UnquoteUsage(f)
+			if _, name, quoted := strings.Cut(f.Usage, "`"); quoted && (f.Value.Type() == "bool" || argument != strings.ToUpper(argument)) {
+				t.Errorf("%s: --%s has %.20q for its argument", cmd.CommandPath(), f.Name, name)
+			}
+		})
 		if !topic && cmd.HasParent() && cmd.Args == nil && !strings.Contains(cmd.Use, "[") && !strings.Contains(cmd.Use, "...") {
 			t.Errorf("%s: takes any arguments", cmd.CommandPath())
 		}

@@ -24,7 +24,8 @@ func newDoctorCmd(a *app) *cobra.Command {
 		Short: "Prove that what an agent says is recorded",
 		Long: long(`Goes along the chain from Gemini CLI to the store: the program, the store, the hooks in the agent's settings, what the agent has noted about them, a
 probe that the installed command records in a scratch store and that is read back, what keeps the store out of searches, when a hook ran last, and what hooks could
-not do. Exit code 1 says that something will not be recorded.`),
+not do. Exit code 1 says that something will not be recorded. Where the hooks are not installed and the project's sessions are all of other
+agents, that is none of it: there is nothing to record.`),
 		Example: "  ctx doctor\n  ctx doctor --json",
 		Args:    between(0, 0),
 		RunE:    func(cmd *cobra.Command, _ []string) error { return runDoctor(cmd.Context(), a) },

@@ -46,6 +46,11 @@ are those that `+"`ctx render` and `ctx forest`"+` print, or the beginning of on
 			ids = append(ids, id)
 		}
 		options := session.ExpandOptions{Session: o.session, Branch: o.branch}
+		if o.session != "" {
+			if options.Session, err = session.NamedOr(view, o.session); err != nil {
+				return err
+			}
+		}
 		if reader != "" {
 			if options, err = readerOnly(s, view, o.session, reader); err != nil {
 				return err

@@ -172,7 +172,9 @@ func (o *exportOptions) report(a *app, d exported) error {
 	case a.json:
 		return a.printJSON(d)
 	default:
-		a.line("%s: %d messages, %d notes, %d events", oneLine(*d.File), d.Messages, d.Notes, d.Events)
+		a.line("%s: %s", oneLine(*d.File), tally(
+			counted{d.Messages, "message", "messages"}, counted{d.Notes, "note", "notes"}, counted{d.Events, "event", "events"},
+		))
 	}
 	return nil
 }

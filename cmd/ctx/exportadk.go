@@ -33,8 +33,8 @@ func addADKFlags(o *exportOptions, cmd *cobra.Command) {
 	f.StringVar(&o.adk.user, "user", "", "the session's userId (default: what an import found, or "+adk.DefaultUser+")")
 	f.BoolVar(&o.adk.lines, "lines", false, "an event a line, without the session around them")
 	f.BoolVar(&o.adk.noMetadata, "no-metadata", false, "leave out what only ctx reads: no notes then, and no way back")
-	f.BoolVar(&o.adk.masked, "masked", false, "show tool outputs as the branch's masks say, as `ctx log --masked` does")
-	f.BoolVar(&o.adk.tokens, "tokens", false, "say in the metadata of each event the token set of where it was said, as `ctx branch tokens` does")
+	f.BoolVar(&o.adk.masked, "masked", false, "show tool outputs as the branch's masks say, as ctx log --masked does")
+	f.BoolVar(&o.adk.tokens, "tokens", false, "say in the metadata of each event the token set of where it was said, as ctx branch tokens does")
 	completeFlag(cmd, "time-unit", cobra.FixedCompletions([]string{string(adk.JavaScript), string(adk.Python)}, cobra.ShellCompDirectiveNoFileComp))
 }
 

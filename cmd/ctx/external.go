@@ -82,6 +82,11 @@ func isCommand(name string) bool {
 
 const programPrefix = "ctx-"
 
+// isShipped says whether ctx-NAME is a program that comes with ctx.
+func isShipped(name string) bool {
+	return slices.Contains([]string{"mcp", "summarize-agent", "summarize-gemini", "summarize-openai"}, name)
+}
+
 func programSuffix() string {
 	if runtime.GOOS == "windows" {
 		return ".exe" // and no script: their arguments cannot be quoted safely

@@ -22,7 +22,7 @@ first. Any id can be given to `+"`ctx expand`"+`. Each has a label: what was ask
 session have different labels. With --json the summary is there as well, once there is one.
 
 With --at the forest is shown as it was after an operation, which is named as `+"`ctx op log`"+` lists it, by its number, or by its digest or
-the first 4 digits of that or more. The log reaches as far back as log.keep says.
+the first 4 digits of that or more; @ is the newest. The log reaches as far back as log.keep says.
 
 With --format union-find-json the whole forest is written as one JSON document: messages as nodes with integer parents, clusters with
 their summaries and tombstones, and the lineage of the summaries. `+"`ctx import union-find-json`"+` reads it back, in this store or another one. It
@@ -97,7 +97,7 @@ func clustersAt(s *session.Store, view *refs.View, number uint64) (list []sessio
 }
 
 func printClusters(a *app, s *session.Store, list []session.ClusterInfo) error {
-	rows := [][]string{{"ID", "STATE", "MEMBERS", "FIRST", "LAST", "LABEL"}}
+	var rows [][]string
 	for _, c := range list {
 		d, err := document.ClusterOf(s, c)
 		if err != nil {
@@ -112,7 +112,7 @@ func printClusters(a *app, s *session.Store, list []session.ClusterInfo) error {
 		rows = append(rows, []string{c.ID.Short(shortLen), clusterState(d), strconv.FormatUint(d.Members, 10), day(d.First), day(d.Last), oneLine(d.Label)})
 	}
 	if !a.json && len(list) > 0 {
-		a.table(rows)
+		a.titled([]string{"ID", "STATE", "MEMBERS", "FIRST", "LAST", "LABEL"}, rows)
 	}
 	return nil
 }

@@ -17,7 +17,7 @@ func newGCCmd(a *app) *cobra.Command {
 		Short: "Pack objects, and remove what nothing names any more",
 		Long: long(`Packs loose objects, removes objects that nothing has named for a while (gc.grace), old segments of the log (log.keep), and
 what writes left that were cut short. What a session, a ref, a summary or the kept log leads to stays; so does what was
-rewound.`, exitNoStore, exitLocked, exitCorrupt),
+rewound.`, exitNoStore, exitLocked, exitStale, exitCorrupt),
 		Example: "  ctx gc\n  ctx gc --dry-run --json",
 		Args:    between(0, 0),
 		RunE: func(cmd *cobra.Command, _ []string) error {

@@ -78,15 +78,19 @@ const revisionsHelp = `Wherever a command takes REV, these name an object:
 
   3f9a6c01...        a full id, 64 digits
   3f9a6c             the beginning of one, 4 digits at least, if only one object has it; an entry goes before a cluster
-  @                  the newest entry of the session that HEAD names
+  @, HEAD            the newest entry of the session that HEAD names; with -s and -b, @ is that of the branch they name
   work               the newest entry of session "work", branch main
+  1284               the same of the one session whose name begins so, 4 characters at least, if nothing else has that name
   work/try           the newest entry of branch "try" of session "work"
   user/before-demo   what a ref holds, also as sessions/work/main or before-demo
   work~3             three entries back
   work@{2}           what it was two moves ago, as far as the log goes back
   A..B               where a range is taken: everything in B that is not in A
 
-Names go before ids: a session called "beef" is not the beginning of an id.`
+Names go before ids: a session called "beef" is not the beginning of an id. Where a session is named, as by -s, the beginning
+of its name will do as well, but for what makes a session (append, import), removes it, or renders one that is not there yet.
+
+` + "`ctx rewind`" + ` counts messages: @ and HEAD are the newest message, and @~2 or HEAD~2 takes the two newest out.`
 
 const environmentHelp = `Variables:
 
@@ -99,4 +103,5 @@ const environmentHelp = `Variables:
 
 Settings are taken from, the first one that has it: -c KEY=VALUE, the environment, the store's config.toml, the user's
 config file, the default. ` + "`ctx config list --show-origin`" + ` says which it was. A store's config.toml does not say who is asked for
-summaries: summarize.chain is not taken from it, and summarizer.NAME.command and .timeout only from the user's file.`
+summaries: summarize.chain is not taken from it, and summarizer.NAME.command and .timeout only from the user's file. So
+is sanitize.extra, the patterns of secrets that only you have.`

@@ -84,6 +84,8 @@ type importedFile struct {
 	changed bool     // there is something new in the session
 	more    []string // likewise in these
 	skipped int      // records that could not be used
+	new     int      // messages
+	known   int      // messages that were there already
 }
 
 // importFiles imports one file after the other. One that cannot be read does not keep the others from it.
@@ -92,9 +94,13 @@ func importFiles(c context.Context, a *app, files []string, one func(context.Con
 	if err != nil {
 		return err
 	}
-	var sessions []string
+	var sessions, own []string
 	var first error
-	failed, skipped := 0, 0
+	hadHEAD, err := hasHEAD(s)
+	if err != nil {
+		return err
+	}
+	failed, skipped, added, known := 0, 0, 0, 0
 	for _, file := range files {
 		done, err := one(c, s, file)
 		if done.changed {
@@ -105,7 +111,10 @@ func importFiles(c context.Context, a *app, files []string, one func(context.Con
 				sessions = append(sessions, name)
 			}
 		}
-		skipped += done.skipped
+		skipped, added, known = skipped+done.skipped, added+done.new, known+done.known
+		if done.session != "" && err == nil {
+			own = append(own, done.session)
+		}
 		if err == nil {
 			continue
 		}
@@ -120,8 +129,18 @@ func importFiles(c context.Context, a *app, files []string, one func(context.Con
 			fmt.Fprintf(a.stderr, "ctx: %s\n", oneLine(err.Error()))
 		}
 	}
+	if len(files) > 1 {
+		a.say("ctx: import: %d files: %s", len(files), tally(
+			counted{added, "message", "messages"}, counted{known, "known", "known"}, counted{skipped, "skipped", "skipped"},
+		))
+	}
 	if err := l.link(c, a, s); err != nil {
 		return err
+	}
+	if l != nil && l.newest && !hadHEAD {
+		if err := useNewest(c, s, own); err != nil {
+			return err
+		}
 	}
 	for _, name := range sessions {
 		if _, err := s.GraduateAndLeave(c, name, session.MainBranch); err != nil {
@@ -153,17 +172,17 @@ func isAboutFile(err error) bool {
 }
 
 func importGemini(c context.Context, a *app, s *session.Store, named, file string, l *linker) (importedFile, error) {
-	in, closeInput, err := a.input(file)
+	in, closeInput, err := a.transcriptFile(file)
 	if err != nil {
 		return importedFile{}, &fileError{fmt.Errorf("cannot import %q: %w", file, err)}
 	}
 	defer closeInput()
-	source := &watched{from: in}
+	source := &watched{c: c, from: in}
 	if named == "" {
 		named = checkpointName(file)
 	}
 	done, err := s.ImportGemini(c, source, named)
-	out := importedFile{session: done.Session, changed: done.Messages+done.Amended+done.Rewinds > 0, skipped: total(done.Skipped)}
+	out := importedFile{session: done.Session, changed: done.Messages+done.Amended+done.Rewinds > 0, skipped: total(done.Skipped), new: done.Messages, known: done.Known}
 	l.children = append(l.children, done.Children...)
 	switch {
 	case errors.Is(err, session.ErrInput):
@@ -255,7 +274,10 @@ func printImported(a *app, file string, done session.Imported) error {
 	if a.json {
 		return a.printJSON(d)
 	}
-	a.line("%s: %d messages, %d notes, %d known, %d amended, %d rewinds, %d skipped", oneLine(file), d.Messages, d.Notes, d.Known, d.Amended, d.Rewinds, d.Skipped)
+	a.line("%s: %s", oneLine(file), tally(
+		counted{d.Messages, "message", "messages"}, counted{d.Notes, "note", "notes"}, counted{d.Known, "known", "known"},
+		counted{d.Amended, "amended", "amended"}, counted{d.Rewinds, "rewind", "rewinds"}, counted{d.Skipped, "skipped", "skipped"},
+	))
 	return nil
 }
 

@@ -51,14 +51,14 @@ What `+"`ctx export --format adk-events`"+` wrote comes back as what it was, in 
 }
 
 func importADK(c context.Context, a *app, s *session.Store, named string, unit adk.Unit, file string) (importedFile, error) {
-	in, closeInput, err := a.input(file)
+	in, closeInput, err := a.transcriptFile(file)
 	if err != nil {
 		return importedFile{}, &fileError{fmt.Errorf("cannot import %q: %w", file, err)}
 	}
 	defer closeInput()
-	source := &watched{from: in}
+	source := &watched{c: c, from: in}
 	done, err := s.ImportADK(c, source, named, unit)
-	out := importedFile{session: done.Session, changed: done.Messages+done.Notes+done.Amended+done.Rewinds > 0, skipped: total(done.Stats.Skipped)}
+	out := importedFile{session: done.Session, changed: done.Messages+done.Notes+done.Amended+done.Rewinds > 0, skipped: total(done.Stats.Skipped), new: done.Messages, known: done.Known}
 	switch {
 	case errors.Is(err, session.ErrInput):
 		err = &fileError{withHint(fmt.Errorf("cannot import %q: %w", file, err), "-s NAME gives the session a name")}
@@ -126,6 +126,9 @@ func printImportedADK(a *app, file string, done session.ImportedADK) error {
 	if a.json {
 		return a.printJSON(d)
 	}
-	a.line("%s: %d messages, %d notes, %d known, %d amended, %d rewinds, %d skipped", name, d.Messages, d.Notes, d.Known, d.Amended, d.Rewinds, d.Skipped)
+	a.line("%s: %s", name, tally(
+		counted{d.Messages, "message", "messages"}, counted{d.Notes, "note", "notes"}, counted{d.Known, "known", "known"},
+		counted{d.Amended, "amended", "amended"}, counted{d.Rewinds, "rewind", "rewinds"}, counted{d.Skipped, "skipped", "skipped"},
+	))
 	return nil
 }

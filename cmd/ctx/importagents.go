@@ -42,7 +42,10 @@ there, and where the person went back it is a rewind. Records that cannot be use
 }
 
 // linker gathers which calls began which sessions, to link them when all files of a run are there.
-type linker struct{ children []session.Child }
+type linker struct {
+	children []session.Child
+	newest   bool // where HEAD names no session, it is to name the newest one
+}
 
 func (l *linker) link(c context.Context, a *app, s *session.Store) error {
 	if l == nil || len(l.children) == 0 {
@@ -56,13 +59,13 @@ func (l *linker) link(c context.Context, a *app, s *session.Store) error {
 }
 
 func importTranscript(c context.Context, a *app, s *session.Store, f agentForm, named, file string, l *linker) (importedFile, error) {
-	read, source, closeInput, err := f.reader(a, file)
+	read, source, closeInput, err := f.reader(c, a, file)
 	if err != nil {
 		return importedFile{}, &fileError{fmt.Errorf("cannot import %q: %w", file, err)}
 	}
 	defer closeInput()
 	done, err := s.ImportTranscript(c, read, named)
-	out := importedFile{session: done.Session, more: done.Changed, skipped: total(done.Stats.Skipped)}
+	out := importedFile{session: done.Session, more: done.Changed, skipped: total(done.Stats.Skipped), new: done.Messages, known: done.Known}
 	l.children = append(l.children, done.Children...)
 	var unread *transcript.ReadError
 	switch {
@@ -124,6 +127,9 @@ func printTranscript(a *app, agent, file string, done session.ImportedTranscript
 	if a.json {
 		return a.printJSON(d)
 	}
-	a.line("%s: %d messages, %d notes, %d known, %d amended, %d rewinds, %d skipped", name, d.Messages, d.Notes, d.Known, d.Amended, d.Rewinds, d.Skipped)
+	a.line("%s: %s", name, tally(
+		counted{d.Messages, "message", "messages"}, counted{d.Notes, "note", "notes"}, counted{d.Known, "known", "known"},
+		counted{d.Amended, "amended", "amended"}, counted{d.Rewinds, "rewind", "rewinds"}, counted{d.Skipped, "skipped", "skipped"},
+	))
 	return nil
 }

@@ -20,7 +20,7 @@ func importAll(cmd *cobra.Command, a *app, dryRun bool) error {
 		a.say("ctx: import: %s", note)
 	}
 	if len(list) == 0 {
-		return notFound("a transcript of this project: %q", p.project[0])
+		return withHint(notFound("a transcript of this project: %q", p.project[0]), "looked in %s", p.looked())
 	}
 	if dryRun {
 		for _, f := range list {
@@ -38,13 +38,14 @@ func importAll(cmd *cobra.Command, a *app, dryRun bool) error {
 		}
 		return nil
 	}
+	inOrderOfTime(list)
 	agents := map[string]string{}
 	var files []string
 	for _, f := range list {
 		agents[f.file] = f.agent
 		files = append(files, f.file)
 	}
-	l := &linker{}
+	l := &linker{newest: true}
 	return importFiles(cmd.Context(), a, files, func(c context.Context, s *session.Store, file string) (importedFile, error) {
 		for _, f := range agentForms() {
 			if f.name == agents[file] {

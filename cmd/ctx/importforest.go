@@ -72,12 +72,12 @@ func importForests(c context.Context, a *app, named string, files []string) erro
 }
 
 func importForest(c context.Context, a *app, s *session.Store, named, file string) (session.ImportedForest, error) {
-	in, closeInput, err := a.input(file)
+	in, closeInput, err := a.transcriptFile(file)
 	if err != nil {
 		return session.ImportedForest{}, &fileError{fmt.Errorf("cannot import %q: %w", file, err)}
 	}
 	defer closeInput()
-	source := &watched{from: in}
+	source := &watched{c: c, from: in}
 	done, err := s.ImportUnionFind(c, source, named)
 	if err != nil {
 		err = fmt.Errorf("cannot import %q: %w", file, err)
@@ -122,7 +122,10 @@ func printImportedForest(a *app, file string, done session.ImportedForest) error
 	if a.json {
 		return a.printJSON(d)
 	}
-	a.line("%s: %d messages, %d known, %d amended, %d clusters, %d summaries, %d evicted, %d lost", oneLine(file), d.Messages, d.Known, d.Amended, d.Opened,
-		d.Summaries, d.Evicted, d.Lost)
+	a.line("%s: %s", oneLine(file), tally(
+		counted{d.Messages, "message", "messages"}, counted{d.Known, "known", "known"}, counted{d.Amended, "amended", "amended"},
+		counted{d.Opened, "cluster", "clusters"}, counted{d.Summaries, "summary", "summaries"}, counted{d.Evicted, "evicted", "evicted"},
+		counted{d.Lost, "lost", "lost"},
+	))
 	return nil
 }

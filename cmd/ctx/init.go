@@ -13,7 +13,7 @@ func newInitCmd(a *app) *cobra.Command {
 		Use:   "init [DIR]",
 		Short: "Make a store for a project",
 		Long: long(`Makes a store at .gemini/context in DIR, in the project that CTX_DIR names, or in the working directory, and prints its
-path. A store that is there already stays as it is; one whose making was cut short is finished.`,
+path, with -z byte for byte. A store that is there already stays as it is; one whose making was cut short is finished.`,
 			exitNoStore, exitLocked, exitCorrupt),
 		Example: "  ctx init\n  ctx init ~/src/parcels",
 		Args:    between(0, 1),
@@ -32,7 +32,7 @@ path. A store that is there already stays as it is; one whose making was cut sho
 					Created bool   `json:"created"`
 				}{1, r.Dir, r.ID, created})
 			}
-			a.line("%s", r.Dir)
+			a.pathLine(r.Dir)
 			if advice := r.IgnoreAdvice(); created && advice != "" {
 				a.say("hint: to keep the store out of the agent's own searches, add the line %s to .geminiignore", advice)
 			}

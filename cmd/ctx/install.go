@@ -215,8 +215,8 @@ func (a *app) applySettings(change *capture.Change, d installedDoc) error {
 		a.say("ctx: nothing to change in %s", d.File)
 		return nil
 	}
-	a.line("%s", d.File)
-	a.printf("%s", d.Diff)
+	a.pathLine(d.File)
+	a.printf("%s", cleanLines(d.Diff))
 	if d.DryRun {
 		a.say("ctx: nothing was changed")
 	} else if d.Backup != nil {
@@ -240,7 +240,7 @@ func (a *app) writeExtension(dir, command string) error {
 			Extension string `json:"extension"`
 		}{1, dir})
 	}
-	a.line("%s", dir)
+	a.pathLine(dir)
 	a.say("hint: `gemini extensions install %s` takes it", dir)
 	return nil
 }

@@ -1,54 +1,11 @@
 package main
 
 import (
-	"context"
-	"fmt"
 	"os"
 	"os/signal"
-	"sync"
 	"syscall"
-	"time"
 )
 
-// patience is how long a command may take to end by itself after an interrupt: to let go of the lock, to remove its
-// temporary files, to end its helpers. After that the process ends, wherever it waits: a store holds after a kill at
-// any moment.
-const patience = 700 * time.Millisecond
-
-// interrupts returns a context that ends with the first SIGINT or SIGTERM, and watch, which begins to look for these
-// signals. From then on the process ends within a second of the first one, and at once with the second one; code is its
-// exit code where the command does not end by itself. Only the first call of watch counts.
-//
-// Before that a signal ends the process at once: there is nothing to tidy up, and commands that need no store start
-// sooner. SIGPIPE is left alone: it ends the process quietly when nobody reads any more.
-func interrupts() (c context.Context, watch func(code int)) {
-	c, cancel := context.WithCancel(context.Background())
-	var once sync.Once
-	return c, func(code int) {
-		once.Do(func() {
-			got := make(chan os.Signal, 1)
-			signal.Notify(got, os.Interrupt, syscall.SIGTERM)
-			go func() {
-				<-got
-				signal.Stop(got)
-				cancel()
-				<-time.After(patience)
-				cutOff(code)
-			}()
-		})
-	}
-}
-
-// cutOff ends the process. Nobody may be reading its standard error.
-func cutOff(code int) {
-	told := make(chan struct{})
-	go func() {
-		fmt.Fprintln(os.Stderr, "ctx: interrupted")
-		close(told)
-	}()
-	select {
-	case <-told:
-	case <-time.After(patience / 10):
-	}
-	os.Exit(code)
-}
+// keepWriting has a write to a pipe that nobody reads return an error. A command with something to remove calls it:
+// without it SIGPIPE ends the process.
+func keepWriting() { signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE) }

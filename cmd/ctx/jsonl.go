@@ -164,13 +164,13 @@ func readParts(value []byte) (json.RawMessage, error) {
 	return b.Bytes(), err
 }
 
-// readTime reads an RFC 3339 time; the zero time stands for one that cannot be read.
+// readTime reads an RFC 3339 time; bad says that it cannot be read or stored.
 func readTime(value []byte) (t time.Time, bad bool) {
 	s, err := readString(value)
 	if err == nil {
 		t, err = time.Parse(time.RFC3339Nano, s)
 	}
-	if err != nil {
+	if err != nil || !session.IsTime(t) {
 		return time.Time{}, true
 	}
 	return t, false

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/internal/when"
 	"github.com/gemini-ctx/ctx/refs"
 	"github.com/gemini-ctx/ctx/session"
 )
@@ -41,7 +42,7 @@ the entries are taken from the newest back to the first that was said before the
 	f := cmd.Flags()
 	f.BoolVar(&o.all, "all", false, "every kind of entry: rewinds, amendments and so on, too")
 	f.IntVarP(&o.limit, "limit", "n", 0, "the newest `N` entries only")
-	f.StringVar(&o.after, "after", "", "only what was said at this `TIME` or later, RFC 3339")
+	f.StringVar(&o.after, "after", "", "only what was said at `TIME` or later, in UTC: "+when.Examples)
 	f.BoolVar(&o.masked, "masked", false, "show outputs shortened where a mask says so")
 	f.BoolVar(&o.reverse, "reverse", false, "newest first")
 	f.BoolVar(&o.follow, "follow", false, "go on with what is appended, until interrupted")
@@ -57,7 +58,7 @@ func (o *logOptions) run(c context.Context, a *app, rev string) error {
 	case o.follow && o.masked:
 		return usagef("--follow shows what is new, which no mask is about: --masked cannot be given with it")
 	}
-	since, err := o.since()
+	since, err := o.since(a.now())
 	if err != nil {
 		return err
 	}
@@ -80,13 +81,12 @@ func (o *logOptions) run(c context.Context, a *app, rev string) error {
 }
 
 // since returns the time of --after.
-func (o *logOptions) since() (t time.Time, err error) {
-	if o.cmd.Flags().Changed("after") {
-		if t, err = time.Parse(time.RFC3339Nano, o.after); err != nil {
-			err = usagef("bad --after: %.80q: a time is like 2026-11-21T00:42:09Z", o.after)
-		}
+func (o *logOptions) since(now time.Time) (time.Time, error) {
+	if !o.cmd.Flags().Changed("after") {
+		return time.Time{}, nil
 	}
-	return t, err
+	span, err := parseTime("after", o.after, now)
+	return span.Start, err
 }
 
 // span returns the tip of what is shown, and the entry before it; zero for everything.

@@ -12,7 +12,7 @@ import (
 )
 
 func main() {
-	c, watch := interrupts()
+	c, watch := machine.Interrupts("ctx")
 	os.Exit(run(c, fromOS(c, watch), os.Args[1:]))
 }
 
@@ -31,7 +31,10 @@ func fromOS(c context.Context, watch func(int)) world {
 		host = ""
 	}
 	return world{
-		watch:    watch,
+		watch: watch,
+
+		keepWriting: keepWriting,
+
 		stdin:    interruptible(c, func() { watch(exitInterrupted) }, os.Stdin),
 		stdout:   os.Stdout,
 		stderr:   os.Stderr,

@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gemini-ctx/ctx/refs"
+	"github.com/gemini-ctx/ctx/session"
 )
 
 func newOpCmd(a *app) *cobra.Command {
@@ -48,6 +49,11 @@ func opLog(a *app, inSession string, limit int) error {
 	s, view, err := a.openView()
 	if err != nil {
 		return err
+	}
+	if inSession != "" {
+		if inSession, err = session.NamedOr(view, inSession); err != nil {
+			return err
+		}
 	}
 	var rows [][]string
 	n := 0

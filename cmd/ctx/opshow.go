@@ -4,46 +4,37 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"strconv"
 
 	"github.com/spf13/cobra"
 
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/refs"
+	"github.com/gemini-ctx/ctx/session"
 )
 
 func newOpShowCmd(a *app) *cobra.Command {
 	return &cobra.Command{
-		Use:   "show [NUMBER]",
-		Short: "Show one operation, the newest without a number",
-		Long: long(`Shows one operation: each ref with its old and new value, and what was decided about the forest.`,
-			exitNoStore, exitCorrupt, exitNotFound),
-		Example: "  ctx op show 42",
+		Use:   "show [OPERATION]",
+		Short: "Show one operation, the newest where none is named",
+		Long: long(`Shows one operation: each ref with its old and new value, and what was decided about the forest. OPERATION is @ for the newest one,
+a number as `+"`ctx op log`"+` lists it, or its digest or the first 4 digits of that or more.`,
+			exitNoStore, exitCorrupt, exitGone, exitNotFound),
+		Example: "  ctx op show @\n  ctx op show 42",
 		Args:    between(0, 1),
 		RunE: func(_ *cobra.Command, args []string) error {
-			number := uint64(0)
-			if len(args) > 0 {
-				n, err := strconv.ParseUint(args[0], 10, 64)
-				if err != nil || n == 0 {
-					return usagef("not the number of an operation: %q", args[0])
-				}
-				number = n
-			}
-			return opShow(a, number)
+			return opShow(a, append(args, session.NewestOperation)[0])
 		},
 	}
 }
 
-func opShow(a *app, number uint64) error {
+func opShow(a *app, name string) error {
 	s, view, err := a.openView()
 	if err != nil {
 		return err
 	}
-	if number == 0 {
-		number = view.Number
-	}
-	if number == 0 {
-		return notFound("no operation yet")
+	number, err := operationAt(s, view, name)
+	if err != nil {
+		return err
 	}
 	var found *refs.Record
 	err = s.Refs.Backward(view, func(r refs.Record) bool {

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -13,6 +14,7 @@ import (
 	"github.com/gemini-ctx/ctx/agent/claudecode"
 	"github.com/gemini-ctx/ctx/agent/geminicli"
 	"github.com/gemini-ctx/ctx/agent/transcript"
+	"github.com/gemini-ctx/ctx/lock"
 )
 
 // places are the directories under which agents keep what was said.
@@ -62,6 +64,20 @@ func (p *places) has(dir string) bool {
 
 // found is a transcript of the project.
 type found struct{ agent, file string }
+
+// looked names the directories that find looks in.
+func (p *places) looked() string {
+	var list []string
+	for _, dir := range []string{p.gemini, p.claude, p.codex, p.open} {
+		if dir != "" {
+			list = append(list, fmt.Sprintf("%q", dir))
+		}
+	}
+	if len(list) == 0 {
+		return "no directory: there is no home directory"
+	}
+	return strings.Join(list, ", ")
+}
 
 // find lists the transcripts of the project, those of subagents after the ones that they work for. notes are what a person should know of.
 func (p *places) find() (list []found, notes []string) {
@@ -137,7 +153,7 @@ func (p *places) findCodex() (list []found) {
 
 // codexDir is the directory that a rollout says it was made in; "" where it says none.
 func codexDir(file string) string {
-	f, err := os.Open(file)
+	f, err := lock.Open(file)
 	if err != nil {
 		return ""
 	}
@@ -159,8 +175,8 @@ func (p *places) findOpencode() (list []found, notes []string) {
 	}
 	files, _ := filepath.Glob(filepath.Join(quoteGlob(p.open), "storage", "session", "*", "*.json"))
 	for _, file := range files {
-		b, err := os.ReadFile(file)
-		if err != nil || len(b) > maxHead {
+		b, err := lock.ReadAtMost(file, maxHead)
+		if err != nil {
 			continue
 		}
 		o, _ := transcript.ParseObject(b)
@@ -192,11 +208,11 @@ func (p *places) findGemini() (list []found) {
 
 // geminiSlugs are the names that Gemini CLI has, or had, for the project.
 func (p *places) geminiSlugs() (slugs []string) {
-	b, err := os.ReadFile(filepath.Join(p.gemini, "projects.json"))
+	b, err := lock.ReadAtMost(filepath.Join(p.gemini, "projects.json"), maxHead)
 	var doc struct {
 		Projects map[string]string `json:"projects"`
 	}
-	if err == nil && len(b) <= maxHead {
+	if err == nil {
 		_ = json.Unmarshal(b, &doc) // a file that is damaged names nothing
 	}
 	for _, project := range p.project {

@@ -5,8 +5,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
-	"unicode/utf8"
+
+	"github.com/clipperhouse/displaywidth"
 
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/session"
@@ -52,6 +54,28 @@ func (a *app) printf(format string, args ...any) { fmt.Fprintf(a.out, format, ar
 func (a *app) line(format string, args ...any) {
 	fmt.Fprintf(a.out, format, args...)
 	fmt.Fprint(a.out, a.end())
+}
+
+// pathLine is line for a path of this machine. A directory may have any name: people get it without what would steer
+// their terminal, and scripts get its bytes with -z.
+func (a *app) pathLine(path string) {
+	if !a.nul {
+		path = oneLine(path)
+	}
+	a.line("%s", path)
+}
+
+// cleanLines is text of several lines, each as oneLine leaves it, but for tabs.
+func cleanLines(text string) string {
+	lines := strings.Split(text, "\n")
+	for i, line := range lines {
+		cells := strings.Split(line, "\t")
+		for j, cell := range cells {
+			cells[j] = oneLine(cell)
+		}
+		lines[i] = strings.Join(cells, "\t")
+	}
+	return strings.Join(lines, "\n")
 }
 
 func (a *app) end() string {
@@ -124,7 +148,7 @@ func (a *app) table(rows [][]string) {
 			if i == len(width) {
 				width = append(width, 0)
 			}
-			width[i] = max(width[i], utf8.RuneCountInString(cell))
+			width[i] = max(width[i], displaywidth.String(cell))
 		}
 	}
 	for _, row := range rows {
@@ -132,9 +156,17 @@ func (a *app) table(rows [][]string) {
 		for i, cell := range row {
 			b.WriteString(cell)
 			if i < len(row)-1 {
-				b.WriteString(strings.Repeat(" ", width[i]-utf8.RuneCountInString(cell)+2))
+				b.WriteString(strings.Repeat(" ", width[i]-displaywidth.String(cell)+2))
 			}
 		}
 		a.line("%s", strings.TrimRight(b.String(), " "))
 	}
+}
+
+// titled is table with a row of titles. With -z there is none: it is no item of the list.
+func (a *app) titled(titles []string, rows [][]string) {
+	if !a.nul {
+		rows = slices.Insert(rows, 0, titles)
+	}
+	a.table(rows)
 }

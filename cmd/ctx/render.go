@@ -27,7 +27,7 @@ func newRenderCmd(a *app) *cobra.Command {
 		Short: "Print a session's context: clusters and the newest messages",
 		Long: long(`Prints what a model is to be given of a branch: the block that it is told first, if something was observed (see `+"`ctx epoch`"+`), the clusters of older
 messages with their summaries and ids, tombstones, and then the newest messages word for word, with the updates between them. With --budget all of it takes at most so many tokens (Gemini's estimate); what is left out is counted on
-standard error. The part before the newest messages stays the same, byte for byte, until the branch's tail is cut.
+standard error, and the exit code is 1 where all of it is. The part before the newest messages stays the same, byte for byte, until the branch's tail is cut.
 
 With --query the passages, out of all history of the branch, that answer a question are printed, too: up to half of the budget is for them, or
 2,000 tokens where there is none. The part before the newest messages is then another one for each question.
@@ -41,6 +41,7 @@ Formats: text; json, one document; gemini, openai and anthropic, the messages of
 		},
 	}
 	o.add(cmd)
+	o.whole = true // a session that does not exist yet is given what the project has
 	completeFlag(cmd, "session", a.completeSessions())
 	f := cmd.Flags()
 	f.IntVar(&o.budget, "budget", 0, "at most `N` tokens")
@@ -78,6 +79,9 @@ func (o *renderOptions) run(c context.Context, a *app) error {
 	}
 	if len(out.Dropped) > 0 {
 		a.say("ctx: render: left out: %s", document.Dropped(out.Dropped))
+	}
+	if len(out.Bytes) == 0 && len(out.Dropped) > 0 {
+		return &exitError{exitFailed} // the budget is too small for anything
 	}
 	_, err = a.out.Write(out.Bytes)
 	return err

@@ -255,7 +255,7 @@ func readAs(agent string, r io.Reader, got *spoken) (skipped map[string]int, err
 		if f.name != agent {
 			continue
 		}
-		stats, err := f.read(r, func(st transcript.Step) error {
+		stats, err := f.read("", r, func(st transcript.Step) error {
 			if st.Kind != transcript.KindMessage {
 				return errors.New("a rewind that is none")
 			}
@@ -297,7 +297,7 @@ func (o *resumeOptions) report(a *app, d resumeDoc) error {
 	case d.Known:
 		a.line("%s: there already", oneLine(d.File))
 	default:
-		a.line("%s: %d messages, %d notes, read back", oneLine(d.File), d.Messages, d.Notes)
+		a.line("%s: %s, read back", oneLine(d.File), tally(counted{d.Messages, "message", "messages"}, counted{d.Notes, "note", "notes"}))
 	}
 	a.line("cd %s && %s", shellWord(d.Dir), shellCommand(d.Command))
 	return nil

@@ -46,7 +46,7 @@ func printStoreDir(a *app) error {
 			ID   string `json:"id"`
 		}{1, s.Dir, s.ID})
 	}
-	a.line("%s", s.Dir)
+	a.pathLine(s.Dir)
 	return nil
 }
 

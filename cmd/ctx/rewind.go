@@ -18,11 +18,12 @@ func newRewindCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "rewind [-s SESSION] REV",
 		Short: "Take an entry and everything after it out of a branch",
-		Long: long(`Takes REV and everything after it out of the branch and prints the branch's new tip. A tool call is never left without the result
-it had: the branch then goes back to before the call. What left is out of the clusters as well; its words stay in the store, and
-`+"`ctx undo`"+` brings it back.
+		Long: long(`Takes REV and everything after it out of the branch, prints the branch's new tip, and says on standard error how many messages left; with
+--json they are "messages". A tool call is never left without the result it had: the branch then goes back to before the call. What left is out of the
+clusters as well; its words stay in the store, and `+"`ctx undo`"+` brings it back.
 
-In REV, @ is the newest entry of the branch that -s and -b name.`, exitNoStore, exitLocked, exitStale, exitCorrupt, exitNotFound),
+@ is the newest message of the branch that -s and -b name, and @~N takes its N newest messages out, as `+"`git reset HEAD~N`"+` would; HEAD is the same where
+it names that branch. Any other REV is the entry that it names.`, exitNoStore, exitLocked, exitStale, exitCorrupt, exitNotFound),
 		Example:           "  ctx rewind -s work @~2\n  ctx rewind -s work 3f9a6c01",
 		Args:              between(1, 1),
 		ValidArgsFunction: a.completeRevs(),
@@ -45,7 +46,7 @@ func (o *rewindOptions) run(c context.Context, a *app, rev string) error {
 	if err != nil {
 		return err
 	}
-	target, err := resolveEntry(s, view, inBranch(rev, name, branch))
+	target, err := s.RewindTarget(view, name, branch, rev)
 	if err != nil {
 		return err
 	}
@@ -69,5 +70,6 @@ func (o *rewindOptions) run(c context.Context, a *app, rev string) error {
 		}{1, done.Entry.String(), done.Left.String(), done.Messages, done.Retracted})
 	}
 	a.line("%v", done.Entry)
+	a.say("ctx: rewind: %s left the branch", plural(done.Messages, "message", "messages"))
 	return nil
 }

@@ -38,7 +38,7 @@ the flags below, only -C may stand before such a name. ` + "`ctx mcp`" + ` runs 
 	root.SetOut(a.out)
 	root.SetErr(a.stderr)
 	root.SetIn(a.stdin)
-	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usagef("%v", err) })
+	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return flagError(err) })
 	root.CompletionOptions.DisableDefaultCmd = true
 	root.Flags().BoolVar(&showVersion, "version", false, "print the version")
 	addGlobalFlags(a, root)

@@ -17,6 +17,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/gemini-ctx/ctx/lock"
+	"github.com/gemini-ctx/ctx/machine"
 	"github.com/gemini-ctx/ctx/summarizer/printmode"
 )
 
@@ -24,7 +25,7 @@ import (
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){
 		"ctx": func() {
-			c, watch := interrupts()
+			c, watch := machine.Interrupts("ctx")
 			os.Exit(run(c, fixed(fromOS(c, watch)), os.Args[1:]))
 		},
 		"ctx-summarize-agent": func() { os.Exit(printmode.Program().Main()) },

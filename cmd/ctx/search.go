@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"regexp"
 	"slices"
 	"strconv"
@@ -54,27 +55,44 @@ func (o *scopeOptions) query(now time.Time) (session.SearchQuery, error) {
 		}
 	}
 	if o.since != "" {
-		span, err := when.Parse(o.since, now)
+		span, err := parseTime("since", o.since, now)
 		if err != nil {
-			return q, usagef("bad --since: %.80q: a time is like %s", o.since, when.Examples)
+			return q, err
 		}
 		q.Since = span.Start
 	}
 	if o.until != "" {
-		span, err := when.Parse(o.until, now)
+		span, err := parseTime("until", o.until, now)
 		if err != nil {
-			return q, usagef("bad --until: %.80q: a time is like %s", o.until, when.Examples)
+			return q, err
 		}
 		q.Until = span.End
 	}
 	return q, nil
 }
 
+// parseTime reads the value of a flag that takes a time as people write it.
+func parseTime(flag, text string, now time.Time) (when.Span, error) {
+	span, err := when.Parse(text, now)
+	if err != nil {
+		err = usagef("bad --%s: %.80q: a time is like %s", flag, text, when.Examples)
+	}
+	return span, err
+}
+
 // open opens the store, and completes the query with the reader.
 func (o *scopeOptions) open(a *app, q *session.SearchQuery) (*session.Store, *refs.View, error) {
 	s, view, err := a.openView()
-	if err != nil || o.reader == "" {
+	if err != nil {
 		return s, view, err
+	}
+	if o.session != "" {
+		if q.Session, err = session.Named(view, o.session); err != nil {
+			return s, view, err
+		}
+	}
+	if o.reader == "" {
+		return s, view, nil
 	}
 	name, err := sessionOr(view, o.session)
 	if err == nil {
@@ -98,7 +116,8 @@ func newSearchCmd(a *app) *cobra.Command {
 		Long: long(`Shows the messages and notes that answer a query best, over all history of the store: what has been evicted is found like the rest, an
 amended message by its newest words, and what was rewound only with --rewound. What was forgotten, or went with a removed session, is never found.
 A query is words, names, paths and numbers; a name of somebody who spoke brings what they said. Words in double quotes are a phrase: a message must have
-them one after the other. A message that has the whole query word for word comes before others, and one that says nothing else comes first. Case,
+them one after the other. A message that has the whole query word for word comes before others, and one that says nothing else comes first. A query of nothing but words that every text has finds the messages with
+these words in a row. Case,
 accents and punctuation do not count. What users say, and what a model says in its own words, counts more than long tool output and calls. Messages with
 the same words are one hit, the newest of them. Each hit is shown by the passage that matches.
 With --literal the query is one string, with --regexp one regular expression (RE2, as in Go; ^ and $ match at lines); both are looked for in every text as it is,
@@ -210,12 +229,13 @@ func (a *app) printHit(h session.Hit) error {
 	if a.json {
 		return a.printJSON(document.HitOf(h))
 	}
+	title := ""
 	if c := h.Cluster; c != nil {
-		a.line("%.3f cluster %s %s, %d members", h.Score, h.ID.Short(shortLen), document.StateOf(c), c.Count)
+		title = fmt.Sprintf("cluster %s %s, %s", h.ID.Short(shortLen), document.StateOf(c), plural(int(c.Count), "member", "members"))
 	} else {
-		a.line("%.3f %s %s%s", h.Score, oneLine(h.Session), heading(h.Shown), remarks(h))
+		title = fmt.Sprintf("%s %s%s", oneLine(h.Session), heading(h.Shown), remarks(h))
 	}
-	a.line("    %s", oneLine(h.Excerpt))
+	a.line("%.3f %s\n    %s", h.Score, title, oneLine(h.Excerpt))
 	return a.out.err
 }
 
@@ -238,14 +258,7 @@ func (a *app) printSessionHit(h session.SessionHit) error {
 	if a.json {
 		return a.printJSON(document.SessionHitOf(h))
 	}
-	a.line("%.3f %s, %s: %s%s", h.Score, oneLine(h.Best.Session), matches(h.Matches), heading(h.Best.Shown), remarks(h.Best))
-	a.line("    %s", oneLine(h.Best.Excerpt))
+	title := fmt.Sprintf("%s, %s: %s%s", oneLine(h.Best.Session), plural(h.Matches, "match", "matches"), heading(h.Best.Shown), remarks(h.Best))
+	a.line("%.3f %s\n    %s", h.Score, title, oneLine(h.Best.Excerpt))
 	return a.out.err
-}
-
-func matches(n int) string {
-	if n == 1 {
-		return "1 match"
-	}
-	return strconv.Itoa(n) + " matches"
 }

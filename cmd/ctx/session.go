@@ -98,14 +98,14 @@ func newSessionShowCmd(a *app) *cobra.Command {
 			if a.json {
 				return a.printJSON(d)
 			}
-			rows := [][]string{{"BRANCH", "MESSAGES", "GRADUATED", "IN CLUSTERS AS RENDERED", "TIP"}}
+			var rows [][]string
 			for i, b := range d.Branches {
 				rows = append(rows, []string{
 					b.Name, strconv.FormatUint(b.Seq, 10), strconv.FormatUint(b.Frontier, 10), strconv.FormatUint(b.Through, 10),
 					short(s, one.Branches[i].Value.ID),
 				})
 			}
-			a.table(rows)
+			a.titled([]string{"BRANCH", "MESSAGES", "GRADUATED", "IN CLUSTERS AS RENDERED", "TIP"}, rows)
 			if d.Parent != nil {
 				a.line("%s", parentText(d.Parent))
 			}
@@ -151,12 +151,16 @@ func newSessionUseCmd(a *app) *cobra.Command {
 			if err := checkName("session", args[0]); err != nil {
 				return err
 			}
-			s, err := a.openStore()
+			s, view, err := a.openView()
+			if err != nil {
+				return err
+			}
+			name, err := session.Named(view, args[0])
 			if err == nil {
-				err = s.Use(cmd.Context(), args[0])
+				err = s.Use(cmd.Context(), name)
 			}
 			if err == nil && a.json {
-				err = a.printJSON(map[string]any{"v": 1, "head": args[0]})
+				err = a.printJSON(map[string]any{"v": 1, "head": name})
 			}
 			return err
 		},
@@ -183,6 +187,9 @@ the store until gc finds that nothing names them any more; until then `+"`ctx un
 				return err
 			}
 			one, err := sessionNamed(s, view, args)
+			if err == nil && one.Name != args[0] {
+				err = withHint(notFound("no session %q", args[0]), "to remove it, give the whole name: %s", one.Name)
+			}
 			if err != nil {
 				return err
 			}

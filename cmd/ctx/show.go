@@ -161,7 +161,7 @@ func showJSON(a *app, c content) error {
 			return err
 		}
 		d := summaryDoc{V: 1, ID: c.id.String(), Kind: c.kind, Node: sum.Node.String(), Inputs: []inputDoc{}, Text: said, Gone: c.gone}
-		d.summaryHeadDoc = summaryHeadDoc{Generation: sum.Generation, Interim: sum.Interim, Summarizer: sum.Summarizer, Version: sum.Version}
+		d.summaryHeadDoc = summaryHeadOf(sum)
 		for _, in := range sum.Inputs {
 			d.Inputs = append(d.Inputs, inputDoc{Kind: inputKind(in.Summary), ID: in.ID.String()})
 		}

@@ -36,7 +36,7 @@ clusters, into what is rendered as clusters, and how many wait to graduate.`, ex
 }
 
 func printStatus(a *app, d document.Status) {
-	a.line("store %s", d.Store)
+	a.line("store %s", oneLine(d.Store))
 	a.line("%s, %s", plural(d.Sessions, "session", "sessions"), plural(int(d.Messages), "message", "messages"))
 	a.line("%s, %d without a full summary; %s", plural(d.Live, "cluster", "clusters"), d.Dirty, plural(int(d.Tombstones), "tombstone", "tombstones"))
 	if d.Head != nil {

@@ -1,21 +1,54 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"io"
+
+	"github.com/gemini-ctx/ctx/lock"
 )
 
-// watched is a reader that remembers why it could not go on: what a library makes of an error does not always tell the input's from its own.
+// transcriptFile opens a file that is to be imported, or standard input for "-". What is no regular file is refused: a pipe could keep the command waiting, and a
+// device has no end.
+func (a *app) transcriptFile(name string) (in io.Reader, closeIt func(), err error) {
+	if name == "-" {
+		return a.stdin, func() {}, nil
+	}
+	f, err := lock.Open(a.path(name))
+	if errors.Is(err, lock.ErrNotFile) {
+		err = withHint(err, "- reads standard input")
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	return f, func() { _ = f.Close() }, nil // opened for reading
+}
+
+// watched is a reader that remembers why it could not go on: what a library makes of an error does not always tell the input's from its own. It ends when the
+// command is to end.
 type watched struct {
+	c    context.Context
 	from io.Reader
 	err  error
 }
 
 // Read implements io.Reader.
 func (w *watched) Read(p []byte) (int, error) {
+	if err := w.c.Err(); err != nil {
+		return 0, err
+	}
 	n, err := w.from.Read(p)
 	if err != nil && !errors.Is(err, io.EOF) {
 		w.err = err
 	}
 	return n, err
+}
+
+// Seek implements io.Seeker for what can be read twice: a file.
+func (w *watched) Seek(offset int64, whence int) (int64, error) {
+	s, ok := w.from.(io.Seeker)
+	if !ok {
+		return 0, errors.ErrUnsupported
+	}
+	return s.Seek(offset, whence)
 }

@@ -10,6 +10,7 @@ import (
 // world is everything outside the process that a command may touch, besides the store. Tests and the demonstration make their own.
 type world struct {
 	watch          func(code int) // has the context of run end with an interrupt from now on; nil for nothing to do
+	keepWriting    func()         // has a write that nobody reads be an error instead of the end of the process; nil for nothing to do
 	stdin          io.Reader
 	stdout, stderr io.Writer
 	// Whether a person sits at the other end; nil for no.

@@ -1,0 +1,19 @@
+package score
+
+import "testing"
+
+// Words are counted by the spaces between them, and in a script without spaces by two characters each.
+func TestWordsIn(t *testing.T) {
+	for text, want := range map[string]int{
+		"":                     0,
+		"  one two\nthree ":    3,
+		"grüße an alle":        3,
+		"日本語です":                1 + 2,
+		"the port is 港口号码 now": 5 + 2,
+		"字":                    1,
+	} {
+		if got := wordsIn(text); got != want {
+			t.Errorf("%q: %d words, want %d", text, got, want)
+		}
+	}
+}

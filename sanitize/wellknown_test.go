@@ -1,0 +1,213 @@
+package sanitize
+
+import (
+	"math/rand/v2"
+	"strings"
+	"testing"
+)
+
+// TestWellKnown says tokens of common issuers, by their published forms, bare in prose, JSON, logs and code. The forms are
+// written down apart from the table that the rules use.
+func TestWellKnown(t *testing.T) {
+	uuid := "{h8}-{h4}-{h4}-{h4}-{h12}"
+	r := rand.New(rand.NewPCG(13, 5))
+	for class, forms := range map[string][]string{
+		"google":       {"AQ.Ab8RN6{u42}", "AIzaSy{u33}"},
+		"aws":          {"ABSK{b128}=", "bedrock-api-key-YmVkcm9jay5hbWF6b25hd3MuY29t{b200}", "AKIA{A16}"},
+		"azure":        {"{n52}JQQJ99{n26}", "{n76}AZDO{n4}", "{n3}8Q~{u34}"},
+		"elevenlabs":   {"sk_{h48}"},
+		"langfuse":     {"sk-lf-" + uuid},
+		"vercel":       {"vcp_{n56}", "vca_{n56}", "vci_{n56}", "vcr_{n56}", "vck_{n56}"},
+		"cloudflare":   {"cfut_{n40}", "cfat_{n40}", "cfk_{n40}", "v1.0-{h24}-{h146}"},
+		"supabase":     {"sb_secret_{n22}_{n8}"},
+		"bitbucket":    {"ATBB{n24}{H8}", "ATCTT3xFfGN0{u160}={H8}"},
+		"sourcegraph":  {"sgp_{h40}", "sgp_{h16}_{h40}"},
+		"circleci":     {"CCIPAT_{n22}_{h40}"},
+		"jfrog":        {"cmVmdGtu{n56}", "AKCp{n69}"},
+		"snyk":         {"snyk_uat.{h8}.{u80}"},
+		"buildkite":    {"bkua_{h40}"},
+		"1password":    {"ops_eyJ{n200}", "A3-{X6}-{X6}-{X5}-{X5}-{X5}-{X5}"},
+		"vault":        {"s.{n24}", "hvs.{u90}"},
+		"doppler":      {"dp.st.prd.{n40}", "dp.st.{n43}", "dp.pt.{n43}"},
+		"infisical":    {"st." + uuid + ".{h32}.{h32}", "st.{h24}.{h32}.{h32}"},
+		"shopify":      {"shpat_{h32}", "shpat_{n32}"},
+		"resend":       {"re_{n8}_{n24}"},
+		"posthog":      {"phx_{n43}"},
+		"launchdarkly": {"sdk-" + uuid, "api-" + uuid},
+		"newrelic":     {"NRAL-{n42}", "NRAK-{X27}", "{h36}NRAL"},
+		"hubspot":      {"pat-na1-" + uuid, "pat-eu1-" + uuid},
+		"asana":        {"1/{d16}:{h32}", "2/{d16}/{d16}:{h32}"},
+		"dropbox":      {"sl.{u140}", "sl.u.{u140}"},
+		"okta":         {"SSWS 00{u40}"},
+		"mapbox":       {"sk.eyJ{n60}.{n22}"},
+		"facebook":     {"EAA{n180}"},
+		"neon":         {"napi_{x64}"},
+		"render":       {"rnd_{n28}"},
+		"fly":          {"fo1_{u43}", "fm2_{b150}"},
+		"openshift":    {"sha256~{u43}"},
+		"dynatrace":    {"dt0c01.{X24}.{X64}"},
+		"easypost":     {"EZAK{n54}", "EZTK{n54}"},
+		"contentful":   {"CFPAT-{u43}"},
+		"typeform":     {"tfp_{n44}_{n14}"},
+		"huggingface":  {"api_org_{a34}", "hf_{a34}"},
+		"ethereum":     {"0x{h64}"},
+		"bitcoin":      {"5J{c49}", "Kx{c50}", "L2{c50}"},
+	} {
+		var c score
+		for _, form := range forms {
+			for _, frame := range []string{"use % for it", "{\"x\":\"%\"}", "2026-03-04T05:06:07Z INFO sent % ms=3", "x := \"%\"\n", "$ run '%'", "- `%`"} {
+				for range 25 {
+					secret := fill(r, form)
+					out, _ := mustText(t, strings.Replace(frame, "%", secret, 1))
+					c.tried++
+					if leaked(sample{secrets: []string{strings.TrimPrefix(secret, "SSWS ")}}, out) == "" && strings.Contains(out, "[REDACTED:") {
+						c.caught++
+					}
+				}
+			}
+		}
+		if 100*c.caught < 97*c.tried {
+			t.Errorf("%s: %s %% of %d are caught", class, c, c.tried)
+		}
+	}
+}
+
+// TestBareKey holds that the word key tells, with a vendor's name or without, where the value was drawn by lot.
+func TestBareKey(t *testing.T) {
+	hex := "9f86d081884c7d659a2feaa0c55ad015"
+	for in, want := range map[string]string{
+		"[DEBUG] Using Key=" + hex:           "[DEBUG] Using Key=[REDACTED:secret]",
+		"Using Adobe KEY=" + hex:             "Using Adobe KEY=[REDACTED:secret]",
+		"key: " + hex:                        "key: [REDACTED:secret]",
+		`adobe_key = "a8Kq0Zs7Lw2Xr4Vt9Bn6"`: `adobe_key = "[REDACTED:secret]"`,
+		"cache_key: " + hex:                  "cache_key: " + hex,
+		"public key: " + hex:                 "public key: " + hex,
+		"key: some-name-2":                   "key: some-name-2",
+		"key=NewEncapsulationKey768":         "key=NewEncapsulationKey768",
+	} {
+		if out, _ := mustText(t, in); out != want {
+			t.Errorf("%q is %q, want %q", in, out, want)
+		}
+	}
+}
+
+// TestAssignments holds the ways to write an assignment.
+func TestAssignments(t *testing.T) {
+	v := "a8Kq0Zs7Lw2Xr4Vt9Bn6Cm1Dj3Fh5Gk8"
+	for _, in := range []string{
+		`api_secret ::= "%"`, `api_secret :::= "%"`, `$api_secret .= "%";`, `api_secret ?= "%"`, `api_secret := "%"`, "<apiSecret>\n    %\n</apiSecret>",
+		"<apiSecret>%</apiSecret>", `System.setProperty("API_SECRET", "%")`, `"apiSecret" => "%"`, `api_secret ||= '%'`,
+		"apiVersion: v1\nkind: Secret\ndata:\n  plain: %==\n", "apiVersion: v1\ndata:\n  plain: |\n    %==\nkind: \"Secret\"\n",
+	} {
+		if out, _ := mustText(t, strings.Replace(in, "%", v, 1)); strings.Contains(out, v[:8]) {
+			t.Errorf("left: %q", out)
+		}
+	}
+}
+
+// TestPasswords holds passwords that look like words, in settings and on command lines.
+func TestPasswords(t *testing.T) {
+	for in, want := range map[string]string{
+		"DB_PASSWORD=hunter2" + "secret":           "DB_PASSWORD=[REDACTED:password]",
+		"DB_PASSWORD=correcthorse":                 "DB_PASSWORD=[REDACTED:password]",
+		"DB_PASSWORD=OTHER_PASSWORD":               "DB_PASSWORD=OTHER_PASSWORD",
+		"mysql -u root -pS3cret" + "Pw9 shop":      "mysql -u root -p[REDACTED:password] shop",
+		"mysql -u root -ppassword shop":            "mysql -u root -ppassword shop",
+		"curl -u me:S3cret" + "Pw9 https://a.test": "curl -u me:[REDACTED:password] https://a.test",
+		"curl -u user:pass https://a.test":         "curl -u user:pass https://a.test",
+		"gh auth login -p https":                   "gh auth login -p https",
+	} {
+		if out, _ := mustText(t, in); out != want {
+			t.Errorf("%q is %q, want %q", in, out, want)
+		}
+	}
+}
+
+// TestHarmless holds kinds of text that were once taken for secrets: pipes of a shell, emphasis, names in programs with the
+// beginning of a token, packages with their versions, types in a namespace, and what documents put in a token's place.
+func TestHarmless(t *testing.T) {
+	for _, in := range []string{
+		"grep -v PASS | tail -20", "go test ./... | grep TOKEN | head -3", "cat api_key | wc -l2 | sort",
+		"**Basic Operations:** Tool registration", "Basic Settings", "Basic Overview:",
+		"hf_requiredCharacteristicTypesForDisplayMetadata", "&hf_servingcellpriorityparametersdescription_struct, tvb", "npm_package_config_registry_and_more_words_here",
+		"io.jsonwebtoken:jjwt-jackson-0.11.2", "token: jackson-core-2.11.2", "secret: claude-3-5-sonnet-20241022", "token: name@1.2.3",
+		`token:"clm14066:AgencyIdentificationCodeContentType"`, "xoxe.xoxp-1-initial", "xoxe.xoxp-1-SlackAppConfigurationAccessTokenHere",
+		"ghp_xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx", "AKIAIOSFODNN7EXAMPLE", "AKIAXXXXXXXXXXXXXXXX", "AIzaSyabcdefghijklmnopqrstuvwxyz1234567",
+		"s.AcceptanceTimeoutSeconds", "s.makeKubeConfigController = args", "SELECT key, value FROM t WHERE key = 'page'",
+	} {
+		if out, found := mustText(t, in); out != in {
+			t.Errorf("%q is %q: %v", in, out, found)
+		}
+	}
+}
+
+// TestLinesStay holds that a redaction takes no line feed, but for blocks such as a private key.
+func TestLinesStay(t *testing.T) {
+	gh := func(s string) string { return "ghp_" + rep(s, 36) }
+	hex := "9f86d081884c7d659a2feaa0c55ad015"
+	for in, want := range map[string]string{
+		"key a " + gh("aB3") + " and token: " + hex + "\n" + gh("zY9") + "\nend":                                "key a [REDACTED:github] and token: [REDACTED:secret]\n[REDACTED:github]\nend",
+		"a line of some words before it that is long enough, " + gh("aB3")[:20] + "\n" + gh("aB3")[20:] + " ok": "a line of some words before it that is long enough, [REDACTED:github]\n[REDACTED:github] ok",
+	} {
+		if out, _ := mustText(t, in); out != want {
+			t.Errorf("%q\nis   %q\nwant %q", in, out, want)
+		}
+	}
+}
+
+// TestUsePatterns holds the user's own patterns, and that a bad one changes nothing.
+func TestUsePatterns(t *testing.T) {
+	defer func() {
+		if err := UsePatterns(nil); err != nil {
+			t.Error(err)
+		}
+	}()
+	if err := UsePatterns([]string{"acme-{X12}", "{d6}-corp-({h16})", "{n10}!!!"}); err != nil {
+		t.Fatal(err)
+	}
+	for in, want := range map[string]string{
+		"a acme-QK7R2MZP0VX4 b":        "a [REDACTED:extra] b",
+		"acme-QK7R2MZP0VX acme-qk7r":   "acme-QK7R2MZP0VX acme-qk7r",
+		"123456-corp-0123456789abcdef": "123456-corp-[REDACTED:extra]",
+		"abcdefghij!!!":                "[REDACTED:extra]",
+		"xabcdefghij!!!":               "xabcdefghij!!!",
+	} {
+		if out, _ := mustText(t, in); out != want {
+			t.Errorf("%q is %q, want %q", in, out, want)
+		}
+	}
+	for _, bad := range []string{"", "abc", "{n20}", "ab{n20}", "abc{n7}", "abc{q20}", "abc{n20", "abc{n5-3}{n9}", "abc}{n20}", "abc)({n20}", "((abc{n20}", "abc {n20}", "{n9+}abc"} {
+		if err := UsePatterns([]string{bad}); err == nil {
+			t.Errorf("%q is taken for a pattern", bad)
+		}
+	}
+	if out, _ := mustText(t, "acme-QK7R2MZP0VX4"); out != "[REDACTED:extra]" {
+		t.Error("a bad pattern has replaced good ones")
+	}
+}
+
+// TestPatternsSettle holds that a pattern that fits a marker makes no text that never settles.
+func TestPatternsSettle(t *testing.T) {
+	defer func() { _ = UsePatterns(nil) }()
+	if err := UsePatterns([]string{"RED{X5}:{x5}", "DAC{t8+}"}); err != nil {
+		t.Fatal(err)
+	}
+	mustText(t, "password=hunter2 DACxxxxxxxxxxx REDABCDE:fghij")
+}
+
+// TestTable holds that every form of the table can be looked for, and says where it is published.
+func TestTable(t *testing.T) {
+	seen := map[string]bool{}
+	for _, s := range shapes {
+		if s.class == "" || s.source == "" || seen[s.form] {
+			t.Errorf("%+v has no class or source, or is there twice", s)
+		}
+		seen[s.form] = true
+		if a := anchorOf(s.form); len(a.text) < 2 {
+			t.Errorf("%s: nothing to look for", s.form)
+		}
+		if err := checkForm(s.form); err != nil && err != errNoAnchor && !strings.Contains(err.Error(), "visible") && !s.sure {
+			t.Errorf("%s: %v", s.form, err)
+		}
+	}
+}

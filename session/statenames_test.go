@@ -1,0 +1,21 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/gemini-ctx/ctx/format"
+)
+
+// Each of the names is checked, whether or not those before it are given.
+func TestStateNamesAreChecked(t *testing.T) {
+	s := create(t)
+	bad := strings.Repeat("x", format.MaxName+1)
+	for _, n := range []StateNames{{Session: bad}, {App: bad}, {App: "shop", User: bad}, {User: "ada"}, {}} {
+		if _, err := s.SetState(context.Background(), n, []StateChange{set("app:a", "1")}); !errors.Is(err, ErrInput) {
+			t.Errorf("%.20s, %.20s, %.20s: %v", n.Session, n.App, n.User, err)
+		}
+	}
+}
