@@ -246,7 +246,7 @@ func (s *Store) ExportTranscript(ctx context.Context, v *refs.View, session, bra
 		if said.Seq < from || said.Seq == from && from > 0 && said.Entry.Kind != format.KindNote {
 			return nil
 		}
-		it := transcript.Item{Message: transcriptOf(said.Shown), Open: said.Open, Orphan: said.Caller == NoCaller}
+		it := transcript.Item{Message: transcriptOf(said.Shown), Entry: said.ID.String(), Open: said.Open, Orphan: said.Caller == NoCaller}
 		if each != nil {
 			each(&it.Message)
 		}

@@ -144,6 +144,8 @@ const (
 // Item is a message as a writer takes it.
 type Item struct {
 	Message
+	// Entry is the id of the message's entry in the store, in hexadecimal; "" where nothing says it.
+	Entry string
 	// Open are the calls of it that nobody answers.
 	Open []string
 	// Orphan says that it answers calls which nobody made.
