@@ -47,7 +47,7 @@ func (w *pairWorld) always() {
 		w.must(err)
 	case n == 18:
 		w.note("gc", "")
-		_, err := upkeep.GC(bg, w.s, upkeep.GCOptions{})
+		_, err := upkeep.GC(bg, w.s, upkeep.GCOptions{Grace: -1})
 		w.must(err)
 	default:
 		w.note("new process", "")

@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -15,6 +16,9 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 
+	"github.com/gemini-ctx/ctx/agent/claudecode"
+	"github.com/gemini-ctx/ctx/agent/plain"
+	"github.com/gemini-ctx/ctx/agent/transcript"
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/session"
 	"github.com/gemini-ctx/ctx/session/view"
@@ -302,14 +306,65 @@ func (w *pairWorld) audit() {
 		}
 		shown, err := w.s.Version(u.id, u.id)
 		w.must(err)
-		if !strings.Contains(shown.Text, u.word) {
+		if !slices.Contains(w.versions[u], w.wordIn(shown.Text)) {
 			w.fatal("%s is lost: %q", u.word, shown.Text)
 		}
 		w.must(w.s.Expand(v, u.id, session.ExpandOptions{}, func(*session.Shown) error { return nil }))
 	}
+	if _, ok := w.now.lines[session.MainBranch]; ok {
+		w.checkExports()
+	}
 	for word := range w.gone {
 		if at := bytesWith(w.T, w.s.Dir, word); at != "" {
 			w.fatal("%s was forgotten, and is in %s", word, at)
+		}
+	}
+}
+
+// checkExports holds that main comes to another store as it is, but for what was forgotten.
+func (w *pairWorld) checkExports() {
+	var want []string
+	line := w.now.lines[session.MainBranch]
+	d := w.display(line)
+	for _, u := range line.said {
+		if !w.goneUtterance(u) {
+			want = append(want, d.word[u])
+		}
+	}
+	forms := map[string]struct {
+		write func(io.Writer, transcript.WriteOptions) session.TranscriptWriter
+		read  func(io.Reader, func(transcript.Step) error) (transcript.Stats, error)
+	}{
+		"claude-code": {
+			func(to io.Writer, o transcript.WriteOptions) session.TranscriptWriter {
+				return claudecode.NewWriter(to, o)
+			},
+			claudecode.Read,
+		},
+		"jsonl": {
+			func(to io.Writer, o transcript.WriteOptions) session.TranscriptWriter { return plain.NewWriter(to, o) },
+			plain.Read,
+		},
+	}
+	for name, form := range forms {
+		var b bytes.Buffer
+		out := form.write(&b, transcript.WriteOptions{Session: pairSession, Home: w.s.TranscriptHome(pairSession), Dir: "/"})
+		_, err := w.s.ExportTranscript(bg, w.view(), pairSession, session.MainBranch, 0, false, out, nil)
+		w.must(err)
+		other := newPairWorld(w.T, 0, w.tally)
+		read := func(emit func(transcript.Step) error) (transcript.Stats, error) { return form.read(&b, emit) }
+		_, err = other.s.ImportTranscript(bg, read, pairSession)
+		w.must(err)
+		var got []string
+		if tip := other.tip(session.MainBranch); tip.Exists() {
+			list, err := other.s.Log(tip.ID, session.LogOptions{})
+			w.must(err)
+			for _, shown := range list {
+				got = append(got, w.wordIn(shown.Text))
+			}
+		}
+		if !slices.Equal(got, want) {
+			w.fatal("%s brings\n%v\nwant\n%v", name, got, want)
 		}
 	}
 }

@@ -84,6 +84,7 @@ type oblivion struct {
 
 	records map[format.ID]recordName   // of an entry, the record of a transcript that it comes from
 	same    map[recordName][]format.ID // the entries that come from a record
+	named   map[format.ID]bool         // entries that go since they, or others of their record, were named
 }
 
 // recordName names a record of a transcript. One record has several entries where it was imported again after an undo,
@@ -120,6 +121,7 @@ func (c *oblivion) read(ctx context.Context) error {
 	c.first, c.newer, c.notes = map[format.ID]format.ID{}, map[format.ID][]format.ID{}, map[format.ID]bool{}
 	c.srcs = map[format.ID]SourceName{}
 	c.records, c.same = map[format.ID]recordName{}, map[recordName][]format.ID{}
+	c.named = map[format.ID]bool{}
 	inv, err := takeInventory(c.s, func(path string, _ error) error { c.unread(path); return nil })
 	if err != nil {
 		return err
@@ -222,8 +224,8 @@ func (c *oblivion) doomSaid(id format.ID) {
 			id = first
 		}
 		for _, v := range append([]format.ID{id}, c.newer[id]...) {
-			if !slices.Contains(c.said, v) {
-				c.doomed[v] = true
+			if !c.named[v] {
+				c.named[v], c.doomed[v] = true, true
 				c.said = append(c.said, v)
 				todo = append(todo, c.same[c.records[v]]...)
 			}
