@@ -16,17 +16,51 @@ func (s *scan) flagAt(i int) {
 	}
 	end := runEnd(b[:min(len(b), name+maxKey)], name, isURLSafe)
 	s.past[flagRule] = max(end, name)
-	if end == name || end >= len(b) || b[end] != ' ' {
+	if end == name || end >= len(b) {
 		return
+	}
+	at := end
+	if b[end] != ' ' {
+		if at = nextElement(b, i, end); at == 0 {
+			return
+		}
 	}
 	kind := keyOf(b[name:end])
 	if kind == noKey {
 		return
 	}
-	v := valueAfter(&s.runs, end)
+	v := valueAfter(&s.runs, at)
 	if v.start < len(b) && b[v.start] != '-' && judge(b[v.start:v.end], v.quoted, kind) {
 		s.add(v.start, v.end, kind.class())
 	}
+}
+
+// nextElement returns where the string begins that follows the string b[start:end] in a list such
+// as ["--token", "abc"], or 0 where b[start:end] is no whole string or no string follows. The quotes
+// may be escaped, as in JSON within JSON, and the strings may stand on lines of their own.
+func nextElement(b []byte, start, end int) int {
+	if start == 0 || !isQuote(b[start-1]) {
+		return 0
+	}
+	quote := start - 1
+	for quote > 0 && b[quote-1] == '\\' {
+		quote--
+	}
+	mark := b[quote:start]
+	rest, ok := bytes.CutPrefix(b[end:], mark)
+	if !ok {
+		return 0
+	}
+	rest = bytes.TrimLeft(rest[:min(len(rest), maxGap)], " ")
+	if rest, ok = bytes.CutPrefix(rest, []byte(",")); !ok {
+		return 0
+	}
+	at := end + bytes.IndexByte(b[end:], ',') + 1
+	gap := runEnd(rest, 0, isSpace)
+	if !bytes.HasPrefix(rest[gap:], mark) {
+		return 0
+	}
+	return at + gap
 }
 
 // commandAt finds passwords in the arguments of a program at b[i] that takes them under a short

@@ -5,18 +5,21 @@ import (
 	"slices"
 )
 
-// textGroup is what the "text" members of neighbours in an array say: a message that may have come in pieces.
+// textGroup is strings of a JSON value that are read as one text: the "text" members of neighbours
+// in an array, which are a message that may have come in pieces, or the arguments of a command.
 type textGroup []textPiece
 
 // textPiece is the string b[start:end] of a JSON value, with its quotes, and what it says.
 type textPiece struct {
 	start, end int
 	text       []byte
+	spaced     bool // a space stands between it and the piece before
 }
 
 // textGroups returns the groups of two and more texts in a valid JSON value.
 func textGroups(b []byte) []textGroup {
-	if bytes.Count(b, []byte(`"text"`)) < 2 { // spelled with escapes, it is no message's
+	// Spelled with escapes, a "text" is no message's, and a flag is no program's.
+	if bytes.Count(b, []byte(`"text"`)) < 2 && !bytes.Contains(b, []byte(`"-`)) {
 		return nil
 	}
 	g := grouper{in: b}
@@ -46,7 +49,7 @@ func (g *grouper) value(own *textGroup) {
 			w.space()
 			if start := w.at; isText && own != nil && w.in[start] == '"' {
 				w.at = stringEnd(w.in, start)
-				*own = append(*own, textPiece{start, w.at, unquote(w.in[start+1 : w.at-1])})
+				*own = append(*own, textPiece{start: start, end: w.at, text: unquote(w.in[start+1 : w.at-1])})
 				continue
 			}
 			g.at = w.at
@@ -55,10 +58,12 @@ func (g *grouper) value(own *textGroup) {
 		}
 	case '[':
 		var group textGroup
+		var args arguments
 		for w.more(']') {
 			n := len(group)
 			g.at = w.at
 			g.value(&group)
+			args.add(g.in, w.at, g.at)
 			w.at = g.at
 			if len(group) == n {
 				g.keep(group)
@@ -66,6 +71,7 @@ func (g *grouper) value(own *textGroup) {
 			}
 		}
 		g.keep(group)
+		g.keep(args.group())
 	case '"':
 		w.at = stringEnd(w.in, w.at)
 	default:
@@ -86,6 +92,9 @@ func (g *grouper) keep(group textGroup) {
 func (g textGroup) spans() (found []Found, starts []int, err error) {
 	var all []byte
 	for _, p := range g {
+		if p.spaced {
+			all = append(all, ' ')
+		}
 		starts = append(starts, len(all))
 		all = append(all, p.text...)
 	}
