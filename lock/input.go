@@ -63,7 +63,11 @@ func OpenInput(path string, limit int64) (*Input, error) {
 
 // Read implements io.Reader.
 func (in *Input) Read(p []byte) (int, error) {
-	if left := in.limit - in.read; int64(len(p)) > left {
+	left := in.limit - in.read
+	if left < 0 {
+		return 0, tooLarge(in.file.Name(), in.limit)
+	}
+	if int64(len(p)) > left {
 		p = p[:left+1] // one byte more tells the end of the file from the limit
 	}
 	n, err := in.file.Read(p)

@@ -49,6 +49,18 @@ func TestInputGrows(t *testing.T) {
 	if rest, err := io.ReadAll(in); len(rest) != 50 || !errors.Is(err, lock.ErrTooLarge) {
 		t.Errorf("read %d bytes more, %v", len(rest), err)
 	}
+	// A reader may ask again, and from behind the largest size.
+	for _, at := range []int64{101, 150} {
+		if n, err := in.Read(make([]byte, 9)); n != 0 || !errors.Is(err, lock.ErrTooLarge) {
+			t.Errorf("read %d bytes once more, %v", n, err)
+		}
+		if _, err := in.Seek(at, io.SeekStart); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n, err := in.Read(make([]byte, 9)); n != 0 || !errors.Is(err, lock.ErrTooLarge) {
+		t.Errorf("read %d bytes behind the largest size, %v", n, err)
+	}
 }
 
 // A file that was read can be read once more.
