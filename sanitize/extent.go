@@ -8,7 +8,8 @@ type value struct {
 	quoted     bool
 }
 
-// valueAfter finds the value that starts at or after i on the same line.
+// valueAfter finds the value that starts at or after i on the same line, or on the next one where
+// nothing but that value can follow: see nextLine.
 func valueAfter(runs *bareRuns, i int) value {
 	b := runs.b
 	start := blanks(b, i)
@@ -22,7 +23,49 @@ func valueAfter(runs *bareRuns, i int) value {
 	if open := openingQuote(b, start); open >= 0 {
 		return quotedValue(b, open)
 	}
+	if next, block := nextLine(b, start); next > 0 {
+		if block {
+			return runs.valueAt(next)
+		}
+		return quotedValue(b, next)
+	}
 	return runs.valueAt(start)
+}
+
+// nextLine returns where the value begins whose key and separator end the line at b[i], or 0 for
+// none. It is the opening quote of a literal, which programs that format source code put on a line
+// of its own when it is long, or a block of YAML that has one word in its first line.
+func nextLine(b []byte, i int) (start int, block bool) {
+	at := i
+	if at < len(b) && (b[at] == '|' || b[at] == '>') {
+		block = true
+		if at++; at < len(b) && (b[at] == '-' || b[at] == '+') {
+			at++
+		}
+	} else if at < len(b) && (b[at] == '(' || b[at] == '\\') {
+		at++
+	}
+	if at < len(b) && b[at] == '\r' {
+		at++
+	}
+	if at >= len(b) || b[at] != '\n' {
+		return 0, false
+	}
+	start = blanks(b, at+1)
+	if start >= len(b) {
+		return 0, false
+	}
+	if !block {
+		if isQuote(b[start]) {
+			return start, false
+		}
+		return 0, false
+	}
+	end := runEnd(b, start, isBare)
+	if start == at+1 || end == start || end < len(b) && b[end] != '\n' && b[end] != '\r' {
+		return 0, false
+	}
+	return start, true
 }
 
 // blanks steps over the blanks at b[i].

@@ -1,0 +1,29 @@
+package sanitize
+
+import "testing"
+
+// TestNextLine has values on the line after their key, and what follows a key there by chance.
+func TestNextLine(t *testing.T) {
+	const v = "Zx9kQ2mVb7LrT4wP1nYc"
+	for _, c := range []struct{ name, in, want string }{
+		{"formatted source", "const password =\n  \"" + v + "\";", "const password =\n  \"[REDACTED:password]\";"},
+		{"parenthesis", "api_key = (\n    '" + v + "'\n)", "api_key = (\n    '[REDACTED:secret]'\n)"},
+		{"JSON", "{\"token\":\r\n\t\"" + v + "\"}", "{\"token\":\r\n\t\"[REDACTED:secret]\"}"},
+		{"shell", "DB_PASSWORD=\\\n\"" + v + "\"", "DB_PASSWORD=\\\n\"[REDACTED:password]\""},
+		{"block", "password: |\n  " + v + "\nuser: x\n", "password: |\n  [REDACTED:password]\nuser: x\n"},
+		{"folded block", "password: >-\n  " + v, "password: >-\n  [REDACTED:password]"},
+		{"text in a block", "password: |\n  at least 12 characters\n", "password: |\n  at least 12 characters\n"},
+		{"block of the next key", "password: |\nuser1: x9\n", "password: |\nuser1: x9\n"},
+		{"sentence", "password:\n  \"must be 12 characters\"", "password:\n  \"must be 12 characters\""},
+		{"next key", "{password:\n  user1, token:\n  \"name\"}", "{password:\n  user1, token:\n  \"name\"}"},
+		{"empty line", "password:\n\n\"" + v + "\"", "password:\n\n\"" + v + "\""},
+		{"end", "password: |", "password: |"},
+		{"end of line", "password: >-\n", "password: >-\n"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if out, _ := mustText(t, c.in); out != c.want {
+				t.Errorf("got  %q\nwant %q", out, c.want)
+			}
+		})
+	}
+}
