@@ -169,6 +169,9 @@ func (s *scan) shapeAt(t *table, n, i int) {
 	}
 	m, read, ok := t.shapes[n].at(s.b, start)
 	s.read[n] = read
+	if ok && t.shapes[n].digests && namesDigest(s.b[max(0, start-maxKey):start]) {
+		return
+	}
 	if ok && !(t.shapes[n].sure && inMarker(s.b, m.from, m.to)) {
 		s.add(m.from, m.to, t.shapes[n].class)
 	}

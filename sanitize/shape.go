@@ -17,6 +17,9 @@ type shape struct {
 	// drawn asks for more than the form: the token must look as if it was drawn by lot. It is for
 	// forms that words and names in programs may have by chance.
 	drawn bool
+	// digests says that public digests have the same form. A word before one tells it apart: see
+	// namesDigest.
+	digests bool
 	// sure takes everything that has the form, whatever its letters are.
 	sure bool
 }

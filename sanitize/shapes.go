@@ -301,5 +301,5 @@ var shapes = [...]shape{
 	{class: "bitcoin", form: "L3{c50}", source: "Bitcoin wallet import format", drawn: true},
 	{class: "bitcoin", form: "L4{c50}", source: "Bitcoin wallet import format", drawn: true},
 	{class: "bitcoin", form: "L5{c50}", source: "Bitcoin wallet import format", drawn: true},
-	{class: "ethereum", form: "0x{g64}", source: "issuer: Ethereum private keys", drawn: true},
+	{class: "ethereum", form: "0x{g64}", source: "issuer: Ethereum private keys", drawn: true, digests: true},
 }
