@@ -8,12 +8,13 @@ import (
 	"github.com/gemini-ctx/ctx/format"
 )
 
-// mostLooked is how many of the newest entries of a branch are looked at to learn which agent said them.
+// mostLooked is how many of the newest entries of a branch are looked at to learn which agent said
+// them.
 const mostLooked = 256
 
-// used reports whether Gemini CLI works in this project, as far as is known: it has transcripts of it, a hook has run,
-// or a session came from it. Where nothing was said in the store yet, it is taken for used: whoever asks is setting
-// it up.
+// used reports whether Gemini CLI works in this project, as far as is known: it has transcripts of
+// it, a hook has run, or a session came from it. Where nothing was said in the store yet, it is
+// taken for used: whoever asks is setting it up.
 func (p *Patient) used() bool {
 	if p.Store == nil || p.hasTranscripts() {
 		return true
@@ -40,8 +41,8 @@ func (p *Patient) used() bool {
 	return len(names) == 0
 }
 
-// hasTranscripts reports whether Gemini CLI keeps transcripts of the project, under either of the names that it has for
-// a project.
+// hasTranscripts reports whether Gemini CLI keeps transcripts of the project, under either of the
+// names that it has for a project.
 func (p *Patient) hasTranscripts() bool {
 	var known struct {
 		Projects map[string]string `json:"projects"`

@@ -9,14 +9,15 @@ import (
 	"path/filepath"
 )
 
-// MaxInput is the largest file, in bytes, that a command reads from end to end without holding it in memory: a
-// transcript, JSON lines, a bundle. A million messages have about 1 GB.
+// MaxInput is the largest file, in bytes, that a command reads from end to end without holding it
+// in memory: a transcript, JSON lines, a bundle. A million messages have about 1 GB.
 const MaxInput = 1 << 38
 
-// OpenAtMost opens a file that somebody outside named, to be read: a regular file, or a link to one, of at most limit
-// bytes. Any other kind of file is ErrNotFile and is not opened at all: a pipe would wait for its writer, a device may
-// never end, and some devices act when they are opened. A larger file is ErrTooLarge. The file may still grow: a caller
-// that reads to its end bounds that itself, or uses OpenInput.
+// OpenAtMost opens a file that somebody outside named, to be read: a regular file, or a link to
+// one, of at most limit bytes. Any other kind of file is ErrNotFile and is not opened at all: a
+// pipe would wait for its writer, a device may never end, and some devices act when they are
+// opened. A larger file is ErrTooLarge. The file may still grow: a caller that reads to its end
+// bounds that itself, or uses OpenInput.
 func OpenAtMost(path string, limit int64) (*os.File, fs.FileInfo, error) {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -50,8 +51,8 @@ type Input struct {
 	read  int64
 }
 
-// OpenInput is OpenAtMost for a file that is read from its beginning. Reading gives ErrTooLarge once the file has
-// grown past limit bytes.
+// OpenInput is OpenAtMost for a file that is read from its beginning. Reading gives ErrTooLarge
+// once the file has grown past limit bytes.
 func OpenInput(path string, limit int64) (*Input, error) {
 	f, _, err := OpenAtMost(path, limit)
 	if err != nil {
@@ -72,6 +73,15 @@ func (in *Input) Read(p []byte) (int, error) {
 	return n, err
 }
 
+// Seek implements io.Seeker.
+func (in *Input) Seek(offset int64, whence int) (int64, error) {
+	at, err := in.file.Seek(offset, whence)
+	if err == nil {
+		in.read = at
+	}
+	return at, err
+}
+
 // Stat implements fs.File.
 func (in *Input) Stat() (fs.FileInfo, error) { return in.file.Stat() }
 
@@ -88,8 +98,8 @@ func ReadInput(path string, limit int64) ([]byte, error) {
 	return b, errors.Join(err, in.Close())
 }
 
-// InputFS is the directory root as a file system whose files are opened as OpenInput opens them: regular files of at
-// most limit bytes. Directories can be listed.
+// InputFS is the directory root as a file system whose files are opened as OpenInput opens them:
+// regular files of at most limit bytes. Directories can be listed.
 func InputFS(root string, limit int64) fs.FS { return inputFS{root, limit} }
 
 type inputFS struct {

@@ -51,6 +51,27 @@ func TestInputGrows(t *testing.T) {
 	}
 }
 
+// A file that was read can be read once more.
+func TestInputTwice(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(path, make([]byte, 100), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	in, err := lock.OpenInput(path, 100)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer in.Close()
+	for range 2 {
+		if b, err := io.ReadAll(in); len(b) != 100 || err != nil {
+			t.Errorf("read %d bytes, %v", len(b), err)
+		}
+		if _, err := in.Seek(0, io.SeekStart); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
 // A directory of files is a file system like any other, with the largest size for each file.
 func TestInputFS(t *testing.T) {
 	dir := t.TempDir()

@@ -9,7 +9,8 @@ import (
 	"time"
 )
 
-// A signal that interrupts the call for the lock is no error: the call is made again. Any other error ends the wait.
+// A signal that interrupts the call for the lock is no error: the call is made again. Any other
+// error ends the wait.
 func TestWaitGoesOnAfterASignal(t *testing.T) {
 	interrupted := fmt.Errorf("flock: %w", syscall.EINTR)
 	refused := errors.New("no locks available")
@@ -31,7 +32,8 @@ func TestWaitGoesOnAfterASignal(t *testing.T) {
 	}
 }
 
-// With a time-out of zero the lock is asked for once, and a lock that another process holds is not taken.
+// With a time-out of zero the lock is asked for once, and a lock that another process holds is not
+// taken.
 func TestWaitOnce(t *testing.T) {
 	calls := 0
 	ok, err := wait(context.Background(), 0, func() (bool, error) { calls++; return false, nil })

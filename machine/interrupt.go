@@ -10,18 +10,19 @@ import (
 	"time"
 )
 
-// patience is how long a program may take to end by itself after an interrupt: to let go of the lock, to remove its
-// temporary files, to end its helpers. After that the process ends, wherever it waits: a store holds after a kill at
-// any moment.
+// patience is how long a program may take to end by itself after an interrupt: to let go of the
+// lock, to remove its temporary files, to end its helpers. After that the process ends, wherever it
+// waits: a store holds after a kill at any moment.
 const patience = 700 * time.Millisecond
 
-// Interrupts returns a context that ends with the first SIGINT or SIGTERM, and watch, which begins to look for these
-// signals. From then on the process ends within a second of the first one, and at once with the second one. Where the
-// program does not end by itself, it says that it was interrupted, by its name, and ends with code. Only the first call
-// of watch counts.
+// Interrupts returns a context that ends with the first SIGINT or SIGTERM, and watch, which begins
+// to look for these signals. From then on the process ends within a second of the first one, and at
+// once with the second one. Where the program does not end by itself, it says that it was
+// interrupted, by its name, and ends with code. Only the first call of watch counts.
 //
-// Before that a signal ends the process at once: there is nothing to tidy up, and commands that need no store start
-// sooner. SIGPIPE is left alone: it ends the process quietly when nobody reads any more.
+// Before that a signal ends the process at once: there is nothing to tidy up, and commands that
+// need no store start sooner. SIGPIPE is left alone: it ends the process quietly when nobody reads
+// any more.
 func Interrupts(name string) (c context.Context, watch func(code int)) {
 	c, cancel := context.WithCancel(context.Background())
 	var once sync.Once

@@ -8,8 +8,8 @@ import (
 	"github.com/gemini-ctx/ctx/lock"
 )
 
-// A pack or an index that cannot take its name is no error where another writer has written the same pack meanwhile:
-// Windows refuses to replace a file that somebody reads.
+// A pack or an index that cannot take its name is no error where another writer has written the
+// same pack meanwhile: Windows refuses to replace a file that somebody reads.
 func TestPackOfARival(t *testing.T) {
 	refused := errors.New("access denied")
 	for _, ext := range []string{".pack", ".idx"} {

@@ -13,8 +13,8 @@ import (
 	"github.com/gemini-ctx/ctx/format"
 )
 
-// grow commits operations up to number n, each of which moves the ref a to the tip of its number. After each of the numbers in ends
-// a new segment begins.
+// grow commits operations up to number n, each of which moves the ref a to the tip of its number.
+// After each of the numbers in ends a new segment begins.
 func grow(t *testing.T, n int, ends ...int) *store {
 	t.Helper()
 	s := newStore(t)
@@ -56,8 +56,8 @@ func (s *store) breakRecord(number uint64) {
 	}
 }
 
-// restore repairs and checks what must hold after any repair: refs can be read and written, the log is one chain with right first
-// lines, and there is nothing more to repair.
+// restore repairs and checks what must hold after any repair: refs can be read and written, the log
+// is one chain with right first lines, and there is nothing more to repair.
 func (s *store) restore(v *Salvage) *View {
 	s.Helper()
 	s.must(s.db.Restore(s.held, v, func(path string) error { return nil }))
@@ -82,7 +82,8 @@ func (s *store) restore(v *Salvage) *View {
 	return view
 }
 
-// Nothing has to be repaired in a log that is sound, wherever its segments end and its checkpoint and base are; nor with a torn tail.
+// Nothing has to be repaired in a log that is sound, wherever its segments end and its checkpoint
+// and base are; nor with a torn tail.
 func TestSalvageOfASoundLog(t *testing.T) {
 	for _, n := range []int{0, 1, 3, 8, 9, 10, 11} {
 		for _, ends := range [][]int{nil, {n}, {1, 8}, {9, 10}} {
@@ -108,7 +109,8 @@ func TestSalvageOfASoundLog(t *testing.T) {
 	}
 }
 
-// Damages of every sort are repaired: what is said of it, which operations are left and which are behind the damage.
+// Damages of every sort are repaired: what is said of it, which operations are left and which are
+// behind the damage.
 func TestSalvage(t *testing.T) {
 	for _, tt := range []struct {
 		name   string
@@ -220,8 +222,8 @@ func TestSalvageFromTheCheckpoint(t *testing.T) {
 	}
 }
 
-// Without any of the log the checkpoint is what is left, and the log goes on after it: however often that happens, and whatever
-// number of digits an operation has.
+// Without any of the log the checkpoint is what is left, and the log goes on after it: however
+// often that happens, and whatever number of digits an operation has.
 func TestSalvageWithoutLog(t *testing.T) {
 	for n := 1; n < 13; n++ {
 		s := grow(t, n, 9)
@@ -298,7 +300,8 @@ func TestSalvageOfSwappedCheckpoints(t *testing.T) {
 	}
 }
 
-// There is nothing to begin from without a checkpoint and without the first operation; and what a newer version wrote is left alone.
+// There is nothing to begin from without a checkpoint and without the first operation; and what a
+// newer version wrote is left alone.
 func TestSalvageBeyondRepair(t *testing.T) {
 	s := grow(t, 3)
 	s.must(os.Remove(s.db.checkpointPath()))

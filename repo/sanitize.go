@@ -14,7 +14,8 @@ const (
 	longestPattern = 200
 )
 
-// putPatterns reads the patterns of sanitize.extra, a JSON array of strings. sanitize.CheckPattern says what a pattern is.
+// putPatterns reads the patterns of sanitize.extra, a JSON array of strings. sanitize.CheckPattern
+// says what a pattern is.
 func putPatterns(c *Config, text string) (string, error) {
 	var list []string
 	if json.Unmarshal([]byte(text), &list) != nil {

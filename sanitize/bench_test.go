@@ -2,8 +2,13 @@ package sanitize
 
 import (
 	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 )
 
 const ordinary = "The parser keeps a small buffer of runes and asks the reader for more (see io.Reader).\nfunc next(b []byte) (rune, int) { return utf8.DecodeRune(b) } // note: no copy is made\n"
@@ -55,6 +60,68 @@ func TestHostile(t *testing.T) {
 		mustText(t, strings.Repeat(unit, 1<<14/len(unit)))
 		mustText(t, strings.Repeat(unit, 100)+"hunter2"+strings.Repeat("]", 5))
 	}
+}
+
+// BenchmarkJSON cleans the lines of transcripts, and reads the same lines with json.Unmarshal in
+// the same run: how many times as fast cleaning is does not depend on the machine. CTX_CORPUS names
+// a folder of real transcripts (*.jsonl).
+func BenchmarkJSON(b *testing.B) {
+	lines := transcriptLines(b)
+	size := 0
+	for _, line := range lines {
+		size += len(line)
+	}
+	var ours, theirs time.Duration
+	for b.Loop() {
+		start := time.Now()
+		for _, line := range lines {
+			if _, _, err := JSON(line); err != nil {
+				b.Fatal(err)
+			}
+		}
+		middle := time.Now()
+		for _, line := range lines {
+			var v any
+			if err := json.Unmarshal(line, &v); err != nil {
+				b.Fatal(err)
+			}
+		}
+		ours, theirs = ours+middle.Sub(start), theirs+time.Since(middle)
+	}
+	b.ReportMetric(float64(b.N)*float64(size)/1e6/ours.Seconds(), "MB/s")
+	b.ReportMetric(theirs.Seconds()/ours.Seconds(), "times-Unmarshal")
+}
+
+// transcriptLines reads the folder CTX_CORPUS, or makes lines such as agents write.
+func transcriptLines(b *testing.B) (lines [][]byte) {
+	b.Helper()
+	folder := os.Getenv("CTX_CORPUS")
+	if folder == "" {
+		result, err := json.Marshal(strings.Repeat(ordinary, 20))
+		if err != nil {
+			b.Fatal(err)
+		}
+		for i := range 200 {
+			lines = append(lines, fmt.Appendf(nil, `{"type":"user","uuid":"%08x-0000-4000-8000-000000000000","message":{"role":"user","content":[{"type":"tool_result","content":%s}]}}`, i, result))
+		}
+		return lines
+	}
+	files, err := filepath.Glob(filepath.Join(folder, "*.jsonl"))
+	if err != nil || len(files) == 0 {
+		b.Fatalf("no transcripts in %s: %v", folder, err)
+	}
+	for _, name := range files {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			b.Fatal(err)
+		}
+		for line := range bytes.SplitSeq(text, []byte("\n")) {
+			if len(line) > 0 {
+				lines = append(lines, line)
+			}
+		}
+	}
+	return lines
 }
 
 // BenchmarkFirstUse is all that is made before the first text can be cleaned.

@@ -2,8 +2,8 @@ package sanitize
 
 import "bytes"
 
-// flagAt finds the value after the flag at b[i] that names a secret: --password hunter2, -token abc. With a separator
-// between them they are a pair.
+// flagAt finds the value after the flag at b[i] that names a secret: --password hunter2, -token
+// abc. With a separator between them they are a pair.
 func (s *scan) flagAt(i int) {
 	b := s.b
 	if i < s.past[flagRule] {
@@ -29,7 +29,8 @@ func (s *scan) flagAt(i int) {
 	}
 }
 
-// commandAt finds passwords in the arguments of a program at b[i] that takes them under a short name.
+// commandAt finds passwords in the arguments of a program at b[i] that takes them under a short
+// name.
 func (s *scan) commandAt(i int, program string, r rule) {
 	if !startsToken(s.b, i) {
 		return
@@ -48,7 +49,8 @@ func (s *scan) commandAt(i int, program string, r rule) {
 	s.arguments(i+len(program), flags, r)
 }
 
-// commandEnd returns where the command at b[at:] ends: at a line feed that no backslash is before, a bar or a semicolon.
+// commandEnd returns where the command at b[at:] ends: at a line feed that no backslash is before,
+// a bar or a semicolon.
 func commandEnd(b []byte, at int) int {
 	for end := at; end < min(len(b), at+1024); end++ {
 		switch b[end] {
@@ -68,8 +70,9 @@ func endsInBackslash(line []byte) bool {
 	return len(line) > 0 && line[len(line)-1] == '\\'
 }
 
-// arguments reads the arguments at b[at:], up to the end of the command. Behind one of the flags stands a password: in the
-// same word by the rule for joined ones, and with the user before it by the rule for users.
+// arguments reads the arguments at b[at:], up to the end of the command. Behind one of the flags
+// stands a password: in the same word by the rule for joined ones, and with the user before it by
+// the rule for users.
 func (s *scan) arguments(at int, flags string, r rule) {
 	b := s.b
 	user, joined := r == userCommandRule, r == joinedCommandRule
@@ -112,7 +115,8 @@ func (s *scan) arguments(at int, flags string, r rule) {
 // isArgument is what an argument is made of.
 func isArgument(c byte) bool { return !isSpace(c) && !isQuote(c) && c != '\\' }
 
-// argumentStart returns where the value of the flag at line[i] begins, or 0 when it is none of the flags.
+// argumentStart returns where the value of the flag at line[i] begins, or 0 when it is none of the
+// flags.
 func argumentStart(line []byte, i int, flags string, joined, user bool) int {
 	rest := line[i:]
 	for _, long := range [...]string{"--user ", "--user=", "--proxy-user "} {
@@ -131,8 +135,8 @@ func argumentStart(line []byte, i int, flags string, joined, user bool) int {
 	return 0
 }
 
-// argumentSecret decides whether an argument is a password: where only a password may stand, everything is that no
-// document would put there; elsewhere it must look like one.
+// argumentSecret decides whether an argument is a password: where only a password may stand,
+// everything is that no document would put there; elsewhere it must look like one.
 func argumentSecret(v, user []byte, sure bool) bool {
 	if len(v) < 4 || standIn(v) || v[0] == '[' || bytes.Equal(v, user) {
 		return false

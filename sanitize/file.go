@@ -5,6 +5,8 @@ import "bytes"
 // This file finds secrets in files of a known form in which no name says so.
 
 // netrcAt reads "login NAME password SECRET", in one line or several, with the first word at b[i].
+// Behind the name of a machine every password is one; elsewhere "login with password only" is
+// prose.
 func (s *scan) netrcAt(i int) {
 	b := s.b
 	at := i + len("login ")
@@ -18,13 +20,16 @@ func (s *scan) netrcAt(i int) {
 	}
 	start := blanks(b, word+len("password "))
 	end := runEnd(b, start, isBare)
-	if v := unmarked(b[start:end]); len(v) > 0 && !standIn(v) {
+	ofMachine := bytes.Contains(b[max(0, i-256):i], []byte("machine ")) ||
+		bytes.Contains(b[max(0, i-16):i], []byte("default"))
+	if v := unmarked(b[start:end]); len(v) > 0 && !standIn(v) && (ofMachine || bareSecret(strongKey, v)) {
 		s.add(start, end, "password")
 	}
 	s.past[netrcRule] = end
 }
 
-// isGap is what may stand between two words of such a file, also where it is shown in a diff or quoted.
+// isGap is what may stand between two words of such a file, also where it is shown in a diff or
+// quoted.
 func isGap(c byte) bool { return isSpace(c) || c == '+' || c == '-' || c == '>' }
 
 // pgpassAt reads host:port:database:user:password, with the first colon at b[i].
@@ -72,17 +77,23 @@ func (s *scan) puttyAt(i int) {
 	}
 }
 
-// manifestAt finds the data of a Kubernetes Secret in YAML, where no key has to tell what it is, with "kind: " at b[i].
+// manifestAt finds the data of a Kubernetes Secret in YAML, where no key has to tell what it is,
+// with "kind: " at b[i].
 func (s *scan) manifestAt(i int) {
 	rest := s.b[i+len("kind: "):]
-	s.seen.escaped = s.seen.escaped || bytes.HasPrefix(rest, []byte(`Secret\n`)) || bytes.HasPrefix(rest, []byte(`Secret\\n`))
+	if bytes.HasPrefix(rest, []byte(`Secret\n`)) || bytes.HasPrefix(rest, []byte(`Secret\\n`)) {
+		s.seen.escaped = true
+	}
 	s.found = manifest(s.found, s.b, i)
 }
 
 func manifest(found []span, b []byte, i int) []span {
 	at := runEnd(b, i+len("kind: "), isQuote)
 	word := min(len(b), at+len("Secret"))
-	if !bytes.EqualFold(b[at:word], []byte("Secret")) || word < len(b) && !isSpace(b[word]) && !isQuote(b[word]) {
+	if !bytes.EqualFold(b[at:word], []byte("Secret")) {
+		return found
+	}
+	if word < len(b) && !isSpace(b[word]) && !isQuote(b[word]) {
 		return found
 	}
 	line := bytes.LastIndexByte(b[:i], '\n') + 1
@@ -108,8 +119,8 @@ func manifest(found []span, b []byte, i int) []span {
 	return found
 }
 
-// dataSpans takes the values of the lines from at on that are further in than lead: one behind the key in its line, or
-// lines below the key, further in than it.
+// dataSpans takes the values of the lines from at on that are further in than lead: one behind the
+// key in its line, or lines below the key, further in than it.
 func dataSpans(found []span, b []byte, at int, lead []byte) []span {
 	block := 0 // how far in the key is that has its value below it
 	for at < len(b) {
@@ -148,7 +159,8 @@ func dataSpans(found []span, b []byte, at int, lead []byte) []span {
 	return found
 }
 
-// sasAt finds the signature of an Azure SAS: sig= at b[i] and at least 40 bytes of base64, percent-encoded or not.
+// sasAt finds the signature of an Azure SAS: sig= at b[i] and at least 40 bytes of base64,
+// percent-encoded or not.
 func (s *scan) sasAt(i int) {
 	b := s.b
 	start := i + len("sig=")

@@ -12,8 +12,9 @@ type Found struct {
 	From, To int
 }
 
-// Find returns the secrets that Text would redact, in order, none overlapping another. Controls and broken UTF-8 are not
-// listed; a secret that they split is found with what splits it. The error is that of Text.
+// Find returns the secrets that Text would redact, in order, none overlapping another. Controls and
+// broken UTF-8 are not listed; a secret that they split is found with what splits it. The error is
+// that of Text.
 func Find(b []byte) ([]Found, error) {
 	var marks shifts
 	b = strip(b, new(tally), &marks)
@@ -28,7 +29,8 @@ func Find(b []byte) ([]Found, error) {
 	return found, nil
 }
 
-// find is Find on clean text. As in Text the rules run over what they left, until they find nothing more.
+// find is Find on clean text. As in Text the rules run over what they left, until they find nothing
+// more.
 func find(b []byte) ([]Found, error) {
 	var found []Found
 	for range maxRounds {
@@ -53,7 +55,8 @@ func redacted(b []byte, found []Found) []byte {
 	return replace(b, spans, new(tally))
 }
 
-// with adds spans of the redacted text to what was found before. One that reaches into markers takes in what they stand for.
+// with adds spans of the redacted text to what was found before. One that reaches into markers
+// takes in what they stand for.
 func with(found []Found, spans []span) []Found {
 	out := make([]Found, 0, len(found)+len(spans))
 	grown := 0 // how much longer the redacted text is than the text, up to found[0]
@@ -78,7 +81,8 @@ func with(found []Found, spans []span) []Found {
 // growth is how much longer the marker is than the secret.
 func growth(f Found) int { return len(marker(f.Class)) - (f.To - f.From) }
 
-// shifts says where the bytes of a stripped text were before: from each shift up to the next one in step with it.
+// shifts says where the bytes of a stripped text were before: from each shift up to the next one in
+// step with it.
 type shifts []struct{ now, before int }
 
 // note adds a shift; what is repaired at one offset has the last one.
@@ -101,8 +105,9 @@ func (s shifts) before(at int) int {
 	return was
 }
 
-// FindJSON returns the secrets that JSON would redact, in order. A secret in a string with escapes, or in several texts, is
-// told as all of the string, without its quotes, and any other with its own offsets. The error is that of JSON.
+// FindJSON returns the secrets that JSON would redact, in order. A secret in a string with escapes,
+// or in several texts, is told as all of the string, without its quotes, and any other with its own
+// offsets. The error is that of JSON.
 func FindJSON(b []byte) ([]Found, error) {
 	found, err := FindStrings(b)
 	if err != nil {
@@ -119,8 +124,8 @@ func FindJSON(b []byte) ([]Found, error) {
 	return found, nil
 }
 
-// FindStrings is FindJSON for a value whose members "text" are no pieces of one message, as the sentences of a summary are
-// none: each string is read by itself.
+// FindStrings is FindJSON for a value whose members "text" are no pieces of one message, as the
+// sentences of a summary are none: each string is read by itself.
 func FindStrings(b []byte) ([]Found, error) {
 	if err := checkJSON(b); err != nil {
 		return nil, fmt.Errorf("find secrets in JSON: %w", err)
@@ -133,8 +138,8 @@ func FindStrings(b []byte) ([]Found, error) {
 	return w.spots, nil
 }
 
-// find notes the secrets of the string w.in[start:end], whose cleaned content is clean and which is replaced whole by class
-// unless that is empty.
+// find notes the secrets of the string w.in[start:end], whose cleaned content is clean and which is
+// replaced whole by class unless that is empty.
 func (w *walker) find(start, end int, whole string) error {
 	inside := w.in[start:end]
 	s := unquote(inside)

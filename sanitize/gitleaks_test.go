@@ -21,9 +21,9 @@ type vector struct {
 	Other   []string `json:"other"`   // other rules that find something, in a negative
 }
 
-// TestGitleaks runs the rules over the vectors that gitleaks tests its own rules with; testdata/README.md
-// says where they come from. CTX_VECTORS=FILE reads other vectors of that form; CTX_MISSES=n shows n
-// misses of each rule.
+// TestGitleaks runs the rules over the vectors that gitleaks tests its own rules with;
+// testdata/README.md says where they come from. CTX_VECTORS=FILE reads other vectors of that form;
+// CTX_MISSES=n shows n misses of each rule.
 func TestGitleaks(t *testing.T) {
 	vectors := readVectors(t)
 	show := number("CTX_MISSES", 0)
@@ -74,8 +74,9 @@ func TestGitleaks(t *testing.T) {
 	}
 }
 
-// leftOf returns eight letters and digits of a secret in a row that are left of it, or all of a shorter one, and "" when
-// nothing is left. What the text has beside the secret as well is no part of it.
+// leftOf returns eight letters and digits of a secret in a row that are left of it, or all of a
+// shorter one, and "" when nothing is left. What the text has beside the secret as well is no part
+// of it.
 func leftOf(v vector, out string) string {
 	rest := alnum(string(unmarkedBy([]byte(out), " \x00 ")))
 	beside := v.Text
@@ -95,8 +96,8 @@ func leftOf(v vector, out string) string {
 	return ""
 }
 
-// bareOf is what of the secrets is secret: not the host of an address, the user before a password, nor the names in a
-// Kubernetes Secret.
+// bareOf is what of the secrets is secret: not the host of an address, the user before a password,
+// nor the names in a Kubernetes Secret.
 func bareOf(v vector) (out []string) {
 	for _, s := range v.Secrets {
 		switch {

@@ -2,8 +2,8 @@ package sanitize
 
 import "bytes"
 
-// discordAt finds the tokens of bots: 24 to 28 bytes of base64 that begin as a number does, the dot at b[dot], 6, a dot,
-// 27 to 38.
+// discordAt finds the tokens of bots: 24 to 28 bytes of base64 that begin as a number does, the dot
+// at b[dot], 6, a dot, 27 to 38.
 func (s *scan) discordAt(dot int) {
 	b := s.b
 	if dot+7 >= len(b) || b[dot+7] != '.' || dot < 23 || runEnd(b[:dot+7], dot+1, isURLSafe) != dot+7 {

@@ -5,8 +5,8 @@ import (
 	"encoding/base64"
 )
 
-// jwtAt finds JSON web tokens: a base64url header that starts with {" and two to four more parts after dots. A part may
-// be empty, as in an unsigned token or a directly encrypted one.
+// jwtAt finds JSON web tokens: a base64url header that starts with {" and two to four more parts
+// after dots. A part may be empty, as in an unsigned token or a directly encrypted one.
 func (s *scan) jwtAt(start int) {
 	if !startsToken(s.b, start) {
 		return

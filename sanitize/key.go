@@ -7,7 +7,7 @@ type keyKind int
 
 const (
 	noKey     keyKind = iota // not the name of a secret
-	plainKey                 // "key", by itself or a vendor's: a secret only where the value was surely drawn by lot
+	plainKey                 // "key", by itself or a vendor's: a secret only where surely drawn by lot
 	weakKey                  // a token or key: a word used for much else too
 	strongKey                // a password: nearly always a secret, and often short
 	authKey                  // "auth": a secret only as basic credentials
@@ -36,8 +36,8 @@ func keyOf(name []byte) keyKind {
 	if len(name) > maxKey {
 		name = name[len(name)-maxKey:]
 	}
-	for n := len(name); n > 0 && (isDigit(name[n-1]) || name[n-1] == '_' || name[n-1] == '-' || name[n-1] == '.' || name[n-1] == ' '); n-- {
-		name = name[:n-1]
+	for len(name) > 0 && isTail(name[len(name)-1]) {
+		name = name[:len(name)-1]
 	}
 	if !mayBeKey(name) {
 		return noKey
@@ -49,6 +49,9 @@ func keyOf(name []byte) keyKind {
 	}
 	return kindOf(before, last)
 }
+
+// isTail reports whether c may stand behind a name without changing what it names.
+func isTail(c byte) bool { return isDigit(c) || c == '_' || c == '-' || c == '.' || c == ' ' }
 
 // mayBeKey is a quick test of a name's last letters: every word that kindOf
 // knows ends like this, and few other names do.
@@ -141,7 +144,8 @@ func keyWith(word string) keyKind {
 	return plainKey
 }
 
-// isOpenKey reports whether "<word> key" opens nothing: it is where something is found, or a key that everybody may have.
+// isOpenKey reports whether "<word> key" opens nothing: it is where something is found, or a key
+// that everybody may have.
 func isOpenKey(word string) bool {
 	switch word {
 	case "public", "pub", "verify", "verifying", "host", "primary", "foreign", "unique", "composite", "candidate", "natural",

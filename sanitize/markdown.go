@@ -9,7 +9,8 @@ type tableColumns struct {
 	seen  bool      // whether a row was read
 }
 
-// rowAt reads the row of a table whose first bar is at b[i]: | Key | value |, and a column of values under a key.
+// rowAt reads the row of a table whose first bar is at b[i]: | Key | value |, and a column of
+// values under a key.
 func (s *scan) rowAt(i int) {
 	b, t := s.b, &s.table
 	if t.seen && i < t.end {
@@ -31,8 +32,8 @@ func (s *scan) rowAt(i int) {
 	}
 }
 
-// isRow reports whether a line with a bar is the row of a table and no pipe of a shell: it begins or ends with a bar, or
-// with a quotation mark before it.
+// isRow reports whether a line with a bar is the row of a table and no pipe of a shell: it begins
+// or ends with a bar, or with a quotation mark before it.
 func isRow(line []byte) bool {
 	line = bytes.Trim(line, " \t\r>+-#/*\"'`")
 	return len(line) > 1 && (line[0] == '|' || line[len(line)-1] == '|')

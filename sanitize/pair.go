@@ -25,13 +25,18 @@ func (s *scan) pairAt(i int) {
 	if kind == headerKey {
 		v = afterScheme(&s.runs, v)
 	}
-	if judge(b[v.start:v.end], v.quoted, kind) || b[i] == '=' && !v.quoted && isSetting(b, i) && settingSecret(kind, unmarked(b[v.start:v.end])) {
+	secret := judge(b[v.start:v.end], v.quoted, kind)
+	if !secret && b[i] == '=' && !v.quoted && isSetting(b, i) {
+		secret = settingSecret(kind, unmarked(b[v.start:v.end]))
+	}
+	if secret {
 		s.add(v.start, v.end, kind.class())
 		s.past[pairRule] = v.end
 	}
 }
 
-// separatorStart returns where the separator begins that has its last sign at b[i]: before the colons of ::= and the dot of .=
+// separatorStart returns where the separator begins that has its last sign at b[i]: before the
+// colons of ::= and the dot of .=
 func separatorStart(b []byte, i int) int {
 	if b[i] != '=' {
 		return i
@@ -50,12 +55,14 @@ func separatorStart(b []byte, i int) int {
 	return start
 }
 
-// isDefault reports whether the equals sign at b[i] is that of ||= or ??=, which assign where there is nothing yet.
+// isDefault reports whether the equals sign at b[i] is that of ||= or ??=, which assign where there
+// is nothing yet.
 func isDefault(b []byte, i int) bool {
 	return i > 1 && (b[i-1] == '|' || b[i-1] == '?') && b[i-2] == b[i-1]
 }
 
-// afterScheme returns the value after v where v is a word like ApiKey, before the credential itself.
+// afterScheme returns the value after v where v is a word like ApiKey, before the credential
+// itself.
 func afterScheme(runs *bareRuns, v value) value {
 	b := runs.b
 	if v.quoted || v.start == v.end || v.end-v.start > 16 || v.end >= len(b) || b[v.end] != ' ' || runEnd(b, v.start, isLetter) != v.end {
@@ -64,7 +71,8 @@ func afterScheme(runs *bareRuns, v value) value {
 	return valueAfter(runs, v.end)
 }
 
-// isSetting reports whether the equals sign at b[i] is one of NAME=value, as in a shell or an .env file, where a value is no code.
+// isSetting reports whether the equals sign at b[i] is one of NAME=value, as in a shell or an .env
+// file, where a value is no code.
 func isSetting(b []byte, i int) bool {
 	start := i
 	for start > 0 && i-start < maxKey && (isUpperNum(b[start-1]) || b[start-1] == '_') {
@@ -73,8 +81,8 @@ func isSetting(b []byte, i int) bool {
 	return start < i && i+1 < len(b) && !isSpace(b[i+1]) && (start == 0 || isSpace(b[start-1]) || isQuote(b[start-1]) || startsToken(b, start))
 }
 
-// settingSecret decides whether the value of a setting is a secret: of a password everything is that stands for nothing
-// else. A name such as DB_PASSWORD does, hunter2secret does not.
+// settingSecret decides whether the value of a setting is a secret: of a password everything is
+// that stands for nothing else. A name such as DB_PASSWORD does, hunter2secret does not.
 func settingSecret(kind keyKind, v []byte) bool {
 	return kind == strongKey && len(v) >= 6 && !standIn(v) && (keyOf(v) == noKey || measure(v).mixed()) && bytes.IndexByte([]byte("([#&|:;"), v[0]) < 0 && bytes.IndexByte(v, '(') != runEnd(v, 0, isDotted)
 }
@@ -147,8 +155,8 @@ func keyBefore(b []byte, i int) keyKind {
 	return keyOf(b[start:end])
 }
 
-// mayEndKey is a quick test of the last letters before a separator: whether the name of a key, "value", a string type or the
-// name of a host for Bundler may end so.
+// mayEndKey is a quick test of the last letters before a separator: whether the name of a key,
+// "value", a string type or the name of a host for Bundler may end so.
 func mayEndKey(b []byte) bool {
 	n := len(b)
 	if n < 2 {
@@ -166,8 +174,8 @@ func mayEndKey(b []byte) bool {
 	}
 }
 
-// keyBeside decides what kind of key a value is under that has its name beside it, in the same line or the one before:
-// name="db.password" value="…", or "- name: DB_PASSWORD" over "value: …".
+// keyBeside decides what kind of key a value is under that has its name beside it, in the same line
+// or the one before: name="db.password" value="…", or "- name: DB_PASSWORD" over "value: …".
 func keyBeside(b []byte, value int) keyKind {
 	low := max(0, value-2*maxKey)
 	line := value - 1

@@ -12,8 +12,9 @@ import (
 	"testing"
 )
 
-// leaked reports what of a sample is still there: eight of a secret's letters and digits in a row, or all of a shorter
-// one. Everything else is left out of the comparison, since it changes with quoting and wrapping.
+// leaked reports what of a sample is still there: eight of a secret's letters and digits in a row,
+// or all of a shorter one. Everything else is left out of the comparison, since it changes with
+// quoting and wrapping.
 func leaked(s sample, out string) string {
 	out = string(unmarkedBy([]byte(out), " \x00 "))
 	plain := alnum(out)
@@ -68,9 +69,9 @@ func (c score) String() string {
 // recallSeed is not the one that the rules were mended with.
 const recallSeed = 20261121
 
-// TestRecall says made-up secrets of each kind in each place, and counts those of which nothing is left. CTX_RECALL=n
-// says n of each kind in each place (20 by default), CTX_SEED another seed; -v prints the table, and CTX_MISSES=n the
-// first n misses of each kind in each place.
+// TestRecall says made-up secrets of each kind in each place, and counts those of which nothing is
+// left. CTX_RECALL=n says n of each kind in each place (20 by default), CTX_SEED another seed; -v
+// prints the table, and CTX_MISSES=n the first n misses of each kind in each place.
 func TestRecall(t *testing.T) {
 	each, seed, show := number("CTX_RECALL", 20), uint64(number("CTX_SEED", recallSeed)), number("CTX_MISSES", 0)
 	t.Logf("seed %d, %d of each kind in each place", seed, each)
@@ -170,8 +171,8 @@ func recallFloor(kind string) float64 {
 	return 97.5
 }
 
-// TestClassesAreListed compares the classes of the table and in the package comment with those that the samples are found
-// to be of.
+// TestClassesAreListed compares the classes of the table and in the package comment with those that
+// the samples are found to be of.
 func TestClassesAreListed(t *testing.T) {
 	page, err := os.ReadFile("doc.go")
 	if err != nil {

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// scan is one pass over a text. At each byte it tries only the rules that may find something there: a table
-// says which three bytes a rule begins with, and a switch which single bytes do.
+// scan is one pass over a text. At each byte it tries only the rules that may find something there:
+// a table says which three bytes a rule begins with, and a switch which single bytes do.
 type scan struct {
 	b     []byte
 	found []span
@@ -35,8 +35,8 @@ func rules(found []span, b []byte) ([]span, views) {
 	return s.found, s.seen
 }
 
-// shortestSecret is how many bytes a text has at least that holds a secret: pw=abcdef needs a name before it, and
-// x://:p@h has eight.
+// shortestSecret is how many bytes a text has at least that holds a secret: pw=abcdef needs a name
+// before it, and x://:p@h has eight.
 const shortestSecret = 7
 
 // pass goes over the text once.
@@ -67,7 +67,7 @@ func (s *scan) pass(t *table) {
 func (s *scan) nodesAt(t *table, n uint16, i int, word uint32) {
 	for n != 0 {
 		node := &t.nodes[n]
-		if word&node.mask == node.word && len(s.b)-i >= len(node.text) && string(s.b[i:i+len(node.text)]) == node.text {
+		if word&node.mask == node.word {
 			s.nodeAt(t, int(node.id), i)
 		}
 		n = node.next
@@ -106,14 +106,14 @@ func (s *scan) byteAt(i int) {
 	}
 }
 
-// nodeAt tries the rule of a trigger, or a shape, at b[i].
+// nodeAt tries the rule of a trigger, or a shape, at b[i], where its first bytes stand.
 func (s *scan) nodeAt(t *table, id, i int) {
 	if id >= len(triggers) {
 		s.shapeAt(t, id-len(triggers), i)
 		return
 	}
 	r, text := triggers[id].rule, triggers[id].text
-	if i < s.past[r] {
+	if i < s.past[r] || len(s.b)-i < len(text) || string(s.b[i:i+len(text)]) != text {
 		return
 	}
 	switch r {

@@ -14,8 +14,8 @@ type shape struct {
 	class  string // the class of what it finds
 	form   string // what the token looks like; see the notation below
 	source string // where the form is published
-	// drawn asks for more than the form: the token must look as if it was drawn by lot. It is for forms
-	// that words and names in programs may have by chance.
+	// drawn asks for more than the form: the token must look as if it was drawn by lot. It is for
+	// forms that words and names in programs may have by chance.
 	drawn bool
 	// sure takes everything that has the form, whatever its letters are.
 	sure bool
@@ -49,7 +49,8 @@ const alphabetLetters = "dhHganxXwuvbptAc"
 
 func alphabetBit(letter byte) int { return strings.IndexByte(alphabetLetters, letter) }
 
-// alphabets has for each byte the alphabets that it is in. It is filled when the first table of forms is made.
+// alphabets has for each byte the alphabets that it is in. It is filled when the first table of
+// forms is made.
 var (
 	alphabets     [256]uint16
 	fillAlphabets sync.Once
@@ -59,9 +60,11 @@ func setAlphabets() {
 	for i := range alphabets {
 		c := byte(i)
 		for bit, ok := range [...]bool{
-			isDigit(c), isDigit(c) || 'a' <= c && c <= 'f', isDigit(c) || 'A' <= c && c <= 'F', isHex(c), isLetter(c), isAlnum(c),
-			isDigit(c) || isLower(c), isUpperNum(c), isWord(c), isURLSafe(c), isDotted(c), isBase64(c), isURLSafe(c) || c == '/',
-			isCredential(c), isUpper(c) || '2' <= c && c <= '7', isAlnum(c) && strings.IndexByte("0OIl", c) < 0,
+			isDigit(c), isHex(c) && !isUpper(c), isHex(c) && !isLower(c), isHex(c),
+			isLetter(c), isAlnum(c), isDigit(c) || isLower(c), isUpperNum(c),
+			isWord(c), isURLSafe(c), isDotted(c), isBase64(c),
+			isURLSafe(c) || c == '/', isCredential(c),
+			isUpper(c) || '2' <= c && c <= '7', isAlnum(c) && strings.IndexByte("0OIl", c) < 0,
 		} {
 			if ok {
 				alphabets[i] |= 1 << bit
@@ -100,7 +103,8 @@ func cutRun(form string) (r run, rest string, err error) {
 }
 
 // errNoAnchor is returned for a form that has nothing to look for.
-var errNoAnchor = errors.New("a pattern needs three characters in a row that stand for themselves, at its beginning or behind runs of a fixed length")
+var errNoAnchor = errors.New("a pattern needs three characters in a row that stand for themselves, " +
+	"at its beginning or behind runs of a fixed length")
 
 // checkForm reports what is wrong with a form, or nil. What it accepts can be looked for.
 func checkForm(form string) error {
@@ -127,11 +131,12 @@ func checkForm(form string) error {
 		}
 		rest = rest[1:]
 	}
-	if opened > 1 || closed > opened || closed == 1 && strings.IndexByte(form, ')') < strings.IndexByte(form, '(') {
+	first, last := strings.IndexByte(form, '('), strings.IndexByte(form, ')')
+	if opened > 1 || closed > opened || closed == 1 && last < first {
 		return errors.New("( and ) stand around one part, once")
 	}
 	if runs < minForm {
-		return fmt.Errorf("its runs have %d characters, and %d are the least that make a secret", runs, minForm)
+		return fmt.Errorf("its runs have %d characters, and a secret has %d", runs, minForm)
 	}
 	if a := anchorOf(form); len(a.text) < 3 {
 		return errNoAnchor
@@ -149,32 +154,36 @@ type anchor struct {
 	next   byte // the alphabet of the run behind it, or 0
 }
 
-// anchorOf returns the anchor of a form: the first literal of two bytes or more behind runs of a fixed length.
+// anchorOf returns the anchor of a form: the first literal of two bytes or more behind runs of a
+// fixed length.
 func anchorOf(form string) (a anchor) {
-	form = strings.NewReplacer("(", "", ")", "").Replace(form)
 	for form != "" {
-		if form[0] != '{' {
-			n := strings.IndexByte(form, '{')
-			if n < 0 {
-				n = len(form)
+		switch form[0] {
+		case '(', ')':
+			form = form[1:]
+			continue
+		case '{':
+			r, rest, err := cutRun(form)
+			if err != nil || r.low != r.high {
+				return anchor{}
 			}
-			if n >= 2 {
-				a.text = form[:n]
-				if n < len(form) {
-					a.next = form[n+1]
-				}
-				return a
-			}
-			a.before += n
-			form = form[n:]
+			a.before += r.low
+			form = rest
 			continue
 		}
-		r, rest, err := cutRun(form)
-		if err != nil || r.low != r.high {
-			return anchor{}
+		n := strings.IndexAny(form, "{()")
+		if n < 0 {
+			n = len(form)
 		}
-		a.before += r.low
-		form = rest
+		if n >= 2 {
+			a.text = form[:n]
+			if rest := strings.TrimLeft(form[n:], "()"); len(rest) > 1 && rest[0] == '{' {
+				a.next = rest[1]
+			}
+			return a
+		}
+		a.before += n
+		form = form[n:]
 	}
 	return anchor{}
 }
@@ -248,7 +257,8 @@ func (s *shape) walkRun(form string, b []byte, i int, m *match, read *int) int {
 	return -1
 }
 
-// plausible reports whether a match may be a real token: it is no stand-in, and its letters are not those of a name.
+// plausible reports whether a match may be a real token: it is no stand-in, and its letters are not
+// those of a name.
 func (s *shape) plausible(b []byte, m match) bool {
 	if s.sure {
 		return true
@@ -259,17 +269,38 @@ func (s *shape) plausible(b []byte, m match) bool {
 	}
 	v := measure(body)
 	switch {
-	case insideBase64(b, m.start, s.form), afterDot(b, m.start, s.form), stencil(body), v.digits == len(body):
+	case insideBase64(b, m.start, s.form), afterDot(b, m.start, s.form):
 		return false
-	case bytes.HasPrefix(b[m.end:], []byte("##")), bytes.HasPrefix(b[m.end:], []byte("(")): // a mask goes on, or a call
+	case stencil(body), v.digits == len(body):
+		return false
+	case bytes.HasPrefix(b[m.end:], []byte("##")): // a mask goes on
+		return false
+	case bytes.HasPrefix(b[m.end:], []byte("(")): // a call of a function
 		return false
 	}
-	capitals := runEnd(body, 0, isUpperNum) == len(body) && len(body) <= 32
 	if s.drawn {
-		return capitals && (v.digits >= 1 && v.switches >= 2 || v.unlikeWords()) || v.turns+v.switches >= len(body)/5 &&
-			(v.digits*8 >= v.length && v.switches*6 >= v.length || v.turns*5 >= v.letters*2 && v.turns >= 8 || v.mixed() && v.unlikeWords())
+		return surelyDrawn(body, v)
 	}
-	return capitals || v.digits >= 2 && v.digits*20 >= v.length || v.switches >= 3 || v.turns*3 >= v.letters || v.unlikeWords()
+	return isCode(body) || v.digits >= 2 && v.digits*20 >= v.length || v.switches >= 3 ||
+		v.turns*3 >= v.letters || v.unlikeWords()
+}
+
+// surelyDrawn reports whether letters and digits follow each other as words and names never have
+// them.
+func surelyDrawn(body []byte, v shapeOf) bool {
+	if isCode(body) {
+		return v.digits >= 1 && v.switches >= 2 || v.unlikeWords()
+	}
+	if v.turns+v.switches < len(body)/5 {
+		return false
+	}
+	return v.digits*8 >= v.length && v.switches*6 >= v.length ||
+		v.turns*5 >= v.letters*2 && v.turns >= 8 || v.mixed() && v.unlikeWords()
+}
+
+// isCode reports whether a short body has capitals and digits alone, as the keys of clouds have.
+func isCode(body []byte) bool {
+	return runEnd(body, 0, isUpperNum) == len(body) && len(body) <= 32
 }
 
 // literalStart is how many bytes a form begins with that stand for themselves.
@@ -280,8 +311,8 @@ func literalStart(form string) int {
 	return len(form)
 }
 
-// insideBase64 reports whether a form with a short beginning of letters stands in a run of base64, in which that comes
-// about by chance.
+// insideBase64 reports whether a form with a short beginning of letters stands in a run of base64,
+// in which that comes about by chance.
 func insideBase64(b []byte, start int, form string) bool {
 	n := literalStart(form)
 	if n > 4 || start == 0 || b[start-1] != '+' && b[start-1] != '/' {
@@ -290,13 +321,14 @@ func insideBase64(b []byte, start int, form string) bool {
 	return start >= 16 && runEnd(b, start-16, isBase64) >= start
 }
 
-// afterDot reports whether a form with a short beginning stands where a file name or a selector has its last part.
+// afterDot reports whether a form with a short beginning stands where a file name or a selector has
+// its last part.
 func afterDot(b []byte, start int, form string) bool {
 	return literalStart(form) <= 4 && start > 1 && b[start-1] == '.' && isAlnum(b[start-2])
 }
 
-// stencil reports whether v is what documents put in the place of a token: one or two characters over and over, a
-// long run of one, the alphabet, the word EXAMPLE, or abc123.
+// stencil reports whether v is what documents put in the place of a token: one or two characters
+// over and over, a long run of one, the alphabet, the word EXAMPLE, or abc123.
 func stencil(v []byte) bool {
 	var seen [256]bool
 	distinct, same, longest, steps, rising := 0, 1, 1, 0, 0
@@ -318,5 +350,13 @@ func stencil(v []byte) bool {
 		}
 		longest, rising = max(longest, same), max(rising, steps)
 	}
-	return distinct <= 2 || longest >= 8 && longest*3 > len(v) || longest*2 > len(v) || rising >= 16 && len(v) <= 36 || len(v) <= 40 && bytes.Contains(v, []byte("EXAMPLE")) || bytes.Contains(v, []byte("abc123"))
+	switch {
+	case distinct <= 2, longest*2 > len(v), longest >= 8 && longest*3 > len(v):
+		return true
+	case rising >= 16 && len(v) <= 36:
+		return true
+	case len(v) <= 40 && bytes.Contains(v, []byte("EXAMPLE")):
+		return true
+	}
+	return bytes.Contains(v, []byte("abc123"))
 }

@@ -1,8 +1,9 @@
 package sanitize
 
-// shapes is the table of forms: what kind of secret it is, what it looks like, and where the form is published.
-// A new line is all that a new form needs; shape.go explains the notation. "issuer" is the issuer's own
-// documentation, "gitleaks" a rule of github.com/gitleaks/gitleaks of that name.
+// shapes is the table of forms: what kind of secret it is, what it looks like, and where the form
+// is published. A new line is all that a new form needs; shape.go explains the notation. "issuer"
+// is the issuer's own documentation, "gitleaks" a rule of github.com/gitleaks/gitleaks of that
+// name.
 var shapes = [...]shape{
 	// Source code and packages.
 	{class: "github", form: "ghp_{w36+}", source: "issuer: about authentication to GitHub"},

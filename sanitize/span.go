@@ -19,7 +19,8 @@ const (
 // marker returns what stands in the place of a secret.
 func marker(class string) string { return markOpen + class + string(markClose) }
 
-// secrets runs every rule over b, as it is and read in other ways, and returns disjoint spans in order.
+// secrets runs every rule over b, as it is and read in other ways, and returns disjoint spans in
+// order.
 func secrets(b []byte) []span {
 	found, seen := rules(nil, b)
 	if seen.percent {
@@ -34,8 +35,8 @@ func secrets(b []byte) []span {
 	return join(found)
 }
 
-// join sorts spans and merges those that overlap, so that no part of either
-// survives. The longest of them names the class; between equals one that says whose secret it is does.
+// join sorts spans and merges those that overlap, so that no part of either survives. The longest
+// of them names the class; between equals one that says whose secret it is does.
 func join(spans []span) []span {
 	if len(spans) < 2 {
 		return spans

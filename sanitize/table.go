@@ -54,8 +54,10 @@ var triggers = [...]trigger{
 	{" is ", isRule},
 	{"PASSWORD ", sqlRule}, {"password ", sqlRule}, {"BY ", sqlRule}, {"by ", sqlRule},
 	{"curl ", userCommandRule}, {"smbclient ", userCommandRule},
-	{"mysql ", joinedCommandRule}, {"mysqldump ", joinedCommandRule}, {"mysqladmin ", joinedCommandRule}, {"mariadb ", joinedCommandRule},
-	{"sshpass ", spacedCommandRule}, {"redis-cli ", spacedCommandRule}, {"login ", spacedCommandRule}, {"mongosh ", spacedCommandRule},
+	{"mysql ", joinedCommandRule}, {"mysqldump ", joinedCommandRule},
+	{"mysqladmin ", joinedCommandRule}, {"mariadb ", joinedCommandRule},
+	{"sshpass ", spacedCommandRule}, {"redis-cli ", spacedCommandRule},
+	{"login ", spacedCommandRule}, {"mongosh ", spacedCommandRule},
 	{"mongodump ", spacedCommandRule}, {"ldapsearch ", spacedCommandRule},
 	{"vault login ", vaultRule},
 	{"pass:", passRule},
@@ -75,11 +77,9 @@ type table struct {
 
 // node is a trigger, or the anchor of a shape.
 type node struct {
+	beginning
 	next uint16
 	id   uint16 // of a trigger, or len(triggers) and more for a shape
-	word uint32 // the first bytes of the text, up to four, and
-	mask uint32 // which they are
-	text string
 }
 
 // hash3 hashes the three bytes that a text begins with, which are the lower ones of word.
@@ -100,12 +100,14 @@ func currentTable() *table {
 	return own()
 }
 
-// CheckPattern reports what is wrong with a pattern of the user's, or nil. docs/threat-model.md explains the notation.
+// CheckPattern reports what is wrong with a pattern of the user's, or nil. docs/secrets.md explains
+// the notation.
 func CheckPattern(pattern string) error { return checkForm(pattern) }
 
-// UsePatterns makes the whole program look for these patterns, too, from now on; what they find has the class "extra". It
-// replaces what was given before, and none is given by nil. The error is that of CheckPattern for the first bad one, and
-// nothing has changed then. It may be called while other goroutines clean texts.
+// UsePatterns makes the whole program look for these patterns, too, from now on; what they find has
+// the class "extra". It replaces what was given before, and none is given by nil. The error is that
+// of CheckPattern for the first bad one, and nothing has changed then. It may be called while other
+// goroutines clean texts.
 func UsePatterns(patterns []string) error {
 	if len(patterns) == 0 {
 		used.Store(nil)
@@ -125,38 +127,45 @@ func UsePatterns(patterns []string) error {
 
 func makeTable(extra []shape) *table {
 	fillAlphabets.Do(setAlphabets)
-	t := &table{nodes: make([]node, 1, 1024), shapes: shapes[:]}
+	t := &table{nodes: make([]node, 1, 2048), shapes: shapes[:]}
 	if len(extra) > 0 {
 		t.shapes = append(append([]shape(nil), shapes[:]...), extra...)
 	}
 	for i := range triggers {
-		t.add(triggers[i].text, i)
+		t.add(firstBytes(triggers[i].text), i)
 	}
 	t.before = make([]uint8, len(t.shapes))
 	for i := range t.shapes {
 		a := anchorOf(t.shapes[i].form)
 		t.before[i] = uint8(a.before)
+		id := len(triggers) + i
 		if len(a.text) > 2 {
-			t.add(a.text, len(triggers)+i)
+			t.add(firstBytes(a.text), id)
 			continue
 		}
 		mask := uint16(1) << alphabetBit(a.next)
 		for c := range alphabets {
 			if alphabets[c]&mask != 0 {
-				t.add(a.text+string(rune(c)), len(triggers)+i)
+				t.add(beginning{uint32(a.text[0]) | uint32(a.text[1])<<8 | uint32(c)<<16, 0xffffff}, id)
 			}
 		}
 	}
 	return t
 }
 
-func (t *table) add(text string, id int) {
-	h := hash3(uint32(text[0]) | uint32(text[1])<<8 | uint32(text[2])<<16)
-	n := node{next: t.heads[h], id: uint16(id), text: text}
+// beginning is the first bytes of a text, up to four, and which of the four they are.
+type beginning struct{ word, mask uint32 }
+
+func firstBytes(text string) (b beginning) {
 	for i := range min(4, len(text)) {
-		n.word |= uint32(text[i]) << (8 * i)
-		n.mask |= 0xff << (8 * i)
+		b.word |= uint32(text[i]) << (8 * i)
+		b.mask |= 0xff << (8 * i)
 	}
-	t.nodes = append(t.nodes, n)
+	return b
+}
+
+func (t *table) add(b beginning, id int) {
+	h := hash3(b.word)
+	t.nodes = append(t.nodes, node{b, t.heads[h], uint16(id)})
 	t.heads[h] = uint16(len(t.nodes) - 1)
 }

@@ -2,6 +2,7 @@ package sanitize
 
 import (
 	"bytes"
+	"encoding/binary"
 	"strconv"
 	"unicode/utf16"
 	"unicode/utf8"
@@ -21,30 +22,47 @@ func unquote(s []byte) []byte {
 	return appendUnquoted(make([]byte, 0, len(s)), s)
 }
 
-// appendUnquoted appends what s says to out.
+// appendUnquoted appends what s says to out. Text without escapes is copied eight bytes at a time.
 func appendUnquoted(out, s []byte) []byte {
-	for i := 0; i < len(s); i++ {
-		if n := bytes.IndexByte(s[i:], '\\'); n != 0 {
-			if n < 0 {
-				return append(out, s[i:]...)
+	n := len(out)
+	out = append(out, s...) // room for all of it: an escape is longer than what it stands for
+	for i := 0; i < len(s); {
+		if i+8 <= len(s) {
+			if word := binary.LittleEndian.Uint64(s[i:]); !hasByte(word, '\\') {
+				binary.LittleEndian.PutUint64(out[n:], word)
+				n, i = n+8, i+8
+				continue
 			}
-			out = append(out, s[i:i+n]...)
-			i += n
 		}
-		i++
-		if s[i] != 'u' {
-			out = append(out, plain(s[i]))
+		if s[i] != '\\' {
+			out[n] = s[i]
+			n, i = n+1, i+1
 			continue
 		}
-		r, n := unit(s[i+1:])
-		i += n
+		c := s[i+1]
+		i += 2
+		if c != 'u' {
+			out[n] = plain(c)
+			n++
+			continue
+		}
+		r, used := unit(s[i:])
+		i += used
 		if r < 0 {
-			out = append(out, brokenByte)
+			out[n] = brokenByte
+			n++
 			continue
 		}
-		out = utf8.AppendRune(out, r)
+		n += utf8.EncodeRune(out[n:], r)
 	}
-	return out
+	return out[:n]
+}
+
+// hasByte reports whether one of the eight bytes of word is c.
+func hasByte(word uint64, c byte) bool {
+	const ones, high = 0x0101010101010101, 0x8080808080808080
+	word ^= uint64(c) * ones
+	return (word-ones)&^word&high != 0
 }
 
 // plain returns the byte that a backslash and c stand for.

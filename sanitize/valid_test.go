@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// TestCheckJSON compares checkJSON with json.Valid on what is JSON, on what is not, and on both cut off everywhere and changed.
+// TestCheckJSON compares checkJSON with json.Valid on what is JSON, on what is not, and on both cut
+// off everywhere and changed.
 func TestCheckJSON(t *testing.T) {
 	for _, in := range []string{
 		`{"a":[1,-2.5e+10,0,true,false,null,"x\u00e9\n\"\\\/"],"b":{}, "c" : [ ] }`, ` "long text that has more than eight bytes \" and goes on" `,

@@ -265,7 +265,7 @@ func compound(v []byte, m shapeOf) bool {
 	if m.switches > switches || m.digits > digits || m.turns*5 > m.letters*2 {
 		return false
 	}
-	return joined || named && m.digits <= 1 && m.switches <= 1
+	return joined || named && m.digits <= 2 && m.switches <= 1
 }
 
 // camel reports whether a part of v ends where a capital begins the next one.
@@ -293,8 +293,8 @@ func pathOfWords(v []byte) bool {
 	return true
 }
 
-// drawnKey reports whether v was surely drawn by lot: 32 hexadecimal digits and more, or 20 letters and digits that turn
-// into each other often.
+// drawnKey reports whether v was surely drawn by lot: 32 hexadecimal digits and more, or 20 letters
+// and digits that turn into each other often.
 func drawnKey(v []byte, m shapeOf) bool {
 	if runEnd(v, 0, func(c byte) bool { return isBase64(c) || isURLSafe(c) }) != len(v) || stencil(v) || m.digits == len(v) {
 		return false
@@ -302,11 +302,13 @@ func drawnKey(v []byte, m shapeOf) bool {
 	if runEnd(v, 0, isHex) == len(v) {
 		return len(v) >= 32 && m.mixed()
 	}
-	return len(v) >= 20 && m.digits >= 3 && m.switches >= 3 && (m.turns+m.switches)*3 >= len(v) && bytes.Count(v, []byte("-"))+bytes.Count(v, []byte("_")) <= 2
+	joints := bytes.Count(v, []byte("-")) + bytes.Count(v, []byte("_"))
+	return len(v) >= 20 && m.digits >= 3 && m.switches >= 3 && (m.turns+m.switches)*3 >= len(v) && joints <= 2
 }
 
-// wordsAndNumbers reports whether v is words, numbers and versions with punctuation between them, as the name of a
-// package with its version is, or of a type in a namespace: jackson-core-2.11.2, ns:TypeName, gpt-4o-2024-05-13.
+// wordsAndNumbers reports whether v is words, numbers and versions with punctuation between them,
+// as the name of a package with its version is, or of a type in a namespace: jackson-core-2.11.2,
+// ns:TypeName, gpt-4o-2024-05-13.
 func wordsAndNumbers(v []byte) bool {
 	parts, longest := 0, 0
 	for at := 0; at < len(v); {
@@ -319,11 +321,10 @@ func wordsAndNumbers(v []byte) bool {
 			continue
 		}
 		m := measure(v[at:end])
-		switch {
-		case m.switches > 1 || m.mixed() && (m.letters > 12 || m.digits > 3) && !(m.switches == 1 && m.digits <= 5 && m.letters >= 3 && m.letters <= 4),
-			m.letters == 0 && m.digits > 4 && !isDate(v[at:end]), m.letters >= 4 && m.unlikeWords(), m.random():
+		if !isWordOrNumber(v[at:end], m) {
 			return false
-		case m.digits == 0:
+		}
+		if m.digits == 0 {
 			longest = max(longest, m.letters)
 		}
 		parts, at = parts+1, end
@@ -331,7 +332,27 @@ func wordsAndNumbers(v []byte) bool {
 	return parts >= 2 && longest >= 4
 }
 
+// isWordOrNumber reports whether a part is a word, a short number, a date, or a word with a number
+// such as clm14066 or v2.
+func isWordOrNumber(part []byte, m shapeOf) bool {
+	switch {
+	case m.switches > 1, m.letters >= 4 && m.unlikeWords(), m.random():
+		return false
+	case m.letters == 0:
+		return m.digits <= 4 || isDate(part)
+	case m.digits == 0:
+		return true
+	case m.letters == 3 || m.letters == 4:
+		return m.digits <= 5
+	}
+	return m.letters <= 12 && m.digits <= 3
+}
+
 // isDate reports whether digits are a date such as 20260304.
 func isDate(digits []byte) bool {
-	return len(digits) == 8 && (digits[0] == '1' && digits[1] == '9' || digits[0] == '2' && digits[1] == '0') && digits[4] <= '1' && digits[6] <= '3'
+	if len(digits) != 8 {
+		return false
+	}
+	century := string(digits[:2])
+	return (century == "19" || century == "20") && digits[4] <= '1' && digits[6] <= '3'
 }

@@ -6,13 +6,15 @@ import (
 	"sort"
 )
 
-// view is a text that is read in another way, in a copy: what is at its offset i was at from[i] of the text.
+// view is a text that is read in another way, in a copy: what is at its offset i was at from[i] of
+// the text.
 type view struct {
 	text []byte
 	from []int
 }
 
-// percentSpans finds secrets in percent-encoded words, as whole URLs are when they are the parameter of another one.
+// percentSpans finds secrets in percent-encoded words, as whole URLs are when they are the
+// parameter of another one.
 func percentSpans(found []span, b []byte) []span {
 	for at := 0; ; {
 		i := indexFrom(b, at, "%")
@@ -53,7 +55,8 @@ func percentSpans(found []span, b []byte) []span {
 	}
 }
 
-// escapedSpans finds in a literal, with its line ends as escapes, the files that have to be read line by line.
+// escapedSpans finds in a literal, with its line ends as escapes, the files that have to be read
+// line by line.
 func escapedSpans(found []span, b []byte) []span {
 	var v view
 	for i := 0; i < len(b); i++ {
@@ -97,8 +100,8 @@ func unhex(c byte) byte {
 // minWrap is the length from which on a line may be one that a terminal has wrapped.
 const minWrap = 60
 
-// wrappedSpans finds secrets that go on in the next line, since a terminal or a mail program broke the line. found holds
-// what the lines say by themselves.
+// wrappedSpans finds secrets that go on in the next line, since a terminal or a mail program broke
+// the line. found holds what the lines say by themselves.
 func wrappedSpans(found []span, b []byte) []span {
 	alone := len(found)
 	for start := 0; start < len(b); {
@@ -143,7 +146,8 @@ func (j *joined) before(at int) int {
 	return j.from[n] + at - j.starts[n]
 }
 
-// wrap tells where the line at start ends, where the next one begins, and whether a word may go on there.
+// wrap tells where the line at start ends, where the next one begins, and whether a word may go on
+// there.
 func wrap(b []byte, start int) (end, next int, ok bool) {
 	nl := bytes.IndexByte(b[start:], '\n')
 	if nl < 0 {
@@ -164,8 +168,8 @@ func wrap(b []byte, start int) (end, next int, ok bool) {
 	return end, next, end-left+right-next >= 12 && (continues(b[left:end]) || continues(b[next:right]))
 }
 
-// mayWrap reports whether the line b[start:end], with a line feed behind it, is so long that a terminal may have broken it,
-// within a word.
+// mayWrap reports whether the line b[start:end], with a line feed behind it, is so long that a
+// terminal may have broken it, within a word.
 func mayWrap(b []byte, start, end int) bool {
 	if end > start && b[end-1] == '\r' {
 		end--
@@ -177,13 +181,15 @@ func mayWrap(b []byte, start, end int) bool {
 	return next < len(b) && !isSpace(b[next])
 }
 
-// continues reports whether v may be a piece of something that was drawn by lot, and is no plain word.
+// continues reports whether v may be a piece of something that was drawn by lot, and is no plain
+// word.
 func continues(v []byte) bool {
 	m := measure(v)
 	return m.digits > 0 || m.turns >= 2 || m.oneCase >= 24 || m.length >= 8 && m.unlikeWords() || m.length >= 4 && bytes.IndexByte(v, '=') >= 0
 }
 
-// goesOn is a stricter continues, for what follows a secret that is one without it: no word, nor one with a number.
+// goesOn is a stricter continues, for what follows a secret that is one without it: no word, nor
+// one with a number.
 func goesOn(v []byte) bool {
 	m := measure(v)
 	return m.switches >= 2 || m.digits >= 4 || m.turns >= 3 || m.length >= 8 && m.unlikeWords() || m.oneCase >= 24 || m.length >= 4 && bytes.IndexByte(v, '=') >= 0
@@ -203,8 +209,8 @@ func (j *joined) split(found []span, s span) []span {
 	return found
 }
 
-// crosses reports whether a secret goes on behind the first joint in it: it was none without what follows, or what
-// follows is no word. alone are the secrets of the lines by themselves.
+// crosses reports whether a secret goes on behind the first joint in it: it was none without what
+// follows, or what follows is no word. alone are the secrets of the lines by themselves.
 func (j *joined) crosses(s span, alone []span) bool {
 	for _, joint := range j.starts[1:] {
 		if joint <= s.start && s.start-joint < maxKey && runEnd(j.text[:s.start], joint, func(c byte) bool { return !isSpace(c) }) == s.start {
@@ -213,7 +219,9 @@ func (j *joined) crosses(s span, alone []span) bool {
 		if joint <= s.start || joint >= s.end {
 			continue
 		}
-		if first := j.before(joint); slices.ContainsFunc(alone, func(a span) bool { return a.start == first && !isGeneric(a.class) }) {
+		first := j.before(joint)
+		begins := func(a span) bool { return a.start == first && !isGeneric(a.class) }
+		if slices.ContainsFunc(alone, begins) {
 			return false // a token of its own begins the next line
 		}
 		if goesOn(j.text[joint:s.end]) {

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestWellKnown says tokens of common issuers, by their published forms, bare in prose, JSON, logs and code. The forms are
-// written down apart from the table that the rules use.
+// TestWellKnown says tokens of common issuers, by their published forms, bare in prose, JSON, logs
+// and code. The forms are written down apart from the table that the rules use.
 func TestWellKnown(t *testing.T) {
 	uuid := "{h8}-{h4}-{h4}-{h4}-{h12}"
 	r := rand.New(rand.NewPCG(13, 5))
@@ -72,7 +72,8 @@ func TestWellKnown(t *testing.T) {
 	}
 }
 
-// TestBareKey holds that the word key tells, with a vendor's name or without, where the value was drawn by lot.
+// TestBareKey holds that the word key tells, with a vendor's name or without, where the value was
+// drawn by lot.
 func TestBareKey(t *testing.T) {
 	hex := "9f86d081884c7d659a2feaa0c55ad015"
 	for in, want := range map[string]string{
@@ -108,14 +109,18 @@ func TestAssignments(t *testing.T) {
 // TestPasswords holds passwords that look like words, in settings and on command lines.
 func TestPasswords(t *testing.T) {
 	for in, want := range map[string]string{
-		"DB_PASSWORD=hunter2" + "secret":           "DB_PASSWORD=[REDACTED:password]",
-		"DB_PASSWORD=correcthorse":                 "DB_PASSWORD=[REDACTED:password]",
-		"DB_PASSWORD=OTHER_PASSWORD":               "DB_PASSWORD=OTHER_PASSWORD",
-		"mysql -u root -pS3cret" + "Pw9 shop":      "mysql -u root -p[REDACTED:password] shop",
-		"mysql -u root -ppassword shop":            "mysql -u root -ppassword shop",
-		"curl -u me:S3cret" + "Pw9 https://a.test": "curl -u me:[REDACTED:password] https://a.test",
-		"curl -u user:pass https://a.test":         "curl -u user:pass https://a.test",
-		"gh auth login -p https":                   "gh auth login -p https",
+		"DB_PASSWORD=hunter2" + "secret":            "DB_PASSWORD=[REDACTED:password]",
+		"DB_PASSWORD=correcthorse":                  "DB_PASSWORD=[REDACTED:password]",
+		"DB_PASSWORD=hedgehog":                      "DB_PASSWORD=[REDACTED:password]",
+		"password: hedgehog":                        "password: hedgehog",
+		"user2 login with password must fail":       "user2 login with password must fail",
+		"machine a.test login me password hedgehog": "machine a.test login me password [REDACTED:password]",
+		"DB_PASSWORD=OTHER_PASSWORD":                "DB_PASSWORD=OTHER_PASSWORD",
+		"mysql -u root -pS3cret" + "Pw9 shop":       "mysql -u root -p[REDACTED:password] shop",
+		"mysql -u root -ppassword shop":             "mysql -u root -ppassword shop",
+		"curl -u me:S3cret" + "Pw9 https://a.test":  "curl -u me:[REDACTED:password] https://a.test",
+		"curl -u user:pass https://a.test":          "curl -u user:pass https://a.test",
+		"gh auth login -p https":                    "gh auth login -p https",
 	} {
 		if out, _ := mustText(t, in); out != want {
 			t.Errorf("%q is %q, want %q", in, out, want)
@@ -123,8 +128,9 @@ func TestPasswords(t *testing.T) {
 	}
 }
 
-// TestHarmless holds kinds of text that were once taken for secrets: pipes of a shell, emphasis, names in programs with the
-// beginning of a token, packages with their versions, types in a namespace, and what documents put in a token's place.
+// TestHarmless holds kinds of text that were once taken for secrets: pipes of a shell, emphasis,
+// names in programs with the beginning of a token, packages with their versions, types in a
+// namespace, and what documents put in a token's place.
 func TestHarmless(t *testing.T) {
 	for _, in := range []string{
 		"grep -v PASS | tail -20", "go test ./... | grep TOKEN | head -3", "cat api_key | wc -l2 | sort",

@@ -181,7 +181,7 @@ func TestADKSanitised(t *testing.T) {
 		t.Errorf("%+v", again)
 	}
 	out, _ := exportADK(t, s, "s", MainBranch, adk.WriteOptions{})
-	if bytes.Contains(out, []byte(secret)) || bytes.Count(out, []byte("[REDACTED:")) != 3 {
+	if bytes.Contains(out, []byte(secret)) || bytes.Count(out, []byte("[REDACTED:")) != 4 { // the state that the event sets, too
 		t.Errorf("%s", out)
 	}
 }
@@ -399,4 +399,37 @@ func TestC8_ADKMasked(t *testing.T) {
 		t.Errorf("other bytes:\n%s\n%s", back, short)
 	}
 	check(t, s)
+}
+
+// The state of a session of ADK is the state of the session here, both ways; the events that brought it do not take back what was set since.
+func TestADKState(t *testing.T) {
+	const event = `{"id":"e1","invocationId":"i","author":"user","content":{"role":"user","parts":[{"text":"x"}]},"actions":{"stateDelta":{"turns":2,"temp:x":1}},"timestamp":1767348000000}`
+	for name, c := range map[string]struct{ in, want string }{
+		"of the session": {`{"id":"s","appName":"shop","userId":"ada","state":{"turns":3,"app:v":1,"user:l":"en","temp:x":1},"events":[` + event + `]}`, `{"app:v":1,"turns":3,"user:l":"en"}`},
+		"of the events":  {event, `{"turns":2}`},
+		"none":           {`{"id":"s","events":[]}`, ""},
+	} {
+		s := create(t)
+		importADK(t, s, []byte(c.in), "s")
+		names := StateNames{Session: "s", App: "shop", User: "ada"}
+		if c.want == "" {
+			if got, _ := s.State(s.mustView(t), names); len(got) > 0 {
+				t.Errorf("%s: %v", name, got)
+			}
+			continue
+		}
+		if got := string(must[[]byte](t)(EncodeState(must[[]StateValue](t)(s.State(s.mustView(t), names))))); got != c.want {
+			t.Errorf("%s: %s, want %s", name, got, c.want)
+		}
+		must[StateDone](t)(s.SetState(context.Background(), names, []StateChange{{StateValue: StateValue{"turns", []byte("9")}}}))
+		number := s.mustView(t).Number
+		importADK(t, s, []byte(c.in), "s")
+		if s.mustView(t).Number != number {
+			t.Errorf("%s: imported again, something was written", name)
+		}
+		if out, _ := exportADK(t, s, "s", MainBranch, adk.WriteOptions{}); !bytes.Contains(out, []byte(`"turns":9`)) {
+			t.Errorf("%s: %s", name, out)
+		}
+		check(t, s)
+	}
 }

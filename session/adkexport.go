@@ -30,6 +30,9 @@ func (s *Store) ExportADK(ctx context.Context, v *refs.View, session, branch str
 	if o.Kept, err = c.sessionOfADK(); err != nil {
 		return adk.Written{}, err
 	}
+	if o.State, err = s.adkState(v, session, &o); err != nil {
+		return adk.Written{}, err
+	}
 	var sets *sessionDAG
 	if o.Tokens {
 		if sets, err = s.dag(v, session); err != nil {

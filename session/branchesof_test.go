@@ -8,7 +8,8 @@ import (
 	"github.com/gemini-ctx/ctx/format"
 )
 
-// The branches of a session come in order, and those of no other session with them: two lists of the same branches are equal.
+// The branches of a session come in order, and those of no other session with them: two lists of
+// the same branches are equal.
 func TestBranchesOf(t *testing.T) {
 	tips := map[string]format.ID{}
 	var want []string

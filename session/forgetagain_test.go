@@ -8,7 +8,8 @@ import (
 	"testing"
 )
 
-// A phrase that was forgotten before is looked for again: where a forget leaves it, it may have come since.
+// A phrase that was forgotten before is looked for again: where a forget leaves it, it may have
+// come since.
 func TestForgetAgainLooksAgain(t *testing.T) {
 	s := create(t)
 	ctx := context.Background()

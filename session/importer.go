@@ -55,7 +55,7 @@ const importBatch = 4096
 // ImportGemini brings the transcript of a Gemini CLI session into the session named as, or where as is "" the one of the transcript's own id. It can be
 // run again on the same transcript, or on one that has grown: what is known is not added again.
 func (s *Store) ImportGemini(ctx context.Context, r io.Reader, as string) (Imported, error) {
-	im := &importer{Store: s, ctx: ctx, as: as, emitted: map[string]int{}}
+	im := &importer{Store: s, ctx: ctx, as: as, emitted: map[string]int{}, copies: map[string]format.ID{}}
 	stats, err := readGemini(r, im.step)
 	return im.end(stats, err)
 }
@@ -70,7 +70,9 @@ type importer struct {
 	order   []string       // keys in the conversation as the transcript has it now, oldest first
 	emitted map[string]int // how often a key has left the conversation by a rewind
 
-	graduates bool // what is due graduates with each batch; else the caller sees to it
+	resumed   bool                 // the transcript goes on with a session of this store
+	copies    map[string]format.ID // of it: the entries of messages that it began with, by key
+	graduates bool                 // what is due graduates with each batch; else the caller sees to it
 }
 
 func (im *importer) step(st geminicli.Step) error {
@@ -88,7 +90,13 @@ func (im *importer) step(st geminicli.Step) error {
 		im.out.Session = im.as
 		if im.as == "" {
 			im.out.Session = m.Session
+			if err := im.resume(&m); err != nil {
+				return err
+			}
 		}
+	}
+	if copied, err := im.copied(&m); err != nil || copied {
+		return err
 	}
 	im.order = append(im.order, m.Key)
 	im.batch = append(im.batch, im.message(st))
@@ -184,6 +192,9 @@ func (im *importer) rewind(st geminicli.Step) error {
 		if target, err = im.findKey(view.Get(RefName(im.out.Session, MainBranch)).ID, im.sourceName(st.RewindTo)); err != nil {
 			return err
 		}
+	}
+	if id, ok := im.copies[st.RewindTo]; ok {
+		target = id
 	}
 	if target.IsZero() && st.RewindTo != "" {
 		im.out.Known++ // it left when the transcript was read before

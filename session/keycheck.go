@@ -12,20 +12,22 @@ import (
 	"github.com/gemini-ctx/ctx/repo"
 )
 
-// NewKeyName is the file, under the store's directory, that says that a repair has put a new key in the place of a lost one.
+// NewKeyName is the file, under the store's directory, that says that a repair has put a new key in
+// the place of a lost one.
 const NewKeyName = "log/new-key"
 
 // maxKeyMark bounds the file NewKeyName, in bytes.
 const maxKeyMark = 1024
 
-// NewKeyMark is the content of the file NewKeyName: bytes that only the present key gives. Errors are those of repo.Key.
+// NewKeyMark is the content of the file NewKeyName: bytes that only the present key gives. Errors
+// are those of repo.Key.
 func (s *Store) NewKeyMark() ([]byte, error) {
 	sum, err := s.Nonce("new-key", nil)
 	return fmt.Appendf(nil, "%x\n", sum), err
 }
 
-// KeyIsNew reports whether the file NewKeyName says that the present key took the place of a lost one: older objects were written
-// with another. Errors are those of repo.Key.
+// KeyIsNew reports whether the file NewKeyName says that the present key took the place of a lost
+// one: older objects were written with another. Errors are those of repo.Key.
 func (s *Store) KeyIsNew() (bool, error) {
 	mark, err := s.NewKeyMark()
 	if err != nil {
@@ -35,12 +37,12 @@ func (s *Store) KeyIsNew() (bool, error) {
 	return err == nil && bytes.Equal(b, mark), nil
 }
 
-// mostLabels is how many nonces are tried for an object that is made of words: sealNew takes another for each object of the same
-// words that was forgotten.
+// mostLabels is how many nonces are tried for an object that is made of words: sealNew takes
+// another for each object of the same words that was forgotten.
 const mostLabels = 16
 
-// FitsKey reports whether the present key gives the nonce of an object's body. known is false for an object without a nonce.
-// Errors are those of repo.Key.
+// FitsKey reports whether the present key gives the nonce of an object's body. known is false for
+// an object without a nonce. Errors are those of repo.Key.
 func (s *Store) FitsKey(raw format.Raw) (fits, known bool, err error) {
 	kind, _, err := format.HeaderKind(raw.Header)
 	if err != nil || !format.HasNonce(kind) || len(raw.Body) < format.NonceLen {
@@ -65,8 +67,9 @@ func (s *Store) FitsKey(raw format.Raw) (fits, known bool, err error) {
 // mostTried is how many entries of one branch checkKey looks at for one with a body.
 const mostTried = 16
 
-// checkKey refuses to write with a key that the store was not written with: what was forgotten would not be known by its words,
-// and what was imported not by its source. It looks at one object that is there, once for each process.
+// checkKey refuses to write with a key that the store was not written with: what was forgotten
+// would not be known by its words, and what was imported not by its source. It looks at one object
+// that is there, once for each process.
 func (t *tx) checkKey() error {
 	t.mu.Lock()
 	done := t.keyFits
@@ -90,7 +93,10 @@ func (t *tx) checkKey() error {
 	case err != nil:
 		return err
 	case known && !fits:
-		return &repo.KeyError{Path: filepath.Join(t.Dir, "key"), Why: "is not the key that the store was written with"}
+		return &repo.KeyError{
+			Path: filepath.Join(t.Dir, "key"),
+			Why:  "is not the key that the store was written with",
+		}
 	}
 	t.mu.Lock()
 	t.keyFits = known
@@ -98,8 +104,8 @@ func (t *tx) checkKey() error {
 	return nil
 }
 
-// someSealed returns the newest message of a branch: of the session that HEAD names, or else of the first one. It returns the zero
-// Raw where there is none that can be read.
+// someSealed returns the newest message of a branch: of the session that HEAD names, or else of the
+// first one. It returns the zero Raw where there is none that can be read.
 func (t *tx) someSealed() (format.Raw, error) {
 	names := t.view.Names("sessions/" + t.view.Get("HEAD").Name + "/")
 	if len(names) == 0 {

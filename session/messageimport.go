@@ -9,9 +9,6 @@ import (
 	"strings"
 
 	"github.com/gemini-ctx/ctx/agent/adk"
-	"github.com/gemini-ctx/ctx/agent/claudecode"
-	"github.com/gemini-ctx/ctx/agent/codex"
-	"github.com/gemini-ctx/ctx/agent/opencode"
 	"github.com/gemini-ctx/ctx/agent/transcript"
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/refs"
@@ -32,6 +29,8 @@ type messageImporter struct {
 	edits *edits     // what its masks showed then
 	view  *refs.View // nil after a change
 	past  *lineage   // what the branch stands on, as of view; nil until asked for
+	copy  *copied    // what the session may begin with a copy of
+	begun bool       // a message came
 }
 
 func (im *messageImporter) step(st transcript.Step) error {
@@ -48,7 +47,17 @@ func (im *messageImporter) step(st transcript.Step) error {
 		}
 		return im.rewind(st)
 	}
+	if !im.begun && st.Begins != "" {
+		var err error
+		if im.copy, err = im.copiedFrom(fitSession(st.Begins)); err != nil {
+			return err
+		}
+	}
+	im.begun = true
 	out := im.message(&m)
+	if im.copy.has(&m, out) {
+		return nil
+	}
 	known, err := im.known(&m, &out)
 	if err != nil || known {
 		return err
@@ -82,8 +91,7 @@ func (im *messageImporter) message(m *transcript.Message) Message {
 	if out.Calls == nil && out.Results == nil {
 		out.Calls = []format.Call{} // none, whatever the parts look like
 	}
-	switch m.Origin.Agent {
-	case adk.Agent, transcript.Own, "gemini-cli", claudecode.Agent, codex.Agent, opencode.Agent:
+	if of, _ := transcript.TraitsOf(m.Origin.Agent); of.ByWords {
 		out.Source.Record = adk.Normal(m)
 	}
 	return out
@@ -269,7 +277,13 @@ func (im *messageImporter) flush() error {
 
 // rewind brings a rewind into the session.
 func (im *messageImporter) rewind(st transcript.Step) error {
-	target, ok := im.ids[st.RewindTo]
+	to := st.RewindTo
+	if im.copy != nil && im.copy.left[to] {
+		if to = im.copy.first; to == (transcript.Origin{}) {
+			return nil // nothing but copies leaves
+		}
+	}
+	target, ok := im.ids[to]
 	if !ok {
 		return fmt.Errorf("no entry for %q", st.RewindTo.Message)
 	}

@@ -26,8 +26,8 @@ func (e *AmbiguousNameError) Error() string {
 	return text
 }
 
-// Named returns the session that a name means: the session of that name, else the one session whose name begins with
-// it, in 4 bytes or more. Errors: ErrNotFound, *AmbiguousNameError.
+// Named returns the session that a name means: the session of that name, else the one session whose
+// name begins with it, in 4 bytes or more. Errors: ErrNotFound, *AmbiguousNameError.
 func Named(view *refs.View, name string) (string, error) {
 	if len(view.Names("sessions/"+name+"/")) > 0 {
 		return name, nil
@@ -50,8 +50,8 @@ func Named(view *refs.View, name string) (string, error) {
 	return "", &AmbiguousNameError{Prefix: name, Names: found}
 }
 
-// NamedOr is Named for a command that has an answer of its own where there is no such session: the name as it was given
-// then.
+// NamedOr is Named for a command that has an answer of its own where there is no such session: the
+// name as it was given then.
 func NamedOr(view *refs.View, name string) (string, error) {
 	found, err := Named(view, name)
 	if errors.Is(err, ErrNotFound) {

@@ -11,8 +11,8 @@ import (
 // SummaryOrigin is how and when a summary came into the store.
 type SummaryOrigin struct {
 	Summary *format.Summary
-	// Operation is the newest operation that made it the summary of its cluster, and Time when that was; zero where the
-	// log does not reach back as far.
+	// Operation is the newest operation that made it the summary of its cluster, and Time when that
+	// was; zero where the log does not reach back as far.
 	Operation uint64
 	Time      time.Time
 }

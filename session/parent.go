@@ -15,7 +15,7 @@ import (
 // Parent says which call of which session a session works for.
 type Parent struct {
 	Session string `json:"session"`
-	Call    string `json:"call"`
+	Call    string `json:"call"` // "" where the session says who its parent is, and the parent is not there to tell the call
 	// Apart says that what the session finds out about models is its own, and not shared with its parent.
 	Apart bool `json:"apart,omitempty"`
 }
@@ -72,13 +72,25 @@ func (s *Store) Link(ctx context.Context, child string, p Parent, orphan bool) (
 
 // link returns what moves the ref of a link; Old and New are the same where it is there already.
 func (t *tx) link(child string, p Parent, orphan bool) (u format.RefUpdate, err error) {
-	if err := t.checkParent(child, p, orphan); err != nil {
+	return t.linkTo(child, p, orphan, false)
+}
+
+// linkTo is link for a parent that need not be there (absent). A link without a call gets one.
+func (t *tx) linkTo(child string, p Parent, orphan, absent bool) (u format.RefUpdate, err error) {
+	if err := t.checkParent(child, p, orphan, absent); err != nil {
 		return u, err
 	}
 	u.Name = parentRef(child)
 	u.Old = t.view.Get(u.Name)
 	if u.Old.Exists() {
 		old, _, err := t.ParentOf(t.view, child)
+		if err == nil && old.Call == "" && p.Call != "" && old.Session == p.Session {
+			b, err := json.Marshal(parentDoc{1, Parent{Session: p.Session, Call: p.Call, Apart: old.Apart}})
+			if err == nil {
+				u.New, err = t.blob(b)
+			}
+			return u, err
+		}
 		if err == nil && old != p {
 			err = fmt.Errorf("%w: session %q works for call %q of session %q already", ErrRefused, clip(child), clip(old.Call), clip(old.Session))
 		}
@@ -104,15 +116,15 @@ func (t *tx) linkAlone(child string, o AppendOptions) error {
 	return t.commit(&format.Operation{Verb: refs.VerbSessionLink, Session: child, Refs: []format.RefUpdate{u}})
 }
 
-func (t *tx) checkParent(child string, p Parent, orphan bool) error {
-	if _, err := format.EncodeName(p.Call); err != nil {
+func (t *tx) checkParent(child string, p Parent, orphan, absent bool) error {
+	if _, err := format.EncodeName(p.Call); err != nil && !(absent && p.Call == "") {
 		return fmt.Errorf("%w: call: %w", ErrInput, err)
 	}
 	if b, _, err := sanitize.Text([]byte(p.Call)); err != nil || string(b) != p.Call {
 		return fmt.Errorf("%w: call: it looks like a secret", ErrInput)
 	}
 	branches := t.view.Names("sessions/" + p.Session + "/")
-	if len(branches) == 0 {
+	if len(branches) == 0 && !absent {
 		return unknownSession(p.Session, MainBranch)
 	}
 	up := p.Session

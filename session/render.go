@@ -70,6 +70,7 @@ func (s *Store) renderInputOf(v *refs.View, value format.Value, session, branch 
 	if err := r.evicted(st, &in, o.Budget > 0); err != nil {
 		return in, err
 	}
+	r.elsewhere(st, &in, o.Budget)
 	return in, r.read(o.Reads())
 }
 
@@ -227,6 +228,7 @@ type list struct {
 	part    *view.Part
 	body    []byte
 	without map[format.ID]bool // sentences of these entries are left out
+	most    int                // how many bytes of text are decoded at most; 0 for no such limit
 }
 
 // live reads a live cluster, as far as it is rendered; the zero cluster where nothing of it is.
@@ -236,6 +238,9 @@ func (r *listReader) live(st *forest.State, c *forest.Cluster) (view.Cluster, er
 		return view.Cluster{}, err
 	}
 	cluster := view.Cluster{ID: node, Members: int(c.Count())}
+	if cluster.Sessions, cluster.Elsewhere, err = r.pin.sessionsOf(st, c); err != nil {
+		return cluster, err
+	}
 	cut, err := r.pin.cutLive(st, c)
 	if err != nil {
 		return cluster, err
@@ -287,6 +292,14 @@ func (r *listReader) evicted(st *forest.State, in *view.Input, summaries bool) e
 		} else if cut != nil {
 			// Its line and its summary may be made of words that the branch must not see. With something that it sees it counts among those not listed.
 			if i < shownTombstones && len(cut.shown(0, stone.Count)) > 0 {
+				in.OlderTombstones++
+			}
+			continue
+		}
+		if is, err := r.isElsewhere(stone); err != nil {
+			return err
+		} else if is {
+			if i < shownTombstones {
 				in.OlderTombstones++
 			}
 			continue
@@ -350,6 +363,9 @@ func (r *listReader) read(most int) error {
 	}
 	for _, l := range r.lists {
 		share := leastRead + int(int64(most)*int64(len(l.body))/int64(total))
+		if l.most > 0 {
+			share = min(share, l.most)
+		}
 		var err error
 		if l.part.Sentences, l.part.Unread, err = summarize.DecodeSome(l.body, share); err != nil {
 			return fmt.Errorf("summary %v: %w", l.part.Summary, err)

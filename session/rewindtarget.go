@@ -7,9 +7,10 @@ import (
 	"github.com/gemini-ctx/ctx/refs"
 )
 
-// RewindTarget returns the entry that a rewind of a branch begins with. A revision that counts from the branch's tip
-// counts messages: `@`, and the branch by its name, is the newest message, and `@~n` is the oldest of the n newest, so
-// that n messages leave, as with `git reset HEAD~n`. Any other revision is the entry that it names.
+// RewindTarget returns the entry that a rewind of a branch begins with. A revision that counts from
+// the branch's tip counts messages: `@`, and the branch by its name, is the newest message, and
+// `@~n` is the oldest of the n newest, so that n messages leave, as with `git reset HEAD~n`. Any
+// other revision is the entry that it names.
 func (s *Store) RewindTarget(view *refs.View, session, branch, rev string) (format.ID, error) {
 	base, steps, err := cutSteps(rev)
 	if err != nil {

@@ -110,8 +110,7 @@ func runHistory(t *testing.T, seed uint64, steps int) {
 		default:
 			s = reopen(t, s.Dir, nil, small...) // another process
 		}
-		if testing.Verbose() {
-			v := s.mustView(t)
+		if v := s.mustView(t); testing.Verbose() && len(v.Since) > 0 {
 			last := v.Since[len(v.Since)-1].Op
 			t.Logf("%d %s %s about %d: %v", last.Number, last.Verb, last.Session, last.About, v.Get(RefName(session, MainBranch)))
 		}

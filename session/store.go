@@ -45,12 +45,15 @@ type Store struct {
 	traced *traces // what was forgotten; nil until asked for
 
 	keyFits bool // checkKey found that the store was written with the present key
+	copying sync.Mutex
+	copies  map[string]string // by a session that is not there: the first one that was found to begin with a copy of it
 
 	searching sync.Mutex
 	searched  *searchIndex // nil until asked for
 }
 
-// New returns the verbs of a store. From now on the whole program looks for the patterns of secrets in the store's settings, too.
+// New returns the verbs of a store. From now on the whole program also looks for the patterns of
+// secrets in the store's settings.
 func New(r *repo.Repo) *Store {
 	if r.Config != nil {
 		if err := sanitize.UsePatterns(r.Config.Sanitize.Extra); err != nil {

@@ -32,6 +32,8 @@ type ImportedTranscript struct {
 type Child struct {
 	Session string
 	Parent  Parent
+	// Named says that the child's own transcript names its parent; Parent.Call is "" then. It counts more than what other transcripts tell.
+	Named bool
 }
 
 // ImportTranscript brings a transcript into the session named as, or where as is "" the one it was exported from, or else the one of its own id; what
@@ -62,6 +64,11 @@ func (s *Store) ImportTranscript(ctx context.Context, read transcript.Read, as s
 		im.out.Redacted = addFindings(im.out.Redacted, o.Redacted)
 		if lane.tree != nil {
 			im.out.Returned += lane.tree.returned
+		}
+	}
+	for _, lane := range im.order {
+		if lane.copy != nil && len(lane.copy.left) > 0 {
+			im.out.Stats.Passed["copy of the session that began it"] += len(lane.copy.left)
 		}
 	}
 	im.children(stats)
@@ -147,6 +154,9 @@ func (im *transcriptImporter) step(st transcript.Step) error {
 
 // children names the sessions that calls of this one began.
 func (im *transcriptImporter) children(stats transcript.Stats) {
+	if stats.Parent != "" && im.out.Session != "" {
+		im.out.Children = append(im.out.Children, Child{Session: im.out.Session, Parent: Parent{Session: fitSession(stats.Parent)}, Named: true})
+	}
 	for _, sp := range stats.Spawned {
 		parent := Parent{Session: im.out.Session, Call: sp.Call}
 		im.out.Children = append(im.out.Children,
@@ -154,23 +164,37 @@ func (im *transcriptImporter) children(stats transcript.Stats) {
 	}
 }
 
-// LinkChildren links those of some sessions that exist, and have no parent yet, to the calls that began them. It returns how many it linked.
+// LinkChildren links those of some sessions that exist to the calls that began them. A session that names its parent itself is linked to that one, with the call
+// where the parent tells it, also where the parent is not there yet. It returns how many it linked.
 func (s *Store) LinkChildren(ctx context.Context, list []Child) (linked int, err error) {
 	view, err := s.Refs.Read()
 	if err != nil {
 		return 0, err
 	}
+	named := map[string]string{}
 	for _, c := range list {
-		if c.Session == c.Parent.Session || !exists(view, c.Session) || !exists(view, c.Parent.Session) {
+		if c.Named {
+			named[c.Session] = c.Parent.Session
+		}
+	}
+	for _, c := range list {
+		parent, isNamed := named[c.Session]
+		if c.Session == c.Parent.Session || !exists(view, c.Session) || isNamed && parent != c.Parent.Session || !c.Named && !exists(view, c.Parent.Session) {
 			continue
 		}
-		if _, has, err := s.ParentOf(view, c.Session); err != nil || has {
-			if err != nil {
+		if c.Named {
+			if c.Parent.Call, err = s.callOf(c.Parent.Session, c.Session); err != nil {
 				return linked, err
 			}
+		}
+		was, has, err := s.ParentOf(view, c.Session)
+		if err != nil {
+			return linked, err
+		}
+		if has && (was.Call != "" || was.Session != c.Parent.Session || c.Parent.Call == "") {
 			continue
 		}
-		known, err := s.Link(ctx, c.Session, c.Parent, false)
+		known, err := s.linkImported(ctx, c)
 		switch {
 		case errors.Is(err, ErrNotFound), errors.Is(err, ErrRefused):
 			continue // the call was rewound away, or a session would work for itself
@@ -178,9 +202,27 @@ func (s *Store) LinkChildren(ctx context.Context, list []Child) (linked int, err
 			return linked, err
 		case !known:
 			linked++
+			if view, err = s.Refs.Read(); err != nil {
+				return linked, err
+			}
 		}
 	}
 	return linked, nil
+}
+
+// linkImported links a session to its parent. One that names its parent need not have the call, and the parent need not be there.
+func (s *Store) linkImported(ctx context.Context, c Child) (known bool, err error) {
+	err = s.locked(ctx, func(t *tx) error {
+		u, err := t.linkTo(c.Session, c.Parent, c.Named, c.Named)
+		if err != nil {
+			return err
+		}
+		if known = u.New == u.Old; known {
+			return nil
+		}
+		return t.commit(&format.Operation{Verb: "session-link", Session: c.Session, Refs: []format.RefUpdate{u}})
+	})
+	return known, err
 }
 
 func exists(v *refs.View, session string) bool {
@@ -204,7 +246,7 @@ func (s *Store) ExportTranscript(ctx context.Context, v *refs.View, session, bra
 		if said.Seq < from || said.Seq == from && from > 0 && said.Entry.Kind != format.KindNote {
 			return nil
 		}
-		it := transcript.Item{Message: transcriptOf(said.Shown), Open: said.Open, Orphan: said.Caller == NoCaller}
+		it := transcript.Item{Message: transcriptOf(said.Shown), Entry: said.ID.String(), Open: said.Open, Orphan: said.Caller == NoCaller}
 		if each != nil {
 			each(&it.Message)
 		}

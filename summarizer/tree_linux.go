@@ -14,21 +14,21 @@ import (
 // maxEnviron is how much of a process's environment is searched for a mark, in bytes.
 const maxEnviron = 4 << 20
 
-// adoptOrphans makes this process the parent of whatever its descendants leave behind, so that killTree finds them.
-// Where the system refuses, killTree finds those whose parents still run.
+// adoptOrphans makes this process the parent of whatever its descendants leave behind, so that
+// killTree finds them. Where the system refuses, killTree finds those whose parents still run.
 func adoptOrphans() { _ = unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) }
 
-// kin is a running process: its parent, its state as in proc_pid_stat(5), and when it started, which tells it from a
-// later process of the same number.
+// kin is a running process: its parent, its state as in proc_pid_stat(5), and when it started,
+// which tells it from a later process of the same number.
 type kin struct {
 	parent int
 	state  byte
 	start  string
 }
 
-// killTree kills the process root and everything that descends from it, in whatever process group or session.
-// A descendant whose parent has ended is known by mark, an entry of its environment. The processes that ended are
-// reaped, but for root, whose *exec.Cmd does that.
+// killTree kills the process root and everything that descends from it, in whatever process group
+// or session. A descendant whose parent has ended is known by mark, an entry of its environment.
+// The processes that ended are reaped, but for root, whose *exec.Cmd does that.
 func killTree(root int, mark string) {
 	known := map[int]string{} // by number, when it started
 	for pause := time.Millisecond; pause < grace; pause *= 2 {
@@ -43,8 +43,8 @@ func killTree(root int, mark string) {
 	}
 }
 
-// killDescendants kills what descends from the known processes or has the mark, and adds it to known. It returns how
-// many of them had not ended.
+// killDescendants kills what descends from the known processes or has the mark, and adds it to
+// known. It returns how many of them had not ended.
 func killDescendants(running map[int]kin, known map[int]string, root int, mark string) (killed int) {
 	self := os.Getpid()
 	for more := true; more; {
@@ -98,8 +98,8 @@ func processes() map[int]kin {
 	return running
 }
 
-// hasMark reports whether the environment with which a program was started has an entry. A process that has ended has
-// no environment any more.
+// hasMark reports whether the environment with which a program was started has an entry. A process
+// that has ended has no environment any more.
 func hasMark(pid int, mark string) bool {
 	f, err := os.Open(filepath.Join("/proc", strconv.Itoa(pid), "environ"))
 	if err != nil {

@@ -44,8 +44,8 @@ func leaver(part string, alive *os.File) *exec.Cmd {
 	return child
 }
 
-// A helper that is killed is killed with what it started, also with a child that began a session of its own, and with
-// one whose parent has ended since, so that it descends from the helper no more.
+// A helper that is killed is killed with what it started, also with a child that began a session of
+// its own, and with one whose parent has ended since, so that it descends from the helper no more.
 func TestHelperLeavers(t *testing.T) {
 	for _, part := range []string{"session", "daemon"} {
 		t.Run(part, func(t *testing.T) { killedWhole(t, part) })

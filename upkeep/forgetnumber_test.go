@@ -10,7 +10,8 @@ import (
 	"github.com/gemini-ctx/ctx/session"
 )
 
-// After a repair of a log that was cut, an operation can have the number of an earlier forget: its file keeps what that one forgot.
+// After a repair of a log that was cut, an operation can have the number of an earlier forget: its
+// file keeps what that one forgot.
 func TestForgetOfANumberThatComesAgain(t *testing.T) {
 	bg := context.Background()
 	s := create(t)

@@ -72,7 +72,8 @@ func readAbsent(id format.ID, path string) (*format.Absent, error) {
 	return a, err
 }
 
-// checkForgets reads what operations forgot. ok is false where some of that is missing or cannot be read.
+// checkForgets reads what operations forgot. ok is false where some of that is missing or cannot be
+// read.
 func (f *checker) checkForgets() (known forgets, ok bool) {
 	known, faults := readForgets(f.s)
 	for _, x := range faults {
@@ -85,7 +86,8 @@ func (f *checker) checkForgets() (known forgets, ok bool) {
 		if err != nil {
 			f.fault("absent", session.ForgottenName(at.Operation), path, err.Error())
 		} else if lack := len(at.Objects) - len(gone); lack > 0 {
-			f.fault("absent", session.ForgottenName(at.Operation), path, fmt.Sprintf("%d objects that it names have no record of their own", lack))
+			f.fault("absent", session.ForgottenName(at.Operation), path,
+				fmt.Sprintf("%d objects that it names have no record of their own", lack))
 		}
 	}
 	for _, n := range f.forgetOps {
@@ -110,7 +112,8 @@ type forgets struct {
 // readForgets reads all of them. A fault names a file that cannot be read.
 func readForgets(s *session.Store) (known forgets, faults []Fault) {
 	fault := func(name string, why error) {
-		faults = append(faults, Fault{Kind: "absent", Subject: name, Path: filepath.Join(s.Dir, filepath.FromSlash(name)), Why: why.Error()})
+		path := filepath.Join(s.Dir, filepath.FromSlash(name))
+		faults = append(faults, Fault{Kind: "absent", Subject: name, Path: path, Why: why.Error()})
 	}
 	// The unfinished one first: it becomes one of the others.
 	var err error
@@ -140,8 +143,9 @@ func (k *forgets) lists(id format.ID) bool {
 	return k.half != nil && has(k.half) || slices.ContainsFunc(k.list, has)
 }
 
-// withheldBy returns the first operation that can be why an entry was stored without its body: the entry has a source that the
-// operation forgot, or room for words that it forgot. Whether the body held these words cannot be told. Zero where there is none.
+// withheldBy returns the first operation that can be why an entry was stored without its body: the
+// entry has a source that the operation forgot, or room for words that it forgot. Whether the body
+// held these words cannot be told. Zero where there is none.
 func (k *forgets) withheldBy(s *session.Store, header []byte) (uint64, error) {
 	body, named, err := format.HeaderBody(header)
 	if err != nil || !named {
@@ -157,15 +161,16 @@ func (k *forgets) withheldBy(s *session.Store, header []byte) (uint64, error) {
 	// The words of parts are not in the form in which parts are stored.
 	words := func(t format.Trace) bool { return body.Media != format.MediaText || room(t) }
 	for _, f := range k.list {
-		if slices.Contains(f.Sources, source) || slices.ContainsFunc(f.Texts, words) || slices.ContainsFunc(f.Phrases, room) {
+		said := slices.ContainsFunc(f.Texts, words) || slices.ContainsFunc(f.Phrases, room)
+		if said || slices.Contains(f.Sources, source) {
 			return f.Operation, nil
 		}
 	}
 	return 0, nil
 }
 
-// checkForgotten holds that an operation forgot each body that a record says was forgotten: it lists the object, or the object is
-// an entry that was said later and could hold words of it.
+// checkForgotten holds that an operation forgot each body that a record says was forgotten: it
+// lists the object, or the object is an entry that was said later and could hold words of it.
 func (f *checker) checkForgotten(known forgets, ids []format.ID) {
 	if f.graph == nil || !f.logOK {
 		return
@@ -209,11 +214,12 @@ func (f *checker) checkForgotten(known forgets, ids []format.ID) {
 
 func (f *checker) madeUp(i uint32) {
 	id := f.graph.objects[i].id
-	f.fault("absent", id.String(), absentPath(f.s, id), fmt.Sprintf("says that the body of %s was forgotten, and no operation forgot it", f.subject(i)))
+	f.fault("absent", id.String(), absentPath(f.s, id),
+		fmt.Sprintf("says that the body of %s was forgotten, and no operation forgot it", f.subject(i)))
 }
 
-// saidBy returns by the number of each object the operation that brought it into the history: for what was there before the kept
-// log, the last operation before that.
+// saidBy returns by the number of each object the operation that brought it into the history: for
+// what was there before the kept log, the last operation before that.
 func (f *checker) saidBy() []uint64 {
 	g := f.graph
 	said := make([]uint64, len(g.objects))

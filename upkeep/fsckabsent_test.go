@@ -42,7 +42,8 @@ func takeOut(t testing.TB, s *session.Store, id format.ID) {
 	}
 }
 
-// The operation of a forget is in the log, and its file is gone: that is a fault, and a repair says what is lost by it.
+// The operation of a forget is in the log, and its file is gone: that is a fault, and a repair says
+// what is lost by it.
 func TestFsckOfAForgetWithoutItsFile(t *testing.T) {
 	s := create(t)
 	say(t, s, "talk", "a first message", "a secret", "a third message")
@@ -76,7 +77,8 @@ func TestFsckOfAForgetWithoutItsFile(t *testing.T) {
 	}
 }
 
-// A record says that a body was forgotten, and no operation forgot it: the body was taken out by hand.
+// A record says that a body was forgotten, and no operation forgot it: the body was taken out by
+// hand.
 func TestFsckOfAMadeUpRecord(t *testing.T) {
 	const long = "a message that has room for the words which were forgotten"
 	for name, do := range map[string]func(s *session.Store) format.ID{
@@ -117,8 +119,8 @@ func TestFsckOfAMadeUpRecord(t *testing.T) {
 	}
 }
 
-// What is said after it was forgotten is stored without its words, and that is no fault: not for a phrase, a message, parts or a
-// source, and not when the operations are in the log no more.
+// What is said after it was forgotten is stored without its words, and that is no fault: not for a
+// phrase, a message, parts or a source, and not when the operations are in the log no more.
 func TestFsckOfWhatWasWithheld(t *testing.T) {
 	bg := context.Background()
 	s := create(t)

@@ -8,14 +8,18 @@ import (
 	"github.com/gemini-ctx/ctx/refs"
 )
 
-// checkMoves holds the operations of the log against each other: what an operation does to the refs of sessions is what its verb
-// says, the refs are those of its session, and a ref of a session names that session's entries. Digests do not show this: who
-// changes a record can make them anew.
+// checkMoves holds the operations of the log against each other: what an operation does to the refs
+// of sessions is what its verb says, the refs are those of its session, and a ref of a session
+// names that session's entries. Digests do not show this: who changes a record can make them anew.
 func (f *checker) checkMoves() {
 	if f.graph == nil || f.refs == nil {
 		return
 	}
-	m := moves{checker: f, held: map[string]map[format.ID]bool{}, done: map[aboutRef]format.RefUpdate{}}
+	m := moves{
+		checker: f,
+		held:    map[string]map[format.ID]bool{},
+		done:    map[aboutRef]format.RefUpdate{},
+	}
 	for _, name := range sortedNames(f.base) {
 		if why := m.foreignEntry(name, f.base[name]); why != "" {
 			f.fault("ref", "refs/base: "+name, "", why)
@@ -65,8 +69,13 @@ func (m *moves) hold(ref string, id format.ID) {
 	m.held[ref][id] = true
 }
 
-// sessionOfRef returns the session whose branch, or whose epoch, a ref names.
+// sessionOfRef returns the session whose branch, epoch, state or parent a ref names.
 func sessionOfRef(name string) (session string, ok bool) {
+	for _, prefix := range []string{"state/session/", "state/parent/"} {
+		if session, ok = strings.CutPrefix(name, prefix); ok {
+			return session, true
+		}
+	}
 	top, rest, _ := strings.Cut(name, "/")
 	if top+"/" != sessionsPrefix && top+"/" != epochsPrefix {
 		return "", false
@@ -76,7 +85,8 @@ func sessionOfRef(name string) (session string, ok bool) {
 }
 
 // faultsOf says what is wrong with what an operation did to a ref of a session.
-func (m *moves) faultsOf(op *format.Operation, u format.RefUpdate, session string) (faults []string) {
+func (m *moves) faultsOf(op *format.Operation, u format.RefUpdate, session string) []string {
+	var faults []string
 	add := func(why string) {
 		if why != "" {
 			faults = append(faults, why)
@@ -100,11 +110,15 @@ func (m *moves) faultsOf(op *format.Operation, u format.RefUpdate, session strin
 	return faults
 }
 
-// foreignEntry says that a branch's ref names another session's entry. A session that a repair recovered stands on those of the
-// session that it was, and so does a ref that goes back to what it named before.
+// foreignEntry says that a branch's ref names another session's entry. A session that a repair
+// recovered stands on those of the session that it was, and so does a ref that goes back to what it
+// named before.
 func (m *moves) foreignEntry(name string, v format.Value) string {
 	session, ok := sessionOfRef(name)
-	if !ok || v.Kind != format.SessionValue || m.held[name][v.ID] || strings.HasPrefix(session, recoveredPrefix) {
+	if !ok || v.Kind != format.SessionValue || m.held[name][v.ID] {
+		return ""
+	}
+	if strings.HasPrefix(session, recoveredPrefix) {
 		return ""
 	}
 	e, err := m.entryOf(v.ID)
@@ -141,11 +155,11 @@ func (m *moves) otherEffect(op *format.Operation, effect refs.Effect, u format.R
 	case u.Old.ID == u.New.ID, effect.Leaves:
 	case effect.Extends:
 		if !m.stands(u.New.ID, u.Old.ID, false) {
-			return not("does not extend")
+			return fmt.Sprintf("does not extend ref %q, as an operation %q does", u.Name, op.Verb)
 		}
 	case effect.Moves:
 		if !m.rewinds(u.New.ID, u.Old.ID) {
-			return fmt.Sprintf("moves ref %q by no rewind, as an operation %q does", u.Name, op.Verb)
+			return fmt.Sprintf("moves ref %q without a rewind, which %q does not", u.Name, op.Verb)
 		}
 	default:
 		if !m.stands(u.New.ID, u.Old.ID, true) {
@@ -155,8 +169,8 @@ func (m *moves) otherEffect(op *format.Operation, effect refs.Effect, u format.R
 	return ""
 }
 
-// otherRestore says that an undo or a redo gives a ref another value than it had before, or after, the operation that it names.
-// A leave may come with it, which puts an epoch on top.
+// otherRestore says that an undo or a redo gives a ref another value than it had before, or after,
+// the operation that it names. A leave may come with it, which puts an epoch on top.
 func (m *moves) otherRestore(op *format.Operation, u format.RefUpdate) string {
 	if op.About <= m.baseNumber && m.baseNumber != 0 {
 		return "" // it is in the log no more
@@ -172,8 +186,8 @@ func (m *moves) otherRestore(op *format.Operation, u format.RefUpdate) string {
 	return fmt.Sprintf("gives ref %q a value that operation %d does not tell", u.Name, op.About)
 }
 
-// stands reports whether one entry stands on another on its own line, and with quiet that no message is between them. What cannot
-// be read passes: damage is told where objects are read.
+// stands reports whether one entry stands on another on its own line, and with quiet that no
+// message is between them. What cannot be read passes: damage is told where objects are read.
 func (m *moves) stands(top, below format.ID, quiet bool) bool {
 	i, err := m.graph.meet(top)
 	end, endErr := m.graph.meet(below)
@@ -181,7 +195,8 @@ func (m *moves) stands(top, below format.ID, quiet bool) bool {
 		return true
 	}
 	for i != end {
-		if quiet && m.graph.objects[i].message || m.graph.objects[i].seq < m.graph.objects[end].seq {
+		at := m.graph.objects[i]
+		if quiet && at.message || at.seq < m.graph.objects[end].seq {
 			return false
 		}
 		if len(m.graph.lost[i]) > 0 {
@@ -196,7 +211,8 @@ func (m *moves) stands(top, below format.ID, quiet bool) bool {
 	return true
 }
 
-// rewinds reports whether an entry, or the one below the epochs and amends on top of it, is the rewind that left another one.
+// rewinds reports whether an entry, or the one below the epochs and amends on top of it, is the rewind
+// that left another one.
 func (m *moves) rewinds(id, left format.ID) bool {
 	for {
 		e, err := m.entryOf(id)

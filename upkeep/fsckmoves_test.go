@@ -13,7 +13,8 @@ import (
 	"github.com/gemini-ctx/ctx/session"
 )
 
-// A record whose digests are right, and whose verb, session and refs do not fit each other, is found.
+// A record whose digests are right, and whose verb, session and refs do not fit each other, is
+// found.
 func TestFsckOfRecordsThatDisagree(t *testing.T) {
 	bg := context.Background()
 	from := create(t)
@@ -36,17 +37,30 @@ func TestFsckOfRecordsThatDisagree(t *testing.T) {
 		op   format.Operation
 		want string
 	}{
-		{format.Operation{Verb: refs.VerbAppend, Session: "late", Refs: move(talk, tip, same)}, `is about session "late", and moves ref "` + talk},
-		{format.Operation{Verb: refs.VerbAppend, Refs: move(talk, tip, same)}, `is about no session, and moves ref "` + talk},
-		{format.Operation{Verb: refs.VerbAppend, Session: "talk", Refs: move(talk, tip, back)}, "does not extend"},
-		{format.Operation{Verb: refs.VerbRewind, Session: "talk", Refs: move(talk, tip, back)}, "by no rewind"},
-		{format.Operation{Verb: refs.VerbCompact, Session: "talk", Refs: move(talk, tip, back)}, "changes the history of"},
-		{format.Operation{Verb: refs.VerbGraduate, Session: "talk", Refs: move(talk, tip, format.Value{})}, "ends ref"},
-		{format.Operation{Verb: refs.VerbCompact, Session: "talk", Refs: move("sessions/talk/side", format.Value{}, back)}, "begins ref"},
-		{format.Operation{Verb: refs.VerbUndo, Session: "talk", About: 1, Refs: move(talk, tip, back)}, "that operation 1 does not tell"},
-		{format.Operation{Verb: refs.VerbRedo, Session: "talk", About: 2, Refs: move(talk, tip, back)}, "that operation 2 does not tell"},
-		{format.Operation{Verb: refs.VerbAppend, Session: "talk", Refs: move("sessions/talk/side", format.Value{}, foreign)}, `which is of session "late"`},
-		{format.Operation{Verb: refs.VerbRepair, Refs: move(talk, tip, foreign)}, `which is of session "late"`},
+		{format.Operation{Verb: refs.VerbAppend, Session: "late", Refs: move(talk, tip, same)},
+			`is about session "late", and moves ref "` + talk},
+		{format.Operation{Verb: refs.VerbAppend, Refs: move(talk, tip, same)},
+			`is about no session, and moves ref "` + talk},
+		{format.Operation{Verb: refs.VerbAppend, Session: "talk", Refs: move(talk, tip, back)},
+			"does not extend"},
+		{format.Operation{Verb: refs.VerbRewind, Session: "talk", Refs: move(talk, tip, back)},
+			"without a rewind"},
+		{format.Operation{Verb: refs.VerbCompact, Session: "talk", Refs: move(talk, tip, back)},
+			"changes the history of"},
+		{format.Operation{Verb: refs.VerbGraduate, Session: "talk", Refs: move(talk, tip, format.Value{})},
+			"ends ref"},
+		{format.Operation{Verb: refs.VerbCompact, Session: "talk", Refs: move("sessions/talk/side", format.Value{}, back)},
+			"begins ref"},
+		{format.Operation{Verb: refs.VerbUndo, Session: "talk", About: 1, Refs: move(talk, tip, back)},
+			"that operation 1 does not tell"},
+		{format.Operation{Verb: refs.VerbRedo, Session: "talk", About: 2, Refs: move(talk, tip, back)},
+			"that operation 2 does not tell"},
+		{format.Operation{Verb: refs.VerbAppend, Session: "talk", Refs: move("sessions/talk/side", format.Value{}, foreign)},
+			`which is of session "late"`},
+		{format.Operation{Verb: refs.VerbState, Session: "late", Refs: move("state/session/talk", format.Value{}, format.Value{Kind: format.ObjectValue, ID: tip.ID})},
+			`is about session "late", and moves ref "state/session/talk"`},
+		{format.Operation{Verb: refs.VerbRepair, Refs: move(talk, tip, foreign)},
+			`which is of session "late"`},
 	} {
 		s := open(t, copyStore(t, from.Dir), nil)
 		tt.op.Time = start.Add(time.Hour)
@@ -62,8 +76,8 @@ func TestFsckOfRecordsThatDisagree(t *testing.T) {
 	}
 }
 
-// What undo, redo, rewind, removal and a repair do is what their records say, also after the beginning of the log was dropped, and
-// a verb of a newer version is not judged.
+// What undo, redo, rewind, removal and a repair do is what their records say, also after the
+// beginning of the log was dropped, and a verb of a newer version is not judged.
 func TestFsckOfRecordsThatAgree(t *testing.T) {
 	bg := context.Background()
 	s := create(t)

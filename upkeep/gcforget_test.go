@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// What is forgotten while gc packs it keeps gc from nothing: it begins anew. Where that happens in every try, gc says so and has
-// removed nothing.
+// What is forgotten while gc packs it keeps gc from nothing: it begins anew. Where that happens in
+// every try, gc says so and has removed nothing.
 func TestGCBesideForget(t *testing.T) {
 	bg := context.Background()
 	for _, tt := range []struct {

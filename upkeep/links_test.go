@@ -2,7 +2,8 @@ package upkeep
 
 import "testing"
 
-// Every kind has its row, and an edge gives back the object and the kind that it was made of, the largest numbers included.
+// Every kind has its row, and an edge gives back the object and the kind that it was made of, the
+// largest numbers included.
 func TestKindsFitIntoEdges(t *testing.T) {
 	names := map[string]bool{}
 	for k := entryKind; k < anyKind; k++ {

@@ -2,7 +2,8 @@ package upkeep
 
 import "testing"
 
-// A text is found as it is, as JSON writes it, and in strings of JSON in strings of JSON; and not where it does not stand.
+// A text is found as it is, as JSON writes it, and in strings of JSON in strings of JSON; and not
+// where it does not stand.
 func TestNeedles(t *testing.T) {
 	for _, tt := range []struct {
 		text, body string

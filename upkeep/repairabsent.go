@@ -11,7 +11,8 @@ import (
 	"github.com/gemini-ctx/ctx/session"
 )
 
-// mendAbsent writes records of absent bodies again that cannot be read: what was forgotten stays so.
+// mendAbsent writes records of absent bodies again that cannot be read: what was forgotten stays
+// so.
 func (r *repairer) mendAbsent() error {
 	known, faults := readForgets(r.s)
 	return eachAbsent(r.s, func(id format.ID, path string) error {
@@ -22,7 +23,8 @@ func (r *repairer) mendAbsent() error {
 		if len(faults) == 0 && !r.mayBeForgotten(known, id) {
 			reason = format.ReasonLost
 		}
-		again := format.Absent{Object: id, Reason: reason, Time: r.s.Now().UTC().Truncate(time.Millisecond)}
+		now := r.s.Now().UTC().Truncate(time.Millisecond)
+		again := format.Absent{Object: id, Reason: reason, Time: now}
 		text, err := again.Encode()
 		if err != nil {
 			return err
@@ -42,7 +44,8 @@ func (r *repairer) mendAbsent() error {
 	})
 }
 
-// mayBeForgotten reports whether an operation forgot the body of an object, or can be why it was stored without one.
+// mayBeForgotten reports whether an operation forgot the body of an object, or can be why it was
+// stored without one.
 func (r *repairer) mayBeForgotten(known forgets, id format.ID) bool {
 	if known.lists(id) {
 		return true
@@ -55,7 +58,8 @@ func (r *repairer) mayBeForgotten(known forgets, id format.ID) bool {
 	return by != 0 || err != nil
 }
 
-// mendForgets takes away what says by what forgotten words are known again, where it cannot be read: nothing could be appended beside it.
+// mendForgets takes away what says by what forgotten words are known again, where it cannot be
+// read: nothing could be appended beside it.
 func (r *repairer) mendForgets() error {
 	numbers, err := r.s.Forgets()
 	if err != nil {
@@ -80,14 +84,16 @@ func (r *repairer) mendForgets() error {
 	return nil
 }
 
-// listForgotten makes files anew of operations of the log that forgot something and whose files are gone. What can still be told
-// is whose bodies were forgotten, by their own records; the words are lost.
+// listForgotten makes files anew of operations of the log that forgot something and whose files are
+// gone. What can still be told is whose bodies were forgotten, by their own records; the words are
+// lost.
 func (r *repairer) listForgotten() error {
 	known, _ := readForgets(r.s)
 	var missing []format.Forgotten
 	err := r.s.Refs.Forward(func(record refs.Record) bool {
 		op := record.Op
-		has := known.half != nil && known.half.Operation == op.Number || slices.Contains(known.files, op.Number)
+		half := known.half != nil && known.half.Operation == op.Number
+		has := half || slices.Contains(known.files, op.Number)
 		if effect, _ := refs.EffectOf(op.Verb); effect.Forgets && !has {
 			missing = append(missing, format.Forgotten{Operation: op.Number, Time: op.Time})
 		}
@@ -98,7 +104,8 @@ func (r *repairer) listForgotten() error {
 	}
 	first := &missing[0] // which of them forgot what cannot be told
 	err = eachAbsent(r.s, func(id format.ID, path string) error {
-		if a, err := readAbsent(id, path); err == nil && a.Reason == format.ReasonForgotten && !known.lists(id) {
+		a, err := readAbsent(id, path)
+		if err == nil && a.Reason == format.ReasonForgotten && !known.lists(id) {
 			first.Objects = append(first.Objects, id)
 		}
 		return r.ctx.Err()

@@ -31,8 +31,9 @@ type ScanReport struct {
 	Unread  []string // files that cannot be read as what they are
 }
 
-// Scan looks through every stored body with the rules of today, and calls each for what looks like a secret, object by object. It takes no lock and
-// writes nothing; memory does not grow with the store but for the ids of what is stored more than once.
+// Scan looks through every stored body with the rules of today, and calls each for what looks like
+// a secret, object by object. It takes no lock and writes nothing; memory does not grow with the
+// store but for the ids of what is stored more than once.
 func Scan(ctx context.Context, s *session.Store, o ScanOptions, each func(Secret) error) (ScanReport, error) {
 	var report ScanReport
 	twice := map[format.ID]bool{} // packed objects that were met loose
@@ -80,8 +81,9 @@ type secretAt struct {
 	from, to int
 }
 
-// findSecrets runs the rules over a text. JSON is read string by string, and the texts of a message as one; the sentences of
-// a summary are of different messages, so each is read by itself. What says that it is JSON and is not is read as text.
+// findSecrets runs the rules over a text. JSON is read string by string, and the texts of a message
+// as one; the sentences of a summary are of different messages, so each is read by itself. What
+// says that it is JSON and is not is read as text.
 func findSecrets(media string, text []byte) ([]secretAt, error) {
 	find := sanitize.Find
 	switch {
@@ -105,7 +107,8 @@ func isJSON(media string) bool {
 	return media == format.MediaParts || strings.HasSuffix(media, "/json") || strings.HasSuffix(media, "+json")
 }
 
-// storedText takes an object with a body apart: its kind, of what its body is, and the body without the nonce that some have in front.
+// storedText takes an object with a body apart: its kind, of what its body is, and the body without
+// the nonce that some have in front.
 func storedText(raw format.Raw) (kind, media string, text []byte, err error) {
 	kind, _, err = format.HeaderKind(raw.Header)
 	if err != nil {

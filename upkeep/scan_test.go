@@ -6,8 +6,9 @@ import (
 	"github.com/gemini-ctx/ctx/format"
 )
 
-// TestFindSecretsInSummaries holds that the sentences of a summary are read each by itself, and the texts of a message as
-// one: what stands at the end of one sentence is not said together with the next one.
+// TestFindSecretsInSummaries holds that the sentences of a summary are read each by itself, and the
+// texts of a message as one: what stands at the end of one sentence is not said together with the
+// next one.
 func TestFindSecretsInSummaries(t *testing.T) {
 	sentences := []byte(`[{"seq":1,"text":"660→properties[\"password\"] = userPassword"},{"seq":2,"text":"659→// 1"}]`)
 	if found, err := findSecrets(format.MediaExtract, sentences); err != nil || len(found) != 0 {

@@ -25,17 +25,27 @@ const (
 
 // Stats says what Read saw.
 type Stats struct {
-	Events   int    // whole events, of whatever kind
-	Session  string // the id of the session; "" where nothing says one
-	Partial  int    // pieces of an event that was still to come whole: never a message
-	Stand    int    // events, or parts of one, that stand for something: a result that never came, words that were forgotten
-	BadTimes int    // timestamps that cannot be read: kept as they are
-	Unknown  int    // rewinds to an invocation that is not there: kept as notes
-	Odd      int    // events of which a known field has a value of the wrong kind: kept as it is
+	Events  int    // whole events, of whatever kind
+	Session string // the id of the session; "" where nothing says one
+	// App and User are whose session it is; "" where nothing says it. State are the keys of the session's state with their values: those that the session has, or
+	// where it has none those that its events have set, in order.
+	App, User string
+	State     []StateKey
+	Partial   int // pieces of an event that was still to come whole: never a message
+	Stand     int // events, or parts of one, that stand for something: a result that never came, words that were forgotten
+	BadTimes  int // timestamps that cannot be read: kept as they are
+	Unknown   int // rewinds to an invocation that is not there: kept as notes
+	Odd       int // events of which a known field has a value of the wrong kind: kept as it is
 	// Kept counts fields that no event is known to have, by name; those of the session are under session.NAME. They are kept as they are.
 	Kept map[string]int
 	// Skipped counts what could not be used, by the Skip constants. It is never nil.
 	Skipped map[string]int
+}
+
+// StateKey is a key of a session's state, with its prefix, and its value: JSON without white space between tokens.
+type StateKey struct {
+	Key   string
+	Value json.RawMessage
 }
 
 // ReadOptions are for Read.
@@ -73,11 +83,13 @@ func Read(r io.Reader, o ReadOptions, emit func(transcript.Step) error) (Stats, 
 		err = s.err
 	}
 	d.skip(SkipNULRun, s.nuls)
+	d.settleState()
 	return d.stats, err
 }
 
 // reader is the state of one reading.
 type reader struct {
+	delta    object // what events have set in the state
 	emit     func(transcript.Step) error
 	unit     Unit
 	fallback string
@@ -256,6 +268,30 @@ func tooMany(parts json.RawMessage) bool {
 	return len(list) > maxParts
 }
 
+// changes takes what an event sets in the session's state.
+func (d *reader) changes(o object) {
+	actions, _ := parseObject(o.get("actions"))
+	delta, _ := parseObject(actions.get("stateDelta"))
+	for _, f := range delta {
+		if len(d.delta) < maxMembers || d.delta.index(f.name) >= 0 {
+			d.delta = d.delta.with(f.name, compact(f.value))
+		}
+	}
+}
+
+// settleState says what the session's state is.
+func (d *reader) settleState() {
+	d.stats.App, _ = text(d.session.get("appName"))
+	d.stats.User, _ = text(d.session.get("userId"))
+	state := d.delta
+	if own, ok := parseObject(d.session.get("state")); ok && len(own) > 0 {
+		state = own
+	}
+	for _, f := range state {
+		d.stats.State = append(d.stats.State, StateKey{f.name, compact(f.value)})
+	}
+}
+
 // apply turns an event into steps.
 func (d *reader) apply(o object) error {
 	if content, _ := parseObject(o.get("content")); tooMany(content.get("parts")) {
@@ -270,6 +306,7 @@ func (d *reader) apply(o object) error {
 	if t, _, ok := parseStamp(o.get("timestamp"), d.unit); ok && t.After(d.newest) {
 		d.newest = t
 	}
+	d.changes(o)
 	e := d.decode(o)
 	if e.rewind != "" {
 		if err := d.rewind(&e); err != nil {

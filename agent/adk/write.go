@@ -21,6 +21,8 @@ type WriteOptions struct {
 	Unit    Unit   // of timestamps; Detect is JavaScript
 	Lines   bool   // an event a line, and nothing of the session
 	Bare    bool   // without what only ctx reads
+	// State is the session's state as an object; nil for what the session itself says.
+	State json.RawMessage
 	// Kept is the note that an import made of what the session has besides events: IsSession tells. nil for none.
 	Kept *transcript.Message
 }
@@ -117,7 +119,10 @@ func (w *Writer) head() {
 		}
 		return transcript.Encode(standard)
 	}
-	state := kept.get("state")
+	state := w.o.State
+	if was := kept.get("state"); state == nil || was != nil && transcript.Same(was, state) {
+		state = was // in the order that it had
+	}
 	if state == nil {
 		state = json.RawMessage("{}")
 	}
@@ -134,6 +139,14 @@ func (w *Writer) tail() {
 	tail = append(tail, w.kept().without("id", "appName", "userId", "state", "lastUpdateTime", "events")...)
 	w.write(nil, "\n],")
 	w.write(tail.encode()[1:], "\n")
+}
+
+// Owner returns whose session an import found, by the note that it made; "" where that does not say.
+func Owner(kept *transcript.Message) (app, user string) {
+	w := Writer{o: WriteOptions{Kept: kept}}
+	app, _ = text(w.kept().get("appName"))
+	user, _ = text(w.kept().get("userId"))
+	return app, user
 }
 
 // kept is what the session has besides events, as an import found it.

@@ -121,6 +121,7 @@ func (p *plan) record(o transcript.Object, name string) {
 	}
 	i := int32(len(p.list))
 	if e.class == classQueued {
+		e.sent = hints != nil // an export says so
 		p.waiting = append(p.waiting, len(p.queue))
 		p.queue = append(p.queue, queued{at: i, text: strings.TrimSpace(promptText(o["content"]))})
 	}

@@ -101,6 +101,9 @@ func (p *plan) prompt(o, inner transcript.Object, e *entry) {
 func (p *plan) settleQueue() {
 	for i := range p.queue {
 		q := &p.queue[i]
+		if p.list[q.at].sent {
+			continue
+		}
 		others := p.texts[q.text]
 		for len(others) > 0 && others[0] <= q.at {
 			others = others[1:]

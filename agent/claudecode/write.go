@@ -112,7 +112,14 @@ func (w *Writer) unnamed(m *transcript.Message, rec, kept transcript.Object) {
 	if kept.True("untimed") {
 		got.Time = m.Time // a reader takes it from the records around
 	}
-	w.hint(rec, transcript.Diff(m, &got))
+	hints := transcript.Diff(m, &got)
+	w.hint(rec, hints)
+	if rec.Text("type") == kindQueue {
+		rec.Set("sessionId", w.o.Session)
+		if hints.Empty() && rec[transcript.HintName] == nil {
+			rec.Set(transcript.HintName, transcript.Hints{V: 1}) // it was said, whatever becomes of the queue
+		}
+	}
 	w.write(rec)
 }
 

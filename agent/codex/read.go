@@ -23,6 +23,7 @@ type reader struct {
 	stats   transcript.Stats
 	emit    func(transcript.Step) error
 	home    *transcript.Home
+	begins  string            // the session whose history this one may begin with
 	before  []json.RawMessage // records that wait for the message that they are kept with
 	waiting int               // their size
 	order   []said
@@ -96,10 +97,14 @@ func (d *reader) record(o transcript.Object) error {
 func (d *reader) meta(payload transcript.Object) {
 	d.session = payload.Text("id")
 	d.stats.Session = d.session
+	d.begins = transcript.Fit(payload.Text("forked_from_id"))
 	source := payload.Object("source")
 	for _, name := range []string{"subagent", "sub_agent", "subAgent"} {
 		if spawn := source.Object(name).Object("thread_spawn"); spawn != nil {
 			d.stats.Parent = transcript.Fit(spawn.Text("parent_thread_id"))
+			if d.begins == "" {
+				d.begins = d.stats.Parent
+			}
 		}
 	}
 }
@@ -154,7 +159,7 @@ func (d *reader) say(o transcript.Object, item bool) error {
 	if d.tools[first(m.Results)] == "spawn_agent" {
 		d.spawned(&m)
 	}
-	return d.emit(transcript.Step{Kind: transcript.KindMessage, Message: m, Session: d.stats.Session, Home: d.home})
+	return d.emit(transcript.Step{Kind: transcript.KindMessage, Message: m, Session: d.stats.Session, Home: d.home, Begins: d.begins})
 }
 
 func first(list []string) string {

@@ -82,7 +82,7 @@ func (w *Writer) Add(it transcript.Item) error {
 	case m.Gone != "":
 		w.report.Changed["forgotten"]++
 		w.flush(m.Role == transcript.RoleModel)
-		rec := w.recordOf(m, kindOf(m))
+		rec := w.recordOf(&it, kindOf(m))
 		rec["content"] = textContent(transcript.GoneText)
 		rec.Set(transcript.HintName, transcript.Hints{V: 1, Gone: m.Gone})
 		w.write(rec)
@@ -136,12 +136,28 @@ func (w *Writer) begin() {
 	w.write(rec)
 }
 
+// entryDigits is how many digits of an entry's id go into the id of its record, and KnownDigits how many of them stand at its beginning as they are.
+const (
+	entryDigits = 32
+	KnownDigits = 12
+)
+
+// EntryID is the id of the record of an entry that another agent, or a store, had first. Gemini CLI keeps it, whatever else it drops: by it an import knows the
+// entry again.
+func EntryID(entry string) string {
+	return entry[:8] + "-" + entry[8:12] + "-8" + entry[13:16] + "-8" + entry[17:20] + "-" + entry[20:32]
+}
+
 // recordOf is a record without its content.
-func (w *Writer) recordOf(m *transcript.Message, kind string) transcript.Object {
+func (w *Writer) recordOf(it *transcript.Item, kind string) transcript.Object {
+	m := &it.Message
 	rec := transcript.Object{}
 	id := m.Origin.Message
 	if m.Origin.Agent != Agent {
 		id = transcript.UUID(Agent, m.Origin.Agent, m.Origin.Session, m.Origin.Message)
+		if len(it.Entry) >= entryDigits {
+			id = EntryID(it.Entry)
+		}
 	}
 	rec.Set("id", id)
 	rec.Set("timestamp", transcript.Stamp(m.Time))
@@ -151,7 +167,7 @@ func (w *Writer) recordOf(m *transcript.Message, kind string) transcript.Object 
 
 // note writes what was said about the conversation. The agent shows it, and no model sees it.
 func (w *Writer) note(it *transcript.Item) {
-	rec := w.recordOf(&it.Message, "info")
+	rec := w.recordOf(it, "info")
 	text := transcript.Words(&it.Message)
 	if it.Gone != "" {
 		text = transcript.GoneText
@@ -192,10 +208,9 @@ func bare(p transcript.Part) json.RawMessage {
 	out := transcript.Object{}
 	changed := false
 	for name, value := range p.Body {
-		switch name {
-		case "claude-code", "codex", "opencode", "jsonl":
+		if of, _ := transcript.TraitsOf(name); of.Keeps {
 			changed = true
-		default:
+		} else {
 			out[name] = value
 		}
 	}
@@ -208,7 +223,7 @@ func bare(p transcript.Part) json.RawMessage {
 // user writes what a person said, or a result that no call of the answer before it asked for.
 func (w *Writer) user(it *transcript.Item) {
 	m := &it.Message
-	rec := w.recordOf(m, "user")
+	rec := w.recordOf(it, "user")
 	if m.Parts == nil && len(m.Results) > 0 {
 		var list []json.RawMessage
 		for _, p := range transcript.PartsOf(m) {
@@ -230,7 +245,7 @@ func (w *Writer) user(it *transcript.Item) {
 // model begins an answer.
 func (w *Writer) model(it *transcript.Item) {
 	m := &it.Message
-	rec := w.recordOf(m, "gemini")
+	rec := w.recordOf(it, "gemini")
 	if m.Author != "" {
 		rec.Set("model", m.Author)
 	}

@@ -64,6 +64,8 @@ type Step struct {
 	Thread string
 	// RewindTo, of a rewind, is the first message that leaves; it and every one after it do.
 	RewindTo Origin
+	// Begins is the session that this one may begin with a copy of; "" for none.
+	Begins string
 	// Tree is set by readers whose transcripts are trees: the place of each message is the end of the line that the steps before have made, wherever a store has
 	// it. nil where messages follow each other as they come.
 	Tree *Tree
@@ -142,6 +144,8 @@ const (
 // Item is a message as a writer takes it.
 type Item struct {
 	Message
+	// Entry is the id of the message's entry in the store, in hexadecimal; "" where nothing says it.
+	Entry string
 	// Open are the calls of it that nobody answers.
 	Open []string
 	// Orphan says that it answers calls which nobody made.

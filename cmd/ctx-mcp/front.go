@@ -13,9 +13,9 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 )
 
-// front stands between standard input and output and the server. It answers a line that is no message with an error, as
-// JSON-RPC asks for, so that the server never sees it: the server would end. And it holds back the end of the input
-// until every request that was read is answered.
+// front stands between standard input and output and the server. It answers a line that is no
+// message with an error, as JSON-RPC asks for, so that the server never sees it: the server would
+// end. And it holds back the end of the input until every request that was read is answered.
 type front struct {
 	in  *bufio.Reader
 	out io.Writer
@@ -31,7 +31,8 @@ func newFront(in io.Reader, out io.Writer) *front {
 	}
 }
 
-// reader returns what the server reads: messages, a line each. It ends after the input has, or when c does.
+// reader returns what the server reads: messages, a line each. It ends after the input has, or when
+// c does.
 func (f *front) reader(c context.Context) io.ReadCloser {
 	r, w := io.Pipe()
 	go func() { _ = w.CloseWithError(f.pump(c, w)) }() // never an error
@@ -60,8 +61,8 @@ func (f *front) pump(c context.Context, to io.Writer) error {
 
 var errLong = errors.New("line is too long")
 
-// next returns a line with its end; io.EOF comes with the last one. A longer line than maxFrame is skipped and is
-// errLong.
+// next returns a line with its end; io.EOF comes with the last one. A longer line than maxFrame is
+// skipped and is errLong.
 func (f *front) next() (line []byte, err error) {
 	long := false
 	for {

@@ -95,6 +95,9 @@ func (cl *call) rendering(a renderArgs) (string, []view.Drop, error) {
 		return "", nil, err
 	}
 	in, err := cl.store.RenderInput(cl.view, name, a.branch(), o)
+	if err == nil {
+		err = cl.store.AddProject(cl.view, &in, o.Budget)
+	}
 	if err != nil {
 		return "", nil, err
 	}

@@ -32,6 +32,11 @@ type agentForm struct {
 	id func(of ...string) string
 	// isID reports whether the agent would take a name.
 	isID func(string) bool
+	// root is where the agent keeps its files, and file where it finds a session there: in a project's directory, changed last at some time.
+	root func(*places) string
+	file func(root, id, dir, when string) (string, error)
+	// command is what goes on with a session; nil where nothing does.
+	command func(id, file string) []string
 }
 
 // agentForms lists the forms that go both ways through package transcript. Gemini CLI's own is beside them.
@@ -43,17 +48,24 @@ func agentForms() []agentForm {
 				return claudecode.NewWriter(w, o)
 			},
 			id: transcript.UUID, isID: transcript.IsUUID,
+			root: func(p *places) string { return p.claude }, file: claudeFile,
+			command: func(id, _ string) []string { return []string{"claude", "--resume", id} },
 		},
 		{
 			name: "codex", source: codex.Agent, title: "Codex CLI", example: "~/.codex/sessions/*/*/*/rollout-*.jsonl", read: nameless(codex.Read),
 			write: func(w io.Writer, o transcript.WriteOptions) session.TranscriptWriter { return codex.NewWriter(w, o) },
 			id:    transcript.UUID, isID: transcript.IsUUID,
+			root: func(p *places) string { return p.codex }, file: codexFile,
+			command: func(id, _ string) []string { return []string{"codex", "resume", id} },
 		},
 		{
 			name: "opencode", source: opencode.Agent, title: "opencode", example: "session.json", read: nameless(opencode.Read),
-			write: func(w io.Writer, o transcript.WriteOptions) session.TranscriptWriter { return opencode.NewWriter(w, o) },
-			id:    func(of ...string) string { return "ses_" + transcript.Derive(26, of...) },
-			isID:  func(s string) bool { return strings.HasPrefix(s, "ses_") },
+			write:   func(w io.Writer, o transcript.WriteOptions) session.TranscriptWriter { return opencode.NewWriter(w, o) },
+			id:      func(of ...string) string { return "ses_" + transcript.Derive(26, of...) },
+			isID:    func(s string) bool { return strings.HasPrefix(s, "ses_") },
+			root:    func(p *places) string { return p.open },
+			file:    func(root, id, _, _ string) (string, error) { return filepath.Join(root, "ctx", id+".json"), nil },
+			command: func(_, file string) []string { return []string{"opencode", "import", file} },
 		},
 		{
 			name: "jsonl", source: plain.Agent, title: "any program, as JSON lines", example: "chat.jsonl", read: nameless(plain.Read),
@@ -78,39 +90,27 @@ func geminiForm(before string) agentForm {
 			return geminicli.NewWriter(w, geminicli.WriteOptions{WriteOptions: o, Before: before})
 		},
 		id: transcript.UUID, isID: func(string) bool { return true }, // it gives what it reads an id of its own
+		root:    func(p *places) string { return p.gemini },
+		file:    func(root, id, _, _ string) (string, error) { return filepath.Join(root, "ctx", id+".jsonl"), nil },
+		command: func(_, file string) []string { return []string{"gemini", "--session-file", file} },
 	}
 }
 
 // reader opens a file of the form. opencode's may be the file of a session in its storage directory, with the messages in files beside it.
 func (f *agentForm) reader(c context.Context, a *app, file string) (read transcript.Read, source *watched, closeIt func(), err error) {
-	in, closeIt, err := a.transcriptFile(file)
+	in, closeIt, err := a.input(file)
 	if err != nil {
 		return nil, nil, nil, err
 	}
 	source = &watched{c: c, from: in}
 	if root, name, ok := storageOf(a.path(file)); ok && f.name == "opencode" && file != "-" {
-		storage := regularFiles(root)
+		storage := lock.InputFS(root, lock.MaxInput)
 		return func(emit func(transcript.Step) error) (transcript.Stats, error) {
 			return opencode.ReadStorage(storage, name, emit)
 		}, source, closeIt, nil
 	}
 	own := strings.TrimSuffix(filepath.Base(file), filepath.Ext(file))
 	return func(emit func(transcript.Step) error) (transcript.Stats, error) { return f.read(own, source, emit) }, source, closeIt, nil
-}
-
-// regularFiles are the directories and regular files of a directory. Nothing else in it is opened.
-type regularFiles string
-
-// Open implements fs.FS.
-func (dir regularFiles) Open(name string) (fs.File, error) {
-	if !fs.ValidPath(name) {
-		return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrInvalid}
-	}
-	path := filepath.Join(string(dir), filepath.FromSlash(name))
-	if info, err := os.Stat(path); err == nil && info.IsDir() {
-		return os.Open(path)
-	}
-	return lock.Open(path)
 }
 
 // storageOf finds the storage directory that the file of a session is in, and the file's name there.

@@ -62,10 +62,11 @@ func runDoctor(c context.Context, a *app) error {
 		}
 	} else {
 		for _, one := range list {
-			a.line("%-4s  %s: %s", one.State, one.Name, oneLine(one.Detail))
+			hint := ""
 			if one.Hint != "" && one.State != capture.OK {
-				a.line("      hint: %s", oneLine(one.Hint))
+				hint = "\n      hint: " + oneLine(one.Hint)
 			}
+			a.line("%-4s  %s: %s%s", one.State, one.Name, oneLine(one.Detail), hint)
 		}
 	}
 	if !sound {

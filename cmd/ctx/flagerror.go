@@ -7,7 +7,8 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// flagError is an error about a flag in the words of ctx: what a value has to be, not which function could not read it.
+// flagError is an error about a flag in the words of ctx: what a value has to be, not which
+// function could not read it.
 func flagError(err error) error {
 	var bad *pflag.InvalidValueError
 	var number *strconv.NumError

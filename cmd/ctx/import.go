@@ -172,7 +172,7 @@ func isAboutFile(err error) bool {
 }
 
 func importGemini(c context.Context, a *app, s *session.Store, named, file string, l *linker) (importedFile, error) {
-	in, closeInput, err := a.transcriptFile(file)
+	in, closeInput, err := a.input(file)
 	if err != nil {
 		return importedFile{}, &fileError{fmt.Errorf("cannot import %q: %w", file, err)}
 	}

@@ -51,7 +51,7 @@ What `+"`ctx export --format adk-events`"+` wrote comes back as what it was, in 
 }
 
 func importADK(c context.Context, a *app, s *session.Store, named string, unit adk.Unit, file string) (importedFile, error) {
-	in, closeInput, err := a.transcriptFile(file)
+	in, closeInput, err := a.input(file)
 	if err != nil {
 		return importedFile{}, &fileError{fmt.Errorf("cannot import %q: %w", file, err)}
 	}

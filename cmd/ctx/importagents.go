@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/gemini-ctx/ctx/agent/codex"
 	"github.com/gemini-ctx/ctx/agent/transcript"
 	"github.com/gemini-ctx/ctx/session"
 )
@@ -31,6 +32,9 @@ there, and where the person went back it is a rewind. Records that cannot be use
 				}
 			}
 			l := &linker{}
+			if f.name == codex.Agent {
+				args = parentsFirst(a, args)
+			}
 			return importFiles(cmd.Context(), a, args, func(c context.Context, s *session.Store, file string) (importedFile, error) {
 				return importTranscript(c, a, s, f, named, file, l)
 			}, l)

@@ -72,7 +72,7 @@ func importForests(c context.Context, a *app, named string, files []string) erro
 }
 
 func importForest(c context.Context, a *app, s *session.Store, named, file string) (session.ImportedForest, error) {
-	in, closeInput, err := a.transcriptFile(file)
+	in, closeInput, err := a.input(file)
 	if err != nil {
 		return session.ImportedForest{}, &fileError{fmt.Errorf("cannot import %q: %w", file, err)}
 	}

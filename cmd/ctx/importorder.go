@@ -100,3 +100,31 @@ func useNewest(c context.Context, s *session.Store, sessions []string) error {
 	}
 	return s.Use(c, named)
 }
+
+// parentsFirst puts a rollout of Codex after the one whose history it begins with, and changes the order of files no further.
+func parentsFirst(a *app, files []string) []string {
+	byID, parent := map[string]string{}, map[string]string{}
+	for _, file := range files {
+		if file == "-" {
+			continue
+		}
+		meta := codexMeta(a.path(file))
+		byID[meta.Text("id")] = file
+		if parent[file] = meta.Text("forked_from_id"); parent[file] == "" {
+			parent[file] = meta.Object("source").Object("subagent").Object("thread_spawn").Text("parent_thread_id")
+		}
+	}
+	depth := func(file string) (n int) {
+		for ; n <= len(files); n++ {
+			up, ok := byID[parent[file]]
+			if !ok || parent[file] == "" {
+				return n
+			}
+			file = up
+		}
+		return 0 // a ring
+	}
+	out := slices.Clone(files)
+	slices.SortStableFunc(out, func(x, y string) int { return depth(x) - depth(y) })
+	return out
+}

@@ -7,8 +7,8 @@ import (
 	"github.com/gemini-ctx/ctx/lock"
 )
 
-// input opens a file that the command line names, or standard input for "-", to be read to its end. Only regular files
-// of at most lock.MaxInput bytes are opened. Reading ends with an interrupt.
+// input opens a file that the command line names, or standard input for "-", to be read to its end.
+// Only regular files of at most lock.MaxInput bytes are opened. Reading ends with an interrupt.
 func (a *app) input(name string) (in io.Reader, closeIt func(), err error) {
 	if name == "-" {
 		return a.stdin, func() {}, nil

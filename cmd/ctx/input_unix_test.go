@@ -35,8 +35,8 @@ var fileArguments = [][]string{
 	{"eval"},
 }
 
-// A file that a command line names is read only where it is a regular file: a pipe is not waited for, and a device is
-// not read for ever. A test that hangs here is the fault.
+// A file that a command line names is read only where it is a regular file: a pipe is not waited
+// for, and a device is not read for ever. A test that hangs here is the fault.
 func TestOnlyRegularFiles(t *testing.T) {
 	dir := project(t)
 	pipe, device := filepath.Join(dir, "pipe"), filepath.Join(dir, "device.messages.jsonl")

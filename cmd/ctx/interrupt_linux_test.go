@@ -25,8 +25,8 @@ type waiting struct {
 	until func(t *testing.T, dir string, p *process)
 }
 
-// SIGINT and SIGTERM end every command, wherever it waits: with 130, or with 0 where it is a hook. A test that hangs
-// here is the fault.
+// SIGINT and SIGTERM end every command, wherever it waits: with 130, or with 0 where it is a hook.
+// A test that hangs here is the fault.
 func TestInterruptEverywhere(t *testing.T) {
 	for _, w := range waitingCommands() {
 		for _, signal := range []os.Signal{os.Interrupt, syscall.SIGTERM} {
@@ -120,7 +120,8 @@ func opensLock(t *testing.T, dir string, p *process) {
 	}
 }
 
-// A helper that does not answer is ended with the command that waits for it, and so are the helper's children.
+// A helper that does not answer is ended with the command that waits for it, and so are the
+// helper's children.
 func TestInterruptHelper(t *testing.T) {
 	dir := project(t)
 	alive := filepath.Join(dir, "alive")

@@ -143,7 +143,7 @@ func (p *places) findCodex() (list []found) {
 	for _, pattern := range []string{"sessions/*/*/*/rollout-*.jsonl", "sessions/rollout-*.jsonl", "archived_sessions/rollout-*.jsonl"} {
 		files, _ := filepath.Glob(filepath.Join(quoteGlob(p.codex), filepath.FromSlash(pattern)))
 		for _, file := range files {
-			if p.has(codexDir(file)) {
+			if p.has(codexMeta(file).Text("cwd")) {
 				list = append(list, found{"codex", file})
 			}
 		}
@@ -151,19 +151,19 @@ func (p *places) findCodex() (list []found) {
 	return list
 }
 
-// codexDir is the directory that a rollout says it was made in; "" where it says none.
-func codexDir(file string) string {
+// codexMeta is what a rollout says of itself in its first record; nil where it says nothing.
+func codexMeta(file string) transcript.Object {
 	f, err := lock.Open(file)
 	if err != nil {
-		return ""
+		return nil
 	}
 	defer f.Close()
 	head, err := bufio.NewReaderSize(io.LimitReader(f, maxHead), 64<<10).ReadBytes('\n')
 	if err != nil && len(head) == 0 {
-		return ""
+		return nil
 	}
 	o, _ := transcript.ParseObject(bytes.TrimSpace(head))
-	return o.Object("payload").Text("cwd")
+	return o.Object("payload")
 }
 
 func (p *places) findOpencode() (list []found, notes []string) {

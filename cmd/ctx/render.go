@@ -91,7 +91,11 @@ func (o *renderOptions) run(c context.Context, a *app) error {
 func (o *renderOptions) input(a *app, s *session.Store, v *refs.View, options view.Options) (view.Input, error) {
 	name, branch, _, err := o.tip(v)
 	if err == nil {
-		return s.RenderInput(v, name, branch, options)
+		in, err := s.RenderInput(v, name, branch, options)
+		if err == nil {
+			err = s.AddProject(v, &in, options.Budget)
+		}
+		return in, err
 	}
 	if !errors.Is(err, session.ErrNotFound) || branch != session.MainBranch || o.session == "" || len(o.expand)+len(o.query) > 0 {
 		return view.Input{}, err

@@ -25,7 +25,7 @@ func (o *repairOptions) add(cmd *cobra.Command) {
 	f.BoolVar(&o.repair, "repair", false, "make a damaged store sound again, after a copy, and say what is lost")
 	f.BoolVar(&o.dryRun, "dry-run", false, "with --repair: repair a copy that is then removed, and change nothing")
 	f.StringVar(&o.copy, "copy", "", "with --repair: copy the store to `DIR` first (default: beside the store)")
-	f.BoolVar(&o.newKey, "new-key", false, "with --repair: where the key is lost, make a new one")
+	f.BoolVar(&o.newKey, "new-key", false, "with --repair: where the key is lost, or is not the store's, make a new one")
 }
 
 func (o *repairOptions) check() error {

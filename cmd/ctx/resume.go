@@ -30,7 +30,7 @@ type resumeOptions struct {
 
 func newResumeCmd(a *app) *cobra.Command {
 	o := &resumeOptions{}
-	agents := []string{"gemini-cli", "claude-code", "codex", "opencode"}
+	agents := resumable()
 	cmd := &cobra.Command{
 		Use:   "resume [-s SESSION] --to AGENT",
 		Short: "Hand a session to an agent, to go on with it there",
@@ -62,7 +62,7 @@ func (o *resumeOptions) form() (agentForm, error) {
 		return agentForm{}, usagef("--compacted goes with --to %s", geminicli.Agent)
 	}
 	for _, f := range append([]agentForm{geminiForm("")}, agentForms()...) {
-		if f.name == o.to && f.name != "jsonl" {
+		if f.name == o.to && f.command != nil {
 			return f, nil
 		}
 	}
@@ -114,11 +114,11 @@ func (o *resumeOptions) run(c context.Context, a *app) error {
 	file := a.path(o.file)
 	if o.file == "" {
 		p := a.places(x.dir)
-		if file, err = p.fileFor(form.name, x.id, x.dir, transcript.Stamp(newest)); err != nil {
+		if file, err = p.fileFor(form, x.id, x.dir, transcript.Stamp(newest)); err != nil {
 			return err
 		}
 	}
-	d := resumeDoc{V: 1, Agent: form.name, Session: name, Branch: branch, ID: x.id, File: file, Dir: x.dir, Command: commandFor(form.name, x.id, file)}
+	d := resumeDoc{V: 1, Agent: form.name, Session: name, Branch: branch, ID: x.id, File: file, Dir: x.dir, Command: form.command(x.id, file)}
 	if !o.dryRun {
 		if err := o.write(c, a, s, v, x, &d); err != nil {
 			return err
@@ -127,41 +127,38 @@ func (o *resumeOptions) run(c context.Context, a *app) error {
 	return o.report(a, d)
 }
 
-// fileFor is where an agent finds a session.
-func (p *places) fileFor(agent, id, dir, when string) (string, error) {
-	root := map[string]string{"claude-code": p.claude, "codex": p.codex, "opencode": p.open, "gemini-cli": p.gemini}[agent]
-	if root == "" {
-		return "", withHint(errors.New("cannot find where "+agent+" keeps its sessions: there is no home directory"), "-o FILE says where to write")
-	}
-	switch agent {
-	case "claude-code":
-		slug := claudecode.Slug(dir)
-		if len(slug) > claudecode.MaxSlug {
-			return "", withHint(fmt.Errorf("cannot tell where claude-code keeps the sessions of %q: the path is too long", dir), "-o FILE says where to write")
+// resumable are the agents that can go on with a session.
+func resumable() (names []string) {
+	for _, f := range append([]agentForm{geminiForm("")}, agentForms()...) {
+		if f.command != nil {
+			names = append(names, f.name)
 		}
-		return filepath.Join(root, "projects", slug, id+".jsonl"), nil
-	case "codex":
-		day, clock, _ := strings.Cut(strings.TrimSuffix(when, "Z"), "T")
-		clock, _, _ = strings.Cut(clock, ".")
-		name := "rollout-" + day + "T" + strings.ReplaceAll(clock, ":", "-") + "-" + id + ".jsonl"
-		return filepath.Join(root, "sessions", filepath.FromSlash(strings.ReplaceAll(day, "-", "/")), name), nil
-	case "opencode":
-		return filepath.Join(root, "ctx", id+".json"), nil
 	}
-	return filepath.Join(root, "ctx", id+".jsonl"), nil
+	return names
 }
 
-// commandFor is the command with which an agent goes on.
-func commandFor(agent, id, file string) []string {
-	switch agent {
-	case "claude-code":
-		return []string{"claude", "--resume", id}
-	case "codex":
-		return []string{"codex", "resume", id}
-	case "opencode":
-		return []string{"opencode", "import", file}
+// fileFor is where an agent finds a session. when is the time of its newest message.
+func (p *places) fileFor(f agentForm, id, dir, when string) (string, error) {
+	root := f.root(p)
+	if root == "" {
+		return "", withHint(errors.New("cannot find where "+f.name+" keeps its sessions: there is no home directory"), "-o FILE says where to write")
 	}
-	return []string{"gemini", "--session-file", file}
+	return f.file(root, id, dir, when)
+}
+
+func claudeFile(root, id, dir, _ string) (string, error) {
+	slug := claudecode.Slug(dir)
+	if len(slug) > claudecode.MaxSlug {
+		return "", withHint(fmt.Errorf("cannot tell where claude-code keeps the sessions of %q: the path is too long", dir), "-o FILE says where to write")
+	}
+	return filepath.Join(root, "projects", slug, id+".jsonl"), nil
+}
+
+func codexFile(root, id, _, when string) (string, error) {
+	day, clock, _ := strings.Cut(strings.TrimSuffix(when, "Z"), "T")
+	clock, _, _ = strings.Cut(clock, ".")
+	name := "rollout-" + day + "T" + strings.ReplaceAll(clock, ":", "-") + "-" + id + ".jsonl"
+	return filepath.Join(root, "sessions", filepath.FromSlash(strings.ReplaceAll(day, "-", "/")), name), nil
 }
 
 // write writes the transcript, and reads it back before it is put where the agent finds it.
@@ -299,7 +296,7 @@ func (o *resumeOptions) report(a *app, d resumeDoc) error {
 	default:
 		a.line("%s: %s, read back", oneLine(d.File), tally(counted{d.Messages, "message", "messages"}, counted{d.Notes, "note", "notes"}))
 	}
-	a.line("cd %s && %s", shellWord(d.Dir), shellCommand(d.Command))
+	a.pathLine("cd " + shellWord(d.Dir) + " && " + shellCommand(d.Command))
 	return nil
 }
 

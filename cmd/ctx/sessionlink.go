@@ -14,7 +14,12 @@ type parentDoc = document.Parent
 
 func parentDocOf(p *session.Parent) *parentDoc { return document.ParentOf(p) }
 
-func parentText(d *parentDoc) string { return oneLine("works for " + d.Session + ", call " + d.Call) }
+func parentText(d *parentDoc) string {
+	if d.Call == "" {
+		return oneLine("works for " + d.Session)
+	}
+	return oneLine("works for " + d.Session + ", call " + d.Call)
+}
 
 func newSessionLinkCmd(a *app) *cobra.Command {
 	var orphan, apart bool

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"io"
 	"os"
 )
@@ -73,7 +74,8 @@ func (r *waitingReader) readAhead() {
 	}
 }
 
-// endingReader gives the error of c once c is done. A read that is under way is not ended.
+// endingReader gives the error of c once c is done. A read that is under way is not ended. It can be read twice where
+// from can.
 type endingReader struct {
 	c    context.Context
 	from io.Reader
@@ -85,4 +87,12 @@ func (r *endingReader) Read(p []byte) (int, error) {
 		return 0, err
 	}
 	return r.from.Read(p)
+}
+
+// Seek implements io.Seeker.
+func (r *endingReader) Seek(offset int64, whence int) (int64, error) {
+	if s, ok := r.from.(io.Seeker); ok {
+		return s.Seek(offset, whence)
+	}
+	return 0, errors.ErrUnsupported
 }

@@ -4,25 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
-
-	"github.com/gemini-ctx/ctx/lock"
 )
-
-// transcriptFile opens a file that is to be imported, or standard input for "-". What is no regular file is refused: a pipe could keep the command waiting, and a
-// device has no end.
-func (a *app) transcriptFile(name string) (in io.Reader, closeIt func(), err error) {
-	if name == "-" {
-		return a.stdin, func() {}, nil
-	}
-	f, err := lock.Open(a.path(name))
-	if errors.Is(err, lock.ErrNotFile) {
-		err = withHint(err, "- reads standard input")
-	}
-	if err != nil {
-		return nil, nil, err
-	}
-	return f, func() { _ = f.Close() }, nil // opened for reading
-}
 
 // watched is a reader that remembers why it could not go on: what a library makes of an error does not always tell the input's from its own. It ends when the
 // command is to end.

@@ -2,7 +2,8 @@ package score
 
 import "testing"
 
-// Words are counted by the spaces between them, and in a script without spaces by two characters each.
+// Words are counted by the spaces between them, and in a script without spaces by two characters
+// each.
 func TestWordsIn(t *testing.T) {
 	for text, want := range map[string]int{
 		"":                     0,

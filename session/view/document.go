@@ -103,6 +103,7 @@ type clusterDocument struct {
 	Summary  any               `json:"summary"` // lines; a text where that is all there is; null where messages stand
 	Messages []messageDocument `json:"messages,omitempty"`
 	Interim  bool              `json:"interim"`
+	Sessions []string          `json:"sessions,omitempty"` // other sessions of which it has messages
 }
 
 type lineDocument struct {
@@ -127,7 +128,7 @@ type messageDocument struct {
 }
 
 func clusterJSON(s section) string {
-	d := clusterDocument{ID: s.ID.String(), Members: s.Members, First: instant(s.First), Last: instant(s.Last), Label: s.Label}
+	d := clusterDocument{ID: s.ID.String(), Members: s.Members, First: instant(s.First), Last: instant(s.Last), Label: s.Label, Sessions: s.Sessions}
 	for _, p := range s.Parts {
 		d.Interim = d.Interim || p.Interim && !s.expanded
 	}

@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// What the budget leaves goes to tombstones: their first share is an eighth of it, and where the rest needs no more, all are listed.
+// What the budget leaves goes to tombstones: their first share is an eighth of it, and where the
+// rest needs no more, all are listed.
 func TestTombstonesGetTheRest(t *testing.T) {
 	in := flood()
 	in.Clusters, in.Evicted, in.OlderTombstones = in.Clusters[:1], nil, 0

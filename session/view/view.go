@@ -73,6 +73,8 @@ type Cluster struct {
 	First, Last time.Time // of its members; zero where unknown
 	Parts       []Part    // in order
 	Label       string    // tells it apart from the others, at most 70 columns; "" in plain talk
+	Sessions    []string  // other sessions of which it has messages, sorted; nil where it has none
+	Elsewhere   bool      // it is of Sessions alone
 }
 
 // Part is one summary of a cluster: a ranked extract, or the text of a summariser that is not ours.

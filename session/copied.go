@@ -1,0 +1,176 @@
+package session
+
+import (
+	"strings"
+
+	"github.com/gemini-ctx/ctx/agent/transcript"
+	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/refs"
+)
+
+// copied is what a session has that another one may begin with a copy of.
+type copied struct {
+	said  map[string]bool            // by what it says
+	left  map[transcript.Origin]bool // messages that were left out as copies
+	first transcript.Origin          // the first message that was not
+	over  bool                       // the copy has ended
+}
+
+// copiedFrom reads what a session has, rewound words included; nil where there is no such session.
+func (im *messageImporter) copiedFrom(session string) (*copied, error) {
+	view, err := im.Refs.Read()
+	if err != nil {
+		return nil, err
+	}
+	from, err := im.withCopy(view, session)
+	if err != nil {
+		return nil, err
+	}
+	tip := view.Get(RefName(from, MainBranch)).ID
+	if tip.IsZero() || from == im.out.Session {
+		return nil, nil
+	}
+	c := &copied{said: map[string]bool{}, left: map[transcript.Origin]bool{}}
+	seen := map[format.ID]bool{}
+	for todo := []format.ID{tip}; len(todo) > 0; {
+		id := todo[len(todo)-1]
+		todo = todo[:len(todo)-1]
+		if id.IsZero() || seen[id] {
+			continue
+		}
+		seen[id] = true
+		e, err := im.entry(id)
+		if err != nil {
+			return nil, err
+		}
+		todo = append(append(todo, e.Left), e.Parents...)
+		if e.Kind != format.KindMessage && e.Kind != format.KindNote && e.Kind != format.KindAmend {
+			continue
+		}
+		shown, err := im.Entry(id)
+		if err != nil {
+			return nil, err
+		}
+		m := transcriptOf(shown)
+		c.said[wordsOf(&m)] = true
+	}
+	return c, nil
+}
+
+// withCopy is the session that has what is copied from one: that one itself, or where it is not there another one that began with a copy of it.
+func (im *messageImporter) withCopy(view *refs.View, session string) (string, error) {
+	if exists(view, session) {
+		return session, nil
+	}
+	im.copying.Lock()
+	sibling := im.copies[session]
+	if sibling == "" {
+		if im.copies == nil {
+			im.copies = map[string]string{}
+		}
+		im.copies[session] = im.out.Session
+	}
+	im.copying.Unlock()
+	if sibling != "" {
+		return sibling, nil
+	}
+	for _, name := range view.Names(stateRefs + "parent/") {
+		child := strings.TrimPrefix(name, stateRefs+"parent/")
+		p, ok, err := im.ParentOf(view, child)
+		if err != nil {
+			return "", err
+		}
+		if ok && p.Session == session && p.Call == "" && child < im.out.Session {
+			return child, nil
+		}
+	}
+	return session, nil
+}
+
+// has reports whether a message is one of the copies that a session begins with. The first message that the other session does not have ends them.
+func (c *copied) has(m *transcript.Message, out Message) bool {
+	if c == nil || c.over {
+		return false
+	}
+	if _, err := out.clean(); err != nil {
+		return false // Append says why
+	}
+	clean := transcript.Message{Role: m.Role, Note: m.Note, Text: out.Text, Parts: out.Parts}
+	words := wordsOf(&clean)
+	silent := words == wordsOf(&transcript.Message{Role: m.Role})
+	switch {
+	case m.Note && (silent || !c.said[words]):
+		return false // what the agent notes of the session itself
+	case !silent && !c.said[words]:
+		c.over, c.first = true, m.Origin
+		return false
+	}
+	c.left[m.Origin] = true
+	return true
+}
+
+// wordsOf is what a message says, whatever else its record has.
+func wordsOf(m *transcript.Message) string {
+	var b strings.Builder
+	b.WriteString(m.Role)
+	piece := func(kind string, list ...string) {
+		for _, s := range append([]string{kind}, list...) {
+			b.WriteByte(0)
+			b.WriteString(s)
+		}
+	}
+	if m.Text != "" {
+		piece("text", m.Text)
+	}
+	for _, p := range transcript.PartsOf(m) {
+		switch p.Kind {
+		case transcript.PartText:
+			if m.Parts != nil {
+				piece("text", p.Text)
+			}
+		case transcript.PartHidden:
+			if p.Text != "" {
+				piece("thought", p.Text)
+			}
+		case transcript.PartCall:
+			piece("call", p.ID, p.Tool, string(transcript.Canonical(p.Args)))
+		case transcript.PartResult:
+			said, _ := p.Said()
+			piece("result", p.ID, said)
+		default:
+			piece("part", string(p.Raw))
+		}
+	}
+	return b.String()
+}
+
+// callOf returns the call of a session whose result names another session; "" where none does.
+func (s *Store) callOf(session, named string) (call string, err error) {
+	view, err := s.Refs.Read()
+	if err != nil {
+		return "", err
+	}
+	tip := view.Get(RefName(session, MainBranch)).ID
+	if tip.IsZero() || named == "" {
+		return "", nil
+	}
+	var failed error
+	err = s.back(tip, func(id format.ID, e *format.Entry) bool {
+		if len(e.Results) == 0 {
+			return true
+		}
+		shown, err := s.Entry(id)
+		if err != nil {
+			failed = err
+			return false
+		}
+		if strings.Contains(shown.Text, named) || strings.Contains(string(shown.Parts), named) {
+			call = e.Results[0] // the oldest one that names it began it
+		}
+		return true
+	})
+	if failed != nil {
+		err = failed
+	}
+	return call, err
+}
