@@ -293,7 +293,7 @@ func (w *pairWorld) replace() {
 	c.id, c.forms = list[0].ID, w.forms(d, c)
 	w.note("claim", "%v on %s", c.forms, branch)
 	w.claims = append(w.claims, c)
-	if w.r.IntN(2) == 0 {
+	if w.r.IntN(4) == 0 {
 		w.answer(c)
 		w.claims = w.claims[:len(w.claims)-1]
 	}

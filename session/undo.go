@@ -164,8 +164,6 @@ func lastUndone(ops []refs.Record) *refs.Record {
 		op := ops[i].Op
 		switch undoRule(op) {
 		case refs.UndoPasses:
-		default:
-			return nil
 		case refs.UndoIsRedo:
 			redone[op.About]++
 		case refs.UndoIsUndo:
@@ -178,6 +176,8 @@ func lastUndone(ops []refs.Record) *refs.Record {
 					return &ops[j]
 				}
 			}
+			return nil
+		default:
 			return nil
 		}
 	}

@@ -113,7 +113,7 @@ func TestErrors(t *testing.T) {
 		{"log", object{"max_tokens": "many"}, "ctx: bad max_tokens: a string is no integer", 2},
 		{"log", object{"reverse": 1}, "ctx: bad reverse: a number is no boolean", 2},
 		{"log", object{"sesion": "work"}, "ctx: bad arguments: unknown field \"sesion\"", 2},
-		{"search", object{"query": "of the"}, "ctx: ", 2},
+		{"search", object{"query": "?!"}, "ctx: ", 2},
 		{"search", nil, "ctx: ", 2},
 		{"search", object{"query": "x", "role": "boss"}, "ctx: bad role: \"boss\": one of user, model, tool, system", 2},
 		{"search", object{"query": "x", "since": "soon"}, "ctx: bad since: ", 2},

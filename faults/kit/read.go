@@ -79,8 +79,18 @@ func (r *reading) ask(question string, answer func(b *strings.Builder) error) {
 	r.got[question] = Answer{b.String(), err}
 }
 
-func show(b *strings.Builder, shown *session.Shown) {
-	fmt.Fprintf(b, "%v %v %s %s %d %q %s gone %q masked %v\n", shown.ID, shown.Version, shown.Entry.Kind, shown.Entry.Role, shown.Entry.Seq, shown.Text, shown.Parts, shown.Gone, shown.Masked)
+// show prints an entry, a replacement by its body as it is stored.
+func (r *reading) show(b *strings.Builder, shown *session.Shown) {
+	text := shown.Text
+	if body := shown.Entry.Body; body != nil && body.Media == format.MediaReplace && shown.Gone == "" {
+		raw, err := r.s.Objects.Get(shown.ID)
+		if err != nil {
+			text = err.Error()
+		} else {
+			text = string(raw.Body[format.NonceLen:])
+		}
+	}
+	fmt.Fprintf(b, "%v %v %s %s %d %q %s gone %q masked %v\n", shown.ID, shown.Version, shown.Entry.Kind, shown.Entry.Role, shown.Entry.Seq, text, shown.Parts, shown.Gone, shown.Masked)
 }
 
 func (r *reading) log() {
@@ -109,12 +119,12 @@ func (r *reading) branch(name, branch string) {
 	ref := session.RefName(name, branch)
 	tip := r.v.Get(ref).ID
 	print := func(b *strings.Builder) func(*session.Shown) error {
-		return func(shown *session.Shown) error { show(b, shown); return nil }
+		return func(shown *session.Shown) error { r.show(b, shown); return nil }
 	}
 	r.ask("log "+ref, func(b *strings.Builder) error {
 		list, err := r.s.Log(tip, session.LogOptions{All: true})
 		for _, shown := range list {
-			show(b, shown)
+			r.show(b, shown)
 		}
 		return err
 	})
@@ -175,7 +185,7 @@ func (r *reading) clusters() {
 	})
 	for _, c := range list {
 		r.ask(fmt.Sprint("expand ", c.Number), func(b *strings.Builder) error {
-			return r.s.Expand(r.v, c.ID, session.ExpandOptions{}, func(shown *session.Shown) error { show(b, shown); return nil })
+			return r.s.Expand(r.v, c.ID, session.ExpandOptions{}, func(shown *session.Shown) error { r.show(b, shown); return nil })
 		})
 	}
 }
