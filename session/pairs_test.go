@@ -33,9 +33,9 @@ var pairNames = []string{"rewind", "mask", "join", "replace", "epoch", "forget",
 // TestPairs has every two of seven features meet in random histories, and every feature with itself. After every step
 // the store is compared with a simple model. The seeds are fixed; CTX_HISTORIES sets how many each pair has.
 func TestPairs(t *testing.T) {
-	n := 6
+	n := 2
 	if testing.Short() {
-		n = 2
+		n = 1
 	}
 	if given, err := strconv.Atoi(os.Getenv("CTX_HISTORIES")); err == nil {
 		n = given
