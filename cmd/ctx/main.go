@@ -12,6 +12,7 @@ import (
 )
 
 func main() {
+	putOffCollection()
 	c, watch := machine.Interrupts("ctx")
 	os.Exit(run(c, fromOS(c, watch), os.Args[1:]))
 }
