@@ -85,6 +85,16 @@ func (p *plan) threadOf(i, up int32) *thread {
 	return th
 }
 
+// enlist puts an entry at the end of a list of siblings.
+func (p *plan) enlist(first, last *int32, i int32) {
+	if *first == none {
+		*first = i
+	} else {
+		p.list[*last].next = i
+	}
+	*last = i
+}
+
 // attach says an entry after another one.
 func (p *plan) attach(i, at int32) {
 	e := &p.list[i]
@@ -93,12 +103,7 @@ func (p *plan) attach(i, at int32) {
 	if at == none {
 		e.path = int32(len(p.ends))
 		p.ends = append(p.ends, i)
-		if th.first == none {
-			th.first = i
-		} else {
-			p.list[th.last].next = i
-		}
-		th.last = i
+		p.enlist(&th.first, &th.last, i)
 	} else {
 		up := &p.list[at]
 		e.depth, e.jump, e.active, e.named = up.depth+1, p.jumpOf(at), up.active, up.named
@@ -112,12 +117,7 @@ func (p *plan) attach(i, at int32) {
 			e.path = int32(len(p.ends))
 			p.ends = append(p.ends, i)
 		}
-		if up.child == none {
-			up.child = i
-		} else {
-			p.list[up.last].next = i
-		}
-		up.last = i
+		p.enlist(&up.child, &up.last, i)
 	}
 	if e.passive {
 		return
