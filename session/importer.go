@@ -9,6 +9,7 @@ import (
 	"github.com/gemini-ctx/ctx/agent/geminicli"
 	"github.com/gemini-ctx/ctx/agent/transcript"
 	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/refs"
 	"github.com/gemini-ctx/ctx/sanitize"
 )
 
@@ -142,7 +143,7 @@ func (im *importer) flush() error {
 	if im.out.Session == "" {
 		return fmt.Errorf("%w: the transcript names no session: give one", ErrInput)
 	}
-	done, found, err := im.Append(im.ctx, im.out.Session, MainBranch, im.batch, AppendOptions{Verb: "import", Orphan: true, NoGraduation: !im.graduates})
+	done, found, err := im.Append(im.ctx, im.out.Session, MainBranch, im.batch, AppendOptions{Verb: refs.VerbImport, Orphan: true, NoGraduation: !im.graduates})
 	if err != nil {
 		return err
 	}

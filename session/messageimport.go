@@ -263,7 +263,7 @@ func (im *messageImporter) flush() error {
 	if len(im.batch) == 0 {
 		return nil
 	}
-	done, found, err := im.Append(im.ctx, im.out.Session, MainBranch, im.batch, AppendOptions{Verb: "import", Orphan: true, NoGraduation: true})
+	done, found, err := im.Append(im.ctx, im.out.Session, MainBranch, im.batch, AppendOptions{Verb: refs.VerbImport, Orphan: true, NoGraduation: true})
 	if err != nil {
 		return err
 	}

@@ -220,7 +220,7 @@ func (s *Store) linkImported(ctx context.Context, c Child) (known bool, err erro
 		if known = u.New == u.Old; known {
 			return nil
 		}
-		return t.commit(&format.Operation{Verb: "session-link", Session: c.Session, Refs: []format.RefUpdate{u}})
+		return t.commit(&format.Operation{Verb: refs.VerbSessionLink, Session: c.Session, Refs: []format.RefUpdate{u}})
 	})
 	return known, err
 }

@@ -6,6 +6,7 @@ import (
 	"github.com/gemini-ctx/ctx/agent/transcript"
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/objects"
+	"github.com/gemini-ctx/ctx/refs"
 )
 
 // treeWriter writes the steps of a transcript under the lock, as one operation.
@@ -340,7 +341,7 @@ func (w *treeWriter) close() error {
 			return err
 		}
 	}
-	op := &format.Operation{Verb: "import", Session: h.session}
+	op := &format.Operation{Verb: refs.VerbImport, Session: h.session}
 	op.Refs = append(op.Refs, format.RefUpdate{Name: RefName(h.session, h.branch), Old: w.old, New: h.value})
 	amended := len(w.amended) > 0
 	if w.off[w.old.ID] {

@@ -13,6 +13,7 @@ import (
 	"github.com/gemini-ctx/ctx/forest"
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/index"
+	"github.com/gemini-ctx/ctx/refs"
 	"github.com/gemini-ctx/ctx/sanitize"
 )
 
@@ -182,7 +183,7 @@ func (im *forestImporter) append(ctx context.Context) error {
 		for i := range part {
 			batch[i] = im.message(&part[i])
 		}
-		done, found, err := im.Append(ctx, im.out.Session, MainBranch, batch, AppendOptions{Verb: "import", Orphan: true, NoGraduation: true})
+		done, found, err := im.Append(ctx, im.out.Session, MainBranch, batch, AppendOptions{Verb: refs.VerbImport, Orphan: true, NoGraduation: true})
 		if err != nil {
 			return err
 		}
@@ -345,7 +346,7 @@ func (im *forestImporter) take(t *tx) error {
 	if err != nil {
 		return err
 	}
-	op := &format.Operation{Verb: "graduate", Session: im.out.Session}
+	op := &format.Operation{Verb: refs.VerbGraduate, Session: im.out.Session}
 	if pinned == MainForest && !slices.ContainsFunc(st.Live(), func(c *forest.Cluster) bool { return !c.Frozen() }) {
 		if h.value, err = t.leave(h.value, h.Seq); err != nil { // it takes no summary but those there are
 			return err
