@@ -24,13 +24,7 @@ import (
 // Branches in every order of append, fork, join, rewind, undo, redo, compact, graduate, observe and mask, held after every step against a model in which a branch is a list of
 // messages. The seeds are fixed, and a failure is named after its own; CTX_HISTORIES=20000 runs that many.
 func TestBranchHistories(t *testing.T) {
-	n := 20
-	if testing.Short() {
-		n = 8
-	}
-	if given, err := strconv.Atoi(os.Getenv("CTX_HISTORIES")); err == nil {
-		n = given
-	}
+	n := histories(20, 8)
 	seen := &tally{count: map[string]int{}}
 	t.Cleanup(func() { t.Log(seen) })
 	for seed := range n {

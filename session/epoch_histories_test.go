@@ -6,7 +6,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -29,13 +28,7 @@ type moment struct {
 // Random histories of observing, saying, rewinding, undoing, redoing, compacting and starting anew, against a model that knows nothing of blocks, folds and
 // refs. After every step who reads what is rendered, from its first line to its last, believes what the model says.
 func TestEpochHistories(t *testing.T) {
-	n := 20
-	if testing.Short() {
-		n = 8
-	}
-	if given, err := strconv.Atoi(os.Getenv("CTX_HISTORIES")); err == nil {
-		n = given
-	}
+	n := histories(20, 8)
 	seen := &tally{count: map[string]int{}}
 	t.Cleanup(func() { t.Log(seen) })
 	for seed := range n {

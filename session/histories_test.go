@@ -26,16 +26,21 @@ import (
 	"github.com/gemini-ctx/ctx/upkeep"
 )
 
+// histories is how many random histories a test makes: CTX_HISTORIES, else usual, or short with -short.
+func histories(usual, short int) int {
+	if given, err := strconv.Atoi(os.Getenv("CTX_HISTORIES")); err == nil {
+		return given
+	}
+	if testing.Short() {
+		return short
+	}
+	return usual
+}
+
 // Compaction in all of its forms against everything else that changes a store, in every order: random histories, held against a simple model after
 // every step. The seeds are fixed, and a failure is named after its own; CTX_HISTORIES=20000 runs that many.
 func TestCompactionHistories(t *testing.T) {
-	n := 120
-	if testing.Short() {
-		n = 40
-	}
-	if given, err := strconv.Atoi(os.Getenv("CTX_HISTORIES")); err == nil {
-		n = given
-	}
+	n := histories(120, 40)
 	seen := &tally{count: map[string]int{}}
 	t.Cleanup(func() { t.Log(seen) })
 	for seed := range n {

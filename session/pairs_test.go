@@ -10,7 +10,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -33,13 +32,7 @@ var pairNames = []string{"rewind", "mask", "join", "replace", "epoch", "forget",
 // TestPairs has every two of seven features meet in random histories, and every feature with itself. After every step
 // the store is compared with a simple model. The seeds are fixed; CTX_HISTORIES sets how many each pair has.
 func TestPairs(t *testing.T) {
-	n := 2
-	if testing.Short() {
-		n = 1
-	}
-	if given, err := strconv.Atoi(os.Getenv("CTX_HISTORIES")); err == nil {
-		n = given
-	}
+	n := histories(2, 1)
 	seen := &tally{count: map[string]int{}}
 	t.Cleanup(func() { t.Log(seen) })
 	for i, first := range pairNames {
