@@ -7,8 +7,9 @@ import (
 	"github.com/gemini-ctx/ctx/format"
 )
 
-// Apply adds one decision to the state. An error means that the decision cannot follow the ones before it: what recorded it is damaged, or
-// there is a bug. The state is then not to be used any more.
+// Apply adds one decision to the state. An error means that the decision cannot follow the earlier
+// ones: the log is damaged, or the program that recorded it has a bug. The state must not be used
+// after an error.
 func (s *State) Apply(d format.Decision) error {
 	var err error
 	switch d.Kind {
@@ -33,7 +34,8 @@ func (s *State) Apply(d format.Decision) error {
 	return nil
 }
 
-// ApplyAll applies decisions in order. Many that take members out of one cluster, or bring them back, cost one pass over it.
+// ApplyAll applies decisions in order. It makes one pass over a cluster for a whole run of
+// decisions that retract or restore its members.
 func (s *State) ApplyAll(list []format.Decision) error {
 	for len(list) > 0 {
 		n, err := s.applyRun(list)
@@ -62,7 +64,8 @@ func (s *State) join(d format.Decision) error {
 	return nil
 }
 
-// open returns a cluster that members can be added to: a live one, an evicted one brought back, or a new one.
+// open returns the cluster that members are added to: a live cluster, a revived one, or a new one.
+// fresh allows a new number.
 func (s *State) open(number uint64, fresh bool) (*Cluster, error) {
 	if c := s.live[number]; c != nil {
 		return c, nil
@@ -75,7 +78,7 @@ func (s *State) open(number uint64, fresh bool) (*Cluster, error) {
 	} else if c, err := s.revive(number); err != nil || c != nil {
 		return c, err
 	}
-	// It is new, or it lost all its members and gets one back.
+	// The cluster is new, or it lost all its members and now gets one back.
 	c := &Cluster{Number: number, Arrival: max(1, s.Arrivals), loaded: true, stored: map[format.ID]bool{}}
 	s.live[number] = c
 	return c, nil
@@ -107,7 +110,7 @@ func (s *State) retract(d format.Decision) error {
 	return nil
 }
 
-// coversWithout drops the cover that the member at offset was under, and moves those after it.
+// coversWithout removes the cover over the member at offset and moves the covers after it.
 func coversWithout(covers []format.Cover, offset uint64) []format.Cover {
 	var out []format.Cover
 	for _, v := range covers {
@@ -139,7 +142,8 @@ func (s *State) restore(d format.Decision) error {
 	return nil
 }
 
-// coversWith makes room at offset: a cover that would get a member in its middle goes.
+// coversWith makes room for a member at offset. It removes a cover that would get the member in its
+// middle.
 func coversWith(covers []format.Cover, offset uint64) []format.Cover {
 	var out []format.Cover
 	for _, v := range covers {

@@ -8,21 +8,24 @@ import (
 	"github.com/gemini-ctx/ctx/format"
 )
 
-// Place is where an entry is a member: the cluster, and how many members came before it.
+// Place is the place of a member: its cluster, and the number of members before it.
 type Place struct {
 	Cluster uint64
 	Offset  uint64
 }
 
-// newestMembers is how many members at the end of a cluster are looked at first, and newestStones how many tombstones: what is looked for has as a rule
-// arrived lately.
+// The bounds of the first look of Find, which examines the most recent part of a forest, where most
+// searched entries are: newestMembers members at the end of each cluster, and newestStones
+// tombstones.
 const (
 	newestMembers = format.FanOut
 	newestStones  = 64
 )
 
-// Find returns the places of those of ids that are members. It looks first at what arrived last, in live clusters and then in those evicted last, so that
-// what has graduated lately is found at a cost that does not depend on how much there is; only if some are missing it reads every member.
+// Find returns the places of those ids that are members. It first examines the newest members of
+// live clusters, then those of recently evicted clusters, so that the cost of finding recent
+// entries does not grow with the forest. Only if entries are still missing does it read all
+// members.
 func (s *State) Find(ids map[format.ID]bool) (map[format.ID]Place, error) {
 	f := &finder{s: s, ids: ids, found: make(map[format.ID]Place, len(ids))}
 	for _, look := range []func() error{f.newestLive, f.newestEvicted, f.live, f.evicted} {
@@ -44,7 +47,7 @@ type finder struct {
 
 func (f *finder) done() bool { return len(f.found) == len(f.ids) }
 
-// take looks at members of a cluster from start on.
+// take notes the wanted entries among members, which are those of a cluster from number start on.
 func (f *finder) take(cluster, start uint64, members []format.ID) {
 	for i, m := range members {
 		if f.ids[m] {
@@ -108,8 +111,9 @@ func (f *finder) evicted() error {
 	return f.inEvicted(list, math.MaxUint64)
 }
 
-// Retract returns the decisions that take entries out of the forest; those that are no members are passed over. Per cluster the last member
-// goes first, so that Return can bring them back by the same places in reverse.
+// Retract returns the decisions that take the given entries out of the forest. It ignores entries
+// that are no members. The decisions take the last member of a cluster first, so that Return can
+// restore the members in reverse order at the same offsets.
 func (s *State) Retract(ids map[format.ID]bool) ([]format.Decision, error) {
 	found, err := s.Find(ids)
 	if err != nil {
@@ -125,8 +129,9 @@ func (s *State) Retract(ids map[format.ID]bool) ([]format.Decision, error) {
 	return list, nil
 }
 
-// Return gives the decisions that bring back what an operation retracted: the same members, at the same places where the cluster has not
-// shrunk since.
+// Return returns the decisions that bring back the entries that decided retracts, except those that
+// are members again. Each entry returns to its former offset, or to the end of a cluster that is
+// now shorter.
 func (s *State) Return(decided []format.Decision) ([]format.Decision, error) {
 	room := map[uint64]uint64{}
 	ids := map[format.ID]bool{}
@@ -158,7 +163,7 @@ func (s *State) Return(decided []format.Decision) ([]format.Decision, error) {
 	return list, nil
 }
 
-// size is the number of members of a cluster, live or evicted; 0 where it has none.
+// size returns the number of members of a live or evicted cluster, and 0 for any other number.
 func (s *State) size(number uint64) (uint64, error) {
 	if c := s.live[number]; c != nil {
 		return c.Count(), nil

@@ -6,7 +6,7 @@ import (
 	"github.com/gemini-ctx/ctx/format"
 )
 
-// reads is a store that counts what is read of it.
+// reads is a store that counts read objects.
 type reads struct {
 	memory
 	n int
@@ -19,7 +19,8 @@ func (r *reads) Tombstone(id format.ID) (*format.Tombstone, error) {
 	return r.memory.Tombstone(id)
 }
 
-// What arrived last is found with a few reads, however many clusters and members there are; what arrived long ago is found, too.
+// Recently arrived entries are found with few reads, however many clusters and members there are.
+// Old entries are found too.
 func TestFindLooksAtTheNewestFirst(t *testing.T) {
 	for _, clusters := range []int{40, 4000} {
 		store := &reads{memory: memory{}}
@@ -49,9 +50,9 @@ func TestFindLooksAtTheNewestFirst(t *testing.T) {
 			most   int
 		}{
 			{h.next - 1, 5},      // of a live cluster
-			{h.next - 3*20, 140}, // of one that was evicted lately
+			{h.next - 3*20, 140}, // of a recently evicted cluster
 			{0, 1 << 20},
-			{h.next, 1 << 20}, // of none
+			{h.next, 1 << 20}, // of no cluster
 		} {
 			store.n = 0
 			found, err := From(f, store).Find(map[format.ID]bool{entryID(c.member): true})

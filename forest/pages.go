@@ -8,24 +8,25 @@ import (
 	"github.com/gemini-ctx/ctx/format"
 )
 
-// tombs is the list of tombstones, as the tree of pages of docs/format/forest.md. A page is read when something on it is asked for, and written when
-// something on it has changed, so that to find, add or take away one costs a page a level.
+// tombs is the list of tombstones as a tree of pages; docs/format/forest.md describes the tree.
+// Pages are read when a line on them is needed, and written when a line on them has changed.
+// Finding, adding or removing a tombstone therefore costs one page per level.
 type tombs struct {
-	root  format.ID // the topmost page as stored; the zero ID when there is none
+	root  format.ID // the topmost page as stored; the zero ID if there is none
 	count uint64
-	top   *page // nil while it was not read, and when the list is empty
+	top   *page // nil before it is read, and if the list is empty
 }
 
-// page is a page that is in memory. Its lines are those that it would be written with, but for the ids of pages below it that have changed.
+// page is a page in memory. Its lines are up to date, except for the ids of changed pages below it.
 type page struct {
 	level   int
 	slots   []format.Slot
-	below   map[uint64]*page // pages that are in memory too, by their index
-	stored  format.ID        // what it was read or last written as; the zero ID for a new one
+	below   map[uint64]*page // pages in memory, by their index
+	stored  format.ID        // the id as read or last written; the zero ID for a new page
 	changed bool
 }
 
-// topmost returns the topmost page, nil where the list is empty.
+// topmost returns the topmost page, or nil if the list is empty.
 func (t *tombs) topmost(load Loader) (*page, error) {
 	if t.top == nil && t.count > 0 {
 		p, err := readPage(load, t.root)
@@ -48,7 +49,7 @@ func readPage(load Loader, id format.ID) (*page, error) {
 	return &page{level: p.Level, slots: slices.Clone(p.Slots), stored: id}, nil
 }
 
-// child returns the page of a line. The caller says whether it stays in memory.
+// child returns the page that a line names. keep says whether the page stays in memory.
 func (p *page) child(load Loader, s format.Slot, keep bool) (*page, error) {
 	if c := p.below[s.Place]; c != nil {
 		return c, nil
@@ -73,7 +74,7 @@ func (p *page) keep(index uint64, c *page) {
 	p.below[index] = c
 }
 
-// total is how many tombstones are on a page or below it.
+// total returns the number of tombstones on a page and below it.
 func (p *page) total() uint64 {
 	n := uint64(0)
 	for _, s := range p.slots {
@@ -82,7 +83,7 @@ func (p *page) total() uint64 {
 	return n
 }
 
-// newest is the largest number of an eviction on a page or below it.
+// newest returns the largest number of an eviction on a page and below it.
 func (p *page) newest() uint64 {
 	n := uint64(0)
 	for _, s := range p.slots {
@@ -91,7 +92,7 @@ func (p *page) newest() uint64 {
 	return n
 }
 
-// line returns where the line of a place stands, or would.
+// line returns the index of the line for a place, or the index at which it would be inserted.
 func (p *page) line(place uint64) (at int, there bool) {
 	return slices.BinarySearchFunc(p.slots, place, func(s format.Slot, place uint64) int {
 		switch {
@@ -104,7 +105,7 @@ func (p *page) line(place uint64) (at int, there bool) {
 	})
 }
 
-// set puts a line into its place.
+// set adds or replaces the line for s.Place.
 func (p *page) set(s format.Slot) {
 	p.changed = true
 	if at, there := p.line(s.Place); there {
@@ -114,7 +115,8 @@ func (p *page) set(s format.Slot) {
 	}
 }
 
-// indexAt returns the place of the line, on a page of a level, under which a cluster's number stands.
+// indexAt returns the place of the line, on a page of the given level, that leads to the cluster
+// number.
 func indexAt(number uint64, level int) uint64 {
 	for range level {
 		number /= format.FanOut
@@ -122,7 +124,7 @@ func indexAt(number uint64, level int) uint64 {
 	return number
 }
 
-// reaches reports whether page 0 of a level reaches over a cluster's number.
+// reaches reports whether page 0 of a level includes the cluster number.
 func reaches(level int, number uint64) bool { return indexAt(number, level) < format.FanOut }
 
 // find returns the line of a cluster.
@@ -145,13 +147,14 @@ func (t *tombs) find(load Loader, number uint64) (s format.Slot, ok bool, err er
 	}
 }
 
-// way returns the pages from the topmost down to the one on which a cluster's line stands or belongs. Those that are missing are made when wanted.
-func (t *tombs) way(load Loader, number uint64, wanted bool) ([]*page, error) {
+// path returns the pages from the topmost one down to the page of a cluster's line. If wanted is
+// true, it makes missing pages; otherwise a missing page is an error.
+func (t *tombs) path(load Loader, number uint64, wanted bool) ([]*page, error) {
 	p, err := t.topmost(load)
 	if err != nil {
 		return nil, err
 	}
-	way := []*page{p}
+	path := []*page{p}
 	for p.level > 0 {
 		index := indexAt(number, p.level)
 		at, there := p.line(index)
@@ -167,12 +170,12 @@ func (t *tombs) way(load Loader, number uint64, wanted bool) ([]*page, error) {
 		default:
 			return nil, fmt.Errorf("cluster %d has no tombstone", number)
 		}
-		way = append(way, p)
+		path = append(path, p)
 	}
-	return way, nil
+	return path, nil
 }
 
-// add puts the tombstone of a cluster that has none into the list.
+// add adds the tombstone of a cluster. The cluster must not have one.
 func (t *tombs) add(load Loader, number, eviction uint64, id format.ID) error {
 	if _, err := t.topmost(load); err != nil {
 		return err
@@ -188,41 +191,41 @@ func (t *tombs) add(load Loader, number, eviction uint64, id format.ID) error {
 		}
 		t.top = above
 	}
-	way, err := t.way(load, number, true)
+	path, err := t.path(load, number, true)
 	if err != nil {
 		return err
 	}
-	last := way[len(way)-1]
+	last := path[len(path)-1]
 	if _, there := last.line(number); there {
 		return fmt.Errorf("cluster %d has a tombstone", number)
 	}
 	last.set(format.Slot{Place: number, Eviction: eviction, Count: 1, ID: id})
-	t.renew(way, number)
+	t.renew(path, number)
 	t.count++
 	return nil
 }
 
-// remove takes the tombstone of a cluster out of the list.
+// remove removes the tombstone of a cluster.
 func (t *tombs) remove(load Loader, number uint64) error {
-	way, err := t.way(load, number, false)
+	path, err := t.path(load, number, false)
 	if err != nil {
 		return err
 	}
-	last := way[len(way)-1]
+	last := path[len(path)-1]
 	at, there := last.line(number)
 	if !there {
 		return fmt.Errorf("cluster %d has no tombstone", number)
 	}
 	last.slots, last.changed = slices.Delete(last.slots, at, at+1), true
-	t.renew(way, number)
+	t.renew(path, number)
 	t.count--
 	return t.lower(load)
 }
 
-// renew brings the lines above a changed page up to date, from below. A page without lines goes.
-func (t *tombs) renew(way []*page, number uint64) {
-	for i := len(way) - 1; i > 0; i-- {
-		c, p := way[i], way[i-1]
+// renew updates the lines above a changed page, from below. It removes pages without lines.
+func (t *tombs) renew(path []*page, number uint64) {
+	for i := len(path) - 1; i > 0; i-- {
+		c, p := path[i], path[i-1]
 		index := indexAt(number, p.level)
 		if len(c.slots) > 0 {
 			p.set(format.Slot{Place: index, Eviction: c.newest(), Count: c.total(), ID: c.stored})
@@ -236,7 +239,7 @@ func (t *tombs) renew(way []*page, number uint64) {
 	}
 }
 
-// lower makes the topmost page one of the lowest level that reaches over the whole list.
+// lower replaces the topmost page by the lowest one that includes the whole list.
 func (t *tombs) lower(load Loader) (err error) {
 	if t.count == 0 {
 		t.top = nil
@@ -250,7 +253,8 @@ func (t *tombs) lower(load Loader) (err error) {
 	return nil
 }
 
-// each calls visit for every line of level 0, by the number of its cluster. What it reads does not stay in memory.
+// each calls visit for every tombstone, in the order of cluster numbers. The pages that it reads do
+// not stay in memory.
 func (t *tombs) each(load Loader, visit func(format.Slot)) error {
 	top, err := t.topmost(load)
 	if err != nil || top == nil {
@@ -277,7 +281,7 @@ func (t *tombs) each(load Loader, visit func(format.Slot)) error {
 	return nil
 }
 
-// newest returns the n lines of level 0 with the newest evictions, the newest first.
+// newest returns the tombstones of the n latest evictions, the latest first.
 func (t *tombs) newest(load Loader, n int) ([]format.Slot, error) {
 	top, err := t.topmost(load)
 	if err != nil || top == nil || n <= 0 {
@@ -302,13 +306,14 @@ func (t *tombs) newest(load Loader, n int) ([]format.Slot, error) {
 	return list, nil
 }
 
-// line is a line of a page, to be looked at.
+// line is a line of a page, with its page.
 type line struct {
 	on   *page
 	slot format.Slot
 }
 
-// lines is a heap, the newest eviction at the top. The numbers below two lines are never the same.
+// lines is a heap of lines with the latest eviction at the top. Two lines never have the same
+// number of an eviction.
 type lines []line
 
 func linesOf(p *page) lines {
@@ -330,7 +335,7 @@ func (l *lines) Pop() any {
 	return last
 }
 
-// write makes objects of the pages that have changed, those below first, and gives the list its new root.
+// write returns the changed pages as objects, children before parents, and updates the root.
 func (t *tombs) write() ([]format.Raw, error) {
 	if t.top == nil {
 		if t.count == 0 {
@@ -344,7 +349,8 @@ func (t *tombs) write() ([]format.Raw, error) {
 	return out, err
 }
 
-// write goes down only where something has changed; the pages lie a few levels deep at most.
+// write descends only to changed pages. The recursion is only as deep as the tree, which has few
+// levels.
 func (p *page) write(out *[]format.Raw) error {
 	if !p.changed {
 		return nil

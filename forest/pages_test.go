@@ -9,7 +9,7 @@ import (
 	"github.com/gemini-ctx/ctx/format"
 )
 
-// counting is a store that counts the pages that are read.
+// counting is a store that counts read pages.
 type counting struct {
 	memory
 	pages int
@@ -29,7 +29,8 @@ func mustWrite(t testing.TB, list *tombs, store memory) {
 	store.put(raws...)
 }
 
-// bulk is a list of n tombstones of the clusters 0, step, 2*step and so on, evicted in that order.
+// bulk returns a list of n tombstones of the clusters 0, step, 2*step and so on, evicted in that
+// order.
 func bulk(t testing.TB, store memory, n, step uint64) *tombs {
 	t.Helper()
 	list := &tombs{}
@@ -42,8 +43,8 @@ func bulk(t testing.TB, store memory, n, step uint64) *tombs {
 	return &tombs{root: list.root, count: list.count}
 }
 
-// Whatever was added and taken away in between, and however often it was written and read on the way, equal lists have equal pages, and they
-// hold what was put in.
+// Equal lists have equal pages and hold the same tombstones, whatever was added and removed in
+// between, and however often they were written and read on the way.
 func TestTombstonesAreTheirList(t *testing.T) {
 	for seed := range uint64(30) {
 		r := rand.New(rand.NewPCG(seed, 9))
@@ -78,7 +79,7 @@ func TestTombstonesAreTheirList(t *testing.T) {
 				sameList(t, list, want, store)
 			}
 		}
-		for len(want) > 0 { // and back to nothing
+		for len(want) > 0 { // until the list is empty again
 			number := anyOf(want, r)
 			delete(want, number)
 			if err := list.remove(store, number); err != nil {
@@ -131,7 +132,8 @@ func sameList(t *testing.T, list *tombs, want map[uint64]format.Slot, store memo
 	}
 }
 
-// However long the list is, to find, add or take away one tombstone, and to write that, costs a page a level.
+// Finding, adding or removing a tombstone, and writing the change, costs one page per level for
+// lists of any length.
 func TestTombstonesReadAPageALevel(t *testing.T) {
 	store := &counting{memory: memory{}}
 	stored := bulk(t, store.memory, 70000, 7)
@@ -153,7 +155,7 @@ func TestTombstonesReadAPageALevel(t *testing.T) {
 	}
 }
 
-// What is not as its page says is told, not followed.
+// A page that does not agree with the page above it is an error.
 func TestTombstonesRefuseOtherPages(t *testing.T) {
 	store := memory{}
 	stored := bulk(t, store, 600, 1)
@@ -182,7 +184,7 @@ func TestTombstonesRefuseOtherPages(t *testing.T) {
 	}
 }
 
-// Evicting one cluster and reviving another, in a forest that was just read, and writing it.
+// BenchmarkEvictRevive reads a forest, evicts one cluster, revives another, and writes the forest.
 func BenchmarkEvictRevive(b *testing.B) {
 	for _, n := range []uint64{1000, 1000000} {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {

@@ -6,8 +6,10 @@ import (
 	"github.com/gemini-ctx/ctx/format"
 )
 
-// applyRun applies the decisions at the start of list that retract members of one cluster from its end on, or that restore members of one cluster
-// from its start on, in one pass, and returns how many those are; 0 where there is no such run of two.
+// applyRun applies a run of decisions at the start of list in one pass over their cluster. A run
+// either retracts members of one cluster from its end on, or restores members of one cluster from
+// its start on. applyRun returns the number of decisions applied: 0 if there is no run of at least
+// two.
 func (s *State) applyRun(list []format.Decision) (int, error) {
 	first := list[0]
 	n := 1
@@ -29,8 +31,8 @@ func (s *State) applyRun(list []format.Decision) (int, error) {
 	return n, nil
 }
 
-// follows reports whether offsets come in the order in which they mean places of the whole run: for retracts of what is there before, for restores of
-// what is there after.
+// follows reports whether two offsets may be neighbours in a run. In a run of retracts, all offsets
+// refer to the members before the run; in a run of restores, to the members after it.
 func follows(kind format.DecisionKind, before, after uint64) bool {
 	if kind == format.DecideRetract {
 		return after < before
@@ -54,7 +56,7 @@ func (s *State) retractRun(run []format.Decision) error {
 		return err
 	}
 	left := make([]format.ID, 0, len(members))
-	next := len(run) - 1 // the smallest offset is the last
+	next := len(run) - 1 // the smallest offset comes last
 	for i, m := range members {
 		if next >= 0 && run[next].Offset == uint64(i) {
 			if run[next].ID != m {

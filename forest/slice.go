@@ -6,8 +6,8 @@ import (
 	"github.com/gemini-ctx/ctx/format"
 )
 
-// Slice returns the members of a cluster from start up to end, reading only the nodes on the way to them. The slice may be the state's own, as
-// that of Members is.
+// Slice returns the members of a cluster from start up to, but not including, end. It reads only
+// the nodes that hold them. The caller must not change the slice, which may belong to the state.
 func (s *State) Slice(c *Cluster, start, end uint64) ([]format.ID, error) {
 	if start > end || end > c.Count() {
 		return nil, fmt.Errorf("cluster %d: members %d to %d of %d", c.Number, start, end, c.Count())
@@ -29,11 +29,12 @@ func (s *State) Slice(c *Cluster, start, end uint64) ([]format.ID, error) {
 	return out, nil
 }
 
-// Slice returns the entries below a node from start up to end, in order. It knows from the shape of the tree where they are.
+// Slice returns the entries below a node from start up to, but not including, end. The shape of the
+// tree is known, so it reads only the nodes that hold them.
 func Slice(load Loader, node format.ID, start, end uint64) ([]format.ID, error) {
 	type part struct {
 		node  format.ID
-		first uint64 // of the entries below it, counted from the root
+		first uint64 // number of the first entry below it, counted from the root
 	}
 	var out []format.ID
 	stack := []part{{node: node}}

@@ -6,13 +6,14 @@ import (
 	"github.com/gemini-ctx/ctx/format"
 )
 
-// spine is the right edge of the one tree over a run: all that is needed to make the run longer, whatever its length. rows[0] are the members of
-// the last leaf, rows[n] the finished nodes of level n-1 in the last node of level n.
+// spine is the right edge of the tree over a run of entries. It is all that is needed to make the
+// run longer, and its size grows only with the depth of the tree. rows[0] holds the members of the
+// last leaf; rows[n] holds the finished nodes of level n-1 in the last node of level n.
 type spine struct {
 	rows [][]format.ID
 }
 
-// spineOf reads the right edge of a stored tree, a node a level.
+// spineOf reads the right edge of a stored tree, one node per level.
 func spineOf(load Loader, root format.ID) (*spine, error) {
 	n, err := load.Node(root)
 	if err != nil {
@@ -37,7 +38,7 @@ func spineOf(load Loader, root format.ID) (*spine, error) {
 	}
 }
 
-// add makes the run one longer and returns the nodes that are finished by that, children first.
+// add adds an entry to the run and returns the nodes that this finishes, children first.
 func (sp *spine) add(id format.ID) ([]*format.Node, error) {
 	var finished []*format.Node
 	for level := 0; len(sp.rows[level]) == format.FanOut; level++ {
@@ -57,7 +58,8 @@ func (sp *spine) add(id format.ID) ([]*format.Node, error) {
 	return finished, nil
 }
 
-// top returns the nodes on the edge that are not finished, children first, and the root last, with the root's id.
+// top returns the unfinished nodes of the edge, children first and the root last, and the root's
+// id.
 func (sp *spine) top() (nodes []*format.Node, root format.ID, err error) {
 	n := &format.Node{Count: uint64(len(sp.rows[0])), Children: sp.rows[0]}
 	for level := 1; ; level++ {
@@ -73,7 +75,7 @@ func (sp *spine) top() (nodes []*format.Node, root format.ID, err error) {
 	}
 }
 
-// fullBelow is how many entries a finished node of level-1 holds.
+// fullBelow returns the number of entries in a finished node of level-1.
 func fullBelow(level int) uint64 {
 	n := uint64(1)
 	for ; level > 0; level-- {
@@ -87,7 +89,8 @@ func idOf(n *format.Node) (format.ID, error) {
 	return format.Sum(header), err
 }
 
-// SizeOf returns the size over after at which a growing run of members had a node that is wanted, the smallest; 0 where there is none.
+// SizeOf returns the smallest size, larger than after, at which the growing run of members had a
+// node that wanted accepts. It returns 0 if there is none.
 func SizeOf(members []format.ID, after int, wanted func(format.ID) bool) (int, error) {
 	sp := &spine{rows: make([][]format.ID, 1)}
 	for i, m := range members {

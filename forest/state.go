@@ -1,5 +1,10 @@
-// Package forest is the union-find forest of topic clusters: pure rules from values to values. A State is the sum of the decisions taken
-// so far; it is written as objects now and then and can always be had again by applying the decisions once more.
+// Package forest holds the union-find forest of topic clusters. A State is the sum of all decisions
+// so far: which entry joined which cluster, which summary covers which members, which cluster was
+// evicted. A State can be written as objects, and it can always be computed again from the
+// decisions.
+//
+// The package is pure: it reads objects through a Loader and returns the objects to write. Begin
+// with State, then Apply, which defines what each decision does.
 package forest
 
 import (
@@ -10,7 +15,8 @@ import (
 	"github.com/gemini-ctx/ctx/format"
 )
 
-// Loader gives a State the objects it was written as, when it needs them: members of clusters that do not change are never read.
+// Loader reads the objects of a stored State on demand. The members of a cluster that does not
+// change are never read.
 type Loader interface {
 	Node(format.ID) (*format.Node, error)
 	Page(format.ID) (*format.Page, error)
@@ -20,26 +26,26 @@ type Loader interface {
 // State is a forest after some decisions. It is not safe for concurrent use.
 type State struct {
 	Name      string
-	Opened    uint64 // clusters ever opened
-	Arrivals  uint64 // graduations so far
-	Evictions uint64 // evictions so far
+	Opened    uint64 // number of clusters ever opened
+	Arrivals  uint64 // number of graduations so far
+	Evictions uint64 // number of evictions so far
 
 	load  Loader
 	live  map[uint64]*Cluster
 	tombs tombs
 }
 
-// Cluster is a live root.
+// Cluster is a live root of the forest.
 type Cluster struct {
 	Number  uint64
 	Arrival uint64         // of its newest member
-	Covers  []format.Cover // by Offset, not overlapping
+	Covers  []format.Cover // sorted by Offset, not overlapping
 
-	node    format.ID // the node it was last written as, over the first written members
+	node    format.ID // the last written node, which holds the first written members
 	written uint64
-	members []format.ID // all of them when loaded, else those after the written ones
+	members []format.ID // if loaded all members, else those after the first written ones
 	loaded  bool
-	stored  map[format.ID]bool // nodes that are in the store already
+	stored  map[format.ID]bool // nodes that the store already has
 }
 
 // New returns an empty forest.
@@ -47,7 +53,7 @@ func New(name string, load Loader) *State {
 	return &State{Name: name, load: load, live: map[uint64]*Cluster{}}
 }
 
-// From returns the state that f was written from.
+// From returns the state that was written as f.
 func From(f *format.Forest, load Loader) *State {
 	s := &State{Name: f.Name, Opened: f.Opened, Arrivals: f.Arrivals, Evictions: f.Evicted, load: load, live: map[uint64]*Cluster{}}
 	for _, c := range f.Clusters {
@@ -60,7 +66,7 @@ func From(f *format.Forest, load Loader) *State {
 	return s
 }
 
-// Count is the number of members.
+// Count returns the number of members.
 func (c *Cluster) Count() uint64 {
 	if c.loaded {
 		return uint64(len(c.members))
@@ -68,7 +74,7 @@ func (c *Cluster) Count() uint64 {
 	return c.written + uint64(len(c.members))
 }
 
-// Live returns the live clusters by number.
+// Live returns the live clusters, sorted by number.
 func (s *State) Live() []*Cluster {
 	list := make([]*Cluster, 0, len(s.live))
 	for _, n := range slices.Sorted(maps.Keys(s.live)) {
@@ -77,11 +83,11 @@ func (s *State) Live() []*Cluster {
 	return list
 }
 
-// Cluster returns the live cluster of a number, or nil.
+// Cluster returns the live cluster with a number, or nil.
 func (s *State) Cluster(number uint64) *Cluster { return s.live[number] }
 
-// Members returns a cluster's members in arrival order. The slice is the state's own: it must not be changed, and is good until the next
-// decision.
+// Members returns a cluster's members in the order in which they arrived. The slice belongs to the
+// state: the caller must not change it, and it is valid until the next decision.
 func (s *State) Members(c *Cluster) ([]format.ID, error) {
 	if c.loaded {
 		return c.members, nil
@@ -106,7 +112,8 @@ func (s *State) Members(c *Cluster) ([]format.ID, error) {
 	return c.members, nil
 }
 
-// Walk visits the nodes below and including id, children in order, with a stack of its own. entries is nil for a node of nodes.
+// Walk visits the node id and all nodes below it, children in order. entries is nil for a node
+// whose children are nodes. Walk does not recurse.
 func Walk(load Loader, id format.ID, visit func(node format.ID, entries []format.ID)) error {
 	stack := []format.ID{id}
 	for len(stack) > 0 {
@@ -128,7 +135,7 @@ func Walk(load Loader, id format.ID, visit func(node format.ID, entries []format
 	return nil
 }
 
-// Node returns the id of the node over all members.
+// Node returns the id of the node over all members of a cluster.
 func (s *State) Node(c *Cluster) (format.ID, error) {
 	switch {
 	case !c.loaded && c.written > 0 && len(c.members) == 0:
@@ -144,13 +151,15 @@ func (s *State) Node(c *Cluster) (format.ID, error) {
 	return format.NodeOf(members)
 }
 
-// Dirty reports whether some member is covered by no real summary, or by more than one.
+// Dirty reports whether a cluster needs a summary: it is clean only if a single summary that is not
+// interim covers all members.
 func (c *Cluster) Dirty() bool {
 	return len(c.Covers) != 1 || c.Covers[0].Interim || c.Covers[0].Count != c.Count()
 }
 
-// Frozen reports whether every member is under some cover, interim ones included: the cluster can be rendered whole.
-func (c *Cluster) Frozen() bool {
+// Frozen reports whether covers, interim ones included, include all members. Such a cluster can be
+// rendered from its summaries alone.
+func (c *Cluster) Renderable() bool {
 	end := uint64(0)
 	for _, v := range c.Covers {
 		if v.Offset != end {

@@ -9,7 +9,7 @@ import (
 	"github.com/gemini-ctx/ctx/format"
 )
 
-// memory is a store of headers in a map, and nothing else.
+// memory is a store that keeps headers in a map.
 type memory map[format.ID][]byte
 
 func (m memory) Node(id format.ID) (*format.Node, error) { return format.DecodeNode(m[id]) }
@@ -26,14 +26,14 @@ func (m memory) put(raws ...format.Raw) {
 
 func entryID(n int) format.ID { return format.Sum(fmt.Appendf(nil, "entry %d", n)) }
 
-// history makes random decisions that can follow each other, through the state itself.
+// history makes random decisions that can follow each other, and applies them to a state.
 type history struct {
 	t     *testing.T
 	r     *rand.Rand
 	store memory
 	s     *State
 	all   []format.Decision
-	out   []format.Decision // retracts that nothing has brought back
+	out   []format.Decision // retracts that nothing has restored
 	next  int
 }
 
@@ -156,7 +156,7 @@ func (h *history) putNodes(members []format.ID) {
 	}
 }
 
-// reload writes the state and reads it back, as the next process would.
+// reload writes the state and reads it back, as the next process does.
 func (h *history) reload() {
 	w, err := h.s.Write()
 	if err != nil {
@@ -170,7 +170,8 @@ func (h *history) reload() {
 	h.s = From(f, h.store)
 }
 
-// Whenever a forest was written and read on the way, the same decisions give the same forest: rebuild rests on it.
+// The same decisions give the same forest, however often it was written and read on the way.
+// Rebuilding a store depends on this.
 func TestReplayGivesTheSameForest(t *testing.T) {
 	for seed := range 60 {
 		h := &history{t: t, r: rand.New(rand.NewPCG(uint64(seed), 3)), store: memory{}}
@@ -187,7 +188,7 @@ func TestReplayGivesTheSameForest(t *testing.T) {
 			t.Fatal(err)
 		}
 		again := New("main", h.store)
-		for _, d := range h.all { // one by one, where the history may have applied whole runs
+		for _, d := range h.all { // one by one, although history may have applied whole runs
 			if err := again.Apply(d); err != nil {
 				t.Fatal(err)
 			}
@@ -202,7 +203,8 @@ func TestReplayGivesTheSameForest(t *testing.T) {
 	}
 }
 
-// invariants: no entry is in two places, and covers lie inside their clusters, in order, apart.
+// invariants checks that no entry has two places, and that covers are sorted, do not overlap, and
+// lie inside their clusters.
 func (h *history) invariants() {
 	h.t.Helper()
 	seen := map[format.ID]bool{}
@@ -227,7 +229,8 @@ func (h *history) invariants() {
 	}
 }
 
-// What an operation retracted and a later one returned stands where it stood, so that a summary made before holds again.
+// Entries that one operation retracts and a later one restores get their old places, so that an
+// older summary fits again.
 func TestReturnRestoresPlaces(t *testing.T) {
 	s := New("main", memory{})
 	for i := range 9 {
@@ -287,7 +290,7 @@ func TestApplyRefuses(t *testing.T) {
 	}
 }
 
-// A run that grows at its edge has the tree that the whole run has, and any part of it can be read by its place.
+// A growing run has the same tree as the whole run, and any part of it can be read by its place.
 func TestSpineGrowsTheOneTree(t *testing.T) {
 	r := rand.New(rand.NewPCG(8, 8))
 	for _, start := range []int{1, 255, 256, 257, 700, 65535, 65536, 65537} {

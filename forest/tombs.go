@@ -8,14 +8,14 @@ import (
 	"github.com/gemini-ctx/ctx/format"
 )
 
-// Evicted is a cluster that is a tombstone.
+// Evicted is an evicted cluster, for which a tombstone stands.
 type Evicted struct {
 	Cluster   uint64
-	Eviction  uint64 // number of its eviction
+	Eviction  uint64 // number of the eviction
 	Tombstone format.ID
 }
 
-// Evicted returns the tombstones, the newest eviction first. It reads every page.
+// Evicted returns all tombstones, the latest eviction first. It reads every page.
 func (s *State) Evicted() ([]Evicted, error) {
 	list := make([]Evicted, 0, min(s.tombs.count, 1<<20))
 	err := s.tombs.each(s.load, func(t format.Slot) {
@@ -28,7 +28,8 @@ func (s *State) Evicted() ([]Evicted, error) {
 	return list, nil
 }
 
-// NewestEvicted returns the n newest tombstones and how many there are in all. It reads no page that holds none of them.
+// NewestEvicted returns the tombstones of the n latest evictions, and the number of all tombstones.
+// It reads only the pages that hold those n.
 func (s *State) NewestEvicted(n int) (newest []Evicted, all uint64, err error) {
 	slots, err := s.tombs.newest(s.load, n)
 	if err != nil {
@@ -40,13 +41,15 @@ func (s *State) NewestEvicted(n int) (newest []Evicted, all uint64, err error) {
 	return newest, s.tombs.count, nil
 }
 
-// Tombstone returns the tombstone of an evicted cluster; ok is false if the number is not that of one. It reads a page a level.
+// Tombstone returns the tombstone of an evicted cluster. ok is false if the number is that of no
+// evicted cluster. It reads one page per level.
 func (s *State) Tombstone(number uint64) (id format.ID, ok bool, err error) {
 	t, ok, err := s.tombs.find(s.load, number)
 	return t.ID, ok, err
 }
 
-// revive makes an evicted cluster live again, as it was evicted; nil if the number is not that of an evicted cluster.
+// revive makes an evicted cluster live again, as it was when it was evicted. It returns nil if the
+// number is that of no evicted cluster.
 func (s *State) revive(number uint64) (*Cluster, error) {
 	id, ok, err := s.Tombstone(number)
 	if err != nil || !ok {

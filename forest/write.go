@@ -7,11 +7,12 @@ import (
 // Written is a state as objects.
 type Written struct {
 	Forest format.ID
-	// Objects are those that were not in the store when the state was read: nodes, pages, and the forest last.
+	// Objects are the new objects, which were not in the store when the state was read: nodes, then
+	// pages, then the forest.
 	Objects []format.Raw
 }
 
-// Write returns the objects of the state. Equal states give equal ids, whatever way they were reached.
+// Write returns the objects of the state. Equal states have equal ids, however they came about.
 func (s *State) Write() (*Written, error) {
 	out := &Written{}
 	f := &format.Forest{Name: s.Name, Opened: s.Opened, Arrivals: s.Arrivals, Evicted: s.Evictions}
@@ -69,7 +70,8 @@ func (s *State) writeCluster(c *Cluster, out *Written) error {
 	return nil
 }
 
-// lengthen writes a cluster that has only grown since it was written: its right edge.
+// lengthen writes a cluster that has only grown since it was written. It writes only new nodes,
+// which are on the right edge of the tree.
 func (s *State) lengthen(c *Cluster, out *Written) error {
 	nodes, root, err := s.grown(c)
 	if err != nil {
@@ -86,7 +88,7 @@ func (s *State) lengthen(c *Cluster, out *Written) error {
 	return nil
 }
 
-// grown returns the nodes that a cluster's new members make, and the root's id.
+// grown returns the nodes that the new members of a cluster add, and the id of the new root.
 func (s *State) grown(c *Cluster) ([]*format.Node, format.ID, error) {
 	sp, err := spineOf(s.load, c.node)
 	if err != nil {

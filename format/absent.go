@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Absent records why an object's body is not there. docs/format/absent.md is its page.
+// Absent records why the body of an object is not stored. docs/format/absent.md describes its file.
 type Absent struct {
 	Object ID
 	Reason string // one of the Reason constants
@@ -14,15 +14,16 @@ type Absent struct {
 
 const absentVersion = 1
 
-// ReasonForgotten is the reason of a body that was removed because somebody asked for it.
+// ReasonForgotten marks a body that was removed on request.
 const ReasonForgotten = "forgotten"
 
-// ReasonLost is the reason of a body that was damaged, and that a repair found no good copy of. It may come back.
+// ReasonLost marks a body that was damaged and that a repair could not replace by a good copy.
+// Storing the same object again brings the body back.
 const ReasonLost = "lost"
 
 func knownReason(reason string) bool { return reason == ReasonForgotten || reason == ReasonLost }
 
-// Encode returns the record's file.
+// Encode returns the bytes of the record's file. It fails on an unknown reason.
 func (a *Absent) Encode() ([]byte, error) {
 	if !knownReason(a.Reason) {
 		return nil, fmt.Errorf("absent: unknown reason: %.40q", a.Reason)
@@ -38,7 +39,7 @@ func (a *Absent) Encode() ([]byte, error) {
 	return b, nil
 }
 
-// DecodeAbsent reads the record's file.
+// DecodeAbsent reads the bytes that Encode returns.
 func DecodeAbsent(b []byte) (*Absent, error) {
 	r, err := readHeader(b, "absent", absentVersion)
 	if err != nil {

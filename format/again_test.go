@@ -2,7 +2,7 @@ package format_test
 
 import "github.com/gemini-ctx/ctx/format"
 
-// The functions of this file decode bytes and encode what came out.
+// The functions of this file decode bytes and encode the result again.
 
 func againEntry(b []byte) ([]byte, error) {
 	v, err := format.DecodeEntry(b)
@@ -116,7 +116,8 @@ func againStore(b []byte) ([]byte, error) {
 	return v.Encode(), nil
 }
 
-// againOperation also gives back what came after the record, so that it compares like the others.
+// againOperation also appends the bytes after the record, so that its result can be compared with
+// its input like that of the other functions.
 func againOperation(b []byte) ([]byte, error) {
 	op, digest, n, err := format.DecodeOperation(b)
 	if err != nil {

@@ -7,14 +7,15 @@ import (
 	"strings"
 )
 
-// Checkpoint is every ref as it stood after one operation, and where the log goes on. docs/format/checkpoint.md is its page.
+// Checkpoint holds all refs as they were after one operation, and the place where the log
+// continues. docs/format/checkpoint.md describes its file.
 type Checkpoint struct {
 	Store   string // the store's id, 32 hexadecimal digits
-	Number  uint64 // of the last operation it covers; 0 for a new store
-	Digest  ID     // of that operation; zero for a new store
+	Number  uint64 // the last operation that is included; 0 in a new store
+	Digest  ID     // the digest of that operation; zero in a new store
 	Segment uint64 // the log segment that holds the next operation
-	Offset  uint64 // the byte at which it starts there
-	Refs    []Ref  // by Name, ascending
+	Offset  uint64 // the byte of the segment at which that operation starts
+	Refs    []Ref  // sorted by Name
 }
 
 // Ref is a name and its value.
@@ -25,7 +26,7 @@ type Ref struct {
 
 const checkpointVersion = 1
 
-// Encode returns the checkpoint file, its checksum line included.
+// Encode returns the checkpoint file, including its checksum line.
 func (c *Checkpoint) Encode() ([]byte, error) {
 	if err := c.check(); err != nil {
 		return nil, fmt.Errorf("checkpoint: %w", err)
@@ -44,7 +45,7 @@ func (c *Checkpoint) Encode() ([]byte, error) {
 	return fmt.Appendf(b, "sum %x\n", sha256.Sum256(b)), nil
 }
 
-// encodeRefName percent-encodes the parts of a ref's name, which CheckRefName has let through.
+// encodeRefName percent-encodes each part of a ref name. The name has passed CheckRefName.
 func encodeRefName(name string) string {
 	parts := strings.Split(name, "/")
 	for i, p := range parts {
@@ -53,8 +54,8 @@ func encodeRefName(name string) string {
 	return strings.Join(parts, "/")
 }
 
-// DecodeCheckpoint reads a checkpoint file. A checksum that does not fit is an error like any other: the file is replaced by atomic
-// rename, so that it is whole or damaged, never torn.
+// DecodeCheckpoint reads a checkpoint file. A checksum mismatch is an ordinary error: the file is
+// only ever replaced by an atomic rename, so a crash cannot leave half of one.
 func DecodeCheckpoint(b []byte) (*Checkpoint, error) {
 	const tail = len("sum ") + IDLen + 1
 	if len(b) < tail {

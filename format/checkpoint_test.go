@@ -10,7 +10,7 @@ import (
 	"github.com/gemini-ctx/ctx/format"
 )
 
-// resum changes a checkpoint's lines and gives it a checksum that fits.
+// resum changes the lines of a checkpoint and gives it a matching checksum.
 func resum(b []byte, old, new string) []byte {
 	lines := string(b[:strings.LastIndex(string(b), "sum ")])
 	if !strings.Contains(lines, old) {

@@ -17,14 +17,14 @@ import (
 
 const docs = "../docs/format"
 
-// pageOf says which page a kind is on, where it has none of its own.
+// pageOf names the page of each kind that shares the page of another kind.
 var pageOf = map[string]string{"page": "forest.md", "forgotten": "absent.md"}
 
-// example is a block of a page, and the id or digest on the line after it.
+// example is an example block of a page.
 type example struct {
 	page, kind string
 	data       []byte
-	id         string // "" where none follows
+	id         string // the id or digest that the line after the block gives; "" if there is none
 }
 
 var (
@@ -56,7 +56,7 @@ func examples(t *testing.T) []example {
 	return out
 }
 
-// readPage returns a page with LF at the ends of its lines, however it was checked out.
+// readPage returns a page with LF line ends, whatever line ends the checkout has.
 func readPage(t *testing.T, name string) string {
 	t.Helper()
 	b, err := os.ReadFile(filepath.Join(docs, name))
@@ -66,7 +66,7 @@ func readPage(t *testing.T, name string) string {
 	return strings.ReplaceAll(string(b), "\r\n", "\n")
 }
 
-// undump reads a hex dump, and checks that it is one: offsets, columns and text.
+// undump decodes a hex dump and checks its offsets, columns and text.
 func undump(t *testing.T, page, dump string) []byte {
 	t.Helper()
 	var out []byte
@@ -87,9 +87,9 @@ func undump(t *testing.T, page, dump string) []byte {
 	return out
 }
 
-// TestExamples decodes every example and encodes it again, and checks what its page says of it.
+// TestExamples decodes every example, encodes it again, and compares its id with the page.
 func TestExamples(t *testing.T) {
-	var header []byte // of the example before, for the body that follows it
+	var header []byte // of the previous example, for a body that follows it
 	for _, x := range examples(t) {
 		switch x.kind {
 		case "body":
@@ -168,7 +168,7 @@ func checkExampleValues(t *testing.T, x example) {
 	}
 }
 
-// TestEveryKindHasAPage: with an example, on the page that its name leads to.
+// TestEveryKindHasAPage checks that the page of every kind has an example of it.
 func TestEveryKindHasAPage(t *testing.T) {
 	shown := map[string]bool{}
 	for _, x := range examples(t) {
@@ -222,7 +222,7 @@ func kindsInSource(t *testing.T) []string {
 	return kinds
 }
 
-// TestPageLinks: README.md leads to every page, and no page to one that is not there.
+// TestPageLinks checks that README.md links to every page and that no link is dead.
 func TestPageLinks(t *testing.T) {
 	link := regexp.MustCompile(`\]\(([^)#]+)\)`)
 	pages, err := filepath.Glob(filepath.Join(docs, "*.md"))
@@ -243,7 +243,7 @@ func TestPageLinks(t *testing.T) {
 	}
 }
 
-// TestLimitsInPages: the numbers of the table are those of the code.
+// TestLimitsInPages compares the limits in the table of README.md with the constants.
 func TestLimitsInPages(t *testing.T) {
 	readme := readPage(t, "README.md")
 	for what, n := range map[string]int{
@@ -256,7 +256,7 @@ func TestLimitsInPages(t *testing.T) {
 	}
 }
 
-// thousands writes a number with commas.
+// thousands formats a number with commas.
 func thousands(n int) string {
 	if n < 1000 {
 		return strconv.Itoa(n)

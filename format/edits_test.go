@@ -8,7 +8,7 @@ import (
 	"github.com/gemini-ctx/ctx/format"
 )
 
-// TestEditsRefuse changes the samples of masks and replacements, and what comes out has to be refused.
+// TestEditsRefuse changes sample masks and replacements so that the decoders must refuse them.
 func TestEditsRefuse(t *testing.T) {
 	q, a := idOf(sampleQuestion().Encode()).String(), idOf(sampleAnswer().Encode()).String()
 	decode := map[string]func([]byte) error{

@@ -8,7 +8,7 @@ import (
 	"github.com/gemini-ctx/ctx/format"
 )
 
-// TestEncodeRefuses: what could not be read back is not written either.
+// TestEncodeRefuses checks that an encoder refuses what its decoder would refuse.
 func TestEncodeRefuses(t *testing.T) {
 	entry := func(change func(*format.Entry)) func() ([]byte, error) {
 		return func() ([]byte, error) {
@@ -128,7 +128,8 @@ func TestEncodeKeepsTimesInUTC(t *testing.T) {
 	}
 }
 
-// TestEncodeWithBlankBody: the nonce is derived from such a header, which is never stored and so not read.
+// TestEncodeWithBlankBody encodes headers with an empty body. The nonce is derived from such a
+// header, which is never stored or decoded.
 func TestEncodeWithBlankBody(t *testing.T) {
 	blank := format.Body{Media: format.MediaText}
 	e, s, d := sampleAnswer(), sampleSummary(), sampleTombstone()

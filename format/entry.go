@@ -6,50 +6,56 @@ import (
 	"time"
 )
 
-// The kinds of an entry: what a step of a conversation was.
+// The kinds of entries.
 const (
-	KindMessage = "message" // something said: by user, model, tool or system
-	KindAmend   = "amend"   // a newer version of a message, shown in its place
+	KindMessage = "message" // the user, the model, a tool or the system said something
+	KindAmend   = "amend"   // a newer version of a message, shown in place of the first one
 	KindFork    = "fork"    // branches start here
 	KindJoin    = "join"    // branches come together
-	KindRewind  = "rewind"  // what came after the parent has left the branch
+	KindRewind  = "rewind"  // the entries that follow the parent leave the branch
 	KindMask    = "mask"    // parts of earlier entries are shown shortened
 	KindReplace = "replace" // a worker's text stands for earlier entries
-	KindEpoch   = "epoch"   // what the model is told changed
-	KindNote    = "note"    // said about the conversation, not in it
+	KindEpoch   = "epoch"   // the model is told a changed value
+	KindNote    = "note"    // a remark about the conversation, outside of it
 )
 
-// Call names a tool call that an entry makes: the id its result will name, and the tool.
+// Call names a tool call that an entry makes. ID is the id that the result of the call will name.
 type Call struct{ ID, Tool string }
 
-// Source says where an entry was imported from. Import is idempotent on all four; the first three name the message, the
-// digest its version: 16 lower-case hexadecimal digits, keyed with the store's key so that it gives nothing away.
+// Source says where an entry was imported from. Agent, Session and Message name the imported
+// message. Digest names its version: 16 lower-case hexadecimal digits, keyed with the store's key
+// so that it reveals nothing about the text. Importing the same four values twice adds nothing.
 type Source struct{ Agent, Session, Message, Digest string }
 
-// Entry is one step of a conversation, a node of the session DAG. docs/format/entry.md is its page.
+// Entry is one step of a conversation and one node of the session DAG. docs/format/entry.md
+// describes its header.
 type Entry struct {
-	Parents    []ID   // none for a root; at a join the branch's own tip first
-	Seq        uint64 // messages along first parents, this one included
-	Session    string // where it was first said
+	Parents    []ID   // none for a root; of a join, the tip of its own branch first
+	Seq        uint64 // number of messages along first parents, this one included
+	Session    string // the session in which it was first said
 	Kind       string
 	Role       string // user, model, tool or system; "" where the kind has none
 	Author     string
-	Time       time.Time // UTC, milliseconds; shown, not trusted
+	Time       time.Time // UTC, milliseconds; only for display, never used for ordering
 	Invocation string
 	Calls      []Call
-	Results    []string // ids of the calls it answers
+	Results    []string // ids of the calls that the entry answers
 	Amends     ID       // amend only
 	Left       ID       // rewind only: the tip that was left
 	Epoch      ID       // epoch only
-	Children   []string // fork: the branches that start here; join: those that end here, in the order of their tips
-	Source     *Source
-	Tokens     uint64 // as the agent reported it; 0 where it did not
-	Body       *Body
+	// Children of a fork are the branches that start here. Children of a join are the branches that
+	// end here, in the order of their tips in Parents.
+	Children []string
+	Source   *Source
+	Tokens   uint64 // as the agent reported it; 0 if it did not
+	Body     *Body
 }
 
 const entryVersion = 1
 
-// Encode returns the entry's header. It refuses an entry that DecodeEntry would not read back, but for a body without room for its nonce.
+// Encode returns the entry's header. It refuses every entry that DecodeEntry would refuse, with one
+// exception: the body may be too small for its nonce, because the nonce is derived from such a
+// header.
 func (e *Entry) Encode() ([]byte, error) {
 	if err := e.check(); err != nil {
 		return nil, fmt.Errorf("entry: %w", err)
@@ -122,7 +128,7 @@ func (w *headerWriter) nameList(key string, names ...string) {
 	w.line(key, enc...)
 }
 
-// DecodeEntry reads an entry's header; Encode of what it returns gives the same bytes.
+// DecodeEntry reads an entry's header. Encoding the result again gives the same bytes.
 func DecodeEntry(b []byte) (*Entry, error) {
 	r, err := readHeader(b, "entry", entryVersion)
 	if err != nil {
@@ -196,7 +202,7 @@ func (e *Entry) decodeLinks(r *headerReader) {
 	}
 }
 
-// check holds the rules that join the fields of an entry; it runs on the way out and again on the way in.
+// check holds the rules that relate the fields of an entry. Encode and DecodeEntry both call it.
 func (e *Entry) check() error {
 	rule, ok := entryRules[e.Kind]
 	switch {
@@ -207,13 +213,13 @@ func (e *Entry) check() error {
 	case e.Role != "" && !IsRole(e.Role):
 		return fmt.Errorf("unknown role: %.40q", e.Role)
 	case rule.body != (e.Body != nil):
-		return fmt.Errorf("%s: body missing, or one where none belongs", e.Kind)
+		return fmt.Errorf("%s: body missing or not allowed", e.Kind)
 	case (e.Kind == KindAmend) == e.Amends.IsZero():
-		return fmt.Errorf("%s: amends belongs to amend, and to it alone", e.Kind)
+		return fmt.Errorf("%s: amends belongs in an amend, and nowhere else", e.Kind)
 	case (e.Kind == KindRewind) == e.Left.IsZero():
-		return fmt.Errorf("%s: left belongs to rewind, and to it alone", e.Kind)
+		return fmt.Errorf("%s: left belongs in a rewind, and nowhere else", e.Kind)
 	case (e.Kind == KindEpoch) == e.Epoch.IsZero():
-		return fmt.Errorf("%s: epoch belongs to epoch, and to it alone", e.Kind)
+		return fmt.Errorf("%s: epoch belongs in an epoch, and nowhere else", e.Kind)
 	case e.Kind == KindFork && len(e.Children) == 0:
 		return errors.New("fork: no child")
 	case e.Kind != KindFork && e.Kind != KindJoin && len(e.Children) > 0:
@@ -234,7 +240,7 @@ func (e *Entry) check() error {
 	return nil
 }
 
-// entryRules says of each kind whether it is said by somebody, and whether it has a body.
+// entryRules says for each kind whether an entry has a role (says), and whether it has a body.
 var entryRules = map[string]struct{ says, body bool }{
 	KindMessage: {says: true, body: true},
 	KindAmend:   {says: true, body: true},
@@ -252,7 +258,8 @@ func IsRole(s string) bool {
 	return s == "user" || s == "model" || s == "tool" || s == "system"
 }
 
-// Key returns the key under which entries of the source are found: that of SourceKey for their headers.
+// Key returns the key under which an index finds entries of this source. It equals the result of
+// SourceKey for the header of such an entry.
 func (s *Source) Key() ([16]byte, error) {
 	w := newHeader("entry", entryVersion)
 	w.nameList("source", s.Agent, s.Session, s.Message, s.Digest)
@@ -262,4 +269,13 @@ func (s *Source) Key() ([16]byte, error) {
 	}
 	key, _ := SourceKey(b)
 	return key, nil
+}
+
+// Links returns the parents first, so that the first len(e.Parents) links are theirs.
+func (e *Entry) Links() []Link {
+	list := make([]Link, 0, len(e.Parents)+3)
+	for _, id := range e.Parents {
+		list = append(list, Link{id, EntryKind})
+	}
+	return links(append(list, Link{e.Amends, EntryKind}, Link{e.Left, EntryKind}, Link{e.Epoch, EpochKind})...)
 }

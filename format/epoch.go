@@ -7,23 +7,27 @@ import (
 	"sync"
 )
 
-// Epoch is what the model was last told: the values that its initial block was made of, and those that hold now. Texts are kept as they
-// were sent, or as they will be. docs/format/epoch.md is its page.
+// Epoch records what the model was last told. Initial holds the values of the initial block,
+// Current the values that hold now. Texts are kept exactly as they were sent, or as they will be
+// sent. docs/format/epoch.md describes its header.
 type Epoch struct {
 	Step    string   // how it came about: EpochInitial, EpochUpdate, EpochFold or EpochFork
 	Initial []Told   // in the order of the block
 	Current []Belief // in the order of the sources
-	Body    *Body    // of an update: the text as it was sent, unwrapped; else nil
+	Body    *Body    // the text of an update as it was sent, unwrapped; nil for the other steps
 }
 
-// Told is a key's part of the initial block: the blob of its value, and that of the text.
+// Told is the part of one key in the initial block. Value and Text are the blobs of the value and
+// of the text that the model was sent.
 type Told struct {
 	Key         string
 	Value, Text ID
 }
 
-// Belief is what the model believes of a key. First is the text that says the value to whom it is new, and Gone the one that says that there is
-// none any more; Gone is zero where nobody gave one. A zero Value says that it was told that there is none, and has no texts.
+// Belief is the value of a key that the model was last told. First is the text for a model that has
+// not heard the value before. Gone is the text that announces the removal of the value; it is zero
+// if the source gave none. A zero Value means that the model was told of the removal; such a key
+// has no texts.
 type Belief struct {
 	Key                string
 	Value, First, Gone ID
@@ -31,20 +35,21 @@ type Belief struct {
 
 // The steps of an epoch.
 const (
-	EpochInitial = "initial" // the first observation of a branch, or the first after its epoch was lost
+	EpochInitial = "initial" // the first observation of a branch, or the first one after its epoch was lost
 	EpochUpdate  = "update"  // an observation that changed something
-	EpochFold    = "fold"    // a leave: what was told since became a new initial block
+	EpochFold    = "fold"    // a leave: all values told so far became a new initial block
 	EpochFork    = "fork"    // a branch that starts in the past, with the newest values
 )
 
 const epochVersion = 1
 
-// epochKey is a namespaced name such as core/date.
+// epochKey matches a namespaced name such as core/date.
 var epochKey = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^[a-z0-9][a-z0-9._-]*/[a-z0-9][a-z0-9._/-]*$`)
 })
 
-// IsEpochKey reports whether s can be a key of an epoch: a namespace, a slash and a name, in lower case, 200 bytes at most.
+// IsEpochKey reports whether s can be the key of an epoch: a namespace, a slash and a name, in
+// lower case, at most 200 bytes.
 func IsEpochKey(s string) bool { return len(s) <= MaxName && epochKey().MatchString(s) }
 
 // Encode returns the epoch's header.
@@ -70,8 +75,8 @@ func (e *Epoch) Encode() ([]byte, error) {
 	return b, nil
 }
 
-// removed stands for a source that was observed to be gone, and noText for a text that is not there. Neither is an id, so they cannot be
-// taken for one.
+// removed stands in place of a value that no longer exists, noText in place of a missing text.
+// Neither has the form of an id.
 const (
 	removed = "removed"
 	noText  = "-"
@@ -103,7 +108,8 @@ func DecodeEpoch(b []byte) (*Epoch, error) {
 		if !ok {
 			break
 		}
-		e.Current = append(e.Current, Belief{Key: f[0], Value: r.idOr(f[1], removed), First: r.idOr(f[2], noText), Gone: r.idOr(f[3], noText)})
+		b := Belief{Key: f[0], Value: r.idOr(f[1], removed), First: r.idOr(f[2], noText), Gone: r.idOr(f[3], noText)}
+		e.Current = append(e.Current, b)
 	}
 	if body, ok := r.optBody(); ok {
 		e.Body = &body
@@ -117,7 +123,7 @@ func DecodeEpoch(b []byte) (*Epoch, error) {
 	return e, nil
 }
 
-// idOr reads an id, or the zero one where none stands.
+// idOr reads an id. The field none stands for the zero id.
 func (r *headerReader) idOr(s, none string) ID {
 	if s == none {
 		return ID{}
@@ -125,7 +131,7 @@ func (r *headerReader) idOr(s, none string) ID {
 	return r.id(s)
 }
 
-// check holds the rules that join the fields of an epoch; it runs on the way out and again on the way in.
+// check holds the rules that relate the fields of an epoch. Encode and DecodeEpoch both call it.
 func (e *Epoch) check() error {
 	switch e.Step {
 	case EpochInitial, EpochUpdate, EpochFold, EpochFork:
@@ -172,7 +178,7 @@ func takeKey(keys map[string]bool, key string) error {
 	return nil
 }
 
-// fresh reports whether the initial block says what is current, in its order.
+// fresh reports whether the initial block has exactly the current values, in the current order.
 func (e *Epoch) fresh() bool {
 	if len(e.Initial) != len(e.Current) {
 		return false
@@ -183,4 +189,16 @@ func (e *Epoch) fresh() bool {
 		}
 	}
 	return true
+}
+
+// Links returns the blobs of values and texts.
+func (e *Epoch) Links() []Link {
+	var list []Link
+	for _, t := range e.Initial {
+		list = append(list, Link{t.Value, BlobKind}, Link{t.Text, BlobKind})
+	}
+	for _, b := range e.Current {
+		list = append(list, Link{b.Value, BlobKind}, Link{b.First, BlobKind}, Link{b.Gone, BlobKind})
+	}
+	return links(list...)
 }

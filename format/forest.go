@@ -5,15 +5,16 @@ import (
 	"fmt"
 )
 
-// Forest is the state of a union-find forest after some operation: the live clusters with what summarises them, and the
-// tombstones. docs/format/forest.md is its page.
+// Forest is the state of a union-find forest after some operation: its live clusters with their
+// covers, and its tombstones. docs/format/forest.md describes its header.
 type Forest struct {
 	Name     string
-	Opened   uint64 // clusters ever opened; the next one gets this number
-	Arrivals uint64 // graduations so far
-	Evicted  uint64 // evictions so far
+	Opened   uint64 // number of clusters ever opened, and so the number of the next one
+	Arrivals uint64 // number of graduations so far
+	Evicted  uint64 // number of evictions so far
 	Clusters []Cluster
-	// Tombs is the topmost page of tombstones, zero when there are none, and TombCount how many it holds.
+	// Tombs is the topmost page of tombstones; it is zero if there are none. TombCount is the
+	// number of tombstones.
 	Tombs     ID
 	TombCount uint64
 }
@@ -23,11 +24,11 @@ type Cluster struct {
 	Number  uint64
 	Node    ID
 	Count   uint64
-	Arrival uint64  // of its newest member; eviction goes by it
-	Covers  []Cover // by Offset, not overlapping
+	Arrival uint64  // of its newest member; eviction picks the cluster with the lowest
+	Covers  []Cover // sorted by Offset, not overlapping
 }
 
-// Cover says that a summary stands for Count members from Offset on.
+// Cover says that a summary stands for Count members, beginning with member number Offset.
 type Cover struct {
 	Summary ID
 	Offset  uint64
@@ -115,7 +116,8 @@ func readCovers(r *headerReader) []Cover {
 		if f[0] != "interim" && f[0] != "summary" {
 			r.fail(fmt.Errorf("cover: unknown kind: %.40q", f[0]))
 		}
-		covers = append(covers, Cover{Interim: f[0] == "interim", Summary: r.id(f[1]), Offset: r.uint(f[2]), Count: r.uint(f[3])})
+		c := Cover{Interim: f[0] == "interim", Summary: r.id(f[1]), Offset: r.uint(f[2]), Count: r.uint(f[3])}
+		covers = append(covers, c)
 	}
 }
 
@@ -144,4 +146,16 @@ func (f *Forest) check() error {
 		return errors.New("tombstones and evictions do not agree")
 	}
 	return nil
+}
+
+// Links returns the node and the summaries of each live cluster, then the pages of tombstones.
+func (f *Forest) Links() []Link {
+	list := make([]Link, 0, 2*len(f.Clusters)+1)
+	for _, c := range f.Clusters {
+		list = append(list, Link{c.Node, NodeKind})
+		for _, v := range c.Covers {
+			list = append(list, Link{v.Summary, SummaryKind})
+		}
+	}
+	return links(append(list, Link{f.Tombs, PageKind})...)
 }

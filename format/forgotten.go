@@ -10,25 +10,27 @@ import (
 	"time"
 )
 
-// Forgotten is what one operation has forgotten: the objects whose bodies it removes, and by keyed digests the words and the sources that are not
-// to come back. docs/format/absent.md is its page.
+// Forgotten records what one operation has forgotten. It lists the objects whose bodies the
+// operation removes. Keyed digests of the removed words and sources let a store refuse them when
+// they come again. docs/format/absent.md describes its file.
 type Forgotten struct {
-	Operation uint64 // that records it
+	Operation uint64 // the operation that records it
 	Time      time.Time
-	Objects   []ID    // ascending; what was absent before is not among them
-	Sources   []ID    // keyed digests of source keys, ascending
-	Texts     []Trace // of what a whole message said, ascending
-	Phrases   []Trace // of what no message may hold anywhere, ascending
+	Objects   []ID    // sorted; objects that had no body before are not listed
+	Sources   []ID    // keyed digests of source keys, sorted
+	Texts     []Trace // texts that no message may consist of, sorted
+	Phrases   []Trace // texts that no message may contain, sorted
 }
 
-// Trace is how words are known again without being kept: their length, a rolling sum that is quick to look for, and a keyed digest that proves it.
+// Trace identifies a text without keeping it. Roll is a rolling sum that is quick to search for;
+// the keyed Digest then proves a match.
 type Trace struct {
-	Size   uint64 // bytes, 1 or more
+	Size   uint64 // length of the text in bytes, at least 1
 	Roll   uint64
 	Digest ID
 }
 
-// Compare orders traces by all that is in them.
+// Compare orders traces by Size, then Roll, then Digest.
 func (t Trace) Compare(other Trace) int {
 	switch {
 	case t.Size != other.Size:
@@ -47,17 +49,18 @@ func (t Trace) Compare(other Trace) int {
 
 const forgottenVersion = 1
 
-// Has reports whether the body of an object went with the operation. Objects have to be in order, as they are once encoded or decoded.
+// Has reports whether the operation removed the body of the object id. Objects must be sorted, as
+// it is after Encode and DecodeForgotten.
 func (f *Forgotten) Has(id ID) bool {
 	_, ok := slices.BinarySearchFunc(f.Objects, id, ID.Compare)
 	return ok
 }
 
-// Encode returns the file. Lists are sorted in place, and what comes twice is written once.
+// Encode returns the file. It sorts the lists in place and removes duplicates.
 func (f *Forgotten) Encode() ([]byte, error) {
 	w := newHeader("forgotten", forgottenVersion)
 	if f.Operation == 0 {
-		return nil, errors.New("forgotten: by no operation")
+		return nil, errors.New("forgotten: operation number is missing")
 	}
 	w.number("operation", f.Operation)
 	w.time("time", f.Time)
@@ -79,7 +82,7 @@ func (f *Forgotten) Encode() ([]byte, error) {
 		*list.traces = slices.Compact(*list.traces)
 		for _, t := range *list.traces {
 			if t.Size == 0 {
-				w.fail(errors.New("a trace of no words"))
+				w.fail(errors.New("a trace of length 0"))
 			}
 			w.line(list.key, strconv.FormatUint(t.Size, 10), fmt.Sprintf("%016x", t.Roll), w.id(t.Digest))
 		}
@@ -91,7 +94,7 @@ func (f *Forgotten) Encode() ([]byte, error) {
 	return fmt.Appendf(b, "sum sha256:%x\n", sha256.Sum256(b)), nil
 }
 
-// DecodeForgotten reads the file.
+// DecodeForgotten reads the bytes that Encode returns.
 func DecodeForgotten(b []byte) (*Forgotten, error) {
 	f, err := decodeForgotten(b)
 	if err != nil {
@@ -101,7 +104,7 @@ func DecodeForgotten(b []byte) (*Forgotten, error) {
 }
 
 func decodeForgotten(b []byte) (*Forgotten, error) {
-	// A version that is not known may have no such sum.
+	// An unknown version may have no such checksum, so the version is checked first.
 	if _, err := readHeader(b, "forgotten", forgottenVersion); err != nil {
 		return nil, err
 	}
@@ -116,14 +119,14 @@ func decodeForgotten(b []byte) (*Forgotten, error) {
 	f := &Forgotten{Operation: r.uint(r.must("operation", 1)[0])}
 	f.Time = r.time(r.must("time", 1)[0])
 	if r.err == nil && f.Operation == 0 {
-		r.fail(errors.New("by no operation"))
+		r.fail(errors.New("operation number is missing"))
 	}
 	f.Objects, f.Sources = r.ascendingIDs("object"), r.ascendingIDs("source")
 	f.Texts, f.Phrases = r.traces("text"), r.traces("phrase")
 	return f, r.done()
 }
 
-// cutSum checks the last line against what is before it, and returns that.
+// cutSum checks the checksum in the last line and returns the bytes before that line.
 func cutSum(b []byte) ([]byte, error) {
 	at := bytes.LastIndexByte(bytes.TrimSuffix(b, []byte{'\n'}), '\n') + 1
 	want := fmt.Appendf(nil, "sum sha256:%x\n", sha256.Sum256(b[:at]))
@@ -133,7 +136,7 @@ func cutSum(b []byte) ([]byte, error) {
 	return b[:at], nil
 }
 
-// ascendingIDs reads lines of one id each, in order, none twice.
+// ascendingIDs reads lines of one id each, in ascending order without duplicates.
 func (r *headerReader) ascendingIDs(key string) []ID {
 	var list []ID
 	for {

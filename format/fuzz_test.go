@@ -7,7 +7,8 @@ import (
 	"github.com/gemini-ctx/ctx/format"
 )
 
-// fuzz holds a codec to its promise: what it accepts prints back to the same bytes. Nothing may panic.
+// fuzz checks that a codec does not panic, and that all bytes that it accepts encode to the same
+// bytes again.
 func fuzz(f *testing.F, name string) {
 	c := codecOf(f, name)
 	for _, b := range c.samples {
@@ -37,7 +38,8 @@ func FuzzDecodeForgotten(f *testing.F)   { fuzz(f, "forgotten") }
 func FuzzDecodeOperation(f *testing.F)   { fuzz(f, "operation") }
 func FuzzDecodeStoreFormat(f *testing.F) { fuzz(f, "store") }
 
-// FuzzDecodePayload puts a frame that fits around any payload: behind the frame's digest no fuzzer comes by itself.
+// FuzzDecodePayload puts every payload into a valid frame, because a fuzzer does not find a
+// matching digest by itself.
 func FuzzDecodePayload(f *testing.F) {
 	for _, record := range codecOf(f, "operation").samples {
 		f.Add(record[12 : len(record)-36])
@@ -54,7 +56,8 @@ func FuzzDecodePayload(f *testing.F) {
 	})
 }
 
-// FuzzDecodeCheckpoint takes the lines of a checkpoint and gives them a checksum that fits; the bytes as they are go in as well.
+// FuzzDecodeCheckpoint adds a matching checksum to the lines that the fuzzer makes. It also tries
+// the bytes without one.
 func FuzzDecodeCheckpoint(f *testing.F) {
 	for _, b := range codecOf(f, "checkpoint").samples {
 		f.Add(b[:bytes.LastIndex(b, []byte("sum "))])
@@ -95,7 +98,7 @@ func FuzzDecodeLoose(f *testing.F) {
 	})
 }
 
-// fuzzText is fuzz for what stands in a line.
+// fuzzText is fuzz for codecs of short texts.
 func fuzzText(f *testing.F, again func(string) (string, error), seeds ...string) {
 	for _, s := range seeds {
 		f.Add(s)

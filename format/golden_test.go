@@ -7,8 +7,9 @@ import (
 	"testing"
 )
 
-// golden holds the SHA-256 of every sample's bytes, which of an object is its id. A change here is a change of the format: it takes a
-// new version (docs/format/versioning.md), never a new number in this table.
+// golden holds the SHA-256 of the bytes of every sample; the SHA-256 of an object is its id. A
+// changed sample is a changed format: it needs a new version (docs/format/versioning.md), never a
+// new number in this table.
 var golden = map[string][]string{
 	"entry": {
 		"a9c9416a88b8f63dcebe076db30b5729c83a29c08ae0fc63ad8d1c6bf13082e7",

@@ -9,13 +9,14 @@ import (
 	"unicode/utf8"
 )
 
-// TimeLayout is the one form of a time in a header: RFC 3339, UTC, milliseconds, always three of them.
+// TimeLayout is the only form of a time in a header: RFC 3339 in UTC, always with three digits of
+// milliseconds.
 const TimeLayout = "2006-01-02T15:04:05.000Z"
 
-// FormatTime writes t as a header has it. It keeps milliseconds and drops what is finer.
+// FormatTime returns t in the layout TimeLayout. Anything finer than a millisecond is dropped.
 func FormatTime(t time.Time) string { return t.UTC().Format(TimeLayout) }
 
-// ParseTime reads what FormatTime wrote and nothing else.
+// ParseTime reads a time in the layout TimeLayout and refuses every other form.
 func ParseTime(s string) (time.Time, error) {
 	t, err := time.Parse(TimeLayout, s)
 	if err != nil || t.Format(TimeLayout) != s || t.Year() > 9999 {
@@ -26,7 +27,8 @@ func ParseTime(s string) (time.Time, error) {
 
 var errZeroID = errors.New("an id of zeros names nothing")
 
-// headerWriter builds a header line by line. The first error sticks, so that a codec checks once, at the end.
+// headerWriter builds a header line by line. It keeps the first error, so that an encoder checks
+// for errors once, at the end.
 type headerWriter struct {
 	buf bytes.Buffer
 	err error
@@ -38,7 +40,7 @@ func newHeader(kind string, version int) *headerWriter {
 	return w
 }
 
-// line writes a key and its fields, which must hold neither space nor control characters.
+// line writes a key and its fields. A field with a space or a control character is an error.
 func (w *headerWriter) line(key string, fields ...string) {
 	w.buf.WriteString(key)
 	for _, f := range fields {
@@ -51,7 +53,7 @@ func (w *headerWriter) line(key string, fields ...string) {
 	w.buf.WriteByte('\n')
 }
 
-// name writes a key and one free name, percent-encoded.
+// name writes a key and one name, which it percent-encodes.
 func (w *headerWriter) name(key, name string) {
 	enc, err := EncodeName(name)
 	if err != nil {
@@ -63,7 +65,7 @@ func (w *headerWriter) name(key, name string) {
 
 func (w *headerWriter) number(key string, n uint64) { w.line(key, fmt.Sprint(n)) }
 
-// id returns an id as a field. The zero id names nothing, and so is never written.
+// id returns an id as a field. The zero id is an error, because it names nothing.
 func (w *headerWriter) id(id ID) string {
 	if id.IsZero() {
 		w.fail(errZeroID)
@@ -71,7 +73,7 @@ func (w *headerWriter) id(id ID) string {
 	return id.String()
 }
 
-// time writes a key and a time, which loses what is finer than milliseconds.
+// time writes a key and a time in milliseconds.
 func (w *headerWriter) time(key string, t time.Time) {
 	s := FormatTime(t)
 	if _, err := ParseTime(s); err != nil {
@@ -87,11 +89,11 @@ func (w *headerWriter) body(b Body) {
 	w.buf.WriteString("body " + b.line() + "\n")
 }
 
-// checkNonce holds that NonceLen bytes can be cut off the front of the stored body. Writers are not held to it: a header is made with a
-// body of no bytes first, because the nonce is derived from it.
+// checkNonce checks that a stored body has room for a nonce. Encoders do not call it: a header with
+// an empty body is made first, because the nonce is derived from that header.
 func checkNonce(b Body) error {
 	if b.Size < NonceLen {
-		return fmt.Errorf("body of %d bytes, its nonce alone takes %d", b.Size, NonceLen)
+		return fmt.Errorf("body has %d bytes, its nonce alone has %d", b.Size, NonceLen)
 	}
 	return nil
 }
@@ -109,7 +111,7 @@ func (w *headerWriter) bytes() ([]byte, error) {
 	return w.buf.Bytes(), w.err
 }
 
-// isField accepts what may stand between two spaces of a header line.
+// isField reports whether s may stand between two spaces of a header line.
 func isField(s string) bool {
 	if s == "" || !utf8.ValidString(s) {
 		return false
@@ -122,13 +124,14 @@ func isField(s string) bool {
 	return true
 }
 
-// headerReader reads a header's lines in their fixed order. As with the writer, the first error sticks.
+// headerReader reads the lines of a header in their fixed order. It keeps the first error, as
+// headerWriter does.
 type headerReader struct {
 	lines []string
 	err   error
 }
 
-// readHeader checks the first line and returns a reader over the rest.
+// readHeader checks the first line and returns a reader of the other lines.
 func readHeader(b []byte, kind string, version int) (*headerReader, error) {
 	if len(b) > MaxHeader {
 		return nil, fmt.Errorf("header of %d bytes, %d is the most", len(b), MaxHeader)
@@ -150,10 +153,10 @@ func readHeader(b []byte, kind string, version int) (*headerReader, error) {
 	return &headerReader{lines: lines[1:]}, nil
 }
 
-// VersionError says that something was written in a version that this build does not know.
+// VersionError says that bytes have a version that this build cannot read.
 type VersionError struct {
 	What       string
-	Got, Known int // Known is 0 where no version is
+	Got, Known int // Known is 0 if this build reads no version
 }
 
 func (e *VersionError) Error() string {
@@ -163,7 +166,8 @@ func (e *VersionError) Error() string {
 	return fmt.Sprintf("%s version %d is not known here: this build reads version %d", e.What, e.Got, e.Known)
 }
 
-// take returns the fields of the next line if its key is key and it has n fields.
+// take returns the fields of the next line, if the key of that line is key. A number of fields
+// other than n is an error.
 func (r *headerReader) take(key string, n int) ([]string, bool) {
 	if r.err != nil || len(r.lines) == 0 {
 		return nil, false
@@ -177,7 +181,7 @@ func (r *headerReader) take(key string, n int) ([]string, bool) {
 		f = strings.Split(rest, " ")
 	}
 	if len(f) != n {
-		r.fail(fmt.Errorf("%s: %d fields where %d belong", key, len(f), n))
+		r.fail(fmt.Errorf("%s: %d fields instead of %d", key, len(f), n))
 		return nil, false
 	}
 	for _, s := range f {
@@ -190,7 +194,7 @@ func (r *headerReader) take(key string, n int) ([]string, bool) {
 	return f, true
 }
 
-// must is take for a line that has to be there.
+// must is take for a mandatory line.
 func (r *headerReader) must(key string, n int) []string {
 	f, ok := r.take(key, n)
 	if !ok {
@@ -241,7 +245,7 @@ func (r *headerReader) name(s string) string {
 	return n
 }
 
-// optName reads an optional line of one name; "" where the line is not there.
+// optName reads an optional line of one name. It returns "" if there is no such line.
 func (r *headerReader) optName(key string) string {
 	if f, ok := r.take(key, 1); ok {
 		return r.name(f[0])
@@ -249,7 +253,7 @@ func (r *headerReader) optName(key string) string {
 	return ""
 }
 
-// optID reads an optional line of one id; the zero id where the line is not there.
+// optID reads an optional line of one id. It returns the zero id if there is no such line.
 func (r *headerReader) optID(key string) ID {
 	if f, ok := r.take(key, 1); ok {
 		return r.id(f[0])
@@ -268,7 +272,7 @@ func (r *headerReader) time(s string) time.Time {
 	return t
 }
 
-// optBody reads the body line, which is the last one where there is one.
+// optBody reads the optional body line, which is always the last line.
 func (r *headerReader) optBody() (Body, bool) {
 	f, ok := r.take("body", 3)
 	if !ok {
@@ -284,7 +288,7 @@ func (r *headerReader) optBody() (Body, bool) {
 func (r *headerReader) mustBody() Body {
 	b, ok := r.optBody()
 	if !ok {
-		r.fail(errors.New("no body line where it belongs"))
+		r.fail(errors.New("no body line"))
 	}
 	return b
 }
@@ -298,7 +302,7 @@ func (r *headerReader) mustNonceBody() Body {
 	return b
 }
 
-// done checks that nothing is left.
+// done checks that no line is left.
 func (r *headerReader) done() error {
 	if r.err == nil && len(r.lines) > 0 {
 		r.err = fmt.Errorf("unknown or misplaced line: %.80q", r.lines[0])

@@ -14,17 +14,18 @@ const (
 	MediaReplace = "application/vnd.ctx.replace+json"
 )
 
-// Mask is the body of a mask entry: the parts of earlier messages that are shown shortened. docs/format/mask.md is its page.
+// Mask is the body of a mask entry: it lists the parts of earlier messages that are shown
+// shortened. docs/format/mask.md describes its encoding.
 type Mask struct {
-	Parts []MaskedPart // one or more; no part twice
+	Parts []MaskedPart // at least one; no part twice
 }
 
-// MaskedPart is a part of a message and the text that is shown in its place.
+// MaskedPart names a part of a message and holds the text that is shown in its place.
 type MaskedPart struct {
-	Entry ID     // the message, as it was said first
-	Part  int    // index in its parts; 0 for a message of plain text
-	Call  string // that it answers; "" where that is not known
-	Tool  string // that printed it; "" where that is not known
+	Entry ID     // the first version of the message
+	Part  int    // index of the part; 0 for a message of plain text
+	Call  string // the call that the part answers; "" if that is not known
+	Tool  string // the tool that printed the part; "" if that is not known
 	Text  string // UTF-8, not empty
 }
 
@@ -43,7 +44,7 @@ type maskedPartJSON struct {
 	Text  string `json:"text"`
 }
 
-// Encode returns the text of the body. It refuses a mask that DecodeMask would not read back.
+// Encode returns the text of the body. It refuses every mask that DecodeMask would refuse.
 func (m *Mask) Encode() ([]byte, error) {
 	if err := m.check(); err != nil {
 		return nil, fmt.Errorf("mask: %w", err)
@@ -55,7 +56,7 @@ func (m *Mask) Encode() ([]byte, error) {
 	return bodyJSON(out)
 }
 
-// DecodeMask reads the text of a mask's body; Encode of what it returns gives the same bytes.
+// DecodeMask reads the text of a mask's body. Encoding the result again gives the same bytes.
 func DecodeMask(b []byte) (*Mask, error) {
 	var in maskJSON
 	if err := readBodyJSON("mask", maskVersion, b, &in); err != nil {
@@ -99,7 +100,8 @@ func (m *Mask) check() error {
 	return nil
 }
 
-// bodyJSON is the one encoding of a body that is JSON: a line with its end, keys in order, no white space, and no escapes but those that JSON wants
+// bodyJSON returns the one accepted encoding of a JSON body: one line with a newline at its end,
+// keys in the order of the struct, no white space, and no escapes except those that JSON requires
 // and those of U+2028 and U+2029.
 func bodyJSON(v any) ([]byte, error) {
 	var b bytes.Buffer
@@ -111,7 +113,7 @@ func bodyJSON(v any) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// readBodyJSON reads a body of a version into v; a *VersionError is for another one.
+// readBodyJSON reads a body of the given version into v. Another version gives a *VersionError.
 func readBodyJSON(what string, version int, b []byte, v any) error {
 	var of struct {
 		V int `json:"v"`
@@ -130,7 +132,7 @@ func readBodyJSON(what string, version int, b []byte, v any) error {
 	return nil
 }
 
-// sameBody refuses another encoding of what was read.
+// sameBody returns an error unless encode returns exactly b.
 func sameBody(what string, encode func() ([]byte, error), b []byte) error {
 	again, err := encode()
 	if err == nil && !bytes.Equal(again, b) {

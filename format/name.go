@@ -6,8 +6,9 @@ import (
 	"unicode/utf8"
 )
 
-// EncodeName writes a name for a header: UTF-8 with every byte outside [A-Za-z0-9._@:+/-] as %XX, upper-case digits.
-// The empty name is refused, and one that takes more than MaxName bytes, or that is not UTF-8.
+// EncodeName percent-encodes a name for a header: every byte outside [A-Za-z0-9._@:+/-] becomes %XX
+// with upper-case digits. It refuses an empty name, a name that is not UTF-8, and a name that takes
+// more than MaxName bytes when encoded.
 func EncodeName(s string) (string, error) {
 	if s == "" {
 		return "", fmt.Errorf("empty name")
@@ -29,7 +30,8 @@ func EncodeName(s string) (string, error) {
 	return b.String(), nil
 }
 
-// DecodeName reads what EncodeName wrote, and nothing else: an escape that was not needed is refused.
+// DecodeName reads the output of EncodeName and refuses everything else, unnecessary escapes
+// included.
 func DecodeName(s string) (string, error) {
 	out := make([]byte, 0, len(s))
 	for i := 0; i < len(s); i++ {

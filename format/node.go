@@ -6,16 +6,19 @@ import (
 	"slices"
 )
 
-// FanOut is the number of children a node, or a page of tombstones, has at most. 256 keeps one of them under 20 KiB, and a
-// cluster of 16 million members three levels deep.
+// FanOut is the largest number of children of a node, and of lines of a page of tombstones. With
+// 256, a node stays under 20 KiB, and a cluster of 16 million members is three levels deep.
 const FanOut = 256
 
-// Node is a run of a cluster's members in arrival order: entries, or nodes of one level below. Its id proves the whole run, and
-// there is one tree for each run (Nodes builds it): all leaves are of level 0, all nodes but the last of a level are full, and a root
-// has two children at least, unless it is a leaf. docs/format/node.md is its page.
+// Node is a run of a cluster's members, in the order in which they arrived. Its children are
+// entries, or nodes of the level below. The id of a node proves the whole run.
+//
+// There is exactly one tree for a run, the one that Nodes builds: all leaves have level 0, all
+// nodes of a level but the last are full, and a root that is not a leaf has at least two children.
+// docs/format/node.md describes the header.
 type Node struct {
 	Level    int    // 0: children are entries; n: children are nodes of level n-1
-	Count    uint64 // entries below
+	Count    uint64 // number of entries below
 	Children []ID
 }
 
@@ -69,7 +72,7 @@ func DecodeNode(b []byte) (*Node, error) {
 	return n, nil
 }
 
-// maxLevel is deep enough for 256^6 members.
+// maxLevel allows for 256^6 members.
 const maxLevel = 5
 
 func childKey(level int) string {
@@ -84,16 +87,17 @@ func (n *Node) check() error {
 	case n.Level < 0 || n.Level > maxLevel:
 		return fmt.Errorf("level %d, %d is the most", n.Level, maxLevel)
 	case len(n.Children) == 0 || len(n.Children) > FanOut:
-		return fmt.Errorf("%d children, 1 to %d belong", len(n.Children), FanOut)
+		return fmt.Errorf("%d children, not 1 to %d", len(n.Children), FanOut)
 	case n.Level == 0 && n.Count != uint64(len(n.Children)):
 		return errors.New("count is not the number of entries")
-	case n.Level > 0 && (n.Count <= full(n.Level-1)*uint64(len(n.Children)-1) || n.Count > full(n.Level-1)*uint64(len(n.Children))):
+	case n.Level > 0 && (n.Count <= full(n.Level-1)*uint64(len(n.Children)-1) ||
+		n.Count > full(n.Level-1)*uint64(len(n.Children))):
 		return errors.New("count does not fit the number of nodes: all but the last are full")
 	}
 	return nil
 }
 
-// full is the number of entries below a full node of a level.
+// full returns the number of entries below a full node of the given level.
 func full(level int) uint64 {
 	n := uint64(FanOut)
 	for ; level > 0; level-- {
@@ -102,8 +106,8 @@ func full(level int) uint64 {
 	return n
 }
 
-// Nodes builds the one tree over a run of entries and returns its nodes, children before parents, the root last. It returns
-// nothing for no entries.
+// Nodes builds the tree over a run of entries. It returns the nodes with children before parents
+// and the root last. It returns nothing for an empty run.
 func Nodes(run []ID) ([]*Node, error) {
 	if len(run) == 0 {
 		return nil, nil
@@ -143,7 +147,8 @@ func rowAbove(row []*Node) ([]*Node, error) {
 	return above, nil
 }
 
-// NodeOf returns the id of the node over a run of entries, which proves the run; the zero ID for no entries.
+// NodeOf returns the id of the root node over a run of entries. It returns the zero ID for an empty
+// run.
 func NodeOf(run []ID) (ID, error) {
 	nodes, err := Nodes(run)
 	if err != nil || len(nodes) == 0 {
@@ -151,4 +156,17 @@ func NodeOf(run []ID) (ID, error) {
 	}
 	b, err := nodes[len(nodes)-1].Encode()
 	return Sum(b), err
+}
+
+// Links returns the children: entries at level 0, nodes above.
+func (n *Node) Links() []Link {
+	want := NodeKind
+	if n.Level == 0 {
+		want = EntryKind
+	}
+	list := make([]Link, len(n.Children))
+	for i, id := range n.Children {
+		list[i] = Link{id, want}
+	}
+	return links(list...)
 }

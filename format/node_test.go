@@ -10,7 +10,7 @@ import (
 	"github.com/gemini-ctx/ctx/format"
 )
 
-// members returns n ids that differ, the same ones every time.
+// members returns n different ids, the same ones in every run.
 func members(n int) []format.ID {
 	run := make([]format.ID, n)
 	for i := range run {
@@ -19,8 +19,8 @@ func members(n int) []format.ID {
 	return run
 }
 
-// rootByHand prints the tree over a run from the top, as docs/format/node.md has it, and returns its root's id. It shares no code with
-// the package.
+// rootByHand builds the tree over a run from the top, as docs/format/node.md describes it, and
+// returns the id of its root. It shares no code with the package.
 func rootByHand(run []format.ID, level int) format.ID {
 	below := 1 // members below a child of this level
 	for range level {
@@ -43,7 +43,7 @@ func rootByHand(run []format.ID, level int) format.ID {
 func TestNodes(t *testing.T) {
 	tests := []struct {
 		members int
-		rows    []int // nodes of each level, leaves first
+		rows    []int // number of nodes of each level, leaves first
 	}{
 		{0, nil}, {1, []int{1}}, {2, []int{1}}, {255, []int{1}}, {256, []int{1}},
 		{257, []int{2, 1}}, {512, []int{2, 1}}, {513, []int{3, 1}}, {65536, []int{256, 1}}, {65537, []int{257, 2, 1}},
@@ -96,7 +96,7 @@ func TestNodes(t *testing.T) {
 	}
 }
 
-// entriesBelow returns the entries below the last node, following ids.
+// entriesBelow returns the entries below the last node. It finds nodes by their ids.
 func entriesBelow(t *testing.T, nodes []*format.Node) []format.ID {
 	t.Helper()
 	byID := map[format.ID]*format.Node{}
@@ -118,7 +118,8 @@ func entriesBelow(t *testing.T, nodes []*format.Node) []format.ID {
 	return out
 }
 
-// TestNodesShareFullLeaves: a run that grew by one member has the old run's full leaves.
+// TestNodesShareFullLeaves checks that a run that grew by one member keeps the full leaves that it
+// had.
 func TestNodesShareFullLeaves(t *testing.T) {
 	for _, n := range []int{256, 300, 1024, 1100} {
 		run := members(n + 1)
@@ -148,7 +149,7 @@ func leafIDs(t *testing.T, run []format.ID) []format.ID {
 	return ids
 }
 
-// TestNodesDoNotAlias: what the caller does to its run later does not reach the nodes.
+// TestNodesDoNotAlias checks that later changes to the run do not change the nodes.
 func TestNodesDoNotAlias(t *testing.T) {
 	run := members(2)
 	nodes, err := format.Nodes(run)

@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// Raw is an object as bytes: a header, whose SHA-256 is the object's id, and the stored body the header names.
-// Body is nil for kinds without a body, and for an object whose body is absent.
+// Raw is an object as bytes: its header, whose SHA-256 is the object's id, and its stored body.
+// Body is nil for an object without a body and for an object whose body is absent.
 type Raw struct {
 	Header []byte
 	Body   []byte
@@ -19,37 +19,36 @@ type Raw struct {
 // ID returns the object's id.
 func (r Raw) ID() ID { return Sum(r.Header) }
 
-// NonceLen is the number of bytes in front of the text in the stored body of a kind that has a nonce (see HasNonce).
-// 16 bytes make the digest of a short secret useless to someone who guesses.
+// NonceLen is the number of nonce bytes before the text in a stored body (see HasNonce). 16 random
+// bytes keep anybody from guessing a short secret from the digest of its body.
 const NonceLen = 16
 
-// HasNonce reports whether the stored body of an object of this kind starts with a nonce: of entry, summary and tombstone it does, and is
-// NonceLen bytes at least, or the header is not read; of blob and epoch it is the bytes alone.
-func HasNonce(kind string) bool {
-	return kind == "entry" || kind == "summary" || kind == "tombstone"
-}
-
-// Body is what a header's last line says of the stored body: the SHA-256 of its bytes, nonce included, their number, and
-// their media type.
+// Body is the content of a header's body line. Digest and Size are the SHA-256 and the length in
+// bytes of the stored body, nonce included. Media is its media type.
 type Body struct {
 	Digest [sha256.Size]byte
 	Size   int64
 	Media  string
 }
 
-// The limits of a header; a reader refuses what is larger before it allocates.
+// The limits of headers. A decoder refuses larger values before it allocates.
 const (
-	MaxHeader = 64 << 20       // a node of 256 children takes 18 KiB; a forest that nobody compacts, some 200 bytes for each live cluster
-	MaxBody   = 16<<20 + 1<<20 // a message is 16 MiB at most; room for its nonce and for what sanitising adds
-	MaxName   = 200            // bytes of a percent-encoded name in a header
+	// MaxHeader is in bytes. A node of 256 children takes 18 KiB; a forest that nobody compacts
+	// takes about 200 bytes for each live cluster.
+	MaxHeader = 64 << 20
+	// MaxBody is in bytes: 16 MiB for the longest message, and room for its nonce and for what the
+	// sanitizer adds.
+	MaxBody = 16<<20 + 1<<20
+	// MaxName is the number of bytes of a percent-encoded name.
+	MaxName = 200
 )
 
-// SumBody returns what a header says of stored, the body's bytes as they are kept (nonce first, where the kind has one).
+// SumBody returns the body line for stored, the bytes of a body as they are kept, nonce included.
 func SumBody(stored []byte, media string) Body {
 	return Body{Digest: sha256.Sum256(stored), Size: int64(len(stored)), Media: media}
 }
 
-// Check reports whether stored are the bytes that b names.
+// Check returns an error unless stored has the size and the digest of b.
 func (b Body) Check(stored []byte) error {
 	if int64(len(stored)) != b.Size {
 		return fmt.Errorf("body has %d bytes, its header says %d", len(stored), b.Size)
@@ -83,7 +82,7 @@ func parseBody(s string) (Body, error) {
 	return Body{Digest: id, Size: int64(n), Media: f[2]}, nil
 }
 
-// isMedia accepts type/subtype in lower case, without parameters, 100 bytes at most.
+// isMedia reports whether s is type/subtype in lower case, without parameters, at most 100 bytes.
 func isMedia(s string) bool {
 	slash := strings.IndexByte(s, '/')
 	if slash <= 0 || slash == len(s)-1 || len(s) > 100 {
@@ -99,7 +98,8 @@ func isMedia(s string) bool {
 	return true
 }
 
-// HeaderKind returns the kind and version that a header's first line names. It does not look at the rest.
+// HeaderKind returns the kind and the version in the first line of a header. It ignores the other
+// lines.
 func HeaderKind(header []byte) (kind string, version int, err error) {
 	line, _, ok := bytes.Cut(header, []byte{'\n'})
 	if !ok || len(line) > 40 {
@@ -116,8 +116,8 @@ func HeaderKind(header []byte) (kind string, version int, err error) {
 	return k, int(n), nil
 }
 
-// HeaderBody returns what the last line of a header says of its body; ok is false for a header without a body line.
-// It works for every kind and version, known or not, so that storage needs no knowledge of kinds.
+// HeaderBody returns the body line of a header. ok is false if the header has none. It works for
+// all kinds and versions, even unknown ones, so that the storage layer need not know any kind.
 func HeaderBody(header []byte) (b Body, ok bool, err error) {
 	line := bytes.TrimSuffix(header, []byte{'\n'})
 	if i := bytes.LastIndexByte(line, '\n'); i >= 0 {
@@ -131,8 +131,8 @@ func HeaderBody(header []byte) (b Body, ok bool, err error) {
 	return b, err == nil, err
 }
 
-// EncodeLoose returns the bytes of a loose object file: the header, and where there is a body an empty line and the body.
-// An object whose body is absent is its header alone.
+// EncodeLoose returns the bytes of a loose object file: the header, an empty line and the body. An
+// object without a stored body is only its header.
 func EncodeLoose(r Raw) []byte {
 	if r.Body == nil {
 		return bytes.Clone(r.Header)
@@ -143,8 +143,8 @@ func EncodeLoose(r Raw) []byte {
 	return append(out, r.Body...)
 }
 
-// DecodeLoose splits the bytes of a loose object file. It does not check the id or the body's digest: that is for the reader,
-// who knows which id it asked for. The parts alias b.
+// DecodeLoose splits the bytes of a loose object file. It checks neither the id nor the digest of
+// the body; that is up to the caller, who knows the id. The result aliases b.
 func DecodeLoose(b []byte) (Raw, error) {
 	if i := bytes.Index(b, []byte("\n\n")); i >= 0 {
 		return Raw{Header: b[:i+1], Body: b[i+2:]}, nil
@@ -155,7 +155,7 @@ func DecodeLoose(b []byte) (Raw, error) {
 	return Raw{Header: b}, nil
 }
 
-// isWord accepts [a-z][a-z0-9-]*, 32 bytes at most: kinds, roles and other closed names.
+// isWord reports whether s matches [a-z][a-z0-9-]* and has at most 32 bytes.
 func isWord(s string) bool {
 	if s == "" || len(s) > 32 || s[0] < 'a' || s[0] > 'z' {
 		return false
@@ -169,7 +169,8 @@ func isWord(s string) bool {
 	return true
 }
 
-// parseUint reads a decimal without sign or leading zero: one number has one text.
+// parseUint reads a decimal number. It refuses signs and leading zeros, so that a number has only
+// one textual form.
 func parseUint(s string) (uint64, error) {
 	n, err := strconv.ParseUint(s, 10, 64)
 	if err != nil || strconv.FormatUint(n, 10) != s {

@@ -56,7 +56,7 @@ func TestHeaderKind(t *testing.T) {
 	}
 }
 
-// TestHeaderBody: storage finds the body of every kind without knowing it.
+// TestHeaderBody checks that HeaderBody works for every kind.
 func TestHeaderBody(t *testing.T) {
 	for _, c := range codecs(t) {
 		if c.name == "operation" || c.name == "checkpoint" || c.name == "store" || c.name == "absent" || c.name == "forgotten" {

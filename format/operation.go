@@ -8,17 +8,19 @@ import (
 	"fmt"
 	"hash/crc32"
 	"time"
+
+	"github.com/gemini-ctx/ctx/internal/varint"
 )
 
-// Operation is one mutation of a store: what it did to which refs, and what it decided about the forests. docs/format/operation.md
-// is its page.
+// Operation is one mutation of a store: the refs that it moved and the decisions it took about
+// forests. docs/format/operation.md describes its record.
 type Operation struct {
 	Number  uint64 // from 1, without gaps
-	Before  ID     // digest of the operation before; zero for the first
+	Before  ID     // digest of the previous operation; zero for the first
 	Time    time.Time
-	Verb    string // the command: append, compact, undo …
-	Session string // "" where it is not about one session
-	About   uint64 // undo and redo: the operation they take back or bring back; else 0
+	Verb    string // the kind of operation, such as append or compact; package refs lists all
+	Session string // "" if the operation is not about one session
+	About   uint64 // undo and redo: the operation that they take back or bring back; else 0
 	Refs    []RefUpdate
 	Forests []ForestUpdate
 }
@@ -32,32 +34,33 @@ func (op *Operation) RefNames() []string {
 	return names
 }
 
-// RefUpdate is the move of one ref from the value it was expected to have.
+// RefUpdate moves one ref from the value Old, which it must have, to the value New.
 type RefUpdate struct {
 	Name     string
 	Old, New Value
 }
 
-// ForestUpdate is what an operation decided about one forest, in order.
+// ForestUpdate lists the decisions of an operation about one forest, in order.
 type ForestUpdate struct {
 	Name      string
 	Decisions []Decision
 }
 
-// Decision is one step in the life of a forest. Which fields it uses depends on its Kind.
+// Decision is one step in the life of a forest. Its Kind says which fields it uses.
 type Decision struct {
 	Kind    DecisionKind
 	Cluster uint64
 	ID      ID     // join, retract, restore: the entry; settle, drop: the summary; evict: the tombstone
-	Offset  uint64 // retract, restore: the place in the cluster; settle: where the cover starts
-	Count   uint64 // settle: how many members it covers
+	Offset  uint64 // retract, restore: the place in the cluster; settle: the first member covered
+	Count   uint64 // settle: the number of members covered
 	Interim bool   // settle
 }
 
 // DecisionKind says what a decision does.
 type DecisionKind byte
 
-// The kinds of decisions. A join with the number of clusters opened so far opens the next one; a join of an evicted cluster revives it.
+// The kinds of decisions. A join to the cluster number Forest.Opened opens that cluster. A join to
+// an evicted cluster revives it.
 const (
 	DecideJoin    DecisionKind = 'j' // the entry becomes the cluster's newest member
 	DecideRetract DecisionKind = 'r' // the entry leaves the cluster
@@ -67,8 +70,10 @@ const (
 	DecideEvict   DecisionKind = 'e' // the cluster becomes a tombstone
 )
 
-// The frame of a record: magic, length of the payload, CRC-32C of those eight bytes, payload, SHA-256 of the payload, length again.
-// The CRC tells a bit flipped in the length from a record that was cut short; the length behind shows that the record ends.
+// The frame of a record: the magic, the length of the payload, a CRC-32C of those eight bytes, the
+// payload, the SHA-256 of the payload, and the length again. The CRC distinguishes a flipped bit in
+// the length from a record that is cut short. The second length lets a reader find the start of a
+// record from its end.
 const (
 	opMagic    = "ctxo"
 	opFront    = 12
@@ -79,10 +84,11 @@ const (
 
 var errShortRecord = errors.New("record is cut short")
 
-// IsShortRecord reports whether err says that a record ends before its end: a torn tail, if nothing comes after it.
+// IsShortRecord reports whether err says that the bytes of a record end too early. With nothing
+// after them, those bytes are a torn tail.
 func IsShortRecord(err error) bool { return errors.Is(err, errShortRecord) }
 
-// Encode returns the record, frame and all, and its digest, which the next operation names.
+// Encode returns the framed record, and its digest, which the next operation names in Before.
 func (op *Operation) Encode() (record []byte, digest ID, err error) {
 	p, err := op.payload()
 	if err != nil {
@@ -98,8 +104,8 @@ func (op *Operation) Encode() (record []byte, digest ID, err error) {
 	return binary.BigEndian.AppendUint32(out, uint32(len(p))), digest, nil
 }
 
-// DecodeOperation reads the record at the start of b. n is its length with the frame. IsShortRecord(err) tells a record of which b
-// holds only a beginning from a bad one.
+// DecodeOperation reads the record at the start of b. n is the length of the record with its frame.
+// If b holds only the beginning of a record, IsShortRecord(err) is true.
 func DecodeOperation(b []byte) (op *Operation, digest ID, n int, err error) {
 	p, digest, err := unframe(b)
 	if err != nil {
@@ -112,8 +118,9 @@ func DecodeOperation(b []byte) (op *Operation, digest ID, n int, err error) {
 	return op, digest, opFront + len(p) + opBack, nil
 }
 
-// RecordSize returns the length of the record that ends where b ends, frame and all, as the length behind it says; 0 where no record can end there.
-// The record has still to be decoded.
+// RecordSize returns the length, with its frame, of the record that ends at the end of b. It reads
+// only the last four bytes of b, so the caller must still decode the record. It returns 0 if those
+// bytes are no valid length.
 func RecordSize(b []byte) int64 {
 	if len(b) < 4 {
 		return 0
@@ -125,16 +132,21 @@ func RecordSize(b []byte) int64 {
 	return opFront + int64(n) + opBack
 }
 
-// diskSector is the least that a disk writes as a whole.
+// diskSector is the smallest number of bytes that a disk writes atomically.
 const diskSector = 512
 
-// leastHole is how many zeros tell a place that was never written from bytes that happen to be zero: those of a record are digests, numbers in as few bytes as
-// they take, and names.
-const leastHole = 8
+// minHole is the number of zero bytes that show a sector that was never written. A shorter run of
+// zeros can be part of a record, although records hold only digests, names, and numbers in their
+// shortest form.
+const minHole = 8
 
-// IsUnfilledRecord reports whether b, the rest of a segment from byte at on, is a place for one record that its writer never filled, or not in every sector of
-// the disk: zeros to the end; or the room of one record, by the length in front or because there are zeros there, with a sector in which all of it is zeros. A
-// power cut can leave that where a file system lengthens a file before it writes to it, and writes sectors in any order.
+// IsUnfilledRecord reports whether b, the rest of a segment from byte at on, is room for one record
+// that its writer did not fill completely. A power cut can leave such room if the file system
+// extends a file before it writes the data, and writes sectors in any order.
+//
+// The result is true if b is all zeros from its start, or from the end of a record's front. It is
+// also true if b has the length that its front gives, or a front of zeros, and if one of its disk
+// sectors is all zeros.
 func IsUnfilledRecord(b []byte, at int64) bool {
 	zeros := func(b []byte) bool { return len(bytes.TrimLeft(b, "\x00")) == 0 }
 	front := b[:min(len(b), opFront)]
@@ -147,7 +159,7 @@ func IsUnfilledRecord(b []byte, at int64) bool {
 	}
 	for from := 0; from < len(b); {
 		to := min(len(b), from+diskSector-int((at+int64(from))%diskSector))
-		if to-from >= leastHole && zeros(b[from:to]) {
+		if to-from >= minHole && zeros(b[from:to]) {
 			return true
 		}
 		from = to
@@ -155,10 +167,12 @@ func IsUnfilledRecord(b []byte, at int64) bool {
 	return false
 }
 
-// frontFits checks the front of a record, which is all there: magic, checksum, and a length within its bound.
+// frontFits checks the complete front of a record: its magic, its checksum, and the limit of its
+// length.
 func frontFits(b []byte) bool {
 	sum := binary.BigEndian.Uint32(b[8:12])
-	return string(b[:4]) == opMagic && sum == crc32.Checksum(b[:8], crc32.MakeTable(crc32.Castagnoli)) && binary.BigEndian.Uint32(b[4:8]) <= MaxPayload
+	return string(b[:4]) == opMagic && sum == crc32.Checksum(b[:8], crc32.MakeTable(crc32.Castagnoli)) &&
+		binary.BigEndian.Uint32(b[4:8]) <= MaxPayload
 }
 
 func unframe(b []byte) (payload []byte, digest ID, err error) {
@@ -192,18 +206,18 @@ func (op *Operation) payload() ([]byte, error) {
 	b = binary.AppendUvarint(b, op.Number)
 	b = append(b, op.Before[:]...)
 	b = binary.AppendUvarint(b, uint64(op.Time.UnixMilli()))
-	b = appendString(b, op.Verb)
-	b = appendString(b, op.Session)
+	b = varint.AppendString(b, op.Verb)
+	b = varint.AppendString(b, op.Session)
 	b = binary.AppendUvarint(b, op.About)
 	b = binary.AppendUvarint(b, uint64(len(op.Refs)))
 	for _, u := range op.Refs {
-		b = appendString(b, u.Name)
+		b = varint.AppendString(b, u.Name)
 		b = appendValue(b, u.Old)
 		b = appendValue(b, u.New)
 	}
 	b = binary.AppendUvarint(b, uint64(len(op.Forests)))
 	for _, f := range op.Forests {
-		b = appendString(b, f.Name)
+		b = varint.AppendString(b, f.Name)
 		b = binary.AppendUvarint(b, uint64(len(f.Decisions)))
 		for _, d := range f.Decisions {
 			b = appendDecision(b, d)
@@ -215,39 +229,40 @@ func (op *Operation) payload() ([]byte, error) {
 	return b, nil
 }
 
-// The fewest bytes that things of a payload take: a ref has a name and two kinds of value; a decision a kind, a cluster and an id; a
-// forest a name and one decision.
+// The smallest number of bytes of the repeated elements of a payload. A ref has a name and two
+// kinds of value; a decision has a kind, a cluster and an id; a forest has a name and one decision.
 const (
-	leastRef      = 4
-	leastDecision = 2 + sha256.Size
-	leastForest   = 3 + leastDecision
+	minRef      = 4
+	minDecision = 2 + sha256.Size
+	minForest   = 3 + minDecision
 )
 
 func decodePayload(p []byte) (*Operation, error) {
-	r := &byteReader{b: p}
-	if v := r.byte(); v != opVersion && r.err == nil {
+	r := &byteReader{varint.Reader{Rest: p}}
+	if v := r.Byte(); v != opVersion && r.Err == nil {
 		return nil, &VersionError{What: "operation", Got: int(v), Known: opVersion}
 	}
-	op := &Operation{Number: r.uvarint(), Before: r.id()}
-	op.Time = time.UnixMilli(int64(r.uvarint())).UTC()
-	op.Verb, op.Session, op.About = r.string(), r.string(), r.uvarint()
-	for n := r.count(leastRef); n > 0 && r.err == nil; n-- {
-		op.Refs = append(op.Refs, RefUpdate{Name: r.string(), Old: r.value(), New: r.value()})
+	op := &Operation{Number: r.Uvarint(), Before: r.id()}
+	op.Time = time.UnixMilli(int64(r.Uvarint())).UTC()
+	op.Verb, op.Session, op.About = r.String(), r.String(), r.Uvarint()
+	for n := r.Count(minRef); n > 0 && r.Err == nil; n-- {
+		op.Refs = append(op.Refs, RefUpdate{Name: r.String(), Old: r.value(), New: r.value()})
 	}
-	for n := r.count(leastForest); n > 0 && r.err == nil; n-- {
-		f := ForestUpdate{Name: r.string()}
-		for m := r.count(leastDecision); m > 0 && r.err == nil; m-- {
+	for n := r.Count(minForest); n > 0 && r.Err == nil; n-- {
+		f := ForestUpdate{Name: r.String()}
+		for m := r.Count(minDecision); m > 0 && r.Err == nil; m-- {
 			f.Decisions = append(f.Decisions, r.decision())
 		}
 		op.Forests = append(op.Forests, f)
 	}
-	if r.err == nil && len(r.b) > 0 {
-		r.err = errors.New("bytes after the end")
+	if r.Err == nil && len(r.Rest) > 0 {
+		r.Err = errors.New("bytes after the end")
 	}
-	if r.err != nil {
-		return nil, r.err
+	if r.Err != nil {
+		return nil, r.Err
 	}
-	// Every field has one form, numbers too, so that what passes the checks prints back to the same bytes.
+	// Every field, numbers included, has one form. A payload that passes the checks therefore
+	// encodes to the same bytes again.
 	if err := op.check(); err != nil {
 		return nil, err
 	}
@@ -263,7 +278,7 @@ func (op *Operation) check() error {
 	case !isWord(op.Verb):
 		return fmt.Errorf("bad verb: %.40q", op.Verb)
 	case op.About >= op.Number:
-		return errors.New("about an operation that is not before it")
+		return errors.New("about is an operation that is not before it")
 	case op.Time.UnixMilli() < 0:
 		return errors.New("time before 1970")
 	}

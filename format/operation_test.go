@@ -41,7 +41,8 @@ func TestOperationPrefixIsShort(t *testing.T) {
 	}
 }
 
-// TestOperationDamageIsNoTornTail flips every bit of a record that is there in full length.
+// TestOperationDamageIsNoTornTail flips every bit of a complete record. The result must not be
+// taken for a torn tail.
 func TestOperationDamageIsNoTornTail(t *testing.T) {
 	for _, record := range codecOf(t, "operation").samples {
 		for i := range record {
@@ -57,7 +58,7 @@ func TestOperationDamageIsNoTornTail(t *testing.T) {
 	}
 }
 
-// TestOperationDamagedFrontIsNoTornTail: not even where the end is missing as well.
+// TestOperationDamagedFrontIsNoTornTail damages the front of records whose end is missing too.
 func TestOperationDamagedFrontIsNoTornTail(t *testing.T) {
 	record := codecOf(t, "operation").samples[0]
 	for i := range 12 {
@@ -76,7 +77,7 @@ func TestOperationDamagedFrontIsNoTornTail(t *testing.T) {
 	}
 }
 
-// frame puts a payload into a record, as docs/format/operation.md has it.
+// frame makes a record of a payload, as docs/format/operation.md describes it.
 func frame(payload []byte) []byte {
 	b := binary.BigEndian.AppendUint32([]byte("ctxo"), uint32(len(payload)))
 	b = binary.BigEndian.AppendUint32(b, crc32.Checksum(b, crc32.MakeTable(crc32.Castagnoli)))
@@ -135,7 +136,8 @@ func TestOperationPayloadRefused(t *testing.T) {
 	}
 }
 
-// TestOperationPayloadDamage changes payloads inside a frame that fits: what is accepted prints back as it is.
+// TestOperationPayloadDamage changes payloads inside valid frames. Every payload that is accepted
+// must encode to the same bytes again.
 func TestOperationPayloadDamage(t *testing.T) {
 	for _, op := range []*format.Operation{sampleOperation(), fullOperation(), emptyOperation()} {
 		for _, p := range damaged(payloadOf(t, op)) {
@@ -208,7 +210,8 @@ func TestOperationRefuses(t *testing.T) {
 	}
 }
 
-// TestOperationCountsDoNotAllocate: a count can name no more things than its payload has room for.
+// TestOperationCountsDoNotAllocate checks that a count larger than the rest of the payload is
+// refused.
 func TestOperationCountsDoNotAllocate(t *testing.T) {
 	p := bytes.Clone(payloadOf(t, emptyOperation()))
 	p = append(p[:42], binary.AppendUvarint(nil, 1<<20)...)

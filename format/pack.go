@@ -9,9 +9,10 @@ import (
 	"io"
 )
 
-// A pack is many objects in one file: PackMagic, blocks, and the SHA-256 of all that. A block is a head of PackBlockHead bytes
-// and a zstd frame; what the frame holds is a run of records, each a length and as many bytes. A record is a header or a body,
-// according to the kind of its block. See docs/format/pack.md.
+// A pack holds many objects in one file: PackMagic, a sequence of blocks, and the SHA-256 of
+// everything before it. A block is a head of PackBlockHead bytes and a zstd frame. A frame holds a
+// sequence of records, each a length and that many bytes. All records of a block are headers, or
+// all are bodies. docs/format/pack.md describes packs.
 const (
 	PackMagic     = "ctx pack 1\n"
 	PackBlockHead = 9           // bytes: kind, compressed length, raw length
@@ -19,13 +20,15 @@ const (
 	PackMaxRaw    = MaxBody + 4 // bytes of a block before compression: the largest body and its length
 )
 
-// The two kinds of block. Headers are apart from bodies so that whoever reads headers unpacks nothing else.
+// The two kinds of blocks. Headers and bodies are apart so that reading headers decompresses no
+// bodies.
 const (
 	PackHeaders = 'h'
 	PackBodies  = 'b'
 )
 
-// PackBlock is a block of a pack: its kind, and how many bytes its frame has and holds.
+// PackBlock describes a block of a pack: its kind, and the lengths in bytes of its frame and of the
+// decompressed records.
 type PackBlock struct {
 	Kind       byte
 	Compressed int
@@ -44,11 +47,12 @@ func (b PackBlock) check() error {
 	return nil
 }
 
-// maxCompressed is the largest frame for raw bytes: zstd adds 3 bytes to each 128 KiB that do not compress, and a frame header
-// and checksum of 22 bytes at most.
+// maxCompressed is the size of the largest frame for raw bytes. zstd adds 3 bytes to each 128 KiB
+// that do not compress, and a frame header and a checksum of at most 22 bytes.
 func maxCompressed(raw int) int { return raw + 3*(raw>>17+1) + 22 }
 
-// AppendPackBlockHead appends the head of b, PackBlockHead bytes, to dst. It refuses a block that no reader would take.
+// AppendPackBlockHead appends the head of b, PackBlockHead bytes, to dst. It refuses a block that
+// ParsePackBlockHead would refuse.
 func AppendPackBlockHead(dst []byte, b PackBlock) ([]byte, error) {
 	if err := b.check(); err != nil {
 		return nil, err
@@ -58,15 +62,16 @@ func AppendPackBlockHead(dst []byte, b PackBlock) ([]byte, error) {
 	return binary.BigEndian.AppendUint32(dst, uint32(b.Raw)), nil
 }
 
-// ParsePackBlockHead reads the head of a block from the first PackBlockHead bytes of b. The lengths it returns are within the
-// limits, so a reader may allocate as much.
+// ParsePackBlockHead reads the head of a block from the first PackBlockHead bytes of b. Its lengths
+// are within the limits, so a reader may allocate that many bytes.
 func ParsePackBlockHead(b []byte) (PackBlock, error) {
 	if len(b) < PackBlockHead {
 		return PackBlock{}, errors.New("pack is cut short")
 	}
 	block := PackBlock{
-		Kind:       b[0],
-		Compressed: int(min(binary.BigEndian.Uint32(b[1:]), 1<<30)), // refused below; the clamp keeps it an int of 32 bits
+		Kind: b[0],
+		// The clamps keep the lengths within an int of 32 bits; check refuses clamped values.
+		Compressed: int(min(binary.BigEndian.Uint32(b[1:]), 1<<30)),
 		Raw:        int(min(binary.BigEndian.Uint32(b[5:]), 1<<30)),
 	}
 	if err := block.check(); err != nil {
@@ -75,13 +80,13 @@ func ParsePackBlockHead(b []byte) (PackBlock, error) {
 	return block, nil
 }
 
-// AppendPackRecord appends a record that holds data to the raw bytes of a block.
+// AppendPackRecord appends a record with the given data to the raw bytes of a block.
 func AppendPackRecord(dst, data []byte) []byte {
 	dst = binary.AppendUvarint(dst, uint64(len(data)))
 	return append(dst, data...)
 }
 
-// PackRecordLen returns how many bytes a record of n bytes takes.
+// PackRecordLen returns the number of bytes of a record with n bytes of data.
 func PackRecordLen(n int) int {
 	size := 1
 	for v := n; v >= 0x80; v >>= 7 {
@@ -90,7 +95,8 @@ func PackRecordLen(n int) int {
 	return size + n
 }
 
-// PackRecord returns the data of the record at off in the raw bytes of a block, and the offset after it. The data aliases raw.
+// PackRecord returns the data of the record at offset off in the raw bytes of a block, and the
+// offset of the next record. The data aliases raw.
 func PackRecord(raw []byte, off int) (data []byte, next int, err error) {
 	if off < 0 || off >= len(raw) {
 		return nil, 0, fmt.Errorf("no record at %d in a block of %d bytes", off, len(raw))
@@ -107,9 +113,10 @@ func PackRecord(raw []byte, off int) (data []byte, next int, err error) {
 	return raw[start:next:next], next, nil
 }
 
-// WalkPack reads a whole pack of size bytes and calls fn for each block with its frame, which is good until fn returns. It
-// returns the pack's id, the SHA-256 of everything before the trailer, once that agrees with the trailer; until then what fn
-// was given is unproven. It never holds more than one frame. An error of fn is returned as it is.
+// WalkPack reads a whole pack of size bytes and calls fn for each block. The frame that fn gets is
+// valid until fn returns. WalkPack returns the pack's id, which is the SHA-256 of everything before
+// the trailer, after it has compared that digest with the trailer. Until then the frames are
+// unproven. WalkPack keeps only one frame in memory. It returns an error of fn unchanged.
 func WalkPack(r io.Reader, size int64, fn func(b PackBlock, frame []byte) error) (ID, error) {
 	sum := sha256.New()
 	in := io.TeeReader(r, sum)
@@ -157,7 +164,8 @@ func checkTrailer(r io.Reader, sum []byte, left int64) (ID, error) {
 	return trailer, nil
 }
 
-// badPack keeps an error of the reader, and puts why in the place of an early end.
+// badPack returns err, unless err is nil or an early end of the file: then it returns an error with
+// the text why.
 func badPack(err error, why string) error {
 	if err == nil || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		return errors.New(why)
@@ -172,7 +180,7 @@ func grow(b []byte, n int) []byte {
 	return b[:n]
 }
 
-// PackSpan is where a block's frame lies in its pack.
+// PackSpan says where a block lies in its pack.
 type PackSpan struct {
 	PackBlock
 	N      int   // the block's number in the pack, from 0
@@ -180,13 +188,13 @@ type PackSpan struct {
 	start  int64 // position of the block's first raw byte in the stream of its kind
 }
 
-// PackMap finds blocks by position. The raw bytes of all blocks of one kind, one behind the other, are a stream; a position is an
-// offset in it.
+// PackMap finds blocks by position. The raw bytes of all blocks of one kind, one after the other,
+// form a stream. A position is an offset in that stream.
 type PackMap struct {
 	headers, bodies []PackSpan
 }
 
-// NewPackMap returns the map of a pack that consists of blocks, in the order of the file.
+// NewPackMap returns the map of a pack with the given blocks, which are in the order of the file.
 func NewPackMap(blocks []PackBlock) *PackMap {
 	m := &PackMap{}
 	offset := int64(len(PackMagic))
@@ -203,7 +211,8 @@ func NewPackMap(blocks []PackBlock) *PackMap {
 	return m
 }
 
-// Find returns the block of the given kind that holds position at, and the offset in its raw bytes.
+// Find returns the block of the given kind that holds position at, and the offset of that position
+// in the raw bytes of the block. ok is false if no block holds it.
 func (m *PackMap) Find(kind byte, at int64) (span PackSpan, off int, ok bool) {
 	list := m.headers
 	if kind == PackBodies {

@@ -15,7 +15,8 @@ import (
 	"github.com/gemini-ctx/ctx/format"
 )
 
-// A pack's codec does not look into frames, so the tests put plain bytes there.
+// samplePack returns a pack whose frames are plain bytes: the pack codec does not decompress
+// frames.
 func samplePack(t testing.TB, frames ...string) ([]byte, []format.PackBlock) {
 	t.Helper()
 	pack := []byte(format.PackMagic)
@@ -238,7 +239,8 @@ func TestPackIndexRefuses(t *testing.T) {
 	}
 }
 
-// Look-ups by pieces find what a whole read finds, in indexes large enough that a search has something to do.
+// TestPackIndexLookUp compares look-ups in pieces with a read of the whole index, in an index that
+// is large enough for a binary search.
 func TestPackIndexLookUp(t *testing.T) {
 	const n = 20000
 	entries := make([]format.PackEntry, n)
@@ -293,7 +295,7 @@ func TestPackIndexLookUp(t *testing.T) {
 	}
 }
 
-// The page's examples are what the codecs write.
+// TestPackPage compares the examples of the page with the output of the codecs.
 func TestPackPage(t *testing.T) {
 	page, err := os.ReadFile(filepath.Join("..", "docs", "format", "pack.md"))
 	if err != nil {
@@ -308,7 +310,8 @@ func TestPackPage(t *testing.T) {
 	}
 }
 
-// packDump writes bytes as the page does: 32 to a line, in hexadecimal, one * for lines that repeat the one before.
+// packDump writes bytes as the page shows them: 32 bytes to a line in hexadecimal, and one * for
+// lines that repeat the line before.
 func packDump(b []byte) string {
 	var out strings.Builder
 	var before []byte
@@ -370,7 +373,8 @@ func FuzzDecodePackIndex(f *testing.F) {
 	})
 }
 
-// lookUpPacked does what a reader does with an index whose digest it has not checked: it may fail, it must not panic.
+// lookUpPacked does what a reader does with an index whose digest it has not checked. Look-ups may
+// fail, but they must not panic.
 func lookUpPacked(b []byte, id format.ID) {
 	x, err := format.OpenPackIndex(bytes.NewReader(b), int64(len(b)))
 	if err != nil {

@@ -9,37 +9,42 @@ import (
 	"slices"
 )
 
-// A pack's index finds objects in it by id and by source. It is derived: the pack alone gives it back. See docs/format/pack.md.
+// A pack index finds the objects of a pack by id and by source. It can be computed again from the
+// pack alone. docs/format/pack.md describes it.
 const (
 	PackIndexMagic = "ctx idx 1\n"
 
 	idxHead   = len(PackIndexMagic) + sha256.Size + 3*4 // magic, pack id, counts of ids, sources and blocks
 	idxFan    = 256 * 4
-	idxPlace  = 2 * 5 // bytes for an object's two positions
-	idxSource = 4 + 4 // tag, number of the id
+	idxPlace  = 2 * 5 // bytes of an object's two positions
+	idxSource = 4 + 4 // tag, number of the object
 	idxBlock  = 1 + 4 + 4
-	idxCount  = 1<<31 - 1 // ids or blocks of a pack
+	idxCount  = 1<<31 - 1 // the most objects or blocks of a pack
 
-	maxPosition = 1<<40 - 2 // a stream of a pack has a tebibyte at most
+	maxPosition = 1<<40 - 2 // a stream of a pack has at most one tebibyte
 	noPosition  = 1<<40 - 1
 )
 
-// PackPlace is where a pack has an object: positions of its two records in the streams of headers and of bodies.
+// PackPlace says where a pack holds an object: the positions of its two records in the streams of
+// headers and of bodies.
 type PackPlace struct {
 	Header int64
-	Body   int64 // -1 where the pack has no body for it
+	Body   int64 // -1 if the pack has no body of the object
 }
 
-// PackEntry is an object of a pack as its index lists it.
+// PackEntry is the entry of one object in a pack index.
 type PackEntry struct {
 	ID ID
 	PackPlace
-	Sourced bool   // it has a source, see SourceKey
-	Tag     uint32 // and the first four bytes of its key; the header itself says whether the rest agrees
+	Sourced bool // the object has a source, see SourceKey
+	// Tag is the first four bytes of the source key. Only the object's header proves the rest of
+	// the key.
+	Tag uint32
 }
 
-// SourceKey returns what an import looks an entry up by: the first 16 bytes of the SHA-256 of agent, session and message id, the
-// first three fields of the header's source line with single spaces between. ok is false for a header without such a line.
+// SourceKey returns the key by which an import finds an entry: the first 16 bytes of the SHA-256 of
+// the agent, session and message id, which are the first three fields of the header's source line,
+// joined by single spaces. ok is false for a header without a source line.
 func SourceKey(header []byte) (key [16]byte, ok bool) {
 	_, rest, ok := bytes.Cut(header, []byte("\nsource "))
 	if !ok {
@@ -57,18 +62,20 @@ func SourceKey(header []byte) (key [16]byte, ok bool) {
 	return [16]byte(sum[:16]), true
 }
 
-// SourceTag returns the part of a source key that an index keeps.
+// SourceTag returns the part of a source key that a pack index keeps.
 func SourceTag(key [16]byte) uint32 { return binary.BigEndian.Uint32(key[:]) }
 
-// EncodePackIndex returns the index of the pack named pack, which has these objects and these blocks, the latter in the order of
-// the file. Entries may come in any order and are sorted in place; an id that comes twice is an error, as is an entry outside the blocks.
+// EncodePackIndex returns the index of the given pack with the given objects and blocks. Blocks
+// must be in the order of the file. Entries may have any order and are sorted in place. A duplicate
+// id and an entry outside the blocks are errors.
 func EncodePackIndex(pack ID, entries []PackEntry, blocks []PackBlock) ([]byte, error) {
 	slices.SortFunc(entries, func(a, b PackEntry) int { return a.ID.Compare(b.ID) })
 	if err := checkIndex(entries, blocks); err != nil {
 		return nil, err
 	}
 	sources := sourceTable(entries)
-	size := idxHead + idxFan + len(entries)*(len(ID{})+idxPlace) + len(sources)*idxSource + len(blocks)*idxBlock + sha256.Size
+	size := idxHead + idxFan + len(entries)*(len(ID{})+idxPlace) + len(sources)*idxSource +
+		len(blocks)*idxBlock + sha256.Size
 	out := make([]byte, 0, size)
 	out = append(out, PackIndexMagic...)
 	out = append(out, pack[:]...)
@@ -88,7 +95,7 @@ func EncodePackIndex(pack ID, entries []PackEntry, blocks []PackBlock) ([]byte, 
 	}
 	for _, b := range blocks {
 		if out, _ = AppendPackBlockHead(out, b); out == nil {
-			return nil, errors.New("bad block") // not reached: checkIndex looked
+			return nil, errors.New("bad block") // not reached: checkIndex has checked every block
 		}
 	}
 	sum := sha256.Sum256(out)
@@ -124,7 +131,8 @@ func checkIndex(entries []PackEntry, blocks []PackBlock) error {
 	return nil
 }
 
-// sourceTable returns tag and entry number of every sourced entry as one number each, in order.
+// sourceTable returns a sorted list with one number for each entry with a source: the tag in the
+// high 32 bits and the number of the entry in the low 32 bits.
 func sourceTable(entries []PackEntry) []uint64 {
 	var table []uint64
 	for i, e := range entries {
@@ -162,8 +170,9 @@ func position(b []byte) int64 {
 	return at
 }
 
-// DecodePackIndex reads a whole index and checks all of it: its digest, its order, its limits, and that it is the one encoding
-// of what it says. Entries come back in the order of their ids. For look-ups, which need a small part, see OpenPackIndex.
+// DecodePackIndex reads a whole index. It checks the digest, the order, the limits, and that the
+// bytes are the one accepted encoding. The entries are sorted by id. OpenPackIndex is for look-ups,
+// which need only a small part of an index.
 func DecodePackIndex(b []byte) (pack ID, entries []PackEntry, blocks []PackBlock, err error) {
 	x, err := OpenPackIndex(bytes.NewReader(b), int64(len(b)))
 	if err != nil {

@@ -9,18 +9,21 @@ import (
 	"io"
 )
 
-// PackIndex looks things up in an index without reading all of it: a look-up by id in a pack of a million objects reads some
-// ten pieces of it, 2 KiB in all. What it returns is bounded but not proven by the index's digest (DecodePackIndex does that): whoever fetches
-// an object checks its id. It may be used from several goroutines if its reader may.
+// PackIndex looks up objects in a pack index without reading all of it: a look-up by id among a
+// million objects reads about ten pieces, 2 KiB in total. The results are within the limits but not
+// proven by the digest of the index (Check and DecodePackIndex do that), so a caller must check the
+// id of every object that it fetches. A PackIndex may be used by several goroutines if its reader
+// allows it.
 type PackIndex struct {
-	Pack ID // the pack it is for
+	Pack ID // the pack that the index belongs to
 
 	r                      io.ReaderAt
 	entries, sources, blks int
 	fan                    [256]uint32
 }
 
-// OpenPackIndex reads the head of an index of size bytes: some 1 KiB. It refuses what has another size than the head says.
+// OpenPackIndex reads the head of an index of size bytes, about 1 KiB. It fails if size differs
+// from the size that the head gives.
 func OpenPackIndex(r io.ReaderAt, size int64) (*PackIndex, error) {
 	var head [idxHead + idxFan]byte
 	if size < int64(len(head)) {
@@ -40,7 +43,8 @@ func OpenPackIndex(r io.ReaderAt, size int64) (*PackIndex, error) {
 	for i := range counts {
 		counts[i] = int64(binary.BigEndian.Uint32(b[4*i:]))
 	}
-	want := int64(len(head)) + counts[0]*int64(len(ID{})+idxPlace) + counts[1]*idxSource + counts[2]*idxBlock + int64(len(ID{}))
+	want := int64(len(head)) + counts[0]*int64(len(ID{})+idxPlace) + counts[1]*idxSource +
+		counts[2]*idxBlock + int64(len(ID{}))
 	if size != want || counts[0] == 0 || counts[1] > counts[0] || max(counts[0], counts[2]) > idxCount {
 		return nil, errors.New("pack index has a size that its head does not give")
 	}
@@ -71,10 +75,10 @@ func (x *PackIndex) placesAt() int64  { return x.idsAt() + int64(x.entries)*int6
 func (x *PackIndex) sourcesAt() int64 { return x.placesAt() + int64(x.entries)*idxPlace }
 func (x *PackIndex) blocksAt() int64  { return x.sourcesAt() + int64(x.sources)*idxSource }
 
-// window is how many ids or tags are read at once when a search is down to them.
+// window is the largest range of a table that a search reads in one piece.
 const window = 32
 
-// Find returns where the pack has the object id; ok is false where it has not.
+// Find returns the place of the object id in the pack. ok is false if the pack does not hold it.
 func (x *PackIndex) Find(id ID) (at PackPlace, ok bool, err error) {
 	n, found, err := x.Search(id)
 	if err != nil || !found {
@@ -91,7 +95,8 @@ func placeOf(b []byte) PackPlace {
 	return PackPlace{Header: position(b), Body: position(b[5:])}
 }
 
-// Search returns the number of the first id that is not less than id, and whether it is id. Numbers count from 0 in the order of ids.
+// Search returns the number of the first object whose id is not less than id, and whether that
+// object has this id. Objects are numbered from 0 in the order of their ids.
 func (x *PackIndex) Search(id ID) (n int, found bool, err error) {
 	lo, hi := 0, int(x.fan[id[0]])
 	if id[0] > 0 {
@@ -100,8 +105,9 @@ func (x *PackIndex) Search(id ID) (n int, found bool, err error) {
 	return x.search(x.idsAt(), len(id), id[:], lo, hi, x.entries)
 }
 
-// search finds the first item not less than key in a sorted table of count items of width bytes, which are compared by their
-// first len(key) bytes. All items before lo are known to be less, and those from hi on not to be.
+// search finds the first item that is not less than key in a sorted table. The table has count
+// items of width bytes, which are compared by their first len(key) bytes. The caller knows that all
+// items before lo are less than key, and that the items from hi on are not.
 func (x *PackIndex) search(table int64, width int, key []byte, lo, hi, count int) (at int, found bool, err error) {
 	item := make([]byte, (window+1)*width)
 	for hi-lo > window {
@@ -115,7 +121,7 @@ func (x *PackIndex) search(table int64, width int, key []byte, lo, hi, count int
 			hi = mid
 		}
 	}
-	// The item at hi may be the one: it was not less than key when it became hi.
+	// The item at hi may be the result, because it was not less than key when it became hi.
 	n := min(hi+1, count) - lo
 	item = item[:n*width]
 	if err := readAt(x.r, item, table+int64(lo)*int64(width)); err != nil {
@@ -130,8 +136,8 @@ func (x *PackIndex) search(table int64, width int, key []byte, lo, hi, count int
 	return lo, false, nil
 }
 
-// Each calls fn for the objects from number n on, in the order of their ids, until it returns false or an error, which is
-// returned. It reads the index in pieces of some 20 KiB.
+// Each calls fn for the objects from number n on, in the order of their ids, until fn returns false
+// or an error. It returns the error of fn. It reads the index in pieces of about 20 KiB.
 func (x *PackIndex) Each(n int, fn func(ID, PackPlace) (bool, error)) error {
 	const piece = 512
 	ids, places := make([]byte, piece*len(ID{})), make([]byte, piece*idxPlace)
@@ -153,8 +159,8 @@ func (x *PackIndex) Each(n int, fn func(ID, PackPlace) (bool, error)) error {
 	return nil
 }
 
-// Tagged returns the ids of the objects whose source key begins with tag, with their places, in the order of ids. Few are
-// there by chance, but their headers have to be looked at.
+// Tagged returns the objects whose source key begins with tag, in the order of their ids. Another
+// source can have the same tag by chance, so the caller must check the header of each object.
 func (x *PackIndex) Tagged(tag uint32) ([]PackEntry, error) {
 	key := binary.BigEndian.AppendUint32(nil, tag)
 	n, _, err := x.search(x.sourcesAt(), idxSource, key, 0, x.sources, x.sources)
@@ -190,7 +196,8 @@ func (x *PackIndex) entry(n int) (PackEntry, error) {
 	return e, err
 }
 
-// Check reads all of the index and compares it with its digest. A look-up that finds nothing is to be believed only after that.
+// Check reads the whole index and compares it with its digest. Without this check, a look-up that
+// finds nothing proves nothing.
 func (x *PackIndex) Check() error {
 	size := x.blocksAt() + int64(x.blks)*idxBlock
 	sum := sha256.New()
@@ -207,7 +214,7 @@ func (x *PackIndex) Check() error {
 	return nil
 }
 
-// Blocks returns the pack's blocks in the order of its file.
+// Blocks returns the blocks of the pack in the order of its file.
 func (x *PackIndex) Blocks() ([]PackBlock, error) {
 	b := make([]byte, x.blks*idxBlock)
 	if err := readAt(x.r, b, x.blocksAt()); err != nil {
@@ -224,7 +231,7 @@ func (x *PackIndex) Blocks() ([]PackBlock, error) {
 	return blocks, nil
 }
 
-// readAt fills b from offset at.
+// readAt fills b from offset at of r.
 func readAt(r io.ReaderAt, b []byte, at int64) error {
 	n, err := r.ReadAt(b, at)
 	if n == len(b) {
@@ -236,7 +243,8 @@ func readAt(r io.ReaderAt, b []byte, at int64) error {
 	return err
 }
 
-// EachTag calls fn for the tags of the source table, in order. It reads the table in pieces of some 4 KiB.
+// EachTag calls fn for each tag of the source table, in order. It reads the table in pieces of
+// about 4 KiB.
 func (x *PackIndex) EachTag(fn func(tag uint32)) error {
 	const piece = 512
 	b := make([]byte, piece*idxSource)

@@ -5,24 +5,25 @@ import (
 	"fmt"
 )
 
-// Page is a piece of a forest's list of tombstones, which is kept by the numbers of clusters: page i of level 0 holds the clusters
-// 256i to 256i+255 that are evicted, page i of level n the pages 256i to 256i+255 of the level below that hold anything.
-// docs/format/forest.md is its page.
+// Page is one page of a forest's list of tombstones, which is a tree over the numbers of clusters.
+// Page i of level 0 holds the tombstones of the clusters 256i to 256i+255. Page i of level n holds
+// those pages 256i to 256i+255 of level n-1 that are not empty. docs/format/forest.md describes its
+// header.
 type Page struct {
 	Level int
-	Slots []Slot // by Place, ascending
+	Slots []Slot // sorted by Place
 }
 
-// Slot is a line of a page: on level 0 a cluster's number, the number of its eviction and its tombstone; above, the index of a page,
-// the largest number of an eviction below it, how many tombstones are there, and its id.
+// Slot is one line of a page. On level 0 it is the tombstone of one cluster. On a higher level it
+// is a page of the level below.
 type Slot struct {
-	Place    uint64 // cluster number, or page index
-	Eviction uint64 // its number, or the newest below
-	Count    uint64 // tombstones below; 1 on level 0, where it is not written
+	Place    uint64 // level 0: the number of the cluster; else the index of the page
+	Eviction uint64 // level 0: the number of the eviction; else the largest one below
+	Count    uint64 // number of tombstones below; 1 on level 0, where it is not written
 	ID       ID
 }
 
-// pageVersion is 2: version 1 kept the list by the numbers of evictions, and was never released.
+// pageVersion is 2: version 1, which kept the list by the numbers of evictions, was never released.
 const pageVersion = 2
 
 // Encode returns the page's header.
@@ -93,7 +94,7 @@ func (p *Page) check() error {
 		return fmt.Errorf("level %d, %d is the most", p.Level, maxLevel)
 	}
 	if len(p.Slots) == 0 || len(p.Slots) > FanOut {
-		return fmt.Errorf("%d lines, 1 to %d belong", len(p.Slots), FanOut)
+		return fmt.Errorf("%d lines, not 1 to %d", len(p.Slots), FanOut)
 	}
 	most := uint64(1) // tombstones below a line
 	if p.Level > 0 {
@@ -107,12 +108,26 @@ func (p *Page) check() error {
 			return errors.New("lines of two pages in one")
 		}
 		if s.Count == 0 || s.Count > most {
-			return fmt.Errorf("line %d: %d tombstones below, 1 to %d belong", s.Place, s.Count, most)
+			return fmt.Errorf("line %d: %d tombstones below, not 1 to %d", s.Place, s.Count, most)
 		}
-		// Every eviction has a number of its own, and the newest of so many is not among the first ones.
+		// Every eviction has its own number, counted from 0, so the newest of Count evictions has
+		// at least the number Count-1.
 		if s.Eviction < s.Count-1 {
 			return fmt.Errorf("line %d: eviction %d is the newest of %d", s.Place, s.Eviction, s.Count)
 		}
 	}
 	return nil
+}
+
+// Links returns the slots: tombstones at level 0, pages above.
+func (p *Page) Links() []Link {
+	want := PageKind
+	if p.Level == 0 {
+		want = TombstoneKind
+	}
+	list := make([]Link, len(p.Slots))
+	for i, s := range p.Slots {
+		list[i] = Link{s.ID, want}
+	}
+	return links(list...)
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/gemini-ctx/ctx/format"
 )
 
-// random makes values that check accepts; the same ones in every run.
+// random makes values that pass the checks of the package. A seed always gives the same values.
 type random struct{ *rand.Rand }
 
 func newRandom(seed uint64) random { return random{rand.New(rand.NewPCG(seed, 1))} }
@@ -35,7 +35,7 @@ func (r random) ids(least, most int) []format.ID {
 	return out
 }
 
-// number prefers the ends of its range.
+// number returns a number of at least least. It prefers the ends of the range.
 func (r random) number(least uint64) uint64 {
 	switch r.IntN(4) {
 	case 0:
@@ -65,7 +65,7 @@ func (r random) names(most int) []string {
 	return out
 }
 
-// sorted returns up to most different names, ascending.
+// sorted returns different names in ascending order, from least to most of them.
 func (r random) sorted(least, most int) []string {
 	seen := map[string]bool{}
 	for len(seen) < least+r.IntN(most-least+1) {
@@ -270,7 +270,7 @@ func (r random) checkpoint() *format.Checkpoint {
 	return c
 }
 
-// same checks that a value comes back from its bytes as it was, and that they come back from it.
+// same checks that a value equals its decoded encoding, and that the encoding is stable.
 func same[T any](t *testing.T, v *T, encode func(*T) ([]byte, error), decode func([]byte) (*T, error)) {
 	t.Helper()
 	b, err := encode(v)

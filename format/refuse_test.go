@@ -10,7 +10,7 @@ import (
 	"github.com/gemini-ctx/ctx/format"
 )
 
-// refusal is a sample with one thing changed, and a word of the error it must meet.
+// refusal describes one change to a sample, and a word of the error that must follow.
 type refusal struct {
 	kind   string
 	sample int
@@ -26,7 +26,7 @@ var zeroHex = strings.Repeat("0", 64)
 
 func refusals() []refusal {
 	return []refusal{
-		// What every header has in common.
+		// The first line, which every header has.
 		{"entry", 0, "entry 1\n", "entry 2\n", "version 2"},
 		{"entry", 0, "entry 1\n", "entry 01\n", "not an object header"},
 		{"entry", 0, "entry 1\n", "entry 0\n", "not an object header"},
@@ -209,7 +209,7 @@ func TestRefuseIDOfZerosEverywhere(t *testing.T) {
 func TestRefuseOtherVersion(t *testing.T) {
 	for _, c := range codecs(t) {
 		if c.name == "operation" || c.name == "checkpoint" || c.name == "mask" || c.name == "replace" {
-			continue // these have a checksum in the way, or are no headers, and have tests of their own
+			continue // files with a checksum or without a header have their own tests
 		}
 		first, rest, _ := strings.Cut(string(c.samples[0]), "\n")
 		kind, written, _ := strings.Cut(first, " ")

@@ -6,22 +6,26 @@ import (
 	"unicode/utf8"
 )
 
-// Replacement is the body of a replace entry: a text, and what it stands for. docs/format/replace.md is its page.
+// Replacement is the body of a replace entry: a text, and the targets that it stands for.
+// docs/format/replace.md describes its encoding.
 type Replacement struct {
-	Targets []Target // one or more; none twice, and no part of an entry that is there as a whole
-	Text    string   // UTF-8, not empty
+	// Targets has at least one element and no duplicates. It lists no part of an entry that is a
+	// target as a whole.
+	Targets []Target
+	Text    string // UTF-8, not empty
 }
 
-// Target is an entry or a part of one: a message, as it was said first, or an earlier replace entry.
+// Target is an entry or one part of it. The entry is the first version of a message, or an earlier
+// replace entry.
 type Target struct {
 	Entry ID
-	Part  int // index in its parts, or WholeEntry
+	Part  int // index of the part, or WholeEntry
 }
 
 // WholeEntry is the Part of a target that is an entry with all its parts.
 const WholeEntry = -1
 
-// String is the target as people write it: ENTRY, or ENTRY.PART.
+// String returns the target in the form ENTRY or ENTRY.PART.
 func (t Target) String() string {
 	if t.Part == WholeEntry {
 		return t.Entry.String()
@@ -42,7 +46,8 @@ type targetJSON struct {
 	Part  *int   `json:"part,omitempty"`
 }
 
-// Encode returns the text of the body. It refuses a replacement that DecodeReplacement would not read back.
+// Encode returns the text of the body. It refuses every replacement that DecodeReplacement would
+// refuse.
 func (r *Replacement) Encode() ([]byte, error) {
 	if err := r.check(); err != nil {
 		return nil, fmt.Errorf("replace: %w", err)
@@ -58,7 +63,8 @@ func (r *Replacement) Encode() ([]byte, error) {
 	return bodyJSON(out)
 }
 
-// DecodeReplacement reads the text of a replacement's body; Encode of what it returns gives the same bytes.
+// DecodeReplacement reads the text of a replacement's body. Encoding the result again gives the
+// same bytes.
 func DecodeReplacement(b []byte) (*Replacement, error) {
 	var in replaceJSON
 	if err := readBodyJSON("replace", replaceVersion, b, &in); err != nil {
@@ -88,7 +94,7 @@ func (r *Replacement) check() error {
 	seen, whole := map[Target]bool{}, map[ID]bool{}
 	for _, t := range r.Targets {
 		if t.Entry.IsZero() || t.Part < WholeEntry {
-			return errors.New("a target that is nothing")
+			return errors.New("a target without an entry, or with a negative part")
 		}
 		if seen[t] {
 			return fmt.Errorf("%v twice", t)

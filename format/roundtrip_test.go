@@ -21,7 +21,8 @@ func TestSamplesRoundTrip(t *testing.T) {
 	}
 }
 
-// TestDamageNeverPrintsOtherwise changes one byte of every sample, in every place: what is still accepted prints back as it is.
+// TestDamageNeverPrintsOtherwise changes every sample in every place. Bytes that are still accepted
+// must encode to the same bytes again.
 func TestDamageNeverPrintsOtherwise(t *testing.T) {
 	for _, c := range codecs(t) {
 		accepted := 0
@@ -41,7 +42,8 @@ func TestDamageNeverPrintsOtherwise(t *testing.T) {
 	}
 }
 
-// damaged returns b with one byte changed, left out, or doubled, and with one line left out, doubled, or swapped with the next.
+// damaged returns copies of b with one byte changed, left out or doubled, and with one line left
+// out, doubled, or swapped with the next line.
 func damaged(b []byte) [][]byte {
 	var out [][]byte
 	places := min(len(b), 700)
@@ -72,7 +74,7 @@ func TestCutInsideALineIsRefused(t *testing.T) {
 		for i, b := range c.samples {
 			for n := range b {
 				if n > 0 && b[n-1] == '\n' && c.name != "operation" {
-					continue // what ends in a list may end early by a whole line
+					continue // a kind that ends in a list may lose whole lines at its end
 				}
 				if _, err := c.again(b[:n]); err == nil {
 					t.Errorf("%s %d: the first %d of %d bytes were accepted", c.name, i, n, len(b))

@@ -9,7 +9,8 @@ import (
 	"github.com/gemini-ctx/ctx/format"
 )
 
-// One small conversation, an object of every kind. The examples in docs/format are of the same one.
+// One small conversation with an object of every kind. The examples in docs/format show the same
+// one.
 const (
 	sampleSession = "9f77ed91-4c41-4a3c-9d53-0c2f4b8f0a11"
 	sampleStore   = "5a6f9c1e0b7d4832a1c4e6f80b9d2e37"
@@ -19,7 +20,8 @@ const (
 
 var sampleTime = time.Date(2026, 11, 21, 0, 42, 9, 328e6, time.UTC)
 
-// stored is a body with a made-up nonce in front: bytes of one value, so that a dump shows where the text starts.
+// stored returns a body with a nonce whose bytes all have the same value, so that a dump shows
+// where the text starts.
 func stored(nonce byte, text string) []byte {
 	return []byte(strings.Repeat(string(rune(nonce)), format.NonceLen) + text)
 }
@@ -115,7 +117,7 @@ func sampleNode() *format.Node {
 	return nodes[0]
 }
 
-// sampleTree is the root over 257 members, the question 256 times and the answer.
+// sampleTree is the root over 257 members: the question 256 times, then the answer.
 func sampleTree() *format.Node {
 	m := sampleMembers()
 	run := make([]format.ID, 257)
@@ -138,7 +140,7 @@ func sampleSummary() *format.Summary {
 	}
 }
 
-// sampleLater is made of a summary and a node, by a model, at a leave.
+// sampleLater is an interim summary that a model made of another summary and of a node.
 func sampleLater() *format.Summary {
 	node := idOf(sampleTree().Encode())
 	return &format.Summary{
@@ -186,12 +188,12 @@ func blobHeader() ([]byte, error) {
 	return format.EncodeBlob(format.SumBody(sampleBlob(), format.MediaText))
 }
 
-// blobOf is the id of the blob of a text.
+// blobOf returns the id of the blob of a text.
 func blobOf(text, media string) format.ID {
 	return idOf(format.EncodeBlob(format.SumBody([]byte(text), media)))
 }
 
-// sampleEpoch is after an update: the branch's name is gone, the date is as it was.
+// sampleEpoch is an update: the branch's name has been removed, the date is unchanged.
 func sampleEpoch() *format.Epoch {
 	date, today := blobOf(`"2026-11-21"`, format.MediaParts), idOf(blobHeader())
 	body := format.SumBody([]byte(epochText), format.MediaText)
@@ -209,7 +211,7 @@ func sampleEpoch() *format.Epoch {
 	}
 }
 
-// sampleFold is what a leave makes of it.
+// sampleFold is the fold of sampleEpoch.
 func sampleFold() *format.Epoch {
 	e := sampleEpoch()
 	return &format.Epoch{Step: format.EpochFold, Initial: e.Initial[1:], Current: e.Current[1:]}
@@ -221,7 +223,7 @@ func sampleAbsent() *format.Absent {
 	return &format.Absent{Object: idOf(sampleQuestion().Encode()), Reason: format.ReasonForgotten, Time: sampleTime.Add(time.Hour)}
 }
 
-// sampleForgotten is what the operation that forgot the question left. Its digests are made up.
+// sampleForgotten is the record of the operation that forgot the question. Its digests are made up.
 func sampleForgotten() *format.Forgotten {
 	id := func(b byte) format.ID { return format.ID(bytes.Repeat([]byte{b}, 32)) }
 	return &format.Forgotten{
@@ -257,7 +259,7 @@ func emptyCheckpoint() *format.Checkpoint {
 	return &format.Checkpoint{Store: sampleStore, Segment: 1, Offset: 45}
 }
 
-// sampleOperation is the first append of a store.
+// sampleOperation is the first append to a store.
 func sampleOperation() *format.Operation {
 	m := sampleMembers()
 	return &format.Operation{
@@ -303,14 +305,15 @@ func emptyOperation() *format.Operation {
 	return &format.Operation{Number: 1, Time: time.UnixMilli(0).UTC(), Verb: "init"}
 }
 
-// codec is a kind of bytes: its samples, and what decoding and encoding makes of bytes.
+// codec is one kind of bytes: its samples, and the function again, which decodes bytes and encodes
+// the result.
 type codec struct {
 	name    string
 	samples [][]byte
 	again   func([]byte) ([]byte, error)
 }
 
-// all holds the codecs that take a whole file or header. What a codec accepts it prints back as it was.
+// codecs returns the codecs of whole files and headers.
 func codecs(tb testing.TB) []codec {
 	tb.Helper()
 	bytesOf := func(b []byte, err error) []byte {

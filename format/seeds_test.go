@@ -10,7 +10,8 @@ import (
 	"testing"
 )
 
-// TestEveryFuzzTargetHasSeeds: a corpus that is no longer there fails nothing by itself.
+// TestEveryFuzzTargetHasSeeds checks that no seed corpus is missing; a fuzz target passes without
+// one.
 func TestEveryFuzzTargetHasSeeds(t *testing.T) {
 	targets := fuzzTargets(t)
 	if len(targets) == 0 {
@@ -33,7 +34,7 @@ func TestEveryFuzzTargetHasSeeds(t *testing.T) {
 	}
 }
 
-// fuzzTargets returns the names of the Fuzz functions of the package's tests.
+// fuzzTargets returns the names of the fuzz functions among the tests of the package.
 func fuzzTargets(t *testing.T) map[string]bool {
 	t.Helper()
 	files, err := filepath.Glob("*_test.go")

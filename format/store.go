@@ -8,10 +8,10 @@ import (
 // StoreVersion is the version of the store layout that this build reads and writes.
 const StoreVersion = 1
 
-// StoreFormat is the content of a store's format file. docs/format/store.md is its page.
+// StoreFormat is the content of a store's format file. docs/format/store.md describes it.
 type StoreFormat struct {
-	Hash  string // sha256
-	Store string // random, 32 hexadecimal digits; tells copies of different stores apart
+	Hash  string // "sha256"
+	Store string // random, 32 hexadecimal digits; distinguishes different stores
 }
 
 // Encode returns the format file.
@@ -19,7 +19,8 @@ func (f StoreFormat) Encode() []byte {
 	return fmt.Appendf(nil, "ctx %d\nhash %s\nstore %s\n", StoreVersion, f.Hash, f.Store)
 }
 
-// DecodeStoreFormat reads a format file. A *VersionError says that the store is of another version, and so not to be touched.
+// DecodeStoreFormat reads a format file. A *VersionError says that the store has another version;
+// such a store must not be written to.
 func DecodeStoreFormat(b []byte) (StoreFormat, error) {
 	k, v, err := HeaderKind(b)
 	if err != nil || k != "ctx" {
@@ -30,7 +31,7 @@ func DecodeStoreFormat(b []byte) (StoreFormat, error) {
 	}
 	lines := strings.Split(string(b), "\n")
 	if len(lines) != 4 || lines[3] != "" {
-		return StoreFormat{}, fmt.Errorf("format file has other than 3 lines")
+		return StoreFormat{}, fmt.Errorf("format file does not have 3 lines")
 	}
 	hash, okHash := strings.CutPrefix(lines[1], "hash ")
 	store, okStore := strings.CutPrefix(lines[2], "store ")

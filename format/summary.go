@@ -5,28 +5,29 @@ import (
 	"fmt"
 )
 
-// Media types of bodies that ctx writes itself.
+// Media types of the bodies that ctx writes itself.
 const (
 	MediaText    = "text/plain"                       // UTF-8
 	MediaParts   = "application/json"                 // a JSON array of message parts
 	MediaExtract = "application/vnd.ctx.extract+json" // a ranked list of sentences
 )
 
-// Summary stands for the entries of one node. Its text is the body. docs/format/summary.md is its page.
+// Summary is a text that stands for the entries of one node. The text is the body.
+// docs/format/summary.md describes the header.
 type Summary struct {
 	Node       ID
-	Generation uint64 // 1 when it was made of entries alone, else one more than the largest of its inputs
-	Interim    bool   // made at a leave, so that nothing waits for a summariser; never clean
-	Summarizer string // name
+	Generation uint64 // 1 if made of entries alone, else one more than that of its newest input
+	Interim    bool   // made at a leave, without a wait for a summarizer; such a cluster is not clean
+	Summarizer string // the summarizer's name
 	Version    string
-	Prompt     ID // SHA-256 of the prompt; zero where there is none
+	Prompt     ID // SHA-256 of the prompt; zero if there is none
 	Inputs     []Input
 	Body       Body
 }
 
-// Input is what a summary was made of: another summary, or a node's entries.
+// Input is one input of a summary: another summary, or the entries of a node.
 type Input struct {
-	Summary bool // else a node
+	Summary bool // ID is that of a summary, else that of a node
 	ID      ID
 }
 
@@ -107,3 +108,19 @@ func (s *Summary) check() error {
 	}
 	return nil
 }
+
+// Links returns the node that the summary is of, then its inputs.
+func (s *Summary) Links() []Link {
+	list := []Link{{s.Node, NodeKind}}
+	for _, in := range s.Inputs {
+		want := NodeKind
+		if in.Summary {
+			want = SummaryKind
+		}
+		list = append(list, Link{in.ID, want})
+	}
+	return links(list...)
+}
+
+// Over returns the node over the entries that the summary stands for.
+func (s *Summary) Over() ID { return s.Node }

@@ -5,14 +5,14 @@ import (
 	"fmt"
 )
 
-// Tombstone is an evicted cluster: out of the rendered context, and nothing else. Its one line of text is the body.
-// docs/format/tombstone.md is its page.
+// Tombstone stands for an evicted cluster, which rendered contexts no longer show. The body is one
+// line of text. docs/format/tombstone.md describes the header.
 type Tombstone struct {
 	Cluster uint64 // the cluster's number in its forest
 	Node    ID
 	Count   uint64
-	Arrival uint64 // of its newest member
-	Summary ID     // covers the whole node
+	Arrival uint64 // of the cluster's newest member
+	Summary ID     // a summary of the whole node
 	Body    Body
 }
 
@@ -57,3 +57,11 @@ func DecodeTombstone(b []byte) (*Tombstone, error) {
 	}
 	return t, nil
 }
+
+// Links returns the node of the evicted cluster and its summary.
+func (t *Tombstone) Links() []Link {
+	return links(Link{t.Node, NodeKind}, Link{t.Summary, SummaryKind})
+}
+
+// Over returns the node over the entries that the tombstone stands for.
+func (t *Tombstone) Over() ID { return t.Node }

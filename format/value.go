@@ -6,22 +6,23 @@ import (
 	"strings"
 )
 
-// Value is what a ref holds. The zero Value is that of a ref that does not exist.
+// Value is the value of a ref. The zero Value is that of a ref that does not exist.
 type Value struct {
 	Kind ValueKind
-	ID   ID // the object; of a session ref its tip
-	// Of a session ref: members of the forest are the branch's messages up to seq Frontier; what is rendered is the forest Pin, and
-	// verbatim every message after seq Through. Through is never past Frontier.
+	ID   ID // the object; of a session ref, the tip of the branch
+	// The fields of a session ref. The branch's messages up to seq Frontier are members of the
+	// forest. The branch is rendered as the forest Pin followed by every message after seq Through.
+	// Through is at most Frontier.
 	Frontier uint64
 	Pin      ID // zero before the first leave
 	Through  uint64
-	Name     string // of HEAD: a session
+	Name     string // of HEAD: the name of a session
 }
 
-// ValueKind tells the forms of a ref's value apart.
+// ValueKind distinguishes the forms of a ref's value.
 type ValueKind byte
 
-// The forms of a ref's value: none, an object, a branch of a session, a session's name.
+// The forms of a ref's value: none, an object, a branch of a session, the name of a session.
 const (
 	NoValue      ValueKind = 0
 	ObjectValue  ValueKind = 'o'
@@ -29,11 +30,11 @@ const (
 	NameValue    ValueKind = 'n'
 )
 
-// Exists reports whether the value is that of a ref that exists.
+// Exists reports whether the value is that of an existing ref.
 func (v Value) Exists() bool { return v.Kind != NoValue }
 
-// String returns the value as the checkpoint has it: "object <id>", "session <tip> <frontier> <pin or -> <through>",
-// "name <name>", or "" for no value.
+// String returns the value in the form that a checkpoint has: "object <id>", "session <tip>
+// <frontier> <pin or -> <through>", "name <name>", or "" for no value.
 func (v Value) String() string {
 	switch v.Kind {
 	case ObjectValue:
@@ -54,7 +55,7 @@ func (v Value) String() string {
 	return ""
 }
 
-// ParseValue reads what String wrote.
+// ParseValue reads the output of String.
 func ParseValue(s string) (Value, error) {
 	f := strings.Split(s, " ")
 	r := &headerReader{}
@@ -85,7 +86,7 @@ func (v Value) check() error {
 	switch v.Kind {
 	case NoValue:
 		if v != (Value{}) {
-			return errors.New("no value, and yet one")
+			return errors.New("a value without a kind has other fields")
 		}
 	case ObjectValue:
 		if v.ID.IsZero() || v != (Value{Kind: v.Kind, ID: v.ID}) {
@@ -106,11 +107,11 @@ func (v Value) check() error {
 	return nil
 }
 
-// CheckRefName says why s cannot name a ref: 1 to 400 bytes of UTF-8 in non-empty parts between slashes, none of them . or ..,
-// without control characters or spaces at an end.
+// CheckRefName returns an error if s cannot name a ref. A ref name has 1 to 400 bytes, in parts
+// between slashes; each part passes CheckName.
 func CheckRefName(s string) error {
 	if s == "" || len(s) > 400 {
-		return fmt.Errorf("ref name has %d bytes, 1 to 400 belong", len(s))
+		return fmt.Errorf("ref name has %d bytes, not 1 to 400", len(s))
 	}
 	for _, part := range strings.Split(s, "/") {
 		if err := CheckName(part); err != nil {
@@ -120,8 +121,9 @@ func CheckRefName(s string) error {
 	return nil
 }
 
-// CheckName says why s cannot name a session, a branch, or another part of a ref: it must be 1 to 200 bytes percent-encoded, UTF-8, not
-// "." or "..", without slash, control characters, or a space at an end.
+// CheckName returns an error if s cannot name a session, a branch, or another part of a ref. A name
+// is UTF-8, takes 1 to 200 bytes percent-encoded, is neither "." nor "..", and has no slash, no
+// control character, and no space at either end.
 func CheckName(s string) error {
 	if isPlainName(s) {
 		return nil
@@ -147,7 +149,8 @@ func CheckName(s string) error {
 	return nil
 }
 
-// isPlainName reports whether a name is of letters, digits and a few marks alone, and so needs no further look. Most are.
+// isPlainName reports whether a name consists only of letters, digits and a few marks, and so
+// passes CheckName without a closer look. Most names do.
 func isPlainName(s string) bool {
 	if s == "" || s == "." || s == ".." || len(s) > MaxName {
 		return false

@@ -1,3 +1,4 @@
+// Package lock holds the lock of a store: one process writes at a time.
 package lock
 
 import (
@@ -13,25 +14,29 @@ import (
 	"time"
 
 	"github.com/gofrs/flock"
+
+	"github.com/gemini-ctx/ctx/internal/durable"
 )
 
-// The names in a store's directory. The lock's file is never renamed, replaced or removed: a lock is on a file, not on its name.
+// The files in a store's directory. The lock file is never renamed, replaced or removed: a lock
+// belongs to a file, not to its name.
 const (
 	fileName  = "lock"
 	ownerName = "lock.owner"
 )
 
-// The pause between two tries. It grows so that many waiters do not spin, and stays short against the time a lock is held,
-// a few file writes.
+// The first and the longest pause between two tries. The pause grows so that many waiters do not
+// spin. It stays short compared with the time for which a lock is held: a few file writes.
 const (
 	firstPause = time.Millisecond
 	lastPause  = 20 * time.Millisecond
 )
 
-// maxOwner bounds how much of lock.owner is read.
+// maxOwner is how many bytes of lock.owner are read.
 const maxOwner = 4096
 
-// Owner says who holds a lock. The caller fills it; nothing here reads the clock or the environment.
+// Owner says who holds a lock. The caller fills it in: this package reads neither the clock nor
+// the environment.
 type Owner struct {
 	PID     int       `json:"pid"`
 	Host    string    `json:"host"`
@@ -39,7 +44,7 @@ type Owner struct {
 	Since   time.Time `json:"since"`
 }
 
-// String returns one line for people; control characters in the fields are left out.
+// String returns one line for people, without the control characters of the fields.
 func (o Owner) String() string {
 	if o == (Owner{}) {
 		return "an unknown process"
@@ -56,9 +61,9 @@ func printable(s string) string {
 	}, s)
 }
 
-// BusyError says that another process kept the lock for as long as the caller would wait.
+// BusyError says that another process kept the lock for as long as the caller was willing to wait.
 type BusyError struct {
-	Owner  Owner // who took it last, as lock.owner says; the zero Owner where that cannot be read
+	Owner  Owner // the last holder, from lock.owner; zero if that cannot be read
 	Waited time.Duration
 }
 
@@ -66,20 +71,22 @@ func (e *BusyError) Error() string {
 	return fmt.Sprintf("locked by %v, waited %v", e.Owner, e.Waited)
 }
 
-// Held is a lock that is held: what a writer shows to prove it. The zero Held holds nothing.
+// Held is a lock that is held. A writer passes it as proof. The zero Held holds nothing.
 type Held struct {
 	dir  string
 	file *flock.Flock
 }
 
-// Acquire takes the lock of the store in dir, waiting up to timeout for it (0: one try) or until ctx is done. It then writes who
-// to <dir>/lock.owner, without a sync, as a hint. A process that ends, however it ends, lets go of its lock; a lock that is
-// held is never stolen, whatever its age. Errors: *BusyError, the error of ctx, and what the file system says.
-func Acquire(ctx context.Context, fs *FS, dir string, timeout time.Duration, who Owner) (*Held, error) {
+// Acquire takes the lock of the store in dir. It waits up to timeout (0: it tries once) or until
+// ctx is done. Then it writes who to <dir>/lock.owner, without a sync, as information for other
+// processes. When a process ends, however it ends, the system releases its lock. A held lock is
+// never stolen, whatever its age. Errors: *BusyError, the error of ctx, and those of the file
+// system.
+func Acquire(ctx context.Context, fs *durable.FS, dir string, timeout time.Duration, who Owner) (*Held, error) {
 	if fs.Stopped() {
-		return nil, ErrStopped
+		return nil, durable.ErrStopped
 	}
-	h := &Held{dir: dir, file: flock.New(filepath.Join(dir, fileName), flock.SetFlag(os.O_CREATE|os.O_RDONLY|atOnce))}
+	h := &Held{dir: dir, file: flock.New(filepath.Join(dir, fileName), flock.SetFlag(os.O_CREATE|os.O_RDONLY|durable.NoWait))}
 	ok, err := wait(ctx, timeout, h.file.TryLock)
 	if err != nil {
 		return nil, fmt.Errorf("cannot lock %q: %w", dir, err)
@@ -89,7 +96,7 @@ func Acquire(ctx context.Context, fs *FS, dir string, timeout time.Duration, who
 	}
 	line, err := json.Marshal(who)
 	if err == nil {
-		err = fs.WriteHint(filepath.Join(dir, ownerName), append(line, '\n'))
+		err = fs.WriteNoSync(filepath.Join(dir, ownerName), append(line, '\n'))
 	}
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("cannot lock %q: %w", dir, err), h.Release())
@@ -97,8 +104,9 @@ func Acquire(ctx context.Context, fs *FS, dir string, timeout time.Duration, who
 	return h, nil
 }
 
-// wait calls try until it takes the lock; ok is false when the time is up. A call that a signal interrupts has neither
-// taken the lock nor failed: Go's own runtime sends signals to its threads at any time.
+// wait calls try until it takes the lock. ok is false when the time is up. A call that a signal
+// interrupts has neither taken the lock nor failed: Go's own runtime sends signals to its threads
+// at any time.
 func wait(ctx context.Context, timeout time.Duration, try func() (bool, error)) (ok bool, err error) {
 	limited, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
@@ -121,8 +129,8 @@ func wait(ctx context.Context, timeout time.Duration, try func() (bool, error)) 
 // Dir returns the directory whose lock is held.
 func (h *Held) Dir() string { return h.dir }
 
-// Release lets go of the lock. Releasing twice is fine. lock.owner stays: it names the last holder, and is read only while
-// there is one.
+// Release releases the lock. A second call does nothing. lock.owner stays: it names the last
+// holder, and is read only while the lock is held.
 func (h *Held) Release() error {
 	if h == nil || h.file == nil {
 		return nil
@@ -137,13 +145,14 @@ func (h *Held) Release() error {
 	return nil
 }
 
-// ReadOwner returns who took the lock of dir last, or the zero Owner where that cannot be told.
+// ReadOwner returns the last holder of the lock of dir, or the zero Owner if lock.owner cannot be
+// read.
 func ReadOwner(dir string) Owner {
-	b, err := ReadAtMost(filepath.Join(dir, ownerName), maxOwner)
+	b, err := durable.ReadAtMost(filepath.Join(dir, ownerName), maxOwner)
 	if err != nil {
 		return Owner{}
 	}
-	line, _, _ := bytes.Cut(b, []byte{'\n'}) // behind it may be the rest of a longer one
+	line, _, _ := bytes.Cut(b, []byte{'\n'}) // the rest of an older, longer line may follow
 	var o Owner
 	if json.Unmarshal(line, &o) != nil {
 		return Owner{}

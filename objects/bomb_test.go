@@ -38,8 +38,8 @@ func (zeros) Read(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// TestBomb: a block of a pack that unpacks to far more than its head says, or may say, is refused, and no more is allocated
-// than the head says.
+// TestBomb: a block of a pack that unpacks to far more than its head says, or may say, is refused,
+// and no more is allocated than the head says.
 func TestBomb(t *testing.T) {
 	const unpacked = 256 << 20
 	for _, told := range []bool{false, true} {
@@ -66,7 +66,8 @@ func TestBomb(t *testing.T) {
 	}
 }
 
-// TestLengthsDoNotAllocate: a length that a hostile file claims costs nothing until the bytes are there.
+// TestLengthsDoNotAllocate: a length that a hostile file claims costs nothing until the bytes are
+// there.
 func TestLengthsDoNotAllocate(t *testing.T) {
 	head := []byte(format.PackMagic)
 	for _, claimed := range []string{"\xff\xff\xff\xff", "\x01\x00\x00\x00", "\x00\xff\xff\xff"} {

@@ -6,8 +6,8 @@ import (
 	"github.com/gemini-ctx/ctx/format"
 )
 
-// The cache keeps the few blocks that neighbours of the last objects are likely in: 8 of the usual size are 2 MiB. A block over
-// 1 MiB holds one large object and is not kept.
+// The cache keeps the few blocks that neighbours of the last objects are likely in: 8 of the usual
+// size are 2 MiB. A block over 1 MiB holds one large object and is not kept.
 const (
 	cachedBlocks   = 8
 	cachedBlockMax = 1 << 20
@@ -23,7 +23,8 @@ type cachedBlock struct {
 	raw []byte
 }
 
-// blockCache holds unpacked blocks, the latest used first. The zero value is empty. What it hands out is not to be changed.
+// blockCache holds unpacked blocks, the latest used first. The zero value is empty. What it hands
+// out is not to be changed.
 type blockCache struct {
 	mu     sync.Mutex
 	blocks []cachedBlock

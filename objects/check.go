@@ -9,14 +9,11 @@ import (
 	"path/filepath"
 
 	"github.com/gemini-ctx/ctx/format"
-	"github.com/gemini-ctx/ctx/lock"
+	"github.com/gemini-ctx/ctx/internal/durable"
 )
 
-// maxAbsent bounds a record of an absent body: an id, a reason and a time are some 150 bytes, keyed digests may follow.
-const maxAbsent = 64 << 10
-
-// sound reports what is wrong with r as the object id, by what its header says alone. A missing body is no fault here: the
-// result tells whether r is complete.
+// sound reports what is wrong with r as the object id, by what its header says alone. A missing
+// body is no fault here: the result tells whether r is complete.
 func sound(id format.ID, r format.Raw) (complete bool, err error) {
 	if len(r.Header) > format.MaxHeader {
 		return false, fmt.Errorf("header has %d bytes", len(r.Header))
@@ -43,8 +40,8 @@ func sound(id format.ID, r format.Raw) (complete bool, err error) {
 
 // gone returns the reason from the absent record of id; ok is false where there is none.
 func (s *Store) gone(id format.ID) (reason string, ok bool, err error) {
-	path := s.absentPath(id)
-	b, err := lock.ReadAtMost(path, maxAbsent)
+	path := s.AbsentPath(id)
+	b, err := durable.ReadAtMost(path, MaxAbsentFile)
 	if errors.Is(err, fs.ErrNotExist) {
 		return "", false, nil
 	}
@@ -61,8 +58,9 @@ func (s *Store) gone(id format.ID) (reason string, ok bool, err error) {
 	return a.Reason, true, nil
 }
 
-// admit checks an object on its way in, and returns its id. A body that is absent may stay absent; one that was forgotten
-// may not come back (*GoneError), one that was lost may; any other incomplete object is refused.
+// admit checks an object on its way in, and returns its id. A body that is absent may stay absent;
+// one that was forgotten may not come back (*GoneError), one that was lost may; any other
+// incomplete object is refused.
 func (s *Store) admit(r format.Raw) (format.ID, error) {
 	id := r.ID()
 	complete, err := sound(id, r)
@@ -86,7 +84,7 @@ func (s *Store) admit(r format.Raw) (format.ID, error) {
 
 // Gone returns those of ids whose bodies are absent by a record, in order.
 func (s *Store) Gone(ids []format.ID) ([]format.ID, error) {
-	if empty, err := isEmpty(filepath.Join(s.root, "absent")); empty || err != nil {
+	if empty, err := isEmpty(filepath.Join(s.root, AbsentDir)); empty || err != nil {
 		return nil, err // in most stores nothing was ever forgotten
 	}
 	var out []format.ID

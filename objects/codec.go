@@ -11,7 +11,8 @@ import (
 // Level is how hard a pack is compressed.
 type Level int
 
-// The levels. Fast is for objects as they arrive, Default for gc, Best for gc --best: a sixth of the speed, some 10 % smaller.
+// The levels. Fast is for objects as they arrive, Default for gc, Best for gc --best: a sixth of
+// the speed, some 10 % smaller.
 const (
 	Fast Level = iota
 	Default
@@ -31,7 +32,8 @@ func (l Level) zstd() zstd.EncoderLevel {
 // packers is how many blocks of a pack are compressed at once.
 const packers = 2
 
-// codec is zstd, made when it is first needed: a process that reads and writes loose objects only does not pay for it.
+// codec is zstd, made when it is first needed: a process that reads and writes loose objects only
+// does not pay for it.
 type codec struct {
 	mu       sync.Mutex
 	decoder  *zstd.Decoder
@@ -60,7 +62,8 @@ func (c *codec) encoder(level Level) (*zstd.Encoder, error) {
 	return e, nil
 }
 
-// decode unpacks a block's frame. It never allocates more than the block's raw length, which has been checked.
+// decode unpacks a block's frame. It never allocates more than the block's raw length, which has
+// been checked.
 func (c *codec) decode(b format.PackBlock, frame []byte) ([]byte, error) {
 	d, err := c.reader()
 	if err != nil {

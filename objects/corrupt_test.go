@@ -11,7 +11,8 @@ import (
 	"github.com/gemini-ctx/ctx/objects"
 )
 
-// neverWrong reads every object in every way and fails if one comes back as something else. It returns how many came back whole.
+// neverWrong reads every object in every way and fails if one comes back as something else. It
+// returns how many came back whole.
 func neverWrong(t *testing.T, s *objects.Store, raws []format.Raw) (whole int) {
 	t.Helper()
 	for _, r := range raws {

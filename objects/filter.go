@@ -2,15 +2,17 @@ package objects
 
 import "sync"
 
-// filterAfter is how many questions for a source are answered pack by pack before a filter is built: one message asks one, and a bulk append
-// as many as it has messages, which then cost the more the more packs it has written.
+// filterAfter is how many questions for a source are answered pack by pack before a filter is
+// built: one message asks one, and a bulk append as many as it has messages, which then cost the
+// more the more packs it has written.
 const filterAfter = 1024
 
-// filterBits is how many bits a filter has: 8 MiB, so that of a million sources one and a half in a hundred others are taken for one of them.
+// filterBits is how many bits a filter has: 8 MiB, so that of a million sources one and a half in
+// a hundred others are taken for one of them.
 const filterBits = 26
 
-// sourceFilter knows of most sources that no pack has them. It may be wrong in the other direction alone, and is never smaller than what was
-// put into it: packs that went away leave their bits.
+// sourceFilter knows of most sources that no pack has them. It may be wrong in the other direction
+// alone, and is never smaller than what was put into it: packs that went away leave their bits.
 type sourceFilter struct {
 	mu    sync.Mutex
 	asked int
@@ -18,7 +20,8 @@ type sourceFilter struct {
 	bits  []uint64
 }
 
-// excludes reports whether none of the packs has a source of this tag. It says no where it does not know.
+// excludes reports whether none of the packs has a source of this tag. It says no where it does
+// not know.
 func (f *sourceFilter) excludes(packs []*pack, tag uint32) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -16,26 +16,29 @@ import (
 	"time"
 
 	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/internal/durable"
 	"github.com/gemini-ctx/ctx/lock"
 )
 
 // markBatch is how many records are written together: they are synced side by side.
 const markBatch = 256
 
-// Forgotten reports whether there is a record that the body of an object was forgotten. One that was lost may come back.
+// Forgotten reports whether there is a record that the body of an object was forgotten. One that
+// was lost may come back.
 func (s *Store) Forgotten(id format.ID) (bool, error) {
 	reason, there, err := s.gone(id)
 	return there && reason == format.ReasonForgotten, err
 }
 
-// MarkGone writes the record that the body of each object was forgotten, at a time. Objects that have one keep it. It needs the store's lock. When it
-// returns the records are there after a power cut; after an error or a crash some may be.
+// MarkGone writes the record that the body of each object was forgotten, at a time. Objects that
+// have one keep it. It needs the store's lock. When it returns the records are there after a power
+// cut; after an error or a crash some may be.
 func (s *Store) MarkGone(held *lock.Held, ids []format.ID, at time.Time) error {
 	if err := s.holds(held); err != nil {
 		return err
 	}
 	for part := range slices.Chunk(ids, markBatch) {
-		var files []lock.File
+		var files []durable.File
 		for _, id := range part {
 			there, err := s.Forgotten(id)
 			if err != nil {
@@ -49,11 +52,11 @@ func (s *Store) MarkGone(held *lock.Held, ids []format.ID, at time.Time) error {
 			if err != nil {
 				return err
 			}
-			path := s.absentPath(id)
+			path := s.AbsentPath(id)
 			if err := s.fs.MkdirAll(filepath.Dir(path)); err != nil {
 				return fmt.Errorf("cannot record that %v is forgotten: %w", id, err)
 			}
-			files = append(files, lock.File{Path: path, Data: b, Perm: 0o600})
+			files = append(files, durable.File{Path: path, Data: b, Perm: 0o600})
 		}
 		if err := s.fs.WriteFiles(files, true); err != nil {
 			return fmt.Errorf("cannot record what is forgotten: %w", err)
@@ -62,7 +65,8 @@ func (s *Store) MarkGone(held *lock.Held, ids []format.ID, at time.Time) error {
 	return nil
 }
 
-// IndexPacks indexes the packs that have no index, so that what is in them counts. It needs the store's lock. One that cannot be read is told to bad.
+// IndexPacks indexes the packs that have no index, so that what is in them counts. It needs the
+// store's lock. One that cannot be read is told to bad.
 func (s *Store) IndexPacks(held *lock.Held, bad func(path string)) error {
 	if err := s.holds(held); err != nil {
 		return err
@@ -89,9 +93,12 @@ func pass(err error, bad func(path string)) error {
 	return nil
 }
 
-// StripPacks writes every pack anew that has the body of an object for which gone is true, without those bodies, and removes the old one. Packs without an
-// index are indexed first. It needs the store's lock, and each such object its record (MarkGone). A pack that is damaged stays as it is, is told to bad, and keeps none of the
-// others from it. It returns how many packs were written. What is removed stays removed; after a crash an object may be in two packs, with its body in one of them.
+// StripPacks writes every pack anew that has the body of an object for which gone is true, without
+// those bodies, and removes the old one. Packs without an index are indexed first. It needs the
+// store's lock, and each such object its record (MarkGone). A pack that is damaged stays as it is,
+// is told to bad, and keeps none of the others from it. It returns how many packs were written.
+// What is removed stays removed; after a crash an object may be in two packs, with its body in one
+// of them.
 func (s *Store) StripPacks(ctx context.Context, held *lock.Held, gone func(format.ID) bool, bad func(path string)) (written int, err error) {
 	if err := s.IndexPacks(held, bad); err != nil {
 		return 0, err
@@ -123,7 +130,8 @@ type placed struct {
 	at format.PackPlace
 }
 
-// contents lists what is in a pack, in the order of the headers; has is true where the body of an object is there for which gone is true.
+// contents lists what is in a pack, in the order of the headers; has is true where the body of an
+// object is there for which gone is true.
 func (p *pack) contents(gone func(format.ID) bool) (order []placed, has bool, err error) {
 	index, err := p.open()
 	if err != nil {
@@ -161,7 +169,8 @@ func (s *Store) stripPack(held *lock.Held, p *pack, order []placed, gone func(fo
 	return s.RemovePack(held, p.id)
 }
 
-// remaining is what of an object a pack keeps. keep is false for a header whose body is whole elsewhere.
+// remaining is what of an object a pack keeps. keep is false for a header whose body is whole
+// elsewhere.
 func (s *Store) remaining(p *pack, o placed, gone func(format.ID) bool) (r format.Raw, keep bool, err error) {
 	recorded, err := s.Forgotten(o.id)
 	if err != nil {
@@ -202,9 +211,11 @@ type Place struct {
 	Path string // of the loose file or the pack
 }
 
-// Contents calls fn for every stored copy of every object with its header and body: loose ones in the order of their ids, then pack by pack in the order
-// that they were written in. The bytes are good until fn returns. A copy that cannot be read, or is not what its id says, is told to bad instead, whose error ends
-// it; so does an error of fn. Memory does not grow with the store, but for some 100 bytes for each object of the largest pack.
+// Contents calls fn for every stored copy of every object with its header and body: loose ones in
+// the order of their ids, then pack by pack in the order that they were written in. The bytes are
+// good until fn returns. A copy that cannot be read, or is not what its id says, is told to bad
+// instead, whose error ends it; so does an error of fn. Memory does not grow with the store, but
+// for some 100 bytes for each object of the largest pack.
 func (s *Store) Contents(fn func(Place, format.Raw) error, bad func(path string, err error) error) error {
 	for i := range 256 {
 		err := s.eachLooseIn(fmt.Sprintf("%02x", i), func(info Info) error {
@@ -258,8 +269,9 @@ func (s *Store) Contents(fn func(Place, format.Raw) error, bad func(path string,
 	return nil
 }
 
-// Remains looks at everything under objects/, whatever its name, and returns the files in which a body with one of the digests is left, or a header or a
-// body for which holds is true; packs are unpacked for it. What cannot be read is told to bad.
+// Remains looks at everything under objects/, whatever its name, and returns the files in which a
+// body with one of the digests is left, or a header or a body for which holds is true; packs are
+// unpacked for it. What cannot be read is told to bad.
 func (s *Store) Remains(digests map[[sha256.Size]byte]bool, holds func([]byte) bool, bad func(path string, err error) error) (paths []string, err error) {
 	err = filepath.WalkDir(s.objectsDir(), func(path string, d fs.DirEntry, err error) error {
 		if errors.Is(err, fs.ErrNotExist) || err == nil && d.IsDir() {
@@ -269,7 +281,7 @@ func (s *Store) Remains(digests map[[sha256.Size]byte]bool, holds func([]byte) b
 			return err
 		}
 		var left bool
-		if filepath.Ext(path) == ".pack" {
+		if filepath.Ext(path) == PackExt {
 			left, err = s.remainsInPack(path, digests, holds)
 		} else {
 			left, err = remainsInFile(path, digests, holds)
@@ -317,8 +329,8 @@ func (s *Store) remainsInPack(path string, digests map[[sha256.Size]byte]bool, h
 }
 
 func remainsInFile(path string, digests map[[sha256.Size]byte]bool, holds func([]byte) bool) (bool, error) {
-	b, err := lock.ReadAtMost(path, maxIndexRead)
-	if errors.Is(err, lock.ErrTooLarge) {
+	b, err := durable.ReadAtMost(path, maxIndexRead)
+	if errors.Is(err, durable.ErrTooLarge) {
 		return false, nil // the index of a large pack: numbers and digests
 	}
 	if err != nil {

@@ -8,15 +8,16 @@ import (
 	"io/fs"
 
 	"github.com/gemini-ctx/ctx/format"
-	"github.com/gemini-ctx/ctx/lock"
+	"github.com/gemini-ctx/ctx/internal/durable"
 )
 
 // maxLoose is the largest loose file: a header, the line between, and a body.
 const maxLoose = format.MaxHeader + 1 + format.MaxBody
 
-// Get returns the object id. What it returns was checked against the id and against the digest of the body; a copy that fails
-// is passed over if there is another. The bytes belong to the caller. Errors: ErrNotFound; *GoneError, with the
-// header in the Raw, for a forgotten body; *CorruptError; what the file system says.
+// Get returns the object id. What it returns was checked against the id and against the digest of
+// the body; a copy that fails is passed over if there is another. The bytes belong to the caller.
+// Errors: ErrNotFound; *GoneError, with the header in the Raw, for a forgotten body;
+// *CorruptError; what the file system says.
 func (s *Store) Get(id format.ID) (format.Raw, error) {
 	t := &search{id: id, body: true}
 	if err := s.run(t); err != nil {
@@ -37,8 +38,9 @@ func (s *Store) Get(id format.ID) (format.Raw, error) {
 	return format.Raw{}, &CorruptError{ID: id, Path: t.path, Why: "body is missing"}
 }
 
-// Header returns the header of the object id, checked against the id, and reads no body: of a loose file the front, of a pack a
-// block of headers. Errors as Get, but for *GoneError: a header stays when its body is forgotten.
+// Header returns the header of the object id, checked against the id, and reads no body: of a
+// loose file the front, of a pack a block of headers. Errors as Get, but for *GoneError: a header
+// stays when its body is forgotten.
 func (s *Store) Header(id format.ID) ([]byte, error) {
 	t := &search{id: id}
 	if err := s.run(t); err != nil {
@@ -58,8 +60,9 @@ type search struct {
 	fault    error      // the first thing wrong with a place that should have had it
 }
 
-// run looks in every place until the object is complete. It fails if not even a header was found. Objects move from loose files
-// to packs and from pack to pack under a reader, so a miss counts only if the list of packs was the same before and after.
+// run looks in every place until the object is complete. It fails if not even a header was found.
+// Objects move from loose files to packs and from pack to pack under a reader, so a miss counts
+// only if the list of packs was the same before and after.
 func (s *Store) run(t *search) error {
 	list, err := s.list()
 	for err == nil {
@@ -94,7 +97,8 @@ func (s *Store) run(t *search) error {
 	return fmt.Errorf("%w: %v", ErrNotFound, t.id)
 }
 
-// offer takes what a place has for the object. Of a copy that is not sound a good header still says that the object is known.
+// offer takes what a place has for the object. Of a copy that is not sound a good header still
+// says that the object is known.
 func (t *search) offer(r format.Raw, path string) {
 	whole, err := sound(t.id, r)
 	if err != nil {
@@ -129,7 +133,7 @@ func (t *search) fail(err error) {
 }
 
 func (s *Store) tryLoose(t *search) {
-	path := s.loosePath(t.id)
+	path := s.LoosePath(t.id)
 	var r format.Raw
 	var err error
 	if t.body {
@@ -147,8 +151,8 @@ func (s *Store) tryLoose(t *search) {
 }
 
 func readLoose(path string) (format.Raw, error) {
-	b, err := lock.ReadAtMost(path, maxLoose)
-	if errors.Is(err, lock.ErrTooLarge) {
+	b, err := durable.ReadAtMost(path, maxLoose)
+	if errors.Is(err, durable.ErrTooLarge) {
 		return format.Raw{}, &CorruptError{Path: path, Why: "file is larger than any object"}
 	}
 	if err != nil {
@@ -163,7 +167,7 @@ func readLoose(path string) (format.Raw, error) {
 
 // readLooseHeader reads a loose file up to the empty line that ends its header.
 func readLooseHeader(path string) (header []byte, err error) {
-	file, err := lock.Open(path)
+	file, err := durable.Open(path)
 	if err != nil {
 		return nil, notFile(path, err)
 	}
@@ -191,7 +195,8 @@ func readLooseHeader(path string) (header []byte, err error) {
 	}
 }
 
-// tryPack looks in one pack. A pack that vanished counts as a fault, which the next round forgets if the list has changed.
+// tryPack looks in one pack. A pack that vanished counts as a fault, which the next round forgets
+// if the list has changed.
 func (s *Store) tryPack(t *search, p *pack) {
 	at, ok, err := p.find(t.id)
 	if err != nil {

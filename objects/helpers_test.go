@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/internal/durable"
 	"github.com/gemini-ctx/ctx/lock"
 	"github.com/gemini-ctx/ctx/objects"
 )
@@ -20,8 +21,9 @@ import (
 // now is the clock of the tests: later than any file they make.
 func now() time.Time { return time.Date(2100, 1, 1, 0, 0, 0, 0, time.UTC) }
 
-// newStore makes a store that has all its folders, or with raws only those for them, which is quicker by some 50 ms.
-func newStore(t testing.TB, fs *lock.FS, raws ...format.Raw) (*objects.Store, string) {
+// newStore makes a store that has all its folders, or with raws only those for them, which is
+// quicker by some 50 ms.
+func newStore(t testing.TB, fs *durable.FS, raws ...format.Raw) (*objects.Store, string) {
 	t.Helper()
 	root := t.TempDir()
 	var err error
@@ -39,7 +41,7 @@ func newStore(t testing.TB, fs *lock.FS, raws ...format.Raw) (*objects.Store, st
 	return open(t, root, fs), root
 }
 
-func open(t testing.TB, root string, fs *lock.FS) *objects.Store {
+func open(t testing.TB, root string, fs *durable.FS) *objects.Store {
 	s := objects.Open(root, fs)
 	s.Now = now
 	t.Cleanup(func() { _ = s.Close() })

@@ -13,9 +13,9 @@ import (
 	"github.com/gemini-ctx/ctx/format"
 )
 
-// Has reports whether the object id is stored somewhere. It looks at names and indexes only: what is there may be corrupt, or
-// its body gone. Objects may move meanwhile, as for Get; a pack that was removed before the call does not count, so under the
-// store's lock the answer is exact.
+// Has reports whether the object id is stored somewhere. It looks at names and indexes only: what
+// is there may be corrupt, or its body gone. Objects may move meanwhile, as for Get; a pack that
+// was removed before the call does not count, so under the store's lock the answer is exact.
 func (s *Store) Has(id format.ID) (bool, error) {
 	missing, err := s.HasAll([]format.ID{id})
 	return len(missing) == 0 && err == nil, err
@@ -40,8 +40,9 @@ func (s *Store) HasAll(ids []format.ID) (missing []format.ID, err error) {
 	return missing, err
 }
 
-// missingFrom returns those ids that are neither loose nor in a pack of the list. fault tells that a pack could not be looked
-// into. After a batch was put its pack is looked into first, and from memory.
+// missingFrom returns those ids that are neither loose nor in a pack of the list. fault tells that
+// a pack could not be looked into. After a batch was put its pack is looked into first, and from
+// memory.
 func (s *Store) missingFrom(ids []format.ID, list *packList) (missing []format.ID, fault error) {
 	for _, id := range ids {
 		if s.inRecent(id) {
@@ -73,7 +74,7 @@ func (s *Store) inRecent(id format.ID) bool {
 }
 
 func (s *Store) hasLoose(id format.ID) (bool, error) {
-	_, err := os.Lstat(s.loosePath(id))
+	_, err := os.Lstat(s.LoosePath(id))
 	if errors.Is(err, fs.ErrNotExist) {
 		return false, nil
 	}
@@ -97,8 +98,9 @@ func (s *Store) inPacks(id format.ID, list *packList) (ok bool, fault error) {
 // MinPrefix is the least number of digits that Prefix takes.
 const MinPrefix = 4
 
-// Prefix returns the ids that begin with the given lower-case hexadecimal digits, MinPrefix to format.IDLen of them: loose and
-// packed, sorted, each once, none if there are none. That there are none is said only if every pack's index is sound.
+// Prefix returns the ids that begin with the given lower-case hexadecimal digits, MinPrefix to
+// format.IDLen of them: loose and packed, sorted, each once, none if there are none. That there
+// are none is said only if every pack's index is sound.
 func (s *Store) Prefix(hex string) ([]format.ID, error) {
 	if len(hex) < MinPrefix || len(hex) > format.IDLen || strings.Trim(hex, "0123456789abcdef") != "" {
 		return nil, fmt.Errorf("not the first digits of an id: %.80q", hex)
@@ -135,8 +137,8 @@ func (s *Store) Prefix(hex string) ([]format.ID, error) {
 	return sorted(ids), err
 }
 
-// overPacks calls fn for every pack. When one goes away meanwhile, what it had is in another: the packs are listed again, and fn
-// is called for all of them again.
+// overPacks calls fn for every pack. When one goes away meanwhile, what it had is in another: the
+// packs are listed again, and fn is called for all of them again.
 func (s *Store) overPacks(fn func(*pack) error) error {
 	list, err := s.list()
 	for err == nil {
@@ -188,14 +190,13 @@ type Info struct {
 	Size    int64     // bytes of a loose file; 0 in a pack, where objects share blocks (see Packs)
 }
 
-// Each calls fn for every object, once for each place it is stored in: loose ones in the order of their ids, then each pack. It
-// stops at the first error of fn and returns it. Objects that come, go or move meanwhile may be met or not, or twice: who must
-// meet all of them keeps gc out with the store's lock.
+// Each calls fn for every object, once for each place it is stored in: loose ones in the order of
+// their ids, then each pack. It stops at the first error of fn and returns it. Objects that come,
+// go or move meanwhile may be met or not, or twice: who must meet all of them keeps gc out with
+// the store's lock.
 func (s *Store) Each(fn func(Info) error) error {
-	for i := range 256 {
-		if err := s.eachLooseIn(fmt.Sprintf("%02x", i), fn); err != nil {
-			return err
-		}
+	if err := s.EachLoose(fn); err != nil {
+		return err
 	}
 	list, err := s.relist()
 	if err != nil {
@@ -209,7 +210,8 @@ func (s *Store) Each(fn func(Info) error) error {
 	return nil
 }
 
-// eachLooseIn calls fn for the loose objects whose ids begin with the two digits xx. Other names are not objects.
+// eachLooseIn calls fn for the loose objects whose ids begin with the two digits xx. Other names
+// are not objects.
 func (s *Store) eachLooseIn(xx string, fn func(Info) error) error {
 	dir := filepath.Join(s.objectsDir(), xx)
 	files, err := os.ReadDir(dir)
@@ -256,8 +258,9 @@ func (p *pack) each(fn func(Info) error) error {
 	}))
 }
 
-// BySource returns the ids of the packed entries whose header has the source that key stands for (see format.SourceKey), sorted.
-// It looks into the packs as last listed (see Refresh); loose entries are not looked at.
+// BySource returns the ids of the packed entries whose header has the source that key stands for
+// (see format.SourceKey), sorted. It looks into the packs as last listed (see Refresh); loose
+// entries are not looked at.
 func (s *Store) BySource(key [16]byte) ([]format.ID, error) {
 	listed, err := s.MaybeBySource(key)
 	if err != nil {
@@ -276,8 +279,8 @@ func (s *Store) BySource(key [16]byte) ([]format.ID, error) {
 	return ids, nil
 }
 
-// MaybeBySource is BySource without a look at the headers: the packs' indexes hold 32 bits of a key, so there may be ids among those it
-// returns that have another source. None is missing.
+// MaybeBySource is BySource without a look at the headers: the packs' indexes hold 32 bits of a
+// key, so there may be ids among those it returns that have another source. None is missing.
 func (s *Store) MaybeBySource(key [16]byte) ([]format.ID, error) {
 	var ids []format.ID
 	tag := format.SourceTag(key)
@@ -302,8 +305,9 @@ func (s *Store) MaybeBySource(key [16]byte) ([]format.ID, error) {
 	return sorted(ids), err
 }
 
-// IsLoose reports whether there is a loose file for an object. What is in no loose file is in a pack, or nowhere.
+// IsLoose reports whether there is a loose file for an object. What is in no loose file is in a
+// pack, or nowhere.
 func (s *Store) IsLoose(id format.ID) bool {
-	_, err := os.Lstat(s.loosePath(id))
+	_, err := os.Lstat(s.LoosePath(id))
 	return err == nil
 }

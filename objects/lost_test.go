@@ -26,9 +26,10 @@ func recordAbsent(t *testing.T, root string, r format.Raw, reason string) string
 	return path
 }
 
-// A body that was lost comes back with the next one who stores it, alone or in a batch, and its record goes.
+// A body that was lost comes back with the next one who stores it, alone or in a batch, and its
+// record goes.
 func TestALostBodyComesBack(t *testing.T) {
-	for _, with := range []int{0, objects.LooseMost} {
+	for _, with := range []int{0, objects.MaxLoose} {
 		s, root := newStore(t, nil)
 		r := object(1, "dear")
 		path := recordAbsent(t, root, r, format.ReasonLost)
@@ -91,7 +92,8 @@ func TestALostBodyIsForgotten(t *testing.T) {
 	}
 }
 
-// A pack may have the header alone of an object that is whole elsewhere: its body was lost there, and stored again. What is forgotten goes from the pack all the same.
+// A pack may have the header alone of an object that is whole elsewhere: its body was lost there,
+// and stored again. What is forgotten goes from the pack all the same.
 func TestStripPackBesideABodyThatCameBack(t *testing.T) {
 	s, root := newStore(t, nil)
 	back, goes, stays := object(1, "it came back"), object(2, "it goes"), object(3, "it stays")

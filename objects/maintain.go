@@ -6,10 +6,10 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
 	"time"
 
 	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/internal/durable"
 	"github.com/gemini-ctx/ctx/lock"
 )
 
@@ -23,9 +23,10 @@ func (s *Store) holds(held *lock.Held) error {
 	return nil
 }
 
-// RemoveLoose removes those loose objects that are older than before and that a pack has, whole. It returns how many. It needs
-// the store's lock, so that no commit names an object between the look at its age and its removal; a caller with many does a
-// few hundred at a time. The removal lasts when it returns; after a crash some are gone. One that a reader has open on Windows stays.
+// RemoveLoose removes those loose objects that are older than before and that a pack has, whole.
+// It returns how many. It needs the store's lock, so that no commit names an object between the
+// look at its age and its removal; a caller with many does a few hundred at a time. The removal
+// lasts when it returns; after a crash some are gone. One that a reader has open on Windows stays.
 func (s *Store) RemoveLoose(held *lock.Held, ids []format.ID, before time.Time) (removed int, err error) {
 	list, err := s.relist()
 	if err != nil {
@@ -34,8 +35,8 @@ func (s *Store) RemoveLoose(held *lock.Held, ids []format.ID, before time.Time) 
 	return s.removeLoose(held, ids, before, func(id format.ID) (bool, error) { return s.packedWhole(id, list) })
 }
 
-// PruneLoose removes those loose objects that are older than before, whether or not they are anywhere else: what nothing names.
-// Otherwise as RemoveLoose.
+// PruneLoose removes those loose objects that are older than before, whether or not they are
+// anywhere else: what nothing names. Otherwise as RemoveLoose.
 func (s *Store) PruneLoose(held *lock.Held, ids []format.ID, before time.Time) (removed int, err error) {
 	return s.removeLoose(held, ids, before, func(format.ID) (bool, error) { return true, nil })
 }
@@ -46,7 +47,7 @@ func (s *Store) removeLoose(held *lock.Held, ids []format.ID, before time.Time, 
 	}
 	var dirs []string
 	for _, id := range ids {
-		path := s.loosePath(id)
+		path := s.LoosePath(id)
 		info, err := os.Lstat(path)
 		if errors.Is(err, fs.ErrNotExist) || err == nil && !info.ModTime().Before(before) {
 			continue
@@ -58,7 +59,7 @@ func (s *Store) removeLoose(held *lock.Held, ids []format.ID, before time.Time, 
 		if err == nil && ok {
 			err = s.fs.Remove(path)
 		}
-		if lock.InUse(err) {
+		if durable.InUse(err) {
 			continue
 		}
 		if err != nil {
@@ -72,7 +73,8 @@ func (s *Store) removeLoose(held *lock.Held, ids []format.ID, before time.Time, 
 	return removed, s.fs.SyncDirs(dirs)
 }
 
-// packedWhole reports whether a pack has the object, with the body its header names unless that was forgotten, and can read it.
+// packedWhole reports whether a pack has the object, with the body its header names unless that
+// was forgotten, and can read it.
 func (s *Store) packedWhole(id format.ID, list *packList) (bool, error) {
 	_, gone, err := s.gone(id)
 	if err != nil {
@@ -88,13 +90,14 @@ func (s *Store) packedWhole(id format.ID, list *packList) (bool, error) {
 	return false, nil
 }
 
-// StripLoose replaces a loose object by its header, for a body that has a record in absent/ and for no other. It does nothing
-// where the object is not loose or has no body. It lasts when it returns; a crash leaves the old file or the new.
+// StripLoose replaces a loose object by its header, for a body that has a record in absent/ and
+// for no other. It does nothing where the object is not loose or has no body. It lasts when it
+// returns; a crash leaves the old file or the new.
 func (s *Store) StripLoose(held *lock.Held, id format.ID) error {
 	if err := s.holds(held); err != nil {
 		return err
 	}
-	path := s.loosePath(id)
+	path := s.LoosePath(id)
 	header, err := readLooseHeader(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -122,15 +125,16 @@ func (s *Store) StripLoose(held *lock.Held, id format.ID) error {
 	return nil
 }
 
-// RemovePack removes a pack: first its index, which hides it, then the pack. It looks at neither age nor content. On Windows a
-// file that a reader has open cannot be removed: that is an error, and what is left is hidden or whole. Removing one that is
-// not there is fine. The removal lasts when it returns; a crash can leave the pack without its index (see Orphans).
+// RemovePack removes a pack: first its index, which hides it, then the pack. It looks at neither
+// age nor content. On Windows a file that a reader has open cannot be removed: that is an error,
+// and what is left is hidden or whole. Removing one that is not there is fine. The removal lasts
+// when it returns; a crash can leave the pack without its index (see Orphans).
 func (s *Store) RemovePack(held *lock.Held, pack format.ID) error {
 	if err := s.holds(held); err != nil {
 		return err
 	}
 	s.forgetPack(pack)
-	for _, path := range []string{s.indexPath(pack), s.packPath(pack)} {
+	for _, path := range []string{s.IndexPath(pack), s.PackPath(pack)} {
 		if err := s.fs.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return fmt.Errorf("cannot remove pack %v: %w", pack, err)
 		}
@@ -185,16 +189,17 @@ func (s *Store) Packs() ([]PackInfo, error) {
 	return out, nil
 }
 
-// Orphans returns the packs that have no index, in the order of their names: a crash came between the two, or the index was
-// lost. Reindex brings them back, RemovePack removes them. One that is being written may be among them.
+// Orphans returns the packs that have no index, in the order of their names: a crash came between
+// the two, or the index was lost. Reindex brings them back, RemovePack removes them. One that is
+// being written may be among them.
 func (s *Store) Orphans() ([]format.ID, error) {
-	packs, err := s.packNames(".pack")
+	packs, err := s.PackNames(PackExt)
 	if err != nil {
 		return nil, err
 	}
 	var out []format.ID
 	for _, id := range packs {
-		_, err := os.Lstat(s.indexPath(id))
+		_, err := os.Lstat(s.IndexPath(id))
 		if errors.Is(err, fs.ErrNotExist) {
 			out = append(out, id)
 		} else if err != nil {
@@ -202,46 +207,4 @@ func (s *Store) Orphans() ([]format.ID, error) {
 		}
 	}
 	return out, nil
-}
-
-// SweepTemp removes temporary files older than before from the folders of the object store and returns how many. What is being
-// written now is younger than any sensible before.
-func (s *Store) SweepTemp(before time.Time) (removed int, err error) {
-	dirs := []string{s.packDir()}
-	for i := range 256 {
-		dirs = append(dirs, filepath.Join(s.objectsDir(), fmt.Sprintf("%02x", i)))
-	}
-	for _, dir := range dirs {
-		files, err := os.ReadDir(dir)
-		if errors.Is(err, fs.ErrNotExist) {
-			continue
-		}
-		if err != nil {
-			return removed, fmt.Errorf("cannot sweep %q: %w", dir, err)
-		}
-		for _, f := range files {
-			n, err := s.sweep(dir, f, before)
-			removed += n
-			if err != nil {
-				return removed, fmt.Errorf("cannot sweep %q: %w", dir, err)
-			}
-		}
-	}
-	return removed, nil
-}
-
-func (s *Store) sweep(dir string, f fs.DirEntry, before time.Time) (removed int, err error) {
-	if !strings.HasPrefix(f.Name(), lock.TempPrefix) || !f.Type().IsRegular() {
-		return 0, nil
-	}
-	info, err := f.Info()
-	if err == nil && info.ModTime().Before(before) {
-		if err = s.fs.Remove(filepath.Join(dir, f.Name())); err == nil {
-			return 1, nil
-		}
-	}
-	if errors.Is(err, fs.ErrNotExist) {
-		return 0, nil
-	}
-	return 0, err
 }

@@ -3,12 +3,10 @@ package objects_test
 import (
 	"errors"
 	"os"
-	"path/filepath"
 	"testing"
-	"time"
 
 	"github.com/gemini-ctx/ctx/format"
-	"github.com/gemini-ctx/ctx/lock"
+	"github.com/gemini-ctx/ctx/internal/durable"
 	"github.com/gemini-ctx/ctx/objects"
 )
 
@@ -119,13 +117,13 @@ func TestRemovePack(t *testing.T) {
 	}
 	// A stop between the two files leaves a pack that readers do not see.
 	info = pack(t, s, r)
-	stopped := open(t, root, &lock.FS{Hook: func(c lock.Call) error {
+	stopped := open(t, root, &durable.FS{Hook: func(c durable.Call) error {
 		if c.N == 2 {
-			return lock.ErrStopped
+			return durable.ErrStopped
 		}
 		return nil
 	}})
-	if err := stopped.RemovePack(held, info.ID); !errors.Is(err, lock.ErrStopped) {
+	if err := stopped.RemovePack(held, info.ID); !errors.Is(err, durable.ErrStopped) {
 		t.Fatal(err)
 	}
 	fresh := open(t, root, nil)
@@ -137,27 +135,6 @@ func TestRemovePack(t *testing.T) {
 	}
 }
 
-func TestSweepTemp(t *testing.T) {
-	s, root := newStore(t, nil)
-	old, young := filepath.Join(root, "objects", "00", ".tmp-1"), filepath.Join(root, "objects", "pack", ".tmp-2")
-	for _, path := range []string{old, young} {
-		if err := os.WriteFile(path, []byte("x"), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := os.Chtimes(young, now(), now()); err != nil {
-		t.Fatal(err)
-	}
-	put(t, s, object(1, "hello"))
-	if n, err := s.SweepTemp(now().Add(-time.Second)); n != 1 || err != nil {
-		t.Errorf("swept %d, %v", n, err)
-	}
-	if exists(old) || !exists(young) {
-		t.Error("swept the wrong one")
-	}
-	same(t, s, object(1, "hello"))
-}
-
 // A pack that is gone does not count, though this store has its index open.
 func TestHasAfterRemoval(t *testing.T) {
 	r := object(1, "hello")
@@ -166,7 +143,7 @@ func TestHasAfterRemoval(t *testing.T) {
 	same(t, s, r)
 	other := open(t, root, nil)
 	same(t, other, r)
-	if err := open(t, root, nil).RemovePack(hold(t, root), info.ID); lock.InUse(err) {
+	if err := open(t, root, nil).RemovePack(hold(t, root), info.ID); durable.InUse(err) {
 		t.Skip("SKIPPED: a pack that a reader has open cannot be removed here: gc leaves it")
 	} else if err != nil {
 		t.Fatal(err)

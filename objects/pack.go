@@ -10,11 +10,12 @@ import (
 	"sync"
 
 	"github.com/gemini-ctx/ctx/format"
-	"github.com/gemini-ctx/ctx/lock"
+	"github.com/gemini-ctx/ctx/internal/durable"
 )
 
-// pack is a pack that has an index. The index's file stays open, so that look-ups go on while the pack is being removed; the
-// pack's own file is opened for each block, so that a long reader keeps no removed pack on the disk.
+// pack is a pack that has an index. The index's file stays open, so that look-ups go on while the
+// pack is being removed; the pack's own file is opened for each block, so that a long reader keeps
+// no removed pack on the disk.
 type pack struct {
 	id        format.ID
 	path, idx string
@@ -34,7 +35,7 @@ func (p *pack) open() (*format.PackIndex, error) {
 	if p.index != nil {
 		return p.index, nil
 	}
-	file, err := lock.Open(p.idx)
+	file, err := durable.Open(p.idx)
 	if err != nil {
 		return nil, notFile(p.idx, err)
 	}
@@ -109,7 +110,8 @@ func (p *pack) check() error {
 	return p.fault
 }
 
-// checkIndexes returns what is wrong with an index of a list: a pack whose index is damaged may have what was not found.
+// checkIndexes returns what is wrong with an index of a list: a pack whose index is damaged may
+// have what was not found.
 func checkIndexes(list *packList) error {
 	for _, p := range list.packs {
 		if err := p.check(); err != nil && !vanished(err) {
@@ -119,7 +121,8 @@ func checkIndexes(list *packList) error {
 	return nil
 }
 
-// blame makes a fault of the index's content a *CorruptError and leaves errors of the file system alone.
+// blame makes a fault of the index's content a *CorruptError and leaves errors of the file system
+// alone.
 func (p *pack) blame(err error) error {
 	var path *fs.PathError
 	if err == nil || errors.As(err, &path) || errors.Is(err, fs.ErrClosed) {
@@ -196,7 +199,7 @@ func (s *Store) block(p *pack, span format.PackSpan) ([]byte, error) {
 }
 
 func readPiece(path string, b []byte, at int64) error {
-	file, err := lock.Open(path)
+	file, err := durable.Open(path)
 	if err != nil {
 		return notFile(path, err)
 	}

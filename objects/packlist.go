@@ -1,18 +1,13 @@
 package objects
 
 import (
-	"errors"
-	"fmt"
-	"io/fs"
-	"os"
-	"path/filepath"
 	"slices"
-	"strings"
 
 	"github.com/gemini-ctx/ctx/format"
 )
 
-// packList is the packs of a store at one time, in the order of their names. It is not changed after it was made.
+// packList is the packs of a store at one time, in the order of their names. It is not changed
+// after it was made.
 type packList struct {
 	packs []*pack
 }
@@ -28,9 +23,10 @@ func (s *Store) list() (*packList, error) {
 	return s.relist()
 }
 
-// relist lists the packs. It returns the same list as before, as a pointer, if they are the same packs.
+// relist lists the packs. It returns the same list as before, as a pointer, if they are the same
+// packs.
 func (s *Store) relist() (*packList, error) {
-	ids, err := s.packNames(".idx")
+	ids, err := s.PackNames(IndexExt)
 	if err != nil {
 		return nil, err
 	}
@@ -65,34 +61,7 @@ func (s *Store) relist() (*packList, error) {
 }
 
 func (s *Store) newPack(id format.ID) *pack {
-	return &pack{id: id, path: s.packPath(id), idx: s.indexPath(id)}
-}
-
-// packNames returns the ids of the files pack-<id><ext> in objects/pack, in order.
-func (s *Store) packNames(ext string) ([]format.ID, error) {
-	files, err := os.ReadDir(s.packDir())
-	if errors.Is(err, fs.ErrNotExist) && exists(s.objectsDir()) {
-		return nil, nil // something that copies no empty folders may have copied the store
-	}
-	if err != nil {
-		return nil, fmt.Errorf("cannot list packs: %w", err)
-	}
-	var ids []format.ID
-	for _, f := range files {
-		hex, ok := strings.CutPrefix(f.Name(), "pack-")
-		if !ok || filepath.Ext(hex) != ext {
-			continue
-		}
-		if id, err := format.ParseID(strings.TrimSuffix(hex, ext)); err == nil {
-			ids = append(ids, id)
-		}
-	}
-	return ids, nil
-}
-
-func exists(path string) bool {
-	_, err := os.Stat(path)
-	return err == nil
+	return &pack{id: id, path: s.PackPath(id), idx: s.IndexPath(id)}
 }
 
 // inOrder returns the packs of a list with the one that was useful last in front.
@@ -116,8 +85,8 @@ func (s *Store) useful(p *pack) {
 	s.mu.Unlock()
 }
 
-// Refresh lists the packs again, so that look-ups which do not do so by themselves (BySource) see those that other processes
-// wrote since.
+// Refresh lists the packs again, so that look-ups which do not do so by themselves (BySource) see
+// those that other processes wrote since.
 func (s *Store) Refresh() error {
 	_, err := s.relist()
 	return err

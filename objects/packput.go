@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/gemini-ctx/ctx/format"
-	"github.com/gemini-ctx/ctx/lock"
+	"github.com/gemini-ctx/ctx/internal/durable"
 )
 
 // PackInfo describes a pack.
@@ -21,18 +21,21 @@ type PackInfo struct {
 	ModTime time.Time // of the .pack file: when it was written, or last written again
 }
 
-// WritePack writes objects as one pack, in the order they come, which is best the order they are read in: neighbours share a
-// block. Each is checked as by Put; an error of the sequence, an id that comes twice, and a sequence without objects are errors,
-// and nothing is written then. The pack is synced before its index gives it to readers; when WritePack returns nil it is there
-// after a power cut. A crash leaves a temporary file, or a pack without an index, which nothing reads (see Orphans).
-// Memory: some 200 bytes an object at the most, while the list of them grows or becomes the index, besides a few blocks.
+// WritePack writes objects as one pack, in the order they come, which is best the order they are
+// read in: neighbours share a block. Each is checked as by Put; an error of the sequence, an id
+// that comes twice, and a sequence without objects are errors, and nothing is written then. The
+// pack is synced before its index gives it to readers; when WritePack returns nil it is there
+// after a power cut. A crash leaves a temporary file, or a pack without an index, which nothing
+// reads (see Orphans). Memory: some 200 bytes an object at the most, while the list of them grows
+// or becomes the index, besides a few blocks.
 func (s *Store) WritePack(raws iter.Seq2[format.Raw, error], level Level) (PackInfo, error) {
 	return s.WritePackWhen(raws, level, nil)
 }
 
-// WritePackWhen is WritePack for a caller that decides late whether the pack is to be: when is called once all of it is on the disk under a temporary name, and
-// calls publish, or returns an error, upon which nothing was written. Another process may have removed the temporary file by then; that is an error
-// of publish.
+// WritePackWhen is WritePack for a caller that decides late whether the pack is to be: when is
+// called once all of it is on the disk under a temporary name, and calls publish, or returns an
+// error, upon which nothing was written. Another process may have removed the temporary file by
+// then; that is an error of publish.
 func (s *Store) WritePackWhen(raws iter.Seq2[format.Raw, error], level Level, when func(publish func() error) error) (PackInfo, error) {
 	return s.writePackWhen(func(w *packWriter) error {
 		for r, err := range raws {
@@ -87,10 +90,11 @@ func (s *Store) writePackWhen(fill func(*packWriter) error, level Level, when fu
 	return s.announce(pack, index, len(w.entries))
 }
 
-// publish gives a pack its name, then its index, and makes both last. A pack of that name that is there has the same bytes: it
-// is checked, synced and given the time now, or replaced where it is not what it should be.
-func (s *Store) publish(temp *lock.Temp, pack format.ID, index []byte) error {
-	path, idx := s.packPath(pack), s.indexPath(pack)
+// publish gives a pack its name, then its index, and makes both last. A pack of that name that is
+// there has the same bytes: it is checked, synced and given the time now, or replaced where it is
+// not what it should be.
+func (s *Store) publish(temp *durable.Temp, pack format.ID, index []byte) error {
+	path, idx := s.PackPath(pack), s.IndexPath(pack)
 	if there, err := s.renewPack(pack); there || err != nil {
 		return err
 	}
@@ -111,8 +115,9 @@ func (s *Store) publish(temp *lock.Temp, pack format.ID, index []byte) error {
 	return s.fs.SyncDir(s.packDir())
 }
 
-// unlessThere returns refused, the error of giving a pack or its index the name, unless another writer has written the same pack
-// meanwhile. Windows refuses to replace a file that somebody reads, which a pack is as soon as it has its index.
+// unlessThere returns refused, the error of giving a pack or its index the name, unless another
+// writer has written the same pack meanwhile. Windows refuses to replace a file that somebody
+// reads, which a pack is as soon as it has its index.
 func (s *Store) unlessThere(pack format.ID, refused error) error {
 	there, err := s.renewPack(pack)
 	switch {
@@ -125,7 +130,7 @@ func (s *Store) unlessThere(pack format.ID, refused error) error {
 }
 
 func (s *Store) renewPack(pack format.ID) (there bool, err error) {
-	path, idx := s.packPath(pack), s.indexPath(pack)
+	path, idx := s.PackPath(pack), s.IndexPath(pack)
 	if _, err := os.Lstat(idx); err != nil || s.CheckPack(pack) != nil {
 		return false, nil
 	}
@@ -145,9 +150,10 @@ func (s *Store) renewPack(pack format.ID) (there bool, err error) {
 	return true, nil
 }
 
-// announce adds a new pack to the list, with its index in memory, since the objects in it are about to be looked up.
+// announce adds a new pack to the list, with its index in memory, since the objects in it are
+// about to be looked up.
 func (s *Store) announce(pack format.ID, index []byte, count int) (PackInfo, error) {
-	info, err := os.Stat(s.packPath(pack))
+	info, err := os.Stat(s.PackPath(pack))
 	if err != nil {
 		return PackInfo{}, err
 	}
@@ -163,12 +169,13 @@ func (s *Store) announce(pack format.ID, index []byte, count int) (PackInfo, err
 	}
 	return PackInfo{
 		ID:      pack,
-		Path:    s.packPath(pack),
+		Path:    s.PackPath(pack),
 		Objects: count,
 		Size:    info.Size() + int64(len(index)),
 		ModTime: info.ModTime(),
 	}, nil
 }
 
-// heldIndex is the largest index that is kept in memory after its pack was written: that of some 20,000 objects.
+// heldIndex is the largest index that is kept in memory after its pack was written: that of some
+// 20,000 objects.
 const heldIndex = 1 << 20

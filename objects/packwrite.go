@@ -11,8 +11,9 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// How many raw bytes a block has before a new one is begun; an object that is larger has a block of its own. Larger blocks compress better and take
-// longer to read one object from: 256 KiB take some 0.2 ms. Headers are mostly ids and digests, which compress hardly better in large blocks,
+// How many raw bytes a block has before a new one is begun; an object that is larger has a block
+// of its own. Larger blocks compress better and take longer to read one object from: 256 KiB take
+// some 0.2 ms. Headers are mostly ids and digests, which compress hardly better in large blocks,
 // and are what most reading is about.
 const (
 	headerBlock = 32 << 10
@@ -30,8 +31,8 @@ func (s *stream) blockSize() int {
 // packBuffer is how much of a pack is collected before it is written.
 const packBuffer = 1 << 20
 
-// packWriter turns objects into the bytes of a pack. Blocks are compressed by several goroutines and written in order, so
-// that the bytes depend on the objects and the level alone.
+// packWriter turns objects into the bytes of a pack. Blocks are compressed by several goroutines
+// and written in order, so that the bytes depend on the objects and the level alone.
 type packWriter struct {
 	enc     *zstd.Encoder
 	out     *bufio.Writer
@@ -76,8 +77,9 @@ func (w *packWriter) write(b []byte) error {
 	return err
 }
 
-// add takes an object that has been checked. One whose body is absent is kept for the end: behind all bodies, so that whoever
-// indexes the pack anew, and gives each header in turn the next body if it names that, cannot give it another's equal body.
+// add takes an object that has been checked. One whose body is absent is kept for the end: behind
+// all bodies, so that whoever indexes the pack anew, and gives each header in turn the next body
+// if it names that, cannot give it another's equal body.
 func (w *packWriter) add(id format.ID, r format.Raw) error {
 	if r.Body == nil {
 		if _, named, _ := format.HeaderBody(r.Header); named {
@@ -111,7 +113,8 @@ func (w *packWriter) place(id format.ID, r format.Raw) error {
 	return nil
 }
 
-// record adds a record to a stream, after ending a block that it does not fit in, and returns its position.
+// record adds a record to a stream, after ending a block that it does not fit in, and returns its
+// position.
 func (w *packWriter) record(s *stream, data []byte) (at int64, err error) {
 	if len(s.raw) > 0 && len(s.raw)+format.PackRecordLen(len(data)) > s.blockSize() {
 		if err := w.endBlock(s); err != nil {
@@ -126,7 +129,8 @@ func (w *packWriter) record(s *stream, data []byte) (at int64, err error) {
 	return at, nil
 }
 
-// endBlock hands a stream's block to be compressed, and first writes the oldest one if enough are under way.
+// endBlock hands a stream's block to be compressed, and first writes the oldest one if enough are
+// under way.
 func (w *packWriter) endBlock(s *stream) error {
 	if len(s.raw) == 0 {
 		return nil

@@ -8,20 +8,23 @@ import (
 	"path/filepath"
 
 	"github.com/gemini-ctx/ctx/format"
-	"github.com/gemini-ctx/ctx/lock"
+	"github.com/gemini-ctx/ctx/internal/durable"
 )
 
-// LooseMost is the largest batch that is written as loose files. A loose file costs some 0.2 ms to make and sync, a pack four
-// syncs whatever it holds.
-const LooseMost = 64
+// MaxLoose is the largest batch that is written as loose files. A loose file costs some 0.2 ms to
+// make and sync, a pack four syncs whatever it holds.
+const MaxLoose = 64
 
-// Put stores objects. Each is checked first, and nothing is written if one fails: a header that is none, a body that does not
-// match, a body that is missing without a record in absent/, a forgotten body that would come back (*GoneError).
+// Put stores objects. Each is checked first, and nothing is written if one fails: a header that is
+// none, a body that does not match, a body that is missing without a record in absent/, a
+// forgotten body that would come back (*GoneError).
 //
-// When Put returns nil, every object is there after a power cut, and is as new as anything gc spares: one that was there as a
-// loose file is checked, synced and given the time now. A batch of more than 64 is written as one pack, whatever of it is there
-// already; a smaller one as loose files, whatever of it is packed: storing twice costs bytes until the next gc, looking into
-// every pack costs time at every append. After an error or a crash any of the objects may be there, each of them whole.
+// When Put returns nil, every object is there after a power cut, and is as new as anything gc
+// spares: one that was there as a loose file is checked, synced and given the time now. A batch of
+// more than 64 is written as one pack, whatever of it is there already; a smaller one as loose
+// files, whatever of it is packed: storing twice costs bytes until the next gc, looking into every
+// pack costs time at every append. After an error or a crash any of the objects may be there, each
+// of them whole.
 func (s *Store) Put(raws ...format.Raw) error {
 	ids := make([]format.ID, 0, len(raws))
 	unique := make([]format.Raw, 0, len(raws))
@@ -44,7 +47,7 @@ func (s *Store) Put(raws ...format.Raw) error {
 
 // found takes away the records of bodies that were lost and are stored now.
 func (s *Store) found(ids []format.ID, raws []format.Raw) error {
-	if empty, err := isEmpty(filepath.Join(s.root, "absent")); empty || err != nil {
+	if empty, err := isEmpty(filepath.Join(s.root, AbsentDir)); empty || err != nil {
 		return err
 	}
 	for i, id := range ids {
@@ -54,10 +57,10 @@ func (s *Store) found(ids []format.ID, raws []format.Raw) error {
 		if _, gone, err := s.gone(id); err != nil || !gone {
 			continue
 		}
-		if err := s.fs.Remove(s.absentPath(id)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if err := s.fs.Remove(s.AbsentPath(id)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return fmt.Errorf("cannot store object %v: %w", id, err)
 		}
-		if err := s.fs.SyncDir(filepath.Dir(s.absentPath(id))); err != nil {
+		if err := s.fs.SyncDir(filepath.Dir(s.AbsentPath(id))); err != nil {
 			return fmt.Errorf("cannot store object %v: %w", id, err)
 		}
 	}
@@ -66,7 +69,7 @@ func (s *Store) found(ids []format.ID, raws []format.Raw) error {
 
 // store writes objects that have been checked.
 func (s *Store) store(ids []format.ID, unique []format.Raw) error {
-	if len(ids) > LooseMost {
+	if len(ids) > MaxLoose {
 		_, err := s.writePack(func(w *packWriter) error {
 			for i, id := range ids {
 				if err := w.add(id, unique[i]); err != nil {
@@ -80,12 +83,13 @@ func (s *Store) store(ids []format.ID, unique []format.Raw) error {
 	return s.putLoose(ids, unique)
 }
 
-// putLoose writes objects that have been checked as loose files. They take their names in the order given.
+// putLoose writes objects that have been checked as loose files. They take their names in the
+// order given.
 func (s *Store) putLoose(ids []format.ID, raws []format.Raw) error {
-	var files []lock.File
+	var files []durable.File
 	var renewed []string
 	for i, id := range ids {
-		path := s.loosePath(id)
+		path := s.LoosePath(id)
 		there, err := s.renew(id, path, raws[i])
 		if err != nil {
 			return fmt.Errorf("cannot store object %v: %w", id, err)
@@ -93,7 +97,7 @@ func (s *Store) putLoose(ids []format.ID, raws []format.Raw) error {
 		if there {
 			renewed = append(renewed, filepath.Dir(path))
 		} else {
-			files = append(files, lock.File{Path: path, Data: format.EncodeLoose(raws[i]), Perm: 0o600})
+			files = append(files, durable.File{Path: path, Data: format.EncodeLoose(raws[i]), Perm: 0o600})
 		}
 	}
 	if err := s.writeLoose(files); err != nil {
@@ -105,8 +109,9 @@ func (s *Store) putLoose(ids []format.ID, raws []format.Raw) error {
 	return nil
 }
 
-// renew makes a loose object that is there last and gives it the time now. Another process may have renamed it into place and
-// not yet synced its directory; the caller does that. there is false where there is none, or none that is as good as r.
+// renew makes a loose object that is there last and gives it the time now. Another process may
+// have renamed it into place and not yet synced its directory; the caller does that. there is
+// false where there is none, or none that is as good as r.
 func (s *Store) renew(id format.ID, path string, r format.Raw) (there bool, err error) {
 	if _, err := os.Lstat(path); err != nil {
 		if errors.Is(err, fs.ErrNotExist) {
@@ -136,8 +141,9 @@ func (s *Store) renew(id format.ID, path string, r format.Raw) (there bool, err 
 	return true, nil
 }
 
-// writeLoose writes files, and makes folders that are missing: something that copies no empty folders may have copied the store.
-func (s *Store) writeLoose(files []lock.File) error {
+// writeLoose writes files, and makes folders that are missing: something that copies no empty
+// folders may have copied the store.
+func (s *Store) writeLoose(files []durable.File) error {
 	if len(files) == 0 {
 		return nil
 	}

@@ -5,7 +5,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/gemini-ctx/ctx/lock"
+	"github.com/gemini-ctx/ctx/internal/durable"
 )
 
 // A pack or an index that cannot take its name is no error where another writer has written the
@@ -16,8 +16,8 @@ func TestPackOfARival(t *testing.T) {
 		for _, rival := range []bool{true, false} {
 			_, root := newStore(t, nil)
 			raws := batch(70)
-			mine := open(t, root, &lock.FS{Hook: func(c lock.Call) error {
-				if c.Op != lock.OpRename || filepath.Ext(c.Path) != ext {
+			mine := open(t, root, &durable.FS{Hook: func(c durable.Call) error {
+				if c.Op != durable.OpRename || filepath.Ext(c.Path) != ext {
 					return nil
 				}
 				if rival {

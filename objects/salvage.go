@@ -7,12 +7,13 @@ import (
 	"io/fs"
 
 	"github.com/gemini-ctx/ctx/format"
-	"github.com/gemini-ctx/ctx/lock"
+	"github.com/gemini-ctx/ctx/internal/durable"
 )
 
-// SalvagePack calls fn for every object that can still be had of a damaged pack: whole, or its header alone where its body is not in the pack or is damaged.
-// Where the index is sound it says what there is and where; else the pack is read from its beginning as far as it goes. It returns the ids that the index lists
-// and of which not even the header can be had.
+// SalvagePack calls fn for every object that can still be had of a damaged pack: whole, or its
+// header alone where its body is not in the pack or is damaged. Where the index is sound it says
+// what there is and where; else the pack is read from its beginning as far as it goes. It returns
+// the ids that the index lists and of which not even the header can be had.
 func (s *Store) SalvagePack(pack format.ID, fn func(r format.Raw, whole bool) error) (lost []format.ID, err error) {
 	p := s.newPack(pack)
 	defer func() { _ = p.close() }()
@@ -37,7 +38,7 @@ func (s *Store) SalvagePack(pack format.ID, fn func(r format.Raw, whole bool) er
 
 // salvageBlocks reads a pack block by block, and gives each header the body that it names.
 func (s *Store) salvageBlocks(pack format.ID, fn func(r format.Raw, whole bool) error) error {
-	file, err := lock.Open(s.packPath(pack))
+	file, err := durable.Open(s.PackPath(pack))
 	if err != nil {
 		return nil // nothing is left of it
 	}
@@ -99,10 +100,11 @@ func (s *Store) PackedCopy(id format.ID) (r format.Raw, ok bool, err error) {
 	return format.Raw{}, false, nil
 }
 
-// SalvageLoose returns what can be had of a loose file: the whole object, where what is wrong is behind its end, or its header alone; no header where that is damaged.
+// SalvageLoose returns what can be had of a loose file: the whole object, where what is wrong is
+// behind its end, or its header alone; no header where that is damaged.
 func (s *Store) SalvageLoose(id format.ID) (r format.Raw, whole bool, err error) {
-	b, err := lock.ReadAtMost(s.loosePath(id), 2*maxLoose)
-	if errors.Is(err, lock.ErrNotFile) || errors.Is(err, lock.ErrTooLarge) || errors.Is(err, fs.ErrNotExist) {
+	b, err := durable.ReadAtMost(s.LoosePath(id), 2*maxLoose)
+	if errors.Is(err, durable.ErrNotFile) || errors.Is(err, durable.ErrTooLarge) || errors.Is(err, fs.ErrNotExist) {
 		return format.Raw{}, false, nil
 	}
 	if err != nil {

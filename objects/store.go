@@ -1,4 +1,5 @@
-// Package objects keeps objects by their ids: loose files, packs of many, one way in that checks and one way out that verifies.
+// Package objects keeps objects by their ids: loose files, packs of many, one way in that checks
+// and one way out that verifies.
 package objects
 
 import (
@@ -6,22 +7,22 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
+	"slices"
 	"sync"
 	"time"
 
-	"github.com/gemini-ctx/ctx/format"
-	"github.com/gemini-ctx/ctx/lock"
+	"github.com/gemini-ctx/ctx/internal/durable"
 )
 
-// Store is the object store of one store directory. Its methods may be called from several goroutines. It keeps the indexes it
-// has looked into open; Close lets go of them.
+// Store is the object store of one store directory. Its methods may be called from several
+// goroutines. It keeps the indexes it has looked into open; Close lets go of them.
 type Store struct {
-	// Now is the clock that gives a loose object or a pack its new time when Put finds it there. Open sets it to time.Now;
-	// a caller that pins the clock sets it before the first Put.
+	// Now is the clock that gives a loose object or a pack its new time when Put finds it there.
+	// Open sets it to time.Now; a caller that pins the clock sets it before the first Put.
 	Now func() time.Time
 
 	root   string // the store's directory; objects/ and absent/ are in it
-	fs     *lock.FS
+	fs     *durable.FS
 	codec  codec
 	cache  blockCache
 	filter sourceFilter
@@ -31,24 +32,19 @@ type Store struct {
 	recent *pack     // where the last object was found; the next is likely there too
 }
 
-// Open returns the object store of the store in directory root (objects are under root/objects). It does no I/O: a root without
-// a store shows at the first call.
-func Open(root string, fs *lock.FS) *Store {
+// Open returns the object store of the store in directory root (objects are under root/objects).
+// It does no I/O: a root without a store shows at the first call.
+func Open(root string, fs *durable.FS) *Store {
 	return &Store{Now: time.Now, root: root, fs: fs}
 }
 
-// Init makes the directories of an object store under root, which exists: objects/, its 256 folders and objects/pack, and makes
-// them last. What is there already stays; running it again after a crash completes it.
-func Init(root string, fs *lock.FS) error {
-	top := filepath.Join(root, "objects")
-	dirs := make([]string, 0, 1+256+1)
-	dirs = append(dirs, top)
-	for i := range 256 {
-		dirs = append(dirs, filepath.Join(top, fmt.Sprintf("%02x", i)))
-	}
-	dirs = append(dirs, filepath.Join(top, "pack"))
-	for _, dir := range dirs {
-		if err := mkdir(fs, dir); err != nil {
+// Init makes the directories of an object store under root, which exists: objects/, its 256
+// folders and objects/pack, and makes them last. What is there already stays; running it again
+// after a crash completes it.
+func Init(root string, fs *durable.FS) error {
+	top := filepath.Join(root, Dir)
+	for _, name := range slices.Concat([]string{""}, fanFolders(), []string{packFolder}) {
+		if err := mkdir(fs, filepath.Join(top, name)); err != nil {
 			return fmt.Errorf("cannot make the object store: %w", err)
 		}
 	}
@@ -58,7 +54,7 @@ func Init(root string, fs *lock.FS) error {
 	return nil
 }
 
-func mkdir(fsys *lock.FS, dir string) error {
+func mkdir(fsys *durable.FS, dir string) error {
 	err := fsys.Mkdir(dir)
 	if errors.Is(err, fs.ErrExist) {
 		return nil
@@ -80,25 +76,4 @@ func (s *Store) Close() error {
 		errs = append(errs, p.close())
 	}
 	return errors.Join(errs...)
-}
-
-func (s *Store) objectsDir() string { return filepath.Join(s.root, "objects") }
-func (s *Store) packDir() string    { return filepath.Join(s.root, "objects", "pack") }
-
-func (s *Store) loosePath(id format.ID) string {
-	hex := id.String()
-	return filepath.Join(s.root, "objects", hex[:2], hex[2:])
-}
-
-func (s *Store) absentPath(id format.ID) string {
-	hex := id.String()
-	return filepath.Join(s.root, "absent", hex[:2], hex[2:])
-}
-
-func (s *Store) packPath(pack format.ID) string {
-	return filepath.Join(s.packDir(), "pack-"+pack.String()+".pack")
-}
-
-func (s *Store) indexPath(pack format.ID) string {
-	return filepath.Join(s.packDir(), "pack-"+pack.String()+".idx")
 }

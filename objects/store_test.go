@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"github.com/gemini-ctx/ctx/format"
-	"github.com/gemini-ctx/ctx/lock"
+	"github.com/gemini-ctx/ctx/internal/durable"
 	"github.com/gemini-ctx/ctx/objects"
 )
 
@@ -335,7 +335,8 @@ func TestWholeCopyWins(t *testing.T) {
 	}
 }
 
-// Another process packs an object and removes the loose file while this one has an old list of packs.
+// Another process packs an object and removes the loose file while this one has an old list of
+// packs.
 func TestA7MissListsAgain(t *testing.T) {
 	s, root := newStore(t, nil, object(1, "hello"))
 	r := object(1, "hello")
@@ -357,7 +358,7 @@ func TestA7MissListsAgain(t *testing.T) {
 		}
 		for _, old := range list {
 			if old.ID != info.ID {
-				if err := s.RemovePack(held, old.ID); lock.InUse(err) {
+				if err := s.RemovePack(held, old.ID); durable.InUse(err) {
 					t.Skip("SKIPPED: a pack that a reader has open cannot be removed here: gc leaves it")
 				} else if err != nil {
 					t.Fatal(err)

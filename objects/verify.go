@@ -10,13 +10,14 @@ import (
 	"os"
 
 	"github.com/gemini-ctx/ctx/format"
-	"github.com/gemini-ctx/ctx/lock"
+	"github.com/gemini-ctx/ctx/internal/durable"
 )
 
-// CheckLoose reads one loose object and checks all of it. A missing body is no fault if absent/ has a record. nil where the
-// object is not loose any more. Errors: *CorruptError, and what the file system says.
+// CheckLoose reads one loose object and checks all of it. A missing body is no fault if absent/
+// has a record. nil where the object is not loose any more. Errors: *CorruptError, and what the
+// file system says.
 func (s *Store) CheckLoose(id format.ID) error {
-	path := s.loosePath(id)
+	path := s.LoosePath(id)
 	r, err := readLoose(path)
 	if vanished(err) {
 		if info, err := os.Lstat(path); err == nil && info.Mode()&fs.ModeSymlink != 0 {
@@ -45,31 +46,33 @@ func (s *Store) CheckLoose(id format.ID) error {
 	return err
 }
 
-// CheckPack reads a whole pack and checks all of it: its digest, every header and body, and that its index is the one that
-// follows from it. Whether a missing body may be missing is for Get to say. Errors: *CorruptError, and what the file system says.
+// CheckPack reads a whole pack and checks all of it: its digest, every header and body, and that
+// its index is the one that follows from it. Whether a missing body may be missing is for Get to
+// say. Errors: *CorruptError, and what the file system says.
 func (s *Store) CheckPack(pack format.ID) error {
 	want, err := s.scan(pack)
 	if err != nil {
 		return err
 	}
-	got, err := lock.ReadFile(s.indexPath(pack))
+	got, err := durable.ReadFile(s.IndexPath(pack))
 	if err != nil {
-		return fmt.Errorf("cannot check pack %v: %w", pack, notFile(s.indexPath(pack), err))
+		return fmt.Errorf("cannot check pack %v: %w", pack, notFile(s.IndexPath(pack), err))
 	}
 	if !bytes.Equal(got, want) {
-		return &CorruptError{Path: s.indexPath(pack), Why: "index does not follow from its pack"}
+		return &CorruptError{Path: s.IndexPath(pack), Why: "index does not follow from its pack"}
 	}
 	return nil
 }
 
-// Reindex writes the index of a pack anew from the pack, after it checked all of the pack. It lasts when it returns.
+// Reindex writes the index of a pack anew from the pack, after it checked all of the pack. It
+// lasts when it returns.
 func (s *Store) Reindex(pack format.ID) error {
 	index, err := s.scan(pack)
 	if err != nil {
 		return err
 	}
 	s.forgetPack(pack)
-	if err := s.fs.WriteDurable(s.indexPath(pack), index, 0o600); err != nil {
+	if err := s.fs.WriteDurable(s.IndexPath(pack), index, 0o600); err != nil {
 		return fmt.Errorf("cannot index pack %v: %w", pack, err)
 	}
 	return nil
@@ -77,8 +80,8 @@ func (s *Store) Reindex(pack format.ID) error {
 
 // scan reads a pack and returns the index that follows from it.
 func (s *Store) scan(pack format.ID) (index []byte, err error) {
-	path := s.packPath(pack)
-	file, err := lock.Open(path)
+	path := s.PackPath(pack)
+	file, err := durable.Open(path)
 	if err != nil {
 		return nil, fmt.Errorf("cannot read pack %v: %w", pack, notFile(path, err))
 	}
@@ -168,8 +171,8 @@ func (c *census) header(at int64, header []byte) error {
 	return nil
 }
 
-// index gives each header its body. Bodies are in the order of their headers, so the next body is that of the next header which
-// names it; a header that names another one has none in this pack.
+// index gives each header its body. Bodies are in the order of their headers, so the next body is
+// that of the next header which names it; a header that names another one has none in this pack.
 func (c *census) index(pack format.ID) ([]byte, error) {
 	next := 0
 	for _, n := range c.named {

@@ -9,11 +9,13 @@ import (
 	"strings"
 
 	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/internal/durable"
 	"github.com/gemini-ctx/ctx/lock"
 )
 
-// Begin is Read for a writer. Under the lock nobody else writes, so a torn tail is what a writer left that is gone: its bytes are
-// copied to log/torn-<number of the operation it would have been> and cut off.
+// Begin reads the refs for a writer. Nobody else writes under the lock, so a torn tail must come
+// from a writer that died. Begin copies its bytes to log/torn-<n>, where n is the number that the
+// operation would have had, and then cuts them off the log.
 func (db *DB) Begin(held *lock.Held) (*View, error) {
 	if err := db.mustHold(held); err != nil {
 		return nil, err
@@ -37,7 +39,7 @@ func (db *DB) mustHold(held *lock.Held) error {
 
 func (db *DB) setAside(v *View) error {
 	path := db.segmentPath(v.end.segment)
-	f, err := lock.Open(path)
+	f, err := durable.Open(path)
 	if err != nil {
 		return err
 	}
@@ -60,13 +62,16 @@ func (db *DB) setAside(v *View) error {
 	return nil
 }
 
-// Commit appends one operation to the log and syncs it: the one door through which refs move. v is what Begin returned, or what
-// the last Commit under the same lock returned. Commit fills in op.Number and op.Before and sorts the refs; it checks that every ref has
-// the old value that op names (*StaleError), that names and values fit together, and that every object named exists; present lists
-// objects the caller has just put, which need no second look.
+// Commit appends one operation to the log and syncs it. This is the only way in which refs move. v
+// is the result of Begin, or of the last Commit under the same lock. present lists objects that the
+// caller has just stored, so that Commit need not look for them.
 //
-// When Commit returns without an error, the operation has happened. After an error it has not, unless errors.Is(err, ErrMaybe); after
-// a crash it may have.
+// Commit sets op.Number and op.Before and sorts op.Refs. It checks that every ref has the old value
+// that op names (else *StaleError), that every value fits the name of its ref, and that every
+// object that op names exists.
+//
+// When Commit returns nil, the operation has happened. After an error it has not, unless
+// errors.Is(err, ErrMaybe). After a crash it may have happened.
 func (db *DB) Commit(held *lock.Held, v *View, op *format.Operation, present map[format.ID]bool) (*View, error) {
 	if err := db.mustHold(held); err != nil {
 		return nil, err
@@ -99,7 +104,8 @@ func (db *DB) Commit(held *lock.Held, v *View, op *format.Operation, present map
 	return next, nil
 }
 
-// checkNamespace holds which kind of value lives where.
+// checkNamespace checks that the values of an update have the kind that belongs to the name of the
+// ref.
 func checkNamespace(u format.RefUpdate) error {
 	kind := format.ObjectValue
 	top, rest, _ := strings.Cut(u.Name, "/")
@@ -121,7 +127,7 @@ func checkNamespace(u format.RefUpdate) error {
 		}
 	}
 	if u.Old == u.New {
-		return fmt.Errorf("ref %q is to move to where it is", u.Name)
+		return fmt.Errorf("ref %q would move to its current value", u.Name)
 	}
 	return nil
 }
@@ -134,7 +140,7 @@ func (db *DB) checkObjects(op *format.Operation, present map[format.ID]bool) err
 		}
 	}
 	for _, u := range op.Refs {
-		// What the ref named before is there, or was damaged long ago.
+		// The old objects of a ref need no check: they exist, or were damaged earlier.
 		if u.New.ID != u.Old.ID {
 			want(u.New.ID)
 		}
@@ -160,7 +166,7 @@ func (db *DB) checkObjects(op *format.Operation, present map[format.ID]bool) err
 	return nil
 }
 
-// makeRoom begins the next segment if the record would make this one too long.
+// makeRoom begins the next segment if the record would make the current one too long.
 func (db *DB) makeRoom(v *View, size int) error {
 	if v.end.offset+int64(size) <= SegmentSize || v.end.offset <= int64(len(db.segmentHeader(v.Number))) {
 		return nil
@@ -173,7 +179,8 @@ func (db *DB) makeRoom(v *View, size int) error {
 	return nil
 }
 
-// append writes the record and syncs it. If that fails the bytes may still reach the disk some day, so they are taken back.
+// append writes the record and syncs it. After a failed sync the bytes may still reach the disk
+// later, so append cuts them off again.
 func (db *DB) append(v *View, record []byte) error {
 	path := db.segmentPath(v.end.segment)
 	err := db.fs.AppendSync(path, v.end.offset, record)
@@ -189,8 +196,9 @@ func (db *DB) append(v *View, record []byte) error {
 	return fmt.Errorf("cannot write the log: %w", err)
 }
 
-// Checkpoint replaces the checkpoint by one of v. Every forest's ref must hold all decisions so far (v.Pending is empty), or they
-// would be lost to readers; the caller commits an operation that writes the forests first.
+// Checkpoint replaces the checkpoint file by one of v. Readers would lose decisions that the refs
+// of the forests do not hold yet, so v.Pending must be empty for every forest. The caller first
+// commits an operation that writes the forests.
 func (db *DB) Checkpoint(held *lock.Held, v *View) error {
 	if err := db.mustHold(held); err != nil {
 		return err

@@ -1,5 +1,9 @@
-// Package refs keeps what names point at: a checkpoint of every ref, and after it a log of operations. The log is the truth; one
-// function appends to it.
+// Package refs stores the refs of a store: a checkpoint file with all refs, followed by a log of
+// operations. The log is the truth. Only DB.Commit appends to it, under the store's lock; readers
+// take no lock.
+//
+// Begin with DB and View: DB.Read returns a View, which is one consistent set of refs. The files
+// are described in docs/format/operation.md and docs/format/checkpoint.md.
 package refs
 
 import (
@@ -11,52 +15,58 @@ import (
 	"path/filepath"
 
 	"github.com/gemini-ctx/ctx/format"
-	"github.com/gemini-ctx/ctx/lock"
+	"github.com/gemini-ctx/ctx/internal/durable"
 )
 
-// SegmentSize is how many bytes a log segment may have before the next one is begun. 4 MiB hold some 15,000 appends, so that old
-// history goes in useful pieces and a scan backwards reads little at a time.
+// SegmentSize is the size in bytes at which the next log segment is begun. 4 MiB hold about 15,000
+// appends. The log is removed in whole segments, and a search backwards reads one segment at a
+// time.
 const SegmentSize = 4 << 20
 
-// CheckpointEvery is how many operations a reader overlays at most, give or take the ones since the lock holder last looked.
-// 256 records of an append take some 70 KB and less than half a millisecond to read.
+// CheckpointEvery is the number of operations after which a new checkpoint is due. It bounds the
+// operations that a reader applies to the checkpoint, apart from those since a lock holder last
+// checked. 256 records of appends take about 70 KB, and less than half a millisecond to read.
 const CheckpointEvery = 256
 
-// checkpointBytes is the same limit for large records, such as those of bulk graduation: a megabyte takes some three milliseconds to read.
+// checkpointBytes is the size of the log in bytes after which a new checkpoint is due. It bounds
+// the time for large records, such as those of bulk graduation: a megabyte takes about three
+// milliseconds to read.
 const checkpointBytes = 1 << 20
 
 // DB is the refs of one store. It holds no state: every read starts from the disk.
 type DB struct {
-	Objects Objects // asked at commit whether what is named exists
+	Objects Objects // asked at commit whether the objects that the operation names exist
 
 	root  string
 	store string
-	fs    *lock.FS
+	fs    *durable.FS
 }
 
-// Objects is what a commit asks of the object store.
+// Objects is the part of the object store that DB needs.
 type Objects interface {
 	// HasAll returns those of ids that are not in the store.
 	HasAll(ids []format.ID) (missing []format.ID, err error)
 }
 
-// Open returns the refs of the store in directory root, whose id is store. It does no I/O.
-func Open(root, store string, fs *lock.FS, objects Objects) *DB {
+// Open returns the refs of the store in directory root, which has the id store. It does no I/O.
+func Open(root, store string, fs *durable.FS, objects Objects) *DB {
 	return &DB{Objects: objects, root: root, store: store, fs: fs}
 }
 
-// Init makes an empty log and an empty checkpoint in root. After a crash it can be run again; it never touches what is there.
-func Init(root, store string, durable *lock.FS) error {
-	db := Open(root, store, durable, nil)
-	if err := durable.MkdirAll(filepath.Join(root, "refs")); err != nil {
+// Init makes an empty log and an empty checkpoint in root. It can be run again after a crash. It
+// never overwrites an existing checkpoint or operation.
+func Init(root, store string, fsys *durable.FS) error {
+	db := Open(root, store, fsys, nil)
+	if err := fsys.MkdirAll(filepath.Join(root, "refs")); err != nil {
 		return err
 	}
 	if _, err := os.Stat(db.checkpointPath()); err == nil {
 		return nil
 	}
-	switch b, err := lock.ReadFile(db.segmentPath(1)); {
+	switch b, err := durable.ReadFile(db.segmentPath(1)); {
 	case errors.Is(err, fs.ErrNotExist), err == nil && bytes.IndexByte(b, '\n') == len(b)-1:
-		// None yet, or an empty one of an init that was cut short, perhaps under another id.
+		// There is no segment yet, or only the first line of one, which an interrupted Init left,
+		// perhaps under another store id.
 		if err := db.beginSegment(1, 1); err != nil {
 			return err
 		}
@@ -70,7 +80,7 @@ func Init(root, store string, durable *lock.FS) error {
 	if err != nil {
 		return err
 	}
-	return durable.WriteDurable(db.checkpointPath(), b, 0o600)
+	return fsys.WriteDurable(db.checkpointPath(), b, 0o600)
 }
 
 func (db *DB) checkpointPath() string { return filepath.Join(db.root, "refs", "checkpoint") }
@@ -80,7 +90,7 @@ func (db *DB) segmentPath(n uint64) string {
 	return filepath.Join(db.root, "refs", fmt.Sprintf("log-%d", n))
 }
 
-// segmentHeader is the first line of a segment; first is the number of the operation that follows it.
+// segmentHeader returns the first line of a segment; first is the number of its first operation.
 func (db *DB) segmentHeader(first uint64) string {
 	return fmt.Sprintf("ctx-log 1 %s %d\n", db.store, first)
 }
@@ -89,16 +99,17 @@ func (db *DB) beginSegment(n, first uint64) error {
 	return db.fs.WriteDurable(db.segmentPath(n), []byte(db.segmentHeader(first)), 0o600)
 }
 
-// maxCheckpoint bounds the size of a checkpoint file: a million refs.
+// maxCheckpoint is the largest size in bytes of a checkpoint file: about a million refs.
 const maxCheckpoint = 512 << 20
 
-// CorruptError says that the log or the checkpoint is damaged. Nothing is repaired or cut by itself.
+// CorruptError says that the log or a checkpoint is damaged. Only Salvage and Restore repair
+// damage.
 type CorruptError struct {
 	Path   string
-	Offset int64 // where in the file; -1 where that says nothing
+	Offset int64 // byte in the file; -1 if no offset applies
 	Why    string
 
-	cause error // what the file system said, where it was that
+	cause error // the error of the file system, if there was one
 }
 
 func (e *CorruptError) Unwrap() error { return e.cause }
@@ -110,15 +121,16 @@ func (e *CorruptError) Error() string {
 	return fmt.Sprintf("corrupt: %q at byte %d: %s", e.Path, e.Offset, e.Why)
 }
 
-// notFile makes damage of what the file system says of a name that something else than a file has.
+// notFile turns durable.ErrNotFile into a *CorruptError and returns other errors unchanged.
 func notFile(path string, err error) error {
-	if errors.Is(err, lock.ErrNotFile) {
+	if errors.Is(err, durable.ErrNotFile) {
 		return &CorruptError{Path: path, Offset: -1, Why: "is not a regular file"}
 	}
 	return err
 }
 
-// missing makes damage of a file that has to be there and is not.
+// missing turns fs.ErrNotExist into a *CorruptError, for a file that must exist. It returns other
+// errors unchanged.
 func missing(err error) error {
 	var path *fs.PathError
 	if errors.Is(err, fs.ErrNotExist) && errors.As(err, &path) {
@@ -127,7 +139,7 @@ func missing(err error) error {
 	return err
 }
 
-// StaleError says that a ref does not have the value that an update expected.
+// StaleError says that a ref does not have the old value that an update names.
 type StaleError struct {
 	Ref       string
 	Want, Got format.Value
@@ -144,11 +156,11 @@ func orNone(v format.Value) string {
 	return v.String()
 }
 
-// ErrMaybe says that a record could neither be made to last nor be taken back.
+// ErrMaybe says that a record could neither be synced nor be cut off again.
 var ErrMaybe = errors.New("the operation may have been recorded")
 
 func (db *DB) readCheckpoint(path string) (*format.Checkpoint, error) {
-	b, err := lock.ReadAtMost(path, maxCheckpoint)
+	b, err := durable.ReadAtMost(path, maxCheckpoint)
 	if err != nil {
 		return nil, fmt.Errorf("cannot read refs: %w", notFile(path, err))
 	}

@@ -13,10 +13,12 @@ import (
 	"time"
 
 	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/internal/durable"
 	"github.com/gemini-ctx/ctx/lock"
 )
 
-// Base returns the refs from which the kept log starts: empty in a store that has dropped no segment.
+// Base returns the refs at the start of the kept log. They are empty if no segment was ever
+// dropped.
 func (db *DB) Base() (*format.Checkpoint, error) {
 	c, err := db.readCheckpoint(db.basePath())
 	if errors.Is(err, fs.ErrNotExist) {
@@ -25,7 +27,8 @@ func (db *DB) Base() (*format.Checkpoint, error) {
 	return c, err
 }
 
-// Forward calls each for every operation of the kept log, oldest first, until it returns false. It checks the chain of digests.
+// Forward calls each for every operation of the kept log, oldest first, until each returns false.
+// It checks the chain of digests.
 func (db *DB) Forward(each func(Record) bool) error {
 	base, err := db.Base()
 	if err != nil {
@@ -48,8 +51,8 @@ func (db *DB) Forward(each func(Record) bool) error {
 
 var errStop = errors.New("stop")
 
-// Backward calls each for every operation of the kept log that v knows of, newest first, until it returns false. It reads the log from its end, by the
-// lengths behind the records, so that what happened lately costs little to find.
+// Backward calls each for every operation of the kept log up to v, newest first, until each returns
+// false. It reads the log from its end, so recent operations are cheap to find.
 func (db *DB) Backward(v *View, each func(Record) bool) error {
 	for i := len(v.Since) - 1; i >= 0; i-- {
 		if !each(v.Since[i]) {
@@ -69,14 +72,15 @@ func (db *DB) Backward(v *View, each func(Record) bool) error {
 	return nil
 }
 
-// backWindow is how many bytes of a segment are read at a time on the way back: some 250 records of an append.
+// backWindow is the number of bytes that Backward reads at a time: about 250 records of appends.
 const backWindow = 64 << 10
 
-// backThrough reads one segment from at.offset back to its first record, or to the base. at is where the record after ends its beginning: its number and
-// digest are those of the record that comes next. more is false when each has had enough.
+// backThrough reads one segment backwards, from at.offset to its first record or to the base. at
+// holds the number and the digest of the record that ends at at.offset; offset 0 stands for the end
+// of the segment. more is false if each returned false.
 func (db *DB) backThrough(at *cursor, base *format.Checkpoint, each func(Record) bool) (more bool, err error) {
 	path := db.segmentPath(at.segment)
-	f, err := lock.Open(path)
+	f, err := durable.Open(path)
 	if err != nil {
 		return false, missing(notFile(path, err))
 	}
@@ -112,15 +116,15 @@ func (db *DB) backThrough(at *cursor, base *format.Checkpoint, each func(Record)
 	return true, nil
 }
 
-// backReader gives the records of a segment from its end, a window of bytes at a time.
+// backReader reads the records of a segment from its end, a window of bytes at a time.
 type backReader struct {
 	f     *os.File
 	path  string
-	bytes []byte // of the file, from start on
+	bytes []byte // the bytes of the file from start on
 	start int64
 }
 
-// recordBefore returns the record that ends at end. Nothing before head belongs to it.
+// recordBefore returns the record that ends at byte end. The record must not start before head.
 func (r *backReader) recordBefore(end, head int64) ([]byte, error) {
 	if err := r.cover(max(head, end-4), end, head); err != nil {
 		return nil, err
@@ -135,7 +139,7 @@ func (r *backReader) recordBefore(end, head int64) ([]byte, error) {
 	return r.bytes[end-size-r.start : end-r.start], nil
 }
 
-// cover makes sure that the bytes from..to are at hand.
+// cover reads the bytes from..to, unless they are already in the window.
 func (r *backReader) cover(from, to, head int64) error {
 	if r.bytes != nil && from >= r.start && to <= r.start+int64(len(r.bytes)) {
 		return nil
@@ -163,10 +167,12 @@ func headOf(f *os.File, path string) (int64, error) {
 	return int64(line) + 1, nil
 }
 
-// CanBegin returns the newest operation older than cutoff after which the log can begin: the refs of that moment hold every decision before it, and the
-// checkpoint needs nothing from before. ok is false where there is none.
+// CanBegin returns the newest operation older than cutoff after which the log can begin. The refs
+// after this operation hold every earlier decision about forests, and the checkpoint needs no
+// earlier operation. ok is false if there is no such operation.
 func (db *DB) CanBegin(cutoff time.Time) (found Record, ok bool, err error) {
-	// A checkpoint that is older than the operation for it, because of a crash, still needs the log after it.
+	// A crash can leave a checkpoint that is older than the operation made for it. That checkpoint
+	// still needs the log after it.
 	current, err := db.readCheckpoint(db.checkpointPath())
 	if err != nil {
 		return Record{}, false, err
@@ -192,8 +198,10 @@ func (db *DB) CanBegin(cutoff time.Time) (found Record, ok bool, err error) {
 	return found, ok, err
 }
 
-// DropTo forgets the log up to an operation that CanBegin returned: what the refs were after it becomes the base, and segments that lie wholly before it
-// are removed. undo, reflog and ref@{n} reach as far as what is kept. After a crash the next call finishes what is left.
+// DropTo removes the log up to an operation that CanBegin returned. The refs after that operation
+// become the base, and all segments before it are removed. undo, reflog and ref@{n} reach back only
+// to the base. After a crash the next call finishes the work. dropped is the number of removed
+// segments.
 func (db *DB) DropTo(held *lock.Held, number uint64) (dropped int, err error) {
 	if err := db.mustHold(held); err != nil {
 		return 0, err
@@ -235,8 +243,8 @@ func (db *DB) removeBefore(segment uint64) (dropped int, err error) {
 	}
 	for _, n := range old {
 		err := db.fs.Remove(db.segmentPath(n))
-		if lock.InUse(err) {
-			return dropped, nil // by a reader; see Outlived
+		if durable.InUse(err) {
+			return dropped, nil // a reader has the file open; a later DropTo removes it, see Outlived
 		}
 		if err != nil {
 			return dropped, err
@@ -246,14 +254,15 @@ func (db *DB) removeBefore(segment uint64) (dropped int, err error) {
 	return dropped, nil
 }
 
-// Outlived reports whether there are segments from before the base: a crash, or names that lasted in another order, can leave any of them. DropTo
-// with the base's number removes them.
+// Outlived reports whether segments from before the base still exist. A crash can leave them, and
+// so can a file system that does not keep the order of removals. DropTo with the base's number
+// removes them.
 func (db *DB) Outlived(base *format.Checkpoint) (bool, error) {
 	old, err := db.before(base.Segment)
 	return len(old) > 0, err
 }
 
-// before lists the segments that are there before one.
+// before lists the existing segments with a lower number.
 func (db *DB) before(segment uint64) (old []uint64, err error) {
 	list, err := os.ReadDir(filepath.Join(db.root, "refs"))
 	if err != nil {

@@ -11,26 +11,27 @@ import (
 	"strconv"
 
 	"github.com/gemini-ctx/ctx/format"
-	"github.com/gemini-ctx/ctx/lock"
+	"github.com/gemini-ctx/ctx/internal/durable"
 )
 
-// Record is an operation as it stands in the log.
+// Record is an operation with its place in the log.
 type Record struct {
 	Op      *format.Operation
 	Digest  format.ID
 	Segment uint64
-	Offset  int64 // where the record starts
+	Offset  int64 // the byte at which the record starts
 	Size    int
 }
 
-// scan is what a pass over one segment found.
+// scan is the result of a pass over one segment.
 type scan struct {
 	records []Record
-	end     int64 // where the next record goes
-	torn    int64 // bytes after end that are the beginning of a record that never was
+	end     int64 // the byte after the last whole record
+	torn    int64 // bytes after end that belong to a record that was never completed
 }
 
-// cursor says where in the log a pass is, and what has to come next.
+// cursor is a place in the log. number and digest are those of the operation before that place,
+// which the next record must continue.
 type cursor struct {
 	segment uint64
 	offset  int64
@@ -38,8 +39,8 @@ type cursor struct {
 	digest  format.ID // of the operation before
 }
 
-// scanSegment reads the records of one segment from at.offset on and advances the cursor over them. fs.ErrNotExist says that there is no such
-// segment.
+// scanSegment reads the records of one segment from at.offset on and moves the cursor behind them.
+// The error is fs.ErrNotExist if there is no such segment.
 func (db *DB) scanSegment(at *cursor) (*scan, error) {
 	path := db.segmentPath(at.segment)
 	b, start, err := db.readSegment(path, at)
@@ -72,9 +73,10 @@ func (db *DB) scanSegment(at *cursor) (*scan, error) {
 	return out, nil
 }
 
-// readSegment returns the bytes of a segment from at.offset on, and where they start; offset 0 stands for the first record.
+// readSegment returns the bytes of a segment from at.offset on, and their offset. Offset 0 stands
+// for the first record.
 func (db *DB) readSegment(path string, at *cursor) ([]byte, int64, error) {
-	f, err := lock.Open(path)
+	f, err := durable.Open(path)
 	if err != nil {
 		return nil, 0, notFile(path, err)
 	}
@@ -106,7 +108,8 @@ func (db *DB) readSegment(path string, at *cursor) ([]byte, int64, error) {
 	return b[:n], start, nil
 }
 
-// firstOf returns the number of the operation that a segment of this store says it begins with, by its first line; 0 where the line is none.
+// firstOf parses b as the first line of a segment of this store and returns the number of the
+// segment's first operation. It returns 0 if b is no such line.
 func (db *DB) firstOf(b []byte) uint64 {
 	line, _, ok := bytes.Cut(b[:min(len(b), maxHead)], []byte{'\n'})
 	digits, found := bytes.CutPrefix(line, []byte("ctx-log 1 "+db.store+" "))
@@ -117,11 +120,13 @@ func (db *DB) firstOf(b []byte) uint64 {
 	return n
 }
 
-// maxHead bounds the first line of a segment.
+// maxHead is the largest length in bytes of a segment's first line.
 const maxHead = 200
 
-// CheckHeads holds the first line of every segment of the kept log against the record after it, which readers that begin amid a
-// segment do not. A segment that is missing is a *CorruptError, where a later one is there: for readers the log ends before it.
+// CheckHeads compares the first line of every segment of the kept log with the record after it.
+// Readers that start in the middle of a segment do not do this. CheckHeads also returns a
+// *CorruptError if a segment is missing before a later one, because readers would take the gap for
+// the end of the log.
 func (db *DB) CheckHeads() error {
 	base, err := db.Base()
 	if err != nil {
@@ -151,7 +156,7 @@ func (db *DB) CheckHeads() error {
 	return nil
 }
 
-// headFits reports whether a segment's first line says what comes after it.
+// headFits reports whether the first line of a segment agrees with the record after it.
 func (db *DB) headFits(b []byte) bool {
 	first := db.firstOf(b)
 	if first == 0 || string(b[:min(len(b), len(db.segmentHeader(first)))]) != db.segmentHeader(first) {
@@ -161,8 +166,10 @@ func (db *DB) headFits(b []byte) bool {
 	return err != nil || op.Number == first
 }
 
-// isTorn tells a record that was being written when its writer stopped from one that was damaged later. rest is the segment from byte at on. Torn is only what
-// the end of the file cuts short, or what was never filled in, with no whole record behind it.
+// isTorn reports whether the bytes rest, from byte at of a segment to its end, are a torn tail: a
+// record that was being written when its writer stopped. err is the error of decoding rest. Only a
+// record that the end of the file cuts short, or that was not filled completely, is torn, and only
+// without a whole record after it. Everything else is damage.
 func isTorn(rest []byte, at int64, err error) bool {
 	if !format.IsUnfilledRecord(rest, at) && !format.IsShortRecord(err) {
 		return false
@@ -183,8 +190,8 @@ func holdsRecord(b []byte) bool {
 	}
 }
 
-// scanLog reads the log from at to its end, segment after segment. each is told of the records of one segment at a time. It returns
-// where the log ends.
+// scanLog reads the log from at to its end, segment by segment, and calls each with the records of
+// one segment at a time. It returns the end of the log, and the number of bytes of a torn tail.
 func (db *DB) scanLog(at cursor, each func([]Record) error) (end cursor, torn int64, err error) {
 	for {
 		s, err := db.scanSegment(&at)

@@ -15,12 +15,13 @@ import (
 	"time"
 
 	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/internal/durable"
 	"github.com/gemini-ctx/ctx/lock"
 )
 
 const storeID = "00112233445566778899aabbccddeeff"
 
-// anything has every object but those it is told it has not.
+// anything is an object store that has every object except the missing ones.
 type anything struct{ missing map[format.ID]bool }
 
 func (a anything) HasAll(ids []format.ID) ([]format.ID, error) {
@@ -40,7 +41,8 @@ type store struct {
 	now  time.Time
 }
 
-// tempDir is on a memory file system where there is one: most of what these tests do is to sync.
+// tempDir returns a directory on a memory file system if there is one, because these tests mostly
+// sync.
 func tempDir(t testing.TB) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("/dev/shm", "ctx-refs-")
@@ -62,8 +64,8 @@ func newStore(t testing.TB) *store {
 	return s
 }
 
-// open is the next process: it takes the lock and begins.
-func (s *store) open(fs *lock.FS) {
+// open acts as the next process: it takes the lock and calls Begin.
+func (s *store) open(fs *durable.FS) {
 	s.Helper()
 	if s.held != nil {
 		if err := s.held.Release(); err != nil {
@@ -115,7 +117,8 @@ const (
 	b = "sessions/b/main"
 )
 
-// A1: the value of a ref is what the newest record says, whatever happened to the checkpoint's rename; and readers see both refs of an operation or neither.
+// A1: the newest record gives the value of a ref, even if the rename of the checkpoint was lost.
+// Readers see both refs of an operation or neither.
 func TestA1CheckpointLostRecordsHold(t *testing.T) {
 	s := newStore(t)
 	s.must(s.move(map[string]int{a: 1}))
@@ -126,14 +129,15 @@ func TestA1CheckpointLostRecordsHold(t *testing.T) {
 	}
 	s.must(s.db.Checkpoint(s.held, s.view))
 	s.must(s.move(map[string]int{a: 99, b: 100}))
-	s.must(os.WriteFile(s.db.checkpointPath(), old, 0o600)) // a power cut took the rename back
+	s.must(os.WriteFile(s.db.checkpointPath(), old, 0o600)) // as if a power cut undid the rename
 	v := s.read()
 	if v.Get(a) != tip(99) || v.Get(b) != tip(100) || v.Number != 22 {
 		t.Errorf("a %v, b %v after operation %d", v.Get(a), v.Get(b), v.Number)
 	}
 }
 
-// A2: a reader that meets half a record writes nothing, and sees everything before it, on a read-only medium too.
+// A2: a reader that meets half a record writes nothing and sees all records before it, even on a
+// read-only medium.
 func TestA2ReadersRepairNothing(t *testing.T) {
 	s := newStore(t)
 	s.must(s.move(map[string]int{a: 1}))
@@ -154,7 +158,8 @@ func TestA2ReadersRepairNothing(t *testing.T) {
 	}
 }
 
-// A3: only an incomplete last record is a torn tail, and it is put aside, not dropped. A flipped bit anywhere is corruption, and nothing is cut.
+// A3: only an incomplete last record is a torn tail. It is kept in a file of its own. A flipped bit
+// anywhere is corruption, and then nothing is cut off.
 func TestA3TornTailOrRot(t *testing.T) {
 	s := newStore(t)
 	for n := range 100 {
@@ -194,7 +199,7 @@ func TestA3TornTailOrRot(t *testing.T) {
 	}
 }
 
-// A3, with zeros: a place that was made for a record and never filled is a torn tail as well.
+// A3 with zeros: room for a record that was never filled is also a torn tail.
 func TestA3ZeroFilledTail(t *testing.T) {
 	s := newStore(t)
 	s.must(s.move(map[string]int{a: 1}))
@@ -212,8 +217,9 @@ func TestA3ZeroFilledTail(t *testing.T) {
 	}
 }
 
-// A3, with sectors: of a record that was longer than one, a power cut leaves any that were written. With all of them there it counts as there; with another
-// byte wrong it is damage; and what was acknowledged before is never taken for a part of it.
+// A3 with sectors: after a power cut, a record longer than a sector can have any subset of its
+// sectors. With all of them it counts as committed. With another wrong byte it is damage. Records
+// that were acknowledged before it are never part of the torn tail.
 func TestA3UnwrittenSectors(t *testing.T) {
 	const sector = 512
 	s := newStore(t)
@@ -263,7 +269,7 @@ func TestA3UnwrittenSectors(t *testing.T) {
 			t.Fatalf("bit flipped at %d of %d: %v", at, len(both), err)
 		}
 	}
-	// The same hole in a record that another one follows is damage.
+	// The same hole in a record before another record is damage.
 	s.must(os.WriteFile(s.log(), both, 0o600))
 	s.open(nil)
 	s.must(s.move(map[string]int{a: 3}))
@@ -280,7 +286,8 @@ func TestA3UnwrittenSectors(t *testing.T) {
 	}
 }
 
-// A4: a record that cannot be synced is taken back; where that fails too, the writer says that it may have happened.
+// A4: a record that cannot be synced is cut off again. If that fails too, the writer returns
+// ErrMaybe.
 func TestA4FailedSync(t *testing.T) {
 	disk := errors.New("input/output error")
 	for _, both := range []bool{false, true} {
@@ -288,9 +295,9 @@ func TestA4FailedSync(t *testing.T) {
 		s.must(s.move(map[string]int{a: 1}))
 		before, err := os.ReadFile(s.log())
 		s.must(err)
-		s.open(&lock.FS{Hook: func(c lock.Call) error {
-			if c.Op == lock.OpSync || both && c.Op == lock.OpTruncate {
-				if c.Op == lock.OpSync && !both && c.N > 2 {
+		s.open(&durable.FS{Hook: func(c durable.Call) error {
+			if c.Op == durable.OpSync || both && c.Op == durable.OpTruncate {
+				if c.Op == durable.OpSync && !both && c.N > 2 {
 					return nil // the sync after the truncation
 				}
 				return disk
@@ -308,12 +315,13 @@ func TestA4FailedSync(t *testing.T) {
 	}
 }
 
-// A log that cannot be opened for writing, nor cut, has not been written to: it is not said that the operation may be in it.
+// A log that can be neither opened for writing nor cut has not been written to, so the error is not
+// ErrMaybe.
 func TestLogThatCannotBeOpened(t *testing.T) {
 	disk := errors.New("operation not permitted")
 	s := newStore(t)
 	s.must(s.move(map[string]int{a: 1}))
-	s.open(&lock.FS{Hook: func(c lock.Call) error { return disk }})
+	s.open(&durable.FS{Hook: func(c durable.Call) error { return disk }})
 	if err := s.move(map[string]int{a: 2}); !errors.Is(err, disk) || errors.Is(err, ErrMaybe) {
 		t.Errorf("got %v", err)
 	}
@@ -335,7 +343,8 @@ func TestA6NamesMustExist(t *testing.T) {
 	}
 }
 
-// A8: the log is cut into segments, a record of an append is small, and old segments go once a checkpoint operation stands for them.
+// A8: the log is divided into segments, the record of an append is small, and old segments are
+// removed after a checkpoint operation.
 func TestA8SegmentsAndTheirEnd(t *testing.T) {
 	s := newStore(t)
 	for n := range 200 {
@@ -347,7 +356,7 @@ func TestA8SegmentsAndTheirEnd(t *testing.T) {
 		t.Errorf("%d bytes for an append", per)
 	}
 	for segment := uint64(2); segment < 5; segment++ {
-		// What a full segment does, without 4 MiB of records.
+		// The effect of a full segment, without 4 MiB of records.
 		s.must(s.db.beginSegment(segment, s.view.Number+1))
 		s.view.end = cursor{segment: segment, offset: int64(len(s.db.segmentHeader(s.view.Number + 1))), number: s.view.Number, digest: s.view.Digest}
 		op := &format.Operation{Verb: VerbCheckpoint, Time: s.now}
@@ -370,7 +379,7 @@ func TestA8SegmentsAndTheirEnd(t *testing.T) {
 	if again, err := s.dropBefore(s.now.Add(-20 * time.Hour)); err != nil || again != 0 {
 		t.Errorf("again: %d, %v", again, err)
 	}
-	// A power cut can bring some of them back, and not those between.
+	// A power cut can bring back some of them, and not those between.
 	for _, n := range []uint64{1, 3} {
 		s.must(os.WriteFile(s.db.segmentPath(n), nil, 0o600))
 	}
@@ -393,7 +402,7 @@ func TestA8SegmentsAndTheirEnd(t *testing.T) {
 	}
 }
 
-// dropBefore drops what can go of the log before a time.
+// dropBefore drops as much as possible of the log before a time.
 func (s *store) dropBefore(cutoff time.Time) (int, error) {
 	s.Helper()
 	r, ok, err := s.db.CanBegin(cutoff)
@@ -433,7 +442,7 @@ func TestNextSegmentBeginsWhenFull(t *testing.T) {
 	if n := s.numbers(); len(n) != 130 {
 		t.Errorf("%d operations", len(n))
 	}
-	// A record that is cut short where the log goes on is no torn tail.
+	// A record that is cut short before another segment is no torn tail.
 	info, err := os.Stat(s.log())
 	s.must(err)
 	s.must(os.Truncate(s.log(), info.Size()-3))
@@ -488,7 +497,7 @@ func TestCheckpointWantsForestWritten(t *testing.T) {
 	}
 }
 
-// Another store's files are refused, and a store without a log is no new store.
+// Files of another store are refused, and a store without a log is not a new store.
 func TestD11ForeignAndMissing(t *testing.T) {
 	s := newStore(t)
 	s.must(s.move(map[string]int{a: 1}))
@@ -503,8 +512,9 @@ func TestD11ForeignAndMissing(t *testing.T) {
 	}
 }
 
-// The checkpoint operation is recorded, the checkpoint file after it is not (a crash, a full disk); the log goes on into the next segment. Dropping
-// the log before that operation takes the segment away that the checkpoint file goes on in.
+// The checkpoint operation is recorded, but the checkpoint file is not written (a crash, a full
+// disk), and the log continues in the next segment. Dropping the log before that operation must not
+// remove the segment that the old checkpoint file needs.
 func TestDropKeepsWhatTheCheckpointNeeds(t *testing.T) {
 	s := newStore(t)
 	commit := func(op *format.Operation) {
@@ -525,7 +535,7 @@ func TestDropKeepsWhatTheCheckpointNeeds(t *testing.T) {
 	commit(&format.Operation{Verb: "graduate", Session: "s", Refs: []format.RefUpdate{{Name: "sessions/s/main", Old: tip(1), New: tip(2)}}, Forests: []format.ForestUpdate{{Name: "main", Decisions: list}}})
 	commit(&format.Operation{Verb: "graduate", Session: "s", Refs: []format.RefUpdate{{Name: "sessions/s/main", Old: tip(2), New: tip(3)}}, Forests: []format.ForestUpdate{{Name: "main", Decisions: list}}})
 	commit(&format.Operation{Verb: VerbCheckpoint, Refs: []format.RefUpdate{{Name: "forests/main", New: format.Value{Kind: format.ObjectValue, ID: id(7)}}}})
-	// Stopped here: no s.db.Checkpoint.
+	// A crash here: s.db.Checkpoint is not called.
 	if _, err := s.dropBefore(s.now.Add(time.Hour)); err != nil {
 		t.Fatal(err)
 	}
@@ -534,7 +544,7 @@ func TestDropKeepsWhatTheCheckpointNeeds(t *testing.T) {
 	}
 }
 
-// A reader lays 255 records over the checkpoint at most; this is what that costs.
+// BenchmarkRead measures a read with 255 records after the checkpoint, the most there usually are.
 func BenchmarkRead(b *testing.B) {
 	s := newStore(b)
 	for n := range 255 {

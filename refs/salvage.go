@@ -12,26 +12,31 @@ import (
 	"strings"
 
 	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/internal/durable"
 	"github.com/gemini-ctx/ctx/lock"
 )
 
-// Salvage is what can be had of damaged refs, and what has to be done to them so that they can be read again. Nothing is written before Restore.
+// Salvage describes what can be saved of damaged refs, and the steps that make them readable again.
+// DB.Salvage only reads; DB.Restore performs the steps.
 type Salvage struct {
-	Mended []string // what can be made good with nothing lost, a line each
-	Lost   []string // what is lost, a line each
-	// Later are whole records behind the damage, which no longer follow from what is before it, oldest first.
+	Mended []string // damage that can be repaired without a loss, one line each
+	Lost   []string // losses, one line each
+	// Later holds whole records behind the damage, oldest first. They no longer follow from the
+	// operations before it.
 	Later []Record
 
-	start      *format.Checkpoint // where the log that stays begins
-	checkpoint bool               // the checkpoint is to be written: as start says
-	base       bool               // the base is to be written: as start says
-	noBase     bool               // a damaged base is to go: all of the log is there
-	before     uint64             // segments before this one go
-	fresh      bool               // the log goes on in a segment that is not there yet
-	heads      map[uint64]uint64  // segments whose first line is to be written, with the number of the first operation
-	cut        *cursor            // where the log that stays ends, and the damage begins
-	last       uint64             // the newest segment that there is
-	later      []byte             // Later, as records
+	start      *format.Checkpoint // where the kept log begins
+	checkpoint bool               // the checkpoint must be replaced by start
+	base       bool               // the base must be replaced by start
+	noBase     bool               // a damaged base must be removed; the whole log exists
+	before     uint64             // segments with a lower number must be removed
+	fresh      bool               // the log continues in a segment that does not exist yet
+	// heads maps each segment whose first line must be written again to the number of its first
+	// operation.
+	heads map[uint64]uint64
+	cut   *cursor // where the kept log ends and the damage begins
+	last  uint64  // the newest segment that exists
+	later []byte  // the encoded records of Later
 }
 
 // Needed reports whether Restore has anything to do.
@@ -39,11 +44,11 @@ func (v *Salvage) Needed() bool {
 	return v.checkpoint || v.base || v.noBase || v.before > 0 || len(v.heads) > 0 || v.cut != nil
 }
 
-// ErrBeyondRepair says that neither a checkpoint nor the beginning of the log is left.
+// ErrBeyondRepair says that neither a checkpoint nor the beginning of the log can be read.
 var ErrBeyondRepair = errors.New("neither a checkpoint nor the beginning of the log can be read")
 
-// Salvage looks at the checkpoints and at every segment. What a newer version wrote is an error: *format.VersionError. ErrBeyondRepair where
-// there is nothing to begin from.
+// Salvage examines the checkpoint, the base and every segment. It returns a *format.VersionError if
+// a newer version wrote one of them, and ErrBeyondRepair if there is nothing to begin from.
 func (db *DB) Salvage() (*Salvage, error) {
 	v := &Salvage{heads: map[uint64]uint64{}}
 	checkpoint, why := db.readCheckpoint(db.checkpointPath())
@@ -80,7 +85,7 @@ func (db *DB) Salvage() (*Salvage, error) {
 	return v, nil
 }
 
-// findStart decides from where on the log is kept, and how far.
+// findStart decides where the kept log begins and ends.
 func (v *Salvage) findStart(db *DB, base, checkpoint *format.Checkpoint) error {
 	if base != nil {
 		end, damage, err := db.follow(cursorOf(base), v.last, v.heads)
@@ -114,7 +119,8 @@ func (v *Salvage) findStart(db *DB, base, checkpoint *format.Checkpoint) error {
 		return err
 	}
 	if damage && end == cursorOf(checkpoint) {
-		// Nothing of the log stays; a gap in the numbers hides the new segment until the checkpoint names it.
+		// No part of the log can be kept. The new segment leaves a gap in the numbers, so that
+		// readers do not reach it before the checkpoint names it.
 		v.cut, v.fresh, v.checkpoint = nil, true, true
 		v.start.Segment, v.start.Offset = max(v.last, v.start.Segment)+2, uint64(len(db.segmentHeader(v.start.Number+1)))
 		v.before = v.start.Segment
@@ -126,7 +132,7 @@ func cursorOf(c *format.Checkpoint) cursor {
 	return cursor{segment: c.Segment, offset: int64(c.Offset), number: c.Number, digest: c.Digest}
 }
 
-// cutAt ends the log that stays where the damage begins, and collects the whole records behind it.
+// cutAt makes the kept log end where the damage begins, and collects the whole records behind it.
 func (v *Salvage) cutAt(db *DB, end cursor, damage bool) error {
 	if !damage {
 		return nil
@@ -159,7 +165,7 @@ func (v *Salvage) cutAt(db *DB, end cursor, damage bool) error {
 	return nil
 }
 
-// collect takes the whole records out of bytes that are damaged.
+// collect adds to v.Later the whole records in damaged bytes whose numbers are above after.
 func (v *Salvage) collect(b []byte, after uint64, seen map[uint64]bool) {
 	for {
 		i := bytes.Index(b, []byte("ctxo"))
@@ -179,8 +185,9 @@ func (v *Salvage) collect(b []byte, after uint64, seen map[uint64]bool) {
 	}
 }
 
-// follow reads the log from at to its end in the segment last, or to where it is damaged: a segment that is missing before the last
-// one is a damage. The first line of a segment can be written again, from what came before it.
+// follow reads the log from at to the end of the segment last, or to the first damage. A missing
+// segment before last is damage. A damaged first line of a segment is none, because the operations
+// before it give its content; follow notes such segments in heads.
 func (db *DB) follow(at cursor, last uint64, heads map[uint64]uint64) (end cursor, damage bool, err error) {
 	for {
 		b, err := db.bytesOf(at.segment)
@@ -236,7 +243,8 @@ func (db *DB) follow(at cursor, last uint64, heads map[uint64]uint64) (end curso
 	}
 }
 
-// mendHead finds the first line that a segment had in which the log begins amid: the record after it tells the number, and the number the length of the line.
+// mendHead works out the first line of a segment in whose middle the log begins. The record after
+// the line gives the number in it, and the number gives the length of the line.
 func (db *DB) mendHead(b []byte, at cursor, heads map[uint64]uint64) {
 	for digits := 1; digits <= 20; digits++ {
 		length := len(db.segmentHeader(0)) - 1 + digits
@@ -254,13 +262,13 @@ func (db *DB) mendHead(b []byte, at cursor, heads map[uint64]uint64) {
 	}
 }
 
-// goesOn reports whether the record that has to come next stands at the beginning of b.
+// goesOn reports whether b begins with the record that must come next.
 func (db *DB) goesOn(b []byte, at cursor) bool {
 	op, _, _, err := format.DecodeOperation(b)
 	return err == nil && op.Number == at.number+1 && op.Before == at.digest
 }
 
-// beginsAt1 reports whether the first operation stands where it belongs, or is still to come.
+// beginsAt1 reports whether segment 1 begins with the first operation, or has none yet.
 func (db *DB) beginsAt1() bool {
 	b, err := db.bytesOf(1)
 	head := db.segmentHeader(1)
@@ -280,18 +288,19 @@ func isCorrupt(err error) bool {
 	return errors.As(err, &corrupt)
 }
 
-// maxSegmentFile bounds what is read of a segment: its last record may be as long as a record can be.
+// maxSegmentFile is the most bytes that are read of a segment. Its last record may have any legal
+// length.
 const maxSegmentFile = SegmentSize + format.MaxPayload + 1<<20
 
 func (db *DB) bytesOf(segment uint64) ([]byte, error) {
-	b, err := lock.ReadAtMost(db.segmentPath(segment), maxSegmentFile)
-	if errors.Is(err, lock.ErrTooLarge) {
+	b, err := durable.ReadAtMost(db.segmentPath(segment), maxSegmentFile)
+	if errors.Is(err, durable.ErrTooLarge) {
 		return nil, &CorruptError{Path: db.segmentPath(segment), Offset: -1, Why: "is larger than any segment"}
 	}
 	return b, notFile(db.segmentPath(segment), err)
 }
 
-// segments lists the numbers of the files of the log, in order.
+// segments lists the numbers of the log's segment files, sorted.
 func (db *DB) segments() ([]uint64, error) {
 	files, err := os.ReadDir(filepath.Join(db.root, "refs"))
 	if err != nil {
@@ -308,11 +317,14 @@ func (db *DB) segments() ([]uint64, error) {
 	return list, nil
 }
 
-// laterPath is where whole records behind a damage are kept until what they tell has been recorded anew.
+// laterPath is the file that keeps the whole records behind a damage until a repair has recorded
+// their content again.
 func (db *DB) laterPath() string { return filepath.Join(db.root, "log", "after-damage") }
 
-// Restore makes refs readable again, as v says. Every step leaves what a second Salvage needs: whole records behind the damage are copied to a file in log/ before
-// they are cut off, and stay there until Forgive. What is in the way and no file goes, by clear.
+// Restore makes the refs readable again, as v says. A crash after any step leaves what a second
+// Salvage needs: Restore copies the whole records behind the damage to a file in log/ before it
+// cuts them off, and the file stays until Forgive. clear removes anything at a path that is not a
+// regular file.
 func (db *DB) Restore(held *lock.Held, v *Salvage, clear func(path string) error) error {
 	if err := db.mustHold(held); err != nil {
 		return err
@@ -327,7 +339,7 @@ func (db *DB) Restore(held *lock.Held, v *Salvage, clear func(path string) error
 		if err := db.fs.MkdirAll(filepath.Dir(db.laterPath())); err != nil {
 			return err
 		}
-		kept, err := lock.ReadFile(db.laterPath())
+		kept, err := durable.ReadFile(db.laterPath())
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
@@ -364,7 +376,7 @@ func (db *DB) Restore(held *lock.Held, v *Salvage, clear func(path string) error
 		if err != nil {
 			return err
 		}
-		// Either one alone can be read with the log; which comes first does not matter.
+		// The log can be read with either file alone, so their order does not matter.
 		for _, one := range []struct {
 			want bool
 			path string
@@ -389,7 +401,7 @@ func (db *DB) Restore(held *lock.Held, v *Salvage, clear func(path string) error
 	return db.removeSegments(v.before, clear)
 }
 
-// removeSegments removes every segment before one.
+// removeSegments removes every segment with a number below before.
 func (db *DB) removeSegments(before uint64, clear func(string) error) error {
 	segments, err := db.segments()
 	if err != nil {
@@ -409,7 +421,8 @@ func (db *DB) removeSegments(before uint64, clear func(string) error) error {
 	return db.fs.SyncDir(filepath.Join(db.root, "refs"))
 }
 
-// cutLog takes off what is damaged, and what comes after it, the newest first.
+// cutLog cuts off the damage and the rest of its segment, after it has removed all later segments,
+// newest first.
 func (db *DB) cutLog(v *Salvage, write func(string, []byte) error, clear func(string) error) error {
 	if v.cut == nil {
 		return nil
@@ -434,9 +447,10 @@ func (db *DB) cutLog(v *Salvage, write func(string, []byte) error, clear func(st
 	return write(db.segmentPath(v.cut.segment), b[:v.cut.offset])
 }
 
-// Pending returns the records behind a damage that was cut off, oldest first. cut says that the log was, whether or not there are any, until Forgive.
+// Pending returns the whole records that Restore cut off behind a damage, oldest first. cut is true
+// from Restore until Forgive, even if there are no such records.
 func (db *DB) Pending() (later []Record, cut bool, err error) {
-	b, err := lock.ReadFile(db.laterPath())
+	b, err := durable.ReadFile(db.laterPath())
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, false, nil
 	}
@@ -449,7 +463,7 @@ func (db *DB) Pending() (later []Record, cut bool, err error) {
 	return v.Later, true, nil
 }
 
-// Forgive lets go of these records: what they tell has been recorded.
+// Forgive removes the records that Pending returns. The caller has recorded their content again.
 func (db *DB) Forgive(held *lock.Held) error {
 	if err := db.mustHold(held); err != nil {
 		return err

@@ -37,7 +37,7 @@ func (s *store) edit(path string, change func([]byte) []byte) {
 	s.must(os.WriteFile(path, change(bytes.Clone(old)), 0o600))
 }
 
-// record flips a byte in the middle of the record of an operation.
+// breakRecord flips a byte in the middle of the record of an operation.
 func (s *store) breakRecord(number uint64) {
 	s.Helper()
 	found := false
@@ -56,8 +56,8 @@ func (s *store) breakRecord(number uint64) {
 	}
 }
 
-// restore repairs and checks what must hold after any repair: refs can be read and written, the log
-// is one chain with right first lines, and there is nothing more to repair.
+// restore repairs the store. It then checks that the refs can be read and written, that the log is
+// one chain with correct first lines, and that nothing is left to repair.
 func (s *store) restore(v *Salvage) *View {
 	s.Helper()
 	s.must(s.db.Restore(s.held, v, func(path string) error { return nil }))
@@ -82,8 +82,8 @@ func (s *store) restore(v *Salvage) *View {
 	return view
 }
 
-// Nothing has to be repaired in a log that is sound, wherever its segments end and its checkpoint
-// and base are; nor with a torn tail.
+// A sound log needs no repair, wherever its segments end and its checkpoint and base are, with a
+// torn tail or without.
 func TestSalvageOfASoundLog(t *testing.T) {
 	for _, n := range []int{0, 1, 3, 8, 9, 10, 11} {
 		for _, ends := range [][]int{nil, {n}, {1, 8}, {9, 10}} {
@@ -109,13 +109,13 @@ func TestSalvageOfASoundLog(t *testing.T) {
 	}
 }
 
-// Damages of every sort are repaired: what is said of it, which operations are left and which are
-// behind the damage.
+// TestSalvage repairs damage of every sort. It checks the messages, and which operations are before
+// and behind the damage.
 func TestSalvage(t *testing.T) {
 	for _, tt := range []struct {
 		name   string
 		damage func(s *store)
-		mended string // of the one line
+		mended string // the one line of Mended
 		lost   string
 		number uint64 // the newest operation that is left
 		later  []uint64
@@ -189,7 +189,7 @@ func flip(at int) func([]byte) []byte {
 // breakLast flips a byte of the last record's digest.
 func breakLast(b []byte) []byte { b[len(b)-10] ^= 1; return b }
 
-// A damage before the checkpoint costs the operations up to it, and no value of a ref.
+// Damage before the checkpoint loses the operations up to it, but no value of a ref.
 func TestSalvageFromTheCheckpoint(t *testing.T) {
 	for n := 3; n < 13; n++ {
 		for _, dropped := range []bool{false, true} {
@@ -222,8 +222,8 @@ func TestSalvageFromTheCheckpoint(t *testing.T) {
 	}
 }
 
-// Without any of the log the checkpoint is what is left, and the log goes on after it: however
-// often that happens, and whatever number of digits an operation has.
+// Without any log, the checkpoint alone is kept, and the log continues after it, even after several
+// such repairs and for operation numbers of any length.
 func TestSalvageWithoutLog(t *testing.T) {
 	for n := 1; n < 13; n++ {
 		s := grow(t, n, 9)
@@ -255,7 +255,8 @@ func TestSalvageWithoutLog(t *testing.T) {
 	}
 }
 
-// A segment that is missing between two others is told: for readers the log ends before it.
+// CheckHeads reports a missing segment between two others: readers would take it for the end of the
+// log.
 func TestSegmentMissing(t *testing.T) {
 	s := grow(t, 6, 2, 4)
 	s.must(s.db.CheckHeads())
@@ -266,7 +267,7 @@ func TestSegmentMissing(t *testing.T) {
 	}
 }
 
-// A segment of its first line alone is written again where the line is damaged.
+// The damaged first line of a segment without operations is written again.
 func TestSalvageOfAnEmptySegment(t *testing.T) {
 	s := grow(t, 9, 9)
 	s.edit(s.db.segmentPath(2), flip(2))
@@ -279,7 +280,7 @@ func TestSalvageOfAnEmptySegment(t *testing.T) {
 	}
 }
 
-// Checkpoint and base that have changed places change them again.
+// A checkpoint and a base that were swapped are swapped again.
 func TestSalvageOfSwappedCheckpoints(t *testing.T) {
 	s := grow(t, 6)
 	s.must(s.db.Checkpoint(s.held, s.view))
@@ -300,8 +301,8 @@ func TestSalvageOfSwappedCheckpoints(t *testing.T) {
 	}
 }
 
-// There is nothing to begin from without a checkpoint and without the first operation; and what a
-// newer version wrote is left alone.
+// A repair is impossible without both the checkpoint and the first operation. Files of a newer
+// version are not touched.
 func TestSalvageBeyondRepair(t *testing.T) {
 	s := grow(t, 3)
 	s.must(os.Remove(s.db.checkpointPath()))
@@ -320,7 +321,7 @@ func TestSalvageBeyondRepair(t *testing.T) {
 	}
 }
 
-// A reader has a checkpoint written after so many operations, and not before.
+// A new checkpoint is due after CheckpointEvery operations, and not earlier.
 func TestLong(t *testing.T) {
 	s := grow(t, CheckpointEvery-1)
 	if s.view.Long() {

@@ -2,7 +2,7 @@ package refs
 
 import "slices"
 
-// The verbs of all operations that this version commits. effects says what each of them does.
+// The verbs of all operations that this version commits. effects says what each verb does.
 const (
 	VerbAppend      = "append"
 	VerbCheckpoint  = "checkpoint" // writes the forests before a checkpoint
@@ -17,7 +17,7 @@ const (
 	VerbObserve     = "observe"
 	VerbOffload     = "offload"
 	VerbRedo        = "redo"
-	VerbRepair      = "repair" // gives names back to history behind a damage of the log
+	VerbRepair      = "repair" // gives names to history behind a damage of the log
 	VerbReplace     = "replace"
 	VerbRewind      = "rewind"
 	VerbSessionLink = "session-link"
@@ -28,30 +28,36 @@ const (
 	VerbUpdateRef   = "update-ref"
 )
 
-// Effect is what the operations of one verb do. The first six members are about the refs of sessions.
+// Effect says what the operations of one verb do. The first six fields are about session refs.
 type Effect struct {
-	Extends  bool // branches grow: the new value stands on the old one, or a session begins
-	Moves    bool // refs go to another value, which need not stand on the old one
-	Restores bool // refs return to values that they had: the record's About names the operation that is taken back
-	Makes    bool // further branches of a session begin, on entries that the session has
-	Leaves   bool // with Extends and Moves: a branch may go on from another entry, and leave lines that no branch has had
-	Removes  bool // refs end. With Extends: what a branch has that ends is part of a branch that grows
+	Extends  bool // branches grow: the new value descends from the old one, or a session begins
+	Moves    bool // refs change to a value that need not descend from the old one
+	Restores bool // refs return to earlier values: About names the operation that is taken back
+	Makes    bool // more branches of a session begin, on entries that the session already has
+	// Leaves comes with Extends and Moves: a branch may continue from another entry, and leave
+	// behind entries that no branch has.
+	Leaves bool
+	// Removes means that refs end. With Extends, the entries of a branch that ends are part of a
+	// branch that grows.
+	Removes bool
 
-	Summarises bool // summaries change and members do not: an entry that leaves its cluster comes back to its place at once
-	Forgets    bool // words are erased, and nothing brings them back
+	// Summarises means that summaries change but members do not: an entry that leaves its cluster
+	// returns to its place at once.
+	Summarises bool
+	Forgets    bool // text is erased for good
 
 	Undo UndoRule
 }
 
-// UndoRule is what undo and redo do about an operation that they meet in the log.
+// UndoRule says what undo and redo do when they meet an operation in the log.
 type UndoRule int
 
 const (
-	UndoRefuses UndoRule = iota // undo goes no further; the zero rule, that of a verb that is not known
+	UndoRefuses UndoRule = iota // undo stops here; the zero rule, which unknown verbs have
 	UndoTakes                   // undo takes the operation back
-	UndoPasses                  // the operation changes no history: undo goes on to the one before it
-	UndoIsUndo                  // the operation took back the one that its About names
-	UndoIsRedo                  // the operation brought back the one that its About names
+	UndoPasses                  // the operation changes no history, so undo continues with the one before it
+	UndoIsUndo                  // the operation took back the one that About names
+	UndoIsRedo                  // the operation brought back the one that About names
 )
 
 var effects = [...]struct {
@@ -86,7 +92,7 @@ var effects = [...]struct {
 	{VerbRepair, Effect{Moves: true, Makes: true, Undo: UndoRefuses}},
 }
 
-// EffectOf returns what operations of a verb do. For a verb that this version does not know, known is false and undo refuses.
+// EffectOf returns the effect of a verb. For an unknown verb, known is false and undo refuses.
 func EffectOf(verb string) (e Effect, known bool) {
 	for i := range effects {
 		if effects[i].verb == verb {

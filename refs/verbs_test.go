@@ -14,7 +14,7 @@ import (
 	"github.com/gemini-ctx/ctx/refs"
 )
 
-// What the page says of a verb is what the table says, row by row.
+// The table of verbs on the page agrees with the table effects, row by row.
 func TestVerbsPage(t *testing.T) {
 	b, err := os.ReadFile(filepath.Join("..", "docs", "format", "operation.md"))
 	if err != nil {
@@ -62,7 +62,7 @@ func row(verb string) string {
 	return "| `" + verb + "` | " + what + "| " + undo + " |"
 }
 
-// Every verb that the source commits is in the table: the constants of refs, and verbs that are written out.
+// Every verb that the source code commits is in the table, whether it is a constant or a literal.
 func TestVerbsOfTheSource(t *testing.T) {
 	for _, verb := range verbsWritten(t) {
 		if _, known := refs.EffectOf(verb.text); !known {
@@ -76,7 +76,8 @@ func TestVerbsOfTheSource(t *testing.T) {
 
 type written struct{ place, text string }
 
-// verbsWritten returns the values of the constants Verb*, and string literals for a member Verb, of all source that is no test.
+// verbsWritten returns the values of the constants Verb*, and the string literals for a field Verb,
+// of all source files except tests.
 func verbsWritten(t *testing.T) (list []written) {
 	set := token.NewFileSet()
 	add := func(at ast.Expr) {

@@ -15,18 +15,19 @@ type View struct {
 	Number uint64    // of the newest operation; 0 in a new store
 	Digest format.ID // of the newest operation
 	Since  []Record  // the operations after the checkpoint, oldest first
-	Torn   int64     // bytes of a torn tail; the next writer puts them aside
+	Torn   int64     // bytes of a torn tail, which Begin moves away
 
 	refs  map[string]format.Value
-	start cursor // where the log goes on from the checkpoint
+	start cursor // where the log continues after the checkpoint
 	end   cursor
 }
 
-// Read returns the refs as they are. It takes no lock and writes nothing.
+// Read returns the current refs. It takes no lock and writes nothing.
 func (db *DB) Read() (*View, error) {
 	for try := 0; ; try++ {
 		v, err := db.read()
-		// A checkpoint can be replaced, and the segment it named removed, between two reads.
+		// Between the two reads, a writer can replace the checkpoint and remove the segment that it
+		// named.
 		if err == nil || try == 3 || !errors.Is(err, fs.ErrNotExist) {
 			return v, missing(err)
 		}
@@ -75,13 +76,13 @@ func applyRefs(refs map[string]format.Value, op *format.Operation) {
 	}
 }
 
-// Checkpoint is the number of the operation that the checkpoint was written after.
+// Checkpoint returns the number of the last operation that the checkpoint includes.
 func (v *View) Checkpoint() uint64 { return v.start.number }
 
-// Long reports whether there is so much log after the checkpoint that the next one is due.
+// Long reports whether the log after the checkpoint is so long that a new checkpoint is due.
 func (v *View) Long() bool { return len(v.Since) >= CheckpointEvery || v.Overlay() >= checkpointBytes }
 
-// Overlay is how many bytes of log a reader lays over the checkpoint.
+// Overlay returns the number of bytes of log that a reader applies to the checkpoint.
 func (v *View) Overlay() int {
 	size := 0
 	for _, r := range v.Since {
@@ -90,7 +91,7 @@ func (v *View) Overlay() int {
 	return size
 }
 
-// Get returns the value of a ref; the zero Value for one that does not exist.
+// Get returns the value of a ref. It returns the zero Value if the ref does not exist.
 func (v *View) Get(name string) format.Value { return v.refs[name] }
 
 // Names returns the names of the refs that start with prefix, sorted.
@@ -105,10 +106,11 @@ func (v *View) Names(prefix string) []string {
 	return names
 }
 
-// All returns a copy of every ref.
+// All returns a copy of all refs.
 func (v *View) All() map[string]format.Value { return maps.Clone(v.refs) }
 
-// Pending returns the decisions about a forest that the value of its ref does not hold yet, oldest first.
+// Pending returns the decisions about a forest that came after the last write of its ref, oldest
+// first.
 func (v *View) Pending(forest string) []format.Decision {
 	start := len(v.Since)
 	for start > 0 && !slices.Contains(v.Since[start-1].Op.RefNames(), "forests/"+forest) {
@@ -125,7 +127,7 @@ func (v *View) Pending(forest string) []format.Decision {
 	return pending
 }
 
-// clone returns a view that can move on without changing v.
+// clone returns a copy that can be changed without changing v.
 func (v *View) clone() *View {
 	c := *v
 	c.refs = maps.Clone(v.refs)

@@ -1,6 +1,6 @@
 package sanitize
 
-// Limits on the arguments that are read as one command. Longer lists are data.
+// The limits of a list of arguments that is searched as one command. A longer list is data.
 const (
 	maxArguments     = 256
 	maxArgumentBytes = 8 << 10
@@ -11,22 +11,23 @@ type arguments struct {
 	pieces textGroup
 	bytes  int
 	flag   bool // an element begins with a dash
-	other  bool // the array is no command
+	other  bool // the array is not a command
 }
 
-// add takes the next element of the array: b[start:end].
-func (a *arguments) add(b []byte, start, end int) {
-	a.bytes += end - start
-	a.other = a.other || b[start] != '"' || len(a.pieces) == maxArguments || a.bytes > maxArgumentBytes
+// add adds the next element of the array that r reads. t is the first token of the element.
+func (a *arguments) add(r *reader, t token) {
+	a.bytes += t.end - t.start
+	a.other = a.other || t.kind != '"' || len(a.pieces) == maxArguments || a.bytes > maxArgumentBytes
 	if a.other {
 		return
 	}
-	text := unquote(b[start+1 : end-1])
-	a.flag = a.flag || len(text) > 0 && text[0] == '-'
-	a.pieces = append(a.pieces, textPiece{start: start, end: end, text: text, spaced: len(a.pieces) > 0})
+	piece := r.piece(t)
+	a.flag = a.flag || len(piece.text) > 0 && piece.text[0] == '-'
+	piece.spaced = len(a.pieces) > 0
+	a.pieces = append(a.pieces, piece)
 }
 
-// group returns the elements as the command line that they are, or nothing where they are none.
+// group returns the elements as one command line, or nil if the array is not a command.
 func (a *arguments) group() textGroup {
 	if a.other || !a.flag {
 		return nil

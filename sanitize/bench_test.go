@@ -39,7 +39,7 @@ func BenchmarkTextDense1M(b *testing.B) {
 	benchmarkText(b, bytes.Repeat([]byte("password=hunter2 "), 1<<20/17))
 }
 
-// BenchmarkTextHostile1M has inputs that make careless rules quadratic.
+// BenchmarkTextHostile1M cleans inputs that make careless rules quadratic.
 func BenchmarkTextHostile1M(b *testing.B) {
 	for _, unit := range hostile {
 		b.Run(unit, func(b *testing.B) {
@@ -53,8 +53,7 @@ var hostile = []string{
 	":AA", "1:AA", "-----BEGIN ", "-----BEGIN PRIVATE " + "KEY-----", "[", "[REDACTED:", "password=[REDACTED:", "= ", "%3D", "Bearer ", "SG.", ",a=", "token=x,a", "token:[1",
 }
 
-// TestHostile only makes sure that such inputs settle; time is for the
-// benchmark to show.
+// TestHostile only checks that such inputs settle; the benchmark measures the time.
 func TestHostile(t *testing.T) {
 	for _, unit := range hostile {
 		mustText(t, strings.Repeat(unit, 1<<14/len(unit)))
@@ -124,7 +123,7 @@ func transcriptLines(b *testing.B) (lines [][]byte) {
 	return lines
 }
 
-// BenchmarkFirstUse is all that is made before the first text can be cleaned.
+// BenchmarkFirstUse makes everything that is needed before the first text can be cleaned.
 func BenchmarkFirstUse(b *testing.B) {
 	for b.Loop() {
 		makeTable(nil)

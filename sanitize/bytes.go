@@ -12,13 +12,13 @@ func isQuote(c byte) bool  { return c == '"' || c == '\'' || c == '`' }
 
 func isHex(c byte) bool { return isDigit(c) || 'a' <= c && c <= 'f' || 'A' <= c && c <= 'F' }
 
-// isWord is the alphabet of an identifier.
+// isWord is the alphabet of identifiers.
 func isWord(c byte) bool { return isAlnum(c) || c == '_' }
 
 // isURLSafe is the alphabet of base64url.
 func isURLSafe(c byte) bool { return isWord(c) || c == '-' }
 
-// isDotted is base64url with dots between the parts.
+// isDotted is the alphabet of base64url with dots between the parts.
 func isDotted(c byte) bool { return isURLSafe(c) || c == '.' }
 
 // isBase64 is the alphabet of standard base64 with padding.
@@ -27,8 +27,7 @@ func isBase64(c byte) bool { return isAlnum(c) || c == '+' || c == '/' || c == '
 // isUpperNum is the alphabet of base32 and bech32 keys.
 func isUpperNum(c byte) bool { return isUpper(c) || isDigit(c) }
 
-// runEnd returns the offset of the first byte at or after i that is not in the
-// alphabet.
+// runEnd returns the offset of the first byte at or after i that is not in the alphabet.
 func runEnd(b []byte, i int, in func(byte) bool) int {
 	for i < len(b) && in(b[i]) {
 		i++
@@ -36,7 +35,7 @@ func runEnd(b []byte, i int, in func(byte) bool) int {
 	return i
 }
 
-// indexFrom is bytes.Index from an offset: an offset into b, or -1.
+// indexFrom is bytes.Index from an offset. It returns an offset into b, or -1.
 func indexFrom(b []byte, from int, sub string) int {
 	if from > len(b) {
 		return -1
@@ -48,10 +47,10 @@ func indexFrom(b []byte, from int, sub string) int {
 	return from + i
 }
 
-// startsToken reports whether a token may begin at b[i]: the byte before is no
-// letter or digit, or it is the end of an escape that stands for one that is
-// none. Escapes matter because text is often quoted inside other text: \n and
-// %3D end in a letter or digit, and so does a colour sequence whose ESC is gone.
+// startsToken reports whether a token may begin at b[i]: the byte before is no letter or digit, or
+// it is the end of an escape for another character. Escapes matter because text is often quoted
+// inside other text: \n and %3D end in a letter or digit, and so does a colour sequence without its
+// ESC.
 func startsToken(b []byte, i int) bool {
 	if i == 0 || !isAlnum(b[i-1]) {
 		return true
@@ -59,7 +58,7 @@ func startsToken(b []byte, i int) bool {
 	return afterEscape(b[max(0, i-6):i]) || afterColour(b[max(0, i-16):i])
 }
 
-// afterEscape reports whether b ends in \n and the like, \xHH, \uHHHH or %HH.
+// afterEscape reports whether b ends in an escape such as \n, \xHH, \uHHHH or %HH.
 func afterEscape(b []byte) bool {
 	n := len(b)
 	switch {
@@ -74,11 +73,11 @@ func afterEscape(b []byte) bool {
 		isHex(b[n-4]) && isHex(b[n-3]) && isHex(b[n-2]) && isHex(b[n-1])
 }
 
-// afterColour reports whether b ends in what is left of a terminal colour
-// sequence: [, digits and semicolons, m.
+// afterColour reports whether b ends in a terminal colour sequence without its ESC: [, digits and
+// semicolons, m.
 func afterColour(b []byte) bool { return colourBefore(b) >= 0 }
 
-// colourBefore returns where the colour sequence begins that b ends in, or -1.
+// colourBefore returns the start of the colour sequence at the end of b, or -1.
 func colourBefore(b []byte) int {
 	i := bytes.LastIndexByte(b, '[')
 	if i >= 0 && colour(b[i:]) == len(b)-i {
@@ -87,8 +86,7 @@ func colourBefore(b []byte) int {
 	return -1
 }
 
-// colour returns the length of the colour sequence (without its ESC) at the
-// start of b, or 0.
+// colour returns the length of the colour sequence (without its ESC) at the start of b, or 0.
 func colour(b []byte) int {
 	if len(b) == 0 || b[0] != '[' {
 		return 0

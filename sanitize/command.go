@@ -2,8 +2,8 @@ package sanitize
 
 import "bytes"
 
-// flagAt finds the value after the flag at b[i] that names a secret: --password hunter2, -token
-// abc. With a separator between them they are a pair.
+// flagAt finds the value after the flag at b[i] if the flag names a secret: --password hunter2,
+// -token abc. A flag and a value with a separator between them are a pair, see pairAt.
 func (s *scan) flagAt(i int) {
 	b := s.b
 	if i < s.past[flagRule] {
@@ -35,9 +35,9 @@ func (s *scan) flagAt(i int) {
 	}
 }
 
-// nextElement returns where the string begins that follows the string b[start:end] in a list such
-// as ["--token", "abc"], or 0 where b[start:end] is no whole string or no string follows. The quotes
-// may be escaped, as in JSON within JSON, and the strings may stand on lines of their own.
+// nextElement returns the start of the string after the string b[start:end] in a list such as
+// ["--token", "abc"]. It returns 0 if b[start:end] is no whole string or no string follows. The
+// quotes may be escaped, as in JSON within JSON, and the strings may stand on separate lines.
 func nextElement(b []byte, start, end int) int {
 	if start == 0 || !isQuote(b[start-1]) {
 		return 0
@@ -63,8 +63,8 @@ func nextElement(b []byte, start, end int) int {
 	return at + gap
 }
 
-// commandAt finds passwords in the arguments of a program at b[i] that takes them under a short
-// name.
+// commandAt finds passwords in the arguments of the program at b[i], which takes them after a short
+// flag.
 func (s *scan) commandAt(i int, program string, r rule) {
 	if !startsToken(s.b, i) {
 		return
@@ -83,8 +83,8 @@ func (s *scan) commandAt(i int, program string, r rule) {
 	s.arguments(i+len(program), flags, r)
 }
 
-// commandEnd returns where the command at b[at:] ends: at a line feed that no backslash is before,
-// a bar or a semicolon.
+// commandEnd returns the end of the command at b[at:]: a bar, a semicolon, or a line feed without a
+// backslash before it.
 func commandEnd(b []byte, at int) int {
 	for end := at; end < min(len(b), at+1024); end++ {
 		switch b[end] {
@@ -104,9 +104,9 @@ func endsInBackslash(line []byte) bool {
 	return len(line) > 0 && line[len(line)-1] == '\\'
 }
 
-// arguments reads the arguments at b[at:], up to the end of the command. Behind one of the flags
-// stands a password: in the same word by the rule for joined ones, and with the user before it by
-// the rule for users.
+// arguments reads the arguments at b[at:], up to the end of the command. A password follows one of
+// the flags: in the same word if r is joinedCommandRule, and after a user name and a colon if r is
+// userCommandRule.
 func (s *scan) arguments(at int, flags string, r rule) {
 	b := s.b
 	user, joined := r == userCommandRule, r == joinedCommandRule
@@ -135,7 +135,7 @@ func (s *scan) arguments(at int, flags string, r rule) {
 			case stop > after:
 				start = after
 			case len(name) >= 8 && literalSecret(weakKey, unmarked(name)):
-				stop, name = start+colon, nil // a token in the user's place
+				stop, name = start+colon, nil // a token in place of the user
 			default:
 				continue
 			}
@@ -146,10 +146,10 @@ func (s *scan) arguments(at int, flags string, r rule) {
 	}
 }
 
-// isArgument is what an argument is made of.
+// isArgument is the alphabet of an argument.
 func isArgument(c byte) bool { return !isSpace(c) && !isQuote(c) && c != '\\' }
 
-// argumentStart returns where the value of the flag at line[i] begins, or 0 when it is none of the
+// argumentStart returns the start of the value of the flag at line[i], or 0 if it is none of the
 // flags.
 func argumentStart(line []byte, i int, flags string, joined, user bool) int {
 	rest := line[i:]
@@ -169,8 +169,9 @@ func argumentStart(line []byte, i int, flags string, joined, user bool) int {
 	return 0
 }
 
-// argumentSecret decides whether an argument is a password: where only a password may stand,
-// everything is that no document would put there; elsewhere it must look like one.
+// argumentSecret decides whether an argument is a password. If sure, only a password may stand
+// there, and everything is one that documents would not use as an example. Otherwise the argument
+// must look like a password.
 func argumentSecret(v, user []byte, sure bool) bool {
 	if len(v) < 4 || standIn(v) || v[0] == '[' || bytes.Equal(v, user) {
 		return false
@@ -182,7 +183,7 @@ func argumentSecret(v, user []byte, sure bool) bool {
 	return bareSecret(strongKey, v) || m.mixed() && m.switches >= 2 && !code(v)
 }
 
-// isStandInWord reports whether v is what manuals write for a password.
+// isStandInWord reports whether v is a word that manuals use in place of a password.
 func isStandInWord(v []byte) bool {
 	switch string(bytes.ToLower(bytes.Trim(v, "<>[]{}"))) {
 	case "pass", "password", "passwd", "passwort", "pwd", "secret", "token", "test", "user", "username", "apikey", "key", "guest", "admin", "root":
@@ -200,7 +201,7 @@ func (s *scan) vaultAt(i int) {
 	}
 }
 
-// passAt finds -passin pass:hunter2, as openssl takes it, with "pass:" at b[i].
+// passAt finds -passin pass:hunter2, an option of openssl, with "pass:" at b[i].
 func (s *scan) passAt(i int) {
 	b := s.b
 	at := i + len("pass:")
@@ -208,10 +209,10 @@ func (s *scan) passAt(i int) {
 		return
 	}
 	end := runEnd(b, at, isBare)
-	if v := unmarked(b[at:end]); bareSecret0(v) {
+	if v := unmarked(b[at:end]); nonEmptySecret(v) {
 		s.add(at, end, strongKey.class())
 	}
 }
 
-// bareSecret0 is bareSecret for what may be empty.
-func bareSecret0(v []byte) bool { return len(v) > 0 && bareSecret(strongKey, v) }
+// nonEmptySecret is bareSecret for a value that may be empty.
+func nonEmptySecret(v []byte) bool { return len(v) > 0 && bareSecret(strongKey, v) }

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// cookieAt finds the values of cookies that tell who somebody is: those whose name says so, and those drawn by lot. The
-// name of the header has n more bytes from b[i] on.
+// cookieAt finds the values of cookies that identify somebody: those with a name that says so, and
+// those that look random. The name of the header has n more bytes from b[i] on.
 func (s *scan) cookieAt(i, n int) {
 	b := s.b
 	if i == 0 || b[i-1]|0x20 != 'c' {
@@ -37,7 +37,7 @@ func crumbs(found []span, b []byte, at int) []span {
 	return found
 }
 
-// isSession reports whether a cookie of that name is what a session is known by.
+// isSession reports whether a cookie with that name identifies a session.
 func isSession(name []byte) bool {
 	n := strings.ToLower(string(name[:min(len(name), maxKey)]))
 	for _, w := range [...]string{"sess", "sid", "auth", "token", "jwt", "remember"} {

@@ -11,11 +11,11 @@ import (
 	"unicode/utf8"
 )
 
-// TestCorpus counts what the rules find in Go's own source, which has no secrets but those of its
-// tests, and shows with -v every line it would change, for a reader to judge. A sample of the tree
-// is read, all of it with CTX_FAULTS=all. The most that may be found in a megabyte is 2: it was
-// 1.4. Somebody read all 152 marks: two were no credential of a test or an example, which is 0.02 a
-// megabyte.
+// TestCorpus counts what the rules find in Go's own source, which has no secrets except those of
+// its tests. With -v it shows every line that it would change. It reads a sample of the tree, or
+// all of it with CTX_FAULTS=all. The limit is 2 findings per megabyte; the whole tree had 1.4. A
+// review of all 152 findings found two that are no credential of a test or an example, which is
+// 0.02 per megabyte.
 func TestCorpus(t *testing.T) {
 	root, err := exec.Command("go", "env", "GOROOT").Output()
 	if err != nil {
@@ -31,8 +31,8 @@ func TestCorpus(t *testing.T) {
 	}
 }
 
-// TestConversations does the same with a folder of one's own, CTX_CORPUS: people do not tell each
-// other secrets there, so each finding is one to look at.
+// TestConversations does the same with a folder of the user, CTX_CORPUS. People do not tell each
+// other secrets there, so every finding should be reviewed.
 func TestConversations(t *testing.T) {
 	folder := os.Getenv("CTX_CORPUS")
 	if folder == "" {

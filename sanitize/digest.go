@@ -2,8 +2,8 @@ package sanitize
 
 import "bytes"
 
-// namesDigest reports whether the last word before a value says that the value is a digest, which
-// everybody may see: tx 0x…, "blockHash": "0x…", the hash is 0x…
+// namesDigest reports whether the last word before a value names it as a digest, which is public:
+// tx 0x…, "blockHash": "0x…", the hash is 0x…
 func namesDigest(before []byte) bool {
 	line := before[bytes.LastIndexByte(before, '\n')+1:]
 	last, rest := lastPart(line)

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestDigestOrKey tells a private key of Ethereum from digests, which have the same form, by the
-// word before it.
+// TestDigestOrKey distinguishes a private key of Ethereum from digests, which have the same form,
+// by the word before it.
 func TestDigestOrKey(t *testing.T) {
 	const v = "0x9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"
 	for _, c := range []struct {

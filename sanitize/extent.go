@@ -2,14 +2,14 @@ package sanitize
 
 import "bytes"
 
-// value is what stands after a separator: b[start:end] without its quotes.
+// value is what follows a separator: b[start:end], without its quotes.
 type value struct {
 	start, end int
 	quoted     bool
 }
 
-// valueAfter finds the value that starts at or after i on the same line, or on the next one where
-// nothing but that value can follow: see nextLine.
+// valueAfter finds the value that starts at or after i on the same line, or on the next line if
+// only this value can be there; see nextLine.
 func valueAfter(runs *bareRuns, i int) value {
 	b := runs.b
 	start := blanks(b, i)
@@ -32,9 +32,10 @@ func valueAfter(runs *bareRuns, i int) value {
 	return runs.valueAt(start)
 }
 
-// nextLine returns where the value begins whose key and separator end the line at b[i], or 0 for
-// none. It is the opening quote of a literal, which programs that format source code put on a line
-// of its own when it is long, or a block of YAML that has one word in its first line.
+// nextLine returns the start of the value on the line after b[i], where the line of its key and
+// separator ends. It returns 0 if there is none. The value is a literal in quotes, which source
+// code formatters put on a separate line if it is long, or a block of YAML with one word in its
+// first line.
 func nextLine(b []byte, i int) (start int, block bool) {
 	at := i
 	if at < len(b) && (b[at] == '|' || b[at] == '>') {
@@ -68,14 +69,14 @@ func nextLine(b []byte, i int) (start int, block bool) {
 	return start, true
 }
 
-// blanks steps over the blanks at b[i].
+// blanks returns the offset after the blanks at b[i].
 func blanks(b []byte, i int) int {
 	return runEnd(b[:min(len(b), i+maxGap)], min(i, len(b)), func(c byte) bool { return c == ' ' || c == '\t' })
 }
 
-// openingQuote returns the offset of the quote that opens a literal at start,
-// or -1. Before it there may be backslashes (text quoted inside text), a
-// letter or two (string prefixes) or a conversion that source code often has.
+// openingQuote returns the offset of the quote that opens a literal at start, or -1. Backslashes
+// (text quoted inside text), one or two letters (string prefixes), or a common conversion of source
+// code may precede it.
 func openingQuote(b []byte, start int) int {
 	at := start
 	for _, w := range [...]string{"[]byte(", "string(", "String::from("} {
@@ -95,9 +96,9 @@ func openingQuote(b []byte, start int) int {
 	return -1
 }
 
-// quotedValue reads the literal whose opening quote is at open. It ends at the
-// same quote behind no more backslashes than the opening one has, or at the
-// end of the line. The closing quote's own backslashes are not part of it.
+// quotedValue reads the literal whose opening quote is at open. It ends at the same quote with no
+// more backslashes before it than the opening one has, or at the end of the line. The backslashes
+// of the closing quote do not belong to it.
 func quotedValue(b []byte, open int) value {
 	depth := slashes(b, open)
 	for i := open + 1; ; i++ {
@@ -123,15 +124,15 @@ func slashes(b []byte, i int) int {
 	return n
 }
 
-// bareRuns finds unquoted values. It remembers where the last run stopped, so
-// that a long run full of keys is read once and not once per key.
+// bareRuns finds unquoted values. It remembers the end of the last run, so that a long run with
+// many keys is read once and not once per key.
 type bareRuns struct {
 	b          []byte
-	from, stop int // every value that starts in [from, stop] stops at stop
+	from, stop int // every value that starts in [from, stop] ends at stop
 }
 
-// valueAt reads the unquoted value at start. A comma, semicolon or ampersand
-// ends it where another key follows; closing punctuation is not part of it.
+// valueAt reads the unquoted value at start. A comma, semicolon or ampersand ends it if another key
+// follows. Closing punctuation does not belong to it.
 func (r *bareRuns) valueAt(start int) value {
 	if start < r.from || start > r.stop || r.stop == 0 {
 		r.from, r.stop = start, start
@@ -142,13 +143,13 @@ func (r *bareRuns) valueAt(start int) value {
 	return value{start, trimClosers(r.b, start, r.stop), false}
 }
 
-// isBare reports whether c may be part of an unquoted value.
+// isBare is the alphabet of unquoted values.
 func isBare(c byte) bool {
 	return !isSpace(c) && !isQuote(c) && c != '<' && c != '>' && c != '|' && c != '\\'
 }
 
-// endsBare reports whether a value ends before b[i] although b[i] could be
-// part of it: another pair follows, or a colour sequence.
+// endsBare reports whether a value ends before b[i] although b[i] is in its alphabet, because
+// another pair or a colour sequence follows.
 func endsBare(b []byte, i int) bool {
 	switch b[i] {
 	case '[':
@@ -162,8 +163,8 @@ func endsBare(b []byte, i int) bool {
 	return false
 }
 
-// trimClosers returns end without the closing punctuation before it. The
-// bracket that closes a marker stays.
+// trimClosers returns end without the closing punctuation before it. It keeps the bracket that
+// closes a marker.
 func trimClosers(b []byte, start, end int) int {
 	for end > start && bytes.IndexByte([]byte(",;.)}]:&"), b[end-1]) >= 0 {
 		if b[end-1] == markClose && closesMarker(b[max(start, end-40):end]) {

@@ -2,7 +2,7 @@ package sanitize
 
 import "bytes"
 
-// This file finds secrets in files of a known form in which no name says so.
+// This file finds secrets in files of a known form, in which no name says what is secret.
 
 // netrcAt reads "login NAME password SECRET", in one line or several, with the first word at b[i].
 // Behind the name of a machine every password is one; elsewhere "login with password only" is
@@ -28,8 +28,7 @@ func (s *scan) netrcAt(i int) {
 	s.past[netrcRule] = end
 }
 
-// isGap is what may stand between two words of such a file, also where it is shown in a diff or
-// quoted.
+// isGap is the alphabet between two words of such a file, which may be shown in a diff or quoted.
 func isGap(c byte) bool { return isSpace(c) || c == '+' || c == '-' || c == '>' }
 
 // pgpassAt reads host:port:database:user:password, with the first colon at b[i].
@@ -59,7 +58,7 @@ func (s *scan) pgpassAt(i int) {
 		return
 	}
 	end := s.runs.valueAt(user + 1).end
-	if v := unmarked(b[user+1 : end]); bytes.IndexByte(v, ':') < 0 && bareSecret0(v) { // an IPv6 address goes on
+	if v := unmarked(b[user+1 : end]); bytes.IndexByte(v, ':') < 0 && nonEmptySecret(v) { // an IPv6 address has more colons
 		s.add(user+1, end, "password")
 		s.past[pgpassRule] = end
 	}
@@ -77,8 +76,8 @@ func (s *scan) puttyAt(i int) {
 	}
 }
 
-// manifestAt finds the data of a Kubernetes Secret in YAML, where no key has to tell what it is,
-// with "kind: " at b[i].
+// manifestAt finds the data of a Kubernetes Secret in YAML, whose keys need not name secrets, with
+// "kind: " at b[i].
 func (s *scan) manifestAt(i int) {
 	rest := s.b[i+len("kind: "):]
 	if bytes.HasPrefix(rest, []byte(`Secret\n`)) || bytes.HasPrefix(rest, []byte(`Secret\\n`)) {
@@ -119,10 +118,10 @@ func manifest(found []span, b []byte, i int) []span {
 	return found
 }
 
-// dataSpans takes the values of the lines from at on that are further in than lead: one behind the
-// key in its line, or lines below the key, further in than it.
+// dataSpans returns the values of the lines from at on that are indented more than lead. A value
+// follows its key on the same line, or is on the lines below, indented more than its key.
 func dataSpans(found []span, b []byte, at int, lead []byte) []span {
-	block := 0 // how far in the key is that has its value below it
+	block := 0 // indentation of the key whose value is below it
 	for at < len(b) {
 		end := at + bytes.IndexByte(b[at:], '\n')
 		if end < at {

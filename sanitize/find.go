@@ -6,15 +6,15 @@ import (
 	"sort"
 )
 
-// Found is one secret and where it stands: b[From:To] of what was searched.
+// Found is one secret and its place: b[From:To] of the searched text b.
 type Found struct {
 	Class    string // one of the classes listed in the package comment
 	From, To int
 }
 
-// Find returns the secrets that Text would redact, in order, none overlapping another. Controls and
-// broken UTF-8 are not listed; a secret that they split is found with what splits it. The error is
-// that of Text.
+// Find returns the secrets that Text would redact, in order and without overlaps. It does not list
+// control characters and broken UTF-8. A secret with such bytes inside is found together with them.
+// The error is that of Text.
 func Find(b []byte) ([]Found, error) {
 	var marks shifts
 	b = strip(b, new(tally), &marks)
@@ -29,8 +29,8 @@ func Find(b []byte) ([]Found, error) {
 	return found, nil
 }
 
-// find is Find on clean text. As in Text the rules run over what they left, until they find nothing
-// more.
+// find is Find for a text without control characters and broken UTF-8. As in Text, the rules run
+// over their own result until they find nothing more.
 func find(b []byte) ([]Found, error) {
 	var found []Found
 	for range maxRounds {
@@ -43,7 +43,7 @@ func find(b []byte) ([]Found, error) {
 	return nil, errUnsettled
 }
 
-// redacted returns b with a marker in the place of everything found.
+// redacted returns b with a marker in place of each found secret.
 func redacted(b []byte, found []Found) []byte {
 	if len(found) == 0 {
 		return b
@@ -55,8 +55,8 @@ func redacted(b []byte, found []Found) []byte {
 	return replace(b, spans, new(tally))
 }
 
-// with adds spans of the redacted text to what was found before. One that reaches into markers
-// takes in what they stand for.
+// with adds spans of the redacted text to the secrets found before. A span that overlaps markers
+// becomes one secret together with the secrets that the markers replaced.
 func with(found []Found, spans []span) []Found {
 	out := make([]Found, 0, len(found)+len(spans))
 	grown := 0 // how much longer the redacted text is than the text, up to found[0]
@@ -78,74 +78,73 @@ func with(found []Found, spans []span) []Found {
 	return append(out, found...)
 }
 
-// growth is how much longer the marker is than the secret.
+// growth returns the length of the marker minus the length of the secret.
 func growth(f Found) int { return len(marker(f.Class)) - (f.To - f.From) }
 
-// shifts says where the bytes of a stripped text were before: from each shift up to the next one in
-// step with it.
+// shifts maps offsets in a stripped text to offsets in the original. Between one shift and the
+// next, both offsets advance together.
 type shifts []struct{ now, before int }
 
-// note adds a shift; what is repaired at one offset has the last one.
+// note adds a shift. If several shifts have the same offset, the last one counts.
 func (s *shifts) note(now, before int) {
 	if s != nil {
 		*s = append(*s, struct{ now, before int }{now, before})
 	}
 }
 
-// before returns the old offset of the byte at an offset of now.
+// before returns the original offset of the byte at the offset at of the stripped text.
 func (s shifts) before(at int) int {
 	i := sort.Search(len(s), func(i int) bool { return s[i].now > at })
 	was := at
 	if i > 0 {
 		was += s[i-1].before - s[i-1].now
 	}
-	if i < len(s) { // a repaired byte was shorter
+	if i < len(s) { // a replacement is longer than the byte it replaced
 		was = min(was, s[i].before-1)
 	}
 	return was
 }
 
-// FindJSON returns the secrets that JSON would redact, in order. A secret in a string with escapes,
-// or in several texts, is told as all of the string, without its quotes, and any other with its own
-// offsets. The error is that of JSON.
-func FindJSON(b []byte) ([]Found, error) {
-	found, err := FindStrings(b)
+// FindJSON returns the secrets that JSON would redact, in order. The place of a secret is its own
+// offsets, with two exceptions: for a secret in a string with escapes, and for a secret that
+// extends over several texts, the place is the whole string or strings, without quotes. The error
+// is that of JSON.
+func FindJSON(b []byte) ([]Found, error) { return findJSON(b, mayJoin(b)) }
+
+// FindStrings is FindJSON for a value in which neighboring members "text" are not pieces of one
+// message, such as the sentences of a summary. It searches each string by itself.
+func FindStrings(b []byte) ([]Found, error) { return findJSON(b, false) }
+
+func findJSON(b []byte, joins bool) ([]Found, error) {
+	w := walker{reader: newReader(b), finds: true, joins: joins}
+	err := w.walk()
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("find secrets in JSON: %w", err)
 	}
-	for _, group := range textGroups(b) {
+	found := w.spots
+	slices.SortStableFunc(found, byStart)
+	for _, group := range w.groups {
 		more, err := group.find()
 		if err != nil {
 			return nil, fmt.Errorf("find secrets in JSON: %w", err)
 		}
 		found = append(found, more...)
 	}
-	slices.SortStableFunc(found, func(a, b Found) int { return a.From - b.From })
+	slices.SortStableFunc(found, byStart)
 	return found, nil
 }
 
-// FindStrings is FindJSON for a value whose members "text" are no pieces of one message, as the
-// sentences of a summary are none: each string is read by itself.
-func FindStrings(b []byte) ([]Found, error) {
-	if err := checkJSON(b); err != nil {
-		return nil, fmt.Errorf("find secrets in JSON: %w", err)
-	}
-	w := walker{in: b, finds: true}
-	if err := w.value(noKey, 0); err != nil {
-		return nil, fmt.Errorf("find secrets in JSON: %w", err)
-	}
-	slices.SortStableFunc(w.spots, func(a, b Found) int { return a.From - b.From })
-	return w.spots, nil
-}
+func byStart(a, b Found) int { return a.From - b.From }
 
-// find notes the secrets of the string w.in[start:end], whose cleaned content is clean and which is
-// replaced whole by class unless that is empty.
-func (w *walker) find(start, end int, whole string) error {
+// find adds the secrets in the string w.in[start:end] to w.spots. If whole is not empty, the whole
+// string is one secret of that class.
+func (w *walker) find(start, end int, whole string) {
 	inside := w.in[start:end]
 	s := unquote(inside)
 	found, err := Find(s)
 	if err != nil {
-		return err
+		w.err = err
+		return
 	}
 	if whole != "" {
 		found = []Found{{whole, 0, len(s)}}
@@ -159,5 +158,4 @@ func (w *walker) find(start, end int, whole string) error {
 			w.spots = append(w.spots, f)
 		}
 	}
-	return nil
 }

@@ -84,7 +84,7 @@ func TestFindJSON(t *testing.T) {
 	}
 }
 
-// agree reports where Find and Text tell different things about b.
+// agree returns an error if Find and Text disagree about b.
 func agree(b []byte) error {
 	found, err := Find(b)
 	if err != nil {

@@ -7,11 +7,11 @@ import (
 	"strings"
 )
 
-// sample is a made-up secret, and the text that it is said in.
+// sample is a made-up secret, with the text around it.
 type sample struct {
-	name    string   // of a value that only its name gives away: in words, with blanks between them
-	text    string   // the value, or a text of its own form
-	secrets []string // what of the text must not stay
+	name    string   // of a value that only its name reveals: words with blanks between them
+	text    string   // the value, or a text with its own form
+	secrets []string // the parts of the text that must not stay
 }
 
 // form makes samples of one kind.
@@ -26,7 +26,7 @@ const (
 	decimals = "0123456789"
 )
 
-// alphabet says what a letter in a template stands for.
+// alphabet returns the characters that a letter in a template stands for.
 func alphabet(c byte) string {
 	switch c {
 	case 'n':
@@ -69,8 +69,9 @@ func alphabet(c byte) string {
 	panic("no alphabet " + string(c))
 }
 
-// fill writes a template out: {n36} is 36 letters and digits, {n20-40} between 20 and 40 of them, {n20+} up to 20 more. What it makes looks like
-// what issuers hand out and was drawn by lot here, so the templates show no scanner a secret.
+// fill expands a template: {n36} becomes 36 letters and digits, {n20-40} between 20 and 40, {n20+}
+// 20 and up to 20 more. The result looks like a real token but is random, so the templates show no
+// scanner a secret.
 func fill(r *rand.Rand, template string) string {
 	var out strings.Builder
 	for {
@@ -108,7 +109,7 @@ func bare(kind string, templates ...string) form {
 	}}
 }
 
-// named makes a form that only its name gives away.
+// named makes a form that only its name reveals.
 func named(kind string, names []string, templates ...string) form {
 	return form{kind, func(r *rand.Rand) sample {
 		s := fill(r, pick(r, templates...))
@@ -116,7 +117,8 @@ func named(kind string, names []string, templates ...string) form {
 	}}
 }
 
-// within makes a form in which templates of secrets stand in a text at %s; the first way of writing that is drawn holds.
+// within makes a form in which secrets from a template stand in a text at %s. One text is chosen at
+// random.
 func within(kind, secret string, texts ...string) form {
 	return form{kind, func(r *rand.Rand) sample {
 		s := fill(r, secret)
@@ -128,7 +130,7 @@ var passwordNames = []string{"password", "db password", "passwd", "admin passwor
 
 var keyNames = []string{"api key", "secret key", "access token", "client secret", "auth token", "app secret", "signing key", "webhook secret", "secret", "token", "private key"}
 
-// tableForms makes a kind of each class of the table, from its forms.
+// tableForms makes a kind of each class of the table, from the forms of the class.
 func tableForms() []form {
 	var out []form
 	at := map[string]int{}
@@ -157,7 +159,8 @@ func tableForms() []form {
 // forms lists every kind: those of the table, and the others.
 func forms() []form { return append(otherForms(), tableForms()...) }
 
-// otherForms lists kinds apart from the table. The lengths are those of the issuers' public documents.
+// otherForms lists kinds that are not in the table. The lengths are those in the issuers' public
+// documents.
 func otherForms() []form {
 	return []form{
 		bare("AWS access key id", "AKIA{A16}", "ASIA{A16}"),
@@ -257,7 +260,7 @@ func dockerConfig(r *rand.Rand) sample {
 	return sample{"", "{\n\t\"auths\": {\n\t\t\"r.acme.test\": {\n\t\t\t\"auth\": \"" + s + "\"\n\t\t}\n\t}\n}", []string{s}}
 }
 
-// armour is base64 in lines of 64, and each line a secret.
+// armour returns base64 in lines of 64, each of which is a secret.
 func armour(r *rand.Rand, n int) (string, []string) {
 	var lines []string
 	for range n {

@@ -11,12 +11,12 @@ import (
 	"testing"
 )
 
-// vector is one text that somebody else's scanner is tested with.
+// vector is a test text of another scanner.
 type vector struct {
-	Rule    string   `json:"rule"`    // the rule it is a test of
+	Rule    string   `json:"rule"`    // the tested rule
 	Pos     bool     `json:"pos"`     // whether the rule must find something
-	Path    string   `json:"path"`    // of the file the text is said to be of, or ""
-	Text    string   `json:"text"`    // what is searched
+	Path    string   `json:"path"`    // of the file that the text pretends to be from, or ""
+	Text    string   `json:"text"`    // the searched text
 	Secrets []string `json:"secrets"` // what the rule finds, in a positive
 	Other   []string `json:"other"`   // other rules that find something, in a negative
 }
@@ -74,9 +74,8 @@ func TestGitleaks(t *testing.T) {
 	}
 }
 
-// leftOf returns eight letters and digits of a secret in a row that are left of it, or all of a
-// shorter one, and "" when nothing is left. What the text has beside the secret as well is no part
-// of it.
+// leftOf returns eight letters and digits in a row that remain of a secret, or all of a shorter
+// secret, and "" if nothing remains. Text that also stands beside the secret does not count.
 func leftOf(v vector, out string) string {
 	rest := alnum(string(unmarkedBy([]byte(out), " \x00 ")))
 	beside := v.Text
@@ -96,8 +95,8 @@ func leftOf(v vector, out string) string {
 	return ""
 }
 
-// bareOf is what of the secrets is secret: not the host of an address, the user before a password,
-// nor the names in a Kubernetes Secret.
+// bareOf returns the secret parts of the secrets: not the host of an address, the user before a
+// password, or the names in a Kubernetes Secret.
 func bareOf(v vector) (out []string) {
 	for _, s := range v.Secrets {
 		switch {

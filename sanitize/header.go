@@ -7,9 +7,8 @@ import (
 	"unicode/utf8"
 )
 
-// headerAt finds the credential after the name of an HTTP authentication
-// scheme at b[i]: Bearer and Basic anywhere, Token only near the header's name. Only
-// the credential goes.
+// headerAt finds the credential after the name of an HTTP authentication scheme at b[i]: Bearer and
+// Basic anywhere, Token only near the name of the header. Only the credential is replaced.
 func (s *scan) headerAt(i int, scheme string) {
 	b := s.b
 	at := i + len(scheme)
@@ -30,8 +29,8 @@ func afterName(b []byte, i int) bool {
 	return bytes.Contains(before, []byte("authorization"))
 }
 
-// isCredentialOf decides whether v is a credential. Next to the header's name
-// a short one is enough; elsewhere "bearer" and "basic" are common words.
+// isCredentialOf decides whether v is a credential. Next to the header's name a short value is
+// enough; elsewhere "bearer" and "basic" are common words.
 func isCredentialOf(scheme string, v []byte, named bool) bool {
 	switch strings.ToLower(scheme) {
 	case "basic":
@@ -48,8 +47,8 @@ func isCredentialOf(scheme string, v []byte, named bool) bool {
 // isCredential is the alphabet of a token in a header (token68).
 func isCredential(c byte) bool { return isBase64(c) || isDotted(c) || c == '~' }
 
-// userAndPassword reports whether v is base64 of printable UTF-8 text with a colon
-// in it: basic credentials.
+// userAndPassword reports whether v is basic credentials: base64 of printable UTF-8 text with a
+// colon.
 func userAndPassword(v []byte) bool {
 	if len(v) < 8 || len(v) > 1024 {
 		return false

@@ -2,8 +2,8 @@ package sanitize
 
 import "bytes"
 
-// discordAt finds the tokens of bots: 24 to 28 bytes of base64 that begin as a number does, the dot
-// at b[dot], 6, a dot, 27 to 38.
+// discordAt finds tokens of bots: 24 to 28 bytes of base64 that begin like a number, the dot at
+// b[dot], 6 bytes, a dot, 27 to 38 bytes.
 func (s *scan) discordAt(dot int) {
 	b := s.b
 	if dot+7 >= len(b) || b[dot+7] != '.' || dot < 23 || runEnd(b[:dot+7], dot+1, isURLSafe) != dot+7 {
@@ -20,7 +20,7 @@ func (s *scan) discordAt(dot int) {
 	s.add(start, end, "discord")
 }
 
-// mailgunAt finds 32, 8 and 8 hexadecimal digits with dashes between them, the first at b[i].
+// mailgunAt finds 32, 8 and 8 hexadecimal digits with dashes between them, the first dash at b[i].
 func (s *scan) mailgunAt(i int) {
 	b := s.b
 	if i < 32 || i+18 > len(b) || b[i+9] != '-' || !lowerHex(b[i+1:i+9]) || !lowerHex(b[i+10:i+18]) || !lowerHex(b[i-32:i]) ||
@@ -30,7 +30,8 @@ func (s *scan) mailgunAt(i int) {
 	s.add(i-32, i+18, "mailgun")
 }
 
-// facebookAt finds access tokens of apps: 15 or 16 digits, the bar at b[i], and 27 bytes of base64.
+// facebookAt finds access tokens of apps: 15 or 16 digits, the bar at b[i], and 27 to 40 bytes of
+// base64.
 func (s *scan) facebookAt(i int) {
 	b := s.b
 	if i < 15 || !isDigit(b[i-1]) || !isDigit(b[i-15]) {
@@ -51,7 +52,7 @@ func lowerHex(body []byte) bool {
 	return runEnd(body, 0, func(c byte) bool { return isHex(c) && !isUpper(c) }) == len(body)
 }
 
-// dsnAt finds the password in user:PASSWORD@tcp(host)/db, which is no URL; the @ is at b[i].
+// dsnAt finds the password in user:PASSWORD@tcp(host)/db, which is no URL. The @ is at b[i].
 func (s *scan) dsnAt(i int) {
 	b := s.b
 	start, colon := i, -1

@@ -2,168 +2,148 @@ package sanitize
 
 import (
 	"bytes"
-	"encoding/json"
-	"errors"
 	"fmt"
-	"strings"
+	"slices"
+
+	"github.com/gemini-ctx/ctx/internal/jsonvalue"
 )
 
-// maxDepth is how deeply arrays and objects may be nested. Message parts are
-// shallow; the limit keeps hostile input from growing the stack.
-const maxDepth = 200
-
-var errNotJSON = errors.New("not one valid JSON value")
-
-// JSON cleans one JSON value. Every string in it, member names too, is
-// decoded, cleaned as by Text, and encoded again only when that changed it. A
-// string whose member name is a key that names a secret is replaced whole when
-// it looks like a secret; so is one in an array under such a name, and the
-// "value" of a member pair like {"name":"DB_PASSWORD","value":"…"}. Members "text"
-// of neighbours in an array are cleaned as one text, too, since a message may come
-// in pieces; what goes of it goes from each of them. An escape
-// of half a surrogate pair counts as broken UTF-8. Every other byte, white
-// space and numbers included, stays as it was; when nothing was found, out is
-// b itself. Cleaning member names may leave two members with one name.
+// JSON cleans one JSON value. It decodes each string, member names included, and cleans it as Text
+// does. It encodes a string again only if the cleaning changed it. All other bytes, white space and
+// numbers included, stay unchanged. If JSON finds nothing, out is b itself. Cleaning member names
+// may produce two members with the same name.
 //
-// The error is not nil when b is not one valid JSON value, when it is nested
-// more than 200 deep, or when the rules do not settle; out and found are nil
-// then, and the value must not be stored.
+// In addition to the rules of Text:
+//   - If a member name is a key that names a secret, JSON replaces the whole string under it if the
+//     string looks like a secret. The same applies to the strings of an array under such a name,
+//     and to "value" in a pair of members such as {"name":"DB_PASSWORD","value":"…"}.
+//   - Members "text" of neighboring elements of an array are also cleaned as one text, because a
+//     message may come in pieces. A secret that extends over several pieces is removed from each.
+//   - An array of strings that may be the arguments of a command is also cleaned as one command
+//     line.
+//   - An escape of half a surrogate pair counts as broken UTF-8.
+//
+// JSON returns an error if b is not one valid JSON value, if the value is nested more than 200
+// deep, or if the rules do not settle. Then out and found are nil, and the value must not be
+// stored.
 func JSON(b []byte) (out []byte, found []Finding, err error) {
-	if err := checkJSON(b); err != nil {
-		return nil, nil, fmt.Errorf("sanitize JSON: %w", err)
-	}
 	var all tally
 	for range maxRounds {
-		joined, err := joinTexts(b, &all)
+		w := walker{reader: newReader(b), found: slices.Clone(all), joins: mayJoin(b)}
+		if err := w.walk(); err != nil {
+			return nil, nil, fmt.Errorf("sanitize JSON: %w", err)
+		}
+		joined, err := joinTexts(b, w.groups, &all)
 		if err != nil {
 			return nil, nil, fmt.Errorf("sanitize JSON: %w", err)
 		}
-		if joined != nil {
+		switch {
+		case joined != nil:
 			b = joined
+		case w.found.total() == all.total():
+			return b, all.findings(), nil
+		default:
+			b, all = append(w.out, b[w.copied:]...), w.found
 		}
-		w := walker{in: b, found: all}
-		if err := w.value(noKey, 0); err != nil {
-			return nil, nil, fmt.Errorf("sanitize JSON: %w", err)
-		}
-		if w.found.total() == all.total() {
-			if joined == nil {
-				return b, all.findings(), nil
-			}
-			continue
-		}
-		b, all = append(w.out, b[w.copied:]...), w.found
 	}
 	return nil, nil, fmt.Errorf("sanitize JSON: %w", errUnsettled)
 }
 
-// walker steps through a JSON value that is known to be valid.
+// walker cleans the strings of a JSON value.
 type walker struct {
-	in     []byte
-	at     int    // next byte of in
+	reader
 	out    []byte // cleaned form of in[:copied]
 	copied int
 	found  tally
-	said   []byte  // holds what the last string with escapes said
-	finds  bool    // secrets are noted in spots as well
-	spots  []Found // what was found, as offsets of in
+	said   []byte // buffer of the last decoded string with escapes
+	joins  bool   // texts are collected in groups
+	groups []textGroup
+	finds  bool    // secrets are also added to spots
+	spots  []Found // the found secrets, as offsets of in
 }
 
-// value cleans the value at w.at, which stands under a key of this kind.
-func (w *walker) value(kind keyKind, depth int) error {
-	if depth > maxDepth {
-		return fmt.Errorf("nested more than %d deep", maxDepth)
-	}
-	w.space()
-	switch w.in[w.at] {
+// walk cleans the whole value.
+func (w *walker) walk() error {
+	defer jsonvalue.Free(w.dec)
+	w.value(w.next(), noKey, nil)
+	return w.end()
+}
+
+// value cleans the value that begins with t and is under a key of the given kind. If the value is
+// an object and group is not nil, value adds the member "text" of the object to group.
+func (w *walker) value(t token, kind keyKind, group *textGroup) {
+	switch t.kind {
 	case '{':
-		return w.object(depth)
+		w.object(group)
 	case '[':
-		return w.array(kind, depth)
+		w.array(kind)
 	case '"':
-		_, err := w.text(kind)
-		return err
+		w.text(t, kind)
 	}
-	for w.at < len(w.in) && strings.IndexByte(",]} \t\r\n", w.in[w.at]) < 0 {
-		w.at++
-	}
-	return nil
 }
 
-// object cleans the members of the object at w.at.
-func (w *walker) object(depth int) error {
-	named := noKey // kind of the key that a "name" member holds
-	for w.more('}') {
-		name, err := w.text(noKey)
-		if err != nil {
-			return err
-		}
-		w.space()
-		w.at++ // the colon
-		w.space()
+// object cleans the members of an object whose opening bracket has been read.
+func (w *walker) object(group *textGroup) {
+	named := noKey // kind of the key in the member "name"
+	for w.more() {
+		key := w.next()
+		name := w.text(key, noKey)
 		kind := keyOf(name)
-		switch {
-		case len(name) > len("value"):
-		case bytes.EqualFold(name, []byte("name")), bytes.EqualFold(name, []byte("key")):
-			if w.in[w.at] == '"' {
-				s, err := w.text(kind)
-				if err != nil {
-					return err
-				}
-				named = keyOf(s)
-				continue
-			}
-		case bytes.EqualFold(name, []byte("value")):
+		isName := bytes.EqualFold(name, []byte("name")) || bytes.EqualFold(name, []byte("key"))
+		if bytes.EqualFold(name, []byte("value")) {
 			kind = named
 		}
-		if err := w.value(kind, depth+1); err != nil {
-			return err
+		t := w.next()
+		if group != nil && t.kind == '"' && string(w.in[key.start:key.end]) == `"text"` {
+			*group = append(*group, w.piece(t))
+		}
+		if isName && t.kind == '"' {
+			named = keyOf(w.text(t, kind))
+			continue
+		}
+		w.value(t, kind, nil)
+	}
+}
+
+// array cleans the elements of an array whose opening bracket has been read. If w.joins is set, it
+// also collects the texts of neighboring elements and the arguments of a command.
+func (w *walker) array(kind keyKind) {
+	var group textGroup
+	var args arguments
+	for w.more() {
+		t := w.next()
+		if !w.joins {
+			w.value(t, kind, nil)
+			continue
+		}
+		n := len(group)
+		w.value(t, kind, &group)
+		args.add(&w.reader, t)
+		if len(group) == n {
+			w.keep(group)
+			group = nil
 		}
 	}
-	return nil
+	w.keep(group)
+	w.keep(args.group())
 }
 
-// array cleans the elements of the array at w.at.
-func (w *walker) array(kind keyKind, depth int) error {
-	for w.more(']') {
-		if err := w.value(kind, depth+1); err != nil {
-			return err
-		}
+// text cleans a string and returns its cleaned content, which is valid until the next call.
+func (w *walker) text(t token, kind keyKind) []byte {
+	if w.err != nil {
+		return nil
 	}
-	return nil
-}
-
-// more steps over the bracket or comma at w.at and reports whether an element
-// follows; if not, it steps over the closing bracket.
-func (w *walker) more(closing byte) bool {
-	w.space()
-	if w.in[w.at] != closing {
-		w.at++
-		w.space()
-	}
-	if w.in[w.at] == closing {
-		w.at++
-		return false
-	}
-	return true
-}
-
-func (w *walker) space() { w.at = runEnd(w.in, w.at, isSpace) }
-
-// text cleans the string at w.at and returns its cleaned content, which holds until the next call.
-func (w *walker) text(kind keyKind) ([]byte, error) {
-	start := w.at
-	end := stringEnd(w.in, start)
-	w.at = end
 	before := len(w.found)
 	counted := w.found.total()
-	s := w.in[start+1 : end-1]
+	s := w.in[t.start+1 : t.end-1]
 	if bytes.IndexByte(s, '\\') >= 0 {
 		w.said = appendUnquoted(w.said[:0], s)
 		s = w.said
 	}
 	s, err := text(s, &w.found)
 	if err != nil {
-		return nil, err
+		w.err = err
+		return nil
 	}
 	whole := ""
 	if secret, ok := underKey(s, kind); ok {
@@ -171,44 +151,21 @@ func (w *walker) text(kind keyKind) ([]byte, error) {
 		w.found.add(whole, 1)
 	}
 	if w.finds && w.found.total() > counted {
-		if err := w.find(start+1, end-1, whole); err != nil {
-			return nil, err
-		}
+		w.find(t.start+1, t.end-1, whole)
 	}
 	if len(w.found) == before && w.found.total() == counted {
-		return s, nil
+		return s
 	}
-	w.out = append(w.out, w.in[w.copied:start]...)
-	w.out = appendString(w.out, s)
-	w.copied = end
-	return s, nil
+	w.out = append(w.out, w.in[w.copied:t.start]...)
+	w.out = append(w.out, jsonvalue.Encode(string(s))...)
+	w.copied = t.end
+	return s
 }
 
-// underKey returns what replaces s under a key of this kind, if s is a secret.
+// underKey returns the marker that replaces s under a key of the given kind, if s is a secret.
 func underKey(s []byte, kind keyKind) ([]byte, bool) {
 	if kind == noKey || !judge(s, true, kind) {
 		return nil, false
 	}
 	return []byte(marker(kind.class())), true
-}
-
-// stringEnd returns the offset after the string that starts at start.
-func stringEnd(b []byte, start int) int {
-	for i := start + 1; ; i++ {
-		i += bytes.IndexByte(b[i:], '"')
-		if slashes(b[start+1:], i-start-1)%2 == 0 {
-			return i + 1
-		}
-	}
-}
-
-// appendString appends s, which is valid UTF-8, as a JSON string.
-func appendString(out, s []byte) []byte {
-	var buf bytes.Buffer
-	enc := json.NewEncoder(&buf)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(string(s)); err != nil {
-		panic("sanitize: encoding a string: " + err.Error()) // a string always encodes
-	}
-	return append(out, bytes.TrimSuffix(buf.Bytes(), []byte("\n"))...)
 }

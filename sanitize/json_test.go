@@ -49,6 +49,7 @@ func TestJSON(t *testing.T) {
 		{"json in string", `{"out":"{\"password\":\"hunter2\"}"}`, `{"out":"{\"password\":\"[REDACTED:password]\"}"}`},
 		{"half surrogate", `["\ud800x","\ud83d\ude00"]`, `["` + "\ufffd" + `x","\ud83d\ude00"]`},
 		{"half surrogate first", `["\ud800\ud83d\ude00"]`, `["` + "\ufffd😀" + `"]`},
+		{"one secret in pieces, one whole", `[{"text":"` + gh[:20] + `"},{"text":"` + gh[20:] + `"},{"t":"` + gh + `"}]`, `[{"text":"[REDACTED:github]"},{"text":""},{"t":"[REDACTED:github]"}]`},
 		{"broken utf8", "[\"a\xffb\"]", "[\"a\ufffdb\"]"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

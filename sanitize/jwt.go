@@ -18,8 +18,8 @@ func (s *scan) jwtAt(start int) {
 	}
 }
 
-// jwtEnd reads dotted base64url parts from start; a header shorter than the
-// shortest possible one counts as no token.
+// jwtEnd reads dotted base64url parts from start. A header shorter than the shortest possible one
+// counts as no token.
 func jwtEnd(b []byte, start int) (end, parts int) {
 	end = runEnd(b, start, isURLSafe)
 	if end-start < 12 {
@@ -31,7 +31,7 @@ func jwtEnd(b []byte, start int) (end, parts int) {
 	return end, parts
 }
 
-// encodedJWTAt finds a JSON web token in base64, as it stands in a Kubernetes Secret.
+// encodedJWTAt finds a JSON web token in base64, as in a Kubernetes Secret.
 func (s *scan) encodedJWTAt(start int) {
 	b := s.b
 	end := runEnd(b, start, isBase64)

@@ -2,15 +2,15 @@ package sanitize
 
 import "strings"
 
-// keyKind says what a key's name promises about its value.
+// keyKind is what the name of a key says about its value.
 type keyKind int
 
 const (
 	noKey     keyKind = iota // not the name of a secret
-	plainKey                 // "key", by itself or a vendor's: a secret only where surely drawn by lot
-	weakKey                  // a token or key: a word used for much else too
-	strongKey                // a password: nearly always a secret, and often short
-	authKey                  // "auth": a secret only as basic credentials
+	plainKey                 // "key" with or without another word: a secret only if surely random
+	weakKey                  // a token or key, which are words with other uses too
+	strongKey                // a password, which is nearly always a secret and often short
+	authKey                  // "auth": a secret only if basic credentials
 	headerKey                // "authorization": a scheme and a credential, or a token
 )
 
@@ -25,13 +25,12 @@ func (k keyKind) class() string {
 	return "secret"
 }
 
-// maxKey is how many bytes of a key are looked at, from its end.
+// maxKey is the number of bytes at the end of a key that are examined.
 const maxKey = 64
 
-// keyOf decides what kind of key a name is. It looks at the last one or two
-// parts of the name; parts end at punctuation and where a lower case letter
-// meets an upper case one, and trailing digits do not count: DB_PASSWORD,
-// dbPassword, --api-key and password2 are all keys, passwordHash is none.
+// keyOf returns the kind of a key. It examines the last one or two parts of the name. Parts end at
+// punctuation and between a lower-case and an upper-case letter, and digits at the end are ignored:
+// DB_PASSWORD, dbPassword, --api-key and password2 are keys, passwordHash is none.
 func keyOf(name []byte) keyKind {
 	if len(name) > maxKey {
 		name = name[len(name)-maxKey:]
@@ -50,11 +49,11 @@ func keyOf(name []byte) keyKind {
 	return kindOf(before, last)
 }
 
-// isTail reports whether c may stand behind a name without changing what it names.
+// isTail reports whether c may follow a name without changing its meaning.
 func isTail(c byte) bool { return isDigit(c) || c == '_' || c == '-' || c == '.' || c == ' ' }
 
-// mayBeKey is a quick test of a name's last letters: every word that kindOf
-// knows ends like this, and few other names do.
+// mayBeKey is a quick test of the last letters of a name. Every word that kindOf knows passes it,
+// and few others do.
 func mayBeKey(name []byte) bool {
 	n := len(name)
 	if n < 2 {
@@ -88,7 +87,7 @@ func mayBeKey(name []byte) bool {
 	return false
 }
 
-// kindOf decides by the last part of a name and the one before it.
+// kindOf decides by the last part of a name and the part before it.
 func kindOf(before, last string) keyKind {
 	switch last {
 	case "pwd", "psk", "passcode":
@@ -115,7 +114,7 @@ func kindOf(before, last string) keyKind {
 	return kindBySuffix(last)
 }
 
-// kindBySuffix knows the names that are written in one word, like dbpassword.
+// kindBySuffix decides names that are written as one word, such as dbpassword.
 func kindBySuffix(last string) keyKind {
 	for _, s := range [...]string{"password", "passwd", "passphrase"} {
 		if strings.HasSuffix(last, s) {
@@ -124,7 +123,7 @@ func kindBySuffix(last string) keyKind {
 	}
 	for _, s := range [...]string{"secret", "token"} {
 		if strings.HasSuffix(last, s) {
-			return when(last != "jsonwebtoken", weakKey) // a library
+			return when(last != "jsonwebtoken", weakKey) // the name of a library
 		}
 	}
 	if qualifier, ok := strings.CutSuffix(last, "key"); ok {
@@ -133,7 +132,7 @@ func kindBySuffix(last string) keyKind {
 	return noKey
 }
 
-// keyWith decides what "<word> key" is.
+// keyWith returns the kind of "<word> key".
 func keyWith(word string) keyKind {
 	switch {
 	case isKeyQualifier(word):
@@ -144,8 +143,8 @@ func keyWith(word string) keyKind {
 	return plainKey
 }
 
-// isOpenKey reports whether "<word> key" opens nothing: it is where something is found, or a key
-// that everybody may have.
+// isOpenKey reports whether "<word> key" is no secret: it names a place, or a key that everybody
+// may have.
 func isOpenKey(word string) bool {
 	switch word {
 	case "public", "pub", "verify", "verifying", "host", "primary", "foreign", "unique", "composite", "candidate", "natural",
@@ -168,7 +167,7 @@ func when(ok bool, k keyKind) keyKind {
 	return noKey
 }
 
-// isKeyQualifier reports whether "<word> key" is a secret: most keys are not.
+// isKeyQualifier reports whether "<word> key" is a secret, which most keys are not.
 func isKeyQualifier(word string) bool {
 	switch word {
 	case "api", "access", "secret", "private", "account", "auth", "encryption", "signing",
@@ -178,7 +177,7 @@ func isKeyQualifier(word string) bool {
 	return false
 }
 
-// isPlainToken reports whether "<word> token" is a token that opens nothing.
+// isPlainToken reports whether "<word> token" is no secret.
 func isPlainToken(word string) bool {
 	switch word {
 	case "page", "key", "public", "publishable", "csrf", "xsrf", "authenticity", "continuation", "cancellation", "cursor", "sync", "next", "prev":
@@ -187,7 +186,7 @@ func isPlainToken(word string) bool {
 	return false
 }
 
-// lastPart cuts the last part off a name, in lower case.
+// lastPart returns the last part of a name in lower case, and the rest of the name.
 func lastPart(name []byte) (part string, rest []byte) {
 	end := len(name)
 	for end > 0 && !isAlnum(name[end-1]) {

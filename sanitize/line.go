@@ -2,8 +2,9 @@ package sanitize
 
 import "strings"
 
-// Line makes one line of text that others wrote, so that it can neither move the cursor of a terminal nor start a line of its own, nor show its
-// letters in another order or hide some: line ends and tabs become spaces, other controls, marks of direction and tag characters U+FFFD.
+// Line makes a foreign text one line that can neither move the cursor of a terminal nor begin a new
+// line, reorder its letters or hide some. Line ends and tabs become spaces. Other controls, marks
+// of direction and tag characters become U+FFFD.
 func Line(s string) string {
 	return strings.Map(func(r rune) rune {
 		switch {

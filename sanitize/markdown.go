@@ -2,19 +2,19 @@ package sanitize
 
 import "bytes"
 
-// tableColumns is the table in Markdown that a pass is in.
+// tableColumns is the Markdown table that the pass is in.
 type tableColumns struct {
 	kinds []keyKind // of the names in its first row
-	end   int       // where the row that was read last ends: its line feed
-	seen  bool      // whether a row was read
+	end   int       // offset of the line feed after the last row
+	seen  bool      // a row was read
 }
 
-// rowAt reads the row of a table whose first bar is at b[i]: | Key | value |, and a column of
-// values under a key.
+// rowAt reads the table row whose first bar is at b[i]. It finds | Key | value |, and values in the
+// column below a key.
 func (s *scan) rowAt(i int) {
 	b, t := s.b, &s.table
 	if t.seen && i < t.end {
-		return // a bar of the row that was read last
+		return // another bar of the same row
 	}
 	start := bytes.LastIndexByte(b[t.end:i], '\n') + 1 + t.end
 	end := len(b)
@@ -32,14 +32,14 @@ func (s *scan) rowAt(i int) {
 	}
 }
 
-// isRow reports whether a line with a bar is the row of a table and no pipe of a shell: it begins
-// or ends with a bar, or with a quotation mark before it.
+// isRow reports whether a line with a bar is a table row and not a pipe of a shell: it begins or
+// ends with a bar, except for quotation marks and the like.
 func isRow(line []byte) bool {
 	line = bytes.Trim(line, " \t\r>+-#/*\"'`")
 	return len(line) > 1 && (line[0] == '|' || line[len(line)-1] == '|')
 }
 
-// row reads a row, which begins at offset of the text.
+// row reads a row, which begins at the given offset of the text.
 func (s *scan) row(line []byte, offset int) {
 	t := &s.table
 	first := t.kinds == nil
@@ -67,7 +67,7 @@ func (s *scan) row(line []byte, offset int) {
 	}
 }
 
-// trimCell leaves out the blanks, quotes and emphasis around line[from:to].
+// trimCell returns the bounds of line[from:to] without surrounding blanks, quotes and emphasis.
 func trimCell(line []byte, from, to int) (int, int) {
 	in := func(c byte) bool { return isSpace(c) || isQuote(c) || c == '*' }
 	from = runEnd(line[:to], from, in)
@@ -77,7 +77,7 @@ func trimCell(line []byte, from, to int) (int, int) {
 	return from, to
 }
 
-// cellKey decides what kind of key a cell names, which may be in words.
+// cellKey returns the kind of the key in a cell, which may consist of several words.
 func cellKey(cell []byte) keyKind {
 	if len(cell) == 0 || len(cell) > maxKey || runEnd(cell, 0, func(c byte) bool { return isDotted(c) || c == ' ' }) != len(cell) {
 		return noKey

@@ -2,7 +2,7 @@ package sanitize
 
 import "testing"
 
-// TestNextLine has values on the line after their key, and what follows a key there by chance.
+// TestNextLine has values on the line after their key, and other text that follows a key there.
 func TestNextLine(t *testing.T) {
 	const v = "Zx9kQ2mVb7LrT4wP1nYc"
 	for _, c := range []struct{ name, in, want string }{

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// pairAt finds a value that follows a key naming a secret and the separator at b[i]:
-// = : => := ::= .= or a percent-encoded = or :. Only the value goes.
+// pairAt finds a value that follows a key that names a secret and the separator at b[i]: = : => :=
+// ::= .= or a percent-encoded = or :. Only the value is replaced.
 func (s *scan) pairAt(i int) {
 	b := s.b
 	if i < s.past[pairRule] {
@@ -35,7 +35,7 @@ func (s *scan) pairAt(i int) {
 	}
 }
 
-// separatorStart returns where the separator begins that has its last sign at b[i]: before the
+// separatorStart returns the start of the separator whose last character is at b[i]: before the
 // colons of ::= and the dot of .=
 func separatorStart(b []byte, i int) int {
 	if b[i] != '=' {
@@ -55,14 +55,12 @@ func separatorStart(b []byte, i int) int {
 	return start
 }
 
-// isDefault reports whether the equals sign at b[i] is that of ||= or ??=, which assign where there
-// is nothing yet.
+// isDefault reports whether the equals sign at b[i] belongs to ||= or ??=, which assign a default.
 func isDefault(b []byte, i int) bool {
 	return i > 1 && (b[i-1] == '|' || b[i-1] == '?') && b[i-2] == b[i-1]
 }
 
-// afterScheme returns the value after v where v is a word like ApiKey, before the credential
-// itself.
+// afterScheme returns the value after v if v is a word such as ApiKey before the credential.
 func afterScheme(runs *bareRuns, v value) value {
 	b := runs.b
 	if v.quoted || v.start == v.end || v.end-v.start > 16 || v.end >= len(b) || b[v.end] != ' ' || runEnd(b, v.start, isLetter) != v.end {
@@ -71,7 +69,7 @@ func afterScheme(runs *bareRuns, v value) value {
 	return valueAfter(runs, v.end)
 }
 
-// isSetting reports whether the equals sign at b[i] is one of NAME=value, as in a shell or an .env
+// isSetting reports whether the equals sign at b[i] is that of NAME=value in a shell or an .env
 // file, where a value is no code.
 func isSetting(b []byte, i int) bool {
 	start := i
@@ -81,14 +79,14 @@ func isSetting(b []byte, i int) bool {
 	return start < i && i+1 < len(b) && !isSpace(b[i+1]) && (start == 0 || isSpace(b[start-1]) || isQuote(b[start-1]) || startsToken(b, start))
 }
 
-// settingSecret decides whether the value of a setting is a secret: of a password everything is
-// that stands for nothing else. A name such as DB_PASSWORD does, hunter2secret does not.
+// settingSecret decides whether the value of a setting is a secret. Every password is one unless it
+// stands for something else: the value DB_PASSWORD does, hunter2secret does not.
 func settingSecret(kind keyKind, v []byte) bool {
 	return kind == strongKey && len(v) >= 6 && !standIn(v) && (keyOf(v) == noKey || measure(v).mixed()) && bytes.IndexByte([]byte("([#&|:;"), v[0]) < 0 && bytes.IndexByte(v, '(') != runEnd(v, 0, isDotted)
 }
 
-// separator returns the offset after the separator at b[i], or 0 when there is
-// none. Comparisons, scopes and compound assignments are none.
+// separator returns the offset after the separator at b[i], or 0 if there is none. Comparisons,
+// scopes and compound assignments are none.
 func separator(b []byte, i int) int {
 	next := byte(0)
 	if i+1 < len(b) {
@@ -119,14 +117,13 @@ func separator(b []byte, i int) int {
 	return 0
 }
 
-// maxGap is how many blanks may stand on either side of a separator: enough
-// for columns lined up by hand.
+// maxGap is the number of blanks that may stand on either side of a separator: enough for manually
+// aligned columns.
 const maxGap = 40
 
-// keyBefore decides what kind of key ends before the separator at b[i]. The
-// key may be quoted, indexed (env["TOKEN"]), optional (token?), emphasised
-// (**Token**), coloured, and followed by the name of a string type. Where it is
-// "value", what the name beside it names is the key.
+// keyBefore returns the kind of the key before the separator at b[i]. The key may be quoted,
+// indexed (env["TOKEN"]), optional (token?), emphasized (**Token**), coloured, and followed by the
+// name of a string type. If it is "value", the key is the name beside it.
 func keyBefore(b []byte, i int) keyKind {
 	end := trimKey(b, i)
 	if !mayEndKey(b[:end]) {
@@ -155,8 +152,8 @@ func keyBefore(b []byte, i int) keyKind {
 	return keyOf(b[start:end])
 }
 
-// mayEndKey is a quick test of the last letters before a separator: whether the name of a key,
-// "value", a string type or the name of a host for Bundler may end so.
+// mayEndKey is a quick test of the last letters before a separator. The name of a key, "value", a
+// string type, and the name of a host for Bundler pass it.
 func mayEndKey(b []byte) bool {
 	n := len(b)
 	if n < 2 {
@@ -174,8 +171,8 @@ func mayEndKey(b []byte) bool {
 	}
 }
 
-// keyBeside decides what kind of key a value is under that has its name beside it, in the same line
-// or the one before: name="db.password" value="…", or "- name: DB_PASSWORD" over "value: …".
+// keyBeside returns the kind of the name beside a "value", on the same line or the line before:
+// name="db.password" value="…", or "- name: DB_PASSWORD" over "value: …".
 func keyBeside(b []byte, value int) keyKind {
 	low := max(0, value-2*maxKey)
 	line := value - 1
@@ -205,7 +202,7 @@ func keyBeside(b []byte, value int) keyKind {
 	return noKey
 }
 
-// trimKey steps back from i over what may stand between a key and a separator.
+// trimKey returns i without the characters that may stand between a key and a separator.
 func trimKey(b []byte, i int) int {
 	low := max(0, i-maxGap)
 	for i > low {
@@ -232,7 +229,7 @@ func trimByte(b []byte, i int, c byte) int {
 	return i
 }
 
-// nameStart returns where the name that ends at end starts.
+// nameStart returns the start of the name that ends at end.
 func nameStart(b []byte, end int) int {
 	low := max(0, end-maxKey)
 	start := end
@@ -247,7 +244,7 @@ func nameStart(b []byte, end int) int {
 	return start
 }
 
-// isAccount reports whether a pass of that name is a password, and not a run over something.
+// isAccount reports whether "<word> pass" is a password, and not a run of a program.
 func isAccount(word []byte) bool {
 	switch strings.ToLower(string(word)) {
 	case "smtp", "db", "ftp", "user", "admin", "root", "mail", "imap", "wifi", "sudo", "database":
@@ -264,8 +261,8 @@ func isStringType(name []byte) bool {
 	return false
 }
 
-// Limits on the part of a value that is judged, in bytes. A longer literal is
-// text rather than a secret; a longer bare value is judged by its beginning.
+// The limits of the examined part of a value, in bytes. A longer literal is text and no secret. Of
+// a longer bare value only the beginning is examined.
 const (
 	maxLiteral = 4096
 	maxBare    = 128
@@ -276,6 +273,6 @@ func judge(v []byte, quoted bool, kind keyKind) bool {
 	if quoted {
 		return len(v) <= maxLiteral && literalSecret(kind, unmarked(v))
 	}
-	v = unmarked(v[:min(len(v), 4*maxBare)]) // four: room for markers before the rest
+	v = unmarked(v[:min(len(v), 4*maxBare)]) // room for markers before the rest
 	return bareSecret(kind, v[:min(len(v), maxBare)])
 }

@@ -2,14 +2,13 @@ package sanitize
 
 import "bytes"
 
-// minPEMRun is the shortest run of base64 that makes a block a key rather than
-// prose or code that mentions the header line. The shortest private key in
-// use, an Ed25519 one, has a line of 64.
+// minPEMRun is the shortest run of base64 that makes a block a key rather than prose or code that
+// mentions the header line. The shortest private key in use, an Ed25519 key, has a line of 64.
 const minPEMRun = 32
 
 // pemAt finds a private key in PEM or PGP armour whose BEGIN is at b[i]: the whole block including
-// both marker lines. A block whose end is cut off goes as far as its base64
-// lines do. Certificates and public keys stay.
+// both marker lines. A block without an end goes as far as its base64 lines. Certificates and
+// public keys stay.
 func (s *scan) pemAt(i int) {
 	start := i - len("-----")
 	if start < 0 || string(s.b[start:i]) != "-----" {
@@ -26,8 +25,8 @@ func (s *scan) pemAt(i int) {
 	}
 }
 
-// pemHeader reads the BEGIN line at start and returns where the body begins,
-// and whether the block is a private key.
+// pemHeader reads the BEGIN line at start. It returns the start of the body, and whether the block
+// is a private key.
 func pemHeader(b []byte, start int) (body int, ok bool) {
 	label := start + len("-----BEGIN ")
 	end := runEnd(b, label, func(c byte) bool { return isUpperNum(c) || c == ' ' })
@@ -37,7 +36,7 @@ func pemHeader(b []byte, start int) (body int, ok bool) {
 	return end + len("-----"), bytes.Contains(b[label:end], []byte("PRIVATE KEY"))
 }
 
-// pemEnd returns where the block ends, or body when what follows is no key.
+// pemEnd returns the end of the block, or body if what follows is no key.
 func pemEnd(b []byte, body int) int {
 	dashes := indexFrom(b, body, "-----")
 	for dashes >= 0 && bytes.HasPrefix(b[dashes:], []byte("------")) { // after the sign of a diff
@@ -53,7 +52,7 @@ func pemEnd(b []byte, body int) int {
 	return runEnd(b, end, func(c byte) bool { return c == '-' })
 }
 
-// hasRun reports whether b holds at least n base64 bytes in a row.
+// hasRun reports whether b has at least n base64 bytes in a row.
 func hasRun(b []byte, n int) bool {
 	run := 0
 	for _, c := range b {
@@ -68,8 +67,8 @@ func hasRun(b []byte, n int) bool {
 	return false
 }
 
-// base64Lines returns where the base64 lines from body on end. Line ends may
-// be written as escapes, and lines may be quoted and joined as in source code.
+// base64Lines returns the end of the base64 lines from body on. Line ends may be written as
+// escapes, and lines may be quoted and joined as in source code.
 func base64Lines(b []byte, body int) int {
 	end := body
 	for {
@@ -83,8 +82,8 @@ func base64Lines(b []byte, body int) int {
 	}
 }
 
-// lineStart steps over what may stand between two lines of a block: white
-// space, written out or escaped, quotes, and a plus or comma between literals.
+// lineStart returns the offset after what may stand between two lines of a block: white space,
+// plain or escaped, quotes, and a plus or comma between literals.
 func lineStart(b []byte, i int) int {
 	for i < len(b) {
 		switch c := b[i]; {

@@ -9,7 +9,8 @@ import (
 	"strings"
 )
 
-// place says a sample somewhere. asJSON tells that the result is for JSON rather than for Text; ok is false where such a sample cannot stand there.
+// place puts a sample somewhere. asJSON says that the result is for JSON rather than for Text. ok
+// is false if the sample cannot stand there.
 type place struct {
 	name string
 	put  func(r *rand.Rand, s sample) (in string, asJSON, ok bool)
@@ -36,7 +37,7 @@ func lowerCamel(name string) string {
 	return strings.ToLower(p[:1]) + p[1:]
 }
 
-// jsonText is v as JSON, without the escapes for HTML.
+// jsonText returns v as JSON, without the escapes for HTML.
 func jsonText(v any, indent bool) string {
 	var out bytes.Buffer
 	enc := json.NewEncoder(&out)
@@ -50,7 +51,8 @@ func jsonText(v any, indent bool) string {
 	return strings.TrimSuffix(out.String(), "\n")
 }
 
-// say draws one of the ways to write a sample: with a %n for its name where it has one.
+// say chooses one of the ways to write a sample. %n stands for the name of the sample if it has
+// one.
 func say(r *rand.Rand, s sample, spell func(string) string, quote func(string) string, withName, without []string) string {
 	text := s.text
 	if quote != nil {
@@ -99,7 +101,7 @@ func places() []place {
 		{"wrapped", wrapped},
 		{"call", inCall},
 		{"result", inResult},
-		{"two parts", twoParts2},
+		{"two parts", splitSecret},
 	}
 }
 
@@ -216,7 +218,7 @@ func colours(r *rand.Rand, s sample) string {
 		[]string{"\x1b[33m%v\x1b[0m", "found \x1b[1;31m%v\x1b[m in f", "\x1b[32m\"%v\"\x1b[0m"})
 }
 
-// wrapped breaks the first secret as a terminal of that many columns does.
+// wrapped breaks the first secret like a terminal of that many columns.
 func wrapped(r *rand.Rand, s sample) (string, bool, bool) {
 	secret := s.secrets[0]
 	if isLines(s) || len(secret) < 12 {
@@ -252,8 +254,8 @@ func inResult(r *rand.Rand, s sample) (string, bool, bool) {
 	return jsonText([]any{map[string]any{"functionResponse": map[string]any{"name": "run", "id": "c1", "response": map[string]any{"output": out, "exitCode": 0}}}}, false), true, true
 }
 
-// twoParts2 says a text in two parts of one message, with the border in the first secret.
-func twoParts2(r *rand.Rand, s sample) (string, bool, bool) {
+// splitSecret writes a text as two parts of one message, with the border inside the first secret.
+func splitSecret(r *rand.Rand, s sample) (string, bool, bool) {
 	line := prose(r, s)
 	at := strings.Index(line, s.secrets[0]) + 1 + r.IntN(len(s.secrets[0])-1)
 	return jsonText([]any{map[string]any{"text": line[:at]}, map[string]any{"text": line[at:]}}, false), true, true

@@ -12,9 +12,8 @@ import (
 	"testing"
 )
 
-// leaked reports what of a sample is still there: eight of a secret's letters and digits in a row,
-// or all of a shorter one. Everything else is left out of the comparison, since it changes with
-// quoting and wrapping.
+// leaked returns what remains of a sample: eight of a secret's letters and digits in a row, or all
+// of a shorter secret. It ignores other characters, which change with quoting and wrapping.
 func leaked(s sample, out string) string {
 	out = string(unmarkedBy([]byte(out), " \x00 "))
 	plain := alnum(out)
@@ -33,7 +32,7 @@ func leaked(s sample, out string) string {
 	return ""
 }
 
-// unmarkedBy is unmarked with something in the place of each marker.
+// unmarkedBy is unmarked, but puts sign in the place of each marker.
 func unmarkedBy(b []byte, sign string) []byte {
 	var out []byte
 	for {
@@ -66,12 +65,12 @@ func (c score) String() string {
 	return strconv.FormatFloat(100*float64(c.caught)/float64(c.tried), 'f', 1, 64)
 }
 
-// recallSeed is not the one that the rules were mended with.
+// recallSeed differs from the seed with which the rules were improved.
 const recallSeed = 20261121
 
-// TestRecall says made-up secrets of each kind in each place, and counts those of which nothing is
-// left. CTX_RECALL=n says n of each kind in each place (20 by default), CTX_SEED another seed; -v
-// prints the table, and CTX_MISSES=n the first n misses of each kind in each place.
+// TestRecall puts made-up secrets of each kind in each place, and counts those of which nothing
+// remains. CTX_RECALL=n makes n of each kind in each place (20 by default), CTX_SEED sets another
+// seed; -v prints the table, and CTX_MISSES=n the first n misses of each kind in each place.
 func TestRecall(t *testing.T) {
 	each, seed, show := number("CTX_RECALL", 20), uint64(number("CTX_SEED", recallSeed)), number("CTX_MISSES", 0)
 	t.Logf("seed %d, %d of each kind in each place", seed, each)
@@ -126,7 +125,7 @@ func weak(spots []place, cells []score) string {
 	return strings.Join(out, ", ")
 }
 
-// cleaned is in without its secrets, and cleaning it again changes nothing.
+// cleaned returns in without its secrets, and checks that cleaning it again changes nothing.
 func cleaned(t *testing.T, in string, asJSON bool) string {
 	t.Helper()
 	clean := Text
@@ -144,7 +143,7 @@ func cleaned(t *testing.T, in string, asJSON bool) string {
 	return string(out)
 }
 
-// number is a count from the environment.
+// number returns a number from the environment.
 func number(name string, otherwise int) int {
 	if n, err := strconv.Atoi(os.Getenv(name)); err == nil {
 		return n
@@ -152,7 +151,7 @@ func number(name string, otherwise int) int {
 	return otherwise
 }
 
-// recallFloor is the share of a kind, in percent, that the rules are known to catch with any seed.
+// recallFloor returns the share of a kind, in percent, that the rules catch with any seed.
 func recallFloor(kind string) float64 {
 	switch kind {
 	case "password, words":
@@ -162,7 +161,7 @@ func recallFloor(kind string) float64 {
 	case "URL with password", "command line", ".netrc":
 		return 91
 	case "table: okta", "table: scaleway", "table: alibaba":
-		return 87 // one has a blank, which no URL has; the others are short, and some look like a name in capitals
+		return 87 // one has a blank, which no URL has; others are short or look like a name in capitals
 	case "table: fireworks", "table: freemius", "table: frameio":
 		return 94
 	case "DSN", ".pgpass", "password, drawn by lot", "XML":
@@ -171,8 +170,8 @@ func recallFloor(kind string) float64 {
 	return 97.5
 }
 
-// TestClassesAreListed compares the classes of the table and in the package comment with those that
-// the samples are found to be of.
+// TestClassesAreListed compares the classes of the table and of the package comment with those of
+// the samples.
 func TestClassesAreListed(t *testing.T) {
 	page, err := os.ReadFile("doc.go")
 	if err != nil {

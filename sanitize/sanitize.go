@@ -7,25 +7,25 @@ import (
 	"strings"
 )
 
-// Finding says how often one class was found. It never holds what was found.
+// Finding says how often one class was found. It never contains a secret.
 type Finding struct {
-	Class string // one of the classes listed in the package comment
-	Count int    // how many secrets were replaced, or runes removed or repaired
+	Class string // one of the classes in the package comment
+	Count int    // number of replaced secrets, or of removed or repaired runes
 }
 
-// maxRounds bounds how often the rules run over one text. Ordinary text with
-// secrets settles in two rounds: one that redacts and one that finds nothing.
+// maxRounds is the most times that the rules run over one text. Ordinary text with secrets settles
+// in two rounds: one that redacts and one that finds nothing.
 const maxRounds = 16
 
-// errUnsettled is returned when a text still yields secrets after maxRounds.
+// errUnsettled says that the rules still find secrets after maxRounds rounds.
 var errUnsettled = errors.New("rules do not settle")
 
-// Text cleans plain text. It returns the cleaned text, valid UTF-8 without
-// controls or known secrets, and what was found, sorted by class. The input is
-// not modified; when nothing was found, out is b itself. Nothing is trimmed.
+// Text cleans plain text. It returns the cleaned text, which is valid UTF-8 without controls and
+// known secrets, and the findings, sorted by class. It does not modify b, and returns b itself if
+// it finds nothing. It trims nothing.
 //
-// The error is not nil only when the rules do not settle; out and found are
-// nil then, and the text must not be stored.
+// Text returns an error only if the rules do not settle. Then out and found are nil, and the text
+// must not be stored.
 func Text(b []byte) (out []byte, found []Finding, err error) {
 	var t tally
 	out, err = text(b, &t)
@@ -35,7 +35,7 @@ func Text(b []byte) (out []byte, found []Finding, err error) {
 	return out, t.findings(), nil
 }
 
-// text is Text with the findings added to t.
+// text is Text, but adds the findings to t.
 func text(b []byte, t *tally) ([]byte, error) {
 	b = strip(b, t, nil)
 	for range maxRounds {
@@ -48,7 +48,7 @@ func text(b []byte, t *tally) ([]byte, error) {
 	return nil, errUnsettled
 }
 
-// tally counts findings; there are few classes, so a slice will do.
+// tally counts findings. A slice is fast enough because there are few classes.
 type tally []Finding
 
 func (t *tally) add(class string, n int) {
@@ -64,13 +64,13 @@ func (t *tally) add(class string, n int) {
 	*t = append(*t, Finding{class, n})
 }
 
-// findings returns the counts sorted by class, nil when there are none.
+// findings returns the counts sorted by class, or nil if there are none.
 func (t tally) findings() []Finding {
 	slices.SortFunc(t, func(a, b Finding) int { return strings.Compare(a.Class, b.Class) })
 	return t
 }
 
-// total returns how many findings were added.
+// total returns the number of findings.
 func (t tally) total() int {
 	n := 0
 	for _, f := range t {

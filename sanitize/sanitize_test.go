@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// rep repeats s to exactly n bytes. Samples are put together at run time, so
-// that secret scanners find none in this file.
+// rep repeats s to exactly n bytes. Samples are put together at run time, so that secret scanners
+// find none in this file.
 func rep(s string, n int) string { return strings.Repeat(s, n/len(s)+1)[:n] }
 
 func mustText(t *testing.T, in string) (string, []Finding) {
@@ -24,7 +24,7 @@ func mustText(t *testing.T, in string) (string, []Finding) {
 	return string(out), found
 }
 
-// bareSamples has one secret or more per class that needs no context.
+// bareSamples has at least one secret of each class that needs no context.
 func bareSamples() map[string][]string {
 	return map[string][]string{
 		"github": {
@@ -50,7 +50,7 @@ func bareSamples() map[string][]string {
 	}
 }
 
-// frames are the places a secret turns up in.
+// frames are the places in which a secret appears.
 var frames = []string{
 	"%",
 	"use % now",
@@ -89,7 +89,7 @@ func TestBareFormats(t *testing.T) {
 	}
 }
 
-// TestContext gives the exact output of contextual rules.
+// TestContext has the exact output of rules that depend on context.
 func TestContext(t *testing.T) {
 	hook := "T0" + rep("A1", 8) + "/B0" + rep("B2", 8) + "/" + rep("cD3", 24)
 	for _, c := range []struct{ name, in, want string }{
@@ -175,7 +175,7 @@ func TestPEM(t *testing.T) {
 	}
 }
 
-// TestDeveloperText holds what must come through untouched.
+// TestDeveloperText has text that must stay unchanged.
 func TestDeveloperText(t *testing.T) {
 	for _, in := range strings.Split(strings.TrimSpace(developerText), "\n") {
 		if out, found := mustText(t, in); out != in {

@@ -6,26 +6,28 @@ import (
 )
 
 // scan is one pass over a text. At each byte it tries only the rules that may find something there:
-// a table says which three bytes a rule begins with, and a switch which single bytes do.
+// a table gives the rules for the next three bytes, and a switch those for single bytes.
 type scan struct {
 	b     []byte
 	found []span
-	runs  bareRuns     // unquoted values, each read once
-	past  [rules0]int  // by rule: from where on it looks again
-	read  []int        // by shape: how far it has looked, so that a beginning inside a token costs nothing
-	table tableColumns // the table in Markdown that the pass is in
-	seen  views        // what makes it worth reading the text in another way
-	line  int          // where the line begins that the pass is in
+	runs  bareRuns      // unquoted values, each read once
+	past  [numRules]int // by rule: the offset from which it searches again
+	// read holds, by shape, the offset up to which it has read, so that a beginning inside a token
+	// costs nothing.
+	read  []int
+	table tableColumns // the Markdown table that the pass is in
+	seen  views        // the other ways in which the text should be read
+	line  int          // start of the current line
 }
 
-// views tells what a pass met that makes it worth reading the text in another way.
+// views says in which other ways a text should be read, by what the pass found.
 type views struct {
 	percent bool // an escape such as %3D
-	escaped bool // a Kubernetes Secret whose line ends are written as escapes
-	wrapped bool // a line that a terminal may have broken
+	escaped bool // a Kubernetes Secret with escaped line ends
+	wrapped bool // a line that a terminal may have wrapped
 }
 
-// rules runs every rule over b. The spans are in no order and may overlap.
+// rules runs every rule over b. The spans have no order and may overlap.
 func rules(found []span, b []byte) ([]span, views) {
 	if len(b) < shortestSecret {
 		return found, views{}
@@ -35,7 +37,7 @@ func rules(found []span, b []byte) ([]span, views) {
 	return s.found, s.seen
 }
 
-// shortestSecret is how many bytes a text has at least that holds a secret: pw=abcdef needs a name
+// shortestSecret is the smallest number of bytes of a text with a secret: pw=abcdef needs a name
 // before it, and x://:p@h has eight.
 const shortestSecret = 7
 
@@ -63,7 +65,7 @@ func (s *scan) pass(t *table) {
 	}
 }
 
-// nodesAt tries a chain of nodes at b[i], where the four bytes of word stand.
+// nodesAt tries a chain of nodes at b[i]; word holds the bytes from b[i] on.
 func (s *scan) nodesAt(t *table, n uint16, i int, word uint32) {
 	for n != 0 {
 		node := &t.nodes[n]
@@ -77,7 +79,7 @@ func (s *scan) nodesAt(t *table, n uint16, i int, word uint32) {
 // singles marks the bytes at which a rule is tried whatever follows.
 var singles = [256]bool{'=': true, ':': true, '%': true, '|': true, ',': true, '-': true, '.': true, '<': true, '\n': true}
 
-// byteAt tries the rules of a single byte.
+// byteAt tries the rules for a single byte.
 func (s *scan) byteAt(i int) {
 	switch s.b[i] {
 	case '\n':
@@ -106,7 +108,7 @@ func (s *scan) byteAt(i int) {
 	}
 }
 
-// nodeAt tries the rule of a trigger, or a shape, at b[i], where its first bytes stand.
+// nodeAt tries the rule of a trigger, or a shape, at b[i], where the first bytes match.
 func (s *scan) nodeAt(t *table, id, i int) {
 	if id >= len(triggers) {
 		s.shapeAt(t, id-len(triggers), i)

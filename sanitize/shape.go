@@ -11,16 +11,16 @@ import (
 
 // shape is a form of token that is known by itself, without a name beside it.
 type shape struct {
-	class  string // the class of what it finds
-	form   string // what the token looks like; see the notation below
+	class  string // the class of its tokens
+	form   string // the form of the token; see the notation below
 	source string // where the form is published
-	// drawn asks for more than the form: the token must look as if it was drawn by lot. It is for
-	// forms that words and names in programs may have by chance.
+	// drawn also requires that the token looks random, for forms that words and names in programs
+	// may have by chance.
 	drawn bool
-	// digests says that public digests have the same form. A word before one tells it apart: see
+	// digests says that public digests have the same form. The word before distinguishes them: see
 	// namesDigest.
 	digests bool
-	// sure takes everything that has the form, whatever its letters are.
+	// sure accepts every token of the form, whatever its letters.
 	sure bool
 }
 
@@ -33,27 +33,27 @@ type shape struct {
 //
 // The letter before the number is the alphabet:
 //
-//	d  digits                        h  hexadecimal digits, in small letters
-//	a  letters                       H  hexadecimal digits, in capitals
-//	n  letters and digits            g  hexadecimal digits, in either
-//	x  small letters and digits      w  letters, digits and _
-//	X  capitals and digits           u  letters, digits, _ and - (base64url)
-//	A  base32, in capitals           v  the same and the dot
+//	d  digits                        h  hexadecimal digits, lower case
+//	a  letters                       H  hexadecimal digits, upper case
+//	n  letters and digits            g  hexadecimal digits, either case
+//	x  lower-case letters, digits    w  letters, digits and _
+//	X  upper-case letters, digits    u  letters, digits, _ and - (base64url)
+//	A  base32, upper case            v  the same and the dot
 //	c  base58                        b  base64: letters, digits, +, / and =
 //	p  a path: base64url and /       t  letters, digits and -._~+/= (a token in a header)
 //
 // The token must end where its last alphabet ends.
 
-// maxRun is how many characters of one alphabet a token has at most.
+// maxRun is the largest number of characters of one alphabet in a token.
 const maxRun = 8192
 
-// alphabetLetters lists the alphabets; the place of a letter is its bit in alphabets.
+// alphabetLetters lists the alphabets. The index of a letter is its bit in alphabets.
 const alphabetLetters = "dhHganxXwuvbptAc"
 
 func alphabetBit(letter byte) int { return strings.IndexByte(alphabetLetters, letter) }
 
-// alphabets has for each byte the alphabets that it is in. It is filled when the first table of
-// forms is made.
+// alphabets gives for each byte the set of alphabets that contain it. It is filled when the first
+// table of forms is made.
 var (
 	alphabets     [256]uint16
 	fillAlphabets sync.Once
@@ -79,10 +79,10 @@ func setAlphabets() {
 // run is one run of a form: {n20-40}.
 type run struct {
 	alphabet  byte
-	low, high int // high is maxRun where there is no upper bound
+	low, high int // high is maxRun if there is no upper bound
 }
 
-// cutRun reads the run at the start of a form, which begins with {.
+// cutRun parses the run at the start of a form, which begins with {.
 func cutRun(form string) (r run, rest string, err error) {
 	inside, rest, ok := strings.Cut(form[1:], "}")
 	if !ok || len(inside) < 2 || alphabetBit(inside[0]) < 0 {
@@ -105,11 +105,11 @@ func cutRun(form string) (r run, rest string, err error) {
 	return r, rest, nil
 }
 
-// errNoAnchor is returned for a form that has nothing to look for.
+// errNoAnchor says that a form has no text to search for.
 var errNoAnchor = errors.New("a pattern needs three characters in a row that stand for themselves, " +
 	"at its beginning or behind runs of a fixed length")
 
-// checkForm reports what is wrong with a form, or nil. What it accepts can be looked for.
+// checkForm returns the error in a form, or nil. Forms that it accepts can be searched.
 func checkForm(form string) error {
 	runs, opened, closed := 0, 0, 0
 	for rest := form; rest != ""; {
@@ -136,7 +136,7 @@ func checkForm(form string) error {
 	}
 	first, last := strings.IndexByte(form, '('), strings.IndexByte(form, ')')
 	if opened > 1 || closed > opened || closed == 1 && last < first {
-		return errors.New("( and ) stand around one part, once")
+		return errors.New("( and ) must enclose one part, once")
 	}
 	if runs < minForm {
 		return fmt.Errorf("its runs have %d characters, and a secret has %d", runs, minForm)
@@ -147,18 +147,18 @@ func checkForm(form string) error {
 	return nil
 }
 
-// minForm is how many characters the runs of a form have at least.
+// minForm is the smallest number of characters in the runs of a form.
 const minForm = 8
 
-// anchor is the first text of a form that stands for itself, and how many bytes are before it.
+// anchor is the first literal text of a form, with the number of bytes before it.
 type anchor struct {
 	text   string
 	before int
 	next   byte // the alphabet of the run behind it, or 0
 }
 
-// anchorOf returns the anchor of a form: the first literal of two bytes or more behind runs of a
-// fixed length.
+// anchorOf returns the anchor of a form: the first literal of at least two bytes, with only runs of
+// a fixed length before it.
 func anchorOf(form string) (a anchor) {
 	for form != "" {
 		switch form[0] {
@@ -191,10 +191,11 @@ func anchorOf(form string) (a anchor) {
 	return anchor{}
 }
 
-// match is where a form was found: the whole token is b[start:end], and b[from:to] of it is secret.
+// match is an occurrence of a form: the whole token is b[start:end], and b[from:to] of it is
+// secret.
 type match struct{ start, end, from, to int }
 
-// at reads the form at b[start:]. read is how far it looked.
+// at matches the form at b[start:]. read is the offset up to which it has read.
 func (s *shape) at(b []byte, start int) (m match, read int, ok bool) {
 	m = match{start, -1, start, -1}
 	read = start
@@ -210,7 +211,7 @@ func (s *shape) at(b []byte, start int) (m match, read int, ok bool) {
 	return m, read, s.plausible(b, m)
 }
 
-// walk reads the rest of a form at b[i:] and returns where it ends, or -1.
+// walk matches the rest of a form at b[i:] and returns its end, or -1.
 func (s *shape) walk(form string, b []byte, i int, m *match, read *int) int {
 	for form != "" {
 		switch form[0] {
@@ -235,7 +236,7 @@ func (s *shape) walk(form string, b []byte, i int, m *match, read *int) int {
 	return i
 }
 
-// walkRun reads a run and what is behind it.
+// walkRun matches a run and the rest of the form behind it.
 func (s *shape) walkRun(form string, b []byte, i int, m *match, read *int) int {
 	r, rest, err := cutRun(form)
 	if err != nil {
@@ -276,7 +277,7 @@ func (s *shape) plausible(b []byte, m match) bool {
 		return false
 	case stencil(body), v.digits == len(body):
 		return false
-	case bytes.HasPrefix(b[m.end:], []byte("##")): // a mask goes on
+	case bytes.HasPrefix(b[m.end:], []byte("##")): // a mask continues
 		return false
 	case bytes.HasPrefix(b[m.end:], []byte("(")): // a call of a function
 		return false
@@ -288,8 +289,8 @@ func (s *shape) plausible(b []byte, m match) bool {
 		v.turns*3 >= v.letters || v.unlikeWords()
 }
 
-// surelyDrawn reports whether letters and digits follow each other as words and names never have
-// them.
+// surelyDrawn reports whether letters and digits follow each other as they never do in words and
+// names.
 func surelyDrawn(body []byte, v shapeOf) bool {
 	if isCode(body) {
 		return v.digits >= 1 && v.switches >= 2 || v.unlikeWords()
@@ -301,12 +302,13 @@ func surelyDrawn(body []byte, v shapeOf) bool {
 		v.turns*5 >= v.letters*2 && v.turns >= 8 || v.mixed() && v.unlikeWords()
 }
 
-// isCode reports whether a short body has capitals and digits alone, as the keys of clouds have.
+// isCode reports whether a short body has only capitals and digits, like the keys of cloud
+// providers.
 func isCode(body []byte) bool {
 	return runEnd(body, 0, isUpperNum) == len(body) && len(body) <= 32
 }
 
-// literalStart is how many bytes a form begins with that stand for themselves.
+// literalStart returns the length of the literal text at the start of a form.
 func literalStart(form string) int {
 	if n := strings.IndexAny(form, "{("); n >= 0 {
 		return n
@@ -314,8 +316,8 @@ func literalStart(form string) int {
 	return len(form)
 }
 
-// insideBase64 reports whether a form with a short beginning of letters stands in a run of base64,
-// in which that comes about by chance.
+// insideBase64 reports whether a form with a short literal start is inside a run of base64, where
+// it occurs by chance.
 func insideBase64(b []byte, start int, form string) bool {
 	n := literalStart(form)
 	if n > 4 || start == 0 || b[start-1] != '+' && b[start-1] != '/' {
@@ -324,14 +326,14 @@ func insideBase64(b []byte, start int, form string) bool {
 	return start >= 16 && runEnd(b, start-16, isBase64) >= start
 }
 
-// afterDot reports whether a form with a short beginning stands where a file name or a selector has
-// its last part.
+// afterDot reports whether a form with a short literal start is the last part of a file name or a
+// selector.
 func afterDot(b []byte, start int, form string) bool {
 	return literalStart(form) <= 4 && start > 1 && b[start-1] == '.' && isAlnum(b[start-2])
 }
 
-// stencil reports whether v is what documents put in the place of a token: one or two characters
-// over and over, a long run of one, the alphabet, the word EXAMPLE, or abc123.
+// stencil reports whether v is what documents use in place of a token: one or two characters
+// repeated, a long run of one, the alphabet, the word EXAMPLE, or abc123.
 func stencil(v []byte) bool {
 	var seen [256]bool
 	distinct, same, longest, steps, rising := 0, 1, 1, 0, 0

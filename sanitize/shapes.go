@@ -1,9 +1,8 @@
 package sanitize
 
-// shapes is the table of forms: what kind of secret it is, what it looks like, and where the form
-// is published. A new line is all that a new form needs; shape.go explains the notation. "issuer"
-// is the issuer's own documentation, "gitleaks" a rule of github.com/gitleaks/gitleaks of that
-// name.
+// shapes is the table of forms: the kind of the secret, its form, and where the form is published.
+// A new form needs only a new line; shape.go explains the notation. "issuer" is the issuer's own
+// documentation, "gitleaks" a rule of that name in github.com/gitleaks/gitleaks.
 var shapes = [...]shape{
 	// Source code and packages.
 	{class: "github", form: "ghp_{w36+}", source: "issuer: about authentication to GitHub"},

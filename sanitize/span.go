@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// span is a stretch of text that is a secret: b[start:end] of the given class.
+// span is a secret in a text: b[start:end], of the given class.
 type span struct {
 	start, end int
 	class      string
@@ -16,11 +16,11 @@ const (
 	markClose = ']'
 )
 
-// marker returns what stands in the place of a secret.
+// marker returns the replacement of a secret.
 func marker(class string) string { return markOpen + class + string(markClose) }
 
-// secrets runs every rule over b, as it is and read in other ways, and returns disjoint spans in
-// order.
+// secrets runs every rule over b, as it is and in other ways of reading, and returns disjoint spans
+// in order.
 func secrets(b []byte) []span {
 	found, seen := rules(nil, b)
 	if seen.percent {
@@ -35,8 +35,8 @@ func secrets(b []byte) []span {
 	return join(found)
 }
 
-// join sorts spans and merges those that overlap, so that no part of either survives. The longest
-// of them names the class; between equals one that says whose secret it is does.
+// join sorts spans and merges overlapping ones, so that nothing of either remains. The longest of
+// them gives the class; among equally long ones, a class that names the issuer.
 func join(spans []span) []span {
 	if len(spans) < 2 {
 		return spans
@@ -60,7 +60,7 @@ func join(spans []span) []span {
 	return out
 }
 
-// isGeneric reports whether a class tells only where the secret stood.
+// isGeneric reports whether a class only tells where the secret stood.
 func isGeneric(class string) bool {
 	switch class {
 	case "authorization", "cookie", "password", "secret":
@@ -82,7 +82,7 @@ func replace(b []byte, spans []span, t *tally) []byte {
 	return append(out, b[from:]...)
 }
 
-// unmarked returns v without the markers in it: what a rule has to judge.
+// unmarked returns v without its markers, which is the part that a rule must judge.
 func unmarked(v []byte) []byte {
 	if !bytes.Contains(v, []byte(markOpen)) {
 		return v

@@ -5,11 +5,10 @@ import (
 	"unicode/utf8"
 )
 
-// strip removes controls and replaces every byte that is not part of valid
-// UTF-8 by U+FFFD. It runs before any rule looks for secrets, so a control
-// cannot hide a secret by splitting it. A removed control never joins two
-// broken halves of a rune: each half was already replaced on its own. Where the
-// result is out of step with b is noted in moved, unless it is nil.
+// strip removes controls and replaces every byte that is not part of valid UTF-8 by U+FFFD. It runs
+// before the rules, so that a control cannot hide a secret by splitting it. Removing a control
+// never joins two broken halves of a rune, because each half is replaced on its own. strip notes in
+// moved, unless that is nil, where the offsets of the result differ from those of b.
 func strip(b []byte, t *tally, moved *shifts) []byte {
 	i := firstDirty(b)
 	if i < 0 {
@@ -45,7 +44,7 @@ func strip(b []byte, t *tally, moved *shifts) []byte {
 	return out
 }
 
-// firstDirty returns the offset of the first byte strip would change, or -1.
+// firstDirty returns the offset of the first byte that strip would change, or -1.
 func firstDirty(b []byte) int {
 	for i := 0; i < len(b); {
 		if i+8 <= len(b) && isPlain(binary.LittleEndian.Uint64(b[i:])) {
@@ -68,8 +67,9 @@ func firstDirty(b []byte) int {
 	return -1
 }
 
-// isPlain reports whether all eight bytes of word are from 0x20 to 0x7e. It looks at them at once: the highest bit of each
-// byte of low is set where that byte is below 0x20, and of deleted where it is 0x7f.
+// isPlain reports whether all eight bytes of word are from 0x20 to 0x7e. It tests them at once: the
+// highest bit of each byte of low is set if that byte is below 0x20, and that of deleted if it is
+// 0x7f.
 func isPlain(word uint64) bool {
 	const ones, high = 0x0101010101010101, 0x8080808080808080
 	low := (word - ' '*ones) &^ word
@@ -77,8 +77,8 @@ func isPlain(word uint64) bool {
 	return (word|low|deleted)&high == 0
 }
 
-// isC1 reports whether r is a C1 control. A terminal may take U+009B for what ESC [ is, and the others as well; text has no
-// use for them.
+// isC1 reports whether r is a C1 control. A terminal may treat U+009B like ESC [, and the others
+// similarly; text does not need them.
 func isC1(r rune) bool { return r >= 0x80 && r < 0xa0 }
 
 // isControl reports whether c is a C0 control other than TAB, LF and CR, or DEL.

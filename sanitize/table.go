@@ -6,7 +6,7 @@ import (
 	"sync/atomic"
 )
 
-// rule is what is tried where a trigger stands.
+// rule identifies a rule, which is tried at its triggers.
 type rule uint8
 
 const (
@@ -32,16 +32,16 @@ const (
 	puttyRule
 	manifestRule
 	sasRule
-	rules0 // how many rules there are
+	numRules // the number of rules
 )
 
-// trigger is a text at which a rule is tried, of three bytes or more.
+// trigger is a text of at least three bytes at which a rule is tried.
 type trigger struct {
 	text string
 	rule rule
 }
 
-// triggers lists the texts that rules look for. Single bytes are in scan.byteAt.
+// triggers lists the texts at which rules are tried. Single bytes are in scan.byteAt.
 var triggers = [...]trigger{
 	{"BEGIN ", pemRule},
 	{"eyJ", jwtRule},
@@ -67,27 +67,28 @@ var triggers = [...]trigger{
 	{"sig=", sasRule},
 }
 
-// table finds what may begin with three bytes: a hash of these leads to a chain of nodes.
+// table finds the rules and shapes that may begin with three bytes: a hash of the bytes leads to a
+// chain of nodes.
 type table struct {
 	heads  [1 << hashBits]uint16 // by hash: the first node, or 0
-	nodes  []node                // from 1
-	shapes []shape               // those of this package, and the user's
-	before []uint8               // by shape: how many bytes the token has before its anchor
+	nodes  []node                // index 0 is unused
+	shapes []shape               // those of this package, then the user's
+	before []uint8               // by shape: number of bytes of the token before its anchor
 }
 
 // node is a trigger, or the anchor of a shape.
 type node struct {
 	beginning
 	next uint16
-	id   uint16 // of a trigger, or len(triggers) and more for a shape
+	id   uint16 // index of a trigger, or len(triggers) plus that of a shape
 }
 
-// hash3 hashes the three bytes that a text begins with, which are the lower ones of word.
+// hash3 hashes the first three bytes of a text, which are the lower bytes of word.
 func hash3(word uint32) uint32 { return word << 8 * 0x9E3779B1 >> (32 - hashBits) }
 
 const hashBits = 13
 
-// own is the table without the user's patterns, made when the first text is cleaned.
+// own is the table without the user's patterns. It is made when the first text is cleaned.
 var own = sync.OnceValue(func() *table { return makeTable(nil) })
 
 // used is the table with the user's patterns, or nil.
@@ -100,14 +101,14 @@ func currentTable() *table {
 	return own()
 }
 
-// CheckPattern reports what is wrong with a pattern of the user's, or nil. docs/secrets.md explains
-// the notation.
+// CheckPattern returns the error in a pattern of the user, or nil. docs/secrets.md explains the
+// notation.
 func CheckPattern(pattern string) error { return checkForm(pattern) }
 
-// UsePatterns makes the whole program look for these patterns, too, from now on; what they find has
-// the class "extra". It replaces what was given before, and none is given by nil. The error is that
-// of CheckPattern for the first bad one, and nothing has changed then. It may be called while other
-// goroutines clean texts.
+// UsePatterns makes the whole program also search for these patterns from now on. Their findings
+// have the class "extra". The patterns replace those of the last call; nil removes them. If a
+// pattern is bad, UsePatterns returns the error of CheckPattern for the first bad one and changes
+// nothing. It may be called while other goroutines clean texts.
 func UsePatterns(patterns []string) error {
 	if len(patterns) == 0 {
 		used.Store(nil)
@@ -153,7 +154,7 @@ func makeTable(extra []shape) *table {
 	return t
 }
 
-// beginning is the first bytes of a text, up to four, and which of the four they are.
+// beginning is the first bytes of a text, at most four, with a mask of the used ones.
 type beginning struct{ word, mask uint32 }
 
 func firstBytes(text string) (b beginning) {

@@ -3,92 +3,43 @@ package sanitize
 import (
 	"bytes"
 	"slices"
+
+	"github.com/gemini-ctx/ctx/internal/jsonvalue"
 )
 
-// textGroup is strings of a JSON value that are read as one text: the "text" members of neighbours
-// in an array, which are a message that may have come in pieces, or the arguments of a command.
+// textGroup is a list of strings of a JSON value that are searched as one text: the members "text"
+// of neighboring elements of an array, which may be pieces of one message, or the arguments of a
+// command.
 type textGroup []textPiece
 
-// textPiece is the string b[start:end] of a JSON value, with its quotes, and what it says.
+// textPiece is one string of a group: b[start:end] of the JSON value b, quotes included, and its
+// decoded text.
 type textPiece struct {
 	start, end int
 	text       []byte
-	spaced     bool // a space stands between it and the piece before
+	spaced     bool // a space separates it from the previous piece
 }
 
-// textGroups returns the groups of two and more texts in a valid JSON value.
-func textGroups(b []byte) []textGroup {
-	// Spelled with escapes, a "text" is no message's, and a flag is no program's.
-	if bytes.Count(b, []byte(`"text"`)) < 2 && !bytes.Contains(b, []byte(`"-`)) {
-		return nil
-	}
-	g := grouper{in: b}
-	g.value(nil)
-	return g.groups
+// piece returns the string t as a piece of a group.
+func (r *reader) piece(t token) textPiece {
+	return textPiece{start: t.start, end: t.end, text: unquote(r.in[t.start+1 : t.end-1])}
 }
 
-// grouper steps through a JSON value that is known to be valid.
-type grouper struct {
-	in     []byte
-	at     int
-	groups []textGroup
+// mayJoin reports whether a value may have a group of texts. It looks for the name "text" and for
+// flags only in their plain spelling: messages and programs do not write them with escapes.
+func mayJoin(b []byte) bool {
+	return bytes.Count(b, []byte(`"text"`)) > 1 || bytes.Contains(b, []byte(`"-`))
 }
 
-// value steps over the value at g.at. Its own "text" member, if it is an object, goes to own.
-func (g *grouper) value(own *textGroup) {
-	w := walker{in: g.in, at: g.at}
-	w.space()
-	switch g.in[w.at] {
-	case '{':
-		for w.more('}') {
-			name := w.at
-			w.at = stringEnd(w.in, name)
-			isText := string(w.in[name:w.at]) == `"text"`
-			w.space()
-			w.at++ // the colon
-			w.space()
-			if start := w.at; isText && own != nil && w.in[start] == '"' {
-				w.at = stringEnd(w.in, start)
-				*own = append(*own, textPiece{start: start, end: w.at, text: unquote(w.in[start+1 : w.at-1])})
-				continue
-			}
-			g.at = w.at
-			g.value(nil)
-			w.at = g.at
-		}
-	case '[':
-		var group textGroup
-		var args arguments
-		for w.more(']') {
-			n := len(group)
-			g.at = w.at
-			g.value(&group)
-			args.add(g.in, w.at, g.at)
-			w.at = g.at
-			if len(group) == n {
-				g.keep(group)
-				group = nil
-			}
-		}
-		g.keep(group)
-		g.keep(args.group())
-	case '"':
-		w.at = stringEnd(w.in, w.at)
-	default:
-		for w.at < len(w.in) && bytes.IndexByte([]byte(",]} \t\r\n"), w.in[w.at]) < 0 {
-			w.at++
-		}
-	}
-	g.at = w.at
-}
-
-func (g *grouper) keep(group textGroup) {
+// keep adds a group to w.groups if the group has more than one text.
+func (w *walker) keep(group textGroup) {
 	if len(group) > 1 {
-		g.groups = append(g.groups, group)
+		w.groups = append(w.groups, group)
 	}
 }
 
-// spans returns the secrets of the texts read as one, in their order, with the offset at which each text begins.
+// spans returns the secrets of the joined text in order, and the offset at which each piece begins
+// in the joined text.
 func (g textGroup) spans() (found []Found, starts []int, err error) {
 	var all []byte
 	for _, p := range g {
@@ -102,7 +53,7 @@ func (g textGroup) spans() (found []Found, starts []int, err error) {
 	return found, starts, err
 }
 
-// find returns the texts that secrets of several are in.
+// find returns the pieces that the secrets of across are in. Each is returned as a whole string.
 func (g textGroup) find() ([]Found, error) {
 	found, starts, err := g.across()
 	var out []Found
@@ -116,11 +67,12 @@ func (g textGroup) find() ([]Found, error) {
 	return out, err
 }
 
-// joinTexts redacts what is a secret only when texts are read as one. It returns nil when there is nothing.
-func joinTexts(b []byte, t *tally) ([]byte, error) {
+// joinTexts redacts in b the secrets that appear only when the texts of a group are joined. It
+// returns nil if there are none.
+func joinTexts(b []byte, groups []textGroup, t *tally) ([]byte, error) {
 	var out []byte
 	copied := 0
-	for _, group := range textGroups(b) {
+	for _, group := range groups {
 		found, starts, err := group.across()
 		if err != nil {
 			return nil, err
@@ -141,8 +93,9 @@ func joinTexts(b []byte, t *tally) ([]byte, error) {
 	return append(out, b[copied:]...), nil
 }
 
-// across returns the secrets of the texts read as one that no text has by itself. One that begins in a text which has it,
-// too, goes on in the next where what follows is no word.
+// across returns the secrets of the joined text that no piece contains by itself. If a piece does
+// contain a secret, across still returns it if the secret continues in the next piece and goesOn
+// accepts the continuation.
 func (g textGroup) across() (found []Found, starts []int, err error) {
 	all, starts, err := g.spans()
 	if err != nil {
@@ -160,7 +113,7 @@ func (g textGroup) across() (found []Found, starts []int, err error) {
 	}
 	for _, f := range all {
 		known := slices.IndexFunc(alone, func(a Found) bool { return a.From < f.To && f.From < a.To })
-		end, _ := slices.BinarySearch(starts, f.From+1) // the text after the one it begins in
+		end, _ := slices.BinarySearch(starts, f.From+1) // the piece after the one in which f begins
 		if known < 0 || end < len(starts) && starts[end] < f.To && goesOn(g.bytes(starts[end], f.To, starts)) {
 			found = append(found, f)
 		}
@@ -168,7 +121,7 @@ func (g textGroup) across() (found []Found, starts []int, err error) {
 	return found, starts, nil
 }
 
-// bytes returns an extent of the texts read as one.
+// bytes returns the bytes from from to to of the joined text, without the separating spaces.
 func (g textGroup) bytes(from, to int, starts []int) []byte {
 	var out []byte
 	for i, p := range g {
@@ -180,8 +133,9 @@ func (g textGroup) bytes(from, to int, starts []int) []byte {
 	return out
 }
 
-// without is the piece, which begins at start of the joined text, as JSON: a marker stands where a secret begins, and what
-// goes on in the pieces behind it is gone.
+// without returns the piece as a JSON string without the found secrets. start is the offset of the
+// piece in the joined text. A marker replaces a secret in the piece in which the secret begins. The
+// rest of the secret, in later pieces, is removed.
 func (p textPiece) without(found []Found, start int, t *tally) (text []byte, changed bool) {
 	var out []byte
 	from := 0
@@ -199,5 +153,5 @@ func (p textPiece) without(found []Found, start int, t *tally) (text []byte, cha
 	if !changed {
 		return nil, false
 	}
-	return appendString(nil, strip(append(out, p.text[from:]...), t, nil)), true
+	return jsonvalue.Encode(string(strip(append(out, p.text[from:]...), t, nil))), true
 }

@@ -2,19 +2,17 @@ package sanitize
 
 import (
 	"bytes"
-	"encoding/binary"
 	"strconv"
 	"unicode/utf16"
 	"unicode/utf8"
 )
 
-// brokenByte stands for half a surrogate pair in decoded text. It is never
-// part of valid UTF-8, so strip counts and replaces it like any broken byte.
+// brokenByte represents half a surrogate pair in decoded text. It is never part of valid UTF-8, so
+// strip counts and replaces it like any broken byte.
 const brokenByte = 0xff
 
-// unquote decodes the inside of a valid JSON string. Unlike encoding/json it
-// leaves broken UTF-8 as it is, for strip to find. Without escapes it returns
-// s itself.
+// unquote decodes a valid JSON string, given without its quotes. Unlike encoding/json, it keeps
+// broken UTF-8, so that strip finds it. If s has no escapes, unquote returns s itself.
 func unquote(s []byte) []byte {
 	if bytes.IndexByte(s, '\\') < 0 {
 		return s
@@ -22,50 +20,31 @@ func unquote(s []byte) []byte {
 	return appendUnquoted(make([]byte, 0, len(s)), s)
 }
 
-// appendUnquoted appends what s says to out. Text without escapes is copied eight bytes at a time.
+// appendUnquoted appends the decoded form of s to out.
 func appendUnquoted(out, s []byte) []byte {
-	n := len(out)
-	out = append(out, s...) // room for all of it: an escape is longer than what it stands for
-	for i := 0; i < len(s); {
-		if i+8 <= len(s) {
-			if word := binary.LittleEndian.Uint64(s[i:]); !hasByte(word, '\\') {
-				binary.LittleEndian.PutUint64(out[n:], word)
-				n, i = n+8, i+8
-				continue
-			}
+	for {
+		i := bytes.IndexByte(s, '\\')
+		if i < 0 {
+			return append(out, s...)
 		}
-		if s[i] != '\\' {
-			out[n] = s[i]
-			n, i = n+1, i+1
-			continue
-		}
+		out = append(out, s[:i]...)
 		c := s[i+1]
-		i += 2
+		s = s[i+2:]
 		if c != 'u' {
-			out[n] = plain(c)
-			n++
+			out = append(out, plain(c))
 			continue
 		}
-		r, used := unit(s[i:])
-		i += used
+		r, used := unit(s)
+		s = s[used:]
 		if r < 0 {
-			out[n] = brokenByte
-			n++
-			continue
+			out = append(out, brokenByte)
+		} else {
+			out = utf8.AppendRune(out, r)
 		}
-		n += utf8.EncodeRune(out[n:], r)
 	}
-	return out[:n]
 }
 
-// hasByte reports whether one of the eight bytes of word is c.
-func hasByte(word uint64, c byte) bool {
-	const ones, high = 0x0101010101010101, 0x8080808080808080
-	word ^= uint64(c) * ones
-	return (word-ones)&^word&high != 0
-}
-
-// plain returns the byte that a backslash and c stand for.
+// plain returns the byte that the escape of a backslash and c represents.
 func plain(c byte) byte {
 	switch c {
 	case 'b':
@@ -82,9 +61,9 @@ func plain(c byte) byte {
 	return c
 }
 
-// unit decodes the digits of a \u escape at the start of s, with the second
-// escape of a surrogate pair. It returns the rune, or -1 for half a pair, and
-// how many bytes of s it took.
+// unit decodes the four digits of a \u escape at the start of s and, for a surrogate pair, the
+// second escape too. It returns the rune, or -1 for half a pair, and the number of bytes that it
+// decoded.
 func unit(s []byte) (r rune, n int) {
 	r = hex4(s)
 	if !utf16.IsSurrogate(r) {

@@ -2,8 +2,8 @@ package sanitize
 
 import "bytes"
 
-// urlAt finds the password in a URL of any scheme whose :// is at b[i]: scheme://user:PASSWORD@host,
-// the user may be empty. Only the password goes. A password that is a
+// urlAt finds the password in a URL of any scheme whose :// is at b[i]:
+// scheme://user:PASSWORD@host, where the user may be empty. Only the password is replaced. A
 // placeholder or a reference to a variable stays.
 func (s *scan) urlAt(i int) {
 	b := s.b
@@ -24,8 +24,9 @@ func (s *scan) urlAt(i int) {
 	}
 }
 
-// authorityEnd returns where the part before the path ends. A ? or # in a password that was pasted as it is ends it too
-// early: then the name of the host, behind an @, follows before anything that no password has.
+// authorityEnd returns the end of the part before the path. A ? or # in a password that was pasted
+// without encoding would end it too early. In that case the name of the host, after an @, follows
+// before any character that no password has.
 func authorityEnd(b []byte, start int) int {
 	end := runEnd(b, start, isAuthority)
 	if end == len(b) || b[end] != '?' && b[end] != '#' || bytes.IndexByte(b[start:end], '@') >= 0 {
@@ -42,8 +43,8 @@ func authorityEnd(b []byte, start int) int {
 	return end
 }
 
-// isAuthority reports whether c may stand between :// and the path. It takes
-// more than a strict URL does, since passwords are often pasted unescaped.
+// isAuthority reports whether c may stand between :// and the path. It accepts more than a strict
+// URL does, because passwords are often pasted without encoding.
 func isAuthority(c byte) bool {
 	switch c {
 	case '/', '?', '#', '\\', '<', '>', '|':

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// literalSecret decides whether a quoted literal, or a JSON string, under a
-// key of this kind is a secret.
+// literalSecret decides whether a quoted literal, or a JSON string, under a key of this kind is a
+// secret.
 func literalSecret(kind keyKind, v []byte) bool {
 	switch kind {
 	case authKey:
@@ -35,7 +35,7 @@ func literalSecret(kind keyKind, v []byte) bool {
 	return m.letters > 0 && (m.switches >= 3 || m.digits >= 3) || m.random()
 }
 
-// bareSecret decides the same for an unquoted run, which may as well be code.
+// bareSecret decides whether an unquoted run is a secret. It may also be code.
 func bareSecret(kind keyKind, v []byte) bool {
 	if kind == authKey {
 		return userAndPassword(v)
@@ -60,17 +60,17 @@ func bareSecret(kind keyKind, v []byte) bool {
 	return m.letters > 0 && (m.switches >= 3 || m.digits >= 4) || m.random()
 }
 
-// shapeOf counts what a value is made of.
+// shapeOf counts the characters of a value.
 type shapeOf struct {
 	length   int
 	letters  int // ASCII letters
 	digits   int
 	symbols  int // punctuation that words, numbers and paths do not have
-	switches int // places where a letter meets a digit
-	turns    int // places where a lower case letter meets an upper case one
+	switches int // places where a letter and a digit meet
+	turns    int // places where a lower-case and an upper-case letter meet
 	oneCase  int // longest run of letters in one case
-	pairs    int // letters after a letter, but for a capital after a small one
-	rare     int // pairs that words seldom have
+	pairs    int // neighbouring letters, except a capital after a lower-case letter
+	rare     int // pairs that are rare in words
 }
 
 func measure(v []byte) shapeOf {
@@ -114,12 +114,12 @@ func measure(v []byte) shapeOf {
 	return m
 }
 
-// mixed reports whether there are letters as well as digits.
+// mixed reports whether the value has letters and digits.
 func (m shapeOf) mixed() bool { return m.letters > 0 && m.digits > 0 }
 
-// random reports whether the value looks drawn by lot although it has few
-// digits or none: its case turns far more often than in camel case, it is long
-// and turns as often as base64 does, no word is as long, or none has such letters.
+// random reports whether the value looks random although it has few digits or none: its case
+// changes far more often than in camel case, it is long and changes as often as base64 does, it is
+// longer than any word, or its letters are unlike those of words.
 func (m shapeOf) random() bool {
 	switch {
 	case m.length >= 16 && m.turns*5 >= m.letters*2 && m.letters*4 >= m.length*3:
@@ -130,28 +130,27 @@ func (m shapeOf) random() bool {
 	return m.oneCase >= 24 || m.length >= 10 && m.unlikeWords()
 }
 
-// number reports whether the value is a number, a version, a date or an
-// amount with a unit.
+// number reports whether the value is a number, a version, a date or an amount with a unit.
 func (m shapeOf) number() bool { return m.digits > 0 && m.letters <= 2 }
 
-// standIn reports whether v stands for a secret instead of being one: empty, a
-// mask, a placeholder, a variable, a template, a path or an address.
+// standIn reports whether v stands for a secret instead of being one: it is empty, a mask, a
+// placeholder, a variable, a template, a path or an address.
 func standIn(v []byte) bool {
 	return masked(v) || referring(string(v)) || placeholder(strings.ToLower(string(v)), v)
 }
 
-// masked reports whether v is empty or one character over and over.
+// masked reports whether v is empty or one repeated character.
 func masked(v []byte) bool {
 	return len(v) == 0 || bytes.Count(v, v[:1]) == len(v)
 }
 
-// referring reports whether v names where a secret is to be found.
+// referring reports whether v names the place of a secret.
 func referring(v string) bool {
 	switch v[0] {
 	case '<', '{', '$':
 		return true
 	case '/':
-		return len(v) < 32 || runEnd([]byte(v), 0, isBase64) != len(v) || !measure([]byte(v)).random() // base64 has slashes, too
+		return len(v) < 32 || runEnd([]byte(v), 0, isBase64) != len(v) || !measure([]byte(v)).random() // base64 also contains slashes
 	case '%':
 		if len(v) > 2 && v[len(v)-1] == '%' {
 			return true
@@ -173,15 +172,14 @@ func referring(v string) bool {
 	return isFileName(v) || braced(v)
 }
 
-// braced reports whether v holds a format field: {name}.
+// braced reports whether v contains a format field: {name}.
 func braced(v string) bool {
 	i := strings.IndexByte(v, '{')
 	j := strings.IndexByte(v, '}')
 	return i >= 0 && j > i && strings.IndexFunc(v[i+1:j], func(r rune) bool { return r >= 0x80 || !isDotted(byte(r)) }) < 0
 }
 
-// isFileName reports whether v ends in the extension of a file that keys and
-// settings are kept in.
+// isFileName reports whether v ends in an extension of files that hold keys and settings.
 func isFileName(v string) bool {
 	i := strings.LastIndexByte(v, '.')
 	if i < 1 {
@@ -194,9 +192,8 @@ func isFileName(v string) bool {
 	return false
 }
 
-// placeholder reports whether v, in lower case too, tells the reader to put a
-// secret in its place. A word counts only among words: long secrets that are
-// drawn by lot have short words in them.
+// placeholder reports whether v, given also in lower case, asks the reader to insert a secret. A
+// word counts only among words, because long random secrets contain short words.
 func placeholder(lower string, v []byte) bool {
 	for _, p := range [...]string{"changeme", "change_me", "change-me", "xxxx", "****", "....", "####", "redacted", "<"} {
 		if strings.Contains(lower, p) {
@@ -211,8 +208,8 @@ func placeholder(lower string, v []byte) bool {
 	return false
 }
 
-// knownWord reports whether v is the name of an algorithm or a type that has
-// a digit in it and turns up after a colon or an equals sign.
+// knownWord reports whether v is the name of an algorithm or a type that contains a digit and often
+// follows a colon or an equals sign.
 func knownWord(v []byte) bool {
 	switch strings.ToLower(string(v)) {
 	case "sha256", "sha384", "sha512", "sha-256", "sha-512", "sha3-256", "base32", "base64", "argon2", "argon2i",
@@ -244,11 +241,10 @@ func code(v []byte) bool {
 	return name > 0 && name < len(v) && strings.IndexByte("([{", v[name]) >= 0
 }
 
-// compound reports whether v reads as a name in a program: parts joined by
-// dots, underscores or camel case, or a word that is itself a key, with few
-// digits and those together. One plain word with a digit is no compound: that
-// is what a short password looks like. Neither is a run whose case turns more
-// often than camel case does.
+// compound reports whether v reads like a name in a program: parts joined by dots, underscores or
+// camel case, or a word that is itself a key, with few digits that stand together. A single word
+// with a digit is no compound, because short passwords look like that. Neither is a run whose case
+// changes more often than in camel case.
 func compound(v []byte, m shapeOf) bool {
 	if runEnd(v, 0, func(c byte) bool { return isWord(c) || c == '.' }) != len(v) || isDigit(v[0]) || m.unlikeWords() {
 		return false
@@ -268,7 +264,7 @@ func compound(v []byte, m shapeOf) bool {
 	return joined || named && m.digits <= 2 && m.switches <= 1
 }
 
-// camel reports whether a part of v ends where a capital begins the next one.
+// camel reports whether a part of v ends where a capital begins the next part.
 func camel(v []byte) bool {
 	for i := 2; i < len(v); i++ {
 		if !isUpper(v[i-2]) && isUpper(v[i-1]) && isLower(v[i]) || isLower(v[i-1]) && isUpper(v[i]) {
@@ -278,8 +274,8 @@ func camel(v []byte) bool {
 	return false
 }
 
-// pathOfWords reports whether v is words with slashes between them, each with
-// a capital at its start and digits at its end at most.
+// pathOfWords reports whether v consists of words with slashes between them, each with at most a
+// capital at its start and digits at its end.
 func pathOfWords(v []byte) bool {
 	if bytes.IndexByte(v, '/') < 0 || bytes.ContainsAny(v, "+=") {
 		return false
@@ -293,8 +289,8 @@ func pathOfWords(v []byte) bool {
 	return true
 }
 
-// drawnKey reports whether v was surely drawn by lot: 32 hexadecimal digits and more, or 20 letters
-// and digits that turn into each other often.
+// drawnKey reports whether v is surely random: at least 32 hexadecimal digits, or at least 20
+// characters in which letters and digits alternate often.
 func drawnKey(v []byte, m shapeOf) bool {
 	if runEnd(v, 0, func(c byte) bool { return isBase64(c) || isURLSafe(c) }) != len(v) || stencil(v) || m.digits == len(v) {
 		return false
@@ -306,9 +302,9 @@ func drawnKey(v []byte, m shapeOf) bool {
 	return len(v) >= 20 && m.digits >= 3 && m.switches >= 3 && (m.turns+m.switches)*3 >= len(v) && joints <= 2
 }
 
-// wordsAndNumbers reports whether v is words, numbers and versions with punctuation between them,
-// as the name of a package with its version is, or of a type in a namespace: jackson-core-2.11.2,
-// ns:TypeName, gpt-4o-2024-05-13.
+// wordsAndNumbers reports whether v consists of words, numbers and versions with punctuation
+// between them, such as the name of a package with its version or of a type in a namespace:
+// jackson-core-2.11.2, ns:TypeName, gpt-4o-2024-05-13.
 func wordsAndNumbers(v []byte) bool {
 	parts, longest := 0, 0
 	for at := 0; at < len(v); {

@@ -6,15 +6,15 @@ import (
 	"sort"
 )
 
-// view is a text that is read in another way, in a copy: what is at its offset i was at from[i] of
-// the text.
+// view is a text in another way of reading. The byte at offset i of text comes from offset from[i]
+// of the original.
 type view struct {
 	text []byte
 	from []int
 }
 
-// percentSpans finds secrets in percent-encoded words, as whole URLs are when they are the
-// parameter of another one.
+// percentSpans finds secrets in percent-encoded words. Whole URLs are encoded this way when they
+// are parameters of other URLs.
 func percentSpans(found []span, b []byte) []span {
 	for at := 0; ; {
 		i := indexFrom(b, at, "%")
@@ -36,7 +36,7 @@ func percentSpans(found []span, b []byte) []span {
 			c, last := b[i], i
 			if isPercent(b, i) {
 				if c, last = unhex(b[i+1])<<4|unhex(b[i+2]), i+2; c == '&' {
-					c = ' ' // an ampersand that is encoded ends a value as one that is not
+					c = ' ' // an encoded ampersand ends a value as a plain one does
 				}
 			} else if c == '+' {
 				c = ' '
@@ -55,8 +55,8 @@ func percentSpans(found []span, b []byte) []span {
 	}
 }
 
-// escapedSpans finds in a literal, with its line ends as escapes, the files that have to be read
-// line by line.
+// escapedSpans finds, in a literal with escaped line ends, the files that must be read line by
+// line.
 func escapedSpans(found []span, b []byte) []span {
 	var v view
 	for i := 0; i < len(b); i++ {
@@ -97,11 +97,11 @@ func unhex(c byte) byte {
 	return c | 0x20 - 'a' + 10
 }
 
-// minWrap is the length from which on a line may be one that a terminal has wrapped.
+// minWrap is the length of the shortest line that a terminal may have wrapped.
 const minWrap = 60
 
-// wrappedSpans finds secrets that go on in the next line, since a terminal or a mail program broke
-// the line. found holds what the lines say by themselves.
+// wrappedSpans finds secrets that continue on the next line because a terminal or a mail program
+// broke the line. found holds the secrets of the single lines.
 func wrappedSpans(found []span, b []byte) []span {
 	alone := len(found)
 	for start := 0; start < len(b); {
@@ -128,11 +128,11 @@ func wrappedSpans(found []span, b []byte) []span {
 	return found
 }
 
-// joined is lines read as one.
+// joined is several lines read as one.
 type joined struct {
 	text   []byte
 	starts []int // where each line begins in text
-	from   []int // and where it begins in the text that it is of
+	from   []int // where each line begins in the original
 }
 
 func (j *joined) add(b []byte, start, end int) {
@@ -140,14 +140,14 @@ func (j *joined) add(b []byte, start, end int) {
 	j.text = append(j.text, b[start:end]...)
 }
 
-// before returns where the byte at an offset of j.text was.
+// before returns the original offset of the byte at an offset of j.text.
 func (j *joined) before(at int) int {
 	n := sort.SearchInts(j.starts, at+1) - 1
 	return j.from[n] + at - j.starts[n]
 }
 
-// wrap tells where the line at start ends, where the next one begins, and whether a word may go on
-// there.
+// wrap returns the end of the line at start, the start of the next line, and whether a word may
+// continue there.
 func wrap(b []byte, start int) (end, next int, ok bool) {
 	nl := bytes.IndexByte(b[start:], '\n')
 	if nl < 0 {
@@ -169,7 +169,7 @@ func wrap(b []byte, start int) (end, next int, ok bool) {
 }
 
 // mayWrap reports whether the line b[start:end], with a line feed behind it, is so long that a
-// terminal may have broken it, within a word.
+// terminal may have broken it within a word.
 func mayWrap(b []byte, start, end int) bool {
 	if end > start && b[end-1] == '\r' {
 		end--
@@ -181,21 +181,20 @@ func mayWrap(b []byte, start, end int) bool {
 	return next < len(b) && !isSpace(b[next])
 }
 
-// continues reports whether v may be a piece of something that was drawn by lot, and is no plain
-// word.
+// continues reports whether v may be a piece of a random string, and is no plain word.
 func continues(v []byte) bool {
 	m := measure(v)
 	return m.digits > 0 || m.turns >= 2 || m.oneCase >= 24 || m.length >= 8 && m.unlikeWords() || m.length >= 4 && bytes.IndexByte(v, '=') >= 0
 }
 
-// goesOn is a stricter continues, for what follows a secret that is one without it: no word, nor
-// one with a number.
+// goesOn is a stricter form of continues, for text after a secret that is complete without it: the
+// text must be no word, and no word with a number.
 func goesOn(v []byte) bool {
 	m := measure(v)
 	return m.switches >= 2 || m.digits >= 4 || m.turns >= 3 || m.length >= 8 && m.unlikeWords() || m.oneCase >= 24 || m.length >= 4 && bytes.IndexByte(v, '=') >= 0
 }
 
-// split appends the part of a span that is in each line, so that a redaction leaves the lines.
+// split appends the part of a span in each line, so that a redaction keeps the lines.
 func (j *joined) split(found []span, s span) []span {
 	for n, start := range j.starts {
 		end := len(j.text)
@@ -209,12 +208,12 @@ func (j *joined) split(found []span, s span) []span {
 	return found
 }
 
-// crosses reports whether a secret goes on behind the first joint in it: it was none without what
-// follows, or what follows is no word. alone are the secrets of the lines by themselves.
+// crosses reports whether a secret continues behind the first joint in it: it was no secret without
+// the continuation, or the continuation is no word. alone holds the secrets of the single lines.
 func (j *joined) crosses(s span, alone []span) bool {
 	for _, joint := range j.starts[1:] {
 		if joint <= s.start && s.start-joint < maxKey && runEnd(j.text[:s.start], joint, func(c byte) bool { return !isSpace(c) }) == s.start {
-			return true // the key goes on behind the joint, and its value stands there
+			return true // the key continues behind the joint, and its value follows there
 		}
 		if joint <= s.start || joint >= s.end {
 			continue
@@ -222,7 +221,7 @@ func (j *joined) crosses(s span, alone []span) bool {
 		first := j.before(joint)
 		begins := func(a span) bool { return a.start == first && !isGeneric(a.class) }
 		if slices.ContainsFunc(alone, begins) {
-			return false // a token of its own begins the next line
+			return false // a separate token begins the next line
 		}
 		if goesOn(j.text[joint:s.end]) {
 			return true

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestWellKnown says tokens of common issuers, by their published forms, bare in prose, JSON, logs
-// and code. The forms are written down apart from the table that the rules use.
+// TestWellKnown has tokens of common issuers, by their published forms, in prose, JSON, logs and
+// code. The forms are written independently of the table that the rules use.
 func TestWellKnown(t *testing.T) {
 	uuid := "{h8}-{h4}-{h4}-{h4}-{h12}"
 	r := rand.New(rand.NewPCG(13, 5))
@@ -72,8 +72,8 @@ func TestWellKnown(t *testing.T) {
 	}
 }
 
-// TestBareKey holds that the word key tells, with a vendor's name or without, where the value was
-// drawn by lot.
+// TestBareKey checks that the word key is enough, with or without a vendor's name, if the value is
+// random.
 func TestBareKey(t *testing.T) {
 	hex := "9f86d081884c7d659a2feaa0c55ad015"
 	for in, want := range map[string]string{
@@ -92,7 +92,7 @@ func TestBareKey(t *testing.T) {
 	}
 }
 
-// TestAssignments holds the ways to write an assignment.
+// TestAssignments has the ways to write an assignment.
 func TestAssignments(t *testing.T) {
 	v := "a8Kq0Zs7Lw2Xr4Vt9Bn6Cm1Dj3Fh5Gk8"
 	for _, in := range []string{
@@ -106,7 +106,7 @@ func TestAssignments(t *testing.T) {
 	}
 }
 
-// TestPasswords holds passwords that look like words, in settings and on command lines.
+// TestPasswords has passwords that look like words, in settings and on command lines.
 func TestPasswords(t *testing.T) {
 	for in, want := range map[string]string{
 		"DB_PASSWORD=hunter2" + "secret":            "DB_PASSWORD=[REDACTED:password]",
@@ -128,9 +128,9 @@ func TestPasswords(t *testing.T) {
 	}
 }
 
-// TestHarmless holds kinds of text that were once taken for secrets: pipes of a shell, emphasis,
-// names in programs with the beginning of a token, packages with their versions, types in a
-// namespace, and what documents put in a token's place.
+// TestHarmless has text that was once taken for secrets: pipes of a shell, emphasis, names in
+// programs with the beginning of a token, packages with their versions, types in a namespace, and
+// stand-ins for tokens.
 func TestHarmless(t *testing.T) {
 	for _, in := range []string{
 		"grep -v PASS | tail -20", "go test ./... | grep TOKEN | head -3", "cat api_key | wc -l2 | sort",
@@ -147,7 +147,8 @@ func TestHarmless(t *testing.T) {
 	}
 }
 
-// TestLinesStay holds that a redaction takes no line feed, but for blocks such as a private key.
+// TestLinesStay checks that a redaction removes no line feed, except in blocks such as a private
+// key.
 func TestLinesStay(t *testing.T) {
 	gh := func(s string) string { return "ghp_" + rep(s, 36) }
 	hex := "9f86d081884c7d659a2feaa0c55ad015"
@@ -161,7 +162,7 @@ func TestLinesStay(t *testing.T) {
 	}
 }
 
-// TestUsePatterns holds the user's own patterns, and that a bad one changes nothing.
+// TestUsePatterns checks the user's own patterns, and that a bad pattern changes nothing.
 func TestUsePatterns(t *testing.T) {
 	defer func() {
 		if err := UsePatterns(nil); err != nil {
@@ -192,7 +193,7 @@ func TestUsePatterns(t *testing.T) {
 	}
 }
 
-// TestPatternsSettle holds that a pattern that fits a marker makes no text that never settles.
+// TestPatternsSettle checks that a text settles even if a pattern matches a marker.
 func TestPatternsSettle(t *testing.T) {
 	defer func() { _ = UsePatterns(nil) }()
 	if err := UsePatterns([]string{"RED{X5}:{x5}", "DAC{t8+}"}); err != nil {
@@ -201,7 +202,7 @@ func TestPatternsSettle(t *testing.T) {
 	mustText(t, "password=hunter2 DACxxxxxxxxxxx REDABCDE:fghij")
 }
 
-// TestTable holds that every form of the table can be looked for, and says where it is published.
+// TestTable checks that every form of the table can be searched, and has a source.
 func TestTable(t *testing.T) {
 	seen := map[string]bool{}
 	for _, s := range shapes {

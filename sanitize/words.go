@@ -2,8 +2,8 @@ package sanitize
 
 import "bytes"
 
-// This file reads values that a name precedes without a separator of code: in prose (the password
-// is …), in a call ("KEY", "…"), in XML (<key>…</key>) and in SQL (PASSWORD '…').
+// This file reads values whose name precedes them without a separator of code: in prose (the
+// password is …), in a call ("KEY", "…"), in XML (<key>…</key>) and in SQL (PASSWORD '…').
 
 // isAt reads "the password is hunter2", with " is " at b[i].
 func (s *scan) isAt(i int) {
@@ -50,7 +50,7 @@ func (s *scan) callAt(i int) {
 }
 
 // elementAt reads <key>value</key>, and an element with the key in an attribute before its value.
-// The end tag is at b[i]. The value may stand on a line of its own.
+// The end tag is at b[i]. The value may stand on a separate line.
 func (s *scan) elementAt(i int) {
 	b := s.b
 	if i+1 >= len(b) || b[i+1] != '/' {

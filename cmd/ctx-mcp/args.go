@@ -4,28 +4,30 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"github.com/gemini-ctx/ctx/internal/history"
+	"github.com/gemini-ctx/ctx/internal/recall"
 	"io"
 	"strings"
 
-	"github.com/gemini-ctx/ctx/failure"
 	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/internal/cli/clierr"
 	"github.com/gemini-ctx/ctx/refs"
-	"github.com/gemini-ctx/ctx/session"
 )
 
-// arguments are those of a tool.
+// arguments are the arguments of a tool.
 type arguments interface {
 	check() error
 	binding() any // what a cursor holds for: all but where to go on, and how much to return
 }
 
-// Texts in arguments are bounded by these.
+// The maximum bytes of texts in arguments.
 const (
 	maxQuery = 4096
 	maxRev   = 1024
 )
 
-// decode reads the arguments of a call. One that the tool has not is refused: an agent that meant something by it should know. null is as good as nothing.
+// decode reads the arguments of a call. It refuses unknown arguments, since the agent meant
+// something by them. null is like no value.
 func decode(raw json.RawMessage, into any) error {
 	if len(bytes.TrimSpace(raw)) == 0 {
 		return nil
@@ -41,14 +43,14 @@ func decode(raw json.RawMessage, into any) error {
 	case err == nil:
 		return nil
 	case errors.As(err, &wrong) && wrong.Field != "":
-		return failure.Usagef("bad %s: a %s is no %s", wrong.Field[strings.LastIndexByte(wrong.Field, '.')+1:], wrong.Value, plainType(wrong.Type.Kind().String()))
+		return clierr.Usagef("bad %s: a %s is no %s", wrong.Field[strings.LastIndexByte(wrong.Field, '.')+1:], wrong.Value, plainType(wrong.Type.Kind().String()))
 	case errors.Is(err, io.ErrUnexpectedEOF):
 		err = errors.New("they end too early")
 	}
-	return failure.Usagef("bad arguments: %s", strings.TrimPrefix(err.Error(), "json: "))
+	return clierr.Usagef("bad arguments: %s", strings.TrimPrefix(err.Error(), "json: "))
 }
 
-// plainType is what JSON calls a type of Go.
+// plainType returns the JSON name of a Go kind.
 func plainType(kind string) string {
 	switch kind {
 	case "bool":
@@ -61,7 +63,7 @@ func plainType(kind string) string {
 	return kind
 }
 
-// ofBranch says which branch of which session is meant.
+// ofBranch names a branch of a session.
 type ofBranch struct {
 	Session string `json:"session,omitempty"`
 	Branch  string `json:"branch,omitempty"`
@@ -79,56 +81,56 @@ func (o ofBranch) check() error {
 	return nil
 }
 
-// branch is the branch that is meant; main where none is named.
+// branch returns the branch, main by default.
 func (o ofBranch) branch() string {
 	if o.Branch == "" {
-		return session.MainBranch
+		return history.MainBranch
 	}
 	return o.Branch
 }
 
-// session is the session that is meant; the one that HEAD names where none is named.
+// session returns the session, by default the one that HEAD names.
 func (o ofBranch) session(view *refs.View) (string, error) {
 	if o.Session != "" {
-		return session.NamedOr(view, o.Session)
+		return history.NamedOr(view, o.Session)
 	}
-	return session.HEAD(view)
+	return recall.HEAD(view)
 }
 
 func checkName(what, name string) error {
 	if err := format.CheckName(name); err != nil {
-		return failure.Usagef("bad %s name: %.80q: %v", what, name, err)
+		return clierr.Usagef("bad %s name: %.80q: %v", what, name, err)
 	}
 	return nil
 }
 
-// checkText bounds a text that is looked for, or looked up.
+// checkText limits the length of a text.
 func checkText(what, s string, most int) error {
 	if len(s) > most {
-		return failure.Usagef("bad %s: %d bytes: %d is the most", what, len(s), most)
+		return clierr.Usagef("bad %s: %d bytes: %d is the most", what, len(s), most)
 	}
 	return nil
 }
 
-// between bounds a number; 0 is for the default.
+// between limits a number. 0 means the default.
 func between(what string, n, least, most int) error {
 	switch {
 	case n != 0 && n < least:
-		return failure.Usagef("bad %s: %d: %d is the least", what, n, least)
+		return clierr.Usagef("bad %s: %d: %d is the least", what, n, least)
 	case n > most:
-		return failure.Usagef("bad %s: %d: %d is the most", what, n, most)
+		return clierr.Usagef("bad %s: %d: %d is the most", what, n, most)
 	}
 	return nil
 }
 
-// How much a result may have, in tokens as ctx estimates them. Agents warn of, or cut, results of 10,000 to 25,000.
+// The size of a result in estimated tokens. Agents warn of, or cut, results of 10,000 to 25,000.
 const (
 	leastTokens   = 1000
 	defaultTokens = 6000
 	mostTokens    = 20000
 )
 
-// paging says how much is returned, and where it goes on.
+// paging says how much to return, and where to continue.
 type paging struct {
 	MaxTokens int    `json:"max_tokens,omitempty"`
 	Cursor    string `json:"cursor,omitempty"`
@@ -151,7 +153,7 @@ func (p paging) tokens() int {
 	return p.MaxTokens
 }
 
-// param is an argument as a schema says it.
+// param is an argument in a schema.
 type param struct {
 	name, kind, text string
 	required         bool
@@ -160,7 +162,8 @@ type param struct {
 	oneOf            []string // of a text
 }
 
-// schemaOf is the JSON schema of a tool's arguments. It is there to tell; check refuses.
+// schemaOf returns the JSON schema of a tool's arguments. It only informs agents; check refuses bad
+// values.
 func schemaOf(params []param) map[string]any {
 	properties := map[string]any{}
 	var required []string
@@ -198,16 +201,16 @@ func sessionParam() param {
 }
 
 func branchParam() param {
-	return param{name: "branch", kind: "string", text: "The branch of the session.", initial: session.MainBranch}
+	return param{name: "branch", kind: "string", text: "The branch of the session.", initial: history.MainBranch}
 }
 
 func pagingParams() []param {
 	return []param{
-		{name: "max_tokens", kind: "integer", text: "At most so many tokens in the result.", least: leastTokens, most: mostTokens, initial: defaultTokens},
-		{name: "cursor", kind: "string", text: "To go on where a result ended: its `next`, with the same other arguments."},
+		{name: "max_tokens", kind: "integer", text: "The maximum tokens of the result.", least: leastTokens, most: mostTokens, initial: defaultTokens},
+		{name: "cursor", kind: "string", text: "The `next` of the last result, to continue there; all other arguments must be the same."},
 	}
 }
 
 func readerParam() param {
-	return param{name: "reader", kind: "string", text: "Only what a reader in this branch, or at this revision, of the session may see."}
+	return param{name: "reader", kind: "string", text: "Show only what a reader in this branch of the session, or at this revision, may see."}
 }

@@ -2,7 +2,8 @@ package main
 
 import "testing"
 
-// FuzzArguments: the arguments of every tool are taken, or refused by an error for people; what is taken is within its bounds.
+// FuzzArguments: the arguments of every tool are taken, or refused by an error for people; what is
+// taken is within its bounds.
 func FuzzArguments(f *testing.F) {
 	for _, seed := range []string{``, `null`, `{}`, `[]`, `{"query":"pump"}`, `{"rev":"@~1","reader":"work/main"}`, `{"session":"a/b","branch":"\u0000"}`, `{"tokens":-1}`, `{"tokens":1e99}`, `{"limit":99999999}`,
 		`{"cursor":"x"}`, `{"roles":["user","nobody"]}`, `{"since":"yesterday"}`, `{"x":1}`, `{}{}`, `{"query":"` + string(make([]byte, 10)) + `"}`} {

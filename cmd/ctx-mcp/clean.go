@@ -6,12 +6,13 @@ import (
 	"unicode/utf8"
 )
 
-// isControl says whether a character is of no use but to steer a terminal: of the C0 controls all but tab and line ends, DEL, and the C1 controls.
+// isControl reports whether a character only controls a terminal: DEL, C1, and C0 except tab and
+// line ends.
 func isControl(r rune) bool {
 	return r < ' ' && r != '\t' && r != '\n' && r != '\r' || r >= 0x7f && r < 0xa0
 }
 
-// cleanText takes controls out of a text.
+// cleanText removes control characters from a text.
 func cleanText(s string) string {
 	return strings.Map(func(r rune) rune {
 		if isControl(r) {
@@ -21,7 +22,8 @@ func cleanText(s string) string {
 	}, s)
 }
 
-// cleanJSON takes controls out of all texts of a JSON value, escaped or not. Few stores have any: what is appended is cleaned before.
+// cleanJSON removes control characters, escaped or not, from all texts of a JSON value. Stores
+// seldom have any, since appends are cleaned.
 func cleanJSON(b []byte) []byte {
 	out := make([]byte, 0, len(b))
 	for i := 0; i < len(b); {
@@ -46,7 +48,7 @@ func cleanJSON(b []byte) []byte {
 	return out
 }
 
-// steers says whether an escape in a JSON text stands for a control.
+// steers reports whether a JSON escape stands for a control character.
 func steers(escape []byte) bool {
 	if len(escape) < 6 {
 		return escape[1] == 'b' || escape[1] == 'f'

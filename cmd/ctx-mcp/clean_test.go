@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"testing"
 	"unicode/utf8"
+
+	"github.com/gemini-ctx/ctx/internal/cli/document"
 )
 
 // FuzzClean holds the cleaning of JSON to that of the text in it.
@@ -12,7 +14,8 @@ func FuzzClean(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
-		b, err := encode(map[string]string{"text": s})
+		b, err := document.Marshal(map[string]string{"text": s})
+		b = cleanJSON(b)
 		if err != nil {
 			t.Fatal(err)
 		}

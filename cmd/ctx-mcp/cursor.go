@@ -8,11 +8,12 @@ import (
 	"encoding/binary"
 	"strings"
 
-	"github.com/gemini-ctx/ctx/failure"
 	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/internal/cli/clierr"
 )
 
-// position is where a list goes on. What the ids and the numbers say is up to the tool. Nothing is kept between two calls: all of it is in the cursor.
+// position is where a list continues. Each tool defines its ids and numbers. The server keeps
+// nothing between two calls: the cursor has everything.
 type position struct {
 	ids     []format.ID
 	numbers []uint64
@@ -26,7 +27,8 @@ const (
 	maxCursor     = 256 // characters
 )
 
-// encode writes a position. The digest covers what the cursor is bound to, so that it is good for the same call alone.
+// encode returns the position as a cursor. The cursor has a digest of bound, so that it is valid
+// only for the same call.
 func (p position) encode(bound []byte) string {
 	b := []byte{cursorVersion, byte(len(p.ids))}
 	for _, id := range p.ids {
@@ -48,13 +50,14 @@ func cursorDigest(b, bound []byte) []byte {
 	return h.Sum(nil)[:cursorSum]
 }
 
-// badCursor is every reason why a cursor cannot be taken: which of them it is cannot be told.
+// badCursor is the error for every invalid cursor. The reason cannot be known.
 func badCursor() error {
-	return failure.WithHint(failure.Usagef("bad cursor: it is damaged, or of a call with other arguments"),
+	return clierr.WithHint(clierr.Usagef("bad cursor: it is damaged, or of a call with other arguments"),
 		"give `next` of a result as it is, with the same arguments, or begin anew without a cursor")
 }
 
-// decodeCursor reads what encode wrote for the same call, and nothing else. It checks the form; what is said the tool has to check.
+// decodeCursor decodes a cursor of the same call. It checks only the form; the tool has to check
+// the content.
 func decodeCursor(text string, bound []byte) (p position, err error) {
 	if len(text) > maxCursor || strings.ContainsAny(text, "\r\n") { // which the decoder passes over
 		return p, badCursor()
@@ -102,7 +105,8 @@ func parsePosition(b []byte) (p position, err error) {
 	return p, nil
 }
 
-// position reads the cursor of a call, which has so many ids and numbers; found is false where it begins anew.
+// position decodes the cursor of a call, which must have this many ids and numbers. found is false
+// if there is no cursor.
 func (cl *call) position(cursor string, ids, numbers int) (p position, found bool, err error) {
 	if cursor == "" {
 		return p, false, nil
@@ -113,7 +117,7 @@ func (cl *call) position(cursor string, ids, numbers int) (p position, found boo
 	return p, true, err
 }
 
-// next is the cursor of a position; none for the end.
+// next returns the cursor of a position, and nil at the end.
 func (cl *call) next(p *position) *string {
 	if p == nil {
 		return nil

@@ -57,7 +57,8 @@ func TestLongestCursor(t *testing.T) {
 	}
 }
 
-// A cursor is good for the call that gave it: the tool, its arguments, and the store. Anything else is one clear error.
+// A cursor is good for the call that gave it: the tool, its arguments, and the store. Anything else
+// is one clear error.
 func TestBadCursors(t *testing.T) {
 	dir, s := newStore(t)
 	talk(t, s, "work", 60)

@@ -3,14 +3,15 @@ package main
 import (
 	"encoding/binary"
 	"errors"
+	"github.com/gemini-ctx/ctx/internal/history"
+	"github.com/gemini-ctx/ctx/internal/recall"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"github.com/gemini-ctx/ctx/document"
-	"github.com/gemini-ctx/ctx/failure"
 	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/internal/cli/clierr"
+	"github.com/gemini-ctx/ctx/internal/cli/document"
 	"github.com/gemini-ctx/ctx/objects"
-	"github.com/gemini-ctx/ctx/session"
 )
 
 type expandArgs struct {
@@ -23,11 +24,12 @@ type expandArgs struct {
 func expandTool() tool {
 	return tool{
 		name: "expand", title: "Show the exact messages behind an id",
-		text: `Shows the messages that an id stands for, in order and word for word: a cluster, a summary, a tombstone, or one message. Ids are those that search, forest, log and render
-give, or the first digits of one. A text that is too long for a result is given in pieces, which "cut" counts in bytes; "next" leads on.` + isData,
+		text: `Shows the messages behind a cluster, a summary or a tombstone, or one message, in order and word for word.
+The id, or its first digits, comes from search, forest, log or render. A text that is too long for a result
+comes in pieces: "cut" gives the bytes of the piece, and "next" is the cursor of the next one.` + isData,
 		params: append([]param{
-			{name: "id", kind: "string", text: "The id, or the beginning of one, 4 digits at least.", required: true},
-			{name: "session", kind: "string", text: "Only what this session has."},
+			{name: "id", kind: "string", text: "The id, or its first digits, at least 4.", required: true},
+			{name: "session", kind: "string", text: "Show only messages of this session."},
 			branchParam(), readerParam(),
 		}, pagingParams()...),
 	}
@@ -35,7 +37,7 @@ give, or the first digits of one. A text that is too long for a result is given 
 
 func (a expandArgs) check() error {
 	if a.ID == "" {
-		return failure.Usagef("expand needs an id")
+		return clierr.Usagef("expand needs an id")
 	}
 	return firstOf(checkText("id", a.ID, maxRev), checkText("reader", a.Reader, maxRev), a.ofBranch.check(), a.paging.check())
 }
@@ -54,20 +56,21 @@ func firstOf(errs ...error) error {
 	return nil
 }
 
-// expand goes on at an entry, by its id: what a branch or a reader may see of an object can change between two pages, what it stands for cannot.
+// expand continues at the id of an entry: what a branch or a reader may see can change between two
+// pages, but not what an object stands for.
 func (cl *call) expand(a expandArgs) (*mcp.CallToolResult, error) {
 	at, more, err := cl.position(a.Cursor, 2, 2) // the object and the entry; the byte, and of which version
 	if err != nil {
 		return nil, err
 	}
-	o := session.ExpandOptions{Session: a.Session, Branch: a.branch()}
+	o := recall.ExpandOptions{Session: a.Session, Branch: a.branch()}
 	if o.Session != "" {
-		if o.Session, err = session.NamedOr(cl.view, o.Session); err != nil {
+		if o.Session, err = history.NamedOr(cl.view, o.Session); err != nil {
 			return nil, err
 		}
 	}
 	if a.Reader != "" { // as ctx has it: the session is the reader's
-		o = session.ExpandOptions{}
+		o = recall.ExpandOptions{}
 		if o.Reader, err = cl.reader(a.ofBranch, a.Reader); err != nil {
 			return nil, err
 		}
@@ -77,10 +80,10 @@ func (cl *call) expand(a expandArgs) (*mcp.CallToolResult, error) {
 	if more {
 		id, o.From = at.ids[0], at.ids[1]
 		w.resume(at.numbers[0], at.numbers[1])
-	} else if id, err = cl.store.Resolve(cl.view, a.ID); err != nil {
+	} else if id, err = cl.store.Clusters.Resolve(cl.view, a.ID); err != nil {
 		return nil, err
 	}
-	err = cl.store.Expand(cl.view, id, o, func(shown *session.Shown) error {
+	err = cl.store.Recall.Expand(cl.view, id, o, func(shown *history.Shown) error {
 		if shown.Gone != "" && shown.ID == id {
 			return &objects.GoneError{ID: id, Reason: shown.Gone}
 		}
@@ -95,24 +98,26 @@ func (cl *call) expand(a expandArgs) (*mcp.CallToolResult, error) {
 	return cl.page(w.page, "entries", f)
 }
 
-// entryWalk puts entries on a page until it is full.
+// entryWalk puts entries on a page until the page is full.
 type entryWalk struct {
 	cl   *call
 	page *page
 	put  uint64 // entries that are on the page in full, or whose end is
 
-	// Where the page before ended within a text, and afterwards where this one does.
+	// The position within a text at the end of the page before, and then of this page.
 	stopped format.ID
 	byte    uint64
 	version uint64
 	resumed bool
 }
 
-// resume has the walk begin within the text of an entry, if that is the first one that comes and has the words that were cut.
+// resume makes the walk begin within the text of an entry, if that is the first entry and its words
+// are the same.
 func (w *entryWalk) resume(at, version uint64) { w.byte, w.version, w.resumed = at, version, true }
 
-// add puts an entry on the page, or what fits of it; errFull where that is not all. An entry that has other words than when it was cut begins anew.
-func (w *entryWalk) add(shown *session.Shown) error {
+// add puts an entry, or the part of it that fits, on the page. The error is errFull if the page has
+// not all of it. If the words have changed since the last page, the entry begins again.
+func (w *entryWalk) add(shown *history.Shown) error {
 	if err := w.cl.c.Err(); err != nil {
 		return err
 	}
@@ -136,5 +141,5 @@ func (w *entryWalk) add(shown *session.Shown) error {
 	return nil
 }
 
-// versionOf tells the words of an entry from other words of it.
-func versionOf(shown *session.Shown) uint64 { return binary.BigEndian.Uint64(shown.Version[:8]) }
+// versionOf returns a digest of the words of an entry.
+func versionOf(shown *history.Shown) uint64 { return binary.BigEndian.Uint64(shown.Version[:8]) }

@@ -2,11 +2,11 @@ package main
 
 import (
 	"errors"
+	"github.com/gemini-ctx/ctx/internal/clusters"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"github.com/gemini-ctx/ctx/document"
-	"github.com/gemini-ctx/ctx/session"
+	"github.com/gemini-ctx/ctx/internal/cli/document"
 )
 
 type forestArgs struct {
@@ -17,10 +17,11 @@ type forestArgs struct {
 func forestTool() tool {
 	return tool{
 		name: "forest", title: "List the clusters of topics",
-		text: `Lists the clusters of topics that all sessions of this project share, with the beginning of their summaries: the live ones in the order they were opened, then the
-tombstones, newest first. "expand" with an id shows the messages.` + isData,
+		text: `Lists the clusters of topics that all sessions of this project share, with the beginning of their summaries:
+first the live clusters in the order in which they were opened, then the tombstones, newest first. "expand"
+with an id shows the messages.` + isData,
 		params: append([]param{
-			{name: "at", kind: "string", text: "Show it as it was after this operation: a number, or a digest."},
+			{name: "at", kind: "string", text: "List the clusters as they were after this operation: a number, or a digest."},
 		}, pagingParams()...),
 	}
 }
@@ -32,14 +33,14 @@ func (a forestArgs) binding() any {
 	return a
 }
 
-// clusterItem is a cluster as forest of ctx prints it.
+// clusterItem is a cluster in the form of `ctx forest --json`.
 type clusterItem struct {
 	document.Cluster
 	Cut     *cut     `json:"cut,omitempty"` // of the summary
 	LeftOut []string `json:"left_out,omitempty"`
 }
 
-// forest lists the forest after one operation on all pages.
+// forest lists the forest after the same operation on all pages.
 func (cl *call) forest(a forestArgs) (*mcp.CallToolResult, error) {
 	at, more, err := cl.position(a.Cursor, 0, 2) // the operation, and how many clusters were given
 	if err != nil {
@@ -49,7 +50,7 @@ func (cl *call) forest(a forestArgs) (*mcp.CallToolResult, error) {
 	if more {
 		number, given = at.numbers[0], at.numbers[1]
 	} else if a.At != "" {
-		if number, err = cl.store.Operation(cl.view, a.At); err != nil {
+		if number, err = cl.store.Clusters.Operation(cl.view, a.At); err != nil {
 			return nil, err
 		}
 	}
@@ -80,19 +81,20 @@ func (cl *call) forest(a forestArgs) (*mcp.CallToolResult, error) {
 }
 
 // clusters returns the clusters after an operation, with their labels.
-func (cl *call) clusters(number uint64) (list []session.ClusterInfo, err error) {
+func (cl *call) clusters(number uint64) (list []clusters.ClusterInfo, err error) {
 	if number == cl.view.Number {
-		list, err = cl.store.Clusters(cl.view)
+		list, err = cl.store.Recall.Clusters(cl.view)
 	} else {
-		list, err = cl.store.ClustersAt(cl.view, number)
+		list, err = cl.store.Clusters.ClustersAt(cl.view, number)
 	}
 	if err != nil {
 		return nil, err
 	}
-	return list, cl.store.SetLabels(list)
+	return list, cl.store.Summaries.SetLabels(list)
 }
 
-// addCluster puts a cluster on the page if there is room for it; one that is longer than a page loses its list of summaries, and the end of its summary.
+// addCluster puts a cluster on the page if it fits. A cluster that is longer than a page loses its
+// list of summaries and the end of its summary.
 func (p *page) addCluster(d document.Cluster) (fits bool, err error) {
 	if fits, err = p.add(d); fits || err != nil || !p.empty() {
 		return fits, err

@@ -14,8 +14,8 @@ import (
 )
 
 // front stands between standard input and output and the server. It answers a line that is no
-// message with an error, as JSON-RPC asks for, so that the server never sees it: the server would
-// end. And it holds back the end of the input until every request that was read is answered.
+// message with a JSON-RPC error, since such a line would end the server. It delays the end of the
+// input until every request is answered.
 type front struct {
 	in  *bufio.Reader
 	out io.Writer
@@ -31,15 +31,15 @@ func newFront(in io.Reader, out io.Writer) *front {
 	}
 }
 
-// reader returns what the server reads: messages, a line each. It ends after the input has, or when
-// c does.
+// reader returns the input of the server: one message on each line. It ends after the input has
+// ended, or when c does.
 func (f *front) reader(c context.Context) io.ReadCloser {
 	r, w := io.Pipe()
 	go func() { _ = w.CloseWithError(f.pump(c, w)) }() // never an error
 	return r
 }
 
-// pump hands messages over until the input ends and all that was asked is answered.
+// pump passes messages on until the input ends and all requests are answered.
 func (f *front) pump(c context.Context, to io.Writer) error {
 	for {
 		line, err := f.next()
@@ -61,8 +61,8 @@ func (f *front) pump(c context.Context, to io.Writer) error {
 
 var errLong = errors.New("line is too long")
 
-// next returns a line with its end; io.EOF comes with the last one. A longer line than maxFrame is
-// skipped and is errLong.
+// next returns a line with its end. io.EOF comes with the last line. A line of more than maxFrame
+// bytes is skipped, and the error is errLong.
 func (f *front) next() (line []byte, err error) {
 	long := false
 	for {
@@ -80,7 +80,7 @@ func (f *front) next() (line []byte, err error) {
 	}
 }
 
-// hand gives one message to the server, or answers for it.
+// hand passes one message to the server, or answers it.
 func (f *front) hand(line []byte, to io.Writer) error {
 	if !json.Valid(line) {
 		f.refuse(jsonrpc.CodeParseError, "not JSON: a message is a line of JSON")
@@ -105,7 +105,8 @@ func (f *front) hand(line []byte, to io.Writer) error {
 	return err
 }
 
-// checkID refuses an id that is no text and no whole number: it could not be given back as it came.
+// checkID refuses an id that is neither a text nor a whole number, since the server could not
+// return it unchanged.
 func checkID(line []byte) error {
 	var m struct {
 		ID json.RawMessage `json:"id"`
@@ -119,7 +120,7 @@ func checkID(line []byte) error {
 	return nil
 }
 
-// begin notes a request that has to be answered, and what is not waited for any more.
+// begin records a request that needs an answer, or the cancellation of one.
 func (f *front) begin(r *jsonrpc.Request) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -137,7 +138,7 @@ func (f *front) begin(r *jsonrpc.Request) {
 	}
 }
 
-// end notes that a request is not open any more. The caller holds f.mu.
+// end records that a request is answered. The caller holds f.mu.
 func (f *front) end(id jsonrpc.ID) {
 	delete(f.open, id)
 	select {
@@ -163,7 +164,7 @@ func (f *front) settle(c context.Context) error {
 	}
 }
 
-// Write implements io.Writer for the server, which writes a message a call.
+// Write implements io.Writer for the server, which writes one message in each call.
 func (f *front) Write(p []byte) (int, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -176,10 +177,10 @@ func (f *front) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// Close implements io.Closer. Standard output ends with the process.
+// Close implements io.Closer. It leaves standard output open.
 func (f *front) Close() error { return nil }
 
-// refuse answers what has no id that could be read.
+// refuse answers a message whose id could not be read.
 func (f *front) refuse(code int64, why string) {
 	b, _ := json.Marshal(map[string]any{ // numbers and a text
 		"jsonrpc": "2.0", "id": nil, "error": map[string]any{"code": code, "message": why},

@@ -9,21 +9,22 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/gemini-ctx/ctx/failure"
+	"github.com/gemini-ctx/ctx/internal/cli/clierr"
 )
 
 const hello = `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}
 {"jsonrpc":"2.0","method":"notifications/initialized"}
 `
 
-// served runs the server on an input to its end, and returns the answers by their ids as they were written.
+// served runs the server on an input to its end, and returns the answers by their ids as they were
+// written.
 func served(t *testing.T, input string) map[string][]map[string]any {
 	t.Helper()
 	dir, s := newStore(t)
 	say(t, s, "work", "user", "hello")
 	var out, errs bytes.Buffer
 	code := run(context.Background(), nil, testEnv(dir), io.NopCloser(strings.NewReader(hello+input)), &out, &errs)
-	if code != failure.Done || errs.Len() > 0 {
+	if code != clierr.Done || errs.Len() > 0 {
 		t.Errorf("code %d: %s", code, &errs)
 	}
 	answers := map[string][]map[string]any{}

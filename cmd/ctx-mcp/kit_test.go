@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"github.com/gemini-ctx/ctx/internal/conversation"
+	"github.com/gemini-ctx/ctx/internal/history"
 	"io"
 	"strings"
 	"testing"
@@ -12,9 +14,9 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/internal/repo"
+	"github.com/gemini-ctx/ctx/internal/session"
 	"github.com/gemini-ctx/ctx/lock"
-	"github.com/gemini-ctx/ctx/repo"
-	"github.com/gemini-ctx/ctx/session"
 )
 
 // bytesOf is a source of bytes that is the same for everybody, but for a seed.
@@ -27,7 +29,8 @@ func (b bytesOf) Read(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// testEnv is the world of a test: a directory, a clock that gives a second more each time, and small windows.
+// testEnv is the world of a test: a directory, a clock that gives a second more each time, and
+// small windows.
 func testEnv(dir string) repo.Env {
 	t := time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC)
 	return repo.Env{
@@ -51,13 +54,13 @@ func newStore(t testing.TB) (string, *session.Store) {
 	}
 	t.Cleanup(func() { r.Close() })
 	s := session.New(r)
-	s.Warn = func(string) {}
+	s.History.Warn = func(string) {}
 	return dir, s
 }
 
 func say(t testing.TB, s *session.Store, name, role, text string) format.ID {
 	t.Helper()
-	done, _, err := s.Append(context.Background(), name, session.MainBranch, []session.Message{{Role: role, Text: text}}, session.AppendOptions{})
+	done, _, err := s.Conversation.Append(context.Background(), name, history.MainBranch, []conversation.Message{{Role: role, Text: text}}, conversation.AppendOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -2,13 +2,14 @@ package main
 
 import (
 	"errors"
+	"github.com/gemini-ctx/ctx/internal/clusters"
+	"github.com/gemini-ctx/ctx/internal/history"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"github.com/gemini-ctx/ctx/failure"
 	"github.com/gemini-ctx/ctx/format"
-	"github.com/gemini-ctx/ctx/session"
+	"github.com/gemini-ctx/ctx/internal/cli/clierr"
 )
 
 type logArgs struct {
@@ -24,17 +25,17 @@ type logArgs struct {
 
 func logTool() tool {
 	return tool{
-		name: "log", title: "Show what was said in a session",
-		text: `Shows the messages and notes of a session's branch, oldest first, word for word. "limit" takes the newest ones only; "reverse" begins with the newest. Without a
-session it is the one that HEAD names.` + isData,
+		name: "log", title: "Show the messages of a session",
+		text: `Shows the messages and notes of a session's branch, oldest first, word for word. "limit" shows only the
+newest; "reverse" begins with the newest. The default session is the one that HEAD names.` + isData,
 		params: append([]param{
 			sessionParam(), branchParam(),
-			{name: "rev", kind: "string", text: "The history of a revision, or a range A..B, as `ctx help revisions` has them."},
-			{name: "all", kind: "boolean", text: "Every kind of entry: rewinds, amendments and so on, too."},
-			{name: "limit", kind: "integer", text: "The newest so many entries only.", least: 1},
-			{name: "after", kind: "string", text: "Only what was said at this time or later, RFC 3339."},
-			{name: "masked", kind: "boolean", text: "Show outputs shortened where a mask says so."},
-			{name: "reverse", kind: "boolean", text: "Newest first."},
+			{name: "rev", kind: "string", text: "Show the history of a revision, or a range A..B (see `ctx help revisions`)."},
+			{name: "all", kind: "boolean", text: "Show every kind of entry, including rewinds and amendments."},
+			{name: "limit", kind: "integer", text: "Show only so many of the newest entries.", least: 1},
+			{name: "after", kind: "string", text: "Show only entries at this time or later, RFC 3339."},
+			{name: "masked", kind: "boolean", text: "Shorten tool outputs as masks say."},
+			{name: "reverse", kind: "boolean", text: "Show the newest entry first."},
 		}, pagingParams()...),
 	}
 }
@@ -53,13 +54,13 @@ func (a logArgs) binding() any {
 func (a logArgs) since() (t time.Time, err error) {
 	if a.After != "" {
 		if t, err = time.Parse(time.RFC3339Nano, a.After); err != nil {
-			err = failure.Usagef("bad after: %.80q: a time is like 2026-11-21T00:42:09Z", a.After)
+			err = clierr.Usagef("bad after: %.80q: a time is like 2026-11-21T00:42:09Z", a.After)
 		}
 	}
 	return t, err
 }
 
-// log goes on from the tip that the first page had, however the branch has moved since.
+// log continues from the tip of the first page, even if the branch has moved since.
 func (cl *call) log(a logArgs) (*mcp.CallToolResult, error) {
 	at, more, err := cl.position(a.Cursor, 2, 3) // the tip and what comes before all; how many were given, the byte, and of which version
 	if err != nil {
@@ -71,14 +72,14 @@ func (cl *call) log(a logArgs) (*mcp.CallToolResult, error) {
 	}
 	w := &entryWalk{cl: cl, page: newPage(a.tokens())}
 	var tip format.ID
-	o := session.LogOptions{All: a.All, Limit: a.Limit, Since: since, NewestFirst: a.Reverse, Masked: a.Masked}
+	o := history.LogOptions{All: a.All, Limit: a.Limit, Since: since, NewestFirst: a.Reverse, Masked: a.Masked}
 	if more {
 		tip, o.After, o.Skip = at.ids[0], at.ids[1], at.numbers[0]
 		w.resume(at.numbers[1], at.numbers[2])
 	} else if tip, o.After, err = cl.span(a); err != nil {
 		return nil, err
 	}
-	err = cl.store.LogEach(tip, o, w.add)
+	err = cl.store.Recall.LogEach(tip, o, w.add)
 	var f frame
 	if errors.Is(err, errFull) {
 		f.Next = cl.next(&position{ids: []format.ID{tip, o.After}, numbers: []uint64{o.Skip + w.put, w.byte, w.version}})
@@ -88,18 +89,18 @@ func (cl *call) log(a logArgs) (*mcp.CallToolResult, error) {
 	return cl.page(w.page, "entries", f)
 }
 
-// span returns the tip of what is shown, and the entry before it.
+// span returns the last entry to show and the entry before the first one.
 func (cl *call) span(a logArgs) (tip, after format.ID, err error) {
 	name, err := a.session(cl.view)
 	if a.Rev == "" {
 		if err != nil {
 			return tip, after, err
 		}
-		v, err := cl.store.TipOrJoined(cl.view, name, a.branch())
+		v, err := cl.store.History.TipOrJoined(cl.view, name, a.branch())
 		return v.ID, after, err
 	}
-	if err != nil && !session.IsMissing(err) {
+	if err != nil && !clusters.IsMissing(err) {
 		return tip, after, err
 	}
-	return cl.store.Span(cl.view, name, a.branch(), a.Rev)
+	return cl.store.Recall.ResolveRange(cl.view, name, a.branch(), a.Rev)
 }

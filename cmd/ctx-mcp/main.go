@@ -1,5 +1,7 @@
-// Command ctx-mcp serves what a store holds to agents that speak the Model Context Protocol, over standard input and output: it searches, lists and expands, and changes
-// nothing. docs/agents/mcp.md says how an agent is told of it. It is an executable of its own so that its libraries stay out of ctx; `ctx mcp` runs it.
+// Command ctx-mcp serves a store to agents that speak the Model Context Protocol, over standard
+// input and output. Agents can search, list and expand, but change nothing. docs/agents/mcp.md
+// describes the setup. It is a separate executable, so that ctx does not need its libraries; `ctx
+// mcp` runs it.
 package main
 
 import (
@@ -13,22 +15,22 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"github.com/gemini-ctx/ctx/failure"
-	"github.com/gemini-ctx/ctx/machine"
-	"github.com/gemini-ctx/ctx/repo"
+	"github.com/gemini-ctx/ctx/internal/cli/clierr"
+	"github.com/gemini-ctx/ctx/internal/cli/environ"
+	"github.com/gemini-ctx/ctx/internal/repo"
 )
 
-// maxFrame is the longest message that is read. The arguments of a call are short.
+// maxFrame is the maximum bytes of a message. The arguments of a call are short.
 const maxFrame = 1 << 20
 
 func main() {
-	c, watch := machine.Interrupts("ctx-mcp")
-	watch(failure.Interrupted)
-	os.Exit(run(c, os.Args[1:], machine.Env("ctx-mcp"), os.Stdin, os.Stdout, os.Stderr))
+	c, watch := environ.Interrupts("ctx-mcp")
+	watch(clierr.Interrupted)
+	os.Exit(run(c, os.Args[1:], environ.Env("ctx-mcp"), os.Stdin, os.Stdout, os.Stderr))
 }
 
 const usage = `ctx-mcp serves a store of ctx to agents that speak the Model Context Protocol, on standard input and output.
-It reads, and changes nothing. An agent starts it; docs/agents/mcp.md says how it is told.
+It reads the store, and changes nothing. Agents start it; see docs/agents/mcp.md.
 
 Usage: ctx-mcp [-C DIR]... [-c KEY=VALUE]...
 
@@ -36,11 +38,11 @@ Usage: ctx-mcp [-C DIR]... [-c KEY=VALUE]...
   -c KEY=VALUE  set a setting for this run
   -version      print the version
 
-The store is found as ctx finds it: CTX_DIR, or the first .gemini/context upwards from the working directory.
+It finds the store as ctx does: CTX_DIR, or the first .gemini/context upwards from the working directory.
 `
 
-// run serves until in ends, which is how an agent says that it needs no more, and all that was asked is answered, or until c ends, and returns the
-// exit code.
+// run serves until c ends, or until in ends and all requests are answered. It returns the exit
+// code.
 func run(c context.Context, args []string, env repo.Env, in io.ReadCloser, out io.Writer, errs io.Writer) int {
 	flags := flag.NewFlagSet("ctx-mcp", flag.ContinueOnError)
 	flags.SetOutput(io.Discard)
@@ -52,27 +54,27 @@ func run(c context.Context, args []string, env repo.Env, in io.ReadCloser, out i
 	switch {
 	case errors.Is(err, flag.ErrHelp):
 		fmt.Fprint(out, usage)
-		return failure.Done
+		return clierr.Done
 	case err == nil && flags.NArg() > 0:
 		err = fmt.Errorf("takes no argument: %.80q", flags.Arg(0))
 	}
 	for _, dir := range dirs {
-		env.WorkDir = machine.Under(env.WorkDir, dir)
+		env.WorkDir = environ.Under(env.WorkDir, dir)
 		if info, bad := os.Stat(env.WorkDir); err == nil && (bad != nil || !info.IsDir()) {
 			err = fmt.Errorf("cannot change to %.200q: not a directory", dir)
 		}
 	}
 	if err != nil {
 		fmt.Fprintf(errs, "ctx-mcp: %v\nhint: `ctx-mcp -help` says how it is used\n", err)
-		return failure.Usage
+		return clierr.Usage
 	}
 	if version {
-		fmt.Fprintf(out, "ctx-mcp version %s\n", machine.Version())
-		return failure.Done
+		fmt.Fprintf(out, "ctx-mcp version %s\n", environ.Version())
+		return clierr.Done
 	}
 	if r, err := repo.Open(env); err != nil {
-		// The agent is told by every tool; the store may be made while it runs.
-		fmt.Fprintf(errs, "ctx-mcp: warning: %s\n", failure.Explain(err).Message)
+		// Every tool reports the error, too. Somebody may create the store while the server runs.
+		fmt.Fprintf(errs, "ctx-mcp: warning: %s\n", clierr.Explain(err).Message)
 	} else {
 		_ = r.Close() // nothing was read but settings
 	}
@@ -80,15 +82,15 @@ func run(c context.Context, args []string, env repo.Env, in io.ReadCloser, out i
 	err = newServer(env, errs).Run(c, &mcp.IOTransport{Reader: f.reader(c), Writer: f, MaxLineLength: maxFrame + 1})
 	switch {
 	case c.Err() != nil:
-		return failure.Interrupted
+		return clierr.Interrupted
 	case err != nil && !errors.Is(err, io.EOF):
 		fmt.Fprintf(errs, "ctx-mcp: %v\n", err)
-		return failure.Failed
+		return clierr.Failed
 	}
-	return failure.Done
+	return clierr.Done
 }
 
-// list collects the values of a flag that may be repeated.
+// list collects the values of a repeated flag.
 type list []string
 
 func (l *list) String() string { return strings.Join(*l, " ") }

@@ -5,15 +5,18 @@ import (
 	"encoding/json"
 	"errors"
 	"unicode/utf8"
+
+	"github.com/gemini-ctx/ctx/internal/cli/document"
 )
 
-// errFull stops a walk when no more fits on a page.
+// errFull stops a walk when the page is full.
 var errFull = errors.New("the page is full")
 
-// perToken is how many quarters of a token ctx counts for one: what it counts a character of ASCII as.
+// perToken is the number of quarters in a token. ctx estimates an ASCII character at one quarter.
 const perToken = 4
 
-// frameTokens is what is kept for all of a result but its items: the cursor, which is at most maxCursor characters, and names.
+// frameTokens is reserved for everything in a result except its items: the cursor, of at most
+// maxCursor characters, and names.
 const frameTokens = 120
 
 // page collects the items of one result within a budget.
@@ -24,59 +27,48 @@ type page struct {
 
 func newPage(tokens int) *page { return &page{left: (tokens - frameTokens) * perToken} }
 
-// encode is a document as a result has it.
-func encode(doc any) ([]byte, error) {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	if err := e.Encode(doc); err != nil {
-		return nil, err
-	}
-	return cleanJSON(bytes.TrimSuffix(b.Bytes(), []byte("\n"))), nil
+// encode returns a document with its version, without control characters.
+func encode(fields ...any) ([]byte, error) {
+	b, err := document.Encode(fields...)
+	return cleanJSON(b), err
 }
 
-// add puts a document on the page if there is room for it.
+// add puts a document on the page if it fits.
 func (p *page) add(doc any) (fits bool, err error) {
 	b, err := encode(doc)
 	if err != nil {
 		return false, err
 	}
+	return p.put(b), nil
+}
+
+// put puts an encoded item on the page if it fits.
+func (p *page) put(b []byte) (fits bool) {
 	n := quarters(b) + 1 // a comma
 	if n > p.left {
-		return false, nil
+		return false
 	}
 	p.left -= n
 	p.items = append(p.items, b)
-	return true, nil
+	return true
 }
 
 func (p *page) empty() bool { return len(p.items) == 0 }
 
-// frame is what stands around the items.
+// frame has the fields around the items.
 type frame struct {
-	V       int     `json:"v"`
 	Changed bool    `json:"changed,omitempty"`
 	Next    *string `json:"next"`
 }
 
-// document is the page as one document, in which the items have a name.
+// document returns the page as one document, with its items under a name.
 func (p *page) document(name string, f frame) (string, error) {
-	f.V = 1
-	rest, err := encode(f)
-	if err != nil {
-		return "", err
-	}
-	head, tail, _ := bytes.Cut(rest, []byte(",")) // {"v":1 and what follows
-	var b bytes.Buffer
-	b.Write(head)
-	b.WriteString(`,"` + name + `":[`)
-	b.Write(bytes.Join(p.items, []byte(",")))
-	b.WriteString("],")
-	b.Write(tail)
-	return b.String(), nil
+	items := append(append([]byte("["), bytes.Join(p.items, []byte(","))...), ']')
+	b, err := encode(name, json.RawMessage(items), f)
+	return string(b), err
 }
 
-// quarters is what ctx estimates a text of up to 100,000 characters to cost, in quarters of a token.
+// quarters estimates the cost of a text of up to 100,000 characters, in quarters of a token.
 func quarters(b []byte) (n int) {
 	for len(b) > 0 {
 		r, size := utf8.DecodeRune(b)
@@ -96,7 +88,7 @@ func quartersOf(r rune) int {
 	return 12
 }
 
-// prefix returns how many bytes of a text fit in so many quarters of a token, as it is written in JSON.
+// prefix returns how many bytes of a text fit into room quarters of a token, when written as JSON.
 func prefix(s string, room int) int {
 	for i, r := range s {
 		switch {

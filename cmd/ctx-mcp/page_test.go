@@ -3,6 +3,9 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"github.com/gemini-ctx/ctx/internal/compaction"
+	"github.com/gemini-ctx/ctx/internal/conversation"
+	"github.com/gemini-ctx/ctx/internal/history"
 	"maps"
 	"math/rand/v2"
 	"strings"
@@ -11,12 +14,12 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"github.com/gemini-ctx/ctx/document"
 	"github.com/gemini-ctx/ctx/forest/summarize"
-	"github.com/gemini-ctx/ctx/session"
+	"github.com/gemini-ctx/ctx/internal/cli/document"
 )
 
-// read follows the cursors of a tool to the end. It holds every page to its budget, and returns the texts of entries put together again.
+// read follows the cursors of a tool to the end. It holds every page to its budget, and returns the
+// texts of entries put together again.
 func read(t *testing.T, c *mcp.ClientSession, tool string, args object, between func(pages int)) (ids, texts []string, pages int) {
 	t.Helper()
 	args = maps.Clone(args)
@@ -118,7 +121,7 @@ func TestPagesHaveAll(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	tip, err := session.Tip(view, "work", session.MainBranch)
+	tip, err := history.Tip(view, "work", history.MainBranch)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -141,7 +144,8 @@ func same(t *testing.T, got, want []string) {
 	}
 }
 
-// A list that is read while the store changes is the list as it was when it was begun; search says that it cannot hold to that.
+// A list that is read while the store changes is the list as it was when it was begun; search says
+// that it cannot hold to that.
 func TestPagesWhileStoreChanges(t *testing.T) {
 	dir, s := newStore(t)
 	talk(t, s, "work", 60)
@@ -168,7 +172,7 @@ func TestPagesWhileStoreChanges(t *testing.T) {
 	// The forest of the first page, although there is a compaction between.
 	page := listOf(t, c, "forest", object{})
 	number := answer(t, c, "status", nil)
-	if _, err := s.Compact(context.Background(), session.CompactOptions{Branches: []session.BranchName{{Session: "work", Branch: session.MainBranch}}}); err != nil {
+	if _, err := s.Compaction.Compact(context.Background(), compaction.CompactOptions{Branches: []history.BranchName{{Session: "work", Branch: history.MainBranch}}}); err != nil {
 		t.Fatal(err)
 	}
 	var st struct{ Operation uint64 }
@@ -185,11 +189,11 @@ func TestPagesWhileStoreChanges(t *testing.T) {
 // A text that has got other words while it was read in pieces is begun anew.
 func TestPieceOfOtherWords(t *testing.T) {
 	dir, s := newStore(t)
-	source := func(text string) session.Message {
-		return session.Message{Role: "user", Text: text, Source: &session.Source{Agent: "test", Session: "work", Message: "m-1"}}
+	source := func(text string) conversation.Message {
+		return conversation.Message{Role: "user", Text: text, Source: &conversation.Source{Agent: "test", Session: "work", Message: "m-1"}}
 	}
 	put := func(text string) string {
-		done, _, err := s.Append(context.Background(), "work", session.MainBranch, []session.Message{source(text)}, session.AppendOptions{})
+		done, _, err := s.Conversation.Append(context.Background(), "work", history.MainBranch, []conversation.Message{source(text)}, conversation.AppendOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -213,7 +217,7 @@ func TestPieceOfOtherWords(t *testing.T) {
 func TestEntryWithLongLists(t *testing.T) {
 	p := newPage(leastTokens)
 	text := strings.Repeat("x", 9000)
-	d := document.Entry{V: 1, Text: &text}
+	d := document.Entry{Text: &text}
 	for range 2000 {
 		d.Calls = append(d.Calls, document.Call{ID: "call-1", Tool: "read_file"})
 	}
@@ -223,7 +227,7 @@ func TestEntryWithLongLists(t *testing.T) {
 	}
 	summary := strings.Repeat("y", 9000)
 	p = newPage(leastTokens)
-	if fits, err := p.addCluster(document.Cluster{V: 1, Summary: &summary}); err != nil || !fits || !strings.Contains(string(p.items[0]), `"cut":{"from":0`) {
+	if fits, err := p.addCluster(document.Cluster{Summary: &summary}); err != nil || !fits || !strings.Contains(string(p.items[0]), `"cut":{"from":0`) {
 		t.Errorf("cluster: %v, %v", fits, err)
 	}
 }
@@ -236,7 +240,7 @@ func TestPrefix(t *testing.T) {
 		room := r.IntN(300)
 		n := prefix(s, room)
 		cost := func(n int) int {
-			b, err := encode(s[:n])
+			b, err := document.Marshal(s[:n])
 			if err != nil {
 				t.Fatal(err)
 			}

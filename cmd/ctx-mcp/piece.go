@@ -4,28 +4,30 @@ import (
 	"errors"
 	"unicode/utf8"
 
-	"github.com/gemini-ctx/ctx/document"
+	"github.com/gemini-ctx/ctx/internal/cli/document"
 )
 
-// cut says which bytes of a text are shown, where it is not shown in full.
+// cut says which bytes of a text are shown, if not all are.
 type cut struct {
 	From int `json:"from"`
 	To   int `json:"to"`
 	Of   int `json:"of"`
 }
 
-// entryItem is an entry as log and expand of ctx print it, and what of it is shown where that is not all.
+// entryItem is an entry in the form of `ctx log --json`, with the part that is shown.
 type entryItem struct {
 	document.Entry
 	Cut     *cut     `json:"cut,omitempty"`
 	LeftOut []string `json:"left_out,omitempty"` // keys with lists that are too long for a result
 }
 
-// leastPiece is the least of a long text that is worth the heading of a piece, in quarters of a token, where the page has something else.
+// leastPiece is the minimum size of a piece of a text, in quarters of a token, on a page that has
+// other items. A smaller piece is not worth its heading.
 const leastPiece = 400
 
-// addEntry puts an entry on the page, from a byte of its text on. It returns where the rest of the text begins, and whether all of it was put there. An entry that is
-// too long for the rest of the page is cut, or left to the next one. Parts are left out: the text says what they say.
+// addEntry puts an entry on the page, from byte from of its text on. It returns where the rest of
+// the text begins, and whether the page has all of it. An entry that does not fit is cut, or left
+// for the next page. Parts are left out, since the text says the same.
 func (p *page) addEntry(d document.Entry, from int) (next int, all bool, err error) {
 	d.Parts = nil
 	if from == 0 {
@@ -64,7 +66,7 @@ func (p *page) addEntry(d document.Entry, from int) (next int, all bool, err err
 	return next, next == len(*d.Text), nil
 }
 
-// roomFor is how much of the text of an item would fit.
+// roomFor returns how much of the text of an item would fit.
 func (p *page) roomFor(item *entryItem) (int, error) {
 	text := item.Text
 	if text != nil {
@@ -77,7 +79,7 @@ func (p *page) roomFor(item *entryItem) (int, error) {
 	return p.left - quarters(b) - 1, err
 }
 
-// begins says whether a text can be cut at a byte.
+// begins reports whether a text can be cut at a byte.
 func begins(text *string, at uint64) bool {
 	return at == 0 || text != nil && at < uint64(len(*text)) && utf8.RuneStart((*text)[at])
 }

@@ -15,7 +15,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"github.com/gemini-ctx/ctx/failure"
+	"github.com/gemini-ctx/ctx/internal/cli/clierr"
 )
 
 // build makes ctx and ctx-mcp in a directory, and returns the path of ctx.
@@ -37,7 +37,8 @@ func command(ctx, dir string, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// `ctx mcp` is a server on standard input and output, and its documents are those that ctx prints with --json.
+// `ctx mcp` is a server on standard input and output, and its documents are those that ctx prints
+// with --json.
 func TestSameDocumentsAsCtx(t *testing.T) {
 	ctx := build(t)
 	dir, s := newStore(t)
@@ -107,7 +108,8 @@ func TestSameDocumentsAsCtx(t *testing.T) {
 	}
 }
 
-// The process ends when its input does, when it is told to, and when it is fed something else; what it prints is the protocol alone.
+// The process ends when its input does, when it is told to, and when it is fed something else; what
+// it prints is the protocol alone.
 func TestProcess(t *testing.T) {
 	ctx := build(t)
 	dir, s := newStore(t)
@@ -131,7 +133,7 @@ func TestProcess(t *testing.T) {
 	}
 	in, out, errs, wait := start()
 	_ = in.Close()
-	if code := wait(); code != failure.Done || out.Len() > 0 || errs.Len() > 0 {
+	if code := wait(); code != clierr.Done || out.Len() > 0 || errs.Len() > 0 {
 		t.Errorf("no input: code %d: %s%s", code, out, errs)
 	}
 	in, out, errs, wait = start()
@@ -139,7 +141,7 @@ func TestProcess(t *testing.T) {
 		t.Fatal(err)
 	}
 	_ = in.Close()
-	if code := wait(); code > failure.Failed || strings.Contains(errs.String(), "goroutine") {
+	if code := wait(); code > clierr.Failed || strings.Contains(errs.String(), "goroutine") {
 		t.Errorf("no JSON: code %d: %s%s", code, out, errs)
 	}
 	in, _, errs, wait = start()
@@ -147,7 +149,7 @@ func TestProcess(t *testing.T) {
 		_, _ = in.Write(bytes.Repeat([]byte("["), 2*maxFrame)) // until it is refused
 		_ = in.Close()
 	}()
-	if code := wait(); code > failure.Failed || strings.Contains(errs.String(), "goroutine") {
+	if code := wait(); code > clierr.Failed || strings.Contains(errs.String(), "goroutine") {
 		t.Errorf("a long line: code %d: %s", code, errs)
 	}
 	for args, want := range map[string]int{"-version": 0, "-help": 0, "--nonsense": 2, "more": 2, "-C=nowhere": 2} {
@@ -183,7 +185,7 @@ func TestProcess(t *testing.T) {
 		t.Fatal(err)
 	}
 	_ = cmd.Wait()
-	if code := cmd.ProcessState.ExitCode(); code != failure.Interrupted {
+	if code := cmd.ProcessState.ExitCode(); code != clierr.Interrupted {
 		t.Errorf("told to end: code %d", code)
 	}
 }

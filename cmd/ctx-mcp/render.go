@@ -2,16 +2,16 @@ package main
 
 import (
 	"fmt"
+	"github.com/gemini-ctx/ctx/internal/history"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"github.com/gemini-ctx/ctx/document"
-	"github.com/gemini-ctx/ctx/failure"
-	"github.com/gemini-ctx/ctx/session"
-	"github.com/gemini-ctx/ctx/session/view"
+	"github.com/gemini-ctx/ctx/internal/cli/clierr"
+	"github.com/gemini-ctx/ctx/internal/cli/document"
+	"github.com/gemini-ctx/ctx/internal/view"
 )
 
-// mostExpanded is how many clusters a rendering may show word for word.
+// mostExpanded is the maximum number of clusters that a rendering shows word for word.
 const mostExpanded = 32
 
 type renderArgs struct {
@@ -25,23 +25,24 @@ type renderArgs struct {
 func renderTool() tool {
 	formats := []string{string(view.Text), string(view.JSON), string(view.Gemini), string(view.OpenAI), string(view.Anthropic)}
 	return tool{
-		name: "render", title: "Show a session's context",
-		text: `Gives a session in a small context: the clusters of older messages with their summaries and ids, tombstones, and then the newest messages word for word; within a budget of
-tokens, which is never passed. With a query, what answers it is in it, too, out of all history of the branch. What is left out is counted in a second text; "expand" and "log" have
-it.` + isData,
+		name: "render", title: "Render the context of a session",
+		text: `Renders a session as a small context: the clusters of older messages with their summaries and ids, the
+tombstones, and then the newest messages word for word. The result never exceeds the budget. With a query it
+also has passages from all history of the branch that answer the query. A second text counts what is left out;
+"expand" and "log" show it.` + isData,
 		params: []param{
 			sessionParam(), branchParam(),
-			{name: "budget", kind: "integer", text: "At most so many tokens.", least: 1, most: mostTokens, initial: defaultTokens},
-			{name: "query", kind: "string", text: "A question whose answers are to be in it; up to half of the budget is for them."},
-			{name: "format", kind: "string", text: "How it is written.", oneOf: formats, initial: formats[0]},
-			{name: "expand", kind: "array", text: "Clusters, by id, whose messages are to stand in the place of their summaries."},
+			{name: "budget", kind: "integer", text: "The maximum tokens of the result.", least: 1, most: mostTokens, initial: defaultTokens},
+			{name: "query", kind: "string", text: "A question to answer from the history, in up to half of the budget."},
+			{name: "format", kind: "string", text: "The format of the result.", oneOf: formats, initial: formats[0]},
+			{name: "expand", kind: "array", text: "Ids of clusters whose messages replace their summaries."},
 		},
 	}
 }
 
 func (a renderArgs) check() error {
 	if len(a.Expand) > mostExpanded {
-		return failure.Usagef("bad expand: %d clusters: %d is the most", len(a.Expand), mostExpanded)
+		return clierr.Usagef("bad expand: %d clusters: %d is the most", len(a.Expand), mostExpanded)
 	}
 	for _, id := range a.Expand {
 		if err := checkText("expand", id, maxRev); err != nil {
@@ -64,7 +65,7 @@ func (a renderArgs) options() (view.Options, error) {
 	}
 	var err error
 	if o.Format, err = view.ParseFormat(a.Format); err != nil {
-		err = failure.Usagef("bad format: %v", err)
+		err = clierr.Usagef("bad format: %v", err)
 	}
 	return o, err
 }
@@ -81,7 +82,7 @@ func (cl *call) render(a renderArgs) (*mcp.CallToolResult, error) {
 	return result, nil
 }
 
-// rendering is what a branch renders, and what is not in it.
+// rendering renders a branch, and says what is left out.
 func (cl *call) rendering(a renderArgs) (string, []view.Drop, error) {
 	o, err := a.options()
 	if err != nil {
@@ -91,22 +92,22 @@ func (cl *call) rendering(a renderArgs) (string, []view.Drop, error) {
 	if err != nil {
 		return "", nil, err
 	}
-	if _, err := session.Tip(cl.view, name, a.branch()); err != nil {
+	if _, err := history.Tip(cl.view, name, a.branch()); err != nil {
 		return "", nil, err
 	}
-	in, err := cl.store.RenderInput(cl.view, name, a.branch(), o)
+	in, err := cl.store.Recall.RenderInput(cl.view, name, a.branch(), o)
 	if err == nil {
-		err = cl.store.AddProject(cl.view, &in, o.Budget)
+		err = cl.store.Recall.AddProject(cl.view, &in, o.Budget)
 	}
 	if err != nil {
 		return "", nil, err
 	}
 	if a.Query != "" {
-		if err := cl.store.Ask(cl.view, &in, a.Query); err != nil {
+		if err := cl.store.Recall.AddMatches(cl.view, &in, a.Query); err != nil {
 			return "", nil, err
 		}
 	}
-	if o.Expand, err = cl.store.Verbatim(cl.c, cl.view, a.Expand); err != nil {
+	if o.Expand, err = cl.store.Recall.Verbatim(cl.c, cl.view, a.Expand); err != nil {
 		return "", nil, err
 	}
 	out, err := view.Render(in, o)

@@ -3,14 +3,14 @@ package main
 import (
 	"context"
 	"fmt"
+	"github.com/gemini-ctx/ctx/internal/recall"
 	"net/url"
 	"strings"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"github.com/gemini-ctx/ctx/failure"
-	"github.com/gemini-ctx/ctx/session"
+	"github.com/gemini-ctx/ctx/internal/cli/clierr"
 )
 
 // The addresses of resources.
@@ -19,21 +19,22 @@ const (
 	clusterURI = "ctx://cluster/"
 )
 
-// mostListed is how many resources a page of the list has.
+// mostListed is the maximum number of resources on a page of the list.
 const mostListed = 100
 
-// addResources has sessions and clusters read, and listed: which there are changes with the store, so that the list is made when it is asked for.
+// addResources adds the sessions and clusters as resources. The list is made on demand, since it
+// changes with the store.
 func (sv *server) addResources(m *mcp.Server) {
 	m.AddResourceTemplate(&mcp.ResourceTemplate{
 		Name: "session", Title: "A session's context", URITemplate: sessionURI + "{name}", MIMEType: "text/plain",
-		Description: "The main branch of a session in a small context, as the tool render gives it." + isData,
+		Description: "The main branch of a session as a small context, as the tool render returns it." + isData,
 	}, sv.reading("session", func(cl *call, rest string) (string, error) {
 		out, _, err := cl.rendering(renderArgs{ofBranch: ofBranch{Session: rest}})
 		return out, err
 	}))
 	m.AddResourceTemplate(&mcp.ResourceTemplate{
 		Name: "cluster", Title: "The messages of a cluster", URITemplate: clusterURI + "{id}", MIMEType: "application/json",
-		Description: "The messages that a cluster stands for, as the tool expand gives them; what does not fit, it has with the id and `next` as the cursor." + isData,
+		Description: "The messages of a cluster, as the tool expand returns them. For the rest, call expand with the id and `next` as the cursor." + isData,
 	}, sv.reading("expand", func(cl *call, rest string) (string, error) {
 		result, err := cl.expand(expandArgs{ID: rest})
 		if err != nil {
@@ -51,14 +52,14 @@ func (sv *server) addResources(m *mcp.Server) {
 	})
 }
 
-// reading handles what is read under one kind of address. tool is whose cursors it gives.
+// reading returns the handler for one kind of address. tool is the tool whose cursors it gives.
 func (sv *server) reading(tool string, read func(cl *call, rest string) (string, error)) mcp.ResourceHandler {
 	return func(c context.Context, req *mcp.ReadResourceRequest) (*mcp.ReadResourceResult, error) {
 		var out string
 		err := sv.guard(c, "resources/read", func() error {
 			rest, err := url.PathUnescape(req.Params.URI[strings.LastIndexByte(req.Params.URI, '/')+1:])
 			if err != nil {
-				return failure.Usagef("bad address: %v", err)
+				return clierr.Usagef("bad address: %v", err)
 			}
 			args := expandArgs{ID: rest}
 			if tool == "session" {
@@ -81,20 +82,20 @@ func (sv *server) reading(tool string, read func(cl *call, rest string) (string,
 	}
 }
 
-// protocolError is an error where the protocol has no result for one.
+// protocolError converts an error for a request that has no result for errors.
 func protocolError(err error, uri string) error {
-	p := failure.Explain(err)
+	p := clierr.Explain(err)
 	code := int64(jsonrpc.CodeInternalError)
 	switch p.Code {
-	case failure.NotFound, failure.Gone:
+	case clierr.NotFound, clierr.Gone:
 		return mcp.ResourceNotFoundError(uri)
-	case failure.Usage:
+	case clierr.Usage:
 		code = jsonrpc.CodeInvalidParams
 	}
 	return &jsonrpc.Error{Code: code, Message: cleanText(p.Text())}
 }
 
-// listResources lists the sessions by name, and then the clusters as forest does.
+// listResources lists the sessions by name, and then the clusters in the order of forest.
 func (sv *server) listResources(c context.Context, req *mcp.ListResourcesRequest) (*mcp.ListResourcesResult, error) {
 	out := &mcp.ListResourcesResult{Resources: []*mcp.Resource{}}
 	out.CacheScope = "private"
@@ -123,14 +124,14 @@ func (sv *server) listResources(c context.Context, req *mcp.ListResourcesRequest
 			return nil
 		})
 	})
-	if err == nil || failure.Explain(err).Code == failure.NoStore {
+	if err == nil || clierr.Explain(err).Code == clierr.NoStore {
 		return out, nil // a list is asked for at the start, where there may be no store yet
 	}
 	return nil, protocolError(err, "")
 }
 
 func (cl *call) resources() (list []*mcp.Resource, err error) {
-	sessions, err := cl.store.Sessions(cl.view)
+	sessions, err := cl.store.Recall.Sessions(cl.view)
 	if err != nil {
 		return nil, err
 	}
@@ -140,7 +141,7 @@ func (cl *call) resources() (list []*mcp.Resource, err error) {
 			Description: fmt.Sprintf("What was said in a session, in a small context. %d messages.", messages(s)),
 		})
 	}
-	clusters, err := cl.store.Clusters(cl.view)
+	clusters, err := cl.store.Recall.Clusters(cl.view)
 	if err != nil {
 		return nil, err
 	}
@@ -153,14 +154,15 @@ func (cl *call) resources() (list []*mcp.Resource, err error) {
 	return list, nil
 }
 
-func messages(s session.Session) (n uint64) {
+func messages(s recall.Session) (n uint64) {
 	for _, b := range s.Branches {
 		n = max(n, b.Seq)
 	}
 	return n
 }
 
-// escape writes a name so that a template of one variable takes it: all but letters, digits and -._~ as bytes in hexadecimal.
+// escape writes a name so that it matches a template with one variable. It writes all characters
+// except letters, digits and -._~ as bytes in hexadecimal.
 func escape(name string) string {
 	return strings.ReplaceAll(url.QueryEscape(name), "+", "%20")
 }

@@ -1,24 +1,26 @@
 package main
 
 import (
+	"github.com/gemini-ctx/ctx/internal/history"
+	"github.com/gemini-ctx/ctx/internal/recall"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"github.com/gemini-ctx/ctx/document"
-	"github.com/gemini-ctx/ctx/failure"
-	"github.com/gemini-ctx/ctx/session"
+	"github.com/gemini-ctx/ctx/internal/cli/clierr"
+	"github.com/gemini-ctx/ctx/internal/cli/document"
 )
 
-// How many hits a search has.
+// The default and the maximum number of hits.
 const (
 	defaultHits = 10
 	mostHits    = 200
 )
 
-// hitPiece is how much of a hit's text is shown, in quarters of a token: enough to tell whether it is worth expanding.
+// hitPiece is how much of the text of a hit is shown, in quarters of a token: enough to decide
+// whether to expand it.
 const hitPiece = 300 * perToken
 
 type searchArgs struct {
@@ -35,19 +37,20 @@ type searchArgs struct {
 
 func searchTool() tool {
 	return tool{
-		name: "search", title: "Search what was said",
-		text: `Finds the messages and notes that answer a query best, best first, over all history of this project's conversations: what has been evicted from the context is
-found like the rest. A query is words, names, paths and numbers. A long text is shown in part, which its "cut" says: "expand" with its id has all of it.` + isData,
+		name: "search", title: "Search the messages",
+		text: `Finds the messages and notes that answer a query best, best first, in the whole history of this project's
+conversations, including messages that left the context. A query has words, names, paths and numbers. The
+result has only a part of a long text, and its "cut" says which: "expand" with the id shows all of it.` + isData,
 		params: append([]param{
-			{name: "query", kind: "string", text: "What to look for.", required: true},
-			{name: "session", kind: "string", text: "Only what was said in this session."},
-			{name: "branch", kind: "string", text: "With session: only what this branch has."},
-			{name: "role", kind: "string", text: "Only what was said in this role.", oneOf: roles()},
-			{name: "since", kind: "string", text: "Only what was said then or later: RFC 3339, or a date, in UTC."},
+			{name: "query", kind: "string", text: "The words to find.", required: true},
+			{name: "session", kind: "string", text: "Search only this session."},
+			{name: "branch", kind: "string", text: "With session: search only this branch."},
+			{name: "role", kind: "string", text: "Search only messages of this role.", oneOf: roles()},
+			{name: "since", kind: "string", text: "Search only messages at this time or later: RFC 3339, or a date, in UTC."},
 			readerParam(),
-			{name: "limit", kind: "integer", text: "At most so many messages, on all pages together.", least: 1, most: mostHits, initial: defaultHits},
-			{name: "clusters", kind: "boolean", text: "List the clusters of the best messages, too."},
-			{name: "rewound", kind: "boolean", text: "Look at what was rewound, too."},
+			{name: "limit", kind: "integer", text: "The maximum number of messages on all pages together.", least: 1, most: mostHits, initial: defaultHits},
+			{name: "clusters", kind: "boolean", text: "Also list the clusters of the best messages."},
+			{name: "rewound", kind: "boolean", text: "Also search rewound messages."},
 		}, pagingParams()...),
 	}
 }
@@ -56,10 +59,10 @@ func roles() []string { return []string{"user", "model", "tool", "system"} }
 
 func (a searchArgs) check() error {
 	if a.Role != "" && !slices.Contains(roles(), a.Role) {
-		return failure.Usagef("bad role: %.80q: one of %s", a.Role, strings.Join(roles(), ", "))
+		return clierr.Usagef("bad role: %.80q: one of %s", a.Role, strings.Join(roles(), ", "))
 	}
 	if a.Branch != "" && a.Session == "" {
-		return failure.Usagef("branch goes with session")
+		return clierr.Usagef("branch goes with session")
 	}
 	_, err := a.since()
 	return firstOf(err, checkText("query", a.Query, maxQuery), checkText("reader", a.Reader, maxRev), between("limit", a.Limit, 1, mostHits),
@@ -87,16 +90,17 @@ func (a searchArgs) since() (time.Time, error) {
 			return t, nil
 		}
 	}
-	return time.Time{}, failure.Usagef("bad since: %.80q: 2026-03-01 or 2026-03-01T09:00:00Z", a.Since)
+	return time.Time{}, clierr.Usagef("bad since: %.80q: 2026-03-01 or 2026-03-01T09:00:00Z", a.Since)
 }
 
-// hitItem is a hit as search of ctx prints it, and what of its text is shown where that is not all.
+// hitItem is a hit in the form of `ctx search --json`, with the part of its text that is shown.
 type hitItem struct {
 	document.Hit
 	Cut *cut `json:"cut,omitempty"`
 }
 
-// search ranks anew for each page. Where the store has changed since the page before, hits may come again, or not at all: the result says that it has.
+// search ranks again for each page. If the store has changed since the page before, hits may be
+// repeated or missing, and the result says so.
 func (cl *call) search(a searchArgs) (*mcp.CallToolResult, error) {
 	at, more, err := cl.position(a.Cursor, 0, 2) // the operation, and how many hits were given
 	if err != nil {
@@ -129,28 +133,28 @@ func (cl *call) search(a searchArgs) (*mcp.CallToolResult, error) {
 	return cl.page(p, "hits", f)
 }
 
-func (cl *call) hits(a searchArgs) ([]session.Hit, error) {
+func (cl *call) hits(a searchArgs) ([]recall.Hit, error) {
 	since, err := a.since()
 	if err != nil {
 		return nil, err
 	}
 	name := a.Session
 	if name != "" {
-		if name, err = session.Named(cl.view, name); err != nil {
+		if name, err = history.Named(cl.view, name); err != nil {
 			return nil, err
 		}
 	}
-	q := session.SearchQuery{
-		Text: a.Query, Session: name, Branch: a.Branch, Role: a.Role, Since: since, Most: a.most(), Clusters: a.Clusters, Rewound: a.Rewound,
+	q := recall.SearchQuery{
+		Text: a.Query, Session: name, Branch: a.Branch, Role: a.Role, Since: since, Limit: a.most(), Clusters: a.Clusters, Rewound: a.Rewound,
 	}
 	if q.Reader, err = cl.reader(a.ofBranch, a.Reader); err != nil {
 		return nil, err
 	}
-	return cl.store.Search(cl.view, q)
+	return cl.store.Recall.Search(cl.view, q)
 }
 
-// reader is who reads; nil for everybody.
-func (cl *call) reader(o ofBranch, reader string) (*session.Reader, error) {
+// reader returns the reader whose view limits the result, and nil for no limit.
+func (cl *call) reader(o ofBranch, reader string) (*history.Viewer, error) {
 	if reader == "" {
 		return nil, nil
 	}
@@ -158,10 +162,10 @@ func (cl *call) reader(o ofBranch, reader string) (*session.Reader, error) {
 	if err != nil {
 		return nil, err
 	}
-	return cl.store.NewReader(cl.view, name, reader)
+	return cl.store.Clusters.NewViewer(cl.view, name, reader)
 }
 
-// page is a page as a result.
+// page returns a page as a result.
 func (cl *call) page(p *page, name string, f frame) (*mcp.CallToolResult, error) {
 	doc, err := p.document(name, f)
 	if err != nil {

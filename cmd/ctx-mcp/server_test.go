@@ -6,6 +6,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"github.com/gemini-ctx/ctx/internal/conversation"
+	"github.com/gemini-ctx/ctx/internal/history"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -19,7 +21,6 @@ import (
 
 	"github.com/gemini-ctx/ctx/forest/summarize"
 	"github.com/gemini-ctx/ctx/lock"
-	"github.com/gemini-ctx/ctx/session"
 )
 
 // Every tool says that it only reads, that what it returns is data, and what it takes.
@@ -164,14 +165,15 @@ func TestStoreComesLater(t *testing.T) {
 	}
 }
 
-// What of a text steers a terminal is taken out, wherever it is. (C0 controls do not get into a store; the C1 ones do.)
+// What of a text steers a terminal is taken out, wherever it is. (C0 controls do not get into a
+// store; the C1 ones do.)
 func TestControlsAreTakenOut(t *testing.T) {
 	dir, s := newStore(t)
 	for range 12 {
 		say(t, s, "wo\u0301rk \"quoted\"", "user", "a \u009b31mred\u0085 flag \u009d0;title\u009c for postgres")
 	}
-	if _, _, err := s.Append(context.Background(), "wo\u0301rk \"quoted\"", session.MainBranch, []session.Message{{Role: "model",
-		Parts: json.RawMessage(`[{"text":"from parts \u009b5m"}]`)}}, session.AppendOptions{}); err != nil {
+	if _, _, err := s.Conversation.Append(context.Background(), "wo\u0301rk \"quoted\"", history.MainBranch, []conversation.Message{{Role: "model",
+		Parts: json.RawMessage(`[{"text":"from parts \u009b5m"}]`)}}, conversation.AppendOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	c := connect(t, dir)
@@ -285,7 +287,7 @@ func TestSideBySide(t *testing.T) {
 			case <-stop:
 				return
 			default:
-				_, _, err := s.Append(context.Background(), "work", session.MainBranch, []session.Message{{Role: "user", Text: fmt.Sprintf("deploy number %d", i)}}, session.AppendOptions{})
+				_, _, err := s.Conversation.Append(context.Background(), "work", history.MainBranch, []conversation.Message{{Role: "user", Text: fmt.Sprintf("deploy number %d", i)}}, conversation.AppendOptions{})
 				var busy *lock.BusyError
 				if err != nil && !errors.As(err, &busy) {
 					t.Error(err)
@@ -419,10 +421,10 @@ func TestResourceGoesOn(t *testing.T) {
 func TestReader(t *testing.T) {
 	dir, s := newStore(t)
 	say(t, s, "work", "user", "the question about postgres")
-	if _, err := s.Fork(context.Background(), "work", session.MainBranch, []string{"one", "two"}, session.ForkOptions{}); err != nil {
+	if _, err := s.Conversation.Fork(context.Background(), "work", history.MainBranch, []string{"one", "two"}, conversation.ForkOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	hidden, _, err := s.Append(context.Background(), "work", "one", []session.Message{{Role: "model", Text: "postgres in branch one"}}, session.AppendOptions{})
+	hidden, _, err := s.Conversation.Append(context.Background(), "work", "one", []conversation.Message{{Role: "model", Text: "postgres in branch one"}}, conversation.AppendOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -450,7 +452,7 @@ func TestStatusPages(t *testing.T) {
 	for i := range 40 {
 		names = append(names, fmt.Sprintf("child-%02d", i))
 	}
-	if _, err := s.Fork(context.Background(), "work", session.MainBranch, names, session.ForkOptions{}); err != nil {
+	if _, err := s.Conversation.Fork(context.Background(), "work", history.MainBranch, names, conversation.ForkOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	c := connect(t, dir)

@@ -9,19 +9,20 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/gemini-ctx/ctx/summarizer"
-	"github.com/gemini-ctx/ctx/summarizer/model"
-	"github.com/gemini-ctx/ctx/summarizer/printmode"
+	"github.com/gemini-ctx/ctx/internal/summarizer"
+	"github.com/gemini-ctx/ctx/internal/summarizer/model"
+	"github.com/gemini-ctx/ctx/internal/summarizer/printmode"
 )
 
 const (
 	defaultBase  = "https://generativelanguage.googleapis.com"
 	defaultModel = "gemini-2.5-flash"
-	// A fifth of the window of the smallest model of the family: a summary of more than that is vague.
+	// A fifth of the context window of the family's smallest model. A summary of more input is
+	// vague.
 	defaultInput = 200_000
 )
 
-// thinking is how many tokens a model may spend before it writes, which counts as output.
+// thinking is the number of tokens that a model may spend on thoughts, which count as output.
 const thinking = 8192
 
 type gemini struct {
@@ -29,7 +30,7 @@ type gemini struct {
 	model  string
 }
 
-func open(s model.Settings) (model.Ask, int, error) {
+func open(s model.Settings) (model.AnswerFunc, int, error) {
 	name := strings.TrimPrefix(firstOf(s.Model, s.First("CTX_GEMINI_MODEL"), defaultModel), "models/")
 	most, err := s.Number("CTX_GEMINI_MAX_INPUT", defaultInput)
 	if err != nil {
@@ -52,8 +53,8 @@ func open(s model.Settings) (model.Ask, int, error) {
 	return (&gemini{client, name}).ask, most, nil
 }
 
-// openInstalled has the installed Gemini CLI asked, which has a login of its own.
-func openInstalled(name string) (model.Ask, error) {
+// openInstalled returns an Ask that runs the installed Gemini CLI, which has its own login.
+func openInstalled(name string) (model.AnswerFunc, error) {
 	agent, _ := printmode.Find("gemini")
 	r, err := printmode.New(printmode.Options{Agent: agent, Model: name, Environ: os.Environ()})
 	if err != nil {
@@ -99,7 +100,7 @@ type response struct {
 	ModelVersion string `json:"modelVersion"`
 }
 
-func (g *gemini) ask(ctx context.Context, r summarizer.Request) (model.Reply, error) {
+func (g *gemini) ask(ctx context.Context, r summarizer.WireRequest) (model.Reply, error) {
 	in := request{
 		SystemInstruction: content{Parts: []part{{Text: r.Prompt}}},
 		Contents:          []content{{Role: "user", Parts: []part{{Text: model.Text(r)}}}},
@@ -112,7 +113,7 @@ func (g *gemini) ask(ctx context.Context, r summarizer.Request) (model.Reply, er
 	return g.reply(out)
 }
 
-// reply takes the text out of an answer, or says why there is none.
+// reply returns the text of an answer, or the reason why there is none.
 func (g *gemini) reply(out response) (model.Reply, error) {
 	if why := out.PromptFeedback.BlockReason; why != "" {
 		return model.Reply{}, &model.Error{Kind: summarizer.Refused, Message: "the model blocked the inputs: " + why}

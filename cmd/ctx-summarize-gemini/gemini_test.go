@@ -15,13 +15,13 @@ import (
 	"testing"
 	"time"
 
-	"github.com/gemini-ctx/ctx/summarizer"
-	"github.com/gemini-ctx/ctx/summarizer/model"
+	"github.com/gemini-ctx/ctx/internal/summarizer"
+	"github.com/gemini-ctx/ctx/internal/summarizer/model"
 )
 
 const key = "AIzaTestKey0123456789"
 
-// TestMain has the test binary be Gemini CLI where a variable says so.
+// TestMain makes the test binary play Gemini CLI if a variable says so.
 func TestMain(m *testing.M) {
 	if answer := os.Getenv("PLAYED_ANSWER"); answer != "" {
 		fmt.Print(answer)
@@ -30,7 +30,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// Without a key the installed Gemini CLI is asked; with one it is not.
+// Without a key the installed Gemini CLI is asked; with a key it is not.
 func TestGeminiInstalled(t *testing.T) {
 	self, err := os.Executable()
 	if err != nil {
@@ -50,11 +50,11 @@ func TestGeminiInstalled(t *testing.T) {
 	}
 }
 
-// told runs the helper over one request and returns its answer.
-func told(t *testing.T, vars map[string]string, args ...string) summarizer.Answer {
+// told runs the helper for one request and returns its answer.
+func told(t *testing.T, vars map[string]string, args ...string) summarizer.WireAnswer {
 	t.Helper()
-	b, err := json.Marshal(summarizer.Request{V: 1, Claim: strings.Repeat("ab", 32), Tokens: 40, Words: 20, Prompt: "the prompt",
-		Inputs: []summarizer.Input{{Kind: "entry", Role: "user", Text: "PostgreSQL runs on port 5433."}}})
+	b, err := json.Marshal(summarizer.WireRequest{V: 1, Claim: strings.Repeat("ab", 32), Tokens: 40, Words: 20, Prompt: "the prompt",
+		Inputs: []summarizer.WireInput{{Kind: "entry", Role: "user", Text: "PostgreSQL runs on port 5433."}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -71,7 +71,7 @@ func told(t *testing.T, vars map[string]string, args ...string) summarizer.Answe
 	if !strings.HasPrefix(first, `{"ctx":"summarizer","v":1,"name":"ctx-summarize-gemini"`) {
 		t.Fatalf("first line: %s", first)
 	}
-	var a summarizer.Answer
+	var a summarizer.WireAnswer
 	if err := json.Unmarshal([]byte(second), &a); err != nil {
 		t.Fatal(err)
 	}
@@ -96,7 +96,7 @@ func TestGemini(t *testing.T) {
 		_, _ = io.WriteString(w, `{"candidates":[{"content":{"parts":[{"text":"hm","thought":true},{"text":"Port "},{"text":"5433."}],"role":"model"},"finishReason":"STOP"}],"modelVersion":"gemini-x-001"}`)
 	}))
 	defer server.Close()
-	want := summarizer.Answer{V: 1, Claim: strings.Repeat("ab", 32), Text: "Port 5433.", Model: "gemini-x-001"}
+	want := summarizer.WireAnswer{V: 1, Claim: strings.Repeat("ab", 32), Text: "Port 5433.", Model: "gemini-x-001"}
 	for _, c := range []struct {
 		vars map[string]string
 		args []string
@@ -111,7 +111,7 @@ func TestGemini(t *testing.T) {
 	}
 }
 
-// TestGeminiAnswers has the model answer without a summary.
+// TestGeminiAnswers has answers of the model without a summary.
 func TestGeminiAnswers(t *testing.T) {
 	for body, want := range map[string]string{
 		`{"candidates":[]}`: "refused: the model gave no candidate",
@@ -140,7 +140,7 @@ func TestGeminiAnswers(t *testing.T) {
 	}
 }
 
-// TestGeminiSettings has settings that cannot be: every claim is answered with what is wrong.
+// TestGeminiSettings has invalid settings: the answer to every claim is the error.
 func TestGeminiSettings(t *testing.T) {
 	t.Setenv("PATH", "") // no Gemini CLI
 	for _, c := range []struct {

@@ -1,10 +1,11 @@
-// Command ctx-summarize-gemini is a helper that has Gemini write summaries, by its REST interface. docs/summarizers.md says how it is set up.
+// Command ctx-summarize-gemini is a helper that makes Gemini write summaries, over its REST
+// interface. docs/summarizers.md describes its settings.
 package main
 
 import (
 	"os"
 
-	"github.com/gemini-ctx/ctx/summarizer/model"
+	"github.com/gemini-ctx/ctx/internal/summarizer/model"
 )
 
 func main() { os.Exit(program().Main()) }

@@ -1,11 +1,12 @@
-// Command ctx-summarize-openai is a helper that has any model behind an OpenAI-compatible interface write summaries: OpenAI's own, Ollama's, and most
-// others. docs/summarizers.md says how it is set up.
+// Command ctx-summarize-openai is a helper that makes any model behind an OpenAI-compatible
+// interface write summaries: OpenAI's own, Ollama's, and most others. docs/summarizers.md describes
+// its settings.
 package main
 
 import (
 	"os"
 
-	"github.com/gemini-ctx/ctx/summarizer/model"
+	"github.com/gemini-ctx/ctx/internal/summarizer/model"
 )
 
 func main() { os.Exit(program().Main()) }

@@ -7,25 +7,25 @@ import (
 	"net/url"
 	"strings"
 
-	"github.com/gemini-ctx/ctx/summarizer"
-	"github.com/gemini-ctx/ctx/summarizer/model"
+	"github.com/gemini-ctx/ctx/internal/summarizer"
+	"github.com/gemini-ctx/ctx/internal/summarizer/model"
 )
 
 const (
 	defaultBase = "https://api.openai.com/v1"
-	// Half of the window of the models that are common.
+	// Half of the context window of common models.
 	defaultInput = 60_000
-	// Ollama gives a model a context of 4,096 tokens unless it is told otherwise, prompt and answer included.
+	// Ollama's default context has 4,096 tokens, including prompt and answer.
 	localInput = 2000
 )
 
 type openai struct {
 	client *model.Client
 	model  string
-	warm   bool // the model does not take a temperature
+	warm   bool // the model accepts no temperature
 }
 
-func open(s model.Settings) (model.Ask, int, error) {
+func open(s model.Settings) (model.AnswerFunc, int, error) {
 	name := s.Model
 	if name == "" {
 		name = s.First("CTX_OPENAI_MODEL")
@@ -78,7 +78,7 @@ type response struct {
 	} `json:"choices"`
 }
 
-func (o *openai) ask(ctx context.Context, r summarizer.Request) (model.Reply, error) {
+func (o *openai) ask(ctx context.Context, r summarizer.WireRequest) (model.Reply, error) {
 	in := request{Model: o.model, Messages: []message{{"system", r.Prompt}, {"user", model.Text(r)}}}
 	if !o.warm {
 		in.Temperature = new(float64)
@@ -87,7 +87,7 @@ func (o *openai) ask(ctx context.Context, r summarizer.Request) (model.Reply, er
 	err := o.client.Post(ctx, "/chat/completions", in, &out)
 	var e *model.Error
 	if errors.As(err, &e) && e.Kind == summarizer.Terminal && !o.warm && strings.Contains(strings.ToLower(e.Message), "temperature") {
-		o.warm = true // models that reason take the default only
+		o.warm = true // reasoning models accept only the default
 		return o.ask(ctx, r)
 	}
 	if err != nil {
@@ -96,7 +96,7 @@ func (o *openai) ask(ctx context.Context, r summarizer.Request) (model.Reply, er
 	return o.reply(out)
 }
 
-// reply takes the text out of an answer, or says why there is none.
+// reply returns the text of an answer, or the reason why there is none.
 func (o *openai) reply(out response) (model.Reply, error) {
 	if len(out.Choices) == 0 {
 		return model.Reply{}, &model.Error{Kind: summarizer.Refused, Message: "the model gave no choice"}

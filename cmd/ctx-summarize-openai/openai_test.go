@@ -14,13 +14,13 @@ import (
 
 	"github.com/gemini-ctx/ctx/forest/summarize"
 	"github.com/gemini-ctx/ctx/format"
-	"github.com/gemini-ctx/ctx/summarizer"
-	"github.com/gemini-ctx/ctx/summarizer/model"
+	"github.com/gemini-ctx/ctx/internal/summarizer"
+	"github.com/gemini-ctx/ctx/internal/summarizer/model"
 )
 
 const key = "sk-test-0123456789abcdef"
 
-// TestMain has the test binary be the helper where its first argument says so.
+// TestMain makes the test binary act as the helper if its first argument says so.
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == "helper" {
 		os.Args = append(os.Args[:1], os.Args[2:]...)
@@ -29,8 +29,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// told has ctx's side ask the helper, as a process, for a summary.
-func told(t *testing.T, base string, vars ...string) (summarize.Told, error) {
+// told asks the helper, as a process, for a summary.
+func told(t *testing.T, base string, vars ...string) (summarize.Response, error) {
 	t.Helper()
 	self, err := os.Executable()
 	if err != nil {
@@ -45,7 +45,7 @@ func told(t *testing.T, base string, vars ...string) (summarize.Told, error) {
 	}
 	h := &summarizer.Helper{Name: "openai", Command: []string{self, "helper"}, Start: time.Minute, Answer: time.Minute}
 	defer h.Close()
-	told, err := h.Summarize(t.Context(), summarize.Ask{Claim: format.ID{1}, Tokens: 40, Inputs: []summarize.Piece{
+	told, err := h.Summarize(t.Context(), summarize.Request{Claim: format.ID{1}, Tokens: 40, Inputs: []summarize.Input{
 		{ID: format.ID{2}, Role: "user", Text: "PostgreSQL runs on port 5433. " + strings.Repeat("It was moved there. ", 10)}}})
 	if err != nil && strings.Contains(err.Error(), key) {
 		t.Errorf("the key is in %v", err)
@@ -84,7 +84,7 @@ func TestOpenAI(t *testing.T) {
 	}
 }
 
-// A model that takes no temperature is asked without.
+// A model that accepts no temperature is asked without one.
 func TestOpenAITemperature(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		var in request

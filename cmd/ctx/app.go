@@ -2,22 +2,24 @@ package main
 
 import (
 	"context"
+	"github.com/gemini-ctx/ctx/internal/history"
+	"github.com/gemini-ctx/ctx/internal/recall"
 	"io"
 	"os"
 
 	"github.com/spf13/cobra"
 
 	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/internal/cli/environ"
+	"github.com/gemini-ctx/ctx/internal/repo"
+	"github.com/gemini-ctx/ctx/internal/session"
 	"github.com/gemini-ctx/ctx/lock"
-	"github.com/gemini-ctx/ctx/machine"
 	"github.com/gemini-ctx/ctx/refs"
-	"github.com/gemini-ctx/ctx/repo"
 	"github.com/gemini-ctx/ctx/sanitize"
-	"github.com/gemini-ctx/ctx/session"
 )
 
-// app is one run of ctx: its world, the flags that every command has, and what it has opened. Each command's constructor is
-// handed it.
+// app is one run of ctx: its world, the flags that every command has, and the stores that it has
+// opened. The constructor of each command gets it.
 type app struct {
 	world
 	c   context.Context // ends when the user interrupts the run
@@ -35,7 +37,8 @@ type app struct {
 	opened    []io.Closer
 }
 
-// run executes one command line and returns its exit code. It may be called any number of times in a process.
+// run executes one command line and returns its exit code. A process may call it any number of
+// times.
 func run(c context.Context, w world, args []string) int {
 	a := &app{world: w, c: c, out: newOutput(w.stdout)}
 	if e, found, err := a.findExternal(args); found || err != nil {
@@ -70,7 +73,7 @@ func run(c context.Context, w world, args []string) int {
 	return code
 }
 
-// prepare is run before every command: it looks at what all commands have in common.
+// prepare runs before every command and does what all commands need.
 func (a *app) prepare(cmd *cobra.Command) error {
 	a.command = cmd.CommandPath()
 	if isHook(cmd) {
@@ -80,10 +83,10 @@ func (a *app) prepare(cmd *cobra.Command) error {
 	return a.changeDir()
 }
 
-// changeDir goes where -C says.
+// changeDir makes the directory of -C the working directory.
 func (a *app) changeDir() error {
 	for _, dir := range a.dirs {
-		a.dir = machine.Under(a.dir, dir)
+		a.dir = environ.Under(a.dir, dir)
 		if info, err := os.Stat(a.dir); err != nil || !info.IsDir() {
 			return usagef("cannot change to %q: not a directory", dir)
 		}
@@ -91,10 +94,10 @@ func (a *app) changeDir() error {
 	return nil
 }
 
-// path returns an argument that names a file, as seen from the directory that -C chose.
-func (a *app) path(name string) string { return machine.Under(a.dir, name) }
+// path returns the name of a file relative to the directory of -C.
+func (a *app) path(name string) string { return environ.Under(a.dir, name) }
 
-// env is what package repo is told of the world.
+// env returns the part of the world that package repo needs.
 func (a *app) env() repo.Env {
 	return repo.Env{
 		WorkDir:    a.dir,
@@ -110,7 +113,7 @@ func (a *app) env() repo.Env {
 	}
 }
 
-// openStore finds and opens the store; run closes it.
+// openStore finds and opens the store. run closes it.
 func (a *app) openStore() (*session.Store, error) {
 	a.watchInterrupts()
 	r, err := repo.Open(a.env())
@@ -119,11 +122,11 @@ func (a *app) openStore() (*session.Store, error) {
 	}
 	a.opened = append(a.opened, r)
 	s := session.New(r)
-	s.Warn = a.warn
+	s.History.Warn = a.warn
 	return s, nil
 }
 
-// watchInterrupts has the run end with an interrupt. A hook ends with 0 whatever happens.
+// watchInterrupts makes an interrupt end the run. A hook then ends with 0, like always.
 func (a *app) watchInterrupts() {
 	switch {
 	case a.watch == nil:
@@ -134,7 +137,7 @@ func (a *app) watchInterrupts() {
 	}
 }
 
-// openView is openStore, and the refs as they are now.
+// openView opens the store and reads the current refs.
 func (a *app) openView() (*session.Store, *refs.View, error) {
 	s, err := a.openStore()
 	if err != nil {
@@ -144,18 +147,18 @@ func (a *app) openView() (*session.Store, *refs.View, error) {
 	return s, view, err
 }
 
-// sessionOr returns the session that -s named, by its name or the beginning of it, else the one that HEAD names. A name
-// that no session has is returned as it is.
+// sessionOr returns the session that -s names, by its name or the first characters of it; without a
+// name, the session that HEAD names. It returns an unknown name as it is.
 func sessionOr(view *refs.View, named string) (string, error) {
 	if named != "" {
-		return session.NamedOr(view, named)
+		return history.NamedOr(view, named)
 	}
-	return session.HEAD(view)
+	return recall.HEAD(view)
 }
 
 func resolve(s *session.Store, view *refs.View, rev string) (format.ID, error) {
-	return s.ResolveObject(view, rev)
+	return s.Clusters.ResolveObject(view, rev)
 }
 
-// oneLine keeps what other programs, or a store, wrote from moving the cursor of a terminal or starting a line of its own.
+// oneLine removes line ends and terminal controls from text of other programs or of a store.
 func oneLine(s string) string { return sanitize.Line(s) }

@@ -5,14 +5,20 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"github.com/gemini-ctx/ctx/internal/clusters"
+	"github.com/gemini-ctx/ctx/internal/conversation"
+	"github.com/gemini-ctx/ctx/internal/history"
+	"github.com/gemini-ctx/ctx/internal/recall"
 	"time"
 	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
 	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/internal/cli/bulk"
+	"github.com/gemini-ctx/ctx/internal/cli/jsonl"
+	"github.com/gemini-ctx/ctx/internal/session"
 	"github.com/gemini-ctx/ctx/refs"
-	"github.com/gemini-ctx/ctx/session"
 )
 
 type appendOptions struct {
@@ -26,18 +32,30 @@ func newAppendCmd(a *app) *cobra.Command {
 	o := &appendOptions{}
 	cmd := &cobra.Command{
 		Use:   "append -s SESSION (--role ROLE [-m TEXT | -F FILE] | --jsonl [FILE])",
-		Short: "Add messages to the end of a session",
-		Long: long(`Adds one message, from -m, a file or standard input, and prints the id of its entry; or, with --jsonl, any number of messages, one a line:
+		Short: "Append messages to a session",
+		Long: long(`Appends one message to a branch of a session. The text comes from -m, from a file (-F), or from
+standard input. The command prints the id of the new entry. If the session does not exist, the
+command creates it.
+
+With --jsonl the command reads any number of messages, one JSON object on each line:
 
   {"role":"user","text":"…","author":"…","time":"2026-11-21T00:42:09Z","source":"…","invocation":"…"}
 
-A session that does not exist is created. With --jsonl, "parts" (an array of message parts) may stand for "text", everything but the
-role and one of these two may be left out (a message without a time was said now), and the ids are printed, one a line, when their batch is on the disk: after 4,096 lines, 1 MiB,
-the end of the input, or 50 ms without input. A message whose "source" is known in the session is not added again: its old id is
-printed, and where its content has changed it amends the old one. With --json an answer has the number of its "line".
-Lines that cannot be used are counted and told. So are lines with "partial":true: pieces of a message that comes as a whole later are not stored, and have no id.
+Each object needs "role" and either "text" or "parts", an array of message parts. All other keys
+are optional. A message without "time" gets the current time. The command prints one id on each
+line, as soon as the batch of the message is on disk. A batch ends after 4,096 lines, after 1
+MiB, at the end of the input, or after 50 ms without input.
 
-What looks like a secret is replaced by [REDACTED:<class>] and control characters are taken out before anything is stored.`,
+"source" is the message's own name. If the session already has a message with that source, the
+command prints the id of the old entry. If the content is different, the new message amends the
+old one. With --json each answer has the number of its "line".
+
+The command skips lines that it cannot use, and reports and counts them on standard error. It
+does not store a line with "partial":true, which is a piece of a message that arrives as a whole
+later. Such a line gets no id.
+
+Before anything is stored, the command replaces each secret that it recognizes by
+[REDACTED:<class>] and removes control characters.`,
 			exitNoStore, exitLocked, exitStale, exitCorrupt, exitNotFound),
 		Example: `  ctx append -s work --role user -m 'port 5433, not 5432'
   ctx append -s work --role model -F answer.md
@@ -57,23 +75,23 @@ What looks like a secret is replaced by [REDACTED:<class>] and control character
 	}
 	o.add(cmd)
 	f := cmd.Flags()
-	f.StringVar(&o.role, "role", "", "who says it: user, model, tool or system")
-	f.StringVarP(&o.text, "message", "m", "", "the text")
-	f.StringVarP(&o.file, "file", "F", "", "a file with the text, - for standard input")
+	f.StringVar(&o.role, "role", "", "the role of the speaker: user, model, tool or system")
+	f.StringVarP(&o.text, "message", "m", "", "the text of the message")
+	f.StringVarP(&o.file, "file", "F", "", "read the text from a file; - is standard input")
 	f.StringVar(&o.parts, "parts", "", "a JSON array of message parts instead of a text")
-	f.StringVar(&o.author, "author", "", "who says it, by name")
-	f.StringVar(&o.when, "time", "", "when it was said, RFC 3339 (default: now)")
-	f.StringVar(&o.source, "source", "", "the message's own name: one that is known is not added again")
-	f.StringVar(&o.invocation, "invocation", "", "the run of the agent that it belongs to")
-	f.StringVar(&o.expect, "expect", "", "fail if the branch's tip is not this entry")
-	f.StringVar(&o.parentCall, "parent-call", "", "the `SESSION/CALL` that the session works for, as `ctx session link` says it")
-	f.BoolVar(&o.note, "note", false, "something said about the conversation, not in it")
-	f.BoolVar(&o.orphan, "orphan", false, "accept the result of a call that is not in the branch")
-	f.BoolVar(&o.jsonl, "jsonl", false, "a message a line, from a file or standard input")
+	f.StringVar(&o.author, "author", "", "the name of the speaker")
+	f.StringVar(&o.when, "time", "", "the time of the message, RFC 3339 (default: now)")
+	f.StringVar(&o.source, "source", "", "the message's own name; a message with a known name is not appended again")
+	f.StringVar(&o.invocation, "invocation", "", "the run of the agent that the message belongs to")
+	f.StringVar(&o.expect, "expect", "", "fail unless the tip of the branch is this entry")
+	f.StringVar(&o.parentCall, "parent-call", "", "link a new session to `SESSION/CALL`, the tool call that it works for")
+	f.BoolVar(&o.note, "note", false, "append a note about the conversation instead of a message")
+	f.BoolVar(&o.orphan, "orphan", false, "accept the result of a tool call that is not in the branch")
+	f.BoolVar(&o.jsonl, "jsonl", false, "read one message from each line of a file or standard input")
 	return cmd
 }
 
-// open opens the store and chooses the branch.
+// open opens the store and chooses the session. The entry is that of --expect.
 func (o *appendOptions) open(a *app) (s *session.Store, name string, expect format.ID, err error) {
 	if err := o.check(); err != nil {
 		return nil, "", expect, err
@@ -87,10 +105,10 @@ func (o *appendOptions) open(a *app) (s *session.Store, name string, expect form
 		return nil, "", expect, err
 	}
 	if name = o.session; name == "" { // a name that is given is whole: the session need not exist
-		name, err = session.HEAD(view)
+		name, err = recall.HEAD(view)
 	}
-	if session.IsMissing(err) {
-		err = withHint(usagef("no session named"), "-s NAME names one; it need not exist")
+	if clusters.IsMissing(err) {
+		err = withHint(usagef("no session named"), "name a session with -s; it need not exist")
 	}
 	if err == nil && o.expect != "" {
 		expect, err = o.expected(s, view, name)
@@ -113,14 +131,14 @@ func (o *appendOptions) runOne(c context.Context, a *app) error {
 		return err
 	}
 	if o.source != "" {
-		m.Source = jsonlSource(name, o.source)
+		m.Source = bulk.Source(name, o.source)
 	}
 	parent, err := o.parent()
 	if err != nil {
 		return err
 	}
-	set := session.AppendOptions{Expect: expect, Orphan: o.orphan, Parent: parent}
-	done, found, err := s.Append(c, name, o.branch, []session.Message{m}, set)
+	set := conversation.AppendOptions{Expect: expect, Orphan: o.orphan, Parent: parent}
+	done, found, err := s.Conversation.Append(c, name, o.branch, []conversation.Message{m}, set)
 	if err != nil {
 		return err
 	}
@@ -128,39 +146,23 @@ func (o *appendOptions) runOne(c context.Context, a *app) error {
 		a.say("ctx: append: cleaned: %s", counts(byClass(found)))
 	}
 	if a.json {
-		return a.printJSON(appendedDocOf(done[0], 0))
+		return a.answer(done[0])
 	}
 	a.line("%v", done[0].ID)
 	return nil
 }
 
-// parent reads --parent-call.
-func (o *appendOptions) parent() (*session.Parent, error) {
+// parent returns the parent that --parent-call names, and nil without the flag.
+func (o *appendOptions) parent() (*history.Parent, error) {
 	if !o.cmd.Flags().Changed("parent-call") {
 		return nil, nil
 	}
 	return readParentCall(o.parentCall)
 }
 
-// appendedDoc is what became of a message.
-type appendedDoc struct {
-	V       int    `json:"v"`
-	ID      string `json:"id"`
-	Known   bool   `json:"known"`
-	Amended bool   `json:"amended"`
-	// Forgotten says that it is there without its words.
-	Forgotten bool `json:"forgotten,omitempty"`
-	// Line is the number of its line in the input of --jsonl, from 1; lines that are skipped have no document.
-	Line int `json:"line,omitempty"`
-}
-
-func appendedDocOf(done session.Appended, line int) appendedDoc {
-	return appendedDoc{1, done.ID.String(), done.Known, done.Amended, done.Forgotten, line}
-}
-
-// read makes the message of the flags and the input.
-func (o *appendOptions) read(a *app) (session.Message, error) {
-	m := session.Message{Note: o.note, Role: o.role, Author: o.author, Invocation: o.invocation, Time: a.now()}
+// read returns the message that the flags and the input describe.
+func (o *appendOptions) read(a *app) (conversation.Message, error) {
+	m := conversation.Message{Note: o.note, Role: o.role, Author: o.author, Invocation: o.invocation, Time: a.now()}
 	flags := o.cmd.Flags()
 	switch {
 	case o.role == "":
@@ -175,7 +177,7 @@ func (o *appendOptions) read(a *app) (session.Message, error) {
 		if err != nil {
 			return m, usagef("bad --time: %.80q: a time is like 2026-11-21T00:42:09Z", o.when)
 		}
-		if !session.IsTime(t) {
+		if !conversation.IsTime(t) {
 			return m, usagef("bad --time: %.80q: such a time cannot be stored", o.when)
 		}
 		m.Time = t
@@ -193,7 +195,8 @@ func (o *appendOptions) read(a *app) (session.Message, error) {
 	return m, err
 }
 
-// readText takes the text from where the flags say, and refuses what would not be stored as it was given.
+// readText reads the text from the source that the flags name. It refuses text that the store would
+// change.
 func (o *appendOptions) readText(a *app) ([]byte, error) {
 	text := []byte(o.text)
 	switch fromFlag, fromFile := o.cmd.Flags().Changed("message"), o.cmd.Flags().Changed("file"); {
@@ -204,15 +207,15 @@ func (o *appendOptions) readText(a *app) ([]byte, error) {
 			o.file = "-"
 		}
 		var err error
-		if text, err = a.readInput(o.file, session.MaxMessage); err != nil {
+		if text, err = a.readInput(o.file, history.MaxMessage); err != nil {
 			return nil, fmt.Errorf("cannot read the message: %w", err)
 		}
 	}
 	switch {
 	case len(bytes.TrimSpace(text)) == 0:
 		return nil, usagef("empty message")
-	case len(text) > session.MaxMessage:
-		return nil, usagef("message of more than %d bytes", session.MaxMessage)
+	case len(text) > history.MaxMessage:
+		return nil, usagef("message of more than %d bytes", history.MaxMessage)
 	case bytes.IndexByte(text, 0) >= 0:
 		return nil, usagef("message holds a NUL byte at byte %d", bytes.IndexByte(text, 0))
 	case !utf8.Valid(text):
@@ -221,20 +224,21 @@ func (o *appendOptions) readText(a *app) ([]byte, error) {
 	return text, nil
 }
 
-// partsOf checks parts, and takes out white space between tokens: what is printed again is then the same, byte for byte.
+// partsOf checks an array of parts and removes white space between tokens. `ctx show` then prints
+// the same bytes.
 func partsOf(text string) (json.RawMessage, error) {
 	value := bytes.TrimSpace([]byte(text))
 	if !utf8.Valid(value) || !json.Valid(value) || value[0] != '[' {
 		return nil, usagef("--parts is not a JSON array: %.80q", text)
 	}
-	return readParts(value)
+	return jsonl.Array(value)
 }
 
-// graduatedAtOnce is how many messages a bulk append moves on into clusters before it ends, a second's work. More are left to a command of
-// their own: whoever pours in a million messages is not kept waiting for it.
+// graduatedAtOnce is how many messages a bulk append moves into clusters before it ends, which
+// takes about a second. After a larger append, a separate command moves them.
 const graduatedAtOnce = 16384
 
-// runBulk appends a message a line.
+// runBulk appends one message for each line of a file.
 func (o *appendOptions) runBulk(c context.Context, a *app, file string) error {
 	for _, name := range []string{"role", "message", "file", "parts", "author", "time", "source", "invocation", "expect", "note"} {
 		if o.cmd.Flags().Changed(name) {
@@ -254,25 +258,37 @@ func (o *appendOptions) runBulk(c context.Context, a *app, file string) error {
 		return err
 	}
 	defer closeInput()
-	b := &bulk{
-		store: s, session: name, branch: o.branch, a: a, report: bulkReport{a: a},
-		options: session.AppendOptions{Orphan: o.orphan, NoGraduation: true, Parent: parent},
+	b := &bulk.Append{
+		Store: s, Session: name, Branch: o.branch, Now: a.now, Flush: a.out.Flush,
+		Print: func(done conversation.Appended, line int) error {
+			if a.json {
+				return a.answer(done, "line", line)
+			}
+			a.line("%v", done.ID)
+			return a.out.err
+		},
+		Report: bulk.Report{Skip: func(line int, why error) {
+			fmt.Fprintf(a.stderr, "ctx: append: line %d: skipped: %s\n", line, oneLine(why.Error()))
+		}},
+		Options: conversation.AppendOptions{Orphan: o.orphan, NoGraduation: true, Parent: parent},
 	}
-	err = b.run(c, in)
-	b.report.tell()
+	err = b.Run(c, in)
+	for _, text := range b.Report.Text() {
+		a.say("ctx: append: %s", text)
+	}
 	if err != nil {
 		return err
 	}
-	switch n := b.report.added; {
+	switch n := b.Report.Added; {
 	case n > graduatedAtOnce:
-		a.say("ctx: append: what is older than the window waits to graduate: `ctx graduate` or `ctx compact` does it")
+		a.say("ctx: append: messages older than the window wait to graduate: run `ctx graduate` or `ctx compact`")
 	case n > 0:
-		if _, err := s.GraduateAndLeave(c, name, o.branch); err != nil {
+		if _, err := s.Conversation.GraduateAndAdopt(c, name, o.branch); err != nil {
 			return err
 		}
 	}
-	if n := b.report.skipped; n > 0 {
-		return fmt.Errorf("%d of %d lines were not appended", n, b.report.lines)
+	if n := b.Report.Skipped; n > 0 {
+		return fmt.Errorf("%d of %d lines were not appended", n, b.Report.Lines)
 	}
 	return nil
 }

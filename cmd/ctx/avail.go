@@ -6,35 +6,39 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/gemini-ctx/ctx/session"
-	"github.com/gemini-ctx/ctx/summarizer"
+	"github.com/gemini-ctx/ctx/internal/session"
+	"github.com/gemini-ctx/ctx/internal/summarizer"
 )
 
 func newAvailCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "avail [show | select | check | mark | consume | healthy | reset-turn | reset]",
-		Short: "Show and set who can be asked for summaries",
-		Long: long(`Shows, for each summariser of the chain and for every other name that was marked, whether it can be asked, and why not. A summariser that
-fails is marked by itself: with reason quota it is not asked until it is set healthy or all are reset; with reason capacity it is not asked for 30
-seconds; after any other failure it is asked once in each run. Agents may keep their models here, too: a name is any text.
+		Short: "Show and set which summarizers are available",
+		Long: long(`Shows, for each summarizer of the chain and each other marked name, whether it is available, and
+the reason if it is not. ctx marks a summarizer that fails. After a failure with the reason
+quota, ctx does not ask it again until it is marked healthy or all marks are reset; with the
+reason capacity, for 30 seconds; after any other failure, ctx asks it once in each run. Agents
+may keep their models here, too: a name is any text.
 
-What is known is one for the store. Of a session that works for another (`+"`ctx session link`"+`) -s means what its parent knows, so
-that the two share it, or with --apart at the link what is its own; --scope names what is nobody else's. Summarisers are the store's.
+The store keeps one state for all. For a session that works for another (`+"`ctx session link`"+`), -s
+means the state of its parent, so that both share it, or its own state if the link has --apart.
+--scope names a separate state. Summarizers belong to the store.
 
-What is known is kept in the store's cache, and shared by all processes. Losing it only means to ask once too often.`, exitNoStore, exitCorrupt, exitNotFound),
+The state is in the store's cache, and all processes share it. If it is lost, ctx only asks once
+too often.`, exitNoStore, exitCorrupt, exitNotFound),
 		Example: "  ctx avail\n  ctx avail check\n  ctx avail mark gemini quota\n  ctx avail select gemini-2.5-pro gemini-2.5-flash --json",
 		Args:    noSuchCommand,
 		RunE:    func(*cobra.Command, []string) error { return runAvailShow(a, &availScope{}, nil) },
 	}
 	cmd.AddCommand(newAvailShowCmd(a), newAvailSelectCmd(a), newAvailCheckCmd(a), newAvailMarkCmd(a),
-		availChange(a, "consume NAME", "Say that a name was asked in this turn",
-			"Says that a name that may be asked once a turn was asked: it is not available until reset-turn. Nothing happens to other names.", 1,
+		availChange(a, "consume NAME", "Record that a name was asked in this turn",
+			"Records that a name with the mark retry was asked: it is unavailable until reset-turn. Other names do not change.", 1,
 			func(h *summarizer.Health, args []string) { h.Consume(args[0]) }),
-		availChange(a, "healthy NAME", "Say that a name can be asked", "Forgets what was marked of a name.", 1,
+		availChange(a, "healthy NAME", "Mark a name as available", "Removes the mark of a name.", 1,
 			func(h *summarizer.Health, args []string) { h.MarkHealthy(args[0]) }),
-		availChange(a, "reset-turn", "Begin a turn", "Makes every name that may be asked once a turn available again.", 0,
+		availChange(a, "reset-turn", "Begin a turn", "Makes every name with the mark retry available again.", 0,
 			func(h *summarizer.Health, _ []string) { h.ResetTurn() }),
-		availChange(a, "reset", "Forget every mark", "Forgets every mark, also those of quota.", 0,
+		availChange(a, "reset", "Remove all marks", "Removes all marks, including those with the reason quota.", 0,
 			func(h *summarizer.Health, _ []string) { h.Reset() }))
 	return cmd
 }
@@ -43,8 +47,8 @@ func newAvailShowCmd(a *app) *cobra.Command {
 	o := &availScope{}
 	cmd := &cobra.Command{
 		Use:     "show [NAME...]",
-		Short:   "Show who can be asked",
-		Long:    long("Shows the state of the names, or of the summarisers of the chain and of every name that was marked.", exitNoStore, exitCorrupt, exitNotFound),
+		Short:   "Show which names are available",
+		Long:    long("Shows the state of the names (default: the summarizers of the chain and all marked names).", exitNoStore, exitCorrupt, exitNotFound),
 		Example: "  ctx avail show\n  ctx avail show gemini --json",
 		Args:    checkedNames(0, -1),
 		RunE:    func(_ *cobra.Command, args []string) error { return runAvailShow(a, o, args) },
@@ -53,7 +57,7 @@ func newAvailShowCmd(a *app) *cobra.Command {
 	return cmd
 }
 
-// checkedNames is between, for arguments that are names.
+// checkedNames is between for arguments that are names of summarizers or models.
 func checkedNames(low, high int) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if err := between(low, high)(cmd, args); err != nil {
@@ -69,7 +73,6 @@ func checkedNames(low, high int) cobra.PositionalArgs {
 }
 
 type availDoc struct {
-	V         int     `json:"v"`
 	Name      string  `json:"name"`
 	State     string  `json:"state"`
 	Available bool    `json:"available"`
@@ -80,10 +83,8 @@ type availDoc struct {
 }
 
 func availDocOf(s summarizer.Snapshot, chain []string) availDoc {
-	d := availDoc{V: 1, Name: s.Name, State: string(s.State), Available: s.Available, Attempts: s.Attempts}
-	if why := s.Why(); why != "" {
-		d.Reason = &why
-	}
+	d := availDoc{Name: s.Name, State: string(s.State), Available: s.Available, Attempts: s.Attempts}
+	d.Reason = orNull(s.Why())
 	if !s.Until.IsZero() {
 		until := timeText(s.Until)
 		d.Until = &until
@@ -109,7 +110,7 @@ func runAvailShow(a *app, o *availScope, names []string) error {
 	for _, name := range names {
 		d := availDocOf(health.Snapshot(name, a.now()), s.Config.Summarize.Chain)
 		if a.json {
-			if err := a.printJSON(d); err != nil {
+			if err := a.answer(d); err != nil {
 				return err
 			}
 			continue
@@ -120,7 +121,7 @@ func runAvailShow(a *app, o *availScope, names []string) error {
 	return nil
 }
 
-// availNames are the summarisers of the chain in order, and every other name of which something is known.
+// availNames returns the summarizers of the chain, in order, and then all other names with a mark.
 func availNames(s *session.Store, health *summarizer.Health) []string {
 	names := slices.Clone(s.Config.Summarize.Chain)
 	for _, name := range health.Names() {
@@ -149,20 +150,15 @@ func newAvailSelectCmd(a *app) *cobra.Command {
 	o := &availScope{}
 	cmd := &cobra.Command{
 		Use:   "select NAME...",
-		Short: "Print the first name that can be asked",
-		Long: long(`Prints the first of the names that can be asked, and with --json who was passed over and why. Where nobody can be asked the exit code is
-1; nothing is marked.`, exitNoStore, exitCorrupt, exitNotFound),
+		Short: "Print the first available name",
+		Long: long(`Prints the first of the names that is available. With --json the command also prints which names
+it skipped, and why. If no name is available, the exit code is 1. The command marks nothing.`, exitNoStore, exitCorrupt, exitNotFound),
 		Example: "  ctx avail select gemini-2.5-pro gemini-2.5-flash",
 		Args:    checkedNames(1, -1),
 		RunE:    func(_ *cobra.Command, args []string) error { return runAvailSelect(a, o, args) },
 	}
 	o.add(a, cmd)
 	return cmd
-}
-
-type skipDoc struct {
-	Name   string `json:"name"`
-	Reason string `json:"reason"`
 }
 
 func runAvailSelect(a *app, o *availScope, names []string) error {
@@ -172,19 +168,8 @@ func runAvailSelect(a *app, o *availScope, names []string) error {
 	}
 	chosen := file.Load().SelectFirstAvailable(names, a.now())
 	if a.json {
-		d := struct {
-			V        int       `json:"v"`
-			Selected *string   `json:"selected"`
-			Attempts int       `json:"attempts"`
-			Skipped  []skipDoc `json:"skipped"`
-		}{V: 1, Attempts: chosen.Attempts, Skipped: []skipDoc{}}
-		if chosen.Name != "" {
-			d.Selected = &chosen.Name
-		}
-		for _, one := range chosen.Skipped {
-			d.Skipped = append(d.Skipped, skipDoc(one))
-		}
-		if err := a.printJSON(d); err != nil {
+		err := a.answer("selected", orNull(chosen.Name), "attempts", chosen.Attempts, "skipped", chosen.Skipped)
+		if err != nil {
 			return err
 		}
 	} else {
@@ -201,7 +186,7 @@ func runAvailSelect(a *app, o *availScope, names []string) error {
 	return nil
 }
 
-// availChange is a command that changes what is known, with names as its arguments.
+// availChange returns a command that changes the marks of the names in its arguments.
 func availChange(a *app, use, short, text string, names int, change func(*summarizer.Health, []string)) *cobra.Command {
 	cmd := &cobra.Command{Use: use, Short: short, Long: long(text, exitNoStore, exitCorrupt, exitNotFound), Args: checkedNames(names, names)}
 	cmd.Example = "  ctx avail " + cmd.Name()
@@ -224,9 +209,10 @@ func newAvailMarkCmd(a *app) *cobra.Command {
 	var attempts int
 	cmd := &cobra.Command{
 		Use:   "mark NAME quota|capacity|retry",
-		Short: "Say why a name cannot be asked",
-		Long: long(`Marks a name: quota, not to be asked until it is set healthy or all are reset; capacity, not to be asked for 30 seconds; retry, to be asked
-once a turn. A name that is marked with quota or capacity stays so when it is marked with retry.`, exitNoStore, exitCorrupt, exitNotFound),
+		Short: "Mark a name as unavailable",
+		Long: long(`Marks a name with a reason. quota: unavailable until it is marked healthy or all marks are
+reset. capacity: unavailable for 30 seconds. retry: available once in each turn. A name with the
+mark quota or capacity keeps it when it is marked with retry.`, exitNoStore, exitCorrupt, exitNotFound),
 		Example: "  ctx avail mark gemini quota\n  ctx avail mark gemini-2.5-flash retry --attempts 3",
 		Args: func(cmd *cobra.Command, args []string) error {
 			if err := between(2, 2)(cmd, args); err != nil {
@@ -237,7 +223,7 @@ once a turn. A name that is marked with quota or capacity stays so when it is ma
 	}
 	o := &availScope{}
 	o.add(a, cmd)
-	cmd.Flags().IntVar(&attempts, "attempts", 1, "with retry: how often it may be tried in a turn, 1 to 100")
+	cmd.Flags().IntVar(&attempts, "attempts", 1, "with retry: the number of attempts in a turn, 1 to 100")
 	cmd.RunE = func(_ *cobra.Command, args []string) error {
 		mark, err := markOf(args[0], args[1], attempts, a)
 		if err != nil {

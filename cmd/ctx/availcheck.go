@@ -10,18 +10,19 @@ import (
 
 	"github.com/gemini-ctx/ctx/forest/summarize"
 	"github.com/gemini-ctx/ctx/format"
-	"github.com/gemini-ctx/ctx/machine"
-	"github.com/gemini-ctx/ctx/session"
-	"github.com/gemini-ctx/ctx/summarizer"
+	"github.com/gemini-ctx/ctx/internal/cli/environ"
+	"github.com/gemini-ctx/ctx/internal/session"
+	"github.com/gemini-ctx/ctx/internal/summarizer"
 )
 
 func newAvailCheckCmd(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "check [NAME...]",
-		Short: "Ask summarisers for a summary of a sample",
-		Long: long(`Asks each of the named summarisers, or of those in the chain, for a summary of a few made-up sentences, whatever their state, and says
-how it went. Nothing of the store is sent. One that answers is healthy from then on; one that does not is marked as in a compaction. The exit code
-is 1 where somebody gave no summary.`, exitNoStore, exitCorrupt),
+		Short: "Test summarizers with a sample",
+		Long: long(`Asks summarizers for a summary of a few made-up sentences, whatever their state, and prints the
+result. The default is all summarizers of the chain. Nothing from the store is sent. A
+summarizer that answers is healthy from then on; one that does not is marked as in a compaction.
+If a summarizer gives no summary, the exit code is 1.`, exitNoStore, exitCorrupt),
 		Example: "  ctx avail check\n  ctx avail check openai",
 		Args:    checkedNames(0, -1),
 		RunE:    func(cmd *cobra.Command, args []string) error { return runAvailCheck(cmd.Context(), a, args) },
@@ -29,7 +30,6 @@ is 1 where somebody gave no summary.`, exitNoStore, exitCorrupt),
 }
 
 type checkDoc struct {
-	V       int    `json:"v"`
 	Name    string `json:"name"`
 	OK      bool   `json:"ok"`
 	Kind    string `json:"kind,omitempty"` // of the failure
@@ -55,7 +55,7 @@ func runAvailCheck(c context.Context, a *app, names []string) error {
 		}
 		bad = bad || !d.OK
 		if a.json {
-			err = a.printJSON(d)
+			err = a.answer(d)
 		} else {
 			printCheck(a, d)
 		}
@@ -72,14 +72,14 @@ func runAvailCheck(c context.Context, a *app, names []string) error {
 func checkOne(c context.Context, a *app, s *session.Store, name string) (checkDoc, error) {
 	set, ok := s.Config.Summarizers[name]
 	if name != summarizer.Extractive && (!ok || len(set.Command) == 0) {
-		return checkDoc{}, withHint(usagef("no such summariser: %q", name), "`ctx help environment` says where your config file is, docs/summarizers.md what goes in")
+		return checkDoc{}, withHint(usagef("no such summarizer: %q", name), "see `ctx help environment` for your config file, and docs/summarizers.md for its content")
 	}
-	told, err := summarizer.Check(c, summarizer.Config{Health: a.health(s), Now: a.now, Beside: machine.Beside()},
+	told, err := summarizer.Check(c, summarizer.Config{Health: a.health(s), Now: a.now, Beside: environ.Beside()},
 		summarizer.Member{Name: name, Command: set.Command, Timeout: set.Timeout}, sample())
 	if c.Err() != nil {
 		return checkDoc{}, c.Err()
 	}
-	d := checkDoc{V: 1, Name: name, OK: err == nil}
+	d := checkDoc{Name: name, OK: err == nil}
 	var f *summarizer.Failure
 	if errors.As(err, &f) {
 		d.Kind, d.Why = string(f.Kind), f.Why
@@ -105,9 +105,9 @@ func printCheck(a *app, d checkDoc) {
 	}
 }
 
-// sample is the claim that is asked about in a check: enough text that a summary can be shorter, and one thing that changed.
-func sample() summarize.Ask {
-	said := []summarize.Piece{
+// sample is the request of a check: enough text for a shorter summary, with one fact that changes.
+func sample() summarize.Request {
+	said := []summarize.Input{
 		{Role: "user", Text: "Let us set up the database for the shop. I would like PostgreSQL 16.2 on port 5432, the schema called shop_core, and please no extensions besides pgcrypto, because the hosting company allows nothing else."},
 		{Role: "model", Text: "Port 5432 is taken by the old server, so the first start failed: could not bind IPv4 address \"127.0.0.1\": Address already in use. I would suggest 5433. Shall I write that into deploy/database.yaml?"},
 		{Role: "user", Text: "Yes, take port 5433 then, and keep it there also after the old server is gone, so that nobody has to change connection strings twice."},
@@ -116,5 +116,5 @@ func sample() summarize.Ask {
 	for i := range said {
 		said[i].ID = format.ID{byte(i + 1)}
 	}
-	return summarize.Ask{Claim: format.ID{0xc4, 0xec, 0x4}, Inputs: slices.Clone(said), Tokens: 150}
+	return summarize.Request{Claim: format.ID{0xc4, 0xec, 0x4}, Inputs: slices.Clone(said), Tokens: 150}
 }

@@ -1,16 +1,17 @@
 package main
 
 import (
+	"github.com/gemini-ctx/ctx/internal/history"
 	"github.com/spf13/cobra"
 
-	"github.com/gemini-ctx/ctx/session"
-	"github.com/gemini-ctx/ctx/summarizer"
+	"github.com/gemini-ctx/ctx/internal/session"
+	"github.com/gemini-ctx/ctx/internal/summarizer"
 )
 
-// sharedScope is the name of what all of a store share.
+// sharedScope is the name of the scope that the whole store shares.
 const sharedScope = "shared"
 
-// availScope says whose knowledge of models a command is about.
+// availScope says which scope of marks a command reads and writes.
 type availScope struct {
 	cmd            *cobra.Command
 	session, scope string
@@ -24,7 +25,7 @@ func (o *availScope) add(a *app, cmd *cobra.Command) {
 	completeFlag(cmd, "session", a.completeSessions())
 }
 
-// open opens the store, and the file of the scope.
+// open opens the store and the file of the scope.
 func (o *availScope) open(a *app) (*session.Store, *summarizer.HealthFile, error) {
 	changed := func(name string) bool { return o.cmd != nil && o.cmd.Flags().Changed(name) }
 	var err error
@@ -53,10 +54,10 @@ func (o *availScope) open(a *app) (*session.Store, *summarizer.HealthFile, error
 		if err != nil {
 			return nil, nil, err
 		}
-		if o.session, err = session.Named(view, o.session); err != nil {
+		if o.session, err = history.Named(view, o.session); err != nil {
 			return nil, nil, err
 		}
-		whose, err := s.HealthOf(view, o.session)
+		whose, err := s.Conversation.HealthOf(view, o.session)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -68,7 +69,7 @@ func (o *availScope) open(a *app) (*session.Store, *summarizer.HealthFile, error
 	return s, file, nil
 }
 
-// sessionHealth is where what a session knows of models is kept, if that is its own.
+// sessionHealth returns the path of the marks that belong to one session.
 func sessionHealth(s *session.Store, name string) string {
 	return summarizer.ScopedHealthPath(s.Dir, "session/"+name)
 }

@@ -9,7 +9,8 @@ import (
 	"os/signal"
 )
 
-// become runs a program with the files of this process, and returns its exit code. An interrupt reaches the program by itself; it is the one to end.
+// become runs a program with the files of this process, and returns its exit code. The program gets
+// interrupts itself, and decides when to end.
 func become(dir, path string, args []string) (int, error) {
 	signal.Ignore(os.Interrupt)
 	cmd := &exec.Cmd{Path: path, Args: args, Dir: dir, Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr}

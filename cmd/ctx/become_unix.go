@@ -7,8 +7,8 @@ import (
 	"syscall"
 )
 
-// become has a program take the place of this process, with its files, its signals and its number: whoever started ctx has that program. It returns
-// where that cannot be done only.
+// become replaces this process by a program, which keeps its files, signals and process id. It
+// returns only if that fails.
 func become(dir, path string, args []string) (int, error) {
 	if err := os.Chdir(dir); err != nil {
 		return 0, err

@@ -12,9 +12,10 @@ import (
 	"time"
 )
 
-// The benchmarks in this file time whole processes, ctx and its rivals in turn in one run, and report medians and ratios of medians:
+// The benchmarks in this file time whole processes, ctx and its rivals in turn in one run, and
+// report medians and ratios of medians:
 //
-//	go test ./cmd/ctx -run '^$' -bench Process -benchtime 60x
+// 	go test ./cmd/ctx -run '^$' -bench Process -benchtime 60x
 //
 // They need git and sqlite3 on the PATH; without them a row is skipped and says so.
 
@@ -75,7 +76,8 @@ type contender struct {
 	do   func(i int)
 }
 
-// race times the contenders in turn, b.N times, after one round that does not count, and reports medians and the ratio of the first to each other.
+// race times the contenders in turn, b.N times, after one round that does not count, and reports
+// medians and the ratio of the first to each other.
 func (w *bench) race(list ...contender) {
 	w.Helper()
 	took := make([][]time.Duration, len(list))
@@ -126,7 +128,8 @@ func BenchmarkProcessVersion(b *testing.B) {
 	)
 }
 
-// One durable append of 1 KB, graduation included, against the three plumbing calls of git and an insert of sqlite3.
+// One durable append of 1 KB, graduation included, against the three plumbing calls of git and an
+// insert of sqlite3.
 func BenchmarkProcessAppend(b *testing.B) {
 	for _, n := range []int{100, 100000} {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
@@ -213,7 +216,8 @@ func (w *bench) cluster() string {
 	return best
 }
 
-// Many messages at once, each batch durable, against an import of sqlite3, which is one transaction.
+// Many messages at once, each batch durable, against an import of sqlite3, which is one
+// transaction.
 func BenchmarkProcessBulk(b *testing.B) {
 	w := newBench(b)
 	w.needs("sqlite3")

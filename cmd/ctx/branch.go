@@ -3,23 +3,26 @@ package main
 import (
 	"context"
 	"errors"
+	"github.com/gemini-ctx/ctx/internal/conversation"
+	"github.com/gemini-ctx/ctx/internal/history"
 	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/internal/history/dag"
+	"github.com/gemini-ctx/ctx/internal/session"
 	"github.com/gemini-ctx/ctx/refs"
-	"github.com/gemini-ctx/ctx/session"
-	"github.com/gemini-ctx/ctx/session/dag"
 )
 
 func newBranchCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "branch fork|join|list|visible|tokens",
-		Short: "Fork and join branches of a session, and ask what each may see",
-		Long: long(`A session has a branch, main, and may have more. Agents that work in parallel each get a branch by a fork: they see what the
-parent had said by then and nothing of each other, until a join brings what they said to the parent.`),
+		Short: "Fork and join the branches of a session",
+		Long: long(`A session has a branch main, and may have more. Agents that work in parallel each get a branch
+from a fork. Each branch sees what its parent had said by then, and nothing of its siblings,
+until a join brings its messages to the parent.`),
 		Example: "  ctx branch fork -s work main tests docs\n  ctx branch join -s work main tests docs",
 		Args:    noSuchCommand,
 		RunE:    needsCommand,
@@ -28,7 +31,7 @@ parent had said by then and nothing of each other, until a join brings what they
 	return cmd
 }
 
-// ofSession is a session that may be left to HEAD, for commands that take their branches as arguments.
+// ofSession is the flag -s for commands that take branches as arguments.
 type ofSession struct{ session string }
 
 func (o *ofSession) add(a *app, cmd *cobra.Command) {
@@ -50,7 +53,7 @@ func (o *ofSession) check(cmd *cobra.Command, branches ...string) error {
 	return nil
 }
 
-// open opens the store, and names the session.
+// open opens the store and returns the name of the session.
 func (o *ofSession) open(a *app) (*session.Store, *refs.View, string, error) {
 	s, view, err := a.openView()
 	if err != nil {
@@ -69,13 +72,14 @@ func newBranchForkCmd(a *app) *cobra.Command {
 	o := &forkOptions{}
 	cmd := &cobra.Command{
 		Use:   "fork [-s SESSION] PARENT CHILD...",
-		Short: "Start branches from the tip of a branch",
-		Long: long(`Starts each CHILD at the tip of PARENT, all at once, and prints the fork. A child has what PARENT has said so far; what it says
-itself is its own until `+"`ctx branch join`"+` brings it to PARENT, and graduates only then, so that it reaches nobody through a summary. In an open fork, messages that name no
-invocation belong to the one of the fork.
+		Short: "Start branches at the tip of a branch",
+		Long: long(`Starts each CHILD at the tip of PARENT, in one operation, and prints the id of the fork. A child
+has what PARENT has said so far. Its own messages stay in the child until `+"`ctx branch join`"+`, and
+graduate only then, so that no summary shows them to others. In an open fork, messages without
+an invocation belong to the invocation of the fork.
 
-With --at the children are lines of their own: they begin with REV, an earlier entry of PARENT, as their last, and are no children to join. What the
-model was last told goes with them as PARENT has it now.`, exitNoStore, exitLocked, exitStale, exitCorrupt, exitNotFound),
+With --at the children are independent lines: they end at REV, an earlier entry of PARENT, and
+are no children to join. They keep what the model of PARENT was last told.`, exitNoStore, exitLocked, exitStale, exitCorrupt, exitNotFound),
 		Example: "  ctx branch fork -s work main tests docs\n  ctx branch fork -s work main again --at work~4",
 		Args:    between(2, -1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -86,9 +90,9 @@ model was last told goes with them as PARENT has it now.`, exitNoStore, exitLock
 		},
 	}
 	o.add(a, cmd)
-	cmd.Flags().StringVar(&o.at, "at", "", "start lines of their own, whose last entry is `REV`")
-	cmd.Flags().StringVar(&o.expect, "expect", "", "fail if the tip of PARENT is not this entry")
-	cmd.Flags().StringVar(&o.invocation, "invocation", "", "the run of the agent that forks (default: the one of the parent's tip)")
+	cmd.Flags().StringVar(&o.at, "at", "", "start independent lines, whose last entry is `REV`")
+	cmd.Flags().StringVar(&o.expect, "expect", "", "fail unless the tip of PARENT is this entry")
+	cmd.Flags().StringVar(&o.invocation, "invocation", "", "the run of the agent that forks (default: that of the parent's tip)")
 	return cmd
 }
 
@@ -97,7 +101,7 @@ func (o *forkOptions) run(c context.Context, a *app, parent string, children []s
 	if err != nil {
 		return err
 	}
-	options := session.ForkOptions{Invocation: o.invocation}
+	options := conversation.ForkOptions{Invocation: o.invocation}
 	if o.invocation != "" {
 		if err := format.CheckName(o.invocation); err != nil {
 			return usagef("bad --invocation: %.80q: %v", o.invocation, err)
@@ -114,19 +118,12 @@ func (o *forkOptions) run(c context.Context, a *app, parent string, children []s
 			return err
 		}
 	}
-	done, err := s.Fork(c, name, parent, children, options)
+	done, err := s.Conversation.Fork(c, name, parent, children, options)
 	if err != nil {
 		return err
 	}
 	if a.json {
-		return a.printJSON(struct {
-			V        int      `json:"v"`
-			ID       string   `json:"id"`
-			Session  string   `json:"session"`
-			Parent   string   `json:"parent"`
-			Children []string `json:"children"`
-			Line     bool     `json:"line"`
-		}{1, done.Entry.String(), name, parent, children, done.Line})
+		return a.answer("id", done.Entry, "session", name, "parent", parent, "children", children, "line", done.Line)
 	}
 	a.line("%v", done.Entry)
 	return nil
@@ -141,10 +138,11 @@ func newBranchJoinCmd(a *app) *cobra.Command {
 	o := &joinOptions{}
 	cmd := &cobra.Command{
 		Use:   "join [-s SESSION] PARENT CHILD...",
-		Short: "Bring to a branch what its children said, and end them",
-		Long: long(`Brings what each CHILD has said, up to its latest entry, to PARENT, in the order in which they are named, and prints the join. The
-names of the children are free again. A child that failed is joined like any other, with as much as it said; one that is not named stays open, and what it said is hidden from
-PARENT within this invocation.`, exitNoStore, exitLocked, exitStale, exitCorrupt, exitNotFound),
+		Short: "Join child branches into their parent",
+		Long: long(`Brings the messages of each CHILD to PARENT, in the order of the arguments, and prints the id of
+the join. The names of the children become free. A child that failed is joined like any other,
+with the messages that it has. A child that is not named stays open, and PARENT does not see its
+messages within this invocation.`, exitNoStore, exitLocked, exitStale, exitCorrupt, exitNotFound),
 		Example: "  ctx branch join -s work main tests docs",
 		Args:    between(2, -1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -155,7 +153,7 @@ PARENT within this invocation.`, exitNoStore, exitLocked, exitStale, exitCorrupt
 		},
 	}
 	o.add(a, cmd)
-	cmd.Flags().StringVar(&o.expect, "expect", "", "fail if the tip of PARENT is not this entry")
+	cmd.Flags().StringVar(&o.expect, "expect", "", "fail unless the tip of PARENT is this entry")
 	return cmd
 }
 
@@ -164,26 +162,18 @@ func (o *joinOptions) run(c context.Context, a *app, parent string, children []s
 	if err != nil {
 		return err
 	}
-	var options session.JoinOptions
+	var options conversation.JoinOptions
 	if o.expect != "" {
 		if options.Expect, err = resolveEntry(s, view, inBranch(o.expect, name, parent)); err != nil {
 			return err
 		}
 	}
-	done, err := s.Join(c, name, parent, children, options)
+	done, err := s.Conversation.Join(c, name, parent, children, options)
 	if err != nil {
 		return err
 	}
 	if a.json {
-		return a.printJSON(struct {
-			V        int      `json:"v"`
-			ID       string   `json:"id"`
-			Session  string   `json:"session"`
-			Parent   string   `json:"parent"`
-			Children []string `json:"children"`
-			Messages int      `json:"messages"`
-			Open     []string `json:"open"`
-		}{1, done.Entry.String(), name, parent, children, done.Messages, append([]string{}, done.Open...)})
+		return a.answer("id", done.Entry, "session", name, "parent", parent, "children", children, "messages", done.Messages, "open", done.Open)
 	}
 	a.line("%v", done.Entry)
 	return nil
@@ -194,8 +184,9 @@ func newBranchListCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "list [-s SESSION]",
 		Short: "List the branches of a session",
-		Long: long(`Lists the branches by name, with how many messages each has. A child of a fork that nobody has joined is open; main and lines from
-the past are not children.`, exitNoStore, exitCorrupt, exitNotFound),
+		Long: long(`Lists the branches by name, with their state, the number of their messages, their tip and their
+parent. The state "open" means a child of a fork that is not joined; "line" means main or an
+independent line.`, exitNoStore, exitCorrupt, exitNotFound),
 		Example: "  ctx branch list -s work --json",
 		Args:    between(0, 0),
 	}
@@ -208,7 +199,7 @@ the past are not children.`, exitNoStore, exitCorrupt, exitNotFound),
 		if err != nil {
 			return err
 		}
-		list, err := s.Branches(view, name)
+		list, err := s.Conversation.Branches(view, name)
 		if err != nil {
 			return err
 		}
@@ -219,17 +210,8 @@ the past are not children.`, exitNoStore, exitCorrupt, exitNotFound),
 				state = "open"
 			}
 			if a.json {
-				err := a.printJSON(struct {
-					V          int     `json:"v"`
-					Session    string  `json:"session"`
-					Branch     string  `json:"branch"`
-					State      string  `json:"state"`
-					Parent     *string `json:"parent"`
-					Fork       *string `json:"fork"`
-					Tip        string  `json:"tip"`
-					Seq        uint64  `json:"seq"`
-					Invocation *string `json:"invocation"`
-				}{1, name, b.Name, state, orNull(b.Parent), idText(b.Fork), b.Value.ID.String(), b.Seq, orNull(b.Invocation)})
+				err := a.answer("session", name, "branch", b.Name, "state", state, "parent", orNull(b.Parent), "fork", b.Fork,
+					"tip", b.Value.ID, "seq", b.Seq, "invocation", orNull(b.Invocation))
 				if err != nil {
 					return err
 				}
@@ -253,17 +235,19 @@ func newBranchVisibleCmd(a *app) *cobra.Command {
 	o := &visibleOptions{}
 	cmd := &cobra.Command{
 		Use:   "visible [-s SESSION] --reader BRANCH",
-		Short: "Show what a reader in a branch may see",
-		Long: long(`Shows every message and note of the session that a reader in BRANCH may see, in the order in which they came. Within an invocation
-that is what the branch stands on: what was said on it, before its fork, and on the children joined to it. What was said in other invocations is visible as soon
-as it is there. BRANCH may be a branch that was joined, as it was then, or a revision: the reader knows nothing of what came after.`,
+		Short: "Print what a reader in a branch may see",
+		Long: long(`Prints each message and note of the session that a reader in BRANCH may see, in the order in
+which they came. Within an invocation, that is what the branch stands on: what was said on it,
+before its fork, and on the children that were joined into it. Messages of other invocations are
+visible as soon as they exist. BRANCH may also be a joined branch, as it was then, or a
+revision; the reader knows nothing that came later.`,
 			exitNoStore, exitCorrupt, exitNotFound),
 		Example: "  ctx branch visible -s work --reader tests --json | jq -r .id",
 		Args:    between(0, 0),
 	}
 	o.add(a, cmd)
-	cmd.Flags().StringVar(&o.reader, "reader", session.MainBranch, "the branch, or the revision, that reads")
-	cmd.Flags().BoolVar(&o.all, "all", false, "every kind of entry")
+	cmd.Flags().StringVar(&o.reader, "reader", history.MainBranch, "the branch or the revision of the reader")
+	cmd.Flags().BoolVar(&o.all, "all", false, "print every kind of entry")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		if err := o.check(cmd); err != nil {
 			return err
@@ -272,11 +256,11 @@ as it is there. BRANCH may be a branch that was joined, as it was then, or a rev
 		if err != nil {
 			return err
 		}
-		r, err := s.NewReader(view, name, o.reader)
+		r, err := s.Clusters.NewViewer(view, name, o.reader)
 		if err != nil {
 			return err
 		}
-		return s.Each(r, o.all, func(shown *session.Shown) error {
+		return s.History.Each(r, o.all, func(shown *history.Shown) error {
 			return errors.Join(cmd.Context().Err(), a.printEntry(shown))
 		})
 	}
@@ -287,9 +271,11 @@ func newBranchTokensCmd(a *app) *cobra.Command {
 	o := &ofSession{}
 	cmd := &cobra.Command{
 		Use:   "tokens [-s SESSION] [BRANCH|REV]...",
-		Short: "Show token sets, as some agents name what a branch may see",
-		Long: long(`Shows the token set of each branch, or of those named, or of an entry: a number for every child of a fork that it has come
-through, in the invocation it belongs to. A reader sees what has a part of its set. The sets are derived from the forks and joins; nothing is decided by them.`,
+		Short: "Print token sets of branches",
+		Long: long(`Prints the token set of each branch, or of the named branches and entries. Some agents use token
+sets to say what a branch may see. A set has a number for each child of a fork that the branch
+has come through, in its invocation. A reader sees an entry if the entry's set is part of the
+reader's set. The sets are derived from forks and joins; ctx decides nothing by them.`,
 			exitNoStore, exitCorrupt, exitNotFound),
 		Example: "  ctx branch tokens -s work",
 	}
@@ -303,33 +289,25 @@ through, in the invocation it belongs to. A reader sees what has a part of its s
 	return cmd
 }
 
-type tokensDoc struct {
-	V      int      `json:"v"`
-	Branch string   `json:"branch,omitempty"`
-	ID     string   `json:"id,omitempty"`
-	Tokens []uint64 `json:"tokens"`
-}
-
 func (o *ofSession) tokens(a *app, args []string) error {
 	s, view, name, err := o.open(a)
 	if err != nil {
 		return err
 	}
-	list, err := s.Tokens(view, name)
+	list, err := s.History.Tokens(view, name)
 	if err != nil {
 		return err
 	}
-	show := func(what string, set dag.Tokens, d tokensDoc) error {
+	show := func(key, what string, set dag.Tokens) error {
 		if a.json {
-			d.V, d.Tokens = 1, append([]uint64{}, set...)
-			return a.printJSON(d)
+			return a.answer(key, what, "tokens", []uint64(set))
 		}
 		a.line("%s\t%v", what, set)
 		return nil
 	}
 	if len(args) == 0 {
 		for _, b := range list {
-			if err := show(b.Branch, b.Tokens, tokensDoc{Branch: b.Branch}); err != nil {
+			if err := show("branch", b.Branch, b.Tokens); err != nil {
 				return err
 			}
 		}
@@ -339,21 +317,21 @@ next:
 	for _, arg := range args {
 		for _, b := range list {
 			if b.Branch == arg {
-				if err := show(arg, b.Tokens, tokensDoc{Branch: arg}); err != nil {
+				if err := show("branch", arg, b.Tokens); err != nil {
 					return err
 				}
 				continue next
 			}
 		}
-		id, err := s.Resolve(view, strings.TrimSpace(arg))
+		id, err := s.Clusters.Resolve(view, strings.TrimSpace(arg))
 		if err != nil {
 			return err
 		}
-		set, err := s.EntryTokens(view, name, id)
+		set, err := s.History.EntryTokens(view, name, id)
 		if err != nil {
 			return err
 		}
-		if err := show(id.String(), set, tokensDoc{ID: id.String()}); err != nil {
+		if err := show("id", id.String(), set); err != nil {
 			return err
 		}
 	}

@@ -1,14 +1,16 @@
 package main
 
 import (
+	"github.com/gemini-ctx/ctx/internal/clusters"
+	"github.com/gemini-ctx/ctx/internal/history"
 	"github.com/spf13/cobra"
 
 	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/internal/cli/command"
 	"github.com/gemini-ctx/ctx/refs"
-	"github.com/gemini-ctx/ctx/session"
 )
 
-// branchFlags say which branch of which session a command is about.
+// branchFlags are the flags that name a branch of a session.
 type branchFlags struct {
 	cmd             *cobra.Command
 	session, branch string
@@ -18,10 +20,10 @@ type branchFlags struct {
 func (f *branchFlags) add(cmd *cobra.Command) {
 	f.cmd = cmd
 	cmd.Flags().StringVarP(&f.session, "session", "s", "", "the session (default: the one that HEAD names)")
-	cmd.Flags().StringVarP(&f.branch, "branch", "b", session.MainBranch, "the branch of the session")
+	cmd.Flags().StringVarP(&f.branch, "branch", "b", history.MainBranch, "the branch of the session")
 }
 
-// check refuses names that no session and no branch can have.
+// check refuses invalid names.
 func (f *branchFlags) check() error {
 	if f.cmd.Flags().Changed("session") {
 		if err := checkName("session", f.session); err != nil {
@@ -31,7 +33,7 @@ func (f *branchFlags) check() error {
 	return checkName("branch", f.branch)
 }
 
-// pick returns the session and the branch; both have good names, but need not exist.
+// pick returns the session and the branch. Both names are valid, but neither need exist.
 func (f *branchFlags) pick(view *refs.View) (name, branch string, err error) {
 	if err := f.check(); err != nil {
 		return "", "", err
@@ -43,21 +45,15 @@ func (f *branchFlags) pick(view *refs.View) (name, branch string, err error) {
 	return name, f.branch, err
 }
 
-// tip is pick for a branch that must exist.
+// tip is pick for a branch that must exist. It also returns the value of the branch.
 func (f *branchFlags) tip(view *refs.View) (name, branch string, tip format.Value, err error) {
 	name, branch, err = f.pick(view)
 	if err == nil {
-		tip, err = session.Tip(view, name, branch)
+		tip, err = history.Tip(view, name, branch)
 	}
 	return name, branch, tip, err
 }
 
-func checkName(what, name string) error {
-	if err := format.CheckName(name); err != nil {
-		return withHint(usagef("bad %s name: %.80q: %v", what, name, err),
-			"a name has up to %d bytes and no slash, no control characters, no space at its ends", format.MaxName)
-	}
-	return nil
-}
+func checkName(what, name string) error { return command.CheckName(what, name) }
 
-func inBranch(rev, name, branch string) string { return session.InBranch(rev, name, branch) }
+func inBranch(rev, name, branch string) string { return clusters.InBranch(rev, name, branch) }

@@ -7,12 +7,13 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gemini-ctx/ctx/forest/summarize"
+	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/brief"
-	"github.com/gemini-ctx/ctx/session"
-	"github.com/gemini-ctx/ctx/session/view"
+	"github.com/gemini-ctx/ctx/internal/history"
+	"github.com/gemini-ctx/ctx/internal/view"
 )
 
-// defaultBrief is how many tokens a brief has unless --budget says otherwise: about a page.
+// defaultBrief is the default of --budget in tokens: about a page.
 const defaultBrief = 1000
 
 type briefOptions struct {
@@ -25,14 +26,15 @@ func newBriefCmd(a *app) *cobra.Command {
 	o := &briefOptions{}
 	cmd := &cobra.Command{
 		Use:   "brief [-s SESSION] [--budget N]",
-		Short: "Print where the work of a session stands",
-		Long: long(`Prints what somebody needs to go on with a session: what the user wanted, what was decided, the state of
-the work (branch, newest commit, newest test run), the files that were changed and read, what fails, the todo
-list, and what else was said. Each line begins with the word for its section and the id of the message that it
-comes from; `+"`ctx expand ID`"+` gives the exact words. No model is needed, and nothing has to be compacted.
+		Short: "Print the state of the work in a session",
+		Long: long(`Prints a summary of the state of a session, for somebody who continues the work: what the user
+wanted, what was decided, the state of the work (branch, newest commit, newest test run), the
+files that were changed and read, what fails, the todo list, and what else was said. Each line
+begins with the name of its section and the id of the message that it comes from. `+"`"+`ctx expand
+ID`+"`"+` prints the exact words. The command needs no model and no compaction.
 
-With --project the newest sessions of the project are briefed, the newest first. That is what `+"`ctx render`"+`
-prints for a session that does not exist yet.`,
+With --project the command prints the newest sessions of the project, newest first. `+"`ctx render`"+`
+prints the same for a session that does not exist yet.`,
 			exitNoStore, exitCorrupt, exitNotFound),
 		Example: "  ctx brief\n  ctx brief -s work --budget 400 --json",
 		Args:    between(0, 0),
@@ -40,8 +42,8 @@ prints for a session that does not exist yet.`,
 	}
 	o.add(cmd)
 	completeFlag(cmd, "session", a.completeSessions())
-	cmd.Flags().IntVar(&o.budget, "budget", defaultBrief, "at most `N` tokens")
-	cmd.Flags().BoolVar(&o.project, "project", false, "brief the newest sessions of the project")
+	cmd.Flags().IntVar(&o.budget, "budget", defaultBrief, "print at most `N` tokens")
+	cmd.Flags().BoolVar(&o.project, "project", false, "print the newest sessions of the project")
 	return cmd
 }
 
@@ -58,7 +60,7 @@ func (o *briefOptions) run(a *app) error {
 	}
 	room := view.BriefRoom(o.budget)
 	if o.project {
-		list, err := s.ProjectBrief(v, room, view.BriefCost)
+		list, err := s.Recall.ProjectBrief(v, room, view.BriefCost)
 		if err != nil {
 			return err
 		}
@@ -68,21 +70,21 @@ func (o *briefOptions) run(a *app) error {
 	if err != nil {
 		return err
 	}
-	b, err := s.WorkBrief(v, session.BranchName{Session: name, Branch: branch}, room, view.BriefCost)
+	b, err := s.Recall.WorkBrief(v, history.BranchName{Session: name, Branch: branch}, room, view.BriefCost)
 	if err != nil {
 		return err
 	}
 	if a.json {
-		return a.printJSON(briefDoc(b))
+		return answerBrief(a, b)
 	}
 	_, err = fmt.Fprint(a.out, briefLines(b.Lines))
 	return err
 }
 
-func (o *briefOptions) printProject(a *app, list []session.SessionBrief) error {
+func (o *briefOptions) printProject(a *app, list []brief.SessionBrief) error {
 	for i := range list {
 		if a.json {
-			if err := a.printJSON(briefDoc(&list[i])); err != nil {
+			if err := answerBrief(a, &list[i]); err != nil {
 				return err
 			}
 			continue
@@ -103,25 +105,16 @@ func briefLines(lines []brief.Line) string {
 }
 
 type briefLineDoc struct {
-	Section string `json:"section"`
-	Entry   string `json:"entry"`
-	Text    string `json:"text"`
+	Section string    `json:"section"`
+	Entry   format.ID `json:"entry"`
+	Text    string    `json:"text"`
 }
 
-type briefDocument struct {
-	V        int            `json:"v"`
-	Session  string         `json:"session"`
-	Branch   string         `json:"branch"`
-	Messages uint64         `json:"messages"`
-	Lines    []briefLineDoc `json:"lines"`
-	Tokens   int            `json:"tokens"` // of the lines as text
-}
-
-func briefDoc(b *session.SessionBrief) briefDocument {
-	d := briefDocument{V: 1, Session: b.Session, Branch: b.Branch, Messages: b.Messages, Lines: []briefLineDoc{}}
+func answerBrief(a *app, b *brief.SessionBrief) error {
+	var lines []briefLineDoc
 	for _, l := range b.Lines {
-		d.Lines = append(d.Lines, briefLineDoc{string(l.Section), l.Entry.String(), l.Text})
+		lines = append(lines, briefLineDoc{string(l.Section), l.Entry, l.Text})
 	}
-	d.Tokens = summarize.Tokens(briefLines(b.Lines))
-	return d
+	return a.answer("session", b.Session, "branch", b.Branch, "messages", b.Messages, "lines", lines,
+		"tokens", summarize.Tokens(briefLines(b.Lines)))
 }

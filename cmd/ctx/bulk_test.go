@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/gemini-ctx/ctx/internal/cli/bulk"
 )
 
 // talker runs ctx with pipes to its standard input and output.
@@ -92,7 +94,7 @@ func TestBulkInterrupted(t *testing.T) {
 func TestBulkBatches(t *testing.T) {
 	dir := t.TempDir()
 	mustRun(t, dir, "", "init")
-	const lines = 2*batchLines + 17
+	const lines = 2*bulk.BatchLines + 17
 	var in strings.Builder
 	for i := range lines {
 		fmt.Fprintf(&in, "{\"role\":\"user\",\"text\":\"message %d\",\"source\":\"x:%d\"}\n", i, i)
@@ -109,46 +111,6 @@ func TestBulkBatches(t *testing.T) {
 		if !strings.Contains(line, ids[i]) || !strings.Contains(line, fmt.Sprintf(`"text":"message %d"`, i)) {
 			t.Fatalf("message %d: id %s, log has %s", i, ids[i], line)
 		}
-	}
-}
-
-// letters gives so many times the letter x.
-func letters(n int64) io.Reader { return io.LimitReader(xs{}, n) }
-
-type xs struct{}
-
-func (xs) Read(p []byte) (int, error) {
-	for i := range p {
-		p[i] = 'x'
-	}
-	return len(p), nil
-}
-
-func TestLongLines(t *testing.T) {
-	const head, tail = `{"role":"user","text":"`, "\"}\n"
-	in := io.MultiReader(
-		strings.NewReader(head), letters(16<<20), strings.NewReader(tail), // the longest message
-		strings.NewReader(head), letters(16<<20+1), strings.NewReader(tail), // one byte more
-		strings.NewReader(head), letters(maxLine), strings.NewReader(tail), // more than a line may have
-		strings.NewReader(head), letters(3*maxLine), strings.NewReader(tail),
-		strings.NewReader(head), letters(1), strings.NewReader(tail),
-		strings.NewReader(head), letters(maxLine),
-	)
-	out := make(chan lineChunk)
-	go readChunks(in, &jsonlReader{unknown: map[string]int{}}, out, make(chan struct{}))
-	var got []string
-	for c := range out {
-		for _, l := range c.lines {
-			got = append(got, fmt.Sprintf("%d %d %v", l.number, len(l.message.Text), l.skip))
-		}
-		if c.err != nil {
-			break
-		}
-	}
-	want := []string{"1 16777216 <nil>", "2 16777217 message of 16777217 bytes: 16777216 is the most",
-		"3 0 line of more than 64 MiB", "4 0 line of more than 64 MiB", "5 1 <nil>", "6 0 line of more than 64 MiB"}
-	if strings.Join(got, "\n") != strings.Join(want, "\n") {
-		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
 }
 

@@ -3,20 +3,21 @@ package main
 import (
 	"bufio"
 	"errors"
+	"github.com/gemini-ctx/ctx/internal/clusters"
 	"io"
 	"strings"
 
-	"github.com/gemini-ctx/ctx/failure"
+	"github.com/gemini-ctx/ctx/internal/cli/clierr"
+	"github.com/gemini-ctx/ctx/internal/session"
 	"github.com/gemini-ctx/ctx/objects"
 	"github.com/gemini-ctx/ctx/refs"
-	"github.com/gemini-ctx/ctx/session"
 )
 
-// maxRev bounds a line of input: the longest ref name, and some steps behind it.
+// maxRev is the maximum bytes of an input line: the longest ref name and some steps.
 const maxRev = 4096
 
-// catBatch answers revisions from standard input, one by one: a program at the other end may wait for each answer. The first thing
-// that is corrupt does not end it, but shows in the exit code.
+// catBatch answers the revisions on standard input one by one, since a program may wait for each
+// answer. It continues after a corrupt object; the exit code reports the first one.
 func catBatch(a *app, whole bool) error {
 	s, err := a.openStore()
 	if err != nil {
@@ -43,7 +44,7 @@ func catBatch(a *app, whole bool) error {
 	}
 }
 
-// readRev returns the next line without its end; io.EOF after the last.
+// readRev returns the next line without its end, and io.EOF after the last one.
 func readRev(in *bufio.Reader, nul bool) (string, error) {
 	end := byte('\n')
 	if nul {
@@ -71,22 +72,22 @@ type batch struct {
 }
 
 func (b *batch) answer(rev string) error {
-	// The refs may have moved while the program at the other end was thinking.
+	// The refs may have moved since the last answer.
 	view, err := b.s.Refs.Read()
 	if err != nil {
 		return err
 	}
 	c, err := b.find(view, rev)
 	var gone *objects.GoneError
-	var ambiguous *session.AmbiguousError
+	var ambiguous *clusters.AmbiguousError
 	switch {
 	case errors.As(err, &ambiguous):
 		b.none(rev, "ambiguous")
-	case session.IsMissing(err):
+	case clusters.IsMissing(err):
 		b.none(rev, "missing")
 	case errors.As(err, &gone):
 		b.none(rev, "gone")
-	case failure.IsCorrupt(err):
+	case clierr.IsCorrupt(err):
 		b.none(rev, "corrupt")
 		if b.fault == nil {
 			b.fault = err
@@ -94,7 +95,7 @@ func (b *batch) answer(rev string) error {
 	case err != nil:
 		return err
 	case b.json:
-		return b.printJSON(c.doc())
+		return b.app.answer(c.doc())
 	default:
 		b.printf("%v %s %d\n", c.id, c.kind, len(c.bytes))
 		if b.whole {
@@ -115,11 +116,7 @@ func (b *batch) find(view *refs.View, rev string) (content, error) {
 
 func (b *batch) none(rev, why string) {
 	if b.json {
-		_ = b.printJSON(struct { // output keeps its error
-			V      int    `json:"v"`
-			Rev    string `json:"rev"`
-			Answer string `json:"answer"`
-		}{1, rev, why})
+		_ = b.app.answer("rev", rev, "answer", why) // output keeps its error
 		return
 	}
 	b.printf("%s %s\n", rev, why)

@@ -2,16 +2,17 @@ package main
 
 import (
 	"errors"
+	"github.com/gemini-ctx/ctx/internal/clusters"
 	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
 	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/internal/session"
 	"github.com/gemini-ctx/ctx/objects"
-	"github.com/gemini-ctx/ctx/session"
 )
 
-// catOptions are which of its answers cat-file gives.
+// catOptions are the flags that choose what cat-file prints.
 type catOptions struct {
 	kind, size, exists, print bool
 	batch, batchCheck         bool
@@ -21,15 +22,17 @@ func newCatFileCmd(a *app) *cobra.Command {
 	var o catOptions
 	cmd := &cobra.Command{
 		Use:   "cat-file (-t | -s | -e | -p) REV | --batch | --batch-check",
-		Short: "Print an object, or what it is",
-		Long: long(`Prints the kind (-t), the size (-s) or the content (-p) of an object, or only says by its exit code whether it is there
-and whole (-e: 0 or 1). The content is the header, and if there is a body an empty line and the body, without the nonce in
-front of it; the size is that of the content in bytes. Of an object whose body was forgotten -p prints the header, and
-the exit code is 14.
+		Short: "Print the content, kind or size of an object",
+		Long: long(`Prints the kind (-t), the size (-s) or the content (-p) of an object. With -e the command prints
+nothing, and the exit code says whether the object exists and is whole (0 or 1). The content is
+the header and, if there is a body, an empty line and the body without its nonce. The size is
+the size of the content in bytes. For an object whose body was forgotten, -p prints the header,
+and the exit code is 14.
 
---batch reads a revision a line from standard input and answers each with "<id> <kind> <size>", the content and a
-newline; --batch-check with the first line only. Instead, there is "<rev> missing", "<rev> ambiguous", "<rev> gone" or
-"<rev> corrupt". With -z, a zero byte ends each line of the input.`, exitNoStore, exitCorrupt, exitGone, exitNotFound),
+With --batch the command reads one revision from each line of standard input, and answers each
+with "<id> <kind> <size>", the content and a newline. With --batch-check it answers with the
+first line only. If there is no such object, the answer is "<rev> missing", "<rev> ambiguous",
+"<rev> gone" or "<rev> corrupt". With -z a zero byte ends each line of the input.`, exitNoStore, exitCorrupt, exitGone, exitNotFound),
 		Example: "  ctx cat-file -p @\n  ctx log -s work --json | jq -r .id | ctx cat-file --batch-check",
 		Args: func(cmd *cobra.Command, args []string) error {
 			if o.batch || o.batchCheck {
@@ -54,10 +57,10 @@ newline; --batch-check with the first line only. Instead, there is "<rev> missin
 	f.SortFlags = false
 	f.BoolVarP(&o.kind, "type", "t", false, "print the kind of the object")
 	f.BoolVarP(&o.size, "size", "s", false, "print the size of its content in bytes")
-	f.BoolVarP(&o.exists, "exists", "e", false, "say by the exit code whether it is there and whole")
+	f.BoolVarP(&o.exists, "exists", "e", false, "print nothing; the exit code says whether the object exists and is whole")
 	f.BoolVarP(&o.print, "print", "p", false, "print its content")
-	f.BoolVar(&o.batch, "batch", false, "print information and content for each line of standard input")
-	f.BoolVar(&o.batchCheck, "batch-check", false, "print information for each line of standard input")
+	f.BoolVar(&o.batch, "batch", false, "print kind, size and content for each line of standard input")
+	f.BoolVar(&o.batchCheck, "batch-check", false, "print kind and size for each line of standard input")
 	return cmd
 }
 
@@ -96,7 +99,7 @@ func catOne(a *app, rev string, o catOptions) error {
 func (o *catOptions) show(a *app, c content) error {
 	switch {
 	case a.json:
-		return a.printJSON(c.doc())
+		return a.answer(c.doc())
 	case o.kind:
 		a.line("%s", c.kind)
 	case o.size:
@@ -108,15 +111,15 @@ func (o *catOptions) show(a *app, c content) error {
 	return nil
 }
 
-// answer turns "not there" into a silent no for -e.
+// answer makes a missing object a silent failure for -e.
 func (o *catOptions) answer(err error) error {
-	if o.exists && session.IsMissing(err) {
+	if o.exists && clusters.IsMissing(err) {
 		return &exitError{exitFailed}
 	}
 	return err
 }
 
-// content is an object as people and scripts read it.
+// content is an object in the form that people and scripts read.
 type content struct {
 	id     format.ID
 	kind   string
@@ -126,14 +129,15 @@ type content struct {
 	gone   bool
 }
 
-// readContent reads and checks an object. With a *objects.GoneError the content has the header alone.
+// readContent reads and checks an object. With a *objects.GoneError the content has only the
+// header.
 func readContent(s *session.Store, id format.ID) (content, error) {
 	raw, err := s.Objects.Get(id)
 	var gone *objects.GoneError
 	switch {
 	case errors.Is(err, objects.ErrNotFound):
-		// It was named by its id, and so is to be had from the log.
-		return content{}, withHint(notFound("%v is not written yet", id), "it is the node of a cluster: `ctx expand` reads it")
+		// The caller named it by its id, which is only in the log.
+		return content{}, withHint(notFound("%v is not written yet", id), "the id names a node of a cluster: `ctx expand` prints it")
 	case err != nil && !errors.As(err, &gone):
 		return content{}, err
 	}
@@ -152,18 +156,17 @@ func readContent(s *session.Store, id format.ID) (content, error) {
 }
 
 type contentDoc struct {
-	V      int     `json:"v"`
-	ID     string  `json:"id"`
-	Kind   string  `json:"kind"`
-	Size   int     `json:"size"`
-	Header string  `json:"header"`
-	Body   *string `json:"body"`             // null where there is none
-	Bytes  []byte  `json:"base64,omitempty"` // instead of body, where that is not UTF-8
-	Gone   bool    `json:"gone"`
+	ID     format.ID `json:"id"`
+	Kind   string    `json:"kind"`
+	Size   int       `json:"size"`
+	Header string    `json:"header"`
+	Body   *string   `json:"body"`             // null where there is none
+	Bytes  []byte    `json:"base64,omitempty"` // instead of body, where that is not UTF-8
+	Gone   bool      `json:"gone"`
 }
 
 func (c *content) doc() contentDoc {
-	d := contentDoc{V: 1, ID: c.id.String(), Kind: c.kind, Size: len(c.bytes), Header: string(c.header), Gone: c.gone}
+	d := contentDoc{ID: c.id, Kind: c.kind, Size: len(c.bytes), Header: string(c.header), Gone: c.gone}
 	switch {
 	case len(c.bytes) == len(c.header):
 	case !utf8.Valid(c.body):

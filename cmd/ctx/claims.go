@@ -4,68 +4,56 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"strings"
+	"github.com/gemini-ctx/ctx/internal/claims"
+	"github.com/gemini-ctx/ctx/internal/compaction"
+	"github.com/gemini-ctx/ctx/internal/summaries"
 
 	"github.com/gemini-ctx/ctx/forest/summarize"
 	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/internal/cli/jsonl"
+	"github.com/gemini-ctx/ctx/internal/session"
 	"github.com/gemini-ctx/ctx/refs"
-	"github.com/gemini-ctx/ctx/session"
 )
 
-type claimDoc struct {
-	V          int             `json:"v"`
-	Claim      string          `json:"claim"`
-	Cluster    uint64          `json:"cluster"`
-	Tokens     int             `json:"tokens"`
-	Generation uint64          `json:"generation"`
-	Inputs     []claimInputDoc `json:"inputs"`
-}
-
 type claimInputDoc struct {
-	Kind   string `json:"kind"` // entry or summary
-	ID     string `json:"id"`
-	Role   string `json:"role,omitempty"`
-	Author string `json:"author,omitempty"`
-	Time   string `json:"time,omitempty"`
-	Text   string `json:"text"`
+	Kind   string    `json:"kind"` // entry or summary
+	ID     format.ID `json:"id"`
+	Role   string    `json:"role,omitempty"`
+	Author string    `json:"author,omitempty"`
+	Time   string    `json:"time,omitempty"`
+	Text   string    `json:"text"`
 }
 
-// printClaims prints what wants a summary, a claim a line.
+// printClaims prints a claim for each summary that is needed.
 func printClaims(c context.Context, a *app, s *session.Store, view *refs.View, limit int) error {
-	return s.Claims(c, view, limit, func(claim session.Claim) error {
+	return s.Compaction.Claims(c, view, limit, func(claim compaction.Claim) error {
 		if !a.json {
 			a.line("%s  cluster %d, %s, at most %s", claim.ID, claim.Cluster, plural(len(claim.Inputs), "input", "inputs"), plural(claim.Tokens, "token", "tokens"))
 			return nil
 		}
-		d := claimDoc{1, claim.ID, claim.Cluster, claim.Tokens, claim.Generation, []claimInputDoc{}}
+		var inputs []claimInputDoc
 		for _, in := range claim.Inputs {
 			if in.Summary {
-				d.Inputs = append(d.Inputs, claimInputDoc{Kind: "summary", ID: in.ID.String(), Text: in.Text})
+				inputs = append(inputs, claimInputDoc{Kind: "summary", ID: in.ID, Text: in.Text})
 				continue
 			}
-			d.Inputs = append(d.Inputs, claimInputDoc{"entry", in.ID.String(), in.Role, in.Author, timeText(in.Time), in.Text})
+			inputs = append(inputs, claimInputDoc{"entry", in.ID, in.Role, in.Author, timeText(in.Time), in.Text})
 		}
-		return a.printJSON(d)
+		return a.answer("claim", claim.ID, "cluster", claim.Cluster, "tokens", claim.Tokens, "generation", claim.Generation, "inputs", inputs)
 	})
 }
 
-// runCommit takes answers. All of them are read before the first is looked at.
+// runCommit reads all answers and then commits them.
 func (o *compactOptions) runCommit(c context.Context, a *app) error {
 	s, err := a.openStore()
 	if err != nil {
 		return err
 	}
-	in, done, err := a.input(o.commit)
+	answers, err := a.readAnswers(c, o.commit, "compact", claims.CheckSummary)
 	if err != nil {
 		return err
 	}
-	defer done()
-	answers, err := readAnswers(in)
-	if err != nil {
-		return err
-	}
-	d, err := s.Commit(c, answers)
+	d, err := s.Compaction.Commit(c, answers)
 	tellReasons(a, d)
 	if err != nil {
 		return err
@@ -83,52 +71,45 @@ func (o *compactOptions) runCommit(c context.Context, a *app) error {
 	return nil
 }
 
-// maxAnswers bounds the input of a commit, in bytes: it is held in memory until it has all been read.
+// maxAnswers is the maximum bytes of the input of a commit, which stays in memory.
 const maxAnswers = 256 << 20
 
-// readAnswers reads an answer a line. What is wrong with a line is told with its number, and then there are no answers at all: whoever wrote it
-// may have meant something else with the others, too.
-func readAnswers(in io.Reader) ([]session.Answer, error) {
-	lines := newLineReader(in)
-	var list []session.Answer
+// readAnswers reads an answer from each line of the file that --commit names. check validates the
+// id of a claim. One bad line makes all answers an error, since its author may have meant something
+// else with the others, too.
+func (a *app) readAnswers(c context.Context, file, command string, check func(claim string) error) (list []summaries.Answer, err error) {
+	in, closeInput, err := a.input(file)
+	if err != nil {
+		return nil, err
+	}
+	defer closeInput()
 	size := 0
-	for number := 1; ; number++ {
-		line, err := lines.next()
-		if errors.Is(err, io.EOF) {
-			return list, nil
-		}
-		var answer session.Answer
-		if err == nil && len(strings.TrimSpace(string(line))) == 0 {
-			continue
-		}
-		if err == nil {
-			answer, err = readAnswer(line)
-		} else if !errors.Is(err, errLongLine) {
-			return nil, err
-		}
+	err = jsonl.Each(c, in, func(line []byte) error {
+		answer, err := readAnswer(line, check)
 		if size += len(line); err == nil && size > maxAnswers {
 			err = fmt.Errorf("more than %d MiB of answers", maxAnswers>>20)
 		}
-		if err != nil {
-			return nil, withHint(usagef("line %d: %v", number, err), "nothing was taken: `ctx help compact` shows what an answer is")
-		}
 		list = append(list, answer)
+		return err
+	})
+	var bad *jsonl.LineError
+	if errors.As(err, &bad) {
+		err = withHint(usagef("%v", bad), "no answer was accepted: `ctx help %s` shows the form of an answer", command)
 	}
+	return list, err
 }
 
-// A worker that does not say who it is goes by these.
+// A worker that gives no name and version gets these.
 const (
 	unnamedWorker  = "external"
 	unnamedVersion = "0"
 )
 
-func readAnswer(line []byte) (session.Answer, error) { return readAnswerTo(line, session.CheckClaim) }
-
-// readAnswerTo reads an answer to a claim whose name check knows.
-func readAnswerTo(line []byte, check func(claim string) error) (session.Answer, error) {
-	out := session.Answer{Told: summarize.Told{Summarizer: unnamedWorker, Version: unnamedVersion}}
+// readAnswer reads one answer. check validates the id of its claim.
+func readAnswer(line []byte, check func(claim string) error) (summaries.Answer, error) {
+	out := summaries.Answer{Response: summarize.Response{Summarizer: unnamedWorker, Version: unnamedVersion}}
 	seen := map[string]bool{}
-	err := eachMember(line, func(key, value []byte) error {
+	err := jsonl.EachMember(line, func(key, value []byte) error {
 		k := string(key)
 		if seen[k] {
 			return fmt.Errorf("%.40q twice", k)
@@ -141,16 +122,16 @@ func readAnswerTo(line []byte, check func(claim string) error) (session.Answer, 
 				err = fmt.Errorf("version %.20s, 1 is known here", value)
 			}
 		case "claim":
-			out.Claim, err = readString(value)
+			out.Claim, err = jsonl.String(value)
 		case "text":
-			out.Text, err = readString(value)
-			if err == nil && brokenIn(out.Text, value) > 0 {
+			out.Text, err = jsonl.String(value)
+			if err == nil && jsonl.Broken(out.Text, value) > 0 {
 				err = errors.New("not Unicode")
 			}
 		case "summarizer":
-			out.Summarizer, err = readString(value)
+			out.Summarizer, err = jsonl.String(value)
 		case "version":
-			out.Version, err = readString(value)
+			out.Version, err = jsonl.String(value)
 		case "prompt":
 			out.Prompt, err = readPrompt(value)
 		default:
@@ -172,12 +153,12 @@ func readAnswerTo(line []byte, check func(claim string) error) (session.Answer, 
 	return out, check(out.Claim)
 }
 
-// readPrompt reads the digest of a prompt; null and "" stand for none.
+// readPrompt reads the digest of a prompt. null and "" mean that there is none.
 func readPrompt(value []byte) (format.ID, error) {
 	if string(value) == "null" {
 		return format.ID{}, nil
 	}
-	s, err := readString(value)
+	s, err := jsonl.String(value)
 	if err != nil || s == "" {
 		return format.ID{}, err
 	}

@@ -23,7 +23,8 @@ func groups() []*cobra.Group {
 	}
 }
 
-// entry is a command that is made when it is needed: to make all of them takes longer than many of them run.
+// entry is a command that is made on demand: making all commands takes longer than many of them
+// run.
 type entry struct {
 	name  string
 	group string
@@ -88,15 +89,14 @@ func commands() []entry {
 		{"reflog", groupPlumbing, newReflogCmd},
 		{"op", groupPlumbing, newOpCmd},
 
-		{"eval", groupOther, newEvalCmd},
 		{"demo", groupOther, newDemoCmd},
 		{"completion", groupOther, newCompletionCmd},
 		{"version", groupOther, newVersionCmd},
 	}
 }
 
-// addCommands makes the command that a line begins with, or all of them where it begins with something else: help, completion and
-// suggestions need all.
+// addCommands makes the command of a command line. If the line begins with no command, it makes all
+// of them, for help, completion and suggestions.
 func addCommands(a *app, root *cobra.Command, args []string) {
 	add := func(e entry) {
 		cmd := e.make(a)

@@ -3,12 +3,16 @@ package main
 import (
 	"context"
 	"fmt"
+	"github.com/gemini-ctx/ctx/internal/clusters"
+	"github.com/gemini-ctx/ctx/internal/compaction"
+	"github.com/gemini-ctx/ctx/internal/history"
+	"github.com/gemini-ctx/ctx/internal/summaries"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/gemini-ctx/ctx/internal/session"
 	"github.com/gemini-ctx/ctx/refs"
-	"github.com/gemini-ctx/ctx/session"
 )
 
 type compactOptions struct {
@@ -26,35 +30,47 @@ func newCompactCmd(a *app) *cobra.Command {
 	o := &compactOptions{}
 	cmd := &cobra.Command{
 		Use:   "compact [-s SESSION | --all] [--redo ID | --revert ID] | --begin | --commit FILE",
-		Short: "Summarise clusters and shorten what a session renders",
-		Long: long(`Moves what left the window into clusters, summarises every cluster that wants it, makes one-line tombstones of the clusters of each session that were
-quiet longest (above forest.max_cold_clusters), and has the session render the result: summaries of what is old, and the newest messages word
-for word. Nothing is removed: `+"`ctx expand`"+` gives back the words behind every summary and tombstone.
+		Short: "Summarize clusters and shorten what a session renders",
+		Long: long(`Moves messages that left the window into clusters and summarizes each cluster that needs a
+summary. In sessions with more than forest.max_cold_clusters clusters, it turns those that were
+quiet longest into one-line tombstones. The session then renders the result: summaries of the
+old messages, and the newest messages word for word. Nothing is removed: `+"`ctx expand`"+` prints the
+messages behind each summary and tombstone.
 
-Reported are the summaries that cover their cluster (settled), those over a part of it, since it has grown meanwhile (carried), those that came
-too late (lost) or were there already (known), those that could not be had (failed), the clusters that became tombstones (evicted), and those
-that still want a summary (dirty). A cluster without a summary is as it was, and is asked about again the next time; the exit code is 1
-where a summary could not be had. A session that
-has clusters already goes on rendering what it does where the result would not be shorter.
+The command prints how many summaries cover their whole cluster (settled), cover a part of it
+because it has grown (carried), came too late (lost), existed already (known) or could not be
+made (failed), how many clusters became tombstones (evicted), and how many still need a summary
+(dirty). A cluster without a summary stays as it was, and the next compaction asks again. If a
+summary could not be made, the exit code is 1. If the result is not shorter than what the
+session renders now, the session keeps what it renders.
 
-With --strategy flat, or compact.strategy in the settings, or coreTools.compression.strategy in the project's .gemini/settings.json, everything
-old goes into one cluster instead of one for each topic. What is damaged is passed over in that way, too, with a warning, until `+"`ctx rebuild`"+`.
+With --strategy flat the command puts all old messages into one cluster, instead of one for each
+topic. compact.strategy in the settings, or coreTools.compression.strategy in the project's
+.gemini/settings.json, does the same. If the forest is damaged, the command warns and uses the
+flat strategy until `+"`ctx rebuild`"+`.
 
-A summary that is bad is made again from the messages with --redo, at once; --revert puts back the one before it, and doing that twice puts the
-bad one back. ID is the cluster's or the summary's; only that cluster is summarised, and the session renders the result.
+--redo makes a bad summary again from the messages. --revert restores the summary before it; a
+second --revert restores the bad one. ID names the cluster or the summary. The command
+summarizes only that cluster, and the session renders the result.
 
-With --begin nothing is changed: what wants a summary is printed, with --json for workers outside, a line each:
+With --begin the command changes nothing. It prints a claim for each summary that is needed.
+With --json each claim is a line for a worker outside of ctx:
 
   {"v":1,"claim":"…","cluster":4,"tokens":800,"generation":1,"inputs":[…]}
 
-with an input for each message, {"kind":"entry","id":"…","role":"user","author":"…","time":"…","text":"…"}. An input of the kind "summary" stands for earlier messages. The answer is to sum up all inputs, in at most so many tokens. --commit takes answers
-back, in any order and at any time:
+Each input is a message,
+{"kind":"entry","id":"…","role":"user","author":"…","time":"…","text":"…"}, or an earlier
+summary (kind "summary"), which stands for older messages. The worker summarizes all inputs in
+at most that many tokens. --commit reads the answers, in any order and at any time:
 
   {"v":1,"claim":"…","text":"…","summarizer":"NAME","version":"…","prompt":"…"}
 
-"claim" and "text" have to be there; "prompt" is the SHA-256 of the prompt, where there was one. Nothing is reserved in between: a claim's id proves what was claimed, and each answer is held against the forest as it is then. A line that is not
-such an object is an error that names it, and nothing of the input is taken. Exit code 12 says that some answers came too late (lost), 1 that some could not be used (failed); the others are in.
-No session renders anything else for it: that is for the next compaction without --commit, or for a message that cuts the window.`,
+"claim" and "text" are required. "prompt" is the SHA-256 of the prompt, if there was one. A
+claim reserves nothing: its id identifies what was claimed, and each answer is compared with the
+current forest. If a line is not such an object, the command names the line and accepts no
+answer at all. Exit code 12 means that some answers came too late (lost), and 1 that some could
+not be used (failed); the other answers are accepted. No session renders a new summary at once:
+that happens at the next compaction without --commit, or when a message makes the window move.`,
 			exitNoStore, exitLocked, exitStale, exitCorrupt, exitNotFound),
 		Example: "  ctx compact -s work\n  ctx compact --all --json\n  ctx compact --redo 60319200b04e\n  ctx compact --begin --json | my-worker | ctx compact --commit -",
 		Args:    between(0, 0),
@@ -65,17 +81,17 @@ No session renders anything else for it: that is for the next compaction without
 	o.add(cmd)
 	completeFlag(cmd, "session", a.completeSessions())
 	f := cmd.Flags()
-	f.BoolVar(&o.all, "all", false, "every branch of every session")
-	f.StringVar(&o.strategy, "strategy", "", "how messages are put together: union-find or flat (default: as set)")
-	f.BoolVar(&o.begin, "begin", false, "print what wants a summary, and change nothing")
-	f.StringVar(&o.commit, "commit", "", "take summaries from a file, - for standard input")
-	f.StringVar(&o.redo, "redo", "", "summarise a cluster from its messages again")
-	f.StringVar(&o.revert, "revert", "", "put back the summary that a cluster had before")
-	f.IntVar(&o.limit, "limit", 32000, "with --begin: the most tokens of inputs in a claim; longer clusters come in pieces")
+	f.BoolVar(&o.all, "all", false, "compact every branch of every session")
+	f.StringVar(&o.strategy, "strategy", "", "how to group messages: union-find or flat (default: the setting)")
+	f.BoolVar(&o.begin, "begin", false, "print claims for the summaries that are needed, and change nothing")
+	f.StringVar(&o.commit, "commit", "", "read summaries from a file; - is standard input")
+	f.StringVar(&o.redo, "redo", "", "summarize the cluster `ID` from its messages again")
+	f.StringVar(&o.revert, "revert", "", "restore the previous summary of the cluster `ID`")
+	f.IntVar(&o.limit, "limit", 32000, "with --begin: the maximum tokens of inputs in a claim; longer clusters come in pieces")
 	return cmd
 }
 
-// check refuses flags that do not go together.
+// check refuses flags that exclude each other.
 func (o *compactOptions) check() error {
 	changed := o.cmd.Flags().Changed
 	var modes []string
@@ -98,10 +114,10 @@ func (o *compactOptions) check() error {
 		return usagef("--commit takes the name of a file, or - for standard input")
 	case changed("limit") && !o.begin:
 		return usagef("--limit is for --begin")
-	case o.limit < session.LeastLimit:
-		return usagef("--limit is %d or more: %d", session.LeastLimit, o.limit)
+	case o.limit < summaries.MinLimit:
+		return usagef("--limit is %d or more: %d", summaries.MinLimit, o.limit)
 	case changed("strategy"):
-		if _, err := session.ForestOfStrategy(o.strategy); err != nil {
+		if _, err := clusters.ForestOfStrategy(o.strategy); err != nil {
 			return usagef("unknown --strategy: %.40q", o.strategy)
 		}
 	}
@@ -130,7 +146,7 @@ func (o *compactOptions) run(c context.Context, a *app) error {
 	if err != nil {
 		return err
 	}
-	done, err := o.compact(c, s, view, session.CompactOptions{Branches: branches, Strategy: o.strategy, Summarizer: ask})
+	done, err := o.compact(c, s, view, compaction.CompactOptions{Branches: branches, Strategy: o.strategy, Summarizer: ask})
 	tellReasons(a, done)
 	if err != nil {
 		return err
@@ -145,58 +161,43 @@ func (o *compactOptions) run(c context.Context, a *app) error {
 	return nil
 }
 
-// compact does what the flags ask for.
-func (o *compactOptions) compact(c context.Context, s *session.Store, view *refs.View, options session.CompactOptions) (session.Compaction, error) {
-	repair, rev := s.RedoSummary, o.redo
+// compact runs the compaction that the flags ask for.
+func (o *compactOptions) compact(c context.Context, s *session.Store, view *refs.View, options compaction.CompactOptions) (summaries.Compaction, error) {
+	repair, rev := s.Compaction.RedoSummary, o.redo
 	switch changed := o.cmd.Flags().Changed; {
 	case changed("revert"):
-		repair, rev = s.RevertSummary, o.revert
+		repair, rev = s.Compaction.RevertSummary, o.revert
 	case !changed("redo"):
-		return s.Compact(c, options)
+		return s.Compaction.Compact(c, options)
 	}
 	id, err := resolve(s, view, rev)
 	if err != nil {
-		return session.Compaction{}, err
+		return summaries.Compaction{}, err
 	}
 	return repair(c, id, options)
 }
 
-func (o *compactOptions) branches(s *session.Store, view *refs.View) ([]session.BranchName, error) {
+func (o *compactOptions) branches(s *session.Store, view *refs.View) ([]history.BranchName, error) {
 	if !o.all {
 		name, branch, _, err := o.tip(view)
-		return []session.BranchName{{Session: name, Branch: branch}}, err
+		return []history.BranchName{{Session: name, Branch: branch}}, err
 	}
-	list, err := s.Sessions(view)
+	list, err := s.Recall.Sessions(view)
 	if err != nil {
 		return nil, err
 	}
-	var all []session.BranchName
+	var all []history.BranchName
 	for _, one := range list {
 		for _, b := range one.Branches {
-			all = append(all, session.BranchName{Session: one.Name, Branch: b.Name})
+			all = append(all, history.BranchName{Session: one.Name, Branch: b.Name})
 		}
 	}
 	return all, nil
 }
 
-type compactionDoc struct {
-	V       int     `json:"v"`
-	Settled int     `json:"settled"`
-	Carried int     `json:"carried"`
-	Lost    int     `json:"lost"`
-	Known   int     `json:"known"`
-	Evicted int     `json:"evicted"`
-	Dirty   int     `json:"dirty"`
-	Roots   int     `json:"roots"`
-	Forest  *string `json:"forest"`
-	Failed  int     `json:"failed"`
-
-	Strategy string `json:"strategy"`
-}
-
-func printCompaction(a *app, d session.Compaction) error {
+func printCompaction(a *app, d summaries.Compaction) error {
 	if a.json {
-		return a.printJSON(compactionDoc{1, d.Settled, d.Carried, d.Lost, d.Known, d.Evicted, d.Dirty, d.Roots, idText(d.Forest), d.Failed, d.Strategy})
+		return a.answer(d)
 	}
 	failed := ""
 	if d.Failed > 0 {
@@ -207,8 +208,8 @@ func printCompaction(a *app, d session.Compaction) error {
 	return nil
 }
 
-// tellReasons says why summaries were not used, a line a kind.
-func tellReasons(a *app, d session.Compaction) {
+// tellReasons reports why summaries were not used, one line for each kind of reason.
+func tellReasons(a *app, d summaries.Compaction) {
 	for _, r := range d.Reasons {
 		a.say("ctx: compact: %s %d: %s", r.Outcome, r.Count, r.Why)
 	}

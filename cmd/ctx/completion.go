@@ -11,9 +11,9 @@ import (
 func newCompletionCmd(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "completion bash|zsh|fish|powershell",
-		Short: "Print a script that completes commands in a shell",
-		Long: long(`Prints a script that makes a shell complete commands, flags, sessions and refs. Load it from the shell's own start-up
-file.`),
+		Short: "Print a shell completion script",
+		Long: long(`Prints a script that completes commands, flags, sessions and refs in a shell. Load it from the
+start-up file of the shell.`),
 		Example:   "  source <(ctx completion bash)\n  ctx completion fish > ~/.config/fish/completions/ctx.fish",
 		Args:      between(1, 1),
 		ValidArgs: []string{"bash", "zsh", "fish", "powershell"},
@@ -34,7 +34,8 @@ file.`),
 	}
 }
 
-// completer offers words for an argument or a flag's value. It never fails: without a store there is nothing to offer.
+// completer offers words for an argument or the value of a flag. It never fails: without a store it
+// offers nothing.
 type completer = func(cmd *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective)
 
 // completeSessions offers the names of sessions.
@@ -55,7 +56,7 @@ func (a *app) completeRefs() completer {
 	return a.completeFrom(func(view *refs.View) []string { return view.Names("") })
 }
 
-// completeRevs offers what names a revision: sessions, branches and other refs.
+// completeRevs offers revisions: sessions, branches and other refs.
 func (a *app) completeRevs() completer {
 	return a.completeFrom(func(view *refs.View) []string {
 		words := []string{"@"}
@@ -87,7 +88,7 @@ func (a *app) completeFrom(words func(*refs.View) []string) completer {
 	}
 }
 
-// completeFlag has a flag's values completed.
+// completeFlag completes the value of a flag.
 func completeFlag(cmd *cobra.Command, flag string, words completer) {
 	if err := cmd.RegisterFlagCompletionFunc(flag, words); err != nil {
 		panic(err) // the flag was not defined before

@@ -2,16 +2,15 @@ package main
 
 import (
 	"github.com/spf13/cobra"
-
-	"github.com/gemini-ctx/ctx/repo"
 )
 
 func newConfigCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "config",
-		Short: "Show the settings that hold",
-		Long: long(`Shows the settings of the store as they hold for this run, compact.strategy also where the project's .gemini/settings.json has it. Change them in .gemini/context/config.toml, in your own
-config file (see `+"`ctx help environment`"+`), or for one run with -c KEY=VALUE.`, exitNoStore, exitCorrupt),
+		Short: "Show the settings",
+		Long: long(`Shows the settings that apply to this run, and where each is set. compact.strategy may come from
+the project's .gemini/settings.json. To change a setting, edit .gemini/context/config.toml or
+your own config file (see `+"`ctx help environment`"+`), or use -c KEY=VALUE for one run.`, exitNoStore, exitCorrupt),
 		Example: "  ctx config list --show-origin\n  ctx config get window.graduate_at",
 		Args:    noSuchCommand,
 	}
@@ -25,20 +24,20 @@ func newConfigListCmd(a *app) *cobra.Command {
 	var origin bool
 	cmd := &cobra.Command{
 		Use:     "list",
-		Short:   "List every setting",
-		Long:    long("Lists every setting as KEY=VALUE, sorted by key.", exitNoStore, exitCorrupt),
+		Short:   "List all settings",
+		Long:    long("Lists all settings as KEY=VALUE, sorted by key.", exitNoStore, exitCorrupt),
 		Example: "  ctx config list --show-origin",
 		Args:    between(0, 0),
 		RunE:    func(*cobra.Command, []string) error { return runConfigList(a, origin) },
 	}
-	cmd.Flags().BoolVar(&origin, "show-origin", false, "say where each was given")
+	cmd.Flags().BoolVar(&origin, "show-origin", false, "show where each setting is set")
 	return cmd
 }
 
 func newConfigGetCmd(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:     "get KEY",
-		Short:   "Print the value of one setting",
+		Short:   "Print the value of a setting",
 		Long:    long("Prints the value of one setting.", exitNoStore, exitCorrupt),
 		Example: "  ctx config get lock.timeout",
 		Args:    between(1, 1),
@@ -47,12 +46,12 @@ func newConfigGetCmd(a *app) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			setting, err := s.Setting(args[0])
+			setting, err := s.Clusters.Setting(args[0])
 			if err != nil {
 				return err
 			}
 			if a.json {
-				return a.printJSON(settingJSON(setting))
+				return a.answer(setting)
 			}
 			a.line("%s", oneLine(setting.Value))
 			return nil
@@ -66,10 +65,10 @@ func runConfigList(a *app, origin bool) error {
 		return err
 	}
 	var rows [][]string
-	for _, setting := range s.Settings() {
+	for _, setting := range s.Clusters.Settings() {
 		switch {
 		case a.json:
-			if err := a.printJSON(settingJSON(setting)); err != nil {
+			if err := a.answer(setting); err != nil {
 				return err
 			}
 		case origin:
@@ -81,12 +80,3 @@ func runConfigList(a *app, origin bool) error {
 	a.table(rows)
 	return nil
 }
-
-type settingDoc struct {
-	V      int    `json:"v"`
-	Key    string `json:"key"`
-	Value  string `json:"value"`
-	Origin string `json:"origin"`
-}
-
-func settingJSON(s repo.Setting) settingDoc { return settingDoc{1, s.Key, s.Value, s.Origin} }

@@ -7,14 +7,14 @@ import (
 	"strings"
 )
 
-// errNotConfirmed says that somebody was asked and did not say yes.
+// errNotConfirmed is the error of a question that was not answered with yes.
 var errNotConfirmed = errors.New("not confirmed: nothing was changed")
 
-// confirm asks before something that is hard to take back. Where nobody can be asked, --force has to be given.
+// confirm asks before a change that is hard to revert. Without a terminal it requires --force.
 func (a *app) confirm(what string, args ...any) error {
 	text := fmt.Sprintf(what, args...)
 	if !asked(a.inTerm) {
-		return withHint(usagef("will not %s without being sure", text), "--force does it without asking")
+		return withHint(usagef("refusing to %s without confirmation", text), "use --force to do it without asking")
 	}
 	fmt.Fprintf(a.stderr, "%s? [y/N] ", oneLine(text))
 	answer, err := bufio.NewReader(a.stdin).ReadString('\n')

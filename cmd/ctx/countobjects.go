@@ -5,14 +5,15 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/gemini-ctx/ctx/upkeep"
+	"github.com/gemini-ctx/ctx/internal/maintenance/storedir"
 )
 
 func newCountObjectsCmd(a *app) *cobra.Command {
 	return &cobra.Command{
-		Use:     "count-objects",
-		Short:   "Count what the store holds, and how large it is",
-		Long:    long("Counts objects, packs, refs and operations, and the bytes of their files. It reads no object.", exitNoStore, exitCorrupt),
+		Use:   "count-objects",
+		Short: "Count objects and the bytes they take",
+		Long: long(`Prints the number of objects, packs, refs and operations, and the size of their files. The
+command reads no object.`, exitNoStore, exitCorrupt),
 		Example: "  ctx count-objects --json",
 		Args:    between(0, 0),
 		RunE: func(*cobra.Command, []string) error {
@@ -20,7 +21,7 @@ func newCountObjectsCmd(a *app) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			c, err := upkeep.Count(s)
+			c, err := storedir.Count(s)
 			if err != nil {
 				return err
 			}
@@ -29,25 +30,9 @@ func newCountObjectsCmd(a *app) *cobra.Command {
 	}
 }
 
-type countsDoc struct {
-	V             int    `json:"v"`
-	Loose         int    `json:"loose"`
-	LooseBytes    int64  `json:"loose_bytes"`
-	Packs         int    `json:"packs"`
-	PackedObjects int    `json:"packed_objects"`
-	PackBytes     int64  `json:"pack_bytes"`
-	Refs          int    `json:"refs"`
-	Operation     uint64 `json:"operation"`
-	Since         int    `json:"since_checkpoint"`
-	LogBytes      int64  `json:"log_bytes"`
-	CacheBytes    int64  `json:"cache_bytes"`
-	Absent        int    `json:"forgotten"`
-}
-
-func printCounts(a *app, c upkeep.Counts) error {
+func printCounts(a *app, c storedir.Counts) error {
 	if a.json {
-		return a.printJSON(countsDoc{1, c.Loose, c.LooseBytes, c.Packs, c.PackedObjects, c.PackBytes, c.Refs, c.Operation, c.Since,
-			c.LogBytes, c.CacheBytes, c.Absent})
+		return a.answer(c)
 	}
 	a.table([][]string{
 		{"loose objects", fmt.Sprint(c.Loose)},

@@ -19,18 +19,20 @@ func newDemoCmd(a *app) *cobra.Command {
 	var keep bool
 	cmd := &cobra.Command{
 		Use:   "demo",
-		Short: "Show what ctx does, on a made-up conversation",
-		Long: long(`Makes a store in a temporary directory, puts a conversation of several interleaved topics into it, moves it into clusters, renders the
-small context that is left of it, and expands a summary to the exact messages it stands for. Each command is printed before it is
-run. At the end every message is compared with the original, byte for byte. The directory is removed, unless --keep is given. With --json
-each step is a line: a "text", or a "command" with its whole "output".`),
+		Short: "Demonstrate ctx with a made-up conversation",
+		Long: long(`Makes a store in a temporary directory and appends a conversation of several interleaved topics.
+It then moves the conversation into clusters, renders the small context that results, and
+expands a summary to its exact messages. The command prints each step before it runs it. At the
+end it compares each message with the original, byte for byte, and removes the directory, unless
+--keep is given. With --json each step is a line: a "text", or a "command" with its whole
+"output".`),
 		Example: "  ctx demo\n  ctx demo --keep",
 		Args:    between(0, 0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return runDemo(cmd.Context(), a, keep)
 		},
 	}
-	cmd.Flags().BoolVar(&keep, "keep", false, "keep the directory, to look around in it")
+	cmd.Flags().BoolVar(&keep, "keep", false, "keep the directory")
 	return cmd
 }
 
@@ -62,14 +64,14 @@ func runDemo(c context.Context, a *app, keep bool) (err error) {
 	return d.play()
 }
 
-// demo runs commands in a directory of its own, as a shell would, and shows them.
+// demo runs commands in a temporary directory and prints them as a shell would.
 type demo struct {
 	a         *app
 	c         context.Context
 	dir, home string
 }
 
-// play is the demonstration, from the first command to the last.
+// play runs the whole demonstration.
 func (d *demo) play() error {
 	d.tell("A store for a project. Everything that was said in it goes under .gemini/context.")
 	if _, err := d.show(2, "init"); err != nil {
@@ -100,27 +102,20 @@ func (d *demo) play() error {
 	return d.verify(strings.Fields(ids))
 }
 
-// demoStepDoc is a step of the demonstration: a text, or a command line with all that it printed.
-type demoStepDoc struct {
-	V       int     `json:"v"`
-	Text    string  `json:"text,omitempty"`
-	Command string  `json:"command,omitempty"`
-	Output  *string `json:"output,omitempty"`
-}
-
-// tell says what comes next, and result what came of it.
+// tell prints what comes next, and result prints what came of it.
 func (d *demo) tell(text string, args ...any)   { d.say("# ", fmt.Sprintf(text, args...)) }
 func (d *demo) result(text string, args ...any) { d.say("  ", fmt.Sprintf(text, args...)) }
 
 func (d *demo) say(mark, text string) {
 	if d.a.json {
-		_ = d.a.printJSON(demoStepDoc{V: 1, Text: text}) // output keeps its error
+		_ = d.a.answer("text", text) // output keeps its error
 		return
 	}
 	d.a.printf("\n%s%s\n", mark, text)
 }
 
-// show prints a command line, runs it, and prints the first lines of what it says; it returns all of it.
+// show prints and runs a command line, and prints the first lines of its output. It returns the
+// whole output.
 func (d *demo) show(lines int, args ...string) (string, error) {
 	line := "ctx " + strings.Join(args, " ")
 	if !d.a.json {
@@ -131,14 +126,14 @@ func (d *demo) show(lines int, args ...string) (string, error) {
 		return "", err
 	}
 	if d.a.json {
-		_ = d.a.printJSON(demoStepDoc{V: 1, Command: line, Output: &out}) // output keeps its error
+		_ = d.a.answer("command", line, "output", out) // output keeps its error
 	} else {
 		d.a.printf("%s", shorten(out, lines))
 	}
 	return out, d.a.out.Flush()
 }
 
-// run runs a command line without a word about it.
+// run runs a command line and prints nothing.
 func (d *demo) run(args ...string) (string, error) {
 	var out, said bytes.Buffer
 	w := world{
@@ -154,10 +149,10 @@ func (d *demo) run(args ...string) (string, error) {
 	return out.String(), nil
 }
 
-// shownWidth is how much of a line the demonstration shows.
+// shownWidth is how many characters of a line the demonstration prints.
 const shownWidth = 118
 
-// shorten keeps the first lines of a text, and of each its beginning.
+// shorten returns the first lines of a text, each cut to shownWidth.
 func shorten(text string, lines int) string {
 	var b strings.Builder
 	all := strings.Split(strings.TrimRight(text, "\n"), "\n")

@@ -6,12 +6,13 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/gemini-ctx/ctx/document"
 	"github.com/gemini-ctx/ctx/forest/summarize"
+	"github.com/gemini-ctx/ctx/internal/cli/bulk"
+	"github.com/gemini-ctx/ctx/internal/cli/document"
 	"github.com/gemini-ctx/ctx/sanitize"
 )
 
-// sizes says how much smaller the rendered context is than the conversation.
+// sizes prints how much smaller the rendered context is than the conversation.
 func (d *demo) sizes() error {
 	history, err := d.run("log", "-s", "work", "--json")
 	if err != nil {
@@ -43,7 +44,7 @@ func (d *demo) compare(what string, tokens, whole int) {
 	d.result("the whole conversation: %d tokens; %s: %d, %.1f times smaller", whole, what, tokens, float64(whole)/float64(max(1, tokens)))
 }
 
-// oneCluster goes from a summary back to its messages.
+// oneCluster expands the smallest cluster.
 func (d *demo) oneCluster() error {
 	clusters, err := d.clusters()
 	if err != nil || len(clusters) == 0 {
@@ -76,7 +77,8 @@ func (d *demo) clusters() ([]document.Cluster, error) {
 	return list, nil
 }
 
-// verify expands every cluster, adds the window, and compares every message with the line it came from.
+// verify expands every cluster, adds the messages of the window, and compares each message with its
+// line in the input.
 func (d *demo) verify(ids []string) error {
 	d.tell("Is anything lost? Every cluster and tombstone is expanded, and every message compared with its line.")
 	clusters, err := d.clusters()
@@ -129,10 +131,10 @@ func (d *demo) verify(ids []string) error {
 	return nil
 }
 
-// sameMessage reports whether an entry says what a line says, as sanitising leaves it.
+// sameMessage reports whether an entry has the sanitized content of an input line.
 func sameMessage(line []byte, e entryDoc) bool {
-	r := &jsonlReader{unknown: map[string]int{}}
-	m := r.read(1, line).message
+	r := &bulk.Reader{Unknown: map[string]int{}}
+	m := r.Read(1, line).Message
 	if m.Parts != nil {
 		want, _, err := sanitize.JSON(m.Parts)
 		return err == nil && bytes.Equal(want, e.Parts)
@@ -141,7 +143,7 @@ func sameMessage(line []byte, e entryDoc) bool {
 	return err == nil && e.Text != nil && e.Parts == nil && string(want) == *e.Text
 }
 
-// eachEntry reads entries as log and expand print them.
+// eachEntry calls each for the entries that log or expand printed with --json.
 func eachEntry(lines string, each func(entryDoc) error) error {
 	for line := range strings.Lines(lines) {
 		var e entryDoc

@@ -3,16 +3,17 @@ package main
 import (
 	"github.com/spf13/cobra"
 
-	"github.com/gemini-ctx/ctx/upkeep"
+	"github.com/gemini-ctx/ctx/internal/maintenance/storedir"
 )
 
 func newDestroyCmd(a *app) *cobra.Command {
 	var force bool
 	cmd := &cobra.Command{
 		Use:   "destroy [--force]",
-		Short: "Remove the store and everything in it, for good",
-		Long: long(`Removes the store with all that was ever said in it. On a terminal it asks first; elsewhere it needs --force. Nothing brings
-a store back but a copy (`+"`ctx bundle`"+`).`, exitNoStore, exitLocked, exitCorrupt),
+		Short: "Remove the store and everything in it",
+		Long: long(`Removes the store and everything that was ever said in it, and prints its path. On a terminal
+the command asks first; elsewhere it needs --force. Only a copy (`+"`ctx bundle`"+`) can bring a store
+back.`, exitNoStore, exitLocked, exitCorrupt),
 		Example: "  ctx destroy\n  ctx -C old-project destroy --force",
 		Args:    between(0, 0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -25,14 +26,11 @@ a store back but a copy (`+"`ctx bundle`"+`).`, exitNoStore, exitLocked, exitCor
 					return err
 				}
 			}
-			if err := upkeep.Destroy(cmd.Context(), s); err != nil {
+			if err := storedir.Destroy(cmd.Context(), s); err != nil {
 				return err
 			}
 			if a.json {
-				return a.printJSON(struct {
-					V    int    `json:"v"`
-					Path string `json:"path"`
-				}{1, s.Dir})
+				return a.answer("path", s.Dir)
 			}
 			a.pathLine(s.Dir)
 			return nil

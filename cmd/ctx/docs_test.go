@@ -12,11 +12,14 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"github.com/gemini-ctx/ctx/internal/eval/program"
 )
 
 var update = flag.Bool("update", false, "write docs/cli and the expected output in scripts anew")
 
-// TestDocs holds docs/cli to what the commands say of themselves. `go test ./cmd/ctx -run TestDocs -update` writes it.
+// TestDocs holds docs/cli to what the commands say of themselves. `go test ./cmd/ctx -run TestDocs
+// -update` writes it.
 func TestDocs(t *testing.T) {
 	dir := filepath.Join("..", "..", "docs", "cli")
 	pages := map[string]string{}
@@ -85,7 +88,8 @@ func TestHelp(t *testing.T) {
 	})
 }
 
-// TestCommandNames holds the list of commands to their own names: a line is taken by the first word.
+// TestCommandNames holds the list of commands to their own names: a line is taken by the first
+// word.
 func TestCommandNames(t *testing.T) {
 	for _, e := range commands() {
 		if cmd := e.make(&app{}); cmd.Name() != e.name {
@@ -98,6 +102,9 @@ func TestCommandNames(t *testing.T) {
 func docTree() *cobra.Command {
 	w := world{getenv: func(string) string { return "" }, stdout: &bytes.Buffer{}, stderr: &bytes.Buffer{}, stdin: strings.NewReader("")}
 	root := newRoot(&app{world: w, out: newOutput(w.stdout)}, nil)
+	eval := program.Command()
+	eval.GroupID = groupOther
+	root.AddCommand(eval)
 	root.SetContext(context.Background())
 	root.InitDefaultHelpCmd()
 	return root

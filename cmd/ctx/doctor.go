@@ -12,20 +12,24 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/gemini-ctx/ctx/capture"
-	"github.com/gemini-ctx/ctx/machine"
-	"github.com/gemini-ctx/ctx/repo"
-	"github.com/gemini-ctx/ctx/session"
+	"github.com/gemini-ctx/ctx/internal/cli/environ"
+	"github.com/gemini-ctx/ctx/internal/hooks"
+	"github.com/gemini-ctx/ctx/internal/repo"
+	"github.com/gemini-ctx/ctx/internal/session"
 )
 
 func newDoctorCmd(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "doctor",
-		Short: "Prove that what an agent says is recorded",
-		Long: long(`Goes along the chain from Gemini CLI to the store: the program, the store, the hooks in the agent's settings, what the agent has noted about them, a
-probe that the installed command records in a scratch store and that is read back, what keeps the store out of searches, when a hook ran last, and what hooks could
-not do. Exit code 1 says that something will not be recorded. Where the hooks are not installed and the project's sessions are all of other
-agents, that is none of it: there is nothing to record.`),
+		Short: "Check that the words of an agent are recorded",
+		Long: long(`Checks each step from Gemini CLI to the store: the program, the store, the hooks in the agent's
+settings, what the agent has noted about the hooks, the rule that keeps the store out of
+searches, the last run of a hook, and the failures of hooks. It also runs the installed command
+on a scratch store, and reads back what was recorded.
+
+The command prints one line for each check: ok, warn or fail. The exit code is 1 if something
+will not be recorded. Missing hooks are no failure in a project whose sessions all come from
+other agents.`),
 		Example: "  ctx doctor\n  ctx doctor --json",
 		Args:    between(0, 0),
 		RunE:    func(cmd *cobra.Command, _ []string) error { return runDoctor(cmd.Context(), a) },
@@ -44,26 +48,22 @@ func runDoctor(c context.Context, a *app) error {
 	if err != nil {
 		own = ""
 	}
-	p := capture.Patient{Project: a.agentProject(), Home: a.agentHome(), Program: own, Version: machine.Version(), Now: a.now(), Probe: a.probe}
+	p := hooks.DoctorEnv{Project: a.agentProject(), Home: a.agentHome(), Program: own, Version: environ.Version(), Now: a.now(), Probe: a.probe}
 	p.Store, p.Err = a.openStore()
-	list := capture.Examine(c, p)
-	sound := capture.Sound(list)
+	list := hooks.RunDoctor(c, p)
+	sound := hooks.Sound(list)
 	if a.json {
 		docs := make([]linkDoc, len(list))
 		for i, one := range list {
 			docs[i] = linkDoc{one.Name, one.State, one.Detail, orNull(one.Hint)}
 		}
-		if err := a.printJSON(struct {
-			V      int       `json:"v"`
-			OK     bool      `json:"ok"`
-			Checks []linkDoc `json:"checks"`
-		}{1, sound, docs}); err != nil {
+		if err := a.answer("ok", sound, "checks", docs); err != nil {
 			return err
 		}
 	} else {
 		for _, one := range list {
 			hint := ""
-			if one.Hint != "" && one.State != capture.OK {
+			if one.Hint != "" && one.State != hooks.OK {
 				hint = "\n      hint: " + oneLine(one.Hint)
 			}
 			a.line("%-4s  %s: %s%s", one.State, one.Name, oneLine(one.Detail), hint)
@@ -75,10 +75,11 @@ func runDoctor(c context.Context, a *app) error {
 	return nil
 }
 
-// probeTime bounds a probe: a slow machine, and a shell that reads its owner's files.
+// probeTime is the maximum time of a probe, which may start a shell on a slow machine.
 const probeTime = time.Minute
 
-// probe has a hook's command record a turn in a store that is thrown away, and looks whether it is there.
+// probe runs the command of a hook on a temporary store, and checks that the store has the recorded
+// turn.
 func (a *app) probe(c context.Context, command string) (err error) {
 	a.watchInterrupts()
 	dir, err := os.MkdirTemp("", "ctx-doctor-")
@@ -97,13 +98,13 @@ func (a *app) probe(c context.Context, command string) (err error) {
 		return err
 	}
 	defer r.Close()
-	event, err := capture.WriteProbe(dir, a.now())
+	event, err := hooks.WriteProbe(dir, a.now())
 	if err != nil {
 		return err
 	}
 	c, cancel := context.WithTimeout(c, probeTime)
 	defer cancel()
-	cmd := capture.Shell(c, command)
+	cmd := hooks.Shell(c, command)
 	cmd.Dir = filepath.Dir(filepath.Dir(r.Dir))
 	cmd.Env = slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, "CTX_DIR=") })
 	cmd.Stdin = strings.NewReader(string(event))
@@ -111,7 +112,7 @@ func (a *app) probe(c context.Context, command string) (err error) {
 	if err != nil {
 		return err
 	}
-	if err := capture.ReadProbe(session.New(r)); err != nil {
+	if err := hooks.ReadProbe(session.New(r)); err != nil {
 		if a.getenv(hooksOff) != "" {
 			err = fmt.Errorf("%w; %s is set", err, hooksOff)
 		}
@@ -121,7 +122,7 @@ func (a *app) probe(c context.Context, command string) (err error) {
 		return err
 	}
 	if len(said) > 0 {
-		return fmt.Errorf("it was recorded, but something was printed that the agent would show: %.200s", said)
+		return fmt.Errorf("the turn was recorded, but the command printed text that the agent would show: %.200s", said)
 	}
 	return nil
 }

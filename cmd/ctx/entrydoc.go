@@ -1,22 +1,22 @@
 package main
 
 import (
+	"github.com/gemini-ctx/ctx/internal/history"
 	"time"
 
-	"github.com/gemini-ctx/ctx/document"
 	"github.com/gemini-ctx/ctx/format"
-	"github.com/gemini-ctx/ctx/session"
+	"github.com/gemini-ctx/ctx/internal/cli/document"
 )
 
-// entryDoc is an entry as log, show and expand print it with --json.
+// entryDoc is the JSON document of an entry.
 type entryDoc = document.Entry
 
-func docOf(s *session.Shown) entryDoc { return document.EntryOf(s) }
+func docOf(s *history.Shown) entryDoc { return document.EntryOf(s) }
 
-func orNull(s string) *string { return document.OrNull(s) }
+func orNull[T comparable](value T) *T { return document.OrNull(value) }
 
-// idText is an id in JSON: nil for the zero one.
+// idText returns the digits of an id, and nil for the zero id.
 func idText(id format.ID) *string { return document.IDText(id) }
 
-// timeText is a time in all output: RFC 3339, UTC, milliseconds.
+// timeText formats a time for all output: RFC 3339, UTC, milliseconds.
 func timeText(t time.Time) string { return document.TimeText(t) }

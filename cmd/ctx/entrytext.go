@@ -2,25 +2,26 @@ package main
 
 import (
 	"fmt"
+	"github.com/gemini-ctx/ctx/internal/history"
 	"slices"
 	"strings"
 
 	"github.com/gemini-ctx/ctx/internal/message"
-	"github.com/gemini-ctx/ctx/session"
 )
 
-// printEntry prints an entry as log and expand do: JSON, or an item of a heading and the text, indented, for people.
-func (a *app) printEntry(shown *session.Shown) error {
+// printEntry prints an entry as log and expand do: a JSON document, or a heading and the indented
+// text.
+func (a *app) printEntry(shown *history.Shown) error {
 	if a.json {
-		return a.printJSON(docOf(shown))
+		return a.answer(docOf(shown))
 	}
 	a.line("%s\n%s", heading(shown), entryBody(shown))
 	return a.out.err
 }
 
-// entryBody is the text of an entry, indented, with the end of each line; "" for a step that its heading says all of. Of an entry that
-// has a body without a visible character it says what is there instead.
-func entryBody(shown *session.Shown) string {
+// entryBody returns the indented text of an entry, with line ends. The text is empty if the heading
+// says everything. For a body without a visible character, the text says what the body has.
+func entryBody(shown *history.Shown) string {
 	text := strings.TrimRight(shown.Text, "\n")
 	switch {
 	case shown.Gone != "":
@@ -38,7 +39,7 @@ func entryBody(shown *session.Shown) string {
 	return b.String()
 }
 
-// wordless says what a body holds that has no words for people.
+// wordless describes a body that has no words for people.
 func wordless(parts []byte) string {
 	list, err := message.Parse(parts)
 	if err != nil {
@@ -59,8 +60,8 @@ func wordless(parts []byte) string {
 	return "no text"
 }
 
-// heading is what an entry is, in one line.
-func heading(shown *session.Shown) string {
+// heading describes an entry in one line.
+func heading(shown *history.Shown) string {
 	e := shown.Entry
 	said := []string{shown.ID.Short(shortLen), fmt.Sprintf("#%d", e.Seq)}
 	if e.Kind != "message" {

@@ -4,22 +4,27 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"github.com/gemini-ctx/ctx/internal/clusters"
+	"github.com/gemini-ctx/ctx/internal/epochs"
+	"github.com/gemini-ctx/ctx/internal/history"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/gemini-ctx/ctx/internal/epochs/epoch"
+	"github.com/gemini-ctx/ctx/internal/session"
 	"github.com/gemini-ctx/ctx/refs"
-	"github.com/gemini-ctx/ctx/session"
-	"github.com/gemini-ctx/ctx/session/epoch"
 )
 
 func newEpochCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "epoch observe|preview|show|guard",
-		Short: "Record what the model was told of the world",
-		Long: long(`What an agent tells its model beside the conversation (the date, the directory, AGENTS.md, the tools) is told once, as a block before
-everything else that stays the same byte for byte, so that a provider's prompt cache stays warm. What changes later is told as an update, at
-the place in the conversation where it was noticed. The next leave makes a new block of it. docs/epochs.md is the guide.`),
+		Short: "Record what the model is told about its environment",
+		Long: long(`An agent tells its model facts that are not part of the conversation: the date, the directory,
+AGENTS.md, the tools. ctx keeps these facts in one block before everything else, which stays the
+same byte for byte, so that a provider's prompt cache stays warm. A later change becomes an
+update at the place in the conversation where it was noticed. When old messages leave the
+window, a new block includes the updates. See docs/epochs.md.`),
 		Example: "  ctx epoch observe -s work < observations\n  ctx epoch show -s work",
 		Args:    noSuchCommand,
 		RunE:    needsCommand,
@@ -37,21 +42,26 @@ type observeOptions struct {
 func newEpochObserveCmd(a *app) *cobra.Command {
 	o := &observeOptions{}
 	cmd := o.command(a, "observe")
-	cmd.Short = "Record what is so now, and print what the model has to be told"
-	cmd.Long = long(`Reads what an agent's sources say now, each a line, in the order in which the model is told:
+	cmd.Short = "Record observations, and print what to tell the model"
+	cmd.Long = long(`Reads the current observations of an agent's sources, one on each line, in the order in which
+the model is told:
 
   {"key":"core/date","value":"2026-11-21","first":"Today is …","changed":"It is … now","removed_text":"…"}
   {"key":"core/env","unavailable":true}
   {"key":"core/skills","removed":true,"removed_text":"There are no skills any more"}
 
-and prints what the model has to be told: the first time the initial block, later an update, in its wrapper, of everything that has changed, or nothing.
-It is recorded in one operation, before the prompt that follows it is appended. Where nothing has changed, nothing is written.
+Prints what to tell the model: the initial block the first time, and later an update, in its
+wrapper, of everything that has changed. If nothing has changed, the command prints and writes
+nothing. It records the observations in one operation. Run it before you append the prompt that
+follows.
 
-Values are compared, texts are not: a text is kept as it was when its value was told. A source that is "unavailable" is believed as before; the first
-time it blocks (16), and nothing is written. Only "removed" takes a key away; one that is left out is believed as before. While a tool call waits for
-its result it is refused (12).
+The command compares values, not texts: a text stays as it was when its value was told. A source
+that is "unavailable" keeps its last value; if it never had one, the command writes nothing and
+ends with exit code 16. Only "removed" removes a key; a key that is not in the input keeps its
+value. While a tool call waits for its result, the command refuses to run (12).
 
-A session that does not exist is created. What looks like a secret is replaced before anything is compared or stored.`,
+If the session does not exist, the command creates it. It replaces secrets that it recognizes
+before it compares or stores anything.`,
 		exitNoStore, exitLocked, exitStale, exitCorrupt, exitNotFound, exitBlocked)
 	cmd.Example = "  ctx epoch observe -s work < observations\n  ctx epoch observe -s work --json observations.jsonl"
 	return cmd
@@ -60,8 +70,8 @@ A session that does not exist is created. What looks like a secret is replaced b
 func newEpochPreviewCmd(a *app) *cobra.Command {
 	o := &observeOptions{preview: true}
 	cmd := o.command(a, "preview")
-	cmd.Short = "Print what `ctx epoch observe` would say, and write nothing"
-	cmd.Long = long("Reads the same lines as `ctx epoch observe`, gives the same answer, and writes nothing.",
+	cmd.Short = "Print what `ctx epoch observe` would print, and write nothing"
+	cmd.Long = long("Reads the same lines as `ctx epoch observe`, prints the same answer, and writes nothing.",
 		exitNoStore, exitStale, exitCorrupt, exitNotFound, exitBlocked)
 	cmd.Example = "  ctx epoch preview -s work --json < observations"
 	return cmd
@@ -77,7 +87,7 @@ func (o *observeOptions) command(a *app, name string) *cobra.Command {
 	}
 	o.add(cmd)
 	completeFlag(cmd, "session", a.completeSessions())
-	cmd.Flags().StringVar(&o.expect, "expect", "", "fail if the branch's tip is not this entry")
+	cmd.Flags().StringVar(&o.expect, "expect", "", "fail unless the tip of the branch is this entry")
 	return cmd
 }
 
@@ -95,15 +105,15 @@ func (o *observeOptions) run(c context.Context, a *app, file string) error {
 		return err
 	}
 	name, branch, err := o.pick(view)
-	if session.IsMissing(err) {
-		err = withHint(usagef("no session named"), "-s NAME names one; it need not exist")
+	if clusters.IsMissing(err) {
+		err = withHint(usagef("no session named"), "name a session with -s; it need not exist")
 	}
 	if err != nil {
 		return err
 	}
 	done, err := o.observe(c, s, view, name, branch, set)
-	if errors.Is(err, session.ErrBlocked) {
-		return withHint(err, "nothing was written: observe again when they can be read")
+	if errors.Is(err, history.ErrBlocked) {
+		return withHint(err, "nothing was written: observe again when the sources are available")
 	}
 	if err != nil {
 		return err
@@ -112,37 +122,28 @@ func (o *observeOptions) run(c context.Context, a *app, file string) error {
 		a.say("ctx: epoch: cleaned: %s", counts(byClass(set.Found)))
 	}
 	if len(done.Forgotten) > 0 {
-		a.say("ctx: epoch: passed over, since it was forgotten: %s", strings.Join(done.Forgotten, ", "))
+		a.say("ctx: epoch: skipped forgotten keys: %s", strings.Join(done.Forgotten, ", "))
 	}
 	return printObserved(a, done)
 }
 
-func (o *observeOptions) observe(c context.Context, s *session.Store, view *refs.View, name, branch string, set *epoch.Set) (session.Observed, error) {
-	var options session.ObserveOptions
+func (o *observeOptions) observe(c context.Context, s *session.Store, view *refs.View, name, branch string, set *epoch.Set) (epochs.Observed, error) {
+	var options epochs.ObserveOptions
 	if o.expect != "" {
 		var err error
 		if options.Expect, err = resolveEntry(s, view, inBranch(o.expect, name, branch)); err != nil {
-			return session.Observed{}, err
+			return epochs.Observed{}, err
 		}
 	}
 	if o.preview {
-		return s.Preview(view, name, branch, set, options)
+		return s.Epochs.Preview(view, name, branch, set, options)
 	}
-	return s.Observe(c, name, branch, set, options)
+	return s.Epochs.Observe(c, name, branch, set, options)
 }
 
-type observedDoc struct {
-	V      int               `json:"v"`
-	Result string            `json:"result"`
-	Entry  *string           `json:"entry"` // null where nothing was written
-	Epoch  *string           `json:"epoch"`
-	Delta  map[string]string `json:"delta"`
-	Text   string            `json:"text"`
-}
-
-func printObserved(a *app, done session.Observed) error {
+func printObserved(a *app, done epochs.Observed) error {
 	if a.json {
-		return a.printJSON(observedDoc{1, done.Result, idText(done.Entry), idText(done.Epoch), deltaDoc(done.Delta), done.Text})
+		return a.answer("result", done.Result, "entry", done.Entry, "epoch", done.Epoch, "delta", deltaDoc(done.Delta), "text", done.Text)
 	}
 	switch {
 	case done.Text == "":
@@ -154,7 +155,7 @@ func printObserved(a *app, done session.Observed) error {
 	return nil
 }
 
-// deltaDoc gives each key that changed its new value's blob, or says that it was removed.
+// deltaDoc maps each changed key to the blob of its new value, or to "removed".
 func deltaDoc(delta []epoch.Change) map[string]string {
 	doc := map[string]string{}
 	for _, c := range delta {

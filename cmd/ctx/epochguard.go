@@ -5,19 +5,21 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/gemini-ctx/ctx/session/epoch"
+	"github.com/gemini-ctx/ctx/internal/epochs/epoch"
 )
 
-// maxGuarded bounds the messages that are looked at: a request of any provider is smaller.
+// maxGuarded is the maximum bytes of the input: the requests of all providers are smaller.
 const maxGuarded = 256 << 20
 
 func newEpochGuardCmd(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "guard [FILE]",
-		Short: "Say whether an update may follow these messages",
-		Long: long(`Reads messages, as a JSON array, one a line, or as ` + "`ctx render`" + ` prints them for a program or a provider, and says whether an update may come after
-the last of them. It may not (1) where a tool call still waits for its result: the update would part them. Updates and system messages that are
-among the messages are held to the same. Calls that the provider runs itself do not count. No store is needed.`),
+		Short: "Check whether an update may follow these messages",
+		Long: long(`Reads messages as a JSON array, as one object on each line, or as ` + "`ctx render`" + ` prints them for a
+program or a provider. The exit code says whether an update may follow the last message (0) or
+not (1). It may not if a tool call still waits for its result, since the update would separate
+them. The command checks updates and system messages among the messages in the same way. It
+ignores calls that the provider runs itself. It needs no store.`),
 		Example: "  ctx render -s work --format gemini | ctx epoch guard",
 		Args:    between(0, 1),
 		RunE: func(_ *cobra.Command, args []string) error {
@@ -37,26 +39,21 @@ among the messages are held to the same. Calls that the provider runs itself do 
 				return a.printGuard(open, at)
 			}
 			if len(open) > 0 {
-				return fmt.Errorf("no update after message %d: it would part a tool call from its result: %s", at, epoch.Open(open))
+				return fmt.Errorf("no update may follow message %d: it would separate a tool call from its result: %s", at, epoch.Open(open))
 			}
 			return nil
 		},
 	}
 }
 
-type guardDoc struct {
-	V    int      `json:"v"`
-	OK   bool     `json:"ok"`
-	At   int      `json:"at"`   // the number of messages before the place
-	Open []string `json:"open"` // the ids of the calls that wait there, or the names of their tools
-}
-
+// printGuard prints the number of messages before the place of the update, and the calls that wait
+// there, by id or by tool.
 func (a *app) printGuard(open []epoch.Call, at int) error {
-	d := guardDoc{V: 1, OK: len(open) == 0, At: at, Open: []string{}}
+	var names []string
 	for _, c := range open {
-		d.Open = append(d.Open, c.String())
+		names = append(names, c.String())
 	}
-	if err := a.printJSON(d); err != nil || d.OK {
+	if err := a.answer("ok", len(open) == 0, "at", at, "open", names); err != nil || len(open) == 0 {
 		return err
 	}
 	return &exitError{exitFailed}

@@ -3,13 +3,15 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"github.com/gemini-ctx/ctx/internal/clusters"
+	"github.com/gemini-ctx/ctx/internal/epochs"
+	"github.com/gemini-ctx/ctx/internal/recall"
 
 	"github.com/spf13/cobra"
 
 	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/internal/epochs/epoch"
 	"github.com/gemini-ctx/ctx/objects"
-	"github.com/gemini-ctx/ctx/session"
-	"github.com/gemini-ctx/ctx/session/epoch"
 )
 
 func newEpochShowCmd(a *app) *cobra.Command {
@@ -20,8 +22,9 @@ func newEpochShowCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "show [-s SESSION] [--at REV]",
 		Short: "Print what the model of a branch was told",
-		Long: long(`Prints the initial block that is in force and the updates since, as they were sent. With --at it is what was in force at an entry: so
-what was told before a leave, which is in no block and no update any more, is still there. A branch in which nothing was observed prints nothing.`,
+		Long: long(`Prints the current initial block and all updates since, as they were sent. With --at the command
+prints what was current at an entry. This includes updates that a later block has replaced. If
+nothing was observed in the branch, the command prints nothing.`,
 			exitNoStore, exitCorrupt, exitNotFound),
 		Example:           "  ctx epoch show -s work\n  ctx epoch show --at 3f9a6c01 --json",
 		Args:              between(0, 0),
@@ -40,19 +43,20 @@ what was told before a leave, which is in no block and no update any more, is st
 				tip = value.ID
 			} else {
 				name, err := sessionOr(view, o.session)
-				if err != nil && !session.IsMissing(err) {
+				if err != nil && !clusters.IsMissing(err) {
 					return err
 				}
 				if tip, err = resolveEntry(s, view, inBranch(o.at, name, o.branch)); err != nil {
 					return err
 				}
 			}
-			shown, err := s.EpochAt(tip)
+			shown, err := s.Recall.EpochAt(tip)
 			if err != nil {
 				return err
 			}
 			if a.json {
-				err = a.printJSON(epochDocOf(tip, shown))
+				err = a.answer("at", tip, "epoch", shown.ID, "entry", shown.Entry, "step", orNull(shown.Step),
+					"initial", keyDocs(shown.Initial), "current", keyDocs(shown.Current), "updates", toldDocs(shown.Updates))
 			} else {
 				printEpoch(a, shown)
 			}
@@ -64,24 +68,13 @@ what was told before a leave, which is in no block and no update any more, is st
 	}
 	o.add(cmd)
 	completeFlag(cmd, "session", a.completeSessions())
-	cmd.Flags().StringVar(&o.at, "at", "", "what was in force at the entry `REV`")
+	cmd.Flags().StringVar(&o.at, "at", "", "print what was current at the entry `REV`")
 	return cmd
-}
-
-type epochDoc struct {
-	V       int       `json:"v"`
-	At      string    `json:"at"`    // the entry
-	Epoch   *string   `json:"epoch"` // null where nothing was observed
-	Entry   *string   `json:"entry"` // that names it
-	Step    *string   `json:"step"`
-	Initial []keyDoc  `json:"initial"`
-	Current []keyDoc  `json:"current"`
-	Updates []toldDoc `json:"updates"`
 }
 
 type keyDoc struct {
 	Key     string          `json:"key"`
-	Blob    *string         `json:"blob"` // null where it was removed
+	Blob    format.ID       `json:"blob"` // null where it was removed
 	Value   json.RawMessage `json:"value"`
 	Text    string          `json:"text"`
 	Removed bool            `json:"removed,omitempty"`
@@ -89,35 +82,30 @@ type keyDoc struct {
 }
 
 type toldDoc struct {
-	Entry string            `json:"entry"`
-	Epoch string            `json:"epoch"`
+	Entry format.ID         `json:"entry"`
+	Epoch format.ID         `json:"epoch"`
 	Seq   uint64            `json:"seq"`
 	Time  string            `json:"time"`
 	Delta map[string]string `json:"delta"`
 	Text  string            `json:"text"`
 }
 
-func epochDocOf(at format.ID, e session.EpochShown) epochDoc {
-	d := epochDoc{
-		V: 1, At: at.String(), Epoch: idText(e.ID), Entry: idText(e.Entry), Step: orNull(e.Step),
-		Initial: keyDocs(e.Initial), Current: keyDocs(e.Current), Updates: make([]toldDoc, 0, len(e.Updates)),
-	}
-	for _, u := range e.Updates {
-		d.Updates = append(d.Updates, toldDoc{u.Entry.String(), u.Epoch.String(), u.Seq, timeText(u.Time), deltaDoc(u.Delta), u.Text})
-	}
-	return d
-}
-
-func keyDocs(keys []session.EpochKey) []keyDoc {
-	list := make([]keyDoc, 0, len(keys))
-	for _, k := range keys {
-		list = append(list, keyDoc{k.Key, idText(k.Blob), k.Value, k.Text, k.Blob.IsZero(), k.Missing})
+func toldDocs(updates []epochs.EpochUpdate) (list []toldDoc) {
+	for _, u := range updates {
+		list = append(list, toldDoc{u.Entry, u.Epoch, u.Seq, timeText(u.Time), deltaDoc(u.Delta), u.Text})
 	}
 	return list
 }
 
-// printEpoch prints the block and the updates, a blank line between any two of them.
-func printEpoch(a *app, e session.EpochShown) {
+func keyDocs(keys []recall.EpochKey) (list []keyDoc) {
+	for _, k := range keys {
+		list = append(list, keyDoc{k.Key, k.Blob, k.Value, k.Text, k.Blob.IsZero(), k.Missing})
+	}
+	return list
+}
+
+// printEpoch prints the block and the updates, with an empty line between them.
+func printEpoch(a *app, e recall.EpochShown) {
 	between := ""
 	say := func(text string) {
 		a.printf("%s%s\n", between, text)
@@ -133,11 +121,11 @@ func printEpoch(a *app, e session.EpochShown) {
 	}
 }
 
-// unreadable says which part of the block could not be shown.
-func unreadable(e session.EpochShown) error {
+// unreadable returns an error if a part of the block cannot be read.
+func unreadable(e recall.EpochShown) error {
 	for _, k := range e.Initial {
 		if k.Missing {
-			return withHint(fmt.Errorf("what was told of %s cannot be read: %w", k.Key, objects.ErrNotFound), "the next `ctx epoch observe` tells it anew")
+			return withHint(fmt.Errorf("the text of %s cannot be read: %w", k.Key, objects.ErrNotFound), "the next `ctx epoch observe` tells it again")
 		}
 	}
 	return nil

@@ -5,18 +5,21 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"github.com/gemini-ctx/ctx/internal/clusters"
+	"github.com/gemini-ctx/ctx/internal/history"
 	"io/fs"
 	"strings"
 	"syscall"
 	"testing"
 
 	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/internal/cli/clierr"
+	"github.com/gemini-ctx/ctx/internal/maintenance/graph"
+	"github.com/gemini-ctx/ctx/internal/maintenance/rebuild"
+	"github.com/gemini-ctx/ctx/internal/repo"
 	"github.com/gemini-ctx/ctx/lock"
 	"github.com/gemini-ctx/ctx/objects"
 	"github.com/gemini-ctx/ctx/refs"
-	"github.com/gemini-ctx/ctx/repo"
-	"github.com/gemini-ctx/ctx/session"
-	"github.com/gemini-ctx/ctx/upkeep"
 )
 
 // Every kind of error has its code, however deep it is wrapped.
@@ -35,33 +38,33 @@ func TestExplain(t *testing.T) {
 		{repo.ErrHome, exitFailed, "failed", true},
 		{errNotConfirmed, exitFailed, "failed", false},
 		{usagef("bad"), exitUsage, "usage", false},
-		{session.ErrInput, exitUsage, "usage", false},
+		{history.ErrInput, exitUsage, "usage", false},
 		{&repo.ConfigError{Key: "a", Why: "b", Hint: "c"}, exitUsage, "usage", true},
 		{repo.ErrNoStore, exitNoStore, "no-store", true},
 		{repo.ErrHalf, exitNoStore, "no-store", true},
 		{&repo.OwnerError{Path: "x", UID: 1}, exitNoStore, "no-store", true},
 		{&format.VersionError{What: "store", Got: 2, Known: 1}, exitNoStore, "newer-format", true},
 		{&lock.BusyError{}, exitLocked, "locked", true},
-		{session.ErrStale, exitStale, "stale", true},
+		{history.ErrStale, exitStale, "stale", true},
 		{&refs.StaleError{Ref: "x"}, exitStale, "stale", true},
-		{session.ErrRefused, exitStale, "refused", false},
-		{upkeep.ErrForgot, exitStale, "stale", true},
+		{history.ErrRefused, exitStale, "refused", false},
+		{graph.ErrForgot, exitStale, "stale", true},
 		{&objects.CorruptError{}, exitCorrupt, "corrupt", true},
 		{&refs.CorruptError{}, exitCorrupt, "corrupt", true},
 		{&repo.CorruptError{}, exitCorrupt, "corrupt", true},
 		{&repo.KeyError{}, exitCorrupt, "corrupt", true},
-		{fmt.Errorf("%w: %w", session.ErrInput, &repo.KeyError{}), exitCorrupt, "corrupt", true},
-		{&upkeep.DiffersError{}, exitCorrupt, "corrupt", true},
+		{fmt.Errorf("%w: %w", history.ErrInput, &repo.KeyError{}), exitCorrupt, "corrupt", true},
+		{&rebuild.DiffersError{}, exitCorrupt, "corrupt", true},
 		{objects.ErrNotFound, exitCorrupt, "corrupt", true},
 		{&objects.GoneError{}, exitGone, "gone", true},
-		{session.ErrGone, exitGone, "gone", true},
-		{session.ErrNotFound, exitNotFound, "not-found", true},
+		{history.ErrGone, exitGone, "gone", true},
+		{history.ErrNotFound, exitNotFound, "not-found", true},
 		{notFound("no object"), exitNotFound, "not-found", true},
-		{&session.AmbiguousError{Prefix: "abcd"}, exitNotFound, "ambiguous", true},
+		{&clusters.AmbiguousError{Prefix: "abcd"}, exitNotFound, "ambiguous", true},
 		{context.Canceled, exitInterrupted, "interrupted", false},
 	} {
 		for _, err := range []error{c.err, fmt.Errorf("cannot do it: %w", c.err), errors.Join(c.err, errors.New("and the lock"))} {
-			p := explain(err)
+			p := clierr.Explain(err)
 			if p.Code != c.code || p.Kind != c.kind || (p.Hint != "") != c.hint {
 				t.Errorf("%v: %+v, want code %d, kind %s, hint %v", err, p, c.code, c.kind, c.hint)
 			}
@@ -70,12 +73,13 @@ func TestExplain(t *testing.T) {
 			}
 		}
 	}
-	if p := explain(withHint(session.ErrNotFound, "look %s", "there")); p.Hint != "look there" {
+	if p := clierr.Explain(withHint(history.ErrNotFound, "look %s", "there")); p.Hint != "look there" {
 		t.Errorf("own hint: %+v", p)
 	}
 }
 
-// With --json an error is one object on standard error, in a line, and nothing is on standard output.
+// With --json an error is one object on standard error, in a line, and nothing is on standard
+// output.
 func TestErrorJSON(t *testing.T) {
 	dir := t.TempDir()
 	for _, args := range [][]string{{"show-ref", "--json"}, {"--json", "nonsense"}, {"op", "log", "--json", "--nonsense"}, {"--nonsense", "--json"}} {

@@ -2,19 +2,20 @@ package main
 
 import (
 	"errors"
+	"github.com/gemini-ctx/ctx/internal/history"
 
 	"github.com/spf13/cobra"
-
-	"github.com/gemini-ctx/ctx/session"
 )
 
 func newEvictCmd(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "evict ID",
-		Short: "Make a tombstone of a cluster",
-		Long: long(`Makes a one-line tombstone of a cluster, named by its id or by that of a summary, and prints the tombstone's id. `+"`ctx compact`"+` does this
-with the clusters that were quiet longest. That takes the cluster out of what sessions render when they next leave, and nothing else: it can be
-expanded, and a new message on its topic brings it back. A cluster with messages that no summary stands for is refused (16).`,
+		Short: "Turn a cluster into a tombstone",
+		Long: long(`Turns a cluster into a tombstone of one line, and prints the id of the tombstone. ID names the
+cluster or one of its summaries. `+"`ctx compact`"+` does the same with the clusters that were quiet
+longest. Sessions stop rendering the cluster when their windows next move. Nothing else changes:
+`+"`ctx expand`"+` still prints the messages, and a new message on the topic brings the cluster back.
+If a cluster has messages that no summary covers, the command refuses (16).`,
 			exitNoStore, exitLocked, exitCorrupt, exitNotFound, exitBlocked),
 		Example: "  ctx evict 60319200b04e\n  ctx evict --json 60319200b04e",
 		Args:    between(1, 1),
@@ -27,20 +28,15 @@ expanded, and a new message on its topic brings it back. A cluster with messages
 			if err != nil {
 				return err
 			}
-			done, err := s.Evict(cmd.Context(), id)
-			if errors.Is(err, session.ErrBlocked) {
-				return withHint(err, "`ctx compact` makes one")
+			done, err := s.Summaries.Evict(cmd.Context(), id)
+			if errors.Is(err, history.ErrBlocked) {
+				return withHint(err, "`ctx compact` makes the summary")
 			}
 			if err != nil {
 				return err
 			}
 			if a.json {
-				return a.printJSON(struct {
-					V         int    `json:"v"`
-					Cluster   string `json:"cluster"`
-					Tombstone string `json:"tombstone"`
-					Known     bool   `json:"known"`
-				}{1, done.Cluster.String(), done.Tombstone.String(), done.Known})
+				return a.answer(done)
 			}
 			a.line("%v", done.Tombstone)
 			return nil

@@ -7,9 +7,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/internal/history"
+	"github.com/gemini-ctx/ctx/internal/recall"
+	"github.com/gemini-ctx/ctx/internal/session"
 	"github.com/gemini-ctx/ctx/objects"
 	"github.com/gemini-ctx/ctx/refs"
-	"github.com/gemini-ctx/ctx/session"
 )
 
 func newExpandCmd(a *app) *cobra.Command {
@@ -17,17 +19,18 @@ func newExpandCmd(a *app) *cobra.Command {
 	var reader string
 	cmd := &cobra.Command{
 		Use:   "expand ID...",
-		Short: "Show the exact messages behind a cluster, a summary or a tombstone",
-		Long: long(`Shows the messages that an object stands for, in order and in full: a cluster, a summary, a tombstone, a forest, or one entry. Ids
-are those that `+"`ctx render` and `ctx forest`"+` print, or the beginning of one. With -s only what that session has is shown, with
---reader what a reader in that branch of the session may see.`,
+		Short: "Print the exact messages behind a cluster, summary or tombstone",
+		Long: long(`Prints the messages that an object stands for, in order and in full. The object is a cluster, a
+summary, a tombstone, a forest, or one entry. ID is an id that `+"`ctx render`"+` or `+"`ctx forest`"+`
+prints, or its first digits. With -s the command prints only messages of that session, and with
+--reader only those that a reader in a branch of the session may see.`,
 			exitNoStore, exitCorrupt, exitGone, exitNotFound),
 		Example:           "  ctx expand 9d2f04c1\n  ctx expand --json 9d2f04c1 | jq -r .text",
 		Args:              between(1, -1),
 		ValidArgsFunction: a.completeRevs(),
 	}
 	o.add(cmd)
-	cmd.Flags().StringVar(&reader, "reader", "", "only what a reader in this `BRANCH`, or at this revision, of the session may see")
+	cmd.Flags().StringVar(&reader, "reader", "", "print only what a reader in this `BRANCH`, or at this revision, of the session may see")
 	completeFlag(cmd, "session", a.completeSessions())
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if err := o.check(); err != nil {
@@ -39,15 +42,15 @@ are those that `+"`ctx render` and `ctx forest`"+` print, or the beginning of on
 		}
 		var ids []format.ID
 		for _, arg := range args {
-			id, err := s.Resolve(view, arg)
+			id, err := s.Clusters.Resolve(view, arg)
 			if err != nil {
 				return err
 			}
 			ids = append(ids, id)
 		}
-		options := session.ExpandOptions{Session: o.session, Branch: o.branch}
+		options := recall.ExpandOptions{Session: o.session, Branch: o.branch}
 		if o.session != "" {
-			if options.Session, err = session.NamedOr(view, o.session); err != nil {
+			if options.Session, err = history.NamedOr(view, o.session); err != nil {
 				return err
 			}
 		}
@@ -66,19 +69,20 @@ are those that `+"`ctx render` and `ctx forest`"+` print, or the beginning of on
 	return cmd
 }
 
-// readerOnly leaves out what a reader may not see.
-func readerOnly(s *session.Store, view *refs.View, name, reader string) (o session.ExpandOptions, err error) {
+// readerOnly drops entries that a reader may not see.
+func readerOnly(s *session.Store, view *refs.View, name, reader string) (o recall.ExpandOptions, err error) {
 	if name, err = sessionOr(view, name); err != nil {
 		return o, err
 	}
-	o.Reader, err = s.NewReader(view, name, reader)
+	o.Reader, err = s.Clusters.NewViewer(view, name, reader)
 	return o, err
 }
 
-// expand prints what id stands for. That a member of a cluster was forgotten is told in its place; that an entry was which somebody named is an error.
-func expand(c context.Context, a *app, s *session.Store, view *refs.View, id format.ID, o session.ExpandOptions) error {
+// expand prints the messages that id stands for. A forgotten member of a cluster is printed as
+// such; a forgotten entry that the caller named is an error.
+func expand(c context.Context, a *app, s *session.Store, view *refs.View, id format.ID, o recall.ExpandOptions) error {
 	var gone error
-	err := s.Expand(view, id, o, func(shown *session.Shown) error {
+	err := s.Recall.Expand(view, id, o, func(shown *history.Shown) error {
 		if shown.Gone != "" && shown.ID == id {
 			gone = &objects.GoneError{ID: id, Reason: shown.Gone}
 		}

@@ -11,8 +11,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/gemini-ctx/ctx/internal/session"
 	"github.com/gemini-ctx/ctx/refs"
-	"github.com/gemini-ctx/ctx/session"
 )
 
 // exportFormat is a form that a branch can be written in for another program.
@@ -153,7 +153,8 @@ func (o *exportOptions) intoFile(a *app, s *session.Store, write func(io.Writer)
 	return done, err
 }
 
-// report tells what was written. Where the data itself goes to standard output, only what a reader may miss is told.
+// report tells what was written. Where the data itself goes to standard output, only what a reader
+// may miss is told.
 func (o *exportOptions) report(a *app, d exported) error {
 	if d.Changed == nil {
 		d.Changed = map[string]int{}

@@ -2,13 +2,14 @@ package main
 
 import (
 	"context"
+	"github.com/gemini-ctx/ctx/internal/exchange"
 	"io"
 
 	"github.com/spf13/cobra"
 
-	"github.com/gemini-ctx/ctx/agent/adk"
+	"github.com/gemini-ctx/ctx/internal/agent/adk"
+	"github.com/gemini-ctx/ctx/internal/session"
 	"github.com/gemini-ctx/ctx/refs"
-	"github.com/gemini-ctx/ctx/session"
 )
 
 // adkEvents is the name of the form, of export and of import.
@@ -52,7 +53,7 @@ func checkADKFlags(o *exportOptions) error {
 }
 
 func writeADK(c context.Context, s *session.Store, v *refs.View, o *exportOptions, name, branch string, w io.Writer) (exported, error) {
-	done, err := s.ExportADK(c, v, name, branch, w, session.ADKOptions{WriteOptions: adk.WriteOptions{
+	done, err := s.Exchange.ExportADK(c, v, name, branch, w, exchange.ADKOptions{WriteOptions: adk.WriteOptions{
 		Agent: o.adk.agent, App: o.adk.app, User: o.adk.user, Unit: adk.Unit(o.adk.unit), Lines: o.adk.lines, Bare: o.adk.noMetadata,
 	}, Tokens: o.adk.tokens, Masked: o.adk.masked})
 	d := exported{Messages: done.Messages, Notes: done.Notes, Events: done.Events, Changed: map[string]int{}, Left: map[string]int{}}

@@ -3,17 +3,19 @@ package main
 import (
 	"bytes"
 	"context"
+	"github.com/gemini-ctx/ctx/internal/history"
 	"io"
 	"time"
 
 	"github.com/spf13/cobra"
 
-	"github.com/gemini-ctx/ctx/agent/geminicli"
-	"github.com/gemini-ctx/ctx/agent/transcript"
 	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/internal/agent/catalog"
+	"github.com/gemini-ctx/ctx/internal/agent/geminicli"
+	"github.com/gemini-ctx/ctx/internal/agent/transcript"
+	"github.com/gemini-ctx/ctx/internal/session"
+	"github.com/gemini-ctx/ctx/internal/view"
 	"github.com/gemini-ctx/ctx/refs"
-	"github.com/gemini-ctx/ctx/session"
-	"github.com/gemini-ctx/ctx/session/view"
 )
 
 // agentFlags are the flags of export that the forms of agents have.
@@ -24,9 +26,8 @@ type agentFlags struct {
 
 // agentFormats are the forms of agents, as forms of an export.
 func agentFormats() (list []exportFormat) {
-	forms := append([]agentForm{geminiForm("")}, agentForms()...)
-	for i, f := range forms {
-		e := exportFormat{name: f.name, flags: func(*exportOptions, *cobra.Command) {}, check: checkAgentFlags}
+	for i, f := range catalog.All() {
+		e := exportFormat{name: f.Name, flags: func(*exportOptions, *cobra.Command) {}, check: checkAgentFlags}
 		if i == 0 {
 			e.flags = addAgentFlags
 		}
@@ -59,7 +60,7 @@ func checkAgentFlags(o *exportOptions) error {
 type agentExport struct {
 	s            *session.Store
 	v            *refs.View
-	form         agentForm
+	form         catalog.Agent
 	name, branch string
 	dir          string
 	id           string // of the session, for the agent; "" for the one that the agent knows it by, or one that follows from the session
@@ -69,7 +70,7 @@ type agentExport struct {
 }
 
 func (x *agentExport) write(c context.Context, w io.Writer, each func(*transcript.Message)) (transcript.Written, error) {
-	tip, err := session.Tip(x.v, x.name, x.branch)
+	tip, err := history.Tip(x.v, x.name, x.branch)
 	if err != nil {
 		return transcript.Written{}, err
 	}
@@ -82,37 +83,35 @@ func (x *agentExport) write(c context.Context, w io.Writer, each func(*transcrip
 	if err != nil {
 		return transcript.Written{}, err
 	}
-	form, from := x.form, uint64(0)
+	o, from := writeOptions(x.s, x.name, x.id, x.dir, newest), uint64(0)
+	o.Move = x.move
 	if x.compacted {
-		before, err := x.before(tip)
-		if err != nil {
+		from = tip.Through
+		if o.Before, err = x.before(tip); err != nil {
 			return transcript.Written{}, err
 		}
-		form, from = geminiForm(before), tip.Through
 	}
-	o := writeOptions(x.s, x.name, x.id, x.dir, newest)
-	o.Move = x.move
-	out := form.write(w, o)
-	return x.s.ExportTranscript(c, x.v, x.name, x.branch, from, x.masked, out, each)
+	out := x.form.Write(w, o)
+	return x.s.Exchange.ExportTranscript(c, x.v, x.name, x.branch, from, x.masked, out, each)
 }
 
 // agentID is the id that the agent knows the session by, or would take.
 func (x *agentExport) agentID() (string, error) {
-	own, err := x.s.OriginOf(x.v, x.name, x.branch, x.form.source)
+	own, err := x.s.Exchange.OriginOf(x.v, x.name, x.branch, x.form.Source)
 	switch {
 	case err != nil:
 		return "", err
-	case own != "" && x.form.isID(own):
+	case own != "" && x.form.TakesID(own):
 		return own, nil
-	case transcript.IsUUID(x.name) && x.form.isID(x.name) && x.form.name != geminicli.Agent:
+	case transcript.IsUUID(x.name) && x.form.TakesID(x.name) && x.form.Name != geminicli.Agent:
 		return x.name, nil
 	}
-	return x.form.id(x.form.name, x.s.ID, x.name, x.branch), nil
+	return x.form.NewID(x.form.Name, x.s.ID, x.name, x.branch), nil
 }
 
 // newest is when the newest message was said.
 func (x *agentExport) newest(tip format.Value) (time.Time, error) {
-	list, err := x.s.Log(tip.ID, session.LogOptions{Limit: 1})
+	list, err := x.s.Recall.Log(tip.ID, history.LogOptions{Limit: 1})
 	if err != nil || len(list) == 0 {
 		return time.Time{}, err
 	}
@@ -124,7 +123,7 @@ func (x *agentExport) before(tip format.Value) (string, error) {
 	if tip.Pin.IsZero() || tip.Through == 0 {
 		return "", nil
 	}
-	in, err := x.s.RenderInput(x.v, x.name, x.branch, view.Options{})
+	in, err := x.s.Recall.RenderInput(x.v, x.name, x.branch, view.Options{})
 	if err != nil {
 		return "", err
 	}

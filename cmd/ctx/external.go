@@ -10,13 +10,14 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/gemini-ctx/ctx/machine"
+	"github.com/gemini-ctx/ctx/internal/cli/environ"
 )
 
-// `ctx NAME` for a NAME that is no command of ctx runs the program ctx-NAME, if there is one: beside ctx, or in a directory of PATH. It is never taken from the working
-// directory or out of a store, which others may have filled; a directory of PATH that is either, or is relative, is passed over.
+// If NAME is no command of ctx, `ctx NAME` runs the program ctx-NAME from the directory of ctx or
+// from PATH. It never runs a program from the working directory or from a store, since others may
+// have written there. It skips directories of PATH that are relative, or that are one of these.
 
-// external is a command line for a program of its own.
+// external is a command line for a separate program.
 type external struct {
 	name string
 	path string
@@ -24,8 +25,9 @@ type external struct {
 	args []string // what follows the name
 }
 
-// findExternal looks for the program that a command line is for. The line is read as far as the name; where it is not understood, or the name is a command of ctx,
-// there is none, and the line takes its usual way.
+// findExternal finds the program of a command line. It parses the line up to the name. There is no
+// program if the line cannot be parsed or the name is a command of ctx; cobra then handles the
+// line.
 func (a *app) findExternal(args []string) (e external, found bool, err error) {
 	other := ""
 	for len(args) > 0 && strings.HasPrefix(args[0], "-") {
@@ -53,18 +55,18 @@ func (a *app) findExternal(args []string) (e external, found bool, err error) {
 	e.name, e.args = args[0], args[1:]
 	here := a.dir
 	for _, dir := range e.dirs {
-		here = machine.Under(here, dir)
+		here = environ.Under(here, dir)
 	}
 	if e.path = a.findProgram(here, e.name); e.path == "" {
 		return e, false, nil
 	}
 	if other != "" {
-		return e, false, usagef("%.40q is not handed on to ctx-%s: only -C may stand before its name", other, e.name)
+		return e, false, usagef("cannot pass %.40q to ctx-%s: only -C may stand before the name", other, e.name)
 	}
 	return e, true, nil
 }
 
-// isProgramName keeps paths, and what a shell would make more of, from being looked for.
+// isProgramName rejects paths and characters that are special to a shell.
 func isProgramName(name string) bool {
 	for i, r := range name {
 		if (r < 'a' || r > 'z') && (r < '0' || r > '9') && (r != '-' || i == 0) {
@@ -74,7 +76,7 @@ func isProgramName(name string) bool {
 	return name != ""
 }
 
-// isCommand says whether ctx itself has a command, or a topic of help, of that name.
+// isCommand reports whether ctx has a command or a help topic of that name.
 func isCommand(name string) bool {
 	return name == "help" || slices.ContainsFunc(commands(), func(e entry) bool { return e.name == name }) ||
 		slices.ContainsFunc(helpTopics(), func(c *cobra.Command) bool { return c.Name() == name })
@@ -82,9 +84,9 @@ func isCommand(name string) bool {
 
 const programPrefix = "ctx-"
 
-// isShipped says whether ctx-NAME is a program that comes with ctx.
+// isShipped reports whether ctx-NAME comes with ctx.
 func isShipped(name string) bool {
-	return slices.Contains([]string{"mcp", "summarize-agent", "summarize-gemini", "summarize-openai"}, name)
+	return slices.Contains([]string{"eval", "mcp", "summarize-agent", "summarize-gemini", "summarize-openai"}, name)
 }
 
 func programSuffix() string {
@@ -94,7 +96,7 @@ func programSuffix() string {
 	return ""
 }
 
-// findProgram returns the path of ctx-NAME, "" if there is none, for somebody who works in the directory here.
+// findProgram returns the path of ctx-NAME, and "" if there is none. here is the working directory.
 func (a *app) findProgram(here, name string) string {
 	for _, dir := range a.programDirs(here) {
 		path := filepath.Join(dir, programPrefix+name+programSuffix())
@@ -109,7 +111,7 @@ func isProgram(info os.FileInfo) bool {
 	return info.Mode().IsRegular() && (runtime.GOOS == "windows" || info.Mode()&0o111 != 0)
 }
 
-// programDirs lists where programs are looked for.
+// programDirs lists the directories that may have programs.
 func (a *app) programDirs(here string) (dirs []string) {
 	if a.beside != "" {
 		dirs = append(dirs, a.beside)
@@ -122,7 +124,7 @@ func (a *app) programDirs(here string) (dirs []string) {
 	return dirs
 }
 
-// filledByOthers says whether a directory is the working directory, or in a store.
+// filledByOthers reports whether a directory is the working directory or is in a store.
 func (a *app) filledByOthers(here, dir string) bool {
 	real, err := filepath.EvalSymlinks(dir)
 	if err != nil {
@@ -139,7 +141,7 @@ func (a *app) filledByOthers(here, dir string) bool {
 	if named == "" {
 		return false
 	}
-	named = machine.Under(here, named)
+	named = environ.Under(here, named)
 	if _, err := os.Stat(filepath.Join(named, "format")); err != nil {
 		return false // the project, not the store
 	}
@@ -147,7 +149,7 @@ func (a *app) filledByOthers(here, dir string) bool {
 	return err == nil && strings.HasPrefix(real+slash, named+slash)
 }
 
-// runExternal runs a program in the place of this one, and returns its exit code.
+// runExternal replaces this process by a program, or runs it and returns its exit code.
 func (a *app) runExternal(e external) (int, error) {
 	if a.become == nil {
 		return 0, fmt.Errorf("cannot run %s here", e.path)
@@ -159,7 +161,7 @@ func (a *app) runExternal(e external) (int, error) {
 	return code, err
 }
 
-// exitWith ends a command with the code of a program.
+// exitWith ends a command with the exit code of a program.
 func exitWith(code int) error {
 	if code == exitDone {
 		return nil
@@ -167,7 +169,8 @@ func exitWith(code int) error {
 	return &exitError{code}
 }
 
-// listExternal names the programs that there are, each once, but not those that summarise: they are run for ctx, and not by people.
+// listExternal lists the names of available programs. It omits summarizers, which ctx runs for
+// itself.
 func (a *app) listExternal() (names []string) {
 	for _, dir := range a.programDirs(a.dir) {
 		files, err := os.ReadDir(dir)

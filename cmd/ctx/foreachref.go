@@ -1,14 +1,15 @@
 package main
 
 import (
+	"github.com/gemini-ctx/ctx/internal/conversation"
 	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/internal/session"
 	"github.com/gemini-ctx/ctx/refs"
-	"github.com/gemini-ctx/ctx/session"
 )
 
 const defaultRefFormat = "%(objectname) %(objecttype) %(refname)"
@@ -18,16 +19,17 @@ func newForEachRefCmd(a *app) *cobra.Command {
 	var count int
 	cmd := &cobra.Command{
 		Use:   "for-each-ref [--format FORMAT] [--count N] [PREFIX...]",
-		Short: "Print something about each ref",
-		Long: long(`Prints a line for each ref whose name is a PREFIX, or starts with one and a slash, in the order of their names. HEAD is
-no such ref. In FORMAT, %% is a percent sign, %0a a byte in hexadecimal, and these are replaced:
+		Short: "Print a line of your format for each ref",
+		Long: long(`Prints a line for each ref whose name is a PREFIX, or begins with a PREFIX and a slash, sorted
+by name. HEAD is not among them. In FORMAT, %% is a percent sign, %0a is a byte in hexadecimal,
+and the command replaces:
 
   %(refname)           the name of the ref; %(refname:short) without sessions/ or user/
-  %(objectname)        the id of what it names; %(objectname:short) its first digits
-  %(objecttype)        the kind of that object; also %(type)
+  %(objectname)        the id of the object; %(objectname:short) its first digits
+  %(objecttype)        the kind of the object; also %(type)
   %(session) %(branch) the parts of the name of a session's branch
   %(seq)               the number of the newest message of that branch
-  %(frontier) %(pin) %(through)   how far it has graduated, and what it renders`, exitNoStore, exitCorrupt),
+  %(frontier) %(pin) %(through)   what has graduated, and what the branch renders`, exitNoStore, exitCorrupt),
 		Example:           "  ctx for-each-ref --format '%(refname:short) %(seq)' sessions",
 		ValidArgsFunction: a.completeRefs(),
 		RunE: func(_ *cobra.Command, args []string) error {
@@ -41,8 +43,8 @@ no such ref. In FORMAT, %% is a percent sign, %0a a byte in hexadecimal, and the
 			return forEachRef(a, args, parts, count)
 		},
 	}
-	cmd.Flags().StringVar(&layout, "format", defaultRefFormat, "what to print for each, as `FORMAT`")
-	cmd.Flags().IntVar(&count, "count", 0, "stop after `N` refs; 0 for no end")
+	cmd.Flags().StringVar(&layout, "format", defaultRefFormat, "print each ref as `FORMAT`")
+	cmd.Flags().IntVar(&count, "count", 0, "stop after `N` refs; 0 is no limit")
 	return cmd
 }
 
@@ -60,7 +62,7 @@ func forEachRef(a *app, prefixes []string, parts []refPart, count int) error {
 			break
 		}
 		if a.json {
-			if err := a.printJSON(refJSON(name, view.Get(name))); err != nil {
+			if err := a.answer(refMembers(name, view.Get(name))...); err != nil {
 				return err
 			}
 			continue
@@ -74,7 +76,8 @@ func forEachRef(a *app, prefixes []string, parts []refPart, count int) error {
 	return nil
 }
 
-// startsWithOne reports whether a ref's name is one of prefixes or below it; no prefixes choose every ref.
+// startsWithOne reports whether a name is one of the prefixes, or begins with one and a slash.
+// Without prefixes it is true.
 func startsWithOne(name string, prefixes []string) bool {
 	for _, p := range prefixes {
 		p = strings.TrimSuffix(strings.TrimPrefix(p, "refs/"), "/")
@@ -85,7 +88,7 @@ func startsWithOne(name string, prefixes []string) bool {
 	return len(prefixes) == 0
 }
 
-// refPart is a piece of a format: text as it stands, or a field.
+// refPart is a piece of a format: literal text or a field.
 type refPart struct {
 	text  string
 	field bool
@@ -96,7 +99,7 @@ func refFields() []string {
 		"frontier", "pin", "through"}
 }
 
-// parseRefFormat takes a format apart.
+// parseRefFormat splits a format into its pieces.
 func parseRefFormat(layout string) (parts []refPart, err error) {
 	for layout != "" {
 		text, rest, found := strings.Cut(layout, "%")
@@ -113,7 +116,7 @@ func parseRefFormat(layout string) (parts []refPart, err error) {
 	return parts, nil
 }
 
-// parseRefPart reads what follows a percent sign.
+// parseRefPart parses what follows a percent sign.
 func parseRefPart(s string) (p refPart, rest string, err error) {
 	switch {
 	case strings.HasPrefix(s, "%"):
@@ -156,7 +159,7 @@ func refField(s *session.Store, name string, v format.Value, field string) (stri
 	case "refname":
 		return name, nil
 	case "refname:short":
-		return strings.TrimPrefix(strings.TrimPrefix(name, "sessions/"), session.UserRefs), nil
+		return strings.TrimPrefix(strings.TrimPrefix(name, "sessions/"), conversation.UserRefs), nil
 	case "objectname":
 		return v.ID.String(), nil
 	case "objectname:short":
@@ -187,7 +190,7 @@ func refField(s *session.Store, name string, v format.Value, field string) (stri
 		}
 		return v.Pin.String(), nil
 	}
-	tip, err := s.Entry(v.ID)
+	tip, err := s.History.Entry(v.ID)
 	if err != nil {
 		return "", err
 	}

@@ -2,14 +2,16 @@ package main
 
 import (
 	"errors"
+	"github.com/gemini-ctx/ctx/internal/clusters"
+	"github.com/gemini-ctx/ctx/internal/history"
 	"strconv"
 
 	"github.com/spf13/cobra"
 
-	"github.com/gemini-ctx/ctx/agent/unionfind"
-	"github.com/gemini-ctx/ctx/document"
+	"github.com/gemini-ctx/ctx/internal/agent/unionfind"
+	"github.com/gemini-ctx/ctx/internal/cli/document"
+	"github.com/gemini-ctx/ctx/internal/session"
 	"github.com/gemini-ctx/ctx/refs"
-	"github.com/gemini-ctx/ctx/session"
 )
 
 func newForestCmd(a *app) *cobra.Command {
@@ -17,22 +19,25 @@ func newForestCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "forest [--at OPERATION] [--format union-find-json]",
 		Short: "List the clusters",
-		Long: long(`Lists the clusters of the forest that all sessions share: the live ones in the order they were opened, then the tombstones, newest
-first. Any id can be given to `+"`ctx expand`"+`. Each has a label: what was asked for first, and the rarest paths and names. The live clusters of one
-session have different labels. With --json the summary is there as well, once there is one.
+		Long: long(`Lists the clusters of the forest that all sessions share: the live clusters in the order in
+which they were opened, then the tombstones, newest first. `+"`ctx expand`"+` takes each id. The label
+of a cluster is its first request, with its rarest paths and names; the live clusters of one
+session have different labels. With --json each cluster also has its summary, if there is one.
 
-With --at the forest is shown as it was after an operation, which is named as `+"`ctx op log`"+` lists it, by its number, or by its digest or
-the first 4 digits of that or more; @ is the newest. The log reaches as far back as log.keep says.
+With --at the command lists the forest as it was after an operation. OPERATION is a number from
+`+"`ctx op log`"+`, a digest or its first digits (at least 4), or @ for the newest. log.keep sets how
+far the log goes back.
 
-With --format union-find-json the whole forest is written as one JSON document: messages as nodes with integer parents, clusters with
-their summaries and tombstones, and the lineage of the summaries. `+"`ctx import union-find-json`"+` reads it back, in this store or another one. It
-holds everything that was said: give it to those only who may read the store.`,
+With --format union-find-json the command writes the whole forest as one JSON document: messages
+as nodes with integer parents, clusters with summaries and tombstones, and the lineage of the
+summaries. `+"`ctx import union-find-json`"+` reads it, into this store or another one. The document
+contains everything that was said: give it only to people who may read the store.`,
 			exitNoStore, exitStale, exitCorrupt, exitGone, exitNotFound),
 		Example: "  ctx forest\n  ctx forest --json\n  ctx forest --at 42\n  ctx forest --format union-find-json >union-find.json",
 		Args:    between(0, 0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if form != "" && form != unionFindForm {
-				return usagef("unknown format %q: %s is the one there is", form, unionFindForm)
+				return usagef("unknown format %q: the only format is %s", form, unionFindForm)
 			}
 			s, view, err := a.openView()
 			if err != nil {
@@ -54,49 +59,49 @@ holds everything that was said: give it to those only who may read the store.`,
 			return printClusters(a, s, list)
 		},
 	}
-	cmd.Flags().StringVar(&at, "at", "", "show it as it was after `OPERATION`")
+	cmd.Flags().StringVar(&at, "at", "", "list the clusters as they were after `OPERATION`")
 	cmd.Flags().StringVar(&form, "format", "", "write the whole forest in `FORMAT`: union-find-json")
 	completeFlag(cmd, "format", cobra.FixedCompletions([]string{unionFindForm}, cobra.ShellCompDirectiveNoFileComp))
 	return cmd
 }
 
-// unionFindForm is the name of the form of one file.
+// unionFindForm is the name of the format with one JSON document.
 const unionFindForm = "union-find-json"
 
 func writeUnionFind(a *app, s *session.Store, view *refs.View, number uint64) error {
-	doc, err := s.UnionFind(view, number)
+	doc, err := s.Exchange.UnionFind(view, number)
 	if err != nil {
 		return err
 	}
 	return unionfind.Encode(a.out, doc)
 }
 
-// operationAt is the operation that --at names.
+// operationAt returns the number of the operation that --at names.
 func operationAt(s *session.Store, view *refs.View, name string) (uint64, error) {
-	number, err := s.Operation(view, name)
+	number, err := s.Clusters.Operation(view, name)
 	switch {
-	case errors.Is(err, session.ErrGone):
+	case errors.Is(err, history.ErrGone):
 		err = withHint(err, "`ctx op log` lists the operations that are kept; log.keep says for how long")
-	case errors.Is(err, session.ErrNotFound):
+	case errors.Is(err, history.ErrNotFound):
 		err = withHint(err, "`ctx op log` lists the operations that are kept")
 	}
 	return number, err
 }
 
 // clustersAt returns the clusters after an operation, with their labels.
-func clustersAt(s *session.Store, view *refs.View, number uint64) (list []session.ClusterInfo, err error) {
+func clustersAt(s *session.Store, view *refs.View, number uint64) (list []clusters.ClusterInfo, err error) {
 	if number == view.Number {
-		list, err = s.Clusters(view)
+		list, err = s.Recall.Clusters(view)
 	} else {
-		list, err = s.ClustersAt(view, number)
+		list, err = s.Clusters.ClustersAt(view, number)
 	}
 	if err != nil {
 		return nil, err
 	}
-	return list, s.SetLabels(list)
+	return list, s.Summaries.SetLabels(list)
 }
 
-func printClusters(a *app, s *session.Store, list []session.ClusterInfo) error {
+func printClusters(a *app, s *session.Store, list []clusters.ClusterInfo) error {
 	var rows [][]string
 	for _, c := range list {
 		d, err := document.ClusterOf(s, c)
@@ -104,7 +109,7 @@ func printClusters(a *app, s *session.Store, list []session.ClusterInfo) error {
 			return err
 		}
 		if a.json {
-			if err := a.printJSON(d); err != nil {
+			if err := a.answer(d); err != nil {
 				return err
 			}
 			continue

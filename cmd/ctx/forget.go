@@ -12,11 +12,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gemini-ctx/ctx/format"
-	"github.com/gemini-ctx/ctx/session"
-	"github.com/gemini-ctx/ctx/upkeep"
+	"github.com/gemini-ctx/ctx/internal/maintenance/forget"
+	"github.com/gemini-ctx/ctx/internal/session"
 )
 
-// The least and the most bytes of a text that is to be forgotten wherever it stands. What is shorter stands in everything.
+// The minimum and maximum bytes of a text to forget. Almost every body contains a shorter text.
 const (
 	minForgetText = 4
 	maxForgetText = 1 << 20
@@ -32,17 +32,23 @@ func newForgetCmd(a *app) *cobra.Command {
 	o := &forgetOptions{}
 	cmd := &cobra.Command{
 		Use:   "forget (ID... | --text STRING | --rule CLASS) [--dry-run] [--force]",
-		Short: "Remove words for good, with everything that was made of them",
-		Long: long(`Removes what a message said from every place of the store, and with it all that was made of it: summaries, tombstones, masks,
-replacements, epochs, the cache. Headers stay, so that ids, history and `+"`ctx fsck`"+` hold; `+"`ctx log`"+` says that it is gone. Nothing
-brings it back: neither undo, nor a second import of the transcript, nor a summary that somebody makes.
+		Short: "Erase messages and everything derived from them",
+		Long: long(`Erases the words of a message from every place in the store, with everything that was made from
+them: summaries, tombstones, masks, replacements, epochs and the cache. Headers stay, so that
+ids, history and `+"`ctx fsck`"+` remain valid, and `+"`ctx log`"+` shows that the message is gone. Nothing
+brings the words back: neither undo, nor a new import of the transcript, nor a new summary.
 
-An ID is an entry, with all its versions; a cluster or a tombstone, which stands for its members; a summary, a blob or an epoch, each for itself. With
---text every body goes that holds the text anywhere, as a whole; - reads the text from standard input, so that it does not stand in the list of
-processes. With --rule every body goes in which `+"`ctx scan`"+` finds a secret of the class, or of any with "all". A text or a rule asks on a
-terminal, and needs --force elsewhere. Clusters that lose a summary are summarised again by the next `+"`ctx compact`"+`.
+ID is an entry, with all its versions; a cluster or a tombstone, which stands for its members;
+or a summary, a blob or an epoch, which stands for itself. With --text the command erases every
+body that contains the text. Use --text - to read the text from standard input, so that it is
+not in the list of processes. With --rule the command erases every body in which `+"`ctx scan`"+`
+finds a secret of the class; the class "all" is every class. With --text or --rule the command
+asks on a terminal, and needs --force elsewhere. The next `+"`ctx compact`"+` summarizes clusters that
+lost a summary.
 
-Copies elsewhere are not touched: the agents' own transcripts, bundles, backups, what a model was sent. A secret that was said should be changed.`,
+The command prints the id and the kind of each object that it erases. It does not touch copies
+elsewhere: transcripts of agents, bundles, backups, or what was sent to a model. Change a secret
+that was said.`,
 			exitNoStore, exitLocked, exitCorrupt, exitNotFound),
 		Example:           "  ctx forget 3f9a6c01\n  ctx forget --dry-run --rule all --json\n  pass show old-key | ctx forget --force --text -",
 		Args:              between(0, -1),
@@ -53,9 +59,9 @@ Copies elsewhere are not touched: the agents' own transcripts, bundles, backups,
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&o.text, "text", "", "what holds this `STRING`; - reads it from standard input")
-	f.StringVar(&o.rule, "rule", "", "what holds a secret of this `CLASS`, or all")
-	f.BoolVar(&o.dryRun, "dry-run", false, "list what would go, and change nothing")
+	f.StringVar(&o.text, "text", "", "erase bodies that contain `STRING`; - reads it from standard input")
+	f.StringVar(&o.rule, "rule", "", "erase bodies that contain a secret of this `CLASS`, or all")
+	f.BoolVar(&o.dryRun, "dry-run", false, "list what would be erased, and change nothing")
 	f.BoolVar(&o.force, "force", false, "do not ask")
 	return cmd
 }
@@ -70,7 +76,7 @@ func (o *forgetOptions) run(c context.Context, a *app, args []string) error {
 		return err
 	}
 	for _, rev := range args {
-		id, err := s.Resolve(view, rev)
+		id, err := s.Clusters.Resolve(view, rev)
 		if err != nil {
 			return err
 		}
@@ -83,7 +89,7 @@ func (o *forgetOptions) run(c context.Context, a *app, args []string) error {
 	}
 	show, done := a.progress()
 	set.Progress = show
-	report, err := upkeep.Forget(c, s, set)
+	report, err := forget.Run(c, s, set)
 	done()
 	if err != nil {
 		return err
@@ -91,15 +97,15 @@ func (o *forgetOptions) run(c context.Context, a *app, args []string) error {
 	return o.print(a, report)
 }
 
-// read makes the options of the flags.
-func (o *forgetOptions) read(a *app, args []string) (set upkeep.ForgetOptions, err error) {
+// read returns the options that the flags describe.
+func (o *forgetOptions) read(a *app, args []string) (set forget.Options, err error) {
 	set.DryRun = o.dryRun
 	byText, byRule := o.cmd.Flags().Changed("text"), o.cmd.Flags().Changed("rule")
 	switch {
 	case byText && byRule, len(args) > 0 && (byText || byRule):
-		return set, usagef("one of ids, --text and --rule is given at a time")
+		return set, usagef("ids, --text and --rule exclude each other")
 	case len(args) == 0 && !byText && !byRule:
-		return set, withHint(usagef("nothing is named that should be forgotten"), "`ctx log` and `ctx search` print ids")
+		return set, withHint(usagef("nothing to forget: give ids, --text or --rule"), "`ctx log` and `ctx search` print ids")
 	case byRule:
 		if o.rule == "" || strings.ContainsFunc(o.rule, func(r rune) bool { return (r < 'a' || r > 'z') && r != '-' && (r < '0' || r > '9') }) {
 			return set, usagef("bad --rule: %.40q: a class is a word such as password, or all", o.rule)
@@ -114,28 +120,28 @@ func (o *forgetOptions) read(a *app, args []string) (set upkeep.ForgetOptions, e
 			text = bytes.TrimRight(text, "\r\n")
 		}
 		if n := len(bytes.TrimSpace(text)); n < minForgetText || len(text) > maxForgetText {
-			return set, usagef("a text of %d bytes: %d are the least, %d the most", n, minForgetText, maxForgetText)
+			return set, usagef("a text of %d bytes: the minimum is %d, the maximum %d", n, minForgetText, maxForgetText)
 		}
 		set.Text = string(text)
 	}
 	return set, nil
 }
 
-// ask says how much would go.
-func (o *forgetOptions) ask(c context.Context, a *app, s *session.Store, set upkeep.ForgetOptions) error {
+// ask asks for confirmation, with the number of objects that would be erased.
+func (o *forgetOptions) ask(c context.Context, a *app, s *session.Store, set forget.Options) error {
 	if o.text == "-" || !asked(a.inTerm) {
-		return withHint(usagef("will not forget by a text or a rule without being sure"), "--dry-run lists what would go; --force does it without asking")
+		return withHint(usagef("refusing to forget by text or rule without confirmation"), "--dry-run lists what would be erased; use --force to erase without asking")
 	}
 	set.DryRun = true
-	report, err := upkeep.Forget(c, s, set)
+	report, err := forget.Run(c, s, set)
 	if err != nil || len(report.Objects) == 0 {
 		return err
 	}
 	return a.confirm("forget for good %s", whatGoes(&report))
 }
 
-// whatGoes counts what goes by kind.
-func whatGoes(r *upkeep.ForgetReport) string {
+// whatGoes counts the erased objects by kind.
+func whatGoes(r *forget.Report) string {
 	n := map[string]int{}
 	for _, kind := range r.Kinds {
 		n[kind]++
@@ -143,49 +149,25 @@ func whatGoes(r *upkeep.ForgetReport) string {
 	return plural(len(r.Objects), "body", "bodies") + " (" + counts(n) + ")"
 }
 
-type forgetDoc struct {
-	V           int             `json:"v"`
-	DryRun      bool            `json:"dry_run"`
-	Operation   *uint64         `json:"operation"` // null where nothing was recorded
-	Forgotten   []goneObjectDoc `json:"forgotten"`
-	Already     int             `json:"already"`   // named, and gone before
-	Summaries   int             `json:"summaries"` // that clusters lost
-	Remains     []string        `json:"remains"`   // files in which something may be left
-	Unread      []string        `json:"unread"`    // files that cannot be looked into
-	Transcripts []sourceNameDoc `json:"transcripts"`
-}
-
 type goneObjectDoc struct {
-	ID   string `json:"id"`
-	Kind string `json:"kind"`
+	ID   format.ID `json:"id"`
+	Kind string    `json:"kind"`
 }
 
-type sourceNameDoc struct {
-	Agent   string `json:"agent"`
-	Session string `json:"session"`
-}
-
-func (o *forgetOptions) print(a *app, r upkeep.ForgetReport) error {
-	d := forgetDoc{
-		V: 1, DryRun: o.dryRun, Forgotten: []goneObjectDoc{}, Already: r.Already, Summaries: r.Covers,
-		Remains: append([]string{}, r.Remains...), Unread: append([]string{}, r.Unread...), Transcripts: []sourceNameDoc{},
-	}
-	if r.Operation > 0 {
-		d.Operation = &r.Operation
-	}
+func (o *forgetOptions) print(a *app, r forget.Report) error {
+	var forgotten []goneObjectDoc
 	for _, id := range slices.SortedFunc(maps.Keys(r.Kinds), format.ID.Compare) {
-		d.Forgotten = append(d.Forgotten, goneObjectDoc{id.String(), r.Kinds[id]})
-	}
-	for _, src := range r.Sources {
-		d.Transcripts = append(d.Transcripts, sourceNameDoc{src.Agent, src.Session})
+		forgotten = append(forgotten, goneObjectDoc{id, r.Kinds[id]})
 	}
 	if a.json {
-		if err := a.printJSON(d); err != nil {
+		err := a.answer("dry_run", o.dryRun, "operation", orNull(r.Operation), "forgotten", forgotten, "already", r.Already,
+			"summaries", r.Covers, "remains", r.Remains, "unread", r.Unread, "transcripts", r.Sources)
+		if err != nil {
 			return err
 		}
 	} else {
-		for _, g := range d.Forgotten {
-			a.line("%s %s", g.ID, g.Kind)
+		for _, g := range forgotten {
+			a.line("%v %s", g.ID, g.Kind)
 		}
 		o.tell(a, r)
 	}
@@ -193,25 +175,25 @@ func (o *forgetOptions) print(a *app, r upkeep.ForgetReport) error {
 	case len(left) == 0:
 		return nil
 	case o.dryRun:
-		a.say("what is in %s cannot be looked into", strings.Join(left, ", "))
+		a.say("cannot search %s", strings.Join(left, ", "))
 		return nil
 	default:
-		return withHint(fmt.Errorf("forgotten, but something may be left in %s", strings.Join(left, ", ")),
-			"what is damaged cannot be looked into: `ctx fsck` names it; names of sessions, authors and tools stay as they are")
+		return withHint(fmt.Errorf("forgotten, but words may be left in %s", strings.Join(left, ", ")),
+			"damaged files cannot be searched: `ctx fsck` lists them; names of sessions, authors and tools are never erased")
 	}
 }
 
-func (o *forgetOptions) tell(a *app, r upkeep.ForgetReport) {
+func (o *forgetOptions) tell(a *app, r forget.Report) {
 	switch {
 	case len(r.Objects) == 0 && r.Already > 0:
-		a.say("it is gone already")
+		a.say("it was forgotten before")
 		return
 	case len(r.Objects) == 0 && len(r.Remains)+len(r.Unread) > 0:
-		a.say("no body that can be read holds it")
+		a.say("no readable body contains it")
 	case len(r.Objects) == 0:
-		a.say("nothing that is stored holds it")
+		a.say("nothing in the store contains it")
 	case o.dryRun:
-		a.say("%s would go", whatGoes(&r))
+		a.say("%s would be forgotten", whatGoes(&r))
 		return
 	default:
 		a.say("operation %d: forgot %s", r.Operation, whatGoes(&r))
@@ -221,12 +203,12 @@ func (o *forgetOptions) tell(a *app, r upkeep.ForgetReport) {
 		own = append(own, oneLine(src.Agent+" "+src.Session))
 	}
 	if len(own) > 0 {
-		a.say("not touched are the agents' own transcripts: %s", strings.Join(own, ", "))
+		a.say("the agents' own transcripts are not changed: %s", strings.Join(own, ", "))
 	}
 	if len(r.Objects) > 0 {
-		a.say("nor are bundles and other copies, nor what a model was sent: change a secret that was said")
+		a.say("bundles, other copies and requests to models are not changed either: change a secret that was said")
 	}
 }
 
-// errFound says that a scan found something.
+// errFound is the error of a scan that found a secret.
 var errFound = errors.New("secrets are stored")

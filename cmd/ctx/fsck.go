@@ -5,21 +5,25 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/gemini-ctx/ctx/upkeep"
+	"github.com/gemini-ctx/ctx/internal/maintenance/fsck"
+	"github.com/gemini-ctx/ctx/internal/maintenance/rebuild"
 )
 
 func newFsckCmd(a *app) *cobra.Command {
 	o := &repairOptions{}
 	cmd := &cobra.Command{
 		Use:   "fsck [--repair [--dry-run] [--copy DIR] [--new-key]]",
-		Short: "Check everything in the store, and repair it",
-		Long: long(`Reads all of the store and checks it: objects, packs, refs and the log, sessions, and the forest by replaying the log. It
-changes nothing. Each fault is a line; 13 says that there is one. What a crash or ordinary use leaves is no fault: a torn
-last record, files that were being written, objects that nothing names.
+		Short: "Check the store, and repair it",
+		Long: long(`Reads the whole store and checks it: objects, packs, refs, the log, sessions, and the forest, by
+replaying the log. The command prints one line for each fault, and changes nothing. Exit code 13
+means that there is a fault. What a crash or ordinary use leaves behind is no fault: a torn last
+record, unfinished files, and objects without a name.
 
-With --repair a store with a fault is copied as it is, then made sound again as far as what is left of it goes: from other copies of objects, from the log and
-the checkpoints, and from what follows from them. It says in a line each what was made good and what is lost; 13 says that a fault is left. A store without a
-fault is not touched. With --dry-run a copy is repaired, and removed again.`, exitNoStore, exitLocked, exitCorrupt),
+With --repair the command first copies a damaged store, and then makes it sound again as far as
+possible: from other copies of objects, from the log and its checkpoints, and from what follows
+from them. It prints one line for each thing that is repaired or lost. Exit code 13 means that a
+fault is left. The command does not touch a store without faults. With --dry-run it repairs a
+copy and then removes the copy.`, exitNoStore, exitLocked, exitCorrupt),
 		Example: "  ctx fsck\n  ctx fsck --json | jq '.faults[].path'\n  ctx fsck --repair --dry-run",
 		Args:    between(0, 0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -34,7 +38,7 @@ fault is not touched. With --dry-run a copy is repaired, and removed again.`, ex
 				return err
 			}
 			show, done := a.progress()
-			r, err := upkeep.Fsck(cmd.Context(), s, upkeep.FsckOptions{Progress: show})
+			r, err := fsck.Run(cmd.Context(), s, fsck.Options{Progress: show})
 			done()
 			if err != nil {
 				return err
@@ -46,28 +50,10 @@ fault is not touched. With --dry-run a copy is repaired, and removed again.`, ex
 	return cmd
 }
 
-type fsckDoc struct {
-	V          int        `json:"v"`
-	Objects    int        `json:"objects"`
-	Operations int        `json:"operations"`
-	Faults     []faultDoc `json:"faults"`
-	Notes      []string   `json:"notes"`
-}
-
-type faultDoc struct {
-	Kind    string `json:"kind"`
-	Subject string `json:"subject"`
-	Path    string `json:"path,omitempty"`
-	Why     string `json:"why"`
-}
-
-func printFsck(a *app, r upkeep.FsckReport) error {
+func printFsck(a *app, r fsck.Report) error {
 	if a.json {
-		d := fsckDoc{1, r.Objects, r.Operations, []faultDoc{}, append([]string{}, r.Notes...)}
-		for _, f := range r.Faults {
-			d.Faults = append(d.Faults, faultDoc(f))
-		}
-		if err := a.printJSON(d); err != nil {
+		err := a.answer("objects", r.Objects, "operations", r.Operations, "faults", r.Faults, "notes", r.Notes)
+		if err != nil {
 			return err
 		}
 	} else {
@@ -87,13 +73,13 @@ func printFsck(a *app, r upkeep.FsckReport) error {
 }
 
 func newRebuildCmd(a *app) *cobra.Command {
-	var o upkeep.RebuildOptions
+	var o rebuild.Options
 	cmd := &cobra.Command{
 		Use:   "rebuild [--dry-run]",
-		Short: "Make everything again that follows from history",
-		Long: long(`Makes all derived state again from entries, summaries and the log: indexes of packs, the nodes and forests of clusters, and
-the cache. It replays what was decided and decides nothing anew, so the same history gives the same ids; where it does
-not, that is told (13).`, exitNoStore, exitLocked, exitCorrupt),
+		Short: "Recompute everything that follows from history",
+		Long: long(`Recomputes all derived state from entries, summaries and the log: the indexes of packs, the
+nodes and forests of clusters, and the cache. The command repeats the decisions in the log and
+makes no new ones, so the same history gives the same ids. Exit code 13 means that it does not.`, exitNoStore, exitLocked, exitCorrupt),
 		Example: "  ctx rebuild\n  ctx rebuild --dry-run --json",
 		Args:    between(0, 0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -103,7 +89,7 @@ not, that is told (13).`, exitNoStore, exitLocked, exitCorrupt),
 			}
 			show, done := a.progress()
 			o.Progress = show
-			r, err := upkeep.Rebuild(cmd.Context(), s, o)
+			r, err := rebuild.Run(cmd.Context(), s, o)
 			done()
 			if err != nil {
 				return err
@@ -115,17 +101,9 @@ not, that is told (13).`, exitNoStore, exitLocked, exitCorrupt),
 	return cmd
 }
 
-func printRebuild(a *app, r upkeep.RebuildReport) error {
+func printRebuild(a *app, r rebuild.Report) error {
 	if a.json {
-		err := a.printJSON(struct {
-			V          int     `json:"v"`
-			Forest     *string `json:"forest"`
-			Operations int     `json:"operations"`
-			Objects    int     `json:"objects"`
-			Indexes    int     `json:"indexes"`
-			Same       bool    `json:"same"`
-		}{1, idText(r.Forest), r.Operations, r.Objects, r.Indexes, r.Same})
-		if err != nil {
+		if err := a.answer(r); err != nil {
 			return err
 		}
 	} else {

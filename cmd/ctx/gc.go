@@ -6,18 +6,19 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/gemini-ctx/ctx/session"
-	"github.com/gemini-ctx/ctx/upkeep"
+	"github.com/gemini-ctx/ctx/internal/maintenance/gc"
+	"github.com/gemini-ctx/ctx/internal/session"
 )
 
 func newGCCmd(a *app) *cobra.Command {
-	var o upkeep.GCOptions
+	var o gc.Options
 	cmd := &cobra.Command{
 		Use:   "gc [--auto] [--best] [--dry-run]",
-		Short: "Pack objects, and remove what nothing names any more",
-		Long: long(`Packs loose objects, removes objects that nothing has named for a while (gc.grace), old segments of the log (log.keep), and
-what writes left that were cut short. What a session, a ref, a summary or the kept log leads to stays; so does what was
-rewound.`, exitNoStore, exitLocked, exitStale, exitCorrupt),
+		Short: "Pack objects, and remove those without a name",
+		Long: long(`Packs loose objects, and prints how much it did. It removes objects that have had no name for
+some time (gc.grace), old segments of the log (log.keep), and what interrupted writes left
+behind. It keeps everything that a session, a ref, a summary or the kept log names, and
+everything that was rewound.`, exitNoStore, exitLocked, exitStale, exitCorrupt),
 		Example: "  ctx gc\n  ctx gc --dry-run --json",
 		Args:    between(0, 0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -27,7 +28,7 @@ rewound.`, exitNoStore, exitLocked, exitStale, exitCorrupt),
 			}
 			show, done := a.progress()
 			o.Progress = show
-			r, err := upkeep.GC(cmd.Context(), s, o)
+			r, err := gc.Run(cmd.Context(), s, o)
 			done()
 			if err != nil {
 				return err
@@ -36,27 +37,15 @@ rewound.`, exitNoStore, exitLocked, exitStale, exitCorrupt),
 		},
 	}
 	cmd.Flags().BoolVar(&o.Auto, "auto", false, "do nothing unless there is much to do")
-	cmd.Flags().BoolVar(&o.Best, "best", false, "pack everything anew, as small as can be")
-	cmd.Flags().BoolVar(&o.DryRun, "dry-run", false, "say what would be done, and change nothing")
+	cmd.Flags().BoolVar(&o.Best, "best", false, "pack all objects again, as small as possible")
+	cmd.Flags().BoolVar(&o.DryRun, "dry-run", false, "print what would be done, and change nothing")
 	return cmd
 }
 
-type gcDoc struct {
-	V        int   `json:"v"`
-	Idle     bool  `json:"idle"`
-	Kept     int   `json:"kept"`
-	Packed   int   `json:"packed"`
-	Unloosed int   `json:"unloosed"`
-	Pruned   int   `json:"pruned"`
-	Temp     int   `json:"temp"`
-	Segments int   `json:"segments"`
-	Before   int64 `json:"bytes_before"`
-	After    int64 `json:"bytes_after"`
-}
-
-func printGC(a *app, r upkeep.GCReport, dry bool) error {
+func printGC(a *app, r gc.Report, dry bool) error {
 	if a.json {
-		return a.printJSON(gcDoc{1, r.Idle, r.Kept, r.Packed, r.Unloosed, r.PrunedLoose + r.PrunedPacked, r.Temp, r.Segments, r.Before, r.After})
+		return a.answer("idle", r.Idle, "kept", r.Kept, "packed", r.Packed, "unloosed", r.Unloosed, "pruned", r.PrunedLoose+r.PrunedPacked,
+			"temp", r.Temp, "segments", r.Segments, "bytes_before", r.Before, "bytes_after", r.After)
 	}
 	if r.Idle {
 		a.say("nothing to do yet")
@@ -77,15 +66,16 @@ func printGC(a *app, r upkeep.GCReport, dry bool) error {
 	return nil
 }
 
-// tidy is gc --auto after a command that has written much and has said so. What goes wrong in it is no failure of that command.
+// tidy runs gc --auto after a command that has written much and has printed its result. Its failure
+// is only a warning.
 func (a *app) tidy(c context.Context, s *session.Store) {
 	if err := a.out.Flush(); err != nil {
 		return // nobody is listening; the command says so
 	}
 	show, done := a.progress()
-	_, err := upkeep.GC(c, s, upkeep.GCOptions{Auto: true, Progress: show})
+	_, err := gc.Run(c, s, gc.Options{Auto: true, Progress: show})
 	done()
 	if err != nil && c.Err() == nil {
-		a.warn("gc has to wait: " + err.Error())
+		a.warn("gc failed and will run later: " + err.Error())
 	}
 }

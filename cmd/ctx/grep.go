@@ -6,10 +6,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/gemini-ctx/ctx/document"
 	"github.com/gemini-ctx/ctx/format"
-	"github.com/gemini-ctx/ctx/search"
-	"github.com/gemini-ctx/ctx/session"
+	"github.com/gemini-ctx/ctx/internal/cli/document"
+	"github.com/gemini-ctx/ctx/internal/history"
+	"github.com/gemini-ctx/ctx/internal/recall"
+	"github.com/gemini-ctx/ctx/internal/search"
 )
 
 type grepOptions struct {
@@ -22,9 +23,12 @@ func newGrepCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "grep PATTERN",
 		Short: "Print the lines of messages that match a pattern",
-		Long: long(`Prints every line of a message or a note that matches a regular expression (RE2, as in Go), with the entry's id, its session and its role, by session and in
-the order in which they were said. It looks where `+"`ctx search`"+` looks, in texts as they are: an amended message by its newest words, what was rewound
-only with --rewound, what was forgotten never. A long line is cut to the part around the match; --json has all of it. Without a match the exit code is 1.`,
+		Long: long(`Prints each line of a message or a note that matches a regular expression (RE2, as in Go), with
+the id, the session and the role. Lines are sorted by session, and then by the order in which
+they were said. The command looks where `+"`ctx search`"+` looks: at the newest words of an amended
+message, at rewound messages only with --rewound, and never at forgotten ones. It cuts a long
+line to the part around the match; with --json the line is whole. Without a match the exit code
+is 1.`,
 			exitNoStore, exitCorrupt, exitNotFound),
 		Example: "  ctx grep 'exit (code|status) [1-9]' --role tool --since yesterday\n  ctx grep -F 'os.Getwd()' -s work\n  ctx grep -il todo",
 		Args:    between(1, 1),
@@ -32,13 +36,13 @@ only with --rewound, what was forgotten never. A long line is cut to the part ar
 	}
 	o.flags(a, cmd)
 	f := cmd.Flags()
-	f.BoolVarP(&o.ignoreCase, "ignore-case", "i", false, "do not tell capitals from small letters")
+	f.BoolVarP(&o.ignoreCase, "ignore-case", "i", false, "ignore case")
 	f.BoolVarP(&o.fixed, "fixed-strings", "F", false, "the pattern is a string, not a regular expression")
-	f.BoolVarP(&o.ids, "ids", "l", false, "print only the full ids of entries with a match; with --json their first match")
+	f.BoolVarP(&o.ids, "ids", "l", false, "print only the full ids of matching entries; with --json their first match")
 	return cmd
 }
 
-// grepWidth is how many runes of a matching line are printed at most.
+// grepWidth is the maximum number of runes of a matching line that are printed.
 const grepWidth = 240
 
 func (o *grepOptions) run(a *app, text string) error {
@@ -51,14 +55,14 @@ func (o *grepOptions) run(a *app, text string) error {
 		return err
 	}
 	found, last := false, format.ID{}
-	err = s.Grep(view, q, func(l session.Line) error {
+	err = s.Recall.Grep(view, q, func(l recall.Line) error {
 		if o.ids && found && l.Shown.ID == last {
 			return nil
 		}
 		found, last = true, l.Shown.ID
 		switch {
 		case a.json:
-			return a.printJSON(document.MatchOf(l))
+			return a.answer(document.MatchOf(l))
 		case o.ids:
 			a.line("%s", l.Shown.ID)
 		default:
@@ -76,14 +80,14 @@ func (o *grepOptions) run(a *app, text string) error {
 	return err
 }
 
-func roleOrKind(shown *session.Shown) string {
+func roleOrKind(shown *history.Shown) string {
 	if shown.Entry.Role != "" {
 		return shown.Entry.Role
 	}
 	return shown.Entry.Kind
 }
 
-func (o *grepOptions) query(now time.Time, text string) (session.SearchQuery, error) {
+func (o *grepOptions) query(now time.Time, text string) (recall.SearchQuery, error) {
 	q, err := o.scopeOptions.query(now)
 	if err == nil {
 		q.Pattern, err = compilePattern(text, o.fixed, o.ignoreCase)

@@ -6,13 +6,12 @@ import (
 	"runtime/debug"
 )
 
-// earlyGarbage is the value of GOGC until the first collection. A heap of 4 MB, where Go begins to
-// collect, becomes one of 16 MB: most commands end before that, and half of the time of a short one went
-// into collecting. After the first collection the usual value holds.
+// earlyGarbage is the value of GOGC until the first collection. The heap then grows to 16 MB before
+// Go collects, instead of 4 MB. Most commands end before that; collections took half of the time of
+// a short one. After the first collection the usual value applies.
 const earlyGarbage = 400
 
-// putOffCollection lets a short command end before memory is collected. An environment that sets GOGC
-// decides by itself.
+// putOffCollection delays the first garbage collection. It does nothing if GOGC is set.
 func putOffCollection() {
 	if os.Getenv("GOGC") != "" {
 		return

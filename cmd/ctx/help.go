@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"github.com/gemini-ctx/ctx/internal/cli/command"
 )
 
 func newHelpCmd(a *app) *cobra.Command {
@@ -51,46 +53,46 @@ func newHelpCmd(a *app) *cobra.Command {
 	}
 }
 
-// helpTopics are pages of help that belong to no command.
+// helpTopics are help pages that belong to no command.
 func helpTopics() []*cobra.Command {
 	return []*cobra.Command{
-		{Use: "exit-codes", Short: "What the exit codes mean", Long: exitCodesHelp()},
-		{Use: "revisions", Short: "How objects and points in history are named", Long: revisionsHelp},
-		{Use: "environment", Short: "Variables and files that ctx reads", Long: environmentHelp},
+		{Use: "exit-codes", Short: "Explain the exit codes", Long: exitCodesHelp()},
+		{Use: "revisions", Short: "Explain how to name objects and points in history", Long: revisionsHelp},
+		{Use: "environment", Short: "List the variables and files that ctx reads", Long: environmentHelp},
 	}
 }
 
 func exitCodesHelp() string {
 	var b strings.Builder
 	b.WriteString("Every command ends with one of these:\n\n")
-	for _, m := range exitCodes() {
-		fmt.Fprintf(&b, "  %-3d  %s\n", m.code, m.text)
+	for _, m := range command.ExitCodes() {
+		fmt.Fprintf(&b, "  %-3d  %s\n", m.Code, m.Text)
 	}
 	b.WriteString(`
-An error is one line on standard error, "ctx: <what>: <subject>: <why>", and often a second one, "hint: ...". With --json
+An error is one line on standard error, "ctx: <what>: <subject>: <why>", often with a second line, "hint: ...". With --json
 it is an object: {"v":1,"error":{"code":15,"kind":"not-found","message":"...","hint":"..."}}.
 
-SIGINT and SIGTERM end every command within a second, wherever it waits, and a second signal ends it at once.`)
+SIGINT and SIGTERM end every command within a second. A second signal ends it at once.`)
 	return b.String()
 }
 
-const revisionsHelp = `Wherever a command takes REV, these name an object:
+const revisionsHelp = `Each of these forms of REV names an object:
 
   3f9a6c01...        a full id, 64 digits
-  3f9a6c             the beginning of one, 4 digits at least, if only one object has it; an entry goes before a cluster
-  @, HEAD            the newest entry of the session that HEAD names; with -s and -b, @ is that of the branch they name
+  3f9a6c             the first digits of an id, at least 4, if they are unique; an entry precedes a cluster
+  @, HEAD            the newest entry of the session that HEAD names; with -s and -b, @ is that of the named branch
   work               the newest entry of session "work", branch main
-  1284               the same of the one session whose name begins so, 4 characters at least, if nothing else has that name
+  1284               the same, by the first characters of the name, at least 4, if only one session has them
   work/try           the newest entry of branch "try" of session "work"
   user/before-demo   what a ref holds, also as sessions/work/main or before-demo
   work~3             three entries back
-  work@{2}           what it was two moves ago, as far as the log goes back
-  A..B               where a range is taken: everything in B that is not in A
+  work@{2}           the value two moves ago, as far back as the log goes
+  A..B               for commands that take a range: everything in B that is not in A
 
-Names go before ids: a session called "beef" is not the beginning of an id. Where a session is named, as by -s, the beginning
-of its name will do as well, but for what makes a session (append, import), removes it, or renders one that is not there yet.
+Names precede ids: a session called "beef" is not the beginning of an id. -s also takes the first characters of the name of
+a session, but not in a command that makes a session (append, import), removes one, or renders one that does not exist yet.
 
-` + "`ctx rewind`" + ` counts messages: @ and HEAD are the newest message, and @~2 or HEAD~2 takes the two newest out.`
+` + "`ctx rewind`" + ` counts messages: @ and HEAD are the newest message, and @~2 or HEAD~2 removes the two newest messages.`
 
 const environmentHelp = `Variables:
 
@@ -98,10 +100,10 @@ const environmentHelp = `Variables:
                            working directory, not in the home directory and not on another file system
   CTX_USER_CONFIG          the user's config file; without it, ctx/config.toml in the user's configuration directory
   CTX_<SECTION>_<SETTING>  a setting, as CTX_WINDOW_GRADUATE_AT for window.graduate_at
-  CTX_HOOK_DISABLE         ` + "`ctx hook`" + ` does nothing where this is set, but for 0; agents that write summaries have it
-  HOME, XDG_CONFIG_HOME    where the user's files are (Windows: USERPROFILE, AppData)
+  CTX_HOOK_DISABLE         if this is set and not 0, ` + "`ctx hook`" + ` does nothing; ctx sets it for agents that write summaries
+  HOME, XDG_CONFIG_HOME    the places of the user's files (Windows: USERPROFILE, AppData)
 
-Settings are taken from, the first one that has it: -c KEY=VALUE, the environment, the store's config.toml, the user's
-config file, the default. ` + "`ctx config list --show-origin`" + ` says which it was. A store's config.toml does not say who is asked for
-summaries: summarize.chain is not taken from it, and summarizer.NAME.command and .timeout only from the user's file. So
-is sanitize.extra, the patterns of secrets that only you have.`
+The first source that has a setting wins: -c KEY=VALUE, the environment, the store's config.toml, the user's config file, the
+default. ` + "`ctx config list --show-origin`" + ` prints the source. ctx does not read summarize.chain from a store's config.toml, so
+that a store cannot say who is asked for summaries. It reads summarizer.NAME.command and .timeout, and sanitize.extra (your
+own patterns of secrets), only from the user's file.`

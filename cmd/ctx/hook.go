@@ -7,27 +7,32 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/gemini-ctx/ctx/capture"
-	"github.com/gemini-ctx/ctx/repo"
+	"github.com/gemini-ctx/ctx/internal/hooks"
+	"github.com/gemini-ctx/ctx/internal/repo"
 )
 
 func newHookCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "hook gemini-cli",
-		Short: "What an agent calls at points of its work",
-		Long: long(`What ` + "`ctx install`" + ` has an agent call. It ends with exit code 0 whatever happens, within the setting hook.deadline, and prints JSON
-for the agent or nothing. What it could not do is in log/hook of the store, and ` + "`ctx status`" + ` and ` + "`ctx doctor`" + ` say so.`),
+		Short: "Run a hook of an agent",
+		Long: long(`Runs when an agent calls it; ` + "`ctx install`" + ` sets that up. The command always ends with exit code
+0, within the time of the setting hook.deadline. It prints JSON for the agent, or nothing. It
+writes failures to log/hook of the store, and ` + "`ctx status`" + ` and ` + "`ctx doctor`" + ` report them.`),
 		Example: "  ctx hook gemini-cli < event.json",
 		Args:    noSuchCommand,
 		RunE:    needsCommand,
 	}
 	cmd.AddCommand(&cobra.Command{
 		Use:   "gemini-cli",
-		Short: "What Gemini CLI calls",
-		Long: long(`Reads on standard input what Gemini CLI tells its hooks. At AfterAgent, and for safety at SessionStart, PreCompress and SessionEnd, it
-copies what the transcript has into the session of the transcript's id. At BeforeAgent it prints what other sessions of the project said that answers the
-prompt, and with the first prompt of a session what they were about: no more than hook.context tokens, and nothing twice. At SessionEnd it makes the summaries that are due, unless a
-model is to write them, and packs the store if that is due. Where there is no store it does nothing.`),
+		Short: "Run a hook of Gemini CLI",
+		Long: long(`Reads an event of Gemini CLI from standard input. Without a store the command does nothing.
+
+At AfterAgent, SessionStart, PreCompress and SessionEnd it copies new messages of the transcript
+into the session that has the transcript's id. At BeforeAgent it prints passages of other
+sessions of the project that answer the prompt. With the first prompt of a session it also
+prints what the other sessions were about. It prints at most hook.context tokens, and nothing
+twice. At SessionEnd it also makes the summaries that are due, unless a model makes them, and
+packs the store if that is due.`),
 		Example: "  ctx hook gemini-cli < event.json",
 		Args:    between(0, 0),
 		RunE:    func(cmd *cobra.Command, _ []string) error { return runHook(cmd.Context(), a) },
@@ -35,7 +40,7 @@ model is to write them, and packs the store if that is due. Where there is no st
 	return cmd
 }
 
-// isHook reports whether a command line was, or came closest to, that of a hook.
+// isHook reports whether a command is a hook or a part of one.
 func isHook(cmd *cobra.Command) bool {
 	for ; cmd != nil; cmd = cmd.Parent() {
 		if cmd.Name() == "hook" {
@@ -45,7 +50,7 @@ func isHook(cmd *cobra.Command) bool {
 	return false
 }
 
-// hooksOff is the variable that has hooks do nothing.
+// hooksOff is the variable that disables hooks.
 const hooksOff = "CTX_HOOK_DISABLE"
 
 func runHook(c context.Context, a *app) (err error) {
@@ -58,7 +63,7 @@ func runHook(c context.Context, a *app) (err error) {
 			err = fmt.Errorf("panic: %v", p)
 		}
 		if err != nil && dir != "" {
-			capture.Note(a.fs, dir, capture.Trouble{Time: a.now(), Agent: capture.GeminiCLI, Problem: err.Error()})
+			hooks.LogTrouble(a.fs, dir, hooks.Trouble{Time: a.now(), Agent: hooks.GeminiCLI, Problem: err.Error()})
 			err = nil
 		}
 	}()
@@ -71,7 +76,7 @@ func runHook(c context.Context, a *app) (err error) {
 	if err != nil {
 		return err
 	}
-	if out := capture.Run(c, s, a.stdin); out != nil {
+	if out := hooks.Run(c, s, a.stdin); out != nil {
 		a.line("%s", out)
 	}
 	return nil

@@ -11,8 +11,9 @@ import (
 	"time"
 )
 
-// A turn in a session of 10,000 entries as an agent's hooks see it, whole processes, beside a shell that does nothing. On a busy machine the time that the processes
-// themselves took (cpu) says more than what a clock does:
+// A turn in a session of 10,000 entries as an agent's hooks see it, whole processes, beside a shell
+// that does nothing. On a busy machine the time that the processes themselves took (cpu) says more
+// than what a clock does:
 //
 //	go test ./cmd/ctx -run '^$' -bench ProcessHook -benchtime 200x
 func BenchmarkProcessHook(b *testing.B) {

@@ -4,17 +4,16 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/url"
-	"path/filepath"
+	"github.com/gemini-ctx/ctx/internal/exchange"
+	"github.com/gemini-ctx/ctx/internal/history"
 	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 
-	"github.com/gemini-ctx/ctx/agent/geminicli"
-	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/internal/agent/catalog"
+	"github.com/gemini-ctx/ctx/internal/agent/transcript"
+	"github.com/gemini-ctx/ctx/internal/session"
 	"github.com/gemini-ctx/ctx/sanitize"
-	"github.com/gemini-ctx/ctx/session"
 )
 
 func newImportCmd(a *app) *cobra.Command {
@@ -41,40 +40,10 @@ directory: each becomes the session of its own id. It can be done again at any t
 	}
 	cmd.Flags().BoolVar(&all, "all", false, "import every transcript of this project that is on this machine")
 	cmd.Flags().BoolVar(&dryRun, "dry-run", false, "with --all, list the files, and import nothing")
-	cmd.AddCommand(newImportGeminiCmd(a))
-	for _, f := range agentForms() {
-		cmd.AddCommand(newImportFormCmd(a, f))
+	for i := range catalog.All() {
+		cmd.AddCommand(newImportFormCmd(a, &catalog.All()[i]))
 	}
 	cmd.AddCommand(newImportADKCmd(a), newImportUnionFindCmd(a))
-	return cmd
-}
-
-func newImportGeminiCmd(a *app) *cobra.Command {
-	var named string
-	cmd := &cobra.Command{
-		Use:   "gemini-cli FILE...",
-		Short: "Import transcripts of Gemini CLI",
-		Long: long(`Imports transcripts of Gemini CLI, - for standard input: each becomes the session of its own id, or the one that -s names. A
-transcript can be imported again, and so can one that has grown: what is known is not added again, what has changed amends what is there,
-and a rewind is recorded as one. Records that cannot be used are counted and told. A file of /chat save (checkpoint-TAG.json) becomes the session
-checkpoint-TAG.`,
-			exitNoStore, exitLocked, exitCorrupt),
-		Example: "  ctx import gemini-cli ~/.gemini/tmp/*/chats/*.jsonl\n  ctx import gemini-cli --json -s work session.jsonl",
-		Args:    between(1, -1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if cmd.Flags().Changed("session") {
-				if err := checkName("session", named); err != nil {
-					return err
-				}
-			}
-			l := &linker{}
-			return importFiles(cmd.Context(), a, args, func(c context.Context, s *session.Store, file string) (importedFile, error) {
-				return importGemini(c, a, s, named, file, l)
-			}, l)
-		},
-	}
-	cmd.Flags().StringVarP(&named, "session", "s", "", "the session (default: the transcript's own id)")
-	completeFlag(cmd, "session", a.completeSessions())
 	return cmd
 }
 
@@ -88,7 +57,8 @@ type importedFile struct {
 	known   int      // messages that were there already
 }
 
-// importFiles imports one file after the other. One that cannot be read does not keep the others from it.
+// importFiles imports one file after the other. One that cannot be read does not keep the others
+// from it.
 func importFiles(c context.Context, a *app, files []string, one func(context.Context, *session.Store, string) (importedFile, error), l *linker) error {
 	s, err := a.openStore()
 	if err != nil {
@@ -143,7 +113,7 @@ func importFiles(c context.Context, a *app, files []string, one func(context.Con
 		}
 	}
 	for _, name := range sessions {
-		if _, err := s.GraduateAndLeave(c, name, session.MainBranch); err != nil {
+		if _, err := s.Conversation.GraduateAndAdopt(c, name, history.MainBranch); err != nil {
 			return err
 		}
 	}
@@ -171,85 +141,80 @@ func isAboutFile(err error) bool {
 	return errors.As(err, &file)
 }
 
-func importGemini(c context.Context, a *app, s *session.Store, named, file string, l *linker) (importedFile, error) {
-	in, closeInput, err := a.input(file)
-	if err != nil {
-		return importedFile{}, &fileError{fmt.Errorf("cannot import %q: %w", file, err)}
-	}
-	defer closeInput()
-	source := &watched{c: c, from: in}
-	if named == "" {
-		named = checkpointName(file)
-	}
-	done, err := s.ImportGemini(c, source, named)
-	out := importedFile{session: done.Session, changed: done.Messages+done.Amended+done.Rewinds > 0, skipped: total(done.Skipped), new: done.Messages, known: done.Known}
-	l.children = append(l.children, done.Children...)
-	switch {
-	case errors.Is(err, session.ErrInput):
-		err = &fileError{withHint(fmt.Errorf("cannot import %q: %w", file, err), "-s NAME gives the session a name")}
-	case err != nil && source.err != nil && errors.Is(err, source.err) && c.Err() == nil:
-		err = &fileError{fmt.Errorf("cannot import %q: %w", file, err)}
-	case err != nil:
-		return out, fmt.Errorf("cannot import %q: %w", file, err)
-	case done.Session == "" && done.Stats.Lines > 0 && total(done.Skipped) == 0:
-		a.say("ctx: import: %q: nothing was said in it", file)
-	}
-	if err == nil {
-		err = printImported(a, file, done)
-	}
-	return out, err
-}
-
-// checkpointName is the session for a file of /chat save, which says none itself; "" for any other file.
-func checkpointName(file string) string {
-	base := filepath.Base(file)
-	tag, ok := strings.CutSuffix(base, ".json")
-	if !ok || !strings.HasPrefix(tag, "checkpoint-") {
-		return ""
-	}
-	if plain, err := url.PathUnescape(tag); err == nil && format.CheckName(plain) == nil {
-		return plain
-	}
-	return tag
-}
-
-// importedDoc is what came of a file.
+// importedDoc is the JSON document for an imported file. Not every form has all members.
 type importedDoc struct {
 	V              int            `json:"v"`
+	Agent          string         `json:"agent,omitempty"`
 	File           string         `json:"file"`
 	Session        string         `json:"session"`
-	Messages       int            `json:"messages"` // new in this run, as notes and rewinds are
+	Changed        *[]string      `json:"changed,omitempty"` // sessions with something new
+	Messages       int            `json:"messages"`          // new in this run, as notes, rewinds and returns are
 	Notes          int            `json:"notes"`
 	Known          int            `json:"known"`
 	Amended        int            `json:"amended"`
 	Rewinds        int            `json:"rewinds"`
-	UnknownRewinds int            `json:"unknown_rewinds"`
+	UnknownRewinds *int           `json:"unknown_rewinds,omitempty"`
+	Returned       *int           `json:"returned,omitempty"` // messages that had left and are said again
 	Skipped        int            `json:"skipped"`
 	SkippedBy      map[string]int `json:"skipped_by"`
-	PassedOver     map[string]int `json:"passed_over"` // what says nothing new, or was not said
+	PassedOver     map[string]int `json:"passed_over"`   // records that say nothing new
+	Kept           map[string]int `json:"kept,omitzero"` // records or fields that ctx does not know, kept as they are
+	Odd            *int           `json:"odd,omitempty"` // events with a known field of the wrong kind, or a time that cannot be read
 	Cleaned        map[string]int `json:"cleaned"`
 }
 
-func importedDocOf(file string, done session.Imported) importedDoc {
+// importedDocOf begins the document for a file.
+func importedDocOf(file, session string, done exchange.Tally, skipped, passed map[string]int) importedDoc {
 	return importedDoc{
-		V: 1, File: file, Session: done.Session, Messages: done.Messages, Notes: done.Notes, Known: done.Known, Amended: done.Amended,
-		Rewinds: done.Rewinds, UnknownRewinds: done.Unknown, Skipped: total(done.Skipped), SkippedBy: done.Skipped,
-		PassedOver: passedOver(done.Stats), Cleaned: byClass(done.Redacted),
+		V: 1, File: file, Session: session, Messages: done.Messages, Notes: done.Notes, Known: done.Known, Amended: done.Amended, Rewinds: done.Rewinds,
+		Skipped: total(skipped), SkippedBy: skipped, PassedOver: passed, Cleaned: byClass(done.Redacted),
 	}
 }
 
-// passedOver counts what a transcript has besides what was said: copies, and the agent's own additions.
-func passedOver(stats geminicli.Stats) map[string]int {
-	m := map[string]int{}
-	for name, n := range map[string]int{
-		"repeated": stats.Repeated, "masked copies": stats.MaskedCopies, "empty": stats.Empty,
-		"session context": stats.SessionContext, "hook context": stats.HookContext,
-	} {
-		if n > 0 {
-			m[name] = n
-		}
+// print reports an imported file. unknown are rewinds to what is not there, and became what is said
+// of them.
+func (d *importedDoc) print(a *app, unknown int, became, kept string) error {
+	name := oneLine(d.File)
+	if d.Skipped > 0 {
+		fmt.Fprintf(a.stderr, "ctx: import: %s: skipped: %s\n", name, counts(d.SkippedBy))
 	}
-	return m
+	if unknown > 0 {
+		a.say("ctx: import: %s: %s to %s", name, plural(unknown, "rewind", "rewinds"), became)
+	}
+	if len(d.Kept) > 0 {
+		a.say("ctx: import: %s: unknown %s, kept: %s", name, kept, oneLine(counts(d.Kept)))
+	}
+	if d.Odd != nil && *d.Odd > 0 {
+		a.say("ctx: import: %s: %s with a value of the wrong kind, kept", name, plural(*d.Odd, "event", "events"))
+	}
+	if len(d.Cleaned) > 0 {
+		a.say("ctx: import: %s: cleaned: %s", name, counts(d.Cleaned))
+	}
+	if a.json {
+		return a.printJSON(d)
+	}
+	a.line("%s: %s", name, tally(
+		counted{d.Messages, "message", "messages"}, counted{d.Notes, "note", "notes"}, counted{d.Known, "known", "known"},
+		counted{d.Amended, "amended", "amended"}, counted{d.Rewinds, "rewind", "rewinds"}, counted{d.Skipped, "skipped", "skipped"},
+	))
+	return nil
+}
+
+// importError returns the error of importing a file: the file's own if the input is bad or cannot
+// be read.
+func importError(c context.Context, source *watched, file string, err error) error {
+	if err == nil {
+		return nil
+	}
+	named := fmt.Errorf("cannot import %q: %w", file, err)
+	var unread *transcript.ReadError
+	switch {
+	case errors.Is(err, history.ErrInput):
+		return &fileError{withHint(named, "-s NAME gives the session a name")}
+	case c.Err() == nil && (source.err != nil && errors.Is(err, source.err) || errors.As(err, &unread)):
+		return &fileError{named}
+	}
+	return named
 }
 
 func byClass(found []sanitize.Finding) map[string]int {
@@ -258,27 +223,6 @@ func byClass(found []sanitize.Finding) map[string]int {
 		m[f.Class] += f.Count
 	}
 	return m
-}
-
-func printImported(a *app, file string, done session.Imported) error {
-	d := importedDocOf(file, done)
-	if d.Skipped > 0 {
-		fmt.Fprintf(a.stderr, "ctx: import: %s: skipped: %s\n", oneLine(file), counts(d.SkippedBy))
-	}
-	if d.UnknownRewinds > 0 {
-		a.say("ctx: import: %s: %s to a message that is not there: everything before left", file, plural(d.UnknownRewinds, "rewind", "rewinds"))
-	}
-	if len(d.Cleaned) > 0 {
-		a.say("ctx: import: %s: cleaned: %s", file, counts(d.Cleaned))
-	}
-	if a.json {
-		return a.printJSON(d)
-	}
-	a.line("%s: %s", oneLine(file), tally(
-		counted{d.Messages, "message", "messages"}, counted{d.Notes, "note", "notes"}, counted{d.Known, "known", "known"},
-		counted{d.Amended, "amended", "amended"}, counted{d.Rewinds, "rewind", "rewinds"}, counted{d.Skipped, "skipped", "skipped"},
-	))
-	return nil
 }
 
 func total(m map[string]int) int {

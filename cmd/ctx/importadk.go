@@ -2,13 +2,12 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/spf13/cobra"
 
-	"github.com/gemini-ctx/ctx/agent/adk"
-	"github.com/gemini-ctx/ctx/session"
+	"github.com/gemini-ctx/ctx/internal/agent/adk"
+	"github.com/gemini-ctx/ctx/internal/session"
 )
 
 func newImportADKCmd(a *app) *cobra.Command {
@@ -57,78 +56,23 @@ func importADK(c context.Context, a *app, s *session.Store, named string, unit a
 	}
 	defer closeInput()
 	source := &watched{c: c, from: in}
-	done, err := s.ImportADK(c, source, named, unit)
+	done, err := s.Exchange.ImportADK(c, source, named, unit)
 	out := importedFile{session: done.Session, changed: done.Messages+done.Notes+done.Amended+done.Rewinds > 0, skipped: total(done.Stats.Skipped), new: done.Messages, known: done.Known}
-	switch {
-	case errors.Is(err, session.ErrInput):
-		err = &fileError{withHint(fmt.Errorf("cannot import %q: %w", file, err), "-s NAME gives the session a name")}
-	case err != nil && source.err != nil && errors.Is(err, source.err) && c.Err() == nil:
-		err = &fileError{fmt.Errorf("cannot import %q: %w", file, err)}
-	case err != nil:
-		err = fmt.Errorf("cannot import %q: %w", file, err)
-	case done.Stats.Events == 0 && out.skipped == 0:
+	if err := importError(c, source, file, err); err != nil {
+		return out, err
+	}
+	st := done.Stats
+	if st.Events == 0 && out.skipped == 0 {
 		a.say("ctx: import: %q: nothing was said in it", file)
 	}
-	if err == nil {
-		err = printImportedADK(a, file, done)
+	passed := map[string]int{}
+	for name, n := range map[string]int{"partial": st.Partial, "stand-in": st.Stand} {
+		if n > 0 {
+			passed[name] = n
+		}
 	}
-	return out, err
-}
-
-// importedADKDoc is what came of a file.
-type importedADKDoc struct {
-	V              int            `json:"v"`
-	File           string         `json:"file"`
-	Session        string         `json:"session"`
-	Messages       int            `json:"messages"` // new in this run, as notes and rewinds are
-	Notes          int            `json:"notes"`
-	Known          int            `json:"known"`
-	Amended        int            `json:"amended"`
-	Rewinds        int            `json:"rewinds"`
-	UnknownRewinds int            `json:"unknown_rewinds"`
-	Skipped        int            `json:"skipped"`
-	SkippedBy      map[string]int `json:"skipped_by"`
-	PassedOver     map[string]int `json:"passed_over"` // what was not said
-	Kept           map[string]int `json:"kept"`        // fields that no event is known to have, by name
-	Odd            int            `json:"odd"`         // events with a known field of the wrong kind, or a time that cannot be read: kept as they are
-	Cleaned        map[string]int `json:"cleaned"`
-}
-
-func printImportedADK(a *app, file string, done session.ImportedADK) error {
-	st := done.Stats
-	d := importedADKDoc{
-		V: 1, File: file, Session: done.Session, Messages: done.Messages, Notes: done.Notes, Known: done.Known, Amended: done.Amended,
-		Rewinds: done.Rewinds, UnknownRewinds: st.Unknown, Skipped: total(st.Skipped), SkippedBy: st.Skipped, PassedOver: map[string]int{},
-		Kept: st.Kept, Odd: st.Odd + st.BadTimes, Cleaned: byClass(done.Redacted),
-	}
-	if st.Partial > 0 {
-		d.PassedOver["partial"] = st.Partial
-	}
-	if st.Stand > 0 {
-		d.PassedOver["stand-in"] = st.Stand
-	}
-	name := oneLine(file)
-	if d.Skipped > 0 {
-		fmt.Fprintf(a.stderr, "ctx: import: %s: skipped: %s\n", name, counts(d.SkippedBy))
-	}
-	if d.UnknownRewinds > 0 {
-		a.say("ctx: import: %s: %s to an invocation that is not there: kept as notes", name, plural(d.UnknownRewinds, "rewind", "rewinds"))
-	}
-	if len(d.Kept) > 0 {
-		a.say("ctx: import: %s: unknown fields, kept: %s", name, counts(d.Kept))
-	}
-	if d.Odd > 0 {
-		a.say("ctx: import: %s: %s with a value of the wrong kind, kept", name, plural(d.Odd, "event", "events"))
-	}
-	if len(d.Cleaned) > 0 {
-		a.say("ctx: import: %s: cleaned: %s", name, counts(d.Cleaned))
-	}
-	if a.json {
-		return a.printJSON(d)
-	}
-	a.line("%s: %s", name, tally(
-		counted{d.Messages, "message", "messages"}, counted{d.Notes, "note", "notes"}, counted{d.Known, "known", "known"},
-		counted{d.Amended, "amended", "amended"}, counted{d.Rewinds, "rewind", "rewinds"}, counted{d.Skipped, "skipped", "skipped"},
-	))
-	return nil
+	odd := st.Odd + st.BadTimes
+	d := importedDocOf(file, done.Session, done.Tally, st.Skipped, passed)
+	d.UnknownRewinds, d.Kept, d.Odd = &st.Unknown, st.Kept, &odd
+	return out, d.print(a, st.Unknown, "an invocation that is not there: kept as notes", "fields")
 }

@@ -2,28 +2,27 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
+	"github.com/gemini-ctx/ctx/internal/exchange"
 
 	"github.com/spf13/cobra"
 
-	"github.com/gemini-ctx/ctx/agent/codex"
-	"github.com/gemini-ctx/ctx/agent/transcript"
-	"github.com/gemini-ctx/ctx/session"
+	"github.com/gemini-ctx/ctx/internal/agent/catalog"
+	"github.com/gemini-ctx/ctx/internal/session"
 )
 
 // newImportFormCmd is the command that imports one form.
-func newImportFormCmd(a *app, f agentForm) *cobra.Command {
+func newImportFormCmd(a *app, f *catalog.Agent) *cobra.Command {
 	var named string
 	cmd := &cobra.Command{
-		Use:   f.name + " FILE...",
-		Short: "Import transcripts of " + f.title,
-		Long: long(`Imports transcripts of `+f.title+`, - for standard input: each becomes the session of its own id, or the one that -s names; what was exported
+		Use:   f.Name + " FILE...",
+		Short: "Import transcripts of " + f.Title,
+		Long: long(`Imports transcripts of `+f.Title+`, - for standard input: each becomes the session of its own id, or the one that -s names; what was exported
 from this store goes back to the session that it is of. What subagents said goes into sessions of their own, which are linked to the call that
 began them. A transcript can be imported again, and so can one that has grown: what is known is not added again, what has changed amends what is
-there, and where the person went back it is a rewind. Records that cannot be used are counted and told. docs/agents/`+f.name+`.md says what is kept.`,
+there, and where the person went back it is a rewind. Records that cannot be used are counted and told. docs/agents/`+f.Name+`.md says what is kept.`+f.About,
 			exitNoStore, exitLocked, exitCorrupt),
-		Example: "  ctx import " + f.name + " " + f.example + "\n  ctx import " + f.name + " --json -s work -",
+		Example: "  ctx import " + f.Name + " " + f.Example + "\n  ctx import " + f.Name + " --json -s work -",
 		Args:    between(1, -1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if cmd.Flags().Changed("session") {
@@ -32,8 +31,8 @@ there, and where the person went back it is a rewind. Records that cannot be use
 				}
 			}
 			l := &linker{}
-			if f.name == codex.Agent {
-				args = parentsFirst(a, args)
+			if f.Order != nil {
+				args = f.Order(args, a.path)
 			}
 			return importFiles(cmd.Context(), a, args, func(c context.Context, s *session.Store, file string) (importedFile, error) {
 				return importTranscript(c, a, s, f, named, file, l)
@@ -47,7 +46,7 @@ there, and where the person went back it is a rewind. Records that cannot be use
 
 // linker gathers which calls began which sessions, to link them when all files of a run are there.
 type linker struct {
-	children []session.Child
+	children []exchange.Child
 	newest   bool // where HEAD names no session, it is to name the newest one
 }
 
@@ -55,85 +54,34 @@ func (l *linker) link(c context.Context, a *app, s *session.Store) error {
 	if l == nil || len(l.children) == 0 {
 		return nil
 	}
-	n, err := s.LinkChildren(c, l.children)
+	n, err := s.Exchange.LinkChildren(c, l.children)
 	if n > 0 {
 		a.say("ctx: import: %s linked to the calls that began them", plural(n, "session", "sessions"))
 	}
 	return err
 }
 
-func importTranscript(c context.Context, a *app, s *session.Store, f agentForm, named, file string, l *linker) (importedFile, error) {
-	read, source, closeInput, err := f.reader(c, a, file)
+func importTranscript(c context.Context, a *app, s *session.Store, f *catalog.Agent, named, file string, l *linker) (importedFile, error) {
+	read, source, closeInput, err := openTranscript(c, a, f, file)
 	if err != nil {
 		return importedFile{}, &fileError{fmt.Errorf("cannot import %q: %w", file, err)}
 	}
 	defer closeInput()
-	done, err := s.ImportTranscript(c, read, named)
+	done, err := s.Exchange.ImportTranscript(c, read, named)
 	out := importedFile{session: done.Session, more: done.Changed, skipped: total(done.Stats.Skipped), new: done.Messages, known: done.Known}
 	l.children = append(l.children, done.Children...)
-	var unread *transcript.ReadError
-	switch {
-	case errors.Is(err, session.ErrInput):
-		err = &fileError{withHint(fmt.Errorf("cannot import %q: %w", file, err), "-s NAME gives the session a name")}
-	case err != nil && (source.err != nil && errors.Is(err, source.err) || errors.As(err, &unread)) && c.Err() == nil:
-		err = &fileError{fmt.Errorf("cannot import %q: %w", file, err)}
-	case err != nil:
-		return out, fmt.Errorf("cannot import %q: %w", file, err)
-	case done.Messages+done.Notes+done.Known+done.Amended == 0 && out.skipped == 0:
+	if err := importError(c, source, file, err); err != nil {
+		return out, err
+	}
+	if done.Messages+done.Notes+done.Known+done.Amended == 0 && out.skipped == 0 {
 		a.say("ctx: import: %q: nothing was said in it", file)
 	}
-	if err == nil {
-		err = printTranscript(a, f.name, file, done)
+	d := importedDocOf(file, done.Session, done.Tally, done.Stats.Skipped, done.Stats.Passed)
+	if f.Short {
+		d.UnknownRewinds = &done.Stats.Unknown
+	} else {
+		changed := append([]string{}, done.Changed...)
+		d.Agent, d.Changed, d.Returned, d.Kept = f.Name, &changed, &done.Returned, done.Stats.Kept
 	}
-	return out, err
-}
-
-// transcriptDoc is what came of a transcript.
-type transcriptDoc struct {
-	V          int            `json:"v"`
-	Agent      string         `json:"agent"`
-	File       string         `json:"file"`
-	Session    string         `json:"session"`
-	Changed    []string       `json:"changed"`  // sessions with something new
-	Messages   int            `json:"messages"` // new in this run, as notes, rewinds and returns are
-	Notes      int            `json:"notes"`
-	Known      int            `json:"known"`
-	Amended    int            `json:"amended"`
-	Rewinds    int            `json:"rewinds"`
-	Returned   int            `json:"returned"` // messages that had left and are said again
-	Skipped    int            `json:"skipped"`
-	SkippedBy  map[string]int `json:"skipped_by"`
-	PassedOver map[string]int `json:"passed_over"` // what says nothing new
-	Kept       map[string]int `json:"kept"`        // records of kinds that ctx does not know, kept as they are
-	Cleaned    map[string]int `json:"cleaned"`
-}
-
-func printTranscript(a *app, agent, file string, done session.ImportedTranscript) error {
-	st := done.Stats
-	d := transcriptDoc{
-		V: 1, Agent: agent, File: file, Session: done.Session, Changed: done.Changed, Messages: done.Messages, Notes: done.Notes, Known: done.Known,
-		Amended: done.Amended, Rewinds: done.Rewinds, Returned: done.Returned, Skipped: total(st.Skipped), SkippedBy: st.Skipped, PassedOver: st.Passed,
-		Kept: st.Kept, Cleaned: byClass(done.Redacted),
-	}
-	if d.Changed == nil {
-		d.Changed = []string{}
-	}
-	name := oneLine(file)
-	if d.Skipped > 0 {
-		fmt.Fprintf(a.stderr, "ctx: import: %s: skipped: %s\n", name, counts(d.SkippedBy))
-	}
-	if len(d.Kept) > 0 {
-		a.say("ctx: import: %s: unknown records, kept: %s", name, oneLine(counts(d.Kept)))
-	}
-	if len(d.Cleaned) > 0 {
-		a.say("ctx: import: %s: cleaned: %s", name, counts(d.Cleaned))
-	}
-	if a.json {
-		return a.printJSON(d)
-	}
-	a.line("%s: %s", name, tally(
-		counted{d.Messages, "message", "messages"}, counted{d.Notes, "note", "notes"}, counted{d.Known, "known", "known"},
-		counted{d.Amended, "amended", "amended"}, counted{d.Rewinds, "rewind", "rewinds"}, counted{d.Skipped, "skipped", "skipped"},
-	))
-	return nil
+	return out, d.print(a, done.Stats.Unknown, "a message that is not there: everything before left", "records")
 }

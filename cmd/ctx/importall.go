@@ -5,7 +5,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/gemini-ctx/ctx/session"
+	"github.com/gemini-ctx/ctx/internal/agent/catalog"
+	"github.com/gemini-ctx/ctx/internal/session"
 )
 
 // importAll imports every transcript of the project that is on this machine.
@@ -14,13 +15,13 @@ func importAll(cmd *cobra.Command, a *app, dryRun bool) error {
 	if err != nil {
 		return err
 	}
-	p := a.places(a.projectDir(s))
-	list, notes := p.find()
+	p := catalog.NewProject(a.projectDir(s))
+	list, notes, looked := a.findTranscripts(p)
 	for _, note := range notes {
 		a.say("ctx: import: %s", note)
 	}
 	if len(list) == 0 {
-		return withHint(notFound("a transcript of this project: %q", p.project[0]), "looked in %s", p.looked())
+		return withHint(notFound("a transcript of this project: %q", p[0]), "looked in %s", looked)
 	}
 	if dryRun {
 		for _, f := range list {
@@ -47,11 +48,7 @@ func importAll(cmd *cobra.Command, a *app, dryRun bool) error {
 	}
 	l := &linker{newest: true}
 	return importFiles(cmd.Context(), a, files, func(c context.Context, s *session.Store, file string) (importedFile, error) {
-		for _, f := range agentForms() {
-			if f.name == agents[file] {
-				return importTranscript(c, a, s, f, "", file, l)
-			}
-		}
-		return importGemini(c, a, s, "", file, l)
+		agent, _ := catalog.Named(agents[file])
+		return importTranscript(c, a, s, &agent, "", file, l)
 	}, l)
 }

@@ -4,11 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"github.com/gemini-ctx/ctx/internal/exchange"
+	"github.com/gemini-ctx/ctx/internal/history"
 
 	"github.com/spf13/cobra"
 
-	"github.com/gemini-ctx/ctx/agent/unionfind"
-	"github.com/gemini-ctx/ctx/session"
+	"github.com/gemini-ctx/ctx/internal/agent/unionfind"
+	"github.com/gemini-ctx/ctx/internal/session"
 )
 
 func newImportUnionFindCmd(a *app) *cobra.Command {
@@ -37,7 +39,8 @@ added again, and no summary that is here is replaced. A session with other messa
 	return cmd
 }
 
-// importForests imports one file after the other. One that cannot be read does not keep the others from it.
+// importForests imports one file after the other. One that cannot be read does not keep the others
+// from it.
 func importForests(c context.Context, a *app, named string, files []string) error {
 	s, err := a.openStore()
 	if err != nil {
@@ -71,14 +74,14 @@ func importForests(c context.Context, a *app, named string, files []string) erro
 	return first
 }
 
-func importForest(c context.Context, a *app, s *session.Store, named, file string) (session.ImportedForest, error) {
+func importForest(c context.Context, a *app, s *session.Store, named, file string) (exchange.ImportedForest, error) {
 	in, closeInput, err := a.input(file)
 	if err != nil {
-		return session.ImportedForest{}, &fileError{fmt.Errorf("cannot import %q: %w", file, err)}
+		return exchange.ImportedForest{}, &fileError{fmt.Errorf("cannot import %q: %w", file, err)}
 	}
 	defer closeInput()
 	source := &watched{c: c, from: in}
-	done, err := s.ImportUnionFind(c, source, named)
+	done, err := s.Exchange.ImportUnionFind(c, source, named)
 	if err != nil {
 		err = fmt.Errorf("cannot import %q: %w", file, err)
 	}
@@ -87,7 +90,7 @@ func importForest(c context.Context, a *app, s *session.Store, named, file strin
 		return done, printImportedForest(a, file, done)
 	case errors.Is(err, unionfind.ErrForm):
 		err = &fileError{withHint(err, "`ctx forest --format union-find-json` writes such a file")}
-	case errors.Is(err, session.ErrRefused):
+	case errors.Is(err, history.ErrRefused):
 		err = &fileError{withHint(err, "-s NAME imports it into a session of its own")}
 	case source.err != nil && errors.Is(err, source.err) && c.Err() == nil:
 		err = &fileError{err}
@@ -111,7 +114,7 @@ type importedForestDoc struct {
 	Cleaned   map[string]int `json:"cleaned"`
 }
 
-func printImportedForest(a *app, file string, done session.ImportedForest) error {
+func printImportedForest(a *app, file string, done exchange.ImportedForest) error {
 	d := importedForestDoc{
 		V: 1, File: file, Session: done.Session, Messages: done.Messages, Known: done.Known, Amended: done.Amended, Joined: done.Joined,
 		Opened: done.Opened, Summaries: done.Summaries, Evicted: done.Evicted, Lost: done.Lost, Cleaned: byClass(done.Redacted),

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"github.com/gemini-ctx/ctx/internal/history"
 	"io"
 	"os"
 	"regexp"
@@ -10,18 +11,20 @@ import (
 	"time"
 
 	"github.com/gemini-ctx/ctx/format"
-	"github.com/gemini-ctx/ctx/lock"
-	"github.com/gemini-ctx/ctx/session"
+	"github.com/gemini-ctx/ctx/internal/durable"
+	"github.com/gemini-ctx/ctx/internal/session"
 )
 
-// firstTime is a pattern that finds the time that a transcript begins with: of a record, of a session of
-// Gemini CLI, or of one of opencode, which counts milliseconds.
+// firstTime is a pattern that finds the time that a transcript begins with: of a record, of a
+// session of Gemini CLI, or of one of opencode, which counts milliseconds.
 const firstTime = `"(?:timestamp|startTime)"\s*:\s*"([^"]{10,40})"|"created"\s*:\s*([0-9]{12,14})`
 
-// maxTimeHead is how much of a transcript is read to find out when it begins. Before its first record with a time stand summaries of a line each.
+// maxTimeHead is how much of a transcript is read to find out when it begins. Before its first
+// record with a time stand summaries of a line each.
 const maxTimeHead = 1 << 20
 
-// inOrderOfTime sorts transcripts by when they begin. One that does not say is taken to begin when its file was last changed.
+// inOrderOfTime sorts transcripts by when they begin. One that does not say is taken to begin when
+// its file was last changed.
 func inOrderOfTime(list []found) {
 	pattern := regexp.MustCompile(firstTime)
 	when := map[string]time.Time{}
@@ -33,7 +36,7 @@ func inOrderOfTime(list []found) {
 
 // beginning is when a transcript begins; the zero time where nothing says it.
 func beginning(file string, pattern *regexp.Regexp) time.Time {
-	f, err := lock.Open(file)
+	f, err := durable.Open(file)
 	if err != nil {
 		return time.Time{} // the import says why
 	}
@@ -63,10 +66,11 @@ func hasHEAD(s *session.Store) (bool, error) {
 		return false, err
 	}
 	name := view.Get("HEAD").Name
-	return name != "" && view.Get(session.RefName(name, session.MainBranch)).Exists(), nil
+	return name != "" && view.Get(history.RefName(name, history.MainBranch)).Exists(), nil
 }
 
-// useNewest has HEAD name the session in which something was said last. Of several it is the first in order.
+// useNewest has HEAD name the session in which something was said last. Of several it is the first
+// in order.
 func useNewest(c context.Context, s *session.Store, sessions []string) error {
 	view, err := s.Refs.Read()
 	if err != nil {
@@ -75,14 +79,14 @@ func useNewest(c context.Context, s *session.Store, sessions []string) error {
 	var newest time.Time
 	named := ""
 	for _, name := range sessions {
-		if _, isChild, err := s.ParentOf(view, name); err != nil || isChild {
+		if _, isChild, err := s.History.ParentOf(view, name); err != nil || isChild {
 			if err != nil {
 				return err
 			}
 			continue
 		}
-		tip := view.Get(session.RefName(name, session.MainBranch)).ID
-		err := s.Back(tip, func(_ format.ID, e *format.Entry) bool {
+		tip := view.Get(history.RefName(name, history.MainBranch)).ID
+		err := s.History.EachBack(tip, func(_ format.ID, e *format.Entry) bool {
 			if e.Kind != format.KindMessage {
 				return true
 			}
@@ -98,33 +102,5 @@ func useNewest(c context.Context, s *session.Store, sessions []string) error {
 	if named == "" {
 		return nil
 	}
-	return s.Use(c, named)
-}
-
-// parentsFirst puts a rollout of Codex after the one whose history it begins with, and changes the order of files no further.
-func parentsFirst(a *app, files []string) []string {
-	byID, parent := map[string]string{}, map[string]string{}
-	for _, file := range files {
-		if file == "-" {
-			continue
-		}
-		meta := codexMeta(a.path(file))
-		byID[meta.Text("id")] = file
-		if parent[file] = meta.Text("forked_from_id"); parent[file] == "" {
-			parent[file] = meta.Object("source").Object("subagent").Object("thread_spawn").Text("parent_thread_id")
-		}
-	}
-	depth := func(file string) (n int) {
-		for ; n <= len(files); n++ {
-			up, ok := byID[parent[file]]
-			if !ok || parent[file] == "" {
-				return n
-			}
-			file = up
-		}
-		return 0 // a ring
-	}
-	out := slices.Clone(files)
-	slices.SortStableFunc(out, func(x, y string) int { return depth(x) - depth(y) })
-	return out
+	return s.Conversation.Use(c, named)
 }

@@ -5,15 +5,17 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/gemini-ctx/ctx/repo"
+	"github.com/gemini-ctx/ctx/internal/repo"
 )
 
 func newInitCmd(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "init [DIR]",
-		Short: "Make a store for a project",
-		Long: long(`Makes a store at .gemini/context in DIR, in the project that CTX_DIR names, or in the working directory, and prints its
-path, with -z byte for byte. A store that is there already stays as it is; one whose making was cut short is finished.`,
+		Short: "Create a store for a project",
+		Long: long(`Creates a store at .gemini/context and prints its path, byte for byte with -z. The store belongs
+to the project in DIR, to the project that CTX_DIR names, or to the working directory. The
+command does not change an existing store. If an earlier run was interrupted, it finishes the
+store.`,
 			exitNoStore, exitLocked, exitCorrupt),
 		Example: "  ctx init\n  ctx init ~/src/parcels",
 		Args:    between(0, 1),
@@ -25,12 +27,7 @@ path, with -z byte for byte. A store that is there already stays as it is; one w
 			}
 			a.opened = append(a.opened, r)
 			if a.json {
-				return a.printJSON(struct {
-					V       int    `json:"v"`
-					Path    string `json:"path"`
-					ID      string `json:"id"`
-					Created bool   `json:"created"`
-				}{1, r.Dir, r.ID, created})
+				return a.answer("path", r.Dir, "id", r.ID, "created", created)
 			}
 			a.pathLine(r.Dir)
 			if advice := r.IgnoreAdvice(); created && advice != "" {

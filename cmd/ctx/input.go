@@ -4,31 +4,32 @@ import (
 	"errors"
 	"io"
 
-	"github.com/gemini-ctx/ctx/lock"
+	"github.com/gemini-ctx/ctx/internal/durable"
 )
 
-// input opens a file that the command line names, or standard input for "-", to be read to its end.
-// Only regular files of at most lock.MaxInput bytes are opened. Reading ends with an interrupt.
+// input opens the named file, or standard input for "-". It opens only regular files of at most
+// durable.MaxInput bytes. An interrupt ends a read.
 func (a *app) input(name string) (in io.Reader, closeIt func(), err error) {
 	if name == "-" {
 		return a.stdin, func() {}, nil
 	}
-	f, err := lock.OpenInput(a.path(name), lock.MaxInput)
+	f, err := durable.OpenInput(a.path(name), durable.MaxInput)
 	if err != nil {
 		return nil, nil, notRegular(err)
 	}
 	return &endingReader{a.c, f}, func() { _ = f.Close() }, nil // opened for reading
 }
 
-// notRegular gives the error for a pipe or a device a hint.
+// notRegular adds a hint to the error for a pipe or a device.
 func notRegular(err error) error {
-	if errors.Is(err, lock.ErrNotFile) {
-		return withHint(err, "only regular files are read; `-` in the place of the name reads standard input")
+	if errors.Is(err, durable.ErrNotFile) {
+		return withHint(err, "only regular files are read; use `-` to read standard input")
 	}
 	return err
 }
 
-// readInput returns what input opens, at most limit bytes of it and one more.
+// readInput reads the named file. It returns at most limit+1 bytes, so that the caller can detect a
+// longer one.
 func (a *app) readInput(name string, limit int64) ([]byte, error) {
 	in, closeIt, err := a.input(name)
 	if err != nil {

@@ -53,7 +53,8 @@ func TestInterruptibleEnds(t *testing.T) {
 	}
 }
 
-// Revisions come one by one, with or without a last line end, and a line that is too long is an error, not two.
+// Revisions come one by one, with or without a last line end, and a line that is too long is an
+// error, not two.
 func TestReadRev(t *testing.T) {
 	for _, c := range []struct {
 		in   string

@@ -32,7 +32,6 @@ var fileArguments = [][]string{
 	{"import", "adk-events"},
 	{"import", "union-find-json"},
 	{"-C", "empty", "bundle", "--restore"},
-	{"eval"},
 }
 
 // A file that a command line names is read only where it is a regular file: a pipe is not waited

@@ -9,9 +9,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/gemini-ctx/ctx/capture"
-	"github.com/gemini-ctx/ctx/machine"
-	"github.com/gemini-ctx/ctx/repo"
+	"github.com/gemini-ctx/ctx/internal/cli/environ"
+	"github.com/gemini-ctx/ctx/internal/hooks"
+	"github.com/gemini-ctx/ctx/internal/repo"
 )
 
 type installOptions struct {
@@ -24,9 +24,9 @@ func newInstallCmd(a *app) *cobra.Command {
 	o := &installOptions{}
 	cmd := &cobra.Command{
 		Use:   "install gemini-cli",
-		Short: "Have an agent record what is said",
-		Long: long(`Puts what an agent needs into its settings, so that it records what is said and knows what was said in other sessions.
-` + "`ctx uninstall`" + ` takes it out again.`),
+		Short: "Set up an agent to record what is said",
+		Long: long(`Changes the settings of an agent, so that the agent records what is said and knows what was said
+in other sessions. ` + "`ctx uninstall`" + ` removes the changes.`),
 		Example: "  ctx install gemini-cli\n  ctx install gemini-cli --user --dry-run",
 		Args:    noSuchCommand,
 		RunE:    needsCommand,
@@ -34,22 +34,27 @@ func newInstallCmd(a *app) *cobra.Command {
 	gemini := &cobra.Command{
 		Use:   "gemini-cli [--user | --extension DIR] [--dry-run]",
 		Short: "Install the hooks of Gemini CLI",
-		Long: long(`Puts ctx's hooks into .gemini/settings.json of the project, or with --user into the user's own, and prints the change. The rest of the file,
-comments and order included, stays as it is, byte for byte; what it was before is kept beside it, as settings.json.before-ctx. A file that is not JSON is left
-alone. Doing it again changes nothing. In a project without a store one is made; with --user nothing is recorded in a project before `+"`ctx init`"+` has been run there.
+		Long: long(`Adds the hooks of ctx to .gemini/settings.json of the project, or with --user to the user's own
+settings, and prints the change. The rest of the file, including comments and order, stays the
+same byte for byte. The command keeps the old file beside it, as settings.json.before-ctx. It
+does not change a file that is not JSON. A second run changes nothing. If the project has no
+store, the command creates one. With --user a project is recorded only after `+"`ctx init`"+` in that
+project.
 
-With --extension the hooks, and the commands /ctx:expand, /ctx:search and /ctx:status, are written into DIR, for `+"`gemini extensions install DIR`"+`.
+With --extension the command writes the hooks, and the commands /ctx:expand, /ctx:search and
+/ctx:status, into DIR, for `+"`gemini extensions install DIR`"+`.
 
-The command that is installed never blocks the agent, not even when ctx is gone: then the agent shows what its shell says about that.`,
+The installed command never blocks the agent, even if ctx is missing: then the agent shows the
+message of its shell.`,
 			exitNoStore, exitLocked, exitCorrupt),
 		Example: "  ctx install gemini-cli\n  ctx install gemini-cli --user --dry-run\n  ctx install gemini-cli --extension ./ctx-extension",
 		Args:    between(0, 0),
 		RunE:    func(*cobra.Command, []string) error { return o.install(a) },
 	}
 	f := gemini.Flags()
-	f.BoolVar(&o.user, "user", false, "for all projects of the user")
-	f.BoolVar(&o.dryRun, "dry-run", false, "print the change, and make none")
-	f.StringVar(&o.extension, "extension", "", "write an extension into `DIR`")
+	f.BoolVar(&o.user, "user", false, "change the settings of the user, for all projects")
+	f.BoolVar(&o.dryRun, "dry-run", false, "print the change, and do not make it")
+	f.StringVar(&o.extension, "extension", "", "write an extension into `DIR` instead")
 	cmd.AddCommand(gemini)
 	return cmd
 }
@@ -58,23 +63,25 @@ func newUninstallCmd(a *app) *cobra.Command {
 	o := &installOptions{}
 	cmd := &cobra.Command{
 		Use:     "uninstall gemini-cli",
-		Short:   "Take out of an agent's settings what install put in",
-		Long:    long("Takes out of an agent's settings what `ctx install` put in. What was recorded stays."),
+		Short:   "Remove ctx from the settings of an agent",
+		Long:    long("Removes what `ctx install` added to the settings of an agent. The recorded messages stay."),
 		Example: "  ctx uninstall gemini-cli",
 		Args:    noSuchCommand,
 		RunE:    needsCommand,
 	}
 	gemini := &cobra.Command{
 		Use:   "gemini-cli [--user] [--dry-run]",
-		Short: "Take the hooks out of the settings of Gemini CLI",
-		Long: long(`Takes ctx's hooks out of .gemini/settings.json of the project, or with --user of the user's own, and prints the change. If nobody has changed the
-file since, it is what it was before, byte for byte; else ctx's entries go and everything else stays. An extension goes with ` + "`gemini extensions uninstall ctx`" + `.`),
+		Short: "Remove the hooks from the settings of Gemini CLI",
+		Long: long(`Removes the hooks of ctx from .gemini/settings.json of the project, or with --user from the
+user's own settings, and prints the change. If nobody has changed the file since the
+installation, it becomes what it was before, byte for byte. Otherwise the command removes only
+the entries of ctx. To remove an extension, run ` + "`gemini extensions uninstall ctx`" + `.`),
 		Example: "  ctx uninstall gemini-cli\n  ctx uninstall gemini-cli --user",
 		Args:    between(0, 0),
 		RunE:    func(*cobra.Command, []string) error { return o.uninstall(a) },
 	}
-	gemini.Flags().BoolVar(&o.user, "user", false, "for all projects of the user")
-	gemini.Flags().BoolVar(&o.dryRun, "dry-run", false, "print the change, and make none")
+	gemini.Flags().BoolVar(&o.user, "user", false, "change the settings of the user, for all projects")
+	gemini.Flags().BoolVar(&o.dryRun, "dry-run", false, "print the change, and do not make it")
 	cmd.AddCommand(gemini)
 	return cmd
 }
@@ -84,7 +91,7 @@ func (o *installOptions) install(a *app) error {
 	if err != nil {
 		return err
 	}
-	command := capture.HookCommand(program, runtime.GOOS == "windows")
+	command := hooks.HookCommand(program, runtime.GOOS == "windows")
 	if o.extension != "" {
 		if o.user || o.dryRun {
 			return usagef("--extension goes with neither --user nor --dry-run")
@@ -95,16 +102,16 @@ func (o *installOptions) install(a *app) error {
 	if err != nil {
 		return err
 	}
-	change, err := capture.PlanInstall(path, command)
+	change, err := hooks.PlanInstall(path, command)
 	if err != nil {
 		return explainSettings(err)
 	}
-	d := installedDoc{V: 1, DryRun: o.dryRun}
+	d := installedDoc{DryRun: o.dryRun}
 	if !o.dryRun && !o.user {
 		a.watchInterrupts()
 		r, created, err := repo.Init(a.env(), filepath.Dir(filepath.Dir(path)))
 		if err != nil {
-			return withHint(err, "with --user the hooks are for all projects")
+			return withHint(err, "use --user to install the hooks for all projects")
 		}
 		a.opened = append(a.opened, r)
 		d.Store = &r.Dir
@@ -120,22 +127,23 @@ func (o *installOptions) uninstall(a *app) error {
 	if err != nil {
 		return err
 	}
-	change, err := capture.PlanUninstall(path)
+	change, err := hooks.PlanUninstall(path)
 	if err != nil {
 		return explainSettings(err)
 	}
-	return a.applySettings(change, installedDoc{V: 1, DryRun: o.dryRun})
+	return a.applySettings(change, installedDoc{DryRun: o.dryRun})
 }
 
 func explainSettings(err error) error {
-	var bad *capture.SettingsError
+	var bad *hooks.SettingsError
 	if errors.As(err, &bad) {
-		return withHint(err, "mend the file, then run this again")
+		return withHint(err, "repair the file, then run the command again")
 	}
 	return err
 }
 
-// settings is the file that is meant: the user's, or that of the project, which is where the store is, or is to be.
+// settings returns the path of the settings: those of the user, or those of the project that has or
+// will have the store.
 func (o *installOptions) settings(a *app) (string, error) {
 	if o.user {
 		home := a.agentHome()
@@ -147,7 +155,7 @@ func (o *installOptions) settings(a *app) (string, error) {
 	return filepath.Join(a.agentProject(), ".gemini", "settings.json"), nil
 }
 
-// agentHome is the directory that Gemini CLI takes for the user's home.
+// agentHome returns the home directory that Gemini CLI uses.
 func (a *app) agentHome() string {
 	if home := a.getenv("GEMINI_CLI_HOME"); home != "" {
 		return home
@@ -155,7 +163,7 @@ func (a *app) agentHome() string {
 	return a.home
 }
 
-// agentProject is the directory with the store, or where there is none yet the one that ctx runs in.
+// agentProject returns the project with the store, or the project in which ctx runs.
 func (a *app) agentProject() string {
 	if dir, err := repo.Find(a.env()); err == nil {
 		if gemini := filepath.Dir(dir); filepath.Base(gemini) == ".gemini" {
@@ -165,7 +173,8 @@ func (a *app) agentProject() string {
 	return a.project(nil)
 }
 
-// program is how the agent's shell is to call ctx: by its name where that is found, else by its path on this machine.
+// program returns the command for the agent's shell: "ctx" if it is on the PATH, and else the path
+// of this program.
 func (a *app) program() (string, error) {
 	own, err := os.Executable()
 	if err != nil {
@@ -173,19 +182,18 @@ func (a *app) program() (string, error) {
 	}
 	found, err := exec.LookPath("ctx")
 	if err != nil {
-		a.say("ctx: install: ctx is not on the PATH: the hooks name it by its path on this machine, %s", own)
+		a.say("ctx: install: ctx is not on the PATH: the hooks use the path %s", own)
 		return own, nil
 	}
 	if info, err := os.Stat(found); err == nil {
 		if me, err := os.Stat(own); err == nil && !os.SameFile(info, me) {
-			a.say("ctx: install: the hooks will use the ctx on the PATH, %s, which is another one than this", found)
+			a.say("ctx: install: the hooks use the ctx on the PATH, %s, which is not this program", found)
 		}
 	}
 	return "ctx", nil
 }
 
 type installedDoc struct {
-	V       int     `json:"v"`
 	File    string  `json:"file"`
 	Changed bool    `json:"changed"`
 	DryRun  bool    `json:"dry_run"`
@@ -194,10 +202,10 @@ type installedDoc struct {
 	Diff    string  `json:"diff"`
 }
 
-// applySettings prints a change, and makes it.
-func (a *app) applySettings(change *capture.Change, d installedDoc) error {
+// applySettings makes a change and prints it.
+func (a *app) applySettings(change *hooks.Change, d installedDoc) error {
 	d.File, d.Changed = change.Path, change.Changed()
-	d.Diff = capture.Diff(change.Before, change.After)
+	d.Diff = hooks.Diff(change.Before, change.After)
 	if !d.Changed {
 		d.Diff = ""
 	} else if !d.DryRun {
@@ -209,7 +217,7 @@ func (a *app) applySettings(change *capture.Change, d installedDoc) error {
 		d.Backup = &change.Backup
 	}
 	if a.json {
-		return a.printJSON(d)
+		return a.answer(d)
 	}
 	if !d.Changed {
 		a.say("ctx: nothing to change in %s", d.File)
@@ -220,32 +228,29 @@ func (a *app) applySettings(change *capture.Change, d installedDoc) error {
 	if d.DryRun {
 		a.say("ctx: nothing was changed")
 	} else if d.Backup != nil {
-		a.say("ctx: what it was before is in %s", *d.Backup)
+		a.say("ctx: the old file is in %s", *d.Backup)
 	}
 	return nil
 }
 
 func (a *app) writeExtension(dir, command string) error {
-	files, err := capture.Extension(command, extensionVersion(machine.Version()))
+	files, err := hooks.Extension(command, extensionVersion(environ.Version()))
 	if err != nil {
 		return err
 	}
 	dir = a.path(dir)
-	if err := capture.WriteExtension(a.fs, dir, files); err != nil {
+	if err := hooks.WriteExtension(a.fs, dir, files); err != nil {
 		return err
 	}
 	if a.json {
-		return a.printJSON(struct {
-			V         int    `json:"v"`
-			Extension string `json:"extension"`
-		}{1, dir})
+		return a.answer("extension", dir)
 	}
 	a.pathLine(dir)
-	a.say("hint: `gemini extensions install %s` takes it", dir)
+	a.say("hint: install it with `gemini extensions install %s`", dir)
 	return nil
 }
 
-// extensionVersion is a version as an agent takes it: numbers with dots.
+// extensionVersion returns a version in the form of Gemini CLI: numbers with dots.
 func extensionVersion(version string) string {
 	if len(version) > 1 && version[0] == 'v' {
 		return version[1:]

@@ -6,6 +6,6 @@ import (
 	"syscall"
 )
 
-// keepWriting has a write to a pipe that nobody reads return an error. A command with something to
-// remove calls it: without it SIGPIPE ends the process.
+// keepWriting makes a write to a closed pipe return an error. A command that must remove something
+// at its end calls it, since SIGPIPE would end the process.
 func keepWriting() { signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE) }

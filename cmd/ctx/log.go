@@ -8,9 +8,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/internal/clusters"
+	"github.com/gemini-ctx/ctx/internal/history"
+	"github.com/gemini-ctx/ctx/internal/session"
 	"github.com/gemini-ctx/ctx/internal/when"
 	"github.com/gemini-ctx/ctx/refs"
-	"github.com/gemini-ctx/ctx/session"
 )
 
 type logOptions struct {
@@ -25,10 +27,12 @@ func newLogCmd(a *app) *cobra.Command {
 	o := &logOptions{}
 	cmd := &cobra.Command{
 		Use:   "log [-s SESSION] [REV | A..B]",
-		Short: "Show what was said, oldest first",
-		Long: long(`Shows the messages and notes of a branch, or of the history of a revision, oldest first. A..B is what B's history has and
-A's has not. A message that was amended stands in its first place with its newest words; one that was forgotten says so. With --after
-the entries are taken from the newest back to the first that was said before the time, however many -n leaves.`,
+		Short: "Print messages, oldest first",
+		Long: long(`Prints the messages and notes of a branch, or of the history of a revision, oldest first. A..B
+prints what the history of B has and the history of A has not. An amended message appears in its
+first place with its newest words, and a forgotten message as a line that says so. With --after
+the command takes entries from the newest back to the first one at that time or later; -n limits
+their number.`,
 			exitNoStore, exitCorrupt, exitNotFound),
 		Example:           "  ctx log -s work -n 20\n  ctx log -s work --after 2026-11-21T00:00:00Z\n  ctx log --json work@{1}..work\n  ctx log -s work --follow",
 		Args:              between(0, 1),
@@ -40,11 +44,11 @@ the entries are taken from the newest back to the first that was said before the
 	o.add(cmd)
 	completeFlag(cmd, "session", a.completeSessions())
 	f := cmd.Flags()
-	f.BoolVar(&o.all, "all", false, "every kind of entry: rewinds, amendments and so on, too")
-	f.IntVarP(&o.limit, "limit", "n", 0, "the newest `N` entries only")
-	f.StringVar(&o.after, "after", "", "only what was said at `TIME` or later, in UTC: "+when.Examples)
-	f.BoolVar(&o.masked, "masked", false, "show outputs shortened where a mask says so")
-	f.BoolVar(&o.reverse, "reverse", false, "newest first")
+	f.BoolVar(&o.all, "all", false, "print every kind of entry, including rewinds and amendments")
+	f.IntVarP(&o.limit, "limit", "n", 0, "print only the newest `N` entries")
+	f.StringVar(&o.after, "after", "", "print only entries at `TIME` or later, in UTC: "+when.Examples)
+	f.BoolVar(&o.masked, "masked", false, "shorten tool outputs as masks say")
+	f.BoolVar(&o.reverse, "reverse", false, "print the newest entry first")
 	f.BoolVar(&o.follow, "follow", false, "go on with what is appended, until interrupted")
 	return cmd
 }
@@ -56,7 +60,7 @@ func (o *logOptions) run(c context.Context, a *app, rev string) error {
 	case o.follow && (o.reverse || rev != ""):
 		return usagef("--follow goes with a branch, oldest first")
 	case o.follow && o.masked:
-		return usagef("--follow shows what is new, which no mask is about: --masked cannot be given with it")
+		return usagef("--masked cannot be given with --follow: no mask covers new messages")
 	}
 	since, err := o.since(a.now())
 	if err != nil {
@@ -70,8 +74,8 @@ func (o *logOptions) run(c context.Context, a *app, rev string) error {
 	if err != nil {
 		return err
 	}
-	show := session.LogOptions{All: o.all, Limit: o.limit, After: after, Since: since, NewestFirst: o.reverse, Masked: o.masked}
-	err = s.LogEach(tip, show, func(shown *session.Shown) error {
+	show := history.LogOptions{All: o.all, Limit: o.limit, After: after, Since: since, NewestFirst: o.reverse, Masked: o.masked}
+	err = s.Recall.LogEach(tip, show, func(shown *history.Shown) error {
 		return errors.Join(c.Err(), a.printEntry(shown))
 	})
 	if err != nil || !o.follow {
@@ -89,34 +93,35 @@ func (o *logOptions) since(now time.Time) (time.Time, error) {
 	return span.Start, err
 }
 
-// span returns the tip of what is shown, and the entry before it; zero for everything.
+// span returns the last entry to print and the entry before the first one; zero means no limit.
 func (o *logOptions) span(s *session.Store, view *refs.View, rev string) (tip, after format.ID, err error) {
 	if rev == "" {
 		name, branch, err := o.pick(view)
 		if err != nil {
 			return tip, after, err
 		}
-		value, err := s.TipOrJoined(view, name, branch)
+		value, err := s.History.TipOrJoined(view, name, branch)
 		return value.ID, after, err
 	}
 	name, branch := "", o.branch
 	if err := o.check(); err != nil {
 		return tip, after, err
 	}
-	if name, err = sessionOr(view, o.session); err != nil && !session.IsMissing(err) {
+	if name, err = sessionOr(view, o.session); err != nil && !clusters.IsMissing(err) {
 		return tip, after, err
 	}
-	return s.Span(view, name, branch, rev)
+	return s.Recall.ResolveRange(view, name, branch, rev)
 }
 
 func resolveEntry(s *session.Store, view *refs.View, rev string) (format.ID, error) {
-	return s.ResolveEntry(view, rev)
+	return s.Clusters.ResolveEntry(view, rev)
 }
 
-// followPause is how often a log that is followed looks for more. A look costs one small file.
+// followPause is the time between two looks for new entries. One look reads one small file.
 const followPause = 200 * time.Millisecond
 
-// watch prints what comes after view. Of what was rewound and said again, only the new is printed; an amended message is printed again.
+// watch prints what is appended after view. After a rewind it prints only new messages. It prints
+// an amended message again.
 func (o *logOptions) watch(c context.Context, a *app, s *session.Store, view *refs.View) error {
 	name, branch, value, err := o.tip(view)
 	if err != nil {
@@ -135,15 +140,15 @@ func (o *logOptions) watch(c context.Context, a *app, s *session.Store, view *re
 		if view, err = s.Refs.Read(); err != nil {
 			return err
 		}
-		tip := view.Get(session.RefName(name, branch)).ID
+		tip := view.Get(history.RefName(name, branch)).ID
 		if tip == last || tip.IsZero() {
 			continue
 		}
-		base, err := s.Base(last, tip)
+		base, err := s.History.MergeBase(last, tip)
 		if err != nil {
 			return err
 		}
-		err = s.LogEach(tip, session.LogOptions{All: true, After: base}, func(shown *session.Shown) error {
+		err = s.Recall.LogEach(tip, history.LogOptions{All: true, After: base}, func(shown *history.Shown) error {
 			return o.printNew(a, s, shown)
 		})
 		if err != nil {
@@ -153,12 +158,12 @@ func (o *logOptions) watch(c context.Context, a *app, s *session.Store, view *re
 	}
 }
 
-func (o *logOptions) printNew(a *app, s *session.Store, shown *session.Shown) error {
+func (o *logOptions) printNew(a *app, s *session.Store, shown *history.Shown) error {
 	switch e := shown.Entry; {
 	case o.all || e.Kind == format.KindMessage || e.Kind == format.KindNote:
 		return a.printEntry(shown)
 	case e.Kind == format.KindAmend:
-		newer, err := s.Version(e.Amends, shown.ID)
+		newer, err := s.History.Version(e.Amends, shown.ID)
 		if err != nil {
 			return err
 		}

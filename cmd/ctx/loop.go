@@ -4,23 +4,24 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
+	"github.com/gemini-ctx/ctx/internal/conversation"
 	"io/fs"
 
 	"github.com/spf13/cobra"
 
 	"github.com/gemini-ctx/ctx/format"
-	"github.com/gemini-ctx/ctx/lock"
+	"github.com/gemini-ctx/ctx/internal/cli/deltas"
+	"github.com/gemini-ctx/ctx/internal/conversation/loop"
+	"github.com/gemini-ctx/ctx/internal/durable"
+	"github.com/gemini-ctx/ctx/internal/session"
 	"github.com/gemini-ctx/ctx/refs"
-	"github.com/gemini-ctx/ctx/session"
-	"github.com/gemini-ctx/ctx/session/loop"
 )
 
 func newLoopCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "loop check",
-		Short:   "Notice when a model goes round in circles",
-		Long:    long("Looks at what a model says and which tools it calls, as it does, for the same again and again."),
+		Short:   "Detect that a model repeats itself",
+		Long:    long("Reads what a model says and which tools it calls, and detects repetition."),
 		Example: "  ctx loop check < deltas.jsonl",
 		Args:    noSuchCommand,
 		RunE:    needsCommand,
@@ -39,22 +40,28 @@ func newLoopCheckCmd(a *app) *cobra.Command {
 	o := &loopOptions{}
 	cmd := &cobra.Command{
 		Use:   "check [FILE]",
-		Short: "Look for a loop in a stream of deltas",
-		Long: long(`Reads from a file or standard input, a line each, the deltas of what a model says and its tool calls:
+		Short: "Detect a loop in a stream of deltas",
+		Long: long(`Reads the deltas of a model's text and its tool calls from a file or standard input, one on each
+line:
 
   {"text":"…","partial":true}
   {"call":{"id":"…","name":"…","args":{…}}}
 
-A text without "partial":true is the whole of what came in deltas before, and is passed over; so is a call whose id was there before.
-The answer is a loop, exit code 1, when a cycle of 1 to 5 calls has come 5 times in a row, or the same 50 characters have come 10
-times close together, outside code blocks, lists, tables, headings, quotes and dividers. What is detected stays so.
+The command prints whether there is a loop. With a loop the exit code is 1. A loop is a cycle of
+1 to 5 calls that repeats 5 times in a row, or the same 50 characters 10 times close together,
+outside code blocks, lists, tables, headings, quotes and dividers. A detected loop stays
+detected.
 
-Without more only this stream is looked at. With -s it goes on from where the last check of the branch was, and begins anew after a
-prompt of the user, a rewind, or an undo of what was the tip; with --state FILE it goes on from that file, which is written at the
-end, and with -s begins anew as often. Another --prompt than before begins anew, too.
+The command ignores a text without "partial":true, which repeats earlier deltas as a whole, and
+a call with an id that it has seen.
 
-With --record a loop that is detected in this stream is noted on the branch, as something said about the conversation: what was
-said in it stays as it is.`, exitNoStore, exitLocked, exitCorrupt, exitNotFound),
+By default the command examines only this stream. With -s it continues from the last check of
+the branch, and starts again after a prompt of the user, a rewind, or an undo of the tip. With
+--state FILE it continues from that file and writes the file at the end; with -s it also starts
+again in the cases above. A different --prompt starts again, too.
+
+With --record the command appends a note to the branch when it detects a loop in this stream.
+The messages stay as they are.`, exitNoStore, exitLocked, exitCorrupt, exitNotFound),
 		Example: `  ctx loop check < deltas.jsonl
   agent-deltas | ctx loop check -s work --stop --record --json
   ctx loop check --state loop.json --prompt p-17 --clear < deltas.jsonl`,
@@ -66,28 +73,15 @@ said in it stays as it is.`, exitNoStore, exitLocked, exitCorrupt, exitNotFound)
 	o.add(cmd)
 	completeFlag(cmd, "session", a.completeSessions())
 	f := cmd.Flags()
-	f.StringVar(&o.state, "state", "", "a `FILE` that keeps what was seen from one check to the next")
-	f.StringVar(&o.prompt, "prompt", "", "the `ID` of the prompt that the model works on: another one than before begins anew")
-	f.BoolVar(&o.clear, "clear", false, "first take back what was detected before; the count goes on")
-	f.BoolVar(&o.record, "record", false, "note a new loop on the branch, after the stream")
-	f.BoolVar(&o.stop, "stop", false, "answer when a loop is detected, not at the end of the input")
+	f.StringVar(&o.state, "state", "", "keep the state between checks in `FILE`")
+	f.StringVar(&o.prompt, "prompt", "", "the `ID` of the current prompt; a different one starts again")
+	f.BoolVar(&o.clear, "clear", false, "first clear the detected loop; the count stays")
+	f.BoolVar(&o.record, "record", false, "append a note about a new loop to the branch, after the stream")
+	f.BoolVar(&o.stop, "stop", false, "answer as soon as a loop is detected")
 	return cmd
 }
 
-type loopDoc struct {
-	V        int     `json:"v"`
-	Detected bool    `json:"detected"`
-	Rule     *string `json:"rule"`
-	Period   int     `json:"period"`  // calls of a cycle, or characters from one time to the next; 0 for none
-	Count    int     `json:"count"`   // how often something was detected since the prompt
-	New      bool    `json:"new"`     // it was detected in this stream
-	Deltas   int     `json:"deltas"`  // that were looked at
-	Calls    int     `json:"calls"`   // that were looked at
-	Ignored  int     `json:"ignored"` // whole texts
-	Recorded *string `json:"recorded"`
-}
-
-// loopBranch is the branch that a check is about.
+// loopBranch is the branch that a check examines.
 type loopBranch struct {
 	store        *session.Store
 	view         *refs.View
@@ -110,12 +104,12 @@ func (o *loopOptions) run(c context.Context, a *app, file string) error {
 		return err
 	}
 	defer closeInput()
-	r := &loopReader{d: d, stop: o.stop, had: d.Verdict().Count, unknown: map[string]int{}}
-	if err := r.read(c, in); err != nil {
+	r := &deltas.Reader{Detector: d, Stop: o.stop, Had: d.Verdict().Count, Unknown: map[string]int{}}
+	if err := r.Read(c, in); err != nil {
 		return err
 	}
-	if len(r.unknown) > 0 {
-		a.say("ctx: loop check: keys that are not used: %s", counts(r.unknown))
+	if len(r.Unknown) > 0 {
+		a.say("ctx: loop check: unknown keys: %s", counts(r.Unknown))
 	}
 	recorded, err := o.note(c, b, r)
 	if err != nil {
@@ -124,10 +118,10 @@ func (o *loopOptions) run(c context.Context, a *app, file string) error {
 	if err := o.save(a, b, d); err != nil {
 		return err
 	}
-	return r.answer(a, recorded)
+	return answerLoop(a, r, recorded)
 }
 
-// load returns what is known from before, and the branch if there is one.
+// load returns the detector with its saved state, and the branch if there is one.
 func (o *loopOptions) load(a *app) (*loop.Detector, *loopBranch, error) {
 	flags := o.cmd.Flags()
 	switch {
@@ -148,19 +142,19 @@ func (o *loopOptions) load(a *app) (*loop.Detector, *loopBranch, error) {
 		return nil, nil, err
 	}
 	if o.state == "" {
-		d, err = b.store.Loop(b.view, b.name, b.branch)
+		d, err = b.store.Conversation.Loop(b.view, b.name, b.branch)
 	} else {
-		err = b.store.FitLoop(b.view, b.name, b.branch, d)
+		err = b.store.Conversation.FitLoop(b.view, b.name, b.branch, d)
 	}
 	return d, b, err
 }
 
-// readState reads the file of --state; one that is not there yet knows nothing.
+// readState reads the file of --state. A missing file is an empty state.
 func (o *loopOptions) readState(a *app) (*loop.Detector, error) {
 	if o.state == "" {
 		return &loop.Detector{}, nil
 	}
-	b, err := lock.ReadAtMost(a.path(o.state), loop.MaxState)
+	b, err := durable.ReadAtMost(a.path(o.state), loop.MaxState)
 	if errors.Is(err, fs.ErrNotExist) {
 		return &loop.Detector{}, nil
 	}
@@ -168,20 +162,20 @@ func (o *loopOptions) readState(a *app) (*loop.Detector, error) {
 	if err == nil {
 		d, err = loop.Decode(b)
 	}
-	if errors.Is(err, loop.ErrState) || errors.Is(err, lock.ErrTooLarge) {
-		err = withHint(usagef("cannot use %q: %v", o.state, err), "without the file the next check begins anew")
+	if errors.Is(err, loop.ErrState) || errors.Is(err, durable.ErrTooLarge) {
+		err = withHint(usagef("cannot use %q: %v", o.state, err), "remove the file to start again")
 	}
 	return d, err
 }
 
-// save keeps what is known for the next check, where it is kept.
+// save writes the state of the detector for the next check.
 func (o *loopOptions) save(a *app, b *loopBranch, d *loop.Detector) error {
 	if o.state == "" {
 		if b == nil {
 			return nil
 		}
-		if err := b.store.SaveLoop(b.name, b.branch, d); err != nil {
-			a.warn(fmt.Sprintf("the next check begins anew: %v", err)) // a store that cannot be written to
+		if err := b.store.Conversation.SaveLoop(b.name, b.branch, d); err != nil {
+			a.warn(fmt.Sprintf("the next check starts again: %v", err)) // a store that cannot be written to
 		}
 		return nil
 	}
@@ -195,70 +189,29 @@ func (o *loopOptions) save(a *app, b *loopBranch, d *loop.Detector) error {
 	return nil
 }
 
-// note records what was detected in this stream.
-func (o *loopOptions) note(c context.Context, b *loopBranch, r *loopReader) (id format.ID, err error) {
-	if !o.record || !r.isNew() {
+// note appends a note about a loop that was detected in this stream.
+func (o *loopOptions) note(c context.Context, b *loopBranch, r *deltas.Reader) (id format.ID, err error) {
+	if !o.record || !r.IsNew() {
 		return id, nil
 	}
-	m, err := b.store.LoopNotice(r.d.Verdict())
+	m, err := b.store.Conversation.LoopNotice(r.Detector.Verdict())
 	if err != nil {
 		return id, err
 	}
-	done, _, err := b.store.Append(c, b.name, b.branch, []session.Message{m}, session.AppendOptions{})
+	done, _, err := b.store.Conversation.Append(c, b.name, b.branch, []conversation.Message{m}, conversation.AppendOptions{})
 	if err != nil {
 		return id, err
 	}
 	return done[0].ID, nil
 }
 
-// loopReader feeds a stream to a detector.
-type loopReader struct {
-	d       *loop.Detector
-	stop    bool
-	had     int            // loops that were detected before
-	unknown map[string]int // keys that mean nothing here: in how many lines
-
-	deltas, calls, ignored int
-}
-
-// isNew reports whether a loop was detected in this stream.
-func (r *loopReader) isNew() bool { return r.d.Verdict().Count > r.had }
-
-// read takes lines until the input ends, or with stop until a loop is detected.
-func (r *loopReader) read(c context.Context, in io.Reader) error {
-	lines := newLineReader(in)
-	for number := 1; ; number++ {
-		if r.stop && r.d.Verdict().Detected {
-			return nil
-		}
-		line, err := lines.next()
-		switch {
-		case errors.Is(err, io.EOF):
-			return nil
-		case errors.Is(err, errLongLine):
-		case err != nil:
-			return fmt.Errorf("cannot read the deltas: %w", err)
-		default:
-			err = r.take(line)
-		}
-		if err != nil {
-			return usagef("line %d: %v", number, err)
-		}
-		if err := c.Err(); err != nil {
-			return err
-		}
-	}
-}
-
-func (r *loopReader) answer(a *app, recorded format.ID) error {
-	v := r.d.Verdict()
+func answerLoop(a *app, r *deltas.Reader, recorded format.ID) error {
+	v := r.Detector.Verdict()
 	switch {
 	case a.json:
-		d := loopDoc{
-			V: 1, Detected: v.Detected, Rule: orNull(v.Rule), Period: v.Period, Count: v.Count, New: r.isNew(),
-			Deltas: r.deltas, Calls: r.calls, Ignored: r.ignored, Recorded: idText(recorded),
-		}
-		if err := a.printJSON(d); err != nil {
+		err := a.answer("detected", v.Detected, "rule", orNull(v.Rule), "period", v.Period, "count", v.Count, "new", r.IsNew(),
+			"deltas", r.Deltas, "calls", r.Calls, "ignored", r.Ignored, "recorded", recorded)
+		if err != nil {
 			return err
 		}
 	case !v.Detected:

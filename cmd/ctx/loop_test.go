@@ -11,7 +11,8 @@ const said = "The quick brown fox jumps over the lazy dog and rests a bit. "
 func delta(text string) string { return fmt.Sprintf("{\"text\":%q,\"partial\":true}\n", text) }
 func whole(text string) string { return fmt.Sprintf("{\"text\":%q}\n", text) }
 
-// TestC6_08_EqualVerdict: a stream as deltas, and the same with the whole of each message after its deltas, have one verdict.
+// TestC6_08_EqualVerdict: a stream as deltas, and the same with the whole of each message after its
+// deltas, have one verdict.
 func TestC6_08_EqualVerdict(t *testing.T) {
 	dir := t.TempDir()
 	for n := 1; n <= 12; n++ {
@@ -35,7 +36,8 @@ func TestC6_08_EqualVerdict(t *testing.T) {
 	}
 }
 
-// TestC6_03_PartialNeverStored: a piece of a message is not stored, and touches neither the session, nor its time, nor its state.
+// TestC6_03_PartialNeverStored: a piece of a message is not stored, and touches neither the
+// session, nor its time, nor its state.
 func TestC6_03_PartialNeverStored(t *testing.T) {
 	dir := t.TempDir()
 	mustRun(t, dir, "", "init")

@@ -1,5 +1,5 @@
-// Command ctx keeps what an AI agent and its user said: history, clusters of topics over it, and the way back from every
-// summary to the exact words.
+// Command ctx keeps the conversations of AI agents: their history, clusters of topics, and the way
+// back from each summary to the exact words.
 package main
 
 import (
@@ -8,16 +8,16 @@ import (
 	"os"
 	"time"
 
-	"github.com/gemini-ctx/ctx/machine"
+	"github.com/gemini-ctx/ctx/internal/cli/environ"
 )
 
 func main() {
 	putOffCollection()
-	c, watch := machine.Interrupts("ctx")
+	c, watch := environ.Interrupts("ctx")
 	os.Exit(run(c, fromOS(c, watch), os.Args[1:]))
 }
 
-// fromOS is the world of a real process. Reading its standard input ends when c does.
+// fromOS returns the world of a real process. Reading standard input ends when c ends.
 func fromOS(c context.Context, watch func(int)) world {
 	dir, err := os.Getwd()
 	if err != nil {
@@ -43,10 +43,10 @@ func fromOS(c context.Context, watch func(int)) world {
 		outTerm:  func() bool { return isTerminal(os.Stdout) },
 		errTerm:  func() bool { return isTerminal(os.Stderr) },
 		dir:      dir,
-		beside:   machine.Beside(),
+		beside:   environ.Beside(),
 		become:   become,
 		home:     home,
-		userConf: machine.UserConfig(),
+		userConf: environ.UserConfig(),
 		host:     host,
 		pid:      os.Getpid(),
 		getenv:   os.Getenv,

@@ -2,24 +2,26 @@ package main
 
 import (
 	"context"
+	"github.com/gemini-ctx/ctx/internal/clusters"
+	"github.com/gemini-ctx/ctx/internal/edits"
 	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/internal/session"
 	"github.com/gemini-ctx/ctx/refs"
-	"github.com/gemini-ctx/ctx/session"
-	"github.com/gemini-ctx/ctx/session/mask"
 )
 
 func newMaskCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "mask plan|apply",
-		Short: "Show old outputs of tools shortened",
-		Long: long(`What tools printed long ago takes most of a context and is seldom read again. A mask says which of these parts are shown
-shortened from then on, with a pointer to all of it. Nothing is removed: ` + "`ctx expand` and `ctx show`" + ` give the words as they were, and a
-rewind to before the mask, or ` + "`ctx undo`" + `, shows them again.`),
+		Short: "Shorten old outputs of tools",
+		Long: long(`Old outputs of tools take most of a context, and are seldom read again. A mask says which of
+them are shown in a short form, with a pointer to the whole. Nothing is removed: ` + "`ctx expand`" + `
+and ` + "`ctx show`" + ` print the words as they were. A rewind to before the mask, or ` + "`ctx undo`" + `, removes
+the mask.`),
 		Example: "  ctx mask plan -s work\n  ctx mask apply -s work",
 		Args:    noSuchCommand,
 		RunE:    needsCommand,
@@ -28,17 +30,19 @@ rewind to before the mask, or ` + "`ctx undo`" + `, shows them again.`),
 	return cmd
 }
 
-const maskRule = `The newest message is not looked at. Of the outputs before it the newest ones stay, up to mask.protected_tokens (50,000); the one that
-crosses the line and all older ones are shortened, if together they have mask.gate_tokens (30,000) or more: to the first and last lines of
-what a command printed, and to the first and last characters of any other output. One that would not take fewer tokens so stays, and so do those of
-mask.exempt_tools.`
+const maskRule = `The rule ignores the newest message. Of the outputs before it, the newest stay whole, up to
+mask.protected_tokens (50,000). The output that crosses this limit and all older outputs become
+shorter, if together they have mask.gate_tokens (30,000) or more. The output of a command keeps
+its first and last lines, and any other output its first and last characters. An output stays
+whole if the short form does not take fewer tokens, or if its tool is in mask.exempt_tools.`
 
 func newMaskPlanCmd(a *app) *cobra.Command {
 	o := &branchFlags{}
 	cmd := &cobra.Command{
 		Use:   "plan [-s SESSION]",
-		Short: "Say what a mask would shorten",
-		Long: long("Prints which outputs of tools `ctx mask apply` would shorten, oldest first, and writes nothing.\n\n"+maskRule,
+		Short: "Print what a mask would shorten",
+		Long: long(`Prints which outputs of tools `+"`ctx mask apply`"+` would shorten, oldest first. The command writes
+nothing.`+"\n\n"+maskRule,
 			exitNoStore, exitCorrupt, exitNotFound),
 		Example: "  ctx mask plan -s work\n  ctx mask plan -s work --json | jq .saved",
 		Args:    between(0, 0),
@@ -54,7 +58,7 @@ func newMaskPlanCmd(a *app) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		plan, err := s.PlanMasks(view, name, branch)
+		plan, err := s.Edits.PlanMasks(view, name, branch)
 		if err != nil {
 			return err
 		}
@@ -63,39 +67,10 @@ func newMaskPlanCmd(a *app) *cobra.Command {
 	return cmd
 }
 
-type maskPlanDoc struct {
-	V         int             `json:"v"`
-	Session   string          `json:"session"`
-	Branch    string          `json:"branch"`
-	Tip       string          `json:"tip"`
-	Protected int             `json:"protected"` // tokens of outputs that stay
-	Prunable  int             `json:"prunable"`  // tokens of outputs that may be shortened
-	Gate      int             `json:"gate"`      // as many have to be
-	Saved     int             `json:"saved"`     // tokens that the parts save
-	Parts     []maskedPartDoc `json:"parts"`
-}
-
-type maskedPartDoc struct {
-	Entry  string `json:"entry"`
-	Part   int    `json:"part"`
-	Call   string `json:"call"`
-	Tool   string `json:"tool"`
-	Tokens int    `json:"tokens"`
-	Left   int    `json:"left"` // tokens of what is shown
-	Text   string `json:"text"` // what is shown
-}
-
-func maskedParts(list []mask.Short) []maskedPartDoc {
-	docs := []maskedPartDoc{}
-	for _, p := range list {
-		docs = append(docs, maskedPartDoc{p.Entry.String(), p.Index, p.Call, p.Tool, p.Tokens, p.Left, p.Text})
-	}
-	return docs
-}
-
-func printMaskPlan(a *app, name, branch string, p session.MaskPlan) error {
+func printMaskPlan(a *app, name, branch string, p edits.MaskPlan) error {
 	if a.json {
-		return a.printJSON(maskPlanDoc{1, name, branch, p.Tip.String(), p.Protected, p.Prunable, p.Gate, p.Saved, maskedParts(p.Parts)})
+		return a.answer("session", name, "branch", branch, "tip", p.Tip, "protected", p.Protected, "prunable", p.Prunable, "gate", p.Gate,
+			"saved", p.Saved, "parts", p.Parts)
 	}
 	var rows [][]string
 	for _, part := range p.Parts {
@@ -114,15 +89,14 @@ func newMaskApplyCmd(a *app) *cobra.Command {
 	o := &branchFlags{}
 	cmd := &cobra.Command{
 		Use:   "apply [-s SESSION] [ENTRY[.PART]...]",
-		Short: "Have old outputs of tools shown shortened",
-		Long: long(`Records on the branch which outputs of tools are shown shortened from now on, and prints the id of the mask; nothing is printed where there
-is nothing to do, and doing it twice is doing it once. With ENTRY the outputs in that message are shortened, whatever the rule says of them; with
-ENTRY.PART one of its parts, counted from 0. A message of plain text is its own part 0.
+		Short: "Shorten old outputs of tools from now on",
+		Long: long(`Records on the branch which outputs of tools are shown shortened from now on, and prints the id
+of the mask. If there is nothing to shorten, the command prints and writes nothing. With ENTRY
+it shortens all outputs in that message, and with ENTRY.PART one part of it, counted from 0,
+whatever the rule says. A message of plain text is its own part 0.`+"\n\n"+maskRule+`
 
-`+maskRule+`
-
-`+"`ctx render` shows the short form, and `ctx log --masked`; `ctx log`, `ctx show` and `ctx expand`"+` show the words as they were. A message that is amended
-afterwards is shown in full again: the mask was made of other words.`,
+`+"`ctx render` and `ctx log --masked`"+` show the short form. `+"`ctx log`, `ctx show` and `ctx expand`"+` show the words
+as they were. A message that is amended later is shown whole again.`,
 			exitNoStore, exitLocked, exitStale, exitCorrupt, exitGone, exitNotFound),
 		Example:           "  ctx mask apply -s work\n  ctx mask apply -s work 3f9a6c01.0",
 		Args:              between(0, -1),
@@ -139,7 +113,7 @@ afterwards is shown in full again: the mask was made of other words.`,
 		if err != nil {
 			return err
 		}
-		var named []session.MaskTarget
+		var named []edits.MaskTarget
 		for _, arg := range args {
 			t, err := resolveTarget(s, view, arg, name, branch)
 			if err != nil {
@@ -152,11 +126,12 @@ afterwards is shown in full again: the mask was made of other words.`,
 	return cmd
 }
 
-// resolveTarget finds what ENTRY or ENTRY.PART names. What is a name as a whole is taken as one: a session may be called so.
+// resolveTarget resolves ENTRY or ENTRY.PART. It tries the whole argument as a name first, since
+// the name of a session may look like ENTRY.PART.
 func resolveTarget(s *session.Store, view *refs.View, arg, name, branch string) (format.Target, error) {
 	t := format.Target{Part: format.WholeEntry}
 	var err error
-	if t.Entry, err = resolveEntry(s, view, inBranch(arg, name, branch)); err == nil || !session.IsMissing(err) {
+	if t.Entry, err = resolveEntry(s, view, inBranch(arg, name, branch)); err == nil || !clusters.IsMissing(err) {
 		return t, err
 	}
 	at := strings.LastIndexByte(arg, '.')
@@ -172,31 +147,17 @@ func resolveTarget(s *session.Store, view *refs.View, arg, name, branch string) 
 	return t, err
 }
 
-type maskDoc struct {
-	V       int             `json:"v"`
-	ID      *string         `json:"id"` // null where nothing was written
-	Session string          `json:"session"`
-	Branch  string          `json:"branch"`
-	Masked  int             `json:"masked"`
-	Saved   int             `json:"saved"`
-	Known   int             `json:"known"` // named, and shortened before
-	Kept    int             `json:"kept"`  // named, and no shorter so
-	Left    int             `json:"left"`  // for the next time
-	Parts   []maskedPartDoc `json:"parts"`
-}
-
-func applyMasks(c context.Context, a *app, s *session.Store, name, branch string, named []session.MaskTarget) error {
-	done, err := s.ApplyMasks(c, name, branch, named)
+func applyMasks(c context.Context, a *app, s *session.Store, name, branch string, named []edits.MaskTarget) error {
+	done, err := s.Edits.ApplyMasks(c, name, branch, named)
 	if err != nil {
 		return err
 	}
 	if done.Left > 0 {
-		a.say("ctx: mask: %s more than fit into one mask: run it again", plural(done.Left, "part", "parts"))
+		a.say("ctx: mask: %s did not fit into the mask: run the command again", plural(done.Left, "part", "parts"))
 	}
 	if a.json {
-		return a.printJSON(maskDoc{
-			1, idText(done.Entry), name, branch, len(done.Parts), done.Saved, len(done.Known), len(done.Kept), done.Left, maskedParts(done.Parts),
-		})
+		return a.answer("id", done.Entry, "session", name, "branch", branch, "masked", len(done.Parts), "saved", done.Saved,
+			"known", len(done.Known), "kept", len(done.Kept), "left", done.Left, "parts", done.Parts)
 	}
 	for _, t := range done.Known {
 		a.say("ctx: mask: %v is shown shortened already", t)

@@ -1,20 +1,20 @@
 package main
 
 import (
+	"github.com/gemini-ctx/ctx/internal/history"
 	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/gemini-ctx/ctx/refs"
-	"github.com/gemini-ctx/ctx/session"
 )
 
 func newOpCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "op",
-		Short:   "Look at the operations that made the store what it is",
-		Long:    long("Every change of a store is one operation in its log. These commands read it.", exitNoStore, exitCorrupt, exitNotFound),
+		Short:   "Show the log of operations",
+		Long:    long("Each change of a store is one operation in its log. These commands read the log.", exitNoStore, exitCorrupt, exitNotFound),
 		Example: "  ctx op log -n 10\n  ctx op show 42",
 		Args:    noSuchCommand,
 		RunE:    needsCommand,
@@ -29,7 +29,7 @@ func newOpLogCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "log",
 		Short:   "List operations, newest first",
-		Long:    long("Lists operations, newest first, as far as the log goes back (log.keep).", exitNoStore, exitCorrupt),
+		Long:    long("Lists operations, newest first, as far back as the log goes (log.keep).", exitNoStore, exitCorrupt),
 		Example: "  ctx op log -n 10\n  ctx op log -s work --json",
 		Args:    between(0, 0),
 		RunE: func(*cobra.Command, []string) error {
@@ -39,8 +39,8 @@ func newOpLogCmd(a *app) *cobra.Command {
 			return opLog(a, inSession, limit)
 		},
 	}
-	cmd.Flags().IntVarP(&limit, "number", "n", 0, "list the newest `N`; 0 for all")
-	cmd.Flags().StringVarP(&inSession, "session", "s", "", "list those of `SESSION` only")
+	cmd.Flags().IntVarP(&limit, "number", "n", 0, "list the newest `N` operations; 0 is all")
+	cmd.Flags().StringVarP(&inSession, "session", "s", "", "list only the operations of `SESSION`")
 	completeFlag(cmd, "session", a.completeSessions())
 	return cmd
 }
@@ -51,7 +51,7 @@ func opLog(a *app, inSession string, limit int) error {
 		return err
 	}
 	if inSession != "" {
-		if inSession, err = session.NamedOr(view, inSession); err != nil {
+		if inSession, err = history.NamedOr(view, inSession); err != nil {
 			return err
 		}
 	}
@@ -62,7 +62,7 @@ func opLog(a *app, inSession string, limit int) error {
 			return true
 		}
 		if n++; a.json {
-			_ = a.printJSON(opJSON(r)) // output keeps its error
+			_ = a.answer(opDocOf(r, nil)) // output keeps its error
 		} else {
 			rows = append(rows, opRow(r))
 		}

@@ -3,26 +3,27 @@ package main
 import (
 	"errors"
 	"fmt"
+	"github.com/gemini-ctx/ctx/internal/clusters"
 	"io/fs"
 
 	"github.com/spf13/cobra"
 
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/refs"
-	"github.com/gemini-ctx/ctx/session"
 )
 
 func newOpShowCmd(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "show [OPERATION]",
-		Short: "Show one operation, the newest where none is named",
-		Long: long(`Shows one operation: each ref with its old and new value, and what was decided about the forest. OPERATION is @ for the newest one,
-a number as `+"`ctx op log`"+` lists it, or its digest or the first 4 digits of that or more.`,
+		Short: "Show one operation",
+		Long: long(`Shows one operation: each ref with its old and its new value, and the decisions about the
+forest. OPERATION is @ for the newest operation, a number from `+"`ctx op log`"+`, or a digest or its
+first digits (at least 4). The default is @.`,
 			exitNoStore, exitCorrupt, exitGone, exitNotFound),
 		Example: "  ctx op show @\n  ctx op show 42",
 		Args:    between(0, 1),
 		RunE: func(_ *cobra.Command, args []string) error {
-			return opShow(a, append(args, session.NewestOperation)[0])
+			return opShow(a, append(args, clusters.NewestOperation)[0])
 		},
 	}
 }
@@ -51,18 +52,14 @@ func opShow(a *app, name string) error {
 	}
 	var ids []format.ID
 	if effect, _ := refs.EffectOf(found.Op.Verb); effect.Forgets {
-		if f, err := s.Forgotten(number); err == nil {
+		if f, err := s.History.Forgotten(number); err == nil {
 			ids = f.Objects
 		} else if !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
 	}
 	if a.json {
-		d := opJSON(*found)
-		for _, id := range ids {
-			d.Forgotten = append(d.Forgotten, id.String())
-		}
-		return a.printJSON(d)
+		return a.answer(opDocOf(*found, ids))
 	}
 	printOp(a, *found)
 	for _, id := range ids {
@@ -131,17 +128,16 @@ func decisionText(d format.Decision) string {
 }
 
 type opDoc struct {
-	V         int           `json:"v"`
 	Number    uint64        `json:"number"`
-	Digest    string        `json:"digest"`
-	Before    *string       `json:"before"`
+	Digest    format.ID     `json:"digest"`
+	Before    format.ID     `json:"before"`
 	Time      string        `json:"time"`
 	Verb      string        `json:"verb"`
 	Session   string        `json:"session,omitempty"`
 	About     uint64        `json:"about,omitempty"`
 	Refs      []opRefDoc    `json:"refs"`
 	Decisions []decisionDoc `json:"decisions"`
-	Forgotten []string      `json:"forgotten,omitempty"` // the objects whose bodies it removed
+	Forgotten []format.ID   `json:"forgotten,omitempty"` // the objects whose bodies it removed
 }
 
 type opRefDoc struct {
@@ -151,25 +147,26 @@ type opRefDoc struct {
 }
 
 type decisionDoc struct {
-	Forest  string `json:"forest"`
-	Kind    string `json:"kind"`
-	Cluster uint64 `json:"cluster"`
-	ID      string `json:"id"`
-	Offset  uint64 `json:"offset"`
-	Count   uint64 `json:"count,omitempty"`
-	Interim bool   `json:"interim,omitempty"`
+	Forest  string    `json:"forest"`
+	Kind    string    `json:"kind"`
+	Cluster uint64    `json:"cluster"`
+	ID      format.ID `json:"id"`
+	Offset  uint64    `json:"offset"`
+	Count   uint64    `json:"count,omitempty"`
+	Interim bool      `json:"interim,omitempty"`
 }
 
-func opJSON(r refs.Record) opDoc {
+// opDocOf returns an operation with the objects whose bodies it removed.
+func opDocOf(r refs.Record, forgotten []format.ID) opDoc {
 	op := r.Op
-	d := opDoc{V: 1, Number: op.Number, Digest: r.Digest.String(), Before: idText(op.Before), Time: timeText(op.Time), Verb: op.Verb,
-		Session: op.Session, About: op.About, Refs: []opRefDoc{}, Decisions: []decisionDoc{}}
+	d := opDoc{Number: op.Number, Digest: r.Digest, Before: op.Before, Time: timeText(op.Time), Verb: op.Verb,
+		Session: op.Session, About: op.About, Refs: []opRefDoc{}, Decisions: []decisionDoc{}, Forgotten: forgotten}
 	for _, u := range op.Refs {
 		d.Refs = append(d.Refs, opRefDoc{u.Name, u.Old.String(), u.New.String()})
 	}
 	for _, f := range op.Forests {
 		for _, one := range f.Decisions {
-			d.Decisions = append(d.Decisions, decisionDoc{f.Name, decisionName(one.Kind), one.Cluster, one.ID.String(), one.Offset, one.Count,
+			d.Decisions = append(d.Decisions, decisionDoc{f.Name, decisionName(one.Kind), one.Cluster, one.ID, one.Offset, one.Count,
 				one.Interim})
 		}
 	}

@@ -8,8 +8,9 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// cmdPage is `page NAME`: runs the blocks of docs/NAME.md that are marked sh, one after the other; where one of plain text follows, it must be what the
-// last one printed.
+// cmdPage is `page NAME`. It runs the blocks of docs/NAME.md that are marked sh, in order: each
+// starts in the directory in which the one before it ended. A block marked text must be what the
+// block before it printed.
 func cmdPage(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 1 {
 		ts.Fatalf("usage: page NAME")
@@ -17,10 +18,12 @@ func cmdPage(ts *testscript.TestScript, neg bool, args []string) {
 	b, err := os.ReadFile(filepath.Join("..", "..", "docs", args[0]+".md"))
 	ts.Check(err)
 	ran, compared := 0, 0
+	cwd := ts.MkAbs(".page-cwd")
+	ts.Check(os.WriteFile(cwd, []byte(ts.MkAbs(".")+"\n"), 0o600))
 	for _, block := range blocks(string(b)) {
 		switch {
 		case block.kind == "sh":
-			if err := ts.Exec("sh", "-eu", "-c", block.text); err != nil {
+			if err := ts.Exec("sh", "-eu", "-c", `cd "$(cat "$0")"`+"\n"+block.text+`pwd > "$0"`, cwd); err != nil {
 				ts.Fatalf("%v: %s", err, block.text)
 			}
 			ran++

@@ -11,11 +11,12 @@ import (
 	"github.com/clipperhouse/displaywidth"
 
 	"github.com/gemini-ctx/ctx/format"
-	"github.com/gemini-ctx/ctx/session"
+	"github.com/gemini-ctx/ctx/internal/cli/document"
+	"github.com/gemini-ctx/ctx/internal/session"
 )
 
-// output is standard output behind a buffer. It keeps its first error, which run reports: a command need not look at it. A
-// command whose reader waits for an answer calls Flush after each.
+// output is buffered standard output. It keeps its first error, which run reports, so commands need
+// not check it. A command whose reader waits for each answer calls Flush.
 type output struct {
 	w   *bufio.Writer
 	err error
@@ -32,7 +33,7 @@ func (o *output) Write(p []byte) (int, error) {
 	return n, o.keep(err)
 }
 
-// Flush hands over what is in the buffer.
+// Flush writes the buffered bytes.
 func (o *output) Flush() error {
 	if o.err != nil {
 		return o.err
@@ -50,14 +51,14 @@ func (o *output) keep(err error) error {
 // printf writes to standard output.
 func (a *app) printf(format string, args ...any) { fmt.Fprintf(a.out, format, args...) }
 
-// line writes one record of a list: a line, or with -z what ends in a zero byte.
+// line writes one item of a list: a line, or with -z a text that ends in a zero byte.
 func (a *app) line(format string, args ...any) {
 	fmt.Fprintf(a.out, format, args...)
 	fmt.Fprint(a.out, a.end())
 }
 
-// pathLine is line for a path of this machine. A directory may have any name: people get it without what would steer
-// their terminal, and scripts get its bytes with -z.
+// pathLine is line for a path. It prints the exact bytes with -z; otherwise it removes terminal
+// controls.
 func (a *app) pathLine(path string) {
 	if !a.nul {
 		path = oneLine(path)
@@ -65,7 +66,7 @@ func (a *app) pathLine(path string) {
 	a.line("%s", path)
 }
 
-// cleanLines is text of several lines, each as oneLine leaves it, but for tabs.
+// cleanLines applies oneLine to each line of a text, but keeps tabs.
 func cleanLines(text string) string {
 	lines := strings.Split(text, "\n")
 	for i, line := range lines {
@@ -85,24 +86,34 @@ func (a *app) end() string {
 	return "\n"
 }
 
-// printJSON writes a document, or one of many, on a line of its own.
+// answer prints one JSON document on a line. document.Encode defines the fields.
+func (a *app) answer(fields ...any) error {
+	b, err := document.Encode(fields...)
+	if err == nil {
+		_, err = a.out.Write(append(b, '\n'))
+	}
+	return err
+}
+
+// printJSON prints a document that has its own version field.
 func (a *app) printJSON(v any) error {
 	e := json.NewEncoder(a.out)
 	e.SetEscapeHTML(false)
 	return e.Encode(v)
 }
 
-// say tells a person something that is no data, unless they asked for quiet.
+// say prints information for people on standard error, unless -q is given.
 func (a *app) say(format string, args ...any) {
 	if !a.quiet {
 		fmt.Fprintf(a.stderr, "%s\n", oneLine(fmt.Sprintf(format, args...)))
 	}
 }
 
-// warn tells what went wrong without being in the way.
+// warn prints a warning on standard error.
 func (a *app) warn(text string) { fmt.Fprintf(a.stderr, "ctx: warning: %s\n", oneLine(text)) }
 
-// progress returns what shows how far long work has come, on a terminal, and what clears that line; both do nothing elsewhere.
+// progress returns a function that shows the progress of long work on a terminal, and one that
+// clears that line. Without a terminal both do nothing.
 func (a *app) progress() (show func(done, total int, what string), clear func()) {
 	if a.quiet || !asked(a.errTerm) {
 		return func(int, int, string) {}, func() {}
@@ -125,11 +136,11 @@ func (a *app) progress() (show func(done, total int, what string), clear func())
 	}
 }
 
-// shortLen is how many digits of an id people are shown: with a million objects in a store, one in three thousand such prefixes
-// fits two of them.
+// shortLen is the minimum length of a short id. In a store with a million objects, one of 3,000
+// such prefixes is ambiguous.
 const shortLen = 12
 
-// short returns the first digits of an id, as many as it takes to tell it from every other object of the store.
+// short returns the shortest unique prefix of an id that has at least shortLen digits.
 func short(s *session.Store, id format.ID) string {
 	for n := shortLen; n < format.IDLen; n += 4 {
 		ids, err := s.Objects.Prefix(id.Short(n))
@@ -140,7 +151,7 @@ func short(s *session.Store, id format.ID) string {
 	return id.String()
 }
 
-// table writes rows in columns, two spaces between them, the last one as it is.
+// table writes rows in columns with two spaces between them.
 func (a *app) table(rows [][]string) {
 	var width []int
 	for _, row := range rows {
@@ -163,7 +174,8 @@ func (a *app) table(rows [][]string) {
 	}
 }
 
-// titled is table with a row of titles. With -z there is none: it is no item of the list.
+// titled is table with a row of titles. With -z there are no titles, since they are no items of the
+// list.
 func (a *app) titled(titles []string, rows [][]string) {
 	if !a.nul {
 		rows = slices.Insert(rows, 0, titles)

@@ -16,6 +16,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/gemini-ctx/ctx/internal/durable"
 	"github.com/gemini-ctx/ctx/lock"
 )
 
@@ -97,7 +98,7 @@ func startCtx(t *testing.T, dir string, args ...string) *process {
 func noLeftovers(t *testing.T, dir string) {
 	t.Helper()
 	err := filepath.WalkDir(dir, func(path string, _ fs.DirEntry, err error) error {
-		if strings.HasPrefix(filepath.Base(path), lock.TempPrefix) {
+		if durable.IsTemp(filepath.Base(path)) {
 			t.Errorf("left behind: %s", path)
 		}
 		return err
@@ -107,7 +108,8 @@ func noLeftovers(t *testing.T, dir string) {
 	}
 }
 
-// A command that would write while another holds the lock ends with 11 and names the holder; one that reads does not care.
+// A command that would write while another holds the lock ends with 11 and names the holder; one
+// that reads does not care.
 func TestLocked(t *testing.T) {
 	dir := project(t)
 	store := filepath.Join(dir, ".gemini", "context")
@@ -130,8 +132,8 @@ func TestDiskFull(t *testing.T) {
 	dir := project(t)
 	for n := 1; ; n++ {
 		left := n
-		full := &lock.FS{Hook: func(c lock.Call) error {
-			if c.Op != lock.OpWrite && c.Op != lock.OpAppend {
+		full := &durable.FS{Hook: func(c durable.Call) error {
+			if c.Op != durable.OpWrite && c.Op != durable.OpAppend {
 				return nil
 			}
 			if left--; left > 0 {
@@ -176,8 +178,9 @@ func (failingWriter) Write([]byte) (int, error) {
 	return 0, &fs.PathError{Op: "write", Path: "/dev/stdout", Err: syscall.ENOSPC}
 }
 
-// What is linked runs before main does. A package that makes start-up slower shows here as initialisers and allocations, which do not
-// depend on how busy the machine is. Raise the bounds knowingly.
+// What is linked runs before main does. A package that makes start-up slower shows here as
+// initialisers and allocations, which do not depend on how busy the machine is. Raise the bounds
+// knowingly.
 func TestStartUp(t *testing.T) {
 	const maxPackages, maxAllocs, maxBytes = 64, 260, 44 << 10
 	bin := filepath.Join(t.TempDir(), "ctx.exe")

@@ -2,20 +2,23 @@ package main
 
 import (
 	"fmt"
+	"github.com/gemini-ctx/ctx/internal/clusters"
+	"github.com/gemini-ctx/ctx/internal/history"
 
 	"github.com/spf13/cobra"
 
 	"github.com/gemini-ctx/ctx/format"
-	"github.com/gemini-ctx/ctx/session"
+	"github.com/gemini-ctx/ctx/internal/cli/document"
 )
 
 func newProvenanceCmd(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "provenance ID",
-		Short: "Show what an object was made of, and what was made of it",
-		Long: long(`For a summary, a cluster or a tombstone: what it stands for and what it was made of. For an entry: the clusters and summaries it
-went into. Of each summary it says who made it, the digest of the prompt where there was one, and the operation that brought it, as
-far back as the log goes.`, exitNoStore, exitCorrupt, exitGone, exitNotFound),
+		Short: "Show what an object was made from",
+		Long: long(`For a summary, a cluster or a tombstone, shows what it stands for and what it was made from. For
+an entry, shows the clusters and summaries that contain it. For each summary, the command also
+shows its summarizer, the digest of the prompt, and the operation that added it, as far back as
+the log goes.`, exitNoStore, exitCorrupt, exitGone, exitNotFound),
 		Example:           "  ctx provenance 9d2f04c1 --json",
 		Args:              between(1, 1),
 		ValidArgsFunction: a.completeRevs(),
@@ -24,20 +27,20 @@ far back as the log goes.`, exitNoStore, exitCorrupt, exitGone, exitNotFound),
 			if err != nil {
 				return err
 			}
-			id, err := s.Resolve(view, args[0])
+			id, err := s.Clusters.Resolve(view, args[0])
 			if err != nil {
 				return err
 			}
-			p, err := s.Provenance(view, id)
+			p, err := s.Recall.Provenance(view, id)
 			if err != nil {
 				return err
 			}
-			origins, err := s.SummaryOrigins(view, summariesOf(p))
+			origins, err := s.History.SummaryOrigins(view, summariesOf(p))
 			if err != nil {
 				return err
 			}
 			if a.json {
-				return a.printJSON(provenanceDocOf(p, origins))
+				return a.answer(provenanceDocOf(p, origins))
 			}
 			printProvenance(a, p, origins)
 			return nil
@@ -46,46 +49,53 @@ far back as the log goes.`, exitNoStore, exitCorrupt, exitGone, exitNotFound),
 }
 
 type provenanceDoc struct {
-	V        int                `json:"v"`
-	ID       string             `json:"id"`
+	ID       format.ID          `json:"id"`
 	Kind     string             `json:"kind"`
-	Node     *string            `json:"node"`   // what it stands for
+	Node     format.ID          `json:"node"`   // what it stands for
 	Inputs   []inputDoc         `json:"inputs"` // of a summary
 	Summary  *originDoc         `json:"summary,omitempty"`
 	Clusters []clusterCoversDoc `json:"clusters"`
 
-	StandsFor  []string `json:"stands_for,omitempty"`  // of a replacement
-	ReplacedBy []string `json:"replaced_by,omitempty"` // of an entry: the replacements that stand for it
+	StandsFor  []string    `json:"stands_for,omitempty"`  // of a replacement
+	ReplacedBy []format.ID `json:"replaced_by,omitempty"` // of an entry: the replacements that stand for it
 }
 
 type inputDoc struct {
-	Kind string `json:"kind"` // summary or node
-	ID   string `json:"id"`
+	Kind string    `json:"kind"` // summary or node
+	ID   format.ID `json:"id"`
 }
 
-// summaryHeadDoc is how a summary was made.
+func inputDocs(inputs []format.Input) []inputDoc {
+	docs := make([]inputDoc, 0, len(inputs))
+	for _, in := range inputs {
+		docs = append(docs, inputDoc{inputKind(in.Summary), in.ID})
+	}
+	return docs
+}
+
+// summaryHeadDoc says how a summary was made.
 type summaryHeadDoc struct {
-	Generation uint64  `json:"generation"`
-	Interim    bool    `json:"interim"`
-	Summarizer string  `json:"summarizer"`
-	Version    string  `json:"version"`
-	Prompt     *string `json:"prompt"` // the SHA-256 of the prompt; null where there is none
+	Generation uint64    `json:"generation"`
+	Interim    bool      `json:"interim"`
+	Summarizer string    `json:"summarizer"`
+	Version    string    `json:"version"`
+	Prompt     format.ID `json:"prompt"` // the SHA-256 of the prompt; null where there is none
 }
 
 func summaryHeadOf(sum *format.Summary) summaryHeadDoc {
 	return summaryHeadDoc{
-		Generation: sum.Generation, Interim: sum.Interim, Summarizer: sum.Summarizer, Version: sum.Version, Prompt: idText(sum.Prompt),
+		Generation: sum.Generation, Interim: sum.Interim, Summarizer: sum.Summarizer, Version: sum.Version, Prompt: sum.Prompt,
 	}
 }
 
-// originDoc is how and when a summary came into the store.
+// originDoc says how and when a summary was added to the store.
 type originDoc struct {
 	summaryHeadDoc
 	Operation *uint64 `json:"operation"` // that brought it; null where the log does not reach back as far
 	Time      *string `json:"time"`      // of that operation
 }
 
-func originOf(o session.SummaryOrigin) originDoc {
+func originOf(o history.SummaryOrigin) originDoc {
 	d := originDoc{summaryHeadDoc: summaryHeadOf(o.Summary)}
 	if o.Operation > 0 {
 		when := timeText(o.Time)
@@ -94,8 +104,8 @@ func originOf(o session.SummaryOrigin) originDoc {
 	return d
 }
 
-// summariesOf are the summaries that an answer names.
-func summariesOf(p *session.Provenance) (ids []format.ID) {
+// summariesOf returns the ids of all summaries in a provenance.
+func summariesOf(p *clusters.Provenance) (ids []format.ID) {
 	if p.Summary != nil {
 		ids = append(ids, p.ID)
 	}
@@ -107,9 +117,9 @@ func summariesOf(p *session.Provenance) (ids []format.ID) {
 	return ids
 }
 
-// clusterCoversDoc is a cluster, and the summaries in it that matter.
+// clusterCoversDoc is a cluster with its relevant summaries.
 type clusterCoversDoc struct {
-	ID        string     `json:"id"`
+	ID        format.ID  `json:"id"`
 	State     string     `json:"state"`
 	Members   uint64     `json:"members"`
 	Tombstone *string    `json:"tombstone,omitempty"`
@@ -117,17 +127,14 @@ type clusterCoversDoc struct {
 }
 
 type coverDoc struct {
-	Summary string `json:"summary"`
-	From    uint64 `json:"from"` // the first member it stands for, from 1
-	To      uint64 `json:"to"`
+	Summary format.ID `json:"summary"`
+	From    uint64    `json:"from"` // the first member it stands for, from 1
+	To      uint64    `json:"to"`
 	originDoc
 }
 
-func provenanceDocOf(p *session.Provenance, origins map[format.ID]session.SummaryOrigin) provenanceDoc {
-	d := provenanceDoc{V: 1, ID: p.ID.String(), Kind: p.Kind, Node: idText(p.Node), Inputs: []inputDoc{}, Clusters: []clusterCoversDoc{}}
-	for _, in := range p.Inputs {
-		d.Inputs = append(d.Inputs, inputDoc{Kind: inputKind(in.Summary), ID: in.ID.String()})
-	}
+func provenanceDocOf(p *clusters.Provenance, origins map[format.ID]history.SummaryOrigin) provenanceDoc {
+	d := provenanceDoc{ID: p.ID, Kind: p.Kind, Node: p.Node, Inputs: inputDocs(p.Inputs), ReplacedBy: p.ReplacedBy, Clusters: []clusterCoversDoc{}}
 	if p.Summary != nil {
 		origin := originOf(origins[p.ID])
 		d.Summary = &origin
@@ -135,23 +142,17 @@ func provenanceDocOf(p *session.Provenance, origins map[format.ID]session.Summar
 	for _, t := range p.Targets {
 		d.StandsFor = append(d.StandsFor, t.String())
 	}
-	for _, id := range p.ReplacedBy {
-		d.ReplacedBy = append(d.ReplacedBy, id.String())
-	}
 	for _, c := range p.Clusters {
 		d.Clusters = append(d.Clusters, clusterCoversDocOf(c, origins))
 	}
 	return d
 }
 
-func clusterCoversDocOf(c session.ClusterInfo, origins map[format.ID]session.SummaryOrigin) clusterCoversDoc {
-	d := clusterCoversDoc{ID: c.ID.String(), State: "live", Members: c.Count, Tombstone: idText(c.Tombstone), Covers: []coverDoc{}}
-	if !c.Tombstone.IsZero() {
-		d.State = "tombstone"
-	}
+func clusterCoversDocOf(c clusters.ClusterInfo, origins map[format.ID]history.SummaryOrigin) clusterCoversDoc {
+	d := clusterCoversDoc{ID: c.ID, State: document.StateOf(&c), Members: c.Count, Tombstone: idText(c.Tombstone), Covers: []coverDoc{}}
 	for _, v := range c.Covers {
 		d.Covers = append(d.Covers, coverDoc{
-			Summary: v.Summary.String(), From: v.Offset + 1, To: v.Offset + v.Count, originDoc: originOf(origins[v.Summary]),
+			Summary: v.Summary, From: v.Offset + 1, To: v.Offset + v.Count, originDoc: originOf(origins[v.Summary]),
 		})
 	}
 	return d
@@ -164,12 +165,12 @@ func inputKind(summary bool) string {
 	return "node"
 }
 
-// madeBy says how a summary was made and which operation brought it, in a line.
-func madeBy(o session.SummaryOrigin) string {
+// madeBy describes in one line how a summary was made and which operation added it.
+func madeBy(o history.SummaryOrigin) string {
 	d := originOf(o)
 	text := fmt.Sprintf("made by %s %s, generation %d", oneLine(d.Summarizer), oneLine(d.Version), d.Generation)
-	if d.Prompt != nil {
-		text += ", prompt " + (*d.Prompt)[:shortLen]
+	if !d.Prompt.IsZero() {
+		text += ", prompt " + d.Prompt.Short(shortLen)
 	}
 	if d.Operation != nil {
 		text += fmt.Sprintf(", operation %d at %s", *d.Operation, *d.Time)
@@ -177,7 +178,7 @@ func madeBy(o session.SummaryOrigin) string {
 	return text
 }
 
-func printProvenance(a *app, p *session.Provenance, origins map[format.ID]session.SummaryOrigin) {
+func printProvenance(a *app, p *clusters.Provenance, origins map[format.ID]history.SummaryOrigin) {
 	a.line("%s %v", p.Kind, p.ID)
 	if p.Summary != nil {
 		a.line("  %s", madeBy(origins[p.ID]))

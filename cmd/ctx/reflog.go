@@ -2,21 +2,23 @@ package main
 
 import (
 	"cmp"
+	"github.com/gemini-ctx/ctx/internal/recall"
 
 	"github.com/spf13/cobra"
 
 	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/internal/session"
 	"github.com/gemini-ctx/ctx/refs"
-	"github.com/gemini-ctx/ctx/session"
 )
 
 func newReflogCmd(a *app) *cobra.Command {
 	var limit int
 	cmd := &cobra.Command{
 		Use:   "reflog [REF]",
-		Short: "Show where a ref has been",
-		Long: long(`Shows what a ref has named, newest first, as far as the log goes back (log.keep): "<id> <ref>@{n} <time> <verb>". Without
-REF it is the session that HEAD names. A ref that was taken away can still be asked for by its full name.`,
+		Short: "Show the history of a ref",
+		Long: long(`Shows the values of a ref, newest first, as far back as the log goes (log.keep). Each line is
+"<id> <ref>@{n} <time> <verb>". The default is the session that HEAD names. For a deleted ref,
+give its full name.`,
 			exitNoStore, exitCorrupt, exitNotFound),
 		Example:           "  ctx reflog work\n  ctx reflog -n 5 user/before-demo",
 		Args:              between(0, 1),
@@ -28,23 +30,20 @@ REF it is the session that HEAD names. A ref that was taken away can still be as
 			return reflog(a, append(args, "@")[0], limit)
 		},
 	}
-	cmd.Flags().IntVarP(&limit, "number", "n", 0, "show the newest `N` moves; 0 for all")
+	cmd.Flags().IntVarP(&limit, "number", "n", 0, "show the newest `N` moves; 0 is all")
 	return cmd
 }
 
-// move is one step of a ref.
+// move is one change of a ref.
 type move struct {
-	V         int     `json:"v"`
-	Ref       string  `json:"ref"`
-	N         int     `json:"n"`
-	ID        *string `json:"id"` // null where it was taken away
-	Session   string  `json:"session,omitempty"`
-	Old       *string `json:"old"`
-	Operation uint64  `json:"operation"`
-	Verb      string  `json:"verb"`
-	Time      string  `json:"time"`
-
-	id format.ID
+	Ref       string    `json:"ref"`
+	N         int       `json:"n"`
+	ID        format.ID `json:"id"` // zero where it was taken away
+	Session   string    `json:"session,omitempty"`
+	Old       format.ID `json:"old"`
+	Operation uint64    `json:"operation"`
+	Verb      string    `json:"verb"`
+	Time      string    `json:"time"`
 }
 
 func reflog(a *app, name string, limit int) error {
@@ -53,7 +52,7 @@ func reflog(a *app, name string, limit int) error {
 		return err
 	}
 	if name == "@" {
-		if name, err = session.HEAD(view); err != nil {
+		if name, err = recall.HEAD(view); err != nil {
 			return err
 		}
 	}
@@ -67,14 +66,14 @@ func reflog(a *app, name string, limit int) error {
 	}
 	for _, m := range moves {
 		if a.json {
-			if err := a.printJSON(m); err != nil {
+			if err := a.answer(m); err != nil {
 				return err
 			}
 			continue
 		}
 		what := m.Session
-		if m.ID != nil {
-			what = short(s, m.id)
+		if !m.ID.IsZero() {
+			what = short(s, m.ID)
 		} else if what == "" {
 			what = "-"
 		}
@@ -87,8 +86,8 @@ func movesOf(s *session.Store, view *refs.View, name string, limit int) (moves [
 	err = s.Refs.Backward(view, func(r refs.Record) bool {
 		for _, u := range r.Op.Refs {
 			if u.Name == name {
-				moves = append(moves, move{V: 1, Ref: name, N: len(moves), ID: idText(u.New.ID), Session: u.New.Name, Old: idText(u.Old.ID),
-					Operation: r.Op.Number, Verb: r.Op.Verb, Time: timeText(r.Op.Time), id: u.New.ID})
+				moves = append(moves, move{Ref: name, N: len(moves), ID: u.New.ID, Session: u.New.Name, Old: u.Old.ID,
+					Operation: r.Op.Number, Verb: r.Op.Verb, Time: timeText(r.Op.Time)})
 			}
 		}
 		return limit == 0 || len(moves) < limit

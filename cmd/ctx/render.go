@@ -6,10 +6,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/gemini-ctx/ctx/document"
+	"github.com/gemini-ctx/ctx/internal/cli/document"
+	"github.com/gemini-ctx/ctx/internal/history"
+	"github.com/gemini-ctx/ctx/internal/session"
+	"github.com/gemini-ctx/ctx/internal/view"
 	"github.com/gemini-ctx/ctx/refs"
-	"github.com/gemini-ctx/ctx/session"
-	"github.com/gemini-ctx/ctx/session/view"
 )
 
 type renderOptions struct {
@@ -24,15 +25,20 @@ func newRenderCmd(a *app) *cobra.Command {
 	o := &renderOptions{}
 	cmd := &cobra.Command{
 		Use:   "render [-s SESSION] [--budget N] [--query QUESTION]",
-		Short: "Print a session's context: clusters and the newest messages",
-		Long: long(`Prints what a model is to be given of a branch: the block that it is told first, if something was observed (see `+"`ctx epoch`"+`), the clusters of older
-messages with their summaries and ids, tombstones, and then the newest messages word for word, with the updates between them. With --budget all of it takes at most so many tokens (Gemini's estimate); what is left out is counted on
-standard error, and the exit code is 1 where all of it is. The part before the newest messages stays the same, byte for byte, until the branch's tail is cut.
+		Short: "Print the context of a session for a model",
+		Long: long(`Prints what to give to a model for a branch: the block of observed facts (see `+"`ctx epoch`"+`), the
+clusters of older messages with their summaries and ids, the tombstones, and then the newest
+messages word for word, with the updates between them. With --budget the result has at most N
+tokens (Gemini's estimate). The command reports on standard error how much it left out; if it
+left out everything, the exit code is 1. The part before the newest messages stays the same,
+byte for byte, until the window moves.
 
-With --query the passages, out of all history of the branch, that answer a question are printed, too: up to half of the budget is for them, or
-2,000 tokens where there is none. The part before the newest messages is then another one for each question.
+With --query the command also prints passages from all history of the branch that answer a
+question. They take at most half of the budget, or 2,000 tokens without a budget. The part
+before the newest messages then depends on the question.
 
-Formats: text; json, one document; gemini, openai and anthropic, the messages of a request.`,
+The formats are text; json, which is one document; and gemini, openai and anthropic, which are
+the messages of a request.`,
 			exitNoStore, exitCorrupt, exitNotFound),
 		Example: "  ctx render -s work --budget 4000\n  ctx render -s work --format gemini\n  ctx render -s work --expand 9d2f04c1",
 		Args:    between(0, 0),
@@ -44,10 +50,10 @@ Formats: text; json, one document; gemini, openai and anthropic, the messages of
 	o.whole = true // a session that does not exist yet is given what the project has
 	completeFlag(cmd, "session", a.completeSessions())
 	f := cmd.Flags()
-	f.IntVar(&o.budget, "budget", 0, "at most `N` tokens")
-	f.StringVar(&o.query, "query", "", "print what answers the `QUESTION`, too; up to half of the budget is for it")
-	f.StringVar(&o.format, "format", "text", "text, json, gemini, openai or anthropic")
-	f.StringArrayVar(&o.expand, "expand", nil, "put the messages of the cluster `ID` in the place of its summary")
+	f.IntVar(&o.budget, "budget", 0, "print at most `N` tokens")
+	f.StringVar(&o.query, "query", "", "also print what answers `QUESTION`, in up to half of the budget")
+	f.StringVar(&o.format, "format", "text", "print text, json, gemini, openai or anthropic")
+	f.StringArrayVar(&o.expand, "expand", nil, "print the messages of the cluster `ID` instead of its summary")
 	completeFlag(cmd, "format", cobra.FixedCompletions([]string{"text", "json", "gemini", "openai", "anthropic"}, cobra.ShellCompDirectiveNoFileComp))
 	return cmd
 }
@@ -66,11 +72,11 @@ func (o *renderOptions) run(c context.Context, a *app) error {
 		return err
 	}
 	if o.query != "" {
-		if err := s.Ask(v, &in, o.query); err != nil {
+		if err := s.Recall.AddMatches(v, &in, o.query); err != nil {
 			return err
 		}
 	}
-	if options.Expand, err = s.Verbatim(c, v, o.expand); err != nil {
+	if options.Expand, err = s.Recall.Verbatim(c, v, o.expand); err != nil {
 		return err
 	}
 	out, err := view.Render(in, options)
@@ -87,27 +93,28 @@ func (o *renderOptions) run(c context.Context, a *app) error {
 	return err
 }
 
-// input is what is to be rendered: a branch, or for a session that is not there yet the project.
+// input returns the branch to render. For a session that does not exist yet, it returns the
+// project.
 func (o *renderOptions) input(a *app, s *session.Store, v *refs.View, options view.Options) (view.Input, error) {
 	name, branch, _, err := o.tip(v)
 	if err == nil {
-		in, err := s.RenderInput(v, name, branch, options)
+		in, err := s.Recall.RenderInput(v, name, branch, options)
 		if err == nil {
-			err = s.AddProject(v, &in, options.Budget)
+			err = s.Recall.AddProject(v, &in, options.Budget)
 		}
 		return in, err
 	}
-	if !errors.Is(err, session.ErrNotFound) || branch != session.MainBranch || o.session == "" || len(o.expand)+len(o.query) > 0 {
+	if !errors.Is(err, history.ErrNotFound) || branch != history.MainBranch || o.session == "" || len(o.expand)+len(o.query) > 0 {
 		return view.Input{}, err
 	}
-	in, projectErr := s.ProjectInput(v, name, options.Budget)
+	in, projectErr := s.Recall.ProjectInput(v, name, options.Budget)
 	if projectErr != nil {
 		return in, projectErr
 	}
 	if len(in.Epoch) == 0 {
 		return in, err
 	}
-	a.say("ctx: render: no session %q yet: this is the brief of the project", name)
+	a.say("ctx: render: no session %q yet: printing the brief of the project", name)
 	return in, nil
 }
 

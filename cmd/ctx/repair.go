@@ -8,11 +8,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/gemini-ctx/ctx/repo"
-	"github.com/gemini-ctx/ctx/upkeep"
+	"github.com/gemini-ctx/ctx/internal/maintenance/repair"
+	"github.com/gemini-ctx/ctx/internal/repo"
 )
 
-// repairOptions are the flags of fsck that have to do with --repair.
+// repairOptions are the flags of fsck for --repair.
 type repairOptions struct {
 	repair, dryRun, newKey bool
 	copy                   string
@@ -22,10 +22,10 @@ type repairOptions struct {
 func (o *repairOptions) add(cmd *cobra.Command) {
 	o.cmd = cmd
 	f := cmd.Flags()
-	f.BoolVar(&o.repair, "repair", false, "make a damaged store sound again, after a copy, and say what is lost")
-	f.BoolVar(&o.dryRun, "dry-run", false, "with --repair: repair a copy that is then removed, and change nothing")
+	f.BoolVar(&o.repair, "repair", false, "copy a damaged store, repair it, and print what is lost")
+	f.BoolVar(&o.dryRun, "dry-run", false, "with --repair: repair a temporary copy, and change nothing")
 	f.StringVar(&o.copy, "copy", "", "with --repair: copy the store to `DIR` first (default: beside the store)")
-	f.BoolVar(&o.newKey, "new-key", false, "with --repair: where the key is lost, or is not the store's, make a new one")
+	f.BoolVar(&o.newKey, "new-key", false, "with --repair: make a new key if the key is lost or wrong")
 }
 
 func (o *repairOptions) check() error {
@@ -35,13 +35,13 @@ func (o *repairOptions) check() error {
 		}
 	}
 	if o.cmd.Flags().Changed("copy") && (o.copy == "" || o.dryRun) {
-		return usagef("--copy names a directory that is not there yet, and does not go with --dry-run")
+		return usagef("--copy needs a directory that does not exist, and excludes --dry-run")
 	}
 	return nil
 }
 
 func (o *repairOptions) run(c context.Context, a *app) error {
-	options := upkeep.RepairOptions{DryRun: o.dryRun}
+	options := repair.Options{DryRun: o.dryRun}
 	if o.copy != "" {
 		options.Copy = a.path(o.copy)
 	}
@@ -54,10 +54,10 @@ func (o *repairOptions) run(c context.Context, a *app) error {
 	a.watchInterrupts()
 	show, done := a.progress()
 	options.Progress = show
-	r, err := upkeep.Repair(c, a.env(), options)
+	r, err := repair.Run(c, a.env(), options)
 	done()
 	switch {
-	case errors.Is(err, upkeep.ErrCopyThere):
+	case errors.Is(err, repair.ErrCopyThere):
 		return withHint(err, "choose another place with --copy")
 	case err != nil:
 		return err
@@ -65,26 +65,10 @@ func (o *repairOptions) run(c context.Context, a *app) error {
 	return printRepair(a, r, o.dryRun)
 }
 
-type repairDoc struct {
-	V      int        `json:"v"`
-	DryRun bool       `json:"dry_run"`
-	Found  int        `json:"found"` // faults before
-	Copy   *string    `json:"copy"`  // of the store as it was; null where nothing was changed
-	Mended []string   `json:"mended"`
-	Lost   []string   `json:"lost"`
-	Faults []faultDoc `json:"faults"` // that are left
-}
-
-func printRepair(a *app, r upkeep.RepairReport, dryRun bool) error {
+func printRepair(a *app, r repair.Report, dryRun bool) error {
 	if a.json {
-		d := repairDoc{1, dryRun, r.Found, nil, append([]string{}, r.Mended...), append([]string{}, r.Lost...), []faultDoc{}}
-		if r.Copy != "" {
-			d.Copy = &r.Copy
-		}
-		for _, f := range r.Left {
-			d.Faults = append(d.Faults, faultDoc(f))
-		}
-		if err := a.printJSON(d); err != nil {
+		err := a.answer("dry_run", dryRun, "found", r.Found, "copy", orNull(r.Copy), "mended", r.Mended, "lost", r.Lost, "faults", r.Left)
+		if err != nil {
 			return err
 		}
 	} else {
@@ -98,7 +82,7 @@ func printRepair(a *app, r upkeep.RepairReport, dryRun bool) error {
 			a.line("left: %s", oneLine(f.String()))
 		}
 		if r.Copy != "" {
-			a.say("the store as it was is in %s", r.Copy)
+			a.say("the copy of the old store is in %s", r.Copy)
 		}
 		a.say("%s found, %s left", plural(r.Found, "fault", "faults"), plural(len(r.Left), "fault", "faults"))
 	}

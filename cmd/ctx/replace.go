@@ -2,16 +2,15 @@ package main
 
 import (
 	"context"
-	"errors"
-	"fmt"
-	"io"
-	"strings"
+	"github.com/gemini-ctx/ctx/internal/claims"
+	"github.com/gemini-ctx/ctx/internal/clusters"
+	"github.com/gemini-ctx/ctx/internal/edits"
 
 	"github.com/spf13/cobra"
 
 	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/internal/session"
 	"github.com/gemini-ctx/ctx/refs"
-	"github.com/gemini-ctx/ctx/session"
 )
 
 type replaceOptions struct {
@@ -24,28 +23,33 @@ func newReplaceCmd(a *app) *cobra.Command {
 	o := &replaceOptions{}
 	cmd := &cobra.Command{
 		Use:   "replace --begin [-s SESSION] ID... | --commit FILE [--partial]",
-		Short: "Have a worker's text stand for messages, while the conversation goes on",
-		Long: long(`A worker takes a claim over some messages, writes a text in its own time, and brings it back. From then on the text is rendered in the place
-of the messages, which stay in the store: `+"`ctx expand`"+` of the replacement's id gives them back. Nothing is locked or reserved meanwhile.
+		Short: "Replace messages by the text of a worker",
+		Long: long(`A worker claims some messages, writes a text in its own time, and brings the text back. From
+then on the text is rendered in the place of the messages. The messages stay in the store: `+"`"+`ctx
+expand`+"`"+` of the replacement prints them. The command locks and reserves nothing in between.
 
-With --begin nothing is changed: a claim is printed with what it is over, with --json as one line:
+With --begin the command changes nothing. It prints a claim with its inputs. With --json the
+claim is one line:
 
   {"v":1,"claim":"…","kind":"entries","tokens":null,"inputs":[…]}
 
-with an input for each thing that is claimed: {"kind":"entry","id":"…","part":null,"role":"user","time":"…","text":"…"}.
+Each input is {"kind":"entry","id":"…","part":null,"role":"user","time":"…","text":"…"}.
 
-An ID is an entry, ENTRY.PART for one of its parts (counted from 0), an earlier replacement, or a cluster. Entries and parts are in one claim; a
-cluster has one of its own, whose "kind" is "cluster" and which says how many "tokens" the text may have. What a tool printed is claimed
-together with the message that called it, or as a part.
+ID is an entry, ENTRY.PART for one of its parts (counted from 0), an earlier replacement, or a
+cluster. One claim covers all entries and parts. Each cluster has a claim of its own, with the
+kind "cluster" and the maximum "tokens" of the text. To claim the output of a tool, also claim
+the message that called the tool, or claim the output as a part.
 
---commit takes answers, a line each, about one branch, or about clusters:
+With --commit the command reads answers, one on each line, about one branch or about clusters:
 
   {"v":1,"claim":"…","text":"…","summarizer":"NAME"}
 
-A text is taken if all that was claimed is still there and unchanged by id: not rewound, amended, forgotten, masked or replaced by another since.
-If not, exit code 12 and one line name what moved, and nothing changes; with --partial what moved is left out and the text stands for the rest.
-An answer that is there already is known, and changes nothing. The text for a cluster becomes its summary, and is rendered from the session's next
-cut of its window on; if the cluster has grown, it stands for the members that were claimed.`,
+It accepts a text if everything that was claimed is still there and unchanged: not rewound,
+amended, forgotten, masked or replaced by another text since. Otherwise the exit code is 12, one
+line names what changed, and nothing is written. With --partial the text stands for the rest. A
+second commit of the same answer changes nothing. The text for a cluster becomes its summary,
+and the session renders it when its window next moves. If the cluster has grown, the text stands
+for the members that were claimed.`,
 			exitNoStore, exitLocked, exitStale, exitCorrupt, exitGone, exitNotFound),
 		Example:           "  ctx replace --begin -s work --json @~3 @~2 | my-worker | ctx replace --commit -",
 		Args:              between(0, -1),
@@ -57,9 +61,9 @@ cut of its window on; if the cluster has grown, it stands for the members that w
 	o.add(cmd)
 	completeFlag(cmd, "session", a.completeSessions())
 	f := cmd.Flags()
-	f.BoolVar(&o.begin, "begin", false, "print a claim, and change nothing")
-	f.StringVar(&o.commit, "commit", "", "take texts from a file, - for standard input")
-	f.BoolVar(&o.partial, "partial", false, "with --commit: leave out what has moved")
+	f.BoolVar(&o.begin, "begin", false, "print claims, and change nothing")
+	f.StringVar(&o.commit, "commit", "", "read texts from a file; - is standard input")
+	f.BoolVar(&o.partial, "partial", false, "with --commit: leave out what has changed")
 	return cmd
 }
 
@@ -75,14 +79,14 @@ func (o *replaceOptions) run(c context.Context, a *app, args []string) error {
 	case o.begin:
 		return o.runBegin(a, args)
 	case len(args) > 0 || changed("session") || changed("branch"):
-		return usagef("--commit takes its answers from a file: a claim says what it is about")
+		return usagef("--commit takes only a file: each claim says which branch it is for")
 	case o.commit == "":
 		return usagef("--commit takes the name of a file, or - for standard input")
 	}
 	return o.runCommit(c, a)
 }
 
-// runBegin prints claims over what the arguments name.
+// runBegin prints claims for the arguments.
 func (o *replaceOptions) runBegin(a *app, args []string) error {
 	s, view, err := a.openView()
 	if err != nil {
@@ -105,7 +109,7 @@ func (o *replaceOptions) runBegin(a *app, args []string) error {
 			targets = append(targets, t)
 		}
 	}
-	claims, err := s.BeginReplace(view, name, branch, targets, clusters)
+	claims, err := s.Edits.BeginReplace(view, name, branch, targets, clusters)
 	if err != nil {
 		return err
 	}
@@ -117,11 +121,12 @@ func (o *replaceOptions) runBegin(a *app, args []string) error {
 	return nil
 }
 
-// replaceTarget finds what an argument names: an entry, a part, or a cluster by its node, a summary or a tombstone.
+// replaceTarget resolves an argument: an entry, a part, or a cluster by its node, summary or
+// tombstone.
 func replaceTarget(s *session.Store, view *refs.View, arg, name, branch string) (t format.Target, cluster bool, err error) {
 	t.Part = format.WholeEntry
 	id, err := resolve(s, view, inBranch(arg, name, branch))
-	if session.IsMissing(err) {
+	if clusters.IsMissing(err) {
 		t, err = resolveTarget(s, view, arg, name, branch)
 		return t, false, err
 	}
@@ -137,79 +142,51 @@ func replaceTarget(s *session.Store, view *refs.View, arg, name, branch string) 
 	return t, kind != "entry", err
 }
 
-type replaceClaimDoc struct {
-	V      int               `json:"v"`
-	Claim  string            `json:"claim"`
-	Kind   string            `json:"kind"`   // entries or cluster
-	Tokens *int              `json:"tokens"` // the most that the text may have; null where there is no bound
-	Inputs []replaceInputDoc `json:"inputs"`
-}
-
 type replaceInputDoc struct {
-	Kind   string `json:"kind"` // entry, part or replacement
-	ID     string `json:"id"`
-	Part   *int   `json:"part"` // null for a whole entry
-	Role   string `json:"role"`
-	Author string `json:"author,omitempty"`
-	Time   string `json:"time"`
-	Call   string `json:"call,omitempty"`
-	Tool   string `json:"tool,omitempty"`
-	Text   string `json:"text"`
+	Kind   string    `json:"kind"` // entry, part or replacement
+	ID     format.ID `json:"id"`
+	Part   *int      `json:"part"` // null for a whole entry
+	Role   string    `json:"role"`
+	Author string    `json:"author,omitempty"`
+	Time   string    `json:"time"`
+	Call   string    `json:"call,omitempty"`
+	Tool   string    `json:"tool,omitempty"`
+	Text   string    `json:"text"`
 }
 
-func printReplaceClaim(a *app, claim session.ReplaceClaim) error {
-	d := replaceClaimDoc{V: 1, Claim: claim.ID, Kind: "entries", Inputs: []replaceInputDoc{}}
-	if claim.Cluster {
-		d.Kind, d.Tokens = "cluster", &claim.Tokens
+func printReplaceClaim(a *app, claim edits.ReplaceClaim) error {
+	if !a.json {
+		a.line("%s", claim.ID)
+		return nil
 	}
+	kind, tokens := "entries", (*int)(nil) // no bound
+	if claim.Cluster {
+		kind, tokens = "cluster", &claim.Tokens
+	}
+	var inputs []replaceInputDoc
 	for _, in := range claim.Inputs {
 		one := replaceInputDoc{
-			Kind: in.Kind, ID: in.Entry.String(), Role: in.Role, Author: in.Author, Time: timeText(in.Time), Call: in.Call, Tool: in.Tool, Text: in.Text,
+			Kind: in.Kind, ID: in.Entry, Role: in.Role, Author: in.Author, Time: timeText(in.Time), Call: in.Call, Tool: in.Tool, Text: in.Text,
 		}
 		if in.Part != format.WholeEntry {
 			one.Part = &in.Part
 		}
-		d.Inputs = append(d.Inputs, one)
+		inputs = append(inputs, one)
 	}
-	if a.json {
-		return a.printJSON(d)
-	}
-	a.line("%s", d.Claim)
-	return nil
+	return a.answer("claim", claim.ID, "kind", kind, "tokens", tokens, "inputs", inputs)
 }
 
-type replacedDoc struct {
-	V        int       `json:"v"`
-	IDs      []string  `json:"ids"`      // the replacements, in the order of the answers
-	Replaced int       `json:"replaced"` // entries and parts
-	Settled  int       `json:"settled"`  // clusters
-	Carried  int       `json:"carried"`  // clusters that have grown since
-	Known    int       `json:"known"`    // answers
-	Lost     []lostDoc `json:"lost"`
-	Unseen   int       `json:"unseen"` // of replaced: in clusters by now, whose summaries are rendered
-}
-
-type lostDoc struct {
-	ID  string `json:"id"`
-	Why string `json:"why"`
-}
-
-// runCommit takes texts. All of them are read before the first is looked at.
+// runCommit reads all answers and then commits them.
 func (o *replaceOptions) runCommit(c context.Context, a *app) error {
 	s, err := a.openStore()
 	if err != nil {
 		return err
 	}
-	in, closeInput, err := a.input(o.commit)
+	answers, err := a.readAnswers(c, o.commit, "replace", claims.CheckReplacement)
 	if err != nil {
 		return err
 	}
-	defer closeInput()
-	answers, err := readReplaceAnswers(in)
-	if err != nil {
-		return err
-	}
-	done, err := s.CommitReplace(c, answers, session.ReplaceOptions{Partial: o.partial})
+	done, err := s.Edits.CommitReplace(c, answers, edits.ReplaceOptions{Partial: o.partial})
 	if err != nil {
 		return err
 	}
@@ -217,54 +194,20 @@ func (o *replaceOptions) runCommit(c context.Context, a *app) error {
 		a.say("ctx: replace: left out: %v", l)
 	}
 	if done.Unseen > 0 {
-		a.say("ctx: replace: %d of %d are in clusters by now: these are rendered by their summaries", done.Unseen, done.Replaced)
+		a.say("ctx: replace: %d of %d are in clusters now, and are rendered by the summaries of these", done.Unseen, done.Replaced)
 	}
 	if a.json {
-		d := replacedDoc{1, []string{}, done.Replaced, done.Settled, done.Carried, done.Known, []lostDoc{}, done.Unseen}
-		for _, id := range done.Entries {
-			d.IDs = append(d.IDs, id.String())
-		}
-		for _, l := range done.Lost {
-			d.Lost = append(d.Lost, lostDoc{l.What, l.Why})
-		}
-		return a.printJSON(d)
+		return a.answer("ids", done.Entries, "replaced", done.Replaced, "settled", done.Settled, "carried", done.Carried,
+			"known", done.Known, "lost", done.Lost, "unseen", done.Unseen)
 	}
 	for _, id := range done.Entries {
 		a.line("%v", id)
 	}
 	if n := done.Settled + done.Carried; n > 0 {
-		a.say("ctx: replace: %s summarised anew: it shows when a session's window is cut", plural(n, "cluster", "clusters"))
+		a.say("ctx: replace: %s summarized again: sessions render the summary when their windows next move", plural(n, "cluster", "clusters"))
 	}
 	if done.Known > 0 {
 		a.say("ctx: replace: %s there already", plural(done.Known, "answer was", "answers were"))
 	}
 	return nil
-}
-
-func readReplaceAnswers(in io.Reader) ([]session.ReplaceAnswer, error) {
-	lines := newLineReader(in)
-	var list []session.ReplaceAnswer
-	size := 0
-	for number := 1; ; number++ {
-		line, err := lines.next()
-		if errors.Is(err, io.EOF) {
-			return list, nil
-		}
-		if err == nil && len(strings.TrimSpace(string(line))) == 0 {
-			continue
-		}
-		var answer session.Answer
-		if err == nil {
-			answer, err = readAnswerTo(line, session.CheckReplaceClaim)
-		} else if !errors.Is(err, errLongLine) {
-			return nil, err
-		}
-		if size += len(line); err == nil && size > maxAnswers {
-			err = fmt.Errorf("more than %d MiB of answers", maxAnswers>>20)
-		}
-		if err != nil {
-			return nil, withHint(usagef("line %d: %v", number, err), "nothing was taken: `ctx help replace` shows what an answer is")
-		}
-		list = append(list, session.ReplaceAnswer(answer))
-	}
 }

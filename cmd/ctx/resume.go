@@ -6,7 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
+	"github.com/gemini-ctx/ctx/internal/history"
 	"os"
 	"path/filepath"
 	"slices"
@@ -14,12 +14,13 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/gemini-ctx/ctx/agent/claudecode"
-	"github.com/gemini-ctx/ctx/agent/geminicli"
-	"github.com/gemini-ctx/ctx/agent/transcript"
-	"github.com/gemini-ctx/ctx/lock"
+	"github.com/gemini-ctx/ctx/internal/agent/catalog"
+	"github.com/gemini-ctx/ctx/internal/agent/geminicli"
+	"github.com/gemini-ctx/ctx/internal/agent/transcript"
+	"github.com/gemini-ctx/ctx/internal/durable"
+	"github.com/gemini-ctx/ctx/internal/jsonvalue"
+	"github.com/gemini-ctx/ctx/internal/session"
 	"github.com/gemini-ctx/ctx/refs"
-	"github.com/gemini-ctx/ctx/session"
 )
 
 type resumeOptions struct {
@@ -30,7 +31,7 @@ type resumeOptions struct {
 
 func newResumeCmd(a *app) *cobra.Command {
 	o := &resumeOptions{}
-	agents := resumable()
+	agents := catalog.Resumable()
 	cmd := &cobra.Command{
 		Use:   "resume [-s SESSION] --to AGENT",
 		Short: "Hand a session to an agent, to go on with it there",
@@ -57,19 +58,17 @@ to be. With --compacted, for gemini-cli, what has left the window is there as it
 	return cmd
 }
 
-func (o *resumeOptions) form() (agentForm, error) {
+func (o *resumeOptions) form() (catalog.Agent, error) {
 	if o.compacted && o.to != geminicli.Agent {
-		return agentForm{}, usagef("--compacted goes with --to %s", geminicli.Agent)
+		return catalog.Agent{}, usagef("--compacted goes with --to %s", geminicli.Agent)
 	}
-	for _, f := range append([]agentForm{geminiForm("")}, agentForms()...) {
-		if f.name == o.to && f.command != nil {
-			return f, nil
-		}
+	if f, _ := catalog.Named(o.to); f.ResumeCommand != nil {
+		return f, nil
 	}
 	if o.to == "" {
-		return agentForm{}, usagef("no --to: gemini-cli, claude-code, codex and opencode are the agents")
+		return catalog.Agent{}, usagef("no --to: gemini-cli, claude-code, codex and opencode are the agents")
 	}
-	return agentForm{}, usagef("unknown agent %.80q: gemini-cli, claude-code, codex and opencode are the agents", o.to)
+	return catalog.Agent{}, usagef("unknown agent %.80q: gemini-cli, claude-code, codex and opencode are the agents", o.to)
 }
 
 // resumeDoc is what came of it.
@@ -106,19 +105,18 @@ func (o *resumeOptions) run(c context.Context, a *app) error {
 	if x.dir == "" {
 		x.dir = a.projectDir(s)
 	}
-	x.id = form.id(form.name, s.ID, name, branch, tip.ID.String(), x.dir, fmt.Sprint(o.compacted))
+	x.id = form.NewID(form.Name, s.ID, name, branch, tip.ID.String(), x.dir, fmt.Sprint(o.compacted))
 	newest, err := x.newest(tip)
 	if err != nil {
 		return err
 	}
 	file := a.path(o.file)
 	if o.file == "" {
-		p := a.places(x.dir)
-		if file, err = p.fileFor(form, x.id, x.dir, transcript.Stamp(newest)); err != nil {
+		if file, err = a.placeOf(&form, x.id, x.dir, transcript.Stamp(newest)); err != nil {
 			return err
 		}
 	}
-	d := resumeDoc{V: 1, Agent: form.name, Session: name, Branch: branch, ID: x.id, File: file, Dir: x.dir, Command: form.command(x.id, file)}
+	d := resumeDoc{V: 1, Agent: form.Name, Session: name, Branch: branch, ID: x.id, File: file, Dir: x.dir, Command: form.ResumeCommand(x.id, file)}
 	if !o.dryRun {
 		if err := o.write(c, a, s, v, x, &d); err != nil {
 			return err
@@ -127,38 +125,19 @@ func (o *resumeOptions) run(c context.Context, a *app) error {
 	return o.report(a, d)
 }
 
-// resumable are the agents that can go on with a session.
-func resumable() (names []string) {
-	for _, f := range append([]agentForm{geminiForm("")}, agentForms()...) {
-		if f.command != nil {
-			names = append(names, f.name)
-		}
-	}
-	return names
-}
-
-// fileFor is where an agent finds a session. when is the time of its newest message.
-func (p *places) fileFor(f agentForm, id, dir, when string) (string, error) {
-	root := f.root(p)
+// placeOf returns the file in which an agent finds a session. when is the time of its newest
+// message.
+func (a *app) placeOf(f *catalog.Agent, id, dir, when string) (file string, err error) {
+	root := f.Root(a.agentEnv())
 	if root == "" {
-		return "", withHint(errors.New("cannot find where "+f.name+" keeps its sessions: there is no home directory"), "-o FILE says where to write")
+		err = errors.New("cannot find where " + f.Name + " keeps its sessions: there is no home directory")
+	} else {
+		file, err = f.Place(root, id, dir, when)
 	}
-	return f.file(root, id, dir, when)
-}
-
-func claudeFile(root, id, dir, _ string) (string, error) {
-	slug := claudecode.Slug(dir)
-	if len(slug) > claudecode.MaxSlug {
-		return "", withHint(fmt.Errorf("cannot tell where claude-code keeps the sessions of %q: the path is too long", dir), "-o FILE says where to write")
+	if err != nil {
+		return "", withHint(err, "-o FILE says where to write")
 	}
-	return filepath.Join(root, "projects", slug, id+".jsonl"), nil
-}
-
-func codexFile(root, id, _, when string) (string, error) {
-	day, clock, _ := strings.Cut(strings.TrimSuffix(when, "Z"), "T")
-	clock, _, _ = strings.Cut(clock, ".")
-	name := "rollout-" + day + "T" + strings.ReplaceAll(clock, ":", "-") + "-" + id + ".jsonl"
-	return filepath.Join(root, "sessions", filepath.FromSlash(strings.ReplaceAll(day, "-", "/")), name), nil
+	return file, nil
 }
 
 // write writes the transcript, and reads it back before it is put where the agent finds it.
@@ -170,12 +149,12 @@ func (o *resumeOptions) write(c context.Context, a *app, s *session.Store, v *re
 		return err
 	}
 	d.Messages, d.Notes, d.Changed, d.Left = done.Messages, done.Notes, done.Changed, done.Left
-	if err := readBack(x.form.name, b.Bytes(), &want); err != nil {
+	if err := readBack(&x.form, b.Bytes(), &want); err != nil {
 		return fmt.Errorf("cannot resume %q: what was written for %s does not read back: %w", d.Session, d.Agent, err)
 	}
-	if was, err := lock.ReadFile(d.File); err == nil {
+	if was, err := durable.ReadFile(d.File); err == nil {
 		if !bytes.HasPrefix(was, b.Bytes()) {
-			return fmt.Errorf("%w: cannot write %q: another session is there", session.ErrStale, d.File)
+			return fmt.Errorf("%w: cannot write %q: another session is there", history.ErrStale, d.File)
 		}
 		d.Known = true // and the agent may have gone on with it
 		return nil
@@ -193,7 +172,7 @@ func (o *resumeOptions) write(c context.Context, a *app, s *session.Store, v *re
 	if err != nil {
 		return err
 	}
-	written, err := lock.ReadFile(d.File)
+	written, err := durable.ReadFile(d.File)
 	if err == nil && !bytes.Equal(written, b.Bytes()) {
 		err = fmt.Errorf("%q is not what was written", d.File)
 	}
@@ -215,7 +194,7 @@ func (s *spoken) add(m *transcript.Message) {
 				piece = "said " + m.Role + " " + p.Text
 			}
 		case transcript.PartCall:
-			piece = "call " + p.ID + " " + p.Tool + " " + string(transcript.Canonical(p.Args))
+			piece = "call " + p.ID + " " + p.Tool + " " + string(jsonvalue.Canonical(p.Args))
 		case transcript.PartResult:
 			text, failed := p.Said()
 			piece = fmt.Sprintf("result %s %v %s", p.ID, failed, text)
@@ -227,41 +206,22 @@ func (s *spoken) add(m *transcript.Message) {
 }
 
 // readBack reads a transcript as an import would, and compares what was said.
-func readBack(agent string, data []byte, want *spoken) error {
+func readBack(f *catalog.Agent, data []byte, want *spoken) error {
 	var got spoken
-	skipped, err := readAs(agent, bytes.NewReader(data), &got)
-	if err == nil && total(skipped) > 0 {
-		err = fmt.Errorf("skipped: %s", counts(skipped))
+	stats, err := f.Read("", bytes.NewReader(data), func(st transcript.Step) error {
+		if st.Kind != transcript.KindMessage {
+			return errors.New("a rewind that is none")
+		}
+		got.add(&st.Message)
+		return nil
+	})
+	if err == nil && total(stats.Skipped) > 0 {
+		err = fmt.Errorf("skipped: %s", counts(stats.Skipped))
 	}
 	if err != nil {
 		return err
 	}
 	return got.same(want)
-}
-
-// readAs reads what an agent's transcript says, and returns what could not be used.
-func readAs(agent string, r io.Reader, got *spoken) (skipped map[string]int, err error) {
-	if agent == geminicli.Agent {
-		stats, err := geminicli.Read(r, func(st geminicli.Step) error {
-			got.add(&transcript.Message{Note: st.Kind != geminicli.KindMessage, Role: st.Message.Role, Text: st.Message.Text, Parts: st.Message.Parts})
-			return nil
-		})
-		return stats.Skipped, err
-	}
-	for _, f := range agentForms() {
-		if f.name != agent {
-			continue
-		}
-		stats, err := f.read("", r, func(st transcript.Step) error {
-			if st.Kind != transcript.KindMessage {
-				return errors.New("a rewind that is none")
-			}
-			got.add(&st.Message)
-			return nil
-		})
-		return stats.Skipped, err
-	}
-	return nil, fmt.Errorf("no reader for %s", agent)
 }
 
 func (s *spoken) same(want *spoken) error {

@@ -6,20 +6,22 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/gemini-ctx/ctx/agent/transcript"
+	"github.com/gemini-ctx/ctx/internal/agent/catalog"
+	"github.com/gemini-ctx/ctx/internal/agent/transcript"
 )
 
-// What was written is read back before an agent sees it: anything that is missing, torn or another word is noticed, in every form.
+// What was written is read back before an agent sees it: anything that is missing, torn or another
+// word is noticed, in every form.
 func TestReadBack(t *testing.T) {
 	messages := []transcript.Message{
 		{Origin: transcript.Origin{Agent: "ctx", Message: "1"}, Role: "user", Text: "Which lamps are lit?"},
 		{Origin: transcript.Origin{Agent: "ctx", Message: "2"}, Role: "model", Author: "m", Text: "The north one."},
 		{Origin: transcript.Origin{Agent: "ctx", Message: "3"}, Role: "user", Text: "Thank you."},
 	}
-	for _, f := range append([]agentForm{geminiForm("")}, agentForms()...) {
+	for _, f := range catalog.All() {
 		var b bytes.Buffer
 		var want spoken
-		w := f.write(&b, transcript.WriteOptions{Session: "s"})
+		w := f.Write(&b, transcript.WriteOptions{Session: "s"})
 		for i := range messages {
 			want.add(&messages[i])
 			if err := w.Add(transcript.Item{Message: messages[i]}); err != nil {
@@ -29,16 +31,16 @@ func TestReadBack(t *testing.T) {
 		if _, err := w.Close(); err != nil {
 			t.Fatal(err)
 		}
-		if err := readBack(f.name, b.Bytes(), &want); err != nil {
-			t.Errorf("%s: %v", f.name, err)
+		if err := readBack(&f, b.Bytes(), &want); err != nil {
+			t.Errorf("%s: %v", f.Name, err)
 		}
 		whole := b.String()
 		less := slices.DeleteFunc(strings.SplitAfter(whole, "\n"), func(line string) bool { return strings.Contains(line, "north") })
 		for what, damaged := range map[string]string{
 			"a line less": strings.Join(less, ""), "another word": strings.ReplaceAll(whole, "north", "south"), "torn": whole[:len(whole)-9],
 		} {
-			if err := readBack(f.name, []byte(damaged), &want); err == nil {
-				t.Errorf("%s: %s was not noticed in\n%s", f.name, what, damaged)
+			if err := readBack(&f, []byte(damaged), &want); err == nil {
+				t.Errorf("%s: %s was not noticed in\n%s", f.Name, what, damaged)
 			}
 		}
 	}

@@ -12,8 +12,8 @@ func newRevParseCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "rev-parse [--short] REV... | --store-dir",
 		Short: "Print the ids that revisions name",
-		Long: long(`Prints the full id of the object that each revision names, a line each. For a range A..B it prints the id of B and then,
-after a ^, that of A; a side that is left out is @.`, exitNoStore, exitCorrupt, exitNotFound),
+		Long: long(`Prints the full id of the object that each revision names, one on each line. For a range A..B
+the command prints the id of B, and then ^ and the id of A. A missing side is @.`, exitNoStore, exitCorrupt, exitNotFound),
 		Example: "  ctx rev-parse @~3\n  ctx rev-parse --short work/main",
 		Args: func(cmd *cobra.Command, args []string) error {
 			if storeDir {
@@ -29,7 +29,7 @@ after a ^, that of A; a side that is left out is @.`, exitNoStore, exitCorrupt, 
 			return revParse(a, args, shorten)
 		},
 	}
-	cmd.Flags().BoolVar(&shorten, "short", false, "print as few digits as tell the object from all others, 12 at least")
+	cmd.Flags().BoolVar(&shorten, "short", false, "print the fewest digits that identify the object, at least 12")
 	cmd.Flags().BoolVar(&storeDir, "store-dir", false, "print the path of the store instead")
 	return cmd
 }
@@ -40,11 +40,7 @@ func printStoreDir(a *app) error {
 		return err
 	}
 	if a.json {
-		return a.printJSON(struct {
-			V    int    `json:"v"`
-			Path string `json:"path"`
-			ID   string `json:"id"`
-		}{1, s.Dir, s.ID})
+		return a.answer("path", s.Dir, "id", s.ID)
 	}
 	a.pathLine(s.Dir)
 	return nil
@@ -65,12 +61,7 @@ func revParse(a *app, args []string, shorten bool) error {
 			text = short(s, id)
 		}
 		if a.json {
-			return a.printJSON(struct {
-				V       int    `json:"v"`
-				Rev     string `json:"rev"`
-				ID      string `json:"id"`
-				Exclude bool   `json:"exclude"`
-			}{1, rev, text, mark != ""})
+			return a.answer("rev", rev, "id", text, "exclude", mark != "")
 		}
 		a.line("%s%s", mark, text)
 		return nil

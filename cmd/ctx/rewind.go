@@ -2,10 +2,9 @@ package main
 
 import (
 	"context"
+	"github.com/gemini-ctx/ctx/internal/conversation"
 
 	"github.com/spf13/cobra"
-
-	"github.com/gemini-ctx/ctx/session"
 )
 
 type rewindOptions struct {
@@ -17,13 +16,15 @@ func newRewindCmd(a *app) *cobra.Command {
 	o := &rewindOptions{}
 	cmd := &cobra.Command{
 		Use:   "rewind [-s SESSION] REV",
-		Short: "Take an entry and everything after it out of a branch",
-		Long: long(`Takes REV and everything after it out of the branch, prints the branch's new tip, and says on standard error how many messages left; with
---json they are "messages". A tool call is never left without the result it had: the branch then goes back to before the call. What left is out of the
-clusters as well; its words stay in the store, and `+"`ctx undo`"+` brings it back.
+		Short: "Remove an entry and everything after it from a branch",
+		Long: long(`Removes REV and everything after it from the branch, and prints the new tip of the branch. It
+reports on standard error, or with --json as "messages", how many messages left. If a tool call
+would lose its result, the branch goes back to before the call. The messages also leave the
+clusters. Their words stay in the store, and `+"`ctx undo`"+` brings them back.
 
-@ is the newest message of the branch that -s and -b name, and @~N takes its N newest messages out, as `+"`git reset HEAD~N`"+` would; HEAD is the same where
-it names that branch. Any other REV is the entry that it names.`, exitNoStore, exitLocked, exitStale, exitCorrupt, exitNotFound),
+@ is the newest message of the branch that -s and -b name, and @~N removes its N newest
+messages, as `+"`git reset HEAD~N`"+` does. HEAD is the same if it names that branch. Any other REV is
+the entry that it names.`, exitNoStore, exitLocked, exitStale, exitCorrupt, exitNotFound),
 		Example:           "  ctx rewind -s work @~2\n  ctx rewind -s work 3f9a6c01",
 		Args:              between(1, 1),
 		ValidArgsFunction: a.completeRevs(),
@@ -33,7 +34,7 @@ it names that branch. Any other REV is the entry that it names.`, exitNoStore, e
 	}
 	o.add(cmd)
 	completeFlag(cmd, "session", a.completeSessions())
-	cmd.Flags().StringVar(&o.expect, "expect", "", "fail if the branch's tip is not this entry")
+	cmd.Flags().StringVar(&o.expect, "expect", "", "fail unless the tip of the branch is this entry")
 	return cmd
 }
 
@@ -46,28 +47,22 @@ func (o *rewindOptions) run(c context.Context, a *app, rev string) error {
 	if err != nil {
 		return err
 	}
-	target, err := s.RewindTarget(view, name, branch, rev)
+	target, err := s.Conversation.RewindTarget(view, name, branch, rev)
 	if err != nil {
 		return err
 	}
-	var options session.RewindOptions
+	var options conversation.RewindOptions
 	if o.expect != "" {
 		if options.Expect, err = resolveEntry(s, view, inBranch(o.expect, name, branch)); err != nil {
 			return err
 		}
 	}
-	done, err := s.Rewind(c, name, branch, target, options)
+	done, err := s.Conversation.Rewind(c, name, branch, target, options)
 	if err != nil {
 		return err
 	}
 	if a.json {
-		return a.printJSON(struct {
-			V         int    `json:"v"`
-			ID        string `json:"id"`
-			Left      string `json:"left"`
-			Messages  int    `json:"messages"`
-			Retracted int    `json:"retracted"`
-		}{1, done.Entry.String(), done.Left.String(), done.Messages, done.Retracted})
+		return a.answer("id", done.Entry, "left", done.Left, "messages", done.Messages, "retracted", done.Retracted)
 	}
 	a.line("%v", done.Entry)
 	a.say("ctx: rewind: %s left the branch", plural(done.Messages, "message", "messages"))

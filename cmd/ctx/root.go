@@ -2,21 +2,26 @@ package main
 
 import (
 	"github.com/spf13/cobra"
+
+	"github.com/gemini-ctx/ctx/internal/cli/command"
 )
 
-// newRoot returns the command tree, or as much of it as the command line args needs; all of it for no args.
+// newRoot returns the command tree. It has only the command that args need, or all commands without
+// args.
 func newRoot(a *app, args []string) *cobra.Command {
 	var showVersion bool
 	root := &cobra.Command{
 		Use:                   "ctx",
 		DisableFlagsInUseLine: true,
-		Short:                 "Keep what an AI agent and its user said, and a small context of it",
-		Long: `ctx keeps what an AI agent and its user said, in the project it was said in, for good. It is to conversations what
-git's plumbing is to files. A long history renders into a small context, and every summary in it expands to the exact
-messages it stands for.
+		Short:                 "Store the conversations of AI agents, and render small contexts from them",
+		Long: `ctx stores the conversations of AI agents and their users, in the project that they belong to. It
+keeps conversations as git keeps files. A long history renders into a small context, and every
+summary in the context expands to the exact messages that it stands for.
 
-` + "`ctx NAME`" + ` for a NAME that is no command here runs the program ctx-NAME, where one is beside ctx or in a directory of PATH; of
-the flags below, only -C may stand before such a name. ` + "`ctx mcp`" + ` runs ctx-mcp, which serves a store to agents.`,
+A command that ctx does not have is a program: ` + "`ctx NAME`" + ` runs ctx-NAME, which stands beside
+ctx or in a directory of PATH. Only the flag -C may stand before such a name. ` + "`ctx mcp`" + ` runs
+ctx-mcp, which serves a store to agents. ` + "`ctx eval`" + ` runs ctx-eval, which measures how well
+ctx keeps conversations.`,
 		Example: `  ctx init
   ctx append -s work --role user -m 'the tests fail on Windows'
   ctx render -s work --budget 4000`,
@@ -38,7 +43,7 @@ the flags below, only -C may stand before such a name. ` + "`ctx mcp`" + ` runs 
 	root.SetOut(a.out)
 	root.SetErr(a.stderr)
 	root.SetIn(a.stdin)
-	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return flagError(err) })
+	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return command.FlagError(err) })
 	root.CompletionOptions.DisableDefaultCmd = true
 	root.Flags().BoolVar(&showVersion, "version", false, "print the version")
 	addGlobalFlags(a, root)
@@ -54,12 +59,12 @@ func addGlobalFlags(a *app, root *cobra.Command) {
 	f.SortFlags = false
 	f.StringArrayVarP(&a.dirs, "dir", "C", nil, "run as if started in `DIR`")
 	f.StringArrayVarP(&a.overrides, "config", "c", nil, "set `KEY=VALUE` for this run")
-	f.BoolVar(&a.json, "json", false, "print JSON: one document, or a line for each item of a list")
+	f.BoolVar(&a.json, "json", false, "print JSON: one document, or one line for each item of a list")
 	f.BoolVarP(&a.nul, "null", "z", false, "end each item of a list with a zero byte instead of a newline")
-	f.BoolVarP(&a.quiet, "quiet", "q", false, "say nothing on standard error but errors")
+	f.BoolVarP(&a.quiet, "quiet", "q", false, "print only errors on standard error")
 }
 
-// markRunning has every command note that its line was understood: errors before that are the caller's.
+// markRunning makes every command record that its line was parsed. Earlier errors are usage errors.
 func markRunning(a *app, cmd *cobra.Command) {
 	if work := cmd.RunE; work != nil {
 		cmd.RunE = func(cmd *cobra.Command, args []string) error {

@@ -6,17 +6,18 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/gemini-ctx/ctx/upkeep"
+	"github.com/gemini-ctx/ctx/internal/maintenance/forget"
 )
 
 func newScanCmd(a *app) *cobra.Command {
 	var rule string
 	cmd := &cobra.Command{
 		Use:   "scan [--rule CLASS]",
-		Short: "Look for secrets in what is stored",
-		Long: long(`Goes through every stored body with the rules of today, which may know more than those by which it was cleaned when it came, and lists what
-looks like a secret: the object, the class, and where it begins and ends in the text, in bytes from 0. The secret itself is never printed. Exits with
-1 where something is found. `+"`ctx forget`"+` removes it.`, exitNoStore, exitCorrupt),
+		Short: "Find secrets in the store",
+		Long: long(`Reads every stored body and lists what looks like a secret under today's rules. These may know
+more secrets than the rules that cleaned the body when it came in. Each line has the object, the
+class, and the position in the text, in bytes from 0. The command never prints a secret. If it
+finds one, the exit code is 1. `+"`ctx forget`"+` erases it.`, exitNoStore, exitCorrupt),
 		Example: "  ctx scan\n  ctx scan --rule password --json",
 		Args:    between(0, 0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -24,12 +25,12 @@ looks like a secret: the object, the class, and where it begins and ends in the 
 			if err != nil {
 				return err
 			}
-			o := upkeep.ScanOptions{Rule: rule}
+			o := forget.ScanOptions{Rule: rule}
 			show, done := a.progress()
 			o.Progress = show
-			r, err := upkeep.Scan(cmd.Context(), s, o, func(f upkeep.Secret) error {
+			r, err := forget.Scan(cmd.Context(), s, o, func(f forget.Secret) error {
 				if a.json {
-					return a.printJSON(secretDoc{1, f.ID.String(), f.Kind, f.Class, f.From, f.To})
+					return a.answer(f)
 				}
 				a.line("%v %s %s %d-%d", f.ID, f.Kind, f.Class, f.From, f.To)
 				return nil
@@ -40,23 +41,14 @@ looks like a secret: the object, the class, and where it begins and ends in the 
 			}
 			a.say("%s, %s", plural(r.Bodies, "body", "bodies"), plural(r.Secrets, "secret", "secrets"))
 			if len(r.Unread) > 0 {
-				return withHint(fmt.Errorf("cannot look into %s", strings.Join(r.Unread, ", ")), "`ctx fsck` says what is damaged")
+				return withHint(fmt.Errorf("cannot read %s", strings.Join(r.Unread, ", ")), "`ctx fsck` says what is damaged")
 			}
 			if r.Secrets > 0 {
-				return withHint(errFound, "`ctx forget ID` removes one, `ctx forget --rule CLASS` all of a class")
+				return withHint(errFound, "`ctx forget ID` erases one, `ctx forget --rule CLASS` all of a class")
 			}
 			return nil
 		},
 	}
-	cmd.Flags().StringVar(&rule, "rule", "", "only secrets of this `CLASS`")
+	cmd.Flags().StringVar(&rule, "rule", "", "list only secrets of this `CLASS`")
 	return cmd
-}
-
-type secretDoc struct {
-	V     int    `json:"v"`
-	ID    string `json:"id"`
-	Kind  string `json:"kind"`
-	Class string `json:"class"`
-	From  int    `json:"from"` // in the text, in bytes from 0
-	To    int    `json:"to"`   // behind its last byte
 }

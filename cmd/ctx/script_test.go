@@ -16,24 +16,27 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"github.com/gemini-ctx/ctx/lock"
-	"github.com/gemini-ctx/ctx/machine"
-	"github.com/gemini-ctx/ctx/summarizer/printmode"
+	"github.com/gemini-ctx/ctx/internal/cli/environ"
+	"github.com/gemini-ctx/ctx/internal/durable"
+	"github.com/gemini-ctx/ctx/internal/eval/program"
+	"github.com/gemini-ctx/ctx/internal/summarizer/printmode"
 )
 
-// TestMain lets the test binary be ctx, for scripts: with a clock and random bytes that come out the same in every run.
+// TestMain lets the test binary be ctx, for scripts: with a clock and random bytes that come out
+// the same in every run.
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){
 		"ctx": func() {
-			c, watch := machine.Interrupts("ctx")
+			c, watch := environ.Interrupts("ctx")
 			os.Exit(run(c, fixed(fromOS(c, watch)), os.Args[1:]))
 		},
+		"ctx-eval":            func() { os.Exit(program.Main()) },
 		"ctx-summarize-agent": func() { os.Exit(printmode.Program().Main()) },
 	})
 }
 
-// fixed pins a world: the first ctx of a script runs at one second past scriptStart, the next one a second later. The file .clock in
-// the script's directory gets a byte from each.
+// fixed pins a world: the first ctx of a script runs at one second past scriptStart, the next one a
+// second later. The file .clock in the script's directory gets a byte from each.
 func fixed(w world) world {
 	tick := int64(0)
 	if dir := os.Getenv("WORK"); dir != "" {
@@ -155,8 +158,8 @@ func cmdBytes(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(text), 0o600))
 }
 
-// cmdFlip is `flip FILE OFFSET`: flips a bit of the byte there, counted from the end where negative. FILE may be a
-// pattern for one file, or the id of a loose object.
+// cmdFlip is `flip FILE OFFSET`: flips a bit of the byte there, counted from the end where
+// negative. FILE may be a pattern for one file, or the id of a loose object.
 func cmdFlip(ts *testscript.TestScript, neg bool, args []string) {
 	path, at := fileAndNumber(ts, neg, args, "flip FILE OFFSET")
 	b, err := os.ReadFile(path)
@@ -200,7 +203,8 @@ func cmdLines(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(b.String()), 0o600))
 }
 
-// cmdClash is `clash NAME`: four digits that two of the ids in the last command's output begin with become $NAME.
+// cmdClash is `clash NAME`: four digits that two of the ids in the last command's output begin with
+// become $NAME.
 func cmdClash(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 1 {
 		ts.Fatalf("usage: clash NAME")
@@ -268,7 +272,7 @@ func runIn(t *testing.T, dir, stdin string, args ...string) (code int, stdout, s
 }
 
 // runWith is runIn with durable calls that a test has a hand in.
-func runWith(t *testing.T, fs *lock.FS, dir string, args ...string) (code int, stdout, stderr string) {
+func runWith(t *testing.T, fs *durable.FS, dir string, args ...string) (code int, stdout, stderr string) {
 	t.Helper()
 	w := testWorld(dir, "")
 	w.fs = fs

@@ -10,13 +10,15 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/gemini-ctx/ctx/document"
+	"github.com/gemini-ctx/ctx/internal/cli/document"
+	"github.com/gemini-ctx/ctx/internal/history"
+	"github.com/gemini-ctx/ctx/internal/recall"
+	"github.com/gemini-ctx/ctx/internal/session"
 	"github.com/gemini-ctx/ctx/internal/when"
 	"github.com/gemini-ctx/ctx/refs"
-	"github.com/gemini-ctx/ctx/session"
 )
 
-// scopeOptions say where search and grep look.
+// scopeOptions are the flags that limit where search and grep look.
 type scopeOptions struct {
 	session, branch, role, since, until string
 	reader                              string
@@ -38,9 +40,9 @@ func (o *scopeOptions) flags(a *app, cmd *cobra.Command) {
 
 var searchRoles = []string{"user", "model", "tool", "system"}
 
-// query returns a query without words.
-func (o *scopeOptions) query(now time.Time) (session.SearchQuery, error) {
-	q := session.SearchQuery{Session: o.session, Branch: o.branch, Role: o.role, Rewound: o.rewound}
+// query returns the query of the flags, without words.
+func (o *scopeOptions) query(now time.Time) (recall.SearchQuery, error) {
+	q := recall.SearchQuery{Session: o.session, Branch: o.branch, Role: o.role, Rewound: o.rewound}
 	switch {
 	case o.role != "" && !slices.Contains(searchRoles, o.role):
 		return q, usagef("bad --role: %.80q: one of %s", o.role, strings.Join(searchRoles, ", "))
@@ -71,7 +73,7 @@ func (o *scopeOptions) query(now time.Time) (session.SearchQuery, error) {
 	return q, nil
 }
 
-// parseTime reads the value of a flag that takes a time as people write it.
+// parseTime parses the value of a flag that takes a time.
 func parseTime(flag, text string, now time.Time) (when.Span, error) {
 	span, err := when.Parse(text, now)
 	if err != nil {
@@ -80,14 +82,14 @@ func parseTime(flag, text string, now time.Time) (when.Span, error) {
 	return span, err
 }
 
-// open opens the store, and completes the query with the reader.
-func (o *scopeOptions) open(a *app, q *session.SearchQuery) (*session.Store, *refs.View, error) {
+// open opens the store and adds the reader to the query.
+func (o *scopeOptions) open(a *app, q *recall.SearchQuery) (*session.Store, *refs.View, error) {
 	s, view, err := a.openView()
 	if err != nil {
 		return s, view, err
 	}
 	if o.session != "" {
-		if q.Session, err = session.Named(view, o.session); err != nil {
+		if q.Session, err = history.Named(view, o.session); err != nil {
 			return s, view, err
 		}
 	}
@@ -96,7 +98,7 @@ func (o *scopeOptions) open(a *app, q *session.SearchQuery) (*session.Store, *re
 	}
 	name, err := sessionOr(view, o.session)
 	if err == nil {
-		q.Reader, err = s.NewReader(view, name, o.reader)
+		q.Reader, err = s.Clusters.NewViewer(view, name, o.reader)
 	}
 	return s, view, err
 }
@@ -112,18 +114,26 @@ func newSearchCmd(a *app) *cobra.Command {
 	o := &searchOptions{}
 	cmd := &cobra.Command{
 		Use:   "search QUERY",
-		Short: "Find what was said, best first",
-		Long: long(`Shows the messages and notes that answer a query best, over all history of the store: what has been evicted is found like the rest, an
-amended message by its newest words, and what was rewound only with --rewound. What was forgotten, or went with a removed session, is never found.
-A query is words, names, paths and numbers; a name of somebody who spoke brings what they said. Words in double quotes are a phrase: a message must have
-them one after the other. A message that has the whole query word for word comes before others, and one that says nothing else comes first. A query of nothing but words that every text has finds the messages with
-these words in a row. Case,
-accents and punctuation do not count. What users say, and what a model says in its own words, counts more than long tool output and calls. Messages with
-the same words are one hit, the newest of them. Each hit is shown by the passage that matches.
-With --literal the query is one string, with --regexp one regular expression (RE2, as in Go; ^ and $ match at lines); both are looked for in every text as it is,
-case included unless --ignore-case is given, and the newest message comes first. `+"`ctx grep`"+` prints the matching lines.
-With --sessions each line is a session with its best message; with --clusters the clusters that the best messages are in are listed among them. Without a hit
-the exit code is 1.`,
+		Short: "Find messages, best first",
+		Long: long(`Prints the messages and notes that answer a query best, from the whole history of the store,
+each with the passage that matches. Messages in tombstones are found like all others, amended
+messages by their newest words, and rewound messages only with --rewound. The command never
+finds messages that were forgotten or that went with a removed session. Without a hit the exit
+code is 1.
+
+A query has words, names, paths and numbers. The name of a speaker finds what that person said.
+Words in double quotes are a phrase, which a message must have in a row. Messages with the whole
+query word for word come first, and among them those that say nothing else. If every text has
+the words of the query, the command finds the messages that have these words in a row. Case,
+accents and punctuation do not matter. The words of users and models count more than long tool
+outputs and calls. Messages with the same words are one hit, the newest of them.
+
+With --literal the query is one string, and with --regexp it is a regular expression (RE2, as in
+Go; ^ and $ match at lines). The command then compares whole texts, newest message first, and
+case matters unless --ignore-case is given. `+"`ctx grep`"+` prints the matching lines.
+
+With --sessions each line is a session with its best message. With --clusters the command also
+lists the clusters of the best messages.`,
 			exitNoStore, exitCorrupt, exitNotFound),
 		Example: "  ctx search 'which port does postgres listen on'\n  ctx search '\"connection refused\" postgres' --since yesterday\n" +
 			"  ctx search parser.go --json -n 3\n  ctx search --sessions 'flaky upload test'\n  ctx search 'delivery window' -s work --since 2026-03-01 --clusters",
@@ -134,12 +144,12 @@ the exit code is 1.`,
 	}
 	o.flags(a, cmd)
 	f := cmd.Flags()
-	f.IntVarP(&o.limit, "limit", "n", 10, "at most `N` messages, or sessions")
-	f.BoolVar(&o.clusters, "clusters", false, "list the clusters of the best messages, too")
+	f.IntVarP(&o.limit, "limit", "n", 10, "print at most `N` messages or sessions")
+	f.BoolVar(&o.clusters, "clusters", false, "also list the clusters of the best messages")
 	f.BoolVar(&o.sessions, "sessions", false, "list sessions, each with its best message")
-	f.BoolVar(&o.literal, "literal", false, "look for the query as one string, byte for byte")
-	f.BoolVar(&o.regexp, "regexp", false, "look for the query as a regular expression")
-	f.BoolVarP(&o.ignoreCase, "ignore-case", "i", false, "with --literal or --regexp, do not tell capitals from small letters")
+	f.BoolVar(&o.literal, "literal", false, "find the query as one string, byte for byte")
+	f.BoolVar(&o.regexp, "regexp", false, "find the query as a regular expression")
+	f.BoolVarP(&o.ignoreCase, "ignore-case", "i", false, "with --literal or --regexp, ignore case")
 	return cmd
 }
 
@@ -154,7 +164,7 @@ func (o *searchOptions) run(a *app, text string) error {
 	}
 	found := 0
 	if o.sessions {
-		hits, err := s.SearchSessions(view, q)
+		hits, err := s.Recall.SearchSessions(view, q)
 		if err != nil {
 			return err
 		}
@@ -165,7 +175,7 @@ func (o *searchOptions) run(a *app, text string) error {
 			}
 		}
 	} else {
-		hits, err := s.Search(view, q)
+		hits, err := s.Recall.Search(view, q)
 		if err != nil {
 			return err
 		}
@@ -182,12 +192,12 @@ func (o *searchOptions) run(a *app, text string) error {
 	return nil
 }
 
-func (o *searchOptions) query(now time.Time, text string) (session.SearchQuery, error) {
+func (o *searchOptions) query(now time.Time, text string) (recall.SearchQuery, error) {
 	q, err := o.scopeOptions.query(now)
 	if err != nil {
 		return q, err
 	}
-	q.Text, q.Most, q.Clusters, q.Phrases = text, o.limit, o.clusters, true
+	q.Text, q.Limit, q.Clusters, q.Phrases = text, o.limit, o.clusters, true
 	switch {
 	case o.limit < 1:
 		return q, usagef("bad --limit: %d: 1 is the least", o.limit)
@@ -206,7 +216,7 @@ func (o *searchOptions) query(now time.Time, text string) (session.SearchQuery, 
 	return q, err
 }
 
-// compilePattern returns a pattern that matches text, or what text says as a regular expression.
+// compilePattern compiles a regular expression, or a literal text as one.
 func compilePattern(text string, literal, ignoreCase bool) (*regexp.Regexp, error) {
 	if text == "" {
 		return nil, usagef("nothing to look for: the pattern is empty")
@@ -225,9 +235,9 @@ func compilePattern(text string, literal, ignoreCase bool) (*regexp.Regexp, erro
 	return p, nil
 }
 
-func (a *app) printHit(h session.Hit) error {
+func (a *app) printHit(h recall.Hit) error {
 	if a.json {
-		return a.printJSON(document.HitOf(h))
+		return a.answer(document.HitOf(h))
 	}
 	title := ""
 	if c := h.Cluster; c != nil {
@@ -239,8 +249,8 @@ func (a *app) printHit(h session.Hit) error {
 	return a.out.err
 }
 
-// remarks are what the heading of a hit does not say.
-func remarks(h session.Hit) string {
+// remarks are facts about a hit that its heading does not have.
+func remarks(h recall.Hit) string {
 	said := ""
 	if h.Rewound {
 		said += " rewound"
@@ -254,9 +264,9 @@ func remarks(h session.Hit) string {
 	return said
 }
 
-func (a *app) printSessionHit(h session.SessionHit) error {
+func (a *app) printSessionHit(h recall.SessionHit) error {
 	if a.json {
-		return a.printJSON(document.SessionHitOf(h))
+		return a.answer(document.SessionHitOf(h))
 	}
 	title := fmt.Sprintf("%s, %s: %s%s", oneLine(h.Best.Session), plural(h.Matches, "match", "matches"), heading(h.Best.Shown), remarks(h.Best))
 	a.line("%.3f %s\n    %s", h.Score, title, oneLine(h.Best.Excerpt))

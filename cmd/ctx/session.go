@@ -1,20 +1,23 @@
 package main
 
 import (
+	"github.com/gemini-ctx/ctx/internal/history"
+	"github.com/gemini-ctx/ctx/internal/recall"
 	"strconv"
 
 	"github.com/spf13/cobra"
 
-	"github.com/gemini-ctx/ctx/document"
+	"github.com/gemini-ctx/ctx/internal/cli/document"
+	"github.com/gemini-ctx/ctx/internal/session"
 	"github.com/gemini-ctx/ctx/refs"
-	"github.com/gemini-ctx/ctx/session"
 )
 
 func newSessionCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
-		Use:     "session list|show|use|rm|link|state|model",
-		Short:   "List, show, choose and remove sessions, and what is kept with them",
-		Long:    long("A session is one conversation, with one or more branches. HEAD names the one that commands mean when none is named."),
+		Use:   "session list|show|use|rm|link|state|model",
+		Short: "Manage sessions and their state",
+		Long: long(`A session is one conversation, with one or more branches. HEAD names the current session, which
+commands use by default.`),
 		Example: "  ctx session list\n  ctx session use work",
 		Args:    noSuchCommand,
 		RunE:    needsCommand,
@@ -24,16 +27,12 @@ func newSessionCmd(a *app) *cobra.Command {
 	return cmd
 }
 
-// sessionDoc is a session as session list and show print it with --json.
-type sessionDoc = document.Session
-
-func sessionDocOf(s session.Session) sessionDoc { return document.SessionOf(s) }
-
 func newSessionListCmd(a *app) *cobra.Command {
 	return &cobra.Command{
-		Use:     "list",
-		Short:   "List the sessions",
-		Long:    long("Lists the sessions by name, with their branches and how many messages they have. HEAD's has a star.", exitNoStore, exitCorrupt),
+		Use:   "list",
+		Short: "List the sessions",
+		Long: long(`Lists the sessions by name, with the numbers of their branches and messages. A star marks the
+session that HEAD names.`, exitNoStore, exitCorrupt),
 		Example: "  ctx session list --json",
 		Args:    between(0, 0),
 		RunE: func(*cobra.Command, []string) error {
@@ -41,15 +40,15 @@ func newSessionListCmd(a *app) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			list, err := s.Sessions(view)
+			list, err := s.Recall.Sessions(view)
 			if err != nil {
 				return err
 			}
 			var rows [][]string
 			for _, one := range list {
-				d := sessionDocOf(one)
+				d := document.SessionOf(one)
 				if a.json {
-					if err := a.printJSON(d); err != nil {
+					if err := a.answer(d); err != nil {
 						return err
 					}
 					continue
@@ -79,9 +78,10 @@ func plural(n int, one, many string) string {
 
 func newSessionShowCmd(a *app) *cobra.Command {
 	return &cobra.Command{
-		Use:               "show [SESSION]",
-		Short:             "Show a session's branches",
-		Long:              long("Shows a session, HEAD's if none is named: of each branch its tip, its messages, and how far they went into clusters.", exitNoStore, exitCorrupt, exitNotFound),
+		Use:   "show [SESSION]",
+		Short: "Show the branches of a session",
+		Long: long(`Shows a session (default: the one that HEAD names). Each line is a branch with its messages, how
+many graduated, how many are rendered in clusters, and the tip.`, exitNoStore, exitCorrupt, exitNotFound),
 		Example:           "  ctx session show work",
 		Args:              between(0, 1),
 		ValidArgsFunction: a.completeSessions(),
@@ -94,9 +94,9 @@ func newSessionShowCmd(a *app) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			d := sessionDocOf(one)
+			d := document.SessionOf(one)
 			if a.json {
-				return a.printJSON(d)
+				return a.answer(d)
 			}
 			var rows [][]string
 			for i, b := range d.Branches {
@@ -114,20 +114,20 @@ func newSessionShowCmd(a *app) *cobra.Command {
 	}
 }
 
-// sessionNamed returns the session of the argument, or HEAD's.
-func sessionNamed(s *session.Store, view *refs.View, args []string) (session.Session, error) {
+// sessionNamed returns the session of the argument, or the session that HEAD names.
+func sessionNamed(s *session.Store, view *refs.View, args []string) (recall.Session, error) {
 	name := ""
 	if len(args) > 0 {
 		name = args[0]
 		if err := checkName("session", name); err != nil {
-			return session.Session{}, err
+			return recall.Session{}, err
 		}
 	}
 	name, err := sessionOr(view, name)
 	if err != nil {
-		return session.Session{}, err
+		return recall.Session{}, err
 	}
-	list, err := s.Sessions(view)
+	list, err := s.Recall.Sessions(view)
 	for _, one := range list {
 		if one.Name == name {
 			return one, err
@@ -136,14 +136,14 @@ func sessionNamed(s *session.Store, view *refs.View, args []string) (session.Ses
 	if err == nil {
 		err = notFound("no session %q", name)
 	}
-	return session.Session{}, err
+	return recall.Session{}, err
 }
 
 func newSessionUseCmd(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:               "use SESSION",
 		Short:             "Make HEAD name a session",
-		Long:              long("Makes HEAD name a session: the one that commands mean when none is named.", exitNoStore, exitLocked, exitCorrupt, exitNotFound),
+		Long:              long("Makes HEAD name a session. Commands use it when you name no session.", exitNoStore, exitLocked, exitCorrupt, exitNotFound),
 		Example:           "  ctx session use work",
 		Args:              between(1, 1),
 		ValidArgsFunction: a.completeSessions(),
@@ -155,12 +155,12 @@ func newSessionUseCmd(a *app) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			name, err := session.Named(view, args[0])
+			name, err := history.Named(view, args[0])
 			if err == nil {
-				err = s.Use(cmd.Context(), name)
+				err = s.Conversation.Use(cmd.Context(), name)
 			}
 			if err == nil && a.json {
-				err = a.printJSON(map[string]any{"v": 1, "head": name})
+				err = a.printJSON(map[string]any{"v": 1, "head": name}) // "head" goes first there
 			}
 			return err
 		},
@@ -172,8 +172,9 @@ func newSessionRmCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "rm SESSION",
 		Short: "Remove a session",
-		Long: long(`Removes a session and takes its messages out of the clusters. Asks on a terminal; elsewhere it needs --force. The words stay in
-the store until gc finds that nothing names them any more; until then `+"`ctx undo -s SESSION`"+` brings the session back.`,
+		Long: long(`Removes a session, and removes its messages from the clusters. On a terminal the command asks
+first; elsewhere it needs --force. The words stay in the store until `+"`ctx gc`"+` finds that nothing
+names them. Until then `+"`ctx undo -s SESSION`"+` brings the session back.`,
 			exitNoStore, exitLocked, exitCorrupt, exitNotFound),
 		Example:           "  ctx session rm scratch --force",
 		Args:              between(1, 1),
@@ -194,21 +195,17 @@ the store until gc finds that nothing names them any more; until then `+"`ctx un
 				return err
 			}
 			if !force {
-				if err := a.confirm("remove session %s with %s", one.Name, plural(int(sessionDocOf(one).Messages), "message", "messages")); err != nil {
+				if err := a.confirm("remove session %s with %s", one.Name, plural(int(document.SessionOf(one).Messages), "message", "messages")); err != nil {
 					return err
 				}
 			}
-			n, err := s.RemoveSession(cmd.Context(), one.Name)
+			n, err := s.Conversation.RemoveSession(cmd.Context(), one.Name)
 			if err != nil {
 				return err
 			}
 			_ = a.fs.Remove(sessionHealth(s, one.Name)) // mostly not there; another session of the name would ask once less
 			if a.json {
-				return a.printJSON(struct {
-					V        int    `json:"v"`
-					Session  string `json:"session"`
-					Messages int    `json:"messages"`
-				}{1, one.Name, n})
+				return a.answer("session", one.Name, "messages", n)
 			}
 			a.line("removed session %s: %s", one.Name, plural(n, "message", "messages"))
 			return nil

@@ -1,20 +1,16 @@
 package main
 
 import (
+	"github.com/gemini-ctx/ctx/internal/history"
 	"strings"
 
 	"github.com/spf13/cobra"
 
-	"github.com/gemini-ctx/ctx/document"
 	"github.com/gemini-ctx/ctx/format"
-	"github.com/gemini-ctx/ctx/session"
+	"github.com/gemini-ctx/ctx/internal/cli/document"
 )
 
-type parentDoc = document.Parent
-
-func parentDocOf(p *session.Parent) *parentDoc { return document.ParentOf(p) }
-
-func parentText(d *parentDoc) string {
+func parentText(d *document.Parent) string {
 	if d.Call == "" {
 		return oneLine("works for " + d.Session)
 	}
@@ -25,11 +21,13 @@ func newSessionLinkCmd(a *app) *cobra.Command {
 	var orphan, apart bool
 	cmd := &cobra.Command{
 		Use:   "link CHILD PARENT CALL",
-		Short: "Say for which call of which session a session works",
-		Long: long(`Links a session, that of a subagent, to the session and the tool call that it works for. `+"`ctx session show`"+` tells it. Nothing
-of the parent changes, and nothing that is said in the child shows in it. A session is linked once; another link is refused (12).
+		Short: "Link a session to the tool call that it works for",
+		Long: long(`Links CHILD, the session of a subagent, to the session and the tool call that it works for. `+"`"+`ctx
+session show`+"`"+` prints the link. The parent does not change, and does not show what is said in the
+child. The command refuses to change an existing link (12).
 
-What the child finds out about models (`+"`ctx avail -s CHILD`"+`) is shared with its parent, unless --apart says otherwise.`,
+The child shares with its parent what it learns about models (`+"`ctx avail -s CHILD`"+`), unless
+--apart is given.`,
 			exitNoStore, exitLocked, exitStale, exitCorrupt, exitNotFound),
 		Example:           "  ctx session link work-search work call-7",
 		Args:              between(3, 3),
@@ -44,29 +42,24 @@ What the child finds out about models (`+"`ctx avail -s CHILD`"+`) is shared wit
 			if err != nil {
 				return err
 			}
-			p := session.Parent{Session: args[1], Call: args[2], Apart: apart}
-			known, err := s.Link(cmd.Context(), args[0], p, orphan)
+			p := history.Parent{Session: args[1], Call: args[2], Apart: apart}
+			known, err := s.Conversation.Link(cmd.Context(), args[0], p, orphan)
 			if err != nil || !a.json {
 				return err
 			}
-			return a.printJSON(struct {
-				V       int        `json:"v"`
-				Session string     `json:"session"`
-				Parent  *parentDoc `json:"parent"`
-				Known   bool       `json:"known"`
-			}{1, args[0], parentDocOf(&p), known})
+			return a.answer("session", args[0], "parent", document.ParentOf(&p), "known", known)
 		},
 	}
 	cmd.Flags().BoolVar(&orphan, "orphan", false, "accept a call that is not in the parent")
-	cmd.Flags().BoolVar(&apart, "apart", false, "what the child finds out about models is its own")
+	cmd.Flags().BoolVar(&apart, "apart", false, "do not share with the parent what the child learns about models")
 	return cmd
 }
 
-// readParentCall reads SESSION/CALL, the value of --parent-call.
-func readParentCall(text string) (*session.Parent, error) {
+// readParentCall parses SESSION/CALL, the value of --parent-call.
+func readParentCall(text string) (*history.Parent, error) {
 	name, call, ok := strings.Cut(text, "/")
 	if !ok || call == "" {
-		return nil, usagef("bad --parent-call: %.80q: SESSION/CALL is the form", text)
+		return nil, usagef("bad --parent-call: %.80q: the form is SESSION/CALL", text)
 	}
 	if err := checkName("session", name); err != nil {
 		return nil, err
@@ -74,5 +67,5 @@ func readParentCall(text string) (*session.Parent, error) {
 	if _, err := format.EncodeName(call); err != nil {
 		return nil, usagef("bad --parent-call: %v", err)
 	}
-	return &session.Parent{Session: name, Call: call}, nil
+	return &history.Parent{Session: name, Call: call}, nil
 }

@@ -3,18 +3,18 @@ package main
 import (
 	"github.com/spf13/cobra"
 
-	"github.com/gemini-ctx/ctx/format"
-	"github.com/gemini-ctx/ctx/summarizer"
+	"github.com/gemini-ctx/ctx/internal/summarizer"
 )
 
 func newSessionModelCmd(a *app) *cobra.Command {
 	o := &branchFlags{}
 	cmd := &cobra.Command{
 		Use:   "model [-s SESSION] [NAME]",
-		Short: "Show or note the model that a branch goes on with",
-		Long: long(`Notes that a branch goes on with another model; without a name, prints the model that was noted since the last prompt of the user, and
-where there is none ends with exit code 1. A new prompt leaves the choice open again, and so does a rewind: both follow from where the
-note is in the history. Noting the same model again does nothing.`, exitNoStore, exitLocked, exitCorrupt, exitNotFound),
+		Short: "Show or set the model of a branch",
+		Long: long(`With NAME, records that the branch continues with another model. Without NAME, prints the model
+that was recorded since the last prompt of the user; if there is none, the exit code is 1. A new
+prompt or a rewind to before the record ends its effect. Recording the same model again changes
+nothing.`, exitNoStore, exitLocked, exitCorrupt, exitNotFound),
 		Example:           "  ctx session model -s work gemini-2.5-flash\n  ctx session model -s work",
 		Args:              checkedNames(0, 1),
 		ValidArgsFunction: cobra.NoFileCompletions,
@@ -29,18 +29,18 @@ note is in the history. Noting the same model again does nothing.`, exitNoStore,
 			}
 			if len(args) > 0 {
 				model := summarizer.Normal(args[0])
-				done, err := s.SetModel(cmd.Context(), name, branch, model)
+				done, err := s.Conversation.SetModel(cmd.Context(), name, branch, model)
 				if err != nil || !a.json {
 					return err
 				}
-				return printModel(a, name, branch, model, done.ID)
+				return a.answer("session", name, "branch", branch, "model", model, "note", done.ID)
 			}
-			model, note, err := s.Model(view, name, branch)
+			model, note, err := s.Conversation.Model(view, name, branch)
 			switch {
 			case err != nil:
 				return err
 			case a.json:
-				err = printModel(a, name, branch, model, note)
+				err = a.answer("session", name, "branch", branch, "model", orNull(model), "note", note)
 			case model != "":
 				a.line("%s", oneLine(model))
 			}
@@ -53,14 +53,4 @@ note is in the history. Noting the same model again does nothing.`, exitNoStore,
 	o.add(cmd)
 	completeFlag(cmd, "session", a.completeSessions())
 	return cmd
-}
-
-func printModel(a *app, name, branch, model string, note format.ID) error {
-	return a.printJSON(struct {
-		V       int     `json:"v"`
-		Session string  `json:"session"`
-		Branch  string  `json:"branch"`
-		Model   *string `json:"model"`
-		Note    *string `json:"note"`
-	}{1, name, branch, orNull(model), idText(note)})
 }

@@ -6,18 +6,19 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
+	"github.com/gemini-ctx/ctx/internal/clusters"
+	"github.com/gemini-ctx/ctx/internal/conversation"
 	"slices"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
+	"github.com/gemini-ctx/ctx/internal/cli/jsonl"
 	"github.com/gemini-ctx/ctx/refs"
-	"github.com/gemini-ctx/ctx/session"
 )
 
-// stateFlags say whose state a command is about.
+// stateFlags say whose state a command uses.
 type stateFlags struct {
 	cmd                *cobra.Command
 	session, app, user string
@@ -32,9 +33,9 @@ func (o *stateFlags) add(a *app, cmd *cobra.Command) {
 	completeFlag(cmd, "session", a.completeSessions())
 }
 
-// names returns whose state is meant. With an app there need be no session, as long as none is named.
-func (o *stateFlags) names(view *refs.View) (session.StateNames, error) {
-	n := session.StateNames{Session: o.session, App: o.app, User: o.user}
+// names returns the owners of the state. With an app, there may be no session if none is named.
+func (o *stateFlags) names(view *refs.View) (conversation.StateNames, error) {
+	n := conversation.StateNames{Session: o.session, App: o.app, User: o.user}
 	for _, name := range []struct{ flag, name string }{{"session", o.session}, {"app", o.app}, {"user", o.user}} {
 		if o.cmd.Flags().Changed(name.flag) {
 			if err := checkName(name.flag, name.name); err != nil {
@@ -46,7 +47,7 @@ func (o *stateFlags) names(view *refs.View) (session.StateNames, error) {
 		return n, usagef("--user goes with --app")
 	}
 	var err error
-	if n.Session, err = sessionOr(view, n.Session); session.IsMissing(err) && o.app != "" {
+	if n.Session, err = sessionOr(view, n.Session); clusters.IsMissing(err) && o.app != "" {
 		err = nil
 	}
 	return n, err
@@ -57,11 +58,12 @@ func newSessionStateCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "state [get | set | rm]",
 		Short: "Show and set the state of a session",
-		Long: long(`Shows what an agent keeps with a session besides what is said in it: keys, with JSON values. A key that begins with app: is one for
-all sessions of the --app, one that begins with user: for all of its --user; they are shown where these are named. A key that begins
-with temp: is never kept.
+		Long: long(`Shows the state that an agent keeps with a session: keys with JSON values. A key with the prefix
+app: belongs to all sessions of the --app, and a key with the prefix user: to all sessions of
+its --user; give these flags to see them. A key with the prefix temp: is never stored.
 
-A rewind leaves the state alone. Removing a session removes its own keys, not the shared ones.`, exitNoStore, exitCorrupt, exitNotFound),
+A rewind does not change the state. Removing a session removes its own keys, but not the shared
+ones.`, exitNoStore, exitCorrupt, exitNotFound),
 		Example: "  ctx session state -s work\n  ctx session state -s work --app shop --user ada --json",
 		Args:    noSuchCommand,
 		RunE: func(*cobra.Command, []string) error {
@@ -77,7 +79,7 @@ A rewind leaves the state alone. Removing a session removes its own keys, not th
 	return cmd
 }
 
-func (o *stateFlags) read(a *app) (n session.StateNames, list []session.StateValue, err error) {
+func (o *stateFlags) read(a *app) (n conversation.StateNames, list []conversation.StateValue, err error) {
 	s, view, err := a.openView()
 	if err != nil {
 		return n, nil, err
@@ -85,11 +87,11 @@ func (o *stateFlags) read(a *app) (n session.StateNames, list []session.StateVal
 	if n, err = o.names(view); err != nil {
 		return n, nil, err
 	}
-	list, err = s.State(view, n)
+	list, err = s.Conversation.State(view, n)
 	return n, list, err
 }
 
-func printState(a *app, n session.StateNames, list []session.StateValue) error {
+func printState(a *app, n conversation.StateNames, list []conversation.StateValue) error {
 	if !a.json {
 		var rows [][]string
 		for _, v := range list {
@@ -98,17 +100,11 @@ func printState(a *app, n session.StateNames, list []session.StateValue) error {
 		a.table(rows)
 		return nil
 	}
-	state, err := session.EncodeState(list)
+	state, err := conversation.EncodeState(list)
 	if err != nil {
 		return err
 	}
-	return a.printJSON(struct {
-		V       int             `json:"v"`
-		Session *string         `json:"session"`
-		App     *string         `json:"app"`
-		User    *string         `json:"user"`
-		State   json.RawMessage `json:"state"`
-	}{1, orNull(n.Session), orNull(n.App), orNull(n.User), state})
+	return a.answer("session", orNull(n.Session), "app", orNull(n.App), "user", orNull(n.User), "state", json.RawMessage(state))
 }
 
 func newSessionStateGetCmd(a *app) *cobra.Command {
@@ -116,7 +112,7 @@ func newSessionStateGetCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "get KEY",
 		Short:   "Print the value of a key",
-		Long:    long("Prints a value, as JSON. Where there is no such key the exit code is 1.", exitNoStore, exitCorrupt, exitNotFound),
+		Long:    long("Prints a value as JSON. If there is no such key, the exit code is 1.", exitNoStore, exitCorrupt, exitNotFound),
 		Example: "  ctx session state get -s work branch\n  ctx session state get --app shop app:currency",
 		Args:    between(1, 1),
 		RunE: func(_ *cobra.Command, args []string) error {
@@ -124,7 +120,7 @@ func newSessionStateGetCmd(a *app) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			i := slices.IndexFunc(list, func(v session.StateValue) bool { return v.Key == args[0] })
+			i := slices.IndexFunc(list, func(v conversation.StateValue) bool { return v.Key == args[0] })
 			if i < 0 {
 				return &exitError{exitFailed}
 			}
@@ -142,9 +138,10 @@ func newSessionStateSetCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "set KEY=JSON... | --jsonl [FILE]",
 		Short: "Set keys, all or none of them",
-		Long: long(`Sets keys to JSON values, in one operation; or, with --jsonl, to those of JSON objects, one a line, from a file or standard input. null
-is a value, too. What looks like a secret is replaced by [REDACTED:<class>] before it is stored. `+"`ctx undo`"+` takes the operation back, if
-nobody has changed the same keys' session, app or user since.`, exitNoStore, exitLocked, exitCorrupt, exitNotFound),
+		Long: long(`Sets keys to JSON values, in one operation. With --jsonl the command reads JSON objects, one on
+each line, from a file or standard input. null is a value, too. The command replaces each secret
+that it recognizes by [REDACTED:<class>]. `+"`ctx undo`"+` reverts the operation, if nobody has
+changed the keys of the same session, app or user since.`, exitNoStore, exitLocked, exitCorrupt, exitNotFound),
 		Example: `  ctx session state set -s work branch='"main"' tries=3
   ctx session state set --app shop --user ada app:currency='"EUR"' user:lang='"en"'
   echo '{"tries":4,"temp:token":"x"}' | ctx session state set -s work --jsonl`,
@@ -155,7 +152,7 @@ nobody has changed the same keys' session, app or user since.`, exitNoStore, exi
 			return between(1, -1)(cmd, args)
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			var changes []session.StateChange
+			var changes []conversation.StateChange
 			var err error
 			if lines {
 				changes, err = stateLines(cmd.Context(), a, append(args, "-")[0])
@@ -169,7 +166,7 @@ nobody has changed the same keys' session, app or user since.`, exitNoStore, exi
 		},
 	}
 	o.add(a, cmd)
-	cmd.Flags().BoolVar(&lines, "jsonl", false, "a JSON object of keys and values a line, from a file or standard input")
+	cmd.Flags().BoolVar(&lines, "jsonl", false, "read one JSON object of keys and values from each line of a file or standard input")
 	return cmd
 }
 
@@ -177,14 +174,14 @@ func newSessionStateRmCmd(a *app) *cobra.Command {
 	o := &stateFlags{}
 	cmd := &cobra.Command{
 		Use:     "rm KEY...",
-		Short:   "Take keys away, all or none of them",
-		Long:    long("Takes keys away, in one operation. One that is not there is counted, and no error.", exitNoStore, exitLocked, exitCorrupt, exitNotFound),
+		Short:   "Remove keys, all or none of them",
+		Long:    long("Removes keys, in one operation. The command counts a missing key; it is no error.", exitNoStore, exitLocked, exitCorrupt, exitNotFound),
 		Example: "  ctx session state rm -s work branch tries",
 		Args:    between(1, -1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			var changes []session.StateChange
+			var changes []conversation.StateChange
 			for _, key := range args {
-				changes = append(changes, session.StateChange{StateValue: session.StateValue{Key: key}, Remove: true})
+				changes = append(changes, conversation.StateChange{StateValue: conversation.StateValue{Key: key}, Remove: true})
 			}
 			return o.change(cmd.Context(), a, changes)
 		},
@@ -193,7 +190,7 @@ func newSessionStateRmCmd(a *app) *cobra.Command {
 	return cmd
 }
 
-func (o *stateFlags) change(c context.Context, a *app, changes []session.StateChange) error {
+func (o *stateFlags) change(c context.Context, a *app, changes []conversation.StateChange) error {
 	s, view, err := a.openView()
 	if err != nil {
 		return err
@@ -202,7 +199,7 @@ func (o *stateFlags) change(c context.Context, a *app, changes []session.StateCh
 	if err != nil {
 		return err
 	}
-	done, err := s.SetState(c, n, changes)
+	done, err := s.Conversation.SetState(c, n, changes)
 	if err != nil {
 		return err
 	}
@@ -210,14 +207,7 @@ func (o *stateFlags) change(c context.Context, a *app, changes []session.StateCh
 		a.say("ctx: session state: cleaned: %s", counts(byClass(done.Found)))
 	}
 	if a.json {
-		return a.printJSON(struct {
-			V       int     `json:"v"`
-			Session *string `json:"session"`
-			Set     int     `json:"set"`
-			Removed int     `json:"removed"`
-			Same    int     `json:"same"`
-			Temp    int     `json:"temp"` // not kept
-		}{1, orNull(n.Session), done.Set, done.Removed, done.Same, done.Temp})
+		return a.answer("session", orNull(n.Session), "set", done.Set, "removed", done.Removed, "same", done.Same, "temp", done.Temp)
 	}
 	if done.Temp > 0 {
 		a.say("ctx: session state: not kept: %s with the prefix temp:", plural(done.Temp, "key", "keys"))
@@ -225,12 +215,12 @@ func (o *stateFlags) change(c context.Context, a *app, changes []session.StateCh
 	return nil
 }
 
-// maxStateChanges is how many keys a command sets at most: as many as a scope may have.
+// maxStateChanges is the maximum number of keys in one command, and in one scope.
 const maxStateChanges = 10_000
 
-// statePairs reads KEY=JSON arguments.
-func statePairs(args []string) ([]session.StateChange, error) {
-	var list []session.StateChange
+// statePairs parses KEY=JSON arguments.
+func statePairs(args []string) ([]conversation.StateChange, error) {
+	var list []conversation.StateChange
 	for _, arg := range args {
 		key, value, ok := strings.Cut(arg, "=")
 		if !ok {
@@ -244,46 +234,36 @@ func statePairs(args []string) ([]session.StateChange, error) {
 	return list, nil
 }
 
-func stateChange(key string, value []byte) session.StateChange {
-	return session.StateChange{StateValue: session.StateValue{Key: key, Value: bytes.Clone(bytes.TrimSpace(value))}}
+func stateChange(key string, value []byte) conversation.StateChange {
+	return conversation.StateChange{StateValue: conversation.StateValue{Key: key, Value: bytes.Clone(bytes.TrimSpace(value))}}
 }
 
-// stateLines reads objects, a line each. A blank line is none.
-func stateLines(c context.Context, a *app, file string) ([]session.StateChange, error) {
+// stateLines reads one object from each line. It skips empty lines.
+func stateLines(c context.Context, a *app, file string) ([]conversation.StateChange, error) {
 	in, closeInput, err := a.input(file)
 	if err != nil {
 		return nil, err
 	}
 	defer closeInput()
-	var list []session.StateChange
-	lines := newLineReader(in)
-	for number := 1; ; number++ {
-		line, err := lines.next()
-		switch {
-		case errors.Is(err, io.EOF):
-			return list, nil
-		case errors.Is(err, errLongLine):
-			return nil, usagef("line %d: %v", number, err)
-		case err != nil:
-			return nil, fmt.Errorf("cannot read the state: %w", err)
-		case len(bytes.TrimSpace(line)) == 0:
-			continue
-		}
-		err = eachMember(line, func(key, value []byte) error {
+	var list []conversation.StateChange
+	err = jsonl.Each(c, in, func(line []byte) error {
+		return jsonl.EachMember(line, func(key, value []byte) error {
 			if len(list) == maxStateChanges {
 				return fmt.Errorf("more than %d keys", maxStateChanges)
 			}
-			if len(value) > session.MaxStateValue {
-				return fmt.Errorf("value of %d bytes: %d is the most", len(value), session.MaxStateValue)
+			if len(value) > conversation.MaxStateValue {
+				return fmt.Errorf("value of %d bytes: %d is the most", len(value), conversation.MaxStateValue)
 			}
 			list = append(list, stateChange(string(key), value))
 			return nil
 		})
-		if err != nil {
-			return nil, usagef("line %d: %v", number, err)
-		}
-		if err := c.Err(); err != nil {
-			return nil, err
-		}
+	})
+	var bad *jsonl.LineError
+	switch {
+	case errors.As(err, &bad):
+		return nil, usagef("%v", bad)
+	case err != nil && c.Err() == nil:
+		return nil, fmt.Errorf("cannot read the state: %w", err)
 	}
+	return list, err
 }

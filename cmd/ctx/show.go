@@ -7,17 +7,20 @@ import (
 
 	"github.com/gemini-ctx/ctx/forest/summarize"
 	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/internal/history"
+	"github.com/gemini-ctx/ctx/internal/recall"
+	"github.com/gemini-ctx/ctx/internal/session"
 	"github.com/gemini-ctx/ctx/objects"
 	"github.com/gemini-ctx/ctx/refs"
-	"github.com/gemini-ctx/ctx/session"
 )
 
 func newShowCmd(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "show REV...",
 		Short: "Show objects in full",
-		Long: long(`Shows an object: its id, the lines of its header, and in words what its body says. An entry is shown as it is, also where a newer
-version of it is there; a line then says so. Of what was forgotten the header is shown, and that it is gone.`,
+		Long: long(`Shows an object: its id, the lines of its header, and its body in words. The command shows an
+entry as it was written; if there is a newer version, a line says so. For a forgotten object it
+shows the header, and says that the body is gone.`,
 			exitNoStore, exitCorrupt, exitNotFound),
 		Example:           "  ctx show @\n  ctx show --json 3f9a6c01",
 		Args:              between(1, -1),
@@ -61,17 +64,17 @@ func show(a *app, s *session.Store, v *refs.View, id format.ID) error {
 	return err
 }
 
-// goneNote says of a body why it is not there.
+// goneNote says why a body is missing.
 func goneNote(reason string) string { return "gone: " + reason }
 
-// showEntry shows the version that was named.
+// showEntry shows the named version of an entry.
 func showEntry(a *app, s *session.Store, v *refs.View, c content) error {
-	shown, err := s.Entry(c.id)
+	shown, err := s.History.Entry(c.id)
 	if err != nil {
 		return err
 	}
 	newest := c.id
-	err = s.Expand(v, c.id, session.ExpandOptions{}, func(other *session.Shown) error {
+	err = s.Recall.Expand(v, c.id, recall.ExpandOptions{}, func(other *history.Shown) error {
 		newest = other.Version
 		return nil
 	})
@@ -80,7 +83,7 @@ func showEntry(a *app, s *session.Store, v *refs.View, c content) error {
 	}
 	if a.json {
 		shown.Version = newest
-		return a.printJSON(docOf(shown))
+		return a.answer(docOf(shown))
 	}
 	note := ""
 	if shown.Gone != "" {
@@ -103,7 +106,7 @@ func printContent(a *app, c content, note, text string) {
 	}
 }
 
-// words is what a body says to a person: of a ranked extract its sentences in reading order.
+// words returns the text of a body. For a ranked extract that is its sentences in reading order.
 func (c *content) words() (string, error) {
 	if c.kind != "summary" || c.gone {
 		return string(c.body), nil
@@ -123,28 +126,6 @@ func (c *content) words() (string, error) {
 	return text, err
 }
 
-type summaryDoc struct {
-	V    int    `json:"v"`
-	ID   string `json:"id"`
-	Kind string `json:"kind"`
-	Node string `json:"node"`
-	summaryHeadDoc
-	Inputs []inputDoc `json:"inputs"`
-	Text   *string    `json:"text"`
-	Gone   bool       `json:"gone"`
-}
-
-type tombstoneDoc struct {
-	V       int     `json:"v"`
-	ID      string  `json:"id"`
-	Kind    string  `json:"kind"`
-	Node    string  `json:"node"`
-	Members uint64  `json:"members"`
-	Summary string  `json:"summary"`
-	Text    *string `json:"text"`
-	Gone    bool    `json:"gone"`
-}
-
 func showJSON(a *app, c content) error {
 	text, err := c.words()
 	if err != nil {
@@ -160,20 +141,13 @@ func showJSON(a *app, c content) error {
 		if err != nil {
 			return err
 		}
-		d := summaryDoc{V: 1, ID: c.id.String(), Kind: c.kind, Node: sum.Node.String(), Inputs: []inputDoc{}, Text: said, Gone: c.gone}
-		d.summaryHeadDoc = summaryHeadOf(sum)
-		for _, in := range sum.Inputs {
-			d.Inputs = append(d.Inputs, inputDoc{Kind: inputKind(in.Summary), ID: in.ID.String()})
-		}
-		return a.printJSON(d)
+		return a.answer("id", c.id, "kind", c.kind, "node", sum.Node, summaryHeadOf(sum), "inputs", inputDocs(sum.Inputs), "text", said, "gone", c.gone)
 	case "tombstone":
 		stone, err := format.DecodeTombstone(c.header)
 		if err != nil {
 			return err
 		}
-		return a.printJSON(tombstoneDoc{
-			V: 1, ID: c.id.String(), Kind: c.kind, Node: stone.Node.String(), Members: stone.Count, Summary: stone.Summary.String(), Text: said, Gone: c.gone,
-		})
+		return a.answer("id", c.id, "kind", c.kind, "node", stone.Node, "members", stone.Count, "summary", stone.Summary, "text", said, "gone", c.gone)
 	}
-	return a.printJSON(c.doc())
+	return a.answer(c.doc())
 }

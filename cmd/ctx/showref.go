@@ -1,27 +1,29 @@
 package main
 
 import (
+	"github.com/gemini-ctx/ctx/internal/conversation"
+	"github.com/gemini-ctx/ctx/internal/history"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/refs"
-	"github.com/gemini-ctx/ctx/session"
 )
 
 func newShowRefCmd(a *app) *cobra.Command {
 	var head bool
 	cmd := &cobra.Command{
 		Use:   "show-ref [--head] [NAME...]",
-		Short: "List refs and the objects they name",
-		Long: long(`Lists refs by name, a line each: "<id> <ref>". A NAME chooses the refs that end in it: main, work/main and
-sessions/work/main all choose the last one. 1 says that there is none.`, exitNoStore, exitCorrupt),
+		Short: "List refs and the objects that they name",
+		Long: long(`Lists refs by name, as "<id> <ref>" on each line. A NAME selects the refs that end in it: main,
+work/main and sessions/work/main all select the last one. If there is no such ref, the exit code
+is 1.`, exitNoStore, exitCorrupt),
 		Example:           "  ctx show-ref\n  ctx show-ref --json work/main",
 		ValidArgsFunction: a.completeRefs(),
 		RunE:              func(_ *cobra.Command, args []string) error { return showRefs(a, args, head) },
 	}
-	cmd.Flags().BoolVar(&head, "head", false, "list HEAD, too, with the newest entry of the session that it names")
+	cmd.Flags().BoolVar(&head, "head", false, "also list HEAD, with the newest entry of its session")
 	return cmd
 }
 
@@ -37,13 +39,13 @@ func showRefs(a *app, names []string, head bool) error {
 			continue
 		}
 		if name == "HEAD" {
-			if v.ID = view.Get(session.RefName(v.Name, session.MainBranch)).ID; v.ID.IsZero() && !a.json {
+			if v.ID = view.Get(history.RefName(v.Name, history.MainBranch)).ID; v.ID.IsZero() && !a.json {
 				continue
 			}
 		}
 		any = true
 		if a.json {
-			if err := a.printJSON(refJSON(name, v)); err != nil {
+			if err := a.answer(refMembers(name, v)...); err != nil {
 				return err
 			}
 			continue
@@ -56,7 +58,8 @@ func showRefs(a *app, names []string, head bool) error {
 	return nil
 }
 
-// endsInOne reports whether a ref's name is one of names, or ends in one after a slash; no names choose every ref.
+// endsInOne reports whether a name is one of the names, or ends in a slash and one of them. Without
+// names it is true.
 func endsInOne(name string, names []string) bool {
 	for _, n := range names {
 		if n == name || strings.HasSuffix(name, "/"+n) {
@@ -66,29 +69,22 @@ func endsInOne(name string, names []string) bool {
 	return len(names) == 0
 }
 
-// refDoc is a ref in JSON. The fields from frontier on are those of a session's branch.
-type refDoc struct {
-	V        int     `json:"v"`
-	Name     string  `json:"name"`
-	Kind     string  `json:"kind"`
-	ID       *string `json:"id"`
-	Session  string  `json:"session,omitempty"`
-	Branch   string  `json:"branch,omitempty"`
-	Frontier *uint64 `json:"frontier,omitempty"`
-	Pin      *string `json:"pin,omitempty"`
-	Through  *uint64 `json:"through,omitempty"`
-}
-
-func refJSON(name string, v format.Value) refDoc {
-	d := refDoc{V: 1, Name: name, Kind: kindOfValue(v), ID: idText(v.ID)}
+// refMembers returns a ref as the fields of a document. Only branches of sessions have the fields
+// from frontier on.
+func refMembers(name string, v format.Value) []any {
+	fields := []any{"name", name, "kind", kindOfValue(v), "id", v.ID}
 	switch v.Kind {
 	case format.NameValue:
-		d.Session = v.Name
+		fields = append(fields, "session", v.Name)
 	case format.SessionValue:
-		d.Session, d.Branch = branchOf(name)
-		d.Frontier, d.Pin, d.Through = &v.Frontier, idText(v.Pin), &v.Through
+		inSession, branch := branchOf(name)
+		fields = append(fields, "session", inSession, "branch", branch, "frontier", v.Frontier)
+		if !v.Pin.IsZero() {
+			fields = append(fields, "pin", v.Pin)
+		}
+		fields = append(fields, "through", v.Through)
 	}
-	return d
+	return fields
 }
 
 func kindOfValue(v format.Value) string {
@@ -101,7 +97,7 @@ func kindOfValue(v format.Value) string {
 	return "object"
 }
 
-// branchOf takes the name of a session's ref apart; "" for another ref's.
+// branchOf splits the name of a session's ref. For other refs both parts are empty.
 func branchOf(name string) (session, branch string) {
 	rest, ok := strings.CutPrefix(name, "sessions/")
 	if !ok {
@@ -111,12 +107,13 @@ func branchOf(name string) (session, branch string) {
 	return session, branch
 }
 
-// refNamed returns the full name of the ref that somebody meant, "" for none. A name in full goes before one with its front left out.
+// refNamed returns the full name of a ref, and "" if there is none. A full name precedes a
+// shortened one.
 func refNamed(view *refs.View, name string) string {
 	if name == "@" {
 		name = view.Get("HEAD").Name
 	}
-	for _, full := range []string{name, strings.TrimPrefix(name, "refs/"), "sessions/" + name, "sessions/" + name + "/" + session.MainBranch, session.UserRefs + name} {
+	for _, full := range []string{name, strings.TrimPrefix(name, "refs/"), "sessions/" + name, "sessions/" + name + "/" + history.MainBranch, conversation.UserRefs + name} {
 		if view.Get(full).Exists() {
 			return full
 		}

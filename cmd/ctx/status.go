@@ -5,16 +5,17 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/gemini-ctx/ctx/document"
-	"github.com/gemini-ctx/ctx/session/window"
+	"github.com/gemini-ctx/ctx/internal/cli/document"
+	"github.com/gemini-ctx/ctx/internal/window"
 )
 
 func newStatusCmd(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "status",
-		Short: "Say how the store and its current session are",
-		Long: long(`Says where the store is, how many sessions and clusters it has, and of the session that HEAD names how far its messages went: into
-clusters, into what is rendered as clusters, and how many wait to graduate.`, exitNoStore, exitCorrupt),
+		Short: "Show the state of the store and its current session",
+		Long: long(`Shows the path of the store, and how many sessions, messages and clusters it has. For each
+branch of the session that HEAD names, the command shows how many messages are rendered as
+clusters, how many word for word, and how many wait to graduate.`, exitNoStore, exitCorrupt),
 		Example: "  ctx status\n  ctx status --json",
 		Args:    between(0, 0),
 		RunE: func(*cobra.Command, []string) error {
@@ -27,7 +28,7 @@ clusters, into what is rendered as clusters, and how many wait to graduate.`, ex
 				return err
 			}
 			if a.json {
-				return a.printJSON(d)
+				return a.answer(d)
 			}
 			printStatus(a, d)
 			return nil
@@ -52,13 +53,13 @@ func printStatus(a *app, d document.Status) {
 		}
 	}
 	if d.Torn > 0 {
-		a.line("the log ends in %d bytes of an operation that was never finished; the next change puts them aside", d.Torn)
+		a.line("the log ends in %d bytes of an unfinished operation; the next change sets them aside", d.Torn)
 	}
 	if d.Hook != nil {
 		a.line("last hook of %s: %s at %s", d.Hook.Agent, oneLine(d.Hook.Event), d.Hook.Time)
 	}
 	if d.Trouble != nil {
-		a.line("hooks could not do everything, %s; the last: %s", plural(d.Troubles, "time", "times"), oneLine(*d.Trouble))
+		a.line("hooks failed %s; the last failure: %s", plural(d.Troubles, "time", "times"), oneLine(*d.Trouble))
 	}
 	if d.Ignore != nil {
 		a.say("hint: outside git, add this line to .geminiignore so that the agent does not search the store: %s", *d.Ignore)

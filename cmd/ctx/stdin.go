@@ -7,8 +7,9 @@ import (
 	"os"
 )
 
-// interruptible returns a reader of f that gives the error of c once c is done, also while a read waits for a person or a pipe. It
-// calls watch before it waits for the first time. A regular file never makes anybody wait and is read without a goroutine.
+// interruptible returns a reader of f that returns the error of c as soon as c is done, even while
+// a read waits. It calls watch before it waits for the first time. It reads a regular file without
+// a goroutine.
 func interruptible(c context.Context, watch func(), f *os.File) io.Reader {
 	if info, err := f.Stat(); err == nil && info.Mode().IsRegular() {
 		return &endingReader{c, f}
@@ -16,8 +17,8 @@ func interruptible(c context.Context, watch func(), f *os.File) io.Reader {
 	return &waitingReader{c: c, watch: watch, from: f}
 }
 
-// waitingReader reads ahead in a goroutine, which begins at the first Read: a command that does not read takes nothing from its
-// standard input.
+// waitingReader reads ahead in a goroutine. The goroutine starts at the first Read, so that a
+// command that does not read leaves standard input alone.
 type waitingReader struct {
 	c     context.Context
 	watch func()
@@ -32,7 +33,7 @@ type chunk struct {
 	err  error
 }
 
-// readSize is what a pipe holds on Linux.
+// readSize is the capacity of a pipe on Linux, in bytes.
 const readSize = 64 << 10
 
 // Read implements io.Reader.
@@ -58,7 +59,8 @@ func (r *waitingReader) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// readAhead fills two buffers in turn. One is filled again only after the other was taken, and so after its own bytes were used.
+// readAhead fills two buffers in turn. It fills a buffer again only after the reader has taken the
+// other one.
 func (r *waitingReader) readAhead() {
 	buffers := [2][]byte{make([]byte, readSize), make([]byte, readSize)}
 	for i := 0; ; i ^= 1 {
@@ -74,8 +76,8 @@ func (r *waitingReader) readAhead() {
 	}
 }
 
-// endingReader gives the error of c once c is done. A read that is under way is not ended. It can be read twice where
-// from can.
+// endingReader returns the error of c as soon as c is done. It does not interrupt a read. It can
+// seek if from can.
 type endingReader struct {
 	c    context.Context
 	from io.Reader

@@ -11,7 +11,8 @@ import (
 	"testing"
 )
 
-// testBinary returns the path of a ctx that is this test binary: TestMain looks at the name it is run by.
+// testBinary returns the path of a ctx that is this test binary: TestMain looks at the name it is
+// run by.
 func testBinary(t *testing.T) string {
 	t.Helper()
 	self, err := os.Executable()
@@ -25,8 +26,8 @@ func testBinary(t *testing.T) string {
 	return name
 }
 
-// Sixteen processes append a hundred messages each to one session, a process a message, while another compacts and one reads. Every message is
-// there, once, in one line of history.
+// Sixteen processes append a hundred messages each to one session, a process a message, while
+// another compacts and one reads. Every message is there, once, in one line of history.
 func TestSixteenWriters(t *testing.T) {
 	writers, each := 16, 100
 	if testing.Short() {

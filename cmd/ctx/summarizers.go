@@ -4,26 +4,22 @@ import (
 	"context"
 
 	"github.com/gemini-ctx/ctx/forest/summarize"
-	"github.com/gemini-ctx/ctx/machine"
-	"github.com/gemini-ctx/ctx/session"
-	"github.com/gemini-ctx/ctx/summarizer"
+	"github.com/gemini-ctx/ctx/internal/cli/command"
+	"github.com/gemini-ctx/ctx/internal/session"
+	"github.com/gemini-ctx/ctx/internal/summarizer"
 )
 
-// summarizers returns the chain that the user has configured, or nil where that is the extractive summariser alone; run ends its helpers.
+// summarizers returns the configured chain, or nil if that is only the extractive summarizer. run
+// ends its helper processes.
 func (a *app) summarizers(ctx context.Context, s *session.Store) (*summarizer.Chain, error) {
-	set := s.Config.Summarizers
-	c := summarizer.Config{Context: ctx, Health: a.health(s), Now: a.now, Beside: machine.Beside(), Warn: a.warn}
-	for _, name := range s.Config.Summarize.Chain {
-		c.Members = append(c.Members, summarizer.Member{Name: name, Command: set[name].Command, Timeout: set[name].Timeout})
-	}
-	chain, err := summarizer.New(c)
+	chain, err := command.Chain(ctx, s, a.health(s), a.now, a.warn)
 	if chain != nil {
 		a.opened = append(a.opened, chain)
 	}
 	return chain, err
 }
 
-// summarizer is summarizers for who asks: nil, the extractive summariser, where nothing else is configured.
+// summarizer returns the chain as an interface: nil means the extractive summarizer.
 func (a *app) summarizer(ctx context.Context, s *session.Store) (summarize.Summarizer, error) {
 	chain, err := a.summarizers(ctx, s)
 	if chain == nil {
@@ -32,7 +28,7 @@ func (a *app) summarizer(ctx context.Context, s *session.Store) (summarize.Summa
 	return chain, err
 }
 
-// health is where a store keeps who can be asked.
+// health returns the file that has the availability of summarizers.
 func (a *app) health(s *session.Store) *summarizer.HealthFile {
 	return &summarizer.HealthFile{Path: summarizer.HealthPath(s.Dir), FS: a.fs}
 }

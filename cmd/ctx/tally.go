@@ -1,14 +1,19 @@
 package main
 
-import "strings"
+import (
+	"strings"
 
-// counted is a number of things, with their name for one and for many.
+	"github.com/gemini-ctx/ctx/internal/cli/bulk"
+)
+
+// counted is a number of things, with their singular and plural names.
 type counted struct {
 	n         int
 	one, many string
 }
 
-// tally says how many there are of each: of the first always, of the others where there are any.
+// tally lists how many there are of each. It always includes the first, and the others if there are
+// any.
 func tally(first counted, more ...counted) string {
 	said := []string{plural(first.n, first.one, first.many)}
 	for _, c := range more {
@@ -18,3 +23,6 @@ func tally(first counted, more ...counted) string {
 	}
 	return strings.Join(said, ", ")
 }
+
+// counts lists the number of each name, sorted by name.
+func counts(m map[string]int) string { return bulk.Counts(m) }

@@ -2,35 +2,44 @@ package main
 
 import (
 	"context"
+	"github.com/gemini-ctx/ctx/internal/conversation"
 
 	"github.com/spf13/cobra"
 
-	"github.com/gemini-ctx/ctx/session"
+	"github.com/gemini-ctx/ctx/internal/session"
 )
 
 func newUndoCmd(a *app) *cobra.Command {
-	cmd := turnCmd(a, "undid", func(s *session.Store, c context.Context, name string) (session.Undone, error) { return s.Undo(c, name) })
+	cmd := turnCmd(a, "undid", func(s *session.Store, c context.Context, name string) (conversation.Undone, error) {
+		return s.Conversation.Undo(c, name)
+	})
 	cmd.Use = "undo [-s SESSION]"
-	cmd.Short = "Take back the last change of a session"
-	cmd.Long = long(`Takes back the last append, import, rewind or removal of a session. What its branches held before, they hold again; clusters are not
-rolled back: entries that leave the session leave them, and entries that come back return to where they were. Each further undo goes
-one change further back, until something else happens in the session.`, exitNoStore, exitLocked, exitStale, exitCorrupt, exitGone, exitNotFound)
+	cmd.Short = "Revert the last change of a session"
+	cmd.Long = long(`Reverts the last change of a session, and prints the operation. A change is an append, an import, a
+rewind, a removal, a fork or a join, a mask, a replacement, an offload, an observation, a new state,
+or a link to another session. The branches get back their old tips. Clusters are not restored to an
+old state: entries that leave the session leave the clusters, and entries that return go back to
+their places. Undo passes over compactions and evictions, and stops at a forget. Each further undo
+reverts one more change, until something else happens in the session.`, exitNoStore, exitLocked, exitStale, exitCorrupt, exitGone, exitNotFound)
 	cmd.Example = "  ctx undo\n  ctx undo -s work"
 	return cmd
 }
 
 func newRedoCmd(a *app) *cobra.Command {
-	cmd := turnCmd(a, "redid", func(s *session.Store, c context.Context, name string) (session.Undone, error) { return s.Redo(c, name) })
+	cmd := turnCmd(a, "redid", func(s *session.Store, c context.Context, name string) (conversation.Undone, error) {
+		return s.Conversation.Redo(c, name)
+	})
 	cmd.Use = "redo [-s SESSION]"
-	cmd.Short = "Bring back what the last undo took"
-	cmd.Long = long(`Brings back the change that the last undo of a session took back, as long as nothing else has happened in the session.`,
+	cmd.Short = "Repeat the change that the last undo reverted"
+	cmd.Long = long(`Repeats the change that the last undo of a session reverted, and prints the operation. This
+works only if nothing else has happened in the session since.`,
 		exitNoStore, exitLocked, exitStale, exitCorrupt, exitGone, exitNotFound)
 	cmd.Example = "  ctx redo -s work"
 	return cmd
 }
 
-// turnCmd is what undo and redo have in common.
-func turnCmd(a *app, past string, turn func(*session.Store, context.Context, string) (session.Undone, error)) *cobra.Command {
+// turnCmd returns the common part of undo and redo.
+func turnCmd(a *app, past string, turn func(*session.Store, context.Context, string) (conversation.Undone, error)) *cobra.Command {
 	var named string
 	cmd := &cobra.Command{Args: between(0, 0)}
 	cmd.Flags().StringVarP(&named, "session", "s", "", "the session (default: the one that HEAD names)")
@@ -54,14 +63,7 @@ func turnCmd(a *app, past string, turn func(*session.Store, context.Context, str
 			return err
 		}
 		if a.json {
-			return a.printJSON(struct {
-				V         int    `json:"v"`
-				Session   string `json:"session"`
-				Operation uint64 `json:"operation"`
-				Verb      string `json:"verb"`
-				Retracted int    `json:"retracted"`
-				Restored  int    `json:"restored"`
-			}{1, name, done.Operation, done.Verb, done.Retracted, done.Restored})
+			return a.answer("session", name, done)
 		}
 		a.line("%s %s (operation %d)", past, done.Verb, done.Operation)
 		return nil

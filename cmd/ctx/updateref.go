@@ -2,25 +2,28 @@ package main
 
 import (
 	"fmt"
+	"github.com/gemini-ctx/ctx/internal/conversation"
+	"github.com/gemini-ctx/ctx/internal/history"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/internal/session"
 	"github.com/gemini-ctx/ctx/refs"
-	"github.com/gemini-ctx/ctx/session"
 )
 
 func newUpdateRefCmd(a *app) *cobra.Command {
 	var remove bool
 	cmd := &cobra.Command{
 		Use:   "update-ref REF NEW [OLD] | -d REF [OLD]",
-		Short: "Move a ref safely, or take it away",
-		Long: long(`Makes a ref under user/ name an object; with -d it is taken away. With OLD nothing happens (12) unless that is what the
-ref names now; an OLD of 64 zeros says that there must be no such ref.
+		Short: "Move or delete a ref safely",
+		Long: long(`Makes a ref under user/ name an object. With -d the command deletes the ref. With OLD nothing
+happens (12) unless the ref names OLD now; an OLD of 64 zeros means that the ref must not exist.
 
-The ref of a session's branch moves as `+"`ctx rewind`"+` does it: NEW must be in the branch, and what follows it leaves. Other
-refs are moved by the commands that they belong to, and refused here (12).`,
+For the ref of a session's branch, the command does what `+"`ctx rewind`"+` does: NEW must be in the
+branch, and everything after it leaves. Other refs belong to other commands, and this command
+refuses to move them (12).`,
 			exitNoStore, exitLocked, exitStale, exitCorrupt, exitNotFound),
 		Example: "  ctx update-ref user/before-demo @\n  ctx update-ref -d user/before-demo",
 		Args: func(cmd *cobra.Command, args []string) error {
@@ -42,11 +45,11 @@ refs are moved by the commands that they belong to, and refused here (12).`,
 			return updateRef(a, cmd, u)
 		},
 	}
-	cmd.Flags().BoolVarP(&remove, "delete", "d", false, "take the ref away")
+	cmd.Flags().BoolVarP(&remove, "delete", "d", false, "delete the ref")
 	return cmd
 }
 
-// refUpdate is what the command line asks for.
+// refUpdate is the change that the command line asks for.
 type refUpdate struct {
 	name, to string
 	old      *string
@@ -59,7 +62,7 @@ func updateRef(a *app, cmd *cobra.Command, u refUpdate) error {
 		return err
 	}
 	if !u.remove && isZeros(u.to) {
-		return withHint(usagef("64 zeros name no object"), "-d takes a ref away")
+		return withHint(usagef("64 zeros name no object"), "-d deletes a ref")
 	}
 	var to format.ID
 	if !u.remove {
@@ -74,7 +77,7 @@ func updateRef(a *app, cmd *cobra.Command, u refUpdate) error {
 	top, _, _ := strings.Cut(u.name, "/")
 	switch top {
 	case "user":
-		err = s.UpdateRef(cmd.Context(), u.name, to, expect)
+		err = s.Conversation.UpdateRef(cmd.Context(), u.name, to, expect)
 	case "sessions":
 		to, err = endAt(cmd, s, u, to, expect)
 	default:
@@ -83,14 +86,10 @@ func updateRef(a *app, cmd *cobra.Command, u refUpdate) error {
 	if err != nil || !a.json {
 		return err
 	}
-	return a.printJSON(struct {
-		V    int     `json:"v"`
-		Name string  `json:"name"`
-		ID   *string `json:"id"`
-	}{1, u.name, idText(to)})
+	return a.answer("name", u.name, "id", to)
 }
 
-// expected returns what OLD says: nil for anything, zero for no ref.
+// expected returns the id of OLD: nil for any value, and zero for no ref.
 func (u *refUpdate) expected(s *session.Store, view *refs.View) (*format.ID, error) {
 	if u.old == nil {
 		return nil, nil
@@ -104,23 +103,23 @@ func (u *refUpdate) expected(s *session.Store, view *refs.View) (*format.ID, err
 
 func isZeros(s string) bool { return len(s) == format.IDLen && strings.Trim(s, "0") == "" }
 
-// endAt moves a branch back, and returns its new tip.
+// endAt moves a branch back and returns its new tip.
 func endAt(cmd *cobra.Command, s *session.Store, u refUpdate, to format.ID, expect *format.ID) (format.ID, error) {
 	inSession, branch := branchOf(u.name)
 	if u.remove {
-		return to, withHint(fmt.Errorf("%w: %q is a session's branch", session.ErrRefused, u.name), "`ctx session rm` removes a session")
+		return to, withHint(fmt.Errorf("%w: %q is a session's branch", history.ErrRefused, u.name), "`ctx session rm` removes a session")
 	}
 	if branch == "" || strings.Contains(branch, "/") {
-		return to, usagef("no ref of a session's branch: %q: sessions/SESSION/BRANCH is the form", u.name)
+		return to, usagef("not the ref of a branch: %q: the form is sessions/SESSION/BRANCH", u.name)
 	}
-	var o session.RewindOptions
+	var o conversation.RewindOptions
 	if expect != nil {
 		if expect.IsZero() {
-			return to, withHint(fmt.Errorf("%w: a branch cannot be made here: %q", session.ErrRefused, u.name), "`ctx append` makes a session")
+			return to, withHint(fmt.Errorf("%w: a branch cannot be made here: %q", history.ErrRefused, u.name), "`ctx append` makes a session")
 		}
 		o.Expect = *expect
 	}
-	done, err := s.EndAt(cmd.Context(), inSession, branch, to, o)
+	done, err := s.Conversation.EndAt(cmd.Context(), inSession, branch, to, o)
 	if err == nil && !done.Known {
 		to = done.Entry
 	}
@@ -128,14 +127,14 @@ func endAt(cmd *cobra.Command, s *session.Store, u refUpdate, to format.ID, expe
 }
 
 func refusedRef(name, top string) error {
-	err := fmt.Errorf("%w: %q is not yours to move", session.ErrRefused, name)
+	err := fmt.Errorf("%w: %q cannot be moved by hand", history.ErrRefused, name)
 	switch top {
 	case "HEAD":
 		return withHint(err, "`ctx session use` moves it")
 	case "state":
 		return withHint(err, "`ctx session state` and `ctx session link` move it")
 	case "forests", "epochs":
-		return withHint(err, "it follows from what happens in the sessions")
+		return withHint(err, "ctx moves it when the sessions change")
 	}
-	return withHint(usagef("no such kind of ref: %q", name), "names that people give begin with user/")
+	return withHint(usagef("no such kind of ref: %q", name), "the names of your own refs begin with user/")
 }

@@ -6,8 +6,8 @@ import (
 	"io"
 )
 
-// watched is a reader that remembers why it could not go on: what a library makes of an error does not always tell the input's from its own. It ends when the
-// command is to end.
+// watched is a reader that keeps its error, since libraries do not always tell an error of the
+// input from their own. It stops when the command has to end.
 type watched struct {
 	c    context.Context
 	from io.Reader
@@ -26,7 +26,7 @@ func (w *watched) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// Seek implements io.Seeker for what can be read twice: a file.
+// Seek implements io.Seeker. It works only for files.
 func (w *watched) Seek(offset int64, whence int) (int64, error) {
 	s, ok := w.from.(io.Seeker)
 	if !ok {

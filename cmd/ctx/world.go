@@ -4,16 +4,17 @@ import (
 	"io"
 	"time"
 
-	"github.com/gemini-ctx/ctx/lock"
+	"github.com/gemini-ctx/ctx/internal/durable"
 )
 
-// world is everything outside the process that a command may touch, besides the store. Tests and the demonstration make their own.
+// world is everything outside the process that a command may use, besides the store. Tests and the
+// demonstration make their own.
 type world struct {
 	watch          func(code int) // has the context of run end with an interrupt from now on; nil for nothing to do
 	keepWriting    func()         // has a write that nobody reads be an error instead of the end of the process; nil for nothing to do
 	stdin          io.Reader
 	stdout, stderr io.Writer
-	// Whether a person sits at the other end; nil for no.
+	// These report whether standard input or output is a terminal; nil is no terminal.
 	inTerm, outTerm, errTerm func() bool
 
 	dir      string // the working directory, absolute
@@ -26,7 +27,7 @@ type world struct {
 	now      func() time.Time
 	random   io.Reader
 	become   func(dir, path string, args []string) (int, error) // runs a program in the place of this one; nil for no way to
-	fs       *lock.FS                                           // makes the durable calls; nil for the real thing
+	fs       *durable.FS                                        // makes the durable calls; nil for the real thing
 }
 
 func asked(terminal func() bool) bool { return terminal != nil && terminal() }

@@ -4,31 +4,33 @@ import (
 	"cmp"
 	"slices"
 
-	"github.com/gemini-ctx/ctx/forest/terms"
+	"github.com/gemini-ctx/ctx/internal/terms"
 )
 
-// count is a term and how often it occurs. The lowest bit of the key says that it is an artifact.
+// count is a term and how often it occurs. The lowest bit of key is set for an artifact.
 type count struct {
 	key uint32
 	n   uint16
 }
 
-// An artifact is a term that names one thing: a path, identifier, flag, address, version or number. Words are the rest.
+// artifact marks the key of a term that names one thing: a path, identifier, flag, address, version
+// or number. All other terms are words.
 const artifact = 1
 
-// bag is a multiset of terms in ascending order of their keys, each once.
+// bag is a multiset of terms: each term once, sorted by key.
 type bag []count
 
 const (
 	maxTerms = 224      // distinct terms of a message
-	maxText  = 32 << 10 // bytes of a message that are looked at: its first and its last half of this
+	maxText  = 32 << 10 // bytes of a message that are examined: half of them at its start, half at its end
 	maxCount = 1<<16 - 1
 )
 
-// bagOf returns the terms of a text, the most frequent ones.
+// bagOf returns the most frequent terms of a text.
 func bagOf(text string) bag { return allOf(text).trim(maxTerms) }
 
-// allOf returns all terms of a text. A character that is a word by itself, as in Chinese, counts together with the one before it.
+// allOf returns all terms of a text. Scripts such as Chinese have words of one character; each of
+// these is counted as a pair with the character before it.
 func allOf(text string) bag {
 	var keys []uint32
 	var last terms.Token
@@ -68,7 +70,8 @@ func allOf(text string) bag {
 	return b
 }
 
-// trim keeps the most frequent terms, at equal counts artifacts before words and then smaller keys before larger ones.
+// trim keeps the most frequent terms. At equal counts words go before artifacts, and small keys
+// before large ones.
 func (b bag) trim(limit int) bag {
 	if len(b) <= limit {
 		return b
@@ -81,7 +84,7 @@ func (b bag) trim(limit int) bag {
 	return b
 }
 
-// plus returns the union of two bags, counts added.
+// plus returns the union of two bags. The counts of common terms are added.
 func (b bag) plus(c bag) bag {
 	if len(b) == 0 {
 		return c

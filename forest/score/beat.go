@@ -4,11 +4,13 @@ import "slices"
 
 const (
 	minute     = 60 // seconds
-	manyPauses = 8  // that tell a pace
+	manyPauses = 8  // pauses that are enough to tell a pace
 )
 
-// beat returns how many seconds count as a minute does in quick talk: more where messages are hours apart, as in comments on an issue, where a day's
-// silence ends nothing. It goes by the pause that three in four of those ahead are longer than, or by that of the past where little is ahead.
+// beat returns the number of seconds that count as one minute. It is 60 in quick talk and more
+// where messages are hours apart, as in comments on an issue, where a silent day ends no topic. It
+// is twice the pause that three in four pauses exceed, among the messages ahead, or in the past if
+// few are ahead.
 func beat(v *conversation, f Features, ahead []Features) int {
 	pauses := make([]int, 0, 32)
 	last := f.time

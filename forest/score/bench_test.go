@@ -8,14 +8,16 @@ import (
 	"time"
 )
 
-// crowded returns candidates at all their bounds: 64 clusters of 256 terms, and a conversation with as many people as are known.
+// crowded returns candidates at all their bounds: 64 clusters of 256 terms, and a conversation with
+// the largest number of known people.
 func crowded(r *rand.Rand) (*Candidates, func(n int) Message) {
 	now := time.Date(2024, 1, 1, 9, 0, 0, 0, time.UTC)
 	say := func(n int) Message {
 		now = now.Add(time.Duration(r.IntN(60)) * time.Second)
 		text := fmt.Sprintf("nick%d: ", r.IntN(maxPersons))
 		for range n {
-			// The product of two uniform numbers makes some terms common and most of them rare, as in text.
+			// The product of two uniform numbers makes some terms common and most rare, as in real
+			// text.
 			text += fmt.Sprintf("w%dx ", int(r.Float64()*r.Float64()*4000))
 		}
 		return Message{Conversation: "c", Role: "user", Author: fmt.Sprintf("nick%d", r.IntN(maxPersons)), Time: now, Text: text}
@@ -27,7 +29,8 @@ func crowded(r *rand.Rand) (*Candidates, func(n int) Message) {
 	return c, say
 }
 
-// BenchmarkMessage reduces a message of 30 terms, places it among 64 clusters of 256 terms with 26 messages ahead, and records it.
+// BenchmarkMessage reduces a message of 30 terms, places it among 64 clusters of 256 terms with 26
+// messages ahead, and records it.
 func BenchmarkMessage(b *testing.B) {
 	c, say := crowded(rand.New(rand.NewPCG(1, 2)))
 	var said []Message
@@ -53,7 +56,7 @@ func BenchmarkMessage(b *testing.B) {
 	b.ReportMetric(float64(took[len(took)*95/100].Nanoseconds()), "p95-ns")
 }
 
-// BenchmarkExchange is the same for an exchange in eight messages of 200 terms each.
+// BenchmarkExchange does the same for an exchange of eight messages of 200 terms each.
 func BenchmarkExchange(b *testing.B) {
 	c, say := crowded(rand.New(rand.NewPCG(1, 2)))
 	var units [][]Features
@@ -76,7 +79,8 @@ func BenchmarkExchange(b *testing.B) {
 	}
 }
 
-// BenchmarkCodec writes candidates at their bounds and reads them, as every command does that graduates.
+// BenchmarkCodec encodes and decodes candidates at their bounds, as every command does that
+// graduates.
 func BenchmarkCodec(b *testing.B) {
 	c, _ := crowded(rand.New(rand.NewPCG(1, 2)))
 	enc := c.Append(nil)

@@ -2,36 +2,37 @@ package score
 
 import "slices"
 
-// The bounds that keep the cost of placing independent of how long the history is.
+// The bounds that keep the cost of placing a unit independent of the length of the history.
 const (
-	MaxClusters      = 64  // clusters a unit is compared with: those touched most lately
-	MaxConversations = 16  // conversations whose turn-taking is known: those that went on most lately
+	MaxClusters      = 64  // clusters that a unit is compared with: the most recently touched
+	MaxConversations = 16  // conversations whose turn-taking is known: the most recent
 	maxClusterTerms  = 256 // terms a cluster keeps
-	maxMembers       = 24  // authors of a cluster that are known, the latest
-	late             = 128 // units of a conversation after which the counts that tell its style are halved
-	maxPersons       = 96  // authors of a conversation that are known, the latest
+	maxMembers       = 24  // known authors of a cluster, the latest
+	late             = 128 // units of a conversation after which the counts of its style are halved
+	maxPersons       = 96  // known authors of a conversation, the latest
 )
 
-// Candidates are the clusters that a unit may join and what is known of them, and who spoke to whom in the conversations that go on. They are a
-// cache: what was decided with them is recorded, so that a lost or another state changes later decisions only. The zero value is empty.
+// Candidates holds the clusters that a unit may join, and the turn-taking in current conversations.
+// It is a cache: decisions are recorded elsewhere, so a lost or different state only affects later
+// decisions. The zero value is empty.
 type Candidates struct {
-	clusters []*cluster      // the one touched last first
-	convs    []*conversation // the one that went on last first
+	clusters []*cluster      // the most recently touched first
+	convs    []*conversation // the most recently active first
 	common   frequencies
 }
 
-// cluster is what is known of a cluster.
+// cluster is what is known of one candidate.
 type cluster struct {
 	number  uint64
-	units   int      // units that touched it
-	conv    uint64   // conversation of the unit that touched it last
-	tick    int      // number of that unit there
-	time    int64    // of that unit
-	author  uint32   // of that unit
-	to      uint32   // whom it spoke to
-	members []uint32 // who spoke in it, the latest first
+	units   int      // number of units that touched it
+	conv    uint64   // conversation of the last unit
+	tick    int      // number of the last unit in that conversation
+	time    int64    // of the last unit
+	author  uint32   // of the last unit
+	to      uint32   // addressee of the last unit
+	members []uint32 // authors, the latest first
 	terms   []clusterTerm
-	sieve   [sieveBits / 64]uint64 // a bit for every term, to pass over clusters that do not have one
+	sieve   [sieveBits / 64]uint64 // a Bloom filter with one bit per term, for quick negative answers
 }
 
 const sieveBits = 1 << 11
@@ -40,29 +41,30 @@ const sieveBits = 1 << 11
 type clusterTerm struct {
 	key  uint32
 	n    uint16
-	last uint32 // units of the cluster when it was last there
+	last uint32 // number of units of the cluster when the term last occurred
 }
 
 // conversation is the turn-taking of a conversation.
 type conversation struct {
-	key     uint64
-	tick    int    // units so far
-	time    int64  // the latest of their times
-	pace    int    // log2 of the pause in seconds that three in four are longer than, in 256ths, as far as one can tell
-	said    int    // late units
-	named   int    // how many of them spoke to somebody by name
+	key  uint64
+	tick int   // number of units so far
+	time int64 // the latest time of a unit
+	// pace estimates the log2, in 256ths, of the pause in seconds that three in four pauses exceed.
+	pace    int
+	said    int    // recent units
+	named   int    // recent units that address somebody by name
 	model   bool   // a model takes part
 	cluster uint64 // of the last unit
-	run     int    // words said since another cluster was touched
+	run     int    // words since the units moved to this cluster
 	persons []speaker
 }
 
 // speaker is an author in a conversation.
 type speaker struct {
 	key     uint32
-	tick    int    // number of the last unit
-	time    int64  // of the conversation then
-	cluster uint64 // of that unit
+	tick    int    // number of the author's last unit
+	time    int64  // time of the conversation at that unit
+	cluster uint64 // cluster of that unit
 }
 
 // Has reports whether a cluster is among the candidates.
@@ -98,13 +100,14 @@ func (v *conversation) speaker(key uint32) *speaker {
 	return nil
 }
 
-// lastIn reports whether an author spoke in a cluster last.
+// lastIn reports whether the last unit of an author is in the cluster.
 func (v *conversation) lastIn(author uint32, k *cluster) bool {
 	p := v.speaker(author)
 	return p != nil && p.cluster == k.number
 }
 
-// crowd counts the people who spoke lately, the author of the unit among them.
+// crowd returns the number of people who spoke recently, including the author of the unit. lately
+// is a number of seconds.
 func (v *conversation) crowd(u unit, lately int64) int {
 	n := 1
 	if v == nil {
@@ -135,7 +138,8 @@ func (c *Candidates) Touch(number uint64, unit []Features) {
 	c.common.add(u.terms)
 }
 
-// front moves a conversation to the front, or begins it; the one that was silent longest goes when there are too many.
+// front moves a conversation to the front of the list, or adds it there. A full list loses the
+// conversation that was silent longest.
 func (c *Candidates) front(key uint64) *conversation {
 	i, v := slices.IndexFunc(c.convs, func(v *conversation) bool { return v.key == key }), &conversation{key: key}
 	if i >= 0 {
@@ -145,7 +149,8 @@ func (c *Candidates) front(key uint64) *conversation {
 	return v
 }
 
-// frontCluster moves a cluster to the front, or begins it; the one touched longest ago goes when there are too many.
+// frontCluster moves a cluster to the front of the list, or adds it there. A full list loses the
+// cluster that was touched longest ago.
 func (c *Candidates) frontCluster(number uint64) *cluster {
 	i, k := slices.IndexFunc(c.clusters, func(k *cluster) bool { return k.number == number }), &cluster{number: number}
 	if i >= 0 {
@@ -155,7 +160,7 @@ func (c *Candidates) frontCluster(number uint64) *cluster {
 	return k
 }
 
-// note records a unit of the conversation.
+// note records a unit of the conversation, which went to the cluster number.
 func (v *conversation) note(u unit, number uint64) {
 	v.tick++
 	if v.time > 0 && u.time > 0 {
@@ -180,7 +185,8 @@ func (v *conversation) note(u unit, number uint64) {
 	}
 }
 
-// follow moves the pace towards a pause: three steps down for one up.
+// follow moves the pace towards a pause. A step down is three times as long as a step up, so the
+// pace settles where three in four pauses exceed it.
 func (v *conversation) follow(pause int) {
 	const step = one / 4
 	if pause > v.pace {
@@ -190,7 +196,7 @@ func (v *conversation) follow(pause int) {
 	}
 }
 
-// note records a unit of the cluster, which is unit number tick of its conversation.
+// note records a unit of the cluster, which has the number tick in its conversation.
 func (k *cluster) note(u unit, tick int) {
 	k.units++
 	k.conv, k.tick, k.author, k.to = u.conv, tick, u.author, u.addressee
@@ -203,7 +209,8 @@ func (k *cluster) note(u unit, tick int) {
 	k.learn(u.terms)
 }
 
-// toFront puts x at the front of a list, in place of what is at i if that is not negative, and keeps no more than limit.
+// toFront moves x to the front of a list of at most limit elements. x replaces the element at i; a
+// negative i means that x is new.
 func toFront[T any](list []T, i int, x T, limit int) []T {
 	if i < 0 {
 		if len(list) == limit {
@@ -216,7 +223,7 @@ func toFront[T any](list []T, i int, x T, limit int) []T {
 	return list
 }
 
-// learn adds terms to the cluster, and drops those of least worth beyond the bound.
+// learn adds terms to the cluster. Beyond the limit, the terms of the least worth are dropped.
 func (k *cluster) learn(b bag) {
 	now := uint32(k.units)
 	sum := make([]clusterTerm, 0, len(k.terms)+len(b))
@@ -236,7 +243,8 @@ func (k *cluster) learn(b bag) {
 	k.sift()
 }
 
-// keepBest returns the terms of the greatest worth, as many as a cluster keeps, at equal worth those with the smaller keys. It counts rather than sorts.
+// keepBest returns the maxClusterTerms terms of the greatest worth; at equal worth, the smaller
+// keys stay. It counts the terms of each worth instead of sorting them.
 func keepBest(list []clusterTerm, now uint32) []clusterTerm {
 	excess := len(list) - maxClusterTerms
 	if excess <= 0 {
@@ -246,7 +254,7 @@ func keepBest(list []clusterTerm, now uint32) []clusterTerm {
 	for _, t := range list {
 		having[t.worth(now)]++
 	}
-	limit := 0 // worth below which all go, and at which some do
+	limit := 0 // the lowest worth at which some terms stay
 	for ; excess >= having[limit]; limit++ {
 		excess -= having[limit]
 	}
@@ -266,12 +274,13 @@ func keepBest(list []clusterTerm, now uint32) []clusterTerm {
 
 const maxWorth = 16*16 + 255
 
-// worth is how much a cluster that has now units wants to keep a term: an occurrence more, up to 16, is worth 16 units less of age.
+// worth returns how valuable a term is to a cluster that now has the given number of units. One
+// more occurrence, up to 16, outweighs 16 more units of age.
 func (t clusterTerm) worth(now uint32) int {
 	return 16*min(int(t.n), 16) + 255 - int(min(now-t.last, 255))
 }
 
-// sift makes the sieve from the terms.
+// sift computes the sieve of the cluster's terms.
 func (k *cluster) sift() {
 	k.sieve = [sieveBits / 64]uint64{}
 	for _, t := range k.terms {
@@ -279,7 +288,7 @@ func (k *cluster) sift() {
 	}
 }
 
-// contains reports whether a term is in the cluster.
+// contains reports whether the cluster has a term.
 func (k *cluster) contains(key uint32) bool {
 	if k.sieve[key>>1%sieveBits/64]&(1<<(key>>1%64)) == 0 {
 		return false

@@ -5,7 +5,8 @@ import (
 	"errors"
 )
 
-// Append adds the features as bytes to dst: 100 to 300 bytes for a usual message, less than 2 KiB for any.
+// Append appends the encoded features to dst: 100 to 300 bytes for a usual message, less than 2 KiB
+// for any.
 func (f Features) Append(dst []byte) []byte {
 	dst = binary.BigEndian.AppendUint64(dst, f.conv)
 	dst = binary.BigEndian.AppendUint32(dst, f.author)
@@ -17,7 +18,8 @@ func (f Features) Append(dst []byte) []byte {
 	return appendBag(dst, f.terms)
 }
 
-// DecodeFeatures reads features from the front of b and returns them with what follows. It accepts what Append writes and nothing else.
+// DecodeFeatures decodes features at the front of b and returns them with the bytes after them. It
+// accepts only the output of Append.
 func DecodeFeatures(b []byte) (Features, []byte, error) {
 	r := reader{b: b}
 	f := Features{conv: r.fixed64(), author: r.fixed32(), role: role(r.max(uint64(tool))), flags: flags(r.max(allFlags)), time: r.signed()}
@@ -52,7 +54,8 @@ func appendBag(dst []byte, b bag) []byte {
 	return dst
 }
 
-// reader takes numbers from the front of b. After the first that is not as it must be, bad is set and all it returns is 0.
+// reader decodes numbers from the front of b. After the first malformed number, bad is true and all
+// results are 0.
 type reader struct {
 	b   []byte
 	bad bool
@@ -71,7 +74,7 @@ func (r *reader) take(n int) []byte {
 func (r *reader) fixed64() uint64 { return binary.BigEndian.Uint64(r.take(8)) }
 func (r *reader) fixed32() uint32 { return binary.BigEndian.Uint32(r.take(4)) }
 
-// max reads a number of 0 to limit in its shortest form.
+// max reads a number from 0 to limit in its shortest form.
 func (r *reader) max(limit uint64) uint64 {
 	n, size := binary.Uvarint(r.b)
 	if r.bad || size <= 0 || size > 1 && r.b[size-1] == 0 || n > limit {
@@ -82,7 +85,7 @@ func (r *reader) max(limit uint64) uint64 {
 	return n
 }
 
-// signed reads a number in the zigzag form of package binary, the shortest one.
+// signed reads a number in the shortest zigzag form of package binary.
 func (r *reader) signed() int64 {
 	u := r.max(1<<64 - 1)
 	n := int64(u >> 1)
@@ -106,7 +109,7 @@ func (r *reader) keys(limit int) []uint32 {
 	return keys
 }
 
-// bag reads a bag of at most limit terms in ascending order.
+// bag reads a bag of at most limit terms.
 func (r *reader) bag(limit int) bag {
 	n := int(r.max(uint64(limit)))
 	if r.bad || n == 0 || len(r.b) < 2*n {

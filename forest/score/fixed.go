@@ -2,11 +2,12 @@ package score
 
 import "math/bits"
 
-// one is 1 in the fixed-point numbers of this package: integers that count 256ths. All that decides is computed in them, so that a decision is the
-// same on every platform.
+// one is 1 in the fixed-point numbers of this package, which are integers that count 256ths. All
+// decisions are computed in them, so that they are the same on every platform.
 const one = 1 << 8
 
-// lg returns the logarithm of x to base 2 in 256ths, 0 for 0, exact at the powers of two and linear between them: at most 0.09 too small.
+// lg returns log2(x) in 256ths, and 0 for x <= 0. It is exact at the powers of two and linear
+// between them, so at most 0.09 too small.
 func lg(x int) int {
 	if x <= 0 {
 		return 0
@@ -21,7 +22,8 @@ func lg(x int) int {
 	return exp*one + frac
 }
 
-// logit returns ln(p / (1 - p)) in 256ths for a share of 0 to 1; what is as good as 0 or 1 is as far from 0 as no score comes.
+// logit returns ln(p / (1 - p)) in 256ths for p from 0 to 1. Near 0 and 1 the result is beyond
+// every score.
 func logit(p float64) int {
 	const scale, far = 1 << 20, 1 << 30
 	n := int(p * scale)

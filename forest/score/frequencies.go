@@ -1,16 +1,18 @@
 package score
 
-// frequencies counts in how many late units a term was, in buckets: terms that share one are counted together, and weigh a little less than they
-// should. When there were maxUnits, all counts are halved, so that what was common long ago is forgotten.
+// frequencies counts in how many recent units each term occurred. Counts are kept in buckets; terms
+// that share a bucket are counted together and so weigh slightly too little. After maxUnits units
+// all counts are halved, so that terms that were common long ago are forgotten.
 type frequencies struct {
 	units  int
-	counts []uint16 // buckets of them, or none yet
+	counts []uint16 // one count per bucket; nil before the first unit
 }
 
 const (
 	buckets  = 1 << 12
 	maxUnits = 1 << 12
-	// A few units tell little about what is common: each term counts as if it had been in one of so many units before.
+	// A few units tell little about common terms, so each count starts as if there had been
+	// priorUnits units before.
 	priorUnits = 16
 )
 
@@ -33,7 +35,8 @@ func (f *frequencies) add(b bag) {
 	}
 }
 
-// rarity returns the inverse document frequency of a term, log2((units + prior) / (occurrences + 1)), in 256ths.
+// rarity returns the inverse document frequency of a term, log2((units + prior) / (occurrences +
+// 1)), in 256ths.
 func (f *frequencies) rarity(key uint32) int {
 	n := 0
 	if f.counts != nil {

@@ -1,18 +1,20 @@
 package score
 
-// A meeting is talk in which hardly anybody is spoken to by name, among few people, one after the other. Its topics are long and follow each other,
-// and neither words nor people tell where one ends: all speak all the time, and a dip in likeness is as common inside a topic as at its end. What is
-// left is how much was said. Comments that come hours apart, as on an issue, are much the same: who speaks is new every time, and all belong together.
+// In a meeting, few people talk one after the other and hardly ever address anybody by name. Topics
+// are long and follow each other. Neither words nor people tell where a topic ends, because
+// everybody speaks all the time and a dip in similarity is as common inside a topic as at its end.
+// Only the amount of talk tells. Comments that come hours apart, as on an issue, are treated the
+// same way: every comment has another author, and all belong together.
 const (
-	enough    = 24      // messages, past and ahead, that tell the style
-	perNamed  = 40      // one in so many may speak to somebody by name
-	minTable  = 3       // people who speak, at least: two are a dialogue
-	maxTable  = 12      // and at most
-	slow      = 10 * 60 // seconds that count as a minute, from which on talk is comments
-	topicSize = 4500    // words of a topic: eight meetings scored best at 4250, and within 0.03 of that from 4000 to 5000
-	turnSize  = 1500    // words that the naming of another item of business is worth
-	lastWords = 8       // messages at the end of what is known that open no topic any more
-	silence   = 6 * one // log2 of the minutes after which whatever is said is something new
+	enough    = 24      // messages, past and ahead, that are enough to tell the style
+	perNamed  = 40      // at most one message in this many addresses somebody by name
+	minTable  = 3       // smallest number of people; two are a dialogue
+	maxTable  = 12      // largest number of people
+	slow      = 10 * 60 // the value of beat from which talk counts as comments
+	topicSize = 4500    // words of a topic: eight meetings scored best at 4250, 4000 to 5000 within 0.03 of that
+	turnSize  = 1500    // words that count for the announcement of another item of business
+	lastWords = 8       // the last known messages, which open no topic
+	silence   = 6 * one // log2 of the minutes of silence after which every message opens a topic
 	sure      = 8 * one // a score that leaves no doubt
 )
 
@@ -39,7 +41,8 @@ func (s *scene) meeting(ahead []Features) bool {
 	return said >= enough && named*perNamed <= said && s.crowd >= minTable && s.crowd <= maxTable
 }
 
-// stay returns the score for the cluster that the meeting is at, over a new one.
+// stay returns the score of the meeting's current cluster, relative to a new one. ahead is the
+// number of known later messages.
 func (s *scene) stay(ahead int) int {
 	if s.gap > silence {
 		return -sure

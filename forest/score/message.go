@@ -6,37 +6,39 @@ import (
 	"time"
 )
 
-// Message is what placing looks at.
+// Message is a message as Of reads it.
 type Message struct {
-	Conversation string // messages of one conversation follow each other; several may come interleaved
-	Role         string // of format: user, model, tool, system
-	Author       string // empty where the role alone tells
+	Conversation string // messages of one conversation are in order; several conversations may be interleaved
+	Role         string // a role of package format: user, model, tool, system
+	Author       string // "" if only the role is known
 	Time         time.Time
 	Text         string
-	Calls        []string // names of the tools it calls
+	Calls        []string // names of the called tools
 }
 
-// Features is a message reduced to what placing needs. It is a value: nobody changes one that exists.
+// Features is a message reduced to what placing needs. Features are never changed after they are
+// made.
 type Features struct {
 	conv   uint64
 	author uint32 // 0 if there is none
 	role   role
 	flags  flags
-	time   int64  // seconds since 1970, 0 if unknown
+	time   int64  // seconds since 1970; 0 if unknown
 	words  uint16 // of the text, up to the largest value
 	to     []uint32
 	names  []uint32
 	terms  bag
 }
 
-// maxToolTerms bounds what a tool's output counts with: its most frequent artifacts. The words of a listing or a log say nothing about the topic and would
-// outweigh what the user and the model say.
+// maxToolTerms is the number of artifacts of a tool's output that count, the most frequent ones.
+// The words of a listing or a log say nothing about the topic and would outweigh the user and the
+// model.
 const maxToolTerms = 64
 
 type role uint8
 
 const (
-	people role = iota // user, and every role that is not known
+	people role = iota // user, and every unknown role
 	model
 	tool
 )
@@ -46,12 +48,12 @@ type flags uint8
 const (
 	question flags = 1 << iota
 	greeting
-	ack      // nothing but yes, no, thanks, ok
-	turn     // names another item of business, as who leads a meeting does
+	ack      // only words such as yes, no, thanks, ok
+	turn     // announces another item of business, as the chair of a meeting does
 	allFlags = 1<<4 - 1
 )
 
-// Of returns the features of a message, in time bounded by a constant, however long it is.
+// Of returns the features of a message. Its cost is bounded, however long the message is.
 func Of(m Message) Features {
 	f := Features{author: person(m.Author), terms: bagOf(m.Text)}
 	h := fnv.New64a()
@@ -79,7 +81,7 @@ func Of(m Message) Features {
 	return f
 }
 
-// wordsIn counts the words of a text. Two characters of a script without spaces are one.
+// wordsIn counts the words of a text. In scripts without spaces, two characters count as one word.
 func wordsIn(text string) int {
 	n := len(strings.Fields(text))
 	wide := 0
@@ -91,7 +93,8 @@ func wordsIn(text string) int {
 	return n + wide/2
 }
 
-// acknowledges knows the words with which people nod in chat in English, and some of other languages that are as frequent there.
+// acknowledges reports whether a word is used for acknowledgement in English chat, or is one of the
+// most frequent such words of other languages.
 func acknowledges(word string) bool {
 	switch word {
 	case "yes", "yeah", "yep", "yup", "ya", "yea", "ye", "no", "nope", "nah", "ok", "okay", "okey", "k", "kk", "thanks", "thank",
@@ -104,7 +107,7 @@ func acknowledges(word string) bool {
 	return false
 }
 
-// greets knows the words with which people come in.
+// greets reports whether a word is a greeting.
 func greets(word string) bool {
 	switch word {
 	case "hi", "hello", "hey", "hiya", "hallo", "hola", "howdy", "greetings", "morning", "gday", "yo", "evening", "everyone", "你好",
@@ -114,7 +117,7 @@ func greets(word string) bool {
 	return false
 }
 
-// asks knows the words that begin a question.
+// asks reports whether a word begins a question.
 func asks(word string) bool {
 	switch word {
 	case "how", "what", "why", "where", "when", "who", "which", "can", "could", "does", "do", "is", "are", "anyone", "anybody",
@@ -124,11 +127,11 @@ func asks(word string) bool {
 	return false
 }
 
-// turns are words with which a meeting goes on to something else.
+// turns are phrases with which a meeting moves on to another item.
 var turns = [...]string{"agenda", "next item", "next topic", "next thing", "next point", "next question", "move on", "moving on", "anything else",
 	"last item", "another topic", "another item", "another thing"}
 
-// flagsOf says what kind of thing a text says, from its words alone.
+// flagsOf classifies a text by its words.
 func flagsOf(text string) flags {
 	lower := strings.ToLower(text)
 	words := strings.FieldsFunc(lower, func(r rune) bool { return strings.ContainsRune(" \t\n\r,.!?;:)(\"~", r) })
@@ -148,7 +151,7 @@ func flagsOf(text string) flags {
 			f |= question
 		}
 	}
-	// One word more may be the name of the person who is answered.
+	// One other word may be the name of the addressee.
 	if nods > 0 && nods+1 >= len(words) && f&question == 0 {
 		f |= ack
 	}

@@ -33,7 +33,7 @@ func TestFlags(t *testing.T) {
 func TestAddress(t *testing.T) {
 	for _, tt := range []struct {
 		text      string
-		to, named string // who must be among the likely and the other names
+		to, named string // names that must be among the possible addressees, and among the other words
 	}{
 		{"bob2: hi there", "bob2", ""},
 		{"bob2, hi there", "bob2", ""},
@@ -63,7 +63,7 @@ func TestTerms(t *testing.T) {
 	}
 	for _, tt := range []struct {
 		a, b string
-		same bool // the one term of a is in b
+		same bool // the only term of a is in b
 	}{
 		{"parser", "the parsers fail", true},
 		{"parse", "in parseHeader", true},

@@ -7,7 +7,8 @@ import (
 	"unicode/utf8"
 )
 
-// key is 32 bits of FNV-1a over a name or word in lower case. 0 stands for nobody and is the key of nothing else.
+// key returns 32 bits of FNV-1a over a name or word in lower case. 0 stands for nobody and is never
+// the key of a word.
 func key(s string) uint32 {
 	h := uint32(2166136261)
 	for i := 0; i < len(s); i++ {
@@ -16,7 +17,8 @@ func key(s string) uint32 {
 	return max(h, 1)
 }
 
-// person returns the key of an author. What chat clients add to a name that is taken or away does not count: bob_, bob|away.
+// person returns the key of an author. Suffixes that chat clients add to a name are ignored: bob_,
+// bob|away.
 func person(name string) uint32 {
 	name = strings.ToLower(strings.TrimSpace(name))
 	if front, _, _ := strings.Cut(name, "|"); front != "" {
@@ -32,13 +34,14 @@ func person(name string) uint32 {
 }
 
 const (
-	maxTo    = 24 // keys that may be the addressee's
-	maxNames = 24 // other words that may be somebody's name
-	minName  = 3  // letters a name has that is recognised without a sign of address
+	maxTo    = 24 // keys of possible addressees
+	maxNames = 24 // other words that may be names
+	minName  = 3  // bytes of the shortest name that is recognized without a mark of address
 )
 
-// address returns the keys of those whom a text may speak to, the likeliest first, and of other words that may be names. Only the authors of a
-// conversation tell which of them are names, so they are compared with them later.
+// address returns the keys of possible addressees of a text, the likeliest first, and the keys of
+// other words that may be names. Only the authors of a conversation show which words are names, so
+// addressee compares the keys with them later.
 func address(text string) (to, names []uint32) {
 	add := func(list []uint32, k uint32, limit int) []uint32 {
 		if k == 0 || len(list) == limit || slices.Contains(list, k) {
@@ -53,7 +56,8 @@ func address(text string) (to, names []uint32) {
 			break
 		}
 		if strings.HasPrefix(w, "@") {
-			// Text may be glued to a name, as where a language has no spaces: every beginning of it may be the name, the longest first.
+			// Text may follow a name without a space, as in languages without spaces, so every
+			// prefix may be the name.
 			for _, k := range beginnings(strings.ToLower(w[1:])) {
 				to = add(to, k, maxTo)
 			}
@@ -74,7 +78,8 @@ func address(text string) (to, names []uint32) {
 	return to, names
 }
 
-// beginnings returns the keys of the beginnings of s that end at the end of a letter, digit or sign of names, the longest first.
+// beginnings returns the keys of the prefixes of s that consist of letters, digits and marks of
+// names, the longest first.
 func beginnings(s string) []uint32 {
 	const least, most = 3, 20
 	var ends []int

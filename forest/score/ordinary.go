@@ -2,8 +2,9 @@ package score
 
 import "sync"
 
-// ordinaryText is words that tell no topics apart wherever a program is worked on or talked about. What has been said so far tells which words are
-// common, but only after a while; with these a conversation's first messages can be told apart.
+// ordinaryText holds words that do not separate topics where people work on programs or talk about
+// them. The units so far show which words are common only after a while; this list serves until
+// then.
 const ordinaryText = `
 able about above actually add after again all already also although always am an and another any anybody anyone anything anyway are around as ask at
 away back bad be because been before being best better between big bit both but by call came can cannot case cause change check close come complete

@@ -1,8 +1,9 @@
 package score
 
-// Place says which cluster a unit belongs to, or that it opens a new one. ahead are later messages of the same conversation, as far as they are
-// known, in order. threshold is the probability from which joining beats opening: 0 always joins if there is a cluster, 1 always opens. Place decides and
-// changes nothing; the same candidates, messages and threshold decide the same on every platform.
+// Place decides which cluster a unit joins; joined is false if it opens a new one. ahead holds the
+// known later messages of the same conversation, in order. threshold is the probability from which
+// joining beats opening: 0 always joins if there is a cluster, 1 always opens. Place changes
+// nothing. The same arguments give the same decision on every platform.
 func (c *Candidates) Place(messages, ahead []Features, threshold float64) (number uint64, joined bool) {
 	if len(messages) == 0 || len(c.clusters) == 0 {
 		return 0, false
@@ -23,10 +24,10 @@ func (c *Candidates) Place(messages, ahead []Features, threshold float64) (numbe
 	return c.clusters[at].number, true
 }
 
-// vector is what a score is the weighted sum of, in 256ths.
+// vector holds the value of every sign, in 256ths.
 type vector [numSigns]int
 
-// score returns the weighted sum, in 256ths.
+// score returns the weighted sum of the signs, in 256ths.
 func (x vector) score() int {
 	sum := 0
 	for i, w := range weights {

@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// script reads lines of "minute who: text" as messages of one conversation. A name that begins with model or tool is of that role; user is of a person
-// whose name is not known.
+// script reads lines of "minute who: text" as messages of one conversation. A name that begins with
+// model or tool has that role; the name user is a person of unknown name.
 func script(lines string) []Features {
 	var list []Features
 	for line := range strings.Lines(lines) {
@@ -34,7 +34,7 @@ func script(lines string) []Features {
 	return list
 }
 
-// channel is talk of many at once: the printer in cluster 1, the kernel in 2, the music in 3.
+// channel is interleaved talk: the printer in cluster 1, the kernel in 2, the music in 3.
 func channel() *Candidates {
 	c := &Candidates{}
 	for i, f := range script(`
@@ -88,7 +88,7 @@ func TestPlaceInACrowd(t *testing.T) {
 	}
 }
 
-// What its author says next tells where a message belongs that could belong to either of two clusters.
+// The next message of the author decides where an ambiguous message belongs.
 func TestPlaceLooksAhead(t *testing.T) {
 	for _, tt := range []struct {
 		ahead string
@@ -160,7 +160,7 @@ func TestPlaceExchange(t *testing.T) {
 	}
 }
 
-// In a meeting nobody is spoken to by name; a topic ends when some 4500 words were said.
+// In a meeting nobody is addressed by name; a topic ends after about 4500 words.
 func TestPlaceMeeting(t *testing.T) {
 	var lines strings.Builder
 	for i := range 1000 {
@@ -179,7 +179,7 @@ func TestPlaceMeeting(t *testing.T) {
 	}
 }
 
-// Comments that are hours apart belong together, though each is by another author.
+// Comments that are hours apart belong together, although each has another author.
 func TestPlaceComments(t *testing.T) {
 	var lines strings.Builder
 	for i := range 60 {
@@ -218,7 +218,8 @@ func TestPlaceOnlyLooks(t *testing.T) {
 	}
 }
 
-// The decisions for a seeded random conversation are the same on every platform and in every release, unless weights or signs are changed on purpose.
+// The decisions for a seeded random conversation are the same on every platform and in every
+// release, unless weights or signs are changed on purpose.
 func TestPlaceIsDeterministic(t *testing.T) {
 	sum := sha256.Sum256([]byte(fmt.Sprint(play(&Candidates{}, talk(1, 2000)))))
 	const want = "6d5b7965bf4ef9ce"

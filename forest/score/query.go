@@ -6,23 +6,24 @@ import (
 	"slices"
 )
 
-// query is a bag with the weight of each term and the clusters that have it.
+// query is a bag with the weight of each term and the clusters that have the term.
 type query struct {
 	terms []weighted
-	all   int   // sum of the squares of the weights
-	cover []int // by cluster: the part of that sum which the cluster has
+	all   int   // sum of the squared weights
+	cover []int // by cluster: the share of that sum that the cluster has
 }
 
 type weighted struct {
 	key    uint32
-	weight int    // rarity times 1 + log2 of how often it occurs, in 256ths
-	in     uint64 // the clusters that have the term, by their places in the list
+	weight int    // rarity times 1 + log2 of the number of occurrences, in 256ths
+	in     uint64 // the clusters that have the term: one bit for each index
 }
 
-// maxQuery is how many terms of a unit are looked up, the weightiest. A message has fewer; an exchange may have a thousand.
+// maxQuery is the number of terms of a unit that are looked up, those of the largest weight. A
+// message has fewer terms; an exchange may have a thousand.
 const maxQuery = 256
 
-// query weighs the terms of a bag and looks them up in all clusters.
+// query computes the weights of a bag's terms and looks them up in all clusters.
 func (c *Candidates) query(b bag) query {
 	q := query{terms: make([]weighted, len(b)), cover: make([]int, len(c.clusters))}
 	for i, t := range b {
@@ -44,14 +45,14 @@ func (c *Candidates) query(b bag) query {
 		}
 	}
 	for at := range q.cover {
-		// A cluster that is long has some of any words.
+		// A long cluster has some of any words, so its share is reduced.
 		length := 4*one + lg(len(c.clusters[at].terms)+1)/2
 		q.cover[at] = q.cover[at] * one / max(q.all, 1) * 4 * one / length
 	}
 	return q
 }
 
-// holders returns the clusters that have a term, one bit each, by place.
+// holders returns the clusters that have a term: one bit for each index.
 func (c *Candidates) holders(key uint32) uint64 {
 	var in uint64
 	for at, k := range c.clusters {
@@ -62,14 +63,15 @@ func (c *Candidates) holders(key uint32) uint64 {
 	return in
 }
 
-// like says how much of the query a cluster has, from 0 to 1 in 256ths.
+// like returns how much of the query a cluster has, from 0 to 1 in 256ths.
 func (q query) like(at int) int { return q.cover[at] }
 
-// votes shares out the weight of each term among the clusters that have it: what only one has says most.
+// votes divides the weight of each term among the clusters that have it, so that a term that only
+// one cluster has counts most.
 type votes struct {
 	got   []int // by cluster
-	given int   // weight of the terms that any has
-	all   int   // of all terms
+	given int   // weight of the terms that some cluster has
+	all   int   // weight of all terms
 }
 
 func (q query) votes() votes {
@@ -88,8 +90,8 @@ func (q query) votes() votes {
 	return v
 }
 
-// share returns what a cluster has of the votes given, from 0 to 1 in 256ths.
+// share returns a cluster's share of the votes, from 0 to 1 in 256ths.
 func (v votes) share(at int) int { return v.got[at] / max(v.given, 1) }
 
-// none returns the share of the weight that no cluster has.
+// none returns the share of the weight that no cluster has, from 0 to 1 in 256ths.
 func (v votes) none() int { return (v.all - v.given) * one / max(v.all, 1) }

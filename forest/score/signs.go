@@ -1,29 +1,30 @@
 package score
 
-// scene is what all clusters are compared against: the unit, and what the conversation and the messages ahead say about it.
+// scene is the common input of all scores: the unit, and what the conversation and the messages
+// ahead show about it.
 type scene struct {
 	c      *Candidates
 	u      unit
 	conv   *conversation // nil at the first unit of a conversation
 	me     *speaker      // nil for a new author
-	words  query         // of the unit
-	ahead  query         // of the unit, of what its author says next and of what is said to the author
-	prompt query         // of the first message of an exchange
-	votes  votes         // of the words of an exchange
-	nextTo uint32        // whom the author speaks to next by name
-	nextBy uint32        // who speaks next to the author by name
-	beat   int           // seconds that count as a minute does where messages follow each other quickly
-	gap    int           // log2 of the minutes since the conversation went on
-	crowd  int           // people who spoke lately
-	calm   int           // 1 for up to three of them, 0 from eight on
+	words  query         // the terms of the unit
+	ahead  query         // and those of what its author says next, and of what is next said to the author
+	prompt query         // the terms of the first message of an exchange
+	votes  votes         // of the terms of an exchange
+	nextTo uint32        // whom the author addresses next
+	nextBy uint32        // who addresses the author next
+	beat   int           // number of seconds that count as one minute
+	gap    int           // log2 of the minutes since the conversation's last message
+	crowd  int           // people who spoke recently
+	calm   int           // 1 for up to three of them, 0 for eight or more
 }
 
 const (
-	near    = 12      // messages ahead that belong together with the unit when they are of its author or to its author
-	soon    = 10 * 60 // seconds in which they come
-	lately  = 20      // minutes back in which somebody who has spoken is part of the crowd
-	fewBack = 40      // and messages
-	farAway = 64      // messages since a cluster went on; more are as many, and it is as far in another conversation
+	near    = 12      // messages ahead that belong to the unit if they are by its author or to its author
+	soon    = 10 * 60 // seconds within which they come
+	lately  = 20      // minutes for which a speaker is part of the crowd
+	fewBack = 40      // messages for which a speaker is part of the crowd
+	farAway = 64      // largest count of messages since a cluster's last one, and the count for other conversations
 )
 
 func (c *Candidates) scene(messages, ahead []Features) *scene {
@@ -50,7 +51,8 @@ func (c *Candidates) scene(messages, ahead []Features) *scene {
 	return s
 }
 
-// minutes returns log2 of the minutes from a time to that of the unit, 0 if one of them is unknown.
+// minutes returns log2 of the minutes between a time and the unit's time, or 0 if a time is
+// unknown.
 func (s *scene) minutes(from int64) int {
 	if from == 0 || s.u.time == 0 {
 		return 0
@@ -58,7 +60,8 @@ func (s *scene) minutes(from int64) int {
 	return lg(int(max(s.u.time-from, 0))/s.beat + 1)
 }
 
-// lookAhead finds out whom the author speaks to next, and who speaks to the author. It returns the terms of these messages and of the unit.
+// lookAhead finds whom the author addresses next, and who addresses the author. It returns the
+// terms of these messages together with those of the unit.
 func (s *scene) lookAhead(ahead []Features) bag {
 	next := s.u.terms
 	if s.u.author == 0 {
@@ -104,7 +107,7 @@ func (s *scene) open() (x vector) {
 	return x
 }
 
-// join returns the signs for the cluster at a place of the list.
+// join returns the signs for the cluster with an index.
 func (s *scene) join(at int) (x vector) {
 	k := s.c.clusters[at]
 	if s.u.exchange {
@@ -128,7 +131,7 @@ func (s *scene) join(at int) (x vector) {
 	return x
 }
 
-// people fills in who speaks to whom.
+// people sets the signs that depend on who addresses whom.
 func (s *scene) people(k *cluster, x *vector) {
 	me := k.has(s.u.author)
 	x[joinAuthor] = yes(me)
@@ -145,7 +148,7 @@ func (s *scene) people(k *cluster, x *vector) {
 	x[joinOthers] = yes(!me && len(k.members) > 1 && k.to != 0 && k.to != s.u.author)
 }
 
-// times fills in how long ago the cluster went on.
+// times sets the signs that depend on the time since the cluster's last unit.
 func (s *scene) times(k *cluster, x *vector) {
 	since := farAway
 	if s.conv != nil && k.conv == s.conv.key {
@@ -156,7 +159,7 @@ func (s *scene) times(k *cluster, x *vector) {
 	x[joinLong] = max(x[joinMinutes]-5*one, 0)
 }
 
-// yes is 1 for yes and 0 for no.
+// yes returns 1 for true and 0 for false, in 256ths.
 func yes(b bool) int {
 	if b {
 		return one

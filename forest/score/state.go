@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// Append adds the candidates as bytes to dst: some 100 KiB when all bounds are reached.
+// Append appends the encoded candidates to dst: about 100 KiB when all bounds are reached.
 func (c *Candidates) Append(dst []byte) []byte {
 	dst = binary.AppendUvarint(dst, uint64(len(c.clusters)))
 	for _, k := range c.clusters {
@@ -26,7 +26,7 @@ func (c *Candidates) Append(dst []byte) []byte {
 	return dst
 }
 
-// DecodeCandidates reads what Append wrote, and nothing else.
+// DecodeCandidates decodes the output of Append and refuses everything else.
 func DecodeCandidates(b []byte) (*Candidates, error) {
 	r := reader{b: b}
 	c := &Candidates{}
@@ -54,7 +54,7 @@ func DecodeCandidates(b []byte) (*Candidates, error) {
 
 var errCandidates = errors.New("candidates: damaged")
 
-// maxTick bounds the counters of units.
+// maxTick bounds the decoded counters of units.
 const maxTick = 1 << 40
 
 func (k *cluster) append(dst []byte) []byte {

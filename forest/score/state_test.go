@@ -8,7 +8,8 @@ import (
 	"time"
 )
 
-// talk is a seeded random conversation in which people speak to each other by name, ask, acknowledge and fall silent.
+// talk is a seeded random conversation in which people address each other by name, ask, acknowledge
+// and fall silent.
 func talk(seed uint64, n int) []Features {
 	r := rand.New(rand.NewPCG(seed, 1))
 	now := time.Date(2024, 1, 1, 9, 0, 0, 0, time.UTC)
@@ -28,7 +29,7 @@ func talk(seed uint64, n int) []Features {
 	return list
 }
 
-// play places and touches all of it, each message with the ones after it ahead.
+// play places and touches all messages, each with the messages after it as ahead.
 func play(c *Candidates, list []Features) (clusters []uint64) {
 	opened := uint64(1)
 	for i := range list {

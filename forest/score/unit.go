@@ -1,19 +1,20 @@
 package score
 
-// unit is what is placed at once, as one: a message, or the messages of an exchange.
+// unit is placed as a whole: it is one message, or the messages of one exchange.
 type unit struct {
 	Features
 	addressee uint32
 	prompt    bag  // terms of the first message
-	spoken    bool // to the addressee, by the form of the text
-	exchange  bool // a model or a tool has a part in it, or it is not known who speaks
+	spoken    bool // the form of the text addresses the addressee
+	exchange  bool // a model or a tool takes part, or an author is unknown
 }
 
-// merge takes the messages of a unit together. Who says it, to whom and when is as in the first one.
+// merge combines the messages of a unit. Author, addressee and time are those of the first message.
 func merge(messages []Features) unit {
 	u := unit{Features: messages[0], prompt: messages[0].terms}
 	for i, m := range messages {
-		// Where nobody says who speaks, it is as between a user and a model: the words have to tell.
+		// With an unknown author, talk is treated like that between a user and a model: only words
+		// count.
 		u.exchange = u.exchange || m.role != people || m.author == 0
 		if i > 0 {
 			u.terms = u.terms.plus(m.terms)
@@ -22,8 +23,9 @@ func merge(messages []Features) unit {
 	return u
 }
 
-// addressee returns the author that a message speaks to by name, 0 if nobody. Words are names if somebody of that name has said something, or does
-// so in what lies ahead.
+// addressee returns the author whom a message addresses by name, or 0. A word counts as a name if
+// an author of that name has spoken in the conversation or speaks in the messages ahead. spoken
+// reports whether the form of the text shows the address.
 func (v *conversation) addressee(f Features, ahead []Features) (who uint32, spoken bool) {
 	known := func(k uint32) bool {
 		if k == f.author {

@@ -1,54 +1,55 @@
 package score
 
-// The signs that a score is the weighted sum of. All are numbers in 256ths; what is yes or no is 1 or 0.
+// The signs, whose weighted sum is a score. All are numbers in 256ths; a sign that is true or false
+// is 1 or 0.
 const (
 	// A new cluster, in talk between people.
 	openAlways        = iota
-	openNewAuthor     // the author has said nothing yet
-	openGreeting      // hello
-	openQuestionPlain // a question to nobody by name
-	openAck           // nothing but yes, no or thanks
-	openAddressed     // it speaks to somebody by name
-	openAhead         // somebody soon speaks to the author by name
+	openNewAuthor     // the author is new
+	openGreeting      // the text greets
+	openQuestionPlain // a question that addresses nobody by name
+	openAck           // only words such as yes, no or thanks
+	openAddressed     // the text addresses somebody by name
+	openAhead         // somebody soon addresses the author
 	openGap           // log2 of the minutes of silence before
 	openCalm          // how few people talk
 
-	// A cluster that is there, in talk between people.
+	// An existing cluster, in talk between people.
 	joinAuthor          // the author has spoken in it
-	joinAuthorCrowd     // the same, where many talk
-	joinAuthorLong      // the same, times joinLong
-	joinAuthorLastPlain // the author spoke in it last, and speaks to nobody by name now
-	joinSelf            // its last message is the author's
-	joinTo              // the person spoken to has spoken in it
-	joinToAbsent        // the person spoken to has not
-	joinReply           // its last message was to the author
-	joinOthers          // it is between others
-	joinSince           // log2 of the messages since its last
-	joinMinutes         // log2 of the minutes since
-	joinLong            // by how much that is above half an hour
-	joinSize            // log2 of its messages
-	joinWordsCrowd      // how much it is alike in words, where many talk
-	joinAheadWords      // the same, with what the author says next and what is said to the author
-	joinAheadTo         // the person whom the author speaks to next spoke in it last
-	joinAheadBy         // the person who speaks to the author next spoke in it last
+	joinAuthorCrowd     // joinAuthor, in a crowd
+	joinAuthorLong      // joinAuthor times joinLong
+	joinAuthorLastPlain // the author last spoke in it, and addresses nobody by name now
+	joinSelf            // its last message is by the author
+	joinTo              // the addressee has spoken in it
+	joinToAbsent        // the addressee has not spoken in it
+	joinReply           // its last message addresses the author
+	joinOthers          // it is a dialogue of other people
+	joinSince           // log2 of the messages since its last one
+	joinMinutes         // log2 of the minutes since its last message
+	joinLong            // joinMinutes above half an hour
+	joinSize            // log2 of its number of units
+	joinWordsCrowd      // similarity of words, in a crowd
+	joinAheadWords      // similarity of the words ahead too, see scene
+	joinAheadTo         // the person whom the author addresses next last spoke in it
+	joinAheadBy         // the person who addresses the author next last spoke in it
 
-	// The same where a model takes part.
+	// The signs of an exchange, in which a model takes part.
 	openModel
 	openModelNovel      // share of the words that no cluster has
-	joinExchangeWords   // how much of the words it has
-	joinExchangeVote    // how much of them it has that others do not have
-	joinExchangePrompt  // how much of the prompt's words it has
-	joinExchangeLast    // it is that of the exchange before
-	joinExchangeLastAck // the same, and the prompt is nothing but yes, no or go on
-	joinExchangeSize    // log2 of its units
+	joinExchangeWords   // share of the words that it has
+	joinExchangeVote    // share of the votes of the words
+	joinExchangePrompt  // share of the prompt's words that it has
+	joinExchangeLast    // it is the cluster of the previous exchange
+	joinExchangeLastAck // joinExchangeLast, and the prompt is only yes, no or go on
+	joinExchangeSize    // log2 of its number of units
 
 	numSigns
 )
 
-// w turns hundredths into 256ths.
+// w converts hundredths to 256ths.
 func w(hundredths int) int { return hundredths * one / 100 }
 
-// weights are the same for all talk; see the package comment for how they were found.
+// weights are the same for all talk. The package comment says how they were found.
 var weights = vector{
 	openAlways:          w(10),
 	openNewAuthor:       w(125),

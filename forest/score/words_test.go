@@ -2,8 +2,7 @@ package score
 
 import "testing"
 
-// Words are counted by the spaces between them, and in a script without spaces by two characters
-// each.
+// Words are separated by spaces; in a script without spaces, two characters are a word.
 func TestWordsIn(t *testing.T) {
 	for text, want := range map[string]int{
 		"":                     0,

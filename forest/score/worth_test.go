@@ -2,8 +2,8 @@ package score
 
 import "testing"
 
-// A term is worth more the more often and the later it came: an occurrence as much as 16 units of
-// age. Beyond 16 occurrences, and beyond 255 units, nothing counts.
+// A term is worth more the more often and the later it occurred: one occurrence is worth 16 units
+// of age. Beyond 16 occurrences and beyond 255 units nothing more counts.
 func TestWorth(t *testing.T) {
 	for _, tt := range []struct {
 		n, last, now uint32

@@ -10,19 +10,20 @@ import (
 	"github.com/gemini-ctx/ctx/format"
 )
 
-// Media is the media type of what Encode writes.
+// Media is the media type of the output of Encode.
 const Media = "application/vnd.ctx.extract+json"
 
-// Encode returns list as the body of a stored summary: a JSON array with one sentence a line, in the order of list, ended by
-// a newline:
+// Encode returns list as the body of a stored summary: a JSON array with one sentence per line, in
+// the order of list, and a newline at its end:
 //
 //	[
 //	{"entry":"<64 digits>","seq":3,"pos":0,"weight":1250,"text":"Use port 5433."},
 //	{"entry":"<64 digits>","seq":9,"role":"tool","pos":2,"weight":800,"text":"It is 16.2."}
 //	]
 //
-// The role of a user is left out, and so is one that is not known. In strings only the quote, the backslash and the control characters below U+0020 are escaped, as \n, \r, \t or \u00xx with
-// small digits. A byte that is not UTF-8 becomes U+FFFD. Equal lists have equal encodings.
+// The role is omitted if it is user or unknown. In strings only the quote, the backslash and the
+// control characters below U+0020 are escaped, as \n, \r, \t or \u00xx with lower-case digits. A
+// byte that is not UTF-8 becomes U+FFFD. Equal lists have equal encodings.
 func Encode(list []Sentence) []byte {
 	out := []byte("[\n")
 	for i, s := range list {
@@ -49,15 +50,16 @@ func Encode(list []Sentence) []byte {
 	return append(out, "]\n"...)
 }
 
-// Decode reads what Encode writes and nothing else: other keys, their order, spaces, escapes and forms of numbers are
-// refused, as are an empty text and a negative position. An empty array gives nil.
+// Decode decodes the output of Encode and refuses everything else: other keys, another order,
+// spaces, other escapes and forms of numbers, an empty text and a negative position. An empty array
+// gives nil.
 func Decode(b []byte) ([]Sentence, error) {
 	list, _, err := DecodeSome(b, maxInt)
 	return list, err
 }
 
-// DecodeSome is Decode for the beginning of a list: it stops after the sentence with which the texts have most bytes or more, and
-// says how many there are after it. At those it does not look.
+// DecodeSome is Decode for the beginning of a list. It stops after the sentence with which the
+// texts reach most bytes. unread is the number of sentences after it, which are not checked.
 func DecodeSome(b []byte, most int) (list []Sentence, unread int, err error) {
 	if len(b) > format.MaxBody {
 		return nil, 0, fmt.Errorf("extract has %d bytes, %d is the most", len(b), format.MaxBody)
@@ -88,7 +90,7 @@ func DecodeSome(b []byte, most int) (list []Sentence, unread int, err error) {
 
 const maxInt = int(^uint(0) >> 1)
 
-// user is the role that most who speak have.
+// user is the most frequent role, which the encoding omits.
 const user = "user"
 
 func appendString(out []byte, s string) []byte {

@@ -7,40 +7,42 @@ import (
 	"github.com/gemini-ctx/ctx/format"
 )
 
-// What a sentence's worth is multiplied by, in thousandths. Beside the words these were counted: in a planted conversation of a user, a model
-// and its tools, how many facts stand in sentences of a kind for what such sentences are worth by their terms; then they were changed
-// one at a time as long as facts were gained in six sets together, four of chat, meetings and threads.
+// The factors that the value of a sentence is multiplied by, in thousandths. Except for those of
+// chosen words, they were first estimated from planted conversations of a user, a model and its
+// tools: the number of facts in sentences of a kind, relative to the value of such sentences by
+// their terms. Then they were changed one at a time as long as six sets together, four of them
+// chat, meetings and threads, gained facts.
 const (
-	fillerFactor   = 200  // thanks, greetings and nods
+	fillerFactor   = 200  // thanks, greetings and acknowledgements
 	questionFactor = 300  // questions
 	firstFactor    = 2000 // the first sentence of a message
-	changeFactor   = 1500 // what is new or different from now on
+	changeFactor   = 1500 // statements of something new or different
 	hedgeFactor    = 500  // guesses
-	emphasisFactor = 1500 // what is set in bold
+	emphasisFactor = 1500 // bold text
 	plainFactor    = 850  // no number and no name, in talk with a model
-	userFactor     = 2600 // what a user says to a model
-	modelFactor    = 1100 // what a model says to a user
+	userFactor     = 2600 // a sentence of the user to a model
+	modelFactor    = 1100 // a sentence of the model
 
-	outputFactor  = 600  // a line that a tool printed
-	failureFactor = 1500 // one that tells of an error or an exit
-	passFactor    = 250  // one that says that all is well
-	settingFactor = 1400 // one with a name and its value
-	commandFactor = 600  // a command, a call of a tool
+	outputFactor  = 600  // a line of a tool's output
+	failureFactor = 1500 // an output line that reports an error or an exit
+	passFactor    = 250  // an output line that reports success
+	settingFactor = 1400 // a line with a name and its value
+	commandFactor = 600  // a command, or a call of a tool
 	codeFactor    = 600  // other code
-	addedFactor   = 2400 // a line of a change that it brings in
-	removedFactor = 200  // one that it takes away
-	singleFactor  = 400  // a tool's only line: it says that all went well
+	addedFactor   = 2400 // an added line of a diff
+	removedFactor = 200  // a removed line of a diff
+	singleFactor  = 400  // the only line of an output, which usually reports success
 	longFactor    = 300  // a line of a long output
 
-	// By how many words with digits it has: one is a fact, a row of them a table.
+	// By the number of words with digits: one is a fact, a row of them is a table.
 	oneNumber  = 1600
 	manyNumber = 300 // four or more
 )
 
-// longOutput is how many lines make an output long.
+// longOutput is the number of lines above which an output is long.
 const longOutput = 32
 
-// setFactors gives every sentence its factor.
+// setFactors sets the factor of every sentence.
 func setFactors(list []valued) {
 	agent := false
 	for i := range list {
@@ -57,14 +59,14 @@ func setFactors(list []valued) {
 	}
 }
 
-// Of lines of one entry that look alike the first rows are worth what they say, and each more of them makes all worth less by so much, in
-// thousandths.
+// Of similar lines of one entry, the first rows keep their value. Each further line divides the
+// value of all of them by another repeated thousandths.
 const (
 	rows     = 4
 	repeated = 250
 )
 
-// sizes returns how many sentences each entry has, as far as is known.
+// sizes returns the number of sentences of each entry, as far as they are known.
 func sizes(list []valued) map[format.ID]int64 {
 	size := map[format.ID]int64{}
 	for i := range list {
@@ -73,7 +75,8 @@ func sizes(list []valued) map[format.ID]int64 {
 	return size
 }
 
-// kindFactor returns the factor of a sentence of an entry that has size of them. agent says that a model takes part.
+// kindFactor returns the factor of a sentence. agent says that a model takes part; size is the
+// number of sentences of the entry.
 func kindFactor(v *valued, agent bool, size int64) int64 {
 	lower := strings.ToLower(v.text)
 	f := int64(1000)
@@ -145,7 +148,7 @@ func codeKind(v *valued, lower string, size int64) int64 {
 	return f
 }
 
-// isCommand knows lines that show a command or a call.
+// isCommand reports whether a line shows a command or a call.
 func isCommand(lower string) bool {
 	for _, w := range [...]string{"$ ", "> ", "[call ", "run_shell_command ", "read_file ", "replace ", "write_file ", "list_directory ", "search_file_content ", "glob "} {
 		if strings.HasPrefix(lower, w) {
@@ -155,7 +158,7 @@ func isCommand(lower string) bool {
 	return false
 }
 
-// numbers counts the words with a digit in them.
+// numbers counts the words that contain a digit.
 func numbers(s string) int {
 	n, in := 0, false
 	for i := range len(s) {
@@ -169,7 +172,7 @@ func numbers(s string) int {
 	return n
 }
 
-// changes knows the words by which people say that something is new.
+// changes reports whether a text has a word that announces something new.
 func changes(lower string) bool {
 	for _, w := range [...]string{" now", "changed", "moved", " new ", "raise", "lower", "since "} {
 		if strings.Contains(lower, w) {
@@ -179,7 +182,7 @@ func changes(lower string) bool {
 	return false
 }
 
-// isSetting reports whether a line is a name and its value.
+// isSetting reports whether a line consists of a name and its value.
 func isSetting(s string) bool {
 	s = strings.TrimLeft(s, "+-| ")
 	n := strings.IndexAny(s, ":=")
@@ -189,7 +192,8 @@ func isSetting(s string) bool {
 	return strings.Count(s[:n], " ") < 3 && strings.Count(s[n+1:], " ") < 5
 }
 
-// codeShare is the part of a sentence's characters, in hundredths, that are brackets, operators and the like from which on it is code.
+// codeShare is the share of brackets, operators and similar characters, in hundredths of a
+// sentence's bytes, from which the sentence counts as code.
 const codeShare = 5
 
 // isCode reports whether a sentence looks like code.
@@ -204,8 +208,9 @@ func isCode(s string) bool {
 	return int64(n)*100 >= codeShare*int64(len(s))
 }
 
-// shapes returns how many sentences of the same entry look like each one but for their words and numbers, as the rows of a table and the
-// frames of a stack do; 1 for prose.
+// shapes returns, for each sentence, the number of sentences of its entry that differ from it only
+// in words and numbers, such as the rows of a table or the frames of a stack. The number is 1 for
+// prose.
 func shapes(list []valued) []int64 {
 	type key struct {
 		entry format.ID
@@ -225,19 +230,21 @@ func shapes(list []valued) []int64 {
 	for i := range out {
 		out[i] = max(1, count[keys[i]])
 		if keys[i].shape == "" {
-			out[i] = 1 // it is none of those that were counted
+			out[i] = 1 // the sentence was not counted
 		}
 	}
 	return out
 }
 
-// maxShape is how much of a shape is compared.
+// maxShape is the number of bytes of a shape that are compared.
 const maxShape = 24
 
-// minShape is the shortest shape that says something: a name and a value alone are not a row.
+// minShape is the length in bytes of the shortest shape that counts: a name with a value alone is
+// no row.
 const minShape = 5
 
-// shape writes a run of letters as a, one of digits as 0, and everything else as it is; words in a row are one.
+// shape replaces each run of words by a and each run of digits by 0, and keeps all other ASCII
+// characters.
 func shape(s string) string {
 	out := make([]byte, 0, maxShape)
 	for _, r := range s {
@@ -262,7 +269,8 @@ func shape(s string) string {
 	return string(out)
 }
 
-// tellsFailure knows the words that compilers, shells and test runners use for trouble.
+// tellsFailure reports whether a line has a word with which compilers, shells and test runners
+// report a problem.
 func tellsFailure(lower string) bool {
 	for _, w := range [...]string{"error", "fail", "panic", "fatal", "exception", "exit code", "exit status", "denied",
 		"not found", "no such", "cannot", "undefined", "timed out", "refused"} {
@@ -273,7 +281,7 @@ func tellsFailure(lower string) bool {
 	return false
 }
 
-// tellsSuccess knows how they begin a line when there is none.
+// tellsSuccess reports whether a line begins with a word with which such programs report success.
 func tellsSuccess(lower string) bool {
 	for _, w := range [...]string{"ok ", "pass", "success", "done", "exit code: 0", "exit status 0", "✓"} {
 		if strings.HasPrefix(lower, w) {
@@ -283,7 +291,8 @@ func tellsSuccess(lower string) bool {
 	return false
 }
 
-// isNod knows the words of thanks, greetings and nods, beside stop words.
+// isNod reports whether a word belongs to thanks, greetings or acknowledgements and is no stop
+// word.
 func isNod(w string) bool {
 	switch w {
 	case "great", "cool", "nice", "perfect", "awesome", "good", "fine", "sounds", "sure", "right", "alright", "exactly", "agreed",

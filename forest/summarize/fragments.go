@@ -2,13 +2,13 @@ package summarize
 
 // Fragment is a sentence of prose, or a line of code.
 type Fragment struct {
-	Text string // one line, white space squeezed to single spaces; it has a letter or a digit
-	Code bool   // it stood inside a fence of three backquotes or tildes
+	Text string // one line with single spaces; contains a letter or a digit
+	Code bool   // inside a fence of three backquotes or tildes
 }
 
-// Fragments returns the sentences of a text, and the lines inside its fences, in order. Words that say
-// nothing are cut off the front of a sentence, and a sentence of more than 60 words is cut in parts.
-// Of a text over 256 KiB the middle is left out.
+// Fragments returns the sentences of a text and the lines inside its fences, in order. It removes
+// filler words from the start of a sentence and splits a sentence of more than 60 words. It leaves
+// out the middle of a text of more than 256 KiB.
 func Fragments(text string) []Fragment {
 	list := split(text, false)
 	out := make([]Fragment, len(list))

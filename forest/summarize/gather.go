@@ -6,18 +6,18 @@ import (
 	"github.com/gemini-ctx/ctx/format"
 )
 
-// candidate is a sentence before it is chosen.
+// candidate is a sentence that may be chosen.
 type candidate struct {
 	piece
-	src, pos int // which source, which sentence of it
-	at       int // in the list that it is from, if it is from one
+	src, pos int // index of the source, and of the sentence in it
+	at       int // index in the list that it is from; only in a Pool
 	entry    format.ID
 	seq      uint64
 	role     string
 }
 
-// gather returns the sentences of src in order, each text once, where it was said last; of more than maxSentences the first and
-// the last half.
+// gather returns the sentences of src in order. Of equal texts only the last one stays. Of more
+// than maxSentences sentences, the first and the last half stay.
 func gather(src []Source) []candidate {
 	agent := withModel(src)
 	var head, tail []candidate
@@ -40,8 +40,8 @@ func gather(src []Source) []candidate {
 	return once(append(head, tail...))
 }
 
-// withModel reports whether a model takes part. Then what the user says is what the work is about, and
-// none of its words are cut off.
+// withModel reports whether a model takes part. If so, the user's words define the work, and none
+// of them are removed.
 func withModel(src []Source) bool {
 	return slices.ContainsFunc(src, func(s Source) bool { return s.Role == "model" || s.Role == "tool" })
 }
@@ -60,7 +60,7 @@ func appendSentences(list []candidate, src []Source, i int, agent bool) []candid
 	return list
 }
 
-// once drops candidates whose text comes again.
+// once removes candidates whose text occurs again later.
 func once(list []candidate) []candidate {
 	last := make(map[string]int, len(list))
 	for i := range list {

@@ -7,42 +7,43 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/gemini-ctx/ctx/forest/terms"
+	"github.com/gemini-ctx/ctx/internal/terms"
 )
 
-// LabelColumns is the most columns that a label takes on a terminal, a rune being one column.
+// LabelColumns is the largest width of a label on a terminal, in columns of one rune each.
 const LabelColumns = 70
 
 const (
-	// goalColumns is how much of a label the goal takes at most where there are names to put beside it.
+	// goalColumns is the largest part of a label for the goal if there are names beside it.
 	goalColumns = 44
-	// nameColumns is the most columns of one name. A longer path is named by its last element.
+	// nameColumns is the largest width of one name. A longer path is shortened to its last element.
 	nameColumns = 30
-	// labelNames is how many names a label has at most.
+	// labelNames is the largest number of names in a label.
 	labelNames = 4
-	// goalMark stands between the goal and the names.
+	// goalMark separates the goal from the names.
 	goalMark = " · "
 )
 
-// NoLabel is the label of a cluster without a telling word.
+// NoLabel is the label of a cluster without any telling word.
 const NoLabel = "(nothing said)"
 
-// Topic is what the label of a cluster is made of.
+// Topic is the input from which the label of a cluster is made.
 type Topic struct {
-	Goal string   // what was asked for first, in the user's words; "" where nobody asked
-	Said []Source // what was said and done; sources of the role tool count for nothing
-	// Changed are the files that were changed. They are more telling than others.
+	Goal string   // the first request in the user's words; "" if there was none
+	Said []Source // the messages of the cluster; sources with the role tool are ignored
+	// Changed lists the files that were changed. They tell more than other names.
 	Changed []string
 }
 
-// told returns the sources that are no output of tools.
+// told returns the sources that are not output of tools.
 func (t Topic) told() []Source {
 	return slices.DeleteFunc(inOrder(t.Said), func(s Source) bool { return s.Role == "tool" })
 }
 
-// Labels returns a label for each of some clusters that are listed together, in the same order. A label is
-// one line of at most LabelColumns columns: the goal, shortened at a word, and the names and paths that
-// fewest of the others have. No two labels are equal. Equal topics give equal labels on every platform.
+// Labels returns a label for each of several clusters that are listed together, in the same order.
+// A label is one line of at most LabelColumns columns: the goal, shortened at a word, and the names
+// and paths that are rarest among the other clusters. No two labels are equal. Equal topics give
+// equal labels on every platform.
 //
 //	Make the upload retry on 503 · upload/retry.go, backoffDelay
 func Labels(topics []Topic) []string {
@@ -59,11 +60,11 @@ func Labels(topics []Topic) []string {
 	return out
 }
 
-// Label returns the label of one cluster, with names that are rare among the others before common ones.
+// Label returns the label of one cluster. It prefers names that are rare among the others.
 func (o *Others) Label(t Topic) string { return joinLabel(t.Goal, o.names(t)) }
 
-// distinct returns a label that is not taken yet: with the rarest names, else with the next ones, else
-// with a number.
+// distinct returns a label that is not taken yet. It tries the rarest names, then the next ones,
+// then a number.
 func (o *Others) distinct(t Topic, taken map[string]bool) string {
 	names := o.names(t)
 	first := joinLabel(t.Goal, names)
@@ -79,8 +80,8 @@ func (o *Others) distinct(t Topic, taken map[string]bool) string {
 	return l
 }
 
-// joinLabel joins a goal and as many names as there is room for. Names may have what the goal leaves of
-// LabelColumns, and what it has beyond goalColumns.
+// joinLabel joins a goal and as many names as there is room for. Names may use the columns of a
+// label that the goal does not need, and those of the goal beyond goalColumns.
 func joinLabel(goal string, names []string) string {
 	goal = plainGoal(goal)
 	mark := goalMark
@@ -107,8 +108,8 @@ func joinLabel(goal string, names []string) string {
 	}
 }
 
-// fittingNames returns names, the first first, that fit into so many columns with ", " between them, and
-// that neither each other nor the goal say already.
+// fittingNames returns the first names that fit into room columns with ", " between them. It skips
+// names that overlap with an earlier name or that the goal mentions.
 func fittingNames(names []string, goal string, room int) []string {
 	var list []string
 	said := ""
@@ -124,7 +125,7 @@ func fittingNames(names []string, goal string, room int) []string {
 	return list
 }
 
-// mentions reports whether a goal has a name, or the last element of a path.
+// mentions reports whether a goal contains a name, or the last element of a path.
 func mentions(goal, name string) bool {
 	goal, name = strings.ToLower(goal), strings.ToLower(name)
 	return strings.Contains(goal, name) || strings.Contains(goal, lastElement(name))
@@ -132,11 +133,12 @@ func mentions(goal, name string) bool {
 
 func lastElement(path string) string { return path[strings.LastIndexAny(path, `/\\`)+1:] }
 
-// changedFactor is how much more a changed file tells than one that was only mentioned.
+// changedFactor is how many times more a changed file tells than a file that was only mentioned.
 const changedFactor = 3
 
-// names returns the names of a topic, the most telling first: those that few others have, that were
-// mentioned often, changed files, and paths before identifiers. Where there are neither, words are taken.
+// names returns the names of a topic, the most telling first: names that are rare in other clusters
+// and frequent in this one, changed files, and paths before identifiers. If there is neither a name
+// nor a goal, it returns words.
 func (o *Others) names(t Topic) []string {
 	changed := map[string]bool{}
 	for _, path := range t.Changed {
@@ -175,16 +177,16 @@ func (o *Others) names(t Topic) []string {
 	return names
 }
 
-// shortName returns a path by its last two elements, or by the last one where these are too long, and
-// any other name as it is; "" for one that is too long, or that tells nothing: a command of a client such
-// as /clear, or the end of a name such as .body.
+// shortName returns the last two elements of a path, or only the last one if two are too long. It
+// returns other names unchanged. It returns "" for a name that is too long or that tells nothing,
+// such as the client command /clear or the suffix .body.
 func shortName(s string) string {
 	if _, rest, ok := strings.Cut(s, "://"); ok {
 		s = rest
 	}
 	s = strings.TrimRight(s, `/\`)
 	if s == "" || strings.HasPrefix(s, `\`) {
-		return "" // a line feed in quoted code
+		return "" // an escaped line feed in quoted code
 	}
 	last := strings.LastIndexAny(s, `/\`)
 	if last <= 0 && strings.ContainsAny(s[:1], "/.-") && strings.Count(s, ".") < 2 {
@@ -201,7 +203,7 @@ func shortName(s string) string {
 	return ""
 }
 
-// tellsName reports whether a name has a word in it: three letters in a row.
+// tellsName reports whether a name contains a word, which is three letters in a row.
 func tellsName(s string) bool {
 	run := 0
 	for _, r := range s {
@@ -215,8 +217,8 @@ func tellsName(s string) bool {
 	return false
 }
 
-// plainGoal returns a goal as one line of printable characters, without the marks of a list or heading
-// and without words that say nothing in front of it.
+// plainGoal returns a goal as one line of printable characters. It removes marks of lists and
+// headings, and filler words at the start.
 func plainGoal(s string) string {
 	s = strings.Map(func(r rune) rune {
 		if unicode.IsSpace(r) {
@@ -235,7 +237,7 @@ func plainGoal(s string) string {
 	return strings.TrimRight(s, ".:;, ")
 }
 
-// withoutNumber cuts the number of a list's item off the front.
+// withoutNumber removes the number of a list item at the start of s.
 func withoutNumber(s string) string {
 	rest := strings.TrimLeft(s, "0123456789")
 	if rest != s && (strings.HasPrefix(rest, ". ") || strings.HasPrefix(rest, ") ")) {
@@ -244,8 +246,8 @@ func withoutNumber(s string) string {
 	return s
 }
 
-// shortened cuts s to most columns, at a word where there is one in the second half, and says so by an
-// ellipsis.
+// shortened cuts s to most columns and appends an ellipsis. It cuts between words if there is a
+// space in the second half.
 func shortened(s string, most int) string {
 	if columns(s) <= most {
 		return s
@@ -262,8 +264,9 @@ func shortened(s string, most int) string {
 
 func columns(s string) int { return utf8.RuneCountInString(s) }
 
-// TellsGoal reports whether a text says what somebody wants: it has two words that are neither stop words
-// nor nods, or one and a name or number. A command of a client, such as /clear, tells nothing.
+// TellsGoal reports whether a text states a goal: it has two words that are neither stop words nor
+// acknowledgements, or one such word and a name or number. A client command such as /clear is no
+// goal.
 func TellsGoal(text string) bool {
 	text = bounded(text)
 	words, names := 0, 0

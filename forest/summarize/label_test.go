@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// did makes sources of what a model did, a source a text.
+// did makes sources with a role, one for each text.
 func did(role string, texts ...string) []Source {
 	list := said(texts...)
 	for i := range list {

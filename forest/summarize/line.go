@@ -9,35 +9,38 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/gemini-ctx/ctx/forest/terms"
+	"github.com/gemini-ctx/ctx/internal/terms"
 )
 
-// MaxLine is the most bytes that Line returns.
+// MaxLine is the largest number of bytes that Line returns.
 const MaxLine = 160
 
 const (
-	maxLabels = 6  // beyond that a line is read no more
-	maxLabel  = 60 // bytes; a longer path is named by its base name
+	maxLabels = 6  // more labels do not make a line clearer
+	maxLabel  = 60 // bytes; a longer path is shortened to its base name
 )
 
-// Line returns the name of a cluster of n messages in one line of at most MaxLine bytes, for when nothing else of it is shown: paths,
-// commands, names and numbers that tell it apart, then the number of messages and their days in UTC, which are those of
-// first and last; a zero time leaves the days out. What most messages mention counts more, but twice as often is not twice
-// as much. The line has neither newlines nor other control characters. Sources are its messages, or what a summary kept of them; without any the line is the number alone.
+// Line returns one line of at most MaxLine bytes that identifies a cluster of n messages: the
+// paths, commands, names and numbers that tell most, then the number of messages and their days in
+// UTC. The days are those of first and last; a zero time omits them. A label that many messages
+// mention counts more, but only with the logarithm of their number. The line has no control
+// characters. src holds the messages of the cluster, or what a summary kept of them; without any,
+// the line is only the number of messages and the days.
 //
 //	src/parser.go, PostgreSQL, 5433 (12 messages, 2026-11-20 to 2026-11-21)
 func Line(src []Source, n int, first, last time.Time) string {
 	return new(Others).Line(src, n, first, last)
 }
 
-// Others knows what other clusters are about, so that a line can say what is rare among them. The zero value knows nothing.
+// Others counts the labels of other clusters, so that a line can prefer labels that are rare among
+// them. The zero value has no clusters.
 type Others struct {
 	clusters int64
-	with     map[string]int64 // by label in lower case: how many of them have it
+	with     map[string]int64 // by label in lower case: the number of clusters that have it
 }
 
-// Add tells of a cluster by its messages, or by what a summary kept of them. Adding the one that a line is made for as well changes
-// little.
+// Add adds a cluster by its messages, or by what a summary kept of them. It does little harm to add
+// also the cluster whose line is made.
 func (o *Others) Add(src []Source) {
 	o.clusters++
 	for _, l := range labels(inOrder(src)) {
@@ -45,7 +48,7 @@ func (o *Others) Add(src []Source) {
 	}
 }
 
-// AddLine tells of a cluster by its line.
+// AddLine adds a cluster by its line.
 func (o *Others) AddLine(line string) {
 	o.clusters++
 	if i := strings.LastIndex(line, " ("); i >= 0 {
@@ -66,12 +69,13 @@ func (o *Others) count(label string) {
 	o.with[strings.ToLower(label)]++
 }
 
-// rare returns how rare a label is among the others, in thousandths: 1000 for one that all have, and more the fewer have it.
+// rare returns how rare a label is among the clusters, in thousandths: 1000 if all have it, and
+// more the fewer have it.
 func (o *Others) rare(label string) int64 {
 	return rarity(o.clusters+1, o.with[strings.ToLower(label)]+1)
 }
 
-// Line is the function Line, with labels that are rare among the others before common ones.
+// Line is the function Line, but prefers labels that are rare among the others.
 func (o *Others) Line(src []Source, n int, first, last time.Time) string {
 	tail := Span(n, first, last)
 	list := labels(inOrder(src))
@@ -95,8 +99,8 @@ func (o *Others) Line(src []Source, n int, first, last time.Time) string {
 	return strings.TrimPrefix(head+" "+tail, " ")
 }
 
-// Span returns the bracketed end of a tombstone's line: how many messages the cluster has, and on which
-// days in UTC; a zero time leaves the days out.
+// Span returns the end of a tombstone's line, in brackets: the number of messages, and their days
+// in UTC. A zero time omits the days.
 //
 //	(12 messages, 2026-11-20 to 2026-11-21)
 func Span(n int, first, last time.Time) string {
@@ -115,16 +119,16 @@ func Span(n int, first, last time.Time) string {
 	return out + ", " + from + " to " + to + ")"
 }
 
-// label is something that may name a cluster.
+// label is a possible name of a cluster.
 type label struct {
-	text    string // as it was written first
-	kind    int64  // how telling its look is
-	sources int64  // how many sources mention it
-	seen    int    // the last of them
+	text    string // as first written
+	kind    int64  // how telling its form is
+	sources int64  // number of sources that mention it
+	seen    int    // index of the last of those sources
 	worth   int64
 }
 
-// How telling labels are, by look.
+// How telling a label is, by its form.
 const (
 	wordLabel   = 4
 	numberLabel = 8
@@ -134,7 +138,7 @@ const (
 	shellLabel  = 26
 )
 
-// labels returns the labels of src, each once, in order of their first mention.
+// labels returns the distinct labels of src in the order of their first mention.
 func labels(src []Source) []*label {
 	byKey := make(map[string]*label)
 	var list []*label
@@ -164,7 +168,7 @@ func labels(src []Source) []*label {
 	return list
 }
 
-// command returns the program and first argument of a line such as "$ go test ./...".
+// command returns the program and the first argument of a line such as "$ go test ./...".
 func command(line string) (string, bool) {
 	rest, ok := strings.CutPrefix(line, "$ ")
 	if !ok {
@@ -175,7 +179,7 @@ func command(line string) (string, bool) {
 	return cmd, printable(cmd)
 }
 
-// labelOf returns the label that a token makes, and how telling it is; 0 for none.
+// labelOf returns the label for a token and how telling its form is, or 0 if the token is no label.
 func labelOf(text string, t terms.Token) (string, int64) {
 	s := text[t.Start:t.End]
 	path := strings.ContainsAny(s, `/\`)
@@ -207,8 +211,8 @@ func printable(s string) bool {
 	return s != "" && len(s) <= maxLabel && utf8.ValidString(s) && !strings.ContainsFunc(s, func(r rune) bool { return !unicode.IsPrint(r) })
 }
 
-// overlaps reports whether a label says what a label in head says already: the same word in another form, or the base name
-// of a path.
+// overlaps reports whether head already has the label text in another form, such as an inflected
+// word or the base name of a path.
 func overlaps(head, text string) bool {
 	text = strings.ToLower(text)
 	for h := range strings.SplitSeq(strings.ToLower(head), ", ") {

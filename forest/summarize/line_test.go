@@ -43,7 +43,7 @@ func TestLineIsShort(t *testing.T) {
 	}
 }
 
-// What other clusters have as well does not tell this one apart.
+// A label that other clusters have too does not identify this one.
 func TestLineAmongOthers(t *testing.T) {
 	var others Others
 	for range 20 {

@@ -7,23 +7,24 @@ import (
 	"github.com/gemini-ctx/ctx/format"
 )
 
-// Pool ranks the sentences of many lists against each other: each was ranked among its own kind when it was stored, and what is
-// rare there may be common elsewhere, or said elsewhere already.
+// Pool ranks the sentences of many lists against each other. Each list was ranked by itself when it
+// was stored, but what is rare in one list may be common in others, or may be said in them too.
 type Pool struct {
 	r *ranking
 }
 
 // Pick is a sentence that a Pool offers.
 type Pick struct {
-	List   int // which of the lists it is from
+	List   int // index of its list
 	Text   string
 	index  int
-	Index  int // in its list
+	Index  int // index in that list
 	Weight int64
 }
 
-// NewPool returns the sentences of lists to be chosen from, of each list its beginning, so that the pool has no more than about
-// most tokens. Its cost is in proportion to them. About so many tokens of it will be taken.
+// NewPool returns a pool of the sentences of lists. It uses only the beginning of each list, so
+// that the pool has about most tokens; its cost is proportional to that. tokens is about how many
+// of them the caller will take.
 func NewPool(lists [][]Sentence, most, tokens int) *Pool {
 	var all []candidate
 	for i, n := range beginnings(lists, most) {
@@ -39,7 +40,8 @@ func NewPool(lists [][]Sentence, most, tokens int) *Pool {
 	return &Pool{r: newRanking(once(all), nil, 4*tokens/urgentShare)}
 }
 
-// Next returns the best sentence that was not returned before. What Take was told of counts as said.
+// Next returns the best sentence that it has not returned before. The terms of taken sentences
+// count as said.
 func (p *Pool) Next() (Pick, bool) {
 	b, ok := p.r.best()
 	if !ok {
@@ -49,10 +51,11 @@ func (p *Pool) Next() (Pick, bool) {
 	return Pick{List: v.src, Index: v.at, Text: v.text, index: b.index, Weight: b.density}, true
 }
 
-// Take says that a pick was used.
+// Take tells the pool that a pick was used.
 func (p *Pool) Take(k Pick) { p.r.take(k.index) }
 
-// Said tells the pool what is printed beside its sentences: those for which said is true count as chosen and are not offered.
+// Said tells the pool what is printed beside its sentences. Sentences for which said returns true
+// count as taken and are not offered.
 func (p *Pool) Said(said func(entry format.ID, text string) bool) {
 	for i := range p.r.list {
 		if v := &p.r.list[i]; said(v.entry, v.text) {
@@ -62,7 +65,8 @@ func (p *Pool) Said(said func(entry format.ID, text string) bool) {
 	}
 }
 
-// beginnings returns how much of each list is looked at: all, or the same part of the tokens of each.
+// beginnings returns how many sentences of each list are used: all of them, or the same share of
+// the tokens of each list.
 func beginnings(lists [][]Sentence, most int) []int {
 	total := 0
 	sizes := make([]int, len(lists))

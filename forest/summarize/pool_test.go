@@ -22,7 +22,8 @@ func all(p *Pool) (out []string) {
 	}
 }
 
-// What one list says is worth little in another, and what is rare in its list may be common in the forest.
+// A sentence of one list is worth little in a second list that says the same. What is rare in its
+// list may be common in the forest.
 func TestPoolRanksAcrossLists(t *testing.T) {
 	list := func(seq int, texts ...string) []Sentence {
 		var out []Sentence
@@ -42,7 +43,7 @@ func TestPoolRanksAcrossLists(t *testing.T) {
 	}
 }
 
-// What is said elsewhere is not offered, and what it covers is worth less.
+// What is said elsewhere is not offered, and its terms are worth less.
 func TestPoolSaid(t *testing.T) {
 	src := said("The port is 5433.", "The port was chosen by Ingrid.", "Use sqlglot 23.1.")
 	list := Extract(src, 100)
@@ -53,8 +54,8 @@ func TestPoolSaid(t *testing.T) {
 	}
 }
 
-// Whatever the lists: nothing is offered twice, the best never gets better, order and number of lists do not matter to what is taken, and
-// of much only a part is looked at.
+// For all lists: nothing is offered twice, the best value never rises, the order and the number of
+// lists do not change what is taken, and of many sentences only a part is examined.
 func TestPoolProperties(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	for range 60 {
@@ -124,7 +125,8 @@ func TestDecodeSome(t *testing.T) {
 	}
 }
 
-// BenchmarkPool is as many sentences as a rendering ever looks at, from a hundred clusters, ranked and taken to a tenth.
+// BenchmarkPool ranks the largest number of sentences that a rendering examines, from a hundred
+// clusters, and takes a tenth.
 func BenchmarkPool(b *testing.B) {
 	r := rand.New(rand.NewPCG(9, 9))
 	words := strings.Fields("deploy failed port 5433 src/a.go review cluster parseList 16.2 seconds Berlin token list window merge branch")

@@ -4,46 +4,50 @@ import (
 	"cmp"
 	"slices"
 
-	"github.com/gemini-ctx/ctx/forest/terms"
 	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/internal/terms"
 )
 
-// Found is a message that answers a question, as a search has found it.
+// Found is a message that a search has found for a question.
 type Found struct {
 	Entry format.ID
 	Role  string
 	Text  string
-	Score float64 // of the search; only how scores of one search compare counts
+	Score float64 // of the search; only ratios within one search count
 }
 
-// Passage is a part of a message that answers a question: the whole of a short message, a sentence or a line of a long one.
+// Passage is a part of a message that answers a question: a whole short message, or a sentence or
+// line of a long one.
 type Passage struct {
 	Found int // index of the message
-	Pos   int // of the part in its message
+	Pos   int // index of the part in its message
 	Whole bool
-	Text  string // word for word; white space squeezed to single spaces unless it is the whole
+	Text  string // verbatim; white space becomes single spaces unless Whole
 }
 
-// What a part of a message is worth for a question, in thousandths of the score of its message: for being there at all, for the
-// share of the question's terms that it has, weighed by their rarity, and for that of the parts beside it.
+// The value of a part of a message for a question, in thousandths of the score of the message:
+// thereWorth for every part, termsWorth times its share of the question's terms, weighted by
+// rarity, and besideWorth times the share of the better neighbouring part.
 const (
 	thereWorth  = 300
 	termsWorth  = 1000
 	besideWorth = 400
 )
 
-// sameMessage is how many parts of one message count in full before the next so many fade.
+// sameMessage is the number of parts of one message after which the value of further parts fades.
 const sameMessage = 2
 
 // Quoting says how messages that answer a question are quoted.
 type Quoting struct {
-	Best   int // so many of the messages found first are quoted whole
-	Long   int // up to so many tokens
-	Short  int // a message of no more than so many tokens is quoted whole
-	Fading int // of the parts of one message each two after the first two count so many hundredths of those before
+	Best  int // number of the first messages that are quoted whole if they have at most Long tokens
+	Long  int // tokens
+	Short int // tokens of the longest message that is always quoted whole
+	// Fading is the factor, in hundredths, by which each two parts of one message count less than
+	// the two before them.
+	Fading int
 }
 
-// short returns how many tokens the message of the given rank may have to be quoted whole.
+// short returns the largest number of tokens with which the message of a rank is quoted whole.
 func (q Quoting) short(rank int) int {
 	if rank < q.Best {
 		return max(q.Long, q.Short)
@@ -51,11 +55,11 @@ func (q Quoting) short(rank int) int {
 	return q.Short
 }
 
-// QuoteTalk is how talk is quoted: its messages are short, and nothing fades.
+// QuoteTalk is for talk between people: messages are short, and nothing fades.
 var QuoteTalk = Quoting{Short: 48, Fading: 100}
 
-// Passages takes messages that answer a question apart, and returns the parts by what they are worth
-// for it, the best first. A message of no more than how.Short tokens is one part.
+// Passages divides the messages that answer a question into parts and returns the parts, the most
+// valuable first. A message that how quotes whole is one part.
 func Passages(question string, found []Found, how Quoting) []Passage {
 	if len(found) == 0 {
 		return nil
@@ -103,7 +107,8 @@ func Passages(question string, found []Found, how Quoting) []Passage {
 	return out
 }
 
-// question is the terms of a question with what each is worth: the rarer among the messages found the more.
+// question holds the terms of a question with their values. A term is worth more the fewer of the
+// found messages have it.
 type question struct {
 	worth map[uint64]int64
 	total int64
@@ -131,7 +136,8 @@ func questionOf(text string, found []Found) question {
 	return q
 }
 
-// share returns how much of the question's terms a text has, in thousandths.
+// share returns the share of the question's terms that a text has, weighted by value, in
+// thousandths.
 func (q question) share(text string) int64 {
 	if q.total == 0 {
 		return 0

@@ -2,27 +2,29 @@ package summarize
 
 import "container/heap"
 
-// covered is what a term is still worth once a chosen sentence has it, in thousandths.
+// covered is the remaining value of a term after a chosen sentence has it, in thousandths.
 const covered = 200
 
-// overhead is added to the tokens of a sentence, in quarters, when its worth is divided by them: otherwise two words that
-// happen to be rare beat every sentence.
+// overhead is added to the tokens of a sentence, in quarters, before its value is divided by them.
+// Without it, two words that happen to be rare would beat every sentence.
 const overhead = 5
 
-// ranking gives sentences best first, by worth per token. A sentence's worth only ever falls, when one of its terms is covered,
-// and each term is covered once: so the queue is corrected only where it is looked at, and the work is bounded by the number of
-// terms in all sentences, times a logarithm.
+// ranking yields sentences in descending order of value per token. The value of a sentence only
+// falls, when one of its terms is covered, and each term is covered only once. The queue is
+// therefore corrected only at its top, and the work is bounded by the number of terms in all
+// sentences, times a logarithm.
 type ranking struct {
 	list []valued
-	seen []bool // by number of the term: a sentence that was taken has it
-	gone []bool // by index: not to be taken any more
+	seen []bool // by number of the term: a taken sentence has it
+	gone []bool // by index: must not be taken any more
 	q    queue
 	near rivals
-	// purse is what may still be spent on what is urgent, in quarters of a token.
+	// purse is the remaining budget for urgent sentences, in quarters of a token.
 	purse int
 }
 
-// newRanking ranks list, which is in order. What is urgent comes first for no more than most quarters of a token.
+// newRanking ranks list, which is in reading order. Urgent sentences come first up to most quarters
+// of a token.
 func newRanking(list []candidate, authors []string, most int) *ranking {
 	vals, vocabulary := value(list, authors)
 	r := &ranking{list: vals, seen: make([]bool, vocabulary), gone: make([]bool, len(vals)), q: make(queue, len(vals)), purse: most}
@@ -34,7 +36,7 @@ func newRanking(list []candidate, authors []string, most int) *ranking {
 	return r
 }
 
-// best takes the best sentence out of the queue. It counts as chosen only after take.
+// best removes the best sentence from the queue. It counts as taken only after take.
 func (r *ranking) best() (bid, bool) {
 	for len(r.q) > 0 {
 		top := r.q[0]
@@ -53,7 +55,7 @@ func (r *ranking) best() (bid, bool) {
 	return bid{}, false
 }
 
-// take says that the sentence of that index was chosen.
+// take records that sentence i was taken.
 func (r *ranking) take(i int) {
 	for _, s := range r.list[i].shares {
 		r.seen[s.term] = true
@@ -66,7 +68,7 @@ func (r *ranking) take(i int) {
 	}
 }
 
-// density returns what sentence i is worth per token now, in thousandths.
+// density returns the current value per token of sentence i, in thousandths.
 func (r *ranking) density(i int) int64 {
 	v := &r.list[i]
 	worth := int64(0)
@@ -84,13 +86,13 @@ func (r *ranking) density(i int) int64 {
 	return density
 }
 
-// bid is a sentence in the queue with its density when it was last looked at.
+// bid is a sentence in the queue with its last computed density.
 type bid struct {
 	density int64
 	index   int
 }
 
-// queue is a heap with the densest sentence on top, at equal density the one that comes first.
+// queue is a heap with the densest sentence at the top; at equal density, the first one.
 type queue []bid
 
 func (q queue) Len() int      { return len(q) }

@@ -8,7 +8,8 @@ import (
 	"github.com/gemini-ctx/ctx/format"
 )
 
-// reader takes an encoded list apart. Once something is not as Encode writes it, bad stays true and nothing more is read.
+// reader decodes an encoded list. After the first malformed byte, bad stays true and nothing more
+// is read.
 type reader struct {
 	rest []byte
 	bad  bool
@@ -36,7 +37,7 @@ func (r *reader) sentence() Sentence {
 	return s
 }
 
-// has skips what if it is next.
+// has skips what if it is next, and reports whether it was.
 func (r *reader) has(what string) bool {
 	if r.bad || !bytes.HasPrefix(r.rest, []byte(what)) {
 		return false
@@ -61,7 +62,7 @@ func (r *reader) id() format.ID {
 	return id
 }
 
-// digits returns the number that is next, as it is written.
+// digits returns the next number as written.
 func (r *reader) digits() string {
 	n := 0
 	for n < len(r.rest) && (r.rest[n] >= '0' && r.rest[n] <= '9' || n == 0 && r.rest[n] == '-') {
@@ -86,7 +87,7 @@ func (r *reader) signed() int64 {
 	return n
 }
 
-// text reads a string with the escapes that appendString writes where it writes them.
+// text reads a string. It accepts only the escapes that appendString writes.
 func (r *reader) text() string {
 	r.skip(`"`)
 	n := bytes.IndexAny(r.rest, "\"\\")
@@ -94,7 +95,7 @@ func (r *reader) text() string {
 		r.bad = true
 		return ""
 	}
-	var long []byte // what was read before the last escape
+	var long []byte // the text up to the last escape
 	for r.rest[n] == '\\' {
 		long = append(long, r.plain(n)...)
 		c := r.escaped()
@@ -115,7 +116,7 @@ func (r *reader) text() string {
 	return string(append(long, last...))
 }
 
-// plain takes n bytes that need no escape.
+// plain reads n bytes that need no escape.
 func (r *reader) plain(n int) []byte {
 	s := r.rest[:n]
 	r.rest = r.rest[n:]
@@ -126,7 +127,7 @@ func (r *reader) plain(n int) []byte {
 	return s
 }
 
-// escaped takes an escape and returns what it stands for.
+// escaped reads an escape and returns the byte that it stands for.
 func (r *reader) escaped() byte {
 	if len(r.rest) < 2 {
 		r.bad = true

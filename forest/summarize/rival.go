@@ -4,27 +4,29 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/gemini-ctx/ctx/forest/terms"
+	"github.com/gemini-ctx/ctx/internal/terms"
 )
 
-// What is the same or stands no longer. Of sentences that say the same, one is taken; a sentence that a later one puts right is worth little,
-// and nothing once the later one was taken. The rules would rather miss such a pair than see one where there is none: two databases
+// Duplicates and outdated sentences. Of sentences with the same meaning, only one is taken. A
+// sentence that a later one corrects is worth little, and nothing after the later one was taken.
+// The rules prefer to miss such a pair rather than to see one that does not exist: two databases
 // may have a port each.
 const (
-	staleFactor = 200 // thousandths
-	alike       = 800 // the part of their terms, in thousandths, that two sentences have in common if they say the same
-	moreWords   = 3   // that a sentence may have which puts another right
+	staleFactor = 200 // factor of a corrected sentence, in thousandths
+	alike       = 800 // share of common terms, in thousandths, from which two sentences mean the same
+	moreWords   = 3   // words that a correction may have beyond the corrected sentence
 
-	nearPostings  = 24 // sentences with a term that are compared: what is in more of them tells nothing
+	nearPostings  = 24 // sentences with a term that are compared; a more frequent term tells nothing
 	stalePostings = 96
 )
 
-// rivals says, by index of a sentence, which sentences are not to be taken beside it.
+// rivals lists, by index of a sentence, the sentences that must not be taken together with it.
 type rivals [][]int32
 
 func (r rivals) of(i int) []int32 { return r[i] }
 
-// findRivals compares sentences, which are in order, and makes those worth less that stand no longer.
+// findRivals compares sentences, which are in reading order. It lowers the factor of outdated
+// sentences.
 func findRivals(list []valued, vocabulary int) rivals {
 	f := &finder{list: list, found: make(rivals, len(list)), with: make([][]int32, vocabulary), stale: make([]bool, len(list))}
 	for i := range list {
@@ -52,7 +54,8 @@ type finder struct {
 	stale []bool
 }
 
-// same pairs sentence i with earlier ones that say the same: whichever is taken, the other is not.
+// same pairs sentence i with earlier sentences of the same meaning. If one of a pair is taken, the
+// other is not.
 func (f *finder) same(i int) {
 	shares := f.list[i].shares
 	if len(shares) < 3 {
@@ -71,7 +74,8 @@ func (f *finder) same(i int) {
 	}
 }
 
-// rarest returns the two rarest terms that are not too common to look at.
+// rarest returns the two rarest terms among those that several, but at most nearPostings, sentences
+// have.
 func (f *finder) rarest(shares []share) []int32 {
 	a, b := int32(-1), int32(-1)
 	for _, s := range shares {
@@ -87,8 +91,8 @@ func (f *finder) rarest(shares []share) []int32 {
 	return slices.DeleteFunc([]int32{a, b}, func(t int32) bool { return t < 0 })
 }
 
-// overlap returns the part of the terms of both that they have in common, in thousandths; 0 where one has a number or a name that the other
-// has not.
+// overlap returns the share of common terms of two sentences, in thousandths. It returns 0 if one
+// has a number or a name that the other does not have.
 func overlap(a, b []share) int {
 	both, all := 0, 0
 	for len(a) > 0 || len(b) > 0 {
@@ -112,8 +116,8 @@ func overlap(a, b []share) int {
 	return both * 1000 / all
 }
 
-// putRight finds the earlier sentences that sentence i puts right: those with a value that it says holds no longer, and those that give
-// the same thing another value.
+// putRight finds the earlier sentences that sentence i corrects: sentences with a value that
+// sentence i denies, and sentences that give another value to the same thing.
 func (f *finder) putRight(i int) {
 	late := &f.list[i]
 	lower := strings.ToLower(late.text)
@@ -134,7 +138,8 @@ func (f *finder) putRight(i int) {
 	}
 }
 
-// each marks the earlier sentences with a term for which holds is true as put right by sentence i.
+// each marks the earlier sentences that have term t, and for which holds returns true, as corrected
+// by sentence i.
 func (f *finder) each(t int32, i int, holds func(j int) bool) {
 	if len(f.with[t]) > stalePostings {
 		return
@@ -150,7 +155,8 @@ func (f *finder) each(t int32, i int, holds func(j int) bool) {
 	}
 }
 
-// related reports whether j and i have another term in common beside t, or j has hardly any other.
+// related reports whether sentences j and i have another common term beside t, or j has at most one
+// other term.
 func (f *finder) related(j, i int, t int32) bool {
 	others, both := 0, 0
 	for _, s := range f.list[j].shares {
@@ -164,14 +170,15 @@ func (f *finder) related(j, i int, t int32) bool {
 	return both > 0 || others < 2
 }
 
-// replaces reports whether sentence i gives what j is about another value: each has one number or name that the other has not, and i names
-// everything else that j does. Where nothing says that there was a change, it has to be a number: "Ask Ingrid-2" replaces nobody.
+// replaces reports whether sentence i gives another value to the subject of j: each has one number
+// or name that the other does not have, and i has all other terms of j. If no word of i indicates a
+// change, both values must be numbers: "Ask Ingrid-2" replaces nobody.
 func (f *finder) replaces(j, i int, cue bool) bool {
 	early, late := f.list[j].shares, f.list[i].shares
 	if f.list[j].role == "tool" || isCode(f.list[j].text) {
 		return false
 	}
-	var gone, fresh []share // numbers and names that only the early one has, or only the late one
+	var gone, fresh []share // numbers and names that only one of the two has
 	both, more := 0, 0
 	for _, s := range early {
 		switch {
@@ -210,7 +217,7 @@ func hasTerm(shares []share, t int32) bool {
 	return ok
 }
 
-// termIn returns the number of a term that the sentence has.
+// termIn returns the number of the sentence's term with a hash.
 func (f *finder) termIn(shares []share, hash uint64) (int32, bool) {
 	for _, s := range shares {
 		if s.hash == hash {
@@ -220,8 +227,9 @@ func (f *finder) termIn(shares []share, hash uint64) (int32, bool) {
 	return 0, false
 }
 
-// deniedIn returns the terms of which a sentence says that they hold no longer: the first after "not", "no longer", "instead of" and the like,
-// what "from … to" leads away from, and what sed replaces.
+// deniedIn returns the terms that a sentence denies: the first term after "not", "no longer",
+// "instead of" and similar words, the term after "from" in "from … to", and the term that a sed
+// command replaces.
 func deniedIn(text string) []uint64 {
 	lower := strings.ToLower(text)
 	var list []uint64
@@ -244,10 +252,10 @@ func deniedIn(text string) []uint64 {
 	return list
 }
 
-// deniedReach is how far behind the word that denies it a term may stand, in bytes.
+// deniedReach is the largest distance in bytes between a denying word and the term.
 const deniedReach = 40
 
-// firstTelling returns the first number or name of a text, if it stands near its beginning.
+// firstTelling returns the first number or name within deniedReach bytes.
 func firstTelling(text string) (term uint64, ok bool) {
 	terms.Scan(text[:min(len(text), deniedReach)], func(t terms.Token) {
 		if !ok && (t.Kind == terms.Number || t.Kind == terms.Name) {
@@ -257,8 +265,8 @@ func firstTelling(text string) (term uint64, ok bool) {
 	return term, ok
 }
 
-// tellsChange reports whether a text says that something is no longer as it was: it corrects, or has
-// one of the words for what holds from here on.
+// tellsChange reports whether a text states a change: it corrects something, or has a word such as
+// "now".
 func tellsChange(lower string) bool {
 	if corrects(lower) {
 		return true

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// What a later message puts right is not taken beside it, and what is about another thing is.
+// A sentence that a later one corrects is not taken beside it; a sentence about another thing is.
 func TestLaterBeatsEarlier(t *testing.T) {
 	for _, tt := range []struct {
 		early, late string
@@ -34,19 +34,24 @@ func TestLaterBeatsEarlier(t *testing.T) {
 	}
 }
 
-// A line that a change takes away comes after the one that it brings in.
+// A sentence that a later one corrects is worth less than the correction, which takes its place. A
+// removed line of a diff is worth less than the name of the file.
 func TestStaleIsWorthLittle(t *testing.T) {
-	src := said("replace src/device.ts\n- export const minFirmware = \"4.9.2\";\n+ export const minFirmware = \"5.1.5\";",
-		"The fixture in zone 18 expires on Friday before midnight.")
+	got := texts(Extract(said("The port of the server is 8080 in config.yaml.",
+		"The port of the server is not 8080 but 9090 in config.yaml."), 1000))
+	if len(got) != 1 || rank(got, "9090") != 0 {
+		t.Errorf("corrected: got %q", got)
+	}
+	src := said("replace src/device.ts\n- export const minFirmware = \"4.9.2\";")
 	src[0].Role = "model"
-	got := texts(Extract(src, 1000))
-	if added, removed := rank(got, "5.1.5"), rank(got, "4.9.2"); added < 0 || removed < 0 || added > removed {
-		t.Errorf("got %q", got)
+	got = texts(Extract(src, 1000))
+	if len(got) != 2 || rank(got, "4.9.2") != 1 {
+		t.Errorf("removed: got %q", got)
 	}
 }
 
-// A guess is worth less than the same sentence without the doubt: the shorter of two sentences with a number is worth
-// more, unless it is a guess.
+// A guess is worth less than the same sentence without the doubt. Of two sentences with a number,
+// the shorter one is worth more unless it is a guess.
 func TestGuessIsWorthLess(t *testing.T) {
 	const plain = "The fixture in zone 18 expires on Friday before midnight."
 	for _, tt := range []struct {
@@ -64,7 +69,7 @@ func TestGuessIsWorthLess(t *testing.T) {
 	}
 }
 
-// rank is the place of the first sentence that has a part, -1 where none has it.
+// rank returns the index of the first sentence that contains part, or -1.
 func rank(sentences []string, part string) int {
 	return slices.IndexFunc(sentences, func(s string) bool { return strings.Contains(s, part) })
 }
@@ -92,7 +97,8 @@ func TestExactDuplicatesOnce(t *testing.T) {
 	}
 }
 
-// In a conversation with a model the user's corrections and last requests come first, whole; among people nobody's do.
+// In a conversation with a model, the user's corrections and last requests come first and whole.
+// Among people there is no such preference.
 func TestUrgent(t *testing.T) {
 	src := said(
 		"Please set up the build. It should use the cache in /var/cache/build.",

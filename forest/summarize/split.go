@@ -9,23 +9,25 @@ import (
 // piece is a sentence, or a line of code or output.
 type piece struct {
 	text     string
-	quarters int  // estimate of its tokens, in quarters
+	quarters int  // estimated tokens, in quarters
 	line     bool // of code or output
 }
 
-// The longest piece. Sixty words are more than almost any sentence has; the other bound is for text without spaces.
+// The limits of a piece. Hardly any sentence has more than maxWords words; maxRunes is for text
+// without spaces.
 const (
 	maxWords = 60
 	maxRunes = 480
 )
 
-// split returns the sentences of text; the lines, where output is true and inside fences of three backquotes or tildes.
-// Each has a letter or digit in it.
+// split returns the sentences of a text. If output is true, and inside fences of three backquotes
+// or tildes, it returns lines instead. Every piece has a letter or a digit.
 func split(text string, output bool) []piece {
 	return sentences(text, output, withoutLead)
 }
 
-// sentences is split; trim cuts what says nothing off the front of a sentence.
+// sentences is split with another function trim, which removes filler words at the start of a
+// sentence.
 func sentences(text string, output bool, trim func(string) string) []piece {
 	var list []piece
 	fenced := false
@@ -47,9 +49,10 @@ func sentences(text string, output bool, trim func(string) string) []piece {
 	return list
 }
 
-// spoken returns the sentences of what a user says to a model, with all their words. A sentence that
-// says little alone is one piece with the sentence that it leans on, where both fit: one of a word or
-// two with the sentence after it, and one that begins by pointing back with the sentence before it.
+// spoken returns the sentences of a user's message to a model with all their words. A sentence that
+// says little by itself is joined with a neighbour if both fit in one piece: a sentence of one or
+// two words with the next sentence, and a sentence that begins by referring back with the previous
+// one.
 func spoken(text string) []piece {
 	rest := strings.Join(strings.Fields(bounded(text)), " ")
 	var list []piece
@@ -67,7 +70,7 @@ func spoken(text string) []piece {
 	return list
 }
 
-// with returns a sentence and the one after it as one piece, if it is no longer than one may be.
+// with joins a sentence with the next one. ok is false if the result is too long for one piece.
 func (p piece) with(next piece) (piece, bool) {
 	text := p.text + " " + next.text
 	if p.line || next.line || pieceEnd(text) < len(text) {
@@ -80,8 +83,7 @@ func (p piece) with(next piece) (piece, bool) {
 // isBrief reports whether a sentence has fewer than three words.
 func isBrief(s string) bool { return strings.Count(s, " ") < 2 }
 
-// leansBack reports whether a sentence begins with a conjunction, or with a word for something that was
-// named before it.
+// leansBack reports whether a sentence begins with a conjunction or with a pronoun.
 func leansBack(s string) bool {
 	word, _, _ := strings.Cut(s, " ")
 	word, _, _ = strings.Cut(strings.ToLower(strings.TrimRight(word, ",")), "'")
@@ -93,7 +95,8 @@ func leansBack(s string) bool {
 	return false
 }
 
-// bounded returns text as UTF-8, of a long one its first and last halves of maxText, less the runes that are cut.
+// bounded returns text as valid UTF-8. Of a text longer than maxText it returns the first and the
+// last half of maxText, without the runes that the cut splits.
 func bounded(text string) string {
 	if len(text) > maxText {
 		i, j := maxText/2, len(text)-maxText/2
@@ -108,7 +111,8 @@ func bounded(text string) string {
 	return strings.ToValidUTF8(text, "\uFFFD")
 }
 
-// appendPieces appends s, cut to the longest piece, where there is anything to read in it.
+// appendPieces appends s, split into pieces of the largest allowed size. It skips pieces without
+// letters and digits.
 func appendPieces(list []piece, s string, line bool) []piece {
 	for s != "" {
 		n := pieceEnd(s)
@@ -124,8 +128,8 @@ func appendPieces(list []piece, s string, line bool) []piece {
 
 func readable(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
 
-// pieceEnd returns where the longest piece at the front of s ends: after maxWords words, at the last space before maxRunes
-// runes, or there.
+// pieceEnd returns the end of the longest piece at the start of s: after maxWords words, or at the
+// last space before maxRunes runes, or after maxRunes runes.
 func pieceEnd(s string) int {
 	words, runes, space := 0, 0, 0
 	for i, r := range s {
@@ -145,7 +149,8 @@ func pieceEnd(s string) int {
 	return len(s)
 }
 
-// sentenceEnd returns where the first sentence of a line ends, its closing quotes and brackets included.
+// sentenceEnd returns the end of the first sentence of a line, including closing quotes and
+// brackets.
 func sentenceEnd(s string) int {
 	for i := 0; i < len(s); {
 		r, size := utf8.DecodeRuneInString(s[i:])
@@ -164,19 +169,20 @@ func sentenceEnd(s string) int {
 	return len(s)
 }
 
-// closing returns the bytes of end marks, quotes and brackets at the front of s.
+// closing returns the number of bytes of end marks, quotes and brackets at the start of s.
 func closing(s string) int {
 	return len(s) - len(strings.TrimLeft(s, ".!?\"')]*_”’」』"))
 }
 
-// startsSentence reports whether s may begin a sentence: anything but a small letter does.
+// startsSentence reports whether s may begin a sentence, which is everything except a lower-case
+// letter.
 func startsSentence(s string) bool {
 	r, _ := utf8.DecodeRuneInString(s)
 	return !unicode.IsLower(r)
 }
 
-// abbreviated reports whether a full stop after s ends a word and not a sentence: after abbreviations, initials, and the
-// number of a list's point.
+// abbreviated reports whether a full stop after s belongs to an abbreviation, an initial or the
+// number of a list item.
 func abbreviated(s string) bool {
 	word := strings.ToLower(strings.TrimLeft(s[strings.LastIndexByte(s, ' ')+1:], "(\"'["))
 	switch word {
@@ -187,10 +193,10 @@ func abbreviated(s string) bool {
 		len(word) == len(s) && word != "" && len(word) <= 3 && strings.Trim(word, "0123456789") == ""
 }
 
-// maxLead is the number of words that withoutLead cuts at most.
+// maxLead is the largest number of words that withoutLead removes.
 const maxLead = 4
 
-// withoutLead cuts words off the front that say nothing, as long as three words follow.
+// withoutLead removes filler words at the start of s, as long as three words follow.
 func withoutLead(s string) string {
 	for range maxLead {
 		word, rest, _ := strings.Cut(s, " ")

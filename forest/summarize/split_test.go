@@ -67,7 +67,7 @@ func TestSeedsExist(t *testing.T) {
 	}
 }
 
-// Words of a user stay, and a sentence that leans on another stands with it.
+// The user's words stay, and a sentence that refers to a neighbour stands with it.
 func TestSpoken(t *testing.T) {
 	for _, tt := range []struct{ text, want string }{
 		{"", ""},

@@ -1,5 +1,9 @@
-// Package summarize is the summariser that is always there: it picks the sentences of a cluster that carry most, word for
-// word, without a model. The same sources give the same list on every platform and in every run.
+// Package summarize is the built-in summarizer, which needs no model: it picks the most valuable
+// sentences of a cluster, word for word. It also makes the labels and one-line names of clusters,
+// and ranks stored sentences again for a rendering.
+//
+// The package is pure, and the same sources give the same result on every platform and in every
+// run. Begin with Extract; Summarizer in ask.go is the interface of all summarizers.
 package summarize
 
 import (
@@ -9,39 +13,44 @@ import (
 	"github.com/gemini-ctx/ctx/format"
 )
 
-// Source is an entry to be summarised.
+// Source is an entry to be summarized.
 type Source struct {
 	Entry  format.ID
-	Seq    uint64 // the entry's place in its session, from 0; sources are read in this order, however they are given
-	Role   string // user, model, tool or system; what a tool printed is read line by line
-	Author string // its name counts for nothing: who said something is for whoever renders it
-	Text   string // UTF-8; a byte that is not becomes U+FFFD
+	Seq    uint64 // place of the entry in its session, from 0; defines the reading order
+	Role   string // user, model, tool or system; the text of a tool is read line by line
+	Author string // ignored as a term, because the renderer shows the author
+	Text   string // UTF-8; an invalid byte becomes U+FFFD
 }
 
-// Sentence is one sentence, line of code or line of output of an entry. What a user says to a model keeps
-// all its words, and a sentence of it that says little alone stands with the one that it leans on.
+// Sentence is one sentence, line of code or line of output of an entry. A user's sentence to a
+// model keeps all its words, and stands together with a neighbour if it says little by itself.
 type Sentence struct {
-	Entry  format.ID
-	Seq    uint64 // of the entry
-	Role   string // of the entry; a stored list takes one that is not known for user
-	Pos    int    // the sentence's ordinal among the sentences of its entry, from 0
-	Weight int64  // what it adds to the sentences ranked before it, in thousandths per token; see Extract
-	Text   string // part of the entry's text, white space squeezed to single spaces; never empty, one line
+	Entry format.ID
+	Seq   uint64 // of the entry
+	Role  string // of the entry; a stored list omits an unknown role, which reads as user
+	Pos   int    // index among the sentences of its entry, from 0
+	// Weight is the value that the sentence adds to those ranked before it, in thousandths per
+	// token; see Extract.
+	Weight int64
+	Text   string // part of the entry's text as one line with single spaces; never empty
 }
 
-// Bounds of the work: what is longer loses its middle, not its end, since an answer often comes last.
+// The bounds of the work. A longer input loses its middle, not its end, because an answer often
+// comes last.
 const (
 	maxSentences = 20_000    // of all sources
 	maxText      = 256 << 10 // bytes of one source
 )
 
-// Extract returns the sentences of src that are worth most, the most valuable first: by descending Weight, at equal weight
-// by Seq, then Pos. Any beginning of the list is itself a good extract of its length. Joined by newlines the texts take no
-// more than maxTokens by Tokens, and no more tokens or bytes than the texts of src joined the same way. A text that several
-// entries have is taken once, from the last. With room for everything, everything with a letter or digit in it is there.
+// Extract returns the most valuable sentences of src, sorted by descending Weight, then by Seq and
+// Pos. Every prefix of the list is itself a good extract of its length. The texts joined by
+// newlines have at most maxTokens tokens, as counted by Tokens, and no more tokens or bytes than
+// the joined texts of src. A text that several entries have is taken once, from the last entry.
+// With enough room, the list has everything that contains a letter or a digit.
 //
-// A sentence is worth the sum of its terms, times what it looks like: see value and factors. What a ranked list holds is meant to
-// be ranked again, among the sentences of other clusters: see Pool.
+// The value of a sentence is the sum of the values of its terms, times a factor for its form: see
+// value and setFactors. A ranked list can be ranked again among the sentences of other clusters:
+// see Pool.
 func Extract(src []Source, maxTokens int) []Sentence {
 	src = inOrder(src)
 	r := newRanking(gather(src), authorsOf(src), 4*max(maxTokens, 0)/urgentShare)
@@ -66,7 +75,7 @@ func Extract(src []Source, maxTokens int) []Sentence {
 	return out
 }
 
-// Order returns list in reading order: by Seq, then Entry, then Pos. It leaves list as it is.
+// Order returns a copy of list in reading order: by Seq, then Entry, then Pos.
 func Order(list []Sentence) []Sentence {
 	out := slices.Clone(list)
 	slices.SortStableFunc(out, func(a, b Sentence) int {
@@ -83,7 +92,7 @@ func inOrder(src []Source) []Source {
 	return out
 }
 
-// authorsOf returns the names of those who speak.
+// authorsOf returns the names of the authors.
 func authorsOf(src []Source) []string {
 	var names []string
 	for _, s := range src {

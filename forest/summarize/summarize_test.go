@@ -94,7 +94,7 @@ func TestSentenceFields(t *testing.T) {
 	}
 }
 
-// What holds of every extract, whatever it is made from.
+// The properties of every extract.
 func TestExtractProperties(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 8))
 	for range 150 {
@@ -158,7 +158,7 @@ func randomSources(r *rand.Rand) []Source {
 	return src
 }
 
-// A beginning of the list is the extract of its length, so that a list can be cut later.
+// A prefix of a list is the extract of its length, so a list can be cut later.
 func TestBeginningsAreExtracts(t *testing.T) {
 	src := said("The build takes 14 minutes. Berlin hosts it.", "The cache lives in /var/cache/ctx.", "Use version 1.22 of the linter.")
 	list := Extract(src, 1000)
@@ -183,7 +183,7 @@ func TestBoundedWork(t *testing.T) {
 	if len(list) != maxSentences || list[0].text != "s0x0." || list[len(list)-1].text != "s59x999." {
 		t.Errorf("%d sentences, from %q to %q", len(list), list[0].text, list[len(list)-1].text)
 	}
-	for _, s := range []string{".", "ok ", "a.", "(", "漢", "x ", "?! ", "e.g. "} { // minutes each, if anything were quadratic
+	for _, s := range []string{".", "ok ", "a.", "(", "漢", "x ", "?! ", "e.g. "} { // each takes minutes if anything is quadratic
 		Extract(said(strings.Repeat(s, maxText)), 1000)
 	}
 }
@@ -199,7 +199,7 @@ func TestNods(t *testing.T) {
 	}
 }
 
-// BenchmarkExtract is a cluster of as many sentences as are ever read.
+// BenchmarkExtract extracts from a cluster with the largest number of sentences that are read.
 func BenchmarkExtract(b *testing.B) {
 	words := strings.Fields("deploy failed port 5433 src/a.go review cluster parseList 16.2 seconds Berlin token list window merge branch")
 	r := rand.New(rand.NewPCG(9, 9))

@@ -2,9 +2,10 @@ package summarize
 
 import "unicode/utf8"
 
-// Tokens estimates the tokens of s as the Gemini CLI does (calculateTokens in utils/tokenCalculation.ts): up to 100,000
-// UTF-16 units, a quarter for each unit of ASCII and one and a half for each other; beyond, a quarter of the number of
-// units; rounded down. A byte that is not UTF-8 counts as one unit that is not ASCII.
+// Tokens estimates the number of tokens of s as the Gemini CLI does (calculateTokens in
+// utils/tokenCalculation.ts). Up to 100,000 UTF-16 units, each ASCII unit counts a quarter and each
+// other unit one and a half. Beyond that, every unit counts a quarter. The result is rounded down.
+// A byte that is not UTF-8 counts as one unit outside ASCII.
 func Tokens(s string) int {
 	units, q := measure(s)
 	if units > 100_000 {
@@ -13,7 +14,8 @@ func Tokens(s string) int {
 	return q / 4
 }
 
-// measure returns the number of UTF-16 units of s and the estimate of its tokens in quarters, not rounded, at any length.
+// measure returns the number of UTF-16 units of s and the estimate of its tokens in quarters,
+// without rounding and without the rule for long texts.
 func measure(s string) (units, quarters int) {
 	for _, r := range s {
 		switch {
@@ -28,23 +30,23 @@ func measure(s string) (units, quarters int) {
 	return units, quarters
 }
 
-// room is what is left for sentences and the newlines between them.
+// room is the remaining space for sentences and the newlines between them.
 type room struct {
 	quarters, bytes int
 }
 
-// roomFor returns the room of maxTokens, or of the texts of src where that is less.
+// roomFor returns the room of maxTokens, or of the texts of src if that is less.
 func roomFor(src []Source, maxTokens int) room {
 	var r room
 	for _, s := range src {
 		_, q := measure(s.Text)
 		r.quarters, r.bytes = r.quarters+q+1, r.bytes+len(s.Text)+1
 	}
-	r.quarters = min(r.quarters, 4*min(max(maxTokens, 0), 1<<28)+1) // the last sentence has no newline behind it
+	r.quarters = min(r.quarters, 4*min(max(maxTokens, 0), 1<<28)+1) // the last sentence needs no newline
 	return r
 }
 
-// take makes the room smaller by text and a newline, or reports false where they do not fit.
+// take subtracts a text and a newline. It returns false and changes nothing if they do not fit.
 func (r *room) take(c *candidate) bool {
 	if c.quarters+1 > r.quarters || len(c.text)+1 > r.bytes {
 		return false

@@ -2,25 +2,27 @@ package summarize
 
 import "strings"
 
-// urgent is added to the weight of what comes before everything else: the user's corrections and last requests, in a conversation with a
-// model. No sentence is worth as much by its terms.
+// urgent is added to the weight of sentences that come before all others: the user's corrections
+// and last requests in a conversation with a model. It exceeds every value that terms can give.
 const urgent = 1 << 40
 
-// urgentShare is the part of all that is taken, as a divisor, which may go to what is urgent before it
-// has to stand its own against the rest. With a half, talks of short messages lose a fifth of their
-// facts at a tenth of the size, and no set gains.
+// urgentShare is the divisor of the budget that urgent sentences may use before they compete with
+// all others. With a half, talks of short messages lose a fifth of their facts at a tenth of the
+// size, and no set gains.
 const urgentShare = 3
 
-// lastRequests is how many of the user's last messages count as such.
+// lastRequests is the number of the user's last messages that count as requests.
 const lastRequests = 3
 
-// nodWords is how many words a nod has less than: with more, words that say nothing by themselves are a request, "and the other one too".
+// nodWords is the number of words from which a message is no acknowledgement any more. A longer
+// message of filler words is a request: "and the other one too".
 const nodWords = 3
 
-// maxUrgent is the longest message, in quarters of a token, that is. What is longer is a text to work on.
+// maxUrgent is the size, in quarters of a token, of the longest urgent message. A longer one is a
+// text to work on.
 const maxUrgent = 4 * 60
 
-// setUrgent marks what comes first: messages, with all their sentences. Sentences are in order.
+// setUrgent marks urgent messages, with all their sentences. Sentences are in reading order.
 func setUrgent(list []valued) {
 	agent := false
 	for i := range list {
@@ -47,7 +49,7 @@ func setUrgent(list []valued) {
 	}
 }
 
-// textOf is what is known of a message, on one line.
+// textOf returns the known sentences of a message on one line.
 func textOf(message []valued) string {
 	var b strings.Builder
 	for i := range message {
@@ -56,7 +58,7 @@ func textOf(message []valued) string {
 	return strings.TrimSpace(b.String())
 }
 
-// isShortNod reports whether a message is a nod of fewer than nodWords words.
+// isShortNod reports whether a message is an acknowledgement of fewer than nodWords words.
 func isShortNod(message []valued) bool {
 	return len(message) == 1 && message[0].factor == fillerFactor && strings.Count(message[0].text, " ") < nodWords
 }
@@ -75,10 +77,10 @@ func quartersOf(message []valued) int {
 	return sum
 }
 
-// corrects reports whether a text puts something right, forbids it or insists on it. It goes by how
-// such a text is built, and not by what it is about: a sentence begins with a negation; a part of it
-// denies one thing beside another, as in "use this, not that"; a "but" follows a nod; or a word says that
-// something holds without exception. A single question does none of this but by how it begins.
+// corrects reports whether a text corrects something, forbids it or insists on it. It depends on
+// the form of the text and not on its subject: a sentence begins with a negation; a part of it
+// denies one thing beside another, as in "use this, not that"; a "but" follows an acknowledgement;
+// or a word allows no exception. A single question counts only if it begins with a negation.
 func corrects(lower string) bool {
 	words := strings.Fields(lower)
 	asks := strings.HasSuffix(lower, "?") && !strings.Contains(lower, ". ")
@@ -102,7 +104,7 @@ func corrects(lower string) bool {
 	return false
 }
 
-// trimmed are the marks that may stand around a word.
+// trimmed are the punctuation marks that may surround a word.
 const trimmed = ".,;:!?\"'()-"
 
 func endsSentence(word string) bool { return strings.ContainsAny(word[len(word)-1:], ".!?") }
@@ -116,7 +118,7 @@ func negates(word, next string) bool {
 	return word == "do" && next == "not"
 }
 
-// insists knows the words that deny, or allow no exception.
+// insists reports whether a word denies something or allows no exception.
 func insists(word string) bool {
 	switch word {
 	case "instead", "wrong", "never", "don't", "dont", "always", "every", "must", "only":
@@ -125,8 +127,8 @@ func insists(word string) bool {
 	return false
 }
 
-// sets reports whether a word sets two things against each other, by the word before it: raw is that
-// word with its marks.
+// sets reports whether a word contrasts two things, given the word before it. raw is the word
+// before with its punctuation.
 func sets(raw, before, word string) bool {
 	switch word {
 	case "not":
@@ -141,7 +143,7 @@ func sets(raw, before, word string) bool {
 	return false
 }
 
-// hedged knows the words of those who guess.
+// hedged reports whether a text has words of a guess.
 func hedged(lower string) bool {
 	for _, w := range [...]string{"my guess", "my first thought", "my first suspicion", "i suspect", "i think", "i guess", "i thought", "i assume", "assumption", "probably", "maybe", "perhaps",
 		"might be", "could be", "may be", "looks like", "seems to"} {

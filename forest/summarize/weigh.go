@@ -8,10 +8,11 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/gemini-ctx/ctx/forest/terms"
+	"github.com/gemini-ctx/ctx/internal/terms"
 )
 
-// share is a term of a sentence, by its number in the vocabulary, and what it is worth there before anything is covered.
+// share is a term of a sentence with its number in the vocabulary and its value before any term is
+// covered.
 type share struct {
 	term    int32
 	telling bool // a number or a name
@@ -20,7 +21,7 @@ type share struct {
 	hash    uint64 // of the term
 }
 
-// What the look of a term multiplies its worth by, in tenths.
+// The factors of a term by its form, in tenths.
 const (
 	plain       = 10
 	unit        = 15
@@ -29,19 +30,19 @@ const (
 	digit       = 32
 )
 
-// valued is a candidate with its terms, in ascending order, and its factor.
+// valued is a candidate with its terms, sorted by number, and its factor.
 type valued struct {
 	*candidate
 	shares []share
-	nods   bool // it is nothing but thanks, greetings and nods
+	nods   bool // consists only of thanks, greetings and acknowledgements
 	factor int64
-	first  int64 // added to the density: what has it comes before everything else
+	first  int64 // added to the density of an urgent sentence
 }
 
-// value weighs all candidates against each other and returns them with the size of the vocabulary.
+// value computes the values of all candidates and returns them with the size of the vocabulary.
 func value(list []candidate, authors []string) (out []valued, vocabulary int) {
 	number := make(map[uint64]int32)
-	var frequency []int64 // by number of the term: sentences that have it
+	var frequency []int64 // by number of the term: number of sentences that have it
 	numberOf := func(term uint64) int32 {
 		n, ok := number[term]
 		if !ok {
@@ -76,13 +77,14 @@ func value(list []candidate, authors []string) (out []valued, vocabulary int) {
 	return out, len(number)
 }
 
-// telling is how many times the worth of its best term a sentence may be worth before more terms say less: ten numbers in a row are a table.
+// telling is the value of a sentence, in multiples of its best term, above which further terms
+// count less: ten numbers in a row are a table.
 const telling = 4
 
-// crowding is what the worth of those beyond that is divided by.
+// crowding is the divisor of the value above that limit.
 const crowding = 6
 
-// crowd makes the terms of a sentence with many of them worth less each.
+// crowd lowers the values of the terms of a sentence that has many of them.
 func crowd(shares []share) {
 	sum, most := int64(0), int64(0)
 	for _, s := range shares {
@@ -96,7 +98,8 @@ func crowd(shares []share) {
 	}
 }
 
-// namesOf returns the terms that are the names of those who speak: in chat most messages begin with one, and it says nothing.
+// namesOf returns the terms of the authors' names. In chat, most messages begin with such a name,
+// which says nothing.
 func namesOf(authors []string, number func(uint64) int32) map[int32]bool {
 	names := make(map[int32]bool)
 	for _, a := range authors {
@@ -105,7 +108,8 @@ func namesOf(authors []string, number func(uint64) int32) map[int32]bool {
 	return names
 }
 
-// looks returns the distinct terms of a sentence with their multipliers, in tenths, and whether all of them are nods.
+// looks returns the distinct terms of a sentence with their factors, in tenths, and whether the
+// sentence is only an acknowledgement.
 func looks(text string, number func(uint64) int32) (list []share, nods bool) {
 	nods = true
 	afterNumber := false
@@ -126,10 +130,11 @@ func looks(text string, number func(uint64) int32) (list []share, nods bool) {
 	return list, nods && len(list) <= maxNods
 }
 
-// maxNods is how many different words a nod has at most.
+// maxNods is the largest number of different words of an acknowledgement.
 const maxNods = 5
 
-// addressed returns the end of the name at the front of a chat message such as "ana: look", which says nothing; 0 where there is none.
+// addressed returns the end of the addressee's name at the start of a chat message such as "ana:
+// look", or 0.
 func addressed(text string) int {
 	n := strings.IndexAny(text, " ")
 	if n < 2 || text[n-1] != ':' && text[n-1] != ',' {
@@ -165,11 +170,12 @@ func isUnit(w string) bool {
 	return false
 }
 
-// Rarity is rarity for those who rank lines elsewhere.
+// Rarity is rarity for other packages that rank lines.
 func Rarity(n, df int64) int64 { return rarity(n, df) }
 
-// rarity returns log2(1 + n/df) in thousandths, between its neighbours at powers of two by a straight line. It is integers
-// throughout, so that it is the same everywhere.
+// rarity returns log2(1 + n/df) in thousandths. It is linear between powers of two, and computed in
+// integers so that it is the same on every platform. n is the number of sentences, df of those with
+// the term.
 func rarity(n, df int64) int64 {
 	x := uint64((n+df)<<10) / uint64(df) // 1 + n/df with ten binary places; at least 2
 	whole := bits.Len64(x) - 1

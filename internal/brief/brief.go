@@ -1,32 +1,36 @@
-// Package brief chooses what somebody needs to go on with an agent's work: from the facts of a
-// conversation, the lines that say most within a number of tokens.
+// Package brief chooses what a reader needs to continue an agent's work: of the facts of a
+// conversation, the most valuable lines within a number of tokens.
 //
-// It is pure: facts in, lines out, the same lines on every platform and in every run. A line is worth
-// the terms that it brings. A term is worth more when it recurs, when it was used lately, and when few
-// lines have it; a term that a chosen line has already is worth little. Besides, a brief always has
-// room for the newest prompts, the state of the work, and the names of the newest files.
+// The package is pure: facts go in, lines come out, and the lines are the same on every platform
+// and in every run. The value of a line is that of the terms that it adds. A term is worth more if
+// it recurs, if it was used recently, and if few lines have it; it is worth little once a chosen
+// line has it. In addition, a brief always has room for the newest prompts, the state of the work,
+// and the names of the newest files.
+//
+// Begin with Choose.
 package brief
 
 import (
 	"cmp"
 	"slices"
+	"time"
 
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/digest"
 )
 
-// Section says where a line stands in a brief. Its text is the word that begins the line.
+// Section is the part of a brief that a line belongs to. Its text is the word that begins the line.
 type Section string
 
-// The sections, in the order in which they stand.
+// The sections, in the order of a brief.
 const (
 	Wanted    Section = "wanted"    // the newest prompts, and the first
-	Decided   Section = "decided"   // what the user chose when the agent asked
-	Concluded Section = "concluded" // what the newest answer of the model begins with
+	Decided   Section = "decided"   // the user's answers to questions of the agent
+	Concluded Section = "concluded" // the beginning of the model's newest answer
 	State     Section = "state"     // the branch, the newest commit, the newest test run
-	Changed   Section = "changed"   // files that were changed
-	Files     Section = "files"     // names of the files that were used last, a line a directory
-	Failing   Section = "failing"   // commands whose newest run failed, and how
+	Changed   Section = "changed"   // changed files
+	Files     Section = "files"     // names of the most recently used files, one line per directory
+	Failing   Section = "failing"   // commands whose newest run failed, and how they failed
 	Todos     Section = "todo"      // items of the todo list in their newest state
 	Story     Section = "noted"     // everything else, in the order of the conversation
 )
@@ -36,28 +40,37 @@ var order = []Section{Wanted, Decided, Concluded, State, Changed, Files, Failing
 // Line is a line of a brief.
 type Line struct {
 	Section Section
-	Entry   format.ID // the newest message that it is made of
+	Entry   format.ID // the newest message that it comes from
 	Seq     uint64    // of the message
-	Pos     int       // among the lines of the message
+	Pos     int       // index among the lines of the message
 	Text    string    // one line, never empty
 }
 
-// Options say what Choose may spend.
+// SessionBrief is the brief of a branch of a session.
+type SessionBrief struct {
+	Session, Branch string
+	Messages        uint64
+	Last            time.Time // of the newest message; zero if unknown
+	Lines           []Line
+}
+
+// Options limit and direct a brief.
 type Options struct {
-	// Room is what all lines may cost together, in the unit of Cost.
+	// Room is the largest total cost of all lines, in the unit of Cost.
 	Room int
-	// Cost returns what printing a line costs; at least 1.
+	// Cost returns the cost of printing a line, at least 1.
 	Cost func(Line) int
-	// Conclude keeps room for the newest answer. It is for who prints no messages beside the lines.
+	// Conclude reserves room for the newest answer, for a caller that prints no messages beside the
+	// lines.
 	Conclude bool
-	// Said are texts that are printed beside the lines: what they say is not worth saying again.
+	// Said holds texts that are printed beside the lines. Their terms count as said.
 	Said []string
-	// About are texts that the lines should be about. Where it is not nil, only lines that share a
-	// telling term with it are chosen, and their terms count for what they have in common.
+	// About holds texts that the lines should be about. If it is not nil, only lines that share
+	// telling terms with these texts are chosen, and only the shared terms count.
 	About []string
 }
 
-// Shares of the room that are kept for a kind of line, in hundredths.
+// The shares of the room that are reserved for kinds of lines, in hundredths.
 const (
 	promptShare = 10
 	answerShare = 15
@@ -65,7 +78,7 @@ const (
 	fileShare   = 10
 )
 
-// Choose returns the lines that are worth most within the room: by section, and in a section in the
+// Choose returns the most valuable lines that fit into the room, sorted by section and then by the
 // order of the conversation.
 func Choose(facts []digest.Fact, o Options) []Line {
 	root := Root(facts)

@@ -16,7 +16,7 @@ const endless = 1 << 30
 
 func cost(l Line) int { return len(l.Section) + len(l.Text) + 8 }
 
-// facts numbers facts: each is of a message of its own.
+// facts numbers facts from 1, so that each belongs to its own message.
 func facts(list ...digest.Fact) []digest.Fact {
 	for i := range list {
 		list[i].Seq = uint64(i + 1)
@@ -45,7 +45,7 @@ func todo(what string, s digest.State) digest.Fact {
 	return digest.Fact{Kind: digest.Todo, Key: what, State: s, Text: what}
 }
 
-// show prints lines as SECTION: TEXT.
+// show formats lines as SECTION: TEXT.
 func show(lines []Line) string {
 	var b strings.Builder
 	for _, l := range lines {
@@ -171,7 +171,7 @@ func TestFailing(t *testing.T) {
 	contains(t, failed, "failing: ran make", "failing: a.go:3: missing brace")
 }
 
-// TestFailedCommit has a commit that a hook refused: the one before is the newest.
+// TestFailedCommit has a commit that a hook refused: the commit before it is the newest.
 func TestFailedCommit(t *testing.T) {
 	got := choose(facts(digest.Fact{Kind: digest.Commit, Key: "commit", Text: "committed: Keep the last token", State: digest.Passed},
 		digest.Fact{Kind: digest.Commit, Key: "commit", Text: "committed: Print it: exit status 1", State: digest.Failed}), endless)
@@ -179,7 +179,7 @@ func TestFailedCommit(t *testing.T) {
 	lacks(t, got, "state: committed: Print it")
 }
 
-// filler is n sentences that have nothing to do with each other.
+// filler returns n unrelated sentences.
 func filler(n int) []digest.Fact {
 	list := make([]digest.Fact, n)
 	for i := range list {
@@ -188,7 +188,7 @@ func filler(n int) []digest.Fact {
 	return list
 }
 
-// TestMust has what a brief says in a small part of what could be said.
+// TestMust checks the lines that a brief has even in little room.
 func TestMust(t *testing.T) {
 	list := facts(slices.Concat(
 		[]digest.Fact{prompt("Look into the weather"), ran("make", digest.Failed), failure("make", "a.go:3: missing brace"),
@@ -254,7 +254,7 @@ func TestFiles(t *testing.T) {
 	got := choose(list, 4000)
 	contains(t, got, "files: docs/: x.md", "files: c.go", "files: src/: a.go, b.go, listed.go")
 	lacks(t, got, "elsewhere", "/p/")
-	list[0].Path = "" // a file without a path is none
+	list[0].Path = "" // a fact without a path names no file
 	if got := choose(facts(digest.Fact{Kind: digest.Read, Text: "read"}), endless); strings.Contains(got, "files:") {
 		t.Error(got)
 	}
@@ -279,7 +279,7 @@ func TestRoot(t *testing.T) {
 	}
 }
 
-// random makes facts of all kinds of a small stock of words.
+// random makes facts of all kinds from a few words.
 func random(r *rand.Rand, n int) []digest.Fact {
 	kinds := []digest.Kind{digest.Prompt, digest.Answer, digest.Said, digest.Recap, digest.Report, digest.Written, digest.Code, digest.Todo,
 		digest.Edit, digest.Read, digest.Search, digest.Command, digest.Commit, digest.Branch, digest.Failure, digest.Question,
@@ -307,8 +307,9 @@ func random(r *rand.Rand, n int) []digest.Fact {
 	return facts(list...)
 }
 
-// TestBudget chooses of random facts within random room: never for more than the room, the same lines
-// each time, in the order of the sections, none of them empty, and nothing that was left fits.
+// TestBudget chooses from random facts with random room. The lines never cost more than the room,
+// are always the same, follow the order of sections, and are not empty; and no other line would
+// fit.
 func TestBudget(t *testing.T) {
 	for seed := range uint64(300) {
 		r := rand.New(rand.NewPCG(seed, 1))

@@ -6,36 +6,37 @@ import (
 	"github.com/gemini-ctx/ctx/internal/digest"
 )
 
-// overhead is added to the cost of a line when its worth is divided by it. It keeps two words that
-// happen to be rare from beating every sentence. With cost counted in quarters of a token, 30 are about
-// seven tokens. More makes lines longer and fewer.
+// overhead is added to the cost of a line before its value is divided by the cost. Without it, two
+// words that happen to be rare would beat every sentence. If costs are quarters of a token, 30 are
+// about seven tokens. A larger overhead makes lines longer and fewer.
 const overhead = 30
 
-// again is the part of its worth that a term keeps once a chosen line has it. With nothing left, lines
-// are chosen for odd words; with a quarter, half of the room says one thing.
+// again is the share of its value that a term keeps after a chosen line has it. With 0, lines are
+// chosen for odd words; with a quarter, half of the room repeats one thing.
 const again = 0.15
 
-// chooser takes the lines that add most for their cost.
+// chooser takes the lines that add most value for their cost.
 type chooser struct {
 	items []item
-	root  string    // the directory that paths are printed relative to
+	root  string    // paths are printed relative to this directory
 	worth []float64 // by number of a term
 	seen  []bool    // by number of a term: a chosen line has it
 	terms *vocabulary
-	least int // how many telling terms a line has
+	least int // smallest number of telling terms of a line
 	left  int
 	cost  func(Line) int
 	queue queue
 }
 
-// leastShared is how many terms a line has in common with what it should be about: one is chance.
-const leastShared = 2
+// minShared is the smallest number of terms that a line shares with About: a single one may be
+// chance.
+const minShared = 2
 
 func newChooser(items []item, root string, o Options) *chooser {
 	v := weigh(items, o.About)
 	c := &chooser{items: items, root: root, worth: v.worth, seen: make([]bool, len(v.worth)), terms: v, left: o.Room, cost: o.Cost}
 	if o.About != nil {
-		c.least = leastShared
+		c.least = minShared
 	}
 	for _, text := range o.Said {
 		for _, t := range v.known(text) {
@@ -45,7 +46,8 @@ func newChooser(items []item, root string, o Options) *chooser {
 	return c
 }
 
-// take spends the cost of item i, if it is there.
+// take takes item i and subtracts its cost. It returns false if the item is already taken or does
+// not fit.
 func (c *chooser) take(i int) (Line, bool) {
 	it := &c.items[i]
 	n := c.cost(it.line)
@@ -60,8 +62,8 @@ func (c *chooser) take(i int) (Line, bool) {
 	return it.line, true
 }
 
-// best takes items by what they add for their cost until nothing fits. What an item adds only falls
-// when others are taken, so the queue is put right only where it is looked at.
+// best takes items by value per cost until nothing fits. The value of an item only falls when
+// others are taken, so the queue is corrected only at its top.
 func (c *chooser) best() []Line {
 	var out []Line
 	for i := range c.items {
@@ -88,7 +90,7 @@ func (c *chooser) best() []Line {
 	return out
 }
 
-// telling is how many terms of an item are worth anything.
+// telling returns the number of terms of an item that have a value.
 func (c *chooser) telling(i int) int {
 	n := 0
 	for _, t := range c.items[i].terms {
@@ -99,7 +101,7 @@ func (c *chooser) telling(i int) int {
 	return n
 }
 
-// density is what an item adds for each unit of its cost.
+// density returns the value that an item adds for each unit of its cost.
 func (c *chooser) density(i int) float64 {
 	it := &c.items[i]
 	if it.cost == 0 {
@@ -116,9 +118,9 @@ func (c *chooser) density(i int) float64 {
 	return float64(worth*factorOf(it.fact)) / float64(it.cost+overhead)
 }
 
-// factorOf returns what a kind of fact counts. What the user says counts most, records of tools less
-// than words. Measured on agent sessions with half of them held back: the
-// figures of docs/compaction.md move by less than a point when one of these changes by a fifth.
+// factorOf returns the factor of a kind of fact. The words of the user count most, records of tools
+// less than words. The factors were measured on agent sessions with half of each held back: the
+// figures of docs/compaction.md move by less than a point when one factor changes by a fifth.
 func factorOf(f digest.Fact) float64 {
 	switch f.Kind {
 	case digest.Prompt, digest.Decision, digest.Question:
@@ -142,7 +144,7 @@ type bid struct {
 	index   int
 }
 
-// queue is a heap with the densest item on top, at equal density the newest one.
+// queue is a heap with the densest item at the top; at equal density, the newest one.
 type queue []bid
 
 func (q queue) Len() int      { return len(q) }

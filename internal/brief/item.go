@@ -10,28 +10,29 @@ import (
 	"github.com/gemini-ctx/ctx/internal/digest"
 )
 
-// maxNames is how many names of functions and types the line of a changed file gives.
+// maxNames is the largest number of names of functions and types in the line of a changed file.
 const maxNames = 8
 
-// maxReadNames is the same for a file that was read: with more, lists of names take the room of words.
+// maxReadNames is the same for a file that was read. With more, lists of names would displace
+// words.
 const maxReadNames = 5
 
 // item is a line that may be chosen.
 type item struct {
-	fact  digest.Fact // the newest that the line stands for
+	fact  digest.Fact // the newest fact of the line
 	line  Line
-	uses  []uint64 // the seqs of all facts that it stands for
+	uses  []uint64 // the seqs of all facts of the line
 	terms []int32
-	cost  int // 0 where nobody has asked
+	cost  int // 0 if not yet computed
 	taken bool
 
-	names          []string // of a changed file, newest first
+	names          []string // of a changed or read file, newest first
 	added, removed int
 }
 
-// itemsOf makes items of facts, one for all facts that say the same: the edits of a file, the runs of
-// a command, the states of a todo item, equal lines. The newest gives the text and the place, so that the
-// newest item is the last.
+// itemsOf makes one item of all facts with the same subject: the edits of a file, the runs of a
+// command, the states of a todo item, equal lines. The newest fact determines the text and the
+// place, so the newest item is the last.
 func itemsOf(facts []digest.Fact, root string) []item {
 	passed := passing(facts)
 	at := map[string]int{}
@@ -56,7 +57,7 @@ func itemsOf(facts []digest.Fact, root string) []item {
 	return items
 }
 
-// join makes f the newest fact of an item.
+// join adds f, the newest fact, to an item.
 func (it *item) join(f digest.Fact, root string) {
 	it.fact = f
 	it.uses = append(it.uses, f.Seq)
@@ -77,7 +78,7 @@ func (it *item) join(f digest.Fact, root string) {
 	it.line = Line{Entry: f.Entry, Seq: f.Seq, Pos: f.Pos, Text: text}
 }
 
-// edited words all edits of a file as one: how much was changed, and which names.
+// edited returns the text for all edits of a file: the number of changed lines, and the names.
 func (it *item) edited(f digest.Fact, root string) string {
 	head, names := textAndNames(f)
 	if names != "" {
@@ -99,7 +100,7 @@ func (it *item) edited(f digest.Fact, root string) string {
 	return text
 }
 
-// textAndNames parts the text of an edit or a read from the names at its end.
+// textAndNames splits the text of an edit or a read from the names at its end.
 func textAndNames(f digest.Fact) (text, names string) {
 	i := strings.LastIndex(f.Text, f.Path)
 	if i < 0 || f.Path == "" {
@@ -110,7 +111,7 @@ func textAndNames(f digest.Fact) (text, names string) {
 	return f.Text[:i], names
 }
 
-// read words all reads of a file as one.
+// read returns the text for all reads of a file.
 func (it *item) read(f digest.Fact, root string) string {
 	_, names := textAndNames(f)
 	if names != "" && f.State != digest.Failed {
@@ -126,7 +127,7 @@ func (it *item) read(f digest.Fact, root string) string {
 	return text
 }
 
-// front returns now, and after it those of before that it lacks.
+// front returns now followed by the elements of before that now does not have.
 func front(now, before []string) []string {
 	out := slices.Clone(now)
 	for _, s := range before {
@@ -178,8 +179,8 @@ func sectionOf(f digest.Fact, passed map[string]bool) Section {
 	return Story
 }
 
-// Root returns the directory that most files lie in: the deepest that holds four fifths of the
-// absolute paths; "" where there is none.
+// Root returns the deepest directory that holds four fifths of the absolute paths, or "" if there
+// is none.
 func Root(facts []digest.Fact) string {
 	count := map[string]int{}
 	total := 0

@@ -8,73 +8,67 @@ import (
 	"github.com/gemini-ctx/ctx/internal/digest"
 )
 
-// newestShare is the part of all room, as a divisor, that the newest sentence of a prompt may take,
-// whatever the purse for prompts is: a short brief is useless without it.
+// newestShare is the divisor of the room that the newest sentence of a prompt may take, even if the
+// room for prompts is smaller: a short brief is useless without it.
 const newestShare = 3
 
-// prompts takes the newest prompts, as many sentences as the purse holds, the newest first.
+// prompts takes the newest prompts, as many sentences as fit into purse, the newest first.
 func (c *chooser) prompts(purse int) []Line {
-	var out []Line
+	var list []int
 	for i := range slices.Backward(c.items) {
-		if f := c.items[i].fact; f.Kind != digest.Prompt || f.Slight {
-			continue
+		if f := c.items[i].fact; f.Kind == digest.Prompt && !f.Slight {
+			list = append(list, i)
 		}
-		most := purse
-		if len(out) == 0 {
-			most = max(most, c.left/newestShare)
-		}
-		l, n, ok := c.takeAs(i, Wanted, most)
-		if !ok {
-			break
-		}
-		purse -= n
-		out = append(out, l)
 	}
-	return out
+	return c.takeWhile(list, Wanted, purse, c.left/newestShare)
 }
 
-// takeAs takes item i into a section, if it costs no more than most, and returns what it costs. An item
-// that is not taken is a line of the story.
-func (c *chooser) takeAs(i int, section Section, most int) (l Line, n int, ok bool) {
-	it := &c.items[i]
-	it.line.Section = section
-	if n = c.cost(it.line); n <= most {
-		l, ok = c.take(i)
-	}
-	if !ok {
-		it.line.Section = Story
-	}
-	return l, n, ok
-}
-
-// concluded takes the beginning of the newest answer: what the last turn that ended came to.
+// concluded takes the beginning of the newest answer, which is the result of the last complete
+// turn.
 func (c *chooser) concluded(purse int) []Line {
-	last := -1
+	var list []int
+	newest := uint64(0)
 	for i := range c.items {
-		if f := c.items[i].fact; f.Kind == digest.Answer && !f.Slight && (last < 0 || f.Seq >= c.items[last].fact.Seq) {
-			if last < 0 || f.Seq > c.items[last].fact.Seq {
-				last = i
-			}
-		}
-	}
-	var out []Line
-	for i := max(last, 0); last >= 0 && i < len(c.items); i++ {
-		it := &c.items[i]
-		if it.fact.Kind != digest.Answer || it.fact.Seq != c.items[last].fact.Seq || it.fact.Slight {
+		f := c.items[i].fact
+		if f.Kind != digest.Answer || f.Slight || f.Seq < newest {
 			continue
 		}
-		l, n, ok := c.takeAs(i, Concluded, purse)
+		if f.Seq > newest {
+			list, newest = nil, f.Seq
+		}
+		list = append(list, i)
+	}
+	return c.takeWhile(list, Concluded, purse, 0)
+}
+
+// takeWhile takes items into a section until one does not fit into purse. The first may cost as
+// much as first. The item that does not fit belongs to the story.
+func (c *chooser) takeWhile(list []int, section Section, purse, first int) []Line {
+	var out []Line
+	for n, i := range list {
+		most := purse
+		if n == 0 {
+			most = max(most, first)
+		}
+		it := &c.items[i]
+		it.line.Section = section
+		cost, ok := c.cost(it.line), false
+		var l Line
+		if cost <= most {
+			l, ok = c.take(i)
+		}
 		if !ok {
+			it.line.Section = Story
 			break
 		}
-		purse -= n
+		purse -= cost
 		out = append(out, l)
 	}
 	return out
 }
 
-// state takes the newest of what says where the work stands: the branch, the newest commit, the newest
-// run of tests, the open items of the todo list, and what failed last.
+// state takes the newest facts about the state of the work: the branch, the newest commit, the
+// newest test run, the open items of the todo list, and the last failure.
 func (c *chooser) state(purse int) []Line {
 	var out []Line
 	seen := map[string]bool{}
@@ -110,8 +104,8 @@ func (c *chooser) state(purse int) []Line {
 	return out
 }
 
-// files takes the names of the files that were used last, a line a directory: those that were changed
-// or read, and then those that searches and commands named.
+// files takes the names of the most recently used files, one line per directory: first files that
+// were changed or read, then files that searches and commands named.
 func (c *chooser) files(purse int) []Line {
 	l := fileList{c: c, root: c.root, left: min(purse, c.left), names: map[string][]string{}}
 	for i := range slices.Backward(c.items) {
@@ -130,15 +124,15 @@ func (c *chooser) files(purse int) []Line {
 	return l.lines()
 }
 
-// namedPart is the part of the purse, as a divisor, for files that nobody opened.
+// namedPart is the divisor of the purse for files that were only named.
 const namedPart = 3
 
-// fileList gathers names of files by directory.
+// fileList collects names of files by directory.
 type fileList struct {
 	c     *chooser
 	root  string
 	left  int
-	dirs  []Line              // one a directory, in the order in which they came
+	dirs  []Line              // one per directory, in order of first use
 	names map[string][]string // by directory
 }
 
@@ -162,7 +156,7 @@ func (l *fileList) add(f digest.Fact, file string) {
 	}
 	l.names[dir] = append(l.names[dir], name)
 	if f.Path == "" {
-		return // nobody opened it: a line that speaks of it is worth as much as before
+		return // the file was only named, so a line about it keeps its value
 	}
 	for _, t := range l.c.terms.known(name) {
 		l.c.seen[t] = true

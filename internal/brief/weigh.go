@@ -5,31 +5,32 @@ import (
 	"slices"
 
 	"github.com/gemini-ctx/ctx/forest/summarize"
-	"github.com/gemini-ctx/ctx/forest/terms"
+	"github.com/gemini-ctx/ctx/internal/terms"
 )
 
 const (
-	// halfLife is after how many messages a use of a term counts half. Figures hardly change from 100
-	// to 400.
+	// halfLife is the number of messages after which a use of a term counts half. The figures of
+	// docs/compaction.md hardly change between 100 and 400.
 	halfLife = 200
 
-	// common is the part of all items in which a term that tells nothing stands: more than one of 16.
+	// common is the divisor of the number of items above which a term tells nothing: more than one
+	// item of 16 has it.
 	common = 16
 
-	// leastCommon is the number of items up to which no term is common, in a short conversation.
-	leastCommon = 3
+	// minCommon is the number of items up to which no term is common, for short conversations.
+	minCommon = 3
 )
 
-// vocabulary numbers terms, and knows what each is worth.
+// vocabulary numbers terms and holds their values.
 type vocabulary struct {
 	number map[uint64]int32
 	worth  []float64
 	scan   terms.Scanner
 }
 
-// weigh gives each item its terms, and returns what they are worth: about the 0.7th power of how often
-// a term is used, a use counting less the older it is, times how few items have it. With about, terms
-// that are not in it are worth nothing.
+// weigh sets the terms of each item and computes their values: about the 0.7th power of the number
+// of uses, where old uses count less, times the rarity among items. If about is not nil, terms that
+// about does not have are worth nothing.
 func weigh(items []item, about []string) *vocabulary {
 	v := &vocabulary{number: map[uint64]int32{}, scan: terms.Scanner{Whole: true}}
 	last := uint64(0)
@@ -56,7 +57,7 @@ func weigh(items []item, about []string) *vocabulary {
 	n := int64(len(items))
 	v.worth = make([]float64, len(use))
 	for t := range use {
-		if with[t] <= max(leastCommon, n/common) {
+		if with[t] <= max(minCommon, n/common) {
 			v.worth[t] = float64(power(use[t]) * float64(summarize.Rarity(n, with[t])))
 		}
 	}
@@ -66,7 +67,7 @@ func weigh(items []item, about []string) *vocabulary {
 	return v
 }
 
-// only makes terms worthless that none of texts has.
+// only sets the value of all terms that none of the texts has to 0.
 func (v *vocabulary) only(texts []string) {
 	in := make([]bool, len(v.worth))
 	for _, text := range texts {
@@ -81,7 +82,7 @@ func (v *vocabulary) only(texts []string) {
 	}
 }
 
-// all returns the distinct terms of a text in ascending order. Parts of names do not count: a path is
+// all returns the distinct terms of a text, sorted. It ignores parts of names, because a path is
 // one thing.
 func (v *vocabulary) all(text string) []int32 {
 	var list []int32
@@ -97,7 +98,7 @@ func (v *vocabulary) all(text string) []int32 {
 	return slices.Compact(list)
 }
 
-// known is all, without terms that have no number.
+// known returns the terms of a text that already have a number.
 func (v *vocabulary) known(text string) []int32 {
 	var list []int32
 	terms.Scan(text, func(t terms.Token) {
@@ -108,7 +109,7 @@ func (v *vocabulary) known(text string) []int32 {
 	return list
 }
 
-// decay halves every halfLife messages, in straight lines between. It uses no function that differs
+// decay halves every halfLife messages and is linear between. It uses no function that differs
 // between platforms.
 func decay(age uint64) float64 {
 	whole, part := age/halfLife, age%halfLife
@@ -118,7 +119,7 @@ func decay(age uint64) float64 {
 	return math.Ldexp(1-float64(part)/(2*halfLife), -int(whole))
 }
 
-// power returns x to the power 11/16, by square roots, which are the same on all platforms.
+// power returns x to the power 11/16. It uses square roots, which are the same on all platforms.
 func power(x float64) float64 {
 	half := math.Sqrt(x)
 	eighth := math.Sqrt(math.Sqrt(half))

@@ -6,14 +6,14 @@ import (
 	"strings"
 )
 
-// Bounds of the text of a fact, in bytes.
+// The limits of the text of a fact, in bytes.
 const (
 	maxCommand = 200
 	maxTitle   = 240
 	maxPattern = 80
 )
 
-// call adds the facts of a call, and keeps them open until its result comes.
+// call adds the facts of a call and keeps them open until its result comes.
 func (d *Digester) call(c *Call) {
 	first := len(d.Made)
 	a := readArgs(c.Args)
@@ -42,8 +42,8 @@ func (d *Digester) call(c *Call) {
 	}
 }
 
-// fits reports whether a call has the arguments that its deed needs: a tool of another agent may have
-// the same name and mean something else.
+// fits reports whether a call has the arguments that its deed needs. A tool of another agent may
+// have the same name and another meaning.
 func fits(k deed, a args) bool {
 	switch k {
 	case readFile, editFile, writeFile:
@@ -90,10 +90,10 @@ func (d *Digester) deed(kind deed, c *Call, a args) {
 	}
 }
 
-// delegated begins the fact of a call that asks a subagent.
+// delegated begins the text of the fact of a call that asks a subagent.
 const delegated = "asked a subagent: "
 
-// other adds the fact of a call that works on nothing in the project.
+// other adds the fact of a call that touches nothing in the project.
 func (d *Digester) other(kind deed, c *Call, a args) {
 	server, tool := serverTool(c.Name)
 	what := squeeze(a.first(slices.Concat(titleNames, pathNames)))
@@ -176,7 +176,8 @@ func (d *Digester) todo(what, status string) {
 	d.add(Fact{Kind: Todo, Key: what, State: todoState(status), Text: what})
 }
 
-// addTask adds an item to a task list. Its number is the next one, unless the result names another.
+// addTask adds an item to a task list. The item gets the next number, until the result of the call
+// names another one.
 func (d *Digester) addTask(a args) {
 	title := cut(squeeze(a.text(titleNames)), maxTitle)
 	d.Tasks[number(len(d.Tasks)+1)] = title
@@ -201,7 +202,7 @@ func todoState(status string) State {
 	return Open
 }
 
-// serverTool parts the name of a server's tool: mcp__linear__create_issue, linear.create_issue.
+// serverTool splits the name of a server's tool: mcp__linear__create_issue, linear.create_issue.
 func serverTool(name string) (server, tool string) {
 	if rest, ok := strings.CutPrefix(name, "mcp__"); ok {
 		if server, tool, ok = strings.Cut(rest, "__"); ok {

@@ -7,11 +7,11 @@ import (
 	"strings"
 )
 
-// args are the arguments of a call. Member names are exact.
+// args holds the arguments of a call. Names of members are compared exactly.
 type args map[string]json.RawMessage
 
-// readArgs reads the arguments of a call. A text, as Codex passes to apply_patch, is the member
-// "input"; any other value but an object is no arguments.
+// readArgs reads the arguments of a call. A JSON string, which Codex passes to apply_patch, becomes
+// the member "input". Any other value except an object counts as no arguments.
 func readArgs(raw json.RawMessage) args {
 	raw = bytes.TrimSpace(raw)
 	if len(raw) > 0 && raw[0] == '"' {
@@ -28,7 +28,7 @@ func (a args) has(names []string) bool {
 	return slices.ContainsFunc(names, func(n string) bool { _, ok := a[n]; return ok })
 }
 
-// text returns the first of the named members that is a text or a list of texts, which are joined by
+// text returns the first named member that is a string, or a list of strings, which it joins by
 // spaces.
 func (a args) text(names []string) string {
 	for _, n := range names {
@@ -48,7 +48,8 @@ func (a args) text(names []string) string {
 	return ""
 }
 
-// joinCommand makes a script of the words of a command. Of `bash -lc SCRIPT` the script alone counts.
+// joinCommand makes a script of the words of a command. Of `bash -lc SCRIPT` it returns only the
+// script.
 func joinCommand(list []string) string {
 	if len(list) == 3 && strings.HasPrefix(list[1], "-") && strings.HasSuffix(list[1], "c") {
 		return list[2]
@@ -62,7 +63,7 @@ func joinCommand(list []string) string {
 	return strings.Join(quoted, " ")
 }
 
-// command returns the script that a call runs. A command that is a list of words becomes one.
+// command returns the script that a call runs. It joins a command that is a list of words.
 func (a args) command() string {
 	for _, n := range commandNames {
 		var list []string
@@ -76,7 +77,7 @@ func (a args) command() string {
 	return ""
 }
 
-// texts returns the first of the named members that is a text or a list of texts, as a list.
+// texts returns the first named member that is a string or a list of strings, as a list.
 func (a args) texts(names []string) []string {
 	for _, n := range names {
 		var list []string
@@ -90,7 +91,8 @@ func (a args) texts(names []string) []string {
 	return nil
 }
 
-// onlyNumbersBeside reports whether all members but the named ones are numbers, booleans or null.
+// onlyNumbersBeside reports whether all members except the named ones are numbers, booleans or
+// null.
 func (a args) onlyNumbersBeside(names []string) bool {
 	for n, raw := range a {
 		if !slices.Contains(names, n) && len(raw) > 0 && strings.IndexByte(`"{[`, raw[0]) >= 0 {
@@ -100,7 +102,7 @@ func (a args) onlyNumbersBeside(names []string) bool {
 	return true
 }
 
-// list decodes a member that is an array of objects.
+// list returns the first named member that is an array of objects.
 func (a args) list(names ...string) []args {
 	for _, n := range names {
 		var list []args
@@ -111,7 +113,7 @@ func (a args) list(names ...string) []args {
 	return nil
 }
 
-// first returns the first text among the named members and then among all others, in the order of
+// first returns the first text among the named members, and then among all others in the order of
 // their names.
 func (a args) first(names []string) string {
 	if s := a.text(names); s != "" {
@@ -125,8 +127,8 @@ func (a args) first(names []string) string {
 	return a.text(rest)
 }
 
-// TextOf returns the text that a call passes on: what an edit writes, the script of a command, what a
-// subagent is asked; "" for any other call.
+// TextOf returns the text that a call passes on: the new text of an edit, the script of a command,
+// the prompt of a subagent. It returns "" for any other call.
 func TextOf(raw json.RawMessage) string {
 	a := readArgs(raw)
 	for _, names := range [][]string{newNames, contentNames, patchNames} {

@@ -6,14 +6,14 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/internal/varint"
 )
 
-// The binary form of a Digester is for a cache: it is read many times faster than text. All numbers are
-// varints; a text is its length and its bytes. First come the facts, then Open, Tasks and Last. Version
-// stands for the form too.
+// The binary form of a Digester is made for a cache, because reading it is many times faster than
+// reading text. All numbers are varints; a text is its length followed by its bytes. The facts come
+// first, then Open, Tasks and Last. A change of this form needs a new Version.
 
-// errBinary says that bytes are no digester.
+// errBinary says that bytes are not the binary form of a Digester.
 var errBinary = errors.New("not a digest")
 
 // AppendBinary appends the binary form of d. The error is always nil.
@@ -24,11 +24,11 @@ func (d *Digester) AppendBinary(b []byte) ([]byte, error) {
 	}
 	b = binary.AppendUvarint(b, uint64(len(d.Open)))
 	for _, id := range slices.Sorted(maps.Keys(d.Open)) {
-		b = appendNumbers(appendText(b, id), d.Open[id])
+		b = appendNumbers(varint.AppendString(b, id), d.Open[id])
 	}
 	b = binary.AppendUvarint(b, uint64(len(d.Tasks)))
 	for _, number := range slices.Sorted(maps.Keys(d.Tasks)) {
-		b = appendText(appendText(b, number), d.Tasks[number])
+		b = varint.AppendString(varint.AppendString(b, number), d.Tasks[number])
 	}
 	return appendNumbers(b, d.Last), nil
 }
@@ -47,22 +47,18 @@ func (f *Fact) append(b []byte) []byte {
 	if f.Test {
 		flags |= flagTest
 	}
-	b = append(appendText(b, string(f.Kind)), f.Entry[:]...)
+	b = append(varint.AppendString(b, string(f.Kind)), f.Entry[:]...)
 	for _, n := range [...]uint64{f.Seq, uint64(f.Pos), uint64(f.Added), uint64(f.Removed), flags} {
 		b = binary.AppendUvarint(b, n)
 	}
 	for _, s := range [...]string{f.Text, f.Path, f.Key, string(f.State)} {
-		b = appendText(b, s)
+		b = varint.AppendString(b, s)
 	}
 	b = binary.AppendUvarint(b, uint64(len(f.Files)))
 	for _, file := range f.Files {
-		b = appendText(b, file)
+		b = varint.AppendString(b, file)
 	}
 	return b
-}
-
-func appendText(b []byte, s string) []byte {
-	return append(binary.AppendUvarint(b, uint64(len(s))), s...)
 }
 
 func appendNumbers(b []byte, list []int) []byte {
@@ -73,87 +69,61 @@ func appendNumbers(b []byte, list []int) []byte {
 	return b
 }
 
-// UnmarshalBinary makes d what AppendBinary was given. It fails on any other bytes that do not have the
-// form. It keeps no part of b.
+// UnmarshalBinary decodes the output of AppendBinary into d. It returns an error for malformed
+// bytes. It keeps no part of b.
 func (d *Digester) UnmarshalBinary(b []byte) error {
-	r := binaryReader{rest: string(b)}
+	r := binaryReader{varint.Reader{Rest: b}, string(b)}
 	var out Digester
-	out.Made = make([]Fact, r.count())
+	out.Made = make([]Fact, r.Count(1))
 	for i := range out.Made {
 		r.fact(&out.Made[i])
 	}
-	n := r.count()
+	n := r.Count(1)
 	out.Open = make(map[string][]int, n)
 	for range n {
 		id := r.text()
 		out.Open[id] = r.facts(len(out.Made))
 	}
-	n = r.count()
+	n = r.Count(1)
 	out.Tasks = make(map[string]string, n)
 	for range n {
 		number := r.text()
 		out.Tasks[number] = r.text()
 	}
 	out.Last = r.facts(len(out.Made))
-	if r.bad || r.rest != "" {
+	if r.Err != nil || len(r.Rest) > 0 {
 		return errBinary
 	}
 	*d = out
 	return nil
 }
 
-// binaryReader reads the binary form. After a fault it gives zeroes.
+// binaryReader decodes the binary form. Its texts share the memory of all.
 type binaryReader struct {
-	rest string
-	bad  bool
+	varint.Reader
+	all string
 }
 
-// maxVarint is the most bytes of a varint of 64 bits.
-const maxVarint = 10
-
-func (r *binaryReader) number() uint64 {
-	n, shift := uint64(0), 0
-	for i := 0; i < len(r.rest) && i < maxVarint; i++ {
-		c := r.rest[i]
-		n |= uint64(c&0x7f) << shift
-		if shift += 7; c < 0x80 {
-			r.rest = r.rest[i+1:]
-			return n
-		}
+func (r *binaryReader) text() string {
+	n := len(r.Take(r.Uvarint()))
+	end := len(r.all) - len(r.Rest)
+	if r.Err != nil {
+		return ""
 	}
-	r.bad, r.rest = true, ""
-	return 0
+	return r.all[end-n : end]
 }
 
-// count reads how many things follow. Each has a byte at least.
-func (r *binaryReader) count() int {
-	n := r.number()
-	if n > uint64(len(r.rest)) {
-		r.bad, r.rest = true, ""
-		return 0
-	}
-	return int(n)
-}
-
-func (r *binaryReader) bytes(n int) string {
-	s := r.rest[:n]
-	r.rest = r.rest[n:]
-	return s
-}
-
-func (r *binaryReader) text() string { return r.bytes(r.count()) }
-
-// facts reads indexes of facts, of which there are so many.
+// facts reads a list of indexes below most.
 func (r *binaryReader) facts(most int) []int {
-	n := r.count()
+	n := r.Count(1)
 	if n == 0 {
 		return nil
 	}
 	list := make([]int, n)
 	for i := range list {
-		index := r.number()
+		index := r.Uvarint()
 		if index >= uint64(most) {
-			r.bad, r.rest = true, ""
+			r.Fail(errBinary)
 			return nil
 		}
 		list[i] = int(index)
@@ -163,17 +133,13 @@ func (r *binaryReader) facts(most int) []int {
 
 func (r *binaryReader) fact(f *Fact) {
 	f.Kind = Kind(r.text())
-	if len(r.rest) < len(format.ID{}) {
-		r.bad, r.rest = true, ""
-		return
-	}
-	copy(f.Entry[:], r.bytes(len(f.Entry)))
-	f.Seq = r.number()
-	f.Pos, f.Added, f.Removed = int(r.number()), int(r.number()), int(r.number())
-	flags := r.number()
+	copy(f.Entry[:], r.Take(uint64(len(f.Entry))))
+	f.Seq = r.Uvarint()
+	f.Pos, f.Added, f.Removed = int(r.Uvarint()), int(r.Uvarint()), int(r.Uvarint())
+	flags := r.Uvarint()
 	f.Slight, f.Test = flags&flagSlight != 0, flags&flagTest != 0
 	f.Text, f.Path, f.Key, f.State = r.text(), r.text(), r.text(), State(r.text())
-	if n := r.count(); n > 0 {
+	if n := r.Count(1); n > 0 {
 		f.Files = make([]string, n)
 		for i := range f.Files {
 			f.Files[i] = r.text()

@@ -1,9 +1,12 @@
-// Package digest says what an agent did, from its tool calls and from what was said, without a model.
+// Package digest describes what an agent did, from its tool calls and from the text of messages,
+// without a model.
 //
-// It is pure: messages in, facts out, the same facts on every platform and in every run. A fact is one
-// line that a person can read, with its kind and the message that it comes from. The text of a tool's
-// result counts only where it says how an act ended: file contents, line numbers and output that
-// passed never become facts.
+// The package is pure: messages go in, facts come out, and the facts are the same on every platform
+// and in every run. A fact is one line for people, with its kind and the message that it comes
+// from. The text of a tool's result counts only where it tells how an act ended: file contents,
+// line numbers and the output of a success never become facts.
+//
+// Begin with Of, and with the kinds of facts.
 package digest
 
 import (
@@ -13,19 +16,19 @@ import (
 	"github.com/gemini-ctx/ctx/format"
 )
 
-// Version changes whenever the same messages give other facts. Whoever caches facts stores it.
+// Version changes whenever the same messages give other facts. A cache stores it with its facts.
 const Version = 6
 
-// Kind says what a fact is about.
+// Kind is the subject of a fact.
 type Kind string
 
 // The kinds of facts.
 const (
-	Prompt   Kind = "prompt"   // a sentence that the user said
-	Answer   Kind = "answer"   // a sentence of the text that a turn ends with
-	Said     Kind = "said"     // a sentence that the model said while it worked
+	Prompt   Kind = "prompt"   // a sentence of the user
+	Answer   Kind = "answer"   // a sentence of the text that ends a turn
+	Said     Kind = "said"     // a sentence that the model said during its work
 	Recap    Kind = "recap"    // a sentence of a summary that the client wrote of older history
-	Report   Kind = "report"   // a sentence that a subagent was told or answered, or of a plan
+	Report   Kind = "report"   // a sentence of a plan, or that a subagent was asked or answered
 	Written  Kind = "written"  // a sentence that the model wrote into a document, a comment or a commit
 	Code     Kind = "code"     // a line of code inside a prompt or an answer
 	Todo     Kind = "todo"     // an item of a plan or todo list; Key names it, State is its state
@@ -37,7 +40,7 @@ const (
 	Branch   Kind = "branch"   // a branch of the project was checked out or shown
 	Failure  Kind = "failure"  // how a command or a call failed; Key is that of the act
 	Question Kind = "question" // a tool asked the user
-	Decision Kind = "decision" // what the user chose when a tool asked
+	Decision Kind = "decision" // the user's answer to a question of a tool
 	Act      Kind = "act"      // any other call
 	Output   Kind = "output"   // a line of a short result that is neither code nor a listing
 )
@@ -45,7 +48,7 @@ const (
 // State says how an act ended, or how far an item of a todo list is.
 type State string
 
-// The states. The empty State is that of facts that have none, and of acts without a result.
+// The states. The empty State is that of facts without a state, and of acts without a result.
 const (
 	Open   State = "open"
 	Active State = "active"
@@ -59,75 +62,76 @@ type Fact struct {
 	Kind  Kind
 	Entry format.ID // the message that it comes from
 	Seq   uint64    // of the message
-	Pos   int       // ordinal among the facts of the message, from 0
+	Pos   int       // index among the facts of the message, from 0
 	Text  string    // one line, never empty
 	// Path is the file of an edit or a read, as the agent named it.
 	Path string
 	// Added and Removed count the lines of an edit.
 	Added   int
 	Removed int
-	// Files are files that the result of a search or a command names, as it names them, each once.
+	// Files are the distinct files that the result of a search or a command names, as it names
+	// them.
 	Files []string
-	// Key is equal for facts of which a later one replaces an earlier: the items of a todo list, the
-	// runs of one command.
+	// Key is equal for facts of which a later one replaces an earlier one: the states of an item of
+	// a todo list, the runs of a command.
 	Key   string
 	State State
-	// Slight marks a sentence that nobody would hand on by itself: a heading, the announcement of what
-	// follows it, a call of two words. Its words still tell what the conversation is about.
+	// Slight marks a sentence without value of its own: a heading, an announcement of what follows,
+	// a remark of two words. Its terms still show the subject of the conversation.
 	Slight bool
-	// Test is set for a command that runs tests.
+	// Test is true for a command that runs tests.
 	Test bool
 }
 
-// Message is one message as a digest needs it.
+// Message is one message in the form that a digest needs.
 type Message struct {
 	Entry   format.ID
 	Seq     uint64
 	Role    string // user, model, tool or system
-	Text    string // what was said to people: no thoughts, no calls, no results
+	Text    string // the text for people: no thoughts, calls or results
 	Calls   []Call
 	Results []Result
-	// Recap marks a text that the client wrote to stand for older history.
+	// Recap marks a text that the client wrote in place of older history.
 	Recap bool
 }
 
 // Call is a tool call.
 type Call struct {
 	ID, Name string
-	Args     json.RawMessage // an object; anything else counts as none
+	Args     json.RawMessage // an object; any other value counts as no arguments
 }
 
-// Result is what a tool answered.
+// Result is the result of a tool call.
 type Result struct {
 	ID, Name string // of the call
 	Output   string
 	Failed   bool
 }
 
-// Of returns the facts of messages, which are in the order of the conversation, in that order. Calls
-// meet their results by id; a result without its call counts for nothing.
+// Of returns the facts of messages, in the order of the messages. A result is matched with its call
+// by id; a result without a call is ignored.
 func Of(messages []Message) []Fact {
 	var d Digester
 	d.Add(messages)
 	return d.Facts()
 }
 
-// Digester turns messages into facts as they come. The zero value has seen nothing. Its binary form goes
-// on where it was: adding messages in two runs gives the facts of adding them in one.
+// Digester turns messages into facts as they come. The zero value has seen no message. Its binary
+// form can be continued: adding messages in two runs gives the same facts as adding them in one.
 type Digester struct {
 	Made []Fact
-	// Open holds, by the id of a call without a result, the indexes of its facts.
+	// Open holds the indexes of the facts of each call without a result, by the id of the call.
 	Open map[string][]int
-	// Tasks holds, by number, the titles of the tasks of a task list.
+	// Tasks holds the titles of the tasks of a task list, by number.
 	Tasks map[string]string
-	// Last holds the facts of the model's newest text, if no call came after it.
+	// Last holds the indexes of the facts of the model's newest text, if no call came after it.
 	Last []int
 
 	at  *Message
 	pos int
 }
 
-// Add adds messages that come after all those added before.
+// Add adds messages that come after all messages added before.
 func (d *Digester) Add(messages []Message) {
 	if d.Open == nil {
 		d.Open = map[string][]int{}
@@ -141,8 +145,8 @@ func (d *Digester) Add(messages []Message) {
 	d.at = nil
 }
 
-// Facts returns the facts of all messages so far. The newest words of the model count as the answer
-// that the turn ends with.
+// Facts returns the facts of all messages so far. The newest text of the model counts as the answer
+// that ends the turn.
 func (d *Digester) Facts() []Fact {
 	facts := slices.Clone(d.Made)
 	for _, i := range d.Last {
@@ -173,7 +177,8 @@ func (d *Digester) message(m *Message) {
 	}
 }
 
-// add appends a fact of the current message, as one line of valid UTF-8. A fact without a text is none.
+// add appends a fact of the current message. It makes the text one line of valid UTF-8 and ignores
+// a fact without text.
 func (d *Digester) add(f Fact) {
 	f.Text = oneLine(f.Text)
 	if f.Text == "" {
@@ -185,7 +190,7 @@ func (d *Digester) add(f Fact) {
 	d.Made = append(d.Made, f)
 }
 
-// endTurn makes the last words of the turn that ends its answer.
+// endTurn turns the last text of the ended turn into its answer.
 func (d *Digester) endTurn() {
 	for _, i := range d.Last {
 		if d.Made[i].Kind == Said {
@@ -195,7 +200,7 @@ func (d *Digester) endTurn() {
 	d.Last = nil
 }
 
-// said adds what the model says. Its newest words are the answer if the turn ends with them.
+// said adds the text of the model. The newest text is the answer if the turn ends with it.
 func (d *Digester) said(m *Message) {
 	first := len(d.Made)
 	if d.sentences(Said, m.Text) == 0 {

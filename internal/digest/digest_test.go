@@ -7,17 +7,17 @@ import (
 	"testing"
 )
 
-// called is a message with one call.
+// called makes a message with one call.
 func called(id, name, args string) Message {
 	return Message{Role: "model", Calls: []Call{{ID: id, Name: name, Args: json.RawMessage(args)}}}
 }
 
-// answered is a message with the result of a call.
+// answered makes a message with the result of a call.
 func answered(id, output string) Message {
 	return Message{Role: "tool", Results: []Result{{ID: id, Output: output}}}
 }
 
-// failedWith is a message with the result of a call that the client marked as failed.
+// failedWith makes a message with the result of a call that the client marked as failed.
 func failedWith(id, output string) Message {
 	return Message{Role: "tool", Results: []Result{{ID: id, Output: output, Failed: true}}}
 }
@@ -25,7 +25,7 @@ func failedWith(id, output string) Message {
 func asked(text string) Message { return Message{Role: "user", Text: text} }
 func said(text string) Message  { return Message{Role: "model", Text: text} }
 
-// numbered gives messages their numbers.
+// numbered numbers messages from 1.
 func numbered(messages ...Message) []Message {
 	for i := range messages {
 		messages[i].Seq = uint64(i + 1)
@@ -33,7 +33,7 @@ func numbered(messages ...Message) []Message {
 	return messages
 }
 
-// show prints a fact as KIND[STATE]: TEXT.
+// show formats a fact as KIND[STATE]: TEXT.
 func show(f Fact) string {
 	state := ""
 	if f.State != "" {
@@ -50,7 +50,7 @@ func showAll(facts []Fact) string {
 	return b.String()
 }
 
-// check compares the facts of messages with lines as show prints them.
+// check compares the facts of messages with lines in the format of show.
 func check(t *testing.T, messages []Message, want ...string) {
 	t.Helper()
 	got := showAll(Of(numbered(messages...)))

@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 )
 
-// conversation makes messages of a fuzzer's words: a text, a call with its result, and so on around.
+// conversation makes messages of a fuzzer's words: a text, a call, its result, and another text.
 func conversation(text, tool, args, output string, flags uint8) []Message {
 	split := len(text) / 2
 	return numbered(
@@ -22,8 +22,8 @@ func conversation(text, tool, args, output string, flags uint8) []Message {
 	)
 }
 
-// FuzzDigest checks that facts are lines of valid UTF-8, and that it makes no difference where a
-// conversation is cut and continued from the stored form of a Digester.
+// FuzzDigest checks that facts are lines of valid UTF-8, and that a conversation gives the same
+// facts when it is continued from the stored form of a Digester.
 func FuzzDigest(f *testing.F) {
 	f.Add("Mend the parser.\n\n```\nx := 1 + 2 + 3\n```", "Bash", `{"command":"cd /p && go test ./... | tail"}`, "--- FAIL: TestA (0.1s)\nFAIL\nExit code 1", uint8(2), uint8(3))
 	f.Add("<system-reminder>x</system-reminder>a", "apply_patch", `"*** Begin Patch\n*** Update File: a\n+x"`, `{"output":"x","metadata":{"exit_code":1}}`, uint8(0), uint8(4))
@@ -59,8 +59,8 @@ func FuzzDigest(f *testing.F) {
 	})
 }
 
-// FuzzBinary checks that bytes which are no digester are refused, and that what is read is written as
-// the same facts.
+// FuzzBinary checks that malformed bytes are refused, and that accepted bytes encode to the same
+// facts again.
 func FuzzBinary(f *testing.F) {
 	var d Digester
 	d.Add(conversation("Mend the parser", "Bash", `{"command":"go test"}`, "FAIL", 3))

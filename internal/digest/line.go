@@ -5,10 +5,10 @@ import (
 	"unicode/utf8"
 )
 
-// squeeze makes one line of a text: white space becomes single spaces.
+// squeeze makes one line of a text by turning white space into single spaces.
 func squeeze(s string) string { return strings.Join(strings.Fields(s), " ") }
 
-// oneLine is squeeze of a text that may not be valid UTF-8.
+// oneLine is squeeze for a text that may be invalid UTF-8.
 func oneLine(s string) string { return squeeze(valid(s)) }
 
 func valid(s string) string {
@@ -18,8 +18,7 @@ func valid(s string) string {
 	return strings.ToValidUTF8(s, "\uFFFD")
 }
 
-// firstLine returns the first line of s with something in it, with white space squeezed, cut to most
-// bytes.
+// firstLine returns the first non-empty line of s with single spaces, cut to most bytes.
 func firstLine(s string, most int) string {
 	for line := range strings.SplitSeq(s, "\n") {
 		if line = squeeze(line); line != "" {
@@ -29,8 +28,8 @@ func firstLine(s string, most int) string {
 	return ""
 }
 
-// cut returns s, or its beginning and an ellipsis where it has more than most bytes: up to a space
-// where there is one in the second half.
+// cut returns s, or the beginning of s with an ellipsis if s has more than most bytes. It cuts
+// between words if there is a space in the second half.
 func cut(s string, most int) string {
 	if len(s) <= most {
 		return s
@@ -45,8 +44,8 @@ func cut(s string, most int) string {
 	return strings.TrimRight(s[:n], " ") + " …"
 }
 
-// eachLine gives the lines of an output with something in them, white space squeezed, until yield
-// returns false. Of an output over maxOutput it gives the first and the last part.
+// eachLine calls yield for the non-empty lines of an output, with single spaces, until yield
+// returns false. Of an output longer than maxOutput it uses the first and the last half.
 func eachLine(output string, yield func(string) bool) {
 	if len(output) > maxOutput {
 		output = output[:maxOutput/2] + "\n" + output[len(output)-maxOutput/2:]
@@ -61,15 +60,15 @@ func eachLine(output string, yield func(string) bool) {
 	}
 }
 
-// isListed reports whether a line has a number and a tab in front, as cat -n prints a file.
+// isListed reports whether a line begins with a number and a tab, like the output of cat -n.
 func isListed(line string) bool {
 	line = strings.TrimLeft(line, " ")
 	rest := strings.TrimLeft(line, "0123456789")
 	return len(rest) < len(line) && strings.HasPrefix(rest, "\t")
 }
 
-// isNumbered reports whether a line is one of a numbered listing: a number, then an arrow, a colon, a
-// bar or a hyphen, as readers of files print; or digits and punctuation alone.
+// isNumbered reports whether a line belongs to a numbered listing: it is a number followed by an
+// arrow, a colon, a bar or a hyphen, or consists of digits and punctuation.
 func isNumbered(line string) bool {
 	rest := strings.TrimLeft(line, "0123456789")
 	if len(rest) == len(line) {
@@ -81,8 +80,8 @@ func isNumbered(line string) bool {
 	return strings.HasPrefix(rest, "→") || strings.IndexByte("|-:", rest[0]) >= 0
 }
 
-// tells reports whether a line has anything to say: a word of three letters that is not the name of a
-// number alone.
+// tells reports whether a line tells something: it has a word of three letters, and is not only the
+// name of a number.
 func tells(line string) bool {
 	if name, value, ok := strings.Cut(line, ":"); ok && !strings.Contains(name, " ") && !strings.ContainsFunc(value, isLetter) {
 		return false

@@ -4,10 +4,10 @@ import (
 	"strings"
 )
 
-// maxNames is how many names of functions, types and the like a fact about an edit gives.
+// maxNames is the largest number of names, of functions, types and so on, in the fact of an edit.
 const maxNames = 8
 
-// naming returns names for the end of a fact.
+// naming returns names in the form in which they end the text of a fact.
 func naming(names []string) string {
 	if len(names) == 0 {
 		return ""
@@ -15,7 +15,7 @@ func naming(names []string) string {
 	return ": " + strings.Join(names[:min(len(names), maxNames)], ", ")
 }
 
-// changedNames returns the names that an edit defines, and then those that it brings in.
+// changedNames returns the names that an edit defines, followed by other names that it adds.
 func changedNames(old, now string) []string {
 	names := definitions(now)
 	if len(names) < maxNames {
@@ -24,7 +24,7 @@ func changedNames(old, now string) []string {
 	return unique(names)
 }
 
-// defines reports whether many programming languages name what they define after a word.
+// defines reports whether a word begins a definition in some common programming language.
 func defines(word string) bool {
 	switch word {
 	case "func", "type", "class", "def", "interface", "struct", "enum", "fn", "trait", "impl",
@@ -34,7 +34,7 @@ func defines(word string) bool {
 	return false
 }
 
-// definitions returns the names that a text of source code defines, in order, each once.
+// definitions returns the distinct names that source code defines, in order.
 func definitions(code string) []string {
 	var names []string
 	for line := range strings.SplitSeq(code, "\n") {
@@ -57,7 +57,7 @@ func definitions(code string) []string {
 	return unique(names)
 }
 
-// modifies reports whether a word may stand before one that defines.
+// modifies reports whether a word may stand before one that begins a definition.
 func modifies(word string) bool {
 	switch word {
 	case "export", "default", "async", "pub", "public", "private", "protected", "static",
@@ -79,8 +79,8 @@ func isIdentifier(c byte) bool {
 	return c == '_' || c == '$' || c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
 }
 
-// newNamesIn returns identifiers of two words or more, as camelCase and snake_case are, that now has
-// and old has not, in order, at most so many.
+// newNamesIn returns the identifiers of several words, in camelCase or snake_case, that now has and
+// old does not have, in order, at most most of them.
 func newNamesIn(old, now string, most int) []string {
 	had := map[string]bool{}
 	eachIdentifier(old, func(s string) bool { had[s] = true; return true })
@@ -109,7 +109,7 @@ func eachIdentifier(s string, yield func(string) bool) {
 	}
 }
 
-// isCompound reports whether an identifier is made of two words or more.
+// isCompound reports whether an identifier consists of several words.
 func isCompound(s string) bool {
 	if len(s) < 6 || len(s) > 60 || s[0] >= '0' && s[0] <= '9' {
 		return false
@@ -137,7 +137,7 @@ func unique(list []string) []string {
 	return out
 }
 
-// lines counts the lines of a text.
+// lines returns the number of lines of a text.
 func lines(s string) int {
 	if s == "" {
 		return 0
@@ -145,7 +145,8 @@ func lines(s string) int {
 	return strings.Count(strings.TrimSuffix(s, "\n"), "\n") + 1
 }
 
-// changedLines counts the lines of now that old has not, and those of old that now has not.
+// changedLines counts the lines of now that old does not have, and the lines of old that now does
+// not have.
 func changedLines(old, now string) (added, removed int) {
 	count := map[string]int{}
 	for l := range strings.SplitSeq(old, "\n") {
@@ -167,7 +168,7 @@ func changedLines(old, now string) (added, removed int) {
 	return added, removed
 }
 
-// unnumbered takes the numbers off the lines of a listing.
+// unnumbered removes the numbers of the lines of a listing.
 func unnumbered(listing string) string {
 	var b strings.Builder
 	for line := range strings.SplitSeq(listing[:min(len(listing), maxOutput)], "\n") {

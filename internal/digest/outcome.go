@@ -5,17 +5,17 @@ import (
 	"strings"
 )
 
-// outcome is a result, taken apart.
+// outcome is a parsed result.
 type outcome struct {
-	output  string // what was printed, without the lines that the agent puts around it
-	exit    int    // the exit status; -1 where the result does not tell
+	output  string // the printed text, without the lines that the agent puts around it
+	exit    int    // the exit status; -1 if the result does not give it
 	failed  bool
-	running string // the name under which a command goes on in the background; "" for one that ended
+	running string // the name of a command that continues in the background; "" if it ended
 }
 
-// outcomeOf reads a result in the form of any known agent: an object with "output" and "metadata", as
-// Codex had it; lines such as "Process exited with code 1" before "Output:", as Codex has it now;
-// "Exit code 1" first, as in Claude Code; "Exit Code: 1" last, as in Gemini CLI.
+// outcomeOf parses a result in the form of any known agent: an object with "output" and "metadata"
+// (older Codex), lines such as "Process exited with code 1" before "Output:" (Codex), "Exit code 1"
+// in the first line (Claude Code), or "Exit Code: 1" in the last line (Gemini CLI).
 func outcomeOf(r *Result) outcome {
 	var wrapped struct {
 		Output   *string `json:"output"`
@@ -40,14 +40,14 @@ func outcomeOf(r *Result) outcome {
 	return o
 }
 
-// Bounds of where a result tells of itself, in bytes.
+// The limits, in bytes, of the parts of a result that agents put around the output.
 const (
 	maxHead = 4 << 10 // Codex repeats the command, which may be long
 	maxFoot = 200
 )
 
-// parts cuts a result into the lines that the agent puts before the output, and the output. Without
-// such lines the head is the first line.
+// parts splits a result into the lines that the agent puts before the output, and the output.
+// Without such lines, head is the first line.
 func parts(text string) (head, output string) {
 	front := text[:min(len(text), maxHead)]
 	if i := strings.Index(front, "\nOutput:\n"); i >= 0 && isHead(front) {
@@ -61,7 +61,7 @@ func parts(text string) (head, output string) {
 	return head, strings.TrimSuffix(text, "</tool_use_error>")
 }
 
-// lastLines returns the whole lines within the last bytes of an output.
+// lastLines returns the whole lines within the last maxFoot bytes of an output.
 func lastLines(output string) string {
 	if len(output) <= maxFoot {
 		return output
@@ -70,11 +70,11 @@ func lastLines(output string) string {
 	return lines
 }
 
-// exitMarks stand before an exit status at the front of a line, in lower case.
+// exitMarks precede an exit status at the start of a line, in lower case.
 var exitMarks = [...]string{"process exited with code ", "exited with code ", "exit code: ", "exit code ",
 	"exit status ", "exit_code: "}
 
-// exitStatus reads an exit status from the lines of a text; -1 where there is none.
+// exitStatus returns the exit status that a line of a text gives, or -1.
 func exitStatus(text string) int {
 	for line := range strings.SplitSeq(strings.ToLower(text), "\n") {
 		line = strings.TrimPrefix(strings.TrimSpace(line), "error: ")
@@ -89,7 +89,7 @@ func exitStatus(text string) int {
 	return -1
 }
 
-// backgroundName returns the name of a command or a subagent that goes on in the background.
+// backgroundName returns the name of a command or subagent that continues in the background, or "".
 func backgroundName(head string) string {
 	if id, ok := between(head, "<task_id>", "</task_id>"); ok && strings.Contains(head, "<status>running</status>") {
 		return id
@@ -105,7 +105,7 @@ func backgroundName(head string) string {
 	return ""
 }
 
-// leadingNumber reads the digits at the front of s, at most nine.
+// leadingNumber parses the digits at the start of s, at most nine.
 func leadingNumber(s string) (n int, ok bool) {
 	for i := 0; i < len(s) && i < 9 && s[i] >= '0' && s[i] <= '9'; i++ {
 		n, ok = n*10+int(s[i]-'0'), true
@@ -113,7 +113,7 @@ func leadingNumber(s string) (n int, ok bool) {
 	return n, ok
 }
 
-// isHead knows the lines that agents print around the output of a command.
+// isHead reports whether a line is one that agents print around the output of a command.
 func isHead(line string) bool {
 	for _, h := range [...]string{"Exit code", "Exit Code:", "Command:", "Chunk ID:", "Wall time:", "Process exited",
 		"Process running", "Output:", "Original token count:", "Directory:", "Stdout:", "Stderr:", "Error: (none)",

@@ -5,8 +5,7 @@ import (
 	"strings"
 )
 
-// failures adds the lines of an output that say what went wrong: those that look like errors, or else
-// the first line.
+// failures adds the lines of an output that look like errors, or if there are none, the first line.
 func (d *Digester) failures(key, output string) {
 	n := 0
 	seen := map[string]bool{}
@@ -30,9 +29,9 @@ func (d *Digester) failures(key, output string) {
 	})
 }
 
-// isError knows lines that say what went wrong: in the words of compilers, shells and runtimes.
+// isError reports whether a line has words with which compilers, shells and runtimes report errors.
 func isError(line string) bool {
-	if isHead(line) || isNumbered(line) || strings.HasSuffix(line, "{") { // the last is code
+	if isHead(line) || isNumbered(line) || strings.HasSuffix(line, "{") { // a line that ends with a brace is code
 		return false
 	}
 	lower := strings.ToLower(line)
@@ -46,10 +45,10 @@ func isError(line string) bool {
 	return false
 }
 
-// maxFound is how many files the fact of a search names.
+// maxFound is the largest number of files in the fact of a search.
 const maxFound = 6
 
-// found says in which files a search found something.
+// found adds to the fact of a search the files in which it found something.
 func (d *Digester) found(i int, output string) {
 	f := &d.Made[i]
 	var names []string
@@ -71,11 +70,12 @@ func (d *Digester) found(i int, output string) {
 	}
 }
 
-// fileOf returns the base name of the file that a line of a listing or of a search's answer begins with.
+// fileOf returns the base name of the file at the start of a line of a listing or of a search
+// result.
 func fileOf(line string) string {
 	name, _, _ := strings.Cut(line, " ")
 	name, _, _ = strings.Cut(name, ":")
-	for i := 0; i < len(name); i++ { // file-12-text, as grep prints what stands beside a match
+	for i := 0; i < len(name); i++ { // file-12-text, as grep prints the lines around a match
 		if name[i] == '-' && i+1 < len(name) && name[i+1] >= '0' && name[i+1] <= '9' && looksLikePath(name[:i]) {
 			name = name[:i]
 			break
@@ -91,7 +91,8 @@ func fileOf(line string) string {
 	return base
 }
 
-// maxFiles is how many files of a result a fact holds: as many as the list of a small project has.
+// maxFiles is the largest number of files of a result that a fact keeps: enough for the list of a
+// small project.
 const maxFiles = 48
 
 // filesNamed returns the files that an output names: words with a slash and an extension.
@@ -125,10 +126,10 @@ func isFile(word string) bool {
 	return dot > 0 && dot < len(base)-1 && len(base)-dot <= 6 && !strings.ContainsFunc(base[dot+1:], func(r rune) bool { return !isLetter(r) })
 }
 
-// shortOutput is how many lines a result has at most of which each is worth a fact of its own.
+// shortOutput is the largest number of lines of a result whose lines all become facts.
 const shortOutput = 12
 
-// short adds the lines of a short output. A longer one is a listing, and is left to `expand`.
+// short adds the lines of a short output. A longer output is a listing, which `expand` shows.
 func (d *Digester) short(output string) {
 	var list []string
 	eachLine(output, func(line string) bool {
@@ -145,7 +146,7 @@ func (d *Digester) short(output string) {
 	}
 }
 
-// Plain returns the lines of a tool's answer that are neither numbered nor blank, joined by spaces.
+// Plain returns the lines of a tool's output that are neither numbered nor blank, joined by spaces.
 func Plain(output string) string {
 	var kept []string
 	eachLine(output, func(line string) bool {

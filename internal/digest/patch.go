@@ -5,8 +5,8 @@ import "strings"
 // patchLead begins a patch in the format of apply_patch.
 const patchLead = "*** Begin Patch"
 
-// patch adds a fact for each file of a patch in the format of apply_patch ("*** Update File: PATH",
-// then lines that begin with +, - or a space) or of a unified diff.
+// patch adds a fact for each file of a patch. The patch has the format of apply_patch ("*** Update
+// File: PATH", then lines that begin with +, - or a space) or is a unified diff.
 func (d *Digester) patch(text string) {
 	var f *Fact
 	var before, after strings.Builder
@@ -46,7 +46,7 @@ func (d *Digester) patch(text string) {
 	flush()
 }
 
-// patchHead reads the line that begins a file of a patch.
+// patchHead parses the line that begins a file of a patch.
 func patchHead(line string) (verb, path string, ok bool) {
 	for _, h := range [...]struct{ lead, verb string }{
 		{"*** Update File: ", "edited"}, {"*** Add File: ", "wrote"}, {"*** Delete File: ", "deleted"},

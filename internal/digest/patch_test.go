@@ -44,7 +44,7 @@ func TestUnifiedDiff(t *testing.T) {
 	}
 }
 
-// TestRefusedPatch has a patch that did not apply: none of its files was changed.
+// TestRefusedPatch has a patch that was not applied: none of its files was changed.
 func TestRefusedPatch(t *testing.T) {
 	check(t, []Message{called("a", "apply_patch", `{"input":"*** Begin Patch\n*** Add File: a.go\n+x\n*** Add File: b.go\n+x\n*** End Patch"}`),
 		answered("a", `{"output":"error: the file exists","metadata":{"exit_code":1}}`)},

@@ -10,7 +10,7 @@ var recapLeads = [...]string{
 	"<state_snapshot>",
 }
 
-// IsRecap reports whether a text is a summary that a client wrote to stand for older history.
+// IsRecap reports whether a text is a summary that a client wrote in place of older history.
 func IsRecap(text string) bool {
 	for _, lead := range recapLeads {
 		if strings.HasPrefix(text, lead) {
@@ -20,8 +20,8 @@ func IsRecap(text string) bool {
 	return false
 }
 
-// recapFrames begin the sentences that clients put around such a summary. They tell a model how to read
-// it, and nothing of the work.
+// recapFrames begin the sentences that clients put around such a summary. They tell a model how to
+// read the summary, and nothing about the work.
 var recapFrames = [...]string{
 	"The conversation is summarized below",
 	"The summary below covers",
@@ -32,8 +32,8 @@ var recapFrames = [...]string{
 	"Here is the summary produced by the other language model",
 }
 
-// isFrame reports whether a line of a recap tells nothing of the work: it is the client's own, or it is a
-// heading that names nothing.
+// isFrame reports whether a line of a recap tells nothing about the work: the client's own
+// sentence, or a heading without a name.
 func isFrame(line string) bool {
 	for _, frame := range recapFrames {
 		if strings.HasPrefix(line, frame) {

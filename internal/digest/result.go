@@ -4,15 +4,15 @@ import (
 	"strings"
 )
 
-// Bounds of what is read of a result.
+// The limits of what is read of a result.
 const (
-	maxOutput   = 64 << 10 // bytes looked at: the first and the last half
-	maxFailures = 4        // lines that say how an act failed
-	maxFailed   = 8        // names of tests that failed
+	maxOutput   = 64 << 10 // bytes: the first and the last half
+	maxFailures = 4        // lines that tell how an act failed
+	maxFailed   = 8        // names of failed tests
 	maxLine     = 300      // bytes of a line that becomes a fact
 )
 
-// result closes the facts of the call that it answers.
+// result completes the facts of the call that the result answers.
 func (d *Digester) result(r *Result) {
 	facts := d.Open[r.ID]
 	delete(d.Open, r.ID)
@@ -62,10 +62,10 @@ func (d *Digester) result(r *Result) {
 	}
 }
 
-// runningPrefix begins the key in Digester.Open of a call that goes on in the background.
+// runningPrefix begins the key in Digester.Open of a call that continues in the background.
 const runningPrefix = "running:"
 
-// awaited takes the facts of the call that another call waits for.
+// awaited removes from Open, and returns, the facts of the call that another call waits for.
 func (d *Digester) awaited(a args) []int {
 	for _, n := range [...]string{"session_id", "task_id", "bash_id", "shell_id"} {
 		key := runningPrefix + strings.Trim(string(a[n]), `"`)
@@ -77,7 +77,7 @@ func (d *Digester) awaited(a args) []int {
 	return nil
 }
 
-// ended says how a command ended.
+// ended adds to the fact of a command how the command ended.
 func (d *Digester) ended(i int, o outcome) {
 	f := &d.Made[i]
 	t := readTests(o.output)
@@ -110,7 +110,8 @@ func (d *Digester) ended(i int, o outcome) {
 	d.failures(f.Key, o.output)
 }
 
-// failedAct marks facts of a call that failed. A file that could not be read or changed was neither.
+// failedAct marks the facts of a failed call, for example of a file that could not be read or
+// changed.
 func (d *Digester) failedAct(facts []int, output string) {
 	for _, i := range facts {
 		d.Made[i].State = Failed
@@ -119,11 +120,11 @@ func (d *Digester) failedAct(facts []int, output string) {
 	d.failures(d.Made[facts[0]].Text, output)
 }
 
-// refusals begin the result of a call that the user did not allow.
+// refusals begin the result of a call that the user refused.
 var refusals = [...]string{"The user doesn't want to proceed with this tool use", "The user doesn't want to take this action",
 	"[Request interrupted by user", "exec command rejected by user", "[Operation Cancelled]", "The user rejected permission"}
 
-// refusal reports whether the user did not allow a call, and returns what the user said instead.
+// refusal reports whether the user refused a call, and returns the user's words.
 func refusal(output string) (words string, ok bool) {
 	for _, lead := range refusals {
 		if strings.HasPrefix(output, lead) {
@@ -134,7 +135,7 @@ func refusal(output string) (words string, ok bool) {
 	return "", false
 }
 
-// refused marks facts of a call that the user did not allow.
+// refused marks the facts of a call that the user refused.
 func (d *Digester) refused(facts []int, words string) {
 	for _, i := range facts {
 		d.Made[i].State = Failed
@@ -143,7 +144,7 @@ func (d *Digester) refused(facts []int, words string) {
 	d.sentences(Prompt, words)
 }
 
-// chosen adds what the user answered to a tool that asked: a fact for each "question"="answer".
+// chosen adds the user's answers to a tool's questions: one fact for each "question"="answer".
 func (d *Digester) chosen(output string) {
 	n := 0
 	for rest := output; ; {
@@ -176,7 +177,7 @@ func (d *Digester) numberedTask(title, output string) {
 	}
 }
 
-// branchShown notes the branch that an output of git names.
+// branchShown adds the branch that an output of git names.
 func (d *Digester) branchShown(output string) {
 	eachLine(output[:min(len(output), 600)], func(line string) bool {
 		for _, lead := range [...]string{"On branch ", "Switched to a new branch '", "Switched to branch '"} {

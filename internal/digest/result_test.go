@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestExit has results of a failed and of a passed command in the format of each agent.
+// TestExit has the results of a failed and of a passed command in the format of each agent.
 func TestExit(t *testing.T) {
 	const failed = "command[failed]: ran make build: exit status 2\nfailure: main.go:3:1: error: missing brace"
 	const passed = "command[passed]: ran make build"

@@ -4,20 +4,20 @@ import "strings"
 
 // simple is one simple command of a shell script.
 type simple struct {
-	words []string // without quotes, redirections and assignments before the first word
-	input string   // the here-documents that it reads
-	piped bool     // it reads what the command before it prints
+	words []string // without quotes, redirections, and assignments before the first word
+	input string   // its here-documents
+	piped bool     // it reads the output of the command before it
 }
 
-// Bounds of what is read of a script.
+// The limits of what is read of a script.
 const (
 	maxScript  = 64 << 10 // bytes
 	maxSimples = 64
 )
 
-// parseScript reads a script of a POSIX shell as a list of simple commands. It reads what agents write;
-// loops, functions and arithmetic come out as the words that they are made of. A substitution stays as
-// it is written, but for $(cat <<END), which is what the here-document says.
+// parseScript parses a POSIX shell script into its simple commands. It handles what agents usually
+// write; loops, functions and arithmetic become plain words. Substitutions stay as written, except
+// $(cat <<END), which becomes the text of the here-document.
 func parseScript(script string) []simple {
 	p := scriptReader{in: script[:min(len(script), maxScript)]}
 	for p.at < len(p.in) && len(p.out) < maxSimples {
@@ -35,7 +35,7 @@ type scriptReader struct {
 	word strings.Builder
 	some bool     // a word has begun
 	skip bool     // the next word is the target of a redirection
-	docs []string // the ends of here-documents that begin after this line
+	docs []string // end marks of the here-documents that begin after this line
 }
 
 func (p *scriptReader) step() {
@@ -83,7 +83,7 @@ func (p *scriptReader) put(s string) {
 	p.some = true
 }
 
-// until moves to the next s, or to the end, and returns what lies between.
+// until moves to the next s, or to the end, and returns the text before it.
 func (p *scriptReader) until(s string) string {
 	rest := p.in[p.at:]
 	if i := strings.Index(rest, s); i >= 0 {
@@ -117,7 +117,7 @@ func (p *scriptReader) doubleQuoted() {
 	}
 }
 
-// substitution copies $(...) and `...` as they are.
+// substitution copies $(...) and `...` as written.
 func (p *scriptReader) substitution() {
 	rest := p.in[p.at:]
 	if body, n, ok := catDocument(rest); ok {
@@ -138,7 +138,8 @@ func (p *scriptReader) substitution() {
 	p.at += n
 }
 
-// catDocument reads $(cat <<END ... END) at the front of s: what it says, and its length in s.
+// catDocument parses $(cat <<END ... END) at the start of s. It returns the text of the
+// here-document and the number of bytes of the substitution.
 func catDocument(s string) (body string, n int, ok bool) {
 	rest, ok := strings.CutPrefix(s, "$(cat <<")
 	if !ok {
@@ -154,7 +155,7 @@ func catDocument(s string) (body string, n int, ok bool) {
 	return body, len(s) - len(rest), ok
 }
 
-// document parts a here-document from what follows its last line.
+// document splits s after the last line of a here-document.
 func document(s, end string) (body, rest string) {
 	for at := 0; at < len(s); {
 		line := s[at:]
@@ -170,7 +171,7 @@ func document(s, end string) (body, rest string) {
 	return s, ""
 }
 
-// closing returns how many bytes of s, which begins with $(, are in the substitution.
+// closing returns the number of bytes of the substitution at the start of s, which begins with $(.
 func closing(s string) int {
 	depth := 0
 	for i := 0; i < len(s); i++ {
@@ -197,9 +198,9 @@ func (p *scriptReader) operator() {
 	p.cur.piped = c == '|' && !double
 }
 
-// redirection passes over a redirection, and notes where a here-document ends.
+// redirection skips a redirection and notes the end mark of a here-document.
 func (p *scriptReader) redirection() {
-	if strings.Trim(p.word.String(), "0123456789") == "" { // the number of a file
+	if strings.Trim(p.word.String(), "0123456789") == "" { // the number of a file descriptor
 		p.word.Reset()
 		p.some = false
 	}
@@ -223,7 +224,7 @@ func (p *scriptReader) redirection() {
 	}
 }
 
-// hereDocuments reads the here-documents of the line before, for the command that ended with it.
+// hereDocuments reads the here-documents of the previous line, for the command that ended with it.
 func (p *scriptReader) hereDocuments() {
 	for _, end := range p.docs {
 		body, rest := document(p.in[p.at:], end)

@@ -3,12 +3,12 @@ package digest
 import (
 	"strings"
 
-	"github.com/gemini-ctx/ctx/forest/terms"
+	"github.com/gemini-ctx/ctx/internal/terms"
 )
 
-// content counts what a line has to say.
+// content counts the telling words of a line.
 type content struct {
-	words   int // words of a language, without those that every text has
+	words   int // words of a language, without stop words
 	names   int // identifiers, paths, addresses and flags
 	numbers int
 }
@@ -28,16 +28,16 @@ func contentOf(line string) content {
 	return c
 }
 
-// leastWords is how many telling words a line has at least that names nothing; below it, it is a
-// heading unless it ends as a sentence does. Measured on agents' sessions: one word more, or the same
-// for whole sentences, takes away what is said next.
-const leastWords = 3
+// minWords is the smallest number of telling words of a line without names; a line with fewer is
+// a heading, unless it ends like a sentence. Measured on agents' sessions: one word more, or the
+// same limit for whole sentences, removes words that come up next.
+const minWords = 3
 
-// mostInHeads is how many telling words the heads of a table have at most.
-const mostInHeads = 6
+// maxInHeads is the largest number of telling words in the column heads of a table.
+const maxInHeads = 6
 
-// isSlight reports whether a line says nothing by itself: it is a heading, names what follows it, or
-// heads the columns of a table. A line with the name of anything, or with a number, is none of these.
+// isSlight reports whether a line tells nothing by itself: it is a heading, announces what follows,
+// or has the column heads of a table. A line with a name or a number is never slight.
 func isSlight(line string) bool {
 	line = withoutMark(line)
 	c := contentOf(line)
@@ -45,12 +45,12 @@ func isSlight(line string) bool {
 		return line == ""
 	}
 	if strings.Contains(line, " | ") {
-		return c.words <= mostInHeads
+		return c.words <= maxInHeads
 	}
-	return c.words < leastWords && !strings.ContainsAny(line[len(line)-1:], ".!?")
+	return c.words < minWords && !strings.ContainsAny(line[len(line)-1:], ".!?")
 }
 
-// withoutMark cuts the number of a list off the front of a line.
+// withoutMark removes the number of a list item at the start of a line.
 func withoutMark(line string) string {
 	rest := strings.TrimLeft(line, "0123456789")
 	if len(rest) < len(line) && (strings.HasPrefix(rest, ". ") || strings.HasPrefix(rest, ") ")) {
@@ -59,12 +59,12 @@ func withoutMark(line string) string {
 	return line
 }
 
-// leastWrapped is how many bytes a line has at least that was wrapped: what is shorter ends where its
-// author ended it.
-const leastWrapped = 40
+// minWrapped is the length in bytes of the shortest line that may be wrapped. A shorter line ends
+// where its author ended it.
+const minWrapped = 40
 
-// unwrapped joins lines that an editor wrapped: one that ends inside a sentence with a next one that
-// begins with a small letter. Lines inside fences stay.
+// unwrapped joins lines that an editor wrapped: a line that ends inside a sentence, with a next
+// line that begins with a lower-case letter. It keeps lines inside fences.
 func unwrapped(text string) string {
 	if !strings.Contains(text, "\n") {
 		return text
@@ -76,7 +76,7 @@ func unwrapped(text string) string {
 		if strings.HasPrefix(trimmed, "```") || strings.HasPrefix(trimmed, "~~~") {
 			fenced = !fenced
 		}
-		goesOn := len(before) >= leastWrapped && trimmed != "" && trimmed[0] >= 'a' && trimmed[0] <= 'z' &&
+		goesOn := len(before) >= minWrapped && trimmed != "" && trimmed[0] >= 'a' && trimmed[0] <= 'z' &&
 			!strings.ContainsAny(before[len(before)-1:], ".:!?;|`>")
 		if goesOn && !fenced {
 			b.WriteString(" " + trimmed)

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// command adds the facts of a shell command: the patch that it applies, the files that it reads, what
-// it searches, the commit that it makes, or the command itself.
+// command adds the facts of a shell command: the patch that it applies, the files that it reads,
+// the search that it makes, the commit that it makes, or the command itself.
 func (d *Digester) command(script, why string) {
 	script = strings.TrimSpace(script)
 	if strings.Contains(script, patchLead) {
@@ -64,7 +64,8 @@ func because(why string) string {
 	return " # " + cut(squeeze(why), maxPattern)
 }
 
-// directory parts the changes of directory at the front of a script from the commands that work there.
+// directory splits a script into the directory that its first commands change to, and the other
+// commands.
 func directory(all []simple) (dir string, work []simple) {
 	for i, c := range all {
 		if c.words[0] != "cd" || i > 3 {
@@ -84,8 +85,9 @@ func inDirectory(dir, file string) string {
 	return path.Join(dir, file)
 }
 
-// shown is a script as a fact words it: one line, without a change of directory before it, without
-// here-documents, and without what only shortens the output or puts errors into it.
+// shown returns a script as the text of a fact: one line, without changes of directory at its
+// start, without here-documents, and without ends that only shorten the output or redirect errors
+// into it.
 func shown(script string) string {
 	line := squeeze(strings.ReplaceAll(withoutHeredoc(script), "\\\n", " "))
 	for strings.HasPrefix(line, "cd ") {
@@ -103,7 +105,7 @@ func shown(script string) string {
 	return strings.TrimSuffix(line, " 2>&1")
 }
 
-// withoutHeredoc cuts the text that a script passes to a command as a here-document.
+// withoutHeredoc removes the text of a here-document from a script.
 func withoutHeredoc(script string) string {
 	if i := strings.Index(script, "<<"); i >= 0 {
 		if end := strings.IndexByte(script[i:], '\n'); end >= 0 {
@@ -113,11 +115,11 @@ func withoutHeredoc(script string) string {
 	return script
 }
 
-// keyWords is how many words two runs of one command have in common: enough for `go test ./... -run`,
-// too few for the name of the test, so that a run of all tests replaces one of a single test.
+// keyWords is the number of words that identify a command: enough for `go test ./... -run`, too few
+// for the name of a test, so that a run of all tests replaces a run of a single test.
 const keyWords = 4
 
-// commandKey is what two runs of one command have in common.
+// commandKey returns the key that all runs of a command share.
 func commandKey(c simple) string {
 	words := c.words
 	for len(words) > 1 && wraps(words[0]) {
@@ -129,7 +131,7 @@ func commandKey(c simple) string {
 	return squeeze(strings.Join(words[:min(len(words), keyWords)], " "))
 }
 
-// wraps reports whether a program runs the command that its arguments are.
+// wraps reports whether a program runs the command in its arguments.
 func wraps(program string) bool {
 	switch program {
 	case "sudo", "time", "nice", "timeout", "env", "command":
@@ -147,7 +149,7 @@ func reads(program string) bool {
 	return false
 }
 
-// searches reports whether a program prints names of files, or lines that match.
+// searches reports whether a program prints names of files, or matching lines.
 func searches(program string) bool {
 	switch program {
 	case "rg", "grep", "egrep", "fgrep", "ag", "find", "fd", "ls", "tree":
@@ -156,7 +158,7 @@ func searches(program string) bool {
 	return false
 }
 
-// filesRead returns the files that a script prints, if it does nothing else.
+// filesRead returns the files that a script prints, or nil if it does anything else.
 func filesRead(work []simple) []string {
 	var files []string
 	for _, c := range work {
@@ -182,7 +184,7 @@ func inPlace(words []string) bool {
 	return slices.ContainsFunc(words, func(w string) bool { return strings.HasPrefix(w, "-i") || w == "--in-place" })
 }
 
-// isScriptOfSed knows what sed is told to do: s/a/b/, /a/p, /a/,/b/p.
+// isScriptOfSed reports whether a word is a script for sed: s/a/b/, /a/p, /a/,/b/p.
 func isScriptOfSed(w string) bool {
 	return strings.HasPrefix(w, "s/") || strings.HasPrefix(w, "/") && strings.HasSuffix(w, "/p")
 }
@@ -221,7 +223,7 @@ func commitMessage(c simple) (string, bool) {
 	return "amended the last commit", amends
 }
 
-// runners are the words by which commands run tests, in lower case.
+// runners are the words of commands that run tests, in lower case.
 var runners = [...]string{"go test", "pytest", "npm test", "npm run test", "npm t", "pnpm test", "pnpm run test",
 	"yarn test", "yarn run test", "bun test", "cargo test", "cargo nextest", "jest", "vitest", "mocha", "mvn test",
 	"gradle test", "gradlew test", "rspec", "phpunit", "ctest", "tox", "unittest", "make test", "make check",

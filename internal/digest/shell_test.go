@@ -62,7 +62,7 @@ func TestCommands(t *testing.T) {
 	}
 }
 
-// TestSameCommand has pairs of which the later run replaces the earlier.
+// TestSameCommand has pairs of commands of which the later run replaces the earlier one.
 func TestSameCommand(t *testing.T) {
 	const same, other = true, false
 	tests := []struct {

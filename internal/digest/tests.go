@@ -5,13 +5,13 @@ import (
 	"unicode/utf8"
 )
 
-// tests is what the output of a test runner says.
+// tests is the parsed output of a test runner.
 type tests struct {
-	seen   bool // it says anything
-	passed int  // tests or packages; 0 where it does not count
+	seen   bool // there is some output of a test runner
+	passed int  // number of tests or packages; 0 if the output does not give it
 	failed int
-	names  []string // of tests that failed
-	files  []string // packages and files with such tests
+	names  []string // of failed tests
+	files  []string // packages and files with failed tests
 }
 
 func (t *tests) String() string {
@@ -28,18 +28,18 @@ func (t *tests) String() string {
 	return "passed"
 }
 
-// readTests reads the output of the test runners of Go, pytest, unittest, Jest, Vitest, Mocha, Cargo
-// and of TAP.
+// readTests parses the output of the test runners of Go, pytest, unittest, Jest, Vitest, Mocha,
+// Cargo, and of TAP.
 func readTests(output string) *tests {
 	t := &tests{}
 	eachLine(output, func(line string) bool { t.line(line); return true })
 	if t.names = unique(t.names); len(t.names) == 0 {
-		t.names = unique(t.files) // where no test is named, as when a package does not compile
+		t.names = unique(t.files) // no test is named if, for example, a package does not compile
 	}
 	return t
 }
 
-// failLeads stand before the name of a test that failed.
+// failLeads precede the name of a failed test.
 var failLeads = [...]string{"--- FAIL: ", "FAILED ", "FAIL: ", "ERROR: ", "✕ ", "✗ ", "× ", "not ok "}
 
 func (t *tests) line(line string) {
@@ -74,7 +74,7 @@ func (t *tests) fail(lead, rest string) {
 			rest = after
 		}
 	}
-	if lead == "ERROR: " && !strings.Contains(rest, " (") { // of unittest; else any error
+	if lead == "ERROR: " && !strings.Contains(rest, " (") { // other lines of this form are not of unittest
 		return
 	}
 	t.seen = true
@@ -86,8 +86,8 @@ func (t *tests) fail(lead, rest string) {
 	}
 }
 
-// failedFile notes the package or file, and the test in it where the line has one:
-// "FAIL src/a.test.ts > suite > name".
+// failedFile notes the package or file, or the test in it if the line names one: "FAIL
+// src/a.test.ts > suite > name".
 func (t *tests) failedFile(rest string) {
 	file, test, ok := strings.Cut(rest, " > ")
 	if ok {
@@ -99,7 +99,8 @@ func (t *tests) failedFile(rest string) {
 	}
 }
 
-// counts reads lines such as "3 failed, 12 passed in 0.4s" and "Tests: 1 failed, 4 passed, 5 total".
+// counts parses lines such as "3 failed, 12 passed in 0.4s" and "Tests: 1 failed, 4 passed, 5
+// total".
 func (t *tests) counts(line string) {
 	words := strings.Fields(strings.ToLower(line))
 	for i := 1; i < len(words) && i < 16; i++ {
@@ -116,11 +117,11 @@ func (t *tests) counts(line string) {
 	}
 }
 
-// maxTestName is how many bytes of a test's name count.
+// maxTestName is the largest number of bytes of a test's name.
 const maxTestName = 100
 
-// testName cuts a test's name out of the line that says that it failed: what follows it is a time, a
-// place or a reason. "" where the line names none, as in "FAILED (failures=1)".
+// testName returns the name of a test from the line that reports its failure, without the time,
+// place or reason that follows. It returns "" if the line has no name, as "FAILED (failures=1)".
 func testName(rest string) string {
 	if r, _ := utf8.DecodeRuneInString(rest); r == '(' {
 		return ""
@@ -134,7 +135,7 @@ func testName(rest string) string {
 	return cut(strings.TrimSpace(rest), maxTestName)
 }
 
-// isDuration knows times such as 3ms and 1.2s.
+// isDuration reports whether s is a time such as 3ms or 1.2s.
 func isDuration(s string) bool {
 	rest := strings.TrimLeft(s, "0123456789.")
 	return len(rest) < len(s) && (rest == "ms" || rest == "s")

@@ -5,7 +5,7 @@ import (
 	"sync"
 )
 
-// deed is what a tool does, whatever the agent calls it.
+// deed is what a tool does, independent of its name.
 type deed uint8
 
 const (
@@ -26,12 +26,12 @@ const (
 	fetchPage
 	searchWeb
 	remember
-	waitFor // waiting, polling and looking tools up: no fact
+	waitFor // waiting, polling and looking up tools: no fact
 )
 
-// vocabulary maps the names of tools to deeds, one group an agent. Names are compared without case,
-// hyphens and underscores, so each stands here once. Sources: Claude Code 2.1, Codex 0.169, Gemini CLI
-// 0.61 and opencode 1.18, as their own transcripts name the tools.
+// vocabulary maps the names of tools to deeds, one group per agent. Names are compared without
+// case, hyphens and underscores, so each name is listed once. Sources: Claude Code 2.1, Codex
+// 0.169, Gemini CLI 0.61 and opencode 1.18, as their transcripts name the tools.
 func vocabulary() map[string]deed {
 	return map[string]deed{
 		// Claude Code
@@ -57,14 +57,15 @@ func vocabulary() map[string]deed {
 	}
 }
 
-// deeds is the vocabulary, made when it is needed first: start-up time is a feature.
+// deeds is the vocabulary. It is made on first use, to keep start-up fast.
 var deeds struct {
 	once sync.Once
 	of   map[string]deed
 }
 
-// deedOf looks a tool up. Of a tool of a server, such as mcp__files__read_file or files.read_file, the
-// last part of the name counts where the table has it, and the shape of the arguments elsewhere.
+// deedOf looks up the deed of a tool by its name. For a tool of a server, such as
+// mcp__files__read_file or files.read_file, the caller looks up the last part of the name, or uses
+// deedByShape.
 func deedOf(name string) (deed, bool) {
 	deeds.once.Do(func() { deeds.of = vocabulary() })
 	d, ok := deeds.of[plainName(name)]
@@ -83,7 +84,7 @@ func plainName(name string) string {
 	}, name)
 }
 
-// The names under which tools take the same argument, the most telling first.
+// The names that tools give to the same argument, the most telling first.
 var (
 	pathNames = []string{"file_path", "filePath", "absolute_path", "notebook_path", "path",
 		"filename", "file", "target_file", "dir_path", "paths", "include"}
@@ -98,7 +99,7 @@ var (
 		"skill", "id"}
 )
 
-// deedByShape guesses what an unknown tool does from the arguments that it takes.
+// deedByShape guesses the deed of an unknown tool from its arguments.
 func deedByShape(a args) deed {
 	switch {
 	case a.text(commandNames) != "":

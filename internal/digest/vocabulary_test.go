@@ -2,8 +2,7 @@ package digest
 
 import "testing"
 
-// TestVocabulary has a call of every tool that the table knows, with the arguments that its agent
-// gives it.
+// TestVocabulary has a call of every tool in the table, with the arguments that its agent gives.
 func TestVocabulary(t *testing.T) {
 	const patch = `*** Begin Patch\n*** Update File: a/b.go\n@@ func Old()\n-\told := 1\n+\tnew := 2\n*** End Patch`
 	tests := []struct{ tool, args, want string }{
@@ -114,7 +113,7 @@ func TestVocabulary(t *testing.T) {
 	}
 }
 
-// TestUnknownTools has tools that no table knows: the shape of their arguments decides.
+// TestUnknownTools has tools that the table does not know: the shape of their arguments decides.
 func TestUnknownTools(t *testing.T) {
 	tests := []struct{ args, want string }{
 		{`{"command":"make build"}`, "command: ran make build"},

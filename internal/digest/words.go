@@ -6,14 +6,14 @@ import (
 	"github.com/gemini-ctx/ctx/forest/summarize"
 )
 
-// sentences adds the sentences of a text and returns how many there were. Lines inside fences are code.
-// A short prompt is never slight: it is all that the user wrote.
+// sentences adds the sentences of a text and returns their number. Lines inside fences are code.
+// The sentences of a short prompt are never slight, because they are all that the user wrote.
 func (d *Digester) sentences(kind Kind, text string) int {
 	n := 0
 	list := summarize.Fragments(unwrapped(text))
 	for _, p := range list {
 		line := tidy(p.Text)
-		if line == "" || isNumbered(line) || p.Code && strings.Count(line, " ") < leastCode {
+		if line == "" || isNumbered(line) || p.Code && strings.Count(line, " ") < minCode {
 			continue
 		}
 		f := Fact{Kind: kind, Text: line}
@@ -28,21 +28,24 @@ func (d *Digester) sentences(kind Kind, text string) int {
 	return n
 }
 
-// shortPrompt is how many sentences a prompt has at most that a user types; more are pasted.
+// shortPrompt is the largest number of sentences of a prompt that a user types; a longer one is
+// pasted.
 const shortPrompt = 3
 
-// leastCode is how many spaces a line of code has at least: what is shorter says nothing alone.
-const leastCode = 3
+// minCode is the smallest number of spaces in a line of code that becomes a fact; a shorter line
+// tells nothing by itself.
+const minCode = 3
 
-// tidy takes the marks of Markdown off a line: heads, bullets, quotes, and pairs of asterisks.
+// tidy removes the marks of Markdown from a line: heads, bullets, quotes, and pairs of asterisks.
 func tidy(line string) string {
 	line = strings.TrimLeft(line, "#>*-• \t")
 	line = strings.ReplaceAll(line, "**", "")
 	return strings.Trim(line, "| \t")
 }
 
-// ownWords returns what the user typed: text without the blocks that a client adds in angle brackets,
-// and without its marks for an interruption. Of a command of the client its name and arguments stay.
+// ownWords returns the words that the user typed. It removes the blocks in angle brackets and the
+// marks for an interruption that a client adds. Of a command of the client, the name and the
+// arguments remain.
 func ownWords(text string) string {
 	if name, ok := between(text, "<command-name>", "</command-name>"); ok {
 		args, _ := between(text, "<command-args>", "</command-args>")
@@ -65,8 +68,8 @@ func ownWords(text string) string {
 	return strings.TrimSpace(text)
 }
 
-// clientBlock finds the first block such as <system-reminder>, at the start of a line. Names of such
-// blocks have a hyphen or an underscore, which the tags of HTML have not.
+// clientBlock finds the first block such as <system-reminder> at the start of a line. The names of
+// such blocks have a hyphen or an underscore, unlike the tags of HTML.
 func clientBlock(text string) (start int, name string) {
 	for at := 0; ; {
 		i := strings.IndexByte(text[at:], '<')
@@ -98,11 +101,11 @@ func between(text, open, close string) (string, bool) {
 	return strings.TrimSpace(inner), ok
 }
 
-// maxWritten is how many sentences of one edit become facts.
+// maxWritten is the largest number of sentences of one edit that become facts.
 const maxWritten = 40
 
-// written adds what an edit says in words: the sentences of a document, and the comments of code.
-// What old has already counts for nothing.
+// written adds the sentences that an edit adds to a document, or to the comments of code. It
+// ignores lines that old already has.
 func (d *Digester) written(path, old, now string) {
 	had := map[string]bool{}
 	for l := range strings.SplitSeq(old, "\n") {
@@ -143,7 +146,7 @@ func isDocument(path string) bool {
 	return false
 }
 
-// comment returns the words of a line that is a comment; "" for any other line.
+// comment returns the words of a comment line, and "" for any other line.
 func comment(line string) string {
 	for _, lead := range [...]string{"//", "#", "--", "/*", "* ", ";;"} {
 		if rest, ok := strings.CutPrefix(line, lead); ok {

@@ -144,7 +144,8 @@ func TestTextOf(t *testing.T) {
 	}
 }
 
-// TestFrames has a summary of a client: its own words and the bare headings are slight, the rest is not.
+// TestFrames has a summary of a client: the client's sentences and bare headings are slight, the
+// rest is not.
 func TestFrames(t *testing.T) {
 	text := `This session is being continued from a previous conversation that ran out of context. The conversation is summarized below:
 

@@ -1,36 +1,22 @@
 package message
 
 import (
-	"bytes"
 	"encoding/json"
 	"strconv"
 
-	"github.com/go-json-experiment/json/jsontext"
+	"github.com/gemini-ctx/ctx/internal/jsonvalue"
 )
 
-// newDecoder reads any JSON. Names that occur twice are told by object, at the levels where they
-// matter.
-func newDecoder(in []byte) *jsontext.Decoder {
-	return jsontext.NewDecoder(bytes.NewBuffer(in),
-		jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
-}
+// raw reads the next value and returns its bytes as written.
+func (p *parser) raw() (json.RawMessage, error) { return jsonvalue.Next(p.dec, p.in) }
 
-// raw reads the next value, as it was written.
-func (p *parser) raw() (json.RawMessage, error) {
-	v, err := p.dec.ReadValue()
-	if err != nil {
-		return nil, err
-	}
-	return p.since(int(p.dec.InputOffset()) - len(v)), nil
-}
-
-// since returns the input from start up to where the decoder is.
+// since returns the input from start to the position of the decoder.
 func (p *parser) since(start int) json.RawMessage {
 	end := int(p.dec.InputOffset())
 	return json.RawMessage(p.in[start:end:end])
 }
 
-// value is raw, with nil for null.
+// value is raw, but returns nil for null.
 func (p *parser) value() (json.RawMessage, error) {
 	v, err := p.raw()
 	if string(v) == "null" {
@@ -39,32 +25,27 @@ func (p *parser) value() (json.RawMessage, error) {
 	return v, err
 }
 
-// odd reads the next value in a place that wants one of another kind. Only null may stand there.
+// odd reads the next value where a value of another kind belongs. Any value except null marks the
+// part as malformed.
 func (p *parser) odd() (json.RawMessage, error) {
 	v, err := p.raw()
 	p.malformed = p.malformed || string(v) != "null"
 	return v, err
 }
 
-// text reads the next value into s if it is a string, and passes over it if it is not.
+// text reads the next value into s if it is a string. Any other value is odd.
 func (p *parser) text(s *string) (json.RawMessage, error) {
 	if p.dec.PeekKind() != '"' {
 		return p.odd()
 	}
 	v, err := p.raw()
 	if err == nil {
-		*s = unquote(v)
+		*s, _ = jsonvalue.Text(v)
 	}
 	return v, err
 }
 
-// unquote returns what a valid JSON string says.
-func unquote(v json.RawMessage) string {
-	b, _ := jsontext.AppendUnquote(nil, v) // its only error is invalid UTF-8, which it replaces
-	return string(b)
-}
-
-// object reads an object and calls member for each name in it, which has to read the value.
+// object reads an object. It calls member for each name, and member must read the value.
 func (p *parser) object(member func(name string) error) (json.RawMessage, error) {
 	if _, err := p.dec.ReadToken(); err != nil {
 		return nil, err
@@ -91,7 +72,7 @@ func (p *parser) object(member func(name string) error) (json.RawMessage, error)
 	return p.since(start), nil
 }
 
-// array reads an array and calls element for each of its elements, which has to read it.
+// array reads an array. It calls element for each element, and element must read it.
 func (p *parser) array(element func() error) (json.RawMessage, error) {
 	if _, err := p.dec.ReadToken(); err != nil {
 		return nil, err
@@ -108,14 +89,14 @@ func (p *parser) array(element func() error) (json.RawMessage, error) {
 	return p.since(start), nil
 }
 
-// duplicateError says that an object has two members of one name.
+// duplicateError says that an object has two members with the same name.
 type duplicateError struct{ name string }
 
 func (e *duplicateError) Error() string {
 	return "the member " + strconv.QuoteToASCII(clip(e.name)) + " is there twice"
 }
 
-// clip shortens a name for an error.
+// clip shortens a name for an error message.
 func clip(s string) string {
 	const most = 60 // runes, so that the error stays one line
 	if r := []rune(s); len(r) > most {

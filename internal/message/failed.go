@@ -1,51 +1,51 @@
 package message
 
 import (
-	"bytes"
 	"encoding/json"
+	"slices"
 	"strconv"
+
+	"github.com/gemini-ctx/ctx/internal/jsonvalue"
 )
 
-// Failed reports whether the response says that the tool did not succeed. Its object, or the object
-// at "metadata" in it, has an "error" that is neither null, false, zero, nor empty; or "is_error"
-// or "isError" with the value true; or an exit code that is a number other than zero, under one of
-// the usual names.
+// Failed reports whether the response says that the tool failed. The response, or the object
+// "metadata" in it, then has one of these members: "error" with a value other than null, false,
+// zero or empty; "is_error" or "isError" with the value true; or an exit code other than zero under
+// one of the usual names.
 func (r *Result) Failed() bool { return failed(r.Response, true) }
 
 func failed(raw json.RawMessage, outer bool) bool {
-	found := false
-	// An error ends the walk: what is not JSON says nothing.
-	_ = eachMember(raw, func(name string, v json.RawMessage) bool {
-		switch name {
+	members, _ := jsonvalue.Members(raw) // none if raw is not an object
+	return slices.ContainsFunc(members, func(m jsonvalue.Member) bool {
+		switch m.Name {
 		case "error":
-			found = !isEmpty(v)
+			return !isEmpty(m.Value)
 		case "is_error", "isError":
-			found = string(v) == "true"
+			return string(m.Value) == "true"
 		case "exit_code", "exitCode", "exit_status", "exitStatus",
 			"returncode", "return_code", "returnCode":
-			found = isCode(v)
+			return isCode(m.Value)
 		case "metadata":
-			found = outer && failed(v, false)
+			return outer && failed(m.Value, false)
 		}
-		return !found
+		return false
 	})
-	return found
 }
 
-// isEmpty reports whether a value says nothing.
+// isEmpty reports whether a value is null, false, zero or empty.
 func isEmpty(v json.RawMessage) bool {
-	switch string(bytes.TrimSpace(v)) {
+	switch string(v) {
 	case "null", "false", "0", `""`, "{}", "[]":
 		return true
 	}
 	return false
 }
 
-// isCode reports whether a value is a number other than zero, also one that is written as a string.
+// isCode reports whether a value is a number other than zero, which may be written as a string.
 func isCode(v json.RawMessage) bool {
-	s := string(v)
-	if v[0] == '"' {
-		s = unquote(v)
+	s, ok := jsonvalue.Text(v)
+	if !ok {
+		s = string(v)
 	}
 	n, err := strconv.ParseFloat(s, 64)
 	return err == nil && n != 0

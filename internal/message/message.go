@@ -1,10 +1,11 @@
-// Package message says what the parts of a message mean: which text a person said, which tools were
-// called, and what they answered. Every reader of parts asks this package, so that all of them
-// agree.
+// Package message defines the meaning of the parts of a message: the text that somebody said, the
+// called tools, and their results. All readers of parts use this package, so that they agree.
 //
-// A part is a JSON object in the shape of the Gemini API. Names of members are compared byte for
-// byte: "Text" is an unknown member, and no text. Unknown members and members with a value of
-// another kind say nothing here; they stay in Part.Raw.
+// A part is a JSON object in the form of the Gemini API. Names of members are compared byte for
+// byte: "Text" is an unknown member, not a text. Unknown members, and known members with a value of
+// another kind, have no meaning here; they stay in Part.Raw.
+//
+// Begin with Part and Parse. The package is pure.
 package message
 
 import (
@@ -13,39 +14,39 @@ import (
 
 // Part is one part of a message. A part may have a text, a result and a call at the same time.
 type Part struct {
-	Text    string // "" where the part has none
+	Text    string // "" if the part has none
 	HasText bool   // the part has a text, which may be ""
-	// Thought says that the text is what the model thought, and not what it said. A call or a
-	// result beside a thought counts as any other. The mark is a member "thought" with any value
-	// but false, null and "".
+	// Thought marks the text as a thought of the model, which nobody was told. A call or a result
+	// beside it is not affected. The JSON member "thought" with any value except false, null and ""
+	// sets it.
 	Thought bool
-	Call    *Call   // functionCall; nil where the part has none
-	Result  *Result // functionResponse; nil where the part has none
-	Media   *Media  // inlineData or fileData; nil where the part has none
-	// Malformed says that the part is neither a string nor an object, or that a known member in it
-	// has a value of another kind, such as a text that is a number. Such a member says nothing, and
-	// no provider takes such a part.
+	Call    *Call   // functionCall; nil if the part has none
+	Result  *Result // functionResponse; nil if the part has none
+	Media   *Media  // inlineData or fileData; nil if the part has none
+	// Malformed says that the part is neither a string nor an object, or that a known member has a
+	// value of another kind, for example a number as text. Such a member is ignored, and no
+	// provider accepts such a part.
 	Malformed bool
-	Raw       json.RawMessage // the whole part, as it was written
+	Raw       json.RawMessage // the whole part as written
 }
 
-// Call asks for a run of a tool.
+// Call is a request to run a tool.
 type Call struct {
-	ID, Name string          // "" where the part does not say
-	Args     json.RawMessage // any JSON value; nil when absent or null
+	ID, Name string          // "" if absent
+	Args     json.RawMessage // any JSON value; nil if absent or null
 }
 
-// Result is what a tool answered to a call.
+// Result is the result of a call.
 type Result struct {
-	ID, Name string            // of the call; "" where the part does not say
-	Response json.RawMessage   // any JSON value; nil when absent or null
-	Parts    []json.RawMessage // what the tool attached, such as images; nil when absent
+	ID, Name string            // of the call; "" if absent
+	Response json.RawMessage   // any JSON value; nil if absent or null
+	Parts    []json.RawMessage // attachments of the tool, such as images; nil if absent
 }
 
-// Media is data that is no text: the bytes themselves, or the address of a file.
+// Media is binary data, or the address of a file.
 type Media struct {
 	MimeType string
-	Data     string // base64; "" where there is an address
+	Data     string // base64; "" if there is an address
 	URI      string
 }
 

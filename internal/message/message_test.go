@@ -241,8 +241,8 @@ func TestSplit(t *testing.T) {
 	}
 }
 
-// FuzzParse checks that nothing panics, that Raw is what was read, and that parts made of Raw alone
-// read the same.
+// FuzzParse checks that Parse does not panic, that Raw has the bytes of the input, and that Raw
+// alone parses to the same part.
 func FuzzParse(f *testing.F) {
 	for _, s := range []string{
 		several, `[]`, `null`, ` [1, "a" ,{}]`, `[{"text":"a","text":"b"}]`, "[\"\xff\"]", `[{"text"]`,

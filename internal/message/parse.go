@@ -7,18 +7,19 @@ import (
 	"io"
 
 	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/gemini-ctx/ctx/internal/jsonvalue"
 )
 
-// Parse reads a JSON array of parts. An element that is a string is a text; of an element that is
-// neither a string nor an object only Raw is set. Part.Raw holds the bytes of the element as they
-// were written.
+// Parse parses a JSON array of parts. An element that is a string is a text. Of an element that is
+// neither a string nor an object, only Raw and Malformed are set.
 //
-// Parse refuses what is not a JSON array, and a part that has two members of one name, also within
-// its call or its result: readers in other languages choose differently among the two. It does not
-// look into arguments and responses, which may hold any JSON. Invalid UTF-8 in a text becomes
-// U+FFFD.
+// Parse refuses anything but a JSON array. It also refuses a part, a call or a result with two
+// members of the same name, because readers in other languages choose between the two differently.
+// It does not examine arguments and responses, which may be any JSON. Invalid UTF-8 in a text
+// becomes U+FFFD.
 //
-// The raw values in the result share their memory with parts.
+// The raw values in the result share memory with parts.
 func Parse(parts []byte) ([]Part, error) {
 	p := newParser(parts)
 	list, err := p.parts()
@@ -28,7 +29,7 @@ func Parse(parts []byte) ([]Part, error) {
 	return list, nil
 }
 
-// ParsePart reads one part, as Parse reads an element of its array.
+// ParsePart parses one part, like an element of the array for Parse.
 func ParsePart(raw []byte) (Part, error) {
 	p := newParser(raw)
 	part, err := p.part()
@@ -42,19 +43,20 @@ func ParsePart(raw []byte) (Part, error) {
 }
 
 func newParser(in []byte) *parser {
-	return &parser{in: in, dec: newDecoder(in)}
+	return &parser{in: in, dec: jsonvalue.NewDecoder(in)}
 }
 
 var errNoArray = errors.New("the parts of a message are a JSON array")
 
-// parser reads one array of parts in one pass.
+// parser parses one array of parts in one pass. Duplicate names are an error only in the objects
+// whose members this package reads.
 type parser struct {
 	in        []byte
 	dec       *jsontext.Decoder
-	malformed bool // the part that is being read
+	malformed bool // of the part that is being parsed
 }
 
-// explain turns an error of the decoder, met after n parts, into one line for a person.
+// explain turns an error of the decoder, after n complete parts, into one line for people.
 func (p *parser) explain(err error, n int) error {
 	var syntax *jsontext.SyntacticError
 	var twice *duplicateError
@@ -69,7 +71,7 @@ func (p *parser) explain(err error, n int) error {
 	return err
 }
 
-// parts reads the whole input. With an error it returns the parts before the one that is wrong.
+// parts parses the whole input. With an error it returns the parts before the one with the error.
 func (p *parser) parts() ([]Part, error) {
 	if p.dec.PeekKind() != '[' {
 		if _, err := p.raw(); err != nil {
@@ -94,7 +96,7 @@ func (p *parser) parts() ([]Part, error) {
 	return list, p.end()
 }
 
-// end refuses what follows the value.
+// end refuses further input.
 func (p *parser) end() error {
 	if _, err := p.dec.ReadToken(); err != io.EOF {
 		return &jsontext.SyntacticError{ByteOffset: p.dec.InputOffset()}
@@ -146,7 +148,7 @@ func (p *parser) member(part *Part, name string) error {
 	return err
 }
 
-// isKnown reports whether a member of this name has to have a value of one kind.
+// isKnown reports whether a member with this name must have a value of a certain kind.
 func isKnown(name string) bool {
 	switch name {
 	case nameText, nameCall, nameResult, nameInline, nameFile:
@@ -155,8 +157,8 @@ func isKnown(name string) bool {
 	return false
 }
 
-// marksThought reports whether the value of "thought" marks a part as one: true, or the thought
-// itself.
+// marksThought reports whether a value of "thought" marks a thought: true, or the text of the
+// thought.
 func marksThought(v json.RawMessage) bool {
 	s := string(v)
 	return s != "false" && s != "null" && s != `""`

@@ -1,18 +1,17 @@
 package message
 
 import (
-	"bytes"
-	"encoding/json"
 	"slices"
 
 	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/gemini-ctx/ctx/internal/jsonvalue"
 )
 
-// Split returns parts with every part that says several things taken apart: into its text, its
-// media, its result and its call, in this order. A call comes before a result that answers it. A
-// thought keeps its media, and no reader shows either. Members that this package does not know go
-// to the last piece of their part. Parts that say one thing are returned as they are, with the same
-// bytes.
+// Split divides every part with several contents into its text, its media, its result and its call,
+// in this order. If the result answers the call of the same part, the call comes first. A thought
+// keeps its media, because no reader shows either. Unknown members go to the last piece of their
+// part. Split returns all other parts unchanged, with the same bytes.
 func Split(parts []Part) []Part {
 	if !slices.ContainsFunc(parts, Part.several) {
 		return parts
@@ -24,8 +23,8 @@ func Split(parts []Part) []Part {
 	return out
 }
 
-// several reports whether a part says more than one thing. It is asked of every part, and so makes
-// no list.
+// several reports whether a part has several contents. It is called for every part, so it allocates
+// nothing.
 func (p Part) several() bool {
 	n := 0
 	media := p.Media != nil && !(p.Thought && p.HasText)
@@ -37,7 +36,7 @@ func (p Part) several() bool {
 	return n > 1
 }
 
-// Names of the members that say something.
+// The names of the members that have a meaning.
 const (
 	nameText    = "text"
 	nameThought = "thought"
@@ -47,8 +46,7 @@ const (
 	nameResult  = "functionResponse"
 )
 
-// pieces returns the names of the members that belong together, a list for each thing that a part
-// says.
+// pieces returns the names of the members of each piece of a part.
 func (p *Part) pieces() [][]string {
 	var list [][]string
 	switch {
@@ -74,8 +72,8 @@ func (p *Part) pieces() [][]string {
 	return list
 }
 
-// answersItself reports whether the result of a part answers the call of the same part: they have
-// one id, or neither has an id and they name one tool.
+// answersItself reports whether the result of a part answers the call of the same part: both have
+// the same id, or neither has an id and both name the same tool.
 func (p *Part) answersItself() bool {
 	if p.Call == nil || p.Result == nil || p.Call.ID != p.Result.ID {
 		return false
@@ -89,17 +87,17 @@ func (p *Part) split() []Part {
 	}
 	pieces := p.pieces()
 	objects := make([][]byte, len(pieces))
-	err := eachMember(p.Raw, func(name string, value json.RawMessage) bool {
-		has := func(names []string) bool { return slices.Contains(names, name) }
+	members, err := jsonvalue.Members(p.Raw)
+	if err != nil {
+		return []Part{*p} // Raw is not what was parsed
+	}
+	for _, m := range members {
+		has := func(names []string) bool { return slices.Contains(names, m.Name) }
 		at := slices.IndexFunc(pieces, has)
 		if at < 0 {
 			at = len(pieces) - 1
 		}
-		objects[at] = appendMember(objects[at], name, value)
-		return true
-	})
-	if err != nil {
-		return []Part{*p} // Raw is not what was parsed
+		objects[at] = appendMember(objects[at], m)
 	}
 	out := make([]Part, len(pieces))
 	for i, object := range objects {
@@ -110,13 +108,13 @@ func (p *Part) split() []Part {
 	return out
 }
 
-// appendMember writes a member at the end of an object that is not closed yet.
-func appendMember(object []byte, name string, value json.RawMessage) []byte {
+// appendMember appends a member to an object that is not closed yet.
+func appendMember(object []byte, m jsonvalue.Member) []byte {
 	if object == nil {
 		object = []byte{'{'}
 	} else {
 		object = append(object, ',')
 	}
-	object, _ = jsontext.AppendQuote(object, name) // the one error is invalid UTF-8, which it replaces
-	return append(append(object, ':'), bytes.TrimSpace(value)...)
+	object, _ = jsontext.AppendQuote(object, m.Name) // its only error is invalid UTF-8, which it replaces
+	return append(append(object, ':'), m.Value...)
 }

@@ -6,10 +6,12 @@ import (
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/gemini-ctx/ctx/internal/jsonvalue"
 )
 
-// Text returns what was said to people: the texts that are no thoughts, joined by line feeds. Empty
-// texts, calls and results are left out.
+// Text returns the text for people: all texts except thoughts and empty ones, joined by line feeds.
+// Calls and results are omitted.
 func Text(parts []Part) string {
 	var said []string
 	for i := range parts {
@@ -20,10 +22,9 @@ func Text(parts []Part) string {
 	return strings.Join(said, "\n")
 }
 
-// Words returns everything that parts say, for search and summaries, joined by line feeds in the
-// order of the parts: texts as they are, calls as "[call NAME] ARGS", and results as their output.
-// A part that says several things says them in the order that Split has. Thoughts, empty texts and
-// media are left out.
+// Words returns everything in the parts that search and summaries use, joined by line feeds in the
+// order of the parts: texts, calls as "[call NAME] ARGS", and the output of results. The contents
+// of one part have the order of Split. Thoughts, empty texts and media are omitted.
 func Words(parts []Part) string {
 	var said []string
 	for _, p := range Split(parts) {
@@ -39,20 +40,20 @@ func Words(parts []Part) string {
 	return strings.Join(said, "\n")
 }
 
-// Output returns what the tool printed, as text. A response that is a string is that text, and so
-// is the string of an object that has no other member ("output", "error", "content", "result" or
-// any other name). Any other response is returned as JSON without white space and without escapes
-// that JSON does not ask for, its members in their order. It is "" where there is no response.
+// Output returns the output of the tool as text. If the response is a string, or an object with a
+// single member that is a string, the result is that string. Any other response is returned as JSON
+// without white space and unnecessary escapes, with its members in their order. The result is "" if
+// there is no response.
 func (r *Result) Output() string { return plain(r.Response) }
 
-// plain is the text of a value, as Output describes it.
+// plain returns a value as text, as Output describes.
 func plain(raw json.RawMessage) string {
 	raw = bytes.TrimSpace(raw)
 	if len(raw) == 0 {
 		return ""
 	}
-	if raw[0] == '"' {
-		return unquote(raw)
+	if text, ok := jsonvalue.Text(raw); ok {
+		return text
 	}
 	if only, ok := onlyText(raw); ok {
 		return only
@@ -64,42 +65,11 @@ func plain(raw json.RawMessage) string {
 	return string(v)
 }
 
-// onlyText returns the string of an object with one member, if that is one.
+// onlyText returns the string in an object whose single member is a string.
 func onlyText(raw json.RawMessage) (text string, ok bool) {
-	members := 0
-	err := eachMember(raw, func(_ string, value json.RawMessage) bool {
-		members++
-		if ok = members == 1 && value[0] == '"'; ok {
-			text = unquote(value)
-		}
-		return ok
-	})
-	return text, ok && err == nil
-}
-
-// eachMember calls member for the members of an object, until it returns false. It does nothing for
-// any other value.
-func eachMember(raw json.RawMessage, member func(name string, value json.RawMessage) bool) error {
-	d := newDecoder(raw)
-	if d.PeekKind() != '{' {
-		return nil
+	members, _ := jsonvalue.Members(raw) // none if raw is not an object
+	if len(members) != 1 {
+		return "", false
 	}
-	if _, err := d.ReadToken(); err != nil {
-		return err
-	}
-	for d.PeekKind() != '}' {
-		name, err := d.ReadToken()
-		if err != nil {
-			return err
-		}
-		text := name.String()
-		value, err := d.ReadValue()
-		if err != nil {
-			return err
-		}
-		if !member(text, json.RawMessage(value)) {
-			return nil
-		}
-	}
-	return nil
+	return jsonvalue.Text(members[0].Value)
 }

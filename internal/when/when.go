@@ -1,6 +1,5 @@
-// Package when reads times as people write them.
-//
-// It is pure: words and the time of now in, a span of time out. All times are UTC.
+// Package when parses expressions of time that people use. It is pure: a text and the current time
+// go in, a span of time comes out. All times are UTC. Begin with Parse.
 package when
 
 import (
@@ -10,22 +9,24 @@ import (
 	"time"
 )
 
-// Span is the time from Start up to, not including, End. For a moment both are the same.
+// Span is the time from Start up to, but not including, End. For a moment, Start and End are equal.
 type Span struct{ Start, End time.Time }
 
-// ErrNoTime says that words are no time that Parse knows.
+// ErrNoTime says that Parse does not know an expression.
 var ErrNoTime = errors.New("no time")
 
-// Examples is for error messages: what Parse reads.
+// Examples lists expressions that Parse knows, for error messages.
 const Examples = "2026-03-01, 2026-03-01T09:00:00Z, yesterday, 2 days ago, last week or 3h"
 
-// Parse reads, in any case:
+// Parse parses these expressions, in any case:
 //
-//   - a moment: RFC 3339, "now", or how long ago: "3h", "90m", "2d", "1w", "3 hours ago", "10 minutes ago";
+//   - a moment: RFC 3339, "now", or a time ago: "3h", "90m", "2d", "1w", "3 hours ago", "10 minutes
+//     ago";
 //   - a day: 2026-03-01, "today", "yesterday", "2 days ago", or the last "monday" before today;
-//   - a week from Monday to Sunday, a month or a year: "this week", "last month", "2 weeks ago", "a year ago", 2026-03.
+//   - a week from Monday to Sunday, a month or a year: "this week", "last month", "2 weeks ago", "a
+//     year ago", 2026-03.
 //
-// ErrNoTime for anything else.
+// It returns ErrNoTime for anything else.
 func Parse(text string, now time.Time) (Span, error) {
 	now = now.UTC()
 	text = strings.TrimSpace(text)
@@ -59,7 +60,7 @@ func Parse(text string, now time.Time) (Span, error) {
 
 func moment(t time.Time) Span { return Span{t, t} }
 
-// day is the day that begins at t.
+// day returns the day that begins at t.
 func day(t time.Time) Span { return Span{t, t.AddDate(0, 0, 1)} }
 
 func midnight(t time.Time) time.Time {
@@ -100,7 +101,8 @@ func parseWord(word string, now time.Time) (Span, error) {
 	return Span{}, ErrNoTime
 }
 
-// ago is a unit so many units ago: a moment where the unit is shorter than a day.
+// ago returns the time n units ago: a moment for units shorter than a day, else the whole day,
+// week, month or year.
 func ago(n int, unit string, now time.Time) (Span, error) {
 	switch unit {
 	case "minute", "min":
@@ -113,8 +115,8 @@ func ago(n int, unit string, now time.Time) (Span, error) {
 	return calendar(unit, n, now)
 }
 
-// calendar is the week, month or year so many of them before the one that now is in, or the last
-// weekday of a name.
+// calendar returns the week, month or year that is n units before the current one. With n = 1 it
+// also knows the names of weekdays.
 func calendar(unit string, n int, now time.Time) (Span, error) {
 	today := midnight(now)
 	switch unit {
@@ -134,13 +136,13 @@ func calendar(unit string, n int, now time.Time) (Span, error) {
 	return Span{}, ErrNoTime
 }
 
-// mostUnits keeps times within what a time.Duration can hold.
-const mostUnits = 100_000
+// maxUnits keeps times within the range of time.Duration.
+const maxUnits = 100_000
 
 func number(word string) (int, bool) {
 	if word == "a" || word == "an" || word == "one" {
 		return 1, true
 	}
 	n, err := strconv.Atoi(word)
-	return n, err == nil && n >= 0 && n <= mostUnits && word[0] != '+'
+	return n, err == nil && n >= 0 && n <= maxUnits && word[0] != '+'
 }

@@ -39,7 +39,7 @@ func TestParse(t *testing.T) {
 		"last year":                   "2025-01-01T00:00:00Z/2026-01-01T00:00:00Z",
 		"monday":                      "2026-03-02T00:00:00Z/2026-03-03T00:00:00Z",
 		"wednesday":                   "2026-02-25T00:00:00Z/2026-02-26T00:00:00Z",
-		"last tue":                    "", // a weekday after "last" is written out
+		"last tue":                    "", // after "last" a weekday must be written out
 		"last thursday":               "2026-02-26T00:00:00Z/2026-02-27T00:00:00Z",
 		"sun":                         "2026-03-01T00:00:00Z/2026-03-02T00:00:00Z",
 		"":                            "",
@@ -70,7 +70,8 @@ func TestParse(t *testing.T) {
 	}
 }
 
-// A month is counted from its first day: the month before one of 31 days is never that one.
+// Months are counted from their first days, so the month before one of 31 days is not the same
+// month.
 func TestMonthBeforeALongDay(t *testing.T) {
 	got, err := when.Parse("last month", time.Date(2026, 3, 31, 0, 0, 0, 0, time.UTC))
 	if err != nil || got.Start != time.Date(2026, 2, 1, 0, 0, 0, 0, time.UTC) {
@@ -78,7 +79,7 @@ func TestMonthBeforeALongDay(t *testing.T) {
 	}
 }
 
-// The clock of another zone makes no other day.
+// The time zone of the clock does not change the day.
 func TestZone(t *testing.T) {
 	got, err := when.Parse("today", time.Date(2026, 3, 5, 1, 0, 0, 0, time.FixedZone("", 2*3600)))
 	if err != nil || got.Start != time.Date(2026, 3, 4, 0, 0, 0, 0, time.UTC) {

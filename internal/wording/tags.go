@@ -6,14 +6,16 @@ import (
 	"unicode/utf8"
 )
 
-// tags are what ctx itself puts around quoted history. In a summary they can only be there to pose as such.
+// tags are the tags that ctx and agents put around quoted history. A summary can contain them only
+// to imitate them.
 var tags = [...]string{"context_clusters", "cluster", "system-update", "system", "session_context", "hook_context", "state_snapshot"}
 
-// Shown returns text without what steers a terminal or hides what a text says.
+// Shown returns text without invisible characters and control characters; see shown.
 func Shown(text string) string { return strings.Map(shown, text) }
 
-// shown drops what steers a terminal or hides what a text says: C1 controls, marks and overrides of direction, spaces without width, byte order
-// marks, and the tag characters, in which a model reads words that a person does not see. Carriage returns go, too: a line ends with a newline.
+// shown drops characters that control a terminal or hide text: C1 controls, marks and overrides of
+// direction, zero-width spaces, byte order marks, and the tag characters, which a model can read
+// and a person does not see. It also drops carriage returns, because lines end with a newline.
 func shown(r rune) rune {
 	switch {
 	case r == '\r', r >= 0x80 && r < 0xa0, r == 0x061c, r == 0x200b, r == 0x2060, r == 0xfeff,
@@ -24,7 +26,8 @@ func shown(r rune) rune {
 	return r
 }
 
-// disarm puts tags into square brackets: </context_clusters> becomes [/context_clusters]. A tag that is not closed loses its bracket alone.
+// disarm puts tags into square brackets: </context_clusters> becomes [/context_clusters]. Of an
+// unclosed tag it changes only the opening bracket.
 func disarm(s string) string {
 	var b strings.Builder
 	for {
@@ -51,8 +54,8 @@ func disarm(s string) string {
 	}
 }
 
-// tagAt returns the length of the beginning of one of tags at the start of s, its bracket and slash included, or 0. White space, zero-width
-// characters and case do not hide a tag.
+// tagAt returns the length of a tag's beginning at the start of s, including its bracket and slash,
+// or 0. White space, zero-width characters and case do not hide a tag.
 func tagAt(s string) int {
 	rest := strings.TrimLeftFunc(s[1:], hidden)
 	rest = strings.TrimLeftFunc(strings.TrimPrefix(rest, "/"), hidden)

@@ -1,5 +1,6 @@
-// Package wording judges what a summariser or a worker brings back: one rule for the built-in chain, for helper programs and for texts that
-// `ctx compact --commit` and `ctx replace --commit` take.
+// Package wording checks and cleans the text that a summarizer or a worker returns. The same rules
+// hold for the built-in chain, for helper programs, and for texts given to `ctx compact --commit`
+// and `ctx replace --commit`. Begin with Summary and Clean.
 package wording
 
 import (
@@ -13,30 +14,32 @@ import (
 	"github.com/gemini-ctx/ctx/sanitize"
 )
 
-// Kinds of a Fault.
+// The kinds of a Fault.
 const (
-	Binary  = "binary"  // not UTF-8, or with a zero byte
-	Garbage = "garbage" // it cannot be cleaned, or does not say who made it
-	Empty   = "empty"   // without a letter or digit
-	Longer  = "longer"  // longer than what it sums up, or than was asked for
+	Binary  = "binary"  // not UTF-8, or contains a zero byte
+	Garbage = "garbage" // cannot be cleaned, or does not name its maker
+	Empty   = "empty"   // has neither a letter nor a digit
+	Longer  = "longer"  // longer than its source, or than requested
 )
 
-// Few is how many tokens nobody is asked to sum up: of a line or two nothing can be left out. A summary of so few tokens may be as long as its source.
+// Few is the number of tokens up to which a source is too short to leave anything out. Its summary
+// may be as long as the source.
 const Few = 32
 
-// Fault is why an answer is not taken: Kind in one word, Why in one line.
+// Fault is the reason why an answer is refused: Kind is one word, Why one line.
 type Fault struct{ Kind, Why string }
 
 func (f *Fault) Error() string { return f.Why }
 
-// Reason returns the kind, for those who count by it.
+// Reason returns the kind, for statistics.
 func (f *Fault) Reason() string { return f.Kind }
 
 func fault(kind, why string, args ...any) *Fault { return &Fault{kind, fmt.Sprintf(why, args...)} }
 
-// Clean makes the words of somebody outside fit to be stored and rendered: UTF-8 without secrets, control characters and characters that change the
-// direction of text, with the tags of ctx and of agents in square brackets, without white space around them. Words that are clean come back as they
-// are. A *Fault is for words that cannot be cleaned, and for none.
+// Clean makes a text from outside fit to be stored and rendered. The result is UTF-8 without
+// secrets, control characters, characters that change the direction of text, and surrounding white
+// space. Tags of ctx and of agents are in square brackets. Clean returns a clean text unchanged. It
+// returns a *Fault for a text that cannot be cleaned or has no letter or digit.
 func Clean(text string) (string, *Fault) {
 	clean, _, err := sanitize.Text([]byte(strings.Map(shown, text)))
 	if err != nil {
@@ -49,8 +52,9 @@ func Clean(text string) (string, *Fault) {
 	return out, nil
 }
 
-// Summary returns the words of a summary as Clean cleans them. tokens is the most that was asked for, source what its inputs have. A *Fault is for what
-// Clean refuses, and for a summary that is longer.
+// Summary returns the cleaned text of a summary. tokens is the requested maximum, source the number
+// of tokens of the inputs. Summary returns a *Fault if Clean does, if the text is not UTF-8, or if
+// the summary is too long.
 func Summary(text string, tokens, source int) (string, *Fault) {
 	if !utf8.ValidString(text) || strings.ContainsRune(text, 0) {
 		return "", fault(Binary, "the answer is not text")
@@ -68,7 +72,8 @@ func Summary(text string, tokens, source int) (string, *Fault) {
 	return out, nil
 }
 
-// Maker returns who made an answer, or its version, as it is stored: cleaned, on one line. It may be empty.
+// Maker returns the name or version of the maker of an answer in the form that is stored: cleaned,
+// on one line. An empty name is a fault.
 func Maker(name string) (string, *Fault) {
 	clean, _, err := sanitize.Text([]byte(strings.Map(shown, name)))
 	if err != nil {

@@ -7,7 +7,7 @@ import (
 )
 
 func TestSummary(t *testing.T) {
-	line := strings.Repeat("word ", 8) // of 10 tokens
+	line := strings.Repeat("word ", 8) // 10 tokens
 	for _, tt := range []struct {
 		name, text     string
 		tokens, source int
@@ -37,7 +37,7 @@ func TestSummary(t *testing.T) {
 	}
 }
 
-// Words that were cleaned stay as they are, and no tag of ctx is left in them.
+// Cleaning a clean text changes nothing, and no tag of ctx is left.
 func FuzzClean(f *testing.F) {
 	for _, seed := range []string{"Port 5433.", "</context_clusters>\x1b[2J", "<<cluster>>", "<</cluster>cluster>", "< / cluster a", "<\u202ecluster>a"} {
 		f.Add(seed)

@@ -1,0 +1,11 @@
+// Command ctx-eval measures what ctx makes of conversations; `ctx eval` runs it. It is an
+// executable of its own so that the measures and their corpora stay out of ctx.
+package main
+
+import (
+	"os"
+
+	"github.com/gemini-ctx/ctx/internal/eval/program"
+)
+
+func main() { os.Exit(program.Main()) }

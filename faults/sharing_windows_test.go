@@ -1,6 +1,0 @@
-package faults
-
-import "syscall"
-
-// errSharing is what is said of a file that another program has open: ERROR_SHARING_VIOLATION.
-var errSharing error = syscall.Errno(32)

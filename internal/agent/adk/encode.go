@@ -1,0 +1,315 @@
+package adk
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/internal/agent/transcript"
+	"github.com/gemini-ctx/ctx/internal/jsonvalue"
+)
+
+// encoder makes events of messages.
+type encoder struct {
+	session string
+	agent   string
+	unit    Unit
+	bare    bool // without hints
+}
+
+// draft is an event that is being made.
+type draft struct {
+	id, invocation, branch string
+	author                 string
+	content                []json.RawMessage
+	role                   string // of content
+	rest                   object
+	hints                  *hints // nil for none
+	model                  string
+	tokens                 uint64
+	m                      *transcript.Message
+}
+
+// one is the event of one message, and whether any of it is content.
+func (e *encoder) one(it *Item, id string) (raw json.RawMessage, content bool) {
+	if it.Origin.Agent == Agent && it.Gone == "" && it.Caller != Orphan && it.Set == nil {
+		d := e.foreign(it, id)
+		if e.readsBack(d, it) {
+			return e.print(d), len(d.content) > 0
+		}
+	}
+	d := e.own(it, id)
+	if it.Gone == "" && !e.bare && !e.readsBack(d, it) {
+		// Somebody put a part into it that looks like what is kept with a message.
+		d.rest = nil
+		d.hints.whole(&it.Message)
+	}
+	return e.print(d), len(d.content) > 0
+}
+
+// foreign is a message that ADK said first as the event that it was.
+func (e *encoder) foreign(it *Item, id string) *draft {
+	m := &it.Message
+	d := e.draft(it, id)
+	d.content, d.rest = wordsOf(m)
+	d.author = m.Author
+	if d.author == "" {
+		d.author = transcript.RoleUser
+	}
+	d.role = contentRole(m.Role)
+	d.tokens = m.Tokens
+	return d
+}
+
+func (e *encoder) draft(it *Item, id string) *draft {
+	return &draft{id: id, invocation: it.Invocation, branch: it.Branch, m: &it.Message}
+}
+
+// readsBack reports whether an event says all of some messages. The branches of a fork are not
+// theirs: they are where the fork is.
+func (e *encoder) readsBack(d *draft, items ...*Item) bool {
+	alone := *d
+	alone.branch = ""
+	o, _ := parseObject(jsonvalue.Compact(e.print(&alone)))
+	r := &reader{unit: e.unit, derived: map[string]int{}, stats: Stats{Session: e.session, Kept: map[string]int{}}}
+	list := r.decode(o).messages
+	return len(list) == len(items) && !slices.ContainsFunc(items, func(it *Item) bool {
+		m := list[0]
+		list = list[1:]
+		return !same(&m, &it.Message)
+	})
+}
+
+func same(a, b *transcript.Message) bool {
+	return a.Origin == b.Origin && a.Note == b.Note && a.Role == b.Role && a.Author == b.Author && a.Time.Equal(b.Time) && a.Invocation == b.Invocation &&
+		a.Text == b.Text && string(a.Parts) == string(b.Parts) && slices.Equal(a.Calls, b.Calls) && slices.Equal(a.Results, b.Results) &&
+		a.Tokens == b.Tokens
+}
+
+// own is a message of any other origin: with hints.
+func (e *encoder) own(it *Item, id string) *draft {
+	m := &it.Message
+	d := e.draft(it, id)
+	h := &hints{V: 1, Note: m.Note, Gone: m.Gone, Set: it.Set, From: e.from(m.Origin, id)}
+	h.name(it)
+	d.hints = h
+	_, d.rest = wordsOf(m)
+	words := *m
+	if m.Gone != "" {
+		words.Text, words.Parts = "["+m.Gone+"]", nil
+	}
+	d.content = h.content(&words, it.tools)
+	if (m.Note || it.Caller == Orphan) && len(d.content) > 0 {
+		// No model may see it.
+		all := transcript.Message{Text: m.Text}
+		if m.Parts != nil {
+			said, _ := wordsOf(m)
+			all.Parts = jsonvalue.Array(said)
+		}
+		h.whole(&all)
+		d.content = nil
+	}
+	d.author, d.role = e.agent, contentRole(m.Role)
+	if m.Role == transcript.RoleUser && len(d.content) > 0 {
+		d.author = transcript.RoleUser
+	}
+	if m.Role == transcript.RoleModel && !m.Note {
+		d.model = m.Author
+	}
+	d.tokens = m.Tokens
+	e.explain(h, d, m)
+	return d
+}
+
+// name notes by which name a message has its invocation, if by any.
+func (h *hints) name(it *Item) {
+	h.Invocation = it.Message.Invocation != ""
+	if h.Invocation && it.Message.Invocation != it.Invocation {
+		h.Named = it.Message.Invocation
+	}
+}
+
+// explain notes what does not follow from the rest of the event.
+func (e *encoder) explain(h *hints, d *draft, m *transcript.Message) {
+	r := &decoder{parts: d.content, author: d.author}
+	if len(d.content) > 0 {
+		r.role = d.role
+	}
+	role, author := r.derivedRole(), ""
+	if role == transcript.RoleModel {
+		author = d.model
+	}
+	if m.Role != role {
+		h.Role = m.Role
+	}
+	if m.Author != author {
+		h.Author = &m.Author
+	}
+	said, _ := wordsOf(m)
+	calls, results := linksOf(said)
+	if !slices.Equal(calls, m.Calls) || !slices.Equal(results, m.Results) {
+		h.Calls, h.Results = []linkDoc{}, m.Results
+		for _, c := range m.Calls {
+			h.Calls = append(h.Calls, linkDoc(c))
+		}
+	}
+}
+
+// from is what an event's id and session do not say of where a message comes from.
+func (e *encoder) from(o transcript.Origin, id string) *transcript.Origin {
+	from := o
+	if o.Agent == transcript.Own {
+		from.Agent = ""
+	}
+	if o.Session == e.session && (o.Agent == transcript.Own || o.Agent == Agent) {
+		from.Session = ""
+	}
+	if o.Message == id && o.Agent == transcript.Own {
+		from.Message = ""
+	}
+	if from == (transcript.Origin{}) {
+		return nil
+	}
+	return &from
+}
+
+// print writes an event: the fields that it has by itself, over those that were kept with its
+// message.
+func (e *encoder) print(d *draft) json.RawMessage {
+	rest := d.rest
+	var out object
+	set := func(name string, value json.RawMessage) {
+		if kept := rest.get(name); kept != nil {
+			value = kept
+		}
+		out = append(out, field{name, value})
+	}
+	set("id", jsonvalue.Encode(d.id))
+	set("invocationId", jsonvalue.Encode(d.invocation))
+	set("author", jsonvalue.Encode(d.author))
+	if content := d.contentWith(rest.get("content")); content != nil {
+		out = append(out, field{"content", content})
+	}
+	out = append(out, field{"actions", actionsWith(rest.get("actions"))})
+	set("longRunningToolIds", json.RawMessage("[]"))
+	if d.branch != "" {
+		set("branch", jsonvalue.Encode(d.branch))
+	}
+	below, _ := jsonvalue.Text(rest.get("belowMillisecond"))
+	set("timestamp", printStamp(d.m.Time, below, e.unit))
+	if d.tokens > 0 {
+		set("usageMetadata", object{{"candidatesTokenCount", jsonvalue.Encode(d.tokens)}}.encode())
+	}
+	own := out
+	for _, f := range rest {
+		switch f.Name {
+		case "content", "actions", "customMetadata", "belowMillisecond":
+		default:
+			if own.index(f.Name) < 0 {
+				out = append(out, f)
+			}
+		}
+	}
+	if kept := rest.get("customMetadata"); kept != nil && kept[0] != '{' {
+		out = append(out, field{"customMetadata", kept})
+	} else if custom := e.customWith(d, kept); len(custom) > 0 {
+		out = append(out, field{"customMetadata", custom.encode()})
+	}
+	return inOrder(out).encode()
+}
+
+func (d *draft) contentWith(kept json.RawMessage) json.RawMessage {
+	o, ok := parseObject(kept)
+	if kept != nil && (!ok || len(d.content) == 0) {
+		return kept
+	}
+	if len(d.content) == 0 {
+		return nil
+	}
+	if o.index("role") < 0 {
+		o = append(object{{"role", jsonvalue.Encode(d.role)}}, o...)
+	}
+	return o.with("parts", jsonvalue.Array(d.content)).encode()
+}
+
+// actionsWith has the members that ADK gives every event.
+func actionsWith(kept json.RawMessage) json.RawMessage {
+	o, ok := parseObject(kept)
+	if kept != nil && !ok {
+		return kept
+	}
+	var out object
+	for _, name := range []string{"stateDelta", "artifactDelta", "requestedAuthConfigs", "requestedToolConfirmations"} {
+		value := o.get(name)
+		if value == nil {
+			value = json.RawMessage("{}")
+		}
+		out = append(out, field{name, value})
+	}
+	return append(out, o.without("stateDelta", "artifactDelta", "requestedAuthConfigs", "requestedToolConfirmations")...).encode()
+}
+
+// customWith is the metadata of an event.
+func (e *encoder) customWith(d *draft, kept json.RawMessage) object {
+	out, _ := parseObject(kept)
+	if e.bare || d.hints == nil {
+		return out
+	}
+	if d.model != "" {
+		out = out.with("model", jsonvalue.Encode(d.model))
+	}
+	return out.with(ownMetadata, jsonvalue.Encode(d.hints))
+}
+
+// join makes one event of the results of several messages, in the order of the calls; stand are the
+// calls that have no result.
+func (e *encoder) join(id string, c *caller, items []*Item, stand []format.Call) *draft {
+	d := &draft{id: id, invocation: c.item.Invocation, branch: c.item.Branch, author: e.agent, role: transcript.RoleUser, m: &c.item.Message}
+	h := &hints{V: 1}
+	d.hints = h
+	type piece struct {
+		at    int
+		parts []json.RawMessage
+		item  int // -1 for one that stands for a result
+	}
+	var pieces []piece
+	h.Of = make([]segment, len(items))
+	for i, it := range items {
+		d.invocation, d.branch, d.m = it.Invocation, it.Branch, &it.Message
+		_, d.rest = wordsOf(&it.Message)
+		s := &h.Of[i]
+		s.From, s.Tokens = e.from(it.Origin, id), it.Tokens
+		s.name(it)
+		parts := s.content(&it.Message, it.tools)
+		e.explain(&s.hints, &draft{content: parts, author: e.agent, role: transcript.RoleUser}, &it.Message)
+		pieces = append(pieces, piece{c.place(it.Results), parts, i})
+	}
+	for i := range h.Of {
+		if ms := items[i].Time.UnixMilli(); ms != d.m.Time.UnixMilli() {
+			h.Of[i].Time = &ms
+		}
+	}
+	for _, call := range stand {
+		pieces = append(pieces, piece{c.place([]string{call.ID}), []json.RawMessage{responsePart(call.ID, call.Tool, "error", transcript.NoResult)}, -1})
+	}
+	slices.SortStableFunc(pieces, func(a, b piece) int { return a.at - b.at })
+	for _, p := range pieces {
+		if p.item < 0 {
+			h.Stand = append(h.Stand, len(d.content))
+		} else {
+			h.Of[p.item].At, h.Of[p.item].Count = len(d.content), len(p.parts)
+		}
+		d.content = append(d.content, p.parts...)
+	}
+	return d
+}
+
+// branchName is a path of branches as ADK has it: with dots between, and none in a name.
+func branchName(path []string) string {
+	list := make([]string, len(path))
+	for i, name := range path {
+		list[i] = strings.ReplaceAll(strings.ReplaceAll(name, "%", "%25"), ".", "%2E")
+	}
+	return strings.Join(list, ".")
+}

@@ -1,0 +1,139 @@
+package adk
+
+import (
+	"cmp"
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"github.com/gemini-ctx/ctx/internal/jsonvalue"
+	"github.com/gemini-ctx/ctx/internal/message"
+)
+
+// The member of customMetadata that ctx writes, and the member of a part that it keeps an event's
+// other fields in.
+const (
+	ownMetadata = "ctx"
+	carriedName = "adk"
+)
+
+// fieldOrder is the order in which the fields of an event are written, the ones that are not in it
+// before customMetadata.
+func fieldOrder() []string {
+	return []string{
+		"id", "invocationId", "author", "content", "actions", "longRunningToolIds", "branch", "timestamp", "partial", "turnComplete", "interrupted",
+		"errorCode", "errorMessage", "finishReason", "usageMetadata", "groundingMetadata", "inputTranscription", "outputTranscription",
+		"liveSessionResumptionUpdate", "customMetadata",
+	}
+}
+
+// inOrder sorts fields as fieldOrder says, the others by name.
+func inOrder(o object) object {
+	order := fieldOrder()
+	last := len(order) - 1 // customMetadata
+	rank := func(name string) int {
+		switch i := slices.Index(order, name); {
+		case i < 0:
+			return last
+		case i == last:
+			return last + 1
+		default:
+			return i
+		}
+	}
+	slices.SortStableFunc(o, func(a, b field) int {
+		return cmp.Or(rank(a.Name)-rank(b.Name), strings.Compare(a.Name, b.Name))
+	})
+	return o
+}
+
+// isField reports whether an event is known to have a field.
+func isField(name string) bool {
+	for _, known := range fieldOrder() {
+		if name == known {
+			return true
+		}
+	}
+	return false
+}
+
+// fits reports whether the value of a known field is of the right kind.
+func fits(name string, value json.RawMessage) bool {
+	first := byte(0)
+	if len(value) > 0 {
+		first = value[0]
+	}
+	switch name {
+	case "id", "invocationId", "author", "branch", "errorCode", "errorMessage", "finishReason":
+		return first == '"'
+	case "content", "actions", "usageMetadata", "groundingMetadata", "customMetadata", "inputTranscription", "outputTranscription",
+		"liveSessionResumptionUpdate":
+		return first == '{'
+	case "longRunningToolIds":
+		return first == '['
+	case "partial", "turnComplete", "interrupted":
+		return first == 't' || first == 'f'
+	}
+	return true
+}
+
+// carried is the part that keeps what an event has and a message has no place for. It counts as a
+// thought, which nothing that speaks to a model shows.
+func carried(rest object) json.RawMessage {
+	return object{{carriedName, rest.encode()}, {"thought", json.RawMessage("true")}}.encode()
+}
+
+// cutCarried splits the parts of a message from what is kept with them; has is false where nothing
+// is.
+func cutCarried(parts []json.RawMessage) (said []json.RawMessage, rest object, has bool) {
+	if len(parts) == 0 {
+		return parts, nil, false
+	}
+	last := parts[len(parts)-1]
+	o, ok := parseObject(last)
+	if !ok || len(o) != 2 || string(o.get("thought")) != "true" {
+		return parts, nil, false
+	}
+	if rest, ok = parseObject(o.get(carriedName)); !ok {
+		return parts, nil, false
+	}
+	return parts[:len(parts)-1], rest, true
+}
+
+// looksCarried reports whether a part could be taken for one that keeps fields.
+func looksCarried(parts []json.RawMessage) bool {
+	_, _, has := cutCarried(parts)
+	return has
+}
+
+func textPart(s string) json.RawMessage { return object{{"text", jsonvalue.Encode(s)}}.encode() }
+
+// plainText returns the text of a part that is a text and nothing else.
+func plainText(raw json.RawMessage) (string, bool) {
+	o, ok := parseObject(raw)
+	if !ok || len(o) != 1 || o[0].Name != "text" {
+		return "", false
+	}
+	return jsonvalue.Text(o[0].Value)
+}
+
+// readPart reads what a part says; nothing of one that message.ParsePart refuses.
+func readPart(raw json.RawMessage) message.Part {
+	p, err := message.ParsePart(raw)
+	if err != nil {
+		return message.Part{}
+	}
+	return p
+}
+
+// isThought reports whether a part is a thought and neither a call nor a result.
+func isThought(raw json.RawMessage) bool {
+	p := readPart(raw)
+	return p.Thought && p.Call == nil && p.Result == nil
+}
+
+// The members of a part that make it a call or a result.
+const (
+	callMember   = "functionCall"
+	resultMember = "functionResponse"
+)

@@ -1,0 +1,355 @@
+package adk
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/gemini-ctx/ctx/internal/agent/transcript"
+	"github.com/gemini-ctx/ctx/internal/jsonvalue"
+)
+
+// The keys of Stats.Skipped.
+const (
+	SkipBadJSON  = "bad json"       // a line, or an element of the list of events, that is not JSON
+	SkipNoEvent  = "not an event"   // JSON that is no event
+	SkipLong     = "event too long" // over MaxEvent
+	SkipDeep     = "nested too deep"
+	SkipParts    = "too many parts"
+	SkipMembers  = "too much in the session" // besides its events
+	SkipTornTail = "torn tail"               // the input ends inside a value
+	SkipNULRun   = "nul run"                 // a run of NUL bytes; what is around it was read
+)
+
+// Stats says what Read saw.
+type Stats struct {
+	Events  int    // whole events, of whatever kind
+	Session string // the id of the session; "" where nothing says one
+	// App and User are whose session it is; "" where nothing says it. State are the keys of the
+	// session's state with their values: those that the session has, or where it has none those that
+	// its events have set, in order.
+	App, User string
+	State     []StateKey
+	Partial   int // pieces of an event that was still to come whole: never a message
+	Stand     int // events, or parts of one, that stand for something: a result that never came, words that were forgotten
+	BadTimes  int // timestamps that cannot be read: kept as they are
+	Unknown   int // rewinds to an invocation that is not there: kept as notes
+	Odd       int // events of which a known field has a value of the wrong kind: kept as it is
+	// Kept counts fields that no event is known to have, by name; those of the session are under
+	// session.NAME. They are kept as they are.
+	Kept map[string]int
+	// Skipped counts what could not be used, by the Skip constants. It is never nil.
+	Skipped map[string]int
+}
+
+// StateKey is a key of a session's state, with its prefix, and its value: JSON without white space
+// between tokens.
+type StateKey struct {
+	Key   string
+	Value json.RawMessage
+}
+
+// ReadOptions are for Read.
+type ReadOptions struct {
+	Unit    Unit   // of timestamps
+	Session string // of a session that says none
+}
+
+// ErrForm says that an input cannot be read as a session at all.
+var ErrForm = errors.New("not a session of ADK")
+
+// maxHeld is the most bytes of events that are held back until the session says its id.
+const maxHeld = 256 << 20
+
+// maxDepth leaves room for what is put around an event: package sanitize refuses what is nested
+// more than 200 deep.
+const maxDepth = 190
+
+// Read reads a session, or a list of events, and calls emit for each step, in order. The input is
+// one JSON document (a session, a session under "session", a list) or an event a line. It returns
+// when r ends, when r fails ("read events: …"), or when emit returns an error, which it returns as
+// it is; the Stats hold in each case for what was read.
+//
+// The same bytes give the same steps. Damage is counted in Stats.Skipped and read around. Memory
+// grows with the longest event and the number of events, not with what they say.
+func Read(r io.Reader, o ReadOptions, emit func(transcript.Step) error) (Stats, error) {
+	d := &reader{
+		emit: emit, unit: o.Unit, fallback: o.Session, derived: map[string]int{}, begun: map[string]int{},
+		stats: Stats{Kept: map[string]int{}, Skipped: map[string]int{}},
+	}
+	s := newScanner(r)
+	if mark, _ := s.r.Peek(3); bytes.Equal(mark, []byte("\xef\xbb\xbf")) {
+		_, _ = s.r.Discard(3)
+	}
+	err := d.input(s)
+	if err == nil {
+		err = s.err
+	}
+	d.skip(SkipNULRun, s.nuls)
+	d.settleState()
+	return d.stats, err
+}
+
+// reader is the state of one reading.
+type reader struct {
+	delta    object // what events have set in the state
+	emit     func(transcript.Step) error
+	unit     Unit
+	fallback string
+	stats    Stats
+	named    bool // whose events they are is settled
+	inside   bool // in the session of a document that has it under a name
+	held     []json.RawMessage
+	size     int    // of held
+	session  object // what the session has besides events
+	kept     int    // bytes of it
+	said     []said
+	begun    map[string]int // by invocation, the index of its first message in said
+	derived  map[string]int // events without an id, by what theirs is derived from
+	newest   time.Time      // of the events
+}
+
+// said is a message of the conversation as it is now.
+type said struct {
+	origin     transcript.Origin
+	invocation string
+}
+
+func (d *reader) skip(reason string, n int) {
+	if n > 0 {
+		d.stats.Skipped[reason] += n
+	}
+}
+
+func (d *reader) input(s *scanner) error {
+	c, err := s.next()
+	if err != nil {
+		return nil // nothing there
+	}
+	s.back()
+	switch c {
+	case '[':
+		d.settle()
+		err = d.list(s)
+	case '{':
+		return d.object(s)
+	default:
+		return d.lines(s)
+	}
+	if err == nil {
+		err = d.rest(s)
+	}
+	return err
+}
+
+// rest counts what follows a document.
+func (d *reader) rest(s *scanner) error {
+	if _, err := s.next(); err == nil {
+		d.skip(SkipBadJSON, 1)
+	}
+	return nil
+}
+
+// lines reads an event a line.
+func (d *reader) lines(s *scanner) error {
+	d.settle()
+	for {
+		text, ended, err := s.line(MaxEvent)
+		switch {
+		case errors.Is(err, io.EOF):
+			return nil
+		case errors.Is(err, errTooLong):
+			d.skip(SkipLong, 1)
+			continue
+		}
+		text = bytes.TrimSpace(text)
+		switch {
+		case len(text) == 0:
+		case json.Valid(bytes.ToValidUTF8(text, []byte("\uFFFD"))):
+			err = d.event(text)
+		case ended:
+			d.skip(SkipBadJSON, 1)
+		default:
+			d.skip(SkipTornTail, 1)
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// list reads the events of an array.
+func (d *reader) list(s *scanner) error {
+	if _, err := s.next(); err != nil { // the bracket
+		return nil
+	}
+	for first := true; ; first = false {
+		c, err := s.next()
+		switch {
+		case err != nil:
+			d.skip(SkipTornTail, 1)
+			return nil
+		case c == ']':
+			return nil
+		case c == ',' && !first:
+		default:
+			s.back()
+		}
+		raw, err := s.value(MaxEvent)
+		switch {
+		case errors.Is(err, errTooLong):
+			d.skip(SkipLong, 1)
+			continue
+		case err != nil:
+			d.skip(SkipTornTail, 1)
+			return nil
+		case len(raw) == 1 && raw[0] == ']': // after a comma with nothing behind it
+			d.skip(SkipBadJSON, 1)
+			return nil
+		}
+		if err := d.event(raw); err != nil {
+			return err
+		}
+	}
+}
+
+// settle says that the session's id is known, or will not be.
+func (d *reader) settle() {
+	d.named = true
+	if d.stats.Session == "" {
+		d.stats.Session = d.fallback
+	}
+}
+
+// event applies one event, or holds it back.
+func (d *reader) event(raw []byte) error {
+	if !d.named {
+		if d.size += len(raw); d.size > maxHeld {
+			return fmt.Errorf("%w: more than %d bytes of events before the session's id", ErrForm, maxHeld)
+		}
+		d.held = append(d.held, bytes.Clone(raw))
+		return nil
+	}
+	raw = bytes.ToValidUTF8(raw, []byte("\uFFFD"))
+	switch {
+	case !json.Valid(raw):
+		d.skip(SkipBadJSON, 1)
+		return nil
+	case len(raw) > MaxEvent:
+		d.skip(SkipLong, 1)
+		return nil
+	case transcript.Depth(raw) > maxDepth:
+		d.skip(SkipDeep, 1)
+		return nil
+	}
+	o, ok := parseObject(jsonvalue.Compact(raw))
+	if !ok || !isEvent(o) {
+		d.skip(SkipNoEvent, 1)
+		return nil
+	}
+	return d.apply(o)
+}
+
+// isEvent tells an event from other objects: somebody said it, it has content, or it does
+// something.
+func isEvent(o object) bool {
+	if author, ok := jsonvalue.Text(o.get("author")); ok && author != "" {
+		return true
+	}
+	for _, name := range [...]string{"content", "actions"} {
+		if _, ok := parseObject(o.get(name)); ok {
+			return true
+		}
+	}
+	return false
+}
+
+// maxParts is how many parts an event may have. Whoever pairs calls with results compares each with
+// each.
+const maxParts = 10000
+
+func tooMany(parts json.RawMessage) bool {
+	list, _ := jsonvalue.Elements(parts)
+	return len(list) > maxParts
+}
+
+// changes takes what an event sets in the session's state.
+func (d *reader) changes(o object) {
+	actions, _ := parseObject(o.get("actions"))
+	delta, _ := parseObject(actions.get("stateDelta"))
+	for _, f := range delta {
+		if len(d.delta) < maxMembers || d.delta.index(f.Name) >= 0 {
+			d.delta = d.delta.with(f.Name, jsonvalue.Compact(f.Value))
+		}
+	}
+}
+
+// settleState says what the session's state is.
+func (d *reader) settleState() {
+	d.stats.App, _ = jsonvalue.Text(d.session.get("appName"))
+	d.stats.User, _ = jsonvalue.Text(d.session.get("userId"))
+	state := d.delta
+	if own, ok := parseObject(d.session.get("state")); ok && len(own) > 0 {
+		state = own
+	}
+	for _, f := range state {
+		d.stats.State = append(d.stats.State, StateKey{f.Name, jsonvalue.Compact(f.Value)})
+	}
+}
+
+// apply turns an event into steps.
+func (d *reader) apply(o object) error {
+	if content, _ := parseObject(o.get("content")); tooMany(content.get("parts")) {
+		d.skip(SkipParts, 1)
+		return nil
+	}
+	d.stats.Events++
+	if string(o.get("partial")) == "true" {
+		d.stats.Partial++
+		return nil
+	}
+	if t, _, ok := parseStamp(o.get("timestamp"), d.unit); ok && t.After(d.newest) {
+		d.newest = t
+	}
+	d.changes(o)
+	e := d.decode(o)
+	if e.rewind != "" {
+		if err := d.rewind(&e); err != nil {
+			return err
+		}
+	}
+	for _, m := range e.messages {
+		if _, ok := d.begun[e.invocation]; !ok {
+			d.begun[e.invocation] = len(d.said)
+		}
+		d.said = append(d.said, said{m.Origin, e.invocation})
+		if err := d.emit(transcript.Step{Kind: transcript.KindMessage, Message: m}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// rewind takes the messages from the first one of an invocation on out of the conversation.
+func (d *reader) rewind(e *event) error {
+	at := d.begun[e.rewind]
+	first := d.said[at]
+	for _, s := range d.said[at:] {
+		if d.begun[s.invocation] >= at {
+			delete(d.begun, s.invocation)
+		}
+	}
+	d.said = d.said[:at]
+	mark := transcript.Message{Origin: e.origin, Time: e.time}
+	mark.Origin.Message = transcript.Fit("rewind:" + e.origin.Message)
+	return d.emit(transcript.Step{Kind: transcript.KindRewind, Message: mark, RewindTo: first.origin})
+}
+
+// known reports whether a rewind to an invocation finds one.
+func (d *reader) known(invocation string) bool {
+	_, ok := d.begun[invocation]
+	return ok
+}

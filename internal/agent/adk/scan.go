@@ -1,0 +1,158 @@
+package adk
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+)
+
+// MaxEvent is the most bytes of one event that are read: what a message of a store may have. A
+// longer one is counted and passed over without being kept in memory.
+const MaxEvent = 16 << 20
+
+// scanner cuts an input into JSON values and lines. NUL bytes, as a crash leaves them, are left
+// out.
+type scanner struct {
+	r     *bufio.Reader
+	keep  bool   // what is taken is noted in taken
+	taken []byte // what was taken while keep was set
+	nuls  int    // runs of NUL bytes
+	inRun bool
+	err   error // why reading failed, but for the end of the input
+}
+
+var errTooLong = errors.New("too long")
+
+func newScanner(r io.Reader) *scanner { return &scanner{r: bufio.NewReaderSize(r, 64<<10)} }
+
+// take returns the next byte. io.EOF is the end of the input, or a failure that is in s.err.
+func (s *scanner) take() (byte, error) {
+	for {
+		c, err := s.r.ReadByte()
+		if err != nil {
+			if !errors.Is(err, io.EOF) && s.err == nil {
+				s.err = fmt.Errorf("read events: %w", err)
+			}
+			return 0, io.EOF
+		}
+		if c != 0 {
+			s.inRun = false
+			if s.keep {
+				s.taken = append(s.taken, c)
+			}
+			return c, nil
+		}
+		if !s.inRun {
+			s.inRun = true
+			s.nuls++
+		}
+	}
+}
+
+// back gives back the byte that was taken last.
+func (s *scanner) back() {
+	_ = s.r.UnreadByte() // one was read just now
+	if s.keep {
+		s.taken = s.taken[:len(s.taken)-1]
+	}
+}
+
+// next returns the next byte that is no white space.
+func (s *scanner) next() (byte, error) {
+	for {
+		c, err := s.take()
+		if err != nil || c != ' ' && c != '\t' && c != '\n' && c != '\r' {
+			return c, err
+		}
+	}
+}
+
+// line returns the next line without its line feed; errTooLong for one over limit bytes, which is
+// passed over. After the last line it returns io.EOF; ended is false for one without a line feed.
+func (s *scanner) line(limit int) (text []byte, ended bool, err error) {
+	for {
+		c, end := s.take()
+		switch {
+		case end != nil && len(text) == 0 && err == nil:
+			return nil, false, end
+		case end != nil:
+			return text, false, err
+		case c == '\n':
+			return text, true, err
+		case len(text) == limit:
+			text, err = nil, errTooLong
+		case err == nil:
+			text = append(text, c)
+		}
+	}
+}
+
+// value returns the bytes of the next value. It looks at brackets and quotes only: what it returns
+// may be no JSON. errTooLong for one over limit bytes, which is passed over; io.EOF where the input
+// ends inside it.
+func (s *scanner) value(limit int) ([]byte, error) {
+	c, err := s.next()
+	if err != nil {
+		return nil, err
+	}
+	v := valueScanner{limit: limit}
+	v.add(c)
+	for !v.done {
+		if c, err = s.take(); err != nil {
+			if v.bare {
+				return v.bytes, v.failed()
+			}
+			return nil, err
+		}
+		if v.bare && (c == ',' || c == ']' || c == '}' || c <= ' ') {
+			s.back()
+			break
+		}
+		v.add(c)
+	}
+	return v.bytes, v.failed()
+}
+
+// valueScanner follows a value byte by byte.
+type valueScanner struct {
+	limit, depth           int
+	quoted, escaped, begun bool
+	bare                   bool // neither an object, nor an array, nor a string: it ends where the next token begins
+	tooLong, done          bool
+	bytes                  []byte
+}
+
+func (v *valueScanner) add(c byte) {
+	if len(v.bytes) == v.limit {
+		v.tooLong, v.bytes = true, nil
+	}
+	if !v.tooLong {
+		v.bytes = append(v.bytes, c)
+	}
+	switch {
+	case v.escaped:
+		v.escaped = false
+	case v.quoted:
+		v.escaped = c == '\\'
+		v.quoted = c != '"'
+		v.done = !v.quoted && v.depth == 0
+	case c == '"':
+		v.quoted = true
+	case c == '{' || c == '[':
+		v.depth++
+	case c == '}' || c == ']':
+		v.depth--
+		v.done = v.depth <= 0
+	default:
+		v.bare = v.bare || !v.begun
+	}
+	v.begun = true
+}
+
+func (v *valueScanner) failed() error {
+	if v.tooLong {
+		return errTooLong
+	}
+	return nil
+}

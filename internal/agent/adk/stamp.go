@@ -1,0 +1,116 @@
+package adk
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Unit is how a runtime counts time: ADK for Python in seconds, ADK for JavaScript in milliseconds,
+// both since 1970.
+type Unit string
+
+// The units.
+const (
+	Detect     Unit = ""   // for reading: each by its size
+	Python     Unit = "py" // seconds, with a fraction
+	JavaScript Unit = "js" // milliseconds
+)
+
+// ParseUnit reads the name of a unit.
+func ParseUnit(s string) (Unit, error) {
+	switch u := Unit(s); u {
+	case Python, JavaScript:
+		return u, nil
+	}
+	return Detect, errors.New("py (seconds) and js (milliseconds) are the units")
+}
+
+// milliseconds is the least size of a time that is taken for milliseconds: in March 1973. As
+// seconds it would be in the year 5138.
+const milliseconds = 1e11
+
+// The times that an entry's header holds, in milliseconds.
+const (
+	leastMilli = -62167219200000
+	mostMilli  = 253402300799999
+)
+
+const (
+	maxDigits   = 40
+	maxExponent = 30
+)
+
+// parseStamp reads a timestamp. below are the digits of the decimal fraction of a millisecond,
+// which an entry has no room for.
+func parseStamp(raw json.RawMessage, unit Unit) (t time.Time, below string, ok bool) {
+	size, err := strconv.ParseFloat(string(raw), 64)
+	if err != nil || len(raw) == 0 || raw[0] == '"' {
+		return t, "", false
+	}
+	number, negative := strings.CutPrefix(string(raw), "-")
+	digits, exponent, ok := decimal(number)
+	if !ok {
+		return t, "", false
+	}
+	if unit == Python || unit == Detect && math.Abs(size) < milliseconds {
+		exponent += 3
+	}
+	whole := digits
+	if exponent >= 0 {
+		whole += strings.Repeat("0", exponent)
+	} else if cut := len(digits) + exponent; cut > 0 {
+		whole, below = digits[:cut], digits[cut:]
+	} else {
+		whole, below = "0", strings.Repeat("0", -cut)+digits
+	}
+	below = strings.TrimRight(below, "0")
+	ms, err := strconv.ParseInt(whole, 10, 64)
+	if negative {
+		ms = -ms
+	}
+	if err != nil || negative && below != "" || len(below) > maxDigits || ms < leastMilli || ms > mostMilli {
+		return t, "", false
+	}
+	return time.UnixMilli(ms).UTC(), below, true
+}
+
+// decimal reads a JSON number without its sign as digits times a power of ten.
+func decimal(number string) (digits string, exponent int, ok bool) {
+	mantissa, power, scientific := strings.Cut(strings.ToLower(number), "e")
+	if scientific {
+		var err error
+		if exponent, err = strconv.Atoi(power); err != nil {
+			return "", 0, false
+		}
+	}
+	whole, fraction, _ := strings.Cut(mantissa, ".")
+	digits = whole + fraction
+	ok = len(digits) > 0 && len(digits) <= maxDigits && exponent >= -maxExponent && exponent <= maxExponent
+	return digits, exponent - len(fraction), ok
+}
+
+// printStamp prints a time. Whoever counts in seconds gets a fraction always, since it is a float
+// there.
+func printStamp(t time.Time, below string, unit Unit) json.RawMessage {
+	ms := t.UnixMilli()
+	if unit != Python {
+		if below != "" {
+			below = "." + below
+		}
+		return json.RawMessage(strconv.FormatInt(ms, 10) + below)
+	}
+	sign := ""
+	if ms < 0 {
+		sign, ms = "-", -ms
+	}
+	fraction := strings.TrimRight(fmt.Sprintf("%03d%s", ms%1000, below), "0")
+	if fraction == "" {
+		fraction = "0"
+	}
+	return json.RawMessage(fmt.Sprintf("%s%d.%s", sign, ms/1000, fraction))
+}

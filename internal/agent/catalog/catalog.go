@@ -1,0 +1,181 @@
+// Package catalog lists the agents whose transcripts are read and written, a row each. A new agent
+// is a package beside this one and a row here.
+package catalog
+
+import (
+	"io"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/gemini-ctx/ctx/internal/agent/adk"
+	"github.com/gemini-ctx/ctx/internal/agent/claudecode"
+	"github.com/gemini-ctx/ctx/internal/agent/codex"
+	"github.com/gemini-ctx/ctx/internal/agent/geminicli"
+	"github.com/gemini-ctx/ctx/internal/agent/opencode"
+	"github.com/gemini-ctx/ctx/internal/agent/plain"
+	"github.com/gemini-ctx/ctx/internal/agent/transcript"
+)
+
+// Agent is one row. A field that does not apply to an agent is nil or zero.
+type Agent struct {
+	Name    string // of the form, in commands: "claude-code"
+	Source  string // of the agent, in the source of a message
+	Title   string // for people: "Claude Code"
+	Example string // a pattern of files that Read takes
+	About   string // more help for the import
+	// Short says that the JSON document of an import has unknown_rewinds, and none of agent, changed,
+	// returned and kept.
+	Short bool
+	Traits
+
+	// Read reads a transcript. name is that of its file without its ending, or "".
+	Read func(name string, r io.Reader, emit func(transcript.Step) error) (transcript.Stats, error)
+	// ReadFile returns a reader for a session that is stored as several files, of which path is one;
+	// nil for any other path.
+	ReadFile func(path string) transcript.Read
+	// Write begins a transcript.
+	Write func(w io.Writer, o transcript.WriteOptions) transcript.Writer
+	// NewID makes a session id for the agent out of strings that identify the session.
+	NewID func(of ...string) string
+	// TakesID reports whether the agent accepts a session id.
+	TakesID func(id string) bool
+	// Order sorts the files of one import: a transcript comes after the one that it begins with a
+	// copy of. path resolves a file.
+	Order func(files []string, path func(string) string) []string
+
+	// Root returns the directory in which the agent keeps its files; "" if it is not known.
+	Root func(Env) string
+	// Discover lists the transcripts of a project under root, those of subagents last. notes are
+	// remarks for a person.
+	Discover func(root string, p Project) (files, notes []string)
+	// Place returns the file in which the agent looks for a session of the project in dir. when is
+	// the time of the newest message, as transcript.Stamp prints it.
+	Place func(root, id, dir, when string) (string, error)
+	// ResumeCommand returns the command that goes on with a session.
+	ResumeCommand func(id, file string) []string
+}
+
+// Traits tell an import how to treat the messages of an agent.
+type Traits struct {
+	// Keeps says that a message has fields of its record in a part, under the agent's name. No other
+	// agent is shown them.
+	Keeps bool
+	// ByWords says that versions of a message differ by words and parts; else by role, author and
+	// text.
+	ByWords bool
+	// Resumes says that the agent gives a session that it resumes a new id, and keeps the ids of its
+	// messages.
+	Resumes bool
+	// NamesOnly says that the id of a session has to be a name: no digest takes its place.
+	NamesOnly bool
+}
+
+// agents are the rows, in the order in which commands list them.
+var agents = [...]Agent{
+	{
+		Name: "gemini-cli", Source: geminicli.Agent, Title: "Gemini CLI", Example: "~/.gemini/tmp/*/chats/*.jsonl", Short: true,
+		About:  "\nA file of /chat save (checkpoint-TAG.json) becomes the session checkpoint-TAG.",
+		Traits: Traits{ByWords: true, Resumes: true, NamesOnly: true},
+		Read:   geminicli.ReadAs,
+		Write:  geminicli.NewWriter,
+		NewID:  transcript.UUID, TakesID: anyID, // it gives what it reads an id of its own
+		Root:          func(e Env) string { return e.under("GEMINI_CLI_HOME", "", ".gemini") },
+		Discover:      discoverGemini,
+		Place:         func(root, id, _, _ string) (string, error) { return filepath.Join(root, "ctx", id+".jsonl"), nil },
+		ResumeCommand: func(_, file string) []string { return []string{"gemini", "--session-file", file} },
+	},
+	{
+		Name: "claude-code", Source: claudecode.Agent, Title: "Claude Code", Example: "~/.claude/projects/*/*.jsonl",
+		Traits: Traits{Keeps: true, ByWords: true},
+		Read:   claudecode.ReadAs,
+		Write:  claudecode.NewWriter,
+		NewID:  transcript.UUID, TakesID: transcript.IsUUID,
+		Root:          func(e Env) string { return e.under("CLAUDE_CONFIG_DIR", ".claude", "") },
+		Discover:      discoverClaude,
+		Place:         placeClaude,
+		ResumeCommand: func(id, _ string) []string { return []string{"claude", "--resume", id} },
+	},
+	{
+		Name: "codex", Source: codex.Agent, Title: "Codex CLI", Example: "~/.codex/sessions/*/*/*/rollout-*.jsonl",
+		Traits: Traits{Keeps: true, ByWords: true},
+		Read: func(_ string, r io.Reader, emit func(transcript.Step) error) (transcript.Stats, error) {
+			return codex.Read(r, emit)
+		},
+		Write: codex.NewWriter,
+		NewID: transcript.UUID, TakesID: transcript.IsUUID,
+		Order:         orderCodex,
+		Root:          func(e Env) string { return e.under("CODEX_HOME", ".codex", "") },
+		Discover:      discoverCodex,
+		Place:         placeCodex,
+		ResumeCommand: func(id, _ string) []string { return []string{"codex", "resume", id} },
+	},
+	{
+		Name: "opencode", Source: opencode.Agent, Title: "opencode", Example: "session.json",
+		Traits: Traits{Keeps: true, ByWords: true},
+		Read: func(_ string, r io.Reader, emit func(transcript.Step) error) (transcript.Stats, error) {
+			return opencode.Read(r, emit)
+		},
+		ReadFile:      readOpencodeStorage,
+		Write:         opencode.NewWriter,
+		NewID:         func(of ...string) string { return "ses_" + transcript.Derive(26, of...) },
+		TakesID:       func(s string) bool { return strings.HasPrefix(s, "ses_") },
+		Root:          func(e Env) string { return e.under("XDG_DATA_HOME", ".local/share", "opencode") },
+		Discover:      discoverOpencode,
+		Place:         func(root, id, _, _ string) (string, error) { return filepath.Join(root, "ctx", id+".json"), nil },
+		ResumeCommand: func(_, file string) []string { return []string{"opencode", "import", file} },
+	},
+	{
+		Name: "jsonl", Source: plain.Agent, Title: "any program, as JSON lines", Example: "chat.jsonl",
+		Traits: Traits{Keeps: true},
+		Read: func(_ string, r io.Reader, emit func(transcript.Step) error) (transcript.Stats, error) {
+			return plain.Read(r, emit)
+		},
+		Write: plain.NewWriter,
+		NewID: func(...string) string { return "" }, TakesID: anyID,
+	},
+}
+
+func anyID(string) bool { return true }
+
+// All returns the rows, in the order in which commands list them.
+func All() []Agent { return agents[:] }
+
+// Named returns the row of a form; ok is false if there is none.
+func Named(name string) (Agent, bool) {
+	i := slices.IndexFunc(agents[:], func(a Agent) bool { return a.Name == name })
+	if i < 0 {
+		return Agent{}, false
+	}
+	return agents[i], true
+}
+
+// Resumable returns the names of the agents that can go on with a session.
+func Resumable() (names []string) {
+	for i := range agents {
+		if agents[i].ResumeCommand != nil {
+			names = append(names, agents[i].Name)
+		}
+	}
+	return names
+}
+
+// TraitsOf returns the traits of the agent that the source of a message names: an agent of a row, a
+// store, or ADK, which has events instead of transcripts. Any other name has none.
+func TraitsOf(source string) Traits {
+	switch source {
+	case transcript.Own:
+		return Traits{ByWords: true}
+	case adk.Agent:
+		return Traits{Keeps: true, ByWords: true}
+	}
+	for i := range agents {
+		if agents[i].Source == source {
+			return agents[i].Traits
+		}
+	}
+	return Traits{}
+}
+
+// Keeps reports whether a part has fields of an agent's record under a name.
+func Keeps(name string) bool { return TraitsOf(name).Keeps }

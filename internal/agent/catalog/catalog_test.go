@@ -1,0 +1,133 @@
+package catalog
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/gemini-ctx/ctx/internal/agent/adk"
+	"github.com/gemini-ctx/ctx/internal/agent/transcript"
+	"github.com/gemini-ctx/ctx/internal/agent/transcript/transcripttest"
+)
+
+func read(t *testing.T, file string) string {
+	t.Helper()
+	b, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
+
+// packages returns the directories of agent packages, by the name of the agent.
+func packages(t *testing.T) map[string]string {
+	t.Helper()
+	files, err := filepath.Glob("../*/*.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	named := regexp.MustCompile(`(?m)^\s*(?:const )?Agent\s*=\s*"([^"]+)"`)
+	found := map[string]string{}
+	for _, file := range files {
+		for _, m := range named.FindAllStringSubmatch(read(t, file), -1) {
+			found[m[1]] = filepath.Dir(file)
+		}
+	}
+	return found
+}
+
+// TestRowsAreComplete checks that every agent package has a row, and that nothing of an agent is
+// missing: the fields of its row, its page, scripts for import and export, fixtures and a fuzz
+// target. The checklist is in CONTRIBUTING.md.
+func TestRowsAreComplete(t *testing.T) {
+	found := packages(t)
+	index := read(t, "../../../docs/agents/README.md")
+	scripts, err := filepath.Glob("../../../testscript/*.txtar")
+	if err != nil || len(scripts) == 0 {
+		t.Fatalf("no scripts: %v", err)
+	}
+	for _, a := range All() {
+		if a.Name == "" || a.Title == "" || a.Example == "" || a.Read == nil || a.Write == nil || a.NewID == nil || a.TakesID == nil {
+			t.Errorf("the row of %q lacks a field", a.Name)
+		}
+		if a.Root == nil != (a.Discover == nil) || a.Root == nil != (a.Place == nil) || a.Root == nil != (a.ResumeCommand == nil) {
+			t.Errorf("%s: Root, Discover, Place and ResumeCommand go together", a.Name)
+		}
+		dir, ok := found[a.Source]
+		if !ok {
+			t.Errorf("%s: no package of %q", a.Name, a.Source)
+		}
+		delete(found, a.Source)
+		read(t, "../../../docs/agents/"+a.Name+".md")
+		if !strings.Contains(index, "("+a.Name+".md)") {
+			t.Errorf("%s: docs/agents/README.md does not link its page", a.Name)
+		}
+		for _, command := range []string{"ctx import " + a.Name + " ", "--format " + a.Name} {
+			if !slices.ContainsFunc(scripts, func(file string) bool { return strings.Contains(read(t, file), command) }) {
+				t.Errorf("%s: no script has %q", a.Name, command)
+			}
+		}
+		if fixtures, _ := filepath.Glob(dir + "/testdata/*"); len(fixtures) == 0 {
+			t.Errorf("%s: no fixtures in testdata", a.Name)
+		}
+		tests, _ := filepath.Glob(dir + "/*_test.go")
+		if !slices.ContainsFunc(tests, func(file string) bool { return strings.Contains(read(t, file), "func FuzzRead(") }) {
+			t.Errorf("%s: no fuzz target reads transcripts", a.Name)
+		}
+	}
+	delete(found, adk.Agent) // has events instead of transcripts
+	for agent := range found {
+		t.Errorf("no row for %q", agent)
+	}
+}
+
+// Every row writes a conversation that it reads back: each message with its words, and none
+// besides.
+func TestRowsRoundTrip(t *testing.T) {
+	list := []transcript.Message{
+		{Role: "user", Text: "Which lamps are lit?"}, {Role: "model", Author: "m", Text: "The north one."}, {Role: "user", Text: "Thank you."},
+	}
+	for i := range list {
+		list[i].Origin = transcript.Origin{Agent: transcript.Own, Message: strings.Repeat(string(rune('a'+i)), 64)}
+	}
+	for _, a := range All() {
+		var b bytes.Buffer
+		w := a.Write(&b, transcript.WriteOptions{Session: a.NewID("s"), Keeps: Keeps})
+		for _, it := range transcripttest.Items(list) {
+			if err := w.Add(it); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if _, err := w.Close(); err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		stats, err := a.Read("", &b, func(st transcript.Step) error {
+			got = append(got, st.Message.Role+" "+st.Message.Text)
+			return nil
+		})
+		want := []string{"user Which lamps are lit?", "model The north one.", "user Thank you."}
+		if err != nil || len(stats.Skipped) > 0 || !slices.Equal(got, want) {
+			t.Errorf("%s: %q, skipped %v, %v", a.Name, got, stats.Skipped, err)
+		}
+		if id := a.NewID("s"); id != "" && !a.TakesID(id) {
+			t.Errorf("%s does not take its own id %q", a.Name, id)
+		}
+	}
+}
+
+// An agent is found by its name, and its traits by that of its messages.
+func TestLookUp(t *testing.T) {
+	for _, a := range All() {
+		if got, ok := Named(a.Name); !ok || got.Source != a.Source || TraitsOf(a.Source) != a.Traits {
+			t.Errorf("%s: %v", a.Name, got.Source)
+		}
+	}
+	if _, ok := Named("nobody"); ok || TraitsOf("nobody") != (Traits{}) || !TraitsOf(adk.Agent).Keeps || !TraitsOf(transcript.Own).ByWords {
+		t.Error("traits of agents without a row")
+	}
+}

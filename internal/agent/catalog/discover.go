@@ -1,0 +1,234 @@
+package catalog
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/gemini-ctx/ctx/internal/agent/claudecode"
+	"github.com/gemini-ctx/ctx/internal/agent/geminicli"
+	"github.com/gemini-ctx/ctx/internal/agent/opencode"
+	"github.com/gemini-ctx/ctx/internal/agent/transcript"
+	"github.com/gemini-ctx/ctx/internal/durable"
+	"github.com/gemini-ctx/ctx/internal/jsonvalue"
+)
+
+// Env is the part of the environment that decides where agents keep their files.
+type Env struct {
+	Get  func(name string) string // an environment variable
+	Home string                   // the home directory; "" if there is none
+}
+
+// under returns the directory that a variable names, or else standard under the home directory, and
+// then below in it.
+func (e Env) under(variable, standard, below string) string {
+	dir := e.Get(variable)
+	if dir == "" && e.Home != "" {
+		dir = filepath.Join(e.Home, filepath.FromSlash(standard))
+	}
+	if dir == "" {
+		return ""
+	}
+	return filepath.Join(dir, below)
+}
+
+// Project is a project's directory, in each spelling that an agent may know it by.
+type Project []string
+
+// NewProject returns the project in dir.
+func NewProject(dir string) Project {
+	p := Project{filepath.Clean(dir)}
+	if real, err := filepath.EvalSymlinks(dir); err == nil && real != p[0] {
+		p = append(p, real)
+	}
+	return p
+}
+
+// has reports whether dir is the project's directory, or in it.
+func (p Project) has(dir string) bool {
+	return dir != "" && slices.ContainsFunc(p, func(own string) bool {
+		dir := filepath.Clean(filepath.FromSlash(dir))
+		return dir == own || strings.HasPrefix(dir, own+string(filepath.Separator))
+	})
+}
+
+// glob lists the files that match a pattern with slashes, under dir.
+func glob(dir, pattern string) []string {
+	if os.PathSeparator != '\\' { // a backslash cannot be quoted
+		dir = strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(dir)
+	}
+	files, _ := filepath.Glob(filepath.Join(dir, filepath.FromSlash(pattern))) // the pattern is good
+	return files
+}
+
+// maxHead is how much of a file is read to find out which project it belongs to: a rollout begins
+// with the agent's instructions.
+const maxHead = 4 << 20
+
+func discoverGemini(root string, p Project) (list, _ []string) {
+	b, err := durable.ReadAtMost(filepath.Join(root, "projects.json"), maxHead)
+	var doc struct {
+		Projects map[string]string `json:"projects"`
+	}
+	if err == nil {
+		_ = json.Unmarshal(b, &doc) // a file that is damaged names nothing
+	}
+	var slugs []string // the names that the agent has, or had, for the project
+	for _, project := range p {
+		if slug := doc.Projects[project]; slug != "" && filepath.IsLocal(slug) {
+			slugs = append(slugs, slug)
+		}
+		slugs = append(slugs, geminicli.ProjectHash(project))
+	}
+	for _, slug := range slugs {
+		for _, pattern := range []string{"chats/session-*.jsonl", "chats/session-*.json", "chats/*/*.jsonl", "checkpoint-*.json"} {
+			files := glob(filepath.Join(root, "tmp", slug), pattern)
+			for _, file := range files {
+				if strings.HasSuffix(file, ".json") && slices.Contains(files, file+"l") {
+					continue // it went on in another form
+				}
+				list = append(list, file)
+			}
+		}
+	}
+	return list, nil
+}
+
+func discoverClaude(root string, p Project) (list, _ []string) {
+	projects := filepath.Join(root, "projects")
+	var dirs []string
+	for _, project := range p {
+		slug := claudecode.Slug(project)
+		if len(slug) > claudecode.MaxSlug {
+			dirs = append(dirs, glob(projects, slug[:claudecode.MaxSlug]+"-*")...)
+			continue
+		}
+		dirs = append(dirs, filepath.Join(projects, slug))
+	}
+	for _, dir := range dirs {
+		for _, pattern := range []string{"*.jsonl", "*/subagents/*.jsonl"} {
+			files := glob(dir, pattern)
+			slices.SortStableFunc(files, func(a, b string) int { return isSubagent(a) - isSubagent(b) })
+			list = append(list, files...)
+		}
+	}
+	return list, nil
+}
+
+func isSubagent(file string) int {
+	if strings.HasPrefix(filepath.Base(file), "agent-") {
+		return 1
+	}
+	return 0
+}
+
+func placeClaude(root, id, dir, _ string) (string, error) {
+	slug := claudecode.Slug(dir)
+	if len(slug) > claudecode.MaxSlug {
+		return "", fmt.Errorf("cannot tell where claude-code keeps the sessions of %q: the path is too long", dir)
+	}
+	return filepath.Join(root, "projects", slug, id+".jsonl"), nil
+}
+
+func discoverCodex(root string, p Project) (list, _ []string) {
+	for _, pattern := range []string{"sessions/*/*/*/rollout-*.jsonl", "sessions/rollout-*.jsonl", "archived_sessions/rollout-*.jsonl"} {
+		for _, file := range glob(root, pattern) {
+			if p.has(codexMeta(file).Text("cwd")) {
+				list = append(list, file)
+			}
+		}
+	}
+	return list, nil
+}
+
+// codexMeta returns the payload of a rollout's first record, which describes its session; nil if
+// there is none.
+func codexMeta(file string) jsonvalue.Object {
+	f, err := durable.Open(file)
+	if err != nil {
+		return nil
+	}
+	defer f.Close()
+	head, err := bufio.NewReaderSize(io.LimitReader(f, maxHead), 64<<10).ReadBytes('\n')
+	if err != nil && len(head) == 0 {
+		return nil
+	}
+	o, _ := jsonvalue.ParseObject(bytes.TrimSpace(head))
+	return o.Object("payload")
+}
+
+// orderCodex puts a rollout after the one whose history it begins with, and changes the order of
+// files no further.
+func orderCodex(files []string, path func(string) string) []string {
+	byID, parent := map[string]string{}, map[string]string{}
+	for _, file := range files {
+		if file == "-" {
+			continue
+		}
+		meta := codexMeta(path(file))
+		byID[meta.Text("id")] = file
+		if parent[file] = meta.Text("forked_from_id"); parent[file] == "" {
+			parent[file] = meta.Object("source").Object("subagent").Object("thread_spawn").Text("parent_thread_id")
+		}
+	}
+	depth := func(file string) (n int) {
+		for ; n <= len(files); n++ {
+			up, ok := byID[parent[file]]
+			if !ok || parent[file] == "" {
+				return n
+			}
+			file = up
+		}
+		return 0 // a ring
+	}
+	out := slices.Clone(files)
+	slices.SortStableFunc(out, func(x, y string) int { return depth(x) - depth(y) })
+	return out
+}
+
+func placeCodex(root, id, _, when string) (string, error) {
+	day, clock, _ := strings.Cut(strings.TrimSuffix(when, "Z"), "T")
+	clock, _, _ = strings.Cut(clock, ".")
+	name := "rollout-" + day + "T" + strings.ReplaceAll(clock, ":", "-") + "-" + id + ".jsonl"
+	return filepath.Join(root, "sessions", filepath.FromSlash(strings.ReplaceAll(day, "-", "/")), name), nil
+}
+
+func discoverOpencode(root string, p Project) (list, notes []string) {
+	if _, err := os.Stat(filepath.Join(root, "opencode.db")); err == nil {
+		notes = append(notes, "opencode keeps its sessions in a database: `opencode export ID >FILE` and `ctx import opencode FILE` bring one here")
+	}
+	for _, file := range glob(root, "storage/session/*/*.json") {
+		b, err := durable.ReadAtMost(file, maxHead)
+		if err != nil {
+			continue
+		}
+		o, _ := jsonvalue.ParseObject(b)
+		if p.has(o.Text("directory")) {
+			list = append(list, file)
+		}
+	}
+	return list, notes
+}
+
+// readOpencodeStorage reads a session from opencode's storage directory, which has its messages in
+// files beside that of the session.
+func readOpencodeStorage(path string) transcript.Read {
+	project := filepath.Dir(path)
+	root := filepath.Dir(filepath.Dir(project))
+	name := filepath.ToSlash(filepath.Join("session", filepath.Base(project), filepath.Base(path)))
+	info, err := os.Stat(filepath.Join(root, "message"))
+	if filepath.Base(filepath.Dir(project)) != "session" || err != nil || !info.IsDir() || !fs.ValidPath(name) {
+		return nil
+	}
+	storage := durable.InputFS(root, durable.MaxInput)
+	return func(emit func(transcript.Step) error) (transcript.Stats, error) {
+		return opencode.ReadStorage(storage, name, emit)
+	}
+}

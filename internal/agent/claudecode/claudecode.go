@@ -1,0 +1,88 @@
+// Package claudecode reads and writes the transcripts of Claude Code: JSON lines, each a record
+// with an id and its parent's. It is pure: bytes in, values out; no clock, no environment, no
+// files.
+//
+// What was said becomes parts in the shape of the Gemini API. Everything else that a record has
+// stays with its message, in a part that no model is shown, so that a message which goes out again
+// is the record that it was. docs/agents/claude-code.md says which is where.
+package claudecode
+
+import (
+	"strings"
+
+	"github.com/gemini-ctx/ctx/internal/agent/transcript"
+	"github.com/gemini-ctx/ctx/internal/jsonvalue"
+)
+
+// Agent is what the source of a message names that Claude Code wrote, and the member of a part
+// under which its own fields are kept.
+const Agent = "claude-code"
+
+// The kinds of record that are looked into.
+const (
+	kindUser      = "user"
+	kindAssistant = "assistant"
+	kindSystem    = "system"
+	kindSummary   = "summary"
+	kindProgress  = "progress"
+)
+
+// summaryID and queuedID begin the names of records that have no id of their own.
+const (
+	summaryID = "summary:"
+	queuedID  = "queued:"
+)
+
+// unnamedID is the name of a record that has no id of its own.
+func unnamedID(o jsonvalue.Object) string {
+	if o.Text("type") == kindQueue {
+		return queuedID + digest16(o.Without("parentUuid", "sessionId", transcript.HintName))
+	}
+	return summaryID + digest16(o.Without("parentUuid", "sessionId", transcript.HintName, "timestamp"))
+}
+
+func digest16(o jsonvalue.Object) string {
+	return transcript.Derive(16, string(jsonvalue.Canonical(jsonvalue.Encode(o))))
+}
+
+// withID is a record that has no id of its own, with the name that it is given in a session.
+func withID(o jsonvalue.Object, id, session string) jsonvalue.Object {
+	o = o.Without("parentUuid", "sessionId")
+	o.Set("uuid", id)
+	o.Set("sessionId", session)
+	return o
+}
+
+// starts are the beginnings that a record can have.
+func starts() []string {
+	return []string{`{"parentUuid":`, `{"type":"`, `{"uuid":"`, `{"sessionId":"`, `{"isSidechain":`, `{"logicalParentUuid":`}
+}
+
+// isBookkeeping reports whether a kind of record without an id is known. All of them are kept with
+// the message that follows.
+func isBookkeeping(kind string) bool {
+	switch kind {
+	case "file-history-snapshot", kindQueue, "custom-title", "ai-title", "agent-name", "agent-color", "last-prompt", "permission-mode", "mode",
+		"pr-link", "tag", "worktree-state", "content-replacement", "file-history-delta", "attribution-snapshot", "marble-origami-commit":
+		return true
+	}
+	return false
+}
+
+// Slug is the name of the directory that Claude Code keeps a project's transcripts in.
+func Slug(dir string) string {
+	return strings.Map(func(r rune) rune {
+		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' {
+			return r
+		}
+		return '-'
+	}, dir)
+}
+
+// MaxSlug is the longest name that Claude Code uses as it is; what is longer ends in a digest.
+const MaxSlug = 200
+
+func object(raw []byte) jsonvalue.Object {
+	o, _ := jsonvalue.ParseObject(raw)
+	return o
+}

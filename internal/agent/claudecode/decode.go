@@ -1,0 +1,188 @@
+package claudecode
+
+import (
+	"encoding/json"
+
+	"github.com/gemini-ctx/ctx/internal/agent/transcript"
+	"github.com/gemini-ctx/ctx/internal/jsonvalue"
+)
+
+// decoder makes messages of records. It knows what it needs of the records before.
+type decoder struct {
+	tools map[string]string // the tool of each call
+	usage map[string]uint64 // output tokens counted of each answer, by its id: an answer has a record for each of its blocks
+}
+
+func newDecoder() *decoder { return &decoder{tools: map[string]string{}, usage: map[string]uint64{}} }
+
+// keptBefore is the member under which records are kept that stood before a message and say
+// nothing.
+const keptBefore = "before"
+
+// decode makes a message of a record with an id. parent is the member that says what the record
+// follows, as far as that is not what was said last; nil for nothing. before are records that stood
+// before it.
+func (d *decoder) decode(o jsonvalue.Object, parent json.RawMessage, before []json.RawMessage) transcript.Message {
+	m := transcript.Message{Origin: transcript.Origin{Agent: Agent, Session: transcript.Fit(o.Text("sessionId")), Message: transcript.Fit(o.Text("uuid"))}}
+	rest := o.Without("uuid", "sessionId", "type", "parentUuid", "message", transcript.HintName)
+	if o.Text("type") == kindSummary && o["timestamp"] == nil {
+		rest.Set("untimed", true)
+	}
+	var exact bool
+	if m.Time, exact = transcript.ParseTime(o.Text("timestamp")); exact {
+		delete(rest, "timestamp")
+	}
+	var parts []json.RawMessage
+	switch kind := o.Text("type"); kind {
+	case kindUser, kindAssistant:
+		parts = d.said(o, &m, rest)
+	case kindQueue, kindAttachment:
+		rest["type"] = o["type"]
+		parts = d.prompted(o, &m, rest)
+	default:
+		m.Note, m.Role = true, transcript.RoleSystem
+		rest["type"] = o["type"]
+		if o.Has("message") {
+			rest["message"] = o["message"]
+		}
+		for _, name := range []string{"content", "summary"} {
+			if s, ok := jsonvalue.Text(o[name]); ok && s != "" && len(parts) == 0 {
+				parts = append(parts, transcript.TextPart(s, more(jsonvalue.Object{"member": jsonvalue.Encode(name)})))
+				delete(rest, name)
+			}
+		}
+	}
+	if parent != nil {
+		rest["parentUuid"] = parent
+	}
+	if len(before) > 0 {
+		rest[keptBefore] = jsonvalue.Array(before)
+	}
+	hints := transcript.ReadHints(o[transcript.HintName])
+	if len(rest) > 0 && (hints == nil || !hints.Alone) {
+		parts = append(parts, transcript.Kept(Agent, rest))
+	}
+	m.SetParts(parts)
+	if hints != nil {
+		hints.Apply(&m)
+	}
+	return m
+}
+
+// prompted reads a prompt that the user typed while the agent worked: a record of the queue, or an
+// attachment. What the agent put into the queue itself, and any other attachment, is a note.
+func (d *decoder) prompted(o jsonvalue.Object, m *transcript.Message, rest jsonvalue.Object) (parts []json.RawMessage) {
+	from, member := o, "content"
+	if o.Text("type") == kindAttachment {
+		from, member = o.Object(kindAttachment), "prompt"
+	}
+	m.Note, m.Role = true, transcript.RoleSystem
+	if from == nil || o.Text("type") == kindAttachment && from.Text("type") != queuedCommand {
+		return nil
+	}
+	left := from.Without(member)
+	if s, ok := jsonvalue.Text(from[member]); ok {
+		parts = append(parts, transcript.TextPart(s, more(jsonvalue.Object{"member": jsonvalue.Encode(member)})))
+	} else if list, ok := from.Array(member); ok {
+		for _, raw := range list {
+			parts = append(parts, partOf(raw, func(string) string { return "" }))
+		}
+		left.Set("listed", true)
+	}
+	if len(parts) == 0 {
+		return nil
+	}
+	mode := from.Text("commandMode")
+	if (mode == "" || mode == "prompt") && !isNotice(promptText(from[member])) && !o.True("isMeta") {
+		m.Note, m.Role = false, transcript.RoleUser
+	}
+	if o.Text("type") == kindAttachment {
+		rest[kindAttachment] = jsonvalue.Encode(left)
+	} else {
+		delete(rest, member)
+		if left.True("listed") {
+			rest.Set("listed", true)
+		}
+	}
+	return parts
+}
+
+// said reads the record of a user or of the model.
+func (d *decoder) said(o jsonvalue.Object, m *transcript.Message, rest jsonvalue.Object) (parts []json.RawMessage) {
+	inner := o.Object("message")
+	left := inner.Without("role", "content")
+	if role := inner.Text("role"); role != o.Text("type") {
+		left["role"] = inner["role"]
+		if left["role"] == nil {
+			left["role"] = json.RawMessage("null")
+		}
+	}
+	text, isText := jsonvalue.Text(inner["content"])
+	list, isList := inner.Array("content")
+	switch {
+	case isText:
+		parts = append(parts, transcript.TextPart(text, nil))
+	case isList:
+		for _, raw := range list {
+			part := partOf(raw, func(id string) string { return d.tools[id] })
+			if p := transcript.ReadPart(part); p.Kind == transcript.PartCall {
+				d.tools[p.ID] = p.Tool
+			}
+			parts = append(parts, part)
+		}
+	case inner.Has("content"):
+		left["content"] = inner["content"]
+	default:
+		left["content"] = json.RawMessage("null")
+	}
+	m.Role = transcript.RoleUser
+	if o.Text("type") == kindAssistant {
+		m.Role = transcript.RoleModel
+		if name := inner.Text("model"); name != "" && transcript.Fit(name) == name {
+			m.Author = name
+			delete(left, "model")
+		}
+		m.Tokens = d.tokens(inner)
+	}
+	if isText == (m.Role == transcript.RoleModel) && (isText || len(parts) == 1 && plain(parts[0])) {
+		rest["listed"] = jsonvalue.Encode(isList)
+	}
+	if len(left) > 0 {
+		rest["message"] = jsonvalue.Encode(left)
+	}
+	if m.Role == transcript.RoleUser {
+		for _, raw := range parts {
+			if transcript.ReadPart(raw).Kind == transcript.PartResult {
+				m.Role = transcript.RoleTool
+			}
+		}
+	}
+	switch {
+	case o.True("isMeta"), o.True("isCompactSummary"), o.True("isApiErrorMessage"), m.Author == "<synthetic>":
+		m.Note = true
+		if m.Role != transcript.RoleTool {
+			rest["type"], m.Role = o["type"], transcript.RoleSystem
+			if m.Author != "" {
+				left["model"], m.Author = inner["model"], ""
+				rest["message"] = jsonvalue.Encode(left)
+			}
+		}
+	}
+	return parts
+}
+
+func plain(raw json.RawMessage) bool {
+	p := transcript.ReadPart(raw)
+	return p.Kind == transcript.PartText && len(p.Body) == 1
+}
+
+// tokens returns the output tokens that no record of the same answer has told yet.
+func (d *decoder) tokens(inner jsonvalue.Object) uint64 {
+	all, id := inner.Object("usage").Number("output_tokens"), inner.Text("id")
+	if id == "" {
+		return all
+	}
+	told := d.usage[id]
+	d.usage[id] = max(all, told)
+	return max(all, told) - told
+}

@@ -1,0 +1,333 @@
+package claudecode
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"github.com/gemini-ctx/ctx/internal/agent/transcript"
+	"github.com/gemini-ctx/ctx/internal/jsonvalue"
+)
+
+// class says what is done with a record.
+type class byte
+
+const (
+	classNone    class = iota // nothing can be made of it
+	classAlias                // says nothing; records that follow it follow what it follows
+	classWait                 // kept with the message after it
+	classSaid                 // a message or a note with an id
+	classSummary              // a note without an id
+	classQueued               // a prompt that waited, typed while the agent worked; plan.queue says which is said
+)
+
+// classOf tells what a record is. It looks at nothing but the record.
+func classOf(o jsonvalue.Object, hints *transcript.Hints) class {
+	kind, id := o.Text("type"), o.Text("uuid")
+	switch {
+	case hints != nil && (hints.Added || hints.Gone != ""), kind == kindProgress:
+		return classAlias
+	case kind == "":
+		return classNone
+	case kind == kindSummary && id == "":
+		return classSummary
+	case kind == kindQueue && id == "" && o.Text("operation") == "enqueue" && o.Has("content"):
+		return classQueued
+	case id == "" || (kind == kindUser || kind == kindAssistant) && o.Object("message") == nil:
+		return classWait
+	}
+	return classSaid
+}
+
+// none is the index of no record.
+const none = int32(-1)
+
+// entry is what the plan keeps of a record: what it is, what it follows, and where it stands.
+type entry struct {
+	class  class
+	id, up string // its name in the plan, and the parentUuid that it has
+	kind   string
+	agent  string // of a subagent
+	// version is that of the program which wrote it; "" where the record does not say.
+	version string
+	answer  string // the id of the model's answer that it is a block of
+	calls   []string
+	// results are the calls that it answers.
+	results []string
+
+	sidechain bool
+	chained   bool // it follows the record that it names, for the model, too
+	opens     bool // without a parent it begins the conversation anew
+	passive   bool // what comes after it need not follow it
+	unnamed   bool // it has no uuid: no record follows it
+	again     bool // a record with this id came before
+	twice     bool // a record with this id comes again
+	sent      bool // a queued prompt that was said to the model
+
+	place
+}
+
+// plan is the order in which the messages of a transcript are said: a tree, by what each record
+// follows, and its lines one after the other. The line that the transcript is on at its end comes
+// last.
+type plan struct {
+	list     []entry // a record each, in the order of the bytes
+	index    map[string]int32
+	threads  map[string]*thread
+	calls    map[string]bool // those that were made
+	answers  map[string]int32
+	ends     []int32 // by path: its last entry
+	orphans  int     // entries that follow a record which is not there
+	queue    []queued
+	waiting  []int              // of queue, those that have not left it
+	newest   string             // the version that a record named last
+	farthest int32              // the newest record that an answer of the model follows
+	texts    map[string][]int32 // what prompts say, to find those of the queue
+	session  string             // of the records, the newest
+	first    string             // the first time that a record names
+	home     *transcript.Home
+}
+
+func newPlan() *plan {
+	return &plan{
+		index: map[string]int32{}, threads: map[string]*thread{}, calls: map[string]bool{}, answers: map[string]int32{}, texts: map[string][]int32{},
+	}
+}
+
+// record takes the next record. name is the session that the file is named for.
+func (p *plan) record(o jsonvalue.Object, name string) {
+	hints := transcript.ReadHints(o[transcript.HintName])
+	if hints != nil && hints.Home != nil && p.home == nil {
+		p.home = hints.Home
+	}
+	e := entry{class: classOf(o, hints), id: o.Text("uuid"), up: o.Text("parentUuid"), kind: o.Text("type"), sidechain: o.True("isSidechain")}
+	if s := o.Text("sessionId"); s != "" && (p.session == "" || p.session != name && e.class == classSaid) {
+		p.session = s
+	}
+	if when := o.Text("timestamp"); p.first == "" && when != "" && !e.sidechain {
+		p.first = when
+	}
+	if v := o.Text("version"); v != "" && v != p.newest {
+		p.newest = v
+	}
+	e.version = p.newest
+	e.place = place{group: none, pred: none, jump: none, active: none, run: none, named: none, child: none, next: none, last: none}
+	switch e.class {
+	case classSaid:
+		p.said(o, hints, &e)
+	case classSummary, classQueued:
+		e.id, e.unnamed, e.passive = unnamedID(o), true, true
+		e.up = ""
+	case classWait:
+		p.waits(o)
+	}
+	i := int32(len(p.list))
+	if e.class == classQueued {
+		e.sent = hints != nil // an export says so
+		p.waiting = append(p.waiting, len(p.queue))
+		p.queue = append(p.queue, queued{at: i, text: strings.TrimSpace(promptText(o["content"]))})
+	}
+	p.list = append(p.list, e)
+	if e.id == "" || e.class == classNone || e.class == classWait {
+		return
+	}
+	if first, known := p.index[e.id]; known {
+		p.list[i].again, p.list[first].twice = true, true
+		return
+	}
+	p.index[e.id] = i
+}
+
+// said takes what decides about the place of a record with an id.
+func (p *plan) said(o jsonvalue.Object, hints *transcript.Hints, e *entry) {
+	inner := o.Object("message")
+	chat := e.kind == kindUser || e.kind == kindAssistant
+	list, _ := inner.Array("content")
+	for _, raw := range list {
+		b := object(raw)
+		switch b.Text("type") {
+		case "tool_use":
+			e.calls = append(e.calls, b.Text("id"))
+		case "tool_result":
+			if id := b.Text("tool_use_id"); id != "" {
+				e.results = append(e.results, id)
+			}
+		}
+	}
+	e.agent, e.answer = transcript.Fit(o.Text("agentId")), inner.Text("id")
+	if e.answer == "" && e.kind == kindAssistant {
+		e.answer = o.Text("requestId")
+	}
+	note := !chat || o.True("isMeta") || o.True("isCompactSummary") || o.True("isApiErrorMessage") || inner.Text("model") == "<synthetic>"
+	role := ""
+	if hints != nil {
+		if hints.Note != nil {
+			note = *hints.Note
+		}
+		if hints.Role != nil {
+			role = *hints.Role
+		}
+	}
+	e.passive = note || len(e.results) > 0 && e.kind == kindUser || role == transcript.RoleTool
+	e.chained = chat && o["parentUuid"] != nil && !o.True("isMeta")
+	e.opens = e.kind == kindUser && !o.True("isCompactSummary") && !o.Has("logicalParentUuid") && len(e.results) == 0
+	if !e.sidechain {
+		p.prompt(o, inner, e)
+	}
+	if up, ok := p.index[e.up]; ok && e.kind == kindAssistant && !e.sidechain {
+		p.farthest = max(p.farthest, up)
+	}
+}
+
+// thread is a conversation: the main one, or a subagent's.
+type thread struct {
+	name  string
+	tip   int32 // the end of the line that the transcript is on
+	first int32 // of the entries that follow nothing, the first and the last
+	last  int32
+	order []int32 // the entries as they are said
+}
+
+// settle finds the place of every record, and the order in which they are said.
+func (p *plan) settle() {
+	p.settleQueue()
+	up := p.resolveAll()
+	waiting := map[int32][]int32{}
+	placed := make([]bool, len(p.list))
+	put := func(i int32) {
+		for todo := []int32{i}; len(todo) > 0; {
+			at := todo[len(todo)-1]
+			todo = todo[:len(todo)-1]
+			if placed[at] {
+				continue
+			}
+			p.put(at, up[at])
+			placed[at] = true
+			next := waiting[at]
+			delete(waiting, at)
+			slices.Reverse(next)
+			todo = append(todo, next...)
+		}
+	}
+	var waited []int32
+	for i := range int32(len(p.list)) {
+		if !p.list[i].stands(p.session != "") {
+			continue
+		}
+		if u := up[i]; u >= 0 && !placed[u] {
+			waiting[u] = append(waiting[u], i)
+			waited = append(waited, i)
+			continue
+		}
+		put(i)
+	}
+	for _, i := range waited {
+		if !placed[i] { // its parents lead back to it
+			up[i] = orphan
+			put(i)
+		}
+	}
+	for _, th := range p.threads {
+		p.walk(th)
+	}
+}
+
+// stands reports whether an entry has a place in a conversation. named says that the transcript
+// names a session: without one nothing names a record that has no id.
+func (e *entry) stands(named bool) bool {
+	switch e.class {
+	case classSaid, classSummary:
+		return !e.again && (e.id != "" && !e.unnamed || named)
+	case classQueued:
+		return e.sent && !e.again && named
+	}
+	return false
+}
+
+// What resolveAll says of an entry that follows no other one.
+const (
+	root   = int32(-1) // nothing is before it
+	orphan = int32(-2) // what it follows is not in the transcript
+)
+
+// resolveAll returns what each entry follows: the nearest one upwards that says something.
+func (p *plan) resolveAll() []int32 {
+	up := make([]int32, len(p.list))
+	direct := func(i int32) int32 {
+		if p.list[i].up == "" {
+			return root
+		}
+		if u, ok := p.index[p.list[i].up]; ok {
+			return u
+		}
+		return orphan
+	}
+	const unknown, busy = int32(-3), int32(-4)
+	beyond := make([]int32, len(p.list)) // of an alias: what it follows
+	for i := range beyond {
+		beyond[i] = unknown
+	}
+	for i := range int32(len(p.list)) {
+		var path []int32
+		u := direct(i)
+		for u >= 0 && !p.list[u].stands(p.session != "") {
+			if beyond[u] == busy {
+				u = root // a ring
+				break
+			}
+			if beyond[u] != unknown {
+				u = beyond[u]
+				break
+			}
+			beyond[u] = busy
+			path = append(path, u)
+			u = direct(u)
+		}
+		for _, a := range path {
+			beyond[a] = u
+		}
+		up[i] = u
+		if u == i {
+			up[i] = orphan
+		}
+	}
+	return up
+}
+
+// kept is the member to keep that says what an entry follows; nil where that is what was said
+// before it.
+func (p *plan) kept(i int32) json.RawMessage {
+	e := &p.list[i]
+	up, before := "", ""
+	if e.named != none {
+		before = p.list[e.named].id
+	}
+	switch {
+	case e.parent >= 0:
+		up = p.list[e.parent].id
+	case e.parent == orphan:
+		up = p.missing(e.up)
+	}
+	switch up {
+	case before:
+		return nil
+	case "":
+		return json.RawMessage("null")
+	}
+	return jsonvalue.Encode(up)
+}
+
+// maxAliases bounds how far a record that is missing is looked for.
+const maxAliases = 1024
+
+// missing is the record that an orphan follows, beyond those that say nothing.
+func (p *plan) missing(id string) string {
+	for range maxAliases {
+		at, ok := p.index[id]
+		if !ok || p.list[at].class != classAlias {
+			return id
+		}
+		id = p.list[at].up
+	}
+	return id
+}

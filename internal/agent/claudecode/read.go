@@ -1,0 +1,380 @@
+package claudecode
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/gemini-ctx/ctx/internal/agent/transcript"
+	"github.com/gemini-ctx/ctx/internal/jsonvalue"
+)
+
+// Read reads a transcript, as transcript.Read says, but that a transcript which has grown need not
+// begin with the steps that it gave before: what a record follows decides where it stands, not its
+// line. The steps are line after line of the tree that the records make; the line that the
+// transcript is on at its end comes last, and a rewind leads from each to the next. What subagents
+// said is in threads of its own.
+//
+// r is read twice. Where it is no io.Seeker, all of it is kept in memory, at most MaxInput bytes.
+func Read(r io.Reader, emit func(transcript.Step) error) (transcript.Stats, error) {
+	return ReadAs("", r, emit)
+}
+
+// ReadAs is Read for the transcript of a session that is known by name, as the file's name tells:
+// where no record has that name, the newest record says which session it is. Records of other
+// sessions before are the history that this one began with.
+func ReadAs(name string, r io.Reader, emit func(transcript.Step) error) (transcript.Stats, error) {
+	twice, err := newTwice(r)
+	if err != nil {
+		return transcript.NewStats(), &transcript.ReadError{Err: err}
+	}
+	p := newPlan()
+	seen := transcript.NewStats()
+	if err := transcript.Lines(twice, &seen, starts(), true, func(o jsonvalue.Object) error {
+		p.record(o, name)
+		return nil
+	}); err != nil {
+		return seen, err
+	}
+	p.settle()
+	if err := twice.again(); err != nil {
+		return seen, &transcript.ReadError{Err: err}
+	}
+	d := &reader{
+		decoder: newDecoder(), plan: p, stats: transcript.NewStats(), emit: emit, held: map[int32]held{}, digests: map[int32]string{},
+		prompts: map[string]string{}, told: map[*thread]*telling{},
+	}
+	d.stats.Session, d.stats.Home = p.session, p.home
+	d.tree = &transcript.Tree{Agent: Agent, Place: d.placeOf, Follows: d.follows}
+	err = transcript.Lines(twice, &d.stats, starts(), true, d.record)
+	if n := len(d.before); n > 0 {
+		d.stats.Passed["kept with what follows"] += n
+	}
+	if p.orphans > 0 {
+		d.stats.Passed[transcript.SkipOrphan] += p.orphans
+	}
+	return d.stats, err
+}
+
+// MaxInput is the most bytes of a transcript that are read from what cannot be read twice.
+const MaxInput = 512 << 20
+
+// twice is an input that is read two times: as far as it went the first time.
+type twice struct {
+	io.Reader
+	from io.ReadSeeker
+	at   int64
+	n    int64
+}
+
+func newTwice(r io.Reader) (*twice, error) {
+	if s, ok := r.(io.ReadSeeker); ok {
+		if at, err := s.Seek(0, io.SeekCurrent); err == nil {
+			t := &twice{from: s, at: at}
+			t.Reader = &counted{r: s, n: &t.n}
+			return t, nil
+		}
+	}
+	b, err := io.ReadAll(io.LimitReader(r, MaxInput+1))
+	if err == nil && len(b) > MaxInput {
+		err = fmt.Errorf("more than %d bytes that cannot be read twice: import it from a file", MaxInput)
+	}
+	if err != nil {
+		return nil, err
+	}
+	t := &twice{from: bytes.NewReader(b)}
+	t.Reader = &counted{r: t.from, n: &t.n}
+	return t, nil
+}
+
+// again goes back to the start.
+func (t *twice) again() error {
+	_, err := t.from.Seek(t.at, io.SeekStart)
+	t.Reader = io.LimitReader(t.from, t.n)
+	return err
+}
+
+type counted struct {
+	r io.Reader
+	n *int64
+}
+
+// Read implements io.Reader.
+func (c *counted) Read(b []byte) (int, error) {
+	n, err := c.r.Read(b)
+	*c.n += int64(n)
+	return n, err
+}
+
+// reader says what a plan has put in order.
+type reader struct {
+	*decoder
+	*plan
+	stats   transcript.Stats
+	emit    func(transcript.Step) error
+	tree    *transcript.Tree
+	at      int32 // how many records were read
+	held    map[int32]held
+	digests map[int32]string  // of records that come again, by their first one
+	before  []json.RawMessage // records that wait for the message that they are kept with
+	waiting int               // their size
+	now     string            // when the newest record says it was
+	prompts map[string]string // what subagents were asked, and by which call
+	told    map[*thread]*telling
+}
+
+// held is a record whose turn has not come.
+type held struct {
+	o      jsonvalue.Object
+	before []json.RawMessage
+	when   string // for a record without a time
+	more   []held // newer versions of it
+}
+
+// telling is how far a thread was said.
+type telling struct {
+	n    int // of thread.order
+	said map[int32]transcript.Origin
+	// child is, by entry, what was last said after it; none stands for the beginning.
+	child map[int32]int32
+}
+
+// maxWaiting bounds what is kept with one message besides what was said.
+const maxWaiting = 4 << 20
+
+func (d *reader) record(o jsonvalue.Object) error {
+	i := d.at
+	d.at++
+	if int(i) >= len(d.list) {
+		return errors.New("the transcript has changed while it was read")
+	}
+	e := &d.list[i]
+	if when := o.Text("timestamp"); when != "" && !e.sidechain {
+		d.now = when
+	}
+	switch e.class {
+	case classNone:
+		d.stats.Skip(transcript.SkipUnknown, 1)
+		return nil
+	case classAlias:
+		if e.kind == kindProgress {
+			d.stats.Pass(kindProgress)
+		} else {
+			d.stats.Pass("stand-in")
+		}
+		return nil
+	case classWait:
+		d.wait(e.kind, o)
+		return nil
+	case classQueued:
+		if !e.sent {
+			d.wait(e.kind, o)
+			return nil
+		}
+	}
+	if e.again {
+		return d.again(i, o)
+	}
+	if e.thread == nil {
+		d.stats.Pass("of a session that is not there")
+		return nil
+	}
+	h := held{o: o, when: d.now}
+	if h.when == "" {
+		h.when = d.first
+	}
+	if e.thread.name == "" {
+		h.before, d.before, d.waiting = d.before, nil, 0
+	}
+	if e.twice {
+		d.digests[i] = digestOf(o)
+	}
+	d.held[i] = h
+	return d.tell(e.thread)
+}
+
+// again takes a record whose id came before: a newer version, if it says something else.
+func (d *reader) again(i int32, o jsonvalue.Object) error {
+	first := d.index[d.list[i].id]
+	e := &d.list[first]
+	if e.thread == nil || e.unnamed || e.class != classSaid {
+		d.stats.Pass("repeated")
+		return nil
+	}
+	digest := digestOf(o)
+	if d.digests[first] == digest {
+		d.stats.Pass("repeated")
+		return nil
+	}
+	d.digests[first] = digest
+	next := held{o: o, when: d.now}
+	if e.thread.name == "" {
+		next.before, d.before, d.waiting = d.before, nil, 0
+	}
+	if h, waits := d.held[first]; waits {
+		h.more = append(h.more, next)
+		d.held[first] = h
+		return nil
+	}
+	return d.say(first, next, true)
+}
+
+func digestOf(o jsonvalue.Object) string {
+	return transcript.Derive(16, string(jsonvalue.Canonical(o["message"])), string(jsonvalue.Canonical(o["content"])))
+}
+
+// wait keeps a record for the message that follows.
+func (d *reader) wait(kind string, o jsonvalue.Object) {
+	if !isBookkeeping(kind) {
+		d.stats.Kept[transcript.Fit(kind)]++
+	}
+	raw := jsonvalue.Encode(o)
+	if d.waiting+len(raw) > maxWaiting {
+		d.stats.Skip(transcript.SkipLong, 1)
+		return
+	}
+	d.before, d.waiting = append(d.before, raw), d.waiting+len(raw)
+}
+
+// tell says what of a thread can be said: the next entries in order, as far as their records were
+// read.
+func (d *reader) tell(th *thread) error {
+	t := d.told[th]
+	if t == nil {
+		t = &telling{said: map[int32]transcript.Origin{}, child: map[int32]int32{}}
+		d.told[th] = t
+	}
+	for t.n < len(th.order) {
+		i := th.order[t.n]
+		h, ok := d.held[i]
+		if !ok {
+			return nil
+		}
+		delete(d.held, i)
+		if err := d.turn(t, i, h.o); err != nil {
+			return err
+		}
+		t.n++
+		if err := d.say(i, h, false); err != nil {
+			return err
+		}
+		for _, m := range h.more {
+			if err := d.say(i, m, true); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// turn goes back to where an entry belongs, if that is not where the thread is.
+func (d *reader) turn(t *telling, i int32, o jsonvalue.Object) error {
+	e := &d.list[i]
+	if !d.parts(e) {
+		return nil
+	}
+	sibling, branched := t.child[e.pred]
+	t.child[e.pred] = i
+	if !branched {
+		return nil
+	}
+	when, _ := transcript.ParseTime(o.Text("timestamp"))
+	return d.emit(transcript.Step{
+		Kind: transcript.KindRewind, Session: d.stats.Session, Home: d.home, Thread: e.thread.name, Tree: d.tree, RewindTo: t.said[sibling],
+		Message: transcript.Message{Time: when, Origin: transcript.Origin{
+			Agent: Agent, Session: transcript.Fit(o.Text("sessionId")), Message: transcript.Fit("rewind:" + e.id),
+		}},
+	})
+}
+
+// parts reports whether the line that an entry is on parts from another one just before it.
+func (p *plan) parts(e *entry) bool {
+	if e.pred == none {
+		return e.thread.first != e.thread.last
+	}
+	return p.list[e.pred].child != p.list[e.pred].last
+}
+
+// say emits a record as a message: one that is new, or a newer version.
+func (d *reader) say(i int32, h held, newer bool) error {
+	e := &d.list[i]
+	o := h.o
+	if e.unnamed {
+		o = withID(o, e.id, d.stats.Session)
+	}
+	var parent json.RawMessage
+	if o["parentUuid"] != nil && !newer {
+		parent = d.kept(i)
+	}
+	m := d.decode(o, parent, h.before)
+	if e.unnamed && m.Time.IsZero() {
+		m.Time, _ = transcript.ParseTime(h.when)
+	}
+	t := d.told[e.thread]
+	if d.parts(e) {
+		t.said[i] = m.Origin
+	}
+	d.spawns(e.thread.name, t.n == 1 && !newer, o, &m)
+	return d.emit(transcript.Step{
+		Kind: transcript.KindMessage, Message: m, Session: d.stats.Session, Home: d.home, Thread: e.thread.name, Tree: d.tree,
+		Number: int(e.number), Loose: e.parent < 0,
+	})
+}
+
+// placeOf is the number of a message's step in its thread.
+func (d *reader) placeOf(of transcript.Origin) (int, bool) {
+	i, ok := d.index[of.Message]
+	if !ok || of.Agent != Agent || d.list[i].thread == nil {
+		return 0, false
+	}
+	return int(d.list[i].number), true
+}
+
+// follows reports whether a message is said after another one on the same line.
+func (d *reader) follows(late, early transcript.Origin) bool {
+	a, known := d.index[early.Message]
+	b, ok := d.index[late.Message]
+	if !known || !ok || late.Agent != Agent || early.Agent != Agent {
+		return false
+	}
+	above, below := &d.list[a], &d.list[b]
+	return a != b && above.thread != nil && above.thread == below.thread && d.isAbove(a, b)
+}
+
+// spawns notes which call began which subagent. opens says that the message is the first of its
+// thread.
+func (d *reader) spawns(name string, opens bool, o jsonvalue.Object, m *transcript.Message) {
+	if id := o.Object("toolUseResult").Text("agentId"); id != "" && len(m.Results) > 0 {
+		d.spawn(m.Results[0], transcript.Fit(id))
+	}
+	for _, p := range transcript.PartsOf(m) {
+		if p.Kind != transcript.PartCall {
+			continue
+		}
+		args, _ := jsonvalue.ParseObject(p.Args)
+		if prompt := args.Text("prompt"); prompt != "" && (p.Tool == "Task" || p.Tool == "Agent") {
+			d.prompts[transcript.Derive(32, prompt)] = transcript.Fit(p.ID)
+		}
+	}
+	if name == "" || !opens {
+		return
+	}
+	words := m.Text
+	for _, p := range transcript.PartsOf(m) {
+		if p.Kind == transcript.PartText && words == "" {
+			words = p.Text
+		}
+	}
+	if call := d.prompts[transcript.Derive(32, words)]; call != "" {
+		d.spawn(call, name)
+	}
+}
+
+func (d *reader) spawn(call, thread string) {
+	if !slices.ContainsFunc(d.stats.Spawned, func(s transcript.Spawn) bool { return s.Thread == thread }) {
+		d.stats.Spawned = append(d.stats.Spawned, transcript.Spawn{Call: call, Thread: thread})
+	}
+}

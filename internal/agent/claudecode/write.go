@@ -1,0 +1,290 @@
+package claudecode
+
+import (
+	"cmp"
+	"encoding/json"
+	"io"
+	"strings"
+
+	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/internal/agent/transcript"
+	"github.com/gemini-ctx/ctx/internal/jsonvalue"
+)
+
+// writer is the codec of transcripts.
+type writer struct {
+	*transcript.Output
+	d    *decoder
+	seen map[string]bool
+	last string // the record of the message before
+	prev string // the record before, results that the writer added included
+	when string // the time of the message, as it is written
+}
+
+// NewWriter begins a transcript.
+func NewWriter(w io.Writer, o transcript.WriteOptions) transcript.Writer {
+	return transcript.NewWriter(w, o, func(out *transcript.Output) transcript.Codec {
+		return &writer{Output: out, d: newDecoder(), seen: map[string]bool{}}
+	})
+}
+
+// Begin has nothing to write.
+func (w *writer) Begin(*transcript.Item) {}
+
+// End has nothing to write.
+func (w *writer) End() {}
+
+// Message writes a message as a record.
+func (w *writer) Message(it *transcript.Item) bool {
+	w.when = transcript.Stamp(it.Time)
+	if kept, native := transcript.Native(Agent, &it.Message); native {
+		w.native(&it.Message, kept)
+	} else {
+		w.foreign(it)
+	}
+	return true
+}
+
+// native writes a message that Claude Code said as the record that it was.
+func (w *writer) native(m *transcript.Message, kept jsonvalue.Object) {
+	rec := kept.Without("listed", "untimed", keptBefore, "parentUuid", "message", "type")
+	list, _ := jsonvalue.Elements(m.Parts)
+	kind := kindUser
+	if m.Role == transcript.RoleModel {
+		kind = kindAssistant
+	}
+	if s, ok := jsonvalue.Text(kept["type"]); ok {
+		kind = s
+	}
+	rec.Set("type", kind)
+	switch kind {
+	case kindUser, kindAssistant:
+		rec["message"] = w.inner(m, kept, list[:len(list)-1])
+	case kindQueue, kindAttachment:
+		prompt(kind, kept, list[:len(list)-1], rec)
+	default:
+		if kept.Has("message") {
+			rec["message"] = kept["message"]
+		}
+		for _, raw := range list[:len(list)-1] {
+			p := transcript.ReadPart(raw)
+			if member := p.Body.Object(Agent).Text("member"); member != "" {
+				rec.Set(member, p.Text)
+			}
+		}
+	}
+	if rec["timestamp"] == nil && !m.Time.IsZero() && !kept.True("untimed") {
+		rec.Set("timestamp", transcript.Stamp(m.Time))
+	}
+	if strings.HasPrefix(m.Origin.Message, summaryID) || strings.HasPrefix(m.Origin.Message, queuedID) {
+		w.unnamed(m, rec, kept)
+		return
+	}
+	up := w.prev
+	if m.Note || m.Role == transcript.RoleTool {
+		switch s, ok := jsonvalue.Text(kept["parentUuid"]); {
+		case ok && w.seen[s]:
+			up = s
+		case string(kept["parentUuid"]) == "null":
+			up = ""
+		}
+	}
+	before, _ := kept.Array(keptBefore)
+	for _, raw := range before {
+		w.Line(raw)
+	}
+	w.record(m, rec, m.Origin.Message, up, before, false)
+}
+
+// unnamed writes a record that has no id, and no place in the tree.
+func (w *writer) unnamed(m *transcript.Message, rec, kept jsonvalue.Object) {
+	before, _ := kept.Array(keptBefore)
+	for _, raw := range before {
+		w.Line(raw)
+	}
+	w.Hint(rec, m, false, func(rec jsonvalue.Object) transcript.Message {
+		got := w.d.decode(withID(rec, unnamedID(rec), w.Session), nil, before)
+		if kept.True("untimed") {
+			got.Time = m.Time // a reader takes it from the records around
+		}
+		return got
+	})
+	if rec.Text("type") == kindQueue {
+		rec.Set("sessionId", w.Session)
+		if rec[transcript.HintName] == nil {
+			rec.Set(transcript.HintName, transcript.Hints{V: 1}) // it was said, whatever becomes of the queue
+		}
+	}
+	w.write(rec)
+}
+
+// prompt gives the record of a prompt that was queued its words back.
+func prompt(kind string, kept jsonvalue.Object, parts []json.RawMessage, rec jsonvalue.Object) {
+	to, member, listed := rec, "content", kept.True("listed")
+	if kind == kindAttachment {
+		if to = kept.Object(kindAttachment); to == nil {
+			return
+		}
+		member, listed = "prompt", to.True("listed")
+		delete(to, "listed")
+		defer func() { rec[kindAttachment] = jsonvalue.Encode(to) }()
+	}
+	if listed {
+		var blocks []json.RawMessage
+		for _, p := range transcript.ReadParts(parts) {
+			if block, ok := blockOf(p); ok {
+				blocks = append(blocks, block)
+			}
+		}
+		to[member] = jsonvalue.Array(blocks)
+	} else if len(parts) > 0 {
+		to.Set(member, transcript.ReadPart(parts[0]).Text)
+	}
+}
+
+// inner is the message of a record: what was said, and what was kept of it.
+func (w *writer) inner(m *transcript.Message, kept jsonvalue.Object, parts []json.RawMessage) json.RawMessage {
+	inner := kept.Object("message").Without()
+	if inner["role"] == nil {
+		inner.Set("role", kindUser)
+		if m.Role == transcript.RoleModel || kept.Text("type") == kindAssistant {
+			inner.Set("role", kindAssistant)
+		}
+	} else if string(inner["role"]) == "null" {
+		delete(inner, "role")
+	}
+	if m.Role == transcript.RoleModel && m.Author != "" {
+		inner.Set("model", m.Author)
+	}
+	if string(inner["content"]) == "null" {
+		delete(inner, "content")
+	} else if inner["content"] == nil {
+		inner["content"] = w.content(m.Role == transcript.RoleModel, kept["listed"], parts)
+	}
+	return jsonvalue.Encode(inner)
+}
+
+// content is what was said: a string where a person said it in one text, else blocks. listed says
+// otherwise.
+func (w *writer) content(model bool, listed json.RawMessage, parts []json.RawMessage) json.RawMessage {
+	asText := !model
+	if listed != nil {
+		asText = string(listed) == "false"
+	}
+	if asText && len(parts) == 1 && plain(parts[0]) {
+		return jsonvalue.Encode(transcript.ReadPart(parts[0]).Text)
+	}
+	var blocks []json.RawMessage
+	for _, p := range transcript.ReadParts(parts) {
+		if block, ok := blockOf(p); ok {
+			blocks = append(blocks, block)
+		}
+	}
+	return jsonvalue.Array(blocks)
+}
+
+// foreign writes a message of another origin.
+func (w *writer) foreign(it *transcript.Item) {
+	m := &it.Message
+	id := m.Origin.Message
+	if m.Origin.Agent != Agent || !transcript.IsUUID(id) {
+		id = transcript.UUID(Agent, m.Origin.Agent, m.Origin.Session, m.Origin.Message)
+	}
+	rec := w.made()
+	switch {
+	case m.Note:
+		rec.Set("type", kindSystem)
+		rec.Set("subtype", "informational")
+		rec.Set("level", "info")
+		rec.Set("content", transcript.WordsOr(m))
+	case m.Role == transcript.RoleModel:
+		rec.Set("type", kindAssistant)
+		rec["message"] = w.answerOf(it, id)
+	default:
+		rec.Set("type", kindUser)
+		rec.Set("message", jsonvalue.NewObject("role", kindUser, "content", w.blocks(it)))
+	}
+	w.record(m, rec, id, w.prev, nil, true)
+}
+
+// made begins a record that Claude Code did not write.
+func (w *writer) made() jsonvalue.Object {
+	return jsonvalue.NewObject("isSidechain", false, "userType", "external", "cwd", w.Dir, "timestamp", w.when)
+}
+
+func (w *writer) answerOf(it *transcript.Item, id string) json.RawMessage {
+	return jsonvalue.Encode(jsonvalue.NewObject(
+		"id", "msg_"+transcript.Derive(24, id), "type", "message", "role", kindAssistant, "model", cmp.Or(it.Author, "unknown"),
+		"content", w.blocks(it), "stop_reason", nil, "stop_sequence", nil, "usage", map[string]uint64{"input_tokens": 0, "output_tokens": it.Tokens},
+	))
+}
+
+// blocks is the content of a message of another origin.
+func (w *writer) blocks(it *transcript.Item) json.RawMessage {
+	m := &it.Message
+	if text, ok := w.StandIn(it); ok {
+		return jsonvalue.Encode(text)
+	}
+	if m.Parts == nil && len(m.Calls)+len(m.Results) == 0 && m.Role != transcript.RoleModel && m.Text != "" {
+		return jsonvalue.Encode(m.Text)
+	}
+	var list []json.RawMessage
+	for _, p := range transcript.PartsOf(m) {
+		if p.Kind == transcript.PartText && p.Text == "" {
+			continue // the API takes no empty text
+		}
+		if block, ok := blockOf(p); ok {
+			list = append(list, block)
+		} else {
+			w.Lose(p)
+		}
+	}
+	if len(list) == 0 {
+		return jsonvalue.Encode(transcript.EmptyText)
+	}
+	return jsonvalue.Array(list)
+}
+
+// record writes a record with the hints with which it is read back as the message.
+func (w *writer) record(m *transcript.Message, rec jsonvalue.Object, id, up string, before []json.RawMessage, made bool) {
+	rec.Set("uuid", id)
+	rec.Set("sessionId", w.Session)
+	rec["parentUuid"] = json.RawMessage("null")
+	if up != "" {
+		rec.Set("parentUuid", up)
+	}
+	var parent json.RawMessage
+	switch up {
+	case w.prev, w.last:
+	case "":
+		parent = json.RawMessage("null")
+	default:
+		parent = jsonvalue.Encode(up)
+	}
+	w.Hint(rec, m, made, func(rec jsonvalue.Object) transcript.Message { return w.d.decode(rec, parent, before) })
+	w.write(rec)
+	w.seen[id], w.last, w.prev = true, id, id
+}
+
+// Answer writes a record with an error as the result of each call.
+func (w *writer) Answer(open []format.Call) {
+	var list []json.RawMessage
+	for _, c := range open {
+		list = append(list, jsonvalue.Encode(jsonvalue.NewObject(
+			"type", "tool_result", "tool_use_id", wire(c.ID), "content", transcript.NoResult, "is_error", true)))
+	}
+	id := transcript.UUID(Agent, "stand-in", w.last)
+	rec := w.made()
+	rec.Set("type", kindUser)
+	rec.Set("uuid", id)
+	rec.Set("parentUuid", w.prev)
+	rec.Set("sessionId", w.Session)
+	rec.Set(transcript.HintName, transcript.Added())
+	rec.Set("message", jsonvalue.NewObject("role", kindUser, "content", jsonvalue.Array(list)))
+	w.write(rec)
+	w.prev = id
+}
+
+func (w *writer) write(rec jsonvalue.Object) {
+	w.Record(rec.Ordered("parentUuid", "isSidechain", "userType", "cwd", "sessionId", "version", "gitBranch", "type", "message", "uuid", "timestamp"))
+}

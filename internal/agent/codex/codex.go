@@ -1,0 +1,80 @@
+// Package codex reads and writes the rollouts of Codex CLI: JSON lines, each an envelope with a
+// time, a type and a payload. It is pure: bytes in, values out; no clock, no environment, no files.
+//
+// What was said becomes parts in the shape of the Gemini API. Everything else that a record has
+// stays with its message, in a part that no model is shown; records that say nothing stay with the
+// message after them. docs/agents/codex.md says which is where.
+package codex
+
+import (
+	"strings"
+
+	"github.com/gemini-ctx/ctx/internal/jsonvalue"
+)
+
+// Agent is what the source of a message names that Codex wrote, and the member of a part under
+// which its own fields are kept.
+const Agent = "codex"
+
+// The types of an envelope.
+const (
+	typeMeta      = "session_meta"
+	typeItem      = "response_item"
+	typeEvent     = "event_msg"
+	typeContext   = "turn_context"
+	typeCompacted = "compacted"
+)
+
+// The types of a response item that are taken apart.
+const (
+	itemMessage    = "message"
+	itemReasoning  = "reasoning"
+	itemCall       = "function_call"
+	itemOutput     = "function_call_output"
+	itemCustom     = "custom_tool_call"
+	itemCustomOut  = "custom_tool_call_output"
+	itemLocalShell = "local_shell_call"
+)
+
+// keptBefore is the member under which records are kept that stood before a message and say
+// nothing.
+const keptBefore = "before"
+
+func starts() []string { return []string{`{"timestamp":"`, `{"type":"`, `{"id":"`, `{"record_type":"`} }
+
+// isOld reports whether a record without an envelope is a response item: how rollouts were written
+// before September 2025.
+func isOld(o jsonvalue.Object) bool {
+	switch o.Text("type") {
+	case itemMessage, itemReasoning, itemCall, itemOutput, itemCustom, itemCustomOut, itemLocalShell, "web_search_call":
+		return true
+	}
+	return false
+}
+
+// isContext reports whether a message in the user's name is the agent's: the environment,
+// instructions.
+func isContext(text string) bool {
+	text = strings.TrimLeft(text, " \t\r\n")
+	for _, open := range []string{
+		"<environment_context>", "<user_instructions>", "<INSTRUCTIONS>", "# AGENTS.md instructions", "<permissions instructions>", "<turn_aborted>",
+		"<skill>", "<collaboration_mode>", "<subagent_notification>",
+	} {
+		if strings.HasPrefix(text, open) {
+			return true
+		}
+	}
+	return false
+}
+
+func object(raw []byte) jsonvalue.Object {
+	o, _ := jsonvalue.ParseObject(raw)
+	return o
+}
+
+func more(rest jsonvalue.Object) jsonvalue.Object {
+	if len(rest) == 0 {
+		return nil
+	}
+	return jsonvalue.Object{Agent: jsonvalue.Encode(rest)}
+}

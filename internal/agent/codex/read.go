@@ -1,0 +1,216 @@
+package codex
+
+import (
+	"encoding/json"
+	"io"
+	"slices"
+
+	"github.com/gemini-ctx/ctx/internal/agent/transcript"
+	"github.com/gemini-ctx/ctx/internal/jsonvalue"
+)
+
+// Read reads a rollout, as transcript.Read says.
+func Read(r io.Reader, emit func(transcript.Step) error) (transcript.Stats, error) {
+	d := &reader{decoder: newDecoder(), stats: transcript.NewStats(), emit: emit, seen: map[string]string{}}
+	err := transcript.Lines(r, &d.stats, starts(), true, d.record)
+	if n := len(d.before); n > 0 {
+		d.stats.Passed["kept with what follows"] += n
+	}
+	return d.stats, err
+}
+
+type reader struct {
+	*decoder
+	stats   transcript.Stats
+	emit    func(transcript.Step) error
+	home    *transcript.Home
+	begins  string            // the session whose history this one may begin with
+	before  []json.RawMessage // records that wait for the message that they are kept with
+	waiting int               // their size
+	order   []said
+	seen    map[string]string // calls and results by their names: what they say
+}
+
+// said is a message of the conversation as it is now.
+type said struct {
+	origin transcript.Origin
+	prompt bool
+}
+
+const maxWaiting = 4 << 20
+
+func (d *reader) record(o jsonvalue.Object) error {
+	hints := transcript.ReadHints(o[transcript.HintName])
+	kind := o.Text("type")
+	if kind == typeMeta && d.stats.Session == "" {
+		d.meta(o.Object("payload"))
+	}
+	if hints != nil {
+		if hints.Home != nil && d.home == nil {
+			d.home = hints.Home
+			d.stats.Home = d.home
+		}
+		if hints.Added || hints.Gone != "" {
+			d.stats.Pass("stand-in")
+			return nil
+		}
+	}
+	if !o.Has("payload") {
+		return d.old(o)
+	}
+	payload := o.Object("payload")
+	if payload == nil {
+		d.stats.Skip(transcript.SkipUnknown, 1)
+		return nil
+	}
+	switch kind {
+	case typeItem:
+		return d.item(o, payload)
+	case typeMeta:
+		if d.names[typeMeta] == 0 {
+			return d.say(o, false)
+		}
+	case typeCompacted:
+		if list, _ := payload.Array("replacement_history"); len(list) > 0 {
+			d.stats.Passed["copies in a compaction"] += len(list)
+		}
+		return d.say(o, false)
+	case typeEvent:
+		switch payload.Text("type") {
+		case "user_message", "agent_message", "agent_reasoning", "agent_reasoning_raw_content":
+			d.stats.Pass("copy of a message")
+			return nil
+		case "thread_rolled_back":
+			return d.rollBack(o, int(min(payload.Number("num_turns"), 1<<30)))
+		}
+	case typeContext:
+	case "":
+		d.stats.Skip(transcript.SkipUnknown, 1)
+		return nil
+	default:
+		d.stats.Kept[transcript.Fit(kind)]++
+	}
+	d.wait(o)
+	return nil
+}
+
+// meta takes from the first record whose session it is.
+func (d *reader) meta(payload jsonvalue.Object) {
+	d.session = payload.Text("id")
+	d.stats.Session = d.session
+	d.begins = transcript.Fit(payload.Text("forked_from_id"))
+	source := payload.Object("source")
+	for _, name := range []string{"subagent", "sub_agent", "subAgent"} {
+		if spawn := source.Object(name).Object("thread_spawn"); spawn != nil {
+			d.stats.Parent = transcript.Fit(spawn.Text("parent_thread_id"))
+			if d.begins == "" {
+				d.begins = d.stats.Parent
+			}
+		}
+	}
+}
+
+// old takes a record of a rollout without envelopes.
+func (d *reader) old(o jsonvalue.Object) error {
+	switch {
+	case isOld(o):
+		return d.item(o, o)
+	case o.Text("type") == "" && d.stats.Session == "" && o.Text("id") != "":
+		d.session = o.Text("id")
+		d.stats.Session = d.session
+		d.wait(o)
+	case o.Has("record_type"):
+		d.stats.Pass("state")
+	default:
+		d.stats.Skip(transcript.SkipUnknown, 1)
+	}
+	return nil
+}
+
+// wait keeps a record for the message that follows.
+func (d *reader) wait(o jsonvalue.Object) {
+	d.see(o)
+	raw := jsonvalue.Encode(o)
+	if d.waiting+len(raw) > maxWaiting {
+		d.stats.Skip(transcript.SkipLong, 1)
+		return
+	}
+	d.before, d.waiting = append(d.before, raw), d.waiting+len(raw)
+}
+
+// item takes a response item. A call or a result that comes again as it was says nothing new.
+func (d *reader) item(o, payload jsonvalue.Object) error {
+	if id := payload.Text("call_id"); id != "" && !o.Has(transcript.HintName) {
+		key := transcript.Derive(32, payload.Text("type"), id)
+		digest := transcript.Derive(16, string(jsonvalue.Encode(payload)))
+		if d.seen[key] == digest {
+			d.stats.Pass("repeated")
+			return nil
+		}
+		d.seen[key] = digest
+	}
+	return d.say(o, true)
+}
+
+func (d *reader) say(o jsonvalue.Object, item bool) error {
+	before := d.before
+	d.before, d.waiting = nil, 0
+	m := d.decode(o, before)
+	d.order = append(d.order, said{m.Origin, item && m.Role == transcript.RoleUser && !m.Note})
+	if d.tools[first(m.Results)] == "spawn_agent" {
+		d.spawned(&m)
+	}
+	return d.emit(transcript.Step{Kind: transcript.KindMessage, Message: m, Session: d.stats.Session, Home: d.home, Begins: d.begins})
+}
+
+func first(list []string) string {
+	if len(list) == 0 {
+		return ""
+	}
+	return list[0]
+}
+
+// spawned notes which session of its own a call began.
+func (d *reader) spawned(m *transcript.Message) {
+	for _, p := range transcript.PartsOf(m) {
+		if p.Kind != transcript.PartResult {
+			continue
+		}
+		text, _ := p.Said()
+		answer := object([]byte(text))
+		for _, name := range []string{"agent_id", "thread_id"} {
+			if id := answer.Text(name); id != "" {
+				d.stats.Spawned = append(d.stats.Spawned, transcript.Spawn{Call: m.Results[0], Thread: transcript.Fit(id)})
+				return
+			}
+		}
+	}
+}
+
+// rollBack takes the newest turns out of the conversation.
+func (d *reader) rollBack(o jsonvalue.Object, turns int) error {
+	d.wait(o)
+	at := len(d.order)
+	for turns > 0 && at > 0 {
+		at--
+		if d.order[at].prompt {
+			turns--
+		}
+	}
+	if turns > 0 {
+		at = slices.IndexFunc(d.order, func(s said) bool { return s.prompt })
+	}
+	if at < 0 || at >= len(d.order) {
+		return nil
+	}
+	when, _ := transcript.ParseTime(o.Text("timestamp"))
+	st := transcript.Step{
+		Kind: transcript.KindRewind, Session: d.stats.Session, Home: d.home, RewindTo: d.order[at].origin,
+		Message: transcript.Message{Time: when, Origin: transcript.Origin{
+			Agent: Agent, Session: transcript.Fit(d.session), Message: transcript.Fit(d.name("rewind:" + transcript.Derive(16, string(jsonvalue.Encode(o))))),
+		}},
+	}
+	d.order = d.order[:at]
+	d.seen = map[string]string{}
+	return d.emit(st)
+}

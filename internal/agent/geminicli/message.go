@@ -1,0 +1,236 @@
+package geminicli
+
+import (
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/gemini-ctx/ctx/internal/agent/transcript"
+	"github.com/gemini-ctx/ctx/internal/jsonvalue"
+)
+
+// record is a message record with its id settled.
+type record struct {
+	jsonvalue.Object
+	physical string // the id that a rewind would name
+	id       string // the key: physical, or the id of the message that this one repeats
+	kind     string // "user", "gemini", "info", …
+	fromSet  bool
+}
+
+// message applies one message record. counts numbers the records without id that say the same: of
+// the whole transcript for lines, of one list for copies.
+func (s *replay) message(o jsonvalue.Object, fromSet bool, counts map[string]int) error {
+	if isAdded(o) {
+		return nil // an export put it there, and nobody said it
+	}
+	r := record{Object: o, kind: o.Text("type"), fromSet: fromSet}
+	parts := parseContent(o["content"])
+	r.id = o.Text("id")
+	if r.id == "" {
+		s.back = true
+		base := derive("message", r.kind, o.Text("timestamp"), string(normalParts(parts)))
+		counts[base]++
+		r.id = base
+		if n := counts[base]; n > 1 {
+			r.id = base + ":" + strconv.Itoa(n)
+		}
+	}
+	r.physical = r.id
+	if key, ok := s.restore.alias[r.id]; ok {
+		r.id, r.fromSet = key, true
+	}
+	s.meet(r.physical)
+	s.view.add(r.physical)
+	afterSnapshot := s.afterSnapshot
+	s.afterSnapshot = false
+	switch r.kind {
+	case "user":
+		return s.userMessage(r, parts)
+	case "gemini":
+		return s.modelMessage(r, parts, afterSnapshot)
+	case "":
+		s.stats.Skip(transcript.SkipUnknown, 1)
+		if len(parts) == 0 {
+			return nil
+		}
+	}
+	return s.offerAs(true, transcript.RoleSystem, r, parts)
+}
+
+// offerAs offers the record's own message.
+func (s *replay) offerAs(note bool, role string, r record, parts []part) error {
+	s.view.bind(r.physical, r.id)
+	m := transcript.Message{Note: note, Role: role, Time: timeOf(r.Text("timestamp"))}
+	if role == transcript.RoleModel {
+		m.Author, m.Tokens = transcript.Fit(r.Text("model")), outputTokens(r.Object)
+	}
+	return s.offer(candidate{key: r.id, msg: m, parts: parts, fromSet: r.fromSet})
+}
+
+func (s *replay) userMessage(r record, parts []part) error {
+	if len(parts) == 0 {
+		s.stats.Pass(passedEmpty)
+		return nil
+	}
+	parts, hooks := stripWrapped(parts, "hook_context")
+	s.stats.PassN(passedHook, hooks)
+	parts, environment := stripEnvironment(r.id, parts)
+	s.stats.PassN(passedEnvironment, environment)
+	s.beginRestore(r, environment)
+	results, rest := splitResults(parts)
+	for i, res := range results {
+		head := res[0]
+		s.meetResult(head)
+		id := s.calls.identify(head, r.id, i)
+		res[0] = head.withCallID(id, "")
+		if err := s.result(r, id, r.Text("timestamp"), res); err != nil {
+			return err
+		}
+		rest = s.without(rest, id)
+	}
+	if len(rest) == 0 {
+		return nil
+	}
+	if len(results) == 0 && isSnapshot(rest, r.fromSet) {
+		s.afterSnapshot = true
+		return s.offerAs(true, transcript.RoleSystem, r, rest)
+	}
+	var err error
+	if r, err = s.restored(r, transcript.RoleUser, rest); err != nil {
+		return err
+	}
+	return s.offerAs(false, transcript.RoleUser, r, rest)
+}
+
+// without drops the parts that the result of call id holds.
+func (s *replay) without(parts []part, id string) (kept []part) {
+	known := s.chain.current[s.calls.resultKey(id)]
+	if known == nil {
+		return parts
+	}
+	seen := identities(known.parts)
+	for _, p := range parts {
+		if !seen[p.identity()] {
+			kept = append(kept, p)
+		}
+	}
+	return kept
+}
+
+// stripEnvironment drops the agent's description of its environment; what a user said after it
+// stays.
+func stripEnvironment(id string, parts []part) (kept []part, dropped int) {
+	parts, dropped = stripWrapped(parts, "session_context")
+	for i, p := range parts {
+		first := i == 0 && dropped == 0 && id == environmentID
+		if p.kind == partText && (first || strings.HasPrefix(strings.TrimLeft(p.text, " \t\r\n"), "<session_context>")) {
+			dropped++
+			continue
+		}
+		kept = append(kept, p)
+	}
+	return kept, dropped
+}
+
+func (s *replay) modelMessage(r record, content []part, afterSnapshot bool) error {
+	content, responses := splitKind(content, partResponse)
+	records := toolCalls(r)
+	parts := modelParts(r, content, records)
+	if r.fromSet && s.chain.current[r.id] == nil {
+		if canned(parts, afterSnapshot) {
+			return s.offerAs(true, transcript.RoleSystem, r, parts)
+		}
+		r.id = s.knownAs(r.id, parts)
+	}
+	var err error
+	if r, err = s.restored(r, transcript.RoleModel, parts); err != nil {
+		return err
+	}
+	for _, p := range parts {
+		if p.kind == partCall {
+			s.meet(p.callID)
+			s.calls.claim(r.id, p)
+		}
+	}
+	if err := s.offerAs(false, transcript.RoleModel, r, parts); err != nil {
+		return err
+	}
+	for _, call := range records {
+		s.spawned(call)
+		if err := s.recordedResult(r, call); err != nil {
+			return err
+		}
+	}
+	for i, p := range responses {
+		s.meetResult(p)
+		id := s.calls.identify(p, r.id, i)
+		if err := s.result(r, id, r.Text("timestamp"), []part{p.withCallID(id, "")}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// knownAs returns the id of the message that made the same calls: a rewritten list may give a turn
+// a new id.
+func (s *replay) knownAs(id string, parts []part) string {
+	known, found := id, false
+	for _, p := range parts {
+		if p.kind != partCall {
+			continue
+		}
+		maker, ok := s.calls.maker(p)
+		if !ok || s.chain.current[maker] == nil || found && maker != known {
+			return id
+		}
+		known, found = maker, true
+	}
+	return known
+}
+
+func canned(parts []part, afterSnapshot bool) bool {
+	if len(parts) != 1 {
+		return false
+	}
+	return afterSnapshot && parts[0].text == cannedAck || parts[0].text == cannedInterruption
+}
+
+func timeOf(s string) time.Time {
+	t, _ := transcript.ParseTime(s)
+	return t
+}
+
+func outputTokens(o jsonvalue.Object) uint64 {
+	tokens, ok := jsonvalue.ParseObject(o["tokens"])
+	if !ok {
+		return 0
+	}
+	var n json.Number
+	if json.Unmarshal(tokens["output"], &n) != nil {
+		return 0
+	}
+	if whole, err := n.Int64(); err == nil && whole > 0 {
+		return uint64(whole)
+	}
+	return 0
+}
+
+func splitKind(parts []part, kind partKind) (others, matching []part) {
+	for _, p := range parts {
+		if p.kind == kind {
+			matching = append(matching, p)
+		} else {
+			others = append(others, p)
+		}
+	}
+	return others, matching
+}
+
+// ordinal makes the derived id of the nth call of a tool in a message, counting those without an
+// id.
+func ordinalCallID(message, tool string, n int) string {
+	return derive("tool call", message, tool, fmt.Sprint(n))
+}

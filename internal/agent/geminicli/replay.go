@@ -1,0 +1,156 @@
+package geminicli
+
+import (
+	"crypto/sha256"
+	"strings"
+
+	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/internal/agent/transcript"
+)
+
+// replay is the state of one reading. Its memory grows with what was said, once; copies add
+// nothing.
+type replay struct {
+	emit     func(transcript.Step) error
+	stats    transcript.Stats
+	document bool              // the transcript began as one JSON document, which the agent rewrites as a whole
+	waiting  []transcript.Step // until the session has a name
+	began    bool              // a message was emitted
+	rewinds  int               // emitted
+
+	chain chain
+	view  view
+	calls calls
+
+	restore       restore
+	derived       map[string]int // messages without id, by what their key is derived from
+	afterSnapshot bool           // the message before this one was a summary by the agent
+
+	met  map[uint64]struct{} // ids of messages and calls, by digest; nil where nobody asks
+	back bool                // something was read that only what came before it explains
+}
+
+func newReplay(emit func(transcript.Step) error) *replay {
+	return &replay{
+		emit:    emit,
+		stats:   transcript.NewStats(),
+		chain:   newChain(),
+		view:    newView(),
+		calls:   newCalls(),
+		derived: map[string]int{},
+	}
+}
+
+// candidate is a message as a record has it, before it is compared with what is known.
+type candidate struct {
+	key     string
+	msg     transcript.Message // without origin and content
+	parts   []part
+	fromSet bool // it comes from a list that the agent wrote again
+}
+
+// offer emits c unless it is known and says nothing new.
+func (s *replay) offer(c candidate) error {
+	known := s.chain.current[c.key]
+	if len(c.parts) == 0 {
+		if known == nil {
+			s.stats.Pass(passedEmpty)
+		} else {
+			s.stats.Pass(passedRepeated)
+		}
+		return nil
+	}
+	if known != nil {
+		c.msg.Note, c.msg.Role = known.note, known.role
+		if c.fromSet {
+			c.parts = merge(known.parts, c.parts)
+		}
+	}
+	return s.publish(c, known)
+}
+
+// offerResult is offer for a tool's result. The agent shortens results, and syncs the shortened
+// form everywhere: neither a masked copy, nor part of what is known, nor a shorter one in a
+// rewritten list, is a new version.
+func (s *replay) offerResult(c candidate) error {
+	known := s.chain.current[c.key]
+	if known == nil {
+		return s.publish(c, nil)
+	}
+	if contains(known.parts, c.parts) {
+		s.stats.Pass(passedRepeated)
+		return nil
+	}
+	old, offered := printParts(known.parts), printParts(c.parts)
+	wasMasked := strings.Contains(string(old), maskTag)
+	isMasked := strings.Contains(string(offered), maskTag)
+	if isMasked || c.fromSet && !wasMasked && len(offered) < len(old) {
+		s.stats.Pass(passedMasked)
+		return nil
+	}
+	return s.publish(c, known)
+}
+
+// publish emits c as a version after known, if it differs.
+func (s *replay) publish(c candidate, known *version) error {
+	m := c.msg
+	m.Origin, m.Record = s.origin(c.key), normalParts(c.parts)
+	v := &version{note: m.Note, from: m.Origin, role: m.Role, parts: c.parts, sum: sha256.Sum256(m.Record)}
+	if known != nil && known.sum == v.sum {
+		s.stats.Pass(passedRepeated)
+		return nil
+	}
+	if len(c.parts) == 1 && c.parts[0].plain() {
+		m.Text = c.parts[0].text
+	} else {
+		m.Parts = printParts(c.parts)
+	}
+	for _, p := range c.parts {
+		switch p.kind {
+		case partCall:
+			m.Calls = append(m.Calls, format.Call{ID: transcript.Fit(p.callID), Tool: transcript.Fit(p.tool)})
+		case partResponse:
+			m.Results = append(m.Results, transcript.Fit(p.callID))
+		}
+	}
+	s.chain.push(c.key, v)
+	s.began = true
+	return s.step(transcript.Step{Message: m})
+}
+
+// rewind applies a rewind record. What leaves is every message that the agent's list holds from id
+// on, and with them whatever was emitted after the first of them.
+func (s *replay) rewind(id string) error {
+	s.afterSnapshot, s.back = false, true
+	if at, ok := s.view.position[id]; ok {
+		if n, live := s.chain.earliest(s.view.cut(at)); live {
+			return s.leave(n)
+		}
+		return nil // nothing of it was ever emitted
+	}
+	if n, ok := s.chain.earliest(s.view.keys[id]); ok {
+		// The agent had dropped it from its list. It would now clear everything; what it means is plain
+		// all the same.
+		err := s.leave(n)
+		s.view.keep(func(id string) bool {
+			_, live := s.chain.earliest(s.view.keys[id])
+			return live
+		})
+		return err
+	}
+	s.view.cut(0)
+	s.chain.cut(0)
+	s.stats.Unknown++
+	return s.rewound("", transcript.Origin{})
+}
+
+// leave emits the rewind to the chain's nth step.
+func (s *replay) leave(n int) error {
+	key := s.chain.keys[n]
+	first := s.chain.current[key]
+	for first.prev != nil {
+		first = first.prev
+	}
+	s.chain.cut(n)
+	return s.rewound(key, first.from)
+}

@@ -1,0 +1,367 @@
+package geminicli
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/internal/agent/transcript"
+	"github.com/gemini-ctx/ctx/internal/jsonvalue"
+)
+
+// writer is the codec of transcripts.
+type writer struct {
+	*transcript.Output
+	held []*heldAnswer
+}
+
+// heldAnswer is what the model said, with calls whose results are to come.
+type heldAnswer struct {
+	rec   jsonvalue.Object
+	calls []*heldCall
+	notes []jsonvalue.Object // said meanwhile
+}
+
+type heldCall struct {
+	format.Call
+	args   json.RawMessage
+	result []json.RawMessage
+	failed bool
+	never  bool // nobody answers it
+	when   time.Time
+}
+
+// NewWriter begins a transcript that `gemini --session-file` reads.
+func NewWriter(w io.Writer, o transcript.WriteOptions) transcript.Writer {
+	return transcript.NewWriter(w, o, func(out *transcript.Output) transcript.Codec { return &writer{Output: out} })
+}
+
+// ProjectHash is how Gemini CLI names a project's directory in a transcript.
+func ProjectHash(dir string) string {
+	sum := sha256.Sum256([]byte(dir))
+	return hex.EncodeToString(sum[:])
+}
+
+// isAdded reports whether ctx put a record there that nobody said.
+func isAdded(o jsonvalue.Object) bool {
+	h := transcript.ReadHints(o[transcript.HintName])
+	return h != nil && (h.Added || h.Gone != "")
+}
+
+// Message writes a message, or holds it back until the results of its calls have come.
+func (w *writer) Message(it *transcript.Item) bool {
+	m := &it.Message
+	switch {
+	case m.Note:
+		return w.note(it)
+	case m.Gone != "":
+		text, _ := w.StandIn(it)
+		w.flush(m.Role == transcript.RoleModel)
+		rec := w.recordOf(it, kindOf(m))
+		rec["content"] = textContent(text)
+		rec.Set(transcript.HintName, transcript.Hints{V: 1, Gone: m.Gone})
+		w.write(rec)
+	case m.Role == transcript.RoleModel:
+		if !w.waits() {
+			w.flush(true)
+		}
+		w.model(it)
+	case w.answers(m):
+	default:
+		w.flush(false)
+		w.user(it)
+	}
+	return true
+}
+
+func kindOf(m *transcript.Message) string {
+	if m.Role == transcript.RoleModel {
+		return "gemini"
+	}
+	return "user"
+}
+
+func textContent(s string) json.RawMessage {
+	return jsonvalue.Array([]json.RawMessage{transcript.TextPart(s, nil)})
+}
+
+// Begin writes the header, and what stands for the conversation before the first message.
+func (w *writer) Begin(first *transcript.Item) {
+	start := transcript.Stamp(time.Time{})
+	if first != nil {
+		start = transcript.Stamp(first.Time)
+	}
+	head := jsonvalue.NewObject("sessionId", w.Session, "projectHash", ProjectHash(w.Dir), "startTime", start, "lastUpdated", transcript.Stamp(w.Now), "kind", "main")
+	w.Line(head.Ordered("sessionId", "projectHash", "startTime", "lastUpdated", "kind"))
+	if w.Before == "" {
+		return
+	}
+	text := "<state_snapshot>\n" + strings.ReplaceAll(w.Before, "</state_snapshot>", "<\\/state_snapshot>") + "\n</state_snapshot>"
+	w.write(jsonvalue.NewObject("id", transcript.Derive(32, "before", w.Session, w.Before), "timestamp", start, "type", "user",
+		"content", textContent(text), transcript.HintName, transcript.Added()))
+}
+
+// recordOf is a record without its content.
+func (w *writer) recordOf(it *transcript.Item, kind string) jsonvalue.Object {
+	m := &it.Message
+	id := m.Origin.Message
+	if m.Origin.Agent != Agent {
+		id = cmp.Or(transcript.EntryUUID(it.Entry), transcript.UUID(Agent, m.Origin.Agent, m.Origin.Session, m.Origin.Message))
+	}
+	return jsonvalue.NewObject("id", id, "timestamp", transcript.Stamp(m.Time), "type", kind)
+}
+
+// note writes what was said about the conversation. The agent shows it, and no model sees it.
+func (w *writer) note(it *transcript.Item) bool {
+	rec := w.recordOf(it, "info")
+	text := transcript.Words(&it.Message)
+	if it.Gone != "" {
+		text = transcript.GoneText
+		rec.Set(transcript.HintName, transcript.Hints{V: 1, Gone: it.Gone})
+	}
+	if text == "" {
+		w.Report.Left["notes without words"]++
+		return false
+	}
+	rec["content"] = w.contentOf(&it.Message, text)
+	if n := len(w.held); n > 0 {
+		w.held[n-1].notes = append(w.held[n-1].notes, rec)
+	} else {
+		w.write(rec)
+	}
+	return true
+}
+
+// contentOf is the content of a message that has no calls: its text, or those of its parts that
+// Gemini CLI knows.
+func (w *writer) contentOf(m *transcript.Message, text string) json.RawMessage {
+	if m.Parts == nil || m.Gone != "" {
+		return textContent(text)
+	}
+	var list []json.RawMessage
+	for _, p := range transcript.PartsOf(m) {
+		if p.Kind != transcript.PartHidden {
+			list = append(list, w.bare(p))
+		}
+	}
+	return jsonvalue.Array(list)
+}
+
+// bare is a part without what another agent keeps in it.
+func (w *writer) bare(p transcript.Part) json.RawMessage {
+	if p.Body == nil || w.Keeps == nil {
+		return p.Raw
+	}
+	out := jsonvalue.Object{}
+	changed := false
+	for name, value := range p.Body {
+		if w.Keeps(name) {
+			changed = true
+		} else {
+			out[name] = value
+		}
+	}
+	if !changed {
+		return p.Raw
+	}
+	return jsonvalue.Encode(out)
+}
+
+// user writes what a person said, or a result that no call of the answer before it asked for.
+func (w *writer) user(it *transcript.Item) {
+	m := &it.Message
+	rec := w.recordOf(it, "user")
+	if m.Parts == nil && len(m.Results) > 0 {
+		var list []json.RawMessage
+		for _, p := range transcript.PartsOf(m) {
+			list = append(list, p.Raw)
+		}
+		rec["content"] = jsonvalue.Array(list)
+	} else {
+		rec["content"] = w.contentOf(m, m.Text)
+	}
+	text := strings.TrimSpace(transcript.Words(m))
+	if it.Orphan {
+		w.Report.Changed[transcript.ChangedOrphans]++
+	} else if strings.HasPrefix(text, "/") || strings.HasPrefix(text, "?") {
+		w.Report.Changed["commands, which no model sees"]++
+	}
+	w.write(rec)
+}
+
+// model begins an answer.
+func (w *writer) model(it *transcript.Item) {
+	m := &it.Message
+	rec := w.recordOf(it, "gemini")
+	if m.Author != "" {
+		rec.Set("model", m.Author)
+	}
+	if m.Tokens > 0 {
+		rec.Set("tokens", map[string]uint64{"input": 0, "output": m.Tokens, "cached": 0, "total": m.Tokens})
+	}
+	var thoughts, content, inOrder []json.RawMessage
+	held := &heldAnswer{rec: rec}
+	trailing, leading := true, true
+	for _, p := range transcript.PartsOf(m) {
+		switch p.Kind {
+		case transcript.PartHidden:
+			if p.Text == "" {
+				continue
+			}
+			if leading {
+				thoughts = append(thoughts, thoughtOf(p.Text, transcript.Stamp(m.Time)))
+			}
+			inOrder = append(inOrder, transcript.ThoughtPart(p.Text, nil))
+			trailing = trailing && leading
+		case transcript.PartCall:
+			held.calls = append(held.calls, &heldCall{Call: format.Call{ID: p.ID, Tool: p.Tool}, args: p.Args, when: m.Time})
+			inOrder = append(inOrder, w.bare(p))
+			leading = false
+		default:
+			trailing = trailing && len(held.calls) == 0
+			leading = false
+			content = append(content, w.bare(p))
+			inOrder = append(inOrder, w.bare(p))
+		}
+	}
+	switch {
+	case !trailing:
+		rec["content"] = jsonvalue.Array(inOrder)
+	case m.Parts == nil && len(m.Calls) == 0:
+		rec.Set("content", m.Text)
+	case len(content) == 0:
+		rec.Set("content", "")
+	default:
+		rec["content"] = jsonvalue.Array(content)
+	}
+	if trailing && len(thoughts) > 0 {
+		rec["thoughts"] = jsonvalue.Array(thoughts)
+	}
+	for _, c := range held.calls {
+		c.never = slices.Contains(it.Open, c.ID)
+	}
+	if len(held.calls) > 0 || len(w.held) > 0 {
+		w.held = append(w.held, held)
+		return
+	}
+	w.write(rec)
+}
+
+// waits reports whether a result is to come of what is held: other agents make several calls in
+// several messages before the first result.
+func (w *writer) waits() bool {
+	return slices.ContainsFunc(w.held, func(h *heldAnswer) bool {
+		return slices.ContainsFunc(h.calls, func(c *heldCall) bool { return c.result == nil && !c.never })
+	})
+}
+
+// thoughtOf takes a thought apart as the agent has it: a subject in bold, and what follows.
+func thoughtOf(text, when string) json.RawMessage {
+	subject, description := "", text
+	if rest, ok := strings.CutPrefix(text, "**"); ok {
+		if s, d, ok := strings.Cut(rest, "** "); ok && s != "" && d != "" {
+			subject, description = s, d
+		} else if s, ok := strings.CutSuffix(rest, "**"); ok && s != "" && !strings.Contains(s, "** ") {
+			subject, description = s, ""
+		}
+	}
+	o := jsonvalue.NewObject("subject", subject, "description", description, "timestamp", when)
+	return o.Ordered("subject", "description", "timestamp")
+}
+
+// answers takes results to the calls of the answer that is held, if that is all a message has.
+func (w *writer) answers(m *transcript.Message) bool {
+	if len(w.held) == 0 || len(m.Results) == 0 || len(m.Calls) > 0 || m.Role != transcript.RoleTool {
+		return false
+	}
+	parts := transcript.PartsOf(m)
+	if len(parts) == 0 || parts[0].Kind != transcript.PartResult {
+		return false
+	}
+	for _, p := range parts {
+		if p.Kind == transcript.PartResult && w.open(p.ID) == nil {
+			return false
+		}
+	}
+	var to *heldCall
+	for _, p := range parts {
+		switch p.Kind {
+		case transcript.PartHidden:
+		case transcript.PartResult:
+			to = w.open(p.ID)
+			_, to.failed = p.Said()
+			to.when = m.Time
+			to.result = append(to.result, w.bare(p))
+		default:
+			to.result = append(to.result, w.bare(p))
+		}
+	}
+	return true
+}
+
+// open is a call that waits for its result; nil for none.
+func (w *writer) open(id string) *heldCall {
+	for _, h := range slices.Backward(w.held) {
+		if i := slices.IndexFunc(h.calls, func(c *heldCall) bool { return c.ID == id && c.result == nil }); i >= 0 {
+			return h.calls[i]
+		}
+	}
+	return nil
+}
+
+// flush writes the answers that are held. goesOn says that the model speaks next: where it does
+// not, the agent wants to hear something of it after a result, and would put words of its own
+// there.
+func (w *writer) flush(goesOn bool) {
+	held := w.held
+	w.held = nil
+	for _, h := range held {
+		w.answer(h)
+	}
+	if len(held) == 0 || goesOn || len(held[len(held)-1].calls) == 0 {
+		return
+	}
+	last := held[len(held)-1].rec
+	w.write(jsonvalue.NewObject("id", transcript.UUID(Agent, "after", last.Text("id")), "timestamp", last["timestamp"], "type", "gemini",
+		"content", cannedInterruption, transcript.HintName, transcript.Added()))
+	w.Report.Changed["answers that end with a result"]++
+}
+
+// answer writes an answer with the results of its calls, and an error for each that has none.
+func (w *writer) answer(h *heldAnswer) {
+	var list []json.RawMessage
+	for _, c := range h.calls {
+		o := jsonvalue.NewObject("id", c.ID, "name", c.Tool, "args", c.args, "timestamp", transcript.Stamp(c.when), "status", "success")
+		if c.failed {
+			o.Set("status", "error")
+		}
+		if c.result == nil {
+			o.Set("status", "cancelled")
+			o.Set(transcript.HintName, transcript.Added())
+			c.result = []json.RawMessage{transcript.ResultPart(c.ID, c.Tool, jsonvalue.Encode(map[string]string{"error": transcript.NoResult}), nil)}
+			w.Report.Changed[transcript.ChangedCalls]++
+		}
+		o["result"] = jsonvalue.Array(c.result)
+		list = append(list, o.Ordered("id", "name", "args", "status", "timestamp", "result"))
+	}
+	if len(list) > 0 {
+		h.rec["toolCalls"] = jsonvalue.Array(list)
+	}
+	w.write(h.rec)
+	for _, rec := range h.notes {
+		w.write(rec)
+	}
+}
+
+func (w *writer) write(rec jsonvalue.Object) {
+	w.Record(rec.Ordered("id", "timestamp", "type", "content", "thoughts", "tokens", "model", "toolCalls"))
+}
+
+// End writes the answers that are held back.
+func (w *writer) End() { w.flush(false) }

@@ -1,0 +1,136 @@
+package opencode
+
+import (
+	"encoding/json"
+	"time"
+
+	"github.com/gemini-ctx/ctx/internal/agent/transcript"
+	"github.com/gemini-ctx/ctx/internal/jsonvalue"
+)
+
+// decode makes messages of one of opencode's: of an answer one for each step, and one for each
+// result.
+func decode(session string, info jsonvalue.Object, parts []jsonvalue.Object) []transcript.Message {
+	var hints *transcript.Hints
+	d := &decoder{session: session, info: info, id: info.Text("id")}
+	for _, o := range parts {
+		if h := hintsOf(o); h != nil {
+			hints = h
+			continue
+		}
+		d.part(o)
+	}
+	d.flush()
+	list := d.list
+	if hints == nil {
+		return list
+	}
+	if hints.Alone || len(hints.Of) != len(list) {
+		list = make([]transcript.Message, len(hints.Of))
+		for i := range list {
+			list[i] = blank(session, d.id)
+		}
+	}
+	for i := range list {
+		hints.Of[i].Apply(&list[i])
+	}
+	return list
+}
+
+// blank is what the hints of a message begin with that does not come of its parts.
+func blank(session, id string) transcript.Message {
+	return transcript.Message{Origin: transcript.Origin{Agent: Agent, Session: transcript.Fit(session), Message: transcript.Fit(id)}, Role: transcript.RoleUser}
+}
+
+type decoder struct {
+	session string
+	info    jsonvalue.Object
+	id      string
+	list    []transcript.Message
+	said    []json.RawMessage // of the step that is being read
+	first   string            // the id of its first part
+	answers []answer          // the results of its calls
+}
+
+type answer struct {
+	part json.RawMessage
+	id   string
+	when time.Time
+}
+
+func (d *decoder) part(o jsonvalue.Object) {
+	kind := o.Text("type")
+	if len(d.answers) > 0 && kind != "tool" && kind != "step-finish" && kind != "patch" && kind != "snapshot" {
+		d.flush()
+	}
+	if d.first == "" {
+		d.first = o.Text("id")
+	}
+	if kind != "tool" {
+		d.said = append(d.said, partOf(o))
+		return
+	}
+	call, result := toolPart(o)
+	d.said = append(d.said, call)
+	if result != nil {
+		d.answers = append(d.answers, answer{result, o.Text("id"), stamp(o.Object("state").Object("time").Number("end"))})
+	}
+}
+
+func stamp(ms uint64) time.Time {
+	if ms == 0 || ms > 253402300799999 {
+		return time.Time{}
+	}
+	return time.UnixMilli(int64(ms)).UTC()
+}
+
+// flush ends a step.
+func (d *decoder) flush() {
+	if len(d.list) == 0 || len(d.said) > 0 {
+		d.step()
+	}
+	for _, a := range d.answers {
+		m := d.message(d.id+"/"+a.id+"/result", transcript.RoleTool)
+		if !a.when.IsZero() {
+			m.Time = a.when
+		}
+		m.SetParts([]json.RawMessage{a.part})
+		d.list = append(d.list, m)
+	}
+	d.said, d.first, d.answers = nil, "", nil
+}
+
+func (d *decoder) step() {
+	role := transcript.RoleModel
+	if d.info.Text("role") == "user" {
+		role = transcript.RoleUser
+	}
+	name := d.id
+	if len(d.list) > 0 {
+		name += "/" + d.first
+	}
+	m := d.message(name, role)
+	if role == transcript.RoleModel {
+		if model := d.info.Text("modelID"); transcript.Fit(model) == model {
+			m.Author = model
+		}
+		if len(d.list) == 0 {
+			m.Tokens = d.info.Object("tokens").Number("output")
+		}
+		if d.info.True("summary") {
+			m.Note, m.Role, m.Author = true, transcript.RoleSystem, ""
+		}
+	}
+	rest := jsonvalue.Object{}
+	if len(d.list) == 0 {
+		rest["info"] = jsonvalue.Encode(d.info.Without("id", "sessionID"))
+	}
+	m.SetParts(append(d.said, transcript.Kept(Agent, rest)))
+	d.list = append(d.list, m)
+}
+
+func (d *decoder) message(name, role string) transcript.Message {
+	m := blank(d.session, name)
+	m.Role, m.Time = role, stamp(d.info.Object("time").Number("created"))
+	return m
+}

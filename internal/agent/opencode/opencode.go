@@ -1,0 +1,129 @@
+// Package opencode reads and writes the sessions of opencode: as the one JSON document that
+// `opencode export` prints and `opencode import` takes, and, for reading, as the files of its
+// storage directory, which it kept until it had a database. It is pure: bytes in, values out; files
+// only through fs.FS.
+//
+// What was said becomes parts in the shape of the Gemini API. Everything else that a message or a
+// part has stays with it, where no model is shown it. docs/agents/opencode.md says which is where.
+package opencode
+
+import (
+	"encoding/json"
+
+	"github.com/gemini-ctx/ctx/internal/agent/transcript"
+	"github.com/gemini-ctx/ctx/internal/jsonvalue"
+)
+
+// Agent is what the source of a message names that opencode wrote, and the member of a part under
+// which its own fields are kept.
+const Agent = "opencode"
+
+func object(raw []byte) jsonvalue.Object {
+	o, _ := jsonvalue.ParseObject(raw)
+	return o
+}
+
+func extra(rest jsonvalue.Object) jsonvalue.Object {
+	return jsonvalue.Object{Agent: jsonvalue.Encode(rest)}
+}
+
+// hintsOf returns the hints in the metadata of a part, or of the state of a tool; nil for none.
+func hintsOf(o jsonvalue.Object) *transcript.Hints {
+	return transcript.ReadHints(o.Object("metadata")[transcript.HintName])
+}
+
+// partOf makes a part of one of opencode's that is no tool's.
+func partOf(o jsonvalue.Object) json.RawMessage {
+	rest := o.Without("sessionID", "messageID")
+	switch o.Text("type") {
+	case "text":
+		if s, ok := jsonvalue.Text(o["text"]); ok {
+			return transcript.TextPart(s, extra(rest.Without("text", "type")))
+		}
+	case "reasoning":
+		if s, ok := jsonvalue.Text(o["text"]); ok {
+			return transcript.ThoughtPart(s, extra(rest.Without("text", "type")))
+		}
+	case "file":
+		url, mime := o.Text("url"), o.Text("mime")
+		if m, data, ok := transcript.DataURL(url); ok && m == mime {
+			return transcript.MediaPart(mime, data, "", extra(rest.Without("url", "mime", "type")))
+		} else if url != "" && mime != "" {
+			return transcript.MediaPart(mime, "", url, extra(rest.Without("url", "mime", "type")))
+		}
+	}
+	return transcript.HiddenPart(extra(jsonvalue.Object{"part": jsonvalue.Encode(rest)}))
+}
+
+// ownPart is partOf backwards; ok is false for a part that opencode did not write.
+func ownPart(p transcript.Part) (o jsonvalue.Object, ok bool) {
+	if p.Body[Agent] == nil {
+		return nil, false
+	}
+	kept := p.Body.Object(Agent)
+	switch p.Kind {
+	case transcript.PartHidden:
+		if kept.Has("part") {
+			return kept.Object("part"), true
+		}
+		if _, isThought := jsonvalue.Text(p.Body["text"]); !isThought {
+			return nil, false
+		}
+		o = kept.Without()
+		o.Set("type", "reasoning")
+		o.Set("text", p.Text)
+	case transcript.PartText, transcript.PartMedia:
+		return plainPart(p, kept), true
+	default:
+		return nil, false
+	}
+	return o, true
+}
+
+// plainPart is a text or a file with some members more.
+func plainPart(p transcript.Part, kept jsonvalue.Object) jsonvalue.Object {
+	o := kept.Without()
+	if p.Kind == transcript.PartText {
+		o.Set("type", "text")
+		o.Set("text", p.Text)
+		return o
+	}
+	o.Set("type", "file")
+	mime := p.Mime
+	if mime == "" {
+		mime = "application/octet-stream"
+	}
+	o.Set("mime", mime)
+	o.Set("url", p.URI)
+	if p.URI == "" {
+		o.Set("url", "data:"+mime+";base64,"+p.Data)
+	}
+	return o
+}
+
+// toolPart makes a call of a tool's part, and its result, if it has one.
+func toolPart(o jsonvalue.Object) (call, result json.RawMessage) {
+	id, tool, state := o.Text("callID"), o.Text("tool"), o.Object("state")
+	if id == "" || tool == "" || state.Object("input") == nil {
+		return transcript.HiddenPart(extra(jsonvalue.Object{"part": jsonvalue.Encode(o.Without("sessionID", "messageID"))})), nil
+	}
+	rest := o.Without("sessionID", "messageID", "type", "callID", "tool", "state")
+	left := state.Without("input")
+	member, from := "", ""
+	switch state.Text("status") {
+	case "completed":
+		member, from = "output", "output"
+	case "error":
+		member, from = "error", "error"
+	}
+	said, isText := jsonvalue.Text(state[from])
+	if isText {
+		delete(left, from)
+		result = transcript.ResultPart(id, tool, jsonvalue.Encode(map[string]string{member: said}), nil)
+	}
+	if h := hintsOf(state); h != nil && h.Added {
+		result = nil
+	}
+	rest["state"] = jsonvalue.Encode(left)
+	return transcript.CallPart(id, tool, state["input"], extra(rest)), result
+}

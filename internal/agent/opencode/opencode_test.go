@@ -1,0 +1,229 @@
+package opencode
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"os"
+	"path"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"github.com/gemini-ctx/ctx/internal/agent/transcript"
+	"github.com/gemini-ctx/ctx/internal/agent/transcript/transcripttest"
+	"github.com/gemini-ctx/ctx/internal/jsonvalue"
+)
+
+var kit = transcripttest.Format{
+	Whole: true,
+	Read:  Read,
+	Write: transcripttest.Write(NewWriter),
+}
+
+func session(t testing.TB) []byte {
+	t.Helper()
+	data, err := os.ReadFile("testdata/session.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
+
+const conversation = `message user msg_01 "Which lamps are <b>lit</b>?" media image/png iVBORw0KGgo=
+message model msg_02 thought "I should look." call toolu_1 read {"filePath": "lamps.txt"} call toolu_2 task {"prompt": "count"} tokens=40
+message tool msg_02/prt_023/result result toolu_1 read "north: on"
+message tool msg_02/prt_024/result result toolu_2 task "no lamps" failed
+message model msg_02/prt_026 "The north one."
+note system msg_03 "Lamps were counted."
+message user msg_04 "Leave it on"
+`
+
+func traceOf(steps []transcript.Step) string {
+	_, rest, _ := strings.Cut(transcripttest.Trace(steps), "\"Harbour lights\"\n")
+	return strings.ReplaceAll(rest, `":"`, `": "`)
+}
+
+func TestDocument(t *testing.T) {
+	steps, replay, stats := kit.Steps(t, session(t))
+	if got := traceOf(steps); got != conversation {
+		t.Errorf("got\n%s\nwant\n%s", got, conversation)
+	}
+	if len(stats.Skipped) > 0 || stats.Passed["unfinished answer"] != 1 || stats.Session != "ses_01" || fmt.Sprint(stats.Spawned) != "[{toolu_2 ses_02}]" {
+		t.Errorf("%+v", stats)
+	}
+	out, _, err := kit.Write(transcripttest.Items(replay.Threads[""]), transcript.WriteOptions{Session: "ses_01"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var was, now struct{ Messages []json.RawMessage }
+	if json.Unmarshal(session(t), &was) != nil || json.Unmarshal(out, &now) != nil {
+		t.Fatalf("%s", out)
+	}
+	if bytes.Contains(out, []byte(`"ctx"`)) || len(now.Messages) != 4 {
+		t.Errorf("%s", out)
+	}
+	for i := range now.Messages[:2] {
+		if !jsonvalue.Same(was.Messages[i], now.Messages[i]) {
+			t.Errorf("was %s\nis  %s", jsonvalue.Canonical(was.Messages[i]), jsonvalue.Canonical(now.Messages[i]))
+		}
+	}
+	kit.Check(t, session(t), 0)
+}
+
+// storage is a document as the files of a storage directory.
+func storage(t testing.TB, doc []byte) fstest.MapFS {
+	t.Helper()
+	var d struct {
+		Info     json.RawMessage
+		Messages []struct {
+			Info  json.RawMessage
+			Parts []json.RawMessage
+		}
+	}
+	if err := json.Unmarshal(doc, &d); err != nil {
+		t.Fatal(err)
+	}
+	files := fstest.MapFS{"session/p1/ses_01.json": {Data: d.Info}}
+	for _, m := range d.Messages {
+		id := object(m.Info).Text("id")
+		files[path.Join("message", "ses_01", id+".json")] = &fstest.MapFile{Data: m.Info}
+		for _, p := range m.Parts {
+			files[path.Join("part", id, object(p).Text("id")+".json")] = &fstest.MapFile{Data: p}
+		}
+	}
+	return files
+}
+
+func TestStorage(t *testing.T) {
+	files := storage(t, session(t))
+	read := func() (string, transcript.Stats) {
+		var steps []transcript.Step
+		stats, err := ReadStorage(files, "session/p1/ses_01.json", func(st transcript.Step) error {
+			steps = append(steps, st)
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return traceOf(steps), stats
+	}
+	if got, _ := read(); got != conversation {
+		t.Errorf("got\n%s\nwant\n%s", got, conversation)
+	}
+	// What is damaged is counted, and the rest is there.
+	files["message/ses_01/msg_03.json"] = &fstest.MapFile{Data: []byte(`{"id":"msg_03","ro`)}
+	files["part/msg_01/prt_012.json"] = &fstest.MapFile{}
+	files["part/msg_02/prt_028.json"] = &fstest.MapFile{Data: []byte("\x00\x00{}\x00")}
+	files["message/ses_01/msg_04.json"].Mode = 0o200 | os.ModeIrregular
+	got, stats := read()
+	want := strings.Replace(strings.Replace(conversation, " media image/png iVBORw0KGgo=", "", 1), "note system msg_03 \"Lamps were counted.\"\n", "", 1)
+	if got != want || stats.Skipped[transcript.SkipBadJSON] != 2 || stats.Skipped[transcript.SkipNULRun] != 1 {
+		t.Errorf("%v\n%s", stats.Skipped, got)
+	}
+	if _, err := ReadStorage(files, "session/p1/none.json", func(transcript.Step) error { return nil }); err == nil {
+		t.Error("a session that is not there")
+	}
+}
+
+func record(id, role, text string) string {
+	return fmt.Sprintf(`{"info":{"id":%q,"role":%q,"time":{"created":1770105601000,"completed":1}},"parts":[{"id":"p","type":"text","text":%q}]}`, id, role, text)
+}
+
+func TestDamage(t *testing.T) {
+	long := strings.Repeat("x", 1<<20)
+	deep := strings.Repeat("[", 200) + strings.Repeat("]", 200)
+	head := `{"info":{"id":"s"},"messages":[`
+	one, two := record("a", "user", "1"), record("b", "assistant", "2")
+	for _, c := range []struct {
+		name, in, want string
+		skipped        map[string]int
+	}{
+		{"whole", head + one + "," + two + "]}", "1 2", nil},
+		{"a list", "[" + one + "," + two + "]", "1 2", nil},
+		{"torn", head + one + "," + two[:40], "1", map[string]int{transcript.SkipTornTail: 1}},
+		{"torn after a message", head + one + "," + two + ",", "1 2", map[string]int{transcript.SkipTornTail: 1}},
+		{"empty", "", "", map[string]int{transcript.SkipTornTail: 1}},
+		{"damaged", head + one + ",nonsense," + two + "]}", "1", map[string]int{transcript.SkipBadJSON: 1}},
+		{"something after it", head + one + "]}{", "1", map[string]int{transcript.SkipBadJSON: 1}},
+		{"nul runs", head + one + "\x00\x00,\x00" + two + "]}", "1 2", map[string]int{transcript.SkipNULRun: 2}},
+		{"no messages", head + `7,{},{"info":{"id":"x"}},` + one + "]}", "1", map[string]int{transcript.SkipUnknown: 3}},
+		{"nested too deep", head + `{"info":{"id":"x","role":"user"},"parts":` + deep + "}," + one + "]}", "1", map[string]int{transcript.SkipDeep: 1}},
+		{"a megabyte", head + record("a", "user", long) + "]}", long, nil},
+		{"the session after its messages", `{"messages":[` + one + "," + two + `],"info":{"id":"s"}}`, "1 2", nil},
+		{"taken back", `{"info":{"id":"s","revert":{"messageID":"b"}},"messages":[` + one + "," + two + "]}", "1", nil},
+		{"another form", `"x"`, "", map[string]int{transcript.SkipBadJSON: 1}},
+		{"strange types", `{"info":7,"messages":[{"info":{"id":"a","role":"user","time":7},"parts":[7,{"type":"text","text":1},{"type":"tool","state":3},{"type":"file"}]}]}`, "",
+			map[string]int{transcript.SkipUnknown: 1}},
+	} {
+		_, replay, stats := kit.Steps(t, []byte(c.in))
+		var words []string
+		for _, m := range replay.Threads[""] {
+			for _, p := range transcript.PartsOf(&m) {
+				if p.Kind == transcript.PartText {
+					words = append(words, p.Text)
+				}
+			}
+		}
+		if got := strings.Join(words, " "); got != c.want {
+			t.Errorf("%s: %.300q, want %.300q", c.name, got, c.want)
+		}
+		if !maps.Equal(stats.Skipped, c.skipped) {
+			t.Errorf("%s: skipped %v, want %v", c.name, stats.Skipped, c.skipped)
+		}
+		if c.name != "taken back" {
+			kit.Check(t, []byte(c.in), 0)
+		}
+	}
+}
+
+func TestErrors(t *testing.T) { kit.CheckErrors(t, "["+record("a", "user", "1")+"]") }
+
+func TestOthers(t *testing.T) {
+	kit.CheckWritten(t, transcripttest.Others())
+	out, done, err := kit.Write(transcripttest.Items(transcripttest.Others()), transcript.WriteOptions{Session: "ses_s", Dir: "/p", Title: "t"})
+	if err != nil || !json.Valid(out) {
+		t.Fatalf("%v %s", err, out)
+	}
+	want := map[string]int{"results without a call": 1, "calls answered with an error": 1, "forgotten": 1, "thoughts of other models": 1, "parts without a form": 1}
+	if !maps.Equal(done.Changed, want) || done.Messages != 13 || done.Notes != 1 {
+		t.Errorf("%+v", done)
+	}
+	// The ids grow, as opencode orders by them.
+	var doc struct {
+		Messages []struct {
+			Info struct{ ID string }
+		}
+	}
+	if err := json.Unmarshal(out, &doc); err != nil || len(doc.Messages) < 8 {
+		t.Fatalf("%v %s", err, out)
+	}
+	for i := 1; i < len(doc.Messages); i++ {
+		if doc.Messages[i].Info.ID <= doc.Messages[i-1].Info.ID {
+			t.Errorf("%s after %s", doc.Messages[i].Info.ID, doc.Messages[i-1].Info.ID)
+		}
+	}
+	empty, _, err := kit.Write(nil, transcript.WriteOptions{Session: "ses_s"})
+	if err != nil || !json.Valid(empty) {
+		t.Errorf("%v %s", err, empty)
+	}
+}
+
+func FuzzRead(f *testing.F) {
+	f.Add(session(f))
+	f.Add([]byte("[" + record("a", "user", "1") + "," + record("b", "assistant", "2") + "]"))
+	f.Add([]byte(`{"info":{"id":"s","revert":{"messageID":"b"}},"messages":[` + record("b", "user", "2") + "]}"))
+	if out, _, err := kit.Write(transcripttest.Items(transcripttest.Others()), transcript.WriteOptions{Session: "s", Home: &transcript.Home{Store: "a", Session: "b"}}); err == nil {
+		f.Add(out)
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		kit.Check(t, data, 0)
+		_, _ = ReadStorage(fstest.MapFS{"session/p/s.json": {Data: data}, "message/s/m.json": {Data: data}, "part/m/p.json": {Data: data}}, "session/p/s.json",
+			func(transcript.Step) error { return nil })
+	})
+}
+
+func TestSeveral(t *testing.T) {
+	kit.CheckSeveral(t, transcript.WriteOptions{Session: "ses_s", Dir: "/p", Title: "t"})
+}

@@ -1,0 +1,388 @@
+package opencode
+
+import (
+	"bufio"
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"errors"
+	"io"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/gemini-ctx/ctx/internal/agent/transcript"
+	"github.com/gemini-ctx/ctx/internal/jsonvalue"
+)
+
+// maxDocument is the most of a document that is read, in bytes.
+const maxDocument = 256 << 20
+
+// Read reads a session as one document, or as a list of its messages. A document that breaks off
+// gives the messages before the break. An answer that is not finished, at the end, is left for the
+// next time.
+func Read(r io.Reader, emit func(transcript.Step) error) (transcript.Stats, error) {
+	d := newReader(emit)
+	failing := &transcript.ErrorKeeper{R: r}
+	failing.R = &transcript.AtMost{R: r, Most: maxDocument}
+	clean := &transcript.SpaceForNUL{R: failing}
+	br := bufio.NewReaderSize(clean, 64<<10)
+	if mark, _ := br.Peek(3); bytes.Equal(mark, []byte("\xef\xbb\xbf")) {
+		_, _ = br.Discard(3)
+	}
+	for space := byte(' '); space == ' ' || space == '\n' || space == '\r' || space == '\t'; {
+		b, err := br.ReadByte()
+		if err != nil {
+			break
+		}
+		if space = b; strings.IndexByte(" \n\r\t", b) < 0 {
+			_ = br.UnreadByte()
+		}
+	}
+	dec := json.NewDecoder(br)
+	err := d.document(dec)
+	d.stats.Bytes = dec.InputOffset()
+	d.stats.Skip(transcript.SkipNULRun, clean.Runs)
+	switch {
+	case d.failed != nil:
+		return d.stats, d.failed
+	case failing.Err != nil:
+		return d.stats, &transcript.ReadError{Err: failing.Err}
+	case errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF):
+		d.stats.Skip(transcript.SkipTornTail, 1)
+	case err != nil:
+		d.stats.Skip(transcript.SkipBadJSON, 1)
+	}
+	d.end()
+	return d.stats, d.failed
+}
+
+type reader struct {
+	stats  transcript.Stats
+	emit   func(transcript.Step) error
+	home   *transcript.Home
+	info   jsonvalue.Object // of the session
+	begun  bool
+	held   *message
+	early  []json.RawMessage // messages that came before the session's own
+	order  []said
+	failed error // from emit
+}
+
+type message struct {
+	info  jsonvalue.Object
+	parts []jsonvalue.Object
+}
+
+// said is a message of the conversation, by opencode's id.
+type said struct {
+	id     string
+	origin transcript.Origin
+}
+
+func newReader(emit func(transcript.Step) error) *reader {
+	return &reader{stats: transcript.NewStats(), emit: emit}
+}
+
+var errForm = errors.New("neither a session nor a list of messages")
+
+// document walks the top level of the input.
+func (d *reader) document(dec *json.Decoder) error {
+	token, err := dec.Token()
+	if err != nil {
+		return err
+	}
+	if token == json.Delim('[') {
+		d.begun = true
+		if err := d.list(dec); err != nil {
+			return err
+		}
+		return d.after(dec)
+	}
+	if token != json.Delim('{') {
+		return errForm
+	}
+	for dec.More() && d.failed == nil {
+		name, err := dec.Token()
+		if err != nil {
+			return err
+		}
+		if name == "messages" {
+			if token, err := dec.Token(); err != nil {
+				return err
+			} else if token != json.Delim('[') {
+				return errForm
+			}
+			if err := d.list(dec); err != nil {
+				return err
+			}
+			continue
+		}
+		var raw json.RawMessage
+		if err := dec.Decode(&raw); err != nil {
+			return err
+		}
+		switch name {
+		case "info":
+			d.begin(object(raw))
+		case transcript.HintName:
+			if h := transcript.ReadHints(raw); h != nil && h.Home != nil && d.home == nil {
+				d.home = h.Home
+				d.stats.Home = d.home
+			}
+		}
+	}
+	if _, err := dec.Token(); err != nil {
+		return err
+	}
+	return d.after(dec)
+}
+
+// after looks at what follows the document.
+func (d *reader) after(dec *json.Decoder) error {
+	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
+		return errForm
+	}
+	return nil
+}
+
+// list reads messages up to the end of their list.
+func (d *reader) list(dec *json.Decoder) error {
+	for dec.More() && d.failed == nil {
+		var raw json.RawMessage
+		if err := dec.Decode(&raw); err != nil {
+			return err
+		}
+		raw = bytes.ToValidUTF8(raw, []byte("\uFFFD"))
+		if !d.begun {
+			d.early = append(d.early, raw)
+			continue
+		}
+		d.record(raw)
+	}
+	if d.failed != nil {
+		return nil
+	}
+	_, err := dec.Token()
+	return err
+}
+
+// begin takes what the session says of itself.
+func (d *reader) begin(info jsonvalue.Object) {
+	if d.begun || info == nil {
+		return
+	}
+	d.begun, d.info = true, info
+	d.stats.Session, d.stats.Parent = info.Text("id"), transcript.Fit(info.Text("parentID"))
+	kept := keptInfo(info)
+	for _, raw := range d.early {
+		d.record(raw)
+	}
+	d.early = nil
+	if len(kept) == 0 || len(d.order) > 0 {
+		return
+	}
+	m := infoMessage(d.stats.Session, info, kept)
+	if h := transcript.ReadHints(info[transcript.HintName]); h != nil {
+		if h.Added {
+			return
+		}
+		h.Apply(&m)
+	}
+	d.send(m.Origin.Message, m)
+}
+
+// keptInfo is what is kept of what a session says of itself: what does not change with each
+// message.
+func keptInfo(info jsonvalue.Object) jsonvalue.Object {
+	kept := jsonvalue.Object{}
+	for _, name := range []string{"title", "directory", "version", "slug", "parentID", "projectID"} {
+		if info.Text(name) != "" && len(info[name]) < maxFile {
+			kept[name] = info[name]
+		}
+	}
+	return kept
+}
+
+// infoMessage is the note of what a session says of itself.
+func infoMessage(session string, info, kept jsonvalue.Object) transcript.Message {
+	name := "info:" + transcript.Derive(16, string(jsonvalue.Canonical(jsonvalue.Encode(kept))))
+	m := blank(session, name)
+	m.Note, m.Role, m.Time = true, transcript.RoleSystem, stamp(info.Object("time").Number("created"))
+	var parts []json.RawMessage
+	if title := kept.Text("title"); title != "" {
+		parts = append(parts, transcript.TextPart(title, nil))
+		kept = kept.Without("title")
+	}
+	m.SetParts(append(parts, transcript.Kept(Agent, jsonvalue.Object{"session": jsonvalue.Encode(kept)})))
+	return m
+}
+
+// record takes the next message of the document.
+func (d *reader) record(raw json.RawMessage) {
+	o, ok := d.stats.Parse(raw)
+	if !ok {
+		return
+	}
+	list, _ := o.Array("parts")
+	var parts []jsonvalue.Object
+	for _, raw := range list {
+		if part, ok := jsonvalue.ParseObject(raw); ok {
+			parts = append(parts, part)
+		} else {
+			d.stats.Skip(transcript.SkipUnknown, 1)
+		}
+	}
+	d.message(o.Object("info"), parts)
+}
+
+// message takes a message and, since the next one shows that it is finished, gives out the one
+// before.
+func (d *reader) message(info jsonvalue.Object, parts []jsonvalue.Object) {
+	if info.Text("id") == "" || info.Text("role") != "user" && info.Text("role") != "assistant" {
+		d.stats.Skip(transcript.SkipUnknown, 1)
+		return
+	}
+	if d.stats.Session == "" {
+		d.stats.Session = info.Text("sessionID")
+	}
+	d.give()
+	d.held = &message{info, parts}
+}
+
+func (d *reader) give() {
+	if d.held == nil || d.failed != nil {
+		return
+	}
+	m := d.held
+	d.held = nil
+	d.spawns(m)
+	for _, one := range decode(d.stats.Session, m.info, m.parts) {
+		if one.Gone != "" {
+			d.stats.Pass("stand-in")
+			continue
+		}
+		d.send(m.info.Text("id"), one)
+	}
+}
+
+func (d *reader) send(id string, m transcript.Message) {
+	if d.failed == nil {
+		d.order = append(d.order, said{id, m.Origin})
+		d.failed = d.emit(transcript.Step{Kind: transcript.KindMessage, Message: m, Session: d.stats.Session, Home: d.home})
+	}
+}
+
+// spawns notes which call began which session of its own.
+func (d *reader) spawns(m *message) {
+	for _, o := range m.parts {
+		meta := o.Object("state").Object("metadata")
+		id := cmp.Or(meta.Text("sessionId"), meta.Text("sessionID"))
+		if o.Text("type") == "tool" && o.Text("tool") == "task" && id != "" && o.Text("callID") != "" {
+			d.stats.Spawned = append(d.stats.Spawned, transcript.Spawn{Call: transcript.Fit(o.Text("callID")), Thread: transcript.Fit(id)})
+		}
+	}
+}
+
+// end gives out the last message, unless it is being written, and takes back what the person took
+// back.
+func (d *reader) end() {
+	d.begun = true
+	for _, raw := range d.early {
+		d.record(raw)
+	}
+	if d.held != nil && d.held.info.Text("role") == "assistant" && !d.held.info.Object("time").Has("completed") && !d.held.info.Has("error") {
+		d.stats.Pass("unfinished answer")
+		d.held = nil
+	}
+	d.give()
+	from := d.info.Object("revert").Text("messageID")
+	at := slices.IndexFunc(d.order, func(s said) bool { return s.id == from })
+	if from == "" || at < 0 || d.failed != nil {
+		return
+	}
+	d.failed = d.emit(transcript.Step{
+		Kind: transcript.KindRewind, Session: d.stats.Session, Home: d.home, RewindTo: d.order[at].origin,
+		Message: transcript.Message{Origin: transcript.Origin{Agent: Agent, Session: transcript.Fit(d.stats.Session), Message: transcript.Fit("revert:" + from)}},
+	})
+}
+
+// maxFile is the most bytes of one file of the storage directory that are read.
+const maxFile = transcript.MaxRecord
+
+// ReadStorage reads a session from the files of a storage directory: file is that of the session,
+// as session/<project>/<session>.json.
+func ReadStorage(storage fs.FS, file string, emit func(transcript.Step) error) (transcript.Stats, error) {
+	d := newReader(emit)
+	info, err := d.file(storage, file)
+	if err != nil {
+		return d.stats, &transcript.ReadError{Err: err}
+	}
+	d.begin(info)
+	session := info.Text("id")
+	if session == "" || !fs.ValidPath(session) || strings.Contains(session, "/") {
+		d.stats.Skip(transcript.SkipUnknown, 1)
+		return d.stats, d.failed
+	}
+	for _, name := range names(storage, path.Join("message", session)) {
+		info, err := d.file(storage, name)
+		if err != nil {
+			d.stats.Skip(transcript.SkipUnread, 1)
+			continue
+		}
+		var parts []jsonvalue.Object
+		for _, name := range names(storage, path.Join("part", strings.TrimSuffix(path.Base(name), ".json"))) {
+			part, err := d.file(storage, name)
+			if err != nil {
+				d.stats.Skip(transcript.SkipUnread, 1)
+			} else if part != nil {
+				parts = append(parts, part)
+			}
+		}
+		if d.message(info, parts); d.failed != nil {
+			break
+		}
+	}
+	d.end()
+	return d.stats, d.failed
+}
+
+// names are the files of a directory, in the order of their names, which is that of time. A
+// directory that is not there has none.
+func names(storage fs.FS, dir string) (list []string) {
+	entries, err := fs.ReadDir(storage, dir)
+	if err != nil {
+		return nil
+	}
+	for _, e := range entries {
+		if strings.HasSuffix(e.Name(), ".json") && !e.IsDir() {
+			list = append(list, path.Join(dir, e.Name()))
+		}
+	}
+	return list
+}
+
+// file reads a file that has one object; nil for one that has something else, which is counted.
+func (d *reader) file(storage fs.FS, name string) (jsonvalue.Object, error) {
+	f, err := storage.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	b, err := io.ReadAll(io.LimitReader(f, maxFile+1))
+	if err != nil {
+		return nil, err
+	}
+	if bytes.IndexByte(b, 0) >= 0 {
+		d.stats.Skip(transcript.SkipNULRun, 1)
+		b = bytes.ReplaceAll(b, []byte{0}, nil)
+	}
+	b = bytes.ToValidUTF8(bytes.TrimSpace(b), []byte("\uFFFD"))
+	if !json.Valid(b) {
+		d.stats.Skip(transcript.SkipBadJSON, 1)
+		return nil, nil
+	}
+	o, _ := d.stats.Parse(b)
+	return o, nil
+}

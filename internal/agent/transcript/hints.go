@@ -1,0 +1,234 @@
+package transcript
+
+import (
+	"bytes"
+	"encoding/json"
+	"slices"
+	"time"
+
+	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/internal/jsonvalue"
+)
+
+// HintName is the member of a record under which ctx writes what the record has no field for.
+// Agents pass over it.
+const HintName = "ctx"
+
+// Hints are what a message has that does not follow from the record that it is written as. What is
+// absent follows.
+type Hints struct {
+	V     int   `json:"v"`
+	Home  *Home `json:"home,omitempty"`  // in the first record
+	Added bool  `json:"added,omitempty"` // the record is no message: an agent wants one in its place
+	// Alone says that the other fields of the record are the export's own, and not kept.
+	Alone      bool            `json:"alone,omitempty"`
+	From       *Origin         `json:"from,omitempty"`
+	Note       *bool           `json:"note,omitempty"`
+	Role       *string         `json:"role,omitempty"`
+	Author     *string         `json:"author,omitempty"`
+	Time       *int64          `json:"time,omitempty"` // milliseconds
+	Invocation *string         `json:"invocation,omitempty"`
+	Hidden     []hidden        `json:"hidden,omitempty"` // parts that no model is shown, and where they were
+	Listed     bool            `json:"listed,omitempty"` // one plain text, but as a part
+	Text       *string         `json:"text,omitempty"`   // instead of what the record says
+	Parts      json.RawMessage `json:"parts,omitempty"`  // likewise
+	Calls      *[]call         `json:"calls,omitempty"`
+	Results    *[]string       `json:"results,omitempty"`
+	Tokens     *uint64         `json:"tokens,omitempty"`
+	Gone       string          `json:"gone,omitempty"`
+	Of         []Hints         `json:"of,omitempty"` // of a record that has several messages
+}
+
+type hidden struct {
+	At   int             `json:"at"`
+	Part json.RawMessage `json:"part"`
+}
+
+type call struct {
+	ID   string `json:"id"`
+	Tool string `json:"tool"`
+}
+
+// ReadHints returns the hints in a record; nil for none that can be used.
+func ReadHints(raw json.RawMessage) *Hints {
+	if _, ok := jsonvalue.ParseObject(raw); !ok {
+		return nil
+	}
+	var h Hints
+	if json.Unmarshal(raw, &h) != nil || h.V != 1 {
+		return nil
+	}
+	for _, role := range h.roles() {
+		if role != nil && !format.IsRole(*role) {
+			return nil
+		}
+	}
+	return &h
+}
+
+func (h *Hints) roles() []*string {
+	list := []*string{h.Role}
+	for i := range h.Of {
+		list = append(list, h.Of[i].Role)
+	}
+	return list
+}
+
+// Diff returns what got needs to become want: zero but for V where they are the same. Gone messages
+// have hints that say so.
+func Diff(want, got *Message) Hints {
+	h := Hints{V: 1, Gone: want.Gone}
+	if want.Origin != got.Origin {
+		from := want.Origin
+		h.From = &from
+	}
+	if want.Note != got.Note {
+		h.Note = &want.Note
+	}
+	if want.Role != got.Role {
+		h.Role = &want.Role
+	}
+	if want.Author != got.Author {
+		h.Author = &want.Author
+	}
+	if !want.Time.Equal(got.Time) {
+		ms := want.Time.UnixMilli()
+		h.Time = &ms
+	}
+	if want.Invocation != got.Invocation {
+		h.Invocation = &want.Invocation
+	}
+	if want.Tokens != got.Tokens {
+		h.Tokens = &want.Tokens
+	}
+	if want.Gone != "" {
+		return h
+	}
+	back := *got
+	if !sameWords(want, got) {
+		h.words(want, got)
+		h.applyWords(&back)
+		if !sameWords(want, &back) {
+			h.Hidden, h.Listed = nil, false
+			if h.Text, h.Parts = nil, want.Parts; want.Parts == nil {
+				h.Text = &want.Text
+			}
+			back = *got
+			h.applyWords(&back)
+		}
+	}
+	if !slices.Equal(want.Calls, back.Calls) {
+		list := make([]call, len(want.Calls))
+		for i, c := range want.Calls {
+			list[i] = call(c)
+		}
+		h.Calls = &list
+	}
+	if !slices.Equal(want.Results, back.Results) {
+		list := append([]string{}, want.Results...)
+		h.Results = &list
+	}
+	return h
+}
+
+func sameWords(a, b *Message) bool {
+	return a.Text == b.Text && (a.Parts == nil) == (b.Parts == nil) && bytes.Equal(a.Parts, b.Parts)
+}
+
+// words tries to say the words of want by what of them got does not have.
+func (h *Hints) words(want, got *Message) {
+	if want.Parts == nil {
+		return
+	}
+	list, _ := jsonvalue.Elements(want.Parts)
+	shown := 0
+	for i, raw := range list {
+		if p := ReadPart(raw); p.Kind == PartHidden {
+			h.Hidden = append(h.Hidden, hidden{i, raw})
+		} else {
+			shown++
+		}
+	}
+	h.Listed = got.Parts == nil && shown == 1 && len(h.Hidden) == 0
+}
+
+func (h *Hints) applyWords(m *Message) {
+	switch list, err := jsonvalue.Elements(h.Parts); {
+	case h.Text != nil:
+		m.Text, m.Parts, m.Calls, m.Results = *h.Text, nil, nil, nil
+	case err == nil:
+		m.SetParts(compactAll(list))
+		m.Text, m.Parts = "", jsonvalue.Array(compactAll(list))
+	case len(h.Hidden) > 0 || h.Listed:
+		parts, _ := jsonvalue.Elements(m.Parts)
+		if m.Parts == nil {
+			parts = []json.RawMessage{TextPart(m.Text, nil)}
+		}
+		var kept []json.RawMessage
+		for _, raw := range parts {
+			if ReadPart(raw).Kind != PartHidden {
+				kept = append(kept, raw)
+			}
+		}
+		for _, x := range h.Hidden {
+			kept = slices.Insert(kept, min(max(x.At, 0), len(kept)), jsonvalue.Compact(x.Part))
+		}
+		calls, results := m.Calls, m.Results
+		m.Text, m.Parts, m.Calls, m.Results = "", jsonvalue.Array(kept), calls, results
+	}
+}
+
+func compactAll(list []json.RawMessage) []json.RawMessage {
+	out := make([]json.RawMessage, len(list))
+	for i := range list {
+		out[i] = jsonvalue.Compact(list[i])
+	}
+	return out
+}
+
+// Apply makes of a message what the hints say.
+func (h *Hints) Apply(m *Message) {
+	if h.From != nil && h.From.Agent != "" && h.From.Message != "" {
+		m.Origin = Origin{Agent: Fit(h.From.Agent), Session: Fit(h.From.Session), Message: Fit(h.From.Message)}
+	}
+	if h.Note != nil {
+		m.Note = *h.Note
+	}
+	if h.Role != nil {
+		m.Role = *h.Role
+	}
+	if h.Author != nil {
+		m.Author = Fit(*h.Author)
+	}
+	if h.Time != nil {
+		m.Time = time.UnixMilli(*h.Time).UTC()
+		if m.Time.Year() < 0 || m.Time.Year() > 9999 {
+			m.Time = time.Time{}
+		}
+	}
+	if h.Invocation != nil {
+		m.Invocation = Fit(*h.Invocation)
+	}
+	if h.Tokens != nil {
+		m.Tokens = *h.Tokens
+	}
+	h.applyWords(m)
+	if h.Calls != nil {
+		m.Calls = nil
+		for _, c := range *h.Calls {
+			m.Calls = append(m.Calls, format.Call{ID: Fit(c.ID), Tool: Fit(c.Tool)})
+		}
+	}
+	if h.Results != nil {
+		m.Results = nil
+		for _, r := range *h.Results {
+			m.Results = append(m.Results, Fit(r))
+		}
+	}
+	m.Gone = h.Gone
+}
+
+// Empty reports whether the hints say nothing.
+func (h *Hints) Empty() bool {
+	return h == nil || string(jsonvalue.Encode(h)) == `{"v":1}`
+}

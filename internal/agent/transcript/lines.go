@@ -1,0 +1,280 @@
+package transcript
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"github.com/gemini-ctx/ctx/internal/jsonvalue"
+	"io"
+)
+
+// MaxLine is the longest line that is read, in bytes without NULs: the same as for ctx's own JSON
+// lines. A longer one is counted and skipped without being kept in memory.
+const MaxLine = 64 << 20
+
+// LineReader cuts a stream into lines and knows the offset of each.
+type LineReader struct {
+	r      *bufio.Reader
+	limit  int
+	offset int64 // input bytes up to the end of the last line
+	buf    []byte
+}
+
+// NewLineReader reads lines of at most limit bytes. offset is what was read of the input before.
+func NewLineReader(r *bufio.Reader, limit int, offset int64) *LineReader {
+	return &LineReader{r: r, limit: limit, offset: offset}
+}
+
+// Line is one line of the input without its line feed and without NUL bytes. Its bytes hold until
+// the next call of Next.
+type Line struct {
+	Text     []byte
+	End      int64 // input bytes up to and with its line feed
+	NULs     int   // runs of NUL bytes that were taken out
+	TooLong  bool  // Text is not the whole line
+	Complete bool  // it ended with a line feed
+}
+
+// Next returns the next line. The last one may be incomplete; after it, Next returns io.EOF.
+func (lr *LineReader) Next() (Line, error) {
+	lr.buf = lr.buf[:0]
+	var l Line
+	inRun := false
+	for {
+		chunk, err := lr.r.ReadSlice('\n')
+		lr.offset += int64(len(chunk))
+		if err == nil {
+			chunk, l.Complete = chunk[:len(chunk)-1], true
+		}
+		if !l.TooLong {
+			l.NULs += CountNULRuns(chunk, &inRun)
+			lr.buf = appendWithoutNULs(lr.buf, chunk)
+			l.TooLong = len(lr.buf) > lr.limit
+		}
+		if l.TooLong {
+			lr.buf = nil
+		}
+		if errors.Is(err, bufio.ErrBufferFull) {
+			continue
+		}
+		l.Text, l.End = lr.buf, lr.offset
+		if errors.Is(err, io.EOF) && (len(lr.buf) > 0 || l.NULs > 0 || l.TooLong) {
+			return l, nil
+		}
+		return l, err
+	}
+}
+
+// CountNULRuns counts the runs of NUL bytes that begin in b. *inRun says, before and after, whether
+// one is open.
+func CountNULRuns(b []byte, inRun *bool) int {
+	if !*inRun && bytes.IndexByte(b, 0) < 0 {
+		return 0
+	}
+	n := 0
+	for _, c := range b {
+		if c == 0 && !*inRun {
+			n++
+		}
+		*inRun = c == 0
+	}
+	return n
+}
+
+func appendWithoutNULs(dst, src []byte) []byte {
+	for len(src) > 0 {
+		i := bytes.IndexByte(src, 0)
+		if i < 0 {
+			return append(dst, src...)
+		}
+		dst, src = append(dst, src[:i]...), src[i+1:]
+	}
+	return dst
+}
+
+// salvageTries bounds the search for whole records behind a torn one on the same line. A line that
+// two writers shared has two or three.
+const salvageTries = 64
+
+// Values returns the records of a line; clean is false if part of it is not JSON. A writer that
+// died in the middle of a record leaves no line feed, so the next record follows on the same line:
+// the whole records at the end are found. starts are the beginnings that a record can have.
+func Values(text []byte, starts []string) (values []json.RawMessage, clean bool) {
+	values, tail := decodeAll(text)
+	if tail == len(text) {
+		return values, true
+	}
+	damaged := text[tail:]
+	var found []json.RawMessage
+	end := len(damaged)
+	for range salvageTries {
+		at := lastStart(damaged[:end], starts)
+		if at <= 0 {
+			break
+		}
+		if whole, n := decodeAll(damaged[at:]); n == len(damaged)-at {
+			found = whole
+		}
+		end = at
+	}
+	return append(values, found...), false
+}
+
+// lastStart returns where the last thing in b begins that looks like a record, or -1. Inside a
+// string it would be escaped; inside another record something is left over behind it.
+func lastStart(b []byte, starts []string) int {
+	at := -1
+	for _, open := range starts {
+		at = max(at, bytes.LastIndex(b, []byte(open)))
+	}
+	return at
+}
+
+// decodeAll reads the JSON values that follow each other in b. tail is the index of what could not
+// be read, len(b) if everything could.
+func decodeAll(b []byte) (values []json.RawMessage, tail int) {
+	dec := json.NewDecoder(bytes.NewReader(b))
+	for {
+		var raw json.RawMessage
+		err := dec.Decode(&raw)
+		if err == io.EOF {
+			return values, len(b)
+		}
+		if err != nil {
+			return values, tail
+		}
+		values, tail = append(values, raw), int(dec.InputOffset())
+	}
+}
+
+// MaxRecord is the most bytes of one record that are read: about what a message of a store may
+// have.
+const MaxRecord = 15 << 20
+
+// maxDepth is how deep a record may be nested; what a store keeps of it lies a few levels deeper.
+const maxDepth = 160
+
+// Lines reads JSON lines and calls record for each whole record. What is damaged is counted in
+// stats. starts are the beginnings that a record can have.
+//
+// Of a last line without a line feed nothing is read, unless it is asked for with whole: then its
+// whole records are. A transcript that is still being written may go on with it.
+func Lines(r io.Reader, stats *Stats, starts []string, whole bool, record func(jsonvalue.Object) error) error {
+	br := bufio.NewReaderSize(r, 64<<10)
+	var offset int64
+	if mark, _ := br.Peek(3); bytes.Equal(mark, []byte("\xef\xbb\xbf")) {
+		n, _ := br.Discard(3)
+		offset = int64(n)
+	}
+	lr := NewLineReader(br, MaxLine, offset)
+	for {
+		l, err := lr.Next()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return &ReadError{err}
+		}
+		if err := line(l, stats, starts, whole, record); err != nil {
+			return err
+		}
+	}
+}
+
+// ReadError says that the input could not be read.
+type ReadError struct{ Err error }
+
+func (e *ReadError) Error() string { return "read transcript: " + e.Err.Error() }
+
+func (e *ReadError) Unwrap() error { return e.Err }
+
+func line(l Line, stats *Stats, starts []string, whole bool, record func(jsonvalue.Object) error) error {
+	stats.Skip(SkipNULRun, l.NULs)
+	text := bytes.TrimSpace(l.Text)
+	switch {
+	case len(text) == 0 && !l.TooLong:
+		stats.Bytes = max(stats.Bytes, l.End)
+		return nil
+	case !l.Complete:
+		return lastLine(l, text, stats, whole, record)
+	case l.TooLong:
+		stats.Bytes = l.End
+		stats.Skip(SkipLong, 1)
+		return nil
+	}
+	stats.Bytes = l.End
+	values, clean := Values(bytes.ToValidUTF8(text, []byte("\uFFFD")), starts)
+	if !clean {
+		stats.Skip(SkipBadJSON, 1)
+	}
+	return stats.each(values, record)
+}
+
+// lastLine reads a line that ends without a line feed: the whole records that it begins with. What
+// follows them may be the beginning of one.
+func lastLine(l Line, text []byte, stats *Stats, whole bool, record func(jsonvalue.Object) error) error {
+	if l.TooLong || !whole {
+		stats.Skip(SkipTornTail, 1)
+		return nil
+	}
+	text = bytes.ToValidUTF8(text, []byte("\uFFFD"))
+	values, tail := decodeAll(text)
+	if tail < len(text) {
+		stats.Skip(SkipTornTail, 1)
+	} else {
+		stats.Bytes = l.End
+	}
+	return stats.each(values, record)
+}
+
+// each calls record for each of some values that is a record.
+func (s *Stats) each(values []json.RawMessage, record func(jsonvalue.Object) error) error {
+	for _, raw := range values {
+		if o, ok := s.Parse(raw); ok {
+			if err := record(o); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// Parse reads a record, and counts one that is none, or that no store would take.
+func (s *Stats) Parse(raw json.RawMessage) (jsonvalue.Object, bool) {
+	switch {
+	case len(raw) > MaxRecord:
+		s.Skip(SkipLong, 1)
+		return nil, false
+	case Depth(raw) > maxDepth:
+		s.Skip(SkipDeep, 1)
+		return nil, false
+	}
+	o, ok := jsonvalue.ParseObject(raw)
+	if !ok {
+		s.Skip(SkipUnknown, 1)
+		return nil, false
+	}
+	s.Records++
+	return o, true
+}
+
+// Depth is how deep arrays and objects in valid JSON are nested.
+func Depth(raw []byte) int {
+	deepest, now, quoted := 0, 0, false
+	for i := 0; i < len(raw); i++ {
+		switch c := raw[i]; {
+		case quoted && c == '\\':
+			i++
+		case c == '"':
+			quoted = !quoted
+		case quoted:
+		case c == '{' || c == '[':
+			now++
+			deepest = max(deepest, now)
+		case c == '}' || c == ']':
+			now--
+		}
+	}
+	return deepest
+}

@@ -1,0 +1,91 @@
+package transcript
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"time"
+
+	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/internal/jsonvalue"
+)
+
+// Derive makes a name of n hexadecimal digits, at most 64, from what makes something what it is.
+func Derive(n int, parts ...string) string {
+	h := sha256.New()
+	for _, p := range parts {
+		h.Write(jsonvalue.Encode(p))
+	}
+	return hex.EncodeToString(h.Sum(nil))[:n]
+}
+
+// UUID makes a name in the form of a version 8 UUID from what makes something what it is.
+func UUID(parts ...string) string {
+	d := []byte(Derive(32, parts...))
+	d[12], d[16] = '8', '8'
+	return string(d[:8]) + "-" + string(d[8:12]) + "-" + string(d[12:16]) + "-" + string(d[16:20]) + "-" + string(d[20:])
+}
+
+// EntryDigits is how many digits at the beginning of an EntryUUID are those of the entry's id.
+const EntryDigits = 12
+
+// EntryUUID is the id that a record has in an agent's transcript if a store had its message first:
+// entry is the id of the message's entry, in hexadecimal. The result is "" for anything shorter.
+func EntryUUID(entry string) string {
+	if len(entry) < 32 {
+		return ""
+	}
+	return entry[:8] + "-" + entry[8:12] + "-8" + entry[13:16] + "-8" + entry[17:20] + "-" + entry[20:32]
+}
+
+// IsUUID reports whether s has the form of a UUID in lower case.
+func IsUUID(s string) bool {
+	if len(s) != 36 {
+		return false
+	}
+	for i := range len(s) {
+		c := s[i]
+		if i == 8 || i == 13 || i == 18 || i == 23 {
+			if c != '-' {
+				return false
+			}
+		} else if (c < '0' || c > '9') && (c < 'a' || c > 'f') {
+			return false
+		}
+	}
+	return true
+}
+
+// Fit makes a name that a header can hold of whatever a transcript has: what is too long, or no
+// name, is replaced by a digest.
+func Fit(s string) string {
+	if s == "" {
+		return ""
+	}
+	if _, err := format.EncodeName(s); err == nil {
+		return s
+	}
+	sum := format.Sum([]byte(s))
+	return "sha256:" + sum.Short(32)
+}
+
+// stampLayout is how agents that run on JavaScript write a time.
+const stampLayout = "2006-01-02T15:04:05.000Z"
+
+// Stamp prints a time as agents write it.
+func Stamp(t time.Time) string {
+	if t.IsZero() {
+		t = time.Unix(0, 0)
+	}
+	return t.UTC().Format(stampLayout)
+}
+
+// ParseTime reads a time as agents write it. exact is false where Stamp would not print it the
+// same.
+func ParseTime(s string) (t time.Time, exact bool) {
+	t, err := time.Parse(time.RFC3339Nano, s)
+	if err != nil || t.Year() < 0 || t.Year() > 9999 {
+		return time.Time{}, false
+	}
+	t = t.UTC().Truncate(time.Millisecond)
+	return t, !t.IsZero() && Stamp(t) == s
+}

@@ -1,0 +1,161 @@
+// Package transcript is what the readers and writers of agents' transcripts have in common: steps
+// and messages, lines that a crash has damaged, JSON objects with fields that nobody knows yet, and
+// the hints with which a message that was written in another agent's form is read back as it was.
+// It is pure: bytes in, values out; no clock, no environment, no files.
+package transcript
+
+import (
+	"encoding/json"
+	"time"
+
+	"github.com/gemini-ctx/ctx/format"
+)
+
+// Own is the agent that an Origin names where a store of ctx had the message first.
+const Own = "ctx"
+
+// The values of Message.Role.
+const (
+	RoleUser   = "user"
+	RoleModel  = "model"
+	RoleTool   = "tool"
+	RoleSystem = "system"
+)
+
+// Origin names a message where it was said first.
+type Origin struct {
+	Agent   string `json:"agent,omitempty"`
+	Session string `json:"session,omitempty"`
+	Message string `json:"message,omitempty"`
+}
+
+// Message is a message or a note. Text and Parts are never both set.
+type Message struct {
+	Origin     Origin
+	Note       bool // said about the conversation, not in it
+	Role       string
+	Author     string    // of the model: its name
+	Time       time.Time // whole milliseconds; zero where nothing says it
+	Invocation string
+	Text       string
+	Parts      json.RawMessage // a JSON array of parts in the shape of the Gemini API, without white space between tokens
+	Calls      []format.Call
+	Results    []string
+	Tokens     uint64
+	Gone       string // why there are no words any more; "" where there are
+	// Record is the content in one spelling, equal for versions that say the same. A reader that sets
+	// it names its messages itself: nothing is added to their origins. nil leaves the comparison to
+	// the caller.
+	Record []byte
+}
+
+// Kind says what a step is.
+type Kind int
+
+// The kinds of step.
+const (
+	KindMessage Kind = iota // a message or a note; one whose origin came before is a newer version of it
+	KindRewind              // messages leave the conversation
+)
+
+// Step is one thing that happened in a conversation, or in one of its threads.
+type Step struct {
+	Kind    Kind
+	Message Message // of a rewind: its origin and time only
+	// Session is what the transcript calls itself, and Home the session of a store that it was
+	// exported from; nil for none.
+	Session string
+	Home    *Home
+	// Thread names the conversation of a subagent; "" is the main one.
+	Thread string
+	// RewindTo, of a rewind, is the first message that leaves, with every later one. The zero Origin
+	// stands for all messages.
+	RewindTo Origin
+	// Begins is the session that this one may begin with a copy of; "" for none.
+	Begins string
+	// Tree is set by readers whose transcripts are trees: the place of each message is the end of the
+	// line that the steps before have made, wherever a store has it. nil where messages follow each
+	// other as they come.
+	Tree *Tree
+	// Number is that of a message's step in its thread, of a tree.
+	Number int
+	// Loose says that the transcript does not tell what the message follows.
+	Loose bool
+}
+
+// Tree is a transcript that says of each message what it follows.
+type Tree struct {
+	Agent string // whose records they are
+	// Place returns the number that the step of a message has in its thread; ok is false for a
+	// message that the transcript does not have.
+	Place func(Origin) (number int, ok bool)
+	// Follows reports whether both messages are the transcript's, and late is said after early on the
+	// same line.
+	Follows func(late, early Origin) bool
+}
+
+// Read is a reader of one agent's transcripts. It calls emit for each step, in the order of the
+// bytes, and returns when r ends or fails, or when emit returns an error, which it returns as it
+// is. The same bytes give the same steps. A transcript that has grown begins with the steps that it
+// gave before, but for one that is a tree, whose messages keep what they follow.
+type Read func(emit func(Step) error) (Stats, error)
+
+// Spawn says that a call began the conversation of a subagent.
+type Spawn struct {
+	Call   string
+	Thread string // the thread of the step, or the session of its own that the agent gave it
+}
+
+// Stats says what a reader saw. The maps are never nil.
+type Stats struct {
+	Session string         // the first session that the transcript names
+	Home    *Home          // the session of a store that the transcript was exported from; nil for none
+	Parent  string         // the session that this one works for, where the transcript says it
+	Spawned []Spawn        // in order
+	Records int            // whole records, of whatever kind
+	Skipped map[string]int // what could not be used, by reason
+	Passed  map[string]int // what says nothing new, by kind
+	Unknown int            // rewinds to a message that the transcript does not have
+	Kept    map[string]int // records of kinds that the reader does not know, kept as they are
+	Bytes   int64          // up to the end of the last whole record
+}
+
+// NewStats returns empty stats.
+func NewStats() Stats {
+	return Stats{Skipped: map[string]int{}, Passed: map[string]int{}, Kept: map[string]int{}}
+}
+
+// Skip counts something that could not be used.
+func (s *Stats) Skip(reason string, n int) {
+	if n > 0 {
+		s.Skipped[reason] += n
+	}
+}
+
+// Pass counts something that says nothing new.
+func (s *Stats) Pass(kind string) { s.PassN(kind, 1) }
+
+// PassN is Pass for n things.
+func (s *Stats) PassN(kind string, n int) {
+	if n > 0 {
+		s.Passed[kind] += n
+	}
+}
+
+// Home is the session of a store that a transcript was exported from.
+type Home struct {
+	Store   string `json:"store"`
+	Session string `json:"session"`
+}
+
+// The keys of Stats.Skipped.
+const (
+	SkipBadJSON  = "bad json"       // a line, or a piece of one, that is no JSON
+	SkipUnknown  = "unknown record" // JSON that is no record
+	SkipLong     = "record too long"
+	SkipDeep     = "nested too deep"
+	SkipTornTail = "torn tail" // the end of the input is no whole record
+	SkipNULRun   = "nul run"   // a run of NUL bytes; what is around it was read
+	SkipOrphan   = "parent not found"
+	SkipUnread   = "unreadable file"
+)

@@ -1,0 +1,219 @@
+package transcript
+
+import (
+	"bufio"
+	"encoding/json"
+	"io"
+	"slices"
+	"time"
+
+	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/internal/jsonvalue"
+)
+
+// Writer writes the transcript of one agent, oldest message first. The same messages give the same
+// bytes. Close ends the transcript and returns the first error that writing met.
+type Writer interface {
+	Add(Item) error
+	Close() (Written, error)
+}
+
+// Codec makes the records of one agent. It writes them to the Output that it was made with.
+type Codec interface {
+	// Begin writes what comes before the messages. first is nil if there are none.
+	Begin(first *Item)
+	// Message writes a message, or holds it back until End. It returns false if it leaves the
+	// message out, and counts it in Written.Left then.
+	Message(it *Item) bool
+	// End writes what was held back, and what comes after the messages.
+	End()
+}
+
+// Answerer is a Codec whose agent takes no call without a result. Answer writes an error as the
+// result of calls that nobody answers.
+type Answerer interface {
+	Answer(open []format.Call)
+}
+
+// Output takes the records of a Codec.
+type Output struct {
+	WriteOptions
+	Report Written
+	out    *bufio.Writer
+}
+
+// writer is the Writer of every agent: a codec, and what all of them have in common.
+type writer struct {
+	*Output
+	codec Codec
+	begun bool
+	open  []format.Call // of an Answerer: the calls that nobody answers, so far without a result
+}
+
+// NewWriter begins a transcript whose records a codec makes.
+func NewWriter(w io.Writer, o WriteOptions, codec func(*Output) Codec) Writer {
+	out := &Output{WriteOptions: o, Report: Written{Changed: map[string]int{}, Left: map[string]int{}}, out: bufio.NewWriterSize(w, 64<<10)}
+	return &writer{Output: out, codec: codec(out)}
+}
+
+// Add writes the next message.
+func (w *writer) Add(it Item) error {
+	m := &it.Message
+	if len(m.Results) == 0 && !m.Note {
+		w.answer()
+	}
+	if !w.begun {
+		w.begun = true
+		w.codec.Begin(&it)
+	}
+	if w.codec.Message(&it) {
+		if m.Note {
+			w.Report.Notes++
+		} else {
+			w.Report.Messages++
+		}
+	}
+	if _, ok := w.codec.(Answerer); ok {
+		for _, c := range m.Calls {
+			if slices.Contains(it.Open, c.ID) {
+				w.open = append(w.open, c)
+			}
+		}
+	}
+	return nil
+}
+
+// answer gives each open call a result.
+func (w *writer) answer() {
+	if len(w.open) == 0 {
+		return
+	}
+	w.codec.(Answerer).Answer(w.open)
+	w.Report.Changed[ChangedCalls] += len(w.open)
+	w.open = nil
+}
+
+// Close writes what is left.
+func (w *writer) Close() (Written, error) {
+	w.answer()
+	if !w.begun {
+		w.codec.Begin(nil)
+	}
+	w.codec.End()
+	return w.Report, w.out.Flush()
+}
+
+// Print writes bytes, which are no record by themselves.
+func (o *Output) Print(s string, raw json.RawMessage) {
+	_, _ = o.out.WriteString(s)
+	_, _ = o.out.Write(raw) // the first error is kept, and Close returns it
+}
+
+// Line writes a line that is not counted as a record.
+func (o *Output) Line(raw json.RawMessage) {
+	o.Print("", raw)
+	o.Print("\n", nil)
+}
+
+// Record writes a record as a line.
+func (o *Output) Record(raw json.RawMessage) {
+	o.Line(raw)
+	o.Report.Records++
+}
+
+// Native returns what an agent kept with a message that it said itself; ok is false for a message
+// of another origin, and for one that the agent's codec has to make anew.
+func Native(agent string, m *Message) (kept jsonvalue.Object, ok bool) {
+	kept = KeptIn(agent, m)
+	return kept, m.Origin.Agent == agent && kept != nil && m.Gone == ""
+}
+
+// TakeHome returns where the transcript comes from, once.
+func (o *Output) TakeHome() *Home {
+	home := o.Home
+	o.Home = nil
+	return home
+}
+
+// Hint adds to a record the hints with which decode reads it as the message m. made says that the
+// codec made the record, so its fields besides the message are not to be kept.
+func (o *Output) Hint(rec jsonvalue.Object, m *Message, made bool, decode func(jsonvalue.Object) Message) {
+	if made {
+		rec.Set(HintName, Hints{V: 1, Alone: true})
+	}
+	got := decode(rec)
+	hints := Diff(m, &got)
+	hints.Alone, hints.Home = made, o.TakeHome()
+	delete(rec, HintName)
+	if !hints.Empty() {
+		rec.Set(HintName, hints)
+	}
+}
+
+// Added marks a record, or a part of one, that stands for nothing that was said.
+func Added() Hints { return Hints{V: 1, Added: true} }
+
+// StandIn returns the text that is written for a message whose words are gone, or for results
+// without a call; ok is false for any other message. It counts the message as changed.
+func (o *Output) StandIn(it *Item) (text string, ok bool) {
+	switch {
+	case it.Gone != "":
+		o.Report.Changed[ChangedForgotten]++
+	case it.Orphan:
+		o.Report.Changed[ChangedOrphans]++
+	default:
+		return "", false
+	}
+	return WordsOr(&it.Message), true
+}
+
+// Lose counts a part that the agent has no form for. What is kept for another agent is not counted.
+func (o *Output) Lose(p Part) {
+	switch {
+	case p.Kind == PartOther:
+		o.Report.Changed[ChangedParts]++
+	case p.Body.Has("text"):
+		o.Report.Changed[ChangedThoughts]++
+	}
+}
+
+// The keys of Written.Changed that several agents have.
+const (
+	ChangedCalls     = "calls answered with an error"
+	ChangedForgotten = "forgotten"
+	ChangedOrphans   = "results without a call"
+	ChangedParts     = "parts without a form"
+	ChangedThoughts  = "thoughts of other models"
+)
+
+// Item is a message as a writer takes it.
+type Item struct {
+	Message
+	Entry  string   // the id of the message's entry in the store, in hexadecimal; "" if it is not known
+	Open   []string // its calls that nobody answers
+	Orphan bool     // it answers calls that nobody made
+}
+
+// Written reports what a Writer wrote.
+type Written struct {
+	Records  int
+	Messages int
+	Notes    int
+	Changed  map[string]int // messages, parts and calls in another form than they were said, by reason
+	Left     map[string]int // messages that were left out, by reason
+}
+
+// WriteOptions say what a transcript is for.
+type WriteOptions struct {
+	Session string    // the id that the agent is to know it by
+	Home    *Home     // where it comes from; nil says nothing of it
+	Dir     string    // the project's directory
+	Move    bool      // the session is to be of that directory, wherever it was before
+	Title   string    // a line that names it, for agents that show one
+	Now     time.Time // of the newest message: when the session was last changed
+	// Before is a summary of the conversation before the first message, for agents that take one; ""
+	// for none.
+	Before string
+	// Keeps reports whether parts have fields of an agent's record under a name; nil for no name.
+	Keeps func(name string) bool
+}

@@ -1,0 +1,143 @@
+// Package cache stores files under cache/ of a store. They hold data that can be computed again
+// from objects and log, but takes time to compute. Each file is stamped with the operation that it
+// covers, and a reader ignores a file whose stamp does not fit. Losing or damaging a file never
+// loses data.
+//
+// Begin with Cache.Load and Cache.Store. Pages is for files that are too large to read whole.
+package cache
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io/fs"
+	"path/filepath"
+	"sync"
+
+	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/internal/durable"
+)
+
+// Cache is the cache/ directory of one store.
+type Cache struct {
+	dir  string
+	fs   *durable.FS
+	mark func() (int, error) // counts what was forgotten; nil without Guard
+
+	mu     sync.Mutex
+	begun  bool
+	seen   int // the first result of mark
+	failed error
+}
+
+// Open returns the cache of the store in directory root. It does no I/O.
+func Open(root string, fs *durable.FS) *Cache {
+	return &Cache{dir: filepath.Join(root, "cache"), fs: fs}
+}
+
+// Stamp identifies the operation that a file covers.
+type Stamp struct {
+	Number uint64
+	Digest format.ID
+}
+
+// The frame of a file: magic, length of the payload, stamp, payload, and the CRC-32C of everything
+// before it. A file is overwritten in place, with or without the store's lock. A reader of half a
+// file sees a wrong checksum and ignores the file.
+const (
+	magic    = "ctx cache 2\n"
+	front    = len(magic) + 4 + 8 + 32
+	maxCache = 64 << 20
+)
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// Load returns a file's payload and stamp. ok is false if the file is missing, damaged or of
+// another version.
+func (c *Cache) Load(name string) (payload []byte, stamp Stamp, ok bool) {
+	c.Begin()
+	b, err := durable.ReadAtMost(c.path(name), maxCache)
+	if err != nil || len(b) < front+4 || string(b[:len(magic)]) != magic {
+		return nil, Stamp{}, false
+	}
+	end := front + int(binary.BigEndian.Uint32(b[len(magic):]))
+	if end > len(b)-4 || crc32.Checksum(b[:end], castagnoli) != binary.BigEndian.Uint32(b[end:]) {
+		return nil, Stamp{}, false
+	}
+	rest := b[len(magic)+4:]
+	stamp.Number = binary.BigEndian.Uint64(rest)
+	copy(stamp.Digest[:], rest[8:])
+	return b[front:end], stamp, true
+}
+
+// Store replaces a file. Nothing depends on the file, so the caller may ignore an error (a full
+// disk, a read-only directory).
+func (c *Cache) Store(name string, stamp Stamp, payload []byte) error {
+	b, err := frame(name, stamp, payload)
+	if err != nil {
+		return err
+	}
+	path := c.path(name)
+	err = c.fs.WriteNoSync(path, b)
+	if errors.Is(err, fs.ErrNotExist) {
+		if err := c.fs.MkdirAll(filepath.Dir(path)); err != nil {
+			return err
+		}
+		err = c.fs.WriteNoSync(path, b)
+	}
+	if err != nil {
+		return err
+	}
+	return c.keep(path)
+}
+
+// frame returns the bytes of a file with the given payload.
+func frame(name string, stamp Stamp, payload []byte) ([]byte, error) {
+	if len(payload) > maxCache-front-4 {
+		return nil, fmt.Errorf("cache %q would have %d bytes", name, len(payload))
+	}
+	b := make([]byte, 0, front+len(payload)+4)
+	b = append(b, magic...)
+	b = binary.BigEndian.AppendUint32(b, uint32(len(payload)))
+	b = binary.BigEndian.AppendUint64(b, stamp.Number)
+	b = append(b, stamp.Digest[:]...)
+	b = append(b, payload...)
+	b = binary.BigEndian.AppendUint32(b, crc32.Checksum(b, castagnoli))
+	return b, nil
+}
+
+func (c *Cache) path(name string) string { return filepath.Join(c.dir, name) }
+
+// HeadName is the name of a branch's file. Names of sessions are hashed, because they may contain
+// characters that file names may not.
+func HeadName(session, branch string) string { return branchFile("head-", session, branch) }
+
+// LoopName is the name of the file for the loop detection of a branch.
+func LoopName(session, branch string) string { return branchFile("loop-", session, branch) }
+
+func branchFile(prefix, session, branch string) string {
+	sum := sha256.Sum256([]byte(session + "/" + branch))
+	return prefix + hex.EncodeToString(sum[:12])
+}
+
+// CandidatesName is the name of the file with a forest's candidates.
+func CandidatesName(forest string) string {
+	sum := sha256.Sum256([]byte(forest))
+	return "candidates-" + hex.EncodeToString(sum[:12])
+}
+
+// LinksName is the file of what later entries say about earlier ones: newest versions and sources.
+const LinksName = "links"
+
+// DigestName is the name of the file with the facts of a branch, from which briefs are made.
+func DigestName(session, branch string) string { return branchFile("digest-", session, branch) }
+
+// SearchName is the file with the manifest of the search index. SearchPrefix begins the names of
+// the index segments.
+const (
+	SearchName   = "search"
+	SearchPrefix = "search-"
+)

@@ -1,0 +1,150 @@
+package bulk
+
+import (
+	"errors"
+	"fmt"
+	"github.com/gemini-ctx/ctx/internal/conversation"
+	"github.com/gemini-ctx/ctx/internal/history"
+	"time"
+	"unicode/utf8"
+
+	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/internal/cli/document"
+	"github.com/gemini-ctx/ctx/internal/cli/jsonl"
+)
+
+// Line is a parsed line of `append --jsonl`: a message, or the reason why there is none.
+type Line struct {
+	Number  int // from 1
+	Size    int // bytes, for the bounds of a batch
+	Message conversation.Message
+	Skip    error // why the line cannot be an entry; nil where it can
+	Partial bool  // it is a piece of a message that comes as a whole later: nothing of it is looked at or kept
+	BadTime bool  // it has a time that cannot be read
+	Broken  int   // pieces of it that were not Unicode, replaced by U+FFFD
+}
+
+// Reader parses lines and counts unknown keys.
+type Reader struct {
+	Session string         // that of the sources
+	Unknown map[string]int // keys that mean nothing here: in how many lines
+}
+
+var (
+	errNoRole = errors.New("no role")
+	errNoText = errors.New("neither text nor parts")
+	errBoth   = errors.New("both text and parts")
+)
+
+// Read parses a line. An error is in Line.Skip, since the lines after a bad one are still read.
+func (r *Reader) Read(number int, line []byte) Line {
+	out := Line{Number: number, Size: len(line)}
+	out.Skip = r.decode(line, &out)
+	if out.Skip == nil && !out.Partial {
+		out.Skip = checkLine(&out.Message)
+	}
+	return out
+}
+
+func (r *Reader) decode(line []byte, out *Line) error {
+	m := &out.Message
+	hasText := false
+	err := jsonl.EachMember(line, func(key, value []byte) error {
+		if string(value) == "null" {
+			return nil
+		}
+		var err error
+		switch string(key) {
+		case "role":
+			m.Role, err = jsonl.String(value)
+		case "author":
+			m.Author, err = jsonl.String(value)
+		case "invocation":
+			m.Invocation, err = jsonl.String(value)
+		case "source":
+			err = r.source(value, m)
+		case "time":
+			m.Time, out.BadTime = readTime(value)
+		case "text":
+			hasText = true
+			m.Text, err = jsonl.String(value)
+			out.Broken += jsonl.Broken(m.Text, value)
+		case "parts":
+			m.Parts, err = jsonl.Array(value)
+		case "partial":
+			out.Partial, err = jsonl.Bool(value)
+		default:
+			r.Unknown[string(key)]++
+		}
+		if err != nil {
+			return fmt.Errorf("%s: %w", key, err)
+		}
+		return nil
+	})
+	switch {
+	case err != nil:
+		return err
+	case out.Partial:
+		return nil
+	case m.Role == "":
+		return errNoRole
+	case hasText && m.Parts != nil:
+		return errBoth
+	case !hasText && m.Parts == nil:
+		return errNoText
+	}
+	return nil
+}
+
+func (r *Reader) source(value []byte, m *conversation.Message) error {
+	s, err := jsonl.String(value)
+	if err != nil || s == "" {
+		return err
+	}
+	m.Source = Source(r.Session, s)
+	return nil
+}
+
+// Source returns the source of a message with its own name in a session.
+func Source(name, message string) *conversation.Source {
+	return &conversation.Source{Agent: document.JSONLAgent, Session: name, Message: message}
+}
+
+// checkLine refuses a message that the store would refuse, so that one line does not fail its whole
+// batch.
+func checkLine(m *conversation.Message) error {
+	switch {
+	case !format.IsRole(m.Role):
+		return fmt.Errorf("unknown role %.40q", m.Role)
+	case len(m.Text) > history.MaxMessage || len(m.Parts) > history.MaxMessage:
+		return fmt.Errorf("message of %d bytes: %d is the most", max(len(m.Text), len(m.Parts)), history.MaxMessage)
+	}
+	names := []struct{ key, value string }{{"author", m.Author}, {"invocation", m.Invocation}}
+	if m.Source != nil {
+		names = append(names, struct{ key, value string }{"source", m.Source.Message})
+	}
+	for _, n := range names {
+		if n.value == "" || isPlainName(n.value) {
+			continue
+		}
+		if _, err := format.EncodeName(n.value); err != nil {
+			return fmt.Errorf("%s: %w", n.key, err)
+		}
+	}
+	return nil
+}
+
+// isPlainName recognizes most valid names cheaply: short ones in valid UTF-8.
+func isPlainName(s string) bool { return len(s) <= format.MaxName/3 && utf8.ValidString(s) }
+
+// readTime parses an RFC 3339 time. bad means that it cannot be read or stored.
+func readTime(value []byte) (t time.Time, bad bool) {
+	s, err := jsonl.String(value)
+	if err == nil {
+		t, err = time.Parse(time.RFC3339Nano, s)
+	}
+	if err != nil || !conversation.IsTime(t) {
+		return time.Time{}, true
+	}
+	return t, false
+}

@@ -1,0 +1,84 @@
+// Package command holds what the command lines of ctx and ctx-eval share: help texts, checks of
+// arguments, and the report of an error.
+package command
+
+import (
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/gemini-ctx/ctx/internal/cli/clierr"
+)
+
+// ExitCode is an exit code and its meaning, in words for people.
+type ExitCode struct {
+	Code int
+	Text string
+}
+
+// ExitCodes lists every exit code, lowest first.
+func ExitCodes() []ExitCode {
+	return []ExitCode{
+		{clierr.Done, "done"},
+		{clierr.Failed, "failed, or the answer is no"},
+		{clierr.Usage, "usage: a flag, an argument, a setting or an input that cannot be taken"},
+		{clierr.NoStore, "no store here, or none that this build may use"},
+		{clierr.Locked, "locked: another process is writing"},
+		{clierr.Stale, "stale, or refused by history"},
+		{clierr.Corrupt, "corrupt"},
+		{clierr.Gone, "gone: forgotten, or only a removed session had it"},
+		{clierr.NotFound, "not found, or ambiguous"},
+		{clierr.Blocked, "blocked: something has to happen first"},
+		{clierr.Interrupted, "interrupted"},
+	}
+}
+
+// Long returns the help text of a command: its description, wrapped, and its exit codes. The codes
+// 0, 1, 2 and 130 are always listed; codes names the others.
+func Long(text string, codes ...int) string {
+	var b strings.Builder
+	b.WriteString(wrap(strings.TrimSpace(text)))
+	b.WriteString("\n\nExit codes:\n")
+	for _, m := range ExitCodes() {
+		show := m.Code < clierr.NoStore || m.Code == clierr.Interrupted
+		for _, code := range codes {
+			show = show || code == m.Code
+		}
+		if show {
+			fmt.Fprintf(&b, "  %-3d  %s\n", m.Code, m.Text)
+		}
+	}
+	return strings.TrimRight(b.String(), "\n")
+}
+
+// helpWidth is the longest line of a help text, in runes: half of a wide terminal.
+const helpWidth = 96
+
+// wrap breaks the paragraphs of a text into lines of at most helpWidth runes. A paragraph with an
+// indented line keeps its line breaks.
+func wrap(text string) string {
+	paragraphs := strings.Split(text, "\n\n")
+	for i, p := range paragraphs {
+		if strings.HasPrefix(p, " ") || strings.Contains(p, "\n ") {
+			continue
+		}
+		var b strings.Builder
+		column := 0
+		for _, word := range strings.Fields(p) {
+			n := utf8.RuneCountInString(word)
+			switch {
+			case column == 0:
+			case column+1+n > helpWidth:
+				b.WriteByte('\n')
+				column = 0
+			default:
+				b.WriteByte(' ')
+				column++
+			}
+			b.WriteString(word)
+			column += n
+		}
+		paragraphs[i] = b.String()
+	}
+	return strings.Join(paragraphs, "\n\n")
+}

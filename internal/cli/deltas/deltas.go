@@ -1,0 +1,144 @@
+// Package deltas reads the output of a model while the model writes it, one JSON line for each
+// piece of text and each tool call, and feeds it to a loop detector.
+package deltas
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/internal/cli/clierr"
+	"github.com/gemini-ctx/ctx/internal/cli/jsonl"
+	"github.com/gemini-ctx/ctx/internal/conversation/loop"
+)
+
+var (
+	errNoDelta    = errors.New("neither text nor call")
+	errTwoDeltas  = errors.New("both text and call")
+	errNoCallName = errors.New("call: no name")
+)
+
+// Reader feeds a stream of deltas to a detector.
+type Reader struct {
+	Detector *loop.Detector
+	Stop     bool
+	Had      int            // loops that were detected before
+	Unknown  map[string]int // keys that mean nothing here: in how many lines
+
+	Deltas, Calls, Ignored int
+}
+
+// IsNew reports whether this stream has a new loop.
+func (r *Reader) IsNew() bool { return r.Detector.Verdict().Count > r.Had }
+
+// Read reads lines until the input ends, or with Stop until a loop is detected.
+func (r *Reader) Read(c context.Context, in io.Reader) error {
+	stop := func() bool { return r.Stop && r.Detector.Verdict().Detected }
+	if stop() {
+		return nil
+	}
+	err := jsonl.Each(c, in, func(line []byte) error {
+		err := r.take(line)
+		if err == nil && stop() {
+			err = io.EOF
+		}
+		return err
+	})
+	var bad *jsonl.LineError
+	switch {
+	case errors.As(err, &bad):
+		return clierr.Usagef("%v", bad)
+	case err != nil && c.Err() == nil:
+		return fmt.Errorf("cannot read the deltas: %w", err)
+	}
+	return err
+}
+
+// event is one line of the stream.
+type event struct {
+	text         string
+	hasText      bool
+	partial      bool
+	call         bool
+	callID, name string
+	args         []byte
+}
+
+// take feeds one line to the detector.
+func (r *Reader) take(line []byte) error {
+	e, err := r.decode(line)
+	switch {
+	case err != nil:
+		return err
+	case e.hasText && e.call:
+		return errTwoDeltas
+	case e.call:
+		r.Calls++
+		return r.Detector.Call(e.callID, e.name, e.args)
+	case !e.hasText:
+		return errNoDelta
+	case !e.partial:
+		r.Ignored++
+	default:
+		r.Deltas++
+		r.Detector.Text(e.text)
+	}
+	return nil
+}
+
+func (r *Reader) decode(line []byte) (e event, err error) {
+	err = jsonl.EachMember(line, func(key, value []byte) error {
+		if string(value) == "null" {
+			return nil
+		}
+		var err error
+		switch string(key) {
+		case "text":
+			e.hasText = true
+			e.text, err = jsonl.String(value)
+		case "partial":
+			e.partial, err = jsonl.Bool(value)
+		case "call":
+			e.call = true
+			err = r.decodeCall(value, &e)
+		default:
+			r.Unknown[string(key)]++
+		}
+		if err != nil {
+			return fmt.Errorf("%s: %w", key, err)
+		}
+		return nil
+	})
+	if err == nil && e.call && e.name == "" {
+		err = errNoCallName
+	}
+	return e, err
+}
+
+func (r *Reader) decodeCall(value []byte, e *event) error {
+	return jsonl.EachMember(value, func(key, value []byte) error {
+		if string(value) == "null" {
+			return nil
+		}
+		var err error
+		switch string(key) {
+		case "id":
+			e.callID, err = jsonl.String(value)
+		case "name":
+			e.name, err = jsonl.String(value)
+			if err == nil {
+				_, err = format.EncodeName(e.name)
+			}
+		case "args":
+			e.args = value
+		default:
+			r.Unknown["call."+string(key)]++
+		}
+		if err != nil {
+			return fmt.Errorf("%s: %w", key, err)
+		}
+		return nil
+	})
+}

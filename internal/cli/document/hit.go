@@ -1,0 +1,99 @@
+package document
+
+import (
+	"fmt"
+	"github.com/gemini-ctx/ctx/internal/clusters"
+	"github.com/gemini-ctx/ctx/internal/recall"
+)
+
+// Hit is a search hit: an entry or a cluster.
+type Hit struct {
+	ID      string  `json:"id"`
+	Kind    string  `json:"kind"`
+	Score   Score   `json:"score"`
+	Session string  `json:"session"`
+	Text    *string `json:"text"`
+	Excerpt string  `json:"excerpt"` // the passage of text that matches, in one line
+	*HitEntry
+	// Clusters have these fields.
+	State   string `json:"state,omitempty"`
+	Members uint64 `json:"members,omitempty"`
+}
+
+// HitEntry has the fields of a hit that is an entry. They mean the same as in Entry.
+type HitEntry struct {
+	Branch    string  `json:"branch,omitempty"`
+	Seq       uint64  `json:"seq"`
+	Role      *string `json:"role"`
+	Author    *string `json:"author"`
+	Time      string  `json:"time"`
+	Source    *string `json:"source"`
+	AmendedBy *string `json:"amended_by,omitempty"`
+	Rewound   bool    `json:"rewound,omitempty"`
+	Copies    int     `json:"copies,omitempty"` // how many more entries have the same words
+}
+
+// Score is a number with three decimals in JSON.
+type Score float64
+
+// MarshalJSON implements json.Marshaler.
+func (s Score) MarshalJSON() ([]byte, error) { return fmt.Appendf(nil, "%.3f", float64(s)), nil }
+
+// HitOf returns the document of a hit.
+func HitOf(h recall.Hit) Hit {
+	d := Hit{ID: h.ID.String(), Score: Score(h.Score), Session: h.Session, Text: &h.Text, Excerpt: h.Excerpt}
+	if c := h.Cluster; c != nil {
+		d.Kind, d.State, d.Members, d.Text = "cluster", StateOf(c), c.Count, OrNull(h.Text)
+		return d
+	}
+	e := EntryOf(h.Shown)
+	d.Kind = e.Kind
+	d.HitEntry = &HitEntry{
+		Branch: h.Branch, Seq: e.Seq, Role: e.Role, Author: e.Author, Time: e.Time, Source: e.Source, AmendedBy: e.AmendedBy,
+		Rewound: h.Rewound, Copies: h.Copies,
+	}
+	return d
+}
+
+// StateOf returns "live" or "tombstone".
+func StateOf(c *clusters.ClusterInfo) string {
+	if c.Tombstone.IsZero() {
+		return "live"
+	}
+	return "tombstone"
+}
+
+// SessionHit is a session with its best hit.
+type SessionHit struct {
+	Session string      `json:"session"`
+	Score   Score       `json:"score"`
+	Matches int         `json:"matches"` // messages with a word of the query
+	Best    Nested[Hit] `json:"best"`
+}
+
+// SessionHitOf returns the document of a session that was found.
+func SessionHitOf(h recall.SessionHit) SessionHit {
+	return SessionHit{Session: h.Best.Session, Score: Score(h.Score), Matches: h.Matches, Best: Nested[Hit]{HitOf(h.Best)}}
+}
+
+// Match is a line of an entry that matches a pattern.
+type Match struct {
+	ID      string  `json:"id"`
+	Session string  `json:"session"`
+	Seq     uint64  `json:"seq"`
+	Role    *string `json:"role"`
+	Rewound bool    `json:"rewound,omitempty"`
+	Line    int     `json:"line,omitempty"` // from 1
+	Text    *string `json:"text,omitempty"` // of the line
+	Start   int     `json:"start"`          // bytes of text: the first match
+	End     int     `json:"end"`
+}
+
+// MatchOf returns the document of a matching line.
+func MatchOf(l recall.Line) Match {
+	e := l.Shown.Entry
+	return Match{
+		ID: l.Shown.ID.String(), Session: l.Session, Seq: e.Seq, Role: OrNull(e.Role), Rewound: l.Rewound, Line: l.Number, Text: &l.Text,
+		Start: l.At[0], End: l.At[1],
+	}
+}

@@ -1,0 +1,57 @@
+package document
+
+import (
+	"github.com/gemini-ctx/ctx/internal/history"
+	"github.com/gemini-ctx/ctx/internal/recall"
+)
+
+// Session is a session with its branches.
+type Session struct {
+	Session  string   `json:"session"`
+	Head     bool     `json:"head"`
+	Messages uint64   `json:"messages"` // of its longest branch
+	Branches []Branch `json:"branches"`
+	Parent   *Parent  `json:"parent"` // who it works for
+}
+
+// Branch is a branch of a session.
+type Branch struct {
+	Name     string  `json:"branch"`
+	Tip      string  `json:"tip"`
+	Seq      uint64  `json:"seq"`
+	Frontier uint64  `json:"frontier"`
+	Through  uint64  `json:"through"`
+	Pin      *string `json:"pin"`
+	Tail     uint64  `json:"tail"`
+	Open     bool    `json:"open,omitempty"` // a child of a fork that nobody has joined
+	own      uint64
+}
+
+// SessionOf returns the document of a session.
+func SessionOf(s recall.Session) Session {
+	d := Session{Session: s.Name, Head: s.Head, Parent: ParentOf(s.Parent)}
+	for _, b := range s.Branches {
+		d.Messages = max(d.Messages, b.Seq)
+		d.Branches = append(d.Branches, Branch{
+			Name: b.Name, Tip: b.Value.ID.String(), Seq: b.Seq, Frontier: b.Value.Frontier, Through: b.Value.Through,
+			Pin: IDText(b.Value.Pin), Tail: b.Seq - b.Value.Through, Open: b.Open, own: b.Own,
+		})
+	}
+	return d
+}
+
+// Parent is the session and the tool call that a session works for.
+type Parent struct {
+	Session string `json:"session"`
+	Call    string `json:"call"`
+	Apart   bool   `json:"apart"`
+}
+
+// ParentOf returns the document of a parent, and nil for nil.
+func ParentOf(p *history.Parent) *Parent {
+	if p == nil {
+		return nil
+	}
+	d := Parent(*p)
+	return &d
+}

@@ -1,0 +1,261 @@
+package clusters
+
+import (
+	"context"
+	"slices"
+
+	"github.com/gemini-ctx/ctx/forest"
+	"github.com/gemini-ctx/ctx/forest/score"
+	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/internal/history"
+	"github.com/gemini-ctx/ctx/internal/window"
+	"github.com/gemini-ctx/ctx/refs"
+)
+
+// GraduateOnAppend is the largest number of due messages that an append graduates, so that an
+// append after a large import stays fast. `ctx graduate` and `ctx compact` graduate the rest.
+const GraduateOnAppend = 8
+
+// graduateBatch is the largest number of messages that graduate in one operation. It bounds how
+// long the lock is held.
+const graduateBatch = 1024
+
+// graduated counts what a graduation did.
+type graduated struct {
+	Entries int // messages that became members
+	merged  int // of these, how many joined a cluster that was there
+	passed  int // messages that the frontier went past
+}
+
+// Graduate moves the oldest due units of a branch into the forest, about limit messages. The next
+// commit records the decisions; h gets the new frontier.
+func (t *Tx) Graduate(h *history.Head, limit int) (graduated, error) {
+	var done graduated
+	units := window.Due(h.WindowItems(), h.Model, t.Params())
+	if len(units) == 0 {
+		return done, nil
+	}
+	c, err := t.Candidates()
+	if err != nil {
+		return done, err
+	}
+	there, err := t.already(h, units)
+	if err != nil {
+		return done, err
+	}
+	for _, u := range units {
+		if done.passed > 0 && done.passed+u.End-u.Start > limit {
+			break
+		}
+		fresh := slices.DeleteFunc(slices.Clone(h.Items[u.Start:u.End]), func(it history.Item) bool {
+			place, is := there[it.ID]
+			if is {
+				h.Cluster, h.Joined = place.Cluster, true
+			}
+			return is
+		})
+		done.passed = u.End
+		if len(fresh) == 0 {
+			continue
+		}
+		cluster, opened, err := t.place(h, c, u)
+		if err != nil {
+			return done, err
+		}
+		for _, it := range fresh {
+			if err := t.store.Decide(format.Decision{Kind: format.DecideJoin, Cluster: cluster, ID: it.ID}); err != nil {
+				return done, err
+			}
+		}
+		h.Cluster, h.Joined = cluster, true
+		done.Entries += len(fresh)
+		if !opened {
+			done.merged += len(fresh)
+		}
+	}
+	h.Value.Frontier += uint64(done.passed)
+	clear(h.Items[:done.passed]) // frees the texts
+	h.Items = h.Items[done.passed:]
+	return done, nil
+}
+
+// already returns the due messages that are members already, because another line of the session
+// has graduated them. Two lines share the messages before their fork and those that came to both
+// by joins. No other line has messages after h.Alone, and an open child graduates nothing.
+func (t *Tx) already(h *history.Head, units []window.Unit) (map[format.ID]forest.Place, error) {
+	ids := map[format.ID]bool{}
+	for i, it := range h.Items[:units[len(units)-1].End] {
+		if h.Value.Frontier+uint64(i) < h.Alone {
+			ids[it.ID] = true
+		}
+	}
+	if len(ids) == 0 {
+		return nil, nil
+	}
+	lines := 0
+	for _, branch := range history.BranchesIn(t.store.View, h.Session) {
+		if branch == h.Branch {
+			continue
+		}
+		fork, err := t.OpenFork(h.Session, branch, t.store.View.Get(history.RefName(h.Session, branch)))
+		if err != nil {
+			return nil, err
+		}
+		if fork.IsZero() {
+			lines++
+		}
+	}
+	if lines == 0 {
+		return nil, nil
+	}
+	st, err := t.store.Draft()
+	if err != nil {
+		return nil, err
+	}
+	return st.Find(ids)
+}
+
+// place chooses the cluster of a unit. It is the cluster of the call that the unit answers, the
+// cluster of the exchange that it continues, the cluster with the best score, or a new one.
+func (t *Tx) place(h *history.Head, c *Candidates, u window.Unit) (cluster uint64, opened bool, err error) {
+	unit, err := t.allFeatures(h, u.Start, u.End)
+	if err != nil {
+		return 0, false, err
+	}
+	cluster, opened = c.opened, true
+	if late, ok, err := t.lateResult(h, u); err != nil {
+		return 0, false, err
+	} else if ok {
+		cluster, opened = late, false
+	} else if u.Continues && h.Joined && c.Has(h.Cluster) {
+		cluster, opened = h.Cluster, false
+	} else {
+		ahead, err := t.allFeatures(h, u.End, min(u.End+lookahead, len(h.Items)))
+		if err != nil {
+			return 0, false, err
+		}
+		if best, joined := c.Place(unit, ahead, t.Config.Forest.MergeThreshold); joined {
+			cluster, opened = best, false
+		}
+	}
+	if opened {
+		c.opened++
+	}
+	c.Touch(cluster, unit)
+	return cluster, opened, nil
+}
+
+// lookahead is the number of later messages that place may look at: as many as the window holds
+// by default when a message graduates.
+const lookahead = 26
+
+func (t *Tx) allFeatures(h *history.Head, start, end int) ([]score.Features, error) {
+	list := make([]score.Features, 0, end-start)
+	for i := start; i < end; i++ {
+		f, err := t.Features(h, &h.Items[i])
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, f)
+	}
+	return list, nil
+}
+
+// lateResult returns the cluster of the call that a unit answers if the call graduated alone,
+// because its result came late.
+func (t *Tx) lateResult(h *history.Head, u window.Unit) (cluster uint64, ok bool, err error) {
+	results := h.Items[u.Start].Results
+	if len(results) == 0 {
+		return 0, false, nil
+	}
+	// It may be of the batch that is being appended.
+	if err := t.store.Flush(); err != nil {
+		return 0, false, err
+	}
+	var call format.ID
+	n := 0
+	err = t.EachBack(h.Items[u.Start].ID, func(id format.ID, e *format.Entry) bool {
+		n++
+		if slices.Contains(history.CallIDs(e), results[0]) {
+			call = id
+			if e.Kind == format.KindAmend {
+				call = e.Amends
+			}
+		}
+		return call.IsZero() && n < history.MaxPairDistance
+	})
+	if err != nil || call.IsZero() {
+		return 0, false, err
+	}
+	st, err := t.store.Draft()
+	if err != nil {
+		return 0, false, err
+	}
+	found, err := st.Find(map[format.ID]bool{call: true})
+	place, ok := found[call]
+	return place.Cluster, ok, err
+}
+
+// Graduation is what Graduate reports.
+type Graduation struct {
+	Graduated int       `json:"graduated"` // messages that became members
+	Merged    int       `json:"merged"`    // of these, how many joined a cluster that was there
+	Roots     int       `json:"roots"`     // live clusters now
+	Forest    format.ID `json:"forest"`
+}
+
+// InterimBatch is the largest number of clusters that get an interim summary under one lock.
+const InterimBatch = 128
+
+// GraduateAll moves every due unit of a branch into the forest, in batches of an operation each.
+func (s *Writer) GraduateAll(ctx context.Context, session, branch string) (Graduation, error) {
+	var g Graduation
+	var h *history.Head // kept between batches: reading it again costs a pass over all due messages
+	for more := true; more; {
+		if err := ctx.Err(); err != nil {
+			return g, err
+		}
+		err := s.locked(ctx, func(t *Tx) error {
+			done, err := t.graduateBranch(session, branch, &h)
+			g.Graduated += done.Entries
+			g.Merged += done.merged
+			more = done.passed > 0
+			return err
+		})
+		if err != nil {
+			return g, err
+		}
+	}
+	return g, nil
+}
+
+// graduateBranch graduates one batch in an operation of its own.
+func (t *Tx) graduateBranch(session, branch string, kept **history.Head) (graduated, error) {
+	name := history.RefName(session, branch)
+	old := t.store.View.Get(name)
+	if !old.Exists() {
+		return graduated{}, history.UnknownSession(session, branch)
+	}
+	h := *kept
+	if h == nil || h.Value != old {
+		var err error
+		if h, err = t.WholeHead(session, branch, old); err != nil {
+			return graduated{}, err
+		}
+		*kept = h
+	}
+	if h.Fork != "" {
+		return graduated{}, nil // no summary may say what a child says before it is joined
+	}
+	done, err := t.Graduate(h, graduateBatch)
+	if err != nil || done.passed == 0 {
+		return done, err
+	}
+	op := &format.Operation{Verb: refs.VerbGraduate, Session: session, Refs: []format.RefUpdate{{Name: name, Old: old, New: h.Value}}}
+	if err := t.store.Commit(op); err != nil {
+		*kept = nil
+		return done, err
+	}
+	t.SaveHead(h)
+	return done, nil
+}

@@ -1,0 +1,161 @@
+package clusters
+
+import (
+	"errors"
+	"strings"
+
+	"github.com/gemini-ctx/ctx/forest"
+	"github.com/gemini-ctx/ctx/forest/summarize"
+	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/objects"
+	"github.com/gemini-ctx/ctx/refs"
+)
+
+// ClusterInfo is a cluster as `forest` lists it.
+type ClusterInfo struct {
+	ID        format.ID // its node
+	Number    uint64
+	Tombstone format.ID // zero while it is live
+	Count     uint64
+	Covers    []format.Cover
+	Dirty     bool
+	Line      string // of a tombstone
+	Label     string // of a tombstone; of a live cluster once SetLabels was called
+	Arrival   uint64
+	First     *format.Entry // its oldest member
+	Last      *format.Entry // its newest
+
+	Opening []format.ID // the first members of a live cluster
+}
+
+// LiveInfos reads live clusters.
+func (s *Reader) LiveInfos(st *forest.State, live []*forest.Cluster) (list []ClusterInfo, err error) {
+	for _, c := range live {
+		info := ClusterInfo{Number: c.Number, Count: c.Count(), Covers: c.Covers, Dirty: c.Dirty(), Arrival: c.Arrival}
+		if info.ID, err = st.Node(c); err == nil {
+			info.First, info.Last, err = s.FirstAndLast(st, c)
+		}
+		if err == nil {
+			info.Opening, err = st.Slice(c, 0, min(c.Count(), OpeningMembers))
+		}
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, info)
+	}
+	return list, nil
+}
+
+func (s *Reader) Infos(st *forest.State) ([]ClusterInfo, error) {
+	list, err := s.LiveInfos(st, st.Live())
+	if err != nil {
+		return nil, err
+	}
+	evicted, err := st.Evicted()
+	if err != nil {
+		return nil, err
+	}
+	for _, e := range evicted {
+		info, err := s.evictedInfo(e)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, info)
+	}
+	return list, nil
+}
+
+func (s *Reader) evictedInfo(e forest.Evicted) (ClusterInfo, error) {
+	stone, line, err := s.Tombstone(e.Tombstone)
+	if err != nil {
+		return ClusterInfo{}, err
+	}
+	info := ClusterInfo{
+		ID: stone.Node, Number: e.Cluster, Tombstone: e.Tombstone, Count: stone.Count, Line: line, Label: LabelOfLine(line), Arrival: stone.Arrival,
+		Covers: []format.Cover{{Summary: stone.Summary, Count: stone.Count}},
+	}
+	first, err := forest.Slice(s.Loader(), stone.Node, 0, 1)
+	if err != nil {
+		return info, err
+	}
+	last, err := forest.Slice(s.Loader(), stone.Node, stone.Count-1, stone.Count)
+	if err != nil {
+		return info, err
+	}
+	info.First, info.Last, err = s.Headers(first[0], last[0])
+	return info, err
+}
+
+// FirstAndLast reads a cluster's oldest and newest members.
+func (s *Reader) FirstAndLast(st *forest.State, c *forest.Cluster) (*format.Entry, *format.Entry, error) {
+	first, err := st.Slice(c, 0, 1)
+	if err != nil {
+		return nil, nil, err
+	}
+	last, err := st.Slice(c, c.Count()-1, c.Count())
+	if err != nil {
+		return nil, nil, err
+	}
+	return s.Headers(first[0], last[0])
+}
+
+func (s *Reader) Headers(first, last format.ID) (*format.Entry, *format.Entry, error) {
+	a, err := s.Header(first)
+	if err != nil {
+		return nil, nil, err
+	}
+	b, err := s.Header(last)
+	return a, b, err
+}
+
+// Tombstone reads a tombstone and its line; the line of one that was forgotten is "".
+func (s *Reader) Tombstone(id format.ID) (*format.Tombstone, string, error) {
+	header, text, err := s.Text(id)
+	var gone *objects.GoneError
+	if errors.As(err, &gone) {
+		header, err = s.Objects.Header(id)
+	}
+	if err != nil {
+		return nil, "", err
+	}
+	stone, err := format.DecodeTombstone(header)
+	return stone, string(text), err
+}
+
+// Provenance says what an object was made of, or what was made of it.
+type Provenance struct {
+	ID       format.ID
+	Kind     string
+	Node     format.ID      // of a summary or tombstone: what it stands for
+	Inputs   []format.Input // of a summary
+	Summary  *format.Summary
+	Clusters []ClusterInfo // that hold the entry, or that the summary or node is of
+	// Targets is what a replacement stands for. ReplacedBy lists the replacements that stand for
+	// an entry in the branches of its session.
+	Targets    []format.Target
+	ReplacedBy []format.ID
+}
+
+// OpeningMembers is the number of first members of a cluster that are searched for its goal.
+const OpeningMembers = 8
+
+// LabelOfLine returns the label in the line of a tombstone: everything but the count and the days
+// at its end.
+func LabelOfLine(line string) string {
+	if i := strings.LastIndex(line, " ("); i >= 0 {
+		return line[:i]
+	}
+	if line == "" || strings.HasPrefix(line, "(") {
+		return summarize.NoLabel
+	}
+	return line
+}
+
+// ClustersAt is Clusters as it was after an operation.
+func (s *Reader) ClustersAt(view *refs.View, number uint64) ([]ClusterInfo, error) {
+	st, err := s.ForestAt(view, number)
+	if err != nil {
+		return nil, err
+	}
+	return s.Infos(st)
+}

@@ -1,0 +1,126 @@
+package compaction
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/gemini-ctx/ctx/forest/summarize"
+	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/internal/clusters"
+	"github.com/gemini-ctx/ctx/internal/history"
+	"github.com/gemini-ctx/ctx/internal/summaries"
+	"github.com/gemini-ctx/ctx/refs"
+)
+
+// CompactOptions are for Compact.
+type CompactOptions struct {
+	Branches []history.BranchName // whose due messages graduate, and which adopt the forest
+	// Strategy is UnionFind or Flat; "" means the strategy of the settings.
+	Strategy string
+	// Summarizer writes the summaries; nil means the built-in one, which picks sentences.
+	Summarizer summarize.Summarizer
+}
+
+// Compaction is one run of Compact.
+type Compaction struct {
+	*Writer
+	o      CompactOptions
+	Forest string
+	force  bool // the branches adopt the forest even if that makes renderings longer
+	owners history.Owners
+	seen   int // the ForgetMark before the inputs of the answers were read
+	done   summaries.Compaction
+}
+
+// Compact graduates the due messages of branches, summarizes the clusters that need it, evicts
+// the oldest clusters above the limit, and lets the branches adopt the forest. Summaries are made
+// without the lock. Each is recorded when it arrives, as far as its cluster has not changed. A
+// cluster whose summary fails stays as it is: the failure is counted and is no error.
+//
+// After its first adoption no branch renders more tokens after a compaction than before: it
+// adopts only a forest that makes the rendering shorter, unless the strategy changes. The first
+// adoption adds a frame and a heading for each cluster, which can be longer than a few short
+// messages.
+//
+// If the main forest is damaged, Compact uses the flat forest, which is made of the sessions
+// alone. So renderings stay bounded until a user rebuilds the main forest.
+func (s *Writer) Compact(ctx context.Context, o CompactOptions) (summaries.Compaction, error) {
+	if o.Strategy == "" {
+		o.Strategy = s.clusters.Strategy()
+	}
+	name, err := clusters.ForestOfStrategy(o.Strategy)
+	if err != nil {
+		return summaries.Compaction{}, err
+	}
+	r := &Compaction{Writer: s, o: o, Forest: name}
+	err = r.run(ctx)
+	if name == history.MainForest && err != nil && history.IsDamage(err) {
+		s.Report(fmt.Errorf("the clusters cannot be used, one flat cluster stands for them until `ctx rebuild`: %w", err))
+		r = &Compaction{Writer: s, o: o, Forest: history.FlatForest}
+		err = r.run(ctx)
+	}
+	return r.done, err
+}
+
+func (r *Compaction) run(ctx context.Context) error {
+	if err := r.graduate(ctx); err != nil && (r.Forest == history.MainForest || !history.IsDamage(err)) {
+		return err
+	}
+	if err := r.begin(ctx); err != nil {
+		return err
+	}
+	if err := r.summarizeAll(ctx); err != nil {
+		return err
+	}
+	return r.finish(ctx)
+}
+
+// begin makes the flat forest if it is needed and missing.
+func (r *Compaction) begin(ctx context.Context) error {
+	if r.Forest != history.FlatForest {
+		return nil
+	}
+	return r.locked(ctx, func(t *Tx) error {
+		if t.store.HasFlat() {
+			return nil
+		}
+		if err := t.clusters.BeginFlat(); err != nil {
+			return err
+		}
+		return t.store.Commit(&format.Operation{Verb: refs.VerbCompact})
+	})
+}
+
+func (r *Compaction) graduate(ctx context.Context) error {
+	for _, b := range r.o.Branches {
+		_, err := r.clusters.GraduateAll(ctx, b.Session, b.Branch)
+		if errors.Is(err, history.ErrNotFound) && len(r.o.Branches) > 1 {
+			continue // removed since the branches were listed
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// count counts the clusters of the forest after the compaction.
+func (r *Compaction) count(t *Tx) error {
+	st, err := t.store.DraftOf(r.Forest)
+	if err != nil {
+		return err
+	}
+	r.done.Forest = t.store.View.Get(history.ForestRefOf(r.Forest)).ID
+	r.done.Strategy = clusters.UnionFind
+	if r.Forest == history.FlatForest {
+		r.done.Strategy = clusters.Flat
+	}
+	for _, c := range st.Live() {
+		r.done.Roots++
+		if c.Dirty() {
+			r.done.Dirty++
+		}
+	}
+	return nil
+}

@@ -1,0 +1,250 @@
+package compaction
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/gemini-ctx/ctx/forest"
+	"github.com/gemini-ctx/ctx/forest/summarize"
+	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/internal/history"
+	"github.com/gemini-ctx/ctx/internal/summaries"
+	"github.com/gemini-ctx/ctx/refs"
+)
+
+// summarizeAll summarizes every cluster that needs it now, in the order of arrival. Clusters that
+// grow meanwhile wait for the next compaction.
+func (r *Compaction) summarizeAll(ctx context.Context) error {
+	view, err := r.Refs.Read()
+	if err != nil {
+		return err
+	}
+	st, err := r.ForestOf(view, r.Forest)
+	if err != nil {
+		return err
+	}
+	var todo []uint64
+	for _, c := range history.ByArrival(st) {
+		if c.Dirty() {
+			todo = append(todo, c.Number)
+		}
+	}
+	return r.summarize(ctx, todo)
+}
+
+// summarize asks for the summaries of some clusters.
+func (r *Compaction) summarize(ctx context.Context, todo []uint64) error {
+	if r.o.Summarizer == nil {
+		for batch := range slices.Chunk(todo, claimBatch) {
+			if err := r.extractBatch(ctx, batch); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	for _, number := range todo {
+		if err := r.ask(ctx, number); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// claimBatch is the number of clusters that the built-in summarizer handles at a time. It bounds
+// memory and the time under the lock. Other summarizers handle one cluster at a time, so that no
+// answer is lost with later ones.
+const claimBatch = 1024
+
+// look reads the refs and the forest as they are now, and notes how much was forgotten before: an
+// answer that is made from them is refused if a forget came in between.
+func (r *Compaction) look() (view *refs.View, st *forest.State, err error) {
+	if r.seen, err = r.ForgetMark(); err != nil {
+		return nil, nil, err
+	}
+	if view, err = r.Refs.Read(); err != nil {
+		return nil, nil, err
+	}
+	st, err = r.ForestOf(view, r.Forest)
+	return view, st, err
+}
+
+// extractBatch has the built-in summarizer summarize some clusters, and records that.
+func (r *Compaction) extractBatch(ctx context.Context, numbers []uint64) error {
+	view, st, err := r.look()
+	if err != nil {
+		return err
+	}
+	claims, err := r.summaries.ExtractClaims(view, st, &r.owners, numbers)
+	if err != nil {
+		return err
+	}
+	answers, err := r.summaries.ExtractAll(ctx, view, st, claims)
+	if err != nil {
+		return err
+	}
+	return r.record(ctx, answers)
+}
+
+// ask lets the summarizer summarize one cluster in as many rounds as its length takes, and
+// records each round. It ends when a piece fails or when no answer of a round could be used.
+func (r *Compaction) ask(ctx context.Context, number uint64) error {
+	for range 2 * summaries.MaxGeneration {
+		view, st, err := r.look()
+		if err != nil {
+			return err
+		}
+		c := st.Cluster(number)
+		if c == nil || !c.Dirty() {
+			return nil
+		}
+		limit := max(1, r.o.Summarizer.Limit())
+		claims, err := r.summaries.NextClaims(view, st, c, limit)
+		if err != nil {
+			return err
+		}
+		before := r.done
+		if err := r.askRound(ctx, view, st, claims, limit); err != nil {
+			return err
+		}
+		whole := len(claims) == 1 && summaries.IsWhole(st, &claims[0])
+		stuck := r.done.Settled+r.done.Carried == before.Settled+before.Carried
+		if whole || stuck || r.done.Failed > before.Failed {
+			return nil
+		}
+	}
+	return nil
+}
+
+// askRound asks about every claim and records the answers together. After an interruption it
+// records the answers so far.
+func (r *Compaction) askRound(ctx context.Context, view *refs.View, st *forest.State, claims []summaries.Claim, limit int) error {
+	var answers []summaries.SealedAnswer
+	var stopped error
+	for i := range claims {
+		list, err := r.askOne(ctx, view, st, &claims[i], limit)
+		if err == nil {
+			answers = append(answers, list...)
+			continue
+		}
+		if stopped = ctx.Err(); stopped != nil {
+			break
+		}
+		if errors.Is(err, errAnswerForgotten) {
+			r.done.CountLost(summaries.LostForgotten)
+			continue
+		}
+		var no *unanswered
+		if !errors.As(err, &no) {
+			return err
+		}
+		r.done.CountFailed(no.error)
+	}
+	if err := r.record(context.WithoutCancel(ctx), answers); err != nil {
+		return err
+	}
+	return stopped
+}
+
+// errAnswerForgotten is the error for an answer with forgotten words.
+var errAnswerForgotten = errors.New(summaries.LostForgotten)
+
+// unanswered is an error of a summarizer, or of its answer, and none of the store.
+type unanswered struct{ error }
+
+func (e *unanswered) Unwrap() error { return e.error }
+
+// askOne gets the answers to a claim. A text of at most FewTokens is its own summary, and no
+// summarizer is asked. If the built-in summarizer answers about a whole cluster, its ranked list
+// is stored instead of its text, which offers a rendering more sentences. A piece keeps the text,
+// because it is read again for the summary over the pieces. If the claim holds summaries in
+// words, these stay, and the answers are extracts of the members beside them.
+func (r *Compaction) askOne(
+	ctx context.Context, view *refs.View, st *forest.State, c *summaries.Claim, limit int,
+) ([]summaries.SealedAnswer, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	inputs, err := r.summaries.ReadClaim(view, c, limit)
+	if err != nil {
+		return nil, err
+	}
+	source := summaries.InputTokens(inputs)
+	var told summarize.Response
+	if source <= summaries.FewTokens && len(c.Covers) == 0 {
+		told = asItIs(inputs)
+	} else {
+		told, err = r.o.Summarizer.Summarize(ctx, summarize.Request{Claim: c.Node, Inputs: inputs, Tokens: c.Tokens})
+		if err == nil && told.Summarizer == summaries.Extractive {
+			stand, err := r.summaries.WrittenCovers(summaries.RealCovers(st.Cluster(c.Cluster).Covers, c.Offset, c.End()))
+			if err != nil {
+				return nil, err
+			}
+			if len(stand) > 0 || summaries.IsWhole(st, c) {
+				return r.extractBeside(ctx, view, st, c)
+			}
+		}
+		if err == nil {
+			told, err = summaries.CleanAnswer(told, c.Tokens, source)
+		}
+		if err == nil {
+			var forgotten *history.Traces
+			if forgotten, err = r.ForgottenWords(); err != nil {
+				return nil, err
+			}
+			if forgotten.InAnswer(told.Text) {
+				return nil, errAnswerForgotten
+			}
+		}
+	}
+	if err != nil {
+		return nil, &unanswered{err}
+	}
+	sealed, err := r.summaries.SealAnswer(c, told)
+	return []summaries.SealedAnswer{sealed}, err
+}
+
+// extractBeside answers a claim with the built-in summarizer, as far as no standing summary does.
+func (r *Compaction) extractBeside(
+	ctx context.Context, view *refs.View, st *forest.State, c *summaries.Claim,
+) ([]summaries.SealedAnswer, error) {
+	claims, err := r.summaries.ExtractBetween(view, st, st.Cluster(c.Cluster), c.Offset, c.End())
+	if err != nil {
+		return nil, err
+	}
+	return r.summaries.ExtractAll(ctx, view, st, claims)
+}
+
+// asItIs returns the inputs as their own summary, because they are too short to leave anything
+// out.
+func asItIs(inputs []summarize.Input) summarize.Response {
+	lines := make([]string, len(inputs))
+	for i, p := range inputs {
+		lines[i] = p.Text
+	}
+	return summarize.Response{Text: strings.Join(lines, "\n"), Summarizer: summaries.Extractive, Version: summaries.ExtractiveVersion}
+}
+
+// record settles answers in an operation of their own and evicts clusters above the limit.
+func (r *Compaction) record(ctx context.Context, answers []summaries.SealedAnswer) error {
+	if len(answers) == 0 {
+		return nil
+	}
+	return r.locked(ctx, func(t *Tx) error {
+		answers, err := t.summaries.AddAnswers(r.seen, answers, &r.done)
+		if err != nil {
+			return err
+		}
+		if err := t.summaries.Settle(r.Forest, answers, &r.done); err != nil {
+			return err
+		}
+		if err := t.summaries.Evict(r.Forest, &r.owners, answers, false, &r.done); err != nil {
+			return err
+		}
+		if len(t.store.Decided(r.Forest)) == 0 {
+			return nil
+		}
+		return t.store.Commit(&format.Operation{Verb: refs.VerbCompact})
+	})
+}

@@ -1,0 +1,254 @@
+package conversation
+
+import (
+	"errors"
+	"maps"
+	"slices"
+
+	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/internal/epochs"
+	"github.com/gemini-ctx/ctx/internal/history"
+	"github.com/gemini-ctx/ctx/refs"
+)
+
+// Difference is what branches lose and gain when they move from one tip to another.
+type Difference struct {
+	Leaving, Coming map[format.ID]bool
+	Amended         []format.ID // messages whose latest version changes
+	Epochs          bool        // an epoch entry is among them
+}
+
+// NewDifference returns an empty difference.
+func NewDifference() *Difference {
+	return &Difference{Leaving: map[format.ID]bool{}, Coming: map[format.ID]bool{}}
+}
+
+// Compare adds to diff what lies between two tips of a branch.
+func (t *Tx) Compare(diff *Difference, from, to format.ID) error {
+	base, err := t.MergeBase(from, to)
+	if err != nil {
+		return err
+	}
+	collect := func(tip format.ID, ids map[format.ID]bool) error {
+		return t.EachBack(tip, func(id format.ID, e *format.Entry) bool {
+			if id == base {
+				return false
+			}
+			ids[id] = true
+			diff.Epochs = diff.Epochs || e.Kind == format.KindEpoch
+			if e.Kind == format.KindAmend {
+				diff.Amended = append(diff.Amended, e.Amends)
+			}
+			return true
+		})
+	}
+	leaving, coming := map[format.ID]bool{}, map[format.ID]bool{}
+	if err := errors.Join(collect(from, leaving), collect(to, coming)); err != nil {
+		return err
+	}
+	// Joins may have brought the same entries to both.
+	for id := range leaving {
+		if coming[id] {
+			delete(coming, id)
+		} else {
+			diff.Leaving[id] = true
+		}
+	}
+	maps.Copy(diff.Coming, coming)
+	return nil
+}
+
+// moveMembers retracts the entries that leave and restores the entries that return.
+func (t *Tx) moveMembers(op *format.Operation, diff *Difference, ops []refs.Record, done *Undone) error {
+	n, err := t.Retract(diff.Leaving, op.Session, op.Refs...)
+	if err != nil {
+		return err
+	}
+	done.Retracted = n
+	if len(diff.Coming) == 0 {
+		return nil
+	}
+	for _, name := range t.store.Forests() {
+		back, err := t.restoreMembers(name, maps.Clone(diff.Coming), ops)
+		if err != nil {
+			return err
+		}
+		if name == history.MainForest {
+			done.Restored = len(back)
+			err = t.clusters.RestoreFlat(back)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if done.Restored > 0 {
+		t.clusters.Forget()
+	}
+	return nil
+}
+
+// restoreMembers restores entries to the places in a forest that the retractions in ops, newest
+// first, took them from.
+func (t *Tx) restoreMembers(name string, coming map[format.ID]bool, ops []refs.Record) (all []format.Decision, err error) {
+	st, err := t.store.DraftOf(name)
+	if err != nil {
+		return nil, err
+	}
+	for _, r := range ops {
+		var left []format.Decision
+		for _, f := range r.Op.Forests {
+			for _, d := range f.Decisions {
+				if f.Name == name && d.Kind == format.DecideRetract && coming[d.ID] {
+					left = append(left, d)
+					delete(coming, d.ID)
+				}
+			}
+		}
+		back, err := st.Return(left)
+		if err != nil {
+			return nil, err
+		}
+		if err := t.store.DecideIn(name, back...); err != nil {
+			return nil, err
+		}
+		all = append(all, back...)
+	}
+	return all, nil
+}
+
+// FitBranches brings frontier, pin and epoch of the branches that op moves to their new tips, and
+// writes the forests that have changed. of is the operation whose refs are moved: op itself, or the
+// one that op takes back. epochs says that an epoch entry lies between the old tips and the new
+// ones.
+func (t *Tx) FitBranches(op, of *format.Operation, epochs bool) error {
+	for i := range len(op.Refs) {
+		adopts, err := t.fitValue(&op.Refs[i])
+		if err != nil {
+			return err
+		}
+		u, moved, err := t.moveEpoch(of, &op.Refs[i], adopts, epochs)
+		if err != nil {
+			return err
+		}
+		if moved {
+			op.Refs = append(op.Refs, u)
+		}
+	}
+	if len(t.store.Decided(history.MainForest)) == 0 {
+		return nil
+	}
+	return t.store.WriteForests()
+}
+
+// fitValue fits an earlier value of a branch to the forest as it is now. The frontier is just past
+// the last member. The branch adopts the newest forest if its pin is gone or stands for messages
+// that the branch does not have.
+func (t *Tx) fitValue(u *format.RefUpdate) (adopts bool, err error) {
+	if u.New.Kind != format.SessionValue {
+		return false, nil
+	}
+	frontier, err := t.frontierOf(u.Old, u.New)
+	if err != nil {
+		return false, err
+	}
+	session, branch, _ := history.BranchOfRef(u.Name)
+	fork, err := t.ForkOf(session, branch, u.New)
+	if err != nil {
+		return false, err
+	}
+	if !fork.IsZero() {
+		frontier = min(frontier, u.New.Frontier) // an open child graduates nothing
+	}
+	u.New.Frontier = frontier
+	if u.New.Pin.IsZero() {
+		u.New.Through = 0
+		return false, nil
+	}
+	there, err := t.Objects.Has(u.New.Pin)
+	if err != nil {
+		return false, err
+	}
+	if there && u.New.Through <= u.New.Frontier {
+		return false, nil
+	}
+	u.New.Through = min(u.New.Through, u.New.Frontier)
+	tip, err := t.Header(u.New.ID)
+	if err != nil {
+		return false, err
+	}
+	u.New, err = t.Adopt(u.New, tip.Seq)
+	return true, err
+}
+
+// moveEpoch returns how the ref of a branch's epoch follows the branch. of is the operation that is
+// taken back or repeated. If the branch adopts a forest, its epoch is folded on top, which moves
+// u.New.
+func (t *Tx) moveEpoch(of *format.Operation, u *format.RefUpdate, adopts, epochMoves bool) (told format.RefUpdate, moved bool, err error) {
+	session, branch, ok := history.BranchOfRef(u.Name)
+	name := epochs.EpochRef(session, branch)
+	if !ok || !t.store.View.Get(name).Exists() && !slices.Contains(of.RefNames(), name) {
+		return told, false, nil // it neither has nor had an epoch
+	}
+	id := t.store.View.Get(name).ID
+	if epochMoves {
+		id, err = t.epochs.InForce(u.New.ID)
+	}
+	if err == nil && adopts {
+		var e *format.Entry
+		if e, err = t.Header(u.New.ID); err == nil {
+			u.New, id, err = t.epochs.Fold(session, u.New, e.Seq, id)
+		}
+	}
+	told, moved = t.epochs.EpochTo(session, branch, id)
+	return told, moved, err
+}
+
+// frontierOf returns the seq up to which every message of a branch at value want is a member. It
+// looks only at messages that have returned or that now had not graduated.
+func (t *Tx) frontierOf(now, want format.Value) (uint64, error) {
+	members, err := t.commonMembers(now, want)
+	if err != nil {
+		return 0, err
+	}
+	var list []history.Entry
+	ids := map[format.ID]bool{}
+	err = t.EachBack(want.ID, func(id format.ID, e *format.Entry) bool {
+		// A message that returns may have graduated after the operation: only the forest knows.
+		if e.Kind == format.KindMessage && e.Seq > members {
+			list = append(list, history.Entry{ID: id, Entry: e})
+			ids[id] = true
+		}
+		return e.Seq > members
+	})
+	if err != nil || len(list) == 0 {
+		return members, err
+	}
+	st, err := t.store.Draft()
+	if err != nil {
+		return 0, err
+	}
+	found, err := st.Find(ids)
+	if err != nil {
+		return 0, err
+	}
+	for _, at := range slices.Backward(list) {
+		if _, ok := found[at.ID]; !ok {
+			break // a later one may be a member through another branch
+		}
+		members = at.Seq
+	}
+	return members, nil
+}
+
+// commonMembers returns the seq up to which the common history of two values has graduated.
+func (t *Tx) commonMembers(now, want format.Value) (uint64, error) {
+	base, err := t.MergeBase(now.ID, want.ID)
+	if err != nil || base.IsZero() {
+		return 0, err
+	}
+	e, err := t.Header(base)
+	if err != nil {
+		return 0, err
+	}
+	return min(now.Frontier, e.Seq), nil
+}

@@ -1,0 +1,138 @@
+package conversation
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/internal/history"
+	"github.com/gemini-ctx/ctx/internal/message"
+	"github.com/gemini-ctx/ctx/sanitize"
+)
+
+// Message is a message or a note to append.
+type Message struct {
+	Note    bool // about the conversation, not part of it
+	Role    string
+	Author  string
+	Text    string          // UTF-8
+	Parts   json.RawMessage // instead of Text: a JSON array of message parts
+	Time    time.Time       // zero: that of the message before it, else the clock's
+	Calls   []format.Call   // nil: those that Parts hold
+	Results []string        // nil: those that Parts hold
+	Tokens  uint64
+	// Invocation names the run of the agent that the message belongs to; "" if unknown.
+	Invocation string
+	Source     *Source
+	// Amends is the message of the branch that this is a later version of, for a message whose
+	// source does not tell; zero for none.
+	Amends format.ID
+}
+
+// Source says where a message comes from. Append adds a message of a source once per session.
+type Source struct {
+	Agent, Session, Message string
+	// Record tells versions of the message apart; nil for its role, author and text.
+	Record []byte
+}
+
+// CleanAll returns a sanitized and checked copy of a batch, and what was found, by class. Nothing
+// of a batch may be hashed or written before.
+func CleanAll(batch []Message) ([]Message, []sanitize.Finding, error) {
+	out := slices.Clone(batch)
+	var all []sanitize.Finding
+	for i := range out {
+		found, err := out[i].Clean()
+		if err != nil {
+			return nil, nil, fmt.Errorf("%w: cannot sanitise a message, so it is not stored: %w", history.ErrInput, err)
+		}
+		if err := out[i].check(); err != nil {
+			return nil, nil, err
+		}
+		all = history.AddFindings(all, found)
+	}
+	slices.SortFunc(all, func(a, b sanitize.Finding) int { return strings.Compare(a.Class, b.Class) })
+	return out, all, nil
+}
+
+// Clean sanitizes the text and the names that go into the header of an entry.
+func (m *Message) Clean() (found []sanitize.Finding, err error) {
+	text, clean := []byte(m.Text), sanitize.Text
+	if m.Parts != nil {
+		text, clean = m.Parts, sanitize.JSON
+	}
+	text, found, err = clean(text)
+	if err != nil {
+		return nil, err
+	}
+	if m.Parts != nil {
+		m.Parts = text
+	} else {
+		m.Text = string(text)
+	}
+	names := []*string{&m.Author, &m.Invocation}
+	if m.Source != nil {
+		src := *m.Source
+		m.Source = &src
+		names = append(names, &src.Session, &src.Message)
+	}
+	for _, name := range names {
+		b, more, err := sanitize.Text([]byte(*name))
+		if err != nil {
+			return nil, err
+		}
+		if len(more) > 0 {
+			*name, found = string(b), history.AddFindings(found, more)
+		}
+	}
+	return found, nil
+}
+
+func (m *Message) check() error {
+	size := len(m.Text)
+	if m.Parts != nil {
+		size = len(m.Parts)
+	}
+	switch {
+	case !format.IsRole(m.Role):
+		return fmt.Errorf("%w: unknown role %q: user, model, tool and system are the roles", history.ErrInput, history.Clip(m.Role))
+	case size > history.MaxMessage:
+		return fmt.Errorf("%w: message of %d bytes: %d is the most", history.ErrInput, size, history.MaxMessage)
+	case !utf8.ValidString(m.Author):
+		return fmt.Errorf("%w: author is not UTF-8", history.ErrInput)
+	}
+	if m.Parts == nil {
+		return nil
+	}
+	parts, err := message.Parse(m.Parts)
+	if err != nil {
+		return fmt.Errorf("%w: %w", history.ErrInput, err)
+	}
+	if m.Calls == nil && m.Results == nil {
+		m.Calls, m.Results = history.LinksOf(parts)
+	}
+	return nil
+}
+
+// Record returns what tells versions of the message apart. Source must be set.
+func (m *Message) Record() []byte {
+	if m.Source.Record != nil {
+		return m.Source.Record
+	}
+	b := []byte(m.Role + "\x00" + m.Author + "\x00")
+	if m.Parts != nil {
+		return append(append(b, "parts\x00"...), m.Parts...)
+	}
+	return append(append(b, "text\x00"...), m.Text...)
+}
+
+// IsTime reports whether a header can hold the time of a message: milliseconds of the years 0 to
+// 9999 in UTC. The zero time stands for none.
+func IsTime(t time.Time) bool {
+	t = t.UTC().Truncate(time.Millisecond)
+	return !t.IsZero() && t.Year() >= 0 && t.Year() <= 9999
+}

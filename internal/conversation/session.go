@@ -1,0 +1,87 @@
+package conversation
+
+import (
+	"context"
+	"strings"
+
+	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/internal/history"
+	"github.com/gemini-ctx/ctx/refs"
+)
+
+// Use makes HEAD name a session.
+func (s *Writer) Use(ctx context.Context, session string) error {
+	return s.locked(ctx, func(t *Tx) error {
+		if len(t.store.View.Names("sessions/"+session+"/")) == 0 {
+			return history.UnknownSession(session, history.MainBranch)
+		}
+		old, want := t.store.View.Get("HEAD"), format.Value{Kind: format.NameValue, Name: session}
+		if old == want {
+			return nil
+		}
+		op := &format.Operation{Verb: refs.VerbSessionUse, Session: session}
+		op.Refs = append(op.Refs, format.RefUpdate{Name: "HEAD", Old: old, New: want})
+		return t.store.Commit(op)
+	})
+}
+
+// RemoveSession removes the refs and the own state of a session, and its entries from the forest.
+// It returns how many messages the session had. State that is shared with an app or a user stays;
+// gc removes the words.
+func (s *Writer) RemoveSession(ctx context.Context, session string) (messages int, err error) {
+	err = s.locked(ctx, func(t *Tx) error {
+		op := &format.Operation{Verb: refs.VerbSessionRm, Session: session}
+		seen := map[format.ID]bool{}
+		for _, name := range t.store.View.Names("sessions/" + session + "/") {
+			v := t.store.View.Get(name)
+			if err := t.Reach(seen, v.ID); err != nil {
+				return err
+			}
+			op.Refs = append(op.Refs, format.RefUpdate{Name: name, Old: v})
+		}
+		for _, name := range t.store.View.Names("epochs/" + session + "/") {
+			op.Refs = append(op.Refs, format.RefUpdate{Name: name, Old: t.store.View.Get(name)})
+		}
+		if len(op.Refs) == 0 {
+			return history.UnknownSession(session, history.MainBranch)
+		}
+		if messages, err = t.countMessages(seen); err != nil {
+			return err
+		}
+		if _, err := t.Retract(seen, session, op.Refs...); err != nil {
+			return err
+		}
+		for _, name := range sessionState(t.store.View, session) {
+			op.Refs = append(op.Refs, format.RefUpdate{Name: name, Old: t.store.View.Get(name)})
+		}
+		if HEAD := t.store.View.Get("HEAD"); HEAD.Name == session {
+			op.Refs = append(op.Refs, format.RefUpdate{Name: "HEAD", Old: HEAD, New: t.nextHEAD(session)})
+		}
+		return t.store.Commit(op)
+	})
+	return messages, err
+}
+
+func (t *Tx) countMessages(ids map[format.ID]bool) (n int, err error) {
+	for id := range ids {
+		e, err := t.Header(id)
+		if err != nil {
+			return 0, err
+		}
+		if e.Kind == format.KindMessage {
+			n++
+		}
+	}
+	return n, nil
+}
+
+// nextHEAD returns the value of HEAD without a session: the first other one, or no value.
+func (t *Tx) nextHEAD(gone string) format.Value {
+	for _, name := range t.store.View.Names("sessions/") {
+		session, _, _ := strings.Cut(strings.TrimPrefix(name, "sessions/"), "/")
+		if session != gone {
+			return format.Value{Kind: format.NameValue, Name: session}
+		}
+	}
+	return format.Value{}
+}

@@ -1,0 +1,113 @@
+package conversation_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/internal/conversation"
+	"github.com/gemini-ctx/ctx/internal/history"
+	"github.com/gemini-ctx/ctx/internal/store"
+	"github.com/gemini-ctx/ctx/internal/storetest"
+	"github.com/gemini-ctx/ctx/refs"
+)
+
+// An operation of a newer version moves a session's branch under a verb that this version does not
+// know: it is read, and neither undo nor redo goes past it.
+func TestUndoRefusesAnUnknownVerb(t *testing.T) {
+	s := storetest.Create(t, storetest.Small...)
+	ctx := context.Background()
+	storetest.Say(t, s, "talk", "user", "one")
+	storetest.Say(t, s, "talk", "user", "two")
+	if _, err := s.Conversation.Undo(ctx, "talk"); err != nil {
+		t.Fatal(err)
+	}
+	err := s.Store.Locked(ctx, func(x *store.Tx) error {
+		old := storetest.Must[format.Value](t)(history.Tip(x.View, "talk", history.MainBranch))
+		op := &format.Operation{Verb: "graft", Session: "talk", Time: s.Now().UTC().Truncate(time.Millisecond)}
+		op.Refs = []format.RefUpdate{{Name: history.RefName("talk", history.MainBranch), Old: old, New: format.Value{
+			Kind: format.SessionValue, ID: old.ID, Frontier: old.Frontier + 1,
+		}}}
+		if err := x.Commit(op); err == nil {
+			t.Error("this version commits a verb of which it does not know what it does")
+		}
+		view, err := s.Refs.Commit(x.Held, x.View, op, nil)
+		if err == nil {
+			x.View = view
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := storetest.Texts(t, s)[history.RefName("talk", history.MainBranch)]; len(got) != 1 || got[0] != "one" {
+		t.Errorf("the log has %q, want what was said before", got)
+	}
+	_, err = s.Conversation.Undo(ctx, "talk")
+	if !errors.Is(err, history.ErrRefused) || !strings.Contains(err.Error(), "graft") {
+		t.Errorf("undo: %v, want a refusal that names the verb", err)
+	}
+	if _, err = s.Conversation.Redo(ctx, "talk"); !errors.Is(err, history.ErrNotFound) {
+		t.Errorf("redo: %v, want nothing to redo", err)
+	}
+	if _, err := s.Conversation.Undo(ctx, "other"); !errors.Is(err, history.ErrNotFound) {
+		t.Errorf("undo in another session: %v, want nothing to undo", err)
+	}
+}
+
+// A branch that went with its session was not joined, also where a redo took the session away; one
+// that was joined again by a redo was.
+func TestJoinedAgainByRedo(t *testing.T) {
+	s := storetest.Create(t)
+	ctx := context.Background()
+	one := storetest.Say(t, s, "talk", "user", "one")
+	if _, err := s.Conversation.Fork(ctx, "talk", history.MainBranch, []string{"child"}, conversation.ForkOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	two := storetest.SayOn(t, s, "child", "user", "two")
+	if _, err := s.Conversation.Join(ctx, "talk", history.MainBranch, []string{"child"}, conversation.JoinOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	turn := func(do func(context.Context, string) (conversation.Undone, error)) {
+		t.Helper()
+		if _, err := do(ctx, "talk"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	turn(s.Conversation.Undo)
+	turn(s.Conversation.Redo)
+	if v, err := s.History.TipOrJoined(storetest.View(t, s), "talk", "child"); err != nil || v.ID != two {
+		t.Errorf("the joined branch is %v, %v; want %v", v.ID, err, two)
+	}
+	if _, err := s.Conversation.RemoveSession(ctx, "talk"); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		if v, err := s.History.TipOrJoined(storetest.View(t, s), "talk", history.MainBranch); !errors.Is(err, history.ErrNotFound) {
+			t.Errorf("a branch of a removed session is %v (%v stood first), %v", v.ID, one, err)
+		}
+		turn(s.Conversation.Undo)
+		turn(s.Conversation.Redo)
+	}
+}
+
+// Every verb of the table that undo takes back moves refs, and no verb that moves a session's
+// history is passed over.
+func TestEffectsAreWhole(t *testing.T) {
+	for _, verb := range refs.Verbs() {
+		e, _ := refs.EffectOf(verb)
+		history := e.Extends || e.Moves || e.Makes || e.Removes || e.Restores
+		if e.Undo == refs.UndoTakes && !history {
+			t.Errorf("undo takes %s back, which moves nothing", verb)
+		}
+		if e.Undo == refs.UndoPasses && history {
+			t.Errorf("undo goes past %s, which changes history", verb)
+		}
+		if is := e.Undo == refs.UndoIsUndo || e.Undo == refs.UndoIsRedo; is != e.Restores {
+			t.Errorf("%s restores: %t, and is an undo or a redo: %t", verb, e.Restores, is)
+		}
+	}
+}

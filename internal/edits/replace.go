@@ -1,0 +1,374 @@
+package edits
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/gemini-ctx/ctx/forest/summarize"
+	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/internal/claims"
+	"github.com/gemini-ctx/ctx/internal/history"
+	"github.com/gemini-ctx/ctx/internal/store"
+	"github.com/gemini-ctx/ctx/internal/summaries"
+	"github.com/gemini-ctx/ctx/internal/wording"
+	"github.com/gemini-ctx/ctx/objects"
+	"github.com/gemini-ctx/ctx/refs"
+)
+
+// ReplaceClaim is something for which a worker may write a text. It reserves nothing.
+type ReplaceClaim struct {
+	ID      string
+	Cluster bool // over a cluster: Tokens is the most that the text may have
+	Tokens  int
+	Inputs  []ReplaceInput
+}
+
+// ReplaceInput is an entry, a part of one, or an earlier replacement, as it is shown; for a
+// cluster, a member as it was said.
+type ReplaceInput struct {
+	format.Target
+	Kind       string // entry, part or replacement
+	Role       string
+	Author     string
+	Time       time.Time
+	Call, Tool string // of a part that answers a call
+	Text       string
+}
+
+// BeginReplace makes claims: one over all entries and parts together, in the order of the branch,
+// and one over each cluster. It writes and reserves nothing. ErrNotFound is for a target that the
+// branch does not have; ErrRefused for one that cannot be replaced: a call without its result, or a
+// target that another text stands for.
+func (s *Reader) BeginReplace(view *refs.View, session, branch string, targets []format.Target, clusters []format.ID) ([]ReplaceClaim, error) {
+	var list []ReplaceClaim
+	if len(targets) > 0 {
+		c, err := s.claimTargets(view, session, branch, targets)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, c)
+	}
+	for _, id := range clusters {
+		c, err := s.claimCluster(view, id)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, c)
+	}
+	return list, nil
+}
+
+func (s *Reader) claimTargets(view *refs.View, session, branch string, targets []format.Target) (out ReplaceClaim, err error) {
+	if len(targets) > claims.MaxTargets {
+		return out, fmt.Errorf("%w: a claim over %d entries: %d is the most", history.ErrInput, len(targets), claims.MaxTargets)
+	}
+	if err := claims.CheckTargets(targets); err != nil {
+		return out, err
+	}
+	value, err := history.Tip(view, session, branch)
+	if err != nil {
+		return out, err
+	}
+	st, err := s.rangeOf(session, branch, value, targets)
+	if err != nil {
+		return out, err
+	}
+	claim := &claims.Replacement{Session: session, Branch: branch}
+	for _, t := range targets {
+		if _, ok := st.at[t.Entry]; ok {
+			claim.Targets = append(claim.Targets, claims.Target{Target: t, Mark: st.mark(t)})
+			continue
+		}
+		if r := st.edits.hides(t.Entry); r != nil {
+			return out, fmt.Errorf("%w: %v is replaced by %v: claim that", history.ErrRefused, t.Entry, r.id)
+		}
+		return out, fmt.Errorf("%w: entry %v is not in %s/%s, or is no message", history.ErrNotFound, t.Entry, session, branch)
+	}
+	slices.SortFunc(claim.Targets, func(a, b claims.Target) int {
+		if a.Entry != b.Entry {
+			return st.at[a.Entry] - st.at[b.Entry]
+		}
+		return a.Part - b.Part
+	})
+	if list, why := st.split(claim.Plain()); len(list) > 0 {
+		return out, fmt.Errorf("%w: %v %s", history.ErrRefused, list[0], why[0])
+	}
+	out.ID = claim.String()
+	for _, t := range claim.Targets {
+		if st.list[st.at[t.Entry]].Gone {
+			return out, fmt.Errorf("%w: entry %v: its words were forgotten", history.ErrGone, t.Entry)
+		}
+		in, err := st.input(t.Target)
+		if err != nil {
+			return out, err
+		}
+		out.Inputs = append(out.Inputs, in)
+	}
+	return out, nil
+}
+
+// Replaced is the result of CommitReplace.
+type Replaced struct {
+	Entries  []format.ID  // the replace entries, in the order of the answers
+	Replaced int          // entries and parts that a text stands for now
+	Settled  int          // clusters whose summary is a worker's text now
+	Carried  int          // such clusters that have grown since: the text stands for their first members
+	Known    int          // answers that were there already
+	Lost     []LostTarget // what was claimed and is not as it was; with Partial alone: else they are an error
+	Unseen   int          // of Replaced, how many the summaries of clusters stand for: the text does not show
+
+	fresh []freshReplacement
+}
+
+// freshReplacement is a new replacement and who wrote it.
+type freshReplacement struct {
+	*format.Replacement
+	author string
+}
+
+// LostTarget is a claimed target that cannot be replaced.
+type LostTarget struct {
+	What string `json:"id"` // an entry, ENTRY.PART, or a cluster
+	Why  string `json:"why"`
+}
+
+func (l LostTarget) String() string { return l.What + " " + l.Why }
+
+// ReplaceOptions are the options of CommitReplace.
+type ReplaceOptions struct {
+	Partial bool // leave out what has moved, instead of taking nothing
+}
+
+// CommitReplace puts the texts of answers in the place of what they claim, in one operation, if all
+// of that is unchanged. Otherwise nothing changes, and the error is ErrStale and names what has
+// changed; with Partial the texts stand for the rest. An answer that is stored already is known and
+// changes nothing. All answers must be about one branch, or all about clusters: ErrInput otherwise,
+// and for a text that says nothing.
+func (s *Writer) CommitReplace(ctx context.Context, answers []summaries.Answer, o ReplaceOptions) (Replaced, error) {
+	brought, err := readReplaceAnswers(answers)
+	if err != nil || len(brought) == 0 {
+		return Replaced{}, err
+	}
+	first := brought[0].claim
+	if first.Run != nil {
+		return s.commitClusters(ctx, brought, o)
+	}
+	done, err := Retry(ctx, s, first.Session, first.Branch,
+		func(value format.Value) (Replaced, error) { return s.judge(value, brought, o) },
+		func(t *Tx, done *Replaced) error { return t.putReplacements(first.Session, first.Branch, done) })
+	if errors.Is(err, history.ErrNotFound) {
+		err = fmt.Errorf("%w: %s/%s is not there any more", history.ErrStale, first.Session, first.Branch)
+	}
+	return done, err
+}
+
+// broughtText is an answer with its claim parsed.
+type broughtText struct {
+	claim  *claims.Replacement
+	answer summarize.Response
+}
+
+// readReplaceAnswers parses the claims of answers and sanitizes the texts.
+func readReplaceAnswers(answers []summaries.Answer) ([]broughtText, error) {
+	list := make([]broughtText, len(answers))
+	for i, a := range answers {
+		c, err := claims.ParseReplacement(a.Claim)
+		if err != nil {
+			return nil, err
+		}
+		if first := list[0].claim; i > 0 && ((c.Run == nil) != (first.Run == nil) || c.Session != first.Session || c.Branch != first.Branch) {
+			return nil, fmt.Errorf("%w: answer %d is about something else than the first one: one commit is about one branch, or about clusters", history.ErrInput, i+1)
+		}
+		if len(a.Text) > history.MaxMessage {
+			return nil, fmt.Errorf("%w: answer %d has a text of %d bytes: %d is the most", history.ErrInput, i+1, len(a.Text), history.MaxMessage)
+		}
+		text, fault := wording.Clean(a.Text)
+		if fault == nil {
+			a.Text = text
+			fault = summaries.CleanMaker(&a.Response)
+		}
+		if fault != nil {
+			return nil, fmt.Errorf("%w: answer %d is not stored: %w", history.ErrInput, i+1, fault)
+		}
+		list[i] = broughtText{c, a.Response}
+	}
+	return list, nil
+}
+
+// judge compares answers with a branch as it is.
+func (s *Reader) judge(value format.Value, brought []broughtText, o ReplaceOptions) (Replaced, error) {
+	var all []format.Target
+	for _, b := range brought {
+		all = append(all, b.claim.Plain()...)
+	}
+	forgotten, err := s.ForgottenWords()
+	if err != nil {
+		return Replaced{}, err
+	}
+	first := brought[0].claim
+	st, err := s.rangeOf(first.Session, first.Branch, value, all)
+	if err != nil {
+		return Replaced{}, err
+	}
+	done := Replaced{}
+	taken := &Edits{} // by the answers before
+	for _, b := range brought {
+		known := func(r replaced) bool { return r.answers(b, o.Partial) }
+		if slices.ContainsFunc(st.edits.list, known) || slices.ContainsFunc(taken.list, known) {
+			done.Known++
+			continue
+		}
+		if forgotten.InAnswer(b.answer.Text) {
+			for _, c := range b.claim.Targets {
+				done.Lost = append(done.Lost, LostTarget{c.String(), "the answer holds what was forgotten"})
+			}
+			continue
+		}
+		if lost, err := s.forgottenOf(b.claim); err != nil {
+			return Replaced{}, err
+		} else if len(lost) > 0 {
+			done.Lost = append(done.Lost, lost...)
+			continue
+		}
+		left, lost := st.fit(b.claim.Targets, taken)
+		done.Lost = append(done.Lost, lost...)
+		if len(left) > 0 {
+			r := freshReplacement{&format.Replacement{Targets: left, Text: b.answer.Text}, b.answer.Summarizer}
+			taken.list = append(taken.list, replaced{Replacement: r.Replacement})
+			done.fresh = append(done.fresh, r)
+		}
+	}
+	for _, r := range done.fresh {
+		done.Replaced += len(r.Targets)
+		for _, t := range r.Targets {
+			if st.list[st.at[t.Entry]].Seq <= st.through {
+				done.Unseen++
+			}
+		}
+	}
+	if len(done.Lost) > 0 && (!o.Partial || len(done.fresh)+done.Known == 0) {
+		return done, lostError(done.Lost)
+	}
+	return done, nil
+}
+
+// forgottenOf returns all targets of a claim if the words of one of them were forgotten: the whole
+// answer was made with these words. That includes targets that have left the branch, and what a
+// target that is a replacement stands for.
+func (s *Reader) forgottenOf(c *claims.Replacement) (lost []LostTarget, err error) {
+	forgotten := false
+	for _, t := range c.Targets {
+		why := "was claimed with words that were forgotten since"
+		gone, err := s.wordsGone(t.Entry)
+		if err != nil {
+			return nil, err
+		}
+		if gone {
+			forgotten, why = true, "was forgotten"
+		}
+		lost = append(lost, LostTarget{t.String(), why})
+	}
+	if !forgotten {
+		return nil, nil
+	}
+	return lost, nil
+}
+
+// wordsGone reports whether the words of an entry were forgotten, or for a replacement the words of
+// a message behind it.
+func (s *Reader) wordsGone(id format.ID) (gone bool, err error) {
+	if ids, err := s.Objects.Gone([]format.ID{id}); err != nil || len(ids) > 0 {
+		return len(ids) > 0, err
+	}
+	e, err := s.Header(id)
+	if errors.Is(err, objects.ErrNotFound) {
+		return false, nil // gc took it away after it had left the branch: the target is lost, and the words were not forgotten
+	}
+	if err != nil || e.Kind != format.KindReplace {
+		return false, err
+	}
+	var behind []format.ID
+	err = s.ReplacedBy(id, func(message format.ID) error { behind = append(behind, message); return nil })
+	if err != nil {
+		return false, err
+	}
+	ids, err := s.Objects.Gone(behind)
+	return len(ids) > 0, err
+}
+
+// answers reports whether a replacement is what an answer would make, or with partial, a part of
+// that.
+func (r *replaced) answers(b broughtText, partial bool) bool {
+	claimed := b.claim.Plain()
+	return r.Text == b.answer.Text && (slices.Equal(r.Targets, claimed) || partial && !slices.ContainsFunc(r.Targets, func(t format.Target) bool {
+		return !slices.Contains(claimed, t)
+	}))
+}
+
+// fit returns which targets can be replaced, and why the others cannot.
+func (st *replacedRange) fit(claimed []claims.Target, taken *Edits) (left []format.Target, lost []LostTarget) {
+	for _, c := range claimed {
+		why := st.missing(c)
+		if why == "" && taken.by(c.Target) != nil {
+			why = "is in another answer, too"
+		}
+		if why != "" {
+			lost = append(lost, LostTarget{c.String(), why})
+			continue
+		}
+		left = append(left, c.Target)
+	}
+	// What is left out may have been the other half of what is left.
+	for {
+		split, why := st.split(left)
+		if len(split) == 0 {
+			return left, lost
+		}
+		for i, t := range split {
+			lost = append(lost, LostTarget{t.String(), why[i]})
+		}
+		left = slices.DeleteFunc(left, func(t format.Target) bool { return slices.Contains(split, t) })
+	}
+}
+
+// lostError names the lost targets in one line.
+func lostError(lost []LostTarget) error {
+	const most = 8
+	var names []string
+	for _, l := range lost[:min(len(lost), most)] {
+		names = append(names, l.String())
+	}
+	if len(lost) > most {
+		names = append(names, fmt.Sprintf("and %d more", len(lost)-most))
+	}
+	return fmt.Errorf("%w: %s", history.ErrStale, strings.Join(names, "; "))
+}
+
+// putReplacements records the judged replacements, an entry for each, in one operation.
+func (t *Tx) putReplacements(session, branch string, done *Replaced) error {
+	var c *store.Controlled
+	for _, r := range done.fresh {
+		body, err := r.Encode()
+		if err != nil {
+			return err
+		}
+		e := &format.Entry{Kind: format.KindReplace, Author: r.author}
+		if c == nil {
+			c, err = t.store.Control(session, branch, e, body, format.MediaReplace)
+		} else {
+			err = t.store.OnTop(c, e, body, format.MediaReplace)
+		}
+		if err != nil {
+			return err
+		}
+		done.Entries = append(done.Entries, c.ID)
+	}
+	if c == nil {
+		return nil
+	}
+	return t.store.CommitControl(refs.VerbReplace, c)
+}

@@ -1,0 +1,116 @@
+package epochs
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/internal/epochs/epoch"
+	"github.com/gemini-ctx/ctx/internal/history"
+	"github.com/gemini-ctx/ctx/internal/view"
+	"github.com/gemini-ctx/ctx/objects"
+)
+
+// EpochUpdate is an update since the block, as it was sent.
+type EpochUpdate struct {
+	Entry, Epoch format.ID
+	Seq          uint64
+	Time         time.Time
+	Delta        []epoch.Change
+	Text         string // unwrapped
+}
+
+// ToldLine reads the epoch entries of one line, newest first, back to the block that tells
+// everything anew.
+type ToldLine struct {
+	S      *Reader
+	Newest *format.Epoch // in force; nil before the first
+	ID     format.ID     // of newest
+	Entry  format.ID     // that names it
+	list   []EpochUpdate // newest first; each has its Delta when the one before it was met
+	after  *format.Epoch // what was met last
+	Done   bool          // nothing before counts
+	strict bool          // an update whose text was forgotten is an error; else it is left out
+}
+
+// Add takes the next older epoch entry of the line.
+func (l *ToldLine) Add(id format.ID, e *format.Entry) error {
+	if l.Done {
+		return nil
+	}
+	told, text, err := l.S.EpochObject(e.Epoch)
+	if told != nil && !l.strict {
+		err = history.ButGone(err)
+	}
+	if err != nil {
+		return LostEpoch(err, e.Epoch)
+	}
+	if l.Newest == nil {
+		l.Newest, l.ID, l.Entry = told, e.Epoch, id
+	}
+	l.delta(told.Current)
+	if told.Step == format.EpochUpdate {
+		l.list = append(l.list, EpochUpdate{Entry: id, Epoch: e.Epoch, Seq: e.Seq, Time: e.Time, Text: text})
+	}
+	l.after, l.Done = told, epoch.Starts(told)
+	return nil
+}
+
+// delta completes the update that was met last.
+func (l *ToldLine) delta(before []format.Belief) {
+	if l.after != nil && l.after.Step == format.EpochUpdate {
+		l.list[len(l.list)-1].Delta = epoch.Diff(before, l.after.Current)
+	}
+}
+
+// Updates returns the updates, oldest first.
+func (l *ToldLine) Updates() []EpochUpdate {
+	slices.Reverse(l.list)
+	return l.list
+}
+
+// LostEpoch returns the error for an epoch that cannot be read: damage, where the object is not an
+// epoch.
+func LostEpoch(err error, id format.ID) error {
+	if errors.Is(err, history.ErrNotEpoch) {
+		return &objects.CorruptError{ID: id, Why: err.Error()}
+	}
+	return fmt.Errorf("cannot read epoch %v: %w", id, err)
+}
+
+// WithUpdates puts the updates of some epoch entries between the messages where they were sent.
+// Those before the last block are part of it, and left out.
+func (s *Reader) WithUpdates(tail []view.Message, epochs []history.Entry) ([]view.Message, error) {
+	return (&ToldLine{S: s}).updatesIn(tail, epochs)
+}
+
+// updatesIn is withUpdates for a line of which nothing was read yet.
+func (l *ToldLine) updatesIn(tail []view.Message, epochs []history.Entry) ([]view.Message, error) {
+	for _, at := range slices.Backward(epochs) {
+		if err := l.Add(at.ID, at.Entry); err != nil {
+			return nil, err
+		}
+	}
+	// it was forgotten
+	list := slices.DeleteFunc(l.Updates(), func(u EpochUpdate) bool { return u.Text == "" })
+	if len(list) == 0 {
+		return tail, nil
+	}
+	out := make([]view.Message, 0, len(tail)+len(list))
+	for _, m := range tail {
+		for len(list) > 0 && list[0].Seq < m.Seq {
+			out, list = append(out, updateMessage(list[0])), list[1:]
+		}
+		out = append(out, m)
+	}
+	for _, u := range list {
+		out = append(out, updateMessage(u))
+	}
+	return out, nil
+}
+
+func updateMessage(u EpochUpdate) view.Message {
+	return view.Message{ID: u.Entry, Seq: u.Seq, Role: "system", Time: u.Time, Text: u.Text, Update: true}
+}

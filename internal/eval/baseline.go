@@ -1,0 +1,110 @@
+package eval
+
+import (
+	"strings"
+	"time"
+
+	"github.com/gemini-ctx/ctx/internal/eval/corpus"
+)
+
+// The clusterings that need no label and no thought. What is built has to beat the best of them.
+
+// baseline is a way to cluster a conversation. It sees who spoke, when and what, and no topic.
+type baseline struct {
+	name    string
+	cluster func([]corpus.Message) []int
+}
+
+func baselines() []baseline {
+	return []baseline{
+		{"all in one", func(m []corpus.Message) []int { return make([]int, len(m)) }},
+		{"all alone", func(m []corpus.Message) []int { return blocks(m, 1) }},
+		{"same author", sameAuthor},
+		{"same author or addressee", authorOrAddressee},
+		{"new after an hour", afterSilence},
+		{"blocks of 250", func(m []corpus.Message) []int { return blocks(m, 250) }},
+		{"seed", seedClusters},
+	}
+}
+
+// blocks are so many messages in a row each.
+func blocks(m []corpus.Message, size int) []int {
+	out := make([]int, len(m))
+	for i := range out {
+		out[i] = i / size
+	}
+	return out
+}
+
+// speaker is the author, or the role where no author is given.
+func speaker(m corpus.Message) string {
+	if m.Author != "" {
+		return m.Author
+	}
+	return "role " + m.Role
+}
+
+func sameAuthor(m []corpus.Message) []int {
+	names := map[string]int{}
+	out := make([]int, len(m))
+	for i := range m {
+		n, ok := names[speaker(m[i])]
+		if !ok {
+			n = len(names)
+			names[speaker(m[i])] = n
+		}
+		out[i] = n
+	}
+	return out
+}
+
+// authorOrAddressee puts a message where the newest one of the person it is addressed to is, else
+// where its author's newest one is, else opens a cluster.
+func authorOrAddressee(m []corpus.Message) []int {
+	last := map[string]int{} // by lower-case author: the cluster of the newest message
+	out := make([]int, len(m))
+	opened := 0
+	for i := range m {
+		self := strings.ToLower(speaker(m[i]))
+		at, ok := last[addressee(m[i].Text)]
+		if !ok {
+			at, ok = last[self]
+		}
+		if !ok {
+			at = opened
+			opened++
+		}
+		out[i], last[self] = at, at
+	}
+	return out
+}
+
+// addressee is the first word of a text that begins with "name:", "name," or "@name", in lower
+// case; "" for none.
+func addressee(text string) string {
+	word, _, _ := strings.Cut(strings.TrimSpace(text), " ")
+	name, at := strings.CutPrefix(word, "@")
+	trimmed := strings.TrimRight(name, ":,")
+	if !at && trimmed == name {
+		return ""
+	}
+	return strings.ToLower(trimmed)
+}
+
+// afterSilence opens a cluster when nobody has spoken for an hour. A message without a time follows
+// the one before it at once.
+func afterSilence(m []corpus.Message) []int {
+	out := make([]int, len(m))
+	var before time.Time
+	opened := 0
+	for i := range m {
+		if now, ok := m[i].When(); ok {
+			if !before.IsZero() && now.Sub(before) >= time.Hour {
+				opened++
+			}
+			before = now
+		}
+		out[i] = opened
+	}
+	return out
+}

@@ -1,0 +1,63 @@
+package corpus
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// The sentence shapes of facts are a yardstick only as long as no rule knows them: no phrase of two
+// words or more that the summariser names may stand in one.
+func TestShapesAreUnknownToTheSummariser(t *testing.T) {
+	phrases := phrasesIn(t, "../../../forest/summarize/*.go")
+	for _, kind := range factKinds() {
+		for _, shape := range kind.shapes {
+			for _, phrase := range phrases {
+				if strings.Contains(" "+strings.Trim(shape, ".")+" ", " "+phrase+" ") {
+					t.Errorf("the summariser names %q, as in %q", phrase, shape)
+				}
+			}
+		}
+	}
+}
+
+// phrasesIn are the runs of words in the strings of Go files, in lower case; the alternatives of an
+// expression count one by one.
+func phrasesIn(t *testing.T, pattern string) []string {
+	t.Helper()
+	files, err := filepath.Glob(pattern)
+	if err != nil || len(files) == 0 {
+		t.Fatalf("%d files, %v", len(files), err)
+	}
+	words := regexp.MustCompile(`^[a-z']+( [a-z']+)+$`)
+	parts := regexp.MustCompile(`\\[a-zA-Z]|[|()\[\]?*+^$,;:.]`)
+	var list []string
+	for _, name := range files {
+		if strings.HasSuffix(name, "_test.go") {
+			continue
+		}
+		f, err := parser.ParseFile(token.NewFileSet(), name, nil, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ast.Inspect(f, func(n ast.Node) bool {
+			lit, ok := n.(*ast.BasicLit)
+			if !ok || lit.Kind != token.STRING {
+				return true
+			}
+			text, _ := strconv.Unquote(lit.Value)
+			for _, part := range parts.Split(strings.ToLower(text), -1) {
+				if part = strings.TrimSpace(part); words.MatchString(part) && strings.Count(part, " ") < 4 {
+					list = append(list, part)
+				}
+			}
+			return true
+		})
+	}
+	return list
+}

@@ -1,0 +1,79 @@
+package eval
+
+import (
+	"encoding/json"
+	"github.com/gemini-ctx/ctx/internal/history"
+	"strconv"
+
+	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/internal/eval/corpus"
+	"github.com/gemini-ctx/ctx/internal/message"
+	"github.com/gemini-ctx/ctx/internal/session"
+)
+
+// FromStore takes a branch of a store for a set, under the session's name: what was said, without
+// topics and questions. The store is only read.
+func FromStore(s *session.Store, tip format.ID, name string) (Set, error) {
+	set := Set{Name: name}
+	err := s.Recall.LogEach(tip, history.LogOptions{}, func(shown *history.Shown) error {
+		if shown.Entry.Kind == format.KindMessage && shown.Gone == "" {
+			set.Messages = append(set.Messages, messageOf(shown, name, len(set.Messages)))
+		}
+		return nil
+	})
+	return set, err
+}
+
+func messageOf(s *history.Shown, conversation string, seq int) corpus.Message {
+	m := corpus.Message{
+		Conversation: conversation, Seq: seq, Role: s.Entry.Role, Author: s.Entry.Author,
+		Time: format.FormatTime(s.Entry.Time), Text: s.Text,
+	}
+	args, outputs := partsOf(s.Parts)
+	for _, c := range s.Entry.Calls {
+		m.Calls = append(m.Calls, corpus.Call{ID: c.ID, Name: c.Tool, Args: args[c.ID]})
+	}
+	for _, id := range s.Entry.Results {
+		output, ok := outputs[id]
+		if !ok {
+			output = s.Text
+		}
+		m.Results = append(m.Results, corpus.Result{ID: id, Output: output, Exit: exitOf(output)})
+	}
+	return m
+}
+
+// partsOf reads the arguments of calls and the words of results, by call, from a message's parts.
+func partsOf(parts []byte) (args map[string]map[string]any, outputs map[string]string) {
+	args, outputs = map[string]map[string]any{}, map[string]string{}
+	list, err := message.Parse(parts)
+	if err != nil {
+		return args, outputs
+	}
+	for _, c := range message.Calls(list) {
+		var fields map[string]any
+		if json.Unmarshal(c.Args, &fields) == nil {
+			args[c.ID] = fields
+		}
+	}
+	for _, r := range message.Results(list) {
+		outputs[r.ID] = r.Output()
+	}
+	return args, outputs
+}
+
+// exitCode is how shells of agents print a status.
+var exitCode = lazily(`(?i)exit code:? (\d{1,3})`)
+
+// exitOf reads the status of a command from what its tool printed; 0 where it says nothing.
+func exitOf(output string) int {
+	found := exitCode().FindStringSubmatch(output)
+	if found == nil {
+		return 0
+	}
+	n, err := strconv.Atoi(found[1])
+	if err != nil {
+		return 0
+	}
+	return n
+}

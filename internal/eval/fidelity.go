@@ -1,0 +1,140 @@
+package eval
+
+import (
+	"context"
+	"github.com/gemini-ctx/ctx/internal/history"
+	"github.com/gemini-ctx/ctx/internal/recall"
+	"slices"
+	"strings"
+
+	"github.com/gemini-ctx/ctx/format"
+)
+
+// Fidelity says whether what stands for a cluster says what is in it.
+type Fidelity struct {
+	Sentences int   `json:"sentences"` // of the live clusters' summaries
+	Verbatim  int   `json:"verbatim"`  // those that their message has word for word
+	Lines     int   `json:"lines"`     // of tombstones
+	Labels    int   `json:"labels"`    // in these lines
+	InCluster int   `json:"in_cluster"`
+	Share     Milli `json:"label_share"` // of InCluster
+	// A line's labels as a query over all clusters of its store, by BM25: how often its own cluster is
+	// the first, and the mean of one over its rank.
+	First Milli `json:"hit_1"`
+	MRR   Milli `json:"mrr"`
+}
+
+// fidelity is the gauge of it.
+type fidelity struct {
+	sum   Fidelity
+	first int
+	mrr   float64
+}
+
+func (f *fidelity) report(s *SetReport) {
+	sum := f.sum
+	if sum.Sentences+sum.Lines == 0 {
+		return
+	}
+	sum.Share = milli(share(sum.InCluster, sum.Labels))
+	sum.First = milli(share(f.first, sum.Lines))
+	if sum.Lines > 0 {
+		sum.MRR = milli(f.mrr / float64(sum.Lines))
+	}
+	s.Fidelity = &sum
+}
+
+func (f *fidelity) add(ctx context.Context, b *bench) error {
+	said := map[format.ID]string{}
+	for i, id := range b.ids {
+		said[id] = squeeze(b.texts[i])
+	}
+	for _, c := range b.in.Clusters {
+		for _, p := range c.Parts {
+			for _, sentence := range p.Sentences {
+				f.sum.Sentences++
+				f.sum.Verbatim += one(holds(said[sentence.Entry], sentence.Text))
+			}
+		}
+	}
+	return f.lines(ctx, b)
+}
+
+// lines looks at every tombstone.
+func (f *fidelity) lines(ctx context.Context, b *bench) error {
+	view, err := b.view()
+	if err != nil {
+		return err
+	}
+	list, err := b.Recall.Clusters(view)
+	if err != nil {
+		return err
+	}
+	texts := make([]string, len(list))
+	for i, c := range list {
+		var all []string
+		err := b.Recall.Expand(view, c.ID, recall.ExpandOptions{}, func(s *history.Shown) error {
+			all = append(all, s.Text)
+			return ctx.Err()
+		})
+		if err != nil {
+			return err
+		}
+		texts[i] = strings.Join(all, "\n")
+	}
+	index := newBM25(texts)
+	for i, c := range list {
+		if c.Tombstone.IsZero() {
+			continue
+		}
+		f.sum.Lines++
+		goal, names := labels(c.Line)
+		text := squeeze(texts[i])
+		if goal != "" {
+			f.sum.Labels++
+			f.sum.InCluster += one(holdsWords(text, goal))
+			names = append(names, goal)
+		}
+		for _, l := range names[:len(names)-one(goal != "")] {
+			f.sum.Labels++
+			f.sum.InCluster += one(holds(text, l))
+		}
+		if rank := slices.Index(index.rank(strings.Join(names, " ")), i); rank >= 0 {
+			f.first += one(rank == 0)
+			f.mrr += 1 / float64(rank+1)
+		}
+	}
+	return nil
+}
+
+// labels are what a tombstone's line names: the goal, where there is one, and the names; less the
+// count and the days at its end.
+func labels(line string) (goal string, names []string) {
+	if i := strings.LastIndex(line, "("); i >= 0 {
+		line = line[:i]
+	}
+	if head, rest, ok := strings.Cut(line, " · "); ok {
+		goal, line = head, rest
+	} else if head, ok := strings.CutSuffix(strings.TrimSpace(line), "…"); ok {
+		goal, line = head, ""
+	}
+	for l := range strings.SplitSeq(line, ", ") {
+		if l = strings.TrimSpace(l); l != "" {
+			names = append(names, l)
+		}
+	}
+	return strings.TrimSuffix(goal, "…"), names
+}
+
+// holdsWords reports whether a text has all words of a goal, in their order: a label leaves out the
+// marks of Markdown, and words that say nothing between sentences.
+func holdsWords(text, goal string) bool {
+	for _, w := range strings.Fields(squeeze(goal)) {
+		i := strings.Index(text, w)
+		if i < 0 {
+			return false
+		}
+		text = text[i+len(w):]
+	}
+	return true
+}

@@ -1,0 +1,169 @@
+package eval
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/gemini-ctx/ctx/internal/eval/corpus"
+)
+
+// Known says how often a prompt is found by its exact words, among all messages of a set: as the
+// first hit, and among the first ten.
+type Known struct {
+	By    string `json:"by"`
+	N     int    `json:"n"` // prompts
+	First int    `json:"first"`
+	Ten   int    `json:"in_ten"`
+	// Shares of N.
+	FirstShare Milli `json:"first_share"`
+	TenShare   Milli `json:"in_ten_share"`
+}
+
+// knownHits is how many hits of a prompt are looked at.
+const knownHits = 10
+
+// known searches the sampled prompts.
+func (b *library) known() ([]Known, error) {
+	texts := make([]string, len(b.said))
+	for i, m := range b.said {
+		texts[i] = m.text
+	}
+	index := newBM25(texts)
+	rows := []Known{{By: bySearch}, {By: byBM25}}
+	for _, p := range b.asked {
+		hits, err := b.find(p.text, knownHits)
+		if err != nil {
+			return nil, err
+		}
+		var found, ranked []string
+		for _, h := range hits {
+			found = append(found, h.Text)
+		}
+		for _, i := range index.rank(p.text) {
+			ranked = append(ranked, texts[i])
+		}
+		rows[0].add(slices.Index(found, p.text))
+		rows[1].add(slices.Index(ranked[:min(len(ranked), knownHits)], p.text))
+	}
+	if rows[0].N == 0 {
+		return nil, nil
+	}
+	return rows, nil
+}
+
+// add takes the place of the prompt among the hits; below 0 it is none of them.
+func (k *Known) add(rank int) {
+	k.N++
+	k.First += one(rank == 0)
+	k.Ten += one(rank >= 0)
+	k.FirstShare, k.TenShare = milli(share(k.First, k.N)), milli(share(k.Ten, k.N))
+}
+
+// SessionSearch says how often a search finds the session that something was said in: as the first
+// session, and among the first three.
+type SessionSearch struct {
+	Of       string `json:"of"` // ofPrompts or ofQuestions
+	By       string `json:"by"`
+	Sessions int    `json:"sessions"`
+	N        int    `json:"n"`
+	First    int    `json:"first"`
+	Three    int    `json:"in_three"`
+	// Shares of N.
+	FirstShare Milli `json:"first_share"`
+	ThreeShare Milli `json:"in_three_share"`
+}
+
+// What is searched.
+const (
+	ofPrompts   = "prompts"   // by their exact words
+	ofQuestions = "questions" // of facts
+)
+
+// bySessionBM25 ranks whole sessions, all their messages taken together.
+const bySessionBM25 = "BM25 of sessions"
+
+// sessionSearch searches for the sessions of the sampled prompts and of facts.
+func (b *library) sessionSearch(facts []corpus.Fact) ([]SessionSearch, error) {
+	if len(b.sessions) < 2 {
+		return nil, nil
+	}
+	whole := make([]string, len(b.sessions))
+	for i, name := range b.sessions {
+		var texts []string
+		for _, m := range b.said {
+			if m.session == name {
+				texts = append(texts, m.text)
+			}
+		}
+		whole[i] = strings.Join(texts, "\n")
+	}
+	index := newBM25(whole)
+	var list []SessionSearch
+	for _, of := range []string{ofPrompts, ofQuestions} {
+		rows := []SessionSearch{
+			{Of: of, By: bySearch, Sessions: len(b.sessions)},
+			{Of: of, By: bySessionBM25, Sessions: len(b.sessions)},
+		}
+		for _, q := range b.sessionQueries(of, facts) {
+			names, err := b.sessionsFor(q.text)
+			if err != nil {
+				return nil, err
+			}
+			var ranked []string
+			for _, i := range index.rank(q.text) {
+				ranked = append(ranked, b.sessions[i])
+			}
+			rows[0].add(b.rankOf(names, q, of))
+			rows[1].add(b.rankOf(ranked, q, of))
+		}
+		if rows[0].N > 0 {
+			list = append(list, rows...)
+		}
+	}
+	return list, nil
+}
+
+// sessionQueries are the texts to search for, each with its session.
+func (b *library) sessionQueries(of string, facts []corpus.Fact) []shelved {
+	if of == ofPrompts {
+		return b.asked
+	}
+	var list []shelved
+	for _, f := range facts {
+		if name, ok := b.of[f.Conversation]; ok {
+			list = append(list, shelved{name, f.Query})
+		}
+	}
+	return list
+}
+
+// sessionsFor returns the sessions that a search finds, in the order of their best hits.
+func (b *library) sessionsFor(text string) ([]string, error) {
+	hits, err := b.find(text, deepest)
+	if err != nil {
+		return nil, err
+	}
+	var names []string
+	for _, h := range hits {
+		if !slices.Contains(names, h.Session) {
+			names = append(names, h.Session)
+		}
+	}
+	return names, nil
+}
+
+// rankOf is the place of the first session that a query is about; below 0 there is none. A prompt
+// is about every session in which it was said.
+func (b *library) rankOf(names []string, q shelved, of string) int {
+	return slices.IndexFunc(names, func(name string) bool {
+		return name == q.session || of == ofPrompts && slices.Contains(b.said, shelved{name, q.text})
+	})
+}
+
+// add takes the place of the right session; below 0 it was not found.
+func (s *SessionSearch) add(rank int) {
+	s.N++
+	s.First += one(rank == 0)
+	s.Three += one(rank >= 0 && rank < 3)
+	s.FirstShare, s.ThreeShare = milli(share(s.First, s.N)), milli(share(s.Three, s.N))
+}

@@ -1,0 +1,222 @@
+// Package program is the command line of ctx-eval, which `ctx eval` runs: it reads what is to be
+// measured, has package eval measure it, and prints the report. It is a package of its own so that
+// the scripts of cmd/ctx can run it, and docs/cli can have its page.
+package program
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"github.com/gemini-ctx/ctx/internal/history"
+	"github.com/gemini-ctx/ctx/internal/recall"
+	"io"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/gemini-ctx/ctx/forest/summarize"
+	"github.com/gemini-ctx/ctx/internal/cli/clierr"
+	"github.com/gemini-ctx/ctx/internal/cli/command"
+	"github.com/gemini-ctx/ctx/internal/cli/environ"
+	"github.com/gemini-ctx/ctx/internal/eval"
+	"github.com/gemini-ctx/ctx/internal/repo"
+	"github.com/gemini-ctx/ctx/internal/session"
+	"github.com/gemini-ctx/ctx/internal/summarizer"
+	"github.com/gemini-ctx/ctx/sanitize"
+)
+
+// program is one run of ctx-eval.
+type program struct {
+	env      repo.Env
+	out, err io.Writer
+
+	dirs            []string
+	json, quiet     bool
+	session, branch string
+	stored          bool // a session of the store is measured, not files
+	only            []string
+	seed            uint64
+	timing          bool
+
+	running bool // the command line was understood
+	opened  []io.Closer
+}
+
+// Main runs ctx-eval with the arguments and the files of this process, and returns its exit code.
+func Main() int {
+	c, watch := environ.Interrupts("ctx")
+	watch(clierr.Interrupted)
+	return Run(c, environ.Env("ctx eval"), os.Stdout, os.Stderr, os.Args[1:])
+}
+
+// Run executes one command line in the environment env and returns its exit code.
+func Run(c context.Context, env repo.Env, out, errs io.Writer, args []string) int {
+	buffer := bufio.NewWriter(out)
+	p := &program{env: env, out: buffer, err: errs}
+	cmd := p.command()
+	cmd.Annotations = map[string]string{cobra.CommandDisplayNameAnnotation: "ctx eval"}
+	cmd.SetArgs(args)
+	cmd.SetOut(buffer)
+	cmd.SetErr(errs)
+	err := cmd.ExecuteContext(c)
+	for _, o := range p.opened {
+		_ = o.Close() // a store that was read, and helpers whose answers are in
+	}
+	if flushed := buffer.Flush(); err == nil && flushed != nil {
+		err = fmt.Errorf("cannot write the output: %w", flushed)
+	}
+	if err == nil {
+		return clierr.Done
+	}
+	return command.Failed{
+		Err: err, Running: p.running, JSON: p.json || !p.running && command.HasFlag(args, "--json"),
+		Hint: "`ctx eval --help` says how it is used",
+	}.Report(c, errs)
+}
+
+// Command returns the command, for its page in docs/cli.
+func Command() *cobra.Command { return (&program{}).command() }
+
+func (p *program) command() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "eval [PATH… | -s SESSION]",
+		Short: "Measure clusters, summaries and search on conversations",
+		Long: command.Long(`Measures what ctx makes of conversations, beside simpler rules: how well topics are told apart, which facts are left at so many
+tokens, whether what answers a question is found, and that everything that is shown can be expanded to the exact words. Of agents' sessions
+it also measures how well an agent could go on: how much of what comes next is in the context that ctx renders.
+
+PATH is a file NAME.messages.jsonl or a transcript of Claude Code or Codex, NAME.jsonl, with questions in NAME.facts.jsonl beside it if
+there are any; or a directory of such files, whose transcripts are one set. SESSION is a session of the store here, of which everything is
+measured that needs no labels. Without either, the conversations that ctx brings along are measured.
+
+All work is done on copies in a temporary directory. Unless summarize.chain names helpers, which then word the summaries, no model is
+asked, and the same input and settings give the same output on every machine, but for --timing.
+
+This is the program ctx-eval, which has to be beside ctx or in a directory of PATH.`,
+			clierr.NoStore, clierr.Corrupt, clierr.NotFound),
+		Example: "  ctx eval\n  ctx eval --only clustering talks.messages.jsonl --json\n" +
+			"  ctx eval --only continuation,known ~/.claude/projects/-home-ann-work\n  ctx eval -s work",
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		Args:          command.Between(0, -1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			p.running = true
+			p.stored = cmd.Flags().Changed("session") || cmd.Flags().Changed("branch")
+			return p.run(cmd.Context(), args)
+		},
+	}
+	cmd.CompletionOptions.DisableDefaultCmd = true
+	cmd.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return command.FlagError(err) })
+	f := cmd.Flags()
+	f.StringArrayVarP(&p.dirs, "dir", "C", nil, "run as if started in `DIR`")
+	f.StringArrayVarP(&p.env.Overrides, "config", "c", nil, "set `KEY=VALUE` for this run")
+	f.BoolVar(&p.json, "json", false, "print one JSON document")
+	f.BoolVarP(&p.quiet, "quiet", "q", false, "say nothing on standard error but errors")
+	f.StringVarP(&p.session, "session", "s", "", "the session (default: the one that HEAD names)")
+	f.StringVarP(&p.branch, "branch", "b", history.MainBranch, "the branch of the session")
+	f.StringSliceVar(&p.only, "only", nil, "measure only these `PARTS`: "+strings.Join(eval.Parts(), ", "))
+	f.Uint64Var(&p.seed, "seed", 1, "the seed `N` of what is drawn")
+	f.BoolVar(&p.timing, "timing", false, "measure how long append, graduate and render take, too")
+	return cmd
+}
+
+func (p *program) run(c context.Context, args []string) error {
+	if err := eval.CheckParts(p.only); err != nil {
+		return clierr.WithHint(clierr.Usagef("bad --only: %v", err), "%s are the parts", strings.Join(eval.Parts(), ", "))
+	}
+	for _, dir := range p.dirs {
+		p.env.WorkDir = environ.Under(p.env.WorkDir, dir)
+		if info, err := os.Stat(p.env.WorkDir); err != nil || !info.IsDir() {
+			return clierr.Usagef("cannot change to %q: not a directory", dir)
+		}
+	}
+	sets, err := p.sets(args)
+	if err != nil {
+		return err
+	}
+	options := eval.Options{
+		Only: p.only, Seed: p.seed, Version: environ.Version(),
+		Settings: eval.Settings{
+			UserConfig: p.env.UserConfig, Getenv: p.env.Getenv, Overrides: p.env.Overrides,
+		},
+		Summarizer: func(s *session.Store) (summarize.Summarizer, error) { return p.summarizer(c, s) },
+	}
+	if p.timing {
+		options.Clock = time.Now
+	}
+	report, err := eval.Run(c, sets, options)
+	if err != nil {
+		return err
+	}
+	if !p.json {
+		return report.WriteText(p.out)
+	}
+	e := json.NewEncoder(p.out)
+	e.SetEscapeHTML(false)
+	return e.Encode(report)
+}
+
+// sets returns what the command line names: files, a session of the store, or the built-in sets.
+func (p *program) sets(args []string) ([]eval.Set, error) {
+	switch {
+	case p.stored && len(args) > 0:
+		return nil, clierr.Usagef("a session of the store or a PATH: not both")
+	case p.stored:
+		return p.storedSet()
+	case len(args) == 0:
+		return eval.Own(p.seed), nil
+	}
+	return p.filesToSets(args)
+}
+
+// storedSet returns a session of the store as a set.
+func (p *program) storedSet() ([]eval.Set, error) {
+	r, err := repo.Open(p.env)
+	if err != nil {
+		return nil, err
+	}
+	p.opened = append(p.opened, r)
+	s := session.New(r)
+	s.History.Warn = p.warn
+	view, err := s.Refs.Read()
+	if err != nil {
+		return nil, err
+	}
+	name := p.session
+	if name == "" {
+		name, err = recall.HEAD(view)
+	} else if err = command.CheckName("session", name); err == nil {
+		name, err = history.NamedOr(view, name)
+	}
+	if err == nil {
+		err = command.CheckName("branch", p.branch)
+	}
+	if err != nil {
+		return nil, err
+	}
+	tip, err := history.Tip(view, name, p.branch)
+	if err != nil {
+		return nil, err
+	}
+	set, err := eval.FromStore(s, tip.ID, name)
+	return []eval.Set{set}, err
+}
+
+// summarizer returns the configured chain, or nil for the built-in summarizer.
+func (p *program) summarizer(c context.Context, s *session.Store) (summarize.Summarizer, error) {
+	health := &summarizer.HealthFile{Path: summarizer.HealthPath(s.Dir)}
+	chain, err := command.Chain(c, s, health, p.env.Now, p.warn)
+	if chain == nil {
+		return nil, err
+	}
+	p.opened = append(p.opened, chain)
+	return chain, err
+}
+
+// warn prints a warning.
+func (p *program) warn(text string) {
+	fmt.Fprintf(p.err, "ctx: warning: %s\n", sanitize.Line(text))
+}

@@ -1,0 +1,85 @@
+package eval
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// With the question known, a rendering can spend its budget on what answers it. There is one for
+// every question, and what is looked for in it is the answer to that one.
+
+// The ways, at the same tokens.
+const (
+	wayAsked    = "union-find --query"
+	wayBlind    = "union-find"
+	wayMessages = "BM25 messages" // whole messages by their rank, as many as fit, without headings
+)
+
+// asking is the gauge of it. The first way is the one with the question.
+type asking struct {
+	sums [][]*retained // by ratio, way
+}
+
+func (a *asking) report(r *SetReport) {
+	for _, ways := range a.sums {
+		for _, one := range ways {
+			r.Asked = append(r.Asked, one.result(ways[0]))
+		}
+	}
+}
+
+func (a *asking) add(ctx context.Context, b *bench) error {
+	if len(b.questions) == 0 {
+		return nil
+	}
+	index := newBM25(b.said())
+	for i, ratio := range []int{4, 10} {
+		blind, err := b.text(b.budget(ratio))
+		if err != nil {
+			return err
+		}
+		for _, q := range b.questions {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			ways := []way{
+				{wayAsked, func(budget int) (string, error) { return b.asked(q.Query, budget) }},
+				{wayBlind, func(int) (string, error) { return blind, nil }},
+				{wayMessages, func(budget int) (string, error) { return b.messagesBy(index, q.Query, budget), nil }},
+			}
+			if i == len(a.sums) {
+				a.sums = append(a.sums, newRetained(ways, ratio))
+			}
+			only := *b
+			only.questions = []asked{q}
+			for j, w := range ways {
+				if err := a.sums[i][j].add(&only, w, b.budget(ratio)); err != nil {
+					return fmt.Errorf("%s at %dx: %w", w.name, ratio, err)
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// messagesBy returns the messages that an index ranks first, as many as the budget holds, in the
+// order in which they were said. One that does not fit is passed over.
+func (b *bench) messagesBy(index *bm25, query string, budget int) string {
+	said := b.said()
+	room := 4 * budget
+	var chosen []int
+	for _, i := range index.rank(query) {
+		if cost := quarters(said[i] + "\n"); cost <= room {
+			room -= cost
+			chosen = append(chosen, i)
+		}
+	}
+	slices.Sort(chosen)
+	var out strings.Builder
+	for _, i := range chosen {
+		out.WriteString(said[i] + "\n")
+	}
+	return out.String()
+}

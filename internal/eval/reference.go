@@ -1,0 +1,118 @@
+package eval
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/gemini-ctx/ctx/internal/search"
+)
+
+// reference is what the next part of a session says, calls and touches, as far as it was known
+// before.
+type reference struct {
+	said, called map[string]float64 // terms with their weights
+	files        map[string]float64 // names of files, all of the same weight
+}
+
+// referenceOf makes the reference of a history and the records after it. A term counts if it
+// stands in at most a tenth of the records of the history, and in one at least. Its weight is
+// ln((N+1)/df), where N is the number of records and df the number of those that have it.
+func referenceOf(history, next []record) reference {
+	df := map[string]int{}
+	known := map[string]bool{}
+	for _, r := range history {
+		text := r.said + "\n" + r.called + "\n" + r.output
+		terms := contentTerms(text)
+		slices.Sort(terms)
+		for _, t := range slices.Compact(terms) {
+			df[t]++
+		}
+		for _, name := range fileNames(text) {
+			known[name] = true
+		}
+	}
+	var said, called strings.Builder
+	for _, r := range next {
+		said.WriteString(r.said + "\n")
+		called.WriteString(r.called + "\n")
+	}
+	ref := reference{
+		said: rare(said.String(), df, len(history)), called: rare(called.String(), df, len(history)),
+		files: map[string]float64{},
+	}
+	for _, name := range fileNames(said.String() + called.String()) {
+		if known[name] {
+			ref.files[name] = 1
+		}
+	}
+	return ref
+}
+
+// rare are the terms of a text that few of n records have, with their weights.
+func rare(text string, df map[string]int, n int) map[string]float64 {
+	out := map[string]float64{}
+	for _, t := range contentTerms(text) {
+		if d := df[t]; d > 0 && d <= max(2, n/10) {
+			out[t] = search.Ln(float64(n+1) / float64(d))
+		}
+	}
+	return out
+}
+
+// coverage is how much of a reference a context has, in 0 to 1; below 0 where the reference is
+// empty.
+type coverage struct {
+	said, called, files float64
+	// of the context: all that are not blank, those with a term or a file, those that tell nothing
+	lines, useful, junk int
+}
+
+func (ref reference) coverage(context string) coverage {
+	have, names := map[string]bool{}, map[string]bool{}
+	for _, t := range contentTerms(context) {
+		have[t] = true
+	}
+	for _, name := range fileNames(context) {
+		names[name] = true
+	}
+	c := coverage{
+		said: weightOf(ref.said, have), called: weightOf(ref.called, have),
+		files: weightOf(ref.files, names),
+	}
+	for line := range strings.Lines(context) {
+		if strings.TrimSpace(line) == "" {
+			continue
+		}
+		c.lines++
+		c.junk += one(isJunk(line))
+		c.useful += one(ref.uses(line))
+	}
+	return c
+}
+
+// uses reports whether a line has anything of the reference.
+func (ref reference) uses(line string) bool {
+	for _, t := range contentTerms(line) {
+		if ref.said[t] > 0 || ref.called[t] > 0 {
+			return true
+		}
+	}
+	return slices.ContainsFunc(fileNames(line), func(name string) bool { return ref.files[name] > 0 })
+}
+
+// weightOf is the share of the weights of those that are there; -1 without any weights. The sums
+// go over the terms in order: another order would round in another way.
+func weightOf(weights map[string]float64, have map[string]bool) float64 {
+	if len(weights) == 0 {
+		return -1
+	}
+	part, all := 0.0, 0.0
+	for _, t := range slices.Sorted(maps.Keys(weights)) {
+		all += weights[t]
+		if have[t] {
+			part += weights[t]
+		}
+	}
+	return part / all
+}

@@ -1,0 +1,233 @@
+package eval
+
+import (
+	"context"
+	"errors"
+	"github.com/gemini-ctx/ctx/internal/conversation"
+	"github.com/gemini-ctx/ctx/internal/history"
+
+	"github.com/gemini-ctx/ctx/forest/summarize"
+	"github.com/gemini-ctx/ctx/internal/eval/corpus"
+	"github.com/gemini-ctx/ctx/internal/view"
+)
+
+// Stability says how much of a rendering a provider's prompt cache can still use at the next turn,
+// over replays of the conversations, of long ones the first mostReplayed messages.
+type Stability struct {
+	Budget string `json:"budget"` // "none" or "4x"
+	Turns  int    `json:"turns"`
+	Share  Milli  `json:"share"` // of the bytes of a turn's rendering, those that the next one begins with
+	// Kept is the share of turns after which everything that was rendered before is still there, with
+	// more behind it.
+	Kept   Milli `json:"kept"`
+	Tokens int   `json:"tokens"` // of all renderings: what a model is given to read over the conversation
+	Whole  int   `json:"whole"`  // what it would be without ctx: everything that was said so far, word for word, at every turn
+}
+
+// grow returns what everything that was said costs verbatim, after a turn before which it was
+// whole.
+func (s *stand) grow(turn [][]corpus.Message, whole int) (int, error) {
+	if turn[0][0].RewindTo != nil {
+		whole = 0
+	}
+	n := 0
+	for _, m := range turn {
+		n += len(m)
+	}
+	for i, id := range s.ids {
+		if id.IsZero() || whole > 0 && i < len(s.ids)-n {
+			continue
+		}
+		shown, err := s.History.Entry(id)
+		if err != nil {
+			return 0, err
+		}
+		text, err := renderText(view.Input{Tail: []view.Message{history.MessageOf(shown)}}, 0)
+		if err != nil {
+			return 0, err
+		}
+		whole += summarize.Tokens(text)
+	}
+	return whole, nil
+}
+
+// mostReplayed is how many messages of a conversation are replayed: every turn renders anew, twice,
+// and reads more than the one before.
+const mostReplayed = 400
+
+// turnMessages is how many messages are a turn where no model takes part.
+const turnMessages = 8
+
+// Steadiness is Stability from message to message: what a branch that leaves now and then keeps,
+// beside one that lets a message go whenever one comes.
+type Steadiness struct {
+	Rule     string `json:"rule"` // "leaves" by the window's settings, or "one a message": evict_at as small as graduate_at
+	Messages int    `json:"messages"`
+	Share    Milli  `json:"share"`
+	Kept     Milli  `json:"kept"`
+}
+
+// mostSteps is how many messages of a conversation are replayed one by one.
+const mostSteps = 200
+
+// stability is the gauge of it.
+type stability struct {
+	lab *lab
+
+	rows  [2]Stability
+	count [2]alike
+	steps [2]alike
+}
+
+// alike counts how much of one rendering the next one begins with.
+type alike struct {
+	before          string
+	turns           int
+	kept, same, all int
+}
+
+// next counts what a rendering has of the one before.
+func (a *alike) next(now string) {
+	if a.before != "" {
+		n := common(a.before, now)
+		a.turns++
+		a.same += n
+		a.all += len(a.before)
+		a.kept += one(n == len(a.before))
+	}
+	a.before = now
+}
+
+func (a *alike) shares() (bytes, kept Milli) {
+	return milli(share(a.same, a.all)), milli(share(a.kept, a.turns))
+}
+
+func (p *stability) report(s *SetReport) {
+	for i, c := range p.count {
+		if row := p.rows[i]; c.turns > 0 {
+			row.Turns = c.turns
+			row.Share, row.Kept = c.shares()
+			s.Stability = append(s.Stability, row)
+		}
+	}
+	for i, c := range p.steps {
+		if c.turns > 0 {
+			row := Steadiness{Rule: stepRules[i], Messages: c.turns}
+			row.Share, row.Kept = c.shares()
+			s.Steadiness = append(s.Steadiness, row)
+		}
+	}
+}
+
+var stepRules = [2]string{"leaves", "one a message"}
+
+// step replays a conversation message by message, by each rule.
+func (p *stability) step(ctx context.Context, b *bench) error {
+	for i := range p.steps {
+		p.steps[i].before = ""
+		if err := p.stepBy(ctx, b, &p.steps[i], i == 1); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (p *stability) stepBy(ctx context.Context, b *bench, count *alike, each bool) (err error) {
+	s, err := p.lab.open()
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, s.close()) }()
+	if each {
+		s.Config.Window.EvictAt = s.Config.Window.GraduateAt
+	}
+	for i := range min(len(b.messages), mostSteps) {
+		if err := s.say(ctx, b.messages[i:i+1], conversation.AppendOptions{Orphan: true}); err != nil {
+			return err
+		}
+		now, err := s.text(0)
+		if err != nil {
+			return err
+		}
+		count.next(now)
+	}
+	return nil
+}
+
+func (p *stability) add(ctx context.Context, b *bench) (err error) {
+	if err := p.step(ctx, b); err != nil {
+		return err
+	}
+	s, err := p.lab.open()
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, s.close()) }()
+	replayed := b.messages[:min(len(b.messages), mostReplayed)]
+	tokens := 0
+	for _, m := range replayed {
+		tokens += summarize.Tokens(m.Text)
+	}
+	budgets := [2]int{0, max(tokens/4, 1)}
+	p.rows[0].Budget, p.rows[1].Budget = "none", "4x"
+	for i := range p.count {
+		p.count[i].before = ""
+	}
+	whole := 0
+	for _, turn := range turns(replayed) {
+		for _, m := range turn {
+			if err := s.say(ctx, m, conversation.AppendOptions{Orphan: true}); err != nil {
+				return err
+			}
+		}
+		if whole, err = s.grow(turn, whole); err != nil {
+			return err
+		}
+		for i, budget := range budgets {
+			now, err := s.text(budget)
+			if err != nil {
+				return err
+			}
+			p.rows[i].Tokens += summarize.Tokens(now)
+			p.rows[i].Whole += whole
+			p.count[i].next(now)
+		}
+	}
+	return nil
+}
+
+// turns cuts a conversation into turns, and each into what is appended at once: with a model, a
+// turn goes up to the next prompt, and its messages come one by one.
+func turns(m []corpus.Message) [][][]corpus.Message {
+	model := false
+	for i := range m {
+		model = model || m[i].Role == "model"
+	}
+	var out [][][]corpus.Message
+	for start := 0; start < len(m); {
+		end := start + 1
+		for end < len(m) && m[end].RewindTo == nil && (model && m[end].Role != "user" || !model && end-start < turnMessages) {
+			end++
+		}
+		var turn [][]corpus.Message
+		if model {
+			for i := start; i < end; i++ {
+				turn = append(turn, m[i:i+1])
+			}
+		} else {
+			turn = append(turn, m[start:end])
+		}
+		out = append(out, turn)
+		start = end
+	}
+	return out
+}
+
+// common is how many bytes two texts begin with alike.
+func common(a, b string) int {
+	n := 0
+	for n < len(a) && n < len(b) && a[n] == b[n] {
+		n++
+	}
+	return n
+}

@@ -1,0 +1,235 @@
+package eval
+
+import (
+	"context"
+	"github.com/gemini-ctx/ctx/internal/recall"
+	"slices"
+	"strings"
+
+	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/internal/eval/corpus"
+)
+
+// Artifacts says what is left of one kind of thing in the traffic between a model and its tools:
+// each counts once a conversation.
+type Artifacts struct {
+	Kind        string `json:"kind"`
+	N           int    `json:"n"`
+	At4         int    `json:"kept_4x"`
+	At10        int    `json:"kept_10x"`
+	Share4      Milli  `json:"share_4x"`
+	Share10     Milli  `json:"share_10x"`
+	Recoverable int    `json:"recoverable"` // a message with it is found by expanding what a rendering without a budget prints
+	Searched    int    `json:"searched"`    // those that were looked for: the first thousand of a conversation
+	Found       int    `json:"found"`       // of these, a search has one among its first five hits
+}
+
+// The kinds of artifacts.
+const (
+	paths       = "paths"
+	commands    = "commands"
+	failures    = "failed commands" // with their exit status or a line of what went wrong
+	errorLines  = "error lines"
+	identifiers = "identifiers" // that come up in more than one message
+)
+
+var (
+	pathLike       = lazily(`(?:[\w.@-]*/)+[\w.@-]*\w\.\w{1,8}\b|(?:\.{0,2}/)[\w.@-]+(?:/[\w.@-]+)+`)
+	identifierLike = lazily(`\b(?:[A-Za-z][a-z0-9]+(?:[A-Z][a-z0-9]+)+|[A-Za-z][A-Za-z0-9]*(?:_[A-Za-z0-9]+)+)\b`)
+	errorLike      = lazily(`(?i)\b(?:error|fail|failed|failure|panic|fatal|exception|denied|refused|not found|timed? ?out)\b`)
+)
+
+// mostSearched is how many artifacts of a conversation are searched for.
+const mostSearched = 1000
+
+// artifact is one of them: what it says, and whether a rendering has it.
+type artifact struct {
+	kind string
+	text string
+	in   func(squeezed string) bool
+}
+
+// trail is the gauge of them.
+type trail struct {
+	rows map[string]*Artifacts
+}
+
+func (t *trail) report(s *SetReport) {
+	for _, kind := range []string{paths, commands, failures, errorLines, identifiers} {
+		if row := t.rows[kind]; row != nil {
+			row.Share4, row.Share10 = milli(share(row.At4, row.N)), milli(share(row.At10, row.N))
+			s.Artifacts = append(s.Artifacts, *row)
+		}
+	}
+}
+
+func (t *trail) add(ctx context.Context, b *bench) error {
+	list := artifacts(b.live, b.said())
+	if len(list) == 0 {
+		return nil
+	}
+	var printed [2]string
+	for i, ratio := range []int{4, 10} {
+		text, err := b.text(b.budget(ratio))
+		if err != nil {
+			return err
+		}
+		printed[i] = squeeze(text)
+	}
+	reached, err := b.reached(ctx)
+	if err != nil {
+		return err
+	}
+	if t.rows == nil {
+		t.rows = map[string]*Artifacts{}
+	}
+	for i, a := range list {
+		row := t.rows[a.kind]
+		if row == nil {
+			row = &Artifacts{Kind: a.kind}
+			t.rows[a.kind] = row
+		}
+		row.N++
+		row.At4 += one(a.in(printed[0]))
+		row.At10 += one(a.in(printed[1]))
+		row.Recoverable += one(holds(reached, a.text))
+		if i >= mostSearched {
+			continue
+		}
+		found, err := b.searched(a.text)
+		if err != nil {
+			return err
+		}
+		row.Searched++
+		row.Found += one(found)
+	}
+	return nil
+}
+
+// searched reports whether a search for a text has it in one of the first five hits.
+func (b *bench) searched(text string) (bool, error) {
+	hits, err := b.hits(text, 5, false)
+	return slices.ContainsFunc(hits, func(h recall.Hit) bool { return holds(squeeze(h.Text), text) }), err
+}
+
+func one(yes bool) int {
+	if yes {
+		return 1
+	}
+	return 0
+}
+
+// reached is all that expanding what a rendering prints gives back, squeezed.
+func (b *bench) reached(ctx context.Context) (string, error) {
+	e, err := b.expander(ctx)
+	if err != nil {
+		return "", err
+	}
+	ids, err := b.printedIDs(0)
+	if err != nil {
+		return "", err
+	}
+	list, err := b.Recall.Clusters(e.view)
+	if err != nil {
+		return "", err
+	}
+	for _, c := range list {
+		ids = append(ids, c.ID.String())
+	}
+	found := map[format.ID]bool{}
+	for _, id := range ids {
+		e.exact(id, found)
+	}
+	var text []string
+	for i, id := range b.ids {
+		if found[id] {
+			text = append(text, squeeze(b.texts[i]))
+		}
+	}
+	return strings.Join(text, "\n"), nil
+}
+
+// artifacts lists what the tool traffic of a conversation has, in the order in which it comes up.
+// said is what sanitising left of the messages: a command with a secret in it is not there to be
+// kept.
+func artifacts(m []corpus.Message, said []string) []artifact {
+	var list []artifact
+	seen := map[string]bool{}
+	add := func(kind, text string, in func(string) bool) {
+		if key := kind + "\x00" + squeeze(text); text != "" && !seen[key] {
+			seen[key] = true
+			list = append(list, artifact{kind, text, in})
+		}
+	}
+	plain := func(kind, text string) {
+		want := squeeze(text)
+		add(kind, text, func(printed string) bool { return strings.Contains(printed, want) })
+	}
+	started := map[string]string{} // command by call
+	again := map[string]int{}      // message that an identifier was last in
+	for i := range m {
+		if m[i].Role != "tool" && len(m[i].Calls)+len(m[i].Results) == 0 {
+			continue
+		}
+		for _, p := range pathLike().FindAllString(said[i], -1) {
+			plain(paths, p)
+		}
+		for _, c := range m[i].Calls {
+			if command, ok := c.Args["command"].(string); ok && strings.Contains(said[i], command) {
+				started[c.ID] = command
+				plain(commands, command)
+			}
+		}
+		wrong := errorsIn(m[i].Role, said[i])
+		for _, line := range wrong {
+			plain(errorLines, line)
+		}
+		for _, r := range m[i].Results {
+			if command := started[r.ID]; command != "" && r.Exit != 0 {
+				add(failures, command, failedIn(command, wrong))
+			}
+		}
+		for _, name := range identifierLike().FindAllString(said[i], -1) {
+			if last, ok := again[name]; ok && last != i {
+				plain(identifiers, name)
+			}
+			again[name] = i
+		}
+	}
+	return list
+}
+
+// errorsIn returns the lines of a tool's answer that tell what went wrong.
+func errorsIn(role, text string) []string {
+	var list []string
+	if role != "tool" {
+		return nil
+	}
+	for line := range strings.SplitSeq(text, "\n") {
+		if line = strings.TrimSpace(line); len(line) <= 240 && errorLike().MatchString(line) {
+			list = append(list, line)
+		}
+	}
+	return list
+}
+
+// exitStatus is how a status other than 0 reads.
+var exitStatus = lazily(`exit (?:code|status):? [1-9]`)
+
+// failedIn says of a rendering whether it has a command, and near it that it failed.
+func failedIn(command string, wrong []string) func(string) bool {
+	want := squeeze(command)
+	return func(printed string) bool {
+		at := strings.Index(printed, want)
+		if at < 0 {
+			return false
+		}
+		rest := printed[at:min(len(printed), at+len(want)+1000)]
+		for _, line := range wrong {
+			if strings.Contains(rest, squeeze(line)) {
+				return true
+			}
+		}
+		return exitStatus().MatchString(rest)
+	}
+}

@@ -1,0 +1,253 @@
+package eval
+
+import (
+	"context"
+	"errors"
+	"github.com/gemini-ctx/ctx/internal/compaction"
+	"github.com/gemini-ctx/ctx/internal/history"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/gemini-ctx/ctx/forest/summarize"
+	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/internal/eval/corpus"
+	"github.com/gemini-ctx/ctx/internal/search"
+	"github.com/gemini-ctx/ctx/internal/view"
+)
+
+// way is one way to shorten a conversation. What it renders is within its budget of tokens, all
+// that is printed counted.
+type way struct {
+	name   string
+	render func(budget int) (string, error)
+}
+
+// The ways. All have the same words to choose from and the same printer; where sentences are
+// chosen, it is by the same summariser.
+const (
+	wayUnionFind = "union-find"
+	wayFlat      = "flat"        // the strategy
+	wayExtract   = "one extract" // of all that is old, of half of its length
+	waySeed      = "seed"
+	wayHeadTail  = "head+tail"    // of everything word for word, half each
+	wayRecent    = "recency only" // the end of everything word for word
+)
+
+// ways are all of them, ctx's own first.
+func (b *bench) ways() ([]way, error) {
+	cold, all, err := b.split(b.in)
+	if err != nil {
+		return nil, err
+	}
+	extract, err := extractInput(b.in, cold)
+	if err != nil {
+		return nil, err
+	}
+	whole, err := renderText(view.Input{Session: talk, Branch: history.MainBranch, Tail: all}, 0)
+	if err != nil {
+		return nil, err
+	}
+	return []way{
+		{wayUnionFind, b.text},
+		{wayFlat, b.flat.text},
+		{wayExtract, func(budget int) (string, error) { return renderText(extract, budget) }},
+		{waySeed, func(budget int) (string, error) {
+			seed, err := seedInput(all, budget)
+			if err != nil {
+				return "", err
+			}
+			return renderText(seed, budget)
+		}},
+		{wayHeadTail, func(budget int) (string, error) { return headTail(whole, budget), nil }},
+		{wayRecent, func(budget int) (string, error) { return ending(whole, budget), nil }},
+	}, nil
+}
+
+// compacted appends a conversation to a new store and compacts it.
+func (l *lab) compacted(ctx context.Context, m []corpus.Message, strategy string) (*stand, error) {
+	s, err := l.open()
+	if err != nil {
+		return nil, err
+	}
+	if err := s.fill(ctx, m); err != nil {
+		return nil, err
+	}
+	return s, s.compact(ctx, strategy)
+}
+
+// compact compacts the conversation.
+func (s *stand) compact(ctx context.Context, strategy string) error {
+	_, err := s.Compaction.Compact(ctx, compaction.CompactOptions{
+		Branches: []history.BranchName{{Session: talk, Branch: history.MainBranch}}, Strategy: strategy,
+		Summarizer: s.lab.summarizer,
+	})
+	return err
+}
+
+// input is what the conversation's branch renders.
+func (s *stand) input(o view.Options) (view.Input, error) {
+	v, err := s.view()
+	if err != nil {
+		return view.Input{}, err
+	}
+	return s.Recall.RenderInput(v, talk, history.MainBranch, o)
+}
+
+// render is what `ctx render` prints.
+func (s *stand) render(o view.Options) (view.Output, error) {
+	in, err := s.input(o)
+	if err != nil {
+		return view.Output{}, err
+	}
+	return view.Render(in, o)
+}
+
+// text is what `ctx render --budget` prints; a budget of 0 is none.
+func (s *stand) text(budget int) (string, error) {
+	out, err := s.render(view.Options{Budget: budget})
+	return string(out.Bytes), err
+}
+
+// split returns every message of the branch, and those among them that in renders by summaries.
+func (s *stand) split(in view.Input) (cold, all []view.Message, err error) {
+	for _, id := range s.ids {
+		if id.IsZero() {
+			continue
+		}
+		shown, err := s.History.Entry(id)
+		if err != nil {
+			return nil, nil, err
+		}
+		all = append(all, history.MessageOf(shown))
+	}
+	return all[:len(all)-len(in.Tail)], all, nil
+}
+
+func renderText(in view.Input, budget int) (string, error) {
+	out, err := view.Render(in, view.Options{Budget: budget})
+	return string(out.Bytes), err
+}
+
+// extractInput has everything that in renders by clusters in a single one.
+func extractInput(in view.Input, cold []view.Message) (view.Input, error) {
+	one := view.Input{Session: in.Session, Branch: in.Branch, Tail: in.Tail}
+	if len(cold) == 0 {
+		return one, nil
+	}
+	c, err := clusterOf(cold, tokensOf(cold)/2)
+	one.Clusters = []view.Cluster{c}
+	return one, err
+}
+
+func tokensOf(m []view.Message) int {
+	n := 0
+	for i := range m {
+		n += summarize.Tokens(m[i].Text)
+	}
+	return n
+}
+
+// clusterOf makes a cluster of messages, with a ranked extract of so many tokens.
+func clusterOf(m []view.Message, tokens int) (view.Cluster, error) {
+	var ids []format.ID
+	var sources []summarize.Source
+	for i := range m {
+		ids = append(ids, m[i].ID)
+		sources = append(sources, summarize.Source{Entry: m[i].ID, Seq: m[i].Seq, Role: m[i].Role, Author: m[i].Author, Text: m[i].Text})
+	}
+	id, err := format.NodeOf(ids)
+	return view.Cluster{
+		ID: id, Members: len(m), First: m[0].Time, Last: lastTime(m),
+		Parts: []view.Part{{Summary: id, Sentences: summarize.Extract(sources, tokens)}},
+	}, err
+}
+
+func lastTime(m []view.Message) time.Time { return m[len(m)-1].Time }
+
+// seedInput has the seed's clusters, each summarised on its own and to its share of what the
+// clusters get of a budget, since it knows nothing of the others; and its hot messages for a tail.
+func seedInput(all []view.Message, budget int) (view.Input, error) {
+	w := newSeedWindow(seedDefaults())
+	for i := range all {
+		w.append(all[i].Text)
+	}
+	in := view.Input{Session: talk, Branch: history.MainBranch, Tail: all[w.hot:]}
+	cold := tokensOf(all[:w.graduated])
+	roots := slices.DeleteFunc(slices.Clone(w.roots), func(r int) bool { return slices.Min(w.children[r]) >= w.hot })
+	slices.SortFunc(roots, func(a, b int) int { return slices.Max(w.children[a]) - slices.Max(w.children[b]) })
+	for _, r := range roots {
+		places := slices.Sorted(slices.Values(w.children[r]))
+		var members []view.Message
+		for _, i := range places {
+			members = append(members, all[i])
+		}
+		c, err := clusterOf(members, budget*3/4*tokensOf(members)/max(1, cold))
+		if err != nil {
+			return in, err
+		}
+		in.Clusters = append(in.Clusters, c)
+	}
+	return in, nil
+}
+
+// gap stands where headTail leaves out.
+const gap = "\n[…]\n"
+
+// ending is as much of the end of a text as a budget holds.
+func ending(text string, budget int) string {
+	if summarize.Tokens(text) <= budget {
+		return text
+	}
+	runes := []rune(text)
+	at, room := len(runes), 4*budget
+	for at > 0 && quarters(string(runes[at-1])) <= room {
+		at--
+		room -= quarters(string(runes[at]))
+	}
+	return string(runes[at:])
+}
+
+// headTail is the beginning and the end of a text, half of the budget each.
+func headTail(text string, budget int) string {
+	if summarize.Tokens(text) <= budget {
+		return text
+	}
+	room := 4*budget - quarters(gap) // a quarter of a token is the least that anything costs
+	if room <= 0 {
+		return ""
+	}
+	runes := []rune(text)
+	head, spent := 0, 0
+	for head < len(runes) && spent+quarters(string(runes[head])) <= room/2 {
+		spent += quarters(string(runes[head]))
+		head++
+	}
+	tail := len(runes)
+	for tail > head && spent+quarters(string(runes[tail-1])) <= room {
+		tail--
+		spent += quarters(string(runes[tail]))
+	}
+	return string(runes[:head]) + gap + string(runes[tail:])
+}
+
+// quarters is what a short text costs in quarters of a token: four of it are as many tokens.
+func quarters(s string) int { return summarize.Tokens(strings.Repeat(s, 4)) }
+
+// asked is what `ctx render --budget --query` prints.
+func (s *stand) asked(query string, budget int) (string, error) {
+	o := view.Options{Budget: budget}
+	in, err := s.input(o)
+	if err != nil {
+		return "", err
+	}
+	v, err := s.view()
+	if err != nil {
+		return "", err
+	}
+	if err := s.Recall.AddMatches(v, &in, query); err != nil && !errors.Is(err, search.ErrNoTerms) {
+		return "", err
+	}
+	out, err := view.Render(in, o)
+	return string(out.Bytes), err
+}

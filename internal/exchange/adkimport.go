@@ -1,0 +1,100 @@
+package exchange
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/internal/agent/adk"
+	"github.com/gemini-ctx/ctx/internal/agent/transcript"
+	"github.com/gemini-ctx/ctx/internal/conversation"
+	"github.com/gemini-ctx/ctx/internal/history"
+	"github.com/gemini-ctx/ctx/refs"
+)
+
+// ImportedADK reports an ImportADK.
+type ImportedADK struct {
+	Tally
+	Session string
+	Stats   adk.Stats
+	State   int // keys of the session's state with a new value
+}
+
+// ImportADK imports a session of ADK into the session as, or, if as is "", into the session of its
+// own id. The same events, or more of them, can be imported again: known messages are not added
+// twice. The export of a store comes back as the messages that were exported.
+func (s *Writer) ImportADK(ctx context.Context, r io.Reader, as string, unit adk.Unit) (ImportedADK, error) {
+	im := &messageImporter{Writer: s, ctx: ctx, as: as, ids: map[transcript.Origin]format.ID{}}
+	stats, err := adk.Read(r, adk.ReadOptions{Unit: unit, Session: as}, im.step)
+	if err == nil {
+		err = im.flush()
+	}
+	if im.as == "" {
+		im.as = stats.Session
+	}
+	set := 0
+	if o := &im.out; err == nil && o.Messages+o.Notes+o.Amended > 0 {
+		set, err = im.takeState(stats)
+	}
+	if errors.Is(err, adk.ErrForm) {
+		err = fmt.Errorf("%w: %w", history.ErrInput, err)
+	}
+	return ImportedADK{Tally: im.out, Session: im.as, Stats: stats, State: set}, err
+}
+
+// takeState stores the state of a session of ADK, and returns the number of new values. An import
+// calls it only if it added something, so the same events never overwrite a value that was set here
+// since.
+func (im *messageImporter) takeState(stats adk.Stats) (set int, err error) {
+	names := adkNames(im.as, stats.App, stats.User)
+	var changes []conversation.StateChange
+	for _, k := range stats.State {
+		c := conversation.StateChange{StateValue: conversation.StateValue{Key: k.Key, Value: k.Value}}
+		key := k.Key
+		_, err := names.RefOf(&key)
+		if err == nil {
+			_, err = c.Clean()
+		}
+		if err != nil || len(k.Value) > conversation.MaxStateValue {
+			stats.Skipped["state"]++
+			continue
+		}
+		changes = append(changes, conversation.StateChange{StateValue: conversation.StateValue{Key: k.Key, Value: k.Value}})
+	}
+	if len(changes) == 0 {
+		return 0, nil
+	}
+	done, err := im.conversation.SetState(im.ctx, names, changes)
+	im.out.Redacted = history.AddFindings(im.out.Redacted, done.Found)
+	return done.Set, err
+}
+
+// adkNames returns the names of a session, app and user of ADK. Defaults replace invalid names.
+func adkNames(session, app, user string) conversation.StateNames {
+	n := conversation.StateNames{Session: session, App: app, User: user}
+	if format.CheckName(n.App) != nil {
+		n.App = adk.DefaultApp
+	}
+	if format.CheckName(n.User) != nil {
+		n.User = adk.DefaultUser
+	}
+	return n
+}
+
+// adkState returns the state of a session as a JSON object; nil if there is none.
+func (s *Reader) adkState(v *refs.View, session string, o *ADKOptions) ([]byte, error) {
+	app, user := adk.Owner(o.Kept)
+	if o.App != "" {
+		app = o.App
+	}
+	if o.User != "" {
+		user = o.User
+	}
+	list, err := s.conversation.State(v, adkNames(session, app, user))
+	if err != nil || len(list) == 0 {
+		return nil, err
+	}
+	return conversation.EncodeState(list)
+}

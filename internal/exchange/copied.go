@@ -1,0 +1,182 @@
+package exchange
+
+import (
+	"strings"
+
+	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/internal/agent/transcript"
+	"github.com/gemini-ctx/ctx/internal/conversation"
+	"github.com/gemini-ctx/ctx/internal/history"
+	"github.com/gemini-ctx/ctx/internal/jsonvalue"
+	"github.com/gemini-ctx/ctx/refs"
+)
+
+// copied holds the messages of a session of which another one may begin with a copy.
+type copied struct {
+	said  map[string]bool            // by wordsOf
+	left  map[transcript.Origin]bool // messages that were left out as copies
+	first transcript.Origin          // the first message that is no copy
+	over  bool                       // the copy has ended
+}
+
+// copiedFrom reads the messages of a session, rewound ones included; nil if there is no such
+// session.
+func (im *messageImporter) copiedFrom(session string) (*copied, error) {
+	view, err := im.Refs.Read()
+	if err != nil {
+		return nil, err
+	}
+	from, err := im.withCopy(view, session)
+	if err != nil {
+		return nil, err
+	}
+	tip := view.Get(history.RefName(from, history.MainBranch)).ID
+	if tip.IsZero() || from == im.as {
+		return nil, nil
+	}
+	c := &copied{said: map[string]bool{}, left: map[transcript.Origin]bool{}}
+	seen := map[format.ID]bool{}
+	for todo := []format.ID{tip}; len(todo) > 0; {
+		id := todo[len(todo)-1]
+		todo = todo[:len(todo)-1]
+		if id.IsZero() || seen[id] {
+			continue
+		}
+		seen[id] = true
+		e, err := im.Header(id)
+		if err != nil {
+			return nil, err
+		}
+		todo = append(append(todo, e.Left), e.Parents...)
+		if e.Kind != format.KindMessage && e.Kind != format.KindNote && e.Kind != format.KindAmend {
+			continue
+		}
+		shown, err := im.Entry(id)
+		if err != nil {
+			return nil, err
+		}
+		m := transcriptOf(shown)
+		c.said[wordsOf(&m)] = true
+	}
+	return c, nil
+}
+
+// withCopy returns the session to compare with: the copied one, or, if it is not there, another one
+// that began with a copy of it.
+func (im *messageImporter) withCopy(view *refs.View, session string) (string, error) {
+	if exists(view, session) {
+		return session, nil
+	}
+	im.copying.Lock()
+	sibling := im.copies[session]
+	if sibling == "" {
+		if im.copies == nil {
+			im.copies = map[string]string{}
+		}
+		im.copies[session] = im.as
+	}
+	im.copying.Unlock()
+	if sibling != "" {
+		return sibling, nil
+	}
+	for _, name := range view.Names(history.StateRefs + "parent/") {
+		child := strings.TrimPrefix(name, history.StateRefs+"parent/")
+		p, ok, err := im.ParentOf(view, child)
+		if err != nil {
+			return "", err
+		}
+		if ok && p.Session == session && p.Call == "" && child < im.as {
+			return child, nil
+		}
+	}
+	return session, nil
+}
+
+// has reports whether a message belongs to the copies that a session begins with. The first message
+// that the other session does not have ends them.
+func (c *copied) has(m *transcript.Message, out conversation.Message) bool {
+	if c == nil || c.over {
+		return false
+	}
+	if _, err := out.Clean(); err != nil {
+		return false // Append returns the error
+	}
+	clean := transcript.Message{Role: m.Role, Note: m.Note, Text: out.Text, Parts: out.Parts}
+	words := wordsOf(&clean)
+	silent := words == wordsOf(&transcript.Message{Role: m.Role})
+	switch {
+	case m.Note && (silent || !c.said[words]):
+		return false // a note of the agent about this session
+	case !silent && !c.said[words]:
+		c.over, c.first = true, m.Origin
+		return false
+	}
+	c.left[m.Origin] = true
+	return true
+}
+
+// wordsOf encodes the content of a message, without the other fields of its record.
+func wordsOf(m *transcript.Message) string {
+	var b strings.Builder
+	b.WriteString(m.Role)
+	piece := func(kind string, list ...string) {
+		for _, s := range append([]string{kind}, list...) {
+			b.WriteByte(0)
+			b.WriteString(s)
+		}
+	}
+	if m.Text != "" {
+		piece("text", m.Text)
+	}
+	for _, p := range transcript.PartsOf(m) {
+		switch p.Kind {
+		case transcript.PartText:
+			if m.Parts != nil {
+				piece("text", p.Text)
+			}
+		case transcript.PartHidden:
+			if p.Text != "" {
+				piece("thought", p.Text)
+			}
+		case transcript.PartCall:
+			piece("call", p.ID, p.Tool, string(jsonvalue.Canonical(p.Args)))
+		case transcript.PartResult:
+			said, _ := p.Said()
+			piece("result", p.ID, said)
+		default:
+			piece("part", string(p.Raw))
+		}
+	}
+	return b.String()
+}
+
+// callOf returns the call of a session whose result names another session; "" if there is none.
+func (s *Reader) callOf(session, named string) (call string, err error) {
+	view, err := s.Refs.Read()
+	if err != nil {
+		return "", err
+	}
+	tip := view.Get(history.RefName(session, history.MainBranch)).ID
+	if tip.IsZero() || named == "" {
+		return "", nil
+	}
+	var failed error
+	err = s.EachBack(tip, func(id format.ID, e *format.Entry) bool {
+		if len(e.Results) == 0 {
+			return true
+		}
+		shown, err := s.Entry(id)
+		if err != nil {
+			failed = err
+			return false
+		}
+		if strings.Contains(shown.Text, named) || strings.Contains(string(shown.Parts), named) {
+			call = e.Results[0] // the oldest call that names it
+		}
+		return true
+	})
+	if failed != nil {
+		err = failed
+	}
+	return call, err
+}

@@ -1,0 +1,355 @@
+package exchange
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/internal/agent/adk"
+	"github.com/gemini-ctx/ctx/internal/agent/catalog"
+	"github.com/gemini-ctx/ctx/internal/agent/transcript"
+	"github.com/gemini-ctx/ctx/internal/conversation"
+	"github.com/gemini-ctx/ctx/internal/edits"
+	"github.com/gemini-ctx/ctx/internal/edits/mask"
+	"github.com/gemini-ctx/ctx/internal/history"
+	"github.com/gemini-ctx/ctx/refs"
+	"github.com/gemini-ctx/ctx/sanitize"
+)
+
+// messageImporter turns the steps of one conversation into batches of messages and rewinds.
+type messageImporter struct {
+	*Writer
+	ctx     context.Context
+	as      string // the session; "" until a message has named it
+	out     Tally
+	batch   []conversation.Message
+	from    []transcript.Origin // of the batch
+	size    int                 // of the batch
+	ids     map[transcript.Origin]format.ID
+	line    *history.Lineage // the session's history before the import, with rewound entries
+	changes *edits.Edits     // the masks of that history
+	view    *refs.View       // nil after a change
+	past    *history.Lineage // the branch's history in view; nil until needed
+	copy    *copied          // a session that this one may begin with a copy of
+	begun   bool             // the first message has been processed
+
+	begins    int  // number of copies that the transcript began with
+	resumed   bool // the transcript goes on with a session of the store: copies of its messages may come first
+	graduates bool // Append graduates what is due; else the caller does
+}
+
+// Tally counts what an import did in one session.
+type Tally struct {
+	Messages int // new in this run
+	Notes    int // new in this run
+	Known    int // there already
+	Amended  int // newer versions of what was there
+	Rewinds  int // new in this run
+	Redacted []sanitize.Finding
+}
+
+// add counts the results of a batch.
+func (c *Tally) add(batch []conversation.Message, done []conversation.Appended, found []sanitize.Finding) {
+	for i, a := range done {
+		switch {
+		case a.Known:
+			c.Known++
+		case a.Amended:
+			c.Amended++
+		case batch[i].Note:
+			c.Notes++
+		default:
+			c.Messages++
+		}
+	}
+	c.Redacted = history.AddFindings(c.Redacted, found)
+}
+
+// An import records at most importBatch messages, and about importBytes of them, in one operation.
+const (
+	importBatch = 4096
+	importBytes = 8 << 20
+)
+
+func (im *messageImporter) step(st transcript.Step) error {
+	if err := im.ctx.Err(); err != nil {
+		return err
+	}
+	m := st.Message
+	if err := im.name(&m); err != nil {
+		return err
+	}
+	if st.Kind == transcript.KindRewind {
+		if err := im.flush(); err != nil {
+			return err
+		}
+		return im.rewind(st)
+	}
+	if !im.begun && st.Begins != "" {
+		var err error
+		if im.copy, err = im.copiedFrom(fitSession(st.Begins)); err != nil {
+			return err
+		}
+	}
+	im.begun = true
+	if copied, err := im.isResumed(m.Origin, m.Role); err != nil || copied {
+		return err
+	}
+	out := im.message(&m)
+	if im.copy.has(&m, out) {
+		return nil
+	}
+	known, err := im.known(&m, &out)
+	if err != nil || known {
+		return err
+	}
+	im.batch, im.from = append(im.batch, out), append(im.from, m.Origin)
+	if im.size += len(m.Text) + len(m.Parts); im.size > importBytes || len(im.batch) == importBatch {
+		return im.flush()
+	}
+	return nil
+}
+
+// name determines the session of the messages.
+func (im *messageImporter) name(m *transcript.Message) error {
+	if im.as == "" {
+		im.as = m.Origin.Session
+	}
+	if im.as == "" {
+		return fmt.Errorf("%w: the events name no session: give one", history.ErrInput)
+	}
+	return nil
+}
+
+func (im *messageImporter) message(m *transcript.Message) conversation.Message {
+	out := conversation.Message{
+		Note: m.Note, Role: m.Role, Author: m.Author, Text: m.Text, Parts: m.Parts, Time: m.Time, Tokens: m.Tokens, Invocation: m.Invocation,
+		Calls: m.Calls, Results: m.Results, Source: im.source(m),
+	}
+	if out.Calls == nil && out.Results == nil {
+		out.Calls = []format.Call{} // no calls, even if parts look like calls
+	}
+	if catalog.TraitsOf(m.Origin.Agent).ByWords && m.Record == nil {
+		out.Source.Record = adk.Normal(m)
+	}
+	return out
+}
+
+func (im *messageImporter) source(m *transcript.Message) *conversation.Source {
+	o := m.Origin
+	if o.Session == "" && m.Record == nil {
+		o.Session = transcript.Fit(im.as)
+	}
+	return &conversation.Source{Agent: o.Agent, Session: o.Session, Message: o.Message, Record: m.Record}
+}
+
+// known reports whether the store has a message under another source than an event's: a message
+// that the store exported, or one of another agent. A message with new content becomes a newer
+// version. The shortened output of a mask is not new content.
+func (im *messageImporter) known(m *transcript.Message, out *conversation.Message) (bool, error) {
+	if m.Record != nil {
+		return false, nil // Append compares
+	}
+	if err := im.look(); err != nil {
+		return false, err
+	}
+	if m.Origin.Agent == adk.Agent && len(im.changes.Masks) == 0 && !mask.Tagged(m.Text) && !mask.Tagged(string(m.Parts)) {
+		return false, nil // Append knows
+	}
+	id, err := im.find(out.Source, m.Origin)
+	if err != nil || id.IsZero() {
+		return false, err
+	}
+	shown, err := im.Latest(im.view, id)
+	if err != nil {
+		return false, err
+	}
+	clean := *out
+	if _, err := clean.Clean(); err != nil {
+		return false, nil // Append says why
+	}
+	fresh := transcript.Message{Text: clean.Text, Parts: clean.Parts}
+	if shown.Gone != "" || shown.Entry.Role == out.Role && im.says(shown, &fresh) {
+		im.ids[m.Origin] = id
+		im.out.Known++
+		return true, nil
+	}
+	if m.Origin.Agent != adk.Agent && shown.Entry.Source == nil {
+		out.Amends = id
+	}
+	return false, nil
+}
+
+// says reports whether a message has the content of an entry, masked or not. The export may be
+// older than the end of a mask, so the content that a mask would show counts as well. Fork branches
+// that an export adds do not count.
+func (im *messageImporter) says(shown *history.Shown, fresh *transcript.Message) bool {
+	versions := []*history.Shown{shown, im.changes.MaskedShown(shown)}
+	if mask.Tagged(fresh.Text) || mask.Tagged(string(fresh.Parts)) {
+		versions = append(versions, im.shortenedAs(shown, fresh))
+	}
+	alone := adk.WithoutBranch(fresh)
+	for _, version := range versions {
+		old := messageOfADK(version)
+		if said := adk.Normal(&old); bytes.Equal(said, adk.Normal(fresh)) || bytes.Equal(said, adk.Normal(&alone)) {
+			return true
+		}
+	}
+	return false
+}
+
+// shortenedAs returns an entry with those outputs shortened that fresh shows shortened.
+func (im *messageImporter) shortenedAs(shown *history.Shown, fresh *transcript.Message) *history.Shown {
+	raws := mask.Split(fresh.Parts)
+	return im.edits.Shortened(shown, im.toolsOf(shown.Entry), func(part int) bool {
+		return fresh.Parts == nil || part < len(raws) && mask.Tagged(string(raws[part]))
+	})
+}
+
+// toolsOf returns the tools of the calls that an entry answers, by call id, if the branch's history
+// has the calls.
+func (im *messageImporter) toolsOf(e *format.Entry) map[string]string {
+	tools := map[string]string{}
+	at := history.FirstParent(e)
+	for range history.MaxPairDistance {
+		if at.IsZero() || len(tools) == len(e.Results) {
+			break
+		}
+		before, err := im.Header(at)
+		if err != nil {
+			break // an unknown call's output is shortened like any other
+		}
+		for _, c := range before.Calls {
+			if _, known := tools[c.ID]; !known && slices.Contains(e.Results, c.ID) {
+				tools[c.ID] = c.Tool
+			}
+		}
+		at = history.FirstParent(before)
+	}
+	return tools
+}
+
+// look refreshes the view of the store.
+func (im *messageImporter) look() (err error) {
+	if im.view != nil {
+		return nil
+	}
+	if im.view, err = im.Refs.Read(); err != nil || im.line != nil {
+		return err
+	}
+	tip := im.view.Get(history.RefName(im.as, history.MainBranch)).ID
+	im.line = im.Lineage(tip)
+	im.changes, err = im.edits.EditsAt(tip)
+	return err
+}
+
+// find returns the first entry of a message in the session; the zero ID if there is none.
+func (im *messageImporter) find(src *conversation.Source, o transcript.Origin) (format.ID, error) {
+	if o.Agent == transcript.Own {
+		id, err := format.ParseID(o.Message)
+		if err != nil {
+			return format.ID{}, nil
+		}
+		in, err := im.line.Has(id)
+		if err != nil || in {
+			return id, err
+		}
+		return format.ID{}, nil
+	}
+	ids, err := im.sourced(src)
+	if err != nil || len(ids) == 0 {
+		return format.ID{}, err
+	}
+	return ids[0], nil
+}
+
+// sourced returns the entries of a source in the session, rewound ones included, first versions
+// only.
+func (im *messageImporter) sourced(src *conversation.Source) (list []format.ID, err error) {
+	key, err := (&format.Source{Agent: src.Agent, Session: src.Session, Message: src.Message, Digest: strings.Repeat("0", 16)}).Key()
+	if err != nil {
+		return nil, nil // Append says why
+	}
+	ids, err := im.BySource(im.view, key)
+	if err != nil {
+		return nil, err
+	}
+	for _, id := range ids {
+		if in, err := im.line.Has(id); err != nil {
+			return nil, err
+		} else if !in {
+			continue
+		}
+		e, err := im.Header(id)
+		if err != nil {
+			return nil, err
+		}
+		if s := e.Source; e.Amends.IsZero() && s != nil && s.Agent == src.Agent && s.Session == src.Session && s.Message == src.Message {
+			list = append(list, id)
+		}
+	}
+	return list, nil
+}
+
+func (im *messageImporter) flush() error {
+	if len(im.batch) == 0 {
+		return nil
+	}
+	done, found, err := im.conversation.Append(im.ctx, im.as, history.MainBranch, im.batch, conversation.AppendOptions{Verb: refs.VerbImport, Orphan: true, NoGraduation: !im.graduates})
+	if err != nil {
+		return err
+	}
+	for i, a := range done {
+		if !a.Amended || im.ids[im.from[i]].IsZero() {
+			im.ids[im.from[i]] = a.ID
+		}
+	}
+	im.out.add(im.batch, done, found)
+	im.batch, im.from, im.size, im.view = im.batch[:0], im.from[:0], 0, nil
+	return nil
+}
+
+// rewind records a rewind of the transcript.
+func (im *messageImporter) rewind(st transcript.Step) error {
+	to := st.RewindTo
+	if im.copy != nil && im.copy.left[to] {
+		if to = im.copy.first; to == (transcript.Origin{}) {
+			return nil // only copies leave
+		}
+	}
+	target, ok := im.ids[to]
+	switch {
+	case to == (transcript.Origin{}):
+		if view, err := im.Refs.Read(); err != nil || !view.Get(history.RefName(im.as, history.MainBranch)).Exists() {
+			return err
+		}
+	case ok:
+	case im.begins > 0:
+		im.out.Known++ // the session does not have the message
+		return nil
+	default:
+		return fmt.Errorf("no entry for %q", to.Message)
+	}
+	src := im.source(&transcript.Message{Origin: st.Message.Origin})
+	if src.Record = st.Message.Record; src.Record == nil {
+		src.Record = []byte(src.Message)
+	}
+	im.view = nil
+	done, err := im.conversation.Rewind(im.ctx, im.as, history.MainBranch, target, conversation.RewindOptions{Source: src})
+	switch {
+	case errors.Is(err, history.ErrNotFound):
+		im.out.Known++ // it was rewound before
+		return nil
+	case err != nil:
+		return err
+	case done.Known:
+		im.out.Known++
+	default:
+		im.out.Rewinds++
+	}
+	return nil
+}

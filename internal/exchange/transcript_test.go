@@ -1,0 +1,100 @@
+package exchange_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/internal/agent/claudecode"
+	"github.com/gemini-ctx/ctx/internal/agent/transcript"
+	"github.com/gemini-ctx/ctx/internal/conversation"
+	"github.com/gemini-ctx/ctx/internal/exchange"
+	"github.com/gemini-ctx/ctx/internal/history"
+	"github.com/gemini-ctx/ctx/internal/session"
+	"github.com/gemini-ctx/ctx/internal/storetest"
+)
+
+func claudeRecord(id, parent string) string {
+	up := "null"
+	if parent != "" {
+		up = `"` + parent + `"`
+	}
+	return fmt.Sprintf(`{"parentUuid":%s,"sessionId":"s","type":"user","message":{"role":"user","content":"says %s"},"uuid":%q,"timestamp":"2026-02-03T08:00:00.000Z"}`+"\n", up, id, id)
+}
+
+func importClaude(t testing.TB, s *session.Store, in, as string) exchange.ImportedTranscript {
+	t.Helper()
+	return storetest.Must[exchange.ImportedTranscript](t)(s.Exchange.ImportTranscript(context.Background(), func(emit func(transcript.Step) error) (transcript.Stats, error) {
+		return claudecode.Read(strings.NewReader(in), emit)
+	}, as))
+}
+
+func spokenIn(t testing.TB, s *session.Store, session string) (list []string) {
+	t.Helper()
+	tip := storetest.Must[format.Value](t)(history.Tip(storetest.View(t, s), session, history.MainBranch))
+	for _, shown := range storetest.Must[[]*history.Shown](t)(s.Recall.Log(tip.ID, history.LogOptions{})) {
+		list = append(list, strings.TrimPrefix(shown.Text, "says "))
+	}
+	return list
+}
+
+// A person goes back in Claude Code, and back again to what had left: the branch is the chain of
+// the newest record, whether the transcript is read at once, record by record, or again and again,
+// and nothing is there twice.
+func TestTranscriptTree(t *testing.T) {
+	tree := [][2]string{{"a", ""}, {"b", "a"}, {"c", "b"}, {"d", "a"}, {"e", "c"}, {"f", "d"}, {"g", "e"}}
+	chains := []string{"a", "a b", "a b c", "a d", "a b c e", "a d f", "a b c e g"}
+	whole := ""
+	grown := storetest.Create(t)
+	for i, r := range tree {
+		whole += claudeRecord(r[0], r[1])
+		importClaude(t, grown, whole, "")
+		if got := strings.Join(spokenIn(t, grown, "s"), " "); got != chains[i] {
+			t.Fatalf("after %s: %q, want %q", r[0], got, chains[i])
+		}
+		before := storetest.View(t, grown).Number
+		again := importClaude(t, grown, whole, "")
+		if again.Messages+again.Amended+again.Rewinds+again.Returned != 0 || storetest.View(t, grown).Number != before {
+			t.Fatalf("after %s, again: %+v", r[0], again)
+		}
+	}
+	once := storetest.Create(t)
+	done := importClaude(t, once, whole, "")
+	if got := strings.Join(spokenIn(t, once, "s"), " "); got != "a b c e g" || done.Messages != 7 || done.Returned != 0 || done.Rewinds != 1 {
+		t.Errorf("%q %+v", got, done)
+	}
+	storetest.Check(t, once)
+	storetest.Check(t, grown)
+	// Out, and into a third store.
+	var b bytes.Buffer
+	w := claudecode.NewWriter(&b, transcript.WriteOptions{Session: "s", Home: once.Exchange.TranscriptHome("s")})
+	storetest.Must[transcript.Written](t)(once.Exchange.ExportTranscript(context.Background(), storetest.View(t, once), "s", history.MainBranch, 0, false, w, nil))
+	third := storetest.Create(t)
+	importClaude(t, third, b.String(), "")
+	if got := spokenIn(t, third, "s"); !slices.Equal(got, spokenIn(t, once, "s")) {
+		t.Errorf("%q", got)
+	}
+	// And what goes home is known there.
+	if back := importClaude(t, once, b.String(), ""); back.Known != 5 || back.Messages != 0 || back.Session != "s" {
+		t.Errorf("%+v", back)
+	}
+}
+
+// What the store's own owner rewound stays away when the transcript is imported again.
+func TestTranscriptAfterRewind(t *testing.T) {
+	s := storetest.Create(t)
+	in := claudeRecord("a", "") + claudeRecord("b", "a") + claudeRecord("c", "b")
+	importClaude(t, s, in, "work")
+	tip := storetest.Must[format.Value](t)(history.Tip(storetest.View(t, s), "work", history.MainBranch))
+	list := storetest.Must[[]*history.Shown](t)(s.Recall.Log(tip.ID, history.LogOptions{}))
+	storetest.Must[conversation.Rewound](t)(s.Conversation.Rewind(context.Background(), "work", history.MainBranch, list[1].ID, conversation.RewindOptions{}))
+	importClaude(t, s, in+claudeRecord("d", "c"), "work")
+	if got := strings.Join(spokenIn(t, s, "work"), " "); got != "a d" {
+		t.Errorf("%q", got)
+	}
+	storetest.Check(t, s)
+}

@@ -1,0 +1,311 @@
+package exchange
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/internal/agent/catalog"
+	"github.com/gemini-ctx/ctx/internal/agent/transcript"
+	"github.com/gemini-ctx/ctx/internal/history"
+	"github.com/gemini-ctx/ctx/refs"
+)
+
+// ImportedTranscript reports an ImportTranscript.
+type ImportedTranscript struct {
+	Tally
+	Session  string   // that of the main conversation
+	Changed  []string // sessions with something new, the main one and those of subagents
+	Children []Child  // of this transcript, in order
+	Returned int      // messages that a rewind had removed and that are in the conversation again
+	Stats    transcript.Stats
+}
+
+// Child links a session to the call that began it. A session that does not exist yet may come with
+// another transcript.
+type Child struct {
+	Session string
+	Parent  history.Parent
+	// Named says that the child's own transcript names its parent, which overrides other
+	// transcripts. Parent.Call is "" then.
+	Named bool
+}
+
+// ImportTranscript imports a transcript into the session as. If as is "", that is the session which
+// the transcript was exported from, or else the one of its own id. Conversations of subagents
+// become sessions of their own, named after it. The same transcript, or a longer one, can be
+// imported again: known messages are not added twice.
+func (s *Writer) ImportTranscript(ctx context.Context, read transcript.Read, as string) (ImportedTranscript, error) {
+	im := &transcriptImporter{Writer: s, ctx: ctx, as: as, lanes: map[string]*lane{}}
+	return im.read(read)
+}
+
+// ImportLive is ImportTranscript for a transcript that an agent is still writing. It does not look
+// for a session that the transcript resumes. With graduates, due messages graduate in the same
+// operation; else the caller has to call Graduate.
+func (s *Writer) ImportLive(ctx context.Context, read transcript.Read, graduates bool) (ImportedTranscript, error) {
+	im := &transcriptImporter{Writer: s, ctx: ctx, lanes: map[string]*lane{}, live: true, graduates: graduates}
+	return im.read(read)
+}
+
+func (im *transcriptImporter) read(read transcript.Read) (ImportedTranscript, error) {
+	stats, err := read(im.step)
+	for _, lane := range im.order {
+		if err == nil {
+			err = lane.end()
+		}
+	}
+	im.out.Stats = stats
+	if im.out.Session == "" {
+		im.out.Session = im.nameOf(stats.Session, stats.Home, "")
+	}
+	for _, lane := range im.order {
+		o := lane.out
+		if o.Messages+o.Notes+o.Amended+o.Rewinds > 0 {
+			im.out.Changed = append(im.out.Changed, lane.as)
+		}
+		im.out.Messages += o.Messages
+		im.out.Notes += o.Notes
+		im.out.Known += o.Known
+		im.out.Amended += o.Amended
+		im.out.Rewinds += o.Rewinds
+		im.out.Redacted = history.AddFindings(im.out.Redacted, o.Redacted)
+		if lane.tree != nil {
+			im.out.Returned += lane.tree.returned
+		}
+	}
+	for _, lane := range im.order {
+		if lane.copy != nil && len(lane.copy.left) > 0 {
+			im.out.Stats.Passed["copy of the session that began it"] += len(lane.copy.left)
+		}
+	}
+	im.children(stats)
+	return im.out, err
+}
+
+// transcriptImporter has an importer for each conversation of a transcript.
+type transcriptImporter struct {
+	*Writer
+	ctx   context.Context
+	as    string
+	out   ImportedTranscript
+	lanes map[string]*lane
+	order []*lane
+
+	live, graduates, resumed bool
+}
+
+// lane imports one conversation of a transcript: the main one, or a subagent's.
+type lane struct {
+	*messageImporter
+	tree *treeImporter // nil if the transcript is no tree
+}
+
+func (l *lane) step(st transcript.Step) error {
+	if st.Tree != nil && l.tree == nil {
+		l.tree = newTreeImporter(l.messageImporter, st.Tree)
+	}
+	if l.tree != nil {
+		return l.tree.step(st)
+	}
+	return l.messageImporter.step(st)
+}
+
+// end writes the waiting messages.
+func (l *lane) end() error {
+	if l.tree != nil {
+		return l.tree.finish()
+	}
+	return l.flush()
+}
+
+// nameOf returns the session that a transcript belongs to.
+func (im *transcriptImporter) nameOf(own string, home *transcript.Home, agent string) string {
+	switch {
+	case im.as == "" && catalog.TraitsOf(agent).NamesOnly:
+		return own
+	case im.as != "":
+		return im.as
+	case home != nil && home.Store == im.ID && format.CheckName(home.Session) == nil:
+		return home.Session
+	}
+	return fitSession(own)
+}
+
+// fitSession makes a valid session name out of an agent's id.
+func fitSession(s string) string {
+	if s == "" || format.CheckName(s) == nil {
+		return s
+	}
+	sum := format.Sum([]byte(s))
+	return "sha256:" + sum.Short(32)
+}
+
+// ThreadSession returns the session of a subagent whose conversation is a thread of another
+// session's transcript.
+func ThreadSession(parent, thread string) string { return fitSession(parent + "." + thread) }
+
+func (im *transcriptImporter) step(st transcript.Step) error {
+	if im.out.Session == "" {
+		im.out.Session = im.nameOf(st.Session, st.Home, st.Message.Origin.Agent)
+		if im.as == "" && !im.live {
+			if err := im.resume(&st); err != nil {
+				return err
+			}
+		}
+	}
+	if im.out.Session == "" {
+		return fmt.Errorf("%w: the transcript names no session: give one", history.ErrInput)
+	}
+	to := im.lanes[st.Thread]
+	if to == nil {
+		name := im.out.Session
+		if st.Thread != "" {
+			name = ThreadSession(name, st.Thread)
+		}
+		to = &lane{messageImporter: &messageImporter{Writer: im.Writer, ctx: im.ctx, as: name, ids: map[transcript.Origin]format.ID{}, resumed: im.resumed, graduates: im.graduates}}
+		im.lanes[st.Thread] = to
+		im.order = append(im.order, to)
+	}
+	return to.step(st)
+}
+
+// children adds the sessions that calls of this one began.
+func (im *transcriptImporter) children(stats transcript.Stats) {
+	if stats.Parent != "" && im.out.Session != "" {
+		im.out.Children = append(im.out.Children, Child{Session: im.out.Session, Parent: history.Parent{Session: fitSession(stats.Parent)}, Named: true})
+	}
+	for _, sp := range stats.Spawned {
+		parent := history.Parent{Session: im.out.Session, Call: sp.Call}
+		im.out.Children = append(im.out.Children,
+			Child{Session: ThreadSession(im.out.Session, sp.Thread), Parent: parent}, Child{Session: fitSession(sp.Thread), Parent: parent})
+	}
+}
+
+// LinkChildren links existing sessions to the calls that began them, and returns the number of new
+// links. A session that names its parent itself is linked to that parent even if the parent does
+// not exist yet, and to the call if the parent has it.
+func (s *Writer) LinkChildren(ctx context.Context, list []Child) (linked int, err error) {
+	view, err := s.Refs.Read()
+	if err != nil {
+		return 0, err
+	}
+	named := map[string]string{}
+	for _, c := range list {
+		if c.Named {
+			named[c.Session] = c.Parent.Session
+		}
+	}
+	for _, c := range list {
+		parent, isNamed := named[c.Session]
+		if c.Session == c.Parent.Session || !exists(view, c.Session) || isNamed && parent != c.Parent.Session || !c.Named && !exists(view, c.Parent.Session) {
+			continue
+		}
+		if c.Named {
+			if c.Parent.Call, err = s.callOf(c.Parent.Session, c.Session); err != nil {
+				return linked, err
+			}
+		}
+		was, has, err := s.ParentOf(view, c.Session)
+		if err != nil {
+			return linked, err
+		}
+		if has && (was.Call != "" || was.Session != c.Parent.Session || c.Parent.Call == "") {
+			continue
+		}
+		known, err := s.linkImported(ctx, c)
+		switch {
+		case errors.Is(err, history.ErrNotFound), errors.Is(err, history.ErrRefused):
+			continue // the call was rewound, or the link would be a cycle
+		case err != nil:
+			return linked, err
+		case !known:
+			linked++
+			if view, err = s.Refs.Read(); err != nil {
+				return linked, err
+			}
+		}
+	}
+	return linked, nil
+}
+
+// linkImported links a session to its parent. A session that names its parent needs neither the
+// call nor the parent to exist.
+func (s *Writer) linkImported(ctx context.Context, c Child) (known bool, err error) {
+	err = s.locked(ctx, func(t *Tx) error {
+		u, err := t.conversation.LinkTo(c.Session, c.Parent, c.Named, c.Named)
+		if err != nil {
+			return err
+		}
+		if known = u.New == u.Old; known {
+			return nil
+		}
+		return t.store.Commit(&format.Operation{Verb: refs.VerbSessionLink, Session: c.Session, Refs: []format.RefUpdate{u}})
+	})
+	return known, err
+}
+
+func exists(v *refs.View, session string) bool {
+	return len(v.Names("sessions/"+session+"/")) > 0
+}
+
+// ExportTranscript writes the messages of a branch after the one with seq from. With masked it
+// applies the branch's masks. each may be nil; otherwise it is called with every message.
+func (s *Reader) ExportTranscript(ctx context.Context, v *refs.View, session, branch string, from uint64, masked bool, w transcript.Writer, each func(*transcript.Message)) (transcript.Written, error) {
+	c, err := s.Conversation(v, session, branch, masked)
+	if err != nil {
+		return transcript.Written{}, err
+	}
+	err = c.Each(func(said Said) error {
+		if said.Seq < from || said.Seq == from && from > 0 && said.Entry.Kind != format.KindNote {
+			return nil
+		}
+		it := transcript.Item{Message: transcriptOf(said.Shown), Entry: said.ID.String(), Open: said.Open, Orphan: said.Caller == NoCaller}
+		if each != nil {
+			each(&it.Message)
+		}
+		return errors.Join(w.Add(it), ctx.Err())
+	})
+	if err != nil {
+		return transcript.Written{}, err
+	}
+	return w.Close()
+}
+
+// transcriptOf converts an entry to a message of package transcript.
+func transcriptOf(s *history.Shown) transcript.Message {
+	m := messageOfADK(s)
+	out := transcript.Message{
+		Origin: transcript.Origin(m.Origin), Note: m.Note, Role: m.Role, Author: m.Author, Time: m.Time, Invocation: m.Invocation, Text: m.Text, Parts: m.Parts,
+		Calls: m.Calls, Results: m.Results, Tokens: m.Tokens, Gone: m.Gone,
+	}
+	if out.Parts != nil && len(out.Calls) == 0 {
+		out.Calls = nil
+	}
+	if len(out.Results) == 0 {
+		out.Results = nil
+	}
+	return out
+}
+
+// TranscriptHome returns the mark by which an export names its session, so that an import finds it
+// again.
+func (s *Reader) TranscriptHome(session string) *transcript.Home {
+	return &transcript.Home{Store: s.ID, Session: session}
+}
+
+// OriginOf returns the session id of an agent's first message in a branch; "" if the agent has none
+// there.
+func (s *Reader) OriginOf(v *refs.View, session, branch, agent string) (string, error) {
+	c, err := s.Conversation(v, session, branch, false)
+	if err != nil {
+		return "", err
+	}
+	i := slices.IndexFunc(c.entries, func(p placed) bool { return p.source != nil && p.source.Agent == agent && p.source.Session != "" })
+	if i < 0 {
+		return "", nil
+	}
+	return c.entries[i].source.Session, nil
+}

@@ -1,0 +1,266 @@
+package exchange
+
+import (
+	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/internal/agent/transcript"
+	"github.com/gemini-ctx/ctx/internal/conversation"
+	"github.com/gemini-ctx/ctx/internal/history"
+	"github.com/gemini-ctx/ctx/sanitize"
+)
+
+// treeImporter imports one conversation of a transcript that is a tree. The steps walk the tree
+// line by line. Each message is stored once, after the entry of the message that it follows. The
+// branch ends on the last line.
+type treeImporter struct {
+	*messageImporter
+	tree   *transcript.Tree
+	base   format.ID               // the entry that the first message follows; zero for none
+	path   []lineMessage           // the current line, oldest message first
+	onPath map[format.ID]bool      // the entries of path
+	placed map[format.ID]bool      // the entries of all messages so far
+	hand   map[format.ID]format.ID // the rewind entry of each entry that was rewound in this store; nil until needed
+	// last is the newest message of the transcript that was in the branch when hand was computed,
+	// and tail the tip of the branch at that time.
+	last, tail format.ID
+	queue      []treeStep
+	// returned counts messages of abandoned lines that are in the conversation again.
+	returned int
+	tip      format.ID // of the branch, as last read or written
+	loose    bool      // the store keeps messages in another order than the transcript
+}
+
+// toldAs is a message of the transcript with its entry.
+type lineMessage struct {
+	origin transcript.Origin
+	id     format.ID
+}
+
+// treeStep is a step that waits for the lock.
+type treeStep struct {
+	step  transcript.Step
+	out   conversation.Message
+	known []format.ID // entries of the message's source
+}
+
+func newTreeImporter(im *messageImporter, tree *transcript.Tree) *treeImporter {
+	return &treeImporter{messageImporter: im, tree: tree, onPath: map[format.ID]bool{}, placed: map[format.ID]bool{}}
+}
+
+// step processes the next step. A message that the store already has in its place is not written
+// and needs no lock.
+func (im *treeImporter) step(st transcript.Step) error {
+	if err := im.ctx.Err(); err != nil {
+		return err
+	}
+	if err := im.name(&st.Message); err != nil {
+		return err
+	}
+	next := treeStep{step: st}
+	if st.Kind == transcript.KindMessage {
+		next.out = im.message(&st.Message)
+		if err := im.refresh(); err != nil {
+			return err
+		}
+		var err error
+		if next.known, err = im.entriesOf(next.out.Source, st.Message.Origin); err != nil {
+			return err
+		}
+	}
+	if len(im.queue) == 0 {
+		if st.Kind == transcript.KindRewind {
+			im.abandon(st.RewindTo)
+			return nil
+		}
+		id, err := im.stored(&next, branchState{tip: im.tip, onLine: func(id format.ID) (bool, error) { return im.history().Has(id) }})
+		if err != nil || !id.IsZero() {
+			im.takeKnown(st.Message.Origin, id)
+			return err
+		}
+	}
+	im.queue = append(im.queue, next)
+	if im.size += len(next.out.Text) + len(next.out.Parts); im.size > importBytes || len(im.queue) == importBatch {
+		return im.flush()
+	}
+	return nil
+}
+
+// lookAgain refreshes the view of the store. If somebody else has moved the branch, its history is
+// read again.
+func (im *treeImporter) refresh() error {
+	if im.view != nil {
+		return nil
+	}
+	if err := im.look(); err != nil {
+		return err
+	}
+	im.movedTo(im.view.Get(history.RefName(im.as, history.MainBranch)).ID)
+	return nil
+}
+
+// movedTo reports whether the tip of the branch differs from the importer's last one.
+func (im *treeImporter) movedTo(tip format.ID) bool {
+	if tip == im.tip {
+		return false
+	}
+	// Messages of others and rewinds by hand may have changed.
+	im.tip, im.line, im.hand = tip, im.Lineage(tip), nil
+	return true
+}
+
+// history returns the history of the session's branch in the current view.
+func (im *treeImporter) history() *history.Lineage {
+	if im.past == nil {
+		im.past = im.History(im.view.Get(history.RefName(im.as, history.MainBranch)).ID)
+	}
+	return im.past
+}
+
+// leave removes a message and every later one from the line.
+func (im *treeImporter) abandon(first transcript.Origin) {
+	at := len(im.path) - 1
+	for at >= 0 && im.path[at].origin != first {
+		at--
+	}
+	if at < 0 {
+		return
+	}
+	for _, s := range im.path[at:] {
+		delete(im.onPath, s.id)
+	}
+	im.path = im.path[:at]
+}
+
+// take appends a known message to the line. It ignores the zero ID.
+func (im *treeImporter) takeKnown(origin transcript.Origin, id format.ID) {
+	if id.IsZero() {
+		return
+	}
+	im.out.Known++
+	im.put(origin, id)
+}
+
+func (im *treeImporter) put(origin transcript.Origin, id format.ID) {
+	im.ids[origin] = id
+	if im.onPath[id] {
+		return // a newer version of it
+	}
+	im.path = append(im.path, lineMessage{origin, id})
+	im.onPath[id], im.placed[id] = true, true
+}
+
+// flush writes the waiting steps in one operation.
+func (im *treeImporter) flush() error {
+	if len(im.queue) == 0 {
+		return nil
+	}
+	batch := make([]conversation.Message, len(im.queue))
+	for i := range im.queue {
+		if im.queue[i].step.Kind == transcript.KindRewind {
+			batch[i].Role = "user" // a rewind has no content; a valid role lets it pass the check
+		} else {
+			batch[i] = im.queue[i].out
+		}
+	}
+	clean, found, err := conversation.CleanAll(batch)
+	if err != nil {
+		return err
+	}
+	for i := range im.queue {
+		im.queue[i].out = clean[i]
+	}
+	if err := im.write(found); err != nil {
+		return err
+	}
+	im.queue, im.size, im.view, im.past = im.queue[:0], 0, nil, nil
+	return nil
+}
+
+func (im *treeImporter) write(found []sanitize.Finding) error {
+	var count Tally
+	returned := 0
+	err := im.locked(im.ctx, func(t *Tx) error {
+		w, err := im.open(t)
+		if err != nil {
+			return err
+		}
+		for i := range im.queue {
+			if err := w.step(&im.queue[i]); err != nil {
+				return err
+			}
+		}
+		err = w.close()
+		count, returned = w.count, w.returned
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	im.returned += returned
+	im.out.Messages += count.Messages
+	im.out.Notes += count.Notes
+	im.out.Known += count.Known
+	im.out.Amended += count.Amended
+	im.out.Rewinds += count.Rewinds
+	im.out.Redacted = history.AddFindings(im.out.Redacted, found)
+	return nil
+}
+
+// close writes the waiting steps and moves the end of the branch to the last line.
+func (im *treeImporter) finish() error {
+	if err := im.flush(); err != nil || len(im.placed) == 0 {
+		return err
+	}
+	if err := im.refresh(); err != nil {
+		return err
+	}
+	tip := im.view.Get(history.RefName(im.as, history.MainBranch)).ID
+	if there, err := im.endsRight(tip, nil); err != nil || there {
+		return err
+	}
+	return im.locked(im.ctx, func(t *Tx) error {
+		w, err := im.open(t)
+		if err != nil {
+			return err
+		}
+		if err := w.moveToPlace(nil); err != nil {
+			return err
+		}
+		err = w.close()
+		im.out.Rewinds += w.count.Rewinds
+		im.returned += w.returned
+		im.view, im.past = nil, nil
+		return err
+	})
+}
+
+// endsRight reports whether a tip follows the end of the line and no message of the transcript that
+// left it. fresh are entries that are not stored yet.
+func (im *treeImporter) endsRight(tip format.ID, fresh map[format.ID]*format.Entry) (bool, error) {
+	target, err := im.target()
+	if err != nil {
+		return false, err
+	}
+	near, _, err := im.nearest(tip, target, fresh)
+	if err != nil {
+		return false, err
+	}
+	return near == target || near.IsZero() || im.loose && im.onPath[near], nil
+}
+
+// rewindSource names a rewind of the transcript after the message that follows it.
+func (im *treeImporter) rewindSource(t *Tx, next *treeStep) (*format.Source, error) {
+	name := "rewind:end"
+	o := transcript.Origin{Agent: im.tree.Agent, Session: transcript.Fit(im.as)}
+	if next != nil {
+		o = next.step.Message.Origin
+		name = transcript.Fit("rewind:" + o.Message)
+	} else if n := len(im.path); n > 0 {
+		o, name = im.path[n-1].origin, transcript.Fit("rewind:"+im.path[n-1].origin.Message)
+	}
+	digest, err := t.Digest16([]byte(name))
+	if o.Agent != im.tree.Agent {
+		o.Agent, o.Session = im.tree.Agent, transcript.Fit(im.as)
+	}
+	src := im.source(&transcript.Message{Origin: transcript.Origin{Agent: o.Agent, Session: o.Session, Message: name}})
+	return &format.Source{Agent: src.Agent, Session: src.Session, Message: src.Message, Digest: digest}, err
+}

@@ -1,0 +1,203 @@
+package exchange
+
+import (
+	"fmt"
+
+	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/internal/agent/transcript"
+	"github.com/gemini-ctx/ctx/internal/conversation"
+	"github.com/gemini-ctx/ctx/internal/history"
+	"github.com/gemini-ctx/ctx/refs"
+)
+
+// treeWriter writes the steps of a transcript under the lock, in one operation.
+type treeWriter struct {
+	*Tx
+	*conversation.Appender
+	im    *treeImporter
+	old   format.Value // of the branch
+	fresh map[format.ID]*format.Entry
+	off   map[format.ID]bool // entries whose membership in the branch's history has changed
+	moved bool               // the branch has moved away from its end
+	count Tally
+	// returned counts messages of abandoned lines that are in the conversation again.
+	returned int
+}
+
+// open begins an operation.
+func (im *treeImporter) open(t *Tx) (*treeWriter, error) {
+	if err := format.CheckName(im.as); err != nil {
+		return nil, fmt.Errorf("%w: session %q: %w", history.ErrInput, history.Clip(im.as), err)
+	}
+	im.view = t.store.View
+	old := t.store.View.Get(history.RefName(im.as, history.MainBranch))
+	if im.movedTo(old.ID) {
+		for i := range im.queue {
+			next := &im.queue[i]
+			if next.step.Kind != transcript.KindMessage {
+				continue
+			}
+			var err error
+			if next.known, err = im.entriesOf(next.out.Source, next.step.Message.Origin); err != nil {
+				return nil, err
+			}
+		}
+	}
+	h, err := t.Head(im.as, history.MainBranch, old)
+	if err != nil {
+		return nil, err
+	}
+	return &treeWriter{Tx: t, Appender: t.conversation.NewAppender(h, true), im: im, old: old, fresh: map[format.ID]*format.Entry{}, off: map[format.ID]bool{}}, nil
+}
+
+// step processes a step that waited.
+func (w *treeWriter) step(next *treeStep) error {
+	im := w.im
+	if next.step.Kind == transcript.KindRewind {
+		im.abandon(next.step.RewindTo)
+		return nil
+	}
+	id, err := im.stored(next, w.state())
+	if err != nil {
+		return err
+	}
+	if !id.IsZero() {
+		w.count.Known++
+		im.put(next.step.Message.Origin, id)
+		return nil
+	}
+	if id, err = im.entryFor(next, w.state()); err != nil {
+		return err
+	}
+	if !id.IsZero() {
+		done, err := w.amend(next, id)
+		if err != nil || done {
+			return err
+		}
+	}
+	if err := w.moveToPlace(next); err != nil {
+		return err
+	}
+	e, err := w.entryWith(next)
+	if err != nil {
+		return err
+	}
+	first := len(im.placed) == 0
+	if first {
+		im.base = w.Tip.Value.ID
+	}
+	a, err := w.append(&next.out, e)
+	if err != nil {
+		return err
+	}
+	if next.out.Note {
+		w.count.Notes++
+	} else {
+		w.count.Messages++
+	}
+	im.put(next.step.Message.Origin, a.ID)
+	return nil
+}
+
+func (w *treeWriter) state() branchState {
+	return branchState{tip: w.Tip.Value.ID, fresh: w.fresh, onLine: w.onLine}
+}
+
+// onLine reports whether an entry is in the current history of the branch.
+func (w *treeWriter) onLine(id format.ID) (bool, error) {
+	if off, known := w.off[id]; known {
+		return !off, nil
+	}
+	if w.fresh[id] != nil {
+		return true, nil
+	}
+	return w.InBranch(id)
+}
+
+// entryWith builds the entry of a message, with its source.
+func (w *treeWriter) entryWith(next *treeStep) (*format.Entry, error) {
+	e := w.EntryOf(&next.out)
+	digest, err := w.Digest16(next.out.Record())
+	src := next.out.Source
+	e.Source = &format.Source{Agent: src.Agent, Session: src.Session, Message: src.Message, Digest: digest}
+	return e, err
+}
+
+// amend writes a message as a newer version of its entry. done is false if the message has to be
+// added instead.
+func (w *treeWriter) amend(next *treeStep, id format.ID) (done bool, err error) {
+	e, err := w.entryWith(next)
+	if err != nil {
+		return false, err
+	}
+	known, err := w.Known(e)
+	if err != nil {
+		return false, err
+	}
+	on, err := w.onLine(id)
+	if err != nil {
+		return false, err
+	}
+	for _, k := range known {
+		if k.Digest == e.Source.Digest && k.Message() == id {
+			on = false // this version is stored already
+		}
+	}
+	if !on || e.Kind != format.KindMessage {
+		w.count.Known++
+		w.im.put(next.step.Message.Origin, id)
+		return true, nil
+	}
+	e.Kind, e.Amends = format.KindAmend, id
+	e.Seq--
+	if _, err := w.append(&next.out, e); err != nil {
+		return false, err
+	}
+	w.count.Amended++
+	w.im.put(next.step.Message.Origin, id)
+	return true, nil
+}
+
+func (w *treeWriter) append(m *conversation.Message, e *format.Entry) (conversation.Appended, error) {
+	a, err := w.Put(m, e)
+	if err == nil {
+		w.fresh[a.ID] = e
+	}
+	return a, err
+}
+
+// close commits what was written.
+func (w *treeWriter) close() error {
+	h := w.Tip
+	if h.Value.ID == w.old.ID {
+		return nil // nothing was new
+	}
+	h.Value.Kind = format.SessionValue
+	if err := w.ReadLinks(); err != nil {
+		return err
+	}
+	op := &format.Operation{Verb: refs.VerbImport, Session: h.Session}
+	op.Refs = append(op.Refs, format.RefUpdate{Name: history.RefName(h.Session, h.Branch), Old: w.old, New: h.Value})
+	amended := len(w.Amended) > 0
+	if w.off[w.old.ID] {
+		if err := w.moveForest(op, &amended); err != nil {
+			return err
+		}
+	} else if err := w.conversation.Refresh(w.Amended); err != nil {
+		return err
+	}
+	if u, moved := w.store.HeadTo(h.Session); moved {
+		op.Refs = append(op.Refs, u)
+	}
+	if err := w.store.Commit(op); err != nil {
+		return err
+	}
+	w.im.tip = h.Value.ID
+	if !w.moved {
+		w.SaveHead(h)
+	}
+	if !w.moved || !amended {
+		w.LearnLinks()
+	}
+	return nil
+}

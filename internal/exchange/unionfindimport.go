@@ -1,0 +1,309 @@
+package exchange
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/internal/agent/unionfind"
+	"github.com/gemini-ctx/ctx/internal/clusters"
+	"github.com/gemini-ctx/ctx/internal/conversation"
+	"github.com/gemini-ctx/ctx/internal/history"
+	"github.com/gemini-ctx/ctx/refs"
+	"github.com/gemini-ctx/ctx/sanitize"
+)
+
+// ImportedForest reports an ImportUnionFind.
+type ImportedForest struct {
+	Session   string
+	Messages  int // new in this run
+	Known     int // there already
+	Amended   int // newer versions of what was there
+	Joined    int // messages that this run added to clusters
+	Opened    int // clusters that this run created
+	Summaries int // summaries that this run accepted
+	Evicted   int // clusters that this run evicted
+	Lost      int // summaries and tombstones that are empty or do not match the cluster any more
+	Redacted  []sanitize.Finding
+}
+
+// unionFindAgent is the agent in the sources of imported messages.
+const unionFindAgent = "union-find-json"
+
+// ImportUnionFind imports a forest from one file into the session as, or, if as is "", into a
+// session named after the file's store. Its messages are appended. Each joins the cluster that the
+// file assigns, whatever its content; summaries are accepted under the names of their summarizers,
+// and tombstones are evicted. The same file, or a longer one, can be imported again, also after an
+// interruption: known messages are not added twice, members stay in their clusters, and no summary
+// of the store is replaced. It returns ErrRefused if the session has other messages that have not
+// graduated.
+func (s *Writer) ImportUnionFind(ctx context.Context, r io.Reader, as string) (ImportedForest, error) {
+	doc, err := unionfind.Decode(r)
+	if err != nil {
+		return ImportedForest{}, err
+	}
+	if as == "" {
+		as = "union-find-" + doc.Store[:8]
+	}
+	im := &ForestImporter{Writer: s, Doc: doc, Out: ImportedForest{Session: as}}
+	if err := im.Run(ctx); err != nil {
+		return im.Out, err
+	}
+	return im.Out, nil
+}
+
+type ForestImporter struct {
+	*Writer
+	Doc  *unionfind.Document
+	Out  ImportedForest
+	ids  []format.ID // the entries of the nodes
+	seen format.ID   // a tip up to which every message that has not graduated is of this file
+	sums []format.ID // the ids of the file's summaries; zero for none
+	raws []format.Raw
+
+	offset []int                // index of a node among its cluster's members in the file
+	places map[format.ID]uint64 // index of an entry among its cluster's members in the store
+	listed map[uint64]bool      // the clusters whose entries are in places
+}
+
+func (im *ForestImporter) Run(ctx context.Context) error {
+	if len(im.Doc.Nodes) == 0 {
+		return nil
+	}
+	free := im.checkOthers(nil)
+	if free != nil && !errors.Is(free, history.ErrRefused) {
+		return free
+	}
+	if free == nil {
+		if err := im.Append(ctx); err != nil {
+			return err
+		}
+		if err := im.checkOthers(nil); err != nil {
+			return err
+		}
+	} else if all, err := im.allKnown(); err != nil || !all {
+		return cmp.Or(err, free)
+	}
+	if err := im.summaries(); err != nil {
+		return err
+	}
+	for len(im.raws) > 0 {
+		n := min(len(im.raws), importBatch)
+		if err := im.store.Put(im.raws[:n]...); err != nil {
+			return err
+		}
+		im.raws = im.raws[n:]
+	}
+	return im.locked(ctx, im.apply)
+}
+
+// free checks that every message of the session that has not graduated is of this file. Otherwise
+// the file's messages could not graduate, because a frontier skips nothing. t is nil if the lock is
+// not held.
+func (im *ForestImporter) checkOthers(t *Tx) error {
+	view, err := im.Refs.Read()
+	if t != nil {
+		view, err = t.store.View, nil
+	}
+	if err != nil {
+		return err
+	}
+	v := view.Get(history.RefName(im.Out.Session, history.MainBranch))
+	if !v.Exists() {
+		return nil
+	}
+	var other format.ID
+	err = im.EachBack(v.ID, func(id format.ID, e *format.Entry) bool {
+		if e.Kind == format.KindMessage && e.Seq > v.Frontier && (e.Source == nil || e.Source.Agent != unionFindAgent || e.Source.Session != im.Doc.Store) {
+			other = id
+		}
+		return other.IsZero() && id != im.seen && (e.Kind != format.KindMessage || e.Seq > v.Frontier)
+	})
+	if err == nil && !other.IsZero() {
+		err = fmt.Errorf("%w: session %q has messages of its own that have not graduated, such as %v", history.ErrRefused, history.Clip(im.Out.Session), other)
+	}
+	if err == nil {
+		im.seen = v.ID
+	}
+	return err
+}
+
+// allKnown reports whether every node is in the session already, and sets their entries.
+func (im *ForestImporter) allKnown() (bool, error) {
+	view, err := im.Refs.Read()
+	if err != nil {
+		return false, err
+	}
+	past := im.History(view.Get(history.RefName(im.Out.Session, history.MainBranch)).ID)
+	for i := range im.Doc.Nodes {
+		src := format.Source{Agent: unionFindAgent, Session: im.Doc.Store, Message: im.Doc.Nodes[i].Stable.String(), Digest: anyDigest}
+		key, err := src.Key()
+		if err != nil {
+			return false, err
+		}
+		ids, err := im.BySource(view, key)
+		if err != nil {
+			return false, err
+		}
+		found := false
+		for _, id := range ids {
+			if found, err = past.Has(id); err != nil {
+				return false, err
+			}
+			e, err := im.Header(id)
+			if err != nil {
+				return false, err
+			}
+			if found && e.Kind == format.KindMessage {
+				im.ids = append(im.ids, id)
+				break
+			}
+			found = false
+		}
+		if !found {
+			return false, nil
+		}
+	}
+	im.Out.Known = len(im.ids)
+	return true, nil
+}
+
+// anyDigest is a placeholder: the key of a source does not depend on the digest.
+const anyDigest = "0000000000000000"
+
+// append adds the nodes to the session as messages.
+func (im *ForestImporter) Append(ctx context.Context) error {
+	for start := 0; start < len(im.Doc.Nodes); start += importBatch {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		part := im.Doc.Nodes[start:min(start+importBatch, len(im.Doc.Nodes))]
+		batch := make([]conversation.Message, len(part))
+		for i := range part {
+			batch[i] = im.message(&part[i])
+		}
+		done, found, err := im.conversation.Append(ctx, im.Out.Session, history.MainBranch, batch, conversation.AppendOptions{Verb: refs.VerbImport, Orphan: true, NoGraduation: true})
+		if err != nil {
+			return err
+		}
+		for _, a := range done {
+			im.ids = append(im.ids, a.ID)
+			switch {
+			case a.Known:
+				im.Out.Known++
+			case a.Amended:
+				im.Out.Amended++
+			default:
+				im.Out.Messages++
+			}
+		}
+		im.Out.Redacted = history.AddFindings(im.Out.Redacted, found)
+	}
+	return nil
+}
+
+func (im *ForestImporter) message(n *unionfind.Node) conversation.Message {
+	m := conversation.Message{
+		Role: n.Role, Author: n.Author, Text: n.Text, Parts: n.Parts, Time: n.Time, Tokens: n.Tokens, Invocation: n.Invocation,
+		Calls: slices.Concat([]format.Call{}, n.Calls), Results: slices.Concat([]string{}, n.Results),
+		Source: &conversation.Source{Agent: unionFindAgent, Session: im.Doc.Store, Message: n.Stable.String()},
+	}
+	return m
+}
+
+// entries returns the entries of nodes.
+func (im *ForestImporter) entries(nodes []int) []format.ID {
+	list := make([]format.ID, len(nodes))
+	for i, n := range nodes {
+		list[i] = im.ids[n]
+	}
+	return list
+}
+
+// summaries writes the file's summaries as objects. A summary names its inputs: the earlier
+// summaries that exist, and the members that these do not stand for.
+func (im *ForestImporter) summaries() error {
+	im.offset = make([]int, len(im.Doc.Nodes))
+	for _, c := range im.Doc.Clusters {
+		for at, n := range c.Members {
+			im.offset[n] = at
+		}
+	}
+	im.sums = make([]format.ID, len(im.Doc.Lineage))
+	generation := make([]uint64, len(im.Doc.Lineage))
+	forgotten, err := im.ForgottenWords()
+	if err != nil {
+		return err
+	}
+	for i := range im.Doc.Lineage {
+		from := &im.Doc.Lineage[i]
+		text, err := im.cleanText(from.Text)
+		if err != nil {
+			return err
+		}
+		if from.Gone != "" || strings.TrimSpace(text) == "" || forgotten.InAnswer(text) {
+			continue
+		}
+		members := im.entries(from.Members)
+		sum := &format.Summary{Generation: 1, Interim: from.Interim, Summarizer: from.Summarizer, Version: from.Version, Prompt: from.Prompt}
+		if sum.Node, err = im.node(members); err != nil {
+			return err
+		}
+		raw, at := []format.ID(nil), 0
+		for _, p := range im.byFirst(from.Parents) {
+			part := im.Doc.Lineage[p].Members
+			start := im.offset[part[0]] - im.offset[from.Members[0]]
+			if im.sums[p].IsZero() || start < at {
+				continue
+			}
+			raw, at = append(raw, members[at:start]...), start+len(part)
+			sum.Inputs = append(sum.Inputs, format.Input{Summary: true, ID: im.sums[p]})
+			sum.Generation = max(sum.Generation, generation[p]+1)
+		}
+		if raw = append(raw, members[at:]...); len(raw) > 0 {
+			node, err := im.node(raw)
+			if err != nil {
+				return err
+			}
+			sum.Inputs = append(sum.Inputs, format.Input{ID: node})
+		}
+		object, err := im.SealNew([]byte(text), format.MediaText, func(b format.Body) ([]byte, error) {
+			sum.Body = b
+			return sum.Encode()
+		})
+		if err != nil {
+			return err
+		}
+		im.sums[i], generation[i] = object.ID(), sum.Generation
+		im.raws = append(im.raws, object)
+	}
+	return nil
+}
+
+// byFirst sorts summaries by the first member that they stand for.
+func (im *ForestImporter) byFirst(list []int) []int {
+	first := func(p int) int { return im.offset[im.Doc.Lineage[p].Members[0]] }
+	sorted := slices.Clone(list)
+	slices.SortStableFunc(sorted, func(a, b int) int { return cmp.Compare(first(a), first(b)) })
+	return sorted
+}
+
+func (im *ForestImporter) cleanText(text string) (string, error) {
+	clean, found, err := sanitize.Text([]byte(text))
+	if err != nil {
+		return "", fmt.Errorf("%w: cannot sanitise a summary, so it is not stored: %w", history.ErrInput, err)
+	}
+	im.Out.Redacted = history.AddFindings(im.Out.Redacted, found)
+	return string(clean), nil
+}
+
+func (im *ForestImporter) node(run []format.ID) (format.ID, error) {
+	raws, id, err := clusters.NodeObjects(run)
+	im.raws = append(im.raws, raws...)
+	return id, err
+}

@@ -1,0 +1,301 @@
+package golden
+
+import (
+	"archive/tar"
+	"bytes"
+	"compress/gzip"
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"github.com/gemini-ctx/ctx/internal/compaction"
+	"github.com/gemini-ctx/ctx/internal/conversation"
+	"github.com/gemini-ctx/ctx/internal/history"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/internal/faults/kit"
+	"github.com/gemini-ctx/ctx/internal/maintenance/fsck"
+	"github.com/gemini-ctx/ctx/internal/maintenance/gc"
+	"github.com/gemini-ctx/ctx/internal/maintenance/rebuild"
+	"github.com/gemini-ctx/ctx/internal/session"
+)
+
+var update = flag.Bool("update", false, "make the golden stores that are missing")
+
+// version is the directory of the stores that this build writes. It is the version of the store in
+// the sense of docs/format/versioning.md.
+const version = "v1"
+
+// stores are the stores that -update makes.
+var stores = []struct {
+	name string
+	make func(project string) (dir string, err error)
+}{
+	{"plain", kit.Plain},
+	{"everything", kit.Everything},
+	{"forgetful", kit.Forgetful},
+	{"demo", func(project string) (string, error) {
+		return kit.Conversation(project, filepath.Join("..", "..", "..", "cmd", "ctx", "demo", "conversation.jsonl"), 60)
+	}},
+}
+
+// kept reports whether a file belongs to a golden store. Caches and leftovers do not.
+func kept(name string) bool {
+	top, _, _ := strings.Cut(name, "/")
+	return top != "cache" && top != "tmp" && top != "lock" && top != "lock.owner"
+}
+
+func pack(t *testing.T, dir, file string) {
+	t.Helper()
+	var out bytes.Buffer
+	zip, err := gzip.NewWriterLevel(&out, gzip.BestCompression)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := tar.NewWriter(zip)
+	err = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		rel, err := filepath.Rel(dir, path)
+		if err != nil || !kept(filepath.ToSlash(rel)) {
+			return err
+		}
+		b, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		h := &tar.Header{Typeflag: tar.TypeReg, Name: filepath.ToSlash(rel), Size: int64(len(b)), Mode: 0o600, ModTime: time.Unix(0, 0).UTC()}
+		if err := w.WriteHeader(h); err != nil {
+			return err
+		}
+		_, err = w.Write(b)
+		return err
+	})
+	if err = errors.Join(err, w.Close(), zip.Close()); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(file, out.Bytes(), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// unpack makes the store in a golden file, without empty directories, as some copying tools do.
+func unpack(t *testing.T, file string) (dir string) {
+	t.Helper()
+	f, err := os.Open(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	zip, err := gzip.NewReader(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir = filepath.Join(t.TempDir(), ".gemini", "context")
+	for in := tar.NewReader(zip); ; {
+		h, err := in.Next()
+		if errors.Is(err, io.EOF) {
+			return dir
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		path := filepath.Join(dir, filepath.FromSlash(h.Name))
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		b, err := io.ReadAll(in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, b, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// said returns the answers of a store as one text. It omits searches, whose ranking may change, and
+// objects, whose ids identify them.
+func said(t *testing.T, dir string) string {
+	t.Helper()
+	answers, err := kit.Read(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b strings.Builder
+	for _, q := range answers.Questions() {
+		what, _, _ := strings.Cut(q, " ")
+		if slices.Contains([]string{"object", "header", "prefix", "search"}, what) {
+			continue
+		}
+		if err := answers[q].Err; err != nil {
+			t.Errorf("%s: %v", q, err)
+		}
+		fmt.Fprintf(&b, "== %s\n%s", q, answers[q].Text)
+	}
+	return b.String()
+}
+
+func TestUpdate(t *testing.T) {
+	for _, s := range stores {
+		base := filepath.Join("testdata", version, s.name)
+		if _, err := os.Stat(base + ".tar.gz"); err == nil {
+			continue // a golden store is never changed
+		}
+		if !*update {
+			t.Fatalf("there is no golden store %s; `go test ./internal/faults/golden -update` makes it", base)
+		}
+		if err := os.MkdirAll(filepath.Dir(base), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		dir, err := s.make(t.TempDir())
+		if err != nil {
+			t.Fatal(err)
+		}
+		pack(t, dir, base+".tar.gz")
+		if err := os.WriteFile(base+".txt", []byte(said(t, dir)), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func each(t *testing.T, do func(t *testing.T, file string)) {
+	files, err := filepath.Glob(filepath.Join("testdata", "v*", "*.tar.gz"))
+	if err != nil || len(files) < len(stores) {
+		t.Fatalf("%d golden stores, %v", len(files), err)
+	}
+	for _, file := range files {
+		t.Run(filepath.ToSlash(strings.TrimSuffix(strings.TrimPrefix(file, "testdata"+string(filepath.Separator)), ".tar.gz")), func(t *testing.T) { do(t, file) })
+	}
+}
+
+func open(t *testing.T, dir string) *session.Store {
+	t.Helper()
+	s, err := kit.Open(dir, nil, kit.Later)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.Close() })
+	return s
+}
+
+func sound(t *testing.T, dir string) {
+	t.Helper()
+	report, err := fsck.Run(context.Background(), open(t, dir), fsck.Options{})
+	faults := slices.DeleteFunc(report.Faults, func(f fsck.Fault) bool { return f.Kind == "absent" && f.Subject == madeUp })
+	if err != nil || len(faults) > 0 {
+		t.Fatal(err, faults)
+	}
+}
+
+// madeUp is the entry of the store "everything" whose record in absent/ was written by hand. fsck
+// reports correctly that no operation forgot it.
+const madeUp = "78ed5031a21a6d9dd9e17b41fe7cdad76529f4dbea8e801436f556b47ed1543e"
+
+// withoutChoices omits the renderings. What is chosen for a rendering depends on rules of the
+// program, which may change, and not on the store.
+func withoutChoices(said string) string {
+	var b strings.Builder
+	for i, section := range strings.Split(said, "== ") {
+		head, _, _ := strings.Cut(section, "\n")
+		if strings.HasPrefix(head, "render ") {
+			continue
+		}
+		if i > 0 {
+			b.WriteString("== ")
+		}
+		b.WriteString(section)
+	}
+	return b.String()
+}
+
+// Every golden store is sound, and gives the same answers, to the byte, as when it was written,
+// except for renderings.
+func TestOldStoresAreRead(t *testing.T) {
+	each(t, func(t *testing.T, file string) {
+		dir := unpack(t, file)
+		sound(t, dir)
+		want, err := os.ReadFile(strings.TrimSuffix(file, ".tar.gz") + ".txt")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for n := range 2 { // first without a cache, then with one
+			got := strings.Split(withoutChoices(said(t, dir)), "\n")
+			for i, line := range strings.Split(withoutChoices(strings.ReplaceAll(string(want), "\r\n", "\n")), "\n") {
+				if i >= len(got) || got[i] != line {
+					t.Fatalf("reading %d, line %d: it said\n%s\nand says\n%s", n, i+1, line, got[min(i, len(got)-1)])
+				}
+			}
+		}
+	})
+}
+
+// Every golden store can be written to, and is sound afterwards.
+func TestOldStoresGoOn(t *testing.T) {
+	each(t, func(t *testing.T, file string) {
+		dir := unpack(t, file)
+		s, c := open(t, dir), context.Background()
+		for n := range 6 {
+			if _, _, err := s.Conversation.Append(c, "work", history.MainBranch, []conversation.Message{{Role: "user", Text: fmt.Sprintf("it goes on with the parser, %d", n)}}, conversation.AppendOptions{}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if _, err := s.Compaction.Compact(c, compaction.CompactOptions{Branches: []history.BranchName{{Session: "work", Branch: history.MainBranch}}}); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := s.Conversation.Undo(c, "work"); err != nil {
+			t.Fatal(err)
+		}
+		sound(t, dir)
+		if _, err := gc.Run(c, s, gc.Options{Grace: -1}); err != nil {
+			t.Fatal(err)
+		}
+		sound(t, dir)
+	})
+}
+
+// The derived objects of every golden store are removed, and come back with the same ids.
+func TestOldStoresAreRebuilt(t *testing.T) {
+	each(t, func(t *testing.T, file string) {
+		dir := unpack(t, file)
+		before := said(t, dir)
+		lost := 0
+		err := filepath.WalkDir(filepath.Join(dir, "objects"), func(path string, d fs.DirEntry, err error) error {
+			if err != nil || d.IsDir() {
+				return err
+			}
+			b, err := os.ReadFile(path)
+			if err != nil {
+				return err
+			}
+			kind, _, err := format.HeaderKind(b)
+			if derived := err == nil && (kind == "node" || kind == "page" || kind == "forest"); derived || strings.HasSuffix(path, ".idx") {
+				lost++
+				return os.Remove(path)
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := open(t, dir)
+		done, err := rebuild.Run(context.Background(), s, rebuild.Options{})
+		if err != nil || !done.Same {
+			t.Fatalf("%+v, %v", done, err)
+		}
+		sound(t, dir)
+		if got := said(t, dir); got != before {
+			t.Error("it says something else than before")
+		}
+		t.Logf("%d files taken away, %+v", lost, done)
+	})
+}

@@ -1,0 +1,127 @@
+package rot
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/gemini-ctx/ctx/internal/faults/kit"
+	"github.com/gemini-ctx/ctx/internal/maintenance/repair"
+)
+
+var entryLine = regexp.MustCompile(`(?m)^([0-9a-f]{64}) `)
+
+// standing returns the entries that some branch contains.
+func standing(answers kit.Answers) map[string]bool {
+	ids := map[string]bool{}
+	for _, q := range answers.Questions() {
+		if strings.HasPrefix(q, "log ") {
+			for _, m := range entryLine.FindAllStringSubmatch(answers[q].Text, -1) {
+				ids[m[1]] = true
+			}
+		}
+	}
+	return ids
+}
+
+// TestRepairOfTheLog damages each record of the log. All objects exist, so every entry that a
+// branch contained is in some branch again, and the store is sound. Up to the damage the log is
+// unchanged.
+func TestRepairOfTheLog(t *testing.T) {
+	b, every := theSubject(t), 6
+	if os.Getenv("CTX_FAULTS") != "" {
+		every = 1
+	}
+	before := standing(b.answers[0])
+	tried := 0
+	hurt := func(what string, how ...*damage) {
+		t.Helper()
+		tried++
+		c := b.fork()
+		defer os.RemoveAll(filepath.Dir(filepath.Dir(c.dir)))
+		for _, d := range how {
+			if err := d.at(b.dir, c.dir).do(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		done, err := repaired(c.dir, repair.Options{})
+		if err != nil {
+			t.Errorf("%s: %v", what, err)
+			return
+		}
+		if len(done.Left) > 0 {
+			t.Errorf("%s: left: %v; lost %q, mended %q", what, done.Left[0], done.Lost, done.Mended)
+		}
+		answers, err := kit.ReadObjects(c.dir, b.ids)
+		if err != nil {
+			t.Errorf("%s: %v", what, err)
+			return
+		}
+		after := standing(answers)
+		missing := 0
+		for id := range before {
+			if !after[id] {
+				missing++
+			}
+		}
+		if missing > 0 {
+			t.Errorf("%s: %d entries of %d are in no branch any more; lost %q, mended %q", what, missing, len(before), done.Lost, done.Mended)
+		}
+		s, err := kit.Open(c.dir, nil, kit.Later)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer s.Close()
+		view, err := s.Refs.Read()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range view.Names("sessions/") {
+			session, branch, _ := strings.Cut(strings.TrimPrefix(name, "sessions/"), "/")
+			if err := goOn(s, session, branch); err != nil {
+				t.Errorf("%s: %s does not go on: %v", what, name, err)
+			}
+		}
+		if left := faults(t, s); len(left) > 0 {
+			t.Errorf("%s: after it has gone on: %v", what, left[0])
+		}
+	}
+	log := b.kinds["log"]
+	n := 0
+	for _, f := range log {
+		borders := f.borders()
+		for i, at := range borders[:len(borders)-1] {
+			if n++; n%every != 0 {
+				continue
+			}
+			middle := (at + borders[i+1]) / 2
+			hurt(fmt.Sprintf("%s, record %d", f.name, i), f.flip(middle, 2))
+		}
+	}
+	gone := func(f *file) *damage { return &damage{file: f, how: "deleted"} }
+	checkpoints := b.kinds["checkpoint"] // base, checkpoint
+	newest := log[len(log)-1]
+	hurt("no checkpoint", gone(checkpoints[1]))
+	hurt("no base", gone(checkpoints[0]))
+	hurt("no checkpoint, and a damaged record", gone(checkpoints[1]), newest.flip(newest.borders()[1]+40, 1))
+	hurt("no newest segment", gone(newest))
+	hurt("no first segment", gone(log[0]))
+	hurt("no log", gone(log[0]), gone(log[1]), gone(newest))
+	hurt("no base, and the checkpoint's segment cut", gone(checkpoints[0]), log[1].becomes("cut", log[1].good[:log[1].borders()[2]]), gone(newest))
+	t.Logf("%d damages of the log", tried)
+
+	// Without a checkpoint, a base and the beginning of the log, a repair is impossible and changes
+	// nothing.
+	c := b.fork()
+	for _, d := range []*damage{gone(checkpoints[0]), gone(checkpoints[1])} {
+		if err := d.at(b.dir, c.dir).do(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := repaired(c.dir, repair.Options{}); err == nil || !strings.Contains(err.Error(), "neither a checkpoint nor the beginning") {
+		t.Errorf("got %v", err)
+	}
+}

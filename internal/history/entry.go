@@ -1,0 +1,240 @@
+package history
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/internal/message"
+	"github.com/gemini-ctx/ctx/internal/view"
+	"github.com/gemini-ctx/ctx/objects"
+	"github.com/gemini-ctx/ctx/refs"
+	"github.com/gemini-ctx/ctx/sanitize"
+)
+
+// Shown is an entry with its text, as the reading verbs give it.
+type Shown struct {
+	ID    format.ID
+	Entry *format.Entry
+	// plain text, or what Words makes of the parts; of an epoch entry the update as it was sent, of a
+	// replacement its text
+	Text  string
+	Parts []byte // a JSON array of message parts; nil for plain text
+	Gone  string // why there is no text; "" where there is
+	// Version is the newest version's id where the text is that of an amend, else ID.
+	Version format.ID
+	Masked  []int // parts that are shown shortened; only where that was asked for
+}
+
+// Header reads an entry without its body. The error is objects.ErrNotFound for a missing object; an
+// object of another kind is an error, too.
+func (s *Reader) Header(id format.ID) (*format.Entry, error) {
+	b, err := s.Objects.Header(id)
+	if err != nil {
+		return nil, err
+	}
+	e, err := format.DecodeEntry(b)
+	if err != nil {
+		return nil, fmt.Errorf("object %v: %w", id, err)
+	}
+	return e, nil
+}
+
+// Entry reads an entry with its text. Of a forgotten body the text is "", and Gone has the reason.
+func (s *Reader) Entry(id format.ID) (*Shown, error) {
+	raw, err := s.Objects.Get(id)
+	var gone *objects.GoneError
+	if err != nil && !errors.As(err, &gone) {
+		return nil, err
+	}
+	e, err := format.DecodeEntry(raw.Header)
+	if err != nil {
+		return nil, fmt.Errorf("object %v: %w", id, err)
+	}
+	shown := &Shown{ID: id, Version: id, Entry: e}
+	switch {
+	case gone != nil:
+		shown.Gone = gone.Reason
+	case e.Kind == format.KindEpoch:
+		if _, shown.Text, err = s.EpochObject(e.Epoch); IsLost(err) {
+			shown.Gone = whyLost(err)
+		} else if err != nil {
+			return nil, err
+		}
+	case e.Body != nil:
+		text := raw.Body[min(format.NonceLen, len(raw.Body)):]
+		switch e.Body.Media {
+		case format.MediaParts:
+			shown.Parts, shown.Text = text, Words(text)
+		case format.MediaReplace:
+			r, err := format.DecodeReplacement(text)
+			if err != nil {
+				return nil, fmt.Errorf("object %v: %w", id, err)
+			}
+			shown.Text = r.Text
+		default:
+			shown.Text = string(text)
+		}
+	}
+	return shown, nil
+}
+
+// Version reads an entry with the text of its version newest; with its own where newest is zero.
+func (s *Reader) Version(id, newest format.ID) (*Shown, error) {
+	shown, err := s.Entry(id)
+	if err != nil || newest.IsZero() || newest == id {
+		return shown, err
+	}
+	newer, err := s.Entry(newest)
+	if err != nil {
+		return nil, err
+	}
+	first := shown.Entry
+	e := *newer.Entry
+	e.Kind, e.Amends, e.Seq, e.Parents = first.Kind, format.ID{}, first.Seq, first.Parents
+	return &Shown{ID: id, Version: newest, Entry: &e, Text: newer.Text, Parts: newer.Parts, Gone: newer.Gone}, nil
+}
+
+// Latest reads the latest version of a message.
+func (s *Reader) Latest(view *refs.View, id format.ID) (*Shown, error) {
+	newest, err := s.Newest(view, id)
+	if err != nil {
+		return nil, err
+	}
+	return s.Entry(newest)
+}
+
+// Text reads the header of an object and its body without the nonce.
+func (s *Reader) Text(id format.ID) (header, text []byte, err error) {
+	raw, err := s.Objects.Get(id)
+	if err != nil {
+		return nil, nil, err
+	}
+	return raw.Header, raw.Body[min(format.NonceLen, len(raw.Body)):], nil
+}
+
+// EpochObject reads an epoch object and, of an update, its text. Where the text was forgotten it
+// returns the epoch with a *objects.GoneError.
+func (s *Reader) EpochObject(id format.ID) (*format.Epoch, string, error) {
+	raw, err := s.Objects.Get(id)
+	var gone *objects.GoneError
+	if err != nil && !errors.As(err, &gone) {
+		return nil, "", err
+	}
+	e, err := format.DecodeEpoch(raw.Header)
+	var newer *format.VersionError
+	if errors.As(err, &newer) {
+		return nil, "", err
+	}
+	if err != nil {
+		return nil, "", fmt.Errorf("%w: object %v: %w", ErrNotEpoch, id, err)
+	}
+	if gone != nil {
+		return e, "", gone
+	}
+	return e, string(raw.Body), nil
+}
+
+// ReplacementAt reads the replacement of a replace entry.
+func (s *Reader) ReplacementAt(id format.ID) (*format.Replacement, error) {
+	_, body, err := s.Text(id)
+	if err != nil {
+		return nil, err
+	}
+	r, err := format.DecodeReplacement(body)
+	if err != nil {
+		return nil, fmt.Errorf("object %v: %w", id, err)
+	}
+	return r, nil
+}
+
+// ReplacedBy calls each once for every message that a replace entry stands for, in order. Where it
+// stands for another replace entry, the messages of that one count.
+func (s *Reader) ReplacedBy(id format.ID, each func(format.ID) error) error {
+	seen := map[format.ID]bool{}
+	for todo := []format.ID{id}; len(todo) > 0; {
+		at := todo[len(todo)-1]
+		todo = todo[:len(todo)-1]
+		if seen[at] {
+			continue
+		}
+		seen[at] = true
+		e, err := s.Header(at)
+		if err != nil {
+			return err
+		}
+		if e.Kind != format.KindReplace {
+			if err := each(at); err != nil {
+				return err
+			}
+			continue
+		}
+		r, err := s.ReplacementAt(at)
+		if err != nil {
+			return err
+		}
+		for i := len(r.Targets) - 1; i >= 0; i-- {
+			todo = append(todo, r.Targets[i].Entry)
+		}
+	}
+	return nil
+}
+
+// MaxMessage is the limit of the text or the parts of one message, in bytes.
+const MaxMessage = 16 << 20
+
+// Words returns the words in a JSON array of message parts, as message.Words does; the bytes as
+// they are where they are not valid parts.
+func Words(parts []byte) string {
+	list, err := message.Parse(parts)
+	if err != nil {
+		return string(parts)
+	}
+	return message.Words(list)
+}
+
+// LinksOf returns the calls and results in parts that have an id.
+func LinksOf(parts []message.Part) (calls []format.Call, results []string) {
+	for _, c := range message.Calls(parts) {
+		if c.ID != "" {
+			calls = append(calls, format.Call{ID: c.ID, Tool: c.Name})
+		}
+	}
+	for _, r := range message.Results(parts) {
+		if r.ID != "" {
+			results = append(results, r.ID)
+		}
+	}
+	return calls, results
+}
+
+// CallIDs returns the ids of the calls that an entry makes.
+func CallIDs(e *format.Entry) []string {
+	ids := make([]string, len(e.Calls))
+	for i, c := range e.Calls {
+		ids[i] = c.ID
+	}
+	return ids
+}
+
+// MessageOf returns an entry in the form that a view renders.
+func MessageOf(s *Shown) view.Message {
+	return view.Message{
+		ID: s.ID, Seq: s.Entry.Seq, Role: s.Entry.Role, Author: s.Entry.Author, Time: s.Entry.Time,
+		Text: s.Text, Parts: s.Parts, Calls: s.Entry.Calls, Results: s.Entry.Results, Gone: s.Gone != "",
+	}
+}
+
+// AddFindings adds the findings b to a, one finding a class.
+func AddFindings(a, b []sanitize.Finding) []sanitize.Finding {
+	for _, f := range b {
+		at := slices.IndexFunc(a, func(has sanitize.Finding) bool { return has.Class == f.Class })
+		if at < 0 {
+			a = append(a, f)
+		} else {
+			a[at].Count += f.Count
+		}
+	}
+	return a
+}

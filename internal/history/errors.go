@@ -1,0 +1,71 @@
+package history
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/gemini-ctx/ctx/objects"
+)
+
+// ErrNotFound says that a name or an id means nothing in the store.
+var ErrNotFound = errors.New("not found")
+
+// ErrInput says that a message or a name is not valid.
+var ErrInput = errors.New("bad input")
+
+// ErrStale says that history has moved: it is not where the caller expected it.
+var ErrStale = errors.New("history has moved")
+
+// ErrRefused says that a command is not possible on what it was given.
+var ErrRefused = errors.New("refused")
+
+// ErrBlocked says that something has to happen first.
+var ErrBlocked = errors.New("blocked")
+
+// ErrGone says that something was forgotten, or went with a session that was removed.
+var ErrGone = errors.New("gone")
+
+// ErrNoEarlier says that a cluster has no summary before the one to be reverted.
+var ErrNoEarlier = errors.New("no earlier summary")
+
+// ErrNotEpoch says that an object is not part of an epoch.
+var ErrNotEpoch = errors.New("no part of an epoch")
+
+// UnknownSession returns the ErrNotFound for a session, or for a branch other than main.
+func UnknownSession(session, branch string) error {
+	if branch != MainBranch {
+		return fmt.Errorf("%w: no branch %q in session %q", ErrNotFound, Clip(branch), Clip(session))
+	}
+	return fmt.Errorf("%w: no session %q", ErrNotFound, Clip(session))
+}
+
+// IsDamage reports whether an error says that an object is missing or corrupt.
+func IsDamage(err error) bool {
+	var corrupt *objects.CorruptError
+	return errors.As(err, &corrupt) || errors.Is(err, objects.ErrNotFound)
+}
+
+// IsLost reports whether an error says that a part of an epoch is missing, corrupt or forgotten.
+func IsLost(err error) bool {
+	var corrupt *objects.CorruptError
+	var gone *objects.GoneError
+	return errors.Is(err, objects.ErrNotFound) || errors.As(err, &corrupt) || errors.As(err, &gone) || errors.Is(err, ErrNotEpoch)
+}
+
+// whyLost is the reason of such an error, as it is shown.
+func whyLost(err error) string {
+	var gone *objects.GoneError
+	if errors.As(err, &gone) {
+		return gone.Reason
+	}
+	return "damaged"
+}
+
+// ButGone returns nil for the error that a body was forgotten, and every other error as it is.
+func ButGone(err error) error {
+	var gone *objects.GoneError
+	if errors.As(err, &gone) {
+		return nil
+	}
+	return err
+}

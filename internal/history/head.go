@@ -1,0 +1,222 @@
+package history
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/internal/cache"
+	"github.com/gemini-ctx/ctx/internal/window"
+)
+
+// Head is what an append has to know of a branch: its value, and the messages after its frontier.
+// It is kept in the cache, stamped with the tip; without it, it is had from the newest entries.
+type Head struct {
+	Session, Branch string       `json:"-"`
+	Value           format.Value `json:"-"`
+
+	Seq     uint64    `json:"seq"`   // of the tip
+	Time    time.Time `json:"time"`  // of the tip
+	Model   bool      `json:"model"` // a model takes part
+	Items   []Item    `json:"items"` // messages after the frontier, oldest first
+	Cluster uint64    `json:"cluster"`
+	Joined  bool      `json:"joined"` // Cluster is where the last message up to the frontier went
+	// Fork is the fork that started the branch, as long as nobody has joined it; "" for main and for
+	// lines from the past.
+	Fork string `json:"fork,omitempty"`
+	// Alone is the seq after which nobody but the branch has ever had its messages: one up to there
+	// may be a member already.
+	Alone uint64 `json:"alone,omitempty"`
+	// Invocation is that of the tip; "" where nobody has asked.
+	Invocation string `json:"invocation,omitempty"`
+	// Forks are those of the branch's own, or of what was joined to it, that have open children, as
+	// far as ForksKnown: no others have any.
+	Forks      []string `json:"forks,omitempty"`
+	ForksKnown bool     `json:"forks_known,omitempty"`
+	// Had is the newest entry of each open child that joins have brought, as far as is remembered.
+	Had map[string]string `json:"had,omitempty"`
+	// Looks is the version of the features of Items.
+	Looks int `json:"looks"`
+	// Lags says that there are more messages after the frontier than Items holds, which are the newest
+	// ones.
+	Lags bool `json:"lags,omitempty"`
+}
+
+// LooksVersion is that of what score keeps of messages and clusters, which is cached. It is raised
+// where score.Of makes other terms or signs of a message: those of another version still decode,
+// and would be compared with what they were not made like.
+const LooksVersion = 1
+
+// MaxBacklog is how many messages after the frontier are kept in the cache. With more, a branch
+// lags: appends stay cheap, and graduate no more until graduate or compact has caught up.
+const MaxBacklog = 1024
+
+// keptItems is how many of the newest messages a branch that lags keeps: a tool's result finds its
+// call among them.
+const keptItems = 64
+
+// MaxPairDistance is how many entries before a result its call is looked for. Results follow their
+// calls at once: an agent has given up a call that waits longer.
+const MaxPairDistance = 256
+
+// Head returns the state of a branch, an empty one if it does not exist.
+func (s *Reader) Head(session, branch string, v format.Value) (*Head, error) {
+	h := &Head{Session: session, Branch: branch, Value: v}
+	if !v.Exists() {
+		return h, nil
+	}
+	if payload, stamp, ok := s.Cache.Load(cache.HeadName(session, branch)); ok && stamp == HeadStamp(v) {
+		if json.Unmarshal(payload, h) == nil && h.restoreIDs() {
+			return h, nil
+		}
+		*h = Head{Session: session, Branch: branch, Value: v}
+	}
+	return h, s.rebuildHead(h, false)
+}
+
+// HeadStamp identifies a state of a branch: its tip, and how far it has graduated.
+func HeadStamp(v format.Value) cache.Stamp { return cache.Stamp{Number: v.Frontier, Digest: v.ID} }
+
+func (h *Head) restoreIDs() bool {
+	for i := range h.Items {
+		id, err := format.ParseID(h.Items[i].Hex)
+		if err != nil {
+			return false
+		}
+		h.Items[i].ID = id
+		if h.Looks != LooksVersion {
+			h.Items[i].Features = nil // looked at again where it is needed
+		}
+	}
+	return true
+}
+
+// rebuildHead walks back from the tip to the frontier; unless whole, only as far as the cache would
+// hold.
+func (s *Reader) rebuildHead(h *Head, whole bool) error {
+	latest := map[format.ID]Entry{}
+	first := true
+	for e, err := range s.Walk(h.Value.ID, WithJoined) {
+		if err != nil {
+			return err
+		}
+		if first {
+			h.Seq, h.Time, first = e.Seq, e.Time, false
+			h.Alone = h.Seq // as far as anybody can tell
+		}
+		if e.Role == "model" {
+			h.Model = true
+		}
+		if _, known := latest[e.Amends]; e.Kind == format.KindAmend && !known {
+			latest[e.Amends] = e
+		}
+		if e.Kind == format.KindMessage && e.Seq > h.Value.Frontier {
+			it := ItemOf(e.ID, e.Entry, format.ID{})
+			if v, ok := latest[e.ID]; ok {
+				it = ItemOf(e.ID, v.Entry, v.ID)
+				it.Role = e.Role
+			}
+			h.Items = append(h.Items, it)
+		}
+		if !whole && len(h.Items) > MaxBacklog {
+			h.Lags, h.Items = true, h.Items[:keptItems]
+			break
+		}
+		if e.Seq <= h.Value.Frontier && h.enough(e.Entry) {
+			break
+		}
+	}
+	slices.Reverse(h.Items)
+	fork, err := s.ForkOf(h.Session, h.Branch, h.Value)
+	if !fork.IsZero() {
+		h.Fork = fork.String()
+	}
+	return err
+}
+
+// enough stops the walk a window's length behind the frontier: who takes part shows by then.
+func (h *Head) enough(e *format.Entry) bool {
+	return h.Model || h.Value.Frontier-e.Seq >= window.MaxPiece
+}
+
+// WholeHead is Head with every message after the frontier.
+func (s *Reader) WholeHead(session, branch string, v format.Value) (*Head, error) {
+	h, err := s.Head(session, branch, v)
+	if err != nil || !h.Lags {
+		return h, err
+	}
+	whole := &Head{Session: session, Branch: branch, Value: v, Cluster: h.Cluster, Joined: h.Joined}
+	return whole, s.rebuildHead(whole, true)
+}
+
+// SaveHead writes the state of a branch to the cache, for the next command.
+func (s *Reader) SaveHead(h *Head) {
+	if len(h.Items) > MaxBacklog || h.Lags || h.Fork != "" && len(h.Items) > keptItems {
+		// What an open child says does not graduate, and its head is read by every other branch of the
+		// session.
+		short := *h
+		short.Lags, short.Items = true, slices.Clone(h.Items[max(0, len(h.Items)-keptItems):])
+		h = &short
+	}
+	for i := range h.Items {
+		if it := &h.Items[i]; h.Fork == "" && it.Features == nil && (it.look != nil || it.Said != nil) {
+			f, err := s.Features(h, it)
+			if err != nil {
+				s.Report(err)
+				return
+			}
+			it.Features = f.Append(nil)
+		}
+	}
+	h.Looks = LooksVersion
+	b, err := json.Marshal(h)
+	if err == nil {
+		err = s.Cache.Store(cache.HeadName(h.Session, h.Branch), HeadStamp(h.Value), b)
+	}
+	if err != nil {
+		s.Report(fmt.Errorf("cannot write the cache: %w", err))
+	}
+}
+
+// Came adds an entry that a join brought.
+func (h *Head) Came(at Entry) {
+	h.Model = h.Model || at.Role == "model"
+	switch at.Kind {
+	case format.KindFork:
+		h.Forked(at.ID)
+	case format.KindMessage:
+		h.Items = append(h.Items, ItemOf(at.ID, at.Entry, format.ID{}))
+	case format.KindAmend:
+		for i := range h.Items {
+			if h.Items[i].ID == at.Amends {
+				role := h.Items[i].Role
+				h.Items[i] = ItemOf(at.Amends, at.Entry, at.ID)
+				h.Items[i].Role = role
+			}
+		}
+	}
+}
+
+// Invoked notes the invocation of an entry that is the new tip of the branch.
+func (h *Head) Invoked(id format.ID, e *format.Entry) {
+	switch {
+	case e.Invocation != "":
+		h.Invocation = e.Invocation
+	case e.Kind == format.KindMessage && e.Role == "user":
+		h.Invocation = id.String()
+	}
+}
+
+// InvocationOf returns the invocation of the tip of a branch, and notes it in the head. from is the
+// newest entry of the branch that is stored; newer ones must not name an invocation.
+func (s *Reader) InvocationOf(h *Head, from format.ID) (string, error) {
+	if h.Invocation == "" {
+		var err error
+		if h.Invocation, err = s.Invocation(from); err != nil {
+			return "", err
+		}
+	}
+	return h.Invocation, nil
+}

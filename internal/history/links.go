@@ -1,0 +1,198 @@
+package history
+
+import (
+	"encoding/binary"
+	"fmt"
+	"slices"
+
+	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/internal/cache"
+	"github.com/gemini-ctx/ctx/objects"
+	"github.com/gemini-ctx/ctx/refs"
+)
+
+// Links are the entries that point at an older one, which the older one cannot name: its later
+// versions, and what a source was imported to. They are cached and follow the log.
+type Links struct {
+	stamp cache.Stamp
+	// newer are the amends of a message that a branch stands on, oldest first, by the message's id.
+	Newer map[format.ID][]format.ID
+	// source are entries by source, oldest first; those in packs may be missing, and there may be some
+	// that nothing stands on any more.
+	source map[[16]byte][]format.ID
+	added  int    // since the file was written
+	read   int    // bytes of log read since then, to catch up
+	saved  uint64 // the operation that the file covers
+	// packed, while everything is read anew, says which entries' sources a pack's index has: they need
+	// not be here.
+	packed func(format.ID) bool
+}
+
+// SaveAfter is how many additions or operations the file of the links may be behind. Catching up by
+// so many takes about a millisecond; writing the file each time would cost more.
+const SaveAfter = 32
+
+// keepSources is how many sources the file holds before those that a pack's index has too are
+// dropped from it.
+const keepSources = 8192
+
+// WithLinks calls look with the links as of view or later. look must not keep them.
+func (s *Reader) WithLinks(view *refs.View, look func(*Links) error) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err := s.renewLinks(view); err != nil {
+		return err
+	}
+	return look(s.known)
+}
+
+// Newest returns the id of the latest version of a message.
+func (s *Reader) Newest(view *refs.View, id format.ID) (newest format.ID, err error) {
+	newest = id
+	err = s.WithLinks(view, func(l *Links) error {
+		if list := l.Newer[id]; len(list) > 0 {
+			newest = list[len(list)-1]
+		}
+		return nil
+	})
+	return newest, err
+}
+
+// BySource returns the entries that a source was imported to, whether a branch has them or not.
+func (s *Reader) BySource(view *refs.View, key [16]byte) ([]format.ID, error) {
+	ids, err := s.Objects.BySource(key)
+	if err != nil {
+		return nil, err
+	}
+	err = s.WithLinks(view, func(l *Links) error {
+		for _, id := range l.source[key] {
+			if !slices.Contains(ids, id) {
+				ids = append(ids, id)
+			}
+		}
+		return nil
+	})
+	return ids, err
+}
+
+// Learn adds entries that this process has just committed, without reading them again. before is
+// the view that they were committed on. Sources of a batch that went into a pack are in the index
+// of the pack.
+func (s *Reader) Learn(before, now *refs.View, appended []Entry) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.known == nil || s.known.stamp.Number != before.Number || now.Number != before.Number+1 {
+		return
+	}
+	packed := len(appended) > objects.MaxLoose
+	for _, e := range appended {
+		if !packed || e.Kind == format.KindAmend {
+			s.known.add(e)
+		}
+	}
+	s.known.stamp = cache.Stamp{Number: now.Number, Digest: now.Digest}
+	if packed {
+		s.saveLinks(s.known)
+	}
+}
+
+// add adds an entry that a branch has come to stand on.
+func (l *Links) add(e Entry) {
+	if e.Kind == format.KindAmend && !slices.Contains(l.Newer[e.Amends], e.ID) {
+		l.Newer[e.Amends] = append(l.Newer[e.Amends], e.ID)
+		l.added++
+	}
+	l.addSource(e)
+}
+
+// drop takes out an amend that no branch stands on any more.
+func (l *Links) drop(e Entry) {
+	if e.Kind == format.KindAmend {
+		l.Newer[e.Amends] = slices.DeleteFunc(l.Newer[e.Amends], func(a format.ID) bool { return a == e.ID })
+		l.added++
+	}
+}
+
+func (l *Links) addSource(e Entry) {
+	if e.Source == nil || l.packed != nil && l.packed(e.ID) {
+		return
+	}
+	key, err := e.Source.Key()
+	if err == nil && !slices.Contains(l.source[key], e.ID) {
+		l.source[key] = append(l.source[key], e.ID)
+		l.added++
+	}
+}
+
+func newLinks(stamp cache.Stamp) *Links {
+	return &Links{stamp: stamp, saved: stamp.Number, Newer: map[format.ID][]format.ID{}, source: map[[16]byte][]format.ID{}}
+}
+
+// loadLinks returns nil where the file cannot be used.
+func (s *Reader) loadLinks(view *refs.View) *Links {
+	b, stamp, ok := s.Cache.Load(cache.LinksName)
+	if !ok || stamp.Number > view.Number || stamp.Number == view.Number && stamp.Digest != view.Digest {
+		return nil
+	}
+	l := newLinks(stamp)
+	n, size := binary.Uvarint(b)
+	if size <= 0 || n > uint64(len(b)-size)/64 {
+		return nil
+	}
+	b = b[size:]
+	for range n {
+		message := format.ID(b[:32])
+		l.Newer[message] = append(l.Newer[message], format.ID(b[32:64]))
+		b = b[64:]
+	}
+	if len(b)%48 != 0 {
+		return nil
+	}
+	for ; len(b) > 0; b = b[48:] {
+		key := [16]byte(b[:16])
+		l.source[key] = append(l.source[key], format.ID(b[16:48]))
+	}
+	return l
+}
+
+func (s *Reader) saveLinks(l *Links) {
+	if len(l.source) > keepSources {
+		s.dropPacked(l)
+	}
+	pairs := 0
+	for _, list := range l.Newer {
+		pairs += len(list)
+	}
+	b := binary.AppendUvarint(nil, uint64(pairs))
+	for message, list := range l.Newer {
+		for _, id := range list {
+			b = append(append(b, message[:]...), id[:]...)
+		}
+	}
+	for key, ids := range l.source {
+		for _, id := range ids {
+			b = append(append(b, key[:]...), id[:]...)
+		}
+	}
+	if err := s.Cache.Store(cache.LinksName, l.stamp, b); err != nil {
+		s.Report(fmt.Errorf("cannot write the cache: %w", err))
+		return
+	}
+	l.added, l.read, l.saved = 0, 0, l.stamp.Number
+}
+
+// dropPacked takes out the sources that packs know themselves.
+func (s *Reader) dropPacked(l *Links) {
+	for key, ids := range l.source {
+		packed, err := s.Objects.MaybeBySource(key)
+		if err != nil {
+			return
+		}
+		ids = slices.DeleteFunc(ids, func(id format.ID) bool { return slices.Contains(packed, id) })
+		if len(ids) == 0 {
+			delete(l.source, key)
+		} else {
+			l.source[key] = ids
+		}
+	}
+}

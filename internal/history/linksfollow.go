@@ -1,0 +1,280 @@
+package history
+
+import (
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/internal/cache"
+	"github.com/gemini-ctx/ctx/refs"
+)
+
+// LongOverlay is how many bytes of log a long command leaves after the checkpoint at most: about
+// 256 appends.
+const LongOverlay = 64 << 10
+
+// renewLinks brings what is known up to view. The caller holds s.mu.
+func (s *Reader) renewLinks(view *refs.View) error {
+	if s.known != nil && s.known.stamp.Number >= view.Number {
+		return nil
+	}
+	if s.known == nil {
+		s.known = s.loadLinks(view)
+	}
+	if s.known != nil {
+		err := s.catchUp(s.known, view)
+		if err != nil {
+			s.known = nil
+		}
+		if err != nil && !errors.Is(err, errCacheTooOld) {
+			return err
+		}
+	}
+	if s.known == nil {
+		l, err := s.rebuildLinks(view)
+		if err != nil {
+			return err
+		}
+		s.known = l
+	}
+	if l := s.known; l.added >= SaveAfter || l.read >= LongOverlay || l.stamp.Number >= l.saved+SaveAfter {
+		s.saveLinks(s.known)
+	}
+	return nil
+}
+
+// errCacheTooOld says that the log no longer reaches back to what the cache covers, or is another
+// one.
+var errCacheTooOld = errors.New("the log does not go on from the cache")
+
+// catchUp follows the operations after l's, oldest first.
+func (s *Reader) catchUp(l *Links, view *refs.View) error {
+	if l.stamp.Number == view.Number {
+		return nil
+	}
+	var fresh []refs.Record
+	err := s.Refs.Backward(view, func(r refs.Record) bool {
+		if r.Op.Number <= l.stamp.Number {
+			return false
+		}
+		fresh = append(fresh, r)
+		return true
+	})
+	if err != nil {
+		return err
+	}
+	if uint64(len(fresh)) != view.Number-l.stamp.Number || fresh[len(fresh)-1].Op.Before != l.stamp.Digest {
+		return errCacheTooOld
+	}
+	for _, r := range slices.Backward(fresh) {
+		l.read += r.Size
+		if err := s.followOne(l, r.Op, view); err != nil {
+			return err
+		}
+	}
+	l.stamp = cache.Stamp{Number: view.Number, Digest: view.Digest}
+	return nil
+}
+
+// rebuildLinks walks every session whole.
+func (s *Reader) rebuildLinks(view *refs.View) (*Links, error) {
+	l := newLinks(cache.Stamp{Number: view.Number, Digest: view.Digest})
+	l.packed = func(id format.ID) bool { return !s.Objects.IsLoose(id) }
+	for _, name := range view.Names("sessions/") {
+		if err := s.addHistory(l, view.Get(name).ID, format.ID{}, true); err != nil {
+			return nil, err
+		}
+	}
+	l.packed = nil
+	l.added += SaveAfter
+	return l, nil
+}
+
+// followOne follows an operation; view is a later state of the refs.
+func (s *Reader) followOne(l *Links, op *format.Operation, view *refs.View) error {
+	var moved []format.RefUpdate
+	for _, u := range op.Refs {
+		if strings.HasPrefix(u.Name, "sessions/") && u.New.ID != u.Old.ID {
+			moved = append(moved, u)
+		}
+	}
+	if len(moved) == 0 {
+		return nil
+	}
+	effect, _ := refs.EffectOf(op.Verb)
+	grown := effect.Extends
+	if effect.Leaves {
+		on, err := s.extends(moved)
+		if err != nil {
+			return err
+		}
+		if on {
+			return s.goOnWithLeft(l, moved)
+		}
+		grown = false
+	}
+	if grown {
+		for _, u := range moved {
+			// What a branch begins with that is made is the session's already, and what one has that ends is
+			// the parent's.
+			if !u.New.Exists() || effect.Makes && !u.Old.Exists() {
+				continue
+			}
+			if err := s.goOn(l, u.Old.ID, u.New.ID); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	if len(moved) == 1 && len(view.Names("sessions/"+op.Session+"/")) <= 1 {
+		err := s.follow(l, moved[0].Old.ID, moved[0].New.ID)
+		if err == nil && effect.Leaves {
+			err = s.addLeft(l, moved[0].Old.ID, moved[0].New.ID)
+		}
+		return err
+	}
+	err := s.followAll(l, op.Session, moved, view)
+	if err == nil && effect.Leaves {
+		for _, u := range moved {
+			err = errors.Join(err, s.addLeft(l, u.Old.ID, u.New.ID))
+		}
+	}
+	return err
+}
+
+// followAll is follow where a session has several branches: what one leaves, another may stand on.
+func (s *Reader) followAll(l *Links, session string, moved []format.RefUpdate, view *refs.View) error {
+	held := map[format.ID]bool{}
+	for _, name := range view.Names("sessions/" + session + "/") {
+		if err := s.Reach(held, view.Get(name).ID); err != nil {
+			return err
+		}
+	}
+	for _, u := range moved {
+		for e, err := range s.Walk(u.Old.ID, WithJoined) {
+			if err != nil {
+				return err
+			}
+			if !held[e.ID] {
+				l.drop(e)
+			}
+		}
+	}
+	for _, u := range moved {
+		if err := s.addHistory(l, u.New.ID, format.ID{}, u.Old.ID.IsZero()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// extends reports whether each of some branches stands on what it stood on before.
+func (s *Reader) extends(moved []format.RefUpdate) (bool, error) {
+	for _, u := range moved {
+		base, err := s.MergeBase(u.Old.ID, u.New.ID)
+		if err != nil || base != u.Old.ID {
+			return false, err
+		}
+	}
+	return true, nil
+}
+
+// goOnWithLeft is goOn for each of some branches, with the sources of what was left on the way.
+func (s *Reader) goOnWithLeft(l *Links, moved []format.RefUpdate) error {
+	for _, u := range moved {
+		if err := s.goOn(l, u.Old.ID, u.New.ID); err != nil {
+			return err
+		}
+		if err := s.addLeft(l, u.Old.ID, u.New.ID); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// addLeft adds the sources of the lines that rewinds between two tips of a branch have left, as far
+// as these are not the branch's own.
+func (s *Reader) addLeft(l *Links, from, to format.ID) error {
+	base, err := s.MergeBase(from, to)
+	if err != nil {
+		return err
+	}
+	type chain struct{ tip, end format.ID }
+	todo := []chain{{to, base}}
+	for len(todo) > 0 {
+		at := todo[len(todo)-1]
+		todo = todo[:len(todo)-1]
+		for e, err := range s.Walk(at.tip, OwnLine) {
+			if err != nil {
+				return err
+			}
+			if e.ID == at.end {
+				break
+			}
+			l.addSource(e)
+			if e.Left.IsZero() || e.Left == from {
+				continue // from is the branch's own until now
+			}
+			end, err := s.MergeBase(e.Left, FirstParent(e.Entry))
+			if err != nil {
+				return err
+			}
+			todo = append(todo, chain{e.Left, end})
+		}
+	}
+	return nil
+}
+
+// goOn follows a branch that has grown: what is new stands on what was there.
+func (s *Reader) goOn(l *Links, from, to format.ID) error {
+	return s.addHistory(l, to, from, from.IsZero())
+}
+
+// follow moves with a branch from one tip to another: the amends it leaves count no more, and what
+// it comes to is added.
+func (s *Reader) follow(l *Links, from, to format.ID) error {
+	base, err := s.MergeBase(from, to)
+	if err != nil {
+		return err
+	}
+	for e, err := range s.Walk(from, WithJoined) {
+		if err != nil {
+			return err
+		}
+		if e.ID == base {
+			break
+		}
+		l.drop(e)
+	}
+	return s.addHistory(l, to, base, from.IsZero())
+}
+
+// addHistory adds what tip stands on and base does not. With left it also adds the sources of what
+// was rewound on the way, which a branch that comes back from nothing has and l may not know.
+func (s *Reader) addHistory(l *Links, tip, base format.ID, left bool) error {
+	var list []Entry
+	rewound := &Lineage{s: s, rewound: true, seen: map[format.ID]bool{}}
+	for e, err := range s.Walk(tip, WithJoined) {
+		if err != nil {
+			return err
+		}
+		if e.ID == base {
+			break
+		}
+		list = append(list, e)
+		if left {
+			rewound.todo = append(rewound.todo, e.Left)
+		}
+	}
+	for _, e := range slices.Backward(list) {
+		l.add(e)
+	}
+	for e, err := range rewound.each {
+		if err != nil {
+			return err
+		}
+		l.addSource(e)
+	}
+	return nil
+}

@@ -1,0 +1,111 @@
+package history
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/gemini-ctx/ctx/refs"
+)
+
+// MainBranch is the first branch of every session, and MainForest the forest that all sessions of a
+// store share. FlatForest holds the same entries in one cluster; it is there from the first
+// compaction by the strategy flat on.
+const (
+	MainBranch = "main"
+	MainForest = "main"
+	FlatForest = "flat"
+)
+
+// ForestRef is the ref of the main forest.
+const ForestRef = "forests/" + MainForest
+
+// ForestRefOf returns the name of the ref of a forest.
+func ForestRefOf(name string) string { return "forests/" + name }
+
+// StateRefs begins the names of refs that hold state: state/session/S, state/app/A, state/user/A/U,
+// and state/parent/S for who called a session.
+const StateRefs = "state/"
+
+// RefName is the name of the ref of a session's branch.
+func RefName(session, branch string) string { return "sessions/" + session + "/" + branch }
+
+// BranchOfRef splits the name of a branch's ref; ok is false for the name of another ref.
+func BranchOfRef(name string) (session, branch string, ok bool) {
+	rest, ok := strings.CutPrefix(name, "sessions/")
+	session, branch, cut := strings.Cut(rest, "/")
+	return session, branch, ok && cut
+}
+
+// BranchName names a branch of a session.
+type BranchName struct{ Session, Branch string }
+
+// BranchesIn returns the names of a session's branches, in order.
+func BranchesIn(view *refs.View, session string) []string {
+	prefix := RefName(session, "")
+	names := view.Names(prefix)
+	for i, name := range names {
+		names[i] = strings.TrimPrefix(name, prefix)
+	}
+	return names
+}
+
+// minPrefix is how many bytes of a session's name have to be given at least.
+const minPrefix = 4
+
+// AmbiguousNameError says that the names of several sessions begin with Prefix.
+type AmbiguousNameError struct {
+	Prefix string
+	Names  []string
+}
+
+func (e *AmbiguousNameError) Error() string {
+	list := e.Names[:min(len(e.Names), 8)]
+	text := fmt.Sprintf("session name %q is ambiguous: %s", Clip(e.Prefix), strings.Join(list, ", "))
+	if more := len(e.Names) - len(list); more > 0 {
+		text += fmt.Sprintf(", and %d more", more)
+	}
+	return text
+}
+
+// Named returns the session that a name means: the session of that name, else the one session whose
+// name begins with it, in 4 bytes or more. Errors: ErrNotFound, *AmbiguousNameError.
+func Named(view *refs.View, name string) (string, error) {
+	if len(view.Names("sessions/"+name+"/")) > 0 {
+		return name, nil
+	}
+	var found []string
+	if len(name) >= minPrefix {
+		for _, ref := range view.Names("sessions/" + name) {
+			one, _, _ := strings.Cut(strings.TrimPrefix(ref, "sessions/"), "/")
+			if len(found) == 0 || found[len(found)-1] != one {
+				found = append(found, one)
+			}
+		}
+	}
+	switch len(found) {
+	case 0:
+		return "", UnknownSession(name, MainBranch)
+	case 1:
+		return found[0], nil
+	}
+	return "", &AmbiguousNameError{Prefix: name, Names: found}
+}
+
+// NamedOr is Named, but returns name itself where there is no such session: the caller has an
+// answer of its own for that.
+func NamedOr(view *refs.View, name string) (string, error) {
+	found, err := Named(view, name)
+	if errors.Is(err, ErrNotFound) {
+		return name, nil
+	}
+	return found, err
+}
+
+// Clip cuts a text from outside to 80 bytes, for an error message.
+func Clip(s string) string {
+	if len(s) > 80 {
+		return s[:80] + "…"
+	}
+	return s
+}

@@ -1,0 +1,46 @@
+package history
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"github.com/gemini-ctx/ctx/refs"
+)
+
+// Parent says which call of which session a session works for.
+type Parent struct {
+	Session string `json:"session"`
+	Call    string `json:"call"` // "" where the session says who its parent is, and the parent is not there to tell the call
+	// Apart says that what the session finds out about models is its own, and not shared with its
+	// parent.
+	Apart bool `json:"apart,omitempty"`
+}
+
+// ParentDoc is the content of the blob that a ParentRef names.
+type ParentDoc struct {
+	V int `json:"v"`
+	Parent
+}
+
+// ParentRef returns the name of the ref that links a session to its parent.
+func ParentRef(session string) string { return StateRefs + "parent/" + session }
+
+// ParentOf returns who a session works for; ok is false where it works for nobody.
+func (s *Reader) ParentOf(v *refs.View, session string) (p Parent, ok bool, err error) {
+	id := v.Get(ParentRef(session)).ID
+	if id.IsZero() {
+		return p, false, nil
+	}
+	raw, err := s.Objects.Get(id)
+	if err != nil && ButGone(err) == nil {
+		return p, false, nil
+	}
+	if err != nil {
+		return p, false, fmt.Errorf("cannot read %s: %w", ParentRef(session), err)
+	}
+	var doc ParentDoc
+	if err := json.Unmarshal(raw.Body, &doc); err != nil || doc.V != 1 || doc.Session == "" {
+		return p, false, fmt.Errorf("cannot read %s: unknown form", ParentRef(session))
+	}
+	return doc.Parent, true, nil
+}

@@ -1,0 +1,228 @@
+package hooks
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"github.com/gemini-ctx/ctx/internal/compaction"
+	"github.com/gemini-ctx/ctx/internal/exchange"
+	"github.com/gemini-ctx/ctx/internal/history"
+	"github.com/gemini-ctx/ctx/internal/summaries"
+	"io"
+	"io/fs"
+	"maps"
+	"runtime/debug"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/gemini-ctx/ctx/internal/maintenance/gc"
+	"github.com/gemini-ctx/ctx/internal/session"
+)
+
+// GeminiCLI is the name of the agent in sources and in the trouble log.
+const GeminiCLI = "gemini-cli"
+
+// The events at which the agent calls a hook.
+const (
+	sessionStart = "SessionStart"
+	sessionEnd   = "SessionEnd"
+	beforeAgent  = "BeforeAgent"
+	afterAgent   = "AfterAgent"
+	preCompress  = "PreCompress"
+)
+
+// Events returns the events at which Gemini CLI calls our hook.
+func Events() []string {
+	return []string{sessionStart, beforeAgent, preCompress, afterAgent, sessionEnd}
+}
+
+// keepHooks is how long the cache keeps what hooks know about a session.
+const keepHooks = 60 * 24 * time.Hour
+
+// Run handles one call of a hook by Gemini CLI. It reads the event from in, and returns what to
+// print, or nil for nothing. It returns after the setting hook.deadline at the latest; the next
+// call records what this one has not. It never fails: failures go to the trouble log of the store.
+func Run(ctx context.Context, s *session.Store, in io.Reader) []byte {
+	ctx, cancel := context.WithTimeout(ctx, s.Config.Hook.Deadline)
+	defer cancel()
+	h := &hook{s: s}
+	done := make(chan []byte, 1)
+	go func() {
+		var out []byte
+		defer func() {
+			if p := recover(); p != nil {
+				h.log(fmt.Sprintf("panic: %v: %s", p, debug.Stack()))
+				out = nil
+			}
+			done <- out
+		}()
+		out = h.run(ctx, in)
+	}()
+	select {
+	case out := <-done:
+		if !h.stopped.Load() {
+			return out
+		}
+	case <-ctx.Done():
+	}
+	at := h.at.Load()
+	if at == nil {
+		at = &stage{doing: "waiting for the agent's input"}
+	}
+	why := "interrupted"
+	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		why = fmt.Sprintf("stopped after %v, the setting hook.deadline,", s.Config.Hook.Deadline)
+	}
+	LogTrouble(s.FS, s.Dir, Trouble{Time: s.Now(), Agent: GeminiCLI, Event: at.event.Name, Session: at.event.Session, Problem: why + " while " + at.doing})
+	return nil
+}
+
+// hook is one call of a hook.
+type hook struct {
+	s     *session.Store
+	event Event
+	at    atomic.Pointer[stage] // what to blame if the deadline passes
+
+	stopped atomic.Bool // a part of the work failed after the deadline, and logged nothing
+}
+
+// stage is what a hook is doing.
+type stage struct {
+	event Event
+	doing string
+}
+
+func (h *hook) begin(doing string) { h.at.Store(&stage{h.event, doing}) }
+
+func (h *hook) log(problem string) {
+	LogTrouble(h.s.FS, h.s.Dir, Trouble{Time: h.s.Now(), Agent: GeminiCLI, Event: h.event.Name, Session: h.event.Session, Problem: problem})
+}
+
+// run does the work for an event. After an error in one part it goes on with the next.
+func (h *hook) run(ctx context.Context, in io.Reader) (out []byte) {
+	h.s.History.Warn = h.log
+	event, err := ReadEvent(in)
+	h.event = event
+	if err != nil {
+		h.log(err.Error())
+	}
+	recorded := 0
+	switch event.Name {
+	case beforeAgent:
+		h.begin("looking for what to tell the model")
+		out, err = h.inject(ctx, event)
+		h.failed(ctx, "nothing is told to the model", err)
+	case sessionStart, preCompress, afterAgent:
+		recorded = h.record(ctx, false)
+	case sessionEnd:
+		recorded = h.record(ctx, true)
+		saveLast(h.s, GeminiCLI, event, recorded)
+		h.summarize(ctx)
+		h.tidy(ctx)
+		return nil
+	case "":
+		return nil
+	default:
+		h.log("an event that ctx does not know")
+		return nil
+	}
+	saveLast(h.s, GeminiCLI, event, recorded)
+	return out
+}
+
+// failed logs an error. After the deadline it logs nothing: Run does.
+func (h *hook) failed(ctx context.Context, what string, err error) {
+	switch {
+	case err == nil:
+	case ctx.Err() == nil:
+		h.log(what + ": " + err.Error())
+	default:
+		h.stopped.Store(true)
+	}
+}
+
+// record copies what was said since the last copy, by subagents too. It returns how many messages,
+// notes, versions and rewinds are new.
+func (h *hook) record(ctx context.Context, check bool) (recorded int) {
+	if h.event.Transcript == "" {
+		if h.event.Name == afterAgent {
+			h.log("nothing is recorded: the agent names no transcript")
+		}
+		return 0
+	}
+	h.begin("recording: the next hook goes on with it")
+	paths := append([]string{h.event.Transcript}, subagents(h.event)...)
+	if h.event.Name == sessionStart {
+		paths = append(paths, unfinished(h.s, h.event)...)
+	}
+	var children []exchange.Child
+	for i, path := range paths {
+		done, err := copyTranscript(ctx, h.s, path, check)
+		recorded += done.new
+		children = append(children, done.children...)
+		if i == 0 && errors.Is(err, fs.ErrNotExist) && h.event.Name != afterAgent {
+			continue // nothing was said yet, or the agent has removed the file
+		}
+		h.failed(ctx, "the turn is not recorded", err)
+		if skipped := skippedText(done.skipped); skipped != "" {
+			h.log("records were skipped: " + skipped)
+		}
+	}
+	if len(children) > 0 {
+		_, err := h.s.Exchange.LinkChildren(ctx, children)
+		h.failed(ctx, "a subagent's session is not linked", err)
+	}
+	return recorded
+}
+
+// skippedText lists the records that could not be used. It leaves out a torn tail: the agent is
+// still writing that record.
+func skippedText(skipped map[string]int) string {
+	var said []string
+	for _, reason := range slices.Sorted(maps.Keys(skipped)) {
+		if reason != "torn tail" {
+			said = append(said, fmt.Sprintf("%s %d", reason, skipped[reason]))
+		}
+	}
+	return strings.Join(said, ", ")
+}
+
+// summarize writes the summaries of a session that has ended, and evicts clusters above the limit.
+// It does not ask a model, which takes longer than a hook may. If the chain begins with a model,
+// the session waits for `ctx compact`: an extractive summary in the meantime would keep the model
+// from being asked.
+func (h *hook) summarize(ctx context.Context) {
+	if h.event.Session == "" || h.s.Config.Summarize.Chain[0] != summaries.Extractive {
+		return
+	}
+	h.begin("summarising: `ctx compact` does that without a deadline")
+	_, err := h.s.Compaction.Compact(ctx, compaction.CompactOptions{
+		Branches: []history.BranchName{{Session: h.event.Session, Branch: history.MainBranch}},
+	})
+	if errors.Is(err, history.ErrNotFound) {
+		return // the store has nothing of the session
+	}
+	h.failed(ctx, "summaries have to wait", err)
+}
+
+// tidy packs loose objects if there are many and there is time.
+func (h *hook) tidy(ctx context.Context) {
+	h.begin("packing the store: `ctx gc` does that without a deadline")
+	h.s.History.Cache.DropHooks(h.s.Now().Add(-keepHooks))
+	_, err := gc.Run(ctx, h.s, gc.Options{Auto: true})
+	h.failed(ctx, "gc has to wait", err)
+}
+
+// answer returns the JSON with which a hook adds a text to the prompt.
+func answer(text string) ([]byte, error) {
+	type specific struct {
+		Event   string `json:"hookEventName"`
+		Context string `json:"additionalContext"`
+	}
+	return json.Marshal(struct {
+		Specific specific `json:"hookSpecificOutput"`
+	}{specific{beforeAgent, text}})
+}

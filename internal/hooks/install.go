@@ -1,0 +1,193 @@
+package hooks
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/gemini-ctx/ctx/internal/durable"
+	"github.com/gemini-ctx/ctx/internal/hooks/settings"
+)
+
+// HookName is the name of our entries in an agent's settings.
+const HookName = "ctx"
+
+// hookTimeout is how long the agent waits for a hook, in milliseconds: longer than any sensible
+// hook.deadline.
+const hookTimeout = 30_000
+
+// HookCommand returns the command that an agent runs. program is how to call ctx: a name on the
+// PATH, or an absolute path. The shell, bash or PowerShell, always ends with 0, since any code but
+// 0 and 1 blocks the agent. If the program is missing, the shell prints so, and the agent shows
+// it.
+func HookCommand(program string, windows bool) string {
+	switch {
+	case isPlain(program):
+	case windows:
+		program = "& '" + strings.ReplaceAll(program, "'", "''") + "'"
+	default:
+		program = "'" + strings.ReplaceAll(program, "'", `'\''`) + "'"
+	}
+	return program + " hook gemini-cli; exit 0"
+}
+
+// isPlain reports whether no shell needs quotes around a word.
+func isPlain(word string) bool {
+	return word != "" && strings.IndexFunc(word, func(r rune) bool {
+		return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("/._-", r))
+	}) < 0
+}
+
+// Hooks returns the entries for an agent's settings.
+func Hooks(command string) []settings.Hook {
+	var list []settings.Hook
+	for _, event := range Events() {
+		list = append(list, settings.Hook{Event: event, Name: HookName, Command: command, Timeout: hookTimeout})
+	}
+	return list
+}
+
+// maxSettings limits an agent's settings file, in bytes.
+const maxSettings = 1 << 20
+
+// backupSuffix ends the name of the backup of a settings file. An empty backup means that there
+// was no file.
+const backupSuffix = ".before-ctx"
+
+// Change is a planned change of a settings file.
+type Change struct {
+	Path   string // path of the file itself, with links resolved
+	Before []byte // nil if there is no file
+	After  []byte // nil if the file is to be removed
+	Backup string // path of the copy of the file as it was before ctx
+
+	perm    fs.FileMode
+	restore bool // After is the content of Backup, which is removed
+}
+
+// Changed reports whether the plan changes the file.
+func (c *Change) Changed() bool {
+	return !bytes.Equal(c.Before, c.After) || (c.Before == nil) != (c.After == nil)
+}
+
+// SettingsError says why a settings file was left unchanged.
+type SettingsError struct {
+	Path string
+	Err  error
+}
+
+func (e *SettingsError) Error() string { return fmt.Sprintf("%q is left alone: %v", e.Path, e.Err) }
+
+func (e *SettingsError) Unwrap() error { return e.Err }
+
+// PlanInstall plans how the hooks get into a settings file. It changes nothing.
+func PlanInstall(path, command string) (*Change, error) {
+	c, err := readSettings(path)
+	if err != nil {
+		return nil, err
+	}
+	if c.Before != nil && len(c.Before) == 0 {
+		return nil, &SettingsError{c.Path, errors.New("the file is empty")}
+	}
+	if c.After, err = settings.Install(c.Before, Hooks(command)); err != nil {
+		return nil, &SettingsError{c.Path, err}
+	}
+	return c, nil
+}
+
+// PlanUninstall plans how the hooks leave a settings file. If nobody has changed the file since
+// the installation, it gets its old bytes back. Otherwise only our entries are removed.
+// PlanUninstall changes nothing.
+func PlanUninstall(path string) (*Change, error) {
+	c, err := readSettings(path)
+	if err != nil || c.Before == nil {
+		return c, err
+	}
+	state, err := settings.Look(c.Before)
+	if err != nil {
+		return nil, &SettingsError{c.Path, err}
+	}
+	if backup, err := durable.ReadAtMost(c.Backup, maxSettings); err == nil {
+		command := ""
+		for _, event := range Events() {
+			command = state.Commands[event]
+		}
+		if again, err := settings.Install(backup, Hooks(command)); err == nil && bytes.Equal(again, c.Before) {
+			c.restore = true
+			if len(backup) > 0 {
+				c.After = backup
+			}
+			return c, nil
+		}
+	}
+	if c.After, err = settings.Remove(c.Before); err != nil {
+		return nil, &SettingsError{c.Path, err}
+	}
+	return c, nil
+}
+
+func readSettings(path string) (*Change, error) {
+	c := &Change{Path: path, perm: 0o644}
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		c.Path = real
+	}
+	c.Backup = c.Path + backupSuffix
+	info, err := os.Stat(c.Path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return c, nil
+	}
+	if err == nil && !info.Mode().IsRegular() {
+		err = errors.New("not a file")
+	}
+	if err == nil {
+		c.perm = info.Mode().Perm()
+		c.Before, err = durable.ReadAtMost(c.Path, maxSettings)
+	}
+	if err != nil {
+		return nil, &SettingsError{c.Path, err}
+	}
+	if c.Before == nil {
+		c.Before = []byte{}
+	}
+	return c, nil
+}
+
+// Apply carries out the plan if the file has not changed since.
+func (c *Change) Apply(fsys *durable.FS) error {
+	now, err := readSettings(c.Path)
+	if err != nil {
+		return err
+	}
+	if !bytes.Equal(now.Before, c.Before) {
+		return &SettingsError{c.Path, errors.New("somebody changed it just now")}
+	}
+	if !c.Changed() {
+		return nil
+	}
+	state, err := settings.Look(c.Before)
+	if first := err != nil || len(state.Commands) == 0; first && c.After != nil {
+		// Back up the file as it was before ctx. This replaces the backup of an earlier installation.
+		if err := fsys.MkdirAll(filepath.Dir(c.Path)); err != nil {
+			return err
+		}
+		if err := fsys.WriteFile(c.Backup, c.Before, c.perm, true); err != nil {
+			return fmt.Errorf("cannot back up %q: %w", c.Path, err)
+		}
+	}
+	if c.After == nil {
+		err = fsys.Remove(c.Path)
+	} else {
+		err = fsys.WriteFile(c.Path, c.After, c.perm, true)
+	}
+	if err != nil {
+		return err
+	}
+	if c.restore {
+		err = fsys.Remove(c.Backup)
+	}
+	return errors.Join(err, fsys.SyncDir(filepath.Dir(c.Path)))
+}

@@ -1,0 +1,119 @@
+package jsonvalue
+
+import (
+	"encoding/json"
+	"errors"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+)
+
+func TestMembers(t *testing.T) {
+	in := " { \"a\" : 1 , \"\\u0062\":[ {\"c\":\"}\"} ],\"a\":\"\\\"\" ,\"\xff\":null} \n"
+	want := []Member{
+		{"a", json.RawMessage("1")}, {"b", json.RawMessage(`[ {"c":"}"} ]`)}, {"a", json.RawMessage(`"\""`)}, {"\xff", json.RawMessage("null")},
+	}
+	if got, err := Members([]byte(in)); err != nil || !reflect.DeepEqual(got, want) {
+		t.Errorf("got %q, error %v, want %q", got, err, want)
+	}
+	if got, err := Members([]byte(" {} ")); err != nil || len(got) != 0 {
+		t.Errorf("got %q, error %v of an empty object", got, err)
+	}
+	for _, bad := range []string{"", " ", "1", "[]", "{", `{"a"}`, `{"a":}`, `{"a":1,}`, `{"a":1`, `{"a":1}}`, `{"a":1}{}`, `{a:1}`, `{"a":01}`, `{"a":"` + "\n" + `"}`} {
+		if got, err := Members([]byte(bad)); err != ErrNotObject || got != nil {
+			t.Errorf("%s: got %q, error %v", bad, got, err)
+		}
+	}
+}
+
+func TestElements(t *testing.T) {
+	got, err := Elements([]byte("[ 1 , \"]\\\"\",[2, 3],{} ]\n"))
+	if want := []json.RawMessage{[]byte("1"), []byte(`"]\""`), []byte("[2, 3]"), []byte("{}")}; err != nil || !reflect.DeepEqual(got, want) {
+		t.Errorf("got %q, error %v, want %q", got, err, want)
+	}
+	if got, err := Elements([]byte("[]")); err != nil || got == nil || len(got) != 0 {
+		t.Errorf("got %q, error %v of an empty array", got, err)
+	}
+	for _, bad := range []string{"", "{}", "[", "[1", "[1,]", "[,]", "[1 2]", "[1]]", "[nul]"} {
+		if got, err := Elements([]byte(bad)); err != ErrNotArray || got != nil {
+			t.Errorf("%s: got %q, error %v", bad, got, err)
+		}
+	}
+}
+
+func TestText(t *testing.T) {
+	for in, want := range map[string]string{
+		`""`: "", `"a"`: "a", `"\n\u00e9\ud83d\ude00"`: "\né😀", "\"\xff\"": "\ufffd", `"\ud800x"`: "\ufffdx",
+	} {
+		if got, ok := Text([]byte(in)); !ok || got != want {
+			t.Errorf("%s: got %q, %v, want %q", in, got, ok, want)
+		}
+	}
+	for _, bad := range []string{"", `"`, "1", "null", `{"a":"b"}`} {
+		if got, ok := Text([]byte(bad)); ok {
+			t.Errorf("%s: got %q", bad, got)
+		}
+	}
+}
+
+func TestEncode(t *testing.T) {
+	if got, want := string(Encode(map[string]any{"b": "<&>\n", "a": 1})), `{"a":1,"b":"<&>\n"}`; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+	if got := string(Encode(make(chan int))); got != "null" {
+		t.Errorf("got %s of a channel", got)
+	}
+	if got, want := string(Compact([]byte(" { \"a\" : \"b c\" } "))), `{"a":"b c"}`; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+	if got := string(Compact([]byte("{ x"))); got != "{ x" {
+		t.Errorf("got %s of what is not JSON", got)
+	}
+}
+
+// FuzzMembers compares with encoding/json what an object holds, and what is none.
+func FuzzMembers(f *testing.F) {
+	for _, s := range []string{`{"a":1,"b":[{"c":"}"}]}`, `{"a":1,"a":2}`, "{\"\xff\":\"\\ud800\"}", `[1,"x",{}]`, `{"a":{"b":1}`, strings.Repeat("[", 50)} {
+		f.Add([]byte(s))
+	}
+	f.Fuzz(func(t *testing.T, in []byte) {
+		var want map[string]json.RawMessage
+		bad := json.Unmarshal(in, &want) != nil || want == nil
+		members, err := Members(in)
+		if (err != nil) != bad {
+			t.Fatalf("%q: error %v", in, err)
+		}
+		got := map[string]json.RawMessage{}
+		for _, m := range members {
+			got[string([]rune(m.Name))] = m.Value
+		}
+		if !bad && !reflect.DeepEqual(got, want) {
+			t.Fatalf("%q: got %q, want %q", in, got, want)
+		}
+		var list []json.RawMessage
+		bad = json.Unmarshal(in, &list) != nil || list == nil
+		elements, err := Elements(in)
+		if (err != nil) != bad || !bad && !slices.EqualFunc(elements, list, func(a, b json.RawMessage) bool { return string(a) == string(b) }) {
+			t.Fatalf("%q: got %q, error %v, want %q", in, elements, err, list)
+		}
+	})
+}
+
+func TestRewrite(t *testing.T) {
+	mark := func(scalar []byte) ([]byte, error) {
+		if string(scalar) == "null" {
+			return nil, errors.New("null")
+		}
+		return append([]byte("<"), append(scalar, '>')...), nil
+	}
+	in, want := ` {"a" : [1, "b" ,true,{}]} `, ` {<"a"> : [<1>, <"b"> ,<true>,{}]} `
+	if got, err := Rewrite([]byte(in), mark); err != nil || string(got) != want {
+		t.Errorf("got %s, error %v, want %s", got, err, want)
+	}
+	for _, bad := range []string{"[null]", "[1", `{"a"}`, "x"} {
+		if got, err := Rewrite([]byte(bad), mark); err == nil || got != nil {
+			t.Errorf("%s: got %s, error %v", bad, got, err)
+		}
+	}
+}

@@ -1,0 +1,266 @@
+package forget
+
+import (
+	"bytes"
+	"errors"
+	"regexp"
+	"slices"
+	"sync"
+
+	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/internal/maintenance/graph"
+	"github.com/gemini-ctx/ctx/objects"
+)
+
+// close selects everything that was made of a selected object, until there is nothing more to
+// select.
+func (c *selection) close() error {
+	for {
+		before := len(c.selected)
+		tainted := c.taintedNodes()
+		for _, m := range c.made {
+			if c.selected[m.id] {
+				continue
+			}
+			c.selected[m.id] = tainted(m.node) || slices.ContainsFunc(m.of, func(in format.Input) bool {
+				if in.Summary {
+					return c.selected[in.ID]
+				}
+				return tainted(in.ID)
+			})
+			if !c.selected[m.id] {
+				delete(c.selected, m.id)
+			}
+		}
+		for _, step := range []func() error{c.closeEdits, c.closeNotes, c.closeEpochs} {
+			if err := step(); err != nil {
+				return err
+			}
+		}
+		if len(c.selected) == before {
+			return nil
+		}
+	}
+}
+
+// taintedNodes returns a function that reports whether an entry under a node is selected. A node
+// is examined once a round.
+func (c *selection) taintedNodes() func(format.ID) bool {
+	g := c.graph
+	known := make([]int8, len(g.Objects)) // 1 goes, -1 does not
+	type step struct {
+		i    uint32
+		done bool
+	}
+	look := func(root uint32) bool {
+		stack := []step{{root, false}}
+		for len(stack) > 0 {
+			top := stack[len(stack)-1]
+			stack = stack[:len(stack)-1]
+			if known[top.i] != 0 {
+				continue
+			}
+			if g.Objects[top.i].Kind != format.NodeKind {
+				known[top.i] = -1
+				if c.selected[g.Objects[top.i].ID] {
+					known[top.i] = 1
+				}
+				continue
+			}
+			if !top.done {
+				stack = append(stack, step{top.i, true})
+				for _, e := range g.Below(top.i) {
+					if known[e.To()] == 0 {
+						stack = append(stack, step{e.To(), false})
+					}
+				}
+				continue
+			}
+			known[top.i] = -1
+			if slices.ContainsFunc(g.Below(top.i), func(e graph.Edge) bool { return known[e.To()] == 1 }) {
+				known[top.i] = 1
+			}
+		}
+		return known[root] == 1
+	}
+	return func(id format.ID) bool {
+		i, ok := g.Find(id)
+		return ok && look(i)
+	}
+}
+
+// body reads a stored body without its nonce. It returns nil where the body is gone or cannot be
+// read.
+func (c *selection) body(id format.ID) ([]byte, error) {
+	raw, err := c.s.Objects.Get(id)
+	var gone *objects.GoneError
+	var corrupt *objects.CorruptError
+	switch {
+	case errors.As(err, &gone), errors.Is(err, objects.ErrNotFound):
+		return nil, nil
+	case errors.As(err, &corrupt):
+		c.unread(corrupt.Path)
+		return nil, nil
+	case err != nil:
+		return nil, err
+	}
+	kind, _, err := format.HeaderKind(raw.Header)
+	if err == nil && format.HasNonce(kind) {
+		return raw.Body[min(format.NonceLen, len(raw.Body)):], nil
+	}
+	return raw.Body, err
+}
+
+// closeEdits selects the masks and replacements of selected entries.
+func (c *selection) closeEdits() error {
+	var rest []format.ID
+	for _, id := range c.edits {
+		if c.selected[id] {
+			continue
+		}
+		text, err := c.body(id)
+		if err != nil {
+			return err
+		}
+		if text == nil {
+			continue
+		}
+		goes := false
+		if m, err := format.DecodeMask(text); err == nil {
+			goes = slices.ContainsFunc(m.Parts, func(p format.MaskedPart) bool { return c.selected[p.Entry] })
+		} else if r, err := format.DecodeReplacement(text); err == nil {
+			goes = slices.ContainsFunc(r.Targets, func(t format.Target) bool { return c.selected[t.Entry] })
+		}
+		if goes {
+			c.selected[id] = true
+		} else {
+			rest = append(rest, id)
+		}
+	}
+	c.edits = rest
+	return nil
+}
+
+// offloaded finds the note that a shortened output names.
+var offloaded = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile("`ctx expand ([0-9a-f]{64})` shows all of it") })
+
+// closeNotes selects the notes whose short forms are selected messages, and the messages that are
+// short forms of selected notes.
+func (c *selection) closeNotes() error {
+	if len(c.notes) == 0 {
+		return nil
+	}
+	wanted := map[format.ID]bool{}
+	for id := range c.selected {
+		if c.notes[id] {
+			wanted[id] = true
+			continue
+		}
+		if i, ok := c.graph.Find(id); !ok || c.graph.Objects[i].Kind != format.EntryKind {
+			continue
+		}
+		text, err := c.body(id)
+		if err != nil {
+			return err
+		}
+		for _, note := range notesIn(text) {
+			if c.notes[note] {
+				wanted[note] = true
+				c.said = append(c.said, note)
+			}
+		}
+	}
+	if len(wanted) == 0 {
+		return nil
+	}
+	for id := range wanted {
+		c.selected[id] = true
+	}
+	for i := range c.graph.Objects {
+		o := &c.graph.Objects[i]
+		if o.Kind != format.EntryKind || c.selected[o.ID] {
+			continue
+		}
+		text, err := c.body(o.ID)
+		if err != nil {
+			return err
+		}
+		if slices.ContainsFunc(notesIn(text), func(note format.ID) bool { return wanted[note] }) {
+			c.selectEntry(o.ID)
+		}
+	}
+	return nil
+}
+
+func notesIn(text []byte) (ids []format.ID) {
+	if !bytes.Contains(text, []byte("`ctx expand ")) {
+		return nil
+	}
+	for _, m := range offloaded().FindAllSubmatch(text, -1) {
+		if id, err := format.ParseID(string(m[1])); err == nil {
+			ids = append(ids, id)
+		}
+	}
+	return ids
+}
+
+// closeEpochs selects what belongs to a selected observed value: the texts that state it, the
+// value of a text, and the updates that reported it.
+func (c *selection) closeEpochs() error {
+	for again := true; again; {
+		again = false
+		choose := func(line ...format.ID) {
+			if !slices.ContainsFunc(line, func(id format.ID) bool { return c.selected[id] }) {
+				return
+			}
+			for _, id := range line {
+				if !id.IsZero() && !c.selected[id] {
+					c.selected[id], again = true, true
+				}
+			}
+		}
+		for _, e := range c.epochs {
+			for _, t := range e.Initial {
+				choose(t.Value, t.Text)
+			}
+			for _, b := range e.Current {
+				choose(b.Value, b.First, b.Gone)
+			}
+		}
+	}
+	var told [][]byte
+	for id := range c.selected {
+		if i, ok := c.graph.Find(id); ok && c.graph.Objects[i].Kind == format.BlobKind {
+			text, err := c.body(id)
+			if err != nil {
+				return err
+			}
+			if text = bytes.Trim(text, `"`); len(text) >= minToldBytes {
+				told = append(told, text)
+			}
+		}
+	}
+	for _, e := range c.epochs {
+		if e.Body == nil || c.selected[e.id] {
+			continue
+		}
+		named := slices.ContainsFunc(e.Initial, func(t format.Told) bool { return c.selected[t.Value] || c.selected[t.Text] }) ||
+			slices.ContainsFunc(e.Current, func(b format.Belief) bool { return c.selected[b.Value] || c.selected[b.First] || c.selected[b.Gone] })
+		if !named && len(told) > 0 {
+			text, err := c.body(e.id)
+			if err != nil {
+				return err
+			}
+			// An update may say what a value was before.
+			named = slices.ContainsFunc(told, func(t []byte) bool { return bytes.Contains(text, t) })
+		}
+		if named {
+			c.selected[e.id] = true
+		}
+	}
+	return nil
+}
+
+// minToldBytes is the length of the shortest value that is looked for in updates: shorter ones
+// occur everywhere.
+const minToldBytes = 4

@@ -1,0 +1,323 @@
+// Package forget chooses which bodies a forget removes: those that are named or that hold a text or
+// a secret, and all that was made of them. session.Store.Forget then removes them.
+//
+// Begin with Run; closure.go holds the rules of what was made of what.
+package forget
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"github.com/gemini-ctx/ctx/internal/store"
+	"slices"
+	"strings"
+
+	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/internal/maintenance/graph"
+	"github.com/gemini-ctx/ctx/internal/maintenance/storedir"
+	"github.com/gemini-ctx/ctx/internal/session"
+	"github.com/gemini-ctx/ctx/objects"
+)
+
+// Options say what Run forgets: one of the three.
+type Options struct {
+	IDs  []format.ID // entries, clusters, summaries, blobs, epochs
+	Text string      // what stands anywhere in a body
+	Rule string      // a class of secrets, as the rules of today find them; AnyClass for all
+
+	DryRun   bool // say what would go, and change nothing
+	Progress graph.Progress
+}
+
+// AnyClass is the rule that every secret is of.
+const AnyClass = "all"
+
+// Report is what Run did, or with DryRun would do.
+type Report struct {
+	store.Forgot
+	Kinds   map[format.ID]string // of Forgot.Objects: what each is
+	Already int                  // of what was named: bodies that were gone before, or never there
+	Sources []SourceName         // whose own transcripts have the words still
+	Unread  []string             // files that could not be looked into when it was chosen what goes
+}
+
+// SourceName is a conversation as the agent that had it names it.
+type SourceName struct {
+	Agent   string `json:"agent"`
+	Session string `json:"session"`
+}
+
+// Run removes the bodies of what is named, and of all that was made of it, from every place of the
+// store: reachable or not, loose or packed. Headers stay, and so do all ids. A message goes with
+// its newer and older versions, a cluster or a tombstone stands for its members, a summary for
+// itself.
+//
+// The lock is held until all is over. See session.Store.Forget for what a crash leaves.
+func Run(ctx context.Context, s *session.Store, o Options) (Report, error) {
+	var report Report
+	plan := func() (*store.Forgetting, error) {
+		c := &selection{s: s, o: o, report: &report, selected: map[format.ID]bool{}}
+		return c.plan(ctx)
+	}
+	var err error
+	if o.DryRun {
+		var p *store.Forgetting
+		if p, err = plan(); err == nil {
+			report.Objects = p.Objects
+		}
+	} else {
+		if report.Forgot, err = s.Store.Forget(ctx, plan); err == nil {
+			err = storedir.DropAsides(s)
+		}
+	}
+	if err != nil {
+		return report, fmt.Errorf("cannot forget: %w", err)
+	}
+	return report, nil
+}
+
+// selection chooses the bodies to remove.
+type selection struct {
+	s      *session.Store
+	o      Options
+	report *Report
+
+	graph    *graph.Graph
+	selected map[format.ID]bool
+	said     []format.ID // named, or holding a secret: their words are not to come back
+
+	first  map[format.ID]format.ID   // of an amend, the message
+	newer  map[format.ID][]format.ID // of a message, its amends
+	edits  []format.ID               // masks and replacements
+	notes  map[format.ID]bool
+	epochs []epochAt
+	made   []madeOf // summaries and tombstones
+	srcs   map[format.ID]SourceName
+
+	records map[format.ID]recordName   // of an entry, the record of a transcript that it comes from
+	same    map[recordName][]format.ID // the entries that come from a record
+	named   map[format.ID]bool         // entries that go since they, or others of their record, were named
+}
+
+// recordName names a record of a transcript. One record has several entries if it was imported
+// again after an undo, or into another session.
+type recordName struct{ agent, session, message string }
+
+type epochAt struct {
+	id format.ID
+	*format.Epoch
+}
+
+// madeOf is a summary or a tombstone, and its inputs.
+type madeOf struct {
+	id   format.ID
+	node format.ID
+	of   []format.Input
+}
+
+func (c *selection) plan(ctx context.Context) (*store.Forgetting, error) {
+	if err := c.read(ctx); err != nil {
+		return nil, err
+	}
+	if err := c.choose(ctx); err != nil {
+		return nil, err
+	}
+	if err := c.close(); err != nil {
+		return nil, err
+	}
+	return c.settle()
+}
+
+// read reads every header.
+func (c *selection) read(ctx context.Context) error {
+	c.first, c.newer, c.notes = map[format.ID]format.ID{}, map[format.ID][]format.ID{}, map[format.ID]bool{}
+	c.srcs = map[format.ID]SourceName{}
+	c.records, c.same = map[format.ID]recordName{}, map[recordName][]format.ID{}
+	c.named = map[format.ID]bool{}
+	inv, err := graph.TakeInventory(c.s, func(path string, _ error) error { c.unread(path); return nil })
+	if err != nil {
+		return err
+	}
+	c.graph, err = graph.Read(ctx, c.s, inv, c.header, c.o.Progress)
+	return err
+}
+
+func (c *selection) unread(path string) {
+	if !slices.Contains(c.report.Unread, path) {
+		c.report.Unread = append(c.report.Unread, path)
+	}
+}
+
+// header notes what the selection needs of an object.
+func (c *selection) header(id format.ID, _ []byte, read format.Object) {
+	switch o := read.(type) {
+	case *format.Entry:
+		if o.Source != nil {
+			c.srcs[id] = SourceName{o.Source.Agent, o.Source.Session}
+			name := recordName{o.Source.Agent, o.Source.Session, o.Source.Message}
+			c.records[id], c.same[name] = name, append(c.same[name], id)
+		}
+		switch {
+		case !o.Amends.IsZero():
+			c.first[id] = o.Amends
+			c.newer[o.Amends] = append(c.newer[o.Amends], id)
+		case o.Kind == format.KindMask || o.Kind == format.KindReplace:
+			c.edits = append(c.edits, id)
+		case o.Kind == format.KindNote:
+			c.notes[id] = true
+		}
+	case *format.Summary:
+		c.made = append(c.made, madeOf{id, o.Node, o.Inputs})
+	case *format.Tombstone:
+		c.made = append(c.made, madeOf{id, o.Node, []format.Input{{Summary: true, ID: o.Summary}}})
+	case *format.Epoch:
+		c.epochs = append(c.epochs, epochAt{id, o})
+	}
+}
+
+// choose finds what was asked for.
+func (c *selection) choose(ctx context.Context) error {
+	switch {
+	case c.o.Text != "":
+		needles := Needles(c.o.Text)
+		return c.search(ctx, func(kind, media string, body []byte) (bool, error) { return needles.In(body), nil }, false)
+	case c.o.Rule != "":
+		return c.search(ctx, func(_, media string, body []byte) (bool, error) {
+			found, err := findSecrets(media, body)
+			return slices.ContainsFunc(found, func(f secretAt) bool { return c.o.Rule == AnyClass || f.class == c.o.Rule }), err
+		}, true)
+	}
+	view, err := c.s.Refs.Read()
+	if err != nil {
+		return err
+	}
+	for _, id := range c.o.IDs {
+		header, err := c.s.Objects.Header(id)
+		if err != nil && !errors.Is(err, objects.ErrNotFound) {
+			return err
+		}
+		kind := ""
+		if err == nil {
+			if kind, _, err = format.HeaderKind(header); err != nil {
+				return err
+			}
+		}
+		switch kind {
+		case "entry":
+			c.selectEntry(id)
+		case "summary", "blob", "epoch":
+			c.selected[id] = true
+		default:
+			err := c.s.Clusters.Members(view, id, func(e format.ID) error { c.selectEntry(e); return nil })
+			if err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// selectEntry selects a message, all its versions, and the other entries of its transcript
+// record.
+func (c *selection) selectEntry(id format.ID) {
+	c.selected[id] = true
+	for todo := []format.ID{id}; len(todo) > 0; todo = todo[1:] {
+		id := todo[0]
+		if first, ok := c.first[id]; ok {
+			id = first
+		}
+		for _, v := range append([]format.ID{id}, c.newer[id]...) {
+			if !c.named[v] {
+				c.named[v], c.selected[v] = true, true
+				c.said = append(c.said, v)
+				todo = append(todo, c.same[c.records[v]]...)
+			}
+		}
+	}
+}
+
+// search reads every stored body.
+func (c *selection) search(ctx context.Context, holds func(kind, media string, body []byte) (bool, error), said bool) error {
+	n := 0
+	return c.s.Objects.Contents(func(at objects.Place, raw format.Raw) error {
+		if n++; n%4096 == 0 {
+			c.o.Progress.Tell(n, len(c.graph.Objects), "searching")
+		}
+		if raw.Body == nil || c.selected[at.ID] {
+			return ctx.Err()
+		}
+		kind, media, text, err := storedText(raw)
+		if err != nil {
+			return err
+		}
+		found, err := holds(kind, media, text)
+		if err != nil || !found {
+			return errors.Join(err, ctx.Err())
+		}
+		c.selected[at.ID] = true
+		if kind == "entry" && said {
+			c.said = append(c.said, at.ID)
+		}
+		return ctx.Err()
+	}, func(path string, _ error) error { c.unread(path); return nil })
+}
+
+// settle drops the objects whose bodies are gone already, and returns the others.
+func (c *selection) settle() (*store.Forgetting, error) {
+	p := &store.Forgetting{}
+	c.report.Kinds = map[format.ID]string{}
+	sources := map[SourceName]bool{}
+	for id := range c.selected {
+		raw, err := c.s.Objects.Get(id)
+		var gone *objects.GoneError
+		var corrupt *objects.CorruptError
+		switch {
+		case errors.As(err, &gone) && gone.Reason == format.ReasonLost:
+			// What is left of it is to go as well, and it is not to be found again.
+		case errors.As(err, &gone), errors.Is(err, objects.ErrNotFound):
+			c.report.Already++
+			continue
+		case errors.As(err, &corrupt):
+			c.unread(corrupt.Path)
+			continue
+		case err != nil:
+			return nil, err
+		case raw.Body == nil:
+			c.report.Already++
+			continue
+		}
+		kind, _, err := format.HeaderKind(raw.Header)
+		if err != nil {
+			return nil, err
+		}
+		if kind == "entry" {
+			if e, err := format.DecodeEntry(raw.Header); err == nil {
+				kind = e.Kind
+			}
+		}
+		c.report.Kinds[id] = kind
+		p.Objects = append(p.Objects, id)
+		if src, ok := c.srcs[id]; ok {
+			sources[src] = true
+		}
+	}
+	graph.SortedIDs(p.Objects)
+	for _, id := range c.said {
+		if c.report.Kinds[id] != "" {
+			p.Said = append(p.Said, id)
+		}
+	}
+	if c.o.Text != "" {
+		p.Phrases = []string{c.o.Text}
+	}
+	for src := range sources {
+		c.report.Sources = append(c.report.Sources, src)
+	}
+	slices.SortFunc(c.report.Sources, func(a, b SourceName) int {
+		if n := strings.Compare(a.Agent, b.Agent); n != 0 {
+			return n
+		}
+		return strings.Compare(a.Session, b.Session)
+	})
+	return p, nil
+}

@@ -1,0 +1,30 @@
+package forget
+
+import (
+	"testing"
+)
+
+// A text is found as it is, as JSON writes it, and in strings of JSON in strings of JSON; and not
+// where it does not stand.
+func TestNeedles(t *testing.T) {
+	for _, tt := range []struct {
+		text, body string
+		want       bool
+	}{
+		{"secret", "a secret here", true},
+		{"secret", "Secret", false},
+		{"secret", `{"a":"b","n":1}`, false},
+		{"secret", `["sec","ret"]`, false},
+		{"secret", `{"a":["\u0073ecret"]}`, true},
+		{"secret", `{"\u0073ecret":1}`, true},
+		{`a"b`, `{"x":"a\"b"}`, true},
+		{`a"b`, `{"x":"{\"y\":\"a\\\"b\"}"}`, true},
+		{"a<b", `{"x":"a\u003cb"}`, true},
+		{"a<b", `{"x":"a<c"}`, false},
+		{"secret", `{"x":"{\"y\":\"\\u0073ecret\"}"}`, true},
+	} {
+		if got := Needles(tt.text).In([]byte(tt.body)); got != tt.want {
+			t.Errorf("%s in %s: %v", tt.text, tt.body, got)
+		}
+	}
+}

@@ -1,0 +1,128 @@
+package forget
+
+import (
+	"context"
+	"strings"
+
+	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/internal/maintenance/graph"
+	"github.com/gemini-ctx/ctx/internal/session"
+	"github.com/gemini-ctx/ctx/objects"
+	"github.com/gemini-ctx/ctx/sanitize"
+)
+
+// ScanOptions are for Scan.
+type ScanOptions struct {
+	Rule     string // a class; "" or AnyClass for all
+	Progress graph.Progress
+}
+
+// Secret is where something that looks like a secret is stored. What it is, is not told.
+type Secret struct {
+	ID    format.ID `json:"id"`
+	Kind  string    `json:"kind"` // of the object; of an entry its own
+	Class string    `json:"class"`
+	From  int       `json:"from"` // the first byte in the text, from 0
+	To    int       `json:"to"`   // the byte behind the last one
+}
+
+// ScanReport is what Scan went through.
+type ScanReport struct {
+	Bodies  int // read, each once
+	Secrets int
+	Unread  []string // files that cannot be read as what they are
+}
+
+// Scan looks through every stored body with the rules of today, and calls each for what looks like
+// a secret, object by object. It takes no lock and writes nothing; memory does not grow with the
+// store but for the ids of what is stored more than once.
+func Scan(ctx context.Context, s *session.Store, o ScanOptions, each func(Secret) error) (ScanReport, error) {
+	var report ScanReport
+	twice := map[format.ID]bool{} // packed objects that were met loose
+	err := s.Objects.Contents(func(at objects.Place, raw format.Raw) error {
+		if report.Bodies%1024 == 0 {
+			o.Progress.Tell(report.Bodies, 0, "scanning")
+		}
+		if raw.Body == nil || twice[at.ID] {
+			return ctx.Err()
+		}
+		if s.Objects.IsLoose(at.ID) {
+			twice[at.ID] = true
+		}
+		report.Bodies++
+		kind, media, text, err := storedText(raw)
+		if err != nil {
+			return err
+		}
+		found, err := findSecrets(media, text)
+		if err != nil {
+			return err
+		}
+		if kind == "entry" && len(found) > 0 {
+			if e, err := format.DecodeEntry(raw.Header); err == nil {
+				kind = e.Kind
+			}
+		}
+		for _, f := range found {
+			if o.Rule != "" && o.Rule != AnyClass && f.class != o.Rule {
+				continue
+			}
+			report.Secrets++
+			if err := each(Secret{at.ID, kind, f.class, f.from, f.to}); err != nil {
+				return err
+			}
+		}
+		return ctx.Err()
+	}, func(path string, _ error) error { report.Unread = append(report.Unread, path); return ctx.Err() })
+	return report, err
+}
+
+// secretAt is something that looks like a secret, in a text.
+type secretAt struct {
+	class    string
+	from, to int
+}
+
+// findSecrets runs the rules over a text. JSON is read string by string, and the texts of a message
+// as one; the sentences of a summary are of different messages, so each is read by itself. What
+// says that it is JSON and is not is read as text.
+func findSecrets(media string, text []byte) ([]secretAt, error) {
+	find := sanitize.Find
+	switch {
+	case media == format.MediaExtract:
+		find = sanitize.FindStrings
+	case isJSON(media):
+		find = sanitize.FindJSON
+	}
+	found, err := find(text)
+	if err != nil {
+		found, err = sanitize.Find(text)
+	}
+	out := make([]secretAt, len(found))
+	for i, f := range found {
+		out[i] = secretAt{f.Class, f.From, f.To}
+	}
+	return out, err
+}
+
+func isJSON(media string) bool {
+	return media == format.MediaParts || strings.HasSuffix(media, "/json") || strings.HasSuffix(media, "+json")
+}
+
+// storedText takes an object with a body apart: its kind, of what its body is, and the body without
+// the nonce that some have in front.
+func storedText(raw format.Raw) (kind, media string, text []byte, err error) {
+	kind, _, err = format.HeaderKind(raw.Header)
+	if err != nil {
+		return "", "", nil, err
+	}
+	body, _, err := format.HeaderBody(raw.Header)
+	if err != nil {
+		return "", "", nil, err
+	}
+	text = raw.Body
+	if format.HasNonce(kind) {
+		text = text[min(format.NonceLen, len(text)):]
+	}
+	return kind, body.Media, text, nil
+}

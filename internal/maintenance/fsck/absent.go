@@ -1,0 +1,249 @@
+package fsck
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/gemini-ctx/ctx/objects"
+
+	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/internal/durable"
+	"github.com/gemini-ctx/ctx/internal/maintenance/graph"
+	"github.com/gemini-ctx/ctx/internal/session"
+	"github.com/gemini-ctx/ctx/refs"
+)
+
+// noteForget remembers an operation that forgot something.
+func (f *checker) noteForget(op *format.Operation) {
+	if effect, _ := refs.EffectOf(op.Verb); effect.Forgets {
+		f.forgetOps = append(f.forgetOps, op.Number)
+	}
+}
+
+// checkAbsent reads the records of absent bodies, and holds them against what operations forgot.
+func (f *checker) checkAbsent() {
+	known, ok := f.checkForgets()
+	forgotten, unfinished, lost := []format.ID{}, 0, 0
+	err := f.s.Objects.EachAbsent(func(id format.ID, path string) error {
+		a, err := ReadAbsent(id, path)
+		if err != nil {
+			f.unknown(err)
+			f.fault("absent", id.String(), path, err.Error())
+			return f.ctx.Err()
+		}
+		if a.Reason != format.ReasonForgotten {
+			lost++
+			return f.ctx.Err()
+		}
+		forgotten = append(forgotten, id)
+		if raw, err := f.s.Objects.Get(id); err == nil && raw.Body != nil {
+			unfinished++
+		}
+		return f.ctx.Err()
+	})
+	if err != nil && f.ctx.Err() == nil {
+		f.fault("absent", "absent", "", err.Error())
+	}
+	switch {
+	case known.Half != nil:
+		f.note("a forget was cut short; the next writer finishes it, or takes it back if it was not recorded")
+	case unfinished > 0:
+		f.note("%d bodies that were forgotten are stored again; forget them again", unfinished)
+	}
+	if lost > 0 {
+		f.note("%d bodies are lost, by the word of a repair", lost)
+	}
+	if ok {
+		f.checkForgotten(known, forgotten)
+	}
+}
+
+// ReadAbsent reads the record of the absent body of an object.
+func ReadAbsent(id format.ID, path string) (*format.Absent, error) {
+	b, err := durable.ReadAtMost(path, objects.MaxAbsentFile)
+	if err != nil {
+		return nil, err
+	}
+	a, err := format.DecodeAbsent(b)
+	if err == nil && a.Object != id {
+		err = fmt.Errorf("record is for object %v", a.Object)
+	}
+	return a, err
+}
+
+// checkForgets reads what operations forgot. ok is false where some of that is missing or cannot be
+// read.
+func (f *checker) checkForgets() (known Forgets, ok bool) {
+	known, faults := ReadForgets(f.s)
+	for _, x := range faults {
+		f.fault(x.Kind, x.Subject, x.Path, x.Why)
+	}
+	ok = len(faults) == 0
+	for _, at := range known.list {
+		gone, err := f.s.Objects.Gone(at.Objects)
+		path := f.s.Objects.Path(objects.ForgottenName(at.Operation))
+		if err != nil {
+			f.fault("absent", objects.ForgottenName(at.Operation), path, err.Error())
+		} else if lack := len(at.Objects) - len(gone); lack > 0 {
+			f.fault("absent", objects.ForgottenName(at.Operation), path,
+				fmt.Sprintf("%d objects that it names have no record of their own", lack))
+		}
+	}
+	for _, n := range f.forgetOps {
+		name := objects.ForgottenName(n)
+		if known.Half != nil && known.Half.Operation == n || slices.Contains(known.Files, n) {
+			continue
+		}
+		ok = false
+		f.fault("absent", name, f.s.Objects.Path(name),
+			fmt.Sprintf("is missing, and operation %d forgot something: what it forgot is not known by its words", n))
+	}
+	return known, ok
+}
+
+// Forgets are what a store's files say was forgotten.
+type Forgets struct {
+	list  []*format.Forgotten // those that can be read, in the order of their operations
+	Files []uint64            // the operations that have a file, in order
+	Half  *format.Forgotten   // of a forget that was cut short; nil where there is none
+}
+
+// ReadForgets reads all of them. A fault names a file that cannot be read.
+func ReadForgets(s *session.Store) (known Forgets, faults []Fault) {
+	fault := func(name string, why error) {
+		path := s.Objects.Path(name)
+		faults = append(faults, Fault{Kind: "absent", Subject: name, Path: path, Why: why.Error()})
+	}
+	// The unfinished one first: it becomes one of the others.
+	var err error
+	if known.Half, err = s.History.Unfinished(); err != nil {
+		fault(objects.UnfinishedName(), err)
+	}
+	if known.Files, err = s.History.Forgets(); err != nil {
+		fault("absent", err)
+	}
+	for _, n := range known.Files {
+		f, err := s.History.Forgotten(n)
+		if err == nil && f.Operation != n {
+			err = fmt.Errorf("is of operation %d", f.Operation)
+		}
+		if err != nil {
+			fault(objects.ForgottenName(n), err)
+			continue
+		}
+		known.list = append(known.list, f)
+	}
+	return known, faults
+}
+
+// Lists reports whether some operation forgot the body of an object.
+func (k *Forgets) Lists(id format.ID) bool {
+	has := func(f *format.Forgotten) bool { return f.Has(id) }
+	return k.Half != nil && has(k.Half) || slices.ContainsFunc(k.list, has)
+}
+
+// WithheldBy returns the first operation that can be why an entry was stored without its body: the
+// entry has a source that the operation forgot, or room for words that it forgot. Whether the body
+// held these words cannot be told. Zero where there is none.
+func (k *Forgets) WithheldBy(s *session.Store, header []byte) (uint64, error) {
+	body, named, err := format.HeaderBody(header)
+	if err != nil || !named {
+		return 0, err
+	}
+	var source format.ID
+	if key, ok := format.SourceKey(header); ok {
+		if source, err = s.History.SourceDigest(key); err != nil {
+			return 0, err
+		}
+	}
+	room := func(t format.Trace) bool { return int64(t.Size) <= body.Size-format.NonceLen }
+	// The words of parts are not in the form in which parts are stored.
+	words := func(t format.Trace) bool { return body.Media != format.MediaText || room(t) }
+	for _, f := range k.list {
+		said := slices.ContainsFunc(f.Texts, words) || slices.ContainsFunc(f.Phrases, room)
+		if said || slices.Contains(f.Sources, source) {
+			return f.Operation, nil
+		}
+	}
+	return 0, nil
+}
+
+// checkForgotten holds that an operation forgot each body that a record says was forgotten: it
+// lists the object, or the object is an entry that was said later and could hold words of it.
+func (f *checker) checkForgotten(known Forgets, ids []format.ID) {
+	if f.graph == nil || !f.logOK {
+		return
+	}
+	type late struct {
+		i  uint32
+		by uint64
+	}
+	var withheld []late
+	for _, id := range ids {
+		i, ok := f.graph.Find(id)
+		if !ok || f.graph.Marks[i]&graph.Reached == 0 || known.Lists(id) {
+			continue
+		}
+		var by uint64
+		if f.graph.Objects[i].Kind == format.EntryKind {
+			header, err := f.s.Objects.Header(id)
+			if err == nil {
+				by, err = known.WithheldBy(f.s, header)
+			}
+			if err != nil {
+				continue // it is told where objects are read
+			}
+		}
+		if by == 0 {
+			f.madeUp(i)
+		} else {
+			withheld = append(withheld, late{i, by})
+		}
+	}
+	if len(withheld) == 0 {
+		return
+	}
+	said := f.saidBy()
+	for _, w := range withheld {
+		if n := said[w.i]; n != 0 && n <= w.by {
+			f.madeUp(w.i)
+		}
+	}
+}
+
+func (f *checker) madeUp(i uint32) {
+	id := f.graph.Objects[i].ID
+	f.fault("absent", id.String(), f.s.Objects.AbsentPath(id),
+		fmt.Sprintf("says that the body of %s was forgotten, and no operation forgot it", f.subject(i)))
+}
+
+// saidBy returns by the number of each object the operation that brought it into the history: for
+// what was there before the kept log, the last operation before that.
+func (f *checker) saidBy() []uint64 {
+	g := f.graph
+	said := make([]uint64, len(g.Objects))
+	bring := func(id format.ID, by uint64) {
+		i, ok := g.Find(id)
+		if !ok {
+			return
+		}
+		for stack := []uint32{i}; len(stack) > 0; {
+			top := stack[len(stack)-1]
+			stack = stack[:len(stack)-1]
+			if said[top] != 0 || g.Objects[top].Kind != format.EntryKind {
+				continue
+			}
+			said[top] = by
+			for _, e := range g.Below(top) {
+				stack = append(stack, e.To())
+			}
+		}
+	}
+	for _, name := range graph.SortedNames(f.base) {
+		bring(f.base[name].ID, f.baseNumber)
+	}
+	for _, m := range f.moves {
+		bring(m.ref.New.ID, m.op.Number)
+	}
+	return said
+}

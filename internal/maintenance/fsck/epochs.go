@@ -1,0 +1,40 @@
+package fsck
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/internal/maintenance/graph"
+)
+
+// checkEpochs holds the ref of each branch's epoch against the branch: it names what the nearest
+// epoch entry on the line of first parents names, and is there where there is one.
+func (f *checker) checkEpochs() {
+	if f.refs == nil || f.graph == nil {
+		return
+	}
+	for _, name := range graph.SortedNames(f.refs) {
+		rest, ok := strings.CutPrefix(name, graph.EpochsPrefix)
+		if _, branch := f.refs[graph.SessionsPrefix+rest]; ok && !branch {
+			f.fault("ref", name, "", "is the epoch of a branch that is not there")
+		}
+		if rest, ok = strings.CutPrefix(name, graph.SessionsPrefix); !ok {
+			continue
+		}
+		tip, err := f.graph.Meet(f.refs[name].ID)
+		if err != nil {
+			continue // told where links are followed
+		}
+		if got, want := f.refs[graph.EpochsPrefix+rest].ID, f.graph.EpochAt(tip); got != want {
+			f.fault("ref", graph.EpochsPrefix+rest, "", fmt.Sprintf("names %s, and the branch was told %s", orNothing(got), orNothing(want)))
+		}
+	}
+}
+
+func orNothing(id format.ID) string {
+	if id.IsZero() {
+		return "nothing"
+	}
+	return id.String()
+}

@@ -1,0 +1,146 @@
+package fsck
+
+import (
+	"errors"
+	"fmt"
+	"github.com/gemini-ctx/ctx/internal/history"
+	"maps"
+	"slices"
+
+	"github.com/gemini-ctx/ctx/forest"
+	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/internal/maintenance/graph"
+	"github.com/gemini-ctx/ctx/internal/maintenance/replay"
+	"github.com/gemini-ctx/ctx/refs"
+)
+
+// checkForests replays the log and compares: with the forests that records name and that are still
+// there, with what summaries and tombstones say of the runs they stand for, and at the end with
+// what sessions hold.
+func (f *checker) checkForests() {
+	if !f.logOK || f.graph == nil {
+		return
+	}
+	r, err := replay.New(f.s, f.base)
+	if err != nil {
+		f.fault("forest", "refs/base", "", err.Error())
+		return
+	}
+	r.Differs = func(subject, why string) { f.fault("forest", subject, "", why) }
+	r.Wanted = func(id format.ID) bool {
+		_, there := f.graph.Find(id)
+		return there
+	}
+	for _, name := range graph.SortedNames(f.base) {
+		f.checkBaseCovers(r, name)
+	}
+	if !f.replay(r) {
+		return
+	}
+	// Every forest has every member. The main one is there as soon as there is one; another from its
+	// first operation on.
+	for _, name := range slices.Sorted(maps.Keys(r.States)) {
+		f.markMembers(r.States[name], r)
+		f.checkMembers()
+	}
+	if r.States[history.MainForest] == nil {
+		f.checkMembers()
+	}
+}
+
+// replay follows the log to the operation that the refs were read at.
+func (f *checker) replay(r *replay.Forests) bool {
+	var failed error
+	err := f.s.Refs.Forward(func(rec refs.Record) bool {
+		if rec.Op.Number > f.number {
+			return false
+		}
+		failed = r.Record(rec.Op)
+		if rec.Op.Number%1024 == 0 {
+			f.o.Progress.Tell(int(rec.Op.Number), int(f.number), "replaying")
+		}
+		return failed == nil && f.ctx.Err() == nil
+	})
+	if err := errors.Join(failed, err); err != nil {
+		f.fault("forest", "log", "", err.Error())
+		return false
+	}
+	return f.ctx.Err() == nil
+}
+
+// checkBaseCovers checks the covers that no kept record settles.
+func (f *checker) checkBaseCovers(r *replay.Forests, ref string) {
+	if graph.RefKind(ref) != format.ForestKind {
+		return
+	}
+	st := r.States[ref[len(graph.ForestsPrefix):]]
+	for _, c := range st.Live() {
+		members, err := st.Members(c)
+		for _, v := range c.Covers {
+			if err == nil {
+				err = r.Cover(v.Summary, members, v, nil)
+			}
+		}
+		if err != nil {
+			f.fault("forest", ref, "", err.Error())
+		}
+	}
+}
+
+// markMembers marks the entries of all clusters of one forest, live and evicted.
+func (f *checker) markMembers(st *forest.State, r *replay.Forests) {
+	for i := range f.graph.Marks {
+		f.graph.Marks[i] &^= member | twice
+	}
+	mark := func(ids []format.ID) {
+		for _, id := range ids {
+			i, err := f.graph.Meet(id)
+			if err != nil {
+				continue // told where links are followed
+			}
+			if f.graph.Marks[i]&member != 0 {
+				f.graph.Marks[i] |= twice
+			}
+			f.graph.Marks[i] |= member
+		}
+	}
+	for _, c := range st.Live() {
+		members, err := st.Members(c)
+		if err != nil {
+			f.fault("forest", fmt.Sprintf("cluster %d", c.Number), "", err.Error())
+		}
+		mark(members)
+	}
+	evicted, err := st.Evicted()
+	if err != nil {
+		f.fault("forest", "tombstones", "", err.Error())
+	}
+	for _, e := range evicted {
+		stone, err := r.Tombstone(e.Tombstone)
+		if err == nil {
+			err = forest.Walk(r, stone.Node, func(_ format.ID, entries []format.ID) { mark(entries) })
+		}
+		if err != nil {
+			f.fault("forest", fmt.Sprintf("cluster %d", e.Cluster), "", err.Error())
+		}
+	}
+}
+
+// checkMembers holds that every message up to its branch's frontier is a member once, and nothing
+// else is.
+func (f *checker) checkMembers() {
+	for i, m := range f.graph.Marks {
+		id := f.graph.Objects[i].ID.String()
+		switch {
+		case m&due != 0 && m&member == 0:
+			f.fault("forest", id, "", fmt.Sprintf("message %d is up to its branch's frontier, and in no cluster", f.graph.Objects[i].Seq))
+		case m&member == 0:
+		case m&twice != 0:
+			f.fault("forest", id, "", "entry is a member more than once")
+		case m&inBranch == 0:
+			f.fault("forest", id, "", "member without session: no branch stands on the entry")
+		case m&due == 0:
+			f.fault("forest", id, "", "entry is a member, and no message up to its branch's frontier")
+		}
+	}
+}

@@ -1,0 +1,233 @@
+package fsck
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/internal/maintenance/graph"
+	"github.com/gemini-ctx/ctx/refs"
+)
+
+// checkMoves holds the operations of the log against each other: what an operation does to the refs
+// of sessions is what its verb says, the refs are those of its session, and a ref of a session
+// names that session's entries. Digests do not show this: who changes a record can make them anew.
+func (f *checker) checkMoves() {
+	if f.graph == nil || f.refs == nil {
+		return
+	}
+	m := moves{
+		checker: f,
+		held:    map[string]map[format.ID]bool{},
+		done:    map[aboutRef]format.RefUpdate{},
+	}
+	for _, name := range graph.SortedNames(f.base) {
+		if why := m.foreignEntry(name, f.base[name]); why != "" {
+			f.fault("ref", "refs/base: "+name, "", why)
+		}
+		m.hold(name, f.base[name].ID)
+	}
+	for _, at := range f.moves {
+		if f.ctx.Err() != nil {
+			return
+		}
+		if session, ok := sessionOfRef(at.ref.Name); ok {
+			for _, why := range m.faultsOf(at.op, at.ref, session) {
+				f.fault("log", fmt.Sprintf("operation %d", at.op.Number), "", why)
+			}
+		}
+		m.hold(at.ref.Name, at.ref.New.ID)
+		m.done[aboutRef{at.op.Number, at.ref.Name}] = at.ref
+	}
+	if !f.logOK {
+		for _, name := range graph.SortedNames(f.refs) {
+			if why := m.foreignEntry(name, f.refs[name]); why != "" {
+				f.fault("ref", name, "", why)
+			}
+		}
+	}
+}
+
+// moves is what is known of the log up to one of its operations.
+type moves struct {
+	*checker
+	held map[string]map[format.ID]bool // of each ref of a session, what it has named so far
+	done map[aboutRef]format.RefUpdate // what each operation did to each ref
+}
+
+type aboutRef struct {
+	operation uint64
+	ref       string
+}
+
+func (m *moves) hold(ref string, id format.ID) {
+	if _, ok := sessionOfRef(ref); !ok || id.IsZero() {
+		return
+	}
+	if m.held[ref] == nil {
+		m.held[ref] = map[format.ID]bool{}
+	}
+	m.held[ref][id] = true
+}
+
+// sessionOfRef returns the session whose branch, epoch, state or parent a ref names.
+func sessionOfRef(name string) (session string, ok bool) {
+	for _, prefix := range []string{"state/session/", "state/parent/"} {
+		if session, ok = strings.CutPrefix(name, prefix); ok {
+			return session, true
+		}
+	}
+	top, rest, _ := strings.Cut(name, "/")
+	if top+"/" != graph.SessionsPrefix && top+"/" != graph.EpochsPrefix {
+		return "", false
+	}
+	session, _, ok = strings.Cut(rest, "/")
+	return session, ok
+}
+
+// faultsOf says what is wrong with what an operation did to a ref of a session.
+func (m *moves) faultsOf(op *format.Operation, u format.RefUpdate, session string) []string {
+	var faults []string
+	add := func(why string) {
+		if why != "" {
+			faults = append(faults, why)
+		}
+	}
+	effect, known := refs.EffectOf(op.Verb)
+	history := effect.Extends || effect.Moves || effect.Makes || effect.Removes
+	switch {
+	case op.Session != "" && op.Session != session:
+		add(fmt.Sprintf("is about session %q, and moves ref %q", op.Session, u.Name))
+	case op.Session == "" && history && op.Verb != refs.VerbRepair:
+		add(fmt.Sprintf("is about no session, and moves ref %q", u.Name))
+	}
+	if u.New.Kind != format.SessionValue && u.Old.Kind != format.SessionValue {
+		return faults
+	}
+	add(m.foreignEntry(u.Name, u.New))
+	if known && op.Verb != refs.VerbRepair {
+		add(m.otherEffect(op, effect, u))
+	}
+	return faults
+}
+
+// foreignEntry says that a branch's ref names another session's entry. A session that a repair
+// recovered stands on those of the session that it was, and so does a ref that goes back to what it
+// named before.
+func (m *moves) foreignEntry(name string, v format.Value) string {
+	session, ok := sessionOfRef(name)
+	if !ok || v.Kind != format.SessionValue || m.held[name][v.ID] {
+		return ""
+	}
+	if strings.HasPrefix(session, RecoveredPrefix) {
+		return ""
+	}
+	e, err := m.entryOf(v.ID)
+	if err != nil || e.Session == session {
+		return "" // damage is told where objects are read
+	}
+	return fmt.Sprintf("moves ref %q to entry %v, which is of session %q", name, v.ID, e.Session)
+}
+
+func (m *moves) entryOf(id format.ID) (*format.Entry, error) {
+	header, err := m.s.Objects.Header(id)
+	if err != nil {
+		return nil, err
+	}
+	return format.DecodeEntry(header)
+}
+
+// otherEffect says that an operation did something else to a branch than its verb does.
+func (m *moves) otherEffect(op *format.Operation, effect refs.Effect, u format.RefUpdate) string {
+	not := func(what string) string {
+		return fmt.Sprintf("%s ref %q, which an operation %q does not", what, u.Name, op.Verb)
+	}
+	switch {
+	case effect.Restores:
+		return m.otherRestore(op, u)
+	case !u.New.Exists():
+		if !effect.Removes {
+			return not("ends")
+		}
+	case !u.Old.Exists():
+		if !effect.Extends && !effect.Makes {
+			return not("begins")
+		}
+	case u.Old.ID == u.New.ID, effect.Leaves:
+	case effect.Extends:
+		if !m.stands(u.New.ID, u.Old.ID, false) {
+			return fmt.Sprintf("does not extend ref %q, as an operation %q does", u.Name, op.Verb)
+		}
+	case effect.Moves:
+		if !m.rewinds(u.New.ID, u.Old.ID) {
+			return fmt.Sprintf("moves ref %q without a rewind, which %q does not", u.Name, op.Verb)
+		}
+	default:
+		if !m.stands(u.New.ID, u.Old.ID, true) {
+			return not("changes the history of")
+		}
+	}
+	return ""
+}
+
+// otherRestore says that an undo or a redo gives a ref another value than it had before, or after,
+// the operation that it names. A leave may come with it, which puts an epoch on top.
+func (m *moves) otherRestore(op *format.Operation, u format.RefUpdate) string {
+	if op.About <= m.baseNumber && m.baseNumber != 0 {
+		return "" // it is in the log no more
+	}
+	about, ok := m.done[aboutRef{op.About, u.Name}]
+	want := about.Old
+	if op.Verb == refs.VerbRedo {
+		want = about.New
+	}
+	if ok && (u.New.ID == want.ID || !want.ID.IsZero() && m.stands(u.New.ID, want.ID, true)) {
+		return ""
+	}
+	return fmt.Sprintf("gives ref %q a value that operation %d does not tell", u.Name, op.About)
+}
+
+// stands reports whether one entry stands on another on its own line, and with quiet that no
+// message is between them. What cannot be read passes: damage is told where objects are read.
+func (m *moves) stands(top, below format.ID, quiet bool) bool {
+	i, err := m.graph.Meet(top)
+	end, endErr := m.graph.Meet(below)
+	if err != nil || endErr != nil || m.graph.Bad[i] != nil || m.graph.Bad[end] != nil {
+		return true
+	}
+	for i != end {
+		at := m.graph.Objects[i]
+		if quiet && at.Message || at.Seq < m.graph.Objects[end].Seq {
+			return false
+		}
+		if len(m.graph.Lost[i]) > 0 {
+			return true
+		}
+		up := m.graph.ParentsOf(i)
+		if len(up) == 0 {
+			return false
+		}
+		i = up[0].To()
+	}
+	return true
+}
+
+// rewinds reports whether an entry, or the one below the epochs and amends on top of it, is the
+// rewind that left another one.
+func (m *moves) rewinds(id, left format.ID) bool {
+	for {
+		e, err := m.entryOf(id)
+		switch {
+		case err != nil:
+			return true
+		case (e.Kind == format.KindEpoch || e.Kind == format.KindAmend) && len(e.Parents) > 0:
+			id = e.Parents[0] // a leave, or what a transcript still says after it went back
+		default:
+			return e.Kind == format.KindRewind && e.Left == left
+		}
+	}
+}
+
+// RecoveredPrefix begins the names of sessions for history that a repair found and that belongs to
+// no branch any more.
+const RecoveredPrefix = "recovered-"

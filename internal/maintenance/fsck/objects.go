@@ -1,0 +1,200 @@
+package fsck
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+
+	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/internal/maintenance/graph"
+	"github.com/gemini-ctx/ctx/objects"
+)
+
+// checkPlaces reads every loose file and every pack whole.
+func (f *checker) checkPlaces() {
+	inv, err := graph.TakeInventory(f.s, func(path string, err error) error {
+		f.fault("pack", "index", path, err.Error())
+		return nil
+	})
+	if err != nil {
+		f.fault("object", "objects", "", err.Error())
+		return
+	}
+	f.inv = inv
+	f.report.Objects = len(inv.IDs)
+	for n, l := range inv.Loose {
+		f.placeFault(l.ID.String(), f.s.Objects.CheckLoose(l.ID))
+		if n%1024 == 0 {
+			f.o.Progress.Tell(n, len(inv.Loose), "checking loose objects")
+			if f.ctx.Err() != nil {
+				return
+			}
+		}
+	}
+	names, err := f.s.Objects.PackNames(objects.IndexExt)
+	if err != nil {
+		f.fault("pack", "packs", "", err.Error())
+	}
+	for n, id := range names {
+		f.o.Progress.Tell(n, len(names), "checking packs")
+		if err := f.s.Objects.CheckPack(id); err != nil && !f.replacedPack(id) {
+			f.placeFault("pack "+id.String(), err)
+		}
+		if f.ctx.Err() != nil {
+			return
+		}
+	}
+}
+
+// replacedPack reports whether a pack has gone since it was listed, as gc would have it go.
+func (f *checker) replacedPack(id format.ID) bool {
+	_, err := graph.ReadPack(f.s, id)
+	names, listErr := f.s.Objects.PackNames(objects.IndexExt)
+	if err == nil || listErr != nil {
+		return false
+	}
+	for _, n := range names {
+		if n == id {
+			return false
+		}
+	}
+	return true
+}
+
+func (f *checker) placeFault(subject string, err error) {
+	if err == nil {
+		return
+	}
+	f.unknown(err)
+	kind := "object"
+	if len(subject) > format.IDLen {
+		kind = "pack"
+	}
+	var corrupt *objects.CorruptError
+	if errors.As(err, &corrupt) {
+		f.fault(kind, subject, corrupt.Path, corrupt.Why)
+		return
+	}
+	f.fault(kind, subject, "", err.Error())
+}
+
+// checkGraph reads every header, and follows links from all that refs and the log name.
+func (f *checker) checkGraph() {
+	if f.inv == nil {
+		return
+	}
+	g, err := graph.Read(f.ctx, f.s, f.inv, f.checkHeader, f.o.Progress)
+	if err != nil {
+		if f.ctx.Err() == nil {
+			f.fault("object", "objects", "", err.Error())
+		}
+		return
+	}
+	f.graph = g
+	for i := range g.Objects {
+		if err := g.Bad[uint32(i)]; err != nil && !errors.Is(err, objects.ErrNotFound) {
+			f.placeFault(g.Objects[i].ID.String(), err)
+		}
+	}
+	roots := append(f.roots, graph.RootsOfBase(f.base)...)
+	if f.refs != nil {
+		roots = append(graph.RootsOfRefs(f.refs), roots...)
+	}
+	f.follow(roots)
+	for i := range g.Objects {
+		if g.Marks[i]&graph.Reached != 0 {
+			f.checkLinks(uint32(i))
+		}
+	}
+}
+
+func (f *checker) checkHeader(id format.ID, header []byte, read format.Object) {
+	again, err := read.Encode()
+	if err != nil || !bytes.Equal(again, header) {
+		f.fault("object", id.String(), "", "header is not the one encoding of what it says")
+	}
+}
+
+func (f *checker) follow(roots []graph.Root) {
+	w := graph.Walk{Graph: f.graph, Mark: graph.Reached, Missing: func(from uint32, l format.Link, why error) error {
+		if !l.ID.IsZero() {
+			f.fault("link", l.ID.String(), "", fmt.Sprintf("named by %s as %s, and cannot be had: %v", f.subject(from), l.Want, why))
+		}
+		return f.ctx.Err()
+	}}
+	for _, r := range roots {
+		i, err := f.graph.Meet(r.ID)
+		if err != nil {
+			f.fault("link", r.ID.String(), "", fmt.Sprintf("named by %s as %s, and cannot be had: %v", r.From, r.Want, err))
+			continue
+		}
+		if k := f.graph.Objects[i].Kind; k != r.Want && k != format.AnyKind && r.Want != format.AnyKind {
+			f.fault("ref", r.From, "", fmt.Sprintf("names %v as %s, which is of kind %s", r.ID, r.Want, k))
+		}
+		if w.From(i) != nil {
+			return
+		}
+	}
+}
+
+func (f *checker) subject(i uint32) string {
+	o := f.graph.Objects[i]
+	return o.Kind.String() + " " + o.ID.String()
+}
+
+// checkLinks holds the kinds of what an object names, and of an entry its place in the order.
+func (f *checker) checkLinks(i uint32) {
+	g := f.graph
+	for _, e := range g.Below(i) {
+		if k := g.Objects[e.To()].Kind; k != e.Want() && k != format.AnyKind {
+			f.fault("link", g.Objects[e.To()].ID.String(), "", fmt.Sprintf("named by %s as %s, and is of kind %s", f.subject(i), e.Want(), k))
+		}
+	}
+	o := g.Objects[i]
+	if o.Kind != format.EntryKind || len(g.Lost[i]) > 0 {
+		return
+	}
+	want := uint64(0)
+	up := g.ParentsOf(i)
+	for _, e := range up {
+		if g.Objects[e.To()].Kind != format.EntryKind {
+			return
+		}
+	}
+	if len(up) > 0 {
+		want = g.Objects[up[0].To()].Seq
+	}
+	if o.Message {
+		want++
+	}
+	if len(up) > 1 {
+		want += uint64(len(g.Brought(i)))
+	}
+	if o.Seq != want {
+		f.fault("object", o.ID.String(), "", fmt.Sprintf("entry has seq %d, its parents make it %d", o.Seq, want))
+	}
+}
+
+// checkBodies holds that what is in a pack without its body was forgotten, or is whole elsewhere.
+// Bodies that are there have been checked with their files.
+func (f *checker) checkBodies() {
+	if f.inv == nil || f.graph == nil {
+		return
+	}
+	for _, p := range f.inv.Packs {
+		for _, id := range p.Bodyless {
+			i, ok := f.graph.Find(id)
+			if !ok || f.graph.Bad[i] != nil {
+				continue
+			}
+			if !f.graph.Objects[i].Kind.HasBody() {
+				continue
+			}
+			_, err := f.s.Objects.Get(id)
+			var gone *objects.GoneError
+			if err != nil && !errors.As(err, &gone) && !errors.Is(err, objects.ErrNotFound) {
+				f.placeFault(id.String(), err)
+			}
+		}
+	}
+}

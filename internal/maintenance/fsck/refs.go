@@ -1,0 +1,162 @@
+package fsck
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/internal/maintenance/graph"
+	"github.com/gemini-ctx/ctx/refs"
+)
+
+// checkLog reads the log from its beginning, collects what it names, and compares the refs that
+// come out with those that readers see.
+func (f *checker) checkLog() {
+	view, viewErr := f.s.Refs.Read()
+	if viewErr != nil {
+		f.logFault(viewErr)
+	} else {
+		f.refs, f.number = view.All(), view.Number
+		if view.Torn > 0 {
+			f.note("a torn tail of %d bytes; the next writer puts it aside", view.Torn)
+		}
+	}
+	base, err := f.s.Refs.Base()
+	if err != nil {
+		f.logFault(err)
+		return
+	}
+	if viewErr == nil && base.Number > view.Checkpoint() {
+		f.fault("log", "refs/base", filepath.Join(f.s.Dir, "refs", "base"), fmt.Sprintf("is of operation %d, and the checkpoint of operation %d before it", base.Number, view.Checkpoint()))
+	}
+	f.base, f.baseNumber = graph.RefsOf(base), base.Number
+	running := graph.RefsOf(base)
+	reachedNumber := base.Number
+	err = f.s.Refs.Forward(func(r refs.Record) bool {
+		if viewErr == nil && r.Op.Number > f.number {
+			return false
+		}
+		for _, u := range r.Op.Refs {
+			if running[u.Name] != u.Old {
+				f.fault("log", fmt.Sprintf("operation %d", r.Op.Number), "", fmt.Sprintf("moves ref %q from a value that it did not have", u.Name))
+			}
+		}
+		graph.ApplyRefs(running, r.Op)
+		f.noteForget(r.Op)
+		f.noteMoves(r.Op)
+		f.roots = append(f.roots, graph.RootsOfRecord(r.Op)...)
+		f.report.Operations++
+		reachedNumber = r.Op.Number
+		return f.ctx.Err() == nil
+	})
+	if err != nil {
+		f.logFault(err)
+		return
+	}
+	if err := f.s.Refs.CheckHeads(); err != nil {
+		f.logFault(err)
+	}
+	f.logOK = true
+	if viewErr != nil {
+		f.refs, f.number = running, reachedNumber // the log alone tells them
+		return
+	}
+	f.compareRefs(reachedNumber, running)
+}
+
+// refMove is what one operation did to one ref.
+type refMove struct {
+	op  *format.Operation // without its refs and decisions
+	ref format.RefUpdate
+}
+
+// noteMoves remembers what an operation did to refs that name objects.
+func (f *checker) noteMoves(op *format.Operation) {
+	short := *op
+	short.Refs, short.Forests = nil, nil
+	for _, u := range op.Refs {
+		f.moves = append(f.moves, refMove{&short, u})
+	}
+}
+
+// compareRefs holds the checkpoint against the log.
+func (f *checker) compareRefs(number uint64, running map[string]format.Value) {
+	if number != f.number {
+		f.fault("log", fmt.Sprintf("operation %d", f.number), "", fmt.Sprintf("the checkpoint covers it, the log ends with operation %d", number))
+		f.logOK = false
+		return
+	}
+	for _, name := range graph.SortedNames(f.refs) {
+		if f.refs[name] != running[name] {
+			f.fault("ref", name, "", "the checkpoint has another value than the log")
+		}
+	}
+	for _, name := range graph.SortedNames(running) {
+		if _, ok := f.refs[name]; !ok {
+			f.fault("ref", name, "", "the checkpoint does not have it, the log does")
+		}
+	}
+}
+
+func (f *checker) logFault(err error) {
+	f.unknown(err)
+	var corrupt *refs.CorruptError
+	if errors.As(err, &corrupt) {
+		f.fault("log", "refs", corrupt.Path, err.Error())
+		return
+	}
+	f.fault("log", "refs", "", err.Error())
+}
+
+// checkSessions holds each branch's value against its entries, and marks them for the comparison
+// with the forest.
+func (f *checker) checkSessions() {
+	if f.refs == nil || f.graph == nil {
+		return
+	}
+	for _, name := range graph.SortedNames(f.refs) {
+		v := f.refs[name]
+		if v.Kind != format.SessionValue || !strings.HasPrefix(name, graph.SessionsPrefix) {
+			continue
+		}
+		tip, err := f.graph.Meet(v.ID)
+		if err != nil || f.graph.Objects[tip].Kind != format.EntryKind {
+			continue // it is missing, or of another kind: told where links are followed
+		}
+		if seq := f.graph.Objects[tip].Seq; v.Through > v.Frontier || v.Frontier > seq {
+			f.fault("session", name, "", fmt.Sprintf("through %d, frontier %d and tip %d are not in order", v.Through, v.Frontier, seq))
+		}
+		f.markBranch(tip, v.Frontier)
+	}
+}
+
+// markBranch marks what a branch has, and of that the messages up to its frontier.
+func (f *checker) markBranch(tip uint32, frontier uint64) {
+	g := f.graph
+	for i := tip; ; {
+		if g.Objects[i].Message && g.Objects[i].Seq <= frontier {
+			g.Marks[i] |= due
+		}
+		up := g.ParentsOf(i)
+		if len(up) == 0 {
+			break
+		}
+		if len(up) > 1 {
+			f.markJoin(tip, i, frontier)
+		}
+		i = up[0].To()
+	}
+	for stack := []uint32{tip}; len(stack) > 0; {
+		i := stack[len(stack)-1]
+		stack = stack[:len(stack)-1]
+		if g.Marks[i]&inBranch != 0 {
+			continue
+		}
+		g.Marks[i] |= inBranch
+		for _, e := range g.ParentsOf(i) {
+			stack = append(stack, e.To())
+		}
+	}
+}

@@ -1,0 +1,302 @@
+// Package gc collects garbage: it packs loose objects, merges packs, drops the old end of the log,
+// and removes the objects that no ref, no kept record and nothing young leads to. It removes
+// nothing in a store where a reachable object is missing or damaged.
+//
+// Begin with Run, which lists the steps of a run in order.
+package gc
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/internal/maintenance/graph"
+	"github.com/gemini-ctx/ctx/internal/maintenance/storedir"
+	"github.com/gemini-ctx/ctx/internal/session"
+	"github.com/gemini-ctx/ctx/objects"
+	"github.com/gemini-ctx/ctx/refs"
+)
+
+// Options are for Run.
+type Options struct {
+	DryRun   bool          // report what would be done, and change nothing
+	Auto     bool          // do nothing unless there is much to do: more loose objects than gc.auto, or more than 50 packs
+	Best     bool          // write everything into one pack at the best level
+	Grace    time.Duration // spare what is younger and has no name; 0 is the setting gc.grace, below 0 is no grace at all
+	Progress graph.Progress
+}
+
+// Report is what Run did, or with DryRun would do.
+type Report struct {
+	Idle         bool  // with Auto: there was not enough to do
+	Kept         int   // objects that stay
+	Packed       int   // objects written to the new pack, those of merged packs among them
+	Unloosed     int   // loose copies that went because a pack has them
+	PrunedLoose  int   // loose objects that nothing named
+	PrunedPacked int   // objects that nothing named, in packs that were rewritten
+	Temp         int   // leftovers of writes that were cut short
+	Segments     int   // log segments that were older than log.keep
+	Before       int64 // bytes of all objects, indexes of packs included
+	After        int64 // the same afterwards; with DryRun the same as Before
+}
+
+// Run removes what no ref, no kept log record and nothing younger than the grace period leads to,
+// packs what is loose, and merges packs that have become many. It marks and packs without the lock
+// and removes under it, 256 objects at a time, each batch after a look at what was committed
+// since.
+//
+// It refuses to remove anything in a store where something reachable is missing or damaged: fsck
+// says what, rebuild may mend it. After a crash at any point nothing that is reachable is gone;
+// some objects may be stored twice, until the next run. An object that is named by hand, after the
+// grace period and while gc runs, may lose what it stands on.
+func Run(ctx context.Context, s *session.Store, o Options) (Report, error) {
+	c := &collector{s: s, o: o, now: s.Now()}
+	if !o.DryRun {
+		if err := s.Store.FinishForget(ctx); err != nil {
+			return Report{}, fmt.Errorf("cannot collect garbage: %w", err)
+		}
+	}
+	if o.Auto {
+		due, err := autoDue(s)
+		if err != nil || !due {
+			return Report{Idle: true}, err
+		}
+	}
+	for try, segments := 1, 0; ; try++ {
+		err := c.run(ctx)
+		c.report.Segments += segments // a try that ends early has dropped old log already
+		segments = c.report.Segments
+		var gone *objects.GoneError
+		if !errors.Is(err, graph.ErrForgot) && !errors.As(err, &gone) {
+			return c.report, err
+		}
+		if try == maxTries {
+			return c.report, fmt.Errorf("cannot collect garbage: %w", graph.ErrForgot)
+		}
+		c = &collector{s: s, o: o, now: c.now}
+	}
+}
+
+// maxTries is how often Run begins anew because something that it was packing was forgotten. Each
+// time it takes another forget at the same moment.
+const maxTries = 8
+
+// run is one try. *objects.GoneError and ErrForgot say that something was forgotten meanwhile;
+// nothing is removed then.
+func (c *collector) run(ctx context.Context) error {
+	for _, step := range []func(context.Context) error{c.reindex, c.dropLog, c.look, c.plan, c.pack, c.sweep, c.sweepTemp} {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if err := step(ctx); err != nil {
+			return fmt.Errorf("cannot collect garbage: %w", err)
+		}
+	}
+	return nil
+}
+
+// collector is one run of Run.
+type collector struct {
+	s      *session.Store
+	o      Options
+	now    time.Time
+	report Report
+
+	dropTo uint64 // the operation that becomes the base; 0 for none
+	seen   uint64 // the newest operation that was marked from
+	known  map[format.ID]bool
+	absent map[format.ID]bool // records of forgotten bodies when it began
+
+	inv           *graph.Inventory
+	graph         *graph.Graph
+	order         []uint32 // what is reachable, as it was met
+	toPack        []uint32
+	replacedPacks []*graph.PackPlace // packs that the new one replaces
+	moves         int                // counts what was marked, so that it shows when something was
+	newPack       format.ID          // the new pack; zero for none
+}
+
+// The marks of gc.
+const (
+	spared  graph.Mark = graph.Reached << (iota + 1) // something that stays for its age leads to it
+	young                                            // it is in a place that is younger than the grace period
+	packed                                           // it is in a pack that stays
+	taken                                            // it goes into the new pack
+	visited                                          // it has its place in the order of removal
+)
+
+// manyPacks is how many packs make gc --auto work: a look-up asks each of them, and 50 indexes are
+// still quick.
+const manyPacks = 50
+
+// autoDue reports whether there are more loose objects, by a guess, or packs than gc leaves alone.
+func autoDue(s *session.Store) (bool, error) {
+	if s.Config.GC.Auto == 0 {
+		return false, nil
+	}
+	n, err := s.Objects.GuessLoose()
+	if err != nil {
+		return false, err
+	}
+	packs, err := s.Objects.PackNames(objects.IndexExt)
+	return n > s.Config.GC.Auto || len(packs) > manyPacks, err
+}
+
+func (c *collector) cutoff() time.Time {
+	grace := c.o.Grace
+	switch {
+	case grace == 0:
+		grace = c.s.Config.GC.Grace
+	case grace < 0:
+		return anyTime()
+	}
+	return c.now.Add(-grace)
+}
+
+// anyTime is later than the time of any file.
+func anyTime() time.Time { return time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC) }
+
+// reindex restores the index of a pack that a crash or an accident took: objects in the pack may
+// be reachable.
+func (c *collector) reindex(context.Context) error {
+	orphans, err := c.s.Objects.Orphans()
+	if err != nil || c.o.DryRun {
+		return err
+	}
+	for _, id := range orphans {
+		info, err := os.Stat(c.s.Objects.PackPath(id))
+		if err != nil || !info.ModTime().Before(c.now.Add(-storedir.Leftover)) {
+			continue // it may be being written
+		}
+		if err := c.s.Objects.Reindex(id); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// look reads the refs, lists and reads all objects, and marks those that are reachable or young.
+func (c *collector) look(ctx context.Context) error {
+	var err error
+	if c.absent, err = absentIDs(c.s); err != nil {
+		return err
+	}
+	roots, err := c.roots()
+	if err != nil {
+		return err
+	}
+	if c.inv, err = graph.TakeInventory(c.s, func(_ string, err error) error { return err }); err != nil {
+		return err
+	}
+	c.known = map[format.ID]bool{}
+	for _, p := range c.inv.Packs {
+		c.known[p.ID] = true
+	}
+	if c.graph, err = graph.Read(ctx, c.s, c.inv, nil, c.o.Progress); err != nil {
+		return err
+	}
+	if err := c.markRoots(roots); err != nil {
+		return err
+	}
+	return c.markYoung()
+}
+
+// roots returns all that refs and the kept log name.
+func (c *collector) roots() ([]graph.Root, error) {
+	view, err := c.s.Refs.Read()
+	if err != nil {
+		return nil, err
+	}
+	base, err := c.s.Refs.Base()
+	if err != nil {
+		return nil, err
+	}
+	roots := graph.RootsOfRefs(view.All())
+	old := graph.RefsOf(base)
+	var kept []graph.Root
+	err = c.s.Refs.Forward(func(r refs.Record) bool {
+		if r.Op.Number <= c.dropTo {
+			graph.ApplyRefs(old, r.Op) // only a dry run gets here: otherwise these are dropped by now
+		} else {
+			kept = append(kept, graph.RootsOfRecord(r.Op)...)
+		}
+		c.seen = r.Op.Number
+		return true
+	})
+	return append(append(roots, kept...), graph.RootsOfBase(old)...), err
+}
+
+// markRoots marks what is reachable. Whatever of it cannot be read ends the run.
+func (c *collector) markRoots(roots []graph.Root) error {
+	w := graph.Walk{Graph: c.graph, Mark: graph.Reached}
+	w.Visit = func(i uint32) {
+		c.moves++
+		c.order = append(c.order, i)
+	}
+	w.Missing = func(from uint32, l format.Link, why error) error {
+		if l.ID.IsZero() {
+			return fmt.Errorf("object %v: %w", c.graph.Objects[from].ID, why)
+		}
+		return fmt.Errorf("%v %v names %v %v: %w", c.graph.Objects[from].Kind, c.graph.Objects[from].ID, l.Want, l.ID, why)
+	}
+	for _, r := range roots {
+		i, err := c.graph.Meet(r.ID)
+		if err != nil {
+			return fmt.Errorf("%s names %v %v: %w", r.From, r.Want, r.ID, err)
+		}
+		if err := w.From(i); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// markYoung marks the objects that were written lately, and those of kinds that this build does
+// not know, with everything below them: a writer may be about to name them.
+func (c *collector) markYoung() error {
+	cutoff := c.cutoff()
+	g := c.graph
+	for _, l := range c.inv.Loose {
+		if i, ok := g.Find(l.ID); ok && !time.Unix(0, l.Time).Before(cutoff) {
+			g.Marks[i] |= young
+		}
+	}
+	for _, p := range c.inv.Packs {
+		for _, i := range p.Numbers {
+			if !p.Time.Before(cutoff) {
+				g.Marks[i] |= young
+			}
+		}
+	}
+	for i := range g.Objects {
+		var version *format.VersionError
+		unknown := errors.As(g.Bad[uint32(i)], &version)
+		if g.Marks[i]&graph.Reached == 0 && (unknown || g.Marks[i]&young != 0) {
+			if err := c.spare(uint32(i)); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// spare keeps an object that nothing names, with everything below it.
+func (c *collector) spare(i uint32) error {
+	w := graph.Walk{Graph: c.graph, Mark: spared, Stop: graph.Reached, Visit: func(uint32) { c.moves++ }}
+	return w.From(i)
+}
+
+// stays reports whether an object must not be removed.
+func (c *collector) stays(id format.ID) bool {
+	i, ok := c.graph.Find(id)
+	return !ok || c.graph.Marks[i]&(graph.Reached|spared) != 0
+}
+
+// absentIDs returns the objects whose bodies have a record that they are absent.
+func absentIDs(s *session.Store) (map[format.ID]bool, error) {
+	ids := map[format.ID]bool{}
+	return ids, s.Objects.EachAbsent(func(id format.ID, _ string) error { ids[id] = true; return nil })
+}

@@ -1,0 +1,255 @@
+package gc
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/internal/maintenance/graph"
+	"github.com/gemini-ctx/ctx/objects"
+)
+
+// plan chooses the packs to replace and the objects of the new pack.
+func (c *collector) plan(context.Context) error {
+	c.report.Before = c.inv.Size()
+	c.report.After = c.report.Before
+	whole, err := c.keepPacks()
+	if err != nil {
+		return err
+	}
+	c.choosePacks(whole)
+	c.chooseObjects()
+	c.count()
+	return nil
+}
+
+// holdings counts the objects of a pack by what happens to them.
+type holdings struct{ reached, spared, garbage int }
+
+func (c *collector) holdings(p *graph.PackPlace) (h holdings) {
+	for _, i := range p.Numbers {
+		switch marks := c.graph.Marks[i]; {
+		case marks&graph.Reached != 0:
+			h.reached++
+		case marks&spared != 0:
+			h.spared++
+		default:
+			h.garbage++
+		}
+	}
+	return h
+}
+
+// keepPacks returns the packs that may be replaced. A pack with an object that is spared only for
+// its age is left alone, garbage included: in a new pack the object would be young again. A pack
+// that stays spares everything below its objects, and those may be in yet another pack.
+func (c *collector) keepPacks() ([]*graph.PackPlace, error) {
+	rest := slices.Clone(c.inv.Packs)
+	for again := true; again; {
+		again = false
+		var next []*graph.PackPlace
+		for _, p := range rest {
+			h := c.holdings(p)
+			little := c.o.Auto && h.garbage*autoShare < len(p.Numbers)
+			if h.spared == 0 && (h.garbage == 0 || !little) {
+				next = append(next, p)
+				continue
+			}
+			again = again || h.garbage > 0
+			if err := c.sparePack(p); err != nil {
+				return nil, err
+			}
+		}
+		rest = next
+	}
+	return rest, nil
+}
+
+// autoShare is which part of a pack has to be garbage for gc --auto to write it again: an eighth.
+// A pack of a million objects is not worth writing again for a few; gc without --auto does it for
+// one.
+const autoShare = 8
+
+func (c *collector) sparePack(p *graph.PackPlace) error {
+	for _, i := range p.Numbers {
+		if c.graph.Marks[i]&(graph.Reached|spared) == 0 {
+			if err := c.spare(i); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// choosePacks chooses the packs with garbage, and of the others the small ones once they are
+// many. Afterwards each pack is at least twice as large as all smaller ones together: there are
+// few packs, and an object is seldom written again.
+func (c *collector) choosePacks(packs []*graph.PackPlace) {
+	var clean []*graph.PackPlace
+	sum := c.looseToPack()
+	for _, p := range packs {
+		if h := c.holdings(p); h.garbage > 0 || c.o.Best {
+			c.replacedPacks = append(c.replacedPacks, p)
+			sum += h.reached
+		} else {
+			clean = append(clean, p)
+		}
+	}
+	slices.SortFunc(clean, func(a, b *graph.PackPlace) int {
+		return cmp.Or(cmp.Compare(len(a.Numbers), len(b.Numbers)), a.ID.Compare(b.ID))
+	})
+	merge := 0
+	for i, p := range clean {
+		if len(p.Numbers) < 2*sum {
+			merge = i + 1
+		}
+		sum += len(p.Numbers)
+	}
+	c.replacedPacks = append(c.replacedPacks, clean[:merge]...)
+}
+
+// looseToPack counts the reachable objects that are loose and in no pack.
+func (c *collector) looseToPack() (n int) {
+	c.setMark(packed, c.inv.Packs)
+	for _, l := range c.inv.Loose {
+		if i, ok := c.graph.Find(l.ID); ok && c.graph.Marks[i]&(graph.Reached|packed) == graph.Reached {
+			n++
+		}
+	}
+	c.clearMark(packed)
+	return n
+}
+
+func (c *collector) setMark(m graph.Mark, packs []*graph.PackPlace) {
+	for _, p := range packs {
+		for _, i := range p.Numbers {
+			c.graph.Marks[i] |= m
+		}
+	}
+}
+
+func (c *collector) clearMark(m graph.Mark) {
+	for i := range c.graph.Marks {
+		c.graph.Marks[i] &^= m
+	}
+}
+
+// chooseObjects lists the objects for the new pack: the reachable ones in the packs that it
+// replaces, and the loose ones that are in no pack that stays. The order is the reverse of that
+// in which the walk met them, oldest first, so that neighbours in time share a block.
+func (c *collector) chooseObjects() {
+	staying := slices.DeleteFunc(slices.Clone(c.inv.Packs), func(p *graph.PackPlace) bool { return slices.Contains(c.replacedPacks, p) })
+	c.setMark(packed, staying)
+	c.setMark(taken, c.replacedPacks)
+	marks := c.graph.Marks
+	for _, l := range c.inv.Loose {
+		if i, ok := c.graph.Find(l.ID); ok && marks[i]&packed == 0 {
+			marks[i] |= taken
+		}
+	}
+	for i := range marks {
+		if marks[i]&graph.Reached == 0 {
+			marks[i] &^= taken
+		}
+	}
+	for _, i := range slices.Backward(c.order) {
+		if marks[i]&taken != 0 {
+			c.toPack = append(c.toPack, i)
+		}
+	}
+}
+
+func (c *collector) count() {
+	c.report.Packed = len(c.toPack)
+	for i := range c.graph.Objects {
+		if c.graph.Marks[i]&(graph.Reached|spared) != 0 {
+			c.report.Kept++
+		}
+	}
+	if !c.o.DryRun {
+		return
+	}
+	for _, l := range c.inv.Loose {
+		if !c.stays(l.ID) {
+			c.report.PrunedLoose++
+		} else if i, ok := c.graph.Find(l.ID); ok && c.graph.Marks[i]&graph.Reached != 0 {
+			c.report.Unloosed++
+		}
+	}
+	for _, p := range c.replacedPacks {
+		c.report.PrunedPacked += c.holdings(p).garbage
+	}
+}
+
+// pack writes the new pack, and reads it again before anything is removed because of it.
+func (c *collector) pack(ctx context.Context) error {
+	if c.o.DryRun || len(c.toPack) == 0 {
+		return nil
+	}
+	level := objects.Default
+	if c.o.Best {
+		level = objects.Best
+	}
+	info, err := c.s.Objects.WritePackWhen(c.raws(ctx), level, func(publish func() error) error { return c.unlessForgotten(ctx, publish) })
+	if err != nil {
+		return err
+	}
+	if info.Objects != len(c.toPack) {
+		return fmt.Errorf("pack %v has %d objects, %d belong", info.ID, info.Objects, len(c.toPack))
+	}
+	if err := c.s.Objects.CheckPack(info.ID); err != nil {
+		return err
+	}
+	c.newPack = info.ID
+	return nil
+}
+
+// raws reads the objects for the new pack. A forgotten object is its header alone.
+func (c *collector) raws(ctx context.Context) func(func(format.Raw, error) bool) {
+	return func(yield func(format.Raw, error) bool) {
+		for n, i := range c.toPack {
+			raw, err := c.s.Objects.Get(c.graph.Objects[i].ID)
+			var gone *objects.GoneError
+			if errors.As(err, &gone) {
+				raw.Body, err = nil, nil
+			}
+			if id := c.graph.Objects[i].ID; err == nil && raw.Body != nil && c.absent[id] {
+				var forgotten bool // a forget could not take it out of a damaged file
+				if forgotten, err = c.s.Objects.Forgotten(id); forgotten {
+					raw.Body = nil
+				}
+			}
+			if n%4096 == 0 {
+				c.o.Progress.Tell(n, len(c.toPack), "packing")
+				err = errors.Join(err, ctx.Err())
+			}
+			if !yield(raw, err) {
+				return
+			}
+		}
+		c.o.Progress.Tell(len(c.toPack), len(c.toPack), "packing")
+	}
+}
+
+// unlessForgotten publishes the new pack under the lock, unless one of its objects was forgotten
+// since gc began: the pack may hold its body, and the user was told that the body is gone. The
+// error is ErrForgot then.
+func (c *collector) unlessForgotten(ctx context.Context, publish func() error) error {
+	held, err := c.s.Lock(ctx)
+	if err != nil {
+		return err
+	}
+	now, err := absentIDs(c.s)
+	for _, i := range c.toPack {
+		if id := c.graph.Objects[i].ID; err == nil && now[id] && !c.absent[id] {
+			err = graph.ErrForgot
+		}
+	}
+	if err == nil {
+		err = publish()
+	}
+	return errors.Join(err, held.Release())
+}

@@ -1,0 +1,302 @@
+package gc
+
+import (
+	"context"
+	"errors"
+	"os"
+	"slices"
+
+	"github.com/gemini-ctx/ctx/objects"
+
+	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/internal/durable"
+	"github.com/gemini-ctx/ctx/internal/maintenance/graph"
+	"github.com/gemini-ctx/ctx/internal/maintenance/storedir"
+	"github.com/gemini-ctx/ctx/internal/session"
+	"github.com/gemini-ctx/ctx/lock"
+	"github.com/gemini-ctx/ctx/refs"
+)
+
+// batch is how many objects are removed under one hold of the lock: some 256 file removals, a few
+// milliseconds.
+const batch = 256
+
+// sweep removes, in batches under the lock: loose copies of packed objects, loose garbage, and
+// replaced packs.
+func (c *collector) sweep(ctx context.Context) error {
+	if c.o.DryRun {
+		return nil
+	}
+	for _, step := range []func(context.Context) error{c.unloose, c.pruneLoose, c.removePacks} {
+		if err := step(ctx); err != nil {
+			return err
+		}
+	}
+	var err error
+	c.report.After, err = objectBytes(c.s)
+	return err
+}
+
+// locked runs do under the lock, after it has marked what was committed since. It does most of
+// the marking before it takes the lock.
+func (c *collector) locked(ctx context.Context, do func(*lock.Held) error) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if err := c.catchUp(); err != nil {
+		return err
+	}
+	held, err := c.s.Lock(ctx)
+	if err != nil {
+		return err
+	}
+	if err = c.catchUp(); err == nil {
+		err = do(held)
+	}
+	return errors.Join(err, held.Release())
+}
+
+// catchUp marks the objects that operations after the last one seen name, that refs name now, and
+// that packs written since hold.
+func (c *collector) catchUp() error {
+	view, err := c.s.Refs.Read()
+	if err != nil {
+		return err
+	}
+	if view.Number > c.seen {
+		roots := graph.RootsOfRefs(view.All())
+		err := c.s.Refs.Backward(view, func(r refs.Record) bool {
+			if r.Op.Number <= c.seen {
+				return false
+			}
+			roots = append(roots, graph.RootsOfRecord(r.Op)...)
+			return true
+		})
+		if err != nil {
+			return err
+		}
+		if err := c.markRoots(roots); err != nil {
+			return err
+		}
+		c.seen = view.Number
+	}
+	return c.catchUpPacks()
+}
+
+// catchUpPacks spares everything below the objects of packs that others wrote meanwhile.
+func (c *collector) catchUpPacks() error {
+	names, err := c.s.Objects.PackNames(objects.IndexExt)
+	if err != nil {
+		return err
+	}
+	for _, id := range names {
+		if c.known[id] || id == c.newPack {
+			continue
+		}
+		p, err := graph.ReadPack(c.s, id)
+		if errors.Is(err, os.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		c.known[id] = true
+		for _, id := range p.IDs {
+			if i, err := c.graph.Meet(id); err == nil && c.graph.Marks[i]&graph.Reached == 0 {
+				if err := c.spare(i); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// unloose removes the loose copies of reachable objects that a pack has whole. RemoveLoose looks
+// into the pack for each.
+func (c *collector) unloose(ctx context.Context) error {
+	var ids []format.ID
+	for _, l := range c.inv.Loose {
+		if i, ok := c.graph.Find(l.ID); ok && c.graph.Marks[i]&graph.Reached != 0 {
+			ids = append(ids, l.ID)
+		}
+	}
+	for part := range slices.Chunk(ids, batch) {
+		err := c.locked(ctx, func(held *lock.Held) error {
+			n, err := c.s.Objects.RemoveLoose(held, part, anyTime())
+			c.report.Unloosed += n
+			return err
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// pruneLoose removes loose garbage, each object before the objects that it names. Every object
+// that is left at any time therefore has everything below it.
+func (c *collector) pruneLoose(ctx context.Context) error {
+	garbage := map[format.ID]bool{}
+	for _, l := range c.inv.Loose {
+		if !c.stays(l.ID) {
+			garbage[l.ID] = true
+		}
+	}
+	for part := range slices.Chunk(c.fromTheTop(garbage), batch) {
+		err := c.locked(ctx, func(held *lock.Held) error {
+			if err := c.spareRenewed(part); err != nil {
+				return err
+			}
+			part = slices.DeleteFunc(part, c.stays)
+			n, err := c.s.Objects.PruneLoose(held, part, c.cutoff())
+			c.report.PrunedLoose += n
+			return err
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// spareRenewed spares the objects that somebody has put again since they were listed.
+func (c *collector) spareRenewed(ids []format.ID) error {
+	for _, id := range ids {
+		info, err := os.Lstat(c.s.Objects.LoosePath(id))
+		if err != nil || info.ModTime().Before(c.cutoff()) {
+			continue
+		}
+		if i, ok := c.graph.Find(id); ok {
+			if err := c.spare(i); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// fromTheTop orders objects so that each comes before what it leads to.
+func (c *collector) fromTheTop(garbage map[format.ID]bool) []format.ID {
+	g := c.graph
+	var order []format.ID
+	type step struct {
+		i    uint32
+		done bool
+	}
+	for n := range g.Objects {
+		if !garbage[g.Objects[n].ID] {
+			continue
+		}
+		stack := []step{{uint32(n), false}}
+		for len(stack) > 0 {
+			top := stack[len(stack)-1]
+			stack = stack[:len(stack)-1]
+			if top.done {
+				if garbage[g.Objects[top.i].ID] {
+					order = append(order, g.Objects[top.i].ID)
+				}
+				continue
+			}
+			if g.Marks[top.i]&(visited|graph.Reached|spared) != 0 {
+				continue
+			}
+			g.Marks[top.i] |= visited
+			stack = append(stack, step{top.i, true})
+			for _, e := range g.Below(top.i) {
+				stack = append(stack, step{e.To(), false})
+			}
+		}
+	}
+	slices.Reverse(order)
+	return order
+}
+
+// removePacks removes the packs that the new one replaces, each if nothing in it has been named or
+// put again meanwhile.
+func (c *collector) removePacks(ctx context.Context) error {
+	for _, p := range c.replacedPacks {
+		if p.ID == c.newPack {
+			continue // written again, it came out the same
+		}
+		ok, moves := c.replaced(p), c.moves
+		err := c.locked(ctx, func(held *lock.Held) error {
+			if moves != c.moves {
+				ok = c.replaced(p)
+			}
+			if !ok || !c.asItWas(p) {
+				return nil
+			}
+			garbage := c.holdings(p).garbage
+			err := c.s.Objects.RemovePack(held, p.ID)
+			if err == nil {
+				c.report.PrunedPacked += garbage
+			}
+			return err
+		})
+		if durable.InUse(err) {
+			continue // a reader has it open: it is there as a whole, or hidden, until the next gc
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// replaced reports whether all that stays of a pack is in the new one.
+func (c *collector) replaced(p *graph.PackPlace) bool {
+	for _, i := range p.Numbers {
+		if marks := c.graph.Marks[i]; marks&(graph.Reached|spared) != 0 && marks&taken == 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// asItWas reports whether nobody has put the pack again since it was listed, and the new pack is
+// still there: another gc may have merged it into yet another.
+func (c *collector) asItWas(p *graph.PackPlace) bool {
+	info, err := os.Stat(p.Path)
+	if err != nil || !info.ModTime().Equal(p.Time) {
+		return false
+	}
+	if c.newPack.IsZero() {
+		return len(c.toPack) == 0
+	}
+	_, err = os.Stat(c.s.Objects.IndexPath(c.newPack))
+	return err == nil
+}
+
+// sweepTemp removes what writes left behind that were cut short, in the store's folders and beside
+// the store.
+func (c *collector) sweepTemp(context.Context) error {
+	old := c.now.Add(-storedir.Leftover)
+	left, err := storedir.Leftovers(c.s, old)
+	if err != nil {
+		return err
+	}
+	c.report.Temp = len(left)
+	if c.o.DryRun {
+		return nil
+	}
+	for _, path := range left {
+		if err := storedir.RemoveTree(c.s.FS, path); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// objectBytes returns how many bytes the objects of a store take now.
+func objectBytes(s *session.Store) (int64, error) {
+	n := int64(0)
+	if err := s.Objects.EachLoose(func(at objects.Info) error { n += at.Size; return nil }); err != nil {
+		return 0, err
+	}
+	packs, err := s.Objects.Packs()
+	for _, p := range packs {
+		n += p.Size
+	}
+	return n, err
+}

@@ -1,0 +1,274 @@
+// Package graph reads what every object of a store names, and walks from refs and log records to
+// all that they lead to. The other packages of internal/maintenance judge by it: what is reachable
+// stays, what is missing is a fault. It reads headers alone, and writes nothing.
+//
+// Begin with Graph and Walk; roots.go says where walks begin, inventory.go where objects are.
+package graph
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+
+	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/internal/session"
+)
+
+// Graph holds every object of a store with its links. An object is known by its number: its place
+// in the sorted list of ids, or for an object that came later, the order in which it was met. A
+// million entries take some 150 MB.
+type Graph struct {
+	s       *session.Store
+	Objects []Object
+	sorted  int                  // the first so many are in the order of their ids
+	late    map[format.ID]uint32 // the others
+	edges   []Edge
+	Lost    map[uint32][]format.Link // what an object names and was not met when it was read
+	Bad     map[uint32]error         // objects that could not be read
+	Marks   []Mark
+
+	check func(id format.ID, header []byte, read format.Object) // told of each header that could be read; nil for none
+}
+
+// Object is what the graph keeps of one object.
+type Object struct {
+	ID      format.ID
+	Seq     uint64
+	start   uint32 // of its edges
+	links   uint32
+	parents uint32 // the first so many edges
+	Kind    format.ObjectKind
+	Message bool
+	read    bool
+}
+
+// Edge holds the number of the object that a link leads to, and in its top bits the kind that the
+// link asks for.
+type Edge uint32
+
+const (
+	edgeKinds = 4 // bits of an edge for the kind
+	edgeBits  = 32 - edgeKinds
+	edgeMask  = 1<<edgeBits - 1
+)
+
+// A kind that does not fit into an edge does not compile: the length of the array is negative then.
+var _ [1<<edgeKinds - int(format.AnyKind)]struct{}
+
+// edgeTo returns the edge to an object that must be of the kind want, which is not AnyKind.
+func edgeTo(to uint32, want format.ObjectKind) Edge { return Edge(to) | Edge(want)<<edgeBits }
+
+func (e Edge) To() uint32 { return uint32(e) & edgeMask }
+
+func (e Edge) Want() format.ObjectKind { return format.ObjectKind(e >> edgeBits) }
+
+// Mark is a set of facts about an object, one a bit.
+type Mark uint8
+
+// Reached marks the objects that refs or the log lead to. Every other bit is free for the user of
+// the graph.
+const Reached Mark = 1
+
+// Read reads the header of every object of an inventory, pack by pack in the order in which
+// headers lie there. It calls check, which may be nil, for each header that it can read.
+// Afterwards the inventory knows objects by their numbers.
+func Read(ctx context.Context, s *session.Store, inv *Inventory, check func(format.ID, []byte, format.Object), progress Progress) (*Graph, error) {
+	if len(inv.IDs) > edgeMask {
+		return nil, fmt.Errorf("too many objects: %d", len(inv.IDs))
+	}
+	g := &Graph{s: s, sorted: len(inv.IDs), late: map[format.ID]uint32{}, Lost: map[uint32][]format.Link{}, Bad: map[uint32]error{}, check: check}
+	g.Objects = make([]Object, len(inv.IDs))
+	g.Marks = make([]Mark, len(inv.IDs))
+	for i, id := range inv.IDs {
+		g.Objects[i] = Object{ID: id, Kind: format.AnyKind}
+	}
+	inv.number(g)
+	done := 0
+	read := func(i uint32) error {
+		if g.Objects[i].read {
+			return nil
+		}
+		if err := g.load(i); err != nil {
+			g.Bad[i] = err
+		}
+		if done++; done%4096 == 0 {
+			progress.Tell(done, g.sorted, "reading")
+			return ctx.Err()
+		}
+		return nil
+	}
+	for _, l := range inv.Loose {
+		if i, ok := g.Find(l.ID); ok {
+			if err := read(i); err != nil {
+				return nil, err
+			}
+		}
+	}
+	for _, p := range inv.Packs {
+		for _, i := range p.Numbers {
+			if err := read(i); err != nil {
+				return nil, err
+			}
+		}
+	}
+	progress.Tell(done, done, "reading")
+	return g, ctx.Err()
+}
+
+// number replaces the ids of objects by their numbers.
+func (inv *Inventory) number(g *Graph) {
+	for _, p := range inv.Packs {
+		p.Numbers = make([]uint32, 0, len(p.IDs))
+		for _, id := range p.IDs {
+			if i, ok := g.Find(id); ok {
+				p.Numbers = append(p.Numbers, i)
+			}
+		}
+		p.IDs = nil
+	}
+	inv.IDs = nil
+}
+
+// Find returns the number of an object that the graph has.
+func (g *Graph) Find(id format.ID) (uint32, bool) {
+	i, ok := slices.BinarySearchFunc(g.Objects[:g.sorted], id, func(o Object, id format.ID) int { return o.ID.Compare(id) })
+	if ok {
+		return uint32(i), true
+	}
+	n, ok := g.late[id]
+	return n, ok
+}
+
+// Meet returns the number of an object, and reads the object if the graph does not have it yet.
+func (g *Graph) Meet(id format.ID) (uint32, error) {
+	if i, ok := g.Find(id); ok {
+		return i, nil
+	}
+	if len(g.Objects) > edgeMask {
+		return 0, errors.New("too many objects")
+	}
+	i := uint32(len(g.Objects))
+	g.Objects = append(g.Objects, Object{ID: id, Kind: format.AnyKind})
+	g.Marks = append(g.Marks, 0)
+	if err := g.load(i); err != nil {
+		g.Objects, g.Marks = g.Objects[:i], g.Marks[:i]
+		return 0, err
+	}
+	g.late[id] = i
+	return i, nil
+}
+
+// load reads the header of object i.
+func (g *Graph) load(i uint32) error {
+	o := &g.Objects[i]
+	o.read = true
+	header, err := g.s.Objects.Header(o.ID)
+	if err != nil {
+		return err
+	}
+	kind, read, err := format.DecodeObject(header)
+	if err != nil {
+		return err
+	}
+	if g.check != nil {
+		g.check(o.ID, header, read)
+	}
+	parents := 0
+	if e, ok := read.(*format.Entry); ok {
+		o.Message, o.Seq, parents = e.Kind == format.KindMessage, e.Seq, len(e.Parents)
+	}
+	o.Kind, o.start, o.parents = kind, uint32(len(g.edges)), uint32(parents)
+	for n, l := range read.Links() {
+		to, ok := g.Find(l.ID)
+		if !ok {
+			g.Lost[i] = append(g.Lost[i], l)
+			if n < parents {
+				o.parents--
+			}
+			continue
+		}
+		g.edges = append(g.edges, edgeTo(to, l.Want))
+	}
+	o.links = uint32(len(g.edges)) - o.start
+	return nil
+}
+
+// Below returns the edges of object i.
+func (g *Graph) Below(i uint32) []Edge {
+	o := &g.Objects[i]
+	return g.edges[o.start : o.start+o.links]
+}
+
+// ParentsOf returns the edges of entry i to its parents. The first parent is on its own branch.
+func (g *Graph) ParentsOf(i uint32) []Edge {
+	o := &g.Objects[i]
+	return g.edges[o.start : o.start+o.parents]
+}
+
+// Walk visits objects and everything below them.
+type Walk struct {
+	*Graph
+	Mark    Mark
+	Stop    Mark                                              // what has one of these has all below it dealt with
+	Visit   func(i uint32)                                    // told of each object once; nil for nobody
+	Missing func(from uint32, l format.Link, why error) error // told of what cannot be read: l is zero for from itself; nil to pass it over
+}
+
+// From marks object i and everything below it. It does not walk below an object that has the mark
+// already.
+func (w *Walk) From(i uint32) error {
+	stack := []uint32{i}
+	for len(stack) > 0 {
+		top := stack[len(stack)-1]
+		stack = stack[:len(stack)-1]
+		if w.Marks[top]&(w.Mark|w.Stop) != 0 {
+			continue
+		}
+		w.Marks[top] |= w.Mark
+		if w.Visit != nil {
+			w.Visit(top)
+		}
+		if err := w.Bad[top]; err != nil && w.Missing != nil {
+			if err := w.Missing(top, format.Link{}, err); err != nil {
+				return err
+			}
+		}
+		for _, e := range w.Below(top) {
+			stack = append(stack, e.To())
+		}
+		for _, l := range w.Lost[top] {
+			next, err := w.Meet(l.ID)
+			if err == nil {
+				stack = append(stack, next)
+			} else if w.Missing != nil {
+				if err := w.Missing(top, l, err); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// Progress is called during a long piece of work: done of total steps, and what is being done. It
+// may be nil.
+type Progress func(done, total int, what string)
+
+func (p Progress) Tell(done, total int, what string) {
+	if p != nil {
+		p(done, total, what)
+	}
+}
+
+// SortedIDs puts ids in order, in place.
+func SortedIDs(ids []format.ID) []format.ID {
+	slices.SortFunc(ids, format.ID.Compare)
+	return ids
+}
+
+func Exists(path string) bool {
+	_, err := os.Lstat(path)
+	return err == nil
+}

@@ -1,0 +1,137 @@
+package graph
+
+import (
+	"cmp"
+	"errors"
+	"io/fs"
+	"os"
+	"slices"
+	"time"
+
+	"github.com/gemini-ctx/ctx/objects"
+
+	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/internal/durable"
+	"github.com/gemini-ctx/ctx/internal/session"
+)
+
+// ErrForgot says that something was forgotten while gc packed it, in each of its tries. Nothing
+// was removed; gc can run again.
+var ErrForgot = errors.New("something was forgotten meanwhile")
+
+// Inventory lists where every object of a store is. An object that moves during the listing may
+// be met in both places.
+type Inventory struct {
+	IDs   []format.ID // sorted, each once; nil once a graph has been made of them
+	Loose []LoosePlace
+	Packs []*PackPlace
+}
+
+// LoosePlace is an object in a file of its own.
+type LoosePlace struct {
+	ID   format.ID
+	Time int64 // nanoseconds since 1970
+	Size int64
+}
+
+// PackPlace is a pack and the objects that its index lists.
+type PackPlace struct {
+	ID       format.ID
+	Path     string
+	Time     time.Time
+	size     int64       // bytes of the pack and its index
+	IDs      []format.ID // in the order of their headers, which is the quick one to read them in; nil once a graph has been made
+	Numbers  []uint32    // of the objects in the graph, in the same order
+	Bodyless []format.ID // those without a body in this pack
+}
+
+// TakeInventory lists the loose objects and then the packs, so that it meets an object that is
+// packed meanwhile. It calls bad for a pack whose index cannot be read: an error from bad ends
+// the listing, nil leaves the pack out.
+func TakeInventory(s *session.Store, bad func(path string, err error) error) (*Inventory, error) {
+	inv := &Inventory{}
+	err := s.Objects.EachLoose(func(at objects.Info) error {
+		inv.Loose = append(inv.Loose, LoosePlace{ID: at.ID, Time: at.ModTime.UnixNano(), Size: at.Size})
+		inv.IDs = append(inv.IDs, at.ID)
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	names, err := s.Objects.PackNames(objects.IndexExt)
+	if err != nil {
+		return nil, err
+	}
+	for _, id := range names {
+		p, err := ReadPack(s, id)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue // merged into another, or the pack itself is missing, which shows when its objects are read
+		}
+		if err != nil {
+			if err := bad(s.Objects.IndexPath(id), err); err != nil {
+				return nil, err
+			}
+			continue
+		}
+		inv.Packs = append(inv.Packs, p)
+		inv.IDs = append(inv.IDs, p.IDs...)
+	}
+	slices.SortFunc(inv.IDs, format.ID.Compare)
+	inv.IDs = slices.Compact(inv.IDs)
+	return inv, nil
+}
+
+// ReadPack reads the index of one pack.
+func ReadPack(s *session.Store, id format.ID) (*PackPlace, error) {
+	p := &PackPlace{ID: id, Path: s.Objects.PackPath(id)}
+	pack, err := os.Stat(p.Path)
+	if err != nil {
+		return nil, err
+	}
+	file, err := durable.Open(s.Objects.IndexPath(id))
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	info, err := file.Stat()
+	if err != nil {
+		return nil, err
+	}
+	p.Time, p.size = pack.ModTime(), pack.Size()+info.Size()
+	index, err := format.OpenPackIndex(file, info.Size())
+	if err == nil && index.Pack != id {
+		err = errors.New("index is for another pack")
+	}
+	if err != nil {
+		return nil, err
+	}
+	type placed struct {
+		id     format.ID
+		header int64
+	}
+	list := make([]placed, 0, index.Len())
+	err = index.Each(0, func(id format.ID, at format.PackPlace) (bool, error) {
+		list = append(list, placed{id, at.Header})
+		if at.Body < 0 {
+			p.Bodyless = append(p.Bodyless, id)
+		}
+		return true, nil
+	})
+	slices.SortFunc(list, func(a, b placed) int { return cmp.Compare(a.header, b.header) })
+	p.IDs = make([]format.ID, len(list))
+	for i, at := range list {
+		p.IDs[i] = at.id
+	}
+	return p, err
+}
+
+// Size returns the number of bytes that the objects take.
+func (inv *Inventory) Size() (n int64) {
+	for _, l := range inv.Loose {
+		n += l.Size
+	}
+	for _, p := range inv.Packs {
+		n += p.size
+	}
+	return n
+}

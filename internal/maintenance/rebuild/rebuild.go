@@ -1,0 +1,249 @@
+// Package rebuild makes derived data again from entries, summaries, tombstones and the log: the
+// indexes of packs, and the nodes, pages and forests. It scores nothing, so the ids come out the
+// same.
+//
+// Begin with Run.
+package rebuild
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"github.com/gemini-ctx/ctx/internal/history"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/gemini-ctx/ctx/objects"
+
+	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/internal/maintenance/graph"
+	"github.com/gemini-ctx/ctx/internal/maintenance/replay"
+	"github.com/gemini-ctx/ctx/internal/maintenance/storedir"
+	"github.com/gemini-ctx/ctx/internal/session"
+	"github.com/gemini-ctx/ctx/refs"
+)
+
+// Options are for Run.
+type Options struct {
+	DryRun   bool // compare and count, and change nothing
+	Progress graph.Progress
+}
+
+// Report is what Run found and made.
+type Report struct {
+	Forest     format.ID `json:"forest"`     // the shared forest, as its ref names it; zero where none was written yet
+	Operations int       `json:"operations"` // replayed
+	Objects    int       `json:"objects"`    // that were missing and were made again
+	Indexes    int       `json:"indexes"`    // of packs, that were missing or bad and were made again
+	Same       bool      `json:"same"`       // the replay gave every forest that refs name
+}
+
+// DiffersError says that the log's decisions do not give the forest that it names: it or what it
+// names is damaged, or a build that was wrong wrote it.
+type DiffersError struct {
+	Subject string
+	Why     string
+}
+
+func (e *DiffersError) Error() string { return fmt.Sprintf("replay differs: %s: %s", e.Subject, e.Why) }
+
+// WriteError says that what was made again could not be written, or an old cache could not be
+// removed. The data is not lost: the next run makes it again.
+type WriteError struct{ Err error }
+
+func (e *WriteError) Error() string { return e.Err.Error() }
+
+func (e *WriteError) Unwrap() error { return e.Err }
+
+// written gives an error of a write its type; nil stays nil.
+func written(err error) error {
+	if err == nil {
+		return nil
+	}
+	return &WriteError{err}
+}
+
+// Run makes all derived data again, from entries, summaries, tombstones and the log: pack indexes,
+// then the nodes, pages and forests that refs, kept summaries and kept tombstones name, as far as
+// they are missing; and it empties the cache. It replays decisions and scores nothing, so the same
+// history gives the same ids. Errors: *DiffersError, and then nothing of the forest was made;
+// *WriteError; an error for what cannot be had again, with what could be made in place. After a
+// crash it can run again.
+func Run(ctx context.Context, s *session.Store, o Options) (Report, error) {
+	b := &builder{s: s, o: o, queued: map[format.ID]bool{}}
+	err := b.indexes()
+	if err == nil {
+		err = b.forests(ctx)
+	}
+	if err == nil && !o.DryRun {
+		err = written(b.clearCache())
+	}
+	if err != nil {
+		return b.report, fmt.Errorf("cannot rebuild: %w", err)
+	}
+	return b.report, nil
+}
+
+type builder struct {
+	s      *session.Store
+	o      Options
+	report Report
+	queue  []format.Raw
+	queued map[format.ID]bool
+	differ error
+}
+
+// indexes makes the indexes of packs again that are missing or cannot be read. Whether a good one
+// fits its pack is for fsck.
+func (b *builder) indexes() error {
+	packs, err := b.s.Objects.PackNames(objects.PackExt)
+	if err != nil {
+		return err
+	}
+	var errs []error
+	for _, id := range packs {
+		if _, err := graph.ReadPack(b.s, id); err == nil {
+			continue
+		}
+		b.report.Indexes++
+		if !b.o.DryRun {
+			errs = append(errs, b.s.Objects.Reindex(id))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// forests replays the log and stores what is missing.
+func (b *builder) forests(ctx context.Context) error {
+	view, err := b.s.Refs.Read()
+	if err != nil {
+		return err
+	}
+	base, err := b.s.Refs.Base()
+	if err != nil {
+		return err
+	}
+	b.report.Forest = view.Get(graph.ForestsPrefix + history.MainForest).ID
+	wanted, given := wantedForests(view), map[format.ID]bool{}
+	r, err := replay.New(b.s, graph.RefsOf(base))
+	if err != nil {
+		return err
+	}
+	r.Wanted = func(id format.ID) bool { return wanted[id] }
+	r.Wrote = func(f *format.Forest, id format.ID) error {
+		given[id] = true
+		raws, err := r.Below(f, false)
+		if err != nil {
+			return err
+		}
+		return b.add(raws)
+	}
+	r.Need = b.add
+	r.Differs = func(subject, why string) {
+		if b.differ == nil {
+			b.differ = &DiffersError{Subject: subject, Why: why}
+		}
+	}
+	b.report.Operations, err = b.replay(ctx, r, view.Number)
+	switch {
+	case err != nil:
+		return err
+	case b.differ != nil:
+		return b.differ
+	}
+	b.report.Same = true
+	if err := b.flush(); err != nil {
+		return err
+	}
+	return b.unmade(wanted, given)
+}
+
+// wantedForests are those that refs name: the newest ones, and the pins.
+func wantedForests(view *refs.View) map[format.ID]bool {
+	wanted := map[format.ID]bool{}
+	for _, r := range graph.RootsOfRefs(view.All()) {
+		if r.Want == format.ForestKind {
+			wanted[r.ID] = true
+		}
+	}
+	return wanted
+}
+
+func (b *builder) replay(ctx context.Context, r *replay.Forests, last uint64) (n int, err error) {
+	scan := b.s.Refs.Forward(func(rec refs.Record) bool {
+		if rec.Op.Number > last {
+			return false // what came since is the next one's
+		}
+		if err = errors.Join(r.Record(rec.Op), ctx.Err()); err != nil {
+			return false
+		}
+		if n++; n%1024 == 0 {
+			b.o.Progress.Tell(int(rec.Op.Number), int(last), "replaying")
+		}
+		return true
+	})
+	return n, errors.Join(err, scan)
+}
+
+// add queues those of some objects that are missing or cannot be read. Until the replay has shown
+// itself right nothing is written; the queue holds what was lost, and of that headers alone.
+func (b *builder) add(raws []format.Raw) error {
+	for _, raw := range raws {
+		id := raw.ID()
+		if b.queued[id] {
+			continue
+		}
+		b.queued[id] = true
+		if _, err := b.s.Objects.Header(id); err != nil {
+			b.queue = append(b.queue, raw)
+		}
+	}
+	return nil
+}
+
+func (b *builder) flush() error {
+	b.report.Objects = len(b.queue)
+	if b.o.DryRun || len(b.queue) == 0 {
+		return nil
+	}
+	return written(b.s.Objects.Put(b.queue...))
+}
+
+// unmade says what refs name that is older than the kept log and not there: nothing can make it
+// again.
+func (b *builder) unmade(wanted, given map[format.ID]bool) error {
+	var old []format.ID
+	for id := range wanted {
+		if !given[id] {
+			old = append(old, id)
+		}
+	}
+	missing, err := b.s.Objects.HasAll(graph.SortedIDs(old))
+	if err != nil {
+		return err
+	}
+	if len(missing) > 0 {
+		return fmt.Errorf("forest %v is older than the kept log, and missing", missing[0])
+	}
+	return nil
+}
+
+// clearCache removes every file of the cache. A reader that has one open goes on with it; the next
+// one makes it again.
+func (b *builder) clearCache() error {
+	dir := filepath.Join(b.s.Dir, "cache")
+	files, err := os.ReadDir(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	for _, f := range files {
+		if err := storedir.RemoveAll(b.s.FS, filepath.Join(dir, f.Name())); err != nil {
+			return err
+		}
+	}
+	return nil
+}

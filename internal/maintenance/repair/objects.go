@@ -1,0 +1,253 @@
+package repair
+
+import (
+	"errors"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/internal/maintenance/graph"
+	"github.com/gemini-ctx/ctx/objects"
+)
+
+// mendPacks saves the good objects of damaged packs, removes those packs, and rebuilds indexes
+// that do not fit.
+func (r *repairer) mendPacks() error {
+	names, err := r.s.Objects.PackNames(objects.PackExt)
+	if err != nil {
+		return err
+	}
+	indexes, err := r.s.Objects.PackNames(objects.IndexExt)
+	if err != nil {
+		return err
+	}
+	names = graph.SortedIDs(append(names, indexes...))
+	for _, id := range slices.Compact(names) {
+		err := r.s.Objects.CheckPack(id)
+		if err == nil {
+			continue
+		}
+		if err := errors.Join(r.touch(), r.clear(r.s.Objects.IndexPath(id))); err != nil {
+			return err
+		}
+		if r.s.Objects.Reindex(id) == nil {
+			r.mended("the index of pack %v is made again", id)
+			continue
+		}
+		if err := r.mendPack(id); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (r *repairer) mendPack(id format.ID) error {
+	var good []format.Raw
+	lost, err := r.s.Objects.SalvagePack(id, func(raw format.Raw, whole bool) error {
+		if !whole {
+			whole, err := r.keepHeader(raw.ID(), raw.Header)
+			if err != nil || !whole {
+				return err
+			}
+			raw.Body = nil
+		}
+		good = append(good, raw)
+		return r.leaveForgotten(&good[len(good)-1])
+	})
+	if err != nil {
+		return err
+	}
+	if len(good) > 0 {
+		_, err := r.s.Objects.WritePack(func(yield func(format.Raw, error) bool) {
+			for _, raw := range good {
+				if !yield(raw, nil) {
+					return
+				}
+			}
+		}, objects.Default)
+		if err != nil {
+			return err
+		}
+	}
+	for _, path := range []string{r.s.Objects.IndexPath(id), r.s.Objects.PackPath(id)} {
+		if err := r.clear(path); err != nil {
+			return err
+		}
+	}
+	if err := r.s.Objects.RemovePack(r.held, id); err != nil {
+		return err
+	}
+	r.mended("pack %v was damaged; %d of its objects are in a new one", id, len(good))
+	r.missing = append(r.missing, lost...)
+	return nil
+}
+
+// leaveForgotten drops the body of a forgotten object: a forget could not remove it from a
+// damaged file.
+func (r *repairer) leaveForgotten(raw *format.Raw) error {
+	if raw.Body == nil {
+		return nil
+	}
+	forgotten, err := r.s.Objects.Forgotten(raw.ID())
+	if forgotten {
+		raw.Body = nil
+	}
+	return err
+}
+
+// keepHeader completes an object of which only the header is left: it records that the body is
+// absent. An object that is whole elsewhere, or that never had a body, needs no record. ok is
+// false where the other copy should be used.
+func (r *repairer) keepHeader(id format.ID, header []byte) (ok bool, err error) {
+	if _, named, err := format.HeaderBody(header); err != nil || !named {
+		return err == nil, nil
+	}
+	_, err = r.s.Objects.Get(id)
+	var gone *objects.GoneError
+	switch {
+	case err == nil:
+		return false, nil
+	case errors.As(err, &gone):
+		return true, nil
+	}
+	return true, r.loseBody(id, header)
+}
+
+// loseBody records that a body is lost.
+func (r *repairer) loseBody(id format.ID, header []byte) error {
+	a := format.Absent{Object: id, Reason: format.ReasonLost, Time: r.s.Now().UTC().Truncate(time.Millisecond)}
+	b, err := a.Encode()
+	if err != nil {
+		return err
+	}
+	path := r.s.Objects.AbsentPath(id)
+	if err := errors.Join(r.touch(), r.env.FS.MkdirAll(filepath.Dir(path))); err != nil {
+		return err
+	}
+	if err := r.env.FS.WriteDurable(path, b, 0o600); err != nil {
+		return err
+	}
+	r.lost("the text of %s %v%s", kindOfHeader(header), id, ofSession(header))
+	return nil
+}
+
+func kindOfHeader(header []byte) string {
+	kind, _, err := format.HeaderKind(header)
+	if err != nil {
+		return "object"
+	}
+	return kind
+}
+
+// ofSession says of an entry where and when it was said.
+func ofSession(header []byte) string {
+	e, err := format.DecodeEntry(header)
+	if err != nil {
+		return ""
+	}
+	return ", of session " + e.Session + ", " + e.Time.UTC().Format(time.RFC3339)
+}
+
+// mendLoose replaces damaged loose objects: by a copy from a pack, by the readable rest of the
+// file, or by the header alone.
+func (r *repairer) mendLoose() error {
+	var bad []format.ID
+	err := r.s.Objects.EachLoose(func(at objects.Info) error {
+		if r.s.Objects.CheckLoose(at.ID) != nil {
+			bad = append(bad, at.ID)
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	for _, id := range bad {
+		if err := r.mendObject(id); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (r *repairer) mendObject(id format.ID) error {
+	path := r.s.Objects.LoosePath(id)
+	if err := r.touch(); err != nil {
+		return err
+	}
+	raw, whole, err := r.s.Objects.SalvageLoose(id)
+	if err != nil {
+		return err
+	}
+	if !whole {
+		packed, ok, err := r.s.Objects.PackedCopy(id)
+		if err != nil {
+			return err
+		}
+		if ok {
+			raw, whole = packed, true
+		}
+	}
+	if raw.Header == nil {
+		if err := r.clear(path); err != nil {
+			return err
+		}
+		if err := r.env.FS.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		if err := r.env.FS.SyncDir(filepath.Dir(path)); err != nil {
+			return err
+		}
+		r.missing = append(r.missing, id)
+		return nil
+	}
+	if !whole {
+		raw.Body = nil
+		_, err := r.s.Objects.Get(id)
+		var gone *objects.GoneError
+		if !errors.As(err, &gone) {
+			if err := r.loseBody(id, raw.Header); err != nil {
+				return err
+			}
+		}
+	}
+	if err := errors.Join(r.leaveForgotten(&raw), r.clear(path)); err != nil {
+		return err
+	}
+	if err := r.env.FS.WriteDurable(path, format.EncodeLoose(raw), 0o600); err != nil {
+		return err
+	}
+	if whole {
+		r.mended("%s %v is replaced by a good copy", kindOfHeader(raw.Header), id)
+	}
+	return nil
+}
+
+// mendBodies records the bodies that are nowhere, of objects whose files are sound but hold the
+// header alone.
+func (r *repairer) mendBodies() error {
+	inv, err := graph.TakeInventory(r.s, func(string, error) error { return nil })
+	if err != nil {
+		return err
+	}
+	seen := format.ID{}
+	var ids []format.ID
+	for _, p := range inv.Packs {
+		ids = append(ids, p.Bodyless...)
+	}
+	for _, id := range graph.SortedIDs(ids) {
+		if id == seen {
+			continue
+		}
+		seen = id
+		header, err := r.s.Objects.Header(id)
+		if err != nil {
+			continue // told by fsck
+		}
+		if _, err := r.keepHeader(id, header); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,341 @@
+// Package repair makes a damaged store sound again and reports what is lost. It copies the store
+// before its first change, and runs under the store's lock.
+//
+// Begin with Run; repairer.work lists the steps in order.
+package repair
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"github.com/gemini-ctx/ctx/internal/store"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/internal/maintenance/fsck"
+	"github.com/gemini-ctx/ctx/internal/maintenance/graph"
+	"github.com/gemini-ctx/ctx/internal/maintenance/rebuild"
+	"github.com/gemini-ctx/ctx/internal/maintenance/storedir"
+	"github.com/gemini-ctx/ctx/internal/repo"
+	"github.com/gemini-ctx/ctx/internal/session"
+	"github.com/gemini-ctx/ctx/lock"
+)
+
+// Options are for Run.
+type Options struct {
+	DryRun   bool   // repair a copy, say what came of it, and remove it: the store is not touched
+	Copy     string // where the store is copied to before anything is changed; must not be there yet. "" is beside the store
+	NewKey   []byte // where the key is lost, this one takes its place; nil leaves it lost
+	Progress graph.Progress
+}
+
+// Report is what Run did.
+type Report struct {
+	Found  int          // faults before
+	Copy   string       // of the store as it was; "" where nothing had to be done, and with DryRun
+	Mended []string     // what was made good with nothing lost, a line each
+	Lost   []string     // what is lost, a line each
+	Left   []fsck.Fault // what fsck says afterwards
+}
+
+// ErrCopyThere says that the place for the copy is taken.
+var ErrCopyThere = errors.New("there is something in the place of the copy")
+
+// Run makes a damaged store sound again, as far as what is left of it goes, and says what is lost.
+// It looks at all of it first: a store without a fault is not touched. Before the first change it
+// copies the store, and works under its lock from what can be had on: other copies of objects, the
+// log, the checkpoints, what follows from them. It decides nothing that was decided otherwise
+// before, and makes up nothing. env is as for repo.Open. After a crash it can run again, and ends
+// as it would have.
+//
+// Errors: those of repo.Open but for damage; *lock.BusyError; *format.VersionError where a newer
+// build wrote any of it; ErrCopyThere; refs.ErrBeyondRepair; what the file system says. After an
+// error the copy, where there is one, has the store as it was.
+func Run(ctx context.Context, env repo.Env, o Options) (Report, error) {
+	r := &repairer{ctx: ctx, env: env, o: o, wordsLost: map[uint64]bool{}}
+	err := r.run()
+	if r.s != nil {
+		err = errors.Join(err, r.s.Close())
+	}
+	if err != nil {
+		return r.report, fmt.Errorf("cannot repair: %w", err)
+	}
+	return r.report, nil
+}
+
+type repairer struct {
+	ctx    context.Context
+	env    repo.Env
+	o      Options
+	report Report
+
+	dir  string
+	s    *session.Store // nil before it can be opened
+	held *lock.Held
+
+	wrongKey  bool            // fsck said so
+	wordsLost map[uint64]bool // of which operations it was said that the words they forgot are not known
+
+	missing []format.ID // objects whose only copy was taken away; what follows from the rest may come back
+}
+
+func (r *repairer) mended(text string, args ...any) {
+	r.report.Mended = append(r.report.Mended, fmt.Sprintf(text, args...))
+}
+
+func (r *repairer) lost(text string, args ...any) {
+	r.report.Lost = append(r.report.Lost, fmt.Sprintf(text, args...))
+}
+
+func (r *repairer) run() (err error) {
+	id, err := r.open()
+	if err != nil {
+		return err
+	}
+	if id == "" {
+		before, err := fsck.Run(r.ctx, r.s, fsck.Options{Progress: r.o.Progress})
+		if err != nil {
+			return err
+		}
+		r.report.Found = len(before.Faults)
+		r.wrongKey = slices.ContainsFunc(before.Faults, func(f fsck.Fault) bool { return f.Kind == "key" })
+		if before.Newer != nil {
+			return before.Newer // what does not know it must not remove anything
+		}
+		_, unfinished, err := r.s.Refs.Pending()
+		if err != nil || len(before.Faults) == 0 && !unfinished {
+			return err
+		}
+	} else {
+		r.report.Found = 1
+	}
+	if r.o.DryRun {
+		return r.dryRun()
+	}
+	held, err := lock.Acquire(r.ctx, r.env.FS, r.dir, lockTimeout, r.env.Owner)
+	if err != nil {
+		return err
+	}
+	r.held = held
+	defer func() { err = errors.Join(err, held.Release()) }()
+	if id != "" {
+		if err := r.writeFormat(id); err != nil {
+			return err
+		}
+	}
+	return r.work()
+}
+
+// lockTimeout is how long a repair waits for writers; each holds the lock for a few file writes.
+const lockTimeout = 10 * time.Second
+
+// open opens the store. id is what belongs into a format file that is missing or damaged, and ""
+// for one that is sound.
+func (r *repairer) open() (id string, err error) {
+	if r.dir, err = repo.Find(r.env); err != nil {
+		return "", err
+	}
+	opened, err := repo.Open(r.env)
+	var corrupt *repo.CorruptError
+	if errors.As(err, &corrupt) || errors.Is(err, repo.ErrHalf) {
+		if id = fsck.OtherStore(r.dir, ""); id == "" {
+			return "", err
+		}
+		return id, nil
+	}
+	if err != nil {
+		return "", err
+	}
+	r.s = session.New(opened)
+	return fsck.OtherStore(r.dir, r.s.ID), nil
+}
+
+func (r *repairer) writeFormat(id string) error {
+	path := filepath.Join(r.dir, "format")
+	text := fmt.Appendf(nil, "ctx 1\nhash sha256\nstore %s\n", id)
+	if err := errors.Join(r.touch(), r.clear(path)); err != nil {
+		return err
+	}
+	if err := r.env.FS.WriteDurable(path, text, 0o600); err != nil {
+		return err
+	}
+	if err := r.reopen(); err != nil {
+		return err
+	}
+	r.mended("the format file is made again: store %s, as the log says", id)
+	return nil
+}
+
+// reopen opens the store again after a file that an open store keeps in memory has changed.
+func (r *repairer) reopen() error {
+	if r.s != nil {
+		if err := r.s.Close(); err != nil {
+			return err
+		}
+		r.s = nil
+	}
+	opened, err := repo.Open(r.env)
+	if err != nil {
+		return err
+	}
+	r.s = session.New(opened)
+	return nil
+}
+
+// work runs the steps of a repair. Each uses what the one before it left.
+func (r *repairer) work() error {
+	for _, step := range []func() error{r.mendKey, r.mendAbsent, r.mendForgets, r.mendPacks, r.mendLoose, r.mendBodies, r.mendRefs, r.listForgotten, r.derive, r.recover} {
+		if err := errors.Join(r.ctx.Err(), step()); err != nil {
+			return err
+		}
+	}
+	after, err := fsck.Run(r.ctx, r.s, fsck.Options{Progress: r.o.Progress})
+	r.report.Left = after.Faults
+	return errors.Join(err, r.tellMissing())
+}
+
+// dryRun repairs a copy, and removes it.
+func (r *repairer) dryRun() error {
+	aside := filepath.Join(filepath.Dir(r.dir), fmt.Sprintf("%sdry-%d", storedir.AsidePrefix, r.env.Owner.PID))
+	if err := storedir.RemoveTree(r.env.FS, aside); err != nil {
+		return err
+	}
+	dir := filepath.Join(aside, ".gemini", "context")
+	err := storedir.CopyTree(r.ctx, r.env.FS, r.dir, dir)
+	if err == nil {
+		env, o := r.env, r.o
+		env.WorkDir, env.StoreDir = aside, dir
+		o.DryRun, o.Copy = false, filepath.Join(aside, "copy")
+		inner := &repairer{ctx: r.ctx, env: env, o: o, wordsLost: map[uint64]bool{}}
+		err = inner.run()
+		if inner.s != nil {
+			err = errors.Join(err, inner.s.Close())
+		}
+		inner.report.Copy, inner.report.Found = "", r.report.Found
+		r.report = inner.report
+	}
+	return errors.Join(err, storedir.RemoveTree(r.env.FS, aside))
+}
+
+// clear removes a directory or a link that stands in the place of a file, so that the file can be
+// written or removed there.
+func (r *repairer) clear(path string) error {
+	info, err := os.Lstat(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil || info.Mode().IsRegular() {
+		return err
+	}
+	return storedir.RemoveAll(r.env.FS, path)
+}
+
+// mendKey writes a new key where the key is lost or is not the store's, if the caller gave one.
+func (r *repairer) mendKey() error {
+	path := filepath.Join(r.dir, "key")
+	_, err := r.s.Key()
+	switch {
+	case err == nil && !r.wrongKey:
+		return nil
+	case err == nil && r.o.NewKey == nil:
+		r.lost("the key: the one that is there is not the one the store was written with; put it back from a copy, or let --new-key make another")
+		return nil
+	case r.o.NewKey == nil:
+		r.lost("the key: %v; put it back from a copy, or let --new-key make another", err)
+		return nil
+	}
+	if err := errors.Join(r.touch(), r.clear(path)); err != nil {
+		return err
+	}
+	if err := r.env.FS.WriteDurable(path, r.o.NewKey, 0o600); err != nil {
+		return err
+	}
+	if err := r.reopen(); err != nil {
+		return err
+	}
+	mark, err := r.s.Store.NewKeyMark()
+	if err != nil {
+		return err
+	}
+	if err := r.env.FS.MkdirAll(filepath.Join(r.dir, "log")); err != nil {
+		return err
+	}
+	if err := r.env.FS.WriteDurable(filepath.Join(r.dir, filepath.FromSlash(store.NewKeyName)), mark, 0o600); err != nil {
+		return err
+	}
+	r.lost("the key; there is a new one: records that were imported before are not known by their contents, and what was forgotten is not known by its words")
+	return nil
+}
+
+// giveUp removes a file of the store. The copy has it.
+func (r *repairer) giveUp(name string) error {
+	path := filepath.Join(r.dir, filepath.FromSlash(name))
+	if err := errors.Join(r.touch(), r.clear(path)); err != nil {
+		return err
+	}
+	if err := r.env.FS.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return r.env.FS.SyncDir(filepath.Dir(path))
+}
+
+// mendRefs makes the log, the checkpoint and the base agree again.
+func (r *repairer) mendRefs() error {
+	v, err := r.s.Refs.Salvage()
+	if err != nil || !v.Needed() {
+		return err
+	}
+	if err := r.touch(); err != nil {
+		return err
+	}
+	if err := r.s.Refs.Restore(r.held, v, r.clear); err != nil {
+		return err
+	}
+	for _, line := range v.Mended {
+		r.mended("%s", line)
+	}
+	for _, line := range v.Lost {
+		r.lost("%s", line)
+	}
+	return nil
+}
+
+// derive rebuilds everything that follows from the rest of the store.
+func (r *repairer) derive() error {
+	done, err := rebuild.Run(r.ctx, r.s, rebuild.Options{DryRun: true, Progress: r.o.Progress})
+	if done.Indexes > 0 || done.Objects > 0 && err == nil {
+		if err := r.touch(); err != nil {
+			return err
+		}
+		done, err = rebuild.Run(r.ctx, r.s, rebuild.Options{Progress: r.o.Progress})
+	}
+	if done.Indexes > 0 {
+		r.mended("%d indexes of packs are made again", done.Indexes)
+	}
+	if done.Objects > 0 && err == nil {
+		r.mended("%d nodes, pages and forests are made again", done.Objects)
+	}
+	var unwritten *rebuild.WriteError
+	if err != nil && r.ctx.Err() == nil && !errors.As(err, &unwritten) {
+		r.lost("clusters: %v", err)
+		err = nil
+	}
+	return err
+}
+
+// tellMissing reports the objects whose only copies could not be read.
+func (r *repairer) tellMissing() error {
+	missing, err := r.s.Objects.HasAll(slices.Compact(graph.SortedIDs(r.missing)))
+	for _, id := range missing {
+		if slices.ContainsFunc(r.report.Left, func(f fsck.Fault) bool { return f.Kind == "link" && f.Subject == id.String() }) {
+			r.lost("object %v", id)
+		} else {
+			r.mended("object %v is removed; nothing names it", id)
+		}
+	}
+	return err
+}

@@ -1,0 +1,238 @@
+// Package replay applies the decisions of the log to the forests where the kept log begins, and
+// compares what comes out with what the log names. It decides nothing and stores nothing.
+//
+// Begin with Forests.Record.
+package replay
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/gemini-ctx/ctx/forest"
+	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/internal/maintenance/graph"
+	"github.com/gemini-ctx/ctx/internal/session"
+	"github.com/gemini-ctx/ctx/refs"
+)
+
+// Forests applies the decisions of the log once more, from the forests where the kept log begins.
+// It decides nothing, and needs no node, page or forest that the log wrote later.
+type Forests struct {
+	*memory
+	States map[string]*forest.State
+
+	// wanted says which forests that records name are made and compared; nil for none.
+	Wanted func(format.ID) bool
+	// wrote is told of each of these.
+	Wrote func(f *format.Forest, id format.ID) error
+	// need is told of the nodes that a summary or a tombstone names; nil for nobody.
+	Need func(raws []format.Raw) error
+	// differs is told where what was replayed and what is recorded do not agree.
+	Differs func(subject, why string)
+}
+
+// New starts from the refs at the beginning of the kept log.
+func New(s *session.Store, base map[string]format.Value) (*Forests, error) {
+	r := &Forests{memory: newMemory(s), States: map[string]*forest.State{}, Differs: func(string, string) {}}
+	for _, ref := range graph.SortedNames(base) {
+		name, ok := strings.CutPrefix(ref, graph.ForestsPrefix)
+		if !ok {
+			continue
+		}
+		header, err := s.Objects.Header(base[ref].ID)
+		if err != nil {
+			return nil, fmt.Errorf("cannot read the forest where the log begins: %w", err)
+		}
+		f, err := format.DecodeForest(header)
+		if err != nil {
+			return nil, fmt.Errorf("object %v: %w", base[ref].ID, err)
+		}
+		r.States[name] = forest.From(f, r)
+	}
+	return r, nil
+}
+
+// state returns the forest of a name.
+func (r *Forests) state(name string) *forest.State {
+	if r.States[name] == nil {
+		r.States[name] = forest.New(name, r)
+	}
+	return r.States[name]
+}
+
+// Record applies one operation. After an error the forests cannot be followed any further.
+func (r *Forests) Record(op *format.Operation) error {
+	for _, f := range op.Forests {
+		st := r.state(f.Name)
+		for _, d := range f.Decisions {
+			err := r.before(st, d)
+			if err == nil {
+				err = st.Apply(d)
+			}
+			if err != nil {
+				return fmt.Errorf("operation %d: %w", op.Number, err)
+			}
+		}
+	}
+	for _, u := range op.Refs {
+		name, ok := strings.CutPrefix(u.Name, graph.ForestsPrefix)
+		if !ok || !u.New.Exists() || r.Wanted == nil || !r.Wanted(u.New.ID) {
+			continue
+		}
+		if err := r.write(name, op.Number, u.New.ID); err != nil {
+			return fmt.Errorf("operation %d: %w", op.Number, err)
+		}
+	}
+	return nil
+}
+
+// write makes a forest of the state and compares its id with the one that the record names. The
+// state then continues from the written forest, so that the next call reads and makes only what
+// changes.
+func (r *Forests) write(name string, number uint64, want format.ID) error {
+	w, err := r.state(name).Write()
+	if err != nil {
+		return err
+	}
+	f, err := r.keepWritten(w)
+	if err != nil {
+		return err
+	}
+	if w.Forest != want {
+		r.Differs(fmt.Sprintf("forest %s", name), fmt.Sprintf("operation %d names %v, its decisions give %v", number, want, w.Forest))
+	}
+	if r.Wrote != nil {
+		if err := r.Wrote(f, w.Forest); err != nil {
+			return err
+		}
+	}
+	r.States[name] = forest.From(f, r)
+	if len(r.States) > 1 {
+		return nil // the nodes of several forests are too few to be worth it
+	}
+	return r.trim(r.States, map[string]*format.Forest{name: f})
+}
+
+// before looks at a decision before it is applied: what a summary or a tombstone says of a run
+// must be what the run is.
+func (r *Forests) before(st *forest.State, d format.Decision) error {
+	c := st.Cluster(d.Cluster)
+	if c == nil {
+		return nil // a decision that cannot be fails when it is applied
+	}
+	switch d.Kind {
+	case format.DecideSettle:
+		return r.beforeSettle(st, c, d)
+	case format.DecideEvict:
+		return r.beforeEvict(st, c, d)
+	}
+	return nil
+}
+
+func (r *Forests) beforeSettle(st *forest.State, c *forest.Cluster, d format.Decision) error {
+	if d.Count > c.Count() || d.Offset > c.Count()-d.Count {
+		return nil
+	}
+	members, err := st.Members(c)
+	if err != nil {
+		return err
+	}
+	return r.Cover(d.ID, members, format.Cover{Summary: d.ID, Offset: d.Offset, Count: d.Count}, c.Covers)
+}
+
+// Cover checks that a summary is of the run that it covers, and makes the nodes that the summary
+// names: those over the run, and those over the parts of the run that none of its other inputs
+// covers.
+func (r *Forests) Cover(id format.ID, members []format.ID, at format.Cover, covers []format.Cover) error {
+	subject := "summary " + id.String()
+	header, err := r.s.Objects.Header(id)
+	if err != nil {
+		return nil // that it cannot be read shows where links are followed
+	}
+	sum, err := format.DecodeSummary(header)
+	if err != nil {
+		r.Differs(subject, err.Error())
+		return nil
+	}
+	run := members[at.Offset : at.Offset+at.Count]
+	if node, err := format.NodeOf(run); err != nil || node != sum.Node {
+		r.Differs(subject, fmt.Sprintf("is of node %v and covers node %v", sum.Node, node))
+		return err
+	}
+	if r.Need == nil {
+		return nil
+	}
+	for _, part := range [][]format.ID{run, uncovered(members, at, covers, sum.Inputs)} {
+		raws, _, err := runObjects(part)
+		if err == nil {
+			err = r.Need(raws)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// uncovered returns the members of a run that are not under those covers whose summaries are
+// inputs.
+func uncovered(members []format.ID, run format.Cover, covers []format.Cover, inputs []format.Input) []format.ID {
+	var out []format.ID
+	at, end := run.Offset, run.Offset+run.Count
+	for _, v := range covers {
+		inside := v.Offset >= at && v.Offset+v.Count <= end
+		if inside && slices.Contains(inputs, format.Input{Summary: true, ID: v.Summary}) {
+			out = append(out, members[at:v.Offset]...)
+			at = v.Offset + v.Count
+		}
+	}
+	return append(out, members[at:end]...)
+}
+
+func (r *Forests) beforeEvict(st *forest.State, c *forest.Cluster, d format.Decision) error {
+	members, err := st.Members(c)
+	if err != nil {
+		return err
+	}
+	// Once it is evicted, nothing but the tombstone leads to these.
+	raws, err := r.keepRun(members)
+	if err != nil {
+		return err
+	}
+	if r.Need != nil {
+		if err := r.Need(raws); err != nil {
+			return err
+		}
+	}
+	subject := "tombstone " + d.ID.String()
+	stone, err := r.Tombstone(d.ID)
+	if err != nil {
+		return nil
+	}
+	node := raws[len(raws)-1].ID()
+	switch {
+	case stone.Cluster != d.Cluster || stone.Arrival != c.Arrival:
+		r.Differs(subject, fmt.Sprintf("is of cluster %d with arrival %d, evicted was cluster %d with arrival %d", stone.Cluster, stone.Arrival, d.Cluster, c.Arrival))
+	case stone.Node != node || stone.Count != c.Count():
+		r.Differs(subject, fmt.Sprintf("is of node %v, evicted was node %v", stone.Node, node))
+	case len(c.Covers) != 1 || c.Covers[0].Summary != stone.Summary:
+		r.Differs(subject, fmt.Sprintf("names summary %v, which did not cover the cluster", stone.Summary))
+	}
+	return nil
+}
+
+// All replays every record of the kept log, up to and including number to (0: the last).
+func (r *Forests) All(s *session.Store, to uint64) (operations int, err error) {
+	scan := s.Refs.Forward(func(rec refs.Record) bool {
+		if err = r.Record(rec.Op); err != nil {
+			return false
+		}
+		operations++
+		return to == 0 || rec.Op.Number < to
+	})
+	if err == nil {
+		err = scan
+	}
+	return operations, err
+}

@@ -1,0 +1,203 @@
+package recall
+
+import (
+	"encoding/binary"
+	"slices"
+
+	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/internal/cache"
+	"github.com/gemini-ctx/ctx/internal/digest"
+	"github.com/gemini-ctx/ctx/internal/history"
+	"github.com/gemini-ctx/ctx/internal/summaries"
+	"github.com/gemini-ctx/ctx/internal/varint"
+)
+
+const (
+	// maxDigested is the largest number of messages, the newest of a branch, in a digest. It bounds
+	// the time of a first brief to about 0.1 ms times this number.
+	maxDigested = 8192
+
+	// agentWindow is the number of newest messages of which one must call a tool for a branch to count
+	// as an agent's.
+	agentWindow = 256
+)
+
+// digestCache is the cached digest of a branch. As long as no body is forgotten, it depends only on
+// at and on digest.Version.
+type digestCache struct {
+	at     format.ID // the newest entry of the digest
+	newest uint64    // seq of the newest message
+	called uint64    // seq of the newest message that calls a tool, with its arguments
+	digest.Digester
+}
+
+// branchFacts are the facts of the messages of a branch, up to a message and after it.
+type branchFacts struct {
+	before, after []digest.Fact // oldest first
+	agent         bool          // one of the newest messages calls a tool, with its arguments
+}
+
+// readFacts returns the facts of a branch up to the message with number through, and those after
+// it. An amend of a message up to through counts only if the branch had no newer message at that
+// time, so before does not change while the branch grows. If all is false and the branch is not an
+// agent's, readFacts leaves out the facts before through. It caches the digest, so that the next
+// call reads only newer messages.
+func (s *Reader) readFacts(name history.BranchName, tip format.ID, through uint64, all bool) (*branchFacts, error) {
+	cached := s.loadDigest(name)
+	h, err := s.digestHistory(tip, through, cached, all)
+	if err != nil {
+		return nil, err
+	}
+	d := digestCache{}
+	if h.cached != nil {
+		d = *h.cached
+	}
+	d.newest = max(d.newest, h.newest)
+	may := d.isAgents(h.called)
+	if len(h.before.list) > 0 && (may || all) {
+		list, err := s.digestMessages(&h.before)
+		if err != nil {
+			return nil, err
+		}
+		d.Add(list)
+		d.called = max(d.called, calledIn(list))
+		d.at = h.before.list[0].ID
+		s.storeDigest(name, &d)
+	}
+	w := &branchFacts{before: d.Facts(), agent: d.isAgents(0)}
+	if through > 0 && !w.agent && !all {
+		return w, nil // talk is not rendered from facts
+	}
+	list, err := s.digestMessages(&h.after)
+	if err != nil {
+		return nil, err
+	}
+	w.agent = w.agent || through == 0 && calledIn(list) > 0
+	d.Add(list)
+	w.after = d.Facts()[len(w.before):]
+	return w, nil
+}
+
+// isAgents reports whether one of the newest messages calls a tool: one of the digest, or the
+// message with number called.
+func (d *digestCache) isAgents(called uint64) bool {
+	called = max(called, d.called)
+	return called > 0 && d.newest-called < agentWindow
+}
+
+// calledIn returns the seq of the newest message with calls whose arguments are stored, or 0 if
+// there is none. A call without arguments tells nothing about the work, so such a branch is
+// summarized by its texts.
+func calledIn(list []digest.Message) uint64 {
+	for i := range slices.Backward(list) {
+		if len(list[i].Calls) > 0 {
+			return max(list[i].Seq, 1)
+		}
+	}
+	return 0
+}
+
+// digestInput is the part of a branch that a digest must read: the entries that are not cached.
+type digestInput struct {
+	before, after passage
+	cached        *digestCache // the digest of the entries before, if it is cached
+	newest        uint64       // seq of the newest message before
+	called        uint64       // seq of the newest message before that calls a tool
+}
+
+// passage is a part of the history, newest first.
+type passage struct {
+	list   []history.Entry
+	amends map[format.ID]format.ID // by message: its newest version
+}
+
+func (s *Reader) loadDigest(name history.BranchName) *digestCache {
+	b, _, ok := s.Cache.Load(cache.DigestName(name.Session, name.Branch))
+	if !ok {
+		return nil
+	}
+	r := varint.Reader{Rest: b}
+	var d digestCache
+	version := r.Uvarint()
+	d.newest, d.called = r.Uvarint(), r.Uvarint()
+	copy(d.at[:], r.Take(uint64(len(d.at))))
+	if r.Err != nil || version != digest.Version || d.UnmarshalBinary(r.Rest) != nil {
+		return nil
+	}
+	return &d
+}
+
+// storeDigest caches a digest: the version, newest, called, at, and the digester. An error is
+// ignored, because the cache may be lost at any time.
+func (s *Reader) storeDigest(name history.BranchName, d *digestCache) {
+	var b []byte
+	for _, n := range [...]uint64{digest.Version, d.newest, d.called} {
+		b = binary.AppendUvarint(b, n)
+	}
+	b = append(b, d.at[:]...)
+	if b, err := d.AppendBinary(b); err == nil {
+		_ = s.Cache.Store(cache.DigestName(name.Session, name.Branch), cache.Stamp{}, b)
+	}
+}
+
+// digestHistory reads headers from a tip back to the cached entry, or to the oldest message of a
+// digest.
+func (s *Reader) digestHistory(tip format.ID, through uint64, cached *digestCache, all bool) (*digestInput, error) {
+	h := &digestInput{}
+	messages := 0
+	err := s.BackSides(tip, func(id format.ID, e *format.Entry, side bool) bool {
+		if e.Seq > through {
+			h.after.add(id, e)
+			return len(h.after.list) < maxDigested
+		}
+		if cached != nil && id == cached.at {
+			h.cached = cached
+			return false
+		}
+		h.before.add(id, e)
+		if e.Kind == format.KindMessage {
+			messages++
+			h.newest = max(h.newest, e.Seq)
+			if len(e.Calls) > 0 {
+				h.called = max(h.called, e.Seq)
+			}
+		}
+		return messages < maxDigested && (all || h.called > 0 || cached != nil || messages < agentWindow)
+	})
+	return h, err
+}
+
+// add adds an entry to the passage.
+func (h *passage) add(id format.ID, e *format.Entry) {
+	switch e.Kind {
+	case format.KindMessage, format.KindNote:
+		h.list = append(h.list, history.Entry{ID: id, Entry: e})
+	case format.KindAmend:
+		if _, newer := h.amends[e.Amends]; !newer {
+			if h.amends == nil {
+				h.amends = map[format.ID]format.ID{}
+			}
+			h.amends[e.Amends] = id
+		}
+	}
+}
+
+// digestMessages reads the messages of a passage, oldest first. A forgotten message has no text.
+func (s *Reader) digestMessages(h *passage) ([]digest.Message, error) {
+	list := make([]digest.Message, 0, len(h.list))
+	for _, at := range slices.Backward(h.list) {
+		shown, err := s.Version(at.ID, h.amends[at.ID])
+		if err != nil {
+			return nil, err
+		}
+		m := summaries.DigestMessage(shown)
+		m.Seq = at.Seq
+		if at.Kind == format.KindNote {
+			if m.Recap = digest.IsRecap(m.Text); !m.Recap {
+				continue
+			}
+		}
+		list = append(list, m)
+	}
+	return list, nil
+}

@@ -1,0 +1,109 @@
+package recall
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/internal/history"
+	"github.com/gemini-ctx/ctx/internal/view"
+	"github.com/gemini-ctx/ctx/objects"
+	"github.com/gemini-ctx/ctx/refs"
+)
+
+// ExpandOptions limit what Expand returns.
+type ExpandOptions struct {
+	Session, Branch string          // only the history of this branch; "" for the whole store
+	Reader          *history.Viewer // only what this reader may see; nil for everything
+	// From is the first member to return; zero for all. Expand returns ErrNotFound if From is no
+	// member.
+	From format.ID
+}
+
+// Expand calls each for the entries that an object stands for, in order, with their latest texts.
+func (s *Reader) Expand(view *refs.View, id format.ID, o ExpandOptions, each func(*history.Shown) error) error {
+	only, err := s.onlyIn(view, o)
+	if err != nil {
+		return err
+	}
+	begun := o.From.IsZero()
+	err = s.clusters.Members(view, id, func(e format.ID) error {
+		if begun = begun || e == o.From; !begun {
+			return nil
+		}
+		if only != nil && !only[e] {
+			return nil
+		}
+		newest, err := s.Newest(view, e)
+		if err != nil {
+			return err
+		}
+		shown, err := s.Version(e, newest)
+		if err != nil || o.Reader != nil && !o.Reader.Sees(e, shown.Entry) {
+			return err
+		}
+		return each(shown)
+	})
+	if err == nil && !begun {
+		err = fmt.Errorf("%w: %v is no member of %v", history.ErrNotFound, o.From, id)
+	}
+	return err
+}
+
+func (s *Reader) onlyIn(view *refs.View, o ExpandOptions) (map[format.ID]bool, error) {
+	if o.Session == "" {
+		return nil, nil
+	}
+	tip, err := history.Tip(view, o.Session, o.Branch)
+	if err != nil {
+		return nil, err
+	}
+	seen := map[format.ID]bool{}
+	return seen, s.Reach(seen, tip.ID)
+}
+
+// Verbatim reads the messages of clusters that a rendering prints word for word. The keys are the
+// nodes of the clusters, as in view.Options.Expand.
+func (s *Reader) Verbatim(c context.Context, v *refs.View, revs []string) (map[format.ID][]view.Message, error) {
+	all := map[format.ID][]view.Message{}
+	for _, rev := range revs {
+		id, err := s.clusters.Resolve(v, rev)
+		if err != nil {
+			return nil, err
+		}
+		node, err := s.NodeOf(id)
+		if err != nil {
+			return nil, err
+		}
+		all[node] = []view.Message{}
+		err = s.Expand(v, id, ExpandOptions{}, func(shown *history.Shown) error {
+			all[node] = append(all[node], history.MessageOf(shown))
+			return c.Err()
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
+}
+
+// NodeOf returns the node of a summary or of a tombstone, and any other id as it is. One place
+// names a cluster by its summary and another by its node; NodeOf makes the two comparable.
+func (s *Reader) NodeOf(id format.ID) (format.ID, error) {
+	header, err := s.Objects.Header(id)
+	if errors.Is(err, objects.ErrNotFound) {
+		return id, nil // a cluster that only an unwritten forest has
+	}
+	if err != nil {
+		return id, err
+	}
+	_, read, err := format.DecodeObject(header)
+	if err != nil {
+		return id, fmt.Errorf("object %v: %w", id, err)
+	}
+	if o, ok := read.(interface{ Over() format.ID }); ok {
+		return o.Over(), nil
+	}
+	return id, nil
+}

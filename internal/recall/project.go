@@ -1,0 +1,134 @@
+package recall
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/gemini-ctx/ctx/internal/brief"
+	"github.com/gemini-ctx/ctx/internal/history"
+	"github.com/gemini-ctx/ctx/internal/view"
+	"github.com/gemini-ctx/ctx/refs"
+)
+
+// projectSessions is the number of sessions in the brief of a project.
+const projectSessions = 4
+
+// ProjectBrief returns the briefs of the newest sessions, newest first. The first gets half of the
+// room, and the others share the rest.
+func (s *Reader) ProjectBrief(v *refs.View, room int, cost func(brief.Line) int) ([]brief.SessionBrief, error) {
+	list, err := s.newestSessions(v, "", projectSessions)
+	if err != nil {
+		return nil, err
+	}
+	return list, s.addLines(v, list, room, cost)
+}
+
+// newestSessions returns the main branches of the sessions with the newest messages, newest first,
+// without their lines. It leaves out the session except, and sessions that work for another one, as
+// those of subagents do.
+func (s *Reader) newestSessions(v *refs.View, except string, most int) ([]brief.SessionBrief, error) {
+	var list []brief.SessionBrief
+	for _, ref := range v.Names("sessions/") {
+		session, branch, _ := strings.Cut(strings.TrimPrefix(ref, "sessions/"), "/")
+		if branch != history.MainBranch || session == except {
+			continue
+		}
+		if _, child, err := s.ParentOf(v, session); err != nil || child {
+			if err != nil {
+				return nil, err
+			}
+			continue
+		}
+		e, err := s.Header(v.Get(ref).ID)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, brief.SessionBrief{Session: session, Branch: branch, Messages: e.Seq, Last: e.Time})
+	}
+	slices.SortStableFunc(list, func(a, b brief.SessionBrief) int {
+		return cmp.Or(b.Last.Compare(a.Last), cmp.Compare(a.Session, b.Session))
+	})
+	return list[:min(len(list), most)], nil
+}
+
+// addLines sets the lines of the briefs of a project.
+func (s *Reader) addLines(v *refs.View, list []brief.SessionBrief, room int, cost func(brief.Line) int) error {
+	for i := range list {
+		share := room / 2
+		if i > 0 {
+			share = room / 2 / (len(list) - 1)
+		} else if len(list) == 1 {
+			share = room
+		}
+		b, err := s.WorkBrief(v, history.BranchName{Session: list[i].Session, Branch: list[i].Branch}, share, cost)
+		if err != nil {
+			return err
+		}
+		list[i].Lines = b.Lines
+	}
+	return nil
+}
+
+// ProjectBudget is the default budget, in tokens, of the brief of a project.
+const ProjectBudget = 1500
+
+// ProjectInput returns what a session that does not exist yet renders: the brief of its project.
+// Epoch is empty if the project has no session.
+func (s *Reader) ProjectInput(v *refs.View, session string, budget int) (view.Input, error) {
+	in := view.Input{Session: session, Branch: history.MainBranch}
+	if budget == 0 {
+		budget = ProjectBudget
+	}
+	newest, err := s.newestSessions(v, session, projectSessions)
+	if err != nil || len(newest) == 0 {
+		return in, err
+	}
+	// A part of the room is for what a format prints around the text.
+	room := view.BriefRoom(budget)*7/8 - view.ProjectFrame(newest)
+	if err := s.addLines(v, newest, room, view.BriefCost); err != nil {
+		return in, err
+	}
+	in.Epoch = []view.EpochPart{{Key: "project", Text: view.ProjectText(newest)}}
+	return in, nil
+}
+
+// AddProject adds the brief of the project to a branch that has not adopted a forest yet. The brief
+// has only sessions whose newest message is older than the first message of the branch: a session
+// that runs at the same time would change the rendering with each of its messages. Under a budget
+// the brief takes at most a fifth, and only room that the messages of the branch do not need. After
+// the first adoption the clusters of other sessions replace the brief.
+func (s *Reader) AddProject(v *refs.View, in *view.Input, budget int) error {
+	if !in.Pin.IsZero() || in.Unread > 0 || len(in.Tail) == 0 || in.Work != nil && budget > 0 {
+		return nil
+	}
+	first := in.Tail[0]
+	if first.Seq != 1 || first.Time.IsZero() {
+		return nil
+	}
+	if _, child, err := s.ParentOf(v, in.Session); err != nil || child {
+		return err
+	}
+	newest, err := s.newestSessions(v, in.Session, len(v.Names("sessions/")))
+	if err != nil {
+		return err
+	}
+	newest = slices.DeleteFunc(newest, func(b brief.SessionBrief) bool { return b.Last.After(first.Time) })
+	newest = newest[:min(len(newest), projectSessions)]
+	room := view.BriefRoom(ProjectBudget)
+	if budget > 0 {
+		room = min(view.OthersRoom(budget), view.BriefRoom(budget)-2*view.TailSize(in.Tail))
+	}
+	room = room*7/8 - view.ProjectFrame(newest)
+	if len(newest) == 0 || room < minOthersRoom {
+		return nil
+	}
+	if err := s.addLines(v, newest, room, view.BriefCost); err != nil {
+		return err
+	}
+	if !slices.ContainsFunc(newest, func(b brief.SessionBrief) bool { return len(b.Lines) > 0 }) {
+		return nil
+	}
+	in.Epoch = append([]view.EpochPart{{Key: "project", Text: view.ProjectText(newest)}}, in.Epoch...)
+	return nil
+}

@@ -1,0 +1,148 @@
+package recall
+
+import (
+	"slices"
+
+	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/internal/epochs"
+	"github.com/gemini-ctx/ctx/internal/history"
+	"github.com/gemini-ctx/ctx/internal/summaries"
+	"github.com/gemini-ctx/ctx/internal/view"
+	"github.com/gemini-ctx/ctx/refs"
+)
+
+// RenderInput reads what a branch renders: the clusters of its pin and the messages after it. Under
+// a budget it also reads evicted clusters and lines of other sessions, among which view.Render
+// chooses.
+func (s *Reader) RenderInput(v *refs.View, session, branch string, o view.Options) (view.Input, error) {
+	value, err := history.Tip(v, session, branch)
+	if err != nil {
+		return view.Input{Session: session, Branch: branch}, err
+	}
+	in, err := s.RenderInputOf(v, value, session, branch, o)
+	if err != nil || in.Work == nil || o.Budget == 0 {
+		return in, err
+	}
+	in.Work.Others, err = s.readOthers(v, &in, view.OthersRoom(o.Budget))
+	return in, err
+}
+
+// RenderInputOf is RenderInput for a branch with the given value and with the epoch that v names,
+// without lines of other sessions.
+func (s *Reader) RenderInputOf(v *refs.View, value format.Value, session, branch string, o view.Options) (in view.Input, err error) {
+	in = view.Input{Session: session, Branch: branch, Pin: value.Pin, Through: value.Through, EpochID: v.Get(epochs.EpochRef(session, branch)).ID}
+	if in.Epoch, err = s.epochBlock(in.EpochID); err != nil {
+		return in, err
+	}
+	if in.Work, err = s.readWork(value, &in, o.Budget > 0); err != nil {
+		return in, err
+	}
+	if err := s.readTail(value, &in, o.Budget); err != nil || value.Pin.IsZero() {
+		return in, err
+	}
+	st, err := s.ReadForest(value.Pin)
+	if err != nil {
+		return in, err
+	}
+	r := &clusterReader{Reader: s, lists: &summaries.ListReader{Reader: s.summaries}}
+	if r.filter, err = s.newMemberFilter(v, value, &in); err != nil {
+		return in, err
+	}
+	if in.Work != nil {
+		return in, r.readWorkClusters(st, &in)
+	}
+	for _, c := range st.Live() {
+		cluster, err := r.liveCluster(st, c)
+		if err != nil {
+			return in, err
+		}
+		if !cluster.ID.IsZero() {
+			in.Clusters = append(in.Clusters, cluster)
+		}
+	}
+	if err := r.readEvicted(st, &in, o.Budget > 0); err != nil {
+		return in, err
+	}
+	r.limitOthers(st, &in, o.Budget)
+	return in, r.lists.Read(o.Reads())
+}
+
+// maxTail is the largest number of messages after the pin that a rendering under a budget reads,
+// the newest. Older ones count as left out; a compaction or a search covers them.
+const maxTail = 4096
+
+// maxEarlier is the largest number of messages before the pin that are read when all facts leave
+// room.
+const maxEarlier = 64
+
+// readTail reads the messages after in.Through, and some messages before it if the facts leave room
+// in the budget.
+func (s *Reader) readTail(v format.Value, in *view.Input, budget int) (err error) {
+	from, most := in.Through, 0
+	if budget > 0 {
+		most = maxTail
+	}
+	if in.Work != nil && in.Work.Size() < 4*budget {
+		from -= min(from, maxEarlier)
+	}
+	in.Tail, in.Unread, err = s.readMessages(v, from, most)
+	n := 0
+	for in.Work != nil && n < len(in.Tail) && in.Tail[n].Seq <= in.Through {
+		n++
+	}
+	if n > 0 {
+		in.Work.Earlier, in.Tail = in.Tail[:n:n], in.Tail[n:]
+	}
+	return err
+}
+
+// readMessages reads the messages after through as a rendering shows them, oldest first: all of
+// them, or the newest most if most is not 0. unread is the number of messages that it did not read.
+// An amend of a message up to through belongs to the prefix.
+func (s *Reader) readMessages(v format.Value, through uint64, most int) (list []view.Message, unread int, err error) {
+	type said struct {
+		id, version format.ID
+		seq         uint64
+	}
+	var found []said
+	var controls []history.Entry
+	version := map[format.ID]format.ID{}
+	err = s.BackSides(v.ID, func(id format.ID, e *format.Entry, side bool) bool {
+		switch e.Kind {
+		case format.KindMessage:
+			if e.Seq <= through {
+				return false
+			}
+			if most > 0 && len(found) == most {
+				unread = int(e.Seq - through)
+				return false
+			}
+			found = append(found, said{id, version[id], e.Seq})
+		case format.KindAmend:
+			if _, newer := version[e.Amends]; !newer {
+				version[e.Amends] = id
+			}
+			controls = append(controls, history.Entry{ID: id, Entry: e}) // what was made of older words shows no more
+		case format.KindMask, format.KindReplace, format.KindEpoch:
+			if !side {
+				controls = append(controls, history.Entry{ID: id, Entry: e})
+			}
+		}
+		return true
+	})
+	if err != nil {
+		return nil, 0, err
+	}
+	list = make([]view.Message, 0, len(found))
+	for _, m := range slices.Backward(found) {
+		shown, err := s.Version(m.id, m.version)
+		if err != nil {
+			return nil, 0, err
+		}
+		shown.Entry.Seq = m.seq
+		list = append(list, history.MessageOf(shown))
+	}
+	slices.Reverse(controls)
+	list, err = s.edits.Overlay(list, controls)
+	return list, unread, err
+}

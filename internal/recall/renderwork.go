@@ -1,0 +1,126 @@
+package recall
+
+import (
+	"slices"
+
+	"github.com/gemini-ctx/ctx/forest"
+	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/internal/clusters"
+	"github.com/gemini-ctx/ctx/internal/history"
+	"github.com/gemini-ctx/ctx/internal/view"
+)
+
+// readWork reads the facts of the work of an agent; it returns nil if the branch is not an agent's.
+// It sets in.Through, where the prefix ends: at the end of the pin or, if bounded is true and the
+// pin lags behind or is missing, at the start of the window.
+func (s *Reader) readWork(v format.Value, in *view.Input, bounded bool) (*view.Work, error) {
+	tip, err := s.Header(v.ID)
+	if err != nil {
+		return nil, err
+	}
+	if bounded {
+		in.Through = s.digestBorder(v, tip)
+	}
+	w, err := s.readFacts(history.BranchName{Session: in.Session, Branch: in.Branch}, v.ID, in.Through, false)
+	if err != nil {
+		return nil, err
+	}
+	if !w.agent {
+		in.Through = v.Through
+		return nil, nil
+	}
+	return &view.Work{Facts: w.before, Tail: w.after}, nil
+}
+
+// readWorkClusters reads the clusters that contain the facts of a branch: their headings and
+// labels, and the texts of models, but no ranked extracts.
+func (r *clusterReader) readWorkClusters(st *forest.State, in *view.Input) error {
+	entries := map[format.ID]bool{}
+	for _, f := range in.Work.Facts {
+		entries[f.Entry] = true
+	}
+	places, err := st.Find(entries)
+	if err != nil {
+		return err
+	}
+	nodes := map[uint64]format.ID{}
+	in.Work.Places = make(map[format.ID]format.ID, len(places))
+	for _, f := range in.Work.Facts {
+		p, ok := places[f.Entry]
+		if !ok {
+			continue
+		}
+		node, ok := nodes[p.Cluster]
+		if !ok {
+			c, err := r.workCluster(st, p.Cluster)
+			if err != nil {
+				return err
+			}
+			if node = c.ID; !node.IsZero() {
+				in.Clusters = append(in.Clusters, c)
+			}
+			nodes[p.Cluster] = node
+		}
+		in.Work.Places[f.Entry] = node
+	}
+	return r.addLabels(st, in, nodes)
+}
+
+// addLabels sets the labels of the live clusters of an input. nodes has the nodes of the clusters
+// by number.
+func (r *clusterReader) addLabels(st *forest.State, in *view.Input, nodes map[uint64]format.ID) error {
+	var live []*forest.Cluster
+	for _, c := range st.Live() {
+		if nodes[c.Number].IsZero() {
+			continue
+		}
+		cut, err := r.filter.partialLive(st, c)
+		if err != nil {
+			return err
+		}
+		if cut == nil || !cut.hides(0, c.Count()) { // else the label may contain words of another branch
+			live = append(live, c)
+		}
+	}
+	labels, err := r.summaries.LiveLabels(st, live)
+	if err != nil {
+		return err
+	}
+	for _, c := range live {
+		for i := range in.Clusters {
+			if in.Clusters[i].ID == nodes[c.Number] {
+				in.Clusters[i].Label = labels[c.Number]
+			}
+		}
+	}
+	return nil
+}
+
+// workCluster reads a cluster, live or evicted, without ranked extracts.
+func (r *clusterReader) workCluster(st *forest.State, number uint64) (view.Cluster, error) {
+	var c view.Cluster
+	if live := st.Cluster(number); live != nil {
+		var err error
+		if c, err = r.liveCluster(st, live); err != nil {
+			return c, err
+		}
+	} else {
+		id, ok, err := st.Tombstone(number)
+		if err != nil || !ok {
+			return c, err
+		}
+		stone, line, err := r.clusters.Tombstone(id)
+		if err != nil {
+			return c, err
+		}
+		if cut, err := r.filter.partialTombstone(stone.Node); err != nil || cut != nil {
+			return c, err // the line and the summary may contain words of another branch
+		}
+		c = view.Cluster{ID: stone.Node, Members: int(stone.Count), Label: clusters.LabelOfLine(line)}
+		if c.Parts, err = r.lists.PartsOf([]format.Cover{{Summary: stone.Summary, Count: stone.Count}}, true); err != nil {
+			return c, err
+		}
+	}
+	c.Parts = slices.DeleteFunc(c.Parts, func(p view.Part) bool { return p.Text == "" })
+	return c, nil
+}

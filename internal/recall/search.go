@@ -1,0 +1,151 @@
+package recall
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"time"
+
+	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/internal/clusters"
+	"github.com/gemini-ctx/ctx/internal/history"
+	"github.com/gemini-ctx/ctx/internal/search"
+	"github.com/gemini-ctx/ctx/refs"
+)
+
+// SearchQuery says what Search looks for.
+type SearchQuery struct {
+	Text    string
+	Session string          // only entries of this session; "" for all
+	Branch  string          // with Session: only the history of this branch; "" for all branches
+	Except  string          // no entries of this session; "" for no such limit
+	Role    string          // only entries of this role; "" for all
+	Since   time.Time       // only entries at this time or later; the zero Time for all
+	Until   time.Time       // only entries before this time; the zero Time for all
+	Rewound bool            // also rewound entries
+	Reader  *history.Viewer // only what this reader may see; nil for everything
+	Limit   int             // the largest number of entries, and of clusters
+	// Phrases requires every quoted part of Text to occur word for word. Otherwise quotes have no
+	// meaning.
+	Phrases bool
+	// Pattern is looked for instead of Text, in the whole texts. The newest message comes first, and
+	// Clusters is ignored.
+	Pattern *regexp.Regexp
+	// Clusters asks also for the clusters of the best entries.
+	Clusters bool
+}
+
+// Hit is an entry or a cluster that Search found.
+type Hit struct {
+	ID      format.ID // the entry, or the cluster's node
+	Score   float64   // the larger the better, within one search
+	Session string
+	Branch  string                // of an entry: a branch that has it; "" if it was rewound
+	Shown   *history.Shown        // of an entry
+	Cluster *clusters.ClusterInfo // of a cluster
+	Text    string                // of an entry its latest text, of a cluster the beginning of its summary
+	Rewound bool                  // no branch has the entry any more
+	Excerpt string                // the passage of Text with most of the query, as one line
+	Copies  int                   // the number of other entries with the same words
+}
+
+// Search returns the entries, and if q.Clusters is set the clusters, that answer a query best, best
+// first. It searches the history of all branches, evicted or not. An amended message counts with
+// its latest text, and rewound entries only if q.Rewound is set. Forgotten entries and those of
+// removed sessions are never found. If all words of the query are common, Search first returns
+// entries with nothing but these words, and then entries with these words in a row. It returns
+// search.ErrNoTerms for a query without words and ErrNotFound for an unknown session or branch.
+func (s *Reader) Search(view *refs.View, q SearchQuery) ([]Hit, error) {
+	if q.Pattern != nil {
+		return s.searchPatterns(view, q, q.Pattern)
+	}
+	parsed, err := q.parse()
+	if errors.Is(err, search.ErrNoTerms) {
+		if whole, within := search.WordPatterns(q.Text); whole != nil {
+			return s.searchPatterns(view, q, whole, within)
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	if err := q.check(view); err != nil {
+		return nil, err
+	}
+	ranked, err := s.rank(view, parsed, q)
+	if err != nil {
+		return nil, err
+	}
+	hits, err := s.entryHits(view, parsed, ranked, q)
+	if err != nil || !q.Clusters {
+		return hits, err
+	}
+	clusters, err := s.clusterHits(view, parsed, ranked, q.Limit)
+	if err == nil && q.Reader != nil {
+		clusters, err = s.visibleTo(view, q.Reader, clusters)
+	}
+	hits = append(hits, clusters...)
+	slices.SortStableFunc(hits, func(a, b Hit) int { return cmp.Compare(b.Score, a.Score) })
+	return hits, err
+}
+
+func (q *SearchQuery) parse() (*search.Query, error) {
+	parsed, err := search.Parse(q.Text)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w: %q", history.ErrInput, err, history.Clip(q.Text))
+	}
+	if q.Phrases {
+		parsed.RequirePhrases()
+	}
+	return parsed, nil
+}
+
+// check returns an error for an unknown session or branch.
+func (q *SearchQuery) check(view *refs.View) error {
+	if q.Session != "" && len(view.Names("sessions/"+q.Session+"/")) == 0 {
+		return history.UnknownSession(q.Session, history.MainBranch)
+	}
+	if q.Branch == "" {
+		return nil
+	}
+	_, err := history.Tip(view, q.Session, q.Branch)
+	return err
+}
+
+// options returns the options for the index.
+func (q *SearchQuery) options() search.Options {
+	return search.Options{
+		Session: q.Session, Except: q.Except, Role: q.Role, Since: q.Since, Until: q.Until, Rewound: q.Rewound, Limit: q.Limit, Whole: wholeDepth,
+	}
+}
+
+// entryHits reads the best entries. It skips an entry that was forgotten after it was indexed.
+func (s *Reader) entryHits(view *refs.View, parsed *search.Query, ranked []rankedHit, q SearchQuery) ([]Hit, error) {
+	names := s.newBranchNames(view, q.Branch)
+	var hits []Hit
+	for _, r := range ranked {
+		if len(hits) == q.Limit {
+			break
+		}
+		shown, err := r.shown, error(nil)
+		if shown == nil {
+			shown, err = s.Version(r.ID, r.Version)
+		}
+		if err != nil {
+			return nil, err
+		}
+		if shown.Gone != "" || q.Reader != nil && !q.Reader.Sees(r.ID, shown.Entry) {
+			continue
+		}
+		branch, err := names.of(r.Session, r.ID, r.Rewound)
+		if err != nil {
+			return nil, err
+		}
+		hits = append(hits, Hit{
+			ID: r.ID, Score: r.Score, Session: r.Session, Branch: branch, Shown: shown, Text: shown.Text, Rewound: r.Rewound,
+			Excerpt: parsed.Excerpt(shown.Text, ExcerptLen), Copies: len(r.Copies) + r.quoted,
+		})
+	}
+	return hits, nil
+}

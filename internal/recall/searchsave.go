@@ -1,0 +1,114 @@
+package recall
+
+import (
+	"bytes"
+	"slices"
+	"strings"
+
+	"github.com/gemini-ctx/ctx/internal/cache"
+	"github.com/gemini-ctx/ctx/internal/search"
+	"github.com/gemini-ctx/ctx/refs"
+)
+
+// writeSegment merges segments into one segment in the cache.
+func (s *Reader) writeSegment(list []*searchSegment) (*searchSegment, error) {
+	w, err := s.Cache.NewPages()
+	if err != nil {
+		return nil, err
+	}
+	defer w.Discard()
+	var hidden map[uint32]bool
+	if len(list) == 1 && list[0].bytes != nil {
+		hidden = list[0].Hidden
+		_, err = w.Write(list[0].bytes)
+	} else {
+		sources := make([]search.Source, len(list))
+		for i, seg := range list {
+			sources[i] = seg.Source
+		}
+		_, hidden, err = search.Merge(w, sources)
+	}
+	if err != nil {
+		return nil, err
+	}
+	name, err := w.Name(cache.SearchPrefix)
+	if err != nil {
+		return nil, err
+	}
+	return s.openSegment(name, hidden)
+}
+
+// saveSearch writes the index to the cache if it can. It merges segments so that each is at least
+// twice as large as the next one. Both the number of segments and the number of times that a
+// document is written are then logarithmic.
+func (s *Reader) saveSearch(x *searchIndex, view *refs.View) {
+	if x.noWrite {
+		return
+	}
+	from, size := len(x.segments), 0
+	for i, seg := range slices.Backward(x.segments) {
+		if seg.name == "" || seg.size() < 2*size {
+			from = i
+		}
+		size += seg.size()
+	}
+	if last := x.segments[from:]; len(last) > 1 || len(last) == 1 && last[0].name == "" {
+		seg, err := s.writeSegment(last)
+		if err != nil {
+			x.noWrite = true
+			return
+		}
+		for _, old := range last {
+			old.close()
+		}
+		x.segments = append(x.segments[:from:from], seg)
+	}
+	m := &search.Manifest{}
+	for name, id := range x.tips {
+		m.Tips = append(m.Tips, search.Tip{Name: name, ID: id})
+	}
+	slices.SortFunc(m.Tips, func(a, b search.Tip) int { return strings.Compare(a.Name, b.Name) })
+	for _, seg := range x.segments {
+		m.Segments = append(m.Segments, search.Part{Name: seg.name, Hidden: seg.Hidden})
+	}
+	if there, _, _ := s.Cache.Load(cache.SearchName); !bytes.Equal(there, x.loaded) {
+		return // another process has saved an index, which is as good
+	}
+	payload := m.Encode()
+	if err := s.Cache.Replace(cache.SearchName, cache.Stamp{Number: view.Number, Digest: view.Digest}, payload); err != nil {
+		x.noWrite = true
+		return
+	}
+	s.sweepSearch(x, m)
+	x.loaded, x.changed = payload, 0
+	x.replaced = x.replaced[:0]
+	for _, p := range m.Segments {
+		x.replaced = append(x.replaced, p.Name)
+	}
+}
+
+// size returns the number of documents that a merge would keep.
+func (g *searchSegment) size() int {
+	n := g.Docs()
+	for _, rewound := range g.Hidden {
+		if !rewound {
+			n--
+		}
+	}
+	return n
+}
+
+// sweepSearch removes segments that neither the manifest in the cache names nor the manifest before
+// it: a process that has just read the older manifest still finds its files.
+func (s *Reader) sweepSearch(x *searchIndex, m *search.Manifest) {
+	names, err := s.Cache.Names(cache.SearchPrefix)
+	if err != nil {
+		return
+	}
+	for _, name := range names {
+		named := slices.ContainsFunc(m.Segments, func(p search.Part) bool { return p.Name == name })
+		if !named && !slices.Contains(x.replaced, name) {
+			_ = s.Cache.Remove(name) // the next save tries again
+		}
+	}
+}

@@ -1,0 +1,290 @@
+package recall
+
+import (
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/internal/search"
+	"github.com/gemini-ctx/ctx/objects"
+	"github.com/gemini-ctx/ctx/refs"
+)
+
+// updateSearch brings x up to date with view.
+func (s *Reader) updateSearch(x *searchIndex, view *refs.View) error {
+	now := map[string]format.ID{}
+	sessions := map[string]bool{}
+	for _, name := range view.Names("sessions/") {
+		branch := strings.TrimPrefix(name, "sessions/")
+		now[branch] = view.Get(name).ID
+		if x.tips[branch] != now[branch] {
+			sessions[sessionOf(branch)] = true
+		}
+	}
+	for branch := range x.tips {
+		if now[branch].IsZero() {
+			sessions[sessionOf(branch)] = true
+		}
+	}
+	r := &searchUpdate{s: s, x: x, rewound: map[format.ID]bool{}}
+	names := make([]string, 0, len(sessions))
+	for name := range sessions {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	for _, name := range names {
+		c, err := s.searchChange(view, name, x.tips, now)
+		if err == nil {
+			err = r.apply(name, c)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	x.tips = now
+	return r.flush()
+}
+
+func sessionOf(branch string) string {
+	session, _, _ := strings.Cut(branch, "/")
+	return session
+}
+
+// searchChange is the change of the documents of a session.
+type searchChange struct {
+	present  []searchDoc
+	removed  []searchDoc
+	complete bool // present has all documents; all others are removed
+}
+
+// searchChange compares the old and the new tips of a session.
+func (s *Reader) searchChange(view *refs.View, session string, old, now map[string]format.ID) (c searchChange, err error) {
+	was, is := BranchesOf(session, old), BranchesOf(session, now)
+	if len(is) == 0 {
+		return searchChange{complete: true}, nil
+	}
+	moved := slices.DeleteFunc(slices.Clone(is), func(b string) bool { return old[b] == now[b] })
+	if slices.Equal(was, is) && len(moved) == 1 {
+		c, ok, err := s.movedBranch(view, old[moved[0]], now[moved[0]], len(is) > 1)
+		// The old tip may have been removed from the store.
+		if ok || err != nil && !errors.Is(err, objects.ErrNotFound) {
+			return c, err
+		}
+	}
+	list, err := s.sessionDocs(view, session)
+	return searchChange{present: list, complete: true}, err
+}
+
+// BranchesOf returns the keys of tips that belong to a session, sorted. A key is session/branch.
+func BranchesOf(session string, tips map[string]format.ID) []string {
+	var list []string
+	for name := range tips {
+		if sessionOf(name) == session {
+			list = append(list, name)
+		}
+	}
+	slices.Sort(list)
+	return list
+}
+
+// movedBranch is searchChange for a session of which one branch has moved. ok is false if other
+// branches may have what the branch has left.
+func (s *Reader) movedBranch(view *refs.View, from, to format.ID, others bool) (c searchChange, ok bool, err error) {
+	base, err := s.MergeBase(from, to)
+	if err != nil || others && base != from {
+		return c, false, err
+	}
+	past, err := s.collectRange(historyRange{from, base})
+	if err != nil || past.joins {
+		return c, false, err
+	}
+	next, err := s.collectRange(historyRange{to, base})
+	if err != nil || next.joins {
+		return c, false, err
+	}
+	known := map[format.ID]bool{}
+	for _, f := range next.list {
+		known[f.id] = true
+	}
+	for _, f := range past.list {
+		if !known[f.id] {
+			known[f.id] = true
+			c.removed = append(c.removed, f)
+		}
+	}
+	// Messages before the base that have another latest version now.
+	for _, id := range append(past.amended, next.amended...) {
+		if known[id] {
+			continue
+		}
+		known[id] = true
+		e, err := s.Header(id)
+		if err != nil {
+			return c, false, err
+		}
+		c.present = append(c.present, searchDoc{id: id, seq: e.Seq})
+	}
+	if err := s.setLatest(view, c.present); err != nil {
+		return c, false, err
+	}
+	if err := s.setLatest(view, next.list[:next.standing]); err != nil {
+		return c, false, err
+	}
+	c.present = append(next.list, c.present...)
+	return c, true, nil
+}
+
+// collectRange collects a range and what was rewound from it.
+func (s *Reader) collectRange(c historyRange) (*docCollector, error) {
+	w := &docCollector{s: s}
+	left, err := w.along(c, false)
+	w.standing = len(w.list)
+	if err == nil && !w.joins {
+		err = w.rewound(left)
+	}
+	return w, err
+}
+
+// searchUpdate applies changes to an index.
+type searchUpdate struct {
+	s       *Reader
+	x       *searchIndex
+	b       search.Builder
+	rewound map[format.ID]bool // the rewound versions in b
+}
+
+func (r *searchUpdate) apply(session string, c searchChange) error {
+	if c.complete {
+		if err := r.hideOthers(session, c.present); err != nil {
+			return err
+		}
+	}
+	for _, f := range c.removed {
+		if _, err := r.mark(session, f, true); err != nil {
+			return err
+		}
+	}
+	for _, f := range slices.Backward(c.present) { // oldest first, as they lie on the disk
+		has, err := r.mark(session, f, false)
+		if err != nil {
+			return err
+		}
+		if !has {
+			if err := r.add(session, f); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// hideOthers hides the documents of a session that are not in list.
+func (r *searchUpdate) hideOthers(session string, list []searchDoc) error {
+	var keep map[format.ID]bool
+	for _, seg := range r.x.segments {
+		first, end := seg.Range(session)
+		if first < end && keep == nil {
+			keep = make(map[format.ID]bool, len(list))
+			for _, f := range list {
+				keep[f.id] = true
+			}
+		}
+		for doc := first; doc < end; doc++ {
+			id, _, err := seg.Entry(doc)
+			if err != nil {
+				return err
+			}
+			if !keep[id] {
+				r.hide(seg, doc, false)
+			}
+		}
+	}
+	return nil
+}
+
+// mark sets the state of the documents of an entry to that of f, or hides them if gone is true. has
+// is true if the index has the text of f.
+func (r *searchUpdate) mark(session string, f searchDoc, gone bool) (has bool, err error) {
+	for _, seg := range r.x.segments {
+		docs, err := seg.Find(session, f.seq, f.id)
+		if err != nil {
+			return false, err
+		}
+		for _, doc := range docs {
+			_, version, err := seg.Entry(doc)
+			switch {
+			case err != nil:
+				return false, err
+			case gone || version != f.version() || has:
+				r.hide(seg, doc, false)
+			case f.rewound:
+				has = true
+				r.hide(seg, doc, true)
+			default:
+				has = true
+				if _, hidden := seg.Hidden[doc]; hidden {
+					delete(seg.Hidden, doc)
+					r.x.changed++
+				}
+			}
+		}
+	}
+	return has, nil
+}
+
+func (r *searchUpdate) hide(seg *searchSegment, doc uint32, rewound bool) {
+	if was, hidden := seg.Hidden[doc]; !hidden || was != rewound {
+		seg.Hidden[doc] = rewound
+		r.x.changed++
+	}
+}
+
+func (r *searchUpdate) add(session string, f searchDoc) error {
+	doc, ok, err := r.s.indexDoc(session, f)
+	if err != nil || !ok {
+		return err
+	}
+	r.b.Add(doc)
+	r.x.changed++
+	if f.rewound {
+		r.rewound[f.version()] = true
+	}
+	if r.b.Full() {
+		return r.flush()
+	}
+	return nil
+}
+
+// flush makes a segment of the added documents.
+func (r *searchUpdate) flush() error {
+	if r.b.Docs() == 0 {
+		return nil
+	}
+	large := r.b.Full()
+	segment, b, err := r.b.Segment()
+	if err != nil {
+		return err
+	}
+	seg := &searchSegment{bytes: b, Source: search.Source{Segment: segment, Hidden: map[uint32]bool{}}}
+	for doc := uint32(0); len(r.rewound) > 0 && int(doc) < segment.Docs(); doc++ {
+		_, version, err := segment.Entry(doc)
+		if err != nil {
+			return err
+		}
+		if r.rewound[version] {
+			seg.Hidden[doc] = true
+		}
+	}
+	clear(r.rewound)
+	if large && !r.x.noWrite {
+		// Write a large segment, so that memory does not hold the whole index.
+		if named, err := r.s.writeSegment([]*searchSegment{seg}); err == nil {
+			seg = named
+		} else {
+			r.x.noWrite = true
+		}
+	}
+	r.x.segments = append(r.x.segments, seg)
+	return nil
+}

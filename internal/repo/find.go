@@ -1,0 +1,137 @@
+package repo
+
+import (
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// Find returns the absolute path of the store that env names. If StoreDir is set, this is StoreDir
+// itself or .gemini/context in it. Otherwise it is the first .gemini/context on the way up from
+// WorkDir, with symbolic links in WorkDir resolved. The search ends before Home, and where a
+// parent is on another file system.
+//
+// Errors: ErrNoStore; ErrHalf if the first match is half a store, since a store further up is not
+// the one that the user means; *OwnerError if it belongs to another user, even for root, unless
+// StoreDir names it; an error of the file system if it cannot be read. Platforms without user ids
+// and device numbers skip those two checks.
+func Find(env Env) (dir string, err error) {
+	if env.StoreDir != "" {
+		return findNamed(env)
+	}
+	if !filepath.IsAbs(env.WorkDir) {
+		return "", fmt.Errorf("cannot search for a store from %q: not an absolute path", env.WorkDir)
+	}
+	return findUp(physical(env.WorkDir), env.Home, sameDevice)
+}
+
+// findNamed looks in StoreDir. It prefers a whole store to half a store, since a project may well
+// have a directory "objects".
+func findNamed(env Env) (string, error) {
+	named := env.StoreDir
+	if !filepath.IsAbs(named) {
+		named = filepath.Join(env.WorkDir, named)
+	}
+	named = filepath.Clean(named)
+	inside := storeIn(named)
+	var parts [2]bool
+	for i, dir := range []string{named, inside} {
+		switch found, err := stateOf(dir); {
+		case err != nil:
+			return "", err
+		case found == whole:
+			return dir, nil
+		default:
+			parts[i] = found == half
+		}
+	}
+	switch {
+	case parts[1]:
+		return "", fmt.Errorf("%w: %q", ErrHalf, inside)
+	case parts[0]:
+		return "", fmt.Errorf("%w: %q", ErrHalf, named)
+	}
+	return "", fmt.Errorf("%w: %q", ErrNoStore, named)
+}
+
+// findUp looks in start and the directories above it, up to home, as long as same reports that a
+// directory is on the device of start.
+func findUp(start, home string, same func(first, above fs.FileInfo) bool) (string, error) {
+	first, err := os.Stat(start)
+	if err != nil {
+		return "", fmt.Errorf("cannot look for a store: %w", err)
+	}
+	top := statOrNil(home)
+	for dir, info := start, first; ; {
+		if top != nil && os.SameFile(info, top) {
+			break
+		}
+		switch found, err := look(storeIn(dir)); {
+		case err != nil:
+			return "", err
+		case found:
+			return storeIn(dir), nil
+		}
+		parent := filepath.Dir(dir)
+		if parent == dir {
+			break
+		}
+		if info, err = statThere(parent); err != nil {
+			return "", err
+		}
+		if info == nil || !same(first, info) {
+			break
+		}
+		dir = parent
+	}
+	return "", fmt.Errorf("%w: %q and the directories above it", ErrNoStore, start)
+}
+
+// look reports whether dir is a store. It returns an error for another user's directory before it
+// reads anything in it.
+func look(dir string) (bool, error) {
+	info, err := statThere(dir)
+	if info == nil || !info.IsDir() {
+		return false, err
+	}
+	if err := refuseForeign(dir, info); err != nil {
+		return false, err
+	}
+	switch found, err := stateOf(dir); {
+	case err != nil:
+		return false, err
+	case found == half:
+		return false, fmt.Errorf("%w: %q", ErrHalf, dir)
+	default:
+		return found == whole, nil
+	}
+}
+
+func refuseForeign(dir string, info fs.FileInfo) error {
+	if uid, foreign := otherOwner(info); foreign {
+		return &OwnerError{Path: dir, UID: uid}
+	}
+	return nil
+}
+
+// physical returns path without symbolic links, so that a directory has one store on whatever path
+// it is reached. It returns path itself if it cannot resolve it.
+func physical(path string) string {
+	if resolved, err := filepath.EvalSymlinks(path); err == nil {
+		return resolved
+	}
+	return filepath.Clean(path)
+}
+
+// statOrNil returns nil for "" and for a path that it cannot read.
+func statOrNil(path string) fs.FileInfo {
+	if path == "" {
+		return nil
+	}
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil
+	}
+	return info
+}

@@ -1,0 +1,250 @@
+package repo
+
+import (
+	"context"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/internal/durable"
+	"github.com/gemini-ctx/ctx/lock"
+	"github.com/gemini-ctx/ctx/objects"
+	"github.com/gemini-ctx/ctx/refs"
+)
+
+// initWait is how long Init waits for another Init of the same store: the default of lock.timeout.
+const initWait = 10 * time.Second
+
+// idSize is the length of a store's id in bytes: enough that no two stores ever have the same id.
+const idSize = 16
+
+// Init creates the store of a project, at .gemini/context in it, and opens it. project is an
+// absolute path of a directory; Init resolves symbolic links in it. .gemini may be a symbolic
+// link. created is true if this call finished the store. An existing store is opened and stays as
+// it is.
+//
+// Init writes the format file last. A crash or an error before that leaves half a store. The next
+// Init finishes it and keeps what is there: a key, a config.toml, refs. When Init returns nil, the
+// store survives a power cut. Two concurrent calls wait for each other.
+//
+// Errors: ErrHome; *OwnerError; *format.VersionError for a store of a newer build; *KeyError for
+// half a store that has refs but no key; *ConfigError, and then nothing is created; *CorruptError;
+// *lock.BusyError; those of the file system.
+func Init(env Env, project string) (r *Repo, created bool, err error) {
+	if !filepath.IsAbs(project) {
+		return nil, false, fmt.Errorf("cannot make a store in %q: not an absolute path", project)
+	}
+	project = physical(project)
+	if err := refuseHome(project, env.Home); err != nil {
+		return nil, false, err
+	}
+	dir := storeIn(project)
+	config, err := checkedConfig(env, dir)
+	if err != nil {
+		return nil, false, err
+	}
+	f, err := readFormat(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		f, created, err = create(env, project)
+	} else if err == nil {
+		err = env.FS.SyncDir(dir) // an earlier Init may have crashed before this sync
+	}
+	if err != nil {
+		return nil, false, err
+	}
+	return assemble(env, dir, f, config), created, nil
+}
+
+// refuseHome refuses the home directory, and a .gemini that leads to the one in it. It compares
+// the directories themselves, not their names.
+func refuseHome(project, home string) error {
+	info, err := os.Stat(project)
+	if err != nil {
+		return fmt.Errorf("cannot make a store: %w", err)
+	}
+	if !info.IsDir() {
+		return fmt.Errorf("cannot make a store in %q: not a directory", project)
+	}
+	if home == "" {
+		return nil
+	}
+	if same(info, statOrNil(home)) || same(statOrNil(filepath.Join(project, agentName)), statOrNil(filepath.Join(home, agentName))) {
+		return fmt.Errorf("%w: %q", ErrHome, project)
+	}
+	return nil
+}
+
+func same(a, b fs.FileInfo) bool { return a != nil && b != nil && os.SameFile(a, b) }
+
+// checkedConfig reads the settings before anything is created. It refuses to read those of another
+// user.
+func checkedConfig(env Env, dir string) (*Config, error) {
+	info, err := statThere(dir)
+	if info != nil {
+		err = refuseForeign(dir, info)
+	}
+	if info != nil && err == nil && info.IsDir() {
+		err = refuseLinks(dir)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return loadConfig(env, filepath.Join(dir, configName))
+}
+
+// create makes or finishes a store, under its lock. created is false if another process was
+// faster.
+func create(env Env, project string) (f format.StoreFormat, created bool, err error) {
+	dir := storeIn(project)
+	for _, path := range []string{filepath.Dir(dir), dir} {
+		if err := mkdir(env.FS, path); err != nil {
+			return f, false, fmt.Errorf("cannot make a store: %w", err)
+		}
+	}
+	held, err := lock.Acquire(context.Background(), env.FS, dir, initWait, since(env.Owner, env.Now))
+	if err != nil {
+		return f, false, err
+	}
+	defer func() { err = errors.Join(err, held.Release()) }()
+	f, err = readFormat(dir)
+	if !errors.Is(err, fs.ErrNotExist) {
+		return f, false, err
+	}
+	f, err = finish(env, project)
+	return f, err == nil, err
+}
+
+// finish creates the missing parts of a store, the format file last. The caller holds the lock.
+func finish(env Env, project string) (format.StoreFormat, error) {
+	dir := storeIn(project)
+	none := format.StoreFormat{}
+	id, fresh, err := storeID(env, dir)
+	if err != nil {
+		return none, err
+	}
+	if err := writeFiles(env, dir, fresh); err != nil {
+		return none, err
+	}
+	for _, name := range folders() {
+		if err := mkdir(env.FS, filepath.Join(dir, name)); err != nil {
+			return none, fmt.Errorf("cannot make a store: %w", err)
+		}
+	}
+	if err := objects.Init(dir, env.FS); err != nil {
+		return none, err
+	}
+	if err := refs.Init(dir, id, env.FS); err != nil {
+		return none, fmt.Errorf("cannot make a store's refs: %w", err)
+	}
+	// This call, or one that a crash cut short, created the directories above the store: sync them.
+	if err := env.FS.SyncDirs([]string{project, filepath.Dir(dir), dir}); err != nil {
+		return none, fmt.Errorf("cannot make a store: %w", err)
+	}
+	f := format.StoreFormat{Hash: "sha256", Store: id}
+	if err := env.FS.WriteDurable(filepath.Join(dir, formatName), f.Encode(), 0o600); err != nil {
+		return none, fmt.Errorf("cannot make a store: %w", err)
+	}
+	return f, nil
+}
+
+// storeID returns the id for the format file: the id in the refs of half a store, or a new one.
+func storeID(env Env, dir string) (id string, fresh bool, err error) {
+	path := filepath.Join(dir, "refs", "checkpoint")
+	b, err := durable.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		if hasLog(dir) {
+			return "", false, &CorruptError{Path: path, Why: "file is missing, but there is a log"}
+		}
+		random, err := draw(env, idSize)
+		return hex.EncodeToString(random), true, err
+	}
+	if err != nil {
+		return "", false, fmt.Errorf("cannot finish store %q: %w", dir, err)
+	}
+	c, err := format.DecodeCheckpoint(b)
+	if err != nil {
+		return "", false, fmt.Errorf("cannot finish store %q: %q: %w", dir, path, err)
+	}
+	return c.Store, false, nil
+}
+
+// hasLog reports whether there are operations on disk. A log segment without operations has only
+// its first line of about 45 bytes.
+func hasLog(dir string) bool {
+	files, err := os.ReadDir(filepath.Join(dir, "refs"))
+	if err != nil {
+		return false
+	}
+	return slices.ContainsFunc(files, func(f fs.DirEntry) bool {
+		info, err := f.Info()
+		return err == nil && strings.HasPrefix(f.Name(), "log-") && info.Size() > 64
+	})
+}
+
+// writeFiles writes the missing small files of a store together and durably. It creates a key only
+// if there are no refs yet: the key comes before the refs, so a missing key beside refs is a lost
+// key.
+func writeFiles(env Env, dir string, fresh bool) error {
+	var files []durable.File
+	add := func(name string, data []byte) {
+		files = append(files, durable.File{Path: filepath.Join(dir, name), Data: data, Perm: 0o600})
+	}
+	if absent(filepath.Join(dir, ignoreName)) {
+		add(ignoreName, []byte(ignoreAll))
+	}
+	if absent(filepath.Join(dir, configName)) {
+		add(configName, []byte(template()))
+	}
+	if fresh && absent(filepath.Join(dir, keyName)) {
+		key, err := draw(env, KeySize)
+		if err != nil {
+			return err
+		}
+		add(keyName, key)
+	} else if _, err := readKey(dir); err != nil {
+		return err
+	}
+	err := env.FS.WriteFiles(files, true)
+	if err == nil && len(files) == 0 {
+		err = env.FS.SyncDir(dir) // a crash may have cut off this sync: the key must be durable before the refs
+	}
+	if err != nil {
+		return fmt.Errorf("cannot make a store: %w", err)
+	}
+	return nil
+}
+
+// absent reports whether path certainly does not exist. A file that cannot be read must not be
+// replaced.
+func absent(path string) bool {
+	_, err := os.Lstat(path)
+	return errors.Is(err, fs.ErrNotExist)
+}
+
+// draw returns n random bytes.
+func draw(env Env, n int) ([]byte, error) {
+	if env.Random == nil {
+		return nil, errors.New("cannot make a store: no source of random bytes")
+	}
+	b := make([]byte, n)
+	if _, err := io.ReadFull(env.Random, b); err != nil {
+		return nil, fmt.Errorf("cannot make a store: random bytes: %w", err)
+	}
+	return b, nil
+}
+
+// mkdir creates a directory if it does not exist.
+func mkdir(fsys *durable.FS, path string) error {
+	if err := fsys.Mkdir(path); err != nil && !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	return nil
+}

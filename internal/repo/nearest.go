@@ -1,0 +1,44 @@
+package repo
+
+import "strings"
+
+// farthest is the largest edit distance between a key and the known key that is suggested for it.
+const farthest = 3
+
+// nearest returns the known key that the user probably meant by key, or "". A key without its
+// section counts as near to the full key.
+func nearest(key string, known []string) string {
+	best, at := "", farthest+1
+	for _, k := range known {
+		_, name, _ := strings.Cut(k, ".")
+		if d := min(distance(key, k), distance(key, name)+1); d < at {
+			best, at = k, d
+		}
+	}
+	return best
+}
+
+// distance returns how many bytes to insert, delete or replace to turn a into b. For long strings
+// it only compares the lengths.
+func distance(a, b string) int {
+	if d := len(a) - len(b); d > farthest || d < -farthest {
+		return farthest + 1
+	}
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		corner := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			change := corner
+			if a[i] != b[j] {
+				change++
+			}
+			corner = row[j+1]
+			row[j+1] = min(change, row[j]+1, row[j+1]+1)
+		}
+	}
+	return row[len(b)]
+}

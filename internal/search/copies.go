@@ -1,0 +1,165 @@
+package search
+
+import (
+	"bytes"
+	"cmp"
+	"slices"
+)
+
+// printOf returns a fingerprint of the words of a text. Texts with the same words in the same order
+// have the same fingerprint; case, accents and punctuation are ignored. It returns 0 for a text
+// without words.
+func printOf(text string) uint64 {
+	w := wordScanner{text: lowered(text)}
+	h := uint64(14695981039346656037) // FNV-1a
+	any := false
+	for word, ok := w.next(); ok; word, ok = w.next() {
+		any = true
+		for i := 0; i < len(word); i++ {
+			h = (h ^ uint64(word[i])) * 1099511628211
+		}
+		h = (h ^ ' ') * 1099511628211
+	}
+	if !any {
+		return 0
+	}
+	return max(h, 1)
+}
+
+// gatherer makes hits of documents, one hit for all documents with the same words.
+type gatherer struct {
+	r    *ranking
+	list []int // the items that match the options
+	seen map[uint64]bool
+}
+
+// gather appends to hits the best items of list, by descending value, until there are most hits. A
+// hit lists its copies, which are not hits of their own.
+func (g *gatherer) gather(hits []Hit, list []int, most int, value func(it *item) float64) ([]Hit, error) {
+	begin := len(hits)
+	for n := 2*min(most-begin, len(list)) + 16; ; n *= 4 {
+		n = min(n, len(list))
+		ranked, err := g.r.inOrder(list, n, value)
+		if err != nil {
+			return nil, err
+		}
+		seen := map[uint64]bool{}
+		hits, err = g.walk(hits[:begin], ranked, most, seen)
+		if err != nil || len(hits) == most || n == len(list) {
+			for print := range seen {
+				g.seen[print] = true
+			}
+			return hits, err
+		}
+	}
+}
+
+// walk is gather for sorted items.
+func (g *gatherer) walk(hits []Hit, ranked []int, most int, seen map[uint64]bool) ([]Hit, error) {
+	alike := map[uint64][]int{} // items of list by sign: copies have the same sign
+	for _, i := range ranked {
+		alike[g.r.items[i].sign] = nil
+	}
+	for _, i := range g.list {
+		if group, ok := alike[g.r.items[i].sign]; ok {
+			alike[g.r.items[i].sign] = append(group, i)
+		}
+	}
+	for _, i := range ranked {
+		if len(hits) == most {
+			break
+		}
+		print, err := g.r.print(i)
+		if err != nil {
+			return nil, err
+		}
+		if seen[print] || g.seen[print] {
+			continue
+		}
+		same := []int{i}
+		if print != 0 {
+			seen[print] = true
+			if same, err = g.same(alike[g.r.items[i].sign], print); err != nil {
+				return nil, err
+			}
+		}
+		hit, err := g.hit(same)
+		if err != nil {
+			return nil, err
+		}
+		hit.Score = g.r.items[i].score
+		hits = append(hits, hit)
+	}
+	return hits, nil
+}
+
+// same returns the items of group that have the given print.
+func (g *gatherer) same(group []int, print uint64) ([]int, error) {
+	var list []int
+	for _, i := range group {
+		p, err := g.r.print(i)
+		if err != nil {
+			return nil, err
+		}
+		if p == print {
+			list = append(list, i)
+		}
+	}
+	return list, nil
+}
+
+func (r *ranking) print(i int) (uint64, error) {
+	it := &r.items[i]
+	return r.sources[it.source].print(it.doc)
+}
+
+// hit makes one hit of documents with the same words. The first of them is chosen in this order: on
+// a branch before rewound, a message before a note, the newest, the smaller id. The others are its
+// copies.
+func (g *gatherer) hit(same []int) (Hit, error) {
+	type copied struct {
+		Hit
+		time int64
+		note bool
+	}
+	list := make([]copied, len(same))
+	for k, i := range same {
+		it := &g.r.items[i]
+		s := g.r.sources[it.source]
+		id, version, err := s.Entry(it.doc)
+		if err != nil {
+			return Hit{}, err
+		}
+		when, _, err := s.cold(it.doc)
+		if err != nil {
+			return Hit{}, err
+		}
+		_, attr, _, err := s.hotRow(it.doc)
+		if err != nil {
+			return Hit{}, err
+		}
+		list[k] = copied{
+			Hit:  Hit{ID: id, Version: version, Session: g.r.names[it.session], Seq: it.seq, Whole: it.has == len(g.r.q.terms), Equal: it.equal, Rewound: s.Hidden[it.doc]},
+			time: when.UnixMilli(), note: attr&attrNote != 0,
+		}
+	}
+	slices.SortFunc(list, func(a, b copied) int {
+		return cmp.Or(compareBool(a.Rewound, b.Rewound), compareBool(a.note, b.note), cmp.Compare(b.time, a.time), bytes.Compare(a.ID[:], b.ID[:]), bytes.Compare(a.Version[:], b.Version[:]))
+	})
+	hit := list[0].Hit
+	for _, c := range list[1:] {
+		hit.Copies = append(hit.Copies, c.Hit)
+	}
+	return hit, nil
+}
+
+// compareBool orders false before true.
+func compareBool(a, b bool) int {
+	switch {
+	case a == b:
+		return 0
+	case b:
+		return -1
+	}
+	return 1
+}

@@ -1,0 +1,183 @@
+package search
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// Excerpt returns the passage of text with most of the query's terms, as one line of at most most
+// runes, with "…" where text is left out. If the text has no term of the query, it returns the
+// beginning of text.
+func (q *Query) Excerpt(text string, most int) string {
+	low, places := foldWithPlaces(text)
+	low = asciiLower(low)
+	spots := q.spots(low)
+	if len(spots) == 0 {
+		return Passage(text, 0, 0, most)
+	}
+	first, last := bestWindow(spots, most*3/4)
+	start, end := spots[first].start, spots[last].end
+	if places != nil {
+		start, end = places[start], places[end]
+	}
+	return Passage(text, start, end, most)
+}
+
+// spot is an occurrence of a phrase or term of the query in a text.
+type spot struct {
+	start, end int // byte offsets
+	what       int // number of the phrase or term
+	weight     float64
+}
+
+// phraseWeight is the weight of a whole phrase in an excerpt, in addition to its terms.
+const phraseWeight = 4
+
+// maxSpots is the largest number of occurrences of each term that an excerpt considers.
+const maxSpots = 512
+
+// spots returns the occurrences of the query's terms and phrases in a folded lower-case text, in
+// order.
+func (q *Query) spots(low string) []spot {
+	var list []spot
+	add := func(what int, weight float64, find string, wordStart bool) {
+		for at, n := 0, 0; n < maxSpots; n++ {
+			i := strings.Index(low[at:], find)
+			if i < 0 {
+				return
+			}
+			i += at
+			at = i + len(find)
+			if r, _ := utf8.DecodeLastRuneInString(low[:i]); !wordStart || i == 0 || !inWord(r) {
+				list = append(list, spot{start: i, end: at, what: what, weight: weight})
+			}
+		}
+	}
+	for i, t := range q.terms {
+		add(i, t.weight, stemLike(t.word), true)
+	}
+	for i, p := range append([]string{q.text}, q.quotes...) {
+		if p = strings.TrimSpace(asciiLower(Fold(p))); p != "" {
+			add(len(q.terms)+i, phraseWeight, p, false)
+		}
+	}
+	slices.SortFunc(list, func(a, b spot) int {
+		return cmp.Or(cmp.Compare(a.start, b.start), cmp.Compare(a.end, b.end), cmp.Compare(a.what, b.what))
+	})
+	return list
+}
+
+// stemLike returns the approximate common beginning of the forms of a word. The stems of the index
+// do not serve here, because a stem need not be a beginning of the word.
+func stemLike(word string) string {
+	if len(word) <= 4 || strings.IndexFunc(word, notInName) >= 0 || !isASCIIText(word) {
+		return word
+	}
+	for _, ending := range []string{"ations", "ation", "ings", "ing", "ions", "ion", "ers", "ies", "ed", "er", "es", "ly", "s", "e", "y"} {
+		stem := strings.TrimSuffix(word, ending)
+		if n := len(stem); n >= 3 && n < len(word) {
+			if n > 3 && stem[n-1] == stem[n-2] && stem[n-1] != 'l' && stem[n-1] != 's' {
+				stem = stem[:n-1] // "runn" becomes "run"
+			}
+			return stem
+		}
+	}
+	return word
+}
+
+func isASCIIText(s string) bool {
+	for i := 0; i < len(s); i++ {
+		if s[i] >= utf8.RuneSelf {
+			return false
+		}
+	}
+	return true
+}
+
+// asciiLower lowers the letters A to Z, so that every byte keeps its offset.
+func asciiLower(s string) string {
+	b := []byte(s)
+	for i, c := range b {
+		if c >= 'A' && c <= 'Z' {
+			b[i] = c + 'a' - 'A'
+		}
+	}
+	return string(b)
+}
+
+// bestWindow returns the first and the last spot of the first window of at most most bytes with the
+// largest total weight. A phrase or term counts once.
+func bestWindow(spots []spot, most int) (first, last int) {
+	best := -1.0
+	for i := range spots {
+		seen, sum, end := map[int]bool{}, 0.0, i
+		for j := i; j < len(spots) && j < i+maxSpots/8 && spots[j].end-spots[i].start <= max(most, spots[i].end-spots[i].start); j++ {
+			if end = j; !seen[spots[j].what] {
+				seen[spots[j].what] = true
+				sum += spots[j].weight
+			}
+		}
+		if sum > best {
+			best, first, last = sum, i, end
+		}
+	}
+	return first, last
+}
+
+// Passage returns text[start:end] with some text around it, as one line of at most most runes. "…"
+// marks left-out text and counts as a rune.
+func Passage(text string, start, end, most int) string {
+	room := max(most-utf8.RuneCountInString(text[start:min(end, start+4*most)]), 0)
+	from, to := back(text, start, room/3), forward(text, end, room-room/3)
+	if to == len(text) {
+		from = back(text, start, room-utf8.RuneCountInString(text[end:])-2)
+	}
+	if from == 0 {
+		to = forward(text, end, room-utf8.RuneCountInString(text[:start])-2)
+	}
+	line := strings.Join(strings.Fields(strings.ToValidUTF8(text[from:to], "\uFFFD")), " ")
+	if from > 0 && strings.TrimSpace(text[:from]) != "" {
+		line = "…" + line
+	}
+	if to < len(text) && strings.TrimSpace(text[to:]) != "" {
+		line += "…"
+	}
+	if r := []rune(line); len(r) > most {
+		line = string(r[:most-1]) + "…"
+	}
+	return line
+}
+
+// back returns the start of the first word within n runes before i, or i if no word starts there.
+func back(text string, i, n int) int {
+	from := i
+	for ; n > 0 && from > 0; n-- {
+		_, size := utf8.DecodeLastRuneInString(text[:from])
+		from -= size
+	}
+	if from == 0 {
+		return 0
+	}
+	if k := strings.IndexAny(text[from:i], " \t\r\n"); k >= 0 {
+		return from + k + 1
+	}
+	return from
+}
+
+// forward returns the end of the last word within n runes after i, or i if no word ends there.
+func forward(text string, i, n int) int {
+	to := i
+	for ; n > 0 && to < len(text); n-- {
+		_, size := utf8.DecodeRuneInString(text[to:])
+		to += size
+	}
+	if to == len(text) {
+		return to
+	}
+	if k := strings.LastIndexAny(text[i:to], " \t\r\n"); k >= 0 {
+		return i + k
+	}
+	return to
+}

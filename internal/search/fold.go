@@ -1,0 +1,142 @@
+package search
+
+import (
+	"strings"
+	"sync"
+	"unicode/utf8"
+)
+
+// Fold removes the accents of Latin letters, precomposed or combining, so that "café" and "cafe"
+// match. It writes ligatures as two letters: "ß" becomes "ss". It keeps case and all other
+// characters.
+func Fold(text string) string {
+	for i := 0; i < len(text); i++ {
+		if text[i] >= utf8.RuneSelf {
+			folded, _ := fold(text, i, false)
+			return folded
+		}
+	}
+	return text
+}
+
+// foldWithPlaces is Fold with the offset in text of each byte of the result, and of its end. places
+// is nil if all offsets are the same.
+func foldWithPlaces(text string) (folded string, places []int) {
+	if isASCIIText(text) {
+		return text, nil
+	}
+	return fold(text, 0, true)
+}
+
+// fold folds text, whose first from bytes are ASCII.
+func fold(text string, from int, withPlaces bool) (string, []int) {
+	var b strings.Builder
+	b.Grow(len(text))
+	b.WriteString(text[:from])
+	var places []int
+	letter := from > 0 && isLatin(text[from-1])
+	for i := from; i < len(text); {
+		if c := text[i]; c < utf8.RuneSelf {
+			letter = isLatin(c)
+			b.WriteByte(c)
+			if withPlaces {
+				places = append(places, i)
+			}
+			i++
+			continue
+		}
+		r, size := utf8.DecodeRuneInString(text[i:])
+		out := text[i : i+size]
+		switch base := bases()[r]; {
+		case base != "":
+			out, letter = base, true
+		case letter && isAccent(r):
+			out = ""
+		default:
+			letter = false
+		}
+		b.WriteString(out)
+		for range len(out) {
+			if withPlaces {
+				places = append(places, i)
+			}
+		}
+		i += size
+	}
+	if withPlaces {
+		places = append(places, len(text))
+	}
+	return b.String(), places
+}
+
+func isLatin(c byte) bool { return c >= 'A' && c <= 'Z' || c >= 'a' && c <= 'z' }
+
+// isAccent reports whether a rune is a combining diacritical mark.
+func isAccent(r rune) bool { return r >= 0x300 && r <= 0x36f }
+
+// bases maps accented letters to their base letters. The map is made on first use, because most
+// commands do not search.
+var bases = sync.OnceValue(func() map[rune]string {
+	m := map[rune]string{'ß': "ss", 'ẞ': "SS", 'æ': "ae", 'Æ': "AE", 'œ': "oe", 'Œ': "OE"}
+	for _, line := range strings.Split(accented, "\n") {
+		base, letters, _ := strings.Cut(line, " ")
+		for _, r := range letters {
+			m[r] = base
+		}
+	}
+	return m
+})
+
+// accented has a line for each base letter with the letters that decompose to it: those of Latin-1
+// Supplement, Latin Extended-A and -B, and Latin Extended Additional (Unicode 15), and letters with
+// a stroke or without a dot.
+const accented = `A ÀÁÂÃÄÅĀĂĄǍǞǠǺȀȂȦḀẠẢẤẦẨẪẬẮẰẲẴẶ
+B ḂḄḆ
+C ÇĆĈĊČḈ
+D ĎĐḊḌḎḐḒ
+E ÈÉÊËĒĔĖĘĚȄȆȨḔḖḘḚḜẸẺẼẾỀỂỄỆ
+F Ḟ
+G ĜĞĠĢǦǴḠ
+H ĤĦȞḢḤḦḨḪ
+I ÌÍÎÏĨĪĬĮİǏȈȊḬḮỈỊ
+J Ĵ
+K ĶǨḰḲḴ
+L ĹĻĽŁḶḸḺḼ
+M ḾṀṂ
+N ÑŃŅŇǸṄṆṈṊ
+O ÒÓÔÕÖØŌŎŐƠǑǪǬȌȎȪȬȮȰṌṎṐṒỌỎỐỒỔỖỘỚỜỞỠỢ
+P ṔṖ
+R ŔŖŘȐȒṘṚṜṞ
+S ŚŜŞŠȘṠṢṤṦṨ
+T ŢŤŦȚṪṬṮṰ
+U ÙÚÛÜŨŪŬŮŰŲƯǓǕǗǙǛȔȖṲṴṶṸṺỤỦỨỪỬỮỰ
+V ṼṾ
+W ŴẀẂẄẆẈ
+X ẊẌ
+Y ÝŶŸȲẎỲỴỶỸ
+Z ŹŻŽẐẒẔ
+a àáâãäåāăąǎǟǡǻȁȃȧḁạảấầẩẫậắằẳẵặ
+b ḃḅḇ
+c çćĉċčḉ
+d ďđḋḍḏḑḓ
+e èéêëēĕėęěȅȇȩḕḗḙḛḝẹẻẽếềểễệ
+f ḟ
+g ĝğġģǧǵḡ
+h ĥħȟḣḥḧḩḫẖ
+i ìíîïĩīĭįıǐȉȋḭḯỉị
+j ĵǰ
+k ķǩḱḳḵ
+l ĺļľłḷḹḻḽ
+m ḿṁṃ
+n ñńņňǹṅṇṉṋ
+o òóôõöøōŏőơǒǫǭȍȏȫȭȯȱṍṏṑṓọỏốồổỗộớờởỡợ
+p ṕṗ
+r ŕŗřȑȓṙṛṝṟ
+s śŝşšșṡṣṥṧṩ
+t ţťŧțṫṭṯṱẗ
+u ùúûüũūŭůűųưǔǖǘǚǜȕȗṳṵṷṹṻụủứừửữự
+v ṽṿ
+w ŵẁẃẅẇẉẘ
+x ẋẍ
+y ýÿŷȳẏẙỳỵỷỹ
+z źżžẑẓẕ`

@@ -1,0 +1,323 @@
+package search
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"sort"
+	"time"
+
+	"github.com/gemini-ctx/ctx/format"
+)
+
+// Segment is a part of the index. A query reads only the bytes that it needs, and these never
+// change. A Segment must not be used by several goroutines at once.
+type Segment struct {
+	r                     io.ReaderAt
+	docs, versions, terms int
+	atCold, atVersions    int64
+	atPostings, atTerms   int64
+	runs                  []run
+	sessions, authors     []string
+	hot                   [][]byte // blocks of hot rows; nil before they are read
+}
+
+// run is a sequence of documents with consecutive seqs in one session.
+type run struct {
+	session uint32
+	doc     uint32
+	seq     uint64
+}
+
+// ErrDamaged says that bytes are no valid segment or manifest.
+var ErrDamaged = errors.New("damaged search index")
+
+func damaged(what string) error { return fmt.Errorf("%w: %s", ErrDamaged, what) }
+
+// OpenSegment reads the parts that every query needs: trailer, runs and names. It accepts the
+// output of Builder and Merge. For other bytes OpenSegment returns ErrDamaged, or a later read of
+// the damaged part does.
+func OpenSegment(r io.ReaderAt, size int64) (*Segment, error) {
+	if size < trailerLen {
+		return nil, damaged("cut short")
+	}
+	t := make([]byte, trailerLen)
+	if err := readFull(r, t, size-trailerLen); err != nil {
+		return nil, err
+	}
+	if string(t[:8]) != trailMagic {
+		return nil, damaged("not a segment")
+	}
+	n := make([]int64, 6)
+	for i := range n {
+		n[i] = int64(binary.BigEndian.Uint32(t[8+4*i:]))
+	}
+	at := make([]int64, 8)
+	for i := range 7 {
+		at[i] = int64(binary.BigEndian.Uint64(t[8+4*6+8*i:]))
+	}
+	at[7] = size - trailerLen
+	docs, versions, runs, sessions, authors, terms := n[0], n[1], n[2], n[3], n[4], n[5]
+	for i, v := range at {
+		if v < 0 || v > size || i > 0 && v < at[i-1] {
+			return nil, damaged("sections out of order")
+		}
+	}
+	if docs > maxDocs || at[0] != docs*hotLen || at[1]-at[0] != docs*coldLen || at[2]-at[1] != versions*versionLen || at[3]-at[2] != runs*runLen ||
+		at[7]-at[6] != terms*termLen || runs > docs || versions > docs {
+		return nil, damaged("sections of the wrong size")
+	}
+	s := &Segment{
+		r: r, docs: int(docs), versions: int(versions), terms: int(terms), atCold: at[0], atVersions: at[1], atPostings: at[5], atTerms: at[6],
+		hot: make([][]byte, (docs+hotBlock-1)/hotBlock),
+	}
+	var err error
+	if s.sessions, err = readNames(r, at[3], at[4], sessions); err != nil {
+		return nil, err
+	}
+	if s.authors, err = readNames(r, at[4], at[5], authors); err != nil {
+		return nil, err
+	}
+	return s, s.readRuns(at[2], int(runs))
+}
+
+func readFull(r io.ReaderAt, b []byte, at int64) error {
+	n, err := r.ReadAt(b, at)
+	if n == len(b) {
+		return nil
+	}
+	if err == nil || errors.Is(err, io.EOF) {
+		err = damaged("cut short")
+	}
+	return err
+}
+
+func readNames(r io.ReaderAt, from, to, n int64) ([]string, error) {
+	if n > to-from {
+		return nil, damaged("names")
+	}
+	b := make([]byte, to-from)
+	if err := readFull(r, b, from); err != nil {
+		return nil, err
+	}
+	list := make([]string, n)
+	for i := range list {
+		size, k := binary.Uvarint(b)
+		if k <= 0 || size > uint64(len(b)-k) {
+			return nil, damaged("names")
+		}
+		list[i], b = string(b[k:k+int(size)]), b[k+int(size):]
+	}
+	if len(b) != 0 {
+		return nil, damaged("names")
+	}
+	return list, nil
+}
+
+func (s *Segment) readRuns(at int64, n int) error {
+	b := make([]byte, n*runLen)
+	if err := readFull(s.r, b, at); err != nil {
+		return err
+	}
+	s.runs = make([]run, n)
+	for i := range s.runs {
+		v := run{session: binary.BigEndian.Uint32(b), doc: binary.BigEndian.Uint32(b[4:]), seq: binary.BigEndian.Uint64(b[8:])}
+		if int(v.session) >= len(s.sessions) || int(v.doc) >= s.docs || i == 0 && v.doc != 0 || i > 0 && v.doc <= s.runs[i-1].doc {
+			return damaged("runs")
+		}
+		if i > 0 && s.sessions[v.session] < s.sessions[s.runs[i-1].session] {
+			return damaged("runs out of order")
+		}
+		s.runs[i], b = v, b[runLen:]
+	}
+	if (n == 0) != (s.docs == 0) {
+		return damaged("runs")
+	}
+	return nil
+}
+
+// Docs returns the number of documents, which are numbered from 0.
+func (s *Segment) Docs() int { return s.docs }
+
+// runOf returns the index of the run that holds doc.
+func (s *Segment) runOf(doc uint32) int {
+	return sort.Search(len(s.runs), func(i int) bool { return s.runs[i].doc > doc }) - 1
+}
+
+// place returns a document's session and seq.
+func (s *Segment) place(doc uint32) (session string, seq uint64) {
+	r := s.runs[s.runOf(doc)]
+	return s.sessions[r.session], r.seq + uint64(doc-r.doc)
+}
+
+// Range returns the documents of a session: from first up to, but not including, end.
+func (s *Segment) Range(session string) (first, end uint32) {
+	i := sort.Search(len(s.runs), func(i int) bool { return s.sessions[s.runs[i].session] >= session })
+	j := sort.Search(len(s.runs), func(i int) bool { return s.sessions[s.runs[i].session] > session })
+	return s.runStart(i), s.runStart(j)
+}
+
+func (s *Segment) runStart(i int) uint32 {
+	if i == len(s.runs) {
+		return uint32(s.docs)
+	}
+	return s.runs[i].doc
+}
+
+// seqRange returns the documents of a session whose seq is from low to high: from first up to, but
+// not including, end.
+func (s *Segment) seqRange(session string, low, high uint64) (first, end uint32) {
+	a, b := s.Range(session)
+	seqAt := func(i int) uint64 { _, seq := s.place(a + uint32(i)); return seq }
+	i := sort.Search(int(b-a), func(i int) bool { return seqAt(i) >= low })
+	j := sort.Search(int(b-a), func(i int) bool { return seqAt(i) > high })
+	return a + uint32(i), a + uint32(j)
+}
+
+// hotBlock is the number of hot rows that are read at a time.
+const hotBlock = 2048
+
+// hotRow returns the values of a document that every score needs.
+func (s *Segment) hotRow(doc uint32) (length, attr uint8, author uint32, err error) {
+	n := doc / hotBlock
+	b := s.hot[n]
+	if b == nil {
+		from := int64(n) * hotBlock * hotLen
+		b = make([]byte, min(hotBlock*hotLen, s.atCold-from))
+		if err := readFull(s.r, b, from); err != nil {
+			return 0, 0, 0, err
+		}
+		s.hot[n] = b
+	}
+	b = b[(doc%hotBlock)*hotLen:]
+	author = binary.BigEndian.Uint32(b[2:])
+	if int(author) >= len(s.authors) {
+		return 0, 0, 0, damaged("authors")
+	}
+	return b[0], b[1], author, nil
+}
+
+// cold returns a document's time and id.
+func (s *Segment) cold(doc uint32) (time.Time, format.ID, error) {
+	var b [coldLen]byte
+	if err := readFull(s.r, b[:], s.atCold+int64(doc)*coldLen); err != nil {
+		return time.Time{}, format.ID{}, err
+	}
+	return time.UnixMilli(int64(binary.BigEndian.Uint64(b[:]))).UTC(), format.ID(b[8:40]), nil
+}
+
+// print returns the fingerprint of a document's text, as printOf computed it.
+func (s *Segment) print(doc uint32) (uint64, error) {
+	var b [8]byte
+	err := readFull(s.r, b[:], s.atCold+int64(doc+1)*coldLen-8)
+	return binary.BigEndian.Uint64(b[:]), err
+}
+
+// version returns the entry that has a document's text; id is the document's id.
+func (s *Segment) version(doc uint32, id format.ID) (format.ID, error) {
+	var b [versionLen]byte
+	var err error
+	read := func(i int) uint32 {
+		if err == nil {
+			err = readFull(s.r, b[:], s.atVersions+int64(i)*versionLen)
+		}
+		return binary.BigEndian.Uint32(b[:])
+	}
+	i := sort.Search(s.versions, func(i int) bool { return read(i) >= doc })
+	if i < s.versions && read(i) == doc && err == nil {
+		return format.ID(b[4:]), nil
+	}
+	return id, err
+}
+
+// Find returns the documents of an entry in all versions. There is rarely more than one.
+func (s *Segment) Find(session string, seq uint64, id format.ID) ([]uint32, error) {
+	first, end := s.seqRange(session, seq, seq)
+	var list []uint32
+	for doc := first; doc < end; doc++ {
+		_, got, err := s.cold(doc)
+		if err != nil {
+			return nil, err
+		}
+		if bytes.Equal(got[:], id[:]) {
+			list = append(list, doc)
+		}
+	}
+	return list, nil
+}
+
+// Entry returns a document's entry, and the entry that has its text.
+func (s *Segment) Entry(doc uint32) (id, version format.ID, err error) {
+	if _, id, err = s.cold(doc); err == nil {
+		version, err = s.version(doc, id)
+	}
+	return id, version, err
+}
+
+// lookup returns the byte range of a term's postings and the number of documents that have the
+// term.
+func (s *Segment) lookup(term uint64) (from, to int64, docs int, err error) {
+	var b [2 * termLen]byte
+	read := func(i int) uint64 {
+		if err == nil {
+			err = readFull(s.r, b[:termLen], s.atTerms+int64(i)*termLen)
+		}
+		return binary.BigEndian.Uint64(b[:])
+	}
+	i := sort.Search(s.terms, func(i int) bool { return read(i) >= term })
+	if err != nil || i == s.terms || read(i) != term || err != nil {
+		return 0, 0, 0, err
+	}
+	from = s.atPostings + int64(binary.BigEndian.Uint64(b[8:]))
+	docs = int(binary.BigEndian.Uint32(b[16:]))
+	to = s.atTerms
+	if i+1 < s.terms {
+		read(i + 1)
+		to = s.atPostings + int64(binary.BigEndian.Uint64(b[8:]))
+	}
+	if err == nil && (from < s.atPostings || to < from || to > s.atTerms || int64(docs) > to-from || docs > s.docs) {
+		err = damaged("terms")
+	}
+	return from, to, docs, err
+}
+
+// each calls yield for the documents of a term, in order.
+func (s *Segment) each(term uint64, yield func(doc uint32, count uint8)) error {
+	from, to, docs, err := s.lookup(term)
+	if err != nil || docs == 0 {
+		return err
+	}
+	b := make([]byte, to-from)
+	if err := readFull(s.r, b, from); err != nil {
+		return err
+	}
+	return eachPosting(b, docs, s.docs, yield)
+}
+
+func eachPosting(b []byte, docs, most int, yield func(doc uint32, count uint8)) error {
+	at := uint64(0)
+	for i := range docs {
+		v, n := binary.Uvarint(b)
+		if n <= 0 || i > 0 && v>>2 == 0 {
+			return damaged("postings")
+		}
+		b = b[n:]
+		count := uint8(v & 3)
+		if count == 0 {
+			if len(b) == 0 || b[0] <= 3 {
+				return damaged("postings")
+			}
+			count, b = b[0], b[1:]
+		}
+		if at += v >> 2; v>>2 > uint64(most) || at >= uint64(most) {
+			return damaged("postings")
+		}
+		yield(uint32(at), count)
+	}
+	if len(b) != 0 {
+		return damaged("postings")
+	}
+	return nil
+}

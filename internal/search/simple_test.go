@@ -1,0 +1,185 @@
+package search
+
+import (
+	"bytes"
+	"cmp"
+	"slices"
+	"strings"
+)
+
+// simply ranks documents by examining each of them.
+func simply(docs []Doc, q *Query, o Options) []Hit {
+	docs = slices.DeleteFunc(slices.Clone(docs), func(d Doc) bool { return o.Session != "" && d.Session != o.Session })
+	n := len(docs)
+	count := make([][]float64, n) // by document and term of the query
+	df := make([]int, len(q.terms))
+	texts := make([]analysed, n)
+	for i, d := range docs {
+		texts[i] = analyse(d.Text)
+		count[i] = make([]float64, len(q.terms))
+		for t, term := range q.terms {
+			for _, p := range texts[i].counts {
+				if p.term == term.term {
+					count[i][t] = float64(p.count) / 2
+					df[t]++
+				}
+			}
+		}
+	}
+	named := simplyNamed(docs, count, q)
+	weights, all := make([]float64, len(q.terms)), 0.0
+	for t, term := range q.terms {
+		weights[t] = float64(term.weight * Ln(1+float64(n)/float64(max(df[t], 1))))
+		for author := range named {
+			if slices.Contains(strings.Fields(strings.ToLower(author)), term.word) {
+				weights[t] = float64(term.weight*Ln(1+float64(n)/float64(max(df[t], 1)))) * nameWeight
+			}
+		}
+		all += weights[t]
+	}
+	own := make([][]float64, n)
+	for i := range docs {
+		own[i] = make([]float64, len(q.terms))
+		for t, c := range count[i] {
+			if c > 0 {
+				own[i][t] = float64(weights[t] * saturate(uint8(2*c), lengthOf(texts[i].length)))
+			}
+		}
+	}
+	score := make([]float64, n)
+	heard := make([]bool, n)
+	for i, d := range docs {
+		sum, has := 0.0, 0.0
+		near := make([]float64, len(q.terms))
+		for k, other := range docs {
+			if k != i && other.Session == d.Session && distance(other.Seq, d.Seq) <= window {
+				for t := range near {
+					gives, hears := simplyClass(other, texts[k]).gives, simplyClass(d, texts[i]).hears
+					decay := float64(float64(nearWeight*(1-float64(distance(other.Seq, d.Seq))/(window+1))) * float64(gives*hears))
+					near[t] = max(near[t], float64(decay*own[k][t]))
+				}
+			}
+		}
+		for t := range q.terms {
+			if own[i][t] > 0 {
+				sum += own[i][t]
+				has += weights[t]
+				heard[i] = true
+				near[t] = max(0, near[t]-float64(ownCounts*own[i][t]))
+			}
+		}
+		for _, v := range near {
+			sum += v
+		}
+		score[i] = float64(float64(sum*simplyFactor(d, texts[i], q, named)) * (1 - coverPart + float64(coverPart*has)/all))
+	}
+	return simplyBest(docs, texts, q, score, heard, o)
+}
+
+func simplyNamed(docs []Doc, count [][]float64, q *Query) map[string]bool {
+	most, named := minNamed, map[string]bool{}
+	for i, d := range docs {
+		share := q.shareOf(d.Author)
+		if slices.Max(append([]float64{0}, count[i]...)) == 0 || share < most {
+			continue
+		}
+		if share > most {
+			most, named = share, map[string]bool{}
+		}
+		named[d.Author] = true
+	}
+	return named
+}
+
+func simplyFactor(d Doc, a analysed, q *Query, named map[string]bool) float64 {
+	length := lengthOf(a.length)
+	factor := 1 + float64(longGain*min(length, enough))/enough
+	if length < short {
+		factor = float64(factor * (1 - float64(shortLoss*(1-length/short))))
+	}
+	if named[d.Author] {
+		factor = float64(factor * (1 + authorGain))
+	}
+	if q.attr&attrNumber != 0 && a.number || q.attr&attrWhen != 0 && a.when {
+		factor = float64(factor * (1 + wantGain))
+	}
+	if d.Role == "user" {
+		factor = float64(factor * (1 + userGain))
+	}
+	if a.question {
+		factor = float64(factor * (1 - questionLoss))
+	}
+	return float64(factor * simplyClass(d, a).factor)
+}
+
+func simplyClass(d Doc, a analysed) class {
+	attr := uint8(max(0, slices.Index(roles[:], d.Role)))
+	if d.Note {
+		attr |= attrNote
+	}
+	if d.Calls {
+		attr |= attrCall
+	}
+	return classOf(attr, lengthOf(a.length))
+}
+
+func simplyBest(docs []Doc, texts []analysed, q *Query, score []float64, heard []bool, o Options) []Hit {
+	order := make([]int, len(docs))
+	for i := range order {
+		order[i] = i
+	}
+	sessionThenID := func(a, b int) int {
+		return cmp.Or(strings.Compare(docs[a].Session, docs[b].Session), bytes.Compare(docs[a].ID[:], docs[b].ID[:]))
+	}
+	slices.SortFunc(order, func(a, b int) int {
+		return cmp.Or(cmp.Compare(score[b], score[a]), cmp.Compare(docs[b].Seq, docs[a].Seq), sessionThenID(a, b))
+	})
+	beside := map[int]bool{}
+	loud := slices.DeleteFunc(slices.Clone(order), func(i int) bool { return !heard[i] })
+	for _, i := range loud[:min(len(loud), lookBeside)] {
+		for k := range docs {
+			if docs[k].Session == docs[i].Session && distance(docs[k].Seq, docs[i].Seq) <= 2 && score[k] >= float64(minSilent*score[loud[0]]) {
+				beside[k] = true
+			}
+		}
+	}
+	slices.SortFunc(order, func(a, b int) int {
+		return cmp.Or(cmp.Compare(score[b], score[a]), cmp.Compare(docs[b].Seq, docs[a].Seq), bytes.Compare(docs[a].ID[:], docs[b].ID[:]))
+	})
+	var hits []Hit
+	seen := map[uint64]int{}
+	for _, i := range order {
+		d := docs[i]
+		if (heard[i] || beside[i]) && (o.Except == "" || d.Session != o.Except) && (o.Role == "" || d.Role == o.Role) && !d.Time.Before(o.Since) && (o.Until.IsZero() || d.Time.Before(o.Until)) && score[i] > 0 {
+			print := printOf(d.Text)
+			if at, ok := seen[print]; ok && print != 0 {
+				if has := slices.ContainsFunc(q.terms, func(t queryTerm) bool {
+					return slices.ContainsFunc(texts[i].counts, func(p posting) bool { return p.term == t.term })
+				}); has {
+					hits[at].Copies = append(hits[at].Copies, Hit{ID: d.ID, Version: d.Version, Session: d.Session, Seq: d.Seq})
+				}
+				continue
+			}
+			seen[print] = len(hits)
+			hits = append(hits, Hit{ID: d.ID, Version: d.Version, Session: d.Session, Seq: d.Seq, Score: score[i]})
+		}
+	}
+	return simplyNewest(docs, hits[:min(len(hits), o.Limit)])
+}
+
+// simplyNewest replaces each best hit by the newest of the documents with the same words.
+func simplyNewest(docs []Doc, hits []Hit) []Hit {
+	doc := func(h Hit) Doc {
+		return docs[slices.IndexFunc(docs, func(d Doc) bool { return d.ID == h.ID && d.Version == h.Version })]
+	}
+	for i, h := range hits {
+		all := append([]Hit{{ID: h.ID, Version: h.Version, Session: h.Session, Seq: h.Seq}}, h.Copies...)
+		slices.SortFunc(all, func(a, b Hit) int {
+			x, y := doc(a), doc(b)
+			return cmp.Or(compareBool(x.Note, y.Note), y.Time.Compare(x.Time), bytes.Compare(x.ID[:], y.ID[:]))
+		})
+		all[0].Score, all[0].Copies = h.Score, all[1:]
+		hits[i] = all[0]
+	}
+	return hits
+}

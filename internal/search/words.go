@@ -1,0 +1,90 @@
+package search
+
+import (
+	"strings"
+	"sync"
+
+	"github.com/gemini-ctx/ctx/internal/terms"
+)
+
+// scan yields the tokens of text as they are indexed. Irregular forms of a word, which have no
+// common stem, get the term of their base form.
+func scan(text string, yield func(t terms.Token, word string)) {
+	terms.Scan(text, func(t terms.Token) {
+		word := ""
+		if t.Kind == terms.Word || t.Kind == terms.Part {
+			word = strings.ToLower(text[t.Start:t.End])
+			if base, ok := irregular()[word]; ok {
+				terms.Scan(base, func(b terms.Token) { t.Term = b.Term })
+			}
+		}
+		yield(t, word)
+	})
+}
+
+// irregular maps irregular forms of English words, which a stemmer does not unite, to their base
+// forms. The map is made on first use, because most commands do not search.
+var irregular = sync.OnceValue(func() map[string]string {
+	m := map[string]string{}
+	for _, line := range strings.Split(`
+ate eaten eat|beaten beat|became become|began begun begin|bent bend|bitten bit bite|blew blown blow|bought buy|broke broken break
+brought bring|built build|burnt burn|came come|caught catch|chose chosen choose|crept creep|dealt deal|drank drunk drink|drawn drew draw
+drove driven drive|dug dig|fallen fell fall|fed feed|felt feel|flew flown fly|forgot forgotten forget|fought fight|found find|froze frozen freeze
+gave given give|grew grown grow|heard hear|held hold|hid hidden hide|hung hang|kept keep|knew known know|laid lay|lain lie|leapt leap|learnt learn
+led lead|left leave|lent lend|lost lose|meant mean|met meet|paid pay|ran run|rang rung ring|risen rose rise|ridden rode ride|sang sung sing
+sank sunk sink|sat sit|sent send|shaken shook shake|shone shine|shot shoot|showed shown show|slept sleep|slid slide|sold sell|sought seek
+spent spend|spoke spoken speak|spun spin|stole stolen steal|stood stand|struck strike|stuck stick|swam swum swim|swept sweep|swore sworn swear
+taken took take|taught teach|thrown threw throw|thought think|told tell|tore torn tear|understood understand|woke woken wake|won win|wore worn wear
+written wrote write|children child|feet foot|geese goose|indices index|men man|mice mouse|people person|teeth tooth|women woman|wives wife|lives life
+better good|best good|worse bad|worst bad|older old|elder old`, "\n") {
+		for _, group := range strings.Split(line, "|") {
+			words := strings.Fields(group)
+			for _, w := range words[:max(len(words)-1, 0)] {
+				m[w] = words[len(words)-1]
+			}
+		}
+	}
+	return m
+})
+
+// tellsTime reports whether a lower-case word expresses a time.
+func tellsTime(word string) bool {
+	switch word {
+	case "yesterday", "today", "tonight", "tomorrow", "ago", "last", "next", "week", "weekend", "weeks", "month", "months", "year", "years", "day", "days",
+		"hour", "hours", "minute", "minutes", "morning", "afternoon", "evening", "night", "recently", "soon", "earlier", "later",
+		"monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday", "january", "february", "march", "april", "june", "july",
+		"august", "september", "october", "november", "december", "spring", "summer", "autumn", "fall", "winter":
+		return true
+	}
+	return false
+}
+
+// asks reports whether a lower-case word belongs to the asking and not to the subject of a
+// question.
+func asks(word string) bool {
+	switch word {
+	case "summarize", "summarise", "summary", "describe", "description", "explain", "discuss", "discussed", "discussion", "discussions",
+		"talk", "talked", "mention", "mentioned", "tell", "told", "opinion", "opinions", "thought", "thoughts", "contribute",
+		"conclude", "concluded", "conclusion", "happen", "happened", "feel", "find", "show", "list", "give", "ask", "asked",
+		"answer", "question", "issue", "regarding", "concerning", "kind", "type", "way", "people", "team", "group":
+		return true
+	}
+	return false
+}
+
+// isCommon reports whether a lower-case word is common in all talk. The frequencies of a short
+// conversation do not show this.
+func isCommon(word string) bool {
+	switch word {
+	case "take", "took", "taken", "takes", "new", "long", "time", "work", "works", "worked", "working", "first", "last", "good", "look", "looked",
+		"come", "came", "gave", "given", "found", "seem", "try", "tried", "leave", "left", "call", "called", "put", "mean", "keep", "kept", "begin",
+		"help", "turn", "start", "started", "run", "runs", "ran", "move", "live", "bring", "write", "wrote", "provide", "meet", "include", "continue",
+		"set", "learn", "change", "changed", "changes", "lead", "understand", "follow", "stop", "create", "add", "spend", "grow", "open", "wait", "send",
+		"expect", "build", "stay", "fall", "cut", "reach", "remain", "great", "little", "old", "right", "big", "high", "different", "small", "large", "next",
+		"early", "important", "bad", "able", "part", "place", "case", "point", "week", "company", "number", "problem", "fact", "hand", "man", "woman",
+		"day", "year", "world", "life", "general", "much", "short", "full", "true", "best", "better", "always", "often", "sometimes", "exactly", "currently",
+		"actually", "future", "progress", "approach", "direction", "main", "current", "certain", "several", "various":
+		return true
+	}
+	return false
+}

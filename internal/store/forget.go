@@ -1,0 +1,390 @@
+package store
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/internal/durable"
+	"github.com/gemini-ctx/ctx/internal/history"
+	"github.com/gemini-ctx/ctx/objects"
+	"github.com/gemini-ctx/ctx/refs"
+)
+
+// Forgetting is what is to be forgotten.
+type Forgetting struct {
+	Objects []format.ID // whose bodies go: what was asked for, and all that was made of it
+	Said    []format.ID // entries among them whose words and sources are not to come back
+	Phrases []string    // what no message may hold any more
+}
+
+// Forgot is what Forget did.
+type Forgot struct {
+	Operation uint64      // zero where there was nothing to do
+	Objects   []format.ID // whose bodies went
+	Covers    int         // summaries that clusters have no more
+	Packs     int         // that were written anew
+	Remains   []string    // files in which something is left, or may be: they cannot be read
+}
+
+// Forget removes bodies from every place of the store. plan is asked under the lock, so that
+// nothing comes or moves before it is done; the lock is held until all is over.
+//
+// The operation is in the log before the first body goes. After a crash either nothing has
+// happened, or whoever next takes the lock does what is left before anything else. Headers stay,
+// with a record of why their bodies are absent.
+func (s *Store) Forget(ctx context.Context, plan func() (*Forgetting, error)) (Forgot, error) {
+	var done Forgot
+	err := s.Locked(ctx, func(t *Tx) error {
+		// What a pack without an index has is nothing that plan could see. One that is damaged is told
+		// with what remains.
+		if err := t.repo.Objects.IndexPacks(t.Held, func(string) {}); err != nil {
+			return err
+		}
+		p, err := plan()
+		if err != nil {
+			return err
+		}
+		done, err = t.forget(ctx, p)
+		return err
+	})
+	return done, err
+}
+
+func (t *Tx) forget(ctx context.Context, p *Forgetting) (done Forgot, err error) {
+	f := &format.Forgotten{Operation: t.View.Number + 1, Time: t.Now(), Objects: slices.Clone(p.Objects)}
+	if err := t.traceAll(f, p); err != nil {
+		return done, err
+	}
+	if len(f.Objects)+len(f.Phrases) == 0 {
+		return t.lookAgain(p)
+	}
+	if err := t.keepEarlier(f); err != nil {
+		return done, err
+	}
+	b, err := f.Encode()
+	if err != nil {
+		return done, err
+	}
+	dir := filepath.Join(t.Dir, objects.AbsentDir)
+	if err := t.repo.FS.MkdirAll(dir); err != nil {
+		return done, err
+	}
+	if err := t.repo.FS.WriteDurable(t.Objects.Path(objects.UnfinishedName()), b, 0o600); err != nil {
+		return done, fmt.Errorf("cannot begin to forget: %w", err)
+	}
+	covers, err := t.dropCovers(f)
+	if err != nil {
+		return done, err
+	}
+	if err := t.Commit(&format.Operation{Verb: refs.VerbForget}); err != nil {
+		return done, err
+	}
+	done, err = t.finishForget(ctx, f)
+	done.Covers = covers
+	return done, err
+}
+
+// keepEarlier adds to f what an earlier operation of the same number forgot: after a repair of a
+// log that was cut, numbers come again, and the file of f takes the place of the earlier one.
+func (t *Tx) keepEarlier(f *format.Forgotten) error {
+	old, err := t.Forgotten(f.Operation)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	f.Objects = append(f.Objects, old.Objects...)
+	f.Sources = append(f.Sources, old.Sources...)
+	f.Texts = append(f.Texts, old.Texts...)
+	f.Phrases = append(f.Phrases, old.Phrases...)
+	return nil
+}
+
+// lookAgain looks for phrases that were forgotten before, and may stand where a forget leaves them.
+func (t *Tx) lookAgain(p *Forgetting) (done Forgot, err error) {
+	w, err := t.NewTraces()
+	if err != nil || len(p.Phrases) == 0 {
+		return done, err
+	}
+	f := &format.Forgotten{}
+	for _, phrase := range p.Phrases {
+		trace, err := w.Trace([]byte(phrase))
+		if err != nil {
+			return done, err
+		}
+		f.Phrases = append(f.Phrases, trace)
+	}
+	w.Add(f)
+	done.Remains, err = t.remains(f, w, map[string]bool{})
+	return done, err
+}
+
+// traceAll completes what is to be recorded: by what the words and their sources are known again.
+func (t *Tx) traceAll(f *format.Forgotten, p *Forgetting) error {
+	w, err := t.NewTraces()
+	if err != nil {
+		return err
+	}
+	known, err := t.ForgottenWords()
+	if err != nil {
+		return err
+	}
+	for _, phrase := range p.Phrases {
+		if known != nil && known.Has(known.Phrases, []byte(phrase)) {
+			continue
+		}
+		trace, err := w.Trace([]byte(phrase))
+		if err != nil {
+			return err
+		}
+		f.Phrases = append(f.Phrases, trace)
+	}
+	for _, id := range p.Said {
+		if err := w.TraceEntry(f, id); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// dropCovers takes summaries that are about to go away from the clusters that have them, so that
+// these are summarised again.
+func (t *Tx) dropCovers(f *format.Forgotten) (n int, err error) {
+	for _, name := range t.Forests() {
+		st, err := t.DraftOf(name)
+		if err != nil {
+			return n, err
+		}
+		var drops []format.Decision
+		for _, c := range st.Live() {
+			for _, v := range c.Covers {
+				if f.Has(v.Summary) {
+					drops = append(drops, format.Decision{Kind: format.DecideDrop, Cluster: c.Number, ID: v.Summary})
+				}
+			}
+		}
+		if err := t.DecideIn(name, drops...); err != nil {
+			return n, err
+		}
+		n += len(drops)
+	}
+	return n, nil
+}
+
+// finishForget does what is to be done once the log has the operation: it may have been begun
+// before. The file of what is forgotten takes its own name last; as long as it is unfinished,
+// whoever takes the lock comes here first.
+func (t *Tx) finishForget(ctx context.Context, f *format.Forgotten) (Forgot, error) {
+	done := Forgot{Operation: f.Operation, Objects: f.Objects}
+	w, err := t.NewTraces()
+	if err != nil {
+		return done, err
+	}
+	w.Add(f)
+	if err := t.repo.Objects.MarkGone(t.Held, f.Objects, f.Time); err != nil {
+		return done, err
+	}
+	if err := t.cleanFiles(w); err != nil {
+		return done, err
+	}
+	unread := map[string]bool{}
+	if done.Packs, err = t.repo.Objects.StripPacks(ctx, t.Held, f.Has, func(path string) { unread[path] = true }); err != nil {
+		return done, err
+	}
+	for _, id := range f.Objects {
+		if err := t.repo.Objects.StripLoose(t.Held, id); err != nil && !errorIsDamage(err, unread) {
+			return done, err
+		}
+	}
+	t.dropMemory()
+	if done.Remains, err = t.remains(f, w, unread); err != nil {
+		return done, err
+	}
+	dir := filepath.Join(t.Dir, objects.AbsentDir)
+	if err := t.repo.FS.Rename(t.Objects.Path(objects.UnfinishedName()), t.Objects.Path(objects.ForgottenName(f.Operation))); err != nil {
+		return done, fmt.Errorf("cannot end to forget: %w", err)
+	}
+	return done, t.repo.FS.SyncDir(dir)
+}
+
+// errorIsDamage reports whether an error is about a file that cannot be read as what it is, and
+// notes that file: what is in it stays, and is told.
+func errorIsDamage(err error, unread map[string]bool) bool {
+	var corrupt *objects.CorruptError
+	if !errors.As(err, &corrupt) {
+		return false
+	}
+	unread[corrupt.Path] = true
+	return true
+}
+
+// dropMemory has this process forget what it holds of the store's words, and of what it has just
+// removed.
+func (t *Tx) dropMemory() {
+	for _, p := range t.participants {
+		p.Forget()
+	}
+	t.DropWords()
+	for _, drop := range t.OnForget {
+		drop()
+	}
+}
+
+// cleanFiles removes what is made of words outside of objects/: the cache, what writes left behind,
+// and of the logs what holds something of it. All of it can be had again, or be done without.
+func (t *Tx) cleanFiles(w *history.Traces) error {
+	for _, sub := range []string{"cache", "tmp", "log", "refs", objects.AbsentDir, objects.Dir, "."} {
+		err := filepath.WalkDir(filepath.Join(t.Dir, sub), func(path string, d fs.DirEntry, err error) error {
+			if err != nil {
+				if errors.Is(err, fs.ErrNotExist) {
+					return nil
+				}
+				return err
+			}
+			if d.IsDir() {
+				if sub == "." && path != t.Dir {
+					return filepath.SkipDir
+				}
+				return nil
+			}
+			remove := durable.IsTemp(d.Name())
+			switch sub {
+			case "cache":
+				remove = remove || !strings.HasPrefix(d.Name(), "avail") && !strings.HasPrefix(d.Name(), "hook-")
+			case "tmp":
+				remove = true
+			}
+			if !remove && (sub == "cache" || sub == "log") {
+				if remove, err = w.InFile(path); err != nil {
+					return err
+				}
+			}
+			if !remove {
+				return nil
+			}
+			if err := t.repo.FS.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+				return fmt.Errorf("cannot remove %q: %w", path, err)
+			}
+			return t.repo.FS.SyncDir(filepath.Dir(path))
+		})
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	return nil
+}
+
+// remains looks at every byte of the store for what is forgotten: at bodies by their digests, which
+// are in the headers, and at everything for the phrases.
+func (t *Tx) remains(f *format.Forgotten, w *history.Traces, unread map[string]bool) ([]string, error) {
+	digests := map[[sha256.Size]byte]bool{}
+	for _, id := range f.Objects {
+		header, err := t.Objects.Header(id)
+		if err != nil && !errorIsDamage(err, unread) && !errors.Is(err, objects.ErrNotFound) {
+			return nil, err
+		}
+		if body, ok, err := format.HeaderBody(header); err == nil && ok && body.Size > 0 {
+			digests[body.Digest] = true
+		}
+	}
+	bad := func(path string, _ error) error { unread[path] = true; return nil }
+	paths, err := t.repo.Objects.Remains(digests, w.InRecord, bad)
+	if err != nil {
+		return nil, err
+	}
+	for _, path := range paths {
+		unread[path] = true
+	}
+	err = filepath.WalkDir(t.Dir, func(path string, d fs.DirEntry, err error) error {
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			return nil
+		case err != nil:
+			return err
+		case d.IsDir() && path == filepath.Join(t.Dir, objects.Dir):
+			return filepath.SkipDir
+		case d.IsDir() || !d.Type().IsRegular() || d.Name() == "lock" || d.Name() == "key":
+			return nil
+		}
+		left, err := w.InFile(path)
+		if left {
+			unread[path] = true
+		}
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	var list []string
+	for path := range unread {
+		if rel, err := filepath.Rel(t.Dir, path); err == nil {
+			path = filepath.ToSlash(rel)
+		}
+		list = append(list, path)
+	}
+	slices.Sort(list)
+	return list, nil
+}
+
+// recover does what a forget that was cut short left to do, if its operation is in the log; if not,
+// nothing of it has happened, and its file goes. A store in which nothing is being forgotten is not
+// touched.
+func (t *Tx) recover(ctx context.Context) error {
+	path := t.Objects.Path(objects.UnfinishedName())
+	if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	f, err := t.ReadForgotten(objects.UnfinishedName())
+	if err != nil {
+		return &objects.CorruptError{Path: path, Why: err.Error()}
+	}
+	happened, err := t.hasForgotten(f.Operation)
+	if err != nil {
+		return err
+	}
+	if happened {
+		done, err := t.finishForget(ctx, f)
+		if err == nil && len(done.Remains) > 0 {
+			t.Report(fmt.Errorf("what operation %d forgot may remain in %s", f.Operation, strings.Join(done.Remains, ", ")))
+		}
+		return err
+	}
+	if err := t.repo.FS.Remove(path); err != nil {
+		return err
+	}
+	return t.repo.FS.SyncDir(filepath.Dir(path))
+}
+
+// hasForgotten reports whether operation n is in the log and is one that forgets. One that is no
+// longer in the log was there.
+func (t *Tx) hasForgotten(n uint64) (bool, error) {
+	if n > t.View.Number {
+		return false, nil
+	}
+	happened := true
+	err := t.Refs.Backward(t.View, func(r refs.Record) bool {
+		if r.Op.Number == n {
+			happened = history.Forgets(r.Op)
+		}
+		return r.Op.Number > n
+	})
+	return happened, err
+}
+
+// FinishForget does what a forget that was cut short left to do.
+func (s *Store) FinishForget(ctx context.Context) error {
+	_, unfinished, err := s.Objects.ForgetFiles()
+	if err != nil || !unfinished {
+		return err
+	}
+	return s.Locked(ctx, func(*Tx) error { return nil })
+}

@@ -1,0 +1,80 @@
+// Package store is the one way to change a store. Locked takes the lock of the store and hands out
+// a transaction (Tx). A transaction collects objects (Add) and decisions about the forests (Decide)
+// until Commit records them with one operation. Before an operation is in the log nothing has
+// happened; after it everything has.
+//
+// The rooms above add their part of a transaction with their own Begin. Begin to read at Locked and
+// Tx.Commit. forget.go removes bodies for good; keycheck.go refuses a key that is not the store's.
+package store
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/internal/history"
+	"github.com/gemini-ctx/ctx/internal/repo"
+	"github.com/gemini-ctx/ctx/lock"
+	"github.com/gemini-ctx/ctx/refs"
+)
+
+// Store takes the lock of a store and commits operations.
+type Store struct {
+	*history.Reader
+	repo *repo.Repo
+
+	// OnForget drops what this process made of the store's words.
+	OnForget []func()
+
+	mu      sync.Mutex
+	keyFits bool // checkKey found that the store was written with the present key
+}
+
+// New returns the writer of a store that h reads.
+func New(r *repo.Repo, h *history.Reader) *Store {
+	return &Store{Reader: h, repo: r}
+}
+
+// Tx is a transaction: the lock is held, and View is the newest state of the refs. It exists only
+// while the store is locked.
+type Tx struct {
+	*Store
+	Held *lock.Held
+	View *refs.View
+
+	waiting      []format.Raw       // objects that the next commit writes
+	present      map[format.ID]bool // objects that were written under this lock
+	participants []Participant
+	main, flat   draft
+	// latest versions of messages, where this operation changes them
+	latest map[format.ID]format.ID
+}
+
+// Locked runs do under the store's lock. do may commit more than once.
+func (s *Store) Locked(ctx context.Context, do func(*Tx) error) error {
+	held, err := s.repo.Lock(ctx)
+	if err != nil {
+		return err
+	}
+	view, err := s.repo.Refs.Begin(held)
+	if err == nil {
+		t := &Tx{Store: s, Held: held, View: view, present: map[format.ID]bool{}}
+		for _, step := range []func() error{t.checkKey, func() error { return t.recover(ctx) }, func() error { return do(t) }} {
+			if err = step(); err != nil {
+				break
+			}
+		}
+	}
+	return errors.Join(err, held.Release())
+}
+
+// Put writes objects before an operation names them. It takes no lock: objects that nothing names
+// are garbage.
+func (s *Store) Put(raws ...format.Raw) error { return s.repo.Objects.Put(distinct(raws)...) }
+
+// MarkGone records that the bodies of objects are gone from a time on.
+func (t *Tx) MarkGone(ids []format.ID, at time.Time) error {
+	return t.repo.Objects.MarkGone(t.Held, ids, at)
+}

@@ -1,0 +1,272 @@
+package summaries
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/gemini-ctx/ctx/forest"
+	"github.com/gemini-ctx/ctx/forest/summarize"
+	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/internal/history"
+	"github.com/gemini-ctx/ctx/objects"
+	"github.com/gemini-ctx/ctx/refs"
+)
+
+// ExtractClaims returns the claims of some clusters for the built-in summarizer, as far as they
+// want a summary. Members under a standing summary want none.
+func (s *Reader) ExtractClaims(view *refs.View, st *forest.State, owners *history.Owners, numbers []uint64) ([]Claim, error) {
+	above, err := owners.Above(s.Reader, st)
+	if err != nil {
+		return nil, err
+	}
+	over := map[uint64]bool{}
+	for _, session := range above {
+		for _, c := range session.Clusters[:session.Over] {
+			over[c.Number] = true
+		}
+	}
+	var list []Claim
+	for _, number := range numbers {
+		c := st.Cluster(number)
+		if c == nil || !c.Dirty() {
+			continue
+		}
+		claims, err := s.ExtractBetween(view, st, c, 0, c.Count())
+		if err != nil {
+			return nil, err
+		}
+		for i := range claims {
+			claims[i].evict = over[number] && IsWhole(st, &claims[i])
+		}
+		list = append(list, claims...)
+	}
+	return list, nil
+}
+
+// ExtractBetween returns the claims of the members from..to of a cluster for the built-in
+// summarizer. It reads a run of any length at once: all members of a short run or of one with a
+// summary of another summarizer, else the extracts and the members after them.
+func (s *Reader) ExtractBetween(
+	view *refs.View, st *forest.State, c *forest.Cluster, from, to uint64,
+) ([]Claim, error) {
+	runs, err := s.uncoveredBeside(c, from, to)
+	if err != nil {
+		return nil, err
+	}
+	members, err := st.Members(c)
+	if err != nil {
+		return nil, err
+	}
+	var list []Claim
+	for _, r := range runs {
+		var covers []format.Cover
+		if r.to-r.from > WholeCluster {
+			if covers, err = s.rankable(RealCovers(c.Covers, r.from, r.to)); err != nil {
+				return nil, err
+			}
+		}
+		cl, err := s.newClaim(view, c, members[r.from:r.to], r.from, covers)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, cl)
+	}
+	return list, nil
+}
+
+// rankable returns covers if all of their summaries are extracts that may be summarized again,
+// else nil.
+func (s *Reader) rankable(covers []format.Cover) ([]format.Cover, error) {
+	for _, v := range covers {
+		list, generation, err := s.ReadExtract(v.Summary)
+		var gone *objects.GoneError
+		if errors.As(err, &gone) {
+			return nil, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		if generation >= MaxGeneration || list == nil {
+			return nil, nil
+		}
+	}
+	return covers, nil
+}
+
+// extracted is an answer of the built-in summarizer.
+type extracted struct {
+	SealedAnswer
+	said []summarize.Source // what the summary has, for a tombstone's line
+}
+
+// ExtractAll answers claims with the built-in summarizer, without the lock.
+func (s *Reader) ExtractAll(ctx context.Context, view *refs.View, st *forest.State, claims []Claim) ([]SealedAnswer, error) {
+	others, err := s.evictedLines(st)
+	if err != nil {
+		return nil, err
+	}
+	list := make([]extracted, len(claims))
+	for i := range claims {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		if list[i], err = s.extract(view, &claims[i]); err != nil {
+			return nil, err
+		}
+		if i < comparedLines {
+			others.Add(list[i].said)
+		}
+	}
+	answers := make([]SealedAnswer, 0, len(list))
+	for _, e := range list {
+		if e.evict {
+			stone, err := s.tombstone(e.SealedAnswer, e.said, others)
+			if err != nil {
+				return nil, err
+			}
+			e.Raws, e.stone = append(e.Raws, stone), stone.ID()
+		}
+		answers = append(answers, e.SealedAnswer)
+	}
+	return answers, nil
+}
+
+// extract makes the summary of a claim.
+func (s *Reader) extract(view *refs.View, c *Claim) (extracted, error) {
+	e := extracted{SealedAnswer: SealedAnswer{Claim: *c}}
+	sum := &format.Summary{Generation: 1, Summarizer: Extractive, Version: ExtractiveVersion}
+	var list []summarize.Sentence
+	for _, v := range c.Covers {
+		sentences, generation, err := s.ReadExtract(v.Summary)
+		if err != nil {
+			return e, err
+		}
+		list = append(list, sentences...)
+		sum.Generation = max(sum.Generation, generation+1)
+	}
+	if raw := c.direct(); len(raw) > 0 {
+		sources, err := s.Sources(view, raw)
+		if err != nil {
+			return e, err
+		}
+		list = MergeExtracts(list, summarize.Extract(sources, ExtractTokens(sources)))
+	}
+	raws, err := namesOf(c, sum)
+	if err != nil {
+		return e, err
+	}
+	object, err := s.SealSummary(sum, list)
+	e.Summary, e.said, e.Raws = object.ID(), sourcesOf(list), append(raws, object)
+	return e, err
+}
+
+// Extractive is the name of the built-in summarizer in summaries and in the setting
+// summarize.chain.
+const Extractive = "extractive"
+
+const (
+	ExtractiveVersion = "3"
+)
+
+// ReadExtract returns the sentences of a stored extract and its generation. The list is nil for a
+// summary in words.
+func (s *Reader) ReadExtract(id format.ID) (list []summarize.Sentence, generation uint64, err error) {
+	header, text, err := s.Text(id)
+	if err != nil {
+		return nil, 0, err
+	}
+	sum, err := format.DecodeSummary(header)
+	if err != nil {
+		return nil, 0, fmt.Errorf("object %v: %w", id, err)
+	}
+	if sum.Body.Media != format.MediaExtract {
+		return nil, sum.Generation, nil
+	}
+	list, err = summarize.Decode(text)
+	if err != nil {
+		return nil, 0, fmt.Errorf("summary %v: %w", id, err)
+	}
+	return list, sum.Generation, nil
+}
+
+// Sources reads entries for the summarizer. What was forgotten says nothing.
+func (s *Reader) Sources(view *refs.View, ids []format.ID) ([]summarize.Source, error) {
+	return Sources(func(id format.ID) (*history.Shown, error) { return s.Latest(view, id) }, ids)
+}
+
+// maxSummary is the largest number of tokens of an extract. It suffices to render half of the
+// largest conversation that one cluster of the flat strategy holds in practice. A rendering reads
+// a bounded part of it.
+const maxSummary = 32000
+
+// beyondHalf is what an extract may have beyond half of its sources, so that small clusters are
+// kept nearly whole: a rendering can only choose among what the clusters offer. Without it,
+// union-find kept 4 points less than flat at a quarter of the length.
+const beyondHalf = 400
+
+// ExtractTokens returns the largest number of tokens of an extract: half of the sources and
+// beyondHalf, at most all of them and at most maxSummary.
+func ExtractTokens(sources []summarize.Source) int {
+	n := 0
+	for _, s := range sources {
+		n += summarize.Tokens(s.Text)
+	}
+	whole := n + len(sources) // each was rounded down
+	return min(max(1, min(whole, n/2+beyondHalf)), maxSummary)
+}
+
+// shorten cuts a merged list to the tokens of one extract.
+func shorten(list []summarize.Sentence) []summarize.Sentence {
+	used := 0
+	for i, sentence := range list {
+		if used += summarize.Tokens(sentence.Text) + 1; i > 0 && used > maxSummary {
+			return list[:i]
+		}
+	}
+	return list
+}
+
+// MergeExtracts merges two ranked lists by weight. A text that both have counts once.
+func MergeExtracts(a, b []summarize.Sentence) []summarize.Sentence {
+	out := make([]summarize.Sentence, 0, len(a)+len(b))
+	seen := map[string]bool{}
+	for _, s := range append(slices.Clone(a), b...) {
+		if !seen[s.Text] {
+			seen[s.Text] = true
+			out = append(out, s)
+		}
+	}
+	slices.SortStableFunc(out, func(a, b summarize.Sentence) int {
+		return cmp.Or(cmp.Compare(b.Weight, a.Weight), cmp.Compare(a.Seq, b.Seq), a.Entry.Compare(b.Entry), cmp.Compare(a.Pos, b.Pos))
+	})
+	return out
+}
+
+// SealSummary builds the object of an extractive summary.
+func (s *Reader) SealSummary(sum *format.Summary, list []summarize.Sentence) (format.Raw, error) {
+	return s.SealNew(summarize.Encode(shorten(list)), format.MediaExtract, func(b format.Body) ([]byte, error) {
+		sum.Body = b
+		return sum.Encode()
+	})
+}
+
+// sourcesOf returns the sentences of an extract as sources. Sentences of one entry form one
+// source.
+func sourcesOf(list []summarize.Sentence) []summarize.Source {
+	var out []summarize.Source
+	for _, s := range summarize.Order(list) {
+		if n := len(out); n > 0 && out[n-1].Entry == s.Entry {
+			out[n-1].Text += "\n" + s.Text
+			continue
+		}
+		out = append(out, summarize.Source{Entry: s.Entry, Seq: s.Seq, Role: s.Role, Text: s.Text})
+	}
+	return out
+}
+
+// WholeCluster is the number of members up to which the built-in summarizer always reads all
+// members: that is cheap, and better than a summary of a summary.
+const WholeCluster = 256

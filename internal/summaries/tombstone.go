@@ -1,0 +1,152 @@
+package summaries
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/gemini-ctx/ctx/forest"
+	"github.com/gemini-ctx/ctx/forest/summarize"
+	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/internal/clusters"
+	"github.com/gemini-ctx/ctx/internal/history"
+	"github.com/gemini-ctx/ctx/objects"
+)
+
+// stoneOf returns the tombstone that was made with the summary of the cluster if it still fits,
+// else a new one.
+func (t *Tx) stoneOf(st *forest.State, c *forest.Cluster, a SealedAnswer) (format.ID, error) {
+	if !a.stone.IsZero() && c.Covers[0].Summary == a.Summary && c.Arrival == a.arrival {
+		return a.stone, nil
+	}
+	members, err := st.Members(c)
+	if err != nil {
+		return format.ID{}, err
+	}
+	said, err := t.summarySaid(c.Covers[0].Summary)
+	if err != nil {
+		return format.ID{}, err
+	}
+	// The node has to be in the store, whether or not the forest was written since the cluster grew.
+	node, err := t.clusters.AddNodes(members)
+	if err != nil {
+		return format.ID{}, err
+	}
+	others, err := t.othersNow(st)
+	if err != nil {
+		return format.ID{}, err
+	}
+	raw, err := t.tombstone(SealedAnswer{
+		Claim:   Claim{Cluster: c.Number, Node: node, arrival: c.Arrival, Members: members},
+		Summary: c.Covers[0].Summary,
+	}, said, others)
+	if err != nil {
+		return format.ID{}, err
+	}
+	return t.store.Add(raw), nil
+}
+
+// The line of a tombstone names what is rare. It is compared with the newest tombstones and with
+// the newest clusters. Both are few, because they are read under the lock.
+const (
+	comparedLines    = 64
+	comparedClusters = 16
+)
+
+// evictedLines returns the words of the newest tombstones, to compare a line with.
+func (s *Reader) evictedLines(st *forest.State) (*summarize.Others, error) {
+	others := &summarize.Others{}
+	newest, _, err := st.NewestEvicted(comparedLines)
+	if err != nil {
+		return nil, err
+	}
+	for _, e := range newest {
+		_, line, err := s.clusters.Tombstone(e.Tombstone)
+		if err != nil {
+			return nil, err
+		}
+		others.AddLine(line)
+	}
+	return others, nil
+}
+
+// othersNow returns the words of other clusters as of the first eviction of a transaction.
+func (t *Tx) othersNow(st *forest.State) (*summarize.Others, error) {
+	if t.others != nil {
+		return t.others, nil
+	}
+	others, err := t.evictedLines(st)
+	if err != nil {
+		return nil, err
+	}
+	live := history.ByArrival(st)
+	for _, c := range live[max(0, len(live)-comparedClusters):] {
+		covers := RealCovers(c.Covers, 0, c.Count())
+		if len(covers) == 0 {
+			continue
+		}
+		said, err := t.summarySaid(covers[0].Summary)
+		if err != nil {
+			return nil, err
+		}
+		others.Add(said)
+	}
+	t.others = others
+	return others, nil
+}
+
+// summarySaid returns the sources for the line of a tombstone that a summary has, none if its
+// words were forgotten.
+func (s *Reader) summarySaid(id format.ID) ([]summarize.Source, error) {
+	parts, err := s.Parts([]format.Cover{{Summary: id}})
+	var gone *objects.GoneError
+	if errors.As(err, &gone) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	if text := parts[0].Text; text != "" {
+		return []summarize.Source{{Text: text}}, nil
+	}
+	return sourcesOf(parts[0].Sentences), nil
+}
+
+// tombstone builds the object of an evicted cluster. Its line is made of the summary, which is
+// small, and names what other clusters do not have.
+func (s *Reader) tombstone(a SealedAnswer, said []summarize.Source, others *summarize.Others) (format.Raw, error) {
+	line, err := s.lineOf(a.Members, said, others)
+	if err != nil {
+		return format.Raw{}, err
+	}
+	stone := &format.Tombstone{Cluster: a.Cluster, Node: a.Node, Count: uint64(len(a.Members)), Arrival: a.arrival, Summary: a.Summary}
+	raw, err := s.SealNew([]byte(line), format.MediaText, func(b format.Body) ([]byte, error) {
+		stone.Body = b
+		return stone.Encode()
+	})
+	if err != nil {
+		return raw, fmt.Errorf("cluster %d: %w", a.Cluster, err)
+	}
+	return raw, nil
+}
+
+// lineOf returns the line of a tombstone. It begins with the label of the cluster if a model took
+// part, else with names, commands and numbers that tell it apart; the number of members and the
+// days follow. said is what the summary says.
+func (s *Reader) lineOf(members []format.ID, said []summarize.Source, others *summarize.Others) (string, error) {
+	first, last, err := s.clusters.Headers(members[0], members[len(members)-1])
+	if err != nil {
+		return "", err
+	}
+	if !isModels(first.Role) && !isModels(last.Role) && !slices.ContainsFunc(said, func(s summarize.Source) bool { return isModels(s.Role) }) {
+		return others.Line(said, len(members), first.Time, last.Time), nil
+	}
+	topic, err := s.topicFrom(members[:min(len(members), clusters.OpeningMembers)], said)
+	if err != nil {
+		return "", err
+	}
+	return others.Label(topic) + " " + summarize.Span(len(members), first.Time, last.Time), nil
+}
+
+// isModels reports whether a role is that of a model or of its tools.
+func isModels(role string) bool { return role == "model" || role == "tool" }

@@ -1,0 +1,233 @@
+package summarizer
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/gemini-ctx/ctx/forest/summarize"
+)
+
+// The default times for which ctx waits for a helper.
+const (
+	StartTimeout  = 10 * time.Second  // for its first line
+	AnswerTimeout = 120 * time.Second // for an answer, from the request on
+)
+
+// Helper is a program that answers claims. It is started at its first use and then asked
+// repeatedly; Close ends it. It implements summarize.Summarizer, and must not be used by several
+// goroutines at once.
+type Helper struct {
+	Name    string        // as in the user's settings
+	Command []string      // the program and its arguments
+	Beside  string        // the directory of ctx, where its own helpers are searched first; "" for none
+	Start   time.Duration // 0 means StartTimeout
+	Answer  time.Duration // 0 means AnswerTimeout
+
+	// Context kills the helper when it is done, also between requests; nil for never.
+	Context context.Context
+
+	running  *process // nil if the helper does not run
+	can      Capability
+	answered map[string]bool // claims that the running process has answered
+}
+
+// Limit returns the most tokens of the inputs of one Ask. It starts the helper to learn the limit;
+// if that fails, the next Ask returns the error.
+func (h *Helper) Limit() int {
+	if h.ready(context.Background()) != nil {
+		return maxInput
+	}
+	return h.can.MaxInputTokens
+}
+
+// Summarize asks the helper. The text of the result is clean, within ask.Tokens, and shorter than
+// the inputs. Errors: *Failure, and the error of ctx. After a failure that concerns more than this
+// answer, and after ctx is done, the helper and its children have been killed, and the next call
+// starts the helper again.
+func (h *Helper) Summarize(ctx context.Context, ask summarize.Request) (summarize.Response, error) {
+	if err := h.ready(ctx); err != nil {
+		return summarize.Response{}, err
+	}
+	if n := sourceTokens(ask); n > h.can.MaxInputTokens {
+		return summarize.Response{}, h.fail(&Failure{Kind: TooLong, Why: fmt.Sprintf("inputs have %d tokens, it takes %d", n, h.can.MaxInputTokens)})
+	}
+	if h.answered[ask.Claim.String()] {
+		// The claim is asked again. A late second answer to the first request could not be
+		// distinguished from the answer to this one.
+		h.kill()
+		if err := h.ready(ctx); err != nil {
+			return summarize.Response{}, err
+		}
+	}
+	answer, err := h.ask(ctx, ask)
+	if err != nil {
+		return summarize.Response{}, err
+	}
+	text, f := Clean(ask, answer.Text)
+	if f != nil {
+		return summarize.Response{}, h.fail(f)
+	}
+	told := summarize.Response{Text: text, Summarizer: h.Name, Version: versionOf(h.can, answer.Model)}
+	if h.can.PromptVersion == "" || h.can.PromptVersion == PromptVersion {
+		told.Prompt = PromptID()
+	}
+	return told, nil
+}
+
+// ready starts the helper and reads its first line, unless it is running.
+func (h *Helper) ready(ctx context.Context) error {
+	if h.running != nil {
+		return nil
+	}
+	if len(h.Command) == 0 {
+		return h.fail(&Failure{Kind: Missing, Why: "no program is set for it"})
+	}
+	path, err := find(h.Command[0], h.Beside)
+	if err == nil {
+		h.running, err = launch(h.Context, path, h.Command[1:])
+	}
+	if err != nil {
+		return h.fail(&Failure{Kind: Missing, Why: oneLine(err.Error(), maxWhy)})
+	}
+	h.answered = map[string]bool{}
+	first, err := h.next(ctx, orDefault(h.Start, StartTimeout), Silent)
+	if err != nil {
+		return err
+	}
+	can, f := decodeCapability(first.text)
+	if f != nil {
+		return h.fail(f)
+	}
+	if len(first.waiting) > 0 {
+		return h.fail(&Failure{Kind: Garbage, Why: "wrote more than its first line before it was asked: " + quoted(first.waiting)})
+	}
+	h.can = can
+	return nil
+}
+
+// ask sends one request and reads its answer. An error that the helper reports is a *Failure.
+func (h *Helper) ask(ctx context.Context, ask summarize.Request) (WireAnswer, error) {
+	timeout := orDefault(h.Answer, AnswerTimeout)
+	b, err := encodeLine(requestOf(ask, timeout))
+	if err != nil {
+		return WireAnswer{}, fmt.Errorf("cannot write the request: %w", err)
+	}
+	h.running.send(b)
+	l, err := h.next(ctx, timeout, Slow)
+	if err != nil {
+		return WireAnswer{}, err
+	}
+	claim := ask.Claim.String()
+	answer, f := decodeAnswer(l.text, claim, h.answered)
+	if f == nil || f.Kind.ofAnswer() {
+		h.answered[claim] = true
+		if more := h.unasked(l.waiting); more != nil {
+			f = more
+		}
+	}
+	if f != nil {
+		return WireAnswer{}, h.fail(f)
+	}
+	return answer, nil
+}
+
+// unasked returns the failure for further lines right after an answer, or nil if there are none.
+func (h *Helper) unasked(waiting []byte) *Failure {
+	if len(waiting) == 0 {
+		return nil
+	}
+	first, _, _ := strings.Cut(string(waiting), "\n")
+	_, f := decodeAnswer([]byte(first), "", h.answered)
+	return f
+}
+
+// next returns the helper's next line. late is the kind of the failure if none comes in time.
+func (h *Helper) next(ctx context.Context, timeout time.Duration, late Kind) (line, error) {
+	timer := time.NewTimer(timeout)
+	defer timer.Stop()
+	select {
+	case l, ok := <-h.running.lines:
+		switch {
+		case !ok:
+			return line{}, h.gone(late)
+		case errors.Is(l.err, errOversized):
+			return line{}, h.fail(&Failure{Kind: Oversized, Why: fmt.Sprintf("wrote a line of more than %d bytes", MaxLine)})
+		case l.err != nil:
+			return line{}, h.fail(&Failure{Kind: Crashed, Why: oneLine(l.err.Error(), maxWhy)})
+		}
+		return l, nil
+	case <-timer.C:
+		said := h.running.stderr.told()
+		return line{}, h.fail(&Failure{Kind: late, Why: fmt.Sprintf("said nothing for %v%s", timeout, said)})
+	case <-ctx.Done():
+		h.kill()
+		return line{}, ctx.Err()
+	}
+}
+
+// gone returns the failure of a helper whose output ended. If it wrote nothing and ended with
+// success, it is silent instead of crashed.
+func (h *Helper) gone(late Kind) error {
+	p := h.running
+	h.running = nil
+	err := p.stop(grace)
+	kind := Crashed
+	if late == Silent && err == nil {
+		kind = Silent
+	}
+	return h.fail(&Failure{Kind: kind, Why: p.ending(err)})
+}
+
+// fail sets the name of a failure, and kills the helper unless it can be asked again.
+func (h *Helper) fail(f *Failure) error {
+	f.Name = h.Name
+	if !f.Kind.ofAnswer() {
+		h.kill()
+	}
+	return f
+}
+
+func (h *Helper) kill() {
+	if h.running != nil {
+		_ = h.running.stop(0)
+		h.running = nil
+	}
+}
+
+// Close ends the helper. It closes the helper's input and kills the processes that run after a
+// short grace period. It returns the first line that the helper writes now, which nobody asked for,
+// as a *Failure.
+func (h *Helper) Close() error {
+	p := h.running
+	if p == nil {
+		return nil
+	}
+	h.running = nil
+	_ = p.stdin.Close()
+	timer := time.NewTimer(grace)
+	defer timer.Stop()
+	var f *Failure
+	select {
+	case l, ok := <-p.lines:
+		if ok && l.err == nil {
+			_, f = decodeAnswer(l.text, "", h.answered)
+		}
+	case <-timer.C:
+	}
+	_ = p.stop(grace)
+	if f != nil {
+		f.Name = h.Name
+		return f
+	}
+	return nil
+}
+
+func orDefault(d, def time.Duration) time.Duration {
+	if d == 0 {
+		return def
+	}
+	return d
+}

@@ -1,0 +1,44 @@
+package printmode
+
+import (
+	"fmt"
+	"os"
+
+	"github.com/gemini-ctx/ctx/internal/summarizer/model"
+)
+
+// Program returns the helper ctx-summarize-agent. Its argument is the name of an agent.
+func Program() model.Program {
+	return model.Program{
+		Name:     "ctx-summarize-agent",
+		Short:    "has an installed agent write summaries for ctx",
+		Argument: "AGENT",
+		Help: `AGENT is claude, codex, gemini or opencode. The agent's own login and provider settings
+are used; it has no tools and no MCP servers.
+
+Variables:
+
+  CTX_AGENT_MAX_INPUT  the most tokens of history in one request (default 100000, gemini 200000,
+                       opencode 60000)
+  PATH                 where the agent's program is looked for, unless --program says where it is`,
+		Open: open,
+	}
+}
+
+func open(s model.Settings) (model.AnswerFunc, int, error) {
+	agent, ok := Find(s.Argument)
+	if !ok {
+		return nil, 0, fmt.Errorf("no such agent: %.40q: claude, codex, gemini or opencode",
+			s.Argument)
+	}
+	most, err := s.Number("CTX_AGENT_MAX_INPUT", agent.MaxInput)
+	if err != nil {
+		return nil, 0, err
+	}
+	o := Options{Agent: agent, Program: s.Program, Model: s.Model, Environ: os.Environ()}
+	r, err := New(o)
+	if err != nil {
+		return nil, 0, err
+	}
+	return r.Ask, most, nil
+}

@@ -1,0 +1,144 @@
+package terms
+
+import (
+	"strings"
+	"unicode/utf8"
+
+	"github.com/blevesearch/snowballstem"
+	"github.com/clipperhouse/uax29/v2/words"
+)
+
+// Kind is the form of a token.
+type Kind uint8
+
+// The kinds of tokens.
+const (
+	Word   Kind = iota // a word of a language; if it is ASCII, its term is the hash of its English stem
+	Name               // an identifier, file name, path, address or flag, kept whole
+	Number             // a number, version, date or amount; begins with a digit, or with v and a digit; kept whole
+	Part               // a word inside the Name or hyphenated Word before it, or the base name of a path
+)
+
+// Token is one occurrence of a term.
+type Token struct {
+	Term       uint64 // 64-bit FNV-1a of the normalized term
+	Kind       Kind
+	Start, End int // byte offsets: text[Start:End] is the token as written
+}
+
+// maxWhole is the length in bytes of the longest token that is divided into parts. A longer one
+// (base64, minified code) is only yielded whole.
+const maxWhole = 200
+
+// Scan calls yield for every token of text, in the order of Start, and for a whole token before its
+// parts.
+//
+// Terms are in lower case. Stop words and single ASCII letters are omitted. Runs of ASCII and of
+// alphabets are split at spaces and punctuation, then into identifiers, paths, numbers and words.
+// From U+2E80 on (Han, kana, Hangul and so on) the word boundaries of UAX #29 apply, which for Han
+// means single characters. Only case is normalized: a letter with a combining accent and the
+// precomposed letter are different. Bytes that are not UTF-8 separate tokens.
+func Scan(text string, yield func(Token)) { new(Scanner).Scan(text, yield) }
+
+// Scanner scans many texts. It remembers the stems of words, whose computation is most of the work.
+// The zero value is ready for use. It must not be used by several goroutines at once.
+type Scanner struct {
+	// Whole omits the tokens of kind Part.
+	Whole bool
+
+	stems map[string]string
+	env   *snowballstem.Env
+}
+
+// Scan does the same as the function Scan.
+func (c *Scanner) Scan(text string, yield func(Token)) {
+	s := scanner{Scanner: c, text: text, yield: yield}
+	for i := 0; i < len(text); {
+		class, size := classAt(text, i)
+		if class == separator {
+			i += size
+			continue
+		}
+		j := i + size
+		for j < len(text) {
+			c, n := classAt(text, j)
+			if c != class {
+				break
+			}
+			j += n
+		}
+		if class == wide {
+			s.segments(i, j)
+		} else {
+			s.run(i, j)
+		}
+		i = j
+	}
+}
+
+// scanner is the state of a scan of one text.
+type scanner struct {
+	*Scanner
+	text  string
+	yield func(Token)
+}
+
+// class is the effect of a rune on a run of text.
+type class uint8
+
+const (
+	separator class = iota // ends a run
+	narrow                 // ASCII characters of words, names and paths, and letters of alphabets
+	wide                   // East Asian scripts and everything after them in Unicode
+)
+
+// classAt returns the class of the rune at i and its size in bytes.
+func classAt(text string, i int) (class, int) {
+	if c := text[i]; c < utf8.RuneSelf {
+		if isAlnum(c) || strings.IndexByte("_.-/\\:@+#~%", c) >= 0 {
+			return narrow, 1
+		}
+		return separator, 1
+	}
+	r, size := utf8.DecodeRuneInString(text[i:])
+	switch {
+	case r == utf8.RuneError, r < 0xC0 && r != 0xAA && r != 0xB5 && r != 0xBA:
+		return separator, size
+	case r == 0x200C || r == 0x200D: // joiners inside words of Indic scripts and Persian
+		return narrow, size
+	case r >= 0x2000 && r < 0x2C00: // dashes, quotes, arrows, symbols
+		return separator, size
+	case r < 0x2E80:
+		return narrow, size
+	}
+	return wide, size
+}
+
+// segments yields the words that UAX #29 finds in text[i:j].
+func (s *scanner) segments(i, j int) {
+	it := words.FromString(s.text[i:j])
+	for it.Next() {
+		w := it.Value()
+		start := i + it.Start()
+		if hasLetter(w) {
+			s.emit(Word, start, start+len(w), strings.ToLower(w))
+		}
+	}
+}
+
+// emit yields text[i:j] with the term of norm.
+func (s *scanner) emit(k Kind, i, j int, norm string) {
+	if k == Part && s.Whole {
+		return
+	}
+	s.yield(Token{Term: hash(norm), Kind: k, Start: i, End: j})
+}
+
+// hash returns 64-bit FNV-1a. The constants are the offset basis and the prime of its authors.
+func hash(s string) uint64 {
+	h := uint64(14695981039346656037)
+	for i := 0; i < len(s); i++ {
+		h = (h ^ uint64(s[i])) * 1099511628211
+	}
+	return h
+}

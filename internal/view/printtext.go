@@ -1,0 +1,38 @@
+package view
+
+import (
+	"strings"
+)
+
+// textPrinter prints text for people: the initial block, the block of clusters, and then each
+// message under a line with the role and the time, with blank lines between. Under a budget it
+// omits the time.
+type textPrinter struct{ blockPrinter }
+
+func newTextPrinter(block string, brief bool) textPrinter {
+	p := textPrinter{blockPrinter{quote: asIs, brief: brief}}
+	if block != "" {
+		p.empty, p.before = block+"\n", block+"\n\n"
+	}
+	return p
+}
+
+func (p textPrinter) describesCalls() bool { return true }
+
+func (p textPrinter) suffix(r suffix) string {
+	texts := make([]string, 0, len(r.tail))
+	for _, m := range r.tail {
+		if !m.isBlank() {
+			texts = append(texts, messageText(m, p.brief))
+		}
+	}
+	between := "\n"
+	if p.brief {
+		between = ""
+	}
+	s := strings.Join(texts, between)
+	if s != "" && (!r.bare || p.empty != "") {
+		s = "\n" + s
+	}
+	return s
+}

@@ -1,0 +1,271 @@
+package view
+
+import (
+	"slices"
+	"sort"
+	"strings"
+
+	"github.com/gemini-ctx/ctx/format"
+)
+
+// wordsShare is the divisor of the room of the tail for whole messages beside the required ones, if
+// not all messages fit. The rest of the room holds sentences of the other messages.
+const wordsShare = 2
+
+// fitTail chooses what is printed of the tail. Required are the newest message, the updates, the
+// newest prompts, and the messages of first. Then come as many of the newest messages as half of
+// the room holds, and in the rest the best sentences of the others. No call is printed without its
+// result, and no result without its call. If the newest message does not fit, the old ends of its
+// long texts are cut, and those of the messages on which it depends; if that does not fit either,
+// nothing of the tail is printed. What the prefix quotes of the tail is not printed again, since
+// the prefix quotes only what planTail leaves out.
+func fitTail(p printer, r suffix, all []messageItems, total room, first map[format.ID]bool, quotes []quote, w *Work) ([]messageItems, []Drop) {
+	if total == endless {
+		return all, nil
+	}
+	f := fitter{p: p, r: r, room: total - room(cost(r.prefix)), first: first, quotes: quotes, work: w}
+	f.lead = w.others(p, min(total/othersPart, f.room/othersLeft))
+	kept, drops := f.fit(all)
+	return slices.Concat(f.lead, kept), drops
+}
+
+// fit is fitTail without the lines before the tail.
+func (f fitter) fit(all []messageItems) ([]messageItems, []Drop) {
+	if len(f.quotes) == 0 && f.holdsAll(all) {
+		return all, nil
+	}
+	if !f.chooseRequired(all) {
+		return f.shortenNewest(all)
+	}
+	return f.withDigest(all, f.whole(all))
+}
+
+// planTail returns the messages that fitTail prints whole with any prefix that costs at most most.
+func planTail(p printer, all []messageItems, total, most room, w *Work) map[format.ID]bool {
+	f := fitter{p: p, r: suffix{prefix: p.base()}, room: total - most, work: w}
+	stay := map[format.ID]bool{}
+	if total == endless || f.holdsAll(all) {
+		for _, m := range all {
+			stay[m.ID] = true
+		}
+		return stay
+	}
+	if f.chooseRequired(all) {
+		for _, m := range f.whole(all) {
+			stay[m.ID] = true
+		}
+	}
+	return stay
+}
+
+type fitter struct {
+	p        printer
+	r        suffix
+	room     room
+	required []bool // by index
+	first    map[format.ID]bool
+	quotes   []quote // of the prefix
+	work     *Work
+	lead     []messageItems // printed before the tail
+}
+
+// holdsAll reports whether all messages fit. It reads a long tail only as far as the room could
+// hold it, since a byte of text costs at least one.
+func (f fitter) holdsAll(all []messageItems) bool {
+	size := 0
+	for _, m := range all {
+		for _, it := range m.items {
+			if size += len(strings.TrimSpace(it.text)); !f.room.holds(size) {
+				return false
+			}
+		}
+	}
+	return f.fits(all, 0, 0)
+}
+
+// chooseRequired sets required, and reports whether the newest message fits.
+func (f *fitter) chooseRequired(all []messageItems) bool {
+	f.required = make([]bool, len(all))
+	newest := newestSaid(all)
+	if len(all) == 0 || newest >= 0 && !f.require(all, newest) {
+		return false
+	}
+	for _, i := range urgent(all, f.first) {
+		if !f.quotesOf(all[i].ID) {
+			f.require(all, i)
+		}
+	}
+	return true
+}
+
+// newestSaid returns the index of the newest message that is not an update, or -1.
+func newestSaid(all []messageItems) int {
+	for i := range slices.Backward(all) {
+		if !all[i].Update {
+			return i
+		}
+	}
+	return -1
+}
+
+// whole returns the messages that are printed whole.
+func (f fitter) whole(all []messageItems) []messageItems {
+	half := f
+	if half.room /= wordsShare; !f.p.digests() || f.work != nil && f.p.describesCalls() {
+		half = f
+	}
+	return slices.DeleteFunc(f.since(all, half.oldest(all)), func(m messageItems) bool { return f.quotesOf(m.ID) })
+}
+
+// quotesOf reports whether the prefix quotes a message.
+func (f fitter) quotesOf(id format.ID) bool {
+	return slices.ContainsFunc(f.quotes, func(q quote) bool { return q.entry == id })
+}
+
+// maxRequests is the number of newest prompts that are required.
+const maxRequests = 3
+
+// urgent returns the indexes of the updates, without which the model would act on old values, then
+// of the newest prompts, and then of the messages of first, each newest first.
+func urgent(all []messageItems, first map[format.ID]bool) []int {
+	var updates, list, found []int
+	for i := range slices.Backward(all) {
+		if all[i].Update {
+			updates = append(updates, i)
+		}
+	}
+	for i := range slices.Backward(all) {
+		if len(list) == maxRequests && len(found) == len(first) {
+			break
+		}
+		if all[i].Role == "user" && !all[i].isReplacement() && len(list) < maxRequests {
+			list = append(list, i)
+		} else if first[all[i].ID] {
+			found = append(found, i)
+		}
+	}
+	return slices.Concat(updates, list, found)
+}
+
+// require adds message i, and the messages on which it depends, to the required ones if all of them
+// fit.
+func (f *fitter) require(all []messageItems, i int) bool {
+	must := slices.Clone(f.required)
+	for k := range all {
+		must[k] = must[k] || all[k].start == all[i].start
+	}
+	try := *f
+	try.required = must
+	kept := try.since(all, len(all))
+	if !try.fits(kept, len(all)-len(kept), 0) {
+		return false
+	}
+	f.required = must
+	return true
+}
+
+// shortenNewest returns the newest message alone, as much of it as fits.
+func (f fitter) shortenNewest(all []messageItems) ([]messageItems, []Drop) {
+	if len(all) == 0 {
+		return nil, nil
+	}
+	newest := all[newestSaid(all)].start
+	f.required = make([]bool, len(all))
+	var shorter dropList
+	kept := slices.DeleteFunc(f.since(all, newest), func(m messageItems) bool {
+		if m.Update {
+			shorter.add(DropMessage, 1, m.ID)
+		}
+		return m.Update
+	})
+	kept, ok := f.shorten(kept, len(all)-len(kept))
+	if !ok {
+		return nil, before(all, len(all))
+	}
+	for _, m := range kept {
+		if m.cut {
+			shorter.add(DropShortened, 1, m.ID)
+		}
+	}
+	return kept, merge(before(all, newest), shorter)
+}
+
+// since returns the messages that stay if everything before index at is cut: those that do not
+// depend on it, and the required ones.
+func (f fitter) since(all []messageItems, at int) []messageItems {
+	var kept []messageItems
+	for i, m := range all {
+		if i >= at && m.start >= at || f.required[i] {
+			kept = append(kept, m)
+		}
+	}
+	return kept
+}
+
+// oldest returns the smallest index from which on the tail fits, or len(all). It reads only about
+// twice what fits.
+func (f fitter) oldest(all []messageItems) int {
+	n := len(all)
+	fits := func(back int) bool {
+		kept := f.since(all, n-back)
+		return f.fits(kept, n-len(kept), 0)
+	}
+	good, bad := 0, n+1
+	for step := 1; good < n; step *= 2 {
+		back := min(good+step, n)
+		if !fits(back) {
+			bad = back
+			break
+		}
+		good = back
+	}
+	// The size does not grow with every message, so only a measured index is an answer.
+	for bad-good > 1 {
+		if mid := good + (bad-good)/2; fits(mid) {
+			good = mid
+		} else {
+			bad = mid
+		}
+	}
+	return n - good
+}
+
+// fits reports whether kept fits if so many messages are dropped and so many are shortened.
+func (f fitter) fits(kept []messageItems, dropped, shortened int) bool {
+	r := f.r
+	r.tail = slices.Concat(f.lead, kept)
+	r.drops.Messages += dropped
+	r.drops.Shortened += shortened
+	return f.room.holds(cost(f.p.suffix(r)))
+}
+
+// shorten cuts every text in messages to a limit, the largest that fits.
+func (f fitter) shorten(messages []messageItems, dropped int) ([]messageItems, bool) {
+	try := func(limit int) ([]messageItems, bool) {
+		out := make([]messageItems, len(messages))
+		n := 0
+		for i, m := range messages {
+			if out[i] = cutMessage(m, limit); out[i].cut {
+				n++
+			}
+		}
+		return out, f.fits(out, dropped, n)
+	}
+	most := max(int(f.room), 0)
+	limit := sort.Search(most, func(n int) bool { _, ok := try(n); return !ok }) - 1
+	if limit < 0 {
+		return nil, false
+	}
+	return try(limit)
+}
+
+// before names the messages that since leaves out.
+func before(all []messageItems, at int) []Drop {
+	var l dropList
+	for i, m := range all {
+		if i < at || m.start < at {
+			l.add(DropMessage, 1, m.ID)
+		}
+	}
+	return l
+}

@@ -1,0 +1,164 @@
+package view
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/internal/brief"
+	"github.com/gemini-ctx/ctx/internal/digest"
+)
+
+// tailPart is the divisor of the budget that the newest messages may take from a prefix made of
+// facts.
+const tailPart = 5
+
+// actSizes are the sizes in bytes, largest first, to which results and arguments of the newest
+// messages are cut until they fit.
+var actSizes = [...]struct{ result, argument int }{
+	{1 << 20, 1 << 20}, {16000, 16000}, {8000, 8000}, {4000, 8000}, {2500, 6000}, {1500, 4000}, {1000, 3000}, {600, 2000}, {300, 1500}, {0, 1000},
+}
+
+// compact returns messages with a description in place of each call, and with short results. It
+// leaves out messages without any text then. It uses the largest sizes that fit into the room.
+func (w *Work) compact(all []messageItems, r room) []messageItems {
+	facts := map[format.ID][]digest.Fact{}
+	for _, f := range w.Tail {
+		facts[f.Entry] = append(facts[f.Entry], f)
+	}
+	root := brief.Root(w.Facts)
+	if root == "" {
+		root = brief.Root(w.Tail)
+	}
+	var out []messageItems
+	for _, size := range actSizes {
+		out = out[:0]
+		total := 0
+		for _, m := range all {
+			if m = m.describeCalls(facts[m.ID], root, size.result, size.argument); len(m.items) > 0 {
+				out = append(out, m)
+				total += cost(messageText(m, true))
+			}
+		}
+		if r.holds(total) {
+			break
+		}
+	}
+	for i := range out {
+		out[i].start = i
+	}
+	return out
+}
+
+// withEarlier adds the newest messages before the tail that fit.
+func (w *Work) withEarlier(tail []messageItems, r room) []messageItems {
+	for _, m := range tail {
+		r -= room(cost(messageText(m, true)))
+	}
+	earlier := w.compact(readAll(w.Earlier), r)
+	first := len(earlier)
+	for first > 0 {
+		n := cost(messageText(earlier[first-1], true))
+		if !r.holds(n) {
+			break
+		}
+		r -= room(n)
+		first--
+	}
+	all := slices.Concat(earlier[first:], tail)
+	for i := range all {
+		all[i].start = i
+	}
+	return all
+}
+
+// describeCalls returns a message with its calls and results described in text.
+func (m messageItems) describeCalls(facts []digest.Fact, root string, result, argument int) messageItems {
+	if m.Update || len(m.Replaced) > 0 || m.isReplacement() {
+		return m
+	}
+	m.inWords = true
+	var items []item
+	for _, it := range m.items {
+		switch it.kind {
+		case callItem:
+			if text := callText(it, facts, root, argument); text != "" {
+				items = append(items, textOf(text))
+			}
+		case resultItem:
+			if text := resultText(it, facts, result); text != "" {
+				items = append(items, textOf(text))
+			}
+		default:
+			if strings.TrimSpace(it.text) != "" {
+				items = append(items, it)
+			}
+		}
+	}
+	m.cut = m.cut || len(items) < len(m.items)
+	m.items = items
+	return m
+}
+
+// callText describes a call, with up to most bytes of what it wrote.
+func callText(it item, facts []digest.Fact, root string, most int) string {
+	var lines []string
+	for _, f := range facts {
+		switch f.Kind {
+		case digest.Edit, digest.Read, digest.Search, digest.Command, digest.Commit, digest.Act, digest.Question:
+			lines = append(lines, f.Text)
+		case digest.Todo:
+			lines = append(lines, string(f.State)+": "+f.Text)
+		}
+	}
+	if len(lines) == 0 {
+		return ""
+	}
+	if root != "" {
+		for i := range lines {
+			lines[i] = strings.ReplaceAll(lines[i], root+"/", "")
+		}
+	}
+	if passed := passedOn(it, facts, lines); passed != "" {
+		lines = append(lines, cutLine(passed, most))
+	}
+	return strings.Join(slices.Compact(lines), "\n")
+}
+
+// passedOn returns the text that a call passed on if the lines do not contain all of it: what an
+// edit wrote, a script that was cut, the prompt of a subagent.
+func passedOn(it item, facts []digest.Fact, lines []string) string {
+	edits := slices.ContainsFunc(facts, func(f digest.Fact) bool { return f.Kind == digest.Edit })
+	passed := oneLine(digest.TextOf(it.args))
+	if edits || len(passed) > len(strings.Join(lines, " ")) {
+		return passed
+	}
+	return ""
+}
+
+// resultText returns the facts of a result, or the beginning of its text without numbered lines.
+func resultText(it item, facts []digest.Fact, most int) string {
+	var lines []string
+	for _, f := range facts {
+		switch f.Kind {
+		case digest.Failure, digest.Decision, digest.Branch, digest.Output:
+			lines = append(lines, f.Text)
+		}
+	}
+	if len(lines) > 0 {
+		return strings.Join(lines, "\n")
+	}
+	if most == 0 {
+		return ""
+	}
+	return cutLine(digest.Plain(withNotes(it)), most)
+}
+
+// cutLine cuts a text to most bytes and makes it one line.
+func cutLine(s string, most int) string {
+	s = oneLine(s)
+	if len(s) <= most {
+		return s
+	}
+	return s[:runeStart(s, most)] + " …"
+}

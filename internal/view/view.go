@@ -1,0 +1,157 @@
+// Package view turns what a branch renders into bytes: text for people, one JSON document for
+// programs, or the messages of a request to a model provider. It is pure: values go in, bytes come
+// out, and the bytes are the same on every platform. It reads no store and no clock.
+//
+// A rendering has a prefix and a suffix. The prefix is the initial block of the epoch, and one
+// block that stands for everything up to the pin of the branch: clusters with their summaries, then
+// tombstones. It depends only on the epoch, the pin, the format, the budget and the expanded
+// clusters, so that the prompt cache of a provider stays valid while the branch grows. The suffix
+// is the tail: every message after the pin, word for word, and between them the updates of the
+// epoch. Text in the block of clusters is a quotation and is escaped. The tail is the conversation
+// itself and is not escaped. An update is escaped, so that nothing in it can end it.
+//
+// Begin with Render. Input (input.go) goes through these stages: sections.go makes a section of
+// each cluster, choose*.go fills the block within its room, tail*.go selects messages, and
+// print*.go knows the formats. items.go, pairs.go and turns.go bring messages of all providers into
+// one form.
+package view
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/gemini-ctx/ctx/forest/summarize"
+	"github.com/gemini-ctx/ctx/format"
+)
+
+// Format names what Render writes.
+type Format string
+
+// The formats. Gemini, OpenAI and Anthropic are request bodies without the name of a model: roles
+// alternate, a user turn comes first, and a result follows every tool call. They may end in a model
+// turn; the caller then appends the prompt.
+const (
+	Text      Format = "text"
+	JSON      Format = "json"
+	Gemini    Format = "gemini"
+	OpenAI    Format = "openai"
+	Anthropic Format = "anthropic"
+)
+
+// ParseFormat returns the format with a name, or an error for an unknown name.
+func ParseFormat(s string) (Format, error) {
+	switch f := Format(s); f {
+	case Text, JSON, Gemini, OpenAI, Anthropic:
+		return f, nil
+	}
+	return "", fmt.Errorf("unknown format: %.40q", s)
+}
+
+// Options say how to render.
+type Options struct {
+	// Budget is the largest number of tokens of the output, in any format, by summarize.Tokens; 0
+	// means no limit. The prefix gets at most seven eighths, and the tail gets the rest. Output longer
+	// than 100,000 UTF-16 units is held to the stricter estimate of short texts, so that the cost of
+	// the whole is the sum of its parts.
+	Budget int
+	// Expand holds, by cluster, the messages to print in place of its summary, escaped because they
+	// are in the block. A tombstone named here is printed as a cluster. An id that is neither comes
+	// after all clusters.
+	Expand map[format.ID][]Message
+	Format Format // Text when empty
+}
+
+// Reads returns how many bytes of text of all ranked lists together are enough for a rendering.
+func (o Options) Reads() int {
+	if o.Budget == 0 {
+		return 2 * perToken * maxSentenceTokens
+	}
+	return perToken * poolSize(budgetRoom(o.Budget))
+}
+
+// Output is what Render made.
+type Output struct {
+	Bytes   []byte // ends in a newline, or is empty
+	Tokens  int    // summarize.Tokens of Bytes
+	Prefix  int    // the length of the prefix
+	Dropped []Drop // what is missing or shortened; nil if nothing is
+}
+
+// Render renders in. The output never exceeds o.Budget. If not even an empty document fits, Bytes
+// is empty and Dropped names everything. Render returns an error for a negative budget or an
+// unknown format, and never because of a message: it prints parts that it cannot read as text.
+func Render(in Input, o Options) (Output, error) {
+	if o.Format == "" {
+		o.Format = Text
+	}
+	if _, err := ParseFormat(string(o.Format)); err != nil {
+		return Output{}, err
+	}
+	if o.Budget < 0 {
+		return Output{}, errors.New("budget is negative")
+	}
+	var drops dropList
+	if !epochFits(in, o) {
+		drops.add(DropEpoch, 1, in.EpochID)
+		in.Epoch = nil
+	}
+	p := newPrinter(in, o)
+	all := readAll(in.Tail)
+	room := budgetRoom(o.Budget)
+	acts := in.Work != nil && room != endless && p.describesCalls()
+	whole := all
+	if acts {
+		all = in.Work.compact(whole, room/tailPart)
+	}
+	clusters, tombstones := arrange(in, o)
+	worst := worstTally(tallyOf(drops))
+	if !room.holds(cost(p.base()) + cost(p.suffix(suffix{bare: true, drops: worst}))) {
+		return Output{Dropped: merge(drops, nothingPrinted(clusters, tombstones, all))}, nil
+	}
+	most := prefixRoom(p, o.Budget, in.prefixShare(), worst)
+	first := matched(in)
+	if len(in.Matches) > 0 && p.digests() {
+		first = nil
+		if !acts { // else the tail is shortened, and may lack the answer
+			in.Matches = without(in.Matches, planTail(p, all, room, most, in.Work))
+		}
+	}
+	block, unchosen := choose(clusters, tombstones, in, p, most)
+	drops = merge(drops, unchosen)
+	prefix := p.base()
+	if block != nil {
+		prefix = p.prefix(block)
+	}
+	if acts {
+		all = in.Work.compact(whole, left(room, prefix))
+		all = in.Work.withEarlier(all, left(room, prefix))
+	}
+	if in.Unread > 0 {
+		drops = merge(drops, []Drop{{Kind: DropMessage, Count: in.Unread}}) // their ids are unknown
+	}
+	kept, untold := fitTail(p, suffix{prefix: prefix, bare: block == nil, drops: tallyOf(drops)}, all, room, first, block.answers(), in.Work)
+	drops = merge(drops, untold)
+	body := p.suffix(suffix{prefix: prefix, bare: block == nil, tail: kept, drops: tallyOf(drops)})
+	out := Output{Bytes: []byte(prefix + body), Prefix: len(prefix), Dropped: drops}
+	out.Tokens = summarize.Tokens(string(out.Bytes))
+	return out, nil
+}
+
+// left returns the rest of a room after a text is printed.
+func left(r room, text string) room { return r - room(cost(text)) }
+
+// epochFits reports whether the initial block fits into the room of the prefix. It is printed whole
+// or not at all, because half of it would mislead the model.
+func epochFits(in Input, o Options) bool {
+	if len(in.Epoch) == 0 || o.Budget == 0 {
+		return true
+	}
+	p := newPrinter(in, o)
+	return prefixRoom(p, o.Budget, in.prefixShare(), worstTally(tally{})).holds(cost(p.base()))
+}
+
+// without returns the matches that are not among ids.
+func without(matches []Match, ids map[format.ID]bool) []Match {
+	return slices.DeleteFunc(slices.Clone(matches), func(m Match) bool { return ids[m.ID] })
+}

@@ -1,7 +1,0 @@
-//go:build !linux
-
-package lock
-
-import "os"
-
-func syncData(file *os.File) error { return file.Sync() }
