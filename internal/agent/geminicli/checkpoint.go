@@ -57,6 +57,7 @@ func readCheckpoint(session string, r io.Reader, emit func(transcript.Step) erro
 		s.stats.Skip(SkipLongDocument, 1)
 		return s.stats, nil
 	}
+	size := int64(len(data)) // of the input: U+FFFD below is longer than the byte it replaces
 	inRun := false
 	s.stats.Skip(transcript.SkipNULRun, transcript.CountNULRuns(data, &inRun))
 	data = bytes.ToValidUTF8(bytes.TrimPrefix(bytes.ReplaceAll(data, []byte{0}, nil), []byte("\xef\xbb\xbf")), []byte("\uFFFD"))
@@ -87,7 +88,7 @@ func readCheckpoint(session string, r io.Reader, emit func(transcript.Step) erro
 			return s.stats, err
 		}
 	}
-	s.stats.Bytes, s.stats.Session = int64(len(data)), session
+	s.stats.Bytes, s.stats.Session = size, session
 	return s.stats, nil
 }
 
