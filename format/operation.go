@@ -23,6 +23,7 @@ type Operation struct {
 	About   uint64 // undo and redo: the operation that they take back or bring back; else 0
 	Refs    []RefUpdate
 	Forests []ForestUpdate
+	Objects []Raw // new objects that the record carries; they are no part of the digest
 }
 
 // RefNames returns the names of the refs that the operation moves.
@@ -82,19 +83,33 @@ const (
 	MaxPayload = 64 << 20 // bytes of one record's payload
 )
 
+// opCarries is the version of a payload that holds a payload of version opVersion and, behind it,
+// the objects of the operation.
+const opCarries = 2
+
 var errShortRecord = errors.New("record is cut short")
+
+// ErrObjects says that an operation is whole, and that the objects its record carries are damaged.
+var ErrObjects = errors.New("operation: the objects of the record do not match their digest")
 
 // IsShortRecord reports whether err says that the bytes of a record end too early. With nothing
 // after them, those bytes are a torn tail.
 func IsShortRecord(err error) bool { return errors.Is(err, errShortRecord) }
 
-// Encode returns the framed record, and its digest, which the next operation names in Before.
+// Encode returns the framed record, and the digest of the operation, which the next one names in
+// Before. The digest is the same with and without Objects.
 func (op *Operation) Encode() (record []byte, digest ID, err error) {
 	p, err := op.payload()
 	if err != nil {
 		return nil, ID{}, fmt.Errorf("operation: %w", err)
 	}
 	digest = sha256.Sum256(p)
+	if len(op.Objects) > 0 {
+		p = appendCarried(p, op.Objects)
+	}
+	if len(p) > MaxPayload {
+		return nil, ID{}, fmt.Errorf("operation: record of %d bytes, %d is the most", len(p), MaxPayload)
+	}
 	out := make([]byte, 0, opFront+len(p)+opBack)
 	out = append(out, opMagic...)
 	out = binary.BigEndian.AppendUint32(out, uint32(len(p)))
@@ -105,17 +120,23 @@ func (op *Operation) Encode() (record []byte, digest ID, err error) {
 }
 
 // DecodeOperation reads the record at the start of b. n is the length of the record with its frame.
-// If b holds only the beginning of a record, IsShortRecord(err) is true.
+// The objects share the memory of b; the caller checks each against the id that names it.
+//
+// If b holds only the beginning of a record, IsShortRecord(err) is true. If err is ErrObjects, the
+// results are valid, and op.Objects has those objects that can be told apart.
 func DecodeOperation(b []byte) (op *Operation, digest ID, n int, err error) {
 	p, digest, err := unframe(b)
 	if err != nil {
 		return nil, ID{}, 0, err
 	}
+	n = opFront + len(p) + opBack
+	p, objects, damage := splitCarried(p)
 	op, err = decodePayload(p)
 	if err != nil {
 		return nil, ID{}, 0, fmt.Errorf("operation: %w", err)
 	}
-	return op, digest, opFront + len(p) + opBack, nil
+	op.Objects = objects
+	return op, digest, n, damage
 }
 
 // RecordSize returns the length, with its frame, of the record that ends at the end of b. It reads
@@ -191,7 +212,7 @@ func unframe(b []byte) (payload []byte, digest ID, err error) {
 	}
 	payload = b[opFront : opFront+int(size)]
 	back := b[opFront+int(size):]
-	digest = sha256.Sum256(payload)
+	digest = sha256.Sum256(ownPayload(payload))
 	if !bytes.Equal(digest[:], back[:sha256.Size]) || binary.BigEndian.Uint32(back[sha256.Size:]) != size {
 		return nil, ID{}, errors.New("operation: record does not match its digest")
 	}
@@ -223,9 +244,6 @@ func (op *Operation) payload() ([]byte, error) {
 			b = appendDecision(b, d)
 		}
 	}
-	if len(b) > MaxPayload {
-		return nil, fmt.Errorf("record of %d bytes, %d is the most", len(b), MaxPayload)
-	}
 	return b, nil
 }
 
@@ -239,8 +257,12 @@ const (
 
 func decodePayload(p []byte) (*Operation, error) {
 	r := &byteReader{varint.Reader{Rest: p}}
-	if v := r.Byte(); v != opVersion && r.Err == nil {
-		return nil, &VersionError{What: "operation", Got: int(v), Known: opVersion}
+	switch v := r.Byte(); {
+	case r.Err != nil || v == opVersion:
+	case v == opCarries:
+		return nil, errors.New("objects without an operation before them")
+	default:
+		return nil, &VersionError{What: "operation", Got: int(v), Known: opCarries}
 	}
 	op := &Operation{Number: r.Uvarint(), Before: r.id()}
 	op.Time = time.UnixMilli(int64(r.Uvarint())).UTC()

@@ -16,7 +16,7 @@ import (
 )
 
 func TestOperationRoundTrip(t *testing.T) {
-	for _, op := range []*format.Operation{sampleOperation(), fullOperation(), emptyOperation()} {
+	for _, op := range []*format.Operation{sampleOperation(), fullOperation(), emptyOperation(), carryingOperation()} {
 		record, digest, err := op.Encode()
 		if err != nil {
 			t.Fatal(err)
@@ -82,9 +82,21 @@ func frame(payload []byte) []byte {
 	b := binary.BigEndian.AppendUint32([]byte("ctxo"), uint32(len(payload)))
 	b = binary.BigEndian.AppendUint32(b, crc32.Checksum(b, crc32.MakeTable(crc32.Castagnoli)))
 	b = append(b, payload...)
-	sum := sha256.Sum256(payload)
+	sum := sha256.Sum256(operationPart(payload))
 	b = append(b, sum[:]...)
 	return binary.BigEndian.AppendUint32(b, uint32(len(payload)))
+}
+
+// operationPart returns the part of a payload that the digest covers.
+func operationPart(payload []byte) []byte {
+	if len(payload) < 2 || payload[0] != 2 {
+		return payload
+	}
+	n, size := binary.Uvarint(payload[1:])
+	if size <= 0 || n > uint64(len(payload)-1-size) {
+		return payload
+	}
+	return payload[1+size:][:n]
 }
 
 func payloadOf(t *testing.T, op *format.Operation) []byte {
@@ -109,7 +121,9 @@ func TestOperationPayloadRefused(t *testing.T) {
 		want    string
 	}{
 		{"nothing", nil, "ends early"},
-		{"version 2", at(0, 2), "version 2"},
+		{"version 3", at(0, 3), "version 3"},
+		{"version 2 around nothing", []byte{2, 0}, "ends early"},
+		{"version 2 around version 2", []byte{2, 2, 2, 0}, "without an operation"},
 		{"number in two bytes", at(1, 0x81, 0), "more bytes than it needs"},
 		{"number 0", at(1, 0), "count from 1"},
 		{"number 2 without one before", at(1, 2), "the first operation"},
@@ -131,15 +145,52 @@ func TestOperationPayloadRefused(t *testing.T) {
 	}
 	_, _, _, err := format.DecodeOperation(frame(at(0, 9)))
 	var v *format.VersionError
-	if !errors.As(err, &v) || v.Got != 9 || v.Known != 1 {
+	if !errors.As(err, &v) || v.Got != 9 || v.Known != 2 {
 		t.Errorf("got %v, want a VersionError", err)
 	}
+}
+
+// Objects that are damaged take nothing of the operation with them, and the sound ones stay.
+func TestOperationObjectsDamaged(t *testing.T) {
+	whole := carryingOperation()
+	payload := payloadOf(t, whole)
+	record, digest, err := whole.Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	bare := *whole
+	bare.Objects = nil
+	if _, same, err := bare.Encode(); err != nil || same != digest {
+		t.Errorf("the digest without objects is %s, with them %s, error %v", same, digest, err)
+	}
+	own := len(operationPart(payload))
+	front := 12 + (len(payload) - own - len(carriedPart(payload)))
+	for i := front + own; i < len(record)-36; i++ {
+		d := bytes.Clone(record)
+		d[i] ^= 0x10
+		op, sum, n, err := format.DecodeOperation(d)
+		if !errors.Is(err, format.ErrObjects) || sum != digest || n != len(record) || op.Verb != whole.Verb {
+			t.Fatalf("byte %d: got %+v, %s, %d bytes, error %v", i, op, sum, n, err)
+		}
+	}
+	d := bytes.Clone(record)
+	d[len(d)-45] ^= 1 // in the header of the last object
+	op, _, _, err := format.DecodeOperation(d)
+	if !errors.Is(err, format.ErrObjects) || len(op.Objects) != len(whole.Objects) || !reflect.DeepEqual(op.Objects[0], whole.Objects[0]) {
+		t.Errorf("got %d objects, error %v", len(op.Objects), err)
+	}
+}
+
+// carriedPart returns the objects of a payload with the digest before them.
+func carriedPart(payload []byte) []byte {
+	_, size := binary.Uvarint(payload[1:])
+	return payload[1+size+len(operationPart(payload)):]
 }
 
 // TestOperationPayloadDamage changes payloads inside valid frames. Every payload that is accepted
 // must encode to the same bytes again.
 func TestOperationPayloadDamage(t *testing.T) {
-	for _, op := range []*format.Operation{sampleOperation(), fullOperation(), emptyOperation()} {
+	for _, op := range []*format.Operation{sampleOperation(), fullOperation(), emptyOperation(), carryingOperation()} {
 		for _, p := range damaged(payloadOf(t, op)) {
 			record := frame(p)
 			if again, err := againOperation(record); err == nil && !bytes.Equal(again, record) {

@@ -256,6 +256,14 @@ func (r random) operation() *format.Operation {
 		}
 		op.Forests = append(op.Forests, f)
 	}
+	if r.coin() {
+		body := r.body(0)
+		header, err := format.EncodeBlob(body)
+		if err != nil {
+			panic(err)
+		}
+		op.Objects = append(op.Objects, format.Raw{Header: header}, format.Raw{Header: header, Body: []byte(r.name())})
+	}
 	return op
 }
 

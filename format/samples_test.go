@@ -305,6 +305,17 @@ func emptyOperation() *format.Operation {
 	return &format.Operation{Number: 1, Time: time.UnixMilli(0).UTC(), Verb: "init"}
 }
 
+// carryingOperation is sampleOperation with the objects that it made: the question, and the node over
+// it, which has no body.
+func carryingOperation() *format.Operation {
+	op := sampleOperation()
+	op.Objects = []format.Raw{
+		{Header: bytesOf(sampleQuestion().Encode()), Body: stored(1, "Where do the temporary files go?")},
+		{Header: bytesOf(sampleNode().Encode())},
+	}
+	return op
+}
+
 // codec is one kind of bytes: its samples, and the function again, which decodes bytes and encodes
 // the result.
 type codec struct {
@@ -316,13 +327,6 @@ type codec struct {
 // codecs returns the codecs of whole files and headers.
 func codecs(tb testing.TB) []codec {
 	tb.Helper()
-	bytesOf := func(b []byte, err error) []byte {
-		tb.Helper()
-		if err != nil {
-			tb.Fatal(err)
-		}
-		return b
-	}
 	record := func(op *format.Operation) []byte {
 		b, _, err := op.Encode()
 		return bytesOf(b, err)
@@ -344,7 +348,7 @@ func codecs(tb testing.TB) []codec {
 		{"replace", [][]byte{bytesOf(sampleReplacement().Encode())}, againReplace},
 		{"absent", [][]byte{bytesOf(sampleAbsent().Encode())}, againAbsent},
 		{"forgotten", [][]byte{bytesOf(sampleForgotten().Encode())}, againForgotten},
-		{"operation", [][]byte{record(sampleOperation()), record(fullOperation()), record(emptyOperation())}, againOperation},
+		{"operation", [][]byte{record(sampleOperation()), record(fullOperation()), record(emptyOperation()), record(carryingOperation())}, againOperation},
 		{"checkpoint", [][]byte{bytesOf(sampleCheckpoint().Encode()), bytesOf(emptyCheckpoint().Encode())}, againCheckpoint},
 		{"store", [][]byte{format.StoreFormat{Hash: "sha256", Store: sampleStore}.Encode()}, againStore},
 	}
@@ -359,4 +363,12 @@ func codecOf(tb testing.TB, name string) codec {
 	}
 	tb.Fatalf("no codec %q", name)
 	return codec{}
+}
+
+// bytesOf returns b; an error of encoding is one of the test's own.
+func bytesOf(b []byte, err error) []byte {
+	if err != nil {
+		panic(err)
+	}
+	return b
 }
