@@ -134,13 +134,23 @@ func HeaderBody(header []byte) (b Body, ok bool, err error) {
 // EncodeLoose returns the bytes of a loose object file: the header, an empty line and the body. An
 // object without a stored body is only its header.
 func EncodeLoose(r Raw) []byte {
+	return appendLoose(make([]byte, 0, looseLen(r)), r)
+}
+
+func appendLoose(b []byte, r Raw) []byte {
+	b = append(b, r.Header...)
 	if r.Body == nil {
-		return bytes.Clone(r.Header)
+		return b
 	}
-	out := make([]byte, 0, len(r.Header)+1+len(r.Body))
-	out = append(out, r.Header...)
-	out = append(out, '\n')
-	return append(out, r.Body...)
+	return append(append(b, '\n'), r.Body...)
+}
+
+// looseLen is the length of what EncodeLoose returns.
+func looseLen(r Raw) int {
+	if r.Body == nil {
+		return len(r.Header)
+	}
+	return len(r.Header) + 1 + len(r.Body)
 }
 
 // DecodeLoose splits the bytes of a loose object file. It checks neither the id nor the digest of

@@ -105,7 +105,7 @@ func (op *Operation) Encode() (record []byte, digest ID, err error) {
 	}
 	digest = sha256.Sum256(p)
 	if len(op.Objects) > 0 {
-		p = appendCarried(p, op.Objects)
+		p = withObjects(p, digest, op.Objects)
 	}
 	if len(p) > MaxPayload {
 		return nil, ID{}, fmt.Errorf("operation: record of %d bytes, %d is the most", len(p), MaxPayload)
@@ -115,7 +115,8 @@ func (op *Operation) Encode() (record []byte, digest ID, err error) {
 	out = binary.BigEndian.AppendUint32(out, uint32(len(p)))
 	out = binary.BigEndian.AppendUint32(out, crc32.Checksum(out[:8], crc32.MakeTable(crc32.Castagnoli)))
 	out = append(out, p...)
-	out = append(out, digest[:]...)
+	sum := sha256.Sum256(p)
+	out = append(out, sum[:]...)
 	return binary.BigEndian.AppendUint32(out, uint32(len(p))), digest, nil
 }
 
@@ -125,19 +126,38 @@ func (op *Operation) Encode() (record []byte, digest ID, err error) {
 // If b holds only the beginning of a record, IsShortRecord(err) is true. If err is ErrObjects, the
 // results are valid, and op.Objects has those objects that can be told apart.
 func DecodeOperation(b []byte) (op *Operation, digest ID, n int, err error) {
-	p, digest, err := unframe(b)
+	p, sum, err := unframe(b)
 	if err != nil {
 		return nil, ID{}, 0, err
 	}
 	n = opFront + len(p) + opBack
-	p, objects, damage := splitCarried(p)
-	op, err = decodePayload(p)
+	digest = sha256.Sum256(p)
+	damage := digest != sum
+	own, objects := p, []byte(nil)
+	if len(p) > 0 && p[0] == opCarries {
+		var whole bool
+		if own, digest, objects, whole = splitObjects(p); !whole {
+			return nil, ID{}, 0, errDigest
+		}
+	} else if damage {
+		return nil, ID{}, 0, errDigest
+	}
+	op, err = decodePayload(own)
 	if err != nil {
 		return nil, ID{}, 0, fmt.Errorf("operation: %w", err)
 	}
-	op.Objects = objects
-	return op, digest, n, damage
+	if objects != nil {
+		var rest error
+		op.Objects, rest = decodeObjects(objects)
+		damage = damage || rest != nil
+	}
+	if damage {
+		return op, digest, n, ErrObjects
+	}
+	return op, digest, n, nil
 }
+
+var errDigest = errors.New("operation: record does not match its digest")
 
 // RecordSize returns the length, with its frame, of the record that ends at the end of b. It reads
 // only the last four bytes of b, so the caller must still decode the record. It returns 0 if those
@@ -196,7 +216,9 @@ func frontFits(b []byte) bool {
 		binary.BigEndian.Uint32(b[4:8]) <= MaxPayload
 }
 
-func unframe(b []byte) (payload []byte, digest ID, err error) {
+// unframe returns the payload of the record at the start of b, and the SHA-256 that the record
+// gives for it.
+func unframe(b []byte) (payload []byte, sum ID, err error) {
 	if len(b) < opFront {
 		if !bytes.HasPrefix([]byte(opMagic), b[:min(len(b), len(opMagic))]) {
 			return nil, ID{}, errors.New("operation: no record here")
@@ -212,11 +234,10 @@ func unframe(b []byte) (payload []byte, digest ID, err error) {
 	}
 	payload = b[opFront : opFront+int(size)]
 	back := b[opFront+int(size):]
-	digest = sha256.Sum256(ownPayload(payload))
-	if !bytes.Equal(digest[:], back[:sha256.Size]) || binary.BigEndian.Uint32(back[sha256.Size:]) != size {
-		return nil, ID{}, errors.New("operation: record does not match its digest")
+	if binary.BigEndian.Uint32(back[sha256.Size:]) != size {
+		return nil, ID{}, errDigest
 	}
-	return payload, digest, nil
+	return payload, ID(back[:sha256.Size]), nil
 }
 
 func (op *Operation) payload() ([]byte, error) {

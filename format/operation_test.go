@@ -82,12 +82,18 @@ func frame(payload []byte) []byte {
 	b := binary.BigEndian.AppendUint32([]byte("ctxo"), uint32(len(payload)))
 	b = binary.BigEndian.AppendUint32(b, crc32.Checksum(b, crc32.MakeTable(crc32.Castagnoli)))
 	b = append(b, payload...)
-	sum := sha256.Sum256(operationPart(payload))
+	sum := sha256.Sum256(payload)
 	b = append(b, sum[:]...)
 	return binary.BigEndian.AppendUint32(b, uint32(len(payload)))
 }
 
-// operationPart returns the part of a payload that the digest covers.
+// carrying returns the payload of version 2 around own, up to its objects.
+func carrying(own []byte) []byte {
+	sum := sha256.Sum256(own)
+	return append(append(binary.AppendUvarint([]byte{2}, uint64(len(own))), own...), sum[:]...)
+}
+
+// operationPart returns the operation's own payload.
 func operationPart(payload []byte) []byte {
 	if len(payload) < 2 || payload[0] != 2 {
 		return payload
@@ -122,8 +128,10 @@ func TestOperationPayloadRefused(t *testing.T) {
 	}{
 		{"nothing", nil, "ends early"},
 		{"version 3", at(0, 3), "version 3"},
-		{"version 2 around nothing", []byte{2, 0}, "ends early"},
-		{"version 2 around version 2", []byte{2, 2, 2, 0}, "without an operation"},
+		{"version 2 around nothing", []byte{2, 0}, "digest"},
+		{"version 2 around version 2", carrying([]byte{2, 0}), "without an operation"},
+		{"version 2 with no objects", append(carrying(empty), 0), "objects"},
+		{"version 2 with bytes after the objects", append(carrying(empty), 1, 1, '\n', 0), "objects"},
 		{"number in two bytes", at(1, 0x81, 0), "more bytes than it needs"},
 		{"number 0", at(1, 0), "count from 1"},
 		{"number 2 without one before", at(1, 2), "the first operation"},
@@ -163,9 +171,8 @@ func TestOperationObjectsDamaged(t *testing.T) {
 	if _, same, err := bare.Encode(); err != nil || same != digest {
 		t.Errorf("the digest without objects is %s, with them %s, error %v", same, digest, err)
 	}
-	own := len(operationPart(payload))
-	front := 12 + (len(payload) - own - len(carriedPart(payload)))
-	for i := front + own; i < len(record)-36; i++ {
+	front := len(record) - 36 - len(carriedPart(payload))
+	for i := front; i < len(record)-36; i++ {
 		d := bytes.Clone(record)
 		d[i] ^= 0x10
 		op, sum, n, err := format.DecodeOperation(d)
@@ -181,10 +188,9 @@ func TestOperationObjectsDamaged(t *testing.T) {
 	}
 }
 
-// carriedPart returns the objects of a payload with the digest before them.
+// carriedPart returns the objects of a payload of version 2.
 func carriedPart(payload []byte) []byte {
-	_, size := binary.Uvarint(payload[1:])
-	return payload[1+size+len(operationPart(payload)):]
+	return payload[len(carrying(operationPart(payload))):]
 }
 
 // TestOperationPayloadDamage changes payloads inside valid frames. Every payload that is accepted

@@ -208,15 +208,18 @@ func (s *Store) rawAt(p *pack, o placed, body bool) (r format.Raw, err error) {
 // Place is where a copy of an object is.
 type Place struct {
 	ID   format.ID
-	Path string // of the loose file or the pack
+	Path string // of the loose file or the pack; refs/ for the log
 }
 
-// Contents calls fn for every stored copy of every object with its header and body: loose ones in
-// the order of their ids, then pack by pack in the order that they were written in. The bytes are
+// Contents calls fn for every stored copy of every object with its header and body: those in the log
+// as it was last read, loose ones in the order of their ids, then pack by pack in the order that they were written in. The bytes are
 // good until fn returns. A copy that cannot be read, or is not what its id says, is told to bad
 // instead, whose error ends it; so does an error of fn. Memory does not grow with the store, but
 // for some 100 bytes for each object of the largest pack.
 func (s *Store) Contents(fn func(Place, format.Raw) error, bad func(path string, err error) error) error {
+	if err := s.EachLogged(fn, bad); err != nil {
+		return err
+	}
 	for i := range 256 {
 		err := s.eachLooseIn(fmt.Sprintf("%02x", i), func(info Info) error {
 			r, err := readLoose(info.Path)

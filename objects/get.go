@@ -65,8 +65,12 @@ type search struct {
 // only if the list of packs was the same before and after.
 func (s *Store) run(t *search) error {
 	list, err := s.list()
+	var unread error // the log could not be read
 	for err == nil {
 		t.fault = nil
+		if s.tryLog(t); t.complete {
+			return nil
+		}
 		s.tryLoose(t)
 		for _, p := range s.inOrder(list) {
 			if t.complete {
@@ -75,6 +79,11 @@ func (s *Store) run(t *search) error {
 			s.tryPack(t, p)
 		}
 		if t.complete {
+			return nil
+		}
+		// Before the packs: what leaves the log is in a pack by then.
+		unread = s.readLog()
+		if s.tryLog(t); t.complete {
 			return nil
 		}
 		var next *packList
@@ -91,7 +100,7 @@ func (s *Store) run(t *search) error {
 	case t.fault != nil:
 		return t.fault
 	}
-	if err := checkIndexes(list); err != nil {
+	if err := errors.Join(checkIndexes(list), unread); err != nil {
 		return fmt.Errorf("%w: %v: %w", ErrNotFound, t.id, err)
 	}
 	return fmt.Errorf("%w: %v", ErrNotFound, t.id)

@@ -31,6 +31,13 @@ func (s *Store) HasAll(ids []format.ID) (missing []format.ID, err error) {
 		if len(missing) == 0 {
 			return nil, nil
 		}
+		if err := s.readLog(); err != nil {
+			return missing, err
+		}
+		missing = slices.DeleteFunc(slices.Clone(missing), func(id format.ID) bool { _, ok := s.inLog(id); return ok })
+		if len(missing) == 0 {
+			return nil, nil
+		}
 		var next *packList
 		if next, err = s.relist(); next == list {
 			return missing, fault
@@ -45,7 +52,7 @@ func (s *Store) HasAll(ids []format.ID) (missing []format.ID, err error) {
 // memory.
 func (s *Store) missingFrom(ids []format.ID, list *packList) (missing []format.ID, fault error) {
 	for _, id := range ids {
-		if s.inRecent(id) {
+		if _, ok := s.inLog(id); ok || s.inRecent(id) {
 			continue
 		}
 		ok, err := s.hasLoose(id)
@@ -109,7 +116,11 @@ func (s *Store) Prefix(hex string) ([]format.ID, error) {
 	if err != nil {
 		return nil, err
 	}
-	var ids []format.ID
+	var unread error
+	if !s.knowsLog() {
+		unread = s.readLog()
+	}
+	ids := slices.DeleteFunc(s.Logged(), func(id format.ID) bool { return !strings.HasPrefix(id.String(), hex) })
 	err = s.eachLooseIn(hex[:2], func(i Info) error {
 		if strings.HasPrefix(i.ID.String(), hex) {
 			ids = append(ids, i.ID)
@@ -132,7 +143,7 @@ func (s *Store) Prefix(hex string) ([]format.ID, error) {
 		})
 	})
 	if err == nil && len(ids) == 0 {
-		err = s.overPacks((*pack).check)
+		err = errors.Join(unread, s.overPacks((*pack).check))
 	}
 	return sorted(ids), err
 }
@@ -190,11 +201,16 @@ type Info struct {
 	Size    int64     // bytes of a loose file; 0 in a pack, where objects share blocks (see Packs)
 }
 
-// Each calls fn for every object, once for each place it is stored in: loose ones in the order of
-// their ids, then each pack. It stops at the first error of fn and returns it. Objects that come,
+// Each calls fn for every object, once for each place it is stored in: those in the log as it was
+// last read, loose ones in the order of their ids, then each pack. It stops at the first error of fn and returns it. Objects that come,
 // go or move meanwhile may be met or not, or twice: who must meet all of them keeps gc out with
 // the store's lock.
 func (s *Store) Each(fn func(Info) error) error {
+	for _, id := range s.Logged() {
+		if err := fn(Info{ID: id, Path: s.logPath()}); err != nil {
+			return err
+		}
+	}
 	if err := s.EachLoose(fn); err != nil {
 		return err
 	}
@@ -305,9 +321,12 @@ func (s *Store) MaybeBySource(key [16]byte) ([]format.ID, error) {
 	return sorted(ids), err
 }
 
-// IsLoose reports whether there is a loose file for an object. What is in no loose file is in a
+// IsLoose reports whether an object is in a loose file or in the log. What is in neither is in a
 // pack, or nowhere.
 func (s *Store) IsLoose(id format.ID) bool {
+	if _, ok := s.inLog(id); ok {
+		return true
+	}
 	_, err := os.Lstat(s.LoosePath(id))
 	return err == nil
 }

@@ -141,21 +141,22 @@ func (s *Store) renew(id format.ID, path string, r format.Raw) (there bool, err 
 	return true, nil
 }
 
-// writeLoose writes files, and makes folders that are missing: something that copies no empty
-// folders may have copied the store.
+// writeLoose writes files and makes the folders that they need. It syncs objects/ even where the
+// folders exist: another process may have made one and not have synced it yet.
 func (s *Store) writeLoose(files []durable.File) error {
 	if len(files) == 0 {
 		return nil
 	}
-	err := s.fs.WriteFiles(files, true)
-	if !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	if _, statErr := os.Stat(s.objectsDir()); statErr != nil {
+	if _, err := os.Stat(s.objectsDir()); err != nil {
 		return err // no store at all
 	}
-	if err := Init(s.root, s.fs); err != nil {
+	for _, f := range files {
+		if err := mkdir(s.fs, filepath.Dir(f.Path)); err != nil {
+			return err
+		}
+	}
+	if err := s.fs.WriteFiles(files, true); err != nil {
 		return err
 	}
-	return s.fs.WriteFiles(files, true)
+	return s.fs.SyncDir(s.objectsDir())
 }

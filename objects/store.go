@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
-	"slices"
 	"sync"
 	"time"
 
@@ -21,6 +20,10 @@ type Store struct {
 	// Open sets it to time.Now; a caller that pins the clock sets it before the first Put.
 	Now func() time.Time
 
+	// ReadLog reads the log of operations and calls SetLogged with what it carries. Look-ups that
+	// miss an object call it before they say so. It is nil for a store without a log.
+	ReadLog func() error
+
 	root   string // the store's directory; objects/ and absent/ are in it
 	fs     *durable.FS
 	codec  codec
@@ -29,7 +32,8 @@ type Store struct {
 
 	mu     sync.Mutex
 	packs  *packList // as last listed; nil before the first time
-	recent *pack     // where the last object was found; the next is likely there too
+	logged logged
+	recent *pack // where the last object was found; the next is likely there too
 }
 
 // Open returns the object store of the store in directory root (objects are under root/objects).
@@ -38,13 +42,13 @@ func Open(root string, fs *durable.FS) *Store {
 	return &Store{Now: time.Now, root: root, fs: fs}
 }
 
-// Init makes the directories of an object store under root, which exists: objects/, its 256
-// folders and objects/pack, and makes them last. What is there already stays; running it again
-// after a crash completes it.
+// Init makes the directories of an object store under root, which exists: objects/ and
+// objects/pack. Both survive a power cut once it returns. Directories that exist stay; after a
+// crash it can be run again. The folders of loose objects are made when they are needed.
 func Init(root string, fs *durable.FS) error {
 	top := filepath.Join(root, Dir)
-	for _, name := range slices.Concat([]string{""}, fanFolders(), []string{packFolder}) {
-		if err := mkdir(fs, filepath.Join(top, name)); err != nil {
+	for _, dir := range []string{top, filepath.Join(top, packFolder)} {
+		if err := mkdir(fs, dir); err != nil {
 			return fmt.Errorf("cannot make the object store: %w", err)
 		}
 	}

@@ -134,8 +134,8 @@ func TestPutAgain(t *testing.T) {
 func TestMissingFolders(t *testing.T) {
 	s, root := newStore(t, nil)
 	r := object(1, "hello")
-	if err := os.Remove(filepath.Join(root, "objects", r.ID().String()[:2])); err != nil {
-		t.Fatal(err)
+	if files, err := os.ReadDir(filepath.Join(root, "objects")); err != nil || len(files) != 1 {
+		t.Errorf("a new store has %d folders besides objects/pack, error %v", len(files)-1, err)
 	}
 	put(t, s, r)
 	same(t, s, r)
@@ -327,6 +327,9 @@ func TestWholeCopyWins(t *testing.T) {
 	s, root := newStore(t, nil)
 	r := object(1, "hello")
 	pack(t, s, r, bare(2))
+	if err := os.Mkdir(filepath.Dir(loosePath(root, r.ID())), 0o700); err != nil {
+		t.Fatal(err)
+	}
 	for _, loose := range []string{string(r.Header), string(r.Header) + "\nhellp", "x", ""} {
 		if err := os.WriteFile(loosePath(root, r.ID()), []byte(loose), 0o600); err != nil {
 			t.Fatal(err)

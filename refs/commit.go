@@ -198,9 +198,13 @@ func (db *DB) append(v *View, record []byte) error {
 
 // Checkpoint replaces the checkpoint file by one of v. Readers would lose decisions that the refs
 // of the forests do not hold yet, so v.Pending must be empty for every forest. The caller first
-// commits an operation that writes the forests.
+// commits an operation that writes the forests. They would also lose the objects that the log
+// carries, so the caller first moves these into a pack and calls Unload.
 func (db *DB) Checkpoint(held *lock.Held, v *View) error {
 	if err := db.mustHold(held); err != nil {
+		return err
+	}
+	if err := db.mustNotCarry(v); err != nil {
 		return err
 	}
 	for _, r := range v.Since {

@@ -46,6 +46,10 @@ type DB struct {
 type Objects interface {
 	// HasAll returns those of ids that are not in the store.
 	HasAll(ids []format.ID) (missing []format.ID, err error)
+	// Elsewhere reports whether an object is stored outside of the log, whole.
+	Elsewhere(id format.ID) (bool, error)
+	// SetLogged takes the objects that the log carries after the checkpoint.
+	SetLogged(raws []format.Raw)
 }
 
 // Open returns the refs of the store in directory root, which has the id store. It does no I/O.

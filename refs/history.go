@@ -102,7 +102,7 @@ func (db *DB) backThrough(at *cursor, base *format.Checkpoint, each func(Record)
 		if err != nil {
 			return false, err
 		}
-		op, digest, n, err := format.DecodeOperation(b)
+		op, digest, n, err := decode(b)
 		if err != nil || op.Number != at.number || digest != at.digest {
 			return false, &CorruptError{Path: path, Offset: at.offset - int64(len(b)), Why: fmt.Sprintf("operation %d does not stand before byte %d", at.number, at.offset)}
 		}

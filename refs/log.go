@@ -21,6 +21,7 @@ type Record struct {
 	Segment uint64
 	Offset  int64 // the byte at which the record starts
 	Size    int
+	Damaged bool // some of the objects that the record carries are damaged; the operation is whole
 }
 
 // scan is the result of a pass over one segment.
@@ -51,7 +52,8 @@ func (db *DB) scanSegment(at *cursor) (*scan, error) {
 	for int(out.end-start) < len(b) {
 		rest := b[out.end-start:]
 		op, digest, n, err := format.DecodeOperation(rest)
-		if err != nil {
+		damaged := errors.Is(err, format.ErrObjects) && !isTorn(rest, out.end, err)
+		if err != nil && !damaged {
 			if isTorn(rest, out.end, err) {
 				out.torn = int64(len(rest))
 				break
@@ -65,7 +67,7 @@ func (db *DB) scanSegment(at *cursor) (*scan, error) {
 		if op.Number != at.number+1 || op.Before != at.digest {
 			return nil, &CorruptError{Path: path, Offset: out.end, Why: fmt.Sprintf("operation %d does not follow operation %d", op.Number, at.number)}
 		}
-		out.records = append(out.records, Record{Op: op, Digest: digest, Segment: at.segment, Offset: out.end, Size: n})
+		out.records = append(out.records, Record{Op: op, Digest: digest, Segment: at.segment, Offset: out.end, Size: n, Damaged: damaged})
 		at.number, at.digest = op.Number, digest
 		out.end += int64(n)
 	}
@@ -162,8 +164,18 @@ func (db *DB) headFits(b []byte) bool {
 	if first == 0 || string(b[:min(len(b), len(db.segmentHeader(first)))]) != db.segmentHeader(first) {
 		return false
 	}
-	op, _, _, err := format.DecodeOperation(b[len(db.segmentHeader(first)):])
+	op, _, _, err := decode(b[len(db.segmentHeader(first)):])
 	return err != nil || op.Number == first
+}
+
+// decode reads the record at the start of b. Damage to the objects that it carries is no error: the
+// operation is whole, and a look-up checks each object by its id.
+func decode(b []byte) (op *format.Operation, digest format.ID, n int, err error) {
+	op, digest, n, err = format.DecodeOperation(b)
+	if errors.Is(err, format.ErrObjects) {
+		err = nil
+	}
+	return op, digest, n, err
 }
 
 // isTorn reports whether the bytes rest, from byte at of a segment to its end, are a torn tail: a
@@ -183,7 +195,7 @@ func holdsRecord(b []byte) bool {
 		if i < 0 {
 			return false
 		}
-		if _, _, _, err := format.DecodeOperation(b[i:]); err == nil {
+		if _, _, _, err := decode(b[i:]); err == nil {
 			return true
 		}
 		b = b[i+1:]

@@ -24,6 +24,10 @@ const storeID = "00112233445566778899aabbccddeeff"
 // anything is an object store that has every object except the missing ones.
 type anything struct{ missing map[format.ID]bool }
 
+func (anything) Elsewhere(format.ID) (bool, error) { return false, nil }
+
+func (anything) SetLogged([]format.Raw) {}
+
 func (a anything) HasAll(ids []format.ID) ([]format.ID, error) {
 	return slices.DeleteFunc(slices.Clone(ids), func(id format.ID) bool { return !a.missing[id] }), nil
 }

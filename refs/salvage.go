@@ -173,13 +173,14 @@ func (v *Salvage) collect(b []byte, after uint64, seen map[uint64]bool) {
 			return
 		}
 		op, digest, n, err := format.DecodeOperation(b[i:])
-		if err != nil {
+		damaged := errors.Is(err, format.ErrObjects)
+		if err != nil && !damaged {
 			b = b[i+1:]
 			continue
 		}
 		if op.Number > after && !seen[op.Number] {
 			seen[op.Number] = true
-			v.Later = append(v.Later, Record{Op: op, Digest: digest})
+			v.Later = append(v.Later, Record{Op: op, Digest: digest, Damaged: damaged})
 		}
 		b = b[i+n:]
 	}
@@ -218,6 +219,9 @@ func (db *DB) follow(at cursor, last uint64, heads map[uint64]uint64) (end curso
 		for int(at.offset) < len(b) {
 			rest := b[at.offset:]
 			op, digest, n, err := format.DecodeOperation(rest)
+			if errors.Is(err, format.ErrObjects) && !isTorn(rest, at.offset, err) {
+				err = nil
+			}
 			if err != nil && isTorn(rest, at.offset, err) {
 				torn = true
 				break
@@ -251,7 +255,7 @@ func (db *DB) mendHead(b []byte, at cursor, heads map[uint64]uint64) {
 		if length > len(b) {
 			return
 		}
-		if op, _, _, err := format.DecodeOperation(b[length:]); err == nil && len(db.segmentHeader(op.Number)) == length {
+		if op, _, _, err := decode(b[length:]); err == nil && len(db.segmentHeader(op.Number)) == length {
 			heads[at.segment] = op.Number
 			return
 		}
@@ -264,7 +268,7 @@ func (db *DB) mendHead(b []byte, at cursor, heads map[uint64]uint64) {
 
 // goesOn reports whether b begins with the record that must come next.
 func (db *DB) goesOn(b []byte, at cursor) bool {
-	op, _, _, err := format.DecodeOperation(b)
+	op, _, _, err := decode(b)
 	return err == nil && op.Number == at.number+1 && op.Before == at.digest
 }
 
@@ -279,7 +283,7 @@ func (db *DB) beginsAt1() bool {
 	if db.goesOn(rest, cursor{}) {
 		return true
 	}
-	_, _, _, err = format.DecodeOperation(rest)
+	_, _, _, err = decode(rest)
 	return string(b[:len(head)]) == head && (len(rest) == 0 || isTorn(rest, int64(len(head)), err))
 }
 

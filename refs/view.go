@@ -28,6 +28,9 @@ func (db *DB) Read() (*View, error) {
 		v, err := db.read()
 		// Between the two reads, a writer can replace the checkpoint and remove the segment that it
 		// named.
+		if err == nil && db.Objects != nil {
+			db.Objects.SetLogged(v.Carried())
+		}
 		if err == nil || try == 3 || !errors.Is(err, fs.ErrNotExist) {
 			return v, missing(err)
 		}
@@ -89,6 +92,15 @@ func (v *View) Overlay() int {
 		size += r.Size
 	}
 	return size
+}
+
+// Carried returns the objects that the log carries after the checkpoint, oldest first.
+func (v *View) Carried() []format.Raw {
+	var raws []format.Raw
+	for _, r := range v.Since {
+		raws = append(raws, r.Op.Objects...)
+	}
+	return raws
 }
 
 // Get returns the value of a ref. It returns the zero Value if the ref does not exist.

@@ -108,13 +108,15 @@ func assemble(env Env, dir string, f format.StoreFormat, config *Config) *Repo {
 	if env.Now != nil {
 		store.Now = env.Now
 	}
+	log := refs.Open(dir, f.Store, env.FS, store)
+	store.ReadLog = func() error { _, err := log.Read(); return err }
 	return &Repo{
 		Dir:     dir,
 		ID:      f.Store,
 		Config:  config,
 		FS:      env.FS,
 		Objects: store,
-		Refs:    refs.Open(dir, f.Store, env.FS, store),
+		Refs:    log,
 		Now:     env.Now,
 		owner:   env.Owner,
 	}

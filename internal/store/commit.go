@@ -55,13 +55,18 @@ func (t *Tx) EntryNow(id format.ID) (*format.Entry, error) {
 	return t.Header(id)
 }
 
-// Flush writes the objects that are waiting, so that they can be read before the commit.
+// Flush makes the objects that are waiting readable before the commit. A few go into the record of
+// the next commit; where there are more, they are written now.
 func (t *Tx) Flush() error {
 	if len(t.waiting) == 0 {
 		return nil
 	}
 	t.waiting = distinct(t.waiting)
-	if err := t.repo.Objects.Put(t.waiting...); err != nil {
+	carried, err := t.repo.Objects.Stage(t.waiting...)
+	if err == nil && !carried {
+		err = t.repo.Objects.Put(t.waiting...)
+	}
+	if err != nil {
 		return err
 	}
 	for _, r := range t.waiting {
@@ -85,10 +90,11 @@ func distinct(raws []format.Raw) []format.Raw {
 	})
 }
 
-// Commit writes the objects that are waiting and records the operation with everything decided.
-// The sync of the record is the moment from which the operation has happened. After a power cut
-// before it, the objects are there and nothing names them: gc removes them after gc.grace. A
-// checkpoint follows where the log has become long.
+// Commit records the operation with everything decided and with the objects that are waiting. The
+// sync of the record is the moment from which the operation has happened. Where there are too many
+// objects for the record, they are written before it; after a power cut between the two nothing
+// names them, and gc removes them after gc.grace. A checkpoint follows where the log has become
+// long.
 func (t *Tx) Commit(op *format.Operation) error {
 	if err := t.Flush(); err != nil {
 		return err
@@ -113,10 +119,12 @@ func (t *Tx) Commit(op *format.Operation) error {
 		return fmt.Errorf("no effect is known of a verb %q", op.Verb)
 	}
 	op.Time = t.Now().UTC().Truncate(time.Millisecond)
+	op.Objects = t.repo.Objects.Staged()
 	view, err := t.repo.Refs.Commit(t.Held, t.View, op, t.present)
 	if err != nil {
 		return err
 	}
+	t.repo.Objects.EndStage(true)
 	t.View, t.latest = view, nil
 	decided := t.main.decided
 	for _, name := range ForestNames {
@@ -160,5 +168,24 @@ func (t *Tx) checkpoint() error {
 			return err
 		}
 	}
+	if err := t.UnloadLog(); err != nil {
+		return err
+	}
 	return t.repo.Refs.Checkpoint(t.Held, t.View)
+}
+
+// UnloadLog moves the objects that the log carries into a pack. A crash on the way leaves them in
+// both places.
+func (t *Tx) UnloadLog() error {
+	if len(t.View.Carried()) == 0 {
+		return nil
+	}
+	if err := t.repo.Objects.PackLogged(t.Held); err != nil {
+		return err
+	}
+	view, err := t.repo.Refs.Unload(t.Held, t.View, false)
+	if err == nil {
+		t.View = view
+	}
+	return err
 }

@@ -48,6 +48,9 @@ func (s *Store) Forget(ctx context.Context, plan func() (*Forgetting, error)) (F
 		if err := t.repo.Objects.IndexPacks(t.Held, func(string) {}); err != nil {
 			return err
 		}
+		if err := t.UnloadLog(); err != nil { // bodies are removed from packs
+			return err
+		}
 		p, err := plan()
 		if err != nil {
 			return err

@@ -4,6 +4,7 @@ package storetest
 
 import (
 	"bytes"
+	"context"
 	"os"
 	"path/filepath"
 	"sync/atomic"
@@ -96,6 +97,23 @@ func CopyInto(t testing.TB, from, to string) {
 		t.Fatal(err)
 	}
 	if err := os.Chmod(to, 0o700); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Loosen moves the objects that the log carries into loose files, for a test that damages or removes
+// single objects.
+func Loosen(t testing.TB, s *session.Store) {
+	t.Helper()
+	held := Must[*lock.Held](t)(s.Lock(context.Background()))
+	view := Must[*refs.View](t)(s.Refs.Begin(held))
+	for _, raw := range view.Carried() {
+		if err := s.Objects.Put(raw); err != nil {
+			t.Fatal(err)
+		}
+	}
+	Must[*refs.View](t)(s.Refs.Unload(held, view, false))
+	if err := held.Release(); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -221,6 +221,12 @@ func (m *maker) checkpoint(name string) {
 		if err != nil {
 			return err
 		}
+		if err := m.s.Objects.PackLogged(held); err != nil {
+			return err
+		}
+		if v, err = m.s.Refs.Unload(held, v, false); err != nil {
+			return err
+		}
 		return m.s.Refs.Checkpoint(held, v)
 	})
 }

@@ -223,10 +223,11 @@ func (b *bundler) lastSegment(name string) error {
 	end := head
 	for end < len(text) {
 		op, _, n, err := format.DecodeOperation(text[end:])
-		if err != nil && !format.IsShortRecord(err) && !format.IsUnfilledRecord(text[end:], int64(end)) {
+		torn := format.IsShortRecord(err) || format.IsUnfilledRecord(text[end:], int64(end))
+		if err != nil && !torn && !errors.Is(err, format.ErrObjects) {
 			return err
 		}
-		if err != nil {
+		if err != nil && torn {
 			break
 		}
 		b.report.Operation = max(b.report.Operation, op.Number)

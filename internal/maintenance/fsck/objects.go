@@ -22,6 +22,10 @@ func (f *checker) checkPlaces() {
 	}
 	f.inv = inv
 	f.report.Objects = len(inv.IDs)
+	// A damaged record is a fault of the log, which checkLog tells; these are its objects.
+	for _, id := range inv.Logged {
+		f.placeFault(id.String(), f.s.Objects.CheckLogged(id))
+	}
 	for n, l := range inv.Loose {
 		f.placeFault(l.ID.String(), f.s.Objects.CheckLoose(l.ID))
 		if n%1024 == 0 {

@@ -16,6 +16,7 @@ import (
 	"github.com/gemini-ctx/ctx/internal/maintenance/graph"
 	"github.com/gemini-ctx/ctx/internal/maintenance/storedir"
 	"github.com/gemini-ctx/ctx/internal/session"
+	"github.com/gemini-ctx/ctx/internal/store"
 	"github.com/gemini-ctx/ctx/objects"
 	"github.com/gemini-ctx/ctx/refs"
 )
@@ -87,7 +88,7 @@ const maxTries = 8
 // run is one try. *objects.GoneError and ErrForgot say that something was forgotten meanwhile;
 // nothing is removed then.
 func (c *collector) run(ctx context.Context) error {
-	for _, step := range []func(context.Context) error{c.reindex, c.dropLog, c.look, c.plan, c.pack, c.sweep, c.sweepTemp} {
+	for _, step := range []func(context.Context) error{c.reindex, c.unload, c.dropLog, c.look, c.plan, c.pack, c.sweep, c.sweepTemp} {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
@@ -176,6 +177,15 @@ func (c *collector) reindex(context.Context) error {
 		}
 	}
 	return nil
+}
+
+// unload moves the objects that the log carries into a pack.
+func (c *collector) unload(ctx context.Context) error {
+	view, err := c.s.Refs.Read()
+	if err != nil || c.o.DryRun || len(view.Carried()) == 0 {
+		return err
+	}
+	return c.s.Store.Locked(ctx, func(t *store.Tx) error { return t.UnloadLog() })
 }
 
 // look reads the refs, lists and reads all objects, and marks those that are reachable or young.

@@ -99,6 +99,13 @@ func Read(ctx context.Context, s *session.Store, inv *Inventory, check func(form
 		}
 		return nil
 	}
+	for _, id := range inv.Logged {
+		if i, ok := g.Find(id); ok {
+			if err := read(i); err != nil {
+				return nil, err
+			}
+		}
+	}
 	for _, l := range inv.Loose {
 		if i, ok := g.Find(l.ID); ok {
 			if err := read(i); err != nil {

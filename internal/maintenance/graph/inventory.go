@@ -22,9 +22,10 @@ var ErrForgot = errors.New("something was forgotten meanwhile")
 // Inventory lists where every object of a store is. An object that moves during the listing may
 // be met in both places.
 type Inventory struct {
-	IDs   []format.ID // sorted, each once; nil once a graph has been made of them
-	Loose []LoosePlace
-	Packs []*PackPlace
+	IDs    []format.ID // sorted, each once; nil once a graph has been made of them
+	Logged []format.ID // in the log, oldest first
+	Loose  []LoosePlace
+	Packs  []*PackPlace
 }
 
 // LoosePlace is an object in a file of its own.
@@ -45,11 +46,12 @@ type PackPlace struct {
 	Bodyless []format.ID // those without a body in this pack
 }
 
-// TakeInventory lists the loose objects and then the packs, so that it meets an object that is
-// packed meanwhile. It calls bad for a pack whose index cannot be read: an error from bad ends
+// TakeInventory lists the objects in the log as it was last read, the loose objects, and then the
+// packs, so that it meets an object that is packed meanwhile. It calls bad for a pack whose index cannot be read: an error from bad ends
 // the listing, nil leaves the pack out.
 func TakeInventory(s *session.Store, bad func(path string, err error) error) (*Inventory, error) {
-	inv := &Inventory{}
+	inv := &Inventory{Logged: s.Objects.Logged()}
+	inv.IDs = append(inv.IDs, inv.Logged...)
 	err := s.Objects.EachLoose(func(at objects.Info) error {
 		inv.Loose = append(inv.Loose, LoosePlace{ID: at.ID, Time: at.ModTime.UnixNano(), Size: at.Size})
 		inv.IDs = append(inv.IDs, at.ID)

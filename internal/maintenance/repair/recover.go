@@ -35,6 +35,9 @@ func (r *repairer) recover() error {
 	if err != nil {
 		return err
 	}
+	if err := r.putCarried(later); err != nil {
+		return err
+	}
 	inv, err := graph.TakeInventory(r.s, func(string, error) error { return nil })
 	if err != nil {
 		return err

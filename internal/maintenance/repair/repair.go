@@ -188,7 +188,7 @@ func (r *repairer) reopen() error {
 
 // work runs the steps of a repair. Each uses what the one before it left.
 func (r *repairer) work() error {
-	for _, step := range []func() error{r.mendKey, r.mendAbsent, r.mendForgets, r.mendPacks, r.mendLoose, r.mendBodies, r.mendRefs, r.listForgotten, r.derive, r.recover} {
+	for _, step := range []func() error{r.mendKey, r.mendAbsent, r.mendForgets, r.mendPacks, r.mendLoose, r.mendBodies, r.mendRefs, r.mendLogged, r.listForgotten, r.derive, r.recover} {
 		if err := errors.Join(r.ctx.Err(), step()); err != nil {
 			return err
 		}

@@ -1,0 +1,284 @@
+package objects
+
+import (
+	"bytes"
+	"errors"
+	"path/filepath"
+	"slices"
+
+	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/lock"
+)
+
+// A small operation carries its new objects in its record of the log, so that one write and one
+// sync make both durable (docs/format/operation.md). They lie in the log until a checkpoint moves
+// them into a pack. This file keeps the objects of the log after the checkpoint in memory: whoever
+// reads the log hands them over, and look-ups find them here.
+
+// Limits of what one operation may carry. More objects go into a pack of their own: a pack costs
+// four syncs whatever it holds, and every reader reads the log after the checkpoint.
+const (
+	MaxCarried      = 64
+	maxCarriedBytes = 256 << 10
+)
+
+// logged is the objects that the log carries after the checkpoint, and those of the operation that
+// is being made.
+type logged struct {
+	recorded map[format.ID]format.Raw // nil before the log was read
+	sequence []format.ID              // of recorded, oldest first
+	staged   map[format.ID]format.Raw
+	order    []format.ID // of staged
+	bytes    int         // of staged
+}
+
+func (l *logged) get(id format.ID) (format.Raw, bool) {
+	if r, ok := l.recorded[id]; ok {
+		return r, true
+	}
+	r, ok := l.staged[id]
+	return r, ok
+}
+
+// SetLogged replaces the objects that the log is known to carry. The caller has just read the log;
+// it must not change raws afterwards. A copy in the log that is not sound is of no use to a reader
+// and counts as missing.
+func (s *Store) SetLogged(raws []format.Raw) {
+	recorded := make(map[format.ID]format.Raw, len(raws))
+	sequence := make([]format.ID, 0, len(raws))
+	for _, r := range raws {
+		id := r.ID()
+		old, known := recorded[id]
+		if !known {
+			sequence = append(sequence, id)
+		}
+		if old.Body == nil {
+			recorded[id] = r
+		}
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.logged.recorded, s.logged.sequence = recorded, sequence
+}
+
+// Stage checks objects as Put does and keeps them for the record of the operation that is being
+// made. Look-ups find them at once. Nothing is written: Staged returns them for the record, and
+// EndStage follows.
+//
+// ok is false, and nothing is staged, where the record would have to carry too much, or where an
+// object brings back a body that was lost: Put is for those.
+func (s *Store) Stage(raws ...format.Raw) (ok bool, err error) {
+	size := 0
+	ids := make([]format.ID, len(raws))
+	for i, r := range raws {
+		if ids[i], err = s.admit(r); err != nil {
+			return false, err
+		}
+		size += len(r.Header) + len(r.Body)
+	}
+	if empty, err := isEmpty(filepath.Join(s.root, AbsentDir)); err != nil {
+		return false, err
+	} else if !empty {
+		if lost, err := s.Gone(ids); err != nil || len(lost) > 0 {
+			return false, err
+		}
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	l := &s.logged
+	if len(l.order)+len(raws) > MaxCarried || l.bytes+size > maxCarriedBytes {
+		return false, nil
+	}
+	for i, r := range raws {
+		if _, known := l.get(ids[i]); known {
+			continue
+		}
+		if l.staged == nil {
+			l.staged = map[format.ID]format.Raw{}
+		}
+		l.staged[ids[i]] = format.Raw{Header: bytes.Clone(r.Header), Body: bytes.Clone(r.Body)}
+		l.order = append(l.order, ids[i])
+		l.bytes += len(r.Header) + len(r.Body)
+	}
+	return true, nil
+}
+
+// Staged returns the objects of the operation that is being made, in the order of Stage.
+func (s *Store) Staged() []format.Raw {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	raws := make([]format.Raw, len(s.logged.order))
+	for i, id := range s.logged.order {
+		raws[i] = s.logged.staged[id]
+	}
+	return raws
+}
+
+// EndStage ends what Stage began. The staged objects are in the log now if recorded is true, and
+// are dropped otherwise.
+func (s *Store) EndStage(recorded bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	l := &s.logged
+	if recorded {
+		all := make(map[format.ID]format.Raw, len(l.recorded)+len(l.staged))
+		for id, r := range l.recorded {
+			all[id] = r
+		}
+		for id, r := range l.staged {
+			all[id] = r
+		}
+		l.recorded, l.sequence = all, append(slices.Clip(l.sequence), l.order...)
+	}
+	l.staged, l.order, l.bytes = nil, nil, 0
+}
+
+// Logged returns the ids of the objects that the log carries, oldest first, as of the last
+// SetLogged. Those that are staged are not among them.
+func (s *Store) Logged() []format.ID {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.logged.sequence)
+}
+
+// EachLogged calls fn for each object that the log carries, oldest first. A copy that is not what
+// its id says is told to bad instead. An error of either ends it.
+func (s *Store) EachLogged(fn func(Place, format.Raw) error, bad func(path string, err error) error) error {
+	for _, id := range s.Logged() {
+		r, ok := s.inLog(id)
+		if !ok {
+			continue // it went into a pack meanwhile
+		}
+		_, err := sound(id, r)
+		if err == nil {
+			err = fn(Place{id, s.logPath()}, r)
+		} else {
+			err = bad(s.logPath(), err)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Elsewhere reports whether a loose file or a pack has an object whole.
+func (s *Store) Elsewhere(id format.ID) (bool, error) {
+	list, err := s.relist()
+	if err != nil {
+		return false, err
+	}
+	t := &search{id: id, body: true}
+	s.tryLoose(t)
+	if t.complete {
+		return true, nil
+	}
+	return s.packedWhole(id, list)
+}
+
+// CheckLogged checks the copy of an object that the log carries. Errors: *CorruptError. An object
+// that the log does not carry any more is no error.
+func (s *Store) CheckLogged(id format.ID) error {
+	r, ok := s.inLog(id)
+	if !ok {
+		return nil
+	}
+	whole, err := sound(id, r)
+	if err == nil && !whole {
+		if _, gone, goneErr := s.gone(id); goneErr != nil || gone {
+			return goneErr
+		}
+		err = errors.New("body is missing")
+	}
+	if err != nil {
+		return &CorruptError{ID: id, Path: s.logPath(), Why: err.Error()}
+	}
+	return nil
+}
+
+// PackLogged writes the objects that the log carries into a pack, except those that are in a pack
+// already and copies that are not sound. They last when it returns. The caller holds the lock of
+// the store and has read the log under it; it may then write the log without them.
+func (s *Store) PackLogged(held *lock.Held) error {
+	if err := s.holds(held); err != nil {
+		return err
+	}
+	list, err := s.relist()
+	if err != nil {
+		return err
+	}
+	var ids []format.ID
+	var raws []format.Raw
+	for _, id := range s.Logged() {
+		there, err := s.packedWhole(id, list)
+		if err != nil {
+			return err
+		}
+		if r, ok := s.inLog(id); ok && !there {
+			ids, raws = append(ids, id), append(raws, r)
+		}
+	}
+	if raws, err = s.sealed(ids, raws); err != nil || len(raws) == 0 {
+		return err
+	}
+	_, err = s.writePack(func(w *packWriter) error {
+		for _, r := range raws {
+			if err := w.add(r.ID(), r); err != nil {
+				return err
+			}
+		}
+		return nil
+	}, Fast)
+	return err
+}
+
+// sealed returns those objects that may be stored: without the bodies that were forgotten, and
+// without copies that are not sound, of which fsck tells.
+func (s *Store) sealed(ids []format.ID, raws []format.Raw) (good []format.Raw, err error) {
+	for i, r := range raws {
+		if _, err := sound(ids[i], r); err != nil {
+			continue
+		}
+		_, err := s.admit(r)
+		var gone *GoneError
+		switch {
+		case errors.As(err, &gone):
+			r.Body = nil
+		case err != nil:
+			return nil, err
+		}
+		good = append(good, r)
+	}
+	return good, nil
+}
+
+// knowsLog reports whether SetLogged was called.
+func (s *Store) knowsLog() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.logged.recorded != nil
+}
+
+func (s *Store) inLog(id format.ID) (format.Raw, bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.logged.get(id)
+}
+
+// readLog reads the log again, which hands over what it carries now. Objects go from the log into
+// packs and never back, so a miss here and then in the packs is a miss.
+func (s *Store) readLog() error {
+	if s.ReadLog == nil {
+		return nil
+	}
+	return s.ReadLog()
+}
+
+func (s *Store) tryLog(t *search) {
+	if r, ok := s.inLog(t.id); ok {
+		t.offer(format.Raw{Header: bytes.Clone(r.Header), Body: bytes.Clone(r.Body)}, s.logPath())
+	}
+}
+
+// logPath is what messages name as the place of an object that the log carries.
+func (s *Store) logPath() string { return filepath.Join(s.root, "refs") }

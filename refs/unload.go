@@ -1,0 +1,87 @@
+package refs
+
+import (
+	"fmt"
+
+	"github.com/gemini-ctx/ctx/internal/durable"
+	"github.com/gemini-ctx/ctx/lock"
+)
+
+// Unload writes the log after the checkpoint again, without the objects that its records carry. The
+// caller has stored these objects elsewhere. A crash leaves each segment as it was or as it is to
+// be; the operations and their digests are the same in both.
+//
+// The log before the checkpoint keeps its bytes, so the offset in a checkpoint or a base stays
+// right. A record whose objects are damaged is kept as it is, for fsck to tell of, unless damaged
+// is true. On Windows a segment that a reader has open cannot be replaced, and is kept as well.
+func (db *DB) Unload(held *lock.Held, v *View, damaged bool) (*View, error) {
+	if err := db.mustHold(held); err != nil {
+		return nil, err
+	}
+	for n := v.start.segment; n <= v.end.segment; n++ {
+		bare, err := db.withoutObjects(n, v.Since, damaged)
+		if err == nil && bare != nil {
+			err = db.fs.WriteDurable(db.segmentPath(n), bare, 0o600)
+		}
+		if durable.InUse(err) {
+			continue
+		}
+		if err != nil {
+			return nil, fmt.Errorf("cannot write the log without its objects: %w", err)
+		}
+	}
+	return db.Read()
+}
+
+// withoutObjects returns the bytes of segment n without the objects that the given records carry.
+// It returns nil if there is nothing to leave out.
+func (db *DB) withoutObjects(n uint64, records []Record, damaged bool) ([]byte, error) {
+	var b, out []byte
+	end := int64(0) // of b: what is copied or left out so far
+	for _, r := range records {
+		if r.Segment != n || len(r.Op.Objects) == 0 && !r.Damaged || r.Damaged && !damaged {
+			continue
+		}
+		if b == nil {
+			var err error
+			if b, err = db.bytesOf(n); err != nil {
+				return nil, err
+			}
+		}
+		if r.Offset+int64(r.Size) > int64(len(b)) {
+			return nil, fmt.Errorf("%q has become shorter", db.segmentPath(n))
+		}
+		bare := *r.Op
+		bare.Objects = nil
+		record, _, err := bare.Encode()
+		if err != nil {
+			return nil, err
+		}
+		out = append(append(out, b[end:r.Offset]...), record...)
+		end = r.Offset + int64(r.Size)
+	}
+	if out == nil {
+		return nil, nil
+	}
+	return append(out, b[end:]...), nil
+}
+
+// mustNotCarry returns an error if the log carries an object that is nowhere else: a checkpoint
+// would hide it. What a damaged record carries was stored elsewhere as far as it is sound.
+func (db *DB) mustNotCarry(v *View) error {
+	for _, r := range v.Since {
+		if r.Damaged {
+			continue
+		}
+		for _, raw := range r.Op.Objects {
+			there, err := db.Objects.Elsewhere(raw.ID())
+			if err != nil {
+				return err
+			}
+			if !there {
+				return fmt.Errorf("operation %d carries object %v, which is nowhere else", r.Op.Number, raw.ID())
+			}
+		}
+	}
+	return nil
+}
