@@ -39,6 +39,17 @@ func splitObjects(p []byte) (own []byte, digest ID, objects []byte, whole bool) 
 	return own, digest, r.Rest, r.Err == nil && ID(given) == digest
 }
 
+// SalvageObjects returns the objects that can be told apart in the damaged record at the start of b,
+// which may go on behind the record. The caller checks each object.
+func SalvageObjects(b []byte) []Raw {
+	if len(b) <= opFront || b[opFront] != opCarries {
+		return nil
+	}
+	_, _, rest, _ := splitObjects(b[opFront:])
+	objects, _ := decodeObjects(rest)
+	return objects
+}
+
 var errNoObjects = errors.New("no objects")
 
 // decodeObjects reads the objects behind an operation. On an error it returns those before the

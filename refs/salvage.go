@@ -24,6 +24,9 @@ type Salvage struct {
 	// Later holds whole records behind the damage, oldest first. They no longer follow from the
 	// operations before it.
 	Later []Record
+	// Objects are what damaged records carry. They may be damaged themselves. The caller stores those
+	// that are sound before it calls Restore.
+	Objects []format.Raw
 
 	start      *format.Checkpoint // where the kept log begins
 	checkpoint bool               // the checkpoint must be replaced by start
@@ -175,6 +178,7 @@ func (v *Salvage) collect(b []byte, after uint64, seen map[uint64]bool) {
 		op, digest, n, err := format.DecodeOperation(b[i:])
 		damaged := errors.Is(err, format.ErrObjects)
 		if err != nil && !damaged {
+			v.Objects = append(v.Objects, format.SalvageObjects(b[i:])...)
 			b = b[i+1:]
 			continue
 		}

@@ -31,6 +31,7 @@ import (
 	"github.com/gemini-ctx/ctx/internal/session"
 	"github.com/gemini-ctx/ctx/internal/view"
 	"github.com/gemini-ctx/ctx/lock"
+	"github.com/gemini-ctx/ctx/refs"
 )
 
 // Start is the time at which the clock of every made store begins.
@@ -213,22 +214,44 @@ func (m *maker) replace(name string) {
 }
 
 // checkpoint writes a checkpoint, which otherwise happens every 256 operations.
+// What the log carries goes into a pack.
 func (m *maker) checkpoint(name string) {
 	m.compact(name, "") // then the forests hold every decision
 	m.compact(name, clusters.Flat)
 	m.locked("checkpoint", func(held *lock.Held) error {
-		v, err := m.s.Refs.Begin(held)
-		if err != nil {
-			return err
-		}
 		if err := m.s.Objects.PackLogged(held); err != nil {
 			return err
 		}
-		if v, err = m.s.Refs.Unload(held, v, false); err != nil {
-			return err
-		}
-		return m.s.Refs.Checkpoint(held, v)
+		return m.afterUnload(held, m.s.Refs.Checkpoint)
 	})
+}
+
+// loosen moves what the log carries into loose files, as earlier versions wrote them.
+func (m *maker) loosen() {
+	m.locked("loosen", func(held *lock.Held) error {
+		for _, id := range m.s.Objects.Logged() {
+			raw, err := m.s.Objects.Get(id)
+			if err != nil {
+				return err
+			}
+			if err := m.s.Objects.Put(raw); err != nil {
+				return err
+			}
+		}
+		return m.afterUnload(held, func(*lock.Held, *refs.View) error { return nil })
+	})
+}
+
+// afterUnload removes what the log carries, which is elsewhere now, and then calls do.
+func (m *maker) afterUnload(held *lock.Held, do func(*lock.Held, *refs.View) error) error {
+	v, err := m.s.Refs.Begin(held)
+	if err != nil {
+		return err
+	}
+	if v, err = m.s.Refs.Unload(held, v, false); err != nil {
+		return err
+	}
+	return do(held, v)
 }
 
 func (m *maker) locked(what string, do func(*lock.Held) error) {
@@ -268,6 +291,7 @@ func Plain(project string) (dir string, err error) {
 		return "", err
 	}
 	m.say("work", history.MainBranch, 6)
+	m.loosen()
 	return m.finish()
 }
 
@@ -376,6 +400,8 @@ func Everything(project string) (dir string, err error) {
 	}
 	m.append("talk", main, conversation.Message{Role: "user", Note: true, Text: "what came after"})
 	m.do("ref", func() error { return m.s.Conversation.UpdateRef(m.c, "user/a name", m.tip("talk"), nil) })
+	m.compact("work", "")
+	m.loosen()
 	m.checkpoint("work")
 	m.torn()
 	m.say("work", main, 2)

@@ -29,14 +29,23 @@ func (r *repairer) mendLogged() error {
 		return err
 	}
 	named := namedBy(view.Since)
-	for _, raw := range view.Carried() {
-		// A damaged header has another id, which nothing names.
-		if id := raw.ID(); named[id] && r.s.Objects.CheckLogged(id) != nil {
+	var keep []format.Raw
+	for _, rec := range view.Since {
+		for _, raw := range rec.Op.Objects {
+			id := raw.ID()
+			if rec.Damaged && !named[id] {
+				continue // its header is damaged, which gives it another id
+			}
+			keep = append(keep, raw)
+			if r.s.Objects.CheckLogged(id) == nil {
+				continue
+			}
 			if err := r.keepCarried(id, raw.Header); err != nil {
 				return err
 			}
 		}
 	}
+	r.s.Objects.SetLogged(keep)
 	if err := r.s.Objects.PackLogged(r.held); err != nil {
 		return err
 	}

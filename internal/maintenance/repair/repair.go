@@ -23,6 +23,7 @@ import (
 	"github.com/gemini-ctx/ctx/internal/repo"
 	"github.com/gemini-ctx/ctx/internal/session"
 	"github.com/gemini-ctx/ctx/lock"
+	"github.com/gemini-ctx/ctx/refs"
 )
 
 // Options are for Run.
@@ -290,6 +291,9 @@ func (r *repairer) mendRefs() error {
 		return err
 	}
 	if err := r.touch(); err != nil {
+		return err
+	}
+	if err := r.putCarried([]refs.Record{{Op: &format.Operation{Objects: v.Objects}, Damaged: true}}); err != nil {
 		return err
 	}
 	if err := r.s.Refs.Restore(r.held, v, r.clear); err != nil {
