@@ -66,6 +66,7 @@ type recovery struct {
 	refs  map[string]format.Value // as they will be
 	moved map[string]format.Value
 	lines []string
+	told  []string // the refs that whole records behind the damage move
 
 	members map[format.ID]bool // of the forest, as it is; nil until asked for
 }
@@ -83,7 +84,8 @@ func (c *recovery) fromRecords(later []refs.Record) {
 			last[u.Name] = u.New
 		}
 	}
-	for _, name := range graph.SortedNames(last) {
+	c.told = graph.SortedNames(last)
+	for _, name := range c.told {
 		v, now := last[name], c.refs[name]
 		if v == now || !v.Exists() {
 			continue // a removal is not done again: it takes a word of its user
@@ -268,7 +270,7 @@ func (c *recovery) fromObjects() error {
 	}
 	found := 0
 	for _, t := range graph.DanglingTips(c.g) {
-		if t.Entry.Time.Before(newest) || !c.whole(t.ID) {
+		if !c.whole(t.ID) || c.savedTip(t) || t.Entry.Time.Before(newest) {
 			continue
 		}
 		if found++; found > maxRecovered {
@@ -277,6 +279,23 @@ func (c *recovery) fromObjects() error {
 		c.aside(t.ID)
 	}
 	return nil
+}
+
+// savedTip moves the branch on which an entry stands on to that entry, if the entry comes from a
+// damaged record and no whole record behind the damage tells where the session went on. It reports
+// whether it did.
+func (c *recovery) savedTip(t graph.Tip) bool {
+	prefix := graph.SessionsPrefix + t.Entry.Session + "/"
+	if !c.saved[t.ID] || slices.ContainsFunc(c.told, func(name string) bool { return strings.HasPrefix(name, prefix) }) {
+		return false
+	}
+	for _, name := range graph.SortedNames(c.refs) {
+		if strings.HasPrefix(name, prefix) && c.standsOn(t.ID, c.refs[name].ID) {
+			c.tip(name, t.ID)
+			return true
+		}
+	}
+	return false
 }
 
 // epochs makes the epoch of each branch that moved what its line says.

@@ -81,7 +81,8 @@ type repairer struct {
 	wrongKey  bool            // fsck said so
 	wordsLost map[uint64]bool // of which operations it was said that the words they forgot are not known
 
-	missing []format.ID // objects whose only copy was taken away; what follows from the rest may come back
+	saved   map[format.ID]bool // objects that damaged records carried, behind the end of the kept log
+	missing []format.ID        // objects whose only copy was taken away; what follows from the rest may come back
 }
 
 func (r *repairer) mended(text string, args ...any) {
@@ -295,6 +296,10 @@ func (r *repairer) mendRefs() error {
 	}
 	if err := r.putCarried([]refs.Record{{Op: &format.Operation{Objects: v.Objects}, Damaged: true}}); err != nil {
 		return err
+	}
+	r.saved = map[format.ID]bool{}
+	for _, raw := range v.Objects {
+		r.saved[raw.ID()] = true
 	}
 	if err := r.s.Refs.Restore(r.held, v, r.clear); err != nil {
 		return err
