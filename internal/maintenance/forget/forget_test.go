@@ -98,7 +98,8 @@ func oblivious(t testing.TB) (dir string, named format.ID) {
 		t.Fatal(err)
 	}
 	for _, name := range []string{"tmp/left", "objects/pack/.tmp-1", "objects/ab/.tmp-2"} {
-		if err := os.WriteFile(filepath.Join(s.Dir, filepath.FromSlash(name)), []byte(allWord), 0o600); err != nil {
+		path := filepath.Join(s.Dir, filepath.FromSlash(name))
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte(allWord), 0o600)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -305,7 +306,7 @@ func TestForgetStopAtEveryCall(t *testing.T) {
 				switch n := left(t, dir, by.word); {
 				case n == 0:
 					happened++
-				case n == places && kit.Texts(t, s) == before && len(storetest.Must[[]uint64](t)(s.History.Forgets())) == 0:
+				case n >= places && kit.Texts(t, s) == before && len(storetest.Must[[]uint64](t)(s.History.Forgets())) == 0:
 					not++
 				default:
 					t.Fatalf("stop at %+v: %d of %d places are left", at, n, places)

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"path/filepath"
 
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/maintenance/graph"
@@ -13,7 +14,9 @@ import (
 // checkPlaces reads every loose file and every pack whole.
 func (f *checker) checkPlaces() {
 	inv, err := graph.TakeInventory(f.s, func(path string, err error) error {
-		f.fault("pack", "index", path, err.Error())
+		if filepath.Ext(path) == objects.IndexExt { // checkLog tells of the log
+			f.fault("pack", "index", path, err.Error())
+		}
 		return nil
 	})
 	if err != nil {

@@ -16,7 +16,6 @@ import (
 	"github.com/gemini-ctx/ctx/internal/maintenance/graph"
 	"github.com/gemini-ctx/ctx/internal/maintenance/storedir"
 	"github.com/gemini-ctx/ctx/internal/session"
-	"github.com/gemini-ctx/ctx/internal/store"
 	"github.com/gemini-ctx/ctx/objects"
 	"github.com/gemini-ctx/ctx/refs"
 )
@@ -88,7 +87,7 @@ const maxTries = 8
 // run is one try. *objects.GoneError and ErrForgot say that something was forgotten meanwhile;
 // nothing is removed then.
 func (c *collector) run(ctx context.Context) error {
-	for _, step := range []func(context.Context) error{c.reindex, c.unload, c.dropLog, c.look, c.plan, c.pack, c.sweep, c.sweepTemp} {
+	for _, step := range []func(context.Context) error{c.reindex, c.dropLog, c.look, c.plan, c.pack, c.unload, c.sweep, c.sweepTemp} {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
@@ -179,15 +178,6 @@ func (c *collector) reindex(context.Context) error {
 	return nil
 }
 
-// unload moves the objects that the log carries into a pack.
-func (c *collector) unload(ctx context.Context) error {
-	view, err := c.s.Refs.Read()
-	if err != nil || c.o.DryRun || len(view.Carried()) == 0 {
-		return err
-	}
-	return c.s.Store.Locked(ctx, func(t *store.Tx) error { return t.UnloadLog() })
-}
-
 // look reads the refs, lists and reads all objects, and marks those that are reachable or young.
 func (c *collector) look(ctx context.Context) error {
 	var err error
@@ -269,6 +259,11 @@ func (c *collector) markRoots(roots []graph.Root) error {
 func (c *collector) markYoung() error {
 	cutoff := c.cutoff()
 	g := c.graph
+	for _, id := range c.inv.Logged { // they were recorded since the checkpoint
+		if i, ok := g.Find(id); ok {
+			g.Marks[i] |= young
+		}
+	}
 	for _, l := range c.inv.Loose {
 		if i, ok := g.Find(l.ID); ok && !time.Unix(0, l.Time).Before(cutoff) {
 			g.Marks[i] |= young

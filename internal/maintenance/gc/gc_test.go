@@ -33,6 +33,7 @@ func TestGCKeepsAndPrunes(t *testing.T) {
 		s := kit.Create(t)
 		r := rand.New(rand.NewPCG(seed, 1))
 		kit.Live(t, s, r, 60)
+		storetest.Loosen(t, s)
 		kit.Clean(t, s)
 		oldTop, oldBelow := kit.Stray(t, s, "old")
 		kit.Age(t, s, storetest.Start.Add(-30*kit.Day))
@@ -261,6 +262,8 @@ func readAll(s *session.Store) error {
 // gc removes nothing from a store in which something reachable is missing.
 func TestGCRefusesDamage(t *testing.T) {
 	s := kit.Grow(t, 13)
+	kit.Say(t, s, "talk", "the last word")
+	storetest.Loosen(t, s)
 	top, _ := kit.Stray(t, s, "garbage")
 	kit.Age(t, s, storetest.Start.Add(-30*kit.Day))
 	view := storetest.View(t, s)
@@ -317,7 +320,7 @@ func TestGCSweepsLeftovers(t *testing.T) {
 	old := storetest.Start.Add(-2 * time.Hour)
 	for _, name := range []string{".tmp-1", "refs/.tmp-2", "refs/.checkpoint123456789012", "cache/.tmp-3", "log/.tmp-4", "log/torn-9", "tmp/x", "objects/ab/.tmp-5", "objects/pack/.tmp-6"} {
 		path := filepath.Join(s.Dir, filepath.FromSlash(name))
-		if err := os.WriteFile(path, []byte("x"), 0o600); err != nil {
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte("x"), 0o600)); err != nil {
 			t.Fatal(err)
 		}
 		if err := os.Chtimes(path, old, old); err != nil {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/maintenance/graph"
+	"github.com/gemini-ctx/ctx/internal/store"
 	"github.com/gemini-ctx/ctx/objects"
 )
 
@@ -111,11 +112,12 @@ func (c *collector) choosePacks(packs []*graph.PackPlace) {
 	c.replacedPacks = append(c.replacedPacks, clean[:merge]...)
 }
 
-// looseToPack counts the reachable objects that are loose and in no pack.
+// looseToPack counts the reachable objects that are loose or in the log, and in no pack.
 func (c *collector) looseToPack() (n int) {
 	c.setMark(packed, c.inv.Packs)
-	for _, l := range c.inv.Loose {
-		if i, ok := c.graph.Find(l.ID); ok && c.graph.Marks[i]&(graph.Reached|packed) == graph.Reached {
+	for id := range c.inv.Unpacked() {
+		if i, ok := c.graph.Find(id); ok && c.graph.Marks[i]&(graph.Reached|packed) == graph.Reached {
+			c.graph.Marks[i] |= packed // it may be in both places
 			n++
 		}
 	}
@@ -138,15 +140,15 @@ func (c *collector) clearMark(m graph.Mark) {
 }
 
 // chooseObjects lists the objects for the new pack: the reachable ones in the packs that it
-// replaces, and the loose ones that are in no pack that stays. The order is the reverse of that
+// replaces, and those that are loose or in the log and in no pack that stays. The order is the reverse of that
 // in which the walk met them, oldest first, so that neighbours in time share a block.
 func (c *collector) chooseObjects() {
 	staying := slices.DeleteFunc(slices.Clone(c.inv.Packs), func(p *graph.PackPlace) bool { return slices.Contains(c.replacedPacks, p) })
 	c.setMark(packed, staying)
 	c.setMark(taken, c.replacedPacks)
 	marks := c.graph.Marks
-	for _, l := range c.inv.Loose {
-		if i, ok := c.graph.Find(l.ID); ok && marks[i]&packed == 0 {
+	for id := range c.inv.Unpacked() {
+		if i, ok := c.graph.Find(id); ok && marks[i]&packed == 0 {
 			marks[i] |= taken
 		}
 	}
@@ -205,6 +207,16 @@ func (c *collector) pack(ctx context.Context) error {
 	}
 	c.newPack = info.ID
 	return nil
+}
+
+// unload writes the log without the objects that it carries. The new pack has those that were there
+// when gc began; those that came since go into a pack of their own.
+func (c *collector) unload(ctx context.Context) error {
+	view, err := c.s.Refs.Read()
+	if err != nil || c.o.DryRun || len(view.Carried()) == 0 {
+		return err
+	}
+	return c.s.Store.Locked(ctx, func(t *store.Tx) error { return t.UnloadLog() })
 }
 
 // raws reads the objects for the new pack. A forgotten object is its header alone.

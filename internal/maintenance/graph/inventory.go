@@ -4,7 +4,9 @@ import (
 	"cmp"
 	"errors"
 	"io/fs"
+	"iter"
 	"os"
+	"path/filepath"
 	"slices"
 	"time"
 
@@ -26,6 +28,8 @@ type Inventory struct {
 	Logged []format.ID // in the log, oldest first
 	Loose  []LoosePlace
 	Packs  []*PackPlace
+
+	loggedSize int64 // bytes of the objects in the log
 }
 
 // LoosePlace is an object in a file of its own.
@@ -46,13 +50,25 @@ type PackPlace struct {
 	Bodyless []format.ID // those without a body in this pack
 }
 
-// TakeInventory lists the objects in the log as it was last read, the loose objects, and then the
-// packs, so that it meets an object that is packed meanwhile. It calls bad for a pack whose index cannot be read: an error from bad ends
-// the listing, nil leaves the pack out.
+// TakeInventory lists the objects in the log, the loose objects, and then the packs, so that it
+// meets an object that is packed meanwhile. It calls bad for a log or an index that cannot be read:
+// an error from bad ends the listing, nil leaves out what is there.
 func TakeInventory(s *session.Store, bad func(path string, err error) error) (*Inventory, error) {
+	if err := s.Objects.RefreshLog(); err != nil {
+		if err := bad(filepath.Join(s.Dir, "refs"), err); err != nil {
+			return nil, err
+		}
+	}
 	inv := &Inventory{Logged: s.Objects.Logged()}
 	inv.IDs = append(inv.IDs, inv.Logged...)
-	err := s.Objects.EachLoose(func(at objects.Info) error {
+	err := s.Objects.EachLogged(func(_ objects.Place, raw format.Raw) error {
+		inv.loggedSize += int64(len(raw.Header) + len(raw.Body))
+		return nil
+	}, func(string, error) error { return nil })
+	if err != nil {
+		return nil, err
+	}
+	err = s.Objects.EachLoose(func(at objects.Info) error {
 		inv.Loose = append(inv.Loose, LoosePlace{ID: at.ID, Time: at.ModTime.UnixNano(), Size: at.Size})
 		inv.IDs = append(inv.IDs, at.ID)
 		return nil
@@ -127,8 +143,25 @@ func ReadPack(s *session.Store, id format.ID) (*PackPlace, error) {
 	return p, err
 }
 
+// Unpacked returns the objects in the log and the loose ones. One in both places comes twice.
+func (inv *Inventory) Unpacked() iter.Seq[format.ID] {
+	return func(yield func(format.ID) bool) {
+		for _, id := range inv.Logged {
+			if !yield(id) {
+				return
+			}
+		}
+		for _, l := range inv.Loose {
+			if !yield(l.ID) {
+				return
+			}
+		}
+	}
+}
+
 // Size returns the number of bytes that the objects take.
 func (inv *Inventory) Size() (n int64) {
+	n = inv.loggedSize
 	for _, l := range inv.Loose {
 		n += l.Size
 	}

@@ -70,9 +70,11 @@ func TipOf(t testing.TB, s *session.Store, name string) format.ID {
 	return storetest.View(t, s).Get(history.RefName(name, history.MainBranch)).ID
 }
 
-// TakeOut removes the body of a loose object by hand, and writes a record that it was forgotten.
+// TakeOut removes the body of an object in the log by hand, and writes a record that it was
+// forgotten.
 func TakeOut(t testing.TB, s *session.Store, id format.ID) {
 	t.Helper()
+	storetest.Loosen(t, s)
 	path := s.Objects.LoosePath(id)
 	header, _, whole := bytes.Cut(storetest.Must[[]byte](t)(os.ReadFile(path)), []byte("\n\n"))
 	record := format.Absent{Object: id, Reason: format.ReasonForgotten, Time: storetest.Start}

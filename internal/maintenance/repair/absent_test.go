@@ -22,6 +22,7 @@ func TestRepairOfAnAbsentRecord(t *testing.T) {
 	lost := kit.TipOf(t, s, "talk")
 	kit.Say(t, s, "talk", "four", "five")
 	forgotten := kit.TipOf(t, s, "talk")
+	storetest.Loosen(t, s)
 	kit.ForgetEntry(t, s, forgotten)
 	path := s.Objects.LoosePath(lost)
 	good := storetest.Must[[]byte](t)(os.ReadFile(path))
