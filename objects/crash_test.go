@@ -45,6 +45,7 @@ syncdir objects`},
 		{"put of one that is there", func(s *objects.Store) error { return s.Put(one) }, `
 sync objects/0e/*
 chtimes objects/0e/*
+syncdir objects
 syncdir objects/0e`},
 		{"put of 65", func(s *objects.Store) error { return s.Put(batch(65)...) }, `
 write objects/pack/.tmp

@@ -103,6 +103,9 @@ func (s *Store) putLoose(ids []format.ID, raws []format.Raw) error {
 	if err := s.writeLoose(files); err != nil {
 		return fmt.Errorf("cannot store objects: %w", err)
 	}
+	if len(renewed) > 0 {
+		renewed = append(renewed, s.objectsDir())
+	}
 	if err := s.fs.SyncDirs(renewed); err != nil {
 		return fmt.Errorf("cannot store objects: %w", err)
 	}

@@ -56,7 +56,10 @@ type run struct {
 func startOf(t testing.TB, p *place, v verb) image {
 	t.Helper()
 	base, err := packed()
-	if v.loose {
+	switch {
+	case v.loose:
+		base, err = loosened()
+	case v.carried:
 		base, err = template()
 	}
 	if err != nil {

@@ -13,6 +13,7 @@ import (
 	"github.com/gemini-ctx/ctx/internal/exchange"
 	"github.com/gemini-ctx/ctx/internal/history"
 	"github.com/gemini-ctx/ctx/internal/summaries"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -34,6 +35,7 @@ import (
 	"github.com/gemini-ctx/ctx/internal/session"
 	"github.com/gemini-ctx/ctx/internal/summarizer"
 	"github.com/gemini-ctx/ctx/internal/view"
+	"github.com/gemini-ctx/ctx/refs"
 )
 
 // verb is a command that changes something, as a row of the table.
@@ -42,8 +44,9 @@ type verb struct {
 	prep func(*world) error // makes what the command needs beside the template; runs unwatched
 	do   func(*world) error
 
-	loose bool // starts from a store of loose objects
-	many  bool // records several operations, so a part of its work can be there
+	loose   bool // starts from a store of loose objects
+	carried bool // starts from a store whose log carries its objects
+	many    bool // records several operations, so a part of its work can be there
 	// files are the files beside the store that the command changes, relative to the root. Each
 	// must have its old or its new content.
 	files  []string
@@ -214,10 +217,18 @@ func verbs() []verb {
 			}
 			return err
 		})},
+		{name: "forget what the log carries", carried: true, do: on(func(s *session.Store) error {
+			_, err := forget.Run(bg, s, forget.Options{Text: "database"})
+			return err
+		})},
+		{name: "append that ends in a checkpoint", carried: true, prep: on(fillLog), do: on(func(s *session.Store) error {
+			return say(s, "talk", main, "user", "the last before the checkpoint")
+		})},
 		{name: "forget by a text", loose: true, do: on(func(s *session.Store) error {
 			_, err := forget.Run(bg, s, forget.Options{Text: "lexer"})
 			return err
 		})},
+		{name: "gc of the log", carried: true, prep: leaveGarbage, do: on(func(s *session.Store) error { _, err := gc.Run(bg, s, gc.Options{}); return err })},
 		{name: "gc", loose: true, prep: leaveGarbage, do: on(func(s *session.Store) error { _, err := gc.Run(bg, s, gc.Options{}); return err })},
 		{name: "gc of packs", prep: leavePacks, do: on(func(s *session.Store) error {
 			_, err := gc.Run(bg, s, gc.Options{Best: true})
@@ -464,6 +475,9 @@ func loseDerived(s *session.Store) error {
 	for i := range 256 {
 		xx := fmt.Sprintf("%02x", i)
 		list, err := os.ReadDir(filepath.Join(s.Dir, "objects", xx))
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
 		if err != nil {
 			return err
 		}
@@ -492,6 +506,19 @@ func loseDerived(s *session.Store) error {
 		return fmt.Errorf("only %d objects were lost", lost)
 	}
 	return nil
+}
+
+// fillLog brings the log to where the next operation but one is a checkpoint.
+func fillLog(s *session.Store) error {
+	for {
+		v, err := s.Refs.Read()
+		if err != nil || len(v.Since) == refs.CheckpointEvery-1 {
+			return err
+		}
+		if err := say(s, "filler", main, "user", "fill"); err != nil {
+			return err
+		}
+	}
 }
 
 // bundleAway replaces a store by a bundle of it.

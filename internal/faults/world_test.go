@@ -10,6 +10,7 @@ import (
 	"github.com/gemini-ctx/ctx/internal/conversation"
 	"github.com/gemini-ctx/ctx/internal/edits"
 	"github.com/gemini-ctx/ctx/internal/epochs"
+	"github.com/gemini-ctx/ctx/internal/faults/kit"
 	"github.com/gemini-ctx/ctx/internal/history"
 	"github.com/gemini-ctx/ctx/internal/summaries"
 	"maps"
@@ -142,11 +143,18 @@ func chatter(r *rand.Rand) string { return fmt.Sprintf(topics[r.IntN(len(topics)
 // A template is a project with a store that contains something of every kind, and that writes its
 // next checkpoint with the operation after the next. In packed, all old objects are in a pack.
 var (
-	template = sync.OnceValues(func() (image, error) { return makeTemplate(false) })
-	packed   = sync.OnceValues(func() (image, error) { return makeTemplate(true) })
+	template = sync.OnceValues(func() (image, error) { return makeTemplate(nil) })
+	loosened = sync.OnceValues(func() (image, error) {
+		return makeTemplate(func(s *session.Store) error { return kit.Loosen(bg, s) })
+	})
+	packed = sync.OnceValues(func() (image, error) {
+		return makeTemplate(func(s *session.Store) error { _, err := gc.Run(bg, s, gc.Options{}); return err })
+	})
 )
 
-func makeTemplate(packed bool) (image, error) {
+// makeTemplate makes the store of the tests, whose log carries its objects, and then calls move,
+// which may be nil.
+func makeTemplate(move func(*session.Store) error) (image, error) {
 	base := ""
 	if info, err := os.Stat("/dev/shm"); err == nil && info.IsDir() {
 		base = "/dev/shm"
@@ -169,9 +177,9 @@ func makeTemplate(packed bool) (image, error) {
 	if err := w.with(fill); err != nil {
 		return nil, err
 	}
-	if packed {
+	if move != nil {
 		w.now = written.Add(12 * time.Hour)
-		if err := w.with(func(s *session.Store) error { _, err := gc.Run(bg, s, gc.Options{}); return err }); err != nil {
+		if err := w.with(move); err != nil {
 			return nil, err
 		}
 	}

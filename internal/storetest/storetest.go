@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/gemini-ctx/ctx/internal/durable"
+	"github.com/gemini-ctx/ctx/internal/faults/kit"
 	"github.com/gemini-ctx/ctx/internal/repo"
 	"github.com/gemini-ctx/ctx/internal/session"
 	"github.com/gemini-ctx/ctx/lock"
@@ -105,15 +106,7 @@ func CopyInto(t testing.TB, from, to string) {
 // single objects.
 func Loosen(t testing.TB, s *session.Store) {
 	t.Helper()
-	held := Must[*lock.Held](t)(s.Lock(context.Background()))
-	view := Must[*refs.View](t)(s.Refs.Begin(held))
-	for _, raw := range view.Carried() {
-		if err := s.Objects.Put(raw); err != nil {
-			t.Fatal(err)
-		}
-	}
-	Must[*refs.View](t)(s.Refs.Unload(held, view, false))
-	if err := held.Release(); err != nil {
+	if err := kit.Loosen(context.Background(), s); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -31,7 +31,6 @@ import (
 	"github.com/gemini-ctx/ctx/internal/session"
 	"github.com/gemini-ctx/ctx/internal/view"
 	"github.com/gemini-ctx/ctx/lock"
-	"github.com/gemini-ctx/ctx/refs"
 )
 
 // Start is the time at which the clock of every made store begins.
@@ -218,50 +217,50 @@ func (m *maker) replace(name string) {
 func (m *maker) checkpoint(name string) {
 	m.compact(name, "") // then the forests hold every decision
 	m.compact(name, clusters.Flat)
-	m.locked("checkpoint", func(held *lock.Held) error {
-		if err := m.s.Objects.PackLogged(held); err != nil {
-			return err
-		}
-		return m.afterUnload(held, m.s.Refs.Checkpoint)
-	})
-}
-
-// loosen moves what the log carries into loose files, as earlier versions wrote them.
-func (m *maker) loosen() {
-	m.locked("loosen", func(held *lock.Held) error {
-		for _, id := range m.s.Objects.Logged() {
-			raw, err := m.s.Objects.Get(id)
-			if err != nil {
-				return err
-			}
-			if err := m.s.Objects.Put(raw); err != nil {
-				return err
-			}
-		}
-		return m.afterUnload(held, func(*lock.Held, *refs.View) error { return nil })
-	})
-}
-
-// afterUnload removes what the log carries, which is elsewhere now, and then calls do.
-func (m *maker) afterUnload(held *lock.Held, do func(*lock.Held, *refs.View) error) error {
-	v, err := m.s.Refs.Begin(held)
-	if err != nil {
-		return err
-	}
-	if v, err = m.s.Refs.Unload(held, v, false); err != nil {
-		return err
-	}
-	return do(held, v)
-}
-
-func (m *maker) locked(what string, do func(*lock.Held) error) {
-	m.do(what, func() error {
+	m.do("checkpoint", func() error {
 		held, err := m.s.Lock(m.c)
 		if err != nil {
 			return err
 		}
-		return errors.Join(do(held), held.Release())
+		return errors.Join(checkpoint(m.s, held), held.Release())
 	})
+}
+
+func checkpoint(s *session.Store, held *lock.Held) error {
+	v, err := s.Refs.Begin(held)
+	if err != nil {
+		return err
+	}
+	if err := s.Objects.PackLogged(held); err != nil {
+		return err
+	}
+	if v, err = s.Refs.Unload(held, v, false); err != nil {
+		return err
+	}
+	return s.Refs.Checkpoint(held, v)
+}
+
+// Loosen moves the objects that the log carries into loose files, as earlier versions wrote them.
+func Loosen(c context.Context, s *session.Store) error {
+	held, err := s.Lock(c)
+	if err != nil {
+		return err
+	}
+	return errors.Join(loosen(s, held), held.Release())
+}
+
+func loosen(s *session.Store, held *lock.Held) error {
+	v, err := s.Refs.Begin(held)
+	if err != nil {
+		return err
+	}
+	for _, raw := range v.Carried() {
+		if err := s.Objects.Put(raw); err != nil {
+			return err
+		}
+	}
+	_, err = s.Refs.Unload(held, v, false)
+	return err
 }
 
 // gc packs loose objects, and drops the beginning of the log.
@@ -291,7 +290,7 @@ func Plain(project string) (dir string, err error) {
 		return "", err
 	}
 	m.say("work", history.MainBranch, 6)
-	m.loosen()
+	m.do("loosen", func() error { return Loosen(m.c, m.s) })
 	return m.finish()
 }
 
@@ -401,7 +400,7 @@ func Everything(project string) (dir string, err error) {
 	m.append("talk", main, conversation.Message{Role: "user", Note: true, Text: "what came after"})
 	m.do("ref", func() error { return m.s.Conversation.UpdateRef(m.c, "user/a name", m.tip("talk"), nil) })
 	m.compact("work", "")
-	m.loosen()
+	m.do("loosen", func() error { return Loosen(m.c, m.s) })
 	m.checkpoint("work")
 	m.torn()
 	m.say("work", main, 2)
