@@ -39,8 +39,8 @@ func splitObjects(p []byte) (own []byte, digest ID, objects []byte, whole bool) 
 	return own, digest, r.Rest, r.Err == nil && ID(given) == digest
 }
 
-// SalvageObjects returns the objects that can be told apart in the damaged record at the start of b,
-// which may go on behind the record. The caller checks each object.
+// SalvageObjects returns the objects that can be told apart in the damaged record at the start of
+// b, which may go on behind the record. The caller checks each object.
 func SalvageObjects(b []byte) []Raw {
 	if len(b) <= opFront || b[opFront] != opCarries {
 		return nil

@@ -305,8 +305,8 @@ func emptyOperation() *format.Operation {
 	return &format.Operation{Number: 1, Time: time.UnixMilli(0).UTC(), Verb: "init"}
 }
 
-// carryingOperation is sampleOperation with the objects that it made: the question, and the node over
-// it, which has no body.
+// carryingOperation is sampleOperation with the objects that it made: the question, and the node
+// over it, which has no body.
 func carryingOperation() *format.Operation {
 	op := sampleOperation()
 	op.Objects = []format.Raw{

@@ -212,10 +212,10 @@ type Place struct {
 }
 
 // Contents calls fn for every stored copy of every object with its header and body: those in the
-// log, loose ones in the order of their ids, then pack by pack in the order that they were written in. The bytes are
-// good until fn returns. A copy that cannot be read, or is not what its id says, is told to bad
-// instead, whose error ends it; so does an error of fn. Memory does not grow with the store, but
-// for some 100 bytes for each object of the largest pack.
+// log, loose ones in the order of their ids, then pack by pack in the order that they were written
+// in. The bytes are good until fn returns. A copy that cannot be read, or is not what its id says,
+// is told to bad instead, whose error ends it; so does an error of fn. Memory does not grow with
+// the store, but for some 100 bytes for each object of the largest pack.
 func (s *Store) Contents(fn func(Place, format.Raw) error, bad func(path string, err error) error) error {
 	if err := s.readLog(); err != nil {
 		if err := bad(s.logPath(), err); err != nil {

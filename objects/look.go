@@ -201,10 +201,10 @@ type Info struct {
 	Size    int64     // bytes of a loose file; 0 in a pack, where objects share blocks (see Packs)
 }
 
-// Each calls fn for every object, once for each place it is stored in: those in the log, loose
-// ones in the order of their ids, then each pack. It stops at the first error of fn and returns it. Objects that come,
-// go or move meanwhile may be met or not, or twice: who must meet all of them keeps gc out with
-// the store's lock.
+// Each calls fn for every object, once for each place it is stored in: those in the log, loose ones
+// in the order of their ids, then each pack. It stops at the first error of fn and returns it.
+// Objects that come, go or move meanwhile may be met or not, or twice: who must meet all of them
+// keeps gc out with the store's lock.
 func (s *Store) Each(fn func(Info) error) error {
 	if err := s.readLog(); err != nil {
 		return err

@@ -197,10 +197,11 @@ func (db *DB) append(v *View, record []byte) error {
 }
 
 // Checkpoint replaces the checkpoint file by one of v. Readers would lose decisions that the refs
-// of the forests do not hold yet, so v.Pending must be empty for every forest. The caller first
-// commits an operation that writes the forests. They would also lose the objects that the log
-// carries, so the caller first moves these into a pack and calls Unload.
-func (db *DB) Checkpoint(held *lock.Held, v *View) error {
+// of the forests do not hold yet, so v.Pending must be empty for every forest but those in same:
+// forests whose refs have not moved because the decisions since have undone each other. The caller
+// first commits an operation that writes the other forests. Readers would also lose the objects
+// that the log carries, so the caller first stores these elsewhere and calls Unload.
+func (db *DB) Checkpoint(held *lock.Held, v *View, same ...string) error {
 	if err := db.mustHold(held); err != nil {
 		return err
 	}
@@ -209,7 +210,7 @@ func (db *DB) Checkpoint(held *lock.Held, v *View) error {
 	}
 	for _, r := range v.Since {
 		for _, f := range r.Op.Forests {
-			if len(v.Pending(f.Name)) > 0 {
+			if len(v.Pending(f.Name)) > 0 && !slices.Contains(same, f.Name) {
 				return fmt.Errorf("forest %q is not written yet", f.Name)
 			}
 		}

@@ -24,6 +24,15 @@ type Record struct {
 	Damaged bool // some of the objects that the record carries are damaged; the operation is whole
 }
 
+// OperationSize returns about the number of bytes of the record without the objects that it carries.
+func (r Record) OperationSize() int {
+	size := r.Size
+	for _, raw := range r.Op.Objects {
+		size -= len(raw.Header) + len(raw.Body)
+	}
+	return size
+}
+
 // scan is the result of a pass over one segment.
 type scan struct {
 	records []Record

@@ -83,13 +83,20 @@ func applyRefs(refs map[string]format.Value, op *format.Operation) {
 func (v *View) Checkpoint() uint64 { return v.start.number }
 
 // Long reports whether the log after the checkpoint is so long that a new checkpoint is due.
-func (v *View) Long() bool { return len(v.Since) >= CheckpointEvery || v.Overlay() >= checkpointBytes }
-
-// Overlay returns the number of bytes of log that a reader applies to the checkpoint.
-func (v *View) Overlay() int {
+func (v *View) Long() bool {
 	size := 0
 	for _, r := range v.Since {
 		size += r.Size
+	}
+	return len(v.Since) >= CheckpointEvery || size >= checkpointBytes
+}
+
+// Overlay returns the number of bytes of operations that a reader applies to the checkpoint,
+// without the objects that their records carry.
+func (v *View) Overlay() int {
+	size := 0
+	for _, r := range v.Since {
+		size += r.OperationSize()
 	}
 	return size
 }

@@ -40,6 +40,7 @@ func printCounts(a *app, c storedir.Counts) error {
 		{"packs", fmt.Sprint(c.Packs)},
 		{"packed objects", fmt.Sprint(c.PackedObjects)},
 		{"pack bytes", fmt.Sprint(c.PackBytes)},
+		{"objects in the log", fmt.Sprint(c.Carried)},
 		{"refs", fmt.Sprint(c.Refs)},
 		{"newest operation", fmt.Sprint(c.Operation)},
 		{"operations since the checkpoint", fmt.Sprint(c.Since)},

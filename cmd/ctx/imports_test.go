@@ -66,7 +66,7 @@ var layers = map[string]string{
 	"internal/maintenance/graph":    "format internal/durable objects internal/session",
 	"internal/maintenance/replay":   "format forest refs internal/session internal/maintenance/graph",
 	"internal/maintenance/storedir": "format internal/durable objects internal/session",
-	"internal/maintenance/gc":       "format internal/durable lock objects refs internal/session internal/maintenance/graph internal/maintenance/replay internal/maintenance/storedir",
+	"internal/maintenance/gc":       "format internal/durable lock objects refs internal/store internal/session internal/maintenance/graph internal/maintenance/replay internal/maintenance/storedir",
 	"internal/hooks":                "format internal/terms forest/summarize internal/agent/transcript internal/agent/geminicli internal/durable internal/cache internal/hooks/settings refs sanitize internal/view internal/history internal/summaries internal/search internal/recall internal/compaction internal/exchange internal/session internal/maintenance/gc",
 	"internal/cli/document":         "format refs internal/view internal/history internal/clusters internal/recall internal/session internal/hooks",
 	"internal/cli/jsonl":            "internal/jsonvalue",
@@ -103,12 +103,13 @@ var layers = map[string]string{
 	"internal/faults":                          "",
 	"internal/faults/golden":                   "",
 	"internal/faults/kernel":                   "",
-	"internal/faults/kit":                      "format internal/durable lock objects refs internal/repo internal/epochs/epoch internal/view internal/history internal/clusters internal/epochs internal/summaries internal/conversation internal/edits internal/recall internal/compaction internal/session internal/maintenance/gc internal/maintenance/forget",
+	"internal/faults/kit":                      "format internal/durable lock objects refs internal/repo internal/epochs/epoch internal/view internal/history internal/clusters internal/epochs internal/summaries internal/conversation internal/edits internal/recall internal/compaction internal/session internal/maintenance/gc internal/maintenance/forget internal/storetest/loose",
 	"internal/faults/program":                  "",
 	"internal/faults/rot":                      "",
 	"internal/faults/storm":                    "",
 	"internal/maintenance/kit":                 "format forest internal/durable objects refs sanitize internal/epochs/epoch internal/history internal/clusters internal/epochs internal/summaries internal/conversation internal/compaction internal/session internal/maintenance/gc internal/maintenance/fsck internal/maintenance/forget internal/storetest",
-	"internal/storetest":                       "format forest forest/summarize internal/durable lock refs internal/repo internal/view internal/history internal/clusters internal/summaries internal/conversation internal/edits internal/recall internal/compaction internal/session",
+	"internal/storetest":                       "format forest forest/summarize internal/durable lock refs internal/repo internal/view internal/history internal/clusters internal/summaries internal/conversation internal/edits internal/recall internal/compaction internal/session internal/storetest/loose",
+	"internal/storetest/loose":                 "internal/repo lock",
 }
 
 // libraries says which packages may use a library. Each has one user, or one place where it is

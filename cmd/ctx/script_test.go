@@ -19,6 +19,8 @@ import (
 	"github.com/gemini-ctx/ctx/internal/cli/environ"
 	"github.com/gemini-ctx/ctx/internal/durable"
 	"github.com/gemini-ctx/ctx/internal/eval/program"
+	"github.com/gemini-ctx/ctx/internal/repo"
+	"github.com/gemini-ctx/ctx/internal/storetest/loose"
 	"github.com/gemini-ctx/ctx/internal/summarizer/printmode"
 )
 
@@ -246,7 +248,8 @@ func fileAndNumber(ts *testscript.TestScript, neg bool, args []string, usage str
 		ts.Fatalf("usage: %s", usage)
 	}
 	name := args[0]
-	if len(name) == 64 { // the id of a loose object
+	if len(name) == 64 { // the id of an object, which becomes a loose one
+		ts.Check(loosen(ts.MkAbs(".")))
 		name = filepath.Join(".gemini", "context", "objects", name[:2], name[2:])
 	}
 	found, err := filepath.Glob(ts.MkAbs(name))
@@ -257,6 +260,20 @@ func fileAndNumber(ts *testscript.TestScript, neg bool, args []string, usage str
 	n, err := strconv.Atoi(args[1])
 	ts.Check(err)
 	return found[0], n
+}
+
+// loosen moves the objects in the log of a project's store into loose files. A store that is
+// damaged stays as it is: its objects are loose already.
+func loosen(project string) error {
+	r, err := repo.Open(repo.Env{WorkDir: project, Now: time.Now})
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	if v, err := r.Refs.Read(); err != nil || len(v.Carried()) == 0 {
+		return nil
+	}
+	return loose.Move(context.Background(), r)
 }
 
 // testWorld is a world without a terminal, a home or an environment.

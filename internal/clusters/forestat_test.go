@@ -63,6 +63,7 @@ func sameForests(t *testing.T, s *session.Store, was map[uint64][]clusters.Clust
 // dropDerived removes every loose forest and page that no ref names.
 func dropDerived(t *testing.T, s *session.Store) {
 	t.Helper()
+	storetest.Loosen(t, s)
 	kept := map[format.ID]bool{}
 	for _, v := range storetest.View(t, s).All() {
 		kept[v.ID], kept[v.Pin] = true, true

@@ -457,6 +457,7 @@ func TestFlatWhereMainIsDamaged(t *testing.T) {
 	storetest.Compact(t, s, "talk")
 	storetest.Talk(t, s, "talk", 9, 2)
 	storetest.Must[clusters.Graduation](t)(s.Conversation.Graduate(context.Background(), "talk", history.MainBranch))
+	storetest.Loosen(t, s)
 	st := storetest.Must[*forest.State](t)(s.History.Forest(storetest.View(t, s)))
 	for _, c := range st.Live() {
 		node := storetest.Must[format.ID](t)(st.Node(c)).String()

@@ -193,6 +193,7 @@ func parts(t testing.TB, s *session.Store, branch, role, list string) format.ID 
 // lose takes the file of an object away.
 func lose(t testing.TB, s *session.Store, id format.ID) {
 	t.Helper()
+	storetest.Loosen(t, s)
 	if err := os.Remove(filepath.Join(s.Dir, "objects", id.String()[:2], id.String()[2:])); err != nil {
 		t.Fatal(err)
 	}

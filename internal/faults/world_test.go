@@ -10,7 +10,6 @@ import (
 	"github.com/gemini-ctx/ctx/internal/conversation"
 	"github.com/gemini-ctx/ctx/internal/edits"
 	"github.com/gemini-ctx/ctx/internal/epochs"
-	"github.com/gemini-ctx/ctx/internal/faults/kit"
 	"github.com/gemini-ctx/ctx/internal/history"
 	"github.com/gemini-ctx/ctx/internal/summaries"
 	"maps"
@@ -30,6 +29,7 @@ import (
 	"github.com/gemini-ctx/ctx/internal/maintenance/gc"
 	"github.com/gemini-ctx/ctx/internal/repo"
 	"github.com/gemini-ctx/ctx/internal/session"
+	"github.com/gemini-ctx/ctx/internal/storetest/loose"
 	"github.com/gemini-ctx/ctx/internal/view"
 	"github.com/gemini-ctx/ctx/lock"
 	"github.com/gemini-ctx/ctx/refs"
@@ -145,7 +145,7 @@ func chatter(r *rand.Rand) string { return fmt.Sprintf(topics[r.IntN(len(topics)
 var (
 	template = sync.OnceValues(func() (image, error) { return makeTemplate(nil) })
 	loosened = sync.OnceValues(func() (image, error) {
-		return makeTemplate(func(s *session.Store) error { return kit.Loosen(bg, s) })
+		return makeTemplate(func(s *session.Store) error { return loose.Move(bg, s.Repo) })
 	})
 	packed = sync.OnceValues(func() (image, error) {
 		return makeTemplate(func(s *session.Store) error { _, err := gc.Run(bg, s, gc.Options{}); return err })

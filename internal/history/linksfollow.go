@@ -68,7 +68,7 @@ func (s *Reader) catchUp(l *Links, view *refs.View) error {
 		return errCacheTooOld
 	}
 	for _, r := range slices.Backward(fresh) {
-		l.read += r.Size
+		l.read += r.OperationSize()
 		if err := s.followOne(l, r.Op, view); err != nil {
 			return err
 		}

@@ -153,15 +153,21 @@ func (t *Tx) ShortenLog() error {
 // checkpoint writes the forests and then every ref, so that readers overlay fewer records.
 func (t *Tx) checkpoint() error {
 	pending := false
+	var same []string
 	for _, name := range ForestNames {
 		if len(t.View.Pending(name)) == 0 {
 			continue
 		}
 		t.draft(name).state = nil // what the operation decided is in the view now
-		if _, err := t.WriteForestOf(name); err != nil {
+		id, err := t.WriteForestOf(name)
+		if err != nil {
 			return err
 		}
-		pending = true
+		if id == t.View.Get(history.ForestRefOf(name)).ID {
+			same = append(same, name)
+		} else {
+			pending = true
+		}
 	}
 	if pending {
 		if err := t.Commit(&format.Operation{Verb: refs.VerbCheckpoint}); err != nil {
@@ -171,7 +177,7 @@ func (t *Tx) checkpoint() error {
 	if err := t.UnloadLog(); err != nil {
 		return err
 	}
-	return t.repo.Refs.Checkpoint(t.Held, t.View)
+	return t.repo.Refs.Checkpoint(t.Held, t.View, same...)
 }
 
 // UnloadLog moves the objects that the log carries into a pack. A crash on the way leaves them in

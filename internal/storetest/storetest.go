@@ -12,9 +12,9 @@ import (
 	"time"
 
 	"github.com/gemini-ctx/ctx/internal/durable"
-	"github.com/gemini-ctx/ctx/internal/faults/kit"
 	"github.com/gemini-ctx/ctx/internal/repo"
 	"github.com/gemini-ctx/ctx/internal/session"
+	"github.com/gemini-ctx/ctx/internal/storetest/loose"
 	"github.com/gemini-ctx/ctx/lock"
 	"github.com/gemini-ctx/ctx/refs"
 )
@@ -102,11 +102,11 @@ func CopyInto(t testing.TB, from, to string) {
 	}
 }
 
-// Loosen moves the objects that the log carries into loose files, for a test that damages or removes
-// single objects.
+// Loosen moves the objects that the log carries into loose files, for a test that damages or
+// removes single objects.
 func Loosen(t testing.TB, s *session.Store) {
 	t.Helper()
-	if err := kit.Loosen(context.Background(), s); err != nil {
+	if err := loose.Move(context.Background(), s.Repo); err != nil {
 		t.Fatal(err)
 	}
 }

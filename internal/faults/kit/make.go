@@ -29,6 +29,7 @@ import (
 	"github.com/gemini-ctx/ctx/internal/maintenance/gc"
 	"github.com/gemini-ctx/ctx/internal/repo"
 	"github.com/gemini-ctx/ctx/internal/session"
+	"github.com/gemini-ctx/ctx/internal/storetest/loose"
 	"github.com/gemini-ctx/ctx/internal/view"
 	"github.com/gemini-ctx/ctx/lock"
 )
@@ -240,29 +241,6 @@ func checkpoint(s *session.Store, held *lock.Held) error {
 	return s.Refs.Checkpoint(held, v)
 }
 
-// Loosen moves the objects that the log carries into loose files, as earlier versions wrote them.
-func Loosen(c context.Context, s *session.Store) error {
-	held, err := s.Lock(c)
-	if err != nil {
-		return err
-	}
-	return errors.Join(loosen(s, held), held.Release())
-}
-
-func loosen(s *session.Store, held *lock.Held) error {
-	v, err := s.Refs.Begin(held)
-	if err != nil {
-		return err
-	}
-	for _, raw := range v.Carried() {
-		if err := s.Objects.Put(raw); err != nil {
-			return err
-		}
-	}
-	_, err = s.Refs.Unload(held, v, false)
-	return err
-}
-
 // gc packs loose objects, and drops the beginning of the log.
 func (m *maker) gc(at time.Time) {
 	m.do("gc", func() error {
@@ -290,7 +268,7 @@ func Plain(project string) (dir string, err error) {
 		return "", err
 	}
 	m.say("work", history.MainBranch, 6)
-	m.do("loosen", func() error { return Loosen(m.c, m.s) })
+	m.do("loosen", func() error { return loose.Move(m.c, m.s.Repo) })
 	return m.finish()
 }
 
@@ -400,7 +378,7 @@ func Everything(project string) (dir string, err error) {
 	m.append("talk", main, conversation.Message{Role: "user", Note: true, Text: "what came after"})
 	m.do("ref", func() error { return m.s.Conversation.UpdateRef(m.c, "user/a name", m.tip("talk"), nil) })
 	m.compact("work", "")
-	m.do("loosen", func() error { return Loosen(m.c, m.s) })
+	m.do("loosen", func() error { return loose.Move(m.c, m.s.Repo) })
 	m.checkpoint("work")
 	m.torn()
 	m.say("work", main, 2)

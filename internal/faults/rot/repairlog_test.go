@@ -29,8 +29,8 @@ func standing(answers kit.Answers) map[string]bool {
 	return ids
 }
 
-// middleOf returns the middle of the operation in the record at byte at, without the objects that it
-// carries.
+// middleOf returns the middle of the operation in the record at byte at, without the objects that
+// it carries.
 func (f *file) middleOf(t *testing.T, at int) int {
 	t.Helper()
 	op, _, size, err := format.DecodeOperation(f.good[at:])

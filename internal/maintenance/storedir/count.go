@@ -20,6 +20,7 @@ type Counts struct {
 	Packs         int    `json:"packs"`
 	PackedObjects int    `json:"packed_objects"` // an object in two packs counts twice
 	PackBytes     int64  `json:"pack_bytes"`
+	Carried       int    `json:"carried"` // objects in records of the log
 	Refs          int    `json:"refs"`
 	Operation     uint64 `json:"operation"`        // the number of the newest one
 	Since         int    `json:"since_checkpoint"` // operations after the checkpoint, which every reader reads
@@ -53,6 +54,7 @@ func Count(s *session.Store) (Counts, error) {
 	if err != nil {
 		return c, err
 	}
+	c.Carried = len(s.Objects.Logged())
 	c.Refs, c.Operation, c.Since = len(view.Names("")), view.Number, len(view.Since)
 	if c.LogBytes, err = sizeOf(filepath.Join(s.Dir, "refs"), "log-"); err != nil {
 		return c, err
