@@ -24,7 +24,8 @@ type Record struct {
 	Damaged bool // some of the objects that the record carries are damaged; the operation is whole
 }
 
-// OperationSize returns about the number of bytes of the record without the objects that it carries.
+// OperationSize returns about the number of bytes of the record without the objects that it
+// carries.
 func (r Record) OperationSize() int {
 	size := r.Size
 	for _, raw := range r.Op.Objects {
