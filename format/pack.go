@@ -47,9 +47,10 @@ func (b PackBlock) check() error {
 	return nil
 }
 
-// maxCompressed is the size of the largest frame for raw bytes. zstd adds 3 bytes to each 128 KiB
-// that do not compress, and a frame header and a checksum of at most 22 bytes.
-func maxCompressed(raw int) int { return raw + 3*(raw>>17+1) + 22 }
+// maxCompressed is the size of the largest frame for raw bytes. zstd adds 3 bytes to each of its
+// blocks that do not compress, and a frame header and a checksum of at most 22 bytes. A block has
+// 64 KiB at the fastest level and 128 KiB at the others.
+func maxCompressed(raw int) int { return raw + 3*(raw>>16+1) + 22 }
 
 // AppendPackBlockHead appends the head of b, PackBlockHead bytes, to dst. It refuses a block that
 // ParsePackBlockHead would refuse.

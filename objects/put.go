@@ -11,20 +11,23 @@ import (
 	"github.com/gemini-ctx/ctx/internal/durable"
 )
 
-// MaxLoose is the largest batch that is written as loose files. A loose file costs some 0.2 ms to
-// make and sync, a pack four syncs whatever it holds.
-const MaxLoose = 64
+// Limits of what is written as loose files. A loose file costs some 0.2 ms to make and sync, a pack
+// four syncs whatever it holds. Large objects are worth compressing.
+const (
+	MaxLoose      = 64
+	maxLooseBytes = 256 << 10
+)
 
 // Put stores objects. Each is checked first, and nothing is written if one fails: a header that is
-// none, a body that does not match, a body that is missing without a record in absent/, a
-// forgotten body that would come back (*GoneError).
+// none, a body that does not match, a body that is missing without a record in absent/, a forgotten
+// body that would come back (*GoneError).
 //
 // When Put returns nil, every object is there after a power cut, and is as new as anything gc
 // spares: one that was there as a loose file is checked, synced and given the time now. A batch of
-// more than 64 is written as one pack, whatever of it is there already; a smaller one as loose
-// files, whatever of it is packed: storing twice costs bytes until the next gc, looking into every
-// pack costs time at every append. After an error or a crash any of the objects may be there, each
-// of them whole.
+// more than 64 or of more than 256 KiB is written as one pack, whatever of it is there already; a
+// smaller one as loose files, whatever of it is packed: storing twice costs bytes until the next
+// gc, looking into every pack costs time at every append. After an error or a crash any of the
+// objects may be there, each of them whole.
 func (s *Store) Put(raws ...format.Raw) error {
 	ids := make([]format.ID, 0, len(raws))
 	unique := make([]format.Raw, 0, len(raws))
@@ -69,7 +72,11 @@ func (s *Store) found(ids []format.ID, raws []format.Raw) error {
 
 // store writes objects that have been checked.
 func (s *Store) store(ids []format.ID, unique []format.Raw) error {
-	if len(ids) > MaxLoose {
+	size := 0
+	for _, r := range unique {
+		size += len(r.Header) + len(r.Body)
+	}
+	if len(ids) > MaxLoose || size > maxLooseBytes {
 		_, err := s.writePack(func(w *packWriter) error {
 			for i, id := range ids {
 				if err := w.add(id, unique[i]); err != nil {

@@ -65,16 +65,18 @@ func TestFullDisk(t *testing.T) {
 	bin := program.Build(t)
 	for _, c := range []struct {
 		name string
+		long int // how often a message repeats its number
 		make func(t *testing.T) (p program.Program, room func())
 	}{
-		{"of bytes", func(t *testing.T) (program.Program, func()) {
+		{"of bytes", 300, func(t *testing.T) (program.Program, func()) {
 			at := memory(t)
 			do(t, "mount", "-t", "tmpfs", "-o", "size=600k", "tmpfs", at)
 			t.Cleanup(func() { do(t, "umount", at) })
 			return program.Program{Path: bin, Dir: at, Env: settings}, func() { do(t, "mount", "-o", "remount,size=4m", at) }
 		}},
-		{"of files", func(t *testing.T) (program.Program, func()) {
-			d := newDisk(t, bin, 8, "-N", "620")
+		// A message that does not fit into a record makes two files.
+		{"of files", 40000, func(t *testing.T) (program.Program, func()) {
+			d := newDisk(t, bin, 8, "-N", "280")
 			var filler []string
 			for n := range 200 {
 				path := filepath.Join(d.at, fmt.Sprint("filler", n))
@@ -94,10 +96,17 @@ func TestFullDisk(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			p, room := c.make(t)
 			p.Must(t, "init")
+			file := filepath.Join(t.TempDir(), "message")
+			add := func(text string) program.Result {
+				if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+					t.Fatal(err)
+				}
+				return p.Run("append", "-s", "talk", "--role", "user", "-F", file)
+			}
 			var acknowledged []string
 			for n := range 400 {
-				text := message(n) + strings.Repeat(fmt.Sprintf(" and %d", n), 300)
-				r := p.Run("append", "-s", "talk", "--role", "user", "-m", text)
+				text := message(n) + strings.Repeat(fmt.Sprintf(" and %d", n), c.long)
+				r := add(text)
 				if !r.OK() {
 					refused(t, r, filepath.Join(p.Dir, ".gemini"), "disk is full")
 					break
@@ -109,7 +118,7 @@ func TestFullDisk(t *testing.T) {
 			}
 			checkHook(t, p)
 			for range 3 { // the disk stays full, and nothing gets worse
-				refused(t, p.Run("append", "-s", "talk", "--role", "user", "-m", strings.Repeat("too much ", 3000)), filepath.Join(p.Dir, ".gemini"), "disk is full")
+				refused(t, add(strings.Repeat("too much ", 10*c.long)), filepath.Join(p.Dir, ".gemini"), "disk is full")
 			}
 			if got := said(t, p, "talk"); !slices.Equal(got, acknowledged) {
 				t.Errorf("%d messages are there, and %d were acknowledged", len(got), len(acknowledged))
