@@ -1,7 +1,6 @@
 package exchange
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -11,6 +10,7 @@ import (
 	"github.com/gemini-ctx/ctx/internal/agent/adk"
 	"github.com/gemini-ctx/ctx/internal/agent/transcript"
 	"github.com/gemini-ctx/ctx/internal/history"
+	"github.com/gemini-ctx/ctx/internal/jsonvalue"
 	"github.com/gemini-ctx/ctx/refs"
 )
 
@@ -43,7 +43,7 @@ func (s *Reader) ExportADK(ctx context.Context, v *refs.View, session, branch st
 	out := adk.NewWriter(w, o.WriteOptions)
 	opened := map[int]string{-1: adk.InvocationID(session, "")}
 	err = c.Each(func(said Said) error {
-		it := adk.Item{Message: messageOfADK(said.Shown), Invocation: said.Invocation, Path: said.Path, Number: said.Number, Caller: said.Caller, Open: said.Open}
+		it := adk.Item{Message: messageOf(said.Shown), Invocation: said.Invocation, Path: said.Path, Number: said.Number, Caller: said.Caller, Open: said.Open}
 		if said.Opener == said.Number {
 			opened[said.Number] = adk.InvocationID(session, it.Origin.Message)
 		}
@@ -80,14 +80,14 @@ func (c *Conversation) sessionOfADK() (*transcript.Message, error) {
 		if err != nil || shown.Gone != "" {
 			return nil, err
 		}
-		m := messageOfADK(shown)
+		m := messageOf(shown)
 		return &m, nil
 	}
 	return nil, nil
 }
 
-// messageOfADK converts an entry to a message.
-func messageOfADK(s *history.Shown) transcript.Message {
+// messageOf converts an entry to a message.
+func messageOf(s *history.Shown) transcript.Message {
 	e := s.Entry
 	m := transcript.Message{
 		Origin: transcript.Origin{Agent: transcript.Own, Session: e.Session, Message: s.ID.String()}, Note: e.Kind == format.KindNote, Role: e.Role, Author: e.Author,
@@ -96,13 +96,8 @@ func messageOfADK(s *history.Shown) transcript.Message {
 	if e.Source != nil {
 		m.Origin = transcript.Origin{Agent: e.Source.Agent, Session: e.Source.Session, Message: e.Source.Message}
 	}
-	if s.Parts == nil {
-		m.Text = s.Text
-		return m
-	}
-	var b bytes.Buffer
-	if json.Compact(&b, s.Parts) == nil {
-		m.Parts = b.Bytes()
+	if s.Parts != nil && json.Valid(s.Parts) {
+		m.Parts = jsonvalue.Compact(s.Parts)
 	} else {
 		m.Text = s.Text
 	}

@@ -58,7 +58,7 @@ type run struct {
 	covers  []format.Cover
 }
 
-// clusters adds the clusters, live and evicted, by number.
+// gatherClusters adds the clusters, live and evicted, by number.
 func (g *gatherer) gatherClusters(st *forest.State) error {
 	type found struct {
 		unionfind.Cluster
