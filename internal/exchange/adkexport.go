@@ -3,7 +3,6 @@ package exchange
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"io"
 
 	"github.com/gemini-ctx/ctx/format"
@@ -22,50 +21,39 @@ type ADKOptions struct {
 }
 
 // ExportADK writes a branch as a session of ADK. The session provides defaults for empty options.
-func (s *Reader) ExportADK(ctx context.Context, v *refs.View, session, branch string, w io.Writer, o ADKOptions) (adk.Written, error) {
+func (s *Reader) ExportADK(ctx context.Context, v *refs.View, session, branch string, w io.Writer, o ADKOptions) (transcript.Written, error) {
 	c, err := s.Conversation(v, session, branch, o.Masked)
 	if err != nil {
-		return adk.Written{}, err
+		return transcript.Written{}, err
 	}
 	o.Session = session
 	if o.Kept, err = c.sessionOfADK(); err != nil {
-		return adk.Written{}, err
+		return transcript.Written{}, err
 	}
 	if o.State, err = s.adkState(v, session, &o); err != nil {
-		return adk.Written{}, err
+		return transcript.Written{}, err
 	}
 	var sets *history.SessionDAG
 	if o.Tokens {
 		if sets, err = s.Dag(v, session); err != nil {
-			return adk.Written{}, err
+			return transcript.Written{}, err
 		}
 	}
-	out := adk.NewWriter(w, o.WriteOptions)
 	opened := map[int]string{-1: adk.InvocationID(session, "")}
-	err = c.Each(func(said Said) error {
-		it := adk.Item{Message: messageOf(said.Shown), Invocation: said.Invocation, Path: said.Path, Number: said.Number, Caller: said.Caller, Open: said.Open}
+	return c.write(ctx, adk.NewWriter(w, o.WriteOptions), func(said *Said, it *transcript.Item) (leave bool, err error) {
 		if said.Opener == said.Number {
 			opened[said.Number] = adk.InvocationID(session, it.Origin.Message)
 		}
-		if it.Invocation == "" {
-			it.Invocation = opened[said.Opener]
+		if it.Turn == "" {
+			it.Turn = opened[said.Opener]
 		}
-		if adk.IsSession(it.Origin) {
-			return ctx.Err()
+		if adk.IsSession(it.Origin) || !o.Tokens {
+			return adk.IsSession(it.Origin), nil
 		}
-		if o.Tokens {
-			set, err := sets.Tokens(said.ID)
-			if err != nil {
-				return err
-			}
-			it.Set = append([]uint64{}, set...)
-		}
-		return errors.Join(out.Add(it), ctx.Err())
+		set, err := sets.Tokens(said.ID)
+		it.Set = append([]uint64{}, set...)
+		return false, err
 	})
-	if err != nil {
-		return adk.Written{}, err
-	}
-	return out.Close()
 }
 
 // sessionOfADK returns the newest note in which an import kept the members of an ADK session other

@@ -250,20 +250,12 @@ func (s *Reader) ExportTranscript(ctx context.Context, v *refs.View, session, br
 	if err != nil {
 		return transcript.Written{}, err
 	}
-	err = c.Each(func(said Said) error {
-		if said.Seq < from || said.Seq == from && from > 0 && said.Entry.Kind != format.KindNote {
-			return nil
-		}
-		it := transcript.Item{Message: messageOf(said.Shown), Entry: said.ID.String(), Open: said.Open, Orphan: said.Caller == NoCaller}
-		if each != nil {
+	return c.write(ctx, w, func(said *Said, it *transcript.Item) (leave bool, err error) {
+		if leave = said.Seq < from || said.Seq == from && from > 0 && said.Entry.Kind != format.KindNote; !leave && each != nil {
 			each(&it.Message)
 		}
-		return errors.Join(w.Add(it), ctx.Err())
+		return leave, nil
 	})
-	if err != nil {
-		return transcript.Written{}, err
-	}
-	return w.Close()
 }
 
 // TranscriptHome returns the mark by which an export names its session, so that an import finds it

@@ -32,7 +32,7 @@ func (d *reader) decode(o object) event {
 	out := event{origin: e.m.Origin, invocation: e.invocation, time: e.m.Time, rewind: e.rewind}
 	switch {
 	case h.Gone != "":
-		d.stats.Stand++
+		d.stats.Pass(passedStandIn)
 	case own && len(h.Of)+len(h.Stand) > 0:
 		out.messages = e.segments()
 	case own:
@@ -81,7 +81,7 @@ func (e *decoder) identify() {
 		t, below, ok := parseStamp(raw, e.unit)
 		if e.m.Time, e.below = t, below; !ok {
 			e.badTime = true
-			e.stats.BadTimes++
+			e.stats.Odd++
 		}
 	}
 }
@@ -94,11 +94,7 @@ func (e *decoder) deriveID() string {
 		_, _ = h.Write(append(v, '\n'))
 	}
 	base := "derived:" + hex.EncodeToString(h.Sum(nil)[:8])
-	e.derived[base]++
-	if n := e.derived[base]; n > 1 {
-		base += ":" + strconv.Itoa(n)
-	}
-	return base
+	return e.derived.Next(base)
 }
 
 // fields puts aside what a message has no place for.
@@ -283,7 +279,7 @@ func (e *decoder) foreign() transcript.Message {
 		m.Role, m.Note = transcript.RoleSystem, true
 	}
 	setParts(&m, e.parts, e.rest, e.content == nil)
-	m.Calls, m.Results = linksOf(e.parts)
+	m.Calls, m.Results = transcript.LinksOf(e.parts)
 	return m
 }
 
@@ -327,7 +323,7 @@ func (e *decoder) message(h hints, parts []json.RawMessage) transcript.Message {
 	}
 	h.say(&m, parts, e.rest)
 	list, _ := wordsOf(&m)
-	m.Calls, m.Results = linksOf(list)
+	m.Calls, m.Results = transcript.LinksOf(list)
 	if h.Calls != nil || h.Results != nil {
 		m.Calls, m.Results = nil, nil
 		for _, c := range h.Calls {
@@ -380,7 +376,7 @@ func originOr(o, other transcript.Origin) transcript.Origin {
 
 // segments are the messages of an event that has the results of several.
 func (e *decoder) segments() (list []transcript.Message) {
-	e.stats.Stand += len(e.hints.Stand)
+	e.stats.PassN(passedStandIn, len(e.hints.Stand))
 	for _, s := range e.hints.Of {
 		from := min(s.At, len(e.parts))
 		to := min(from+s.Count, len(e.parts))

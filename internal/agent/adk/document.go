@@ -126,7 +126,7 @@ func (d *reader) members(s *scanner, name string) (whole bool, err error) {
 		if name, err = s.name(); errors.Is(err, errNoMember) {
 			return true, nil
 		} else if err != nil {
-			d.skip(SkipTornTail, 1)
+			d.stats.Skip(transcript.SkipTornTail, 1)
 			return false, nil
 		}
 	}
@@ -135,7 +135,7 @@ func (d *reader) members(s *scanner, name string) (whole bool, err error) {
 func (d *reader) memberAt(s *scanner, name string) (whole bool, err error) {
 	c, err := s.next()
 	if err != nil {
-		d.skip(SkipTornTail, 1)
+		d.stats.Skip(transcript.SkipTornTail, 1)
 		return false, nil
 	}
 	switch {
@@ -145,26 +145,26 @@ func (d *reader) memberAt(s *scanner, name string) (whole bool, err error) {
 		if errors.Is(err, errNoMember) {
 			return true, nil
 		} else if err != nil {
-			d.skip(SkipTornTail, 1)
+			d.stats.Skip(transcript.SkipTornTail, 1)
 			return false, nil
 		}
 		return d.members(s, inner)
 	case name == "events" && c == '[':
 		s.back()
-		torn := d.stats.Skipped[SkipTornTail]
+		torn := d.stats.Skipped[transcript.SkipTornTail]
 		err := d.list(s)
-		return d.stats.Skipped[SkipTornTail] == torn, err
+		return d.stats.Skipped[transcript.SkipTornTail] == torn, err
 	}
 	s.back()
 	raw, err := s.value(MaxEvent)
 	switch {
 	case errors.Is(err, errTooLong):
-		d.skip(SkipLong, 1)
+		d.stats.Skip(SkipLong, 1)
 	case err != nil:
-		d.skip(SkipTornTail, 1)
+		d.stats.Skip(transcript.SkipTornTail, 1)
 		return false, nil
 	case !json.Valid(raw):
-		d.skip(SkipBadJSON, 1)
+		d.stats.Skip(transcript.SkipBadJSON, 1)
 	default:
 		d.member(name, raw)
 	}
@@ -174,8 +174,8 @@ func (d *reader) memberAt(s *scanner, name string) (whole bool, err error) {
 // member takes a member of the session.
 func (d *reader) member(name string, raw []byte) {
 	raw = bytes.ToValidUTF8(raw, []byte("\uFFFD"))
-	if transcript.Depth(raw) > maxDepth {
-		d.skip(SkipDeep, 1)
+	if jsonvalue.Depth(raw) > maxDepth {
+		d.stats.Skip(transcript.SkipDeep, 1)
 		return
 	}
 	if id, ok := jsonvalue.Text(raw); name == "id" && ok && id != "" && d.stats.Session == "" {
@@ -186,14 +186,14 @@ func (d *reader) member(name string, raw []byte) {
 	case "appName", "userId", "state", "lastUpdateTime":
 	case "events", "session", "id": // of the wrong kind, or a second one
 		if !isEmpty(raw) && string(raw) != `""` {
-			d.skip(SkipNoEvent, 1)
+			d.stats.Skip(SkipNoEvent, 1)
 		}
 		return
 	default:
 		d.keep("session." + name)
 	}
 	if d.kept += len(name) + len(raw); d.kept > MaxEvent || len(d.session) == maxMembers {
-		d.skip(SkipMembers, 1)
+		d.stats.Skip(SkipMembers, 1)
 		return
 	}
 	d.session = d.session.with(name, jsonvalue.Compact(raw))

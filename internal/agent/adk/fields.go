@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/gemini-ctx/ctx/internal/agent/transcript"
 	"github.com/gemini-ctx/ctx/internal/jsonvalue"
 	"github.com/gemini-ctx/ctx/internal/message"
 )
@@ -48,14 +49,7 @@ func inOrder(o object) object {
 }
 
 // isField reports whether an event is known to have a field.
-func isField(name string) bool {
-	for _, known := range fieldOrder() {
-		if name == known {
-			return true
-		}
-	}
-	return false
-}
+func isField(name string) bool { return slices.Contains(fieldOrder(), name) }
 
 // fits reports whether the value of a known field is of the right kind.
 func fits(name string, value json.RawMessage) bool {
@@ -80,7 +74,7 @@ func fits(name string, value json.RawMessage) bool {
 // carried is the part that keeps what an event has and a message has no place for. It counts as a
 // thought, which nothing that speaks to a model shows.
 func carried(rest object) json.RawMessage {
-	return object{{carriedName, rest.encode()}, {"thought", json.RawMessage("true")}}.encode()
+	return transcript.HiddenPart(jsonvalue.Object{carriedName: rest.encode()})
 }
 
 // cutCarried splits the parts of a message from what is kept with them; has is false where nothing
@@ -106,8 +100,6 @@ func looksCarried(parts []json.RawMessage) bool {
 	return has
 }
 
-func textPart(s string) json.RawMessage { return object{{"text", jsonvalue.Encode(s)}}.encode() }
-
 // plainText returns the text of a part that is a text and nothing else.
 func plainText(raw json.RawMessage) (string, bool) {
 	o, ok := parseObject(raw)
@@ -124,12 +116,6 @@ func readPart(raw json.RawMessage) message.Part {
 		return message.Part{}
 	}
 	return p
-}
-
-// isThought reports whether a part is a thought and neither a call nor a result.
-func isThought(raw json.RawMessage) bool {
-	p := readPart(raw)
-	return p.Thought && p.Call == nil && p.Result == nil
 }
 
 // The members of a part that make it a call or a result.

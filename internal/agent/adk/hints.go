@@ -12,33 +12,28 @@ import (
 // hints are what a message has that an event has no field for: customMetadata.ctx. A message that
 // ADK said first needs none.
 type hints struct {
-	V          int                `json:"v,omitempty"`
-	From       *transcript.Origin `json:"from,omitempty"` // what the event's id and session do not say of it
-	Note       bool               `json:"note,omitempty"`
-	Role       string             `json:"role,omitempty"`       // where it does not follow
-	Author     *string            `json:"author,omitempty"`     // where it does not follow
-	Invocation bool               `json:"invocation,omitempty"` // the message itself names it
-	Named      string             `json:"named,omitempty"`      // by another name than the event has for it
-	Time       *int64             `json:"time,omitempty"`       // milliseconds, where the event has another one's
-	Listed     bool               `json:"listed,omitempty"`     // one plain text, but as a part
-	Thoughts   []thought          `json:"thoughts,omitempty"`
-	Wrapped    []int              `json:"wrapped,omitempty"` // results whose response was no object
-	Text       *string            `json:"text,omitempty"`    // all that was said, where the event's content is something else
-	Parts      json.RawMessage    `json:"parts,omitempty"`
-	Calls      []linkDoc          `json:"calls,omitempty"` // where they are not those of the parts
-	Results    []string           `json:"results,omitempty"`
-	Tokens     uint64             `json:"tokens,omitempty"`
-	Gone       string             `json:"gone,omitempty"`
-	Set        []uint64           `json:"branchTokens,omitempty"` // derived: not read
+	V          int                 `json:"v,omitempty"`
+	From       *transcript.Origin  `json:"from,omitempty"` // what the event's id and session do not say of it
+	Note       bool                `json:"note,omitempty"`
+	Role       string              `json:"role,omitempty"`       // where it does not follow
+	Author     *string             `json:"author,omitempty"`     // where it does not follow
+	Invocation bool                `json:"invocation,omitempty"` // the message itself names it
+	Named      string              `json:"named,omitempty"`      // by another name than the event has for it
+	Time       *int64              `json:"time,omitempty"`       // milliseconds, where the event has another one's
+	Listed     bool                `json:"listed,omitempty"`     // one plain text, but as a part
+	Thoughts   []transcript.Placed `json:"thoughts,omitempty"`
+	Wrapped    []int               `json:"wrapped,omitempty"` // results whose response was no object
+	Text       *string             `json:"text,omitempty"`    // all that was said, where the event's content is something else
+	Parts      json.RawMessage     `json:"parts,omitempty"`
+	Calls      []format.Call       `json:"calls,omitempty"` // where they are not those of the parts
+	Results    []string            `json:"results,omitempty"`
+	Tokens     uint64              `json:"tokens,omitempty"`
+	Gone       string              `json:"gone,omitempty"`
+	Set        []uint64            `json:"branchTokens,omitempty"` // derived: not read
 
 	// Of an event that has the results of several messages.
 	Of    []segment `json:"of,omitempty"`
 	Stand []int     `json:"standIn,omitempty"` // parts that stand for a result that never came
-}
-
-type linkDoc struct {
-	ID   string `json:"id"`
-	Tool string `json:"tool"`
 }
 
 // segment is one message of an event that has several: some of its parts, in a row.
@@ -46,12 +41,6 @@ type segment struct {
 	At    int `json:"at"`
 	Count int `json:"count"`
 	hints
-}
-
-// thought is a part that is not in the content, and where it was.
-type thought struct {
-	At   int             `json:"at"`
-	Part json.RawMessage `json:"part"`
 }
 
 func readHints(raw json.RawMessage) (h hints, ok bool) {
@@ -90,8 +79,8 @@ func (h *hints) content(m *transcript.Message, tool func(id string) string) (par
 	} else {
 		for i, raw := range said {
 			switch {
-			case isThought(raw):
-				h.Thoughts = append(h.Thoughts, thought{i, raw})
+			case transcript.ReadPart(raw).Kind == transcript.PartHidden:
+				h.Thoughts = append(h.Thoughts, transcript.Placed{At: i, Part: raw})
 			default:
 				parts = append(parts, h.part(len(parts), raw))
 			}
@@ -119,10 +108,10 @@ func plain(m *transcript.Message, tool func(id string) string) (parts []json.Raw
 		if i == 0 {
 			said, words = words, ""
 		}
-		parts = append(parts, responsePart(id, tool(id), "output", said))
+		parts = append(parts, answerPart(id, tool(id), "output", said))
 	}
 	if words != "" || len(m.Results) == 0 {
-		parts = append([]json.RawMessage{textPart(words)}, parts...)
+		parts = append([]json.RawMessage{transcript.TextPart(words, nil)}, parts...)
 	}
 	for _, c := range m.Calls {
 		call := object{{"id", jsonvalue.Encode(c.ID)}, {"name", jsonvalue.Encode(c.Tool)}, {"args", json.RawMessage("{}")}}
@@ -136,9 +125,9 @@ func (h *hints) part(at int, raw json.RawMessage) json.RawMessage {
 	o, ok := parseObject(raw)
 	if !ok {
 		if s, isText := jsonvalue.Text(raw); isText {
-			return textPart(s)
+			return transcript.TextPart(s, nil)
 		}
-		return textPart(string(raw))
+		return transcript.TextPart(string(raw), nil)
 	}
 	inner, ok := parseObject(o.get(resultMember))
 	if !ok {
@@ -171,11 +160,11 @@ func (h *hints) say(m *transcript.Message, parts []json.RawMessage, rest object)
 	case h.Text != nil:
 		m.Text, m.Parts = *h.Text, nil
 		if len(rest) > 0 {
-			m.Text, m.Parts = "", jsonvalue.Array([]json.RawMessage{textPart(*h.Text), carried(rest)})
+			m.Text, m.Parts = "", jsonvalue.Array([]json.RawMessage{transcript.TextPart(*h.Text, nil), carried(rest)})
 		}
 		return
 	case err == nil:
-		list = compactAll(list)
+		list = transcript.CompactAll(list)
 		if len(rest) > 0 {
 			list = append(list, carried(rest))
 		}
@@ -193,13 +182,6 @@ func (h *hints) say(m *transcript.Message, parts []json.RawMessage, rest object)
 		parts = slices.Insert(parts, at, jsonvalue.Compact(t.Part))
 	}
 	setParts(m, parts, rest, h.Listed)
-}
-
-func compactAll(list []json.RawMessage) []json.RawMessage {
-	for i := range list {
-		list[i] = jsonvalue.Compact(list[i])
-	}
-	return list
 }
 
 // setParts gives a message parts, or a text where they are one and listed does not say otherwise.
@@ -223,7 +205,7 @@ func isPlain(raw json.RawMessage) bool {
 // wordsOf returns the parts of a message without what is kept with them, and that.
 func wordsOf(m *transcript.Message) (said []json.RawMessage, rest object) {
 	if m.Parts == nil {
-		return []json.RawMessage{textPart(m.Text)}, nil
+		return []json.RawMessage{transcript.TextPart(m.Text, nil)}, nil
 	}
 	list, _ := jsonvalue.Elements(m.Parts)
 	said, rest, _ = cutCarried(list)
@@ -238,25 +220,7 @@ func (h *hints) whole(m *transcript.Message) {
 	}
 }
 
-// linksOf returns the calls and results that parts hold.
-func linksOf(parts []json.RawMessage) (calls []format.Call, results []string) {
-	for _, raw := range parts {
-		p := readPart(raw)
-		if c := p.Call; c != nil && c.ID != "" && c.Name != "" {
-			calls = append(calls, format.Call{ID: transcript.Fit(c.ID), Tool: transcript.Fit(c.Name)})
-		}
-		if r := p.Result; r != nil && r.ID != "" {
-			results = append(results, transcript.Fit(r.ID))
-		}
-	}
-	return calls, results
-}
-
-func responsePart(id, tool, member, said string) json.RawMessage {
-	answer := object{{"id", jsonvalue.Encode(id)}}
-	if tool != "" {
-		answer = append(answer, field{"name", jsonvalue.Encode(tool)})
-	}
-	answer = append(answer, field{"response", object{{member, jsonvalue.Encode(said)}}.encode()})
-	return object{{resultMember, answer.encode()}}.encode()
+// answerPart is a result that says one thing, under the name output or error.
+func answerPart(id, tool, member, said string) json.RawMessage {
+	return transcript.ResultPart(id, tool, jsonvalue.Encode(map[string]string{member: said}), nil)
 }

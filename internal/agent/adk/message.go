@@ -25,7 +25,7 @@ const Agent = "adk"
 // tells versions of a message apart.
 func Normal(m *transcript.Message) []byte {
 	if m.Parts == nil {
-		return normalParts([]json.RawMessage{textPart(m.Text)})
+		return normalParts([]json.RawMessage{transcript.TextPart(m.Text, nil)})
 	}
 	list, _ := jsonvalue.Elements(m.Parts)
 	return normalParts(list)

@@ -28,25 +28,21 @@ type Hints struct {
 	Author     *string         `json:"author,omitempty"`
 	Time       *int64          `json:"time,omitempty"` // milliseconds
 	Invocation *string         `json:"invocation,omitempty"`
-	Hidden     []hidden        `json:"hidden,omitempty"` // parts that no model is shown, and where they were
+	Hidden     []Placed        `json:"hidden,omitempty"` // parts that no model is shown, and where they were
 	Listed     bool            `json:"listed,omitempty"` // one plain text, but as a part
 	Text       *string         `json:"text,omitempty"`   // instead of what the record says
 	Parts      json.RawMessage `json:"parts,omitempty"`  // likewise
-	Calls      *[]call         `json:"calls,omitempty"`
+	Calls      *[]format.Call  `json:"calls,omitempty"`
 	Results    *[]string       `json:"results,omitempty"`
 	Tokens     *uint64         `json:"tokens,omitempty"`
 	Gone       string          `json:"gone,omitempty"`
 	Of         []Hints         `json:"of,omitempty"` // of a record that has several messages
 }
 
-type hidden struct {
+// Placed is a part, and where among the parts of its message it was.
+type Placed struct {
 	At   int             `json:"at"`
 	Part json.RawMessage `json:"part"`
-}
-
-type call struct {
-	ID   string `json:"id"`
-	Tool string `json:"tool"`
 }
 
 // ReadHints returns the hints in a record; nil for none that can be used.
@@ -118,10 +114,7 @@ func Diff(want, got *Message) Hints {
 		}
 	}
 	if !slices.Equal(want.Calls, back.Calls) {
-		list := make([]call, len(want.Calls))
-		for i, c := range want.Calls {
-			list[i] = call(c)
-		}
+		list := append([]format.Call{}, want.Calls...)
 		h.Calls = &list
 	}
 	if !slices.Equal(want.Results, back.Results) {
@@ -144,7 +137,7 @@ func (h *Hints) words(want, got *Message) {
 	shown := 0
 	for i, raw := range list {
 		if p := ReadPart(raw); p.Kind == PartHidden {
-			h.Hidden = append(h.Hidden, hidden{i, raw})
+			h.Hidden = append(h.Hidden, Placed{i, raw})
 		} else {
 			shown++
 		}
@@ -157,8 +150,8 @@ func (h *Hints) applyWords(m *Message) {
 	case h.Text != nil:
 		m.Text, m.Parts, m.Calls, m.Results = *h.Text, nil, nil, nil
 	case err == nil:
-		m.SetParts(compactAll(list))
-		m.Text, m.Parts = "", jsonvalue.Array(compactAll(list))
+		m.SetParts(CompactAll(list))
+		m.Text, m.Parts = "", jsonvalue.Array(CompactAll(list))
 	case len(h.Hidden) > 0 || h.Listed:
 		parts, _ := jsonvalue.Elements(m.Parts)
 		if m.Parts == nil {
@@ -178,7 +171,8 @@ func (h *Hints) applyWords(m *Message) {
 	}
 }
 
-func compactAll(list []json.RawMessage) []json.RawMessage {
+// CompactAll returns a list of values without white space between tokens.
+func CompactAll(list []json.RawMessage) []json.RawMessage {
 	out := make([]json.RawMessage, len(list))
 	for i := range list {
 		out[i] = jsonvalue.Compact(list[i])

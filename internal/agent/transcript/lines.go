@@ -5,8 +5,9 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"github.com/gemini-ctx/ctx/internal/jsonvalue"
 	"io"
+
+	"github.com/gemini-ctx/ctx/internal/jsonvalue"
 )
 
 // MaxLine is the longest line that is read, in bytes without NULs: the same as for ctx's own JSON
@@ -162,12 +163,7 @@ const maxDepth = 160
 // whole records are. A transcript that is still being written may go on with it.
 func Lines(r io.Reader, stats *Stats, starts []string, whole bool, record func(jsonvalue.Object) error) error {
 	br := bufio.NewReaderSize(r, 64<<10)
-	var offset int64
-	if mark, _ := br.Peek(3); bytes.Equal(mark, []byte("\xef\xbb\xbf")) {
-		n, _ := br.Discard(3)
-		offset = int64(n)
-	}
-	lr := NewLineReader(br, MaxLine, offset)
+	lr := NewLineReader(br, MaxLine, SkipMark(br))
 	for {
 		l, err := lr.Next()
 		if errors.Is(err, io.EOF) {
@@ -180,6 +176,16 @@ func Lines(r io.Reader, stats *Stats, starts []string, whole bool, record func(j
 			return err
 		}
 	}
+}
+
+// SkipMark passes over the mark of UTF-8 that an input may begin with, and returns its length.
+func SkipMark(r *bufio.Reader) int64 {
+	const mark = "\xef\xbb\xbf"
+	if head, _ := r.Peek(len(mark)); string(head) != mark {
+		return 0
+	}
+	n, _ := r.Discard(len(mark))
+	return int64(n)
 }
 
 // ReadError says that the input could not be read.
@@ -246,7 +252,7 @@ func (s *Stats) Parse(raw json.RawMessage) (jsonvalue.Object, bool) {
 	case len(raw) > MaxRecord:
 		s.Skip(SkipLong, 1)
 		return nil, false
-	case Depth(raw) > maxDepth:
+	case jsonvalue.Depth(raw) > maxDepth:
 		s.Skip(SkipDeep, 1)
 		return nil, false
 	}
@@ -257,24 +263,4 @@ func (s *Stats) Parse(raw json.RawMessage) (jsonvalue.Object, bool) {
 	}
 	s.Records++
 	return o, true
-}
-
-// Depth is how deep arrays and objects in valid JSON are nested.
-func Depth(raw []byte) int {
-	deepest, now, quoted := 0, 0, false
-	for i := 0; i < len(raw); i++ {
-		switch c := raw[i]; {
-		case quoted && c == '\\':
-			i++
-		case c == '"':
-			quoted = !quoted
-		case quoted:
-		case c == '{' || c == '[':
-			now++
-			deepest = max(deepest, now)
-		case c == '}' || c == ']':
-			now--
-		}
-	}
-	return deepest
 }

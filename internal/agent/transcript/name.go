@@ -3,6 +3,7 @@ package transcript
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"strconv"
 	"time"
 
 	"github.com/gemini-ctx/ctx/format"
@@ -16,6 +17,19 @@ func Derive(n int, parts ...string) string {
 		h.Write(jsonvalue.Encode(p))
 	}
 	return hex.EncodeToString(h.Sum(nil))[:n]
+}
+
+// Names counts how often a name was given.
+type Names map[string]int
+
+// Next returns a name that is to tell things apart which have the same one: the second has ":2"
+// after it.
+func (n Names) Next(name string) string {
+	n[name]++
+	if times := n[name]; times > 1 {
+		return name + ":" + strconv.Itoa(times)
+	}
+	return name
 }
 
 // UUID makes a name in the form of a version 8 UUID from what makes something what it is.

@@ -170,14 +170,20 @@ func (m *Message) SetParts(parts []json.RawMessage) {
 		}
 	}
 	m.Parts = jsonvalue.Array(parts)
+	m.Calls, m.Results = LinksOf(parts)
+}
+
+// LinksOf returns the calls and results that parts hold.
+func LinksOf(parts []json.RawMessage) (calls []format.Call, results []string) {
 	for _, p := range ReadParts(parts) {
 		switch {
 		case p.Kind == PartCall && p.ID != "" && p.Tool != "":
-			m.Calls = append(m.Calls, format.Call{ID: Fit(p.ID), Tool: Fit(p.Tool)})
+			calls = append(calls, format.Call{ID: Fit(p.ID), Tool: Fit(p.Tool)})
 		case p.Kind == PartResult && p.ID != "":
-			m.Results = append(m.Results, Fit(p.ID))
+			results = append(results, Fit(p.ID))
 		}
 	}
+	return calls, results
 }
 
 // Kept is the part, at the end of a message, that keeps what its record has besides what was said,

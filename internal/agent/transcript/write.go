@@ -22,8 +22,8 @@ type Writer interface {
 type Codec interface {
 	// Begin writes what comes before the messages. first is nil if there are none.
 	Begin(first *Item)
-	// Message writes a message, or holds it back until End. It returns false if it leaves the
-	// message out, and counts it in Written.Left then.
+	// Message writes a message, or holds it back until End. It returns false if the message is not to
+	// be counted: the codec leaves it out, which it counts in Written.Left, or counts it itself.
 	Message(it *Item) bool
 	// End writes what was held back, and what comes after the messages.
 	End()
@@ -192,6 +192,13 @@ type Item struct {
 	Entry  string   // the id of the message's entry in the store, in hexadecimal; "" if it is not known
 	Open   []string // its calls that nobody answers
 	Orphan bool     // it answers calls that nobody made
+
+	// The place in the conversation, for agents that write it down.
+	Number int      // of the message, from 0
+	Caller int      // the Number of the message whose calls it answers; negative for none
+	Turn   string   // the invocation that it belongs to, whether the message or another one names it
+	Path   []string // the branches of the forks around it, the outer one first
+	Set    []uint64 // the token set of its branch, where it is asked for
 }
 
 // Written reports what a Writer wrote.
