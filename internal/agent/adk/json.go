@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"slices"
 
-	"github.com/gemini-ctx/ctx/internal/agent/transcript"
 	"github.com/gemini-ctx/ctx/internal/jsonvalue"
 )
 
@@ -92,33 +91,4 @@ func isEmpty(raw json.RawMessage) bool {
 		return true
 	}
 	return false
-}
-
-// normalParts returns parts in one spelling: keys sorted, plain texts that follow each other as
-// one.
-func normalParts(list []json.RawMessage) []byte {
-	var out []any
-	run, open := "", false
-	flush := func() {
-		if open {
-			out = append(out, map[string]any{"text": run})
-		}
-		run, open = "", false
-	}
-	for _, raw := range list {
-		v := transcript.Normalise(jsonvalue.Decode(raw))
-		if m, _ := v.(map[string]any); len(m) == 1 {
-			if s, ok := m["text"].(string); ok {
-				run, open = run+s, true
-				continue
-			}
-		}
-		flush()
-		out = append(out, v)
-	}
-	flush()
-	if out == nil {
-		out = []any{}
-	}
-	return jsonvalue.Encode(out)
 }

@@ -11,7 +11,6 @@ package adk
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 
 	"github.com/gemini-ctx/ctx/internal/agent/transcript"
 	"github.com/gemini-ctx/ctx/internal/jsonvalue"
@@ -24,11 +23,11 @@ const Agent = "adk"
 // text or one part, in whatever order of keys, with or without the model's opaque signatures. It
 // tells versions of a message apart.
 func Normal(m *transcript.Message) []byte {
-	if m.Parts == nil {
-		return normalParts([]json.RawMessage{transcript.TextPart(m.Text, nil)})
+	parts := []any{map[string]any{"text": m.Text}}
+	if m.Parts != nil {
+		parts, _ = jsonvalue.Decode(m.Parts).([]any)
 	}
-	list, _ := jsonvalue.Elements(m.Parts)
-	return normalParts(list)
+	return jsonvalue.Encode(append([]any{}, transcript.NormalParts(parts)...))
 }
 
 // WithoutBranch is a message as it was before an export wrote down the branches of its fork.

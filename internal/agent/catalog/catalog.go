@@ -99,11 +99,9 @@ var agents = [...]Agent{
 	{
 		Name: "codex", Source: codex.Agent, Title: "Codex CLI", Example: "~/.codex/sessions/*/*/*/rollout-*.jsonl",
 		Traits: Traits{Keeps: true, ByWords: true},
-		Read: func(_ string, r io.Reader, emit func(transcript.Step) error) (transcript.Stats, error) {
-			return codex.Read(r, emit)
-		},
-		Write: codex.NewWriter,
-		NewID: transcript.UUID, TakesID: transcript.IsUUID,
+		Read:   anyName(codex.Read),
+		Write:  codex.NewWriter,
+		NewID:  transcript.UUID, TakesID: transcript.IsUUID,
 		Order:         orderCodex,
 		Root:          func(e Env) string { return e.under("CODEX_HOME", ".codex", "") },
 		Discover:      discoverCodex,
@@ -112,10 +110,8 @@ var agents = [...]Agent{
 	},
 	{
 		Name: "opencode", Source: opencode.Agent, Title: "opencode", Example: "session.json",
-		Traits: Traits{Keeps: true, ByWords: true},
-		Read: func(_ string, r io.Reader, emit func(transcript.Step) error) (transcript.Stats, error) {
-			return opencode.Read(r, emit)
-		},
+		Traits:        Traits{Keeps: true, ByWords: true},
+		Read:          anyName(opencode.Read),
 		ReadFile:      readOpencodeStorage,
 		Write:         opencode.NewWriter,
 		NewID:         func(of ...string) string { return "ses_" + transcript.Derive(26, of...) },
@@ -128,12 +124,19 @@ var agents = [...]Agent{
 	{
 		Name: "jsonl", Source: plain.Agent, Title: "any program, as JSON lines", Example: "chat.jsonl",
 		Traits: Traits{Keeps: true},
-		Read: func(_ string, r io.Reader, emit func(transcript.Step) error) (transcript.Stats, error) {
-			return plain.Read(r, emit)
-		},
-		Write: plain.NewWriter,
-		NewID: func(...string) string { return "" }, TakesID: anyID,
+		Read:   anyName(plain.Read),
+		Write:  plain.NewWriter,
+		NewID:  func(...string) string { return "" }, TakesID: anyID,
 	},
+}
+
+type emit = func(transcript.Step) error
+
+// anyName makes an Agent.Read of a reader that needs no name.
+func anyName(
+	read func(io.Reader, emit) (transcript.Stats, error),
+) func(string, io.Reader, emit) (transcript.Stats, error) {
+	return func(_ string, r io.Reader, e emit) (transcript.Stats, error) { return read(r, e) }
 }
 
 func anyID(string) bool { return true }

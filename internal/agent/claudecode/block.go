@@ -12,13 +12,13 @@ import (
 // besides is kept in the part.
 func partOf(raw json.RawMessage, tool func(id string) string) json.RawMessage {
 	if s, ok := jsonvalue.Text(raw); ok {
-		return transcript.TextPart(s, more(jsonvalue.Object{"bare": json.RawMessage("true")}))
+		return transcript.TextPart(s, transcript.Extra(Agent, jsonvalue.Object{"bare": json.RawMessage("true")}))
 	}
-	b := object(raw)
+	b := jsonvalue.AsObject(raw)
 	switch b.Text("type") {
 	case "text":
 		if s, ok := jsonvalue.Text(b["text"]); ok {
-			return transcript.TextPart(s, more(b.Without("type", "text")))
+			return transcript.TextPart(s, transcript.Extra(Agent, b.Without("type", "text")))
 		}
 	case "thinking":
 		if s, ok := jsonvalue.Text(b["thinking"]); ok {
@@ -26,7 +26,7 @@ func partOf(raw json.RawMessage, tool func(id string) string) json.RawMessage {
 		}
 	case "tool_use":
 		if b.Text("id") != "" && b.Text("name") != "" && b.Object("input") != nil {
-			return transcript.CallPart(b.Text("id"), b.Text("name"), b["input"], more(b.Without("type", "id", "name", "input")))
+			return transcript.CallPart(b.Text("id"), b.Text("name"), b["input"], transcript.Extra(Agent, b.Without("type", "id", "name", "input")))
 		}
 	case "tool_result":
 		if id := b.Text("tool_use_id"); id != "" {
@@ -40,14 +40,6 @@ func partOf(raw json.RawMessage, tool func(id string) string) json.RawMessage {
 	return transcript.HiddenPart(jsonvalue.Object{Agent: jsonvalue.Encode(jsonvalue.Object{"block": raw})})
 }
 
-// more is what a part keeps of a block that it has no member for.
-func more(rest jsonvalue.Object) jsonvalue.Object {
-	if len(rest) == 0 {
-		return nil
-	}
-	return jsonvalue.Object{Agent: jsonvalue.Encode(rest)}
-}
-
 func resultPart(b jsonvalue.Object, id, tool string) json.RawMessage {
 	rest := b.Without("type", "tool_use_id", "content")
 	text, isText := jsonvalue.Text(b["content"])
@@ -57,7 +49,7 @@ func resultPart(b jsonvalue.Object, id, tool string) json.RawMessage {
 	case isList:
 		var texts []string
 		for _, raw := range list {
-			if s, ok := jsonvalue.Text(object(raw)["text"]); ok {
+			if s, ok := jsonvalue.Text(jsonvalue.AsObject(raw)["text"]); ok {
 				texts = append(texts, s)
 			}
 		}
@@ -77,7 +69,7 @@ func resultPart(b jsonvalue.Object, id, tool string) json.RawMessage {
 		member = "error"
 		delete(rest, "is_error")
 	}
-	return transcript.ResultPart(id, tool, jsonvalue.Encode(map[string]string{member: text}), more(rest))
+	return transcript.ResultPart(id, tool, jsonvalue.Encode(map[string]string{member: text}), transcript.Extra(Agent, rest))
 }
 
 func mediaPart(b jsonvalue.Object) json.RawMessage {
@@ -87,10 +79,10 @@ func mediaPart(b jsonvalue.Object) json.RawMessage {
 	switch {
 	case source.Text("type") == "base64" && len(source) == 3 && source.Text("data") != "" && source.Text("media_type") != "" &&
 		isImage == (b.Text("type") == "image"):
-		return transcript.MediaPart(source.Text("media_type"), source.Text("data"), "", more(rest))
+		return transcript.MediaPart(source.Text("media_type"), source.Text("data"), "", transcript.Extra(Agent, rest))
 	case source.Text("type") == "url" && len(source) == 2 && source.Text("url") != "":
 		rest["type"] = b["type"]
-		return transcript.MediaPart("", "", source.Text("url"), more(rest))
+		return transcript.MediaPart("", "", source.Text("url"), transcript.Extra(Agent, rest))
 	}
 	return nil
 }

@@ -81,8 +81,3 @@ func Slug(dir string) string {
 
 // MaxSlug is the longest name that Claude Code uses as it is; what is longer ends in a digest.
 const MaxSlug = 200
-
-func object(raw []byte) jsonvalue.Object {
-	o, _ := jsonvalue.ParseObject(raw)
-	return o
-}

@@ -15,10 +15,6 @@ type decoder struct {
 
 func newDecoder() *decoder { return &decoder{tools: map[string]string{}, usage: map[string]uint64{}} }
 
-// keptBefore is the member under which records are kept that stood before a message and say
-// nothing.
-const keptBefore = "before"
-
 // decode makes a message of a record with an id. parent is the member that says what the record
 // follows, as far as that is not what was said last; nil for nothing. before are records that stood
 // before it.
@@ -47,7 +43,7 @@ func (d *decoder) decode(o jsonvalue.Object, parent json.RawMessage, before []js
 		}
 		for _, name := range []string{"content", "summary"} {
 			if s, ok := jsonvalue.Text(o[name]); ok && s != "" && len(parts) == 0 {
-				parts = append(parts, transcript.TextPart(s, more(jsonvalue.Object{"member": jsonvalue.Encode(name)})))
+				parts = append(parts, transcript.TextPart(s, transcript.Extra(Agent, jsonvalue.Object{"member": jsonvalue.Encode(name)})))
 				delete(rest, name)
 			}
 		}
@@ -56,7 +52,7 @@ func (d *decoder) decode(o jsonvalue.Object, parent json.RawMessage, before []js
 		rest["parentUuid"] = parent
 	}
 	if len(before) > 0 {
-		rest[keptBefore] = jsonvalue.Array(before)
+		rest[transcript.BeforeName] = jsonvalue.Array(before)
 	}
 	hints := transcript.ReadHints(o[transcript.HintName])
 	if len(rest) > 0 && (hints == nil || !hints.Alone) {
@@ -82,7 +78,7 @@ func (d *decoder) prompted(o jsonvalue.Object, m *transcript.Message, rest jsonv
 	}
 	left := from.Without(member)
 	if s, ok := jsonvalue.Text(from[member]); ok {
-		parts = append(parts, transcript.TextPart(s, more(jsonvalue.Object{"member": jsonvalue.Encode(member)})))
+		parts = append(parts, transcript.TextPart(s, transcript.Extra(Agent, jsonvalue.Object{"member": jsonvalue.Encode(member)})))
 	} else if list, ok := from.Array(member); ok {
 		for _, raw := range list {
 			parts = append(parts, partOf(raw, func(string) string { return "" }))

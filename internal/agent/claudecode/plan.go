@@ -85,21 +85,20 @@ type plan struct {
 	texts    map[string][]int32 // what prompts say, to find those of the queue
 	session  string             // of the records, the newest
 	first    string             // the first time that a record names
-	home     *transcript.Home
+	seen     transcript.Stats   // of the first reading
 }
 
 func newPlan() *plan {
 	return &plan{
 		index: map[string]int32{}, threads: map[string]*thread{}, calls: map[string]bool{}, answers: map[string]int32{}, texts: map[string][]int32{},
+		seen: transcript.NewStats(),
 	}
 }
 
 // record takes the next record. name is the session that the file is named for.
 func (p *plan) record(o jsonvalue.Object, name string) {
 	hints := transcript.ReadHints(o[transcript.HintName])
-	if hints != nil && hints.Home != nil && p.home == nil {
-		p.home = hints.Home
-	}
+	p.seen.ReadHome(hints)
 	e := entry{class: classOf(o, hints), id: o.Text("uuid"), up: o.Text("parentUuid"), kind: o.Text("type"), sidechain: o.True("isSidechain")}
 	if s := o.Text("sessionId"); s != "" && (p.session == "" || p.session != name && e.class == classSaid) {
 		p.session = s
@@ -144,7 +143,7 @@ func (p *plan) said(o jsonvalue.Object, hints *transcript.Hints, e *entry) {
 	chat := e.kind == kindUser || e.kind == kindAssistant
 	list, _ := inner.Array("content")
 	for _, raw := range list {
-		b := object(raw)
+		b := jsonvalue.AsObject(raw)
 		switch b.Text("type") {
 		case "tool_use":
 			e.calls = append(e.calls, b.Text("id"))

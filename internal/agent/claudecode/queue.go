@@ -46,7 +46,7 @@ func promptText(raw json.RawMessage) string {
 	list, _ := jsonvalue.Elements(raw)
 	var texts []string
 	for _, b := range list {
-		if s := object(b).Text("text"); s != "" {
+		if s := jsonvalue.AsObject(b).Text("text"); s != "" {
 			texts = append(texts, s)
 		}
 	}

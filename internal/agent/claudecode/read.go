@@ -12,47 +12,43 @@ import (
 	"github.com/gemini-ctx/ctx/internal/jsonvalue"
 )
 
-// Read reads a transcript, as transcript.Read says, but that a transcript which has grown need not
+// ReadAs reads a transcript, as transcript.Read says, but that a transcript which has grown need not
 // begin with the steps that it gave before: what a record follows decides where it stands, not its
 // line. The steps are line after line of the tree that the records make; the line that the
 // transcript is on at its end comes last, and a rewind leads from each to the next. What subagents
 // said is in threads of its own.
 //
+// name is that of the session, as the file's name tells; "" if nothing does. Where no record has
+// that name, the newest record says which session it is. Records of other sessions before are the
+// history that this one began with.
+//
 // r is read twice. Where it is no io.Seeker, all of it is kept in memory, at most MaxInput bytes.
-func Read(r io.Reader, emit func(transcript.Step) error) (transcript.Stats, error) {
-	return ReadAs("", r, emit)
-}
-
-// ReadAs is Read for the transcript of a session that is known by name, as the file's name tells:
-// where no record has that name, the newest record says which session it is. Records of other
-// sessions before are the history that this one began with.
 func ReadAs(name string, r io.Reader, emit func(transcript.Step) error) (transcript.Stats, error) {
-	twice, err := newTwice(r)
-	if err != nil {
-		return transcript.NewStats(), &transcript.ReadError{Err: err}
-	}
 	p := newPlan()
-	seen := transcript.NewStats()
-	if err := transcript.Lines(twice, &seen, starts(), true, func(o jsonvalue.Object) error {
+	from, start, err := seekable(r)
+	if err != nil {
+		return p.seen, &transcript.ReadError{Err: err}
+	}
+	err = transcript.Lines(from, &p.seen, starts(), true, func(o jsonvalue.Object) error {
 		p.record(o, name)
 		return nil
-	}); err != nil {
-		return seen, err
+	})
+	if err != nil {
+		return p.seen, err
 	}
 	p.settle()
-	if err := twice.again(); err != nil {
-		return seen, &transcript.ReadError{Err: err}
+	again, err := rewound(from, start)
+	if err != nil {
+		return p.seen, &transcript.ReadError{Err: err}
 	}
 	d := &reader{
 		decoder: newDecoder(), plan: p, stats: transcript.NewStats(), emit: emit, held: map[int32]held{}, digests: map[int32]string{},
 		prompts: map[string]string{}, told: map[*thread]*telling{},
 	}
-	d.stats.Session, d.stats.Home = p.session, p.home
+	d.stats.Session, d.stats.Home = p.session, p.seen.Home
 	d.tree = &transcript.Tree{Agent: Agent, Place: d.placeOf, Follows: d.follows}
-	err = transcript.Lines(twice, &d.stats, starts(), true, d.record)
-	if n := len(d.before); n > 0 {
-		d.stats.Passed["kept with what follows"] += n
-	}
+	err = transcript.Lines(again, &d.stats, starts(), true, d.record)
+	d.before.End(&d.stats)
 	if p.orphans > 0 {
 		d.stats.Passed[transcript.SkipOrphan] += p.orphans
 	}
@@ -62,51 +58,27 @@ func ReadAs(name string, r io.Reader, emit func(transcript.Step) error) (transcr
 // MaxInput is the most bytes of a transcript that are read from what cannot be read twice.
 const MaxInput = 512 << 20
 
-// twice is an input that is read two times: as far as it went the first time.
-type twice struct {
-	io.Reader
-	from io.ReadSeeker
-	at   int64
-	n    int64
-}
-
-func newTwice(r io.Reader) (*twice, error) {
+// seekable returns an input that can be read again, and where it starts.
+func seekable(r io.Reader) (from io.ReadSeeker, start int64, err error) {
 	if s, ok := r.(io.ReadSeeker); ok {
-		if at, err := s.Seek(0, io.SeekCurrent); err == nil {
-			t := &twice{from: s, at: at}
-			t.Reader = &counted{r: s, n: &t.n}
-			return t, nil
+		if start, err = s.Seek(0, io.SeekCurrent); err == nil {
+			return s, start, nil
 		}
 	}
 	b, err := io.ReadAll(io.LimitReader(r, MaxInput+1))
 	if err == nil && len(b) > MaxInput {
 		err = fmt.Errorf("more than %d bytes that cannot be read twice: import it from a file", MaxInput)
 	}
-	if err != nil {
-		return nil, err
+	return bytes.NewReader(b), 0, err
+}
+
+// rewound returns what was read of an input since start. What was written meanwhile is not there.
+func rewound(from io.ReadSeeker, start int64) (io.Reader, error) {
+	end, err := from.Seek(0, io.SeekCurrent)
+	if err == nil {
+		_, err = from.Seek(start, io.SeekStart)
 	}
-	t := &twice{from: bytes.NewReader(b)}
-	t.Reader = &counted{r: t.from, n: &t.n}
-	return t, nil
-}
-
-// again goes back to the start.
-func (t *twice) again() error {
-	_, err := t.from.Seek(t.at, io.SeekStart)
-	t.Reader = io.LimitReader(t.from, t.n)
-	return err
-}
-
-type counted struct {
-	r io.Reader
-	n *int64
-}
-
-// Read implements io.Reader.
-func (c *counted) Read(b []byte) (int, error) {
-	n, err := c.r.Read(b)
-	*c.n += int64(n)
-	return n, err
+	return io.LimitReader(from, end-start), err
 }
 
 // reader says what a plan has put in order.
@@ -118,9 +90,8 @@ type reader struct {
 	tree    *transcript.Tree
 	at      int32 // how many records were read
 	held    map[int32]held
-	digests map[int32]string  // of records that come again, by their first one
-	before  []json.RawMessage // records that wait for the message that they are kept with
-	waiting int               // their size
+	digests map[int32]string // of records that come again, by their first one
+	before  transcript.Before
 	now     string            // when the newest record says it was
 	prompts map[string]string // what subagents were asked, and by which call
 	told    map[*thread]*telling
@@ -141,9 +112,6 @@ type telling struct {
 	// child is, by entry, what was last said after it; none stands for the beginning.
 	child map[int32]int32
 }
-
-// maxWaiting bounds what is kept with one message besides what was said.
-const maxWaiting = 4 << 20
 
 func (d *reader) record(o jsonvalue.Object) error {
 	i := d.at
@@ -187,7 +155,7 @@ func (d *reader) record(o jsonvalue.Object) error {
 		h.when = d.first
 	}
 	if e.thread.name == "" {
-		h.before, d.before, d.waiting = d.before, nil, 0
+		h.before = d.before.Take()
 	}
 	if e.twice {
 		d.digests[i] = digestOf(o)
@@ -212,7 +180,7 @@ func (d *reader) again(i int32, o jsonvalue.Object) error {
 	d.digests[first] = digest
 	next := held{o: o, when: d.now}
 	if e.thread.name == "" {
-		next.before, d.before, d.waiting = d.before, nil, 0
+		next.before = d.before.Take()
 	}
 	if h, waits := d.held[first]; waits {
 		h.more = append(h.more, next)
@@ -231,12 +199,7 @@ func (d *reader) wait(kind string, o jsonvalue.Object) {
 	if !isBookkeeping(kind) {
 		d.stats.Kept[transcript.Fit(kind)]++
 	}
-	raw := jsonvalue.Encode(o)
-	if d.waiting+len(raw) > maxWaiting {
-		d.stats.Skip(transcript.SkipLong, 1)
-		return
-	}
-	d.before, d.waiting = append(d.before, raw), d.waiting+len(raw)
+	d.before.Add(o, &d.stats)
 }
 
 // tell says what of a thread can be said: the next entries in order, as far as their records were
@@ -283,7 +246,7 @@ func (d *reader) turn(t *telling, i int32, o jsonvalue.Object) error {
 	}
 	when, _ := transcript.ParseTime(o.Text("timestamp"))
 	return d.emit(transcript.Step{
-		Kind: transcript.KindRewind, Session: d.stats.Session, Home: d.home, Thread: e.thread.name, Tree: d.tree, RewindTo: t.said[sibling],
+		Kind: transcript.KindRewind, Session: d.stats.Session, Home: d.stats.Home, Thread: e.thread.name, Tree: d.tree, RewindTo: t.said[sibling],
 		Message: transcript.Message{Time: when, Origin: transcript.Origin{
 			Agent: Agent, Session: transcript.Fit(o.Text("sessionId")), Message: transcript.Fit("rewind:" + e.id),
 		}},
@@ -319,7 +282,7 @@ func (d *reader) say(i int32, h held, newer bool) error {
 	}
 	d.spawns(e.thread.name, t.n == 1 && !newer, o, &m)
 	return d.emit(transcript.Step{
-		Kind: transcript.KindMessage, Message: m, Session: d.stats.Session, Home: d.home, Thread: e.thread.name, Tree: d.tree,
+		Kind: transcript.KindMessage, Message: m, Session: d.stats.Session, Home: d.stats.Home, Thread: e.thread.name, Tree: d.tree,
 		Number: int(e.number), Loose: e.parent < 0,
 	})
 }

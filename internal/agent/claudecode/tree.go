@@ -1,6 +1,10 @@
 package claudecode
 
-import "github.com/gemini-ctx/ctx/internal/agent/transcript"
+import (
+	"slices"
+
+	"github.com/gemini-ctx/ctx/internal/agent/transcript"
+)
 
 // place is where an entry stands in the tree of a conversation. Indexes are those of plan.list.
 type place struct {
@@ -223,13 +227,9 @@ func (p *plan) push(todo []int32, first int32, main map[int32]bool) []int32 {
 		}
 		todo = append(todo, at)
 	}
-	for i, j := start, len(todo)-1; i < j; i, j = i+1, j-1 {
-		todo[i], todo[j] = todo[j], todo[i]
-	}
+	slices.Reverse(todo[start:])
 	if last != none {
-		todo = append(todo, last)
-		copy(todo[start+1:], todo[start:len(todo)-1])
-		todo[start] = last
+		todo = slices.Insert(todo, start, last)
 	}
 	return todo
 }

@@ -28,12 +28,6 @@ func NewWriter(w io.Writer, o transcript.WriteOptions) transcript.Writer {
 	})
 }
 
-// Begin has nothing to write.
-func (w *writer) Begin(*transcript.Item) {}
-
-// End has nothing to write.
-func (w *writer) End() {}
-
 // Message writes a message as a record.
 func (w *writer) Message(it *transcript.Item) bool {
 	w.when = transcript.Stamp(it.Time)
@@ -47,7 +41,7 @@ func (w *writer) Message(it *transcript.Item) bool {
 
 // native writes a message that Claude Code said as the record that it was.
 func (w *writer) native(m *transcript.Message, kept jsonvalue.Object) {
-	rec := kept.Without("listed", "untimed", keptBefore, "parentUuid", "message", "type")
+	rec := kept.Without("listed", "untimed", transcript.BeforeName, "parentUuid", "message", "type")
 	list, _ := jsonvalue.Elements(m.Parts)
 	kind := kindUser
 	if m.Role == transcript.RoleModel {
@@ -89,7 +83,7 @@ func (w *writer) native(m *transcript.Message, kept jsonvalue.Object) {
 			up = ""
 		}
 	}
-	before, _ := kept.Array(keptBefore)
+	before, _ := kept.Array(transcript.BeforeName)
 	for _, raw := range before {
 		w.Line(raw)
 	}
@@ -98,7 +92,7 @@ func (w *writer) native(m *transcript.Message, kept jsonvalue.Object) {
 
 // unnamed writes a record that has no id, and no place in the tree.
 func (w *writer) unnamed(m *transcript.Message, rec, kept jsonvalue.Object) {
-	before, _ := kept.Array(keptBefore)
+	before, _ := kept.Array(transcript.BeforeName)
 	for _, raw := range before {
 		w.Line(raw)
 	}

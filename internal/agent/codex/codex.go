@@ -36,10 +36,6 @@ const (
 	itemLocalShell = "local_shell_call"
 )
 
-// keptBefore is the member under which records are kept that stood before a message and say
-// nothing.
-const keptBefore = "before"
-
 func starts() []string { return []string{`{"timestamp":"`, `{"type":"`, `{"id":"`, `{"record_type":"`} }
 
 // isOld reports whether a record without an envelope is a response item: how rollouts were written
@@ -65,16 +61,4 @@ func isContext(text string) bool {
 		}
 	}
 	return false
-}
-
-func object(raw []byte) jsonvalue.Object {
-	o, _ := jsonvalue.ParseObject(raw)
-	return o
-}
-
-func more(rest jsonvalue.Object) jsonvalue.Object {
-	if len(rest) == 0 {
-		return nil
-	}
-	return jsonvalue.Object{Agent: jsonvalue.Encode(rest)}
 }

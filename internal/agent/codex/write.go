@@ -54,9 +54,6 @@ func (w *writer) Message(it *transcript.Item) bool {
 	return true
 }
 
-// End has nothing to write.
-func (w *writer) End() {}
-
 // record writes a record. hints may be nil.
 func (w *writer) record(kind, when string, hints any, payload jsonvalue.Object) {
 	rec := jsonvalue.NewObject("timestamp", when, "type", kind, "payload", payload)
@@ -81,7 +78,7 @@ func (w *writer) said(m *transcript.Message, rec jsonvalue.Object, before []json
 
 // native writes a message that Codex said as the record that it was.
 func (w *writer) native(m *transcript.Message, kept jsonvalue.Object) {
-	rec := kept.Without(keptBefore, "payload", "bare")
+	rec := kept.Without(transcript.BeforeName, "payload", "bare")
 	list, _ := jsonvalue.Elements(m.Parts)
 	payload := kept.Object("payload").Without()
 	kind := typeItem
@@ -114,9 +111,9 @@ func (w *writer) native(m *transcript.Message, kept jsonvalue.Object) {
 		rec.Set("type", kind)
 		rec["payload"] = jsonvalue.Encode(payload)
 	}
-	before, _ := kept.Array(keptBefore)
+	before, _ := kept.Array(transcript.BeforeName)
 	for _, raw := range before {
-		o := object(raw)
+		o := jsonvalue.AsObject(raw)
 		if o.Text("type") == "" {
 			continue // the head of a rollout without envelopes: this one has its own
 		}
@@ -134,7 +131,7 @@ func (w *writer) native(m *transcript.Message, kept jsonvalue.Object) {
 // readable are those of some records that a reader would keep.
 func (w *writer) readable(before []json.RawMessage) []json.RawMessage {
 	return slices.DeleteFunc(slices.Clone(before), func(raw json.RawMessage) bool {
-		o := object(raw)
+		o := jsonvalue.AsObject(raw)
 		return o.Text("type") == typeEvent && o.Object("payload").Text("type") == "thread_rolled_back" ||
 			o.Text("type") == "" // of a rollout without envelopes
 	})
@@ -226,7 +223,7 @@ func callInto(p transcript.Part, kind string, payload jsonvalue.Object) {
 	if payload["name"] == nil && kind != itemLocalShell && !(p.Tool == "unknown" && payload.Has("type")) {
 		payload.Set("name", p.Tool)
 	}
-	args := object(p.Args)
+	args := jsonvalue.AsObject(p.Args)
 	switch kind {
 	case itemCall:
 		if kept := p.Body.Object(Agent); kept["arguments"] != nil {

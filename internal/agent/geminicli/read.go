@@ -14,7 +14,7 @@ import (
 // file's name if that begins with "checkpoint-".
 //
 // What follows the last line feed is not read until it is a whole line (counted as
-// transcript.transcript.SkipTornTail). Damage is counted in Stats.Skipped and read around: bad
+// transcript.SkipTornTail). Damage is counted in Stats.Skipped and read around: bad
 // lines, lines over MaxLine, NUL bytes, bytes that are not UTF-8 (each run becomes U+FFFD). Two
 // records on one line are both read, also when the first one is torn. Memory grows with the longest
 // record and with what was said, not with the copies the agent makes.
@@ -30,12 +30,7 @@ func ReadAs(name string, r io.Reader, emit func(transcript.Step) error) (transcr
 
 func (s *replay) read(r io.Reader) error {
 	br := bufio.NewReaderSize(r, 64<<10)
-	var start int64
-	if mark, _ := br.Peek(3); bytes.Equal(mark, []byte("\xef\xbb\xbf")) {
-		n, _ := br.Discard(3)
-		start = int64(n)
-	}
-	rest, start, err := s.readDocument(br, start)
+	rest, start, err := s.readDocument(br, transcript.SkipMark(br))
 	if err == nil {
 		err = s.lines(transcript.NewLineReader(rest, MaxLine, start))
 	}

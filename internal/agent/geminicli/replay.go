@@ -23,8 +23,8 @@ type replay struct {
 	calls calls
 
 	restore       restore
-	derived       map[string]int // messages without id, by what their key is derived from
-	afterSnapshot bool           // the message before this one was a summary by the agent
+	derived       transcript.Names // messages without id, by what their key is derived from
+	afterSnapshot bool             // the message before this one was a summary by the agent
 
 	met  map[uint64]struct{} // ids of messages and calls, by digest; nil where nobody asks
 	back bool                // something was read that only what came before it explains
@@ -37,7 +37,7 @@ func newReplay(emit func(transcript.Step) error) *replay {
 		chain:   newChain(),
 		view:    newView(),
 		calls:   newCalls(),
-		derived: map[string]int{},
+		derived: transcript.Names{},
 	}
 }
 

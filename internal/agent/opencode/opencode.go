@@ -18,11 +18,6 @@ import (
 // which its own fields are kept.
 const Agent = "opencode"
 
-func object(raw []byte) jsonvalue.Object {
-	o, _ := jsonvalue.ParseObject(raw)
-	return o
-}
-
 func extra(rest jsonvalue.Object) jsonvalue.Object {
 	return jsonvalue.Object{Agent: jsonvalue.Encode(rest)}
 }

@@ -24,13 +24,10 @@ const maxDocument = 256 << 20
 // next time.
 func Read(r io.Reader, emit func(transcript.Step) error) (transcript.Stats, error) {
 	d := newReader(emit)
-	failing := &transcript.ErrorKeeper{R: r}
-	failing.R = &transcript.AtMost{R: r, Most: maxDocument}
+	failing := &transcript.ErrorKeeper{R: &transcript.AtMost{R: r, Most: maxDocument}}
 	clean := &transcript.SpaceForNUL{R: failing}
 	br := bufio.NewReaderSize(clean, 64<<10)
-	if mark, _ := br.Peek(3); bytes.Equal(mark, []byte("\xef\xbb\xbf")) {
-		_, _ = br.Discard(3)
-	}
+	transcript.SkipMark(br)
 	for space := byte(' '); space == ' ' || space == '\n' || space == '\r' || space == '\t'; {
 		b, err := br.ReadByte()
 		if err != nil {
@@ -61,7 +58,6 @@ func Read(r io.Reader, emit func(transcript.Step) error) (transcript.Stats, erro
 type reader struct {
 	stats  transcript.Stats
 	emit   func(transcript.Step) error
-	home   *transcript.Home
 	info   jsonvalue.Object // of the session
 	begun  bool
 	held   *message
@@ -125,12 +121,9 @@ func (d *reader) document(dec *json.Decoder) error {
 		}
 		switch name {
 		case "info":
-			d.begin(object(raw))
+			d.begin(jsonvalue.AsObject(raw))
 		case transcript.HintName:
-			if h := transcript.ReadHints(raw); h != nil && h.Home != nil && d.home == nil {
-				d.home = h.Home
-				d.stats.Home = d.home
-			}
+			d.stats.ReadHome(transcript.ReadHints(raw))
 		}
 	}
 	if _, err := dec.Token(); err != nil {
@@ -270,7 +263,7 @@ func (d *reader) give() {
 func (d *reader) send(id string, m transcript.Message) {
 	if d.failed == nil {
 		d.order = append(d.order, said{id, m.Origin})
-		d.failed = d.emit(transcript.Step{Kind: transcript.KindMessage, Message: m, Session: d.stats.Session, Home: d.home})
+		d.failed = d.emit(transcript.Step{Kind: transcript.KindMessage, Message: m, Session: d.stats.Session, Home: d.stats.Home})
 	}
 }
 
@@ -303,7 +296,7 @@ func (d *reader) end() {
 		return
 	}
 	d.failed = d.emit(transcript.Step{
-		Kind: transcript.KindRewind, Session: d.stats.Session, Home: d.home, RewindTo: d.order[at].origin,
+		Kind: transcript.KindRewind, Session: d.stats.Session, Home: d.stats.Home, RewindTo: d.order[at].origin,
 		Message: transcript.Message{Origin: transcript.Origin{Agent: Agent, Session: transcript.Fit(d.stats.Session), Message: transcript.Fit("revert:" + from)}},
 	})
 }

@@ -91,7 +91,7 @@ func (d *draft) call(p transcript.Part) {
 	o.Set("tool", p.Tool)
 	state := o.Object("state").Without()
 	state["input"] = p.Args
-	if object(p.Args) == nil {
+	if jsonvalue.AsObject(p.Args) == nil {
 		state["input"] = json.RawMessage("{}")
 	}
 	o["state"] = jsonvalue.Encode(state)

@@ -2,6 +2,7 @@ package transcript
 
 import (
 	"encoding/json"
+	"maps"
 	"strings"
 
 	"github.com/gemini-ctx/ctx/format"
@@ -114,11 +115,18 @@ func (p *Part) Said() (text string, failed bool) {
 	return r.Output(), r.Failed()
 }
 
-// with adds what an agent's part has besides, under the agent's name. extra may be nil.
-func with(o jsonvalue.Object, extra jsonvalue.Object) json.RawMessage {
-	for name, value := range extra {
-		o[name] = value
+// Extra is what a part keeps of an agent's record that it has no member for; nil where that is
+// nothing.
+func Extra(agent string, rest jsonvalue.Object) jsonvalue.Object {
+	if len(rest) == 0 {
+		return nil
 	}
+	return jsonvalue.Object{agent: jsonvalue.Encode(rest)}
+}
+
+// with is a part with some members more. extra may be nil.
+func with(o, extra jsonvalue.Object) json.RawMessage {
+	maps.Copy(o, extra)
 	return jsonvalue.Encode(o)
 }
 

@@ -142,6 +142,14 @@ func (s *Stats) PassN(kind string, n int) {
 	}
 }
 
+// ReadHome takes from the hints of a record the session of a store that the transcript was exported
+// from. The first record that names one counts. h may be nil.
+func (s *Stats) ReadHome(h *Hints) {
+	if h != nil && s.Home == nil {
+		s.Home = h.Home
+	}
+}
+
 // Home is the session of a store that a transcript was exported from.
 type Home struct {
 	Store   string `json:"store"`

@@ -103,6 +103,12 @@ func (w *writer) Close() (Written, error) {
 	return w.Report, w.out.Flush()
 }
 
+// Begin is that of a Codec with nothing to write before the messages.
+func (o *Output) Begin(*Item) {}
+
+// End is that of a Codec that holds nothing back.
+func (o *Output) End() {}
+
 // Print writes bytes, which are no record by themselves.
 func (o *Output) Print(s string, raw json.RawMessage) {
 	_, _ = o.out.WriteString(s)
