@@ -127,7 +127,7 @@ func (im *treeImporter) isAtOrAfter(st *transcript.Step, e *format.Entry) bool {
 	if !own {
 		return false
 	}
-	number, ok := im.tree.Place(of)
+	number, ok := im.tree.Number(of)
 	return ok && number >= st.Number
 }
 

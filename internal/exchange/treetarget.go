@@ -63,7 +63,7 @@ func (im *treeImporter) findHandRewinds() error {
 	im.last, im.tail = format.ID{}, tip
 	err := im.EachBack(tip, func(id format.ID, e *format.Entry) bool {
 		if of, own := im.originOf(e); own && e.Kind != format.KindRewind && e.Kind != format.KindAmend {
-			if _, ok := im.tree.Place(of); ok {
+			if _, ok := im.tree.Number(of); ok {
 				im.last = id
 			}
 		}

@@ -139,7 +139,7 @@ func byArrivalOf(doc *unionfind.Document) []int {
 // still has exactly these members in a row and no summary of its own stands for some of them.
 func (im *forestImporter) cover(t *Tx, st *forest.State, clusters []uint64) error {
 	mine := map[format.ID]bool{}
-	im.places, im.listed = map[format.ID]uint64{}, map[uint64]bool{}
+	im.index, im.listed = map[format.ID]uint64{}, map[uint64]bool{}
 	last := map[int]bool{}
 	for _, c := range im.doc.Clusters {
 		for _, at := range c.Covers {
@@ -193,11 +193,11 @@ func (im *forestImporter) acceptance(st *forest.State, number uint64, at int, mi
 	if !im.listed[number] {
 		im.listed[number] = true
 		for at, m := range members {
-			im.places[m] = uint64(at)
+			im.index[m] = uint64(at)
 		}
 	}
 	run := im.entries(from.Members)
-	first, there := im.places[run[0]]
+	first, there := im.index[run[0]]
 	end := first + uint64(len(run))
 	if !there || end > uint64(len(members)) || !slices.Equal(members[first:end], run) {
 		return d, false, nil

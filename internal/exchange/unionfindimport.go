@@ -65,8 +65,8 @@ type forestImporter struct {
 	sums []format.ID // the ids of the file's summaries; zero for none
 	raws []format.Raw
 
-	offset []int                // index of a node among its cluster's members in the file
-	places map[format.ID]uint64 // index of an entry among its cluster's members in the store
+	offset []int                // of a node among its cluster's members in the file
+	index  map[format.ID]uint64 // of an entry among its cluster's members in the store
 	listed map[uint64]bool      // the clusters whose entries are in places
 }
 

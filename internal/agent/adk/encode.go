@@ -272,7 +272,7 @@ func (w *writer) join(id string, c *caller, items []item, stand []format.Call) *
 		s.name(it)
 		parts := s.content(&it.Message, it.tool)
 		explain(&s.hints, &draft{content: parts, author: w.o.Agent, role: transcript.RoleUser}, &it.Message)
-		pieces = append(pieces, piece{c.place(it.Results), parts, i})
+		pieces = append(pieces, piece{c.index(it.Results), parts, i})
 	}
 	for i := range h.Of {
 		if ms := items[i].Time.UnixMilli(); ms != d.m.Time.UnixMilli() {
@@ -280,7 +280,7 @@ func (w *writer) join(id string, c *caller, items []item, stand []format.Call) *
 		}
 	}
 	for _, call := range stand {
-		pieces = append(pieces, piece{c.place([]string{call.ID}), []json.RawMessage{answerPart(call.ID, call.Tool, "error", transcript.NoResult)}, -1})
+		pieces = append(pieces, piece{c.index([]string{call.ID}), []json.RawMessage{answerPart(call.ID, call.Tool, "error", transcript.NoResult)}, -1})
 	}
 	slices.SortStableFunc(pieces, func(a, b piece) int { return a.at - b.at })
 	for _, p := range pieces {

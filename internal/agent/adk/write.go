@@ -61,8 +61,8 @@ type caller struct {
 	told bool
 }
 
-// place is where among the calls the first of some results belongs.
-func (c *caller) place(results []string) int {
+// index returns the index of the first call that some results answer.
+func (c *caller) index(results []string) int {
 	for i, call := range c.item.Calls {
 		if slices.Contains(results, call.ID) {
 			return i

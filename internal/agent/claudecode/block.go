@@ -8,8 +8,8 @@ import (
 	"github.com/gemini-ctx/ctx/internal/jsonvalue"
 )
 
-// partOf makes a part of a block of content. tool names the tool of a call. What a block has
-// besides is kept in the part.
+// partOf makes a part of a block of content, and keeps the members that parts do not have. tool
+// names the tool of a call.
 func partOf(raw json.RawMessage, tool func(id string) string) json.RawMessage {
 	if s, ok := jsonvalue.Text(raw); ok {
 		return transcript.TextPart(s, transcript.Extra(Agent, jsonvalue.Object{"bare": json.RawMessage("true")}))
@@ -91,8 +91,7 @@ func textBlock(s string) json.RawMessage {
 	return jsonvalue.Encode(jsonvalue.Object{"type": jsonvalue.Encode("text"), "text": jsonvalue.Encode(s)})
 }
 
-// blockOf is a part as a block; ok is false where it has no form that Claude Code could give to a
-// model.
+// blockOf returns a part as a block; ok is false if the API has no block for it.
 func blockOf(p transcript.Part) (block json.RawMessage, ok bool) {
 	kept := p.Body.Object(Agent)
 	out := kept.Without()
@@ -162,7 +161,7 @@ func mediaBlock(p transcript.Part, out jsonvalue.Object) json.RawMessage {
 	return jsonvalue.Encode(out)
 }
 
-// wire is an id or a tool's name in letters that the API takes.
+// wire returns an id or a tool's name in letters that the API takes.
 func wire(s string) string {
 	plain := s != "" && len(s) <= 64
 	for _, c := range []byte(s) {

@@ -12,17 +12,16 @@ import (
 	"github.com/gemini-ctx/ctx/internal/jsonvalue"
 )
 
-// ReadAs reads a transcript, as transcript.Read says, but that a transcript which has grown need not
-// begin with the steps that it gave before: what a record follows decides where it stands, not its
-// line. The steps are line after line of the tree that the records make; the line that the
-// transcript is on at its end comes last, and a rewind leads from each to the next. What subagents
-// said is in threads of its own.
+// ReadAs reads a transcript, as transcript.Read says, with one exception: a transcript that has grown
+// may begin with other steps than before, because the parents of the records decide their order.
+// The steps follow the tree of the records line by line. The line that the transcript is on at its
+// end comes last, and a rewind leads from each line to the next. Each subagent has a thread of its
+// own.
 //
-// name is that of the session, as the file's name tells; "" if nothing does. Where no record has
-// that name, the newest record says which session it is. Records of other sessions before are the
-// history that this one began with.
+// name is the session that the file is named for, or "". If no record names that session, the newest
+// record names it. Earlier records of other sessions are the history that this one began with.
 //
-// r is read twice. Where it is no io.Seeker, all of it is kept in memory, at most MaxInput bytes.
+// r is read twice. If it cannot seek, all of it is kept in memory, at most MaxInput bytes.
 func ReadAs(name string, r io.Reader, emit func(transcript.Step) error) (transcript.Stats, error) {
 	p := newPlan()
 	from, start, err := seekable(r)
@@ -46,7 +45,7 @@ func ReadAs(name string, r io.Reader, emit func(transcript.Step) error) (transcr
 		prompts: map[string]string{}, told: map[*thread]*telling{},
 	}
 	d.stats.Session, d.stats.Home = p.session, p.seen.Home
-	d.tree = &transcript.Tree{Agent: Agent, Place: d.placeOf, Follows: d.follows}
+	d.tree = &transcript.Tree{Agent: Agent, Number: d.numberOf, Follows: d.follows}
 	err = transcript.Lines(again, &d.stats, starts(), true, d.record)
 	d.before.End(&d.stats)
 	if p.orphans > 0 {
@@ -55,7 +54,7 @@ func ReadAs(name string, r io.Reader, emit func(transcript.Step) error) (transcr
 	return d.stats, err
 }
 
-// MaxInput is the most bytes of a transcript that are read from what cannot be read twice.
+// MaxInput is the most bytes of a transcript that are read from an input that cannot seek.
 const MaxInput = 512 << 20
 
 // seekable returns an input that can be read again, and where it starts.
@@ -81,23 +80,23 @@ func rewound(from io.ReadSeeker, start int64) (io.Reader, error) {
 	return io.LimitReader(from, end-start), err
 }
 
-// reader says what a plan has put in order.
+// reader emits the messages in the order of a plan.
 type reader struct {
 	*decoder
 	*plan
 	stats   transcript.Stats
 	emit    func(transcript.Step) error
 	tree    *transcript.Tree
-	at      int32 // how many records were read
+	at      int32 // number of records read
 	held    map[int32]held
 	digests map[int32]string // of records that come again, by their first one
 	before  transcript.Before
-	now     string            // when the newest record says it was
-	prompts map[string]string // what subagents were asked, and by which call
+	now     string            // the newest timestamp
+	prompts map[string]string // the calls that began subagents, by the digest of the prompt
 	told    map[*thread]*telling
 }
 
-// held is a record whose turn has not come.
+// held is a record that comes later in the order of the plan.
 type held struct {
 	o      jsonvalue.Object
 	before []json.RawMessage
@@ -105,9 +104,9 @@ type held struct {
 	more   []held // newer versions of it
 }
 
-// telling is how far a thread was said.
+// telling is the state of a thread whose messages are emitted.
 type telling struct {
-	n    int // of thread.order
+	n    int // of thread.order: the number of messages emitted
 	said map[int32]transcript.Origin
 	// child is, by entry, what was last said after it; none stands for the beginning.
 	child map[int32]int32
@@ -202,8 +201,7 @@ func (d *reader) wait(kind string, o jsonvalue.Object) {
 	d.before.Add(o, &d.stats)
 }
 
-// tell says what of a thread can be said: the next entries in order, as far as their records were
-// read.
+// tell emits the next entries of a thread, as far as their records were read.
 func (d *reader) tell(th *thread) error {
 	t := d.told[th]
 	if t == nil {
@@ -233,7 +231,7 @@ func (d *reader) tell(th *thread) error {
 	return nil
 }
 
-// turn goes back to where an entry belongs, if that is not where the thread is.
+// turn emits a rewind if an entry is on another line than the one before it.
 func (d *reader) turn(t *telling, i int32, o jsonvalue.Object) error {
 	e := &d.list[i]
 	if !d.parts(e) {
@@ -253,7 +251,7 @@ func (d *reader) turn(t *telling, i int32, o jsonvalue.Object) error {
 	})
 }
 
-// parts reports whether the line that an entry is on parts from another one just before it.
+// parts reports whether several entries follow the one that an entry follows.
 func (p *plan) parts(e *entry) bool {
 	if e.pred == none {
 		return e.thread.first != e.thread.last
@@ -287,8 +285,8 @@ func (d *reader) say(i int32, h held, newer bool) error {
 	})
 }
 
-// placeOf is the number of a message's step in its thread.
-func (d *reader) placeOf(of transcript.Origin) (int, bool) {
+// numberOf returns the number of a message's step in its thread.
+func (d *reader) numberOf(of transcript.Origin) (int, bool) {
 	i, ok := d.index[of.Message]
 	if !ok || of.Agent != Agent || d.list[i].thread == nil {
 		return 0, false

@@ -70,7 +70,8 @@ func ReadOn(r io.Reader, m *Mark, emit func(transcript.Step) error) (transcript.
 	})
 	s.met = map[uint64]struct{}{}
 	s.stats.Session, s.stats.Bytes = m.Session, m.Offset
-	if err := s.lines(transcript.NewLineReader(bufio.NewReaderSize(r, 64<<10), MaxLine, m.Offset)); err != nil {
+	lr := transcript.NewLineReader(bufio.NewReaderSize(r, 64<<10), MaxLine, m.Offset)
+	if err := lr.Each(s.line); err != nil {
 		return s.stats, err
 	}
 	if s.back || m.knows(s.met) {

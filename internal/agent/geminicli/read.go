@@ -3,7 +3,6 @@ package geminicli
 import (
 	"bufio"
 	"bytes"
-	"errors"
 	"io"
 
 	"github.com/gemini-ctx/ctx/internal/agent/transcript"
@@ -32,28 +31,12 @@ func (s *replay) read(r io.Reader) error {
 	br := bufio.NewReaderSize(r, 64<<10)
 	rest, start, err := s.readDocument(br, transcript.SkipMark(br))
 	if err == nil {
-		err = s.lines(transcript.NewLineReader(rest, MaxLine, start))
+		err = transcript.NewLineReader(rest, MaxLine, start).Each(s.line)
 	}
 	if err == nil {
 		err = s.release()
 	}
 	return err
-}
-
-// lines reads JSON lines to the end.
-func (s *replay) lines(lr *transcript.LineReader) error {
-	for {
-		l, err := lr.Next()
-		if errors.Is(err, io.EOF) {
-			return nil
-		}
-		if err != nil {
-			return &transcript.ReadError{Err: err}
-		}
-		if err := s.line(l); err != nil {
-			return err
-		}
-	}
 }
 
 func (s *replay) line(l transcript.Line) error {

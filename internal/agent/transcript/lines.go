@@ -67,6 +67,23 @@ func (lr *LineReader) Next() (Line, error) {
 	}
 }
 
+// Each calls do for each line, and returns its first error. If the input cannot be read it returns a
+// ReadError.
+func (lr *LineReader) Each(do func(Line) error) error {
+	for {
+		l, err := lr.Next()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return &ReadError{err}
+		}
+		if err := do(l); err != nil {
+			return err
+		}
+	}
+}
+
 // CountNULRuns counts the runs of NUL bytes that begin in b. *inRun says, before and after, whether
 // one is open.
 func CountNULRuns(b []byte, inRun *bool) int {
@@ -163,19 +180,9 @@ const maxDepth = 160
 // whole records are. A transcript that is still being written may go on with it.
 func Lines(r io.Reader, stats *Stats, starts []string, whole bool, record func(jsonvalue.Object) error) error {
 	br := bufio.NewReaderSize(r, 64<<10)
-	lr := NewLineReader(br, MaxLine, SkipMark(br))
-	for {
-		l, err := lr.Next()
-		if errors.Is(err, io.EOF) {
-			return nil
-		}
-		if err != nil {
-			return &ReadError{err}
-		}
-		if err := line(l, stats, starts, whole, record); err != nil {
-			return err
-		}
-	}
+	return NewLineReader(br, MaxLine, SkipMark(br)).Each(func(l Line) error {
+		return line(l, stats, starts, whole, record)
+	})
 }
 
 // SkipMark passes over the mark of UTF-8 that an input may begin with, and returns its length.

@@ -55,7 +55,7 @@ type Kind int
 // The kinds of step.
 const (
 	KindMessage Kind = iota // a message or a note; one whose origin came before is a newer version of it
-	KindRewind              // messages leave the conversation
+	KindRewind              // RewindTo and all later messages leave the conversation
 )
 
 // Step is one thing that happened in a conversation, or in one of its threads.
@@ -73,22 +73,22 @@ type Step struct {
 	RewindTo Origin
 	// Begins is the session that this one may begin with a copy of; "" for none.
 	Begins string
-	// Tree is set by readers whose transcripts are trees: the place of each message is the end of the
-	// line that the steps before have made, wherever a store has it. nil where messages follow each
+	// Tree is set by readers whose transcripts are trees. Each message follows the end of the line that
+	// the steps before it have made, wherever a store has the message. nil if messages follow each
 	// other as they come.
 	Tree *Tree
 	// Number is that of a message's step in its thread, of a tree.
 	Number int
-	// Loose says that the transcript does not tell what the message follows.
+	// Loose says that the transcript does not name the message that this one follows.
 	Loose bool
 }
 
 // Tree is a transcript that says of each message what it follows.
 type Tree struct {
-	Agent string // whose records they are
-	// Place returns the number that the step of a message has in its thread; ok is false for a
-	// message that the transcript does not have.
-	Place func(Origin) (number int, ok bool)
+	Agent string // that wrote the records
+	// Number returns the Step.Number of a message; ok is false for a message that the transcript does
+	// not have.
+	Number func(Origin) (number int, ok bool)
 	// Follows reports whether both messages are the transcript's, and late is said after early on the
 	// same line.
 	Follows func(late, early Origin) bool
