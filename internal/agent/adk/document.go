@@ -13,21 +13,22 @@ import (
 	"github.com/gemini-ctx/ctx/internal/jsonvalue"
 )
 
-// sessionMessage is the message id of the note that has what a session has besides events. No event
-// has it: it is no id that ADK makes.
+// sessionMessage is the message id of the note with the members that a session has besides events.
+// ADK makes no such id for an event.
 const sessionMessage = "#session"
 
-// The names that ADK demands of a session, where nobody gave others.
+// The defaults for the names that ADK demands of a session.
 const (
 	DefaultApp  = "ctx"
 	DefaultUser = "user"
 )
 
-// maxUndecided is how much is kept of an object that may be a session or the first of many lines.
+// maxUndecided is the most bytes that are kept of an object before it is clear whether it is a
+// session or an event.
 const maxUndecided = 64 << 20
 
-// object reads what begins with an object: a session, or an event a line. Its first telling member
-// decides.
+// object reads an input that begins with an object: a session, or an event a line. The first member
+// that only one of the two can have decides.
 func (d *reader) object(s *scanner) error {
 	s.keep = true
 	_, _ = s.next() // the bracket
@@ -60,8 +61,8 @@ func (d *reader) object(s *scanner) error {
 	return d.rest(s)
 }
 
-// undecided reads members until one tells. Of a document it returns the name of the member that is
-// next, with its colon read.
+// undecided reads members until one decides whether the input is a document. Of a document it
+// returns the name of that member, with its colon read.
 func (d *reader) undecided(s *scanner) (next string, document bool) {
 	for {
 		name, err := s.name()
@@ -116,8 +117,8 @@ func (s *scanner) name() (string, error) {
 	return name, nil
 }
 
-// members reads the members of an object, the first one's name being read already, to its end;
-// whole is false where the input ends before it.
+// members reads the members of an object to its end; the name of the first one is read already.
+// whole is false if the input ends before the object does.
 func (d *reader) members(s *scanner, name string) (whole bool, err error) {
 	for {
 		if whole, err = d.memberAt(s, name); err != nil || !whole {
@@ -171,7 +172,7 @@ func (d *reader) memberAt(s *scanner, name string) (whole bool, err error) {
 	return true, nil
 }
 
-// member takes a member of the session.
+// member keeps a member of the session.
 func (d *reader) member(name string, raw []byte) {
 	raw = bytes.ToValidUTF8(raw, []byte("\uFFFD"))
 	if jsonvalue.Depth(raw) > maxDepth {
@@ -199,11 +200,11 @@ func (d *reader) member(name string, raw []byte) {
 	d.session = d.session.with(name, jsonvalue.Compact(raw))
 }
 
-// maxMembers is how many members of a session are kept besides its events: of ADK it has four.
+// maxMembers is the most members of a session that are kept besides its events. ADK writes four.
 const maxMembers = 1000
 
-// finish says as a note what the session has besides events, if that is anything that an export
-// would not say by itself.
+// finish emits a note with the members that the session has besides events, without those that
+// every export has.
 func (d *reader) finish() error {
 	rest := d.session
 	for _, same := range []field{{"appName", jsonvalue.Encode(DefaultApp)}, {"userId", jsonvalue.Encode(DefaultUser)}} {
@@ -235,10 +236,11 @@ func (d *reader) finish() error {
 	return d.emit(transcript.Step{Kind: transcript.KindMessage, Message: m})
 }
 
-// IsSession reports whether a message is the note that has what a session has besides events.
+// IsSession reports whether a message is the note with the members that a session has besides
+// events.
 func IsSession(o transcript.Origin) bool { return o.Agent == Agent && o.Message == sessionMessage }
 
-// keep counts a field that is kept as it is.
+// keep counts an unknown field.
 func (d *reader) keep(name string) {
 	if len(name) > 80 || len(d.stats.Kept) >= 100 && d.stats.Kept[name] == 0 {
 		name = "others"

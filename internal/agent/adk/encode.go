@@ -39,7 +39,7 @@ func (w *writer) draft(it item, id string) *draft {
 	return d
 }
 
-// foreign is a message that ADK said first as the event that it was.
+// foreign makes the event of a message that ADK said first.
 func (w *writer) foreign(it item, id string) *draft {
 	m := &it.Message
 	d := newDraft(it, id)
@@ -57,8 +57,8 @@ func newDraft(it item, id string) *draft {
 	return &draft{id: id, invocation: it.Turn, branch: it.branch, m: &it.Message}
 }
 
-// readsBack reports whether an event says all of some messages. The branches of a fork are not
-// theirs: they are where the fork is.
+// readsBack reports whether a reader makes exactly these messages of an event. The branch does not
+// count: it belongs to the fork, not to the message.
 func (w *writer) readsBack(d *draft, items ...item) bool {
 	alone := *d
 	alone.branch = ""
@@ -79,7 +79,7 @@ func same(a, b *transcript.Message) bool {
 		a.Tokens == b.Tokens
 }
 
-// own is a message of any other origin: with hints.
+// own makes the event of a message of any other origin, with hints.
 func (w *writer) own(it item, id string) *draft {
 	m := &it.Message
 	d := newDraft(it, id)
@@ -114,7 +114,7 @@ func (w *writer) own(it item, id string) *draft {
 	return d
 }
 
-// name notes by which name a message has its invocation, if by any.
+// name notes the name that a message has for its invocation.
 func (h *hints) name(it item) {
 	h.Invocation = it.Invocation != ""
 	if h.Invocation && it.Invocation != it.Turn {
@@ -122,7 +122,7 @@ func (h *hints) name(it item) {
 	}
 }
 
-// explain notes what does not follow from the rest of the event.
+// explain adds hints for the fields that do not follow from the event.
 func explain(h *hints, d *draft, m *transcript.Message) {
 	r := &decoder{parts: d.content, author: d.author}
 	if len(d.content) > 0 {
@@ -145,7 +145,8 @@ func explain(h *hints, d *draft, m *transcript.Message) {
 	}
 }
 
-// from is what an event's id and session do not say of where a message comes from.
+// from returns the fields of an origin that do not follow from the event's id and session; nil for
+// none.
 func (w *writer) from(o transcript.Origin, id string) *transcript.Origin {
 	from := o
 	if o.Agent == transcript.Own {
@@ -163,8 +164,7 @@ func (w *writer) from(o transcript.Origin, id string) *transcript.Origin {
 	return &from
 }
 
-// print writes an event: the fields that it has by itself, over those that were kept with its
-// message.
+// print encodes an event. A field that was kept with the message takes precedence.
 func (w *writer) print(d *draft) json.RawMessage {
 	rest := d.rest
 	var out object
@@ -222,7 +222,7 @@ func (d *draft) contentWith(kept json.RawMessage) json.RawMessage {
 	return o.with("parts", jsonvalue.Array(d.content)).encode()
 }
 
-// actionsWith has the members that ADK gives every event.
+// actionsWith returns the actions that were kept, and the empty members that ADK gives every event.
 func actionsWith(kept json.RawMessage) json.RawMessage {
 	o, ok := parseObject(kept)
 	if kept != nil && !ok {
@@ -239,7 +239,7 @@ func actionsWith(kept json.RawMessage) json.RawMessage {
 	return append(out, o.without("stateDelta", "artifactDelta", "requestedAuthConfigs", "requestedToolConfirmations")...).encode()
 }
 
-// customWith is the metadata of an event.
+// customWith returns the metadata of an event.
 func (w *writer) customWith(d *draft, kept json.RawMessage) object {
 	out, _ := parseObject(kept)
 	if w.o.Bare || d.hints == nil {
@@ -251,8 +251,8 @@ func (w *writer) customWith(d *draft, kept json.RawMessage) object {
 	return out.with(ownMetadata, jsonvalue.Encode(d.hints))
 }
 
-// join makes one event of the results of several messages, in the order of the calls; stand are the
-// calls that have no result.
+// join makes one event of the results of several messages, in the order of the calls. The calls in
+// stand have no result: an error stands for it.
 func (w *writer) join(id string, c *caller, items []item, stand []format.Call) *draft {
 	d := &draft{id: id, invocation: c.item.Turn, branch: c.item.branch, author: w.o.Agent, role: transcript.RoleUser, m: &c.item.Message}
 	h := &hints{V: 1}
@@ -260,7 +260,7 @@ func (w *writer) join(id string, c *caller, items []item, stand []format.Call) *
 	type piece struct {
 		at    int
 		parts []json.RawMessage
-		item  int // -1 for one that stands for a result
+		item  int // -1 for an error that stands for a result
 	}
 	var pieces []piece
 	h.Of = make([]segment, len(items))
@@ -294,7 +294,7 @@ func (w *writer) join(id string, c *caller, items []item, stand []format.Call) *
 	return d
 }
 
-// branchName is a path of branches as ADK has it: with dots between, and none in a name.
+// branchName joins a path of branches with dots, as ADK does. Dots in a name are escaped.
 func branchName(path []string) string {
 	list := make([]string, len(path))
 	for i, name := range path {

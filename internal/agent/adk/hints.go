@@ -9,23 +9,23 @@ import (
 	"github.com/gemini-ctx/ctx/internal/jsonvalue"
 )
 
-// hints are what a message has that an event has no field for: customMetadata.ctx. A message that
-// ADK said first needs none.
+// hints are the fields of a message that an event has no field for, in customMetadata.ctx. A
+// message that ADK said first needs none.
 type hints struct {
 	V          int                 `json:"v,omitempty"`
-	From       *transcript.Origin  `json:"from,omitempty"` // what the event's id and session do not say of it
+	From       *transcript.Origin  `json:"from,omitempty"` // the fields that do not follow from the event
 	Note       bool                `json:"note,omitempty"`
-	Role       string              `json:"role,omitempty"`       // where it does not follow
-	Author     *string             `json:"author,omitempty"`     // where it does not follow
+	Role       string              `json:"role,omitempty"`       // if it does not follow
+	Author     *string             `json:"author,omitempty"`     // if it does not follow
 	Invocation bool                `json:"invocation,omitempty"` // the message itself names it
 	Named      string              `json:"named,omitempty"`      // by another name than the event has for it
-	Time       *int64              `json:"time,omitempty"`       // milliseconds, where the event has another one's
+	Time       *int64              `json:"time,omitempty"`       // milliseconds, if the event has that of another message
 	Listed     bool                `json:"listed,omitempty"`     // one plain text, but as a part
 	Thoughts   []transcript.Placed `json:"thoughts,omitempty"`
 	Wrapped    []int               `json:"wrapped,omitempty"` // results whose response was no object
-	Text       *string             `json:"text,omitempty"`    // all that was said, where the event's content is something else
+	Text       *string             `json:"text,omitempty"`    // instead of the content of the event
 	Parts      json.RawMessage     `json:"parts,omitempty"`
-	Calls      []format.Call       `json:"calls,omitempty"` // where they are not those of the parts
+	Calls      []format.Call       `json:"calls,omitempty"` // if they are not those of the parts
 	Results    []string            `json:"results,omitempty"`
 	Tokens     uint64              `json:"tokens,omitempty"`
 	Gone       string              `json:"gone,omitempty"`
@@ -55,7 +55,7 @@ func readHints(raw json.RawMessage) (h hints, ok bool) {
 	return h, true
 }
 
-// size is how many things there are in hints.
+// size returns the number of elements of all lists in hints.
 func (h *hints) size() int {
 	list, _ := jsonvalue.Elements(h.Parts)
 	n := len(h.Thoughts) + len(h.Wrapped) + len(h.Calls) + len(h.Results) + len(h.Stand) + len(h.Of) + len(list)
@@ -65,13 +65,14 @@ func (h *hints) size() int {
 	return n
 }
 
-// MarshalJSON keeps a segment flat, with its place first.
+// MarshalJSON writes a segment as one object, with At and Count first.
 func (s segment) MarshalJSON() ([]byte, error) {
 	o, _ := parseObject(jsonvalue.Encode(s.hints))
 	return append(object{{"at", jsonvalue.Encode(s.At)}, {"count", jsonvalue.Encode(s.Count)}}, o...).encode(), nil
 }
 
-// content is what a message says as an event has it, and the hints with which it is read back.
+// content returns the parts of the event of a message, and adds the hints with which they are read
+// back.
 func (h *hints) content(m *transcript.Message, tool func(id string) string) (parts []json.RawMessage) {
 	said, rest := wordsOf(m)
 	if m.Parts == nil {
@@ -99,8 +100,8 @@ func (h *hints) content(m *transcript.Message, tool func(id string) string) (par
 	return parts
 }
 
-// plain is a message without parts as content. Calls and results that its header alone has become
-// parts: ADK pairs by them.
+// plain returns the parts of a message that has none. Its calls and results become parts, because
+// ADK pairs the parts.
 func plain(m *transcript.Message, tool func(id string) string) (parts []json.RawMessage) {
 	words := m.Text
 	for i, id := range m.Results {
@@ -120,7 +121,8 @@ func plain(m *transcript.Message, tool func(id string) string) (parts []json.Raw
 	return parts
 }
 
-// part is a part as ADK takes it: an object, of a result with an object for its response.
+// part returns a part in the form that ADK takes: an object, and in a result an object as the
+// response.
 func (h *hints) part(at int, raw json.RawMessage) json.RawMessage {
 	o, ok := parseObject(raw)
 	if !ok {
@@ -142,7 +144,7 @@ func (h *hints) part(at int, raw json.RawMessage) json.RawMessage {
 	return o.with(resultMember, inner.encode()).encode()
 }
 
-// unwrap undoes what part did to a response.
+// unwrap undoes the change of part to a response.
 func unwrap(raw json.RawMessage) json.RawMessage {
 	o, _ := parseObject(raw)
 	inner, ok := parseObject(o.get(resultMember))
@@ -153,8 +155,8 @@ func unwrap(raw json.RawMessage) json.RawMessage {
 	return o.with(resultMember, inner.with("response", response[0].Value).encode()).encode()
 }
 
-// say gives a message its words: those of the hints where they have them, else content put together
-// again. rest is what is kept with them.
+// say sets the text or the parts of a message: those in the hints, or else those of the event. rest
+// are the fields that are kept with them.
 func (h *hints) say(m *transcript.Message, parts []json.RawMessage, rest object) {
 	switch list, err := jsonvalue.Elements(h.Parts); {
 	case h.Text != nil:
@@ -184,7 +186,7 @@ func (h *hints) say(m *transcript.Message, parts []json.RawMessage, rest object)
 	setParts(m, parts, rest, h.Listed)
 }
 
-// setParts gives a message parts, or a text where they are one and listed does not say otherwise.
+// setParts sets the parts of a message, or its text if they are one plain text and listed is false.
 func setParts(m *transcript.Message, parts []json.RawMessage, rest object, listed bool) {
 	if len(rest) > 0 || looksCarried(parts) {
 		parts = append(slices.Clip(parts), carried(rest))
@@ -202,7 +204,7 @@ func isPlain(raw json.RawMessage) bool {
 	return ok
 }
 
-// wordsOf returns the parts of a message without what is kept with them, and that.
+// wordsOf returns the parts of a message, and the fields that are kept with them.
 func wordsOf(m *transcript.Message) (said []json.RawMessage, rest object) {
 	if m.Parts == nil {
 		return []json.RawMessage{transcript.TextPart(m.Text, nil)}, nil
@@ -212,7 +214,7 @@ func wordsOf(m *transcript.Message) (said []json.RawMessage, rest object) {
 	return said, rest
 }
 
-// whole says a message in the hints alone, whatever it looks like.
+// whole puts the words of a message into the hints.
 func (h *hints) whole(m *transcript.Message) {
 	h.Thoughts, h.Wrapped, h.Listed = nil, nil, false
 	if h.Text, h.Parts = nil, m.Parts; m.Parts == nil {

@@ -32,8 +32,8 @@ const (
 type Stats struct {
 	transcript.Stats
 	// App and User are whose session it is; "" where nothing says it. State are the keys of the
-	// session's state with their values: those that the session has, or where it has none those that
-	// its events have set, in order.
+	// session's state with their values: those that the session has, or where it has none those
+	// that its events have set, in order.
 	App, User string
 	State     []StateKey
 	Odd       int // known fields and timestamps that cannot be read: kept as they are
@@ -49,17 +49,17 @@ type StateKey struct {
 // ReadOptions are for Read.
 type ReadOptions struct {
 	Unit    Unit   // of timestamps
-	Session string // of a session that says none
+	Session string // the id for a session that has none
 }
 
 // ErrForm says that an input cannot be read as a session at all.
 var ErrForm = errors.New("not a session of ADK")
 
-// maxHeld is the most bytes of events that are held back until the session says its id.
+// maxHeld is the most bytes of events that are held back until the session's id is known.
 const maxHeld = 256 << 20
 
-// maxDepth leaves room for what is put around an event: package sanitize refuses what is nested
-// more than 200 deep.
+// maxDepth is the deepest nesting of an event. Package sanitize refuses more than 200 levels, and a
+// message adds some.
 const maxDepth = 190
 
 // Read reads a session, or a list of events, and calls emit for each step, in order. The input is
@@ -84,16 +84,16 @@ func Read(r io.Reader, o ReadOptions, emit func(transcript.Step) error) (Stats, 
 
 // reader is the state of one reading.
 type reader struct {
-	delta    object // what events have set in the state
+	delta    object // the state that events have set
 	emit     func(transcript.Step) error
 	unit     Unit
 	fallback string
 	stats    Stats
-	named    bool // whose events they are is settled
-	inside   bool // in the session of a document that has it under a name
+	named    bool // the session's id is known, or will not be
+	inside   bool // of the session that a document has under "session"
 	held     []json.RawMessage
 	size     int    // of held
-	session  object // what the session has besides events
+	session  object // its members besides events
 	kept     int    // bytes of it
 	said     []said
 	begun    map[string]int   // by invocation, the index of its first message in said
@@ -206,7 +206,7 @@ func (d *reader) list(s *scanner) error {
 	}
 }
 
-// settle says that the session's id is known, or will not be.
+// settle ends the search for the session's id.
 func (d *reader) settle() {
 	d.named = true
 	if d.stats.Session == "" {
@@ -243,8 +243,7 @@ func (d *reader) event(raw []byte) error {
 	return d.apply(o)
 }
 
-// isEvent tells an event from other objects: somebody said it, it has content, or it does
-// something.
+// isEvent reports whether an object is an event: it has an author, content or actions.
 func isEvent(o object) bool {
 	if author, ok := jsonvalue.Text(o.get("author")); ok && author != "" {
 		return true
@@ -257,8 +256,7 @@ func isEvent(o object) bool {
 	return false
 }
 
-// maxParts is how many parts an event may have. Whoever pairs calls with results compares each with
-// each.
+// maxParts is the most parts of an event. Pairing compares each call with each result.
 const maxParts = 10000
 
 func tooMany(parts json.RawMessage) bool {
@@ -266,7 +264,7 @@ func tooMany(parts json.RawMessage) bool {
 	return len(list) > maxParts
 }
 
-// changes takes what an event sets in the session's state.
+// changes keeps the values that an event sets in the session's state.
 func (d *reader) changes(o object) {
 	actions, _ := parseObject(o.get("actions"))
 	delta, _ := parseObject(actions.get("stateDelta"))
@@ -277,7 +275,7 @@ func (d *reader) changes(o object) {
 	}
 }
 
-// settleState says what the session's state is.
+// settleState sets App, User and State.
 func (d *reader) settleState() {
 	d.stats.App, _ = jsonvalue.Text(d.session.get("appName"))
 	d.stats.User, _ = jsonvalue.Text(d.session.get("userId"))
@@ -323,7 +321,7 @@ func (d *reader) apply(o object) error {
 	return nil
 }
 
-// rewind takes the messages from the first one of an invocation on out of the conversation.
+// rewind emits a rewind to the first message of an invocation.
 func (d *reader) rewind(e *event) error {
 	at := d.begun[e.rewind]
 	first := d.said[at]
@@ -338,7 +336,7 @@ func (d *reader) rewind(e *event) error {
 	return d.emit(transcript.Step{Kind: transcript.KindRewind, Message: mark, RewindTo: first.origin})
 }
 
-// known reports whether a rewind to an invocation finds one.
+// known reports whether the conversation has an invocation.
 func (d *reader) known(invocation string) bool {
 	_, ok := d.begun[invocation]
 	return ok

@@ -16,15 +16,15 @@ import (
 type WriteOptions struct {
 	Session string // the session's id
 	Agent   string // the author of what a model says, and of results
-	App     string // "" for what the session itself says, else DefaultApp
-	User    string // "" for what the session itself says, else DefaultUser
+	App     string // "" for that of Kept, or else DefaultApp
+	User    string // "" for that of Kept, or else DefaultUser
 	Unit    Unit   // of timestamps; Detect is JavaScript
-	Lines   bool   // an event a line, and nothing of the session
-	Bare    bool   // without what only ctx reads
-	// State is the session's state as an object; nil for what the session itself says.
+	Lines   bool   // an event a line, without the session around them
+	Bare    bool   // without the metadata that only ctx reads
+	// State is the session's state as an object; nil for that of Kept.
 	State json.RawMessage
-	// Kept is the note that an import made of what the session has besides events: IsSession tells.
-	// nil for none.
+	// Kept is the note with the members that the imported session had besides events; nil for none.
+	// See IsSession.
 	Kept *transcript.Message
 }
 
@@ -92,7 +92,7 @@ func (w *writer) Begin(*transcript.Item) {
 	}
 }
 
-// head writes what a session has before its events.
+// head writes the members that come before the events.
 func (w *writer) head() {
 	kept := keptIn(w.o.Kept)
 	pick := func(own, name, standard string) json.RawMessage {
@@ -119,7 +119,7 @@ func (w *writer) head() {
 	w.Print(`,"events":[`, nil)
 }
 
-// tail writes what a session has after its events: what comes before them says by its names what
+// tail writes the members that come after the events. A reader decides by the first members what
 // the input is.
 func (w *writer) tail() {
 	tail := object{{"lastUpdateTime", w.updated()}}
@@ -128,8 +128,7 @@ func (w *writer) tail() {
 	w.Print("\n", nil)
 }
 
-// Owner returns whose session an import found, by the note that it made; "" where that does not
-// say.
+// Owner returns the names of the app and the user in the note that an import made; "" for none.
 func Owner(kept *transcript.Message) (app, user string) {
 	o := keptIn(kept)
 	app, _ = jsonvalue.Text(o.get("appName"))
@@ -137,7 +136,7 @@ func Owner(kept *transcript.Message) (app, user string) {
 	return app, user
 }
 
-// keptIn is what the session has besides events, by the note that an import made; nil for no note.
+// keptIn returns the members in the note that an import made; nil for no note.
 func keptIn(note *transcript.Message) object {
 	if note == nil {
 		return nil
@@ -170,7 +169,8 @@ func (w *writer) Message(of *transcript.Item) bool {
 	return false
 }
 
-// joins reports whether a message is a result that shares an event with others of the same call.
+// joins reports whether a message is a result that may share an event with other results of the
+// same message.
 func (w *writer) joins(it item) bool {
 	return it.Origin.Agent != Agent && it.Role == transcript.RoleTool && !it.Note && it.Gone == "" && it.Caller >= 0 && it.Set == nil &&
 		len(it.Calls) == 0 && w.callers[it.Caller] != nil
@@ -183,7 +183,7 @@ func alike(a, b item) bool {
 	return a.Caller == b.Caller && a.Turn == b.Turn && a.branch == b.branch && string(kept.encode()) == string(also.encode())
 }
 
-// tool is the tool that a message called under an id.
+// tool returns the tool that a message called under an id.
 func (w *writer) tool(number int, id string) string {
 	if c := w.callers[number]; c != nil {
 		for _, call := range c.item.Calls {
@@ -229,7 +229,7 @@ func (w *writer) one(it item) {
 	}
 }
 
-// longRunning are the calls of an event that say themselves that they take their time.
+// longRunning returns the calls of an event that it marks as long running.
 func longRunning(m *transcript.Message) (ids []string) {
 	_, rest := wordsOf(m)
 	list, _ := jsonvalue.Elements(rest.get("longRunningToolIds"))
@@ -241,7 +241,7 @@ func longRunning(m *transcript.Message) (ids []string) {
 	return ids
 }
 
-// flush writes the results that wait for more of the same call.
+// flush writes the results that are held back.
 func (w *writer) flush() {
 	if len(w.group) == 0 {
 		return
@@ -251,8 +251,8 @@ func (w *writer) flush() {
 	w.group = nil
 }
 
-// answer has every open call answered that has not been yet, but for those of one message, whose
-// results come now.
+// answer writes an error for every open call that has no result yet, except for the calls of one
+// message, whose results come now.
 func (w *writer) answer(but int) {
 	for _, number := range slices.Clone(w.due) {
 		if number != but {
@@ -290,7 +290,7 @@ func (w *writer) respond(number int, items []item) {
 	}
 }
 
-// id is an event's id: the one that is wished for, or where another event has it one with a number.
+// id returns the id of an event: wish, with a number after it if another event has that id.
 func (w *writer) id(wish string) string {
 	id := wish
 	for n := 2; w.seen[id]; n++ {
@@ -300,7 +300,7 @@ func (w *writer) id(wish string) string {
 	return id
 }
 
-// event writes an event that has so many messages.
+// event writes an event that stands for a number of messages.
 func (w *writer) event(d *draft, messages int) {
 	raw := w.print(d)
 	w.Report.Messages += messages
@@ -329,8 +329,8 @@ func (w *writer) End() {
 	}
 }
 
-// updated is when the session was changed last: with its newest event, or where an import was told
-// so after that.
+// updated returns the time of the session's last change: that of its newest event, or a later one
+// that an import found.
 func (w *writer) updated() json.RawMessage {
 	kept, _, ok := parseStamp(keptIn(w.o.Kept).get("lastUpdateTime"), JavaScript)
 	switch {
