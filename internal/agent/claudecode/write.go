@@ -17,7 +17,7 @@ type writer struct {
 	d    *decoder
 	seen map[string]bool
 	last string // the record of the message before
-	prev string // the record before, results that the writer added included
+	prev string // the record before, also one with results that the writer added
 	when string // the time of the message, as it is written
 }
 
@@ -39,7 +39,7 @@ func (w *writer) Message(it *transcript.Item) bool {
 	return true
 }
 
-// native writes a message that Claude Code said as the record that it was.
+// native writes a message of Claude Code as its original record.
 func (w *writer) native(m *transcript.Message, kept jsonvalue.Object) {
 	rec := kept.Without("listed", "untimed", transcript.BeforeName, "parentUuid", "message", "type")
 	list, _ := jsonvalue.Elements(m.Parts)

@@ -7,7 +7,7 @@ import (
 	"github.com/gemini-ctx/ctx/internal/jsonvalue"
 )
 
-// decoder makes messages of records. It knows what it needs of the records before.
+// decoder makes messages of records. Its fields come from earlier records.
 type decoder struct {
 	session string
 	model   string            // of the newest turn
@@ -17,7 +17,7 @@ type decoder struct {
 
 func newDecoder() *decoder { return &decoder{tools: map[string]string{}, names: transcript.Names{}} }
 
-// see takes from a record that says nothing what the ones after it need.
+// see reads the model from a record that says nothing.
 func (d *decoder) see(o jsonvalue.Object) {
 	if o.Text("type") == typeContext {
 		if name := o.Object("payload").Text("model"); name != "" && transcript.Fit(name) == name {
@@ -26,7 +26,7 @@ func (d *decoder) see(o jsonvalue.Object) {
 	}
 }
 
-// decode makes a message of a record. before are records that stood before it and say nothing.
+// decode makes a message of a record. before are the records that are kept with it.
 func (d *decoder) decode(o jsonvalue.Object, before []json.RawMessage) transcript.Message {
 	hints := transcript.ReadHints(o[transcript.HintName])
 	kind, payload := o.Text("type"), o.Object("payload")
@@ -79,7 +79,7 @@ func (d *decoder) decode(o jsonvalue.Object, before []json.RawMessage) transcrip
 	return m
 }
 
-// readItem takes a response item apart. What it takes out of left follows from the parts.
+// readItem reads a response item. It removes the members from left that follow from the parts.
 func (d *decoder) readItem(m *transcript.Message, payload, left jsonvalue.Object) (parts []json.RawMessage, name string) {
 	kind := payload.Text("type")
 	if id := payload.Text("id"); id != "" {
@@ -137,7 +137,7 @@ func (d *decoder) message(m *transcript.Message, payload, left jsonvalue.Object)
 	return parts
 }
 
-// contentPart makes a part of a piece of content. usual is the type that a text has by itself.
+// contentPart makes a part of a piece of content. usual is the type of a text that is not kept.
 func contentPart(raw json.RawMessage, usual string) json.RawMessage {
 	b := jsonvalue.AsObject(raw)
 	rest := b.Without("text")

@@ -23,7 +23,7 @@ type reader struct {
 	begins string // the session whose history this one may begin with
 	before transcript.Before
 	order  []said
-	seen   map[string]string // calls and results by their names: what they say
+	seen   map[string]string // digests of calls and results, by type and id
 }
 
 // said is a message of the conversation as it is now.
@@ -82,7 +82,7 @@ func (d *reader) record(o jsonvalue.Object) error {
 	return nil
 }
 
-// meta takes from the first record whose session it is.
+// meta reads the session and its parent from the first record.
 func (d *reader) meta(payload jsonvalue.Object) {
 	d.session = payload.Text("id")
 	d.stats.Session = d.session
@@ -98,7 +98,7 @@ func (d *reader) meta(payload jsonvalue.Object) {
 	}
 }
 
-// old takes a record of a rollout without envelopes.
+// old reads a record of a rollout without envelopes.
 func (d *reader) old(o jsonvalue.Object) error {
 	switch {
 	case isOld(o):
@@ -121,7 +121,7 @@ func (d *reader) wait(o jsonvalue.Object) {
 	d.before.Add(o, &d.stats)
 }
 
-// item takes a response item. A call or a result that comes again as it was says nothing new.
+// item reads a response item. A call or a result that comes again unchanged says nothing new.
 func (d *reader) item(o, payload jsonvalue.Object) error {
 	if id := payload.Text("call_id"); id != "" && !o.Has(transcript.HintName) {
 		key := transcript.Derive(32, payload.Text("type"), id)
@@ -144,7 +144,7 @@ func (d *reader) say(o jsonvalue.Object, item bool) error {
 	return d.emit(transcript.Step{Kind: transcript.KindMessage, Message: m, Session: d.stats.Session, Home: d.stats.Home, Begins: d.begins})
 }
 
-// spawned notes which session of its own a call began.
+// spawned notes the session that a call began, by the result of the call.
 func (d *reader) spawned(m *transcript.Message) {
 	for _, p := range transcript.PartsOf(m) {
 		if p.Kind != transcript.PartResult {
@@ -161,7 +161,7 @@ func (d *reader) spawned(m *transcript.Message) {
 	}
 }
 
-// rollBack takes the newest turns out of the conversation.
+// rollBack emits a rewind over the newest turns.
 func (d *reader) rollBack(o jsonvalue.Object, turns int) error {
 	d.wait(o)
 	at := len(d.order)

@@ -76,7 +76,7 @@ func (w *writer) said(m *transcript.Message, rec jsonvalue.Object, before []json
 	w.print(rec)
 }
 
-// native writes a message that Codex said as the record that it was.
+// native writes a message of Codex as its original record.
 func (w *writer) native(m *transcript.Message, kept jsonvalue.Object) {
 	rec := kept.Without(transcript.BeforeName, "payload", "bare")
 	list, _ := jsonvalue.Elements(m.Parts)
@@ -115,11 +115,11 @@ func (w *writer) native(m *transcript.Message, kept jsonvalue.Object) {
 	for _, raw := range before {
 		o := jsonvalue.AsObject(raw)
 		if o.Text("type") == "" {
-			continue // the head of a rollout without envelopes: this one has its own
+			continue // the head of a rollout without envelopes: Begin wrote another one
 		}
 		w.d.see(o)
 		if o.Text("type") == typeEvent && o.Object("payload").Text("type") == "thread_rolled_back" {
-			// What was rolled back is not there: it must not be taken back twice.
+			// The turns that it rolled back are not written: it must not roll back others.
 			o.Set(transcript.HintName, transcript.Added())
 			raw = jsonvalue.Encode(o)
 		}
@@ -128,7 +128,7 @@ func (w *writer) native(m *transcript.Message, kept jsonvalue.Object) {
 	w.said(m, rec, w.readable(before), false)
 }
 
-// readable are those of some records that a reader would keep.
+// readable returns the records that a reader would keep.
 func (w *writer) readable(before []json.RawMessage) []json.RawMessage {
 	return slices.DeleteFunc(slices.Clone(before), func(raw json.RawMessage) bool {
 		o := jsonvalue.AsObject(raw)
@@ -191,7 +191,7 @@ func contentOf(role string, parts []json.RawMessage) json.RawMessage {
 	return jsonvalue.Array(list)
 }
 
-// pieceOf is a part as a piece of content; ok is false where it has no form.
+// pieceOf returns a part as a piece of content; ok is false if Codex has no form for it.
 func pieceOf(p transcript.Part, role string) (json.RawMessage, bool) {
 	kept := p.Body.Object(Agent)
 	out := kept.Without()
@@ -252,8 +252,8 @@ func outputInto(p transcript.Part, payload jsonvalue.Object) {
 	}
 }
 
-// foreign writes a message of another origin: as several records where it is several things for
-// Codex. The first has the hints for all of it.
+// foreign writes a message of another origin, as one record or several. The first one has the hints
+// for the whole message.
 func (w *writer) foreign(it *transcript.Item) {
 	m := &it.Message
 	var items []jsonvalue.Object
@@ -326,7 +326,7 @@ func (w *writer) items(m *transcript.Message) (items []jsonvalue.Object) {
 	return items
 }
 
-// copyFor writes the event that Codex lists and shows a message by.
+// copyFor writes the event with the text of a message, from which Codex lists and shows messages.
 func (w *writer) copyFor(m *transcript.Message) {
 	kind := ""
 	switch {

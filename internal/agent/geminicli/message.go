@@ -19,8 +19,8 @@ type record struct {
 	fromSet  bool
 }
 
-// message applies one message record. counts numbers the records without id that say the same: of
-// the whole transcript for lines, of one list for copies.
+// message applies one message record. counts numbers the equal records without an id: in the whole
+// transcript for lines, in one list for copies.
 func (s *replay) message(o jsonvalue.Object, fromSet bool, counts transcript.Names) error {
 	if isAdded(o) {
 		return nil // an export put it there, and nobody said it
@@ -223,8 +223,8 @@ func splitKind(parts []part, kind partKind) (others, matching []part) {
 	return others, matching
 }
 
-// ordinalCallID makes the derived id of the nth call of a tool in a message, counting those without an
-// id.
+// ordinalCallID makes the derived id of the nth call of a tool in a message, counting those without
+// an id.
 func ordinalCallID(message, tool string, n int) string {
 	return derive("tool call", message, tool, fmt.Sprint(n))
 }

@@ -106,7 +106,7 @@ func responsePart(id, tool string, response any) part {
 	return part{kind: partResponse, callID: id, tool: tool, body: map[string]any{"functionResponse": answer}}
 }
 
-// newPart takes a part that says one thing.
+// newPart converts a part that says one thing.
 func newPart(said *message.Part) part {
 	if said.Raw[0] == '"' {
 		return textPart(said.Text)

@@ -18,7 +18,7 @@ import (
 	"github.com/gemini-ctx/ctx/internal/message"
 )
 
-// Agent is what the source of a message names that came as a line of JSON.
+// Agent is the agent in the source of a message that was a line of JSON.
 const Agent = "jsonl"
 
 func starts() []string { return []string{`{"`} }
@@ -92,7 +92,7 @@ func roleOf(s string) string {
 	return ""
 }
 
-// decode makes a message of a line; ok is false where it is none.
+// decode makes a message of a line; ok is false if it is none.
 func (d *decoder) decode(o jsonvalue.Object) (m transcript.Message, ok bool) {
 	rest := o.Without(transcript.HintName, "session", "session_id", "sessionId", "conversation_id")
 	m = transcript.Message{Role: roleOf(o.Text("role")), Note: o.True("note")}
@@ -236,7 +236,7 @@ func (d *decoder) words(o, rest jsonvalue.Object, m *transcript.Message) (parts 
 	return parts, true
 }
 
-// piece is a text in a list of content.
+// piece returns the text of an element of content.
 func piece(raw json.RawMessage) (string, bool) {
 	if s, ok := jsonvalue.Text(raw); ok {
 		return s, true
@@ -322,7 +322,7 @@ func (w *writer) fields(o jsonvalue.Object, m *transcript.Message, native bool) 
 	}
 }
 
-// links writes the calls and results that the header of a plain text alone has.
+// links writes the calls and results of a message that has no parts.
 func (w *writer) links(o jsonvalue.Object, m *transcript.Message) {
 	if len(m.Calls) > 0 {
 		list := slices.Clone(m.Calls)

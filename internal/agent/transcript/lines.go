@@ -22,7 +22,8 @@ type LineReader struct {
 	buf    []byte
 }
 
-// NewLineReader reads lines of at most limit bytes. offset is what was read of the input before.
+// NewLineReader reads lines of at most limit bytes. offset is the number of bytes that were read
+// before.
 func NewLineReader(r *bufio.Reader, limit int, offset int64) *LineReader {
 	return &LineReader{r: r, limit: limit, offset: offset}
 }
@@ -67,8 +68,8 @@ func (lr *LineReader) Next() (Line, error) {
 	}
 }
 
-// Each calls do for each line, and returns its first error. If the input cannot be read it returns a
-// ReadError.
+// Each calls do for each line, and returns its first error. If the input cannot be read it returns
+// a ReadError.
 func (lr *LineReader) Each(do func(Line) error) error {
 	for {
 		l, err := lr.Next()
@@ -84,8 +85,8 @@ func (lr *LineReader) Each(do func(Line) error) error {
 	}
 }
 
-// CountNULRuns counts the runs of NUL bytes that begin in b. *inRun says, before and after, whether
-// one is open.
+// CountNULRuns counts the runs of NUL bytes that begin in b. *inRun says whether a run is open at
+// the beginning of b, and afterwards at its end.
 func CountNULRuns(b []byte, inRun *bool) int {
 	if !*inRun && bytes.IndexByte(b, 0) < 0 {
 		return 0
@@ -139,8 +140,9 @@ func Values(text []byte, starts []string) (values []json.RawMessage, clean bool)
 	return append(values, found...), false
 }
 
-// lastStart returns where the last thing in b begins that looks like a record, or -1. Inside a
-// string it would be escaped; inside another record something is left over behind it.
+// lastStart returns the index of the last beginning of a record in b, or -1. It cannot be inside a
+// string, where its quotes would be escaped. If it is inside another record, the rest of that
+// record follows and is no JSON.
 func lastStart(b []byte, starts []string) int {
 	at := -1
 	for _, open := range starts {
@@ -149,8 +151,8 @@ func lastStart(b []byte, starts []string) int {
 	return at
 }
 
-// decodeAll reads the JSON values that follow each other in b. tail is the index of what could not
-// be read, len(b) if everything could.
+// decodeAll reads the JSON values in b. tail is the index at which they end, len(b) if all of b is
+// JSON.
 func decodeAll(b []byte) (values []json.RawMessage, tail int) {
 	dec := json.NewDecoder(bytes.NewReader(b))
 	for {
@@ -170,14 +172,14 @@ func decodeAll(b []byte) (values []json.RawMessage, tail int) {
 // have.
 const MaxRecord = 15 << 20
 
-// maxDepth is how deep a record may be nested; what a store keeps of it lies a few levels deeper.
+// maxDepth is the deepest nesting of a record. A store nests it a few levels deeper.
 const maxDepth = 160
 
-// Lines reads JSON lines and calls record for each whole record. What is damaged is counted in
-// stats. starts are the beginnings that a record can have.
+// Lines reads JSON lines and calls record for each whole record. It counts damage in stats. starts
+// are the beginnings that a record can have.
 //
-// Of a last line without a line feed nothing is read, unless it is asked for with whole: then its
-// whole records are. A transcript that is still being written may go on with it.
+// The agent may still be writing a last line without a line feed. Lines reads the whole records of
+// such a line only with whole.
 func Lines(r io.Reader, stats *Stats, starts []string, whole bool, record func(jsonvalue.Object) error) error {
 	br := bufio.NewReaderSize(r, 64<<10)
 	return NewLineReader(br, MaxLine, SkipMark(br)).Each(func(l Line) error {
@@ -224,8 +226,8 @@ func line(l Line, stats *Stats, starts []string, whole bool, record func(jsonval
 	return stats.each(values, record)
 }
 
-// lastLine reads a line that ends without a line feed: the whole records that it begins with. What
-// follows them may be the beginning of one.
+// lastLine reads the whole records at the beginning of a line without a line feed. Part of another
+// one may follow them.
 func lastLine(l Line, text []byte, stats *Stats, whole bool, record func(jsonvalue.Object) error) error {
 	if l.TooLong || !whole {
 		stats.Skip(SkipTornTail, 1)
@@ -253,7 +255,7 @@ func (s *Stats) each(values []json.RawMessage, record func(jsonvalue.Object) err
 	return nil
 }
 
-// Parse reads a record, and counts one that is none, or that no store would take.
+// Parse parses a record. It counts JSON that is no record, and records that no store takes.
 func (s *Stats) Parse(raw json.RawMessage) (jsonvalue.Object, bool) {
 	switch {
 	case len(raw) > MaxRecord:
