@@ -211,7 +211,7 @@ func (e *decoder) readContent(value json.RawMessage) json.RawMessage {
 func (e *decoder) readActions(value json.RawMessage) json.RawMessage {
 	actions, _ := parseObject(value)
 	if to, _ := jsonvalue.Text(actions.get("rewindBeforeInvocationId")); to != "" {
-		if e.known(to) {
+		if _, known := e.begun[to]; known {
 			e.rewind = to
 			actions = actions.without("rewindBeforeInvocationId")
 		} else {

@@ -55,10 +55,10 @@ func (d *reader) object(s *scanner) error {
 			return err
 		}
 	}
-	if err := d.finish(); err != nil || !whole {
-		return err
+	if err = d.finish(); err == nil && whole {
+		d.rest(s)
 	}
-	return d.rest(s)
+	return err
 }
 
 // undecided reads members until one decides whether the input is a document. Of a document it

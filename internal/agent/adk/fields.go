@@ -94,12 +94,6 @@ func cutCarried(parts []json.RawMessage) (said []json.RawMessage, rest object, h
 	return parts[:len(parts)-1], rest, true
 }
 
-// looksCarried reports whether the last part looks like one of carried.
-func looksCarried(parts []json.RawMessage) bool {
-	_, _, has := cutCarried(parts)
-	return has
-}
-
 // plainText returns the text of a part that is a text and nothing else.
 func plainText(raw json.RawMessage) (string, bool) {
 	o, ok := parseObject(raw)

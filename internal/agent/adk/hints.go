@@ -87,7 +87,9 @@ func (h *hints) content(m *transcript.Message, tool func(id string) string) (par
 			}
 		}
 	}
-	h.Listed = m.Parts != nil && len(said) == 1 && len(rest) == 0 && isPlain(said[0])
+	if m.Parts != nil && len(said) == 1 && len(rest) == 0 {
+		_, h.Listed = plainText(said[0])
+	}
 	back := transcript.Message{}
 	h.say(&back, parts, rest)
 	if back.Text != m.Text || string(back.Parts) != string(m.Parts) {
@@ -188,7 +190,7 @@ func (h *hints) say(m *transcript.Message, parts []json.RawMessage, rest object)
 
 // setParts sets the parts of a message, or its text if they are one plain text and listed is false.
 func setParts(m *transcript.Message, parts []json.RawMessage, rest object, listed bool) {
-	if len(rest) > 0 || looksCarried(parts) {
+	if _, _, looksCarried := cutCarried(parts); looksCarried || len(rest) > 0 {
 		parts = append(slices.Clip(parts), carried(rest))
 	} else if len(parts) == 1 && !listed {
 		if s, ok := plainText(parts[0]); ok {
@@ -197,11 +199,6 @@ func setParts(m *transcript.Message, parts []json.RawMessage, rest object, liste
 		}
 	}
 	m.Text, m.Parts = "", jsonvalue.Array(parts)
-}
-
-func isPlain(raw json.RawMessage) bool {
-	_, ok := plainText(raw)
-	return ok
 }
 
 // wordsOf returns the parts of a message, and the fields that are kept with them.

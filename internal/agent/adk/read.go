@@ -130,17 +130,16 @@ func (d *reader) input(s *scanner) error {
 		return d.lines(s)
 	}
 	if err == nil {
-		err = d.rest(s)
+		d.rest(s)
 	}
 	return err
 }
 
-// rest counts what follows a document.
-func (d *reader) rest(s *scanner) error {
+// rest counts input after a document.
+func (d *reader) rest(s *scanner) {
 	if _, err := s.next(); err == nil {
 		d.stats.Skip(transcript.SkipBadJSON, 1)
 	}
-	return nil
 }
 
 // lines reads an event a line.
@@ -259,11 +258,6 @@ func isEvent(o object) bool {
 // maxParts is the most parts of an event. Pairing compares each call with each result.
 const maxParts = 10000
 
-func tooMany(parts json.RawMessage) bool {
-	list, _ := jsonvalue.Elements(parts)
-	return len(list) > maxParts
-}
-
 // changes keeps the values that an event sets in the session's state.
 func (d *reader) changes(o object) {
 	actions, _ := parseObject(o.get("actions"))
@@ -290,7 +284,8 @@ func (d *reader) settleState() {
 
 // apply turns an event into steps.
 func (d *reader) apply(o object) error {
-	if content, _ := parseObject(o.get("content")); tooMany(content.get("parts")) {
+	content, _ := parseObject(o.get("content"))
+	if list, _ := jsonvalue.Elements(content.get("parts")); len(list) > maxParts {
 		d.stats.Skip(SkipParts, 1)
 		return nil
 	}
@@ -334,10 +329,4 @@ func (d *reader) rewind(e *event) error {
 	mark := transcript.Message{Origin: e.origin, Time: e.time}
 	mark.Origin.Message = transcript.Fit("rewind:" + e.origin.Message)
 	return d.emit(transcript.Step{Kind: transcript.KindRewind, Message: mark, RewindTo: first.origin})
-}
-
-// known reports whether the conversation has an invocation.
-func (d *reader) known(invocation string) bool {
-	_, ok := d.begun[invocation]
-	return ok
 }
