@@ -56,5 +56,7 @@ func writeADK(c context.Context, s *session.Store, v *refs.View, o *exportOption
 	done, err := s.Exchange.ExportADK(c, v, name, branch, w, exchange.ADKOptions{WriteOptions: adk.WriteOptions{
 		Agent: o.adk.agent, App: o.adk.app, User: o.adk.user, Unit: adk.Unit(o.adk.unit), Lines: o.adk.lines, Bare: o.adk.noMetadata,
 	}, Tokens: o.adk.tokens, Masked: o.adk.masked})
-	return exported{Messages: done.Messages, Notes: done.Notes, Events: done.Records, Changed: done.Changed, Left: done.Left}, err
+	return exported{
+		Messages: done.Messages, Notes: done.Notes, Events: done.Records, Changed: done.Changed, Left: done.Left,
+	}, err
 }

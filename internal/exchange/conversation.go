@@ -104,9 +104,11 @@ func (c *Conversation) Each(each func(Said) error) error {
 	return nil
 }
 
-// write writes the messages and notes as a transcript, and closes it. each sees every one first, may
-// change the item, and decides whether it is left out.
-func (c *Conversation) write(ctx context.Context, w transcript.Writer, each func(*Said, *transcript.Item) (leave bool, err error)) (transcript.Written, error) {
+// write writes the messages and notes as a transcript, and closes it. each sees every one first,
+// may change the item, and decides whether it is left out.
+func (c *Conversation) write(
+	ctx context.Context, w transcript.Writer, each func(*Said, *transcript.Item) (leave bool, err error),
+) (transcript.Written, error) {
 	err := c.Each(func(said Said) error {
 		it := transcript.Item{
 			Message: messageOf(said.Shown), Entry: said.ID.String(), Open: said.Open, Orphan: said.Caller == NoCaller,

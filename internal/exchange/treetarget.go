@@ -55,8 +55,8 @@ func (im *treeImporter) target() (format.ID, error) {
 	return end, nil
 }
 
-// findHandRewinds finds the entries that were rewound in this store and not in the transcript: they stay
-// away. A rewind that a later rewind took away counts as well.
+// findHandRewinds finds the entries that were rewound in this store and not in the transcript: they
+// stay away. A rewind that a later rewind took away counts as well.
 func (im *treeImporter) findHandRewinds() error {
 	im.hand = map[format.ID]format.ID{}
 	tip := im.view.Get(history.RefName(im.as, history.MainBranch)).ID

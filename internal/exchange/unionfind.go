@@ -205,8 +205,8 @@ func (g *gatherer) summaries() error {
 	return nil
 }
 
-// summary adds one summary of members, after the summaries that it was made of: a few generations at
-// most.
+// summary adds one summary of members, after the summaries that it was made of: a few generations
+// at most.
 func (g *gatherer) summary(cluster int, id format.ID, members []int) (int, error) {
 	if at, there := g.lineage[id]; there {
 		return at, nil

@@ -101,9 +101,9 @@ func (im *forestImporter) run(ctx context.Context) error {
 	return im.locked(ctx, im.apply)
 }
 
-// checkOthers checks that every message of the session that has not graduated is of this file. Otherwise
-// the file's messages could not graduate, because a frontier skips nothing. t is nil if the lock is
-// not held.
+// checkOthers checks that every message of the session that has not graduated is of this file.
+// Otherwise the file's messages could not graduate, because a frontier skips nothing. t is nil if
+// the lock is not held.
 func (im *forestImporter) checkOthers(t *Tx) error {
 	view, err := im.Refs.Read()
 	if t != nil {

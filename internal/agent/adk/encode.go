@@ -254,7 +254,8 @@ func (w *writer) customWith(d *draft, kept json.RawMessage) object {
 // join makes one event of the results of several messages, in the order of the calls. The calls in
 // stand have no result: an error stands for it.
 func (w *writer) join(id string, c *caller, items []item, stand []format.Call) *draft {
-	d := &draft{id: id, invocation: c.item.Turn, branch: c.item.branch, author: w.o.Agent, role: transcript.RoleUser, m: &c.item.Message}
+	d := newDraft(c.item, id)
+	d.author, d.role = w.o.Agent, transcript.RoleUser
 	h := &hints{V: 1}
 	d.hints = h
 	type piece struct {
@@ -280,7 +281,8 @@ func (w *writer) join(id string, c *caller, items []item, stand []format.Call) *
 		}
 	}
 	for _, call := range stand {
-		pieces = append(pieces, piece{c.index([]string{call.ID}), []json.RawMessage{answerPart(call.ID, call.Tool, "error", transcript.NoResult)}, -1})
+		part := answerPart(call.ID, call.Tool, "error", transcript.NoResult)
+		pieces = append(pieces, piece{c.index([]string{call.ID}), []json.RawMessage{part}, -1})
 	}
 	slices.SortStableFunc(pieces, func(a, b piece) int { return a.at - b.at })
 	for _, p := range pieces {

@@ -103,8 +103,8 @@ type reader struct {
 
 func newReader(o ReadOptions, emit func(transcript.Step) error) *reader {
 	return &reader{
-		emit: emit, unit: o.Unit, fallback: o.Session, derived: transcript.Names{}, begun: map[string]int{},
-		stats: Stats{Stats: transcript.NewStats()},
+		emit: emit, unit: o.Unit, fallback: o.Session, stats: Stats{Stats: transcript.NewStats()},
+		derived: transcript.Names{}, begun: map[string]int{},
 	}
 }
 

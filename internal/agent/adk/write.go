@@ -38,7 +38,7 @@ type item struct {
 // The keys of transcript.Written.Left.
 const (
 	leftPlace   = "without a place" // what only metadata could say
-	leftSession = "session"         // what the session has besides events, since only events are written
+	leftSession = "session"         // its members besides events, where only events are written
 )
 
 // writer is the codec of sessions.
@@ -77,7 +77,8 @@ func NewWriter(w io.Writer, o WriteOptions) transcript.Writer {
 	if o.Unit == Detect {
 		o.Unit = JavaScript
 	}
-	return transcript.NewWriter(w, transcript.WriteOptions{Session: o.Session}, func(out *transcript.Output) transcript.Codec {
+	session := transcript.WriteOptions{Session: o.Session}
+	return transcript.NewWriter(w, session, func(out *transcript.Output) transcript.Codec {
 		return &writer{Output: out, o: o, seen: map[string]bool{}, callers: map[int]*caller{}}
 	})
 }

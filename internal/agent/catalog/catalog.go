@@ -24,15 +24,15 @@ type Agent struct {
 	Title   string // for people: "Claude Code"
 	Example string // a pattern of files that Read takes
 	About   string // more help for the import
-	// Short says that the JSON document of an import has unknown_rewinds, and none of agent, changed,
-	// returned and kept.
+	// Short says that the JSON document of an import has unknown_rewinds, and none of agent,
+	// changed, returned and kept.
 	Short bool
 	Traits
 
 	// Read reads a transcript. name is that of its file without its ending, or "".
 	Read func(name string, r io.Reader, emit func(transcript.Step) error) (transcript.Stats, error)
-	// ReadFile returns a reader for a session that is stored as several files, of which path is one;
-	// nil for any other path.
+	// ReadFile returns a reader for a session that is stored as several files, of which path is
+	// one; nil for any other path.
 	ReadFile func(path string) transcript.Read
 	// Write begins a transcript.
 	Write func(w io.Writer, o transcript.WriteOptions) transcript.Writer
@@ -58,14 +58,14 @@ type Agent struct {
 
 // Traits tell an import how to treat the messages of an agent.
 type Traits struct {
-	// Keeps says that a message has fields of its record in a part, under the agent's name. No other
-	// agent is shown them.
+	// Keeps says that a message has fields of its record in a part, under the agent's name. No
+	// other agent is shown them.
 	Keeps bool
 	// ByWords says that versions of a message differ by words and parts; else by role, author and
 	// text.
 	ByWords bool
-	// Resumes says that the agent gives a session that it resumes a new id, and keeps the ids of its
-	// messages.
+	// Resumes says that the agent gives a session that it resumes a new id, and keeps the ids of
+	// its messages.
 	Resumes bool
 	// NamesOnly says that the id of a session has to be a name: no digest takes its place.
 	NamesOnly bool

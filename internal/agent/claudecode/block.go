@@ -26,7 +26,8 @@ func partOf(raw json.RawMessage, tool func(id string) string) json.RawMessage {
 		}
 	case "tool_use":
 		if b.Text("id") != "" && b.Text("name") != "" && b.Object("input") != nil {
-			return transcript.CallPart(b.Text("id"), b.Text("name"), b["input"], transcript.Extra(Agent, b.Without("type", "id", "name", "input")))
+			rest := b.Without("type", "id", "name", "input")
+			return transcript.CallPart(b.Text("id"), b.Text("name"), b["input"], transcript.Extra(Agent, rest))
 		}
 	case "tool_result":
 		if id := b.Text("tool_use_id"); id != "" {

@@ -68,8 +68,8 @@ message user 0000000d-0000-4000-8000-00000000000d "and the buoy?"
 			t.Errorf("no %s", piece)
 		}
 	}
-	// Only what had left, and what says nothing, is not in it; nothing that ctx would have to explain
-	// is.
+	// Only what had left, and what says nothing, is not in it; nothing that ctx would have to
+	// explain is.
 	if bytes.Contains(out, []byte(`"ctx":`)) || bytes.Contains(out, []byte("Switch it off")) {
 		t.Errorf("%s", out)
 	}

@@ -10,7 +10,7 @@ import (
 // decoder makes messages of records. It knows what it needs of the records before.
 type decoder struct {
 	tools map[string]string // the tool of each call
-	usage map[string]uint64 // output tokens counted so far, by answer: it has a record for each block
+	usage map[string]uint64 // output tokens counted so far, by the id of the answer
 }
 
 func newDecoder() *decoder { return &decoder{tools: map[string]string{}, usage: map[string]uint64{}} }

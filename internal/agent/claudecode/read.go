@@ -12,14 +12,15 @@ import (
 	"github.com/gemini-ctx/ctx/internal/jsonvalue"
 )
 
-// ReadAs reads a transcript, as transcript.Read says, with one exception: a transcript that has grown
-// may begin with other steps than before, because the parents of the records decide their order.
-// The steps follow the tree of the records line by line. The line that the transcript is on at its
-// end comes last, and a rewind leads from each line to the next. Each subagent has a thread of its
-// own.
+// ReadAs reads a transcript, as transcript.Read says, with one exception: a transcript that has
+// grown may begin with other steps than before, because the parents of the records decide their
+// order. The steps follow the tree of the records line by line. The line that the transcript is on
+// at its end comes last, and a rewind leads from each line to the next. Each subagent has a thread
+// of its own.
 //
-// name is the session that the file is named for, or "". If no record names that session, the newest
-// record names it. Earlier records of other sessions are the history that this one began with.
+// name is the session that the file is named for, or "". If no record names that session, the
+// newest record names it. Earlier records of other sessions are the history that this one began
+// with.
 //
 // r is read twice. If it cannot seek, all of it is kept in memory, at most MaxInput bytes.
 func ReadAs(name string, r io.Reader, emit func(transcript.Step) error) (transcript.Stats, error) {

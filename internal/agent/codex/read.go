@@ -141,7 +141,7 @@ func (d *reader) say(o jsonvalue.Object, item bool) error {
 	if len(m.Results) > 0 && d.tools[m.Results[0]] == "spawn_agent" {
 		d.spawned(&m)
 	}
-	return d.emit(transcript.Step{Kind: transcript.KindMessage, Message: m, Session: d.stats.Session, Home: d.stats.Home, Begins: d.begins})
+	return d.emit(transcript.Step{Message: m, Session: d.stats.Session, Home: d.stats.Home, Begins: d.begins})
 }
 
 // spawned notes the session that a call began, by the result of the call.

@@ -262,7 +262,7 @@ func (d *reader) give() {
 func (d *reader) send(id string, m transcript.Message) {
 	if d.failed == nil {
 		d.order = append(d.order, said{id, m.Origin})
-		d.failed = d.emit(transcript.Step{Kind: transcript.KindMessage, Message: m, Session: d.stats.Session, Home: d.stats.Home})
+		d.failed = d.emit(transcript.Step{Message: m, Session: d.stats.Session, Home: d.stats.Home})
 	}
 }
 

@@ -56,7 +56,7 @@ func (d *reader) record(o jsonvalue.Object) error {
 		d.stats.Skip(transcript.SkipUnknown, 1)
 		return nil
 	}
-	return d.emit(transcript.Step{Kind: transcript.KindMessage, Message: m, Session: d.stats.Session, Home: d.stats.Home})
+	return d.emit(transcript.Step{Message: m, Session: d.stats.Session, Home: d.stats.Home})
 }
 
 func first(o jsonvalue.Object, names ...string) string {

@@ -43,9 +43,9 @@ type Message struct {
 	Results    []string
 	Tokens     uint64
 	Gone       string // why there are no words any more; "" where there are
-	// Record is the content in one spelling, equal for versions that say the same. A reader that sets
-	// it names its messages itself: nothing is added to their origins. nil leaves the comparison to
-	// the caller.
+	// Record is the content in one spelling, equal for versions that say the same. A reader that
+	// sets it names its messages itself: nothing is added to their origins. nil leaves the
+	// comparison to the caller.
 	Record []byte
 }
 
@@ -68,14 +68,14 @@ type Step struct {
 	Home    *Home
 	// Thread names the conversation of a subagent; "" is the main one.
 	Thread string
-	// RewindTo, of a rewind, is the first message that leaves, with every later one. The zero Origin
-	// stands for all messages.
+	// RewindTo, of a rewind, is the first message that leaves, with every later one. The zero
+	// Origin stands for all messages.
 	RewindTo Origin
 	// Begins is the session that this one may begin with a copy of; "" for none.
 	Begins string
-	// Tree is set by readers whose transcripts are trees. Each message follows the end of the line that
-	// the steps before it have made, wherever a store has the message. nil if messages follow each
-	// other as they come.
+	// Tree is set by readers whose transcripts are trees. Each message follows the end of the line
+	// that the steps before it have made, wherever a store has the message. nil if messages follow
+	// each other as they come.
 	Tree *Tree
 	// Number is that of a message's step in its thread, of a tree.
 	Number int
@@ -86,11 +86,11 @@ type Step struct {
 // Tree is a transcript that says of each message what it follows.
 type Tree struct {
 	Agent string // that wrote the records
-	// Number returns the Step.Number of a message; ok is false for a message that the transcript does
-	// not have.
+	// Number returns the Step.Number of a message; ok is false for a message that the transcript
+	// does not have.
 	Number func(Origin) (number int, ok bool)
-	// Follows reports whether both messages are the transcript's, and late is said after early on the
-	// same line.
+	// Follows reports whether both messages are the transcript's, and late is said after early on
+	// the same line.
 	Follows func(late, early Origin) bool
 }
 

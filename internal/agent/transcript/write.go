@@ -202,7 +202,7 @@ type Item struct {
 	// The place in the conversation, for agents that write it down.
 	Number int      // of the message, from 0
 	Caller int      // the Number of the message whose calls it answers; negative for none
-	Turn   string   // the invocation that it belongs to, whether the message or another one names it
+	Turn   string   // the invocation that it belongs to, whether it names one or not
 	Path   []string // the branches of the forks around it, the outer one first
 	Set    []uint64 // the token set of its branch, where it is asked for
 }

@@ -14,9 +14,10 @@ import (
 // ErrForm says that a file is not a forest in this form; the error's text says where.
 var ErrForm = errors.New("not a union-find-json file")
 
-// Decode reads a document and checks all of it. Unknown keys, keys that come twice, numbers that are
-// no whole numbers or name nothing, parents that lead in a circle, ids that come twice, and members
-// that contradict each other are errors that wrap ErrForm. An error of r is returned as it is.
+// Decode reads a document and checks all of it. Unknown keys, keys that come twice, numbers that
+// are no whole numbers or name nothing, parents that lead in a circle, ids that come twice, and
+// members that contradict each other are errors that wrap ErrForm. An error of r is returned as it
+// is.
 func Decode(r io.Reader) (*Document, error) {
 	in := &limited{r: r, left: MaxBytes, element: maxElement}
 	d, err := decode(&decoder{json: json.NewDecoder(in), in: in})
