@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"fmt"
 	"path/filepath"
 	"strings"
@@ -12,20 +11,15 @@ import (
 	"github.com/gemini-ctx/ctx/internal/session"
 )
 
-// openTranscript opens a file of an agent. The caller closes it with closeIt.
-func openTranscript(c context.Context, a *app, agent *catalog.Agent, file string) (read transcript.Read, source *watched, closeIt func(), err error) {
-	in, closeIt, err := a.input(file)
-	if err != nil {
-		return nil, nil, nil, err
-	}
-	source = &watched{c: c, from: in}
+// transcript returns a reader of the file of an agent, which source reads.
+func (a *app) transcript(agent *catalog.Agent, file string, source *watched) transcript.Read {
 	if agent.ReadFile != nil && file != "-" {
 		if read := agent.ReadFile(a.path(file)); read != nil {
-			return read, source, closeIt, nil
+			return read
 		}
 	}
 	own := strings.TrimSuffix(filepath.Base(file), filepath.Ext(file))
-	return func(emit func(transcript.Step) error) (transcript.Stats, error) { return agent.Read(own, source, emit) }, source, closeIt, nil
+	return func(emit func(transcript.Step) error) (transcript.Stats, error) { return agent.Read(own, source, emit) }
 }
 
 // projectDir is the directory that a store is for.

@@ -5,10 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"github.com/gemini-ctx/ctx/internal/clusters"
-	"github.com/gemini-ctx/ctx/internal/conversation"
-	"github.com/gemini-ctx/ctx/internal/history"
-	"github.com/gemini-ctx/ctx/internal/recall"
 	"time"
 	"unicode/utf8"
 
@@ -17,6 +13,10 @@ import (
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/cli/bulk"
 	"github.com/gemini-ctx/ctx/internal/cli/jsonl"
+	"github.com/gemini-ctx/ctx/internal/clusters"
+	"github.com/gemini-ctx/ctx/internal/conversation"
+	"github.com/gemini-ctx/ctx/internal/history"
+	"github.com/gemini-ctx/ctx/internal/recall"
 	"github.com/gemini-ctx/ctx/internal/session"
 	"github.com/gemini-ctx/ctx/refs"
 )
@@ -73,7 +73,7 @@ Before anything is stored, the command replaces each secret that it recognizes b
 			return o.runOne(cmd.Context(), a)
 		},
 	}
-	o.add(cmd)
+	o.add(a, cmd)
 	f := cmd.Flags()
 	f.StringVar(&o.role, "role", "", "the role of the speaker: user, model, tool or system")
 	f.StringVarP(&o.text, "message", "m", "", "the text of the message")
@@ -142,9 +142,7 @@ func (o *appendOptions) runOne(c context.Context, a *app) error {
 	if err != nil {
 		return err
 	}
-	if len(found) > 0 {
-		a.say("ctx: append: cleaned: %s", counts(byClass(found)))
-	}
+	a.sayCleaned("append", found)
 	if a.json {
 		return a.answer(done[0])
 	}

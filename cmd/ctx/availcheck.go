@@ -63,10 +63,7 @@ func runAvailCheck(c context.Context, a *app, names []string) error {
 			return err
 		}
 	}
-	if bad {
-		return &exitError{exitFailed}
-	}
-	return nil
+	return exitIf(bad, exitFailed)
 }
 
 func checkOne(c context.Context, a *app, s *session.Store, name string) (checkDoc, error) {

@@ -19,12 +19,7 @@ With --restore the command makes a store from FILE, for the project in DIR or in
 directory. The project must not have a store yet. The command checks the file as `+"`ctx fsck`"+` does
 before it makes the store.`, exitNoStore, exitLocked, exitStale, exitCorrupt),
 		Example: "  ctx bundle ~/backup/parcels.ctx\n  ctx bundle --restore ~/backup/parcels.ctx ~/src/parcels",
-		Args: func(cmd *cobra.Command, args []string) error {
-			if restore {
-				return between(1, 2)(cmd, args)
-			}
-			return between(1, 1)(cmd, args)
-		},
+		Args:    either(&restore, between(1, 2), between(1, 1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if restore {
 				return unbundle(a, cmd, args)

@@ -1,17 +1,16 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"fmt"
-	"github.com/gemini-ctx/ctx/internal/claims"
-	"github.com/gemini-ctx/ctx/internal/compaction"
-	"github.com/gemini-ctx/ctx/internal/summaries"
 
 	"github.com/gemini-ctx/ctx/forest/summarize"
 	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/internal/claims"
 	"github.com/gemini-ctx/ctx/internal/cli/jsonl"
+	"github.com/gemini-ctx/ctx/internal/compaction"
 	"github.com/gemini-ctx/ctx/internal/session"
+	"github.com/gemini-ctx/ctx/internal/summaries"
 	"github.com/gemini-ctx/ctx/refs"
 )
 
@@ -25,8 +24,8 @@ type claimInputDoc struct {
 }
 
 // printClaims prints a claim for each summary that is needed.
-func printClaims(c context.Context, a *app, s *session.Store, view *refs.View, limit int) error {
-	return s.Compaction.Claims(c, view, limit, func(claim compaction.Claim) error {
+func printClaims(a *app, s *session.Store, view *refs.View, limit int) error {
+	return s.Compaction.Claims(a.c, view, limit, func(claim compaction.Claim) error {
 		if !a.json {
 			a.line("%s  cluster %d, %s, at most %s", claim.ID, claim.Cluster, plural(len(claim.Inputs), "input", "inputs"), plural(claim.Tokens, "token", "tokens"))
 			return nil
@@ -44,21 +43,21 @@ func printClaims(c context.Context, a *app, s *session.Store, view *refs.View, l
 }
 
 // runCommit reads all answers and then commits them.
-func (o *compactOptions) runCommit(c context.Context, a *app) error {
+func (o *compactOptions) runCommit(a *app) error {
 	s, err := a.openStore()
 	if err != nil {
 		return err
 	}
-	answers, err := a.readAnswers(c, o.commit, "compact", claims.CheckSummary)
+	answers, err := a.readAnswers(o.commit, "compact", claims.CheckSummary)
 	if err != nil {
 		return err
 	}
-	d, err := s.Compaction.Commit(c, answers)
+	d, err := s.Compaction.Commit(a.c, answers)
 	tellReasons(a, d)
 	if err != nil {
 		return err
 	}
-	defer a.tidy(c, s)
+	defer a.tidy(s)
 	if err := printCompaction(a, d); err != nil {
 		return err
 	}
@@ -77,14 +76,14 @@ const maxAnswers = 256 << 20
 // readAnswers reads an answer from each line of the file that --commit names. check validates the
 // id of a claim. One bad line makes all answers an error, since its author may have meant something
 // else with the others, too.
-func (a *app) readAnswers(c context.Context, file, command string, check func(claim string) error) (list []summaries.Answer, err error) {
+func (a *app) readAnswers(file, command string, check func(claim string) error) (list []summaries.Answer, err error) {
 	in, closeInput, err := a.input(file)
 	if err != nil {
 		return nil, err
 	}
 	defer closeInput()
 	size := 0
-	err = jsonl.Each(c, in, func(line []byte) error {
+	err = jsonl.Each(a.c, in, func(line []byte) error {
 		answer, err := readAnswer(line, check)
 		if size += len(line); err == nil && size > maxAnswers {
 			err = fmt.Errorf("more than %d MiB of answers", maxAnswers>>20)

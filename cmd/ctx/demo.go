@@ -108,7 +108,7 @@ func (d *demo) result(text string, args ...any) { d.say("  ", fmt.Sprintf(text, 
 
 func (d *demo) say(mark, text string) {
 	if d.a.json {
-		_ = d.a.answer("text", text) // output keeps its error
+		d.a.document("text", text)
 		return
 	}
 	d.a.printf("\n%s%s\n", mark, text)
@@ -126,7 +126,7 @@ func (d *demo) show(lines int, args ...string) (string, error) {
 		return "", err
 	}
 	if d.a.json {
-		_ = d.a.answer("command", line, "output", out) // output keeps its error
+		d.a.document("command", line, "output", out)
 	} else {
 		d.a.printf("%s", shorten(out, lines))
 	}

@@ -1,11 +1,11 @@
 package main
 
 import (
-	"github.com/gemini-ctx/ctx/internal/history"
 	"time"
 
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/cli/document"
+	"github.com/gemini-ctx/ctx/internal/history"
 )
 
 // entryDoc is the JSON document of an entry.

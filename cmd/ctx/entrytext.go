@@ -2,10 +2,10 @@ package main
 
 import (
 	"fmt"
-	"github.com/gemini-ctx/ctx/internal/history"
 	"slices"
 	"strings"
 
+	"github.com/gemini-ctx/ctx/internal/history"
 	"github.com/gemini-ctx/ctx/internal/message"
 )
 

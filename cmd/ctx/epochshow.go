@@ -3,15 +3,17 @@ package main
 import (
 	"encoding/json"
 	"fmt"
-	"github.com/gemini-ctx/ctx/internal/clusters"
-	"github.com/gemini-ctx/ctx/internal/epochs"
-	"github.com/gemini-ctx/ctx/internal/recall"
 
 	"github.com/spf13/cobra"
 
 	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/internal/clusters"
+	"github.com/gemini-ctx/ctx/internal/epochs"
 	"github.com/gemini-ctx/ctx/internal/epochs/epoch"
+	"github.com/gemini-ctx/ctx/internal/recall"
+	"github.com/gemini-ctx/ctx/internal/session"
 	"github.com/gemini-ctx/ctx/objects"
+	"github.com/gemini-ctx/ctx/refs"
 )
 
 func newEpochShowCmd(a *app) *cobra.Command {
@@ -29,11 +31,7 @@ nothing was observed in the branch, the command prints nothing.`,
 		Example:           "  ctx epoch show -s work\n  ctx epoch show --at 3f9a6c01 --json",
 		Args:              between(0, 0),
 		ValidArgsFunction: cobra.NoFileCompletions,
-		RunE: func(*cobra.Command, []string) error {
-			s, view, err := a.openView()
-			if err != nil {
-				return err
-			}
+		RunE: a.onView(func(s *session.Store, view *refs.View, _ []string) error {
 			var tip format.ID
 			if o.at == "" {
 				_, _, value, err := o.tip(view)
@@ -64,10 +62,9 @@ nothing was observed in the branch, the command prints nothing.`,
 				err = unreadable(shown)
 			}
 			return err
-		},
+		}),
 	}
-	o.add(cmd)
-	completeFlag(cmd, "session", a.completeSessions())
+	o.add(a, cmd)
 	cmd.Flags().StringVar(&o.at, "at", "", "print what was current at the entry `REV`")
 	return cmd
 }

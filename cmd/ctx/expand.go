@@ -29,9 +29,8 @@ prints, or its first digits. With -s the command prints only messages of that se
 		Args:              between(1, -1),
 		ValidArgsFunction: a.completeRevs(),
 	}
-	o.add(cmd)
+	o.add(a, cmd)
 	cmd.Flags().StringVar(&reader, "reader", "", "print only what a reader in this `BRANCH`, or at this revision, of the session may see")
-	completeFlag(cmd, "session", a.completeSessions())
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if err := o.check(); err != nil {
 			return err

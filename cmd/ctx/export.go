@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"context"
+	"encoding/json"
 	"errors"
 	"io"
 	"os"
@@ -11,8 +12,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/gemini-ctx/ctx/internal/durable"
 	"github.com/gemini-ctx/ctx/internal/session"
-	"github.com/gemini-ctx/ctx/refs"
 )
 
 // exportFormat is a form that a branch can be written in for another program.
@@ -23,7 +24,7 @@ type exportFormat struct {
 	// check refuses flags that cannot be, before anything is opened.
 	check func(*exportOptions) error
 	// write writes a branch, and returns what it reports.
-	write func(c context.Context, s *session.Store, v *refs.View, o *exportOptions, name, branch string, w io.Writer) (exported, error)
+	write func(c context.Context, o *exportOptions, b openBranch, w io.Writer) (exported, error)
 }
 
 // exportFormats lists the forms.
@@ -39,16 +40,41 @@ func exportNames() []string {
 
 // exported is what came of an export. Forms count in it what they have.
 type exported struct {
-	V        int            `json:"v"`
-	Format   string         `json:"format"`
-	Session  string         `json:"session"`
-	Branch   string         `json:"branch"`
-	File     *string        `json:"file"` // null for standard output
-	Messages int            `json:"messages"`
-	Notes    int            `json:"notes"`
-	Events   int            `json:"events"`
-	Changed  map[string]int `json:"changed"` // what is there in another form than it was said, by reason
-	Left     map[string]int `json:"left"`    // what is not there, by reason
+	Format   string  `json:"format"`
+	Session  string  `json:"session"`
+	Branch   string  `json:"branch"`
+	File     *string `json:"file"` // null for standard output
+	Messages int     `json:"messages"`
+	Notes    int     `json:"notes"`
+	Events   int     `json:"events"`
+	losses
+}
+
+// losses counts what an export or a resume does not have as it was said.
+type losses struct {
+	Changed counter `json:"changed"` // what has another form, by reason
+	Left    counter `json:"left"`    // what is missing, by reason
+}
+
+// counter is a number of each name. Without a name it is {} in JSON, not null.
+type counter map[string]int
+
+// MarshalJSON implements json.Marshaler.
+func (c counter) MarshalJSON() ([]byte, error) {
+	if c == nil {
+		return []byte("{}"), nil
+	}
+	return json.Marshal(map[string]int(c))
+}
+
+// say says what was lost of a session.
+func (l losses) say(a *app, command, session string) {
+	if total(l.Changed) > 0 {
+		a.say("ctx: %s: %s: in another form: %s", command, session, counts(l.Changed))
+	}
+	if total(l.Left) > 0 {
+		a.say("ctx: %s: %s: left out: %s", command, session, counts(l.Left))
+	}
 }
 
 type exportOptions struct {
@@ -79,45 +105,38 @@ only. `+"`ctx import adk-events`"+` brings it back, message for message. docs/ag
 		Example: "  ctx export -s work --format gemini-cli --compacted -o small.jsonl\n  ctx export -s work --format claude-code\n" +
 			"  ctx export -s work --format adk-events --time-unit py --agent helper --lines",
 		Args: between(0, 0),
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			return o.run(cmd.Context(), a)
-		},
+		RunE: func(*cobra.Command, []string) error { return o.run(a) },
 	}
-	o.add(cmd)
+	o.add(a, cmd)
 	cmd.Flags().StringVar(&o.format, "format", "", "the form: "+strings.Join(exportNames(), ", "))
 	cmd.Flags().StringVarP(&o.file, "output", "o", "", "write into `FILE`, and replace it only when all is written")
 	for _, f := range exportFormats() {
 		f.flags(o, cmd)
 	}
-	completeFlag(cmd, "session", a.completeSessions())
-	completeFlag(cmd, "format", cobra.FixedCompletions(exportNames(), cobra.ShellCompDirectiveNoFileComp))
+	completeWords(cmd, "format", exportNames()...)
 	return cmd
 }
 
-func (o *exportOptions) run(c context.Context, a *app) error {
+func (o *exportOptions) run(a *app) error {
 	form, err := o.form()
 	if err != nil {
 		return err
 	}
-	s, view, err := a.openView()
+	b, err := o.openTip(a)
 	if err != nil {
 		return err
 	}
-	name, branch, _, err := o.tip(view)
-	if err != nil {
-		return err
-	}
-	write := func(w io.Writer) (exported, error) { return form.write(c, s, view, o, name, branch, w) }
+	write := func(w io.Writer) (exported, error) { return form.write(a.c, o, b, w) }
 	var done exported
 	if o.file == "" || o.file == "-" {
 		done, err = write(a.out)
 	} else {
-		done, err = o.intoFile(a, s, write)
+		done, err = o.intoFile(a, b.s, write)
 	}
 	if err != nil {
 		return err
 	}
-	done.V, done.Format, done.Session, done.Branch = 1, form.name, name, branch
+	done.Format, done.Session, done.Branch = form.name, b.name, b.branch
 	return o.report(a, done)
 }
 
@@ -139,39 +158,38 @@ func (o *exportOptions) intoFile(a *app, s *session.Store, write func(io.Writer)
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
 		return exported{}, usagef("cannot write %q: it is a directory", o.file)
 	}
-	temp := s.FS.NewTemp(filepath.Dir(path))
+	var done exported
+	err := writeWhole(s.FS, path, func(w io.Writer) (err error) {
+		done, err = write(w)
+		return err
+	})
+	done.File = &o.file
+	return done, err
+}
+
+// writeWhole writes a file that has its name only when it is complete and durable.
+func writeWhole(fs *durable.FS, path string, write func(io.Writer) error) error {
+	temp := fs.NewTemp(filepath.Dir(path))
 	defer temp.Discard()
 	out := bufio.NewWriterSize(temp, 1<<20)
-	done, err := write(out)
+	err := write(out)
 	if err == nil {
 		err = errors.Join(out.Flush(), temp.Sync())
 	}
 	if err == nil {
 		err = temp.Rename(path)
 	}
-	done.File = &o.file
-	return done, err
+	return err
 }
 
 // report tells what was written. Where the data itself goes to standard output, only what a reader
 // may miss is told.
 func (o *exportOptions) report(a *app, d exported) error {
-	if d.Changed == nil {
-		d.Changed = map[string]int{}
-	}
-	if d.Left == nil {
-		d.Left = map[string]int{}
-	}
-	if total(d.Changed) > 0 {
-		a.say("ctx: export: %s: in another form: %s", d.Session, counts(d.Changed))
-	}
-	if total(d.Left) > 0 {
-		a.say("ctx: export: %s: left out: %s", d.Session, counts(d.Left))
-	}
+	d.say(a, "export", d.Session)
 	switch {
 	case d.File == nil:
 	case a.json:
-		return a.printJSON(d)
+		return a.answer(d)
 	default:
 		a.line("%s: %s", oneLine(*d.File), tally(
 			counted{d.Messages, "message", "messages"}, counted{d.Notes, "note", "notes"}, counted{d.Events, "event", "events"},

@@ -2,14 +2,13 @@ package main
 
 import (
 	"context"
-	"github.com/gemini-ctx/ctx/internal/exchange"
 	"io"
+	"maps"
 
 	"github.com/spf13/cobra"
 
 	"github.com/gemini-ctx/ctx/internal/agent/adk"
-	"github.com/gemini-ctx/ctx/internal/session"
-	"github.com/gemini-ctx/ctx/refs"
+	"github.com/gemini-ctx/ctx/internal/exchange"
 )
 
 // adkEvents is the name of the form, of export and of import.
@@ -36,7 +35,7 @@ func addADKFlags(o *exportOptions, cmd *cobra.Command) {
 	f.BoolVar(&o.adk.noMetadata, "no-metadata", false, "leave out what only ctx reads: no notes then, and no way back")
 	f.BoolVar(&o.adk.masked, "masked", false, "show tool outputs as the branch's masks say, as ctx log --masked does")
 	f.BoolVar(&o.adk.tokens, "tokens", false, "say in the metadata of each event the token set of where it was said, as ctx branch tokens does")
-	completeFlag(cmd, "time-unit", cobra.FixedCompletions([]string{string(adk.JavaScript), string(adk.Python)}, cobra.ShellCompDirectiveNoFileComp))
+	completeWords(cmd, "time-unit", string(adk.JavaScript), string(adk.Python))
 }
 
 func checkADKFlags(o *exportOptions) error {
@@ -52,22 +51,16 @@ func checkADKFlags(o *exportOptions) error {
 	return nil
 }
 
-func writeADK(c context.Context, s *session.Store, v *refs.View, o *exportOptions, name, branch string, w io.Writer) (exported, error) {
-	done, err := s.Exchange.ExportADK(c, v, name, branch, w, exchange.ADKOptions{WriteOptions: adk.WriteOptions{
+func writeADK(c context.Context, o *exportOptions, b openBranch, w io.Writer) (exported, error) {
+	done, err := b.s.Exchange.ExportADK(c, b.view, b.name, b.branch, w, exchange.ADKOptions{WriteOptions: adk.WriteOptions{
 		Agent: o.adk.agent, App: o.adk.app, User: o.adk.user, Unit: adk.Unit(o.adk.unit), Lines: o.adk.lines, Bare: o.adk.noMetadata,
 	}, Tokens: o.adk.tokens, Masked: o.adk.masked})
-	d := exported{Messages: done.Messages, Notes: done.Notes, Events: done.Events, Changed: map[string]int{}, Left: map[string]int{}}
-	for _, n := range []struct {
-		to    map[string]int
-		what  string
-		count int
-	}{
-		{d.Changed, "calls answered with an error", done.Answered}, {d.Changed, "forgotten", done.Gone}, {d.Changed, "results without a call", done.Orphans},
-		{d.Left, "without a place", done.Left}, {d.Left, "session", done.Session},
-	} {
-		if n.count > 0 {
-			n.to[n.what] = n.count
-		}
-	}
+	d := exported{Messages: done.Messages, Notes: done.Notes, Events: done.Events, losses: losses{
+		Changed: counter{"calls answered with an error": done.Answered, "forgotten": done.Gone, "results without a call": done.Orphans},
+		Left:    counter{"without a place": done.Left, "session": done.Session},
+	}}
+	none := func(_ string, n int) bool { return n == 0 }
+	maps.DeleteFunc(d.Changed, none)
+	maps.DeleteFunc(d.Left, none)
 	return d, err
 }

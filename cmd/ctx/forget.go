@@ -160,11 +160,8 @@ func (o *forgetOptions) print(a *app, r forget.Report) error {
 		forgotten = append(forgotten, goneObjectDoc{id, r.Kinds[id]})
 	}
 	if a.json {
-		err := a.answer("dry_run", o.dryRun, "operation", orNull(r.Operation), "forgotten", forgotten, "already", r.Already,
+		a.document("dry_run", o.dryRun, "operation", orNull(r.Operation), "forgotten", forgotten, "already", r.Already,
 			"summaries", r.Covers, "remains", r.Remains, "unread", r.Unread, "transcripts", r.Sources)
-		if err != nil {
-			return err
-		}
 	} else {
 		for _, g := range forgotten {
 			a.line("%v %s", g.ID, g.Kind)

@@ -1,6 +1,8 @@
 package main
 
-import "github.com/spf13/cobra"
+import (
+	"github.com/spf13/cobra"
+)
 
 func newGraduateCmd(a *app) *cobra.Command {
 	o := &branchFlags{}
@@ -16,18 +18,9 @@ at `+"`ctx compact`"+`.`,
 		Example: "  ctx graduate -s work --json",
 		Args:    between(0, 0),
 	}
-	o.add(cmd)
-	completeFlag(cmd, "session", a.completeSessions())
-	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		s, view, err := a.openView()
-		if err != nil {
-			return err
-		}
-		name, branch, _, err := o.tip(view)
-		if err != nil {
-			return err
-		}
-		done, err := s.Conversation.Graduate(cmd.Context(), name, branch)
+	o.add(a, cmd)
+	cmd.RunE = o.onTip(a, func(b openBranch, _ []string) error {
+		done, err := b.s.Conversation.Graduate(a.c, b.name, b.branch)
 		if err != nil {
 			return err
 		}
@@ -36,6 +29,6 @@ at `+"`ctx compact`"+`.`,
 		}
 		a.line("graduated %d, merged %d, %s", done.Graduated, done.Merged, plural(done.Roots, "cluster", "clusters"))
 		return nil
-	}
+	})
 	return cmd
 }

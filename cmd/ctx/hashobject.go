@@ -2,12 +2,12 @@ package main
 
 import (
 	"fmt"
-	"github.com/gemini-ctx/ctx/internal/history"
 	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
 	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/internal/history"
 	"github.com/gemini-ctx/ctx/internal/session"
 	"github.com/gemini-ctx/ctx/sanitize"
 )
@@ -60,9 +60,7 @@ func hashObjects(a *app, names []string, write bool) error {
 			}
 		}
 		if a.json {
-			if err := a.answer("id", raw.ID(), "file", name, "size", len(raw.Body)); err != nil {
-				return err
-			}
+			a.document("id", raw.ID(), "file", name, "size", len(raw.Body))
 			continue
 		}
 		a.line("%v", raw.ID())

@@ -1,9 +1,6 @@
 package main
 
 import (
-	"context"
-	"fmt"
-
 	"github.com/spf13/cobra"
 
 	"github.com/gemini-ctx/ctx/internal/agent/adk"
@@ -11,7 +8,8 @@ import (
 )
 
 func newImportADKCmd(a *app) *cobra.Command {
-	var named, unit string
+	o := &ofSession{}
+	var unit string
 	cmd := &cobra.Command{
 		Use:   adkEvents + " FILE...",
 		Short: "Import sessions of the Agent Development Kit",
@@ -25,10 +23,8 @@ What `+"`ctx export --format adk-events`"+` wrote comes back as what it was, in 
 		Example: "  ctx import adk-events session.json\n  ctx import adk-events --json -s work --time-unit py events.jsonl",
 		Args:    between(1, -1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if cmd.Flags().Changed("session") {
-				if err := checkName("session", named); err != nil {
-					return err
-				}
+			if err := o.check(); err != nil {
+				return err
 			}
 			u := adk.Detect
 			if cmd.Flags().Changed("time-unit") {
@@ -37,28 +33,26 @@ What `+"`ctx export --format adk-events`"+` wrote comes back as what it was, in 
 					return usagef("bad --time-unit: %.80q: %v", unit, err)
 				}
 			}
-			return importFiles(cmd.Context(), a, args, func(c context.Context, s *session.Store, file string) (importedFile, error) {
-				return importADK(c, a, s, named, u, file)
+			return importFiles(a, args, func(s *session.Store, file string) (importedFile, error) {
+				return importADK(a, s, o.session, u, file)
 			}, nil)
 		},
 	}
-	cmd.Flags().StringVarP(&named, "session", "s", "", "the session (default: the one that the events are of)")
+	o.addWith(a, cmd, "the session (default: the one that the events are of)")
 	cmd.Flags().StringVar(&unit, "time-unit", "", "what timestamps count: py (seconds) or js (milliseconds); without it the size tells")
-	completeFlag(cmd, "session", a.completeSessions())
-	completeFlag(cmd, "time-unit", cobra.FixedCompletions([]string{string(adk.Python), string(adk.JavaScript)}, cobra.ShellCompDirectiveNoFileComp))
+	completeWords(cmd, "time-unit", string(adk.Python), string(adk.JavaScript))
 	return cmd
 }
 
-func importADK(c context.Context, a *app, s *session.Store, named string, unit adk.Unit, file string) (importedFile, error) {
-	in, closeInput, err := a.input(file)
+func importADK(a *app, s *session.Store, named string, unit adk.Unit, file string) (importedFile, error) {
+	source, closeInput, err := a.openImport(file)
 	if err != nil {
-		return importedFile{}, &fileError{fmt.Errorf("cannot import %q: %w", file, err)}
+		return importedFile{}, err
 	}
 	defer closeInput()
-	source := &watched{c: c, from: in}
-	done, err := s.Exchange.ImportADK(c, source, named, unit)
+	done, err := s.Exchange.ImportADK(a.c, source, named, unit)
 	out := importedFile{session: done.Session, changed: done.Messages+done.Notes+done.Amended+done.Rewinds > 0, skipped: total(done.Stats.Skipped), new: done.Messages, known: done.Known}
-	if err := importError(c, source, file, err); err != nil {
+	if err := importError(a.c, source, file, err); err != nil {
 		return out, err
 	}
 	st := done.Stats

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"github.com/gemini-ctx/ctx/internal/history"
 	"io"
 	"os"
 	"regexp"
@@ -12,6 +11,7 @@ import (
 
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/durable"
+	"github.com/gemini-ctx/ctx/internal/history"
 	"github.com/gemini-ctx/ctx/internal/session"
 )
 

@@ -1,10 +1,6 @@
 package main
 
 import (
-	"github.com/gemini-ctx/ctx/internal/clusters"
-	"github.com/gemini-ctx/ctx/internal/conversation"
-	"github.com/gemini-ctx/ctx/internal/edits"
-	"github.com/gemini-ctx/ctx/internal/summaries"
 	"go/ast"
 	"go/parser"
 	"go/token"
@@ -15,13 +11,19 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gemini-ctx/ctx/internal/brief"
+	"github.com/gemini-ctx/ctx/internal/clusters"
+	"github.com/gemini-ctx/ctx/internal/conversation"
+	"github.com/gemini-ctx/ctx/internal/edits"
 	"github.com/gemini-ctx/ctx/internal/edits/mask"
+	"github.com/gemini-ctx/ctx/internal/exchange"
 	"github.com/gemini-ctx/ctx/internal/maintenance/bundle"
 	"github.com/gemini-ctx/ctx/internal/maintenance/forget"
 	"github.com/gemini-ctx/ctx/internal/maintenance/fsck"
 	"github.com/gemini-ctx/ctx/internal/maintenance/rebuild"
 	"github.com/gemini-ctx/ctx/internal/maintenance/storedir"
 	"github.com/gemini-ctx/ctx/internal/repo"
+	"github.com/gemini-ctx/ctx/internal/summaries"
 	"github.com/gemini-ctx/ctx/internal/summarizer"
 )
 
@@ -30,7 +32,7 @@ func results() []any {
 	return []any{
 		fsck.Fault{}, rebuild.Report{}, bundle.Report{}, storedir.Counts{}, forget.Secret{},
 		forget.SourceName{}, repo.Setting{}, conversation.Undone{}, summaries.Evicted{}, clusters.Graduation{}, conversation.Appended{},
-		edits.LostTarget{}, summaries.Compaction{}, mask.Short{}, summarizer.Skip{},
+		edits.LostTarget{}, exchange.ImportedForest{}, brief.Line{}, summaries.Compaction{}, mask.Short{}, summarizer.Skip{},
 	}
 }
 
@@ -98,7 +100,7 @@ func jsonKeys(t *testing.T, file string) (keys []string) {
 	}
 	ast.Inspect(f, func(n ast.Node) bool {
 		if call, ok := n.(*ast.CallExpr); ok {
-			if fun, ok := call.Fun.(*ast.SelectorExpr); ok && fun.Sel.Name == "answer" {
+			if fun, ok := call.Fun.(*ast.SelectorExpr); ok && (fun.Sel.Name == "answer" || fun.Sel.Name == "document") {
 				keys = append(keys, pairKeys(call.Args)...)
 			}
 		}

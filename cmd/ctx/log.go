@@ -41,8 +41,7 @@ their number.`,
 			return o.run(cmd.Context(), a, append(args, "")[0])
 		},
 	}
-	o.add(cmd)
-	completeFlag(cmd, "session", a.completeSessions())
+	o.add(a, cmd)
 	f := cmd.Flags()
 	f.BoolVar(&o.all, "all", false, "print every kind of entry, including rewinds and amendments")
 	f.IntVarP(&o.limit, "limit", "n", 0, "print only the newest `N` entries")

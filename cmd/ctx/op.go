@@ -1,12 +1,12 @@
 package main
 
 import (
-	"github.com/gemini-ctx/ctx/internal/history"
 	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/gemini-ctx/ctx/internal/history"
 	"github.com/gemini-ctx/ctx/refs"
 )
 
@@ -16,11 +16,8 @@ func newOpCmd(a *app) *cobra.Command {
 		Short:   "Show the log of operations",
 		Long:    long("Each change of a store is one operation in its log. These commands read the log.", exitNoStore, exitCorrupt, exitNotFound),
 		Example: "  ctx op log -n 10\n  ctx op show 42",
-		Args:    noSuchCommand,
-		RunE:    needsCommand,
 	}
-	cmd.AddCommand(newOpLogCmd(a), newOpShowCmd(a))
-	return cmd
+	return group(cmd, newOpLogCmd(a), newOpShowCmd(a))
 }
 
 func newOpLogCmd(a *app) *cobra.Command {
@@ -62,7 +59,7 @@ func opLog(a *app, inSession string, limit int) error {
 			return true
 		}
 		if n++; a.json {
-			_ = a.answer(opDocOf(r, nil)) // output keeps its error
+			a.document(opDocOf(r, nil))
 		} else {
 			rows = append(rows, opRow(r))
 		}

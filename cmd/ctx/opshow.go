@@ -3,12 +3,12 @@ package main
 import (
 	"errors"
 	"fmt"
-	"github.com/gemini-ctx/ctx/internal/clusters"
 	"io/fs"
 
 	"github.com/spf13/cobra"
 
 	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/internal/clusters"
 	"github.com/gemini-ctx/ctx/refs"
 )
 

@@ -2,13 +2,15 @@ package main
 
 import (
 	"fmt"
-	"github.com/gemini-ctx/ctx/internal/clusters"
-	"github.com/gemini-ctx/ctx/internal/history"
 
 	"github.com/spf13/cobra"
 
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/cli/document"
+	"github.com/gemini-ctx/ctx/internal/clusters"
+	"github.com/gemini-ctx/ctx/internal/history"
+	"github.com/gemini-ctx/ctx/internal/session"
+	"github.com/gemini-ctx/ctx/refs"
 )
 
 func newProvenanceCmd(a *app) *cobra.Command {
@@ -22,11 +24,7 @@ the log goes.`, exitNoStore, exitCorrupt, exitGone, exitNotFound),
 		Example:           "  ctx provenance 9d2f04c1 --json",
 		Args:              between(1, 1),
 		ValidArgsFunction: a.completeRevs(),
-		RunE: func(_ *cobra.Command, args []string) error {
-			s, view, err := a.openView()
-			if err != nil {
-				return err
-			}
+		RunE: a.onView(func(s *session.Store, view *refs.View, args []string) error {
 			id, err := s.Clusters.Resolve(view, args[0])
 			if err != nil {
 				return err
@@ -44,7 +42,7 @@ the log goes.`, exitNoStore, exitCorrupt, exitGone, exitNotFound),
 			}
 			printProvenance(a, p, origins)
 			return nil
-		},
+		}),
 	}
 }
 

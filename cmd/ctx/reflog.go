@@ -2,11 +2,11 @@ package main
 
 import (
 	"cmp"
-	"github.com/gemini-ctx/ctx/internal/recall"
 
 	"github.com/spf13/cobra"
 
 	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/internal/recall"
 	"github.com/gemini-ctx/ctx/internal/session"
 	"github.com/gemini-ctx/ctx/refs"
 )
@@ -66,9 +66,7 @@ func reflog(a *app, name string, limit int) error {
 	}
 	for _, m := range moves {
 		if a.json {
-			if err := a.answer(m); err != nil {
-				return err
-			}
+			a.document(m)
 			continue
 		}
 		what := m.Session

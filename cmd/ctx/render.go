@@ -46,15 +46,14 @@ the messages of a request.`,
 			return o.run(cmd.Context(), a)
 		},
 	}
-	o.add(cmd)
+	o.add(a, cmd)
 	o.whole = true // a session that does not exist yet is given what the project has
-	completeFlag(cmd, "session", a.completeSessions())
 	f := cmd.Flags()
 	f.IntVar(&o.budget, "budget", 0, "print at most `N` tokens")
 	f.StringVar(&o.query, "query", "", "also print what answers `QUESTION`, in up to half of the budget")
 	f.StringVar(&o.format, "format", "text", "print text, json, gemini, openai or anthropic")
 	f.StringArrayVar(&o.expand, "expand", nil, "print the messages of the cluster `ID` instead of its summary")
-	completeFlag(cmd, "format", cobra.FixedCompletions([]string{"text", "json", "gemini", "openai", "anthropic"}, cobra.ShellCompDirectiveNoFileComp))
+	completeWords(cmd, "format", "text", "json", "gemini", "openai", "anthropic")
 	return cmd
 }
 

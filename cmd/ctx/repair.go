@@ -67,10 +67,7 @@ func (o *repairOptions) run(c context.Context, a *app) error {
 
 func printRepair(a *app, r repair.Report, dryRun bool) error {
 	if a.json {
-		err := a.answer("dry_run", dryRun, "found", r.Found, "copy", orNull(r.Copy), "mended", r.Mended, "lost", r.Lost, "faults", r.Left)
-		if err != nil {
-			return err
-		}
+		a.document("dry_run", dryRun, "found", r.Found, "copy", orNull(r.Copy), "mended", r.Mended, "lost", r.Lost, "faults", r.Left)
 	} else {
 		for _, line := range r.Mended {
 			a.line("mended: %s", oneLine(line))
@@ -86,8 +83,5 @@ func printRepair(a *app, r repair.Report, dryRun bool) error {
 		}
 		a.say("%s found, %s left", plural(r.Found, "fault", "faults"), plural(len(r.Left), "fault", "faults"))
 	}
-	if len(r.Left) > 0 {
-		return &exitError{exitCorrupt}
-	}
-	return nil
+	return exitIf(len(r.Left) > 0, exitCorrupt)
 }

@@ -1,12 +1,11 @@
 package main
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"github.com/gemini-ctx/ctx/internal/history"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -18,9 +17,8 @@ import (
 	"github.com/gemini-ctx/ctx/internal/agent/geminicli"
 	"github.com/gemini-ctx/ctx/internal/agent/transcript"
 	"github.com/gemini-ctx/ctx/internal/durable"
+	"github.com/gemini-ctx/ctx/internal/history"
 	"github.com/gemini-ctx/ctx/internal/jsonvalue"
-	"github.com/gemini-ctx/ctx/internal/session"
-	"github.com/gemini-ctx/ctx/refs"
 )
 
 type resumeOptions struct {
@@ -44,17 +42,16 @@ to be. With --compacted, for gemini-cli, what has left the window is there as it
 			exitNoStore, exitStale, exitCorrupt, exitNotFound),
 		Example: "  ctx resume -s work --to claude-code\n  ctx resume --to gemini-cli --compacted",
 		Args:    between(0, 0),
-		RunE:    func(cmd *cobra.Command, _ []string) error { return o.run(cmd.Context(), a) },
+		RunE:    func(*cobra.Command, []string) error { return o.run(a) },
 	}
-	o.add(cmd)
+	o.add(a, cmd)
 	f := cmd.Flags()
 	f.StringVar(&o.to, "to", "", "the agent: "+strings.Join(agents, ", "))
 	f.StringVar(&o.project, "project", "", "the directory that the agent is to be started in (default: the store's project)")
 	f.StringVarP(&o.file, "output", "o", "", "write into `FILE` instead")
 	f.BoolVar(&o.compacted, "compacted", false, "for gemini-cli: what has left the window as its summaries, in one message")
 	f.BoolVar(&o.dryRun, "dry-run", false, "print where it would be written, and write nothing")
-	completeFlag(cmd, "session", a.completeSessions())
-	completeFlag(cmd, "to", cobra.FixedCompletions(agents, cobra.ShellCompDirectiveNoFileComp))
+	completeWords(cmd, "to", agents...)
 	return cmd
 }
 
@@ -73,40 +70,34 @@ func (o *resumeOptions) form() (catalog.Agent, error) {
 
 // resumeDoc is what came of it.
 type resumeDoc struct {
-	V        int            `json:"v"`
-	Agent    string         `json:"agent"`
-	Session  string         `json:"session"`
-	Branch   string         `json:"branch"`
-	ID       string         `json:"id"` // of the session, for the agent
-	File     string         `json:"file"`
-	Known    bool           `json:"known"` // it was there already
-	Messages int            `json:"messages"`
-	Notes    int            `json:"notes"`
-	Changed  map[string]int `json:"changed"`
-	Left     map[string]int `json:"left"`
-	Dir      string         `json:"dir"`     // where to start the agent
-	Command  []string       `json:"command"` // with which it goes on
+	Agent    string `json:"agent"`
+	Session  string `json:"session"`
+	Branch   string `json:"branch"`
+	ID       string `json:"id"` // of the session, for the agent
+	File     string `json:"file"`
+	Known    bool   `json:"known"` // it was there already
+	Messages int    `json:"messages"`
+	Notes    int    `json:"notes"`
+	losses
+	Dir     string   `json:"dir"`     // where to start the agent
+	Command []string `json:"command"` // with which it goes on
 }
 
-func (o *resumeOptions) run(c context.Context, a *app) error {
+func (o *resumeOptions) run(a *app) error {
 	form, err := o.form()
 	if err != nil {
 		return err
 	}
-	s, v, err := a.openView()
+	b, err := o.openTip(a)
 	if err != nil {
 		return err
 	}
-	name, branch, tip, err := o.tip(v)
-	if err != nil {
-		return err
-	}
-	x := &agentExport{s: s, v: v, form: form, name: name, branch: branch, dir: o.project, compacted: o.compacted, move: true}
+	x := &agentExport{openBranch: b, form: form, dir: o.project, compacted: o.compacted, move: true}
 	if x.dir == "" {
-		x.dir = a.projectDir(s)
+		x.dir = a.projectDir(b.s)
 	}
-	x.id = form.NewID(form.Name, s.ID, name, branch, tip.ID.String(), x.dir, fmt.Sprint(o.compacted))
-	newest, err := x.newest(tip)
+	x.id = form.NewID(form.Name, b.s.ID, b.name, b.branch, b.tip.ID.String(), x.dir, fmt.Sprint(o.compacted))
+	newest, err := x.newest()
 	if err != nil {
 		return err
 	}
@@ -116,9 +107,9 @@ func (o *resumeOptions) run(c context.Context, a *app) error {
 			return err
 		}
 	}
-	d := resumeDoc{V: 1, Agent: form.Name, Session: name, Branch: branch, ID: x.id, File: file, Dir: x.dir, Command: form.ResumeCommand(x.id, file)}
+	d := resumeDoc{Agent: form.Name, Session: b.name, Branch: b.branch, ID: x.id, File: file, Dir: x.dir, Command: form.ResumeCommand(x.id, file)}
 	if !o.dryRun {
-		if err := o.write(c, a, s, v, x, &d); err != nil {
+		if err := x.resume(a.c, &d); err != nil {
 			return err
 		}
 	}
@@ -140,15 +131,15 @@ func (a *app) placeOf(f *catalog.Agent, id, dir, when string) (file string, err 
 	return file, nil
 }
 
-// write writes the transcript, and reads it back before it is put where the agent finds it.
-func (o *resumeOptions) write(c context.Context, a *app, s *session.Store, v *refs.View, x *agentExport, d *resumeDoc) error {
+// resume writes the transcript. It reads the transcript back before the agent can find it.
+func (x *agentExport) resume(c context.Context, d *resumeDoc) error {
 	var b bytes.Buffer
 	var want spoken
 	done, err := x.write(c, &b, want.add)
 	if err != nil {
 		return err
 	}
-	d.Messages, d.Notes, d.Changed, d.Left = done.Messages, done.Notes, done.Changed, done.Left
+	d.Messages, d.Notes, d.losses = done.Messages, done.Notes, losses{done.Changed, done.Left}
 	if err := readBack(&x.form, b.Bytes(), &want); err != nil {
 		return fmt.Errorf("cannot resume %q: what was written for %s does not read back: %w", d.Session, d.Agent, err)
 	}
@@ -162,13 +153,10 @@ func (o *resumeOptions) write(c context.Context, a *app, s *session.Store, v *re
 	if err := os.MkdirAll(filepath.Dir(d.File), 0o700); err != nil {
 		return err
 	}
-	temp := s.FS.NewTemp(filepath.Dir(d.File))
-	defer temp.Discard()
-	out := bufio.NewWriterSize(temp, 1<<20)
-	_, err = out.Write(b.Bytes())
-	if err = errors.Join(err, out.Flush(), temp.Sync()); err == nil {
-		err = temp.Rename(d.File)
-	}
+	err = writeWhole(x.s.FS, d.File, func(w io.Writer) error {
+		_, err := w.Write(b.Bytes())
+		return err
+	})
 	if err != nil {
 		return err
 	}
@@ -233,20 +221,9 @@ func (s *spoken) same(want *spoken) error {
 }
 
 func (o *resumeOptions) report(a *app, d resumeDoc) error {
-	if d.Changed == nil {
-		d.Changed = map[string]int{}
-	}
-	if d.Left == nil {
-		d.Left = map[string]int{}
-	}
-	if total(d.Changed) > 0 {
-		a.say("ctx: resume: %s: in another form: %s", d.Session, counts(d.Changed))
-	}
-	if total(d.Left) > 0 {
-		a.say("ctx: resume: %s: left out: %s", d.Session, counts(d.Left))
-	}
+	d.say(a, "resume", d.Session)
 	if a.json {
-		return a.printJSON(d)
+		return a.answer(d)
 	}
 	switch {
 	case o.dryRun:

@@ -14,13 +14,8 @@ func newRevParseCmd(a *app) *cobra.Command {
 		Short: "Print the ids that revisions name",
 		Long: long(`Prints the full id of the object that each revision names, one on each line. For a range A..B
 the command prints the id of B, and then ^ and the id of A. A missing side is @.`, exitNoStore, exitCorrupt, exitNotFound),
-		Example: "  ctx rev-parse @~3\n  ctx rev-parse --short work/main",
-		Args: func(cmd *cobra.Command, args []string) error {
-			if storeDir {
-				return between(0, 0)(cmd, args)
-			}
-			return between(1, -1)(cmd, args)
-		},
+		Example:           "  ctx rev-parse @~3\n  ctx rev-parse --short work/main",
+		Args:              either(&storeDir, between(0, 0), between(1, -1)),
 		ValidArgsFunction: a.completeRevs(),
 		RunE: func(_ *cobra.Command, args []string) error {
 			if storeDir {

@@ -1,13 +1,13 @@
 package main
 
 import (
-	"github.com/gemini-ctx/ctx/internal/history"
-	"github.com/gemini-ctx/ctx/internal/recall"
 	"strconv"
 
 	"github.com/spf13/cobra"
 
 	"github.com/gemini-ctx/ctx/internal/cli/document"
+	"github.com/gemini-ctx/ctx/internal/history"
+	"github.com/gemini-ctx/ctx/internal/recall"
 	"github.com/gemini-ctx/ctx/internal/session"
 	"github.com/gemini-ctx/ctx/refs"
 )
@@ -19,12 +19,9 @@ func newSessionCmd(a *app) *cobra.Command {
 		Long: long(`A session is one conversation, with one or more branches. HEAD names the current session, which
 commands use by default.`),
 		Example: "  ctx session list\n  ctx session use work",
-		Args:    noSuchCommand,
-		RunE:    needsCommand,
 	}
-	cmd.AddCommand(newSessionListCmd(a), newSessionShowCmd(a), newSessionUseCmd(a), newSessionRmCmd(a),
+	return group(cmd, newSessionListCmd(a), newSessionShowCmd(a), newSessionUseCmd(a), newSessionRmCmd(a),
 		newSessionLinkCmd(a), newSessionStateCmd(a), newSessionModelCmd(a))
-	return cmd
 }
 
 func newSessionListCmd(a *app) *cobra.Command {
@@ -35,11 +32,7 @@ func newSessionListCmd(a *app) *cobra.Command {
 session that HEAD names.`, exitNoStore, exitCorrupt),
 		Example: "  ctx session list --json",
 		Args:    between(0, 0),
-		RunE: func(*cobra.Command, []string) error {
-			s, view, err := a.openView()
-			if err != nil {
-				return err
-			}
+		RunE: a.onView(func(s *session.Store, view *refs.View, _ []string) error {
 			list, err := s.Recall.Sessions(view)
 			if err != nil {
 				return err
@@ -48,9 +41,7 @@ session that HEAD names.`, exitNoStore, exitCorrupt),
 			for _, one := range list {
 				d := document.SessionOf(one)
 				if a.json {
-					if err := a.answer(d); err != nil {
-						return err
-					}
+					a.document(d)
 					continue
 				}
 				star := " "
@@ -65,7 +56,7 @@ session that HEAD names.`, exitNoStore, exitCorrupt),
 			}
 			a.table(rows)
 			return nil
-		},
+		}),
 	}
 }
 
@@ -85,11 +76,7 @@ many graduated, how many are rendered in clusters, and the tip.`, exitNoStore, e
 		Example:           "  ctx session show work",
 		Args:              between(0, 1),
 		ValidArgsFunction: a.completeSessions(),
-		RunE: func(_ *cobra.Command, args []string) error {
-			s, view, err := a.openView()
-			if err != nil {
-				return err
-			}
+		RunE: a.onView(func(s *session.Store, view *refs.View, args []string) error {
 			one, err := sessionNamed(s, view, args)
 			if err != nil {
 				return err
@@ -110,7 +97,7 @@ many graduated, how many are rendered in clusters, and the tip.`, exitNoStore, e
 				a.line("%s", parentText(d.Parent))
 			}
 			return nil
-		},
+		}),
 	}
 }
 
@@ -160,7 +147,7 @@ func newSessionUseCmd(a *app) *cobra.Command {
 				err = s.Conversation.Use(cmd.Context(), name)
 			}
 			if err == nil && a.json {
-				err = a.printJSON(map[string]any{"v": 1, "head": name}) // "head" goes first there
+				err = a.answer("head", name)
 			}
 			return err
 		},

@@ -1,13 +1,13 @@
 package main
 
 import (
-	"github.com/gemini-ctx/ctx/internal/history"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/cli/document"
+	"github.com/gemini-ctx/ctx/internal/history"
 )
 
 func parentText(d *document.Parent) string {

@@ -6,8 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"github.com/gemini-ctx/ctx/internal/clusters"
-	"github.com/gemini-ctx/ctx/internal/conversation"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -15,6 +13,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gemini-ctx/ctx/internal/cli/jsonl"
+	"github.com/gemini-ctx/ctx/internal/clusters"
+	"github.com/gemini-ctx/ctx/internal/conversation"
 	"github.com/gemini-ctx/ctx/refs"
 )
 
@@ -65,7 +65,6 @@ its --user; give these flags to see them. A key with the prefix temp: is never s
 A rewind does not change the state. Removing a session removes its own keys, but not the shared
 ones.`, exitNoStore, exitCorrupt, exitNotFound),
 		Example: "  ctx session state -s work\n  ctx session state -s work --app shop --user ada --json",
-		Args:    noSuchCommand,
 		RunE: func(*cobra.Command, []string) error {
 			n, list, err := o.read(a)
 			if err != nil {
@@ -75,8 +74,7 @@ ones.`, exitNoStore, exitCorrupt, exitNotFound),
 		},
 	}
 	o.add(a, cmd)
-	cmd.AddCommand(newSessionStateGetCmd(a), newSessionStateSetCmd(a), newSessionStateRmCmd(a))
-	return cmd
+	return group(cmd, newSessionStateGetCmd(a), newSessionStateSetCmd(a), newSessionStateRmCmd(a))
 }
 
 func (o *stateFlags) read(a *app) (n conversation.StateNames, list []conversation.StateValue, err error) {
@@ -145,12 +143,7 @@ changed the keys of the same session, app or user since.`, exitNoStore, exitLock
 		Example: `  ctx session state set -s work branch='"main"' tries=3
   ctx session state set --app shop --user ada app:currency='"EUR"' user:lang='"en"'
   echo '{"tries":4,"temp:token":"x"}' | ctx session state set -s work --jsonl`,
-		Args: func(cmd *cobra.Command, args []string) error {
-			if lines {
-				return between(0, 1)(cmd, args)
-			}
-			return between(1, -1)(cmd, args)
-		},
+		Args: either(&lines, between(0, 1), between(1, -1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			var changes []conversation.StateChange
 			var err error
@@ -203,9 +196,7 @@ func (o *stateFlags) change(c context.Context, a *app, changes []conversation.St
 	if err != nil {
 		return err
 	}
-	if len(done.Found) > 0 {
-		a.say("ctx: session state: cleaned: %s", counts(byClass(done.Found)))
-	}
+	a.sayCleaned("session state", done.Found)
 	if a.json {
 		return a.answer("session", orNull(n.Session), "set", done.Set, "removed", done.Removed, "same", done.Same, "temp", done.Temp)
 	}

@@ -25,11 +25,7 @@ shows the header, and says that the body is gone.`,
 		Example:           "  ctx show @\n  ctx show --json 3f9a6c01",
 		Args:              between(1, -1),
 		ValidArgsFunction: a.completeRevs(),
-		RunE: func(_ *cobra.Command, args []string) error {
-			s, view, err := a.openView()
-			if err != nil {
-				return err
-			}
+		RunE: a.onView(func(s *session.Store, view *refs.View, args []string) error {
 			for _, rev := range args {
 				id, err := resolve(s, view, rev)
 				if err == nil {
@@ -40,7 +36,7 @@ shows the header, and says that the body is gone.`,
 				}
 			}
 			return nil
-		},
+		}),
 	}
 }
 

@@ -2,13 +2,13 @@ package main
 
 import (
 	"fmt"
-	"github.com/gemini-ctx/ctx/internal/conversation"
-	"github.com/gemini-ctx/ctx/internal/history"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/internal/conversation"
+	"github.com/gemini-ctx/ctx/internal/history"
 	"github.com/gemini-ctx/ctx/internal/session"
 	"github.com/gemini-ctx/ctx/refs"
 )
@@ -25,13 +25,8 @@ For the ref of a session's branch, the command does what `+"`ctx rewind`"+` does
 branch, and everything after it leaves. Other refs belong to other commands, and this command
 refuses to move them (12).`,
 			exitNoStore, exitLocked, exitStale, exitCorrupt, exitNotFound),
-		Example: "  ctx update-ref user/before-demo @\n  ctx update-ref -d user/before-demo",
-		Args: func(cmd *cobra.Command, args []string) error {
-			if remove {
-				return between(1, 2)(cmd, args)
-			}
-			return between(2, 3)(cmd, args)
-		},
+		Example:           "  ctx update-ref user/before-demo @\n  ctx update-ref -d user/before-demo",
+		Args:              either(&remove, between(1, 2), between(2, 3)),
 		ValidArgsFunction: a.completeRevs(),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			u := refUpdate{name: strings.TrimPrefix(args[0], "refs/"), remove: remove}

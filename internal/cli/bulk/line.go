@@ -3,14 +3,14 @@ package bulk
 import (
 	"errors"
 	"fmt"
-	"github.com/gemini-ctx/ctx/internal/conversation"
-	"github.com/gemini-ctx/ctx/internal/history"
 	"time"
 	"unicode/utf8"
 
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/cli/document"
 	"github.com/gemini-ctx/ctx/internal/cli/jsonl"
+	"github.com/gemini-ctx/ctx/internal/conversation"
+	"github.com/gemini-ctx/ctx/internal/history"
 )
 
 // Line is a parsed line of `append --jsonl`: a message, or the reason why there is none.
