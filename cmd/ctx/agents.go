@@ -22,7 +22,7 @@ func (a *app) transcript(agent *catalog.Agent, file string, source *watched) tra
 	return func(emit func(transcript.Step) error) (transcript.Stats, error) { return agent.Read(own, source, emit) }
 }
 
-// projectDir is the directory that a store is for.
+// projectDir returns the project directory of a store.
 func (a *app) projectDir(s *session.Store) string {
 	if up := filepath.Dir(s.Dir); filepath.Base(s.Dir) == "context" && filepath.Base(up) == ".gemini" {
 		return filepath.Dir(up)
@@ -30,7 +30,7 @@ func (a *app) projectDir(s *session.Store) string {
 	return a.dir
 }
 
-// writeOptions are those for a branch of a session.
+// writeOptions returns the options for the transcript of a session.
 func writeOptions(s *session.Store, name, id, dir string, newest time.Time) transcript.WriteOptions {
 	return transcript.WriteOptions{Session: id, Home: s.Exchange.TranscriptHome(name), Dir: dir, Title: name, Now: newest, Keeps: catalog.Keeps}
 }

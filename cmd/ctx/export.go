@@ -16,18 +16,18 @@ import (
 	"github.com/gemini-ctx/ctx/internal/session"
 )
 
-// exportFormat is a form that a branch can be written in for another program.
+// exportFormat is a format of another program that a branch can be written in.
 type exportFormat struct {
 	name string
-	// flags adds what only this form has.
+	// flags adds the flags that only this format has.
 	flags func(*exportOptions, *cobra.Command)
-	// check refuses flags that cannot be, before anything is opened.
+	// check refuses bad values of flags, before the store is opened.
 	check func(*exportOptions) error
-	// write writes a branch, and returns what it reports.
+	// write writes a branch and returns the counts for the report.
 	write func(c context.Context, o *exportOptions, b openBranch, w io.Writer) (exported, error)
 }
 
-// exportFormats lists the forms.
+// exportFormats lists the formats.
 func exportFormats() []exportFormat { return append(agentFormats(), adkFormat()) }
 
 func exportNames() []string {
@@ -38,7 +38,7 @@ func exportNames() []string {
 	return names
 }
 
-// exported is what came of an export. Forms count in it what they have.
+// exported is the result of an export. Not every format counts everything.
 type exported struct {
 	Format   string  `json:"format"`
 	Session  string  `json:"session"`
@@ -90,17 +90,19 @@ func newExportCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "export [-s SESSION] --format FORMAT",
 		Short: "Write a branch for another program",
-		Long: long(`Writes what was said in a branch in the form of another program, to standard output or into a file. What was rewound is not in
-it; what was amended has its newest words. The same branch gives the same bytes, whenever it is written. What cannot be there as it was said is
-counted and told, on standard error, or with -o on standard output.
+		Long: long(`Writes a branch in the format of another program, to standard output or into a file. The output has amended
+messages with their newest words, and no rewound ones. The same branch always gives the same bytes. The command
+counts and reports what the format cannot have as it was said: on standard error, or with -o on standard output.
 
-The forms gemini-cli, claude-code, codex and opencode are the transcripts of these agents: `+"`ctx resume`"+` puts one where the agent finds it, and
-`+"`gemini --session-file`"+` reads one. With --compacted one of Gemini CLI has what left the window as its summaries, so that it starts small. jsonl
-is a message a line. `+"`ctx import`"+` brings each back; docs/agents says which field is what.
+The formats gemini-cli, claude-code, codex and opencode are the transcripts of these agents. `+"`ctx resume`"+` writes one
+where the agent finds it; `+"`gemini --session-file`"+` reads one. With --compacted a transcript of Gemini CLI has
+summaries in the place of the messages that left the window, so that it starts small. jsonl has one message on each
+line. `+"`ctx import`"+` reads all of these formats; docs/agents lists their fields.
 
-The form adk-events is a session of the Agent Development Kit: one JSON document with the session and its events, or with --lines an event a
-line. Calls stand with their results, a call without one has an error in its place, and what no model is meant to see is in the metadata of events
-only. `+"`ctx import adk-events`"+` brings it back, message for message. docs/agents/adk.md says which field is what.`,
+The format adk-events is a session of the Agent Development Kit: one JSON document with the session and its events,
+or with --lines one event on each line. Results follow their calls, and a call without a result gets an error as its
+result. What no model may see is only in the metadata of events. `+"`ctx import adk-events`"+` reads the format, message
+for message. docs/agents/adk.md lists its fields.`,
 			exitNoStore, exitCorrupt, exitNotFound),
 		Example: "  ctx export -s work --format gemini-cli --compacted -o small.jsonl\n  ctx export -s work --format claude-code\n" +
 			"  ctx export -s work --format adk-events --time-unit py --agent helper --lines",
@@ -108,8 +110,8 @@ only. `+"`ctx import adk-events`"+` brings it back, message for message. docs/ag
 		RunE: func(*cobra.Command, []string) error { return o.run(a) },
 	}
 	o.add(a, cmd)
-	cmd.Flags().StringVar(&o.format, "format", "", "the form: "+strings.Join(exportNames(), ", "))
-	cmd.Flags().StringVarP(&o.file, "output", "o", "", "write into `FILE`, and replace it only when all is written")
+	cmd.Flags().StringVar(&o.format, "format", "", "the format: "+strings.Join(exportNames(), ", "))
+	cmd.Flags().StringVarP(&o.file, "output", "o", "", "write into `FILE`; an old file is replaced when the new one is complete")
 	for _, f := range exportFormats() {
 		f.flags(o, cmd)
 	}
@@ -147,12 +149,12 @@ func (o *exportOptions) form() (exportFormat, error) {
 		}
 	}
 	if o.format == "" {
-		return exportFormat{}, usagef("no --format: %s are the ones there are", strings.Join(exportNames(), ", "))
+		return exportFormat{}, usagef("no --format: the formats are %s", strings.Join(exportNames(), ", "))
 	}
-	return exportFormat{}, usagef("unknown format %.80q: %s are the ones there are", o.format, strings.Join(exportNames(), ", "))
+	return exportFormat{}, usagef("unknown format %.80q: the formats are %s", o.format, strings.Join(exportNames(), ", "))
 }
 
-// intoFile writes a file that is there when it is whole, and not before.
+// intoFile writes the file of -o.
 func (o *exportOptions) intoFile(a *app, s *session.Store, write func(io.Writer) (exported, error)) (exported, error) {
 	path := a.path(o.file)
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
@@ -182,8 +184,7 @@ func writeWhole(fs *durable.FS, path string, write func(io.Writer) error) error 
 	return err
 }
 
-// report tells what was written. Where the data itself goes to standard output, only what a reader
-// may miss is told.
+// report reports what was written. If the data goes to standard output, it reports only losses.
 func (o *exportOptions) report(a *app, d exported) error {
 	d.say(a, "export", d.Session)
 	switch {

@@ -11,10 +11,10 @@ import (
 	"github.com/gemini-ctx/ctx/internal/exchange"
 )
 
-// adkEvents is the name of the form, of export and of import.
+// adkEvents is the name of the format, for export and for import.
 const adkEvents = "adk-events"
 
-// adkFlags are the flags of export that adk-events has.
+// adkFlags are the flags of export for adk-events.
 type adkFlags struct {
 	unit, agent, app, user string
 	lines, noMetadata      bool
@@ -27,14 +27,14 @@ func adkFormat() exportFormat {
 
 func addADKFlags(o *exportOptions, cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.StringVar(&o.adk.unit, "time-unit", string(adk.JavaScript), "what timestamps count: js (milliseconds) or py (seconds)")
-	f.StringVar(&o.adk.agent, "agent", "agent", "the author of what a model says")
-	f.StringVar(&o.adk.app, "app", "", "the session's appName (default: what an import found, or "+adk.DefaultApp+")")
-	f.StringVar(&o.adk.user, "user", "", "the session's userId (default: what an import found, or "+adk.DefaultUser+")")
-	f.BoolVar(&o.adk.lines, "lines", false, "an event a line, without the session around them")
-	f.BoolVar(&o.adk.noMetadata, "no-metadata", false, "leave out what only ctx reads: no notes then, and no way back")
-	f.BoolVar(&o.adk.masked, "masked", false, "show tool outputs as the branch's masks say, as ctx log --masked does")
-	f.BoolVar(&o.adk.tokens, "tokens", false, "say in the metadata of each event the token set of where it was said, as ctx branch tokens does")
+	f.StringVar(&o.adk.unit, "time-unit", string(adk.JavaScript), "the unit of timestamps: js (milliseconds) or py (seconds)")
+	f.StringVar(&o.adk.agent, "agent", "agent", "the author of the model's messages")
+	f.StringVar(&o.adk.app, "app", "", "the session's appName (default: that of the import, or "+adk.DefaultApp+")")
+	f.StringVar(&o.adk.user, "user", "", "the session's userId (default: that of the import, or "+adk.DefaultUser+")")
+	f.BoolVar(&o.adk.lines, "lines", false, "write one event on each line, without the session")
+	f.BoolVar(&o.adk.noMetadata, "no-metadata", false, "leave out the metadata that only ctx reads, and notes; an import cannot restore everything then")
+	f.BoolVar(&o.adk.masked, "masked", false, "shorten tool outputs as masks say")
+	f.BoolVar(&o.adk.tokens, "tokens", false, "add to the metadata of each event the token set of its place (see ctx branch tokens)")
 	completeWords(cmd, "time-unit", string(adk.JavaScript), string(adk.Python))
 }
 
@@ -43,10 +43,10 @@ func checkADKFlags(o *exportOptions) error {
 		return usagef("bad --time-unit: %.80q: %v", o.adk.unit, err)
 	}
 	if o.adk.agent == "" || o.adk.agent == "user" {
-		return usagef("bad --agent: %q: an agent has a name, and user is the person's", o.adk.agent)
+		return usagef("bad --agent: %q: an agent needs a name other than user", o.adk.agent)
 	}
 	if o.adk.tokens && o.adk.noMetadata {
-		return usagef("--tokens puts sets into metadata, and --no-metadata leaves that out")
+		return usagef("--tokens needs metadata, and --no-metadata leaves it out")
 	}
 	return nil
 }

@@ -15,13 +15,13 @@ import (
 	"github.com/gemini-ctx/ctx/internal/view"
 )
 
-// agentFlags are the flags of export that the forms of agents have.
+// agentFlags are the flags of export for the transcripts of agents.
 type agentFlags struct {
 	project   string
 	compacted bool
 }
 
-// agentFormats are the forms of agents, as forms of an export.
+// agentFormats returns the transcripts of all agents as formats of export.
 func agentFormats() (list []exportFormat) {
 	for i, f := range catalog.All() {
 		e := exportFormat{name: f.Name, flags: func(*exportOptions, *cobra.Command) {}, check: checkAgentFlags}
@@ -42,8 +42,8 @@ func agentFormats() (list []exportFormat) {
 }
 
 func addAgentFlags(o *exportOptions, cmd *cobra.Command) {
-	cmd.Flags().StringVar(&o.agents.project, "project", "", "the directory that the session is to be of, for an agent (default: the store's project)")
-	cmd.Flags().BoolVar(&o.agents.compacted, "compacted", false, "for gemini-cli: what has left the window as its summaries, in one message")
+	cmd.Flags().StringVar(&o.agents.project, "project", "", "for an agent: the project `DIR` of the session (default: the store's project)")
+	cmd.Flags().BoolVar(&o.agents.compacted, "compacted", false, "for gemini-cli: one message with summaries instead of the messages that left the window")
 }
 
 func checkAgentFlags(o *exportOptions) error {
@@ -53,15 +53,15 @@ func checkAgentFlags(o *exportOptions) error {
 	return nil
 }
 
-// agentExport is a branch on its way to an agent.
+// agentExport writes a branch as the transcript of an agent.
 type agentExport struct {
 	openBranch
 	form      catalog.Agent
 	dir       string
-	id        string // of the session, for the agent; "" for the one that the agent knows it by, or one that follows from the session
+	id        string // the agent's id of the session; "" for the known one, or one derived from the session
 	compacted bool
-	masked    bool // outputs of tools are as the branch's masks show them
-	move      bool // the session is to be of dir, wherever it was before
+	masked    bool // shorten tool outputs as masks say
+	move      bool // dir becomes the project of the session, whatever it was before
 }
 
 func (x *agentExport) write(c context.Context, w io.Writer, each func(*transcript.Message)) (transcript.Written, error) {
@@ -87,7 +87,7 @@ func (x *agentExport) write(c context.Context, w io.Writer, each func(*transcrip
 	return x.s.Exchange.ExportTranscript(c, x.view, x.name, x.branch, from, x.masked, out, each)
 }
 
-// agentID is the id that the agent knows the session by, or would take.
+// agentID returns the id that the agent has for the session, or a new one that it accepts.
 func (x *agentExport) agentID() (string, error) {
 	own, err := x.s.Exchange.OriginOf(x.view, x.name, x.branch, x.form.Source)
 	switch {
@@ -101,7 +101,7 @@ func (x *agentExport) agentID() (string, error) {
 	return x.form.NewID(x.form.Name, x.s.ID, x.name, x.branch), nil
 }
 
-// newest is when the newest message was said.
+// newest returns the time of the newest message.
 func (x *agentExport) newest() (time.Time, error) {
 	list, err := x.s.Recall.Log(x.tip.ID, history.LogOptions{Limit: 1})
 	if err != nil || len(list) == 0 {
@@ -110,7 +110,7 @@ func (x *agentExport) newest() (time.Time, error) {
 	return list[0].Entry.Time, nil
 }
 
-// before is what a model is told of the messages that have left the window; "" where none has.
+// before returns the rendering of the messages that left the window; "" if none has.
 func (x *agentExport) before() (string, error) {
 	if x.tip.Pin.IsZero() || x.tip.Through == 0 {
 		return "", nil

@@ -21,10 +21,12 @@ func newImportCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "import --all | gemini-cli|claude-code|codex|opencode|jsonl|adk-events|union-find-json",
 		Short: "Import the transcripts of an agent, or a forest",
-		Long: long(`Brings what an agent wrote down itself, or the forest of another store, into sessions of this store.
+		Long: long(`Copies the transcripts of agents, or the forest of another store, into sessions of this store.
 
-With --all it is every transcript of this project that Gemini CLI, Claude Code, Codex CLI and opencode keep on this machine, found by the project's
-directory: each becomes the session of its own id. It can be done again at any time, and adds what is new. --dry-run lists the files.`,
+With --all the command imports every transcript of this project that it finds on this machine, from
+Gemini CLI, Claude Code, Codex CLI and opencode. It finds them by the directory of the project. Each
+transcript becomes the session with its own id. Run the command again at any time: it adds only what
+is new. With --dry-run it lists the files.`,
 			exitNoStore, exitLocked, exitCorrupt, exitNotFound),
 		Example: "  ctx import --all\n  ctx import gemini-cli ~/.gemini/tmp/*/chats/*.jsonl\n  ctx import union-find-json union-find.json",
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -38,21 +40,21 @@ directory: each becomes the session of its own id. It can be done again at any t
 		},
 	}
 	cmd.Flags().BoolVar(&all, "all", false, "import every transcript of this project that is on this machine")
-	cmd.Flags().BoolVar(&dryRun, "dry-run", false, "with --all, list the files, and import nothing")
+	cmd.Flags().BoolVar(&dryRun, "dry-run", false, "with --all: list the files, and import nothing")
 	for i := range catalog.All() {
 		cmd.AddCommand(newImportFormCmd(a, &catalog.All()[i]))
 	}
 	return group(cmd, newImportADKCmd(a), newImportUnionFindCmd(a))
 }
 
-// importedFile is what importing a file did.
+// importedFile is the result of importing a file.
 type importedFile struct {
 	session string
-	changed bool     // there is something new in the session
-	more    []string // likewise in these
-	skipped int      // records that could not be used
+	changed bool     // the session has something new
+	more    []string // other sessions with something new
+	skipped int      // records that cannot be used
 	new     int      // messages
-	known   int      // messages that were there already
+	known   int      // messages that the store had before
 }
 
 // importFiles imports the files in order, and then does what the store needs after an import.
@@ -137,7 +139,7 @@ func (a *app) eachFile(files []string, one func(file string) error) (failed, err
 	return failed, nil
 }
 
-// fileError is an error that is the file's own, not the store's.
+// fileError is an error of one file, after which the next file can be imported.
 type fileError struct{ error }
 
 func (e *fileError) Unwrap() error { return e.error }
@@ -151,19 +153,19 @@ func (a *app) openImport(file string) (source *watched, closeIt func(), err erro
 	return &watched{c: a.c, from: in}, closeIt, nil
 }
 
-// importedDoc is the JSON document for an imported file. Not every form has all members.
+// importedDoc is the JSON document for an imported file. Not every format has all members.
 type importedDoc struct {
 	Agent          string         `json:"agent,omitempty"`
 	File           string         `json:"file"`
 	Session        string         `json:"session"`
 	Changed        *[]string      `json:"changed,omitempty"` // sessions with something new
-	Messages       int            `json:"messages"`          // new in this run, as notes, rewinds and returns are
+	Messages       int            `json:"messages"`          // new in this run, like notes, rewinds and returned
 	Notes          int            `json:"notes"`
 	Known          int            `json:"known"`
 	Amended        int            `json:"amended"`
 	Rewinds        int            `json:"rewinds"`
 	UnknownRewinds *int           `json:"unknown_rewinds,omitempty"`
-	Returned       *int           `json:"returned,omitempty"` // messages that had left and are said again
+	Returned       *int           `json:"returned,omitempty"` // messages that left before and are in the transcript again
 	Skipped        int            `json:"skipped"`
 	SkippedBy      map[string]int `json:"skipped_by"`
 	PassedOver     map[string]int `json:"passed_over"`   // records that say nothing new
@@ -180,8 +182,8 @@ func importedDocOf(file, session string, done exchange.Tally, skipped, passed ma
 	}
 }
 
-// print reports an imported file. unknown are rewinds to what is not there, and became what is said
-// of them.
+// print reports an imported file. unknown is the number of rewinds without a target in the store,
+// and became the end of the sentence about them. kept names the kind of what d.Kept counts.
 func (d *importedDoc) print(a *app, unknown int, became, kept string) error {
 	name := oneLine(d.File)
 	if d.Skipped > 0 {
@@ -209,8 +211,8 @@ func (d *importedDoc) print(a *app, unknown int, became, kept string) error {
 	return nil
 }
 
-// importError returns the error of importing a file: the file's own if the input is bad or cannot
-// be read.
+// importError adds the name of the file to an error. If the input is bad or cannot be read, the
+// error is a *fileError.
 func importError(c context.Context, source *watched, file string, err error) error {
 	if err == nil {
 		return nil

@@ -13,12 +13,15 @@ func newImportADKCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   adkEvents + " FILE...",
 		Short: "Import sessions of the Agent Development Kit",
-		Long: long(`Imports sessions of the Agent Development Kit, - for standard input: a session as one JSON document, the same under "session", a list of
-events, or an event a line. Each becomes the session of its own id, or the one that -s names. Events can be imported again, and so can more of them:
-what is known is not added again, what has changed amends what is there, and a rewind is recorded as one. Fields that a message has no place for are
-kept with it. Pieces of an event that came whole later are passed over; what cannot be used is counted and told.
+		Long: long(`Imports sessions of the Agent Development Kit; - is standard input. A file has a session as one JSON
+document, or such a document under "session", or a list of events, or one event on each line. It becomes the session
+with its own id, or the session that -s names.
 
-What `+"`ctx export --format adk-events`"+` wrote comes back as what it was, in this store or another one.`,
+The same events can be imported again, also with newer ones. The command adds only what is new; an event that has
+changed amends its message, and a rewind is recorded as one. It keeps fields that a message has no place for. It
+ignores pieces of an event that comes as a whole later, and skips, counts and reports what it cannot use.
+
+A file that `+"`ctx export --format adk-events`"+` wrote becomes the same messages again, in this store or another one.`,
 			exitNoStore, exitLocked, exitCorrupt),
 		Example: "  ctx import adk-events session.json\n  ctx import adk-events --json -s work --time-unit py events.jsonl",
 		Args:    between(1, -1),
@@ -38,8 +41,8 @@ What `+"`ctx export --format adk-events`"+` wrote comes back as what it was, in 
 			}, nil)
 		},
 	}
-	o.addWith(a, cmd, "the session (default: the one that the events are of)")
-	cmd.Flags().StringVar(&unit, "time-unit", "", "what timestamps count: py (seconds) or js (milliseconds); without it the size tells")
+	o.addWith(a, cmd, "the session (default: that of the events)")
+	cmd.Flags().StringVar(&unit, "time-unit", "", "the unit of timestamps: py (seconds) or js (milliseconds) (default: by their size)")
 	completeWords(cmd, "time-unit", string(adk.Python), string(adk.JavaScript))
 	return cmd
 }

@@ -8,16 +8,19 @@ import (
 	"github.com/gemini-ctx/ctx/internal/session"
 )
 
-// newImportFormCmd is the command that imports one form.
+// newImportFormCmd returns the command that imports the transcripts of one agent.
 func newImportFormCmd(a *app, f *catalog.Agent) *cobra.Command {
 	o := &ofSession{}
 	cmd := &cobra.Command{
 		Use:   f.Name + " FILE...",
 		Short: "Import transcripts of " + f.Title,
-		Long: long(`Imports transcripts of `+f.Title+`, - for standard input: each becomes the session of its own id, or the one that -s names; what was exported
-from this store goes back to the session that it is of. What subagents said goes into sessions of their own, which are linked to the call that
-began them. A transcript can be imported again, and so can one that has grown: what is known is not added again, what has changed amends what is
-there, and where the person went back it is a rewind. Records that cannot be used are counted and told. docs/agents/`+f.Name+`.md says what is kept.`+f.About,
+		Long: long(`Imports transcripts of `+f.Title+`; - is standard input. A transcript becomes the session with its own
+id, or the session that -s names. A transcript that was exported from this store goes back to its session. What
+subagents said goes into separate sessions, each linked to the tool call that started it.
+
+A transcript can be imported again, also after it has grown. The command adds only what is new; a record that has
+changed amends its message, and if the user went back, the command records a rewind. It skips, counts and reports
+records that it cannot use. docs/agents/`+f.Name+`.md lists what it keeps.`+f.About,
 			exitNoStore, exitLocked, exitCorrupt),
 		Example: "  ctx import " + f.Name + " " + f.Example + "\n  ctx import " + f.Name + " --json -s work -",
 		Args:    between(1, -1),
@@ -38,10 +41,10 @@ there, and where the person went back it is a rewind. Records that cannot be use
 	return cmd
 }
 
-// linker gathers which calls began which sessions, to link them when all files of a run are there.
+// linker collects the sessions of subagents, to link them to their tool calls after the last file.
 type linker struct {
 	children []exchange.Child
-	newest   bool // where HEAD names no session, it is to name the newest one
+	newest   bool // if HEAD names no session, make it name the newest one
 }
 
 func (l *linker) link(a *app, s *session.Store) error {

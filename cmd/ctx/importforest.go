@@ -16,11 +16,13 @@ func newImportUnionFindCmd(a *app) *cobra.Command {
 	o := &ofSession{}
 	cmd := &cobra.Command{
 		Use:   "union-find-json FILE...",
-		Short: "Import forests that were written as one file",
-		Long: long(`Imports what `+"`ctx forest --format union-find-json`"+` wrote, - for standard input. The messages become the session that -s names, or
-one named after the store that the file is of. Each joins the cluster that the file has it in; summaries stand for what they stood for, under
-the names of their summarisers; tombstones are evicted. A file can be imported again, and so can one that has grown: what is known is not
-added again, and no summary that is here is replaced. A session with other messages that have not graduated is refused.`,
+		Short: "Import the forest of another store",
+		Long: long(`Imports files that `+"`ctx forest --format union-find-json`"+` wrote; - is standard input. The messages become the
+session that -s names, or a session named after the store of the file. Each message joins the same cluster as in the
+file. Summaries keep their summarizers, and tombstones are evicted.
+
+A file can be imported again, also after it has grown. The command adds only what is new, and replaces no summary of
+this store. It refuses a session that has other messages that have not graduated.`,
 			exitNoStore, exitLocked, exitStale, exitCorrupt),
 		Example: "  ctx import union-find-json union-find.json\n  ctx import union-find-json --json -s old - <union-find.json",
 		Args:    between(1, -1),

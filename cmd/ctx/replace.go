@@ -110,8 +110,8 @@ func (o *replaceOptions) runBegin(a *app, args []string) error {
 	return nil
 }
 
-// replaceTarget resolves an argument of replace: an entry, a part, or a cluster by its node, summary
-// or tombstone.
+// replaceTarget resolves an argument of replace: an entry, a part of one, or a cluster by its node,
+// summary or tombstone.
 func (b *openBranch) replaceTarget(arg string) (t format.Target, cluster bool, err error) {
 	t.Part = format.WholeEntry
 	id, err := resolve(b.s, b.view, inBranch(arg, b.name, b.branch))

@@ -32,13 +32,15 @@ func newResumeCmd(a *app) *cobra.Command {
 	agents := catalog.Resumable()
 	cmd := &cobra.Command{
 		Use:   "resume [-s SESSION] --to AGENT",
-		Short: "Hand a session to an agent, to go on with it there",
-		Long: long(`Writes what was said in a branch as a transcript where the agent finds it, under an id of its own, reads it back to see that all of it is
-there, and prints the command with which the agent goes on. Nothing that the agent has is touched. What is said there then comes back into the same
-session with `+"`ctx import`"+`. Doing it again without anything new writes nothing.
+		Short: "Continue a session in another agent",
+		Long: long(`Writes a branch as a transcript where the agent finds it, under a new id, and prints the command that continues
+the session there. It first reads the transcript back, to check that nothing is missing. The command changes no file
+of the agent. `+"`ctx import`"+` brings what is said there back into the same session. A second run without new messages
+writes nothing.
 
-Agents: gemini-cli, claude-code, codex, opencode. opencode takes it by `+"`opencode import`"+`, and Gemini CLI by --session-file; -o says where that file is
-to be. With --compacted, for gemini-cli, what has left the window is there as its summaries. docs/agents says what each agent cannot have.`,
+The agents are gemini-cli, claude-code, codex and opencode. opencode reads the transcript with `+"`opencode import`"+`, and
+Gemini CLI with --session-file; -o sets the path of that file. With --compacted, for gemini-cli, summaries take the
+place of the messages that left the window. docs/agents says what each agent cannot have.`,
 			exitNoStore, exitStale, exitCorrupt, exitNotFound),
 		Example: "  ctx resume -s work --to claude-code\n  ctx resume --to gemini-cli --compacted",
 		Args:    between(0, 0),
@@ -47,10 +49,10 @@ to be. With --compacted, for gemini-cli, what has left the window is there as it
 	o.add(a, cmd)
 	f := cmd.Flags()
 	f.StringVar(&o.to, "to", "", "the agent: "+strings.Join(agents, ", "))
-	f.StringVar(&o.project, "project", "", "the directory that the agent is to be started in (default: the store's project)")
+	f.StringVar(&o.project, "project", "", "the `DIR` to start the agent in (default: the store's project)")
 	f.StringVarP(&o.file, "output", "o", "", "write into `FILE` instead")
-	f.BoolVar(&o.compacted, "compacted", false, "for gemini-cli: what has left the window as its summaries, in one message")
-	f.BoolVar(&o.dryRun, "dry-run", false, "print where it would be written, and write nothing")
+	f.BoolVar(&o.compacted, "compacted", false, "for gemini-cli: one message with summaries instead of the messages that left the window")
+	f.BoolVar(&o.dryRun, "dry-run", false, "print the path of the file, and write nothing")
 	completeWords(cmd, "to", agents...)
 	return cmd
 }
@@ -63,24 +65,24 @@ func (o *resumeOptions) form() (catalog.Agent, error) {
 		return f, nil
 	}
 	if o.to == "" {
-		return catalog.Agent{}, usagef("no --to: gemini-cli, claude-code, codex and opencode are the agents")
+		return catalog.Agent{}, usagef("no --to: the agents are gemini-cli, claude-code, codex and opencode")
 	}
-	return catalog.Agent{}, usagef("unknown agent %.80q: gemini-cli, claude-code, codex and opencode are the agents", o.to)
+	return catalog.Agent{}, usagef("unknown agent %.80q: the agents are gemini-cli, claude-code, codex and opencode", o.to)
 }
 
-// resumeDoc is what came of it.
+// resumeDoc is the result of a resume.
 type resumeDoc struct {
 	Agent    string `json:"agent"`
 	Session  string `json:"session"`
 	Branch   string `json:"branch"`
-	ID       string `json:"id"` // of the session, for the agent
+	ID       string `json:"id"` // the agent's id of the session
 	File     string `json:"file"`
-	Known    bool   `json:"known"` // it was there already
+	Known    bool   `json:"known"` // the file was there before
 	Messages int    `json:"messages"`
 	Notes    int    `json:"notes"`
 	losses
-	Dir     string   `json:"dir"`     // where to start the agent
-	Command []string `json:"command"` // with which it goes on
+	Dir     string   `json:"dir"`     // the directory to start the agent in
+	Command []string `json:"command"` // that starts the agent
 }
 
 func (o *resumeOptions) run(a *app) error {
@@ -147,7 +149,7 @@ func (x *agentExport) resume(c context.Context, d *resumeDoc) error {
 		if !bytes.HasPrefix(was, b.Bytes()) {
 			return fmt.Errorf("%w: cannot write %q: another session is there", history.ErrStale, d.File)
 		}
-		d.Known = true // and the agent may have gone on with it
+		d.Known = true // the agent may have added to it
 		return nil
 	}
 	if err := os.MkdirAll(filepath.Dir(d.File), 0o700); err != nil {
@@ -167,7 +169,7 @@ func (x *agentExport) resume(c context.Context, d *resumeDoc) error {
 	return err
 }
 
-// spoken is what was said, piece by piece, as far as every agent has a form for it.
+// spoken has a digest of each piece of messages that every agent can have.
 type spoken struct{ pieces []string }
 
 func (s *spoken) add(m *transcript.Message) {
@@ -193,12 +195,12 @@ func (s *spoken) add(m *transcript.Message) {
 	}
 }
 
-// readBack reads a transcript as an import would, and compares what was said.
+// readBack reads a transcript as an import does, and compares its pieces with want.
 func readBack(f *catalog.Agent, data []byte, want *spoken) error {
 	var got spoken
 	stats, err := f.Read("", bytes.NewReader(data), func(st transcript.Step) error {
 		if st.Kind != transcript.KindMessage {
-			return errors.New("a rewind that is none")
+			return errors.New("an unexpected rewind")
 		}
 		got.add(&st.Message)
 		return nil
@@ -245,7 +247,7 @@ func shellCommand(words []string) string {
 	return strings.Join(out, " ")
 }
 
-// shellWord is a word for a shell: quoted where it has to be.
+// shellWord quotes a word for a shell if it needs quotes.
 func shellWord(s string) string {
 	plain := s != "" && strings.IndexFunc(s, func(r rune) bool {
 		return (r < '0' || r > '9') && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && !strings.ContainsRune("_-./:=,@+", r)
