@@ -9,6 +9,7 @@ import (
 	"github.com/gemini-ctx/ctx/internal/claims"
 	"github.com/gemini-ctx/ctx/internal/cli/jsonl"
 	"github.com/gemini-ctx/ctx/internal/compaction"
+	"github.com/gemini-ctx/ctx/internal/jsonvalue"
 	"github.com/gemini-ctx/ctx/internal/session"
 	"github.com/gemini-ctx/ctx/internal/summaries"
 	"github.com/gemini-ctx/ctx/refs"
@@ -107,42 +108,19 @@ const (
 // readAnswer reads one answer. check validates the id of its claim.
 func readAnswer(line []byte, check func(claim string) error) (summaries.Answer, error) {
 	out := summaries.Answer{Response: summarize.Response{Summarizer: unnamedWorker, Version: unnamedVersion}}
-	seen := map[string]bool{}
-	err := jsonl.EachMember(line, func(key, value []byte) error {
-		k := string(key)
-		if seen[k] {
-			return fmt.Errorf("%.40q twice", k)
-		}
-		seen[k] = true
-		var err error
-		switch k {
-		case "v":
-			if string(value) != "1" {
-				err = fmt.Errorf("version %.20s, 1 is known here", value)
-			}
-		case "claim":
-			out.Claim, err = jsonl.String(value)
-		case "text":
-			out.Text, err = jsonl.String(value)
-			if err == nil && jsonl.Broken(out.Text, value) > 0 {
-				err = errors.New("not Unicode")
-			}
-		case "summarizer":
-			out.Summarizer, err = jsonl.String(value)
-		case "version":
-			out.Version, err = jsonl.String(value)
-		case "prompt":
-			out.Prompt, err = readPrompt(value)
-		default:
-			return fmt.Errorf("unknown key %.40q", k)
-		}
-		if err != nil {
-			return fmt.Errorf("%s: %w", k, err)
-		}
-		return nil
-	})
+	members, err := jsonvalue.Members(line)
 	if err != nil {
 		return out, err
+	}
+	seen := map[string]bool{}
+	for _, m := range members {
+		if seen[m.Name] {
+			return out, fmt.Errorf("%.40q twice", m.Name)
+		}
+		seen[m.Name] = true
+		if err := readAnswerField(&out, m.Name, m.Value); err != nil {
+			return out, err
+		}
 	}
 	for _, k := range []string{"claim", "text"} {
 		if !seen[k] {
@@ -150,6 +128,34 @@ func readAnswer(line []byte, check func(claim string) error) (summaries.Answer, 
 		}
 	}
 	return out, check(out.Claim)
+}
+
+func readAnswerField(out *summaries.Answer, key string, value []byte) (err error) {
+	switch key {
+	case "v":
+		if string(value) != "1" {
+			err = fmt.Errorf("version %.20s, 1 is known here", value)
+		}
+	case "claim":
+		out.Claim, err = jsonl.String(value)
+	case "text":
+		out.Text, err = jsonl.String(value)
+		if err == nil && jsonl.Broken(out.Text, value) > 0 {
+			err = errors.New("not Unicode")
+		}
+	case "summarizer":
+		out.Summarizer, err = jsonl.String(value)
+	case "version":
+		out.Version, err = jsonl.String(value)
+	case "prompt":
+		out.Prompt, err = readPrompt(value)
+	default:
+		return fmt.Errorf("unknown key %.40q", key)
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w", key, err)
+	}
+	return nil
 }
 
 // readPrompt reads the digest of a prompt. null and "" mean that there is none.

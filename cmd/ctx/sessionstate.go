@@ -15,6 +15,7 @@ import (
 	"github.com/gemini-ctx/ctx/internal/cli/jsonl"
 	"github.com/gemini-ctx/ctx/internal/clusters"
 	"github.com/gemini-ctx/ctx/internal/conversation"
+	"github.com/gemini-ctx/ctx/internal/jsonvalue"
 	"github.com/gemini-ctx/ctx/refs"
 )
 
@@ -238,16 +239,17 @@ func stateLines(c context.Context, a *app, file string) ([]conversation.StateCha
 	defer closeInput()
 	var list []conversation.StateChange
 	err = jsonl.Each(c, in, func(line []byte) error {
-		return jsonl.EachMember(line, func(key, value []byte) error {
+		members, err := jsonvalue.Members(line)
+		for _, m := range members {
 			if len(list) == maxStateChanges {
 				return fmt.Errorf("more than %d keys", maxStateChanges)
 			}
-			if len(value) > conversation.MaxStateValue {
-				return fmt.Errorf("value of %d bytes: %d is the most", len(value), conversation.MaxStateValue)
+			if len(m.Value) > conversation.MaxStateValue {
+				return fmt.Errorf("value of %d bytes: %d is the most", len(m.Value), conversation.MaxStateValue)
 			}
-			list = append(list, stateChange(string(key), value))
-			return nil
-		})
+			list = append(list, stateChange(m.Name, m.Value))
+		}
+		return err
 	})
 	var bad *jsonl.LineError
 	switch {
