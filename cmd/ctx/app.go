@@ -22,7 +22,7 @@ import (
 // opened. The constructor of each command gets it.
 type app struct {
 	world
-	c   context.Context // ends when the user interrupts the run
+	c   context.Context // of all work of the run; it ends when the user interrupts it
 	out *output         // standard output, buffered; run flushes it at the end
 
 	json  bool // --json

@@ -74,11 +74,7 @@ func (o *forkOptions) run(a *app, parent string, children []string) error {
 	if err != nil {
 		return err
 	}
-	if a.json {
-		return a.answer("id", done.Entry, "session", b.name, "parent", parent, "children", children, "line", done.Line)
-	}
-	a.line("%v", done.Entry)
-	return nil
+	return a.result(fields("id", done.Entry, "session", b.name, "parent", parent, "children", children, "line", done.Line), "%v", done.Entry)
 }
 
 type joinOptions struct {
@@ -117,11 +113,7 @@ func (o *joinOptions) run(a *app, parent string, children []string) error {
 	if err != nil {
 		return err
 	}
-	if a.json {
-		return a.answer("id", done.Entry, "session", b.name, "parent", parent, "children", children, "messages", done.Messages, "open", done.Open)
-	}
-	a.line("%v", done.Entry)
-	return nil
+	return a.result(fields("id", done.Entry, "session", b.name, "parent", parent, "children", children, "messages", done.Messages, "open", done.Open), "%v", done.Entry)
 }
 
 func newBranchListCmd(a *app) *cobra.Command {
@@ -136,7 +128,7 @@ independent line.`, exitNoStore, exitCorrupt, exitNotFound),
 		Args:    between(0, 0),
 	}
 	o.add(a, cmd)
-	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+	cmd.RunE = func(*cobra.Command, []string) error {
 		s, view, name, err := o.open(a)
 		if err != nil {
 			return err
@@ -187,7 +179,7 @@ revision; the reader knows nothing that came later.`,
 	o.add(a, cmd)
 	cmd.Flags().StringVar(&o.reader, "reader", history.MainBranch, "the branch or the revision of the reader")
 	cmd.Flags().BoolVar(&o.all, "all", false, "print every kind of entry")
-	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+	cmd.RunE = func(*cobra.Command, []string) error {
 		s, view, name, err := o.open(a)
 		if err != nil {
 			return err
@@ -197,7 +189,7 @@ revision; the reader knows nothing that came later.`,
 			return err
 		}
 		return s.History.Each(r, o.all, func(shown *history.Shown) error {
-			return errors.Join(cmd.Context().Err(), a.printEntry(shown))
+			return errors.Join(a.c.Err(), a.printEntry(shown))
 		})
 	}
 	return cmd
@@ -230,11 +222,7 @@ func (o *ofSession) tokens(a *app, args []string) error {
 		return err
 	}
 	show := func(key, what string, set dag.Tokens) error {
-		if a.json {
-			return a.answer(key, what, "tokens", []uint64(set))
-		}
-		a.line("%s\t%v", what, set)
-		return nil
+		return a.result(fields(key, what, "tokens", []uint64(set)), "%s\t%v", what, set)
 	}
 	if len(args) == 0 {
 		for _, b := range list {

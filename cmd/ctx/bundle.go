@@ -29,7 +29,7 @@ before it makes the store.`, exitNoStore, exitLocked, exitStale, exitCorrupt),
 				return err
 			}
 			show, done := a.progress()
-			r, err := bundle.Write(cmd.Context(), s, a.path(args[0]), show)
+			r, err := bundle.Write(a.c, s, a.path(args[0]), show)
 			done()
 			if err != nil {
 				return err
@@ -44,7 +44,7 @@ before it makes the store.`, exitNoStore, exitLocked, exitStale, exitCorrupt),
 func unbundle(a *app, cmd *cobra.Command, args []string) error {
 	a.watchInterrupts()
 	project := a.project(args[1:])
-	r, err := bundle.Unpack(cmd.Context(), a.env(), a.path(args[0]), project)
+	r, err := bundle.Unpack(a.c, a.env(), a.path(args[0]), project)
 	if err != nil {
 		return err
 	}
@@ -53,9 +53,5 @@ func unbundle(a *app, cmd *cobra.Command, args []string) error {
 
 // printBundle prints where the copy, or the store, is now.
 func printBundle(a *app, r bundle.Report, path string) error {
-	if a.json {
-		return a.answer("path", path, r)
-	}
-	a.pathLine(path)
-	return nil
+	return a.pathResult(fields("path", path, r), path)
 }

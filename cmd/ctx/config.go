@@ -45,11 +45,7 @@ func newConfigGetCmd(a *app) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if a.json {
-				return a.answer(setting)
-			}
-			a.line("%s", oneLine(setting.Value))
-			return nil
+			return a.result(fields(setting), "%s", oneLine(setting.Value))
 		}),
 	}
 }

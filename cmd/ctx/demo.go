@@ -28,15 +28,13 @@ end it compares each message with the original, byte for byte, and removes the d
 "output".`),
 		Example: "  ctx demo\n  ctx demo --keep",
 		Args:    between(0, 0),
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			return runDemo(cmd.Context(), a, keep)
-		},
+		RunE:    func(*cobra.Command, []string) error { return runDemo(a, keep) },
 	}
 	cmd.Flags().BoolVar(&keep, "keep", false, "keep the directory")
 	return cmd
 }
 
-func runDemo(c context.Context, a *app, keep bool) (err error) {
+func runDemo(a *app, keep bool) (err error) {
 	a.watchInterrupts()
 	if a.keepWriting != nil {
 		a.keepWriting() // so that the directory is removed where nobody reads on
@@ -45,7 +43,7 @@ func runDemo(c context.Context, a *app, keep bool) (err error) {
 	if err != nil {
 		return err
 	}
-	d := &demo{a: a, c: c, dir: filepath.Join(dir, "project"), home: filepath.Join(dir, "home")}
+	d := &demo{a: a, c: a.c, dir: filepath.Join(dir, "project"), home: filepath.Join(dir, "home")}
 	defer func() {
 		if keep {
 			d.say("", "The store is kept in "+oneLine(dir))

@@ -26,11 +26,7 @@ back.`, exitNoStore, exitLocked, exitCorrupt),
 			if err := storedir.Destroy(a.c, s); err != nil {
 				return err
 			}
-			if a.json {
-				return a.answer("path", s.Dir)
-			}
-			a.pathLine(s.Dir)
-			return nil
+			return a.pathResult(fields("path", s.Dir), s.Dir)
 		}),
 	}
 	cmd.Flags().BoolVar(&force, "force", false, "do not ask")

@@ -76,9 +76,7 @@ func (o *observeOptions) command(a *app, name string) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:  name + " [-s SESSION] [FILE]",
 		Args: between(0, 1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return o.run(a, append(args, "-")[0])
-		},
+		RunE: func(_ *cobra.Command, args []string) error { return o.run(a, append(args, "-")[0]) },
 	}
 	o.add(a, cmd)
 	cmd.Flags().StringVar(&o.expect, "expect", "", "fail unless the tip of the branch is this entry")

@@ -34,11 +34,7 @@ If a cluster has messages that no summary covers, the command refuses (16).`,
 			if err != nil {
 				return err
 			}
-			if a.json {
-				return a.answer(done)
-			}
-			a.line("%v", done.Tombstone)
-			return nil
+			return a.result(fields(done), "%v", done.Tombstone)
 		}),
 	}
 }

@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"fmt"
 	"maps"
@@ -55,7 +54,7 @@ that was said.`,
 		ValidArgsFunction: a.completeRevs(),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.cmd = cmd
-			return o.run(cmd.Context(), a, args)
+			return o.run(a, args)
 		},
 	}
 	f := cmd.Flags()
@@ -66,7 +65,7 @@ that was said.`,
 	return cmd
 }
 
-func (o *forgetOptions) run(c context.Context, a *app, args []string) error {
+func (o *forgetOptions) run(a *app, args []string) error {
 	set, err := o.read(a, args)
 	if err != nil {
 		return err
@@ -83,13 +82,13 @@ func (o *forgetOptions) run(c context.Context, a *app, args []string) error {
 		set.IDs = append(set.IDs, id)
 	}
 	if len(args) == 0 && !o.dryRun && !o.force {
-		if err := o.ask(c, a, s, set); err != nil {
+		if err := o.ask(a, s, set); err != nil {
 			return err
 		}
 	}
 	show, done := a.progress()
 	set.Progress = show
-	report, err := forget.Run(c, s, set)
+	report, err := forget.Run(a.c, s, set)
 	done()
 	if err != nil {
 		return err
@@ -128,12 +127,12 @@ func (o *forgetOptions) read(a *app, args []string) (set forget.Options, err err
 }
 
 // ask asks for confirmation, with the number of objects that would be erased.
-func (o *forgetOptions) ask(c context.Context, a *app, s *session.Store, set forget.Options) error {
+func (o *forgetOptions) ask(a *app, s *session.Store, set forget.Options) error {
 	if o.text == "-" || !asked(a.inTerm) {
 		return withHint(usagef("refusing to forget by text or rule without confirmation"), "--dry-run lists what would be erased; use --force to erase without asking")
 	}
 	set.DryRun = true
-	report, err := forget.Run(c, s, set)
+	report, err := forget.Run(a.c, s, set)
 	if err != nil || len(report.Objects) == 0 {
 		return err
 	}

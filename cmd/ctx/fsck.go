@@ -27,19 +27,19 @@ fault is left. The command does not touch a store without faults. With --dry-run
 copy and then removes the copy.`, exitNoStore, exitLocked, exitCorrupt),
 		Example: "  ctx fsck\n  ctx fsck --json | jq '.faults[].path'\n  ctx fsck --repair --dry-run",
 		Args:    between(0, 0),
-		RunE: func(cmd *cobra.Command, _ []string) error {
+		RunE: func(*cobra.Command, []string) error {
 			if err := o.check(); err != nil {
 				return err
 			}
 			if o.repair {
-				return o.run(cmd.Context(), a)
+				return o.run(a)
 			}
 			s, err := a.openStore()
 			if err != nil {
 				return err
 			}
 			show, done := a.progress()
-			r, err := fsck.Run(cmd.Context(), s, fsck.Options{Progress: show})
+			r, err := fsck.Run(a.c, s, fsck.Options{Progress: show})
 			done()
 			if err != nil {
 				return err

@@ -24,11 +24,7 @@ at `+"`ctx compact`"+`.`,
 		if err != nil {
 			return err
 		}
-		if a.json {
-			return a.answer(done)
-		}
-		a.line("graduated %d, merged %d, %s", done.Graduated, done.Merged, plural(done.Roots, "cluster", "clusters"))
-		return nil
+		return a.result(fields(done), "graduated %d, merged %d, %s", done.Graduated, done.Merged, plural(done.Roots, "cluster", "clusters"))
 	})
 	return cmd
 }

@@ -59,11 +59,9 @@ func hashObjects(a *app, names []string, write bool) error {
 				return err
 			}
 		}
-		if a.json {
-			a.document("id", raw.ID(), "file", name, "size", len(raw.Body))
-			continue
+		if err := a.result(fields("id", raw.ID(), "file", name, "size", len(raw.Body)), "%v", raw.ID()); err != nil {
+			return err
 		}
-		a.line("%v", raw.ID())
 	}
 	return nil
 }

@@ -24,7 +24,7 @@ records that it cannot use. docs/agents/`+f.Name+`.md lists what it keeps.`+f.Ab
 			exitNoStore, exitLocked, exitCorrupt),
 		Example: "  ctx import " + f.Name + " " + f.Example + "\n  ctx import " + f.Name + " --json -s work -",
 		Args:    between(1, -1),
-		RunE: func(cmd *cobra.Command, args []string) error {
+		RunE: func(_ *cobra.Command, args []string) error {
 			if err := o.check(); err != nil {
 				return err
 			}

@@ -21,10 +21,8 @@ func importAll(a *app, dryRun bool) error {
 	}
 	if dryRun {
 		for _, f := range list {
-			if a.json {
-				a.document("agent", f.agent, "file", f.file)
-			} else {
-				a.line("%s %s", f.agent, oneLine(f.file))
+			if err := a.result(fields("agent", f.agent, "file", f.file), "%s %s", f.agent, oneLine(f.file)); err != nil {
+				return err
 			}
 		}
 		return nil

@@ -26,7 +26,7 @@ this store. It refuses a session that has other messages that have not graduated
 			exitNoStore, exitLocked, exitStale, exitCorrupt),
 		Example: "  ctx import union-find-json union-find.json\n  ctx import union-find-json --json -s old - <union-find.json",
 		Args:    between(1, -1),
-		RunE: func(cmd *cobra.Command, args []string) error {
+		RunE: func(_ *cobra.Command, args []string) error {
 			if err := o.check(); err != nil {
 				return err
 			}

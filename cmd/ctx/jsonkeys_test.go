@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -91,7 +92,7 @@ func keysOf(of reflect.Type) (keys []string) {
 }
 
 // jsonKeys returns the keys of the structs in a file, as their tags have them, and those that are
-// arguments of answer.
+// arguments of answer, document or fields.
 func jsonKeys(t *testing.T, file string) (keys []string) {
 	t.Helper()
 	f, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.SkipObjectResolution)
@@ -100,7 +101,14 @@ func jsonKeys(t *testing.T, file string) (keys []string) {
 	}
 	ast.Inspect(f, func(n ast.Node) bool {
 		if call, ok := n.(*ast.CallExpr); ok {
-			if fun, ok := call.Fun.(*ast.SelectorExpr); ok && (fun.Sel.Name == "answer" || fun.Sel.Name == "document") {
+			name := ""
+			switch fun := call.Fun.(type) {
+			case *ast.SelectorExpr:
+				name = fun.Sel.Name
+			case *ast.Ident:
+				name = fun.Name
+			}
+			if slices.Contains([]string{"answer", "document", "fields"}, name) {
 				keys = append(keys, pairKeys(call.Args)...)
 			}
 		}
@@ -119,7 +127,7 @@ func jsonKeys(t *testing.T, file string) (keys []string) {
 	return keys
 }
 
-// pairKeys returns the keys among the arguments of answer. One that is no string literal is a value
+// pairKeys returns the keys among the arguments. One that is no string literal is a value
 // in the place of a pair.
 func pairKeys(args []ast.Expr) (keys []string) {
 	for i := 0; i < len(args); i++ {

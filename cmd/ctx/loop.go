@@ -61,9 +61,7 @@ The messages stay as they are.`, exitNoStore, exitLocked, exitCorrupt, exitNotFo
   agent-deltas | ctx loop check -s work --stop --record --json
   ctx loop check --state loop.json --prompt p-17 --clear < deltas.jsonl`,
 		Args: between(0, 1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return o.run(a, append(args, "-")[0])
-		},
+		RunE: func(_ *cobra.Command, args []string) error { return o.run(a, append(args, "-")[0]) },
 	}
 	o.add(a, cmd)
 	f := cmd.Flags()

@@ -96,6 +96,27 @@ func (a *app) answer(fields ...any) error {
 	return err
 }
 
+// result prints what a command has to say: the document of doc with --json, and else a line.
+func (a *app) result(doc []any, format string, args ...any) error {
+	if a.json {
+		return a.answer(doc...)
+	}
+	a.line(format, args...)
+	return nil
+}
+
+// pathResult is result for a path.
+func (a *app) pathResult(doc []any, path string) error {
+	if a.json {
+		return a.answer(doc...)
+	}
+	a.pathLine(path)
+	return nil
+}
+
+// fields returns the fields of a document.
+func fields(list ...any) []any { return list }
+
 // document is answer for a command that goes on after it: output keeps the error.
 func (a *app) document(fields ...any) { _ = a.answer(fields...) }
 

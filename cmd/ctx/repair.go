@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -40,7 +39,7 @@ func (o *repairOptions) check() error {
 	return nil
 }
 
-func (o *repairOptions) run(c context.Context, a *app) error {
+func (o *repairOptions) run(a *app) error {
 	options := repair.Options{DryRun: o.dryRun}
 	if o.copy != "" {
 		options.Copy = a.path(o.copy)
@@ -54,7 +53,7 @@ func (o *repairOptions) run(c context.Context, a *app) error {
 	a.watchInterrupts()
 	show, done := a.progress()
 	options.Progress = show
-	r, err := repair.Run(c, a.env(), options)
+	r, err := repair.Run(a.c, a.env(), options)
 	done()
 	switch {
 	case errors.Is(err, repair.ErrCopyThere):

@@ -34,11 +34,7 @@ func printStoreDir(a *app) error {
 	if err != nil {
 		return err
 	}
-	if a.json {
-		return a.answer("path", s.Dir, "id", s.ID)
-	}
-	a.pathLine(s.Dir)
-	return nil
+	return a.pathResult(fields("path", s.Dir, "id", s.ID), s.Dir)
 }
 
 func revParse(a *app, args []string, shorten bool) error {
@@ -55,11 +51,7 @@ func revParse(a *app, args []string, shorten bool) error {
 		if shorten {
 			text = short(s, id)
 		}
-		if a.json {
-			return a.answer("rev", rev, "id", text, "exclude", mark != "")
-		}
-		a.line("%s%s", mark, text)
-		return nil
+		return a.result(fields("rev", rev, "id", text, "exclude", mark != ""), "%s%s", mark, text)
 	}
 	for _, rev := range args {
 		from, to, ranged := strings.Cut(rev, "..")

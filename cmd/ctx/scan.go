@@ -26,11 +26,7 @@ finds one, the exit code is 1. `+"`ctx forget`"+` erases it.`, exitNoStore, exit
 			show, done := a.progress()
 			o.Progress = show
 			r, err := forget.Scan(a.c, s, o, func(f forget.Secret) error {
-				if a.json {
-					return a.answer(f)
-				}
-				a.line("%v %s %s %d-%d", f.ID, f.Kind, f.Class, f.From, f.To)
-				return nil
+				return a.result(fields(f), "%v %s %s %d-%d", f.ID, f.Kind, f.Class, f.From, f.To)
 			})
 			done()
 			if err != nil {

@@ -134,7 +134,7 @@ func newSessionUseCmd(a *app) *cobra.Command {
 		Example:           "  ctx session use work",
 		Args:              between(1, 1),
 		ValidArgsFunction: a.completeSessions(),
-		RunE: func(cmd *cobra.Command, args []string) error {
+		RunE: func(_ *cobra.Command, args []string) error {
 			if err := checkName("session", args[0]); err != nil {
 				return err
 			}
@@ -144,7 +144,7 @@ func newSessionUseCmd(a *app) *cobra.Command {
 			}
 			name, err := history.Named(view, args[0])
 			if err == nil {
-				err = s.Conversation.Use(cmd.Context(), name)
+				err = s.Conversation.Use(a.c, name)
 			}
 			if err == nil && a.json {
 				err = a.answer("head", name)
@@ -166,7 +166,7 @@ names them. Until then `+"`ctx undo -s SESSION`"+` brings the session back.`,
 		Example:           "  ctx session rm scratch --force",
 		Args:              between(1, 1),
 		ValidArgsFunction: a.completeSessions(),
-		RunE: func(cmd *cobra.Command, args []string) error {
+		RunE: func(_ *cobra.Command, args []string) error {
 			if err := checkName("session", args[0]); err != nil {
 				return err
 			}
@@ -186,16 +186,12 @@ names them. Until then `+"`ctx undo -s SESSION`"+` brings the session back.`,
 					return err
 				}
 			}
-			n, err := s.Conversation.RemoveSession(cmd.Context(), one.Name)
+			n, err := s.Conversation.RemoveSession(a.c, one.Name)
 			if err != nil {
 				return err
 			}
 			_ = a.fs.Remove(sessionHealth(s, one.Name)) // mostly not there; another session of the name would ask once less
-			if a.json {
-				return a.answer("session", one.Name, "messages", n)
-			}
-			a.line("removed session %s: %s", one.Name, plural(n, "message", "messages"))
-			return nil
+			return a.result(fields("session", one.Name, "messages", n), "removed session %s: %s", one.Name, plural(n, "message", "messages"))
 		},
 	}
 	cmd.Flags().BoolVarP(&force, "force", "f", false, "do not ask")

@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -145,18 +144,18 @@ changed the keys of the same session, app or user since.`, exitNoStore, exitLock
   ctx session state set --app shop --user ada app:currency='"EUR"' user:lang='"en"'
   echo '{"tries":4,"temp:token":"x"}' | ctx session state set -s work --jsonl`,
 		Args: either(&lines, between(0, 1), between(1, -1)),
-		RunE: func(cmd *cobra.Command, args []string) error {
+		RunE: func(_ *cobra.Command, args []string) error {
 			var changes []conversation.StateChange
 			var err error
 			if lines {
-				changes, err = stateLines(cmd.Context(), a, append(args, "-")[0])
+				changes, err = stateLines(a, append(args, "-")[0])
 			} else {
 				changes, err = statePairs(args)
 			}
 			if err != nil {
 				return err
 			}
-			return o.change(cmd.Context(), a, changes)
+			return o.change(a, changes)
 		},
 	}
 	o.add(a, cmd)
@@ -172,19 +171,19 @@ func newSessionStateRmCmd(a *app) *cobra.Command {
 		Long:    long("Removes keys, in one operation. The command counts a missing key; it is no error.", exitNoStore, exitLocked, exitCorrupt, exitNotFound),
 		Example: "  ctx session state rm -s work branch tries",
 		Args:    between(1, -1),
-		RunE: func(cmd *cobra.Command, args []string) error {
+		RunE: func(_ *cobra.Command, args []string) error {
 			var changes []conversation.StateChange
 			for _, key := range args {
 				changes = append(changes, conversation.StateChange{StateValue: conversation.StateValue{Key: key}, Remove: true})
 			}
-			return o.change(cmd.Context(), a, changes)
+			return o.change(a, changes)
 		},
 	}
 	o.add(a, cmd)
 	return cmd
 }
 
-func (o *stateFlags) change(c context.Context, a *app, changes []conversation.StateChange) error {
+func (o *stateFlags) change(a *app, changes []conversation.StateChange) error {
 	s, view, err := a.openView()
 	if err != nil {
 		return err
@@ -193,7 +192,7 @@ func (o *stateFlags) change(c context.Context, a *app, changes []conversation.St
 	if err != nil {
 		return err
 	}
-	done, err := s.Conversation.SetState(c, n, changes)
+	done, err := s.Conversation.SetState(a.c, n, changes)
 	if err != nil {
 		return err
 	}
@@ -231,14 +230,14 @@ func stateChange(key string, value []byte) conversation.StateChange {
 }
 
 // stateLines reads one object from each line. It skips empty lines.
-func stateLines(c context.Context, a *app, file string) ([]conversation.StateChange, error) {
+func stateLines(a *app, file string) ([]conversation.StateChange, error) {
 	in, closeInput, err := a.input(file)
 	if err != nil {
 		return nil, err
 	}
 	defer closeInput()
 	var list []conversation.StateChange
-	err = jsonl.Each(c, in, func(line []byte) error {
+	err = jsonl.Each(a.c, in, func(line []byte) error {
 		members, err := jsonvalue.Members(line)
 		for _, m := range members {
 			if len(list) == maxStateChanges {
@@ -255,7 +254,7 @@ func stateLines(c context.Context, a *app, file string) ([]conversation.StateCha
 	switch {
 	case errors.As(err, &bad):
 		return nil, usagef("%v", bad)
-	case err != nil && c.Err() == nil:
+	case err != nil && a.c.Err() == nil:
 		return nil, fmt.Errorf("cannot read the state: %w", err)
 	}
 	return list, err

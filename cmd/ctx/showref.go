@@ -44,11 +44,9 @@ func showRefs(a *app, names []string, head bool) error {
 			}
 		}
 		any = true
-		if a.json {
-			a.document(refMembers(name, v)...)
-			continue
+		if err := a.result(refMembers(name, v), "%v %s", v.ID, name); err != nil {
+			return err
 		}
-		a.line("%v %s", v.ID, name)
 	}
 	return exitIf(!any, exitFailed)
 }

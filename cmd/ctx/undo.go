@@ -52,11 +52,7 @@ func turnCmd(a *app, past string, turn func(*session.Store, context.Context, str
 		if err != nil {
 			return err
 		}
-		if a.json {
-			return a.answer("session", name, done)
-		}
-		a.line("%s %s (operation %d)", past, done.Verb, done.Operation)
-		return nil
+		return a.result(fields("session", name, done), "%s %s (operation %d)", past, done.Verb, done.Operation)
 	}
 	return cmd
 }
