@@ -116,7 +116,7 @@ func (o *appendOptions) open(a *app) (s *session.Store, name string, expect form
 }
 
 func (o *appendOptions) expected(s *session.Store, view *refs.View, name string) (format.ID, error) {
-	return resolve(s, view, inBranch(o.expect, name, o.branch))
+	return resolve(s, view, clusters.InBranch(o.expect, name, o.branch))
 }
 
 // runOne appends one message.

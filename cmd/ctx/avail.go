@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/gemini-ctx/ctx/internal/cli/document"
 	"github.com/gemini-ctx/ctx/internal/session"
 	"github.com/gemini-ctx/ctx/internal/summarizer"
 )
@@ -82,9 +83,9 @@ type availDoc struct {
 
 func availDocOf(s summarizer.Snapshot, chain []string) availDoc {
 	d := availDoc{Name: s.Name, State: string(s.State), Available: s.Available, Attempts: s.Attempts}
-	d.Reason = orNull(s.Why())
+	d.Reason = document.OrNull(s.Why())
 	if !s.Until.IsZero() {
-		until := timeText(s.Until)
+		until := document.TimeText(s.Until)
 		d.Until = &until
 	}
 	if i := slices.Index(chain, s.Name); i >= 0 {
@@ -164,7 +165,7 @@ func runAvailSelect(a *app, o *availScope, names []string) error {
 	}
 	chosen := file.Load().SelectFirstAvailable(names, a.now())
 	if a.json {
-		a.document("selected", orNull(chosen.Name), "attempts", chosen.Attempts, "skipped", chosen.Skipped)
+		a.document("selected", document.OrNull(chosen.Name), "attempts", chosen.Attempts, "skipped", chosen.Skipped)
 	} else {
 		for _, one := range chosen.Skipped {
 			a.say("%s: not available: %s", one.Name, one.Reason)

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/internal/cli/document"
 	"github.com/gemini-ctx/ctx/internal/conversation"
 	"github.com/gemini-ctx/ctx/internal/history"
 	"github.com/gemini-ctx/ctx/internal/history/dag"
@@ -22,7 +23,8 @@ from a fork. Each branch sees what its parent had said by then, and nothing of i
 until a join brings its messages to the parent.`),
 		Example: "  ctx branch fork -s work main tests docs\n  ctx branch join -s work main tests docs",
 	}
-	return group(cmd, newBranchForkCmd(a), newBranchJoinCmd(a), newBranchListCmd(a), newBranchVisibleCmd(a), newBranchTokensCmd(a))
+	return group(cmd, newBranchForkCmd(a), newBranchJoinCmd(a), newBranchListCmd(a), newBranchVisibleCmd(a),
+		newBranchTokensCmd(a))
 }
 
 type forkOptions struct {
@@ -74,7 +76,8 @@ func (o *forkOptions) run(a *app, parent string, children []string) error {
 	if err != nil {
 		return err
 	}
-	return a.result(fields("id", done.Entry, "session", b.name, "parent", parent, "children", children, "line", done.Line), "%v", done.Entry)
+	doc := fields("id", done.Entry, "session", b.name, "parent", parent, "children", children, "line", done.Line)
+	return a.result(doc, "%v", done.Entry)
 }
 
 type joinOptions struct {
@@ -113,7 +116,9 @@ func (o *joinOptions) run(a *app, parent string, children []string) error {
 	if err != nil {
 		return err
 	}
-	return a.result(fields("id", done.Entry, "session", b.name, "parent", parent, "children", children, "messages", done.Messages, "open", done.Open), "%v", done.Entry)
+	doc := fields("id", done.Entry, "session", b.name, "parent", parent, "children", children,
+		"messages", done.Messages, "open", done.Open)
+	return a.result(doc, "%v", done.Entry)
 }
 
 func newBranchListCmd(a *app) *cobra.Command {
@@ -144,8 +149,8 @@ independent line.`, exitNoStore, exitCorrupt, exitNotFound),
 				state = "open"
 			}
 			if a.json {
-				a.document("session", name, "branch", b.Name, "state", state, "parent", orNull(b.Parent), "fork", b.Fork,
-					"tip", b.Value.ID, "seq", b.Seq, "invocation", orNull(b.Invocation))
+				a.document("session", name, "branch", b.Name, "state", state, "parent", document.OrNull(b.Parent), "fork", b.Fork,
+					"tip", b.Value.ID, "seq", b.Seq, "invocation", document.OrNull(b.Invocation))
 				continue
 			}
 			rows = append(rows, []string{b.Name, state, strconv.FormatUint(b.Seq, 10), b.Value.ID.Short(12), b.Parent})

@@ -107,12 +107,10 @@ func (b *openBranch) entry(rev string) (format.ID, error) {
 	if rev == "" {
 		return format.ID{}, nil
 	}
-	return resolveEntry(b.s, b.view, inBranch(rev, b.name, b.branch))
+	return resolveEntry(b.s, b.view, clusters.InBranch(rev, b.name, b.branch))
 }
 
 func checkName(what, name string) error { return command.CheckName(what, name) }
-
-func inBranch(rev, name, branch string) string { return clusters.InBranch(rev, name, branch) }
 
 // ofSession is the flag -s for commands that take no branch, or branches as arguments.
 type ofSession struct {

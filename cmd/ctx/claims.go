@@ -7,6 +7,7 @@ import (
 	"github.com/gemini-ctx/ctx/forest/summarize"
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/claims"
+	"github.com/gemini-ctx/ctx/internal/cli/document"
 	"github.com/gemini-ctx/ctx/internal/cli/jsonl"
 	"github.com/gemini-ctx/ctx/internal/compaction"
 	"github.com/gemini-ctx/ctx/internal/jsonvalue"
@@ -37,7 +38,7 @@ func printClaims(a *app, s *session.Store, view *refs.View, limit int) error {
 				inputs = append(inputs, claimInputDoc{Kind: "summary", ID: in.ID, Text: in.Text})
 				continue
 			}
-			inputs = append(inputs, claimInputDoc{"entry", in.ID, in.Role, in.Author, timeText(in.Time), in.Text})
+			inputs = append(inputs, claimInputDoc{"entry", in.ID, in.Role, in.Author, document.TimeText(in.Time), in.Text})
 		}
 		return a.answer("claim", claim.ID, "cluster", claim.Cluster, "tokens", claim.Tokens, "generation", claim.Generation, "inputs", inputs)
 	})

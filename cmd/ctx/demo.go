@@ -71,20 +71,21 @@ type demo struct {
 
 // play runs the whole demonstration.
 func (d *demo) play() error {
-	d.tell("A store for a project. Everything that was said in it goes under .gemini/context.")
+	d.tell("Make a store for a project. All that is said goes under .gemini/context.")
 	if _, err := d.show(2, "init"); err != nil {
 		return err
 	}
-	d.tell("A conversation of %d messages comes in, a line each; its ids come out when they are on the disk.", bytes.Count(demoConversation, []byte("\n")))
+	d.tell("Append %d messages, one on each line. Each id is printed when its message is on the disk.",
+		bytes.Count(demoConversation, []byte("\n")))
 	ids, err := d.show(3, "append", "-s", "work", "--jsonl", "conversation.jsonl")
 	if err != nil {
 		return err
 	}
-	d.tell("What left the window of the newest messages has joined clusters, a topic each.")
+	d.tell("Messages that left the window have joined clusters, one for each topic.")
 	if _, err := d.show(10, "status"); err != nil {
 		return err
 	}
-	d.tell("Compacting summarises the clusters. The oldest above ten become tombstones of one line.")
+	d.tell("Compaction summarizes the clusters. If there are more than ten, the oldest become tombstones.")
 	if _, err := d.show(5, "compact", "-s", "work"); err != nil {
 		return err
 	}

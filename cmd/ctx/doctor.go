@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/gemini-ctx/ctx/internal/cli/document"
 	"github.com/gemini-ctx/ctx/internal/cli/environ"
 	"github.com/gemini-ctx/ctx/internal/hooks"
 	"github.com/gemini-ctx/ctx/internal/repo"
@@ -55,7 +56,7 @@ func runDoctor(a *app) error {
 	if a.json {
 		docs := make([]linkDoc, len(list))
 		for i, one := range list {
-			docs[i] = linkDoc{one.Name, one.State, one.Detail, orNull(one.Hint)}
+			docs[i] = linkDoc{one.Name, one.State, one.Detail, document.OrNull(one.Hint)}
 		}
 		a.document("ok", sound, "checks", docs)
 	} else {

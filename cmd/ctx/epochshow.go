@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/internal/cli/document"
 	"github.com/gemini-ctx/ctx/internal/clusters"
 	"github.com/gemini-ctx/ctx/internal/epochs"
 	"github.com/gemini-ctx/ctx/internal/epochs/epoch"
@@ -44,7 +45,7 @@ nothing was observed in the branch, the command prints nothing.`,
 				if err != nil && !clusters.IsMissing(err) {
 					return err
 				}
-				if tip, err = resolveEntry(s, view, inBranch(o.at, name, o.branch)); err != nil {
+				if tip, err = resolveEntry(s, view, clusters.InBranch(o.at, name, o.branch)); err != nil {
 					return err
 				}
 			}
@@ -53,7 +54,7 @@ nothing was observed in the branch, the command prints nothing.`,
 				return err
 			}
 			if a.json {
-				err = a.answer("at", tip, "epoch", shown.ID, "entry", shown.Entry, "step", orNull(shown.Step),
+				err = a.answer("at", tip, "epoch", shown.ID, "entry", shown.Entry, "step", document.OrNull(shown.Step),
 					"initial", keyDocs(shown.Initial), "current", keyDocs(shown.Current), "updates", toldDocs(shown.Updates))
 			} else {
 				printEpoch(a, shown)
@@ -89,7 +90,7 @@ type toldDoc struct {
 
 func toldDocs(updates []epochs.EpochUpdate) (list []toldDoc) {
 	for _, u := range updates {
-		list = append(list, toldDoc{u.Entry, u.Epoch, u.Seq, timeText(u.Time), deltaDoc(u.Delta), u.Text})
+		list = append(list, toldDoc{u.Entry, u.Epoch, u.Seq, document.TimeText(u.Time), deltaDoc(u.Delta), u.Text})
 	}
 	return list
 }

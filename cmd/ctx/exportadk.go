@@ -56,8 +56,10 @@ func writeADK(c context.Context, o *exportOptions, b openBranch, w io.Writer) (e
 		Agent: o.adk.agent, App: o.adk.app, User: o.adk.user, Unit: adk.Unit(o.adk.unit), Lines: o.adk.lines, Bare: o.adk.noMetadata,
 	}, Tokens: o.adk.tokens, Masked: o.adk.masked})
 	d := exported{Messages: done.Messages, Notes: done.Notes, Events: done.Events, losses: losses{
-		Changed: counter{"calls answered with an error": done.Answered, "forgotten": done.Gone, "results without a call": done.Orphans},
-		Left:    counter{"without a place": done.Left, "session": done.Session},
+		Changed: counter{
+			"calls answered with an error": done.Answered, "forgotten": done.Gone, "results without a call": done.Orphans,
+		},
+		Left: counter{"without a place": done.Left, "session": done.Session},
 	}}
 	none := func(_ string, n int) bool { return n == 0 }
 	maps.DeleteFunc(d.Changed, none)

@@ -29,7 +29,8 @@ func agentFormats() (list []exportFormat) {
 			e.flags = addAgentFlags
 		}
 		e.write = func(c context.Context, o *exportOptions, b openBranch, w io.Writer) (exported, error) {
-			x := &agentExport{openBranch: b, form: f, dir: o.agents.project, compacted: o.agents.compacted, masked: o.adk.masked, move: o.agents.project != ""}
+			x := &agentExport{openBranch: b, form: f, dir: o.agents.project, move: o.agents.project != "",
+				compacted: o.agents.compacted, masked: o.adk.masked}
 			if x.dir == "" {
 				x.dir = o.a.projectDir(b.s)
 			}

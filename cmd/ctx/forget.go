@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/internal/cli/document"
 	"github.com/gemini-ctx/ctx/internal/maintenance/forget"
 	"github.com/gemini-ctx/ctx/internal/session"
 )
@@ -159,7 +160,7 @@ func (o *forgetOptions) print(a *app, r forget.Report) error {
 		forgotten = append(forgotten, goneObjectDoc{id, r.Kinds[id]})
 	}
 	if a.json {
-		a.document("dry_run", o.dryRun, "operation", orNull(r.Operation), "forgotten", forgotten, "already", r.Already,
+		a.document("dry_run", o.dryRun, "operation", document.OrNull(r.Operation), "forgotten", forgotten, "already", r.Already,
 			"summaries", r.Covers, "remains", r.Remains, "unread", r.Unread, "transcripts", r.Sources)
 	} else {
 		for _, g := range forgotten {

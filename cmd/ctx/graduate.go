@@ -24,7 +24,8 @@ at `+"`ctx compact`"+`.`,
 		if err != nil {
 			return err
 		}
-		return a.result(fields(done), "graduated %d, merged %d, %s", done.Graduated, done.Merged, plural(done.Roots, "cluster", "clusters"))
+		return a.result(fields(done), "graduated %d, merged %d, %s",
+			done.Graduated, done.Merged, plural(done.Roots, "cluster", "clusters"))
 	})
 	return cmd
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/cli/deltas"
+	"github.com/gemini-ctx/ctx/internal/cli/document"
 	"github.com/gemini-ctx/ctx/internal/conversation"
 	"github.com/gemini-ctx/ctx/internal/conversation/loop"
 	"github.com/gemini-ctx/ctx/internal/durable"
@@ -191,7 +192,7 @@ func answerLoop(a *app, r *deltas.Reader, recorded format.ID) error {
 	v := r.Detector.Verdict()
 	switch {
 	case a.json:
-		a.document("detected", v.Detected, "rule", orNull(v.Rule), "period", v.Period, "count", v.Count, "new", r.IsNew(),
+		a.document("detected", v.Detected, "rule", document.OrNull(v.Rule), "period", v.Period, "count", v.Count, "new", r.IsNew(),
 			"deltas", r.Deltas, "calls", r.Calls, "ignored", r.Ignored, "recorded", recorded)
 	case !v.Detected:
 		a.line("no loop")

@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/gemini-ctx/ctx/internal/cli/document"
 	"github.com/gemini-ctx/ctx/internal/history"
 	"github.com/gemini-ctx/ctx/refs"
 )
@@ -77,5 +78,5 @@ func opRow(r refs.Record) []string {
 	if r.Op.About != 0 {
 		about += " (" + strconv.FormatUint(r.Op.About, 10) + ")"
 	}
-	return []string{strconv.FormatUint(r.Op.Number, 10), timeText(r.Op.Time), r.Op.Verb, about, strings.Join(r.Op.RefNames(), " ")}
+	return []string{strconv.FormatUint(r.Op.Number, 10), document.TimeText(r.Op.Time), r.Op.Verb, about, strings.Join(r.Op.RefNames(), " ")}
 }

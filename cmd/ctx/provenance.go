@@ -96,7 +96,7 @@ type originDoc struct {
 func originOf(o history.SummaryOrigin) originDoc {
 	d := originDoc{summaryHeadDoc: summaryHeadOf(o.Summary)}
 	if o.Operation > 0 {
-		when := timeText(o.Time)
+		when := document.TimeText(o.Time)
 		d.Operation, d.Time = &o.Operation, &when
 	}
 	return d
@@ -147,7 +147,7 @@ func provenanceDocOf(p *clusters.Provenance, origins map[format.ID]history.Summa
 }
 
 func clusterCoversDocOf(c clusters.ClusterInfo, origins map[format.ID]history.SummaryOrigin) clusterCoversDoc {
-	d := clusterCoversDoc{ID: c.ID, State: document.StateOf(&c), Members: c.Count, Tombstone: idText(c.Tombstone), Covers: []coverDoc{}}
+	d := clusterCoversDoc{ID: c.ID, State: document.StateOf(&c), Members: c.Count, Tombstone: document.IDText(c.Tombstone), Covers: []coverDoc{}}
 	for _, v := range c.Covers {
 		d.Covers = append(d.Covers, coverDoc{
 			Summary: v.Summary, From: v.Offset + 1, To: v.Offset + v.Count, originDoc: originOf(origins[v.Summary]),

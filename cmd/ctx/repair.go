@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/gemini-ctx/ctx/internal/cli/document"
 	"github.com/gemini-ctx/ctx/internal/maintenance/repair"
 	"github.com/gemini-ctx/ctx/internal/repo"
 )
@@ -66,7 +67,7 @@ func (o *repairOptions) run(a *app) error {
 
 func printRepair(a *app, r repair.Report, dryRun bool) error {
 	if a.json {
-		a.document("dry_run", dryRun, "found", r.Found, "copy", orNull(r.Copy), "mended", r.Mended, "lost", r.Lost, "faults", r.Left)
+		a.document("dry_run", dryRun, "found", r.Found, "copy", document.OrNull(r.Copy), "mended", r.Mended, "lost", r.Lost, "faults", r.Left)
 	} else {
 		for _, line := range r.Mended {
 			a.line("mended: %s", oneLine(line))

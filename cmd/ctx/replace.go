@@ -5,6 +5,7 @@ import (
 
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/claims"
+	"github.com/gemini-ctx/ctx/internal/cli/document"
 	"github.com/gemini-ctx/ctx/internal/clusters"
 	"github.com/gemini-ctx/ctx/internal/edits"
 )
@@ -86,19 +87,19 @@ func (o *replaceOptions) runBegin(a *app, args []string) error {
 		return err
 	}
 	var targets []format.Target
-	var clusters []format.ID
+	var whole []format.ID // clusters
 	for _, arg := range args {
 		t, cluster, err := b.replaceTarget(arg)
 		switch {
 		case err != nil:
 			return err
 		case cluster:
-			clusters = append(clusters, t.Entry)
+			whole = append(whole, t.Entry)
 		default:
 			targets = append(targets, t)
 		}
 	}
-	claims, err := b.s.Edits.BeginReplace(b.view, b.name, b.branch, targets, clusters)
+	claims, err := b.s.Edits.BeginReplace(b.view, b.name, b.branch, targets, whole)
 	if err != nil {
 		return err
 	}
@@ -114,7 +115,7 @@ func (o *replaceOptions) runBegin(a *app, args []string) error {
 // summary or tombstone.
 func (b *openBranch) replaceTarget(arg string) (t format.Target, cluster bool, err error) {
 	t.Part = format.WholeEntry
-	id, err := resolve(b.s, b.view, inBranch(arg, b.name, b.branch))
+	id, err := resolve(b.s, b.view, clusters.InBranch(arg, b.name, b.branch))
 	if clusters.IsMissing(err) {
 		t, err = b.target(arg)
 		return t, false, err
@@ -155,7 +156,7 @@ func printReplaceClaim(a *app, claim edits.ReplaceClaim) error {
 	var inputs []replaceInputDoc
 	for _, in := range claim.Inputs {
 		one := replaceInputDoc{
-			Kind: in.Kind, ID: in.Entry, Role: in.Role, Author: in.Author, Time: timeText(in.Time), Call: in.Call, Tool: in.Tool, Text: in.Text,
+			Kind: in.Kind, ID: in.Entry, Role: in.Role, Author: in.Author, Time: document.TimeText(in.Time), Call: in.Call, Tool: in.Tool, Text: in.Text,
 		}
 		if in.Part != format.WholeEntry {
 			one.Part = &in.Part

@@ -191,7 +191,8 @@ names them. Until then `+"`ctx undo -s SESSION`"+` brings the session back.`,
 				return err
 			}
 			_ = a.fs.Remove(sessionHealth(s, one.Name)) // mostly not there; another session of the name would ask once less
-			return a.result(fields("session", one.Name, "messages", n), "removed session %s: %s", one.Name, plural(n, "message", "messages"))
+			return a.result(fields("session", one.Name, "messages", n), "removed session %s: %s",
+				one.Name, plural(n, "message", "messages"))
 		},
 	}
 	cmd.Flags().BoolVarP(&force, "force", "f", false, "do not ask")

@@ -3,6 +3,7 @@ package main
 import (
 	"github.com/spf13/cobra"
 
+	"github.com/gemini-ctx/ctx/internal/cli/document"
 	"github.com/gemini-ctx/ctx/internal/summarizer"
 )
 
@@ -32,7 +33,7 @@ nothing.`, exitNoStore, exitLocked, exitCorrupt, exitNotFound),
 			case err != nil:
 				return err
 			case a.json:
-				err = a.answer("session", b.name, "branch", b.branch, "model", orNull(model), "note", note)
+				err = a.answer("session", b.name, "branch", b.branch, "model", document.OrNull(model), "note", note)
 			case model != "":
 				a.line("%s", oneLine(model))
 			}

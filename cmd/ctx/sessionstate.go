@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/gemini-ctx/ctx/internal/cli/document"
 	"github.com/gemini-ctx/ctx/internal/cli/jsonl"
 	"github.com/gemini-ctx/ctx/internal/clusters"
 	"github.com/gemini-ctx/ctx/internal/conversation"
@@ -102,7 +103,7 @@ func printState(a *app, n conversation.StateNames, list []conversation.StateValu
 	if err != nil {
 		return err
 	}
-	return a.answer("session", orNull(n.Session), "app", orNull(n.App), "user", orNull(n.User), "state", json.RawMessage(state))
+	return a.answer("session", document.OrNull(n.Session), "app", document.OrNull(n.App), "user", document.OrNull(n.User), "state", json.RawMessage(state))
 }
 
 func newSessionStateGetCmd(a *app) *cobra.Command {
@@ -198,7 +199,7 @@ func (o *stateFlags) change(a *app, changes []conversation.StateChange) error {
 	}
 	a.sayCleaned("session state", done.Found)
 	if a.json {
-		return a.answer("session", orNull(n.Session), "set", done.Set, "removed", done.Removed, "same", done.Same, "temp", done.Temp)
+		return a.answer("session", document.OrNull(n.Session), "set", done.Set, "removed", done.Removed, "same", done.Same, "temp", done.Temp)
 	}
 	if done.Temp > 0 {
 		a.say("ctx: session state: not kept: %s with the prefix temp:", plural(done.Temp, "key", "keys"))

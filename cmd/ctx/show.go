@@ -7,6 +7,7 @@ import (
 
 	"github.com/gemini-ctx/ctx/forest/summarize"
 	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/internal/cli/document"
 	"github.com/gemini-ctx/ctx/internal/history"
 	"github.com/gemini-ctx/ctx/internal/recall"
 	"github.com/gemini-ctx/ctx/internal/session"
@@ -79,7 +80,7 @@ func showEntry(a *app, s *session.Store, v *refs.View, c content) error {
 	}
 	if a.json {
 		shown.Version = newest
-		return a.answer(docOf(shown))
+		return a.answer(document.EntryOf(shown))
 	}
 	note := ""
 	if shown.Gone != "" {
