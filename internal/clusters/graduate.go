@@ -174,18 +174,22 @@ func (t *Tx) lateResult(h *history.Head, u window.Unit) (cluster uint64, ok bool
 	}
 	var call format.ID
 	n := 0
-	err = t.EachBack(h.Items[u.Start].ID, func(id format.ID, e *format.Entry) bool {
-		n++
-		if slices.Contains(history.CallIDs(e), results[0]) {
-			call = id
+	for e, err := range t.Walk(h.Items[u.Start].ID, history.WithJoined) {
+		if err != nil {
+			return 0, false, err
+		}
+		if n++; slices.Contains(history.CallIDs(e.Entry), results[0]) {
+			call = e.ID
 			if e.Kind == format.KindAmend {
 				call = e.Amends
 			}
 		}
-		return call.IsZero() && n < history.MaxPairDistance
-	})
-	if err != nil || call.IsZero() {
-		return 0, false, err
+		if !call.IsZero() || n == history.MaxPairDistance {
+			break
+		}
+	}
+	if call.IsZero() {
+		return 0, false, nil
 	}
 	st, err := t.store.Draft()
 	if err != nil {

@@ -418,7 +418,7 @@ func TestFlatHasEveryMember(t *testing.T) {
 				}
 			}
 			for _, e := range storetest.Must[[]forest.Evicted](t)(st.Evicted()) {
-				if err := s.Clusters.Walk(storetest.Must[*format.Tombstone](t)(s.History.Loader().Tombstone(e.Tombstone)).Node, func(id format.ID) error {
+				if err := s.Clusters.EachMember(storetest.Must[*format.Tombstone](t)(s.History.Loader().Tombstone(e.Tombstone)).Node, func(id format.ID) error {
 					all = append(all, id.String())
 					return nil
 				}); err != nil {

@@ -127,13 +127,14 @@ func (t *Tx) forkAt(session, parent string, children []string, at format.ID) (Fo
 	}
 	found := false
 	alone := !fork.IsZero() // while true, the entries are known only to the parent, itself an open child
-	err = t.BackSides(old.ID, func(id format.ID, _ *format.Entry, side bool) bool {
-		alone = alone && id != fork
-		found = id == at && !side
-		return !found
-	})
-	if err != nil {
-		return Forked{}, err
+	for e, err := range t.Walk(old.ID, history.OwnLine) {
+		if err != nil {
+			return Forked{}, err
+		}
+		alone = alone && e.ID != fork
+		if found = e.ID == at; found {
+			break
+		}
 	}
 	if found && alone {
 		// The new branch would graduate it before the join.

@@ -54,13 +54,16 @@ func (s *Reader) Model(v *refs.View, session, branch string) (name string, id fo
 		return "", id, err
 	}
 	var notes []format.ID // newest first
-	_, err = s.workStart(tip.ID, func(id format.ID, e *format.Entry) {
-		if e.Kind == format.KindNote && e.Role == "system" && e.Body != nil && e.Body.Media == format.MediaParts {
-			notes = append(notes, id)
+	for e, err := range s.Walk(tip.ID, history.OwnLine) {
+		if err != nil {
+			return "", id, err
 		}
-	})
-	if err != nil {
-		return "", id, err
+		if e.Kind == format.KindNote && e.Role == "system" && e.Body != nil && e.Body.Media == format.MediaParts {
+			notes = append(notes, e.ID)
+		}
+		if beginsWork(e.Entry) {
+			break
+		}
 	}
 	for _, id := range notes {
 		shown, err := s.Entry(id)

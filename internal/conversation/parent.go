@@ -100,13 +100,10 @@ func (t *Tx) checkParent(child string, p history.Parent, orphan, absent bool) er
 		return nil
 	}
 	for _, name := range branches {
-		found := false
-		err := t.EachBack(t.store.View.Get(name).ID, func(_ format.ID, e *format.Entry) bool {
-			found = slices.ContainsFunc(e.Calls, func(c format.Call) bool { return c.ID == p.Call })
-			return !found
-		})
-		if found || err != nil {
-			return err
+		for e, err := range t.Walk(t.store.View.Get(name).ID, history.WithJoined) {
+			if err != nil || slices.ContainsFunc(e.Calls, func(c format.Call) bool { return c.ID == p.Call }) {
+				return err
+			}
 		}
 	}
 	return fmt.Errorf("%w: no call %q in session %q", history.ErrNotFound, history.Clip(p.Call), history.Clip(p.Session))

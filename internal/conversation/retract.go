@@ -31,14 +31,16 @@ func (t *Tx) Retract(ids map[format.ID]bool, session string, moving ...format.Re
 		}
 	}
 	for _, v := range after {
-		err := t.EachBack(v.ID, func(id format.ID, e *format.Entry) bool {
-			if e.Seq <= v.Frontier {
-				delete(ids, id)
+		for e, err := range t.Walk(v.ID, history.WithJoined) {
+			if err != nil {
+				return 0, err
 			}
-			return len(ids) > 0
-		})
-		if err != nil {
-			return 0, err
+			if e.Seq <= v.Frontier {
+				delete(ids, e.ID)
+			}
+			if len(ids) == 0 {
+				break
+			}
 		}
 	}
 	if err := t.onlyGraduated(ids, session); err != nil || len(ids) == 0 {

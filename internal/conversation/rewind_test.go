@@ -77,7 +77,7 @@ func TestRewoundWordsStayInThePin(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, c := range in.Clusters {
-		if err := s.Clusters.Walk(c.ID, func(id format.ID) error {
+		if err := s.Clusters.EachMember(c.ID, func(id format.ID) error {
 			if id == done[18].ID || id == done[19].ID {
 				t.Errorf("rewound message %v is in the pin %v", id, v.Pin)
 			}

@@ -36,7 +36,7 @@ type ToldLine struct {
 }
 
 // Add takes the next older epoch entry of the line.
-func (l *ToldLine) Add(id format.ID, e *format.Entry) error {
+func (l *ToldLine) Add(e history.Entry) error {
 	if l.Done {
 		return nil
 	}
@@ -48,11 +48,11 @@ func (l *ToldLine) Add(id format.ID, e *format.Entry) error {
 		return LostEpoch(err, e.Epoch)
 	}
 	if l.Newest == nil {
-		l.Newest, l.ID, l.Entry = told, e.Epoch, id
+		l.Newest, l.ID, l.Entry = told, e.Epoch, e.ID
 	}
 	l.delta(told.Current)
 	if told.Step == format.EpochUpdate {
-		l.list = append(l.list, EpochUpdate{Entry: id, Epoch: e.Epoch, Seq: e.Seq, Time: e.Time, Text: text})
+		l.list = append(l.list, EpochUpdate{Entry: e.ID, Epoch: e.Epoch, Seq: e.Seq, Time: e.Time, Text: text})
 	}
 	l.after, l.Done = told, epoch.Starts(told)
 	return nil
@@ -89,7 +89,7 @@ func (s *Reader) WithUpdates(tail []view.Message, epochs []history.Entry) ([]vie
 // updatesIn is withUpdates for a line of which nothing was read yet.
 func (l *ToldLine) updatesIn(tail []view.Message, epochs []history.Entry) ([]view.Message, error) {
 	for _, at := range slices.Backward(epochs) {
-		if err := l.Add(at.ID, at.Entry); err != nil {
+		if err := l.Add(at); err != nil {
 			return nil, err
 		}
 	}

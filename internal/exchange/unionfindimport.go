@@ -117,20 +117,22 @@ func (im *ForestImporter) checkOthers(t *Tx) error {
 	if !v.Exists() {
 		return nil
 	}
-	var other format.ID
-	err = im.EachBack(v.ID, func(id format.ID, e *format.Entry) bool {
-		if e.Kind == format.KindMessage && e.Seq > v.Frontier && (e.Source == nil || e.Source.Agent != unionFindAgent || e.Source.Session != im.Doc.Store) {
-			other = id
+	for e, err := range im.Walk(v.ID, history.WithJoined) {
+		if err != nil {
+			return err
 		}
-		return other.IsZero() && id != im.seen && (e.Kind != format.KindMessage || e.Seq > v.Frontier)
-	})
-	if err == nil && !other.IsZero() {
-		err = fmt.Errorf("%w: session %q has messages of its own that have not graduated, such as %v", history.ErrRefused, history.Clip(im.Out.Session), other)
+		if e.Kind == format.KindMessage && e.Seq <= v.Frontier {
+			break
+		}
+		if e.Kind == format.KindMessage && (e.Source == nil || e.Source.Agent != unionFindAgent || e.Source.Session != im.Doc.Store) {
+			return fmt.Errorf("%w: session %q has messages of its own that have not graduated, such as %v", history.ErrRefused, history.Clip(im.Out.Session), e.ID)
+		}
+		if e.ID == im.seen {
+			break
+		}
 	}
-	if err == nil {
-		im.seen = v.ID
-	}
-	return err
+	im.seen = v.ID
+	return nil
 }
 
 // allKnown reports whether every node is in the session already, and sets their entries.

@@ -53,18 +53,17 @@ func texts(t testing.TB, s *session.Store, name string) (list []string) {
 	if tip.IsZero() {
 		return nil
 	}
-	err = s.History.EachBack(tip, func(id format.ID, e *format.Entry) bool {
-		shown, err := s.History.Entry(id)
+	for e, err := range s.History.Walk(tip, history.WithJoined) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		shown, err := s.History.Entry(e.ID)
 		if err != nil {
 			t.Fatal(err)
 		}
 		if e.Kind == format.KindMessage {
 			list = append([]string{shown.Text}, list...)
 		}
-		return true
-	})
-	if err != nil {
-		t.Fatal(err)
 	}
 	return list
 }

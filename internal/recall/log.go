@@ -31,30 +31,33 @@ func (s *Reader) LogEach(tip format.ID, o history.LogOptions, each func(*history
 	var list []found
 	version := map[format.ID]format.ID{}
 	said := map[format.ID]time.Time{} // the time of the latest version
-	err := s.EachBack(tip, func(id format.ID, e *format.Entry) bool {
-		if id == o.After {
-			return false
+	for e, err := range s.Walk(tip, history.WithJoined) {
+		if err != nil {
+			return err
+		}
+		if e.ID == o.After {
+			break
 		}
 		if _, newer := version[e.Amends]; e.Kind == format.KindAmend && !newer {
-			version[e.Amends], said[e.Amends] = id, e.Time
+			version[e.Amends], said[e.Amends] = e.ID, e.Time
 		}
 		if o.All || e.Kind == format.KindMessage || e.Kind == format.KindNote {
-			when, newer := said[id]
+			when, newer := said[e.ID]
 			if !newer {
 				when = e.Time
 			}
 			if !o.Since.IsZero() && when.Before(o.Since) {
-				return false
+				break
 			}
-			list = append(list, found{id, version[id], e.Seq})
+			list = append(list, found{e.ID, version[e.ID], e.Seq})
 		}
-		return o.Limit == 0 || len(list) < o.Limit
-	})
-	if err != nil {
-		return err
+		if o.Limit > 0 && len(list) >= o.Limit {
+			break
+		}
 	}
 	es := &edits.Edits{}
 	if o.Masked {
+		var err error
 		if es, err = s.edits.EditsAt(tip); err != nil {
 			return err
 		}

@@ -145,7 +145,7 @@ func (p *pastCovers) fitting(id format.ID) (v format.Cover, ok bool, err error) 
 		return v, false, err
 	}
 	var run []format.ID
-	if err := p.Walk(sum.Node, func(e format.ID) error { run = append(run, e); return nil }); err != nil {
+	if err := p.EachMember(sum.Node, func(e format.ID) error { run = append(run, e); return nil }); err != nil {
 		return v, false, err
 	}
 	from, to := p.away.Offset, p.away.Offset+p.away.Count
