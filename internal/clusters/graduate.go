@@ -219,7 +219,7 @@ func (s *Writer) GraduateAll(ctx context.Context, session, branch string) (Gradu
 		if err := ctx.Err(); err != nil {
 			return g, err
 		}
-		err := s.locked(ctx, func(t *Tx) error {
+		err := s.Locked(ctx, func(t *Tx) error {
 			done, err := t.graduateBranch(session, branch, &h)
 			g.Graduated += done.Entries
 			g.Merged += done.merged

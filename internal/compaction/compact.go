@@ -81,7 +81,7 @@ func (r *Compaction) begin(ctx context.Context) error {
 	if r.Forest != history.FlatForest {
 		return nil
 	}
-	return r.locked(ctx, func(t *Tx) error {
+	return r.Locked(ctx, func(t *Tx) error {
 		if t.store.HasFlat() {
 			return nil
 		}

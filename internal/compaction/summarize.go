@@ -231,7 +231,7 @@ func (r *Compaction) record(ctx context.Context, answers []summaries.SealedAnswe
 	if len(answers) == 0 {
 		return nil
 	}
-	return r.locked(ctx, func(t *Tx) error {
+	return r.Locked(ctx, func(t *Tx) error {
 		answers, err := t.summaries.AddAnswers(r.seen, answers, &r.done)
 		if err != nil {
 			return err

@@ -90,7 +90,7 @@ func (s *Writer) Commit(ctx context.Context, brought []summaries.Answer) (summar
 	if err != nil {
 		return r.done, err
 	}
-	err = s.locked(ctx, func(t *Tx) error {
+	err = s.Locked(ctx, func(t *Tx) error {
 		answers, err := t.summaries.AddAnswers(r.seen, answers, &r.done)
 		if err != nil {
 			return err

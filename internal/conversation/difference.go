@@ -85,7 +85,7 @@ func (t *Tx) moveMembers(op *format.Operation, diff *Difference, ops []refs.Reco
 		}
 	}
 	if done.Restored > 0 {
-		t.clusters.Forget()
+		t.clusters.DropCandidates()
 	}
 	return nil
 }

@@ -35,7 +35,7 @@ type Forked struct {
 // call is never parted from its result.
 func (s *Writer) Fork(ctx context.Context, session, parent string, children []string, o ForkOptions) (Forked, error) {
 	var done Forked
-	err := s.locked(ctx, func(t *Tx) error {
+	err := s.Locked(ctx, func(t *Tx) error {
 		if err := t.checkFork(session, parent, children, o); err != nil {
 			return err
 		}

@@ -28,7 +28,7 @@ type Joined struct {
 // nobody else sees it.
 func (s *Writer) Join(ctx context.Context, session, parent string, children []string, o JoinOptions) (Joined, error) {
 	var done Joined
-	err := s.locked(ctx, func(t *Tx) error {
+	err := s.Locked(ctx, func(t *Tx) error {
 		old, err := history.TipAs(t.store.View, session, parent, o.Expect)
 		if err != nil {
 			return err

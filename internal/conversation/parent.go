@@ -21,7 +21,7 @@ const MaxDepth = 64
 // ErrNotFound says that a session does not exist, or, unless orphan, that the parent has no such
 // call.
 func (s *Writer) Link(ctx context.Context, child string, p history.Parent, orphan bool) (known bool, err error) {
-	err = s.locked(ctx, func(t *Tx) error {
+	err = s.Locked(ctx, func(t *Tx) error {
 		if len(t.store.View.Names("sessions/"+child+"/")) == 0 {
 			return history.UnknownSession(child, history.MainBranch)
 		}

@@ -62,7 +62,7 @@ func (t *Tx) Retract(ids map[format.ID]bool, session string, moving ...format.Re
 		n = len(list) // the same for each forest
 	}
 	if n > 0 {
-		t.clusters.Forget() // it keeps terms of members
+		t.clusters.DropCandidates() // it keeps terms of members
 	}
 	return n, nil
 }
@@ -113,7 +113,7 @@ func (t *Tx) Refresh(messages []format.ID) error {
 			}
 		}
 		if len(out) > 0 {
-			t.clusters.Forget() // it keeps terms of members
+			t.clusters.DropCandidates() // it keeps terms of members
 		}
 	}
 	return nil

@@ -64,7 +64,7 @@ func (s *Reader) messageBack(tip format.ID, n int) (target format.ID, err error)
 // the rewind entry, until somebody forgets them.
 func (s *Writer) Rewind(ctx context.Context, session, branch string, target format.ID, o RewindOptions) (Rewound, error) {
 	var done Rewound
-	err := s.locked(ctx, func(t *Tx) error {
+	err := s.Locked(ctx, func(t *Tx) error {
 		var err error
 		done, err = t.rewind(session, branch, target, false, o)
 		return err
@@ -77,7 +77,7 @@ func (s *Writer) Rewind(ctx context.Context, session, branch string, target form
 // ref of a session moves only back.
 func (s *Writer) EndAt(ctx context.Context, session, branch string, id format.ID, o RewindOptions) (Rewound, error) {
 	var done Rewound
-	err := s.locked(ctx, func(t *Tx) error {
+	err := s.Locked(ctx, func(t *Tx) error {
 		tip, err := history.TipAs(t.store.View, session, branch, o.Expect)
 		if err != nil {
 			return err

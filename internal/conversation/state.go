@@ -95,7 +95,7 @@ func (s *Writer) SetState(ctx context.Context, n StateNames, changes []StateChan
 		}
 		byRef[ref] = append(byRef[ref], c)
 	}
-	err := s.locked(ctx, func(t *Tx) error {
+	err := s.Locked(ctx, func(t *Tx) error {
 		if err := n.check(t.store.View); err != nil {
 			return err
 		}

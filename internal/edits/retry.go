@@ -32,7 +32,7 @@ func Retry[T any](ctx context.Context, s *Writer, session, branch string, look f
 			return none, err
 		}
 		moved := false
-		err = s.locked(ctx, func(t *Tx) error {
+		err = s.Locked(ctx, func(t *Tx) error {
 			now, err := history.Tip(t.store.View, session, branch)
 			if err != nil {
 				return err

@@ -99,7 +99,7 @@ func (im *ForestImporter) Run(ctx context.Context) error {
 		}
 		im.raws = im.raws[n:]
 	}
-	return im.locked(ctx, im.apply)
+	return im.Locked(ctx, im.apply)
 }
 
 // free checks that every message of the session that has not graduated is of this file. Otherwise

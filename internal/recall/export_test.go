@@ -20,3 +20,6 @@ func (s *Reader) RebuildSearch(view *refs.View) error {
 
 // SearchesInMemory reports whether the index could not be written to the cache.
 func (s *Reader) SearchesInMemory() bool { return s.index.noWrite }
+
+// DropSearch closes the index of this process, as a forget does.
+func (s *Reader) DropSearch() { s.dropSearch() }

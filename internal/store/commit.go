@@ -10,29 +10,6 @@ import (
 	"github.com/gemini-ctx/ctx/refs"
 )
 
-// Participant keeps something beside a transaction, such as a cache. It takes part in every commit.
-type Participant interface {
-	// Prepare is called before an operation is recorded.
-	Prepare(op *format.Operation) error
-	// Committed is called after an operation was recorded. decided are the decisions about the
-	// main forest that the operation holds.
-	Committed(decided []format.Decision)
-	// Forget drops everything that was made of the store's words.
-	Forget()
-}
-
-// Part returns the participant of type P of a transaction. Where there is none yet, begin makes it.
-func Part[P Participant](t *Tx, begin func() P) P {
-	for _, p := range t.participants {
-		if known, ok := p.(P); ok {
-			return known
-		}
-	}
-	begun := begin()
-	t.participants = append(t.participants, begun)
-	return begun
-}
-
 // Add has objects written by the next commit, and returns the id of the last one.
 func (t *Tx) Add(raws ...format.Raw) (id format.ID) {
 	t.waiting = append(t.waiting, raws...)

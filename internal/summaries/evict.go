@@ -75,7 +75,7 @@ type Evicted struct {
 // tombstone once they adopt the new forest.
 func (s *Writer) Evict(ctx context.Context, id format.ID) (Evicted, error) {
 	var done Evicted
-	err := s.locked(ctx, func(t *Tx) error {
+	err := s.Locked(ctx, func(t *Tx) error {
 		found, err := t.clusters.Lookup().ClusterOf(history.MainForest, id)
 		if err != nil {
 			return err
