@@ -43,7 +43,7 @@ type Tx struct {
 
 	waiting      []format.Raw       // objects that the next commit writes
 	present      map[format.ID]bool // objects that were written under this lock
-	parts        map[any]any // by *Room: the part of each room that took part
+	parts        map[any]any        // by *Room: the part of each room that took part
 	participants []Participant
 	main, flat   draft
 	// latest versions of messages, where this operation changes them
