@@ -35,7 +35,7 @@ func (t *Tx) Graduate(h *history.Head, limit int) (graduated, error) {
 	if len(units) == 0 {
 		return done, nil
 	}
-	c, err := t.Candidates()
+	c, err := t.candidates()
 	if err != nil {
 		return done, err
 	}
@@ -117,7 +117,7 @@ func (t *Tx) already(h *history.Head, units []window.Unit) (map[format.ID]forest
 
 // place chooses the cluster of a unit. It is the cluster of the call that the unit answers, the
 // cluster of the exchange that it continues, the cluster with the best score, or a new one.
-func (t *Tx) place(h *history.Head, c *Candidates, u window.Unit) (cluster uint64, opened bool, err error) {
+func (t *Tx) place(h *history.Head, c *candidates, u window.Unit) (cluster uint64, opened bool, err error) {
 	unit, err := t.allFeatures(h, u.Start, u.End)
 	if err != nil {
 		return 0, false, err

@@ -26,7 +26,7 @@ type Tx struct {
 	*Reader
 	store *store.Tx
 
-	cands *Candidates // nil until asked for
+	cands *candidates // nil until asked for
 }
 
 // New returns the verbs over the rooms below.

@@ -11,8 +11,8 @@ import (
 	"github.com/gemini-ctx/ctx/refs"
 )
 
-// MaxChildren is the maximum number of branches that one fork starts: its header names each.
-const MaxChildren = 4096
+// maxChildren is the maximum number of branches that one fork starts: its header names each.
+const maxChildren = 4096
 
 // ForkOptions are the options of Fork.
 type ForkOptions struct {
@@ -54,8 +54,8 @@ func (t *Tx) checkFork(session, parent string, children []string, o ForkOptions)
 	if _, err := history.TipAs(t.store.View, session, parent, o.Expect); err != nil {
 		return err
 	}
-	if len(children) == 0 || len(children) > MaxChildren {
-		return fmt.Errorf("%w: a fork starts 1 to %d branches, not %d", history.ErrInput, MaxChildren, len(children))
+	if len(children) == 0 || len(children) > maxChildren {
+		return fmt.Errorf("%w: a fork starts 1 to %d branches, not %d", history.ErrInput, maxChildren, len(children))
 	}
 	for i, child := range children {
 		if err := format.CheckName(child); err != nil {

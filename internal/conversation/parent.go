@@ -12,9 +12,9 @@ import (
 	"github.com/gemini-ctx/ctx/sanitize"
 )
 
-// MaxDepth limits how many sessions may work for one another in a chain: it stops an agent that
+// maxDepth limits how many sessions may work for one another in a chain: it stops an agent that
 // calls itself without end.
-const MaxDepth = 64
+const maxDepth = 64
 
 // Link records for which call of which session a session works, in one operation. The parent does
 // not change. A session is linked once: the same link again is known, another is ErrRefused.
@@ -84,8 +84,8 @@ func (t *Tx) checkParent(child string, p history.Parent, orphan, absent bool) er
 		if up == child {
 			return fmt.Errorf("%w: session %q would work for itself", history.ErrRefused, history.Clip(child))
 		}
-		if depth == MaxDepth {
-			return fmt.Errorf("%w: more than %d sessions work for one another", history.ErrRefused, MaxDepth)
+		if depth == maxDepth {
+			return fmt.Errorf("%w: more than %d sessions work for one another", history.ErrRefused, maxDepth)
 		}
 		next, ok, err := t.ParentOf(t.store.View, up)
 		if err != nil {
@@ -113,7 +113,7 @@ func (t *Tx) checkParent(child string, p history.Parent, orphan, absent bool) er
 // works for. "" stands for the health that all of the store share, which is that of a session that
 // works for nobody.
 func (s *Reader) HealthOf(v *refs.View, session string) (string, error) {
-	for range MaxDepth + 1 {
+	for range maxDepth + 1 {
 		p, ok, err := s.ParentOf(v, session)
 		switch {
 		case err != nil:

@@ -78,9 +78,3 @@ func (s *Reader) LogEach(tip format.ID, o history.LogOptions, each func(*history
 	}
 	return nil
 }
-
-// MaskedLog calls each for the entries of a log, oldest first, shortened as the masks of the branch
-// say. An export of the masked view is made from it.
-func (s *Reader) MaskedLog(tip format.ID, each func(*history.Shown) error) error {
-	return s.LogEach(tip, history.LogOptions{Masked: true}, each)
-}

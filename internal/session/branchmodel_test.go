@@ -709,7 +709,7 @@ func (w *forked) checkVisible(v *refs.View, name, branch string) {
 	r, err := w.s.Clusters.NewViewer(v, name, branch)
 	w.must(err)
 	var got []format.ID
-	w.must(w.s.History.Each(r, false, func(shown *history.Shown) error {
+	w.must(w.s.Clusters.Each(r, false, func(shown *history.Shown) error {
 		got = append(got, shown.ID)
 		return nil
 	}))

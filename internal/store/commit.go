@@ -70,7 +70,7 @@ func (t *Tx) Commit(op *format.Operation) error {
 	if err := t.Flush(); err != nil {
 		return err
 	}
-	for _, name := range ForestNames {
+	for _, name := range forestNames {
 		f := t.draft(name)
 		if len(f.decided) > 0 {
 			op.Forests = append(op.Forests, format.ForestUpdate{Name: name, Decisions: f.decided})
@@ -96,7 +96,7 @@ func (t *Tx) Commit(op *format.Operation) error {
 	}
 	t.View, t.latest = view, nil
 	decided := t.main.decided
-	for _, name := range ForestNames {
+	for _, name := range forestNames {
 		f := t.draft(name)
 		f.decided, f.written = nil, format.ID{}
 	}
@@ -122,7 +122,7 @@ func (t *Tx) ShortenLog() error {
 // checkpoint writes the forests and then every ref, so that readers overlay fewer records.
 func (t *Tx) checkpoint() error {
 	pending := false
-	for _, name := range ForestNames {
+	for _, name := range forestNames {
 		if len(t.View.Pending(name)) == 0 {
 			continue
 		}

@@ -56,7 +56,7 @@ type Verdict struct {
 
 // Detector watches one conversation. The zero Detector has seen nothing.
 type Detector struct {
-	// Mark is the caller's: where the conversation stood. It is kept in the state as it is, MaxMark
+	// Mark is the caller's: where the conversation stood. It is kept in the state as it is, maxMark
 	// bytes at most, and means nothing here.
 	Mark string
 

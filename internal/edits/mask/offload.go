@@ -17,8 +17,8 @@ func (o Offload) TooLong(text string) bool { return o.Threshold > 0 && units(tex
 
 // Short is what a message has of an output that is kept under an id.
 func (o Offload) Short(text string, id format.ID) string {
-	head := o.Threshold * o.Head / 100
-	first, last := Head(text, head), Tail(text, o.Threshold-head)
+	most := o.Threshold * o.Head / 100
+	first, last := head(text, most), tail(text, o.Threshold-most)
 	return fmt.Sprintf("Output too large. Here are its first %d and last %d characters; `ctx expand %v` shows all of it.\n%s\n\n... [%d characters omitted] ...\n\n%s",
 		units(first), units(last), id, first, units(text)-units(first)-units(last), last)
 }

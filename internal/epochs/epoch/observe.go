@@ -16,10 +16,10 @@ type State struct {
 	Blobs map[format.ID][]byte
 }
 
-// Usable reports whether the state can be gone on from: its initial block can be said again. A
+// usable reports whether the state can be gone on from: its initial block can be said again. A
 // belief that was lost heals by itself; a block that was lost cannot, and the epoch counts as not
 // there.
-func (s *State) Usable() bool {
+func (s *State) usable() bool {
 	if s == nil {
 		return false
 	}
@@ -39,7 +39,7 @@ func (s *State) knows(b format.Belief) bool {
 	if !ok || !text {
 		return false
 	}
-	again, err := Canonical(value)
+	again, err := canonical(value)
 	return err == nil && string(again) == string(value)
 }
 
@@ -80,7 +80,7 @@ func (e *BlockedError) Error() string { return "no value yet of " + strings.Join
 func Observe(s *State, set *Set) (*Outcome, error) {
 	o := &observer{state: s, blobs: map[format.ID]bool{}}
 	o.done.Found = len(set.list)
-	if !s.Usable() {
+	if !s.usable() {
 		return o.begin(set)
 	}
 	return o.goOn(set)
@@ -135,8 +135,8 @@ func (o *observer) goOn(set *Set) (*Outcome, error) {
 		return &Outcome{Result: Unchanged, Found: o.done.Found}, nil
 	}
 	e.Current = order(e.Current, o.state.Current, set)
-	if len(e.Current) > MaxKeys {
-		return nil, fmt.Errorf("%w: %d keys: %d are the most", ErrInput, len(e.Current), MaxKeys)
+	if len(e.Current) > maxKeys {
+		return nil, fmt.Errorf("%w: %d keys: %d are the most", ErrInput, len(e.Current), maxKeys)
 	}
 	o.done.Result = Updated
 	return o.finish(e)

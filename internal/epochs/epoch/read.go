@@ -15,9 +15,9 @@ import (
 
 // The limits of what is observed at once.
 const (
-	MaxValue = 8 << 10  // bytes of a value in canonical form
-	MaxText  = 1 << 20  // bytes of a text
-	MaxKeys  = 1024     // of an epoch
+	maxValue = 8 << 10  // bytes of a value in canonical form
+	maxText  = 1 << 20  // bytes of a text
+	maxKeys  = 1024     // of an epoch
 	MaxInput = 16 << 20 // bytes of all lines together
 )
 
@@ -64,8 +64,8 @@ func Read(lines []byte) (*Set, error) {
 		if err == nil && seen[o.key] {
 			err = errors.New("key twice")
 		}
-		if err == nil && len(s.list) == MaxKeys {
-			err = fmt.Errorf("%d keys are the most", MaxKeys)
+		if err == nil && len(s.list) == maxKeys {
+			err = fmt.Errorf("%d keys are the most", maxKeys)
 		}
 		if err != nil {
 			return nil, fmt.Errorf("%w: line %d%s: %w", ErrInput, number, named(o.key), err)
@@ -93,7 +93,7 @@ func (s *Set) read(line []byte) (observation, error) {
 		return observation{}, errors.New("not a JSON object")
 	}
 	s.found(found)
-	whole, err := Canonical(clean)
+	whole, err := canonical(clean)
 	if err != nil {
 		return observation{}, err
 	}
@@ -145,8 +145,8 @@ func (o *observation) check(removed bool) error {
 	switch {
 	case said != 1:
 		return errors.New("one of value, unavailable and removed belongs to an observation")
-	case len(o.value) > MaxValue:
-		return fmt.Errorf("value of %d bytes: %d is the most; give its digest as the value, and what it says as the text", len(o.value), MaxValue)
+	case len(o.value) > maxValue:
+		return fmt.Errorf("value of %d bytes: %d is the most; give its digest as the value, and what it says as the text", len(o.value), maxValue)
 	}
 	for _, t := range []struct {
 		kind string
@@ -156,8 +156,8 @@ func (o *observation) check(removed bool) error {
 		case t.text == nil:
 		case strings.TrimSpace(*t.text) == "":
 			return fmt.Errorf("%s is empty", t.kind)
-		case len(*t.text) > MaxText:
-			return fmt.Errorf("%s of %d bytes: %d is the most", t.kind, len(*t.text), MaxText)
+		case len(*t.text) > maxText:
+			return fmt.Errorf("%s of %d bytes: %d is the most", t.kind, len(*t.text), maxText)
 		}
 	}
 	return nil

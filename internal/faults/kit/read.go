@@ -134,7 +134,9 @@ func (r *reading) branch(name, branch string) {
 		}
 		return err
 	})
-	r.ask("masked log "+ref, func(b *strings.Builder) error { return r.s.Recall.MaskedLog(tip, print(b)) })
+	r.ask("masked log "+ref, func(b *strings.Builder) error {
+		return r.s.Recall.LogEach(tip, history.LogOptions{Masked: true}, print(b))
+	})
 	for _, o := range []view.Options{{Format: view.JSON}, {Format: view.Text, Budget: 300}} {
 		r.ask(fmt.Sprintf("render %s as %s within %d", ref, o.Format, o.Budget), func(b *strings.Builder) error {
 			in, err := r.s.Recall.RenderInput(r.v, name, branch, o)
@@ -161,7 +163,7 @@ func (r *reading) branch(name, branch string) {
 		if err != nil {
 			return err
 		}
-		return r.s.History.Each(reader, true, print(b))
+		return r.s.Clusters.Each(reader, true, print(b))
 	})
 	r.ask("tokens "+ref, func(b *strings.Builder) error {
 		list, err := r.s.History.Tokens(r.v, name)
