@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"github.com/gemini-ctx/ctx/internal/history"
+	"github.com/gemini-ctx/ctx/internal/recall"
 	"io"
 	"time"
 
@@ -111,7 +112,7 @@ func (x *agentExport) agentID() (string, error) {
 
 // newest is when the newest message was said.
 func (x *agentExport) newest(tip format.Value) (time.Time, error) {
-	list, err := x.s.Recall.Log(tip.ID, history.LogOptions{Limit: 1})
+	list, err := x.s.Recall.Log(tip.ID, recall.LogOptions{Limit: 1})
 	if err != nil || len(list) == 0 {
 		return time.Time{}, err
 	}

@@ -47,7 +47,7 @@ var layers = map[string]string{
 	"internal/epochs/epoch":         "format internal/jsonvalue internal/message sanitize",
 	"internal/view":                 "format forest/summarize internal/jsonvalue internal/message internal/digest internal/brief sanitize internal/epochs/epoch",
 	"internal/window":               "",
-	"internal/history":              "format forest forest/score internal/message internal/durable internal/cache internal/history/dag objects refs sanitize internal/repo internal/view internal/window",
+	"internal/history":              "format forest forest/score internal/message internal/durable internal/cache internal/history/dag objects refs internal/repo internal/view internal/window",
 	"internal/claims":               "format internal/history",
 	"internal/store":                "format forest internal/durable lock objects refs internal/repo internal/history",
 	"internal/clusters":             "format forest forest/score forest/summarize internal/cache internal/history/dag objects refs internal/repo internal/window internal/history internal/store",
@@ -107,7 +107,7 @@ var layers = map[string]string{
 	"internal/faults/program":                  "",
 	"internal/faults/rot":                      "",
 	"internal/faults/storm":                    "",
-	"internal/maintenance/kit":                 "format forest internal/durable objects refs sanitize internal/epochs/epoch internal/history internal/clusters internal/epochs internal/summaries internal/conversation internal/compaction internal/session internal/maintenance/gc internal/maintenance/fsck internal/maintenance/forget internal/storetest",
+	"internal/maintenance/kit":                 "format forest internal/durable objects refs sanitize internal/epochs/epoch internal/history internal/clusters internal/epochs internal/summaries internal/conversation internal/recall internal/compaction internal/session internal/maintenance/gc internal/maintenance/fsck internal/maintenance/forget internal/storetest",
 	"internal/storetest":                       "format forest forest/summarize internal/durable lock refs internal/repo internal/view internal/history internal/clusters internal/summaries internal/conversation internal/edits internal/recall internal/compaction internal/session",
 }
 

@@ -28,7 +28,7 @@ type Compaction struct {
 	o      CompactOptions
 	Forest string
 	force  bool // the branches adopt the forest even if that makes renderings longer
-	owners history.Owners
+	owners summaries.Owners
 	seen   int // the ForgetMark before the inputs of the answers were read
 	done   summaries.Compaction
 }

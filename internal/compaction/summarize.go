@@ -9,6 +9,7 @@ import (
 	"github.com/gemini-ctx/ctx/forest"
 	"github.com/gemini-ctx/ctx/forest/summarize"
 	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/internal/clusters"
 	"github.com/gemini-ctx/ctx/internal/history"
 	"github.com/gemini-ctx/ctx/internal/summaries"
 	"github.com/gemini-ctx/ctx/refs"
@@ -26,7 +27,7 @@ func (r *Compaction) summarizeAll(ctx context.Context) error {
 		return err
 	}
 	var todo []uint64
-	for _, c := range history.ByArrival(st) {
+	for _, c := range clusters.ByArrival(st) {
 		if c.Dirty() {
 			todo = append(todo, c.Number)
 		}

@@ -91,7 +91,7 @@ func (s *Writer) SetState(ctx context.Context, n StateNames, changes []StateChan
 			if err != nil {
 				return done, err
 			}
-			done.Found = history.AddFindings(done.Found, found)
+			done.Found = AddFindings(done.Found, found)
 		}
 		byRef[ref] = append(byRef[ref], c)
 	}

@@ -110,7 +110,7 @@ func (b *library) read() (prompts []shelved, err error) {
 		if err != nil {
 			return nil, err
 		}
-		err = b.Recall.LogEach(tip.ID, history.LogOptions{}, func(shown *history.Shown) error {
+		err = b.Recall.LogEach(tip.ID, recall.LogOptions{}, func(shown *history.Shown) error {
 			if shown.Entry.Kind != format.KindMessage || shown.Gone != "" {
 				return nil
 			}

@@ -66,7 +66,7 @@ func (c *Tally) add(batch []conversation.Message, done []conversation.Appended, 
 			c.Messages++
 		}
 	}
-	c.Redacted = history.AddFindings(c.Redacted, found)
+	c.Redacted = conversation.AddFindings(c.Redacted, found)
 }
 
 // An import records at most importBatch messages, and about importBytes of them, in one operation.

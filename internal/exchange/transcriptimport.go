@@ -9,6 +9,7 @@ import (
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/agent/catalog"
 	"github.com/gemini-ctx/ctx/internal/agent/transcript"
+	"github.com/gemini-ctx/ctx/internal/conversation"
 	"github.com/gemini-ctx/ctx/internal/history"
 	"github.com/gemini-ctx/ctx/refs"
 )
@@ -71,7 +72,7 @@ func (im *transcriptImporter) read(read transcript.Read) (ImportedTranscript, er
 		im.out.Known += o.Known
 		im.out.Amended += o.Amended
 		im.out.Rewinds += o.Rewinds
-		im.out.Redacted = history.AddFindings(im.out.Redacted, o.Redacted)
+		im.out.Redacted = conversation.AddFindings(im.out.Redacted, o.Redacted)
 		if lane.tree != nil {
 			im.out.Returned += lane.tree.returned
 		}

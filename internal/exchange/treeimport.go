@@ -201,7 +201,7 @@ func (im *treeImporter) write(found []sanitize.Finding) error {
 	im.out.Known += count.Known
 	im.out.Amended += count.Amended
 	im.out.Rewinds += count.Rewinds
-	im.out.Redacted = history.AddFindings(im.out.Redacted, found)
+	im.out.Redacted = conversation.AddFindings(im.out.Redacted, found)
 	return nil
 }
 

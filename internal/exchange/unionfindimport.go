@@ -204,7 +204,7 @@ func (im *ForestImporter) Append(ctx context.Context) error {
 				im.Out.Messages++
 			}
 		}
-		im.Out.Redacted = history.AddFindings(im.Out.Redacted, found)
+		im.Out.Redacted = conversation.AddFindings(im.Out.Redacted, found)
 	}
 	return nil
 }
@@ -300,7 +300,7 @@ func (im *ForestImporter) cleanText(text string) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("%w: cannot sanitise a summary, so it is not stored: %w", history.ErrInput, err)
 	}
-	im.Out.Redacted = history.AddFindings(im.Out.Redacted, found)
+	im.Out.Redacted = conversation.AddFindings(im.Out.Redacted, found)
 	return string(clean), nil
 }
 

@@ -66,7 +66,7 @@ func logOf(t *testing.T, s *session.Store, name, branch string) (texts []string)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, e := range must[[]*history.Shown](t)(s.Recall.Log(v.Get(history.RefName(name, branch)).ID, history.LogOptions{})) {
+	for _, e := range must[[]*history.Shown](t)(s.Recall.Log(v.Get(history.RefName(name, branch)).ID, recall.LogOptions{})) {
 		if e.Entry.Kind == format.KindMessage {
 			texts = append(texts, e.Text)
 		}
@@ -341,7 +341,7 @@ func TestB12_IdleSessionLosesNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	ref := v.Get(history.RefName("idle", main))
-	for _, e := range must[[]*history.Shown](t)(s.Recall.Log(ref.ID, history.LogOptions{})) {
+	for _, e := range must[[]*history.Shown](t)(s.Recall.Log(ref.ID, recall.LogOptions{})) {
 		if e.Entry.Seq <= ref.Frontier && members[e.ID] != 1 {
 			t.Errorf("%q expands from %d clusters", e.Text, members[e.ID])
 		}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"github.com/gemini-ctx/ctx/internal/history"
+	"github.com/gemini-ctx/ctx/internal/recall"
 	"io/fs"
 	"math/rand/v2"
 	"os"
@@ -469,7 +470,7 @@ func count(s *session.Store, name, text string) (n int, err error) {
 	if err != nil {
 		return 0, err
 	}
-	list, err := s.Recall.Log(v.Get(history.RefName(name, main)).ID, history.LogOptions{})
+	list, err := s.Recall.Log(v.Get(history.RefName(name, main)).ID, recall.LogOptions{})
 	for _, e := range list {
 		if e.Text == text {
 			n++

@@ -11,6 +11,7 @@ import (
 	"github.com/gemini-ctx/ctx/internal/edits"
 	"github.com/gemini-ctx/ctx/internal/epochs"
 	"github.com/gemini-ctx/ctx/internal/history"
+	"github.com/gemini-ctx/ctx/internal/recall"
 	"github.com/gemini-ctx/ctx/internal/summaries"
 	"maps"
 	"math/rand/v2"
@@ -326,7 +327,7 @@ func contents(s *session.Store) (string, error) {
 		if !ok {
 			continue
 		}
-		list, err := s.Recall.Log(value.ID, history.LogOptions{All: true})
+		list, err := s.Recall.Log(value.ID, recall.LogOptions{All: true})
 		if err != nil {
 			return "", fmt.Errorf("cannot read %s: %w", name, err)
 		}

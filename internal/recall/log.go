@@ -9,10 +9,28 @@ import (
 	"github.com/gemini-ctx/ctx/internal/history"
 )
 
+// LogOptions are for Log.
+type LogOptions struct {
+	All   bool      // every kind of entry; else messages and notes
+	Limit int       // the newest so many; 0 for all
+	After format.ID // only entries after this one; zero for all
+	// Since leaves out what comes before the newest entry that is older: from the end on back, entries
+	// are taken up to the first that was said before it. It looks at those that Limit leaves, and at
+	// the time that is shown. The zero time is for all.
+	Since time.Time
+	// NewestFirst turns the order round.
+	NewestFirst bool
+	// Masked shows messages as the branch's masks say.
+	Masked bool
+	// Skip leaves out so many of those that would come first. What a tip has does not change, so that
+	// a reader can go on where they stopped.
+	Skip uint64
+}
+
 // Log returns the entries of the history that ends at a tip, oldest first. Seq of an entry is its
 // position among the messages. An amended message has its latest text, in the place of the
 // original.
-func (s *Reader) Log(tip format.ID, o history.LogOptions) ([]*history.Shown, error) {
+func (s *Reader) Log(tip format.ID, o LogOptions) ([]*history.Shown, error) {
 	var out []*history.Shown
 	err := s.LogEach(tip, o, func(shown *history.Shown) error {
 		out = append(out, shown)
@@ -23,7 +41,7 @@ func (s *Reader) Log(tip format.ID, o history.LogOptions) ([]*history.Shown, err
 
 // LogEach calls each for the entries that Log returns. It holds only ids in memory. If each returns
 // an error, LogEach stops and returns that error.
-func (s *Reader) LogEach(tip format.ID, o history.LogOptions, each func(*history.Shown) error) error {
+func (s *Reader) LogEach(tip format.ID, o LogOptions, each func(*history.Shown) error) error {
 	type found struct {
 		id, version format.ID
 		seq         uint64

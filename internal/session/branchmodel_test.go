@@ -20,6 +20,7 @@ import (
 	"github.com/gemini-ctx/ctx/internal/history"
 	"github.com/gemini-ctx/ctx/internal/maintenance/fsck"
 	"github.com/gemini-ctx/ctx/internal/maintenance/rebuild"
+	"github.com/gemini-ctx/ctx/internal/recall"
 	"github.com/gemini-ctx/ctx/internal/repo"
 	"github.com/gemini-ctx/ctx/internal/session"
 	"github.com/gemini-ctx/ctx/internal/storetest"
@@ -641,7 +642,7 @@ func (w *forked) count(st *forest.State, count map[format.ID]int) {
 
 func (w *forked) checkBranch(v *refs.View, name, branch string, line lineModel, cold map[format.ID]bool) {
 	value := v.Get(history.RefName(name, branch))
-	list, err := w.s.Recall.Log(value.ID, history.LogOptions{})
+	list, err := w.s.Recall.Log(value.ID, recall.LogOptions{})
 	w.must(err)
 	var got []format.ID
 	for i, shown := range list {

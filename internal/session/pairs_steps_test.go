@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"github.com/gemini-ctx/ctx/internal/recall"
 	"github.com/gemini-ctx/ctx/internal/summaries"
 	"os"
 	"path/filepath"
@@ -531,7 +532,7 @@ func (w *pairWorld) imported() {
 	}
 	next.lines[history.MainBranch] = main
 	w.did(next)
-	list, err := w.s.Recall.Log(w.tip(history.MainBranch).ID, history.LogOptions{})
+	list, err := w.s.Recall.Log(w.tip(history.MainBranch).ID, recall.LogOptions{})
 	w.must(err)
 	for _, shown := range list {
 		for _, u := range main.said {

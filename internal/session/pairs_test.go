@@ -88,7 +88,7 @@ func (w *pairWorld) check() {
 func (w *pairWorld) checkLog(branch string) {
 	line := w.now.lines[branch]
 	d := w.display(line)
-	list, err := w.s.Recall.Log(w.tip(branch).ID, history.LogOptions{})
+	list, err := w.s.Recall.Log(w.tip(branch).ID, recall.LogOptions{})
 	w.must(err)
 	var got, want []string
 	for _, shown := range list {
@@ -354,7 +354,7 @@ func (w *pairWorld) checkExports() {
 		w.must(err)
 		var got []string
 		if tip := other.tip(history.MainBranch); tip.Exists() {
-			list, err := other.s.Recall.Log(tip.ID, history.LogOptions{})
+			list, err := other.s.Recall.Log(tip.ID, recall.LogOptions{})
 			w.must(err)
 			for _, shown := range list {
 				got = append(got, w.wordIn(shown.Text))

@@ -52,7 +52,7 @@ func Check(t testing.TB, s *session.Store) {
 			t.Fatalf("%s: through %d is past frontier %d", name, at.Through, at.Frontier)
 		}
 		seq := uint64(0)
-		for _, shown := range Must[[]*history.Shown](t)(s.Recall.Log(at.ID, history.LogOptions{})) {
+		for _, shown := range Must[[]*history.Shown](t)(s.Recall.Log(at.ID, recall.LogOptions{})) {
 			if shown.Entry.Kind != format.KindMessage {
 				continue
 			}
@@ -134,7 +134,7 @@ func Texts(t testing.TB, s *session.Store) map[string][]string {
 	view := View(t, s)
 	for _, name := range view.Names("sessions/") {
 		all[name] = []string{}
-		for _, shown := range Must[[]*history.Shown](t)(s.Recall.Log(view.Get(name).ID, history.LogOptions{})) {
+		for _, shown := range Must[[]*history.Shown](t)(s.Recall.Log(view.Get(name).ID, recall.LogOptions{})) {
 			all[name] = append(all[name], shown.Text)
 		}
 	}
@@ -183,7 +183,7 @@ func CheckEverythingOnce(t *testing.T, s *session.Store, session string, v forma
 			}
 		}
 	}
-	for _, shown := range Must[[]*history.Shown](t)(s.Recall.Log(v.ID, history.LogOptions{})) {
+	for _, shown := range Must[[]*history.Shown](t)(s.Recall.Log(v.ID, recall.LogOptions{})) {
 		if count[shown.ID] != 1 {
 			t.Fatalf("message %d is rendered %d times (pin %v, through %d)", shown.Entry.Seq, count[shown.ID], v.Pin, v.Through)
 		}

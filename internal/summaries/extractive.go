@@ -17,8 +17,8 @@ import (
 
 // ExtractClaims returns the claims of some clusters for the built-in summarizer, as far as they
 // want a summary. Members under a standing summary want none.
-func (s *Reader) ExtractClaims(view *refs.View, st *forest.State, owners *history.Owners, numbers []uint64) ([]Claim, error) {
-	above, err := owners.Above(s.Reader, st)
+func (s *Reader) ExtractClaims(view *refs.View, st *forest.State, owners *Owners, numbers []uint64) ([]Claim, error) {
+	above, err := owners.above(s.Reader, st)
 	if err != nil {
 		return nil, err
 	}

@@ -128,14 +128,14 @@ func (r *reading) branch(name, branch string) {
 		return func(shown *history.Shown) error { r.show(b, shown); return nil }
 	}
 	r.ask("log "+ref, func(b *strings.Builder) error {
-		list, err := r.s.Recall.Log(tip, history.LogOptions{All: true})
+		list, err := r.s.Recall.Log(tip, recall.LogOptions{All: true})
 		for _, shown := range list {
 			r.show(b, shown)
 		}
 		return err
 	})
 	r.ask("masked log "+ref, func(b *strings.Builder) error {
-		return r.s.Recall.LogEach(tip, history.LogOptions{Masked: true}, print(b))
+		return r.s.Recall.LogEach(tip, recall.LogOptions{Masked: true}, print(b))
 	})
 	for _, o := range []view.Options{{Format: view.JSON}, {Format: view.Text, Budget: 300}} {
 		r.ask(fmt.Sprintf("render %s as %s within %d", ref, o.Format, o.Budget), func(b *strings.Builder) error {

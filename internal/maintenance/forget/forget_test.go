@@ -83,7 +83,7 @@ func oblivious(t testing.TB) (dir string, named format.ID) {
 		}
 	}
 	view := storetest.View(t, s)
-	log := storetest.Must[[]*history.Shown](t)(s.Recall.Log(view.Get("sessions/tools/main").ID, history.LogOptions{}))
+	log := storetest.Must[[]*history.Shown](t)(s.Recall.Log(view.Get("sessions/tools/main").ID, recall.LogOptions{}))
 	storetest.Must[edits.MaskResult](t)(s.Edits.ApplyMasks(bg, "tools", history.MainBranch, []edits.MaskTarget{{Entry: log[2].ID}}))
 	view = storetest.View(t, s)
 	target := []format.Target{{Entry: log[len(log)-3].ID, Part: format.WholeEntry}}
@@ -104,7 +104,7 @@ func oblivious(t testing.TB) (dir string, named format.ID) {
 	}
 	kit.Clean(t, s)
 	view = storetest.View(t, s)
-	for _, shown := range storetest.Must[[]*history.Shown](t)(s.Recall.Log(view.Get("sessions/talk/main").ID, history.LogOptions{})) {
+	for _, shown := range storetest.Must[[]*history.Shown](t)(s.Recall.Log(view.Get("sessions/talk/main").ID, recall.LogOptions{})) {
 		if strings.Contains(shown.Text, oneWord) {
 			named = shown.ID
 		}
@@ -329,7 +329,7 @@ func TestForgetWhatWasMadeOfIt(t *testing.T) {
 	from, _ := oblivious(t)
 	s := kit.Open(t, from, nil)
 	view := storetest.View(t, s)
-	log := storetest.Must[[]*history.Shown](t)(s.Recall.Log(view.Get("sessions/tools/main").ID, history.LogOptions{}))
+	log := storetest.Must[[]*history.Shown](t)(s.Recall.Log(view.Get("sessions/tools/main").ID, recall.LogOptions{}))
 	first := storetest.Must[recall.EpochShown](t)(s.Recall.EpochAt(view.Get("sessions/talk/main").ID))
 	clusters := storetest.Must[[]clusters.ClusterInfo](t)(s.Recall.Clusters(view))
 	for _, tt := range []struct {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/gemini-ctx/ctx/internal/conversation"
 	"github.com/gemini-ctx/ctx/internal/history"
+	"github.com/gemini-ctx/ctx/internal/recall"
 	"github.com/gemini-ctx/ctx/internal/storetest"
 
 	"github.com/gemini-ctx/ctx/format"
@@ -251,7 +252,7 @@ func readAll(s *session.Store) error {
 		return err
 	}
 	for _, name := range view.Names("sessions/") {
-		if _, err := s.Recall.Log(view.Get(name).ID, history.LogOptions{All: true}); err != nil {
+		if _, err := s.Recall.Log(view.Get(name).ID, recall.LogOptions{All: true}); err != nil {
 			return err
 		}
 	}

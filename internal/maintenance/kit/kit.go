@@ -23,6 +23,7 @@ import (
 	"github.com/gemini-ctx/ctx/internal/conversation"
 	"github.com/gemini-ctx/ctx/internal/epochs"
 	"github.com/gemini-ctx/ctx/internal/history"
+	"github.com/gemini-ctx/ctx/internal/recall"
 	"github.com/gemini-ctx/ctx/internal/storetest"
 	"github.com/gemini-ctx/ctx/internal/summaries"
 
@@ -182,7 +183,7 @@ func Texts(t testing.TB, s *session.Store) string {
 	view := storetest.View(t, s)
 	for _, name := range view.Names("sessions/") {
 		fmt.Fprintln(&b, name, view.Get(name))
-		log, err := s.Recall.Log(view.Get(name).ID, history.LogOptions{All: true})
+		log, err := s.Recall.Log(view.Get(name).ID, recall.LogOptions{All: true})
 		if err != nil {
 			t.Fatal(err)
 		}
