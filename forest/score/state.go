@@ -3,8 +3,9 @@ package score
 import (
 	"encoding/binary"
 	"errors"
-	"github.com/gemini-ctx/ctx/internal/varint"
 	"slices"
+
+	"github.com/gemini-ctx/ctx/internal/varint"
 )
 
 // Append appends the encoded candidates to dst: about 100 KiB when all bounds are reached.

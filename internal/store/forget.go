@@ -43,8 +43,8 @@ type Forgot struct {
 func (s *Store) Forget(ctx context.Context, plan func() (*Forgetting, error)) (Forgot, error) {
 	var done Forgot
 	err := s.Locked(ctx, func(t *Tx) error {
-		// What a pack without an index has is nothing that plan could see. One that is damaged is told
-		// with what remains.
+		// What a pack without an index has is nothing that plan could see. One that is damaged is
+		// told with what remains.
 		if err := t.repo.Objects.IndexPacks(t.Held, func(string) {}); err != nil {
 			return err
 		}

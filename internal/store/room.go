@@ -31,8 +31,8 @@ func (r *Room[T]) Begin(t *Tx) T {
 	return part
 }
 
-// Locked runs do under the store's lock, with the room's part of the transaction. do may commit more
-// than once.
+// Locked runs do under the store's lock, with the room's part of the transaction. do may commit
+// more than once.
 func (r *Room[T]) Locked(ctx context.Context, do func(T) error) error {
 	return r.store.Locked(ctx, func(t *Tx) error { return do(r.Begin(t)) })
 }

@@ -3,8 +3,9 @@
 // until Commit records them with one operation. Before an operation is in the log nothing has
 // happened; after it everything has.
 //
-// The rooms above get their part of a transaction from a Room (room.go). Begin to read at Locked and
-// Tx.Commit. forget.go removes bodies for good; keycheck.go refuses a key that is not the store's.
+// The rooms above get their part of a transaction from a Room (room.go). Begin to read at Locked
+// and Tx.Commit. forget.go removes bodies for good; keycheck.go refuses a key that is not the
+// store's.
 package store
 
 import (

@@ -21,7 +21,8 @@ func TestCanonicalGolden(t *testing.T) {
 		{`"\u20ac$\u000f\u000aA'\u0042\u0022\u005c\\\"\/"`, `"€$\u000f\nA'B\"\\\\\"/"`},
 		{`"\ud83d\ude00\u2028\u007f"`, "\"\U0001F600\u2028\x7f\""},
 		{`"\b\t\n\f\r"`, `"\b\t\n\f\r"`},
-		// The order of RFC 8785, by UTF-16 units: a character beyond the first plane goes before U+FB33.
+		// The order of RFC 8785, by UTF-16 units: a character beyond the first plane goes before
+		// U+FB33.
 		{`{"\u20ac":1,"\r":2,"\ufb33":3,"1":4,"\ud83d\ude00":5,"\u0080":6,"\u00f6":7}`,
 			"{\"\\r\":2,\"1\":4,\"\u0080\":6,\"\u00f6\":7,\"\u20ac\":1,\"\U0001F600\":5,\"\ufb33\":3}"},
 		{`[0,-0,0.0,-0e7,1,1.0,10e-1,0.1e1]`, `[0,0,0,0,1,1,1,1]`},

@@ -172,8 +172,8 @@ func (d *DAG) name(invocation string) int32 {
 }
 
 // mark finds the fork that started a branch which ends at tip, and marks the first entry of the
-// branch, or the join that brings the branch back if it has no entry. The nearest fork that names the
-// branch is its own: while a branch exists, no other fork can give its name to a child.
+// branch, or the join that brings the branch back if it has no entry. The nearest fork that names
+// the branch is its own: while a branch exists, no other fork can give its name to a child.
 func (d *DAG) mark(branch string, tip, join int32) {
 	begin := join
 	for at := tip; ; {
@@ -255,8 +255,9 @@ func (d *DAG) ancestors(tip int32) []bool {
 	return on
 }
 
-// All returns the entries of the session, of all kinds, that a reader may see, in the order of their
-// arrival. An entry whose arrival or invocation is unknown is visible to its descendants only.
+// All returns the entries of the session, of all kinds, that a reader may see, in the order of
+// their arrival. An entry whose arrival or invocation is unknown is visible to its descendants
+// only.
 func (d *DAG) All(r Viewpoint) ([]format.ID, error) {
 	tip, err := d.find(r.Tip)
 	if err != nil {
@@ -269,7 +270,8 @@ func (d *DAG) All(r Viewpoint) ([]format.ID, error) {
 			list = append(list, int32(at))
 		}
 	}
-	// The sort is stable, so that parents stay before children that arrived with the same operation.
+	// The sort is stable, so that parents stay before children that arrived with the same
+	// operation.
 	slices.SortStableFunc(list, func(a, b int32) int { return cmp.Compare(d.nodes[a].at, d.nodes[b].at) })
 	ids := make([]format.ID, len(list))
 	for i, at := range list {

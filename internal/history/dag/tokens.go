@@ -10,14 +10,14 @@ import (
 	"github.com/gemini-ctx/ctx/format"
 )
 
-// Tokens is the numbers, ascending, of the children of forks that an entry came through. Some agents
-// identify branches by such sets: within one invocation a reader sees an entry if the set of the
-// entry is a subset of the reader's. ctx decides by ancestry, and computes the sets for export.
+// Tokens is the numbers, ascending, of the children of forks that an entry came through. Some
+// agents identify branches by such sets: within one invocation a reader sees an entry if the set of
+// the entry is a subset of the reader's. ctx decides by ancestry, and computes the sets for export.
 type Tokens []uint64
 
 // Tokens returns the set of an entry: the children of forks of its own invocation among its
-// ancestors. Children are numbered from 1 in the order in which their forks were made. Rewound forks
-// do not count.
+// ancestors. Children are numbered from 1 in the order in which their forks were made. Rewound
+// forks do not count.
 func (d *DAG) Tokens(id format.ID) (Tokens, error) {
 	at, err := d.find(id)
 	if err != nil {

@@ -5,7 +5,7 @@ import (
 	"github.com/gemini-ctx/ctx/internal/history"
 )
 
-// markJoin marks what a join on a branch's line brought, as far as it is up to the frontier.
+// markJoin marks the messages up to the frontier that a join on a branch's line brought.
 func (f *checker) markJoin(tip, join uint32, frontier uint64) {
 	g := f.graph
 	came := g.Brought(join)
@@ -22,7 +22,7 @@ func (f *checker) markJoin(tip, join uint32, frontier uint64) {
 	if before >= frontier || len(came) == 0 {
 		return
 	}
-	// The frontier is amid what it brought: the order decides.
+	// The frontier is among the messages that the join brought: their order decides.
 	upTo := map[format.ID]bool{}
 	for e, err := range f.s.History.Walk(g.Objects[tip].ID, history.WithJoined) {
 		if err != nil {
