@@ -25,7 +25,7 @@ type Params struct {
 	PreviewChars int      // of any other output, in UTF-16 units: longer ones keep half at each end
 }
 
-// Part is what a tool printed: a part of a message, or all of one of plain text.
+// Part is the output of a tool: a part of a message, or a whole message of plain text.
 type Part struct {
 	Entry  format.ID       `json:"entry"`
 	Index  int             `json:"part"`
