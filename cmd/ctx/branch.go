@@ -193,7 +193,7 @@ revision; the reader knows nothing that came later.`,
 		if err != nil {
 			return err
 		}
-		return s.History.Each(r, o.all, func(shown *history.Shown) error {
+		return s.Clusters.Each(r, o.all, func(shown *history.Shown) error {
 			return errors.Join(a.c.Err(), a.printEntry(shown))
 		})
 	}

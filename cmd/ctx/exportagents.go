@@ -11,7 +11,7 @@ import (
 	"github.com/gemini-ctx/ctx/internal/agent/catalog"
 	"github.com/gemini-ctx/ctx/internal/agent/geminicli"
 	"github.com/gemini-ctx/ctx/internal/agent/transcript"
-	"github.com/gemini-ctx/ctx/internal/history"
+	"github.com/gemini-ctx/ctx/internal/recall"
 	"github.com/gemini-ctx/ctx/internal/view"
 )
 
@@ -104,7 +104,7 @@ func (x *agentExport) agentID() (string, error) {
 
 // newest returns the time of the newest message.
 func (x *agentExport) newest() (time.Time, error) {
-	list, err := x.s.Recall.Log(x.tip.ID, history.LogOptions{Limit: 1})
+	list, err := x.s.Recall.Log(x.tip.ID, recall.LogOptions{Limit: 1})
 	if err != nil || len(list) == 0 {
 		return time.Time{}, err
 	}

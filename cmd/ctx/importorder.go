@@ -85,17 +85,17 @@ func useNewest(c context.Context, s *session.Store, sessions []string) error {
 			continue
 		}
 		tip := view.Get(history.RefName(name, history.MainBranch)).ID
-		err := s.History.EachBack(tip, func(_ format.ID, e *format.Entry) bool {
+		for e, err := range s.History.Walk(tip, history.WithJoined) {
+			if err != nil {
+				return err
+			}
 			if e.Kind != format.KindMessage {
-				return true
+				continue
 			}
 			if named == "" || e.Time.After(newest) {
 				named, newest = name, e.Time
 			}
-			return false
-		})
-		if err != nil {
-			return err
+			break
 		}
 	}
 	if named == "" {

@@ -19,7 +19,7 @@ var layers = map[string]string{
 	"format":                        "internal/varint",
 	"forest":                        "format",
 	"internal/terms":                "",
-	"forest/score":                  "internal/terms",
+	"forest/score":                  "internal/varint internal/terms",
 	"forest/summarize":              "format internal/terms",
 	"internal/jsonvalue":            "",
 	"internal/message":              "internal/jsonvalue",
@@ -47,7 +47,7 @@ var layers = map[string]string{
 	"internal/epochs/epoch":         "format internal/jsonvalue internal/message sanitize",
 	"internal/view":                 "format forest/summarize internal/jsonvalue internal/message internal/digest internal/brief sanitize internal/epochs/epoch",
 	"internal/window":               "",
-	"internal/history":              "format forest forest/score internal/message internal/durable internal/cache internal/history/dag objects refs sanitize internal/repo internal/view internal/window",
+	"internal/history":              "internal/varint format forest forest/score internal/message internal/durable internal/cache internal/history/dag objects refs internal/repo internal/view internal/window",
 	"internal/claims":               "format internal/history",
 	"internal/store":                "format forest internal/durable lock objects refs internal/repo internal/history",
 	"internal/clusters":             "format forest forest/score forest/summarize internal/cache internal/history/dag objects refs internal/repo internal/window internal/history internal/store",
@@ -92,7 +92,7 @@ var layers = map[string]string{
 
 	"cmd/ctx":                  "*",
 	"cmd/ctx-eval":             "internal/eval/program",
-	"cmd/ctx-mcp":              "format objects refs internal/repo internal/view internal/history internal/clusters internal/recall internal/session internal/cli/document internal/cli/clierr internal/cli/environ",
+	"cmd/ctx-mcp":              "internal/varint format objects refs internal/repo internal/view internal/history internal/clusters internal/recall internal/session internal/cli/document internal/cli/clierr internal/cli/environ",
 	"cmd/ctx-summarize-agent":  "internal/summarizer/printmode",
 	"cmd/ctx-summarize-gemini": "internal/summarizer internal/summarizer/model internal/summarizer/printmode",
 	"cmd/ctx-summarize-openai": "internal/summarizer internal/summarizer/model",
@@ -107,7 +107,7 @@ var layers = map[string]string{
 	"internal/faults/program":                  "",
 	"internal/faults/rot":                      "",
 	"internal/faults/storm":                    "",
-	"internal/maintenance/kit":                 "format forest internal/durable objects refs sanitize internal/epochs/epoch internal/history internal/clusters internal/epochs internal/summaries internal/conversation internal/compaction internal/session internal/maintenance/gc internal/maintenance/fsck internal/maintenance/forget internal/storetest",
+	"internal/maintenance/kit":                 "format forest internal/durable objects refs sanitize internal/epochs/epoch internal/history internal/clusters internal/epochs internal/summaries internal/conversation internal/recall internal/compaction internal/session internal/maintenance/gc internal/maintenance/fsck internal/maintenance/forget internal/storetest",
 	"internal/storetest":                       "format forest forest/summarize internal/durable lock refs internal/repo internal/view internal/history internal/clusters internal/summaries internal/conversation internal/edits internal/recall internal/compaction internal/session",
 }
 

@@ -9,6 +9,7 @@ import (
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/clusters"
 	"github.com/gemini-ctx/ctx/internal/history"
+	"github.com/gemini-ctx/ctx/internal/recall"
 	"github.com/gemini-ctx/ctx/internal/session"
 	"github.com/gemini-ctx/ctx/internal/when"
 	"github.com/gemini-ctx/ctx/refs"
@@ -70,7 +71,7 @@ func (o *logOptions) run(a *app, rev string) error {
 	if err != nil {
 		return err
 	}
-	show := history.LogOptions{All: o.all, Limit: o.limit, After: after, Since: since, NewestFirst: o.reverse, Masked: o.masked}
+	show := recall.LogOptions{All: o.all, Limit: o.limit, After: after, Since: since, NewestFirst: o.reverse, Masked: o.masked}
 	err = s.Recall.LogEach(tip, show, func(shown *history.Shown) error {
 		return errors.Join(a.c.Err(), a.printEntry(shown))
 	})
@@ -144,7 +145,7 @@ func (o *logOptions) watch(a *app, s *session.Store, view *refs.View) error {
 		if err != nil {
 			return err
 		}
-		err = s.Recall.LogEach(tip, history.LogOptions{All: true, After: base}, func(shown *history.Shown) error {
+		err = s.Recall.LogEach(tip, recall.LogOptions{All: true, After: base}, func(shown *history.Shown) error {
 			return o.printNew(a, s, shown)
 		})
 		if err != nil {

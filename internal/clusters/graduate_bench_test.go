@@ -108,7 +108,7 @@ func benchmarkDecide(b *testing.B, s *session.Store) {
 			if err != nil {
 				return err
 			}
-			if _, err := s.Clusters.Begin(t).Candidates(); err != nil { // every append finds them in the cache
+			if err := s.Clusters.Begin(t).LoadCandidates(); err != nil { // every append finds them in the cache
 				return err
 			}
 			all, gone := h.Items, 0 // an append sees the window, not what is yet to come

@@ -20,7 +20,6 @@ import (
 	"github.com/gemini-ctx/ctx/internal/conversation"
 	"github.com/gemini-ctx/ctx/internal/history"
 	"github.com/gemini-ctx/ctx/internal/session"
-	"github.com/gemini-ctx/ctx/internal/store"
 	"github.com/gemini-ctx/ctx/internal/storetest"
 	"github.com/gemini-ctx/ctx/internal/summaries"
 )
@@ -409,7 +408,7 @@ func TestFlatHasEveryMember(t *testing.T) {
 		t.Helper()
 		storetest.Check(t, s)
 		var sets []string
-		for _, name := range store.ForestNames {
+		for _, name := range []string{history.FlatForest, history.MainForest} {
 			st := storetest.Must[*forest.State](t)(s.History.ForestOf(storetest.View(t, s), name))
 			var all []string
 			for _, c := range st.Live() {
@@ -418,7 +417,7 @@ func TestFlatHasEveryMember(t *testing.T) {
 				}
 			}
 			for _, e := range storetest.Must[[]forest.Evicted](t)(st.Evicted()) {
-				if err := s.Clusters.Walk(storetest.Must[*format.Tombstone](t)(s.History.Loader().Tombstone(e.Tombstone)).Node, func(id format.ID) error {
+				if err := s.Clusters.EachMember(storetest.Must[*format.Tombstone](t)(s.History.Loader().Tombstone(e.Tombstone)).Node, func(id format.ID) error {
 					all = append(all, id.String())
 					return nil
 				}); err != nil {

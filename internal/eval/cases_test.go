@@ -3,7 +3,6 @@ package eval
 import (
 	"bytes"
 	"context"
-	"github.com/gemini-ctx/ctx/internal/clusters"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -11,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gemini-ctx/ctx/internal/clusters"
 	"github.com/gemini-ctx/ctx/internal/eval/corpus"
 	"github.com/gemini-ctx/ctx/internal/view"
 )

@@ -2,12 +2,13 @@ package eval
 
 import (
 	"encoding/json"
-	"github.com/gemini-ctx/ctx/internal/history"
 	"strconv"
 
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/eval/corpus"
+	"github.com/gemini-ctx/ctx/internal/history"
 	"github.com/gemini-ctx/ctx/internal/message"
+	"github.com/gemini-ctx/ctx/internal/recall"
 	"github.com/gemini-ctx/ctx/internal/session"
 )
 
@@ -15,7 +16,7 @@ import (
 // topics and questions. The store is only read.
 func FromStore(s *session.Store, tip format.ID, name string) (Set, error) {
 	set := Set{Name: name}
-	err := s.Recall.LogEach(tip, history.LogOptions{}, func(shown *history.Shown) error {
+	err := s.Recall.LogEach(tip, recall.LogOptions{}, func(shown *history.Shown) error {
 		if shown.Entry.Kind == format.KindMessage && shown.Gone == "" {
 			set.Messages = append(set.Messages, messageOf(shown, name, len(set.Messages)))
 		}

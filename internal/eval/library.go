@@ -4,15 +4,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"github.com/gemini-ctx/ctx/internal/conversation"
-	"github.com/gemini-ctx/ctx/internal/history"
-	"github.com/gemini-ctx/ctx/internal/recall"
 	"math/rand/v2"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/internal/conversation"
 	"github.com/gemini-ctx/ctx/internal/eval/corpus"
+	"github.com/gemini-ctx/ctx/internal/history"
+	"github.com/gemini-ctx/ctx/internal/recall"
 )
 
 // library is a store with every conversation or transcript of a set in a session of its own.
@@ -110,7 +110,7 @@ func (b *library) read() (prompts []shelved, err error) {
 		if err != nil {
 			return nil, err
 		}
-		err = b.Recall.LogEach(tip.ID, history.LogOptions{}, func(shown *history.Shown) error {
+		err = b.Recall.LogEach(tip.ID, recall.LogOptions{}, func(shown *history.Shown) error {
 			if shown.Entry.Kind != format.KindMessage || shown.Gone != "" {
 				return nil
 			}

@@ -3,11 +3,11 @@ package eval
 import (
 	"context"
 	"errors"
-	"github.com/gemini-ctx/ctx/internal/history"
-	"github.com/gemini-ctx/ctx/internal/recall"
 	"slices"
 
 	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/internal/history"
+	"github.com/gemini-ctx/ctx/internal/recall"
 )
 
 // Reach says how often a question leads to what answers it: of the questions with evidence, those

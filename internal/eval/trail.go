@@ -2,12 +2,12 @@ package eval
 
 import (
 	"context"
-	"github.com/gemini-ctx/ctx/internal/recall"
 	"slices"
 	"strings"
 
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/eval/corpus"
+	"github.com/gemini-ctx/ctx/internal/recall"
 )
 
 // Artifacts says what is left of one kind of thing in the traffic between a model and its tools:

@@ -18,6 +18,7 @@ import (
 	"github.com/gemini-ctx/ctx/internal/conversation"
 	"github.com/gemini-ctx/ctx/internal/exchange"
 	"github.com/gemini-ctx/ctx/internal/history"
+	"github.com/gemini-ctx/ctx/internal/recall"
 	"github.com/gemini-ctx/ctx/internal/session"
 	"github.com/gemini-ctx/ctx/internal/storetest"
 )
@@ -52,7 +53,7 @@ func spoken(t testing.TB, s *session.Store, name, branch string) []string {
 	t.Helper()
 	tip := storetest.Must[format.Value](t)(history.Tip(storetest.View(t, s), name, branch))
 	var list []string
-	for _, shown := range storetest.Must[[]*history.Shown](t)(s.Recall.Log(tip.ID, history.LogOptions{})) {
+	for _, shown := range storetest.Must[[]*history.Shown](t)(s.Recall.Log(tip.ID, recall.LogOptions{})) {
 		e := shown.Entry
 		src := ""
 		if e.Source != nil && e.Source.Agent != transcript.Own {
@@ -148,7 +149,7 @@ func TestADKSession(t *testing.T) {
 	importADK(t, other, out, "")
 	sameSpoken(t, spoken(t, other, "harbour-7", history.MainBranch), spoken(t, s, "harbour-7", history.MainBranch))
 	// No model sees what is kept with messages.
-	view := storetest.Must[[]*history.Shown](t)(s.Recall.Log(tip.ID, history.LogOptions{}))
+	view := storetest.Must[[]*history.Shown](t)(s.Recall.Log(tip.ID, recall.LogOptions{}))
 	for _, shown := range view {
 		if strings.Contains(shown.Text, "adk") || strings.Contains(shown.Text, "stateDelta") {
 			t.Errorf("%s shows %q", shown.ID, shown.Text)
@@ -274,7 +275,7 @@ func TestADKForks(t *testing.T) {
 		}
 		return list
 	}
-	inv := adk.InvocationID("f", storetest.Must[[]*history.Shown](t)(s.Recall.Log(storetest.Must[format.Value](t)(history.Tip(storetest.View(t, s), "f", "main")).ID, history.LogOptions{}))[0].ID.String())
+	inv := adk.InvocationID("f", storetest.Must[[]*history.Shown](t)(s.Recall.Log(storetest.Must[format.Value](t)(history.Tip(storetest.View(t, s), "f", "main")).ID, recall.LogOptions{}))[0].ID.String())
 	// An open child, inside another one.
 	want := []seen{
 		{"", "user", "a question", inv}, {"left", "agent", "call", inv}, {"left", "agent", "result no result was recorded", inv},
@@ -358,7 +359,7 @@ func TestADKAfterRewind(t *testing.T) {
 	s := storetest.Create(t)
 	importADK(t, s, in, "h")
 	tip := storetest.Must[format.Value](t)(history.Tip(storetest.View(t, s), "h", history.MainBranch))
-	list := storetest.Must[[]*history.Shown](t)(s.Recall.Log(tip.ID, history.LogOptions{}))
+	list := storetest.Must[[]*history.Shown](t)(s.Recall.Log(tip.ID, recall.LogOptions{}))
 	storetest.Must[conversation.Rewound](t)(s.Conversation.Rewind(context.Background(), "h", history.MainBranch, list[1].ID, conversation.RewindOptions{}))
 	before := storetest.View(t, s).Number
 	again := importADK(t, s, in, "h")

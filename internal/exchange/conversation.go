@@ -68,8 +68,11 @@ func (s *Reader) Conversation(v *refs.View, session, branch string, masked bool)
 		return nil, err
 	}
 	w := &conversationWalk{lanes: lanes{at: map[format.ID][]string{tip.ID: base}}, newer: map[format.ID]placed{}}
-	if err := s.EachBack(tip.ID, w.entry); err != nil {
-		return nil, err
+	for e, err := range s.Walk(tip.ID, history.WithJoined) {
+		if err != nil {
+			return nil, err
+		}
+		w.entry(e.ID, e.Entry)
 	}
 	slices.Reverse(w.list)
 	c := &Conversation{s: s, edits: &edits.Edits{}}
@@ -132,7 +135,7 @@ type conversationWalk struct {
 	list  []placed
 }
 
-func (w *conversationWalk) entry(id format.ID, e *format.Entry) bool {
+func (w *conversationWalk) entry(id format.ID, e *format.Entry) {
 	p := placed{said: Said{Seq: e.Seq}, id: id, parent: history.FirstParent(e), kind: e.Kind, role: e.Role, name: e.Invocation, results: e.Results, source: e.Source}
 	for _, c := range e.Calls {
 		p.calls = append(p.calls, c.ID)
@@ -147,7 +150,6 @@ func (w *conversationWalk) entry(id format.ID, e *format.Entry) bool {
 		p.version, p.calls, p.results, p.name = newest.id, newest.calls, newest.results, newest.name
 	}
 	w.list = append(w.list, p)
-	return true
 }
 
 // lanes finds the branches of forks in which an entry was said, for a history that is walked newest

@@ -65,7 +65,7 @@ func (c *Tally) add(batch []conversation.Message, done []conversation.Appended, 
 			c.Messages++
 		}
 	}
-	c.Redacted = history.AddFindings(c.Redacted, found)
+	c.Redacted = conversation.AddFindings(c.Redacted, found)
 }
 
 // sum adds the counts of another tally.
@@ -75,7 +75,7 @@ func (c *Tally) sum(o Tally) {
 	c.Known += o.Known
 	c.Amended += o.Amended
 	c.Rewinds += o.Rewinds
-	c.Redacted = history.AddFindings(c.Redacted, o.Redacted)
+	c.Redacted = conversation.AddFindings(c.Redacted, o.Redacted)
 }
 
 // An import records at most importBatch messages, and about importBytes of them, in one operation.

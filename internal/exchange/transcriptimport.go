@@ -226,7 +226,7 @@ func (s *Writer) LinkChildren(ctx context.Context, list []Child) (linked int, er
 // linkImported links a session to its parent. A session that names its parent needs neither the
 // call nor the parent to exist.
 func (s *Writer) linkImported(ctx context.Context, c Child) (known bool, err error) {
-	err = s.locked(ctx, func(t *Tx) error {
+	err = s.Locked(ctx, func(t *Tx) error {
 		u, err := t.conversation.LinkTo(c.Session, c.Parent, c.Named, c.Named)
 		if err != nil {
 			return err

@@ -178,7 +178,7 @@ func (im *treeImporter) flush() error {
 func (im *treeImporter) write(found []sanitize.Finding) error {
 	var count Tally
 	returned := 0
-	err := im.locked(im.ctx, func(t *Tx) error {
+	err := im.Locked(im.ctx, func(t *Tx) error {
 		w, err := im.open(t)
 		if err != nil {
 			return err
@@ -213,7 +213,7 @@ func (im *treeImporter) finish() error {
 	if there, err := im.endsRight(tip, nil); err != nil || there {
 		return err
 	}
-	return im.locked(im.ctx, func(t *Tx) error {
+	return im.Locked(im.ctx, func(t *Tx) error {
 		w, err := im.open(t)
 		if err != nil {
 			return err

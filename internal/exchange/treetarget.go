@@ -22,15 +22,13 @@ func (im *treeImporter) nearest(tip, target format.ID, fresh map[format.ID]*form
 	if tip.IsZero() {
 		return tip, after, nil
 	}
-	err = im.EachBack(tip, func(id format.ID, e *format.Entry) bool {
-		if hit(id) {
-			near = id
-			return false
+	for e, err := range im.Walk(tip, history.WithJoined) {
+		if err != nil || hit(e.ID) {
+			return e.ID, after, err
 		}
-		after = append(after, history.Entry{ID: id, Entry: e})
-		return true
-	})
-	return near, after, err
+		after = append(after, e)
+	}
+	return near, after, nil
 }
 
 // target returns the entry that the next message follows: the end of the line with the messages of
@@ -61,16 +59,16 @@ func (im *treeImporter) findHandRewinds() error {
 	im.hand = map[format.ID]format.ID{}
 	tip := im.view.Get(history.RefName(im.as, history.MainBranch)).ID
 	im.last, im.tail = format.ID{}, tip
-	err := im.EachBack(tip, func(id format.ID, e *format.Entry) bool {
-		if of, own := im.originOf(e); own && e.Kind != format.KindRewind && e.Kind != format.KindAmend {
+	for e, err := range im.Walk(tip, history.WithJoined) {
+		if err != nil {
+			return err
+		}
+		if of, own := im.originOf(e.Entry); own && e.Kind != format.KindRewind && e.Kind != format.KindAmend {
 			if _, ok := im.tree.Number(of); ok {
-				im.last = id
+				im.last = e.ID
+				break
 			}
 		}
-		return im.last.IsZero()
-	})
-	if err != nil {
-		return err
 	}
 	seen := map[format.ID]bool{}
 	for todo := []format.ID{tip}; len(todo) > 0; {

@@ -98,7 +98,7 @@ func (im *forestImporter) run(ctx context.Context) error {
 		}
 		im.raws = im.raws[n:]
 	}
-	return im.locked(ctx, im.apply)
+	return im.Locked(ctx, im.apply)
 }
 
 // checkOthers checks that every message of the session that has not graduated is of this file.
@@ -116,20 +116,22 @@ func (im *forestImporter) checkOthers(t *Tx) error {
 	if !v.Exists() {
 		return nil
 	}
-	var other format.ID
-	err = im.EachBack(v.ID, func(id format.ID, e *format.Entry) bool {
-		if e.Kind == format.KindMessage && e.Seq > v.Frontier && (e.Source == nil || e.Source.Agent != unionFindAgent || e.Source.Session != im.doc.Store) {
-			other = id
+	for e, err := range im.Walk(v.ID, history.WithJoined) {
+		if err != nil {
+			return err
 		}
-		return other.IsZero() && id != im.seen && (e.Kind != format.KindMessage || e.Seq > v.Frontier)
-	})
-	if err == nil && !other.IsZero() {
-		err = fmt.Errorf("%w: session %q has messages of its own that have not graduated, such as %v", history.ErrRefused, history.Clip(im.out.Session), other)
+		if e.Kind == format.KindMessage && e.Seq <= v.Frontier {
+			break
+		}
+		if e.Kind == format.KindMessage && (e.Source == nil || e.Source.Agent != unionFindAgent || e.Source.Session != im.doc.Store) {
+			return fmt.Errorf("%w: session %q has messages of its own that have not graduated, such as %v", history.ErrRefused, history.Clip(im.out.Session), e.ID)
+		}
+		if e.ID == im.seen {
+			break
+		}
 	}
-	if err == nil {
-		im.seen = v.ID
-	}
-	return err
+	im.seen = v.ID
+	return nil
 }
 
 // allKnown reports whether every node is in the session already, and sets their entries.
@@ -188,7 +190,7 @@ func (im *forestImporter) append(ctx context.Context) error {
 				im.out.Messages++
 			}
 		}
-		im.out.Redacted = history.AddFindings(im.out.Redacted, found)
+		im.out.Redacted = conversation.AddFindings(im.out.Redacted, found)
 	}
 	return nil
 }
@@ -283,7 +285,7 @@ func (im *forestImporter) cleanText(text string) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("%w: cannot sanitise a summary, so it is not stored: %w", history.ErrInput, err)
 	}
-	im.out.Redacted = history.AddFindings(im.out.Redacted, found)
+	im.out.Redacted = conversation.AddFindings(im.out.Redacted, found)
 	return string(clean), nil
 }
 

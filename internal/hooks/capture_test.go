@@ -6,8 +6,6 @@ import (
 	"crypto/rand"
 	"encoding/json"
 	"fmt"
-	"github.com/gemini-ctx/ctx/internal/conversation"
-	"github.com/gemini-ctx/ctx/internal/history"
 	"os"
 	"path/filepath"
 	"strings"
@@ -17,6 +15,8 @@ import (
 
 	"github.com/gemini-ctx/ctx/forest/summarize"
 	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/internal/conversation"
+	"github.com/gemini-ctx/ctx/internal/history"
 	"github.com/gemini-ctx/ctx/internal/repo"
 	"github.com/gemini-ctx/ctx/internal/session"
 )
@@ -53,18 +53,17 @@ func texts(t testing.TB, s *session.Store, name string) (list []string) {
 	if tip.IsZero() {
 		return nil
 	}
-	err = s.History.EachBack(tip, func(id format.ID, e *format.Entry) bool {
-		shown, err := s.History.Entry(id)
+	for e, err := range s.History.Walk(tip, history.WithJoined) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		shown, err := s.History.Entry(e.ID)
 		if err != nil {
 			t.Fatal(err)
 		}
 		if e.Kind == format.KindMessage {
 			list = append([]string{shown.Text}, list...)
 		}
-		return true
-	})
-	if err != nil {
-		t.Fatal(err)
 	}
 	return list
 }

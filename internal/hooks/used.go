@@ -4,8 +4,8 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/agent/geminicli"
+	"github.com/gemini-ctx/ctx/internal/history"
 )
 
 // maxLooked is how many of the newest entries of a branch are read to learn which agent wrote
@@ -28,14 +28,14 @@ func (p *DoctorEnv) used() bool {
 	}
 	names := view.Names("sessions/")
 	for _, name := range names {
-		left, found := maxLooked, false
-		err := p.Store.History.EachBack(view.Get(name).ID, func(_ format.ID, e *format.Entry) bool {
-			found = e.Source != nil && e.Source.Agent == geminicli.Agent
-			left--
-			return !found && left > 0
-		})
-		if found || err != nil {
-			return true
+		looked := 0
+		for e, err := range p.Store.History.Walk(view.Get(name).ID, history.WithJoined) {
+			if err != nil || e.Source != nil && e.Source.Agent == geminicli.Agent {
+				return true
+			}
+			if looked++; looked == maxLooked {
+				break
+			}
 		}
 	}
 	return len(names) == 0

@@ -145,16 +145,21 @@ func (s *Reader) storeDigest(name history.BranchName, d *digestCache) {
 func (s *Reader) digestHistory(tip format.ID, through uint64, cached *digestCache, all bool) (*digestInput, error) {
 	h := &digestInput{}
 	messages := 0
-	err := s.BackSides(tip, func(id format.ID, e *format.Entry, side bool) bool {
+	for e, err := range s.Walk(tip, history.WithJoined) {
+		if err != nil {
+			return nil, err
+		}
 		if e.Seq > through {
-			h.after.add(id, e)
-			return len(h.after.list) < maxDigested
+			if h.after.add(e); len(h.after.list) == maxDigested {
+				break
+			}
+			continue
 		}
-		if cached != nil && id == cached.at {
+		if cached != nil && e.ID == cached.at {
 			h.cached = cached
-			return false
+			break
 		}
-		h.before.add(id, e)
+		h.before.add(e)
 		if e.Kind == format.KindMessage {
 			messages++
 			h.newest = max(h.newest, e.Seq)
@@ -162,22 +167,24 @@ func (s *Reader) digestHistory(tip format.ID, through uint64, cached *digestCach
 				h.called = max(h.called, e.Seq)
 			}
 		}
-		return messages < maxDigested && (all || h.called > 0 || cached != nil || messages < agentWindow)
-	})
-	return h, err
+		if messages == maxDigested || !all && h.called == 0 && cached == nil && messages == agentWindow {
+			break
+		}
+	}
+	return h, nil
 }
 
 // add adds an entry to the passage.
-func (h *passage) add(id format.ID, e *format.Entry) {
+func (h *passage) add(e history.Entry) {
 	switch e.Kind {
 	case format.KindMessage, format.KindNote:
-		h.list = append(h.list, history.Entry{ID: id, Entry: e})
+		h.list = append(h.list, e)
 	case format.KindAmend:
 		if _, newer := h.amends[e.Amends]; !newer {
 			if h.amends == nil {
 				h.amends = map[format.ID]format.ID{}
 			}
-			h.amends[e.Amends] = id
+			h.amends[e.Amends] = e.ID
 		}
 	}
 }

@@ -70,15 +70,15 @@ func (s *Reader) addLines(v *refs.View, list []brief.SessionBrief, room int, cos
 	return nil
 }
 
-// ProjectBudget is the default budget, in tokens, of the brief of a project.
-const ProjectBudget = 1500
+// projectBudget is the default budget, in tokens, of the brief of a project.
+const projectBudget = 1500
 
 // ProjectInput returns what a session that does not exist yet renders: the brief of its project.
 // Epoch is empty if the project has no session.
 func (s *Reader) ProjectInput(v *refs.View, session string, budget int) (view.Input, error) {
 	in := view.Input{Session: session, Branch: history.MainBranch}
 	if budget == 0 {
-		budget = ProjectBudget
+		budget = projectBudget
 	}
 	newest, err := s.newestSessions(v, session, projectSessions)
 	if err != nil || len(newest) == 0 {
@@ -115,7 +115,7 @@ func (s *Reader) AddProject(v *refs.View, in *view.Input, budget int) error {
 	}
 	newest = slices.DeleteFunc(newest, func(b brief.SessionBrief) bool { return b.Last.After(first.Time) })
 	newest = newest[:min(len(newest), projectSessions)]
-	room := view.BriefRoom(ProjectBudget)
+	room := view.BriefRoom(projectBudget)
 	if budget > 0 {
 		room = min(view.OthersRoom(budget), view.BriefRoom(budget)-2*view.TailSize(in.Tail))
 	}

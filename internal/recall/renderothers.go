@@ -78,7 +78,7 @@ func (r *clusterReader) isOthersOnly(stone *format.Tombstone) (bool, error) {
 // member comes first, and the summary of the last one that fits is cut. Clusters that are left out
 // count as not listed.
 func (r *clusterReader) limitOthers(st *forest.State, in *view.Input, budget int) {
-	room := 4 * ProjectBudget
+	room := 4 * projectBudget
 	if budget > 0 {
 		room = view.OthersRoom(budget)
 	}

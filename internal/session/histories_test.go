@@ -22,6 +22,7 @@ import (
 	"github.com/gemini-ctx/ctx/internal/history"
 	"github.com/gemini-ctx/ctx/internal/maintenance/fsck"
 	"github.com/gemini-ctx/ctx/internal/maintenance/rebuild"
+	"github.com/gemini-ctx/ctx/internal/recall"
 	"github.com/gemini-ctx/ctx/internal/repo"
 	"github.com/gemini-ctx/ctx/internal/session"
 	"github.com/gemini-ctx/ctx/internal/storetest"
@@ -286,7 +287,7 @@ func (w *world) messages(name string) []*history.Shown {
 	if !v.Exists() {
 		return nil
 	}
-	list, err := w.s.Recall.Log(v.ID, history.LogOptions{})
+	list, err := w.s.Recall.Log(v.ID, recall.LogOptions{})
 	w.must(err)
 	return list
 }
@@ -582,7 +583,7 @@ func (w *world) repair(verb string, do func(context.Context, format.ID, compacti
 	w.note(verb+" of %d", c.Number)
 	w.loses = true
 	done, err := do(bg, id, o)
-	if verb == "revert" && errors.Is(err, history.ErrNoEarlier) {
+	if verb == "revert" && errors.Is(err, summaries.ErrNoEarlier) {
 		w.tally.add("revert: nothing earlier", 1)
 		return
 	}

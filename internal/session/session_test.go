@@ -31,7 +31,7 @@ func TestAppendLogRender(t *testing.T) {
 	}
 	v := storetest.View(t, s)
 	tip := storetest.Must[format.Value](t)(history.Tip(v, "talk", history.MainBranch))
-	log := storetest.Must[[]*history.Shown](t)(s.Recall.Log(tip.ID, history.LogOptions{}))
+	log := storetest.Must[[]*history.Shown](t)(s.Recall.Log(tip.ID, recall.LogOptions{}))
 	if len(log) != len(said) {
 		t.Fatalf("log has %d messages, want %d", len(log), len(said))
 	}

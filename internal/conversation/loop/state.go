@@ -14,8 +14,8 @@ import (
 // MaxState is the most bytes of a state: every character of the text may be written as an escape.
 const MaxState = 128 << 10
 
-// MaxMark is the most bytes of a Mark.
-const MaxMark = 300
+// maxMark is the most bytes of a Mark.
+const maxMark = 300
 
 // maxCount is where counting ends. Nobody tells a million loops from more.
 const maxCount = 1_000_000
@@ -101,7 +101,7 @@ func (doc *stateDoc) check() error {
 	switch {
 	case doc.V != stateVersion:
 		return fmt.Errorf("%w: version %d, known is %d", ErrState, doc.V, stateVersion)
-	case len(doc.Mark) > MaxMark || !utf8.ValidString(doc.Mark):
+	case len(doc.Mark) > maxMark || !utf8.ValidString(doc.Mark):
 		return bad("mark")
 	case doc.Prompt != "" && !isDigest(doc.Prompt):
 		return bad("prompt")
