@@ -1,6 +1,10 @@
-package sanitize
+package secrets
 
-import "bytes"
+import (
+	"bytes"
+
+	"github.com/gemini-ctx/ctx/internal/sanitize/chars"
+)
 
 // This file reads values whose name precedes them without a separator of code: in prose (the
 // password is …), in a call ("KEY", "…"), in XML (<key>…</key>) and in SQL (PASSWORD '…').
@@ -9,18 +13,19 @@ import "bytes"
 func (s *scan) isAt(i int) {
 	b := s.b
 	kind := keyBefore(b, i)
-	if kind == noKey {
+	if kind == NoKey {
 		return
 	}
-	if v := valueAfter(&s.runs, i+len(" is ")); v.start < v.end && b[v.start] != '*' && judge(b[v.start:v.end], false, kind) {
-		s.add(v.start, v.end, kind.class())
+	if v := valueAfter(&s.runs, i+len(" is ")); v.start < v.end && b[v.start] != '*' &&
+		Judge(b[v.start:v.end], false, kind) {
+		s.add(v.start, v.end, kind.Class())
 	}
 }
 
 // callAt reads ("KEY", "value"), as in Setenv, Set and put, with the comma at b[i].
 func (s *scan) callAt(i int) {
 	b := s.b
-	if i < 3 || !isQuote(b[i-1]) {
+	if i < 3 || !chars.IsQuote(b[i-1]) {
 		return
 	}
 	end := i - 1
@@ -28,12 +33,12 @@ func (s *scan) callAt(i int) {
 		end--
 	}
 	name := nameStart(b, end)
-	kind := keyOf(b[name:end])
-	if kind == noKey {
+	kind := KeyOf(b[name:end])
+	if kind == NoKey {
 		return
 	}
 	open := name - 1
-	for open > 0 && (isQuote(b[open]) || b[open] == '\\') {
+	for open > 0 && (chars.IsQuote(b[open]) || b[open] == '\\') {
 		open--
 	}
 	quote := openingQuote(b, blanks(b, i+1))
@@ -44,8 +49,8 @@ func (s *scan) callAt(i int) {
 	if kind == headerKey && bytes.IndexByte(b[v.start:v.end], ' ') >= 0 {
 		return // the rule for headers keeps the scheme
 	}
-	if judge(b[v.start:v.end], true, kind) {
-		s.add(v.start, v.end, kind.class())
+	if Judge(b[v.start:v.end], true, kind) {
+		s.add(v.start, v.end, kind.Class())
 	}
 }
 
@@ -58,23 +63,23 @@ func (s *scan) elementAt(i int) {
 	}
 	low := max(0, i-4*maxBare)
 	end := i
-	for end > low && isSpace(b[end-1]) {
+	for end > low && chars.IsSpace(b[end-1]) {
 		end--
 	}
 	start := end
-	for start > low && b[start-1] != '>' && b[start-1] != '<' && !isSpace(b[start-1]) {
+	for start > low && b[start-1] != '>' && b[start-1] != '<' && !chars.IsSpace(b[start-1]) {
 		start--
 	}
 	open := start
-	for open > low && isSpace(b[open-1]) {
+	for open > low && chars.IsSpace(b[open-1]) {
 		open--
 	}
 	if start == end || open < 2 || b[open-1] != '>' {
 		return
 	}
 	name := trimKey(b, open-1)
-	if kind := keyOf(b[nameStart(b, name):name]); kind != noKey && judge(b[start:end], true, kind) {
-		s.add(start, end, kind.class())
+	if kind := KeyOf(b[nameStart(b, name):name]); kind != NoKey && Judge(b[start:end], true, kind) {
+		s.add(start, end, kind.Class())
 	}
 }
 
@@ -84,15 +89,16 @@ func (s *scan) sqlAt(i int, word string) {
 	at := i + len(word)
 	if word == "BY" || word == "by" {
 		before := bytes.TrimRight(b[max(0, i-16):i], " ")
-		if n := len(before) - len("IDENTIFIED"); n < 0 || !bytes.EqualFold(before[n:], []byte("IDENTIFIED")) {
+		if n := len(before) - len("IDENTIFIED"); n < 0 ||
+			!bytes.EqualFold(before[n:], []byte("IDENTIFIED")) {
 			return
 		}
 	}
 	quote := blanks(b, at)
-	if quote == at || !startsToken(b, i) || quote >= len(b) || b[quote] != '\'' {
+	if quote == at || !chars.StartsToken(b, i) || quote >= len(b) || b[quote] != '\'' {
 		return
 	}
-	if v := quotedValue(b, quote); judge(b[v.start:v.end], true, strongKey) {
-		s.add(v.start, v.end, strongKey.class())
+	if v := quotedValue(b, quote); Judge(b[v.start:v.end], true, strongKey) {
+		s.add(v.start, v.end, strongKey.Class())
 	}
 }

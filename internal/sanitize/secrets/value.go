@@ -1,13 +1,15 @@
-package sanitize
+package secrets
 
 import (
 	"bytes"
 	"strings"
+
+	"github.com/gemini-ctx/ctx/internal/sanitize/chars"
 )
 
 // literalSecret decides whether a quoted literal, or a JSON string, under a key of this kind is a
 // secret.
-func literalSecret(kind keyKind, v []byte) bool {
+func literalSecret(kind Key, v []byte) bool {
 	switch kind {
 	case authKey:
 		return userAndPassword(v)
@@ -19,119 +21,49 @@ func literalSecret(kind keyKind, v []byte) bool {
 	if standIn(v) || bytes.ContainsAny(v, " \t\r\n") {
 		return false
 	}
-	m := measure(v)
+	m := chars.Measure(v)
 	if kind == plainKey {
 		return drawnKey(v, m)
 	}
 	if kind == strongKey {
-		return len(v) >= 5 && (m.mixed() || m.digits >= 6 || m.symbols > 0 && m.letters > 0 && len(v) >= 8 || m.random())
+		return len(v) >= 5 &&
+			(m.Mixed() || m.Digits >= 6 || m.Symbols > 0 && m.Letters > 0 && len(v) >= 8 || m.Random())
 	}
-	if m.digits == len(v) {
-		return len(v) >= 16 && !stencil(v)
+	if m.Digits == len(v) {
+		return len(v) >= 16 && !chars.Stencil(v)
 	}
-	if len(v) < 8 || m.number() || stencil(v) || pathOfWords(v) || wordsAndNumbers(v) || keyOf(v) != noKey && compound(v, m) {
+	if len(v) < 8 || m.IsNumber() || chars.Stencil(v) || pathOfWords(v) || wordsAndNumbers(v) ||
+		KeyOf(v) != NoKey && compound(v, m) {
 		return false
 	}
-	return m.letters > 0 && (m.switches >= 3 || m.digits >= 3) || m.random()
+	return m.Letters > 0 && (m.Switches >= 3 || m.Digits >= 3) || m.Random()
 }
 
 // bareSecret decides whether an unquoted run is a secret. It may also be code.
-func bareSecret(kind keyKind, v []byte) bool {
+func bareSecret(kind Key, v []byte) bool {
 	if kind == authKey {
 		return userAndPassword(v)
 	}
 	if standIn(v) || code(v) {
 		return false
 	}
-	m := measure(v)
+	m := chars.Measure(v)
 	if kind == plainKey {
 		return drawnKey(v, m)
 	}
 	if kind == strongKey {
 		return len(v) >= 6 && !knownWord(v) && !compound(v, m) &&
-			(m.mixed() || m.symbols > 0 && m.letters > 0 && len(v) >= 8 || m.digits == len(v) || m.random())
+			(m.Mixed() || m.Symbols > 0 && m.Letters > 0 && len(v) >= 8 || m.Digits == len(v) || m.Random())
 	}
-	if m.digits == len(v) {
-		return len(v) >= 16 && !stencil(v)
+	if m.Digits == len(v) {
+		return len(v) >= 16 && !chars.Stencil(v)
 	}
-	if len(v) < 8 || m.number() || stencil(v) || pathOfWords(v) || wordsAndNumbers(v) || compound(v, m) {
+	if len(v) < 8 || m.IsNumber() || chars.Stencil(v) || pathOfWords(v) || wordsAndNumbers(v) ||
+		compound(v, m) {
 		return false
 	}
-	return m.letters > 0 && (m.switches >= 3 || m.digits >= 4) || m.random()
+	return m.Letters > 0 && (m.Switches >= 3 || m.Digits >= 4) || m.Random()
 }
-
-// shapeOf counts the characters of a value.
-type shapeOf struct {
-	length   int
-	letters  int // ASCII letters
-	digits   int
-	symbols  int // punctuation that words, numbers and paths do not have
-	switches int // places where a letter and a digit meet
-	turns    int // places where a lower-case and an upper-case letter meet
-	oneCase  int // longest run of letters in one case
-	pairs    int // neighbouring letters, except a capital after a lower-case letter
-	rare     int // pairs that are rare in words
-}
-
-func measure(v []byte) shapeOf {
-	m := shapeOf{length: len(v)}
-	run := 0
-	for i, c := range v {
-		switch {
-		case isLetter(c):
-			m.letters++
-		case isDigit(c):
-			m.digits++
-		case bytes.IndexByte([]byte("!@#^~$%&*"), c) >= 0:
-			m.symbols++
-		}
-		if i == 0 {
-			run = 1
-			continue
-		}
-		p := v[i-1]
-		if isLetter(p) && isDigit(c) || isDigit(p) && isLetter(c) {
-			m.switches++
-		}
-		if isLower(p) && isUpper(c) || isUpper(p) && isLower(c) {
-			m.turns++
-		}
-		if isLetter(p) && isLetter(c) && !(isLower(p) && isUpper(c)) {
-			m.pairs++
-			if isRarePair(p, c) {
-				m.rare++
-			}
-		}
-		if isLower(p) && isLower(c) || isUpper(p) && isUpper(c) {
-			run++
-		} else {
-			run = 1
-		}
-		if isLetter(c) {
-			m.oneCase = max(m.oneCase, run)
-		}
-	}
-	return m
-}
-
-// mixed reports whether the value has letters and digits.
-func (m shapeOf) mixed() bool { return m.letters > 0 && m.digits > 0 }
-
-// random reports whether the value looks random although it has few digits or none: its case
-// changes far more often than in camel case, it is long and changes as often as base64 does, it is
-// longer than any word, or its letters are unlike those of words.
-func (m shapeOf) random() bool {
-	switch {
-	case m.length >= 16 && m.turns*5 >= m.letters*2 && m.letters*4 >= m.length*3:
-		return true
-	case m.length >= 30 && m.mixed() && m.turns+m.switches >= 10:
-		return true
-	}
-	return m.oneCase >= 24 || m.length >= 10 && m.unlikeWords()
-}
-
-// number reports whether the value is a number, a version, a date or an amount with a unit.
-func (m shapeOf) number() bool { return m.digits > 0 && m.letters <= 2 }
 
 // standIn reports whether v stands for a secret instead of being one: it is empty, a mask, a
 // placeholder, a variable, a template, a path or an address.
@@ -150,21 +82,24 @@ func referring(v string) bool {
 	case '<', '{', '$':
 		return true
 	case '/':
-		return len(v) < 32 || runEnd([]byte(v), 0, isBase64) != len(v) || !measure([]byte(v)).random() // base64 also contains slashes
+		// base64 also contains slashes
+		return len(v) < 32 || !chars.Only([]byte(v), chars.IsBase64) || !chars.Measure([]byte(v)).Random()
 	case '%':
 		if len(v) > 2 && v[len(v)-1] == '%' {
 			return true
 		}
 	}
-	for _, p := range [...]string{"./", "../", "~/", "env:", "file:", "arn:", "vault:", "process.env", "os.", `\n`, `\u`, `\x`} {
+	for _, p := range [...]string{"./", "../", "~/", "env:", "file:", "arn:", "vault:", "process.env",
+		"os.", `\n`, `\u`, `\x`} {
 		if strings.HasPrefix(v, p) {
 			return true
 		}
 	}
-	if len(v) > 2 && v[1] == ':' && (v[2] == '\\' || v[2] == '/') && isLetter(v[0]) {
+	if len(v) > 2 && v[1] == ':' && (v[2] == '\\' || v[2] == '/') && chars.IsLetter(v[0]) {
 		return true
 	}
-	for _, p := range [...]string{"${", "$(", "{{", "#{", "<%", "://", "%s", "%v", "%q", "%w", "%+", "%["} {
+	for _, p := range [...]string{"${", "$(", "{{", "#{", "<%", "://", "%s", "%v", "%q", "%w", "%+",
+		"%["} {
 		if strings.Contains(v, p) {
 			return true
 		}
@@ -176,7 +111,8 @@ func referring(v string) bool {
 func braced(v string) bool {
 	i := strings.IndexByte(v, '{')
 	j := strings.IndexByte(v, '}')
-	return i >= 0 && j > i && strings.IndexFunc(v[i+1:j], func(r rune) bool { return r >= 0x80 || !isDotted(byte(r)) }) < 0
+	return i >= 0 && j > i &&
+		strings.IndexFunc(v[i+1:j], func(r rune) bool { return r >= 0x80 || !chars.IsDotted(byte(r)) }) < 0
 }
 
 // isFileName reports whether v ends in an extension of files that hold keys and settings.
@@ -186,7 +122,8 @@ func isFileName(v string) bool {
 		return false
 	}
 	switch v[i+1:] {
-	case "json", "yaml", "yml", "toml", "pem", "key", "crt", "txt", "env", "go", "js", "ts", "tsx", "py", "rs", "md", "html", "sh":
+	case "json", "yaml", "yml", "toml", "pem", "key", "crt", "txt", "env", "go", "js", "ts", "tsx",
+		"py", "rs", "md", "html", "sh":
 		return true
 	}
 	return false
@@ -195,14 +132,16 @@ func isFileName(v string) bool {
 // placeholder reports whether v, given also in lower case, asks the reader to insert a secret. A
 // word counts only among words, because long random secrets contain short words.
 func placeholder(lower string, v []byte) bool {
-	for _, p := range [...]string{"changeme", "change_me", "change-me", "xxxx", "****", "....", "####", "redacted", "<"} {
+	for _, p := range [...]string{"changeme", "change_me", "change-me", "xxxx", "****", "....", "####",
+		"redacted", "<"} {
 		if strings.Contains(lower, p) {
 			return true
 		}
 	}
-	for _, p := range [...]string{"your", "example", "placeholder", "dummy", "replace", "insert", "todo"} {
+	for _, p := range [...]string{"your", "example", "placeholder", "dummy", "replace", "insert",
+		"todo"} {
 		if strings.Contains(lower, p) {
-			return !measure(v).unlikeWords()
+			return !chars.Measure(v).UnlikeWords()
 		}
 	}
 	return false
@@ -212,8 +151,10 @@ func placeholder(lower string, v []byte) bool {
 // follows a colon or an equals sign.
 func knownWord(v []byte) bool {
 	switch strings.ToLower(string(v)) {
-	case "sha256", "sha384", "sha512", "sha-256", "sha-512", "sha3-256", "base32", "base64", "argon2", "argon2i",
-		"argon2d", "argon2id", "pbkdf2", "bcrypt2", "scrypt2", "oauth2", "string1", "string2", "utf-16", "uint16",
+	case "sha256", "sha384", "sha512", "sha-256", "sha-512", "sha3-256", "base32", "base64", "argon2",
+		"argon2i",
+		"argon2d", "argon2id", "pbkdf2", "bcrypt2", "scrypt2", "oauth2", "string1", "string2", "utf-16",
+		"uint16",
 		"uint32", "uint64", "float32", "float64", "x25519", "ed25519", "aes128", "aes256", "2fa-totp":
 		return true
 	}
@@ -226,7 +167,8 @@ func code(v []byte) bool {
 	if strings.IndexByte("([#&|.,:;", s[0]) >= 0 {
 		return true
 	}
-	if strings.IndexByte("*!@%+~?-", s[0]) >= 0 && runEnd(v, 1, isDotted) == len(v) && measure(v).digits <= 1 {
+	if strings.IndexByte("*!@%+~?-", s[0]) >= 0 && chars.RunEnd(v, 1, chars.IsDotted) == len(v) &&
+		chars.Measure(v).Digits <= 1 {
 		return true
 	}
 	if strings.Contains(strings.TrimRight(s, "="), "==") { // at the end it is padding
@@ -237,7 +179,7 @@ func code(v []byte) bool {
 			return true
 		}
 	}
-	name := runEnd(v, 0, func(c byte) bool { return isWord(c) || c == '.' || c == '!' })
+	name := chars.RunEnd(v, 0, func(c byte) bool { return chars.IsWord(c) || c == '.' || c == '!' })
 	return name > 0 && name < len(v) && strings.IndexByte("([{", v[name]) >= 0
 }
 
@@ -245,12 +187,13 @@ func code(v []byte) bool {
 // camel case, or a word that is itself a key, with few digits that stand together. A single word
 // with a digit is no compound, because short passwords look like that. Neither is a run whose case
 // changes more often than in camel case.
-func compound(v []byte, m shapeOf) bool {
-	if runEnd(v, 0, func(c byte) bool { return isWord(c) || c == '.' }) != len(v) || isDigit(v[0]) || m.unlikeWords() {
+func compound(v []byte, m chars.Counts) bool {
+	if !chars.Only(v, func(c byte) bool { return chars.IsWord(c) || c == '.' }) ||
+		chars.IsDigit(v[0]) || m.UnlikeWords() {
 		return false
 	}
 	joined := bytes.ContainsAny(v, "._") || camel(v)
-	named := keyOf(v) != noKey
+	named := KeyOf(v) != NoKey
 	switches, digits := 2, 4
 	switch {
 	case named && joined:
@@ -258,16 +201,17 @@ func compound(v []byte, m shapeOf) bool {
 	case bytes.Count(v, []byte("_")) >= 2:
 		digits = 6 // a constant of a numbered protocol
 	}
-	if m.switches > switches || m.digits > digits || m.turns*5 > m.letters*2 {
+	if m.Switches > switches || m.Digits > digits || m.Turns*5 > m.Letters*2 {
 		return false
 	}
-	return joined || named && m.digits <= 2 && m.switches <= 1
+	return joined || named && m.Digits <= 2 && m.Switches <= 1
 }
 
 // camel reports whether a part of v ends where a capital begins the next part.
 func camel(v []byte) bool {
 	for i := 2; i < len(v); i++ {
-		if !isUpper(v[i-2]) && isUpper(v[i-1]) && isLower(v[i]) || isLower(v[i-1]) && isUpper(v[i]) {
+		if !chars.IsUpper(v[i-2]) && chars.IsUpper(v[i-1]) && chars.IsLower(v[i]) ||
+			chars.IsLower(v[i-1]) && chars.IsUpper(v[i]) {
 			return true
 		}
 	}
@@ -281,8 +225,8 @@ func pathOfWords(v []byte) bool {
 		return false
 	}
 	for part := range bytes.SplitSeq(v, []byte("/")) {
-		m := measure(part)
-		if m.switches > 1 || m.digits > 4 || m.turns > 1 || m.random() {
+		m := chars.Measure(part)
+		if m.Switches > 1 || m.Digits > 4 || m.Turns > 1 || m.Random() {
 			return false
 		}
 	}
@@ -291,15 +235,17 @@ func pathOfWords(v []byte) bool {
 
 // drawnKey reports whether v is surely random: at least 32 hexadecimal digits, or at least 20
 // characters in which letters and digits alternate often.
-func drawnKey(v []byte, m shapeOf) bool {
-	if runEnd(v, 0, func(c byte) bool { return isBase64(c) || isURLSafe(c) }) != len(v) || stencil(v) || m.digits == len(v) {
+func drawnKey(v []byte, m chars.Counts) bool {
+	if !chars.Only(v, func(c byte) bool { return chars.IsBase64(c) || chars.IsURLSafe(c) }) ||
+		chars.Stencil(v) || m.Digits == len(v) {
 		return false
 	}
-	if runEnd(v, 0, isHex) == len(v) {
-		return len(v) >= 32 && m.mixed()
+	if chars.Only(v, chars.IsHex) {
+		return len(v) >= 32 && m.Mixed()
 	}
 	joints := bytes.Count(v, []byte("-")) + bytes.Count(v, []byte("_"))
-	return len(v) >= 20 && m.digits >= 3 && m.switches >= 3 && (m.turns+m.switches)*3 >= len(v) && joints <= 2
+	return len(v) >= 20 && m.Digits >= 3 && m.Switches >= 3 && (m.Turns+m.Switches)*3 >= len(v) &&
+		joints <= 2
 }
 
 // wordsAndNumbers reports whether v consists of words, numbers and versions with punctuation
@@ -308,7 +254,7 @@ func drawnKey(v []byte, m shapeOf) bool {
 func wordsAndNumbers(v []byte) bool {
 	parts, longest := 0, 0
 	for at := 0; at < len(v); {
-		end := runEnd(v, at, isAlnum)
+		end := chars.RunEnd(v, at, chars.IsAlnum)
 		if end == at {
 			if bytes.IndexByte([]byte("-._:/@"), v[at]) < 0 {
 				return false
@@ -316,12 +262,12 @@ func wordsAndNumbers(v []byte) bool {
 			at++
 			continue
 		}
-		m := measure(v[at:end])
+		m := chars.Measure(v[at:end])
 		if !isWordOrNumber(v[at:end], m) {
 			return false
 		}
-		if m.digits == 0 {
-			longest = max(longest, m.letters)
+		if m.Digits == 0 {
+			longest = max(longest, m.Letters)
 		}
 		parts, at = parts+1, end
 	}
@@ -330,18 +276,18 @@ func wordsAndNumbers(v []byte) bool {
 
 // isWordOrNumber reports whether a part is a word, a short number, a date, or a word with a number
 // such as clm14066 or v2.
-func isWordOrNumber(part []byte, m shapeOf) bool {
+func isWordOrNumber(part []byte, m chars.Counts) bool {
 	switch {
-	case m.switches > 1, m.letters >= 4 && m.unlikeWords(), m.random():
+	case m.Switches > 1, m.Letters >= 4 && m.UnlikeWords(), m.Random():
 		return false
-	case m.letters == 0:
-		return m.digits <= 4 || isDate(part)
-	case m.digits == 0:
+	case m.Letters == 0:
+		return m.Digits <= 4 || isDate(part)
+	case m.Digits == 0:
 		return true
-	case m.letters == 3 || m.letters == 4:
-		return m.digits <= 5
+	case m.Letters == 3 || m.Letters == 4:
+		return m.Digits <= 5
 	}
-	return m.letters <= 12 && m.digits <= 3
+	return m.Letters <= 12 && m.Digits <= 3
 }
 
 // isDate reports whether digits are a date such as 20260304.

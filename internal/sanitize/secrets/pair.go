@@ -1,8 +1,10 @@
-package sanitize
+package secrets
 
 import (
 	"bytes"
 	"strings"
+
+	"github.com/gemini-ctx/ctx/internal/sanitize/chars"
 )
 
 // pairAt finds a value that follows a key that names a secret and the separator at b[i]: = : => :=
@@ -18,19 +20,19 @@ func (s *scan) pairAt(i int) {
 	}
 	s.past[pairRule] = end
 	kind := keyBefore(b, separatorStart(b, i))
-	if kind == noKey {
+	if kind == NoKey {
 		return
 	}
 	v := valueAfter(&s.runs, end)
 	if kind == headerKey {
 		v = afterScheme(&s.runs, v)
 	}
-	secret := judge(b[v.start:v.end], v.quoted, kind)
+	secret := Judge(b[v.start:v.end], v.quoted, kind)
 	if !secret && b[i] == '=' && !v.quoted && isSetting(b, i) {
 		secret = settingSecret(kind, unmarked(b[v.start:v.end]))
 	}
 	if secret {
-		s.add(v.start, v.end, kind.class())
+		s.add(v.start, v.end, kind.Class())
 		s.past[pairRule] = v.end
 	}
 }
@@ -63,7 +65,8 @@ func isDefault(b []byte, i int) bool {
 // afterScheme returns the value after v if v is a word such as ApiKey before the credential.
 func afterScheme(runs *bareRuns, v value) value {
 	b := runs.b
-	if v.quoted || v.start == v.end || v.end-v.start > 16 || v.end >= len(b) || b[v.end] != ' ' || runEnd(b, v.start, isLetter) != v.end {
+	if v.quoted || v.start == v.end || v.end-v.start > 16 || v.end >= len(b) || b[v.end] != ' ' ||
+		chars.RunEnd(b, v.start, chars.IsLetter) != v.end {
 		return v
 	}
 	return valueAfter(runs, v.end)
@@ -73,16 +76,20 @@ func afterScheme(runs *bareRuns, v value) value {
 // file, where a value is no code.
 func isSetting(b []byte, i int) bool {
 	start := i
-	for start > 0 && i-start < maxKey && (isUpperNum(b[start-1]) || b[start-1] == '_') {
+	for start > 0 && i-start < maxKey && (chars.IsUpperNum(b[start-1]) || b[start-1] == '_') {
 		start--
 	}
-	return start < i && i+1 < len(b) && !isSpace(b[i+1]) && (start == 0 || isSpace(b[start-1]) || isQuote(b[start-1]) || startsToken(b, start))
+	return start < i && i+1 < len(b) && !chars.IsSpace(b[i+1]) &&
+		(start == 0 || chars.IsSpace(b[start-1]) || chars.IsQuote(b[start-1]) ||
+			chars.StartsToken(b, start))
 }
 
 // settingSecret decides whether the value of a setting is a secret. Every password is one unless it
 // stands for something else: the value DB_PASSWORD does, hunter2secret does not.
-func settingSecret(kind keyKind, v []byte) bool {
-	return kind == strongKey && len(v) >= 6 && !standIn(v) && (keyOf(v) == noKey || measure(v).mixed()) && bytes.IndexByte([]byte("([#&|:;"), v[0]) < 0 && bytes.IndexByte(v, '(') != runEnd(v, 0, isDotted)
+func settingSecret(kind Key, v []byte) bool {
+	return kind == strongKey && len(v) >= 6 && !standIn(v) &&
+		(KeyOf(v) == NoKey || chars.Measure(v).Mixed()) && bytes.IndexByte([]byte("([#&|:;"), v[0]) < 0 &&
+		bytes.IndexByte(v, '(') != chars.RunEnd(v, 0, chars.IsDotted)
 }
 
 // separator returns the offset after the separator at b[i], or 0 if there is none. Comparisons,
@@ -94,7 +101,8 @@ func separator(b []byte, i int) int {
 	}
 	switch b[i] {
 	case '=':
-		if i > 0 && strings.IndexByte("=!<>+-*/|^~&%", b[i-1]) >= 0 && !isDefault(b, i) || next == '=' || next == '~' {
+		if i > 0 && strings.IndexByte("=!<>+-*/|^~&%", b[i-1]) >= 0 && !isDefault(b, i) || next == '=' ||
+			next == '~' {
 			return 0
 		}
 		if next == '>' {
@@ -124,10 +132,10 @@ const maxGap = 40
 // keyBefore returns the kind of the key before the separator at b[i]. The key may be quoted,
 // indexed (env["TOKEN"]), optional (token?), emphasized (**Token**), coloured, and followed by the
 // name of a string type. If it is "value", the key is the name beside it.
-func keyBefore(b []byte, i int) keyKind {
+func keyBefore(b []byte, i int) Key {
 	end := trimKey(b, i)
 	if !mayEndKey(b[:end]) {
-		return noKey
+		return NoKey
 	}
 	start := nameStart(b, end)
 	if isStringType(b[start:end]) {
@@ -138,9 +146,11 @@ func keyBefore(b []byte, i int) keyKind {
 		start = nameStart(b, end)
 	}
 	if start == end {
-		return noKey
+		return NoKey
 	}
-	if start > 0 && b[start-1] == ' ' && (bytes.EqualFold(b[start:end], []byte("key")) || bytes.EqualFold(b[start:end], []byte("pass")) && isAccount(b[nameStart(b, start-1):start-1])) {
+	if start > 0 && b[start-1] == ' ' &&
+		(bytes.EqualFold(b[start:end], []byte("key")) ||
+			bytes.EqualFold(b[start:end], []byte("pass")) && isAccount(b[nameStart(b, start-1):start-1])) {
 		start = nameStart(b, start-1) // "API key: …" in prose
 	}
 	if bytes.HasPrefix(b[start:end], []byte("BUNDLE_")) && bytes.Contains(b[start:end], []byte("__")) {
@@ -149,7 +159,7 @@ func keyBefore(b []byte, i int) keyKind {
 	if end-start == len("value") && bytes.EqualFold(b[start:end], []byte("value")) {
 		return keyBeside(b, start)
 	}
-	return keyOf(b[start:end])
+	return KeyOf(b[start:end])
 }
 
 // mayEndKey is a quick test of the last letters before a separator. The name of a key, "value", a
@@ -167,13 +177,13 @@ func mayEndKey(b []byte) bool {
 	case '_', '-', '.':
 		return true
 	default:
-		return isDigit(last) || mayBeKey(b[n-2:])
+		return chars.IsDigit(last) || mayBeKey(b[n-2:])
 	}
 }
 
 // keyBeside returns the kind of the name beside a "value", on the same line or the line before:
 // name="db.password" value="…", or "- name: DB_PASSWORD" over "value: …".
-func keyBeside(b []byte, value int) keyKind {
+func keyBeside(b []byte, value int) Key {
 	low := max(0, value-2*maxKey)
 	line := value - 1
 	for lines := 0; line >= low; line-- {
@@ -189,7 +199,7 @@ func keyBeside(b []byte, value int) keyKind {
 	before := b[line+1 : value]
 	for _, word := range [...]string{"name", "key", "Name", "Key"} {
 		i := bytes.LastIndex(before, []byte(word))
-		if i < 0 || i > 0 && isAlnum(before[i-1]) {
+		if i < 0 || i > 0 && chars.IsAlnum(before[i-1]) {
 			continue
 		}
 		rest := bytes.TrimLeft(before[i+len(word):], " \"'\\")
@@ -197,9 +207,9 @@ func keyBeside(b []byte, value int) keyKind {
 			continue
 		}
 		rest = bytes.TrimLeft(rest[1:], " \"'\\")
-		return keyOf(rest[:runEnd(rest, 0, isDotted)])
+		return KeyOf(rest[:chars.RunEnd(rest, 0, chars.IsDotted)])
 	}
-	return noKey
+	return NoKey
 }
 
 // trimKey returns i without the characters that may stand between a key and a separator.
@@ -210,7 +220,7 @@ func trimKey(b []byte, i int) int {
 		case ' ', '\t', '"', '\'', '`', '\\', ']', ')', '*', '?':
 			i--
 		case 'm':
-			open := colourBefore(b[low:i])
+			open := chars.ColourBefore(b[low:i])
 			if open < 0 {
 				return i
 			}
@@ -233,12 +243,13 @@ func trimByte(b []byte, i int, c byte) int {
 func nameStart(b []byte, end int) int {
 	low := max(0, end-maxKey)
 	start := end
-	for start > low && isDotted(b[start-1]) {
+	for start > low && chars.IsDotted(b[start-1]) {
 		start--
 	}
-	if open := bytes.LastIndexByte(b[max(0, start-8):end], '['); open >= 0 { // a colour before the name
-		if open += max(0, start-8); colour(b[open:end]) > start-open {
-			start = open + colour(b[open:end])
+	// a colour before the name
+	if open := bytes.LastIndexByte(b[max(0, start-8):end], '['); open >= 0 {
+		if open += max(0, start-8); chars.Colour(b[open:end]) > start-open {
+			start = open + chars.Colour(b[open:end])
 		}
 	}
 	return start
@@ -268,8 +279,8 @@ const (
 	maxBare    = 128
 )
 
-// judge decides whether v is a secret under a key of this kind.
-func judge(v []byte, quoted bool, kind keyKind) bool {
+// Judge decides whether v is a secret under a key of this kind.
+func Judge(v []byte, quoted bool, kind Key) bool {
 	if quoted {
 		return len(v) <= maxLiteral && literalSecret(kind, unmarked(v))
 	}

@@ -1,6 +1,10 @@
-package sanitize
+package secrets
 
-import "bytes"
+import (
+	"bytes"
+
+	"github.com/gemini-ctx/ctx/internal/sanitize/chars"
+)
 
 // urlAt finds the password in a URL of any scheme whose :// is at b[i]:
 // scheme://user:PASSWORD@host, where the user may be empty. Only the password is replaced. A
@@ -10,7 +14,8 @@ func (s *scan) urlAt(i int) {
 	start := i + len("://")
 	end := authorityEnd(b, start)
 	s.past[urlRule] = max(end, start)
-	if i == 0 || !isAlnum(b[i-1]) || start < end && b[start] == '[' { // an IPv6 host, or usage text
+	// an IPv6 host, or usage text
+	if i == 0 || !chars.IsAlnum(b[i-1]) || start < end && b[start] == '[' {
 		return
 	}
 	host := bytes.LastIndexByte(b[start:end], '@')
@@ -28,17 +33,19 @@ func (s *scan) urlAt(i int) {
 // without encoding would end it too early. In that case the name of the host, after an @, follows
 // before any character that no password has.
 func authorityEnd(b []byte, start int) int {
-	end := runEnd(b, start, isAuthority)
+	end := chars.RunEnd(b, start, isAuthority)
 	if end == len(b) || b[end] != '?' && b[end] != '#' || bytes.IndexByte(b[start:end], '@') >= 0 {
 		return end
 	}
 	colon := bytes.IndexByte(b[start:end], ':')
-	if colon < 0 || runEnd(b, start+colon+1, isDigit) == end { // a host and its port
+	if colon < 0 || chars.RunEnd(b, start+colon+1, chars.IsDigit) == end { // a host and its port
 		return end
 	}
-	far := runEnd(b[:min(len(b), end+maxKey)], end, func(c byte) bool { return isAuthority(c) || c == '?' || c == '#' })
+	far := chars.RunEnd(b[:min(len(b), end+maxKey)], end, func(c byte) bool {
+		return isAuthority(c) || c == '?' || c == '#'
+	})
 	if host := bytes.LastIndexByte(b[end:far], '@'); host >= 0 {
-		return runEnd(b, end+host, isAuthority)
+		return chars.RunEnd(b, end+host, isAuthority)
 	}
 	return end
 }
@@ -50,5 +57,5 @@ func isAuthority(c byte) bool {
 	case '/', '?', '#', '\\', '<', '>', '|':
 		return false
 	}
-	return !isSpace(c) && !isQuote(c)
+	return !chars.IsSpace(c) && !chars.IsQuote(c)
 }

@@ -1,9 +1,11 @@
-package sanitize
+package secrets
 
 import (
 	"bytes"
 	"slices"
 	"sort"
+
+	"github.com/gemini-ctx/ctx/internal/sanitize/chars"
 )
 
 // view is a text in another way of reading. The byte at offset i of text comes from offset from[i]
@@ -13,11 +15,11 @@ type view struct {
 	from []int
 }
 
-// percentSpans finds secrets in percent-encoded words. Whole URLs are encoded this way when they
+// percentEncoded finds secrets in percent-encoded words. Whole URLs are encoded this way when they
 // are parameters of other URLs.
-func percentSpans(found []span, b []byte) []span {
+func percentEncoded(found []Found, b []byte) []Found {
 	for at := 0; ; {
-		i := indexFrom(b, at, "%")
+		i := chars.IndexFrom(b, at, "%")
 		if i < 0 {
 			return found
 		}
@@ -29,7 +31,7 @@ func percentSpans(found []span, b []byte) []span {
 		for start > at && isAuthorityOrPath(b[start-1]) {
 			start--
 		}
-		end := runEnd(b, i, isAuthorityOrPath)
+		end := chars.RunEnd(b, i, isAuthorityOrPath)
 		at = end
 		var v view
 		for i := start; i < end; i++ {
@@ -47,35 +49,35 @@ func percentSpans(found []span, b []byte) []span {
 		spans, _ := rules(nil, v.text)
 		for _, s := range spans {
 			first := 0
-			if s.start > 0 {
-				first = v.from[s.start-1] + 1 - start
+			if s.From > 0 {
+				first = v.from[s.From-1] + 1 - start
 			}
-			found = append(found, span{start + first, v.from[s.end-1] + 1, s.class})
+			found = append(found, Found{s.Class, start + first, v.from[s.To-1] + 1})
 		}
 	}
 }
 
-// escapedSpans finds, in a literal with escaped line ends, the files that must be read line by
+// escapedLines finds, in a literal with escaped line ends, the files that must be read line by
 // line.
-func escapedSpans(found []span, b []byte) []span {
+func escapedLines(found []Found, b []byte) []Found {
 	var v view
 	for i := 0; i < len(b); i++ {
 		c := b[i]
-		if at := runEnd(b, i, func(c byte) bool { return c == '\\' }); at > i && at < len(b) {
-			i, c = at, plain(b[at])
+		if at := chars.RunEnd(b, i, func(c byte) bool { return c == '\\' }); at > i && at < len(b) {
+			i, c = at, chars.Unescape(b[at])
 		}
 		v.text, v.from = append(v.text, c), append(v.from, i)
 	}
 	for _, s := range manifests(v.text) {
-		found = append(found, span{v.from[s.start], v.from[s.end-1] + 1, s.class})
+		found = append(found, Found{s.Class, v.from[s.From], v.from[s.To-1] + 1})
 	}
 	return found
 }
 
 // manifests finds the data of every Kubernetes Secret in a text.
-func manifests(b []byte) (found []span) {
+func manifests(b []byte) (found []Found) {
 	for at := 0; ; {
-		i := indexFrom(b, at, "kind: ")
+		i := chars.IndexFrom(b, at, "kind: ")
 		if i < 0 {
 			return found
 		}
@@ -84,14 +86,16 @@ func manifests(b []byte) (found []span) {
 	}
 }
 
-func isAuthorityOrPath(c byte) bool { return !isSpace(c) && !isQuote(c) && c != '<' && c != '>' }
+func isAuthorityOrPath(c byte) bool {
+	return !chars.IsSpace(c) && !chars.IsQuote(c) && c != '<' && c != '>'
+}
 
 func isPercent(b []byte, i int) bool {
-	return b[i] == '%' && i+2 < len(b) && isHex(b[i+1]) && isHex(b[i+2])
+	return b[i] == '%' && i+2 < len(b) && chars.IsHex(b[i+1]) && chars.IsHex(b[i+2])
 }
 
 func unhex(c byte) byte {
-	if isDigit(c) {
+	if chars.IsDigit(c) {
 		return c - '0'
 	}
 	return c | 0x20 - 'a' + 10
@@ -100,9 +104,9 @@ func unhex(c byte) byte {
 // minWrap is the length of the shortest line that a terminal may have wrapped.
 const minWrap = 60
 
-// wrappedSpans finds secrets that continue on the next line because a terminal or a mail program
+// wrappedLines finds secrets that continue on the next line because a terminal or a mail program
 // broke the line. found holds the secrets of the single lines.
-func wrappedSpans(found []span, b []byte) []span {
+func wrappedLines(found []Found, b []byte) []Found {
 	alone := len(found)
 	for start := 0; start < len(b); {
 		end, next, ok := wrap(b, start)
@@ -161,10 +165,12 @@ func wrap(b []byte, start int) (end, next int, ok bool) {
 		end--
 	}
 	left := end
-	for left > start && end-left < 128 && !isSpace(b[left-1]) {
+	for left > start && end-left < 128 && !chars.IsSpace(b[left-1]) {
 		left--
 	}
-	right := runEnd(b[:min(len(b), next+128)], next, func(c byte) bool { return !isSpace(c) })
+	right := chars.RunEnd(b[:min(len(b), next+128)], next, func(c byte) bool {
+		return !chars.IsSpace(c)
+	})
 	return end, next, end-left+right-next >= 12 && (continues(b[left:end]) || continues(b[next:right]))
 }
 
@@ -174,35 +180,37 @@ func mayWrap(b []byte, start, end int) bool {
 	if end > start && b[end-1] == '\r' {
 		end--
 	}
-	if end-start < minWrap || isSpace(b[end-1]) || b[end-1] == markClose {
+	if end-start < minWrap || chars.IsSpace(b[end-1]) || b[end-1] == markClose {
 		return false
 	}
-	next := runEnd(b, end, func(c byte) bool { return c == '\r' }) + 1
-	return next < len(b) && !isSpace(b[next])
+	next := chars.RunEnd(b, end, func(c byte) bool { return c == '\r' }) + 1
+	return next < len(b) && !chars.IsSpace(b[next])
 }
 
 // continues reports whether v may be a piece of a random string, and is no plain word.
 func continues(v []byte) bool {
-	m := measure(v)
-	return m.digits > 0 || m.turns >= 2 || m.oneCase >= 24 || m.length >= 8 && m.unlikeWords() || m.length >= 4 && bytes.IndexByte(v, '=') >= 0
+	m := chars.Measure(v)
+	return m.Digits > 0 || m.Turns >= 2 || m.OneCase >= 24 || m.Length >= 8 && m.UnlikeWords() ||
+		m.Length >= 4 && bytes.IndexByte(v, '=') >= 0
 }
 
-// goesOn is a stricter form of continues, for text after a secret that is complete without it: the
+// GoesOn is a stricter form of continues, for text after a secret that is complete without it: the
 // text must be no word, and no word with a number.
-func goesOn(v []byte) bool {
-	m := measure(v)
-	return m.switches >= 2 || m.digits >= 4 || m.turns >= 3 || m.length >= 8 && m.unlikeWords() || m.oneCase >= 24 || m.length >= 4 && bytes.IndexByte(v, '=') >= 0
+func GoesOn(v []byte) bool {
+	m := chars.Measure(v)
+	return m.Switches >= 2 || m.Digits >= 4 || m.Turns >= 3 || m.Length >= 8 && m.UnlikeWords() ||
+		m.OneCase >= 24 || m.Length >= 4 && bytes.IndexByte(v, '=') >= 0
 }
 
-// split appends the part of a span in each line, so that a redaction keeps the lines.
-func (j *joined) split(found []span, s span) []span {
+// split appends the part of a secret in each line, so that a redaction keeps the lines.
+func (j *joined) split(found []Found, s Found) []Found {
 	for n, start := range j.starts {
 		end := len(j.text)
 		if n+1 < len(j.starts) {
 			end = j.starts[n+1]
 		}
-		if from, to := max(s.start, start), min(s.end, end); from < to {
-			found = append(found, span{j.from[n] + from - start, j.from[n] + to - start, s.class})
+		if from, to := max(s.From, start), min(s.To, end); from < to {
+			found = append(found, Found{s.Class, j.from[n] + from - start, j.from[n] + to - start})
 		}
 	}
 	return found
@@ -210,28 +218,29 @@ func (j *joined) split(found []span, s span) []span {
 
 // crosses reports whether a secret continues behind the first joint in it: it was no secret without
 // the continuation, or the continuation is no word. alone holds the secrets of the single lines.
-func (j *joined) crosses(s span, alone []span) bool {
+func (j *joined) crosses(s Found, alone []Found) bool {
 	for _, joint := range j.starts[1:] {
-		if joint <= s.start && s.start-joint < maxKey && runEnd(j.text[:s.start], joint, func(c byte) bool { return !isSpace(c) }) == s.start {
+		if joint <= s.From && s.From-joint < maxKey &&
+			chars.RunEnd(j.text[:s.From], joint, func(c byte) bool { return !chars.IsSpace(c) }) == s.From {
 			return true // the key continues behind the joint, and its value follows there
 		}
-		if joint <= s.start || joint >= s.end {
+		if joint <= s.From || joint >= s.To {
 			continue
 		}
 		first := j.before(joint)
-		begins := func(a span) bool { return a.start == first && !isGeneric(a.class) }
+		begins := func(a Found) bool { return a.From == first && !isGeneric(a.Class) }
 		if slices.ContainsFunc(alone, begins) {
 			return false // a separate token begins the next line
 		}
-		if goesOn(j.text[joint:s.end]) {
+		if GoesOn(j.text[joint:s.To]) {
 			return true
 		}
-		if isGeneric(s.class) {
+		if isGeneric(s.Class) {
 			return false
 		}
 		last := j.before(joint - 1)
 		for _, a := range alone {
-			if a.start <= last && last < a.end {
+			if a.From <= last && last < a.To {
 				return false
 			}
 		}

@@ -1,4 +1,6 @@
-package sanitize
+// Package tokens is the table of the tokens that are known by their form, such as ghp_ and 36
+// letters, and finds them in a text.
+package tokens
 
 import (
 	"bytes"
@@ -7,21 +9,22 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+
+	"github.com/gemini-ctx/ctx/internal/sanitize/chars"
 )
 
-// shape is a form of token that is known by itself, without a name beside it.
-type shape struct {
-	class  string // the class of its tokens
-	form   string // the form of the token; see the notation below
-	source string // where the form is published
-	// drawn also requires that the token looks random, for forms that words and names in programs
+// Form is a form of token that is known by itself, without a name beside it.
+type Form struct {
+	Class   string // the class of its tokens
+	Pattern string // the form of the token; see the notation below
+	Source  string // where the form is published
+	// Drawn also requires that the token looks random, for forms that words and names in programs
 	// may have by chance.
-	drawn bool
-	// digests says that public digests have the same form. The word before distinguishes them: see
-	// namesDigest.
-	digests bool
-	// sure accepts every token of the form, whatever its letters.
-	sure bool
+	Drawn bool
+	// Digests says that public digests have the same form. The word before distinguishes them.
+	Digests bool
+	// Sure accepts every token of the form, whatever its letters.
+	Sure bool
 }
 
 // The notation of a form. Every character stands for itself, except:
@@ -63,11 +66,12 @@ func setAlphabets() {
 	for i := range alphabets {
 		c := byte(i)
 		for bit, ok := range [...]bool{
-			isDigit(c), isHex(c) && !isUpper(c), isHex(c) && !isLower(c), isHex(c),
-			isLetter(c), isAlnum(c), isDigit(c) || isLower(c), isUpperNum(c),
-			isWord(c), isURLSafe(c), isDotted(c), isBase64(c),
-			isURLSafe(c) || c == '/', isCredential(c),
-			isUpper(c) || '2' <= c && c <= '7', isAlnum(c) && strings.IndexByte("0OIl", c) < 0,
+			chars.IsDigit(c), chars.IsHex(c) && !chars.IsUpper(c), chars.IsHex(c) &&
+				!chars.IsLower(c), chars.IsHex(c),
+			chars.IsLetter(c), chars.IsAlnum(c), chars.IsDigit(c) || chars.IsLower(c), chars.IsUpperNum(c),
+			chars.IsWord(c), chars.IsURLSafe(c), chars.IsDotted(c), chars.IsBase64(c),
+			chars.IsURLSafe(c) || c == '/', chars.IsCredential(c),
+			chars.IsUpper(c) || '2' <= c && c <= '7', chars.IsAlnum(c) && strings.IndexByte("0OIl", c) < 0,
 		} {
 			if ok {
 				alphabets[i] |= 1 << bit
@@ -90,7 +94,8 @@ func cutRun(form string) (r run, rest string, err error) {
 	}
 	r.alphabet = inside[0]
 	low, high, ranged := strings.Cut(inside[1:], "-")
-	if r.low, err = strconv.Atoi(strings.TrimSuffix(low, "+")); err != nil || r.low < 0 || r.low > maxRun {
+	if r.low, err = strconv.Atoi(strings.TrimSuffix(low, "+")); err != nil || r.low < 0 ||
+		r.low > maxRun {
 		return run{}, "", fmt.Errorf("not a run such as {n20}: %.20q", form)
 	}
 	r.high = r.low
@@ -109,8 +114,8 @@ func cutRun(form string) (r run, rest string, err error) {
 var errNoAnchor = errors.New("a pattern needs three characters in a row that stand for themselves, " +
 	"at its beginning or behind runs of a fixed length")
 
-// checkForm returns the error in a form, or nil. Forms that it accepts can be searched.
-func checkForm(form string) error {
+// Check returns the error in a form, or nil. Forms that it accepts can be searched.
+func Check(form string) error {
 	runs, opened, closed := 0, 0, 0
 	for rest := form; rest != ""; {
 		switch rest[0] {
@@ -191,16 +196,51 @@ func anchorOf(form string) (a anchor) {
 	return anchor{}
 }
 
+// Beginning is the first bytes of a text, at most four, as a number of which the first byte is the
+// lowest one. Mask has the bits of these bytes.
+type Beginning struct{ Word, Mask uint32 }
+
+// BeginningOf returns the beginning of a text.
+func BeginningOf(text string) (b Beginning) {
+	for i := range min(4, len(text)) {
+		b.Word |= uint32(text[i]) << (8 * i)
+		b.Mask |= 0xff << (8 * i)
+	}
+	return b
+}
+
+// EachBeginning calls add with the beginning of each text by which a token of the form is searched,
+// all of three bytes or more. It returns the number of bytes of the token before these texts. A
+// literal of two bytes gives a text for each byte that may follow it.
+func (f *Form) EachBeginning(add func(Beginning)) (before int) {
+	fillAlphabets.Do(setAlphabets)
+	a := anchorOf(f.Pattern)
+	begin := BeginningOf(a.text)
+	if len(a.text) > 2 {
+		add(begin)
+		return a.before
+	}
+	mask := uint16(1) << alphabetBit(a.next)
+	for c := range alphabets {
+		if alphabets[c]&mask != 0 {
+			add(Beginning{begin.Word | uint32(c)<<16, 0xffffff})
+		}
+	}
+	return a.before
+}
+
 // match is an occurrence of a form: the whole token is b[start:end], and b[from:to] of it is
 // secret.
 type match struct{ start, end, from, to int }
 
-// at matches the form at b[start:]. read is the offset up to which it has read.
-func (s *shape) at(b []byte, start int) (m match, read int, ok bool) {
-	m = match{start, -1, start, -1}
+// At reports whether a token of the form begins at b[start], and returns the secret part of it,
+// b[from:to], and the offset up to which it has read. EachBeginning must have been called for
+// some form before.
+func (f *Form) At(b []byte, start int) (from, to, read int, ok bool) {
+	m := match{start, -1, start, -1}
 	read = start
-	if end := s.walk(s.form, b, start, &m, &read); end < 0 {
-		return m, read, false
+	if end := f.walk(f.Pattern, b, start, &m, &read); end < 0 {
+		return 0, 0, read, false
 	}
 	for m.end > start && b[m.end-1] == '.' {
 		m.end--
@@ -208,11 +248,11 @@ func (s *shape) at(b []byte, start int) (m match, read int, ok bool) {
 	if m.to < 0 || m.to > m.end {
 		m.to = m.end
 	}
-	return m, read, s.plausible(b, m)
+	return m.from, m.to, read, f.plausible(b, m)
 }
 
 // walk matches the rest of a form at b[i:] and returns its end, or -1.
-func (s *shape) walk(form string, b []byte, i int, m *match, read *int) int {
+func (f *Form) walk(form string, b []byte, i int, m *match, read *int) int {
 	for form != "" {
 		switch form[0] {
 		case '(':
@@ -220,7 +260,7 @@ func (s *shape) walk(form string, b []byte, i int, m *match, read *int) int {
 		case ')':
 			m.to, form = i, form[1:]
 		case '{':
-			return s.walkRun(form, b, i, m, read)
+			return f.walkRun(form, b, i, m, read)
 		default:
 			if i >= len(b) || b[i] != form[0] {
 				return -1
@@ -228,7 +268,7 @@ func (s *shape) walk(form string, b []byte, i int, m *match, read *int) int {
 			i, form = i+1, form[1:]
 		}
 	}
-	if i < len(b) && isAlnum(b[i]) && i > 0 && isAlnum(b[i-1]) {
+	if i < len(b) && chars.IsAlnum(b[i]) && i > 0 && chars.IsAlnum(b[i-1]) {
 		return -1
 	}
 	m.end = i
@@ -237,7 +277,7 @@ func (s *shape) walk(form string, b []byte, i int, m *match, read *int) int {
 }
 
 // walkRun matches a run and the rest of the form behind it.
-func (s *shape) walkRun(form string, b []byte, i int, m *match, read *int) int {
+func (f *Form) walkRun(form string, b []byte, i int, m *match, read *int) int {
 	r, rest, err := cutRun(form)
 	if err != nil {
 		return -1
@@ -248,13 +288,13 @@ func (s *shape) walkRun(form string, b []byte, i int, m *match, read *int) int {
 	}
 	*read = max(*read, end)
 	if rest == "" || rest == ")" {
-		if end-i < r.low || end < len(b) && (alphabets[b[end]]&mask != 0 || isAlnum(b[end])) {
+		if end-i < r.low || end < len(b) && (alphabets[b[end]]&mask != 0 || chars.IsAlnum(b[end])) {
 			return -1
 		}
-		return s.walk(rest, b, end, m, read)
+		return f.walk(rest, b, end, m, read)
 	}
 	for n := end - i; n >= r.low; n-- {
-		if z := s.walk(rest, b, i+n, m, read); z >= 0 {
+		if z := f.walk(rest, b, i+n, m, read); z >= 0 {
 			return z
 		}
 	}
@@ -263,49 +303,49 @@ func (s *shape) walkRun(form string, b []byte, i int, m *match, read *int) int {
 
 // plausible reports whether a match may be a real token: it is no stand-in, and its letters are not
 // those of a name.
-func (s *shape) plausible(b []byte, m match) bool {
-	if s.sure {
+func (f *Form) plausible(b []byte, m match) bool {
+	if f.Sure {
 		return true
 	}
 	body := b[m.from:m.to]
 	if m.from == m.start {
-		body = body[min(len(body), literalStart(s.form)):]
+		body = body[min(len(body), literalStart(f.Pattern)):]
 	}
-	v := measure(body)
+	v := chars.Measure(body)
 	switch {
-	case insideBase64(b, m.start, s.form), afterDot(b, m.start, s.form):
+	case insideBase64(b, m.start, f.Pattern), afterDot(b, m.start, f.Pattern):
 		return false
-	case stencil(body), v.digits == len(body):
+	case chars.Stencil(body), v.Digits == len(body):
 		return false
 	case bytes.HasPrefix(b[m.end:], []byte("##")): // a mask continues
 		return false
 	case bytes.HasPrefix(b[m.end:], []byte("(")): // a call of a function
 		return false
 	}
-	if s.drawn {
+	if f.Drawn {
 		return surelyDrawn(body, v)
 	}
-	return isCode(body) || v.digits >= 2 && v.digits*20 >= v.length || v.switches >= 3 ||
-		v.turns*3 >= v.letters || v.unlikeWords()
+	return isCode(body) || v.Digits >= 2 && v.Digits*20 >= v.Length || v.Switches >= 3 ||
+		v.Turns*3 >= v.Letters || v.UnlikeWords()
 }
 
 // surelyDrawn reports whether letters and digits follow each other as they never do in words and
 // names.
-func surelyDrawn(body []byte, v shapeOf) bool {
+func surelyDrawn(body []byte, v chars.Counts) bool {
 	if isCode(body) {
-		return v.digits >= 1 && v.switches >= 2 || v.unlikeWords()
+		return v.Digits >= 1 && v.Switches >= 2 || v.UnlikeWords()
 	}
-	if v.turns+v.switches < len(body)/5 {
+	if v.Turns+v.Switches < len(body)/5 {
 		return false
 	}
-	return v.digits*8 >= v.length && v.switches*6 >= v.length ||
-		v.turns*5 >= v.letters*2 && v.turns >= 8 || v.mixed() && v.unlikeWords()
+	return v.Digits*8 >= v.Length && v.Switches*6 >= v.Length ||
+		v.Turns*5 >= v.Letters*2 && v.Turns >= 8 || v.Mixed() && v.UnlikeWords()
 }
 
 // isCode reports whether a short body has only capitals and digits, like the keys of cloud
 // providers.
 func isCode(body []byte) bool {
-	return runEnd(body, 0, isUpperNum) == len(body) && len(body) <= 32
+	return chars.Only(body, chars.IsUpperNum) && len(body) <= 32
 }
 
 // literalStart returns the length of the literal text at the start of a form.
@@ -323,45 +363,11 @@ func insideBase64(b []byte, start int, form string) bool {
 	if n > 4 || start == 0 || b[start-1] != '+' && b[start-1] != '/' {
 		return false
 	}
-	return start >= 16 && runEnd(b, start-16, isBase64) >= start
+	return start >= 16 && chars.RunEnd(b, start-16, chars.IsBase64) >= start
 }
 
 // afterDot reports whether a form with a short literal start is the last part of a file name or a
 // selector.
 func afterDot(b []byte, start int, form string) bool {
-	return literalStart(form) <= 4 && start > 1 && b[start-1] == '.' && isAlnum(b[start-2])
-}
-
-// stencil reports whether v is what documents use in place of a token: one or two characters
-// repeated, a long run of one, the alphabet, the word EXAMPLE, or abc123.
-func stencil(v []byte) bool {
-	var seen [256]bool
-	distinct, same, longest, steps, rising := 0, 1, 1, 0, 0
-	for i, c := range v {
-		if !seen[c] {
-			seen[c] = true
-			distinct++
-		}
-		if i == 0 {
-			continue
-		}
-		same++
-		if c != v[i-1] {
-			same = 1
-		}
-		steps++
-		if c != v[i-1]+1 {
-			steps = 0
-		}
-		longest, rising = max(longest, same), max(rising, steps)
-	}
-	switch {
-	case distinct <= 2, longest*2 > len(v), longest >= 8 && longest*3 > len(v):
-		return true
-	case rising >= 16 && len(v) <= 36:
-		return true
-	case len(v) <= 40 && bytes.Contains(v, []byte("EXAMPLE")):
-		return true
-	}
-	return bytes.Contains(v, []byte("abc123"))
+	return literalStart(form) <= 4 && start > 1 && b[start-1] == '.' && chars.IsAlnum(b[start-2])
 }

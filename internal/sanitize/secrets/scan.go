@@ -1,18 +1,23 @@
-package sanitize
+// Package secrets finds the secrets in one text: tokens of a known form, and values that a name, a
+// command, a header or a kind of file marks as secret. The documentation of package sanitize says
+// what counts as a secret.
+package secrets
 
 import (
 	"encoding/binary"
 	"strings"
+
+	"github.com/gemini-ctx/ctx/internal/sanitize/chars"
 )
 
 // scan is one pass over a text. At each byte it tries only the rules that may find something there:
 // a table gives the rules for the next three bytes, and a switch those for single bytes.
 type scan struct {
 	b     []byte
-	found []span
+	found []Found
 	runs  bareRuns      // unquoted values, each read once
 	past  [numRules]int // by rule: the offset from which it searches again
-	// read holds, by shape, the offset up to which it has read, so that a beginning inside a token
+	// read holds, by form, the offset up to which it has read, so that a beginning inside a token
 	// costs nothing.
 	read  []int
 	table tableColumns // the Markdown table that the pass is in
@@ -27,8 +32,8 @@ type views struct {
 	wrapped bool // a line that a terminal may have wrapped
 }
 
-// rules runs every rule over b. The spans have no order and may overlap.
-func rules(found []span, b []byte) ([]span, views) {
+// rules runs every rule over b. The findings have no order and may overlap.
+func rules(found []Found, b []byte) ([]Found, views) {
 	if len(b) < shortestSecret {
 		return found, views{}
 	}
@@ -69,7 +74,7 @@ func (s *scan) pass(t *table) {
 func (s *scan) nodesAt(t *table, n uint16, i int, word uint32) {
 	for n != 0 {
 		node := &t.nodes[n]
-		if word&node.mask == node.word {
+		if word&node.Mask == node.Word {
 			s.nodeAt(t, int(node.id), i)
 		}
 		n = node.next
@@ -77,7 +82,8 @@ func (s *scan) nodesAt(t *table, n uint16, i int, word uint32) {
 }
 
 // singles marks the bytes at which a rule is tried whatever follows.
-var singles = [256]bool{'=': true, ':': true, '%': true, '|': true, ',': true, '-': true, '.': true, '<': true, '\n': true}
+var singles = [256]bool{'=': true, ':': true, '%': true, '|': true, ',': true, '-': true, '.': true,
+	'<': true, '\n': true}
 
 // byteAt tries the rules for a single byte.
 func (s *scan) byteAt(i int) {
@@ -108,10 +114,10 @@ func (s *scan) byteAt(i int) {
 	}
 }
 
-// nodeAt tries the rule of a trigger, or a shape, at b[i], where the first bytes match.
+// nodeAt tries the rule of a trigger, or a form, at b[i], where the first bytes match.
 func (s *scan) nodeAt(t *table, id, i int) {
 	if id >= len(triggers) {
-		s.shapeAt(t, id-len(triggers), i)
+		s.formAt(t, id-len(triggers), i)
 		return
 	}
 	r, text := triggers[id].rule, triggers[id].text
@@ -154,27 +160,29 @@ func (s *scan) nodeAt(t *table, id, i int) {
 	}
 }
 
-// add notes a span.
-func (s *scan) add(start, end int, class string) { s.found = append(s.found, span{start, end, class}) }
+// add notes a secret.
+func (s *scan) add(start, end int, class string) {
+	s.found = append(s.found, Found{class, start, end})
+}
 
-// shapeAt tries a shape whose anchor is at b[i].
-func (s *scan) shapeAt(t *table, n, i int) {
+// formAt tries a form whose anchor is at b[i].
+func (s *scan) formAt(t *table, n, i int) {
 	start := i - int(t.before[n])
-	if start < 0 || isAlnum(s.b[start]) && !startsToken(s.b, start) {
+	if start < 0 || chars.IsAlnum(s.b[start]) && !chars.StartsToken(s.b, start) {
 		return
 	}
 	if s.read == nil {
-		s.read = make([]int, len(t.shapes))
+		s.read = make([]int, len(t.forms))
 	}
 	if start < s.read[n] {
 		return
 	}
-	m, read, ok := t.shapes[n].at(s.b, start)
+	from, to, read, ok := t.forms[n].At(s.b, start)
 	s.read[n] = read
-	if ok && t.shapes[n].digests && namesDigest(s.b[max(0, start-maxKey):start]) {
+	if ok && t.forms[n].Digests && namesDigest(s.b[max(0, start-maxKey):start]) {
 		return
 	}
-	if ok && !(t.shapes[n].sure && inMarker(s.b, m.from, m.to)) {
-		s.add(m.from, m.to, t.shapes[n].class)
+	if ok && !(t.forms[n].Sure && inMarker(s.b, from, to)) {
+		s.add(from, to, t.forms[n].Class)
 	}
 }

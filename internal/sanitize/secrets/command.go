@@ -1,6 +1,10 @@
-package sanitize
+package secrets
 
-import "bytes"
+import (
+	"bytes"
+
+	"github.com/gemini-ctx/ctx/internal/sanitize/chars"
+)
 
 // flagAt finds the value after the flag at b[i] if the flag names a secret: --password hunter2,
 // -token abc. A flag and a value with a separator between them are a pair, see pairAt.
@@ -9,12 +13,12 @@ func (s *scan) flagAt(i int) {
 	if i < s.past[flagRule] {
 		return
 	}
-	name := runEnd(b, i, func(c byte) bool { return c == '-' })
+	name := chars.RunEnd(b, i, func(c byte) bool { return c == '-' })
 	s.past[flagRule] = name
-	if name-i > 2 || i > 0 && !isSpace(b[i-1]) && !isQuote(b[i-1]) && b[i-1] != '(' {
+	if name-i > 2 || i > 0 && !chars.IsSpace(b[i-1]) && !chars.IsQuote(b[i-1]) && b[i-1] != '(' {
 		return
 	}
-	end := runEnd(b[:min(len(b), name+maxKey)], name, isURLSafe)
+	end := chars.RunEnd(b[:min(len(b), name+maxKey)], name, chars.IsURLSafe)
 	s.past[flagRule] = max(end, name)
 	if end == name || end >= len(b) {
 		return
@@ -25,13 +29,13 @@ func (s *scan) flagAt(i int) {
 			return
 		}
 	}
-	kind := keyOf(b[name:end])
-	if kind == noKey {
+	kind := KeyOf(b[name:end])
+	if kind == NoKey {
 		return
 	}
 	v := valueAfter(&s.runs, at)
-	if v.start < len(b) && b[v.start] != '-' && judge(b[v.start:v.end], v.quoted, kind) {
-		s.add(v.start, v.end, kind.class())
+	if v.start < len(b) && b[v.start] != '-' && Judge(b[v.start:v.end], v.quoted, kind) {
+		s.add(v.start, v.end, kind.Class())
 	}
 }
 
@@ -39,7 +43,7 @@ func (s *scan) flagAt(i int) {
 // ["--token", "abc"]. It returns 0 if b[start:end] is no whole string or no string follows. The
 // quotes may be escaped, as in JSON within JSON, and the strings may stand on separate lines.
 func nextElement(b []byte, start, end int) int {
-	if start == 0 || !isQuote(b[start-1]) {
+	if start == 0 || !chars.IsQuote(b[start-1]) {
 		return 0
 	}
 	quote := start - 1
@@ -56,7 +60,7 @@ func nextElement(b []byte, start, end int) int {
 		return 0
 	}
 	at := end + bytes.IndexByte(b[end:], ',') + 1
-	gap := runEnd(rest, 0, isSpace)
+	gap := chars.RunEnd(rest, 0, chars.IsSpace)
 	if !bytes.HasPrefix(rest[gap:], mark) {
 		return 0
 	}
@@ -66,7 +70,7 @@ func nextElement(b []byte, start, end int) int {
 // commandAt finds passwords in the arguments of the program at b[i], which takes them after a short
 // flag.
 func (s *scan) commandAt(i int, program string, r rule) {
-	if !startsToken(s.b, i) {
+	if !chars.StartsToken(s.b, i) {
 		return
 	}
 	flags := "p"
@@ -120,18 +124,20 @@ func (s *scan) arguments(at int, flags string, r rule) {
 		if start == 0 {
 			continue
 		}
-		start = runEnd(line, start, func(c byte) bool { return isQuote(c) || c == '\\' || c == ' ' })
-		stop := runEnd(line, start, isArgument)
+		start = chars.RunEnd(line, start, func(c byte) bool {
+			return chars.IsQuote(c) || c == '\\' || c == ' '
+		})
+		stop := chars.RunEnd(line, start, isArgument)
 		name := []byte(nil)
 		if user {
-			stop = runEnd(line, start, func(c byte) bool { return isArgument(c) || isQuote(c) })
+			stop = chars.RunEnd(line, start, func(c byte) bool { return isArgument(c) || chars.IsQuote(c) })
 			colon := bytes.IndexByte(line[start:stop], ':')
 			if colon < 0 {
 				continue
 			}
 			name = line[start : start+colon]
-			after := runEnd(line, start+colon+1, isQuote)
-			switch stop = runEnd(line, after, isArgument); {
+			after := chars.RunEnd(line, start+colon+1, chars.IsQuote)
+			switch stop = chars.RunEnd(line, after, isArgument); {
 			case stop > after:
 				start = after
 			case len(name) >= 8 && literalSecret(weakKey, unmarked(name)):
@@ -141,13 +147,13 @@ func (s *scan) arguments(at int, flags string, r rule) {
 			}
 		}
 		if argumentSecret(unmarked(line[start:stop]), name, user || joined) {
-			s.add(start, stop, strongKey.class())
+			s.add(start, stop, strongKey.Class())
 		}
 	}
 }
 
 // isArgument is the alphabet of an argument.
-func isArgument(c byte) bool { return !isSpace(c) && !isQuote(c) && c != '\\' }
+func isArgument(c byte) bool { return !chars.IsSpace(c) && !chars.IsQuote(c) && c != '\\' }
 
 // argumentStart returns the start of the value of the flag at line[i], or 0 if it is none of the
 // flags.
@@ -176,17 +182,18 @@ func argumentSecret(v, user []byte, sure bool) bool {
 	if len(v) < 4 || standIn(v) || v[0] == '[' || bytes.Equal(v, user) {
 		return false
 	}
-	m := measure(v)
+	m := chars.Measure(v)
 	if sure {
-		return !isStandInWord(v) && (keyOf(v) == noKey || m.mixed())
+		return !isStandInWord(v) && (KeyOf(v) == NoKey || m.Mixed())
 	}
-	return bareSecret(strongKey, v) || m.mixed() && m.switches >= 2 && !code(v)
+	return bareSecret(strongKey, v) || m.Mixed() && m.Switches >= 2 && !code(v)
 }
 
 // isStandInWord reports whether v is a word that manuals use in place of a password.
 func isStandInWord(v []byte) bool {
 	switch string(bytes.ToLower(bytes.Trim(v, "<>[]{}"))) {
-	case "pass", "password", "passwd", "passwort", "pwd", "secret", "token", "test", "user", "username", "apikey", "key", "guest", "admin", "root":
+	case "pass", "password", "passwd", "passwort", "pwd", "secret", "token", "test", "user",
+		"username", "apikey", "key", "guest", "admin", "root":
 		return true
 	}
 	return false
@@ -195,7 +202,7 @@ func isStandInWord(v []byte) bool {
 // vaultAt finds vault login TOKEN at b[i].
 func (s *scan) vaultAt(i int) {
 	at := i + len("vault login ")
-	end := runEnd(s.b, at, isBare)
+	end := chars.RunEnd(s.b, at, isBare)
 	if v := unmarked(s.b[at:end]); len(v) >= 16 && v[0] != '-' && bareSecret(weakKey, v) {
 		s.add(at, end, "vault")
 	}
@@ -205,12 +212,13 @@ func (s *scan) vaultAt(i int) {
 func (s *scan) passAt(i int) {
 	b := s.b
 	at := i + len("pass:")
-	if i == 0 || b[i-1] != ' ' && !isQuote(b[i-1]) || !bytes.Contains(b[max(0, i-12):i], []byte("-pass")) {
+	if i == 0 || b[i-1] != ' ' && !chars.IsQuote(b[i-1]) ||
+		!bytes.Contains(b[max(0, i-12):i], []byte("-pass")) {
 		return
 	}
-	end := runEnd(b, at, isBare)
+	end := chars.RunEnd(b, at, isBare)
 	if v := unmarked(b[at:end]); nonEmptySecret(v) {
-		s.add(at, end, strongKey.class())
+		s.add(at, end, strongKey.Class())
 	}
 }
 

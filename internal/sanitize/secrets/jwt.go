@@ -1,14 +1,16 @@
-package sanitize
+package secrets
 
 import (
 	"bytes"
 	"encoding/base64"
+
+	"github.com/gemini-ctx/ctx/internal/sanitize/chars"
 )
 
 // jwtAt finds JSON web tokens: a base64url header that starts with {" and two to four more parts
 // after dots. A part may be empty, as in an unsigned token or a directly encrypted one.
 func (s *scan) jwtAt(start int) {
-	if !startsToken(s.b, start) {
+	if !chars.StartsToken(s.b, start) {
 		return
 	}
 	end, parts := jwtEnd(s.b, start)
@@ -21,12 +23,12 @@ func (s *scan) jwtAt(start int) {
 // jwtEnd reads dotted base64url parts from start. A header shorter than the shortest possible one
 // counts as no token.
 func jwtEnd(b []byte, start int) (end, parts int) {
-	end = runEnd(b, start, isURLSafe)
+	end = chars.RunEnd(b, start, chars.IsURLSafe)
 	if end-start < 12 {
 		return end, 1
 	}
 	for parts = 1; parts < 5 && end < len(b) && b[end] == '.'; parts++ {
-		end = runEnd(b, end+1, isURLSafe)
+		end = chars.RunEnd(b, end+1, chars.IsURLSafe)
 	}
 	return end, parts
 }
@@ -34,9 +36,9 @@ func jwtEnd(b []byte, start int) (end, parts int) {
 // encodedJWTAt finds a JSON web token in base64, as in a Kubernetes Secret.
 func (s *scan) encodedJWTAt(start int) {
 	b := s.b
-	end := runEnd(b, start, isBase64)
+	end := chars.RunEnd(b, start, chars.IsBase64)
 	s.past[encodedJWTRule] = end
-	if end-start < 40 || !startsToken(b, start) {
+	if end-start < 40 || !chars.StartsToken(b, start) {
 		return
 	}
 	body := bytes.TrimRight(b[start:end], "=")

@@ -1,10 +1,12 @@
-package sanitize
+package secrets
 
 import (
 	"bytes"
 	"encoding/base64"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/gemini-ctx/ctx/internal/sanitize/chars"
 )
 
 // headerAt finds the credential after the name of an HTTP authentication scheme at b[i]: Bearer and
@@ -12,11 +14,11 @@ import (
 func (s *scan) headerAt(i int, scheme string) {
 	b := s.b
 	at := i + len(scheme)
-	start := runEnd(b, at, func(c byte) bool { return c == ' ' })
-	if start == at || !startsToken(b, i) {
+	start := chars.RunEnd(b, at, func(c byte) bool { return c == ' ' })
+	if start == at || !chars.StartsToken(b, i) {
 		return
 	}
-	end := runEnd(b, start, isCredential)
+	end := chars.RunEnd(b, start, chars.IsCredential)
 	end = start + len(bytes.TrimRight(b[start:end], "."))
 	if isCredentialOf(scheme, b[start:end], afterName(b, i)) {
 		s.add(start, end, "authorization")
@@ -37,15 +39,12 @@ func isCredentialOf(scheme string, v []byte, named bool) bool {
 		return userAndPassword(v)
 	case "bearer":
 		if named {
-			return len(v) >= 8 && !standIn(v) && measure(v).mixed()
+			return len(v) >= 8 && !standIn(v) && chars.Measure(v).Mixed()
 		}
 		return len(v) >= 16 && literalSecret(weakKey, v)
 	}
 	return named && literalSecret(weakKey, v)
 }
-
-// isCredential is the alphabet of a token in a header (token68).
-func isCredential(c byte) bool { return isBase64(c) || isDotted(c) || c == '~' }
 
 // userAndPassword reports whether v is basic credentials: base64 of printable UTF-8 text with a
 // colon.

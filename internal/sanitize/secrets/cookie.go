@@ -1,8 +1,10 @@
-package sanitize
+package secrets
 
 import (
 	"bytes"
 	"strings"
+
+	"github.com/gemini-ctx/ctx/internal/sanitize/chars"
 )
 
 // cookieAt finds the values of cookies that identify somebody: those with a name that says so, and
@@ -12,13 +14,15 @@ func (s *scan) cookieAt(i, n int) {
 	if i == 0 || b[i-1]|0x20 != 'c' {
 		return
 	}
-	end := runEnd(b, i+n, func(c byte) bool { return c != '\n' && c != '\r' && !isQuote(c) && c != '\\' })
+	end := chars.RunEnd(b, i+n, func(c byte) bool {
+		return c != '\n' && c != '\r' && !chars.IsQuote(c) && c != '\\'
+	})
 	s.found = crumbs(s.found, b[:end], i+n)
 	s.past[cookieRule] = end
 }
 
 // crumbs reads name=value; name=value from at on.
-func crumbs(found []span, b []byte, at int) []span {
+func crumbs(found []Found, b []byte, at int) []Found {
 	for at < len(b) {
 		at = blanks(b, at)
 		end := at + bytes.IndexByte(b[at:], ';')
@@ -27,9 +31,10 @@ func crumbs(found []span, b []byte, at int) []span {
 		}
 		if eq := bytes.IndexByte(b[at:end], '='); eq > 0 {
 			name, start := b[at:at+eq], at+eq+1
-			stop := runEnd(b[:end], start, func(c byte) bool { return c != ' ' && c != ',' })
-			if v := unmarked(b[start:stop]); len(v) >= 8 && !standIn(v) && (isSession(name) && continues(v) || len(v) >= 16 && literalSecret(weakKey, v)) {
-				found = append(found, span{start, stop, "cookie"})
+			stop := chars.RunEnd(b[:end], start, func(c byte) bool { return c != ' ' && c != ',' })
+			if v := unmarked(b[start:stop]); len(v) >= 8 && !standIn(v) &&
+				(isSession(name) && continues(v) || len(v) >= 16 && literalSecret(weakKey, v)) {
+				found = append(found, Found{"cookie", start, stop})
 			}
 		}
 		at = end + 1

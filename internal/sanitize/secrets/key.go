@@ -1,21 +1,25 @@
-package sanitize
+package secrets
 
-import "strings"
+import (
+	"strings"
 
-// keyKind is what the name of a key says about its value.
-type keyKind int
-
-const (
-	noKey     keyKind = iota // not the name of a secret
-	plainKey                 // "key" with or without another word: a secret only if surely random
-	weakKey                  // a token or key, which are words with other uses too
-	strongKey                // a password, which is nearly always a secret and often short
-	authKey                  // "auth": a secret only if basic credentials
-	headerKey                // "authorization": a scheme and a credential, or a token
+	"github.com/gemini-ctx/ctx/internal/sanitize/chars"
 )
 
-// class returns the class of a value under a key of this kind.
-func (k keyKind) class() string {
+// Key is what the name of a key says about its value.
+type Key int
+
+const (
+	NoKey     Key = iota // not the name of a secret
+	plainKey             // "key" with or without another word: a secret only if surely random
+	weakKey              // a token or key, which are words with other uses too
+	strongKey            // a password, which is nearly always a secret and often short
+	authKey              // "auth": a secret only if basic credentials
+	headerKey            // "authorization": a scheme and a credential, or a token
+)
+
+// Class returns the class of a value under a key of this kind.
+func (k Key) Class() string {
 	switch k {
 	case strongKey:
 		return "password"
@@ -28,10 +32,10 @@ func (k keyKind) class() string {
 // maxKey is the number of bytes at the end of a key that are examined.
 const maxKey = 64
 
-// keyOf returns the kind of a key. It examines the last one or two parts of the name. Parts end at
+// KeyOf returns the kind of a key. It examines the last one or two parts of the name. Parts end at
 // punctuation and between a lower-case and an upper-case letter, and digits at the end are ignored:
 // DB_PASSWORD, dbPassword, --api-key and password2 are keys, passwordHash is none.
-func keyOf(name []byte) keyKind {
+func KeyOf(name []byte) Key {
 	if len(name) > maxKey {
 		name = name[len(name)-maxKey:]
 	}
@@ -39,18 +43,18 @@ func keyOf(name []byte) keyKind {
 		name = name[:len(name)-1]
 	}
 	if !mayBeKey(name) {
-		return noKey
+		return NoKey
 	}
 	last, rest := lastPart(name)
 	before, _ := lastPart(rest)
 	if last == "" {
-		return noKey
+		return NoKey
 	}
 	return kindOf(before, last)
 }
 
 // isTail reports whether c may follow a name without changing its meaning.
-func isTail(c byte) bool { return isDigit(c) || c == '_' || c == '-' || c == '.' || c == ' ' }
+func isTail(c byte) bool { return chars.IsDigit(c) || c == '_' || c == '-' || c == '.' || c == ' ' }
 
 // mayBeKey is a quick test of the last letters of a name. Every word that kindOf knows passes it,
 // and few others do.
@@ -88,7 +92,7 @@ func mayBeKey(name []byte) bool {
 }
 
 // kindOf decides by the last part of a name and the part before it.
-func kindOf(before, last string) keyKind {
+func kindOf(before, last string) Key {
 	switch last {
 	case "pwd", "psk", "passcode":
 		return strongKey
@@ -115,7 +119,7 @@ func kindOf(before, last string) keyKind {
 }
 
 // kindBySuffix decides names that are written as one word, such as dbpassword.
-func kindBySuffix(last string) keyKind {
+func kindBySuffix(last string) Key {
 	for _, s := range [...]string{"password", "passwd", "passphrase"} {
 		if strings.HasSuffix(last, s) {
 			return strongKey
@@ -129,16 +133,16 @@ func kindBySuffix(last string) keyKind {
 	if qualifier, ok := strings.CutSuffix(last, "key"); ok {
 		return keyWith(qualifier)
 	}
-	return noKey
+	return NoKey
 }
 
 // keyWith returns the kind of "<word> key".
-func keyWith(word string) keyKind {
+func keyWith(word string) Key {
 	switch {
 	case isKeyQualifier(word):
 		return weakKey
 	case isOpenKey(word):
-		return noKey
+		return NoKey
 	}
 	return plainKey
 }
@@ -147,24 +151,32 @@ func keyWith(word string) keyKind {
 // may have.
 func isOpenKey(word string) bool {
 	switch word {
-	case "public", "pub", "verify", "verifying", "host", "primary", "foreign", "unique", "composite", "candidate", "natural",
-		"surrogate", "cache", "sort", "partition", "group", "grouping", "index", "map", "hash", "dict", "row", "column", "field",
-		"object", "item", "node", "parent", "child", "lookup", "search", "sorting", "idempotency", "dedup", "dedupe",
-		"translation", "message", "label", "config", "setting", "registry", "routing", "binding", "query", "topic", "stream",
-		"bucket", "redis", "content", "file", "path", "version", "commit", "tree", "blob", "request", "trace", "job", "task",
-		"event", "image", "layer", "chunk", "block", "record", "entry", "artifact", "build", "save", "restore", "state", "data",
-		"prop", "property", "attribute", "attr", "env", "arrow", "shift", "ctrl", "control", "escape", "enter", "tab", "hot",
-		"short", "range", "start", "end", "last", "first", "next", "prev", "id", "checksum", "digest", "etag", "fingerprint":
+	case "public", "pub", "verify", "verifying", "host", "primary", "foreign", "unique", "composite",
+		"candidate", "natural",
+		"surrogate", "cache", "sort", "partition", "group", "grouping", "index", "map", "hash", "dict",
+		"row", "column", "field",
+		"object", "item", "node", "parent", "child", "lookup", "search", "sorting", "idempotency",
+		"dedup", "dedupe",
+		"translation", "message", "label", "config", "setting", "registry", "routing", "binding", "query",
+		"topic", "stream",
+		"bucket", "redis", "content", "file", "path", "version", "commit", "tree", "blob", "request",
+		"trace", "job", "task",
+		"event", "image", "layer", "chunk", "block", "record", "entry", "artifact", "build", "save",
+		"restore", "state", "data",
+		"prop", "property", "attribute", "attr", "env", "arrow", "shift", "ctrl", "control", "escape",
+		"enter", "tab", "hot",
+		"short", "range", "start", "end", "last", "first", "next", "prev", "id", "checksum", "digest",
+		"etag", "fingerprint":
 		return true
 	}
 	return false
 }
 
-func when(ok bool, k keyKind) keyKind {
+func when(ok bool, k Key) Key {
 	if ok {
 		return k
 	}
-	return noKey
+	return NoKey
 }
 
 // isKeyQualifier reports whether "<word> key" is a secret, which most keys are not.
@@ -180,7 +192,8 @@ func isKeyQualifier(word string) bool {
 // isPlainToken reports whether "<word> token" is no secret.
 func isPlainToken(word string) bool {
 	switch word {
-	case "page", "key", "public", "publishable", "csrf", "xsrf", "authenticity", "continuation", "cancellation", "cursor", "sync", "next", "prev":
+	case "page", "key", "public", "publishable", "csrf", "xsrf", "authenticity", "continuation",
+		"cancellation", "cursor", "sync", "next", "prev":
 		return true
 	}
 	return false
@@ -189,12 +202,12 @@ func isPlainToken(word string) bool {
 // lastPart returns the last part of a name in lower case, and the rest of the name.
 func lastPart(name []byte) (part string, rest []byte) {
 	end := len(name)
-	for end > 0 && !isAlnum(name[end-1]) {
+	for end > 0 && !chars.IsAlnum(name[end-1]) {
 		end--
 	}
 	start := end
-	for start > 0 && isAlnum(name[start-1]) {
-		if start < end && isUpper(name[start]) && !isUpper(name[start-1]) {
+	for start > 0 && chars.IsAlnum(name[start-1]) {
+		if start < end && chars.IsUpper(name[start]) && !chars.IsUpper(name[start-1]) {
 			break
 		}
 		start--

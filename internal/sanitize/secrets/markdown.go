@@ -1,12 +1,16 @@
-package sanitize
+package secrets
 
-import "bytes"
+import (
+	"bytes"
+
+	"github.com/gemini-ctx/ctx/internal/sanitize/chars"
+)
 
 // tableColumns is the Markdown table that the pass is in.
 type tableColumns struct {
-	kinds []keyKind // of the names in its first row
-	end   int       // offset of the line feed after the last row
-	seen  bool      // a row was read
+	kinds []Key // of the names in its first row
+	end   int   // offset of the line feed after the last row
+	seen  bool  // a row was read
 }
 
 // rowAt reads the table row whose first bar is at b[i]. It finds | Key | value |, and values in the
@@ -43,7 +47,7 @@ func isRow(line []byte) bool {
 func (s *scan) row(line []byte, offset int) {
 	t := &s.table
 	first := t.kinds == nil
-	before := noKey
+	before := NoKey
 	n := 0
 	for at := 0; at < len(line); n++ {
 		cellEnd := at + bytes.IndexByte(line[at:], '|')
@@ -54,23 +58,23 @@ func (s *scan) row(line []byte, offset int) {
 		cell := line[from:to]
 		at = cellEnd + 1
 		kind := before
-		if n < len(t.kinds) && t.kinds[n] != noKey {
+		if n < len(t.kinds) && t.kinds[n] != NoKey {
 			kind = t.kinds[n]
 		}
 		before = cellKey(cell)
 		if first {
 			t.kinds = append(t.kinds, before)
 		}
-		if kind != noKey && bytes.IndexByte(cell, ' ') < 0 && judge(cell, false, kind) {
-			s.add(offset+from, offset+to, kind.class())
+		if kind != NoKey && bytes.IndexByte(cell, ' ') < 0 && Judge(cell, false, kind) {
+			s.add(offset+from, offset+to, kind.Class())
 		}
 	}
 }
 
 // trimCell returns the bounds of line[from:to] without surrounding blanks, quotes and emphasis.
 func trimCell(line []byte, from, to int) (int, int) {
-	in := func(c byte) bool { return isSpace(c) || isQuote(c) || c == '*' }
-	from = runEnd(line[:to], from, in)
+	in := func(c byte) bool { return chars.IsSpace(c) || chars.IsQuote(c) || c == '*' }
+	from = chars.RunEnd(line[:to], from, in)
 	for to > from && in(line[to-1]) {
 		to--
 	}
@@ -78,9 +82,10 @@ func trimCell(line []byte, from, to int) (int, int) {
 }
 
 // cellKey returns the kind of the key in a cell, which may consist of several words.
-func cellKey(cell []byte) keyKind {
-	if len(cell) == 0 || len(cell) > maxKey || runEnd(cell, 0, func(c byte) bool { return isDotted(c) || c == ' ' }) != len(cell) {
-		return noKey
+func cellKey(cell []byte) Key {
+	if len(cell) == 0 || len(cell) > maxKey ||
+		!chars.Only(cell, func(c byte) bool { return chars.IsDotted(c) || c == ' ' }) {
+		return NoKey
 	}
-	return keyOf(cell)
+	return KeyOf(cell)
 }

@@ -1,6 +1,10 @@
-package sanitize
+package secrets
 
-import "bytes"
+import (
+	"bytes"
+
+	"github.com/gemini-ctx/ctx/internal/sanitize/chars"
+)
 
 // minPEMRun is the shortest run of base64 that makes a block a key rather than prose or code that
 // mentions the header line. The shortest private key in use, an Ed25519 key, has a line of 64.
@@ -29,7 +33,7 @@ func (s *scan) pemAt(i int) {
 // is a private key.
 func pemHeader(b []byte, start int) (body int, ok bool) {
 	label := start + len("-----BEGIN ")
-	end := runEnd(b, label, func(c byte) bool { return isUpperNum(c) || c == ' ' })
+	end := chars.RunEnd(b, label, func(c byte) bool { return chars.IsUpperNum(c) || c == ' ' })
 	if !bytes.HasPrefix(b[end:], []byte("-----")) {
 		return end, false
 	}
@@ -38,7 +42,7 @@ func pemHeader(b []byte, start int) (body int, ok bool) {
 
 // pemEnd returns the end of the block, or body if what follows is no key.
 func pemEnd(b []byte, body int) int {
-	dashes := indexFrom(b, body, "-----")
+	dashes := chars.IndexFrom(b, body, "-----")
 	for dashes >= 0 && bytes.HasPrefix(b[dashes:], []byte("------")) { // after the sign of a diff
 		dashes++
 	}
@@ -48,15 +52,17 @@ func pemEnd(b []byte, body int) int {
 	if !hasRun(b[body:dashes], minPEMRun) {
 		return body
 	}
-	end := runEnd(b, dashes+len("-----"), func(c byte) bool { return isUpperNum(c) || c == ' ' })
-	return runEnd(b, end, func(c byte) bool { return c == '-' })
+	end := chars.RunEnd(b, dashes+len("-----"), func(c byte) bool {
+		return chars.IsUpperNum(c) || c == ' '
+	})
+	return chars.RunEnd(b, end, func(c byte) bool { return c == '-' })
 }
 
 // hasRun reports whether b has at least n base64 bytes in a row.
 func hasRun(b []byte, n int) bool {
 	run := 0
 	for _, c := range b {
-		if !isBase64(c) {
+		if !chars.IsBase64(c) {
 			run = 0
 			continue
 		}
@@ -73,7 +79,7 @@ func base64Lines(b []byte, body int) int {
 	end := body
 	for {
 		at := lineStart(b, end)
-		next := runEnd(b, at, isBase64)
+		next := chars.RunEnd(b, at, chars.IsBase64)
 		cutOff := end > body && next == len(b) && next-at >= 4
 		if next-at < minPEMRun && !cutOff {
 			return end
@@ -87,11 +93,11 @@ func base64Lines(b []byte, body int) int {
 func lineStart(b []byte, i int) int {
 	for i < len(b) {
 		switch c := b[i]; {
-		case isSpace(c) || isQuote(c) || c == ',':
+		case chars.IsSpace(c) || chars.IsQuote(c) || c == ',':
 			i++
 		case (c == '-' || c == '>' || c == '|') && i > 0 && b[i-1] == '\n': // a diff or a quotation
 			i++
-		case c == '+' && i+1 < len(b) && !isBase64(b[i+1]):
+		case c == '+' && i+1 < len(b) && !chars.IsBase64(b[i+1]):
 			i++
 		case c == '\\' && i+1 < len(b):
 			i += 2

@@ -1,14 +1,14 @@
-package sanitize
+package secrets
 
 import (
 	"bytes"
 	"slices"
 )
 
-// span is a secret in a text: b[start:end], of the given class.
-type span struct {
-	start, end int
-	class      string
+// Found is a secret in a text and its place: b[From:To] of the text b.
+type Found struct {
+	Class    string
+	From, To int
 }
 
 const (
@@ -16,46 +16,46 @@ const (
 	markClose = ']'
 )
 
-// marker returns the replacement of a secret.
-func marker(class string) string { return markOpen + class + string(markClose) }
+// Marker returns the replacement of a secret.
+func Marker(class string) string { return markOpen + class + string(markClose) }
 
-// secrets runs every rule over b, as it is and in other ways of reading, and returns disjoint spans
+// Find runs every rule over b, as it is and in other ways of reading, and returns disjoint findings
 // in order.
-func secrets(b []byte) []span {
+func Find(b []byte) []Found {
 	found, seen := rules(nil, b)
 	if seen.percent {
-		found = percentSpans(found, b)
+		found = percentEncoded(found, b)
 	}
 	if seen.escaped {
-		found = escapedSpans(found, b)
+		found = escapedLines(found, b)
 	}
 	if seen.wrapped {
-		found = wrappedSpans(found, b)
+		found = wrappedLines(found, b)
 	}
 	return join(found)
 }
 
-// join sorts spans and merges overlapping ones, so that nothing of either remains. The longest of
+// join sorts secrets and merges overlapping ones, so that nothing of either remains. The longest of
 // them gives the class; among equally long ones, a class that names the issuer.
-func join(spans []span) []span {
-	if len(spans) < 2 {
-		return spans
+func join(found []Found) []Found {
+	if len(found) < 2 {
+		return found
 	}
-	slices.SortStableFunc(spans, func(a, b span) int { return a.start - b.start })
-	out := spans[:1]
-	longest := spans[0].end - spans[0].start
-	for _, s := range spans[1:] {
+	slices.SortStableFunc(found, func(a, b Found) int { return a.From - b.From })
+	out := found[:1]
+	longest := found[0].To - found[0].From
+	for _, s := range found[1:] {
 		last := &out[len(out)-1]
-		n := s.end - s.start
-		if s.start >= last.end {
+		n := s.To - s.From
+		if s.From >= last.To {
 			out = append(out, s)
 			longest = n
 			continue
 		}
-		if n > longest || n == longest && isGeneric(last.class) {
-			last.class, longest = s.class, n
+		if n > longest || n == longest && isGeneric(last.Class) {
+			last.Class, longest = s.Class, n
 		}
-		last.end = max(last.end, s.end)
+		last.To = max(last.To, s.To)
 	}
 	return out
 }
@@ -69,15 +69,17 @@ func isGeneric(class string) bool {
 	return false
 }
 
-// replace returns b with every span replaced by its marker.
-func replace(b []byte, spans []span, t *tally) []byte {
-	out := make([]byte, 0, len(b)+len(spans)*len("[REDACTED:authorization]"))
+// Redact returns b with a marker in place of each secret. The secrets are disjoint and in order.
+func Redact(b []byte, found []Found) []byte {
+	if len(found) == 0 {
+		return b
+	}
+	out := make([]byte, 0, len(b)+len(found)*len("[REDACTED:authorization]"))
 	from := 0
-	for _, s := range spans {
-		out = append(out, b[from:s.start]...)
-		out = append(out, marker(s.class)...)
-		t.add(s.class, 1)
-		from = s.end
+	for _, s := range found {
+		out = append(out, b[from:s.From]...)
+		out = append(out, Marker(s.Class)...)
+		from = s.To
 	}
 	return append(out, b[from:]...)
 }

@@ -1,9 +1,11 @@
-package sanitize
+package secrets
 
 import (
 	"fmt"
 	"sync"
 	"sync/atomic"
+
+	"github.com/gemini-ctx/ctx/internal/sanitize/tokens"
 )
 
 // rule identifies a rule, which is tried at its triggers.
@@ -48,7 +50,8 @@ var triggers = [...]trigger{
 	{"ZXlK", encodedJWTRule},
 	{"@tcp(", dsnRule}, {"@unix(", dsnRule},
 	{"://", urlRule},
-	{"Bearer", headerRule}, {"bearer", headerRule}, {"BEARER", headerRule}, {"Basic", headerRule}, {"basic", headerRule},
+	{"Bearer", headerRule}, {"bearer", headerRule}, {"BEARER", headerRule}, {"Basic",
+		headerRule}, {"basic", headerRule},
 	{"BASIC", headerRule}, {"Token", headerRule}, {"token", headerRule},
 	{"ookie: ", cookieRule}, {"OOKIE: ", cookieRule},
 	{" is ", isRule},
@@ -67,20 +70,20 @@ var triggers = [...]trigger{
 	{"sig=", sasRule},
 }
 
-// table finds the rules and shapes that may begin with three bytes: a hash of the bytes leads to a
+// table finds the rules and forms that may begin with three bytes: a hash of the bytes leads to a
 // chain of nodes.
 type table struct {
 	heads  [1 << hashBits]uint16 // by hash: the first node, or 0
 	nodes  []node                // index 0 is unused
-	shapes []shape               // those of this package, then the user's
-	before []uint8               // by shape: number of bytes of the token before its anchor
+	forms  []tokens.Form         // those of package tokens, then the user's
+	before []uint8               // by form: number of bytes of the token before its anchor
 }
 
-// node is a trigger, or the anchor of a shape.
+// node is a trigger, or the anchor of a form.
 type node struct {
-	beginning
+	tokens.Beginning
 	next uint16
-	id   uint16 // index of a trigger, or len(triggers) plus that of a shape
+	id   uint16 // index of a trigger, or len(triggers) plus that of a form
 }
 
 // hash3 hashes the first three bytes of a text, which are the lower bytes of word.
@@ -88,8 +91,12 @@ func hash3(word uint32) uint32 { return word << 8 * 0x9E3779B1 >> (32 - hashBits
 
 const hashBits = 13
 
-// own is the table without the user's patterns. It is made when the first text is cleaned.
-var own = sync.OnceValue(func() *table { return makeTable(nil) })
+// own is the table without the user's patterns. makeOwn makes it when the first text is searched. A
+// sync.OnceValue would be made at the start of every program.
+var (
+	own     *table
+	makeOwn sync.Once
+)
 
 // used is the table with the user's patterns, or nil.
 var used atomic.Pointer[table]
@@ -98,75 +105,43 @@ func currentTable() *table {
 	if t := used.Load(); t != nil {
 		return t
 	}
-	return own()
+	makeOwn.Do(func() { own = makeTable(nil) })
+	return own
 }
 
-// CheckPattern returns the error in a pattern of the user, or nil. docs/secrets.md explains the
-// notation.
-func CheckPattern(pattern string) error { return checkForm(pattern) }
-
-// UsePatterns makes the whole program also search for these patterns from now on. Their findings
-// have the class "extra". The patterns replace those of the last call; nil removes them. If a
-// pattern is bad, UsePatterns returns the error of CheckPattern for the first bad one and changes
-// nothing. It may be called while other goroutines clean texts.
+// UsePatterns is sanitize.UsePatterns.
 func UsePatterns(patterns []string) error {
 	if len(patterns) == 0 {
 		used.Store(nil)
 		return nil
 	}
-	extra := make([]shape, len(patterns))
+	extra := make([]tokens.Form, len(patterns))
 	for i, p := range patterns {
-		if err := checkForm(p); err != nil {
+		if err := tokens.Check(p); err != nil {
 			return fmt.Errorf("pattern %q: %w", p, err)
 		}
-		extra[i] = shape{class: "extra", form: p, sure: true}
+		extra[i] = tokens.Form{Class: "extra", Pattern: p, Sure: true}
 	}
-	own() // fills the alphabets
 	used.Store(makeTable(extra))
 	return nil
 }
 
-func makeTable(extra []shape) *table {
-	fillAlphabets.Do(setAlphabets)
-	t := &table{nodes: make([]node, 1, 2048), shapes: shapes[:]}
-	if len(extra) > 0 {
-		t.shapes = append(append([]shape(nil), shapes[:]...), extra...)
-	}
+func makeTable(extra []tokens.Form) *table {
+	t := &table{nodes: make([]node, 1, 2048),
+		forms: append(tokens.Table[:len(tokens.Table):len(tokens.Table)], extra...)}
 	for i := range triggers {
-		t.add(firstBytes(triggers[i].text), i)
+		t.add(tokens.BeginningOf(triggers[i].text), i)
 	}
-	t.before = make([]uint8, len(t.shapes))
-	for i := range t.shapes {
-		a := anchorOf(t.shapes[i].form)
-		t.before[i] = uint8(a.before)
-		id := len(triggers) + i
-		if len(a.text) > 2 {
-			t.add(firstBytes(a.text), id)
-			continue
-		}
-		mask := uint16(1) << alphabetBit(a.next)
-		for c := range alphabets {
-			if alphabets[c]&mask != 0 {
-				t.add(beginning{uint32(a.text[0]) | uint32(a.text[1])<<8 | uint32(c)<<16, 0xffffff}, id)
-			}
-		}
+	t.before = make([]uint8, len(t.forms))
+	for i := range t.forms {
+		before := t.forms[i].EachBeginning(func(b tokens.Beginning) { t.add(b, len(triggers)+i) })
+		t.before[i] = uint8(before)
 	}
 	return t
 }
 
-// beginning is the first bytes of a text, at most four, with a mask of the used ones.
-type beginning struct{ word, mask uint32 }
-
-func firstBytes(text string) (b beginning) {
-	for i := range min(4, len(text)) {
-		b.word |= uint32(text[i]) << (8 * i)
-		b.mask |= 0xff << (8 * i)
-	}
-	return b
-}
-
-func (t *table) add(b beginning, id int) {
-	h := hash3(b.word)
+func (t *table) add(b tokens.Beginning, id int) {
+	h := hash3(b.Word)
 	t.nodes = append(t.nodes, node{b, t.heads[h], uint16(id)})
 	t.heads[h] = uint16(len(t.nodes) - 1)
 }

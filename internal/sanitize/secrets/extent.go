@@ -1,6 +1,10 @@
-package sanitize
+package secrets
 
-import "bytes"
+import (
+	"bytes"
+
+	"github.com/gemini-ctx/ctx/internal/sanitize/chars"
+)
 
 // value is what follows a separator: b[start:end], without its quotes.
 type value struct {
@@ -17,7 +21,7 @@ func valueAfter(runs *bareRuns, i int) value {
 		start = blanks(b, start+2)
 	}
 	for n := 1; n > 0; {
-		n = colour(b[start:min(len(b), start+16)])
+		n = chars.Colour(b[start:min(len(b), start+16)])
 		start = blanks(b, start+n)
 	}
 	if open := openingQuote(b, start); open >= 0 {
@@ -57,12 +61,12 @@ func nextLine(b []byte, i int) (start int, block bool) {
 		return 0, false
 	}
 	if !block {
-		if isQuote(b[start]) {
+		if chars.IsQuote(b[start]) {
 			return start, false
 		}
 		return 0, false
 	}
-	end := runEnd(b, start, isBare)
+	end := chars.RunEnd(b, start, isBare)
 	if start == at+1 || end == start || end < len(b) && b[end] != '\n' && b[end] != '\r' {
 		return 0, false
 	}
@@ -71,7 +75,8 @@ func nextLine(b []byte, i int) (start int, block bool) {
 
 // blanks returns the offset after the blanks at b[i].
 func blanks(b []byte, i int) int {
-	return runEnd(b[:min(len(b), i+maxGap)], min(i, len(b)), func(c byte) bool { return c == ' ' || c == '\t' })
+	return chars.RunEnd(b[:min(len(b), i+maxGap)], min(i, len(b)),
+		func(c byte) bool { return c == ' ' || c == '\t' })
 }
 
 // openingQuote returns the offset of the quote that opens a literal at start, or -1. Backslashes
@@ -85,12 +90,12 @@ func openingQuote(b []byte, start int) int {
 		}
 	}
 	if at == start {
-		for n := 0; n < 2 && at < len(b) && (isLetter(b[at]) || b[at] == '@'); n++ {
+		for n := 0; n < 2 && at < len(b) && (chars.IsLetter(b[at]) || b[at] == '@'); n++ {
 			at++
 		}
 	}
-	at = runEnd(b, at, func(c byte) bool { return c == '\\' })
-	if at < len(b) && isQuote(b[at]) {
+	at = chars.RunEnd(b, at, func(c byte) bool { return c == '\\' })
+	if at < len(b) && chars.IsQuote(b[at]) {
 		return at
 	}
 	return -1
@@ -145,7 +150,7 @@ func (r *bareRuns) valueAt(start int) value {
 
 // isBare is the alphabet of unquoted values.
 func isBare(c byte) bool {
-	return !isSpace(c) && !isQuote(c) && c != '<' && c != '>' && c != '|' && c != '\\'
+	return !chars.IsSpace(c) && !chars.IsQuote(c) && c != '<' && c != '>' && c != '|' && c != '\\'
 }
 
 // endsBare reports whether a value ends before b[i] although b[i] is in its alphabet, because
@@ -153,11 +158,11 @@ func isBare(c byte) bool {
 func endsBare(b []byte, i int) bool {
 	switch b[i] {
 	case '[':
-		return colour(b[i:min(len(b), i+16)]) > 0
+		return chars.Colour(b[i:min(len(b), i+16)]) > 0
 	case '%':
 		return bytes.HasPrefix(b[i:], []byte("%26"))
 	case ',', ';', '&':
-		name := runEnd(b[:min(len(b), i+1+maxKey)], i+1, isDotted)
+		name := chars.RunEnd(b[:min(len(b), i+1+maxKey)], i+1, chars.IsDotted)
 		return name > i+1 && name < len(b) && (b[name] == '=' || b[name] == ':' || b[name] == '%')
 	}
 	return false
