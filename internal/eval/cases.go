@@ -4,35 +4,17 @@ import (
 	"context"
 	"slices"
 	"strings"
-)
 
-// Cases says what becomes of facts that a compaction could do harm to, of one kind: where two close
-// topics say different things, where something was said before and holds no more, and where there
-// was a secret.
-type Cases struct {
-	Kind string `json:"kind"`
-	N    int    `json:"n"`
-	// Found: a search for the question has the answer among its first five hits; First: and no hit
-	// before it has what the other topic says, or what was said before, alone.
-	Found int `json:"found"`
-	First int `json:"first"`
-	// Asked: a rendering for the question at a quarter of the size has the answer, and nothing that
-	// holds no more stands without what replaced it.
-	Asked int `json:"asked"`
-	// Stale: renderings without the question, at a quarter and at a tenth, in which something stands
-	// that holds no more.
-	Stale4  int `json:"stale_4x"`
-	Stale10 int `json:"stale_10x"`
-	// Leaked: secrets that come back in any of these. There may be none.
-	Leaked int `json:"leaked"`
-}
+	"github.com/gemini-ctx/ctx/internal/eval/report"
+	"github.com/gemini-ctx/ctx/internal/eval/stats"
+)
 
 // cases is the gauge of them.
 type cases struct {
-	rows map[string]*Cases
+	rows map[string]*report.Cases
 }
 
-func (c *cases) report(s *SetReport) {
+func (c *cases) report(s *report.Set) {
 	for _, kind := range []string{"contradiction", "superseded", "wrong", "rewound", "secret"} {
 		if row := c.rows[kind]; row != nil {
 			s.Cases = append(s.Cases, *row)
@@ -40,10 +22,10 @@ func (c *cases) report(s *SetReport) {
 	}
 }
 
-func (c *cases) add(_ context.Context, b *bench) error {
+func (c *cases) add(_ context.Context, b *evalCase) error {
 	var blind [2]string
 	for i, ratio := range []int{4, 10} {
-		text, err := b.text(b.budget(ratio))
+		text, err := b.Text(b.Budget(ratio))
 		if err != nil {
 			return err
 		}
@@ -58,20 +40,20 @@ func (c *cases) add(_ context.Context, b *bench) error {
 			return err
 		}
 		if c.rows == nil {
-			c.rows = map[string]*Cases{}
+			c.rows = map[string]*report.Cases{}
 		}
 		row := c.rows[q.Kind]
 		if row == nil {
-			row = &Cases{Kind: q.Kind}
+			row = &report.Cases{Kind: q.Kind}
 			c.rows[q.Kind] = row
 		}
 		row.N++
-		row.Found += one(v.found)
-		row.First += one(v.first)
-		row.Asked += one(v.asked)
-		row.Stale4 += one(stands(blind[0], q.Stale, q.Answer))
-		row.Stale10 += one(stands(blind[1], q.Stale, q.Answer))
-		row.Leaked += one(v.leaked || q.Never != "" && (holds(blind[0], q.Never) || holds(blind[1], q.Never)))
+		row.Found += stats.One(v.found)
+		row.First += stats.One(v.first)
+		row.Asked += stats.One(v.asked)
+		row.Stale4 += stats.One(stands(blind[0], q.Stale, q.Answer))
+		row.Stale10 += stats.One(stands(blind[1], q.Stale, q.Answer))
+		row.Leaked += stats.One(v.leaked || q.Never != "" && (holds(blind[0], q.Never) || holds(blind[1], q.Never)))
 	}
 	return nil
 }
@@ -79,9 +61,9 @@ func (c *cases) add(_ context.Context, b *bench) error {
 // verdict is what a question is answered with.
 type verdict struct{ found, first, asked, leaked bool }
 
-func (b *bench) verdict(q asked) (verdict, error) {
+func (b *evalCase) verdict(q question) (verdict, error) {
 	var v verdict
-	hits, err := b.hits(q.Query, deepest, false)
+	hits, err := b.Hits(q.Query, deepest, false)
 	if err != nil {
 		return v, err
 	}
@@ -97,7 +79,7 @@ func (b *bench) verdict(q asked) (verdict, error) {
 			v.first = false
 		}
 	}
-	printed, err := b.asked(q.Query, b.budget(4))
+	printed, err := b.TextFor(q.Query, b.Budget(4))
 	if err != nil {
 		return v, err
 	}

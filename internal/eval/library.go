@@ -4,20 +4,22 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"github.com/gemini-ctx/ctx/internal/conversation"
-	"github.com/gemini-ctx/ctx/internal/history"
-	"github.com/gemini-ctx/ctx/internal/recall"
 	"math/rand/v2"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/internal/conversation"
 	"github.com/gemini-ctx/ctx/internal/eval/corpus"
+	"github.com/gemini-ctx/ctx/internal/eval/fixture"
+	"github.com/gemini-ctx/ctx/internal/eval/sets"
+	"github.com/gemini-ctx/ctx/internal/history"
+	"github.com/gemini-ctx/ctx/internal/recall"
 )
 
 // library is a store with every conversation or transcript of a set in a session of its own.
 type library struct {
-	*stand
+	*fixture.Store
 	sessions []string          // in the order of the set; those of subagents come after them
 	of       map[string]string // the session of a conversation or transcript, by its name
 	said     []shelved         // every message, by session
@@ -41,18 +43,18 @@ const (
 )
 
 // shelve makes the library of a set.
-func (l *lab) shelve(ctx context.Context, set Set, seed uint64) (*library, error) {
-	s, err := l.open()
+func (u *runner) shelve(ctx context.Context, set sets.Set, seed uint64) (*library, error) {
+	s, err := u.Open()
 	if err != nil {
 		return nil, err
 	}
-	b := &library{stand: s, of: map[string]string{}}
+	b := &library{Store: s, of: map[string]string{}}
 	if err := b.fill(ctx, set); err != nil {
-		return nil, errors.Join(err, s.close())
+		return nil, errors.Join(err, s.Close())
 	}
 	prompts, err := b.read()
 	if err != nil {
-		return nil, errors.Join(err, s.close())
+		return nil, errors.Join(err, s.Close())
 	}
 	r := rand.New(rand.NewPCG(seed, 0x9e3779b97f4a7c15)) // the golden ratio: any constant would do
 	for _, i := range r.Perm(len(prompts)) {
@@ -63,9 +65,9 @@ func (l *lab) shelve(ctx context.Context, set Set, seed uint64) (*library, error
 	return b, nil
 }
 
-func (b *library) fill(ctx context.Context, set Set) error {
+func (b *library) fill(ctx context.Context, set sets.Set) error {
 	for _, t := range set.Transcripts {
-		name, err := b.takeIn(ctx, t)
+		name, err := b.TakeIn(ctx, t)
 		if err != nil {
 			return fmt.Errorf("transcript %q: %w", t.Name, err)
 		}
@@ -75,12 +77,12 @@ func (b *library) fill(ctx context.Context, set Set) error {
 		if m = corpus.Live(m); len(m) == 0 {
 			continue
 		}
-		name := fmt.Sprintf("%s-%d", talk, i)
+		name := fmt.Sprintf("%s-%d", fixture.Talk, i)
 		b.of[m[0].Conversation] = name
-		for start := 0; start < len(m); start += appendBatch {
+		for start := 0; start < len(m); start += fixture.AppendBatch {
 			var batch []conversation.Message
-			for _, one := range m[start:min(len(m), start+appendBatch)] {
-				batch = append(batch, entryOf(one))
+			for _, one := range m[start:min(len(m), start+fixture.AppendBatch)] {
+				batch = append(batch, fixture.EntryOf(one))
 			}
 			_, _, err := b.Conversation.Append(
 				ctx, name, history.MainBranch, batch, conversation.AppendOptions{Orphan: true, NoGraduation: true},
@@ -96,7 +98,7 @@ func (b *library) fill(ctx context.Context, set Set) error {
 // read reads what is in the sessions, and returns the prompts of a length that is searched. What a
 // subagent was asked is no prompt of a user.
 func (b *library) read() (prompts []shelved, err error) {
-	v, err := b.view()
+	v, err := b.View()
 	if err != nil {
 		return nil, err
 	}
@@ -131,7 +133,7 @@ func (b *library) read() (prompts []shelved, err error) {
 
 // find searches all sessions for a text; a text without a word to look for finds nothing.
 func (b *library) find(text string, most int) ([]recall.Hit, error) {
-	v, err := b.view()
+	v, err := b.View()
 	if err != nil {
 		return nil, err
 	}

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/gemini-ctx/ctx/internal/eval/sets"
+	"github.com/gemini-ctx/ctx/internal/eval/stats"
 	"github.com/gemini-ctx/ctx/internal/search"
 )
 
@@ -18,11 +20,11 @@ type reference struct {
 // referenceOf makes the reference of a history and the records after it. A term counts if it
 // stands in at most a tenth of the records of the history, and in one at least. Its weight is
 // ln((N+1)/df), where N is the number of records and df the number of those that have it.
-func referenceOf(history, next []record) reference {
+func referenceOf(history, next []sets.Record) reference {
 	df := map[string]int{}
 	known := map[string]bool{}
 	for _, r := range history {
-		text := r.said + "\n" + r.called + "\n" + r.output
+		text := r.Said + "\n" + r.Called + "\n" + r.Output
 		terms := contentTerms(text)
 		slices.Sort(terms)
 		for _, t := range slices.Compact(terms) {
@@ -34,8 +36,8 @@ func referenceOf(history, next []record) reference {
 	}
 	var said, called strings.Builder
 	for _, r := range next {
-		said.WriteString(r.said + "\n")
-		called.WriteString(r.called + "\n")
+		said.WriteString(r.Said + "\n")
+		called.WriteString(r.Called + "\n")
 	}
 	ref := reference{
 		said: rare(said.String(), df, len(history)), called: rare(called.String(), df, len(history)),
@@ -85,8 +87,8 @@ func (ref reference) coverage(context string) coverage {
 			continue
 		}
 		c.lines++
-		c.junk += one(isJunk(line))
-		c.useful += one(ref.uses(line))
+		c.junk += stats.One(isJunk(line))
+		c.useful += stats.One(ref.uses(line))
 	}
 	return c
 }

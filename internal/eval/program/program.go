@@ -8,8 +8,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"github.com/gemini-ctx/ctx/internal/history"
-	"github.com/gemini-ctx/ctx/internal/recall"
 	"io"
 	"os"
 	"strings"
@@ -22,6 +20,10 @@ import (
 	"github.com/gemini-ctx/ctx/internal/cli/command"
 	"github.com/gemini-ctx/ctx/internal/cli/environ"
 	"github.com/gemini-ctx/ctx/internal/eval"
+	"github.com/gemini-ctx/ctx/internal/eval/fixture"
+	"github.com/gemini-ctx/ctx/internal/eval/sets"
+	"github.com/gemini-ctx/ctx/internal/history"
+	"github.com/gemini-ctx/ctx/internal/recall"
 	"github.com/gemini-ctx/ctx/internal/repo"
 	"github.com/gemini-ctx/ctx/internal/session"
 	"github.com/gemini-ctx/ctx/internal/summarizer"
@@ -133,13 +135,13 @@ func (p *program) run(c context.Context, args []string) error {
 			return clierr.Usagef("cannot change to %q: not a directory", dir)
 		}
 	}
-	sets, err := p.sets(args)
+	list, err := p.sets(args)
 	if err != nil {
 		return err
 	}
 	options := eval.Options{
 		Only: p.only, Seed: p.seed, Version: environ.Version(),
-		Settings: eval.Settings{
+		Settings: fixture.Settings{
 			UserConfig: p.env.UserConfig, Getenv: p.env.Getenv, Overrides: p.env.Overrides,
 		},
 		Summarizer: func(s *session.Store) (summarize.Summarizer, error) { return p.summarizer(c, s) },
@@ -147,7 +149,7 @@ func (p *program) run(c context.Context, args []string) error {
 	if p.timing {
 		options.Clock = time.Now
 	}
-	report, err := eval.Run(c, sets, options)
+	report, err := eval.Run(c, list, options)
 	if err != nil {
 		return err
 	}
@@ -160,20 +162,20 @@ func (p *program) run(c context.Context, args []string) error {
 }
 
 // sets returns what the command line names: files, a session of the store, or the built-in sets.
-func (p *program) sets(args []string) ([]eval.Set, error) {
+func (p *program) sets(args []string) ([]sets.Set, error) {
 	switch {
 	case p.stored && len(args) > 0:
 		return nil, clierr.Usagef("a session of the store or a PATH: not both")
 	case p.stored:
 		return p.storedSet()
 	case len(args) == 0:
-		return eval.Own(p.seed), nil
+		return sets.Own(p.seed), nil
 	}
 	return p.filesToSets(args)
 }
 
 // storedSet returns a session of the store as a set.
-func (p *program) storedSet() ([]eval.Set, error) {
+func (p *program) storedSet() ([]sets.Set, error) {
 	r, err := repo.Open(p.env)
 	if err != nil {
 		return nil, err
@@ -201,8 +203,8 @@ func (p *program) storedSet() ([]eval.Set, error) {
 	if err != nil {
 		return nil, err
 	}
-	set, err := eval.FromStore(s, tip.ID, name)
-	return []eval.Set{set}, err
+	set, err := sets.FromStore(s, tip.ID, name)
+	return []sets.Set{set}, err
 }
 
 // summarizer returns the configured chain, or nil for the built-in summarizer.

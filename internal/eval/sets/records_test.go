@@ -1,4 +1,4 @@
-package eval
+package sets
 
 import (
 	"fmt"
@@ -32,23 +32,23 @@ func TestClaudeRecords(t *testing.T) {
 		claudeLine("user", `"and hurry"`, ""),
 	}
 	data := []byte(strings.Join(lines, "\n"))
-	got := Transcript{Agent: AgentOf(data), Data: data}.records()
-	want := []record{
-		{said: "Fix it", prompt: true},
-		{said: "I look.", called: "a.go\n3"},
-		{output: "package a"},
-		{said: "and hurry", prompt: true},
-		{said: "what was", summary: true},
-		{said: "and hurry", prompt: true},
+	got := Transcript{Agent: AgentOf(data), Data: data}.Records()
+	want := []Record{
+		{Said: "Fix it", prompt: true},
+		{Said: "I look.", Called: "a.go\n3"},
+		{Output: "package a"},
+		{Said: "and hurry", prompt: true},
+		{Said: "what was", Summary: true},
+		{Said: "and hurry", prompt: true},
 	}
 	if len(got) != len(want) {
 		t.Fatalf("%+v", got)
 	}
 	for i := range got {
-		if line, _, _ := strings.Cut(string(data[got[i].start:]), "\n"); !strings.HasPrefix(line, `{"type"`) {
+		if line, _, _ := strings.Cut(string(data[got[i].Start:]), "\n"); !strings.HasPrefix(line, `{"type"`) {
 			t.Errorf("record %d begins at %q", i, line)
 		}
-		if got[i].start = 0; !reflect.DeepEqual(got[i], want[i]) {
+		if got[i].Start = 0; !reflect.DeepEqual(got[i], want[i]) {
 			t.Errorf("record %d: %+v, want %+v", i, got[i], want[i])
 		}
 	}
@@ -68,16 +68,16 @@ func TestCodexRecords(t *testing.T) {
 		`{"type":"compacted","payload":{"message":"what was"}}`,
 	}
 	data := []byte(strings.Join(lines, "\n"))
-	got := Transcript{Agent: AgentOf(data), Data: data}.records()
-	want := []record{
+	got := Transcript{Agent: AgentOf(data), Data: data}.Records()
+	want := []Record{
 		{
-			said: "Fix it", prompt: true,
-		}, {called: "ls\n-l"}, {called: "*** Begin Patch"}, {output: "a.go"}, {
-			said: "what was", summary: true,
+			Said: "Fix it", prompt: true,
+		}, {Called: "ls\n-l"}, {Called: "*** Begin Patch"}, {Output: "a.go"}, {
+			Said: "what was", Summary: true,
 		},
 	}
 	for i := range got {
-		got[i].start = 0
+		got[i].Start = 0
 	}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("%+v", got)

@@ -1,4 +1,4 @@
-package eval
+package baseline
 
 import (
 	"strings"
@@ -9,14 +9,14 @@ import (
 
 // The clusterings that need no label and no thought. What is built has to beat the best of them.
 
-// baseline is a way to cluster a conversation. It sees who spoke, when and what, and no topic.
-type baseline struct {
-	name    string
-	cluster func([]corpus.Message) []int
+// Clustering is a way to cluster a conversation. It sees who spoke, when and what, and no topic.
+type Clustering struct {
+	Name    string
+	Cluster func([]corpus.Message) []int
 }
 
-func baselines() []baseline {
-	return []baseline{
+func Clusterings() []Clustering {
+	return []Clustering{
 		{"all in one", func(m []corpus.Message) []int { return make([]int, len(m)) }},
 		{"all alone", func(m []corpus.Message) []int { return blocks(m, 1) }},
 		{"same author", sameAuthor},

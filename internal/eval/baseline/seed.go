@@ -1,7 +1,6 @@
-package eval
+package baseline
 
 import (
-	"context"
 	"math"
 	"slices"
 	"strings"
@@ -129,14 +128,9 @@ type seedWindow struct {
 	children  [][]int // of each root, its members in order of arrival at the root
 	centroids [][]float64
 	roots     []int // in the order the original keeps them: of insertion
-	dirty     map[int][]string
-	dirties   []int // keys of dirty, in the order they were set
-	summary   map[int]string
 }
 
-func newSeedWindow(o seedOptions) *seedWindow {
-	return &seedWindow{o: o, dirty: map[int][]string{}, summary: map[int]string{}}
-}
+func newSeedWindow(o seedOptions) *seedWindow { return &seedWindow{o: o} }
 
 // append takes a message in; its id is its place, from 0.
 func (w *seedWindow) append(text string) {
@@ -193,14 +187,12 @@ func (w *seedWindow) find(id int) int {
 	return id
 }
 
-// union merges by rank; at equal ranks the first stays root. What the two would show is what the
-// next summary is made of.
+// union merges two clusters by rank. At equal ranks the root of the first one stays.
 func (w *seedWindow) union(a, b int) {
 	a, b = w.find(a), w.find(b)
 	if a == b {
 		return
 	}
-	inputs := append(w.inputs(a), w.inputs(b)...)
 	members := append(slices.Clone(w.children[a]), w.children[b]...)
 	na, nb := float64(len(w.children[a])), float64(len(w.children[b]))
 	center := make([]float64, max(len(w.centroids[a]), len(w.centroids[b])))
@@ -217,12 +209,6 @@ func (w *seedWindow) union(a, b int) {
 	w.children[lost], w.centroids[lost] = nil, nil
 	w.children[root], w.centroids[root] = members, center
 	w.roots = slices.DeleteFunc(w.roots, func(r int) bool { return r == lost })
-	delete(w.summary, lost)
-	w.forgetDirty(lost)
-	if _, ok := w.dirty[root]; !ok {
-		w.dirties = append(w.dirties, root)
-	}
-	w.dirty[root] = inputs
 }
 
 func at(v []float64, i int) float64 {
@@ -230,28 +216,6 @@ func at(v []float64, i int) float64 {
 		return v[i]
 	}
 	return 0
-}
-
-func (w *seedWindow) forgetDirty(root int) {
-	delete(w.dirty, root)
-	w.dirties = slices.DeleteFunc(w.dirties, func(r int) bool { return r == root })
-}
-
-// inputs are what a summary of a cluster would be made of now: what is waiting, else its summary,
-// else the message at its root.
-func (w *seedWindow) inputs(root int) []string {
-	if list, ok := w.dirty[root]; ok {
-		return slices.Clone(list)
-	}
-	return []string{w.compact(root)}
-}
-
-// compact is what a cluster shows: its summary, or the message at its root.
-func (w *seedWindow) compact(root int) string {
-	if s, ok := w.summary[root]; ok {
-		return s
-	}
-	return w.texts[root]
 }
 
 // nearest returns up to k roots by likeness to a vector, the most alike first.
@@ -295,34 +259,32 @@ func (w *seedWindow) closest() (a, b int) {
 	return a, b
 }
 
-// resolve has every dirty cluster summarised.
-func (w *seedWindow) resolve(ctx context.Context, summarise func(context.Context, []string) (string, error)) error {
-	for _, root := range slices.Clone(w.dirties) {
-		text, err := summarise(ctx, w.dirty[root])
-		if err != nil {
-			return err
-		}
-		w.summary[root] = text
-		w.forgetDirty(root)
-	}
-	return nil
+// cold returns the roots that the model is given a summary of, the one whose newest member is
+// oldest first: those with a member that is not hot.
+func (w *seedWindow) cold() []int {
+	roots := slices.DeleteFunc(slices.Clone(w.roots), func(r int) bool { return slices.Min(w.children[r]) >= w.hot })
+	slices.SortFunc(roots, func(a, b int) int { return slices.Max(w.children[a]) - slices.Max(w.children[b]) })
+	return roots
 }
 
-// render returns what the model is given: cold clusters, the one whose newest member is oldest
-// first, and the hot messages. With a query only the k clusters nearest to it, if they are least
-// alike.
-func (w *seedWindow) render(query string, k int, least float64) []string {
-	roots := slices.Clone(w.roots)
-	if query != "" {
-		roots = w.nearest(w.vectors.query(query), k, least)
+// SeedResult is what the seed makes of a conversation.
+type SeedResult struct {
+	Clusters  [][]int // places of messages, in order, by cluster
+	Graduated int     // the first so many messages are in clusters
+	Hot       int     // the messages from there on are shown as they are
+}
+
+// Seed gives the messages of a conversation to the seed, one by one.
+func Seed(texts []string) SeedResult {
+	w := newSeedWindow(seedDefaults())
+	for _, text := range texts {
+		w.append(text)
 	}
-	roots = slices.DeleteFunc(roots, func(r int) bool { return slices.Min(w.children[r]) >= w.hot })
-	slices.SortFunc(roots, func(a, b int) int { return slices.Max(w.children[a]) - slices.Max(w.children[b]) })
-	var out []string
-	for _, r := range roots {
-		out = append(out, w.compact(r))
+	out := SeedResult{Graduated: w.graduated, Hot: w.hot}
+	for _, r := range w.cold() {
+		out.Clusters = append(out.Clusters, slices.Sorted(slices.Values(w.children[r])))
 	}
-	return append(out, w.texts[w.hot:]...)
+	return out
 }
 
 // seedClusters is where the seed puts the messages of a conversation when all of them have

@@ -1,24 +1,20 @@
 package eval
 
 import (
-	"context"
-	"errors"
-	"github.com/gemini-ctx/ctx/internal/compaction"
-	"github.com/gemini-ctx/ctx/internal/history"
-	"slices"
 	"strings"
 	"time"
 
 	"github.com/gemini-ctx/ctx/forest/summarize"
 	"github.com/gemini-ctx/ctx/format"
-	"github.com/gemini-ctx/ctx/internal/eval/corpus"
-	"github.com/gemini-ctx/ctx/internal/search"
+	"github.com/gemini-ctx/ctx/internal/eval/baseline"
+	"github.com/gemini-ctx/ctx/internal/eval/fixture"
+	"github.com/gemini-ctx/ctx/internal/history"
 	"github.com/gemini-ctx/ctx/internal/view"
 )
 
-// way is one way to shorten a conversation. What it renders is within its budget of tokens, all
+// rendering is one way to shorten a conversation. What it renders is within its budget of tokens, all
 // that is printed counted.
-type way struct {
+type rendering struct {
 	name   string
 	render func(budget int) (string, error)
 }
@@ -35,8 +31,8 @@ const (
 )
 
 // ways are all of them, ctx's own first.
-func (b *bench) ways() ([]way, error) {
-	cold, all, err := b.split(b.in)
+func (b *evalCase) ways() ([]rendering, error) {
+	cold, all, err := b.Split(b.in)
 	if err != nil {
 		return nil, err
 	}
@@ -44,13 +40,13 @@ func (b *bench) ways() ([]way, error) {
 	if err != nil {
 		return nil, err
 	}
-	whole, err := renderText(view.Input{Session: talk, Branch: history.MainBranch, Tail: all}, 0)
+	whole, err := renderText(view.Input{Session: fixture.Talk, Branch: history.MainBranch, Tail: all}, 0)
 	if err != nil {
 		return nil, err
 	}
-	return []way{
-		{wayUnionFind, b.text},
-		{wayFlat, b.flat.text},
+	return []rendering{
+		{wayUnionFind, b.Text},
+		{wayFlat, b.flat.Text},
 		{wayExtract, func(budget int) (string, error) { return renderText(extract, budget) }},
 		{waySeed, func(budget int) (string, error) {
 			seed, err := seedInput(all, budget)
@@ -62,66 +58,6 @@ func (b *bench) ways() ([]way, error) {
 		{wayHeadTail, func(budget int) (string, error) { return headTail(whole, budget), nil }},
 		{wayRecent, func(budget int) (string, error) { return ending(whole, budget), nil }},
 	}, nil
-}
-
-// compacted appends a conversation to a new store and compacts it.
-func (l *lab) compacted(ctx context.Context, m []corpus.Message, strategy string) (*stand, error) {
-	s, err := l.open()
-	if err != nil {
-		return nil, err
-	}
-	if err := s.fill(ctx, m); err != nil {
-		return nil, err
-	}
-	return s, s.compact(ctx, strategy)
-}
-
-// compact compacts the conversation.
-func (s *stand) compact(ctx context.Context, strategy string) error {
-	_, err := s.Compaction.Compact(ctx, compaction.CompactOptions{
-		Branches: []history.BranchName{{Session: talk, Branch: history.MainBranch}}, Strategy: strategy,
-		Summarizer: s.lab.summarizer,
-	})
-	return err
-}
-
-// input is what the conversation's branch renders.
-func (s *stand) input(o view.Options) (view.Input, error) {
-	v, err := s.view()
-	if err != nil {
-		return view.Input{}, err
-	}
-	return s.Recall.RenderInput(v, talk, history.MainBranch, o)
-}
-
-// render is what `ctx render` prints.
-func (s *stand) render(o view.Options) (view.Output, error) {
-	in, err := s.input(o)
-	if err != nil {
-		return view.Output{}, err
-	}
-	return view.Render(in, o)
-}
-
-// text is what `ctx render --budget` prints; a budget of 0 is none.
-func (s *stand) text(budget int) (string, error) {
-	out, err := s.render(view.Options{Budget: budget})
-	return string(out.Bytes), err
-}
-
-// split returns every message of the branch, and those among them that in renders by summaries.
-func (s *stand) split(in view.Input) (cold, all []view.Message, err error) {
-	for _, id := range s.ids {
-		if id.IsZero() {
-			continue
-		}
-		shown, err := s.History.Entry(id)
-		if err != nil {
-			return nil, nil, err
-		}
-		all = append(all, history.MessageOf(shown))
-	}
-	return all[:len(all)-len(in.Tail)], all, nil
 }
 
 func renderText(in view.Input, budget int) (string, error) {
@@ -168,16 +104,14 @@ func lastTime(m []view.Message) time.Time { return m[len(m)-1].Time }
 // seedInput has the seed's clusters, each summarised on its own and to its share of what the
 // clusters get of a budget, since it knows nothing of the others; and its hot messages for a tail.
 func seedInput(all []view.Message, budget int) (view.Input, error) {
-	w := newSeedWindow(seedDefaults())
+	texts := make([]string, len(all))
 	for i := range all {
-		w.append(all[i].Text)
+		texts[i] = all[i].Text
 	}
-	in := view.Input{Session: talk, Branch: history.MainBranch, Tail: all[w.hot:]}
-	cold := tokensOf(all[:w.graduated])
-	roots := slices.DeleteFunc(slices.Clone(w.roots), func(r int) bool { return slices.Min(w.children[r]) >= w.hot })
-	slices.SortFunc(roots, func(a, b int) int { return slices.Max(w.children[a]) - slices.Max(w.children[b]) })
-	for _, r := range roots {
-		places := slices.Sorted(slices.Values(w.children[r]))
+	seed := baseline.Seed(texts)
+	in := view.Input{Session: fixture.Talk, Branch: history.MainBranch, Tail: all[seed.Hot:]}
+	cold := tokensOf(all[:seed.Graduated])
+	for _, places := range seed.Clusters {
 		var members []view.Message
 		for _, i := range places {
 			members = append(members, all[i])
@@ -233,21 +167,3 @@ func headTail(text string, budget int) string {
 
 // quarters is what a short text costs in quarters of a token: four of it are as many tokens.
 func quarters(s string) int { return summarize.Tokens(strings.Repeat(s, 4)) }
-
-// asked is what `ctx render --budget --query` prints.
-func (s *stand) asked(query string, budget int) (string, error) {
-	o := view.Options{Budget: budget}
-	in, err := s.input(o)
-	if err != nil {
-		return "", err
-	}
-	v, err := s.view()
-	if err != nil {
-		return "", err
-	}
-	if err := s.Recall.AddMatches(v, &in, query); err != nil && !errors.Is(err, search.ErrNoTerms) {
-		return "", err
-	}
-	out, err := view.Render(in, o)
-	return string(out.Bytes), err
-}

@@ -1,4 +1,4 @@
-package eval
+package stats
 
 import (
 	"cmp"
@@ -22,14 +22,6 @@ func prf(p, r float64) PRF {
 	return PRF{p, r, f}
 }
 
-// share is a/b, and 0 of nothing.
-func share(a, b int) float64 {
-	if b == 0 {
-		return 0
-	}
-	return float64(a) / float64(b)
-}
-
 // table counts how gold and predicted clusters overlap.
 type table struct {
 	n          int
@@ -41,7 +33,7 @@ type cell struct{ gold, pred, n int }
 
 func tableOf(gold, pred []int) *table {
 	t := &table{n: len(gold)}
-	g, p := number(gold), number(pred)
+	g, p := Number(gold), Number(pred)
 	count := map[[2]int]int{}
 	for i := range g {
 		for len(t.gold) <= g[i] {
@@ -61,8 +53,8 @@ func tableOf(gold, pred []int) *table {
 	return t
 }
 
-// number renames labels to 0, 1, 2… in the order of their first mention.
-func number(labels []int) []int {
+// Number renames labels to 0, 1, 2… in the order of their first mention.
+func Number(labels []int) []int {
 	names := map[int]int{}
 	out := make([]int, len(labels))
 	for i, l := range labels {
@@ -154,7 +146,7 @@ func ExactMatch(gold, pred []int) PRF {
 			same++
 		}
 	}
-	return prf(share(same, big(t.pred)), share(same, big(t.gold)))
+	return prf(Share(same, big(t.pred)), Share(same, big(t.gold)))
 }
 
 // OneToOne is the share of messages that agree under the best pairing of gold with predicted
@@ -180,7 +172,7 @@ func OneToOne(gold, pred []int) float64 {
 			cost[c.gold][c.pred] = -c.n
 		}
 	}
-	return share(-cheapest(cost), t.n)
+	return Share(-cheapest(cost), t.n)
 }
 
 // cheapest returns the cost of the best assignment of every row to a column of its own, by the

@@ -1,11 +1,9 @@
-package eval
+package stats
 
 import (
 	"math"
 	"math/rand/v2"
 	"testing"
-
-	"github.com/gemini-ctx/ctx/internal/eval/corpus"
 )
 
 func near(a, b float64) bool { return math.Abs(a-b) < 1e-9 }
@@ -147,38 +145,8 @@ func TestSegmentMetrics(t *testing.T) {
 
 func TestMilli(t *testing.T) {
 	for f, want := range map[float64]string{0: "0.000", 1: "1.000", 0.7294: "0.729", 0.7295: "0.730", -0.0421: "-0.042", 76.2333: "76.233"} {
-		if got := milli(f).String(); got != want {
+		if got := MilliOf(f).String(); got != want {
 			t.Errorf("%v prints as %s, not %s", f, got, want)
-		}
-	}
-}
-
-func TestBaselines(t *testing.T) {
-	m := []corpus.Message{
-		{Author: "ann", Time: "2026-01-02T10:00:00Z", Text: "where is the log?"},
-		{Author: "bob", Time: "2026-01-02T10:01:00Z", Text: "ann: in /var/log"},
-		{Author: "cyd", Text: "lunch?"},
-		{Author: "bob", Time: "2026-01-02T10:03:00Z", Text: "@cyd at noon"},
-		{Author: "ann", Time: "2026-01-02T11:03:00Z", Text: "thanks: found it"},
-		{Author: "ann", Time: "2026-01-02T12:02:59Z", Text: "Bob, thanks"},
-	}
-	want := map[string][]int{
-		"all in one":               {0, 0, 0, 0, 0, 0},
-		"all alone":                {0, 1, 2, 3, 4, 5},
-		"same author":              {0, 1, 2, 1, 0, 0},
-		"same author or addressee": {0, 0, 1, 1, 0, 1},
-		"new after an hour":        {0, 0, 0, 0, 1, 1},
-		"blocks of 250":            {0, 0, 0, 0, 0, 0},
-	}
-	for _, b := range baselines() {
-		if w, ok := want[b.name]; ok {
-			got := b.cluster(m)
-			for i := range w {
-				if got[i] != w[i] {
-					t.Errorf("%s: %v, not %v", b.name, got, w)
-					break
-				}
-			}
 		}
 	}
 }

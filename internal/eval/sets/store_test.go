@@ -1,4 +1,4 @@
-package eval
+package sets
 
 import (
 	"fmt"

@@ -1,4 +1,4 @@
-package eval
+package stats
 
 // Where topics follow one another, a clustering is also a segmentation: there is a boundary
 // wherever a message is of another cluster than the one before it.
@@ -21,7 +21,7 @@ func Boundaries(gold, pred []int) PRF {
 			both++
 		}
 	}
-	return prf(share(both, count(p)), share(both, count(g)))
+	return prf(Share(both, count(p)), Share(both, count(g)))
 }
 
 func count(list []bool) int {
@@ -75,5 +75,5 @@ func windowed(gold, pred []int, wrong func(g, p int) bool) float64 {
 			bad++
 		}
 	}
-	return share(bad, all)
+	return Share(bad, all)
 }

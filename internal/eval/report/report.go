@@ -1,24 +1,26 @@
-package eval
+package report
 
 import (
 	"fmt"
 	"io"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/gemini-ctx/ctx/internal/eval/stats"
 )
 
 // Report is all that was measured. Everything in it but Timing is the same in every run and on
 // every platform.
 type Report struct {
-	V        int         `json:"v"`
-	Version  string      `json:"version"` // of ctx
-	Seed     uint64      `json:"seed"`
-	Settings []string    `json:"settings"` // "key=value", by key
-	Sets     []SetReport `json:"sets"`
+	V        int      `json:"v"`
+	Version  string   `json:"version"` // of ctx
+	Seed     uint64   `json:"seed"`
+	Settings []string `json:"settings"` // "key=value", by key
+	Sets     []Set    `json:"sets"`
 }
 
-// SetReport is what was measured on one set.
-type SetReport struct {
+// Set is what was measured on one set.
+type Set struct {
 	Set           string       `json:"set"`
 	Conversations int          `json:"conversations"`
 	Messages      int          `json:"messages"`
@@ -55,7 +57,7 @@ func (r *Report) WriteText(w io.Writer) error {
 	return err
 }
 
-func (s *SetReport) text(b *strings.Builder) {
+func (s *Set) text(b *strings.Builder) {
 	fmt.Fprintf(b, "\n== %s: %d conversations, %d messages, %d tokens, %d facts", s.Set, s.Conversations, s.Messages, s.Tokens, s.Facts)
 	if s.Unused > 0 {
 		fmt.Fprintf(b, ", %d of them without evidence", s.Unused)
@@ -76,7 +78,7 @@ func (s *SetReport) text(b *strings.Builder) {
 	s.timingText(b)
 }
 
-func (s *SetReport) clusteringText(b *strings.Builder) {
+func (s *Set) clusteringText(b *strings.Builder) {
 	if s.Clustering == nil {
 		return
 	}
@@ -103,7 +105,7 @@ func retentionText(b *strings.Builder, title string, list []Retention) {
 	writeTable(b, rows)
 }
 
-func (s *SetReport) reachText(b *strings.Builder) {
+func (s *Set) reachText(b *strings.Builder) {
 	if s.Reach == nil {
 		return
 	}
@@ -114,7 +116,7 @@ func (s *SetReport) reachText(b *strings.Builder) {
 	writeTable(b, rows)
 }
 
-func (s *SetReport) casesText(b *strings.Builder) {
+func (s *Set) casesText(b *strings.Builder) {
 	if s.Cases == nil {
 		return
 	}
@@ -125,7 +127,7 @@ func (s *SetReport) casesText(b *strings.Builder) {
 	writeTable(b, rows)
 }
 
-func (s *SetReport) recoveryText(b *strings.Builder) {
+func (s *Set) recoveryText(b *strings.Builder) {
 	if r := s.Recovery; r != nil {
 		writeTable(b, [][]string{
 			{"recovery", "ids", "exact", "messages", "reachable", "share"},
@@ -134,7 +136,7 @@ func (s *SetReport) recoveryText(b *strings.Builder) {
 	}
 }
 
-func (s *SetReport) artifactsText(b *strings.Builder) {
+func (s *Set) artifactsText(b *strings.Builder) {
 	if s.Artifacts == nil {
 		return
 	}
@@ -145,7 +147,7 @@ func (s *SetReport) artifactsText(b *strings.Builder) {
 	writeTable(b, rows)
 }
 
-func (s *SetReport) wordsText(b *strings.Builder) {
+func (s *Set) wordsText(b *strings.Builder) {
 	if s.UserWords == nil {
 		return
 	}
@@ -156,7 +158,7 @@ func (s *SetReport) wordsText(b *strings.Builder) {
 	writeTable(b, rows)
 }
 
-func (s *SetReport) fidelityText(b *strings.Builder) {
+func (s *Set) fidelityText(b *strings.Builder) {
 	if r := s.Fidelity; r != nil {
 		writeTable(b, [][]string{
 			{"summaries", "sentences", "verbatim", "tombstones", "labels", "in cluster", "share", "hit@1", "MRR"},
@@ -165,7 +167,7 @@ func (s *SetReport) fidelityText(b *strings.Builder) {
 	}
 }
 
-func (s *SetReport) stabilityText(b *strings.Builder) {
+func (s *Set) stabilityText(b *strings.Builder) {
 	if s.Stability == nil {
 		return
 	}
@@ -181,7 +183,7 @@ func (s *SetReport) stabilityText(b *strings.Builder) {
 	writeTable(b, rows)
 }
 
-func (s *SetReport) continuationText(b *strings.Builder) {
+func (s *Set) continuationText(b *strings.Builder) {
 	if s.Continuation == nil {
 		return
 	}
@@ -192,7 +194,7 @@ func (s *SetReport) continuationText(b *strings.Builder) {
 	writeTable(b, rows)
 }
 
-func (s *SetReport) knownText(b *strings.Builder) {
+func (s *Set) knownText(b *strings.Builder) {
 	if s.Known != nil {
 		rows := [][]string{{"prompts by their words", "n", "first", "share", "in ten", "share"}}
 		for _, k := range s.Known {
@@ -209,7 +211,7 @@ func (s *SetReport) knownText(b *strings.Builder) {
 	}
 }
 
-func (s *SetReport) timingText(b *strings.Builder) {
+func (s *Set) timingText(b *strings.Builder) {
 	if s.Timing == nil {
 		return
 	}
@@ -224,7 +226,7 @@ func (s *SetReport) timingText(b *strings.Builder) {
 func cells(values ...any) []string {
 	out := make([]string, len(values))
 	for i, v := range values {
-		if p, ok := v.(*Milli); ok {
+		if p, ok := v.(*stats.Milli); ok {
 			if p == nil {
 				out[i] = "-"
 				continue

@@ -1,4 +1,4 @@
-package eval
+package sets
 
 import (
 	"bytes"
@@ -18,15 +18,15 @@ type Transcript struct {
 	Data  []byte
 }
 
-// record is one line of a transcript in which something was said, called or printed. The measure
+// Record is one line of a transcript in which something was said, called or printed. The measure
 // reads transcripts itself, so that a fault of an importer does not hide from it.
-type record struct {
-	start   int    // the offset of the line in the file, in bytes
-	said    string // words of a prompt or an answer
-	called  string // the values of the arguments of tool calls
-	output  string // what tools printed
+type Record struct {
+	Start   int    // the offset of the line in the file, in bytes
+	Said    string // words of a prompt or an answer
+	Called  string // the values of the arguments of tool calls
+	Output  string // what tools printed
 	prompt  bool   // the user said it
-	summary bool   // said is the client's own summary of everything before
+	Summary bool   // said is the client's own summary of everything before
 }
 
 // recognized is how many lines are looked at to tell whose a transcript is.
@@ -59,23 +59,23 @@ func AgentOf(data []byte) string {
 	return ""
 }
 
-// records reads a transcript. Lines that are damaged, of other kinds, or of the conversation of a
+// Records reads a transcript. Lines that are damaged, of other kinds, or of the conversation of a
 // subagent are passed over.
-func (t Transcript) records() []record {
+func (t Transcript) Records() []Record {
 	read := claudeRecord
 	if t.Agent == codex.Agent {
 		read = codexRecord
 	}
-	var list []record
+	var list []Record
 	queued := map[string]bool{}
 	at := 0
 	for line := range bytes.Lines(t.Data) {
 		r, queue, ok := read(line)
-		r.start = at
+		r.Start = at
 		at += len(line)
-		text := strings.TrimSpace(r.said)
+		text := strings.TrimSpace(r.Said)
 		switch {
-		case !ok, text == "" && strings.TrimSpace(r.called+r.output) == "":
+		case !ok, text == "" && strings.TrimSpace(r.Called+r.Output) == "":
 			continue
 		case queue:
 			queued[text] = true
@@ -98,7 +98,7 @@ type block struct {
 
 // claudeRecord reads a line of Claude Code. queue says that the user typed it while the agent
 // worked.
-func claudeRecord(line []byte) (r record, queue, ok bool) {
+func claudeRecord(line []byte) (r Record, queue, ok bool) {
 	var in struct {
 		Type      string          `json:"type"`
 		Meta      bool            `json:"isMeta"`
@@ -117,14 +117,14 @@ func claudeRecord(line []byte) (r record, queue, ok bool) {
 	case in.Type == "queue-operation" && in.Operation == "enqueue":
 		text := textOf(in.Content)
 		command := strings.HasPrefix(text, "<") || strings.HasPrefix(text, "/")
-		return record{said: text, prompt: true}, true, !command
+		return Record{Said: text, prompt: true}, true, !command
 	case in.Type != "user" && in.Type != "assistant":
 		return r, false, false
 	}
-	r.prompt, r.summary = in.Type == "user" && !in.Summary, in.Summary
+	r.prompt, r.Summary = in.Type == "user" && !in.Summary, in.Summary
 	var text string
 	if json.Unmarshal(in.Message.Content, &text) == nil {
-		r.said = text
+		r.Said = text
 		return r, false, true
 	}
 	var blocks []block
@@ -132,19 +132,19 @@ func claudeRecord(line []byte) (r record, queue, ok bool) {
 	for _, b := range blocks {
 		switch b.Type {
 		case "text":
-			r.said = joinLines(r.said, b.Text)
+			r.Said = joinLines(r.Said, b.Text)
 		case "tool_use":
-			r.called = joinLines(r.called, strings.Join(values(b.Input), "\n"))
+			r.Called = joinLines(r.Called, strings.Join(values(b.Input), "\n"))
 		case "tool_result":
-			r.output = joinLines(r.output, textOf(b.Content))
+			r.Output = joinLines(r.Output, textOf(b.Content))
 		}
 	}
-	r.prompt = r.prompt && r.said != ""
+	r.prompt = r.prompt && r.Said != ""
 	return r, false, true
 }
 
 // codexRecord reads a line of Codex.
-func codexRecord(line []byte) (r record, queue, ok bool) {
+func codexRecord(line []byte) (r Record, queue, ok bool) {
 	var in struct {
 		Type    string `json:"type"`
 		Payload struct {
@@ -162,25 +162,25 @@ func codexRecord(line []byte) (r record, queue, ok bool) {
 	}
 	p := in.Payload
 	if in.Type == "compacted" {
-		return record{said: p.Message, summary: true}, false, p.Message != ""
+		return Record{Said: p.Message, Summary: true}, false, p.Message != ""
 	}
 	if in.Type != "response_item" {
 		return r, false, false
 	}
 	switch p.Type {
 	case "message":
-		r.said, r.prompt = textOf(p.Content), p.Role == "user"
-		isContext := r.prompt && (strings.HasPrefix(r.said, "<") || strings.HasPrefix(r.said, "# AGENTS"))
+		r.Said, r.prompt = textOf(p.Content), p.Role == "user"
+		isContext := r.prompt && (strings.HasPrefix(r.Said, "<") || strings.HasPrefix(r.Said, "# AGENTS"))
 		return r, false, (p.Role == "user" || p.Role == "assistant") && !isContext
 	case "function_call":
-		r.called = p.Arguments
+		r.Called = p.Arguments
 		if list := values([]byte(p.Arguments)); list != nil {
-			r.called = strings.Join(list, "\n")
+			r.Called = strings.Join(list, "\n")
 		}
 	case "custom_tool_call":
-		r.called = p.Input
+		r.Called = p.Input
 	case "function_call_output", "custom_tool_call_output":
-		r.output = textOf(p.Output)
+		r.Output = textOf(p.Output)
 	}
 	return r, false, true
 }
@@ -229,4 +229,10 @@ func values(raw []byte) []string {
 			list = append(list, token.String())
 		}
 	}
+}
+
+// UpTo is the transcript as it was when the file had so many bytes.
+func (t Transcript) UpTo(end int) Transcript {
+	t.Data = t.Data[:end]
+	return t
 }

@@ -1,13 +1,11 @@
-package eval
+package baseline
 
 import (
-	"context"
 	_ "embed"
 	"encoding/json"
 	"math"
 	"reflect"
 	"slices"
-	"strings"
 	"testing"
 )
 
@@ -28,12 +26,10 @@ type trace struct {
 		Roots         []struct {
 			Root    int
 			Members []int
-			Dirty   bool
 		}
 	}
-	RenderBeforeResolve, RenderAfterResolve, RenderQuery []string
-	SummarizerCalls                                      [][]string
-	Nearest                                              []int
+	RenderBeforeResolve []string
+	Nearest             []int
 }
 
 func loadTrace(t *testing.T) trace {
@@ -95,9 +91,8 @@ func TestSeedStepByStep(t *testing.T) {
 			t.Errorf("after %d: %d hot, %d clusters, not %d, %d", i, hot, len(w.roots), want.Hot, want.Cold)
 		}
 		for _, r := range want.Roots {
-			_, dirty := w.dirty[r.Root]
-			if !slices.Contains(w.roots, r.Root) || !slices.Equal(w.children[r.Root], r.Members) || dirty != r.Dirty {
-				t.Errorf("after %d: root %d has %v, dirty %v, not %v, %v", i, r.Root, w.children[r.Root], dirty, r.Members, r.Dirty)
+			if !slices.Contains(w.roots, r.Root) || !slices.Equal(w.children[r.Root], r.Members) {
+				t.Errorf("after %d: root %d has %v, not %v", i, r.Root, w.children[r.Root], r.Members)
 			}
 			for _, m := range r.Members {
 				if w.find(m) != r.Root {
@@ -106,23 +101,13 @@ func TestSeedStepByStep(t *testing.T) {
 			}
 		}
 	}
-	check := func(what string, got, want []string) {
-		t.Helper()
-		if !slices.Equal(got, want) {
-			t.Errorf("%s:\n%q\nnot\n%q", what, got, want)
-		}
+	var shown []string
+	for _, r := range w.cold() {
+		shown = append(shown, w.texts[r])
 	}
-	check("rendering before the summaries", w.render("", 3, 0.05), tr.RenderBeforeResolve)
-	var calls [][]string
-	err := w.resolve(context.Background(), func(_ context.Context, inputs []string) (string, error) {
-		calls = append(calls, inputs)
-		return "S[" + strings.Join(inputs, " | ") + "]", nil
-	})
-	if err != nil || !reflect.DeepEqual(calls, tr.SummarizerCalls) || len(w.dirty) > 0 {
-		t.Errorf("summariser calls %q, not %q; %d left, %v", calls, tr.SummarizerCalls, len(w.dirty), err)
+	if shown = append(shown, w.texts[w.hot:]...); !slices.Equal(shown, tr.RenderBeforeResolve) {
+		t.Errorf("shows\n%q\nnot\n%q", shown, tr.RenderBeforeResolve)
 	}
-	check("rendering after", w.render("", 3, 0.05), tr.RenderAfterResolve)
-	check("rendering for a query", w.render("postgresql port", 3, 0.05), tr.RenderQuery)
 	if got := w.nearest(w.vectors.query("postgresql port"), 3, 0); !slices.Equal(got, tr.Nearest) {
 		t.Errorf("nearest %v, not %v", got, tr.Nearest)
 	}

@@ -1,7 +1,6 @@
-package eval
+package stats
 
 import (
-	"slices"
 	"testing"
 
 	"github.com/gemini-ctx/ctx/internal/search"
@@ -37,21 +36,6 @@ func TestLn(t *testing.T) {
 		if got := search.Ln(x); got < want-1e-12 || got > want+1e-12 {
 			t.Errorf("ln %v is %v, not %v", x, got, want)
 		}
-	}
-}
-
-// Three texts; "port" is in two of them and "redis" in one, so that the one about redis comes
-// first, then the shorter one.
-func TestBM25(t *testing.T) {
-	b := newBM25([]string{"the port of the old database is a secret", "redis has another port", "lunch", "Redis port port"})
-	if got := b.rank("Redis port?"); !slices.Equal(got, []int{3, 1, 0}) {
-		t.Errorf("ranked %v", got)
-	}
-	if got := b.rank("nobody said this"); len(got) != 0 {
-		t.Errorf("ranked %v", got)
-	}
-	if b := newBM25(nil); b.rank("x") != nil {
-		t.Error("found something in nothing")
 	}
 }
 

@@ -1,4 +1,4 @@
-package eval
+package baseline
 
 import (
 	"cmp"
@@ -16,8 +16,8 @@ const (
 	bm25B = 0.75
 )
 
-// bm25 ranks texts by a query.
-type bm25 struct {
+// BM25 ranks texts by a query.
+type BM25 struct {
 	postings map[string][]posting
 	lengths  []int
 	mean     float64
@@ -25,12 +25,12 @@ type bm25 struct {
 
 type posting struct{ text, n int }
 
-func newBM25(texts []string) *bm25 {
-	b := &bm25{postings: map[string][]posting{}, lengths: make([]int, len(texts))}
+func NewBM25(texts []string) *BM25 {
+	b := &BM25{postings: map[string][]posting{}, lengths: make([]int, len(texts))}
 	total := 0
 	for i, text := range texts {
 		counts := map[string]int{}
-		for _, w := range words(text) {
+		for _, w := range Words(text) {
 			counts[w]++
 			b.lengths[i]++
 		}
@@ -43,15 +43,15 @@ func newBM25(texts []string) *bm25 {
 	return b
 }
 
-// words are the runs of letters and digits of a text, in lower case.
-func words(text string) []string {
+// Words are the runs of letters and digits of a text, in lower case.
+func Words(text string) []string {
 	return strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
 }
 
-// rank returns the texts that have a word of the query, the best first, of equals the earlier.
-func (b *bm25) rank(query string) []int {
+// Rank returns the texts that have a word of the query, the best first, of equals the earlier.
+func (b *BM25) Rank(query string) []int {
 	scores := make([]float64, len(b.lengths))
-	asked := words(query)
+	asked := Words(query)
 	slices.Sort(asked)
 	for _, w := range slices.Compact(asked) {
 		list := b.postings[w]

@@ -1,12 +1,13 @@
-package eval
+package sets
 
 import (
 	"encoding/json"
-	"github.com/gemini-ctx/ctx/internal/history"
+	"regexp"
 	"strconv"
 
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/eval/corpus"
+	"github.com/gemini-ctx/ctx/internal/history"
 	"github.com/gemini-ctx/ctx/internal/message"
 	"github.com/gemini-ctx/ctx/internal/session"
 )
@@ -63,11 +64,11 @@ func partsOf(parts []byte) (args map[string]map[string]any, outputs map[string]s
 }
 
 // exitCode is how shells of agents print a status.
-var exitCode = lazily(`(?i)exit code:? (\d{1,3})`)
+var exitCode = regexp.MustCompile(`(?i)exit code:? (\d{1,3})`)
 
 // exitOf reads the status of a command from what its tool printed; 0 where it says nothing.
 func exitOf(output string) int {
-	found := exitCode().FindStringSubmatch(output)
+	found := exitCode.FindStringSubmatch(output)
 	if found == nil {
 		return 0
 	}
