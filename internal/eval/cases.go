@@ -9,7 +9,7 @@ import (
 	"github.com/gemini-ctx/ctx/internal/eval/stats"
 )
 
-// cases is the gauge of them.
+// cases counts report.Cases, by kind of fact.
 type cases struct {
 	rows map[string]*report.Cases
 }
@@ -23,13 +23,9 @@ func (c *cases) report(s *report.Set) {
 }
 
 func (c *cases) add(_ context.Context, b *evalCase) error {
-	var blind [2]string
-	for i, ratio := range []int{4, 10} {
-		text, err := b.Text(b.Budget(ratio))
-		if err != nil {
-			return err
-		}
-		blind[i] = squeeze(text)
+	blind, err := b.shortened()
+	if err != nil {
+		return err
 	}
 	for _, q := range b.questions {
 		if q.Other == "" && q.Stale == "" && q.Never == "" {
@@ -39,26 +35,21 @@ func (c *cases) add(_ context.Context, b *evalCase) error {
 		if err != nil {
 			return err
 		}
-		if c.rows == nil {
-			c.rows = map[string]*report.Cases{}
-		}
-		row := c.rows[q.Kind]
-		if row == nil {
-			row = &report.Cases{Kind: q.Kind}
-			c.rows[q.Kind] = row
-		}
+		row := rowOf(&c.rows, q.Kind)
+		row.Kind = q.Kind
 		row.N++
 		row.Found += stats.One(v.found)
 		row.First += stats.One(v.first)
 		row.Asked += stats.One(v.asked)
 		row.Stale4 += stats.One(stands(blind[0], q.Stale, q.Answer))
 		row.Stale10 += stats.One(stands(blind[1], q.Stale, q.Answer))
-		row.Leaked += stats.One(v.leaked || q.Never != "" && (holds(blind[0], q.Never) || holds(blind[1], q.Never)))
+		row.Leaked += stats.One(v.leaked ||
+			q.Never != "" && (holds(blind[0], q.Never) || holds(blind[1], q.Never)))
 	}
 	return nil
 }
 
-// verdict is what a question is answered with.
+// verdict says how one question is answered. Its fields are those of report.Cases.
 type verdict struct{ found, first, asked, leaked bool }
 
 func (b *evalCase) verdict(q question) (verdict, error) {
@@ -75,7 +66,8 @@ func (b *evalCase) verdict(q question) (verdict, error) {
 	v.found = right >= 0 && right < 5
 	v.first = v.found
 	for _, old := range []string{q.Other, q.Stale} {
-		if at := slices.IndexFunc(texts, func(text string) bool { return old != "" && holds(text, old) }); at >= 0 && at < right {
+		if at := slices.IndexFunc(texts,
+			func(text string) bool { return old != "" && holds(text, old) }); at >= 0 && at < right {
 			v.first = false
 		}
 	}
@@ -85,11 +77,12 @@ func (b *evalCase) verdict(q question) (verdict, error) {
 	}
 	text := squeeze(printed)
 	v.asked = holds(text, q.Answer) && !stands(text, q.Stale, q.Answer)
-	v.leaked = q.Never != "" && slices.ContainsFunc(append(texts, text), func(s string) bool { return holds(s, q.Never) })
+	leaks := func(s string) bool { return holds(s, q.Never) }
+	v.leaked = q.Never != "" && slices.ContainsFunc(append(texts, text), leaks)
 	return v, nil
 }
 
-// stands reports whether a squeezed text tells old for what holds: it has it, and what replaced it
+// stands reports whether a squeezed text gives old as the present state: it has old, and now is
 // nowhere after it.
 func stands(text, old, now string) bool {
 	if old == "" {

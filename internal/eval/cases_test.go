@@ -236,7 +236,7 @@ func (s *scene) noFileHas(secret string) {
 	}
 }
 
-// What was taken back after it had been summarised, a secret or an assumption, is in nothing that
+// What was taken back after it had been summarized, a secret or an assumption, is in nothing that
 // is read: not rendered, not found, not in any cluster, nor in the summary or the line that stands
 // for one.
 func TestRewoundDoesNotComeBack(t *testing.T) {
@@ -283,7 +283,7 @@ func factsIn(facts []corpus.Fact, m []corpus.Message) []corpus.Fact {
 // summaries is everything that stands for clusters now: sentences and lines.
 func (s *scene) summaries() string {
 	s.t.Helper()
-	now, err := s.View()
+	now, err := s.Refs.Read()
 	if err != nil {
 		s.t.Fatal(err)
 	}

@@ -13,11 +13,13 @@ import (
 	"github.com/gemini-ctx/ctx/internal/eval/stats"
 )
 
-// ownRule names the rule of ctx itself.
+// ownRule is the name of the clustering of ctx itself.
 const ownRule = "ctx"
 
-// clustering measures every rule on a set. It is nil where nothing is labelled.
-func (u *runner) clustering(ctx context.Context, set sets.Set, seed uint64) ([]report.Clustering, error) {
+// clustering measures every rule on the labelled conversations of a set. It returns nil if there
+// are none.
+func (u *runner) clustering(ctx context.Context, set sets.Set, seed uint64) ([]report.Clustering,
+	error) {
 	var talks [][]corpus.Message
 	for _, m := range corpus.Conversations(set.Messages) {
 		if m = corpus.Live(m); labelled(m) {
@@ -58,9 +60,9 @@ func labelled(m []corpus.Message) bool {
 	return false
 }
 
-// ownClusters is where ctx puts the messages of a conversation: they are appended to a store and
-// graduated to the last. The window holds one message at least, so one is appended that is not
-// theirs.
+// ownClusters returns the cluster into which ctx puts each message of a conversation. It appends
+// the messages to a store and graduates all of them. The window keeps at least one message, so one
+// more is appended at the end.
 func (u *runner) ownClusters(ctx context.Context, m []corpus.Message) (labels []int, err error) {
 	s, err := u.Open("window.graduate_at=1", "window.evict_at=1")
 	if err != nil {
@@ -81,11 +83,11 @@ func (u *runner) ownClusters(ctx context.Context, m []corpus.Message) (labels []
 	return s.ClusterNumbers()
 }
 
-// tally adds up the measures of one rule.
+// tally adds up the measures of one rule over conversations.
 type tally struct {
 	row                           report.Clustering
 	n, contiguous                 int
-	bcubed, exact, edges          [3]float64
+	bcubed, exact, edges          stats.PRF
 	oneToOne, vi, ari, pk, window float64
 	fs                            []float64 // B-cubed F, by conversation
 	gold, pred                    []int     // of all conversations, none with a label of another
@@ -108,9 +110,9 @@ func (t *tally) add(m []corpus.Message, labels []int) {
 	t.n++
 	b3 := stats.BCubed(gold, pred)
 	t.fs = append(t.fs, b3.F)
-	sum3(&t.bcubed, b3)
-	sum3(&t.exact, stats.ExactMatch(gold, pred))
-	sum3(&t.edges, stats.Boundaries(gold, pred))
+	t.bcubed = t.bcubed.Plus(b3)
+	t.exact = t.exact.Plus(stats.ExactMatch(gold, pred))
+	t.edges = t.edges.Plus(stats.Boundaries(gold, pred))
 	t.oneToOne += stats.OneToOne(gold, pred)
 	t.vi += stats.ScaledVI(gold, pred)
 	t.ari += stats.ARI(gold, pred)
@@ -127,13 +129,7 @@ func (t *tally) add(m []corpus.Message, labels []int) {
 	t.row.Clusters += distinct(p)
 }
 
-func sum3(sum *[3]float64, v stats.PRF) {
-	sum[0] += v.P
-	sum[1] += v.R
-	sum[2] += v.F
-}
-
-// distinct counts the labels that number gave.
+// distinct returns the number of labels that stats.Number gave.
 func distinct(numbered []int) int {
 	most := -1
 	for _, n := range numbered {
@@ -142,21 +138,27 @@ func distinct(numbered []int) int {
 	return most + 1
 }
 
+// result returns the means. The seed is that of the interval of F.
 func (t *tally) result(seed uint64) report.Clustering {
-	mean := func(sum float64) stats.Milli { return stats.MilliOf(sum / float64(t.n)) }
+	n := float64(t.n)
 	r := t.row
-	r.P, r.R, r.F = mean(t.bcubed[0]), mean(t.bcubed[1]), mean(t.bcubed[2])
+	r.P, r.R, r.F = means(t.bcubed, n)
 	low, high := stats.Bootstrap(t.fs, seed)
 	r.Low, r.High = stats.MilliOf(low), stats.MilliOf(high)
-	r.ExactP, r.ExactR, r.ExactF = mean(t.exact[0]), mean(t.exact[1]), mean(t.exact[2])
-	r.BoundaryP, r.BoundaryR, r.BoundaryF = mean(t.edges[0]), mean(t.edges[1]), mean(t.edges[2])
-	r.OneToOne, r.VI, r.ARI = mean(t.oneToOne), mean(t.vi), mean(t.ari)
-	pooled := stats.BCubed(t.gold, t.pred)
-	r.PooledP, r.PooledR, r.PooledF = stats.MilliOf(pooled.P), stats.MilliOf(pooled.R), stats.MilliOf(pooled.F)
-	r.Ratio = stats.MilliOf(stats.Share(r.Clusters, r.Gold))
+	r.ExactP, r.ExactR, r.ExactF = means(t.exact, n)
+	r.BoundaryP, r.BoundaryR, r.BoundaryF = means(t.edges, n)
+	r.OneToOne, r.VI, r.ARI = stats.MilliOf(t.oneToOne/n), stats.MilliOf(t.vi/n), stats.MilliOf(t.ari/n)
+	r.PooledP, r.PooledR, r.PooledF = means(stats.BCubed(t.gold, t.pred), 1)
+	r.Ratio = stats.MilliShare(r.Clusters, r.Gold)
 	if t.contiguous > 0 {
-		pk, window := stats.MilliOf(t.pk/float64(t.contiguous)), stats.MilliOf(t.window/float64(t.contiguous))
+		n := float64(t.contiguous)
+		pk, window := stats.MilliOf(t.pk/n), stats.MilliOf(t.window/n)
 		r.Pk, r.WindowDiff = &pk, &window
 	}
 	return r
+}
+
+// means divides sums by n.
+func means(sum stats.PRF, n float64) (p, r, f stats.Milli) {
+	return stats.MilliOf(sum.P / n), stats.MilliOf(sum.R / n), stats.MilliOf(sum.F / n)
 }

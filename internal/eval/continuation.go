@@ -15,14 +15,14 @@ import (
 	"github.com/gemini-ctx/ctx/internal/view"
 )
 
-// Where a session is continued.
+// The kinds of places at which a session is continued.
 const (
 	atCompaction = "compaction"
 	atCut        = "cut"
 )
 
-// The ways to make a context. Those but the first three take the words of the history without what
-// tools printed.
+// The ways to make a context. The last two take the messages and calls of the history, without the
+// output of tools.
 const (
 	wayRender      = "ctx render"
 	wayRaw         = "ctx render, before compaction"
@@ -38,7 +38,7 @@ const (
 	cutDenominator = 10
 )
 
-// place is where a session is continued.
+// place is a place at which a session is continued.
 type place struct {
 	transcript    sets.Transcript
 	end           int // of the history, in bytes of the file
@@ -54,8 +54,8 @@ func (p place) at() string {
 	return atCut
 }
 
-// places are where the sessions of a set are continued, in the order of the transcripts. Files may
-// repeat each other: of a compaction that is in several, the one that goes on longest counts.
+// places returns the places at which transcripts are continued, in their order. A compaction may be
+// in several files; only the place with the longest continuation counts.
 func places(list []sets.Transcript) []place {
 	var out []place
 	bySummary := map[string]int{}
@@ -92,18 +92,19 @@ func places(list []sets.Transcript) []place {
 	return out
 }
 
-// said leaves the client's summaries out of records: they say again what the others said.
+// said returns records without the client's summaries, which repeat the others.
 func said(records []sets.Record) []sets.Record {
 	return slices.DeleteFunc(slices.Clone(records), func(r sets.Record) bool { return r.Summary })
 }
 
-// cutOf cuts a session that its client did not compact.
-func cutOf(t sets.Transcript, records []sets.Record) (place, bool) {
+// cutOf returns the place at which a session without compactions is cut. ok is false if it is too
+// short.
+func cutOf(t sets.Transcript, records []sets.Record) (p place, ok bool) {
 	at := len(records) * cutNumerator / cutDenominator
 	if len(records)-at < leastNext {
 		return place{}, false
 	}
-	p := place{
+	p = place{
 		transcript: t, end: records[at].Start, history: records[:at], next: records[at:],
 		budget: cutBudget,
 	}
@@ -114,7 +115,7 @@ func cutOf(t sets.Transcript, records []sets.Record) (place, bool) {
 	return p, size >= leastHistory*cutBudget
 }
 
-// words are what was said and called in a history.
+// words returns the messages and calls of the history as one text.
 func (p place) words() string {
 	var b strings.Builder
 	for _, r := range p.history {
@@ -149,7 +150,7 @@ func (u *runner) continuations(ctx context.Context, set sets.Set) ([]report.Cont
 			sums[key].add(ref.coverage(c.text), p.budget, summarize.Tokens(c.text))
 		}
 	}
-	// compactions first
+	// Compactions come first.
 	slices.SortStableFunc(order, func(a, b [2]string) int { return cmp.Compare(a[0], b[0]) })
 	var list []report.Continuation
 	for _, key := range order {
@@ -158,10 +159,10 @@ func (u *runner) continuations(ctx context.Context, set sets.Set) ([]report.Cont
 	return list, nil
 }
 
-// told is a context and how it was made.
+// told is a context, and the way in which it was made.
 type told struct{ way, text string }
 
-// contexts makes every context for a place, ctx's own first.
+// contexts makes the contexts for a place, first those of ctx.
 func (u *runner) contexts(ctx context.Context, p place) (list []told, err error) {
 	s, name, err := u.Imported(ctx, p.transcript.UpTo(p.end))
 	if err != nil {
@@ -192,7 +193,7 @@ func (u *runner) contexts(ctx context.Context, p place) (list []told, err error)
 	return append(list, told{wayLast, last}, told{wayEnds, ends}), nil
 }
 
-// continued adds up the coverage of one way.
+// continued adds up the coverage of one way to make contexts.
 type continued struct {
 	n, budget, tokens   int
 	said, called, files mean
@@ -216,11 +217,11 @@ func (c *continued) row(at, way string) report.Continuation {
 	return report.Continuation{
 		At: at, Way: way, N: c.n, Budget: c.budget, Tokens: c.tokens,
 		Said: c.said.milli(), Called: c.called.milli(), Files: c.files.milli(),
-		Lines: c.useful.milli(), Junk: stats.MilliOf(stats.Share(c.junk, c.lines)),
+		Lines: c.useful.milli(), Junk: stats.MilliShare(c.junk, c.lines),
 	}
 }
 
-// mean adds up values; those below 0 are missing.
+// mean adds up values. Negative ones are missing, and not counted.
 type mean struct {
 	n   int
 	sum float64

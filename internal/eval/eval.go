@@ -1,8 +1,8 @@
-// Package eval measures what ctx does with conversations: how well messages are put into clusters,
-// which facts are left at so many tokens, whether what answers a question is found, and that
-// everything can be had back. It works on stores of its own, through the verbs that the commands
-// use, beside rules and renderings that are simpler. Nothing in it asks a model, reads a clock for
-// a result, or depends on the platform.
+// Package eval measures what ctx makes of conversations: how well it puts messages into clusters,
+// which facts a rendering of a given size keeps, whether a search finds what answers a question,
+// and whether every message can be expanded again. It works on stores of its own, through the verbs
+// that the commands use, and measures simpler rules and renderings beside those of ctx. No result
+// depends on a model, a clock or the platform.
 package eval
 
 import (
@@ -21,30 +21,30 @@ import (
 	"github.com/gemini-ctx/ctx/internal/session"
 )
 
-// Options say what to measure.
+// Options says what to measure, and how.
 type Options struct {
 	Only     []string // parts; nil for all
-	Seed     uint64   // of what is drawn
+	Seed     uint64   // of all random choices
 	Version  string   // of ctx, for the report
 	Settings fixture.Settings
-	// Summarizer returns who words the summaries of the stores that are measured; it is asked once, of
-	// a store with the settings. nil, and a nil answer, is the built-in one. The seed, the one extract
-	// and all other ways keep to that one.
+	// Summarizer returns the summarizer of the stores that are measured. Run calls it once, with an
+	// empty store that has the settings. If Summarizer or its result is nil, the built-in one is used.
+	// What ctx is compared with always uses the built-in one.
 	Summarizer func(*session.Store) (summarize.Summarizer, error)
-	// Clock is read for how long the verbs take; nil: that is not measured.
+	// Clock tells how long verbs take. If it is nil, that is not measured.
 	Clock func() time.Time
 }
 
-// Parts are the names that Options.Only takes, in the order of the report.
+// Parts returns the names that Options.Only takes, in the order of the report.
 func Parts() []string {
 	list := []string{partClustering}
-	for _, g := range (&runner{}).metrics() {
+	for _, g := range metrics(nil) {
 		list = append(list, g.part)
 	}
 	return append(list, partContinuation, partKnown, partSessions)
 }
 
-// The parts that are no gauges of one conversation.
+// The parts that are not measured on one compacted conversation at a time.
 const (
 	partClustering   = "clustering"
 	partContinuation = "continuation"
@@ -52,7 +52,7 @@ const (
 	partSessions     = "sessions"
 )
 
-// CheckParts refuses a name that is none of Parts.
+// CheckParts returns an error for a name that is none of Parts.
 func CheckParts(only []string) error {
 	for _, name := range only {
 		if !slices.Contains(Parts(), name) {
@@ -62,8 +62,8 @@ func CheckParts(only []string) error {
 	return nil
 }
 
-// Run measures the sets of a list one after the other. Errors of the settings are *repo.ConfigError. With the
-// built-in summariser the same sets and options give the same report.
+// Run measures the sets of a list. An error in the settings is a *repo.ConfigError. With the
+// built-in summarizer and without a clock, the same sets and options give the same report.
 func Run(ctx context.Context, list []sets.Set, o Options) (r *report.Report, err error) {
 	if err := CheckParts(o.Only); err != nil {
 		return nil, err
@@ -91,8 +91,9 @@ func Run(ctx context.Context, list []sets.Set, o Options) (r *report.Report, err
 // runner measures conversations in the stores that it makes.
 type runner struct{ *fixture.Maker }
 
-// begin makes a store of which nothing is measured, and returns the settings that hold. It lies
-// there until the lab is closed: a chain of summarisers keeps in it who can be asked.
+// begin sets the summarizer and returns the settings as "key=value". It makes a store for that, in
+// which nothing is measured. The store stays until the end, because a chain of summarizers keeps
+// its health there.
 func (u *runner) begin(o Options) (list []string, err error) {
 	s, err := u.Open()
 	if err != nil {
@@ -110,16 +111,18 @@ func (u *runner) begin(o Options) (list []string, err error) {
 	return list, nil
 }
 
-// partsWanted are the parts that the options want of a set, in the order of Parts.
+// partsWanted returns the parts to measure on a set, in the order of Parts.
 func partsWanted(set sets.Set, o Options) []string {
 	return slices.DeleteFunc(Parts(), func(part string) bool {
-		return o.Only != nil && !slices.Contains(o.Only, part) || set.Parts != nil && !slices.Contains(set.Parts, part)
+		return o.Only != nil && !slices.Contains(o.Only, part) ||
+			set.Parts != nil && !slices.Contains(set.Parts, part)
 	})
 }
 
-// sizeOf says how much there is in a set.
+// sizeOf returns a report with the counts of a set, and no measures yet.
 func sizeOf(set sets.Set) report.Set {
-	r := report.Set{Set: set.Name, Conversations: len(corpus.Conversations(set.Messages)), Messages: len(set.Messages), Facts: len(set.Facts)}
+	r := report.Set{Set: set.Name, Conversations: len(corpus.Conversations(set.Messages)),
+		Messages: len(set.Messages), Facts: len(set.Facts)}
 	for i := range set.Messages {
 		r.Tokens += summarize.Tokens(set.Messages[i].Text)
 	}
@@ -137,7 +140,8 @@ func sizeOf(set sets.Set) report.Set {
 		}
 	}
 	for _, f := range set.Facts {
-		r.Unused -= stats.One(slices.ContainsFunc(set.Transcripts, func(t sets.Transcript) bool { return t.Name == f.Conversation }))
+		isOf := func(t sets.Transcript) bool { return t.Name == f.Conversation }
+		r.Unused -= stats.One(slices.ContainsFunc(set.Transcripts, isOf))
 	}
 	return r
 }
@@ -158,8 +162,9 @@ func (u *runner) measure(ctx context.Context, set sets.Set, o Options) (report.S
 	return r, err
 }
 
-// messageParts measures what looks at messages.
-func (u *runner) messageParts(ctx context.Context, set sets.Set, wanted []string, seed uint64, r *report.Set) (err error) {
+// messageParts measures the parts that take labelled messages.
+func (u *runner) messageParts(ctx context.Context, set sets.Set, wanted []string, seed uint64,
+	r *report.Set) (err error) {
 	if slices.Contains(wanted, partClustering) {
 		if r.Clustering, err = u.clustering(ctx, set, seed); err != nil {
 			return err
@@ -168,8 +173,9 @@ func (u *runner) messageParts(ctx context.Context, set sets.Set, wanted []string
 	return u.look(ctx, set, wanted, r)
 }
 
-// sessionParts measures what looks at whole sessions.
-func (u *runner) sessionParts(ctx context.Context, set sets.Set, wanted []string, seed uint64, r *report.Set) (err error) {
+// sessionParts measures the parts that take whole sessions.
+func (u *runner) sessionParts(ctx context.Context, set sets.Set, wanted []string, seed uint64,
+	r *report.Set) (err error) {
 	if slices.Contains(wanted, partContinuation) {
 		if r.Continuation, err = u.continuations(ctx, set); err != nil {
 			return err

@@ -162,7 +162,7 @@ func (p *parrot) Summarize(_ context.Context, ask summarize.Request) (summarize.
 	return summarize.Response{Text: "Squawk: " + ask.Inputs[0].Text, Summarizer: "parrot", Version: "1"}, nil
 }
 
-// Another summariser is asked where there is one, and everything else is as it was.
+// Another summarizer is asked where there is one, and everything else is as it was.
 func TestAnotherSummarizer(t *testing.T) {
 	p := &parrot{}
 	o := Options{Only: []string{"facts", "recovery"}, Summarizer: func(*session.Store) (summarize.Summarizer, error) { return p, nil }}

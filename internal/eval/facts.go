@@ -13,18 +13,18 @@ import (
 	"github.com/gemini-ctx/ctx/internal/eval/stats"
 )
 
-// ratios are the sizes at which facts are counted.
+// ratios returns the sizes at which facts are counted, as divisors of the full size.
 func ratios() []int { return []int{2, 4, 10, 20, 50} }
 
-// question is a fact with the messages that it is about.
+// question is a fact with the messages that are its evidence.
 type question struct {
 	corpus.Fact
 	evidence []int // places of messages
 	verbatim bool
 }
 
-// factsOf returns the facts of a conversation. Evidence that is not in it is left out, and so is a
-// fact without any.
+// factsOf returns the facts of a conversation. Evidence that is not in the conversation is left
+// out, and so are facts without evidence.
 func factsOf(set sets.Set, m []corpus.Message) []question {
 	place := map[int]int{}
 	for i := range m {
@@ -49,18 +49,18 @@ func factsOf(set sets.Set, m []corpus.Message) []question {
 	return out
 }
 
-// squeeze makes what is printed comparable: lower case, white space as single spaces, the escapes
-// of the block undone.
+// squeeze makes texts comparable: in lower case, with single spaces, and without the escapes of a
+// rendering.
 func squeeze(s string) string {
 	return strings.ToLower(strings.Join(strings.Fields(unescape.Replace(s)), " "))
 }
 
 var unescape = strings.NewReplacer("&lt;", "<", "&gt;", ">", "&amp;", "&")
 
-// holds reports whether a squeezed text has a string in it.
+// holds reports whether a squeezed text contains s, squeezed.
 func holds(text, s string) bool { return strings.Contains(text, squeeze(s)) }
 
-// retention is the gauge of what is kept, of every way at every ratio.
+// retention adds up report.Retention for every way at every ratio.
 type retention struct {
 	sums [][]*retained // by ratio, way
 }
@@ -94,7 +94,7 @@ func (k *retention) report(r *report.Set) {
 	}
 }
 
-// retained adds up what one way keeps at one ratio.
+// retained adds up what one way keeps at one ratio, over conversations.
 type retained struct {
 	row      report.Retention
 	kept     []bool // of the verbatim facts, in order
@@ -109,7 +109,7 @@ func newRetained(ways []rendering, ratio int) []*retained {
 	return out
 }
 
-// add renders a conversation and looks for its facts in it.
+// add renders a conversation and looks for its facts in the rendering.
 func (r *retained) add(b *evalCase, w rendering, budget int) error {
 	printed, err := w.render(budget)
 	if err != nil {
@@ -125,6 +125,7 @@ func (r *retained) add(b *evalCase, w rendering, budget int) error {
 	return nil
 }
 
+// look looks for the facts of a conversation in what was printed of it.
 func (r *retained) look(b *evalCase, printed string) {
 	text := squeeze(printed)
 	var shown []bool
@@ -167,9 +168,10 @@ func (r *retained) result(first *retained) report.Retention {
 			row.Lost++
 		}
 	}
-	row.Share = stats.MilliOf(stats.Share(row.Kept, row.N))
+	row.Share = stats.MilliShare(row.Kept, row.N)
 	low, high := stats.Wilson(row.Kept, row.N)
-	row.Low, row.High, row.P = stats.MilliOf(low), stats.MilliOf(high), stats.MilliOf(stats.McNemar(row.Found, row.Lost))
+	row.Low, row.High = stats.MilliOf(low), stats.MilliOf(high)
+	row.P = stats.MilliOf(stats.McNemar(row.Found, row.Lost))
 	if row.Prose > 0 {
 		mean := stats.MilliOf(r.evidence / float64(row.Prose))
 		row.Evidence = &mean
@@ -177,13 +179,13 @@ func (r *retained) result(first *retained) report.Retention {
 	return row
 }
 
-// leastWords is how many words in a row a message and a printed line have to share before the line
-// counts as the message's. Fewer are said by many ("I don't know if" is). Who says no more than
-// that counts with all they said.
+// leastWords is the number of words in a row that a printed line must share with a message to count
+// as a piece of it. Many messages share fewer words, such as "I don't know if". Of a shorter
+// message, all words must be there.
 const leastWords = 6
 
-// quoted says of every text whether a printed line has a piece of it: leastWords words in a row, or
-// all of it where it has fewer.
+// quoted reports for each text whether a printed line has a piece of it: leastWords words in a row,
+// or the whole text if it is shorter.
 func quoted(texts []string, printed string) []bool {
 	runs := map[string]bool{}
 	for line := range strings.SplitSeq(printed, "\n") {

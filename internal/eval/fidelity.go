@@ -13,7 +13,7 @@ import (
 	"github.com/gemini-ctx/ctx/internal/recall"
 )
 
-// fidelity is the gauge of it.
+// fidelity adds up report.Fidelity.
 type fidelity struct {
 	sum   report.Fidelity
 	first int
@@ -25,8 +25,8 @@ func (f *fidelity) report(s *report.Set) {
 	if sum.Sentences+sum.Lines == 0 {
 		return
 	}
-	sum.Share = stats.MilliOf(stats.Share(sum.InCluster, sum.Labels))
-	sum.First = stats.MilliOf(stats.Share(f.first, sum.Lines))
+	sum.Share = stats.MilliShare(sum.InCluster, sum.Labels)
+	sum.First = stats.MilliShare(f.first, sum.Lines)
 	if sum.Lines > 0 {
 		sum.MRR = stats.MilliOf(f.mrr / float64(sum.Lines))
 	}
@@ -49,9 +49,9 @@ func (f *fidelity) add(ctx context.Context, b *evalCase) error {
 	return f.lines(ctx, b)
 }
 
-// lines looks at every tombstone.
+// lines adds the lines of all tombstones.
 func (f *fidelity) lines(ctx context.Context, b *evalCase) error {
-	view, err := b.View()
+	view, err := b.Refs.Read()
 	if err != nil {
 		return err
 	}
@@ -96,8 +96,8 @@ func (f *fidelity) lines(ctx context.Context, b *evalCase) error {
 	return nil
 }
 
-// labels are what a tombstone's line names: the goal, where there is one, and the names; less the
-// count and the days at its end.
+// labels returns what a tombstone's line names: the goal, if there is one, and the names. The count
+// and the days at the end of the line are left out.
 func labels(line string) (goal string, names []string) {
 	if i := strings.LastIndex(line, "("); i >= 0 {
 		line = line[:i]
@@ -115,8 +115,8 @@ func labels(line string) (goal string, names []string) {
 	return strings.TrimSuffix(goal, "…"), names
 }
 
-// holdsWords reports whether a text has all words of a goal, in their order: a label leaves out the
-// marks of Markdown, and words that say nothing between sentences.
+// holdsWords reports whether a text has all words of a goal in their order. Other words may be in
+// between, because a label leaves out the marks of Markdown and words without meaning.
 func holdsWords(text, goal string) bool {
 	for _, w := range strings.Fields(squeeze(goal)) {
 		i := strings.Index(text, w)

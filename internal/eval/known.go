@@ -9,10 +9,10 @@ import (
 	"github.com/gemini-ctx/ctx/internal/eval/report"
 )
 
-// knownHits is how many hits of a prompt are looked at.
+// knownHits is the number of hits in which a prompt is looked for.
 const knownHits = 10
 
-// known searches the sampled prompts.
+// known searches for the sampled prompts by their own words.
 func (b *library) known() ([]report.Known, error) {
 	texts := make([]string, len(b.said))
 	for i, m := range b.said {
@@ -41,16 +41,17 @@ func (b *library) known() ([]report.Known, error) {
 	return rows, nil
 }
 
-// What is searched.
+// What is searched for.
 const (
 	ofPrompts   = "prompts"   // by their exact words
 	ofQuestions = "questions" // of facts
 )
 
-// bySessionBM25 ranks whole sessions, all their messages taken together.
+// bySessionBM25 ranks sessions as one text each.
 const bySessionBM25 = "BM25 of sessions"
 
-// sessionSearch searches for the sessions of the sampled prompts and of facts.
+// sessionSearch searches for the sessions of the sampled prompts and of facts. With fewer than two
+// sessions it returns nil.
 func (b *library) sessionSearch(facts []corpus.Fact) ([]report.SessionSearch, error) {
 	if len(b.sessions) < 2 {
 		return nil, nil
@@ -91,7 +92,7 @@ func (b *library) sessionSearch(facts []corpus.Fact) ([]report.SessionSearch, er
 	return list, nil
 }
 
-// sessionQueries are the texts to search for, each with its session.
+// sessionQueries returns the texts to search for, each with its session.
 func (b *library) sessionQueries(of string, facts []corpus.Fact) []shelved {
 	if of == ofPrompts {
 		return b.asked
@@ -120,8 +121,8 @@ func (b *library) sessionsFor(text string) ([]string, error) {
 	return names, nil
 }
 
-// rankOf is the place of the first session that a query is about; below 0 there is none. A prompt
-// is about every session in which it was said.
+// rankOf returns the place of the first right session, or -1. For a prompt, each session in which
+// it was said is right.
 func (b *library) rankOf(names []string, q shelved, of string) int {
 	return slices.IndexFunc(names, func(name string) bool {
 		return name == q.session || of == ofPrompts && slices.Contains(b.said, shelved{name, q.text})

@@ -26,23 +26,23 @@ type library struct {
 	asked    []shelved         // a sample of the prompts
 }
 
-// shelved is a message of a library.
+// shelved is a message and its session.
 type shelved struct {
 	session string
 	text    string
 }
 
-// sampledPrompts is how many prompts of a set are searched.
+// sampledPrompts is the most prompts of a set that are searched for.
 const sampledPrompts = 60
 
-// The characters of a prompt that is searched: a shorter one is said by many, a longer one is
-// found by any word of it.
+// The lengths of the prompts that are searched for, in characters. A shorter prompt comes up
+// several times, and a longer one is found by nearly any of its words.
 const (
 	shortestPrompt = 21
 	longestPrompt  = 159
 )
 
-// shelve makes the library of a set.
+// shelve makes the library of a set, and draws the prompts to search for.
 func (u *runner) shelve(ctx context.Context, set sets.Set, seed uint64) (*library, error) {
 	s, err := u.Open()
 	if err != nil {
@@ -65,6 +65,7 @@ func (u *runner) shelve(ctx context.Context, set sets.Set, seed uint64) (*librar
 	return b, nil
 }
 
+// fill imports the transcripts of a set, and appends its conversations.
 func (b *library) fill(ctx context.Context, set sets.Set) error {
 	for _, t := range set.Transcripts {
 		name, err := b.TakeIn(ctx, t)
@@ -85,7 +86,8 @@ func (b *library) fill(ctx context.Context, set sets.Set) error {
 				batch = append(batch, fixture.EntryOf(one))
 			}
 			_, _, err := b.Conversation.Append(
-				ctx, name, history.MainBranch, batch, conversation.AppendOptions{Orphan: true, NoGraduation: true},
+				ctx, name, history.MainBranch, batch, conversation.AppendOptions{Orphan: true,
+					NoGraduation: true},
 			)
 			if err != nil {
 				return fmt.Errorf("conversation %q: %w", m[0].Conversation, err)
@@ -95,10 +97,10 @@ func (b *library) fill(ctx context.Context, set sets.Set) error {
 	return nil
 }
 
-// read reads what is in the sessions, and returns the prompts of a length that is searched. What a
-// subagent was asked is no prompt of a user.
+// read reads the messages of all sessions. It returns the prompts that may be searched for: those
+// of users, not those of subagents, of a suitable length.
 func (b *library) read() (prompts []shelved, err error) {
-	v, err := b.View()
+	v, err := b.Refs.Read()
 	if err != nil {
 		return nil, err
 	}
@@ -131,9 +133,9 @@ func (b *library) read() (prompts []shelved, err error) {
 	return prompts, nil
 }
 
-// find searches all sessions for a text; a text without a word to look for finds nothing.
+// find searches all sessions for a text. It finds nothing if the text has no word to search for.
 func (b *library) find(text string, most int) ([]recall.Hit, error) {
-	v, err := b.View()
+	v, err := b.Refs.Read()
 	if err != nil {
 		return nil, err
 	}

@@ -14,24 +14,47 @@ import (
 	"github.com/gemini-ctx/ctx/internal/view"
 )
 
-// evalCase is a conversation that was appended to a store and compacted, with what there is to look
-// at.
+// evalCase is one conversation to measure: a store in which it was appended and compacted.
 type evalCase struct {
 	*fixture.Store
-	live      []corpus.Message // less what was taken back
+	live      []corpus.Message // without what was rewound
 	questions []question
 	in        view.Input
-	flat      *fixture.Store // the same, compacted into one cluster; nil without questions
+	flat      *fixture.Store // the same conversation in one cluster; nil without questions
 }
 
-// metric measures one thing over the conversations of a set, and writes it into the report.
+// shortened returns renderings of the conversation at a quarter and at a tenth of its size, squeezed.
+func (b *evalCase) shortened() (out [2]string, err error) {
+	for i, ratio := range []int{4, 10} {
+		text, err := b.Text(b.Budget(ratio))
+		if err != nil {
+			return out, err
+		}
+		out[i] = squeeze(text)
+	}
+	return out, nil
+}
+
+// rowOf returns the row of a key, and makes it and the rows if there are none.
+func rowOf[T any](rows *map[string]*T, key string) *T {
+	if *rows == nil {
+		*rows = map[string]*T{}
+	}
+	if (*rows)[key] == nil {
+		(*rows)[key] = new(T)
+	}
+	return (*rows)[key]
+}
+
+// metric is one part of a report. It adds up figures over the conversations of a set.
 type metric interface {
 	add(context.Context, *evalCase) error
 	report(*report.Set)
 }
 
-// metrics are the parts that look at a compacted conversation, by name.
-func (u *runner) metrics() []struct {
+// metrics returns the parts that are measured on one compacted conversation at a time. u makes the
+// stores of those that need more; it may be nil if none of them is used.
+func metrics(u *runner) []struct {
 	part string
 	make func() metric
 } {
@@ -51,10 +74,10 @@ func (u *runner) metrics() []struct {
 	}
 }
 
-// look runs the wanted gauges over every conversation of a set.
+// look measures the wanted parts on every conversation of a set.
 func (u *runner) look(ctx context.Context, set sets.Set, wanted []string, r *report.Set) error {
 	var list []metric
-	for _, g := range u.metrics() {
+	for _, g := range metrics(u) {
 		if slices.Contains(wanted, g.part) {
 			list = append(list, g.make())
 		}
@@ -73,7 +96,9 @@ func (u *runner) look(ctx context.Context, set sets.Set, wanted []string, r *rep
 	return nil
 }
 
-func (u *runner) lookAt(ctx context.Context, set sets.Set, m []corpus.Message, list []metric) (err error) {
+// lookAt adds one conversation to metrics.
+func (u *runner) lookAt(ctx context.Context, set sets.Set, m []corpus.Message,
+	list []metric) (err error) {
 	s, err := u.Compacted(ctx, m, clusters.UnionFind)
 	if err != nil {
 		return err

@@ -10,17 +10,15 @@ import (
 	"github.com/gemini-ctx/ctx/internal/eval/report"
 )
 
-// With the question known, a rendering can spend its budget on what answers it. There is one for
-// every question, and what is looked for in it is the answer to that one.
-
-// The ways, at the same tokens.
+// The ways to shorten a conversation for one question, with the same budget. Only the answer to
+// that question is looked for in the result.
 const (
 	wayAsked    = "union-find --query"
 	wayBlind    = "union-find"
 	wayMessages = "BM25 messages" // whole messages by their rank, as many as fit, without headings
 )
 
-// asking is the gauge of it. The first way is the one with the question.
+// asking adds up report.Retention for these ways. The first way is the one that knows the question.
 type asking struct {
 	sums [][]*retained // by ratio, way
 }
@@ -50,7 +48,8 @@ func (a *asking) add(ctx context.Context, b *evalCase) error {
 			ways := []rendering{
 				{wayAsked, func(budget int) (string, error) { return b.TextFor(q.Query, budget) }},
 				{wayBlind, func(int) (string, error) { return blind, nil }},
-				{wayMessages, func(budget int) (string, error) { return b.messagesBy(index, q.Query, budget), nil }},
+				{wayMessages,
+					func(budget int) (string, error) { return b.messagesBy(index, q.Query, budget), nil }},
 			}
 			if i == len(a.sums) {
 				a.sums = append(a.sums, newRetained(ways, ratio))
@@ -67,8 +66,8 @@ func (a *asking) add(ctx context.Context, b *evalCase) error {
 	return nil
 }
 
-// messagesBy returns the messages that an index ranks first, as many as the budget holds, in the
-// order in which they were said. One that does not fit is passed over.
+// messagesBy returns the messages that an index ranks first, in the order of the conversation. It
+// leaves out each message that no longer fits into the budget.
 func (b *evalCase) messagesBy(index *baseline.BM25, query string, budget int) string {
 	said := b.Said()
 	room := 4 * budget

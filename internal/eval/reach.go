@@ -10,28 +10,29 @@ import (
 	"github.com/gemini-ctx/ctx/internal/eval/stats"
 )
 
-// deepest is how many hits are looked through.
+// deepest is the number of hits in which a search is examined.
 const deepest = 20
 
-// The ways to evidence. BM25 is the rival.
+// The ways to find evidence.
 const (
-	bySearch   = "search"
-	byClusters = "clusters" // of questions with evidence in a cluster; a cluster is evidence if a message in it is
+	bySearch = "search"
+	// for questions with evidence in a cluster; a cluster with evidence in it is a right hit
+	byClusters = "clusters"
 	byBM25     = "BM25"
 )
 
-// reach is the gauge of it.
+// reach adds up report.Reach, by the way to find evidence.
 type reach struct {
 	rows map[string]*ranks
 }
 
-// ranks adds up where the first evidence was.
+// ranks adds up the places of the first hits that are evidence.
 type ranks struct {
 	n, first, five int
 	mrr            float64
 }
 
-// add takes the place of the first hit that is evidence; below 0 there was none.
+// add adds the place of the first hit that is evidence; it is negative if there is none.
 func (r *ranks) add(rank int) {
 	r.n++
 	r.first += stats.One(rank == 0)
@@ -50,28 +51,24 @@ func (r *reach) report(s *report.Set) {
 		low1, _ := stats.Wilson(row.first, row.n)
 		low5, _ := stats.Wilson(row.five, row.n)
 		s.Reach = append(s.Reach, report.Reach{
-			By: by, N: row.n, Hit1: stats.MilliOf(stats.Share(row.first, row.n)), Hit5: stats.MilliOf(stats.Share(row.five, row.n)),
-			MRR: stats.MilliOf(row.mrr / float64(row.n)), Low1: stats.MilliOf(low1), Low5: stats.MilliOf(low5),
+			By: by, N: row.n,
+			Hit1: stats.MilliShare(row.first, row.n), Hit5: stats.MilliShare(row.five, row.n),
+			Low1: stats.MilliOf(low1), Low5: stats.MilliOf(low5),
+			MRR: stats.MilliOf(row.mrr / float64(row.n)),
 		})
 	}
 }
 
-func (r *reach) put(by string, rank int) {
-	if r.rows == nil {
-		r.rows = map[string]*ranks{}
-	}
-	if r.rows[by] == nil {
-		r.rows[by] = &ranks{}
-	}
-	r.rows[by].add(rank)
-}
+// put adds a place to the row of a way.
+func (r *reach) put(by string, rank int) { rowOf(&r.rows, by).add(rank) }
 
 func (r *reach) add(_ context.Context, b *evalCase) error {
 	index := baseline.NewBM25(b.Said())
 	for _, q := range b.questions {
 		ranked := index.Rank(q.Query)
 		ranked = ranked[:min(len(ranked), deepest)]
-		r.put(byBM25, slices.IndexFunc(ranked, func(i int) bool { return slices.Contains(q.evidence, i) }))
+		isEvidence := func(i int) bool { return slices.Contains(q.evidence, i) }
+		r.put(byBM25, slices.IndexFunc(ranked, isEvidence))
 		if err := r.search(b, q); err != nil {
 			return err
 		}
@@ -79,7 +76,7 @@ func (r *reach) add(_ context.Context, b *evalCase) error {
 	return nil
 }
 
-// search asks for entries and clusters.
+// search adds the places of the entries and of the clusters that a search finds.
 func (r *reach) search(b *evalCase, q question) error {
 	evidence := map[format.ID]bool{}
 	ids := b.LiveIDs()
@@ -90,7 +87,7 @@ func (r *reach) search(b *evalCase, q question) error {
 	if err != nil {
 		return err
 	}
-	view, err := b.View()
+	view, err := b.Refs.Read()
 	if err != nil {
 		return err
 	}

@@ -16,8 +16,8 @@ import (
 	"github.com/gemini-ctx/ctx/refs"
 )
 
-// recovery is the gauge of it, over renderings without a budget and at a quarter and a tenth of the
-// size.
+// recovery adds up report.Recovery, over renderings without a budget, at a quarter and at a tenth
+// of the size.
 type recovery struct{ sum report.Recovery }
 
 func (r *recovery) report(s *report.Set) {
@@ -25,7 +25,8 @@ func (r *recovery) report(s *report.Set) {
 	if sum.Messages == 0 {
 		return
 	}
-	sum.Share = stats.MilliOf(min(stats.Share(sum.Exact, sum.IDs), stats.Share(sum.Reachable, sum.Messages)))
+	sum.Share = stats.MilliOf(min(stats.Share(sum.Exact, sum.IDs),
+		stats.Share(sum.Reachable, sum.Messages)))
 	s.Recovery = &sum
 }
 
@@ -55,7 +56,7 @@ func (r *recovery) add(ctx context.Context, b *evalCase) error {
 	return nil
 }
 
-// reach counts the messages that a rendering leads to.
+// reach adds the messages that the ids of a rendering without a budget lead to.
 func (r *recovery) reach(b *evalCase, e *expander, reached map[format.ID]bool) error {
 	text, err := b.Text(0)
 	if err != nil {
@@ -82,11 +83,11 @@ func (r *recovery) reach(b *evalCase, e *expander, reached map[format.ID]bool) e
 	return nil
 }
 
-// ours finds the ids in lines that are the rendering's own: those of the block that begin with <.
+// ours finds the ids in the lines of a rendering that ctx writes itself: they begin with <.
 var ours = regexp.MustCompile(`(?m)^<[a-z]+ ([0-9a-f]{4,64})\b`)
 
-// printedIDs returns the ids in a rendering: as the text prints them in its block, and of the
-// messages and sentences as JSON does.
+// printedIDs returns the ids in a rendering: those in the prefix of its text, and those of messages
+// and sentences in its JSON form.
 func (b *evalCase) printedIDs(budget int) ([]string, error) {
 	text, err := b.Render(fixture.Talk, "", view.Options{Budget: budget})
 	if err != nil {
@@ -107,11 +108,11 @@ func (b *evalCase) printedIDs(budget int) ([]string, error) {
 	return slices.Compact(ids), nil
 }
 
-// documentID finds ids in a JSON rendering. In what was said, quotes are escaped: this is found in
-// its own keys only.
+// documentID finds ids in a rendering as JSON. It does not match inside messages, in which quotes
+// are escaped.
 var documentID = regexp.MustCompile(`"(?:id|entry)":"([0-9a-f]{64})"`)
 
-// expander expands ids and compares what comes with what was appended.
+// expander expands ids, and compares the result with the messages that were appended.
 type expander struct {
 	*evalCase
 	ctx  context.Context
@@ -120,7 +121,7 @@ type expander struct {
 }
 
 func (b *evalCase) expander(ctx context.Context) (*expander, error) {
-	view, err := b.View()
+	view, err := b.Refs.Read()
 	e := &expander{evalCase: b, ctx: ctx, view: view, text: map[format.ID]string{}}
 	for i, id := range b.IDs {
 		e.text[id] = b.Texts[i]
@@ -128,8 +129,8 @@ func (b *evalCase) expander(ctx context.Context) (*expander, error) {
 	return e, err
 }
 
-// exact reports whether an id expands, to messages of the conversation and to every byte of them.
-// It adds those to reached.
+// exact reports whether an id expands to messages of the conversation, byte for byte. It adds these
+// messages to reached.
 func (e *expander) exact(id string, reached map[format.ID]bool) bool {
 	full, err := e.Clusters.Resolve(e.view, id)
 	if err != nil {

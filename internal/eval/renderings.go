@@ -12,25 +12,24 @@ import (
 	"github.com/gemini-ctx/ctx/internal/view"
 )
 
-// rendering is one way to shorten a conversation. What it renders is within its budget of tokens, all
-// that is printed counted.
+// rendering is one way to shorten a conversation. All that it prints is within a budget of tokens.
 type rendering struct {
 	name   string
 	render func(budget int) (string, error)
 }
 
-// The ways. All have the same words to choose from and the same printer; where sentences are
-// chosen, it is by the same summariser.
+// The ways to shorten a conversation. All choose from the same messages and print in the same form,
+// and those with extracts use the same summarizer.
 const (
 	wayUnionFind = "union-find"
 	wayFlat      = "flat"        // the strategy
-	wayExtract   = "one extract" // of all that is old, of half of its length
+	wayExtract   = "one extract" // of all messages before the tail, of half their length
 	waySeed      = "seed"
-	wayHeadTail  = "head+tail"    // of everything word for word, half each
-	wayRecent    = "recency only" // the end of everything word for word
+	wayHeadTail  = "head+tail"    // the beginning and the end of everything in full, half each
+	wayRecent    = "recency only" // the end of everything in full
 )
 
-// ways are all of them, ctx's own first.
+// ways returns all of them, first that of ctx.
 func (b *evalCase) ways() ([]rendering, error) {
 	cold, all, err := b.Split(b.in)
 	if err != nil {
@@ -40,7 +39,8 @@ func (b *evalCase) ways() ([]rendering, error) {
 	if err != nil {
 		return nil, err
 	}
-	whole, err := renderText(view.Input{Session: fixture.Talk, Branch: history.MainBranch, Tail: all}, 0)
+	whole, err := renderText(view.Input{Session: fixture.Talk, Branch: history.MainBranch, Tail: all},
+		0)
 	if err != nil {
 		return nil, err
 	}
@@ -65,7 +65,8 @@ func renderText(in view.Input, budget int) (string, error) {
 	return string(out.Bytes), err
 }
 
-// extractInput has everything that in renders by clusters in a single one.
+// extractInput returns in with a single cluster: an extract of all messages that have clusters in
+// in.
 func extractInput(in view.Input, cold []view.Message) (view.Input, error) {
 	one := view.Input{Session: in.Session, Branch: in.Branch, Tail: in.Tail}
 	if len(cold) == 0 {
@@ -84,13 +85,15 @@ func tokensOf(m []view.Message) int {
 	return n
 }
 
-// clusterOf makes a cluster of messages, with a ranked extract of so many tokens.
+// clusterOf makes a cluster of messages, with a ranked extract of a number of tokens.
 func clusterOf(m []view.Message, tokens int) (view.Cluster, error) {
 	var ids []format.ID
 	var sources []summarize.Source
 	for i := range m {
 		ids = append(ids, m[i].ID)
-		sources = append(sources, summarize.Source{Entry: m[i].ID, Seq: m[i].Seq, Role: m[i].Role, Author: m[i].Author, Text: m[i].Text})
+		sources = append(sources,
+			summarize.Source{Entry: m[i].ID, Seq: m[i].Seq, Role: m[i].Role, Author: m[i].Author,
+				Text: m[i].Text})
 	}
 	id, err := format.NodeOf(ids)
 	return view.Cluster{
@@ -101,8 +104,8 @@ func clusterOf(m []view.Message, tokens int) (view.Cluster, error) {
 
 func lastTime(m []view.Message) time.Time { return m[len(m)-1].Time }
 
-// seedInput has the seed's clusters, each summarised on its own and to its share of what the
-// clusters get of a budget, since it knows nothing of the others; and its hot messages for a tail.
+// seedInput returns the seed's clusters, and its hot messages as the tail. Each cluster is
+// summarized by itself, with its share of three quarters of the budget.
 func seedInput(all []view.Message, budget int) (view.Input, error) {
 	texts := make([]string, len(all))
 	for i := range all {
@@ -125,10 +128,10 @@ func seedInput(all []view.Message, budget int) (view.Input, error) {
 	return in, nil
 }
 
-// gap stands where headTail leaves out.
+// gap stands for what headTail leaves out.
 const gap = "\n[…]\n"
 
-// ending is as much of the end of a text as a budget holds.
+// ending returns as much of the end of a text as a budget holds.
 func ending(text string, budget int) string {
 	if summarize.Tokens(text) <= budget {
 		return text
@@ -142,7 +145,7 @@ func ending(text string, budget int) string {
 	return string(runes[at:])
 }
 
-// headTail is the beginning and the end of a text, half of the budget each.
+// headTail returns the beginning and the end of a text, half of the budget each.
 func headTail(text string, budget int) string {
 	if summarize.Tokens(text) <= budget {
 		return text
@@ -165,5 +168,5 @@ func headTail(text string, budget int) string {
 	return string(runes[:head]) + gap + string(runes[tail:])
 }
 
-// quarters is what a short text costs in quarters of a token: four of it are as many tokens.
+// quarters returns the cost of a short text in quarters of a token: the tokens of four copies.
 func quarters(s string) int { return summarize.Tokens(strings.Repeat(s, 4)) }

@@ -14,8 +14,8 @@ import (
 	"github.com/gemini-ctx/ctx/internal/view"
 )
 
-// grow returns what everything that was said costs verbatim, after a turn before which it was
-// whole.
+// grow returns the tokens of all messages so far, printed in full, after a turn. whole is the
+// number before the turn. After a rewind it is counted anew.
 func grow(s *fixture.Store, turn [][]corpus.Message, whole int) (int, error) {
 	if turn[0][0].RewindTo != nil {
 		whole = 0
@@ -41,17 +41,17 @@ func grow(s *fixture.Store, turn [][]corpus.Message, whole int) (int, error) {
 	return whole, nil
 }
 
-// mostReplayed is how many messages of a conversation are replayed: every turn renders anew, twice,
-// and reads more than the one before.
+// mostReplayed limits the messages of a conversation that are replayed by turns. Each turn renders
+// twice and reads more than the one before.
 const mostReplayed = 400
 
-// turnMessages is how many messages are a turn where no model takes part.
+// turnMessages is the number of messages in a turn of a conversation without a model.
 const turnMessages = 8
 
-// mostSteps is how many messages of a conversation are replayed one by one.
+// mostSteps limits the messages of a conversation that are replayed one by one.
 const mostSteps = 200
 
-// stability is the gauge of it.
+// stability adds up report.Stability and report.Steadiness.
 type stability struct {
 	runner *runner
 
@@ -60,14 +60,14 @@ type stability struct {
 	steps [2]alike
 }
 
-// alike counts how much of one rendering the next one begins with.
+// alike adds up how many bytes of each rendering are the beginning of the next one.
 type alike struct {
 	before          string
 	turns           int
 	kept, same, all int
 }
 
-// next counts what a rendering has of the one before.
+// next adds the next rendering.
 func (a *alike) next(now string) {
 	if a.before != "" {
 		n := common(a.before, now)
@@ -79,8 +79,9 @@ func (a *alike) next(now string) {
 	a.before = now
 }
 
+// shares returns the share of kept bytes, and that of renderings that were kept whole.
 func (a *alike) shares() (bytes, kept stats.Milli) {
-	return stats.MilliOf(stats.Share(a.same, a.all)), stats.MilliOf(stats.Share(a.kept, a.turns))
+	return stats.MilliShare(a.same, a.all), stats.MilliShare(a.kept, a.turns)
 }
 
 func (p *stability) report(s *report.Set) {
@@ -100,9 +101,10 @@ func (p *stability) report(s *report.Set) {
 	}
 }
 
+// stepRules are the names of stability.steps.
 var stepRules = [2]string{"leaves", "one a message"}
 
-// step replays a conversation message by message, by each rule.
+// step replays a conversation message by message, once for each rule.
 func (p *stability) step(ctx context.Context, b *evalCase) error {
 	for i := range p.steps {
 		p.steps[i].before = ""
@@ -177,8 +179,8 @@ func (p *stability) add(ctx context.Context, b *evalCase) (err error) {
 	return nil
 }
 
-// turns cuts a conversation into turns, and each into what is appended at once: with a model, a
-// turn goes up to the next prompt, and its messages come one by one.
+// turns splits a conversation into turns, and each turn into batches that are appended together. In
+// a conversation with a model, a turn ends before the next prompt, and each message is a batch.
 func turns(m []corpus.Message) [][][]corpus.Message {
 	model := false
 	for i := range m {
@@ -187,7 +189,8 @@ func turns(m []corpus.Message) [][][]corpus.Message {
 	var out [][][]corpus.Message
 	for start := 0; start < len(m); {
 		end := start + 1
-		for end < len(m) && m[end].RewindTo == nil && (model && m[end].Role != "user" || !model && end-start < turnMessages) {
+		for end < len(m) && m[end].RewindTo == nil &&
+			(model && m[end].Role != "user" || !model && end-start < turnMessages) {
 			end++
 		}
 		var turn [][]corpus.Message
@@ -204,7 +207,7 @@ func turns(m []corpus.Message) [][][]corpus.Message {
 	return out
 }
 
-// common is how many bytes two texts begin with alike.
+// common returns the length of the common prefix of two texts.
 func common(a, b string) int {
 	n := 0
 	for n < len(a) && n < len(b) && a[n] == b[n] {

@@ -15,12 +15,13 @@ import (
 	"github.com/gemini-ctx/ctx/internal/view"
 )
 
-// timedMessages is how many messages of a set are appended for it at most.
+// timedMessages limits the messages of a set that are appended.
 const timedMessages = 1000
 
-// timing appends the first messages of a set one by one, graduates after each, and renders after
-// each.
-func (u *runner) timing(ctx context.Context, set sets.Set, now func() time.Time) (list []report.Timing, err error) {
+// timing measures an append, a graduation and a rendering for each of the first messages of a set.
+func (u *runner) timing(
+	ctx context.Context, set sets.Set, now func() time.Time,
+) (list []report.Timing, err error) {
 	s, err := u.Open()
 	if err != nil {
 		return nil, err
@@ -31,9 +32,13 @@ func (u *runner) timing(ctx context.Context, set sets.Set, now func() time.Time)
 		m.RewindTo = nil
 		steps := []func() error{
 			func() error {
-				return s.Say(ctx, []corpus.Message{m}, conversation.AppendOptions{Orphan: true, NoGraduation: true})
+				return s.Say(ctx, []corpus.Message{m},
+					conversation.AppendOptions{Orphan: true, NoGraduation: true})
 			},
-			func() error { _, err := s.Conversation.Graduate(ctx, fixture.Talk, history.MainBranch); return err },
+			func() error {
+				_, err := s.Conversation.Graduate(ctx, fixture.Talk, history.MainBranch)
+				return err
+			},
 			func() error { _, err := s.Render(fixture.Talk, "", view.Options{}); return err },
 		}
 		for i, step := range steps {
@@ -57,5 +62,5 @@ func (u *runner) timing(ctx context.Context, set sets.Set, now func() time.Time)
 	return list, nil
 }
 
-// millis is a duration in milliseconds, to the microsecond.
+// millis returns a duration in milliseconds, to the microsecond.
 func millis(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }

@@ -28,17 +28,17 @@ var (
 	errorLike      = regexp.MustCompile(`(?i)\b(?:error|fail|failed|failure|panic|fatal|exception|denied|refused|not found|timed? ?out)\b`)
 )
 
-// mostSearched is how many artifacts of a conversation are searched for.
+// mostSearched limits the artifacts of a conversation that are searched for.
 const mostSearched = 1000
 
-// artifact is one of them: what it says, and whether a rendering has it.
+// artifact is a text from the traffic of tools, and a test whether a squeezed rendering has it.
 type artifact struct {
 	kind string
 	text string
 	in   func(squeezed string) bool
 }
 
-// trail is the gauge of them.
+// trail adds up report.Artifacts, by kind.
 type trail struct {
 	rows map[string]*report.Artifacts
 }
@@ -46,7 +46,7 @@ type trail struct {
 func (t *trail) report(s *report.Set) {
 	for _, kind := range []string{paths, commands, failures, errorLines, identifiers} {
 		if row := t.rows[kind]; row != nil {
-			row.Share4, row.Share10 = stats.MilliOf(stats.Share(row.At4, row.N)), stats.MilliOf(stats.Share(row.At10, row.N))
+			row.Share4, row.Share10 = stats.MilliShare(row.At4, row.N), stats.MilliShare(row.At10, row.N)
 			s.Artifacts = append(s.Artifacts, *row)
 		}
 	}
@@ -57,27 +57,17 @@ func (t *trail) add(ctx context.Context, b *evalCase) error {
 	if len(list) == 0 {
 		return nil
 	}
-	var printed [2]string
-	for i, ratio := range []int{4, 10} {
-		text, err := b.Text(b.Budget(ratio))
-		if err != nil {
-			return err
-		}
-		printed[i] = squeeze(text)
+	printed, err := b.shortened()
+	if err != nil {
+		return err
 	}
 	reached, err := b.reached(ctx)
 	if err != nil {
 		return err
 	}
-	if t.rows == nil {
-		t.rows = map[string]*report.Artifacts{}
-	}
 	for i, a := range list {
-		row := t.rows[a.kind]
-		if row == nil {
-			row = &report.Artifacts{Kind: a.kind}
-			t.rows[a.kind] = row
-		}
+		row := rowOf(&t.rows, a.kind)
+		row.Kind = a.kind
 		row.N++
 		row.At4 += stats.One(a.in(printed[0]))
 		row.At10 += stats.One(a.in(printed[1]))
@@ -95,13 +85,14 @@ func (t *trail) add(ctx context.Context, b *evalCase) error {
 	return nil
 }
 
-// searched reports whether a search for a text has it in one of the first five hits.
+// searched reports whether a search for a text finds it in one of the first five hits.
 func (b *evalCase) searched(text string) (bool, error) {
 	hits, err := b.Hits(text, 5, false)
-	return slices.ContainsFunc(hits, func(h recall.Hit) bool { return holds(squeeze(h.Text), text) }), err
+	return slices.ContainsFunc(hits, func(h recall.Hit) bool { return holds(squeeze(h.Text), text) }),
+		err
 }
 
-// reached is all that expanding what a rendering prints gives back, squeezed.
+// reached returns the messages that the ids of a rendering and of all clusters lead to, squeezed.
 func (b *evalCase) reached(ctx context.Context) (string, error) {
 	e, err := b.expander(ctx)
 	if err != nil {
@@ -131,9 +122,8 @@ func (b *evalCase) reached(ctx context.Context) (string, error) {
 	return strings.Join(text, "\n"), nil
 }
 
-// artifacts lists what the tool traffic of a conversation has, in the order in which it comes up.
-// said is what sanitising left of the messages: a command with a secret in it is not there to be
-// kept.
+// artifacts lists the artifacts of a conversation in the order in which they come up. said has the
+// sanitized texts of the messages: a command with a secret is not in them, and is no artifact.
 func artifacts(m []corpus.Message, said []string) []artifact {
 	var list []artifact
 	seen := map[string]bool{}
@@ -181,7 +171,7 @@ func artifacts(m []corpus.Message, said []string) []artifact {
 	return list
 }
 
-// errorsIn returns the lines of a tool's answer that tell what went wrong.
+// errorsIn returns the lines of a tool's output that report an error.
 func errorsIn(role, text string) []string {
 	var list []string
 	if role != "tool" {
@@ -195,10 +185,10 @@ func errorsIn(role, text string) []string {
 	return list
 }
 
-// exitStatus is how a status other than 0 reads.
+// exitStatus matches a status other than 0.
 var exitStatus = regexp.MustCompile(`exit (?:code|status):? [1-9]`)
 
-// failedIn says of a rendering whether it has a command, and near it that it failed.
+// failedIn returns a test whether a rendering has a command and, soon after it, that it failed.
 func failedIn(command string, wrong []string) func(string) bool {
 	want := squeeze(command)
 	return func(printed string) bool {

@@ -9,14 +9,15 @@ import (
 	"github.com/gemini-ctx/ctx/internal/eval/report"
 )
 
-// lastRequests is how many of the user's last requests have to stay as they were said.
+// lastRequests is the number of the last requests of a conversation that a rendering should have in
+// full.
 const lastRequests = 3
 
-// corrects finds the words with which people put something right, for conversations in which nobody
-// has marked them.
+// corrects matches the words of a correction, for conversations in which corrections are not
+// marked.
 var corrects = regexp.MustCompile(`(?i)^(no|nope|wrong|actually|wait|stop)\b|\b(i meant|instead of|not what i|don't|do not|never|always|must not)\b`)
 
-// userWords is the gauge of them, in conversations with a model.
+// userWords adds up report.UserWords, over conversations with a model.
 type userWords struct{ rows []report.UserWords }
 
 func (u *userWords) report(s *report.Set) { s.UserWords = u.rows }
@@ -57,11 +58,11 @@ func (u *userWords) add(_ context.Context, b *evalCase) error {
 	return nil
 }
 
-// wordsOverhead is what a rendering may spend on a message besides its words: a heading with role,
-// time and id.
+// wordsOverhead is the number of tokens that a rendering may spend on the heading of a message: its
+// role, time and id.
 const wordsOverhead = 20
 
-// userWords returns the last requests of a conversation with a model, and all corrections, oldest
+// userWords returns the last requests and all corrections of a conversation with a model, oldest
 // first.
 func (b *evalCase) userWords() (requests, corrections []string) {
 	model, marked := false, false

@@ -9,14 +9,13 @@ import (
 	"github.com/gemini-ctx/ctx/internal/search"
 )
 
-// BM25 with the usual constants: the rival of search, over whole messages. It knows nothing of
-// stems, names or neighbours.
+// The usual constants of BM25.
 const (
 	bm25K = 1.2
 	bm25B = 0.75
 )
 
-// BM25 ranks texts by a query.
+// BM25 ranks texts by a query, without stemming and without regard to names or the order of words.
 type BM25 struct {
 	postings map[string][]posting
 	lengths  []int
@@ -43,12 +42,14 @@ func NewBM25(texts []string) *BM25 {
 	return b
 }
 
-// Words are the runs of letters and digits of a text, in lower case.
+// Words returns the runs of letters and digits of a text, in lower case.
 func Words(text string) []string {
-	return strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+	return strings.FieldsFunc(strings.ToLower(text),
+		func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
 }
 
-// Rank returns the texts that have a word of the query, the best first, of equals the earlier.
+// Rank returns the texts that have a word of the query, the best first, and of equal ones the
+// earlier first.
 func (b *BM25) Rank(query string) []int {
 	scores := make([]float64, len(b.lengths))
 	asked := Words(query)

@@ -1,3 +1,5 @@
+// Package baseline has the simpler rules that ctx is compared with: clusterings that need no
+// labels, the compaction that came before ctx, and BM25.
 package baseline
 
 import (
@@ -7,9 +9,7 @@ import (
 	"github.com/gemini-ctx/ctx/internal/eval/corpus"
 )
 
-// The clusterings that need no label and no thought. What is built has to beat the best of them.
-
-// Clustering is a way to cluster a conversation. It sees who spoke, when and what, and no topic.
+// Clustering is a rule that puts messages into clusters without regard to their topics.
 type Clustering struct {
 	Name    string
 	Cluster func([]corpus.Message) []int
@@ -27,7 +27,7 @@ func Clusterings() []Clustering {
 	}
 }
 
-// blocks are so many messages in a row each.
+// blocks puts each size messages in a row into a cluster.
 func blocks(m []corpus.Message, size int) []int {
 	out := make([]int, len(m))
 	for i := range out {
@@ -36,7 +36,7 @@ func blocks(m []corpus.Message, size int) []int {
 	return out
 }
 
-// speaker is the author, or the role where no author is given.
+// speaker returns the author of a message, or its role if it has no author.
 func speaker(m corpus.Message) string {
 	if m.Author != "" {
 		return m.Author
@@ -58,8 +58,8 @@ func sameAuthor(m []corpus.Message) []int {
 	return out
 }
 
-// authorOrAddressee puts a message where the newest one of the person it is addressed to is, else
-// where its author's newest one is, else opens a cluster.
+// authorOrAddressee puts a message into the cluster of the addressee's newest message. If there is
+// none, it takes that of the author's newest message, and otherwise opens a cluster.
 func authorOrAddressee(m []corpus.Message) []int {
 	last := map[string]int{} // by lower-case author: the cluster of the newest message
 	out := make([]int, len(m))
@@ -79,8 +79,8 @@ func authorOrAddressee(m []corpus.Message) []int {
 	return out
 }
 
-// addressee is the first word of a text that begins with "name:", "name," or "@name", in lower
-// case; "" for none.
+// addressee returns the name, in lower case, at the start of a text that begins with "name:",
+// "name," or "@name". It returns "" if there is none.
 func addressee(text string) string {
 	word, _, _ := strings.Cut(strings.TrimSpace(text), " ")
 	name, at := strings.CutPrefix(word, "@")
@@ -91,8 +91,8 @@ func addressee(text string) string {
 	return strings.ToLower(trimmed)
 }
 
-// afterSilence opens a cluster when nobody has spoken for an hour. A message without a time follows
-// the one before it at once.
+// afterSilence opens a cluster when there was no message for an hour. A message without a time is
+// taken to follow the one before it at once.
 func afterSilence(m []corpus.Message) []int {
 	out := make([]int, len(m))
 	var before time.Time

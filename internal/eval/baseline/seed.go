@@ -9,12 +9,12 @@ import (
 	"github.com/gemini-ctx/ctx/internal/search"
 )
 
-// The union-find compaction that came first, as its authors built it for Gemini CLI: TF-IDF vectors
-// that are frozen when a message arrives, weighted union, and a cap on clusters that merges the
-// closest pair. It is here to be measured against, with the behaviour of the original, faults
-// included, held by testdata/seed.json.
+// The seed is the union-find compaction that its authors built for Gemini CLI, and that ctx is
+// compared with. A message has a TF-IDF vector, which never changes after the message has arrived.
+// It joins the nearest cluster, and while there are too many clusters, the closest two are merged.
+// This code behaves like the original, with its faults: testdata/seed.json holds a trace of that.
 
-// seedOptions are its settings; seedDefaults are those it shipped with.
+// seedOptions are the settings of the seed. seedDefaults returns those that it shipped with.
 type seedOptions struct {
 	GraduateAt      int     // messages that stay hot before the oldest graduates
 	EvictAt         int     // messages that are shown verbatim; GraduateAt or more
@@ -26,20 +26,20 @@ func seedDefaults() seedOptions {
 	return seedOptions{GraduateAt: 26, EvictAt: 30, MaxColdClusters: 10, MergeThreshold: 0.15}
 }
 
-// seedTerms splits a text: lower-case ASCII letters and digits; everything else separates.
+// seedTerms returns the runs of ASCII letters and digits of a text, in lower case.
 func seedTerms(text string) []string {
-	return strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return (r < 'a' || r > 'z') && (r < '0' || r > '9') })
+	return strings.FieldsFunc(strings.ToLower(text),
+		func(r rune) bool { return (r < 'a' || r > 'z') && (r < '0' || r > '9') })
 }
 
-// seedVectors makes TF-IDF vectors as texts arrive. A vector is never made again when frequencies
-// change.
+// seedVectors makes TF-IDF vectors with the frequencies of the texts so far.
 type seedVectors struct {
 	terms map[string]int // places in a vector, in the order of first mention
 	df    []int
 	docs  int
 }
 
-// embed counts a text and returns its vector; a text without terms is not counted.
+// embed counts a text and returns its vector. It does not count a text without terms.
 func (v *seedVectors) embed(text string) []float64 {
 	words := seedTerms(text)
 	if len(words) == 0 {
@@ -63,8 +63,8 @@ func (v *seedVectors) embed(text string) []float64 {
 	return v.query(text)
 }
 
-// query is embed without counting: terms that were never seen are left out of the vector, not of
-// the length.
+// query returns the vector of a text without counting it. Unknown terms have no place in the
+// vector, but count in the length of the text.
 func (v *seedVectors) query(text string) []float64 {
 	words := seedTerms(text)
 	out := make([]float64, max(len(v.df), 1))
@@ -96,7 +96,7 @@ func (v *seedVectors) query(text string) []float64 {
 	return out
 }
 
-// cosine takes missing dimensions for zero.
+// cosine returns the cosine of two vectors. Missing dimensions are zero.
 func cosine(a, b []float64) float64 {
 	dot, aa, bb := 0.0, 0.0, 0.0
 	for i := range a {
@@ -132,7 +132,7 @@ type seedWindow struct {
 
 func newSeedWindow(o seedOptions) *seedWindow { return &seedWindow{o: o} }
 
-// append takes a message in; its id is its place, from 0.
+// append adds a message. Its id is its place, from 0.
 func (w *seedWindow) append(text string) {
 	w.texts = append(w.texts, text)
 	w.embedded = append(w.embedded, w.vectors.embed(text))
@@ -142,7 +142,7 @@ func (w *seedWindow) append(text string) {
 	w.hot = max(w.hot, len(w.texts)-w.o.EvictAt)
 }
 
-// graduateRest moves all that is hot into the forest.
+// graduateRest graduates all hot messages.
 func (w *seedWindow) graduateRest() {
 	for w.graduated < len(w.texts) {
 		w.graduate()
@@ -158,7 +158,7 @@ func (w *seedWindow) graduate() {
 	w.rank = append(w.rank, 0)
 	w.children = append(w.children, []int{id})
 	vector := w.embedded[id]
-	w.embedded[id] = nil // its root has it, or a mean of it
+	w.embedded[id] = nil // its cluster has it, or a mean of it
 	w.centroids = append(w.centroids, vector)
 	w.roots = append(w.roots, id)
 	if len(w.roots) > 1 {
@@ -178,7 +178,7 @@ func (w *seedWindow) graduate() {
 	}
 }
 
-// find returns the root of a message, and shortens the way to it.
+// find returns the root of a message, and shortens the path to it.
 func (w *seedWindow) find(id int) int {
 	for w.parent[id] != id {
 		w.parent[id] = w.parent[w.parent[id]]
@@ -218,7 +218,7 @@ func at(v []float64, i int) float64 {
 	return 0
 }
 
-// nearest returns up to k roots by likeness to a vector, the most alike first.
+// nearest returns up to k roots whose cosine with a vector is at least least, the highest first.
 func (w *seedWindow) nearest(to []float64, k int, least float64) []int {
 	type near struct {
 		root  int
@@ -246,7 +246,7 @@ func (w *seedWindow) nearest(to []float64, k int, least float64) []int {
 	return out
 }
 
-// closest returns the two clusters that are most alike; of equal pairs the first.
+// closest returns the two clusters with the highest cosine, and of equal pairs the first.
 func (w *seedWindow) closest() (a, b int) {
 	best := math.Inf(-1)
 	for i, r := range w.roots {
@@ -259,22 +259,24 @@ func (w *seedWindow) closest() (a, b int) {
 	return a, b
 }
 
-// cold returns the roots that the model is given a summary of, the one whose newest member is
-// oldest first: those with a member that is not hot.
+// cold returns the roots of the clusters that stand for their messages in a rendering: those with a
+// member that is not hot. They are in the order of their newest members.
 func (w *seedWindow) cold() []int {
-	roots := slices.DeleteFunc(slices.Clone(w.roots), func(r int) bool { return slices.Min(w.children[r]) >= w.hot })
-	slices.SortFunc(roots, func(a, b int) int { return slices.Max(w.children[a]) - slices.Max(w.children[b]) })
+	oldest := func(root int) int { return slices.Min(w.children[root]) }
+	newest := func(root int) int { return slices.Max(w.children[root]) }
+	roots := slices.DeleteFunc(slices.Clone(w.roots), func(r int) bool { return oldest(r) >= w.hot })
+	slices.SortFunc(roots, func(a, b int) int { return newest(a) - newest(b) })
 	return roots
 }
 
-// SeedResult is what the seed makes of a conversation.
+// SeedResult is a conversation as the seed renders it.
 type SeedResult struct {
-	Clusters  [][]int // places of messages, in order, by cluster
-	Graduated int     // the first so many messages are in clusters
-	Hot       int     // the messages from there on are shown as they are
+	Clusters  [][]int // the places of their messages, in order
+	Graduated int     // number of messages in clusters; they are the first ones
+	Hot       int     // place from which on messages are shown in full
 }
 
-// Seed gives the messages of a conversation to the seed, one by one.
+// Seed runs the seed on the messages of a conversation.
 func Seed(texts []string) SeedResult {
 	w := newSeedWindow(seedDefaults())
 	for _, text := range texts {
@@ -287,8 +289,7 @@ func Seed(texts []string) SeedResult {
 	return out
 }
 
-// seedClusters is where the seed puts the messages of a conversation when all of them have
-// graduated.
+// seedClusters returns the clusters of the seed after all messages have graduated.
 func seedClusters(m []corpus.Message) []int {
 	w := newSeedWindow(seedDefaults())
 	for i := range m {

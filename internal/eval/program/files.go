@@ -57,7 +57,8 @@ func (p *program) filesToSets(args []string) ([]sets.Set, error) {
 					arg, messagesSuffix,
 				)
 			case !known && !p.quiet:
-				fmt.Fprintf(p.err, "ctx: eval: %s is no transcript of Claude Code or Codex: left out\n", sanitize.Line(file))
+				fmt.Fprintf(p.err, "ctx: eval: %s is no transcript of Claude Code or Codex: left out\n",
+					sanitize.Line(file))
 			}
 		}
 		if len(transcripts.Transcripts) > 0 {

@@ -1,3 +1,4 @@
+// Package report is the result of the measures, as JSON and as tables.
 package report
 
 import (
@@ -9,8 +10,8 @@ import (
 	"github.com/gemini-ctx/ctx/internal/eval/stats"
 )
 
-// Report is all that was measured. Everything in it but Timing is the same in every run and on
-// every platform.
+// Report is the result of a run. All of it but Timing is the same in every run and on every
+// platform.
 type Report struct {
 	V        int      `json:"v"`
 	Version  string   `json:"version"` // of ctx
@@ -19,25 +20,27 @@ type Report struct {
 	Sets     []Set    `json:"sets"`
 }
 
-// Set is what was measured on one set.
+// Set is the result for one set. A part that was not measured is empty.
 type Set struct {
-	Set           string       `json:"set"`
-	Conversations int          `json:"conversations"`
-	Messages      int          `json:"messages"`
-	Tokens        int          `json:"tokens"` // of the messages' texts
-	Facts         int          `json:"facts"`
-	Unused        int          `json:"facts_unused"` // whose evidence is not in the messages, or was taken back
-	Clustering    []Clustering `json:"clustering,omitempty"`
-	Retention     []Retention  `json:"facts_kept,omitempty"`
-	Asked         []Retention  `json:"facts_kept_with_query,omitempty"` // a rendering for each question
-	Reach         []Reach      `json:"reach,omitempty"`
-	Cases         []Cases      `json:"cases,omitempty"`
-	Recovery      *Recovery    `json:"recovery,omitempty"`
-	Artifacts     []Artifacts  `json:"artifacts,omitempty"`
-	UserWords     []UserWords  `json:"user_words,omitempty"`
-	Fidelity      *Fidelity    `json:"fidelity,omitempty"`
-	Stability     []Stability  `json:"stability,omitempty"`
-	Steadiness    []Steadiness `json:"steadiness,omitempty"`
+	Set           string `json:"set"`
+	Conversations int    `json:"conversations"`
+	Messages      int    `json:"messages"`
+	Tokens        int    `json:"tokens"` // of the messages' texts
+	Facts         int    `json:"facts"`
+	// without evidence in the messages that were not rewound
+	Unused     int          `json:"facts_unused"`
+	Clustering []Clustering `json:"clustering,omitempty"`
+	Retention  []Retention  `json:"facts_kept,omitempty"`
+	// with a rendering for each question
+	Asked      []Retention  `json:"facts_kept_with_query,omitempty"`
+	Reach      []Reach      `json:"reach,omitempty"`
+	Cases      []Cases      `json:"cases,omitempty"`
+	Recovery   *Recovery    `json:"recovery,omitempty"`
+	Artifacts  []Artifacts  `json:"artifacts,omitempty"`
+	UserWords  []UserWords  `json:"user_words,omitempty"`
+	Fidelity   *Fidelity    `json:"fidelity,omitempty"`
+	Stability  []Stability  `json:"stability,omitempty"`
+	Steadiness []Steadiness `json:"steadiness,omitempty"`
 
 	Continuation []Continuation  `json:"continuation,omitempty"`
 	Known        []Known         `json:"known,omitempty"`
@@ -49,7 +52,8 @@ type Set struct {
 // WriteText writes the report as tables.
 func (r *Report) WriteText(w io.Writer) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "ctx %s, seed %d\nsettings: %s\n", r.Version, r.Seed, strings.Join(r.Settings, " "))
+	fmt.Fprintf(&b, "ctx %s, seed %d\nsettings: %s\n", r.Version, r.Seed,
+		strings.Join(r.Settings, " "))
 	for _, s := range r.Sets {
 		s.text(&b)
 	}
@@ -58,7 +62,8 @@ func (r *Report) WriteText(w io.Writer) error {
 }
 
 func (s *Set) text(b *strings.Builder) {
-	fmt.Fprintf(b, "\n== %s: %d conversations, %d messages, %d tokens, %d facts", s.Set, s.Conversations, s.Messages, s.Tokens, s.Facts)
+	fmt.Fprintf(b, "\n== %s: %d conversations, %d messages, %d tokens, %d facts", s.Set,
+		s.Conversations, s.Messages, s.Tokens, s.Facts)
 	if s.Unused > 0 {
 		fmt.Fprintf(b, ", %d of them without evidence", s.Unused)
 	}
@@ -82,7 +87,8 @@ func (s *Set) clusteringText(b *strings.Builder) {
 	if s.Clustering == nil {
 		return
 	}
-	rows := [][]string{{"clustering", "B3 P", "R", "F", "95% from", "to", "pooled P", "R", "F", "1-1", "VI", "ARI", "exact F", "clusters", "gold", "ratio"}}
+	rows := [][]string{{"clustering", "B3 P", "R", "F", "95% from", "to", "pooled P", "R", "F", "1-1",
+		"VI", "ARI", "exact F", "clusters", "gold", "ratio"}}
 	edges := [][]string{{"boundaries", "P", "R", "F", "Pk", "WindowDiff"}}
 	for _, c := range s.Clustering {
 		rows = append(rows, cells(c.Rule, c.P, c.R, c.F, c.Low, c.High, c.PooledP, c.PooledR, c.PooledF,
@@ -97,10 +103,13 @@ func retentionText(b *strings.Builder, title string, list []Retention) {
 	if list == nil {
 		return
 	}
-	rows := [][]string{{title, "ratio", "budget", "tokens", "kept", "n", "share", "95% from", "to", "lost", "found", "p", "stale", "leaked", "evidence", "n"}}
+	rows := [][]string{{title, "ratio", "budget", "tokens", "kept", "n", "share", "95% from", "to",
+		"lost", "found", "p", "stale", "leaked", "evidence", "n"}}
 	for _, r := range list {
-		rows = append(rows, cells(r.Way, fmt.Sprintf("%dx", r.Ratio), r.Budget, r.Tokens, r.Kept, r.N, r.Share, r.Low, r.High, r.Lost, r.Found, r.P,
-			r.Stale, r.Leaked, r.Evidence, r.Prose))
+		rows = append(rows,
+			cells(r.Way, fmt.Sprintf("%dx", r.Ratio), r.Budget, r.Tokens, r.Kept, r.N, r.Share, r.Low,
+				r.High, r.Lost, r.Found, r.P,
+				r.Stale, r.Leaked, r.Evidence, r.Prose))
 	}
 	writeTable(b, rows)
 }
@@ -140,9 +149,11 @@ func (s *Set) artifactsText(b *strings.Builder) {
 	if s.Artifacts == nil {
 		return
 	}
-	rows := [][]string{{"tool traffic", "n", "at 4x", "share", "at 10x", "share", "recoverable", "searched", "found"}}
+	rows := [][]string{{"tool traffic", "n", "at 4x", "share", "at 10x", "share", "recoverable",
+		"searched", "found"}}
 	for _, r := range s.Artifacts {
-		rows = append(rows, cells(r.Kind, r.N, r.At4, r.Share4, r.At10, r.Share10, r.Recoverable, r.Searched, r.Found))
+		rows = append(rows,
+			cells(r.Kind, r.N, r.At4, r.Share4, r.At10, r.Share10, r.Recoverable, r.Searched, r.Found))
 	}
 	writeTable(b, rows)
 }
@@ -153,7 +164,9 @@ func (s *Set) wordsText(b *strings.Builder) {
 	}
 	rows := [][]string{{"user's words", "requests", "fit", "kept", "corrections", "fit", "kept"}}
 	for _, r := range s.UserWords {
-		rows = append(rows, cells(fmt.Sprintf("at %dx", r.Ratio), r.Requests, r.RequestsFit, r.RequestsKept, r.Corrections, r.CorrectionsFit, r.CorrectionsKept))
+		rows = append(rows,
+			cells(fmt.Sprintf("at %dx", r.Ratio), r.Requests, r.RequestsFit, r.RequestsKept, r.Corrections,
+				r.CorrectionsFit, r.CorrectionsKept))
 	}
 	writeTable(b, rows)
 }
@@ -161,7 +174,8 @@ func (s *Set) wordsText(b *strings.Builder) {
 func (s *Set) fidelityText(b *strings.Builder) {
 	if r := s.Fidelity; r != nil {
 		writeTable(b, [][]string{
-			{"summaries", "sentences", "verbatim", "tombstones", "labels", "in cluster", "share", "hit@1", "MRR"},
+			{"summaries", "sentences", "verbatim", "tombstones", "labels", "in cluster", "share", "hit@1",
+				"MRR"},
 			cells("", r.Sentences, r.Verbatim, r.Lines, r.Labels, r.InCluster, r.Share, r.First, r.MRR),
 		})
 	}
@@ -187,9 +201,11 @@ func (s *Set) continuationText(b *strings.Builder) {
 	if s.Continuation == nil {
 		return
 	}
-	rows := [][]string{{"going on", "at", "n", "budget", "tokens", "said", "called", "files", "lines of use", "junk lines"}}
+	rows := [][]string{{"going on", "at", "n", "budget", "tokens", "said", "called", "files",
+		"lines of use", "junk lines"}}
 	for _, c := range s.Continuation {
-		rows = append(rows, cells(c.Way, c.At, c.N, c.Budget, c.Tokens, c.Said, c.Called, c.Files, c.Lines, c.Junk))
+		rows = append(rows,
+			cells(c.Way, c.At, c.N, c.Budget, c.Tokens, c.Said, c.Called, c.Files, c.Lines, c.Junk))
 	}
 	writeTable(b, rows)
 }
@@ -205,7 +221,8 @@ func (s *Set) knownText(b *strings.Builder) {
 	if s.Sessions != nil {
 		rows := [][]string{{"session of", "by", "sessions", "n", "first", "share", "in three", "share"}}
 		for _, r := range s.Sessions {
-			rows = append(rows, cells(r.Of, r.By, r.Sessions, r.N, r.First, r.FirstShare, r.Three, r.ThreeShare))
+			rows = append(rows,
+				cells(r.Of, r.By, r.Sessions, r.N, r.First, r.FirstShare, r.Three, r.ThreeShare))
 		}
 		writeTable(b, rows)
 	}
@@ -222,7 +239,7 @@ func (s *Set) timingText(b *strings.Builder) {
 	writeTable(b, rows)
 }
 
-// cells prints values as they stand in a table; a null is a dash.
+// cells returns values as they are in a table. A nil is a dash.
 func cells(values ...any) []string {
 	out := make([]string, len(values))
 	for i, v := range values {
@@ -238,8 +255,8 @@ func cells(values ...any) []string {
 	return out
 }
 
-// writeTable writes rows in columns after an empty line: the first one to the left, numbers to the
-// right.
+// writeTable writes an empty line, and rows in columns. The first column is aligned to the left,
+// the others to the right.
 func writeTable(b *strings.Builder, rows [][]string) {
 	var width []int
 	for _, row := range rows {

@@ -18,8 +18,8 @@ type Transcript struct {
 	Data  []byte
 }
 
-// Record is one line of a transcript in which something was said, called or printed. The measure
-// reads transcripts itself, so that a fault of an importer does not hide from it.
+// Record is a line of a transcript with a message, a call or the output of a tool. Records are read
+// without the importers of ctx, so that the measures also find faults of an importer.
 type Record struct {
 	Start   int    // the offset of the line in the file, in bytes
 	Said    string // words of a prompt or an answer
@@ -29,11 +29,11 @@ type Record struct {
 	Summary bool   // said is the client's own summary of everything before
 }
 
-// recognized is how many lines are looked at to tell whose a transcript is.
+// recognized is the number of lines that AgentOf reads.
 const recognized = 50
 
-// AgentOf returns the agent whose records a file holds, and "" where it is no transcript that can
-// be measured.
+// AgentOf returns the agent that wrote a transcript, or "" if data is not a transcript that can be
+// measured.
 func AgentOf(data []byte) string {
 	n := 0
 	for line := range bytes.Lines(data) {
@@ -59,8 +59,8 @@ func AgentOf(data []byte) string {
 	return ""
 }
 
-// Records reads a transcript. Lines that are damaged, of other kinds, or of the conversation of a
-// subagent are passed over.
+// Records reads the transcript. It skips lines that are damaged, that are of other kinds, or that
+// belong to a subagent.
 func (t Transcript) Records() []Record {
 	read := claudeRecord
 	if t.Agent == codex.Agent {
@@ -80,7 +80,7 @@ func (t Transcript) Records() []Record {
 		case queue:
 			queued[text] = true
 		case r.prompt && queued[text]:
-			delete(queued, text) // what was typed while the agent worked counts where it was typed
+			delete(queued, text) // typed while the agent worked; it counts where it was typed
 			continue
 		}
 		list = append(list, r)
@@ -96,8 +96,8 @@ type block struct {
 	Content json.RawMessage `json:"content"`
 }
 
-// claudeRecord reads a line of Claude Code. queue says that the user typed it while the agent
-// worked.
+// claudeRecord reads a line of Claude Code. queue is set for a prompt that the user typed while the
+// agent worked.
 func claudeRecord(line []byte) (r Record, queue, ok bool) {
 	var in struct {
 		Type      string          `json:"type"`
@@ -143,7 +143,7 @@ func claudeRecord(line []byte) (r Record, queue, ok bool) {
 	return r, false, true
 }
 
-// codexRecord reads a line of Codex.
+// codexRecord reads a line of Codex. queue is never set.
 func codexRecord(line []byte) (r Record, queue, ok bool) {
 	var in struct {
 		Type    string `json:"type"`
@@ -185,8 +185,8 @@ func codexRecord(line []byte) (r Record, queue, ok bool) {
 	return r, false, true
 }
 
-// textOf is the text of a JSON value: a string, or the texts of a list of blocks, or else the
-// value as it stands.
+// textOf returns the text of a JSON value: a string, or the texts of a list of blocks. Any other
+// value is returned as it is.
 func textOf(raw json.RawMessage) string {
 	var s string
 	if json.Unmarshal(raw, &s) == nil {
@@ -209,8 +209,8 @@ func joinLines(a, b string) string {
 	return a + "\n" + b
 }
 
-// values returns the strings and numbers in a JSON value, in their order, without the names of
-// members; nil if raw is not JSON.
+// values returns the strings and numbers in a JSON value in order, without the names of members. It
+// returns nil if raw is not JSON.
 func values(raw []byte) []string {
 	list := []string{}
 	d := jsonvalue.NewDecoder(raw)
@@ -231,7 +231,7 @@ func values(raw []byte) []string {
 	}
 }
 
-// UpTo is the transcript as it was when the file had so many bytes.
+// UpTo returns the transcript as it was when the file had end bytes.
 func (t Transcript) UpTo(end int) Transcript {
 	t.Data = t.Data[:end]
 	return t

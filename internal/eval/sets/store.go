@@ -12,8 +12,8 @@ import (
 	"github.com/gemini-ctx/ctx/internal/session"
 )
 
-// FromStore takes a branch of a store for a set, under the session's name: what was said, without
-// topics and questions. The store is only read.
+// FromStore returns the messages of a branch as a set, without topics and questions. It only reads
+// the store.
 func FromStore(s *session.Store, tip format.ID, name string) (Set, error) {
 	set := Set{Name: name}
 	err := s.Recall.LogEach(tip, history.LogOptions{}, func(shown *history.Shown) error {
@@ -44,7 +44,8 @@ func messageOf(s *history.Shown, conversation string, seq int) corpus.Message {
 	return m
 }
 
-// partsOf reads the arguments of calls and the words of results, by call, from a message's parts.
+// partsOf returns the arguments of calls and the texts of results in a message's parts, by id of
+// the call.
 func partsOf(parts []byte) (args map[string]map[string]any, outputs map[string]string) {
 	args, outputs = map[string]map[string]any{}, map[string]string{}
 	list, err := message.Parse(parts)
@@ -63,10 +64,10 @@ func partsOf(parts []byte) (args map[string]map[string]any, outputs map[string]s
 	return args, outputs
 }
 
-// exitCode is how shells of agents print a status.
+// exitCode matches the exit status that agents put into the output of a command.
 var exitCode = regexp.MustCompile(`(?i)exit code:? (\d{1,3})`)
 
-// exitOf reads the status of a command from what its tool printed; 0 where it says nothing.
+// exitOf returns the exit status in the output of a tool, or 0 if there is none.
 func exitOf(output string) int {
 	found := exitCode.FindStringSubmatch(output)
 	if found == nil {

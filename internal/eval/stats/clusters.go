@@ -1,3 +1,8 @@
+// Package stats compares clusterings and computes intervals. Its results are the same on every
+// platform.
+//
+// A clustering is a slice of labels, one for each message. Messages with the same label are in one
+// cluster; the value and the order of labels mean nothing.
 package stats
 
 import (
@@ -7,12 +12,11 @@ import (
 	"github.com/gemini-ctx/ctx/internal/search"
 )
 
-// Clusters are compared as labels: two slices of the same length, where equal numbers at two places
-// say that the two messages are together. What a number is does not matter, and neither does its
-// size.
-
-// PRF is precision, recall and their harmonic mean, in 0 to 1.
+// PRF is precision, recall and their harmonic mean, from 0 to 1.
 type PRF struct{ P, R, F float64 }
+
+// Plus returns the sums of the values of v and w.
+func (v PRF) Plus(w PRF) PRF { return PRF{v.P + w.P, v.R + w.R, v.F + w.F} }
 
 func prf(p, r float64) PRF {
 	f := 0.0
@@ -22,7 +26,7 @@ func prf(p, r float64) PRF {
 	return PRF{p, r, f}
 }
 
-// table counts how gold and predicted clusters overlap.
+// table has the sizes of the gold and of the predicted clusters, and of their overlaps.
 type table struct {
 	n          int
 	gold, pred []int  // sizes, by the order of first mention
@@ -49,7 +53,9 @@ func tableOf(gold, pred []int) *table {
 	for at, n := range count {
 		t.cells = append(t.cells, cell{at[0], at[1], n})
 	}
-	slices.SortFunc(t.cells, func(a, b cell) int { return cmp.Or(cmp.Compare(a.gold, b.gold), cmp.Compare(a.pred, b.pred)) })
+	slices.SortFunc(t.cells, func(a, b cell) int {
+		return cmp.Or(cmp.Compare(a.gold, b.gold), cmp.Compare(a.pred, b.pred))
+	})
 	return t
 }
 
@@ -68,9 +74,9 @@ func Number(labels []int) []int {
 	return out
 }
 
-// BCubed is the B-cubed measure (Bagga and Baldwin 1998): of each message, which share of those in
-// its predicted cluster belongs with it, and which share of those that belong with it is there; the
-// means over all messages.
+// BCubed is the B-cubed measure (Bagga and Baldwin 1998), the mean over all messages. The precision
+// of a message is the share of its predicted cluster that is in its gold cluster. Its recall is the
+// share of its gold cluster that is in its predicted cluster.
 func BCubed(gold, pred []int) PRF {
 	t := tableOf(gold, pred)
 	if t.n == 0 {
@@ -86,7 +92,7 @@ func BCubed(gold, pred []int) PRF {
 }
 
 // ScaledVI is 1 - VI/log2 n, where VI is the variation of information between the two clusterings
-// and log2 n the most it can be. A single message is clustered perfectly.
+// and log2 n its maximum. For a single message it is 1.
 func ScaledVI(gold, pred []int) float64 {
 	t := tableOf(gold, pred)
 	if t.n < 2 {
@@ -94,8 +100,9 @@ func ScaledVI(gold, pred []int) float64 {
 	}
 	vi := 0.0
 	for _, c := range t.cells {
-		apart := search.Ln(float64(t.gold[c.gold])/float64(c.n)) + search.Ln(float64(t.pred[c.pred])/float64(c.n))
-		vi += float64(float64(c.n) / float64(t.n) * apart)
+		n := float64(c.n)
+		apart := search.Ln(float64(t.gold[c.gold])/n) + search.Ln(float64(t.pred[c.pred])/n)
+		vi += float64(n / float64(t.n) * apart)
 	}
 	return 1 - vi/search.Ln(float64(t.n))
 }
@@ -127,8 +134,9 @@ func ARI(gold, pred []int) float64 {
 	return (both - chance) / (most - chance)
 }
 
-// ExactMatch is how many clusters of more than one message are the same in both: of the predicted
-// ones (precision) and of the gold ones (recall), as in Kummerfeld et al. 2019.
+// ExactMatch counts the clusters of more than one message that are the same in both clusterings.
+// Its precision is their share of the predicted clusters, its recall that of the gold clusters
+// (Kummerfeld et al. 2019).
 func ExactMatch(gold, pred []int) PRF {
 	t := tableOf(gold, pred)
 	big := func(sizes []int) int {
@@ -149,8 +157,8 @@ func ExactMatch(gold, pred []int) PRF {
 	return prf(Share(same, big(t.pred)), Share(same, big(t.gold)))
 }
 
-// OneToOne is the share of messages that agree under the best pairing of gold with predicted
-// clusters, each used once (Elsner and Charniak 2008).
+// OneToOne is the share of messages in the overlaps of the best pairing of gold with predicted
+// clusters, in which each cluster has at most one partner (Elsner and Charniak 2008).
 func OneToOne(gold, pred []int) float64 {
 	t := tableOf(gold, pred)
 	rows, cols := len(t.gold), len(t.pred)
@@ -175,9 +183,8 @@ func OneToOne(gold, pred []int) float64 {
 	return Share(-cheapest(cost), t.n)
 }
 
-// cheapest returns the cost of the best assignment of every row to a column of its own, by the
-// Hungarian method with potentials; there are no more rows than columns. It takes rows² · columns
-// steps.
+// cheapest returns the lowest cost of assigning each row to a column of its own, by the Hungarian
+// method with potentials. There may not be more rows than columns. It takes rows² · columns steps.
 func cheapest(cost [][]int) int {
 	const far = 1 << 60
 	n, m := len(cost), len(cost[0])

@@ -7,8 +7,7 @@ import (
 	"slices"
 )
 
-// Wilson returns the 95 % interval of a share of hits among n (Wilson 1927). Of nothing it is 0 to
-// 1.
+// Wilson returns the 95 % interval of the share hits/n (Wilson 1927). It is 0 to 1 if n is 0.
 func Wilson(hits, n int) (low, high float64) {
 	if n == 0 {
 		return 0, 1
@@ -24,9 +23,9 @@ func Wilson(hits, n int) (low, high float64) {
 	return max(0, low), min(1, high)
 }
 
-// McNemar returns the two-sided exact p of two ways that were tried on the same questions: better
-// is how many only the first one answered, worse how many only the second (McNemar 1947, binomial).
-// Without a difference it is 1.
+// McNemar returns the two-sided exact p of McNemar's test (McNemar 1947, binomial) of two ways to
+// answer the same questions. better is the number of questions that only the first way answers,
+// worse that of the questions that only the second one answers. If they are equal, p is 1.
 func McNemar(better, worse int) float64 {
 	n := better + worse
 	sum, term := new(big.Int), new(big.Int)
@@ -38,12 +37,12 @@ func McNemar(better, worse int) float64 {
 	return min(1, f)
 }
 
-// resamples is how often Bootstrap draws: with that many the ends of an interval move by less than
-// a thousandth or two from seed to seed.
+// resamples is the number of samples that Bootstrap draws. With another seed the ends of an
+// interval then move by one or two thousandths at most.
 const resamples = 2000
 
-// Bootstrap returns the 95 % interval of the mean of values, drawn anew with repetition (Efron
-// 1979). With a single value it is that one.
+// Bootstrap returns the 95 % interval of the mean of values, by drawing samples with replacement
+// (Efron 1979).
 func Bootstrap(values []float64, seed uint64) (low, high float64) {
 	if len(values) == 0 {
 		return 0, 0

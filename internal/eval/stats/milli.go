@@ -5,11 +5,11 @@ import (
 	"math"
 )
 
-// Milli is a number in thousandths: it prints with three digits after the point, the same ones on
-// every platform.
+// Milli is a number in thousandths. It prints with three digits after the point, which are the same
+// on every platform.
 type Milli int
 
-// MilliOf rounds to the nearest thousandth, halves up.
+// MilliOf rounds to the nearest thousandth, and halves up.
 func MilliOf(f float64) Milli { return Milli(math.Floor(float64(f*1000) + 0.5)) }
 
 func (m Milli) String() string {
@@ -23,7 +23,7 @@ func (m Milli) String() string {
 // MarshalJSON writes m as a number.
 func (m Milli) MarshalJSON() ([]byte, error) { return []byte(m.String()), nil }
 
-// Share is a/b, and 0 of nothing.
+// Share returns a/b, or 0 if b is 0.
 func Share(a, b int) float64 {
 	if b == 0 {
 		return 0
@@ -31,10 +31,13 @@ func Share(a, b int) float64 {
 	return float64(a) / float64(b)
 }
 
-// One is 1 for yes, and 0 for no.
+// One returns 1 for true and 0 for false.
 func One(yes bool) int {
 	if yes {
 		return 1
 	}
 	return 0
 }
+
+// MilliShare returns a/b in thousandths, or 0 if b is 0.
+func MilliShare(a, b int) Milli { return MilliOf(Share(a, b)) }

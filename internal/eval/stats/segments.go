@@ -1,9 +1,9 @@
 package stats
 
-// Where topics follow one another, a clustering is also a segmentation: there is a boundary
-// wherever a message is of another cluster than the one before it.
+// If topics follow one another, a clustering is also a segmentation. A segment begins at each
+// message that is in another cluster than the message before it.
 
-// boundaries says of each message but the first whether it begins a segment.
+// boundaries reports for each message but the first whether it begins a segment.
 func boundaries(labels []int) []bool {
 	out := make([]bool, max(0, len(labels)-1))
 	for i := range out {
@@ -12,7 +12,7 @@ func boundaries(labels []int) []bool {
 	return out
 }
 
-// Boundaries compares where segments begin, to the message.
+// Boundaries compares the messages at which segments begin.
 func Boundaries(gold, pred []int) PRF {
 	g, p := boundaries(gold), boundaries(pred)
 	both := 0
@@ -44,27 +44,27 @@ func Contiguous(gold []int) bool {
 	return len(gold) > 0 && count(boundaries(gold))+1 <= 2*len(names)
 }
 
-// window is half the mean length of a gold segment, rounded, at least 1: the width that Pk and
-// WindowDiff look through.
+// window returns the width of the windows of Pk and WindowDiff: half the mean length of a gold
+// segment, rounded, and at least 1.
 func window(gold []int) int {
 	segments := count(boundaries(gold)) + 1
 	return max(1, (len(gold)+segments)/(2*segments))
 }
 
-// Pk is how often two messages k apart are in one segment for one side and in two for the other
-// (Beeferman et al. 1999); k is half the mean gold segment. 0 is best. Conversations no longer than
-// k have no such pair: 0.
+// Pk is the share of pairs of messages at a distance k that are in one segment in one segmentation
+// and in two in the other (Beeferman et al. 1999). k is half the mean gold segment. 0 is the best
+// value, and that of conversations without such a pair.
 func Pk(gold, pred []int) float64 {
 	return windowed(gold, pred, func(g, p int) bool { return (g == 0) != (p == 0) })
 }
 
-// WindowDiff is how often the number of boundaries within a window of k messages differs (Pevzner
-// and Hearst 2002). 0 is best.
+// WindowDiff is the share of windows of k messages in which the numbers of boundaries differ
+// (Pevzner and Hearst 2002). 0 is the best value.
 func WindowDiff(gold, pred []int) float64 {
 	return windowed(gold, pred, func(g, p int) bool { return g != p })
 }
 
-// windowed is the share of windows in which the numbers of boundaries are wrong.
+// windowed returns the share of windows whose numbers of boundaries are wrong.
 func windowed(gold, pred []int, wrong func(g, p int) bool) float64 {
 	k := window(gold)
 	g, p := boundaries(gold), boundaries(pred)
