@@ -86,7 +86,7 @@ func (d *demo) play() error {
 	if _, err := d.show(10, "status"); err != nil {
 		return err
 	}
-	d.tell("Compacting summarises the clusters. The oldest above ten become tombstones of one line.")
+	d.tell("Compacting summarizes the clusters. The oldest above ten become tombstones of one line.")
 	if _, err := d.show(5, "compact", "-s", "work"); err != nil {
 		return err
 	}

@@ -20,7 +20,7 @@ func newImportUnionFindCmd(a *app) *cobra.Command {
 		Short: "Import forests that were written as one file",
 		Long: long(`Imports what `+"`ctx forest --format union-find-json`"+` wrote, - for standard input. The messages become the session that -s names, or
 one named after the store that the file is of. Each joins the cluster that the file has it in; summaries stand for what they stood for, under
-the names of their summarisers; tombstones are evicted. A file can be imported again, and so can one that has grown: what is known is not
+the names of their summarizers; tombstones are evicted. A file can be imported again, and so can one that has grown: what is known is not
 added again, and no summary that is here is replaced. A session with other messages that have not graduated is refused.`,
 			exitNoStore, exitLocked, exitStale, exitCorrupt),
 		Example: "  ctx import union-find-json union-find.json\n  ctx import union-find-json --json -s old - <union-find.json",

@@ -296,7 +296,7 @@ func (im *ForestImporter) byFirst(list []int) []int {
 func (im *ForestImporter) cleanText(text string) (string, error) {
 	clean, found, err := sanitize.Text([]byte(text))
 	if err != nil {
-		return "", fmt.Errorf("%w: cannot sanitise a summary, so it is not stored: %w", history.ErrInput, err)
+		return "", fmt.Errorf("%w: cannot sanitize a summary, so it is not stored: %w", history.ErrInput, err)
 	}
 	im.Out.Redacted = history.AddFindings(im.Out.Redacted, found)
 	return string(clean), nil

@@ -281,8 +281,8 @@ func TestDeadlineAndPanic(t *testing.T) {
 	}
 }
 
-// The hook at the end of a session summarises it, unless a model is to do that.
-func TestSessionEndSummarises(t *testing.T) {
+// The hook at the end of a session summarizes it, unless a model is to do that.
+func TestSessionEndSummarizes(t *testing.T) {
 	for _, c := range []struct {
 		chain string
 		clean bool
@@ -313,7 +313,7 @@ func TestSessionEndSummarises(t *testing.T) {
 			clean = clean && !cluster.Dirty()
 		}
 		if clean != c.clean {
-			t.Errorf("chain %s: all clusters are summarised: %v", c.chain, clean)
+			t.Errorf("chain %s: all clusters are summarized: %v", c.chain, clean)
 		}
 	}
 }

@@ -198,7 +198,7 @@ func (h *hook) summarize(ctx context.Context) {
 	if h.event.Session == "" || h.s.Config.Summarize.Chain[0] != summaries.Extractive {
 		return
 	}
-	h.begin("summarising: `ctx compact` does that without a deadline")
+	h.begin("summarizing: `ctx compact` does that without a deadline")
 	_, err := h.s.Compaction.Compact(ctx, compaction.CompactOptions{
 		Branches: []history.BranchName{{Session: h.event.Session, Branch: history.MainBranch}},
 	})

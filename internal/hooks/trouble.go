@@ -49,7 +49,7 @@ func LogTrouble(fsys *durable.FS, dir string, t Trouble) {
 func tame(s string, most int) string {
 	b, _, err := sanitize.Text([]byte(s[:min(len(s), 4*most)]))
 	if err != nil {
-		return "(a text that cannot be sanitised)"
+		return "(a text that cannot be sanitized)"
 	}
 	s = strings.Join(strings.Fields(strings.ToValidUTF8(string(b), "\uFFFD")), " ")
 	if len(s) > most {

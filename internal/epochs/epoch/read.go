@@ -46,7 +46,7 @@ var ErrInput = errors.New("bad input")
 //	{"key":"core/date","unavailable":true}
 //	{"key":"core/date","removed":true,"removed_text":"…"}
 //
-// Each line is sanitised before anything else is done with it. The error is ErrInput's kind and
+// Each line is sanitized before anything else is done with it. The error is ErrInput's kind and
 // names the line and the key.
 func Read(lines []byte) (*Set, error) {
 	if len(lines) > MaxInput {
@@ -182,7 +182,7 @@ func (s *Set) Without(forgotten func(format.Raw) bool) (*Set, []string) {
 	return rest, keys
 }
 
-// found adds up what sanitising took out.
+// found adds up what sanitizing took out.
 func (s *Set) found(list []sanitize.Finding) {
 	for _, f := range list {
 		at := -1
