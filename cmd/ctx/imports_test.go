@@ -72,6 +72,7 @@ var layers = map[string]string{
 	"internal/maintenance/storedir": "format internal/durable objects internal/session",
 	"internal/maintenance/gc":       "format internal/durable lock objects refs internal/session internal/maintenance/graph internal/maintenance/replay internal/maintenance/storedir",
 	"internal/hooks":                "format internal/terms forest/summarize internal/agent/transcript internal/agent/geminicli internal/durable internal/cache internal/hooks/settings refs sanitize internal/view internal/history internal/summaries internal/search internal/recall internal/compaction internal/exchange internal/session internal/maintenance/gc",
+	"internal/hooks/doctor":         "format internal/agent/geminicli internal/durable internal/hooks internal/hooks/settings internal/history internal/session",
 	"internal/cli/document":         "format refs internal/view internal/history internal/clusters internal/recall internal/session internal/hooks",
 	"internal/cli/jsonl":            "internal/jsonvalue",
 	"internal/cli/bulk":             "format sanitize internal/history internal/conversation internal/session internal/cli/document internal/cli/jsonl",

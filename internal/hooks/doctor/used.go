@@ -1,4 +1,4 @@
-package hooks
+package doctor
 
 import (
 	"os"
@@ -6,6 +6,7 @@ import (
 
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/agent/geminicli"
+	"github.com/gemini-ctx/ctx/internal/hooks"
 )
 
 // maxLooked is how many of the newest entries of a branch are read to learn which agent wrote
@@ -15,21 +16,21 @@ const maxLooked = 256
 // used reports whether Gemini CLI works in this project, as far as is known: it has transcripts of
 // the project, a hook has run, or a session came from it. An empty store counts as used: somebody
 // is setting it up.
-func (p *DoctorEnv) used() bool {
-	if p.Store == nil || p.hasTranscripts() {
+func (d *Doctor) used() bool {
+	if d.Store == nil || d.hasTranscripts() {
 		return true
 	}
-	if _, ran := LastHook(p.Store, GeminiCLI); ran {
+	if _, ran := hooks.LastHook(d.Store, hooks.GeminiCLI); ran {
 		return true
 	}
-	view, err := p.Store.Refs.Read()
+	view, err := d.Store.Refs.Read()
 	if err != nil {
 		return true
 	}
 	names := view.Names("sessions/")
 	for _, name := range names {
 		left, found := maxLooked, false
-		err := p.Store.History.EachBack(view.Get(name).ID, func(_ format.ID, e *format.Entry) bool {
+		err := d.Store.History.EachBack(view.Get(name).ID, func(_ format.ID, e *format.Entry) bool {
 			found = e.Source != nil && e.Source.Agent == geminicli.Agent
 			left--
 			return !found && left > 0
@@ -43,16 +44,17 @@ func (p *DoctorEnv) used() bool {
 
 // hasTranscripts reports whether Gemini CLI keeps transcripts of the project, under either of its
 // names for the project.
-func (p *DoctorEnv) hasTranscripts() bool {
+func (d *Doctor) hasTranscripts() bool {
 	var known struct {
 		Projects map[string]string `json:"projects"`
 	}
-	readJSON(filepath.Join(p.Home, ".gemini", "projects.json"), &known)
-	for _, slug := range []string{geminicli.ProjectHash(p.Project), known.Projects[p.Project]} {
+	readJSON(filepath.Join(d.Home, ".gemini", "projects.json"), &known)
+	for _, slug := range []string{geminicli.ProjectHash(d.Project), known.Projects[d.Project]} {
 		if slug == "" || !filepath.IsLocal(slug) {
 			continue
 		}
-		if files, err := os.ReadDir(filepath.Join(p.Home, ".gemini", "tmp", slug, "chats")); err == nil && len(files) > 0 {
+		if files, err := os.ReadDir(filepath.Join(d.Home, ".gemini", "tmp", slug, "chats")); err == nil &&
+			len(files) > 0 {
 			return true
 		}
 	}
