@@ -9,17 +9,17 @@ import (
 	"unicode/utf8"
 )
 
-// TimeLayout is the only form of a time in a header: RFC 3339 in UTC, always with three digits of
+// timeLayout is the only form of a time in a header: RFC 3339 in UTC, always with three digits of
 // milliseconds.
-const TimeLayout = "2006-01-02T15:04:05.000Z"
+const timeLayout = "2006-01-02T15:04:05.000Z"
 
-// FormatTime returns t in the layout TimeLayout. Anything finer than a millisecond is dropped.
-func FormatTime(t time.Time) string { return t.UTC().Format(TimeLayout) }
+// FormatTime returns t in the layout timeLayout. Anything finer than a millisecond is dropped.
+func FormatTime(t time.Time) string { return t.UTC().Format(timeLayout) }
 
-// ParseTime reads a time in the layout TimeLayout and refuses every other form.
+// ParseTime reads a time in the layout timeLayout and refuses every other form.
 func ParseTime(s string) (time.Time, error) {
-	t, err := time.Parse(TimeLayout, s)
-	if err != nil || t.Format(TimeLayout) != s || t.Year() > 9999 {
+	t, err := time.Parse(timeLayout, s)
+	if err != nil || t.Format(timeLayout) != s || t.Year() > 9999 {
 		return time.Time{}, fmt.Errorf("not a time: %.40q", s)
 	}
 	return t, nil

@@ -353,13 +353,13 @@ func TestReadEvent(t *testing.T) {
 		{`{"hook_event_name":"A","prompt":"` + long + `"}`, "more than", Event{Name: "A"}},
 		{`{"hook_event_name":"A"}{"x":1}`, "", Event{Name: "A"}},
 	} {
-		got, err := ReadEvent(strings.NewReader(test.in))
+		got, err := readEvent(strings.NewReader(test.in))
 		if got != test.want || (err == nil) != (test.why == "") || err != nil && !strings.Contains(err.Error(), test.why) {
 			t.Errorf("%.60q: %+v, %v", test.in, got, err)
 		}
 	}
 	// Ten megabytes that say something.
-	if e, err := ReadEvent(strings.NewReader(`{"prompt":"` + long[:10<<20] + `","hook_event_name":"A"}`)); err != nil || len(e.Prompt) != 10<<20 || e.Name != "A" {
+	if e, err := readEvent(strings.NewReader(`{"prompt":"` + long[:10<<20] + `","hook_event_name":"A"}`)); err != nil || len(e.Prompt) != 10<<20 || e.Name != "A" {
 		t.Errorf("%v: %d bytes", err, len(e.Prompt))
 	}
 }
@@ -367,7 +367,7 @@ func TestReadEvent(t *testing.T) {
 func FuzzReadEvent(f *testing.F) {
 	f.Add([]byte(`{"hook_event_name":"A","session_id":"s","transcript_path":"/t","prompt":null}`))
 	f.Fuzz(func(t *testing.T, b []byte) {
-		e, err := ReadEvent(bytes.NewReader(b))
+		e, err := readEvent(bytes.NewReader(b))
 		if err == nil && e.Name == "" {
 			t.Error("no name and no error")
 		}

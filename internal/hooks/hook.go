@@ -104,7 +104,7 @@ func (h *hook) log(problem string) {
 // run does the work for an event. After an error in one part it goes on with the next.
 func (h *hook) run(ctx context.Context, in io.Reader) (out []byte) {
 	h.s.History.Warn = h.log
-	event, err := ReadEvent(in)
+	event, err := readEvent(in)
 	h.event = event
 	if err != nil {
 		h.log(err.Error())

@@ -116,7 +116,7 @@ func TestChainUnanswered(t *testing.T) {
 	if _, err = other.Summarize(t.Context(), askOf(3)); KindOf(err) != None || err.Error() != "no summarizer answered: quota: not asked: quota; capacity: not asked: capacity" {
 		t.Errorf("got %v", err)
 	}
-	other.now = other.now.Add(CapacityTTL)
+	other.now = other.now.Add(capacityTTL)
 	if _, err = other.Summarize(t.Context(), askOf(3)); KindOf(err) != Capacity {
 		t.Errorf("got %v", err)
 	}

@@ -159,6 +159,7 @@ func (d *Doctor) installed() (list []hookPlace) {
 	return list
 }
 
+// hooks checks that all hooks are installed and switched on.
 func (d *Doctor) hooks(found []hookPlace) Check {
 	c := Check{"hooks", Fail, "not installed", "`ctx install gemini-cli` puts them in"}
 	var said []string
@@ -276,6 +277,7 @@ func (d *Doctor) probe(ctx context.Context, found []hookPlace) Check {
 	return c
 }
 
+// ignore checks that neither git nor the agent reads the files of the store.
 func (d *Doctor) ignore() Check {
 	b, err := durable.ReadAtMost(filepath.Join(d.Store.Dir, ".gitignore"), maxFile)
 	switch advice := d.Store.IgnoreAdvice(); {
@@ -295,6 +297,7 @@ func (d *Doctor) ignore() Check {
 	return Check{Name: "ignore", State: OK, Detail: "git and the agent's searches leave the store out"}
 }
 
+// last tells when a hook ran last.
 func (d *Doctor) last(found []hookPlace) Check {
 	c := Check{Name: "last hook", State: OK}
 	l, ok := hooks.LastHook(d.Store, hooks.GeminiCLI)
@@ -318,6 +321,7 @@ func (d *Doctor) last(found []hookPlace) Check {
 // recent is how long the doctor reports trouble.
 const recent = 7 * 24 * time.Hour
 
+// trouble tells what failed lately.
 func (d *Doctor) trouble() Check {
 	list, err := hooks.Troubles(d.Store.Dir)
 	if err != nil {
