@@ -30,12 +30,13 @@ var errZeroID = errors.New("an id of zeros names nothing")
 // headerWriter builds a header line by line. It keeps the first error, so that an encoder checks
 // for errors once, at the end.
 type headerWriter struct {
-	buf bytes.Buffer
-	err error
+	kind string
+	buf  bytes.Buffer
+	err  error
 }
 
 func newHeader(kind string, version int) *headerWriter {
-	w := &headerWriter{}
+	w := &headerWriter{kind: kind}
 	fmt.Fprintf(&w.buf, "%s %d\n", kind, version)
 	return w
 }
@@ -104,11 +105,15 @@ func (w *headerWriter) fail(err error) {
 	}
 }
 
+// bytes returns the header. The error names its kind.
 func (w *headerWriter) bytes() ([]byte, error) {
 	if w.err == nil && w.buf.Len() > MaxHeader {
 		w.err = fmt.Errorf("header of %d bytes, %d is the most", w.buf.Len(), MaxHeader)
 	}
-	return w.buf.Bytes(), w.err
+	if w.err != nil {
+		return nil, fmt.Errorf("%s: %w", w.kind, w.err)
+	}
+	return w.buf.Bytes(), nil
 }
 
 // isField reports whether s may stand between two spaces of a header line.
