@@ -87,11 +87,7 @@ func (e *Entry) Encode() ([]byte, error) {
 	if e.Body != nil {
 		w.body(*e.Body)
 	}
-	b, err := w.bytes()
-	if err != nil {
-		return nil, fmt.Errorf("entry: %w", err)
-	}
-	return b, nil
+	return w.bytes()
 }
 
 func (e *Entry) encodeLinks(w *headerWriter) {

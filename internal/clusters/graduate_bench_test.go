@@ -19,7 +19,7 @@ import (
 	"github.com/gemini-ctx/ctx/internal/storetest"
 )
 
-// past makes a store with n graduated messages: clusters of twenty, each summarised, and all but
+// past makes a store with n graduated messages: clusters of twenty, each summarized, and all but
 // ten evicted. No score is asked, so that a million takes a minute.
 func past(b *testing.B, n int) *session.Store {
 	b.Helper()

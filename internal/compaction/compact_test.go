@@ -110,7 +110,7 @@ func TestInterruptedCompaction(t *testing.T) {
 	storetest.Check(t, s)
 }
 
-// Where a chain ends in the extractive summariser, that one's ranked list is taken, as where nobody
+// Where a chain ends in the extractive summarizer, that one's ranked list is taken, as where nobody
 // else is set up; of pieces its words are.
 func TestExtractiveAtTheEndOfTheChain(t *testing.T) {
 	for _, limit := range []int{100_000, 400} {
@@ -133,8 +133,8 @@ func TestExtractiveAtTheEndOfTheChain(t *testing.T) {
 	}
 }
 
-// A summariser that fails leaves everything as it was, and says why, once a kind.
-func TestFailingSummariser(t *testing.T) {
+// A summarizer that fails leaves everything as it was, and says why, once a kind.
+func TestFailingSummarizer(t *testing.T) {
 	long := strings.Repeat("much longer than what it sums up ", 1000)
 	for name, say := range map[string]func(summarize.Request) (summarize.Response, error){
 		"error": func(summarize.Request) (summarize.Response, error) {

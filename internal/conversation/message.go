@@ -48,7 +48,7 @@ func CleanAll(batch []Message) ([]Message, []sanitize.Finding, error) {
 	for i := range out {
 		found, err := out[i].Clean()
 		if err != nil {
-			return nil, nil, fmt.Errorf("%w: cannot sanitise a message, so it is not stored: %w", history.ErrInput, err)
+			return nil, nil, fmt.Errorf("%w: cannot sanitize a message, so it is not stored: %w", history.ErrInput, err)
 		}
 		if err := out[i].check(); err != nil {
 			return nil, nil, err

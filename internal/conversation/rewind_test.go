@@ -98,7 +98,7 @@ func expandOne(t *testing.T, s *session.Store, a conversation.Appended) string {
 	return text
 }
 
-// An amend that was undone, or rewound away, still is what expand and the summariser read.
+// An amend that was undone, or rewound away, still is what expand and the summarizer read.
 func TestUndoneAmendIsExpanded(t *testing.T) {
 	s := storetest.Create(t, storetest.Small...)
 	a := storetest.AppendOne(t, s, "talk", storetest.Sourced("user", "first text", "1"))
@@ -220,7 +220,7 @@ func TestRewindSplitsAmendedPair(t *testing.T) {
 	}
 }
 
-// A member of a summarised cluster is amended: the cluster stays clean, and compact never puts the
+// A member of a summarized cluster is amended: the cluster stays clean, and compact never puts the
 // new text where the old one was.
 func TestAmendOfMemberLeavesClusterClean(t *testing.T) {
 	s := storetest.Create(t, "window.graduate_at=1", "window.evict_at=2", "forest.merge_threshold=1")

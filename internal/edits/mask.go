@@ -78,7 +78,7 @@ func cleanShort(list []mask.Short) error {
 	for i := range list {
 		clean, _, err := sanitize.Text([]byte(list[i].Text))
 		if err != nil {
-			return fmt.Errorf("%w: cannot sanitise a mask, so it is not stored: %w", history.ErrInput, err)
+			return fmt.Errorf("%w: cannot sanitize a mask, so it is not stored: %w", history.ErrInput, err)
 		}
 		list[i].Text = string(clean)
 	}

@@ -185,7 +185,7 @@ func TestADKAmends(t *testing.T) {
 
 // A secret that an event carries is taken out before anything is written, in fields that are only
 // kept, too.
-func TestADKSanitised(t *testing.T) {
+func TestADKSanitized(t *testing.T) {
 	const secret = "AIzaSyD-9tSrke72PouQMnMX-a7eZSW0jkFMBWY"
 	in := fmt.Sprintf(`{"id":"e1","author":"bot","invocationId":"i","timestamp":1767348000000,"content":{"role":"model","parts":[{"text":"key %s"}]},`+
 		`"actions":{"stateDelta":{"k":"%s"}},"unknown":"%s"}`, secret, secret, secret)

@@ -134,7 +134,7 @@ func TestUnionFindBesideOthers(t *testing.T) {
 }
 
 // An import that was cut short between its operations is finished by the next one; one whose
-// clusters were summarised anew meanwhile replaces nothing.
+// clusters were summarized anew meanwhile replaces nothing.
 func TestUnionFindGoesOn(t *testing.T) {
 	s := storetest.Create(t, storetest.Small...)
 	r := rand.New(rand.NewPCG(5, 2))

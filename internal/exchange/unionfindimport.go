@@ -283,7 +283,7 @@ func (im *forestImporter) byFirst(list []int) []int {
 func (im *forestImporter) cleanText(text string) (string, error) {
 	clean, found, err := sanitize.Text([]byte(text))
 	if err != nil {
-		return "", fmt.Errorf("%w: cannot sanitise a summary, so it is not stored: %w", history.ErrInput, err)
+		return "", fmt.Errorf("%w: cannot sanitize a summary, so it is not stored: %w", history.ErrInput, err)
 	}
 	im.out.Redacted = conversation.AddFindings(im.out.Redacted, found)
 	return string(clean), nil

@@ -128,7 +128,7 @@ func runHistory(t *testing.T, seed uint64, steps int) {
 }
 
 // A header holds names that somebody else has chosen; a secret among them is one all the same.
-func TestNamesAreSanitised(t *testing.T) {
+func TestNamesAreSanitized(t *testing.T) {
 	s := storetest.Create(t)
 	key := "AKIA" + "QYLPMN5HHHFPZAM2"
 	m := conversation.Message{Role: "user", Author: key, Text: "hello", Source: &conversation.Source{Agent: "test", Session: "x", Message: key}}

@@ -157,7 +157,7 @@ func (t *Tx) traceAll(f *format.Forgotten, p *Forgetting) error {
 }
 
 // dropCovers takes summaries that are about to go away from the clusters that have them, so that
-// these are summarised again.
+// these are summarized again.
 func (t *Tx) dropCovers(f *format.Forgotten) (n int, err error) {
 	for _, name := range t.Forests() {
 		st, err := t.DraftOf(name)

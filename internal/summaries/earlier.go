@@ -85,7 +85,7 @@ func (p *pastCovers) record(effect refs.Effect, decided []format.Decision) error
 		case d.Kind == format.DecideRetract:
 			// The member was taken out or amended, which an earlier summary does not know. A
 			// retracted tombstone takes no member out.
-			p.gone[d.ID] = p.gone[d.ID] || !effect.Summarises
+			p.gone[d.ID] = p.gone[d.ID] || !effect.Summarizes
 		case d.Kind != format.DecideSettle || d.Interim:
 		case !p.settled:
 			p.settled = p.isNow(d.ID)

@@ -48,7 +48,7 @@ type callDoc struct {
 func (d *Detector) Encode() ([]byte, error) {
 	text, _, err := sanitize.Text([]byte(string(d.content.text)))
 	if err != nil {
-		return nil, fmt.Errorf("cannot sanitise the state of loop detection: %w", err)
+		return nil, fmt.Errorf("cannot sanitize the state of loop detection: %w", err)
 	}
 	if all := []rune(string(text)); len(all) > maxText {
 		text = []byte(string(all[len(all)-maxText:])) // a marker may be longer than what it stands for

@@ -113,7 +113,7 @@ func TestReadRefuses(t *testing.T) {
 }
 
 // What looks like a secret is gone before anything is compared, in values, names and texts.
-func TestReadSanitises(t *testing.T) {
+func TestReadSanitizes(t *testing.T) {
 	secret := "ghp_" + strings.Repeat("a1B2c3", 6)
 	set, err := Read([]byte(`{"key":"core/env","value":{"TOKEN":"` + secret + `"},"first":"a\u0007b ` + secret + `","changed":"` + secret + `","removed_text":"` + secret + `"}`))
 	if err != nil {

@@ -197,7 +197,7 @@ func TestForgetEverywhere(t *testing.T) {
 }
 
 // after holds what must hold of a store in which something was forgotten: it is whole, it renders,
-// clusters are summarised again from what is left, the epoch begins anew without what was
+// clusters are summarized again from what is left, the epoch begins anew without what was
 // forgotten, a rebuild arrives at the same ids, and neither gc nor a bundle bring anything back.
 func after(t *testing.T, s *session.Store, word string) {
 	t.Helper()
