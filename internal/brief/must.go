@@ -106,11 +106,7 @@ func (c *chooser) state(purse int) []Line {
 			if s.rank == checkRank {
 				it.line.Text = c.outcome(s.item)
 			}
-			most := purse
-			if it.fact.Kind == digest.Failure {
-				most = min(most, maxCause)
-			}
-			it.line = c.cutLine(it.line, most, withoutMiddle)
+			it.line = c.cutLine(it.line, min(purse, maxState), withoutMiddle)
 		}
 		n := c.cost(it.line)
 		l, ok := Line{}, false

@@ -18,8 +18,8 @@ const (
 	// maxTodos is the number of items of the todo list in a short brief.
 	maxTodos = 3
 
-	// maxCause is the largest cost of the line with the error of a command.
-	maxCause = 180
+	// maxState is the largest cost of a line about the state of the work.
+	maxState = 140
 
 	// maxEarlier is the largest cost of the line of a prompt before the newest.
 	maxEarlier = 140
