@@ -58,7 +58,8 @@ func (o *briefOptions) run(a *app) error {
 	if err != nil {
 		return err
 	}
-	how := brief.Options{Room: view.BriefRoom(o.budget), Cost: view.BriefCost, Short: brief.IsShort(o.budget)}
+	how := brief.Options{Room: view.BriefRoom(o.budget), Cost: view.BriefCost}
+	how.Short = brief.IsShort(o.budget)
 	if o.project {
 		list, err := s.Recall.ProjectBrief(v, how)
 		if err != nil {

@@ -40,8 +40,10 @@ const minShared = 2
 
 func newChooser(items []item, root string, o Options) *chooser {
 	v := weigh(items, o.About)
-	c := &chooser{items: items, root: root, worth: v.worth, seen: make([]bool, len(v.worth)), terms: v, left: o.Room, cost: o.Cost,
-		short: o.Short, shown: o.Printed, sentences: map[uint64]int{}}
+	c := &chooser{
+		items: items, root: root, terms: v, worth: v.worth, seen: make([]bool, len(v.worth)),
+		left: o.Room, cost: o.Cost, short: o.Short, shown: o.Printed, sentences: map[uint64]int{},
+	}
 	for i := range items {
 		if items[i].fact.Kind == digest.Prompt {
 			c.sentences[items[i].fact.Seq]++
@@ -106,11 +108,15 @@ func (c *chooser) best() []Line {
 // printed beside the lines.
 func (c *chooser) idle(i int) bool {
 	f := c.items[i].fact
-	return f.Slight || c.shown[f.Entry] || c.short && (!tellsAlone(f) || c.cost(c.items[i].line) > max(leastStory, c.left/storyPart))
+	if f.Slight || c.shown[f.Entry] {
+		return true
+	}
+	l := c.items[i].line
+	return c.short && (!tellsAlone(f) || c.cost(l) > max(c.withText(l, leastStory), c.left/storyPart))
 }
 
 // In a short brief a line of the story costs at most this part of what is left, as a divisor, or
-// the least number: one long line would be all that the story says.
+// its text at most the least number: one long line would be all that the story says.
 const (
 	storyPart  = 5
 	leastStory = 160
@@ -184,9 +190,9 @@ func factorOf(f digest.Fact) float64 {
 	return 1
 }
 
-// shortFactorOf is factorOf in a short brief: what was decided, concluded and committed counts most,
-// and what a client wrote of older history least, because it is old. Of a long prompt, which a user
-// pastes, a sentence counts like any other.
+// shortFactorOf is factorOf in a short brief: what was decided, concluded and committed counts
+// most, and what a client wrote of older history least, because it is old. Of a long prompt, which
+// a user pastes, a sentence counts like any other.
 func (c *chooser) shortFactorOf(f digest.Fact) float64 {
 	switch f.Kind {
 	case digest.Prompt:

@@ -106,7 +106,7 @@ func (c *chooser) state(purse int) []Line {
 			if s.rank == checkRank {
 				it.line.Text = c.outcome(s.item)
 			}
-			it.line = c.cutLine(it.line, min(purse, maxState), withoutMiddle)
+			it.line = c.cutLine(it.line, min(purse, c.withText(it.line, maxState)), withoutMiddle)
 		}
 		n := c.cost(it.line)
 		l, ok := Line{}, false

@@ -11,6 +11,7 @@ import (
 	"github.com/gemini-ctx/ctx/internal/digest"
 )
 
+// The limits of lines in a short brief are costs of their texts alone.
 const (
 	// maxRequests is the number of prompts of which a short brief has a line.
 	maxRequests = 3
@@ -19,18 +20,24 @@ const (
 	maxTodos = 3
 
 	// maxState is the largest cost of a line about the state of the work.
-	maxState = 140
+	maxState = 120
 
 	// maxEarlier is the largest cost of the line of a prompt before the newest.
-	maxEarlier = 140
+	maxEarlier = 120
 
-	// leastCut is the smallest cost of a line that is cut to fit. Less would be a few words.
-	leastCut = 80
+	// leastCut is the smallest cost of a text that is cut to fit. Less would be a few words.
+	leastCut = 50
 
 	// maxChanges is the largest cost of the line with the names of changed files: about two lines
 	// of text.
-	maxChanges = 240
+	maxChanges = 220
 )
+
+// withText returns the cost of a line whose text costs n.
+func (c *chooser) withText(l Line, n int) int {
+	l.Text = ""
+	return c.cost(l) + n
+}
 
 // request takes the newest prompts, one line each. The newest that is understood alone is cut if it
 // does not fit; prompts before it are taken if they are short.
@@ -40,7 +47,7 @@ func (c *chooser) request(purse int) []Line {
 	for _, p := range c.newestPrompts() {
 		most := purse
 		if told {
-			most = min(most, maxEarlier)
+			most = min(most, c.withText(Line{Section: Wanted}, maxEarlier))
 		}
 		lines := c.joined(Wanted, p, most, !told)
 		for _, l := range lines {
@@ -160,7 +167,7 @@ func (c *chooser) cutLine(l Line, most int, cut func(text string, n int) string)
 		return l
 	}
 	text := l.Text
-	if l.Text = ""; most < leastCut {
+	if l.Text = ""; most < c.withText(l, leastCut) {
 		return l
 	}
 	for n := len(text) - 1; n > 0; n -= 1 + n/16 {
@@ -222,7 +229,8 @@ func (c *chooser) changes(purse int) []Line {
 		}
 		list = append(list, change{dir, name})
 	}
-	if len(at) > 1 && c.root != "" && !slices.ContainsFunc(list, func(f change) bool { return f.dir != "" }) {
+	inRoot := !slices.ContainsFunc(list, func(f change) bool { return f.dir != "" })
+	if len(at) > 1 && c.root != "" && inRoot {
 		for i := range list { // else no line would say where the files are
 			list[i].dir = path.Base(c.root) + "/"
 		}
@@ -230,7 +238,7 @@ func (c *chooser) changes(purse int) []Line {
 	if len(at) == 0 {
 		return c.files(purse / 2)
 	}
-	purse = min(purse, maxChanges)
+	purse = min(purse, c.withText(c.items[at[0]].line, maxChanges))
 	if len(at) == 1 {
 		if c.cost(c.items[at[0]].line) <= purse/2 {
 			if l, ok := c.take(at[0]); ok {

@@ -87,7 +87,8 @@ func (s *Reader) ProjectInput(v *refs.View, session string, budget int) (view.In
 	}
 	// A part of the room is for what a format prints around the text.
 	room := view.BriefRoom(budget)*7/8 - view.ProjectFrame(newest)
-	if err := s.addLines(v, newest, brief.Options{Room: room, Cost: view.BriefCost, Short: brief.IsShort(budget)}); err != nil {
+	o := brief.Options{Room: room, Cost: view.BriefCost, Short: brief.IsShort(budget)}
+	if err := s.addLines(v, newest, o); err != nil {
 		return in, err
 	}
 	in.Epoch = []view.EpochPart{{Key: "project", Text: view.ProjectText(newest)}}
@@ -124,7 +125,8 @@ func (s *Reader) AddProject(v *refs.View, in *view.Input, budget int) error {
 	if len(newest) == 0 || room < minOthersRoom {
 		return nil
 	}
-	if err := s.addLines(v, newest, brief.Options{Room: room, Cost: view.BriefCost, Short: brief.IsShort(budget)}); err != nil {
+	o := brief.Options{Room: room, Cost: view.BriefCost, Short: brief.IsShort(budget)}
+	if err := s.addLines(v, newest, o); err != nil {
 		return err
 	}
 	if !slices.ContainsFunc(newest, func(b brief.SessionBrief) bool { return len(b.Lines) > 0 }) {

@@ -46,7 +46,9 @@ type chooser struct {
 // choose decides what the block says. It returns nil if there is nothing to say, or no room for the
 // frame.
 // how says for whom lines about an agent's work are chosen.
-func choose(sections []section, tombstones []Tombstone, in Input, p printer, r room, how brief.Options) (*block, []Drop) {
+func choose(
+	sections []section, tombstones []Tombstone, in Input, p printer, r room, how brief.Options,
+) (*block, []Drop) {
 	older := in.OlderTombstones
 	if len(sections)+len(tombstones) == 0 && !in.Work.hasFacts() {
 		return nil, nil
@@ -58,7 +60,8 @@ func choose(sections []section, tombstones []Tombstone, in Input, p printer, r r
 	if !r.holds(frame) {
 		return nil, nothingPrinted(sections, tombstones, nil)
 	}
-	c := &chooser{p: p, in: in, how: how, left: r, head: make([]bool, len(sections)), block: block{sections: sections}}
+	c := &chooser{p: p, in: in, how: how, left: r, head: make([]bool, len(sections))}
+	c.block.sections = sections
 	c.pay(frame)
 	c.loose = c.left != endless && p.looseLines()
 	if c.left == endless {

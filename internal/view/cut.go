@@ -72,7 +72,8 @@ func cutText(s string, most, head int, id format.ID) string {
 		at += startOfSentence(s[at:])
 		at = len(s) - len(strings.TrimLeftFunc(s[at:], unicode.IsSpace))
 	}
-	mark := fmt.Sprintf("[… %d tokens cut, ctx show %s]\n", summarize.Tokens(s[len(first):at]), id.Short(shortID))
+	n := summarize.Tokens(s[len(first):at])
+	mark := fmt.Sprintf("[… %d tokens cut, ctx show %s]\n", n, id.Short(shortID))
 	if first != "" {
 		first += "\n"
 	}
@@ -140,8 +141,8 @@ func startOfEnd(s string, from, most int) int {
 	return at
 }
 
-// headOf returns the part of a limit for the beginning of a text of a message. A short rendering has
-// no other line that says what the message is about: the answer of a model begins with what was
+// headOf returns the part of a limit for the beginning of a text of a message. A short rendering
+// has no other line that says what the message is about: the answer of a model begins with what was
 // done, and what a user writes begins or ends with what is wanted.
 func headOf(m messageItems, limit int, short bool) int {
 	switch {

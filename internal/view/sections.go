@@ -31,9 +31,12 @@ func (b *block) answers() []quote {
 // and those with names of files, which are of many messages.
 func (b *block) leaveOut(printed map[format.ID]bool, keep ...brief.Section) {
 	keep = append(keep, brief.Changed, brief.Files)
-	b.brief = slices.DeleteFunc(b.brief, func(l brief.Line) bool { return printed[l.Entry] && !slices.Contains(keep, l.Section) })
+	b.brief = slices.DeleteFunc(b.brief, func(l brief.Line) bool {
+		return printed[l.Entry] && !slices.Contains(keep, l.Section)
+	})
 	for i := range b.sections {
-		b.sections[i].lines = slices.DeleteFunc(b.sections[i].lines, func(l line) bool { return printed[l.from] })
+		s := &b.sections[i]
+		s.lines = slices.DeleteFunc(s.lines, func(l line) bool { return printed[l.from] })
 	}
 }
 

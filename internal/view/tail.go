@@ -26,7 +26,8 @@ func (f fitter) tail(all []messageItems, total room) ([]messageItems, []Drop) {
 	f.room = total - room(cost(f.r.prefix))
 	if f.short { // lines of other sessions come last
 		kept, drops := f.fit(all)
-		return slices.Concat(f.work.others(f.p, min(total/othersPart, f.leftBeside(kept, drops)), true), kept), drops
+		lead := f.work.others(f.p, min(total/othersPart, f.leftBeside(kept, drops)), true)
+		return slices.Concat(lead, kept), drops
 	}
 	f.lead = f.work.others(f.p, min(total/othersPart, f.room/othersLeft), false)
 	kept, drops := f.fit(all)
@@ -82,7 +83,9 @@ func newestGroup(all []messageItems) []messageItems {
 	if newest < 0 {
 		return nil
 	}
-	return slices.DeleteFunc(slices.Clone(all), func(m messageItems) bool { return m.start != all[newest].start || m.Update })
+	return slices.DeleteFunc(slices.Clone(all), func(m messageItems) bool {
+		return m.start != all[newest].start || m.Update
+	})
 }
 
 // The parts of a short rendering that the newest message gets, as divisors: at least the first, and
@@ -99,13 +102,15 @@ func (f fitter) shortRoom(all []messageItems, total room) room {
 	}
 	newest := newestGroup(all)
 	needed := size(newest)
-	for _, i := range slices.Backward(all) { // with the prompt before it, if that is short
-		if i.Role == "user" && !i.Update {
-			if both := size(append([]messageItems{i}, newest...)); both <= total/mostNewest && both-needed <= total/leastNewest {
-				needed = both
-			}
-			break
+	for _, m := range slices.Backward(all) {
+		if m.Role != "user" || m.Update {
+			continue
 		}
+		both := size(append([]messageItems{m}, newest...)) // with the prompt, if that is short
+		if both <= total/mostNewest && both-needed <= total/leastNewest {
+			needed = both
+		}
+		break
 	}
 	return min(max(needed, total/leastNewest), total/mostNewest)
 }
@@ -164,7 +169,7 @@ func newestSaid(all []messageItems) int {
 // whole returns the messages that are printed whole.
 func (f fitter) whole(all []messageItems) []messageItems {
 	half := f
-	if half.room /= wordsShare; !f.p.digests() || f.work != nil && (f.short || f.p.describesCalls()) {
+	if half.room /= wordsShare; !f.p.digests() || f.blockKnowsTail() || f.work != nil && f.p.describesCalls() {
 		half = f
 	}
 	return slices.DeleteFunc(f.since(all, half.oldest(all)), func(m messageItems) bool { return f.quotesOf(m.ID) })

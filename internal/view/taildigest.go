@@ -44,7 +44,7 @@ func (f fitter) withDigest(all, kept []messageItems) ([]messageItems, []Drop) {
 // digest returns the best sentences of messages that fit beside kept, without those that the prefix
 // quotes.
 func (f fitter) digest(messages, kept []messageItems) []summarize.Sentence {
-	if !f.p.digests() || len(messages) == 0 || f.short && f.work != nil { // then the block has their facts
+	if !f.p.digests() || len(messages) == 0 || f.blockKnowsTail() {
 		return nil
 	}
 	r := f.r
@@ -68,6 +68,9 @@ func (f fitter) digest(messages, kept []messageItems) []summarize.Sentence {
 	}
 	return list
 }
+
+// blockKnowsTail reports whether the block was made of the facts of the tail, too.
+func (f fitter) blockKnowsTail() bool { return f.short && f.work != nil }
 
 // fitsDigest reports whether sentences fit before kept, where they shorten or drop so many
 // messages.

@@ -58,13 +58,17 @@ func (w *Work) compact(all []messageItems, r room, sizes []actSize) []messageIte
 
 // isForClient reports whether a message is only a command to the client, or a note of the client.
 func (m messageItems) isForClient() bool {
-	return m.Role == "user" && m.Parts == nil && !m.Update && !m.Gone && !m.isReplacement() && digest.IsForClient(m.Text)
+	if m.Role != "user" || m.Parts != nil || m.Update || m.Gone || m.isReplacement() {
+		return false
+	}
+	return digest.IsForClient(m.Text)
 }
 
-// withTail returns work whose facts are also those of the tail, so that the newest state is known. If
-// the tail is everything, and is printed, it returns no facts of it: there is nothing to add.
+// withTail returns work whose facts are also those of the tail, so that the newest state is known.
+// If the tail is everything, and is printed, withTail returns no facts: there is nothing to add.
 func (w *Work) withTail(printed map[format.ID]bool) *Work {
-	if len(w.Facts) == 0 && !slices.ContainsFunc(w.Tail, func(f digest.Fact) bool { return !printed[f.Entry] }) {
+	hidden := slices.ContainsFunc(w.Tail, func(f digest.Fact) bool { return !printed[f.Entry] })
+	if len(w.Facts) == 0 && !hidden {
 		return w
 	}
 	all := *w

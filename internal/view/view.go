@@ -6,10 +6,10 @@
 // block that stands for everything up to the pin of the branch: clusters with their summaries, then
 // tombstones. It depends only on the epoch, the pin, the format, the budget and the expanded
 // clusters, so that the prompt cache of a provider stays valid while the branch grows. Only the
-// block of an agent's work in a short rendering (see brief.IsShort) knows the whole branch. The suffix
-// is the tail: every message after the pin, word for word, and between them the updates of the
-// epoch. Text in the block of clusters is a quotation and is escaped. The tail is the conversation
-// itself and is not escaped. An update is escaped, so that nothing in it can end it.
+// block of an agent's work in a short rendering (see brief.IsShort) knows the whole branch. The
+// suffix is the tail: every message after the pin, word for word, and between them the updates of
+// the epoch. Text in the block of clusters is a quotation and is escaped. The tail is the
+// conversation itself and is not escaped. An update is escaped, so that nothing in it can end it.
 //
 // Begin with Render. Input (input.go) goes through these stages: sections.go makes a section of
 // each cluster, choose*.go fills the block within its room, tail*.go selects messages, and
