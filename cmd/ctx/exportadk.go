@@ -56,18 +56,7 @@ func writeADK(c context.Context, s *session.Store, v *refs.View, o *exportOption
 	done, err := s.Exchange.ExportADK(c, v, name, branch, w, exchange.ADKOptions{WriteOptions: adk.WriteOptions{
 		Agent: o.adk.agent, App: o.adk.app, User: o.adk.user, Unit: adk.Unit(o.adk.unit), Lines: o.adk.lines, Bare: o.adk.noMetadata,
 	}, Tokens: o.adk.tokens, Masked: o.adk.masked})
-	d := exported{Messages: done.Messages, Notes: done.Notes, Events: done.Events, Changed: map[string]int{}, Left: map[string]int{}}
-	for _, n := range []struct {
-		to    map[string]int
-		what  string
-		count int
-	}{
-		{d.Changed, "calls answered with an error", done.Answered}, {d.Changed, "forgotten", done.Gone}, {d.Changed, "results without a call", done.Orphans},
-		{d.Left, "without a place", done.Left}, {d.Left, "session", done.Session},
-	} {
-		if n.count > 0 {
-			n.to[n.what] = n.count
-		}
-	}
-	return d, err
+	return exported{
+		Messages: done.Messages, Notes: done.Notes, Events: done.Records, Changed: done.Changed, Left: done.Left,
+	}, err
 }

@@ -62,17 +62,10 @@ func importADK(c context.Context, a *app, s *session.Store, named string, unit a
 		return out, err
 	}
 	st := done.Stats
-	if st.Events == 0 && out.skipped == 0 {
+	if st.Records == 0 && out.skipped == 0 {
 		a.say("ctx: import: %q: nothing was said in it", file)
 	}
-	passed := map[string]int{}
-	for name, n := range map[string]int{"partial": st.Partial, "stand-in": st.Stand} {
-		if n > 0 {
-			passed[name] = n
-		}
-	}
-	odd := st.Odd + st.BadTimes
-	d := importedDocOf(file, done.Session, done.Tally, st.Skipped, passed)
-	d.UnknownRewinds, d.Kept, d.Odd = &st.Unknown, st.Kept, &odd
+	d := importedDocOf(file, done.Session, done.Tally, st.Skipped, st.Passed)
+	d.UnknownRewinds, d.Kept, d.Odd = &st.Unknown, st.Kept, &st.Odd
 	return out, d.print(a, st.Unknown, "an invocation that is not there: kept as notes", "fields")
 }

@@ -1,6 +1,7 @@
 package clusters_test
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -12,7 +13,6 @@ import (
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/agent/unionfind"
 	"github.com/gemini-ctx/ctx/internal/conversation"
-	"github.com/gemini-ctx/ctx/internal/exchange"
 	"github.com/gemini-ctx/ctx/internal/history"
 	"github.com/gemini-ctx/ctx/internal/session"
 	"github.com/gemini-ctx/ctx/internal/store"
@@ -53,8 +53,11 @@ func past(b *testing.B, n int) *session.Store {
 		}
 		doc.Clusters = append(doc.Clusters, c)
 	}
-	im := &exchange.ForestImporter{Writer: s.Exchange, Doc: doc, Out: exchange.ImportedForest{Session: "old"}}
-	if err := im.Run(context.Background()); err != nil {
+	var file bytes.Buffer
+	if err := unionfind.Encode(&file, doc); err != nil {
+		b.Fatal(err)
+	}
+	if _, err := s.Exchange.ImportUnionFind(context.Background(), &file, "old"); err != nil {
 		b.Fatal(err)
 	}
 	return s

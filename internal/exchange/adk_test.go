@@ -22,7 +22,7 @@ import (
 	"github.com/gemini-ctx/ctx/internal/storetest"
 )
 
-func exportADK(t testing.TB, s *session.Store, name, branch string, o adk.WriteOptions) ([]byte, adk.Written) {
+func exportADK(t testing.TB, s *session.Store, name, branch string, o adk.WriteOptions) ([]byte, transcript.Written) {
 	t.Helper()
 	if o.Agent == "" {
 		o.Agent = "agent"
@@ -93,7 +93,7 @@ func TestC3_ADKThroughStores(t *testing.T) {
 	js, done := exportADK(t, a, "s-1", history.MainBranch, adk.WriteOptions{})
 	py, _ := exportADK(t, a, "s-1", history.MainBranch, adk.WriteOptions{Unit: adk.Python})
 	lines, _ := exportADK(t, a, "s-1", history.MainBranch, adk.WriteOptions{Lines: true})
-	if done.Answered != 1 || done.Messages != 10 || done.Events != 10 {
+	if done.Changed[transcript.ChangedCalls] != 1 || done.Messages != 10 || done.Records != 10 {
 		t.Errorf("%+v", done)
 	}
 	first := importADK(t, b, js, "")
@@ -130,7 +130,7 @@ func TestADKSession(t *testing.T) {
 	in := storetest.Must[[]byte](t)(os.ReadFile(filepath.Join("..", "agent", "adk", "testdata", "session.json")))
 	s := storetest.Create(t)
 	first := importADK(t, s, in, "")
-	if first.Session != "harbour-7" || first.Messages != 6 || first.Notes != 5 || first.Rewinds != 1 || first.Stats.Partial != 1 {
+	if first.Session != "harbour-7" || first.Messages != 6 || first.Notes != 5 || first.Rewinds != 1 || first.Stats.Passed["partial"] != 1 {
 		t.Errorf("%+v", first)
 	}
 	tip := storetest.View(t, s).Get(history.RefName("harbour-7", history.MainBranch))
@@ -327,7 +327,7 @@ func TestADKForks(t *testing.T) {
 	}
 }
 
-func must2(b []byte, _ adk.Written) []byte { return b }
+func must2(b []byte, _ transcript.Written) []byte { return b }
 
 // A token set is in the metadata only where somebody asks for it, and is derived: an import does
 // not read it.

@@ -1,6 +1,8 @@
 package exchange
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -100,6 +102,27 @@ func (c *Conversation) Each(each func(Said) error) error {
 		}
 	}
 	return nil
+}
+
+// write writes the messages and notes as a transcript, and closes it. each sees every one first,
+// may change the item, and decides whether it is left out.
+func (c *Conversation) write(
+	ctx context.Context, w transcript.Writer, each func(*Said, *transcript.Item) (leave bool, err error),
+) (transcript.Written, error) {
+	err := c.Each(func(said Said) error {
+		it := transcript.Item{
+			Message: messageOf(said.Shown), Entry: said.ID.String(), Open: said.Open, Orphan: said.Caller == NoCaller,
+			Number: said.Number, Caller: said.Caller, Turn: said.Invocation, Path: said.Path,
+		}
+		if leave, err := each(&said, &it); err != nil || leave {
+			return errors.Join(err, ctx.Err())
+		}
+		return errors.Join(w.Add(it), ctx.Err())
+	})
+	if err != nil {
+		return transcript.Written{}, err
+	}
+	return w.Close()
 }
 
 // conversationWalk collects entries, newest first.

@@ -55,7 +55,7 @@ func (im *messageImporter) copiedFrom(session string) (*copied, error) {
 		if err != nil {
 			return nil, err
 		}
-		m := transcriptOf(shown)
+		m := messageOf(shown)
 		c.said[wordsOf(&m)] = true
 	}
 	return c, nil

@@ -29,7 +29,7 @@ func claudeRecord(id, parent string) string {
 func importClaude(t testing.TB, s *session.Store, in, as string) exchange.ImportedTranscript {
 	t.Helper()
 	return storetest.Must[exchange.ImportedTranscript](t)(s.Exchange.ImportTranscript(context.Background(), func(emit func(transcript.Step) error) (transcript.Stats, error) {
-		return claudecode.Read(strings.NewReader(in), emit)
+		return claudecode.ReadAs("", strings.NewReader(in), emit)
 	}, as))
 }
 

@@ -55,15 +55,15 @@ func (im *treeImporter) target() (format.ID, error) {
 	return end, nil
 }
 
-// byHand finds the entries that were rewound in this store and not in the transcript: they stay
-// away. A rewind that a later rewind took away counts as well.
+// findHandRewinds finds the entries that were rewound in this store and not in the transcript: they
+// stay away. A rewind that a later rewind took away counts as well.
 func (im *treeImporter) findHandRewinds() error {
 	im.hand = map[format.ID]format.ID{}
 	tip := im.view.Get(history.RefName(im.as, history.MainBranch)).ID
 	im.last, im.tail = format.ID{}, tip
 	err := im.EachBack(tip, func(id format.ID, e *format.Entry) bool {
 		if of, own := im.originOf(e); own && e.Kind != format.KindRewind && e.Kind != format.KindAmend {
-			if _, ok := im.tree.Place(of); ok {
+			if _, ok := im.tree.Number(of); ok {
 				im.last = id
 			}
 		}
@@ -96,7 +96,7 @@ func (im *treeImporter) findHandRewinds() error {
 	return nil
 }
 
-// tookAway records the entries that a rewind took away, except those of another rewind.
+// noteHandRewind records the entries that a rewind took away, except those of another rewind.
 func (im *treeImporter) noteHandRewind(id format.ID, r *format.Entry) error {
 	seq := uint64(0)
 	if to := history.FirstParent(r); !to.IsZero() {
@@ -122,7 +122,7 @@ func (im *treeImporter) noteHandRewind(id format.ID, r *format.Entry) error {
 	return nil
 }
 
-// handFrom reports whether rewinds by hand lead from an entry to the rewind entry to.
+// handRewoundTo reports whether rewinds by hand lead from an entry to the rewind entry to.
 func (im *treeImporter) handRewoundTo(id, to format.ID) (bool, error) {
 	if im.hand == nil {
 		if err := im.findHandRewinds(); err != nil {

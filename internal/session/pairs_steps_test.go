@@ -496,7 +496,9 @@ func (w *pairWorld) importAll() exchange.ImportedTranscript {
 		}
 		w.must(json.NewEncoder(&b).Encode(record))
 	}
-	read := func(emit func(transcript.Step) error) (transcript.Stats, error) { return claudecode.Read(&b, emit) }
+	read := func(emit func(transcript.Step) error) (transcript.Stats, error) {
+		return claudecode.ReadAs("", &b, emit)
+	}
 	done, err := w.s.Exchange.ImportTranscript(bg, read, pairSession)
 	w.must(err)
 	return done

@@ -336,7 +336,9 @@ func (w *pairWorld) checkExports() {
 			func(to io.Writer, o transcript.WriteOptions) transcript.Writer {
 				return claudecode.NewWriter(to, o)
 			},
-			claudecode.Read,
+			func(r io.Reader, emit func(transcript.Step) error) (transcript.Stats, error) {
+				return claudecode.ReadAs("", r, emit)
+			},
 		},
 		"jsonl": {
 			func(to io.Writer, o transcript.WriteOptions) transcript.Writer { return plain.NewWriter(to, o) },
