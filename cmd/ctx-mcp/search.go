@@ -1,8 +1,6 @@
 package main
 
 import (
-	"github.com/gemini-ctx/ctx/internal/history"
-	"github.com/gemini-ctx/ctx/internal/recall"
 	"slices"
 	"strings"
 	"time"
@@ -11,6 +9,8 @@ import (
 
 	"github.com/gemini-ctx/ctx/internal/cli/clierr"
 	"github.com/gemini-ctx/ctx/internal/cli/document"
+	"github.com/gemini-ctx/ctx/internal/history"
+	"github.com/gemini-ctx/ctx/internal/recall"
 )
 
 // The default and the maximum number of hits.

@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/gemini-ctx/ctx/internal/cli/document"
 	"github.com/gemini-ctx/ctx/internal/cli/environ"
 	"github.com/gemini-ctx/ctx/internal/hooks"
 	"github.com/gemini-ctx/ctx/internal/repo"
@@ -32,7 +33,7 @@ will not be recorded. Missing hooks are no failure in a project whose sessions a
 other agents.`),
 		Example: "  ctx doctor\n  ctx doctor --json",
 		Args:    between(0, 0),
-		RunE:    func(cmd *cobra.Command, _ []string) error { return runDoctor(cmd.Context(), a) },
+		RunE:    func(*cobra.Command, []string) error { return runDoctor(a) },
 	}
 }
 
@@ -43,23 +44,21 @@ type linkDoc struct {
 	Hint   *string `json:"hint"`
 }
 
-func runDoctor(c context.Context, a *app) error {
+func runDoctor(a *app) error {
 	own, err := os.Executable()
 	if err != nil {
 		own = ""
 	}
 	p := hooks.DoctorEnv{Project: a.agentProject(), Home: a.agentHome(), Program: own, Version: environ.Version(), Now: a.now(), Probe: a.probe}
 	p.Store, p.Err = a.openStore()
-	list := hooks.RunDoctor(c, p)
+	list := hooks.RunDoctor(a.c, p)
 	sound := hooks.Sound(list)
 	if a.json {
 		docs := make([]linkDoc, len(list))
 		for i, one := range list {
-			docs[i] = linkDoc{one.Name, one.State, one.Detail, orNull(one.Hint)}
+			docs[i] = linkDoc{one.Name, one.State, one.Detail, document.OrNull(one.Hint)}
 		}
-		if err := a.answer("ok", sound, "checks", docs); err != nil {
-			return err
-		}
+		a.document("ok", sound, "checks", docs)
 	} else {
 		for _, one := range list {
 			hint := ""
@@ -69,10 +68,7 @@ func runDoctor(c context.Context, a *app) error {
 			a.line("%-4s  %s: %s%s", one.State, one.Name, oneLine(one.Detail), hint)
 		}
 	}
-	if !sound {
-		return &exitError{exitFailed}
-	}
-	return nil
+	return exitIf(!sound, exitFailed)
 }
 
 // probeTime is the maximum time of a probe, which may start a shell on a slow machine.

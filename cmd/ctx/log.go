@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"time"
 
@@ -37,12 +36,9 @@ their number.`,
 		Example:           "  ctx log -s work -n 20\n  ctx log -s work --after 2026-11-21T00:00:00Z\n  ctx log --json work@{1}..work\n  ctx log -s work --follow",
 		Args:              between(0, 1),
 		ValidArgsFunction: a.completeRevs(),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return o.run(cmd.Context(), a, append(args, "")[0])
-		},
+		RunE:              func(_ *cobra.Command, args []string) error { return o.run(a, append(args, "")[0]) },
 	}
-	o.add(cmd)
-	completeFlag(cmd, "session", a.completeSessions())
+	o.add(a, cmd)
 	f := cmd.Flags()
 	f.BoolVar(&o.all, "all", false, "print every kind of entry, including rewinds and amendments")
 	f.IntVarP(&o.limit, "limit", "n", 0, "print only the newest `N` entries")
@@ -53,7 +49,7 @@ their number.`,
 	return cmd
 }
 
-func (o *logOptions) run(c context.Context, a *app, rev string) error {
+func (o *logOptions) run(a *app, rev string) error {
 	switch {
 	case o.limit < 0 || o.cmd.Flags().Changed("limit") && o.limit == 0:
 		return usagef("bad --limit: %d: 1 is the least", o.limit)
@@ -76,12 +72,12 @@ func (o *logOptions) run(c context.Context, a *app, rev string) error {
 	}
 	show := history.LogOptions{All: o.all, Limit: o.limit, After: after, Since: since, NewestFirst: o.reverse, Masked: o.masked}
 	err = s.Recall.LogEach(tip, show, func(shown *history.Shown) error {
-		return errors.Join(c.Err(), a.printEntry(shown))
+		return errors.Join(a.c.Err(), a.printEntry(shown))
 	})
 	if err != nil || !o.follow {
 		return err
 	}
-	return o.watch(c, a, s, view)
+	return o.watch(a, s, view)
 }
 
 // since returns the time of --after.
@@ -122,7 +118,7 @@ const followPause = 200 * time.Millisecond
 
 // watch prints what is appended after view. After a rewind it prints only new messages. It prints
 // an amended message again.
-func (o *logOptions) watch(c context.Context, a *app, s *session.Store, view *refs.View) error {
+func (o *logOptions) watch(a *app, s *session.Store, view *refs.View) error {
 	name, branch, value, err := o.tip(view)
 	if err != nil {
 		return err
@@ -133,8 +129,8 @@ func (o *logOptions) watch(c context.Context, a *app, s *session.Store, view *re
 			return err
 		}
 		select {
-		case <-c.Done():
-			return c.Err()
+		case <-a.c.Done():
+			return a.c.Err()
 		case <-time.After(followPause):
 		}
 		if view, err = s.Refs.Read(); err != nil {

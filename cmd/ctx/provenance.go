@@ -2,13 +2,15 @@ package main
 
 import (
 	"fmt"
-	"github.com/gemini-ctx/ctx/internal/clusters"
-	"github.com/gemini-ctx/ctx/internal/history"
 
 	"github.com/spf13/cobra"
 
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/cli/document"
+	"github.com/gemini-ctx/ctx/internal/clusters"
+	"github.com/gemini-ctx/ctx/internal/history"
+	"github.com/gemini-ctx/ctx/internal/session"
+	"github.com/gemini-ctx/ctx/refs"
 )
 
 func newProvenanceCmd(a *app) *cobra.Command {
@@ -22,11 +24,7 @@ the log goes.`, exitNoStore, exitCorrupt, exitGone, exitNotFound),
 		Example:           "  ctx provenance 9d2f04c1 --json",
 		Args:              between(1, 1),
 		ValidArgsFunction: a.completeRevs(),
-		RunE: func(_ *cobra.Command, args []string) error {
-			s, view, err := a.openView()
-			if err != nil {
-				return err
-			}
+		RunE: a.onView(func(s *session.Store, view *refs.View, args []string) error {
 			id, err := s.Clusters.Resolve(view, args[0])
 			if err != nil {
 				return err
@@ -44,7 +42,7 @@ the log goes.`, exitNoStore, exitCorrupt, exitGone, exitNotFound),
 			}
 			printProvenance(a, p, origins)
 			return nil
-		},
+		}),
 	}
 }
 
@@ -98,7 +96,7 @@ type originDoc struct {
 func originOf(o history.SummaryOrigin) originDoc {
 	d := originDoc{summaryHeadDoc: summaryHeadOf(o.Summary)}
 	if o.Operation > 0 {
-		when := timeText(o.Time)
+		when := document.TimeText(o.Time)
 		d.Operation, d.Time = &o.Operation, &when
 	}
 	return d
@@ -149,7 +147,7 @@ func provenanceDocOf(p *clusters.Provenance, origins map[format.ID]history.Summa
 }
 
 func clusterCoversDocOf(c clusters.ClusterInfo, origins map[format.ID]history.SummaryOrigin) clusterCoversDoc {
-	d := clusterCoversDoc{ID: c.ID, State: document.StateOf(&c), Members: c.Count, Tombstone: idText(c.Tombstone), Covers: []coverDoc{}}
+	d := clusterCoversDoc{ID: c.ID, State: document.StateOf(&c), Members: c.Count, Tombstone: document.IDText(c.Tombstone), Covers: []coverDoc{}}
 	for _, v := range c.Covers {
 		d.Covers = append(d.Covers, coverDoc{
 			Summary: v.Summary, From: v.Offset + 1, To: v.Offset + v.Count, originDoc: originOf(origins[v.Summary]),

@@ -39,11 +39,11 @@ var order = []Section{Wanted, Decided, Concluded, State, Changed, Files, Failing
 
 // Line is a line of a brief.
 type Line struct {
-	Section Section
-	Entry   format.ID // the newest message that it comes from
-	Seq     uint64    // of the message
-	Pos     int       // index among the lines of the message
-	Text    string    // one line, never empty
+	Section Section   `json:"section"`
+	Entry   format.ID `json:"entry"` // the newest message that it comes from
+	Seq     uint64    `json:"-"`     // of the message
+	Pos     int       `json:"-"`     // index among the lines of the message
+	Text    string    `json:"text"`  // one line, never empty
 }
 
 // SessionBrief is the brief of a branch of a session.

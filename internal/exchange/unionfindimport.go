@@ -20,16 +20,16 @@ import (
 
 // ImportedForest reports an ImportUnionFind.
 type ImportedForest struct {
-	Session   string
-	Messages  int // new in this run
-	Known     int // there already
-	Amended   int // newer versions of what was there
-	Joined    int // messages that this run added to clusters
-	Opened    int // clusters that this run created
-	Summaries int // summaries that this run accepted
-	Evicted   int // clusters that this run evicted
-	Lost      int // summaries and tombstones that are empty or do not match the cluster any more
-	Redacted  []sanitize.Finding
+	Session   string             `json:"session"`
+	Messages  int                `json:"messages"`  // new in this run
+	Known     int                `json:"known"`     // there already
+	Amended   int                `json:"amended"`   // newer versions of known messages
+	Joined    int                `json:"joined"`    // messages that this run added to clusters
+	Opened    int                `json:"opened"`    // clusters that this run created
+	Summaries int                `json:"summaries"` // summaries that this run accepted
+	Evicted   int                `json:"evicted"`   // clusters that this run evicted
+	Lost      int                `json:"lost"`      // summaries and tombstones that are empty or do not match the cluster any more
+	Redacted  []sanitize.Finding `json:"-"`
 }
 
 // unionFindAgent is the agent in the sources of imported messages.
