@@ -56,9 +56,10 @@ func (o *briefOptions) run(a *app) error {
 	if err != nil {
 		return err
 	}
-	room := view.BriefRoom(o.budget)
+	how := brief.Options{Room: view.BriefRoom(o.budget), Cost: view.BriefCost}
+	how.Short = brief.IsShort(o.budget)
 	if o.project {
-		list, err := s.Recall.ProjectBrief(v, room, view.BriefCost)
+		list, err := s.Recall.ProjectBrief(v, how)
 		if err != nil {
 			return err
 		}
@@ -68,7 +69,7 @@ func (o *briefOptions) run(a *app) error {
 	if err != nil {
 		return err
 	}
-	b, err := s.Recall.WorkBrief(v, history.BranchName{Session: name, Branch: branch}, room, view.BriefCost)
+	b, err := s.Recall.WorkBrief(v, history.BranchName{Session: name, Branch: branch}, how)
 	if err != nil {
 		return err
 	}

@@ -32,6 +32,10 @@ tokens (Gemini's estimate). The command reports on standard error how much it le
 left out everything, the exit code is 1. The part before the newest messages stays the same,
 byte for byte, until the window moves.
 
+With a budget of less than 1,000 tokens, the rendering of an agent's work begins with what
+somebody needs who continues it: the newest prompt, the newest test or build run, and the names
+of all changed files. That part then changes with each message.
+
 With --query the command also prints passages from all history of the branch that answer a
 question. They take at most half of the budget, or 2,000 tokens without a budget. The part
 before the newest messages then depends on the question.

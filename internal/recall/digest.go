@@ -34,7 +34,10 @@ type digestCache struct {
 // branchFacts are the facts of the messages of a branch, up to a message and after it.
 type branchFacts struct {
 	before, after []digest.Fact // oldest first
-	agent         bool          // one of the newest messages calls a tool, with its arguments
+	// whole are the facts of both, as they are at the end: before has no result of a call that was
+	// answered after it.
+	whole []digest.Fact
+	agent bool // one of the newest messages calls a tool, with its arguments
 }
 
 // readFacts returns the facts of a branch up to the message with number through, and those after
@@ -74,7 +77,8 @@ func (s *Reader) readFacts(name history.BranchName, tip format.ID, through uint6
 	}
 	w.agent = w.agent || through == 0 && calledIn(list) > 0
 	d.Add(list)
-	w.after = d.Facts()[len(w.before):]
+	w.whole = d.Facts()
+	w.after = w.whole[len(w.before):]
 	return w, nil
 }
 

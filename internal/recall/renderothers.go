@@ -147,7 +147,7 @@ func (s *Reader) readOthers(v *refs.View, in *view.Input, room int) ([]view.Othe
 	var out []view.OtherLine
 	for _, o := range list {
 		ref := v.Get(history.RefName(o.Session, o.Branch))
-		facts, _, err := s.allFacts(history.BranchName{Session: o.Session, Branch: o.Branch}, ref)
+		facts, _, err := s.allFacts(history.BranchName{Session: o.Session, Branch: o.Branch}, ref, false)
 		if err != nil {
 			return nil, err
 		}
