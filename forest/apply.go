@@ -197,7 +197,7 @@ func (s *State) evict(d format.Decision) error {
 		return fmt.Errorf("is not live")
 	}
 	if c.Dirty() {
-		return fmt.Errorf("is not summarised and cannot be evicted")
+		return fmt.Errorf("is not summarized and cannot be evicted")
 	}
 	if err := s.tombs.add(s.load, d.Cluster, s.Evictions, d.ID); err != nil {
 		return err

@@ -32,11 +32,7 @@ func (a *Absent) Encode() ([]byte, error) {
 	w.line("object", w.id(a.Object))
 	w.line("reason", a.Reason)
 	w.time("time", a.Time)
-	b, err := w.bytes()
-	if err != nil {
-		return nil, fmt.Errorf("absent: %w", err)
-	}
-	return b, nil
+	return w.bytes()
 }
 
 // DecodeAbsent reads the bytes that Encode returns.

@@ -9,11 +9,7 @@ const blobVersion = 1
 func EncodeBlob(body Body) ([]byte, error) {
 	w := newHeader("blob", blobVersion)
 	w.body(body)
-	b, err := w.bytes()
-	if err != nil {
-		return nil, fmt.Errorf("blob: %w", err)
-	}
-	return b, nil
+	return w.bytes()
 }
 
 // DecodeBlob reads the header of a blob and returns its body line.

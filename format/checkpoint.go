@@ -103,7 +103,7 @@ func decodeCheckpointLines(lines []string) (*Checkpoint, error) {
 		if len(f) != 3 || f[0] != "ref" {
 			return nil, fmt.Errorf("unknown line: %.80q", line)
 		}
-		v, err := ParseValue(f[2])
+		v, err := parseValue(f[2])
 		if err != nil {
 			return nil, err
 		}

@@ -20,7 +20,10 @@ const (
 )
 
 // Call names a tool call that an entry makes. ID is the id that the result of the call will name.
-type Call struct{ ID, Tool string }
+type Call struct {
+	ID   string `json:"id"`
+	Tool string `json:"tool"`
+}
 
 // Source says where an entry was imported from. Agent, Session and Message name the imported
 // message. Digest names its version: 16 lower-case hexadecimal digits, keyed with the store's key
@@ -84,11 +87,7 @@ func (e *Entry) Encode() ([]byte, error) {
 	if e.Body != nil {
 		w.body(*e.Body)
 	}
-	b, err := w.bytes()
-	if err != nil {
-		return nil, fmt.Errorf("entry: %w", err)
-	}
-	return b, nil
+	return w.bytes()
 }
 
 func (e *Entry) encodeLinks(w *headerWriter) {

@@ -68,11 +68,7 @@ func (e *Epoch) Encode() ([]byte, error) {
 	if e.Body != nil {
 		w.body(*e.Body)
 	}
-	b, err := w.bytes()
-	if err != nil {
-		return nil, fmt.Errorf("epoch: %w", err)
-	}
-	return b, nil
+	return w.bytes()
 }
 
 // removed stands in place of a value that no longer exists, noText in place of a missing text.

@@ -57,11 +57,7 @@ func (f *Forest) Encode() ([]byte, error) {
 	if f.TombCount > 0 {
 		w.line("tombstones", f.Tombs.String(), fmt.Sprint(f.TombCount))
 	}
-	b, err := w.bytes()
-	if err != nil {
-		return nil, fmt.Errorf("forest: %w", err)
-	}
-	return b, nil
+	return w.bytes()
 }
 
 func coverKind(interim bool) string {

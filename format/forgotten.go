@@ -89,7 +89,7 @@ func (f *Forgotten) Encode() ([]byte, error) {
 	}
 	b, err := w.bytes()
 	if err != nil {
-		return nil, fmt.Errorf("forgotten: %w", err)
+		return nil, err
 	}
 	return fmt.Appendf(b, "sum sha256:%x\n", sha256.Sum256(b)), nil
 }

@@ -9,17 +9,17 @@ import (
 	"unicode/utf8"
 )
 
-// TimeLayout is the only form of a time in a header: RFC 3339 in UTC, always with three digits of
+// timeLayout is the only form of a time in a header: RFC 3339 in UTC, always with three digits of
 // milliseconds.
-const TimeLayout = "2006-01-02T15:04:05.000Z"
+const timeLayout = "2006-01-02T15:04:05.000Z"
 
-// FormatTime returns t in the layout TimeLayout. Anything finer than a millisecond is dropped.
-func FormatTime(t time.Time) string { return t.UTC().Format(TimeLayout) }
+// FormatTime returns t in the layout timeLayout. Anything finer than a millisecond is dropped.
+func FormatTime(t time.Time) string { return t.UTC().Format(timeLayout) }
 
-// ParseTime reads a time in the layout TimeLayout and refuses every other form.
+// ParseTime reads a time in the layout timeLayout and refuses every other form.
 func ParseTime(s string) (time.Time, error) {
-	t, err := time.Parse(TimeLayout, s)
-	if err != nil || t.Format(TimeLayout) != s || t.Year() > 9999 {
+	t, err := time.Parse(timeLayout, s)
+	if err != nil || t.Format(timeLayout) != s || t.Year() > 9999 {
 		return time.Time{}, fmt.Errorf("not a time: %.40q", s)
 	}
 	return t, nil
@@ -30,12 +30,13 @@ var errZeroID = errors.New("an id of zeros names nothing")
 // headerWriter builds a header line by line. It keeps the first error, so that an encoder checks
 // for errors once, at the end.
 type headerWriter struct {
-	buf bytes.Buffer
-	err error
+	kind string
+	buf  bytes.Buffer
+	err  error
 }
 
 func newHeader(kind string, version int) *headerWriter {
-	w := &headerWriter{}
+	w := &headerWriter{kind: kind}
 	fmt.Fprintf(&w.buf, "%s %d\n", kind, version)
 	return w
 }
@@ -104,11 +105,15 @@ func (w *headerWriter) fail(err error) {
 	}
 }
 
+// bytes returns the header. The error names its kind.
 func (w *headerWriter) bytes() ([]byte, error) {
 	if w.err == nil && w.buf.Len() > MaxHeader {
 		w.err = fmt.Errorf("header of %d bytes, %d is the most", w.buf.Len(), MaxHeader)
 	}
-	return w.buf.Bytes(), w.err
+	if w.err != nil {
+		return nil, fmt.Errorf("%s: %w", w.kind, w.err)
+	}
+	return w.buf.Bytes(), nil
 }
 
 // isField reports whether s may stand between two spaces of a header line.

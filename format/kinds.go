@@ -72,8 +72,8 @@ func (k ObjectKind) String() string {
 // HasBody reports whether objects of the kind may have a stored body.
 func (k ObjectKind) HasBody() bool { return k < AnyKind && kinds[k].body }
 
-// KindNamed returns the kind with the given name, or AnyKind if this build does not know the name.
-func KindNamed(name string) ObjectKind {
+// kindNamed returns the kind with the given name, or AnyKind if this build does not know the name.
+func kindNamed(name string) ObjectKind {
 	for k, row := range kinds {
 		if row.name == name {
 			return ObjectKind(k)
@@ -88,7 +88,7 @@ func DecodeObject(header []byte) (ObjectKind, Object, error) {
 	if err != nil {
 		return AnyKind, nil, err
 	}
-	k := KindNamed(name)
+	k := kindNamed(name)
 	if k == AnyKind {
 		return AnyKind, nil, fmt.Errorf("kind of object: %w", &VersionError{What: name, Got: version})
 	}
@@ -102,6 +102,6 @@ func DecodeObject(header []byte) (ObjectKind, Object, error) {
 // HasNonce reports whether the stored body of an object of the named kind starts with a nonce. The
 // decoders refuse a header of such a kind if its body is shorter than NonceLen.
 func HasNonce(kind string) bool {
-	k := KindNamed(kind)
+	k := kindNamed(kind)
 	return k < AnyKind && kinds[k].nonce
 }

@@ -36,11 +36,7 @@ func (n *Node) Encode() ([]byte, error) {
 	for _, c := range n.Children {
 		w.line(key, w.id(c))
 	}
-	b, err := w.bytes()
-	if err != nil {
-		return nil, fmt.Errorf("node: %w", err)
-	}
-	return b, nil
+	return w.bytes()
 }
 
 // DecodeNode reads a node's header.

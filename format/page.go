@@ -40,11 +40,7 @@ func (p *Page) Encode() ([]byte, error) {
 			w.line("page", fmt.Sprint(s.Place), fmt.Sprint(s.Eviction), fmt.Sprint(s.Count), w.id(s.ID))
 		}
 	}
-	b, err := w.bytes()
-	if err != nil {
-		return nil, fmt.Errorf("page: %w", err)
-	}
-	return b, nil
+	return w.bytes()
 }
 
 // DecodePage reads a page's header.

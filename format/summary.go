@@ -52,11 +52,7 @@ func (s *Summary) Encode() ([]byte, error) {
 		w.line("input", inputKind(in.Summary), w.id(in.ID))
 	}
 	w.body(s.Body)
-	b, err := w.bytes()
-	if err != nil {
-		return nil, fmt.Errorf("summary: %w", err)
-	}
-	return b, nil
+	return w.bytes()
 }
 
 func inputKind(summary bool) string {

@@ -29,11 +29,7 @@ func (t *Tombstone) Encode() ([]byte, error) {
 	w.number("arrival", t.Arrival)
 	w.line("summary", t.Summary.String())
 	w.body(t.Body)
-	b, err := w.bytes()
-	if err != nil {
-		return nil, fmt.Errorf("tombstone: %w", err)
-	}
-	return b, nil
+	return w.bytes()
 }
 
 // DecodeTombstone reads a tombstone's header.

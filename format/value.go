@@ -55,8 +55,8 @@ func (v Value) String() string {
 	return ""
 }
 
-// ParseValue reads the output of String.
-func ParseValue(s string) (Value, error) {
+// parseValue reads the output of String.
+func parseValue(s string) (Value, error) {
 	f := strings.Split(s, " ")
 	r := &headerReader{}
 	var v Value

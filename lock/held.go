@@ -92,7 +92,7 @@ func Acquire(ctx context.Context, fs *durable.FS, dir string, timeout time.Durat
 		return nil, fmt.Errorf("cannot lock %q: %w", dir, err)
 	}
 	if !ok {
-		return nil, &BusyError{Owner: ReadOwner(dir), Waited: timeout}
+		return nil, &BusyError{Owner: readOwner(dir), Waited: timeout}
 	}
 	line, err := json.Marshal(who)
 	if err == nil {
@@ -145,9 +145,9 @@ func (h *Held) Release() error {
 	return nil
 }
 
-// ReadOwner returns the last holder of the lock of dir, or the zero Owner if lock.owner cannot be
+// readOwner returns the last holder of the lock of dir, or the zero Owner if lock.owner cannot be
 // read.
-func ReadOwner(dir string) Owner {
+func readOwner(dir string) Owner {
 	b, err := durable.ReadAtMost(filepath.Join(dir, ownerName), maxOwner)
 	if err != nil {
 		return Owner{}

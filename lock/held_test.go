@@ -137,7 +137,7 @@ func TestKilledHolder(t *testing.T) {
 	dir := t.TempDir()
 	exe, err := os.Executable()
 	if err != nil {
-		t.Skip(err)
+		t.Skip("the test binary has no path: ", err)
 	}
 	child := exec.Command(exe, "-test.run=^TestKilledHolder$")
 	child.Env = append(os.Environ(), env+"="+dir)

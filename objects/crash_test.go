@@ -225,7 +225,7 @@ func TestCrashInInit(t *testing.T) {
 
 func TestSteps(t *testing.T) {
 	if testing.Short() {
-		t.Skip()
+		t.Skip("stops a batch after every step")
 	}
 	// A batch of 64 is the largest one of loose files.
 	var steps []string

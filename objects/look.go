@@ -102,14 +102,14 @@ func (s *Store) inPacks(id format.ID, list *packList) (ok bool, fault error) {
 	return false, fault
 }
 
-// MinPrefix is the least number of digits that Prefix takes.
-const MinPrefix = 4
+// minPrefix is the least number of digits that Prefix takes.
+const minPrefix = 4
 
-// Prefix returns the ids that begin with the given lower-case hexadecimal digits, MinPrefix to
+// Prefix returns the ids that begin with the given lower-case hexadecimal digits, minPrefix to
 // format.IDLen of them: loose and packed, sorted, each once, none if there are none. That there
 // are none is said only if every pack's index is sound.
 func (s *Store) Prefix(hex string) ([]format.ID, error) {
-	if len(hex) < MinPrefix || len(hex) > format.IDLen || strings.Trim(hex, "0123456789abcdef") != "" {
+	if len(hex) < minPrefix || len(hex) > format.IDLen || strings.Trim(hex, "0123456789abcdef") != "" {
 		return nil, fmt.Errorf("not the first digits of an id: %.80q", hex)
 	}
 	first, err := format.ParseID(hex + strings.Repeat("0", format.IDLen-len(hex)))

@@ -41,9 +41,9 @@ type Effect struct {
 	// branch that grows.
 	Removes bool
 
-	// Summarises means that summaries change but members do not: an entry that leaves its cluster
+	// Summarizes means that summaries change but members do not: an entry that leaves its cluster
 	// returns to its place at once.
-	Summarises bool
+	Summarizes bool
 	Forgets    bool // text is erased for good
 
 	Undo UndoRule
@@ -69,7 +69,7 @@ var effects = [...]struct {
 	{VerbMask, Effect{Extends: true, Undo: UndoTakes}},
 	{VerbObserve, Effect{Extends: true, Undo: UndoTakes}},
 	{VerbOffload, Effect{Extends: true, Undo: UndoTakes}},
-	{VerbReplace, Effect{Extends: true, Summarises: true, Undo: UndoTakes}},
+	{VerbReplace, Effect{Extends: true, Summarizes: true, Undo: UndoTakes}},
 
 	{VerbFork, Effect{Extends: true, Makes: true, Undo: UndoTakes}},
 	{VerbJoin, Effect{Extends: true, Removes: true, Undo: UndoTakes}},
@@ -82,8 +82,8 @@ var effects = [...]struct {
 	{VerbRedo, Effect{Moves: true, Restores: true, Undo: UndoIsRedo}},
 
 	{VerbCheckpoint, Effect{Undo: UndoPasses}},
-	{VerbCompact, Effect{Summarises: true, Undo: UndoPasses}},
-	{VerbEvict, Effect{Summarises: true, Undo: UndoPasses}},
+	{VerbCompact, Effect{Summarizes: true, Undo: UndoPasses}},
+	{VerbEvict, Effect{Summarizes: true, Undo: UndoPasses}},
 	{VerbGraduate, Effect{Undo: UndoPasses}},
 	{VerbSessionUse, Effect{Undo: UndoPasses}},
 	{VerbUpdateRef, Effect{Undo: UndoPasses}},

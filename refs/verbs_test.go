@@ -45,7 +45,7 @@ func row(verb string) string {
 		word string
 	}{
 		{e.Extends, "extends"}, {e.Moves, "moves"}, {e.Leaves, "leaves"}, {e.Restores, "restores"}, {e.Makes, "makes"}, {e.Removes, "removes"},
-		{e.Summarises, "summarises"}, {e.Forgets, "forgets"},
+		{e.Summarizes, "summarizes"}, {e.Forgets, "forgets"},
 	} {
 		if at.is {
 			does = append(does, at.word)

@@ -122,10 +122,3 @@ func transcriptLines(b *testing.B) (lines [][]byte) {
 	}
 	return lines
 }
-
-// BenchmarkFirstUse makes everything that is needed before the first text can be cleaned.
-func BenchmarkFirstUse(b *testing.B) {
-	for b.Loop() {
-		makeTable(nil)
-	}
-}

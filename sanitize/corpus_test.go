@@ -86,7 +86,7 @@ func showChanges(t *testing.T, path string, in, out []byte) {
 		was[line] = true
 	}
 	for _, line := range bytes.Split(out, []byte("\n")) {
-		if bytes.Contains(line, []byte(markOpen)) && !was[string(line)] {
+		if bytes.Contains(line, []byte("[REDACTED:")) && !was[string(line)] {
 			t.Logf("%s: %.200s", path, bytes.TrimSpace(line))
 		}
 	}

@@ -3,7 +3,8 @@
 // or written, so "byte for byte" elsewhere means the cleaned text.
 //
 // A secret becomes [REDACTED:<class>]. The class of a token that is known by its form is in the
-// table in shapes.go, for example github or slack; the user's own patterns have the class "extra".
+// table of internal/sanitize/tokens, for example github or slack; the user's own patterns have the
+// class "extra".
 // The other classes are:
 //
 //	authorization cookie mailgun jwt password pem secret url-password
@@ -13,10 +14,10 @@
 // U+FFFD). Marks of direction and characters without width stay, because languages and emoji need
 // them. They are removed from a model's or a helper's words in a prompt, and from names and errors.
 //
-// Four kinds of rules find secrets:
+// Four kinds of rules find secrets, in internal/sanitize/secrets:
 //
-//   - Forms in shapes.go (a fixed beginning and a length) need no context. The form alone is not
-//     enough: the letters must look random.
+//   - The forms of internal/sanitize/tokens (a fixed beginning and a length) need no context. The
+//     form alone is not enough: the letters must look random.
 //   - URLs, headers, cookies and connection strings are recognized by their structure. Only the
 //     credential in them is replaced.
 //   - Some files and commands are recognized as a whole, because no name in them says what a secret

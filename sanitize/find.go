@@ -3,28 +3,28 @@ package sanitize
 import (
 	"fmt"
 	"slices"
-	"sort"
+
+	"github.com/gemini-ctx/ctx/internal/sanitize/controls"
+	"github.com/gemini-ctx/ctx/internal/sanitize/secrets"
 )
 
-// Found is one secret and its place: b[From:To] of the searched text b.
-type Found struct {
-	Class    string // one of the classes listed in the package comment
-	From, To int
-}
+// Found is one secret and its place: b[From:To] of the searched text b. Its class is one of those
+// in the package comment.
+type Found = secrets.Found
 
 // Find returns the secrets that Text would redact, in order and without overlaps. It does not list
 // control characters and broken UTF-8. A secret with such bytes inside is found together with them.
 // The error is that of Text.
 func Find(b []byte) ([]Found, error) {
-	var marks shifts
-	b = strip(b, new(tally), &marks)
+	var marks controls.Shifts
+	b, _, _ = controls.Strip(b, &marks)
 	found, err := find(b)
 	if err != nil {
 		return nil, fmt.Errorf("find secrets: %w", err)
 	}
 	for i := range found {
-		found[i].From = marks.before(found[i].From)
-		found[i].To = marks.before(found[i].To-1) + 1
+		found[i].From = marks.Before(found[i].From)
+		found[i].To = marks.Before(found[i].To-1) + 1
 	}
 	return found, nil
 }
@@ -34,7 +34,7 @@ func Find(b []byte) ([]Found, error) {
 func find(b []byte) ([]Found, error) {
 	var found []Found
 	for range maxRounds {
-		spans := secrets(redacted(b, found))
+		spans := secrets.Find(secrets.Redact(b, found))
 		if len(spans) == 0 {
 			return found, nil
 		}
@@ -43,34 +43,22 @@ func find(b []byte) ([]Found, error) {
 	return nil, errUnsettled
 }
 
-// redacted returns b with a marker in place of each found secret.
-func redacted(b []byte, found []Found) []byte {
-	if len(found) == 0 {
-		return b
-	}
-	spans := make([]span, len(found))
-	for i, f := range found {
-		spans[i] = span{f.From, f.To, f.Class}
-	}
-	return replace(b, spans, new(tally))
-}
-
 // with adds spans of the redacted text to the secrets found before. A span that overlaps markers
 // becomes one secret together with the secrets that the markers replaced.
-func with(found []Found, spans []span) []Found {
+func with(found, spans []Found) []Found {
 	out := make([]Found, 0, len(found)+len(spans))
 	grown := 0 // how much longer the redacted text is than the text, up to found[0]
 	for _, s := range spans {
-		for len(found) > 0 && found[0].From+grown+len(marker(found[0].Class)) <= s.start {
+		for len(found) > 0 && found[0].From+grown+len(secrets.Marker(found[0].Class)) <= s.From {
 			grown += growth(found[0])
 			out = append(out, found[0])
 			found = found[1:]
 		}
-		f := Found{s.class, s.start - grown, s.end - grown}
-		for len(found) > 0 && found[0].From+grown < s.end {
+		f := Found{Class: s.Class, From: s.From - grown, To: s.To - grown}
+		for len(found) > 0 && found[0].From+grown < s.To {
 			f.From = min(f.From, found[0].From)
 			grown += growth(found[0])
-			f.To = max(found[0].To, s.end-grown)
+			f.To = max(found[0].To, s.To-grown)
 			found = found[1:]
 		}
 		out = append(out, f)
@@ -79,31 +67,7 @@ func with(found []Found, spans []span) []Found {
 }
 
 // growth returns the length of the marker minus the length of the secret.
-func growth(f Found) int { return len(marker(f.Class)) - (f.To - f.From) }
-
-// shifts maps offsets in a stripped text to offsets in the original. Between one shift and the
-// next, both offsets advance together.
-type shifts []struct{ now, before int }
-
-// note adds a shift. If several shifts have the same offset, the last one counts.
-func (s *shifts) note(now, before int) {
-	if s != nil {
-		*s = append(*s, struct{ now, before int }{now, before})
-	}
-}
-
-// before returns the original offset of the byte at the offset at of the stripped text.
-func (s shifts) before(at int) int {
-	i := sort.Search(len(s), func(i int) bool { return s[i].now > at })
-	was := at
-	if i > 0 {
-		was += s[i-1].before - s[i-1].now
-	}
-	if i < len(s) { // a replacement is longer than the byte it replaced
-		was = min(was, s[i].before-1)
-	}
-	return was
-}
+func growth(f Found) int { return len(secrets.Marker(f.Class)) - (f.To - f.From) }
 
 // FindJSON returns the secrets that JSON would redact, in order. The place of a secret is its own
 // offsets, with two exceptions: for a secret in a string with escapes, and for a secret that
@@ -147,7 +111,7 @@ func (w *walker) find(start, end int, whole string) {
 		return
 	}
 	if whole != "" {
-		found = []Found{{whole, 0, len(s)}}
+		found = []Found{{Class: whole, To: len(s)}}
 	}
 	for _, f := range found {
 		if len(s) != len(inside) {

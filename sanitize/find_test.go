@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/gemini-ctx/ctx/internal/sanitize/secrets"
 )
 
 func mustFind(t *testing.T, in string) []string {
@@ -106,11 +108,11 @@ func agree(b []byte) error {
 		}
 		end = f.To
 	}
-	rest, err := text(redacted(b, found), new(tally))
+	rest, err := text(secrets.Redact(b, found), new(tally))
 	if err != nil {
 		return err
 	}
-	if bytes.Count(rest, []byte(markOpen)) < bytes.Count(out, []byte(markOpen)) {
+	if bytes.Count(rest, []byte("[REDACTED:")) < bytes.Count(out, []byte("[REDACTED:")) {
 		return fmt.Errorf("redacting what was found gives %q, and Text %q", rest, out)
 	}
 	return nil

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"github.com/gemini-ctx/ctx/internal/sanitize/controls"
 )
 
 // seeds returns texts with every class in them, in several frames.
@@ -75,7 +77,7 @@ func FuzzText(f *testing.F) {
 		if (len(found) == 0) != bytes.Equal(in, out) {
 			t.Fatalf("found %v, changed %v", found, !bytes.Equal(in, out))
 		}
-		if !utf8.Valid(out) || firstDirty(out) >= 0 {
+		if _, controls, broken := controls.Strip(out, nil); !utf8.Valid(out) || controls+broken > 0 {
 			t.Fatalf("not clean: %q", out)
 		}
 		if lines := bytes.Count(in, []byte("\n")); bytes.Count(out, []byte("\n")) != lines && !hasClass(found, "pem") {

@@ -5,6 +5,8 @@ import (
 	"math/rand/v2"
 	"strconv"
 	"strings"
+
+	"github.com/gemini-ctx/ctx/internal/sanitize/tokens"
 )
 
 // sample is a made-up secret, with the text around it.
@@ -135,12 +137,12 @@ func tableForms() []form {
 	var out []form
 	at := map[string]int{}
 	byClass := map[string][]string{}
-	for _, s := range shapes {
-		if _, ok := at[s.class]; !ok {
-			at[s.class] = len(out)
-			out = append(out, form{kind: "table: " + s.class})
+	for _, s := range tokens.Table {
+		if _, ok := at[s.Class]; !ok {
+			at[s.Class] = len(out)
+			out = append(out, form{kind: "table: " + s.Class})
 		}
-		byClass[s.class] = append(byClass[s.class], s.form)
+		byClass[s.Class] = append(byClass[s.Class], s.Pattern)
 	}
 	for class, templates := range byClass {
 		out[at[class]].make = func(r *rand.Rand) sample {

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/gemini-ctx/ctx/internal/jsonvalue"
+	"github.com/gemini-ctx/ctx/internal/sanitize/secrets"
 )
 
 // JSON cleans one JSON value. It decodes each string, member names included, and cleans it as Text
@@ -65,13 +66,13 @@ type walker struct {
 // walk cleans the whole value.
 func (w *walker) walk() error {
 	defer jsonvalue.Free(w.dec)
-	w.value(w.next(), noKey, nil)
+	w.value(w.next(), secrets.NoKey, nil)
 	return w.end()
 }
 
 // value cleans the value that begins with t and is under a key of the given kind. If the value is
 // an object and group is not nil, value adds the member "text" of the object to group.
-func (w *walker) value(t token, kind keyKind, group *textGroup) {
+func (w *walker) value(t token, kind secrets.Key, group *textGroup) {
 	switch t.kind {
 	case '{':
 		w.object(group)
@@ -84,11 +85,11 @@ func (w *walker) value(t token, kind keyKind, group *textGroup) {
 
 // object cleans the members of an object whose opening bracket has been read.
 func (w *walker) object(group *textGroup) {
-	named := noKey // kind of the key in the member "name"
+	named := secrets.NoKey // kind of the key in the member "name"
 	for w.more() {
 		key := w.next()
-		name := w.text(key, noKey)
-		kind := keyOf(name)
+		name := w.text(key, secrets.NoKey)
+		kind := secrets.KeyOf(name)
 		isName := bytes.EqualFold(name, []byte("name")) || bytes.EqualFold(name, []byte("key"))
 		if bytes.EqualFold(name, []byte("value")) {
 			kind = named
@@ -98,7 +99,7 @@ func (w *walker) object(group *textGroup) {
 			*group = append(*group, w.piece(t))
 		}
 		if isName && t.kind == '"' {
-			named = keyOf(w.text(t, kind))
+			named = secrets.KeyOf(w.text(t, kind))
 			continue
 		}
 		w.value(t, kind, nil)
@@ -107,7 +108,7 @@ func (w *walker) object(group *textGroup) {
 
 // array cleans the elements of an array whose opening bracket has been read. If w.joins is set, it
 // also collects the texts of neighboring elements and the arguments of a command.
-func (w *walker) array(kind keyKind) {
+func (w *walker) array(kind secrets.Key) {
 	var group textGroup
 	var args arguments
 	for w.more() {
@@ -129,7 +130,7 @@ func (w *walker) array(kind keyKind) {
 }
 
 // text cleans a string and returns its cleaned content, which is valid until the next call.
-func (w *walker) text(t token, kind keyKind) []byte {
+func (w *walker) text(t token, kind secrets.Key) []byte {
 	if w.err != nil {
 		return nil
 	}
@@ -147,7 +148,7 @@ func (w *walker) text(t token, kind keyKind) []byte {
 	}
 	whole := ""
 	if secret, ok := underKey(s, kind); ok {
-		s, whole = secret, kind.class()
+		s, whole = secret, kind.Class()
 		w.found.add(whole, 1)
 	}
 	if w.finds && w.found.total() > counted {
@@ -163,9 +164,9 @@ func (w *walker) text(t token, kind keyKind) []byte {
 }
 
 // underKey returns the marker that replaces s under a key of the given kind, if s is a secret.
-func underKey(s []byte, kind keyKind) ([]byte, bool) {
-	if kind == noKey || !judge(s, true, kind) {
+func underKey(s []byte, kind secrets.Key) ([]byte, bool) {
+	if kind == secrets.NoKey || !secrets.Judge(s, true, kind) {
 		return nil, false
 	}
-	return []byte(marker(kind.class())), true
+	return []byte(secrets.Marker(kind.Class())), true
 }

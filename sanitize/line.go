@@ -1,6 +1,10 @@
 package sanitize
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/gemini-ctx/ctx/internal/sanitize/controls"
+)
 
 // Line makes a foreign text one line that can neither move the cursor of a terminal nor begin a new
 // line, reorder its letters or hide some. Line ends and tabs become spaces. Other controls, marks
@@ -10,7 +14,9 @@ func Line(s string) string {
 		switch {
 		case r == '\n' || r == '\t' || r == '\r' || r == 0x2028 || r == 0x2029:
 			return ' '
-		case r < ' ' || r == 0x7f || isC1(r), r == 0x061c, r >= 0x200e && r <= 0x200f, r >= 0x202a && r <= 0x202e, r >= 0x2066 && r <= 0x2069,
+		case r < ' ' || r == 0x7f ||
+			controls.IsC1(r), r == 0x061c, r >= 0x200e && r <= 0x200f, r >= 0x202a &&
+			r <= 0x202e, r >= 0x2066 && r <= 0x2069,
 			r >= 0xe0000 && r <= 0xe007f:
 			return '\uFFFD'
 		}

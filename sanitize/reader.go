@@ -2,7 +2,6 @@ package sanitize
 
 import (
 	"errors"
-	"fmt"
 	"io"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -16,7 +15,7 @@ const maxDepth = 200
 
 var (
 	errNotJSON = errors.New("not one valid JSON value")
-	errDeep    = fmt.Errorf("nested more than %d deep", maxDepth)
+	errDeep    = errors.New("nested more than 200 deep") // maxDepth
 )
 
 // token is a bracket, a string, a number or a literal of a JSON value.

@@ -5,12 +5,14 @@ import (
 	"errors"
 	"strings"
 	"testing"
+
+	"github.com/gemini-ctx/ctx/internal/sanitize/secrets"
 )
 
 // checkJSON reads a whole value.
 func checkJSON(b []byte) error {
 	w := walker{reader: newReader(b)}
-	w.value(w.next(), noKey, nil)
+	w.value(w.next(), secrets.NoKey, nil)
 	return w.end()
 }
 

@@ -10,6 +10,9 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/gemini-ctx/ctx/internal/sanitize/chars"
+	"github.com/gemini-ctx/ctx/internal/sanitize/tokens"
 )
 
 // leaked returns what remains of a sample: eight of a secret's letters and digits in a row, or all
@@ -36,19 +39,19 @@ func leaked(s sample, out string) string {
 func unmarkedBy(b []byte, sign string) []byte {
 	var out []byte
 	for {
-		before, rest, ok := bytes.Cut(b, []byte(markOpen))
+		before, rest, ok := bytes.Cut(b, []byte("[REDACTED:"))
 		out = append(out, before...)
 		if !ok {
 			return out
 		}
-		_, b, _ = bytes.Cut(rest, []byte{markClose})
+		_, b, _ = bytes.Cut(rest, []byte("]"))
 		out = append(out, sign...)
 	}
 }
 
 func alnum(s string) string {
 	return strings.Map(func(r rune) rune {
-		if r == 0 || r < 0x80 && isAlnum(byte(r)) {
+		if r == 0 || r < 0x80 && chars.IsAlnum(byte(r)) {
 			return r
 		}
 		return -1
@@ -180,9 +183,9 @@ func TestClassesAreListed(t *testing.T) {
 	_, list, _ := strings.Cut(string(page), "The other classes are:\n//\n")
 	list, _, _ = strings.Cut(list, "\n//\n")
 	listed := strings.Fields(strings.ReplaceAll(list, "//", " "))
-	for _, s := range shapes {
-		if !slices.Contains(listed, s.class) {
-			listed = append(listed, s.class)
+	for _, s := range tokens.Table {
+		if !slices.Contains(listed, s.Class) {
+			listed = append(listed, s.Class)
 		}
 	}
 	var all tally

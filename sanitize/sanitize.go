@@ -5,6 +5,9 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/gemini-ctx/ctx/internal/sanitize/controls"
+	"github.com/gemini-ctx/ctx/internal/sanitize/secrets"
 )
 
 // Finding says how often one class was found. It never contains a secret.
@@ -37,13 +40,18 @@ func Text(b []byte) (out []byte, found []Finding, err error) {
 
 // text is Text, but adds the findings to t.
 func text(b []byte, t *tally) ([]byte, error) {
-	b = strip(b, t, nil)
+	b, controls, broken := controls.Strip(b, nil)
+	t.add("control", controls)
+	t.add("utf8", broken)
 	for range maxRounds {
-		spans := secrets(b)
+		spans := secrets.Find(b)
 		if len(spans) == 0 {
 			return b, nil
 		}
-		b = replace(b, spans, t)
+		b = secrets.Redact(b, spans)
+		for _, s := range spans {
+			t.add(s.Class, 1)
+		}
 	}
 	return nil, errUnsettled
 }

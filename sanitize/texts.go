@@ -5,6 +5,8 @@ import (
 	"slices"
 
 	"github.com/gemini-ctx/ctx/internal/jsonvalue"
+	"github.com/gemini-ctx/ctx/internal/sanitize/controls"
+	"github.com/gemini-ctx/ctx/internal/sanitize/secrets"
 )
 
 // textGroup is a list of strings of a JSON value that are searched as one text: the members "text"
@@ -60,7 +62,7 @@ func (g textGroup) find() ([]Found, error) {
 	for _, f := range found {
 		for i, p := range g {
 			if f.From < starts[i]+len(p.text) && starts[i] < f.To {
-				out = append(out, Found{f.Class, p.start + 1, p.end - 1})
+				out = append(out, Found{Class: f.Class, From: p.start + 1, To: p.end - 1})
 			}
 		}
 	}
@@ -94,7 +96,7 @@ func joinTexts(b []byte, groups []textGroup, t *tally) ([]byte, error) {
 }
 
 // across returns the secrets of the joined text that no piece contains by itself. If a piece does
-// contain a secret, across still returns it if the secret continues in the next piece and goesOn
+// contain a secret, across still returns it if the secret continues in the next piece and GoesOn
 // accepts the continuation.
 func (g textGroup) across() (found []Found, starts []int, err error) {
 	all, starts, err := g.spans()
@@ -108,13 +110,14 @@ func (g textGroup) across() (found []Found, starts []int, err error) {
 			return nil, nil, err
 		}
 		for _, f := range own {
-			alone = append(alone, Found{f.Class, starts[i] + f.From, starts[i] + f.To})
+			alone = append(alone, Found{Class: f.Class, From: starts[i] + f.From, To: starts[i] + f.To})
 		}
 	}
 	for _, f := range all {
 		known := slices.IndexFunc(alone, func(a Found) bool { return a.From < f.To && f.From < a.To })
 		end, _ := slices.BinarySearch(starts, f.From+1) // the piece after the one in which f begins
-		if known < 0 || end < len(starts) && starts[end] < f.To && goesOn(g.bytes(starts[end], f.To, starts)) {
+		if known < 0 ||
+			end < len(starts) && starts[end] < f.To && secrets.GoesOn(g.bytes(starts[end], f.To, starts)) {
 			found = append(found, f)
 		}
 	}
@@ -146,12 +149,15 @@ func (p textPiece) without(found []Found, start int, t *tally) (text []byte, cha
 		}
 		out = append(out, p.text[from:first]...)
 		if f.From >= start {
-			out = append(out, marker(f.Class)...)
+			out = append(out, secrets.Marker(f.Class)...)
 		}
 		from, changed = last, true
 	}
 	if !changed {
 		return nil, false
 	}
-	return jsonvalue.Encode(string(strip(append(out, p.text[from:]...), t, nil))), true
+	out, controls, broken := controls.Strip(append(out, p.text[from:]...), nil)
+	t.add("control", controls)
+	t.add("utf8", broken)
+	return jsonvalue.Encode(string(out)), true
 }

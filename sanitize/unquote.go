@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"unicode/utf16"
 	"unicode/utf8"
+
+	"github.com/gemini-ctx/ctx/internal/sanitize/chars"
 )
 
 // brokenByte represents half a surrogate pair in decoded text. It is never part of valid UTF-8, so
@@ -31,7 +33,7 @@ func appendUnquoted(out, s []byte) []byte {
 		c := s[i+1]
 		s = s[i+2:]
 		if c != 'u' {
-			out = append(out, plain(c))
+			out = append(out, chars.Unescape(c))
 			continue
 		}
 		r, used := unit(s)
@@ -42,23 +44,6 @@ func appendUnquoted(out, s []byte) []byte {
 			out = utf8.AppendRune(out, r)
 		}
 	}
-}
-
-// plain returns the byte that the escape of a backslash and c represents.
-func plain(c byte) byte {
-	switch c {
-	case 'b':
-		return '\b'
-	case 'f':
-		return '\f'
-	case 'n':
-		return '\n'
-	case 'r':
-		return '\r'
-	case 't':
-		return '\t'
-	}
-	return c
 }
 
 // unit decodes the four digits of a \u escape at the start of s and, for a surrogate pair, the

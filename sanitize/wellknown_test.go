@@ -201,20 +201,3 @@ func TestPatternsSettle(t *testing.T) {
 	}
 	mustText(t, "password=hunter2 DACxxxxxxxxxxx REDABCDE:fghij")
 }
-
-// TestTable checks that every form of the table can be searched, and has a source.
-func TestTable(t *testing.T) {
-	seen := map[string]bool{}
-	for _, s := range shapes {
-		if s.class == "" || s.source == "" || seen[s.form] {
-			t.Errorf("%+v has no class or source, or is there twice", s)
-		}
-		seen[s.form] = true
-		if a := anchorOf(s.form); len(a.text) < 2 {
-			t.Errorf("%s: nothing to look for", s.form)
-		}
-		if err := checkForm(s.form); err != nil && err != errNoAnchor && !strings.Contains(err.Error(), "visible") && !s.sure {
-			t.Errorf("%s: %v", s.form, err)
-		}
-	}
-}

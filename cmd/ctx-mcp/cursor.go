@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"crypto/sha256"
 	"crypto/subtle"
 	"encoding/base64"
@@ -10,6 +9,7 @@ import (
 
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/cli/clierr"
+	"github.com/gemini-ctx/ctx/internal/varint"
 )
 
 // position is where a list continues. Each tool defines its ids and numbers. The server keeps
@@ -74,32 +74,24 @@ func decodeCursor(text string, bound []byte) (p position, err error) {
 }
 
 func parsePosition(b []byte) (p position, err error) {
-	if len(b) < 3 || b[0] != cursorVersion || b[1] > mostIDs {
+	r := varint.Reader{Rest: b}
+	version, ids := r.Byte(), r.Byte()
+	if version != cursorVersion || ids > mostIDs {
 		return p, badCursor()
 	}
-	n := int(b[1])
-	b = b[2:]
-	if len(b) < n*len(format.ID{})+1 {
-		return p, badCursor()
-	}
-	for range n {
+	for range ids {
 		var id format.ID
-		b = b[copy(id[:], b):]
+		copy(id[:], r.Take(uint64(len(id))))
 		p.ids = append(p.ids, id)
 	}
-	n = int(b[0])
-	b = b[1:]
-	if n > mostNumbers {
+	numbers := r.Byte()
+	if numbers > mostNumbers {
 		return p, badCursor()
 	}
-	for range n {
-		v, size := binary.Uvarint(b)
-		if size <= 0 || !bytes.Equal(binary.AppendUvarint(nil, v), b[:size]) {
-			return p, badCursor()
-		}
-		p.numbers, b = append(p.numbers, v), b[size:]
+	for range numbers {
+		p.numbers = append(p.numbers, r.Uvarint())
 	}
-	if len(b) > 0 {
+	if r.Err != nil || len(r.Rest) > 0 {
 		return p, badCursor()
 	}
 	return p, nil

@@ -2,11 +2,11 @@ package main
 
 import (
 	"errors"
-	"github.com/gemini-ctx/ctx/internal/clusters"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/gemini-ctx/ctx/internal/cli/document"
+	"github.com/gemini-ctx/ctx/internal/clusters"
 )
 
 type forestArgs struct {

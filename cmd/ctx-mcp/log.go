@@ -2,14 +2,14 @@ package main
 
 import (
 	"errors"
-	"github.com/gemini-ctx/ctx/internal/clusters"
-	"github.com/gemini-ctx/ctx/internal/history"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/cli/clierr"
+	"github.com/gemini-ctx/ctx/internal/clusters"
+	"github.com/gemini-ctx/ctx/internal/recall"
 )
 
 type logArgs struct {
@@ -72,7 +72,7 @@ func (cl *call) log(a logArgs) (*mcp.CallToolResult, error) {
 	}
 	w := &entryWalk{cl: cl, page: newPage(a.tokens())}
 	var tip format.ID
-	o := history.LogOptions{All: a.All, Limit: a.Limit, Since: since, NewestFirst: a.Reverse, Masked: a.Masked}
+	o := recall.LogOptions{All: a.All, Limit: a.Limit, Since: since, NewestFirst: a.Reverse, Masked: a.Masked}
 	if more {
 		tip, o.After, o.Skip = at.ids[0], at.ids[1], at.numbers[0]
 		w.resume(at.numbers[1], at.numbers[2])

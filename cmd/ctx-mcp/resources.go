@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"github.com/gemini-ctx/ctx/internal/recall"
 	"net/url"
 	"strings"
 
@@ -11,6 +10,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/gemini-ctx/ctx/internal/cli/clierr"
+	"github.com/gemini-ctx/ctx/internal/recall"
 )
 
 // The addresses of resources.

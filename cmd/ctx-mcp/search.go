@@ -1,8 +1,6 @@
 package main
 
 import (
-	"github.com/gemini-ctx/ctx/internal/history"
-	"github.com/gemini-ctx/ctx/internal/recall"
 	"slices"
 	"strings"
 	"time"
@@ -11,6 +9,9 @@ import (
 
 	"github.com/gemini-ctx/ctx/internal/cli/clierr"
 	"github.com/gemini-ctx/ctx/internal/cli/document"
+	"github.com/gemini-ctx/ctx/internal/clusters"
+	"github.com/gemini-ctx/ctx/internal/history"
+	"github.com/gemini-ctx/ctx/internal/recall"
 )
 
 // The default and the maximum number of hits.
@@ -154,7 +155,7 @@ func (cl *call) hits(a searchArgs) ([]recall.Hit, error) {
 }
 
 // reader returns the reader whose view limits the result, and nil for no limit.
-func (cl *call) reader(o ofBranch, reader string) (*history.Viewer, error) {
+func (cl *call) reader(o ofBranch, reader string) (*clusters.Viewer, error) {
 	if reader == "" {
 		return nil, nil
 	}

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"fmt"
 	"path/filepath"
 	"strings"
@@ -12,23 +11,18 @@ import (
 	"github.com/gemini-ctx/ctx/internal/session"
 )
 
-// openTranscript opens a file of an agent. The caller closes it with closeIt.
-func openTranscript(c context.Context, a *app, agent *catalog.Agent, file string) (read transcript.Read, source *watched, closeIt func(), err error) {
-	in, closeIt, err := a.input(file)
-	if err != nil {
-		return nil, nil, nil, err
-	}
-	source = &watched{c: c, from: in}
+// transcript returns a reader of the file of an agent, which source reads.
+func (a *app) transcript(agent *catalog.Agent, file string, source *watched) transcript.Read {
 	if agent.ReadFile != nil && file != "-" {
 		if read := agent.ReadFile(a.path(file)); read != nil {
-			return read, source, closeIt, nil
+			return read
 		}
 	}
 	own := strings.TrimSuffix(filepath.Base(file), filepath.Ext(file))
-	return func(emit func(transcript.Step) error) (transcript.Stats, error) { return agent.Read(own, source, emit) }, source, closeIt, nil
+	return func(emit func(transcript.Step) error) (transcript.Stats, error) { return agent.Read(own, source, emit) }
 }
 
-// projectDir is the directory that a store is for.
+// projectDir returns the project directory of a store.
 func (a *app) projectDir(s *session.Store) string {
 	if up := filepath.Dir(s.Dir); filepath.Base(s.Dir) == "context" && filepath.Base(up) == ".gemini" {
 		return filepath.Dir(up)
@@ -36,7 +30,7 @@ func (a *app) projectDir(s *session.Store) string {
 	return a.dir
 }
 
-// writeOptions are those for a branch of a session.
+// writeOptions returns the options for the transcript of a session.
 func writeOptions(s *session.Store, name, id, dir string, newest time.Time) transcript.WriteOptions {
 	return transcript.WriteOptions{Session: id, Home: s.Exchange.TranscriptHome(name), Dir: dir, Title: name, Now: newest, Keeps: catalog.Keeps}
 }

@@ -2,8 +2,6 @@ package main
 
 import (
 	"context"
-	"github.com/gemini-ctx/ctx/internal/history"
-	"github.com/gemini-ctx/ctx/internal/recall"
 	"io"
 	"os"
 
@@ -11,6 +9,8 @@ import (
 
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/cli/environ"
+	"github.com/gemini-ctx/ctx/internal/history"
+	"github.com/gemini-ctx/ctx/internal/recall"
 	"github.com/gemini-ctx/ctx/internal/repo"
 	"github.com/gemini-ctx/ctx/internal/session"
 	"github.com/gemini-ctx/ctx/lock"
@@ -22,7 +22,7 @@ import (
 // opened. The constructor of each command gets it.
 type app struct {
 	world
-	c   context.Context // ends when the user interrupts the run
+	c   context.Context // of all work of the run; it ends when the user interrupts it
 	out *output         // standard output, buffered; run flushes it at the end
 
 	json  bool // --json
@@ -146,6 +146,30 @@ func (a *app) openView() (*session.Store, *refs.View, error) {
 	view, err := s.Refs.Read()
 	return s, view, err
 }
+
+// onStore returns the RunE of a command that begins by opening the store.
+func (a *app) onStore(work func(s *session.Store, args []string) error) runE {
+	return func(_ *cobra.Command, args []string) error {
+		s, err := a.openStore()
+		if err != nil {
+			return err
+		}
+		return work(s, args)
+	}
+}
+
+// onView returns the RunE of a command that begins by opening the store and reading the refs.
+func (a *app) onView(work func(s *session.Store, view *refs.View, args []string) error) runE {
+	return func(_ *cobra.Command, args []string) error {
+		s, view, err := a.openView()
+		if err != nil {
+			return err
+		}
+		return work(s, view, args)
+	}
+}
+
+type runE = func(cmd *cobra.Command, args []string) error
 
 // sessionOr returns the session that -s names, by its name or the first characters of it; without a
 // name, the session that HEAD names. It returns an unknown name as it is.

@@ -2,13 +2,8 @@ package main
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"fmt"
-	"github.com/gemini-ctx/ctx/internal/clusters"
-	"github.com/gemini-ctx/ctx/internal/conversation"
-	"github.com/gemini-ctx/ctx/internal/history"
-	"github.com/gemini-ctx/ctx/internal/recall"
 	"time"
 	"unicode/utf8"
 
@@ -17,6 +12,10 @@ import (
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/cli/bulk"
 	"github.com/gemini-ctx/ctx/internal/cli/jsonl"
+	"github.com/gemini-ctx/ctx/internal/clusters"
+	"github.com/gemini-ctx/ctx/internal/conversation"
+	"github.com/gemini-ctx/ctx/internal/history"
+	"github.com/gemini-ctx/ctx/internal/recall"
 	"github.com/gemini-ctx/ctx/internal/session"
 	"github.com/gemini-ctx/ctx/refs"
 )
@@ -66,14 +65,14 @@ Before anything is stored, the command replaces each secret that it recognizes b
 			}
 			return nil
 		},
-		RunE: func(cmd *cobra.Command, args []string) error {
+		RunE: func(_ *cobra.Command, args []string) error {
 			if o.jsonl {
-				return o.runBulk(cmd.Context(), a, append(args, "-")[0])
+				return o.runBulk(a, append(args, "-")[0])
 			}
-			return o.runOne(cmd.Context(), a)
+			return o.runOne(a)
 		},
 	}
-	o.add(cmd)
+	o.add(a, cmd)
 	f := cmd.Flags()
 	f.StringVar(&o.role, "role", "", "the role of the speaker: user, model, tool or system")
 	f.StringVarP(&o.text, "message", "m", "", "the text of the message")
@@ -117,11 +116,11 @@ func (o *appendOptions) open(a *app) (s *session.Store, name string, expect form
 }
 
 func (o *appendOptions) expected(s *session.Store, view *refs.View, name string) (format.ID, error) {
-	return resolve(s, view, inBranch(o.expect, name, o.branch))
+	return resolve(s, view, clusters.InBranch(o.expect, name, o.branch))
 }
 
 // runOne appends one message.
-func (o *appendOptions) runOne(c context.Context, a *app) error {
+func (o *appendOptions) runOne(a *app) error {
 	m, err := o.read(a)
 	if err != nil {
 		return err
@@ -138,18 +137,12 @@ func (o *appendOptions) runOne(c context.Context, a *app) error {
 		return err
 	}
 	set := conversation.AppendOptions{Expect: expect, Orphan: o.orphan, Parent: parent}
-	done, found, err := s.Conversation.Append(c, name, o.branch, []conversation.Message{m}, set)
+	done, found, err := s.Conversation.Append(a.c, name, o.branch, []conversation.Message{m}, set)
 	if err != nil {
 		return err
 	}
-	if len(found) > 0 {
-		a.say("ctx: append: cleaned: %s", counts(byClass(found)))
-	}
-	if a.json {
-		return a.answer(done[0])
-	}
-	a.line("%v", done[0].ID)
-	return nil
+	a.sayCleaned("append", found)
+	return a.result(fields(done[0]), "%v", done[0].ID)
 }
 
 // parent returns the parent that --parent-call names, and nil without the flag.
@@ -239,7 +232,7 @@ func partsOf(text string) (json.RawMessage, error) {
 const graduatedAtOnce = 16384
 
 // runBulk appends one message for each line of a file.
-func (o *appendOptions) runBulk(c context.Context, a *app, file string) error {
+func (o *appendOptions) runBulk(a *app, file string) error {
 	for _, name := range []string{"role", "message", "file", "parts", "author", "time", "source", "invocation", "expect", "note"} {
 		if o.cmd.Flags().Changed(name) {
 			return usagef("--%s is for one message; with --jsonl each line says it", name)
@@ -272,7 +265,7 @@ func (o *appendOptions) runBulk(c context.Context, a *app, file string) error {
 		}},
 		Options: conversation.AppendOptions{Orphan: o.orphan, NoGraduation: true, Parent: parent},
 	}
-	err = b.Run(c, in)
+	err = b.Run(a.c, in)
 	for _, text := range b.Report.Text() {
 		a.say("ctx: append: %s", text)
 	}
@@ -283,7 +276,7 @@ func (o *appendOptions) runBulk(c context.Context, a *app, file string) error {
 	case n > graduatedAtOnce:
 		a.say("ctx: append: messages older than the window wait to graduate: run `ctx graduate` or `ctx compact`")
 	case n > 0:
-		if _, err := s.Conversation.GraduateAndAdopt(c, name, o.branch); err != nil {
+		if _, err := s.Conversation.GraduateAndAdopt(a.c, name, o.branch); err != nil {
 			return err
 		}
 	}

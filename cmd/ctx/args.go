@@ -10,6 +10,26 @@ import (
 
 func between(low, high int) cobra.PositionalArgs { return command.Between(low, high) }
 
+// either checks the arguments with the first function if a flag is given, and else with the second.
+func either(flag *bool, with, without cobra.PositionalArgs) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if *flag {
+			return with(cmd, args)
+		}
+		return without(cmd, args)
+	}
+}
+
+// group adds subcommands to a command that needs one of them, unless it has work of its own.
+func group(cmd *cobra.Command, subs ...*cobra.Command) *cobra.Command {
+	cmd.Args = noSuchCommand
+	if cmd.RunE == nil {
+		cmd.RunE = needsCommand
+	}
+	cmd.AddCommand(subs...)
+	return cmd
+}
+
 func long(text string, codes ...int) string { return command.Long(text, codes...) }
 
 // noSuchCommand checks the arguments of a command that has only subcommands.

@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/gemini-ctx/ctx/internal/cli/document"
 	"github.com/gemini-ctx/ctx/internal/session"
 	"github.com/gemini-ctx/ctx/internal/summarizer"
 )
@@ -27,10 +28,9 @@ means the state of its parent, so that both share it, or its own state if the li
 The state is in the store's cache, and all processes share it. If it is lost, ctx only asks once
 too often.`, exitNoStore, exitCorrupt, exitNotFound),
 		Example: "  ctx avail\n  ctx avail check\n  ctx avail mark gemini quota\n  ctx avail select gemini-2.5-pro gemini-2.5-flash --json",
-		Args:    noSuchCommand,
 		RunE:    func(*cobra.Command, []string) error { return runAvailShow(a, &availScope{}, nil) },
 	}
-	cmd.AddCommand(newAvailShowCmd(a), newAvailSelectCmd(a), newAvailCheckCmd(a), newAvailMarkCmd(a),
+	return group(cmd, newAvailShowCmd(a), newAvailSelectCmd(a), newAvailCheckCmd(a), newAvailMarkCmd(a),
 		availChange(a, "consume NAME", "Record that a name was asked in this turn",
 			"Records that a name with the mark retry was asked: it is unavailable until reset-turn. Other names do not change.", 1,
 			func(h *summarizer.Health, args []string) { h.Consume(args[0]) }),
@@ -40,7 +40,6 @@ too often.`, exitNoStore, exitCorrupt, exitNotFound),
 			func(h *summarizer.Health, _ []string) { h.ResetTurn() }),
 		availChange(a, "reset", "Remove all marks", "Removes all marks, including those with the reason quota.", 0,
 			func(h *summarizer.Health, _ []string) { h.Reset() }))
-	return cmd
 }
 
 func newAvailShowCmd(a *app) *cobra.Command {
@@ -84,9 +83,9 @@ type availDoc struct {
 
 func availDocOf(s summarizer.Snapshot, chain []string) availDoc {
 	d := availDoc{Name: s.Name, State: string(s.State), Available: s.Available, Attempts: s.Attempts}
-	d.Reason = orNull(s.Why())
+	d.Reason = document.OrNull(s.Why())
 	if !s.Until.IsZero() {
-		until := timeText(s.Until)
+		until := document.TimeText(s.Until)
 		d.Until = &until
 	}
 	if i := slices.Index(chain, s.Name); i >= 0 {
@@ -110,9 +109,7 @@ func runAvailShow(a *app, o *availScope, names []string) error {
 	for _, name := range names {
 		d := availDocOf(health.Snapshot(name, a.now()), s.Config.Summarize.Chain)
 		if a.json {
-			if err := a.answer(d); err != nil {
-				return err
-			}
+			a.document(d)
 			continue
 		}
 		rows = append(rows, []string{oneLine(d.Name), d.State, availText(d)})
@@ -168,10 +165,7 @@ func runAvailSelect(a *app, o *availScope, names []string) error {
 	}
 	chosen := file.Load().SelectFirstAvailable(names, a.now())
 	if a.json {
-		err := a.answer("selected", orNull(chosen.Name), "attempts", chosen.Attempts, "skipped", chosen.Skipped)
-		if err != nil {
-			return err
-		}
+		a.document("selected", document.OrNull(chosen.Name), "attempts", chosen.Attempts, "skipped", chosen.Skipped)
 	} else {
 		for _, one := range chosen.Skipped {
 			a.say("%s: not available: %s", one.Name, one.Reason)
@@ -180,10 +174,7 @@ func runAvailSelect(a *app, o *availScope, names []string) error {
 			a.line("%s", chosen.Name)
 		}
 	}
-	if chosen.Name == "" {
-		return &exitError{exitFailed}
-	}
-	return nil
+	return exitIf(chosen.Name == "", exitFailed)
 }
 
 // availChange returns a command that changes the marks of the names in its arguments.

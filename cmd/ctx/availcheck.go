@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"slices"
 	"strings"
@@ -25,7 +24,7 @@ summarizer that answers is healthy from then on; one that does not is marked as 
 If a summarizer gives no summary, the exit code is 1.`, exitNoStore, exitCorrupt),
 		Example: "  ctx avail check\n  ctx avail check openai",
 		Args:    checkedNames(0, -1),
-		RunE:    func(cmd *cobra.Command, args []string) error { return runAvailCheck(cmd.Context(), a, args) },
+		RunE:    func(_ *cobra.Command, args []string) error { return runAvailCheck(a, args) },
 	}
 }
 
@@ -39,7 +38,7 @@ type checkDoc struct {
 	Text    string `json:"text,omitempty"`
 }
 
-func runAvailCheck(c context.Context, a *app, names []string) error {
+func runAvailCheck(a *app, names []string) error {
 	s, err := a.openStore()
 	if err != nil {
 		return err
@@ -49,7 +48,7 @@ func runAvailCheck(c context.Context, a *app, names []string) error {
 	}
 	bad := false
 	for _, name := range names {
-		d, err := checkOne(c, a, s, name)
+		d, err := checkOne(a, s, name)
 		if err != nil {
 			return err
 		}
@@ -63,21 +62,18 @@ func runAvailCheck(c context.Context, a *app, names []string) error {
 			return err
 		}
 	}
-	if bad {
-		return &exitError{exitFailed}
-	}
-	return nil
+	return exitIf(bad, exitFailed)
 }
 
-func checkOne(c context.Context, a *app, s *session.Store, name string) (checkDoc, error) {
+func checkOne(a *app, s *session.Store, name string) (checkDoc, error) {
 	set, ok := s.Config.Summarizers[name]
 	if name != summarizer.Extractive && (!ok || len(set.Command) == 0) {
 		return checkDoc{}, withHint(usagef("no such summarizer: %q", name), "see `ctx help environment` for your config file, and docs/summarizers.md for its content")
 	}
-	told, err := summarizer.Check(c, summarizer.Config{Health: a.health(s), Now: a.now, Beside: environ.Beside()},
+	told, err := summarizer.Check(a.c, summarizer.Config{Health: a.health(s), Now: a.now, Beside: environ.Beside()},
 		summarizer.Member{Name: name, Command: set.Command, Timeout: set.Timeout}, sample())
-	if c.Err() != nil {
-		return checkDoc{}, c.Err()
+	if a.c.Err() != nil {
+		return checkDoc{}, a.c.Err()
 	}
 	d := checkDoc{Name: name, OK: err == nil}
 	var f *summarizer.Failure

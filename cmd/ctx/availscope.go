@@ -1,9 +1,9 @@
 package main
 
 import (
-	"github.com/gemini-ctx/ctx/internal/history"
 	"github.com/spf13/cobra"
 
+	"github.com/gemini-ctx/ctx/internal/history"
 	"github.com/gemini-ctx/ctx/internal/session"
 	"github.com/gemini-ctx/ctx/internal/summarizer"
 )

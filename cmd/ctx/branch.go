@@ -1,19 +1,17 @@
 package main
 
 import (
-	"context"
 	"errors"
-	"github.com/gemini-ctx/ctx/internal/conversation"
-	"github.com/gemini-ctx/ctx/internal/history"
 	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/internal/cli/document"
+	"github.com/gemini-ctx/ctx/internal/conversation"
+	"github.com/gemini-ctx/ctx/internal/history"
 	"github.com/gemini-ctx/ctx/internal/history/dag"
-	"github.com/gemini-ctx/ctx/internal/session"
-	"github.com/gemini-ctx/ctx/refs"
 )
 
 func newBranchCmd(a *app) *cobra.Command {
@@ -24,43 +22,9 @@ func newBranchCmd(a *app) *cobra.Command {
 from a fork. Each branch sees what its parent had said by then, and nothing of its siblings,
 until a join brings its messages to the parent.`),
 		Example: "  ctx branch fork -s work main tests docs\n  ctx branch join -s work main tests docs",
-		Args:    noSuchCommand,
-		RunE:    needsCommand,
 	}
-	cmd.AddCommand(newBranchForkCmd(a), newBranchJoinCmd(a), newBranchListCmd(a), newBranchVisibleCmd(a), newBranchTokensCmd(a))
-	return cmd
-}
-
-// ofSession is the flag -s for commands that take branches as arguments.
-type ofSession struct{ session string }
-
-func (o *ofSession) add(a *app, cmd *cobra.Command) {
-	cmd.Flags().StringVarP(&o.session, "session", "s", "", "the session (default: the one that HEAD names)")
-	completeFlag(cmd, "session", a.completeSessions())
-}
-
-func (o *ofSession) check(cmd *cobra.Command, branches ...string) error {
-	if cmd.Flags().Changed("session") {
-		if err := checkName("session", o.session); err != nil {
-			return err
-		}
-	}
-	for _, b := range branches {
-		if err := checkName("branch", b); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// open opens the store and returns the name of the session.
-func (o *ofSession) open(a *app) (*session.Store, *refs.View, string, error) {
-	s, view, err := a.openView()
-	if err != nil {
-		return nil, nil, "", err
-	}
-	name, err := sessionOr(view, o.session)
-	return s, view, name, err
+	return group(cmd, newBranchForkCmd(a), newBranchJoinCmd(a), newBranchListCmd(a), newBranchVisibleCmd(a),
+		newBranchTokensCmd(a))
 }
 
 type forkOptions struct {
@@ -82,12 +46,7 @@ With --at the children are independent lines: they end at REV, an earlier entry 
 are no children to join. They keep what the model of PARENT was last told.`, exitNoStore, exitLocked, exitStale, exitCorrupt, exitNotFound),
 		Example: "  ctx branch fork -s work main tests docs\n  ctx branch fork -s work main again --at work~4",
 		Args:    between(2, -1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := o.check(cmd, args...); err != nil {
-				return err
-			}
-			return o.run(cmd.Context(), a, args[0], args[1:])
-		},
+		RunE:    func(_ *cobra.Command, args []string) error { return o.run(a, args[0], args[1:]) },
 	}
 	o.add(a, cmd)
 	cmd.Flags().StringVar(&o.at, "at", "", "start independent lines, whose last entry is `REV`")
@@ -96,8 +55,8 @@ are no children to join. They keep what the model of PARENT was last told.`, exi
 	return cmd
 }
 
-func (o *forkOptions) run(c context.Context, a *app, parent string, children []string) error {
-	s, view, name, err := o.open(a)
+func (o *forkOptions) run(a *app, parent string, children []string) error {
+	b, err := o.openAt(a, parent, children...)
 	if err != nil {
 		return err
 	}
@@ -107,26 +66,18 @@ func (o *forkOptions) run(c context.Context, a *app, parent string, children []s
 			return usagef("bad --invocation: %.80q: %v", o.invocation, err)
 		}
 	}
-	for _, r := range []struct {
-		rev string
-		id  *format.ID
-	}{{o.at, &options.At}, {o.expect, &options.Expect}} {
-		if r.rev == "" {
-			continue
-		}
-		if *r.id, err = resolveEntry(s, view, inBranch(r.rev, name, parent)); err != nil {
-			return err
-		}
+	if options.At, err = b.entry(o.at); err != nil {
+		return err
 	}
-	done, err := s.Conversation.Fork(c, name, parent, children, options)
+	if options.Expect, err = b.entry(o.expect); err != nil {
+		return err
+	}
+	done, err := b.s.Conversation.Fork(a.c, b.name, parent, children, options)
 	if err != nil {
 		return err
 	}
-	if a.json {
-		return a.answer("id", done.Entry, "session", name, "parent", parent, "children", children, "line", done.Line)
-	}
-	a.line("%v", done.Entry)
-	return nil
+	doc := fields("id", done.Entry, "session", b.name, "parent", parent, "children", children, "line", done.Line)
+	return a.result(doc, "%v", done.Entry)
 }
 
 type joinOptions struct {
@@ -145,38 +96,29 @@ with the messages that it has. A child that is not named stays open, and PARENT 
 messages within this invocation.`, exitNoStore, exitLocked, exitStale, exitCorrupt, exitNotFound),
 		Example: "  ctx branch join -s work main tests docs",
 		Args:    between(2, -1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := o.check(cmd, args...); err != nil {
-				return err
-			}
-			return o.run(cmd.Context(), a, args[0], args[1:])
-		},
+		RunE:    func(_ *cobra.Command, args []string) error { return o.run(a, args[0], args[1:]) },
 	}
 	o.add(a, cmd)
 	cmd.Flags().StringVar(&o.expect, "expect", "", "fail unless the tip of PARENT is this entry")
 	return cmd
 }
 
-func (o *joinOptions) run(c context.Context, a *app, parent string, children []string) error {
-	s, view, name, err := o.open(a)
+func (o *joinOptions) run(a *app, parent string, children []string) error {
+	b, err := o.openAt(a, parent, children...)
 	if err != nil {
 		return err
 	}
-	var options conversation.JoinOptions
-	if o.expect != "" {
-		if options.Expect, err = resolveEntry(s, view, inBranch(o.expect, name, parent)); err != nil {
-			return err
-		}
-	}
-	done, err := s.Conversation.Join(c, name, parent, children, options)
+	expect, err := b.entry(o.expect)
 	if err != nil {
 		return err
 	}
-	if a.json {
-		return a.answer("id", done.Entry, "session", name, "parent", parent, "children", children, "messages", done.Messages, "open", done.Open)
+	done, err := b.s.Conversation.Join(a.c, b.name, parent, children, conversation.JoinOptions{Expect: expect})
+	if err != nil {
+		return err
 	}
-	a.line("%v", done.Entry)
-	return nil
+	doc := fields("id", done.Entry, "session", b.name, "parent", parent, "children", children,
+		"messages", done.Messages, "open", done.Open)
+	return a.result(doc, "%v", done.Entry)
 }
 
 func newBranchListCmd(a *app) *cobra.Command {
@@ -191,10 +133,7 @@ independent line.`, exitNoStore, exitCorrupt, exitNotFound),
 		Args:    between(0, 0),
 	}
 	o.add(a, cmd)
-	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		if err := o.check(cmd); err != nil {
-			return err
-		}
+	cmd.RunE = func(*cobra.Command, []string) error {
 		s, view, name, err := o.open(a)
 		if err != nil {
 			return err
@@ -210,11 +149,8 @@ independent line.`, exitNoStore, exitCorrupt, exitNotFound),
 				state = "open"
 			}
 			if a.json {
-				err := a.answer("session", name, "branch", b.Name, "state", state, "parent", orNull(b.Parent), "fork", b.Fork,
-					"tip", b.Value.ID, "seq", b.Seq, "invocation", orNull(b.Invocation))
-				if err != nil {
-					return err
-				}
+				a.document("session", name, "branch", b.Name, "state", state, "parent", document.OrNull(b.Parent), "fork", b.Fork,
+					"tip", b.Value.ID, "seq", b.Seq, "invocation", document.OrNull(b.Invocation))
 				continue
 			}
 			rows = append(rows, []string{b.Name, state, strconv.FormatUint(b.Seq, 10), b.Value.ID.Short(12), b.Parent})
@@ -248,10 +184,7 @@ revision; the reader knows nothing that came later.`,
 	o.add(a, cmd)
 	cmd.Flags().StringVar(&o.reader, "reader", history.MainBranch, "the branch or the revision of the reader")
 	cmd.Flags().BoolVar(&o.all, "all", false, "print every kind of entry")
-	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		if err := o.check(cmd); err != nil {
-			return err
-		}
+	cmd.RunE = func(*cobra.Command, []string) error {
 		s, view, name, err := o.open(a)
 		if err != nil {
 			return err
@@ -260,8 +193,8 @@ revision; the reader knows nothing that came later.`,
 		if err != nil {
 			return err
 		}
-		return s.History.Each(r, o.all, func(shown *history.Shown) error {
-			return errors.Join(cmd.Context().Err(), a.printEntry(shown))
+		return s.Clusters.Each(r, o.all, func(shown *history.Shown) error {
+			return errors.Join(a.c.Err(), a.printEntry(shown))
 		})
 	}
 	return cmd
@@ -280,12 +213,7 @@ reader's set. The sets are derived from forks and joins; ctx decides nothing by 
 		Example: "  ctx branch tokens -s work",
 	}
 	o.add(a, cmd)
-	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		if err := o.check(cmd); err != nil {
-			return err
-		}
-		return o.tokens(a, args)
-	}
+	cmd.RunE = func(_ *cobra.Command, args []string) error { return o.tokens(a, args) }
 	return cmd
 }
 
@@ -299,11 +227,7 @@ func (o *ofSession) tokens(a *app, args []string) error {
 		return err
 	}
 	show := func(key, what string, set dag.Tokens) error {
-		if a.json {
-			return a.answer(key, what, "tokens", []uint64(set))
-		}
-		a.line("%s\t%v", what, set)
-		return nil
+		return a.result(fields(key, what, "tokens", []uint64(set)), "%s\t%v", what, set)
 	}
 	if len(args) == 0 {
 		for _, b := range list {

@@ -1,12 +1,13 @@
 package main
 
 import (
-	"github.com/gemini-ctx/ctx/internal/clusters"
-	"github.com/gemini-ctx/ctx/internal/history"
 	"github.com/spf13/cobra"
 
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/cli/command"
+	"github.com/gemini-ctx/ctx/internal/clusters"
+	"github.com/gemini-ctx/ctx/internal/history"
+	"github.com/gemini-ctx/ctx/internal/session"
 	"github.com/gemini-ctx/ctx/refs"
 )
 
@@ -17,10 +18,11 @@ type branchFlags struct {
 	whole           bool // the session's name has to be whole: one that does not exist means something else
 }
 
-func (f *branchFlags) add(cmd *cobra.Command) {
+func (f *branchFlags) add(a *app, cmd *cobra.Command) {
 	f.cmd = cmd
 	cmd.Flags().StringVarP(&f.session, "session", "s", "", "the session (default: the one that HEAD names)")
 	cmd.Flags().StringVarP(&f.branch, "branch", "b", history.MainBranch, "the branch of the session")
+	completeFlag(cmd, "session", a.completeSessions())
 }
 
 // check refuses invalid names.
@@ -54,6 +56,111 @@ func (f *branchFlags) tip(view *refs.View) (name, branch string, tip format.Valu
 	return name, branch, tip, err
 }
 
+// open opens the store and picks the branch.
+func (f *branchFlags) open(a *app) (b openBranch, err error) {
+	if b.s, b.view, err = a.openView(); err == nil {
+		b.name, b.branch, err = f.pick(b.view)
+	}
+	return b, err
+}
+
+// openTip is open for a branch that must exist.
+func (f *branchFlags) openTip(a *app) (b openBranch, err error) {
+	if b, err = f.open(a); err == nil {
+		b.tip, err = history.Tip(b.view, b.name, b.branch)
+	}
+	return b, err
+}
+
+// onBranch returns the RunE of a command that begins by opening the store and picking the branch.
+func (f *branchFlags) onBranch(a *app, work func(b openBranch, args []string) error) runE {
+	return func(_ *cobra.Command, args []string) error {
+		b, err := f.open(a)
+		if err != nil {
+			return err
+		}
+		return work(b, args)
+	}
+}
+
+// onTip is onBranch for a branch that must exist.
+func (f *branchFlags) onTip(a *app, work func(b openBranch, args []string) error) runE {
+	return func(_ *cobra.Command, args []string) error {
+		b, err := f.openTip(a)
+		if err != nil {
+			return err
+		}
+		return work(b, args)
+	}
+}
+
+// openBranch is a branch that a command works on, in its store.
+type openBranch struct {
+	s            *session.Store
+	view         *refs.View
+	name, branch string
+	tip          format.Value // zero if the branch need not exist
+}
+
+// entry returns the entry that rev names in the branch, and the zero id for "".
+func (b *openBranch) entry(rev string) (format.ID, error) {
+	if rev == "" {
+		return format.ID{}, nil
+	}
+	return resolveEntry(b.s, b.view, clusters.InBranch(rev, b.name, b.branch))
+}
+
 func checkName(what, name string) error { return command.CheckName(what, name) }
 
-func inBranch(rev, name, branch string) string { return clusters.InBranch(rev, name, branch) }
+// ofSession is the flag -s for commands that take no branch, or branches as arguments.
+type ofSession struct {
+	cmd     *cobra.Command
+	session string
+}
+
+func (o *ofSession) add(a *app, cmd *cobra.Command) {
+	o.addWith(a, cmd, "the session (default: the one that HEAD names)")
+}
+
+// addWith is add with another help text.
+func (o *ofSession) addWith(a *app, cmd *cobra.Command, usage string) {
+	o.cmd = cmd
+	cmd.Flags().StringVarP(&o.session, "session", "s", "", usage)
+	completeFlag(cmd, "session", a.completeSessions())
+}
+
+// check refuses an invalid name.
+func (o *ofSession) check() error {
+	if o.cmd.Flags().Changed("session") {
+		return checkName("session", o.session)
+	}
+	return nil
+}
+
+// open opens the store and returns the name of the session.
+func (o *ofSession) open(a *app) (*session.Store, *refs.View, string, error) {
+	if err := o.check(); err != nil {
+		return nil, nil, "", err
+	}
+	s, view, err := a.openView()
+	if err != nil {
+		return nil, nil, "", err
+	}
+	name, err := sessionOr(view, o.session)
+	return s, view, name, err
+}
+
+// openAt opens the store for work on a branch of the session. others are names of more branches.
+func (o *ofSession) openAt(a *app, branch string, others ...string) (b openBranch, err error) {
+	if err := o.check(); err != nil {
+		return b, err
+	}
+	for _, name := range append([]string{branch}, others...) {
+		if err := checkName("branch", name); err != nil {
+			return b, err
+		}
+	}
+	b.branch = branch
+	b.s, b.view, b.name, err = o.open(a)
+	return b, err
+}

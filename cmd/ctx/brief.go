@@ -7,7 +7,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gemini-ctx/ctx/forest/summarize"
-	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/brief"
 	"github.com/gemini-ctx/ctx/internal/history"
 	"github.com/gemini-ctx/ctx/internal/view"
@@ -40,8 +39,7 @@ prints the same for a session that does not exist yet.`,
 		Args:    between(0, 0),
 		RunE:    func(*cobra.Command, []string) error { return o.run(a) },
 	}
-	o.add(cmd)
-	completeFlag(cmd, "session", a.completeSessions())
+	o.add(a, cmd)
 	cmd.Flags().IntVar(&o.budget, "budget", defaultBrief, "print at most `N` tokens")
 	cmd.Flags().BoolVar(&o.project, "project", false, "print the newest sessions of the project")
 	return cmd
@@ -58,9 +56,10 @@ func (o *briefOptions) run(a *app) error {
 	if err != nil {
 		return err
 	}
-	room := view.BriefRoom(o.budget)
+	how := brief.Options{Room: view.BriefRoom(o.budget), Cost: view.BriefCost}
+	how.Short = brief.IsShort(o.budget)
 	if o.project {
-		list, err := s.Recall.ProjectBrief(v, room, view.BriefCost)
+		list, err := s.Recall.ProjectBrief(v, how)
 		if err != nil {
 			return err
 		}
@@ -70,7 +69,7 @@ func (o *briefOptions) run(a *app) error {
 	if err != nil {
 		return err
 	}
-	b, err := s.Recall.WorkBrief(v, history.BranchName{Session: name, Branch: branch}, room, view.BriefCost)
+	b, err := s.Recall.WorkBrief(v, history.BranchName{Session: name, Branch: branch}, how)
 	if err != nil {
 		return err
 	}
@@ -104,17 +103,7 @@ func briefLines(lines []brief.Line) string {
 	return w.String()
 }
 
-type briefLineDoc struct {
-	Section string    `json:"section"`
-	Entry   format.ID `json:"entry"`
-	Text    string    `json:"text"`
-}
-
 func answerBrief(a *app, b *brief.SessionBrief) error {
-	var lines []briefLineDoc
-	for _, l := range b.Lines {
-		lines = append(lines, briefLineDoc{string(l.Section), l.Entry, l.Text})
-	}
-	return a.answer("session", b.Session, "branch", b.Branch, "messages", b.Messages, "lines", lines,
+	return a.answer("session", b.Session, "branch", b.Branch, "messages", b.Messages, "lines", b.Lines,
 		"tokens", summarize.Tokens(briefLines(b.Lines)))
 }

@@ -19,12 +19,7 @@ With --restore the command makes a store from FILE, for the project in DIR or in
 directory. The project must not have a store yet. The command checks the file as `+"`ctx fsck`"+` does
 before it makes the store.`, exitNoStore, exitLocked, exitStale, exitCorrupt),
 		Example: "  ctx bundle ~/backup/parcels.ctx\n  ctx bundle --restore ~/backup/parcels.ctx ~/src/parcels",
-		Args: func(cmd *cobra.Command, args []string) error {
-			if restore {
-				return between(1, 2)(cmd, args)
-			}
-			return between(1, 1)(cmd, args)
-		},
+		Args:    either(&restore, between(1, 2), between(1, 1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if restore {
 				return unbundle(a, cmd, args)
@@ -34,7 +29,7 @@ before it makes the store.`, exitNoStore, exitLocked, exitStale, exitCorrupt),
 				return err
 			}
 			show, done := a.progress()
-			r, err := bundle.Write(cmd.Context(), s, a.path(args[0]), show)
+			r, err := bundle.Write(a.c, s, a.path(args[0]), show)
 			done()
 			if err != nil {
 				return err
@@ -49,7 +44,7 @@ before it makes the store.`, exitNoStore, exitLocked, exitStale, exitCorrupt),
 func unbundle(a *app, cmd *cobra.Command, args []string) error {
 	a.watchInterrupts()
 	project := a.project(args[1:])
-	r, err := bundle.Unpack(cmd.Context(), a.env(), a.path(args[0]), project)
+	r, err := bundle.Unpack(a.c, a.env(), a.path(args[0]), project)
 	if err != nil {
 		return err
 	}
@@ -58,9 +53,5 @@ func unbundle(a *app, cmd *cobra.Command, args []string) error {
 
 // printBundle prints where the copy, or the store, is now.
 func printBundle(a *app, r bundle.Report, path string) error {
-	if a.json {
-		return a.answer("path", path, r)
-	}
-	a.pathLine(path)
-	return nil
+	return a.pathResult(fields("path", path, r), path)
 }

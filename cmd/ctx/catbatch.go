@@ -3,11 +3,11 @@ package main
 import (
 	"bufio"
 	"errors"
-	"github.com/gemini-ctx/ctx/internal/clusters"
 	"io"
 	"strings"
 
 	"github.com/gemini-ctx/ctx/internal/cli/clierr"
+	"github.com/gemini-ctx/ctx/internal/clusters"
 	"github.com/gemini-ctx/ctx/internal/session"
 	"github.com/gemini-ctx/ctx/objects"
 	"github.com/gemini-ctx/ctx/refs"
@@ -116,7 +116,7 @@ func (b *batch) find(view *refs.View, rev string) (content, error) {
 
 func (b *batch) none(rev, why string) {
 	if b.json {
-		_ = b.app.answer("rev", rev, "answer", why) // output keeps its error
+		b.document("rev", rev, "answer", why)
 		return
 	}
 	b.printf("%s %s\n", rev, why)

@@ -2,12 +2,12 @@ package main
 
 import (
 	"errors"
-	"github.com/gemini-ctx/ctx/internal/clusters"
 	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
 	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/internal/clusters"
 	"github.com/gemini-ctx/ctx/internal/session"
 	"github.com/gemini-ctx/ctx/objects"
 )

@@ -1,17 +1,18 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"fmt"
-	"github.com/gemini-ctx/ctx/internal/claims"
-	"github.com/gemini-ctx/ctx/internal/compaction"
-	"github.com/gemini-ctx/ctx/internal/summaries"
 
 	"github.com/gemini-ctx/ctx/forest/summarize"
 	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/internal/claims"
+	"github.com/gemini-ctx/ctx/internal/cli/document"
 	"github.com/gemini-ctx/ctx/internal/cli/jsonl"
+	"github.com/gemini-ctx/ctx/internal/compaction"
+	"github.com/gemini-ctx/ctx/internal/jsonvalue"
 	"github.com/gemini-ctx/ctx/internal/session"
+	"github.com/gemini-ctx/ctx/internal/summaries"
 	"github.com/gemini-ctx/ctx/refs"
 )
 
@@ -25,8 +26,8 @@ type claimInputDoc struct {
 }
 
 // printClaims prints a claim for each summary that is needed.
-func printClaims(c context.Context, a *app, s *session.Store, view *refs.View, limit int) error {
-	return s.Compaction.Claims(c, view, limit, func(claim compaction.Claim) error {
+func printClaims(a *app, s *session.Store, view *refs.View, limit int) error {
+	return s.Compaction.Claims(a.c, view, limit, func(claim compaction.Claim) error {
 		if !a.json {
 			a.line("%s  cluster %d, %s, at most %s", claim.ID, claim.Cluster, plural(len(claim.Inputs), "input", "inputs"), plural(claim.Tokens, "token", "tokens"))
 			return nil
@@ -37,28 +38,28 @@ func printClaims(c context.Context, a *app, s *session.Store, view *refs.View, l
 				inputs = append(inputs, claimInputDoc{Kind: "summary", ID: in.ID, Text: in.Text})
 				continue
 			}
-			inputs = append(inputs, claimInputDoc{"entry", in.ID, in.Role, in.Author, timeText(in.Time), in.Text})
+			inputs = append(inputs, claimInputDoc{"entry", in.ID, in.Role, in.Author, document.TimeText(in.Time), in.Text})
 		}
 		return a.answer("claim", claim.ID, "cluster", claim.Cluster, "tokens", claim.Tokens, "generation", claim.Generation, "inputs", inputs)
 	})
 }
 
 // runCommit reads all answers and then commits them.
-func (o *compactOptions) runCommit(c context.Context, a *app) error {
+func (o *compactOptions) runCommit(a *app) error {
 	s, err := a.openStore()
 	if err != nil {
 		return err
 	}
-	answers, err := a.readAnswers(c, o.commit, "compact", claims.CheckSummary)
+	answers, err := a.readAnswers(o.commit, "compact", claims.CheckSummary)
 	if err != nil {
 		return err
 	}
-	d, err := s.Compaction.Commit(c, answers)
+	d, err := s.Compaction.Commit(a.c, answers)
 	tellReasons(a, d)
 	if err != nil {
 		return err
 	}
-	defer a.tidy(c, s)
+	defer a.tidy(s)
 	if err := printCompaction(a, d); err != nil {
 		return err
 	}
@@ -77,14 +78,14 @@ const maxAnswers = 256 << 20
 // readAnswers reads an answer from each line of the file that --commit names. check validates the
 // id of a claim. One bad line makes all answers an error, since its author may have meant something
 // else with the others, too.
-func (a *app) readAnswers(c context.Context, file, command string, check func(claim string) error) (list []summaries.Answer, err error) {
+func (a *app) readAnswers(file, command string, check func(claim string) error) (list []summaries.Answer, err error) {
 	in, closeInput, err := a.input(file)
 	if err != nil {
 		return nil, err
 	}
 	defer closeInput()
 	size := 0
-	err = jsonl.Each(c, in, func(line []byte) error {
+	err = jsonl.Each(a.c, in, func(line []byte) error {
 		answer, err := readAnswer(line, check)
 		if size += len(line); err == nil && size > maxAnswers {
 			err = fmt.Errorf("more than %d MiB of answers", maxAnswers>>20)
@@ -108,42 +109,19 @@ const (
 // readAnswer reads one answer. check validates the id of its claim.
 func readAnswer(line []byte, check func(claim string) error) (summaries.Answer, error) {
 	out := summaries.Answer{Response: summarize.Response{Summarizer: unnamedWorker, Version: unnamedVersion}}
-	seen := map[string]bool{}
-	err := jsonl.EachMember(line, func(key, value []byte) error {
-		k := string(key)
-		if seen[k] {
-			return fmt.Errorf("%.40q twice", k)
-		}
-		seen[k] = true
-		var err error
-		switch k {
-		case "v":
-			if string(value) != "1" {
-				err = fmt.Errorf("version %.20s, 1 is known here", value)
-			}
-		case "claim":
-			out.Claim, err = jsonl.String(value)
-		case "text":
-			out.Text, err = jsonl.String(value)
-			if err == nil && jsonl.Broken(out.Text, value) > 0 {
-				err = errors.New("not Unicode")
-			}
-		case "summarizer":
-			out.Summarizer, err = jsonl.String(value)
-		case "version":
-			out.Version, err = jsonl.String(value)
-		case "prompt":
-			out.Prompt, err = readPrompt(value)
-		default:
-			return fmt.Errorf("unknown key %.40q", k)
-		}
-		if err != nil {
-			return fmt.Errorf("%s: %w", k, err)
-		}
-		return nil
-	})
+	members, err := jsonvalue.Members(line)
 	if err != nil {
 		return out, err
+	}
+	seen := map[string]bool{}
+	for _, m := range members {
+		if seen[m.Name] {
+			return out, fmt.Errorf("%.40q twice", m.Name)
+		}
+		seen[m.Name] = true
+		if err := readAnswerField(&out, m.Name, m.Value); err != nil {
+			return out, err
+		}
 	}
 	for _, k := range []string{"claim", "text"} {
 		if !seen[k] {
@@ -151,6 +129,34 @@ func readAnswer(line []byte, check func(claim string) error) (summaries.Answer, 
 		}
 	}
 	return out, check(out.Claim)
+}
+
+func readAnswerField(out *summaries.Answer, key string, value []byte) (err error) {
+	switch key {
+	case "v":
+		if string(value) != "1" {
+			err = fmt.Errorf("version %.20s, 1 is known here", value)
+		}
+	case "claim":
+		out.Claim, err = jsonl.String(value)
+	case "text":
+		out.Text, err = jsonl.String(value)
+		if err == nil && jsonl.Broken(out.Text, value) > 0 {
+			err = errors.New("not Unicode")
+		}
+	case "summarizer":
+		out.Summarizer, err = jsonl.String(value)
+	case "version":
+		out.Version, err = jsonl.String(value)
+	case "prompt":
+		out.Prompt, err = readPrompt(value)
+	default:
+		return fmt.Errorf("unknown key %.40q", key)
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w", key, err)
+	}
+	return nil
 }
 
 // readPrompt reads the digest of a prompt. null and "" mean that there is none.

@@ -3,15 +3,15 @@ package main
 import (
 	"context"
 	"fmt"
-	"github.com/gemini-ctx/ctx/internal/clusters"
-	"github.com/gemini-ctx/ctx/internal/compaction"
-	"github.com/gemini-ctx/ctx/internal/history"
-	"github.com/gemini-ctx/ctx/internal/summaries"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/gemini-ctx/ctx/internal/clusters"
+	"github.com/gemini-ctx/ctx/internal/compaction"
+	"github.com/gemini-ctx/ctx/internal/history"
 	"github.com/gemini-ctx/ctx/internal/session"
+	"github.com/gemini-ctx/ctx/internal/summaries"
 	"github.com/gemini-ctx/ctx/refs"
 )
 
@@ -74,12 +74,9 @@ that happens at the next compaction without --commit, or when a message makes th
 			exitNoStore, exitLocked, exitStale, exitCorrupt, exitNotFound),
 		Example: "  ctx compact -s work\n  ctx compact --all --json\n  ctx compact --redo 60319200b04e\n  ctx compact --begin --json | my-worker | ctx compact --commit -",
 		Args:    between(0, 0),
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			return o.run(cmd.Context(), a)
-		},
+		RunE:    func(*cobra.Command, []string) error { return o.run(a) },
 	}
-	o.add(cmd)
-	completeFlag(cmd, "session", a.completeSessions())
+	o.add(a, cmd)
 	f := cmd.Flags()
 	f.BoolVar(&o.all, "all", false, "compact every branch of every session")
 	f.StringVar(&o.strategy, "strategy", "", "how to group messages: union-find or flat (default: the setting)")
@@ -124,41 +121,38 @@ func (o *compactOptions) check() error {
 	return nil
 }
 
-func (o *compactOptions) run(c context.Context, a *app) error {
+func (o *compactOptions) run(a *app) error {
 	if err := o.check(); err != nil {
 		return err
 	}
 	if o.commit != "" {
-		return o.runCommit(c, a)
+		return o.runCommit(a)
 	}
 	s, view, err := a.openView()
 	if err != nil {
 		return err
 	}
 	if o.begin {
-		return printClaims(c, a, s, view, o.limit)
+		return printClaims(a, s, view, o.limit)
 	}
 	branches, err := o.branches(s, view)
 	if err != nil {
 		return err
 	}
-	ask, err := a.summarizer(c, s)
+	ask, err := a.summarizer(s)
 	if err != nil {
 		return err
 	}
-	done, err := o.compact(c, s, view, compaction.CompactOptions{Branches: branches, Strategy: o.strategy, Summarizer: ask})
+	done, err := o.compact(a.c, s, view, compaction.CompactOptions{Branches: branches, Strategy: o.strategy, Summarizer: ask})
 	tellReasons(a, done)
 	if err != nil {
 		return err
 	}
-	defer a.tidy(c, s)
+	defer a.tidy(s)
 	if err := printCompaction(a, done); err != nil {
 		return err
 	}
-	if done.Failed > 0 {
-		return &exitError{exitFailed}
-	}
-	return nil
+	return exitIf(done.Failed > 0, exitFailed)
 }
 
 // compact runs the compaction that the flags ask for.

@@ -88,6 +88,11 @@ func (a *app) completeFrom(words func(*refs.View) []string) completer {
 	}
 }
 
+// completeWords offers fixed words for the value of a flag.
+func completeWords(cmd *cobra.Command, flag string, words ...string) {
+	completeFlag(cmd, flag, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp))
+}
+
 // completeFlag completes the value of a flag.
 func completeFlag(cmd *cobra.Command, flag string, words completer) {
 	if err := cmd.RegisterFlagCompletionFunc(flag, words); err != nil {

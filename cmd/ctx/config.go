@@ -2,6 +2,8 @@ package main
 
 import (
 	"github.com/spf13/cobra"
+
+	"github.com/gemini-ctx/ctx/internal/session"
 )
 
 func newConfigCmd(a *app) *cobra.Command {
@@ -12,12 +14,9 @@ func newConfigCmd(a *app) *cobra.Command {
 the project's .gemini/settings.json. To change a setting, edit .gemini/context/config.toml or
 your own config file (see `+"`ctx help environment`"+`), or use -c KEY=VALUE for one run.`, exitNoStore, exitCorrupt),
 		Example: "  ctx config list --show-origin\n  ctx config get window.graduate_at",
-		Args:    noSuchCommand,
+		RunE:    func(*cobra.Command, []string) error { return runConfigList(a, true) },
 	}
-	list := newConfigListCmd(a)
-	cmd.RunE = func(*cobra.Command, []string) error { return runConfigList(a, true) }
-	cmd.AddCommand(list, newConfigGetCmd(a))
-	return cmd
+	return group(cmd, newConfigListCmd(a), newConfigGetCmd(a))
 }
 
 func newConfigListCmd(a *app) *cobra.Command {
@@ -41,21 +40,13 @@ func newConfigGetCmd(a *app) *cobra.Command {
 		Long:    long("Prints the value of one setting.", exitNoStore, exitCorrupt),
 		Example: "  ctx config get lock.timeout",
 		Args:    between(1, 1),
-		RunE: func(_ *cobra.Command, args []string) error {
-			s, err := a.openStore()
-			if err != nil {
-				return err
-			}
+		RunE: a.onStore(func(s *session.Store, args []string) error {
 			setting, err := s.Clusters.Setting(args[0])
 			if err != nil {
 				return err
 			}
-			if a.json {
-				return a.answer(setting)
-			}
-			a.line("%s", oneLine(setting.Value))
-			return nil
-		},
+			return a.result(fields(setting), "%s", oneLine(setting.Value))
+		}),
 	}
 }
 
@@ -68,9 +59,7 @@ func runConfigList(a *app, origin bool) error {
 	for _, setting := range s.Clusters.Settings() {
 		switch {
 		case a.json:
-			if err := a.answer(setting); err != nil {
-				return err
-			}
+			a.document(setting)
 		case origin:
 			rows = append(rows, []string{setting.Key + "=" + oneLine(setting.Value), oneLine(setting.Origin)})
 		default:

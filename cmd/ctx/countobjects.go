@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gemini-ctx/ctx/internal/maintenance/storedir"
+	"github.com/gemini-ctx/ctx/internal/session"
 )
 
 func newCountObjectsCmd(a *app) *cobra.Command {
@@ -16,17 +17,13 @@ func newCountObjectsCmd(a *app) *cobra.Command {
 command reads no object.`, exitNoStore, exitCorrupt),
 		Example: "  ctx count-objects --json",
 		Args:    between(0, 0),
-		RunE: func(*cobra.Command, []string) error {
-			s, err := a.openStore()
-			if err != nil {
-				return err
-			}
+		RunE: a.onStore(func(s *session.Store, _ []string) error {
 			c, err := storedir.Count(s)
 			if err != nil {
 				return err
 			}
 			return printCounts(a, c)
-		},
+		}),
 	}
 }
 

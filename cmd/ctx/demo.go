@@ -28,15 +28,13 @@ end it compares each message with the original, byte for byte, and removes the d
 "output".`),
 		Example: "  ctx demo\n  ctx demo --keep",
 		Args:    between(0, 0),
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			return runDemo(cmd.Context(), a, keep)
-		},
+		RunE:    func(*cobra.Command, []string) error { return runDemo(a, keep) },
 	}
 	cmd.Flags().BoolVar(&keep, "keep", false, "keep the directory")
 	return cmd
 }
 
-func runDemo(c context.Context, a *app, keep bool) (err error) {
+func runDemo(a *app, keep bool) (err error) {
 	a.watchInterrupts()
 	if a.keepWriting != nil {
 		a.keepWriting() // so that the directory is removed where nobody reads on
@@ -45,7 +43,7 @@ func runDemo(c context.Context, a *app, keep bool) (err error) {
 	if err != nil {
 		return err
 	}
-	d := &demo{a: a, c: c, dir: filepath.Join(dir, "project"), home: filepath.Join(dir, "home")}
+	d := &demo{a: a, c: a.c, dir: filepath.Join(dir, "project"), home: filepath.Join(dir, "home")}
 	defer func() {
 		if keep {
 			d.say("", "The store is kept in "+oneLine(dir))
@@ -73,20 +71,21 @@ type demo struct {
 
 // play runs the whole demonstration.
 func (d *demo) play() error {
-	d.tell("A store for a project. Everything that was said in it goes under .gemini/context.")
+	d.tell("Make a store for a project. All that is said goes under .gemini/context.")
 	if _, err := d.show(2, "init"); err != nil {
 		return err
 	}
-	d.tell("A conversation of %d messages comes in, a line each; its ids come out when they are on the disk.", bytes.Count(demoConversation, []byte("\n")))
+	d.tell("Append %d messages, one on each line. Each id is printed when its message is on the disk.",
+		bytes.Count(demoConversation, []byte("\n")))
 	ids, err := d.show(3, "append", "-s", "work", "--jsonl", "conversation.jsonl")
 	if err != nil {
 		return err
 	}
-	d.tell("What left the window of the newest messages has joined clusters, a topic each.")
+	d.tell("Messages that left the window have joined clusters, one for each topic.")
 	if _, err := d.show(10, "status"); err != nil {
 		return err
 	}
-	d.tell("Compacting summarises the clusters. The oldest above ten become tombstones of one line.")
+	d.tell("Compaction summarizes the clusters. If there are more than ten, the oldest become tombstones.")
 	if _, err := d.show(5, "compact", "-s", "work"); err != nil {
 		return err
 	}
@@ -108,7 +107,7 @@ func (d *demo) result(text string, args ...any) { d.say("  ", fmt.Sprintf(text, 
 
 func (d *demo) say(mark, text string) {
 	if d.a.json {
-		_ = d.a.answer("text", text) // output keeps its error
+		d.a.document("text", text)
 		return
 	}
 	d.a.printf("\n%s%s\n", mark, text)
@@ -126,7 +125,7 @@ func (d *demo) show(lines int, args ...string) (string, error) {
 		return "", err
 	}
 	if d.a.json {
-		_ = d.a.answer("command", line, "output", out) // output keeps its error
+		d.a.document("command", line, "output", out)
 	} else {
 		d.a.printf("%s", shorten(out, lines))
 	}

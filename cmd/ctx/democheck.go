@@ -19,7 +19,7 @@ func (d *demo) sizes() error {
 		return err
 	}
 	whole := 0
-	err = eachEntry(history, func(e entryDoc) error {
+	err = eachEntry(history, func(e document.Entry) error {
 		whole += summarize.Tokens(*e.Text)
 		return nil
 	})
@@ -32,7 +32,7 @@ func (d *demo) sizes() error {
 		return err
 	}
 	d.compare("rendered", summarize.Tokens(out), whole)
-	d.tell("Smaller still, within a budget of tokens that is never passed.")
+	d.tell("Smaller still, within a budget of tokens that ctx never exceeds.")
 	if out, err = d.show(5, "render", "-s", "work", "--budget", "2000"); err != nil {
 		return err
 	}
@@ -56,7 +56,7 @@ func (d *demo) oneCluster() error {
 			small = c
 		}
 	}
-	d.tell("Any cluster goes back to the exact messages behind its summary.")
+	d.tell("Every cluster expands to the exact messages behind its summary.")
 	_, err = d.show(16, "expand", small.ID[:shortLen])
 	return err
 }
@@ -80,18 +80,18 @@ func (d *demo) clusters() ([]document.Cluster, error) {
 // verify expands every cluster, adds the messages of the window, and compares each message with its
 // line in the input.
 func (d *demo) verify(ids []string) error {
-	d.tell("Is anything lost? Every cluster and tombstone is expanded, and every message compared with its line.")
+	d.tell("Is anything lost? ctx expands every cluster and tombstone, and compares every message with its line.")
 	clusters, err := d.clusters()
 	if err != nil {
 		return err
 	}
-	found := map[string]entryDoc{}
+	found := map[string]document.Entry{}
 	for _, c := range clusters {
 		out, err := d.run("expand", "--json", c.ID)
 		if err != nil {
 			return err
 		}
-		err = eachEntry(out, func(e entryDoc) error {
+		err = eachEntry(out, func(e document.Entry) error {
 			if _, twice := found[e.ID]; twice {
 				return fmt.Errorf("message %s is in two clusters", e.ID)
 			}
@@ -107,7 +107,7 @@ func (d *demo) verify(ids []string) error {
 	if err != nil {
 		return err
 	}
-	err = eachEntry(history, func(e entryDoc) error {
+	err = eachEntry(history, func(e document.Entry) error {
 		if _, known := found[e.ID]; !known {
 			found[e.ID] = e
 		}
@@ -132,7 +132,7 @@ func (d *demo) verify(ids []string) error {
 }
 
 // sameMessage reports whether an entry has the sanitized content of an input line.
-func sameMessage(line []byte, e entryDoc) bool {
+func sameMessage(line []byte, e document.Entry) bool {
 	r := &bulk.Reader{Unknown: map[string]int{}}
 	m := r.Read(1, line).Message
 	if m.Parts != nil {
@@ -144,9 +144,9 @@ func sameMessage(line []byte, e entryDoc) bool {
 }
 
 // eachEntry calls each for the entries that log or expand printed with --json.
-func eachEntry(lines string, each func(entryDoc) error) error {
+func eachEntry(lines string, each func(document.Entry) error) error {
 	for line := range strings.Lines(lines) {
-		var e entryDoc
+		var e document.Entry
 		if err := json.Unmarshal([]byte(line), &e); err != nil {
 			return err
 		}

@@ -4,6 +4,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gemini-ctx/ctx/internal/maintenance/storedir"
+	"github.com/gemini-ctx/ctx/internal/session"
 )
 
 func newDestroyCmd(a *app) *cobra.Command {
@@ -16,25 +17,17 @@ the command asks first; elsewhere it needs --force. Only a copy (`+"`ctx bundle`
 back.`, exitNoStore, exitLocked, exitCorrupt),
 		Example: "  ctx destroy\n  ctx -C old-project destroy --force",
 		Args:    between(0, 0),
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			s, err := a.openStore()
-			if err != nil {
-				return err
-			}
+		RunE: a.onStore(func(s *session.Store, _ []string) error {
 			if !force {
 				if err := a.confirm("remove the store %q with everything in it", s.Dir); err != nil {
 					return err
 				}
 			}
-			if err := storedir.Destroy(cmd.Context(), s); err != nil {
+			if err := storedir.Destroy(a.c, s); err != nil {
 				return err
 			}
-			if a.json {
-				return a.answer("path", s.Dir)
-			}
-			a.pathLine(s.Dir)
-			return nil
-		},
+			return a.pathResult(fields("path", s.Dir), s.Dir)
+		}),
 	}
 	cmd.Flags().BoolVar(&force, "force", false, "do not ask")
 	return cmd

@@ -12,8 +12,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/gemini-ctx/ctx/internal/cli/document"
 	"github.com/gemini-ctx/ctx/internal/cli/environ"
-	"github.com/gemini-ctx/ctx/internal/hooks"
+	"github.com/gemini-ctx/ctx/internal/hooks/doctor"
 	"github.com/gemini-ctx/ctx/internal/repo"
 	"github.com/gemini-ctx/ctx/internal/session"
 )
@@ -32,7 +33,7 @@ will not be recorded. Missing hooks are no failure in a project whose sessions a
 other agents.`),
 		Example: "  ctx doctor\n  ctx doctor --json",
 		Args:    between(0, 0),
-		RunE:    func(cmd *cobra.Command, _ []string) error { return runDoctor(cmd.Context(), a) },
+		RunE:    func(*cobra.Command, []string) error { return runDoctor(a) },
 	}
 }
 
@@ -43,36 +44,34 @@ type linkDoc struct {
 	Hint   *string `json:"hint"`
 }
 
-func runDoctor(c context.Context, a *app) error {
+func runDoctor(a *app) error {
 	own, err := os.Executable()
 	if err != nil {
 		own = ""
 	}
-	p := hooks.DoctorEnv{Project: a.agentProject(), Home: a.agentHome(), Program: own, Version: environ.Version(), Now: a.now(), Probe: a.probe}
-	p.Store, p.Err = a.openStore()
-	list := hooks.RunDoctor(c, p)
-	sound := hooks.Sound(list)
+	d := doctor.Doctor{
+		Project: a.agentProject(), Home: a.agentHome(), Program: own, Version: environ.Version(),
+		Now: a.now(), Probe: a.probe,
+	}
+	d.Store, d.Err = a.openStore()
+	list := doctor.Run(a.c, d)
+	sound := doctor.Sound(list)
 	if a.json {
 		docs := make([]linkDoc, len(list))
 		for i, one := range list {
-			docs[i] = linkDoc{one.Name, one.State, one.Detail, orNull(one.Hint)}
+			docs[i] = linkDoc{one.Name, one.State, one.Detail, document.OrNull(one.Hint)}
 		}
-		if err := a.answer("ok", sound, "checks", docs); err != nil {
-			return err
-		}
+		a.document("ok", sound, "checks", docs)
 	} else {
 		for _, one := range list {
 			hint := ""
-			if one.Hint != "" && one.State != hooks.OK {
+			if one.Hint != "" && one.State != doctor.OK {
 				hint = "\n      hint: " + oneLine(one.Hint)
 			}
 			a.line("%-4s  %s: %s%s", one.State, one.Name, oneLine(one.Detail), hint)
 		}
 	}
-	if !sound {
-		return &exitError{exitFailed}
-	}
-	return nil
+	return exitIf(!sound, exitFailed)
 }
 
 // probeTime is the maximum time of a probe, which may start a shell on a slow machine.
@@ -98,13 +97,13 @@ func (a *app) probe(c context.Context, command string) (err error) {
 		return err
 	}
 	defer r.Close()
-	event, err := hooks.WriteProbe(dir, a.now())
+	event, err := doctor.WriteProbe(dir, a.now())
 	if err != nil {
 		return err
 	}
 	c, cancel := context.WithTimeout(c, probeTime)
 	defer cancel()
-	cmd := hooks.Shell(c, command)
+	cmd := doctor.Shell(c, command)
 	cmd.Dir = filepath.Dir(filepath.Dir(r.Dir))
 	cmd.Env = slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, "CTX_DIR=") })
 	cmd.Stdin = strings.NewReader(string(event))
@@ -112,7 +111,7 @@ func (a *app) probe(c context.Context, command string) (err error) {
 	if err != nil {
 		return err
 	}
-	if err := hooks.ReadProbe(session.New(r)); err != nil {
+	if err := doctor.ReadProbe(session.New(r)); err != nil {
 		if a.getenv(hooksOff) != "" {
 			err = fmt.Errorf("%w; %s is set", err, hooksOff)
 		}

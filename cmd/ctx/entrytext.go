@@ -2,10 +2,11 @@ package main
 
 import (
 	"fmt"
-	"github.com/gemini-ctx/ctx/internal/history"
 	"slices"
 	"strings"
 
+	"github.com/gemini-ctx/ctx/internal/cli/document"
+	"github.com/gemini-ctx/ctx/internal/history"
 	"github.com/gemini-ctx/ctx/internal/message"
 )
 
@@ -13,7 +14,7 @@ import (
 // text.
 func (a *app) printEntry(shown *history.Shown) error {
 	if a.json {
-		return a.answer(docOf(shown))
+		return a.answer(document.EntryOf(shown))
 	}
 	a.line("%s\n%s", heading(shown), entryBody(shown))
 	return a.out.err
@@ -73,7 +74,7 @@ func heading(shown *history.Shown) string {
 	if e.Author != "" {
 		said = append(said, oneLine(e.Author))
 	}
-	said = append(said, timeText(e.Time))
+	said = append(said, document.TimeText(e.Time))
 	if shown.Version != shown.ID {
 		said = append(said, "amended by "+shown.Version.Short(shortLen))
 	}

@@ -4,16 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"github.com/gemini-ctx/ctx/internal/clusters"
-	"github.com/gemini-ctx/ctx/internal/epochs"
-	"github.com/gemini-ctx/ctx/internal/history"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/gemini-ctx/ctx/internal/clusters"
+	"github.com/gemini-ctx/ctx/internal/epochs"
 	"github.com/gemini-ctx/ctx/internal/epochs/epoch"
-	"github.com/gemini-ctx/ctx/internal/session"
-	"github.com/gemini-ctx/ctx/refs"
+	"github.com/gemini-ctx/ctx/internal/history"
 )
 
 func newEpochCmd(a *app) *cobra.Command {
@@ -26,11 +24,8 @@ same byte for byte, so that a provider's prompt cache stays warm. A later change
 update at the place in the conversation where it was noticed. When old messages leave the
 window, a new block includes the updates. See docs/epochs.md.`),
 		Example: "  ctx epoch observe -s work < observations\n  ctx epoch show -s work",
-		Args:    noSuchCommand,
-		RunE:    needsCommand,
 	}
-	cmd.AddCommand(newEpochObserveCmd(a), newEpochPreviewCmd(a), newEpochShowCmd(a), newEpochGuardCmd(a))
-	return cmd
+	return group(cmd, newEpochObserveCmd(a), newEpochPreviewCmd(a), newEpochShowCmd(a), newEpochGuardCmd(a))
 }
 
 type observeOptions struct {
@@ -81,17 +76,14 @@ func (o *observeOptions) command(a *app, name string) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:  name + " [-s SESSION] [FILE]",
 		Args: between(0, 1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return o.run(cmd.Context(), a, append(args, "-")[0])
-		},
+		RunE: func(_ *cobra.Command, args []string) error { return o.run(a, append(args, "-")[0]) },
 	}
-	o.add(cmd)
-	completeFlag(cmd, "session", a.completeSessions())
+	o.add(a, cmd)
 	cmd.Flags().StringVar(&o.expect, "expect", "", "fail unless the tip of the branch is this entry")
 	return cmd
 }
 
-func (o *observeOptions) run(c context.Context, a *app, file string) error {
+func (o *observeOptions) run(a *app, file string) error {
 	lines, err := a.readInput(file, epoch.MaxInput)
 	if err != nil {
 		return fmt.Errorf("cannot read the observations: %w", err)
@@ -100,45 +92,37 @@ func (o *observeOptions) run(c context.Context, a *app, file string) error {
 	if err != nil {
 		return err
 	}
-	s, view, err := a.openView()
-	if err != nil {
-		return err
-	}
-	name, branch, err := o.pick(view)
+	b, err := o.open(a)
 	if clusters.IsMissing(err) {
 		err = withHint(usagef("no session named"), "name a session with -s; it need not exist")
 	}
 	if err != nil {
 		return err
 	}
-	done, err := o.observe(c, s, view, name, branch, set)
+	done, err := o.observe(a.c, b, set)
 	if errors.Is(err, history.ErrBlocked) {
 		return withHint(err, "nothing was written: observe again when the sources are available")
 	}
 	if err != nil {
 		return err
 	}
-	if len(set.Found) > 0 {
-		a.say("ctx: epoch: cleaned: %s", counts(byClass(set.Found)))
-	}
+	a.sayCleaned("epoch", set.Found)
 	if len(done.Forgotten) > 0 {
 		a.say("ctx: epoch: skipped forgotten keys: %s", strings.Join(done.Forgotten, ", "))
 	}
 	return printObserved(a, done)
 }
 
-func (o *observeOptions) observe(c context.Context, s *session.Store, view *refs.View, name, branch string, set *epoch.Set) (epochs.Observed, error) {
-	var options epochs.ObserveOptions
-	if o.expect != "" {
-		var err error
-		if options.Expect, err = resolveEntry(s, view, inBranch(o.expect, name, branch)); err != nil {
-			return epochs.Observed{}, err
-		}
+func (o *observeOptions) observe(c context.Context, b openBranch, set *epoch.Set) (epochs.Observed, error) {
+	expect, err := b.entry(o.expect)
+	if err != nil {
+		return epochs.Observed{}, err
 	}
+	options := epochs.ObserveOptions{Expect: expect}
 	if o.preview {
-		return s.Epochs.Preview(view, name, branch, set, options)
+		return b.s.Epochs.Preview(b.view, b.name, b.branch, set, options)
 	}
-	return s.Epochs.Observe(c, name, branch, set, options)
+	return b.s.Epochs.Observe(c, b.name, b.branch, set, options)
 }
 
 func printObserved(a *app, done epochs.Observed) error {

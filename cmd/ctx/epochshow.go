@@ -3,15 +3,18 @@ package main
 import (
 	"encoding/json"
 	"fmt"
-	"github.com/gemini-ctx/ctx/internal/clusters"
-	"github.com/gemini-ctx/ctx/internal/epochs"
-	"github.com/gemini-ctx/ctx/internal/recall"
 
 	"github.com/spf13/cobra"
 
 	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/internal/cli/document"
+	"github.com/gemini-ctx/ctx/internal/clusters"
+	"github.com/gemini-ctx/ctx/internal/epochs"
 	"github.com/gemini-ctx/ctx/internal/epochs/epoch"
+	"github.com/gemini-ctx/ctx/internal/recall"
+	"github.com/gemini-ctx/ctx/internal/session"
 	"github.com/gemini-ctx/ctx/objects"
+	"github.com/gemini-ctx/ctx/refs"
 )
 
 func newEpochShowCmd(a *app) *cobra.Command {
@@ -29,11 +32,7 @@ nothing was observed in the branch, the command prints nothing.`,
 		Example:           "  ctx epoch show -s work\n  ctx epoch show --at 3f9a6c01 --json",
 		Args:              between(0, 0),
 		ValidArgsFunction: cobra.NoFileCompletions,
-		RunE: func(*cobra.Command, []string) error {
-			s, view, err := a.openView()
-			if err != nil {
-				return err
-			}
+		RunE: a.onView(func(s *session.Store, view *refs.View, _ []string) error {
 			var tip format.ID
 			if o.at == "" {
 				_, _, value, err := o.tip(view)
@@ -46,7 +45,7 @@ nothing was observed in the branch, the command prints nothing.`,
 				if err != nil && !clusters.IsMissing(err) {
 					return err
 				}
-				if tip, err = resolveEntry(s, view, inBranch(o.at, name, o.branch)); err != nil {
+				if tip, err = resolveEntry(s, view, clusters.InBranch(o.at, name, o.branch)); err != nil {
 					return err
 				}
 			}
@@ -55,7 +54,7 @@ nothing was observed in the branch, the command prints nothing.`,
 				return err
 			}
 			if a.json {
-				err = a.answer("at", tip, "epoch", shown.ID, "entry", shown.Entry, "step", orNull(shown.Step),
+				err = a.answer("at", tip, "epoch", shown.ID, "entry", shown.Entry, "step", document.OrNull(shown.Step),
 					"initial", keyDocs(shown.Initial), "current", keyDocs(shown.Current), "updates", toldDocs(shown.Updates))
 			} else {
 				printEpoch(a, shown)
@@ -64,10 +63,9 @@ nothing was observed in the branch, the command prints nothing.`,
 				err = unreadable(shown)
 			}
 			return err
-		},
+		}),
 	}
-	o.add(cmd)
-	completeFlag(cmd, "session", a.completeSessions())
+	o.add(a, cmd)
 	cmd.Flags().StringVar(&o.at, "at", "", "print what was current at the entry `REV`")
 	return cmd
 }
@@ -92,7 +90,7 @@ type toldDoc struct {
 
 func toldDocs(updates []epochs.EpochUpdate) (list []toldDoc) {
 	for _, u := range updates {
-		list = append(list, toldDoc{u.Entry, u.Epoch, u.Seq, timeText(u.Time), deltaDoc(u.Delta), u.Text})
+		list = append(list, toldDoc{u.Entry, u.Epoch, u.Seq, document.TimeText(u.Time), deltaDoc(u.Delta), u.Text})
 	}
 	return list
 }

@@ -4,13 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"github.com/gemini-ctx/ctx/internal/history"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/gemini-ctx/ctx/internal/cli/clierr"
 	"github.com/gemini-ctx/ctx/internal/cli/command"
+	"github.com/gemini-ctx/ctx/internal/history"
 )
 
 // The exit codes. Scripts rely on them. exitCodes says what each means.
@@ -44,6 +44,14 @@ func withHint(err error, format string, args ...any) error {
 type exitError struct{ code int }
 
 func (e *exitError) Error() string { return fmt.Sprintf("exit %d", e.code) }
+
+// exitIf ends a command with an exit code if something is so.
+func exitIf(so bool, code int) error {
+	if so {
+		return &exitError{code}
+	}
+	return nil
+}
 
 // report tells what went wrong and returns the exit code. cmd is the command that was run, or came
 // closest.

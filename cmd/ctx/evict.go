@@ -2,9 +2,12 @@ package main
 
 import (
 	"errors"
-	"github.com/gemini-ctx/ctx/internal/history"
 
 	"github.com/spf13/cobra"
+
+	"github.com/gemini-ctx/ctx/internal/history"
+	"github.com/gemini-ctx/ctx/internal/session"
+	"github.com/gemini-ctx/ctx/refs"
 )
 
 func newEvictCmd(a *app) *cobra.Command {
@@ -19,27 +22,19 @@ If a cluster has messages that no summary covers, the command refuses (16).`,
 			exitNoStore, exitLocked, exitCorrupt, exitNotFound, exitBlocked),
 		Example: "  ctx evict 60319200b04e\n  ctx evict --json 60319200b04e",
 		Args:    between(1, 1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			s, view, err := a.openView()
-			if err != nil {
-				return err
-			}
+		RunE: a.onView(func(s *session.Store, view *refs.View, args []string) error {
 			id, err := resolve(s, view, args[0])
 			if err != nil {
 				return err
 			}
-			done, err := s.Summaries.Evict(cmd.Context(), id)
+			done, err := s.Summaries.Evict(a.c, id)
 			if errors.Is(err, history.ErrBlocked) {
 				return withHint(err, "`ctx compact` makes the summary")
 			}
 			if err != nil {
 				return err
 			}
-			if a.json {
-				return a.answer(done)
-			}
-			a.line("%v", done.Tombstone)
-			return nil
-		},
+			return a.result(fields(done), "%v", done.Tombstone)
+		}),
 	}
 }

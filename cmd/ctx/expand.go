@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"errors"
 
 	"github.com/spf13/cobra"
@@ -29,10 +28,9 @@ prints, or its first digits. With -s the command prints only messages of that se
 		Args:              between(1, -1),
 		ValidArgsFunction: a.completeRevs(),
 	}
-	o.add(cmd)
+	o.add(a, cmd)
 	cmd.Flags().StringVar(&reader, "reader", "", "print only what a reader in this `BRANCH`, or at this revision, of the session may see")
-	completeFlag(cmd, "session", a.completeSessions())
-	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+	cmd.RunE = func(_ *cobra.Command, args []string) error {
 		if err := o.check(); err != nil {
 			return err
 		}
@@ -60,7 +58,7 @@ prints, or its first digits. With -s the command prints only messages of that se
 			}
 		}
 		for _, id := range ids {
-			if err := expand(cmd.Context(), a, s, view, id, options); err != nil {
+			if err := expand(a, s, view, id, options); err != nil {
 				return err
 			}
 		}
@@ -80,13 +78,13 @@ func readerOnly(s *session.Store, view *refs.View, name, reader string) (o recal
 
 // expand prints the messages that id stands for. A forgotten member of a cluster is printed as
 // such; a forgotten entry that the caller named is an error.
-func expand(c context.Context, a *app, s *session.Store, view *refs.View, id format.ID, o recall.ExpandOptions) error {
+func expand(a *app, s *session.Store, view *refs.View, id format.ID, o recall.ExpandOptions) error {
 	var gone error
 	err := s.Recall.Expand(view, id, o, func(shown *history.Shown) error {
 		if shown.Gone != "" && shown.ID == id {
 			gone = &objects.GoneError{ID: id, Reason: shown.Gone}
 		}
-		return errors.Join(c.Err(), a.printEntry(shown))
+		return errors.Join(a.c.Err(), a.printEntry(shown))
 	})
 	return errors.Join(err, gone)
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"context"
+	"encoding/json"
 	"errors"
 	"io"
 	"os"
@@ -11,22 +12,22 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/gemini-ctx/ctx/internal/durable"
 	"github.com/gemini-ctx/ctx/internal/session"
-	"github.com/gemini-ctx/ctx/refs"
 )
 
-// exportFormat is a form that a branch can be written in for another program.
+// exportFormat is a format of another program that a branch can be written in.
 type exportFormat struct {
 	name string
-	// flags adds what only this form has.
+	// flags adds the flags that only this format has.
 	flags func(*exportOptions, *cobra.Command)
-	// check refuses flags that cannot be, before anything is opened.
+	// check refuses bad values of flags, before the store is opened.
 	check func(*exportOptions) error
-	// write writes a branch, and returns what it reports.
-	write func(c context.Context, s *session.Store, v *refs.View, o *exportOptions, name, branch string, w io.Writer) (exported, error)
+	// write writes a branch and returns the counts for the report.
+	write func(c context.Context, o *exportOptions, b openBranch, w io.Writer) (exported, error)
 }
 
-// exportFormats lists the forms.
+// exportFormats lists the formats.
 func exportFormats() []exportFormat { return append(agentFormats(), adkFormat()) }
 
 func exportNames() []string {
@@ -37,18 +38,43 @@ func exportNames() []string {
 	return names
 }
 
-// exported is what came of an export. Forms count in it what they have.
+// exported is the result of an export. Not every format counts everything.
 type exported struct {
-	V        int            `json:"v"`
-	Format   string         `json:"format"`
-	Session  string         `json:"session"`
-	Branch   string         `json:"branch"`
-	File     *string        `json:"file"` // null for standard output
-	Messages int            `json:"messages"`
-	Notes    int            `json:"notes"`
-	Events   int            `json:"events"`
-	Changed  map[string]int `json:"changed"` // what is there in another form than it was said, by reason
-	Left     map[string]int `json:"left"`    // what is not there, by reason
+	Format   string  `json:"format"`
+	Session  string  `json:"session"`
+	Branch   string  `json:"branch"`
+	File     *string `json:"file"` // null for standard output
+	Messages int     `json:"messages"`
+	Notes    int     `json:"notes"`
+	Events   int     `json:"events"`
+	losses
+}
+
+// losses counts what an export or a resume does not have as it was said.
+type losses struct {
+	Changed counter `json:"changed"` // what has another form, by reason
+	Left    counter `json:"left"`    // what is missing, by reason
+}
+
+// counter is a number of each name. Without a name it is {} in JSON, not null.
+type counter map[string]int
+
+// MarshalJSON implements json.Marshaler.
+func (c counter) MarshalJSON() ([]byte, error) {
+	if c == nil {
+		return []byte("{}"), nil
+	}
+	return json.Marshal(map[string]int(c))
+}
+
+// say says what was lost of a session.
+func (l losses) say(a *app, command, session string) {
+	if total(l.Changed) > 0 {
+		a.say("ctx: %s: %s: in another form: %s", command, session, counts(l.Changed))
+	}
+	if total(l.Left) > 0 {
+		a.say("ctx: %s: %s: left out: %s", command, session, counts(l.Left))
+	}
 }
 
 type exportOptions struct {
@@ -64,60 +90,55 @@ func newExportCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "export [-s SESSION] --format FORMAT",
 		Short: "Write a branch for another program",
-		Long: long(`Writes what was said in a branch in the form of another program, to standard output or into a file. What was rewound is not in
-it; what was amended has its newest words. The same branch gives the same bytes, whenever it is written. What cannot be there as it was said is
-counted and told, on standard error, or with -o on standard output.
+		Long: long(`Writes a branch in the format of another program, to standard output or into a file. The output has amended
+messages with their newest words, and no rewound ones. The same branch always gives the same bytes. The command
+counts and reports what the format cannot have as it was said: on standard error, or with -o on standard output.
 
-The forms gemini-cli, claude-code, codex and opencode are the transcripts of these agents: `+"`ctx resume`"+` puts one where the agent finds it, and
-`+"`gemini --session-file`"+` reads one. With --compacted one of Gemini CLI has what left the window as its summaries, so that it starts small. jsonl
-is a message a line. `+"`ctx import`"+` brings each back; docs/agents says which field is what.
+The formats gemini-cli, claude-code, codex and opencode are the transcripts of these agents. `+"`ctx resume`"+` writes one
+where the agent finds it; `+"`gemini --session-file`"+` reads one. With --compacted a transcript of Gemini CLI has
+summaries in the place of the messages that left the window, so that it starts small. jsonl has one message on each
+line. `+"`ctx import`"+` reads all of these formats; docs/agents lists their fields.
 
-The form adk-events is a session of the Agent Development Kit: one JSON document with the session and its events, or with --lines an event a
-line. Calls stand with their results, a call without one has an error in its place, and what no model is meant to see is in the metadata of events
-only. `+"`ctx import adk-events`"+` brings it back, message for message. docs/agents/adk.md says which field is what.`,
+The format adk-events is a session of the Agent Development Kit: one JSON document with the session and its events,
+or with --lines one event on each line. Results follow their calls, and a call without a result gets an error as its
+result. What no model may see is only in the metadata of events. `+"`ctx import adk-events`"+` reads the format, message
+for message. docs/agents/adk.md lists its fields.`,
 			exitNoStore, exitCorrupt, exitNotFound),
 		Example: "  ctx export -s work --format gemini-cli --compacted -o small.jsonl\n  ctx export -s work --format claude-code\n" +
 			"  ctx export -s work --format adk-events --time-unit py --agent helper --lines",
 		Args: between(0, 0),
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			return o.run(cmd.Context(), a)
-		},
+		RunE: func(*cobra.Command, []string) error { return o.run(a) },
 	}
-	o.add(cmd)
-	cmd.Flags().StringVar(&o.format, "format", "", "the form: "+strings.Join(exportNames(), ", "))
-	cmd.Flags().StringVarP(&o.file, "output", "o", "", "write into `FILE`, and replace it only when all is written")
+	o.add(a, cmd)
+	cmd.Flags().StringVar(&o.format, "format", "", "the format: "+strings.Join(exportNames(), ", "))
+	cmd.Flags().StringVarP(&o.file, "output", "o", "", "write into `FILE`; an old file is replaced when the new one is complete")
 	for _, f := range exportFormats() {
 		f.flags(o, cmd)
 	}
-	completeFlag(cmd, "session", a.completeSessions())
-	completeFlag(cmd, "format", cobra.FixedCompletions(exportNames(), cobra.ShellCompDirectiveNoFileComp))
+	completeWords(cmd, "format", exportNames()...)
 	return cmd
 }
 
-func (o *exportOptions) run(c context.Context, a *app) error {
+func (o *exportOptions) run(a *app) error {
 	form, err := o.form()
 	if err != nil {
 		return err
 	}
-	s, view, err := a.openView()
+	b, err := o.openTip(a)
 	if err != nil {
 		return err
 	}
-	name, branch, _, err := o.tip(view)
-	if err != nil {
-		return err
-	}
-	write := func(w io.Writer) (exported, error) { return form.write(c, s, view, o, name, branch, w) }
+	write := func(w io.Writer) (exported, error) { return form.write(a.c, o, b, w) }
 	var done exported
 	if o.file == "" || o.file == "-" {
 		done, err = write(a.out)
 	} else {
-		done, err = o.intoFile(a, s, write)
+		done, err = o.intoFile(a, b.s, write)
 	}
 	if err != nil {
 		return err
 	}
-	done.V, done.Format, done.Session, done.Branch = 1, form.name, name, branch
+	done.Format, done.Session, done.Branch = form.name, b.name, b.branch
 	return o.report(a, done)
 }
 
@@ -128,50 +149,48 @@ func (o *exportOptions) form() (exportFormat, error) {
 		}
 	}
 	if o.format == "" {
-		return exportFormat{}, usagef("no --format: %s are the ones there are", strings.Join(exportNames(), ", "))
+		return exportFormat{}, usagef("no --format: the formats are %s", strings.Join(exportNames(), ", "))
 	}
-	return exportFormat{}, usagef("unknown format %.80q: %s are the ones there are", o.format, strings.Join(exportNames(), ", "))
+	return exportFormat{}, usagef("unknown format %.80q: the formats are %s", o.format, strings.Join(exportNames(), ", "))
 }
 
-// intoFile writes a file that is there when it is whole, and not before.
+// intoFile writes the file of -o.
 func (o *exportOptions) intoFile(a *app, s *session.Store, write func(io.Writer) (exported, error)) (exported, error) {
 	path := a.path(o.file)
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
 		return exported{}, usagef("cannot write %q: it is a directory", o.file)
 	}
-	temp := s.FS.NewTemp(filepath.Dir(path))
+	var done exported
+	err := writeWhole(s.FS, path, func(w io.Writer) (err error) {
+		done, err = write(w)
+		return err
+	})
+	done.File = &o.file
+	return done, err
+}
+
+// writeWhole writes a file that has its name only when it is complete and durable.
+func writeWhole(fs *durable.FS, path string, write func(io.Writer) error) error {
+	temp := fs.NewTemp(filepath.Dir(path))
 	defer temp.Discard()
 	out := bufio.NewWriterSize(temp, 1<<20)
-	done, err := write(out)
+	err := write(out)
 	if err == nil {
 		err = errors.Join(out.Flush(), temp.Sync())
 	}
 	if err == nil {
 		err = temp.Rename(path)
 	}
-	done.File = &o.file
-	return done, err
+	return err
 }
 
-// report tells what was written. Where the data itself goes to standard output, only what a reader
-// may miss is told.
+// report reports what was written. If the data goes to standard output, it reports only losses.
 func (o *exportOptions) report(a *app, d exported) error {
-	if d.Changed == nil {
-		d.Changed = map[string]int{}
-	}
-	if d.Left == nil {
-		d.Left = map[string]int{}
-	}
-	if total(d.Changed) > 0 {
-		a.say("ctx: export: %s: in another form: %s", d.Session, counts(d.Changed))
-	}
-	if total(d.Left) > 0 {
-		a.say("ctx: export: %s: left out: %s", d.Session, counts(d.Left))
-	}
+	d.say(a, "export", d.Session)
 	switch {
 	case d.File == nil:
 	case a.json:
-		return a.printJSON(d)
+		return a.answer(d)
 	default:
 		a.line("%s: %s", oneLine(*d.File), tally(
 			counted{d.Messages, "message", "messages"}, counted{d.Notes, "note", "notes"}, counted{d.Events, "event", "events"},

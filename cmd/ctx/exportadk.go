@@ -2,20 +2,18 @@ package main
 
 import (
 	"context"
-	"github.com/gemini-ctx/ctx/internal/exchange"
 	"io"
 
 	"github.com/spf13/cobra"
 
 	"github.com/gemini-ctx/ctx/internal/agent/adk"
-	"github.com/gemini-ctx/ctx/internal/session"
-	"github.com/gemini-ctx/ctx/refs"
+	"github.com/gemini-ctx/ctx/internal/exchange"
 )
 
-// adkEvents is the name of the form, of export and of import.
+// adkEvents is the name of the format, for export and for import.
 const adkEvents = "adk-events"
 
-// adkFlags are the flags of export that adk-events has.
+// adkFlags are the flags of export for adk-events.
 type adkFlags struct {
 	unit, agent, app, user string
 	lines, noMetadata      bool
@@ -28,15 +26,15 @@ func adkFormat() exportFormat {
 
 func addADKFlags(o *exportOptions, cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.StringVar(&o.adk.unit, "time-unit", string(adk.JavaScript), "what timestamps count: js (milliseconds) or py (seconds)")
-	f.StringVar(&o.adk.agent, "agent", "agent", "the author of what a model says")
-	f.StringVar(&o.adk.app, "app", "", "the session's appName (default: what an import found, or "+adk.DefaultApp+")")
-	f.StringVar(&o.adk.user, "user", "", "the session's userId (default: what an import found, or "+adk.DefaultUser+")")
-	f.BoolVar(&o.adk.lines, "lines", false, "an event a line, without the session around them")
-	f.BoolVar(&o.adk.noMetadata, "no-metadata", false, "leave out what only ctx reads: no notes then, and no way back")
-	f.BoolVar(&o.adk.masked, "masked", false, "show tool outputs as the branch's masks say, as ctx log --masked does")
-	f.BoolVar(&o.adk.tokens, "tokens", false, "say in the metadata of each event the token set of where it was said, as ctx branch tokens does")
-	completeFlag(cmd, "time-unit", cobra.FixedCompletions([]string{string(adk.JavaScript), string(adk.Python)}, cobra.ShellCompDirectiveNoFileComp))
+	f.StringVar(&o.adk.unit, "time-unit", string(adk.JavaScript), "the unit of timestamps: js (milliseconds) or py (seconds)")
+	f.StringVar(&o.adk.agent, "agent", "agent", "the author of the model's messages")
+	f.StringVar(&o.adk.app, "app", "", "the session's appName (default: that of the import, or "+adk.DefaultApp+")")
+	f.StringVar(&o.adk.user, "user", "", "the session's userId (default: that of the import, or "+adk.DefaultUser+")")
+	f.BoolVar(&o.adk.lines, "lines", false, "write one event on each line, without the session")
+	f.BoolVar(&o.adk.noMetadata, "no-metadata", false, "leave out the metadata that only ctx reads, and notes; an import cannot restore everything then")
+	f.BoolVar(&o.adk.masked, "masked", false, "shorten tool outputs as masks say")
+	f.BoolVar(&o.adk.tokens, "tokens", false, "add to the metadata of each event the token set of its place (see ctx branch tokens)")
+	completeWords(cmd, "time-unit", string(adk.JavaScript), string(adk.Python))
 }
 
 func checkADKFlags(o *exportOptions) error {
@@ -44,30 +42,20 @@ func checkADKFlags(o *exportOptions) error {
 		return usagef("bad --time-unit: %.80q: %v", o.adk.unit, err)
 	}
 	if o.adk.agent == "" || o.adk.agent == "user" {
-		return usagef("bad --agent: %q: an agent has a name, and user is the person's", o.adk.agent)
+		return usagef("bad --agent: %q: an agent needs a name other than user", o.adk.agent)
 	}
 	if o.adk.tokens && o.adk.noMetadata {
-		return usagef("--tokens puts sets into metadata, and --no-metadata leaves that out")
+		return usagef("--tokens needs metadata, and --no-metadata leaves it out")
 	}
 	return nil
 }
 
-func writeADK(c context.Context, s *session.Store, v *refs.View, o *exportOptions, name, branch string, w io.Writer) (exported, error) {
-	done, err := s.Exchange.ExportADK(c, v, name, branch, w, exchange.ADKOptions{WriteOptions: adk.WriteOptions{
+func writeADK(c context.Context, o *exportOptions, b openBranch, w io.Writer) (exported, error) {
+	done, err := b.s.Exchange.ExportADK(c, b.view, b.name, b.branch, w, exchange.ADKOptions{WriteOptions: adk.WriteOptions{
 		Agent: o.adk.agent, App: o.adk.app, User: o.adk.user, Unit: adk.Unit(o.adk.unit), Lines: o.adk.lines, Bare: o.adk.noMetadata,
 	}, Tokens: o.adk.tokens, Masked: o.adk.masked})
-	d := exported{Messages: done.Messages, Notes: done.Notes, Events: done.Events, Changed: map[string]int{}, Left: map[string]int{}}
-	for _, n := range []struct {
-		to    map[string]int
-		what  string
-		count int
-	}{
-		{d.Changed, "calls answered with an error", done.Answered}, {d.Changed, "forgotten", done.Gone}, {d.Changed, "results without a call", done.Orphans},
-		{d.Left, "without a place", done.Left}, {d.Left, "session", done.Session},
-	} {
-		if n.count > 0 {
-			n.to[n.what] = n.count
-		}
-	}
-	return d, err
+	return exported{
+		Messages: done.Messages, Notes: done.Notes, Events: done.Records,
+		losses: losses{Changed: done.Changed, Left: done.Left},
+	}, err
 }

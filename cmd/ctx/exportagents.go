@@ -3,41 +3,39 @@ package main
 import (
 	"bytes"
 	"context"
-	"github.com/gemini-ctx/ctx/internal/history"
 	"io"
 	"time"
 
 	"github.com/spf13/cobra"
 
-	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/agent/catalog"
 	"github.com/gemini-ctx/ctx/internal/agent/geminicli"
 	"github.com/gemini-ctx/ctx/internal/agent/transcript"
-	"github.com/gemini-ctx/ctx/internal/session"
+	"github.com/gemini-ctx/ctx/internal/recall"
 	"github.com/gemini-ctx/ctx/internal/view"
-	"github.com/gemini-ctx/ctx/refs"
 )
 
-// agentFlags are the flags of export that the forms of agents have.
+// agentFlags are the flags of export for the transcripts of agents.
 type agentFlags struct {
 	project   string
 	compacted bool
 }
 
-// agentFormats are the forms of agents, as forms of an export.
+// agentFormats returns the transcripts of all agents as formats of export.
 func agentFormats() (list []exportFormat) {
 	for i, f := range catalog.All() {
 		e := exportFormat{name: f.Name, flags: func(*exportOptions, *cobra.Command) {}, check: checkAgentFlags}
 		if i == 0 {
 			e.flags = addAgentFlags
 		}
-		e.write = func(c context.Context, s *session.Store, v *refs.View, o *exportOptions, name, branch string, w io.Writer) (exported, error) {
-			x := &agentExport{s: s, v: v, form: f, name: name, branch: branch, dir: o.agents.project, compacted: o.agents.compacted, masked: o.adk.masked, move: o.agents.project != ""}
+		e.write = func(c context.Context, o *exportOptions, b openBranch, w io.Writer) (exported, error) {
+			x := &agentExport{openBranch: b, form: f, dir: o.agents.project, move: o.agents.project != "",
+				compacted: o.agents.compacted, masked: o.adk.masked}
 			if x.dir == "" {
-				x.dir = o.a.projectDir(s)
+				x.dir = o.a.projectDir(b.s)
 			}
 			done, err := x.write(c, w, nil)
-			return exported{Messages: done.Messages, Notes: done.Notes, Events: done.Records, Changed: done.Changed, Left: done.Left}, err
+			return exported{Messages: done.Messages, Notes: done.Notes, Events: done.Records, losses: losses{done.Changed, done.Left}}, err
 		}
 		list = append(list, e)
 	}
@@ -45,8 +43,8 @@ func agentFormats() (list []exportFormat) {
 }
 
 func addAgentFlags(o *exportOptions, cmd *cobra.Command) {
-	cmd.Flags().StringVar(&o.agents.project, "project", "", "the directory that the session is to be of, for an agent (default: the store's project)")
-	cmd.Flags().BoolVar(&o.agents.compacted, "compacted", false, "for gemini-cli: what has left the window as its summaries, in one message")
+	cmd.Flags().StringVar(&o.agents.project, "project", "", "for an agent: the project `DIR` of the session (default: the store's project)")
+	cmd.Flags().BoolVar(&o.agents.compacted, "compacted", false, "for gemini-cli: one message with summaries instead of the messages that left the window")
 }
 
 func checkAgentFlags(o *exportOptions) error {
@@ -56,48 +54,43 @@ func checkAgentFlags(o *exportOptions) error {
 	return nil
 }
 
-// agentExport is a branch on its way to an agent.
+// agentExport writes a branch as the transcript of an agent.
 type agentExport struct {
-	s            *session.Store
-	v            *refs.View
-	form         catalog.Agent
-	name, branch string
-	dir          string
-	id           string // of the session, for the agent; "" for the one that the agent knows it by, or one that follows from the session
-	compacted    bool
-	masked       bool // outputs of tools are as the branch's masks show them
-	move         bool // the session is to be of dir, wherever it was before
+	openBranch
+	form      catalog.Agent
+	dir       string
+	id        string // the agent's id of the session; "" for the known one, or one derived from the session
+	compacted bool
+	masked    bool // shorten tool outputs as masks say
+	move      bool // dir becomes the project of the session, whatever it was before
 }
 
 func (x *agentExport) write(c context.Context, w io.Writer, each func(*transcript.Message)) (transcript.Written, error) {
-	tip, err := history.Tip(x.v, x.name, x.branch)
-	if err != nil {
-		return transcript.Written{}, err
-	}
 	if x.id == "" {
+		var err error
 		if x.id, err = x.agentID(); err != nil {
 			return transcript.Written{}, err
 		}
 	}
-	newest, err := x.newest(tip)
+	newest, err := x.newest()
 	if err != nil {
 		return transcript.Written{}, err
 	}
 	o, from := writeOptions(x.s, x.name, x.id, x.dir, newest), uint64(0)
 	o.Move = x.move
 	if x.compacted {
-		from = tip.Through
-		if o.Before, err = x.before(tip); err != nil {
+		from = x.tip.Through
+		if o.Before, err = x.before(); err != nil {
 			return transcript.Written{}, err
 		}
 	}
 	out := x.form.Write(w, o)
-	return x.s.Exchange.ExportTranscript(c, x.v, x.name, x.branch, from, x.masked, out, each)
+	return x.s.Exchange.ExportTranscript(c, x.view, x.name, x.branch, from, x.masked, out, each)
 }
 
-// agentID is the id that the agent knows the session by, or would take.
+// agentID returns the id that the agent has for the session, or a new one that it accepts.
 func (x *agentExport) agentID() (string, error) {
-	own, err := x.s.Exchange.OriginOf(x.v, x.name, x.branch, x.form.Source)
+	own, err := x.s.Exchange.OriginOf(x.view, x.name, x.branch, x.form.Source)
 	switch {
 	case err != nil:
 		return "", err
@@ -109,21 +102,21 @@ func (x *agentExport) agentID() (string, error) {
 	return x.form.NewID(x.form.Name, x.s.ID, x.name, x.branch), nil
 }
 
-// newest is when the newest message was said.
-func (x *agentExport) newest(tip format.Value) (time.Time, error) {
-	list, err := x.s.Recall.Log(tip.ID, history.LogOptions{Limit: 1})
+// newest returns the time of the newest message.
+func (x *agentExport) newest() (time.Time, error) {
+	list, err := x.s.Recall.Log(x.tip.ID, recall.LogOptions{Limit: 1})
 	if err != nil || len(list) == 0 {
 		return time.Time{}, err
 	}
 	return list[0].Entry.Time, nil
 }
 
-// before is what a model is told of the messages that have left the window; "" where none has.
-func (x *agentExport) before(tip format.Value) (string, error) {
-	if tip.Pin.IsZero() || tip.Through == 0 {
+// before returns the rendering of the messages that left the window; "" if none has.
+func (x *agentExport) before() (string, error) {
+	if x.tip.Pin.IsZero() || x.tip.Through == 0 {
 		return "", nil
 	}
-	in, err := x.s.Recall.RenderInput(x.v, x.name, x.branch, view.Options{})
+	in, err := x.s.Recall.RenderInput(x.view, x.name, x.branch, view.Options{})
 	if err != nil {
 		return "", err
 	}

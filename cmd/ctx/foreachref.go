@@ -1,13 +1,13 @@
 package main
 
 import (
-	"github.com/gemini-ctx/ctx/internal/conversation"
 	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/internal/conversation"
 	"github.com/gemini-ctx/ctx/internal/session"
 	"github.com/gemini-ctx/ctx/refs"
 )
@@ -62,9 +62,7 @@ func forEachRef(a *app, prefixes []string, parts []refPart, count int) error {
 			break
 		}
 		if a.json {
-			if err := a.answer(refMembers(name, view.Get(name))...); err != nil {
-				return err
-			}
+			a.document(refMembers(name, view.Get(name))...)
 			continue
 		}
 		text, err := expandRef(s, view, name, parts)

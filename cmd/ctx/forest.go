@@ -2,14 +2,14 @@ package main
 
 import (
 	"errors"
-	"github.com/gemini-ctx/ctx/internal/clusters"
-	"github.com/gemini-ctx/ctx/internal/history"
 	"strconv"
 
 	"github.com/spf13/cobra"
 
 	"github.com/gemini-ctx/ctx/internal/agent/unionfind"
 	"github.com/gemini-ctx/ctx/internal/cli/document"
+	"github.com/gemini-ctx/ctx/internal/clusters"
+	"github.com/gemini-ctx/ctx/internal/history"
 	"github.com/gemini-ctx/ctx/internal/session"
 	"github.com/gemini-ctx/ctx/refs"
 )
@@ -61,7 +61,7 @@ contains everything that was said: give it only to people who may read the store
 	}
 	cmd.Flags().StringVar(&at, "at", "", "list the clusters as they were after `OPERATION`")
 	cmd.Flags().StringVar(&form, "format", "", "write the whole forest in `FORMAT`: union-find-json")
-	completeFlag(cmd, "format", cobra.FixedCompletions([]string{unionFindForm}, cobra.ShellCompDirectiveNoFileComp))
+	completeWords(cmd, "format", unionFindForm)
 	return cmd
 }
 
@@ -109,9 +109,7 @@ func printClusters(a *app, s *session.Store, list []clusters.ClusterInfo) error 
 			return err
 		}
 		if a.json {
-			if err := a.answer(d); err != nil {
-				return err
-			}
+			a.document(d)
 			continue
 		}
 		rows = append(rows, []string{c.ID.Short(shortLen), clusterState(d), strconv.FormatUint(d.Members, 10), day(d.First), day(d.Last), oneLine(d.Label)})

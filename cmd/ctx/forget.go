@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"fmt"
 	"maps"
@@ -12,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/internal/cli/document"
 	"github.com/gemini-ctx/ctx/internal/maintenance/forget"
 	"github.com/gemini-ctx/ctx/internal/session"
 )
@@ -55,7 +55,7 @@ that was said.`,
 		ValidArgsFunction: a.completeRevs(),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.cmd = cmd
-			return o.run(cmd.Context(), a, args)
+			return o.run(a, args)
 		},
 	}
 	f := cmd.Flags()
@@ -66,7 +66,7 @@ that was said.`,
 	return cmd
 }
 
-func (o *forgetOptions) run(c context.Context, a *app, args []string) error {
+func (o *forgetOptions) run(a *app, args []string) error {
 	set, err := o.read(a, args)
 	if err != nil {
 		return err
@@ -83,13 +83,13 @@ func (o *forgetOptions) run(c context.Context, a *app, args []string) error {
 		set.IDs = append(set.IDs, id)
 	}
 	if len(args) == 0 && !o.dryRun && !o.force {
-		if err := o.ask(c, a, s, set); err != nil {
+		if err := o.ask(a, s, set); err != nil {
 			return err
 		}
 	}
 	show, done := a.progress()
 	set.Progress = show
-	report, err := forget.Run(c, s, set)
+	report, err := forget.Run(a.c, s, set)
 	done()
 	if err != nil {
 		return err
@@ -128,12 +128,12 @@ func (o *forgetOptions) read(a *app, args []string) (set forget.Options, err err
 }
 
 // ask asks for confirmation, with the number of objects that would be erased.
-func (o *forgetOptions) ask(c context.Context, a *app, s *session.Store, set forget.Options) error {
+func (o *forgetOptions) ask(a *app, s *session.Store, set forget.Options) error {
 	if o.text == "-" || !asked(a.inTerm) {
 		return withHint(usagef("refusing to forget by text or rule without confirmation"), "--dry-run lists what would be erased; use --force to erase without asking")
 	}
 	set.DryRun = true
-	report, err := forget.Run(c, s, set)
+	report, err := forget.Run(a.c, s, set)
 	if err != nil || len(report.Objects) == 0 {
 		return err
 	}
@@ -160,11 +160,8 @@ func (o *forgetOptions) print(a *app, r forget.Report) error {
 		forgotten = append(forgotten, goneObjectDoc{id, r.Kinds[id]})
 	}
 	if a.json {
-		err := a.answer("dry_run", o.dryRun, "operation", orNull(r.Operation), "forgotten", forgotten, "already", r.Already,
+		a.document("dry_run", o.dryRun, "operation", document.OrNull(r.Operation), "forgotten", forgotten, "already", r.Already,
 			"summaries", r.Covers, "remains", r.Remains, "unread", r.Unread, "transcripts", r.Sources)
-		if err != nil {
-			return err
-		}
 	} else {
 		for _, g := range forgotten {
 			a.line("%v %s", g.ID, g.Kind)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/gemini-ctx/ctx/internal/maintenance/fsck"
 	"github.com/gemini-ctx/ctx/internal/maintenance/rebuild"
+	"github.com/gemini-ctx/ctx/internal/session"
 )
 
 func newFsckCmd(a *app) *cobra.Command {
@@ -26,19 +27,19 @@ fault is left. The command does not touch a store without faults. With --dry-run
 copy and then removes the copy.`, exitNoStore, exitLocked, exitCorrupt),
 		Example: "  ctx fsck\n  ctx fsck --json | jq '.faults[].path'\n  ctx fsck --repair --dry-run",
 		Args:    between(0, 0),
-		RunE: func(cmd *cobra.Command, _ []string) error {
+		RunE: func(*cobra.Command, []string) error {
 			if err := o.check(); err != nil {
 				return err
 			}
 			if o.repair {
-				return o.run(cmd.Context(), a)
+				return o.run(a)
 			}
 			s, err := a.openStore()
 			if err != nil {
 				return err
 			}
 			show, done := a.progress()
-			r, err := fsck.Run(cmd.Context(), s, fsck.Options{Progress: show})
+			r, err := fsck.Run(a.c, s, fsck.Options{Progress: show})
 			done()
 			if err != nil {
 				return err
@@ -52,10 +53,7 @@ copy and then removes the copy.`, exitNoStore, exitLocked, exitCorrupt),
 
 func printFsck(a *app, r fsck.Report) error {
 	if a.json {
-		err := a.answer("objects", r.Objects, "operations", r.Operations, "faults", r.Faults, "notes", r.Notes)
-		if err != nil {
-			return err
-		}
+		a.document("objects", r.Objects, "operations", r.Operations, "faults", r.Faults, "notes", r.Notes)
 	} else {
 		for _, f := range r.Faults {
 			a.line("%s", oneLine(f.String()))
@@ -66,10 +64,7 @@ func printFsck(a *app, r fsck.Report) error {
 		a.say("%s, %s, %s", plural(r.Objects, "object", "objects"), plural(r.Operations, "operation", "operations"),
 			plural(len(r.Faults), "fault", "faults"))
 	}
-	if len(r.Faults) > 0 {
-		return &exitError{exitCorrupt}
-	}
-	return nil
+	return exitIf(len(r.Faults) > 0, exitCorrupt)
 }
 
 func newRebuildCmd(a *app) *cobra.Command {
@@ -82,20 +77,16 @@ nodes and forests of clusters, and the cache. The command repeats the decisions 
 makes no new ones, so the same history gives the same ids. Exit code 13 means that it does not.`, exitNoStore, exitLocked, exitCorrupt),
 		Example: "  ctx rebuild\n  ctx rebuild --dry-run --json",
 		Args:    between(0, 0),
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			s, err := a.openStore()
-			if err != nil {
-				return err
-			}
+		RunE: a.onStore(func(s *session.Store, _ []string) error {
 			show, done := a.progress()
 			o.Progress = show
-			r, err := rebuild.Run(cmd.Context(), s, o)
+			r, err := rebuild.Run(a.c, s, o)
 			done()
 			if err != nil {
 				return err
 			}
 			return printRebuild(a, r)
-		},
+		}),
 	}
 	cmd.Flags().BoolVar(&o.DryRun, "dry-run", false, "compare and count, and change nothing")
 	return cmd
@@ -103,9 +94,7 @@ makes no new ones, so the same history gives the same ids. Exit code 13 means th
 
 func printRebuild(a *app, r rebuild.Report) error {
 	if a.json {
-		if err := a.answer(r); err != nil {
-			return err
-		}
+		a.document(r)
 	} else {
 		forest := "-"
 		if !r.Forest.IsZero() {
@@ -118,8 +107,5 @@ func printRebuild(a *app, r rebuild.Report) error {
 			{"pack indexes made again", fmt.Sprint(r.Indexes)},
 		})
 	}
-	if !r.Same {
-		return &exitError{exitCorrupt}
-	}
-	return nil
+	return exitIf(!r.Same, exitCorrupt)
 }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"fmt"
 
 	"github.com/spf13/cobra"
@@ -21,20 +20,16 @@ behind. It keeps everything that a session, a ref, a summary or the kept log nam
 everything that was rewound.`, exitNoStore, exitLocked, exitStale, exitCorrupt),
 		Example: "  ctx gc\n  ctx gc --dry-run --json",
 		Args:    between(0, 0),
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			s, err := a.openStore()
-			if err != nil {
-				return err
-			}
+		RunE: a.onStore(func(s *session.Store, _ []string) error {
 			show, done := a.progress()
 			o.Progress = show
-			r, err := gc.Run(cmd.Context(), s, o)
+			r, err := gc.Run(a.c, s, o)
 			done()
 			if err != nil {
 				return err
 			}
 			return printGC(a, r, o.DryRun)
-		},
+		}),
 	}
 	cmd.Flags().BoolVar(&o.Auto, "auto", false, "do nothing unless there is much to do")
 	cmd.Flags().BoolVar(&o.Best, "best", false, "pack all objects again, as small as possible")
@@ -68,14 +63,14 @@ func printGC(a *app, r gc.Report, dry bool) error {
 
 // tidy runs gc --auto after a command that has written much and has printed its result. Its failure
 // is only a warning.
-func (a *app) tidy(c context.Context, s *session.Store) {
+func (a *app) tidy(s *session.Store) {
 	if err := a.out.Flush(); err != nil {
 		return // nobody is listening; the command says so
 	}
 	show, done := a.progress()
-	_, err := gc.Run(c, s, gc.Options{Auto: true, Progress: show})
+	_, err := gc.Run(a.c, s, gc.Options{Auto: true, Progress: show})
 	done()
-	if err != nil && c.Err() == nil {
+	if err != nil && a.c.Err() == nil {
 		a.warn("gc failed and will run later: " + err.Error())
 	}
 }

@@ -1,6 +1,8 @@
 package main
 
-import "github.com/spf13/cobra"
+import (
+	"github.com/spf13/cobra"
+)
 
 func newGraduateCmd(a *app) *cobra.Command {
 	o := &branchFlags{}
@@ -16,26 +18,14 @@ at `+"`ctx compact`"+`.`,
 		Example: "  ctx graduate -s work --json",
 		Args:    between(0, 0),
 	}
-	o.add(cmd)
-	completeFlag(cmd, "session", a.completeSessions())
-	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		s, view, err := a.openView()
+	o.add(a, cmd)
+	cmd.RunE = o.onTip(a, func(b openBranch, _ []string) error {
+		done, err := b.s.Conversation.Graduate(a.c, b.name, b.branch)
 		if err != nil {
 			return err
 		}
-		name, branch, _, err := o.tip(view)
-		if err != nil {
-			return err
-		}
-		done, err := s.Conversation.Graduate(cmd.Context(), name, branch)
-		if err != nil {
-			return err
-		}
-		if a.json {
-			return a.answer(done)
-		}
-		a.line("graduated %d, merged %d, %s", done.Graduated, done.Merged, plural(done.Roots, "cluster", "clusters"))
-		return nil
-	}
+		return a.result(fields(done), "graduated %d, merged %d, %s",
+			done.Graduated, done.Merged, plural(done.Roots, "cluster", "clusters"))
+	})
 	return cmd
 }

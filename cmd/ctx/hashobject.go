@@ -2,12 +2,12 @@ package main
 
 import (
 	"fmt"
-	"github.com/gemini-ctx/ctx/internal/history"
 	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
 	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/internal/history"
 	"github.com/gemini-ctx/ctx/internal/session"
 	"github.com/gemini-ctx/ctx/sanitize"
 )
@@ -59,13 +59,9 @@ func hashObjects(a *app, names []string, write bool) error {
 				return err
 			}
 		}
-		if a.json {
-			if err := a.answer("id", raw.ID(), "file", name, "size", len(raw.Body)); err != nil {
-				return err
-			}
-			continue
+		if err := a.result(fields("id", raw.ID(), "file", name, "size", len(raw.Body)), "%v", raw.ID()); err != nil {
+			return err
 		}
-		a.line("%v", raw.ID())
 	}
 	return nil
 }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"fmt"
 
@@ -19,10 +18,8 @@ func newHookCmd(a *app) *cobra.Command {
 0, within the time of the setting hook.deadline. It prints JSON for the agent, or nothing. It
 writes failures to log/hook of the store, and ` + "`ctx status`" + ` and ` + "`ctx doctor`" + ` report them.`),
 		Example: "  ctx hook gemini-cli < event.json",
-		Args:    noSuchCommand,
-		RunE:    needsCommand,
 	}
-	cmd.AddCommand(&cobra.Command{
+	return group(cmd, &cobra.Command{
 		Use:   "gemini-cli",
 		Short: "Run a hook of Gemini CLI",
 		Long: long(`Reads an event of Gemini CLI from standard input. Without a store the command does nothing.
@@ -35,9 +32,8 @@ twice. At SessionEnd it also makes the summaries that are due, unless a model ma
 packs the store if that is due.`),
 		Example: "  ctx hook gemini-cli < event.json",
 		Args:    between(0, 0),
-		RunE:    func(cmd *cobra.Command, _ []string) error { return runHook(cmd.Context(), a) },
+		RunE:    func(*cobra.Command, []string) error { return runHook(a) },
 	})
-	return cmd
 }
 
 // isHook reports whether a command is a hook or a part of one.
@@ -53,7 +49,7 @@ func isHook(cmd *cobra.Command) bool {
 // hooksOff is the variable that disables hooks.
 const hooksOff = "CTX_HOOK_DISABLE"
 
-func runHook(c context.Context, a *app) (err error) {
+func runHook(a *app) (err error) {
 	if v := a.getenv(hooksOff); v != "" && v != "0" {
 		return nil
 	}
@@ -76,7 +72,7 @@ func runHook(c context.Context, a *app) (err error) {
 	if err != nil {
 		return err
 	}
-	if out := hooks.Run(c, s, a.stdin); out != nil {
+	if out := hooks.Run(a.c, s, a.stdin); out != nil {
 		a.line("%s", out)
 	}
 	return nil

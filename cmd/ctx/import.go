@@ -4,14 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"github.com/gemini-ctx/ctx/internal/exchange"
-	"github.com/gemini-ctx/ctx/internal/history"
 	"slices"
 
 	"github.com/spf13/cobra"
 
 	"github.com/gemini-ctx/ctx/internal/agent/catalog"
 	"github.com/gemini-ctx/ctx/internal/agent/transcript"
+	"github.com/gemini-ctx/ctx/internal/exchange"
+	"github.com/gemini-ctx/ctx/internal/history"
 	"github.com/gemini-ctx/ctx/internal/session"
 	"github.com/gemini-ctx/ctx/sanitize"
 )
@@ -21,17 +21,18 @@ func newImportCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "import --all | gemini-cli|claude-code|codex|opencode|jsonl|adk-events|union-find-json",
 		Short: "Import the transcripts of an agent, or a forest",
-		Long: long(`Brings what an agent wrote down itself, or the forest of another store, into sessions of this store.
+		Long: long(`Copies the transcripts of agents, or the forest of another store, into sessions of this store.
 
-With --all it is every transcript of this project that Gemini CLI, Claude Code, Codex CLI and opencode keep on this machine, found by the project's
-directory: each becomes the session of its own id. It can be done again at any time, and adds what is new. --dry-run lists the files.`,
+With --all the command imports every transcript of this project that it finds on this machine, from
+Gemini CLI, Claude Code, Codex CLI and opencode. It finds them by the directory of the project. Each
+transcript becomes the session with its own id. Run the command again at any time: it adds only what
+is new. With --dry-run it lists the files.`,
 			exitNoStore, exitLocked, exitCorrupt, exitNotFound),
 		Example: "  ctx import --all\n  ctx import gemini-cli ~/.gemini/tmp/*/chats/*.jsonl\n  ctx import union-find-json union-find.json",
-		Args:    noSuchCommand,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			switch {
 			case all:
-				return importAll(cmd, a, dryRun)
+				return importAll(a, dryRun)
 			case dryRun:
 				return usagef("--dry-run goes with --all")
 			}
@@ -39,40 +40,37 @@ directory: each becomes the session of its own id. It can be done again at any t
 		},
 	}
 	cmd.Flags().BoolVar(&all, "all", false, "import every transcript of this project that is on this machine")
-	cmd.Flags().BoolVar(&dryRun, "dry-run", false, "with --all, list the files, and import nothing")
+	cmd.Flags().BoolVar(&dryRun, "dry-run", false, "with --all: list the files, and import nothing")
 	for i := range catalog.All() {
 		cmd.AddCommand(newImportFormCmd(a, &catalog.All()[i]))
 	}
-	cmd.AddCommand(newImportADKCmd(a), newImportUnionFindCmd(a))
-	return cmd
+	return group(cmd, newImportADKCmd(a), newImportUnionFindCmd(a))
 }
 
-// importedFile is what importing a file did.
+// importedFile is the result of importing a file.
 type importedFile struct {
 	session string
-	changed bool     // there is something new in the session
-	more    []string // likewise in these
-	skipped int      // records that could not be used
+	changed bool     // the session has something new
+	more    []string // other sessions with something new
+	skipped int      // records that cannot be used
 	new     int      // messages
-	known   int      // messages that were there already
+	known   int      // messages that the store had before
 }
 
-// importFiles imports one file after the other. One that cannot be read does not keep the others
-// from it.
-func importFiles(c context.Context, a *app, files []string, one func(context.Context, *session.Store, string) (importedFile, error), l *linker) error {
+// importFiles imports the files in order, and then does what the store needs after an import.
+func importFiles(a *app, files []string, one func(*session.Store, string) (importedFile, error), l *linker) error {
 	s, err := a.openStore()
 	if err != nil {
 		return err
 	}
-	var sessions, own []string
-	var first error
 	hadHEAD, err := hasHEAD(s)
 	if err != nil {
 		return err
 	}
-	failed, skipped, added, known := 0, 0, 0, 0
-	for _, file := range files {
-		done, err := one(c, s, file)
+	var sessions, own []string
+	skipped, added, known := 0, 0, 0
+	failed, err := a.eachFile(files, func(file string) error {
+		done, err := one(s, file)
 		if done.changed {
 			done.more = append(done.more, done.session)
 		}
@@ -85,76 +83,89 @@ func importFiles(c context.Context, a *app, files []string, one func(context.Con
 		if done.session != "" && err == nil {
 			own = append(own, done.session)
 		}
-		if err == nil {
-			continue
-		}
-		if !isAboutFile(err) {
-			return err
-		}
-		failed++
-		if first == nil {
-			first = err
-		}
-		if len(files) > 1 {
-			fmt.Fprintf(a.stderr, "ctx: %s\n", oneLine(err.Error()))
-		}
+		return err
+	})
+	if err != nil {
+		return err
 	}
 	if len(files) > 1 {
 		a.say("ctx: import: %d files: %s", len(files), tally(
 			counted{added, "message", "messages"}, counted{known, "known", "known"}, counted{skipped, "skipped", "skipped"},
 		))
 	}
-	if err := l.link(c, a, s); err != nil {
+	if err := l.link(a, s); err != nil {
 		return err
 	}
 	if l != nil && l.newest && !hadHEAD {
-		if err := useNewest(c, s, own); err != nil {
+		if err := useNewest(a.c, s, own); err != nil {
 			return err
 		}
 	}
 	for _, name := range sessions {
-		if _, err := s.Conversation.GraduateAndAdopt(c, name, history.MainBranch); err != nil {
+		if _, err := s.Conversation.GraduateAndAdopt(a.c, name, history.MainBranch); err != nil {
 			return err
 		}
 	}
 	if len(sessions) > 0 {
-		a.tidy(c, s)
+		a.tidy(s)
 	}
-	switch {
-	case failed == 1 && len(files) == 1:
-		return first
-	case failed > 0:
-		return fmt.Errorf("%d of %d files were not imported", failed, len(files))
-	case skipped > 0:
+	if failed == nil && skipped > 0 {
 		return fmt.Errorf("%s in the transcripts skipped", plural(skipped, "record", "records"))
 	}
-	return nil
+	return failed
 }
 
-// fileError is an error that is the file's own, not the store's.
+// eachFile calls one for each file. After a *fileError it goes on with the next file; any other
+// error ends it. failed is the error for the files that were not imported.
+func (a *app) eachFile(files []string, one func(file string) error) (failed, err error) {
+	n := 0
+	for _, file := range files {
+		err := one(file)
+		var own *fileError
+		switch {
+		case err == nil:
+			continue
+		case !errors.As(err, &own):
+			return nil, err
+		case len(files) == 1:
+			return err, nil
+		}
+		n++
+		fmt.Fprintf(a.stderr, "ctx: %s\n", oneLine(err.Error()))
+	}
+	if n > 0 {
+		failed = fmt.Errorf("%d of %d files were not imported", n, len(files))
+	}
+	return failed, nil
+}
+
+// fileError is an error of one file, after which the next file can be imported.
 type fileError struct{ error }
 
 func (e *fileError) Unwrap() error { return e.error }
 
-func isAboutFile(err error) bool {
-	var file *fileError
-	return errors.As(err, &file)
+// openImport opens a file to import.
+func (a *app) openImport(file string) (source *watched, closeIt func(), err error) {
+	in, closeIt, err := a.input(file)
+	if err != nil {
+		return nil, nil, &fileError{fmt.Errorf("cannot import %q: %w", file, err)}
+	}
+	return &watched{c: a.c, from: in}, closeIt, nil
 }
 
-// importedDoc is the JSON document for an imported file. Not every form has all members.
+// importedDoc is the JSON document for an imported file. Not every format has all members.
 type importedDoc struct {
-	V              int            `json:"v"`
 	Agent          string         `json:"agent,omitempty"`
 	File           string         `json:"file"`
 	Session        string         `json:"session"`
 	Changed        *[]string      `json:"changed,omitempty"` // sessions with something new
-	Messages       int            `json:"messages"`          // new in this run, as notes, rewinds and returns are
+	Messages       int            `json:"messages"`          // new in this run, like notes, rewinds and returned
 	Notes          int            `json:"notes"`
 	Known          int            `json:"known"`
 	Amended        int            `json:"amended"`
 	Rewinds        int            `json:"rewinds"`
 	UnknownRewinds *int           `json:"unknown_rewinds,omitempty"`
-	Returned       *int           `json:"returned,omitempty"` // messages that had left and are said again
+	Returned       *int           `json:"returned,omitempty"` // messages that left before and are in the transcript again
 	Skipped        int            `json:"skipped"`
 	SkippedBy      map[string]int `json:"skipped_by"`
 	PassedOver     map[string]int `json:"passed_over"`   // records that say nothing new
@@ -166,13 +177,13 @@ type importedDoc struct {
 // importedDocOf begins the document for a file.
 func importedDocOf(file, session string, done exchange.Tally, skipped, passed map[string]int) importedDoc {
 	return importedDoc{
-		V: 1, File: file, Session: session, Messages: done.Messages, Notes: done.Notes, Known: done.Known, Amended: done.Amended, Rewinds: done.Rewinds,
+		File: file, Session: session, Messages: done.Messages, Notes: done.Notes, Known: done.Known, Amended: done.Amended, Rewinds: done.Rewinds,
 		Skipped: total(skipped), SkippedBy: skipped, PassedOver: passed, Cleaned: byClass(done.Redacted),
 	}
 }
 
-// print reports an imported file. unknown are rewinds to what is not there, and became what is said
-// of them.
+// print reports an imported file. unknown is the number of rewinds without a target in the store,
+// and became the end of the sentence about them. kept names the kind of what d.Kept counts.
 func (d *importedDoc) print(a *app, unknown int, became, kept string) error {
 	name := oneLine(d.File)
 	if d.Skipped > 0 {
@@ -191,7 +202,7 @@ func (d *importedDoc) print(a *app, unknown int, became, kept string) error {
 		a.say("ctx: import: %s: cleaned: %s", name, counts(d.Cleaned))
 	}
 	if a.json {
-		return a.printJSON(d)
+		return a.answer(d)
 	}
 	a.line("%s: %s", name, tally(
 		counted{d.Messages, "message", "messages"}, counted{d.Notes, "note", "notes"}, counted{d.Known, "known", "known"},
@@ -200,8 +211,8 @@ func (d *importedDoc) print(a *app, unknown int, became, kept string) error {
 	return nil
 }
 
-// importError returns the error of importing a file: the file's own if the input is bad or cannot
-// be read.
+// importError adds the name of the file to an error. If the input is bad or cannot be read, the
+// error is a *fileError.
 func importError(c context.Context, source *watched, file string, err error) error {
 	if err == nil {
 		return nil

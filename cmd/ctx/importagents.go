@@ -1,76 +1,73 @@
 package main
 
 import (
-	"context"
-	"fmt"
-	"github.com/gemini-ctx/ctx/internal/exchange"
-
 	"github.com/spf13/cobra"
 
 	"github.com/gemini-ctx/ctx/internal/agent/catalog"
+	"github.com/gemini-ctx/ctx/internal/exchange"
 	"github.com/gemini-ctx/ctx/internal/session"
 )
 
-// newImportFormCmd is the command that imports one form.
+// newImportFormCmd returns the command that imports the transcripts of one agent.
 func newImportFormCmd(a *app, f *catalog.Agent) *cobra.Command {
-	var named string
+	o := &ofSession{}
 	cmd := &cobra.Command{
 		Use:   f.Name + " FILE...",
 		Short: "Import transcripts of " + f.Title,
-		Long: long(`Imports transcripts of `+f.Title+`, - for standard input: each becomes the session of its own id, or the one that -s names; what was exported
-from this store goes back to the session that it is of. What subagents said goes into sessions of their own, which are linked to the call that
-began them. A transcript can be imported again, and so can one that has grown: what is known is not added again, what has changed amends what is
-there, and where the person went back it is a rewind. Records that cannot be used are counted and told. docs/agents/`+f.Name+`.md says what is kept.`+f.About,
+		Long: long(`Imports transcripts of `+f.Title+`; - is standard input. A transcript becomes the session with its own
+id, or the session that -s names. A transcript that was exported from this store goes back to its session. What
+subagents said goes into separate sessions, each linked to the tool call that started it.
+
+A transcript can be imported again, also after it has grown. The command adds only what is new; a record that has
+changed amends its message, and if the user went back, the command records a rewind. It skips, counts and reports
+records that it cannot use. docs/agents/`+f.Name+`.md lists what it keeps.`+f.About,
 			exitNoStore, exitLocked, exitCorrupt),
 		Example: "  ctx import " + f.Name + " " + f.Example + "\n  ctx import " + f.Name + " --json -s work -",
 		Args:    between(1, -1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if cmd.Flags().Changed("session") {
-				if err := checkName("session", named); err != nil {
-					return err
-				}
+		RunE: func(_ *cobra.Command, args []string) error {
+			if err := o.check(); err != nil {
+				return err
 			}
 			l := &linker{}
 			if f.Order != nil {
 				args = f.Order(args, a.path)
 			}
-			return importFiles(cmd.Context(), a, args, func(c context.Context, s *session.Store, file string) (importedFile, error) {
-				return importTranscript(c, a, s, f, named, file, l)
+			return importFiles(a, args, func(s *session.Store, file string) (importedFile, error) {
+				return importTranscript(a, s, f, o.session, file, l)
 			}, l)
 		},
 	}
-	cmd.Flags().StringVarP(&named, "session", "s", "", "the session (default: the transcript's own id)")
-	completeFlag(cmd, "session", a.completeSessions())
+	o.addWith(a, cmd, "the session (default: the transcript's own id)")
 	return cmd
 }
 
-// linker gathers which calls began which sessions, to link them when all files of a run are there.
+// linker collects the sessions of subagents, to link them to their tool calls after the last file.
 type linker struct {
 	children []exchange.Child
-	newest   bool // where HEAD names no session, it is to name the newest one
+	newest   bool // if HEAD names no session, make it name the newest one
 }
 
-func (l *linker) link(c context.Context, a *app, s *session.Store) error {
+func (l *linker) link(a *app, s *session.Store) error {
 	if l == nil || len(l.children) == 0 {
 		return nil
 	}
-	n, err := s.Exchange.LinkChildren(c, l.children)
+	n, err := s.Exchange.LinkChildren(a.c, l.children)
 	if n > 0 {
 		a.say("ctx: import: %s linked to the calls that began them", plural(n, "session", "sessions"))
 	}
 	return err
 }
 
-func importTranscript(c context.Context, a *app, s *session.Store, f *catalog.Agent, named, file string, l *linker) (importedFile, error) {
-	read, source, closeInput, err := openTranscript(c, a, f, file)
+func importTranscript(a *app, s *session.Store, f *catalog.Agent, named, file string, l *linker) (importedFile, error) {
+	source, closeInput, err := a.openImport(file)
 	if err != nil {
-		return importedFile{}, &fileError{fmt.Errorf("cannot import %q: %w", file, err)}
+		return importedFile{}, err
 	}
 	defer closeInput()
-	done, err := s.Exchange.ImportTranscript(c, read, named)
+	done, err := s.Exchange.ImportTranscript(a.c, a.transcript(f, file, source), named)
 	out := importedFile{session: done.Session, more: done.Changed, skipped: total(done.Stats.Skipped), new: done.Messages, known: done.Known}
 	l.children = append(l.children, done.Children...)
-	if err := importError(c, source, file, err); err != nil {
+	if err := importError(a.c, source, file, err); err != nil {
 		return out, err
 	}
 	if done.Messages+done.Notes+done.Known+done.Amended == 0 && out.skipped == 0 {

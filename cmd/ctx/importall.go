@@ -1,16 +1,12 @@
 package main
 
 import (
-	"context"
-
-	"github.com/spf13/cobra"
-
 	"github.com/gemini-ctx/ctx/internal/agent/catalog"
 	"github.com/gemini-ctx/ctx/internal/session"
 )
 
 // importAll imports every transcript of the project that is on this machine.
-func importAll(cmd *cobra.Command, a *app, dryRun bool) error {
+func importAll(a *app, dryRun bool) error {
 	s, err := a.openStore()
 	if err != nil {
 		return err
@@ -25,17 +21,9 @@ func importAll(cmd *cobra.Command, a *app, dryRun bool) error {
 	}
 	if dryRun {
 		for _, f := range list {
-			if a.json {
-				if err := a.printJSON(struct {
-					V     int    `json:"v"`
-					Agent string `json:"agent"`
-					File  string `json:"file"`
-				}{1, f.agent, f.file}); err != nil {
-					return err
-				}
-				continue
+			if err := a.result(fields("agent", f.agent, "file", f.file), "%s %s", f.agent, oneLine(f.file)); err != nil {
+				return err
 			}
-			a.line("%s %s", f.agent, oneLine(f.file))
 		}
 		return nil
 	}
@@ -47,8 +35,8 @@ func importAll(cmd *cobra.Command, a *app, dryRun bool) error {
 		files = append(files, f.file)
 	}
 	l := &linker{newest: true}
-	return importFiles(cmd.Context(), a, files, func(c context.Context, s *session.Store, file string) (importedFile, error) {
+	return importFiles(a, files, func(s *session.Store, file string) (importedFile, error) {
 		agent, _ := catalog.Named(agents[file])
-		return importTranscript(c, a, s, &agent, "", file, l)
+		return importTranscript(a, s, &agent, "", file, l)
 	}, l)
 }

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"github.com/gemini-ctx/ctx/internal/history"
 	"io"
 	"os"
 	"regexp"
@@ -12,19 +11,19 @@ import (
 
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/durable"
+	"github.com/gemini-ctx/ctx/internal/history"
 	"github.com/gemini-ctx/ctx/internal/session"
 )
 
-// firstTime is a pattern that finds the time that a transcript begins with: of a record, of a
-// session of Gemini CLI, or of one of opencode, which counts milliseconds.
+// firstTime is a pattern that finds the first time in a transcript. opencode writes milliseconds.
 const firstTime = `"(?:timestamp|startTime)"\s*:\s*"([^"]{10,40})"|"created"\s*:\s*([0-9]{12,14})`
 
-// maxTimeHead is how much of a transcript is read to find out when it begins. Before its first
-// record with a time stand summaries of a line each.
+// maxTimeHead is how many bytes of a transcript are searched for the first time. Long summaries may
+// precede the first record with a time.
 const maxTimeHead = 1 << 20
 
-// inOrderOfTime sorts transcripts by when they begin. One that does not say is taken to begin when
-// its file was last changed.
+// inOrderOfTime sorts transcripts by their first time, or by the time of their files if they have
+// none.
 func inOrderOfTime(list []found) {
 	pattern := regexp.MustCompile(firstTime)
 	when := map[string]time.Time{}
@@ -34,7 +33,7 @@ func inOrderOfTime(list []found) {
 	slices.SortStableFunc(list, func(a, b found) int { return when[a.file].Compare(when[b.file]) })
 }
 
-// beginning is when a transcript begins; the zero time where nothing says it.
+// beginning returns the first time of a transcript; the zero time if it is unknown.
 func beginning(file string, pattern *regexp.Regexp) time.Time {
 	f, err := durable.Open(file)
 	if err != nil {
@@ -69,8 +68,8 @@ func hasHEAD(s *session.Store) (bool, error) {
 	return name != "" && view.Get(history.RefName(name, history.MainBranch)).Exists(), nil
 }
 
-// useNewest has HEAD name the session in which something was said last. Of several it is the first
-// in order.
+// useNewest makes HEAD name the session with the newest message. It ignores child sessions, and
+// prefers the first of several.
 func useNewest(c context.Context, s *session.Store, sessions []string) error {
 	view, err := s.Refs.Read()
 	if err != nil {
@@ -86,17 +85,17 @@ func useNewest(c context.Context, s *session.Store, sessions []string) error {
 			continue
 		}
 		tip := view.Get(history.RefName(name, history.MainBranch)).ID
-		err := s.History.EachBack(tip, func(_ format.ID, e *format.Entry) bool {
+		for e, err := range s.History.Walk(tip, history.WithJoined) {
+			if err != nil {
+				return err
+			}
 			if e.Kind != format.KindMessage {
-				return true
+				continue
 			}
 			if named == "" || e.Time.After(newest) {
 				named, newest = name, e.Time
 			}
-			return false
-		})
-		if err != nil {
-			return err
+			break
 		}
 	}
 	if named == "" {

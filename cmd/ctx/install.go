@@ -28,8 +28,6 @@ func newInstallCmd(a *app) *cobra.Command {
 		Long: long(`Changes the settings of an agent, so that the agent records what is said and knows what was said
 in other sessions. ` + "`ctx uninstall`" + ` removes the changes.`),
 		Example: "  ctx install gemini-cli\n  ctx install gemini-cli --user --dry-run",
-		Args:    noSuchCommand,
-		RunE:    needsCommand,
 	}
 	gemini := &cobra.Command{
 		Use:   "gemini-cli [--user | --extension DIR] [--dry-run]",
@@ -55,8 +53,7 @@ message of its shell.`,
 	f.BoolVar(&o.user, "user", false, "change the settings of the user, for all projects")
 	f.BoolVar(&o.dryRun, "dry-run", false, "print the change, and do not make it")
 	f.StringVar(&o.extension, "extension", "", "write an extension into `DIR` instead")
-	cmd.AddCommand(gemini)
-	return cmd
+	return group(cmd, gemini)
 }
 
 func newUninstallCmd(a *app) *cobra.Command {
@@ -66,8 +63,6 @@ func newUninstallCmd(a *app) *cobra.Command {
 		Short:   "Remove ctx from the settings of an agent",
 		Long:    long("Removes what `ctx install` added to the settings of an agent. The recorded messages stay."),
 		Example: "  ctx uninstall gemini-cli",
-		Args:    noSuchCommand,
-		RunE:    needsCommand,
 	}
 	gemini := &cobra.Command{
 		Use:   "gemini-cli [--user] [--dry-run]",
@@ -82,8 +77,7 @@ the entries of ctx. To remove an extension, run ` + "`gemini extensions uninstal
 	}
 	gemini.Flags().BoolVar(&o.user, "user", false, "change the settings of the user, for all projects")
 	gemini.Flags().BoolVar(&o.dryRun, "dry-run", false, "print the change, and do not make it")
-	cmd.AddCommand(gemini)
-	return cmd
+	return group(cmd, gemini)
 }
 
 func (o *installOptions) install(a *app) error {

@@ -1,27 +1,30 @@
 package main
 
 import (
-	"github.com/gemini-ctx/ctx/internal/clusters"
-	"github.com/gemini-ctx/ctx/internal/conversation"
-	"github.com/gemini-ctx/ctx/internal/edits"
-	"github.com/gemini-ctx/ctx/internal/summaries"
 	"go/ast"
 	"go/parser"
 	"go/token"
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
 
+	"github.com/gemini-ctx/ctx/internal/brief"
+	"github.com/gemini-ctx/ctx/internal/clusters"
+	"github.com/gemini-ctx/ctx/internal/conversation"
+	"github.com/gemini-ctx/ctx/internal/edits"
 	"github.com/gemini-ctx/ctx/internal/edits/mask"
+	"github.com/gemini-ctx/ctx/internal/exchange"
 	"github.com/gemini-ctx/ctx/internal/maintenance/bundle"
 	"github.com/gemini-ctx/ctx/internal/maintenance/forget"
 	"github.com/gemini-ctx/ctx/internal/maintenance/fsck"
 	"github.com/gemini-ctx/ctx/internal/maintenance/rebuild"
 	"github.com/gemini-ctx/ctx/internal/maintenance/storedir"
 	"github.com/gemini-ctx/ctx/internal/repo"
+	"github.com/gemini-ctx/ctx/internal/summaries"
 	"github.com/gemini-ctx/ctx/internal/summarizer"
 )
 
@@ -30,7 +33,7 @@ func results() []any {
 	return []any{
 		fsck.Fault{}, rebuild.Report{}, bundle.Report{}, storedir.Counts{}, forget.Secret{},
 		forget.SourceName{}, repo.Setting{}, conversation.Undone{}, summaries.Evicted{}, clusters.Graduation{}, conversation.Appended{},
-		edits.LostTarget{}, summaries.Compaction{}, mask.Short{}, summarizer.Skip{},
+		edits.LostTarget{}, exchange.ImportedForest{}, brief.Line{}, summaries.Compaction{}, mask.Short{}, summarizer.Skip{},
 	}
 }
 
@@ -89,7 +92,7 @@ func keysOf(of reflect.Type) (keys []string) {
 }
 
 // jsonKeys returns the keys of the structs in a file, as their tags have them, and those that are
-// arguments of answer.
+// arguments of answer, document or fields.
 func jsonKeys(t *testing.T, file string) (keys []string) {
 	t.Helper()
 	f, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.SkipObjectResolution)
@@ -98,7 +101,14 @@ func jsonKeys(t *testing.T, file string) (keys []string) {
 	}
 	ast.Inspect(f, func(n ast.Node) bool {
 		if call, ok := n.(*ast.CallExpr); ok {
-			if fun, ok := call.Fun.(*ast.SelectorExpr); ok && fun.Sel.Name == "answer" {
+			name := ""
+			switch fun := call.Fun.(type) {
+			case *ast.SelectorExpr:
+				name = fun.Sel.Name
+			case *ast.Ident:
+				name = fun.Name
+			}
+			if slices.Contains([]string{"answer", "document", "fields"}, name) {
 				keys = append(keys, pairKeys(call.Args)...)
 			}
 		}
@@ -117,7 +127,7 @@ func jsonKeys(t *testing.T, file string) (keys []string) {
 	return keys
 }
 
-// pairKeys returns the keys among the arguments of answer. One that is no string literal is a value
+// pairKeys returns the keys among the arguments. One that is no string literal is a value
 // in the place of a pair.
 func pairKeys(args []ast.Expr) (keys []string) {
 	for i := 0; i < len(args); i++ {

@@ -3,9 +3,10 @@ package main
 import (
 	"bufio"
 	"bytes"
-	"github.com/gemini-ctx/ctx/internal/claims"
 	"strings"
 	"testing"
+
+	"github.com/gemini-ctx/ctx/internal/claims"
 )
 
 // FuzzReadRev: lines of --batch come one by one, none longer than it may be, and all that was taken

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"time"
 
@@ -10,6 +9,7 @@ import (
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/clusters"
 	"github.com/gemini-ctx/ctx/internal/history"
+	"github.com/gemini-ctx/ctx/internal/recall"
 	"github.com/gemini-ctx/ctx/internal/session"
 	"github.com/gemini-ctx/ctx/internal/when"
 	"github.com/gemini-ctx/ctx/refs"
@@ -37,12 +37,9 @@ their number.`,
 		Example:           "  ctx log -s work -n 20\n  ctx log -s work --after 2026-11-21T00:00:00Z\n  ctx log --json work@{1}..work\n  ctx log -s work --follow",
 		Args:              between(0, 1),
 		ValidArgsFunction: a.completeRevs(),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return o.run(cmd.Context(), a, append(args, "")[0])
-		},
+		RunE:              func(_ *cobra.Command, args []string) error { return o.run(a, append(args, "")[0]) },
 	}
-	o.add(cmd)
-	completeFlag(cmd, "session", a.completeSessions())
+	o.add(a, cmd)
 	f := cmd.Flags()
 	f.BoolVar(&o.all, "all", false, "print every kind of entry, including rewinds and amendments")
 	f.IntVarP(&o.limit, "limit", "n", 0, "print only the newest `N` entries")
@@ -53,7 +50,7 @@ their number.`,
 	return cmd
 }
 
-func (o *logOptions) run(c context.Context, a *app, rev string) error {
+func (o *logOptions) run(a *app, rev string) error {
 	switch {
 	case o.limit < 0 || o.cmd.Flags().Changed("limit") && o.limit == 0:
 		return usagef("bad --limit: %d: 1 is the least", o.limit)
@@ -74,14 +71,14 @@ func (o *logOptions) run(c context.Context, a *app, rev string) error {
 	if err != nil {
 		return err
 	}
-	show := history.LogOptions{All: o.all, Limit: o.limit, After: after, Since: since, NewestFirst: o.reverse, Masked: o.masked}
+	show := recall.LogOptions{All: o.all, Limit: o.limit, After: after, Since: since, NewestFirst: o.reverse, Masked: o.masked}
 	err = s.Recall.LogEach(tip, show, func(shown *history.Shown) error {
-		return errors.Join(c.Err(), a.printEntry(shown))
+		return errors.Join(a.c.Err(), a.printEntry(shown))
 	})
 	if err != nil || !o.follow {
 		return err
 	}
-	return o.watch(c, a, s, view)
+	return o.watch(a, s, view)
 }
 
 // since returns the time of --after.
@@ -122,7 +119,7 @@ const followPause = 200 * time.Millisecond
 
 // watch prints what is appended after view. After a rewind it prints only new messages. It prints
 // an amended message again.
-func (o *logOptions) watch(c context.Context, a *app, s *session.Store, view *refs.View) error {
+func (o *logOptions) watch(a *app, s *session.Store, view *refs.View) error {
 	name, branch, value, err := o.tip(view)
 	if err != nil {
 		return err
@@ -133,8 +130,8 @@ func (o *logOptions) watch(c context.Context, a *app, s *session.Store, view *re
 			return err
 		}
 		select {
-		case <-c.Done():
-			return c.Err()
+		case <-a.c.Done():
+			return a.c.Err()
 		case <-time.After(followPause):
 		}
 		if view, err = s.Refs.Read(); err != nil {
@@ -148,7 +145,7 @@ func (o *logOptions) watch(c context.Context, a *app, s *session.Store, view *re
 		if err != nil {
 			return err
 		}
-		err = s.Recall.LogEach(tip, history.LogOptions{All: true, After: base}, func(shown *history.Shown) error {
+		err = s.Recall.LogEach(tip, recall.LogOptions{All: true, After: base}, func(shown *history.Shown) error {
 			return o.printNew(a, s, shown)
 		})
 		if err != nil {

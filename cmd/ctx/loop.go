@@ -4,17 +4,16 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"github.com/gemini-ctx/ctx/internal/conversation"
 	"io/fs"
 
 	"github.com/spf13/cobra"
 
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/cli/deltas"
+	"github.com/gemini-ctx/ctx/internal/cli/document"
+	"github.com/gemini-ctx/ctx/internal/conversation"
 	"github.com/gemini-ctx/ctx/internal/conversation/loop"
 	"github.com/gemini-ctx/ctx/internal/durable"
-	"github.com/gemini-ctx/ctx/internal/session"
-	"github.com/gemini-ctx/ctx/refs"
 )
 
 func newLoopCmd(a *app) *cobra.Command {
@@ -23,11 +22,8 @@ func newLoopCmd(a *app) *cobra.Command {
 		Short:   "Detect that a model repeats itself",
 		Long:    long("Reads what a model says and which tools it calls, and detects repetition."),
 		Example: "  ctx loop check < deltas.jsonl",
-		Args:    noSuchCommand,
-		RunE:    needsCommand,
 	}
-	cmd.AddCommand(newLoopCheckCmd(a))
-	return cmd
+	return group(cmd, newLoopCheckCmd(a))
 }
 
 type loopOptions struct {
@@ -66,12 +62,9 @@ The messages stay as they are.`, exitNoStore, exitLocked, exitCorrupt, exitNotFo
   agent-deltas | ctx loop check -s work --stop --record --json
   ctx loop check --state loop.json --prompt p-17 --clear < deltas.jsonl`,
 		Args: between(0, 1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return o.run(cmd.Context(), a, append(args, "-")[0])
-		},
+		RunE: func(_ *cobra.Command, args []string) error { return o.run(a, append(args, "-")[0]) },
 	}
-	o.add(cmd)
-	completeFlag(cmd, "session", a.completeSessions())
+	o.add(a, cmd)
 	f := cmd.Flags()
 	f.StringVar(&o.state, "state", "", "keep the state between checks in `FILE`")
 	f.StringVar(&o.prompt, "prompt", "", "the `ID` of the current prompt; a different one starts again")
@@ -81,14 +74,7 @@ The messages stay as they are.`, exitNoStore, exitLocked, exitCorrupt, exitNotFo
 	return cmd
 }
 
-// loopBranch is the branch that a check examines.
-type loopBranch struct {
-	store        *session.Store
-	view         *refs.View
-	name, branch string
-}
-
-func (o *loopOptions) run(c context.Context, a *app, file string) error {
+func (o *loopOptions) run(a *app, file string) error {
 	d, b, err := o.load(a)
 	if err != nil {
 		return err
@@ -105,13 +91,13 @@ func (o *loopOptions) run(c context.Context, a *app, file string) error {
 	}
 	defer closeInput()
 	r := &deltas.Reader{Detector: d, Stop: o.stop, Had: d.Verdict().Count, Unknown: map[string]int{}}
-	if err := r.Read(c, in); err != nil {
+	if err := r.Read(a.c, in); err != nil {
 		return err
 	}
 	if len(r.Unknown) > 0 {
 		a.say("ctx: loop check: unknown keys: %s", counts(r.Unknown))
 	}
-	recorded, err := o.note(c, b, r)
+	recorded, err := o.note(a.c, b, r)
 	if err != nil {
 		return err
 	}
@@ -122,7 +108,7 @@ func (o *loopOptions) run(c context.Context, a *app, file string) error {
 }
 
 // load returns the detector with its saved state, and the branch if there is one.
-func (o *loopOptions) load(a *app) (*loop.Detector, *loopBranch, error) {
+func (o *loopOptions) load(a *app) (*loop.Detector, *openBranch, error) {
 	flags := o.cmd.Flags()
 	switch {
 	case flags.Changed("state") && (o.state == "" || o.state == "-"):
@@ -134,19 +120,16 @@ func (o *loopOptions) load(a *app) (*loop.Detector, *loopBranch, error) {
 	if err != nil || !flags.Changed("session") && !flags.Changed("branch") && !o.record {
 		return d, nil, err
 	}
-	b := &loopBranch{}
-	if b.store, b.view, err = a.openView(); err != nil {
-		return nil, nil, err
-	}
-	if b.name, b.branch, _, err = o.tip(b.view); err != nil {
+	b, err := o.openTip(a)
+	if err != nil {
 		return nil, nil, err
 	}
 	if o.state == "" {
-		d, err = b.store.Conversation.Loop(b.view, b.name, b.branch)
+		d, err = b.s.Conversation.Loop(b.view, b.name, b.branch)
 	} else {
-		err = b.store.Conversation.FitLoop(b.view, b.name, b.branch, d)
+		err = b.s.Conversation.FitLoop(b.view, b.name, b.branch, d)
 	}
-	return d, b, err
+	return d, &b, err
 }
 
 // readState reads the file of --state. A missing file is an empty state.
@@ -169,12 +152,12 @@ func (o *loopOptions) readState(a *app) (*loop.Detector, error) {
 }
 
 // save writes the state of the detector for the next check.
-func (o *loopOptions) save(a *app, b *loopBranch, d *loop.Detector) error {
+func (o *loopOptions) save(a *app, b *openBranch, d *loop.Detector) error {
 	if o.state == "" {
 		if b == nil {
 			return nil
 		}
-		if err := b.store.Conversation.SaveLoop(b.name, b.branch, d); err != nil {
+		if err := b.s.Conversation.SaveLoop(b.name, b.branch, d); err != nil {
 			a.warn(fmt.Sprintf("the next check starts again: %v", err)) // a store that cannot be written to
 		}
 		return nil
@@ -190,15 +173,15 @@ func (o *loopOptions) save(a *app, b *loopBranch, d *loop.Detector) error {
 }
 
 // note appends a note about a loop that was detected in this stream.
-func (o *loopOptions) note(c context.Context, b *loopBranch, r *deltas.Reader) (id format.ID, err error) {
+func (o *loopOptions) note(c context.Context, b *openBranch, r *deltas.Reader) (id format.ID, err error) {
 	if !o.record || !r.IsNew() {
 		return id, nil
 	}
-	m, err := b.store.Conversation.LoopNotice(r.Detector.Verdict())
+	m, err := b.s.Conversation.LoopNotice(r.Detector.Verdict())
 	if err != nil {
 		return id, err
 	}
-	done, _, err := b.store.Conversation.Append(c, b.name, b.branch, []conversation.Message{m}, conversation.AppendOptions{})
+	done, _, err := b.s.Conversation.Append(c, b.name, b.branch, []conversation.Message{m}, conversation.AppendOptions{})
 	if err != nil {
 		return id, err
 	}
@@ -209,11 +192,8 @@ func answerLoop(a *app, r *deltas.Reader, recorded format.ID) error {
 	v := r.Detector.Verdict()
 	switch {
 	case a.json:
-		err := a.answer("detected", v.Detected, "rule", orNull(v.Rule), "period", v.Period, "count", v.Count, "new", r.IsNew(),
+		a.document("detected", v.Detected, "rule", document.OrNull(v.Rule), "period", v.Period, "count", v.Count, "new", r.IsNew(),
 			"deltas", r.Deltas, "calls", r.Calls, "ignored", r.Ignored, "recorded", recorded)
-		if err != nil {
-			return err
-		}
 	case !v.Detected:
 		a.line("no loop")
 	case v.Rule == loop.RuleCalls:
@@ -221,8 +201,5 @@ func answerLoop(a *app, r *deltas.Reader, recorded format.ID) error {
 	default:
 		a.line("loop: %s: the same every %s", v.Rule, plural(v.Period, "character", "characters"))
 	}
-	if v.Detected {
-		return &exitError{exitFailed}
-	}
-	return nil
+	return exitIf(v.Detected, exitFailed)
 }

@@ -1,17 +1,14 @@
 package main
 
 import (
-	"context"
-	"github.com/gemini-ctx/ctx/internal/clusters"
-	"github.com/gemini-ctx/ctx/internal/edits"
 	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/gemini-ctx/ctx/format"
-	"github.com/gemini-ctx/ctx/internal/session"
-	"github.com/gemini-ctx/ctx/refs"
+	"github.com/gemini-ctx/ctx/internal/clusters"
+	"github.com/gemini-ctx/ctx/internal/edits"
 )
 
 func newMaskCmd(a *app) *cobra.Command {
@@ -23,11 +20,8 @@ them are shown in a short form, with a pointer to the whole. Nothing is removed:
 and ` + "`ctx show`" + ` print the words as they were. A rewind to before the mask, or ` + "`ctx undo`" + `, removes
 the mask.`),
 		Example: "  ctx mask plan -s work\n  ctx mask apply -s work",
-		Args:    noSuchCommand,
-		RunE:    needsCommand,
 	}
-	cmd.AddCommand(newMaskPlanCmd(a), newMaskApplyCmd(a))
-	return cmd
+	return group(cmd, newMaskPlanCmd(a), newMaskApplyCmd(a))
 }
 
 const maskRule = `The rule ignores the newest message. Of the outputs before it, the newest stay whole, up to
@@ -47,23 +41,14 @@ nothing.`+"\n\n"+maskRule,
 		Example: "  ctx mask plan -s work\n  ctx mask plan -s work --json | jq .saved",
 		Args:    between(0, 0),
 	}
-	o.add(cmd)
-	completeFlag(cmd, "session", a.completeSessions())
-	cmd.RunE = func(*cobra.Command, []string) error {
-		s, view, err := a.openView()
+	o.add(a, cmd)
+	cmd.RunE = o.onBranch(a, func(b openBranch, _ []string) error {
+		plan, err := b.s.Edits.PlanMasks(b.view, b.name, b.branch)
 		if err != nil {
 			return err
 		}
-		name, branch, err := o.pick(view)
-		if err != nil {
-			return err
-		}
-		plan, err := s.Edits.PlanMasks(view, name, branch)
-		if err != nil {
-			return err
-		}
-		return printMaskPlan(a, name, branch, plan)
-	}
+		return printMaskPlan(a, b.name, b.branch, plan)
+	})
 	return cmd
 }
 
@@ -102,36 +87,27 @@ as they were. A message that is amended later is shown whole again.`,
 		Args:              between(0, -1),
 		ValidArgsFunction: a.completeRevs(),
 	}
-	o.add(cmd)
-	completeFlag(cmd, "session", a.completeSessions())
-	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		s, view, err := a.openView()
-		if err != nil {
-			return err
-		}
-		name, branch, err := o.pick(view)
-		if err != nil {
-			return err
-		}
+	o.add(a, cmd)
+	cmd.RunE = o.onBranch(a, func(b openBranch, args []string) error {
 		var named []edits.MaskTarget
 		for _, arg := range args {
-			t, err := resolveTarget(s, view, arg, name, branch)
+			t, err := b.target(arg)
 			if err != nil {
 				return err
 			}
 			named = append(named, t)
 		}
-		return applyMasks(cmd.Context(), a, s, name, branch, named)
-	}
+		return applyMasks(a, b, named)
+	})
 	return cmd
 }
 
-// resolveTarget resolves ENTRY or ENTRY.PART. It tries the whole argument as a name first, since
+// target resolves ENTRY or ENTRY.PART. It tries the whole argument as a name first, since
 // the name of a session may look like ENTRY.PART.
-func resolveTarget(s *session.Store, view *refs.View, arg, name, branch string) (format.Target, error) {
+func (b *openBranch) target(arg string) (format.Target, error) {
 	t := format.Target{Part: format.WholeEntry}
 	var err error
-	if t.Entry, err = resolveEntry(s, view, inBranch(arg, name, branch)); err == nil || !clusters.IsMissing(err) {
+	if t.Entry, err = b.entry(arg); err == nil || !clusters.IsMissing(err) {
 		return t, err
 	}
 	at := strings.LastIndexByte(arg, '.')
@@ -143,12 +119,12 @@ func resolveTarget(s *session.Store, view *refs.View, arg, name, branch string) 
 		return t, err
 	}
 	t.Part = part
-	t.Entry, err = resolveEntry(s, view, inBranch(arg[:at], name, branch))
+	t.Entry, err = b.entry(arg[:at])
 	return t, err
 }
 
-func applyMasks(c context.Context, a *app, s *session.Store, name, branch string, named []edits.MaskTarget) error {
-	done, err := s.Edits.ApplyMasks(c, name, branch, named)
+func applyMasks(a *app, b openBranch, named []edits.MaskTarget) error {
+	done, err := b.s.Edits.ApplyMasks(a.c, b.name, b.branch, named)
 	if err != nil {
 		return err
 	}
@@ -156,7 +132,7 @@ func applyMasks(c context.Context, a *app, s *session.Store, name, branch string
 		a.say("ctx: mask: %s did not fit into the mask: run the command again", plural(done.Left, "part", "parts"))
 	}
 	if a.json {
-		return a.answer("id", done.Entry, "session", name, "branch", branch, "masked", len(done.Parts), "saved", done.Saved,
+		return a.answer("id", done.Entry, "session", b.name, "branch", b.branch, "masked", len(done.Parts), "saved", done.Saved,
 			"known", len(done.Known), "kept", len(done.Kept), "left", done.Left, "parts", done.Parts)
 	}
 	for _, t := range done.Known {

@@ -1,12 +1,12 @@
 package main
 
 import (
-	"context"
 	"fmt"
-	"github.com/gemini-ctx/ctx/internal/edits"
-	"github.com/gemini-ctx/ctx/internal/history"
 
 	"github.com/spf13/cobra"
+
+	"github.com/gemini-ctx/ctx/internal/edits"
+	"github.com/gemini-ctx/ctx/internal/history"
 )
 
 type offloadOptions struct {
@@ -29,26 +29,15 @@ The command stores the same output of the same --call once. Before it stores any
 replaces each secret that it recognizes by [REDACTED:<class>] and removes control characters.`, exitNoStore, exitLocked, exitCorrupt, exitNotFound),
 		Example: "  go test ./... 2>&1 | ctx offload -s work --tool run_shell_command --call call_7\n  ctx offload -s work --json log.txt",
 		Args:    between(0, 1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return o.run(cmd.Context(), a, append(args, "-")[0])
-		},
 	}
-	o.add(cmd)
-	completeFlag(cmd, "session", a.completeSessions())
+	cmd.RunE = o.onBranch(a, func(b openBranch, args []string) error { return o.run(a, b, append(args, "-")[0]) })
+	o.add(a, cmd)
 	cmd.Flags().StringVar(&o.tool, "tool", "", "the tool that printed the output")
 	cmd.Flags().StringVar(&o.call, "call", "", "the tool call that the output answers")
 	return cmd
 }
 
-func (o *offloadOptions) run(c context.Context, a *app, file string) error {
-	s, view, err := a.openView()
-	if err != nil {
-		return err
-	}
-	name, branch, err := o.pick(view)
-	if err != nil {
-		return err
-	}
+func (o *offloadOptions) run(a *app, b openBranch, file string) error {
 	text, err := a.readInput(file, history.MaxMessage)
 	if err != nil {
 		return fmt.Errorf("cannot read the output: %w", err)
@@ -56,13 +45,11 @@ func (o *offloadOptions) run(c context.Context, a *app, file string) error {
 	if len(text) > history.MaxMessage {
 		return usagef("output of more than %d bytes", history.MaxMessage)
 	}
-	done, found, err := s.Edits.Offload(c, name, branch, edits.Output{Tool: o.tool, Call: o.call, Text: string(text)})
+	done, found, err := b.s.Edits.Offload(a.c, b.name, b.branch, edits.Output{Tool: o.tool, Call: o.call, Text: string(text)})
 	if err != nil {
 		return err
 	}
-	if len(found) > 0 {
-		a.say("ctx: offload: cleaned: %s", counts(byClass(found)))
-	}
+	a.sayCleaned("offload", found)
 	if a.json {
 		return a.answer("id", done.Entry, "offloaded", !done.Entry.IsZero(), "known", done.Known, "chars", done.Chars, "text", done.Text)
 	}

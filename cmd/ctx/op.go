@@ -1,12 +1,13 @@
 package main
 
 import (
-	"github.com/gemini-ctx/ctx/internal/history"
 	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/gemini-ctx/ctx/internal/cli/document"
+	"github.com/gemini-ctx/ctx/internal/history"
 	"github.com/gemini-ctx/ctx/refs"
 )
 
@@ -16,11 +17,8 @@ func newOpCmd(a *app) *cobra.Command {
 		Short:   "Show the log of operations",
 		Long:    long("Each change of a store is one operation in its log. These commands read the log.", exitNoStore, exitCorrupt, exitNotFound),
 		Example: "  ctx op log -n 10\n  ctx op show 42",
-		Args:    noSuchCommand,
-		RunE:    needsCommand,
 	}
-	cmd.AddCommand(newOpLogCmd(a), newOpShowCmd(a))
-	return cmd
+	return group(cmd, newOpLogCmd(a), newOpShowCmd(a))
 }
 
 func newOpLogCmd(a *app) *cobra.Command {
@@ -62,7 +60,7 @@ func opLog(a *app, inSession string, limit int) error {
 			return true
 		}
 		if n++; a.json {
-			_ = a.answer(opDocOf(r, nil)) // output keeps its error
+			a.document(opDocOf(r, nil))
 		} else {
 			rows = append(rows, opRow(r))
 		}
@@ -80,5 +78,5 @@ func opRow(r refs.Record) []string {
 	if r.Op.About != 0 {
 		about += " (" + strconv.FormatUint(r.Op.About, 10) + ")"
 	}
-	return []string{strconv.FormatUint(r.Op.Number, 10), timeText(r.Op.Time), r.Op.Verb, about, strings.Join(r.Op.RefNames(), " ")}
+	return []string{strconv.FormatUint(r.Op.Number, 10), document.TimeText(r.Op.Time), r.Op.Verb, about, strings.Join(r.Op.RefNames(), " ")}
 }

@@ -3,12 +3,14 @@ package main
 import (
 	"errors"
 	"fmt"
-	"github.com/gemini-ctx/ctx/internal/clusters"
 	"io/fs"
 
 	"github.com/spf13/cobra"
 
 	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/internal/cli/document"
+	"github.com/gemini-ctx/ctx/internal/clusters"
+	"github.com/gemini-ctx/ctx/internal/session"
 	"github.com/gemini-ctx/ctx/refs"
 )
 
@@ -22,17 +24,13 @@ first digits (at least 4). The default is @.`,
 			exitNoStore, exitCorrupt, exitGone, exitNotFound),
 		Example: "  ctx op show @\n  ctx op show 42",
 		Args:    between(0, 1),
-		RunE: func(_ *cobra.Command, args []string) error {
-			return opShow(a, append(args, clusters.NewestOperation)[0])
-		},
+		RunE: a.onView(func(s *session.Store, view *refs.View, args []string) error {
+			return opShow(a, s, view, append(args, clusters.NewestOperation)[0])
+		}),
 	}
 }
 
-func opShow(a *app, name string) error {
-	s, view, err := a.openView()
-	if err != nil {
-		return err
-	}
+func opShow(a *app, s *session.Store, view *refs.View, name string) error {
 	number, err := operationAt(s, view, name)
 	if err != nil {
 		return err
@@ -70,7 +68,7 @@ func opShow(a *app, name string) error {
 
 func printOp(a *app, r refs.Record) {
 	op := r.Op
-	a.printf("operation %d\ndigest %v\ntime %s\nverb %s\n", op.Number, r.Digest, timeText(op.Time), op.Verb)
+	a.printf("operation %d\ndigest %v\ntime %s\nverb %s\n", op.Number, r.Digest, document.TimeText(op.Time), op.Verb)
 	if op.Session != "" {
 		a.printf("session %s\n", op.Session)
 	}
@@ -159,7 +157,7 @@ type decisionDoc struct {
 // opDocOf returns an operation with the objects whose bodies it removed.
 func opDocOf(r refs.Record, forgotten []format.ID) opDoc {
 	op := r.Op
-	d := opDoc{Number: op.Number, Digest: r.Digest, Before: op.Before, Time: timeText(op.Time), Verb: op.Verb,
+	d := opDoc{Number: op.Number, Digest: r.Digest, Before: op.Before, Time: document.TimeText(op.Time), Verb: op.Verb,
 		Session: op.Session, About: op.About, Refs: []opRefDoc{}, Decisions: []decisionDoc{}, Forgotten: forgotten}
 	for _, u := range op.Refs {
 		d.Refs = append(d.Refs, opRefDoc{u.Name, u.Old.String(), u.New.String()})

@@ -2,7 +2,6 @@ package main
 
 import (
 	"bufio"
-	"encoding/json"
 	"fmt"
 	"io"
 	"slices"
@@ -13,6 +12,7 @@ import (
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/cli/document"
 	"github.com/gemini-ctx/ctx/internal/session"
+	"github.com/gemini-ctx/ctx/sanitize"
 )
 
 // output is buffered standard output. It keeps its first error, which run reports, so commands need
@@ -89,23 +89,48 @@ func (a *app) end() string {
 // answer prints one JSON document on a line. document.Encode defines the fields.
 func (a *app) answer(fields ...any) error {
 	b, err := document.Encode(fields...)
-	if err == nil {
-		_, err = a.out.Write(append(b, '\n'))
+	if err != nil {
+		return a.out.keep(err)
 	}
+	_, err = a.out.Write(append(b, '\n'))
 	return err
 }
 
-// printJSON prints a document that has its own version field.
-func (a *app) printJSON(v any) error {
-	e := json.NewEncoder(a.out)
-	e.SetEscapeHTML(false)
-	return e.Encode(v)
+// result prints what a command has to say: the document of doc with --json, and else a line.
+func (a *app) result(doc []any, format string, args ...any) error {
+	if a.json {
+		return a.answer(doc...)
+	}
+	a.line(format, args...)
+	return nil
 }
+
+// pathResult is result for a path.
+func (a *app) pathResult(doc []any, path string) error {
+	if a.json {
+		return a.answer(doc...)
+	}
+	a.pathLine(path)
+	return nil
+}
+
+// fields returns the fields of a document.
+func fields(list ...any) []any { return list }
+
+// document is answer for a command that goes on after it: output keeps the error.
+func (a *app) document(fields ...any) { _ = a.answer(fields...) }
 
 // say prints information for people on standard error, unless -q is given.
 func (a *app) say(format string, args ...any) {
 	if !a.quiet {
 		fmt.Fprintf(a.stderr, "%s\n", oneLine(fmt.Sprintf(format, args...)))
+	}
+}
+
+// sayCleaned says what sanitizing took out of the input of a command.
+func (a *app) sayCleaned(command string, found []sanitize.Finding) {
+	if len(found) > 0 {
+		a.say("ctx: %s: cleaned: %s", command, counts(byClass(found)))
 	}
 }
 

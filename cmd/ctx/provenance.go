@@ -2,13 +2,15 @@ package main
 
 import (
 	"fmt"
-	"github.com/gemini-ctx/ctx/internal/clusters"
-	"github.com/gemini-ctx/ctx/internal/history"
 
 	"github.com/spf13/cobra"
 
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/cli/document"
+	"github.com/gemini-ctx/ctx/internal/clusters"
+	"github.com/gemini-ctx/ctx/internal/session"
+	"github.com/gemini-ctx/ctx/internal/summaries"
+	"github.com/gemini-ctx/ctx/refs"
 )
 
 func newProvenanceCmd(a *app) *cobra.Command {
@@ -22,11 +24,7 @@ the log goes.`, exitNoStore, exitCorrupt, exitGone, exitNotFound),
 		Example:           "  ctx provenance 9d2f04c1 --json",
 		Args:              between(1, 1),
 		ValidArgsFunction: a.completeRevs(),
-		RunE: func(_ *cobra.Command, args []string) error {
-			s, view, err := a.openView()
-			if err != nil {
-				return err
-			}
+		RunE: a.onView(func(s *session.Store, view *refs.View, args []string) error {
 			id, err := s.Clusters.Resolve(view, args[0])
 			if err != nil {
 				return err
@@ -35,7 +33,7 @@ the log goes.`, exitNoStore, exitCorrupt, exitGone, exitNotFound),
 			if err != nil {
 				return err
 			}
-			origins, err := s.History.SummaryOrigins(view, summariesOf(p))
+			origins, err := s.Summaries.Origins(view, summariesOf(p))
 			if err != nil {
 				return err
 			}
@@ -44,7 +42,7 @@ the log goes.`, exitNoStore, exitCorrupt, exitGone, exitNotFound),
 			}
 			printProvenance(a, p, origins)
 			return nil
-		},
+		}),
 	}
 }
 
@@ -95,10 +93,10 @@ type originDoc struct {
 	Time      *string `json:"time"`      // of that operation
 }
 
-func originOf(o history.SummaryOrigin) originDoc {
+func originOf(o summaries.Origin) originDoc {
 	d := originDoc{summaryHeadDoc: summaryHeadOf(o.Summary)}
 	if o.Operation > 0 {
-		when := timeText(o.Time)
+		when := document.TimeText(o.Time)
 		d.Operation, d.Time = &o.Operation, &when
 	}
 	return d
@@ -133,7 +131,7 @@ type coverDoc struct {
 	originDoc
 }
 
-func provenanceDocOf(p *clusters.Provenance, origins map[format.ID]history.SummaryOrigin) provenanceDoc {
+func provenanceDocOf(p *clusters.Provenance, origins map[format.ID]summaries.Origin) provenanceDoc {
 	d := provenanceDoc{ID: p.ID, Kind: p.Kind, Node: p.Node, Inputs: inputDocs(p.Inputs), ReplacedBy: p.ReplacedBy, Clusters: []clusterCoversDoc{}}
 	if p.Summary != nil {
 		origin := originOf(origins[p.ID])
@@ -148,8 +146,8 @@ func provenanceDocOf(p *clusters.Provenance, origins map[format.ID]history.Summa
 	return d
 }
 
-func clusterCoversDocOf(c clusters.ClusterInfo, origins map[format.ID]history.SummaryOrigin) clusterCoversDoc {
-	d := clusterCoversDoc{ID: c.ID, State: document.StateOf(&c), Members: c.Count, Tombstone: idText(c.Tombstone), Covers: []coverDoc{}}
+func clusterCoversDocOf(c clusters.ClusterInfo, origins map[format.ID]summaries.Origin) clusterCoversDoc {
+	d := clusterCoversDoc{ID: c.ID, State: document.StateOf(&c), Members: c.Count, Tombstone: document.IDText(c.Tombstone), Covers: []coverDoc{}}
 	for _, v := range c.Covers {
 		d.Covers = append(d.Covers, coverDoc{
 			Summary: v.Summary, From: v.Offset + 1, To: v.Offset + v.Count, originDoc: originOf(origins[v.Summary]),
@@ -166,7 +164,7 @@ func inputKind(summary bool) string {
 }
 
 // madeBy describes in one line how a summary was made and which operation added it.
-func madeBy(o history.SummaryOrigin) string {
+func madeBy(o summaries.Origin) string {
 	d := originOf(o)
 	text := fmt.Sprintf("made by %s %s, generation %d", oneLine(d.Summarizer), oneLine(d.Version), d.Generation)
 	if !d.Prompt.IsZero() {
@@ -178,7 +176,7 @@ func madeBy(o history.SummaryOrigin) string {
 	return text
 }
 
-func printProvenance(a *app, p *clusters.Provenance, origins map[format.ID]history.SummaryOrigin) {
+func printProvenance(a *app, p *clusters.Provenance, origins map[format.ID]summaries.Origin) {
 	a.line("%s %v", p.Kind, p.ID)
 	if p.Summary != nil {
 		a.line("  %s", madeBy(origins[p.ID]))

@@ -2,11 +2,12 @@ package main
 
 import (
 	"cmp"
-	"github.com/gemini-ctx/ctx/internal/recall"
 
 	"github.com/spf13/cobra"
 
 	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/internal/cli/document"
+	"github.com/gemini-ctx/ctx/internal/recall"
 	"github.com/gemini-ctx/ctx/internal/session"
 	"github.com/gemini-ctx/ctx/refs"
 )
@@ -66,9 +67,7 @@ func reflog(a *app, name string, limit int) error {
 	}
 	for _, m := range moves {
 		if a.json {
-			if err := a.answer(m); err != nil {
-				return err
-			}
+			a.document(m)
 			continue
 		}
 		what := m.Session
@@ -87,7 +86,7 @@ func movesOf(s *session.Store, view *refs.View, name string, limit int) (moves [
 		for _, u := range r.Op.Refs {
 			if u.Name == name {
 				moves = append(moves, move{Ref: name, N: len(moves), ID: u.New.ID, Session: u.New.Name, Old: u.Old.ID,
-					Operation: r.Op.Number, Verb: r.Op.Verb, Time: timeText(r.Op.Time)})
+					Operation: r.Op.Number, Verb: r.Op.Verb, Time: document.TimeText(r.Op.Time)})
 			}
 		}
 		return limit == 0 || len(moves) < limit

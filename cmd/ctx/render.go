@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"errors"
 
 	"github.com/spf13/cobra"
@@ -33,6 +32,10 @@ tokens (Gemini's estimate). The command reports on standard error how much it le
 left out everything, the exit code is 1. The part before the newest messages stays the same,
 byte for byte, until the window moves.
 
+With a budget of less than 1,000 tokens, the rendering of an agent's work begins with what
+somebody needs who continues it: the newest prompt, the newest test or build run, and the names
+of all changed files. That part then changes with each message.
+
 With --query the command also prints passages from all history of the branch that answer a
 question. They take at most half of the budget, or 2,000 tokens without a budget. The part
 before the newest messages then depends on the question.
@@ -42,23 +45,20 @@ the messages of a request.`,
 			exitNoStore, exitCorrupt, exitNotFound),
 		Example: "  ctx render -s work --budget 4000\n  ctx render -s work --format gemini\n  ctx render -s work --expand 9d2f04c1",
 		Args:    between(0, 0),
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			return o.run(cmd.Context(), a)
-		},
+		RunE:    func(*cobra.Command, []string) error { return o.run(a) },
 	}
-	o.add(cmd)
+	o.add(a, cmd)
 	o.whole = true // a session that does not exist yet is given what the project has
-	completeFlag(cmd, "session", a.completeSessions())
 	f := cmd.Flags()
 	f.IntVar(&o.budget, "budget", 0, "print at most `N` tokens")
 	f.StringVar(&o.query, "query", "", "also print what answers `QUESTION`, in up to half of the budget")
 	f.StringVar(&o.format, "format", "text", "print text, json, gemini, openai or anthropic")
 	f.StringArrayVar(&o.expand, "expand", nil, "print the messages of the cluster `ID` instead of its summary")
-	completeFlag(cmd, "format", cobra.FixedCompletions([]string{"text", "json", "gemini", "openai", "anthropic"}, cobra.ShellCompDirectiveNoFileComp))
+	completeWords(cmd, "format", "text", "json", "gemini", "openai", "anthropic")
 	return cmd
 }
 
-func (o *renderOptions) run(c context.Context, a *app) error {
+func (o *renderOptions) run(a *app) error {
 	options, err := o.options(a)
 	if err != nil {
 		return err
@@ -76,7 +76,7 @@ func (o *renderOptions) run(c context.Context, a *app) error {
 			return err
 		}
 	}
-	if options.Expand, err = s.Recall.Verbatim(c, v, o.expand); err != nil {
+	if options.Expand, err = s.Recall.Verbatim(a.c, v, o.expand); err != nil {
 		return err
 	}
 	out, err := view.Render(in, options)

@@ -1,13 +1,13 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io"
 
 	"github.com/spf13/cobra"
 
+	"github.com/gemini-ctx/ctx/internal/cli/document"
 	"github.com/gemini-ctx/ctx/internal/maintenance/repair"
 	"github.com/gemini-ctx/ctx/internal/repo"
 )
@@ -40,7 +40,7 @@ func (o *repairOptions) check() error {
 	return nil
 }
 
-func (o *repairOptions) run(c context.Context, a *app) error {
+func (o *repairOptions) run(a *app) error {
 	options := repair.Options{DryRun: o.dryRun}
 	if o.copy != "" {
 		options.Copy = a.path(o.copy)
@@ -54,7 +54,7 @@ func (o *repairOptions) run(c context.Context, a *app) error {
 	a.watchInterrupts()
 	show, done := a.progress()
 	options.Progress = show
-	r, err := repair.Run(c, a.env(), options)
+	r, err := repair.Run(a.c, a.env(), options)
 	done()
 	switch {
 	case errors.Is(err, repair.ErrCopyThere):
@@ -67,10 +67,7 @@ func (o *repairOptions) run(c context.Context, a *app) error {
 
 func printRepair(a *app, r repair.Report, dryRun bool) error {
 	if a.json {
-		err := a.answer("dry_run", dryRun, "found", r.Found, "copy", orNull(r.Copy), "mended", r.Mended, "lost", r.Lost, "faults", r.Left)
-		if err != nil {
-			return err
-		}
+		a.document("dry_run", dryRun, "found", r.Found, "copy", document.OrNull(r.Copy), "mended", r.Mended, "lost", r.Lost, "faults", r.Left)
 	} else {
 		for _, line := range r.Mended {
 			a.line("mended: %s", oneLine(line))
@@ -86,8 +83,5 @@ func printRepair(a *app, r repair.Report, dryRun bool) error {
 		}
 		a.say("%s found, %s left", plural(r.Found, "fault", "faults"), plural(len(r.Left), "fault", "faults"))
 	}
-	if len(r.Left) > 0 {
-		return &exitError{exitCorrupt}
-	}
-	return nil
+	return exitIf(len(r.Left) > 0, exitCorrupt)
 }

@@ -1,16 +1,13 @@
 package main
 
 import (
-	"context"
-	"github.com/gemini-ctx/ctx/internal/claims"
-	"github.com/gemini-ctx/ctx/internal/clusters"
-	"github.com/gemini-ctx/ctx/internal/edits"
-
 	"github.com/spf13/cobra"
 
 	"github.com/gemini-ctx/ctx/format"
-	"github.com/gemini-ctx/ctx/internal/session"
-	"github.com/gemini-ctx/ctx/refs"
+	"github.com/gemini-ctx/ctx/internal/claims"
+	"github.com/gemini-ctx/ctx/internal/cli/document"
+	"github.com/gemini-ctx/ctx/internal/clusters"
+	"github.com/gemini-ctx/ctx/internal/edits"
 )
 
 type replaceOptions struct {
@@ -54,12 +51,9 @@ for the members that were claimed.`,
 		Example:           "  ctx replace --begin -s work --json @~3 @~2 | my-worker | ctx replace --commit -",
 		Args:              between(0, -1),
 		ValidArgsFunction: a.completeRevs(),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return o.run(cmd.Context(), a, args)
-		},
+		RunE:              func(_ *cobra.Command, args []string) error { return o.run(a, args) },
 	}
-	o.add(cmd)
-	completeFlag(cmd, "session", a.completeSessions())
+	o.add(a, cmd)
 	f := cmd.Flags()
 	f.BoolVar(&o.begin, "begin", false, "print claims, and change nothing")
 	f.StringVar(&o.commit, "commit", "", "read texts from a file; - is standard input")
@@ -67,7 +61,7 @@ for the members that were claimed.`,
 	return cmd
 }
 
-func (o *replaceOptions) run(c context.Context, a *app, args []string) error {
+func (o *replaceOptions) run(a *app, args []string) error {
 	changed := o.cmd.Flags().Changed
 	switch {
 	case o.begin == changed("commit"):
@@ -83,33 +77,29 @@ func (o *replaceOptions) run(c context.Context, a *app, args []string) error {
 	case o.commit == "":
 		return usagef("--commit takes the name of a file, or - for standard input")
 	}
-	return o.runCommit(c, a)
+	return o.runCommit(a)
 }
 
 // runBegin prints claims for the arguments.
 func (o *replaceOptions) runBegin(a *app, args []string) error {
-	s, view, err := a.openView()
-	if err != nil {
-		return err
-	}
-	name, branch, _, err := o.tip(view)
+	b, err := o.openTip(a)
 	if err != nil {
 		return err
 	}
 	var targets []format.Target
-	var clusters []format.ID
+	var whole []format.ID // clusters
 	for _, arg := range args {
-		t, cluster, err := replaceTarget(s, view, arg, name, branch)
+		t, cluster, err := b.replaceTarget(arg)
 		switch {
 		case err != nil:
 			return err
 		case cluster:
-			clusters = append(clusters, t.Entry)
+			whole = append(whole, t.Entry)
 		default:
 			targets = append(targets, t)
 		}
 	}
-	claims, err := s.Edits.BeginReplace(view, name, branch, targets, clusters)
+	claims, err := b.s.Edits.BeginReplace(b.view, b.name, b.branch, targets, whole)
 	if err != nil {
 		return err
 	}
@@ -121,20 +111,20 @@ func (o *replaceOptions) runBegin(a *app, args []string) error {
 	return nil
 }
 
-// replaceTarget resolves an argument: an entry, a part, or a cluster by its node, summary or
-// tombstone.
-func replaceTarget(s *session.Store, view *refs.View, arg, name, branch string) (t format.Target, cluster bool, err error) {
+// replaceTarget resolves an argument of replace: an entry, a part of one, or a cluster by its node,
+// summary or tombstone.
+func (b *openBranch) replaceTarget(arg string) (t format.Target, cluster bool, err error) {
 	t.Part = format.WholeEntry
-	id, err := resolve(s, view, inBranch(arg, name, branch))
+	id, err := resolve(b.s, b.view, clusters.InBranch(arg, b.name, b.branch))
 	if clusters.IsMissing(err) {
-		t, err = resolveTarget(s, view, arg, name, branch)
+		t, err = b.target(arg)
 		return t, false, err
 	}
 	if err != nil {
 		return t, false, err
 	}
 	t.Entry = id
-	header, err := s.Objects.Header(id)
+	header, err := b.s.Objects.Header(id)
 	if err != nil {
 		return t, true, nil // the node of a cluster that is not written yet
 	}
@@ -166,7 +156,7 @@ func printReplaceClaim(a *app, claim edits.ReplaceClaim) error {
 	var inputs []replaceInputDoc
 	for _, in := range claim.Inputs {
 		one := replaceInputDoc{
-			Kind: in.Kind, ID: in.Entry, Role: in.Role, Author: in.Author, Time: timeText(in.Time), Call: in.Call, Tool: in.Tool, Text: in.Text,
+			Kind: in.Kind, ID: in.Entry, Role: in.Role, Author: in.Author, Time: document.TimeText(in.Time), Call: in.Call, Tool: in.Tool, Text: in.Text,
 		}
 		if in.Part != format.WholeEntry {
 			one.Part = &in.Part
@@ -177,16 +167,16 @@ func printReplaceClaim(a *app, claim edits.ReplaceClaim) error {
 }
 
 // runCommit reads all answers and then commits them.
-func (o *replaceOptions) runCommit(c context.Context, a *app) error {
+func (o *replaceOptions) runCommit(a *app) error {
 	s, err := a.openStore()
 	if err != nil {
 		return err
 	}
-	answers, err := a.readAnswers(c, o.commit, "replace", claims.CheckReplacement)
+	answers, err := a.readAnswers(o.commit, "replace", claims.CheckReplacement)
 	if err != nil {
 		return err
 	}
-	done, err := s.Edits.CommitReplace(c, answers, edits.ReplaceOptions{Partial: o.partial})
+	done, err := s.Edits.CommitReplace(a.c, answers, edits.ReplaceOptions{Partial: o.partial})
 	if err != nil {
 		return err
 	}

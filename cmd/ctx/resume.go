@@ -1,12 +1,11 @@
 package main
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"github.com/gemini-ctx/ctx/internal/history"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -18,9 +17,8 @@ import (
 	"github.com/gemini-ctx/ctx/internal/agent/geminicli"
 	"github.com/gemini-ctx/ctx/internal/agent/transcript"
 	"github.com/gemini-ctx/ctx/internal/durable"
+	"github.com/gemini-ctx/ctx/internal/history"
 	"github.com/gemini-ctx/ctx/internal/jsonvalue"
-	"github.com/gemini-ctx/ctx/internal/session"
-	"github.com/gemini-ctx/ctx/refs"
 )
 
 type resumeOptions struct {
@@ -34,27 +32,28 @@ func newResumeCmd(a *app) *cobra.Command {
 	agents := catalog.Resumable()
 	cmd := &cobra.Command{
 		Use:   "resume [-s SESSION] --to AGENT",
-		Short: "Hand a session to an agent, to go on with it there",
-		Long: long(`Writes what was said in a branch as a transcript where the agent finds it, under an id of its own, reads it back to see that all of it is
-there, and prints the command with which the agent goes on. Nothing that the agent has is touched. What is said there then comes back into the same
-session with `+"`ctx import`"+`. Doing it again without anything new writes nothing.
+		Short: "Continue a session in another agent",
+		Long: long(`Writes a branch as a transcript where the agent finds it, under a new id, and prints the command that continues
+the session there. It first reads the transcript back, to check that nothing is missing. The command changes no file
+of the agent. `+"`ctx import`"+` brings what is said there back into the same session. A second run without new messages
+writes nothing.
 
-Agents: gemini-cli, claude-code, codex, opencode. opencode takes it by `+"`opencode import`"+`, and Gemini CLI by --session-file; -o says where that file is
-to be. With --compacted, for gemini-cli, what has left the window is there as its summaries. docs/agents says what each agent cannot have.`,
+The agents are gemini-cli, claude-code, codex and opencode. opencode reads the transcript with `+"`opencode import`"+`, and
+Gemini CLI with --session-file; -o sets the path of that file. With --compacted, for gemini-cli, summaries take the
+place of the messages that left the window. docs/agents says what each agent cannot have.`,
 			exitNoStore, exitStale, exitCorrupt, exitNotFound),
 		Example: "  ctx resume -s work --to claude-code\n  ctx resume --to gemini-cli --compacted",
 		Args:    between(0, 0),
-		RunE:    func(cmd *cobra.Command, _ []string) error { return o.run(cmd.Context(), a) },
+		RunE:    func(*cobra.Command, []string) error { return o.run(a) },
 	}
-	o.add(cmd)
+	o.add(a, cmd)
 	f := cmd.Flags()
 	f.StringVar(&o.to, "to", "", "the agent: "+strings.Join(agents, ", "))
-	f.StringVar(&o.project, "project", "", "the directory that the agent is to be started in (default: the store's project)")
+	f.StringVar(&o.project, "project", "", "the `DIR` to start the agent in (default: the store's project)")
 	f.StringVarP(&o.file, "output", "o", "", "write into `FILE` instead")
-	f.BoolVar(&o.compacted, "compacted", false, "for gemini-cli: what has left the window as its summaries, in one message")
-	f.BoolVar(&o.dryRun, "dry-run", false, "print where it would be written, and write nothing")
-	completeFlag(cmd, "session", a.completeSessions())
-	completeFlag(cmd, "to", cobra.FixedCompletions(agents, cobra.ShellCompDirectiveNoFileComp))
+	f.BoolVar(&o.compacted, "compacted", false, "for gemini-cli: one message with summaries instead of the messages that left the window")
+	f.BoolVar(&o.dryRun, "dry-run", false, "print the path of the file, and write nothing")
+	completeWords(cmd, "to", agents...)
 	return cmd
 }
 
@@ -66,47 +65,41 @@ func (o *resumeOptions) form() (catalog.Agent, error) {
 		return f, nil
 	}
 	if o.to == "" {
-		return catalog.Agent{}, usagef("no --to: gemini-cli, claude-code, codex and opencode are the agents")
+		return catalog.Agent{}, usagef("no --to: the agents are gemini-cli, claude-code, codex and opencode")
 	}
-	return catalog.Agent{}, usagef("unknown agent %.80q: gemini-cli, claude-code, codex and opencode are the agents", o.to)
+	return catalog.Agent{}, usagef("unknown agent %.80q: the agents are gemini-cli, claude-code, codex and opencode", o.to)
 }
 
-// resumeDoc is what came of it.
+// resumeDoc is the result of a resume.
 type resumeDoc struct {
-	V        int            `json:"v"`
-	Agent    string         `json:"agent"`
-	Session  string         `json:"session"`
-	Branch   string         `json:"branch"`
-	ID       string         `json:"id"` // of the session, for the agent
-	File     string         `json:"file"`
-	Known    bool           `json:"known"` // it was there already
-	Messages int            `json:"messages"`
-	Notes    int            `json:"notes"`
-	Changed  map[string]int `json:"changed"`
-	Left     map[string]int `json:"left"`
-	Dir      string         `json:"dir"`     // where to start the agent
-	Command  []string       `json:"command"` // with which it goes on
+	Agent    string `json:"agent"`
+	Session  string `json:"session"`
+	Branch   string `json:"branch"`
+	ID       string `json:"id"` // the agent's id of the session
+	File     string `json:"file"`
+	Known    bool   `json:"known"` // the file was there before
+	Messages int    `json:"messages"`
+	Notes    int    `json:"notes"`
+	losses
+	Dir     string   `json:"dir"`     // the directory to start the agent in
+	Command []string `json:"command"` // that starts the agent
 }
 
-func (o *resumeOptions) run(c context.Context, a *app) error {
+func (o *resumeOptions) run(a *app) error {
 	form, err := o.form()
 	if err != nil {
 		return err
 	}
-	s, v, err := a.openView()
+	b, err := o.openTip(a)
 	if err != nil {
 		return err
 	}
-	name, branch, tip, err := o.tip(v)
-	if err != nil {
-		return err
-	}
-	x := &agentExport{s: s, v: v, form: form, name: name, branch: branch, dir: o.project, compacted: o.compacted, move: true}
+	x := &agentExport{openBranch: b, form: form, dir: o.project, compacted: o.compacted, move: true}
 	if x.dir == "" {
-		x.dir = a.projectDir(s)
+		x.dir = a.projectDir(b.s)
 	}
-	x.id = form.NewID(form.Name, s.ID, name, branch, tip.ID.String(), x.dir, fmt.Sprint(o.compacted))
-	newest, err := x.newest(tip)
+	x.id = form.NewID(form.Name, b.s.ID, b.name, b.branch, b.tip.ID.String(), x.dir, fmt.Sprint(o.compacted))
+	newest, err := x.newest()
 	if err != nil {
 		return err
 	}
@@ -116,9 +109,9 @@ func (o *resumeOptions) run(c context.Context, a *app) error {
 			return err
 		}
 	}
-	d := resumeDoc{V: 1, Agent: form.Name, Session: name, Branch: branch, ID: x.id, File: file, Dir: x.dir, Command: form.ResumeCommand(x.id, file)}
+	d := resumeDoc{Agent: form.Name, Session: b.name, Branch: b.branch, ID: x.id, File: file, Dir: x.dir, Command: form.ResumeCommand(x.id, file)}
 	if !o.dryRun {
-		if err := o.write(c, a, s, v, x, &d); err != nil {
+		if err := x.resume(a.c, &d); err != nil {
 			return err
 		}
 	}
@@ -140,15 +133,15 @@ func (a *app) placeOf(f *catalog.Agent, id, dir, when string) (file string, err 
 	return file, nil
 }
 
-// write writes the transcript, and reads it back before it is put where the agent finds it.
-func (o *resumeOptions) write(c context.Context, a *app, s *session.Store, v *refs.View, x *agentExport, d *resumeDoc) error {
+// resume writes the transcript. It reads the transcript back before the agent can find it.
+func (x *agentExport) resume(c context.Context, d *resumeDoc) error {
 	var b bytes.Buffer
 	var want spoken
 	done, err := x.write(c, &b, want.add)
 	if err != nil {
 		return err
 	}
-	d.Messages, d.Notes, d.Changed, d.Left = done.Messages, done.Notes, done.Changed, done.Left
+	d.Messages, d.Notes, d.losses = done.Messages, done.Notes, losses{done.Changed, done.Left}
 	if err := readBack(&x.form, b.Bytes(), &want); err != nil {
 		return fmt.Errorf("cannot resume %q: what was written for %s does not read back: %w", d.Session, d.Agent, err)
 	}
@@ -156,19 +149,16 @@ func (o *resumeOptions) write(c context.Context, a *app, s *session.Store, v *re
 		if !bytes.HasPrefix(was, b.Bytes()) {
 			return fmt.Errorf("%w: cannot write %q: another session is there", history.ErrStale, d.File)
 		}
-		d.Known = true // and the agent may have gone on with it
+		d.Known = true // the agent may have added to it
 		return nil
 	}
 	if err := os.MkdirAll(filepath.Dir(d.File), 0o700); err != nil {
 		return err
 	}
-	temp := s.FS.NewTemp(filepath.Dir(d.File))
-	defer temp.Discard()
-	out := bufio.NewWriterSize(temp, 1<<20)
-	_, err = out.Write(b.Bytes())
-	if err = errors.Join(err, out.Flush(), temp.Sync()); err == nil {
-		err = temp.Rename(d.File)
-	}
+	err = writeWhole(x.s.FS, d.File, func(w io.Writer) error {
+		_, err := w.Write(b.Bytes())
+		return err
+	})
 	if err != nil {
 		return err
 	}
@@ -179,7 +169,7 @@ func (o *resumeOptions) write(c context.Context, a *app, s *session.Store, v *re
 	return err
 }
 
-// spoken is what was said, piece by piece, as far as every agent has a form for it.
+// spoken has a digest of each piece of messages that every agent can have.
 type spoken struct{ pieces []string }
 
 func (s *spoken) add(m *transcript.Message) {
@@ -205,12 +195,12 @@ func (s *spoken) add(m *transcript.Message) {
 	}
 }
 
-// readBack reads a transcript as an import would, and compares what was said.
+// readBack reads a transcript as an import does, and compares its pieces with want.
 func readBack(f *catalog.Agent, data []byte, want *spoken) error {
 	var got spoken
 	stats, err := f.Read("", bytes.NewReader(data), func(st transcript.Step) error {
 		if st.Kind != transcript.KindMessage {
-			return errors.New("a rewind that is none")
+			return errors.New("an unexpected rewind")
 		}
 		got.add(&st.Message)
 		return nil
@@ -233,20 +223,9 @@ func (s *spoken) same(want *spoken) error {
 }
 
 func (o *resumeOptions) report(a *app, d resumeDoc) error {
-	if d.Changed == nil {
-		d.Changed = map[string]int{}
-	}
-	if d.Left == nil {
-		d.Left = map[string]int{}
-	}
-	if total(d.Changed) > 0 {
-		a.say("ctx: resume: %s: in another form: %s", d.Session, counts(d.Changed))
-	}
-	if total(d.Left) > 0 {
-		a.say("ctx: resume: %s: left out: %s", d.Session, counts(d.Left))
-	}
+	d.say(a, "resume", d.Session)
 	if a.json {
-		return a.printJSON(d)
+		return a.answer(d)
 	}
 	switch {
 	case o.dryRun:
@@ -268,7 +247,7 @@ func shellCommand(words []string) string {
 	return strings.Join(out, " ")
 }
 
-// shellWord is a word for a shell: quoted where it has to be.
+// shellWord quotes a word for a shell if it needs quotes.
 func shellWord(s string) string {
 	plain := s != "" && strings.IndexFunc(s, func(r rune) bool {
 		return (r < '0' || r > '9') && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && !strings.ContainsRune("_-./:=,@+", r)

@@ -14,13 +14,8 @@ func newRevParseCmd(a *app) *cobra.Command {
 		Short: "Print the ids that revisions name",
 		Long: long(`Prints the full id of the object that each revision names, one on each line. For a range A..B
 the command prints the id of B, and then ^ and the id of A. A missing side is @.`, exitNoStore, exitCorrupt, exitNotFound),
-		Example: "  ctx rev-parse @~3\n  ctx rev-parse --short work/main",
-		Args: func(cmd *cobra.Command, args []string) error {
-			if storeDir {
-				return between(0, 0)(cmd, args)
-			}
-			return between(1, -1)(cmd, args)
-		},
+		Example:           "  ctx rev-parse @~3\n  ctx rev-parse --short work/main",
+		Args:              either(&storeDir, between(0, 0), between(1, -1)),
 		ValidArgsFunction: a.completeRevs(),
 		RunE: func(_ *cobra.Command, args []string) error {
 			if storeDir {
@@ -39,11 +34,7 @@ func printStoreDir(a *app) error {
 	if err != nil {
 		return err
 	}
-	if a.json {
-		return a.answer("path", s.Dir, "id", s.ID)
-	}
-	a.pathLine(s.Dir)
-	return nil
+	return a.pathResult(fields("path", s.Dir, "id", s.ID), s.Dir)
 }
 
 func revParse(a *app, args []string, shorten bool) error {
@@ -60,11 +51,7 @@ func revParse(a *app, args []string, shorten bool) error {
 		if shorten {
 			text = short(s, id)
 		}
-		if a.json {
-			return a.answer("rev", rev, "id", text, "exclude", mark != "")
-		}
-		a.line("%s%s", mark, text)
-		return nil
+		return a.result(fields("rev", rev, "id", text, "exclude", mark != ""), "%s%s", mark, text)
 	}
 	for _, rev := range args {
 		from, to, ranged := strings.Cut(rev, "..")

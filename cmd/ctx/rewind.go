@@ -1,10 +1,9 @@
 package main
 
 import (
-	"context"
-	"github.com/gemini-ctx/ctx/internal/conversation"
-
 	"github.com/spf13/cobra"
+
+	"github.com/gemini-ctx/ctx/internal/conversation"
 )
 
 type rewindOptions struct {
@@ -28,36 +27,27 @@ the entry that it names.`, exitNoStore, exitLocked, exitStale, exitCorrupt, exit
 		Example:           "  ctx rewind -s work @~2\n  ctx rewind -s work 3f9a6c01",
 		Args:              between(1, 1),
 		ValidArgsFunction: a.completeRevs(),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return o.run(cmd.Context(), a, args[0])
-		},
+		RunE:              func(_ *cobra.Command, args []string) error { return o.run(a, args[0]) },
 	}
-	o.add(cmd)
-	completeFlag(cmd, "session", a.completeSessions())
+	o.add(a, cmd)
 	cmd.Flags().StringVar(&o.expect, "expect", "", "fail unless the tip of the branch is this entry")
 	return cmd
 }
 
-func (o *rewindOptions) run(c context.Context, a *app, rev string) error {
-	s, view, err := a.openView()
+func (o *rewindOptions) run(a *app, rev string) error {
+	b, err := o.openTip(a)
 	if err != nil {
 		return err
 	}
-	name, branch, _, err := o.tip(view)
+	target, err := b.s.Conversation.RewindTarget(b.view, b.name, b.branch, rev)
 	if err != nil {
 		return err
 	}
-	target, err := s.Conversation.RewindTarget(view, name, branch, rev)
+	expect, err := b.entry(o.expect)
 	if err != nil {
 		return err
 	}
-	var options conversation.RewindOptions
-	if o.expect != "" {
-		if options.Expect, err = resolveEntry(s, view, inBranch(o.expect, name, branch)); err != nil {
-			return err
-		}
-	}
-	done, err := s.Conversation.Rewind(c, name, branch, target, options)
+	done, err := b.s.Conversation.Rewind(a.c, b.name, b.branch, target, conversation.RewindOptions{Expect: expect})
 	if err != nil {
 		return err
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gemini-ctx/ctx/internal/maintenance/forget"
+	"github.com/gemini-ctx/ctx/internal/session"
 )
 
 func newScanCmd(a *app) *cobra.Command {
@@ -20,20 +21,12 @@ class, and the position in the text, in bytes from 0. The command never prints a
 finds one, the exit code is 1. `+"`ctx forget`"+` erases it.`, exitNoStore, exitCorrupt),
 		Example: "  ctx scan\n  ctx scan --rule password --json",
 		Args:    between(0, 0),
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			s, err := a.openStore()
-			if err != nil {
-				return err
-			}
+		RunE: a.onStore(func(s *session.Store, _ []string) error {
 			o := forget.ScanOptions{Rule: rule}
 			show, done := a.progress()
 			o.Progress = show
-			r, err := forget.Scan(cmd.Context(), s, o, func(f forget.Secret) error {
-				if a.json {
-					return a.answer(f)
-				}
-				a.line("%v %s %s %d-%d", f.ID, f.Kind, f.Class, f.From, f.To)
-				return nil
+			r, err := forget.Scan(a.c, s, o, func(f forget.Secret) error {
+				return a.result(fields(f), "%v %s %s %d-%d", f.ID, f.Kind, f.Class, f.From, f.To)
 			})
 			done()
 			if err != nil {
@@ -47,7 +40,7 @@ finds one, the exit code is 1. `+"`ctx forget`"+` erases it.`, exitNoStore, exit
 				return withHint(errFound, "`ctx forget ID` erases one, `ctx forget --rule CLASS` all of a class")
 			}
 			return nil
-		},
+		}),
 	}
 	cmd.Flags().StringVar(&rule, "rule", "", "list only secrets of this `CLASS`")
 	return cmd

@@ -27,7 +27,7 @@ import (
 // TestMain lets the test binary be ctx, for scripts: with a clock and random bytes that come out
 // the same in every run.
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){
+	testscript.Main(tests{m}, map[string]func(){
 		"ctx": func() {
 			c, watch := environ.Interrupts("ctx")
 			os.Exit(run(c, fixed(fromOS(c, watch)), os.Args[1:]))
@@ -35,6 +35,16 @@ func TestMain(m *testing.M) {
 		"ctx-eval":            func() { os.Exit(program.Main()) },
 		"ctx-summarize-agent": func() { os.Exit(printmode.Program().Main()) },
 	})
+}
+
+// tests runs the tests of the package with their files in memory. The programs of testscript.Main
+// stay on the disk.
+type tests struct{ *testing.M }
+
+// Run implements testscript.TestingM.
+func (t tests) Run() int {
+	defer inMemory()()
+	return t.M.Run()
 }
 
 // fixed pins a world: the first ctx of a script runs at one second past scriptStart, the next one a

@@ -35,7 +35,7 @@ func (o *scopeOptions) flags(a *app, cmd *cobra.Command) {
 	f.StringVar(&o.until, "until", "", "only what was said before `TIME`, or on that day, week or month at the latest")
 	f.BoolVar(&o.rewound, "rewound", false, "look at what was rewound, too")
 	completeFlag(cmd, "session", a.completeSessions())
-	completeFlag(cmd, "role", cobra.FixedCompletions(searchRoles, cobra.ShellCompDirectiveNoFileComp))
+	completeWords(cmd, "role", searchRoles...)
 }
 
 var searchRoles = []string{"user", "model", "tool", "system"}
@@ -186,10 +186,7 @@ func (o *searchOptions) run(a *app, text string) error {
 			}
 		}
 	}
-	if found == 0 {
-		return &exitError{exitFailed}
-	}
-	return nil
+	return exitIf(found == 0, exitFailed)
 }
 
 func (o *searchOptions) query(now time.Time, text string) (recall.SearchQuery, error) {

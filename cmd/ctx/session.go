@@ -1,13 +1,13 @@
 package main
 
 import (
-	"github.com/gemini-ctx/ctx/internal/history"
-	"github.com/gemini-ctx/ctx/internal/recall"
 	"strconv"
 
 	"github.com/spf13/cobra"
 
 	"github.com/gemini-ctx/ctx/internal/cli/document"
+	"github.com/gemini-ctx/ctx/internal/history"
+	"github.com/gemini-ctx/ctx/internal/recall"
 	"github.com/gemini-ctx/ctx/internal/session"
 	"github.com/gemini-ctx/ctx/refs"
 )
@@ -19,12 +19,9 @@ func newSessionCmd(a *app) *cobra.Command {
 		Long: long(`A session is one conversation, with one or more branches. HEAD names the current session, which
 commands use by default.`),
 		Example: "  ctx session list\n  ctx session use work",
-		Args:    noSuchCommand,
-		RunE:    needsCommand,
 	}
-	cmd.AddCommand(newSessionListCmd(a), newSessionShowCmd(a), newSessionUseCmd(a), newSessionRmCmd(a),
+	return group(cmd, newSessionListCmd(a), newSessionShowCmd(a), newSessionUseCmd(a), newSessionRmCmd(a),
 		newSessionLinkCmd(a), newSessionStateCmd(a), newSessionModelCmd(a))
-	return cmd
 }
 
 func newSessionListCmd(a *app) *cobra.Command {
@@ -35,11 +32,7 @@ func newSessionListCmd(a *app) *cobra.Command {
 session that HEAD names.`, exitNoStore, exitCorrupt),
 		Example: "  ctx session list --json",
 		Args:    between(0, 0),
-		RunE: func(*cobra.Command, []string) error {
-			s, view, err := a.openView()
-			if err != nil {
-				return err
-			}
+		RunE: a.onView(func(s *session.Store, view *refs.View, _ []string) error {
 			list, err := s.Recall.Sessions(view)
 			if err != nil {
 				return err
@@ -48,9 +41,7 @@ session that HEAD names.`, exitNoStore, exitCorrupt),
 			for _, one := range list {
 				d := document.SessionOf(one)
 				if a.json {
-					if err := a.answer(d); err != nil {
-						return err
-					}
+					a.document(d)
 					continue
 				}
 				star := " "
@@ -65,7 +56,7 @@ session that HEAD names.`, exitNoStore, exitCorrupt),
 			}
 			a.table(rows)
 			return nil
-		},
+		}),
 	}
 }
 
@@ -85,11 +76,7 @@ many graduated, how many are rendered in clusters, and the tip.`, exitNoStore, e
 		Example:           "  ctx session show work",
 		Args:              between(0, 1),
 		ValidArgsFunction: a.completeSessions(),
-		RunE: func(_ *cobra.Command, args []string) error {
-			s, view, err := a.openView()
-			if err != nil {
-				return err
-			}
+		RunE: a.onView(func(s *session.Store, view *refs.View, args []string) error {
 			one, err := sessionNamed(s, view, args)
 			if err != nil {
 				return err
@@ -110,7 +97,7 @@ many graduated, how many are rendered in clusters, and the tip.`, exitNoStore, e
 				a.line("%s", parentText(d.Parent))
 			}
 			return nil
-		},
+		}),
 	}
 }
 
@@ -147,7 +134,7 @@ func newSessionUseCmd(a *app) *cobra.Command {
 		Example:           "  ctx session use work",
 		Args:              between(1, 1),
 		ValidArgsFunction: a.completeSessions(),
-		RunE: func(cmd *cobra.Command, args []string) error {
+		RunE: func(_ *cobra.Command, args []string) error {
 			if err := checkName("session", args[0]); err != nil {
 				return err
 			}
@@ -157,10 +144,10 @@ func newSessionUseCmd(a *app) *cobra.Command {
 			}
 			name, err := history.Named(view, args[0])
 			if err == nil {
-				err = s.Conversation.Use(cmd.Context(), name)
+				err = s.Conversation.Use(a.c, name)
 			}
 			if err == nil && a.json {
-				err = a.printJSON(map[string]any{"v": 1, "head": name}) // "head" goes first there
+				err = a.answer("head", name)
 			}
 			return err
 		},
@@ -179,7 +166,7 @@ names them. Until then `+"`ctx undo -s SESSION`"+` brings the session back.`,
 		Example:           "  ctx session rm scratch --force",
 		Args:              between(1, 1),
 		ValidArgsFunction: a.completeSessions(),
-		RunE: func(cmd *cobra.Command, args []string) error {
+		RunE: func(_ *cobra.Command, args []string) error {
 			if err := checkName("session", args[0]); err != nil {
 				return err
 			}
@@ -199,16 +186,13 @@ names them. Until then `+"`ctx undo -s SESSION`"+` brings the session back.`,
 					return err
 				}
 			}
-			n, err := s.Conversation.RemoveSession(cmd.Context(), one.Name)
+			n, err := s.Conversation.RemoveSession(a.c, one.Name)
 			if err != nil {
 				return err
 			}
 			_ = a.fs.Remove(sessionHealth(s, one.Name)) // mostly not there; another session of the name would ask once less
-			if a.json {
-				return a.answer("session", one.Name, "messages", n)
-			}
-			a.line("removed session %s: %s", one.Name, plural(n, "message", "messages"))
-			return nil
+			return a.result(fields("session", one.Name, "messages", n), "removed session %s: %s",
+				one.Name, plural(n, "message", "messages"))
 		},
 	}
 	cmd.Flags().BoolVarP(&force, "force", "f", false, "do not ask")

@@ -1,13 +1,13 @@
 package main
 
 import (
-	"github.com/gemini-ctx/ctx/internal/history"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/cli/document"
+	"github.com/gemini-ctx/ctx/internal/history"
 )
 
 func parentText(d *document.Parent) string {
@@ -32,7 +32,7 @@ The child shares with its parent what it learns about models (`+"`ctx avail -s C
 		Example:           "  ctx session link work-search work call-7",
 		Args:              between(3, 3),
 		ValidArgsFunction: a.completeSessions(),
-		RunE: func(cmd *cobra.Command, args []string) error {
+		RunE: func(_ *cobra.Command, args []string) error {
 			for _, name := range args[:2] {
 				if err := checkName("session", name); err != nil {
 					return err
@@ -43,7 +43,7 @@ The child shares with its parent what it learns about models (`+"`ctx avail -s C
 				return err
 			}
 			p := history.Parent{Session: args[1], Call: args[2], Apart: apart}
-			known, err := s.Conversation.Link(cmd.Context(), args[0], p, orphan)
+			known, err := s.Conversation.Link(a.c, args[0], p, orphan)
 			if err != nil || !a.json {
 				return err
 			}

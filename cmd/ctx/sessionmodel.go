@@ -3,6 +3,7 @@ package main
 import (
 	"github.com/spf13/cobra"
 
+	"github.com/gemini-ctx/ctx/internal/cli/document"
 	"github.com/gemini-ctx/ctx/internal/summarizer"
 )
 
@@ -18,29 +19,21 @@ nothing.`, exitNoStore, exitLocked, exitCorrupt, exitNotFound),
 		Example:           "  ctx session model -s work gemini-2.5-flash\n  ctx session model -s work",
 		Args:              checkedNames(0, 1),
 		ValidArgsFunction: cobra.NoFileCompletions,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			s, view, err := a.openView()
-			if err != nil {
-				return err
-			}
-			name, branch, _, err := o.tip(view)
-			if err != nil {
-				return err
-			}
+		RunE: o.onTip(a, func(b openBranch, args []string) error {
 			if len(args) > 0 {
 				model := summarizer.Normal(args[0])
-				done, err := s.Conversation.SetModel(cmd.Context(), name, branch, model)
+				done, err := b.s.Conversation.SetModel(a.c, b.name, b.branch, model)
 				if err != nil || !a.json {
 					return err
 				}
-				return a.answer("session", name, "branch", branch, "model", model, "note", done.ID)
+				return a.answer("session", b.name, "branch", b.branch, "model", model, "note", done.ID)
 			}
-			model, note, err := s.Conversation.Model(view, name, branch)
+			model, note, err := b.s.Conversation.Model(b.view, b.name, b.branch)
 			switch {
 			case err != nil:
 				return err
 			case a.json:
-				err = a.answer("session", name, "branch", branch, "model", orNull(model), "note", note)
+				err = a.answer("session", b.name, "branch", b.branch, "model", document.OrNull(model), "note", note)
 			case model != "":
 				a.line("%s", oneLine(model))
 			}
@@ -48,9 +41,8 @@ nothing.`, exitNoStore, exitLocked, exitCorrupt, exitNotFound),
 				err = &exitError{exitFailed}
 			}
 			return err
-		},
+		}),
 	}
-	o.add(cmd)
-	completeFlag(cmd, "session", a.completeSessions())
+	o.add(a, cmd)
 	return cmd
 }

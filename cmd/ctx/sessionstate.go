@@ -2,19 +2,20 @@ package main
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"github.com/gemini-ctx/ctx/internal/clusters"
-	"github.com/gemini-ctx/ctx/internal/conversation"
 	"slices"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
+	"github.com/gemini-ctx/ctx/internal/cli/document"
 	"github.com/gemini-ctx/ctx/internal/cli/jsonl"
+	"github.com/gemini-ctx/ctx/internal/clusters"
+	"github.com/gemini-ctx/ctx/internal/conversation"
+	"github.com/gemini-ctx/ctx/internal/jsonvalue"
 	"github.com/gemini-ctx/ctx/refs"
 )
 
@@ -65,7 +66,6 @@ its --user; give these flags to see them. A key with the prefix temp: is never s
 A rewind does not change the state. Removing a session removes its own keys, but not the shared
 ones.`, exitNoStore, exitCorrupt, exitNotFound),
 		Example: "  ctx session state -s work\n  ctx session state -s work --app shop --user ada --json",
-		Args:    noSuchCommand,
 		RunE: func(*cobra.Command, []string) error {
 			n, list, err := o.read(a)
 			if err != nil {
@@ -75,8 +75,7 @@ ones.`, exitNoStore, exitCorrupt, exitNotFound),
 		},
 	}
 	o.add(a, cmd)
-	cmd.AddCommand(newSessionStateGetCmd(a), newSessionStateSetCmd(a), newSessionStateRmCmd(a))
-	return cmd
+	return group(cmd, newSessionStateGetCmd(a), newSessionStateSetCmd(a), newSessionStateRmCmd(a))
 }
 
 func (o *stateFlags) read(a *app) (n conversation.StateNames, list []conversation.StateValue, err error) {
@@ -104,7 +103,7 @@ func printState(a *app, n conversation.StateNames, list []conversation.StateValu
 	if err != nil {
 		return err
 	}
-	return a.answer("session", orNull(n.Session), "app", orNull(n.App), "user", orNull(n.User), "state", json.RawMessage(state))
+	return a.answer("session", document.OrNull(n.Session), "app", document.OrNull(n.App), "user", document.OrNull(n.User), "state", json.RawMessage(state))
 }
 
 func newSessionStateGetCmd(a *app) *cobra.Command {
@@ -145,24 +144,19 @@ changed the keys of the same session, app or user since.`, exitNoStore, exitLock
 		Example: `  ctx session state set -s work branch='"main"' tries=3
   ctx session state set --app shop --user ada app:currency='"EUR"' user:lang='"en"'
   echo '{"tries":4,"temp:token":"x"}' | ctx session state set -s work --jsonl`,
-		Args: func(cmd *cobra.Command, args []string) error {
-			if lines {
-				return between(0, 1)(cmd, args)
-			}
-			return between(1, -1)(cmd, args)
-		},
-		RunE: func(cmd *cobra.Command, args []string) error {
+		Args: either(&lines, between(0, 1), between(1, -1)),
+		RunE: func(_ *cobra.Command, args []string) error {
 			var changes []conversation.StateChange
 			var err error
 			if lines {
-				changes, err = stateLines(cmd.Context(), a, append(args, "-")[0])
+				changes, err = stateLines(a, append(args, "-")[0])
 			} else {
 				changes, err = statePairs(args)
 			}
 			if err != nil {
 				return err
 			}
-			return o.change(cmd.Context(), a, changes)
+			return o.change(a, changes)
 		},
 	}
 	o.add(a, cmd)
@@ -178,19 +172,19 @@ func newSessionStateRmCmd(a *app) *cobra.Command {
 		Long:    long("Removes keys, in one operation. The command counts a missing key; it is no error.", exitNoStore, exitLocked, exitCorrupt, exitNotFound),
 		Example: "  ctx session state rm -s work branch tries",
 		Args:    between(1, -1),
-		RunE: func(cmd *cobra.Command, args []string) error {
+		RunE: func(_ *cobra.Command, args []string) error {
 			var changes []conversation.StateChange
 			for _, key := range args {
 				changes = append(changes, conversation.StateChange{StateValue: conversation.StateValue{Key: key}, Remove: true})
 			}
-			return o.change(cmd.Context(), a, changes)
+			return o.change(a, changes)
 		},
 	}
 	o.add(a, cmd)
 	return cmd
 }
 
-func (o *stateFlags) change(c context.Context, a *app, changes []conversation.StateChange) error {
+func (o *stateFlags) change(a *app, changes []conversation.StateChange) error {
 	s, view, err := a.openView()
 	if err != nil {
 		return err
@@ -199,15 +193,13 @@ func (o *stateFlags) change(c context.Context, a *app, changes []conversation.St
 	if err != nil {
 		return err
 	}
-	done, err := s.Conversation.SetState(c, n, changes)
+	done, err := s.Conversation.SetState(a.c, n, changes)
 	if err != nil {
 		return err
 	}
-	if len(done.Found) > 0 {
-		a.say("ctx: session state: cleaned: %s", counts(byClass(done.Found)))
-	}
+	a.sayCleaned("session state", done.Found)
 	if a.json {
-		return a.answer("session", orNull(n.Session), "set", done.Set, "removed", done.Removed, "same", done.Same, "temp", done.Temp)
+		return a.answer("session", document.OrNull(n.Session), "set", done.Set, "removed", done.Removed, "same", done.Same, "temp", done.Temp)
 	}
 	if done.Temp > 0 {
 		a.say("ctx: session state: not kept: %s with the prefix temp:", plural(done.Temp, "key", "keys"))
@@ -239,30 +231,31 @@ func stateChange(key string, value []byte) conversation.StateChange {
 }
 
 // stateLines reads one object from each line. It skips empty lines.
-func stateLines(c context.Context, a *app, file string) ([]conversation.StateChange, error) {
+func stateLines(a *app, file string) ([]conversation.StateChange, error) {
 	in, closeInput, err := a.input(file)
 	if err != nil {
 		return nil, err
 	}
 	defer closeInput()
 	var list []conversation.StateChange
-	err = jsonl.Each(c, in, func(line []byte) error {
-		return jsonl.EachMember(line, func(key, value []byte) error {
+	err = jsonl.Each(a.c, in, func(line []byte) error {
+		members, err := jsonvalue.Members(line)
+		for _, m := range members {
 			if len(list) == maxStateChanges {
 				return fmt.Errorf("more than %d keys", maxStateChanges)
 			}
-			if len(value) > conversation.MaxStateValue {
-				return fmt.Errorf("value of %d bytes: %d is the most", len(value), conversation.MaxStateValue)
+			if len(m.Value) > conversation.MaxStateValue {
+				return fmt.Errorf("value of %d bytes: %d is the most", len(m.Value), conversation.MaxStateValue)
 			}
-			list = append(list, stateChange(string(key), value))
-			return nil
-		})
+			list = append(list, stateChange(m.Name, m.Value))
+		}
+		return err
 	})
 	var bad *jsonl.LineError
 	switch {
 	case errors.As(err, &bad):
 		return nil, usagef("%v", bad)
-	case err != nil && c.Err() == nil:
+	case err != nil && a.c.Err() == nil:
 		return nil, fmt.Errorf("cannot read the state: %w", err)
 	}
 	return list, err

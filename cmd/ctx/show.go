@@ -7,6 +7,7 @@ import (
 
 	"github.com/gemini-ctx/ctx/forest/summarize"
 	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/internal/cli/document"
 	"github.com/gemini-ctx/ctx/internal/history"
 	"github.com/gemini-ctx/ctx/internal/recall"
 	"github.com/gemini-ctx/ctx/internal/session"
@@ -25,11 +26,7 @@ shows the header, and says that the body is gone.`,
 		Example:           "  ctx show @\n  ctx show --json 3f9a6c01",
 		Args:              between(1, -1),
 		ValidArgsFunction: a.completeRevs(),
-		RunE: func(_ *cobra.Command, args []string) error {
-			s, view, err := a.openView()
-			if err != nil {
-				return err
-			}
+		RunE: a.onView(func(s *session.Store, view *refs.View, args []string) error {
 			for _, rev := range args {
 				id, err := resolve(s, view, rev)
 				if err == nil {
@@ -40,7 +37,7 @@ shows the header, and says that the body is gone.`,
 				}
 			}
 			return nil
-		},
+		}),
 	}
 }
 
@@ -83,7 +80,7 @@ func showEntry(a *app, s *session.Store, v *refs.View, c content) error {
 	}
 	if a.json {
 		shown.Version = newest
-		return a.answer(docOf(shown))
+		return a.answer(document.EntryOf(shown))
 	}
 	note := ""
 	if shown.Gone != "" {

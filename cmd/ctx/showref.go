@@ -1,13 +1,13 @@
 package main
 
 import (
-	"github.com/gemini-ctx/ctx/internal/conversation"
-	"github.com/gemini-ctx/ctx/internal/history"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/internal/conversation"
+	"github.com/gemini-ctx/ctx/internal/history"
 	"github.com/gemini-ctx/ctx/refs"
 )
 
@@ -44,18 +44,11 @@ func showRefs(a *app, names []string, head bool) error {
 			}
 		}
 		any = true
-		if a.json {
-			if err := a.answer(refMembers(name, v)...); err != nil {
-				return err
-			}
-			continue
+		if err := a.result(refMembers(name, v), "%v %s", v.ID, name); err != nil {
+			return err
 		}
-		a.line("%v %s", v.ID, name)
 	}
-	if !any {
-		return &exitError{exitFailed}
-	}
-	return nil
+	return exitIf(!any, exitFailed)
 }
 
 // endsInOne reports whether a name is one of the names, or ends in a slash and one of them. Without

@@ -6,7 +6,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gemini-ctx/ctx/internal/cli/document"
+	"github.com/gemini-ctx/ctx/internal/session"
 	"github.com/gemini-ctx/ctx/internal/window"
+	"github.com/gemini-ctx/ctx/refs"
 )
 
 func newStatusCmd(a *app) *cobra.Command {
@@ -18,11 +20,7 @@ branch of the session that HEAD names, the command shows how many messages are r
 clusters, how many word for word, and how many wait to graduate.`, exitNoStore, exitCorrupt),
 		Example: "  ctx status\n  ctx status --json",
 		Args:    between(0, 0),
-		RunE: func(*cobra.Command, []string) error {
-			s, view, err := a.openView()
-			if err != nil {
-				return err
-			}
+		RunE: a.onView(func(s *session.Store, view *refs.View, _ []string) error {
 			d, err := document.StatusOf(s, view)
 			if err != nil {
 				return err
@@ -32,7 +30,7 @@ clusters, how many word for word, and how many wait to graduate.`, exitNoStore, 
 			}
 			printStatus(a, d)
 			return nil
-		},
+		}),
 	}
 }
 

@@ -1,8 +1,6 @@
 package main
 
 import (
-	"context"
-
 	"github.com/gemini-ctx/ctx/forest/summarize"
 	"github.com/gemini-ctx/ctx/internal/cli/command"
 	"github.com/gemini-ctx/ctx/internal/session"
@@ -11,8 +9,8 @@ import (
 
 // summarizers returns the configured chain, or nil if that is only the extractive summarizer. run
 // ends its helper processes.
-func (a *app) summarizers(ctx context.Context, s *session.Store) (*summarizer.Chain, error) {
-	chain, err := command.Chain(ctx, s, a.health(s), a.now, a.warn)
+func (a *app) summarizers(s *session.Store) (*summarizer.Chain, error) {
+	chain, err := command.Chain(a.c, s, a.health(s), a.now, a.warn)
 	if chain != nil {
 		a.opened = append(a.opened, chain)
 	}
@@ -20,8 +18,8 @@ func (a *app) summarizers(ctx context.Context, s *session.Store) (*summarizer.Ch
 }
 
 // summarizer returns the chain as an interface: nil means the extractive summarizer.
-func (a *app) summarizer(ctx context.Context, s *session.Store) (summarize.Summarizer, error) {
-	chain, err := a.summarizers(ctx, s)
+func (a *app) summarizer(s *session.Store) (summarize.Summarizer, error) {
+	chain, err := a.summarizers(s)
 	if chain == nil {
 		return nil, err
 	}

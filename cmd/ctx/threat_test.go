@@ -88,7 +88,7 @@ func TestParsersAreFuzzed(t *testing.T) {
 		"bundles":              "bundle.FuzzReadBundle",
 		"revisions":            "clusters.FuzzResolve",
 		"claims":               "summaries.FuzzParseClaim edits.FuzzReplaceClaim",
-		"--jsonl":              "cli/bulk.FuzzReadLine cli/jsonl.FuzzEachMember jsonvalue.FuzzMembers cmd/ctx.FuzzReadAnswer cli/deltas.FuzzLoopLine epoch.FuzzRead epoch.FuzzReadMessages",
+		"--jsonl":              "cli/bulk.FuzzReadLine jsonvalue.FuzzMembers cmd/ctx.FuzzReadAnswer cli/deltas.FuzzLoopLine epoch.FuzzRead epoch.FuzzReadMessages",
 		"--batch":              "cmd/ctx.FuzzReadRev",
 		"--format":             "cmd/ctx.FuzzRefFormat",
 		"queries":              "search.FuzzParse",

@@ -2,10 +2,10 @@ package main
 
 import (
 	"context"
-	"github.com/gemini-ctx/ctx/internal/conversation"
 
 	"github.com/spf13/cobra"
 
+	"github.com/gemini-ctx/ctx/internal/conversation"
 	"github.com/gemini-ctx/ctx/internal/session"
 )
 
@@ -40,33 +40,19 @@ works only if nothing else has happened in the session since.`,
 
 // turnCmd returns the common part of undo and redo.
 func turnCmd(a *app, past string, turn func(*session.Store, context.Context, string) (conversation.Undone, error)) *cobra.Command {
-	var named string
+	o := &ofSession{}
 	cmd := &cobra.Command{Args: between(0, 0)}
-	cmd.Flags().StringVarP(&named, "session", "s", "", "the session (default: the one that HEAD names)")
-	completeFlag(cmd, "session", a.completeSessions())
-	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		if cmd.Flags().Changed("session") {
-			if err := checkName("session", named); err != nil {
-				return err
-			}
-		}
-		s, view, err := a.openView()
+	o.add(a, cmd)
+	cmd.RunE = func(*cobra.Command, []string) error {
+		s, _, name, err := o.open(a)
 		if err != nil {
 			return err
 		}
-		name, err := sessionOr(view, named)
+		done, err := turn(s, a.c, name)
 		if err != nil {
 			return err
 		}
-		done, err := turn(s, cmd.Context(), name)
-		if err != nil {
-			return err
-		}
-		if a.json {
-			return a.answer("session", name, done)
-		}
-		a.line("%s %s (operation %d)", past, done.Verb, done.Operation)
-		return nil
+		return a.result(fields("session", name, done), "%s %s (operation %d)", past, done.Verb, done.Operation)
 	}
 	return cmd
 }

@@ -1,14 +1,15 @@
 package main
 
 import (
+	"context"
 	"fmt"
-	"github.com/gemini-ctx/ctx/internal/conversation"
-	"github.com/gemini-ctx/ctx/internal/history"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/internal/conversation"
+	"github.com/gemini-ctx/ctx/internal/history"
 	"github.com/gemini-ctx/ctx/internal/session"
 	"github.com/gemini-ctx/ctx/refs"
 )
@@ -25,15 +26,10 @@ For the ref of a session's branch, the command does what `+"`ctx rewind`"+` does
 branch, and everything after it leaves. Other refs belong to other commands, and this command
 refuses to move them (12).`,
 			exitNoStore, exitLocked, exitStale, exitCorrupt, exitNotFound),
-		Example: "  ctx update-ref user/before-demo @\n  ctx update-ref -d user/before-demo",
-		Args: func(cmd *cobra.Command, args []string) error {
-			if remove {
-				return between(1, 2)(cmd, args)
-			}
-			return between(2, 3)(cmd, args)
-		},
+		Example:           "  ctx update-ref user/before-demo @\n  ctx update-ref -d user/before-demo",
+		Args:              either(&remove, between(1, 2), between(2, 3)),
 		ValidArgsFunction: a.completeRevs(),
-		RunE: func(cmd *cobra.Command, args []string) error {
+		RunE: func(_ *cobra.Command, args []string) error {
 			u := refUpdate{name: strings.TrimPrefix(args[0], "refs/"), remove: remove}
 			rest := args[1:]
 			if !remove {
@@ -42,7 +38,7 @@ refuses to move them (12).`,
 			if len(rest) > 0 {
 				u.old = &rest[0]
 			}
-			return updateRef(a, cmd, u)
+			return updateRef(a, u)
 		},
 	}
 	cmd.Flags().BoolVarP(&remove, "delete", "d", false, "delete the ref")
@@ -56,7 +52,7 @@ type refUpdate struct {
 	remove   bool
 }
 
-func updateRef(a *app, cmd *cobra.Command, u refUpdate) error {
+func updateRef(a *app, u refUpdate) error {
 	s, view, err := a.openView()
 	if err != nil {
 		return err
@@ -77,9 +73,9 @@ func updateRef(a *app, cmd *cobra.Command, u refUpdate) error {
 	top, _, _ := strings.Cut(u.name, "/")
 	switch top {
 	case "user":
-		err = s.Conversation.UpdateRef(cmd.Context(), u.name, to, expect)
+		err = s.Conversation.UpdateRef(a.c, u.name, to, expect)
 	case "sessions":
-		to, err = endAt(cmd, s, u, to, expect)
+		to, err = endAt(a.c, s, u, to, expect)
 	default:
 		err = refusedRef(u.name, top)
 	}
@@ -104,7 +100,7 @@ func (u *refUpdate) expected(s *session.Store, view *refs.View) (*format.ID, err
 func isZeros(s string) bool { return len(s) == format.IDLen && strings.Trim(s, "0") == "" }
 
 // endAt moves a branch back and returns its new tip.
-func endAt(cmd *cobra.Command, s *session.Store, u refUpdate, to format.ID, expect *format.ID) (format.ID, error) {
+func endAt(c context.Context, s *session.Store, u refUpdate, to format.ID, expect *format.ID) (format.ID, error) {
 	inSession, branch := branchOf(u.name)
 	if u.remove {
 		return to, withHint(fmt.Errorf("%w: %q is a session's branch", history.ErrRefused, u.name), "`ctx session rm` removes a session")
@@ -119,7 +115,7 @@ func endAt(cmd *cobra.Command, s *session.Store, u refUpdate, to format.ID, expe
 		}
 		o.Expect = *expect
 	}
-	done, err := s.Conversation.EndAt(cmd.Context(), inSession, branch, to, o)
+	done, err := s.Conversation.EndAt(c, inSession, branch, to, o)
 	if err == nil && !done.Known {
 		to = done.Entry
 	}

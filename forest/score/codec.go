@@ -3,6 +3,8 @@ package score
 import (
 	"encoding/binary"
 	"errors"
+
+	"github.com/gemini-ctx/ctx/internal/varint"
 )
 
 // Append appends the encoded features to dst: 100 to 300 bytes for a usual message, less than 2 KiB
@@ -21,16 +23,16 @@ func (f Features) Append(dst []byte) []byte {
 // DecodeFeatures decodes features at the front of b and returns them with the bytes after them. It
 // accepts only the output of Append.
 func DecodeFeatures(b []byte) (Features, []byte, error) {
-	r := reader{b: b}
-	f := Features{conv: r.fixed64(), author: r.fixed32(), role: role(r.max(uint64(tool))), flags: flags(r.max(allFlags)), time: r.signed()}
+	r := reader{varint.Reader{Rest: b}}
+	f := Features{conv: r.Uint64(), author: r.Uint32(), role: role(r.max(uint64(tool))), flags: flags(r.max(allFlags)), time: r.Varint()}
 	f.words = uint16(r.max(maxCount))
 	f.to = r.keys(maxTo)
 	f.names = r.keys(maxNames)
 	f.terms = r.bag(maxTerms)
-	if r.bad {
+	if r.Err != nil {
 		return Features{}, nil, errFeatures
 	}
-	return f, r.b, nil
+	return f, r.Rest, nil
 }
 
 var errFeatures = errors.New("features of a message: damaged")
@@ -54,43 +56,24 @@ func appendBag(dst []byte, b bag) []byte {
 	return dst
 }
 
-// reader decodes numbers from the front of b. After the first malformed number, bad is true and all
-// results are 0.
-type reader struct {
-	b   []byte
-	bad bool
-}
+// reader decodes features and candidates. A value that Append does not write makes it fail.
+type reader struct{ varint.Reader }
 
-func (r *reader) take(n int) []byte {
-	if r.bad || len(r.b) < n {
-		r.bad = true
-		return make([]byte, n)
+var errDamaged = errors.New("damaged")
+
+// want makes the reader fail unless ok.
+func (r *reader) want(ok bool) {
+	if !ok {
+		r.Fail(errDamaged)
 	}
-	b := r.b[:n]
-	r.b = r.b[n:]
-	return b
 }
 
-func (r *reader) fixed64() uint64 { return binary.BigEndian.Uint64(r.take(8)) }
-func (r *reader) fixed32() uint32 { return binary.BigEndian.Uint32(r.take(4)) }
-
-// max reads a number from 0 to limit in its shortest form.
+// max reads a number from 0 to limit.
 func (r *reader) max(limit uint64) uint64 {
-	n, size := binary.Uvarint(r.b)
-	if r.bad || size <= 0 || size > 1 && r.b[size-1] == 0 || n > limit {
-		r.bad = true
+	n := r.Uvarint()
+	if n > limit {
+		r.Fail(errDamaged)
 		return 0
-	}
-	r.b = r.b[size:]
-	return n
-}
-
-// signed reads a number in the shortest zigzag form of package binary.
-func (r *reader) signed() int64 {
-	u := r.max(1<<64 - 1)
-	n := int64(u >> 1)
-	if u&1 != 0 {
-		n = ^n
 	}
 	return n
 }
@@ -98,13 +81,12 @@ func (r *reader) signed() int64 {
 // keys reads at most limit keys.
 func (r *reader) keys(limit int) []uint32 {
 	n := int(r.max(uint64(limit)))
-	if r.bad || n == 0 || len(r.b) < 4*n {
-		r.bad = r.bad || n > 0
+	if r.want(4*n <= len(r.Rest)); n == 0 || r.Err != nil {
 		return nil
 	}
 	keys := make([]uint32, n)
 	for i := range keys {
-		keys[i] = r.fixed32()
+		keys[i] = r.Uint32()
 	}
 	return keys
 }
@@ -112,8 +94,7 @@ func (r *reader) keys(limit int) []uint32 {
 // bag reads a bag of at most limit terms.
 func (r *reader) bag(limit int) bag {
 	n := int(r.max(uint64(limit)))
-	if r.bad || n == 0 || len(r.b) < 2*n {
-		r.bad = r.bad || n > 0
+	if r.want(2*n <= len(r.Rest)); n == 0 || r.Err != nil {
 		return nil
 	}
 	b := make(bag, n)
@@ -121,7 +102,7 @@ func (r *reader) bag(limit int) bag {
 	for i := range b {
 		last += r.max(1<<32 - 1)
 		b[i] = count{key: uint32(last), n: uint16(r.max(maxCount))}
-		r.bad = r.bad || last > 1<<32-1 || b[i].n == 0 || i > 0 && b[i].key <= b[i-1].key
+		r.want(last <= 1<<32-1 && b[i].n > 0 && (i == 0 || b[i].key > b[i-1].key))
 	}
 	return b
 }

@@ -4,6 +4,8 @@ import (
 	"encoding/binary"
 	"errors"
 	"slices"
+
+	"github.com/gemini-ctx/ctx/internal/varint"
 )
 
 // Append appends the encoded candidates to dst: about 100 KiB when all bounds are reached.
@@ -28,25 +30,25 @@ func (c *Candidates) Append(dst []byte) []byte {
 
 // DecodeCandidates decodes the output of Append and refuses everything else.
 func DecodeCandidates(b []byte) (*Candidates, error) {
-	r := reader{b: b}
+	r := reader{varint.Reader{Rest: b}}
 	c := &Candidates{}
-	for n := r.max(MaxClusters); n > 0 && !r.bad; n-- {
+	for n := r.max(MaxClusters); n > 0 && r.Err == nil; n-- {
 		k := r.cluster()
-		r.bad = r.bad || c.find(k.number) != nil
+		r.want(c.find(k.number) == nil)
 		c.clusters = append(c.clusters, k)
 	}
-	for n := r.max(MaxConversations); n > 0 && !r.bad; n-- {
+	for n := r.max(MaxConversations); n > 0 && r.Err == nil; n-- {
 		v := r.conversation()
-		r.bad = r.bad || c.conversation(v.key) != nil
+		r.want(c.conversation(v.key) == nil)
 		c.convs = append(c.convs, v)
 	}
-	if c.common.units = int(r.max(maxUnits - 1)); c.common.units > 0 && !r.bad {
+	if c.common.units = int(r.max(maxUnits - 1)); c.common.units > 0 && r.Err == nil {
 		c.common.counts = make([]uint16, buckets)
 		for i := range c.common.counts {
 			c.common.counts[i] = uint16(r.max(maxUnits))
 		}
 	}
-	if r.bad || len(r.b) > 0 {
+	if r.Err != nil || len(r.Rest) > 0 {
 		return nil, errCandidates
 	}
 	return c, nil
@@ -78,16 +80,16 @@ func (k *cluster) append(dst []byte) []byte {
 }
 
 func (r *reader) cluster() *cluster {
-	k := &cluster{number: r.max(1<<64 - 1), units: int(r.max(maxTick)), conv: r.fixed64(), tick: int(r.max(maxTick)), time: r.signed()}
-	k.author, k.to, k.members = r.fixed32(), r.fixed32(), r.keys(maxMembers)
+	k := &cluster{number: r.max(1<<64 - 1), units: int(r.max(maxTick)), conv: r.Uint64(), tick: int(r.max(maxTick)), time: r.Varint()}
+	k.author, k.to, k.members = r.Uint32(), r.Uint32(), r.keys(maxMembers)
 	for i, m := range k.members {
-		r.bad = r.bad || m == 0 || slices.Contains(k.members[:i], m)
+		r.want(m != 0 && !slices.Contains(k.members[:i], m))
 	}
 	last := uint64(0)
-	for n := r.max(maxClusterTerms); n > 0 && !r.bad; n-- {
+	for n := r.max(maxClusterTerms); n > 0 && r.Err == nil; n-- {
 		last += r.max(1<<32 - 1)
 		t := clusterTerm{key: uint32(last), n: uint16(r.max(maxCount)), last: uint32(r.max(1<<32 - 1))}
-		r.bad = r.bad || last > 1<<32-1 || t.n == 0 || len(k.terms) > 0 && t.key <= k.terms[len(k.terms)-1].key
+		r.want(last <= 1<<32-1 && t.n > 0 && (len(k.terms) == 0 || t.key > k.terms[len(k.terms)-1].key))
 		k.terms = append(k.terms, t)
 	}
 	k.sift()
@@ -114,11 +116,11 @@ func (v *conversation) append(dst []byte) []byte {
 }
 
 func (r *reader) conversation() *conversation {
-	v := &conversation{key: r.fixed64(), tick: int(r.max(maxTick)), time: r.signed(), pace: int(r.max(64 * one)), said: int(r.max(late - 1)), named: int(r.max(late - 1))}
+	v := &conversation{key: r.Uint64(), tick: int(r.max(maxTick)), time: r.Varint(), pace: int(r.max(64 * one)), said: int(r.max(late - 1)), named: int(r.max(late - 1))}
 	v.model, v.cluster, v.run = r.max(1) == 1, r.max(1<<64-1), int(r.max(maxTick))
-	for n := r.max(maxPersons); n > 0 && !r.bad; n-- {
-		s := speaker{key: r.fixed32(), tick: int(r.max(maxTick)), time: r.signed(), cluster: r.max(1<<64 - 1)}
-		r.bad = r.bad || s.key == 0 || v.speaker(s.key) != nil
+	for n := r.max(maxPersons); n > 0 && r.Err == nil; n-- {
+		s := speaker{key: r.Uint32(), tick: int(r.max(maxTick)), time: r.Varint(), cluster: r.max(1<<64 - 1)}
+		r.want(s.key != 0 && v.speaker(s.key) == nil)
 		v.persons = append(v.persons, s)
 	}
 	return v

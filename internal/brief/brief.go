@@ -39,11 +39,11 @@ var order = []Section{Wanted, Decided, Concluded, State, Changed, Files, Failing
 
 // Line is a line of a brief.
 type Line struct {
-	Section Section
-	Entry   format.ID // the newest message that it comes from
-	Seq     uint64    // of the message
-	Pos     int       // index among the lines of the message
-	Text    string    // one line, never empty
+	Section Section   `json:"section"`
+	Entry   format.ID `json:"entry"` // the newest message that it comes from
+	Seq     uint64    `json:"-"`     // of the message
+	Pos     int       `json:"-"`     // index among the lines of the message
+	Text    string    `json:"text"`  // one line, never empty
 }
 
 // SessionBrief is the brief of a branch of a session.
@@ -68,15 +68,45 @@ type Options struct {
 	// About holds texts that the lines should be about. If it is not nil, only lines that share
 	// telling terms with these texts are chosen, and only the shared terms count.
 	About []string
+	// Short says that the reader gets little beside the lines (see IsShort). The lines then first
+	// say what a colleague needs to go on, and a line that tells nothing by itself is not chosen.
+	Short bool
+	// Printed holds messages that are printed beside the lines. What they say is not repeated.
+	Printed map[format.ID]bool
 }
 
-// The shares of the room that are reserved for kinds of lines, in hundredths.
-const (
-	promptShare = 10
-	answerShare = 15
-	stateShare  = 10
-	fileShare   = 10
-)
+// shortBudget is the number of tokens below which an output is short.
+const shortBudget = 1000
+
+// IsShort reports whether an output of so many tokens is short; 0 means no limit.
+func IsShort(tokens int) bool { return 0 < tokens && tokens < shortBudget }
+
+// need is something that a brief always has room for.
+type need struct {
+	share int // of the room, in hundredths
+	take  func(c *chooser, purse int) []Line
+}
+
+// needsOf returns what a brief always has room for, the most important first. In a short brief a
+// share is one of the room that is left, because each need matters more than all after it.
+func needsOf(o Options) []need {
+	var needs []need
+	switch {
+	case o.About != nil:
+	case o.Short:
+		needs = []need{{40, (*chooser).request}, {40, (*chooser).changes}, {60, (*chooser).state}}
+		if o.Conclude {
+			needs = append(needs, need{50, (*chooser).concluded})
+		}
+	default:
+		needs = []need{{10, (*chooser).prompts}}
+		if o.Conclude {
+			needs = append(needs, need{15, (*chooser).concluded})
+		}
+		needs = append(needs, need{10, (*chooser).state}, need{10, (*chooser).files})
+	}
+	return needs
+}
 
 // Choose returns the most valuable lines that fit into the room, sorted by section and then by the
 // order of the conversation.
@@ -84,13 +114,12 @@ func Choose(facts []digest.Fact, o Options) []Line {
 	root := Root(facts)
 	c := newChooser(itemsOf(facts, root), root, o)
 	var chosen []Line
-	if o.About == nil {
-		chosen = append(chosen, c.prompts(o.Room*promptShare/100)...)
-		if o.Conclude {
-			chosen = append(chosen, c.concluded(o.Room*answerShare/100)...)
+	for _, n := range needsOf(o) {
+		room := o.Room
+		if o.Short {
+			room = c.left
 		}
-		chosen = append(chosen, c.state(o.Room*stateShare/100)...)
-		chosen = append(chosen, c.files(o.Room*fileShare/100)...)
+		chosen = append(chosen, n.take(c, room*n.share/100)...)
 	}
 	chosen = append(chosen, c.best()...)
 	slices.SortStableFunc(chosen, func(a, b Line) int {

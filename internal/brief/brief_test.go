@@ -321,6 +321,7 @@ func TestBudget(t *testing.T) {
 		if seed%4 == 2 {
 			o.About = []string{list0(list)}
 		}
+		o.Short, o.Conclude = seed%8 > 3, seed%16 > 7
 		lines := Choose(slices.Clone(list), o)
 		if again := Choose(list, o); show(again) != show(lines) {
 			t.Fatalf("seed %d: twice\n%sand\n%s", seed, show(lines), show(again))

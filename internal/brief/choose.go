@@ -2,7 +2,9 @@ package brief
 
 import (
 	"container/heap"
+	"strings"
 
+	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/digest"
 )
 
@@ -23,9 +25,13 @@ type chooser struct {
 	seen  []bool    // by number of a term: a chosen line has it
 	terms *vocabulary
 	least int // smallest number of telling terms of a line
+	short bool
+	shown map[format.ID]bool // messages that are printed beside the lines
 	left  int
 	cost  func(Line) int
 	queue queue
+	// sentences is the number of sentences of each prompt, by seq.
+	sentences map[uint64]int
 }
 
 // minShared is the smallest number of terms that a line shares with About: a single one may be
@@ -34,7 +40,15 @@ const minShared = 2
 
 func newChooser(items []item, root string, o Options) *chooser {
 	v := weigh(items, o.About)
-	c := &chooser{items: items, root: root, worth: v.worth, seen: make([]bool, len(v.worth)), terms: v, left: o.Room, cost: o.Cost}
+	c := &chooser{
+		items: items, root: root, terms: v, worth: v.worth, seen: make([]bool, len(v.worth)),
+		left: o.Room, cost: o.Cost, short: o.Short, shown: o.Printed, sentences: map[uint64]int{},
+	}
+	for i := range items {
+		if items[i].fact.Kind == digest.Prompt {
+			c.sentences[items[i].fact.Seq]++
+		}
+	}
 	if o.About != nil {
 		c.least = minShared
 	}
@@ -67,7 +81,7 @@ func (c *chooser) take(i int) (Line, bool) {
 func (c *chooser) best() []Line {
 	var out []Line
 	for i := range c.items {
-		if it := &c.items[i]; !it.taken && !it.fact.Slight && c.telling(i) >= c.least {
+		if it := &c.items[i]; !it.taken && !c.idle(i) && c.telling(i) >= c.least {
 			c.queue = append(c.queue, bid{c.density(i), i})
 		}
 	}
@@ -88,6 +102,39 @@ func (c *chooser) best() []Line {
 		}
 	}
 	return out
+}
+
+// idle reports whether an item is no line of a story: it tells nothing by itself, or its message is
+// printed beside the lines.
+func (c *chooser) idle(i int) bool {
+	f := c.items[i].fact
+	if f.Slight || c.shown[f.Entry] {
+		return true
+	}
+	l := c.items[i].line
+	return c.short && (!tellsAlone(f) || c.cost(l) > max(c.withText(l, leastStory), c.left/storyPart))
+}
+
+// In a short brief a line of the story costs at most this part of what is left, as a divisor, or
+// its text at most the least number: one long line would be all that the story says.
+const (
+	storyPart  = 5
+	leastStory = 160
+)
+
+// tellsAlone reports whether the line of a fact tells something to a reader who sees few others.
+func tellsAlone(f digest.Fact) bool {
+	switch f.Kind {
+	case digest.Commit:
+		return f.State != digest.Failed
+	case digest.Decision: // a refusal tells nothing without the user's reason, which is a prompt
+		return !strings.HasPrefix(f.Text, digest.Refused)
+	case digest.Prompt, digest.Answer, digest.Said, digest.Report:
+		return !digest.IsBare(f.Text)
+	case digest.Recap: // its lists number the parts of a form
+		return !digest.IsBare(f.Text) && strings.TrimLeft(f.Text, "0123456789") == f.Text
+	}
+	return false
 }
 
 // telling returns the number of terms of an item that have a value.
@@ -115,7 +162,11 @@ func (c *chooser) density(i int) float64 {
 			worth += c.worth[t]
 		}
 	}
-	return float64(worth*factorOf(it.fact)) / float64(it.cost+overhead)
+	factor := factorOf(it.fact)
+	if c.short {
+		factor = c.shortFactorOf(it.fact)
+	}
+	return float64(worth*factor) / float64(it.cost+overhead)
 }
 
 // factorOf returns the factor of a kind of fact. The words of the user count most, records of tools
@@ -138,6 +189,28 @@ func factorOf(f digest.Fact) float64 {
 	}
 	return 1
 }
+
+// shortFactorOf is factorOf in a short brief: what was decided, concluded and committed counts
+// most, and what a client wrote of older history least, because it is old. Of a long prompt, which
+// a user pastes, a sentence counts like any other.
+func (c *chooser) shortFactorOf(f digest.Fact) float64 {
+	switch f.Kind {
+	case digest.Prompt:
+		if c.sentences[f.Seq] > typedPrompt {
+			return 1
+		}
+	case digest.Answer, digest.Commit:
+		return 2
+	case digest.Said:
+		return 0.8
+	case digest.Recap:
+		return 0.5
+	}
+	return factorOf(f)
+}
+
+// typedPrompt is the largest number of sentences of a prompt that a user types.
+const typedPrompt = 5
 
 type bid struct {
 	density float64

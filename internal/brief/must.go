@@ -1,6 +1,7 @@
 package brief
 
 import (
+	"cmp"
 	"path"
 	"slices"
 	"strings"
@@ -38,6 +39,9 @@ func (c *chooser) concluded(purse int) []Line {
 		}
 		list = append(list, i)
 	}
+	if c.short {
+		return c.result(purse)
+	}
 	return c.takeWhile(list, Concluded, purse, 0)
 }
 
@@ -67,41 +71,159 @@ func (c *chooser) takeWhile(list []int, section Section, purse, first int) []Lin
 	return out
 }
 
+// sign is an item that says how the work stands.
+type sign struct {
+	item int
+	rank int // in a short brief, the smallest first
+}
+
+// The ranks of signs.
+const (
+	checkRank = iota
+	causeRank
+	commitRank
+	activeRank
+	todoRank
+	failureRank
+	branchRank
+)
+
 // state takes the newest facts about the state of the work: the branch, the newest commit, the
-// newest test run, the open items of the todo list, and the last failure.
+// newest test run, the open items of the todo list, and the last failure. A short brief counts
+// builds as tests, and begins with the newest run and its first error.
 func (c *chooser) state(purse int) []Line {
 	var out []Line
+	for _, s := range c.signs() {
+		it := &c.items[s.item]
+		if it.line.Section == Story {
+			it.line.Section = State
+		}
+		whole := it.line
+		if c.shown[it.fact.Entry] {
+			continue
+		}
+		if c.short {
+			if s.rank == checkRank {
+				it.line.Text = c.outcome(s.item)
+			}
+			it.line = c.cutLine(it.line, min(purse, c.withText(it.line, maxState)), withoutMiddle)
+		}
+		n := c.cost(it.line)
+		l, ok := Line{}, false
+		if n <= purse && it.line.Text != "" {
+			l, ok = c.take(s.item)
+		}
+		if !ok {
+			it.line = whole
+			continue
+		}
+		purse -= n
+		out = append(out, l)
+	}
+	return out
+}
+
+// signs returns the newest items of each kind that says how the work stands: the newest first, or
+// in a short brief by rank.
+func (c *chooser) signs() []sign {
+	var list []sign
 	seen := map[string]bool{}
 	for i := range slices.Backward(c.items) {
 		f := c.items[i].fact
-		what := ""
+		what, rank := "", 0
 		switch {
-		case f.Kind == digest.Branch, f.Kind == digest.Commit && f.State != digest.Failed:
-			what = string(f.Kind)
-		case f.Kind == digest.Command && f.Test && f.State != "":
-			what = "tests"
+		case f.Kind == digest.Branch:
+			what, rank = "branch", branchRank
+		case f.Kind == digest.Commit && f.State != digest.Failed:
+			what, rank = "commit", commitRank
+		case f.Kind == digest.Command && f.Test && f.State != "", c.short && f.Checks():
+			what, rank = "tests", checkRank
 		case f.Kind == digest.Todo && f.State != digest.Done:
-			what = "todo " + f.Key
+			if what, rank = "todo "+f.Key, todoRank; f.State == digest.Active {
+				rank = activeRank
+			}
 		case f.Kind == digest.Failure && c.items[i].line.Section == Failing:
-			what = "failure"
+			what, rank = "failure", failureRank
 		}
 		if what == "" || seen[what] {
 			continue
 		}
 		seen[what] = true
-		if c.items[i].line.Section == Story {
-			c.items[i].line.Section = State
-		}
-		n := c.cost(c.items[i].line)
-		if n > purse {
-			continue
-		}
-		if l, ok := c.take(i); ok {
-			purse -= n
-			out = append(out, l)
+		list = append(list, sign{i, rank})
+		if cause := c.causeOf(i); c.short && rank == checkRank && cause >= 0 {
+			list = append(list, sign{cause, causeRank})
 		}
 	}
-	return out
+	if c.short {
+		list = c.mostUrgent(list)
+	}
+	return list
+}
+
+// mostUrgent sorts signs by rank. It leaves out todo items above the largest number, and a failure
+// if a test run says more.
+func (c *chooser) mostUrgent(list []sign) []sign {
+	slices.SortStableFunc(list, func(a, b sign) int { return cmp.Compare(a.rank, b.rank) })
+	todos, checked := 0, len(list) > 0 && list[0].rank == checkRank
+	since := c.sinceTodo()
+	return slices.DeleteFunc(list, func(s sign) bool {
+		switch s.rank {
+		case activeRank, todoRank:
+			if c.items[s.item].fact.Seq < since {
+				return true
+			}
+			todos++
+			return todos > maxTodos
+		case failureRank:
+			return checked
+		}
+		return false
+	})
+}
+
+// sinceTodo returns the seq from which on an item of the todo list is of the work at hand: that of
+// the newest list, or of the newest prompt if that is older.
+func (c *chooser) sinceTodo() uint64 {
+	list, prompt := uint64(0), uint64(0)
+	for i := range c.items {
+		switch f := c.items[i].fact; f.Kind {
+		case digest.Todo:
+			list = max(list, f.Seq)
+		case digest.Prompt:
+			prompt = max(prompt, f.Seq)
+		}
+	}
+	return min(list, prompt)
+}
+
+// causeOf returns the item with the first error line of the newest run of a command, or -1.
+func (c *chooser) causeOf(i int) int {
+	f := c.items[i].fact
+	if f.State != digest.Failed {
+		return -1
+	}
+	for j := i + 1; j < len(c.items); j++ {
+		if e := c.items[j].fact; e.Kind == digest.Failure && e.Key == f.Key {
+			return j
+		}
+	}
+	return -1
+}
+
+// outcome returns the text of a command that ended, with how it ended, and whether files were
+// changed after it.
+func (c *chooser) outcome(i int) string {
+	it := &c.items[i]
+	text := it.line.Text
+	if it.fact.State == digest.Passed && !strings.HasSuffix(text, " passed") {
+		text += ": passed"
+	}
+	for j := i + 1; j < len(c.items); j++ {
+		if c.items[j].fact.Kind == digest.Edit {
+			return text + ", before the last change"
+		}
+	}
+	return text
 }
 
 // files takes the names of the most recently used files, one line per directory: first files that

@@ -15,20 +15,20 @@ import (
 	"github.com/gemini-ctx/ctx/refs"
 )
 
-// Candidates are the clusters a unit may join, as of a forest and some decisions after it.
-type Candidates struct {
+// candidates are the clusters a unit may join, as of a forest and some decisions after it.
+type candidates struct {
 	*score.Candidates
 	opened uint64 // clusters opened so far
 	stamp  cache.Stamp
 }
 
-// Candidates returns the candidates as of the transaction. It reads them from the cache and
+// candidates returns the candidates as of the transaction. It reads them from the cache and
 // applies later decisions, or computes them from the forest.
-func (t *Tx) Candidates() (*Candidates, error) {
+func (t *Tx) candidates() (*candidates, error) {
 	if t.cands != nil {
 		return t.cands, nil
 	}
-	c, err := t.CachedCandidates()
+	c, err := t.cachedCandidates()
 	if err != nil {
 		return nil, err
 	}
@@ -46,9 +46,9 @@ func candidateStamp(view *refs.View) cache.Stamp {
 	return cache.Stamp{Number: uint64(len(view.Pending(history.MainForest))), Digest: view.Get(history.ForestRef).ID}
 }
 
-// CachedCandidates returns nil if the cache cannot be brought up to date: it belongs to another
+// cachedCandidates returns nil if the cache cannot be brought up to date: it belongs to another
 // forest, or members were taken out or put back since.
-func (t *Tx) CachedCandidates() (*Candidates, error) {
+func (t *Tx) cachedCandidates() (*candidates, error) {
 	payload, stamp, ok := t.Cache.Load(cache.CandidatesName(history.MainForest))
 	now := candidateStamp(t.store.View)
 	if !ok || stamp.Digest != now.Digest || stamp.Number > now.Number || len(payload) < 9 || payload[0] != history.LooksVersion {
@@ -59,7 +59,7 @@ func (t *Tx) CachedCandidates() (*Candidates, error) {
 	if err != nil {
 		return nil, nil
 	}
-	c := &Candidates{Candidates: list, opened: opened, stamp: now}
+	c := &candidates{Candidates: list, opened: opened, stamp: now}
 	for _, d := range t.store.View.Pending(history.MainForest)[stamp.Number:] {
 		switch d.Kind {
 		case format.DecideJoin:
@@ -73,7 +73,7 @@ func (t *Tx) CachedCandidates() (*Candidates, error) {
 	return c, nil
 }
 
-func (t *Tx) touch(c *Candidates, d format.Decision) error {
+func (t *Tx) touch(c *candidates, d format.Decision) error {
 	_, f, err := t.memberFeatures(d.ID)
 	if err != nil {
 		return err
@@ -87,12 +87,12 @@ func (t *Tx) touch(c *Candidates, d format.Decision) error {
 const membersRead = 32
 
 // freshCandidates takes the clusters that arrived last, live ones first, from the forest.
-func (t *Tx) freshCandidates() (*Candidates, error) {
+func (t *Tx) freshCandidates() (*candidates, error) {
 	st, err := t.Forest(t.store.View)
 	if err != nil {
 		return nil, err
 	}
-	c := &Candidates{Candidates: &score.Candidates{}, opened: st.Opened, stamp: candidateStamp(t.store.View)}
+	c := &candidates{Candidates: &score.Candidates{}, opened: st.Opened, stamp: candidateStamp(t.store.View)}
 	live := st.Live()
 	slices.SortFunc(live, func(a, b *forest.Cluster) int { return cmp.Compare(b.Arrival, a.Arrival) })
 	live = live[:min(len(live), score.MaxClusters)]
@@ -185,7 +185,7 @@ func (t *Tx) carryCandidates(op *format.Operation) error {
 	if someLeft(t.store.Decided(history.MainForest)) {
 		return nil
 	}
-	c, err := t.CachedCandidates()
+	c, err := t.cachedCandidates()
 	t.cands = c
 	return err
 }

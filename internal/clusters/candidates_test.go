@@ -2,8 +2,10 @@ package clusters_test
 
 import (
 	"context"
+	"slices"
 	"testing"
 
+	"github.com/gemini-ctx/ctx/internal/cache"
 	"github.com/gemini-ctx/ctx/internal/conversation"
 	"github.com/gemini-ctx/ctx/internal/history"
 	"github.com/gemini-ctx/ctx/internal/store"
@@ -39,13 +41,41 @@ func TestCandidatesAreNotKeptOverAnAmend(t *testing.T) {
 		if t1.View.Get(name).Frontier == before.Get(name).Frontier {
 			t.Error("nothing graduated with the newer version")
 		}
-		c, err := s.Clusters.Begin(t1).CachedCandidates()
-		if c != nil {
+		cached, err := s.Clusters.Begin(t1).HasCachedCandidates()
+		if cached {
 			t.Error("the candidates with the old words are kept")
 		}
 		return err
 	})
 	if err != nil {
 		t.Fatal(err)
+	}
+}
+
+// Candidates of another version are made anew; those of this one are taken as they are.
+func TestCandidatesOfAnotherVersion(t *testing.T) {
+	s := storetest.Create(t, storetest.Small...)
+	storetest.Talk(t, s, "talk", 20, 1)
+	name := cache.CandidatesName(history.MainForest)
+	for _, version := range []int{history.LooksVersion, history.LooksVersion + 1, 0} {
+		err := s.Store.Locked(context.Background(), func(t1 *store.Tx) error {
+			payload, stamp, ok := s.History.Cache.Load(name)
+			if !ok {
+				t.Fatal("no candidates are cached")
+			}
+			payload = slices.Clone(payload)
+			payload[0] = byte(version)
+			if err := s.History.Cache.Store(name, stamp, payload); err != nil {
+				return err
+			}
+			cached, err := s.Clusters.Begin(t1).HasCachedCandidates()
+			if cached != (version == history.LooksVersion) {
+				t.Errorf("candidates of version %d: taken %v", version, cached)
+			}
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
 	}
 }

@@ -52,14 +52,16 @@ func (t *Tx) BeginFlat() error {
 // coldOf returns the messages of a branch up to its frontier, oldest first.
 func (s *Reader) coldOf(v format.Value) ([]format.ID, error) {
 	var list []format.ID
-	err := s.EachBack(v.ID, func(id format.ID, e *format.Entry) bool {
-		if e.Kind == format.KindMessage && e.Seq <= v.Frontier {
-			list = append(list, id)
+	for e, err := range s.Walk(v.ID, history.WithJoined) {
+		if err != nil {
+			return nil, err
 		}
-		return true
-	})
+		if e.Kind == format.KindMessage && e.Seq <= v.Frontier {
+			list = append(list, e.ID)
+		}
+	}
 	slices.Reverse(list)
-	return list, err
+	return list, nil
 }
 
 // RestoreFlat adds messages to the flat forest that were restored to the main forest, if the flat

@@ -30,7 +30,7 @@ func (s *Reader) Operation(view *refs.View, name string) (uint64, error) {
 	if n, err := strconv.ParseUint(name, 10, 64); err == nil {
 		return n, s.inLog(view, n)
 	}
-	if len(name) < 4 || len(name) > format.IDLen || !IsHex(name) {
+	if len(name) < 4 || len(name) > format.IDLen || !isHex(name) {
 		return 0, fmt.Errorf("%w: %q is neither the number of an operation nor the digest of one", history.ErrInput, history.Clip(name))
 	}
 	var found []uint64

@@ -35,7 +35,7 @@ func (t *Tx) Graduate(h *history.Head, limit int) (graduated, error) {
 	if len(units) == 0 {
 		return done, nil
 	}
-	c, err := t.Candidates()
+	c, err := t.candidates()
 	if err != nil {
 		return done, err
 	}
@@ -117,7 +117,7 @@ func (t *Tx) already(h *history.Head, units []window.Unit) (map[format.ID]forest
 
 // place chooses the cluster of a unit. It is the cluster of the call that the unit answers, the
 // cluster of the exchange that it continues, the cluster with the best score, or a new one.
-func (t *Tx) place(h *history.Head, c *Candidates, u window.Unit) (cluster uint64, opened bool, err error) {
+func (t *Tx) place(h *history.Head, c *candidates, u window.Unit) (cluster uint64, opened bool, err error) {
 	unit, err := t.allFeatures(h, u.Start, u.End)
 	if err != nil {
 		return 0, false, err
@@ -174,18 +174,22 @@ func (t *Tx) lateResult(h *history.Head, u window.Unit) (cluster uint64, ok bool
 	}
 	var call format.ID
 	n := 0
-	err = t.EachBack(h.Items[u.Start].ID, func(id format.ID, e *format.Entry) bool {
-		n++
-		if slices.Contains(history.CallIDs(e), results[0]) {
-			call = id
+	for e, err := range t.Walk(h.Items[u.Start].ID, history.WithJoined) {
+		if err != nil {
+			return 0, false, err
+		}
+		if n++; slices.Contains(history.CallIDs(e.Entry), results[0]) {
+			call = e.ID
 			if e.Kind == format.KindAmend {
 				call = e.Amends
 			}
 		}
-		return call.IsZero() && n < history.MaxPairDistance
-	})
-	if err != nil || call.IsZero() {
-		return 0, false, err
+		if !call.IsZero() || n == history.MaxPairDistance {
+			break
+		}
+	}
+	if call.IsZero() {
+		return 0, false, nil
 	}
 	st, err := t.store.Draft()
 	if err != nil {
@@ -215,7 +219,7 @@ func (s *Writer) GraduateAll(ctx context.Context, session, branch string) (Gradu
 		if err := ctx.Err(); err != nil {
 			return g, err
 		}
-		err := s.locked(ctx, func(t *Tx) error {
+		err := s.Locked(ctx, func(t *Tx) error {
 			done, err := t.graduateBranch(session, branch, &h)
 			g.Graduated += done.Entries
 			g.Merged += done.merged

@@ -1,6 +1,7 @@
 package clusters_test
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -12,14 +13,13 @@ import (
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/agent/unionfind"
 	"github.com/gemini-ctx/ctx/internal/conversation"
-	"github.com/gemini-ctx/ctx/internal/exchange"
 	"github.com/gemini-ctx/ctx/internal/history"
 	"github.com/gemini-ctx/ctx/internal/session"
 	"github.com/gemini-ctx/ctx/internal/store"
 	"github.com/gemini-ctx/ctx/internal/storetest"
 )
 
-// past makes a store with n graduated messages: clusters of twenty, each summarised, and all but
+// past makes a store with n graduated messages: clusters of twenty, each summarized, and all but
 // ten evicted. No score is asked, so that a million takes a minute.
 func past(b *testing.B, n int) *session.Store {
 	b.Helper()
@@ -53,8 +53,11 @@ func past(b *testing.B, n int) *session.Store {
 		}
 		doc.Clusters = append(doc.Clusters, c)
 	}
-	im := &exchange.ForestImporter{Writer: s.Exchange, Doc: doc, Out: exchange.ImportedForest{Session: "old"}}
-	if err := im.Run(context.Background()); err != nil {
+	var file bytes.Buffer
+	if err := unionfind.Encode(&file, doc); err != nil {
+		b.Fatal(err)
+	}
+	if _, err := s.Exchange.ImportUnionFind(context.Background(), &file, "old"); err != nil {
 		b.Fatal(err)
 	}
 	return s
@@ -105,7 +108,7 @@ func benchmarkDecide(b *testing.B, s *session.Store) {
 			if err != nil {
 				return err
 			}
-			if _, err := s.Clusters.Begin(t).Candidates(); err != nil { // every append finds them in the cache
+			if err := s.Clusters.Begin(t).LoadCandidates(); err != nil { // every append finds them in the cache
 				return err
 			}
 			all, gone := h.Items, 0 // an append sees the window, not what is yet to come

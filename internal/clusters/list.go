@@ -2,6 +2,7 @@ package clusters
 
 import (
 	"errors"
+	"slices"
 	"strings"
 
 	"github.com/gemini-ctx/ctx/forest"
@@ -158,4 +159,21 @@ func (s *Reader) ClustersAt(view *refs.View, number uint64) ([]ClusterInfo, erro
 		return nil, err
 	}
 	return s.Infos(st)
+}
+
+// ByArrival returns the live clusters, by the arrival of their newest members.
+func ByArrival(st *forest.State) []*forest.Cluster {
+	live := st.Live()
+	// A cluster that lost all its members and got one back may have another's arrival: the stable
+	// order is by number then.
+	slices.SortStableFunc(live, func(a, b *forest.Cluster) int {
+		switch {
+		case a.Arrival < b.Arrival:
+			return -1
+		case a.Arrival > b.Arrival:
+			return 1
+		}
+		return 0
+	})
+	return live
 }

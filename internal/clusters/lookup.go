@@ -128,6 +128,6 @@ func (r Lookup) MembersOf(st *forest.State, at *ClusterAt) ([]format.ID, error) 
 		return st.Members(at.Live)
 	}
 	var members []format.ID
-	err := r.Walk(at.Node, func(id format.ID) error { members = append(members, id); return nil })
+	err := r.EachMember(at.Node, func(id format.ID) error { members = append(members, id); return nil })
 	return members, err
 }

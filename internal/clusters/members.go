@@ -35,12 +35,12 @@ func (s *Reader) Members(view *refs.View, id format.ID, each func(format.ID) err
 		}
 		return each(id)
 	case *format.Node:
-		return s.Walk(id, each)
+		return s.EachMember(id, each)
 	case interface{ Over() format.ID }: // a summary, a tombstone
-		return s.Walk(o.Over(), each)
+		return s.EachMember(o.Over(), each)
 	case *format.Forest:
 		for _, c := range o.Clusters {
-			if err := s.Walk(c.Node, each); err != nil {
+			if err := s.EachMember(c.Node, each); err != nil {
 				return err
 			}
 		}
@@ -49,7 +49,9 @@ func (s *Reader) Members(view *refs.View, id format.ID, each func(format.ID) err
 	return fmt.Errorf("%w: a %s stands for no entries: %v", history.ErrNotFound, kind, id)
 }
 
-func (s *Reader) Walk(node format.ID, each func(format.ID) error) error {
+// EachMember calls each, in order, for the members below a node. It stops at the first error of
+// each and returns it.
+func (s *Reader) EachMember(node format.ID, each func(format.ID) error) error {
 	var failed error
 	err := forest.Walk(s.Loader(), node, func(_ format.ID, entries []format.ID) {
 		for _, e := range entries {
@@ -106,7 +108,8 @@ func (s *Reader) runOf(view *refs.View, wanted func(format.ID) bool) ([]format.I
 	return nil, nil
 }
 
-// ResolveCluster finds the clusters between two writings of the forest whose id starts with prefix.
+// resolveUnwritten finds the id of a cluster between two writings of the forest that starts with
+// prefix.
 func (s *Reader) resolveUnwritten(view *refs.View, prefix string) (format.ID, bool, error) {
 	var found format.ID
 	run, err := s.runOf(view, func(node format.ID) bool {
@@ -127,6 +130,7 @@ func (t *Tx) AddNodes(run []format.ID) (format.ID, error) {
 	return id, err
 }
 
+// NodeObjects returns the nodes over a run of entries, and the id of the top node.
 func NodeObjects(run []format.ID) (raws []format.Raw, id format.ID, err error) {
 	nodes, err := format.Nodes(run)
 	if err != nil {

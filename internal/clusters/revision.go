@@ -86,7 +86,7 @@ func (s *Reader) resolveBase(view *refs.View, rev string) (format.ID, error) {
 	if id, err := format.ParseID(rev); err == nil {
 		return id, nil
 	}
-	if len(rev) >= 4 && len(rev) < format.IDLen && IsHex(rev) {
+	if len(rev) >= 4 && len(rev) < format.IDLen && isHex(rev) {
 		id, err := s.resolvePrefix(view, rev)
 		if IsMissing(err) {
 			if tip, notNamed := s.resolveNamed(view, rev); !IsMissing(notNamed) {
@@ -173,7 +173,7 @@ func (s *Reader) ago(view *refs.View, rev string, n int) (format.ID, error) {
 	return v.ID, nil
 }
 
-func IsHex(s string) bool {
+func isHex(s string) bool {
 	for _, c := range s {
 		if (c < '0' || c > '9') && (c < 'a' || c > 'f') {
 			return false

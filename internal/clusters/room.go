@@ -5,8 +5,6 @@
 package clusters
 
 import (
-	"context"
-
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/history"
 	"github.com/gemini-ctx/ctx/internal/store"
@@ -17,20 +15,10 @@ type Reader struct {
 	*history.Reader
 }
 
-// NewReader returns a reader over the rooms below.
-func NewReader(h *history.Reader) *Reader {
-	return &Reader{Reader: h}
-}
-
 // Writer has the verbs of clusters. Each takes the lock of the store.
 type Writer struct {
 	*Reader
-	store *store.Store
-}
-
-// NewWriter returns the verbs over the rooms below.
-func NewWriter(r *Reader, s *store.Store) *Writer {
-	return &Writer{Reader: r, store: s}
+	*store.Room[*Tx]
 }
 
 // Tx is the part of a transaction that changes clusters. It exists only while the store is locked.
@@ -38,17 +26,13 @@ type Tx struct {
 	*Reader
 	store *store.Tx
 
-	cands *Candidates // nil until asked for
+	cands *candidates // nil until asked for
 }
 
-// Begin returns the part of this room in a transaction.
-func (w *Writer) Begin(t *store.Tx) *Tx {
-	return store.Part(t, func() *Tx { return &Tx{Reader: w.Reader, store: t} })
-}
-
-// locked runs do under the store's lock. do may commit more than once.
-func (w *Writer) locked(ctx context.Context, do func(*Tx) error) error {
-	return w.store.Locked(ctx, func(t *store.Tx) error { return do(w.Begin(t)) })
+// New returns the verbs over the rooms below.
+func New(s *store.Store) *Writer {
+	r := &Reader{Reader: s.Reader}
+	return &Writer{Reader: r, Room: store.NewRoom(s, func(t *store.Tx) *Tx { return &Tx{Reader: r, store: t} })}
 }
 
 // Prepare has the candidates at hand before an operation is recorded.
@@ -64,5 +48,5 @@ func (t *Tx) Committed(decided []format.Decision) {
 	t.saveCandidates()
 }
 
-// Forget drops the candidates: they are made of words.
-func (t *Tx) Forget() { t.cands = nil }
+// DropCandidates drops the candidates: they are made of words.
+func (t *Tx) DropCandidates() { t.cands = nil }

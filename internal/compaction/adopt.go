@@ -20,11 +20,11 @@ const adoptBatch = 16
 func (r *Compaction) finish(ctx context.Context) error {
 	batches := slices.Collect(slices.Chunk(r.o.Branches, adoptBatch))
 	for _, batch := range batches[:max(0, len(batches)-1)] {
-		if err := r.locked(ctx, func(t *Tx) error { return r.AdoptAll(t, batch) }); err != nil {
+		if err := r.Locked(ctx, func(t *Tx) error { return r.AdoptAll(t, batch) }); err != nil {
 			return err
 		}
 	}
-	return r.locked(ctx, func(t *Tx) error {
+	return r.Locked(ctx, func(t *Tx) error {
 		var last []history.BranchName
 		if len(batches) > 0 {
 			last = batches[len(batches)-1]

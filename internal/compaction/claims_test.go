@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/gemini-ctx/ctx/forest"
+	"github.com/gemini-ctx/ctx/internal/clusters"
 	"github.com/gemini-ctx/ctx/internal/compaction"
 	"github.com/gemini-ctx/ctx/internal/conversation"
 	"github.com/gemini-ctx/ctx/internal/history"
@@ -67,8 +68,8 @@ func dirtyClaims(t *testing.T, s *session.Store, v *refs.View) []summaries.Claim
 	t.Helper()
 	st := storetest.Must[*forest.State](t)(s.History.Forest(v))
 	var numbers []uint64
-	for _, c := range history.ByArrival(st) {
+	for _, c := range clusters.ByArrival(st) {
 		numbers = append(numbers, c.Number)
 	}
-	return storetest.Must[[]summaries.Claim](t)(s.Summaries.ExtractClaims(v, st, new(history.Owners), numbers))
+	return storetest.Must[[]summaries.Claim](t)(s.Summaries.ExtractClaims(v, st, new(summaries.Owners), numbers))
 }

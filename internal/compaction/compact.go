@@ -28,7 +28,7 @@ type Compaction struct {
 	o      CompactOptions
 	Forest string
 	force  bool // the branches adopt the forest even if that makes renderings longer
-	owners history.Owners
+	owners summaries.Owners
 	seen   int // the ForgetMark before the inputs of the answers were read
 	done   summaries.Compaction
 }
@@ -81,7 +81,7 @@ func (r *Compaction) begin(ctx context.Context) error {
 	if r.Forest != history.FlatForest {
 		return nil
 	}
-	return r.locked(ctx, func(t *Tx) error {
+	return r.Locked(ctx, func(t *Tx) error {
 		if t.store.HasFlat() {
 			return nil
 		}

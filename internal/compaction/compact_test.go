@@ -20,7 +20,6 @@ import (
 	"github.com/gemini-ctx/ctx/internal/conversation"
 	"github.com/gemini-ctx/ctx/internal/history"
 	"github.com/gemini-ctx/ctx/internal/session"
-	"github.com/gemini-ctx/ctx/internal/store"
 	"github.com/gemini-ctx/ctx/internal/storetest"
 	"github.com/gemini-ctx/ctx/internal/summaries"
 )
@@ -111,7 +110,7 @@ func TestInterruptedCompaction(t *testing.T) {
 	storetest.Check(t, s)
 }
 
-// Where a chain ends in the extractive summariser, that one's ranked list is taken, as where nobody
+// Where a chain ends in the extractive summarizer, that one's ranked list is taken, as where nobody
 // else is set up; of pieces its words are.
 func TestExtractiveAtTheEndOfTheChain(t *testing.T) {
 	for _, limit := range []int{100_000, 400} {
@@ -134,8 +133,8 @@ func TestExtractiveAtTheEndOfTheChain(t *testing.T) {
 	}
 }
 
-// A summariser that fails leaves everything as it was, and says why, once a kind.
-func TestFailingSummariser(t *testing.T) {
+// A summarizer that fails leaves everything as it was, and says why, once a kind.
+func TestFailingSummarizer(t *testing.T) {
 	long := strings.Repeat("much longer than what it sums up ", 1000)
 	for name, say := range map[string]func(summarize.Request) (summarize.Response, error){
 		"error": func(summarize.Request) (summarize.Response, error) {
@@ -409,7 +408,7 @@ func TestFlatHasEveryMember(t *testing.T) {
 		t.Helper()
 		storetest.Check(t, s)
 		var sets []string
-		for _, name := range store.ForestNames {
+		for _, name := range []string{history.FlatForest, history.MainForest} {
 			st := storetest.Must[*forest.State](t)(s.History.ForestOf(storetest.View(t, s), name))
 			var all []string
 			for _, c := range st.Live() {
@@ -418,7 +417,7 @@ func TestFlatHasEveryMember(t *testing.T) {
 				}
 			}
 			for _, e := range storetest.Must[[]forest.Evicted](t)(st.Evicted()) {
-				if err := s.Clusters.Walk(storetest.Must[*format.Tombstone](t)(s.History.Loader().Tombstone(e.Tombstone)).Node, func(id format.ID) error {
+				if err := s.Clusters.EachMember(storetest.Must[*format.Tombstone](t)(s.History.Loader().Tombstone(e.Tombstone)).Node, func(id format.ID) error {
 					all = append(all, id.String())
 					return nil
 				}); err != nil {

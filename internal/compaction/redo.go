@@ -19,7 +19,7 @@ import (
 func (s *Writer) RedoSummary(ctx context.Context, id format.ID, o CompactOptions) (summaries.Compaction, error) {
 	r := &Compaction{Writer: s, o: o, force: true}
 	var number uint64
-	err := s.locked(ctx, func(t *Tx) error {
+	err := s.Locked(ctx, func(t *Tx) error {
 		at, err := t.clusters.Lookup().AnyCluster(id)
 		if err != nil {
 			return err
@@ -54,7 +54,7 @@ func (s *Writer) RevertSummary(ctx context.Context, id format.ID, o CompactOptio
 	if err != nil {
 		return r.done, err
 	}
-	err = s.locked(ctx, func(t *Tx) error {
+	err = s.Locked(ctx, func(t *Tx) error {
 		at, err := t.clusters.Lookup().AnyCluster(id)
 		if err != nil {
 			return err
@@ -101,7 +101,7 @@ func (t *Tx) bare(at *clusters.ClusterAt) error {
 		out := format.Decision{Kind: format.DecideRetract, Cluster: at.Number, ID: members[last], Offset: uint64(last)}
 		back := out
 		back.Kind = format.DecideRestore
-		t.clusters.Forget()
+		t.clusters.DropCandidates()
 		if err := t.store.DecideIn(at.Forest, out, back); err != nil {
 			return err
 		}

@@ -4,8 +4,6 @@
 package compaction
 
 import (
-	"context"
-
 	"github.com/gemini-ctx/ctx/internal/clusters"
 	"github.com/gemini-ctx/ctx/internal/conversation"
 	"github.com/gemini-ctx/ctx/internal/epochs"
@@ -22,24 +20,11 @@ type Reader struct {
 	summaries *summaries.Reader
 }
 
-// NewReader returns a reader over the rooms below.
-func NewReader(h *history.Reader, recall *recall.Reader, summaries *summaries.Reader) *Reader {
-	return &Reader{Reader: h, recall: recall, summaries: summaries}
-}
-
 // Writer has the verbs of compactions. Each takes the lock of the store.
 type Writer struct {
 	*Reader
-	store        *store.Store
-	clusters     *clusters.Writer
-	conversation *conversation.Writer
-	epochs       *epochs.Writer
-	summaries    *summaries.Writer
-}
-
-// NewWriter returns the verbs over the rooms below.
-func NewWriter(r *Reader, s *store.Store, clusters *clusters.Writer, conversation *conversation.Writer, epochs *epochs.Writer, summaries *summaries.Writer) *Writer {
-	return &Writer{Reader: r, store: s, clusters: clusters, conversation: conversation, epochs: epochs, summaries: summaries}
+	*store.Room[*Tx]
+	clusters *clusters.Writer
 }
 
 // Tx is the part of a transaction that compacts. It exists only while the store is locked.
@@ -52,12 +37,13 @@ type Tx struct {
 	summaries    *summaries.Tx
 }
 
-// Begin returns the part of this room in a transaction.
-func (w *Writer) Begin(t *store.Tx) *Tx {
-	return &Tx{Reader: w.Reader, store: t, clusters: w.clusters.Begin(t), conversation: w.conversation.Begin(t), epochs: w.epochs.Begin(t), summaries: w.summaries.Begin(t)}
-}
-
-// locked runs do under the store's lock. do may commit more than once.
-func (w *Writer) locked(ctx context.Context, do func(*Tx) error) error {
-	return w.store.Locked(ctx, func(t *store.Tx) error { return do(w.Begin(t)) })
+// New returns the verbs over the rooms below.
+func New(s *store.Store, clusters *clusters.Writer, epochs *epochs.Writer, summaries *summaries.Writer, conversation *conversation.Writer, recall *recall.Reader) *Writer {
+	r := &Reader{Reader: s.Reader, recall: recall, summaries: summaries.Reader}
+	return &Writer{Reader: r, clusters: clusters, Room: store.NewRoom(s, func(t *store.Tx) *Tx {
+		return &Tx{
+			Reader: r, store: t,
+			clusters: clusters.Begin(t), conversation: conversation.Begin(t), epochs: epochs.Begin(t), summaries: summaries.Begin(t),
+		}
+	})}
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/gemini-ctx/ctx/forest"
 	"github.com/gemini-ctx/ctx/forest/summarize"
 	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/internal/clusters"
 	"github.com/gemini-ctx/ctx/internal/history"
 	"github.com/gemini-ctx/ctx/internal/summaries"
 	"github.com/gemini-ctx/ctx/refs"
@@ -26,7 +27,7 @@ func (r *Compaction) summarizeAll(ctx context.Context) error {
 		return err
 	}
 	var todo []uint64
-	for _, c := range history.ByArrival(st) {
+	for _, c := range clusters.ByArrival(st) {
 		if c.Dirty() {
 			todo = append(todo, c.Number)
 		}
@@ -231,7 +232,7 @@ func (r *Compaction) record(ctx context.Context, answers []summaries.SealedAnswe
 	if len(answers) == 0 {
 		return nil
 	}
-	return r.locked(ctx, func(t *Tx) error {
+	return r.Locked(ctx, func(t *Tx) error {
 		answers, err := t.summaries.AddAnswers(r.seen, answers, &r.done)
 		if err != nil {
 			return err

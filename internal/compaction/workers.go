@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/gemini-ctx/ctx/forest/summarize"
+	"github.com/gemini-ctx/ctx/internal/clusters"
 	"github.com/gemini-ctx/ctx/internal/history"
 	"github.com/gemini-ctx/ctx/internal/summaries"
 	"github.com/gemini-ctx/ctx/refs"
@@ -27,7 +28,7 @@ func (s *Reader) Claims(ctx context.Context, view *refs.View, limit int, each fu
 	if err != nil {
 		return err
 	}
-	for _, c := range history.ByArrival(st) {
+	for _, c := range clusters.ByArrival(st) {
 		if !c.Dirty() {
 			continue
 		}
@@ -90,7 +91,7 @@ func (s *Writer) Commit(ctx context.Context, brought []summaries.Answer) (summar
 	if err != nil {
 		return r.done, err
 	}
-	err = s.locked(ctx, func(t *Tx) error {
+	err = s.Locked(ctx, func(t *Tx) error {
 		answers, err := t.summaries.AddAnswers(r.seen, answers, &r.done)
 		if err != nil {
 			return err

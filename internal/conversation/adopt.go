@@ -67,19 +67,21 @@ func (t *Tx) tailFrom(v format.Value, seq uint64) (uint64, error) {
 	}
 	tail := clusters.Rewound{IDs: map[format.ID]bool{}}
 	from, looked := border, 0
-	err := t.EachBack(v.ID, func(id format.ID, e *format.Entry) bool {
+	for e, err := range t.Walk(v.ID, history.WithJoined) {
+		if err != nil {
+			return 0, err
+		}
 		if e.Kind == format.KindMessage && e.Seq <= border {
 			if looked++; len(tail.Results) == 0 || looked > history.MaxPairDistance {
-				return false
+				break
 			}
-			if tail.Answers(e) {
+			if tail.Answers(e.Entry) {
 				from = e.Seq - 1
 			}
 		}
-		tail.Add(id, e)
-		return true
-	})
-	return from, err
+		tail.Add(e.ID, e.Entry)
+	}
+	return from, nil
 }
 
 // adoptIfLong makes a branch adopt a forest if its tail has grown past window.evict_at and becomes

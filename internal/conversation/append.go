@@ -48,7 +48,7 @@ func (s *Writer) Append(ctx context.Context, session, branch string, batch []Mes
 		return nil, nil, err
 	}
 	var done []Appended
-	err = s.locked(ctx, func(t *Tx) error {
+	err = s.Locked(ctx, func(t *Tx) error {
 		done, err = t.appendAll(session, branch, clean, o)
 		return err
 	})

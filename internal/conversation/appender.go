@@ -305,17 +305,15 @@ func (w *Appender) checkResults(e *format.Entry) error {
 			drop(history.CallIDs(past))
 		}
 	}
-	err := w.EachBack(w.startOfBranch(), func(_ format.ID, past *format.Entry) bool {
-		drop(history.CallIDs(past))
-		return len(missing) > 0
-	})
-	if err != nil {
-		return err
+	for past, err := range w.Walk(w.startOfBranch(), history.WithJoined) {
+		if err != nil {
+			return err
+		}
+		if drop(history.CallIDs(past.Entry)); len(missing) == 0 {
+			return nil
+		}
 	}
-	if len(missing) > 0 {
-		return fmt.Errorf("%w: the result of call %q has no call in %s/%s", history.ErrStale, missing[0], w.Tip.Session, w.Tip.Branch)
-	}
-	return nil
+	return fmt.Errorf("%w: the result of call %q has no call in %s/%s", history.ErrStale, missing[0], w.Tip.Session, w.Tip.Branch)
 }
 
 // startOfBranch returns the tip of the branch before the operation.

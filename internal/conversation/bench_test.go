@@ -84,7 +84,7 @@ func BenchmarkRead(b *testing.B) {
 	}
 	b.Run("log20", func(b *testing.B) {
 		for b.Loop() {
-			if _, err := s.Recall.Log(tip, history.LogOptions{Limit: 20}); err != nil {
+			if _, err := s.Recall.Log(tip, recall.LogOptions{Limit: 20}); err != nil {
 				b.Fatal(err)
 			}
 		}

@@ -30,17 +30,20 @@ func (t *Tx) Compare(diff *Difference, from, to format.ID) error {
 		return err
 	}
 	collect := func(tip format.ID, ids map[format.ID]bool) error {
-		return t.EachBack(tip, func(id format.ID, e *format.Entry) bool {
-			if id == base {
-				return false
+		for e, err := range t.Walk(tip, history.WithJoined) {
+			if err != nil {
+				return err
 			}
-			ids[id] = true
+			if e.ID == base {
+				break
+			}
+			ids[e.ID] = true
 			diff.Epochs = diff.Epochs || e.Kind == format.KindEpoch
 			if e.Kind == format.KindAmend {
 				diff.Amended = append(diff.Amended, e.Amends)
 			}
-			return true
-		})
+		}
+		return nil
 	}
 	leaving, coming := map[format.ID]bool{}, map[format.ID]bool{}
 	if err := errors.Join(collect(from, leaving), collect(to, coming)); err != nil {
@@ -82,7 +85,7 @@ func (t *Tx) moveMembers(op *format.Operation, diff *Difference, ops []refs.Reco
 		}
 	}
 	if done.Restored > 0 {
-		t.clusters.Forget()
+		t.clusters.DropCandidates()
 	}
 	return nil
 }
@@ -212,16 +215,21 @@ func (t *Tx) frontierOf(now, want format.Value) (uint64, error) {
 	}
 	var list []history.Entry
 	ids := map[format.ID]bool{}
-	err = t.EachBack(want.ID, func(id format.ID, e *format.Entry) bool {
-		// A message that returns may have graduated after the operation: only the forest knows.
-		if e.Kind == format.KindMessage && e.Seq > members {
-			list = append(list, history.Entry{ID: id, Entry: e})
-			ids[id] = true
+	for e, err := range t.Walk(want.ID, history.WithJoined) {
+		if err != nil {
+			return members, err
 		}
-		return e.Seq > members
-	})
-	if err != nil || len(list) == 0 {
-		return members, err
+		if e.Seq <= members {
+			break
+		}
+		// A message that returns may have graduated after the operation: only the forest knows.
+		if e.Kind == format.KindMessage {
+			list = append(list, e)
+			ids[e.ID] = true
+		}
+	}
+	if len(list) == 0 {
+		return members, nil
 	}
 	st, err := t.store.Draft()
 	if err != nil {

@@ -11,8 +11,8 @@ import (
 	"github.com/gemini-ctx/ctx/refs"
 )
 
-// MaxChildren is the maximum number of branches that one fork starts: its header names each.
-const MaxChildren = 4096
+// maxChildren is the maximum number of branches that one fork starts: its header names each.
+const maxChildren = 4096
 
 // ForkOptions are the options of Fork.
 type ForkOptions struct {
@@ -35,7 +35,7 @@ type Forked struct {
 // call is never parted from its result.
 func (s *Writer) Fork(ctx context.Context, session, parent string, children []string, o ForkOptions) (Forked, error) {
 	var done Forked
-	err := s.locked(ctx, func(t *Tx) error {
+	err := s.Locked(ctx, func(t *Tx) error {
 		if err := t.checkFork(session, parent, children, o); err != nil {
 			return err
 		}
@@ -54,8 +54,8 @@ func (t *Tx) checkFork(session, parent string, children []string, o ForkOptions)
 	if _, err := history.TipAs(t.store.View, session, parent, o.Expect); err != nil {
 		return err
 	}
-	if len(children) == 0 || len(children) > MaxChildren {
-		return fmt.Errorf("%w: a fork starts 1 to %d branches, not %d", history.ErrInput, MaxChildren, len(children))
+	if len(children) == 0 || len(children) > maxChildren {
+		return fmt.Errorf("%w: a fork starts 1 to %d branches, not %d", history.ErrInput, maxChildren, len(children))
 	}
 	for i, child := range children {
 		if err := format.CheckName(child); err != nil {
@@ -127,13 +127,14 @@ func (t *Tx) forkAt(session, parent string, children []string, at format.ID) (Fo
 	}
 	found := false
 	alone := !fork.IsZero() // while true, the entries are known only to the parent, itself an open child
-	err = t.BackSides(old.ID, func(id format.ID, _ *format.Entry, side bool) bool {
-		alone = alone && id != fork
-		found = id == at && !side
-		return !found
-	})
-	if err != nil {
-		return Forked{}, err
+	for e, err := range t.Walk(old.ID, history.OwnLine) {
+		if err != nil {
+			return Forked{}, err
+		}
+		alone = alone && e.ID != fork
+		if found = e.ID == at; found {
+			break
+		}
 	}
 	if found && alone {
 		// The new branch would graduate it before the join.

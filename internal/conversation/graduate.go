@@ -18,7 +18,7 @@ func (s *Writer) Graduate(ctx context.Context, session, branch string) (clusters
 		if err = ctx.Err(); err != nil {
 			return g, err
 		}
-		err = s.locked(ctx, func(t *Tx) error {
+		err = s.Locked(ctx, func(t *Tx) error {
 			if more, err = t.addSomeInterims(session); err != nil || more {
 				return err
 			}
@@ -75,7 +75,7 @@ func (s *Writer) GraduateAndAdopt(ctx context.Context, session, branch string) (
 	if err != nil {
 		return g, err
 	}
-	return g, s.locked(ctx, func(t *Tx) error {
+	return g, s.Locked(ctx, func(t *Tx) error {
 		name := history.RefName(session, branch)
 		old := t.store.View.Get(name)
 		if !old.Exists() {

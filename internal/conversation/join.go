@@ -28,7 +28,7 @@ type Joined struct {
 // nobody else sees it.
 func (s *Writer) Join(ctx context.Context, session, parent string, children []string, o JoinOptions) (Joined, error) {
 	var done Joined
-	err := s.locked(ctx, func(t *Tx) error {
+	err := s.Locked(ctx, func(t *Tx) error {
 		old, err := history.TipAs(t.store.View, session, parent, o.Expect)
 		if err != nil {
 			return err
@@ -45,8 +45,8 @@ func (s *Writer) Join(ctx context.Context, session, parent string, children []st
 
 // childTips returns the values of branches that must be open children of parent.
 func (t *Tx) childTips(session, parent string, children []string) ([]format.Value, error) {
-	if len(children) == 0 || len(children) > MaxChildren {
-		return nil, fmt.Errorf("%w: a join takes 1 to %d branches, not %d", history.ErrInput, MaxChildren, len(children))
+	if len(children) == 0 || len(children) > maxChildren {
+		return nil, fmt.Errorf("%w: a join takes 1 to %d branches, not %d", history.ErrInput, maxChildren, len(children))
 	}
 	open, err := t.OpenChildren(t.store.View, session, parent)
 	if err != nil {

@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/conversation"
 	"github.com/gemini-ctx/ctx/internal/history"
 	"github.com/gemini-ctx/ctx/internal/storetest"
@@ -29,15 +28,17 @@ func TestAppendBesideOpenChildrenReadsNoHistory(t *testing.T) {
 	gone := 0
 	for _, b := range []string{history.MainBranch, "works"} {
 		n := 0
-		err := s.History.EachBack(storetest.View(t, s).Get(history.RefName("s", b)).ID, func(id format.ID, e *format.Entry) bool {
-			name := id.String()
+		for e, err := range s.History.Walk(storetest.View(t, s).Get(history.RefName("s", b)).ID, history.WithJoined) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			name := e.ID.String()
 			if n++; n > 20 && os.Remove(filepath.Join(s.Dir, "objects", name[:2], name[2:])) == nil {
 				gone++
 			}
-			return e.Seq > 2
-		})
-		if err != nil {
-			t.Fatal(err)
+			if e.Seq <= 2 {
+				break
+			}
 		}
 	}
 	if gone < 70 {

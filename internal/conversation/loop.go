@@ -30,9 +30,16 @@ func (s *Reader) FitLoop(v *refs.View, session, branch string, d *loop.Detector)
 		return err
 	}
 	met := map[string]bool{}
-	start, err := s.workStart(tip.ID, func(id format.ID, _ *format.Entry) { met[id.String()] = true })
-	if err != nil {
-		return err
+	var start format.ID // of the current work; zero where no entry began it
+	for e, err := range s.Walk(tip.ID, history.OwnLine) {
+		if err != nil {
+			return err
+		}
+		met[e.ID.String()] = true
+		if beginsWork(e.Entry) {
+			start = e.ID
+			break
+		}
 	}
 	var wasStart, wasTip string
 	if _, err := fmt.Sscan(d.Mark, &wasStart, &wasTip); err != nil || wasStart != start.String() || !met[wasTip] {
@@ -51,22 +58,8 @@ func (s *Reader) SaveLoop(session, branch string, d *loop.Detector) error {
 	return s.Cache.Store(cache.LoopName(session, branch), cache.Stamp{}, b)
 }
 
-// workStart returns the entry with which the current work of a branch began: the latest prompt or
-// rewind on its own line, or the zero ID. A user's message that answers a call is no prompt. It
-// calls each, if not nil, for every entry after that and for that entry, newest first.
-func (s *Reader) workStart(tip format.ID, each func(format.ID, *format.Entry)) (start format.ID, err error) {
-	err = s.BackSides(tip, func(id format.ID, e *format.Entry, side bool) bool {
-		if side {
-			return true
-		}
-		if each != nil {
-			each(id, e)
-		}
-		if e.Kind == format.KindRewind || e.Kind == format.KindMessage && e.Role == "user" && len(e.Results) == 0 {
-			start = id
-			return false
-		}
-		return true
-	})
-	return start, err
+// beginsWork reports whether the current work of a branch begins with an entry: the latest prompt
+// or rewind on the branch's own line. A user's message that answers a call is no prompt.
+func beginsWork(e *format.Entry) bool {
+	return e.Kind == format.KindRewind || e.Kind == format.KindMessage && e.Role == "user" && len(e.Results) == 0
 }

@@ -48,12 +48,12 @@ func CleanAll(batch []Message) ([]Message, []sanitize.Finding, error) {
 	for i := range out {
 		found, err := out[i].Clean()
 		if err != nil {
-			return nil, nil, fmt.Errorf("%w: cannot sanitise a message, so it is not stored: %w", history.ErrInput, err)
+			return nil, nil, fmt.Errorf("%w: cannot sanitize a message, so it is not stored: %w", history.ErrInput, err)
 		}
 		if err := out[i].check(); err != nil {
 			return nil, nil, err
 		}
-		all = history.AddFindings(all, found)
+		all = AddFindings(all, found)
 	}
 	slices.SortFunc(all, func(a, b sanitize.Finding) int { return strings.Compare(a.Class, b.Class) })
 	return out, all, nil
@@ -86,7 +86,7 @@ func (m *Message) Clean() (found []sanitize.Finding, err error) {
 			return nil, err
 		}
 		if len(more) > 0 {
-			*name, found = string(b), history.AddFindings(found, more)
+			*name, found = string(b), AddFindings(found, more)
 		}
 	}
 	return found, nil
@@ -113,7 +113,7 @@ func (m *Message) check() error {
 		return fmt.Errorf("%w: %w", history.ErrInput, err)
 	}
 	if m.Calls == nil && m.Results == nil {
-		m.Calls, m.Results = history.LinksOf(parts)
+		m.Calls, m.Results = linksOf(parts)
 	}
 	return nil
 }
@@ -135,4 +135,32 @@ func (m *Message) Record() []byte {
 func IsTime(t time.Time) bool {
 	t = t.UTC().Truncate(time.Millisecond)
 	return !t.IsZero() && t.Year() >= 0 && t.Year() <= 9999
+}
+
+// AddFindings adds the findings b to a, one finding a class.
+func AddFindings(a, b []sanitize.Finding) []sanitize.Finding {
+	for _, f := range b {
+		at := slices.IndexFunc(a, func(has sanitize.Finding) bool { return has.Class == f.Class })
+		if at < 0 {
+			a = append(a, f)
+		} else {
+			a[at].Count += f.Count
+		}
+	}
+	return a
+}
+
+// linksOf returns the calls and results in parts that have an id.
+func linksOf(parts []message.Part) (calls []format.Call, results []string) {
+	for _, c := range message.Calls(parts) {
+		if c.ID != "" {
+			calls = append(calls, format.Call{ID: c.ID, Tool: c.Name})
+		}
+	}
+	for _, r := range message.Results(parts) {
+		if r.ID != "" {
+			results = append(results, r.ID)
+		}
+	}
+	return calls, results
 }

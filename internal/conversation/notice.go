@@ -14,8 +14,8 @@ import (
 // The codes of notices. A notice is a note for programs: one part, with a text for people and the
 // same as "_meta".
 const (
-	CodeLoop  = "LOOP_DETECTED"
-	CodeModel = "MODEL_CHANGED"
+	codeLoop  = "LOOP_DETECTED"
+	codeModel = "MODEL_CHANGED"
 )
 
 // notice is the part of a notice.
@@ -43,7 +43,7 @@ func (s *Reader) LoopNotice(v loop.Verdict) (Message, error) {
 	if v.Rule == loop.RuleContent {
 		text = fmt.Sprintf("Loop detected: the same text again and again (characters from one time to the next: %d).", v.Period)
 	}
-	return s.noticeOf(text, noticeMeta{Code: CodeLoop, Rule: v.Rule, Period: v.Period, Count: v.Count})
+	return s.noticeOf(text, noticeMeta{Code: codeLoop, Rule: v.Rule, Period: v.Period, Count: v.Count})
 }
 
 // Model returns the model that a branch was switched to since its last prompt or rewind, and the
@@ -54,13 +54,16 @@ func (s *Reader) Model(v *refs.View, session, branch string) (name string, id fo
 		return "", id, err
 	}
 	var notes []format.ID // newest first
-	_, err = s.workStart(tip.ID, func(id format.ID, e *format.Entry) {
-		if e.Kind == format.KindNote && e.Role == "system" && e.Body != nil && e.Body.Media == format.MediaParts {
-			notes = append(notes, id)
+	for e, err := range s.Walk(tip.ID, history.OwnLine) {
+		if err != nil {
+			return "", id, err
 		}
-	})
-	if err != nil {
-		return "", id, err
+		if e.Kind == format.KindNote && e.Role == "system" && e.Body != nil && e.Body.Media == format.MediaParts {
+			notes = append(notes, e.ID)
+		}
+		if beginsWork(e.Entry) {
+			break
+		}
 	}
 	for _, id := range notes {
 		shown, err := s.Entry(id)
@@ -68,7 +71,7 @@ func (s *Reader) Model(v *refs.View, session, branch string) (name string, id fo
 			return "", id, err
 		}
 		var list []notice
-		if json.Unmarshal(shown.Parts, &list) == nil && len(list) == 1 && list[0].Meta.Code == CodeModel {
+		if json.Unmarshal(shown.Parts, &list) == nil && len(list) == 1 && list[0].Meta.Code == codeModel {
 			return list[0].Meta.Model, id, nil
 		}
 	}
@@ -91,7 +94,7 @@ func (s *Writer) SetModel(ctx context.Context, session, branch, name string) (Ap
 	case now == name:
 		return Appended{ID: id, Known: true}, nil
 	}
-	m, err := s.noticeOf("Model: "+name, noticeMeta{Code: CodeModel, Model: name})
+	m, err := s.noticeOf("Model: "+name, noticeMeta{Code: codeModel, Model: name})
 	if err != nil {
 		return Appended{}, err
 	}

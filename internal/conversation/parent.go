@@ -12,16 +12,16 @@ import (
 	"github.com/gemini-ctx/ctx/sanitize"
 )
 
-// MaxDepth limits how many sessions may work for one another in a chain: it stops an agent that
+// maxDepth limits how many sessions may work for one another in a chain: it stops an agent that
 // calls itself without end.
-const MaxDepth = 64
+const maxDepth = 64
 
 // Link records for which call of which session a session works, in one operation. The parent does
 // not change. A session is linked once: the same link again is known, another is ErrRefused.
 // ErrNotFound says that a session does not exist, or, unless orphan, that the parent has no such
 // call.
 func (s *Writer) Link(ctx context.Context, child string, p history.Parent, orphan bool) (known bool, err error) {
-	err = s.locked(ctx, func(t *Tx) error {
+	err = s.Locked(ctx, func(t *Tx) error {
 		if len(t.store.View.Names("sessions/"+child+"/")) == 0 {
 			return history.UnknownSession(child, history.MainBranch)
 		}
@@ -84,8 +84,8 @@ func (t *Tx) checkParent(child string, p history.Parent, orphan, absent bool) er
 		if up == child {
 			return fmt.Errorf("%w: session %q would work for itself", history.ErrRefused, history.Clip(child))
 		}
-		if depth == MaxDepth {
-			return fmt.Errorf("%w: more than %d sessions work for one another", history.ErrRefused, MaxDepth)
+		if depth == maxDepth {
+			return fmt.Errorf("%w: more than %d sessions work for one another", history.ErrRefused, maxDepth)
 		}
 		next, ok, err := t.ParentOf(t.store.View, up)
 		if err != nil {
@@ -100,13 +100,10 @@ func (t *Tx) checkParent(child string, p history.Parent, orphan, absent bool) er
 		return nil
 	}
 	for _, name := range branches {
-		found := false
-		err := t.EachBack(t.store.View.Get(name).ID, func(_ format.ID, e *format.Entry) bool {
-			found = slices.ContainsFunc(e.Calls, func(c format.Call) bool { return c.ID == p.Call })
-			return !found
-		})
-		if found || err != nil {
-			return err
+		for e, err := range t.Walk(t.store.View.Get(name).ID, history.WithJoined) {
+			if err != nil || slices.ContainsFunc(e.Calls, func(c format.Call) bool { return c.ID == p.Call }) {
+				return err
+			}
 		}
 	}
 	return fmt.Errorf("%w: no call %q in session %q", history.ErrNotFound, history.Clip(p.Call), history.Clip(p.Session))
@@ -116,7 +113,7 @@ func (t *Tx) checkParent(child string, p history.Parent, orphan, absent bool) er
 // works for. "" stands for the health that all of the store share, which is that of a session that
 // works for nobody.
 func (s *Reader) HealthOf(v *refs.View, session string) (string, error) {
-	for range MaxDepth + 1 {
+	for range maxDepth + 1 {
 		p, ok, err := s.ParentOf(v, session)
 		switch {
 		case err != nil:

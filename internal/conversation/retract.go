@@ -31,14 +31,16 @@ func (t *Tx) Retract(ids map[format.ID]bool, session string, moving ...format.Re
 		}
 	}
 	for _, v := range after {
-		err := t.EachBack(v.ID, func(id format.ID, e *format.Entry) bool {
-			if e.Seq <= v.Frontier {
-				delete(ids, id)
+		for e, err := range t.Walk(v.ID, history.WithJoined) {
+			if err != nil {
+				return 0, err
 			}
-			return len(ids) > 0
-		})
-		if err != nil {
-			return 0, err
+			if e.Seq <= v.Frontier {
+				delete(ids, e.ID)
+			}
+			if len(ids) == 0 {
+				break
+			}
 		}
 	}
 	if err := t.onlyGraduated(ids, session); err != nil || len(ids) == 0 {
@@ -60,7 +62,7 @@ func (t *Tx) Retract(ids map[format.ID]bool, session string, moving ...format.Re
 		n = len(list) // the same for each forest
 	}
 	if n > 0 {
-		t.clusters.Forget() // it keeps terms of members
+		t.clusters.DropCandidates() // it keeps terms of members
 	}
 	return n, nil
 }
@@ -111,7 +113,7 @@ func (t *Tx) Refresh(messages []format.ID) error {
 			}
 		}
 		if len(out) > 0 {
-			t.clusters.Forget() // it keeps terms of members
+			t.clusters.DropCandidates() // it keeps terms of members
 		}
 	}
 	return nil

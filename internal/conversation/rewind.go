@@ -46,18 +46,17 @@ func (s *Reader) RewindTarget(view *refs.View, session, branch, rev string) (for
 // messageBack returns the n-th message back from tip, counted from 1.
 func (s *Reader) messageBack(tip format.ID, n int) (target format.ID, err error) {
 	seen := 0
-	err = s.EachBack(tip, func(id format.ID, e *format.Entry) bool {
+	for e, err := range s.Walk(tip, history.WithJoined) {
+		if err != nil {
+			return target, err
+		}
 		if e.Kind == format.KindMessage {
 			if seen++; seen == n {
-				target = id
+				return e.ID, nil
 			}
 		}
-		return seen < n
-	})
-	if err == nil && seen < n {
-		err = fmt.Errorf("%w: %d messages were to leave, and the branch has %d", history.ErrNotFound, n, seen)
 	}
-	return target, err
+	return target, fmt.Errorf("%w: %d messages were to leave, and the branch has %d", history.ErrNotFound, n, seen)
 }
 
 // Rewind removes an entry and everything after it from a branch; the zero target removes
@@ -65,7 +64,7 @@ func (s *Reader) messageBack(tip format.ID, n int) (target format.ID, err error)
 // the rewind entry, until somebody forgets them.
 func (s *Writer) Rewind(ctx context.Context, session, branch string, target format.ID, o RewindOptions) (Rewound, error) {
 	var done Rewound
-	err := s.locked(ctx, func(t *Tx) error {
+	err := s.Locked(ctx, func(t *Tx) error {
 		var err error
 		done, err = t.rewind(session, branch, target, false, o)
 		return err
@@ -78,7 +77,7 @@ func (s *Writer) Rewind(ctx context.Context, session, branch string, target form
 // ref of a session moves only back.
 func (s *Writer) EndAt(ctx context.Context, session, branch string, id format.ID, o RewindOptions) (Rewound, error) {
 	var done Rewound
-	err := s.locked(ctx, func(t *Tx) error {
+	err := s.Locked(ctx, func(t *Tx) error {
 		tip, err := history.TipAs(t.store.View, session, branch, o.Expect)
 		if err != nil {
 			return err

@@ -77,7 +77,7 @@ func TestRewoundWordsStayInThePin(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, c := range in.Clusters {
-		if err := s.Clusters.Walk(c.ID, func(id format.ID) error {
+		if err := s.Clusters.EachMember(c.ID, func(id format.ID) error {
 			if id == done[18].ID || id == done[19].ID {
 				t.Errorf("rewound message %v is in the pin %v", id, v.Pin)
 			}
@@ -98,7 +98,7 @@ func expandOne(t *testing.T, s *session.Store, a conversation.Appended) string {
 	return text
 }
 
-// An amend that was undone, or rewound away, still is what expand and the summariser read.
+// An amend that was undone, or rewound away, still is what expand and the summarizer read.
 func TestUndoneAmendIsExpanded(t *testing.T) {
 	s := storetest.Create(t, storetest.Small...)
 	a := storetest.AppendOne(t, s, "talk", storetest.Sourced("user", "first text", "1"))
@@ -213,14 +213,14 @@ func TestRewindSplitsAmendedPair(t *testing.T) {
 	r := storetest.AppendOne(t, s, "talk", conversation.Message{Role: "tool", Parts: []byte(`[{"functionResponse":{"id":"c1","name":"ls","response":{"output":"a"}}}]`)})
 	storetest.Must[conversation.Rewound](t)(s.Conversation.Rewind(context.Background(), "talk", history.MainBranch, r.ID, conversation.RewindOptions{}))
 	v := storetest.View(t, s).Get(history.RefName("talk", history.MainBranch))
-	for _, shown := range storetest.Must[[]*history.Shown](t)(s.Recall.Log(v.ID, history.LogOptions{})) {
+	for _, shown := range storetest.Must[[]*history.Shown](t)(s.Recall.Log(v.ID, recall.LogOptions{})) {
 		if len(shown.Entry.Calls) > 0 {
 			t.Errorf("message %d still calls %v, its result was rewound", shown.Entry.Seq, shown.Entry.Calls)
 		}
 	}
 }
 
-// A member of a summarised cluster is amended: the cluster stays clean, and compact never puts the
+// A member of a summarized cluster is amended: the cluster stays clean, and compact never puts the
 // new text where the old one was.
 func TestAmendOfMemberLeavesClusterClean(t *testing.T) {
 	s := storetest.Create(t, "window.graduate_at=1", "window.evict_at=2", "forest.merge_threshold=1")
@@ -350,7 +350,7 @@ func standing(t testing.TB, s *session.Store) []string {
 	t.Helper()
 	var list []string
 	tip := storetest.Tip(t, s)
-	for _, shown := range storetest.Must[[]*history.Shown](t)(s.Recall.Log(tip.ID, history.LogOptions{})) {
+	for _, shown := range storetest.Must[[]*history.Shown](t)(s.Recall.Log(tip.ID, recall.LogOptions{})) {
 		list = append(list, fmt.Sprint(shown.Entry.Seq, shown.ID, shown.Version))
 	}
 	for _, m := range storetest.Tail(t, s) {
@@ -381,7 +381,7 @@ func TestC6_06_rewindThenSend(t *testing.T) {
 	}
 	fresh := storetest.Say(t, s, "s", "user", "otherwise")
 	var got []format.ID
-	for _, shown := range storetest.Must[[]*history.Shown](t)(s.Recall.Log(storetest.Tip(t, s).ID, history.LogOptions{})) {
+	for _, shown := range storetest.Must[[]*history.Shown](t)(s.Recall.Log(storetest.Tip(t, s).ID, recall.LogOptions{})) {
 		got = append(got, shown.ID)
 	}
 	if want := []format.ID{first, second, fresh}; !slices.Equal(got, want) {

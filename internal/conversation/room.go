@@ -11,8 +11,6 @@
 package conversation
 
 import (
-	"context"
-
 	"github.com/gemini-ctx/ctx/internal/clusters"
 	"github.com/gemini-ctx/ctx/internal/epochs"
 	"github.com/gemini-ctx/ctx/internal/history"
@@ -26,26 +24,14 @@ type Reader struct {
 	clusters *clusters.Reader
 }
 
-// NewReader returns a reader over the rooms below.
-func NewReader(h *history.Reader, clusters *clusters.Reader) *Reader {
-	return &Reader{Reader: h, clusters: clusters}
-}
-
-// Writer changes conversations. Each method takes the lock of the store.
+// Writer has the verbs of conversations. Each takes the lock of the store.
 type Writer struct {
 	*Reader
-	store     *store.Store
-	clusters  *clusters.Writer
-	epochs    *epochs.Writer
-	summaries *summaries.Writer
+	*store.Room[*Tx]
+	clusters *clusters.Writer
 }
 
-// NewWriter returns the verbs over the rooms below.
-func NewWriter(r *Reader, s *store.Store, clusters *clusters.Writer, epochs *epochs.Writer, summaries *summaries.Writer) *Writer {
-	return &Writer{Reader: r, store: s, clusters: clusters, epochs: epochs, summaries: summaries}
-}
-
-// Tx is the part of a transaction that changes conversations. It exists only under the lock.
+// Tx is the part of a transaction that changes conversations. It exists only while the store is locked.
 type Tx struct {
 	*Reader
 	store     *store.Tx
@@ -54,12 +40,13 @@ type Tx struct {
 	summaries *summaries.Tx
 }
 
-// Begin returns the part of this room in a transaction.
-func (w *Writer) Begin(t *store.Tx) *Tx {
-	return &Tx{Reader: w.Reader, store: t, clusters: w.clusters.Begin(t), epochs: w.epochs.Begin(t), summaries: w.summaries.Begin(t)}
-}
-
-// locked runs do under the store's lock. do may commit more than once.
-func (w *Writer) locked(ctx context.Context, do func(*Tx) error) error {
-	return w.store.Locked(ctx, func(t *store.Tx) error { return do(w.Begin(t)) })
+// New returns the verbs over the rooms below.
+func New(s *store.Store, clusters *clusters.Writer, epochs *epochs.Writer, summaries *summaries.Writer) *Writer {
+	r := &Reader{Reader: s.Reader, clusters: clusters.Reader}
+	return &Writer{Reader: r, clusters: clusters, Room: store.NewRoom(s, func(t *store.Tx) *Tx {
+		return &Tx{
+			Reader: r, store: t,
+			clusters: clusters.Begin(t), epochs: epochs.Begin(t), summaries: summaries.Begin(t),
+		}
+	})}
 }

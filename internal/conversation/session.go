@@ -11,7 +11,7 @@ import (
 
 // Use makes HEAD name a session.
 func (s *Writer) Use(ctx context.Context, session string) error {
-	return s.locked(ctx, func(t *Tx) error {
+	return s.Locked(ctx, func(t *Tx) error {
 		if len(t.store.View.Names("sessions/"+session+"/")) == 0 {
 			return history.UnknownSession(session, history.MainBranch)
 		}
@@ -29,7 +29,7 @@ func (s *Writer) Use(ctx context.Context, session string) error {
 // It returns how many messages the session had. State that is shared with an app or a user stays;
 // gc removes the words.
 func (s *Writer) RemoveSession(ctx context.Context, session string) (messages int, err error) {
-	err = s.locked(ctx, func(t *Tx) error {
+	err = s.Locked(ctx, func(t *Tx) error {
 		op := &format.Operation{Verb: refs.VerbSessionRm, Session: session}
 		seen := map[format.ID]bool{}
 		for _, name := range t.store.View.Names("sessions/" + session + "/") {

@@ -20,9 +20,9 @@ import (
 // The limits of state: bytes of a key without its prefix, bytes of a value, keys of a scope, and
 // bytes of a scope.
 const (
-	MaxStateKey   = 200
+	maxStateKey   = 200
 	MaxStateValue = 1 << 20
-	MaxStateKeys  = 10_000
+	maxStateKeys  = 10_000
 	maxStateBlob  = 4 << 20
 )
 
@@ -91,11 +91,11 @@ func (s *Writer) SetState(ctx context.Context, n StateNames, changes []StateChan
 			if err != nil {
 				return done, err
 			}
-			done.Found = history.AddFindings(done.Found, found)
+			done.Found = AddFindings(done.Found, found)
 		}
 		byRef[ref] = append(byRef[ref], c)
 	}
-	err := s.locked(ctx, func(t *Tx) error {
+	err := s.Locked(ctx, func(t *Tx) error {
 		if err := n.check(t.store.View); err != nil {
 			return err
 		}
@@ -162,8 +162,8 @@ func (t *Tx) stateValue(m map[string]json.RawMessage) (format.Value, error) {
 	if len(m) == 0 {
 		return format.Value{}, nil
 	}
-	if len(m) > MaxStateKeys {
-		return format.Value{}, fmt.Errorf("%w: %d keys, %d is the most", history.ErrInput, len(m), MaxStateKeys)
+	if len(m) > maxStateKeys {
+		return format.Value{}, fmt.Errorf("%w: %d keys, %d is the most", history.ErrInput, len(m), maxStateKeys)
 	}
 	var list []StateValue
 	for _, key := range slices.Sorted(maps.Keys(m)) {
@@ -296,8 +296,8 @@ func checkStateKey(key string) error {
 	switch {
 	case key == "":
 		return fmt.Errorf("it is empty")
-	case len(key) > MaxStateKey:
-		return fmt.Errorf("it has %d bytes, %d is the most", len(key), MaxStateKey)
+	case len(key) > maxStateKey:
+		return fmt.Errorf("it has %d bytes, %d is the most", len(key), maxStateKey)
 	case !utf8.ValidString(key):
 		return fmt.Errorf("it is not UTF-8")
 	case strings.ContainsFunc(key, unicode.IsControl):

@@ -13,6 +13,7 @@ import (
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/conversation"
 	"github.com/gemini-ctx/ctx/internal/history"
+	"github.com/gemini-ctx/ctx/internal/recall"
 	"github.com/gemini-ctx/ctx/internal/session"
 	"github.com/gemini-ctx/ctx/internal/storetest"
 	"github.com/gemini-ctx/ctx/refs"
@@ -241,7 +242,7 @@ func TestC6_07_DeleteThenCreate(t *testing.T) {
 	}
 	storetest.Say(t, s, "talk", "user", "once more")
 	tip := storetest.Must[format.Value](t)(history.Tip(storetest.View(t, s), "talk", history.MainBranch))
-	if log := storetest.Must[[]*history.Shown](t)(s.Recall.Log(tip.ID, history.LogOptions{All: true})); len(log) != 1 {
+	if log := storetest.Must[[]*history.Shown](t)(s.Recall.Log(tip.ID, recall.LogOptions{All: true})); len(log) != 1 {
 		t.Errorf("%d events", len(log))
 	}
 	if got := stateText(t, s, n); got != `{"app:a":1,"user:b":2}` {

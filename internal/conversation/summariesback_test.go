@@ -12,6 +12,7 @@ import (
 	"github.com/gemini-ctx/ctx/internal/compaction"
 	"github.com/gemini-ctx/ctx/internal/conversation"
 	"github.com/gemini-ctx/ctx/internal/history"
+	"github.com/gemini-ctx/ctx/internal/recall"
 	"github.com/gemini-ctx/ctx/internal/session"
 	"github.com/gemini-ctx/ctx/internal/storetest"
 	"github.com/gemini-ctx/ctx/internal/summaries"
@@ -51,7 +52,7 @@ func TestUndoBringsSummariesBack(t *testing.T) {
 			storetest.SayMany(t, s, "talk", 40)
 			storetest.CompactBy(t, s, model, "talk")
 			storetest.Must[summaries.Compaction](t)(s.Compaction.Compact(c, compaction.CompactOptions{Strategy: clusters.Flat, Branches: []history.BranchName{{Session: "talk", Branch: history.MainBranch}}}))
-			log := storetest.Must[[]*history.Shown](t)(s.Recall.Log(storetest.Must[format.Value](t)(history.Tip(storetest.View(t, s), "talk", history.MainBranch)).ID, history.LogOptions{}))
+			log := storetest.Must[[]*history.Shown](t)(s.Recall.Log(storetest.Must[format.Value](t)(history.Tip(storetest.View(t, s), "talk", history.MainBranch)).ID, recall.LogOptions{}))
 			want, flat := coversNow(t, s, history.MainForest), coversNow(t, s, history.FlatForest)
 			for _, to := range []int{30, 2, 38} {
 				storetest.Must[conversation.Rewound](t)(s.Conversation.Rewind(c, "talk", history.MainBranch, log[to].ID, conversation.RewindOptions{}))
@@ -89,7 +90,7 @@ func TestUndoKeepsWhatChangedMeanwhile(t *testing.T) {
 	if n := len(storetest.TheCluster(t, s).Covers); n != 1 {
 		t.Fatalf("%d covers", n)
 	}
-	log := storetest.Must[[]*history.Shown](t)(s.Recall.Log(storetest.Must[format.Value](t)(history.Tip(storetest.View(t, s), "talk", history.MainBranch)).ID, history.LogOptions{}))
+	log := storetest.Must[[]*history.Shown](t)(s.Recall.Log(storetest.Must[format.Value](t)(history.Tip(storetest.View(t, s), "talk", history.MainBranch)).ID, recall.LogOptions{}))
 	storetest.Must[conversation.Rewound](t)(s.Conversation.Rewind(c, "talk", history.MainBranch, log[10].ID, conversation.RewindOptions{}))
 	storetest.AppendOne(t, s, "other", storetest.Sourced("user", "the one subject, in other words now", "m1"))
 	storetest.Must[conversation.Undone](t)(s.Conversation.Undo(c, "talk"))

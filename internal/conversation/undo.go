@@ -34,7 +34,7 @@ func (s *Writer) Redo(ctx context.Context, session string) (Undone, error) {
 // apply is Undo or Redo, as the verb says.
 func (s *Writer) apply(ctx context.Context, session, verb string) (Undone, error) {
 	var done Undone
-	err := s.locked(ctx, func(t *Tx) error {
+	err := s.Locked(ctx, func(t *Tx) error {
 		if err := t.checkNoForget(verb); err != nil {
 			return err
 		}

@@ -30,7 +30,7 @@ func (s *Writer) UpdateRef(ctx context.Context, name string, id format.ID, expec
 			return fmt.Errorf("%w: no object %v", history.ErrNotFound, id)
 		}
 	}
-	return s.locked(ctx, func(t *Tx) error {
+	return s.Locked(ctx, func(t *Tx) error {
 		old := t.store.View.Get(name)
 		if expect != nil && *expect != old.ID {
 			return fmt.Errorf("%w: %s names %s; %s was expected", history.ErrStale, name, orNothing(old.ID), orNothing(*expect))

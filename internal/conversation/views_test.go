@@ -11,12 +11,13 @@ import (
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/conversation"
 	"github.com/gemini-ctx/ctx/internal/history"
+	"github.com/gemini-ctx/ctx/internal/recall"
 	"github.com/gemini-ctx/ctx/internal/session"
 	"github.com/gemini-ctx/ctx/internal/storetest"
 )
 
 // listed is what a log shows, as text that two of them can be compared by.
-func listed(t testing.TB, s *session.Store, o history.LogOptions) (lines []string) {
+func listed(t testing.TB, s *session.Store, o recall.LogOptions) (lines []string) {
 	t.Helper()
 	tip := storetest.Must[format.Value](t)(history.Tip(storetest.View(t, s), "talk", history.MainBranch))
 	for _, shown := range storetest.Must[[]*history.Shown](t)(s.Recall.Log(tip.ID, o)) {
@@ -49,9 +50,9 @@ func talkOf(t testing.TB, s *session.Store, n int) {
 func TestC6_01_AppendAfterGet(t *testing.T) {
 	s := storetest.Create(t, storetest.Small...)
 	talkOf(t, s, 10)
-	before := listed(t, s, history.LogOptions{})
+	before := listed(t, s, recall.LogOptions{})
 	storetest.Say(t, s, "talk", "user", "and this")
-	after := listed(t, s, history.LogOptions{})
+	after := listed(t, s, recall.LogOptions{})
 	if len(after) != 11 || !slices.Equal(after[:10], before) {
 		t.Errorf("%d entries after %d", len(after), len(before))
 	}
@@ -67,8 +68,8 @@ func TestC6_02_FilteredViewIsDetached(t *testing.T) {
 	s := storetest.Create(t, storetest.Small...)
 	talkOf(t, s, 12)
 	at := func(second int) time.Time { return time.Date(2026, 1, 2, 10, 0, second, 0, time.UTC) }
-	for i, o := range []history.LogOptions{{}, {Limit: 3}, {Since: at(8)}, {Limit: 3, Since: at(8)}, {Limit: 9, Since: at(8)}, {Limit: 99}, {Since: at(99)}, {Limit: 2, NewestFirst: true, All: true}} {
-		whole := listed(t, s, history.LogOptions{})
+	for i, o := range []recall.LogOptions{{}, {Limit: 3}, {Since: at(8)}, {Limit: 3, Since: at(8)}, {Limit: 9, Since: at(8)}, {Limit: 99}, {Since: at(99)}, {Limit: 2, NewestFirst: true, All: true}} {
+		whole := listed(t, s, recall.LogOptions{})
 		tip := storetest.Must[format.Value](t)(history.Tip(storetest.View(t, s), "talk", history.MainBranch))
 		view := storetest.Must[[]*history.Shown](t)(s.Recall.Log(tip.ID, o))
 		want := len(whole)
@@ -94,14 +95,14 @@ func TestC6_02_FilteredViewIsDetached(t *testing.T) {
 			shown.Entry.Role, shown.Entry.Seq, shown.Text = "tool", 0, "changed"
 		}
 		clear(view)
-		if now := listed(t, s, history.LogOptions{}); !slices.Equal(now, whole) {
+		if now := listed(t, s, recall.LogOptions{}); !slices.Equal(now, whole) {
 			t.Fatalf("%+v: what is stored changed with the view", o)
 		}
 		talk := conversation.Message{Role: "user", Text: fmt.Sprint("after view ", i), Time: at(len(whole))}
 		if _, _, err := s.Conversation.Append(context.Background(), "talk", history.MainBranch, []conversation.Message{talk}, conversation.AppendOptions{}); err != nil {
 			t.Fatal(err)
 		}
-		if now := listed(t, s, history.LogOptions{}); len(now) != len(whole)+1 || !slices.Equal(now[:len(whole)], whole) {
+		if now := listed(t, s, recall.LogOptions{}); len(now) != len(whole)+1 || !slices.Equal(now[:len(whole)], whole) {
 			t.Fatalf("%+v: %d entries after %d", o, len(now), len(whole))
 		}
 	}
@@ -125,7 +126,7 @@ func TestViewsTogether(t *testing.T) {
 			for i := len(seconds) - 1; i >= 0 && (limit == 0 || len(want) < limit) && seconds[i] >= bound; i-- {
 				want = slices.Insert(want, 0, fmt.Sprint(i))
 			}
-			o := history.LogOptions{Limit: limit, Since: time.Date(2026, 1, 2, 10, 0, bound, 0, time.UTC)}
+			o := recall.LogOptions{Limit: limit, Since: time.Date(2026, 1, 2, 10, 0, bound, 0, time.UTC)}
 			var got []string
 			for _, shown := range storetest.Must[[]*history.Shown](t)(s.Recall.Log(tip.ID, o)) {
 				got = append(got, shown.Text)
@@ -143,7 +144,7 @@ func TestC6_10_ChildSession(t *testing.T) {
 	s := storetest.Create(t, storetest.Small...)
 	bg := context.Background()
 	talkOf(t, s, 12)
-	before := listed(t, s, history.LogOptions{All: true})
+	before := listed(t, s, recall.LogOptions{All: true})
 	tip := storetest.Must[format.Value](t)(history.Tip(storetest.View(t, s), "talk", history.MainBranch))
 	p := history.Parent{Session: "talk", Call: "c4"}
 	if _, _, err := s.Conversation.Append(bg, "child", history.MainBranch, []conversation.Message{{Role: "user", Text: "look"}}, conversation.AppendOptions{Parent: &p}); err != nil {
@@ -168,7 +169,7 @@ func TestC6_10_ChildSession(t *testing.T) {
 	if now := storetest.Must[format.Value](t)(history.Tip(storetest.View(t, s), "talk", history.MainBranch)); now.ID != tip.ID {
 		t.Error("the parent's tip moved")
 	}
-	if after := listed(t, s, history.LogOptions{All: true}); !slices.Equal(after, before) {
+	if after := listed(t, s, recall.LogOptions{All: true}); !slices.Equal(after, before) {
 		t.Error("the parent's events changed")
 	}
 }

@@ -135,12 +135,15 @@ func refusal(output string) (words string, ok bool) {
 	return "", false
 }
 
+// Refused begins the text of a decision against a call.
+const Refused = "the user refused: "
+
 // refused marks the facts of a call that the user refused.
 func (d *Digester) refused(facts []int, words string) {
 	for _, i := range facts {
 		d.Made[i].State = Failed
 	}
-	d.add(Fact{Kind: Decision, Text: cut("the user refused: "+d.Made[facts[0]].Text, maxTitle)})
+	d.add(Fact{Kind: Decision, Text: cut(Refused+d.Made[facts[0]].Text, maxTitle)})
 	d.sentences(Prompt, words)
 }
 

@@ -65,14 +65,14 @@ const modelSays = "MODEL SUMMARY: hall 3 has the pump at 42 bar."
 
 // Installed agents write the summaries of a compaction: they are offered no tool, and neither hooks
 // nor imports record what they were asked.
-func TestInstalledAgentsSummarise(t *testing.T) {
+func TestInstalledAgentsSummarize(t *testing.T) {
 	for _, a := range installedAgents() {
 		t.Run(a.chain, func(t *testing.T) {
 			program := os.Getenv(a.variable)
 			if program == "" {
 				t.Skipf("SKIPPED: %s does not name the program of %s", a.variable, a.program)
 			}
-			summarise(t, a, program)
+			summarize(t, a, program)
 		})
 	}
 }
@@ -145,7 +145,7 @@ func (p *project) run(stdin, name string, args ...string) string {
 	return out
 }
 
-func summarise(t *testing.T, a installed, program string) {
+func summarize(t *testing.T, a installed, program string) {
 	server := newModelServer(t, modelSays)
 	p := newProject(t, a, program, server.URL)
 	p.run("", "ctx", "init")

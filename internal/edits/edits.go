@@ -49,15 +49,11 @@ func (s *Reader) editsOf(controls []history.Entry) (*Edits, error) {
 
 // EditsAt returns the edits that hold at a tip.
 func (s *Reader) EditsAt(tip format.ID) (*Edits, error) {
-	var l line
-	err := s.BackSides(tip, func(id format.ID, e *format.Entry, side bool) bool {
-		l.add(id, e, side)
-		return true
-	})
+	l, err := s.lineOf(tip)
 	if err != nil {
 		return nil, err
 	}
-	return s.editsOn(&l)
+	return s.editsOn(l)
 }
 
 // line collects the entries of a branch that decide what is shown, newest first.
@@ -67,15 +63,26 @@ type line struct {
 	latest   map[format.ID]history.Entry // of an amended message, the latest amend
 }
 
-// add takes the next older entry. side says that a join brought it.
-func (l *line) add(id format.ID, e *format.Entry, side bool) {
-	at := history.Entry{ID: id, Entry: e}
-	if isEdit(e, side) {
-		l.controls = append(l.controls, at)
+// lineOf reads a whole line.
+func (s *Reader) lineOf(tip format.ID) (*line, error) {
+	l := &line{}
+	for e, err := range s.Walk(tip, history.WithJoined) {
+		if err != nil {
+			return nil, err
+		}
+		l.add(e)
+	}
+	return l, nil
+}
+
+// add takes the next older entry.
+func (l *line) add(e history.Entry) {
+	if isEdit(e) {
+		l.controls = append(l.controls, e)
 	}
 	switch e.Kind {
 	case format.KindMessage:
-		l.messages = append(l.messages, at)
+		l.messages = append(l.messages, e)
 	case format.KindAmend:
 		if _, ok := l.latest[e.Amends]; ok {
 			return
@@ -83,7 +90,7 @@ func (l *line) add(id format.ID, e *format.Entry, side bool) {
 		if l.latest == nil {
 			l.latest = map[format.ID]history.Entry{}
 		}
-		l.latest[e.Amends] = at
+		l.latest[e.Amends] = e
 	}
 }
 
@@ -96,8 +103,8 @@ func (s *Reader) editsOn(l *line) (*Edits, error) {
 
 // isEdit reports whether an entry decides what is shown. Of the entries that a join brought only
 // amends do: masks and replacements belong to the branch that they were made on.
-func isEdit(e *format.Entry, side bool) bool {
-	return e.Kind == format.KindAmend || !side && (e.Kind == format.KindMask || e.Kind == format.KindReplace)
+func isEdit(e history.Entry) bool {
+	return e.Kind == format.KindAmend || !e.Joined && (e.Kind == format.KindMask || e.Kind == format.KindReplace)
 }
 
 // addEdit reads a mask or a replacement. It ignores one that was forgotten.

@@ -34,7 +34,7 @@ type MaskTarget = format.Target
 
 // The limits of one mask entry, far below those of a body: parts, and bytes of their texts.
 const (
-	MaxMaskParts = 4096
+	maxMaskParts = 4096
 	maxMaskText  = 8 << 20
 )
 
@@ -78,7 +78,7 @@ func cleanShort(list []mask.Short) error {
 	for i := range list {
 		clean, _, err := sanitize.Text([]byte(list[i].Text))
 		if err != nil {
-			return fmt.Errorf("%w: cannot sanitise a mask, so it is not stored: %w", history.ErrInput, err)
+			return fmt.Errorf("%w: cannot sanitize a mask, so it is not stored: %w", history.ErrInput, err)
 		}
 		list[i].Text = string(clean)
 	}
@@ -91,7 +91,7 @@ func cleanShort(list []mask.Short) error {
 // is for a message or part that the branch does not have, ErrInput for a part that is no tool
 // output; nothing is written then.
 func (s *Writer) ApplyMasks(ctx context.Context, session, branch string, named []MaskTarget) (MaskResult, error) {
-	return Retry(ctx, s, session, branch, func(tip format.Value) (MaskResult, error) {
+	return retry(ctx, s, session, branch, func(tip format.Value) (MaskResult, error) {
 		if named == nil {
 			plan, err := s.planMasks(tip.ID)
 			return MaskResult{Parts: plan.Parts}, err
@@ -103,7 +103,7 @@ func (s *Writer) ApplyMasks(ctx context.Context, session, branch string, named [
 // putMask records a mask of done.Parts, as many of the latest as one entry holds.
 func (t *Tx) putMask(session, branch string, done *MaskResult) error {
 	from, size := len(done.Parts), 0
-	for from > 0 && len(done.Parts)-from < MaxMaskParts && size+len(done.Parts[from-1].Text) <= maxMaskText {
+	for from > 0 && len(done.Parts)-from < maxMaskParts && size+len(done.Parts[from-1].Text) <= maxMaskText {
 		from--
 		size += len(done.Parts[from].Text)
 	}

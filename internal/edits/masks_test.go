@@ -13,6 +13,7 @@ import (
 	"github.com/gemini-ctx/ctx/internal/conversation"
 	"github.com/gemini-ctx/ctx/internal/edits"
 	"github.com/gemini-ctx/ctx/internal/history"
+	"github.com/gemini-ctx/ctx/internal/recall"
 	"github.com/gemini-ctx/ctx/internal/session"
 	"github.com/gemini-ctx/ctx/internal/storetest"
 	"github.com/gemini-ctx/ctx/internal/view"
@@ -41,7 +42,7 @@ func TestC6_4_maskPersists(t *testing.T) {
 	}
 	for _, masked := range []bool{true, false} {
 		n := 0
-		for _, shown := range storetest.Must[[]*history.Shown](t)(s.Recall.Log(storetest.Tip(t, s).ID, history.LogOptions{Masked: masked})) {
+		for _, shown := range storetest.Must[[]*history.Shown](t)(s.Recall.Log(storetest.Tip(t, s).ID, recall.LogOptions{Masked: masked})) {
 			n += len(shown.Masked)
 			if strings.Contains(shown.Text, "tool_output_masked") != (len(shown.Masked) > 0) {
 				t.Errorf("log, masked %v: %+v", masked, shown)
@@ -273,7 +274,7 @@ func TestMaskAcrossLeave(t *testing.T) {
 	if !storetest.IsMasked(t, s, last) {
 		t.Error("the tail is not masked")
 	}
-	for _, shown := range storetest.Must[[]*history.Shown](t)(s.Recall.Log(storetest.Tip(t, s).ID, history.LogOptions{Masked: true})) {
+	for _, shown := range storetest.Must[[]*history.Shown](t)(s.Recall.Log(storetest.Tip(t, s).ID, recall.LogOptions{Masked: true})) {
 		if shown.ID == id && len(shown.Masked) != 1 {
 			t.Error("what has graduated is not masked in the log")
 		}

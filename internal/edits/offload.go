@@ -40,7 +40,7 @@ func (s *Writer) Offload(ctx context.Context, session, branch string, out Output
 	}
 	clean, found, err := sanitize.Text([]byte(out.Text))
 	if err != nil {
-		return done, nil, fmt.Errorf("%w: cannot sanitise the output, so it is not stored: %w", history.ErrInput, err)
+		return done, nil, fmt.Errorf("%w: cannot sanitize the output, so it is not stored: %w", history.ErrInput, err)
 	}
 	text := string(clean)
 	if !rule.TooLong(text) {

@@ -27,15 +27,11 @@ type outputAt struct {
 // outputsOf reads the headers of a branch.
 func (s *Reader) outputsOf(tip format.ID) (*outputs, error) {
 	o := &outputs{s: s, place: map[format.ID]int{}}
-	var l line
-	err := s.BackSides(tip, func(id format.ID, e *format.Entry, side bool) bool {
-		l.add(id, e, side)
-		return true
-	})
+	l, err := s.lineOf(tip)
 	if err != nil {
 		return nil, err
 	}
-	if o.edits, err = s.editsOn(&l); err != nil {
+	if o.edits, err = s.editsOn(l); err != nil {
 		return nil, err
 	}
 	calls := map[string]string{}

@@ -157,7 +157,7 @@ func (s *Writer) CommitReplace(ctx context.Context, answers []summaries.Answer, 
 	if first.Run != nil {
 		return s.commitClusters(ctx, brought, o)
 	}
-	done, err := Retry(ctx, s, first.Session, first.Branch,
+	done, err := retry(ctx, s, first.Session, first.Branch,
 		func(value format.Value) (Replaced, error) { return s.judge(value, brought, o) },
 		func(t *Tx, done *Replaced) error { return t.putReplacements(first.Session, first.Branch, done) })
 	if errors.Is(err, history.ErrNotFound) {

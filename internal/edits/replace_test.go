@@ -5,13 +5,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"github.com/gemini-ctx/ctx/internal/claims"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
 
 	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/internal/claims"
 	"github.com/gemini-ctx/ctx/internal/clusters"
 	"github.com/gemini-ctx/ctx/internal/compaction"
 	"github.com/gemini-ctx/ctx/internal/conversation"
@@ -99,7 +99,7 @@ func TestReplaceTwoWorkers(t *testing.T) {
 			t.Errorf("provenance of %v: %v, %v", p.id, got.ReplacedBy, got.Targets)
 		}
 	}
-	if len(storetest.Must[[]*history.Shown](t)(s.Recall.Log(storetest.Tip(t, s).ID, history.LogOptions{}))) != 8 {
+	if len(storetest.Must[[]*history.Shown](t)(s.Recall.Log(storetest.Tip(t, s).ID, recall.LogOptions{}))) != 8 {
 		t.Error("the log is not what was said")
 	}
 	storetest.Check(t, s)

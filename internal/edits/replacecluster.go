@@ -75,7 +75,7 @@ func (s *Writer) commitClusters(ctx context.Context, brought []broughtText, o Re
 			sealed = append(sealed, j.SealedAnswer)
 		}
 	}
-	err = s.locked(ctx, func(t *Tx) error {
+	err = s.Locked(ctx, func(t *Tx) error {
 		var late summaries.Compaction
 		if _, err := t.summaries.AddAnswers(seen, sealed, &late); err != nil {
 			return err

@@ -3,6 +3,7 @@ package edits
 import (
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/clusters"
+	"github.com/gemini-ctx/ctx/internal/history"
 	"github.com/gemini-ctx/ctx/refs"
 )
 
@@ -23,15 +24,17 @@ func (s *Reader) Replacements(view *refs.View, header []byte, p *clusters.Proven
 	seen := map[format.ID]bool{}
 	var later []format.ID
 	for _, name := range view.Names("sessions/" + e.Session + "/") {
-		err := s.BackSides(view.Get(name).ID, func(id format.ID, e *format.Entry, side bool) bool {
-			if e.Kind == format.KindReplace && !side && !seen[id] {
-				seen[id] = true
-				later = append(later, id)
+		for e, err := range s.Walk(view.Get(name).ID, history.WithJoined) {
+			if err != nil {
+				return err
 			}
-			return id != p.ID
-		})
-		if err != nil {
-			return err
+			if e.Kind == format.KindReplace && !e.Joined && !seen[e.ID] {
+				seen[e.ID] = true
+				later = append(later, e.ID)
+			}
+			if e.ID == p.ID {
+				break
+			}
 		}
 	}
 	for _, id := range later {

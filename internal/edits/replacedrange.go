@@ -35,18 +35,22 @@ func (s *Reader) rangeOf(session, branch string, value format.Value, targets []f
 	}
 	waiting := map[string]bool{} // calls whose results were met
 	var l line
-	var failed error
 	beyond, found := 0, 0
-	err := s.BackSides(value.ID, func(id format.ID, e *format.Entry, side bool) bool {
-		l.add(id, e, side)
-		if e.Kind == format.KindReplace && !side && wanted[id] {
-			// What it stands for is older, and so is its place.
-			delete(wanted, id)
-			failed = s.wantTargets(id, wanted)
+	for e, err := range s.Walk(value.ID, history.WithJoined) {
+		if err != nil {
+			return nil, err
 		}
-		if e.Kind == format.KindMessage && wanted[id] {
+		l.add(e)
+		if e.Kind == format.KindReplace && !e.Joined && wanted[e.ID] {
+			// What it stands for is older, and so is its place.
+			delete(wanted, e.ID)
+			if err := s.wantTargets(e.ID, wanted); err != nil {
+				return nil, err
+			}
+		}
+		if e.Kind == format.KindMessage && wanted[e.ID] {
 			found = len(l.messages)
-			delete(wanted, id)
+			delete(wanted, e.ID)
 		}
 		for _, r := range e.Results {
 			waiting[r] = true
@@ -54,24 +58,21 @@ func (s *Reader) rangeOf(session, branch string, value format.Value, targets []f
 		for _, c := range e.Calls {
 			delete(waiting, c.ID)
 		}
-		if failed != nil || len(wanted) > 0 {
-			return failed == nil
+		if len(wanted) > 0 {
+			continue
 		}
 		// A call comes before its result, and after the prompt unless the call has waited long.
 		beyond++
 		prompt := e.Kind == format.KindMessage && e.Role == "user" && len(e.Results) == 0
-		return beyond < history.MaxPairDistance && (len(waiting) > 0 || !prompt)
-	})
-	if failed != nil {
-		err = failed
-	}
-	if err != nil {
-		return nil, err
+		if beyond == history.MaxPairDistance || len(waiting) == 0 && prompt {
+			break
+		}
 	}
 	if len(wanted) > 0 {
 		// The branch lacks a target, so that it was read to its beginning.
 		l.messages = l.messages[:min(len(l.messages), found+history.MaxPairDistance)]
 	}
+	var err error
 	if st.edits, err = s.editsOn(&l); err != nil {
 		return nil, err
 	}

@@ -7,13 +7,13 @@ import (
 	"github.com/gemini-ctx/ctx/internal/history"
 )
 
-// MaxTries limits how often Retry prepares a change without the lock. The next attempt prepares it
+// maxTries limits how often retry prepares a change without the lock. The next attempt prepares it
 // under the lock.
-const MaxTries = 4
+const maxTries = 4
 
-// Retry prepares a change of a branch with look, without the lock, and makes it with act, under the
+// retry prepares a change of a branch with look, without the lock, and makes it with act, under the
 // lock. It starts again if the branch has moved between the two, or words were forgotten.
-func Retry[T any](ctx context.Context, s *Writer, session, branch string, look func(format.Value) (T, error), act func(*Tx, *T) error) (T, error) {
+func retry[T any](ctx context.Context, s *Writer, session, branch string, look func(format.Value) (T, error), act func(*Tx, *T) error) (T, error) {
 	var done, none T
 	for try := 1; ; try++ {
 		mark, err := s.ForgetMark()
@@ -32,7 +32,7 @@ func Retry[T any](ctx context.Context, s *Writer, session, branch string, look f
 			return none, err
 		}
 		moved := false
-		err = s.locked(ctx, func(t *Tx) error {
+		err = s.Locked(ctx, func(t *Tx) error {
 			now, err := history.Tip(t.store.View, session, branch)
 			if err != nil {
 				return err
@@ -41,7 +41,7 @@ func Retry[T any](ctx context.Context, s *Writer, session, branch string, look f
 			if err != nil {
 				return err
 			}
-			if moved = now != seen || forgot != mark; moved && try < MaxTries {
+			if moved = now != seen || forgot != mark; moved && try < maxTries {
 				return nil
 			}
 			if moved {

@@ -9,8 +9,6 @@
 package edits
 
 import (
-	"context"
-
 	"github.com/gemini-ctx/ctx/internal/clusters"
 	"github.com/gemini-ctx/ctx/internal/conversation"
 	"github.com/gemini-ctx/ctx/internal/epochs"
@@ -27,39 +25,28 @@ type Reader struct {
 	summaries *summaries.Reader
 }
 
-// NewReader returns a reader over the rooms below.
-func NewReader(h *history.Reader, clusters *clusters.Reader, epochs *epochs.Reader, summaries *summaries.Reader) *Reader {
-	return &Reader{Reader: h, clusters: clusters, epochs: epochs, summaries: summaries}
-}
-
-// Writer changes edits. Each method takes the lock of the store.
+// Writer has the verbs of edits. Each takes the lock of the store.
 type Writer struct {
 	*Reader
-	store        *store.Store
+	*store.Room[*Tx]
 	conversation *conversation.Writer
-	summaries    *summaries.Writer
-	clusters     *clusters.Writer
-}
-
-// NewWriter returns the verbs over the rooms below.
-func NewWriter(r *Reader, s *store.Store, conversation *conversation.Writer, summaries *summaries.Writer, clusters *clusters.Writer) *Writer {
-	return &Writer{Reader: r, store: s, conversation: conversation, summaries: summaries, clusters: clusters}
 }
 
 // Tx is the part of a transaction that changes edits. It exists only while the store is locked.
 type Tx struct {
 	*Reader
 	store     *store.Tx
-	summaries *summaries.Tx
 	clusters  *clusters.Tx
+	summaries *summaries.Tx
 }
 
-// Begin returns the part of this room in a transaction.
-func (w *Writer) Begin(t *store.Tx) *Tx {
-	return &Tx{Reader: w.Reader, store: t, summaries: w.summaries.Begin(t), clusters: w.clusters.Begin(t)}
-}
-
-// locked runs do under the store's lock. do may commit more than once.
-func (w *Writer) locked(ctx context.Context, do func(*Tx) error) error {
-	return w.store.Locked(ctx, func(t *store.Tx) error { return do(w.Begin(t)) })
+// New returns the verbs over the rooms below.
+func New(s *store.Store, clusters *clusters.Writer, epochs *epochs.Writer, summaries *summaries.Writer, conversation *conversation.Writer) *Writer {
+	r := &Reader{Reader: s.Reader, clusters: clusters.Reader, epochs: epochs.Reader, summaries: summaries.Reader}
+	return &Writer{Reader: r, conversation: conversation, Room: store.NewRoom(s, func(t *store.Tx) *Tx {
+		return &Tx{
+			Reader: r, store: t,
+			clusters: clusters.Begin(t), summaries: summaries.Begin(t),
+		}
+	})}
 }

@@ -311,7 +311,7 @@ func TestE19_lost_state_begins_anew(t *testing.T) {
 			equal(t, block(t, s, history.MainBranch), "date is "+value)
 			equal(t, says(t, s, history.MainBranch), "user one | user two")
 			n := 0
-			for _, shown := range storetest.Must[[]*history.Shown](t)(s.Recall.Log(storetest.View(t, s).Get(history.RefName("talk", history.MainBranch)).ID, history.LogOptions{All: true})) {
+			for _, shown := range storetest.Must[[]*history.Shown](t)(s.Recall.Log(storetest.View(t, s).Get(history.RefName("talk", history.MainBranch)).ID, recall.LogOptions{All: true})) {
 				if shown.Entry.Kind == format.KindEpoch {
 					n++
 				}
@@ -440,7 +440,7 @@ func TestE27_updates_before_a_leave(t *testing.T) {
 				t.Fatalf("what was told then: %+v", shown)
 			}
 			found := false
-			for _, e := range storetest.Must[[]*history.Shown](t)(s.Recall.Log(storetest.View(t, s).Get(history.RefName("talk", history.MainBranch)).ID, history.LogOptions{All: true})) {
+			for _, e := range storetest.Must[[]*history.Shown](t)(s.Recall.Log(storetest.View(t, s).Get(history.RefName("talk", history.MainBranch)).ID, recall.LogOptions{All: true})) {
 				found = found || e.ID == update.Entry && e.Text == update.Text
 			}
 			if !found {

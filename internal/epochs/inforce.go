@@ -9,17 +9,16 @@ import (
 	"github.com/gemini-ctx/ctx/internal/store"
 )
 
-// EpochRef is the name of the ref of a branch's epoch. It follows the branch: it names what the
-// nearest epoch entry on the branch's own line does, and is moved in the operation that moves the
-// branch.
+// EpochRef is the name of the ref of a branch's epoch. The ref names the same epoch as the newest
+// epoch entry on the branch's own line. The operation that moves the branch also moves this ref.
 func EpochRef(session, branch string) string { return "epochs/" + session + "/" + branch }
 
-// EpochRef says what the ref of a branch's epoch must become when the branch comes to stand at tip,
-// which is in the history of one of the session's branches, or new on top of it; moved is false
-// where it stays as it is. The update goes into the operation that moves the branch.
+// EpochRef returns the update of the ref of a branch's epoch for a branch that moves to tip. tip is
+// in the history of a branch of the session, or new on top of one. moved is false if the ref stays
+// as it is. The caller records the update in the operation that moves the branch.
 func (t *Tx) EpochRef(session, branch string, tip format.ID) (u format.RefUpdate, moved bool, err error) {
 	var id format.ID
-	// Without a ref in the session nothing was ever observed in it, and no history need be read.
+	// A session without such refs has no epoch entries: its history need not be read.
 	if len(t.store.View.Names("epochs/"+session+"/")) > 0 {
 		if id, err = t.InForce(tip); err != nil {
 			return u, false, err
@@ -29,8 +28,8 @@ func (t *Tx) EpochRef(session, branch string, tip format.ID) (u format.RefUpdate
 	return u, moved, nil
 }
 
-// EpochTo returns the update that sets the ref of a branch's epoch to id; to nothing where id is
-// zero.
+// EpochTo returns the update that sets the ref of a branch's epoch to id, or removes the ref if id
+// is zero.
 func (t *Tx) EpochTo(session, branch string, id format.ID) (u format.RefUpdate, moved bool) {
 	name := EpochRef(session, branch)
 	u = format.RefUpdate{Name: name, Old: t.store.View.Get(name)}
@@ -40,8 +39,8 @@ func (t *Tx) EpochTo(session, branch string, id format.ID) (u format.RefUpdate, 
 	return u, u.Old != u.New
 }
 
-// InForce returns the epoch of the newest epoch entry on the line that ends at tip; zero where
-// there is none. Joined entries do not count: they told others.
+// InForce returns the epoch of the newest epoch entry on the own line of tip; zero if there is
+// none. Joined entries do not count, because they were sent to the model of another branch.
 func (t *Tx) InForce(tip format.ID) (format.ID, error) {
 	for e, err := range history.Line(tip, t.store.EntryNow) {
 		if err != nil {
@@ -54,9 +53,8 @@ func (t *Tx) InForce(tip format.ID) (format.ID, error) {
 	return format.ID{}, nil
 }
 
-// HidesUpdates reports whether a branch that stands at tip was told something in force before its
-// through, where nothing of the tail is shown: it stands before the leave that made a block of
-// that.
+// HidesUpdates reports whether a branch at tip has an update in force that is not shown, because
+// its entry is before through and no later epoch has a block that includes it.
 func (t *Tx) HidesUpdates(tip format.ID, through uint64) (bool, error) {
 	if through == 0 {
 		return false, nil
@@ -75,7 +73,7 @@ func (t *Tx) HidesUpdates(tip format.ID, through uint64) (bool, error) {
 		case err != nil:
 			return false, err
 		case told.Step != format.EpochUpdate:
-			return false, nil // its block says it all
+			return false, nil // its block includes all updates before it
 		case e.Seq < through:
 			return true, nil
 		}
@@ -83,10 +81,10 @@ func (t *Tx) HidesUpdates(tip format.ID, through uint64) (bool, error) {
 	return false, nil
 }
 
-// epochForFork gives a branch that starts at an entry in the past of another one what that one was
-// told since: the epoch entry that the new branch begins with, on top of at, is to name the epoch
-// that is returned. It is zero where the branch needs no such entry, since what was in force at
-// that entry still is. Its updates up to there stay where they are, as they were sent.
+// epochForFork returns the epoch for a branch that starts at an entry in the past of parent. The
+// new branch begins with an epoch entry on top of at that names this epoch, so that it knows the
+// updates which parent got since. The id is zero if there were none: the branch then needs no such
+// entry. Updates up to at are shown as they were sent.
 func (t *Tx) epochForFork(session, parent string, at format.ID) (format.ID, error) {
 	newest := t.store.View.Get(EpochRef(session, parent)).ID
 	if newest.IsZero() {
@@ -107,9 +105,9 @@ func (t *Tx) epochForFork(session, parent string, at format.ID) (format.ID, erro
 	return t.store.Add(raw), nil
 }
 
-// EpochOfLine is epochForFork for a branch that starts at a value: it puts the epoch entry on top
-// where there has to be one, and folds where the branch adopts a forest. It returns the value of
-// the new branch and the epoch in force.
+// EpochOfLine gives a branch that starts at v its epoch: it adds the epoch entry of epochForFork if
+// the branch needs one, and folds if the branch adopts a forest. It returns the value of the new
+// branch and the epoch in force.
 func (t *Tx) EpochOfLine(session, parent string, v format.Value, seq uint64, adopts bool) (format.Value, format.ID, error) {
 	inForce, err := t.epochForFork(session, parent, v.ID)
 	if err != nil {
@@ -127,17 +125,16 @@ func (t *Tx) EpochOfLine(session, parent string, v format.Value, seq uint64, ado
 	if !adopts {
 		return v, inForce, nil
 	}
-	if err := t.store.Flush(); err != nil { // what is folded may be in it
+	if err := t.store.Flush(); err != nil { // Fold may read an entry that is waiting
 		return v, inForce, err
 	}
 	return t.Fold(session, v, seq, inForce)
 }
 
-// Fold begins a new epoch where a branch adopts a forest: the block and all updates since become
-// the new block. It puts an epoch entry on top of the branch, which has seq messages, and returns
-// the branch's new value and the epoch in force. Without an update both stay as they were. Fold
-// leaves an epoch alone that cannot be read: the next observation replaces it, and an adoption does
-// not wait for that.
+// Fold begins a new epoch when a branch adopts a forest: the block and all updates since become the
+// new block. It adds an epoch entry on top of the branch, which has seq messages, and returns the
+// new value of the branch and the epoch in force. Both stay as they are if there was no update, or
+// if the epoch cannot be read: the next observation replaces it.
 func (t *Tx) Fold(session string, v format.Value, seq uint64, inForce format.ID) (format.Value, format.ID, error) {
 	if inForce.IsZero() {
 		return v, inForce, nil
@@ -165,8 +162,8 @@ func (t *Tx) Fold(session string, v format.Value, seq uint64, inForce format.ID)
 	return c.Value, raw.ID(), nil
 }
 
-// FoldAt is Fold for a branch whose epoch does not move otherwise, and returns the update of its
-// ref.
+// FoldAt is Fold for a branch whose epoch does not change otherwise. It returns the update of the
+// ref of the epoch.
 func (t *Tx) FoldAt(session, branch string, v format.Value, seq uint64) (format.Value, []format.RefUpdate, error) {
 	v, id, err := t.Fold(session, v, seq, t.store.View.Get(EpochRef(session, branch)).ID)
 	if err != nil {
@@ -178,8 +175,8 @@ func (t *Tx) FoldAt(session, branch string, v format.Value, seq uint64) (format.
 	return v, nil, nil
 }
 
-// beforeFolds returns the newest entry at or before id that no adoption put there. An undo does not
-// take back an adoption alone: it goes with the message before it.
+// beforeFolds returns the newest entry at or before id that is not a fold. An undo does not take
+// back a fold alone: it also takes back the message before it.
 func (t *Tx) beforeFolds(id format.ID) (format.ID, error) {
 	for e, err := range t.Walk(id, history.OwnLine) {
 		if err != nil || e.Kind != format.KindEpoch {
@@ -196,7 +193,7 @@ func (t *Tx) beforeFolds(id format.ID) (format.ID, error) {
 	return format.ID{}, nil
 }
 
-// SameButFolds reports whether two tips differ by nothing but folds.
+// SameButFolds reports whether two tips differ only by folds.
 func (t *Tx) SameButFolds(a, b format.ID) (bool, error) {
 	if a == b {
 		return true, nil

@@ -49,7 +49,7 @@ func (s *Writer) Observe(ctx context.Context, session, branch string, set *epoch
 		return done, err
 	}
 	var done Observed
-	err = s.locked(ctx, func(t *Tx) error {
+	err = s.Locked(ctx, func(t *Tx) error {
 		var err error
 		done, err = t.Observe(session, branch, set, o)
 		return err

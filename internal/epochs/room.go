@@ -9,8 +9,6 @@
 package epochs
 
 import (
-	"context"
-
 	"github.com/gemini-ctx/ctx/internal/history"
 	"github.com/gemini-ctx/ctx/internal/store"
 )
@@ -20,20 +18,10 @@ type Reader struct {
 	*history.Reader
 }
 
-// NewReader returns a reader over the rooms below.
-func NewReader(h *history.Reader) *Reader {
-	return &Reader{Reader: h}
-}
-
 // Writer has the verbs of epochs. Each takes the lock of the store.
 type Writer struct {
 	*Reader
-	store *store.Store
-}
-
-// NewWriter returns the verbs over the rooms below.
-func NewWriter(r *Reader, s *store.Store) *Writer {
-	return &Writer{Reader: r, store: s}
+	*store.Room[*Tx]
 }
 
 // Tx is the part of a transaction that changes epochs. It exists only while the store is locked.
@@ -42,12 +30,8 @@ type Tx struct {
 	store *store.Tx
 }
 
-// Begin returns the part of this room in a transaction.
-func (w *Writer) Begin(t *store.Tx) *Tx {
-	return &Tx{Reader: w.Reader, store: t}
-}
-
-// locked runs do under the store's lock. do may commit more than once.
-func (w *Writer) locked(ctx context.Context, do func(*Tx) error) error {
-	return w.store.Locked(ctx, func(t *store.Tx) error { return do(w.Begin(t)) })
+// New returns the verbs over the rooms below.
+func New(s *store.Store) *Writer {
+	r := &Reader{Reader: s.Reader}
+	return &Writer{Reader: r, Room: store.NewRoom(s, func(t *store.Tx) *Tx { return &Tx{Reader: r, store: t} })}
 }

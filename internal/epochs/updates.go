@@ -13,7 +13,7 @@ import (
 	"github.com/gemini-ctx/ctx/objects"
 )
 
-// EpochUpdate is an update since the block, as it was sent.
+// EpochUpdate is an update that was sent after the block.
 type EpochUpdate struct {
 	Entry, Epoch format.ID
 	Seq          uint64
@@ -22,21 +22,20 @@ type EpochUpdate struct {
 	Text         string // unwrapped
 }
 
-// ToldLine reads the epoch entries of one line, newest first, back to the block that tells
-// everything anew.
+// ToldLine reads the epoch entries of one line, newest first, back to the newest block.
 type ToldLine struct {
 	S      *Reader
 	Newest *format.Epoch // in force; nil before the first
-	ID     format.ID     // of newest
-	Entry  format.ID     // that names it
-	list   []EpochUpdate // newest first; each has its Delta when the one before it was met
-	after  *format.Epoch // what was met last
-	Done   bool          // nothing before counts
+	ID     format.ID     // of Newest
+	Entry  format.ID     // the epoch entry that names Newest
+	list   []EpochUpdate // newest first; the last one has no Delta yet
+	after  *format.Epoch // of the entry that was added last
+	Done   bool          // a block was added: older entries do not count
 	strict bool          // an update whose text was forgotten is an error; else it is left out
 }
 
 // Add takes the next older epoch entry of the line.
-func (l *ToldLine) Add(id format.ID, e *format.Entry) error {
+func (l *ToldLine) Add(e history.Entry) error {
 	if l.Done {
 		return nil
 	}
@@ -48,17 +47,17 @@ func (l *ToldLine) Add(id format.ID, e *format.Entry) error {
 		return LostEpoch(err, e.Epoch)
 	}
 	if l.Newest == nil {
-		l.Newest, l.ID, l.Entry = told, e.Epoch, id
+		l.Newest, l.ID, l.Entry = told, e.Epoch, e.ID
 	}
 	l.delta(told.Current)
 	if told.Step == format.EpochUpdate {
-		l.list = append(l.list, EpochUpdate{Entry: id, Epoch: e.Epoch, Seq: e.Seq, Time: e.Time, Text: text})
+		l.list = append(l.list, EpochUpdate{Entry: e.ID, Epoch: e.Epoch, Seq: e.Seq, Time: e.Time, Text: text})
 	}
 	l.after, l.Done = told, epoch.Starts(told)
 	return nil
 }
 
-// delta completes the update that was met last.
+// delta sets the Delta of the update that was added last.
 func (l *ToldLine) delta(before []format.Belief) {
 	if l.after != nil && l.after.Step == format.EpochUpdate {
 		l.list[len(l.list)-1].Delta = epoch.Diff(before, l.after.Current)
@@ -80,20 +79,20 @@ func LostEpoch(err error, id format.ID) error {
 	return fmt.Errorf("cannot read epoch %v: %w", id, err)
 }
 
-// WithUpdates puts the updates of some epoch entries between the messages where they were sent.
-// Those before the last block are part of it, and left out.
+// WithUpdates inserts the updates of epoch entries between the messages at which they were sent. It
+// leaves out updates before the newest block, which includes them.
 func (s *Reader) WithUpdates(tail []view.Message, epochs []history.Entry) ([]view.Message, error) {
 	return (&ToldLine{S: s}).updatesIn(tail, epochs)
 }
 
-// updatesIn is withUpdates for a line of which nothing was read yet.
+// updatesIn is WithUpdates for a line without entries yet.
 func (l *ToldLine) updatesIn(tail []view.Message, epochs []history.Entry) ([]view.Message, error) {
 	for _, at := range slices.Backward(epochs) {
-		if err := l.Add(at.ID, at.Entry); err != nil {
+		if err := l.Add(at); err != nil {
 			return nil, err
 		}
 	}
-	// it was forgotten
+	// The text of a forgotten update is empty.
 	list := slices.DeleteFunc(l.Updates(), func(u EpochUpdate) bool { return u.Text == "" })
 	if len(list) == 0 {
 		return tail, nil

@@ -1,15 +1,21 @@
 package eval
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/gemini-ctx/ctx/internal/eval/report"
+	"github.com/gemini-ctx/ctx/internal/eval/sets"
+	"github.com/gemini-ctx/ctx/internal/eval/stats"
+)
 
 // What ctx promises, on the conversations that it brings along. The figures themselves are in
 // docs/compaction.md; here are the bars under which they may not fall.
 func TestBars(t *testing.T) {
-	own := Own(1)
+	own := sets.Own(1)
 	all := run(t, Options{Only: []string{"facts", "query", "recovery", "trail", "words", "summaries"}}, own[0]).Sets
 	all = append(all, run(t, Options{Only: []string{"clustering", "recovery", "trail", "summaries"}}, own[1:3]...).Sets...)
 	all = append(all, run(t, Options{Only: []string{"facts", "recovery", "summaries"}}, own[3]).Sets...)
-	byName := map[string]SetReport{}
+	byName := map[string]report.Set{}
 	for _, s := range all {
 		byName[s.Set] = s
 		if s.Recovery.Share != 1000 {
@@ -37,7 +43,7 @@ func TestBars(t *testing.T) {
 }
 
 // clusteringBars: agent sessions that were spliced, against every rule that needs no label.
-func clusteringBars(t *testing.T, list []Clustering) {
+func clusteringBars(t *testing.T, list []report.Clustering) {
 	t.Helper()
 	own := list[0]
 	if own.F < 600 || own.P < 500 {
@@ -52,9 +58,9 @@ func clusteringBars(t *testing.T, list []Clustering) {
 
 // retentionBars: of the planted facts 80 % at a quarter of the size and 40 % at a tenth, and not
 // less than flat or any other way: no more than one fact in fifty, and that by chance.
-func retentionBars(t *testing.T, list []Retention) {
+func retentionBars(t *testing.T, list []report.Retention) {
 	t.Helper()
-	own := map[int]Retention{}
+	own := map[int]report.Retention{}
 	for _, r := range list {
 		switch {
 		case r.Way == wayUnionFind:
@@ -73,9 +79,9 @@ func retentionBars(t *testing.T, list []Retention) {
 
 // workingBars: of facts that nothing was tuned on, 55 % at a quarter of the size, and more than of
 // any rendering that takes no account of what was said.
-func workingBars(t *testing.T, list []Retention) {
+func workingBars(t *testing.T, list []report.Retention) {
 	t.Helper()
-	share := map[string]Milli{}
+	share := map[string]stats.Milli{}
 	for _, r := range list {
 		if r.Ratio == 4 {
 			share[r.Way] = r.Share
@@ -89,13 +95,13 @@ func workingBars(t *testing.T, list []Retention) {
 
 // queryBars: a question is worth twelve points at 4x and twenty-four at 10x, and more than BM25
 // makes of it.
-func queryBars(t *testing.T, list []Retention) {
+func queryBars(t *testing.T, list []report.Retention) {
 	t.Helper()
-	share := map[int]map[string]Milli{4: {}, 10: {}}
+	share := map[int]map[string]stats.Milli{4: {}, 10: {}}
 	for _, r := range list {
 		share[r.Ratio][r.Way] = r.Share
 	}
-	for ratio, more := range map[int]Milli{4: 120, 10: 240} {
+	for ratio, more := range map[int]stats.Milli{4: 120, 10: 240} {
 		s := share[ratio]
 		if s[wayAsked] < s[wayBlind]+more || s[wayAsked] < s[wayMessages] {
 			t.Errorf("at %dx: %v with the question, %v without, %v by BM25", ratio, s[wayAsked], s[wayBlind], s[wayMessages])

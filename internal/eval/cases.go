@@ -4,35 +4,17 @@ import (
 	"context"
 	"slices"
 	"strings"
+
+	"github.com/gemini-ctx/ctx/internal/eval/report"
+	"github.com/gemini-ctx/ctx/internal/eval/stats"
 )
 
-// Cases says what becomes of facts that a compaction could do harm to, of one kind: where two close
-// topics say different things, where something was said before and holds no more, and where there
-// was a secret.
-type Cases struct {
-	Kind string `json:"kind"`
-	N    int    `json:"n"`
-	// Found: a search for the question has the answer among its first five hits; First: and no hit
-	// before it has what the other topic says, or what was said before, alone.
-	Found int `json:"found"`
-	First int `json:"first"`
-	// Asked: a rendering for the question at a quarter of the size has the answer, and nothing that
-	// holds no more stands without what replaced it.
-	Asked int `json:"asked"`
-	// Stale: renderings without the question, at a quarter and at a tenth, in which something stands
-	// that holds no more.
-	Stale4  int `json:"stale_4x"`
-	Stale10 int `json:"stale_10x"`
-	// Leaked: secrets that come back in any of these. There may be none.
-	Leaked int `json:"leaked"`
-}
-
-// cases is the gauge of them.
+// cases counts report.Cases, by kind of fact.
 type cases struct {
-	rows map[string]*Cases
+	rows map[string]*report.Cases
 }
 
-func (c *cases) report(s *SetReport) {
+func (c *cases) report(s *report.Set) {
 	for _, kind := range []string{"contradiction", "superseded", "wrong", "rewound", "secret"} {
 		if row := c.rows[kind]; row != nil {
 			s.Cases = append(s.Cases, *row)
@@ -40,14 +22,10 @@ func (c *cases) report(s *SetReport) {
 	}
 }
 
-func (c *cases) add(_ context.Context, b *bench) error {
-	var blind [2]string
-	for i, ratio := range []int{4, 10} {
-		text, err := b.text(b.budget(ratio))
-		if err != nil {
-			return err
-		}
-		blind[i] = squeeze(text)
+func (c *cases) add(_ context.Context, b *evalCase) error {
+	blind, err := b.shortened()
+	if err != nil {
+		return err
 	}
 	for _, q := range b.questions {
 		if q.Other == "" && q.Stale == "" && q.Never == "" {
@@ -57,31 +35,26 @@ func (c *cases) add(_ context.Context, b *bench) error {
 		if err != nil {
 			return err
 		}
-		if c.rows == nil {
-			c.rows = map[string]*Cases{}
-		}
-		row := c.rows[q.Kind]
-		if row == nil {
-			row = &Cases{Kind: q.Kind}
-			c.rows[q.Kind] = row
-		}
+		row := rowOf(&c.rows, q.Kind)
+		row.Kind = q.Kind
 		row.N++
-		row.Found += one(v.found)
-		row.First += one(v.first)
-		row.Asked += one(v.asked)
-		row.Stale4 += one(stands(blind[0], q.Stale, q.Answer))
-		row.Stale10 += one(stands(blind[1], q.Stale, q.Answer))
-		row.Leaked += one(v.leaked || q.Never != "" && (holds(blind[0], q.Never) || holds(blind[1], q.Never)))
+		row.Found += stats.One(v.found)
+		row.First += stats.One(v.first)
+		row.Asked += stats.One(v.asked)
+		row.Stale4 += stats.One(stands(blind[0], q.Stale, q.Answer))
+		row.Stale10 += stats.One(stands(blind[1], q.Stale, q.Answer))
+		row.Leaked += stats.One(v.leaked ||
+			q.Never != "" && (holds(blind[0], q.Never) || holds(blind[1], q.Never)))
 	}
 	return nil
 }
 
-// verdict is what a question is answered with.
+// verdict says how one question is answered. Its fields are those of report.Cases.
 type verdict struct{ found, first, asked, leaked bool }
 
-func (b *bench) verdict(q asked) (verdict, error) {
+func (b *evalCase) verdict(q question) (verdict, error) {
 	var v verdict
-	hits, err := b.hits(q.Query, deepest, false)
+	hits, err := b.Hits(q.Query, deepest, false)
 	if err != nil {
 		return v, err
 	}
@@ -93,21 +66,23 @@ func (b *bench) verdict(q asked) (verdict, error) {
 	v.found = right >= 0 && right < 5
 	v.first = v.found
 	for _, old := range []string{q.Other, q.Stale} {
-		if at := slices.IndexFunc(texts, func(text string) bool { return old != "" && holds(text, old) }); at >= 0 && at < right {
+		if at := slices.IndexFunc(texts,
+			func(text string) bool { return old != "" && holds(text, old) }); at >= 0 && at < right {
 			v.first = false
 		}
 	}
-	printed, err := b.asked(q.Query, b.budget(4))
+	printed, err := b.TextFor(q.Query, b.Budget(4))
 	if err != nil {
 		return v, err
 	}
 	text := squeeze(printed)
 	v.asked = holds(text, q.Answer) && !stands(text, q.Stale, q.Answer)
-	v.leaked = q.Never != "" && slices.ContainsFunc(append(texts, text), func(s string) bool { return holds(s, q.Never) })
+	leaks := func(s string) bool { return holds(s, q.Never) }
+	v.leaked = q.Never != "" && slices.ContainsFunc(append(texts, text), leaks)
 	return v, nil
 }
 
-// stands reports whether a squeezed text tells old for what holds: it has it, and what replaced it
+// stands reports whether a squeezed text gives old as the present state: it has old, and now is
 // nowhere after it.
 func stands(text, old, now string) bool {
 	if old == "" {

@@ -3,7 +3,6 @@ package eval
 import (
 	"bytes"
 	"context"
-	"github.com/gemini-ctx/ctx/internal/clusters"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -11,8 +10,12 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gemini-ctx/ctx/internal/clusters"
 	"github.com/gemini-ctx/ctx/internal/eval/corpus"
-	"github.com/gemini-ctx/ctx/internal/view"
+	"github.com/gemini-ctx/ctx/internal/eval/fixture"
+	"github.com/gemini-ctx/ctx/internal/eval/report"
+	"github.com/gemini-ctx/ctx/internal/eval/sets"
+	"github.com/gemini-ctx/ctx/internal/eval/stats"
 )
 
 // The four cases in which a compaction could do harm, each on what can be had back after it: what
@@ -20,7 +23,7 @@ import (
 
 // scene is a conversation of the corpus after its compaction.
 type scene struct {
-	*bench
+	*evalCase
 	t *testing.T
 }
 
@@ -28,16 +31,16 @@ type scene struct {
 // that is taken back and at the end.
 func play(t *testing.T, m []corpus.Message, facts []corpus.Fact, settings ...string) *scene {
 	t.Helper()
-	l, err := newLab(Settings{})
+	l, err := fixture.NewMaker(fixture.Settings{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		if err := l.close(); err != nil {
+		if err := l.Close(); err != nil {
 			t.Error(err)
 		}
 	})
-	s, err := l.open(settings...)
+	s, err := l.Open(settings...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -46,16 +49,16 @@ func play(t *testing.T, m []corpus.Message, facts []corpus.Fact, settings ...str
 	for start, end := 0, 0; start < len(m); start = end {
 		for end = start + 1; end < len(m) && m[end].RewindTo == nil; end++ {
 		}
-		if err := s.fill(ctx, m[start:end]); err != nil {
+		if err := s.Fill(ctx, m[start:end]); err != nil {
 			t.Fatal(err)
 		}
-		if err := s.compact(ctx, clusters.UnionFind); err != nil {
+		if err := s.Compact(ctx, clusters.UnionFind); err != nil {
 			t.Fatal(err)
 		}
 	}
-	b := &bench{stand: s, live: corpus.Live(m)}
-	b.questions = factsOf(Set{Facts: facts}, b.live)
-	return &scene{bench: b, t: t}
+	b := &evalCase{Store: s, live: corpus.Live(m)}
+	b.questions = factsOf(sets.Set{Facts: facts}, b.live)
+	return &scene{evalCase: b, t: t}
 }
 
 func (s *scene) must(text string, err error) string {
@@ -70,8 +73,8 @@ func (s *scene) must(text string, err error) string {
 // size.
 func (s *scene) renderings() []string {
 	var out []string
-	for _, budget := range []int{0, s.budget(4), s.budget(10)} {
-		out = append(out, s.must(s.text(budget)))
+	for _, budget := range []int{0, s.Budget(4), s.Budget(10)} {
+		out = append(out, s.must(s.Text(budget)))
 	}
 	return out
 }
@@ -79,7 +82,7 @@ func (s *scene) renderings() []string {
 // found are the texts of the first hits of a search, the best first.
 func (s *scene) found(query string) []string {
 	s.t.Helper()
-	hits, err := s.hits(query, deepest, false)
+	hits, err := s.Hits(query, deepest, false)
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -110,9 +113,9 @@ func planted(t *testing.T) *scene {
 }
 
 // ofKind are the facts of one kind; the corpus has to have some.
-func (s *scene) ofKind(kind string) []asked {
+func (s *scene) ofKind(kind string) []question {
 	s.t.Helper()
-	list := slices.DeleteFunc(slices.Clone(s.questions), func(q asked) bool { return q.Kind != kind })
+	list := slices.DeleteFunc(slices.Clone(s.questions), func(q question) bool { return q.Kind != kind })
 	if len(list) == 0 {
 		s.t.Fatalf("no fact of kind %s", kind)
 	}
@@ -125,7 +128,7 @@ func TestContradictionKeepsItsSides(t *testing.T) {
 	s := planted(t)
 	list := s.ofKind(corpus.Contradiction)
 	back := s.expanded()
-	got := s.judge(list, func(q asked, v verdict) {
+	got := s.judge(list, func(q question, v verdict) {
 		if !v.asked {
 			t.Errorf("%q: a rendering for it has no %q", q.Query, q.Answer)
 		}
@@ -154,11 +157,11 @@ func TestWrongAssumptionStaysCorrected(t *testing.T) {
 // later checks that what came later is what is answered. A word that replaces another in a topic
 // without naming it cannot be known by its letters, so that one case in eight may go wrong where
 // the question is known; without it, in a tenth of the size, one in three.
-func (s *scene) later(list []asked) {
+func (s *scene) later(list []question) {
 	s.t.Helper()
 	var wrong []string
 	back := s.expanded()
-	got := s.judge(list, func(q asked, v verdict) {
+	got := s.judge(list, func(q question, v verdict) {
 		if !v.asked || !v.first {
 			wrong = append(wrong, q.Query)
 		}
@@ -173,20 +176,20 @@ func (s *scene) later(list []asked) {
 }
 
 // judge counts how questions are answered, and shows each to look.
-func (s *scene) judge(list []asked, look func(asked, verdict)) Cases {
+func (s *scene) judge(list []question, look func(question, verdict)) report.Cases {
 	s.t.Helper()
-	var got Cases
-	quarter, tenth := s.must(s.text(s.budget(4))), s.must(s.text(s.budget(10)))
+	var got report.Cases
+	quarter, tenth := s.must(s.Text(s.Budget(4))), s.must(s.Text(s.Budget(10)))
 	for _, q := range list {
 		v, err := s.verdict(q)
 		if err != nil {
 			s.t.Fatal(err)
 		}
-		got.Found += one(v.found)
-		got.First += one(v.first)
-		got.Asked += one(v.asked)
-		got.Stale4 += one(stands(quarter, q.Stale, q.Answer))
-		got.Stale10 += one(stands(tenth, q.Stale, q.Answer))
+		got.Found += stats.One(v.found)
+		got.First += stats.One(v.first)
+		got.Asked += stats.One(v.asked)
+		got.Stale4 += stats.One(stands(quarter, q.Stale, q.Answer))
+		got.Stale10 += stats.One(stands(tenth, q.Stale, q.Answer))
 		look(q, v)
 	}
 	return got
@@ -213,7 +216,7 @@ func TestSecretIsNowhere(t *testing.T) {
 // noFileHas looks into every file of the store, and into what is packed through the objects.
 func (s *scene) noFileHas(secret string) {
 	s.t.Helper()
-	err := filepath.WalkDir(s.dir, func(path string, d fs.DirEntry, err error) error {
+	err := filepath.WalkDir(s.Dir, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return err
 		}
@@ -226,14 +229,14 @@ func (s *scene) noFileHas(secret string) {
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	for _, text := range s.texts {
+	for _, text := range s.Texts {
 		if strings.Contains(text, secret) {
 			s.t.Errorf("an entry has %q", secret)
 		}
 	}
 }
 
-// What was taken back after it had been summarised, a secret or an assumption, is in nothing that
+// What was taken back after it had been summarized, a secret or an assumption, is in nothing that
 // is read: not rendered, not found, not in any cluster, nor in the summary or the line that stands
 // for one.
 func TestRewoundDoesNotComeBack(t *testing.T) {
@@ -280,7 +283,7 @@ func factsIn(facts []corpus.Fact, m []corpus.Message) []corpus.Fact {
 // summaries is everything that stands for clusters now: sentences and lines.
 func (s *scene) summaries() string {
 	s.t.Helper()
-	now, err := s.view()
+	now, err := s.Refs.Read()
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -296,7 +299,7 @@ func (s *scene) summaries() string {
 		}
 		all = append(all, text, c.Line)
 	}
-	in, err := s.input(view.Options{})
+	in, err := s.Input()
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -314,5 +317,5 @@ func (s *scene) summaries() string {
 // asking is what is printed for a question at so small a part of the size.
 func (s *scene) asking(query string, ratio int) string {
 	s.t.Helper()
-	return s.must(s.asked(query, s.budget(ratio)))
+	return s.must(s.TextFor(query, s.Budget(ratio)))
 }

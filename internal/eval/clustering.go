@@ -4,45 +4,22 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 
+	"github.com/gemini-ctx/ctx/internal/eval/baseline"
 	"github.com/gemini-ctx/ctx/internal/eval/corpus"
+	"github.com/gemini-ctx/ctx/internal/eval/fixture"
+	"github.com/gemini-ctx/ctx/internal/eval/report"
+	"github.com/gemini-ctx/ctx/internal/eval/sets"
+	"github.com/gemini-ctx/ctx/internal/eval/stats"
 )
 
-// Clustering is how well one rule put the messages of a set into clusters. Shares are means over
-// the conversations, each counting once; the pooled ones are over all messages of the set. Messages
-// without a topic are clustered like the others, and not counted.
-type Clustering struct {
-	Rule       string `json:"rule"`
-	P          Milli  `json:"bcubed_p"`
-	R          Milli  `json:"bcubed_r"`
-	F          Milli  `json:"bcubed_f"`
-	Low        Milli  `json:"bcubed_f_low"` // of the 95 % interval of F, by drawing conversations anew
-	High       Milli  `json:"bcubed_f_high"`
-	PooledP    Milli  `json:"pooled_p"`
-	PooledR    Milli  `json:"pooled_r"`
-	PooledF    Milli  `json:"pooled_f"`
-	OneToOne   Milli  `json:"one_to_one"`
-	VI         Milli  `json:"scaled_vi"`
-	ARI        Milli  `json:"ari"`
-	ExactP     Milli  `json:"exact_p"`
-	ExactR     Milli  `json:"exact_r"`
-	ExactF     Milli  `json:"exact_f"`
-	BoundaryP  Milli  `json:"boundary_p"`
-	BoundaryR  Milli  `json:"boundary_r"`
-	BoundaryF  Milli  `json:"boundary_f"`
-	Pk         *Milli `json:"pk"`         // over the conversations whose topics are contiguous; null without any
-	WindowDiff *Milli `json:"windowdiff"` // likewise
-	Clusters   int    `json:"clusters"`
-	Gold       int    `json:"gold"`
-	Ratio      Milli  `json:"ratio"` // Clusters to Gold
-}
-
-// ownRule names the rule of ctx itself.
+// ownRule is the name of the clustering of ctx itself.
 const ownRule = "ctx"
 
-// clustering measures every rule on a set. It is nil where nothing is labelled.
-func (l *lab) clustering(ctx context.Context, set Set, seed uint64) ([]Clustering, error) {
+// clustering measures every rule on the labelled conversations of a set. It returns nil if there
+// are none.
+func (u *runner) clustering(ctx context.Context, set sets.Set, seed uint64) ([]report.Clustering,
+	error) {
 	var talks [][]corpus.Message
 	for _, m := range corpus.Conversations(set.Messages) {
 		if m = corpus.Live(m); labelled(m) {
@@ -54,20 +31,20 @@ func (l *lab) clustering(ctx context.Context, set Set, seed uint64) ([]Clusterin
 	}
 	own := newTally(ownRule)
 	rules := []*tally{own}
-	for _, b := range baselines() {
-		rules = append(rules, newTally(b.name))
+	for _, b := range baseline.Clusterings() {
+		rules = append(rules, newTally(b.Name))
 	}
 	for _, m := range talks {
-		labels, err := l.ownClusters(ctx, m)
+		labels, err := u.ownClusters(ctx, m)
 		if err != nil {
 			return nil, fmt.Errorf("conversation %q: %w", m[0].Conversation, err)
 		}
 		own.add(m, labels)
-		for i, b := range baselines() {
-			rules[i+1].add(m, b.cluster(m))
+		for i, b := range baseline.Clusterings() {
+			rules[i+1].add(m, b.Cluster(m))
 		}
 	}
-	out := make([]Clustering, len(rules))
+	out := make([]report.Clustering, len(rules))
 	for i, t := range rules {
 		out[i] = t.result(seed)
 	}
@@ -83,40 +60,40 @@ func labelled(m []corpus.Message) bool {
 	return false
 }
 
-// ownClusters is where ctx puts the messages of a conversation: they are appended to a store and
-// graduated to the last. The window holds one message at least, so one is appended that is not
-// theirs.
-func (l *lab) ownClusters(ctx context.Context, m []corpus.Message) (labels []int, err error) {
-	s, err := l.open("window.graduate_at=1", "window.evict_at=1")
+// ownClusters returns the cluster into which ctx puts each message of a conversation. It appends
+// the messages to a store and graduates all of them. The window keeps at least one message, so one
+// more is appended at the end.
+func (u *runner) ownClusters(ctx context.Context, m []corpus.Message) (labels []int, err error) {
+	s, err := u.Open("window.graduate_at=1", "window.evict_at=1")
 	if err != nil {
 		return nil, err
 	}
-	defer func() { err = errors.Join(err, s.close()) }()
-	if err := s.fill(ctx, m); err != nil {
+	defer func() { err = errors.Join(err, s.Close()) }()
+	if err := s.Fill(ctx, m); err != nil {
 		return nil, err
 	}
 	end := corpus.Message{Conversation: m[0].Conversation, Role: "user", Text: "."}
-	if err := s.fill(ctx, []corpus.Message{end}); err != nil {
+	if err := s.Fill(ctx, []corpus.Message{end}); err != nil {
 		return nil, err
 	}
-	if _, err := s.Conversation.Graduate(ctx, talk, "main"); err != nil {
+	if _, err := s.Conversation.Graduate(ctx, fixture.Talk, "main"); err != nil {
 		return nil, err
 	}
-	s.ids = s.ids[:len(m)]
-	return s.clusters()
+	s.IDs = s.IDs[:len(m)]
+	return s.ClusterNumbers()
 }
 
-// tally adds up the measures of one rule.
+// tally adds up the measures of one rule over conversations.
 type tally struct {
-	row                           Clustering
+	row                           report.Clustering
 	n, contiguous                 int
-	bcubed, exact, edges          [3]float64
+	bcubed, exact, edges          stats.PRF
 	oneToOne, vi, ari, pk, window float64
 	fs                            []float64 // B-cubed F, by conversation
 	gold, pred                    []int     // of all conversations, none with a label of another
 }
 
-func newTally(rule string) *tally { return &tally{row: Clustering{Rule: rule}} }
+func newTally(rule string) *tally { return &tally{row: report.Clustering{Rule: rule}} }
 
 func (t *tally) add(m []corpus.Message, labels []int) {
 	names := map[string]int{}
@@ -131,20 +108,20 @@ func (t *tally) add(m []corpus.Message, labels []int) {
 		gold, pred = append(gold, names[m[i].Topic]), append(pred, labels[i])
 	}
 	t.n++
-	b3 := BCubed(gold, pred)
+	b3 := stats.BCubed(gold, pred)
 	t.fs = append(t.fs, b3.F)
-	sum3(&t.bcubed, b3)
-	sum3(&t.exact, ExactMatch(gold, pred))
-	sum3(&t.edges, Boundaries(gold, pred))
-	t.oneToOne += OneToOne(gold, pred)
-	t.vi += ScaledVI(gold, pred)
-	t.ari += ARI(gold, pred)
-	if Contiguous(gold) {
+	t.bcubed = t.bcubed.Plus(b3)
+	t.exact = t.exact.Plus(stats.ExactMatch(gold, pred))
+	t.edges = t.edges.Plus(stats.Boundaries(gold, pred))
+	t.oneToOne += stats.OneToOne(gold, pred)
+	t.vi += stats.ScaledVI(gold, pred)
+	t.ari += stats.ARI(gold, pred)
+	if stats.Contiguous(gold) {
 		t.contiguous++
-		t.pk += Pk(gold, pred)
-		t.window += WindowDiff(gold, pred)
+		t.pk += stats.Pk(gold, pred)
+		t.window += stats.WindowDiff(gold, pred)
 	}
-	g, p := number(gold), number(pred)
+	g, p := stats.Number(gold), stats.Number(pred)
 	for i := range g {
 		t.gold, t.pred = append(t.gold, t.row.Gold+g[i]), append(t.pred, t.row.Clusters+p[i])
 	}
@@ -152,13 +129,7 @@ func (t *tally) add(m []corpus.Message, labels []int) {
 	t.row.Clusters += distinct(p)
 }
 
-func sum3(sum *[3]float64, v PRF) {
-	sum[0] += v.P
-	sum[1] += v.R
-	sum[2] += v.F
-}
-
-// distinct counts the labels that number gave.
+// distinct returns the number of labels that stats.Number gave.
 func distinct(numbered []int) int {
 	most := -1
 	for _, n := range numbered {
@@ -167,39 +138,27 @@ func distinct(numbered []int) int {
 	return most + 1
 }
 
-func (t *tally) result(seed uint64) Clustering {
-	mean := func(sum float64) Milli { return milli(sum / float64(t.n)) }
+// result returns the means. The seed is that of the interval of F.
+func (t *tally) result(seed uint64) report.Clustering {
+	n := float64(t.n)
 	r := t.row
-	r.P, r.R, r.F = mean(t.bcubed[0]), mean(t.bcubed[1]), mean(t.bcubed[2])
-	low, high := Bootstrap(t.fs, seed)
-	r.Low, r.High = milli(low), milli(high)
-	r.ExactP, r.ExactR, r.ExactF = mean(t.exact[0]), mean(t.exact[1]), mean(t.exact[2])
-	r.BoundaryP, r.BoundaryR, r.BoundaryF = mean(t.edges[0]), mean(t.edges[1]), mean(t.edges[2])
-	r.OneToOne, r.VI, r.ARI = mean(t.oneToOne), mean(t.vi), mean(t.ari)
-	pooled := BCubed(t.gold, t.pred)
-	r.PooledP, r.PooledR, r.PooledF = milli(pooled.P), milli(pooled.R), milli(pooled.F)
-	r.Ratio = milli(share(r.Clusters, r.Gold))
+	r.P, r.R, r.F = means(t.bcubed, n)
+	low, high := stats.Bootstrap(t.fs, seed)
+	r.Low, r.High = stats.MilliOf(low), stats.MilliOf(high)
+	r.ExactP, r.ExactR, r.ExactF = means(t.exact, n)
+	r.BoundaryP, r.BoundaryR, r.BoundaryF = means(t.edges, n)
+	r.OneToOne, r.VI, r.ARI = stats.MilliOf(t.oneToOne/n), stats.MilliOf(t.vi/n), stats.MilliOf(t.ari/n)
+	r.PooledP, r.PooledR, r.PooledF = means(stats.BCubed(t.gold, t.pred), 1)
+	r.Ratio = stats.MilliShare(r.Clusters, r.Gold)
 	if t.contiguous > 0 {
-		pk, window := milli(t.pk/float64(t.contiguous)), milli(t.window/float64(t.contiguous))
+		n := float64(t.contiguous)
+		pk, window := stats.MilliOf(t.pk/n), stats.MilliOf(t.window/n)
 		r.Pk, r.WindowDiff = &pk, &window
 	}
 	return r
 }
 
-// Milli is a number in thousandths: it prints with three digits after the point, the same ones on
-// every platform.
-type Milli int
-
-// milli rounds to the nearest thousandth, halves up.
-func milli(f float64) Milli { return Milli(math.Floor(float64(f*1000) + 0.5)) }
-
-func (m Milli) String() string {
-	sign := ""
-	if m < 0 {
-		sign, m = "-", -m
-	}
-	return fmt.Sprintf("%s%d.%03d", sign, m/1000, m%1000)
+// means divides sums by n.
+func means(sum stats.PRF, n float64) (p, r, f stats.Milli) {
+	return stats.MilliOf(sum.P / n), stats.MilliOf(sum.R / n), stats.MilliOf(sum.F / n)
 }
-
-// MarshalJSON writes m as a number.
-func (m Milli) MarshalJSON() ([]byte, error) { return []byte(m.String()), nil }

@@ -5,43 +5,24 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"github.com/gemini-ctx/ctx/internal/history"
 	"slices"
 	"strings"
 
 	"github.com/gemini-ctx/ctx/forest/summarize"
+	"github.com/gemini-ctx/ctx/internal/eval/report"
+	"github.com/gemini-ctx/ctx/internal/eval/sets"
+	"github.com/gemini-ctx/ctx/internal/eval/stats"
 	"github.com/gemini-ctx/ctx/internal/view"
 )
 
-// Continuation says how well an agent could go on from a context, of one way to make it: at every
-// place where the session was continued, how much of what the next records say, call and touch is
-// in the context. It is measured at the client's own compactions, with the tokens of the client's
-// summary; sessions without one are cut.
-type Continuation struct {
-	At     string `json:"at"` // atCompaction or atCut
-	Way    string `json:"way"`
-	N      int    `json:"n"`      // contexts
-	Budget int    `json:"budget"` // tokens, over all contexts
-	Tokens int    `json:"tokens"` // that the contexts have
-
-	// Means over the contexts; null where nothing of the kind comes next. Said and called are shares
-	// of the weight of terms, files of the names of files, lines of the lines that have any of them.
-	Said   *Milli `json:"said"`
-	Called *Milli `json:"called"`
-	Files  *Milli `json:"files"`
-	Lines  *Milli `json:"useful_lines"`
-	// Junk is the share of all lines together that tell nothing.
-	Junk Milli `json:"junk_lines"`
-}
-
-// Where a session is continued.
+// The kinds of places at which a session is continued.
 const (
 	atCompaction = "compaction"
 	atCut        = "cut"
 )
 
-// The ways to make a context. Those but the first three take the words of the history without what
-// tools printed.
+// The ways to make a context. The last two take the messages and calls of the history, without the
+// output of tools.
 const (
 	wayRender      = "ctx render"
 	wayRaw         = "ctx render, before compaction"
@@ -57,11 +38,11 @@ const (
 	cutDenominator = 10
 )
 
-// place is where a session is continued.
+// place is a place at which a session is continued.
 type place struct {
-	transcript    Transcript
+	transcript    sets.Transcript
 	end           int // of the history, in bytes of the file
-	history, next []record
+	history, next []sets.Record
 	summary       string // the client's, at a compaction
 	budget        int    // tokens
 }
@@ -73,29 +54,29 @@ func (p place) at() string {
 	return atCut
 }
 
-// places are where the sessions of a set are continued, in the order of the transcripts. Files may
-// repeat each other: of a compaction that is in several, the one that goes on longest counts.
-func places(list []Transcript) []place {
+// places returns the places at which transcripts are continued, in their order. A compaction may be
+// in several files; only the place with the longest continuation counts.
+func places(list []sets.Transcript) []place {
 	var out []place
 	bySummary := map[string]int{}
 	for _, t := range list {
-		records := t.records()
+		records := t.Records()
 		compacted := false
 		for i, r := range records {
-			if !r.summary {
+			if !r.Summary {
 				continue
 			}
 			compacted = true
 			p := place{
-				transcript: t, end: r.start, history: said(records[:i]), summary: r.said,
-				budget: summarize.Tokens(r.said),
+				transcript: t, end: r.Start, history: said(records[:i]), summary: r.Said,
+				budget: summarize.Tokens(r.Said),
 			}
 			p.next = said(records[i+1:])
-			known, again := bySummary[r.said]
+			known, again := bySummary[r.Said]
 			switch {
 			case len(p.next) < leastNext || p.budget < leastSummary:
 			case !again:
-				bySummary[r.said] = len(out)
+				bySummary[r.Said] = len(out)
 				out = append(out, p)
 			case len(p.next) > len(out[known].next):
 				out[known] = p
@@ -111,33 +92,34 @@ func places(list []Transcript) []place {
 	return out
 }
 
-// said leaves the client's summaries out of records: they say again what the others said.
-func said(records []record) []record {
-	return slices.DeleteFunc(slices.Clone(records), func(r record) bool { return r.summary })
+// said returns records without the client's summaries, which repeat the others.
+func said(records []sets.Record) []sets.Record {
+	return slices.DeleteFunc(slices.Clone(records), func(r sets.Record) bool { return r.Summary })
 }
 
-// cutOf cuts a session that its client did not compact.
-func cutOf(t Transcript, records []record) (place, bool) {
+// cutOf returns the place at which a session without compactions is cut. ok is false if it is too
+// short.
+func cutOf(t sets.Transcript, records []sets.Record) (p place, ok bool) {
 	at := len(records) * cutNumerator / cutDenominator
 	if len(records)-at < leastNext {
 		return place{}, false
 	}
-	p := place{
-		transcript: t, end: records[at].start, history: records[:at], next: records[at:],
+	p = place{
+		transcript: t, end: records[at].Start, history: records[:at], next: records[at:],
 		budget: cutBudget,
 	}
 	size := 0
 	for _, r := range p.history {
-		size += summarize.Tokens(r.said + r.called + r.output)
+		size += summarize.Tokens(r.Said + r.Called + r.Output)
 	}
 	return p, size >= leastHistory*cutBudget
 }
 
-// words are what was said and called in a history.
+// words returns the messages and calls of the history as one text.
 func (p place) words() string {
 	var b strings.Builder
 	for _, r := range p.history {
-		for _, text := range []string{r.said, r.called} {
+		for _, text := range []string{r.Said, r.Called} {
 			if strings.TrimSpace(text) != "" {
 				b.WriteString(text + "\n")
 			}
@@ -147,7 +129,7 @@ func (p place) words() string {
 }
 
 // continuations measures the transcripts of a set.
-func (l *lab) continuations(ctx context.Context, set Set) ([]Continuation, error) {
+func (u *runner) continuations(ctx context.Context, set sets.Set) ([]report.Continuation, error) {
 	sums := map[[2]string]*continued{}
 	var order [][2]string
 	for _, p := range places(set.Transcripts) {
@@ -155,7 +137,7 @@ func (l *lab) continuations(ctx context.Context, set Set) ([]Continuation, error
 		if len(ref.said) == 0 {
 			continue
 		}
-		contexts, err := l.contexts(ctx, p)
+		contexts, err := u.contexts(ctx, p)
 		if err != nil {
 			return nil, fmt.Errorf("transcript %q: %w", p.transcript.Name, err)
 		}
@@ -168,33 +150,37 @@ func (l *lab) continuations(ctx context.Context, set Set) ([]Continuation, error
 			sums[key].add(ref.coverage(c.text), p.budget, summarize.Tokens(c.text))
 		}
 	}
-	// compactions first
+	// Compactions come first.
 	slices.SortStableFunc(order, func(a, b [2]string) int { return cmp.Compare(a[0], b[0]) })
-	var list []Continuation
+	var list []report.Continuation
 	for _, key := range order {
 		list = append(list, sums[key].row(key[0], key[1]))
 	}
 	return list, nil
 }
 
-// told is a context and how it was made.
+// told is a context, and the way in which it was made.
 type told struct{ way, text string }
 
-// contexts makes every context for a place, ctx's own first.
-func (l *lab) contexts(ctx context.Context, p place) (list []told, err error) {
-	s, name, err := l.imported(ctx, p.transcript.upTo(p.end))
+// contexts makes the contexts for a place, first those of ctx.
+func (u *runner) contexts(ctx context.Context, p place) (list []told, err error) {
+	s, name, err := u.Imported(ctx, p.transcript.UpTo(p.end))
 	if err != nil {
 		return nil, err
 	}
-	defer func() { err = errors.Join(err, s.close()) }()
-	raw, err := s.printed(name, p.budget)
+	defer func() { err = errors.Join(err, s.Close()) }()
+	printed := func() (string, error) {
+		out, err := s.Render(name, "", view.Options{Budget: p.budget})
+		return string(out.Bytes), err
+	}
+	raw, err := printed()
 	if err != nil {
 		return nil, err
 	}
-	if err := s.compactAll(ctx); err != nil {
+	if err := s.CompactAll(ctx); err != nil {
 		return nil, err
 	}
-	ours, err := s.printed(name, p.budget)
+	ours, err := printed()
 	if err != nil {
 		return nil, err
 	}
@@ -207,22 +193,7 @@ func (l *lab) contexts(ctx context.Context, p place) (list []told, err error) {
 	return append(list, told{wayLast, last}, told{wayEnds, ends}), nil
 }
 
-// printed is what `ctx render -s name --budget` prints.
-func (s *stand) printed(name string, budget int) (string, error) {
-	v, err := s.view()
-	if err != nil {
-		return "", err
-	}
-	o := view.Options{Budget: budget}
-	in, err := s.Recall.RenderInput(v, name, history.MainBranch, o)
-	if err != nil {
-		return "", err
-	}
-	out, err := view.Render(in, o)
-	return string(out.Bytes), err
-}
-
-// continued adds up the coverage of one way.
+// continued adds up the coverage of one way to make contexts.
 type continued struct {
 	n, budget, tokens   int
 	said, called, files mean
@@ -237,20 +208,20 @@ func (c *continued) add(cov coverage, budget, tokens int) {
 	c.said.add(cov.said)
 	c.called.add(cov.called)
 	c.files.add(cov.files)
-	c.useful.add(share(cov.useful, cov.lines))
+	c.useful.add(stats.Share(cov.useful, cov.lines))
 	c.lines += cov.lines
 	c.junk += cov.junk
 }
 
-func (c *continued) row(at, way string) Continuation {
-	return Continuation{
+func (c *continued) row(at, way string) report.Continuation {
+	return report.Continuation{
 		At: at, Way: way, N: c.n, Budget: c.budget, Tokens: c.tokens,
 		Said: c.said.milli(), Called: c.called.milli(), Files: c.files.milli(),
-		Lines: c.useful.milli(), Junk: milli(share(c.junk, c.lines)),
+		Lines: c.useful.milli(), Junk: stats.MilliShare(c.junk, c.lines),
 	}
 }
 
-// mean adds up values; those below 0 are missing.
+// mean adds up values. Negative ones are missing, and not counted.
 type mean struct {
 	n   int
 	sum float64
@@ -263,10 +234,10 @@ func (m *mean) add(v float64) {
 	}
 }
 
-func (m *mean) milli() *Milli {
+func (m *mean) milli() *stats.Milli {
 	if m.n == 0 {
 		return nil
 	}
-	v := milli(m.sum / float64(m.n))
+	v := stats.MilliOf(m.sum / float64(m.n))
 	return &v
 }

@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/gemini-ctx/ctx/internal/agent/claudecode"
+	"github.com/gemini-ctx/ctx/internal/eval/sets"
+	"github.com/gemini-ctx/ctx/internal/eval/stats"
 )
 
 // work makes lines of Claude Code: n prompts with so many words each, which begin at a number.
@@ -18,8 +20,8 @@ func work(first, n, words int) []string {
 	return lines
 }
 
-func claudeTranscript(name string, lines ...string) Transcript {
-	return Transcript{
+func claudeTranscript(name string, lines ...string) sets.Transcript {
+	return sets.Transcript{
 		Name: name, Agent: claudecode.Agent, Data: []byte(strings.Join(lines, "\n") + "\n"),
 	}
 }
@@ -42,7 +44,7 @@ func TestPlacesOfCompactions(t *testing.T) {
 	brief := claudeTranscript(
 		"d", append(append(work(0, 30, 5), summaryLine("done")), work(30, 30, 5)...)...,
 	)
-	got := places([]Transcript{shorter, longer, soonOver, brief})
+	got := places([]sets.Transcript{shorter, longer, soonOver, brief})
 	if len(got) != 1 {
 		t.Fatalf("%d places", len(got))
 	}
@@ -54,7 +56,7 @@ func TestPlacesOfCompactions(t *testing.T) {
 			len(p.next), p.budget,
 		)
 	}
-	if before := string(p.transcript.upTo(p.end).Data); !strings.HasSuffix(
+	if before := string(p.transcript.UpTo(p.end).Data); !strings.HasSuffix(
 		before, work(29, 1, 5)[0]+"\n",
 	) {
 		t.Errorf("the history ends with %q", before[len(before)-80:])
@@ -65,7 +67,7 @@ func TestPlacesOfCuts(t *testing.T) {
 	long := claudeTranscript("long", work(0, 100, 150)...) // of about 260 tokens each
 	short := claudeTranscript("short", work(0, 100, 5)...)
 	few := claudeTranscript("few", work(0, 45, 900)...)
-	got := places([]Transcript{short, few, long})
+	got := places([]sets.Transcript{short, few, long})
 	if len(got) != 1 {
 		t.Fatalf("%d places", len(got))
 	}
@@ -81,7 +83,7 @@ func TestPlacesOfCuts(t *testing.T) {
 
 // Every way has its row at every kind of place, and keeps to the budget.
 func TestContinuation(t *testing.T) {
-	own := Own(1)
+	own := sets.Own(1)
 	agents := own[len(own)-1]
 	r := run(t, Options{Only: []string{"continuation"}, Seed: 1}, agents)
 	rows := r.Sets[0].Continuation
@@ -91,7 +93,7 @@ func TestContinuation(t *testing.T) {
 		if c.Tokens > c.Budget || c.Tokens == 0 {
 			t.Errorf("%s: %d tokens of %d", c.Way, c.Tokens, c.Budget)
 		}
-		for _, m := range []*Milli{c.Said, c.Called, c.Files, c.Lines} {
+		for _, m := range []*stats.Milli{c.Said, c.Called, c.Files, c.Lines} {
 			if m == nil || *m < 0 || *m > 1000 {
 				t.Errorf("%s at %s: %v", c.Way, c.At, m)
 			}
@@ -119,9 +121,9 @@ func TestContinuationCounts(t *testing.T) {
 	lines := work(0, 30, 5)
 	lines = append(lines, summaryLine(strings.Repeat("prompt1 was done. ", 100)))
 	lines = append(lines, work(28, 25, 5)...) // 28 and 29 again, and new ones
-	set := Set{Name: "one", Transcripts: []Transcript{claudeTranscript("a", lines...)}}
+	set := sets.Set{Name: "one", Transcripts: []sets.Transcript{claudeTranscript("a", lines...)}}
 	for _, c := range run(t, Options{Only: []string{"continuation"}}, set).Sets[0].Continuation {
-		want := Milli(1000)
+		want := stats.Milli(1000)
 		if c.Way == waySummary {
 			want = 0
 		}

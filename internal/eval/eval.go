@@ -1,8 +1,8 @@
-// Package eval measures what ctx does with conversations: how well messages are put into clusters,
-// which facts are left at so many tokens, whether what answers a question is found, and that
-// everything can be had back. It works on stores of its own, through the verbs that the commands
-// use, beside rules and renderings that are simpler. Nothing in it asks a model, reads a clock for
-// a result, or depends on the platform.
+// Package eval measures what ctx makes of conversations: how well it puts messages into clusters,
+// which facts a rendering of a given size keeps, whether a search finds what answers a question,
+// and whether every message can be expanded again. It works on stores of its own, through the verbs
+// that the commands use, and measures simpler rules and renderings beside those of ctx. No result
+// depends on a model, a clock or the platform.
 package eval
 
 import (
@@ -14,44 +14,37 @@ import (
 
 	"github.com/gemini-ctx/ctx/forest/summarize"
 	"github.com/gemini-ctx/ctx/internal/eval/corpus"
+	"github.com/gemini-ctx/ctx/internal/eval/fixture"
+	"github.com/gemini-ctx/ctx/internal/eval/report"
+	"github.com/gemini-ctx/ctx/internal/eval/sets"
+	"github.com/gemini-ctx/ctx/internal/eval/stats"
 	"github.com/gemini-ctx/ctx/internal/session"
 )
 
-// Set is a corpus under its name.
-type Set struct {
-	Name     string
-	Messages []corpus.Message // in order within a conversation, conversations one after the other
-	Facts    []corpus.Fact
-	Parts    []string // what is measured of the set; nil for all parts
-
-	// Transcripts are the sessions of agents. A set has messages or transcripts.
-	Transcripts []Transcript
-}
-
-// Options say what to measure.
+// Options says what to measure, and how.
 type Options struct {
 	Only     []string // parts; nil for all
-	Seed     uint64   // of what is drawn
+	Seed     uint64   // of all random choices
 	Version  string   // of ctx, for the report
-	Settings Settings
-	// Summarizer returns who words the summaries of the stores that are measured; it is asked once, of
-	// a store with the settings. nil, and a nil answer, is the built-in one. The seed, the one extract
-	// and all other ways keep to that one.
+	Settings fixture.Settings
+	// Summarizer returns the summarizer of the stores that are measured. Run calls it once, with an
+	// empty store that has the settings. If Summarizer or its result is nil, the built-in one is used.
+	// What ctx is compared with always uses the built-in one.
 	Summarizer func(*session.Store) (summarize.Summarizer, error)
-	// Clock is read for how long the verbs take; nil: that is not measured.
+	// Clock tells how long verbs take. If it is nil, that is not measured.
 	Clock func() time.Time
 }
 
-// Parts are the names that Options.Only takes, in the order of the report.
+// Parts returns the names that Options.Only takes, in the order of the report.
 func Parts() []string {
 	list := []string{partClustering}
-	for _, g := range (&lab{}).gauges() {
+	for _, g := range metrics(nil) {
 		list = append(list, g.part)
 	}
 	return append(list, partContinuation, partKnown, partSessions)
 }
 
-// The parts that are no gauges of one conversation.
+// The parts that are not measured on one compacted conversation at a time.
 const (
 	partClustering   = "clustering"
 	partContinuation = "continuation"
@@ -59,7 +52,7 @@ const (
 	partSessions     = "sessions"
 )
 
-// CheckParts refuses a name that is none of Parts.
+// CheckParts returns an error for a name that is none of Parts.
 func CheckParts(only []string) error {
 	for _, name := range only {
 		if !slices.Contains(Parts(), name) {
@@ -69,23 +62,24 @@ func CheckParts(only []string) error {
 	return nil
 }
 
-// Run measures sets one after the other. Errors of the settings are *repo.ConfigError. With the
-// built-in summariser the same sets and options give the same report.
-func Run(ctx context.Context, sets []Set, o Options) (r *Report, err error) {
+// Run measures the sets of a list. An error in the settings is a *repo.ConfigError. With the
+// built-in summarizer and without a clock, the same sets and options give the same report.
+func Run(ctx context.Context, list []sets.Set, o Options) (r *report.Report, err error) {
 	if err := CheckParts(o.Only); err != nil {
 		return nil, err
 	}
-	l, err := newLab(o.Settings)
+	stores, err := fixture.NewMaker(o.Settings)
 	if err != nil {
 		return nil, err
 	}
-	defer func() { err = errors.Join(err, l.close()) }()
-	r = &Report{V: 1, Version: o.Version, Seed: o.Seed}
-	if r.Settings, err = l.begin(o); err != nil {
+	defer func() { err = errors.Join(err, stores.Close()) }()
+	u := &runner{stores}
+	r = &report.Report{V: 1, Version: o.Version, Seed: o.Seed}
+	if r.Settings, err = u.begin(o); err != nil {
 		return nil, err
 	}
-	for _, set := range sets {
-		one, err := l.measure(ctx, set, o)
+	for _, set := range list {
+		one, err := u.measure(ctx, set, o)
 		if err != nil {
 			return nil, fmt.Errorf("set %s: %w", set.Name, err)
 		}
@@ -94,16 +88,20 @@ func Run(ctx context.Context, sets []Set, o Options) (r *Report, err error) {
 	return r, nil
 }
 
-// begin makes a store of which nothing is measured, and returns the settings that hold. It lies
-// there until the lab is closed: a chain of summarisers keeps in it who can be asked.
-func (l *lab) begin(o Options) (list []string, err error) {
-	s, err := l.open()
+// runner measures conversations in the stores that it makes.
+type runner struct{ *fixture.Maker }
+
+// begin sets the summarizer and returns the settings as "key=value". It makes a store for that, in
+// which nothing is measured. The store stays until the end, because a chain of summarizers keeps
+// its health there.
+func (u *runner) begin(o Options) (list []string, err error) {
+	s, err := u.Open()
 	if err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
 	if o.Summarizer != nil {
-		if l.summarizer, err = o.Summarizer(s.Store); err != nil {
+		if u.Summarizer, err = o.Summarizer(s.Store); err != nil {
 			return nil, err
 		}
 	}
@@ -113,24 +111,26 @@ func (l *lab) begin(o Options) (list []string, err error) {
 	return list, nil
 }
 
-// partsWanted are the parts that the options want of a set, in the order of Parts.
-func partsWanted(set Set, o Options) []string {
+// partsWanted returns the parts to measure on a set, in the order of Parts.
+func partsWanted(set sets.Set, o Options) []string {
 	return slices.DeleteFunc(Parts(), func(part string) bool {
-		return o.Only != nil && !slices.Contains(o.Only, part) || set.Parts != nil && !slices.Contains(set.Parts, part)
+		return o.Only != nil && !slices.Contains(o.Only, part) ||
+			set.Parts != nil && !slices.Contains(set.Parts, part)
 	})
 }
 
-// sizeOf says how much there is in a set.
-func sizeOf(set Set) SetReport {
-	r := SetReport{Set: set.Name, Conversations: len(corpus.Conversations(set.Messages)), Messages: len(set.Messages), Facts: len(set.Facts)}
+// sizeOf returns a report with the counts of a set, and no measures yet.
+func sizeOf(set sets.Set) report.Set {
+	r := report.Set{Set: set.Name, Conversations: len(corpus.Conversations(set.Messages)),
+		Messages: len(set.Messages), Facts: len(set.Facts)}
 	for i := range set.Messages {
 		r.Tokens += summarize.Tokens(set.Messages[i].Text)
 	}
 	for _, t := range set.Transcripts {
 		r.Conversations++
-		for _, line := range t.records() {
+		for _, line := range t.Records() {
 			r.Messages++
-			r.Tokens += summarize.Tokens(line.said + line.called + line.output)
+			r.Tokens += summarize.Tokens(line.Said + line.Called + line.Output)
 		}
 	}
 	r.Unused = len(set.Facts)
@@ -140,41 +140,44 @@ func sizeOf(set Set) SetReport {
 		}
 	}
 	for _, f := range set.Facts {
-		r.Unused -= one(slices.ContainsFunc(set.Transcripts, func(t Transcript) bool { return t.Name == f.Conversation }))
+		isOf := func(t sets.Transcript) bool { return t.Name == f.Conversation }
+		r.Unused -= stats.One(slices.ContainsFunc(set.Transcripts, isOf))
 	}
 	return r
 }
 
-func (l *lab) measure(ctx context.Context, set Set, o Options) (SetReport, error) {
+func (u *runner) measure(ctx context.Context, set sets.Set, o Options) (report.Set, error) {
 	r := sizeOf(set)
 	wanted := partsWanted(set, o)
 	var err error
 	if set.Transcripts == nil {
-		if err = l.messageParts(ctx, set, wanted, o.Seed, &r); err != nil {
+		if err = u.messageParts(ctx, set, wanted, o.Seed, &r); err != nil {
 			return r, err
 		}
 	}
-	if err = l.sessionParts(ctx, set, wanted, o.Seed, &r); err != nil || o.Clock == nil {
+	if err = u.sessionParts(ctx, set, wanted, o.Seed, &r); err != nil || o.Clock == nil {
 		return r, err
 	}
-	r.Timing, err = l.timing(ctx, set, o.Clock)
+	r.Timing, err = u.timing(ctx, set, o.Clock)
 	return r, err
 }
 
-// messageParts measures what looks at messages.
-func (l *lab) messageParts(ctx context.Context, set Set, wanted []string, seed uint64, r *SetReport) (err error) {
+// messageParts measures the parts that take labelled messages.
+func (u *runner) messageParts(ctx context.Context, set sets.Set, wanted []string, seed uint64,
+	r *report.Set) (err error) {
 	if slices.Contains(wanted, partClustering) {
-		if r.Clustering, err = l.clustering(ctx, set, seed); err != nil {
+		if r.Clustering, err = u.clustering(ctx, set, seed); err != nil {
 			return err
 		}
 	}
-	return l.look(ctx, set, wanted, r)
+	return u.look(ctx, set, wanted, r)
 }
 
-// sessionParts measures what looks at whole sessions.
-func (l *lab) sessionParts(ctx context.Context, set Set, wanted []string, seed uint64, r *SetReport) (err error) {
+// sessionParts measures the parts that take whole sessions.
+func (u *runner) sessionParts(ctx context.Context, set sets.Set, wanted []string, seed uint64,
+	r *report.Set) (err error) {
 	if slices.Contains(wanted, partContinuation) {
-		if r.Continuation, err = l.continuations(ctx, set); err != nil {
+		if r.Continuation, err = u.continuations(ctx, set); err != nil {
 			return err
 		}
 	}
@@ -182,11 +185,11 @@ func (l *lab) sessionParts(ctx context.Context, set Set, wanted []string, seed u
 	if !known && !sessions {
 		return nil
 	}
-	b, err := l.shelve(ctx, set, seed)
+	b, err := u.shelve(ctx, set, seed)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, b.close()) }()
+	defer func() { err = errors.Join(err, b.Close()) }()
 	if known {
 		if r.Known, err = b.known(); err != nil {
 			return err

@@ -13,7 +13,11 @@ import (
 
 	"github.com/gemini-ctx/ctx/forest/summarize"
 	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/internal/eval/baseline"
 	"github.com/gemini-ctx/ctx/internal/eval/corpus"
+	"github.com/gemini-ctx/ctx/internal/eval/fixture"
+	"github.com/gemini-ctx/ctx/internal/eval/report"
+	"github.com/gemini-ctx/ctx/internal/eval/sets"
 	"github.com/gemini-ctx/ctx/internal/repo"
 	"github.com/gemini-ctx/ctx/internal/session"
 )
@@ -21,8 +25,8 @@ import (
 func idOf(n int) (format.ID, error) { return format.ParseID(fmt.Sprintf("%064x", n+1)) }
 
 // chat is a small set: two topics by turns, with a question about each.
-func chat() Set {
-	set := Set{Name: "chat"}
+func chat() sets.Set {
+	set := sets.Set{Name: "chat"}
 	for i := range 120 {
 		m := corpus.Message{
 			Conversation: "c", Seq: i, Role: "user", Author: []string{"ann", "bob"}[i/3%2], Topic: []string{"db", "parser"}[i/3%2],
@@ -41,7 +45,7 @@ func chat() Set {
 	return set
 }
 
-func run(t *testing.T, o Options, sets ...Set) *Report {
+func run(t *testing.T, o Options, sets ...sets.Set) *report.Report {
 	t.Helper()
 	r, err := Run(context.Background(), sets, o)
 	if err != nil {
@@ -85,7 +89,7 @@ func TestRunIsRepeatable(t *testing.T) {
 	if err := json.Unmarshal(docs[0].Bytes(), &doc); err != nil {
 		t.Fatal(err)
 	}
-	if doc.V != 1 || doc.Seed != 7 || doc.Sets[0].Recovery.Share != 1 || len(doc.Sets[0].Clustering) != 1+len(baselines()) {
+	if doc.V != 1 || doc.Seed != 7 || doc.Sets[0].Recovery.Share != 1 || len(doc.Sets[0].Clustering) != 1+len(baseline.Clusterings()) {
 		t.Errorf("%+v", doc)
 	}
 	for _, c := range doc.Sets[0].Clustering {
@@ -115,14 +119,14 @@ func TestOnlyWhatIsWanted(t *testing.T) {
 
 // Settings are those of every store, and checked.
 func TestSettings(t *testing.T) {
-	o := Options{Only: []string{"summaries"}, Settings: Settings{Overrides: []string{"forest.max_cold_clusters=3"}}}
-	if r := run(t, o, Set{Name: "none"}); !slices.Contains(r.Settings, "forest.max_cold_clusters=3") {
+	o := Options{Only: []string{"summaries"}, Settings: fixture.Settings{Overrides: []string{"forest.max_cold_clusters=3"}}}
+	if r := run(t, o, sets.Set{Name: "none"}); !slices.Contains(r.Settings, "forest.max_cold_clusters=3") {
 		t.Errorf("%q", r.Settings)
 	}
 	for _, bad := range []string{"forest.merge_threshold=NaN", "forest.merge_threshold=2", "forest.max_cold_clusters=0", "window.graduate_at=-1"} {
 		o.Settings.Overrides = []string{bad}
 		var config *repo.ConfigError
-		if _, err := Run(context.Background(), []Set{chat()}, o); !errors.As(err, &config) {
+		if _, err := Run(context.Background(), []sets.Set{chat()}, o); !errors.As(err, &config) {
 			t.Errorf("%s: %v", bad, err)
 		}
 	}
@@ -143,7 +147,7 @@ func TestRewoundIsNotMeasured(t *testing.T) {
 func TestCancelled(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if _, err := Run(ctx, []Set{chat()}, Options{}); !errors.Is(err, context.Canceled) {
+	if _, err := Run(ctx, []sets.Set{chat()}, Options{}); !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
 }
@@ -158,7 +162,7 @@ func (p *parrot) Summarize(_ context.Context, ask summarize.Request) (summarize.
 	return summarize.Response{Text: "Squawk: " + ask.Inputs[0].Text, Summarizer: "parrot", Version: "1"}, nil
 }
 
-// Another summariser is asked where there is one, and everything else is as it was.
+// Another summarizer is asked where there is one, and everything else is as it was.
 func TestAnotherSummarizer(t *testing.T) {
 	p := &parrot{}
 	o := Options{Only: []string{"facts", "recovery"}, Summarizer: func(*session.Store) (summarize.Summarizer, error) { return p, nil }}
@@ -167,7 +171,7 @@ func TestAnotherSummarizer(t *testing.T) {
 		t.Errorf("asked %d times, %+v", p.asked, s.Recovery)
 	}
 	o.Summarizer = func(*session.Store) (summarize.Summarizer, error) { return nil, errors.New("no such helper") }
-	if _, err := Run(context.Background(), []Set{chat()}, o); err == nil || err.Error() != "no such helper" {
+	if _, err := Run(context.Background(), []sets.Set{chat()}, o); err == nil || err.Error() != "no such helper" {
 		t.Error(err)
 	}
 	o.Summarizer = nil

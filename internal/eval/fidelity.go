@@ -2,67 +2,56 @@ package eval
 
 import (
 	"context"
-	"github.com/gemini-ctx/ctx/internal/history"
-	"github.com/gemini-ctx/ctx/internal/recall"
 	"slices"
 	"strings"
 
 	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/internal/eval/baseline"
+	"github.com/gemini-ctx/ctx/internal/eval/report"
+	"github.com/gemini-ctx/ctx/internal/eval/stats"
+	"github.com/gemini-ctx/ctx/internal/history"
+	"github.com/gemini-ctx/ctx/internal/recall"
 )
 
-// Fidelity says whether what stands for a cluster says what is in it.
-type Fidelity struct {
-	Sentences int   `json:"sentences"` // of the live clusters' summaries
-	Verbatim  int   `json:"verbatim"`  // those that their message has word for word
-	Lines     int   `json:"lines"`     // of tombstones
-	Labels    int   `json:"labels"`    // in these lines
-	InCluster int   `json:"in_cluster"`
-	Share     Milli `json:"label_share"` // of InCluster
-	// A line's labels as a query over all clusters of its store, by BM25: how often its own cluster is
-	// the first, and the mean of one over its rank.
-	First Milli `json:"hit_1"`
-	MRR   Milli `json:"mrr"`
-}
-
-// fidelity is the gauge of it.
+// fidelity adds up report.Fidelity.
 type fidelity struct {
-	sum   Fidelity
+	sum   report.Fidelity
 	first int
 	mrr   float64
 }
 
-func (f *fidelity) report(s *SetReport) {
+func (f *fidelity) report(s *report.Set) {
 	sum := f.sum
 	if sum.Sentences+sum.Lines == 0 {
 		return
 	}
-	sum.Share = milli(share(sum.InCluster, sum.Labels))
-	sum.First = milli(share(f.first, sum.Lines))
+	sum.Share = stats.MilliShare(sum.InCluster, sum.Labels)
+	sum.First = stats.MilliShare(f.first, sum.Lines)
 	if sum.Lines > 0 {
-		sum.MRR = milli(f.mrr / float64(sum.Lines))
+		sum.MRR = stats.MilliOf(f.mrr / float64(sum.Lines))
 	}
 	s.Fidelity = &sum
 }
 
-func (f *fidelity) add(ctx context.Context, b *bench) error {
+func (f *fidelity) add(ctx context.Context, b *evalCase) error {
 	said := map[format.ID]string{}
-	for i, id := range b.ids {
-		said[id] = squeeze(b.texts[i])
+	for i, id := range b.IDs {
+		said[id] = squeeze(b.Texts[i])
 	}
 	for _, c := range b.in.Clusters {
 		for _, p := range c.Parts {
 			for _, sentence := range p.Sentences {
 				f.sum.Sentences++
-				f.sum.Verbatim += one(holds(said[sentence.Entry], sentence.Text))
+				f.sum.Verbatim += stats.One(holds(said[sentence.Entry], sentence.Text))
 			}
 		}
 	}
 	return f.lines(ctx, b)
 }
 
-// lines looks at every tombstone.
-func (f *fidelity) lines(ctx context.Context, b *bench) error {
-	view, err := b.view()
+// lines adds the lines of all tombstones.
+func (f *fidelity) lines(ctx context.Context, b *evalCase) error {
+	view, err := b.Refs.Read()
 	if err != nil {
 		return err
 	}
@@ -82,7 +71,7 @@ func (f *fidelity) lines(ctx context.Context, b *bench) error {
 		}
 		texts[i] = strings.Join(all, "\n")
 	}
-	index := newBM25(texts)
+	index := baseline.NewBM25(texts)
 	for i, c := range list {
 		if c.Tombstone.IsZero() {
 			continue
@@ -92,23 +81,23 @@ func (f *fidelity) lines(ctx context.Context, b *bench) error {
 		text := squeeze(texts[i])
 		if goal != "" {
 			f.sum.Labels++
-			f.sum.InCluster += one(holdsWords(text, goal))
+			f.sum.InCluster += stats.One(holdsWords(text, goal))
 			names = append(names, goal)
 		}
-		for _, l := range names[:len(names)-one(goal != "")] {
+		for _, l := range names[:len(names)-stats.One(goal != "")] {
 			f.sum.Labels++
-			f.sum.InCluster += one(holds(text, l))
+			f.sum.InCluster += stats.One(holds(text, l))
 		}
-		if rank := slices.Index(index.rank(strings.Join(names, " ")), i); rank >= 0 {
-			f.first += one(rank == 0)
+		if rank := slices.Index(index.Rank(strings.Join(names, " ")), i); rank >= 0 {
+			f.first += stats.One(rank == 0)
 			f.mrr += 1 / float64(rank+1)
 		}
 	}
 	return nil
 }
 
-// labels are what a tombstone's line names: the goal, where there is one, and the names; less the
-// count and the days at its end.
+// labels returns what a tombstone's line names: the goal, if there is one, and the names. The count
+// and the days at the end of the line are left out.
 func labels(line string) (goal string, names []string) {
 	if i := strings.LastIndex(line, "("); i >= 0 {
 		line = line[:i]
@@ -126,8 +115,8 @@ func labels(line string) (goal string, names []string) {
 	return strings.TrimSuffix(goal, "…"), names
 }
 
-// holdsWords reports whether a text has all words of a goal, in their order: a label leaves out the
-// marks of Markdown, and words that say nothing between sentences.
+// holdsWords reports whether a text has all words of a goal in their order. Other words may be in
+// between, because a label leaves out the marks of Markdown and words without meaning.
 func holdsWords(text, goal string) bool {
 	for _, w := range strings.Fields(squeeze(goal)) {
 		i := strings.Index(text, w)

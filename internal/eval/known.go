@@ -4,32 +4,22 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/gemini-ctx/ctx/internal/eval/baseline"
 	"github.com/gemini-ctx/ctx/internal/eval/corpus"
+	"github.com/gemini-ctx/ctx/internal/eval/report"
 )
 
-// Known says how often a prompt is found by its exact words, among all messages of a set: as the
-// first hit, and among the first ten.
-type Known struct {
-	By    string `json:"by"`
-	N     int    `json:"n"` // prompts
-	First int    `json:"first"`
-	Ten   int    `json:"in_ten"`
-	// Shares of N.
-	FirstShare Milli `json:"first_share"`
-	TenShare   Milli `json:"in_ten_share"`
-}
-
-// knownHits is how many hits of a prompt are looked at.
+// knownHits is the number of hits in which a prompt is looked for.
 const knownHits = 10
 
-// known searches the sampled prompts.
-func (b *library) known() ([]Known, error) {
+// known searches for the sampled prompts by their own words.
+func (b *library) known() ([]report.Known, error) {
 	texts := make([]string, len(b.said))
 	for i, m := range b.said {
 		texts[i] = m.text
 	}
-	index := newBM25(texts)
-	rows := []Known{{By: bySearch}, {By: byBM25}}
+	index := baseline.NewBM25(texts)
+	rows := []report.Known{{By: bySearch}, {By: byBM25}}
 	for _, p := range b.asked {
 		hits, err := b.find(p.text, knownHits)
 		if err != nil {
@@ -39,11 +29,11 @@ func (b *library) known() ([]Known, error) {
 		for _, h := range hits {
 			found = append(found, h.Text)
 		}
-		for _, i := range index.rank(p.text) {
+		for _, i := range index.Rank(p.text) {
 			ranked = append(ranked, texts[i])
 		}
-		rows[0].add(slices.Index(found, p.text))
-		rows[1].add(slices.Index(ranked[:min(len(ranked), knownHits)], p.text))
+		rows[0].Add(slices.Index(found, p.text))
+		rows[1].Add(slices.Index(ranked[:min(len(ranked), knownHits)], p.text))
 	}
 	if rows[0].N == 0 {
 		return nil, nil
@@ -51,39 +41,18 @@ func (b *library) known() ([]Known, error) {
 	return rows, nil
 }
 
-// add takes the place of the prompt among the hits; below 0 it is none of them.
-func (k *Known) add(rank int) {
-	k.N++
-	k.First += one(rank == 0)
-	k.Ten += one(rank >= 0)
-	k.FirstShare, k.TenShare = milli(share(k.First, k.N)), milli(share(k.Ten, k.N))
-}
-
-// SessionSearch says how often a search finds the session that something was said in: as the first
-// session, and among the first three.
-type SessionSearch struct {
-	Of       string `json:"of"` // ofPrompts or ofQuestions
-	By       string `json:"by"`
-	Sessions int    `json:"sessions"`
-	N        int    `json:"n"`
-	First    int    `json:"first"`
-	Three    int    `json:"in_three"`
-	// Shares of N.
-	FirstShare Milli `json:"first_share"`
-	ThreeShare Milli `json:"in_three_share"`
-}
-
-// What is searched.
+// What is searched for.
 const (
 	ofPrompts   = "prompts"   // by their exact words
 	ofQuestions = "questions" // of facts
 )
 
-// bySessionBM25 ranks whole sessions, all their messages taken together.
+// bySessionBM25 ranks sessions as one text each.
 const bySessionBM25 = "BM25 of sessions"
 
-// sessionSearch searches for the sessions of the sampled prompts and of facts.
-func (b *library) sessionSearch(facts []corpus.Fact) ([]SessionSearch, error) {
+// sessionSearch searches for the sessions of the sampled prompts and of facts. With fewer than two
+// sessions it returns nil.
+func (b *library) sessionSearch(facts []corpus.Fact) ([]report.SessionSearch, error) {
 	if len(b.sessions) < 2 {
 		return nil, nil
 	}
@@ -97,10 +66,10 @@ func (b *library) sessionSearch(facts []corpus.Fact) ([]SessionSearch, error) {
 		}
 		whole[i] = strings.Join(texts, "\n")
 	}
-	index := newBM25(whole)
-	var list []SessionSearch
+	index := baseline.NewBM25(whole)
+	var list []report.SessionSearch
 	for _, of := range []string{ofPrompts, ofQuestions} {
-		rows := []SessionSearch{
+		rows := []report.SessionSearch{
 			{Of: of, By: bySearch, Sessions: len(b.sessions)},
 			{Of: of, By: bySessionBM25, Sessions: len(b.sessions)},
 		}
@@ -110,11 +79,11 @@ func (b *library) sessionSearch(facts []corpus.Fact) ([]SessionSearch, error) {
 				return nil, err
 			}
 			var ranked []string
-			for _, i := range index.rank(q.text) {
+			for _, i := range index.Rank(q.text) {
 				ranked = append(ranked, b.sessions[i])
 			}
-			rows[0].add(b.rankOf(names, q, of))
-			rows[1].add(b.rankOf(ranked, q, of))
+			rows[0].Add(b.rankOf(names, q, of))
+			rows[1].Add(b.rankOf(ranked, q, of))
 		}
 		if rows[0].N > 0 {
 			list = append(list, rows...)
@@ -123,7 +92,7 @@ func (b *library) sessionSearch(facts []corpus.Fact) ([]SessionSearch, error) {
 	return list, nil
 }
 
-// sessionQueries are the texts to search for, each with its session.
+// sessionQueries returns the texts to search for, each with its session.
 func (b *library) sessionQueries(of string, facts []corpus.Fact) []shelved {
 	if of == ofPrompts {
 		return b.asked
@@ -152,18 +121,10 @@ func (b *library) sessionsFor(text string) ([]string, error) {
 	return names, nil
 }
 
-// rankOf is the place of the first session that a query is about; below 0 there is none. A prompt
-// is about every session in which it was said.
+// rankOf returns the place of the first right session, or -1. For a prompt, each session in which
+// it was said is right.
 func (b *library) rankOf(names []string, q shelved, of string) int {
 	return slices.IndexFunc(names, func(name string) bool {
 		return name == q.session || of == ofPrompts && slices.Contains(b.said, shelved{name, q.text})
 	})
-}
-
-// add takes the place of the right session; below 0 it was not found.
-func (s *SessionSearch) add(rank int) {
-	s.N++
-	s.First += one(rank == 0)
-	s.Three += one(rank >= 0 && rank < 3)
-	s.FirstShare, s.ThreeShare = milli(share(s.First, s.N)), milli(share(s.Three, s.N))
 }

@@ -5,11 +5,14 @@ import (
 	"testing"
 
 	"github.com/gemini-ctx/ctx/internal/eval/corpus"
+	"github.com/gemini-ctx/ctx/internal/eval/fixture"
+	"github.com/gemini-ctx/ctx/internal/eval/report"
+	"github.com/gemini-ctx/ctx/internal/eval/sets"
 )
 
 // two are two conversations with a prompt each that is long enough.
-func two() Set {
-	set := Set{Name: "two"}
+func two() sets.Set {
+	set := sets.Set{Name: "two"}
 	for _, c := range []struct{ name, topic string }{
 		{"a", "the harbour gauge is stuck again"}, {"b", "the paper crane flies to the moon"},
 	} {
@@ -34,7 +37,7 @@ func two() Set {
 
 func TestKnownAndSessions(t *testing.T) {
 	s := run(t, Options{Only: []string{"known", "sessions"}}, two()).Sets[0]
-	if want := (Known{
+	if want := (report.Known{
 		By: byBM25, N: 2, First: 2, Ten: 2, FirstShare: 1000, TenShare: 1000,
 	}); len(s.Known) != 2 || s.Known[1] != want {
 		t.Errorf("%+v", s.Known)
@@ -57,15 +60,15 @@ func TestKnownAndSessions(t *testing.T) {
 }
 
 func TestRanksAreCounted(t *testing.T) {
-	k, s := Known{}, SessionSearch{}
+	k, s := report.Known{}, report.SessionSearch{}
 	for _, rank := range []int{0, 2, 9, -1} {
-		k.add(rank)
-		s.add(rank)
+		k.Add(rank)
+		s.Add(rank)
 	}
-	if want := (Known{N: 4, First: 1, Ten: 3, FirstShare: 250, TenShare: 750}); k != want {
+	if want := (report.Known{N: 4, First: 1, Ten: 3, FirstShare: 250, TenShare: 750}); k != want {
 		t.Errorf("%+v", k)
 	}
-	if want := (SessionSearch{N: 4, First: 1, Three: 2, FirstShare: 250, ThreeShare: 500}); s != want {
+	if want := (report.SessionSearch{N: 4, First: 1, Three: 2, FirstShare: 250, ThreeShare: 500}); s != want {
 		t.Errorf("%+v", s)
 	}
 }
@@ -82,7 +85,7 @@ func TestSessionsOfOne(t *testing.T) {
 
 // As many prompts are drawn as there may be, by the seed alone.
 func TestKnownIsDrawn(t *testing.T) {
-	set := Set{Name: "many"}
+	set := sets.Set{Name: "many"}
 	for i := range 200 {
 		set.Messages = append(set.Messages, corpus.Message{
 			Conversation: "c", Seq: i, Role: "user", Text: fmt.Sprintf(
@@ -91,12 +94,12 @@ func TestKnownIsDrawn(t *testing.T) {
 		})
 	}
 	draw := func(seed uint64) (texts []string) {
-		l, err := newLab(Settings{})
+		stores, err := fixture.NewMaker(fixture.Settings{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer func() { _ = l.close() }()
-		b, err := l.shelve(t.Context(), set, seed)
+		defer func() { _ = stores.Close() }()
+		b, err := (&runner{stores}).shelve(t.Context(), set, seed)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -120,24 +123,5 @@ func TestPartsOfASet(t *testing.T) {
 	if s.Known == nil || s.Sessions != nil || s.Clustering != nil || s.Retention != nil ||
 		s.Stability != nil {
 		t.Errorf("%+v", s)
-	}
-}
-
-// The working set has what its generator says, and nothing of what nobody asked for.
-func TestOwnSets(t *testing.T) {
-	names := map[string]Set{}
-	for _, set := range Own(1) {
-		names[set.Name] = set
-		if len(set.Messages) > 0 && len(set.Transcripts) > 0 {
-			t.Errorf("%s has messages and transcripts", set.Name)
-		}
-	}
-	if w := names["working"]; len(w.Messages) != 200*workingTalks || len(w.Facts) != 40*workingTalks {
-		t.Errorf("working: %d messages, %d facts", len(w.Messages), len(w.Facts))
-	}
-	for _, tr := range names["agent-sessions"].Transcripts {
-		if AgentOf(tr.Data) != tr.Agent || len(tr.records()) < 60 {
-			t.Errorf("%s: %s, %d records", tr.Name, tr.Agent, len(tr.records()))
-		}
 	}
 }

@@ -4,55 +4,57 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"github.com/gemini-ctx/ctx/internal/conversation"
-	"github.com/gemini-ctx/ctx/internal/history"
-	"github.com/gemini-ctx/ctx/internal/recall"
 	"math/rand/v2"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/internal/conversation"
 	"github.com/gemini-ctx/ctx/internal/eval/corpus"
+	"github.com/gemini-ctx/ctx/internal/eval/fixture"
+	"github.com/gemini-ctx/ctx/internal/eval/sets"
+	"github.com/gemini-ctx/ctx/internal/history"
+	"github.com/gemini-ctx/ctx/internal/recall"
 )
 
 // library is a store with every conversation or transcript of a set in a session of its own.
 type library struct {
-	*stand
+	*fixture.Store
 	sessions []string          // in the order of the set; those of subagents come after them
 	of       map[string]string // the session of a conversation or transcript, by its name
 	said     []shelved         // every message, by session
 	asked    []shelved         // a sample of the prompts
 }
 
-// shelved is a message of a library.
+// shelved is a message and its session.
 type shelved struct {
 	session string
 	text    string
 }
 
-// sampledPrompts is how many prompts of a set are searched.
+// sampledPrompts is the most prompts of a set that are searched for.
 const sampledPrompts = 60
 
-// The characters of a prompt that is searched: a shorter one is said by many, a longer one is
-// found by any word of it.
+// The lengths of the prompts that are searched for, in characters. A shorter prompt comes up
+// several times, and a longer one is found by nearly any of its words.
 const (
 	shortestPrompt = 21
 	longestPrompt  = 159
 )
 
-// shelve makes the library of a set.
-func (l *lab) shelve(ctx context.Context, set Set, seed uint64) (*library, error) {
-	s, err := l.open()
+// shelve makes the library of a set, and draws the prompts to search for.
+func (u *runner) shelve(ctx context.Context, set sets.Set, seed uint64) (*library, error) {
+	s, err := u.Open()
 	if err != nil {
 		return nil, err
 	}
-	b := &library{stand: s, of: map[string]string{}}
+	b := &library{Store: s, of: map[string]string{}}
 	if err := b.fill(ctx, set); err != nil {
-		return nil, errors.Join(err, s.close())
+		return nil, errors.Join(err, s.Close())
 	}
 	prompts, err := b.read()
 	if err != nil {
-		return nil, errors.Join(err, s.close())
+		return nil, errors.Join(err, s.Close())
 	}
 	r := rand.New(rand.NewPCG(seed, 0x9e3779b97f4a7c15)) // the golden ratio: any constant would do
 	for _, i := range r.Perm(len(prompts)) {
@@ -63,9 +65,10 @@ func (l *lab) shelve(ctx context.Context, set Set, seed uint64) (*library, error
 	return b, nil
 }
 
-func (b *library) fill(ctx context.Context, set Set) error {
+// fill imports the transcripts of a set, and appends its conversations.
+func (b *library) fill(ctx context.Context, set sets.Set) error {
 	for _, t := range set.Transcripts {
-		name, err := b.takeIn(ctx, t)
+		name, err := b.TakeIn(ctx, t)
 		if err != nil {
 			return fmt.Errorf("transcript %q: %w", t.Name, err)
 		}
@@ -75,15 +78,16 @@ func (b *library) fill(ctx context.Context, set Set) error {
 		if m = corpus.Live(m); len(m) == 0 {
 			continue
 		}
-		name := fmt.Sprintf("%s-%d", talk, i)
+		name := fmt.Sprintf("%s-%d", fixture.Talk, i)
 		b.of[m[0].Conversation] = name
-		for start := 0; start < len(m); start += appendBatch {
+		for start := 0; start < len(m); start += fixture.AppendBatch {
 			var batch []conversation.Message
-			for _, one := range m[start:min(len(m), start+appendBatch)] {
-				batch = append(batch, entryOf(one))
+			for _, one := range m[start:min(len(m), start+fixture.AppendBatch)] {
+				batch = append(batch, fixture.EntryOf(one))
 			}
 			_, _, err := b.Conversation.Append(
-				ctx, name, history.MainBranch, batch, conversation.AppendOptions{Orphan: true, NoGraduation: true},
+				ctx, name, history.MainBranch, batch, conversation.AppendOptions{Orphan: true,
+					NoGraduation: true},
 			)
 			if err != nil {
 				return fmt.Errorf("conversation %q: %w", m[0].Conversation, err)
@@ -93,10 +97,10 @@ func (b *library) fill(ctx context.Context, set Set) error {
 	return nil
 }
 
-// read reads what is in the sessions, and returns the prompts of a length that is searched. What a
-// subagent was asked is no prompt of a user.
+// read reads the messages of all sessions. It returns the prompts that may be searched for: those
+// of users, not those of subagents, of a suitable length.
 func (b *library) read() (prompts []shelved, err error) {
-	v, err := b.view()
+	v, err := b.Refs.Read()
 	if err != nil {
 		return nil, err
 	}
@@ -110,7 +114,7 @@ func (b *library) read() (prompts []shelved, err error) {
 		if err != nil {
 			return nil, err
 		}
-		err = b.Recall.LogEach(tip.ID, history.LogOptions{}, func(shown *history.Shown) error {
+		err = b.Recall.LogEach(tip.ID, recall.LogOptions{}, func(shown *history.Shown) error {
 			if shown.Entry.Kind != format.KindMessage || shown.Gone != "" {
 				return nil
 			}
@@ -129,9 +133,9 @@ func (b *library) read() (prompts []shelved, err error) {
 	return prompts, nil
 }
 
-// find searches all sessions for a text; a text without a word to look for finds nothing.
+// find searches all sessions for a text. It finds nothing if the text has no word to search for.
 func (b *library) find(text string, most int) ([]recall.Hit, error) {
-	v, err := b.view()
+	v, err := b.Refs.Read()
 	if err != nil {
 		return nil, err
 	}

@@ -5,24 +5,25 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/gemini-ctx/ctx/internal/eval/baseline"
+	"github.com/gemini-ctx/ctx/internal/eval/report"
 )
 
-// With the question known, a rendering can spend its budget on what answers it. There is one for
-// every question, and what is looked for in it is the answer to that one.
-
-// The ways, at the same tokens.
+// The ways to shorten a conversation for one question, with the same budget. Only the answer to
+// that question is looked for in the result.
 const (
 	wayAsked    = "union-find --query"
 	wayBlind    = "union-find"
 	wayMessages = "BM25 messages" // whole messages by their rank, as many as fit, without headings
 )
 
-// asking is the gauge of it. The first way is the one with the question.
+// asking adds up report.Retention for these ways. The first way is the one that knows the question.
 type asking struct {
 	sums [][]*retained // by ratio, way
 }
 
-func (a *asking) report(r *SetReport) {
+func (a *asking) report(r *report.Set) {
 	for _, ways := range a.sums {
 		for _, one := range ways {
 			r.Asked = append(r.Asked, one.result(ways[0]))
@@ -30,13 +31,13 @@ func (a *asking) report(r *SetReport) {
 	}
 }
 
-func (a *asking) add(ctx context.Context, b *bench) error {
+func (a *asking) add(ctx context.Context, b *evalCase) error {
 	if len(b.questions) == 0 {
 		return nil
 	}
-	index := newBM25(b.said())
+	index := baseline.NewBM25(b.Said())
 	for i, ratio := range []int{4, 10} {
-		blind, err := b.text(b.budget(ratio))
+		blind, err := b.Text(b.Budget(ratio))
 		if err != nil {
 			return err
 		}
@@ -44,18 +45,19 @@ func (a *asking) add(ctx context.Context, b *bench) error {
 			if err := ctx.Err(); err != nil {
 				return err
 			}
-			ways := []way{
-				{wayAsked, func(budget int) (string, error) { return b.asked(q.Query, budget) }},
+			ways := []rendering{
+				{wayAsked, func(budget int) (string, error) { return b.TextFor(q.Query, budget) }},
 				{wayBlind, func(int) (string, error) { return blind, nil }},
-				{wayMessages, func(budget int) (string, error) { return b.messagesBy(index, q.Query, budget), nil }},
+				{wayMessages,
+					func(budget int) (string, error) { return b.messagesBy(index, q.Query, budget), nil }},
 			}
 			if i == len(a.sums) {
 				a.sums = append(a.sums, newRetained(ways, ratio))
 			}
 			only := *b
-			only.questions = []asked{q}
+			only.questions = []question{q}
 			for j, w := range ways {
-				if err := a.sums[i][j].add(&only, w, b.budget(ratio)); err != nil {
+				if err := a.sums[i][j].add(&only, w, b.Budget(ratio)); err != nil {
 					return fmt.Errorf("%s at %dx: %w", w.name, ratio, err)
 				}
 			}
@@ -64,13 +66,13 @@ func (a *asking) add(ctx context.Context, b *bench) error {
 	return nil
 }
 
-// messagesBy returns the messages that an index ranks first, as many as the budget holds, in the
-// order in which they were said. One that does not fit is passed over.
-func (b *bench) messagesBy(index *bm25, query string, budget int) string {
-	said := b.said()
+// messagesBy returns the messages that an index ranks first, in the order of the conversation. It
+// leaves out each message that no longer fits into the budget.
+func (b *evalCase) messagesBy(index *baseline.BM25, query string, budget int) string {
+	said := b.Said()
 	room := 4 * budget
 	var chosen []int
-	for _, i := range index.rank(query) {
+	for _, i := range index.Rank(query) {
 		if cost := quarters(said[i] + "\n"); cost <= room {
 			room -= cost
 			chosen = append(chosen, i)

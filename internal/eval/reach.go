@@ -2,89 +2,73 @@ package eval
 
 import (
 	"context"
-	"errors"
-	"github.com/gemini-ctx/ctx/internal/history"
-	"github.com/gemini-ctx/ctx/internal/recall"
 	"slices"
 
 	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/internal/eval/baseline"
+	"github.com/gemini-ctx/ctx/internal/eval/report"
+	"github.com/gemini-ctx/ctx/internal/eval/stats"
 )
 
-// Reach says how often a question leads to what answers it: of the questions with evidence, those
-// whose first hit, or one of the first five, is evidence, and the mean of one over the rank of the
-// first hit that is (0 beyond the twentieth).
-type Reach struct {
-	By   string `json:"by"`
-	N    int    `json:"n"`
-	Hit1 Milli  `json:"hit_1"`
-	Hit5 Milli  `json:"hit_5"`
-	MRR  Milli  `json:"mrr"`
-	Low1 Milli  `json:"hit_1_low"` // of the 95 % interval
-	Low5 Milli  `json:"hit_5_low"`
-}
-
-// deepest is how many hits are looked through.
+// deepest is the number of hits in which a search is examined.
 const deepest = 20
 
-// The ways to evidence. BM25 is the rival.
+// The ways to find evidence.
 const (
-	bySearch   = "search"
-	byClusters = "clusters" // of questions with evidence in a cluster; a cluster is evidence if a message in it is
+	bySearch = "search"
+	// for questions with evidence in a cluster; a cluster with evidence in it is a right hit
+	byClusters = "clusters"
 	byBM25     = "BM25"
 )
 
-// reach is the gauge of it.
+// reach adds up report.Reach, by the way to find evidence.
 type reach struct {
 	rows map[string]*ranks
 }
 
-// ranks adds up where the first evidence was.
+// ranks adds up the places of the first hits that are evidence.
 type ranks struct {
 	n, first, five int
 	mrr            float64
 }
 
-// add takes the place of the first hit that is evidence; below 0 there was none.
+// add adds the place of the first hit that is evidence; it is negative if there is none.
 func (r *ranks) add(rank int) {
 	r.n++
-	r.first += one(rank == 0)
-	r.five += one(rank >= 0 && rank < 5)
+	r.first += stats.One(rank == 0)
+	r.five += stats.One(rank >= 0 && rank < 5)
 	if rank >= 0 {
 		r.mrr += 1 / float64(rank+1)
 	}
 }
 
-func (r *reach) report(s *SetReport) {
+func (r *reach) report(s *report.Set) {
 	for _, by := range []string{bySearch, byClusters, byBM25} {
 		row := r.rows[by]
 		if row == nil {
 			continue
 		}
-		low1, _ := Wilson(row.first, row.n)
-		low5, _ := Wilson(row.five, row.n)
-		s.Reach = append(s.Reach, Reach{
-			By: by, N: row.n, Hit1: milli(share(row.first, row.n)), Hit5: milli(share(row.five, row.n)),
-			MRR: milli(row.mrr / float64(row.n)), Low1: milli(low1), Low5: milli(low5),
+		low1, _ := stats.Wilson(row.first, row.n)
+		low5, _ := stats.Wilson(row.five, row.n)
+		s.Reach = append(s.Reach, report.Reach{
+			By: by, N: row.n,
+			Hit1: stats.MilliShare(row.first, row.n), Hit5: stats.MilliShare(row.five, row.n),
+			Low1: stats.MilliOf(low1), Low5: stats.MilliOf(low5),
+			MRR: stats.MilliOf(row.mrr / float64(row.n)),
 		})
 	}
 }
 
-func (r *reach) put(by string, rank int) {
-	if r.rows == nil {
-		r.rows = map[string]*ranks{}
-	}
-	if r.rows[by] == nil {
-		r.rows[by] = &ranks{}
-	}
-	r.rows[by].add(rank)
-}
+// put adds a place to the row of a way.
+func (r *reach) put(by string, rank int) { rowOf(&r.rows, by).add(rank) }
 
-func (r *reach) add(_ context.Context, b *bench) error {
-	index := newBM25(b.said())
+func (r *reach) add(_ context.Context, b *evalCase) error {
+	index := baseline.NewBM25(b.Said())
 	for _, q := range b.questions {
-		ranked := index.rank(q.Query)
+		ranked := index.Rank(q.Query)
 		ranked = ranked[:min(len(ranked), deepest)]
-		r.put(byBM25, slices.IndexFunc(ranked, func(i int) bool { return slices.Contains(q.evidence, i) }))
+		isEvidence := func(i int) bool { return slices.Contains(q.evidence, i) }
+		r.put(byBM25, slices.IndexFunc(ranked, isEvidence))
 		if err := r.search(b, q); err != nil {
 			return err
 		}
@@ -92,18 +76,18 @@ func (r *reach) add(_ context.Context, b *bench) error {
 	return nil
 }
 
-// search asks for entries and clusters.
-func (r *reach) search(b *bench, q asked) error {
+// search adds the places of the entries and of the clusters that a search finds.
+func (r *reach) search(b *evalCase, q question) error {
 	evidence := map[format.ID]bool{}
-	ids := b.liveIDs()
+	ids := b.LiveIDs()
 	for _, i := range q.evidence {
 		evidence[ids[i]] = true
 	}
-	hits, err := b.hits(q.Query, deepest, true)
+	hits, err := b.Hits(q.Query, deepest, true)
 	if err != nil {
 		return err
 	}
-	view, err := b.view()
+	view, err := b.Refs.Read()
 	if err != nil {
 		return err
 	}
@@ -138,22 +122,4 @@ func (r *reach) search(b *bench, q asked) error {
 		r.put(byClusters, cluster)
 	}
 	return nil
-}
-
-// hits are what a search of the branch finds. A query without a word to look for finds nothing.
-func (s *stand) hits(query string, most int, clusters bool) ([]recall.Hit, error) {
-	view, err := s.view()
-	if err != nil {
-		return nil, err
-	}
-	hits, err := s.Recall.Search(view, recall.SearchQuery{Text: query, Session: talk, Branch: history.MainBranch, Limit: most, Clusters: clusters})
-	if errors.Is(err, history.ErrInput) {
-		return nil, nil
-	}
-	return hits, err
-}
-
-// liveIDs are the entries of the messages that were not taken back.
-func (s *stand) liveIDs() []format.ID {
-	return slices.DeleteFunc(slices.Clone(s.ids), func(id format.ID) bool { return id.IsZero() })
 }

@@ -2,44 +2,40 @@ package eval
 
 import (
 	"context"
-	"github.com/gemini-ctx/ctx/internal/history"
-	"github.com/gemini-ctx/ctx/internal/recall"
+	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/internal/eval/fixture"
+	"github.com/gemini-ctx/ctx/internal/eval/report"
+	"github.com/gemini-ctx/ctx/internal/eval/stats"
+	"github.com/gemini-ctx/ctx/internal/history"
+	"github.com/gemini-ctx/ctx/internal/recall"
 	"github.com/gemini-ctx/ctx/internal/view"
 	"github.com/gemini-ctx/ctx/refs"
 )
 
-// Recovery says whether what is rendered leads back to the exact words. Both shares have to be 1.
-type Recovery struct {
-	IDs       int   `json:"ids"`       // that renderings printed: of clusters, tombstones and messages
-	Exact     int   `json:"exact"`     // those that expand to nothing but what was appended, byte for byte
-	Messages  int   `json:"messages"`  // of the conversations
-	Reachable int   `json:"reachable"` // those that an id leads to which is printed, or which `ctx forest` lists where the rendering says so
-	Share     Milli `json:"share"`     // of both, the smaller
-}
+// recovery adds up report.Recovery, over renderings without a budget, at a quarter and at a tenth
+// of the size.
+type recovery struct{ sum report.Recovery }
 
-// recovery is the gauge of it, over renderings without a budget and at a quarter and a tenth of the
-// size.
-type recovery struct{ sum Recovery }
-
-func (r *recovery) report(s *SetReport) {
+func (r *recovery) report(s *report.Set) {
 	sum := r.sum
 	if sum.Messages == 0 {
 		return
 	}
-	sum.Share = milli(min(share(sum.Exact, sum.IDs), share(sum.Reachable, sum.Messages)))
+	sum.Share = stats.MilliOf(min(stats.Share(sum.Exact, sum.IDs),
+		stats.Share(sum.Reachable, sum.Messages)))
 	s.Recovery = &sum
 }
 
-func (r *recovery) add(ctx context.Context, b *bench) error {
+func (r *recovery) add(ctx context.Context, b *evalCase) error {
 	e, err := b.expander(ctx)
 	if err != nil {
 		return err
 	}
-	for _, budget := range []int{0, b.budget(4), b.budget(10)} {
+	for _, budget := range []int{0, b.Budget(4), b.Budget(10)} {
 		ids, err := b.printedIDs(budget)
 		if err != nil {
 			return err
@@ -60,9 +56,9 @@ func (r *recovery) add(ctx context.Context, b *bench) error {
 	return nil
 }
 
-// reach counts the messages that a rendering leads to.
-func (r *recovery) reach(b *bench, e *expander, reached map[format.ID]bool) error {
-	text, err := b.text(0)
+// reach adds the messages that the ids of a rendering without a budget lead to.
+func (r *recovery) reach(b *evalCase, e *expander, reached map[format.ID]bool) error {
+	text, err := b.Text(0)
 	if err != nil {
 		return err
 	}
@@ -75,7 +71,7 @@ func (r *recovery) reach(b *bench, e *expander, reached map[format.ID]bool) erro
 			e.exact(c.ID.String(), reached)
 		}
 	}
-	for _, id := range b.ids {
+	for _, id := range b.IDs {
 		if id.IsZero() {
 			continue
 		}
@@ -87,54 +83,54 @@ func (r *recovery) reach(b *bench, e *expander, reached map[format.ID]bool) erro
 	return nil
 }
 
-// ours finds the ids in lines that are the rendering's own: those of the block that begin with <.
-var ours = lazily(`(?m)^<[a-z]+ ([0-9a-f]{4,64})\b`)
+// ours finds the ids in the lines of a rendering that ctx writes itself: they begin with <.
+var ours = regexp.MustCompile(`(?m)^<[a-z]+ ([0-9a-f]{4,64})\b`)
 
-// printedIDs returns the ids in a rendering: as the text prints them in its block, and of the
-// messages and sentences as JSON does.
-func (b *bench) printedIDs(budget int) ([]string, error) {
-	text, err := b.render(view.Options{Budget: budget})
+// printedIDs returns the ids in a rendering: those in the prefix of its text, and those of messages
+// and sentences in its JSON form.
+func (b *evalCase) printedIDs(budget int) ([]string, error) {
+	text, err := b.Render(fixture.Talk, "", view.Options{Budget: budget})
 	if err != nil {
 		return nil, err
 	}
 	var ids []string
-	for _, found := range ours().FindAllSubmatch(text.Bytes[:text.Prefix], -1) {
+	for _, found := range ours.FindAllSubmatch(text.Bytes[:text.Prefix], -1) {
 		ids = append(ids, string(found[1]))
 	}
-	doc, err := b.render(view.Options{Budget: budget, Format: view.JSON})
+	doc, err := b.Render(fixture.Talk, "", view.Options{Budget: budget, Format: view.JSON})
 	if err != nil {
 		return nil, err
 	}
-	for _, found := range documentID().FindAllSubmatch(doc.Bytes, -1) {
+	for _, found := range documentID.FindAllSubmatch(doc.Bytes, -1) {
 		ids = append(ids, string(found[1]))
 	}
 	slices.Sort(ids)
 	return slices.Compact(ids), nil
 }
 
-// documentID finds ids in a JSON rendering. In what was said, quotes are escaped: this is found in
-// its own keys only.
-var documentID = lazily(`"(?:id|entry)":"([0-9a-f]{64})"`)
+// documentID finds ids in a rendering as JSON. It does not match inside messages, in which quotes
+// are escaped.
+var documentID = regexp.MustCompile(`"(?:id|entry)":"([0-9a-f]{64})"`)
 
-// expander expands ids and compares what comes with what was appended.
+// expander expands ids, and compares the result with the messages that were appended.
 type expander struct {
-	*bench
+	*evalCase
 	ctx  context.Context
 	view *refs.View
 	text map[format.ID]string
 }
 
-func (b *bench) expander(ctx context.Context) (*expander, error) {
-	view, err := b.view()
-	e := &expander{bench: b, ctx: ctx, view: view, text: map[format.ID]string{}}
-	for i, id := range b.ids {
-		e.text[id] = b.texts[i]
+func (b *evalCase) expander(ctx context.Context) (*expander, error) {
+	view, err := b.Refs.Read()
+	e := &expander{evalCase: b, ctx: ctx, view: view, text: map[format.ID]string{}}
+	for i, id := range b.IDs {
+		e.text[id] = b.Texts[i]
 	}
 	return e, err
 }
 
-// exact reports whether an id expands, to messages of the conversation and to every byte of them.
-// It adds those to reached.
+// exact reports whether an id expands to messages of the conversation, byte for byte. It adds these
+// messages to reached.
 func (e *expander) exact(id string, reached map[format.ID]bool) bool {
 	full, err := e.Clusters.Resolve(e.view, id)
 	if err != nil {

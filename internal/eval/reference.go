@@ -5,24 +5,26 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/gemini-ctx/ctx/internal/eval/sets"
+	"github.com/gemini-ctx/ctx/internal/eval/stats"
 	"github.com/gemini-ctx/ctx/internal/search"
 )
 
-// reference is what the next part of a session says, calls and touches, as far as it was known
-// before.
+// reference is what the next part of a session says, calls and touches, as far as the history has
+// it.
 type reference struct {
 	said, called map[string]float64 // terms with their weights
 	files        map[string]float64 // names of files, all of the same weight
 }
 
-// referenceOf makes the reference of a history and the records after it. A term counts if it
-// stands in at most a tenth of the records of the history, and in one at least. Its weight is
-// ln((N+1)/df), where N is the number of records and df the number of those that have it.
-func referenceOf(history, next []record) reference {
+// referenceOf returns the reference of the records after a history. A term counts if at least one
+// record of the history has it, and at most a tenth of them. Its weight is ln((N+1)/df), where N is
+// the number of records and df the number of those with the term.
+func referenceOf(history, next []sets.Record) reference {
 	df := map[string]int{}
 	known := map[string]bool{}
 	for _, r := range history {
-		text := r.said + "\n" + r.called + "\n" + r.output
+		text := r.Said + "\n" + r.Called + "\n" + r.Output
 		terms := contentTerms(text)
 		slices.Sort(terms)
 		for _, t := range slices.Compact(terms) {
@@ -34,8 +36,8 @@ func referenceOf(history, next []record) reference {
 	}
 	var said, called strings.Builder
 	for _, r := range next {
-		said.WriteString(r.said + "\n")
-		called.WriteString(r.called + "\n")
+		said.WriteString(r.Said + "\n")
+		called.WriteString(r.Called + "\n")
 	}
 	ref := reference{
 		said: rare(said.String(), df, len(history)), called: rare(called.String(), df, len(history)),
@@ -49,7 +51,7 @@ func referenceOf(history, next []record) reference {
 	return ref
 }
 
-// rare are the terms of a text that few of n records have, with their weights.
+// rare returns the terms of a text that few of n records have, with their weights.
 func rare(text string, df map[string]int, n int) map[string]float64 {
 	out := map[string]float64{}
 	for _, t := range contentTerms(text) {
@@ -60,11 +62,11 @@ func rare(text string, df map[string]int, n int) map[string]float64 {
 	return out
 }
 
-// coverage is how much of a reference a context has, in 0 to 1; below 0 where the reference is
+// coverage is how much of a reference a context has, from 0 to 1, and -1 where the reference is
 // empty.
 type coverage struct {
 	said, called, files float64
-	// of the context: all that are not blank, those with a term or a file, those that tell nothing
+	// Lines of the context: all but blank ones, those with a term or a file, and junk lines.
 	lines, useful, junk int
 }
 
@@ -85,8 +87,8 @@ func (ref reference) coverage(context string) coverage {
 			continue
 		}
 		c.lines++
-		c.junk += one(isJunk(line))
-		c.useful += one(ref.uses(line))
+		c.junk += stats.One(isJunk(line))
+		c.useful += stats.One(ref.uses(line))
 	}
 	return c
 }
@@ -101,8 +103,8 @@ func (ref reference) uses(line string) bool {
 	return slices.ContainsFunc(fileNames(line), func(name string) bool { return ref.files[name] > 0 })
 }
 
-// weightOf is the share of the weights of those that are there; -1 without any weights. The sums
-// go over the terms in order: another order would round in another way.
+// weightOf returns the share of the weights of the terms in have, or -1 without any weights. It
+// adds the terms up in order, because the rounding depends on the order.
 func weightOf(weights map[string]float64, have map[string]bool) float64 {
 	if len(weights) == 0 {
 		return -1

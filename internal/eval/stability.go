@@ -3,30 +3,20 @@ package eval
 import (
 	"context"
 	"errors"
-	"github.com/gemini-ctx/ctx/internal/conversation"
-	"github.com/gemini-ctx/ctx/internal/history"
 
 	"github.com/gemini-ctx/ctx/forest/summarize"
+	"github.com/gemini-ctx/ctx/internal/conversation"
 	"github.com/gemini-ctx/ctx/internal/eval/corpus"
+	"github.com/gemini-ctx/ctx/internal/eval/fixture"
+	"github.com/gemini-ctx/ctx/internal/eval/report"
+	"github.com/gemini-ctx/ctx/internal/eval/stats"
+	"github.com/gemini-ctx/ctx/internal/history"
 	"github.com/gemini-ctx/ctx/internal/view"
 )
 
-// Stability says how much of a rendering a provider's prompt cache can still use at the next turn,
-// over replays of the conversations, of long ones the first mostReplayed messages.
-type Stability struct {
-	Budget string `json:"budget"` // "none" or "4x"
-	Turns  int    `json:"turns"`
-	Share  Milli  `json:"share"` // of the bytes of a turn's rendering, those that the next one begins with
-	// Kept is the share of turns after which everything that was rendered before is still there, with
-	// more behind it.
-	Kept   Milli `json:"kept"`
-	Tokens int   `json:"tokens"` // of all renderings: what a model is given to read over the conversation
-	Whole  int   `json:"whole"`  // what it would be without ctx: everything that was said so far, word for word, at every turn
-}
-
-// grow returns what everything that was said costs verbatim, after a turn before which it was
-// whole.
-func (s *stand) grow(turn [][]corpus.Message, whole int) (int, error) {
+// grow returns the tokens of all messages so far, printed in full, after a turn. whole is the
+// number before the turn. After a rewind it is counted anew.
+func grow(s *fixture.Store, turn [][]corpus.Message, whole int) (int, error) {
 	if turn[0][0].RewindTo != nil {
 		whole = 0
 	}
@@ -34,8 +24,8 @@ func (s *stand) grow(turn [][]corpus.Message, whole int) (int, error) {
 	for _, m := range turn {
 		n += len(m)
 	}
-	for i, id := range s.ids {
-		if id.IsZero() || whole > 0 && i < len(s.ids)-n {
+	for i, id := range s.IDs {
+		if id.IsZero() || whole > 0 && i < len(s.IDs)-n {
 			continue
 		}
 		shown, err := s.History.Entry(id)
@@ -51,58 +41,50 @@ func (s *stand) grow(turn [][]corpus.Message, whole int) (int, error) {
 	return whole, nil
 }
 
-// mostReplayed is how many messages of a conversation are replayed: every turn renders anew, twice,
-// and reads more than the one before.
+// mostReplayed limits the messages of a conversation that are replayed by turns. Each turn renders
+// twice and reads more than the one before.
 const mostReplayed = 400
 
-// turnMessages is how many messages are a turn where no model takes part.
+// turnMessages is the number of messages in a turn of a conversation without a model.
 const turnMessages = 8
 
-// Steadiness is Stability from message to message: what a branch that leaves now and then keeps,
-// beside one that lets a message go whenever one comes.
-type Steadiness struct {
-	Rule     string `json:"rule"` // "leaves" by the window's settings, or "one a message": evict_at as small as graduate_at
-	Messages int    `json:"messages"`
-	Share    Milli  `json:"share"`
-	Kept     Milli  `json:"kept"`
-}
-
-// mostSteps is how many messages of a conversation are replayed one by one.
+// mostSteps limits the messages of a conversation that are replayed one by one.
 const mostSteps = 200
 
-// stability is the gauge of it.
+// stability adds up report.Stability and report.Steadiness.
 type stability struct {
-	lab *lab
+	runner *runner
 
-	rows  [2]Stability
+	rows  [2]report.Stability
 	count [2]alike
 	steps [2]alike
 }
 
-// alike counts how much of one rendering the next one begins with.
+// alike adds up how many bytes of each rendering are the beginning of the next one.
 type alike struct {
 	before          string
 	turns           int
 	kept, same, all int
 }
 
-// next counts what a rendering has of the one before.
+// next adds the next rendering.
 func (a *alike) next(now string) {
 	if a.before != "" {
 		n := common(a.before, now)
 		a.turns++
 		a.same += n
 		a.all += len(a.before)
-		a.kept += one(n == len(a.before))
+		a.kept += stats.One(n == len(a.before))
 	}
 	a.before = now
 }
 
-func (a *alike) shares() (bytes, kept Milli) {
-	return milli(share(a.same, a.all)), milli(share(a.kept, a.turns))
+// shares returns the share of kept bytes, and that of renderings that were kept whole.
+func (a *alike) shares() (bytes, kept stats.Milli) {
+	return stats.MilliShare(a.same, a.all), stats.MilliShare(a.kept, a.turns)
 }
 
-func (p *stability) report(s *SetReport) {
+func (p *stability) report(s *report.Set) {
 	for i, c := range p.count {
 		if row := p.rows[i]; c.turns > 0 {
 			row.Turns = c.turns
@@ -112,17 +94,18 @@ func (p *stability) report(s *SetReport) {
 	}
 	for i, c := range p.steps {
 		if c.turns > 0 {
-			row := Steadiness{Rule: stepRules[i], Messages: c.turns}
+			row := report.Steadiness{Rule: stepRules[i], Messages: c.turns}
 			row.Share, row.Kept = c.shares()
 			s.Steadiness = append(s.Steadiness, row)
 		}
 	}
 }
 
+// stepRules are the names of stability.steps.
 var stepRules = [2]string{"leaves", "one a message"}
 
-// step replays a conversation message by message, by each rule.
-func (p *stability) step(ctx context.Context, b *bench) error {
+// step replays a conversation message by message, once for each rule.
+func (p *stability) step(ctx context.Context, b *evalCase) error {
 	for i := range p.steps {
 		p.steps[i].before = ""
 		if err := p.stepBy(ctx, b, &p.steps[i], i == 1); err != nil {
@@ -132,20 +115,20 @@ func (p *stability) step(ctx context.Context, b *bench) error {
 	return nil
 }
 
-func (p *stability) stepBy(ctx context.Context, b *bench, count *alike, each bool) (err error) {
-	s, err := p.lab.open()
+func (p *stability) stepBy(ctx context.Context, b *evalCase, count *alike, each bool) (err error) {
+	s, err := p.runner.Open()
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, s.close()) }()
+	defer func() { err = errors.Join(err, s.Close()) }()
 	if each {
 		s.Config.Window.EvictAt = s.Config.Window.GraduateAt
 	}
-	for i := range min(len(b.messages), mostSteps) {
-		if err := s.say(ctx, b.messages[i:i+1], conversation.AppendOptions{Orphan: true}); err != nil {
+	for i := range min(len(b.Messages), mostSteps) {
+		if err := s.Say(ctx, b.Messages[i:i+1], conversation.AppendOptions{Orphan: true}); err != nil {
 			return err
 		}
-		now, err := s.text(0)
+		now, err := s.Text(0)
 		if err != nil {
 			return err
 		}
@@ -154,16 +137,16 @@ func (p *stability) stepBy(ctx context.Context, b *bench, count *alike, each boo
 	return nil
 }
 
-func (p *stability) add(ctx context.Context, b *bench) (err error) {
+func (p *stability) add(ctx context.Context, b *evalCase) (err error) {
 	if err := p.step(ctx, b); err != nil {
 		return err
 	}
-	s, err := p.lab.open()
+	s, err := p.runner.Open()
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, s.close()) }()
-	replayed := b.messages[:min(len(b.messages), mostReplayed)]
+	defer func() { err = errors.Join(err, s.Close()) }()
+	replayed := b.Messages[:min(len(b.Messages), mostReplayed)]
 	tokens := 0
 	for _, m := range replayed {
 		tokens += summarize.Tokens(m.Text)
@@ -176,15 +159,15 @@ func (p *stability) add(ctx context.Context, b *bench) (err error) {
 	whole := 0
 	for _, turn := range turns(replayed) {
 		for _, m := range turn {
-			if err := s.say(ctx, m, conversation.AppendOptions{Orphan: true}); err != nil {
+			if err := s.Say(ctx, m, conversation.AppendOptions{Orphan: true}); err != nil {
 				return err
 			}
 		}
-		if whole, err = s.grow(turn, whole); err != nil {
+		if whole, err = grow(s, turn, whole); err != nil {
 			return err
 		}
 		for i, budget := range budgets {
-			now, err := s.text(budget)
+			now, err := s.Text(budget)
 			if err != nil {
 				return err
 			}
@@ -196,8 +179,8 @@ func (p *stability) add(ctx context.Context, b *bench) (err error) {
 	return nil
 }
 
-// turns cuts a conversation into turns, and each into what is appended at once: with a model, a
-// turn goes up to the next prompt, and its messages come one by one.
+// turns splits a conversation into turns, and each turn into batches that are appended together. In
+// a conversation with a model, a turn ends before the next prompt, and each message is a batch.
 func turns(m []corpus.Message) [][][]corpus.Message {
 	model := false
 	for i := range m {
@@ -206,7 +189,8 @@ func turns(m []corpus.Message) [][][]corpus.Message {
 	var out [][][]corpus.Message
 	for start := 0; start < len(m); {
 		end := start + 1
-		for end < len(m) && m[end].RewindTo == nil && (model && m[end].Role != "user" || !model && end-start < turnMessages) {
+		for end < len(m) && m[end].RewindTo == nil &&
+			(model && m[end].Role != "user" || !model && end-start < turnMessages) {
 			end++
 		}
 		var turn [][]corpus.Message
@@ -223,7 +207,7 @@ func turns(m []corpus.Message) [][][]corpus.Message {
 	return out
 }
 
-// common is how many bytes two texts begin with alike.
+// common returns the length of the common prefix of two texts.
 func common(a, b string) int {
 	n := 0
 	for n < len(a) && n < len(b) && a[n] == b[n] {

@@ -12,8 +12,8 @@ const (
 	leastNumber = 3
 )
 
-// contentTerms are the words, identifiers, paths and numbers of a text, in lower case, as they
-// come.
+// contentTerms returns the words, identifiers, paths and numbers of a text in lower case, in order
+// and with repetitions.
 func contentTerms(text string) []string {
 	var list []string
 	between := func(r rune) bool { return !termRune(r) }
@@ -42,14 +42,15 @@ func termRune(r rune) bool { return wordRune(r) || strings.ContainsRune("./:-", 
 
 func isDigit(r rune) bool { return r >= '0' && r <= '9' }
 
-// sourceEndings are endings of file names that are told without a directory before them.
+// sourceEndings are the endings by which a file name is recognized without a directory before it.
 const sourceEndings = " go ts tsx js jsx py rs java rb c h cpp sh sql css html md json toml yaml " +
 	"yml txt csv "
 
-// longestEnding is how many letters and digits the ending of a file name may have.
+// longestEnding is the most letters and digits in the ending of a file name.
 const longestEnding = 8
 
-// fileNames are the last elements of the paths in a text, in lower case, as they come.
+// fileNames returns the last elements of the paths in a text in lower case, in order and with
+// repetitions.
 func fileNames(text string) []string {
 	var list []string
 	between := func(r rune) bool { return !termRune(r) || r == ':' }
@@ -78,18 +79,18 @@ func isEnding(s string) bool {
 	return s != "" && len(s) <= longestEnding && strings.IndexFunc(s, other) < 0
 }
 
-// lastElement is what follows the last slash of a path.
+// lastElement returns what follows the last slash of a path.
 func lastElement(path string) string { return path[strings.LastIndexByte(path, '/')+1:] }
 
-// countLabels are names of arguments that say how much of a file was read, and nothing of the work.
+// countLabels are the names of arguments that say which part of a file was read.
 const countLabels = " offset limit line lines timeout head_limit a b c n start end "
 
-// isJunk reports whether a line tells a reader nothing: brackets, numbers, how much was read, or a
-// line of a file with its number before it.
+// isJunk reports whether a line tells a reader nothing: brackets, numbers, which part of a file was
+// read, or a line of a file with its number.
 func isJunk(line string) bool {
 	core := strings.TrimFunc(line, func(r rune) bool { return !wordRune(r) })
 	if core == "" {
-		return strings.ContainsAny(line, "{}()[]") // a rule or a fence parts what is read
+		return strings.ContainsAny(line, "{}()[]") // a rule or a fence separates parts of the text
 	}
 	digits := len(core) - len(strings.TrimLeft(core, "0123456789"))
 	rest := core[digits:]
@@ -116,5 +117,6 @@ func isCount(line string) bool {
 		label, count, found = strings.Cut(line, " ")
 	}
 	label = strings.Trim(label, `" `)
-	return found && strings.Contains(countLabels, " "+label+" ") && strings.Trim(count, `0123456789.," `) == ""
+	return found && strings.Contains(countLabels, " "+label+" ") &&
+		strings.Trim(count, `0123456789.," `) == ""
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gemini-ctx/ctx/internal/eval/sets"
 	"github.com/gemini-ctx/ctx/internal/search"
 )
 
@@ -65,14 +66,14 @@ func TestIsJunk(t *testing.T) {
 
 // The reference has the terms that were there before and are rare, with their weights.
 func TestReference(t *testing.T) {
-	history := []record{
+	history := []sets.Record{
 		{
-			said: "the harbour gauge", called: "internal/gauge.go",
-		}, {said: "the harbour alarm"}, {said: "the harbour store"}, {output: "nothing prune.go"},
+			Said: "the harbour gauge", Called: "internal/gauge.go",
+		}, {Said: "the harbour alarm"}, {Said: "the harbour store"}, {Output: "nothing prune.go"},
 	}
-	next := []record{
-		{said: "harbour alarm tomorrow"},
-		{called: "internal/gauge.go nothing unseen.go", output: "store"},
+	next := []sets.Record{
+		{Said: "harbour alarm tomorrow"},
+		{Called: "internal/gauge.go nothing unseen.go", Output: "store"},
 	}
 	ref := referenceOf(history, next)
 	want := reference{

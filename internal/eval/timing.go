@@ -3,44 +3,43 @@ package eval
 import (
 	"context"
 	"errors"
-	"github.com/gemini-ctx/ctx/internal/conversation"
-	"github.com/gemini-ctx/ctx/internal/history"
 	"slices"
 	"time"
 
+	"github.com/gemini-ctx/ctx/internal/conversation"
 	"github.com/gemini-ctx/ctx/internal/eval/corpus"
+	"github.com/gemini-ctx/ctx/internal/eval/fixture"
+	"github.com/gemini-ctx/ctx/internal/eval/report"
+	"github.com/gemini-ctx/ctx/internal/eval/sets"
+	"github.com/gemini-ctx/ctx/internal/history"
 	"github.com/gemini-ctx/ctx/internal/view"
 )
 
-// Timing is how long the verbs took in this process, a message at a time. It is another one in
-// every run, and so is never part of a report unless it is asked for.
-type Timing struct {
-	Verb string  `json:"verb"`
-	N    int     `json:"n"`
-	P50  float64 `json:"p50_ms"`
-	P95  float64 `json:"p95_ms"`
-}
-
-// timedMessages is how many messages of a set are appended for it at most.
+// timedMessages limits the messages of a set that are appended.
 const timedMessages = 1000
 
-// timing appends the first messages of a set one by one, graduates after each, and renders after
-// each.
-func (l *lab) timing(ctx context.Context, set Set, now func() time.Time) (list []Timing, err error) {
-	s, err := l.open()
+// timing measures an append, a graduation and a rendering for each of the first messages of a set.
+func (u *runner) timing(
+	ctx context.Context, set sets.Set, now func() time.Time,
+) (list []report.Timing, err error) {
+	s, err := u.Open()
 	if err != nil {
 		return nil, err
 	}
-	defer func() { err = errors.Join(err, s.close()) }()
+	defer func() { err = errors.Join(err, s.Close()) }()
 	var took [3][]time.Duration
 	for _, m := range set.Messages[:min(len(set.Messages), timedMessages)] {
 		m.RewindTo = nil
 		steps := []func() error{
 			func() error {
-				return s.say(ctx, []corpus.Message{m}, conversation.AppendOptions{Orphan: true, NoGraduation: true})
+				return s.Say(ctx, []corpus.Message{m},
+					conversation.AppendOptions{Orphan: true, NoGraduation: true})
 			},
-			func() error { _, err := s.Conversation.Graduate(ctx, talk, history.MainBranch); return err },
-			func() error { _, err := s.render(view.Options{}); return err },
+			func() error {
+				_, err := s.Conversation.Graduate(ctx, fixture.Talk, history.MainBranch)
+				return err
+			},
+			func() error { _, err := s.Render(fixture.Talk, "", view.Options{}); return err },
 		}
 		for i, step := range steps {
 			start := now()
@@ -56,10 +55,12 @@ func (l *lab) timing(ctx context.Context, set Set, now func() time.Time) (list [
 		if n == 0 {
 			continue
 		}
-		list = append(list, Timing{verb, n, millis(took[i][n/2]), millis(took[i][min(n-1, n*95/100)])})
+		list = append(list, report.Timing{
+			Verb: verb, N: n, P50: millis(took[i][n/2]), P95: millis(took[i][min(n-1, n*95/100)]),
+		})
 	}
 	return list, nil
 }
 
-// millis is a duration in milliseconds, to the microsecond.
+// millis returns a duration in milliseconds, to the microsecond.
 func millis(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }

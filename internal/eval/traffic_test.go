@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/gemini-ctx/ctx/internal/eval/corpus"
+	"github.com/gemini-ctx/ctx/internal/eval/fixture"
 )
 
 func TestArtifacts(t *testing.T) {
@@ -47,18 +48,18 @@ func TestArtifacts(t *testing.T) {
 }
 
 func TestUserWords(t *testing.T) {
-	b := &bench{stand: &stand{}, live: []corpus.Message{
+	b := &evalCase{Store: &fixture.Store{}, live: []corpus.Message{
 		{Role: "user", Text: "fix the port"}, {Role: "model", Text: "Done."}, {Role: "user", Text: "no, the other one"},
 		{Role: "user", Text: "b"}, {Role: "user", Text: "c"}, {Role: "user", Text: "d"}, {Role: "user", Text: "use pnpm instead of npm"},
 	}}
 	fill := func() {
-		b.ids, b.texts = nil, nil
+		b.IDs, b.Texts = nil, nil
 		for i, m := range b.live {
 			id, err := idOf(i)
 			if err != nil {
 				t.Fatal(err)
 			}
-			b.ids, b.texts = append(b.ids, id), append(b.texts, m.Text)
+			b.IDs, b.Texts = append(b.IDs, id), append(b.Texts, m.Text)
 		}
 	}
 	fill()

@@ -2,27 +2,16 @@ package eval
 
 import (
 	"context"
-	"github.com/gemini-ctx/ctx/internal/recall"
+	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/eval/corpus"
+	"github.com/gemini-ctx/ctx/internal/eval/report"
+	"github.com/gemini-ctx/ctx/internal/eval/stats"
+	"github.com/gemini-ctx/ctx/internal/recall"
 )
-
-// Artifacts says what is left of one kind of thing in the traffic between a model and its tools:
-// each counts once a conversation.
-type Artifacts struct {
-	Kind        string `json:"kind"`
-	N           int    `json:"n"`
-	At4         int    `json:"kept_4x"`
-	At10        int    `json:"kept_10x"`
-	Share4      Milli  `json:"share_4x"`
-	Share10     Milli  `json:"share_10x"`
-	Recoverable int    `json:"recoverable"` // a message with it is found by expanding what a rendering without a budget prints
-	Searched    int    `json:"searched"`    // those that were looked for: the first thousand of a conversation
-	Found       int    `json:"found"`       // of these, a search has one among its first five hits
-}
 
 // The kinds of artifacts.
 const (
@@ -34,65 +23,55 @@ const (
 )
 
 var (
-	pathLike       = lazily(`(?:[\w.@-]*/)+[\w.@-]*\w\.\w{1,8}\b|(?:\.{0,2}/)[\w.@-]+(?:/[\w.@-]+)+`)
-	identifierLike = lazily(`\b(?:[A-Za-z][a-z0-9]+(?:[A-Z][a-z0-9]+)+|[A-Za-z][A-Za-z0-9]*(?:_[A-Za-z0-9]+)+)\b`)
-	errorLike      = lazily(`(?i)\b(?:error|fail|failed|failure|panic|fatal|exception|denied|refused|not found|timed? ?out)\b`)
+	pathLike       = regexp.MustCompile(`(?:[\w.@-]*/)+[\w.@-]*\w\.\w{1,8}\b|(?:\.{0,2}/)[\w.@-]+(?:/[\w.@-]+)+`)
+	identifierLike = regexp.MustCompile(`\b(?:[A-Za-z][a-z0-9]+(?:[A-Z][a-z0-9]+)+|[A-Za-z][A-Za-z0-9]*(?:_[A-Za-z0-9]+)+)\b`)
+	errorLike      = regexp.MustCompile(`(?i)\b(?:error|fail|failed|failure|panic|fatal|exception|denied|refused|not found|timed? ?out)\b`)
 )
 
-// mostSearched is how many artifacts of a conversation are searched for.
+// mostSearched limits the artifacts of a conversation that are searched for.
 const mostSearched = 1000
 
-// artifact is one of them: what it says, and whether a rendering has it.
+// artifact is a text from the traffic of tools, and a test whether a squeezed rendering has it.
 type artifact struct {
 	kind string
 	text string
 	in   func(squeezed string) bool
 }
 
-// trail is the gauge of them.
+// trail adds up report.Artifacts, by kind.
 type trail struct {
-	rows map[string]*Artifacts
+	rows map[string]*report.Artifacts
 }
 
-func (t *trail) report(s *SetReport) {
+func (t *trail) report(s *report.Set) {
 	for _, kind := range []string{paths, commands, failures, errorLines, identifiers} {
 		if row := t.rows[kind]; row != nil {
-			row.Share4, row.Share10 = milli(share(row.At4, row.N)), milli(share(row.At10, row.N))
+			row.Share4, row.Share10 = stats.MilliShare(row.At4, row.N), stats.MilliShare(row.At10, row.N)
 			s.Artifacts = append(s.Artifacts, *row)
 		}
 	}
 }
 
-func (t *trail) add(ctx context.Context, b *bench) error {
-	list := artifacts(b.live, b.said())
+func (t *trail) add(ctx context.Context, b *evalCase) error {
+	list := artifacts(b.live, b.Said())
 	if len(list) == 0 {
 		return nil
 	}
-	var printed [2]string
-	for i, ratio := range []int{4, 10} {
-		text, err := b.text(b.budget(ratio))
-		if err != nil {
-			return err
-		}
-		printed[i] = squeeze(text)
+	printed, err := b.shortened()
+	if err != nil {
+		return err
 	}
 	reached, err := b.reached(ctx)
 	if err != nil {
 		return err
 	}
-	if t.rows == nil {
-		t.rows = map[string]*Artifacts{}
-	}
 	for i, a := range list {
-		row := t.rows[a.kind]
-		if row == nil {
-			row = &Artifacts{Kind: a.kind}
-			t.rows[a.kind] = row
-		}
+		row := rowOf(&t.rows, a.kind)
+		row.Kind = a.kind
 		row.N++
-		row.At4 += one(a.in(printed[0]))
-		row.At10 += one(a.in(printed[1]))
-		row.Recoverable += one(holds(reached, a.text))
+		row.At4 += stats.One(a.in(printed[0]))
+		row.At10 += stats.One(a.in(printed[1]))
+		row.Recoverable += stats.One(holds(reached, a.text))
 		if i >= mostSearched {
 			continue
 		}
@@ -101,26 +80,20 @@ func (t *trail) add(ctx context.Context, b *bench) error {
 			return err
 		}
 		row.Searched++
-		row.Found += one(found)
+		row.Found += stats.One(found)
 	}
 	return nil
 }
 
-// searched reports whether a search for a text has it in one of the first five hits.
-func (b *bench) searched(text string) (bool, error) {
-	hits, err := b.hits(text, 5, false)
-	return slices.ContainsFunc(hits, func(h recall.Hit) bool { return holds(squeeze(h.Text), text) }), err
+// searched reports whether a search for a text finds it in one of the first five hits.
+func (b *evalCase) searched(text string) (bool, error) {
+	hits, err := b.Hits(text, 5, false)
+	return slices.ContainsFunc(hits, func(h recall.Hit) bool { return holds(squeeze(h.Text), text) }),
+		err
 }
 
-func one(yes bool) int {
-	if yes {
-		return 1
-	}
-	return 0
-}
-
-// reached is all that expanding what a rendering prints gives back, squeezed.
-func (b *bench) reached(ctx context.Context) (string, error) {
+// reached returns the messages that the ids of a rendering and of all clusters lead to, squeezed.
+func (b *evalCase) reached(ctx context.Context) (string, error) {
 	e, err := b.expander(ctx)
 	if err != nil {
 		return "", err
@@ -141,17 +114,16 @@ func (b *bench) reached(ctx context.Context) (string, error) {
 		e.exact(id, found)
 	}
 	var text []string
-	for i, id := range b.ids {
+	for i, id := range b.IDs {
 		if found[id] {
-			text = append(text, squeeze(b.texts[i]))
+			text = append(text, squeeze(b.Texts[i]))
 		}
 	}
 	return strings.Join(text, "\n"), nil
 }
 
-// artifacts lists what the tool traffic of a conversation has, in the order in which it comes up.
-// said is what sanitising left of the messages: a command with a secret in it is not there to be
-// kept.
+// artifacts lists the artifacts of a conversation in the order in which they come up. said has the
+// sanitized texts of the messages: a command with a secret is not in them, and is no artifact.
 func artifacts(m []corpus.Message, said []string) []artifact {
 	var list []artifact
 	seen := map[string]bool{}
@@ -171,7 +143,7 @@ func artifacts(m []corpus.Message, said []string) []artifact {
 		if m[i].Role != "tool" && len(m[i].Calls)+len(m[i].Results) == 0 {
 			continue
 		}
-		for _, p := range pathLike().FindAllString(said[i], -1) {
+		for _, p := range pathLike.FindAllString(said[i], -1) {
 			plain(paths, p)
 		}
 		for _, c := range m[i].Calls {
@@ -189,7 +161,7 @@ func artifacts(m []corpus.Message, said []string) []artifact {
 				add(failures, command, failedIn(command, wrong))
 			}
 		}
-		for _, name := range identifierLike().FindAllString(said[i], -1) {
+		for _, name := range identifierLike.FindAllString(said[i], -1) {
 			if last, ok := again[name]; ok && last != i {
 				plain(identifiers, name)
 			}
@@ -199,24 +171,24 @@ func artifacts(m []corpus.Message, said []string) []artifact {
 	return list
 }
 
-// errorsIn returns the lines of a tool's answer that tell what went wrong.
+// errorsIn returns the lines of a tool's output that report an error.
 func errorsIn(role, text string) []string {
 	var list []string
 	if role != "tool" {
 		return nil
 	}
 	for line := range strings.SplitSeq(text, "\n") {
-		if line = strings.TrimSpace(line); len(line) <= 240 && errorLike().MatchString(line) {
+		if line = strings.TrimSpace(line); len(line) <= 240 && errorLike.MatchString(line) {
 			list = append(list, line)
 		}
 	}
 	return list
 }
 
-// exitStatus is how a status other than 0 reads.
-var exitStatus = lazily(`exit (?:code|status):? [1-9]`)
+// exitStatus matches a status other than 0.
+var exitStatus = regexp.MustCompile(`exit (?:code|status):? [1-9]`)
 
-// failedIn says of a rendering whether it has a command, and near it that it failed.
+// failedIn returns a test whether a rendering has a command and, soon after it, that it failed.
 func failedIn(command string, wrong []string) func(string) bool {
 	want := squeeze(command)
 	return func(printed string) bool {
@@ -230,6 +202,6 @@ func failedIn(command string, wrong []string) func(string) bool {
 				return true
 			}
 		}
-		return exitStatus().MatchString(rest)
+		return exitStatus.MatchString(rest)
 	}
 }

@@ -2,47 +2,37 @@ package eval
 
 import (
 	"context"
+	"regexp"
 	"slices"
 
 	"github.com/gemini-ctx/ctx/forest/summarize"
+	"github.com/gemini-ctx/ctx/internal/eval/report"
 )
 
-// UserWords says which of the user's own words stand in a rendering, word for word.
-type UserWords struct {
-	Ratio int `json:"ratio"`
-	// The last requests of every conversation.
-	Requests     int `json:"requests"`
-	RequestsFit  int `json:"requests_fit"`  // those that the budget holds, the newest first
-	RequestsKept int `json:"requests_kept"` // of those that fit
-	// Every correction.
-	Corrections     int `json:"corrections"`
-	CorrectionsFit  int `json:"corrections_fit"`
-	CorrectionsKept int `json:"corrections_kept"`
-}
-
-// lastRequests is how many of the user's last requests have to stay as they were said.
+// lastRequests is the number of the last requests of a conversation that a rendering should have in
+// full.
 const lastRequests = 3
 
-// corrects finds the words with which people put something right, for conversations in which nobody
-// has marked them.
-var corrects = lazily(`(?i)^(no|nope|wrong|actually|wait|stop)\b|\b(i meant|instead of|not what i|don't|do not|never|always|must not)\b`)
+// corrects matches the words of a correction, for conversations in which corrections are not
+// marked.
+var corrects = regexp.MustCompile(`(?i)^(no|nope|wrong|actually|wait|stop)\b|\b(i meant|instead of|not what i|don't|do not|never|always|must not)\b`)
 
-// userWords is the gauge of them, in conversations with a model.
-type userWords struct{ rows []UserWords }
+// userWords adds up report.UserWords, over conversations with a model.
+type userWords struct{ rows []report.UserWords }
 
-func (u *userWords) report(s *SetReport) { s.UserWords = u.rows }
+func (u *userWords) report(s *report.Set) { s.UserWords = u.rows }
 
-func (u *userWords) add(_ context.Context, b *bench) error {
+func (u *userWords) add(_ context.Context, b *evalCase) error {
 	requests, corrections := b.userWords()
 	if len(requests)+len(corrections) == 0 {
 		return nil
 	}
 	for i, ratio := range []int{4, 10} {
 		if i == len(u.rows) {
-			u.rows = append(u.rows, UserWords{Ratio: ratio})
+			u.rows = append(u.rows, report.UserWords{Ratio: ratio})
 		}
-		budget := b.budget(ratio)
-		printed, err := b.text(budget)
+		budget := b.Budget(ratio)
+		printed, err := b.Text(budget)
 		if err != nil {
 			return err
 		}
@@ -68,13 +58,13 @@ func (u *userWords) add(_ context.Context, b *bench) error {
 	return nil
 }
 
-// wordsOverhead is what a rendering may spend on a message besides its words: a heading with role,
-// time and id.
+// wordsOverhead is the number of tokens that a rendering may spend on the heading of a message: its
+// role, time and id.
 const wordsOverhead = 20
 
-// userWords returns the last requests of a conversation with a model, and all corrections, oldest
+// userWords returns the last requests and all corrections of a conversation with a model, oldest
 // first.
-func (b *bench) userWords() (requests, corrections []string) {
+func (b *evalCase) userWords() (requests, corrections []string) {
 	model, marked := false, false
 	for i := range b.live {
 		model = model || b.live[i].Role == "model"
@@ -83,9 +73,9 @@ func (b *bench) userWords() (requests, corrections []string) {
 	if !model {
 		return nil, nil
 	}
-	for i, text := range b.said() {
+	for i, text := range b.Said() {
 		m := b.live[i]
-		correction := marked && m.Mark == "correction" || !marked && corrects().MatchString(text)
+		correction := marked && m.Mark == "correction" || !marked && corrects.MatchString(text)
 		switch {
 		case m.Role != "user" || text == "":
 		case correction:

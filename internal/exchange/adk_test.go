@@ -18,11 +18,12 @@ import (
 	"github.com/gemini-ctx/ctx/internal/conversation"
 	"github.com/gemini-ctx/ctx/internal/exchange"
 	"github.com/gemini-ctx/ctx/internal/history"
+	"github.com/gemini-ctx/ctx/internal/recall"
 	"github.com/gemini-ctx/ctx/internal/session"
 	"github.com/gemini-ctx/ctx/internal/storetest"
 )
 
-func exportADK(t testing.TB, s *session.Store, name, branch string, o adk.WriteOptions) ([]byte, adk.Written) {
+func exportADK(t testing.TB, s *session.Store, name, branch string, o adk.WriteOptions) ([]byte, transcript.Written) {
 	t.Helper()
 	if o.Agent == "" {
 		o.Agent = "agent"
@@ -52,7 +53,7 @@ func spoken(t testing.TB, s *session.Store, name, branch string) []string {
 	t.Helper()
 	tip := storetest.Must[format.Value](t)(history.Tip(storetest.View(t, s), name, branch))
 	var list []string
-	for _, shown := range storetest.Must[[]*history.Shown](t)(s.Recall.Log(tip.ID, history.LogOptions{})) {
+	for _, shown := range storetest.Must[[]*history.Shown](t)(s.Recall.Log(tip.ID, recall.LogOptions{})) {
 		e := shown.Entry
 		src := ""
 		if e.Source != nil && e.Source.Agent != transcript.Own {
@@ -93,7 +94,7 @@ func TestC3_ADKThroughStores(t *testing.T) {
 	js, done := exportADK(t, a, "s-1", history.MainBranch, adk.WriteOptions{})
 	py, _ := exportADK(t, a, "s-1", history.MainBranch, adk.WriteOptions{Unit: adk.Python})
 	lines, _ := exportADK(t, a, "s-1", history.MainBranch, adk.WriteOptions{Lines: true})
-	if done.Answered != 1 || done.Messages != 10 || done.Events != 10 {
+	if done.Changed[transcript.ChangedCalls] != 1 || done.Messages != 10 || done.Records != 10 {
 		t.Errorf("%+v", done)
 	}
 	first := importADK(t, b, js, "")
@@ -130,7 +131,7 @@ func TestADKSession(t *testing.T) {
 	in := storetest.Must[[]byte](t)(os.ReadFile(filepath.Join("..", "agent", "adk", "testdata", "session.json")))
 	s := storetest.Create(t)
 	first := importADK(t, s, in, "")
-	if first.Session != "harbour-7" || first.Messages != 6 || first.Notes != 5 || first.Rewinds != 1 || first.Stats.Partial != 1 {
+	if first.Session != "harbour-7" || first.Messages != 6 || first.Notes != 5 || first.Rewinds != 1 || first.Stats.Passed["partial"] != 1 {
 		t.Errorf("%+v", first)
 	}
 	tip := storetest.View(t, s).Get(history.RefName("harbour-7", history.MainBranch))
@@ -148,7 +149,7 @@ func TestADKSession(t *testing.T) {
 	importADK(t, other, out, "")
 	sameSpoken(t, spoken(t, other, "harbour-7", history.MainBranch), spoken(t, s, "harbour-7", history.MainBranch))
 	// No model sees what is kept with messages.
-	view := storetest.Must[[]*history.Shown](t)(s.Recall.Log(tip.ID, history.LogOptions{}))
+	view := storetest.Must[[]*history.Shown](t)(s.Recall.Log(tip.ID, recall.LogOptions{}))
 	for _, shown := range view {
 		if strings.Contains(shown.Text, "adk") || strings.Contains(shown.Text, "stateDelta") {
 			t.Errorf("%s shows %q", shown.ID, shown.Text)
@@ -184,7 +185,7 @@ func TestADKAmends(t *testing.T) {
 
 // A secret that an event carries is taken out before anything is written, in fields that are only
 // kept, too.
-func TestADKSanitised(t *testing.T) {
+func TestADKSanitized(t *testing.T) {
 	const secret = "AIzaSyD-9tSrke72PouQMnMX-a7eZSW0jkFMBWY"
 	in := fmt.Sprintf(`{"id":"e1","author":"bot","invocationId":"i","timestamp":1767348000000,"content":{"role":"model","parts":[{"text":"key %s"}]},`+
 		`"actions":{"stateDelta":{"k":"%s"}},"unknown":"%s"}`, secret, secret, secret)
@@ -274,7 +275,7 @@ func TestADKForks(t *testing.T) {
 		}
 		return list
 	}
-	inv := adk.InvocationID("f", storetest.Must[[]*history.Shown](t)(s.Recall.Log(storetest.Must[format.Value](t)(history.Tip(storetest.View(t, s), "f", "main")).ID, history.LogOptions{}))[0].ID.String())
+	inv := adk.InvocationID("f", storetest.Must[[]*history.Shown](t)(s.Recall.Log(storetest.Must[format.Value](t)(history.Tip(storetest.View(t, s), "f", "main")).ID, recall.LogOptions{}))[0].ID.String())
 	// An open child, inside another one.
 	want := []seen{
 		{"", "user", "a question", inv}, {"left", "agent", "call", inv}, {"left", "agent", "result no result was recorded", inv},
@@ -327,7 +328,7 @@ func TestADKForks(t *testing.T) {
 	}
 }
 
-func must2(b []byte, _ adk.Written) []byte { return b }
+func must2(b []byte, _ transcript.Written) []byte { return b }
 
 // A token set is in the metadata only where somebody asks for it, and is derived: an import does
 // not read it.
@@ -358,7 +359,7 @@ func TestADKAfterRewind(t *testing.T) {
 	s := storetest.Create(t)
 	importADK(t, s, in, "h")
 	tip := storetest.Must[format.Value](t)(history.Tip(storetest.View(t, s), "h", history.MainBranch))
-	list := storetest.Must[[]*history.Shown](t)(s.Recall.Log(tip.ID, history.LogOptions{}))
+	list := storetest.Must[[]*history.Shown](t)(s.Recall.Log(tip.ID, recall.LogOptions{}))
 	storetest.Must[conversation.Rewound](t)(s.Conversation.Rewind(context.Background(), "h", history.MainBranch, list[1].ID, conversation.RewindOptions{}))
 	before := storetest.View(t, s).Number
 	again := importADK(t, s, in, "h")

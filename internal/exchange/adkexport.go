@@ -1,16 +1,15 @@
 package exchange
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"io"
 
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/agent/adk"
 	"github.com/gemini-ctx/ctx/internal/agent/transcript"
 	"github.com/gemini-ctx/ctx/internal/history"
+	"github.com/gemini-ctx/ctx/internal/jsonvalue"
 	"github.com/gemini-ctx/ctx/refs"
 )
 
@@ -22,50 +21,39 @@ type ADKOptions struct {
 }
 
 // ExportADK writes a branch as a session of ADK. The session provides defaults for empty options.
-func (s *Reader) ExportADK(ctx context.Context, v *refs.View, session, branch string, w io.Writer, o ADKOptions) (adk.Written, error) {
+func (s *Reader) ExportADK(ctx context.Context, v *refs.View, session, branch string, w io.Writer, o ADKOptions) (transcript.Written, error) {
 	c, err := s.Conversation(v, session, branch, o.Masked)
 	if err != nil {
-		return adk.Written{}, err
+		return transcript.Written{}, err
 	}
 	o.Session = session
 	if o.Kept, err = c.sessionOfADK(); err != nil {
-		return adk.Written{}, err
+		return transcript.Written{}, err
 	}
 	if o.State, err = s.adkState(v, session, &o); err != nil {
-		return adk.Written{}, err
+		return transcript.Written{}, err
 	}
 	var sets *history.SessionDAG
 	if o.Tokens {
 		if sets, err = s.Dag(v, session); err != nil {
-			return adk.Written{}, err
+			return transcript.Written{}, err
 		}
 	}
-	out := adk.NewWriter(w, o.WriteOptions)
 	opened := map[int]string{-1: adk.InvocationID(session, "")}
-	err = c.Each(func(said Said) error {
-		it := adk.Item{Message: messageOfADK(said.Shown), Invocation: said.Invocation, Path: said.Path, Number: said.Number, Caller: said.Caller, Open: said.Open}
+	return c.write(ctx, adk.NewWriter(w, o.WriteOptions), func(said *Said, it *transcript.Item) (leave bool, err error) {
 		if said.Opener == said.Number {
 			opened[said.Number] = adk.InvocationID(session, it.Origin.Message)
 		}
-		if it.Invocation == "" {
-			it.Invocation = opened[said.Opener]
+		if it.Turn == "" {
+			it.Turn = opened[said.Opener]
 		}
-		if adk.IsSession(it.Origin) {
-			return ctx.Err()
+		if adk.IsSession(it.Origin) || !o.Tokens {
+			return adk.IsSession(it.Origin), nil
 		}
-		if o.Tokens {
-			set, err := sets.Tokens(said.ID)
-			if err != nil {
-				return err
-			}
-			it.Set = append([]uint64{}, set...)
-		}
-		return errors.Join(out.Add(it), ctx.Err())
+		set, err := sets.Tokens(said.ID)
+		it.Set = append([]uint64{}, set...)
+		return false, err
 	})
-	if err != nil {
-		return adk.Written{}, err
-	}
-	return out.Close()
 }
 
 // sessionOfADK returns the newest note in which an import kept the members of an ADK session other
@@ -80,14 +68,14 @@ func (c *Conversation) sessionOfADK() (*transcript.Message, error) {
 		if err != nil || shown.Gone != "" {
 			return nil, err
 		}
-		m := messageOfADK(shown)
+		m := messageOf(shown)
 		return &m, nil
 	}
 	return nil, nil
 }
 
-// messageOfADK converts an entry to a message.
-func messageOfADK(s *history.Shown) transcript.Message {
+// messageOf converts an entry to a message.
+func messageOf(s *history.Shown) transcript.Message {
 	e := s.Entry
 	m := transcript.Message{
 		Origin: transcript.Origin{Agent: transcript.Own, Session: e.Session, Message: s.ID.String()}, Note: e.Kind == format.KindNote, Role: e.Role, Author: e.Author,
@@ -96,13 +84,8 @@ func messageOfADK(s *history.Shown) transcript.Message {
 	if e.Source != nil {
 		m.Origin = transcript.Origin{Agent: e.Source.Agent, Session: e.Source.Session, Message: e.Source.Message}
 	}
-	if s.Parts == nil {
-		m.Text = s.Text
-		return m
-	}
-	var b bytes.Buffer
-	if json.Compact(&b, s.Parts) == nil {
-		m.Parts = b.Bytes()
+	if s.Parts != nil && json.Valid(s.Parts) {
+		m.Parts = jsonvalue.Compact(s.Parts)
 	} else {
 		m.Text = s.Text
 	}

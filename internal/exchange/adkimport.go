@@ -67,7 +67,7 @@ func (im *messageImporter) takeState(stats adk.Stats) (set int, err error) {
 		return 0, nil
 	}
 	done, err := im.conversation.SetState(im.ctx, names, changes)
-	im.out.Redacted = history.AddFindings(im.out.Redacted, done.Found)
+	im.out.Redacted = conversation.AddFindings(im.out.Redacted, done.Found)
 	return done.Set, err
 }
 

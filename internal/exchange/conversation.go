@@ -1,6 +1,8 @@
 package exchange
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -66,8 +68,11 @@ func (s *Reader) Conversation(v *refs.View, session, branch string, masked bool)
 		return nil, err
 	}
 	w := &conversationWalk{lanes: lanes{at: map[format.ID][]string{tip.ID: base}}, newer: map[format.ID]placed{}}
-	if err := s.EachBack(tip.ID, w.entry); err != nil {
-		return nil, err
+	for e, err := range s.Walk(tip.ID, history.WithJoined) {
+		if err != nil {
+			return nil, err
+		}
+		w.entry(e.ID, e.Entry)
 	}
 	slices.Reverse(w.list)
 	c := &Conversation{s: s, edits: &edits.Edits{}}
@@ -102,6 +107,27 @@ func (c *Conversation) Each(each func(Said) error) error {
 	return nil
 }
 
+// write writes the messages and notes as a transcript, and closes it. each sees every one first,
+// may change the item, and decides whether it is left out.
+func (c *Conversation) write(
+	ctx context.Context, w transcript.Writer, each func(*Said, *transcript.Item) (leave bool, err error),
+) (transcript.Written, error) {
+	err := c.Each(func(said Said) error {
+		it := transcript.Item{
+			Message: messageOf(said.Shown), Entry: said.ID.String(), Open: said.Open, Orphan: said.Caller == NoCaller,
+			Number: said.Number, Caller: said.Caller, Turn: said.Invocation, Path: said.Path,
+		}
+		if leave, err := each(&said, &it); err != nil || leave {
+			return errors.Join(err, ctx.Err())
+		}
+		return errors.Join(w.Add(it), ctx.Err())
+	})
+	if err != nil {
+		return transcript.Written{}, err
+	}
+	return w.Close()
+}
+
 // conversationWalk collects entries, newest first.
 type conversationWalk struct {
 	lanes lanes
@@ -109,7 +135,7 @@ type conversationWalk struct {
 	list  []placed
 }
 
-func (w *conversationWalk) entry(id format.ID, e *format.Entry) bool {
+func (w *conversationWalk) entry(id format.ID, e *format.Entry) {
 	p := placed{said: Said{Seq: e.Seq}, id: id, parent: history.FirstParent(e), kind: e.Kind, role: e.Role, name: e.Invocation, results: e.Results, source: e.Source}
 	for _, c := range e.Calls {
 		p.calls = append(p.calls, c.ID)
@@ -124,7 +150,6 @@ func (w *conversationWalk) entry(id format.ID, e *format.Entry) bool {
 		p.version, p.calls, p.results, p.name = newest.id, newest.calls, newest.results, newest.name
 	}
 	w.list = append(w.list, p)
-	return true
 }
 
 // lanes finds the branches of forks in which an entry was said, for a history that is walked newest

@@ -55,7 +55,7 @@ func (im *messageImporter) copiedFrom(session string) (*copied, error) {
 		if err != nil {
 			return nil, err
 		}
-		m := transcriptOf(shown)
+		m := messageOf(shown)
 		c.said[wordsOf(&m)] = true
 	}
 	return c, nil
@@ -160,23 +160,20 @@ func (s *Reader) callOf(session, named string) (call string, err error) {
 	if tip.IsZero() || named == "" {
 		return "", nil
 	}
-	var failed error
-	err = s.EachBack(tip, func(id format.ID, e *format.Entry) bool {
-		if len(e.Results) == 0 {
-			return true
-		}
-		shown, err := s.Entry(id)
+	for e, err := range s.Walk(tip, history.WithJoined) {
 		if err != nil {
-			failed = err
-			return false
+			return "", err
+		}
+		if len(e.Results) == 0 {
+			continue
+		}
+		shown, err := s.Entry(e.ID)
+		if err != nil {
+			return "", err
 		}
 		if strings.Contains(shown.Text, named) || strings.Contains(string(shown.Parts), named) {
 			call = e.Results[0] // the oldest call that names it
 		}
-		return true
-	})
-	if failed != nil {
-		err = failed
 	}
-	return call, err
+	return call, nil
 }

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/agent/adk"
@@ -66,7 +65,17 @@ func (c *Tally) add(batch []conversation.Message, done []conversation.Appended, 
 			c.Messages++
 		}
 	}
-	c.Redacted = history.AddFindings(c.Redacted, found)
+	c.Redacted = conversation.AddFindings(c.Redacted, found)
+}
+
+// sum adds the counts of another tally.
+func (c *Tally) sum(o Tally) {
+	c.Messages += o.Messages
+	c.Notes += o.Notes
+	c.Known += o.Known
+	c.Amended += o.Amended
+	c.Rewinds += o.Rewinds
+	c.Redacted = conversation.AddFindings(c.Redacted, o.Redacted)
 }
 
 // An import records at most importBatch messages, and about importBytes of them, in one operation.
@@ -194,7 +203,7 @@ func (im *messageImporter) says(shown *history.Shown, fresh *transcript.Message)
 	}
 	alone := adk.WithoutBranch(fresh)
 	for _, version := range versions {
-		old := messageOfADK(version)
+		old := messageOf(version)
 		if said := adk.Normal(&old); bytes.Equal(said, adk.Normal(fresh)) || bytes.Equal(said, adk.Normal(&alone)) {
 			return true
 		}
@@ -270,26 +279,38 @@ func (im *messageImporter) find(src *conversation.Source, o transcript.Origin) (
 // sourced returns the entries of a source in the session, rewound ones included, first versions
 // only.
 func (im *messageImporter) sourced(src *conversation.Source) (list []format.ID, err error) {
-	key, err := (&format.Source{Agent: src.Agent, Session: src.Session, Message: src.Message, Digest: strings.Repeat("0", 16)}).Key()
-	if err != nil {
-		return nil, nil // Append says why
+	found, err := im.imported(im.view, src.Agent, src.Session, src.Message)
+	for _, at := range found {
+		in, err := im.line.Has(at.ID)
+		if err != nil {
+			return nil, err
+		}
+		if in && at.Amends.IsZero() {
+			list = append(list, at.ID)
+		}
 	}
-	ids, err := im.BySource(im.view, key)
+	return list, err
+}
+
+// imported returns the entries that were imported from a message, in any session. A message that no
+// source can name has none.
+func (s *Reader) imported(view *refs.View, agent, session, message string) (list []history.Entry, err error) {
+	const anyDigest = "0000000000000000" // the key of a source does not depend on the digest
+	key, err := (&format.Source{Agent: agent, Session: session, Message: message, Digest: anyDigest}).Key()
+	if err != nil {
+		return nil, nil
+	}
+	ids, err := s.BySource(view, key)
 	if err != nil {
 		return nil, err
 	}
 	for _, id := range ids {
-		if in, err := im.line.Has(id); err != nil {
-			return nil, err
-		} else if !in {
-			continue
-		}
-		e, err := im.Header(id)
+		e, err := s.Header(id)
 		if err != nil {
 			return nil, err
 		}
-		if s := e.Source; e.Amends.IsZero() && s != nil && s.Agent == src.Agent && s.Session == src.Session && s.Message == src.Message {
-			list = append(list, id)
+		if of := e.Source; of != nil && of.Agent == agent && of.Session == session && of.Message == message {
+			list = append(list, history.Entry{ID: id, Entry: e})
 		}
 	}
 	return list, nil

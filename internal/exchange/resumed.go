@@ -3,7 +3,6 @@ package exchange
 import (
 	"strings"
 
-	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/agent/catalog"
 	"github.com/gemini-ctx/ctx/internal/agent/transcript"
 	"github.com/gemini-ctx/ctx/internal/history"
@@ -78,21 +77,13 @@ func (s *Reader) entryOf(view *refs.View, session string, from transcript.Origin
 		sessions = sessionNames(view)
 	}
 	for _, name := range sessions {
-		key, err := (&format.Source{Agent: from.Agent, Session: name, Message: key, Digest: strings.Repeat("0", 16)}).Key()
-		if err != nil {
-			continue
-		}
-		ids, err := s.BySource(view, key)
+		found, err := s.imported(view, from.Agent, name, key)
 		if err != nil {
 			return history.Entry{}, err
 		}
-		for _, id := range ids {
-			e, err := s.Header(id)
-			if err != nil {
-				return history.Entry{}, err
-			}
-			if e.Session == name && e.Amends.IsZero() {
-				return history.Entry{ID: id, Entry: e}, nil
+		for _, at := range found {
+			if at.Session == name && at.Amends.IsZero() {
+				return at, nil
 			}
 		}
 	}

@@ -1,7 +1,6 @@
 package exchange
 
 import (
-	"context"
 	"sync"
 
 	"github.com/gemini-ctx/ctx/internal/clusters"
@@ -20,30 +19,18 @@ type Reader struct {
 	edits        *edits.Reader
 }
 
-// NewReader returns a reader over the rooms below.
-func NewReader(h *history.Reader, clusters *clusters.Reader, conversation *conversation.Reader, edits *edits.Reader) *Reader {
-	return &Reader{Reader: h, clusters: clusters, conversation: conversation, edits: edits}
-}
-
-// Writer has the verbs of sessions for an export. Each takes the lock of the store.
+// Writer has the verbs of imports and exports. Each takes the lock of the store.
 type Writer struct {
 	*Reader
-	store        *store.Store
-	clusters     *clusters.Writer
+	*store.Room[*Tx]
 	conversation *conversation.Writer
-	epochs       *epochs.Writer
+	store        *store.Store
 
 	copying sync.Mutex
 	copies  map[string]string
 }
 
-// NewWriter returns the verbs over the rooms below.
-func NewWriter(r *Reader, s *store.Store, clusters *clusters.Writer, conversation *conversation.Writer, epochs *epochs.Writer) *Writer {
-	return &Writer{Reader: r, store: s, clusters: clusters, conversation: conversation, epochs: epochs}
-}
-
-// Tx is the part of a transaction that changes sessions for an export. It exists only while the
-// store is locked.
+// Tx is the part of a transaction that imports. It exists only while the store is locked.
 type Tx struct {
 	*Reader
 	store        *store.Tx
@@ -52,12 +39,13 @@ type Tx struct {
 	epochs       *epochs.Tx
 }
 
-// Begin returns the part of this room in a transaction.
-func (w *Writer) Begin(t *store.Tx) *Tx {
-	return &Tx{Reader: w.Reader, store: t, clusters: w.clusters.Begin(t), conversation: w.conversation.Begin(t), epochs: w.epochs.Begin(t)}
-}
-
-// locked runs do under the store's lock. do may commit more than once.
-func (w *Writer) locked(ctx context.Context, do func(*Tx) error) error {
-	return w.store.Locked(ctx, func(t *store.Tx) error { return do(w.Begin(t)) })
+// New returns the verbs over the rooms below.
+func New(s *store.Store, clusters *clusters.Writer, epochs *epochs.Writer, conversation *conversation.Writer, edits *edits.Writer) *Writer {
+	r := &Reader{Reader: s.Reader, clusters: clusters.Reader, conversation: conversation.Reader, edits: edits.Reader}
+	return &Writer{Reader: r, conversation: conversation, store: s, Room: store.NewRoom(s, func(t *store.Tx) *Tx {
+		return &Tx{
+			Reader: r, store: t,
+			clusters: clusters.Begin(t), conversation: conversation.Begin(t), epochs: epochs.Begin(t),
+		}
+	})}
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/gemini-ctx/ctx/internal/agent/transcript"
 	"github.com/gemini-ctx/ctx/internal/exchange"
 	"github.com/gemini-ctx/ctx/internal/history"
+	"github.com/gemini-ctx/ctx/internal/recall"
 	"github.com/gemini-ctx/ctx/internal/session"
 	"github.com/gemini-ctx/ctx/internal/storetest"
 )
@@ -78,7 +79,7 @@ func TestCodexSubagents(t *testing.T) {
 			}
 			tip := storetest.Must[format.Value](t)(history.Tip(storetest.View(t, s), name, history.MainBranch))
 			n := 0
-			for _, m := range storetest.Must[[]*history.Shown](t)(s.Recall.Log(tip.ID, history.LogOptions{})) {
+			for _, m := range storetest.Must[[]*history.Shown](t)(s.Recall.Log(tip.ID, recall.LogOptions{})) {
 				if m.Entry.Kind == format.KindMessage {
 					n++
 				}

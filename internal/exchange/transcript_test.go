@@ -14,6 +14,7 @@ import (
 	"github.com/gemini-ctx/ctx/internal/conversation"
 	"github.com/gemini-ctx/ctx/internal/exchange"
 	"github.com/gemini-ctx/ctx/internal/history"
+	"github.com/gemini-ctx/ctx/internal/recall"
 	"github.com/gemini-ctx/ctx/internal/session"
 	"github.com/gemini-ctx/ctx/internal/storetest"
 )
@@ -29,14 +30,14 @@ func claudeRecord(id, parent string) string {
 func importClaude(t testing.TB, s *session.Store, in, as string) exchange.ImportedTranscript {
 	t.Helper()
 	return storetest.Must[exchange.ImportedTranscript](t)(s.Exchange.ImportTranscript(context.Background(), func(emit func(transcript.Step) error) (transcript.Stats, error) {
-		return claudecode.Read(strings.NewReader(in), emit)
+		return claudecode.ReadAs("", strings.NewReader(in), emit)
 	}, as))
 }
 
 func spokenIn(t testing.TB, s *session.Store, session string) (list []string) {
 	t.Helper()
 	tip := storetest.Must[format.Value](t)(history.Tip(storetest.View(t, s), session, history.MainBranch))
-	for _, shown := range storetest.Must[[]*history.Shown](t)(s.Recall.Log(tip.ID, history.LogOptions{})) {
+	for _, shown := range storetest.Must[[]*history.Shown](t)(s.Recall.Log(tip.ID, recall.LogOptions{})) {
 		list = append(list, strings.TrimPrefix(shown.Text, "says "))
 	}
 	return list
@@ -90,7 +91,7 @@ func TestTranscriptAfterRewind(t *testing.T) {
 	in := claudeRecord("a", "") + claudeRecord("b", "a") + claudeRecord("c", "b")
 	importClaude(t, s, in, "work")
 	tip := storetest.Must[format.Value](t)(history.Tip(storetest.View(t, s), "work", history.MainBranch))
-	list := storetest.Must[[]*history.Shown](t)(s.Recall.Log(tip.ID, history.LogOptions{}))
+	list := storetest.Must[[]*history.Shown](t)(s.Recall.Log(tip.ID, recall.LogOptions{}))
 	storetest.Must[conversation.Rewound](t)(s.Conversation.Rewind(context.Background(), "work", history.MainBranch, list[1].ID, conversation.RewindOptions{}))
 	importClaude(t, s, in+claudeRecord("d", "c"), "work")
 	if got := strings.Join(spokenIn(t, s, "work"), " "); got != "a d" {

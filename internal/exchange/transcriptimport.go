@@ -62,21 +62,13 @@ func (im *transcriptImporter) read(read transcript.Read) (ImportedTranscript, er
 		im.out.Session = im.nameOf(stats.Session, stats.Home, "")
 	}
 	for _, lane := range im.order {
-		o := lane.out
-		if o.Messages+o.Notes+o.Amended+o.Rewinds > 0 {
+		if o := lane.out; o.Messages+o.Notes+o.Amended+o.Rewinds > 0 {
 			im.out.Changed = append(im.out.Changed, lane.as)
 		}
-		im.out.Messages += o.Messages
-		im.out.Notes += o.Notes
-		im.out.Known += o.Known
-		im.out.Amended += o.Amended
-		im.out.Rewinds += o.Rewinds
-		im.out.Redacted = history.AddFindings(im.out.Redacted, o.Redacted)
+		im.out.sum(lane.out)
 		if lane.tree != nil {
 			im.out.Returned += lane.tree.returned
 		}
-	}
-	for _, lane := range im.order {
 		if lane.copy != nil && len(lane.copy.left) > 0 {
 			im.out.Stats.Passed["copy of the session that began it"] += len(lane.copy.left)
 		}
@@ -234,7 +226,7 @@ func (s *Writer) LinkChildren(ctx context.Context, list []Child) (linked int, er
 // linkImported links a session to its parent. A session that names its parent needs neither the
 // call nor the parent to exist.
 func (s *Writer) linkImported(ctx context.Context, c Child) (known bool, err error) {
-	err = s.locked(ctx, func(t *Tx) error {
+	err = s.Locked(ctx, func(t *Tx) error {
 		u, err := t.conversation.LinkTo(c.Session, c.Parent, c.Named, c.Named)
 		if err != nil {
 			return err
@@ -258,36 +250,12 @@ func (s *Reader) ExportTranscript(ctx context.Context, v *refs.View, session, br
 	if err != nil {
 		return transcript.Written{}, err
 	}
-	err = c.Each(func(said Said) error {
-		if said.Seq < from || said.Seq == from && from > 0 && said.Entry.Kind != format.KindNote {
-			return nil
-		}
-		it := transcript.Item{Message: transcriptOf(said.Shown), Entry: said.ID.String(), Open: said.Open, Orphan: said.Caller == NoCaller}
-		if each != nil {
+	return c.write(ctx, w, func(said *Said, it *transcript.Item) (leave bool, err error) {
+		if leave = said.Seq < from || said.Seq == from && from > 0 && said.Entry.Kind != format.KindNote; !leave && each != nil {
 			each(&it.Message)
 		}
-		return errors.Join(w.Add(it), ctx.Err())
+		return leave, nil
 	})
-	if err != nil {
-		return transcript.Written{}, err
-	}
-	return w.Close()
-}
-
-// transcriptOf converts an entry to a message of package transcript.
-func transcriptOf(s *history.Shown) transcript.Message {
-	m := messageOfADK(s)
-	out := transcript.Message{
-		Origin: transcript.Origin(m.Origin), Note: m.Note, Role: m.Role, Author: m.Author, Time: m.Time, Invocation: m.Invocation, Text: m.Text, Parts: m.Parts,
-		Calls: m.Calls, Results: m.Results, Tokens: m.Tokens, Gone: m.Gone,
-	}
-	if out.Parts != nil && len(out.Calls) == 0 {
-		out.Calls = nil
-	}
-	if len(out.Results) == 0 {
-		out.Results = nil
-	}
-	return out
 }
 
 // TranscriptHome returns the mark by which an export names its session, so that an import finds it

@@ -29,7 +29,7 @@ type treeImporter struct {
 	loose    bool      // the store keeps messages in another order than the transcript
 }
 
-// toldAs is a message of the transcript with its entry.
+// lineMessage is a message of the transcript with its entry.
 type lineMessage struct {
 	origin transcript.Origin
 	id     format.ID
@@ -84,7 +84,7 @@ func (im *treeImporter) step(st transcript.Step) error {
 	return nil
 }
 
-// lookAgain refreshes the view of the store. If somebody else has moved the branch, its history is
+// refresh refreshes the view of the store. If somebody else has moved the branch, its history is
 // read again.
 func (im *treeImporter) refresh() error {
 	if im.view != nil {
@@ -97,7 +97,7 @@ func (im *treeImporter) refresh() error {
 	return nil
 }
 
-// movedTo reports whether the tip of the branch differs from the importer's last one.
+// movedTo takes over the tip of the branch, and reports whether it was another one before.
 func (im *treeImporter) movedTo(tip format.ID) bool {
 	if tip == im.tip {
 		return false
@@ -115,7 +115,7 @@ func (im *treeImporter) history() *history.Lineage {
 	return im.past
 }
 
-// leave removes a message and every later one from the line.
+// abandon removes a message and every later one from the line.
 func (im *treeImporter) abandon(first transcript.Origin) {
 	at := len(im.path) - 1
 	for at >= 0 && im.path[at].origin != first {
@@ -130,7 +130,7 @@ func (im *treeImporter) abandon(first transcript.Origin) {
 	im.path = im.path[:at]
 }
 
-// take appends a known message to the line. It ignores the zero ID.
+// takeKnown appends a known message to the line. It ignores the zero ID.
 func (im *treeImporter) takeKnown(origin transcript.Origin, id format.ID) {
 	if id.IsZero() {
 		return
@@ -178,7 +178,7 @@ func (im *treeImporter) flush() error {
 func (im *treeImporter) write(found []sanitize.Finding) error {
 	var count Tally
 	returned := 0
-	err := im.locked(im.ctx, func(t *Tx) error {
+	err := im.Locked(im.ctx, func(t *Tx) error {
 		w, err := im.open(t)
 		if err != nil {
 			return err
@@ -196,16 +196,12 @@ func (im *treeImporter) write(found []sanitize.Finding) error {
 		return err
 	}
 	im.returned += returned
-	im.out.Messages += count.Messages
-	im.out.Notes += count.Notes
-	im.out.Known += count.Known
-	im.out.Amended += count.Amended
-	im.out.Rewinds += count.Rewinds
-	im.out.Redacted = history.AddFindings(im.out.Redacted, found)
+	count.Redacted = found
+	im.out.sum(count)
 	return nil
 }
 
-// close writes the waiting steps and moves the end of the branch to the last line.
+// finish writes the waiting steps and moves the end of the branch to the last line.
 func (im *treeImporter) finish() error {
 	if err := im.flush(); err != nil || len(im.placed) == 0 {
 		return err
@@ -217,7 +213,7 @@ func (im *treeImporter) finish() error {
 	if there, err := im.endsRight(tip, nil); err != nil || there {
 		return err
 	}
-	return im.locked(im.ctx, func(t *Tx) error {
+	return im.Locked(im.ctx, func(t *Tx) error {
 		w, err := im.open(t)
 		if err != nil {
 			return err

@@ -9,8 +9,8 @@ import (
 // This file moves the end of a branch to another line of a tree: it rewinds the branch, and takes
 // the forest with it.
 
-// seat moves the branch to the place of the next message. A nil step moves it to the end of the
-// line.
+// moveToPlace moves the branch to the place of the next message. A nil step moves it to the end of
+// the line.
 func (w *treeWriter) moveToPlace(next *treeStep) error {
 	im := w.im
 	if len(im.placed) == 0 || !w.Tip.Value.Exists() {

@@ -12,14 +12,14 @@ import (
 // This file finds the entry that the store already has for a message of a tree, if it is in its
 // place.
 
-// where is a state of the branch.
+// branchState is a state of the branch.
 type branchState struct {
 	tip    format.ID
 	fresh  map[format.ID]*format.Entry          // entries that are not stored yet
 	onLine func(format.ID) (in bool, err error) // whether an entry is in the branch's history
 }
 
-// there returns the entry of a message that need not be written; the zero ID if it must be.
+// stored returns the entry of a message that need not be written; the zero ID if it must be.
 func (im *treeImporter) stored(next *treeStep, at branchState) (format.ID, error) {
 	id, err := im.entryFor(next, at)
 	if err != nil || id.IsZero() {
@@ -106,7 +106,7 @@ func (im *treeImporter) repeatable(next *treeStep, after []history.Entry) bool {
 	return len(after) > 0 && len(after) <= maxReorder
 }
 
-// anyComes reports whether one of the entries is a message of the transcript that comes after a
+// anyAtOrAfter reports whether one of the entries is a message of the transcript that comes after a
 // step.
 func (im *treeImporter) anyAtOrAfter(next *treeStep, after []history.Entry) bool {
 	return slices.ContainsFunc(after, func(at history.Entry) bool { return im.isAtOrAfter(&next.step, at.Entry) })
@@ -121,13 +121,13 @@ func (im *treeImporter) originOf(e *format.Entry) (of transcript.Origin, own boo
 	return transcript.Origin{Agent: s.Agent, Session: s.Session, Message: s.Message}, true
 }
 
-// comes reports whether an entry is a message of the transcript at a step or after it.
+// isAtOrAfter reports whether an entry is a message of the transcript at a step or after it.
 func (im *treeImporter) isAtOrAfter(st *transcript.Step, e *format.Entry) bool {
 	of, own := im.originOf(e)
 	if !own {
 		return false
 	}
-	number, ok := im.tree.Place(of)
+	number, ok := im.tree.Number(of)
 	return ok && number >= st.Number
 }
 

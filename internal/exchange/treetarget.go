@@ -22,15 +22,13 @@ func (im *treeImporter) nearest(tip, target format.ID, fresh map[format.ID]*form
 	if tip.IsZero() {
 		return tip, after, nil
 	}
-	err = im.EachBack(tip, func(id format.ID, e *format.Entry) bool {
-		if hit(id) {
-			near = id
-			return false
+	for e, err := range im.Walk(tip, history.WithJoined) {
+		if err != nil || hit(e.ID) {
+			return e.ID, after, err
 		}
-		after = append(after, history.Entry{ID: id, Entry: e})
-		return true
-	})
-	return near, after, err
+		after = append(after, e)
+	}
+	return near, after, nil
 }
 
 // target returns the entry that the next message follows: the end of the line with the messages of
@@ -55,22 +53,22 @@ func (im *treeImporter) target() (format.ID, error) {
 	return end, nil
 }
 
-// byHand finds the entries that were rewound in this store and not in the transcript: they stay
-// away. A rewind that a later rewind took away counts as well.
+// findHandRewinds finds the entries that were rewound in this store and not in the transcript: they
+// stay away. A rewind that a later rewind took away counts as well.
 func (im *treeImporter) findHandRewinds() error {
 	im.hand = map[format.ID]format.ID{}
 	tip := im.view.Get(history.RefName(im.as, history.MainBranch)).ID
 	im.last, im.tail = format.ID{}, tip
-	err := im.EachBack(tip, func(id format.ID, e *format.Entry) bool {
-		if of, own := im.originOf(e); own && e.Kind != format.KindRewind && e.Kind != format.KindAmend {
-			if _, ok := im.tree.Place(of); ok {
-				im.last = id
+	for e, err := range im.Walk(tip, history.WithJoined) {
+		if err != nil {
+			return err
+		}
+		if of, own := im.originOf(e.Entry); own && e.Kind != format.KindRewind && e.Kind != format.KindAmend {
+			if _, ok := im.tree.Number(of); ok {
+				im.last = e.ID
+				break
 			}
 		}
-		return im.last.IsZero()
-	})
-	if err != nil {
-		return err
 	}
 	seen := map[format.ID]bool{}
 	for todo := []format.ID{tip}; len(todo) > 0; {
@@ -96,7 +94,7 @@ func (im *treeImporter) findHandRewinds() error {
 	return nil
 }
 
-// tookAway records the entries that a rewind took away, except those of another rewind.
+// noteHandRewind records the entries that a rewind took away, except those of another rewind.
 func (im *treeImporter) noteHandRewind(id format.ID, r *format.Entry) error {
 	seq := uint64(0)
 	if to := history.FirstParent(r); !to.IsZero() {
@@ -122,7 +120,7 @@ func (im *treeImporter) noteHandRewind(id format.ID, r *format.Entry) error {
 	return nil
 }
 
-// handFrom reports whether rewinds by hand lead from an entry to the rewind entry to.
+// handRewoundTo reports whether rewinds by hand lead from an entry to the rewind entry to.
 func (im *treeImporter) handRewoundTo(id, to format.ID) (bool, error) {
 	if im.hand == nil {
 		if err := im.findHandRewinds(); err != nil {

@@ -58,7 +58,7 @@ type run struct {
 	covers  []format.Cover
 }
 
-// clusters adds the clusters, live and evicted, by number.
+// gatherClusters adds the clusters, live and evicted, by number.
 func (g *gatherer) gatherClusters(st *forest.State) error {
 	type found struct {
 		unionfind.Cluster
@@ -122,7 +122,7 @@ func (g *gatherer) members() error {
 	}
 	for i := range g.runs {
 		c := &g.doc.Clusters[i]
-		c.Members = g.places(g.runs[i].members)
+		c.Members = g.indexes(g.runs[i].members)
 		c.Root = c.Members[0]
 	}
 	for _, at := range list {
@@ -157,7 +157,8 @@ func sortSaid(list []history.Entry) {
 	slices.SortStableFunc(list, func(a, b history.Entry) int { return when[a.ID].Compare(when[b.ID]) })
 }
 
-func (g *gatherer) places(ids []format.ID) []int {
+// indexes returns the nodes of entries.
+func (g *gatherer) indexes(ids []format.ID) []int {
 	list := make([]int, len(ids))
 	for i, id := range ids {
 		list[i] = g.nodes[id]
@@ -204,8 +205,8 @@ func (g *gatherer) summaries() error {
 	return nil
 }
 
-// summary adds one summary of members, after those that it was made of. Summaries are made of
-// others a few generations deep at most.
+// summary adds one summary of members, after the summaries that it was made of: a few generations
+// at most.
 func (g *gatherer) summary(cluster int, id format.ID, members []int) (int, error) {
 	if at, there := g.lineage[id]; there {
 		return at, nil
@@ -279,11 +280,11 @@ func (g *gatherer) input(cluster int, id format.ID, whole []int) (at int, ok boo
 	}
 	members := make([]int, len(ids))
 	for i, e := range ids {
-		place, there := g.nodes[e]
+		n, there := g.nodes[e]
 		if !there {
 			return 0, false, nil
 		}
-		members[i] = place
+		members[i] = n
 	}
 	start := slices.Index(whole, members[0])
 	if start < 0 || start+len(members) > len(whole) || !slices.Equal(whole[start:start+len(members)], members) {

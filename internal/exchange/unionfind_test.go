@@ -134,7 +134,7 @@ func TestUnionFindBesideOthers(t *testing.T) {
 }
 
 // An import that was cut short between its operations is finished by the next one; one whose
-// clusters were summarised anew meanwhile replaces nothing.
+// clusters were summarized anew meanwhile replaces nothing.
 func TestUnionFindGoesOn(t *testing.T) {
 	s := storetest.Create(t, storetest.Small...)
 	r := rand.New(rand.NewPCG(5, 2))
@@ -144,8 +144,7 @@ func TestUnionFindGoesOn(t *testing.T) {
 	storetest.Compact(t, s, "talk")
 	file, doc := exported(t, s)
 	there := storetest.Create(t, storetest.Small...)
-	im := &exchange.ForestImporter{Writer: there.Exchange, Doc: doc, Out: exchange.ImportedForest{Session: "from"}}
-	if err := im.Append(context.Background()); err != nil {
+	if err := there.Exchange.AppendForest(context.Background(), doc, "from"); err != nil {
 		t.Fatal(err)
 	}
 	done := storetest.Must[exchange.ImportedForest](t)(there.Exchange.ImportUnionFind(context.Background(), bytes.NewReader(file), "from"))

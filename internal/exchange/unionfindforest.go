@@ -15,12 +15,12 @@ import (
 
 // This file applies the clusters, summaries and tombstones of a union-find file to the forest.
 
-// take applies the file's clusters under the lock, in one operation, so the frontier passes all of
+// apply applies the file's clusters under the lock, in one operation, so the frontier passes all of
 // them at once. If no summary is new, the branch adopts the summaries that exist.
-func (im *ForestImporter) apply(t *Tx) error {
-	name := history.RefName(im.Out.Session, history.MainBranch)
+func (im *forestImporter) apply(t *Tx) error {
+	name := history.RefName(im.out.Session, history.MainBranch)
 	old := t.store.View.Get(name)
-	h, err := t.Head(im.Out.Session, history.MainBranch, old)
+	h, err := t.Head(im.out.Session, history.MainBranch, old)
 	if err != nil {
 		return err
 	}
@@ -32,7 +32,7 @@ func (im *ForestImporter) apply(t *Tx) error {
 	if err != nil {
 		return err
 	}
-	if im.Out.Joined > 0 {
+	if im.out.Joined > 0 {
 		if err := im.checkOthers(t); err != nil {
 			return err
 		}
@@ -58,12 +58,12 @@ func (im *ForestImporter) apply(t *Tx) error {
 	if err != nil {
 		return err
 	}
-	op := &format.Operation{Verb: refs.VerbGraduate, Session: im.Out.Session}
+	op := &format.Operation{Verb: refs.VerbGraduate, Session: im.out.Session}
 	if pinned == history.MainForest && !slices.ContainsFunc(st.Live(), func(c *forest.Cluster) bool { return !c.Renderable() }) {
 		if h.Value, err = t.conversation.Adopt(h.Value, h.Seq); err != nil { // it accepts existing summaries only
 			return err
 		}
-		if h.Value, op.Refs, err = t.epochs.FoldAt(im.Out.Session, history.MainBranch, h.Value, h.Seq); err != nil {
+		if h.Value, op.Refs, err = t.epochs.FoldAt(im.out.Session, history.MainBranch, h.Value, h.Seq); err != nil {
 			return err
 		}
 	}
@@ -78,7 +78,7 @@ func (im *ForestImporter) apply(t *Tx) error {
 // join puts every node that is no member yet into the store's cluster that has a member of the
 // node's cluster, or into a new one. It returns the number of the store's cluster for each cluster
 // of the file.
-func (im *ForestImporter) join(t *Tx, st *forest.State) ([]uint64, error) {
+func (im *forestImporter) join(t *Tx, st *forest.State) ([]uint64, error) {
 	wanted := make(map[format.ID]bool, len(im.ids))
 	for _, id := range im.ids {
 		wanted[id] = true
@@ -87,9 +87,9 @@ func (im *ForestImporter) join(t *Tx, st *forest.State) ([]uint64, error) {
 	if err != nil {
 		return nil, err
 	}
-	clusters := make([]uint64, len(im.Doc.Clusters))
+	clusters := make([]uint64, len(im.doc.Clusters))
 	opened := make([]bool, len(clusters))
-	for i, c := range im.Doc.Clusters {
+	for i, c := range im.doc.Clusters {
 		for _, id := range im.entries(c.Members) {
 			if place, there := found[id]; there && !opened[i] {
 				clusters[i], opened[i] = place.Cluster, true
@@ -102,22 +102,22 @@ func (im *ForestImporter) join(t *Tx, st *forest.State) ([]uint64, error) {
 		}
 		if !opened[i] {
 			clusters[i], opened[i] = st.Opened, true
-			im.Out.Opened++
+			im.out.Opened++
 		}
 		found[id] = forest.Place{}
-		im.Out.Joined++
+		im.out.Joined++
 		return t.store.Decide(format.Decision{Kind: format.DecideJoin, Cluster: clusters[i], ID: id})
 	}
 	// Clusters are created in the file's order. The cluster whose newest member arrived last in the
 	// file also gets its newest member last.
 	next := 0
-	for _, i := range byArrivalOf(im.Doc) {
+	for _, i := range byArrivalOf(im.doc) {
 		for ; next <= i; next++ {
-			if err := one(next, im.ids[im.Doc.Clusters[next].Members[0]]); err != nil {
+			if err := one(next, im.ids[im.doc.Clusters[next].Members[0]]); err != nil {
 				return nil, err
 			}
 		}
-		for _, id := range im.entries(im.Doc.Clusters[i].Members) {
+		for _, id := range im.entries(im.doc.Clusters[i].Members) {
 			if err := one(i, id); err != nil {
 				return nil, err
 			}
@@ -137,17 +137,17 @@ func byArrivalOf(doc *unionfind.Document) []int {
 
 // cover accepts the summaries of the file, inputs before the summaries made of them, if the cluster
 // still has exactly these members in a row and no summary of its own stands for some of them.
-func (im *ForestImporter) cover(t *Tx, st *forest.State, clusters []uint64) error {
+func (im *forestImporter) cover(t *Tx, st *forest.State, clusters []uint64) error {
 	mine := map[format.ID]bool{}
-	im.places, im.listed = map[format.ID]uint64{}, map[uint64]bool{}
+	im.index, im.listed = map[format.ID]uint64{}, map[uint64]bool{}
 	last := map[int]bool{}
-	for _, c := range im.Doc.Clusters {
+	for _, c := range im.doc.Clusters {
 		for _, at := range c.Covers {
 			last[at] = true
 		}
 	}
-	for i := range im.Doc.Lineage {
-		from := &im.Doc.Lineage[i]
+	for i := range im.doc.Lineage {
+		from := &im.doc.Lineage[i]
 		d, known, err := im.acceptance(st, clusters[from.Cluster], i, mine)
 		if err != nil {
 			return err
@@ -155,10 +155,10 @@ func (im *ForestImporter) cover(t *Tx, st *forest.State, clusters []uint64) erro
 		switch {
 		case known:
 		case d.Count == 0 && last[i]:
-			im.Out.Lost++
+			im.out.Lost++
 		case d.Count > 0:
 			if last[i] {
-				im.Out.Summaries++
+				im.out.Summaries++
 			}
 			mine[d.ID] = true
 			if err := t.store.Decide(d); err != nil {
@@ -169,10 +169,11 @@ func (im *ForestImporter) cover(t *Tx, st *forest.State, clusters []uint64) erro
 	return nil
 }
 
-// settling decides whether a summary is accepted. A Count of 0 means that it does not fit. known
+// acceptance returns the decision that accepts a summary. A Count of 0 means that the summary does
+// not fit its cluster. known
 // says that the store has it already.
-func (im *ForestImporter) acceptance(st *forest.State, number uint64, at int, mine map[format.ID]bool) (d format.Decision, known bool, err error) {
-	id, from := im.sums[at], &im.Doc.Lineage[at]
+func (im *forestImporter) acceptance(st *forest.State, number uint64, at int, mine map[format.ID]bool) (d format.Decision, known bool, err error) {
+	id, from := im.sums[at], &im.doc.Lineage[at]
 	c := st.Cluster(number)
 	if c == nil {
 		stone, there, err := st.Tombstone(number)
@@ -192,11 +193,11 @@ func (im *ForestImporter) acceptance(st *forest.State, number uint64, at int, mi
 	if !im.listed[number] {
 		im.listed[number] = true
 		for at, m := range members {
-			im.places[m] = uint64(at)
+			im.index[m] = uint64(at)
 		}
 	}
 	run := im.entries(from.Members)
-	first, there := im.places[run[0]]
+	first, there := im.index[run[0]]
 	end := first + uint64(len(run))
 	if !there || end > uint64(len(members)) || !slices.Equal(members[first:end], run) {
 		return d, false, nil
@@ -215,25 +216,25 @@ func (im *ForestImporter) acceptance(st *forest.State, number uint64, at int, mi
 
 // evict evicts the clusters that are tombstones in the file and have the same members in both, in
 // the order of their evictions.
-func (im *ForestImporter) evict(t *Tx, st *forest.State, clusters []uint64) error {
+func (im *forestImporter) evict(t *Tx, st *forest.State, clusters []uint64) error {
 	var order []int
-	for i, c := range im.Doc.Clusters {
+	for i, c := range im.doc.Clusters {
 		if c.Tombstone != nil {
 			order = append(order, i)
 		}
 	}
 	slices.SortStableFunc(order, func(a, b int) int {
-		return cmp.Compare(im.Doc.Clusters[a].Tombstone.Eviction, im.Doc.Clusters[b].Tombstone.Eviction)
+		return cmp.Compare(im.doc.Clusters[a].Tombstone.Eviction, im.doc.Clusters[b].Tombstone.Eviction)
 	})
 	for _, i := range order {
-		from := &im.Doc.Clusters[i]
+		from := &im.doc.Clusters[i]
 		c := st.Cluster(clusters[i])
 		if c == nil {
 			continue // it is evicted already
 		}
 		sum := im.sums[from.Covers[0]]
 		if c.Dirty() || c.Covers[0].Summary != sum || c.Count() != uint64(len(from.Members)) {
-			im.Out.Lost++
+			im.out.Lost++
 			continue
 		}
 		line, err := im.cleanText(from.Tombstone.Line)
@@ -255,7 +256,7 @@ func (im *ForestImporter) evict(t *Tx, st *forest.State, clusters []uint64) erro
 		if err := t.store.Decide(format.Decision{Kind: format.DecideEvict, Cluster: c.Number, ID: t.store.Add(raw)}); err != nil {
 			return err
 		}
-		im.Out.Evicted++
+		im.out.Evicted++
 	}
 	return nil
 }

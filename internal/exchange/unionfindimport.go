@@ -20,16 +20,16 @@ import (
 
 // ImportedForest reports an ImportUnionFind.
 type ImportedForest struct {
-	Session   string
-	Messages  int // new in this run
-	Known     int // there already
-	Amended   int // newer versions of what was there
-	Joined    int // messages that this run added to clusters
-	Opened    int // clusters that this run created
-	Summaries int // summaries that this run accepted
-	Evicted   int // clusters that this run evicted
-	Lost      int // summaries and tombstones that are empty or do not match the cluster any more
-	Redacted  []sanitize.Finding
+	Session   string             `json:"session"`
+	Messages  int                `json:"messages"`  // new in this run
+	Known     int                `json:"known"`     // there already
+	Amended   int                `json:"amended"`   // newer versions of known messages
+	Joined    int                `json:"joined"`    // messages that this run added to clusters
+	Opened    int                `json:"opened"`    // clusters that this run created
+	Summaries int                `json:"summaries"` // summaries that this run accepted
+	Evicted   int                `json:"evicted"`   // clusters that this run evicted
+	Lost      int                `json:"lost"`      // summaries and tombstones that are empty or do not match the cluster any more
+	Redacted  []sanitize.Finding `json:"-"`
 }
 
 // unionFindAgent is the agent in the sources of imported messages.
@@ -50,29 +50,28 @@ func (s *Writer) ImportUnionFind(ctx context.Context, r io.Reader, as string) (I
 	if as == "" {
 		as = "union-find-" + doc.Store[:8]
 	}
-	im := &ForestImporter{Writer: s, Doc: doc, Out: ImportedForest{Session: as}}
-	if err := im.Run(ctx); err != nil {
-		return im.Out, err
-	}
-	return im.Out, nil
+	im := &forestImporter{Writer: s, doc: doc, out: ImportedForest{Session: as}}
+	err = im.run(ctx)
+	return im.out, err
 }
 
-type ForestImporter struct {
+// forestImporter imports one file.
+type forestImporter struct {
 	*Writer
-	Doc  *unionfind.Document
-	Out  ImportedForest
+	doc  *unionfind.Document
+	out  ImportedForest
 	ids  []format.ID // the entries of the nodes
 	seen format.ID   // a tip up to which every message that has not graduated is of this file
 	sums []format.ID // the ids of the file's summaries; zero for none
 	raws []format.Raw
 
-	offset []int                // index of a node among its cluster's members in the file
-	places map[format.ID]uint64 // index of an entry among its cluster's members in the store
+	offset []int                // of a node among its cluster's members in the file
+	index  map[format.ID]uint64 // of an entry among its cluster's members in the store
 	listed map[uint64]bool      // the clusters whose entries are in places
 }
 
-func (im *ForestImporter) Run(ctx context.Context) error {
-	if len(im.Doc.Nodes) == 0 {
+func (im *forestImporter) run(ctx context.Context) error {
+	if len(im.doc.Nodes) == 0 {
 		return nil
 	}
 	free := im.checkOthers(nil)
@@ -80,7 +79,7 @@ func (im *ForestImporter) Run(ctx context.Context) error {
 		return free
 	}
 	if free == nil {
-		if err := im.Append(ctx); err != nil {
+		if err := im.append(ctx); err != nil {
 			return err
 		}
 		if err := im.checkOthers(nil); err != nil {
@@ -99,13 +98,13 @@ func (im *ForestImporter) Run(ctx context.Context) error {
 		}
 		im.raws = im.raws[n:]
 	}
-	return im.locked(ctx, im.apply)
+	return im.Locked(ctx, im.apply)
 }
 
-// free checks that every message of the session that has not graduated is of this file. Otherwise
-// the file's messages could not graduate, because a frontier skips nothing. t is nil if the lock is
-// not held.
-func (im *ForestImporter) checkOthers(t *Tx) error {
+// checkOthers checks that every message of the session that has not graduated is of this file.
+// Otherwise the file's messages could not graduate, because a frontier skips nothing. t is nil if
+// the lock is not held.
+func (im *forestImporter) checkOthers(t *Tx) error {
 	view, err := im.Refs.Read()
 	if t != nil {
 		view, err = t.store.View, nil
@@ -113,81 +112,70 @@ func (im *ForestImporter) checkOthers(t *Tx) error {
 	if err != nil {
 		return err
 	}
-	v := view.Get(history.RefName(im.Out.Session, history.MainBranch))
+	v := view.Get(history.RefName(im.out.Session, history.MainBranch))
 	if !v.Exists() {
 		return nil
 	}
-	var other format.ID
-	err = im.EachBack(v.ID, func(id format.ID, e *format.Entry) bool {
-		if e.Kind == format.KindMessage && e.Seq > v.Frontier && (e.Source == nil || e.Source.Agent != unionFindAgent || e.Source.Session != im.Doc.Store) {
-			other = id
+	for e, err := range im.Walk(v.ID, history.WithJoined) {
+		if err != nil {
+			return err
 		}
-		return other.IsZero() && id != im.seen && (e.Kind != format.KindMessage || e.Seq > v.Frontier)
-	})
-	if err == nil && !other.IsZero() {
-		err = fmt.Errorf("%w: session %q has messages of its own that have not graduated, such as %v", history.ErrRefused, history.Clip(im.Out.Session), other)
+		if e.Kind == format.KindMessage && e.Seq <= v.Frontier {
+			break
+		}
+		if e.Kind == format.KindMessage && (e.Source == nil || e.Source.Agent != unionFindAgent || e.Source.Session != im.doc.Store) {
+			return fmt.Errorf("%w: session %q has messages of its own that have not graduated, such as %v", history.ErrRefused, history.Clip(im.out.Session), e.ID)
+		}
+		if e.ID == im.seen {
+			break
+		}
 	}
-	if err == nil {
-		im.seen = v.ID
-	}
-	return err
+	im.seen = v.ID
+	return nil
 }
 
 // allKnown reports whether every node is in the session already, and sets their entries.
-func (im *ForestImporter) allKnown() (bool, error) {
+func (im *forestImporter) allKnown() (bool, error) {
 	view, err := im.Refs.Read()
 	if err != nil {
 		return false, err
 	}
-	past := im.History(view.Get(history.RefName(im.Out.Session, history.MainBranch)).ID)
-	for i := range im.Doc.Nodes {
-		src := format.Source{Agent: unionFindAgent, Session: im.Doc.Store, Message: im.Doc.Nodes[i].Stable.String(), Digest: anyDigest}
-		key, err := src.Key()
+	past := im.History(view.Get(history.RefName(im.out.Session, history.MainBranch)).ID)
+	for i := range im.doc.Nodes {
+		found, err := im.imported(view, unionFindAgent, im.doc.Store, im.doc.Nodes[i].Stable.String())
 		if err != nil {
 			return false, err
 		}
-		ids, err := im.BySource(view, key)
-		if err != nil {
-			return false, err
-		}
-		found := false
-		for _, id := range ids {
-			if found, err = past.Has(id); err != nil {
-				return false, err
-			}
-			e, err := im.Header(id)
+		for _, at := range found {
+			in, err := past.Has(at.ID)
 			if err != nil {
 				return false, err
 			}
-			if found && e.Kind == format.KindMessage {
-				im.ids = append(im.ids, id)
+			if in && at.Kind == format.KindMessage {
+				im.ids = append(im.ids, at.ID)
 				break
 			}
-			found = false
 		}
-		if !found {
+		if len(im.ids) == i {
 			return false, nil
 		}
 	}
-	im.Out.Known = len(im.ids)
+	im.out.Known = len(im.ids)
 	return true, nil
 }
 
-// anyDigest is a placeholder: the key of a source does not depend on the digest.
-const anyDigest = "0000000000000000"
-
 // append adds the nodes to the session as messages.
-func (im *ForestImporter) Append(ctx context.Context) error {
-	for start := 0; start < len(im.Doc.Nodes); start += importBatch {
+func (im *forestImporter) append(ctx context.Context) error {
+	for start := 0; start < len(im.doc.Nodes); start += importBatch {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		part := im.Doc.Nodes[start:min(start+importBatch, len(im.Doc.Nodes))]
+		part := im.doc.Nodes[start:min(start+importBatch, len(im.doc.Nodes))]
 		batch := make([]conversation.Message, len(part))
 		for i := range part {
 			batch[i] = im.message(&part[i])
 		}
-		done, found, err := im.conversation.Append(ctx, im.Out.Session, history.MainBranch, batch, conversation.AppendOptions{Verb: refs.VerbImport, Orphan: true, NoGraduation: true})
+		done, found, err := im.conversation.Append(ctx, im.out.Session, history.MainBranch, batch, conversation.AppendOptions{Verb: refs.VerbImport, Orphan: true, NoGraduation: true})
 		if err != nil {
 			return err
 		}
@@ -195,29 +183,28 @@ func (im *ForestImporter) Append(ctx context.Context) error {
 			im.ids = append(im.ids, a.ID)
 			switch {
 			case a.Known:
-				im.Out.Known++
+				im.out.Known++
 			case a.Amended:
-				im.Out.Amended++
+				im.out.Amended++
 			default:
-				im.Out.Messages++
+				im.out.Messages++
 			}
 		}
-		im.Out.Redacted = history.AddFindings(im.Out.Redacted, found)
+		im.out.Redacted = conversation.AddFindings(im.out.Redacted, found)
 	}
 	return nil
 }
 
-func (im *ForestImporter) message(n *unionfind.Node) conversation.Message {
-	m := conversation.Message{
+func (im *forestImporter) message(n *unionfind.Node) conversation.Message {
+	return conversation.Message{
 		Role: n.Role, Author: n.Author, Text: n.Text, Parts: n.Parts, Time: n.Time, Tokens: n.Tokens, Invocation: n.Invocation,
 		Calls: slices.Concat([]format.Call{}, n.Calls), Results: slices.Concat([]string{}, n.Results),
-		Source: &conversation.Source{Agent: unionFindAgent, Session: im.Doc.Store, Message: n.Stable.String()},
+		Source: &conversation.Source{Agent: unionFindAgent, Session: im.doc.Store, Message: n.Stable.String()},
 	}
-	return m
 }
 
 // entries returns the entries of nodes.
-func (im *ForestImporter) entries(nodes []int) []format.ID {
+func (im *forestImporter) entries(nodes []int) []format.ID {
 	list := make([]format.ID, len(nodes))
 	for i, n := range nodes {
 		list[i] = im.ids[n]
@@ -226,22 +213,22 @@ func (im *ForestImporter) entries(nodes []int) []format.ID {
 }
 
 // summaries writes the file's summaries as objects. A summary names its inputs: the earlier
-// summaries that exist, and the members that these do not stand for.
-func (im *ForestImporter) summaries() error {
-	im.offset = make([]int, len(im.Doc.Nodes))
-	for _, c := range im.Doc.Clusters {
+// summaries that exist, and the members that those do not stand for.
+func (im *forestImporter) summaries() error {
+	im.offset = make([]int, len(im.doc.Nodes))
+	for _, c := range im.doc.Clusters {
 		for at, n := range c.Members {
 			im.offset[n] = at
 		}
 	}
-	im.sums = make([]format.ID, len(im.Doc.Lineage))
-	generation := make([]uint64, len(im.Doc.Lineage))
+	im.sums = make([]format.ID, len(im.doc.Lineage))
+	generation := make([]uint64, len(im.doc.Lineage))
 	forgotten, err := im.ForgottenWords()
 	if err != nil {
 		return err
 	}
-	for i := range im.Doc.Lineage {
-		from := &im.Doc.Lineage[i]
+	for i := range im.doc.Lineage {
+		from := &im.doc.Lineage[i]
 		text, err := im.cleanText(from.Text)
 		if err != nil {
 			return err
@@ -256,7 +243,7 @@ func (im *ForestImporter) summaries() error {
 		}
 		raw, at := []format.ID(nil), 0
 		for _, p := range im.byFirst(from.Parents) {
-			part := im.Doc.Lineage[p].Members
+			part := im.doc.Lineage[p].Members
 			start := im.offset[part[0]] - im.offset[from.Members[0]]
 			if im.sums[p].IsZero() || start < at {
 				continue
@@ -286,23 +273,23 @@ func (im *ForestImporter) summaries() error {
 }
 
 // byFirst sorts summaries by the first member that they stand for.
-func (im *ForestImporter) byFirst(list []int) []int {
-	first := func(p int) int { return im.offset[im.Doc.Lineage[p].Members[0]] }
+func (im *forestImporter) byFirst(list []int) []int {
+	first := func(p int) int { return im.offset[im.doc.Lineage[p].Members[0]] }
 	sorted := slices.Clone(list)
 	slices.SortStableFunc(sorted, func(a, b int) int { return cmp.Compare(first(a), first(b)) })
 	return sorted
 }
 
-func (im *ForestImporter) cleanText(text string) (string, error) {
+func (im *forestImporter) cleanText(text string) (string, error) {
 	clean, found, err := sanitize.Text([]byte(text))
 	if err != nil {
-		return "", fmt.Errorf("%w: cannot sanitise a summary, so it is not stored: %w", history.ErrInput, err)
+		return "", fmt.Errorf("%w: cannot sanitize a summary, so it is not stored: %w", history.ErrInput, err)
 	}
-	im.Out.Redacted = history.AddFindings(im.Out.Redacted, found)
+	im.out.Redacted = conversation.AddFindings(im.out.Redacted, found)
 	return string(clean), nil
 }
 
-func (im *ForestImporter) node(run []format.ID) (format.ID, error) {
+func (im *forestImporter) node(run []format.ID) (format.ID, error) {
 	raws, id, err := clusters.NodeObjects(run)
 	im.raws = append(im.raws, raws...)
 	return id, err

@@ -3,13 +3,6 @@ package faults
 import (
 	"errors"
 	"fmt"
-	"github.com/gemini-ctx/ctx/internal/clusters"
-	"github.com/gemini-ctx/ctx/internal/compaction"
-	"github.com/gemini-ctx/ctx/internal/conversation"
-	"github.com/gemini-ctx/ctx/internal/epochs"
-	"github.com/gemini-ctx/ctx/internal/history"
-	"github.com/gemini-ctx/ctx/internal/recall"
-	"github.com/gemini-ctx/ctx/internal/summaries"
 	"os"
 	"path/filepath"
 	"strings"
@@ -17,10 +10,17 @@ import (
 	"time"
 
 	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/internal/clusters"
+	"github.com/gemini-ctx/ctx/internal/compaction"
+	"github.com/gemini-ctx/ctx/internal/conversation"
 	"github.com/gemini-ctx/ctx/internal/durable"
+	"github.com/gemini-ctx/ctx/internal/epochs"
+	"github.com/gemini-ctx/ctx/internal/history"
 	"github.com/gemini-ctx/ctx/internal/maintenance/gc"
+	"github.com/gemini-ctx/ctx/internal/recall"
 	"github.com/gemini-ctx/ctx/internal/repo"
 	"github.com/gemini-ctx/ctx/internal/session"
+	"github.com/gemini-ctx/ctx/internal/summaries"
 	"github.com/gemini-ctx/ctx/internal/view"
 )
 
@@ -66,7 +66,7 @@ func logOf(t *testing.T, s *session.Store, name, branch string) (texts []string)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, e := range must[[]*history.Shown](t)(s.Recall.Log(v.Get(history.RefName(name, branch)).ID, history.LogOptions{})) {
+	for _, e := range must[[]*history.Shown](t)(s.Recall.Log(v.Get(history.RefName(name, branch)).ID, recall.LogOptions{})) {
 		if e.Entry.Kind == format.KindMessage {
 			texts = append(texts, e.Text)
 		}
@@ -341,7 +341,7 @@ func TestB12_IdleSessionLosesNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	ref := v.Get(history.RefName("idle", main))
-	for _, e := range must[[]*history.Shown](t)(s.Recall.Log(ref.ID, history.LogOptions{})) {
+	for _, e := range must[[]*history.Shown](t)(s.Recall.Log(ref.ID, recall.LogOptions{})) {
 		if e.Entry.Seq <= ref.Frontier && members[e.ID] != 1 {
 			t.Errorf("%q expands from %d clusters", e.Text, members[e.ID])
 		}

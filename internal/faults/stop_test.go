@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"github.com/gemini-ctx/ctx/internal/history"
 	"io/fs"
 	"math/rand/v2"
 	"os"
@@ -16,8 +15,10 @@ import (
 
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/durable"
+	"github.com/gemini-ctx/ctx/internal/history"
 	"github.com/gemini-ctx/ctx/internal/maintenance/fsck"
 	"github.com/gemini-ctx/ctx/internal/maintenance/gc"
+	"github.com/gemini-ctx/ctx/internal/recall"
 	"github.com/gemini-ctx/ctx/internal/repo"
 	"github.com/gemini-ctx/ctx/internal/session"
 	"github.com/gemini-ctx/ctx/refs"
@@ -472,7 +473,7 @@ func count(s *session.Store, name, text string) (n int, err error) {
 	if err != nil {
 		return 0, err
 	}
-	list, err := s.Recall.Log(v.Get(history.RefName(name, main)).ID, history.LogOptions{})
+	list, err := s.Recall.Log(v.Get(history.RefName(name, main)).ID, recall.LogOptions{})
 	for _, e := range list {
 		if e.Text == text {
 			n++

@@ -3,7 +3,6 @@ package history
 import (
 	"fmt"
 	"slices"
-	"time"
 
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/refs"
@@ -42,24 +41,6 @@ type Branch struct {
 	Seq   uint64 // messages
 	Open  bool   // a child of a fork that nobody has joined: nothing of it graduates
 	Own   uint64 // messages that no branch before it in the list has
-}
-
-// LogOptions are for Log.
-type LogOptions struct {
-	All   bool      // every kind of entry; else messages and notes
-	Limit int       // the newest so many; 0 for all
-	After format.ID // only entries after this one; zero for all
-	// Since leaves out what comes before the newest entry that is older: from the end on back, entries
-	// are taken up to the first that was said before it. It looks at those that Limit leaves, and at
-	// the time that is shown. The zero time is for all.
-	Since time.Time
-	// NewestFirst turns the order round.
-	NewestFirst bool
-	// Masked shows messages as the branch's masks say.
-	Masked bool
-	// Skip leaves out so many of those that would come first. What a tip has does not change, so that
-	// a reader can go on where they stopped.
-	Skip uint64
 }
 
 // StillAt reports whether the conversation of a branch still ends at expect. Masks, replacements,

@@ -3,14 +3,12 @@ package history
 import (
 	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/message"
 	"github.com/gemini-ctx/ctx/internal/view"
 	"github.com/gemini-ctx/ctx/objects"
 	"github.com/gemini-ctx/ctx/refs"
-	"github.com/gemini-ctx/ctx/sanitize"
 )
 
 // Shown is an entry with its text, as the reading verbs give it.
@@ -194,21 +192,6 @@ func Words(parts []byte) string {
 	return message.Words(list)
 }
 
-// LinksOf returns the calls and results in parts that have an id.
-func LinksOf(parts []message.Part) (calls []format.Call, results []string) {
-	for _, c := range message.Calls(parts) {
-		if c.ID != "" {
-			calls = append(calls, format.Call{ID: c.ID, Tool: c.Name})
-		}
-	}
-	for _, r := range message.Results(parts) {
-		if r.ID != "" {
-			results = append(results, r.ID)
-		}
-	}
-	return calls, results
-}
-
 // CallIDs returns the ids of the calls that an entry makes.
 func CallIDs(e *format.Entry) []string {
 	ids := make([]string, len(e.Calls))
@@ -224,17 +207,4 @@ func MessageOf(s *Shown) view.Message {
 		ID: s.ID, Seq: s.Entry.Seq, Role: s.Entry.Role, Author: s.Entry.Author, Time: s.Entry.Time,
 		Text: s.Text, Parts: s.Parts, Calls: s.Entry.Calls, Results: s.Entry.Results, Gone: s.Gone != "",
 	}
-}
-
-// AddFindings adds the findings b to a, one finding a class.
-func AddFindings(a, b []sanitize.Finding) []sanitize.Finding {
-	for _, f := range b {
-		at := slices.IndexFunc(a, func(has sanitize.Finding) bool { return has.Class == f.Class })
-		if at < 0 {
-			a = append(a, f)
-		} else {
-			a[at].Count += f.Count
-		}
-	}
-	return a
 }

@@ -25,9 +25,6 @@ var ErrBlocked = errors.New("blocked")
 // ErrGone says that something was forgotten, or went with a session that was removed.
 var ErrGone = errors.New("gone")
 
-// ErrNoEarlier says that a cluster has no summary before the one to be reverted.
-var ErrNoEarlier = errors.New("no earlier summary")
-
 // ErrNotEpoch says that an object is not part of an epoch.
 var ErrNotEpoch = errors.New("no part of an epoch")
 

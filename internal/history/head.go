@@ -67,7 +67,7 @@ func (s *Reader) Head(session, branch string, v format.Value) (*Head, error) {
 	if !v.Exists() {
 		return h, nil
 	}
-	if payload, stamp, ok := s.Cache.Load(cache.HeadName(session, branch)); ok && stamp == HeadStamp(v) {
+	if payload, stamp, ok := s.Cache.Load(cache.HeadName(session, branch)); ok && stamp == headStamp(v) {
 		if json.Unmarshal(payload, h) == nil && h.restoreIDs() {
 			return h, nil
 		}
@@ -76,8 +76,8 @@ func (s *Reader) Head(session, branch string, v format.Value) (*Head, error) {
 	return h, s.rebuildHead(h, false)
 }
 
-// HeadStamp identifies a state of a branch: its tip, and how far it has graduated.
-func HeadStamp(v format.Value) cache.Stamp { return cache.Stamp{Number: v.Frontier, Digest: v.ID} }
+// headStamp identifies a state of a branch: its tip, and how far it has graduated.
+func headStamp(v format.Value) cache.Stamp { return cache.Stamp{Number: v.Frontier, Digest: v.ID} }
 
 func (h *Head) restoreIDs() bool {
 	for i := range h.Items {
@@ -173,7 +173,7 @@ func (s *Reader) SaveHead(h *Head) {
 	h.Looks = LooksVersion
 	b, err := json.Marshal(h)
 	if err == nil {
-		err = s.Cache.Store(cache.HeadName(h.Session, h.Branch), HeadStamp(h.Value), b)
+		err = s.Cache.Store(cache.HeadName(h.Session, h.Branch), headStamp(h.Value), b)
 	}
 	if err != nil {
 		s.Report(fmt.Errorf("cannot write the cache: %w", err))

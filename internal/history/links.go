@@ -7,6 +7,7 @@ import (
 
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/cache"
+	"github.com/gemini-ctx/ctx/internal/varint"
 	"github.com/gemini-ctx/ctx/objects"
 	"github.com/gemini-ctx/ctx/refs"
 )
@@ -135,22 +136,17 @@ func (s *Reader) loadLinks(view *refs.View) *Links {
 		return nil
 	}
 	l := newLinks(stamp)
-	n, size := binary.Uvarint(b)
-	if size <= 0 || n > uint64(len(b)-size)/64 {
+	r := varint.Reader{Rest: b}
+	for range r.Count(64) {
+		message := format.ID(r.Take(32))
+		l.Newer[message] = append(l.Newer[message], format.ID(r.Take(32)))
+	}
+	if r.Err != nil || len(r.Rest)%48 != 0 {
 		return nil
 	}
-	b = b[size:]
-	for range n {
-		message := format.ID(b[:32])
-		l.Newer[message] = append(l.Newer[message], format.ID(b[32:64]))
-		b = b[64:]
-	}
-	if len(b)%48 != 0 {
-		return nil
-	}
-	for ; len(b) > 0; b = b[48:] {
-		key := [16]byte(b[:16])
-		l.source[key] = append(l.source[key], format.ID(b[16:48]))
+	for len(r.Rest) > 0 {
+		key := [16]byte(r.Take(16))
+		l.source[key] = append(l.source[key], format.ID(r.Take(32)))
 	}
 	return l
 }

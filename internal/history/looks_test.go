@@ -2,7 +2,6 @@ package history_test
 
 import (
 	"bytes"
-	"context"
 	"encoding/hex"
 	"encoding/json"
 	"slices"
@@ -12,7 +11,6 @@ import (
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/cache"
 	"github.com/gemini-ctx/ctx/internal/history"
-	"github.com/gemini-ctx/ctx/internal/store"
 	"github.com/gemini-ctx/ctx/internal/storetest"
 )
 
@@ -30,9 +28,8 @@ func TestLooksVersion(t *testing.T) {
 	}
 }
 
-// Features and candidates of another version are made anew; those of this one are taken as they
-// are.
-func TestCachesOfAnotherVersion(t *testing.T) {
+// Features of another version are made anew; those of this one are taken as they are.
+func TestFeaturesOfAnotherVersion(t *testing.T) {
 	s := storetest.Create(t, storetest.Small...)
 	storetest.Talk(t, s, "talk", 20, 1)
 	view, err := s.Refs.Read()
@@ -65,26 +62,6 @@ func TestCachesOfAnotherVersion(t *testing.T) {
 		}
 		if taken := bytes.Equal(f.Append(nil), other); taken != (version == history.LooksVersion) {
 			t.Errorf("features of version %d: taken %v", version, taken)
-		}
-
-		err = s.Store.Locked(context.Background(), func(t1 *store.Tx) error {
-			payload, stamp, ok := s.History.Cache.Load(cache.CandidatesName(history.MainForest))
-			if !ok {
-				t.Fatal("no candidates are cached")
-			}
-			payload = slices.Clone(payload)
-			payload[0] = byte(version)
-			if err := s.History.Cache.Store(cache.CandidatesName(history.MainForest), stamp, payload); err != nil {
-				return err
-			}
-			c, err := s.Clusters.Begin(t1).CachedCandidates()
-			if (c != nil) != (version == history.LooksVersion) {
-				t.Errorf("candidates of version %d: taken %v", version, c != nil)
-			}
-			return err
-		})
-		if err != nil {
-			t.Fatal(err)
 		}
 	}
 }

@@ -69,6 +69,8 @@ type Reader struct {
 	// by the next one. It may be nil.
 	Warn func(string)
 
+	onForget []func()
+
 	mu     sync.Mutex
 	known  *Links  // nil until asked for
 	traced *Traces // what was forgotten; nil until asked for
@@ -85,12 +87,19 @@ func NewReader(r *repo.Repo) *Reader {
 	return s
 }
 
+// OnForget has drop called when words are forgotten. Whoever keeps something in memory that was made
+// of the store's words drops it then. It is called before the reader is used.
+func (s *Reader) OnForget(drop func()) { s.onForget = append(s.onForget, drop) }
+
 // DropWords drops everything in memory that was made of the store's words.
 func (s *Reader) DropWords() {
 	s.Cache.Renew()
 	s.mu.Lock()
 	s.known, s.traced = nil, nil
 	s.mu.Unlock()
+	for _, drop := range s.onForget {
+		drop()
+	}
 }
 
 // Report passes an error to Warn, in one line.

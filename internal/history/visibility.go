@@ -13,51 +13,6 @@ import (
 	"github.com/gemini-ctx/ctx/refs"
 )
 
-// Viewer is somebody who reads a session from one of its branches, or from an entry of it. Hidden
-// from a viewer is what other branches that were not joined said in the same invocation.
-type Viewer struct {
-	Session string
-	Dag     *dag.DAG
-	Reader  dag.Reader
-	Seen    map[format.ID]bool
-	Order   []format.ID
-}
-
-// Sees reports whether the viewer may see an entry. Entries of other sessions are visible; entries
-// of this session that are in none of its branches are not.
-func (r *Viewer) Sees(id format.ID, e *format.Entry) bool {
-	return e.Session != r.Session || r.Seen[id]
-}
-
-// Each calls each for the entries that a viewer may see, in the order of their arrival: messages
-// and notes, or all kinds. A message has the latest version that the viewer may see.
-func (s *Reader) Each(r *Viewer, all bool, each func(*Shown) error) error {
-	version := map[format.ID]format.ID{}
-	var list []format.ID
-	for _, id := range r.Order {
-		e, err := s.Header(id)
-		if err != nil {
-			return err
-		}
-		if e.Kind == format.KindAmend {
-			version[e.Amends] = id
-		}
-		if all || e.Kind == format.KindMessage || e.Kind == format.KindNote {
-			list = append(list, id)
-		}
-	}
-	for _, id := range list {
-		shown, err := s.Version(id, version[id])
-		if err != nil {
-			return err
-		}
-		if err := each(shown); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // Tokens returns the token set of each branch of a session, by name. A joined branch has none: its
 // set is part of its parent's.
 func (s *Reader) Tokens(view *refs.View, session string) ([]BranchTokens, error) {

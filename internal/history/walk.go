@@ -68,27 +68,6 @@ func FirstParent(e *format.Entry) format.ID {
 	return e.Parents[0]
 }
 
-// EachBack calls each for the entries of the history that ends at tip, newest first, until it
-// returns false. The entries are those of Walk with WithJoined.
-func (s *Reader) EachBack(tip format.ID, each func(format.ID, *format.Entry) bool) error {
-	for e, err := range s.Walk(tip, WithJoined) {
-		if err != nil || !each(e.ID, e.Entry) {
-			return err
-		}
-	}
-	return nil
-}
-
-// BackSides is EachBack that also tells whether a join brought the entry.
-func (s *Reader) BackSides(tip format.ID, each func(id format.ID, e *format.Entry, joined bool) bool) error {
-	for e, err := range s.Walk(tip, WithJoined) {
-		if err != nil || !each(e.ID, e.Entry, e.Joined) {
-			return err
-		}
-	}
-	return nil
-}
-
 // Lineage is the set of entries that a tip stands on. It reads them as far as it has been asked.
 type Lineage struct {
 	s       *Reader

@@ -6,8 +6,6 @@ import (
 	"crypto/rand"
 	"encoding/json"
 	"fmt"
-	"github.com/gemini-ctx/ctx/internal/conversation"
-	"github.com/gemini-ctx/ctx/internal/history"
 	"os"
 	"path/filepath"
 	"strings"
@@ -17,6 +15,8 @@ import (
 
 	"github.com/gemini-ctx/ctx/forest/summarize"
 	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/internal/conversation"
+	"github.com/gemini-ctx/ctx/internal/history"
 	"github.com/gemini-ctx/ctx/internal/repo"
 	"github.com/gemini-ctx/ctx/internal/session"
 )
@@ -53,18 +53,17 @@ func texts(t testing.TB, s *session.Store, name string) (list []string) {
 	if tip.IsZero() {
 		return nil
 	}
-	err = s.History.EachBack(tip, func(id format.ID, e *format.Entry) bool {
-		shown, err := s.History.Entry(id)
+	for e, err := range s.History.Walk(tip, history.WithJoined) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		shown, err := s.History.Entry(e.ID)
 		if err != nil {
 			t.Fatal(err)
 		}
 		if e.Kind == format.KindMessage {
 			list = append([]string{shown.Text}, list...)
 		}
-		return true
-	})
-	if err != nil {
-		t.Fatal(err)
 	}
 	return list
 }
@@ -281,8 +280,8 @@ func TestDeadlineAndPanic(t *testing.T) {
 	}
 }
 
-// The hook at the end of a session summarises it, unless a model is to do that.
-func TestSessionEndSummarises(t *testing.T) {
+// The hook at the end of a session summarizes it, unless a model is to do that.
+func TestSessionEndSummarizes(t *testing.T) {
 	for _, c := range []struct {
 		chain string
 		clean bool
@@ -313,7 +312,7 @@ func TestSessionEndSummarises(t *testing.T) {
 			clean = clean && !cluster.Dirty()
 		}
 		if clean != c.clean {
-			t.Errorf("chain %s: all clusters are summarised: %v", c.chain, clean)
+			t.Errorf("chain %s: all clusters are summarized: %v", c.chain, clean)
 		}
 	}
 }
@@ -353,13 +352,13 @@ func TestReadEvent(t *testing.T) {
 		{`{"hook_event_name":"A","prompt":"` + long + `"}`, "more than", Event{Name: "A"}},
 		{`{"hook_event_name":"A"}{"x":1}`, "", Event{Name: "A"}},
 	} {
-		got, err := ReadEvent(strings.NewReader(test.in))
+		got, err := readEvent(strings.NewReader(test.in))
 		if got != test.want || (err == nil) != (test.why == "") || err != nil && !strings.Contains(err.Error(), test.why) {
 			t.Errorf("%.60q: %+v, %v", test.in, got, err)
 		}
 	}
 	// Ten megabytes that say something.
-	if e, err := ReadEvent(strings.NewReader(`{"prompt":"` + long[:10<<20] + `","hook_event_name":"A"}`)); err != nil || len(e.Prompt) != 10<<20 || e.Name != "A" {
+	if e, err := readEvent(strings.NewReader(`{"prompt":"` + long[:10<<20] + `","hook_event_name":"A"}`)); err != nil || len(e.Prompt) != 10<<20 || e.Name != "A" {
 		t.Errorf("%v: %d bytes", err, len(e.Prompt))
 	}
 }
@@ -367,7 +366,7 @@ func TestReadEvent(t *testing.T) {
 func FuzzReadEvent(f *testing.F) {
 	f.Add([]byte(`{"hook_event_name":"A","session_id":"s","transcript_path":"/t","prompt":null}`))
 	f.Fuzz(func(t *testing.T, b []byte) {
-		e, err := ReadEvent(bytes.NewReader(b))
+		e, err := readEvent(bytes.NewReader(b))
 		if err == nil && e.Name == "" {
 			t.Error("no name and no error")
 		}

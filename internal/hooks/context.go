@@ -6,8 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"github.com/gemini-ctx/ctx/internal/history"
-	"github.com/gemini-ctx/ctx/internal/recall"
 	"hash/crc32"
 	"slices"
 	"strings"
@@ -16,6 +14,8 @@ import (
 	"github.com/gemini-ctx/ctx/forest/summarize"
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/cache"
+	"github.com/gemini-ctx/ctx/internal/history"
+	"github.com/gemini-ctx/ctx/internal/recall"
 	"github.com/gemini-ctx/ctx/internal/search"
 	"github.com/gemini-ctx/ctx/internal/session"
 	"github.com/gemini-ctx/ctx/internal/terms"
@@ -65,23 +65,25 @@ func (g *injected) learnOwn(s *session.Store, v *refs.View, name string) error {
 		return nil
 	}
 	var ids []format.ID
-	err := s.History.EachBack(tip.ID, func(id format.ID, e *format.Entry) bool {
+	for e, err := range s.History.Walk(tip.ID, history.WithJoined) {
+		if err != nil {
+			return err
+		}
 		if e.Kind == format.KindMessage {
-			ids = append(ids, id)
+			ids = append(ids, e.ID)
 		}
-		return len(ids) < maxOwn
-	})
+		if len(ids) == maxOwn {
+			break
+		}
+	}
 	for _, id := range ids {
-		var shown *history.Shown
-		if err == nil {
-			shown, err = s.History.Entry(id)
-		}
+		shown, err := s.History.Entry(id)
 		if err != nil {
 			return err
 		}
 		g.Own = append(g.Own, checksum(shown.Text))
 	}
-	return err
+	return nil
 }
 
 func (g *injected) has(id format.ID) bool { return slices.Contains(g.IDs, id.String()) }
@@ -216,26 +218,32 @@ func (t *contextWriter) tail(most int) error {
 	}
 	newer := map[format.ID]format.ID{}
 	var ids []format.ID
-	err = t.s.History.EachBack(tip, func(id format.ID, e *format.Entry) bool {
-		switch {
-		case e.Kind == format.KindAmend && newer[e.Amends].IsZero():
-			newer[e.Amends] = id
-		case e.Kind == format.KindMessage && e.Role != "tool":
-			ids = append(ids, id)
-		}
-		return len(ids) < maxTail
-	})
-	floor := t.left - most
-	for _, id := range ids {
-		if err != nil || t.left <= floor {
+	for e, err := range t.s.History.Walk(tip, history.WithJoined) {
+		if err != nil {
 			return err
 		}
-		var shown *history.Shown
-		if shown, err = t.s.History.Version(id, newer[id]); err == nil {
-			t.message(shown, name)
+		switch {
+		case e.Kind == format.KindAmend && newer[e.Amends].IsZero():
+			newer[e.Amends] = e.ID
+		case e.Kind == format.KindMessage && e.Role != "tool":
+			ids = append(ids, e.ID)
+		}
+		if len(ids) == maxTail {
+			break
 		}
 	}
-	return err
+	floor := t.left - most
+	for _, id := range ids {
+		if t.left <= floor {
+			break
+		}
+		shown, err := t.s.History.Version(id, newer[id])
+		if err != nil {
+			return err
+		}
+		t.message(shown, name)
+	}
+	return nil
 }
 
 // spokeLast returns the session, other than the own one, whose newest entry is the newest of all,

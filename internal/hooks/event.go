@@ -19,10 +19,10 @@ type Event struct {
 	Prompt     string
 }
 
-// ReadEvent reads the JSON object that an agent sends to a hook. It returns what comes before
+// readEvent reads the JSON object that an agent sends to a hook. It returns what comes before
 // damage, or before the limit, together with the error: the agent writes the names first and the
 // long texts last. Empty input is an error.
-func ReadEvent(r io.Reader) (Event, error) {
+func readEvent(r io.Reader) (Event, error) {
 	var e Event
 	limited := &io.LimitedReader{R: r, N: maxInput}
 	err := e.read(json.NewDecoder(limited))

@@ -5,10 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"github.com/gemini-ctx/ctx/internal/compaction"
-	"github.com/gemini-ctx/ctx/internal/exchange"
-	"github.com/gemini-ctx/ctx/internal/history"
-	"github.com/gemini-ctx/ctx/internal/summaries"
 	"io"
 	"io/fs"
 	"maps"
@@ -18,8 +14,12 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/gemini-ctx/ctx/internal/compaction"
+	"github.com/gemini-ctx/ctx/internal/exchange"
+	"github.com/gemini-ctx/ctx/internal/history"
 	"github.com/gemini-ctx/ctx/internal/maintenance/gc"
 	"github.com/gemini-ctx/ctx/internal/session"
+	"github.com/gemini-ctx/ctx/internal/summaries"
 )
 
 // GeminiCLI is the name of the agent in sources and in the trouble log.
@@ -30,13 +30,13 @@ const (
 	sessionStart = "SessionStart"
 	sessionEnd   = "SessionEnd"
 	beforeAgent  = "BeforeAgent"
-	afterAgent   = "AfterAgent"
+	AfterAgent   = "AfterAgent"
 	preCompress  = "PreCompress"
 )
 
 // Events returns the events at which Gemini CLI calls our hook.
 func Events() []string {
-	return []string{sessionStart, beforeAgent, preCompress, afterAgent, sessionEnd}
+	return []string{sessionStart, beforeAgent, preCompress, AfterAgent, sessionEnd}
 }
 
 // keepHooks is how long the cache keeps what hooks know about a session.
@@ -104,7 +104,7 @@ func (h *hook) log(problem string) {
 // run does the work for an event. After an error in one part it goes on with the next.
 func (h *hook) run(ctx context.Context, in io.Reader) (out []byte) {
 	h.s.History.Warn = h.log
-	event, err := ReadEvent(in)
+	event, err := readEvent(in)
 	h.event = event
 	if err != nil {
 		h.log(err.Error())
@@ -115,7 +115,7 @@ func (h *hook) run(ctx context.Context, in io.Reader) (out []byte) {
 		h.begin("looking for what to tell the model")
 		out, err = h.inject(ctx, event)
 		h.failed(ctx, "nothing is told to the model", err)
-	case sessionStart, preCompress, afterAgent:
+	case sessionStart, preCompress, AfterAgent:
 		recorded = h.record(ctx, false)
 	case sessionEnd:
 		recorded = h.record(ctx, true)
@@ -148,7 +148,7 @@ func (h *hook) failed(ctx context.Context, what string, err error) {
 // notes, versions and rewinds are new.
 func (h *hook) record(ctx context.Context, check bool) (recorded int) {
 	if h.event.Transcript == "" {
-		if h.event.Name == afterAgent {
+		if h.event.Name == AfterAgent {
 			h.log("nothing is recorded: the agent names no transcript")
 		}
 		return 0
@@ -163,7 +163,7 @@ func (h *hook) record(ctx context.Context, check bool) (recorded int) {
 		done, err := copyTranscript(ctx, h.s, path, check)
 		recorded += done.new
 		children = append(children, done.children...)
-		if i == 0 && errors.Is(err, fs.ErrNotExist) && h.event.Name != afterAgent {
+		if i == 0 && errors.Is(err, fs.ErrNotExist) && h.event.Name != AfterAgent {
 			continue // nothing was said yet, or the agent has removed the file
 		}
 		h.failed(ctx, "the turn is not recorded", err)
@@ -198,7 +198,7 @@ func (h *hook) summarize(ctx context.Context) {
 	if h.event.Session == "" || h.s.Config.Summarize.Chain[0] != summaries.Extractive {
 		return
 	}
-	h.begin("summarising: `ctx compact` does that without a deadline")
+	h.begin("summarizing: `ctx compact` does that without a deadline")
 	_, err := h.s.Compaction.Compact(ctx, compaction.CompactOptions{
 		Branches: []history.BranchName{{Session: h.event.Session, Branch: history.MainBranch}},
 	})

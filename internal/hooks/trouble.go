@@ -31,7 +31,7 @@ const (
 	maxTroubleName = 200
 )
 
-func troubleLog(dir string) string { return filepath.Join(dir, "log", "hook") }
+func TroubleLog(dir string) string { return filepath.Join(dir, "log", "hook") }
 
 // LogTrouble writes to the trouble log of the store in dir. It ignores errors: there is nowhere
 // else to report them.
@@ -42,14 +42,14 @@ func LogTrouble(fsys *durable.FS, dir string, t Trouble) {
 	if err != nil {
 		return
 	}
-	_ = fsys.AppendNoSync(troubleLog(dir), append(b, '\n'), maxTroubleLog)
+	_ = fsys.AppendNoSync(TroubleLog(dir), append(b, '\n'), maxTroubleLog)
 }
 
 // tame removes secrets from a text from outside, shortens it to most bytes and makes it one line.
 func tame(s string, most int) string {
 	b, _, err := sanitize.Text([]byte(s[:min(len(s), 4*most)]))
 	if err != nil {
-		return "(a text that cannot be sanitised)"
+		return "(a text that cannot be sanitized)"
 	}
 	s = strings.Join(strings.Fields(strings.ToValidUTF8(string(b), "\uFFFD")), " ")
 	if len(s) > most {
@@ -62,7 +62,7 @@ func tame(s string, most int) string {
 // cannot read.
 func Troubles(dir string) ([]Trouble, error) {
 	var list []Trouble
-	for _, path := range []string{troubleLog(dir) + ".1", troubleLog(dir)} {
+	for _, path := range []string{TroubleLog(dir) + ".1", TroubleLog(dir)} {
 		b, err := durable.ReadAtMost(path, 2*maxTroubleLog)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue

@@ -185,3 +185,23 @@ func Compact(value []byte) json.RawMessage {
 	}
 	return b.Bytes()
 }
+
+// Depth returns how deep arrays and objects are nested in a value.
+func Depth(value []byte) int {
+	deepest, now, quoted := 0, 0, false
+	for i := 0; i < len(value); i++ {
+		switch c := value[i]; {
+		case quoted && c == '\\':
+			i++
+		case c == '"':
+			quoted = !quoted
+		case quoted:
+		case c == '{' || c == '[':
+			now++
+			deepest = max(deepest, now)
+		case c == '}' || c == ']':
+			now--
+		}
+	}
+	return deepest
+}

@@ -24,6 +24,12 @@ func ParseObject(object []byte) (o Object, ok bool) {
 	return o, true
 }
 
+// AsObject is ParseObject; it returns nil for any other JSON.
+func AsObject(object []byte) Object {
+	o, _ := ParseObject(object)
+	return o
+}
+
 // NewObject returns an object with pairs of a name and a value. Encode writes each value, but a
 // json.RawMessage is taken as it is.
 func NewObject(pairs ...any) Object {
@@ -54,10 +60,7 @@ func (o Object) Text(name string) string {
 func (o Object) True(name string) bool { return string(o[name]) == "true" }
 
 // Object returns the object at name; nil if there is none.
-func (o Object) Object(name string) Object {
-	in, _ := ParseObject(o[name])
-	return in
-}
+func (o Object) Object(name string) Object { return AsObject(o[name]) }
 
 // Array returns the elements at name; ok is false if there is no array.
 func (o Object) Array(name string) (list []json.RawMessage, ok bool) {

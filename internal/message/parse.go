@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strconv"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -21,197 +22,219 @@ import (
 //
 // The raw values in the result share memory with parts.
 func Parse(parts []byte) ([]Part, error) {
-	p := newParser(parts)
-	list, err := p.parts()
-	if err != nil {
-		return nil, p.explain(err, len(list))
+	d := jsonvalue.NewDecoder(parts)
+	defer jsonvalue.Free(d)
+	if d.PeekKind() != '[' {
+		if _, err := d.ReadValue(); err != nil {
+			return nil, syntax(parts)
+		}
+		return nil, errors.New("the parts of a message are a JSON array")
+	}
+	_, _ = d.ReadToken() // the bracket
+	list := []Part{}
+	for d.PeekKind() != ']' {
+		raw, err := jsonvalue.Next(d, parts)
+		if err != nil {
+			return nil, syntax(parts)
+		}
+		part, err := parsePart(raw)
+		if err != nil {
+			return nil, fmt.Errorf("part %d: %w", len(list)+1, err)
+		}
+		list = append(list, part)
+	}
+	_, _ = d.ReadToken() // the other bracket
+	if err := end(d); err != nil {
+		return nil, err
 	}
 	return list, nil
 }
 
 // ParsePart parses one part, like an element of the array for Parse.
-func ParsePart(raw []byte) (Part, error) {
-	p := newParser(raw)
-	part, err := p.part()
-	if err == nil {
-		err = p.end()
-	}
+func ParsePart(part []byte) (Part, error) {
+	d := jsonvalue.NewDecoder(part)
+	defer jsonvalue.Free(d)
+	raw, err := jsonvalue.Next(d, part)
 	if err != nil {
-		return Part{}, p.explain(err, 0)
+		return Part{}, syntax(part)
 	}
-	return part, nil
-}
-
-func newParser(in []byte) *parser {
-	return &parser{in: in, dec: jsonvalue.NewDecoder(in)}
-}
-
-var errNoArray = errors.New("the parts of a message are a JSON array")
-
-// parser parses one array of parts in one pass. Duplicate names are an error only in the objects
-// whose members this package reads.
-type parser struct {
-	in        []byte
-	dec       *jsontext.Decoder
-	malformed bool // of the part that is being parsed
-}
-
-// explain turns an error of the decoder, after n complete parts, into one line for people.
-func (p *parser) explain(err error, n int) error {
-	var syntax *jsontext.SyntacticError
-	var twice *duplicateError
-	switch {
-	case errors.As(err, &twice):
-		return fmt.Errorf("part %d: %w", n+1, err)
-	case errors.As(err, &syntax):
-		return fmt.Errorf("the parts of a message are not valid JSON at byte %d", syntax.ByteOffset)
-	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
-		return fmt.Errorf("the parts of a message are not valid JSON at byte %d", len(p.in))
+	if err := end(d); err != nil {
+		return Part{}, err
 	}
-	return err
-}
-
-// parts parses the whole input. With an error it returns the parts before the one with the error.
-func (p *parser) parts() ([]Part, error) {
-	if p.dec.PeekKind() != '[' {
-		if _, err := p.raw(); err != nil {
-			return nil, err
-		}
-		return nil, errNoArray
+	p, err := parsePart(raw)
+	if err != nil {
+		return Part{}, fmt.Errorf("part 1: %w", err)
 	}
-	if _, err := p.dec.ReadToken(); err != nil {
-		return nil, err
-	}
-	list := []Part{}
-	for p.dec.PeekKind() != ']' {
-		part, err := p.part()
-		if err != nil {
-			return list, err
-		}
-		list = append(list, part)
-	}
-	if _, err := p.dec.ReadToken(); err != nil {
-		return list, err
-	}
-	return list, p.end()
+	return p, nil
 }
 
 // end refuses further input.
-func (p *parser) end() error {
-	if _, err := p.dec.ReadToken(); err != io.EOF {
-		return &jsontext.SyntacticError{ByteOffset: p.dec.InputOffset()}
+func end(d *jsontext.Decoder) error {
+	if _, err := d.ReadToken(); err != io.EOF {
+		return syntaxAt(d.InputOffset())
 	}
 	return nil
 }
 
-func (p *parser) part() (part Part, err error) {
-	p.malformed = false
-	switch p.dec.PeekKind() {
-	case '"':
-		part.HasText = true
-		part.Raw, err = p.text(&part.Text)
-	case '{':
-		part.Raw, err = p.object(func(name string) error { return p.member(&part, name) })
-	default:
-		part.Raw, err = p.odd()
+// syntax tells in one line for people where an input stops being JSON.
+func syntax(in []byte) error {
+	d := jsonvalue.NewDecoder(in)
+	defer jsonvalue.Free(d)
+	for {
+		_, err := d.ReadToken()
+		if at := (*jsontext.SyntacticError)(nil); errors.As(err, &at) {
+			return syntaxAt(at.ByteOffset)
+		} else if err != nil {
+			return syntaxAt(int64(len(in))) // it ends too early
+		}
 	}
-	part.Malformed = p.malformed
-	return part, err
 }
 
-// member reads the value of one member of a part.
-func (p *parser) member(part *Part, name string) error {
-	kind := p.dec.PeekKind()
-	var err error
-	switch {
-	case name == nameText && kind == '"':
-		part.HasText = true
-		_, err = p.text(&part.Text)
-	case name == nameThought:
-		var v json.RawMessage
-		v, err = p.raw()
-		part.Thought = marksThought(v)
-	case name == nameCall && kind == '{':
-		part.Call = &Call{}
-		_, err = p.object(func(name string) error { return p.call(part.Call, name) })
-	case name == nameResult && kind == '{':
-		part.Result = &Result{}
-		_, err = p.object(func(name string) error { return p.result(part.Result, name) })
-	case (name == nameInline || name == nameFile) && kind == '{' && part.Media == nil:
-		part.Media = &Media{}
-		_, err = p.object(func(name string) error { return p.media(part.Media, name) })
-	case isKnown(name):
-		_, err = p.odd()
-	default:
-		_, err = p.raw()
+func syntaxAt(offset int64) error {
+	return fmt.Errorf("the parts of a message are not valid JSON at byte %d", offset)
+}
+
+// parsePart parses valid JSON.
+func parsePart(raw json.RawMessage) (Part, error) {
+	p := Part{Raw: raw}
+	if raw[0] != '{' {
+		p.HasText = p.string(raw, &p.Text)
+		return p, nil
+	}
+	list, err := members(raw)
+	for _, m := range list {
+		if err == nil {
+			err = p.member(m.Name, m.Value)
+		}
+	}
+	return p, err
+}
+
+// members returns the members of an object. Two with the same name are an error.
+func members(object json.RawMessage) ([]jsonvalue.Member, error) {
+	list, err := jsonvalue.Members(object)
+	seen := make(map[string]bool, len(list))
+	for _, m := range list {
+		if seen[m.Name] {
+			return nil, fmt.Errorf("the member %s is there twice", strconv.QuoteToASCII(clip(m.Name)))
+		}
+		seen[m.Name] = true
+	}
+	return list, err
+}
+
+// clip shortens a name for an error message.
+func clip(s string) string {
+	const most = 60 // runes, so that the error stays one line
+	if r := []rune(s); len(r) > most {
+		return string(r[:most]) + "..."
+	}
+	return s
+}
+
+// member takes one member of a part.
+func (p *Part) member(name string, value json.RawMessage) (err error) {
+	switch name {
+	case nameText:
+		p.HasText = p.string(value, &p.Text)
+	case nameThought:
+		p.Thought = marksThought(value)
+	case nameCall, nameResult, nameInline, nameFile:
+		if value[0] != '{' || p.Media != nil && (name == nameInline || name == nameFile) {
+			p.odd(value)
+			return nil
+		}
+		var list []jsonvalue.Member
+		list, err = members(value)
+		switch name {
+		case nameCall:
+			p.call(list)
+		case nameResult:
+			p.result(list)
+		default:
+			p.media(list)
+		}
 	}
 	return err
-}
-
-// isKnown reports whether a member with this name must have a value of a certain kind.
-func isKnown(name string) bool {
-	switch name {
-	case nameText, nameCall, nameResult, nameInline, nameFile:
-		return true
-	}
-	return false
 }
 
 // marksThought reports whether a value of "thought" marks a thought: true, or the text of the
 // thought.
-func marksThought(v json.RawMessage) bool {
-	s := string(v)
+func marksThought(value json.RawMessage) bool {
+	s := string(value)
 	return s != "false" && s != "null" && s != `""`
 }
 
-func (p *parser) call(c *Call, name string) (err error) {
-	switch name {
-	case "id":
-		_, err = p.text(&c.ID)
-	case "name":
-		_, err = p.text(&c.Name)
-	case "args":
-		c.Args, err = p.value()
-	default:
-		_, err = p.raw()
-	}
-	return err
+// odd notes a value where a value of another kind belongs. Any value except null marks the part as
+// malformed.
+func (p *Part) odd(value json.RawMessage) {
+	p.Malformed = p.Malformed || string(value) != "null"
 }
 
-func (p *parser) result(r *Result, name string) (err error) {
-	switch name {
-	case "id":
-		_, err = p.text(&r.ID)
-	case "name":
-		_, err = p.text(&r.Name)
-	case "response":
-		r.Response, err = p.value()
-	case "parts":
-		if p.dec.PeekKind() == '[' {
-			_, err = p.array(func() error {
-				v, err := p.raw()
-				r.Parts = append(r.Parts, v)
-				return err
-			})
-		} else {
-			_, err = p.odd()
+// string sets to to a string. Any other value is odd.
+func (p *Part) string(value json.RawMessage, to *string) bool {
+	s, ok := jsonvalue.Text(value)
+	if ok {
+		*to = s
+	} else {
+		p.odd(value)
+	}
+	return ok
+}
+
+// orNil returns a value, or nil for null.
+func orNil(value json.RawMessage) json.RawMessage {
+	if string(value) == "null" {
+		return nil
+	}
+	return value
+}
+
+func (p *Part) call(list []jsonvalue.Member) {
+	p.Call = &Call{}
+	for _, m := range list {
+		switch m.Name {
+		case "id":
+			p.string(m.Value, &p.Call.ID)
+		case "name":
+			p.string(m.Value, &p.Call.Name)
+		case "args":
+			p.Call.Args = orNil(m.Value)
 		}
-	default:
-		_, err = p.raw()
 	}
-	return err
 }
 
-func (p *parser) media(m *Media, name string) (err error) {
-	switch name {
-	case "mimeType":
-		_, err = p.text(&m.MimeType)
-	case "data":
-		_, err = p.text(&m.Data)
-	case "fileUri":
-		_, err = p.text(&m.URI)
-	default:
-		_, err = p.raw()
+func (p *Part) result(list []jsonvalue.Member) {
+	p.Result = &Result{}
+	for _, m := range list {
+		switch m.Name {
+		case "id":
+			p.string(m.Value, &p.Result.ID)
+		case "name":
+			p.string(m.Value, &p.Result.Name)
+		case "response":
+			p.Result.Response = orNil(m.Value)
+		case "parts":
+			parts, err := jsonvalue.Elements(m.Value)
+			if err != nil {
+				p.odd(m.Value)
+			} else if len(parts) > 0 {
+				p.Result.Parts = parts
+			}
+		}
 	}
-	return err
+}
+
+func (p *Part) media(list []jsonvalue.Member) {
+	p.Media = &Media{}
+	for _, m := range list {
+		switch m.Name {
+		case "mimeType":
+			p.string(m.Value, &p.Media.MimeType)
+		case "data":
+			p.string(m.Value, &p.Media.Data)
+		case "fileUri":
+			p.string(m.Value, &p.Media.URI)
+		}
+	}
 }

@@ -8,25 +8,26 @@ import (
 	"github.com/gemini-ctx/ctx/refs"
 )
 
-// WorkBrief returns the brief of a branch. All lines together cost at most room, in the unit of
-// cost. It returns ErrNotFound for an unknown branch.
-func (s *Reader) WorkBrief(v *refs.View, name history.BranchName, room int, cost func(brief.Line) int) (*brief.SessionBrief, error) {
+// WorkBrief returns the brief of a branch, with the conclusion of the newest turn. It returns
+// ErrNotFound for an unknown branch.
+func (s *Reader) WorkBrief(v *refs.View, name history.BranchName, o brief.Options) (*brief.SessionBrief, error) {
 	tip, err := history.Tip(v, name.Session, name.Branch)
 	if err != nil {
 		return nil, err
 	}
-	facts, e, err := s.allFacts(name, tip)
+	facts, e, err := s.allFacts(name, tip, o.Short)
 	if err != nil {
 		return nil, err
 	}
 	b := &brief.SessionBrief{Session: name.Session, Branch: name.Branch, Messages: e.Seq, Last: e.Time}
-	b.Lines = brief.Choose(facts, brief.Options{Room: room, Cost: cost, Conclude: true})
+	o.Conclude = true
+	b.Lines = brief.Choose(facts, o)
 	return b, nil
 }
 
 // allFacts returns the facts of all messages of a branch, as far back as a digest goes, and the
-// newest entry.
-func (s *Reader) allFacts(name history.BranchName, v format.Value) ([]digest.Fact, *format.Entry, error) {
+// newest entry. If settled is true, every act has its outcome.
+func (s *Reader) allFacts(name history.BranchName, v format.Value, settled bool) ([]digest.Fact, *format.Entry, error) {
 	e, err := s.Header(v.ID)
 	if err != nil {
 		return nil, nil, err
@@ -34,6 +35,9 @@ func (s *Reader) allFacts(name history.BranchName, v format.Value) ([]digest.Fac
 	w, err := s.readFacts(name, v.ID, s.digestBorder(v, e), true)
 	if err != nil {
 		return nil, nil, err
+	}
+	if settled {
+		return w.whole, e, nil
 	}
 	return append(w.before, w.after...), e, nil
 }

@@ -34,7 +34,10 @@ type digestCache struct {
 // branchFacts are the facts of the messages of a branch, up to a message and after it.
 type branchFacts struct {
 	before, after []digest.Fact // oldest first
-	agent         bool          // one of the newest messages calls a tool, with its arguments
+	// whole are the facts of both, as they are at the end: before has no result of a call that was
+	// answered after it.
+	whole []digest.Fact
+	agent bool // one of the newest messages calls a tool, with its arguments
 }
 
 // readFacts returns the facts of a branch up to the message with number through, and those after
@@ -74,7 +77,8 @@ func (s *Reader) readFacts(name history.BranchName, tip format.ID, through uint6
 	}
 	w.agent = w.agent || through == 0 && calledIn(list) > 0
 	d.Add(list)
-	w.after = d.Facts()[len(w.before):]
+	w.whole = d.Facts()
+	w.after = w.whole[len(w.before):]
 	return w, nil
 }
 
@@ -145,16 +149,21 @@ func (s *Reader) storeDigest(name history.BranchName, d *digestCache) {
 func (s *Reader) digestHistory(tip format.ID, through uint64, cached *digestCache, all bool) (*digestInput, error) {
 	h := &digestInput{}
 	messages := 0
-	err := s.BackSides(tip, func(id format.ID, e *format.Entry, side bool) bool {
+	for e, err := range s.Walk(tip, history.WithJoined) {
+		if err != nil {
+			return nil, err
+		}
 		if e.Seq > through {
-			h.after.add(id, e)
-			return len(h.after.list) < maxDigested
+			if h.after.add(e); len(h.after.list) == maxDigested {
+				break
+			}
+			continue
 		}
-		if cached != nil && id == cached.at {
+		if cached != nil && e.ID == cached.at {
 			h.cached = cached
-			return false
+			break
 		}
-		h.before.add(id, e)
+		h.before.add(e)
 		if e.Kind == format.KindMessage {
 			messages++
 			h.newest = max(h.newest, e.Seq)
@@ -162,22 +171,24 @@ func (s *Reader) digestHistory(tip format.ID, through uint64, cached *digestCach
 				h.called = max(h.called, e.Seq)
 			}
 		}
-		return messages < maxDigested && (all || h.called > 0 || cached != nil || messages < agentWindow)
-	})
-	return h, err
+		if messages == maxDigested || !all && h.called == 0 && cached == nil && messages == agentWindow {
+			break
+		}
+	}
+	return h, nil
 }
 
 // add adds an entry to the passage.
-func (h *passage) add(id format.ID, e *format.Entry) {
+func (h *passage) add(e history.Entry) {
 	switch e.Kind {
 	case format.KindMessage, format.KindNote:
-		h.list = append(h.list, history.Entry{ID: id, Entry: e})
+		h.list = append(h.list, e)
 	case format.KindAmend:
 		if _, newer := h.amends[e.Amends]; !newer {
 			if h.amends == nil {
 				h.amends = map[format.ID]format.ID{}
 			}
-			h.amends[e.Amends] = id
+			h.amends[e.Amends] = e.ID
 		}
 	}
 }

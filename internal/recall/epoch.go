@@ -33,17 +33,18 @@ type EpochKey struct {
 func (s *Reader) EpochAt(tip format.ID) (EpochShown, error) {
 	var shown EpochShown
 	l := &epochs.ToldLine{S: s.epochs}
-	for id := tip; !id.IsZero() && !l.Done; {
-		e, err := s.Header(id)
+	for e, err := range s.Walk(tip, history.OwnLine) {
 		if err != nil {
 			return shown, err
 		}
 		if e.Kind == format.KindEpoch {
-			if err := l.Add(id, e); err != nil {
+			if err := l.Add(e); err != nil {
 				return shown, err
 			}
 		}
-		id = history.FirstParent(e)
+		if l.Done {
+			break
+		}
 	}
 	if l.Newest == nil {
 		return shown, nil

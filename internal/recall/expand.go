@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/internal/clusters"
 	"github.com/gemini-ctx/ctx/internal/history"
 	"github.com/gemini-ctx/ctx/internal/view"
 	"github.com/gemini-ctx/ctx/objects"
@@ -14,8 +15,8 @@ import (
 
 // ExpandOptions limit what Expand returns.
 type ExpandOptions struct {
-	Session, Branch string          // only the history of this branch; "" for the whole store
-	Reader          *history.Viewer // only what this reader may see; nil for everything
+	Session, Branch string           // only the history of this branch; "" for the whole store
+	Reader          *clusters.Viewer // only what this reader may see; nil for everything
 	// From is the first member to return; zero for all. Expand returns ErrNotFound if From is no
 	// member.
 	From format.ID

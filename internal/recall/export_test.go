@@ -4,11 +4,15 @@ import "github.com/gemini-ctx/ctx/refs"
 
 // What the tests of this package compare a search with.
 const (
-	ClusterDepth = clusterDepth
-	WholeDepth   = wholeDepth
+	ClusterDepth  = clusterDepth
+	WholeDepth    = wholeDepth
+	ProjectBudget = projectBudget
 )
 
-var ByWords = byWords
+var (
+	ByWords    = byWords
+	BranchesOf = branchesOf
+)
 
 // RebuildSearch makes the index anew, without what the cache has.
 func (s *Reader) RebuildSearch(view *refs.View) error {
@@ -20,3 +24,6 @@ func (s *Reader) RebuildSearch(view *refs.View) error {
 
 // SearchesInMemory reports whether the index could not be written to the cache.
 func (s *Reader) SearchesInMemory() bool { return s.index.noWrite }
+
+// DropSearch closes the index of this process, as a forget does.
+func (s *Reader) DropSearch() { s.dropSearch() }

@@ -9,10 +9,28 @@ import (
 	"github.com/gemini-ctx/ctx/internal/history"
 )
 
+// LogOptions are for Log.
+type LogOptions struct {
+	All   bool      // every kind of entry; else messages and notes
+	Limit int       // the newest so many; 0 for all
+	After format.ID // only entries after this one; zero for all
+	// Since leaves out what comes before the newest entry that is older: from the end on back, entries
+	// are taken up to the first that was said before it. It looks at those that Limit leaves, and at
+	// the time that is shown. The zero time is for all.
+	Since time.Time
+	// NewestFirst turns the order round.
+	NewestFirst bool
+	// Masked shows messages as the branch's masks say.
+	Masked bool
+	// Skip leaves out so many of those that would come first. What a tip has does not change, so that
+	// a reader can go on where they stopped.
+	Skip uint64
+}
+
 // Log returns the entries of the history that ends at a tip, oldest first. Seq of an entry is its
 // position among the messages. An amended message has its latest text, in the place of the
 // original.
-func (s *Reader) Log(tip format.ID, o history.LogOptions) ([]*history.Shown, error) {
+func (s *Reader) Log(tip format.ID, o LogOptions) ([]*history.Shown, error) {
 	var out []*history.Shown
 	err := s.LogEach(tip, o, func(shown *history.Shown) error {
 		out = append(out, shown)
@@ -23,7 +41,7 @@ func (s *Reader) Log(tip format.ID, o history.LogOptions) ([]*history.Shown, err
 
 // LogEach calls each for the entries that Log returns. It holds only ids in memory. If each returns
 // an error, LogEach stops and returns that error.
-func (s *Reader) LogEach(tip format.ID, o history.LogOptions, each func(*history.Shown) error) error {
+func (s *Reader) LogEach(tip format.ID, o LogOptions, each func(*history.Shown) error) error {
 	type found struct {
 		id, version format.ID
 		seq         uint64
@@ -31,30 +49,33 @@ func (s *Reader) LogEach(tip format.ID, o history.LogOptions, each func(*history
 	var list []found
 	version := map[format.ID]format.ID{}
 	said := map[format.ID]time.Time{} // the time of the latest version
-	err := s.EachBack(tip, func(id format.ID, e *format.Entry) bool {
-		if id == o.After {
-			return false
+	for e, err := range s.Walk(tip, history.WithJoined) {
+		if err != nil {
+			return err
+		}
+		if e.ID == o.After {
+			break
 		}
 		if _, newer := version[e.Amends]; e.Kind == format.KindAmend && !newer {
-			version[e.Amends], said[e.Amends] = id, e.Time
+			version[e.Amends], said[e.Amends] = e.ID, e.Time
 		}
 		if o.All || e.Kind == format.KindMessage || e.Kind == format.KindNote {
-			when, newer := said[id]
+			when, newer := said[e.ID]
 			if !newer {
 				when = e.Time
 			}
 			if !o.Since.IsZero() && when.Before(o.Since) {
-				return false
+				break
 			}
-			list = append(list, found{id, version[id], e.Seq})
+			list = append(list, found{e.ID, version[e.ID], e.Seq})
 		}
-		return o.Limit == 0 || len(list) < o.Limit
-	})
-	if err != nil {
-		return err
+		if o.Limit > 0 && len(list) >= o.Limit {
+			break
+		}
 	}
 	es := &edits.Edits{}
 	if o.Masked {
+		var err error
 		if es, err = s.edits.EditsAt(tip); err != nil {
 			return err
 		}
@@ -74,10 +95,4 @@ func (s *Reader) LogEach(tip format.ID, o history.LogOptions, each func(*history
 		}
 	}
 	return nil
-}
-
-// MaskedLog calls each for the entries of a log, oldest first, shortened as the masks of the branch
-// say. An export of the masked view is made from it.
-func (s *Reader) MaskedLog(tip format.ID, each func(*history.Shown) error) error {
-	return s.LogEach(tip, history.LogOptions{Masked: true}, each)
 }

@@ -81,7 +81,7 @@ func TestLinesDoNotRenderEachOther(t *testing.T) {
 				storetest.Must[edits.Replaced](t)(storetest.CommitReplace(s, claim.ID, strings.Join(said, " ")))
 			}
 			storetest.Must[summaries.Compaction](t)(s.Compaction.Compact(c, both))
-			holds("after a model has summarised both")
+			holds("after a model has summarized both")
 		})
 	}
 }

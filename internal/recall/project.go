@@ -14,14 +14,14 @@ import (
 // projectSessions is the number of sessions in the brief of a project.
 const projectSessions = 4
 
-// ProjectBrief returns the briefs of the newest sessions, newest first. The first gets half of the
-// room, and the others share the rest.
-func (s *Reader) ProjectBrief(v *refs.View, room int, cost func(brief.Line) int) ([]brief.SessionBrief, error) {
+// ProjectBrief returns the briefs of the newest sessions, newest first. The first gets half of
+// o.Room, and the others share the rest.
+func (s *Reader) ProjectBrief(v *refs.View, o brief.Options) ([]brief.SessionBrief, error) {
 	list, err := s.newestSessions(v, "", projectSessions)
 	if err != nil {
 		return nil, err
 	}
-	return list, s.addLines(v, list, room, cost)
+	return list, s.addLines(v, list, o)
 }
 
 // newestSessions returns the main branches of the sessions with the newest messages, newest first,
@@ -53,15 +53,16 @@ func (s *Reader) newestSessions(v *refs.View, except string, most int) ([]brief.
 }
 
 // addLines sets the lines of the briefs of a project.
-func (s *Reader) addLines(v *refs.View, list []brief.SessionBrief, room int, cost func(brief.Line) int) error {
+func (s *Reader) addLines(v *refs.View, list []brief.SessionBrief, o brief.Options) error {
+	room := o.Room
 	for i := range list {
-		share := room / 2
+		o.Room = room / 2
 		if i > 0 {
-			share = room / 2 / (len(list) - 1)
+			o.Room = room / 2 / (len(list) - 1)
 		} else if len(list) == 1 {
-			share = room
+			o.Room = room
 		}
-		b, err := s.WorkBrief(v, history.BranchName{Session: list[i].Session, Branch: list[i].Branch}, share, cost)
+		b, err := s.WorkBrief(v, history.BranchName{Session: list[i].Session, Branch: list[i].Branch}, o)
 		if err != nil {
 			return err
 		}
@@ -70,15 +71,15 @@ func (s *Reader) addLines(v *refs.View, list []brief.SessionBrief, room int, cos
 	return nil
 }
 
-// ProjectBudget is the default budget, in tokens, of the brief of a project.
-const ProjectBudget = 1500
+// projectBudget is the default budget, in tokens, of the brief of a project.
+const projectBudget = 1500
 
 // ProjectInput returns what a session that does not exist yet renders: the brief of its project.
 // Epoch is empty if the project has no session.
 func (s *Reader) ProjectInput(v *refs.View, session string, budget int) (view.Input, error) {
 	in := view.Input{Session: session, Branch: history.MainBranch}
 	if budget == 0 {
-		budget = ProjectBudget
+		budget = projectBudget
 	}
 	newest, err := s.newestSessions(v, session, projectSessions)
 	if err != nil || len(newest) == 0 {
@@ -86,7 +87,8 @@ func (s *Reader) ProjectInput(v *refs.View, session string, budget int) (view.In
 	}
 	// A part of the room is for what a format prints around the text.
 	room := view.BriefRoom(budget)*7/8 - view.ProjectFrame(newest)
-	if err := s.addLines(v, newest, room, view.BriefCost); err != nil {
+	o := brief.Options{Room: room, Cost: view.BriefCost, Short: brief.IsShort(budget)}
+	if err := s.addLines(v, newest, o); err != nil {
 		return in, err
 	}
 	in.Epoch = []view.EpochPart{{Key: "project", Text: view.ProjectText(newest)}}
@@ -115,7 +117,7 @@ func (s *Reader) AddProject(v *refs.View, in *view.Input, budget int) error {
 	}
 	newest = slices.DeleteFunc(newest, func(b brief.SessionBrief) bool { return b.Last.After(first.Time) })
 	newest = newest[:min(len(newest), projectSessions)]
-	room := view.BriefRoom(ProjectBudget)
+	room := view.BriefRoom(projectBudget)
 	if budget > 0 {
 		room = min(view.OthersRoom(budget), view.BriefRoom(budget)-2*view.TailSize(in.Tail))
 	}
@@ -123,7 +125,8 @@ func (s *Reader) AddProject(v *refs.View, in *view.Input, budget int) error {
 	if len(newest) == 0 || room < minOthersRoom {
 		return nil
 	}
-	if err := s.addLines(v, newest, room, view.BriefCost); err != nil {
+	o := brief.Options{Room: room, Cost: view.BriefCost, Short: brief.IsShort(budget)}
+	if err := s.addLines(v, newest, o); err != nil {
 		return err
 	}
 	if !slices.ContainsFunc(newest, func(b brief.SessionBrief) bool { return len(b.Lines) > 0 }) {

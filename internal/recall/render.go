@@ -107,31 +107,31 @@ func (s *Reader) readMessages(v format.Value, through uint64, most int) (list []
 	var found []said
 	var controls []history.Entry
 	version := map[format.ID]format.ID{}
-	err = s.BackSides(v.ID, func(id format.ID, e *format.Entry, side bool) bool {
+walk:
+	for e, err := range s.Walk(v.ID, history.WithJoined) {
+		if err != nil {
+			return nil, 0, err
+		}
 		switch e.Kind {
 		case format.KindMessage:
 			if e.Seq <= through {
-				return false
+				break walk
 			}
 			if most > 0 && len(found) == most {
 				unread = int(e.Seq - through)
-				return false
+				break walk
 			}
-			found = append(found, said{id, version[id], e.Seq})
+			found = append(found, said{e.ID, version[e.ID], e.Seq})
 		case format.KindAmend:
 			if _, newer := version[e.Amends]; !newer {
-				version[e.Amends] = id
+				version[e.Amends] = e.ID
 			}
-			controls = append(controls, history.Entry{ID: id, Entry: e}) // what was made of older words shows no more
+			controls = append(controls, e) // what was made of older words shows no more
 		case format.KindMask, format.KindReplace, format.KindEpoch:
-			if !side {
-				controls = append(controls, history.Entry{ID: id, Entry: e})
+			if !e.Joined {
+				controls = append(controls, e)
 			}
 		}
-		return true
-	})
-	if err != nil {
-		return nil, 0, err
 	}
 	list = make([]view.Message, 0, len(found))
 	for _, m := range slices.Backward(found) {

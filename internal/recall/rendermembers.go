@@ -49,11 +49,7 @@ func (s *Reader) newMemberFilter(v *refs.View, value format.Value, in *view.Inpu
 		return p, nil
 	}
 	p.line = map[format.ID]bool{}
-	err := s.EachBack(value.ID, func(id format.ID, e *format.Entry) bool {
-		p.line[id] = true
-		return true
-	})
-	return p, err
+	return p, s.Reach(p.line, value.ID)
 }
 
 // partialCluster says which members of a cluster a branch renders, if it does not render all.
@@ -111,7 +107,7 @@ func (p *memberFilter) partialTombstone(node format.ID) (*partialCluster, error)
 		return nil, nil
 	}
 	return p.partialOf(nil, func() (members []format.ID, err error) {
-		err = p.clusters.Walk(node, func(id format.ID) error { members = append(members, id); return nil })
+		err = p.clusters.EachMember(node, func(id format.ID) error { members = append(members, id); return nil })
 		return members, err
 	})
 }

@@ -78,7 +78,7 @@ func (r *clusterReader) isOthersOnly(stone *format.Tombstone) (bool, error) {
 // member comes first, and the summary of the last one that fits is cut. Clusters that are left out
 // count as not listed.
 func (r *clusterReader) limitOthers(st *forest.State, in *view.Input, budget int) {
-	room := 4 * ProjectBudget
+	room := 4 * projectBudget
 	if budget > 0 {
 		room = view.OthersRoom(budget)
 	}
@@ -147,7 +147,7 @@ func (s *Reader) readOthers(v *refs.View, in *view.Input, room int) ([]view.Othe
 	var out []view.OtherLine
 	for _, o := range list {
 		ref := v.Get(history.RefName(o.Session, o.Branch))
-		facts, _, err := s.allFacts(history.BranchName{Session: o.Session, Branch: o.Branch}, ref)
+		facts, _, err := s.allFacts(history.BranchName{Session: o.Session, Branch: o.Branch}, ref, false)
 		if err != nil {
 			return nil, err
 		}

@@ -35,5 +35,7 @@ type Reader struct {
 
 // NewReader returns a reader over the rooms below.
 func NewReader(h *history.Reader, clusters *clusters.Reader, edits *edits.Reader, epochs *epochs.Reader, summaries *summaries.Reader) *Reader {
-	return &Reader{Reader: h, clusters: clusters, edits: edits, epochs: epochs, summaries: summaries}
+	r := &Reader{Reader: h, clusters: clusters, edits: edits, epochs: epochs, summaries: summaries}
+	h.OnForget(r.dropSearch)
+	return r
 }

@@ -18,15 +18,15 @@ import (
 // SearchQuery says what Search looks for.
 type SearchQuery struct {
 	Text    string
-	Session string          // only entries of this session; "" for all
-	Branch  string          // with Session: only the history of this branch; "" for all branches
-	Except  string          // no entries of this session; "" for no such limit
-	Role    string          // only entries of this role; "" for all
-	Since   time.Time       // only entries at this time or later; the zero Time for all
-	Until   time.Time       // only entries before this time; the zero Time for all
-	Rewound bool            // also rewound entries
-	Reader  *history.Viewer // only what this reader may see; nil for everything
-	Limit   int             // the largest number of entries, and of clusters
+	Session string           // only entries of this session; "" for all
+	Branch  string           // with Session: only the history of this branch; "" for all branches
+	Except  string           // no entries of this session; "" for no such limit
+	Role    string           // only entries of this role; "" for all
+	Since   time.Time        // only entries at this time or later; the zero Time for all
+	Until   time.Time        // only entries before this time; the zero Time for all
+	Rewound bool             // also rewound entries
+	Reader  *clusters.Viewer // only what this reader may see; nil for everything
+	Limit   int              // the largest number of entries, and of clusters
 	// Phrases requires every quoted part of Text to occur word for word. Otherwise quotes have no
 	// meaning.
 	Phrases bool
@@ -144,7 +144,7 @@ func (s *Reader) entryHits(view *refs.View, parsed *search.Query, ranked []ranke
 		}
 		hits = append(hits, Hit{
 			ID: r.ID, Score: r.Score, Session: r.Session, Branch: branch, Shown: shown, Text: shown.Text, Rewound: r.Rewound,
-			Excerpt: parsed.Excerpt(shown.Text, ExcerptLen), Copies: len(r.Copies) + r.quoted,
+			Excerpt: parsed.Excerpt(shown.Text, excerptLen), Copies: len(r.Copies) + r.quoted,
 		})
 	}
 	return hits, nil

@@ -85,7 +85,7 @@ func said(t *testing.T, s *session.Store, names ...string) []search.Doc {
 	var docs []search.Doc
 	seen := map[format.ID]bool{}
 	for _, name := range names {
-		for _, shown := range storetest.Must[[]*history.Shown](t)(s.Recall.Log(view.Get(name).ID, history.LogOptions{})) {
+		for _, shown := range storetest.Must[[]*history.Shown](t)(s.Recall.Log(view.Get(name).ID, recall.LogOptions{})) {
 			if seen[shown.ID] {
 				continue
 			}
@@ -155,7 +155,7 @@ func searchStep(t *testing.T, s *session.Store, r *rand.Rand, step int, forks bo
 			t.Fatal(err)
 		}
 	case n < 14:
-		log := storetest.Must[[]*history.Shown](t)(s.Recall.Log(view.Get(history.RefName(session, branch)).ID, history.LogOptions{}))
+		log := storetest.Must[[]*history.Shown](t)(s.Recall.Log(view.Get(history.RefName(session, branch)).ID, recall.LogOptions{}))
 		if len(log) > 0 {
 			storetest.Must[conversation.Rewound](t)(s.Conversation.Rewind(c, session, branch, log[len(log)-1-r.IntN(min(len(log), 8))].ID, conversation.RewindOptions{}))
 		}

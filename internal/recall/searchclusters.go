@@ -7,7 +7,6 @@ import (
 
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/clusters"
-	"github.com/gemini-ctx/ctx/internal/history"
 	"github.com/gemini-ctx/ctx/internal/search"
 	"github.com/gemini-ctx/ctx/refs"
 )
@@ -71,14 +70,14 @@ func (s *Reader) clusterHits(view *refs.View, parsed *search.Query, ranked []ran
 				return nil, err
 			}
 		}
-		hits = append(hits, Hit{ID: c.ID, Score: scores[number], Session: sessions[number], Cluster: &c, Text: strings.TrimSpace(text), Excerpt: parsed.Excerpt(text, ExcerptLen)})
+		hits = append(hits, Hit{ID: c.ID, Score: scores[number], Session: sessions[number], Cluster: &c, Text: strings.TrimSpace(text), Excerpt: parsed.Excerpt(text, excerptLen)})
 	}
 	return hits, nil
 }
 
 // visibleTo leaves out clusters with a member that the reader may not see, because their summaries
 // may contain its words.
-func (s *Reader) visibleTo(view *refs.View, r *history.Viewer, clusters []Hit) ([]Hit, error) {
+func (s *Reader) visibleTo(view *refs.View, r *clusters.Viewer, clusters []Hit) ([]Hit, error) {
 	var list []Hit
 	for _, h := range clusters {
 		sees := true

@@ -32,8 +32,8 @@ type searchSegment struct {
 	bytes []byte
 }
 
-// DropSearch closes the index of this process. The next search opens it again.
-func (s *Reader) DropSearch() {
+// dropSearch closes the index of this process. The next search opens it again.
+func (s *Reader) dropSearch() {
 	s.searching.Lock()
 	defer s.searching.Unlock()
 	if s.index != nil {

@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"slices"
 
+	"github.com/gemini-ctx/ctx/internal/clusters"
 	"github.com/gemini-ctx/ctx/internal/history"
 	"github.com/gemini-ctx/ctx/internal/search"
 	"github.com/gemini-ctx/ctx/refs"
@@ -45,7 +46,7 @@ func (s *Reader) searchPatterns(view *refs.View, q SearchQuery, patterns ...*reg
 				continue
 			}
 			h := Hit{ID: d.ID, Score: 1, Session: d.Session, Shown: shown, Text: shown.Text, Rewound: d.Rewound}
-			h.Excerpt = search.Passage(shown.Text, at[0], at[1], ExcerptLen)
+			h.Excerpt = search.Passage(shown.Text, at[0], at[1], excerptLen)
 			if h.Branch, err = names.of(d.Session, d.ID, d.Rewound); err != nil {
 				return nil, err
 			}
@@ -97,7 +98,7 @@ func (s *Reader) documents(view *refs.View, q SearchQuery) (list []search.Docume
 
 // documentText reads a document. ok is false if it was forgotten after it was indexed, or if the
 // reader may not see it.
-func (s *Reader) documentText(d search.Document, r *history.Viewer) (shown *history.Shown, ok bool, err error) {
+func (s *Reader) documentText(d search.Document, r *clusters.Viewer) (shown *history.Shown, ok bool, err error) {
 	if shown, err = s.Version(d.ID, d.Version); err != nil {
 		return nil, false, err
 	}

@@ -11,8 +11,8 @@ import (
 	"github.com/gemini-ctx/ctx/refs"
 )
 
-// ExcerptLen is the largest number of runes of an excerpt.
-const ExcerptLen = 160
+// excerptLen is the largest number of runes of an excerpt.
+const excerptLen = 160
 
 // wholeDepth is the number of messages with every term of a query whose texts are compared with the
 // query word for word: so many of the best ones, and so many of those that have most of the terms.

@@ -60,7 +60,7 @@ type searchChange struct {
 
 // searchChange compares the old and the new tips of a session.
 func (s *Reader) searchChange(view *refs.View, session string, old, now map[string]format.ID) (c searchChange, err error) {
-	was, is := BranchesOf(session, old), BranchesOf(session, now)
+	was, is := branchesOf(session, old), branchesOf(session, now)
 	if len(is) == 0 {
 		return searchChange{complete: true}, nil
 	}
@@ -76,8 +76,8 @@ func (s *Reader) searchChange(view *refs.View, session string, old, now map[stri
 	return searchChange{present: list, complete: true}, err
 }
 
-// BranchesOf returns the keys of tips that belong to a session, sorted. A key is session/branch.
-func BranchesOf(session string, tips map[string]format.ID) []string {
+// branchesOf returns the keys of tips that belong to a session, sorted. A key is session/branch.
+func branchesOf(session string, tips map[string]format.ID) []string {
 	var list []string
 	for name := range tips {
 		if sessionOf(name) == session {

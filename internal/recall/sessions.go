@@ -70,15 +70,14 @@ func (s *Reader) compareBranches(one *Session) error {
 			return err
 		}
 		b.Open, b.Own = !fork.IsZero(), 0
-		err = s.EachBack(b.Value.ID, func(id format.ID, e *format.Entry) bool {
-			if e.Kind == format.KindMessage && !seen[id] {
-				seen[id] = true
+		for e, err := range s.Walk(b.Value.ID, history.AllParents) {
+			if err != nil {
+				return err
+			}
+			if e.Kind == format.KindMessage && !seen[e.ID] {
+				seen[e.ID] = true
 				b.Own++
 			}
-			return true
-		})
-		if err != nil {
-			return err
 		}
 	}
 	return nil

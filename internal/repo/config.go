@@ -251,7 +251,7 @@ func (l *loader) agreeOnChain() error {
 		if name == extractive || len(l.config.Summarizers[name].Command) > 0 {
 			continue
 		}
-		return l.last[at].fault(fmt.Errorf("no such summariser: %q", name),
+		return l.last[at].fault(fmt.Errorf("no such summarizer: %q", name),
 			fmt.Sprintf(`say in your own config file which program it is: [summarizer.%s] command = ["PROGRAM"]`, name))
 	}
 	return nil

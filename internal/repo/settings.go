@@ -49,7 +49,7 @@ type Config struct {
 		Extra []string // the user's own patterns of secrets
 	}
 	Summarize struct {
-		Chain []string // names of summarisers, who is asked first at the front; never empty
+		Chain []string // names of summarizers, who is asked first at the front; never empty
 	}
 	Summarizers map[string]Summarizer // what is set for each, by name; those that come with ctx are there as well
 	Window      struct {

@@ -62,7 +62,7 @@ func putChain(c *Config, text string) (string, error) {
 		case name == extractive && i < len(list)-1:
 			return "", fmt.Errorf("%s is not the last one: nobody would be asked after it", extractive)
 		case name != extractive && !isSummarizerName(name):
-			return "", fmt.Errorf("not the name of a summariser (a-z, 0-9, - and _): %.40q", name)
+			return "", fmt.Errorf("not the name of a summarizer (a-z, 0-9, - and _): %.40q", name)
 		case slices.Contains(list[:i], name):
 			return "", fmt.Errorf("named twice: %q", name)
 		}

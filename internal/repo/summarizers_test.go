@@ -57,7 +57,7 @@ timeout = "10s"
 	}
 }
 
-// TestConfigSummarizersFaults gives settings of summarisers that cannot be, or from where they are
+// TestConfigSummarizersFaults gives settings of summarizers that cannot be, or from where they are
 // not taken.
 func TestConfigSummarizersFaults(t *testing.T) {
 	const store, user, env, flag = "store", "user", "env", "flag"
@@ -69,8 +69,8 @@ func TestConfigSummarizersFaults(t *testing.T) {
 		{store, "[summarizer.x]\ncommand = ['/bin/sh']\n", "summarizer.x.command", "not taken from a store", "own config file"},
 		{store, "[summarizer.gemini]\ntimeout = '1s'\n", "summarizer.gemini.timeout", "not taken from a store", "own config file"},
 		{flag, "summarizer.x.command=[\"/bin/sh\"]", "summarizer.x.command", "your own config file only", "environment"},
-		{flag, "summarize.chain=x", "summarize.chain", `no such summariser: "x"`, `[summarizer.x] command = ["PROGRAM"]`},
-		{env, "x", "summarize.chain", `no such summariser: "x"`, "own config file"},
+		{flag, "summarize.chain=x", "summarize.chain", `no such summarizer: "x"`, `[summarizer.x] command = ["PROGRAM"]`},
+		{env, "x", "summarize.chain", `no such summarizer: "x"`, "own config file"},
 		{env, "extractive,gemini", "summarize.chain", "not the last one", "extractive"},
 		{env, "gemini,,extractive", "summarize.chain", "not the name", "extractive"},
 		{user, "summarize.chain = []\n", "summarize.chain", "not the name", "extractive"},
@@ -79,7 +79,7 @@ func TestConfigSummarizersFaults(t *testing.T) {
 		{user, "summarize.chain = ['a,b']\n", "summarize.chain", "not an array of names", ""},
 		{user, "summarize.chain = [1]\n", "summarize.chain", "not an array of names", ""},
 		{user, "summarize.chain = ['../x']\n", "summarize.chain", "not the name", ""},
-		{user, "summarize.chain = ['x']\n[summarizer.x]\ntimeout = '1s'\n", "summarize.chain", "no such summariser", "command"},
+		{user, "summarize.chain = ['x']\n[summarizer.x]\ntimeout = '1s'\n", "summarize.chain", "no such summarizer", "command"},
 		{user, "[summarizer.x]\ncommand = '/bin/sh -c x'\n", "summarizer.x.command", "not an array of strings", ""},
 		{user, "[summarizer.x]\ncommand = []\n", "summarizer.x.command", "not an array of a program", ""},
 		{user, "[summarizer.x]\ncommand = ['']\n", "summarizer.x.command", "not an array of a program", ""},

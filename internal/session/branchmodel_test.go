@@ -20,6 +20,7 @@ import (
 	"github.com/gemini-ctx/ctx/internal/history"
 	"github.com/gemini-ctx/ctx/internal/maintenance/fsck"
 	"github.com/gemini-ctx/ctx/internal/maintenance/rebuild"
+	"github.com/gemini-ctx/ctx/internal/recall"
 	"github.com/gemini-ctx/ctx/internal/repo"
 	"github.com/gemini-ctx/ctx/internal/session"
 	"github.com/gemini-ctx/ctx/internal/storetest"
@@ -641,7 +642,7 @@ func (w *forked) count(st *forest.State, count map[format.ID]int) {
 
 func (w *forked) checkBranch(v *refs.View, name, branch string, line lineModel, cold map[format.ID]bool) {
 	value := v.Get(history.RefName(name, branch))
-	list, err := w.s.Recall.Log(value.ID, history.LogOptions{})
+	list, err := w.s.Recall.Log(value.ID, recall.LogOptions{})
 	w.must(err)
 	var got []format.ID
 	for i, shown := range list {
@@ -709,7 +710,7 @@ func (w *forked) checkVisible(v *refs.View, name, branch string) {
 	r, err := w.s.Clusters.NewViewer(v, name, branch)
 	w.must(err)
 	var got []format.ID
-	w.must(w.s.History.Each(r, false, func(shown *history.Shown) error {
+	w.must(w.s.Clusters.Each(r, false, func(shown *history.Shown) error {
 		got = append(got, shown.ID)
 		return nil
 	}))

@@ -15,6 +15,7 @@ import (
 	"github.com/gemini-ctx/ctx/internal/epochs/epoch"
 	"github.com/gemini-ctx/ctx/internal/history"
 	"github.com/gemini-ctx/ctx/internal/maintenance/fsck"
+	"github.com/gemini-ctx/ctx/internal/recall"
 	"github.com/gemini-ctx/ctx/internal/view"
 )
 
@@ -143,7 +144,7 @@ func (w *teller) observe() {
 func (w *teller) rewind() {
 	at := max(0, len(w.m.texts)-1-w.r.IntN(9))
 	w.note("rewind to %d", at)
-	list, err := w.s.Recall.Log(w.view().Get(history.RefName("talk", history.MainBranch)).ID, history.LogOptions{})
+	list, err := w.s.Recall.Log(w.view().Get(history.RefName("talk", history.MainBranch)).ID, recall.LogOptions{})
 	w.must(err)
 	_, err = w.s.Conversation.Rewind(bg, "talk", history.MainBranch, list[at].ID, conversation.RewindOptions{})
 	w.must(err)

@@ -22,6 +22,7 @@ import (
 	"github.com/gemini-ctx/ctx/internal/history"
 	"github.com/gemini-ctx/ctx/internal/maintenance/fsck"
 	"github.com/gemini-ctx/ctx/internal/maintenance/rebuild"
+	"github.com/gemini-ctx/ctx/internal/recall"
 	"github.com/gemini-ctx/ctx/internal/repo"
 	"github.com/gemini-ctx/ctx/internal/session"
 	"github.com/gemini-ctx/ctx/internal/storetest"
@@ -202,7 +203,7 @@ func (w *world) step() {
 	case n < 54:
 		w.compact(name, nil)
 	case n < 64:
-		w.compact(name, w.summariser())
+		w.compact(name, w.summarizer())
 	case n < 76:
 		w.claim(w.r.IntN(2))
 	case n < 88:
@@ -286,7 +287,7 @@ func (w *world) messages(name string) []*history.Shown {
 	if !v.Exists() {
 		return nil
 	}
-	list, err := w.s.Recall.Log(v.ID, history.LogOptions{})
+	list, err := w.s.Recall.Log(v.ID, recall.LogOptions{})
 	w.must(err)
 	return list
 }
@@ -397,7 +398,7 @@ func (w *world) compact(name string, by summarize.Summarizer) {
 	}
 }
 
-// worded are the summaries that are not the built-in summariser's, with the number of their
+// worded are the summaries that are not the built-in summarizer's, with the number of their
 // cluster, by forest.
 func (w *world) worded() map[string]map[format.ID]uint64 {
 	out := map[string]map[format.ID]uint64{}
@@ -423,11 +424,11 @@ func (w *world) live(name string) []*forest.Cluster {
 	return st.Live()
 }
 
-// checkBuiltIn holds that a compaction with the built-in summariser left nothing without a summary,
+// checkBuiltIn holds that a compaction with the built-in summarizer left nothing without a summary,
 // and every summary that somebody else worded.
 func (w *world) checkBuiltIn(done summaries.Compaction, stood map[string]map[format.ID]uint64) {
 	if done.Failed+done.Lost > 0 {
-		w.fatal("the built-in summariser left something: %+v", done)
+		w.fatal("the built-in summarizer left something: %+v", done)
 	}
 	name, dirty := history.MainForest, 0
 	if done.Strategy == clusters.Flat {
@@ -449,7 +450,7 @@ func (w *world) checkBuiltIn(done summaries.Compaction, stood map[string]map[for
 			words = words || !v.Interim && now[v.Summary] == c.Number
 		}
 		if !c.Renderable() || !words || slices.ContainsFunc(c.Covers, func(v format.Cover) bool { return v.Interim }) {
-			w.fatal("the built-in summariser left cluster %d with the summaries %+v of %d members", c.Number, c.Covers, c.Count())
+			w.fatal("the built-in summarizer left cluster %d with the summaries %+v of %d members", c.Number, c.Covers, c.Count())
 		}
 	}
 	if dirty != done.Dirty {
@@ -463,7 +464,7 @@ type fake struct {
 	limit int
 }
 
-func (w *world) summariser() *fake { return &fake{w, 60 + w.r.IntN(400)} }
+func (w *world) summarizer() *fake { return &fake{w, 60 + w.r.IntN(400)} }
 
 func (f *fake) Limit() int { return f.limit }
 
@@ -577,12 +578,12 @@ func (w *world) repair(verb string, do func(context.Context, format.ID, compacti
 		}
 	}
 	if verb == "redo" && w.r.IntN(2) == 0 {
-		o.Summarizer = w.summariser()
+		o.Summarizer = w.summarizer()
 	}
 	w.note(verb+" of %d", c.Number)
 	w.loses = true
 	done, err := do(bg, id, o)
-	if verb == "revert" && errors.Is(err, history.ErrNoEarlier) {
+	if verb == "revert" && errors.Is(err, summaries.ErrNoEarlier) {
 		w.tally.add("revert: nothing earlier", 1)
 		return
 	}

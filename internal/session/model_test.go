@@ -9,6 +9,7 @@ import (
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/conversation"
 	"github.com/gemini-ctx/ctx/internal/history"
+	"github.com/gemini-ctx/ctx/internal/recall"
 	"github.com/gemini-ctx/ctx/internal/session"
 	"github.com/gemini-ctx/ctx/internal/storetest"
 )
@@ -43,7 +44,7 @@ func (m *model) rewind(t *testing.T, s *session.Store, r *rand.Rand, session str
 	}
 	at := r.IntN(len(texts))
 	tip := storetest.Must[format.Value](t)(history.Tip(storetest.View(t, s), session, history.MainBranch))
-	log := storetest.Must[[]*history.Shown](t)(s.Recall.Log(tip.ID, history.LogOptions{}))
+	log := storetest.Must[[]*history.Shown](t)(s.Recall.Log(tip.ID, recall.LogOptions{}))
 	storetest.Must[conversation.Rewound](t)(s.Conversation.Rewind(context.Background(), session, history.MainBranch, log[at].ID, conversation.RewindOptions{}))
 	m.do(session, append([]string{}, texts[:at]...))
 }
@@ -94,7 +95,7 @@ func (m *model) compare(t *testing.T, s *session.Store) {
 			continue
 		}
 		var got []string
-		for _, shown := range storetest.Must[[]*history.Shown](t)(s.Recall.Log(v.ID, history.LogOptions{})) {
+		for _, shown := range storetest.Must[[]*history.Shown](t)(s.Recall.Log(v.ID, recall.LogOptions{})) {
 			got = append(got, shown.Text)
 		}
 		if !slices.Equal(got, want) {

@@ -7,6 +7,7 @@ import (
 	"github.com/gemini-ctx/ctx/internal/agent/transcript"
 	"github.com/gemini-ctx/ctx/internal/history"
 	"github.com/gemini-ctx/ctx/internal/maintenance/fsck"
+	"github.com/gemini-ctx/ctx/internal/recall"
 )
 
 // pairsFound are short histories, each of which a random history of TestPairs once failed in.
@@ -123,7 +124,7 @@ func TestAmendOutlivesRewindOfTranscript(t *testing.T) {
 	for range 2 {
 		steps(say("1", "one, said anew"), say("2", "two"), back, say("3", "three"))
 		var got []string
-		list, err := w.s.Recall.Log(w.view().Get(history.RefName("s", history.MainBranch)).ID, history.LogOptions{})
+		list, err := w.s.Recall.Log(w.view().Get(history.RefName("s", history.MainBranch)).ID, recall.LogOptions{})
 		w.must(err)
 		for _, shown := range list {
 			got = append(got, shown.Text)

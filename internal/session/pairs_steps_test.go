@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"github.com/gemini-ctx/ctx/internal/summaries"
 	"os"
 	"path/filepath"
 	"slices"
@@ -24,6 +23,8 @@ import (
 	"github.com/gemini-ctx/ctx/internal/history"
 	"github.com/gemini-ctx/ctx/internal/maintenance/forget"
 	"github.com/gemini-ctx/ctx/internal/maintenance/gc"
+	"github.com/gemini-ctx/ctx/internal/recall"
+	"github.com/gemini-ctx/ctx/internal/summaries"
 )
 
 // The features that meet in pairs, and what they do to a store.
@@ -496,7 +497,9 @@ func (w *pairWorld) importAll() exchange.ImportedTranscript {
 		}
 		w.must(json.NewEncoder(&b).Encode(record))
 	}
-	read := func(emit func(transcript.Step) error) (transcript.Stats, error) { return claudecode.Read(&b, emit) }
+	read := func(emit func(transcript.Step) error) (transcript.Stats, error) {
+		return claudecode.ReadAs("", &b, emit)
+	}
 	done, err := w.s.Exchange.ImportTranscript(bg, read, pairSession)
 	w.must(err)
 	return done
@@ -531,7 +534,7 @@ func (w *pairWorld) imported() {
 	}
 	next.lines[history.MainBranch] = main
 	w.did(next)
-	list, err := w.s.Recall.Log(w.tip(history.MainBranch).ID, history.LogOptions{})
+	list, err := w.s.Recall.Log(w.tip(history.MainBranch).ID, recall.LogOptions{})
 	w.must(err)
 	for _, shown := range list {
 		for _, u := range main.said {

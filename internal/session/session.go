@@ -40,16 +40,14 @@ func New(r *repo.Repo) *Store {
 		}
 	}
 	s := &Store{Repo: r, History: history.NewReader(r)}
-	h := s.History
-	s.Store = store.New(r, h)
-	s.Epochs = epochs.NewWriter(epochs.NewReader(h), s.Store)
-	s.Clusters = clusters.NewWriter(clusters.NewReader(h), s.Store)
-	s.Summaries = summaries.NewWriter(summaries.NewReader(h, s.Clusters.Reader), s.Store, s.Clusters)
-	s.Conversation = conversation.NewWriter(conversation.NewReader(h, s.Clusters.Reader), s.Store, s.Clusters, s.Epochs, s.Summaries)
-	s.Edits = edits.NewWriter(edits.NewReader(h, s.Clusters.Reader, s.Epochs.Reader, s.Summaries.Reader), s.Store, s.Conversation, s.Summaries, s.Clusters)
-	s.Recall = recall.NewReader(h, s.Clusters.Reader, s.Edits.Reader, s.Epochs.Reader, s.Summaries.Reader)
-	s.Compaction = compaction.NewWriter(compaction.NewReader(h, s.Recall, s.Summaries.Reader), s.Store, s.Clusters, s.Conversation, s.Epochs, s.Summaries)
-	s.Exchange = exchange.NewWriter(exchange.NewReader(h, s.Clusters.Reader, s.Conversation.Reader, s.Edits.Reader), s.Store, s.Clusters, s.Conversation, s.Epochs)
-	s.Store.OnForget = append(s.Store.OnForget, s.Recall.DropSearch)
+	s.Store = store.New(r, s.History)
+	s.Epochs = epochs.New(s.Store)
+	s.Clusters = clusters.New(s.Store)
+	s.Summaries = summaries.New(s.Store, s.Clusters)
+	s.Conversation = conversation.New(s.Store, s.Clusters, s.Epochs, s.Summaries)
+	s.Edits = edits.New(s.Store, s.Clusters, s.Epochs, s.Summaries, s.Conversation)
+	s.Recall = recall.NewReader(s.History, s.Clusters.Reader, s.Edits.Reader, s.Epochs.Reader, s.Summaries.Reader)
+	s.Compaction = compaction.New(s.Store, s.Clusters, s.Epochs, s.Summaries, s.Conversation, s.Recall)
+	s.Exchange = exchange.New(s.Store, s.Clusters, s.Epochs, s.Conversation, s.Edits)
 	return s
 }

@@ -31,7 +31,7 @@ func TestAppendLogRender(t *testing.T) {
 	}
 	v := storetest.View(t, s)
 	tip := storetest.Must[format.Value](t)(history.Tip(v, "talk", history.MainBranch))
-	log := storetest.Must[[]*history.Shown](t)(s.Recall.Log(tip.ID, history.LogOptions{}))
+	log := storetest.Must[[]*history.Shown](t)(s.Recall.Log(tip.ID, recall.LogOptions{}))
 	if len(log) != len(said) {
 		t.Fatalf("log has %d messages, want %d", len(log), len(said))
 	}
@@ -128,7 +128,7 @@ func runHistory(t *testing.T, seed uint64, steps int) {
 }
 
 // A header holds names that somebody else has chosen; a secret among them is one all the same.
-func TestNamesAreSanitised(t *testing.T) {
+func TestNamesAreSanitized(t *testing.T) {
 	s := storetest.Create(t)
 	key := "AKIA" + "QYLPMN5HHHFPZAM2"
 	m := conversation.Message{Role: "user", Author: key, Text: "hello", Source: &conversation.Source{Agent: "test", Session: "x", Message: key}}

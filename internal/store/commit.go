@@ -10,29 +10,6 @@ import (
 	"github.com/gemini-ctx/ctx/refs"
 )
 
-// Participant keeps something beside a transaction, such as a cache. It takes part in every commit.
-type Participant interface {
-	// Prepare is called before an operation is recorded.
-	Prepare(op *format.Operation) error
-	// Committed is called after an operation was recorded. decided are the decisions about the
-	// main forest that the operation holds.
-	Committed(decided []format.Decision)
-	// Forget drops everything that was made of the store's words.
-	Forget()
-}
-
-// Part returns the participant of type P of a transaction. Where there is none yet, begin makes it.
-func Part[P Participant](t *Tx, begin func() P) P {
-	for _, p := range t.participants {
-		if known, ok := p.(P); ok {
-			return known
-		}
-	}
-	begun := begin()
-	t.participants = append(t.participants, begun)
-	return begun
-}
-
 // Add has objects written by the next commit, and returns the id of the last one.
 func (t *Tx) Add(raws ...format.Raw) (id format.ID) {
 	t.waiting = append(t.waiting, raws...)
@@ -99,7 +76,7 @@ func (t *Tx) Commit(op *format.Operation) error {
 	if err := t.Flush(); err != nil {
 		return err
 	}
-	for _, name := range ForestNames {
+	for _, name := range forestNames {
 		f := t.draft(name)
 		if len(f.decided) > 0 {
 			op.Forests = append(op.Forests, format.ForestUpdate{Name: name, Decisions: f.decided})
@@ -127,7 +104,7 @@ func (t *Tx) Commit(op *format.Operation) error {
 	t.repo.Objects.EndStage(true)
 	t.View, t.latest = view, nil
 	decided := t.main.decided
-	for _, name := range ForestNames {
+	for _, name := range forestNames {
 		f := t.draft(name)
 		f.decided, f.written = nil, format.ID{}
 	}
@@ -154,7 +131,7 @@ func (t *Tx) ShortenLog() error {
 func (t *Tx) checkpoint() error {
 	pending := false
 	var same []string
-	for _, name := range ForestNames {
+	for _, name := range forestNames {
 		if len(t.View.Pending(name)) == 0 {
 			continue
 		}

@@ -9,8 +9,8 @@ import (
 // FlatCluster is the number of the one cluster of the flat forest.
 const FlatCluster = 0
 
-// ForestNames are the forests that a store can have, in the order in which operations name them.
-var ForestNames = []string{history.FlatForest, history.MainForest}
+// forestNames are the forests that a store can have, in the order in which operations name them.
+var forestNames = []string{history.FlatForest, history.MainForest}
 
 // draft is what a transaction does to one forest.
 type draft struct {
@@ -34,7 +34,7 @@ func (t *Tx) HasFlat() bool {
 // Forests returns the names of the forests that the store has.
 func (t *Tx) Forests() []string {
 	if t.HasFlat() {
-		return ForestNames
+		return forestNames
 	}
 	return []string{history.MainForest}
 }

@@ -43,8 +43,8 @@ type Forgot struct {
 func (s *Store) Forget(ctx context.Context, plan func() (*Forgetting, error)) (Forgot, error) {
 	var done Forgot
 	err := s.Locked(ctx, func(t *Tx) error {
-		// What a pack without an index has is nothing that plan could see. One that is damaged is told
-		// with what remains.
+		// What a pack without an index has is nothing that plan could see. One that is damaged is
+		// told with what remains.
 		if err := t.repo.Objects.IndexPacks(t.Held, func(string) {}); err != nil {
 			return err
 		}
@@ -160,7 +160,7 @@ func (t *Tx) traceAll(f *format.Forgotten, p *Forgetting) error {
 }
 
 // dropCovers takes summaries that are about to go away from the clusters that have them, so that
-// these are summarised again.
+// these are summarized again.
 func (t *Tx) dropCovers(f *format.Forgotten) (n int, err error) {
 	for _, name := range t.Forests() {
 		st, err := t.DraftOf(name)
@@ -208,7 +208,7 @@ func (t *Tx) finishForget(ctx context.Context, f *format.Forgotten) (Forgot, err
 			return done, err
 		}
 	}
-	t.dropMemory()
+	t.DropWords()
 	if done.Remains, err = t.remains(f, w, unread); err != nil {
 		return done, err
 	}
@@ -228,18 +228,6 @@ func errorIsDamage(err error, unread map[string]bool) bool {
 	}
 	unread[corrupt.Path] = true
 	return true
-}
-
-// dropMemory has this process forget what it holds of the store's words, and of what it has just
-// removed.
-func (t *Tx) dropMemory() {
-	for _, p := range t.participants {
-		p.Forget()
-	}
-	t.DropWords()
-	for _, drop := range t.OnForget {
-		drop()
-	}
 }
 
 // cleanFiles removes what is made of words outside of objects/: the cache, what writes left behind,

@@ -3,8 +3,9 @@
 // until Commit records them with one operation. Before an operation is in the log nothing has
 // happened; after it everything has.
 //
-// The rooms above add their part of a transaction with their own Begin. Begin to read at Locked and
-// Tx.Commit. forget.go removes bodies for good; keycheck.go refuses a key that is not the store's.
+// The rooms above get their part of a transaction from a Room (room.go). Begin to read at Locked
+// and Tx.Commit. forget.go removes bodies for good; keycheck.go refuses a key that is not the
+// store's.
 package store
 
 import (
@@ -25,9 +26,6 @@ type Store struct {
 	*history.Reader
 	repo *repo.Repo
 
-	// OnForget drops what this process made of the store's words.
-	OnForget []func()
-
 	mu      sync.Mutex
 	keyFits bool // checkKey found that the store was written with the present key
 }
@@ -46,6 +44,7 @@ type Tx struct {
 
 	waiting      []format.Raw       // objects that the next commit writes
 	present      map[format.ID]bool // objects that were written under this lock
+	parts        map[any]any        // by *Room: the part of each room that took part
 	participants []Participant
 	main, flat   draft
 	// latest versions of messages, where this operation changes them
@@ -61,7 +60,7 @@ func (s *Store) Locked(ctx context.Context, do func(*Tx) error) error {
 	view, err := s.repo.Refs.Begin(held)
 	if err == nil {
 		defer s.repo.Objects.EndStage(false)
-		t := &Tx{Store: s, Held: held, View: view, present: map[format.ID]bool{}}
+		t := &Tx{Store: s, Held: held, View: view, present: map[format.ID]bool{}, parts: map[any]any{}}
 		for _, step := range []func() error{t.checkKey, func() error { return t.recover(ctx) }, func() error { return do(t) }} {
 			if err = step(); err != nil {
 				break

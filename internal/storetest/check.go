@@ -32,7 +32,7 @@ func places(t testing.TB, s *session.Store) map[format.ID]int {
 	}
 	for _, e := range evicted {
 		stone := Must[*format.Tombstone](t)(s.History.Loader().Tombstone(e.Tombstone))
-		if err := s.Clusters.Walk(stone.Node, func(id format.ID) error { count[id]++; return nil }); err != nil {
+		if err := s.Clusters.EachMember(stone.Node, func(id format.ID) error { count[id]++; return nil }); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -52,7 +52,7 @@ func Check(t testing.TB, s *session.Store) {
 			t.Fatalf("%s: through %d is past frontier %d", name, at.Through, at.Frontier)
 		}
 		seq := uint64(0)
-		for _, shown := range Must[[]*history.Shown](t)(s.Recall.Log(at.ID, history.LogOptions{})) {
+		for _, shown := range Must[[]*history.Shown](t)(s.Recall.Log(at.ID, recall.LogOptions{})) {
 			if shown.Entry.Kind != format.KindMessage {
 				continue
 			}
@@ -88,7 +88,7 @@ func checkRenders(t testing.TB, s *session.Store) {
 		in := Must[view.Input](t)(s.Recall.RenderInput(v, session, branch, view.Options{}))
 		stands := map[format.ID]bool{} // what the clusters may say
 		tip := v.Get(name)
-		if err := s.History.EachBack(tip.ID, func(id format.ID, _ *format.Entry) bool { stands[id] = true; return true }); err != nil {
+		if err := s.History.Reach(stands, tip.ID); err != nil {
 			t.Fatal(err)
 		}
 		seq := Must[*format.Entry](t)(s.History.Header(tip.ID)).Seq
@@ -134,7 +134,7 @@ func Texts(t testing.TB, s *session.Store) map[string][]string {
 	view := View(t, s)
 	for _, name := range view.Names("sessions/") {
 		all[name] = []string{}
-		for _, shown := range Must[[]*history.Shown](t)(s.Recall.Log(view.Get(name).ID, history.LogOptions{})) {
+		for _, shown := range Must[[]*history.Shown](t)(s.Recall.Log(view.Get(name).ID, recall.LogOptions{})) {
 			all[name] = append(all[name], shown.Text)
 		}
 	}
@@ -153,7 +153,7 @@ func CheckEverythingOnce(t *testing.T, s *session.Store, session string, v forma
 	for _, c := range in.Clusters {
 		// What the tail has word for word the cluster does not say, though it is a member.
 		members := 0
-		if err := s.Clusters.Walk(c.ID, func(id format.ID) error {
+		if err := s.Clusters.EachMember(c.ID, func(id format.ID) error {
 			if count[id] == 0 {
 				count[id]++
 				members++
@@ -178,12 +178,12 @@ func CheckEverythingOnce(t *testing.T, s *session.Store, session string, v forma
 		for _, e := range Must[[]forest.Evicted](t)(st.Evicted()) {
 			stone := Must[*format.Tombstone](t)(s.History.Loader().Tombstone(e.Tombstone))
 			// The one line of a tombstone may be about a message that is in the tail.
-			if err := s.Clusters.Walk(stone.Node, func(id format.ID) error { count[id] = max(1, count[id]); return nil }); err != nil {
+			if err := s.Clusters.EachMember(stone.Node, func(id format.ID) error { count[id] = max(1, count[id]); return nil }); err != nil {
 				t.Fatal(err)
 			}
 		}
 	}
-	for _, shown := range Must[[]*history.Shown](t)(s.Recall.Log(v.ID, history.LogOptions{})) {
+	for _, shown := range Must[[]*history.Shown](t)(s.Recall.Log(v.ID, recall.LogOptions{})) {
 		if count[shown.ID] != 1 {
 			t.Fatalf("message %d is rendered %d times (pin %v, through %d)", shown.Entry.Seq, count[shown.ID], v.Pin, v.Through)
 		}

@@ -15,7 +15,7 @@ import (
 	"github.com/gemini-ctx/ctx/internal/summaries"
 )
 
-// Summarizer is a summariser that counts what it is asked. It answers with Say or, if Say is nil,
+// Summarizer is a summarizer that counts what it is asked. It answers with Say or, if Say is nil,
 // with a text that is nearly as long as it may be.
 type Summarizer struct {
 	Most int // tokens that it takes
@@ -24,7 +24,7 @@ type Summarizer struct {
 	Read map[format.ID]int // how often it was given an entry
 }
 
-// Limit returns the number of tokens that the summariser takes.
+// Limit returns the number of tokens that the summarizer takes.
 func (s *Summarizer) Limit() int { return s.Most }
 
 // Summarize counts the inputs and answers. More than Most tokens are an error.
@@ -50,12 +50,12 @@ func (s *Summarizer) Summarize(_ context.Context, ask summarize.Request) (summar
 	return Told(strings.Repeat("word ", ask.Tokens*4/5)), nil
 }
 
-// Told returns a text as the answer of a summariser.
+// Told returns a text as the answer of a summarizer.
 func Told(text string) summarize.Response {
 	return summarize.Response{Text: text, Summarizer: "talker", Version: "1"}
 }
 
-// CompactBy compacts the main branches of some sessions, or of all, with a summariser.
+// CompactBy compacts the main branches of some sessions, or of all, with a summarizer.
 func CompactBy(t *testing.T, s *session.Store, by summarize.Summarizer, sessions ...string) summaries.Compaction {
 	t.Helper()
 	o := compaction.CompactOptions{Summarizer: by}
@@ -78,7 +78,7 @@ func TheCluster(t *testing.T, s *session.Store) *forest.Cluster {
 	return live[0]
 }
 
-// Compact compacts the main branches of some sessions, or of all, with the built-in summariser.
+// Compact compacts the main branches of some sessions, or of all, with the built-in summarizer.
 func Compact(t testing.TB, s *session.Store, sessions ...string) summaries.Compaction {
 	t.Helper()
 	var names []history.BranchName

@@ -13,6 +13,7 @@ import (
 	"github.com/gemini-ctx/ctx/internal/compaction"
 	"github.com/gemini-ctx/ctx/internal/conversation"
 	"github.com/gemini-ctx/ctx/internal/history"
+	"github.com/gemini-ctx/ctx/internal/recall"
 	"github.com/gemini-ctx/ctx/internal/session"
 	"github.com/gemini-ctx/ctx/internal/view"
 )
@@ -63,7 +64,7 @@ func RandomStep(t *testing.T, s *session.Store, r *rand.Rand) {
 		if err != nil {
 			return
 		}
-		log := Must[[]*history.Shown](t)(s.Recall.Log(tip.ID, history.LogOptions{Limit: 12}))
+		log := Must[[]*history.Shown](t)(s.Recall.Log(tip.ID, recall.LogOptions{Limit: 12}))
 		if len(log) > 0 {
 			Must[conversation.Rewound](t)(s.Conversation.Rewind(c, "talk", history.MainBranch, log[r.IntN(len(log))].ID, conversation.RewindOptions{}))
 		}

@@ -156,14 +156,14 @@ func (t *Tx) settleCluster(name string, st *forest.State, answers []SealedAnswer
 // used if why is "" and the summary is not known.
 func (t *Tx) fits(st *forest.State, c *forest.Cluster, a *SealedAnswer) (why string, known bool, err error) {
 	if c == nil || a.End() > c.Count() {
-		return LostCluster, false, nil
+		return lostCluster, false, nil
 	}
 	members, err := st.Slice(c, a.Offset, a.End())
 	if err != nil {
 		return "", false, err
 	}
 	if !slices.Equal(members, a.Members) {
-		return LostCluster, false, nil
+		return lostCluster, false, nil
 	}
 	there := RealCovers(c.Covers, a.Offset, a.End())
 	if slices.ContainsFunc(there, func(v format.Cover) bool { return v.Summary == a.Summary }) {
@@ -173,7 +173,7 @@ func (t *Tx) fits(st *forest.State, c *forest.Cluster, a *SealedAnswer) (why str
 	switch {
 	case a.Replaces:
 		if slices.ContainsFunc(c.Covers, func(v format.Cover) bool { return !v.Interim && v.Offset < a.End() && v.Offset+v.Count > a.End() }) {
-			return LostOther, false, nil
+			return lostOther, false, nil
 		}
 	case answered:
 		generation, err := t.Generation(there[0].Summary)
@@ -181,7 +181,7 @@ func (t *Tx) fits(st *forest.State, c *forest.Cluster, a *SealedAnswer) (why str
 			return "", false, err
 		}
 		if generation < MaxGeneration {
-			return LostOther, false, nil
+			return lostOther, false, nil
 		}
 	}
 	mark, err := t.markOf(t.store.View, c, &a.Claim)
@@ -189,7 +189,7 @@ func (t *Tx) fits(st *forest.State, c *forest.Cluster, a *SealedAnswer) (why str
 	case err != nil:
 		return "", false, err
 	case mark != a.Mark && a.Replaces && answered:
-		return LostOther, false, nil
+		return lostOther, false, nil
 	case mark != a.Mark, slices.ContainsFunc(a.Covers, func(v format.Cover) bool { return !slices.Contains(there, v) }):
 		return LostInputs, false, nil
 	}
@@ -206,7 +206,7 @@ func besides(fit []SealedAnswer, a *SealedAnswer) (why string, known bool) {
 		if f.Summary == a.Summary {
 			return "", true
 		}
-		return LostOther, false
+		return lostOther, false
 	}
 	return "", false
 }
@@ -362,16 +362,4 @@ func (t *Tx) AddAnswers(seen int, answers []SealedAnswer, done *Compaction) ([]S
 		t.store.Add(a.Raws...)
 	}
 	return answers, t.store.Flush()
-}
-
-func Dedupe(raws []format.Raw) []format.Raw {
-	seen := map[format.ID]bool{}
-	return slices.DeleteFunc(raws, func(r format.Raw) bool {
-		id := r.ID()
-		if seen[id] {
-			return true
-		}
-		seen[id] = true
-		return false
-	})
 }

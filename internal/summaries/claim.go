@@ -129,9 +129,9 @@ func RealCovers(covers []format.Cover, from, to uint64) []format.Cover {
 
 // Reasons for which the answer to a claim is not used.
 const (
-	LostCluster   = "no cluster has these members any more, or ever had"
+	lostCluster   = "no cluster has these members any more, or ever had"
 	LostInputs    = "what it was made of has changed since"
-	LostOther     = "it was answered meanwhile"
+	lostOther     = "it was answered meanwhile"
 	LostForgotten = "it holds what was forgotten"
 	lostPieces    = "an older summary of more than its piece is still there"
 )
@@ -153,7 +153,7 @@ func (s *Reader) findClaims(view *refs.View, st *forest.State, runs []claims.Run
 		if !r.Placed {
 			at, ok := places[r.Node]
 			if !ok {
-				list[i].lost = LostCluster
+				list[i].lost = lostCluster
 				continue
 			}
 			r.Cluster, r.Count = at.Cluster, at.Count
@@ -168,7 +168,7 @@ func (s *Reader) findClaims(view *refs.View, st *forest.State, runs []claims.Run
 func (s *Reader) findClaim(view *refs.View, st *forest.State, r claims.Run) (found, error) {
 	c := st.Cluster(r.Cluster)
 	if c == nil || r.Offset+r.Count > c.Count() {
-		return found{lost: LostCluster}, nil
+		return found{lost: lostCluster}, nil
 	}
 	if r.Replaces {
 		// The lock decides whether the mark still fits: the answer may be there already.
@@ -192,14 +192,14 @@ func (s *Reader) findClaim(view *refs.View, st *forest.State, r claims.Run) (fou
 			return found{}, err
 		}
 		if cl.Node != r.Node {
-			return found{lost: LostCluster}, nil
+			return found{lost: lostCluster}, nil
 		}
 		if cl.Mark == r.Mark {
 			return found{Claim: cl}, nil
 		}
 	}
 	if slices.ContainsFunc(all, func(v format.Cover) bool { return v.Offset == r.Offset && v.Count == r.Count }) {
-		return found{lost: LostOther}, nil
+		return found{lost: lostOther}, nil
 	}
 	return found{lost: LostInputs}, nil
 }

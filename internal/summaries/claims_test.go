@@ -54,9 +54,9 @@ func FuzzParseClaim(f *testing.F) {
 func TestSplit(t *testing.T) {
 	// A letter a reading: e an entry of 40 tokens, s one of next to nothing, 1 to 4 a summary
 	// of that generation with 40 tokens.
-	readings := func(s string) (list []Reading) {
+	readings := func(s string) (list []reading) {
 		for i, c := range s {
-			r := Reading{From: uint64(i), To: uint64(i + 1), Tokens: 39}
+			r := reading{From: uint64(i), To: uint64(i + 1), Tokens: 39}
 			switch {
 			case c == 's':
 				r.Tokens = 0
@@ -88,7 +88,7 @@ func TestSplit(t *testing.T) {
 		{"", 40, ""},
 	} {
 		var got []string
-		for _, run := range Split(readings(tt.in), tt.limit) {
+		for _, run := range split(readings(tt.in), tt.limit) {
 			got = append(got, tt.in[run[0].From:run[len(run)-1].To])
 		}
 		if strings.Join(got, " ") != tt.want {

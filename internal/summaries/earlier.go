@@ -7,10 +7,12 @@ import (
 
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/clusters"
-	"github.com/gemini-ctx/ctx/internal/history"
 	"github.com/gemini-ctx/ctx/objects"
 	"github.com/gemini-ctx/ctx/refs"
 )
+
+// ErrNoEarlier says that a cluster has no summary before the one to be reverted.
+var ErrNoEarlier = errors.New("no earlier summary")
 
 // EarlierCovers returns the cluster that id names with the covers that it had before its newest
 // summary, or before the summary that id names. Present covers that stay are included.
@@ -49,7 +51,7 @@ func EarlierCovers(r clusters.Lookup, id format.ID) (at clusters.ClusterAt, cove
 		return at, nil, err
 	}
 	if len(past.found) == 0 {
-		return at, nil, fmt.Errorf("%w: cluster %v", history.ErrNoEarlier, at.Node)
+		return at, nil, fmt.Errorf("%w: cluster %v", ErrNoEarlier, at.Node)
 	}
 	for _, v := range past.now {
 		if v != *past.away {
@@ -83,7 +85,7 @@ func (p *pastCovers) record(effect refs.Effect, decided []format.Decision) error
 		case d.Kind == format.DecideRetract:
 			// The member was taken out or amended, which an earlier summary does not know. A
 			// retracted tombstone takes no member out.
-			p.gone[d.ID] = p.gone[d.ID] || !effect.Summarises
+			p.gone[d.ID] = p.gone[d.ID] || !effect.Summarizes
 		case d.Kind != format.DecideSettle || d.Interim:
 		case !p.settled:
 			p.settled = p.isNow(d.ID)
@@ -145,7 +147,7 @@ func (p *pastCovers) fitting(id format.ID) (v format.Cover, ok bool, err error) 
 		return v, false, err
 	}
 	var run []format.ID
-	if err := p.Walk(sum.Node, func(e format.ID) error { run = append(run, e); return nil }); err != nil {
+	if err := p.EachMember(sum.Node, func(e format.ID) error { run = append(run, e); return nil }); err != nil {
 		return v, false, err
 	}
 	from, to := p.away.Offset, p.away.Offset+p.away.Count

@@ -14,7 +14,7 @@ import (
 // newest member arrived longest ago. The summaries of a cluster that has several are joined first.
 // A cluster that is not summarized stays; before the last batch it also ends the eviction of its
 // session, so that the oldest go first. The flat forest has one cluster, which stays.
-func (t *Tx) Evict(name string, owners *history.Owners, answers []SealedAnswer, last bool, done *Compaction) error {
+func (t *Tx) Evict(name string, owners *Owners, answers []SealedAnswer, last bool, done *Compaction) error {
 	if name == history.FlatForest {
 		return nil
 	}
@@ -22,7 +22,7 @@ func (t *Tx) Evict(name string, owners *history.Owners, answers []SealedAnswer, 
 	if err != nil {
 		return err
 	}
-	above, err := owners.Above(t.Reader.Reader, st)
+	above, err := owners.above(t.Reader.Reader, st)
 	if err != nil {
 		return err
 	}
@@ -75,7 +75,7 @@ type Evicted struct {
 // tombstone once they adopt the new forest.
 func (s *Writer) Evict(ctx context.Context, id format.ID) (Evicted, error) {
 	var done Evicted
-	err := s.locked(ctx, func(t *Tx) error {
+	err := s.Locked(ctx, func(t *Tx) error {
 		found, err := t.clusters.Lookup().ClusterOf(history.MainForest, id)
 		if err != nil {
 			return err

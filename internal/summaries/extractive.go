@@ -17,8 +17,8 @@ import (
 
 // ExtractClaims returns the claims of some clusters for the built-in summarizer, as far as they
 // want a summary. Members under a standing summary want none.
-func (s *Reader) ExtractClaims(view *refs.View, st *forest.State, owners *history.Owners, numbers []uint64) ([]Claim, error) {
-	above, err := owners.Above(s.Reader, st)
+func (s *Reader) ExtractClaims(view *refs.View, st *forest.State, owners *Owners, numbers []uint64) ([]Claim, error) {
+	above, err := owners.above(s.Reader, st)
 	if err != nil {
 		return nil, err
 	}
@@ -63,7 +63,7 @@ func (s *Reader) ExtractBetween(
 	var list []Claim
 	for _, r := range runs {
 		var covers []format.Cover
-		if r.to-r.from > WholeCluster {
+		if r.to-r.from > wholeCluster {
 			if covers, err = s.rankable(RealCovers(c.Covers, r.from, r.to)); err != nil {
 				return nil, err
 			}
@@ -267,6 +267,6 @@ func sourcesOf(list []summarize.Sentence) []summarize.Source {
 	return out
 }
 
-// WholeCluster is the number of members up to which the built-in summarizer always reads all
+// wholeCluster is the number of members up to which the built-in summarizer always reads all
 // members: that is cheap, and better than a summary of a summary.
-const WholeCluster = 256
+const wholeCluster = 256

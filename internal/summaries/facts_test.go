@@ -13,6 +13,7 @@ import (
 	"github.com/gemini-ctx/ctx/internal/compaction"
 	"github.com/gemini-ctx/ctx/internal/conversation"
 	"github.com/gemini-ctx/ctx/internal/history"
+	"github.com/gemini-ctx/ctx/internal/recall"
 	"github.com/gemini-ctx/ctx/internal/session"
 	"github.com/gemini-ctx/ctx/internal/storetest"
 	"github.com/gemini-ctx/ctx/internal/summaries"
@@ -57,13 +58,13 @@ func appendAll(t *testing.T, s *session.Store, session string, list []conversati
 func messagesOf(t *testing.T, s *session.Store, session string) (ids []format.ID) {
 	t.Helper()
 	tip := storetest.Must[format.Value](t)(history.Tip(storetest.View(t, s), session, history.MainBranch))
-	for _, shown := range storetest.Must[[]*history.Shown](t)(s.Recall.Log(tip.ID, history.LogOptions{})) {
+	for _, shown := range storetest.Must[[]*history.Shown](t)(s.Recall.Log(tip.ID, recall.LogOptions{})) {
 		ids = append(ids, shown.ID)
 	}
 	return ids
 }
 
-// TestSourcesAreFacts: where a tool is called, messages say to a summariser what was done.
+// TestSourcesAreFacts: where a tool is called, messages say to a summarizer what was done.
 func TestSourcesAreFacts(t *testing.T) {
 	s := storetest.Create(t)
 	appendAll(t, s, "agent", exchangeOf("Make the upload retry on 503.", "/app/upload/retry.go"))
@@ -106,7 +107,7 @@ func (a *recorder) Summarize(_ context.Context, ask summarize.Request) (summariz
 
 func (a *recorder) Limit() int { return 10_000 }
 
-// TestModelIsAskedAboutFacts: no output of a tool reaches a summariser that words, nor the claims
+// TestModelIsAskedAboutFacts: no output of a tool reaches a summarizer that words, nor the claims
 // of a worker.
 func TestModelIsAskedAboutFacts(t *testing.T) {
 	s := storetest.Create(t, "window.graduate_at=1", "window.evict_at=1")
@@ -127,7 +128,7 @@ func TestModelIsAskedAboutFacts(t *testing.T) {
 	for _, ask := range a.asks {
 		said = append(said, ask.Inputs...)
 	}
-	for name, list := range map[string][]summarize.Input{"the summariser": said, "the worker": claimed} {
+	for name, list := range map[string][]summarize.Input{"the summarizer": said, "the worker": claimed} {
 		all := ""
 		for _, p := range list {
 			all += p.Text + "\n"

@@ -21,7 +21,7 @@ func TestHeadline(t *testing.T) {
 		{[]view.Part{{Text: "Mend the parser."}, {Text: "Ok.\nPrint every token."}}, "Print every token."},
 		{[]view.Part{{Text: GoneSummary}}, ""},
 	} {
-		if got := HeadlineOf(tt.parts); got != tt.want {
+		if got := headlineOf(tt.parts); got != tt.want {
 			t.Errorf("%v: got %q, want %q", tt.parts, got, tt.want)
 		}
 	}

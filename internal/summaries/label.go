@@ -66,15 +66,15 @@ func (s *Reader) topicOf(c *clusters.ClusterInfo) (summarize.Topic, error) {
 		return summarize.Topic{}, err
 	}
 	topic, err := s.topicFrom(c.Opening, saidIn(parts))
-	if headline := HeadlineOf(parts); headline != "" {
+	if headline := headlineOf(parts); headline != "" {
 		topic.Goal = headline
 	}
 	return topic, err
 }
 
-// HeadlineOf returns the first line of the newest summary in words, which says what the cluster
+// headlineOf returns the first line of the newest summary in words, which says what the cluster
 // is about. It returns "" if the cluster has no such summary.
-func HeadlineOf(parts []view.Part) string {
+func headlineOf(parts []view.Part) string {
 	for _, p := range slices.Backward(parts) {
 		if p.Text == "" || p.Text == GoneSummary {
 			continue

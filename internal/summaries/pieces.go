@@ -26,9 +26,9 @@ const FewTokens = wording.Few
 // piece, and the same pieces would be claimed again and again.
 const MinLimit = 2 * FewTokens
 
-// Reading is a member of a cluster that is read, or a summary that is read in place of its
+// reading is a member of a cluster that is read, or a summary that is read in place of its
 // members.
-type Reading struct {
+type reading struct {
 	Cover      *format.Cover
 	From, To   uint64 // of the cluster's members
 	Generation uint64 // of the summary; 0 for a member
@@ -75,9 +75,9 @@ func (s *Reader) NextClaims(view *refs.View, st *forest.State, c *forest.Cluster
 		if err != nil {
 			return nil, err
 		}
-		runs, most := [][]Reading{list}, maxAnswer
+		runs, most := [][]reading{list}, maxAnswer
 		if limit > 0 && weightOf(list) > limit {
-			runs = Split(list, limit)
+			runs = split(list, limit)
 			most = roomFor(list, runs, limit)
 		}
 		if len(runs) == 0 && len(covers) > 0 {
@@ -97,7 +97,7 @@ func (s *Reader) NextClaims(view *refs.View, st *forest.State, c *forest.Cluster
 	}
 }
 
-func (s *Reader) claimOfRun(view *refs.View, c *forest.Cluster, members []format.ID, run []Reading) (Claim, error) {
+func (s *Reader) claimOfRun(view *refs.View, c *forest.Cluster, members []format.ID, run []reading) (Claim, error) {
 	var covers []format.Cover
 	for _, p := range run {
 		if p.Cover != nil {
@@ -110,12 +110,12 @@ func (s *Reader) claimOfRun(view *refs.View, c *forest.Cluster, members []format
 
 // readings returns, in order, the readings of a cluster: its members, and covers in place of the
 // members under them. said has the text of each member.
-func (s *Reader) readings(said []memberText, covers []format.Cover, limit int) ([]Reading, error) {
-	var list []Reading
+func (s *Reader) readings(said []memberText, covers []format.Cover, limit int) ([]reading, error) {
+	var list []reading
 	at := uint64(0)
 	entries := func(end uint64) {
 		for ; at < end; at++ {
-			list = append(list, Reading{From: at, To: at + 1, Tokens: within(summarize.Tokens(said[at].Text), limit)})
+			list = append(list, reading{From: at, To: at + 1, Tokens: within(summarize.Tokens(said[at].Text), limit)})
 		}
 	}
 	for i, v := range covers {
@@ -125,7 +125,7 @@ func (s *Reader) readings(said []memberText, covers []format.Cover, limit int) (
 			return nil, err
 		}
 		at = v.Offset + v.Count
-		list = append(list, Reading{Cover: &covers[i], From: v.Offset, To: at, Generation: generation, Tokens: within(summarize.Tokens(text), limit)})
+		list = append(list, reading{Cover: &covers[i], From: v.Offset, To: at, Generation: generation, Tokens: within(summarize.Tokens(text), limit)})
 	}
 	entries(uint64(len(said)))
 	return list, nil
@@ -139,9 +139,9 @@ func within(tokens, limit int) int {
 }
 
 // weight returns the share of a limit that a reading takes, at least 1.
-func (p Reading) weight() int { return p.Tokens + 1 }
+func (p reading) weight() int { return p.Tokens + 1 }
 
-func weightOf(list []Reading) int {
+func weightOf(list []reading) int {
 	n := 0
 	for _, p := range list {
 		n += p.weight()
@@ -149,10 +149,10 @@ func weightOf(list []Reading) int {
 	return n
 }
 
-// Split returns the pieces of readings that are together too long. Entries come before summaries
+// split returns the pieces of readings that are together too long. Entries come before summaries
 // and young summaries before old ones, so that nothing is summarized more often than necessary.
 // It returns nil if no two readings fit together.
-func Split(list []Reading, limit int) [][]Reading {
+func split(list []reading, limit int) [][]reading {
 	for generation := uint64(0); generation < MaxGeneration; generation++ {
 		if runs := runsUpTo(list, generation, limit); len(runs) > 0 {
 			return runs
@@ -164,8 +164,8 @@ func Split(list []Reading, limit int) [][]Reading {
 // runsUpTo joins neighbours up to a generation into runs of at most limit tokens. A single
 // summary makes no run. Entries make one, unless they are so short that it is better to read them
 // with their neighbours.
-func runsUpTo(list []Reading, generation uint64, limit int) [][]Reading {
-	var runs [][]Reading
+func runsUpTo(list []reading, generation uint64, limit int) [][]reading {
+	var runs [][]reading
 	from, size := 0, 0
 	end := func(at int) {
 		run := list[from:at]
@@ -193,7 +193,7 @@ func runsUpTo(list []Reading, generation uint64, limit int) [][]Reading {
 // roomFor returns the largest number of tokens of each answer if a cluster is read in pieces, so
 // that one or two more rounds suffice. Answers to summaries must fit together in the next round.
 // Answers to entries may take one more round if they would be too short otherwise.
-func roomFor(list []Reading, runs [][]Reading, limit int) int {
+func roomFor(list []reading, runs [][]reading, limit int) int {
 	n, entries := len(list), false
 	for _, run := range runs {
 		n -= len(run) - 1
@@ -207,7 +207,7 @@ func roomFor(list []Reading, runs [][]Reading, limit int) int {
 
 // budget returns the largest number of tokens of the summary of a run: a quarter of its entries
 // and all of its earlier summaries, at most most.
-func budget(run []Reading, most int) int {
+func budget(run []reading, most int) int {
 	total, want := 0, 0
 	for _, p := range run {
 		total += p.Tokens
@@ -225,7 +225,7 @@ func budget(run []Reading, most int) int {
 
 // AnswerTokens is the budget of a claim that is answered at once.
 func AnswerTokens(inputs []summarize.Input) int {
-	run := make([]Reading, len(inputs))
+	run := make([]reading, len(inputs))
 	for i, p := range inputs {
 		run[i].Tokens = summarize.Tokens(p.Text)
 		if p.Summary {

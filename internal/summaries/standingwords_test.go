@@ -18,7 +18,7 @@ import (
 	"github.com/gemini-ctx/ctx/internal/summaries"
 )
 
-// modelled is a store with one cluster of 40 messages that a model has summarised, and 10 that came
+// modelled is a store with one cluster of 40 messages that a model has summarized, and 10 that came
 // after.
 func modelled(t *testing.T) (*session.Store, format.Cover) {
 	t.Helper()
@@ -33,7 +33,7 @@ func modelled(t *testing.T) (*session.Store, format.Cover) {
 	return s, cover
 }
 
-// mechanical is a chain in which nobody but the extractive summariser answers.
+// mechanical is a chain in which nobody but the extractive summarizer answers.
 func mechanical(limit int) *storetest.Summarizer {
 	return &storetest.Summarizer{Most: limit, Say: func(ask summarize.Request) (summarize.Response, error) {
 		told := storetest.Told(strings.Repeat("word ", ask.Tokens/2))

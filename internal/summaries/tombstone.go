@@ -9,7 +9,6 @@ import (
 	"github.com/gemini-ctx/ctx/forest/summarize"
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/clusters"
-	"github.com/gemini-ctx/ctx/internal/history"
 	"github.com/gemini-ctx/ctx/objects"
 )
 
@@ -79,7 +78,7 @@ func (t *Tx) othersNow(st *forest.State) (*summarize.Others, error) {
 	if err != nil {
 		return nil, err
 	}
-	live := history.ByArrival(st)
+	live := clusters.ByArrival(st)
 	for _, c := range live[max(0, len(live)-comparedClusters):] {
 		covers := RealCovers(c.Covers, 0, c.Count())
 		if len(covers) == 0 {

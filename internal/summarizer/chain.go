@@ -46,7 +46,7 @@ type Chain struct {
 // New starts no program.
 func New(c Config) (*Chain, error) {
 	if len(c.Members) == 0 {
-		return nil, errors.New("the chain has no summariser")
+		return nil, errors.New("the chain has no summarizer")
 	}
 	if len(c.Members) == 1 && c.Members[0].Name == Extractive {
 		return nil, nil
@@ -58,7 +58,7 @@ func New(c Config) (*Chain, error) {
 			continue
 		}
 		if len(m.Command) == 0 {
-			return nil, fmt.Errorf("summariser %q has no command", m.Name)
+			return nil, fmt.Errorf("summarizer %q has no command", m.Name)
 		}
 		chain.asked = append(chain.asked, &Helper{Name: m.Name, Command: m.Command, Beside: c.Beside, Answer: m.Timeout, Context: c.Context})
 	}

@@ -73,7 +73,7 @@ func TestChainFallsBack(t *testing.T) {
 			if got := l.state(part); got != want || l.state("good") != "healthy" {
 				t.Errorf("%s, want %s", got, want)
 			}
-			if len(l.warned) != 1 || !strings.Contains(l.warned[0], "summariser "+part+": ") {
+			if len(l.warned) != 1 || !strings.Contains(l.warned[0], "summarizer "+part+": ") {
 				t.Errorf("warned %q", l.warned)
 			}
 			// The same failure again gives no second warning.
@@ -108,15 +108,15 @@ func TestChainUnanswered(t *testing.T) {
 	_, err = l.Summarize(t.Context(), askOf(2))
 	if !errors.As(err, &no) || len(no.Failures) != 1 || len(no.Skipped) != 2 || no.Skipped[0].Skip != (Skip{"quota", ReasonQuota}) ||
 		no.Skipped[1].Skip != (Skip{"capacity", ReasonCapacity}) ||
-		err.Error() != "no summariser answered: refuses: refused: unsafe; quota: quota: used up; capacity: capacity: busy" || len(l.warned) > 0 {
+		err.Error() != "no summarizer answered: refuses: refused: unsafe; quota: quota: used up; capacity: capacity: busy" || len(l.warned) > 0 {
 		t.Fatalf("got %v, warned %q", err, l.warned)
 	}
 	// Another process sees the same state, until the lack of capacity is over.
 	other := chainOf(t, f, "quota", "capacity")
-	if _, err = other.Summarize(t.Context(), askOf(3)); KindOf(err) != None || err.Error() != "no summariser answered: quota: not asked: quota; capacity: not asked: capacity" {
+	if _, err = other.Summarize(t.Context(), askOf(3)); KindOf(err) != None || err.Error() != "no summarizer answered: quota: not asked: quota; capacity: not asked: capacity" {
 		t.Errorf("got %v", err)
 	}
-	other.now = other.now.Add(CapacityTTL)
+	other.now = other.now.Add(capacityTTL)
 	if _, err = other.Summarize(t.Context(), askOf(3)); KindOf(err) != Capacity {
 		t.Errorf("got %v", err)
 	}

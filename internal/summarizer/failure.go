@@ -48,7 +48,7 @@ type Failure struct {
 }
 
 func (f *Failure) Error() string {
-	return fmt.Sprintf("summariser %s: %s: %s", f.Name, f.Kind, f.Why)
+	return fmt.Sprintf("summarizer %s: %s: %s", f.Name, f.Kind, f.Why)
 }
 
 // Reason returns the kind as text, for statistics.
@@ -89,7 +89,7 @@ func (u *Unanswered) Error() string {
 		}
 		all = append(all, fmt.Sprintf("%s: not asked: %s", s.Name, s.Reason))
 	}
-	return "no summariser answered: " + strings.Join(all, "; ")
+	return "no summarizer answered: " + strings.Join(all, "; ")
 }
 
 // Reason returns the kind of the last failure in this run, or None if no member was asked.

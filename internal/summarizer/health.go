@@ -14,7 +14,7 @@ type State string
 // The states. A name without a mark is healthy.
 const (
 	StateHealthy  State = "healthy"
-	StateTerminal State = "terminal"     // with a reason: quota, until reset; capacity, for CapacityTTL
+	StateTerminal State = "terminal"     // with a reason: quota, until reset; capacity, for capacityTTL
 	StateSticky   State = "sticky_retry" // may be asked once per turn
 )
 
@@ -25,9 +25,9 @@ const (
 	ReasonRetry    = "retry_once_per_turn"
 )
 
-// CapacityTTL is the time for which a name without capacity is not asked. The Gemini CLI uses the
+// capacityTTL is the time for which a name without capacity is not asked. The Gemini CLI uses the
 // same time.
-const CapacityTTL = 30 * time.Second
+const capacityTTL = 30 * time.Second
 
 // Mark is the state of one name.
 type Mark struct {
@@ -48,7 +48,7 @@ type Mark struct {
 //	any state    ── healthy ───────────────▶  healthy
 //
 // A terminal name stays so until it is marked healthy or reset, but a lack of capacity ends by
-// itself after CapacityTTL. A consumed name is not available until the turn is reset, and marking a
+// itself after capacityTTL. A consumed name is not available until the turn is reset, and marking a
 // retry again leaves it consumed.
 type Health struct {
 	marks map[string]Mark
@@ -128,7 +128,7 @@ func (s Snapshot) Why() string {
 }
 
 // Snapshot says whether a name can be asked at a time. A mark of missing capacity holds for
-// CapacityTTL. A mark from the future, which a clock that was set back can leave, does not hold.
+// capacityTTL. A mark from the future, which a clock that was set back can leave, does not hold.
 func (h *Health) Snapshot(name string, now time.Time) Snapshot {
 	name = Normal(name)
 	m, ok := h.marks[name]
@@ -139,7 +139,7 @@ func (h *Health) Snapshot(name string, now time.Time) Snapshot {
 	case m.State == StateSticky:
 		s.Available = !m.Consumed
 	case m.Reason == ReasonCapacity:
-		if s.Until = m.At.Add(CapacityTTL); now.Before(m.At) || !now.Before(s.Until) {
+		if s.Until = m.At.Add(capacityTTL); now.Before(m.At) || !now.Before(s.Until) {
 			return Snapshot{Name: name, Mark: Mark{State: StateHealthy}, Available: true}
 		}
 	}

@@ -90,7 +90,7 @@ func TestHealth(t *testing.T) {
 func TestHealthUntil(t *testing.T) {
 	var h Health
 	capacity(&h, start)
-	if s := h.Snapshot(" models/m ", start.Add(time.Second)); !s.Until.Equal(start.Add(CapacityTTL)) || s.Name != "m" {
+	if s := h.Snapshot(" models/m ", start.Add(time.Second)); !s.Until.Equal(start.Add(capacityTTL)) || s.Name != "m" {
 		t.Errorf("got %+v", s)
 	}
 	quota(&h, start)
@@ -114,7 +114,7 @@ func TestSelectFirstAvailable(t *testing.T) {
 	if got := h.SelectFirstAvailable(names[:3], start); got.Name != "" || !slices.Equal(got.Skipped, skipped) {
 		t.Errorf("got %+v", got)
 	}
-	if got := h.SelectFirstAvailable(names, start.Add(CapacityTTL)); got.Name != "b" || got.Attempts != 0 || len(got.Skipped) != 1 {
+	if got := h.SelectFirstAvailable(names, start.Add(capacityTTL)); got.Name != "b" || got.Attempts != 0 || len(got.Skipped) != 1 {
 		t.Errorf("got %+v", got)
 	}
 	if got := h.SelectFirstAvailable(nil, start); got.Name != "" || got.Skipped != nil {
@@ -287,8 +287,8 @@ func TestC6_09_NeverTerminalCapacityReturnsStickyOnce(t *testing.T) {
 		turn  bool // begins
 		want  string
 	}{
-		{0, false, "sticky"}, {1, false, "last"}, {CapacityTTL - 1, false, "last"}, {CapacityTTL - 1, true, "sticky"}, {CapacityTTL - 1, false, "last"},
-		{CapacityTTL, false, "capacity"}, {CapacityTTL, true, "capacity"}, {1000 * time.Hour, false, "capacity"},
+		{0, false, "sticky"}, {1, false, "last"}, {capacityTTL - 1, false, "last"}, {capacityTTL - 1, true, "sticky"}, {capacityTTL - 1, false, "last"},
+		{capacityTTL, false, "capacity"}, {capacityTTL, true, "capacity"}, {1000 * time.Hour, false, "capacity"},
 	} {
 		if c.turn {
 			h.ResetTurn()

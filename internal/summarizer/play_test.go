@@ -87,7 +87,7 @@ func early() map[string]func(*player) {
 		"mute":   func(p *player) { p.hang() },
 		"leaves": func(*player) {},
 		"dies":   func(*player) { fmt.Fprintf(os.Stderr, "first\nno key: set \x1b[31mKEY\x1b[0m\n"); os.Exit(3) },
-		"talks":  func(p *player) { p.say("Hello, I am a summariser."); p.hang() },
+		"talks":  func(p *player) { p.say("Hello, I am a summarizer."); p.hang() },
 		"version 2": func(p *player) {
 			p.say(`{"ctx":"summarizer","v":2,"name":"n","version":"1","max_input_tokens":1000}`)
 			p.hang()

@@ -78,6 +78,32 @@ func (r *Reader) Uvarint() uint64 {
 	return n
 }
 
+// Varint reads a number with a sign, as binary.AppendVarint writes it.
+func (r *Reader) Varint() int64 {
+	u := r.Uvarint()
+	n := int64(u >> 1)
+	if u&1 != 0 {
+		n = ^n
+	}
+	return n
+}
+
+// Uint32 reads a number of 4 bytes, the highest byte first.
+func (r *Reader) Uint32() uint32 {
+	if b := r.Take(4); b != nil {
+		return binary.BigEndian.Uint32(b)
+	}
+	return 0
+}
+
+// Uint64 reads a number of 8 bytes, the highest byte first.
+func (r *Reader) Uint64() uint64 {
+	if b := r.Take(8); b != nil {
+		return binary.BigEndian.Uint64(b)
+	}
+	return 0
+}
+
 // Count reads the number of elements that follow, each of which takes at least size bytes. It is an
 // error if the payload has too few bytes for them.
 func (r *Reader) Count(size int) int {

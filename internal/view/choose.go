@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/internal/brief"
 )
 
 const (
@@ -33,6 +34,7 @@ const (
 type chooser struct {
 	p      printer
 	in     Input
+	how    brief.Options
 	left   room
 	head   []bool // sections whose heading is paid for
 	loose  bool   // lines may stand without the heading of their cluster
@@ -43,7 +45,10 @@ type chooser struct {
 
 // choose decides what the block says. It returns nil if there is nothing to say, or no room for the
 // frame.
-func choose(sections []section, tombstones []Tombstone, in Input, p printer, r room) (*block, []Drop) {
+// how says for whom lines about an agent's work are chosen.
+func choose(
+	sections []section, tombstones []Tombstone, in Input, p printer, r room, how brief.Options,
+) (*block, []Drop) {
 	older := in.OlderTombstones
 	if len(sections)+len(tombstones) == 0 && !in.Work.hasFacts() {
 		return nil, nil
@@ -55,7 +60,8 @@ func choose(sections []section, tombstones []Tombstone, in Input, p printer, r r
 	if !r.holds(frame) {
 		return nil, nothingPrinted(sections, tombstones, nil)
 	}
-	c := &chooser{p: p, in: in, left: r, head: make([]bool, len(sections)), block: block{sections: sections}}
+	c := &chooser{p: p, in: in, how: how, left: r, head: make([]bool, len(sections))}
+	c.block.sections = sections
 	c.pay(frame)
 	c.loose = c.left != endless && p.looseLines()
 	if c.left == endless {

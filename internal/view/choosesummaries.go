@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/gemini-ctx/ctx/forest/summarize"
+	"github.com/gemini-ctx/ctx/internal/digest"
 )
 
 // offer is a line that may be printed.
@@ -188,19 +189,30 @@ func (c *chooser) rank() {
 	printed := map[string]bool{}
 	pool := summarize.NewPool(lists, poolSize(c.left), int(c.left/perToken))
 	pool.Said(c.quoted)
+	take := func(pick summarize.Pick) bool {
+		at := from[pick.List]
+		l := sentenceLine(lists[pick.List], at.part, pick.Index)
+		if l.text == "" || printed[l.text] || !c.payLine(at.section, c.p.lineCost(l)) {
+			return false
+		}
+		printed[l.text] = true
+		c.take(offer{section: at.section, line: l})
+		return true
+	}
+	var thin []summarize.Pick // in a short rendering, remarks of a word or two come last
 	for c.left > minRankedRoom {
 		pick, ok := pool.Next()
 		if !ok {
 			break
 		}
-		at := from[pick.List]
-		l := sentenceLine(lists[pick.List], at.part, pick.Index)
-		if l.text == "" || printed[l.text] || !c.payLine(at.section, c.p.lineCost(l)) {
-			continue
+		if c.how.Short && digest.IsThin(lists[pick.List][pick.Index].Text) {
+			thin = append(thin, pick)
+		} else if take(pick) {
+			pool.Take(pick)
 		}
-		printed[l.text] = true
-		c.take(offer{section: at.section, line: l})
-		pool.Take(pick)
+	}
+	for _, pick := range thin {
+		take(pick)
 	}
 	c.missing(printed)
 }

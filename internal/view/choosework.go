@@ -37,7 +37,9 @@ func (c *chooser) work() {
 	if free == endless {
 		free = perToken * maxSentenceTokens
 	}
-	lines := brief.Choose(c.in.Work.Facts, brief.Options{Room: int(free), Cost: c.workCost, Said: said})
+	how := c.how
+	how.Room, how.Cost, how.Said = int(free), c.workCost, said
+	lines := brief.Choose(c.in.Work.Facts, how)
 	for i, l := range lines {
 		if l.Section != brief.Story {
 			if c.pay(c.p.briefCost(l)) {

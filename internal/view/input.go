@@ -116,6 +116,9 @@ func ReplacementLead(n int, what string, by format.ID) string {
 type Work struct {
 	Facts []digest.Fact // of the history before the tail, oldest first
 	Tail  []digest.Fact // of the tail, oldest first
+	// Whole are the facts of both. An act before the tail whose result is in the tail has its outcome
+	// only here, because Facts do not change while the branch grows.
+	Whole []digest.Fact
 	// Earlier are the newest messages of the history before the tail. They are printed if room is left
 	// after all facts.
 	Earlier []Message

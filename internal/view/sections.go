@@ -27,6 +27,19 @@ func (b *block) answers() []quote {
 	return b.quotes
 }
 
+// leaveOut removes the lines that say what printed messages say, but keeps those of some sections,
+// and those with names of files, which are of many messages.
+func (b *block) leaveOut(printed map[format.ID]bool, keep ...brief.Section) {
+	keep = append(keep, brief.Changed, brief.Files)
+	b.brief = slices.DeleteFunc(b.brief, func(l brief.Line) bool {
+		return printed[l.Entry] && !slices.Contains(keep, l.Section)
+	})
+	for i := range b.sections {
+		s := &b.sections[i]
+		s.lines = slices.DeleteFunc(s.lines, func(l line) bool { return printed[l.from] })
+	}
+}
+
 // section is a cluster with what is printed of it: lines in reading order, or its messages.
 type section struct {
 	Cluster

@@ -12,24 +12,39 @@ import (
 // not all messages fit. The rest of the room holds sentences of the other messages.
 const wordsShare = 2
 
-// fitTail chooses what is printed of the tail. Required are the newest message, the updates, the
+// tail chooses what is printed of the tail. Required are the newest message, the updates, the
 // newest prompts, and the messages of first. Then come as many of the newest messages as half of
 // the room holds, and in the rest the best sentences of the others. No call is printed without its
-// result, and no result without its call. If the newest message does not fit, the old ends of its
-// long texts are cut, and those of the messages on which it depends; if that does not fit either,
-// nothing of the tail is printed. What the prefix quotes of the tail is not printed again, since
-// the prefix quotes only what planTail leaves out.
-func fitTail(p printer, r suffix, all []messageItems, total room, first map[format.ID]bool, quotes []quote, w *Work) ([]messageItems, []Drop) {
+// result, and no result without its call. If the newest message does not fit, its long texts are
+// cut, and those of the messages on which it depends; if that does not fit either, nothing of the
+// tail is printed. What the prefix quotes of the tail is not printed again, since the prefix quotes
+// only what plan leaves out.
+func (f fitter) tail(all []messageItems, total room) ([]messageItems, []Drop) {
 	if total == endless {
 		return all, nil
 	}
-	f := fitter{p: p, r: r, room: total - room(cost(r.prefix)), first: first, quotes: quotes, work: w}
-	f.lead = w.others(p, min(total/othersPart, f.room/othersLeft))
+	f.room = total - room(cost(f.r.prefix))
+	if f.short { // lines of other sessions come last
+		kept, drops := f.fit(all)
+		lead := f.work.others(f.p, min(total/othersPart, f.leftBeside(kept, drops)), true)
+		return slices.Concat(lead, kept), drops
+	}
+	f.lead = f.work.others(f.p, min(total/othersPart, f.room/othersLeft), false)
 	kept, drops := f.fit(all)
 	return slices.Concat(f.lead, kept), drops
 }
 
-// fit is fitTail without the lines before the tail.
+// leftBeside returns the room that is left beside messages.
+func (f fitter) leftBeside(kept []messageItems, drops []Drop) room {
+	r := f.r
+	r.tail = kept
+	dropped := tallyOf(drops)
+	r.drops.Messages += dropped.Messages
+	r.drops.Shortened += dropped.Shortened
+	return f.room - room(cost(f.p.suffix(r)))
+}
+
+// fit is tail without the lines of other sessions.
 func (f fitter) fit(all []messageItems) ([]messageItems, []Drop) {
 	if len(f.quotes) == 0 && f.holdsAll(all) {
 		return all, nil
@@ -40,22 +55,64 @@ func (f fitter) fit(all []messageItems) ([]messageItems, []Drop) {
 	return f.withDigest(all, f.whole(all))
 }
 
-// planTail returns the messages that fitTail prints whole with any prefix that costs at most most.
-func planTail(p printer, all []messageItems, total, most room, w *Work) map[format.ID]bool {
-	f := fitter{p: p, r: suffix{prefix: p.base()}, room: total - most, work: w}
-	stay := map[format.ID]bool{}
+// plan returns the messages that are printed whole with any prefix that costs at most most.
+func (f fitter) plan(all []messageItems, total, most room) map[format.ID]bool {
+	f.r, f.room = suffix{prefix: f.p.base()}, total-most
 	if total == endless || f.holdsAll(all) {
-		for _, m := range all {
-			stay[m.ID] = true
-		}
-		return stay
+		return idsOf(all)
 	}
 	if f.chooseRequired(all) {
-		for _, m := range f.whole(all) {
-			stay[m.ID] = true
-		}
+		return idsOf(f.whole(all))
+	}
+	return idsOf(nil)
+}
+
+// printed is plan with the newest message, which is printed in any case, and with all messages on
+// which it depends.
+func (f fitter) printed(all []messageItems, total, most room) map[format.ID]bool {
+	stay := f.plan(all, total, most)
+	for _, m := range newestGroup(all) {
+		stay[m.ID] = true
 	}
 	return stay
+}
+
+// newestGroup returns the newest message that is not an update, with those on which it depends.
+func newestGroup(all []messageItems) []messageItems {
+	newest := newestSaid(all)
+	if newest < 0 {
+		return nil
+	}
+	return slices.DeleteFunc(slices.Clone(all), func(m messageItems) bool {
+		return m.start != all[newest].start || m.Update
+	})
+}
+
+// The parts of a short rendering that the newest message gets, as divisors: at least the first, and
+// at most the second if the message needs it.
+const (
+	leastNewest = 8
+	mostNewest  = 2
+)
+
+// shortRoom returns the room of the tail in a short rendering.
+func (f fitter) shortRoom(all []messageItems, total room) room {
+	size := func(list []messageItems) room {
+		return room(cost(f.p.suffix(suffix{tail: list, drops: worstTally(tally{})})))
+	}
+	newest := newestGroup(all)
+	needed := size(newest)
+	for _, m := range slices.Backward(all) {
+		if m.Role != "user" || m.Update {
+			continue
+		}
+		both := size(append([]messageItems{m}, newest...)) // with the prompt, if that is short
+		if both <= total/mostNewest && both-needed <= total/leastNewest {
+			needed = both
+		}
+		break
+	}
+	return min(max(needed, total/leastNewest), total/mostNewest)
 }
 
 type fitter struct {
@@ -67,6 +124,7 @@ type fitter struct {
 	quotes   []quote // of the prefix
 	work     *Work
 	lead     []messageItems // printed before the tail
+	short    bool           // the rendering is short: see brief.IsShort
 }
 
 // holdsAll reports whether all messages fit. It reads a long tail only as far as the room could
@@ -111,7 +169,7 @@ func newestSaid(all []messageItems) int {
 // whole returns the messages that are printed whole.
 func (f fitter) whole(all []messageItems) []messageItems {
 	half := f
-	if half.room /= wordsShare; !f.p.digests() || f.work != nil && f.p.describesCalls() {
+	if half.room /= wordsShare; !f.p.digests() || f.blockKnowsTail() || f.work != nil && f.p.describesCalls() {
 		half = f
 	}
 	return slices.DeleteFunc(f.since(all, half.oldest(all)), func(m messageItems) bool { return f.quotesOf(m.ID) })
@@ -245,7 +303,7 @@ func (f fitter) shorten(messages []messageItems, dropped int) ([]messageItems, b
 		out := make([]messageItems, len(messages))
 		n := 0
 		for i, m := range messages {
-			if out[i] = cutMessage(m, limit); out[i].cut {
+			if out[i] = cutMessage(m, limit, f.short); out[i].cut {
 				n++
 			}
 		}

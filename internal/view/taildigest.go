@@ -44,7 +44,7 @@ func (f fitter) withDigest(all, kept []messageItems) ([]messageItems, []Drop) {
 // digest returns the best sentences of messages that fit beside kept, without those that the prefix
 // quotes.
 func (f fitter) digest(messages, kept []messageItems) []summarize.Sentence {
-	if !f.p.digests() || len(messages) == 0 {
+	if !f.p.digests() || len(messages) == 0 || f.blockKnowsTail() {
 		return nil
 	}
 	r := f.r
@@ -68,6 +68,9 @@ func (f fitter) digest(messages, kept []messageItems) []summarize.Sentence {
 	}
 	return list
 }
+
+// blockKnowsTail reports whether the block was made of the facts of the tail, too.
+func (f fitter) blockKnowsTail() bool { return f.short && f.work != nil }
 
 // fitsDigest reports whether sentences fit before kept, where they shorten or drop so many
 // messages.
@@ -136,15 +139,16 @@ const othersLeft = 3
 // othersLead is the line before lines about other sessions.
 const othersLead = "[from other sessions of this project]\n"
 
-// others returns the lines about other sessions, for at most most.
-func (w *Work) others(p printer, most room) []messageItems {
+// others returns the lines about other sessions, for at most most; in a short rendering without
+// those that tell nothing by themselves.
+func (w *Work) others(p printer, most room, short bool) []messageItems {
 	if w == nil || len(w.Others) == 0 || !p.digests() {
 		return nil
 	}
 	text := ""
 	for _, l := range w.Others {
 		next := text + "[" + l.Entry.Short(briefID) + "] " + oneLine(l.Text) + "\n"
-		if !most.holds(cost(othersLead + next)) {
+		if !most.holds(cost(othersLead+next)) || short && digest.IsBare(l.Text) {
 			continue
 		}
 		text = next

@@ -15,13 +15,19 @@ const tailPart = 5
 
 // actSizes are the sizes in bytes, largest first, to which results and arguments of the newest
 // messages are cut until they fit.
-var actSizes = [...]struct{ result, argument int }{
+var actSizes = []actSize{
 	{1 << 20, 1 << 20}, {16000, 16000}, {8000, 8000}, {4000, 8000}, {2500, 6000}, {1500, 4000}, {1000, 3000}, {600, 2000}, {300, 1500}, {0, 1000},
 }
 
+type actSize struct{ result, argument int }
+
+// shortActSizes is actSizes in a short rendering: what was done, not what was written.
+var shortActSizes = []actSize{{300, 0}, {0, 0}}
+
 // compact returns messages with a description in place of each call, and with short results. It
-// leaves out messages without any text then. It uses the largest sizes that fit into the room.
-func (w *Work) compact(all []messageItems, r room) []messageItems {
+// leaves out messages without any text then. It uses the largest of the sizes that fit into the
+// room.
+func (w *Work) compact(all []messageItems, r room, sizes []actSize) []messageItems {
 	facts := map[format.ID][]digest.Fact{}
 	for _, f := range w.Tail {
 		facts[f.Entry] = append(facts[f.Entry], f)
@@ -31,7 +37,7 @@ func (w *Work) compact(all []messageItems, r room) []messageItems {
 		root = brief.Root(w.Tail)
 	}
 	var out []messageItems
-	for _, size := range actSizes {
+	for _, size := range sizes {
 		out = out[:0]
 		total := 0
 		for _, m := range all {
@@ -50,12 +56,32 @@ func (w *Work) compact(all []messageItems, r room) []messageItems {
 	return out
 }
 
+// isForClient reports whether a message is only a command to the client, or a note of the client.
+func (m messageItems) isForClient() bool {
+	if m.Role != "user" || m.Parts != nil || m.Update || m.Gone || m.isReplacement() {
+		return false
+	}
+	return digest.IsForClient(m.Text)
+}
+
+// withTail returns work whose facts are also those of the tail, so that the newest state is known.
+// If the tail is everything, and is printed, withTail returns no facts: there is nothing to add.
+func (w *Work) withTail(printed map[format.ID]bool) *Work {
+	hidden := slices.ContainsFunc(w.Tail, func(f digest.Fact) bool { return !printed[f.Entry] })
+	if len(w.Facts) == 0 && !hidden {
+		return w
+	}
+	all := *w
+	all.Facts = w.Whole
+	return &all
+}
+
 // withEarlier adds the newest messages before the tail that fit.
-func (w *Work) withEarlier(tail []messageItems, r room) []messageItems {
+func (w *Work) withEarlier(tail []messageItems, r room, sizes []actSize) []messageItems {
 	for _, m := range tail {
 		r -= room(cost(messageText(m, true)))
 	}
-	earlier := w.compact(readAll(w.Earlier), r)
+	earlier := w.compact(readAll(w.Earlier), r, sizes)
 	first := len(earlier)
 	for first > 0 {
 		n := cost(messageText(earlier[first-1], true))
@@ -119,7 +145,7 @@ func callText(it item, facts []digest.Fact, root string, most int) string {
 			lines[i] = strings.ReplaceAll(lines[i], root+"/", "")
 		}
 	}
-	if passed := passedOn(it, facts, lines); passed != "" {
+	if passed := passedOn(it, facts, lines); passed != "" && most > 0 {
 		lines = append(lines, cutLine(passed, most))
 	}
 	return strings.Join(slices.Compact(lines), "\n")

@@ -5,10 +5,11 @@
 // A rendering has a prefix and a suffix. The prefix is the initial block of the epoch, and one
 // block that stands for everything up to the pin of the branch: clusters with their summaries, then
 // tombstones. It depends only on the epoch, the pin, the format, the budget and the expanded
-// clusters, so that the prompt cache of a provider stays valid while the branch grows. The suffix
-// is the tail: every message after the pin, word for word, and between them the updates of the
-// epoch. Text in the block of clusters is a quotation and is escaped. The tail is the conversation
-// itself and is not escaped. An update is escaped, so that nothing in it can end it.
+// clusters, so that the prompt cache of a provider stays valid while the branch grows. Only the
+// block of an agent's work in a short rendering (see brief.IsShort) knows the whole branch. The
+// suffix is the tail: every message after the pin, word for word, and between them the updates of
+// the epoch. Text in the block of clusters is a quotation and is escaped. The tail is the
+// conversation itself and is not escaped. An update is escaped, so that nothing in it can end it.
 //
 // Begin with Render. Input (input.go) goes through these stages: sections.go makes a section of
 // each cluster, choose*.go fills the block within its room, tail*.go selects messages, and
@@ -23,6 +24,7 @@ import (
 
 	"github.com/gemini-ctx/ctx/forest/summarize"
 	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/internal/brief"
 )
 
 // Format names what Render writes.
@@ -98,44 +100,78 @@ func Render(in Input, o Options) (Output, error) {
 	}
 	p := newPrinter(in, o)
 	all := readAll(in.Tail)
-	room := budgetRoom(o.Budget)
-	acts := in.Work != nil && room != endless && p.describesCalls()
+	total := budgetRoom(o.Budget)
+	acts := in.Work != nil && total != endless && p.describesCalls()
 	whole := all
+	f := fitter{p: p, first: matched(in), short: brief.IsShort(o.Budget)}
+	sizes := actSizes
+	if f.short {
+		sizes = shortActSizes
+	}
 	if acts {
-		all = in.Work.compact(whole, room/tailPart)
+		if f.short {
+			whole = slices.DeleteFunc(whole, messageItems.isForClient)
+		}
+		all = in.Work.compact(whole, total/tailPart, sizes)
 	}
 	clusters, tombstones := arrange(in, o)
 	worst := worstTally(tallyOf(drops))
-	if !room.holds(cost(p.base()) + cost(p.suffix(suffix{bare: true, drops: worst}))) {
+	if !total.holds(cost(p.base()) + cost(p.suffix(suffix{bare: true, drops: worst}))) {
 		return Output{Dropped: merge(drops, nothingPrinted(clusters, tombstones, all))}, nil
 	}
 	most := prefixRoom(p, o.Budget, in.prefixShare(), worst)
-	first := matched(in)
+	how := brief.Options{Short: f.short, Conclude: f.short}
+	if f.short && in.Work != nil {
+		if len(in.Matches) == 0 { // else the answers come first
+			most = min(most, total-f.shortRoom(all, total))
+		}
+		how.Printed = f.printed(all, total, most)
+		in.Work = in.Work.withTail(how.Printed)
+	}
+	f.work = in.Work
 	if len(in.Matches) > 0 && p.digests() {
-		first = nil
+		f.first = nil
 		if !acts { // else the tail is shortened, and may lack the answer
-			in.Matches = without(in.Matches, planTail(p, all, room, most, in.Work))
+			in.Matches = without(in.Matches, f.plan(all, total, most))
 		}
 	}
-	block, unchosen := choose(clusters, tombstones, in, p, most)
-	drops = merge(drops, unchosen)
+	block, unchosen := choose(clusters, tombstones, in, p, most, how)
 	prefix := p.base()
 	if block != nil {
 		prefix = p.prefix(block)
+		if how.Printed != nil { // room that the block leaves prints more of the tail
+			block.leaveOut(f.printed(all, total, room(cost(prefix))))
+			prefix = p.prefix(block)
+		}
 	}
+	drops = merge(drops, unchosen)
 	if acts {
-		all = in.Work.compact(whole, left(room, prefix))
-		all = in.Work.withEarlier(all, left(room, prefix))
+		all = in.Work.compact(whole, left(total, prefix), sizes)
+		tail := len(all)
+		all = in.Work.withEarlier(all, left(total, prefix), sizes)
+		if f.short && block != nil {
+			block.leaveOut(idsOf(all[:len(all)-tail]), brief.Wanted)
+			prefix = p.prefix(block)
+		}
 	}
 	if in.Unread > 0 {
 		drops = merge(drops, []Drop{{Kind: DropMessage, Count: in.Unread}}) // their ids are unknown
 	}
-	kept, untold := fitTail(p, suffix{prefix: prefix, bare: block == nil, drops: tallyOf(drops)}, all, room, first, block.answers(), in.Work)
+	f.r, f.quotes = suffix{prefix: prefix, bare: block == nil, drops: tallyOf(drops)}, block.answers()
+	kept, untold := f.tail(all, total)
 	drops = merge(drops, untold)
 	body := p.suffix(suffix{prefix: prefix, bare: block == nil, tail: kept, drops: tallyOf(drops)})
 	out := Output{Bytes: []byte(prefix + body), Prefix: len(prefix), Dropped: drops}
 	out.Tokens = summarize.Tokens(string(out.Bytes))
 	return out, nil
+}
+
+func idsOf(messages []messageItems) map[format.ID]bool {
+	ids := map[format.ID]bool{}
+	for _, m := range messages {
+		ids[m.ID] = true
+	}
+	return ids
 }
 
 // left returns the rest of a room after a text is printed.

@@ -57,7 +57,7 @@ func TestStamps(t *testing.T) {
 func TestC3_foreignRoundTrip(t *testing.T) {
 	in := sample(t)
 	steps, now, stats := readAll(t, in, ReadOptions{})
-	if stats.Events != 11 || stats.Partial != 1 || stats.Session != "harbour-7" || stats.Unknown+stats.Odd+stats.BadTimes != 0 || len(stats.Skipped) != 0 {
+	if stats.Records != 11 || stats.Passed[passedPartial] != 1 || stats.Session != "harbour-7" || stats.Unknown+stats.Odd != 0 || len(stats.Skipped) != 0 {
 		t.Errorf("%+v", stats)
 	}
 	if len(stats.Kept) != 1 || stats.Kept["modelVersion"] != 1 {
@@ -86,12 +86,12 @@ func TestC3_foreignRoundTrip(t *testing.T) {
 	}
 	for _, unit := range []Unit{Python, JavaScript} {
 		out, done := writeAll(t, now, WriteOptions{Session: "harbour-7", Unit: unit})
-		if done.Answered != 0 || done.Orphans != 0 {
+		if done.Changed[transcript.ChangedCalls] != 0 || done.Changed[transcript.ChangedOrphans] != 0 {
 			t.Errorf("%+v", done)
 		}
 		_, again, stats := readAll(t, out, ReadOptions{})
 		sameAll(t, again, now)
-		if stats.Events != 7 || len(stats.Skipped) > 0 {
+		if stats.Records != 7 || len(stats.Skipped) > 0 {
 			t.Errorf("%+v", stats)
 		}
 		if twice, _ := writeAll(t, again, WriteOptions{Session: "harbour-7", Unit: unit}); !bytes.Equal(twice, out) {
@@ -204,7 +204,7 @@ func TestWrongKinds(t *testing.T) {
 		`{"id":"a","author":"bot","longRunningToolIds":{"x":1},"content":{"parts":[{"text":"y"}]}}`,
 	} {
 		_, now, stats := readAll(t, []byte(in+"\n"), ReadOptions{Session: "s"})
-		if len(now) != 1 || stats.Odd+stats.BadTimes == 0 {
+		if len(now) != 1 || stats.Odd == 0 {
 			t.Errorf("%s: %d messages, %+v", in, len(now), stats)
 			continue
 		}
@@ -288,10 +288,10 @@ func TestC3_ownRoundTrip(t *testing.T) {
 		out, done := writeAll(t, want, o)
 		_, got, stats := readAll(t, out, ReadOptions{Session: "s"})
 		sameAll(t, got, want)
-		if len(stats.Skipped)+len(stats.Kept)+stats.Odd > 0 || stats.Stand != 2 {
+		if len(stats.Skipped)+len(stats.Kept)+stats.Odd > 0 || stats.Passed[passedStandIn] != 2 {
 			t.Errorf("%+v", stats)
 		}
-		if done.Answered != 2 || done.Orphans != 1 || done.Messages != len(want) || done.Left != 0 {
+		if done.Changed[transcript.ChangedCalls] != 2 || done.Changed[transcript.ChangedOrphans] != 1 || done.Messages != len(want) || len(done.Left) != 0 {
 			t.Errorf("%+v", done)
 		}
 		again, _ := writeAll(t, want, o)
@@ -424,7 +424,7 @@ func TestC3_eventsByTheTable(t *testing.T) {
 // metadata.
 func TestWithoutMetadata(t *testing.T) {
 	out, done := writeAll(t, conversation(), WriteOptions{Session: "s", Bare: true})
-	if bytes.Contains(out, []byte("customMetadata")) || done.Left != 5 || done.Notes != 0 {
+	if bytes.Contains(out, []byte("customMetadata")) || done.Left[leftPlace] != 5 || done.Notes != 0 {
 		t.Errorf("%+v %s", done, out)
 	}
 	checkEvents(t, eventsOf(t, out))
@@ -451,7 +451,7 @@ func TestBranches(t *testing.T) {
 	w := NewWriter(&b, WriteOptions{Session: "s", Agent: "a"})
 	for i, path := range [][]string{nil, {"left"}, {"left", "v1.2"}, {"50%"}} {
 		m := own(i+1, "model", "", "x")
-		if err := w.Add(Item{Message: m, Invocation: "i", Path: path, Number: i, Caller: -1}); err != nil {
+		if err := w.Add(transcript.Item{Message: m, Turn: "i", Path: path, Number: i, Caller: -1}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -486,7 +486,7 @@ func TestGone(t *testing.T) {
 	checkEvents(t, eventsOf(t, out))
 	_, got, stats := readAll(t, out, ReadOptions{})
 	sameAll(t, got, []transcript.Message{list[0], list[2]})
-	if done.Gone != 1 || stats.Stand != 1 || !bytes.Contains(out, []byte("[forgotten]")) {
+	if done.Changed[transcript.ChangedForgotten] != 1 || stats.Passed[passedStandIn] != 1 || !bytes.Contains(out, []byte("[forgotten]")) {
 		t.Errorf("%+v %+v %s", done, stats, out)
 	}
 }
@@ -549,7 +549,7 @@ func TestMemory(t *testing.T) {
 		runtime.ReadMemStats(&before)
 		stats, err := Read(long, ReadOptions{Session: "s"}, func(transcript.Step) error { return nil })
 		runtime.ReadMemStats(&after)
-		if err != nil || stats.Skipped[SkipLong] != 1 || stats.Events != 0 {
+		if err != nil || stats.Skipped[SkipLong] != 1 || stats.Records != 0 {
 			t.Fatalf("%v %+v", err, stats)
 		}
 		if got := after.TotalAlloc - before.TotalAlloc; got > 7*MaxEvent {
@@ -603,7 +603,7 @@ func TestWaiting(t *testing.T) {
 	}
 	for _, part := range [][]transcript.Message{now, now[:3]} {
 		out, done := writeAll(t, part, WriteOptions{Session: "s", Lines: true})
-		if done.Answered != 0 || done.Orphans != 0 || bytes.Contains(out, []byte(transcript.NoResult)) || bytes.Contains(out, []byte("customMetadata")) {
+		if done.Changed[transcript.ChangedCalls] != 0 || done.Changed[transcript.ChangedOrphans] != 0 || bytes.Contains(out, []byte(transcript.NoResult)) || bytes.Contains(out, []byte("customMetadata")) {
 			t.Errorf("%+v %s", done, out)
 		}
 		_, again, _ := readAll(t, out, ReadOptions{Session: "s"})

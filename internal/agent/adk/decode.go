@@ -32,7 +32,7 @@ func (d *reader) decode(o object) event {
 	out := event{origin: e.m.Origin, invocation: e.invocation, time: e.m.Time, rewind: e.rewind}
 	switch {
 	case h.Gone != "":
-		d.stats.Stand++
+		d.stats.Pass(passedStandIn)
 	case own && len(h.Of)+len(h.Stand) > 0:
 		out.messages = e.segments()
 	case own:
@@ -53,14 +53,14 @@ type decoder struct {
 	*reader
 	in    object
 	hints hints
-	own   bool // it was written by ctx
+	own   bool // ctx wrote the event
 
-	m          transcript.Message // what every message of the event has
+	m          transcript.Message // the fields that all messages of the event share
 	invocation string
 	author     string
 	rewind     string
-	rest       object            // what is kept with the message
-	content    object            // nil where there is none that can be read
+	rest       object            // the fields that are kept with the message
+	content    object            // nil if there is none, or it cannot be read
 	parts      []json.RawMessage // of content
 	role       string            // of content
 	badTime    bool
@@ -68,7 +68,7 @@ type decoder struct {
 	tokens     uint64
 }
 
-// identify reads what names an event.
+// identify reads the id, invocation, author and time of an event.
 func (e *decoder) identify() {
 	id, _ := jsonvalue.Text(e.in.get("id"))
 	if id == "" {
@@ -81,12 +81,12 @@ func (e *decoder) identify() {
 		t, below, ok := parseStamp(raw, e.unit)
 		if e.m.Time, e.below = t, below; !ok {
 			e.badTime = true
-			e.stats.BadTimes++
+			e.stats.Odd++
 		}
 	}
 }
 
-// deriveID names an event that has no id by what it says, and by how many said the same before it.
+// deriveID names an event without an id by a digest of its fields, and numbers equal ones.
 func (e *decoder) deriveID() string {
 	h := sha256.New()
 	for _, name := range []string{"author", "invocationId", "timestamp", "content", "actions"} {
@@ -94,17 +94,15 @@ func (e *decoder) deriveID() string {
 		_, _ = h.Write(append(v, '\n'))
 	}
 	base := "derived:" + hex.EncodeToString(h.Sum(nil)[:8])
-	e.derived[base]++
-	if n := e.derived[base]; n > 1 {
-		base += ":" + strconv.Itoa(n)
-	}
-	return base
+	return e.derived.Next(base)
 }
 
-// fields puts aside what a message has no place for.
+// fields collects the fields that a message has no field for.
 func (e *decoder) fields() {
 	odd := false
-	keep := func(name string, value json.RawMessage) { e.rest = append(e.rest, field{name, value}) } // no name comes twice
+	keep := func(name string, value json.RawMessage) { // a name that does not come twice
+		e.rest = append(e.rest, field{name, value})
+	}
 	for _, f := range e.in {
 		if string(f.Value) == "null" {
 			continue
@@ -134,7 +132,7 @@ func (e *decoder) fields() {
 	e.rest = inOrder(e.rest) // the same fields are then the same bytes
 }
 
-// left returns what of a known field has no other place; nil for nothing.
+// left returns the part of a known field that the message does not say; nil for nothing.
 func (e *decoder) left(name string, value json.RawMessage) json.RawMessage {
 	switch name {
 	case "id", "invocationId":
@@ -179,7 +177,8 @@ func (e *decoder) left(name string, value json.RawMessage) json.RawMessage {
 	return value
 }
 
-// readContent takes the parts and, where it follows from the rest of the event, the role.
+// readContent reads the parts and, if it follows from the rest of the event, the role. It returns
+// the other members, or nil.
 func (e *decoder) readContent(value json.RawMessage) json.RawMessage {
 	content, _ := parseObject(value)
 	raw, has := content.get("parts"), content.index("parts") >= 0
@@ -208,11 +207,11 @@ func (e *decoder) readContent(value json.RawMessage) json.RawMessage {
 	return rest.encode()
 }
 
-// readActions takes a rewind, and leaves out what every event has.
+// readActions reads a rewind. It returns the other actions that are not empty, or nil.
 func (e *decoder) readActions(value json.RawMessage) json.RawMessage {
 	actions, _ := parseObject(value)
 	if to, _ := jsonvalue.Text(actions.get("rewindBeforeInvocationId")); to != "" {
-		if e.known(to) {
+		if _, known := e.begun[to]; known {
 			e.rewind = to
 			actions = actions.without("rewindBeforeInvocationId")
 		} else {
@@ -244,7 +243,7 @@ func (e *decoder) readUsage(value json.RawMessage) json.RawMessage {
 	return value
 }
 
-// derivedRole is who speaks, by what the event says.
+// derivedRole returns the role that follows from the parts and the author of an event.
 func (e *decoder) derivedRole() string {
 	calls, results := false, false
 	for _, p := range e.parts {
@@ -260,7 +259,7 @@ func (e *decoder) derivedRole() string {
 	return transcript.RoleModel
 }
 
-// contentRole is the role of content that somebody of a role says.
+// contentRole returns the role that ADK gives the content of a message with a role.
 func contentRole(role string) string {
 	if role == transcript.RoleModel {
 		return transcript.RoleModel
@@ -268,10 +267,10 @@ func contentRole(role string) string {
 	return transcript.RoleUser
 }
 
-// says reports whether there is anything in an event besides a rewind.
+// says reports whether an event has anything besides a rewind.
 func (e *decoder) says() bool { return e.content != nil || len(e.rest) > 0 }
 
-// foreign is the message of an event that ADK said.
+// foreign returns the message of an event that ctx did not write.
 func (e *decoder) foreign() transcript.Message {
 	m := e.m
 	m.Invocation = transcript.Fit(e.invocation)
@@ -283,12 +282,12 @@ func (e *decoder) foreign() transcript.Message {
 		m.Role, m.Note = transcript.RoleSystem, true
 	}
 	setParts(&m, e.parts, e.rest, e.content == nil)
-	m.Calls, m.Results = linksOf(e.parts)
+	m.Calls, m.Results = transcript.LinksOf(e.parts)
 	return m
 }
 
-// isConsent reports whether parts are a question of the runtime to the person, or the answer: no
-// model sees them.
+// isConsent reports whether parts are a question of the runtime to the person, or the answer. No
+// model sees these.
 func isConsent(parts []json.RawMessage) bool {
 	found := false
 	for _, raw := range parts {
@@ -310,7 +309,7 @@ func isConsent(parts []json.RawMessage) bool {
 	return found
 }
 
-// message is what ctx wrote, read back.
+// message returns a message that ctx wrote.
 func (e *decoder) message(h hints, parts []json.RawMessage) transcript.Message {
 	m := e.m
 	if h.From != nil {
@@ -327,7 +326,7 @@ func (e *decoder) message(h hints, parts []json.RawMessage) transcript.Message {
 	}
 	h.say(&m, parts, e.rest)
 	list, _ := wordsOf(&m)
-	m.Calls, m.Results = linksOf(list)
+	m.Calls, m.Results = transcript.LinksOf(list)
 	if h.Calls != nil || h.Results != nil {
 		m.Calls, m.Results = nil, nil
 		for _, c := range h.Calls {
@@ -347,7 +346,7 @@ func (e *decoder) message(h hints, parts []json.RawMessage) transcript.Message {
 	return m
 }
 
-// speaker settles role and author.
+// speaker sets role and author.
 func (e *decoder) speaker(m *transcript.Message, h hints) {
 	custom, _ := parseObject(e.in.get("customMetadata"))
 	m.Role = e.derivedRole()
@@ -363,7 +362,7 @@ func (e *decoder) speaker(m *transcript.Message, h hints) {
 	}
 }
 
-// originOr fills in what an origin leaves out.
+// originOr returns other, with the fields that o has instead.
 func originOr(o, other transcript.Origin) transcript.Origin {
 	out := other
 	if o.Agent != "" {
@@ -378,9 +377,9 @@ func originOr(o, other transcript.Origin) transcript.Origin {
 	return out
 }
 
-// segments are the messages of an event that has the results of several.
+// segments returns the messages of an event that has the results of several.
 func (e *decoder) segments() (list []transcript.Message) {
-	e.stats.Stand += len(e.hints.Stand)
+	e.stats.PassN(passedStandIn, len(e.hints.Stand))
 	for _, s := range e.hints.Of {
 		from := min(s.At, len(e.parts))
 		to := min(from+s.Count, len(e.parts))

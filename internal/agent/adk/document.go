@@ -13,21 +13,22 @@ import (
 	"github.com/gemini-ctx/ctx/internal/jsonvalue"
 )
 
-// sessionMessage is the message id of the note that has what a session has besides events. No event
-// has it: it is no id that ADK makes.
+// sessionMessage is the message id of the note with the members that a session has besides events.
+// ADK makes no such id for an event.
 const sessionMessage = "#session"
 
-// The names that ADK demands of a session, where nobody gave others.
+// The defaults for the names that ADK demands of a session.
 const (
 	DefaultApp  = "ctx"
 	DefaultUser = "user"
 )
 
-// maxUndecided is how much is kept of an object that may be a session or the first of many lines.
+// maxUndecided is the most bytes that are kept of an object before it is clear whether it is a
+// session or an event.
 const maxUndecided = 64 << 20
 
-// object reads what begins with an object: a session, or an event a line. Its first telling member
-// decides.
+// object reads an input that begins with an object: a session, or an event a line. The first member
+// that only one of the two can have decides.
 func (d *reader) object(s *scanner) error {
 	s.keep = true
 	_, _ = s.next() // the bracket
@@ -54,14 +55,14 @@ func (d *reader) object(s *scanner) error {
 			return err
 		}
 	}
-	if err := d.finish(); err != nil || !whole {
-		return err
+	if err = d.finish(); err == nil && whole {
+		d.rest(s)
 	}
-	return d.rest(s)
+	return err
 }
 
-// undecided reads members until one tells. Of a document it returns the name of the member that is
-// next, with its colon read.
+// undecided reads members until one decides whether the input is a document. Of a document it
+// returns the name of that member, with its colon read.
 func (d *reader) undecided(s *scanner) (next string, document bool) {
 	for {
 		name, err := s.name()
@@ -116,8 +117,8 @@ func (s *scanner) name() (string, error) {
 	return name, nil
 }
 
-// members reads the members of an object, the first one's name being read already, to its end;
-// whole is false where the input ends before it.
+// members reads the members of an object to its end; the name of the first one is read already.
+// whole is false if the input ends before the object does.
 func (d *reader) members(s *scanner, name string) (whole bool, err error) {
 	for {
 		if whole, err = d.memberAt(s, name); err != nil || !whole {
@@ -126,7 +127,7 @@ func (d *reader) members(s *scanner, name string) (whole bool, err error) {
 		if name, err = s.name(); errors.Is(err, errNoMember) {
 			return true, nil
 		} else if err != nil {
-			d.skip(SkipTornTail, 1)
+			d.stats.Skip(transcript.SkipTornTail, 1)
 			return false, nil
 		}
 	}
@@ -135,7 +136,7 @@ func (d *reader) members(s *scanner, name string) (whole bool, err error) {
 func (d *reader) memberAt(s *scanner, name string) (whole bool, err error) {
 	c, err := s.next()
 	if err != nil {
-		d.skip(SkipTornTail, 1)
+		d.stats.Skip(transcript.SkipTornTail, 1)
 		return false, nil
 	}
 	switch {
@@ -145,37 +146,37 @@ func (d *reader) memberAt(s *scanner, name string) (whole bool, err error) {
 		if errors.Is(err, errNoMember) {
 			return true, nil
 		} else if err != nil {
-			d.skip(SkipTornTail, 1)
+			d.stats.Skip(transcript.SkipTornTail, 1)
 			return false, nil
 		}
 		return d.members(s, inner)
 	case name == "events" && c == '[':
 		s.back()
-		torn := d.stats.Skipped[SkipTornTail]
+		torn := d.stats.Skipped[transcript.SkipTornTail]
 		err := d.list(s)
-		return d.stats.Skipped[SkipTornTail] == torn, err
+		return d.stats.Skipped[transcript.SkipTornTail] == torn, err
 	}
 	s.back()
 	raw, err := s.value(MaxEvent)
 	switch {
 	case errors.Is(err, errTooLong):
-		d.skip(SkipLong, 1)
+		d.stats.Skip(SkipLong, 1)
 	case err != nil:
-		d.skip(SkipTornTail, 1)
+		d.stats.Skip(transcript.SkipTornTail, 1)
 		return false, nil
 	case !json.Valid(raw):
-		d.skip(SkipBadJSON, 1)
+		d.stats.Skip(transcript.SkipBadJSON, 1)
 	default:
 		d.member(name, raw)
 	}
 	return true, nil
 }
 
-// member takes a member of the session.
+// member keeps a member of the session.
 func (d *reader) member(name string, raw []byte) {
 	raw = bytes.ToValidUTF8(raw, []byte("\uFFFD"))
-	if transcript.Depth(raw) > maxDepth {
-		d.skip(SkipDeep, 1)
+	if jsonvalue.Depth(raw) > maxDepth {
+		d.stats.Skip(transcript.SkipDeep, 1)
 		return
 	}
 	if id, ok := jsonvalue.Text(raw); name == "id" && ok && id != "" && d.stats.Session == "" {
@@ -186,24 +187,24 @@ func (d *reader) member(name string, raw []byte) {
 	case "appName", "userId", "state", "lastUpdateTime":
 	case "events", "session", "id": // of the wrong kind, or a second one
 		if !isEmpty(raw) && string(raw) != `""` {
-			d.skip(SkipNoEvent, 1)
+			d.stats.Skip(SkipNoEvent, 1)
 		}
 		return
 	default:
 		d.keep("session." + name)
 	}
 	if d.kept += len(name) + len(raw); d.kept > MaxEvent || len(d.session) == maxMembers {
-		d.skip(SkipMembers, 1)
+		d.stats.Skip(SkipMembers, 1)
 		return
 	}
 	d.session = d.session.with(name, jsonvalue.Compact(raw))
 }
 
-// maxMembers is how many members of a session are kept besides its events: of ADK it has four.
+// maxMembers is the most members of a session that are kept besides its events. ADK writes four.
 const maxMembers = 1000
 
-// finish says as a note what the session has besides events, if that is anything that an export
-// would not say by itself.
+// finish emits a note with the members that the session has besides events, without those that
+// every export has.
 func (d *reader) finish() error {
 	rest := d.session
 	for _, same := range []field{{"appName", jsonvalue.Encode(DefaultApp)}, {"userId", jsonvalue.Encode(DefaultUser)}} {
@@ -235,10 +236,11 @@ func (d *reader) finish() error {
 	return d.emit(transcript.Step{Kind: transcript.KindMessage, Message: m})
 }
 
-// IsSession reports whether a message is the note that has what a session has besides events.
+// IsSession reports whether a message is the note with the members that a session has besides
+// events.
 func IsSession(o transcript.Origin) bool { return o.Agent == Agent && o.Message == sessionMessage }
 
-// keep counts a field that is kept as it is.
+// keep counts an unknown field.
 func (d *reader) keep(name string) {
 	if len(name) > 80 || len(d.stats.Kept) >= 100 && d.stats.Kept[name] == 0 {
 		name = "others"

@@ -10,14 +10,6 @@ import (
 	"github.com/gemini-ctx/ctx/internal/jsonvalue"
 )
 
-// encoder makes events of messages.
-type encoder struct {
-	session string
-	agent   string
-	unit    Unit
-	bare    bool // without hints
-}
-
 // draft is an event that is being made.
 type draft struct {
 	id, invocation, branch string
@@ -31,27 +23,26 @@ type draft struct {
 	m                      *transcript.Message
 }
 
-// one is the event of one message, and whether any of it is content.
-func (e *encoder) one(it *Item, id string) (raw json.RawMessage, content bool) {
-	if it.Origin.Agent == Agent && it.Gone == "" && it.Caller != Orphan && it.Set == nil {
-		d := e.foreign(it, id)
-		if e.readsBack(d, it) {
-			return e.print(d), len(d.content) > 0
+// draft makes the event of one message.
+func (w *writer) draft(it item, id string) *draft {
+	if it.Origin.Agent == Agent && it.Gone == "" && !it.Orphan && it.Set == nil {
+		if d := w.foreign(it, id); w.readsBack(d, it) {
+			return d
 		}
 	}
-	d := e.own(it, id)
-	if it.Gone == "" && !e.bare && !e.readsBack(d, it) {
+	d := w.own(it, id)
+	if it.Gone == "" && !w.o.Bare && !w.readsBack(d, it) {
 		// Somebody put a part into it that looks like what is kept with a message.
 		d.rest = nil
 		d.hints.whole(&it.Message)
 	}
-	return e.print(d), len(d.content) > 0
+	return d
 }
 
-// foreign is a message that ADK said first as the event that it was.
-func (e *encoder) foreign(it *Item, id string) *draft {
+// foreign makes the event of a message that ADK said first.
+func (w *writer) foreign(it item, id string) *draft {
 	m := &it.Message
-	d := e.draft(it, id)
+	d := newDraft(it, id)
 	d.content, d.rest = wordsOf(m)
 	d.author = m.Author
 	if d.author == "" {
@@ -62,19 +53,20 @@ func (e *encoder) foreign(it *Item, id string) *draft {
 	return d
 }
 
-func (e *encoder) draft(it *Item, id string) *draft {
-	return &draft{id: id, invocation: it.Invocation, branch: it.Branch, m: &it.Message}
+func newDraft(it item, id string) *draft {
+	return &draft{id: id, invocation: it.Turn, branch: it.branch, m: &it.Message}
 }
 
-// readsBack reports whether an event says all of some messages. The branches of a fork are not
-// theirs: they are where the fork is.
-func (e *encoder) readsBack(d *draft, items ...*Item) bool {
+// readsBack reports whether a reader makes exactly these messages of an event. The branch does not
+// count: it belongs to the fork, not to the message.
+func (w *writer) readsBack(d *draft, items ...item) bool {
 	alone := *d
 	alone.branch = ""
-	o, _ := parseObject(jsonvalue.Compact(e.print(&alone)))
-	r := &reader{unit: e.unit, derived: map[string]int{}, stats: Stats{Session: e.session, Kept: map[string]int{}}}
+	o, _ := parseObject(jsonvalue.Compact(w.print(&alone)))
+	r := newReader(ReadOptions{Unit: w.o.Unit}, nil)
+	r.stats.Session = w.Session
 	list := r.decode(o).messages
-	return len(list) == len(items) && !slices.ContainsFunc(items, func(it *Item) bool {
+	return len(list) == len(items) && !slices.ContainsFunc(items, func(it item) bool {
 		m := list[0]
 		list = list[1:]
 		return !same(&m, &it.Message)
@@ -87,11 +79,11 @@ func same(a, b *transcript.Message) bool {
 		a.Tokens == b.Tokens
 }
 
-// own is a message of any other origin: with hints.
-func (e *encoder) own(it *Item, id string) *draft {
+// own makes the event of a message of any other origin, with hints.
+func (w *writer) own(it item, id string) *draft {
 	m := &it.Message
-	d := e.draft(it, id)
-	h := &hints{V: 1, Note: m.Note, Gone: m.Gone, Set: it.Set, From: e.from(m.Origin, id)}
+	d := newDraft(it, id)
+	h := &hints{V: 1, Note: m.Note, Gone: m.Gone, Set: it.Set, From: w.from(m.Origin, id)}
 	h.name(it)
 	d.hints = h
 	_, d.rest = wordsOf(m)
@@ -99,8 +91,8 @@ func (e *encoder) own(it *Item, id string) *draft {
 	if m.Gone != "" {
 		words.Text, words.Parts = "["+m.Gone+"]", nil
 	}
-	d.content = h.content(&words, it.tools)
-	if (m.Note || it.Caller == Orphan) && len(d.content) > 0 {
+	d.content = h.content(&words, it.tool)
+	if (m.Note || it.Orphan) && len(d.content) > 0 {
 		// No model may see it.
 		all := transcript.Message{Text: m.Text}
 		if m.Parts != nil {
@@ -110,7 +102,7 @@ func (e *encoder) own(it *Item, id string) *draft {
 		h.whole(&all)
 		d.content = nil
 	}
-	d.author, d.role = e.agent, contentRole(m.Role)
+	d.author, d.role = w.o.Agent, contentRole(m.Role)
 	if m.Role == transcript.RoleUser && len(d.content) > 0 {
 		d.author = transcript.RoleUser
 	}
@@ -118,20 +110,20 @@ func (e *encoder) own(it *Item, id string) *draft {
 		d.model = m.Author
 	}
 	d.tokens = m.Tokens
-	e.explain(h, d, m)
+	explain(h, d, m)
 	return d
 }
 
-// name notes by which name a message has its invocation, if by any.
-func (h *hints) name(it *Item) {
-	h.Invocation = it.Message.Invocation != ""
-	if h.Invocation && it.Message.Invocation != it.Invocation {
-		h.Named = it.Message.Invocation
+// name notes the name that a message has for its invocation.
+func (h *hints) name(it item) {
+	h.Invocation = it.Invocation != ""
+	if h.Invocation && it.Invocation != it.Turn {
+		h.Named = it.Invocation
 	}
 }
 
-// explain notes what does not follow from the rest of the event.
-func (e *encoder) explain(h *hints, d *draft, m *transcript.Message) {
+// explain adds hints for the fields that do not follow from the event.
+func explain(h *hints, d *draft, m *transcript.Message) {
 	r := &decoder{parts: d.content, author: d.author}
 	if len(d.content) > 0 {
 		r.role = d.role
@@ -147,22 +139,20 @@ func (e *encoder) explain(h *hints, d *draft, m *transcript.Message) {
 		h.Author = &m.Author
 	}
 	said, _ := wordsOf(m)
-	calls, results := linksOf(said)
+	calls, results := transcript.LinksOf(said)
 	if !slices.Equal(calls, m.Calls) || !slices.Equal(results, m.Results) {
-		h.Calls, h.Results = []linkDoc{}, m.Results
-		for _, c := range m.Calls {
-			h.Calls = append(h.Calls, linkDoc(c))
-		}
+		h.Calls, h.Results = m.Calls, m.Results
 	}
 }
 
-// from is what an event's id and session do not say of where a message comes from.
-func (e *encoder) from(o transcript.Origin, id string) *transcript.Origin {
+// from returns the fields of an origin that do not follow from the event's id and session; nil for
+// none.
+func (w *writer) from(o transcript.Origin, id string) *transcript.Origin {
 	from := o
 	if o.Agent == transcript.Own {
 		from.Agent = ""
 	}
-	if o.Session == e.session && (o.Agent == transcript.Own || o.Agent == Agent) {
+	if o.Session == w.Session && (o.Agent == transcript.Own || o.Agent == Agent) {
 		from.Session = ""
 	}
 	if o.Message == id && o.Agent == transcript.Own {
@@ -174,9 +164,8 @@ func (e *encoder) from(o transcript.Origin, id string) *transcript.Origin {
 	return &from
 }
 
-// print writes an event: the fields that it has by itself, over those that were kept with its
-// message.
-func (e *encoder) print(d *draft) json.RawMessage {
+// print encodes an event. A field that was kept with the message takes precedence.
+func (w *writer) print(d *draft) json.RawMessage {
 	rest := d.rest
 	var out object
 	set := func(name string, value json.RawMessage) {
@@ -197,7 +186,7 @@ func (e *encoder) print(d *draft) json.RawMessage {
 		set("branch", jsonvalue.Encode(d.branch))
 	}
 	below, _ := jsonvalue.Text(rest.get("belowMillisecond"))
-	set("timestamp", printStamp(d.m.Time, below, e.unit))
+	set("timestamp", printStamp(d.m.Time, below, w.o.Unit))
 	if d.tokens > 0 {
 		set("usageMetadata", object{{"candidatesTokenCount", jsonvalue.Encode(d.tokens)}}.encode())
 	}
@@ -213,7 +202,7 @@ func (e *encoder) print(d *draft) json.RawMessage {
 	}
 	if kept := rest.get("customMetadata"); kept != nil && kept[0] != '{' {
 		out = append(out, field{"customMetadata", kept})
-	} else if custom := e.customWith(d, kept); len(custom) > 0 {
+	} else if custom := w.customWith(d, kept); len(custom) > 0 {
 		out = append(out, field{"customMetadata", custom.encode()})
 	}
 	return inOrder(out).encode()
@@ -233,7 +222,7 @@ func (d *draft) contentWith(kept json.RawMessage) json.RawMessage {
 	return o.with("parts", jsonvalue.Array(d.content)).encode()
 }
 
-// actionsWith has the members that ADK gives every event.
+// actionsWith returns the actions that were kept, and the empty members that ADK gives every event.
 func actionsWith(kept json.RawMessage) json.RawMessage {
 	o, ok := parseObject(kept)
 	if kept != nil && !ok {
@@ -250,10 +239,10 @@ func actionsWith(kept json.RawMessage) json.RawMessage {
 	return append(out, o.without("stateDelta", "artifactDelta", "requestedAuthConfigs", "requestedToolConfirmations")...).encode()
 }
 
-// customWith is the metadata of an event.
-func (e *encoder) customWith(d *draft, kept json.RawMessage) object {
+// customWith returns the metadata of an event.
+func (w *writer) customWith(d *draft, kept json.RawMessage) object {
 	out, _ := parseObject(kept)
-	if e.bare || d.hints == nil {
+	if w.o.Bare || d.hints == nil {
 		return out
 	}
 	if d.model != "" {
@@ -262,28 +251,29 @@ func (e *encoder) customWith(d *draft, kept json.RawMessage) object {
 	return out.with(ownMetadata, jsonvalue.Encode(d.hints))
 }
 
-// join makes one event of the results of several messages, in the order of the calls; stand are the
-// calls that have no result.
-func (e *encoder) join(id string, c *caller, items []*Item, stand []format.Call) *draft {
-	d := &draft{id: id, invocation: c.item.Invocation, branch: c.item.Branch, author: e.agent, role: transcript.RoleUser, m: &c.item.Message}
+// join makes one event of the results of several messages, in the order of the calls. The calls in
+// stand have no result: an error stands for it.
+func (w *writer) join(id string, c *caller, items []item, stand []format.Call) *draft {
+	d := newDraft(c.item, id)
+	d.author, d.role = w.o.Agent, transcript.RoleUser
 	h := &hints{V: 1}
 	d.hints = h
 	type piece struct {
 		at    int
 		parts []json.RawMessage
-		item  int // -1 for one that stands for a result
+		item  int // -1 for an error that stands for a result
 	}
 	var pieces []piece
 	h.Of = make([]segment, len(items))
 	for i, it := range items {
-		d.invocation, d.branch, d.m = it.Invocation, it.Branch, &it.Message
+		d.invocation, d.branch, d.m = it.Turn, it.branch, &it.Message
 		_, d.rest = wordsOf(&it.Message)
 		s := &h.Of[i]
-		s.From, s.Tokens = e.from(it.Origin, id), it.Tokens
+		s.From, s.Tokens = w.from(it.Origin, id), it.Tokens
 		s.name(it)
-		parts := s.content(&it.Message, it.tools)
-		e.explain(&s.hints, &draft{content: parts, author: e.agent, role: transcript.RoleUser}, &it.Message)
-		pieces = append(pieces, piece{c.place(it.Results), parts, i})
+		parts := s.content(&it.Message, it.tool)
+		explain(&s.hints, &draft{content: parts, author: w.o.Agent, role: transcript.RoleUser}, &it.Message)
+		pieces = append(pieces, piece{c.index(it.Results), parts, i})
 	}
 	for i := range h.Of {
 		if ms := items[i].Time.UnixMilli(); ms != d.m.Time.UnixMilli() {
@@ -291,7 +281,8 @@ func (e *encoder) join(id string, c *caller, items []*Item, stand []format.Call)
 		}
 	}
 	for _, call := range stand {
-		pieces = append(pieces, piece{c.place([]string{call.ID}), []json.RawMessage{responsePart(call.ID, call.Tool, "error", transcript.NoResult)}, -1})
+		part := answerPart(call.ID, call.Tool, "error", transcript.NoResult)
+		pieces = append(pieces, piece{c.index([]string{call.ID}), []json.RawMessage{part}, -1})
 	}
 	slices.SortStableFunc(pieces, func(a, b piece) int { return a.at - b.at })
 	for _, p := range pieces {
@@ -305,7 +296,7 @@ func (e *encoder) join(id string, c *caller, items []*Item, stand []format.Call)
 	return d
 }
 
-// branchName is a path of branches as ADK has it: with dots between, and none in a name.
+// branchName joins a path of branches with dots, as ADK does. Dots in a name are escaped.
 func branchName(path []string) string {
 	list := make([]string, len(path))
 	for i, name := range path {

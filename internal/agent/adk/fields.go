@@ -6,19 +6,20 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/gemini-ctx/ctx/internal/agent/transcript"
 	"github.com/gemini-ctx/ctx/internal/jsonvalue"
 	"github.com/gemini-ctx/ctx/internal/message"
 )
 
-// The member of customMetadata that ctx writes, and the member of a part that it keeps an event's
-// other fields in.
+// The member of customMetadata that ctx writes, and the member of a part with the other fields of
+// an event.
 const (
 	ownMetadata = "ctx"
 	carriedName = "adk"
 )
 
-// fieldOrder is the order in which the fields of an event are written, the ones that are not in it
-// before customMetadata.
+// fieldOrder is the order in which the fields of an event are written. Other fields come before
+// customMetadata.
 func fieldOrder() []string {
 	return []string{
 		"id", "invocationId", "author", "content", "actions", "longRunningToolIds", "branch", "timestamp", "partial", "turnComplete", "interrupted",
@@ -48,14 +49,7 @@ func inOrder(o object) object {
 }
 
 // isField reports whether an event is known to have a field.
-func isField(name string) bool {
-	for _, known := range fieldOrder() {
-		if name == known {
-			return true
-		}
-	}
-	return false
-}
+func isField(name string) bool { return slices.Contains(fieldOrder(), name) }
 
 // fits reports whether the value of a known field is of the right kind.
 func fits(name string, value json.RawMessage) bool {
@@ -77,14 +71,14 @@ func fits(name string, value json.RawMessage) bool {
 	return true
 }
 
-// carried is the part that keeps what an event has and a message has no place for. It counts as a
-// thought, which nothing that speaks to a model shows.
+// carried returns the part with the fields of an event that a message has no field for. It is
+// marked as a thought, which no model is shown.
 func carried(rest object) json.RawMessage {
-	return object{{carriedName, rest.encode()}, {"thought", json.RawMessage("true")}}.encode()
+	return transcript.HiddenPart(jsonvalue.Object{carriedName: rest.encode()})
 }
 
-// cutCarried splits the parts of a message from what is kept with them; has is false where nothing
-// is.
+// cutCarried splits the parts of a message into what was said and the fields of carried; has is
+// false if there are none.
 func cutCarried(parts []json.RawMessage) (said []json.RawMessage, rest object, has bool) {
 	if len(parts) == 0 {
 		return parts, nil, false
@@ -100,14 +94,6 @@ func cutCarried(parts []json.RawMessage) (said []json.RawMessage, rest object, h
 	return parts[:len(parts)-1], rest, true
 }
 
-// looksCarried reports whether a part could be taken for one that keeps fields.
-func looksCarried(parts []json.RawMessage) bool {
-	_, _, has := cutCarried(parts)
-	return has
-}
-
-func textPart(s string) json.RawMessage { return object{{"text", jsonvalue.Encode(s)}}.encode() }
-
 // plainText returns the text of a part that is a text and nothing else.
 func plainText(raw json.RawMessage) (string, bool) {
 	o, ok := parseObject(raw)
@@ -117,19 +103,13 @@ func plainText(raw json.RawMessage) (string, bool) {
 	return jsonvalue.Text(o[0].Value)
 }
 
-// readPart reads what a part says; nothing of one that message.ParsePart refuses.
+// readPart parses a part. It returns an empty one if message.ParsePart refuses it.
 func readPart(raw json.RawMessage) message.Part {
 	p, err := message.ParsePart(raw)
 	if err != nil {
 		return message.Part{}
 	}
 	return p
-}
-
-// isThought reports whether a part is a thought and neither a call nor a result.
-func isThought(raw json.RawMessage) bool {
-	p := readPart(raw)
-	return p.Thought && p.Call == nil && p.Result == nil
 }
 
 // The members of a part that make it a call or a result.

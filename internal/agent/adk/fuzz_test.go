@@ -43,7 +43,7 @@ func FuzzRead(f *testing.F) {
 		}
 		session := transcript.Fit(stats.Session)
 		out, done := writeAll(t, now, WriteOptions{Session: session})
-		if done.Left > 0 {
+		if len(done.Left) > 0 {
 			t.Errorf("%+v", done)
 		}
 		if len(out) > 8*len(data)+1000*len(now)+10000 {
@@ -91,7 +91,7 @@ func FuzzOwn(f *testing.F) {
 	f.Fuzz(func(t *testing.T, role, author, parts string, note bool) {
 		var list []json.RawMessage
 		raw := bytes.ToValidUTF8([]byte(parts), []byte("?"))
-		if json.Unmarshal(raw, &list) != nil || list == nil || transcript.Depth(raw) > 100 || strings.Contains(parts, `\u`) || transcript.Fit(author) != author {
+		if json.Unmarshal(raw, &list) != nil || list == nil || jsonvalue.Depth(raw) > 100 || strings.Contains(parts, `\u`) || transcript.Fit(author) != author {
 			return
 		}
 		if _, err := message.Parse(raw); err != nil {
@@ -110,7 +110,7 @@ func FuzzOwn(f *testing.F) {
 		if len(said) != len(list) {
 			return // an import made it
 		}
-		m.Calls, m.Results = linksOf(list)
+		m.Calls, m.Results = transcript.LinksOf(list)
 		out, _ := writeAll(t, []transcript.Message{m}, WriteOptions{Session: "s"})
 		_, got, _ := readAll(t, out, ReadOptions{})
 		sameAll(t, got, []transcript.Message{m})

@@ -9,36 +9,31 @@ import (
 	"github.com/gemini-ctx/ctx/internal/jsonvalue"
 )
 
-// hints are what a message has that an event has no field for: customMetadata.ctx. A message that
-// ADK said first needs none.
+// hints are the fields of a message that an event has no field for, in customMetadata.ctx. A
+// message that ADK said first needs none.
 type hints struct {
-	V          int                `json:"v,omitempty"`
-	From       *transcript.Origin `json:"from,omitempty"` // what the event's id and session do not say of it
-	Note       bool               `json:"note,omitempty"`
-	Role       string             `json:"role,omitempty"`       // where it does not follow
-	Author     *string            `json:"author,omitempty"`     // where it does not follow
-	Invocation bool               `json:"invocation,omitempty"` // the message itself names it
-	Named      string             `json:"named,omitempty"`      // by another name than the event has for it
-	Time       *int64             `json:"time,omitempty"`       // milliseconds, where the event has another one's
-	Listed     bool               `json:"listed,omitempty"`     // one plain text, but as a part
-	Thoughts   []thought          `json:"thoughts,omitempty"`
-	Wrapped    []int              `json:"wrapped,omitempty"` // results whose response was no object
-	Text       *string            `json:"text,omitempty"`    // all that was said, where the event's content is something else
-	Parts      json.RawMessage    `json:"parts,omitempty"`
-	Calls      []linkDoc          `json:"calls,omitempty"` // where they are not those of the parts
-	Results    []string           `json:"results,omitempty"`
-	Tokens     uint64             `json:"tokens,omitempty"`
-	Gone       string             `json:"gone,omitempty"`
-	Set        []uint64           `json:"branchTokens,omitempty"` // derived: not read
+	V          int                 `json:"v,omitempty"`
+	From       *transcript.Origin  `json:"from,omitempty"` // the fields that do not follow from the event
+	Note       bool                `json:"note,omitempty"`
+	Role       string              `json:"role,omitempty"`       // if it does not follow
+	Author     *string             `json:"author,omitempty"`     // if it does not follow
+	Invocation bool                `json:"invocation,omitempty"` // the message itself names it
+	Named      string              `json:"named,omitempty"`      // by another name than the event has for it
+	Time       *int64              `json:"time,omitempty"`       // milliseconds, if the event has that of another message
+	Listed     bool                `json:"listed,omitempty"`     // one plain text, but as a part
+	Thoughts   []transcript.Placed `json:"thoughts,omitempty"`
+	Wrapped    []int               `json:"wrapped,omitempty"` // results whose response was no object
+	Text       *string             `json:"text,omitempty"`    // instead of the content of the event
+	Parts      json.RawMessage     `json:"parts,omitempty"`
+	Calls      []format.Call       `json:"calls,omitempty"` // if they are not those of the parts
+	Results    []string            `json:"results,omitempty"`
+	Tokens     uint64              `json:"tokens,omitempty"`
+	Gone       string              `json:"gone,omitempty"`
+	Set        []uint64            `json:"branchTokens,omitempty"` // derived: not read
 
 	// Of an event that has the results of several messages.
 	Of    []segment `json:"of,omitempty"`
 	Stand []int     `json:"standIn,omitempty"` // parts that stand for a result that never came
-}
-
-type linkDoc struct {
-	ID   string `json:"id"`
-	Tool string `json:"tool"`
 }
 
 // segment is one message of an event that has several: some of its parts, in a row.
@@ -46,12 +41,6 @@ type segment struct {
 	At    int `json:"at"`
 	Count int `json:"count"`
 	hints
-}
-
-// thought is a part that is not in the content, and where it was.
-type thought struct {
-	At   int             `json:"at"`
-	Part json.RawMessage `json:"part"`
 }
 
 func readHints(raw json.RawMessage) (h hints, ok bool) {
@@ -66,7 +55,7 @@ func readHints(raw json.RawMessage) (h hints, ok bool) {
 	return h, true
 }
 
-// size is how many things there are in hints.
+// size returns the number of elements of all lists in hints.
 func (h *hints) size() int {
 	list, _ := jsonvalue.Elements(h.Parts)
 	n := len(h.Thoughts) + len(h.Wrapped) + len(h.Calls) + len(h.Results) + len(h.Stand) + len(h.Of) + len(list)
@@ -76,13 +65,14 @@ func (h *hints) size() int {
 	return n
 }
 
-// MarshalJSON keeps a segment flat, with its place first.
+// MarshalJSON writes a segment as one object, with At and Count first.
 func (s segment) MarshalJSON() ([]byte, error) {
 	o, _ := parseObject(jsonvalue.Encode(s.hints))
 	return append(object{{"at", jsonvalue.Encode(s.At)}, {"count", jsonvalue.Encode(s.Count)}}, o...).encode(), nil
 }
 
-// content is what a message says as an event has it, and the hints with which it is read back.
+// content returns the parts of the event of a message, and adds the hints with which they are read
+// back.
 func (h *hints) content(m *transcript.Message, tool func(id string) string) (parts []json.RawMessage) {
 	said, rest := wordsOf(m)
 	if m.Parts == nil {
@@ -90,14 +80,16 @@ func (h *hints) content(m *transcript.Message, tool func(id string) string) (par
 	} else {
 		for i, raw := range said {
 			switch {
-			case isThought(raw):
-				h.Thoughts = append(h.Thoughts, thought{i, raw})
+			case transcript.ReadPart(raw).Kind == transcript.PartHidden:
+				h.Thoughts = append(h.Thoughts, transcript.Placed{At: i, Part: raw})
 			default:
 				parts = append(parts, h.part(len(parts), raw))
 			}
 		}
 	}
-	h.Listed = m.Parts != nil && len(said) == 1 && len(rest) == 0 && isPlain(said[0])
+	if m.Parts != nil && len(said) == 1 && len(rest) == 0 {
+		_, h.Listed = plainText(said[0])
+	}
 	back := transcript.Message{}
 	h.say(&back, parts, rest)
 	if back.Text != m.Text || string(back.Parts) != string(m.Parts) {
@@ -110,8 +102,8 @@ func (h *hints) content(m *transcript.Message, tool func(id string) string) (par
 	return parts
 }
 
-// plain is a message without parts as content. Calls and results that its header alone has become
-// parts: ADK pairs by them.
+// plain returns the parts of a message that has none. Its calls and results become parts, because
+// ADK pairs the parts.
 func plain(m *transcript.Message, tool func(id string) string) (parts []json.RawMessage) {
 	words := m.Text
 	for i, id := range m.Results {
@@ -119,10 +111,10 @@ func plain(m *transcript.Message, tool func(id string) string) (parts []json.Raw
 		if i == 0 {
 			said, words = words, ""
 		}
-		parts = append(parts, responsePart(id, tool(id), "output", said))
+		parts = append(parts, answerPart(id, tool(id), "output", said))
 	}
 	if words != "" || len(m.Results) == 0 {
-		parts = append([]json.RawMessage{textPart(words)}, parts...)
+		parts = append([]json.RawMessage{transcript.TextPart(words, nil)}, parts...)
 	}
 	for _, c := range m.Calls {
 		call := object{{"id", jsonvalue.Encode(c.ID)}, {"name", jsonvalue.Encode(c.Tool)}, {"args", json.RawMessage("{}")}}
@@ -131,14 +123,15 @@ func plain(m *transcript.Message, tool func(id string) string) (parts []json.Raw
 	return parts
 }
 
-// part is a part as ADK takes it: an object, of a result with an object for its response.
+// part returns a part in the form that ADK takes: an object, and in a result an object as the
+// response.
 func (h *hints) part(at int, raw json.RawMessage) json.RawMessage {
 	o, ok := parseObject(raw)
 	if !ok {
 		if s, isText := jsonvalue.Text(raw); isText {
-			return textPart(s)
+			return transcript.TextPart(s, nil)
 		}
-		return textPart(string(raw))
+		return transcript.TextPart(string(raw), nil)
 	}
 	inner, ok := parseObject(o.get(resultMember))
 	if !ok {
@@ -153,7 +146,7 @@ func (h *hints) part(at int, raw json.RawMessage) json.RawMessage {
 	return o.with(resultMember, inner.encode()).encode()
 }
 
-// unwrap undoes what part did to a response.
+// unwrap undoes the change of part to a response.
 func unwrap(raw json.RawMessage) json.RawMessage {
 	o, _ := parseObject(raw)
 	inner, ok := parseObject(o.get(resultMember))
@@ -164,18 +157,18 @@ func unwrap(raw json.RawMessage) json.RawMessage {
 	return o.with(resultMember, inner.with("response", response[0].Value).encode()).encode()
 }
 
-// say gives a message its words: those of the hints where they have them, else content put together
-// again. rest is what is kept with them.
+// say sets the text or the parts of a message: those in the hints, or else those of the event. rest
+// are the fields that are kept with them.
 func (h *hints) say(m *transcript.Message, parts []json.RawMessage, rest object) {
 	switch list, err := jsonvalue.Elements(h.Parts); {
 	case h.Text != nil:
 		m.Text, m.Parts = *h.Text, nil
 		if len(rest) > 0 {
-			m.Text, m.Parts = "", jsonvalue.Array([]json.RawMessage{textPart(*h.Text), carried(rest)})
+			m.Text, m.Parts = "", jsonvalue.Array([]json.RawMessage{transcript.TextPart(*h.Text, nil), carried(rest)})
 		}
 		return
 	case err == nil:
-		list = compactAll(list)
+		list = transcript.CompactAll(list)
 		if len(rest) > 0 {
 			list = append(list, carried(rest))
 		}
@@ -195,16 +188,9 @@ func (h *hints) say(m *transcript.Message, parts []json.RawMessage, rest object)
 	setParts(m, parts, rest, h.Listed)
 }
 
-func compactAll(list []json.RawMessage) []json.RawMessage {
-	for i := range list {
-		list[i] = jsonvalue.Compact(list[i])
-	}
-	return list
-}
-
-// setParts gives a message parts, or a text where they are one and listed does not say otherwise.
+// setParts sets the parts of a message, or its text if they are one plain text and listed is false.
 func setParts(m *transcript.Message, parts []json.RawMessage, rest object, listed bool) {
-	if len(rest) > 0 || looksCarried(parts) {
+	if _, _, looksCarried := cutCarried(parts); looksCarried || len(rest) > 0 {
 		parts = append(slices.Clip(parts), carried(rest))
 	} else if len(parts) == 1 && !listed {
 		if s, ok := plainText(parts[0]); ok {
@@ -215,22 +201,17 @@ func setParts(m *transcript.Message, parts []json.RawMessage, rest object, liste
 	m.Text, m.Parts = "", jsonvalue.Array(parts)
 }
 
-func isPlain(raw json.RawMessage) bool {
-	_, ok := plainText(raw)
-	return ok
-}
-
-// wordsOf returns the parts of a message without what is kept with them, and that.
+// wordsOf returns the parts of a message, and the fields that are kept with them.
 func wordsOf(m *transcript.Message) (said []json.RawMessage, rest object) {
 	if m.Parts == nil {
-		return []json.RawMessage{textPart(m.Text)}, nil
+		return []json.RawMessage{transcript.TextPart(m.Text, nil)}, nil
 	}
 	list, _ := jsonvalue.Elements(m.Parts)
 	said, rest, _ = cutCarried(list)
 	return said, rest
 }
 
-// whole says a message in the hints alone, whatever it looks like.
+// whole puts the words of a message into the hints.
 func (h *hints) whole(m *transcript.Message) {
 	h.Thoughts, h.Wrapped, h.Listed = nil, nil, false
 	if h.Text, h.Parts = nil, m.Parts; m.Parts == nil {
@@ -238,25 +219,7 @@ func (h *hints) whole(m *transcript.Message) {
 	}
 }
 
-// linksOf returns the calls and results that parts hold.
-func linksOf(parts []json.RawMessage) (calls []format.Call, results []string) {
-	for _, raw := range parts {
-		p := readPart(raw)
-		if c := p.Call; c != nil && c.ID != "" && c.Name != "" {
-			calls = append(calls, format.Call{ID: transcript.Fit(c.ID), Tool: transcript.Fit(c.Name)})
-		}
-		if r := p.Result; r != nil && r.ID != "" {
-			results = append(results, transcript.Fit(r.ID))
-		}
-	}
-	return calls, results
-}
-
-func responsePart(id, tool, member, said string) json.RawMessage {
-	answer := object{{"id", jsonvalue.Encode(id)}}
-	if tool != "" {
-		answer = append(answer, field{"name", jsonvalue.Encode(tool)})
-	}
-	answer = append(answer, field{"response", object{{member, jsonvalue.Encode(said)}}.encode()})
-	return object{{resultMember, answer.encode()}}.encode()
+// answerPart is a result that says one thing, under the name output or error.
+func answerPart(id, tool, member, said string) json.RawMessage {
+	return transcript.ResultPart(id, tool, jsonvalue.Encode(map[string]string{member: said}), nil)
 }

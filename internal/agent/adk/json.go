@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"slices"
 
-	"github.com/gemini-ctx/ctx/internal/agent/transcript"
 	"github.com/gemini-ctx/ctx/internal/jsonvalue"
 )
 
@@ -18,8 +17,8 @@ type field struct {
 // object is a JSON object as it was written: its members in order.
 type object []field
 
-// parseObject reads an object. Of members with one name the last counts, in the place of the first.
-// ok is false for any other JSON.
+// parseObject parses an object. Of members with the same name the last one counts, in the position
+// of the first. ok is false for any other JSON.
 func parseObject(raw []byte) (o object, ok bool) {
 	members, err := jsonvalue.Members(raw)
 	if err != nil {
@@ -48,7 +47,7 @@ func (o object) index(name string) int {
 	return slices.IndexFunc(o, func(f field) bool { return f.Name == name })
 }
 
-// get returns the value at name; nil where there is none, and for null.
+// get returns the value of a member; nil if it is absent or null.
 func (o object) get(name string) json.RawMessage {
 	if i := o.index(name); i >= 0 && string(o[i].Value) != "null" {
 		return o[i].Value
@@ -56,7 +55,7 @@ func (o object) get(name string) json.RawMessage {
 	return nil
 }
 
-// with sets a member: in its place, or at the end.
+// with sets a member where it is, or at the end.
 func (o object) with(name string, value json.RawMessage) object {
 	if i := o.index(name); i >= 0 {
 		o[i].Value = value
@@ -65,7 +64,7 @@ func (o object) with(name string, value json.RawMessage) object {
 	return append(o, field{name, value})
 }
 
-// without returns o without some members, in an array of its own.
+// without returns a copy of o without some members.
 func (o object) without(names ...string) object {
 	return slices.DeleteFunc(slices.Clone(o), func(f field) bool { return slices.Contains(names, f.Name) })
 }
@@ -85,40 +84,11 @@ func (o object) encode() json.RawMessage {
 	return b.Bytes()
 }
 
-// isEmpty reports whether raw says nothing: null, an empty array or object.
+// isEmpty reports whether raw is null, an empty array or an empty object, or absent.
 func isEmpty(raw json.RawMessage) bool {
 	switch string(raw) {
 	case "", "null", "[]", "{}":
 		return true
 	}
 	return false
-}
-
-// normalParts returns parts in one spelling: keys sorted, plain texts that follow each other as
-// one.
-func normalParts(list []json.RawMessage) []byte {
-	var out []any
-	run, open := "", false
-	flush := func() {
-		if open {
-			out = append(out, map[string]any{"text": run})
-		}
-		run, open = "", false
-	}
-	for _, raw := range list {
-		v := transcript.Normalise(jsonvalue.Decode(raw))
-		if m, _ := v.(map[string]any); len(m) == 1 {
-			if s, ok := m["text"].(string); ok {
-				run, open = run+s, true
-				continue
-			}
-		}
-		flush()
-		out = append(out, v)
-	}
-	flush()
-	if out == nil {
-		out = []any{}
-	}
-	return jsonvalue.Encode(out)
 }

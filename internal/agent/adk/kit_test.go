@@ -40,7 +40,7 @@ func readAll(t testing.TB, in []byte, o ReadOptions) (steps []transcript.Step, n
 
 // writeAll writes messages as a session does: with their calls and results paired and their
 // invocations told.
-func writeAll(t testing.TB, list []transcript.Message, o WriteOptions) ([]byte, Written) {
+func writeAll(t testing.TB, list []transcript.Message, o WriteOptions) ([]byte, transcript.Written) {
 	t.Helper()
 	if o.Agent == "" {
 		o.Agent = "agent"
@@ -70,26 +70,26 @@ func writeAll(t testing.TB, list []transcript.Message, o WriteOptions) ([]byte, 
 	return b.Bytes(), done
 }
 
-func items(list []transcript.Message, session string) []Item {
-	out := make([]Item, len(list))
+func items(list []transcript.Message, session string) []transcript.Item {
+	out := make([]transcript.Item, len(list))
 	made := map[string]int{}
 	invocation := InvocationID(session, "")
 	for i, m := range list {
-		it := Item{Message: m, Number: i, Caller: -1}
+		it := transcript.Item{Message: m, Number: i, Caller: -1}
 		switch {
 		case m.Invocation != "":
 			invocation = m.Invocation
 		case m.Role == transcript.RoleUser && !m.Note:
 			invocation = InvocationID(session, m.Origin.Message)
 		}
-		it.Invocation = invocation
+		it.Turn = invocation
 		if !m.Note {
 			if len(m.Results) > 0 {
-				it.Caller = Orphan
+				it.Orphan = true
 			}
 			for _, r := range m.Results {
 				if at, ok := made[r]; ok {
-					it.Caller = max(it.Caller, at)
+					it.Caller, it.Orphan = max(it.Caller, at), false
 					out[at].Open = slices.DeleteFunc(out[at].Open, func(id string) bool { return id == r })
 				}
 			}
@@ -144,7 +144,7 @@ func ofParts(n int, role, author string, parts ...string) transcript.Message {
 	m := own(n, role, author, "")
 	m.Parts = json.RawMessage("[" + strings.Join(parts, ",") + "]")
 	list, _ := jsonvalue.Elements(m.Parts)
-	m.Calls, m.Results = linksOf(list)
+	m.Calls, m.Results = transcript.LinksOf(list)
 	return m
 }
 

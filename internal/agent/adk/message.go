@@ -2,36 +2,33 @@
 // turns them into messages and back. It is pure: bytes in, values out; no clock, no environment, no
 // files.
 //
-// What a message has that an event has no field for travels in the event's customMetadata, under
-// the name ctx; what an event has that a message has no place for stays with the message, in a part
-// that no model is shown. So both ways round nothing is lost. docs/agents/adk.md says which is
-// where.
+// Fields of a message that an event does not have go into the event's customMetadata, under the
+// name ctx. Fields of an event that a message does not have stay with the message, in a part that
+// no model is shown. So nothing is lost in either direction. docs/agents/adk.md lists the fields.
 package adk
 
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 
 	"github.com/gemini-ctx/ctx/internal/agent/transcript"
 	"github.com/gemini-ctx/ctx/internal/jsonvalue"
 )
 
-// Agent is what the source of a message names that ADK said first.
+// Agent is the agent in the source of a message that ADK said first.
 const Agent = "adk"
 
-// Normal returns what a message says in one spelling: the same for equal content, whether it is a
-// text or one part, in whatever order of keys, with or without the model's opaque signatures. It
-// tells versions of a message apart.
+// Normal returns the content of a message in one spelling, to tell versions of it apart. A text
+// equals one part with that text. The order of keys and the model's opaque signatures do not count.
 func Normal(m *transcript.Message) []byte {
-	if m.Parts == nil {
-		return normalParts([]json.RawMessage{textPart(m.Text)})
+	parts := []any{map[string]any{"text": m.Text}}
+	if m.Parts != nil {
+		parts, _ = jsonvalue.Decode(m.Parts).([]any)
 	}
-	list, _ := jsonvalue.Elements(m.Parts)
-	return normalParts(list)
+	return jsonvalue.Encode(append([]any{}, transcript.NormalParts(parts)...))
 }
 
-// WithoutBranch is a message as it was before an export wrote down the branches of its fork.
+// WithoutBranch returns a message without the branch that an export added.
 func WithoutBranch(m *transcript.Message) transcript.Message {
 	said, rest := wordsOf(m)
 	out := *m
@@ -41,8 +38,8 @@ func WithoutBranch(m *transcript.Message) transcript.Message {
 	return out
 }
 
-// InvocationID names the invocation that a user's message opens in a session, for messages that
-// name none: the same in every export.
+// InvocationID returns the id of an invocation that no message names, from the session and the
+// user's message that opens it. It is the same in every export.
 func InvocationID(session, message string) string {
 	sum := sha256.Sum256([]byte("invocation\x00" + session + "\x00" + message))
 	return "inv-" + hex.EncodeToString(sum[:8])

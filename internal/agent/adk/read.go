@@ -12,37 +12,31 @@ import (
 	"github.com/gemini-ctx/ctx/internal/jsonvalue"
 )
 
-// The keys of Stats.Skipped.
+// The keys of Stats.Skipped that only this reader has.
 const (
-	SkipBadJSON  = "bad json"       // a line, or an element of the list of events, that is not JSON
-	SkipNoEvent  = "not an event"   // JSON that is no event
-	SkipLong     = "event too long" // over MaxEvent
-	SkipDeep     = "nested too deep"
-	SkipParts    = "too many parts"
-	SkipMembers  = "too much in the session" // besides its events
-	SkipTornTail = "torn tail"               // the input ends inside a value
-	SkipNULRun   = "nul run"                 // a run of NUL bytes; what is around it was read
+	SkipNoEvent = "not an event"   // JSON that is no event
+	SkipLong    = "event too long" // over MaxEvent
+	SkipParts   = "too many parts"
+	SkipMembers = "too much in the session" // besides its events
 )
 
-// Stats says what Read saw.
+// The keys of Stats.Passed.
+const (
+	passedPartial = "partial"  // a piece of an event that was still to come whole: never a message
+	passedStandIn = "stand-in" // for a result that never came, or for words that were forgotten
+)
+
+// Stats says what Read saw. Session is "" where nothing says one, Records counts whole events, and
+// Unknown the rewinds to an invocation that is not there, which are kept as notes. Kept counts
+// fields that no event is known to have, by name, and those of the session as session.NAME.
 type Stats struct {
-	Events  int    // whole events, of whatever kind
-	Session string // the id of the session; "" where nothing says one
+	transcript.Stats
 	// App and User are whose session it is; "" where nothing says it. State are the keys of the
-	// session's state with their values: those that the session has, or where it has none those that
-	// its events have set, in order.
+	// session's state with their values: those that the session has, or where it has none those
+	// that its events have set, in order.
 	App, User string
 	State     []StateKey
-	Partial   int // pieces of an event that was still to come whole: never a message
-	Stand     int // events, or parts of one, that stand for something: a result that never came, words that were forgotten
-	BadTimes  int // timestamps that cannot be read: kept as they are
-	Unknown   int // rewinds to an invocation that is not there: kept as notes
-	Odd       int // events of which a known field has a value of the wrong kind: kept as it is
-	// Kept counts fields that no event is known to have, by name; those of the session are under
-	// session.NAME. They are kept as they are.
-	Kept map[string]int
-	// Skipped counts what could not be used, by the Skip constants. It is never nil.
-	Skipped map[string]int
+	Odd       int // known fields and timestamps that cannot be read: kept as they are
 }
 
 // StateKey is a key of a session's state, with its prefix, and its value: JSON without white space
@@ -55,17 +49,17 @@ type StateKey struct {
 // ReadOptions are for Read.
 type ReadOptions struct {
 	Unit    Unit   // of timestamps
-	Session string // of a session that says none
+	Session string // the id for a session that has none
 }
 
 // ErrForm says that an input cannot be read as a session at all.
 var ErrForm = errors.New("not a session of ADK")
 
-// maxHeld is the most bytes of events that are held back until the session says its id.
+// maxHeld is the most bytes of events that are held back until the session's id is known.
 const maxHeld = 256 << 20
 
-// maxDepth leaves room for what is put around an event: package sanitize refuses what is nested
-// more than 200 deep.
+// maxDepth is the deepest nesting of an event. Package sanitize refuses more than 200 levels, and a
+// message adds some.
 const maxDepth = 190
 
 // Read reads a session, or a list of events, and calls emit for each step, in order. The input is
@@ -76,52 +70,48 @@ const maxDepth = 190
 // The same bytes give the same steps. Damage is counted in Stats.Skipped and read around. Memory
 // grows with the longest event and the number of events, not with what they say.
 func Read(r io.Reader, o ReadOptions, emit func(transcript.Step) error) (Stats, error) {
-	d := &reader{
-		emit: emit, unit: o.Unit, fallback: o.Session, derived: map[string]int{}, begun: map[string]int{},
-		stats: Stats{Kept: map[string]int{}, Skipped: map[string]int{}},
-	}
+	d := newReader(o, emit)
 	s := newScanner(r)
-	if mark, _ := s.r.Peek(3); bytes.Equal(mark, []byte("\xef\xbb\xbf")) {
-		_, _ = s.r.Discard(3)
-	}
+	transcript.SkipMark(s.r)
 	err := d.input(s)
 	if err == nil {
 		err = s.err
 	}
-	d.skip(SkipNULRun, s.nuls)
+	d.stats.Skip(transcript.SkipNULRun, s.nuls)
 	d.settleState()
 	return d.stats, err
 }
 
 // reader is the state of one reading.
 type reader struct {
-	delta    object // what events have set in the state
+	delta    object // the state that events have set
 	emit     func(transcript.Step) error
 	unit     Unit
 	fallback string
 	stats    Stats
-	named    bool // whose events they are is settled
-	inside   bool // in the session of a document that has it under a name
+	named    bool // the session's id is known, or will not be
+	inside   bool // of the session that a document has under "session"
 	held     []json.RawMessage
 	size     int    // of held
-	session  object // what the session has besides events
+	session  object // its members besides events
 	kept     int    // bytes of it
 	said     []said
-	begun    map[string]int // by invocation, the index of its first message in said
-	derived  map[string]int // events without an id, by what theirs is derived from
-	newest   time.Time      // of the events
+	begun    map[string]int   // by invocation, the index of its first message in said
+	derived  transcript.Names // events without an id, by what theirs is derived from
+	newest   time.Time        // of the events
+}
+
+func newReader(o ReadOptions, emit func(transcript.Step) error) *reader {
+	return &reader{
+		emit: emit, unit: o.Unit, fallback: o.Session, stats: Stats{Stats: transcript.NewStats()},
+		derived: transcript.Names{}, begun: map[string]int{},
+	}
 }
 
 // said is a message of the conversation as it is now.
 type said struct {
 	origin     transcript.Origin
 	invocation string
-}
-
-func (d *reader) skip(reason string, n int) {
-	if n > 0 {
-		d.stats.Skipped[reason] += n
-	}
 }
 
 func (d *reader) input(s *scanner) error {
@@ -140,17 +130,16 @@ func (d *reader) input(s *scanner) error {
 		return d.lines(s)
 	}
 	if err == nil {
-		err = d.rest(s)
+		d.rest(s)
 	}
 	return err
 }
 
-// rest counts what follows a document.
-func (d *reader) rest(s *scanner) error {
+// rest counts input after a document.
+func (d *reader) rest(s *scanner) {
 	if _, err := s.next(); err == nil {
-		d.skip(SkipBadJSON, 1)
+		d.stats.Skip(transcript.SkipBadJSON, 1)
 	}
-	return nil
 }
 
 // lines reads an event a line.
@@ -162,7 +151,7 @@ func (d *reader) lines(s *scanner) error {
 		case errors.Is(err, io.EOF):
 			return nil
 		case errors.Is(err, errTooLong):
-			d.skip(SkipLong, 1)
+			d.stats.Skip(SkipLong, 1)
 			continue
 		}
 		text = bytes.TrimSpace(text)
@@ -171,9 +160,9 @@ func (d *reader) lines(s *scanner) error {
 		case json.Valid(bytes.ToValidUTF8(text, []byte("\uFFFD"))):
 			err = d.event(text)
 		case ended:
-			d.skip(SkipBadJSON, 1)
+			d.stats.Skip(transcript.SkipBadJSON, 1)
 		default:
-			d.skip(SkipTornTail, 1)
+			d.stats.Skip(transcript.SkipTornTail, 1)
 		}
 		if err != nil {
 			return err
@@ -190,7 +179,7 @@ func (d *reader) list(s *scanner) error {
 		c, err := s.next()
 		switch {
 		case err != nil:
-			d.skip(SkipTornTail, 1)
+			d.stats.Skip(transcript.SkipTornTail, 1)
 			return nil
 		case c == ']':
 			return nil
@@ -201,13 +190,13 @@ func (d *reader) list(s *scanner) error {
 		raw, err := s.value(MaxEvent)
 		switch {
 		case errors.Is(err, errTooLong):
-			d.skip(SkipLong, 1)
+			d.stats.Skip(SkipLong, 1)
 			continue
 		case err != nil:
-			d.skip(SkipTornTail, 1)
+			d.stats.Skip(transcript.SkipTornTail, 1)
 			return nil
 		case len(raw) == 1 && raw[0] == ']': // after a comma with nothing behind it
-			d.skip(SkipBadJSON, 1)
+			d.stats.Skip(transcript.SkipBadJSON, 1)
 			return nil
 		}
 		if err := d.event(raw); err != nil {
@@ -216,7 +205,7 @@ func (d *reader) list(s *scanner) error {
 	}
 }
 
-// settle says that the session's id is known, or will not be.
+// settle ends the search for the session's id.
 func (d *reader) settle() {
 	d.named = true
 	if d.stats.Session == "" {
@@ -236,25 +225,24 @@ func (d *reader) event(raw []byte) error {
 	raw = bytes.ToValidUTF8(raw, []byte("\uFFFD"))
 	switch {
 	case !json.Valid(raw):
-		d.skip(SkipBadJSON, 1)
+		d.stats.Skip(transcript.SkipBadJSON, 1)
 		return nil
 	case len(raw) > MaxEvent:
-		d.skip(SkipLong, 1)
+		d.stats.Skip(SkipLong, 1)
 		return nil
-	case transcript.Depth(raw) > maxDepth:
-		d.skip(SkipDeep, 1)
+	case jsonvalue.Depth(raw) > maxDepth:
+		d.stats.Skip(transcript.SkipDeep, 1)
 		return nil
 	}
 	o, ok := parseObject(jsonvalue.Compact(raw))
 	if !ok || !isEvent(o) {
-		d.skip(SkipNoEvent, 1)
+		d.stats.Skip(SkipNoEvent, 1)
 		return nil
 	}
 	return d.apply(o)
 }
 
-// isEvent tells an event from other objects: somebody said it, it has content, or it does
-// something.
+// isEvent reports whether an object is an event: it has an author, content or actions.
 func isEvent(o object) bool {
 	if author, ok := jsonvalue.Text(o.get("author")); ok && author != "" {
 		return true
@@ -267,16 +255,10 @@ func isEvent(o object) bool {
 	return false
 }
 
-// maxParts is how many parts an event may have. Whoever pairs calls with results compares each with
-// each.
+// maxParts is the most parts of an event. Pairing compares each call with each result.
 const maxParts = 10000
 
-func tooMany(parts json.RawMessage) bool {
-	list, _ := jsonvalue.Elements(parts)
-	return len(list) > maxParts
-}
-
-// changes takes what an event sets in the session's state.
+// changes keeps the values that an event sets in the session's state.
 func (d *reader) changes(o object) {
 	actions, _ := parseObject(o.get("actions"))
 	delta, _ := parseObject(actions.get("stateDelta"))
@@ -287,7 +269,7 @@ func (d *reader) changes(o object) {
 	}
 }
 
-// settleState says what the session's state is.
+// settleState sets App, User and State.
 func (d *reader) settleState() {
 	d.stats.App, _ = jsonvalue.Text(d.session.get("appName"))
 	d.stats.User, _ = jsonvalue.Text(d.session.get("userId"))
@@ -302,13 +284,14 @@ func (d *reader) settleState() {
 
 // apply turns an event into steps.
 func (d *reader) apply(o object) error {
-	if content, _ := parseObject(o.get("content")); tooMany(content.get("parts")) {
-		d.skip(SkipParts, 1)
+	content, _ := parseObject(o.get("content"))
+	if list, _ := jsonvalue.Elements(content.get("parts")); len(list) > maxParts {
+		d.stats.Skip(SkipParts, 1)
 		return nil
 	}
-	d.stats.Events++
+	d.stats.Records++
 	if string(o.get("partial")) == "true" {
-		d.stats.Partial++
+		d.stats.Pass(passedPartial)
 		return nil
 	}
 	if t, _, ok := parseStamp(o.get("timestamp"), d.unit); ok && t.After(d.newest) {
@@ -333,7 +316,7 @@ func (d *reader) apply(o object) error {
 	return nil
 }
 
-// rewind takes the messages from the first one of an invocation on out of the conversation.
+// rewind emits a rewind to the first message of an invocation.
 func (d *reader) rewind(e *event) error {
 	at := d.begun[e.rewind]
 	first := d.said[at]
@@ -346,10 +329,4 @@ func (d *reader) rewind(e *event) error {
 	mark := transcript.Message{Origin: e.origin, Time: e.time}
 	mark.Origin.Message = transcript.Fit("rewind:" + e.origin.Message)
 	return d.emit(transcript.Step{Kind: transcript.KindRewind, Message: mark, RewindTo: first.origin})
-}
-
-// known reports whether a rewind to an invocation finds one.
-func (d *reader) known(invocation string) bool {
-	_, ok := d.begun[invocation]
-	return ok
 }

@@ -7,26 +7,26 @@ import (
 	"io"
 )
 
-// MaxEvent is the most bytes of one event that are read: what a message of a store may have. A
+// MaxEvent is the most bytes of one event that are read, the same as for a message of a store. A
 // longer one is counted and passed over without being kept in memory.
 const MaxEvent = 16 << 20
 
-// scanner cuts an input into JSON values and lines. NUL bytes, as a crash leaves them, are left
-// out.
+// scanner cuts an input into JSON values and lines. It leaves out NUL bytes, which a crash can
+// leave in a file.
 type scanner struct {
 	r     *bufio.Reader
-	keep  bool   // what is taken is noted in taken
-	taken []byte // what was taken while keep was set
+	keep  bool   // add the bytes to taken
+	taken []byte // the bytes that were read while keep was set
 	nuls  int    // runs of NUL bytes
 	inRun bool
-	err   error // why reading failed, but for the end of the input
+	err   error // of the input; nil for io.EOF
 }
 
 var errTooLong = errors.New("too long")
 
 func newScanner(r io.Reader) *scanner { return &scanner{r: bufio.NewReaderSize(r, 64<<10)} }
 
-// take returns the next byte. io.EOF is the end of the input, or a failure that is in s.err.
+// take returns the next byte. io.EOF is the end of the input, or an error that is in s.err.
 func (s *scanner) take() (byte, error) {
 	for {
 		c, err := s.r.ReadByte()
@@ -50,7 +50,7 @@ func (s *scanner) take() (byte, error) {
 	}
 }
 
-// back gives back the byte that was taken last.
+// back unreads the last byte.
 func (s *scanner) back() {
 	_ = s.r.UnreadByte() // one was read just now
 	if s.keep {
@@ -68,8 +68,8 @@ func (s *scanner) next() (byte, error) {
 	}
 }
 
-// line returns the next line without its line feed; errTooLong for one over limit bytes, which is
-// passed over. After the last line it returns io.EOF; ended is false for one without a line feed.
+// line returns the next line without its line feed. ended is false if the line has none. It returns
+// errTooLong for a line over limit bytes, which it passes over, and io.EOF after the last line.
 func (s *scanner) line(limit int) (text []byte, ended bool, err error) {
 	for {
 		c, end := s.take()
@@ -88,9 +88,9 @@ func (s *scanner) line(limit int) (text []byte, ended bool, err error) {
 	}
 }
 
-// value returns the bytes of the next value. It looks at brackets and quotes only: what it returns
-// may be no JSON. errTooLong for one over limit bytes, which is passed over; io.EOF where the input
-// ends inside it.
+// value returns the bytes of the next value. It looks at brackets and quotes only, so the bytes
+// need not be JSON. It returns errTooLong for a value over limit bytes, which it passes over, and
+// io.EOF if the input ends inside the value.
 func (s *scanner) value(limit int) ([]byte, error) {
 	c, err := s.next()
 	if err != nil {

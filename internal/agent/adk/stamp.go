@@ -30,8 +30,8 @@ func ParseUnit(s string) (Unit, error) {
 	return Detect, errors.New("py (seconds) and js (milliseconds) are the units")
 }
 
-// milliseconds is the least size of a time that is taken for milliseconds: in March 1973. As
-// seconds it would be in the year 5138.
+// milliseconds is the smallest number that is taken for milliseconds: March 1973. As seconds it
+// would be the year 5138.
 const milliseconds = 1e11
 
 // The times that an entry's header holds, in milliseconds.
@@ -45,8 +45,8 @@ const (
 	maxExponent = 30
 )
 
-// parseStamp reads a timestamp. below are the digits of the decimal fraction of a millisecond,
-// which an entry has no room for.
+// parseStamp parses a timestamp. below are the digits after the millisecond, which an entry does
+// not hold.
 func parseStamp(raw json.RawMessage, unit Unit) (t time.Time, below string, ok bool) {
 	size, err := strconv.ParseFloat(string(raw), 64)
 	if err != nil || len(raw) == 0 || raw[0] == '"' {
@@ -79,7 +79,7 @@ func parseStamp(raw json.RawMessage, unit Unit) (t time.Time, below string, ok b
 	return time.UnixMilli(ms).UTC(), below, true
 }
 
-// decimal reads a JSON number without its sign as digits times a power of ten.
+// decimal parses a JSON number without a sign as digits and a power of ten.
 func decimal(number string) (digits string, exponent int, ok bool) {
 	mantissa, power, scientific := strings.Cut(strings.ToLower(number), "e")
 	if scientific {
@@ -94,8 +94,8 @@ func decimal(number string) (digits string, exponent int, ok bool) {
 	return digits, exponent - len(fraction), ok
 }
 
-// printStamp prints a time. Whoever counts in seconds gets a fraction always, since it is a float
-// there.
+// printStamp prints a time. Seconds always have a fraction, because they are a float in ADK for
+// Python.
 func printStamp(t time.Time, below string, unit Unit) json.RawMessage {
 	ms := t.UnixMilli()
 	if unit != Python {

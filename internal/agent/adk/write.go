@@ -1,7 +1,6 @@
 package adk
 
 import (
-	"bufio"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -17,60 +16,39 @@ import (
 type WriteOptions struct {
 	Session string // the session's id
 	Agent   string // the author of what a model says, and of results
-	App     string // "" for what the session itself says, else DefaultApp
-	User    string // "" for what the session itself says, else DefaultUser
+	App     string // "" for that of Kept, or else DefaultApp
+	User    string // "" for that of Kept, or else DefaultUser
 	Unit    Unit   // of timestamps; Detect is JavaScript
-	Lines   bool   // an event a line, and nothing of the session
-	Bare    bool   // without what only ctx reads
-	// State is the session's state as an object; nil for what the session itself says.
+	Lines   bool   // an event a line, without the session around them
+	Bare    bool   // without the metadata that only ctx reads
+	// State is the session's state as an object; nil for that of Kept.
 	State json.RawMessage
-	// Kept is the note that an import made of what the session has besides events: IsSession tells.
-	// nil for none.
+	// Kept is the note with the members that the imported session had besides events; nil for none.
+	// See IsSession.
 	Kept *transcript.Message
 }
 
-// Orphan is the Caller of a result whose call is nowhere.
-const Orphan = -2
-
-// Item is a message and its place in a session.
-type Item struct {
-	transcript.Message
-	Invocation string   // the one that it belongs to, whoever names it
-	Path       []string // the branches that it was said in, where that was in a fork, the outer one first
-	Branch     string   // set by the Writer
-	Number     int      // of the message, from 0
-	// Caller is the number of the message that made the calls which this one answers; -1 where it
-	// answers none, Orphan where there is no such message.
-	Caller int
-	Open   []string // calls of it that nobody answers
-	Set    []uint64 // the token set of its branch, where it is asked for
-
-	tools func(string) string
+// item is a message that becomes an event, or a piece of one.
+type item struct {
+	*transcript.Item
+	branch string                 // Path as ADK has it
+	tool   func(id string) string // names the tool of a call that the message answers
 }
 
-// Written is what a Writer reports.
-type Written struct {
-	Events   int
-	Messages int // in them; of an event that has the results of several each is counted
-	Notes    int // events without content: no model sees them
-	Answered int // calls without a result, answered with an error
-	Orphans  int // results without a call, kept where no model sees them
-	Gone     int // messages whose words are gone
-	Left     int // messages and notes that are not there, since they have no place without metadata
-	Session  int // 1 where what the session has besides events is not there, since only events are
-}
+// The keys of transcript.Written.Left.
+const (
+	leftPlace   = "without a place" // what only metadata could say
+	leftSession = "session"         // its members besides events, where only events are written
+)
 
-// Writer writes messages as the events of a session, oldest first. The same messages give the same
-// bytes.
-type Writer struct {
-	out     *bufio.Writer
+// writer is the codec of sessions.
+type writer struct {
+	*transcript.Output
 	o       WriteOptions
-	e       encoder
-	report  Written
 	seen    map[string]bool
 	callers map[int]*caller
-	due     []int // callers some of whose calls are open, and not told yet
-	group   []*Item
+	due     []int // callers some of whose calls are open, and not answered yet
+	group   []item
 	newest  time.Time       // of the events
 	last    json.RawMessage // newest as its event has it
 }
@@ -78,13 +56,13 @@ type Writer struct {
 // caller is a message that made calls.
 type caller struct {
 	id   string // of its event
-	item *Item  // without words
+	item item   // without words
 	open []format.Call
 	told bool
 }
 
-// place is where among the calls the first of some results belongs.
-func (c *caller) place(results []string) int {
+// index returns the index of the first call that some results answer.
+func (c *caller) index(results []string) int {
 	for i, call := range c.item.Calls {
 		if slices.Contains(results, call.ID) {
 			return i
@@ -93,27 +71,31 @@ func (c *caller) place(results []string) int {
 	return len(c.item.Calls)
 }
 
-// NewWriter begins a session. Close ends it.
-func NewWriter(w io.Writer, o WriteOptions) *Writer {
+// NewWriter begins a session. The places of the messages (Item.Number, Caller, Turn and Path) are
+// written down. Written.Messages counts each message of an event, also one that is a note.
+func NewWriter(w io.Writer, o WriteOptions) transcript.Writer {
 	if o.Unit == Detect {
 		o.Unit = JavaScript
 	}
-	wr := &Writer{
-		out: bufio.NewWriterSize(w, 64<<10), o: o, seen: map[string]bool{}, callers: map[int]*caller{},
-		e: encoder{session: o.Session, agent: o.Agent, unit: o.Unit, bare: o.Bare},
-	}
-	switch {
-	case !o.Lines:
-		wr.head()
-	case o.Kept != nil:
-		wr.report.Session = 1
-	}
-	return wr
+	session := transcript.WriteOptions{Session: o.Session}
+	return transcript.NewWriter(w, session, func(out *transcript.Output) transcript.Codec {
+		return &writer{Output: out, o: o, seen: map[string]bool{}, callers: map[int]*caller{}}
+	})
 }
 
-// head writes what a session has before its events.
-func (w *Writer) head() {
-	kept := w.kept()
+// Begin writes the beginning of the session, unless only events are written.
+func (w *writer) Begin(*transcript.Item) {
+	switch {
+	case !w.o.Lines:
+		w.head()
+	case w.o.Kept != nil:
+		w.Report.Left[leftSession] = 1
+	}
+}
+
+// head writes the members that come before the events.
+func (w *writer) head() {
+	kept := keptIn(w.o.Kept)
 	pick := func(own, name, standard string) json.RawMessage {
 		if own != "" {
 			return jsonvalue.Encode(own)
@@ -134,80 +116,76 @@ func (w *Writer) head() {
 		{"id", jsonvalue.Encode(w.o.Session)}, {"appName", pick(w.o.App, "appName", DefaultApp)}, {"userId", pick(w.o.User, "userId", DefaultUser)}, {"state", state},
 	}
 	line := head.encode()
-	w.write(line[:len(line)-1], `,"events":[`)
+	w.Print("", line[:len(line)-1])
+	w.Print(`,"events":[`, nil)
 }
 
-// tail writes what a session has after its events: what comes before them says by its names what
+// tail writes the members that come after the events. A reader decides by the first members what
 // the input is.
-func (w *Writer) tail() {
+func (w *writer) tail() {
 	tail := object{{"lastUpdateTime", w.updated()}}
-	tail = append(tail, w.kept().without("id", "appName", "userId", "state", "lastUpdateTime", "events")...)
-	w.write(nil, "\n],")
-	w.write(tail.encode()[1:], "\n")
+	tail = append(tail, keptIn(w.o.Kept).without("id", "appName", "userId", "state", "lastUpdateTime", "events")...)
+	w.Print("\n],", tail.encode()[1:])
+	w.Print("\n", nil)
 }
 
-// Owner returns whose session an import found, by the note that it made; "" where that does not
-// say.
+// Owner returns the names of the app and the user in the note that an import made; "" for none.
 func Owner(kept *transcript.Message) (app, user string) {
-	w := Writer{o: WriteOptions{Kept: kept}}
-	app, _ = jsonvalue.Text(w.kept().get("appName"))
-	user, _ = jsonvalue.Text(w.kept().get("userId"))
+	o := keptIn(kept)
+	app, _ = jsonvalue.Text(o.get("appName"))
+	user, _ = jsonvalue.Text(o.get("userId"))
 	return app, user
 }
 
-// kept is what the session has besides events, as an import found it.
-func (w *Writer) kept() object {
-	if w.o.Kept == nil {
+// keptIn returns the members in the note that an import made; nil for no note.
+func keptIn(note *transcript.Message) object {
+	if note == nil {
 		return nil
 	}
-	_, rest := wordsOf(w.o.Kept)
+	_, rest := wordsOf(note)
 	kept, _ := parseObject(rest.get("session"))
 	return kept
 }
 
-func (w *Writer) write(b []byte, more string) {
-	_, _ = w.out.Write(b)
-	_, _ = w.out.WriteString(more) // the first error is kept, and Close returns it
-}
-
-// Add writes the next message. The caller may use it again afterwards.
-func (w *Writer) Add(it Item) error {
-	it.Branch = branchName(it.Path)
-	it.tools = func(id string) string { return w.tool(it.Caller, id) }
+// Message writes a message as an event, or holds a result back for others of the same call. It
+// counts the messages itself, with their events.
+func (w *writer) Message(of *transcript.Item) bool {
+	it := item{of, branchName(of.Path), func(id string) string { return w.tool(of.Caller, id) }}
 	if it.Gone != "" {
-		w.report.Gone++
+		w.Report.Changed[transcript.ChangedForgotten]++
 	}
-	if w.joins(&it) {
-		if len(w.group) > 0 && !alike(w.group[0], &it) {
+	if w.joins(it) {
+		if len(w.group) > 0 && !alike(w.group[0], it) {
 			w.flush()
 		}
 		w.answer(it.Caller)
-		w.group = append(w.group, &it)
-		return nil
+		w.group = append(w.group, it)
+		return false
 	}
 	w.flush()
 	if !it.Note {
 		w.answer(it.Caller)
 	}
-	w.one(&it)
-	return nil
+	w.one(it)
+	return false
 }
 
-// joins reports whether a message is a result that shares an event with others of the same call.
-func (w *Writer) joins(it *Item) bool {
+// joins reports whether a message is a result that may share an event with other results of the
+// same message.
+func (w *writer) joins(it item) bool {
 	return it.Origin.Agent != Agent && it.Role == transcript.RoleTool && !it.Note && it.Gone == "" && it.Caller >= 0 && it.Set == nil &&
 		len(it.Calls) == 0 && w.callers[it.Caller] != nil
 }
 
 // alike reports whether two results can be in one event.
-func alike(a, b *Item) bool {
+func alike(a, b item) bool {
 	_, kept := wordsOf(&a.Message)
 	_, also := wordsOf(&b.Message)
-	return a.Caller == b.Caller && a.Invocation == b.Invocation && a.Branch == b.Branch && string(kept.encode()) == string(also.encode())
+	return a.Caller == b.Caller && a.Turn == b.Turn && a.branch == b.branch && string(kept.encode()) == string(also.encode())
 }
 
-// tool is the tool that a message called under an id.
-func (w *Writer) tool(number int, id string) string {
+// tool returns the tool that a message called under an id.
+func (w *writer) tool(number int, id string) string {
 	if c := w.callers[number]; c != nil {
 		for _, call := range c.item.Calls {
 			if call.ID == id {
@@ -219,26 +197,27 @@ func (w *Writer) tool(number int, id string) string {
 }
 
 // one writes a message as an event of its own.
-func (w *Writer) one(it *Item) {
+func (w *writer) one(it item) {
 	id := w.id(it.Origin.Message)
-	raw, content := w.e.one(it, id)
-	if it.Caller == Orphan {
-		w.report.Orphans++
+	d := w.draft(it, id)
+	content := len(d.content) > 0
+	if it.Orphan {
+		w.Report.Changed[transcript.ChangedOrphans]++
 	}
 	if w.o.Bare && !content {
-		w.report.Left++
+		w.Report.Left[leftPlace]++
 		return
 	}
-	w.event(raw, 1)
+	w.event(d, 1)
 	if !content {
-		w.report.Notes++
+		w.Report.Notes++
 	}
 	if len(it.Calls) == 0 || it.Note {
 		return
 	}
-	light := *it
-	light.Text, light.Parts, light.tools = "", nil, nil
-	c := &caller{id: id, item: &light}
+	light := *it.Item
+	light.Text, light.Parts = "", nil
+	c := &caller{id: id, item: item{Item: &light, branch: it.branch}}
 	waiting := longRunning(&it.Message)
 	for _, call := range it.Calls {
 		if slices.Contains(it.Open, call.ID) && !slices.Contains(waiting, call.ID) {
@@ -251,7 +230,7 @@ func (w *Writer) one(it *Item) {
 	}
 }
 
-// longRunning are the calls of an event that say themselves that they take their time.
+// longRunning returns the calls of an event that it marks as long running.
 func longRunning(m *transcript.Message) (ids []string) {
 	_, rest := wordsOf(m)
 	list, _ := jsonvalue.Elements(rest.get("longRunningToolIds"))
@@ -263,8 +242,8 @@ func longRunning(m *transcript.Message) (ids []string) {
 	return ids
 }
 
-// flush writes the results that wait for more of the same call.
-func (w *Writer) flush() {
+// flush writes the results that are held back.
+func (w *writer) flush() {
 	if len(w.group) == 0 {
 		return
 	}
@@ -273,9 +252,9 @@ func (w *Writer) flush() {
 	w.group = nil
 }
 
-// answer has every open call answered that has not been yet, but for those of one message, whose
-// results come now.
-func (w *Writer) answer(but int) {
+// answer writes an error for every open call that has no result yet, except for the calls of one
+// message, whose results come now.
+func (w *writer) answer(but int) {
 	for _, number := range slices.Clone(w.due) {
 		if number != but {
 			w.respond(number, nil)
@@ -285,7 +264,7 @@ func (w *Writer) answer(but int) {
 
 // respond writes an event with the results of a message's calls, and with an error for each call
 // that will not get one.
-func (w *Writer) respond(number int, items []*Item) {
+func (w *writer) respond(number int, items []item) {
 	c := w.callers[number]
 	var stand []format.Call
 	if !c.told {
@@ -295,23 +274,25 @@ func (w *Writer) respond(number int, items []*Item) {
 	if len(items)+len(stand) == 0 {
 		return
 	}
-	w.report.Answered += len(stand)
+	if len(stand) > 0 {
+		w.Report.Changed[transcript.ChangedCalls] += len(stand)
+	}
 	id := w.id(c.id + "#resp")
-	d := w.e.join(id, c, items, stand)
-	if len(items) == 0 || w.o.Bare || w.e.readsBack(d, items...) {
-		w.event(w.e.print(d), len(items))
+	d := w.join(id, c, items, stand)
+	if len(items) == 0 || w.o.Bare || w.readsBack(d, items...) {
+		w.event(d, len(items))
 		return
 	}
 	if len(stand) > 0 {
-		w.event(w.e.print(w.e.join(id, c, nil, stand)), 0)
+		w.event(w.join(id, c, nil, stand), 0)
 	}
 	for _, it := range items {
 		w.one(it)
 	}
 }
 
-// id is an event's id: the one that is wished for, or where another event has it one with a number.
-func (w *Writer) id(wish string) string {
+// id returns the id of an event: wish, with a number after it if another event has that id.
+func (w *writer) id(wish string) string {
 	id := wish
 	for n := 2; w.seen[id]; n++ {
 		id = fmt.Sprintf("%s-%d", wish, n)
@@ -320,43 +301,39 @@ func (w *Writer) id(wish string) string {
 	return id
 }
 
-func (w *Writer) event(raw json.RawMessage, messages int) {
-	switch {
-	case w.o.Lines:
-	case w.report.Events > 0:
-		w.write(nil, ",\n")
-	default:
-		w.write(nil, "\n")
-	}
-	end := ""
-	if w.o.Lines {
-		end = "\n"
-	}
-	w.write(raw, end)
-	w.report.Events++
-	w.report.Messages += messages
+// event writes an event that stands for a number of messages.
+func (w *writer) event(d *draft, messages int) {
+	raw := w.print(d)
+	w.Report.Messages += messages
 	o, _ := parseObject(raw)
-	raw = o.get("timestamp")
-	if t, _, ok := parseStamp(raw, w.o.Unit); ok && (w.last == nil || t.After(w.newest)) {
-		w.newest, w.last = t, raw
+	stamp := o.get("timestamp")
+	if t, _, ok := parseStamp(stamp, w.o.Unit); ok && (w.last == nil || t.After(w.newest)) {
+		w.newest, w.last = t, stamp
 	}
+	if w.o.Lines {
+		w.Record(raw)
+		return
+	}
+	if w.Report.Records > 0 {
+		w.Print(",", nil)
+	}
+	w.Print("\n", raw)
+	w.Report.Records++
 }
 
-// Close writes what is left of the session, and returns what was written, or the first error that
-// writing met.
-func (w *Writer) Close() (Written, error) {
+// End writes what was held back, and the end of the session.
+func (w *writer) End() {
 	w.flush()
 	w.answer(-1)
 	if !w.o.Lines {
 		w.tail()
 	}
-	return w.report, w.out.Flush()
 }
 
-// updated is when the session was changed last: with its newest event, or where an import was told
-// so after that.
-func (w *Writer) updated() json.RawMessage {
-	kept, _, ok := parseStamp(w.kept().get("lastUpdateTime"), JavaScript)
+// updated returns the time of the session's last change: that of its newest event, or a later one
+// that an import found.
+func (w *writer) updated() json.RawMessage {
+	kept, _, ok := parseStamp(keptIn(w.o.Kept).get("lastUpdateTime"), JavaScript)
 	switch {
 	case ok && kept.After(w.newest):
 		return printStamp(kept, "", w.o.Unit)

@@ -24,15 +24,15 @@ type Agent struct {
 	Title   string // for people: "Claude Code"
 	Example string // a pattern of files that Read takes
 	About   string // more help for the import
-	// Short says that the JSON document of an import has unknown_rewinds, and none of agent, changed,
-	// returned and kept.
+	// Short says that the JSON document of an import has unknown_rewinds, and none of agent,
+	// changed, returned and kept.
 	Short bool
 	Traits
 
 	// Read reads a transcript. name is that of its file without its ending, or "".
 	Read func(name string, r io.Reader, emit func(transcript.Step) error) (transcript.Stats, error)
-	// ReadFile returns a reader for a session that is stored as several files, of which path is one;
-	// nil for any other path.
+	// ReadFile returns a reader for a session that is stored as several files, of which path is
+	// one; nil for any other path.
 	ReadFile func(path string) transcript.Read
 	// Write begins a transcript.
 	Write func(w io.Writer, o transcript.WriteOptions) transcript.Writer
@@ -58,14 +58,14 @@ type Agent struct {
 
 // Traits tell an import how to treat the messages of an agent.
 type Traits struct {
-	// Keeps says that a message has fields of its record in a part, under the agent's name. No other
-	// agent is shown them.
+	// Keeps says that a message has fields of its record in a part, under the agent's name. No
+	// other agent is shown them.
 	Keeps bool
 	// ByWords says that versions of a message differ by words and parts; else by role, author and
 	// text.
 	ByWords bool
-	// Resumes says that the agent gives a session that it resumes a new id, and keeps the ids of its
-	// messages.
+	// Resumes says that the agent gives a session that it resumes a new id, and keeps the ids of
+	// its messages.
 	Resumes bool
 	// NamesOnly says that the id of a session has to be a name: no digest takes its place.
 	NamesOnly bool
@@ -99,11 +99,9 @@ var agents = [...]Agent{
 	{
 		Name: "codex", Source: codex.Agent, Title: "Codex CLI", Example: "~/.codex/sessions/*/*/*/rollout-*.jsonl",
 		Traits: Traits{Keeps: true, ByWords: true},
-		Read: func(_ string, r io.Reader, emit func(transcript.Step) error) (transcript.Stats, error) {
-			return codex.Read(r, emit)
-		},
-		Write: codex.NewWriter,
-		NewID: transcript.UUID, TakesID: transcript.IsUUID,
+		Read:   anyName(codex.Read),
+		Write:  codex.NewWriter,
+		NewID:  transcript.UUID, TakesID: transcript.IsUUID,
 		Order:         orderCodex,
 		Root:          func(e Env) string { return e.under("CODEX_HOME", ".codex", "") },
 		Discover:      discoverCodex,
@@ -112,10 +110,8 @@ var agents = [...]Agent{
 	},
 	{
 		Name: "opencode", Source: opencode.Agent, Title: "opencode", Example: "session.json",
-		Traits: Traits{Keeps: true, ByWords: true},
-		Read: func(_ string, r io.Reader, emit func(transcript.Step) error) (transcript.Stats, error) {
-			return opencode.Read(r, emit)
-		},
+		Traits:        Traits{Keeps: true, ByWords: true},
+		Read:          anyName(opencode.Read),
 		ReadFile:      readOpencodeStorage,
 		Write:         opencode.NewWriter,
 		NewID:         func(of ...string) string { return "ses_" + transcript.Derive(26, of...) },
@@ -128,12 +124,19 @@ var agents = [...]Agent{
 	{
 		Name: "jsonl", Source: plain.Agent, Title: "any program, as JSON lines", Example: "chat.jsonl",
 		Traits: Traits{Keeps: true},
-		Read: func(_ string, r io.Reader, emit func(transcript.Step) error) (transcript.Stats, error) {
-			return plain.Read(r, emit)
-		},
-		Write: plain.NewWriter,
-		NewID: func(...string) string { return "" }, TakesID: anyID,
+		Read:   anyName(plain.Read),
+		Write:  plain.NewWriter,
+		NewID:  func(...string) string { return "" }, TakesID: anyID,
 	},
+}
+
+type emit = func(transcript.Step) error
+
+// anyName makes an Agent.Read of a reader that needs no name.
+func anyName(
+	read func(io.Reader, emit) (transcript.Stats, error),
+) func(string, io.Reader, emit) (transcript.Stats, error) {
+	return func(_ string, r io.Reader, e emit) (transcript.Stats, error) { return read(r, e) }
 }
 
 func anyID(string) bool { return true }

@@ -8,17 +8,17 @@ import (
 	"github.com/gemini-ctx/ctx/internal/jsonvalue"
 )
 
-// partOf makes a part of a block of content. tool names the tool of a call. What a block has
-// besides is kept in the part.
+// partOf makes a part of a block of content, and keeps the members that parts do not have. tool
+// names the tool of a call.
 func partOf(raw json.RawMessage, tool func(id string) string) json.RawMessage {
 	if s, ok := jsonvalue.Text(raw); ok {
-		return transcript.TextPart(s, more(jsonvalue.Object{"bare": json.RawMessage("true")}))
+		return transcript.TextPart(s, transcript.Extra(Agent, jsonvalue.Object{"bare": json.RawMessage("true")}))
 	}
-	b := object(raw)
+	b := jsonvalue.AsObject(raw)
 	switch b.Text("type") {
 	case "text":
 		if s, ok := jsonvalue.Text(b["text"]); ok {
-			return transcript.TextPart(s, more(b.Without("type", "text")))
+			return transcript.TextPart(s, transcript.Extra(Agent, b.Without("type", "text")))
 		}
 	case "thinking":
 		if s, ok := jsonvalue.Text(b["thinking"]); ok {
@@ -26,7 +26,8 @@ func partOf(raw json.RawMessage, tool func(id string) string) json.RawMessage {
 		}
 	case "tool_use":
 		if b.Text("id") != "" && b.Text("name") != "" && b.Object("input") != nil {
-			return transcript.CallPart(b.Text("id"), b.Text("name"), b["input"], more(b.Without("type", "id", "name", "input")))
+			rest := b.Without("type", "id", "name", "input")
+			return transcript.CallPart(b.Text("id"), b.Text("name"), b["input"], transcript.Extra(Agent, rest))
 		}
 	case "tool_result":
 		if id := b.Text("tool_use_id"); id != "" {
@@ -40,14 +41,6 @@ func partOf(raw json.RawMessage, tool func(id string) string) json.RawMessage {
 	return transcript.HiddenPart(jsonvalue.Object{Agent: jsonvalue.Encode(jsonvalue.Object{"block": raw})})
 }
 
-// more is what a part keeps of a block that it has no member for.
-func more(rest jsonvalue.Object) jsonvalue.Object {
-	if len(rest) == 0 {
-		return nil
-	}
-	return jsonvalue.Object{Agent: jsonvalue.Encode(rest)}
-}
-
 func resultPart(b jsonvalue.Object, id, tool string) json.RawMessage {
 	rest := b.Without("type", "tool_use_id", "content")
 	text, isText := jsonvalue.Text(b["content"])
@@ -57,7 +50,7 @@ func resultPart(b jsonvalue.Object, id, tool string) json.RawMessage {
 	case isList:
 		var texts []string
 		for _, raw := range list {
-			if s, ok := jsonvalue.Text(object(raw)["text"]); ok {
+			if s, ok := jsonvalue.Text(jsonvalue.AsObject(raw)["text"]); ok {
 				texts = append(texts, s)
 			}
 		}
@@ -77,7 +70,7 @@ func resultPart(b jsonvalue.Object, id, tool string) json.RawMessage {
 		member = "error"
 		delete(rest, "is_error")
 	}
-	return transcript.ResultPart(id, tool, jsonvalue.Encode(map[string]string{member: text}), more(rest))
+	return transcript.ResultPart(id, tool, jsonvalue.Encode(map[string]string{member: text}), transcript.Extra(Agent, rest))
 }
 
 func mediaPart(b jsonvalue.Object) json.RawMessage {
@@ -87,10 +80,10 @@ func mediaPart(b jsonvalue.Object) json.RawMessage {
 	switch {
 	case source.Text("type") == "base64" && len(source) == 3 && source.Text("data") != "" && source.Text("media_type") != "" &&
 		isImage == (b.Text("type") == "image"):
-		return transcript.MediaPart(source.Text("media_type"), source.Text("data"), "", more(rest))
+		return transcript.MediaPart(source.Text("media_type"), source.Text("data"), "", transcript.Extra(Agent, rest))
 	case source.Text("type") == "url" && len(source) == 2 && source.Text("url") != "":
 		rest["type"] = b["type"]
-		return transcript.MediaPart("", "", source.Text("url"), more(rest))
+		return transcript.MediaPart("", "", source.Text("url"), transcript.Extra(Agent, rest))
 	}
 	return nil
 }
@@ -99,8 +92,7 @@ func textBlock(s string) json.RawMessage {
 	return jsonvalue.Encode(jsonvalue.Object{"type": jsonvalue.Encode("text"), "text": jsonvalue.Encode(s)})
 }
 
-// blockOf is a part as a block; ok is false where it has no form that Claude Code could give to a
-// model.
+// blockOf returns a part as a block; ok is false if the API has no block for it.
 func blockOf(p transcript.Part) (block json.RawMessage, ok bool) {
 	kept := p.Body.Object(Agent)
 	out := kept.Without()
@@ -170,7 +162,7 @@ func mediaBlock(p transcript.Part, out jsonvalue.Object) json.RawMessage {
 	return jsonvalue.Encode(out)
 }
 
-// wire is an id or a tool's name in letters that the API takes.
+// wire returns an id or a tool's name in letters that the API takes.
 func wire(s string) string {
 	plain := s != "" && len(s) <= 64
 	for _, c := range []byte(s) {

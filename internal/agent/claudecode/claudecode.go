@@ -2,9 +2,9 @@
 // with an id and its parent's. It is pure: bytes in, values out; no clock, no environment, no
 // files.
 //
-// What was said becomes parts in the shape of the Gemini API. Everything else that a record has
-// stays with its message, in a part that no model is shown, so that a message which goes out again
-// is the record that it was. docs/agents/claude-code.md says which is where.
+// Words, calls and results become parts in the shape of the Gemini API. The other members of a
+// record stay with its message, in a part that no model is shown, so that an export writes the
+// original record. docs/agents/claude-code.md lists the members.
 package claudecode
 
 import (
@@ -14,8 +14,8 @@ import (
 	"github.com/gemini-ctx/ctx/internal/jsonvalue"
 )
 
-// Agent is what the source of a message names that Claude Code wrote, and the member of a part
-// under which its own fields are kept.
+// Agent is the agent in the source of a message that Claude Code wrote, and the member of a part
+// with the fields that only Claude Code has.
 const Agent = "claude-code"
 
 // The kinds of record that are looked into.
@@ -33,7 +33,7 @@ const (
 	queuedID  = "queued:"
 )
 
-// unnamedID is the name of a record that has no id of its own.
+// unnamedID returns the name of a record that has no id of its own.
 func unnamedID(o jsonvalue.Object) string {
 	if o.Text("type") == kindQueue {
 		return queuedID + digest16(o.Without("parentUuid", "sessionId", transcript.HintName))
@@ -45,7 +45,7 @@ func digest16(o jsonvalue.Object) string {
 	return transcript.Derive(16, string(jsonvalue.Canonical(jsonvalue.Encode(o))))
 }
 
-// withID is a record that has no id of its own, with the name that it is given in a session.
+// withID returns a record that has no id of its own, with a name.
 func withID(o jsonvalue.Object, id, session string) jsonvalue.Object {
 	o = o.Without("parentUuid", "sessionId")
 	o.Set("uuid", id)
@@ -79,10 +79,5 @@ func Slug(dir string) string {
 	}, dir)
 }
 
-// MaxSlug is the longest name that Claude Code uses as it is; what is longer ends in a digest.
+// MaxSlug is the longest name that Claude Code uses unchanged. A longer one ends in a digest.
 const MaxSlug = 200
-
-func object(raw []byte) jsonvalue.Object {
-	o, _ := jsonvalue.ParseObject(raw)
-	return o
-}

@@ -3,6 +3,7 @@ package claudecode
 import (
 	"bytes"
 	"fmt"
+	"io"
 	"maps"
 	"os"
 	"strings"
@@ -15,7 +16,7 @@ import (
 
 var kit = transcripttest.Format{
 	Tree:  true,
-	Read:  Read,
+	Read:  read,
 	Write: transcripttest.Write(NewWriter),
 }
 
@@ -67,20 +68,20 @@ message user 0000000d-0000-4000-8000-00000000000d "and the buoy?"
 			t.Errorf("no %s", piece)
 		}
 	}
-	// Only what had left, and what says nothing, is not in it; nothing that ctx would have to explain
-	// is.
+	// Only what had left, and what says nothing, is not in it; nothing that ctx would have to
+	// explain is.
 	if bytes.Contains(out, []byte(`"ctx":`)) || bytes.Contains(out, []byte("Switch it off")) {
 		t.Errorf("%s", out)
 	}
 	for _, line := range bytes.Split(bytes.TrimSpace(session(t)), []byte("\n")) {
-		rec := object(line)
+		rec := jsonvalue.AsObject(line)
 		id := rec.Text("uuid")
 		if rec.Text("type") == "progress" || rec.True("isSidechain") || id >= "00000008" && id < "0000000a" || id == "" {
 			continue
 		}
 		found := false
 		for _, back := range bytes.Split(bytes.TrimSpace(out), []byte("\n")) {
-			if object(back).Text("uuid") == id {
+			if jsonvalue.AsObject(back).Text("uuid") == id {
 				found = jsonvalue.Same(line, back)
 				if !found {
 					t.Logf("%s\n%s", line, back)
@@ -211,4 +212,8 @@ func FuzzRead(f *testing.F) {
 
 func TestSeveral(t *testing.T) {
 	kit.CheckSeveral(t, transcript.WriteOptions{Session: "s", Dir: "/p"})
+}
+
+func read(r io.Reader, emit func(transcript.Step) error) (transcript.Stats, error) {
+	return ReadAs("", r, emit)
 }

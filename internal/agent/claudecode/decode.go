@@ -10,18 +10,13 @@ import (
 // decoder makes messages of records. It knows what it needs of the records before.
 type decoder struct {
 	tools map[string]string // the tool of each call
-	usage map[string]uint64 // output tokens counted of each answer, by its id: an answer has a record for each of its blocks
+	usage map[string]uint64 // output tokens counted so far, by the id of the answer
 }
 
 func newDecoder() *decoder { return &decoder{tools: map[string]string{}, usage: map[string]uint64{}} }
 
-// keptBefore is the member under which records are kept that stood before a message and say
-// nothing.
-const keptBefore = "before"
-
-// decode makes a message of a record with an id. parent is the member that says what the record
-// follows, as far as that is not what was said last; nil for nothing. before are records that stood
-// before it.
+// decode makes a message of a record with an id. parent is its parentUuid; nil if that is the
+// record of the message before it. before are the records that are kept with it.
 func (d *decoder) decode(o jsonvalue.Object, parent json.RawMessage, before []json.RawMessage) transcript.Message {
 	m := transcript.Message{Origin: transcript.Origin{Agent: Agent, Session: transcript.Fit(o.Text("sessionId")), Message: transcript.Fit(o.Text("uuid"))}}
 	rest := o.Without("uuid", "sessionId", "type", "parentUuid", "message", transcript.HintName)
@@ -47,7 +42,7 @@ func (d *decoder) decode(o jsonvalue.Object, parent json.RawMessage, before []js
 		}
 		for _, name := range []string{"content", "summary"} {
 			if s, ok := jsonvalue.Text(o[name]); ok && s != "" && len(parts) == 0 {
-				parts = append(parts, transcript.TextPart(s, more(jsonvalue.Object{"member": jsonvalue.Encode(name)})))
+				parts = append(parts, transcript.TextPart(s, transcript.Extra(Agent, jsonvalue.Object{"member": jsonvalue.Encode(name)})))
 				delete(rest, name)
 			}
 		}
@@ -56,7 +51,7 @@ func (d *decoder) decode(o jsonvalue.Object, parent json.RawMessage, before []js
 		rest["parentUuid"] = parent
 	}
 	if len(before) > 0 {
-		rest[keptBefore] = jsonvalue.Array(before)
+		rest[transcript.BeforeName] = jsonvalue.Array(before)
 	}
 	hints := transcript.ReadHints(o[transcript.HintName])
 	if len(rest) > 0 && (hints == nil || !hints.Alone) {
@@ -70,7 +65,7 @@ func (d *decoder) decode(o jsonvalue.Object, parent json.RawMessage, before []js
 }
 
 // prompted reads a prompt that the user typed while the agent worked: a record of the queue, or an
-// attachment. What the agent put into the queue itself, and any other attachment, is a note.
+// attachment. A prompt that the agent itself queued, and any other attachment, is a note.
 func (d *decoder) prompted(o jsonvalue.Object, m *transcript.Message, rest jsonvalue.Object) (parts []json.RawMessage) {
 	from, member := o, "content"
 	if o.Text("type") == kindAttachment {
@@ -82,7 +77,7 @@ func (d *decoder) prompted(o jsonvalue.Object, m *transcript.Message, rest jsonv
 	}
 	left := from.Without(member)
 	if s, ok := jsonvalue.Text(from[member]); ok {
-		parts = append(parts, transcript.TextPart(s, more(jsonvalue.Object{"member": jsonvalue.Encode(member)})))
+		parts = append(parts, transcript.TextPart(s, transcript.Extra(Agent, jsonvalue.Object{"member": jsonvalue.Encode(member)})))
 	} else if list, ok := from.Array(member); ok {
 		for _, raw := range list {
 			parts = append(parts, partOf(raw, func(string) string { return "" }))
@@ -176,7 +171,7 @@ func plain(raw json.RawMessage) bool {
 	return p.Kind == transcript.PartText && len(p.Body) == 1
 }
 
-// tokens returns the output tokens that no record of the same answer has told yet.
+// tokens returns the output tokens that no earlier record of the same answer has counted.
 func (d *decoder) tokens(inner jsonvalue.Object) uint64 {
 	all, id := inner.Object("usage").Number("output_tokens"), inner.Text("id")
 	if id == "" {

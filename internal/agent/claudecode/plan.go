@@ -13,15 +13,15 @@ import (
 type class byte
 
 const (
-	classNone    class = iota // nothing can be made of it
-	classAlias                // says nothing; records that follow it follow what it follows
+	classNone    class = iota // not a record
+	classAlias                // says nothing; records that follow it follow its parent
 	classWait                 // kept with the message after it
 	classSaid                 // a message or a note with an id
 	classSummary              // a note without an id
-	classQueued               // a prompt that waited, typed while the agent worked; plan.queue says which is said
+	classQueued               // a prompt that was typed while the agent worked: see plan.queue
 )
 
-// classOf tells what a record is. It looks at nothing but the record.
+// classOf classifies a record by its own members.
 func classOf(o jsonvalue.Object, hints *transcript.Hints) class {
 	kind, id := o.Text("type"), o.Text("uuid")
 	switch {
@@ -42,64 +42,60 @@ func classOf(o jsonvalue.Object, hints *transcript.Hints) class {
 // none is the index of no record.
 const none = int32(-1)
 
-// entry is what the plan keeps of a record: what it is, what it follows, and where it stands.
+// entry is what the plan keeps of a record.
 type entry struct {
-	class  class
-	id, up string // its name in the plan, and the parentUuid that it has
-	kind   string
-	agent  string // of a subagent
-	// version is that of the program which wrote it; "" where the record does not say.
-	version string
-	answer  string // the id of the model's answer that it is a block of
-	calls   []string
-	// results are the calls that it answers.
-	results []string
+	class   class
+	id, up  string // its name in the plan, and its parentUuid
+	kind    string
+	agent   string   // of a subagent
+	version string   // of the program that wrote it; "" if no record has said so yet
+	answer  string   // the id of the model's answer that it is a block of
+	calls   []string // that it makes
+	results []string // the calls that it answers
 
 	sidechain bool
-	chained   bool // it follows the record that it names, for the model, too
-	opens     bool // without a parent it begins the conversation anew
-	passive   bool // what comes after it need not follow it
+	chained   bool // for the model, too, it follows the record that it names
+	opens     bool // if it has no parent, it begins the conversation anew
+	passive   bool // the entry that comes after it need not follow it
 	unnamed   bool // it has no uuid: no record follows it
 	again     bool // a record with this id came before
 	twice     bool // a record with this id comes again
 	sent      bool // a queued prompt that was said to the model
 
-	place
+	position
 }
 
-// plan is the order in which the messages of a transcript are said: a tree, by what each record
-// follows, and its lines one after the other. The line that the transcript is on at its end comes
-// last.
+// plan is the order in which the messages of a transcript are said. The records make a tree; its
+// lines come one after the other, and the line that the transcript is on at its end comes last.
 type plan struct {
 	list     []entry // a record each, in the order of the bytes
 	index    map[string]int32
 	threads  map[string]*thread
-	calls    map[string]bool // those that were made
-	answers  map[string]int32
-	ends     []int32 // by path: its last entry
-	orphans  int     // entries that follow a record which is not there
+	calls    map[string]bool  // that were made
+	answers  map[string]int32 // by call, the entry with its result
+	ends     []int32          // by path: its last entry
+	orphans  int              // entries whose parent is not in the transcript
 	queue    []queued
 	waiting  []int              // of queue, those that have not left it
 	newest   string             // the version that a record named last
 	farthest int32              // the newest record that an answer of the model follows
-	texts    map[string][]int32 // what prompts say, to find those of the queue
+	texts    map[string][]int32 // the entries of prompts, by text, to find those of the queue
 	session  string             // of the records, the newest
-	first    string             // the first time that a record names
-	home     *transcript.Home
+	first    string             // the first timestamp
+	seen     transcript.Stats   // of the first reading
 }
 
 func newPlan() *plan {
 	return &plan{
 		index: map[string]int32{}, threads: map[string]*thread{}, calls: map[string]bool{}, answers: map[string]int32{}, texts: map[string][]int32{},
+		seen: transcript.NewStats(),
 	}
 }
 
-// record takes the next record. name is the session that the file is named for.
+// record adds the next record. name is the session that the file is named for.
 func (p *plan) record(o jsonvalue.Object, name string) {
 	hints := transcript.ReadHints(o[transcript.HintName])
-	if hints != nil && hints.Home != nil && p.home == nil {
-		p.home = hints.Home
-	}
+	p.seen.ReadHome(hints)
 	e := entry{class: classOf(o, hints), id: o.Text("uuid"), up: o.Text("parentUuid"), kind: o.Text("type"), sidechain: o.True("isSidechain")}
 	if s := o.Text("sessionId"); s != "" && (p.session == "" || p.session != name && e.class == classSaid) {
 		p.session = s
@@ -111,7 +107,7 @@ func (p *plan) record(o jsonvalue.Object, name string) {
 		p.newest = v
 	}
 	e.version = p.newest
-	e.place = place{group: none, pred: none, jump: none, active: none, run: none, named: none, child: none, next: none, last: none}
+	e.position = position{group: none, pred: none, jump: none, active: none, run: none, named: none, child: none, next: none, last: none}
 	switch e.class {
 	case classSaid:
 		p.said(o, hints, &e)
@@ -138,13 +134,13 @@ func (p *plan) record(o jsonvalue.Object, name string) {
 	p.index[e.id] = i
 }
 
-// said takes what decides about the place of a record with an id.
+// said reads the members of a record with an id that its position depends on.
 func (p *plan) said(o jsonvalue.Object, hints *transcript.Hints, e *entry) {
 	inner := o.Object("message")
 	chat := e.kind == kindUser || e.kind == kindAssistant
 	list, _ := inner.Array("content")
 	for _, raw := range list {
-		b := object(raw)
+		b := jsonvalue.AsObject(raw)
 		switch b.Text("type") {
 		case "tool_use":
 			e.calls = append(e.calls, b.Text("id"))
@@ -188,7 +184,7 @@ type thread struct {
 	order []int32 // the entries as they are said
 }
 
-// settle finds the place of every record, and the order in which they are said.
+// settle finds the position of every record, and the order in which they are said.
 func (p *plan) settle() {
 	p.settleQueue()
 	up := p.resolveAll()
@@ -232,8 +228,8 @@ func (p *plan) settle() {
 	}
 }
 
-// stands reports whether an entry has a place in a conversation. named says that the transcript
-// names a session: without one nothing names a record that has no id.
+// stands reports whether an entry has a position in a conversation. named says that the transcript
+// names a session, of which a record without an id takes its name.
 func (e *entry) stands(named bool) bool {
 	switch e.class {
 	case classSaid, classSummary:
@@ -244,13 +240,14 @@ func (e *entry) stands(named bool) bool {
 	return false
 }
 
-// What resolveAll says of an entry that follows no other one.
+// The values of resolveAll for an entry that follows no other one.
 const (
-	root   = int32(-1) // nothing is before it
-	orphan = int32(-2) // what it follows is not in the transcript
+	root   = int32(-1) // it has no parent
+	orphan = int32(-2) // its parent is not in the transcript
 )
 
-// resolveAll returns what each entry follows: the nearest one upwards that says something.
+// resolveAll returns for each entry the nearest one upwards that says something: an index, root or
+// orphan.
 func (p *plan) resolveAll() []int32 {
 	up := make([]int32, len(p.list))
 	direct := func(i int32) int32 {
@@ -263,7 +260,7 @@ func (p *plan) resolveAll() []int32 {
 		return orphan
 	}
 	const unknown, busy = int32(-3), int32(-4)
-	beyond := make([]int32, len(p.list)) // of an alias: what it follows
+	beyond := make([]int32, len(p.list)) // of an alias: the value for entries that follow it
 	for i := range beyond {
 		beyond[i] = unknown
 	}
@@ -294,8 +291,7 @@ func (p *plan) resolveAll() []int32 {
 	return up
 }
 
-// kept is the member to keep that says what an entry follows; nil where that is what was said
-// before it.
+// kept returns the parentUuid to keep with an entry; nil if it is that of the message before it.
 func (p *plan) kept(i int32) json.RawMessage {
 	e := &p.list[i]
 	up, before := "", ""
@@ -317,10 +313,10 @@ func (p *plan) kept(i int32) json.RawMessage {
 	return jsonvalue.Encode(up)
 }
 
-// maxAliases bounds how far a record that is missing is looked for.
+// maxAliases bounds the search for a record that is missing.
 const maxAliases = 1024
 
-// missing is the record that an orphan follows, beyond those that say nothing.
+// missing returns the record that an orphan follows, past the aliases.
 func (p *plan) missing(id string) string {
 	for range maxAliases {
 		at, ok := p.index[id]

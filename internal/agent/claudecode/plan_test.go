@@ -90,9 +90,9 @@ func TestUnnamedRecordsComeBack(t *testing.T) {
 	}
 	written := strings.Split(strings.TrimSpace(string(out)), "\n")
 	for _, line := range in {
-		rec := object([]byte(line)).Without("parentUuid")
+		rec := jsonvalue.AsObject([]byte(line)).Without("parentUuid")
 		if !slices.ContainsFunc(written, func(back string) bool {
-			return jsonvalue.Same(jsonvalue.Encode(rec), jsonvalue.Encode(object([]byte(back)).Without("parentUuid", transcript.HintName)))
+			return jsonvalue.Same(jsonvalue.Encode(rec), jsonvalue.Encode(jsonvalue.AsObject([]byte(back)).Without("parentUuid", transcript.HintName)))
 		}) {
 			t.Errorf("%s is not in\n%s", line, out)
 		}

@@ -46,15 +46,15 @@ func promptText(raw json.RawMessage) string {
 	list, _ := jsonvalue.Elements(raw)
 	var texts []string
 	for _, b := range list {
-		if s := object(b).Text("text"); s != "" {
+		if s := jsonvalue.AsObject(b).Text("text"); s != "" {
 			texts = append(texts, s)
 		}
 	}
 	return strings.Join(texts, "\n")
 }
 
-// isNotice reports whether a prompt of the queue is the agent's own: what a task in the background
-// has to say.
+// isNotice reports whether a prompt of the queue is the agent's own: the report of a task in the
+// background.
 func isNotice(text string) bool {
 	for _, open := range []string{"<task-notification>", "<agent-notification>"} {
 		if strings.HasPrefix(strings.TrimSpace(text), open) {
@@ -64,7 +64,7 @@ func isNotice(text string) bool {
 	return false
 }
 
-// waits notes what happens to the queue.
+// waits applies a record of the queue.
 func (p *plan) waits(o jsonvalue.Object) {
 	if o.Text("type") != kindQueue {
 		return
@@ -86,7 +86,7 @@ func (p *plan) waits(o jsonvalue.Object) {
 	p.waiting = left
 }
 
-// prompt notes what a record of the user, or an attachment in the place of one, says.
+// prompt notes the text of a record of the user, or of an attachment that stands for one.
 func (p *plan) prompt(o, inner jsonvalue.Object, e *entry) {
 	text := ""
 	switch {
@@ -100,8 +100,8 @@ func (p *plan) prompt(o, inner jsonvalue.Object, e *entry) {
 	}
 }
 
-// settleQueue finds the prompts of the queue that no other record says, and that were given to the
-// model.
+// settleQueue finds the prompts of the queue that were given to the model and that no other record
+// says.
 func (p *plan) settleQueue() {
 	for i := range p.queue {
 		q := &p.queue[i]
@@ -121,8 +121,8 @@ func (p *plan) settleQueue() {
 	}
 }
 
-// decided reports whether no record that says a removed prompt can be still to come. A version that
-// writes one does so before the model goes on.
+// decided reports whether no later record can say a prompt that was removed from the queue. A
+// version that writes such a record does so before the model goes on.
 func (p *plan) decided(q *queued) bool {
 	version := p.list[q.at].version
 	if version == "" {
@@ -131,7 +131,8 @@ func (p *plan) decided(q *queued) bool {
 	return atMost(version, lastBare) || p.farthest > q.removed
 }
 
-// atMost compares a version, as in 2.1.42, with another one. One that cannot be read is newer.
+// atMost reports whether a version, such as 2.1.42, is no newer than most. A version that cannot be
+// read is newer.
 func atMost(version string, most [3]int) bool {
 	pieces := strings.SplitN(version, ".", 3)
 	for i := range most {

@@ -12,121 +12,92 @@ import (
 	"github.com/gemini-ctx/ctx/internal/jsonvalue"
 )
 
-// Read reads a transcript, as transcript.Read says, but that a transcript which has grown need not
-// begin with the steps that it gave before: what a record follows decides where it stands, not its
-// line. The steps are line after line of the tree that the records make; the line that the
-// transcript is on at its end comes last, and a rewind leads from each to the next. What subagents
-// said is in threads of its own.
+// ReadAs reads a transcript, as transcript.Read says, with one exception: a transcript that has
+// grown may begin with other steps than before, because the parents of the records decide their
+// order. The steps follow the tree of the records line by line. The line that the transcript is on
+// at its end comes last, and a rewind leads from each line to the next. Each subagent has a thread
+// of its own.
 //
-// r is read twice. Where it is no io.Seeker, all of it is kept in memory, at most MaxInput bytes.
-func Read(r io.Reader, emit func(transcript.Step) error) (transcript.Stats, error) {
-	return ReadAs("", r, emit)
-}
-
-// ReadAs is Read for the transcript of a session that is known by name, as the file's name tells:
-// where no record has that name, the newest record says which session it is. Records of other
-// sessions before are the history that this one began with.
+// name is the session that the file is named for, or "". If no record names that session, the
+// newest record names it. Earlier records of other sessions are the history that this one began
+// with.
+//
+// r is read twice. If it cannot seek, all of it is kept in memory, at most MaxInput bytes.
 func ReadAs(name string, r io.Reader, emit func(transcript.Step) error) (transcript.Stats, error) {
-	twice, err := newTwice(r)
-	if err != nil {
-		return transcript.NewStats(), &transcript.ReadError{Err: err}
-	}
 	p := newPlan()
-	seen := transcript.NewStats()
-	if err := transcript.Lines(twice, &seen, starts(), true, func(o jsonvalue.Object) error {
+	from, start, err := seekable(r)
+	if err != nil {
+		return p.seen, &transcript.ReadError{Err: err}
+	}
+	err = transcript.Lines(from, &p.seen, starts(), true, func(o jsonvalue.Object) error {
 		p.record(o, name)
 		return nil
-	}); err != nil {
-		return seen, err
+	})
+	if err != nil {
+		return p.seen, err
 	}
 	p.settle()
-	if err := twice.again(); err != nil {
-		return seen, &transcript.ReadError{Err: err}
+	again, err := rewound(from, start)
+	if err != nil {
+		return p.seen, &transcript.ReadError{Err: err}
 	}
 	d := &reader{
 		decoder: newDecoder(), plan: p, stats: transcript.NewStats(), emit: emit, held: map[int32]held{}, digests: map[int32]string{},
 		prompts: map[string]string{}, told: map[*thread]*telling{},
 	}
-	d.stats.Session, d.stats.Home = p.session, p.home
-	d.tree = &transcript.Tree{Agent: Agent, Place: d.placeOf, Follows: d.follows}
-	err = transcript.Lines(twice, &d.stats, starts(), true, d.record)
-	if n := len(d.before); n > 0 {
-		d.stats.Passed["kept with what follows"] += n
-	}
+	d.stats.Session, d.stats.Home = p.session, p.seen.Home
+	d.tree = &transcript.Tree{Agent: Agent, Number: d.numberOf, Follows: d.follows}
+	err = transcript.Lines(again, &d.stats, starts(), true, d.record)
+	d.before.End(&d.stats)
 	if p.orphans > 0 {
 		d.stats.Passed[transcript.SkipOrphan] += p.orphans
 	}
 	return d.stats, err
 }
 
-// MaxInput is the most bytes of a transcript that are read from what cannot be read twice.
+// MaxInput is the most bytes of a transcript that are read from an input that cannot seek.
 const MaxInput = 512 << 20
 
-// twice is an input that is read two times: as far as it went the first time.
-type twice struct {
-	io.Reader
-	from io.ReadSeeker
-	at   int64
-	n    int64
-}
-
-func newTwice(r io.Reader) (*twice, error) {
+// seekable returns an input that can be read again, and where it starts.
+func seekable(r io.Reader) (from io.ReadSeeker, start int64, err error) {
 	if s, ok := r.(io.ReadSeeker); ok {
-		if at, err := s.Seek(0, io.SeekCurrent); err == nil {
-			t := &twice{from: s, at: at}
-			t.Reader = &counted{r: s, n: &t.n}
-			return t, nil
+		if start, err = s.Seek(0, io.SeekCurrent); err == nil {
+			return s, start, nil
 		}
 	}
 	b, err := io.ReadAll(io.LimitReader(r, MaxInput+1))
 	if err == nil && len(b) > MaxInput {
 		err = fmt.Errorf("more than %d bytes that cannot be read twice: import it from a file", MaxInput)
 	}
-	if err != nil {
-		return nil, err
+	return bytes.NewReader(b), 0, err
+}
+
+// rewound returns what was read of an input since start. What was written meanwhile is not there.
+func rewound(from io.ReadSeeker, start int64) (io.Reader, error) {
+	end, err := from.Seek(0, io.SeekCurrent)
+	if err == nil {
+		_, err = from.Seek(start, io.SeekStart)
 	}
-	t := &twice{from: bytes.NewReader(b)}
-	t.Reader = &counted{r: t.from, n: &t.n}
-	return t, nil
+	return io.LimitReader(from, end-start), err
 }
 
-// again goes back to the start.
-func (t *twice) again() error {
-	_, err := t.from.Seek(t.at, io.SeekStart)
-	t.Reader = io.LimitReader(t.from, t.n)
-	return err
-}
-
-type counted struct {
-	r io.Reader
-	n *int64
-}
-
-// Read implements io.Reader.
-func (c *counted) Read(b []byte) (int, error) {
-	n, err := c.r.Read(b)
-	*c.n += int64(n)
-	return n, err
-}
-
-// reader says what a plan has put in order.
+// reader emits the messages in the order of a plan.
 type reader struct {
 	*decoder
 	*plan
 	stats   transcript.Stats
 	emit    func(transcript.Step) error
 	tree    *transcript.Tree
-	at      int32 // how many records were read
+	at      int32 // number of records read
 	held    map[int32]held
-	digests map[int32]string  // of records that come again, by their first one
-	before  []json.RawMessage // records that wait for the message that they are kept with
-	waiting int               // their size
-	now     string            // when the newest record says it was
-	prompts map[string]string // what subagents were asked, and by which call
+	digests map[int32]string // of records that come again, by their first one
+	before  transcript.Before
+	now     string            // the newest timestamp
+	prompts map[string]string // the calls that began subagents, by the digest of the prompt
 	told    map[*thread]*telling
 }
 
-// held is a record whose turn has not come.
+// held is a record that comes later in the order of the plan.
 type held struct {
 	o      jsonvalue.Object
 	before []json.RawMessage
@@ -134,16 +105,13 @@ type held struct {
 	more   []held // newer versions of it
 }
 
-// telling is how far a thread was said.
+// telling is the state of a thread whose messages are emitted.
 type telling struct {
-	n    int // of thread.order
+	n    int // of thread.order: the number of messages emitted
 	said map[int32]transcript.Origin
 	// child is, by entry, what was last said after it; none stands for the beginning.
 	child map[int32]int32
 }
-
-// maxWaiting bounds what is kept with one message besides what was said.
-const maxWaiting = 4 << 20
 
 func (d *reader) record(o jsonvalue.Object) error {
 	i := d.at
@@ -187,7 +155,7 @@ func (d *reader) record(o jsonvalue.Object) error {
 		h.when = d.first
 	}
 	if e.thread.name == "" {
-		h.before, d.before, d.waiting = d.before, nil, 0
+		h.before = d.before.Take()
 	}
 	if e.twice {
 		d.digests[i] = digestOf(o)
@@ -212,7 +180,7 @@ func (d *reader) again(i int32, o jsonvalue.Object) error {
 	d.digests[first] = digest
 	next := held{o: o, when: d.now}
 	if e.thread.name == "" {
-		next.before, d.before, d.waiting = d.before, nil, 0
+		next.before = d.before.Take()
 	}
 	if h, waits := d.held[first]; waits {
 		h.more = append(h.more, next)
@@ -231,16 +199,10 @@ func (d *reader) wait(kind string, o jsonvalue.Object) {
 	if !isBookkeeping(kind) {
 		d.stats.Kept[transcript.Fit(kind)]++
 	}
-	raw := jsonvalue.Encode(o)
-	if d.waiting+len(raw) > maxWaiting {
-		d.stats.Skip(transcript.SkipLong, 1)
-		return
-	}
-	d.before, d.waiting = append(d.before, raw), d.waiting+len(raw)
+	d.before.Add(o, &d.stats)
 }
 
-// tell says what of a thread can be said: the next entries in order, as far as their records were
-// read.
+// tell emits the next entries of a thread, as far as their records were read.
 func (d *reader) tell(th *thread) error {
 	t := d.told[th]
 	if t == nil {
@@ -270,7 +232,7 @@ func (d *reader) tell(th *thread) error {
 	return nil
 }
 
-// turn goes back to where an entry belongs, if that is not where the thread is.
+// turn emits a rewind if an entry is on another line than the one before it.
 func (d *reader) turn(t *telling, i int32, o jsonvalue.Object) error {
 	e := &d.list[i]
 	if !d.parts(e) {
@@ -283,14 +245,14 @@ func (d *reader) turn(t *telling, i int32, o jsonvalue.Object) error {
 	}
 	when, _ := transcript.ParseTime(o.Text("timestamp"))
 	return d.emit(transcript.Step{
-		Kind: transcript.KindRewind, Session: d.stats.Session, Home: d.home, Thread: e.thread.name, Tree: d.tree, RewindTo: t.said[sibling],
+		Kind: transcript.KindRewind, Session: d.stats.Session, Home: d.stats.Home, Thread: e.thread.name, Tree: d.tree, RewindTo: t.said[sibling],
 		Message: transcript.Message{Time: when, Origin: transcript.Origin{
 			Agent: Agent, Session: transcript.Fit(o.Text("sessionId")), Message: transcript.Fit("rewind:" + e.id),
 		}},
 	})
 }
 
-// parts reports whether the line that an entry is on parts from another one just before it.
+// parts reports whether several entries follow the one that an entry follows.
 func (p *plan) parts(e *entry) bool {
 	if e.pred == none {
 		return e.thread.first != e.thread.last
@@ -319,13 +281,13 @@ func (d *reader) say(i int32, h held, newer bool) error {
 	}
 	d.spawns(e.thread.name, t.n == 1 && !newer, o, &m)
 	return d.emit(transcript.Step{
-		Kind: transcript.KindMessage, Message: m, Session: d.stats.Session, Home: d.home, Thread: e.thread.name, Tree: d.tree,
+		Kind: transcript.KindMessage, Message: m, Session: d.stats.Session, Home: d.stats.Home, Thread: e.thread.name, Tree: d.tree,
 		Number: int(e.number), Loose: e.parent < 0,
 	})
 }
 
-// placeOf is the number of a message's step in its thread.
-func (d *reader) placeOf(of transcript.Origin) (int, bool) {
+// numberOf returns the number of a message's step in its thread.
+func (d *reader) numberOf(of transcript.Origin) (int, bool) {
 	i, ok := d.index[of.Message]
 	if !ok || of.Agent != Agent || d.list[i].thread == nil {
 		return 0, false

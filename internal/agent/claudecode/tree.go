@@ -1,25 +1,29 @@
 package claudecode
 
-import "github.com/gemini-ctx/ctx/internal/agent/transcript"
+import (
+	"slices"
 
-// place is where an entry stands in the tree of a conversation. Indexes are those of plan.list.
-type place struct {
+	"github.com/gemini-ctx/ctx/internal/agent/transcript"
+)
+
+// position is where an entry stands in the tree of a conversation. Indexes are those of plan.list.
+type position struct {
 	thread *thread
-	pred   int32 // what it is said after
+	pred   int32 // the entry that it is said after
 	depth  int32
-	jump   int32 // an entry further up, to climb fast
+	jump   int32 // an entry further up, for isAbove
 	path   int32 // the line of first children that it is on
-	active int32 // the nearest entry, itself included, that what follows has to follow
-	run    int32 // of an active entry: the first of the blocks of one answer that it ends
+	active int32 // the nearest entry that is not passive: itself, or one before it
+	run    int32 // of an active entry: the first block of the answer that it is a block of
 	named  int32 // the nearest entry before it that has a uuid
-	group  int32 // the orphan that it is said after, by parents, where others came before that one; none for the conversation itself
-	parent int32 // what the transcript says that it follows: an index, root or orphan
+	group  int32 // the orphan that its parents lead to, unless that is the first entry; else none
+	parent int32 // the entry that it follows by its record: an index, root or orphan
 
 	number            int32 // in the order of the thread
-	child, next, last int32 // the first of those that are said after it, its next sibling, its own last child
+	child, next, last int32 // the first entry that is said after it, its next sibling, its last child
 }
 
-// put gives an entry its place. up is what it follows.
+// put gives an entry its position. up is the entry that it follows.
 func (p *plan) put(i, up int32) {
 	e := &p.list[i]
 	th := p.threadOf(i, up)
@@ -64,8 +68,8 @@ func (p *plan) put(i, up int32) {
 	}
 }
 
-// threadOf is the conversation that an entry belongs to: by the subagent, or where it names none by
-// the record with which the subagent began.
+// threadOf returns the conversation that an entry belongs to: that of the subagent which it names,
+// or else that of the entry which it follows, or else a new one.
 func (p *plan) threadOf(i, up int32) *thread {
 	e := &p.list[i]
 	name := ""
@@ -96,7 +100,7 @@ func (p *plan) enlist(first, last *int32, i int32) {
 	*last = i
 }
 
-// attach says an entry after another one.
+// attach puts an entry after another one.
 func (p *plan) attach(i, at int32) {
 	e := &p.list[i]
 	e.pred = at
@@ -130,8 +134,8 @@ func (p *plan) attach(i, at int32) {
 	e.active = i
 }
 
-// jumpOf is the jump of an entry that is said after at: with it, any entry above is found in a
-// number of steps that grows with the logarithm of the depth.
+// jumpOf returns the jump of an entry that is said after at. The jumps are those of a skew-binary
+// ancestor list: isAbove takes a number of steps that grows with the logarithm of the depth.
 func (p *plan) jumpOf(at int32) int32 {
 	up := &p.list[at]
 	if up.jump == none {
@@ -144,7 +148,7 @@ func (p *plan) jumpOf(at int32) int32 {
 	return at
 }
 
-// isAbove reports whether the line that ends at end has the entry a.
+// isAbove reports whether entry a is on the line that ends at end.
 func (p *plan) isAbove(a, end int32) bool {
 	depth := p.list[a].depth
 	for end != none && p.list[end].depth > depth {
@@ -177,9 +181,9 @@ func (p *plan) joins(e *entry, up, end int32) bool {
 	return !after(a)
 }
 
-// activeOf returns the nearest active entry of a group, from a on upwards, as long as there is one
-// after the place in question. What hangs on an orphan may have been written before what it
-// follows: it does not count for those who follow something else.
+// activeOf returns the nearest active entry of a group, from a on upwards, as long as after holds.
+// The entries that follow an orphan may have been written before the record that the orphan
+// follows, so entries of other groups pass over them.
 func (p *plan) activeOf(a, group int32, after func(int32) bool) int32 {
 	for after(a) && p.list[a].group != group && p.list[a].group != none {
 		a = p.activeBefore(p.list[a].group)
@@ -187,7 +191,7 @@ func (p *plan) activeOf(a, group int32, after func(int32) bool) int32 {
 	return a
 }
 
-// activeBefore is the nearest active entry before another one.
+// activeBefore returns the nearest active entry before an entry.
 func (p *plan) activeBefore(i int32) int32 {
 	if at := p.list[i].pred; at != none {
 		return p.list[at].active
@@ -195,8 +199,8 @@ func (p *plan) activeBefore(i int32) int32 {
 	return none
 }
 
-// walk puts the entries of a thread in the order in which they are said: line after line, the one
-// that the transcript is on at the end last.
+// walk numbers the entries of a thread in the order in which they are said: line after line. The
+// line that the transcript is on at its end comes last.
 func (p *plan) walk(th *thread) {
 	main := map[int32]bool{}
 	for at := th.tip; at != none; at = p.list[at].pred {
@@ -212,7 +216,8 @@ func (p *plan) walk(th *thread) {
 	}
 }
 
-// push puts siblings on a stack, the one that comes last first.
+// push puts siblings on a stack, so that they come off in order. The one on the main line comes off
+// last.
 func (p *plan) push(todo []int32, first int32, main map[int32]bool) []int32 {
 	start := len(todo)
 	last := none
@@ -223,13 +228,9 @@ func (p *plan) push(todo []int32, first int32, main map[int32]bool) []int32 {
 		}
 		todo = append(todo, at)
 	}
-	for i, j := start, len(todo)-1; i < j; i, j = i+1, j-1 {
-		todo[i], todo[j] = todo[j], todo[i]
-	}
+	slices.Reverse(todo[start:])
 	if last != none {
-		todo = append(todo, last)
-		copy(todo[start+1:], todo[start:len(todo)-1])
-		todo[start] = last
+		todo = slices.Insert(todo, start, last)
 	}
 	return todo
 }

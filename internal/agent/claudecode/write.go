@@ -17,7 +17,7 @@ type writer struct {
 	d    *decoder
 	seen map[string]bool
 	last string // the record of the message before
-	prev string // the record before, results that the writer added included
+	prev string // the record before, also one with results that the writer added
 	when string // the time of the message, as it is written
 }
 
@@ -27,12 +27,6 @@ func NewWriter(w io.Writer, o transcript.WriteOptions) transcript.Writer {
 		return &writer{Output: out, d: newDecoder(), seen: map[string]bool{}}
 	})
 }
-
-// Begin has nothing to write.
-func (w *writer) Begin(*transcript.Item) {}
-
-// End has nothing to write.
-func (w *writer) End() {}
 
 // Message writes a message as a record.
 func (w *writer) Message(it *transcript.Item) bool {
@@ -45,9 +39,9 @@ func (w *writer) Message(it *transcript.Item) bool {
 	return true
 }
 
-// native writes a message that Claude Code said as the record that it was.
+// native writes a message of Claude Code as its original record.
 func (w *writer) native(m *transcript.Message, kept jsonvalue.Object) {
-	rec := kept.Without("listed", "untimed", keptBefore, "parentUuid", "message", "type")
+	rec := kept.Without("listed", "untimed", transcript.BeforeName, "parentUuid", "message", "type")
 	list, _ := jsonvalue.Elements(m.Parts)
 	kind := kindUser
 	if m.Role == transcript.RoleModel {
@@ -89,16 +83,16 @@ func (w *writer) native(m *transcript.Message, kept jsonvalue.Object) {
 			up = ""
 		}
 	}
-	before, _ := kept.Array(keptBefore)
+	before, _ := kept.Array(transcript.BeforeName)
 	for _, raw := range before {
 		w.Line(raw)
 	}
 	w.record(m, rec, m.Origin.Message, up, before, false)
 }
 
-// unnamed writes a record that has no id, and no place in the tree.
+// unnamed writes a record that has no id, so that no record follows it.
 func (w *writer) unnamed(m *transcript.Message, rec, kept jsonvalue.Object) {
-	before, _ := kept.Array(keptBefore)
+	before, _ := kept.Array(transcript.BeforeName)
 	for _, raw := range before {
 		w.Line(raw)
 	}
@@ -112,13 +106,14 @@ func (w *writer) unnamed(m *transcript.Message, rec, kept jsonvalue.Object) {
 	if rec.Text("type") == kindQueue {
 		rec.Set("sessionId", w.Session)
 		if rec[transcript.HintName] == nil {
-			rec.Set(transcript.HintName, transcript.Hints{V: 1}) // it was said, whatever becomes of the queue
+			// The prompt was said, whatever the records of the queue say.
+			rec.Set(transcript.HintName, transcript.Hints{V: 1})
 		}
 	}
 	w.write(rec)
 }
 
-// prompt gives the record of a prompt that was queued its words back.
+// prompt puts the words of a queued prompt into its record.
 func prompt(kind string, kept jsonvalue.Object, parts []json.RawMessage, rec jsonvalue.Object) {
 	to, member, listed := rec, "content", kept.True("listed")
 	if kind == kindAttachment {
@@ -142,7 +137,7 @@ func prompt(kind string, kept jsonvalue.Object, parts []json.RawMessage, rec jso
 	}
 }
 
-// inner is the message of a record: what was said, and what was kept of it.
+// inner returns the message of a record: the words, and the members that were kept.
 func (w *writer) inner(m *transcript.Message, kept jsonvalue.Object, parts []json.RawMessage) json.RawMessage {
 	inner := kept.Object("message").Without()
 	if inner["role"] == nil {
@@ -164,8 +159,8 @@ func (w *writer) inner(m *transcript.Message, kept jsonvalue.Object, parts []jso
 	return jsonvalue.Encode(inner)
 }
 
-// content is what was said: a string where a person said it in one text, else blocks. listed says
-// otherwise.
+// content returns the words: as a string if a person said one text, else as blocks. listed, if not
+// nil, decides instead.
 func (w *writer) content(model bool, listed json.RawMessage, parts []json.RawMessage) json.RawMessage {
 	asText := !model
 	if listed != nil {
@@ -207,7 +202,7 @@ func (w *writer) foreign(it *transcript.Item) {
 	w.record(m, rec, id, w.prev, nil, true)
 }
 
-// made begins a record that Claude Code did not write.
+// made returns the first members of a record that Claude Code did not write.
 func (w *writer) made() jsonvalue.Object {
 	return jsonvalue.NewObject("isSidechain", false, "userType", "external", "cwd", w.Dir, "timestamp", w.when)
 }
@@ -219,7 +214,7 @@ func (w *writer) answerOf(it *transcript.Item, id string) json.RawMessage {
 	))
 }
 
-// blocks is the content of a message of another origin.
+// blocks returns the content of a message of another origin.
 func (w *writer) blocks(it *transcript.Item) json.RawMessage {
 	m := &it.Message
 	if text, ok := w.StandIn(it); ok {

@@ -1,9 +1,9 @@
 // Package codex reads and writes the rollouts of Codex CLI: JSON lines, each an envelope with a
 // time, a type and a payload. It is pure: bytes in, values out; no clock, no environment, no files.
 //
-// What was said becomes parts in the shape of the Gemini API. Everything else that a record has
-// stays with its message, in a part that no model is shown; records that say nothing stay with the
-// message after them. docs/agents/codex.md says which is where.
+// Words, calls and results become parts in the shape of the Gemini API. The other members of a
+// record stay with its message, in a part that no model is shown. Records that say nothing stay
+// with the message after them. docs/agents/codex.md lists the members.
 package codex
 
 import (
@@ -12,8 +12,8 @@ import (
 	"github.com/gemini-ctx/ctx/internal/jsonvalue"
 )
 
-// Agent is what the source of a message names that Codex wrote, and the member of a part under
-// which its own fields are kept.
+// Agent is the agent in the source of a message that Codex wrote, and the member of a part with the
+// fields that only Codex has.
 const Agent = "codex"
 
 // The types of an envelope.
@@ -36,13 +36,9 @@ const (
 	itemLocalShell = "local_shell_call"
 )
 
-// keptBefore is the member under which records are kept that stood before a message and say
-// nothing.
-const keptBefore = "before"
-
 func starts() []string { return []string{`{"timestamp":"`, `{"type":"`, `{"id":"`, `{"record_type":"`} }
 
-// isOld reports whether a record without an envelope is a response item: how rollouts were written
+// isOld reports whether a record without an envelope is a response item. Rollouts were written so
 // before September 2025.
 func isOld(o jsonvalue.Object) bool {
 	switch o.Text("type") {
@@ -65,16 +61,4 @@ func isContext(text string) bool {
 		}
 	}
 	return false
-}
-
-func object(raw []byte) jsonvalue.Object {
-	o, _ := jsonvalue.ParseObject(raw)
-	return o
-}
-
-func more(rest jsonvalue.Object) jsonvalue.Object {
-	if len(rest) == 0 {
-		return nil
-	}
-	return jsonvalue.Object{Agent: jsonvalue.Encode(rest)}
 }

@@ -69,11 +69,11 @@ message user derived:ea "Leave it on"
 	if err != nil {
 		t.Fatal(err)
 	}
-	// Every record that says something is there as it was, in order; what was rolled back and what a
-	// compaction copied is not.
+	// Every record that says something is there as it was, in order; what was rolled back and what
+	// a compaction copied is not.
 	back := bytes.Split(bytes.TrimSpace(out), []byte("\n"))
 	for i, line := range bytes.Split(bytes.TrimSpace(rollout(t)), []byte("\n")) {
-		rec := object(line)
+		rec := jsonvalue.AsObject(line)
 		if i >= 18 && i <= 21 || rec.Text("type") == "event_msg" && rec.Object("payload").Text("type") == "agent_reasoning" || rec.Object("payload").Has("images") {
 			continue
 		}

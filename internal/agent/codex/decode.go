@@ -2,23 +2,22 @@ package codex
 
 import (
 	"encoding/json"
-	"strconv"
 
 	"github.com/gemini-ctx/ctx/internal/agent/transcript"
 	"github.com/gemini-ctx/ctx/internal/jsonvalue"
 )
 
-// decoder makes messages of records. It knows what it needs of the records before.
+// decoder makes messages of records. Its fields come from earlier records.
 type decoder struct {
 	session string
 	model   string            // of the newest turn
 	tools   map[string]string // the tool of each call
-	names   map[string]int    // how often a name was given
+	names   transcript.Names
 }
 
-func newDecoder() *decoder { return &decoder{tools: map[string]string{}, names: map[string]int{}} }
+func newDecoder() *decoder { return &decoder{tools: map[string]string{}, names: transcript.Names{}} }
 
-// see takes from a record that says nothing what the ones after it need.
+// see reads the model from a record that says nothing.
 func (d *decoder) see(o jsonvalue.Object) {
 	if o.Text("type") == typeContext {
 		if name := o.Object("payload").Text("model"); name != "" && transcript.Fit(name) == name {
@@ -27,7 +26,7 @@ func (d *decoder) see(o jsonvalue.Object) {
 	}
 }
 
-// decode makes a message of a record. before are records that stood before it and say nothing.
+// decode makes a message of a record. before are the records that are kept with it.
 func (d *decoder) decode(o jsonvalue.Object, before []json.RawMessage) transcript.Message {
 	hints := transcript.ReadHints(o[transcript.HintName])
 	kind, payload := o.Text("type"), o.Object("payload")
@@ -46,7 +45,7 @@ func (d *decoder) decode(o jsonvalue.Object, before []json.RawMessage) transcrip
 	name := ""
 	switch kind {
 	case typeItem:
-		parts, name = d.item(&m, payload, left)
+		parts, name = d.readItem(&m, payload, left)
 	case typeMeta:
 		name = typeMeta
 		delete(left, "id")
@@ -63,12 +62,12 @@ func (d *decoder) decode(o jsonvalue.Object, before []json.RawMessage) transcrip
 	if name == "" {
 		name = "derived:" + transcript.Derive(16, o.Text("timestamp"), kind, string(jsonvalue.Canonical(jsonvalue.Encode(payload.Without("replacement_history")))))
 	}
-	m.Origin = transcript.Origin{Agent: Agent, Session: transcript.Fit(d.session), Message: transcript.Fit(d.name(name))}
+	m.Origin = transcript.Origin{Agent: Agent, Session: transcript.Fit(d.session), Message: transcript.Fit(d.names.Next(name))}
 	if len(left) > 0 {
 		rest["payload"] = jsonvalue.Encode(left)
 	}
 	if len(before) > 0 {
-		rest[keptBefore] = jsonvalue.Array(before)
+		rest[transcript.BeforeName] = jsonvalue.Array(before)
 	}
 	if hints == nil || !hints.Alone {
 		parts = append(parts, transcript.Kept(Agent, rest))
@@ -80,17 +79,8 @@ func (d *decoder) decode(o jsonvalue.Object, before []json.RawMessage) transcrip
 	return m
 }
 
-// name tells records apart that have the same name.
-func (d *decoder) name(s string) string {
-	d.names[s]++
-	if n := d.names[s]; n > 1 {
-		return s + ":" + strconv.Itoa(n)
-	}
-	return s
-}
-
-// item takes a response item apart. What it takes out of left follows from the parts.
-func (d *decoder) item(m *transcript.Message, payload, left jsonvalue.Object) (parts []json.RawMessage, name string) {
+// readItem reads a response item. It removes the members from left that follow from the parts.
+func (d *decoder) readItem(m *transcript.Message, payload, left jsonvalue.Object) (parts []json.RawMessage, name string) {
 	kind := payload.Text("type")
 	if id := payload.Text("id"); id != "" {
 		name = "id:" + id
@@ -147,9 +137,9 @@ func (d *decoder) message(m *transcript.Message, payload, left jsonvalue.Object)
 	return parts
 }
 
-// contentPart makes a part of a piece of content. usual is the type that a text has by itself.
+// contentPart makes a part of a piece of content. usual is the type of a text that is not kept.
 func contentPart(raw json.RawMessage, usual string) json.RawMessage {
-	b := object(raw)
+	b := jsonvalue.AsObject(raw)
 	rest := b.Without("text")
 	switch kind := b.Text("type"); kind {
 	case "input_text", "output_text", "text":
@@ -157,15 +147,15 @@ func contentPart(raw json.RawMessage, usual string) json.RawMessage {
 			if kind == usual {
 				delete(rest, "type")
 			}
-			return transcript.TextPart(s, more(rest))
+			return transcript.TextPart(s, transcript.Extra(Agent, rest))
 		}
 	case "input_image":
 		url := b.Text("image_url")
 		rest = b.Without("type", "image_url")
 		if mime, data, ok := transcript.DataURL(url); ok {
-			return transcript.MediaPart(mime, data, "", more(rest))
+			return transcript.MediaPart(mime, data, "", transcript.Extra(Agent, rest))
 		} else if url != "" {
-			return transcript.MediaPart("", "", url, more(rest))
+			return transcript.MediaPart("", "", url, transcript.Extra(Agent, rest))
 		}
 	}
 	return transcript.HiddenPart(jsonvalue.Object{Agent: jsonvalue.Encode(jsonvalue.Object{"content": raw})})
@@ -177,7 +167,7 @@ func thoughts(payload, left jsonvalue.Object) (parts []json.RawMessage) {
 		return nil
 	}
 	for _, raw := range list {
-		s, isText := jsonvalue.Text(object(raw)["text"])
+		s, isText := jsonvalue.Text(jsonvalue.AsObject(raw)["text"])
 		if !isText || !jsonvalue.Same(raw, summaryText(s)) {
 			return nil
 		}
@@ -207,7 +197,7 @@ func (d *decoder) call(kind, id string, payload, left jsonvalue.Object) json.Raw
 		}
 	case itemLocalShell:
 		tool = "local_shell"
-		if args = payload["action"]; object(args) == nil {
+		if args = payload["action"]; jsonvalue.AsObject(args) == nil {
 			args = json.RawMessage("{}")
 		} else {
 			delete(left, "action")
@@ -219,7 +209,7 @@ func (d *decoder) call(kind, id string, payload, left jsonvalue.Object) json.Raw
 		delete(left, "name")
 	}
 	d.tools[id] = tool
-	return transcript.CallPart(id, tool, args, more(rest))
+	return transcript.CallPart(id, tool, args, transcript.Extra(Agent, rest))
 }
 
 // argsOf reads arguments, which are JSON in a string.
@@ -229,7 +219,7 @@ func argsOf(payload, left, rest jsonvalue.Object) json.RawMessage {
 		return json.RawMessage("{}")
 	}
 	delete(left, "arguments")
-	args := object([]byte(s))
+	args := jsonvalue.AsObject([]byte(s))
 	if args == nil {
 		rest["arguments"] = jsonvalue.Encode(s)
 		return jsonvalue.Encode(jsonvalue.Object{"input": jsonvalue.Encode(s)})
@@ -263,12 +253,12 @@ func (d *decoder) output(kind, id string, payload, left jsonvalue.Object) json.R
 			}
 		}
 		for _, raw := range list {
-			if s := object(raw).Text("text"); s != "" && said != "" {
+			if s := jsonvalue.AsObject(raw).Text("text"); s != "" && said != "" {
 				said += "\n" + s
 			} else {
 				said += s
 			}
 		}
 	}
-	return transcript.ResultPart(id, d.tools[id], jsonvalue.Encode(map[string]string{member: said}), more(rest))
+	return transcript.ResultPart(id, d.tools[id], jsonvalue.Encode(map[string]string{member: said}), transcript.Extra(Agent, rest))
 }

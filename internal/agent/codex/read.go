@@ -1,7 +1,6 @@
 package codex
 
 import (
-	"encoding/json"
 	"io"
 	"slices"
 
@@ -13,22 +12,18 @@ import (
 func Read(r io.Reader, emit func(transcript.Step) error) (transcript.Stats, error) {
 	d := &reader{decoder: newDecoder(), stats: transcript.NewStats(), emit: emit, seen: map[string]string{}}
 	err := transcript.Lines(r, &d.stats, starts(), true, d.record)
-	if n := len(d.before); n > 0 {
-		d.stats.Passed["kept with what follows"] += n
-	}
+	d.before.End(&d.stats)
 	return d.stats, err
 }
 
 type reader struct {
 	*decoder
-	stats   transcript.Stats
-	emit    func(transcript.Step) error
-	home    *transcript.Home
-	begins  string            // the session whose history this one may begin with
-	before  []json.RawMessage // records that wait for the message that they are kept with
-	waiting int               // their size
-	order   []said
-	seen    map[string]string // calls and results by their names: what they say
+	stats  transcript.Stats
+	emit   func(transcript.Step) error
+	begins string // the session whose history this one may begin with
+	before transcript.Before
+	order  []said
+	seen   map[string]string // digests of calls and results, by type and id
 }
 
 // said is a message of the conversation as it is now.
@@ -37,23 +32,16 @@ type said struct {
 	prompt bool
 }
 
-const maxWaiting = 4 << 20
-
 func (d *reader) record(o jsonvalue.Object) error {
 	hints := transcript.ReadHints(o[transcript.HintName])
 	kind := o.Text("type")
 	if kind == typeMeta && d.stats.Session == "" {
 		d.meta(o.Object("payload"))
 	}
-	if hints != nil {
-		if hints.Home != nil && d.home == nil {
-			d.home = hints.Home
-			d.stats.Home = d.home
-		}
-		if hints.Added || hints.Gone != "" {
-			d.stats.Pass("stand-in")
-			return nil
-		}
+	d.stats.ReadHome(hints)
+	if hints != nil && (hints.Added || hints.Gone != "") {
+		d.stats.Pass("stand-in")
+		return nil
 	}
 	if !o.Has("payload") {
 		return d.old(o)
@@ -94,7 +82,7 @@ func (d *reader) record(o jsonvalue.Object) error {
 	return nil
 }
 
-// meta takes from the first record whose session it is.
+// meta reads the session and its parent from the first record.
 func (d *reader) meta(payload jsonvalue.Object) {
 	d.session = payload.Text("id")
 	d.stats.Session = d.session
@@ -110,7 +98,7 @@ func (d *reader) meta(payload jsonvalue.Object) {
 	}
 }
 
-// old takes a record of a rollout without envelopes.
+// old reads a record of a rollout without envelopes.
 func (d *reader) old(o jsonvalue.Object) error {
 	switch {
 	case isOld(o):
@@ -130,15 +118,10 @@ func (d *reader) old(o jsonvalue.Object) error {
 // wait keeps a record for the message that follows.
 func (d *reader) wait(o jsonvalue.Object) {
 	d.see(o)
-	raw := jsonvalue.Encode(o)
-	if d.waiting+len(raw) > maxWaiting {
-		d.stats.Skip(transcript.SkipLong, 1)
-		return
-	}
-	d.before, d.waiting = append(d.before, raw), d.waiting+len(raw)
+	d.before.Add(o, &d.stats)
 }
 
-// item takes a response item. A call or a result that comes again as it was says nothing new.
+// item reads a response item. A call or a result that comes again unchanged says nothing new.
 func (d *reader) item(o, payload jsonvalue.Object) error {
 	if id := payload.Text("call_id"); id != "" && !o.Has(transcript.HintName) {
 		key := transcript.Derive(32, payload.Text("type"), id)
@@ -153,31 +136,22 @@ func (d *reader) item(o, payload jsonvalue.Object) error {
 }
 
 func (d *reader) say(o jsonvalue.Object, item bool) error {
-	before := d.before
-	d.before, d.waiting = nil, 0
-	m := d.decode(o, before)
+	m := d.decode(o, d.before.Take())
 	d.order = append(d.order, said{m.Origin, item && m.Role == transcript.RoleUser && !m.Note})
-	if d.tools[first(m.Results)] == "spawn_agent" {
+	if len(m.Results) > 0 && d.tools[m.Results[0]] == "spawn_agent" {
 		d.spawned(&m)
 	}
-	return d.emit(transcript.Step{Kind: transcript.KindMessage, Message: m, Session: d.stats.Session, Home: d.home, Begins: d.begins})
+	return d.emit(transcript.Step{Message: m, Session: d.stats.Session, Home: d.stats.Home, Begins: d.begins})
 }
 
-func first(list []string) string {
-	if len(list) == 0 {
-		return ""
-	}
-	return list[0]
-}
-
-// spawned notes which session of its own a call began.
+// spawned notes the session that a call began, by the result of the call.
 func (d *reader) spawned(m *transcript.Message) {
 	for _, p := range transcript.PartsOf(m) {
 		if p.Kind != transcript.PartResult {
 			continue
 		}
 		text, _ := p.Said()
-		answer := object([]byte(text))
+		answer := jsonvalue.AsObject([]byte(text))
 		for _, name := range []string{"agent_id", "thread_id"} {
 			if id := answer.Text(name); id != "" {
 				d.stats.Spawned = append(d.stats.Spawned, transcript.Spawn{Call: m.Results[0], Thread: transcript.Fit(id)})
@@ -187,7 +161,7 @@ func (d *reader) spawned(m *transcript.Message) {
 	}
 }
 
-// rollBack takes the newest turns out of the conversation.
+// rollBack emits a rewind over the newest turns.
 func (d *reader) rollBack(o jsonvalue.Object, turns int) error {
 	d.wait(o)
 	at := len(d.order)
@@ -205,9 +179,9 @@ func (d *reader) rollBack(o jsonvalue.Object, turns int) error {
 	}
 	when, _ := transcript.ParseTime(o.Text("timestamp"))
 	st := transcript.Step{
-		Kind: transcript.KindRewind, Session: d.stats.Session, Home: d.home, RewindTo: d.order[at].origin,
+		Kind: transcript.KindRewind, Session: d.stats.Session, Home: d.stats.Home, RewindTo: d.order[at].origin,
 		Message: transcript.Message{Time: when, Origin: transcript.Origin{
-			Agent: Agent, Session: transcript.Fit(d.session), Message: transcript.Fit(d.name("rewind:" + transcript.Derive(16, string(jsonvalue.Encode(o))))),
+			Agent: Agent, Session: transcript.Fit(d.session), Message: transcript.Fit(d.names.Next("rewind:" + transcript.Derive(16, string(jsonvalue.Encode(o))))),
 		}},
 	}
 	d.order = d.order[:at]

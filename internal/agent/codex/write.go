@@ -54,9 +54,6 @@ func (w *writer) Message(it *transcript.Item) bool {
 	return true
 }
 
-// End has nothing to write.
-func (w *writer) End() {}
-
 // record writes a record. hints may be nil.
 func (w *writer) record(kind, when string, hints any, payload jsonvalue.Object) {
 	rec := jsonvalue.NewObject("timestamp", when, "type", kind, "payload", payload)
@@ -79,9 +76,9 @@ func (w *writer) said(m *transcript.Message, rec jsonvalue.Object, before []json
 	w.print(rec)
 }
 
-// native writes a message that Codex said as the record that it was.
+// native writes a message of Codex as its original record.
 func (w *writer) native(m *transcript.Message, kept jsonvalue.Object) {
-	rec := kept.Without(keptBefore, "payload", "bare")
+	rec := kept.Without(transcript.BeforeName, "payload", "bare")
 	list, _ := jsonvalue.Elements(m.Parts)
 	payload := kept.Object("payload").Without()
 	kind := typeItem
@@ -114,15 +111,15 @@ func (w *writer) native(m *transcript.Message, kept jsonvalue.Object) {
 		rec.Set("type", kind)
 		rec["payload"] = jsonvalue.Encode(payload)
 	}
-	before, _ := kept.Array(keptBefore)
+	before, _ := kept.Array(transcript.BeforeName)
 	for _, raw := range before {
-		o := object(raw)
+		o := jsonvalue.AsObject(raw)
 		if o.Text("type") == "" {
-			continue // the head of a rollout without envelopes: this one has its own
+			continue // the head of a rollout without envelopes: Begin wrote another one
 		}
 		w.d.see(o)
 		if o.Text("type") == typeEvent && o.Object("payload").Text("type") == "thread_rolled_back" {
-			// What was rolled back is not there: it must not be taken back twice.
+			// The turns that it rolled back are not written: it must not roll back others.
 			o.Set(transcript.HintName, transcript.Added())
 			raw = jsonvalue.Encode(o)
 		}
@@ -131,10 +128,10 @@ func (w *writer) native(m *transcript.Message, kept jsonvalue.Object) {
 	w.said(m, rec, w.readable(before), false)
 }
 
-// readable are those of some records that a reader would keep.
+// readable returns the records that a reader would keep.
 func (w *writer) readable(before []json.RawMessage) []json.RawMessage {
 	return slices.DeleteFunc(slices.Clone(before), func(raw json.RawMessage) bool {
-		o := object(raw)
+		o := jsonvalue.AsObject(raw)
 		return o.Text("type") == typeEvent && o.Object("payload").Text("type") == "thread_rolled_back" ||
 			o.Text("type") == "" // of a rollout without envelopes
 	})
@@ -194,7 +191,7 @@ func contentOf(role string, parts []json.RawMessage) json.RawMessage {
 	return jsonvalue.Array(list)
 }
 
-// pieceOf is a part as a piece of content; ok is false where it has no form.
+// pieceOf returns a part as a piece of content; ok is false if Codex has no form for it.
 func pieceOf(p transcript.Part, role string) (json.RawMessage, bool) {
 	kept := p.Body.Object(Agent)
 	out := kept.Without()
@@ -226,7 +223,7 @@ func callInto(p transcript.Part, kind string, payload jsonvalue.Object) {
 	if payload["name"] == nil && kind != itemLocalShell && !(p.Tool == "unknown" && payload.Has("type")) {
 		payload.Set("name", p.Tool)
 	}
-	args := object(p.Args)
+	args := jsonvalue.AsObject(p.Args)
 	switch kind {
 	case itemCall:
 		if kept := p.Body.Object(Agent); kept["arguments"] != nil {
@@ -255,8 +252,8 @@ func outputInto(p transcript.Part, payload jsonvalue.Object) {
 	}
 }
 
-// foreign writes a message of another origin: as several records where it is several things for
-// Codex. The first has the hints for all of it.
+// foreign writes a message of another origin, as one record or several. The first one has the hints
+// for the whole message.
 func (w *writer) foreign(it *transcript.Item) {
 	m := &it.Message
 	var items []jsonvalue.Object
@@ -329,7 +326,7 @@ func (w *writer) items(m *transcript.Message) (items []jsonvalue.Object) {
 	return items
 }
 
-// copyFor writes the event that Codex lists and shows a message by.
+// copyFor writes the event with the text of a message, from which Codex lists and shows messages.
 func (w *writer) copyFor(m *transcript.Message) {
 	kind := ""
 	switch {

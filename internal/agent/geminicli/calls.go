@@ -3,9 +3,11 @@ package geminicli
 import (
 	"crypto/sha256"
 	"fmt"
+	"slices"
+	"strings"
+
 	"github.com/gemini-ctx/ctx/internal/agent/transcript"
 	"github.com/gemini-ctx/ctx/internal/jsonvalue"
-	"strings"
 )
 
 // calls knows which message made which tool call, so that every copy of a result finds its call.
@@ -88,13 +90,7 @@ func (c *calls) identify(p part, message string, ordinal int) string {
 // answered records that p, a response without id, answers the call id.
 func (c *calls) answered(p part, id string) {
 	c.byContent[responseDigest(p)] = id
-	waiting := c.open[p.tool]
-	for i, open := range waiting {
-		if open == id {
-			c.open[p.tool] = append(waiting[:i:i], waiting[i+1:]...)
-			return
-		}
-	}
+	c.open[p.tool] = slices.DeleteFunc(c.open[p.tool], func(open string) bool { return open == id })
 }
 
 // callDigest is equal for calls of the same tool with the same arguments.

@@ -2,6 +2,7 @@ package geminicli
 
 import (
 	"crypto/sha256"
+	"slices"
 
 	"github.com/gemini-ctx/ctx/internal/agent/transcript"
 )
@@ -87,12 +88,9 @@ func (v *view) add(id string) {
 
 // bind records that id stands for key too.
 func (v *view) bind(id, key string) {
-	for _, k := range v.keys[id] {
-		if k == key {
-			return
-		}
+	if !slices.Contains(v.keys[id], key) {
+		v.keys[id] = append(v.keys[id], key)
 	}
-	v.keys[id] = append(v.keys[id], key)
 }
 
 // cut takes off the ids from index n on and returns the keys they stood for.

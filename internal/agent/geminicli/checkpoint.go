@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"io"
 	"net/url"
-	"strconv"
 	"strings"
 
 	"github.com/gemini-ctx/ctx/format"
@@ -65,7 +64,7 @@ func readCheckpoint(session string, r io.Reader, emit func(transcript.Step) erro
 	if !ok {
 		s.stats.Skip(transcript.SkipTornTail, 1)
 	}
-	counts := map[string]int{}
+	counts := transcript.Names{}
 	for _, raw := range turns {
 		s.stats.Records++
 		o, isObject := jsonvalue.ParseObject(raw)
@@ -74,11 +73,7 @@ func readCheckpoint(session string, r io.Reader, emit func(transcript.Step) erro
 			s.stats.Skip(transcript.SkipUnknown, 1)
 			continue
 		}
-		name := transcript.Derive(24, role, string(normalParts(parseContent(o["parts"]))))
-		counts[name]++
-		if n := counts[name]; n > 1 {
-			name += ":" + strconv.Itoa(n)
-		}
+		name := counts.Next(transcript.Derive(24, role, string(normalParts(parseContent(o["parts"])))))
 		kind := "user"
 		if role == "model" {
 			kind = "gemini"

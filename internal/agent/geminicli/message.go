@@ -3,7 +3,6 @@ package geminicli
 import (
 	"encoding/json"
 	"fmt"
-	"strconv"
 	"strings"
 	"time"
 
@@ -20,9 +19,9 @@ type record struct {
 	fromSet  bool
 }
 
-// message applies one message record. counts numbers the records without id that say the same: of
-// the whole transcript for lines, of one list for copies.
-func (s *replay) message(o jsonvalue.Object, fromSet bool, counts map[string]int) error {
+// message applies one message record. counts numbers the equal records without an id: in the whole
+// transcript for lines, in one list for copies.
+func (s *replay) message(o jsonvalue.Object, fromSet bool, counts transcript.Names) error {
 	if isAdded(o) {
 		return nil // an export put it there, and nobody said it
 	}
@@ -31,12 +30,7 @@ func (s *replay) message(o jsonvalue.Object, fromSet bool, counts map[string]int
 	r.id = o.Text("id")
 	if r.id == "" {
 		s.back = true
-		base := derive("message", r.kind, o.Text("timestamp"), string(normalParts(parts)))
-		counts[base]++
-		r.id = base
-		if n := counts[base]; n > 1 {
-			r.id = base + ":" + strconv.Itoa(n)
-		}
+		r.id = counts.Next(derive("message", r.kind, o.Text("timestamp"), string(normalParts(parts))))
 	}
 	r.physical = r.id
 	if key, ok := s.restore.alias[r.id]; ok {
@@ -229,8 +223,8 @@ func splitKind(parts []part, kind partKind) (others, matching []part) {
 	return others, matching
 }
 
-// ordinal makes the derived id of the nth call of a tool in a message, counting those without an
-// id.
+// ordinalCallID makes the derived id of the nth call of a tool in a message, counting those without
+// an id.
 func ordinalCallID(message, tool string, n int) string {
 	return derive("tool call", message, tool, fmt.Sprint(n))
 }

@@ -12,19 +12,21 @@ import (
 	"github.com/gemini-ctx/ctx/internal/agent/transcript"
 )
 
-// ErrWhole says that what a transcript has after a mark cannot be told without what comes before
-// it: the transcript is to be read whole.
+// ErrWhole says that the records after a mark depend on those before it, so that the transcript has
+// to be read whole.
 var ErrWhole = errors.New("what follows the mark leads back before it")
 
-// Mark is what a reading leaves behind, so that the next one can begin where it ended. The zero
-// Mark is the beginning of a transcript.
+// Mark is the state after a reading, from which the next one can go on. The zero Mark is the
+// beginning of a transcript.
 type Mark struct {
-	Offset  int64  // bytes that were read, up to the last line feed
+	Offset  int64  // number of bytes read, up to the last line feed
 	Session string // the session's id
-	Whole   bool   // nothing can be read on from here: the agent writes the transcript anew each time, or was about to restore a checkpoint
+	// Whole says that reading cannot go on from here: the agent writes the transcript anew each
+	// time, or was about to restore a checkpoint.
+	Whole bool
 
-	// ids are digests of the ids of messages and calls that were read. Two ids with one digest, which
-	// is once in some 10^13 transcripts of 1,000 messages, only cost a reading of the whole.
+	// ids are digests of the ids of messages and calls that were read. Two ids with one digest,
+	// which is once in some 10^13 transcripts of 1,000 messages, only cost a reading of the whole.
 	ids []uint64
 }
 
@@ -37,7 +39,7 @@ func (m *Mark) AppendIDs(b []byte) []byte {
 	return b
 }
 
-// SetIDs takes back what AppendIDs wrote. It keeps nothing of b.
+// SetIDs sets the ids that AppendIDs wrote. It does not keep b.
 func (m *Mark) SetIDs(b []byte) {
 	m.ids = make([]uint64, 0, len(b)/8)
 	for ; len(b) >= 8; b = b[8:] {
@@ -45,7 +47,7 @@ func (m *Mark) SetIDs(b []byte) {
 	}
 }
 
-// ReadMarked is Read, and the mark to read on from.
+// ReadMarked reads a transcript, and returns the mark from which ReadOn goes on.
 func ReadMarked(r io.Reader, emit func(transcript.Step) error) (transcript.Stats, Mark, error) {
 	s := newReplay(emit)
 	s.met = map[uint64]struct{}{}
@@ -55,10 +57,10 @@ func ReadMarked(r io.Reader, emit func(transcript.Step) error) (transcript.Stats
 	return s.stats, m, err
 }
 
-// ReadOn reads what a transcript has from m on; r begins there. The steps are those that Read gives
-// after the ones up to m, and m is the end of them then. Where what follows cannot be told by
-// itself (a rewind, a list that was written again, a message or a call from before), it emits
-// nothing, leaves m alone, and returns ErrWhole. The Stats are of what follows alone.
+// ReadOn reads a transcript from m on; r begins there. It emits the steps that ReadMarked would
+// emit after those up to m, and moves m to the end. If a record depends on earlier ones (a rewind,
+// a list that was written again, a message or a call from before), it emits nothing, does not
+// change m, and returns ErrWhole. The Stats do not count anything before m.
 func ReadOn(r io.Reader, m *Mark, emit func(transcript.Step) error) (transcript.Stats, error) {
 	if m.Whole || m.Offset == 0 || m.Session == "" {
 		return transcript.NewStats(), ErrWhole
@@ -70,7 +72,8 @@ func ReadOn(r io.Reader, m *Mark, emit func(transcript.Step) error) (transcript.
 	})
 	s.met = map[uint64]struct{}{}
 	s.stats.Session, s.stats.Bytes = m.Session, m.Offset
-	if err := s.lines(transcript.NewLineReader(bufio.NewReaderSize(r, 64<<10), MaxLine, m.Offset)); err != nil {
+	lr := transcript.NewLineReader(bufio.NewReaderSize(r, 64<<10), MaxLine, m.Offset)
+	if err := lr.Each(s.line); err != nil {
 		return s.stats, err
 	}
 	if s.back || m.knows(s.met) {
@@ -104,8 +107,8 @@ func (s *replay) meet(id string) {
 	s.met[h.Sum64()] = struct{}{}
 }
 
-// meetResult notes the id of a response. Which call one without an id answers is a matter of
-// everything before it.
+// meetResult notes the id of a response. All earlier records decide which call a response without
+// an id answers.
 func (s *replay) meetResult(p part) {
 	s.meet(p.callID)
 	s.back = s.back || p.callID == ""

@@ -3,6 +3,7 @@ package geminicli
 import (
 	"bytes"
 	"encoding/json"
+	"maps"
 	"strings"
 
 	"github.com/gemini-ctx/ctx/internal/agent/transcript"
@@ -105,7 +106,7 @@ func responsePart(id, tool string, response any) part {
 	return part{kind: partResponse, callID: id, tool: tool, body: map[string]any{"functionResponse": answer}}
 }
 
-// newPart takes a part that says one thing.
+// newPart converts a part that says one thing.
 func newPart(said *message.Part) part {
 	if said.Raw[0] == '"' {
 		return textPart(said.Text)
@@ -184,9 +185,7 @@ func (p part) identity() string {
 
 func clone(m map[string]any) map[string]any {
 	out := make(map[string]any, len(m)+1)
-	for name, value := range m {
-		out[name] = value
-	}
+	maps.Copy(out, m)
 	return out
 }
 
@@ -202,34 +201,19 @@ func joinText(parts []part) string {
 	return b.String()
 }
 
-// printParts returns parts as a JSON array.
-func printParts(parts []part) []byte {
-	bodies := make([]any, len(parts))
+// bodies are parts as they were decoded.
+func bodies(parts []part) []any {
+	list := make([]any, len(parts))
 	for i, p := range parts {
-		bodies[i] = p.body
+		list[i] = p.body
 	}
-	return jsonvalue.Encode(bodies)
+	return list
 }
 
-// normalParts returns parts as Message.Normal has them: texts that follow each other are one.
+// printParts returns parts as a JSON array.
+func printParts(parts []part) []byte { return jsonvalue.Encode(bodies(parts)) }
+
+// normalParts returns parts in one spelling, to compare them.
 func normalParts(parts []part) []byte {
-	var bodies []any
-	var run bytes.Buffer
-	flush := func() {
-		if run.Len() > 0 {
-			bodies = append(bodies, map[string]any{"text": run.String()})
-			run.Reset()
-		}
-	}
-	for _, p := range parts {
-		body, _ := transcript.Normalise(p.body).(map[string]any)
-		if p.kind == partText && len(body) == 1 {
-			run.WriteString(p.text)
-			continue
-		}
-		flush()
-		bodies = append(bodies, body)
-	}
-	flush()
-	return jsonvalue.Encode(bodies)
+	return jsonvalue.Encode(transcript.NormalParts(bodies(parts)))
 }

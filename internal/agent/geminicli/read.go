@@ -3,7 +3,6 @@ package geminicli
 import (
 	"bufio"
 	"bytes"
-	"errors"
 	"io"
 
 	"github.com/gemini-ctx/ctx/internal/agent/transcript"
@@ -14,7 +13,7 @@ import (
 // file's name if that begins with "checkpoint-".
 //
 // What follows the last line feed is not read until it is a whole line (counted as
-// transcript.transcript.SkipTornTail). Damage is counted in Stats.Skipped and read around: bad
+// transcript.SkipTornTail). Damage is counted in Stats.Skipped and read around: bad
 // lines, lines over MaxLine, NUL bytes, bytes that are not UTF-8 (each run becomes U+FFFD). Two
 // records on one line are both read, also when the first one is torn. Memory grows with the longest
 // record and with what was said, not with the copies the agent makes.
@@ -30,35 +29,14 @@ func ReadAs(name string, r io.Reader, emit func(transcript.Step) error) (transcr
 
 func (s *replay) read(r io.Reader) error {
 	br := bufio.NewReaderSize(r, 64<<10)
-	var start int64
-	if mark, _ := br.Peek(3); bytes.Equal(mark, []byte("\xef\xbb\xbf")) {
-		n, _ := br.Discard(3)
-		start = int64(n)
-	}
-	rest, start, err := s.readDocument(br, start)
+	rest, start, err := s.readDocument(br, transcript.SkipMark(br))
 	if err == nil {
-		err = s.lines(transcript.NewLineReader(rest, MaxLine, start))
+		err = transcript.NewLineReader(rest, MaxLine, start).Each(s.line)
 	}
 	if err == nil {
 		err = s.release()
 	}
 	return err
-}
-
-// lines reads JSON lines to the end.
-func (s *replay) lines(lr *transcript.LineReader) error {
-	for {
-		l, err := lr.Next()
-		if errors.Is(err, io.EOF) {
-			return nil
-		}
-		if err != nil {
-			return &transcript.ReadError{Err: err}
-		}
-		if err := s.line(l); err != nil {
-			return err
-		}
-	}
 }
 
 func (s *replay) line(l transcript.Line) error {

@@ -56,7 +56,7 @@ func (s *replay) update(set jsonvalue.Object) error {
 	}
 	s.back = true
 	s.view.cut(0)
-	counts := map[string]int{}
+	counts := transcript.Names{}
 	return s.each(set, func(m jsonvalue.Object) error { return s.message(m, true, counts) })
 }
 

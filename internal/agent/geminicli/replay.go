@@ -23,11 +23,11 @@ type replay struct {
 	calls calls
 
 	restore       restore
-	derived       map[string]int // messages without id, by what their key is derived from
-	afterSnapshot bool           // the message before this one was a summary by the agent
+	derived       transcript.Names // messages without id, by what their key is derived from
+	afterSnapshot bool             // the message before this one was a summary by the agent
 
-	met  map[uint64]struct{} // ids of messages and calls, by digest; nil where nobody asks
-	back bool                // something was read that only what came before it explains
+	met  map[uint64]struct{} // digests of the ids of messages and calls; nil if they are not needed
+	back bool                // a record depends on earlier ones: see ReadOn
 }
 
 func newReplay(emit func(transcript.Step) error) *replay {
@@ -37,7 +37,7 @@ func newReplay(emit func(transcript.Step) error) *replay {
 		chain:   newChain(),
 		view:    newView(),
 		calls:   newCalls(),
-		derived: map[string]int{},
+		derived: transcript.Names{},
 	}
 }
 
@@ -118,8 +118,8 @@ func (s *replay) publish(c candidate, known *version) error {
 	return s.step(transcript.Step{Message: m})
 }
 
-// rewind applies a rewind record. What leaves is every message that the agent's list holds from id
-// on, and with them whatever was emitted after the first of them.
+// rewind applies a rewind record: every message of the agent's list from id on leaves, and with
+// them all messages that were emitted after the first of them.
 func (s *replay) rewind(id string) error {
 	s.afterSnapshot, s.back = false, true
 	if at, ok := s.view.position[id]; ok {
@@ -129,8 +129,8 @@ func (s *replay) rewind(id string) error {
 		return nil // nothing of it was ever emitted
 	}
 	if n, ok := s.chain.earliest(s.view.keys[id]); ok {
-		// The agent had dropped it from its list. It would now clear everything; what it means is plain
-		// all the same.
+		// The agent had dropped the message from its list. It would now clear everything, but the
+		// message to rewind to is known here.
 		err := s.leave(n)
 		s.view.keep(func(id string) bool {
 			_, live := s.chain.earliest(s.view.keys[id])

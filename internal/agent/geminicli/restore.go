@@ -2,20 +2,21 @@ package geminicli
 
 import "slices"
 
-// restore follows `/chat resume`. The agent then writes what the checkpoint has as if it were said
-// now: records under new ids, the first of which begins with the description of the environment. As
-// far as they repeat this conversation from its beginning they are the messages that are known, and
-// what the conversation has after the last of them has left it.
+// restore follows `/chat resume`. The agent then writes the messages of the checkpoint again, in
+// records with new ids. The first of them begins with the description of the environment. As far as
+// they repeat this conversation from its beginning, they are the known messages; the messages after
+// the last of these have left the conversation.
 type restore struct {
 	on  bool
-	at  int // index in the chain: what is before it was repeated, or is a notice
+	at  int // index in the chain: the messages before it were repeated, or are notices
 	any bool
 
 	alias map[string]string // new id -> key of the message that it repeats
 }
 
-// beginRestore starts a restore if r, a record from which dropped descriptions of the environment
-// were taken, is the first of one. Whether it repeats anything only what came before it tells.
+// beginRestore starts a restore if r is the first record of one. dropped is the number of
+// descriptions of the environment that were removed from r. Only earlier records tell what r
+// repeats.
 func (s *replay) beginRestore(r record, dropped int) {
 	if dropped == 0 || r.fromSet || r.id == environmentID {
 		return
@@ -24,8 +25,9 @@ func (s *replay) beginRestore(r record, dropped int) {
 	s.restore.on, s.restore.at, s.restore.any = len(s.chain.keys) > 0, 0, false
 }
 
-// restored returns r under the key of the message that it, with parts, repeats, as the copy that it
-// is. Where it repeats none the restore is over, and what was not repeated leaves the conversation.
+// restored returns r as a copy of the message that it repeats, under the key of that message. If it
+// repeats none, the restore is over, and the messages that were not repeated leave the
+// conversation.
 func (s *replay) restored(r record, role string, parts []part) (record, error) {
 	if !s.restore.on || r.fromSet {
 		return r, nil

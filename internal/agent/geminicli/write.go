@@ -21,11 +21,11 @@ type writer struct {
 	held []*heldAnswer
 }
 
-// heldAnswer is what the model said, with calls whose results are to come.
+// heldAnswer is an answer of the model whose calls wait for their results.
 type heldAnswer struct {
 	rec   jsonvalue.Object
 	calls []*heldCall
-	notes []jsonvalue.Object // said meanwhile
+	notes []jsonvalue.Object // that came meanwhile
 }
 
 type heldCall struct {
@@ -42,13 +42,13 @@ func NewWriter(w io.Writer, o transcript.WriteOptions) transcript.Writer {
 	return transcript.NewWriter(w, o, func(out *transcript.Output) transcript.Codec { return &writer{Output: out} })
 }
 
-// ProjectHash is how Gemini CLI names a project's directory in a transcript.
+// ProjectHash returns the name of a project's directory in a transcript of Gemini CLI.
 func ProjectHash(dir string) string {
 	sum := sha256.Sum256([]byte(dir))
 	return hex.EncodeToString(sum[:])
 }
 
-// isAdded reports whether ctx put a record there that nobody said.
+// isAdded reports whether an export added a record that nobody said.
 func isAdded(o jsonvalue.Object) bool {
 	h := transcript.ReadHints(o[transcript.HintName])
 	return h != nil && (h.Added || h.Gone != "")
@@ -107,7 +107,7 @@ func (w *writer) Begin(first *transcript.Item) {
 		"content", textContent(text), transcript.HintName, transcript.Added()))
 }
 
-// recordOf is a record without its content.
+// recordOf returns a record without its content.
 func (w *writer) recordOf(it *transcript.Item, kind string) jsonvalue.Object {
 	m := &it.Message
 	id := m.Origin.Message
@@ -117,7 +117,7 @@ func (w *writer) recordOf(it *transcript.Item, kind string) jsonvalue.Object {
 	return jsonvalue.NewObject("id", id, "timestamp", transcript.Stamp(m.Time), "type", kind)
 }
 
-// note writes what was said about the conversation. The agent shows it, and no model sees it.
+// note writes a note. The agent shows it, and no model sees it.
 func (w *writer) note(it *transcript.Item) bool {
 	rec := w.recordOf(it, "info")
 	text := transcript.Words(&it.Message)
@@ -138,8 +138,8 @@ func (w *writer) note(it *transcript.Item) bool {
 	return true
 }
 
-// contentOf is the content of a message that has no calls: its text, or those of its parts that
-// Gemini CLI knows.
+// contentOf returns the content of a message without calls: its text, or the parts that are not
+// hidden.
 func (w *writer) contentOf(m *transcript.Message, text string) json.RawMessage {
 	if m.Parts == nil || m.Gone != "" {
 		return textContent(text)
@@ -153,7 +153,7 @@ func (w *writer) contentOf(m *transcript.Message, text string) json.RawMessage {
 	return jsonvalue.Array(list)
 }
 
-// bare is a part without what another agent keeps in it.
+// bare returns a part without the members that other agents keep in it.
 func (w *writer) bare(p transcript.Part) json.RawMessage {
 	if p.Body == nil || w.Keeps == nil {
 		return p.Raw
@@ -173,7 +173,7 @@ func (w *writer) bare(p transcript.Part) json.RawMessage {
 	return jsonvalue.Encode(out)
 }
 
-// user writes what a person said, or a result that no call of the answer before it asked for.
+// user writes a message of a person, or a result that the held answers have no call for.
 func (w *writer) user(it *transcript.Item) {
 	m := &it.Message
 	rec := w.recordOf(it, "user")
@@ -253,15 +253,15 @@ func (w *writer) model(it *transcript.Item) {
 	w.write(rec)
 }
 
-// waits reports whether a result is to come of what is held: other agents make several calls in
-// several messages before the first result.
+// waits reports whether a held call waits for its result. Other agents may make calls in several
+// messages before the first result.
 func (w *writer) waits() bool {
 	return slices.ContainsFunc(w.held, func(h *heldAnswer) bool {
 		return slices.ContainsFunc(h.calls, func(c *heldCall) bool { return c.result == nil && !c.never })
 	})
 }
 
-// thoughtOf takes a thought apart as the agent has it: a subject in bold, and what follows.
+// thoughtOf returns a thought as the agent has it: with a subject, which is in bold in the text.
 func thoughtOf(text, when string) json.RawMessage {
 	subject, description := "", text
 	if rest, ok := strings.CutPrefix(text, "**"); ok {
@@ -275,7 +275,8 @@ func thoughtOf(text, when string) json.RawMessage {
 	return o.Ordered("subject", "description", "timestamp")
 }
 
-// answers takes results to the calls of the answer that is held, if that is all a message has.
+// answers adds the results of a message to the held calls. It returns false, and adds nothing, if
+// the message is anything but results of held calls.
 func (w *writer) answers(m *transcript.Message) bool {
 	if len(w.held) == 0 || len(m.Results) == 0 || len(m.Calls) > 0 || m.Role != transcript.RoleTool {
 		return false
@@ -305,7 +306,7 @@ func (w *writer) answers(m *transcript.Message) bool {
 	return true
 }
 
-// open is a call that waits for its result; nil for none.
+// open returns the held call that waits for a result; nil for none.
 func (w *writer) open(id string) *heldCall {
 	for _, h := range slices.Backward(w.held) {
 		if i := slices.IndexFunc(h.calls, func(c *heldCall) bool { return c.ID == id && c.result == nil }); i >= 0 {
@@ -315,9 +316,8 @@ func (w *writer) open(id string) *heldCall {
 	return nil
 }
 
-// flush writes the answers that are held. goesOn says that the model speaks next: where it does
-// not, the agent wants to hear something of it after a result, and would put words of its own
-// there.
+// flush writes the held answers. goesOn says that the model speaks next. If it does not, flush adds
+// the words that the agent itself would put after a last result.
 func (w *writer) flush(goesOn bool) {
 	held := w.held
 	w.held = nil

@@ -8,8 +8,8 @@ import (
 	"github.com/gemini-ctx/ctx/internal/jsonvalue"
 )
 
-// decode makes messages of one of opencode's: of an answer one for each step, and one for each
-// result.
+// decode makes messages of one opencode message. An answer becomes a message for each step and one
+// for each result.
 func decode(session string, info jsonvalue.Object, parts []jsonvalue.Object) []transcript.Message {
 	var hints *transcript.Hints
 	d := &decoder{session: session, info: info, id: info.Text("id")}
@@ -37,7 +37,7 @@ func decode(session string, info jsonvalue.Object, parts []jsonvalue.Object) []t
 	return list
 }
 
-// blank is what the hints of a message begin with that does not come of its parts.
+// blank returns a message without content. Hints complete it.
 func blank(session, id string) transcript.Message {
 	return transcript.Message{Origin: transcript.Origin{Agent: Agent, Session: transcript.Fit(session), Message: transcript.Fit(id)}, Role: transcript.RoleUser}
 }

@@ -3,8 +3,8 @@
 // storage directory, which it kept until it had a database. It is pure: bytes in, values out; files
 // only through fs.FS.
 //
-// What was said becomes parts in the shape of the Gemini API. Everything else that a message or a
-// part has stays with it, where no model is shown it. docs/agents/opencode.md says which is where.
+// Words, calls and results become parts in the shape of the Gemini API. The other members of a
+// message or a part stay with it, and no model is shown them. docs/agents/opencode.md lists them.
 package opencode
 
 import (
@@ -14,14 +14,9 @@ import (
 	"github.com/gemini-ctx/ctx/internal/jsonvalue"
 )
 
-// Agent is what the source of a message names that opencode wrote, and the member of a part under
-// which its own fields are kept.
+// Agent is the agent in the source of a message that opencode wrote, and the member of a part with
+// the fields that only opencode has.
 const Agent = "opencode"
-
-func object(raw []byte) jsonvalue.Object {
-	o, _ := jsonvalue.ParseObject(raw)
-	return o
-}
 
 func extra(rest jsonvalue.Object) jsonvalue.Object {
 	return jsonvalue.Object{Agent: jsonvalue.Encode(rest)}
@@ -32,7 +27,7 @@ func hintsOf(o jsonvalue.Object) *transcript.Hints {
 	return transcript.ReadHints(o.Object("metadata")[transcript.HintName])
 }
 
-// partOf makes a part of one of opencode's that is no tool's.
+// partOf makes a part of an opencode part, other than one of a tool.
 func partOf(o jsonvalue.Object) json.RawMessage {
 	rest := o.Without("sessionID", "messageID")
 	switch o.Text("type") {
@@ -55,7 +50,7 @@ func partOf(o jsonvalue.Object) json.RawMessage {
 	return transcript.HiddenPart(extra(jsonvalue.Object{"part": jsonvalue.Encode(rest)}))
 }
 
-// ownPart is partOf backwards; ok is false for a part that opencode did not write.
+// ownPart undoes partOf; ok is false for a part that opencode did not write.
 func ownPart(p transcript.Part) (o jsonvalue.Object, ok bool) {
 	if p.Body[Agent] == nil {
 		return nil, false
@@ -80,7 +75,7 @@ func ownPart(p transcript.Part) (o jsonvalue.Object, ok bool) {
 	return o, true
 }
 
-// plainPart is a text or a file with some members more.
+// plainPart returns a text or a file, with the members that were kept.
 func plainPart(p transcript.Part, kept jsonvalue.Object) jsonvalue.Object {
 	o := kept.Without()
 	if p.Kind == transcript.PartText {
@@ -101,7 +96,7 @@ func plainPart(p transcript.Part, kept jsonvalue.Object) jsonvalue.Object {
 	return o
 }
 
-// toolPart makes a call of a tool's part, and its result, if it has one.
+// toolPart makes a call of a tool's part, and a result if the part has one.
 func toolPart(o jsonvalue.Object) (call, result json.RawMessage) {
 	id, tool, state := o.Text("callID"), o.Text("tool"), o.Object("state")
 	if id == "" || tool == "" || state.Object("input") == nil {

@@ -87,10 +87,10 @@ func storage(t testing.TB, doc []byte) fstest.MapFS {
 	}
 	files := fstest.MapFS{"session/p1/ses_01.json": {Data: d.Info}}
 	for _, m := range d.Messages {
-		id := object(m.Info).Text("id")
+		id := jsonvalue.AsObject(m.Info).Text("id")
 		files[path.Join("message", "ses_01", id+".json")] = &fstest.MapFile{Data: m.Info}
 		for _, p := range m.Parts {
-			files[path.Join("part", id, object(p).Text("id")+".json")] = &fstest.MapFile{Data: p}
+			files[path.Join("part", id, jsonvalue.AsObject(p).Text("id")+".json")] = &fstest.MapFile{Data: p}
 		}
 	}
 	return files

@@ -19,18 +19,14 @@ import (
 // maxDocument is the most of a document that is read, in bytes.
 const maxDocument = 256 << 20
 
-// Read reads a session as one document, or as a list of its messages. A document that breaks off
-// gives the messages before the break. An answer that is not finished, at the end, is left for the
-// next time.
+// Read reads a session as one document, or as a list of its messages. Of a document that breaks off
+// it reads the messages before the break. It leaves out an unfinished answer at the end.
 func Read(r io.Reader, emit func(transcript.Step) error) (transcript.Stats, error) {
 	d := newReader(emit)
-	failing := &transcript.ErrorKeeper{R: r}
-	failing.R = &transcript.AtMost{R: r, Most: maxDocument}
+	failing := &transcript.ErrorKeeper{R: &transcript.AtMost{R: r, Most: maxDocument}}
 	clean := &transcript.SpaceForNUL{R: failing}
 	br := bufio.NewReaderSize(clean, 64<<10)
-	if mark, _ := br.Peek(3); bytes.Equal(mark, []byte("\xef\xbb\xbf")) {
-		_, _ = br.Discard(3)
-	}
+	transcript.SkipMark(br)
 	for space := byte(' '); space == ' ' || space == '\n' || space == '\r' || space == '\t'; {
 		b, err := br.ReadByte()
 		if err != nil {
@@ -61,11 +57,10 @@ func Read(r io.Reader, emit func(transcript.Step) error) (transcript.Stats, erro
 type reader struct {
 	stats  transcript.Stats
 	emit   func(transcript.Step) error
-	home   *transcript.Home
 	info   jsonvalue.Object // of the session
 	begun  bool
 	held   *message
-	early  []json.RawMessage // messages that came before the session's own
+	early  []json.RawMessage // messages that came before the members of the session
 	order  []said
 	failed error // from emit
 }
@@ -125,12 +120,9 @@ func (d *reader) document(dec *json.Decoder) error {
 		}
 		switch name {
 		case "info":
-			d.begin(object(raw))
+			d.begin(jsonvalue.AsObject(raw))
 		case transcript.HintName:
-			if h := transcript.ReadHints(raw); h != nil && h.Home != nil && d.home == nil {
-				d.home = h.Home
-				d.stats.Home = d.home
-			}
+			d.stats.ReadHome(transcript.ReadHints(raw))
 		}
 	}
 	if _, err := dec.Token(); err != nil {
@@ -139,7 +131,7 @@ func (d *reader) document(dec *json.Decoder) error {
 	return d.after(dec)
 }
 
-// after looks at what follows the document.
+// after refuses input after the document.
 func (d *reader) after(dec *json.Decoder) error {
 	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
 		return errForm
@@ -168,7 +160,7 @@ func (d *reader) list(dec *json.Decoder) error {
 	return err
 }
 
-// begin takes what the session says of itself.
+// begin reads the members of the session, and emits a note of them.
 func (d *reader) begin(info jsonvalue.Object) {
 	if d.begun || info == nil {
 		return
@@ -193,7 +185,7 @@ func (d *reader) begin(info jsonvalue.Object) {
 	d.send(m.Origin.Message, m)
 }
 
-// keptInfo is what is kept of what a session says of itself: what does not change with each
+// keptInfo returns the members of a session that are kept: those that do not change with each
 // message.
 func keptInfo(info jsonvalue.Object) jsonvalue.Object {
 	kept := jsonvalue.Object{}
@@ -205,7 +197,7 @@ func keptInfo(info jsonvalue.Object) jsonvalue.Object {
 	return kept
 }
 
-// infoMessage is the note of what a session says of itself.
+// infoMessage returns the note with the members of a session.
 func infoMessage(session string, info, kept jsonvalue.Object) transcript.Message {
 	name := "info:" + transcript.Derive(16, string(jsonvalue.Canonical(jsonvalue.Encode(kept))))
 	m := blank(session, name)
@@ -219,7 +211,7 @@ func infoMessage(session string, info, kept jsonvalue.Object) transcript.Message
 	return m
 }
 
-// record takes the next message of the document.
+// record reads the next message of the document.
 func (d *reader) record(raw json.RawMessage) {
 	o, ok := d.stats.Parse(raw)
 	if !ok {
@@ -237,8 +229,7 @@ func (d *reader) record(raw json.RawMessage) {
 	d.message(o.Object("info"), parts)
 }
 
-// message takes a message and, since the next one shows that it is finished, gives out the one
-// before.
+// message holds a message back, and emits the one before, which must be finished by now.
 func (d *reader) message(info jsonvalue.Object, parts []jsonvalue.Object) {
 	if info.Text("id") == "" || info.Text("role") != "user" && info.Text("role") != "assistant" {
 		d.stats.Skip(transcript.SkipUnknown, 1)
@@ -251,6 +242,7 @@ func (d *reader) message(info jsonvalue.Object, parts []jsonvalue.Object) {
 	d.held = &message{info, parts}
 }
 
+// give emits the message that is held back.
 func (d *reader) give() {
 	if d.held == nil || d.failed != nil {
 		return
@@ -270,11 +262,11 @@ func (d *reader) give() {
 func (d *reader) send(id string, m transcript.Message) {
 	if d.failed == nil {
 		d.order = append(d.order, said{id, m.Origin})
-		d.failed = d.emit(transcript.Step{Kind: transcript.KindMessage, Message: m, Session: d.stats.Session, Home: d.home})
+		d.failed = d.emit(transcript.Step{Message: m, Session: d.stats.Session, Home: d.stats.Home})
 	}
 }
 
-// spawns notes which call began which session of its own.
+// spawns notes the sessions that calls began.
 func (d *reader) spawns(m *message) {
 	for _, o := range m.parts {
 		meta := o.Object("state").Object("metadata")
@@ -285,8 +277,7 @@ func (d *reader) spawns(m *message) {
 	}
 }
 
-// end gives out the last message, unless it is being written, and takes back what the person took
-// back.
+// end emits the last message, unless it is unfinished, and then the rewind that the session is at.
 func (d *reader) end() {
 	d.begun = true
 	for _, raw := range d.early {
@@ -303,7 +294,7 @@ func (d *reader) end() {
 		return
 	}
 	d.failed = d.emit(transcript.Step{
-		Kind: transcript.KindRewind, Session: d.stats.Session, Home: d.home, RewindTo: d.order[at].origin,
+		Kind: transcript.KindRewind, Session: d.stats.Session, Home: d.stats.Home, RewindTo: d.order[at].origin,
 		Message: transcript.Message{Origin: transcript.Origin{Agent: Agent, Session: transcript.Fit(d.stats.Session), Message: transcript.Fit("revert:" + from)}},
 	})
 }
@@ -348,8 +339,8 @@ func ReadStorage(storage fs.FS, file string, emit func(transcript.Step) error) (
 	return d.stats, d.failed
 }
 
-// names are the files of a directory, in the order of their names, which is that of time. A
-// directory that is not there has none.
+// names returns the files of a directory by name, which is the order of time. It returns none if
+// there is no such directory.
 func names(storage fs.FS, dir string) (list []string) {
 	entries, err := fs.ReadDir(storage, dir)
 	if err != nil {
@@ -363,7 +354,7 @@ func names(storage fs.FS, dir string) (list []string) {
 	return list
 }
 
-// file reads a file that has one object; nil for one that has something else, which is counted.
+// file reads a file with one object. It counts any other file, and returns nil for it.
 func (d *reader) file(storage fs.FS, name string) (jsonvalue.Object, error) {
 	f, err := storage.Open(name)
 	if err != nil {

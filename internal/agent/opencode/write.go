@@ -20,7 +20,7 @@ type writer struct {
 	last  uint64 // the newest number that an id was made of
 }
 
-// draft is one of opencode's messages that is being made, and the messages that it has.
+// draft is an opencode message that is being made, with the messages that it is made of.
 type draft struct {
 	id, role string
 	own      bool // opencode said it first
@@ -36,7 +36,7 @@ func NewWriter(w io.Writer, o transcript.WriteOptions) transcript.Writer {
 	return transcript.NewWriter(w, o, func(out *transcript.Output) transcript.Codec { return &writer{Output: out} })
 }
 
-// Message takes the next message: into the draft, or into a new one.
+// Message adds a message to the draft, or to a new one.
 func (w *writer) Message(it *transcript.Item) bool {
 	m := &it.Message
 	kept := transcript.KeptIn(Agent, m)
@@ -66,7 +66,7 @@ func (w *writer) Message(it *transcript.Item) bool {
 	return true
 }
 
-// add takes a message that is one of opencode's own, or a piece of it.
+// add adds a message that is an opencode message, or a piece of one.
 func (d *draft) add(m *transcript.Message) {
 	d.members = append(d.members, *m)
 	for _, p := range transcript.PartsOf(m) {
@@ -91,14 +91,14 @@ func (d *draft) call(p transcript.Part) {
 	o.Set("tool", p.Tool)
 	state := o.Object("state").Without()
 	state["input"] = p.Args
-	if object(p.Args) == nil {
+	if jsonvalue.AsObject(p.Args) == nil {
 		state["input"] = json.RawMessage("{}")
 	}
 	o["state"] = jsonvalue.Encode(state)
 	d.parts = append(d.parts, o)
 }
 
-// answer puts a result to its call.
+// answer adds a result to its call.
 func (d *draft) answer(p transcript.Part, when time.Time) bool {
 	for i := range slices.Backward(d.parts) {
 		o := d.parts[i]
@@ -128,8 +128,7 @@ func (d *draft) answer(p transcript.Part, when time.Time) bool {
 	return false
 }
 
-// answers reports whether a message answers the calls of an answer that is being made, and nothing
-// else.
+// answers reports whether a message only answers calls of the draft.
 func (d *draft) answers(it *transcript.Item) bool {
 	m := &it.Message
 	if m.Note || m.Gone != "" || it.Orphan || m.Role != transcript.RoleTool || len(m.Results) == 0 || len(m.Calls) > 0 || m.Parts == nil {
@@ -145,8 +144,8 @@ func (d *draft) answers(it *transcript.Item) bool {
 	return true
 }
 
-// goesOn reports whether a message of the model belongs to an answer that is being made: results
-// are to come for that.
+// goesOn reports whether a message of the model belongs to the draft: calls of the draft still wait
+// for their results.
 func (d *draft) goesOn(m *transcript.Message) bool {
 	return !d.own && d.role == "assistant" && m.Role == transcript.RoleModel && !m.Note && m.Gone == "" &&
 		slices.ContainsFunc(d.parts, func(o jsonvalue.Object) bool {
@@ -163,7 +162,7 @@ func (d *draft) result(m *transcript.Message) {
 	}
 }
 
-// foreign begins one of opencode's messages for a message of another origin.
+// foreign begins a draft for a message of another origin.
 func (w *writer) foreign(it *transcript.Item) {
 	m := &it.Message
 	d := &draft{members: []transcript.Message{*m}, stamp: w.stamp(m.Time), role: "user"}
@@ -194,7 +193,7 @@ func (w *writer) foreign(it *transcript.Item) {
 	d.info.Set("agent", "build")
 }
 
-// stamp is the number that the id of a message is made of, which grows.
+// stamp returns the number for the id of a message. The numbers grow.
 func (w *writer) stamp(t time.Time) uint64 {
 	n := uint64(max(t.UnixMilli(), 0)) << 12
 	w.last = max(n, w.last+1)
@@ -237,8 +236,8 @@ func (w *writer) parts(d *draft, m *transcript.Message) {
 	}
 }
 
-// Begin writes what comes before the messages: the session's members. The note that an import made
-// of them is written there.
+// Begin writes the members of the session. They come from the note that an import made of them, if
+// the first message is that note.
 func (w *writer) Begin(first *transcript.Item) {
 	m := &transcript.Message{Time: w.Now}
 	if first != nil {
@@ -274,8 +273,7 @@ func (w *writer) Begin(first *transcript.Item) {
 	w.Print(`,"messages":[`, nil)
 }
 
-// flush writes the message that is being made, with the hints with which it is read back as what it
-// has.
+// flush writes the draft, with the hints from which its messages are read back.
 func (w *writer) flush() {
 	d := w.now
 	if d == nil {
@@ -338,7 +336,7 @@ func (w *writer) answer(d *draft) {
 	}
 }
 
-// finish gives the message and its parts the names by which they belong together.
+// finish sets the ids of the message and of its parts.
 func (d *draft) finish(session string) (info jsonvalue.Object, parts []jsonvalue.Object) {
 	info = d.info.Without()
 	info.Set("id", d.id)

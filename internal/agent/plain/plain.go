@@ -8,7 +8,7 @@ import (
 	"encoding/json"
 	"io"
 	"math"
-	"strconv"
+	"slices"
 	"strings"
 	"time"
 
@@ -18,7 +18,7 @@ import (
 	"github.com/gemini-ctx/ctx/internal/message"
 )
 
-// Agent is what the source of a message names that came as a line of JSON.
+// Agent is the agent in the source of a message that was a line of JSON.
 const Agent = "jsonl"
 
 func starts() []string { return []string{`{"`} }
@@ -34,15 +34,11 @@ type reader struct {
 	*decoder
 	stats transcript.Stats
 	emit  func(transcript.Step) error
-	home  *transcript.Home
 }
 
 func (d *reader) record(o jsonvalue.Object) error {
 	hints := transcript.ReadHints(o[transcript.HintName])
-	if hints != nil && hints.Home != nil && d.home == nil {
-		d.home = hints.Home
-		d.stats.Home = d.home
-	}
+	d.stats.ReadHome(hints)
 	switch {
 	case hints != nil && hints.Gone != "":
 		d.stats.Pass("stand-in")
@@ -60,7 +56,7 @@ func (d *reader) record(o jsonvalue.Object) error {
 		d.stats.Skip(transcript.SkipUnknown, 1)
 		return nil
 	}
-	return d.emit(transcript.Step{Kind: transcript.KindMessage, Message: m, Session: d.stats.Session, Home: d.home})
+	return d.emit(transcript.Step{Message: m, Session: d.stats.Session, Home: d.stats.Home})
 }
 
 func first(o jsonvalue.Object, names ...string) string {
@@ -75,11 +71,11 @@ func first(o jsonvalue.Object, names ...string) string {
 // decoder makes messages of lines.
 type decoder struct {
 	session string
-	names   map[string]int    // how often a name that was made up was given
+	names   transcript.Names  // that were made up
 	tools   map[string]string // the tool of each call
 }
 
-func newDecoder() *decoder { return &decoder{names: map[string]int{}, tools: map[string]string{}} }
+func newDecoder() *decoder { return &decoder{names: transcript.Names{}, tools: map[string]string{}} }
 
 // roleOf reads a role in the words of several programs; "" for none.
 func roleOf(s string) string {
@@ -96,14 +92,7 @@ func roleOf(s string) string {
 	return ""
 }
 
-// take removes a member from what is kept, since the message says it.
-func take(rest jsonvalue.Object, name string) json.RawMessage {
-	raw := rest[name]
-	delete(rest, name)
-	return raw
-}
-
-// decode makes a message of a line; ok is false where it is none.
+// decode makes a message of a line; ok is false if it is none.
 func (d *decoder) decode(o jsonvalue.Object) (m transcript.Message, ok bool) {
 	rest := o.Without(transcript.HintName, "session", "session_id", "sessionId", "conversation_id")
 	m = transcript.Message{Role: roleOf(o.Text("role")), Note: o.True("note")}
@@ -153,11 +142,7 @@ func (d *decoder) decode(o jsonvalue.Object) (m transcript.Message, ok bool) {
 		m.Calls, m.Results = calls, results
 	}
 	if name == "" {
-		name = "derived:" + transcript.Derive(16, transcript.Stamp(m.Time), m.Role, m.Text, string(jsonvalue.Canonical(m.Parts)))
-		d.names[name]++
-		if n := d.names[name]; n > 1 {
-			name += ":" + strconv.Itoa(n)
-		}
+		name = d.names.Next("derived:" + transcript.Derive(16, transcript.Stamp(m.Time), m.Role, m.Text, string(jsonvalue.Canonical(m.Parts))))
 	}
 	m.Origin = transcript.Origin{Agent: Agent, Session: transcript.Fit(d.session), Message: transcript.Fit(name)}
 	if hints != nil {
@@ -196,7 +181,7 @@ func (d *decoder) words(o, rest jsonvalue.Object, m *transcript.Message) (parts 
 		if _, err := message.Parse(o["parts"]); err != nil {
 			return nil, false // two members of one name
 		}
-		take(rest, "parts")
+		delete(rest, "parts")
 		for _, raw := range list {
 			parts = append(parts, jsonvalue.Encode(raw))
 		}
@@ -251,7 +236,7 @@ func (d *decoder) words(o, rest jsonvalue.Object, m *transcript.Message) (parts 
 	return parts, true
 }
 
-// piece is a text in a list of content.
+// piece returns the text of an element of content.
 func piece(raw json.RawMessage) (string, bool) {
 	if s, ok := jsonvalue.Text(raw); ok {
 		return s, true
@@ -275,12 +260,6 @@ func NewWriter(w io.Writer, o transcript.WriteOptions) transcript.Writer {
 	})
 }
 
-// Begin has nothing to write.
-func (w *writer) Begin(*transcript.Item) {}
-
-// End has nothing to write.
-func (w *writer) End() {}
-
 // Message writes a message as a line.
 func (w *writer) Message(it *transcript.Item) bool {
 	m := &it.Message
@@ -290,12 +269,10 @@ func (w *writer) Message(it *transcript.Item) bool {
 		o = kept.Without()
 	}
 	w.fields(o, m, native)
-	got, _ := w.d.decode(o)
-	hints := transcript.Diff(m, &got)
-	hints.Home = w.TakeHome()
-	if !hints.Empty() {
-		o.Set(transcript.HintName, hints)
-	}
+	w.Hint(o, m, false, func(o jsonvalue.Object) transcript.Message {
+		got, _ := w.d.decode(o)
+		return got
+	})
 	w.Record(o.Ordered("id", "session", "role", "author", "time", "text", "parts"))
 	return true
 }
@@ -345,16 +322,12 @@ func (w *writer) fields(o jsonvalue.Object, m *transcript.Message, native bool) 
 	}
 }
 
-// links writes the calls and results that the header of a plain text alone has.
+// links writes the calls and results of a message that has no parts.
 func (w *writer) links(o jsonvalue.Object, m *transcript.Message) {
-	type link struct {
-		ID   string `json:"id"`
-		Tool string `json:"tool"`
-	}
 	if len(m.Calls) > 0 {
-		var list []link
-		for _, c := range m.Calls {
-			list = append(list, link{c.ID, cmp.Or(c.Tool, "unknown")})
+		list := slices.Clone(m.Calls)
+		for i := range list {
+			list[i].Tool = cmp.Or(list[i].Tool, "unknown")
 		}
 		o.Set("calls", list)
 	}

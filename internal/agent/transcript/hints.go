@@ -14,13 +14,12 @@ import (
 // Agents pass over it.
 const HintName = "ctx"
 
-// Hints are what a message has that does not follow from the record that it is written as. What is
-// absent follows.
+// Hints are the fields of a message that do not follow from the record that it is written as.
 type Hints struct {
 	V     int   `json:"v"`
 	Home  *Home `json:"home,omitempty"`  // in the first record
 	Added bool  `json:"added,omitempty"` // the record is no message: an agent wants one in its place
-	// Alone says that the other fields of the record are the export's own, and not kept.
+	// Alone says that an export made the other fields of the record, so that they are not kept.
 	Alone      bool            `json:"alone,omitempty"`
 	From       *Origin         `json:"from,omitempty"`
 	Note       *bool           `json:"note,omitempty"`
@@ -28,25 +27,21 @@ type Hints struct {
 	Author     *string         `json:"author,omitempty"`
 	Time       *int64          `json:"time,omitempty"` // milliseconds
 	Invocation *string         `json:"invocation,omitempty"`
-	Hidden     []hidden        `json:"hidden,omitempty"` // parts that no model is shown, and where they were
+	Hidden     []Placed        `json:"hidden,omitempty"` // parts that no model is shown
 	Listed     bool            `json:"listed,omitempty"` // one plain text, but as a part
-	Text       *string         `json:"text,omitempty"`   // instead of what the record says
+	Text       *string         `json:"text,omitempty"`   // instead of the words of the record
 	Parts      json.RawMessage `json:"parts,omitempty"`  // likewise
-	Calls      *[]call         `json:"calls,omitempty"`
+	Calls      *[]format.Call  `json:"calls,omitempty"`
 	Results    *[]string       `json:"results,omitempty"`
 	Tokens     *uint64         `json:"tokens,omitempty"`
 	Gone       string          `json:"gone,omitempty"`
 	Of         []Hints         `json:"of,omitempty"` // of a record that has several messages
 }
 
-type hidden struct {
+// Placed is a part, and where among the parts of its message it was.
+type Placed struct {
 	At   int             `json:"at"`
 	Part json.RawMessage `json:"part"`
-}
-
-type call struct {
-	ID   string `json:"id"`
-	Tool string `json:"tool"`
 }
 
 // ReadHints returns the hints in a record; nil for none that can be used.
@@ -74,8 +69,8 @@ func (h *Hints) roles() []*string {
 	return list
 }
 
-// Diff returns what got needs to become want: zero but for V where they are the same. Gone messages
-// have hints that say so.
+// Diff returns the hints that turn got into want. For equal messages only V is set. The hints of a
+// message whose words are gone say so.
 func Diff(want, got *Message) Hints {
 	h := Hints{V: 1, Gone: want.Gone}
 	if want.Origin != got.Origin {
@@ -118,10 +113,7 @@ func Diff(want, got *Message) Hints {
 		}
 	}
 	if !slices.Equal(want.Calls, back.Calls) {
-		list := make([]call, len(want.Calls))
-		for i, c := range want.Calls {
-			list[i] = call(c)
-		}
+		list := append([]format.Call{}, want.Calls...)
 		h.Calls = &list
 	}
 	if !slices.Equal(want.Results, back.Results) {
@@ -135,7 +127,7 @@ func sameWords(a, b *Message) bool {
 	return a.Text == b.Text && (a.Parts == nil) == (b.Parts == nil) && bytes.Equal(a.Parts, b.Parts)
 }
 
-// words tries to say the words of want by what of them got does not have.
+// words describes the words of want by their difference from those of got, if that is possible.
 func (h *Hints) words(want, got *Message) {
 	if want.Parts == nil {
 		return
@@ -144,7 +136,7 @@ func (h *Hints) words(want, got *Message) {
 	shown := 0
 	for i, raw := range list {
 		if p := ReadPart(raw); p.Kind == PartHidden {
-			h.Hidden = append(h.Hidden, hidden{i, raw})
+			h.Hidden = append(h.Hidden, Placed{i, raw})
 		} else {
 			shown++
 		}
@@ -157,8 +149,8 @@ func (h *Hints) applyWords(m *Message) {
 	case h.Text != nil:
 		m.Text, m.Parts, m.Calls, m.Results = *h.Text, nil, nil, nil
 	case err == nil:
-		m.SetParts(compactAll(list))
-		m.Text, m.Parts = "", jsonvalue.Array(compactAll(list))
+		m.SetParts(CompactAll(list))
+		m.Text, m.Parts = "", jsonvalue.Array(CompactAll(list))
 	case len(h.Hidden) > 0 || h.Listed:
 		parts, _ := jsonvalue.Elements(m.Parts)
 		if m.Parts == nil {
@@ -178,7 +170,8 @@ func (h *Hints) applyWords(m *Message) {
 	}
 }
 
-func compactAll(list []json.RawMessage) []json.RawMessage {
+// CompactAll returns a list of values without white space between tokens.
+func CompactAll(list []json.RawMessage) []json.RawMessage {
 	out := make([]json.RawMessage, len(list))
 	for i := range list {
 		out[i] = jsonvalue.Compact(list[i])
@@ -186,7 +179,7 @@ func compactAll(list []json.RawMessage) []json.RawMessage {
 	return out
 }
 
-// Apply makes of a message what the hints say.
+// Apply changes a message as the hints say.
 func (h *Hints) Apply(m *Message) {
 	if h.From != nil && h.From.Agent != "" && h.From.Message != "" {
 		m.Origin = Origin{Agent: Fit(h.From.Agent), Session: Fit(h.From.Session), Message: Fit(h.From.Message)}

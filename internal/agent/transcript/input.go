@@ -6,8 +6,8 @@ import (
 	"io"
 )
 
-// ErrorKeeper reads from R and remembers in Err why that failed, which a decoder reports in words
-// of its own. The end of the input is no failure.
+// ErrorKeeper reads from R and keeps its error in Err, because a decoder may report it differently.
+// io.EOF is not kept.
 type ErrorKeeper struct {
 	R   io.Reader
 	Err error
@@ -22,7 +22,7 @@ func (k *ErrorKeeper) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// AtMost reads from R, and fails with an error that says so after Most bytes.
+// AtMost reads at most Most bytes from R. If there are more, it returns an error that says so.
 type AtMost struct {
 	R    io.Reader
 	Most int64

@@ -5,8 +5,9 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"github.com/gemini-ctx/ctx/internal/jsonvalue"
 	"io"
+
+	"github.com/gemini-ctx/ctx/internal/jsonvalue"
 )
 
 // MaxLine is the longest line that is read, in bytes without NULs: the same as for ctx's own JSON
@@ -21,7 +22,8 @@ type LineReader struct {
 	buf    []byte
 }
 
-// NewLineReader reads lines of at most limit bytes. offset is what was read of the input before.
+// NewLineReader reads lines of at most limit bytes. offset is the number of bytes that were read
+// before.
 func NewLineReader(r *bufio.Reader, limit int, offset int64) *LineReader {
 	return &LineReader{r: r, limit: limit, offset: offset}
 }
@@ -66,8 +68,25 @@ func (lr *LineReader) Next() (Line, error) {
 	}
 }
 
-// CountNULRuns counts the runs of NUL bytes that begin in b. *inRun says, before and after, whether
-// one is open.
+// Each calls do for each line, and returns its first error. If the input cannot be read it returns
+// a ReadError.
+func (lr *LineReader) Each(do func(Line) error) error {
+	for {
+		l, err := lr.Next()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return &ReadError{err}
+		}
+		if err := do(l); err != nil {
+			return err
+		}
+	}
+}
+
+// CountNULRuns counts the runs of NUL bytes that begin in b. *inRun says whether a run is open at
+// the beginning of b, and afterwards at its end.
 func CountNULRuns(b []byte, inRun *bool) int {
 	if !*inRun && bytes.IndexByte(b, 0) < 0 {
 		return 0
@@ -121,8 +140,9 @@ func Values(text []byte, starts []string) (values []json.RawMessage, clean bool)
 	return append(values, found...), false
 }
 
-// lastStart returns where the last thing in b begins that looks like a record, or -1. Inside a
-// string it would be escaped; inside another record something is left over behind it.
+// lastStart returns the index of the last beginning of a record in b, or -1. It cannot be inside a
+// string, where its quotes would be escaped. If it is inside another record, the rest of that
+// record follows and is no JSON.
 func lastStart(b []byte, starts []string) int {
 	at := -1
 	for _, open := range starts {
@@ -131,8 +151,8 @@ func lastStart(b []byte, starts []string) int {
 	return at
 }
 
-// decodeAll reads the JSON values that follow each other in b. tail is the index of what could not
-// be read, len(b) if everything could.
+// decodeAll reads the JSON values in b. tail is the index at which they end, len(b) if all of b is
+// JSON.
 func decodeAll(b []byte) (values []json.RawMessage, tail int) {
 	dec := json.NewDecoder(bytes.NewReader(b))
 	for {
@@ -152,34 +172,29 @@ func decodeAll(b []byte) (values []json.RawMessage, tail int) {
 // have.
 const MaxRecord = 15 << 20
 
-// maxDepth is how deep a record may be nested; what a store keeps of it lies a few levels deeper.
+// maxDepth is the deepest nesting of a record. A store nests it a few levels deeper.
 const maxDepth = 160
 
-// Lines reads JSON lines and calls record for each whole record. What is damaged is counted in
-// stats. starts are the beginnings that a record can have.
+// Lines reads JSON lines and calls record for each whole record. It counts damage in stats. starts
+// are the beginnings that a record can have.
 //
-// Of a last line without a line feed nothing is read, unless it is asked for with whole: then its
-// whole records are. A transcript that is still being written may go on with it.
+// The agent may still be writing a last line without a line feed. Lines reads the whole records of
+// such a line only with whole.
 func Lines(r io.Reader, stats *Stats, starts []string, whole bool, record func(jsonvalue.Object) error) error {
 	br := bufio.NewReaderSize(r, 64<<10)
-	var offset int64
-	if mark, _ := br.Peek(3); bytes.Equal(mark, []byte("\xef\xbb\xbf")) {
-		n, _ := br.Discard(3)
-		offset = int64(n)
+	return NewLineReader(br, MaxLine, SkipMark(br)).Each(func(l Line) error {
+		return line(l, stats, starts, whole, record)
+	})
+}
+
+// SkipMark passes over the mark of UTF-8 that an input may begin with, and returns its length.
+func SkipMark(r *bufio.Reader) int64 {
+	const mark = "\xef\xbb\xbf"
+	if head, _ := r.Peek(len(mark)); string(head) != mark {
+		return 0
 	}
-	lr := NewLineReader(br, MaxLine, offset)
-	for {
-		l, err := lr.Next()
-		if errors.Is(err, io.EOF) {
-			return nil
-		}
-		if err != nil {
-			return &ReadError{err}
-		}
-		if err := line(l, stats, starts, whole, record); err != nil {
-			return err
-		}
-	}
+	n, _ := r.Discard(len(mark))
+	return int64(n)
 }
 
 // ReadError says that the input could not be read.
@@ -211,8 +226,8 @@ func line(l Line, stats *Stats, starts []string, whole bool, record func(jsonval
 	return stats.each(values, record)
 }
 
-// lastLine reads a line that ends without a line feed: the whole records that it begins with. What
-// follows them may be the beginning of one.
+// lastLine reads the whole records at the beginning of a line without a line feed. Part of another
+// one may follow them.
 func lastLine(l Line, text []byte, stats *Stats, whole bool, record func(jsonvalue.Object) error) error {
 	if l.TooLong || !whole {
 		stats.Skip(SkipTornTail, 1)
@@ -240,13 +255,13 @@ func (s *Stats) each(values []json.RawMessage, record func(jsonvalue.Object) err
 	return nil
 }
 
-// Parse reads a record, and counts one that is none, or that no store would take.
+// Parse parses a record. It counts JSON that is no record, and records that no store takes.
 func (s *Stats) Parse(raw json.RawMessage) (jsonvalue.Object, bool) {
 	switch {
 	case len(raw) > MaxRecord:
 		s.Skip(SkipLong, 1)
 		return nil, false
-	case Depth(raw) > maxDepth:
+	case jsonvalue.Depth(raw) > maxDepth:
 		s.Skip(SkipDeep, 1)
 		return nil, false
 	}
@@ -257,24 +272,4 @@ func (s *Stats) Parse(raw json.RawMessage) (jsonvalue.Object, bool) {
 	}
 	s.Records++
 	return o, true
-}
-
-// Depth is how deep arrays and objects in valid JSON are nested.
-func Depth(raw []byte) int {
-	deepest, now, quoted := 0, 0, false
-	for i := 0; i < len(raw); i++ {
-		switch c := raw[i]; {
-		case quoted && c == '\\':
-			i++
-		case c == '"':
-			quoted = !quoted
-		case quoted:
-		case c == '{' || c == '[':
-			now++
-			deepest = max(deepest, now)
-		case c == '}' || c == ']':
-			now--
-		}
-	}
-	return deepest
 }

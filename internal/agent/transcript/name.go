@@ -3,13 +3,14 @@ package transcript
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"strconv"
 	"time"
 
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/jsonvalue"
 )
 
-// Derive makes a name of n hexadecimal digits, at most 64, from what makes something what it is.
+// Derive makes a name of n hexadecimal digits, at most 64, from strings that identify something.
 func Derive(n int, parts ...string) string {
 	h := sha256.New()
 	for _, p := range parts {
@@ -18,7 +19,19 @@ func Derive(n int, parts ...string) string {
 	return hex.EncodeToString(h.Sum(nil))[:n]
 }
 
-// UUID makes a name in the form of a version 8 UUID from what makes something what it is.
+// Names counts how often a name was given.
+type Names map[string]int
+
+// Next returns name when it is given for the first time, then name with ":2" after it, and so on.
+func (n Names) Next(name string) string {
+	n[name]++
+	if times := n[name]; times > 1 {
+		return name + ":" + strconv.Itoa(times)
+	}
+	return name
+}
+
+// UUID makes a version 8 UUID from strings that identify something.
 func UUID(parts ...string) string {
 	d := []byte(Derive(32, parts...))
 	d[12], d[16] = '8', '8'
@@ -55,8 +68,8 @@ func IsUUID(s string) bool {
 	return true
 }
 
-// Fit makes a name that a header can hold of whatever a transcript has: what is too long, or no
-// name, is replaced by a digest.
+// Fit returns a name that a header can hold: s itself, or a digest of it if s is too long or not a
+// valid name.
 func Fit(s string) string {
 	if s == "" {
 		return ""
@@ -79,8 +92,7 @@ func Stamp(t time.Time) string {
 	return t.UTC().Format(stampLayout)
 }
 
-// ParseTime reads a time as agents write it. exact is false where Stamp would not print it the
-// same.
+// ParseTime parses a time as agents write it. exact is false if Stamp would print it differently.
 func ParseTime(s string) (t time.Time, exact bool) {
 	t, err := time.Parse(time.RFC3339Nano, s)
 	if err != nil || t.Year() < 0 || t.Year() > 9999 {

@@ -37,3 +37,23 @@ func Normalise(v any) any {
 	}
 	return v
 }
+
+// NormalParts returns decoded parts as Normalise does, with plain texts that follow each other as
+// one.
+func NormalParts(parts []any) (out []any) {
+	var run *string // the text that may go on
+	for _, part := range parts {
+		v := Normalise(part)
+		m, _ := v.(map[string]any)
+		text, ok := m["text"].(string)
+		if !ok || len(m) != 1 {
+			out, run = append(out, v), nil
+		} else if run != nil {
+			*run += text
+		} else {
+			run = &text
+			out = append(out, map[string]*string{"text": run})
+		}
+	}
+	return out
+}

@@ -2,6 +2,7 @@ package transcript
 
 import (
 	"encoding/json"
+	"maps"
 	"strings"
 
 	"github.com/gemini-ctx/ctx/format"
@@ -36,8 +37,8 @@ type Part struct {
 	URI      string
 }
 
-// PartsOf takes a message apart. Calls and results that only its lists name become parts. A part
-// that says several things becomes several, as message.Split has them.
+// PartsOf returns the parts of a message, split as by message.Split. If the message has a text
+// instead, its calls and results become parts, too.
 func PartsOf(m *Message) []Part {
 	if m.Parts == nil {
 		var parts []Part
@@ -61,7 +62,7 @@ func PartsOf(m *Message) []Part {
 	return ReadParts(list)
 }
 
-// ReadParts takes each of list apart, and makes several of one that says several things.
+// ReadParts reads parts, split as by message.Split.
 func ReadParts(list []json.RawMessage) []Part {
 	parts := make([]Part, 0, len(list))
 	for _, raw := range list {
@@ -77,8 +78,8 @@ func ReadParts(list []json.RawMessage) []Part {
 	return parts
 }
 
-// ReadPart takes a part apart that says one thing. Of several it reads the call, or else the
-// result.
+// ReadPart reads a part without splitting it. If it has several contents, the call counts, or else
+// the result.
 func ReadPart(raw json.RawMessage) Part {
 	p, err := message.ParsePart(raw)
 	if err != nil {
@@ -108,17 +109,23 @@ func partOf(of *message.Part) Part {
 	return p
 }
 
-// Said returns what a result says as a text, and whether it is an error.
+// Said returns the output of a result, and whether it is an error.
 func (p *Part) Said() (text string, failed bool) {
 	r := message.Result{Response: p.Response}
 	return r.Output(), r.Failed()
 }
 
-// with adds what an agent's part has besides, under the agent's name. extra may be nil.
-func with(o jsonvalue.Object, extra jsonvalue.Object) json.RawMessage {
-	for name, value := range extra {
-		o[name] = value
+// Extra returns the member of a part that keeps fields of an agent's record; nil for no fields.
+func Extra(agent string, rest jsonvalue.Object) jsonvalue.Object {
+	if len(rest) == 0 {
+		return nil
 	}
+	return jsonvalue.Object{agent: jsonvalue.Encode(rest)}
+}
+
+// with encodes a part with some more members. extra may be nil.
+func with(o, extra jsonvalue.Object) json.RawMessage {
+	maps.Copy(o, extra)
 	return jsonvalue.Encode(o)
 }
 
@@ -170,23 +177,29 @@ func (m *Message) SetParts(parts []json.RawMessage) {
 		}
 	}
 	m.Parts = jsonvalue.Array(parts)
+	m.Calls, m.Results = LinksOf(parts)
+}
+
+// LinksOf returns the calls and results that parts hold.
+func LinksOf(parts []json.RawMessage) (calls []format.Call, results []string) {
 	for _, p := range ReadParts(parts) {
 		switch {
 		case p.Kind == PartCall && p.ID != "" && p.Tool != "":
-			m.Calls = append(m.Calls, format.Call{ID: Fit(p.ID), Tool: Fit(p.Tool)})
+			calls = append(calls, format.Call{ID: Fit(p.ID), Tool: Fit(p.Tool)})
 		case p.Kind == PartResult && p.ID != "":
-			m.Results = append(m.Results, Fit(p.ID))
+			results = append(results, Fit(p.ID))
 		}
 	}
+	return calls, results
 }
 
-// Kept is the part, at the end of a message, that keeps what its record has besides what was said,
-// under the agent's name.
+// Kept returns the last part of a message, which keeps the members of its record that are not in
+// the other parts, under the agent's name.
 func Kept(agent string, rest jsonvalue.Object) json.RawMessage {
 	return HiddenPart(jsonvalue.Object{agent: jsonvalue.Encode(rest)})
 }
 
-// KeptIn returns what Kept keeps in a message; nil where nothing is.
+// KeptIn returns the members in the part of Kept; nil if a message has none.
 func KeptIn(agent string, m *Message) jsonvalue.Object {
 	if m.Parts == nil {
 		return nil
@@ -202,7 +215,7 @@ func KeptIn(agent string, m *Message) jsonvalue.Object {
 	return o.Object(agent)
 }
 
-// Stand-ins that writers put where an agent's format wants words and there are none.
+// Texts that writers put where an agent's format demands words and there are none.
 const (
 	GoneText  = "[forgotten]"
 	EmptyText = "(nothing that can be shown here)"
@@ -239,7 +252,7 @@ func WordsOr(m *Message) string {
 	return EmptyText
 }
 
-// DataURL takes an address apart that is its own content, in base64.
+// DataURL returns the type and the base64 content of a data: URL.
 func DataURL(url string) (mime, data string, ok bool) {
 	rest, ok := strings.CutPrefix(url, "data:")
 	if !ok {

@@ -43,9 +43,9 @@ type Message struct {
 	Results    []string
 	Tokens     uint64
 	Gone       string // why there are no words any more; "" where there are
-	// Record is the content in one spelling, equal for versions that say the same. A reader that sets
-	// it names its messages itself: nothing is added to their origins. nil leaves the comparison to
-	// the caller.
+	// Record is the content in one spelling, equal for versions that say the same. A reader that
+	// sets it names its messages itself: nothing is added to their origins. nil leaves the
+	// comparison to the caller.
 	Record []byte
 }
 
@@ -55,7 +55,7 @@ type Kind int
 // The kinds of step.
 const (
 	KindMessage Kind = iota // a message or a note; one whose origin came before is a newer version of it
-	KindRewind              // messages leave the conversation
+	KindRewind              // RewindTo and all later messages leave the conversation
 )
 
 // Step is one thing that happened in a conversation, or in one of its threads.
@@ -68,29 +68,29 @@ type Step struct {
 	Home    *Home
 	// Thread names the conversation of a subagent; "" is the main one.
 	Thread string
-	// RewindTo, of a rewind, is the first message that leaves, with every later one. The zero Origin
-	// stands for all messages.
+	// RewindTo, of a rewind, is the first message that leaves, with every later one. The zero
+	// Origin stands for all messages.
 	RewindTo Origin
 	// Begins is the session that this one may begin with a copy of; "" for none.
 	Begins string
-	// Tree is set by readers whose transcripts are trees: the place of each message is the end of the
-	// line that the steps before have made, wherever a store has it. nil where messages follow each
-	// other as they come.
+	// Tree is set by readers whose transcripts are trees. Each message follows the end of the line
+	// that the steps before it have made, wherever a store has the message. nil if messages follow
+	// each other as they come.
 	Tree *Tree
 	// Number is that of a message's step in its thread, of a tree.
 	Number int
-	// Loose says that the transcript does not tell what the message follows.
+	// Loose says that the transcript does not name the message that this one follows.
 	Loose bool
 }
 
 // Tree is a transcript that says of each message what it follows.
 type Tree struct {
-	Agent string // whose records they are
-	// Place returns the number that the step of a message has in its thread; ok is false for a
-	// message that the transcript does not have.
-	Place func(Origin) (number int, ok bool)
-	// Follows reports whether both messages are the transcript's, and late is said after early on the
-	// same line.
+	Agent string // that wrote the records
+	// Number returns the Step.Number of a message; ok is false for a message that the transcript
+	// does not have.
+	Number func(Origin) (number int, ok bool)
+	// Follows reports whether both messages are the transcript's, and late is said after early on
+	// the same line.
 	Follows func(late, early Origin) bool
 }
 
@@ -139,6 +139,14 @@ func (s *Stats) Pass(kind string) { s.PassN(kind, 1) }
 func (s *Stats) PassN(kind string, n int) {
 	if n > 0 {
 		s.Passed[kind] += n
+	}
+}
+
+// ReadHome takes from the hints of a record the session of a store that the transcript was exported
+// from. The first record that names one counts. h may be nil.
+func (s *Stats) ReadHome(h *Hints) {
+	if h != nil && s.Home == nil {
+		s.Home = h.Home
 	}
 }
 

@@ -22,8 +22,8 @@ type Writer interface {
 type Codec interface {
 	// Begin writes what comes before the messages. first is nil if there are none.
 	Begin(first *Item)
-	// Message writes a message, or holds it back until End. It returns false if it leaves the
-	// message out, and counts it in Written.Left then.
+	// Message writes a message, or holds it back until End. It returns false if the message is not
+	// to be counted: the codec leaves it out, which it counts in Written.Left, or counts it itself.
 	Message(it *Item) bool
 	// End writes what was held back, and what comes after the messages.
 	End()
@@ -47,7 +47,7 @@ type writer struct {
 	*Output
 	codec Codec
 	begun bool
-	open  []format.Call // of an Answerer: the calls that nobody answers, so far without a result
+	open  []format.Call // of an Answerer: calls that nobody answers, before Answer
 }
 
 // NewWriter begins a transcript whose records a codec makes.
@@ -56,7 +56,7 @@ func NewWriter(w io.Writer, o WriteOptions, codec func(*Output) Codec) Writer {
 	return &writer{Output: out, codec: codec(out)}
 }
 
-// Add writes the next message.
+// Add adds the next message.
 func (w *writer) Add(it Item) error {
 	m := &it.Message
 	if len(m.Results) == 0 && !m.Note {
@@ -83,7 +83,7 @@ func (w *writer) Add(it Item) error {
 	return nil
 }
 
-// answer gives each open call a result.
+// answer has the codec write a result for each open call.
 func (w *writer) answer() {
 	if len(w.open) == 0 {
 		return
@@ -93,7 +93,7 @@ func (w *writer) answer() {
 	w.open = nil
 }
 
-// Close writes what is left.
+// Close ends the transcript.
 func (w *writer) Close() (Written, error) {
 	w.answer()
 	if !w.begun {
@@ -103,7 +103,13 @@ func (w *writer) Close() (Written, error) {
 	return w.Report, w.out.Flush()
 }
 
-// Print writes bytes, which are no record by themselves.
+// Begin is that of a Codec with nothing to write before the messages.
+func (o *Output) Begin(*Item) {}
+
+// End is that of a Codec that holds nothing back.
+func (o *Output) End() {}
+
+// Print writes bytes that are not a record.
 func (o *Output) Print(s string, raw json.RawMessage) {
 	_, _ = o.out.WriteString(s)
 	_, _ = o.out.Write(raw) // the first error is kept, and Close returns it
@@ -128,7 +134,7 @@ func Native(agent string, m *Message) (kept jsonvalue.Object, ok bool) {
 	return kept, m.Origin.Agent == agent && kept != nil && m.Gone == ""
 }
 
-// TakeHome returns where the transcript comes from, once.
+// TakeHome returns Home the first time, and then nil.
 func (o *Output) TakeHome() *Home {
 	home := o.Home
 	o.Home = nil
@@ -150,7 +156,7 @@ func (o *Output) Hint(rec jsonvalue.Object, m *Message, made bool, decode func(j
 	}
 }
 
-// Added marks a record, or a part of one, that stands for nothing that was said.
+// Added returns the hints of a record that nobody said.
 func Added() Hints { return Hints{V: 1, Added: true} }
 
 // StandIn returns the text that is written for a message whose words are gone, or for results
@@ -167,7 +173,7 @@ func (o *Output) StandIn(it *Item) (text string, ok bool) {
 	return WordsOr(&it.Message), true
 }
 
-// Lose counts a part that the agent has no form for. What is kept for another agent is not counted.
+// Lose counts a part that the agent has no form for. Fields of another agent are not counted.
 func (o *Output) Lose(p Part) {
 	switch {
 	case p.Kind == PartOther:
@@ -192,6 +198,13 @@ type Item struct {
 	Entry  string   // the id of the message's entry in the store, in hexadecimal; "" if it is not known
 	Open   []string // its calls that nobody answers
 	Orphan bool     // it answers calls that nobody made
+
+	// The place in the conversation, for agents that write it down.
+	Number int      // of the message, from 0
+	Caller int      // the Number of the message whose calls it answers; negative for none
+	Turn   string   // the invocation that it belongs to, whether it names one or not
+	Path   []string // the branches of the forks around it, the outer one first
+	Set    []uint64 // the token set of its branch, where it is asked for
 }
 
 // Written reports what a Writer wrote.
@@ -211,8 +224,8 @@ type WriteOptions struct {
 	Move    bool      // the session is to be of that directory, wherever it was before
 	Title   string    // a line that names it, for agents that show one
 	Now     time.Time // of the newest message: when the session was last changed
-	// Before is a summary of the conversation before the first message, for agents that take one; ""
-	// for none.
+	// Before is a summary of the conversation before the first message, for agents that take one;
+	// "" for none.
 	Before string
 	// Keeps reports whether parts have fields of an agent's record under a name; nil for no name.
 	Keeps func(name string) bool

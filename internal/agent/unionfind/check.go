@@ -11,8 +11,7 @@ import (
 	"github.com/gemini-ctx/ctx/format"
 )
 
-// check holds the rules that join the parts of a document. It runs on the way out and again on the
-// way in.
+// check checks what the parts of a document say of each other. Encode and Decode both call it.
 func (d *Document) check() error {
 	switch {
 	case !format.IsStoreID(d.Store):
@@ -42,8 +41,8 @@ func firstOf(steps ...func() error) error {
 	return nil
 }
 
-// roots follows the parents of every node. Each is looked at a few times at most, since the way
-// that was gone is remembered.
+// roots returns the root that the parents of each node lead to. It visits each node a few times at
+// most, because it remembers the roots that it has found.
 func (d *Document) roots() ([]int, error) {
 	const unknown, under = -1, -2
 	roots := make([]int, len(d.Nodes))
@@ -136,7 +135,7 @@ func (n *Node) check() error {
 	return checkNames(names...)
 }
 
-// checkNames holds that names can stand in a header; "" is a name that is not there.
+// checkNames checks that a header can hold the names; "" is a name that is not there.
 func checkNames(names ...string) error {
 	for _, name := range names {
 		if name == "" {
@@ -163,7 +162,7 @@ func (m Moment) check() error {
 	return checkTime(m.Time)
 }
 
-// clusters holds that every node is a member of the one cluster that its parents lead to.
+// clusters checks that every node is a member of the one cluster that its parents lead to.
 func (c *checker) clusters() error {
 	for i := range c.cluster {
 		c.cluster[i] = -1
@@ -262,7 +261,7 @@ func (c *checker) summary(i int, s *Summary) error {
 	return nil
 }
 
-// within reports whether what part stands for is among what whole stands for.
+// within reports whether whole stands for all members that part stands for.
 func (c *checker) within(part, whole *Summary) bool {
 	first, start := c.offset[part.Members[0]], c.offset[whole.Members[0]]
 	return part.Cluster == whole.Cluster && first >= start && first+len(part.Members) <= start+len(whole.Members)

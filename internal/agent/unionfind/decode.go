@@ -1,7 +1,6 @@
 package unionfind
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -9,15 +8,16 @@ import (
 	"unicode/utf8"
 
 	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/internal/jsonvalue"
 )
 
 // ErrForm says that a file is not a forest in this form; the error's text says where.
 var ErrForm = errors.New("not a union-find-json file")
 
-// Decode reads a document and checks all of it: keys that are not known or come twice, numbers that
+// Decode reads a document and checks all of it. Unknown keys, keys that come twice, numbers that
 // are no whole numbers or name nothing, parents that lead in a circle, ids that come twice, and
-// what does not agree with the rest are errors that wrap ErrForm. What r says goes wrong is
-// returned as it is.
+// members that contradict each other are errors that wrap ErrForm. An error of r is returned as it
+// is.
 func Decode(r io.Reader) (*Document, error) {
 	in := &limited{r: r, left: MaxBytes, element: maxElement}
 	d, err := decode(&decoder{json: json.NewDecoder(in), in: in})
@@ -202,7 +202,7 @@ func (d *decoder) node(i int, o *object) error {
 		return fmt.Errorf("id %d: ids count from 0, without gaps", id)
 	}
 	n := Node{
-		Stable: o.stable("stable"), Parent: o.place("parent"), Session: o.text("session"), Seq: o.uint("seq"), Role: o.text("role"),
+		Stable: o.stable("stable"), Parent: o.index("parent"), Session: o.text("session"), Seq: o.uint("seq"), Role: o.text("role"),
 		Author: o.optText("author"), Invocation: o.optText("invocation"), Gone: o.optText("gone"),
 	}
 	n.Time = o.time("time", o.take("time"))
@@ -217,9 +217,8 @@ func (d *decoder) node(i int, o *object) error {
 	}
 	parts, there := o.maybe("parts")
 	if there {
-		var b bytes.Buffer
-		if o.array("parts", parts); o.err == nil && json.Compact(&b, parts) == nil {
-			n.Parts = b.Bytes()
+		if o.array("parts", parts); o.err == nil {
+			n.Parts = jsonvalue.Compact(parts)
 		}
 	}
 	if !said && !there && n.Gone == "" || said && n.Text == "" && (there || n.Gone != "") {
@@ -260,7 +259,7 @@ func (o *object) join(key string, inner *object) {
 
 func (d *decoder) cluster(_ int, o *object) error {
 	c := readCluster{Cluster: Cluster{
-		Root: o.place("root"), Stable: o.stable("stable"), Number: o.uint("number"), Members: o.places("members"), Arrival: o.uint("arrival"),
+		Root: o.index("root"), Stable: o.stable("stable"), Number: o.uint("number"), Members: o.indexes("members"), Arrival: o.uint("arrival"),
 	}}
 	c.first, c.last, c.dirty, c.covers = o.text("first"), o.text("last"), o.bool("dirty"), o.ids("covers")
 	if raw, ok := o.orNull("summary"); ok {
@@ -277,8 +276,8 @@ func (d *decoder) cluster(_ int, o *object) error {
 }
 
 func (d *decoder) summary(_ int, o *object) error {
-	s := readSummary{root: o.place("root"), Summary: Summary{
-		Stable: o.stable("stable"), Members: o.places("members"), Generation: o.uint("generation"), Interim: o.bool("interim"),
+	s := readSummary{root: o.index("root"), Summary: Summary{
+		Stable: o.stable("stable"), Members: o.indexes("members"), Generation: o.uint("generation"), Interim: o.bool("interim"),
 		Summarizer: o.text("summarizer"), Version: o.text("version"), Gone: o.optText("gone"),
 	}}
 	s.parents, s.Made = o.ids("parents"), o.moment()
@@ -339,7 +338,8 @@ func (d *decoder) finish() (*Document, error) {
 	return doc, d.agree()
 }
 
-// agree holds what clusters say of themselves against what follows from the rest.
+// agree compares the derived members of each cluster (dirty, first, last, summary) with what they
+// are derived from.
 func (d *decoder) agree() error {
 	for i := range d.clusters {
 		said, is := &d.clusters[i], d.doc.clusterDoc(&d.doc.Clusters[i])

@@ -18,7 +18,8 @@ const (
 	MaxLine  = 4096     // bytes of a tombstone's line
 )
 
-// Document is a forest as a file holds it. Nodes are known by their place in Nodes.
+// Document is a forest as a file holds it. Nodes are named by their index in Nodes, clusters and
+// summaries likewise.
 type Document struct {
 	Store     string    // the id of the store it is of: 32 hexadecimal digits
 	Forest    string    // the forest's name
@@ -32,7 +33,7 @@ type Document struct {
 // Node is a message that is a member of a cluster.
 type Node struct {
 	Stable     format.ID // its entry
-	Parent     int       // the way to the root of its cluster; a root is its own parent
+	Parent     int       // leads to the root of its cluster; a root is its own parent
 	Session    string    // where it was first said
 	Seq        uint64
 	Role       string
@@ -49,7 +50,11 @@ type Node struct {
 }
 
 // Source says where a message was imported from.
-type Source struct{ Agent, Session, Message string }
+type Source struct {
+	Agent   string `json:"agent"`
+	Session string `json:"session"`
+	Message string `json:"message"`
+}
 
 // Cluster is a run of members with what stands for it.
 type Cluster struct {

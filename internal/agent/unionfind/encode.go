@@ -2,13 +2,13 @@ package unionfind
 
 import (
 	"bufio"
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
 	"time"
 
 	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/internal/jsonvalue"
 )
 
 // version is that of the file's form.
@@ -27,21 +27,12 @@ type (
 		Time       string          `json:"time"`
 		Invocation string          `json:"invocation,omitempty"`
 		Tokens     uint64          `json:"tokens,omitempty"`
-		Calls      []callDoc       `json:"calls,omitempty"`
+		Calls      []format.Call   `json:"calls,omitempty"`
 		Results    []string        `json:"results,omitempty"`
-		Source     *sourceDoc      `json:"source,omitempty"`
+		Source     *Source         `json:"source,omitempty"`
 		Text       *string         `json:"text,omitempty"`
 		Parts      json.RawMessage `json:"parts,omitempty"`
 		Gone       string          `json:"gone,omitempty"`
-	}
-	callDoc struct {
-		ID   string `json:"id"`
-		Tool string `json:"tool"`
-	}
-	sourceDoc struct {
-		Agent   string `json:"agent"`
-		Session string `json:"session"`
-		Message string `json:"message"`
 	}
 	clusterDoc struct {
 		Root      int           `json:"root"`
@@ -87,66 +78,39 @@ func Encode(w io.Writer, d *Document) error {
 	if err := d.check(); err != nil {
 		return fmt.Errorf("union-find-json: %w", err)
 	}
-	p := &printer{w: bufio.NewWriter(w)}
-	p.printf(`{"version":%d,"store":%s,"forest":%s,"operation":%d,"time":%s,`, version, text(d.Store), text(d.Forest), d.Operation, text(momentOf(d.Time)))
+	p := &printer{bufio.NewWriter(w)} // it keeps the first error
+	p.printf(`{"version":%d,"store":%s,"forest":%s,"operation":%d,"time":%s,`,
+		version, jsonvalue.Encode(d.Store), jsonvalue.Encode(d.Forest), d.Operation, jsonvalue.Encode(timeOrNil(d.Time)))
 	p.list("nodes", len(d.Nodes), func(i int) any { return d.nodeDoc(i) })
 	p.printf(",")
 	p.list("clusters", len(d.Clusters), func(i int) any { return d.clusterDoc(&d.Clusters[i]) })
 	p.printf(",")
 	p.list("lineage", len(d.Lineage), func(i int) any { return d.summaryDoc(&d.Lineage[i]) })
 	p.printf("}\n")
-	if p.err != nil {
-		return p.err
-	}
-	return p.w.Flush()
+	return p.Flush()
 }
 
-// printer keeps the first error.
-type printer struct {
-	w   *bufio.Writer
-	err error
-}
+type printer struct{ *bufio.Writer }
 
-func (p *printer) printf(form string, args ...any) {
-	if p.err == nil {
-		_, p.err = fmt.Fprintf(p.w, form, args...)
-	}
-}
+func (p *printer) printf(form string, args ...any) { _, _ = fmt.Fprintf(p, form, args...) }
 
-func (p *printer) list(name string, n int, item func(int) any) {
-	p.printf("%s:[", text(name))
-	for i := 0; i < n && p.err == nil; i++ {
+func (p *printer) list(name string, n int, element func(int) any) {
+	p.printf("%q:[", name)
+	for i := range n {
 		if i > 0 {
 			p.printf(",")
 		}
-		p.printf("\n%s", text(item(i)))
+		p.printf("\n%s", jsonvalue.Encode(element(i)))
 	}
 	p.printf("\n]")
-}
-
-// text is a value as JSON. What is in a document that was checked can be written.
-func text(v any) []byte {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	if err := e.Encode(v); err != nil {
-		return []byte("null")
-	}
-	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
 }
 
 func (d *Document) nodeDoc(i int) nodeDoc {
 	n := &d.Nodes[i]
 	doc := nodeDoc{
 		ID: i, Stable: n.Stable.String(), Parent: n.Parent, Session: n.Session, Seq: n.Seq, Role: n.Role, Author: n.Author,
-		Time: format.FormatTime(n.Time), Invocation: n.Invocation, Tokens: n.Tokens, Results: n.Results, Parts: n.Parts, Gone: n.Gone,
-	}
-	for _, c := range n.Calls {
-		doc.Calls = append(doc.Calls, callDoc(c))
-	}
-	if n.Source != nil {
-		s := sourceDoc(*n.Source)
-		doc.Source = &s
+		Time: format.FormatTime(n.Time), Invocation: n.Invocation, Tokens: n.Tokens, Calls: n.Calls, Results: n.Results,
+		Source: n.Source, Parts: n.Parts, Gone: n.Gone,
 	}
 	if n.Parts == nil && n.Gone == "" {
 		doc.Text = &n.Text
@@ -166,8 +130,7 @@ func (d *Document) clusterDoc(c *Cluster) clusterDoc {
 		doc.Summary = &text
 	}
 	if t := c.Tombstone; t != nil {
-		doc.Tombstone = &tombstoneDoc{Stable: t.Stable.String(), Line: t.Line, Eviction: t.Eviction, Time: momentOf(t.Made.Time)}
-		doc.Tombstone.Operation = numberOf(t.Made)
+		doc.Tombstone = &tombstoneDoc{Stable: t.Stable.String(), Line: t.Line, Eviction: t.Eviction, Operation: t.Made.number(), Time: timeOrNil(t.Made.Time)}
 	}
 	return doc
 }
@@ -175,7 +138,7 @@ func (d *Document) clusterDoc(c *Cluster) clusterDoc {
 func (d *Document) summaryDoc(s *Summary) summaryDoc {
 	doc := summaryDoc{
 		Stable: s.Stable.String(), Root: d.Clusters[s.Cluster].Root, Members: s.Members, Parents: []string{}, Generation: s.Generation, Interim: s.Interim,
-		Summarizer: s.Summarizer, Version: s.Version, Operation: numberOf(s.Made), Time: momentOf(s.Made.Time), Gone: s.Gone,
+		Summarizer: s.Summarizer, Version: s.Version, Operation: s.Made.number(), Time: timeOrNil(s.Made.Time), Gone: s.Gone,
 	}
 	for _, p := range s.Parents {
 		doc.Parents = append(doc.Parents, d.Lineage[p].Stable.String())
@@ -190,8 +153,8 @@ func (d *Document) summaryDoc(s *Summary) summaryDoc {
 	return doc
 }
 
-// momentOf is a time as a file has it; nil for none.
-func momentOf(t time.Time) *string {
+// timeOrNil is a time as a file has it; nil for none.
+func timeOrNil(t time.Time) *string {
 	if t.IsZero() {
 		return nil
 	}
@@ -199,7 +162,8 @@ func momentOf(t time.Time) *string {
 	return &s
 }
 
-func numberOf(m Moment) *uint64 {
+// number is the operation as a file has it; nil for none.
+func (m Moment) number() *uint64 {
 	if m.Operation == 0 {
 		return nil
 	}

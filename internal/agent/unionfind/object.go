@@ -4,7 +4,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
+	"slices"
 	"strconv"
 	"time"
 
@@ -64,16 +66,10 @@ func (o *object) orNull(key string) (raw json.RawMessage, ok bool) {
 	return raw, o.err == nil && string(raw) != "null"
 }
 
-// done holds that nothing is left over.
+// done returns the first error. A key that is left over is one.
 func (o *object) done() error {
-	least := ""
-	for key := range o.values {
-		if least == "" || key < least {
-			least = key
-		}
-	}
-	if o.err == nil && len(o.values) > 0 {
-		o.err = fmt.Errorf("unknown key: %.40q", least)
+	if left := slices.Sorted(maps.Keys(o.values)); o.err == nil && len(left) > 0 {
+		o.err = fmt.Errorf("unknown key: %.40q", left[0])
 	}
 	return o.err
 }
@@ -128,10 +124,10 @@ func (o *object) number(key string, raw json.RawMessage) uint64 {
 
 func (o *object) uint(key string) uint64 { return o.number(key, o.take(key)) }
 
-// place reads a number that is a place in a list.
-func (o *object) place(key string) int { return o.index(key, o.take(key)) }
+// index reads an index of a list.
+func (o *object) index(key string) int { return o.toIndex(key, o.take(key)) }
 
-func (o *object) index(key string, raw json.RawMessage) int {
+func (o *object) toIndex(key string, raw json.RawMessage) int {
 	n := o.number(key, raw)
 	if n > math.MaxInt32 {
 		o.fail(key, fmt.Sprintf("out of range: %d", n))
@@ -180,11 +176,11 @@ func (o *object) array(key string, raw json.RawMessage) []json.RawMessage {
 	return list
 }
 
-func (o *object) places(key string) []int {
+func (o *object) indexes(key string) []int {
 	raw := o.array(key, o.take(key))
 	list := make([]int, len(raw))
 	for i, r := range raw {
-		list[i] = o.index(key, r)
+		list[i] = o.toIndex(key, r)
 	}
 	return list
 }

@@ -3,14 +3,14 @@ package bulk
 import (
 	"errors"
 	"fmt"
-	"github.com/gemini-ctx/ctx/internal/conversation"
-	"github.com/gemini-ctx/ctx/internal/history"
 	"time"
 	"unicode/utf8"
 
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/cli/document"
 	"github.com/gemini-ctx/ctx/internal/cli/jsonl"
+	"github.com/gemini-ctx/ctx/internal/conversation"
+	"github.com/gemini-ctx/ctx/internal/history"
 )
 
 // Line is a parsed line of `append --jsonl`: a message, or the reason why there is none.
@@ -49,12 +49,9 @@ func (r *Reader) Read(number int, line []byte) Line {
 func (r *Reader) decode(line []byte, out *Line) error {
 	m := &out.Message
 	hasText := false
-	err := jsonl.EachMember(line, func(key, value []byte) error {
-		if string(value) == "null" {
-			return nil
-		}
-		var err error
-		switch string(key) {
+	unknown := func(key string) { r.Unknown[key]++ }
+	err := jsonl.EachField(line, unknown, func(key string, value []byte) (err error) {
+		switch key {
 		case "role":
 			m.Role, err = jsonl.String(value)
 		case "author":
@@ -74,12 +71,9 @@ func (r *Reader) decode(line []byte, out *Line) error {
 		case "partial":
 			out.Partial, err = jsonl.Bool(value)
 		default:
-			r.Unknown[string(key)]++
+			err = jsonl.ErrUnknown
 		}
-		if err != nil {
-			return fmt.Errorf("%s: %w", key, err)
-		}
-		return nil
+		return err
 	})
 	switch {
 	case err != nil:

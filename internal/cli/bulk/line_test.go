@@ -3,12 +3,12 @@ package bulk
 import (
 	"encoding/json"
 	"fmt"
-	"github.com/gemini-ctx/ctx/internal/history"
 	"io"
 	"strings"
 	"testing"
 
 	"github.com/gemini-ctx/ctx/internal/cli/jsonl"
+	"github.com/gemini-ctx/ctx/internal/history"
 )
 
 // FuzzReadLine reads any line: what is taken is a message that the store takes, too.

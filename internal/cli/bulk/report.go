@@ -2,11 +2,11 @@ package bulk
 
 import (
 	"fmt"
-	"github.com/gemini-ctx/ctx/internal/conversation"
 	"maps"
 	"slices"
 	"strings"
 
+	"github.com/gemini-ctx/ctx/internal/conversation"
 	"github.com/gemini-ctx/ctx/sanitize"
 )
 

@@ -89,12 +89,9 @@ func (r *Reader) take(line []byte) error {
 }
 
 func (r *Reader) decode(line []byte) (e event, err error) {
-	err = jsonl.EachMember(line, func(key, value []byte) error {
-		if string(value) == "null" {
-			return nil
-		}
-		var err error
-		switch string(key) {
+	unknown := func(key string) { r.Unknown[key]++ }
+	err = jsonl.EachField(line, unknown, func(key string, value []byte) (err error) {
+		switch key {
 		case "text":
 			e.hasText = true
 			e.text, err = jsonl.String(value)
@@ -104,12 +101,9 @@ func (r *Reader) decode(line []byte) (e event, err error) {
 			e.call = true
 			err = r.decodeCall(value, &e)
 		default:
-			r.Unknown[string(key)]++
+			err = jsonl.ErrUnknown
 		}
-		if err != nil {
-			return fmt.Errorf("%s: %w", key, err)
-		}
-		return nil
+		return err
 	})
 	if err == nil && e.call && e.name == "" {
 		err = errNoCallName
@@ -118,12 +112,9 @@ func (r *Reader) decode(line []byte) (e event, err error) {
 }
 
 func (r *Reader) decodeCall(value []byte, e *event) error {
-	return jsonl.EachMember(value, func(key, value []byte) error {
-		if string(value) == "null" {
-			return nil
-		}
-		var err error
-		switch string(key) {
+	unknown := func(key string) { r.Unknown["call."+key]++ }
+	return jsonl.EachField(value, unknown, func(key string, value []byte) (err error) {
+		switch key {
 		case "id":
 			e.callID, err = jsonl.String(value)
 		case "name":
@@ -134,11 +125,8 @@ func (r *Reader) decodeCall(value []byte, e *event) error {
 		case "args":
 			e.args = value
 		default:
-			r.Unknown["call."+string(key)]++
+			err = jsonl.ErrUnknown
 		}
-		if err != nil {
-			return fmt.Errorf("%s: %w", key, err)
-		}
-		return nil
+		return err
 	})
 }

@@ -2,8 +2,8 @@ package document
 
 import (
 	"github.com/gemini-ctx/ctx/internal/clusters"
+	"github.com/gemini-ctx/ctx/internal/session"
 )
-import "github.com/gemini-ctx/ctx/internal/session"
 
 // briefTokens is how many tokens of a summary a list shows: a short paragraph.
 const briefTokens = 100

@@ -2,9 +2,9 @@ package document
 
 import (
 	"encoding/json"
-	"github.com/gemini-ctx/ctx/internal/history"
 
 	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/internal/history"
 )
 
 // Entry is an entry of a history.

@@ -2,6 +2,7 @@ package document
 
 import (
 	"fmt"
+
 	"github.com/gemini-ctx/ctx/internal/clusters"
 	"github.com/gemini-ctx/ctx/internal/recall"
 )

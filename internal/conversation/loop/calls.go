@@ -20,7 +20,7 @@ type call struct {
 }
 
 func newCall(id, name string, args []byte) (call, error) {
-	canonical, err := Canonical(args)
+	canonical, err := canonical(args)
 	if err != nil {
 		return call{}, err
 	}
@@ -59,10 +59,10 @@ func digest(s string) string {
 
 var errNotJSON = errors.New("arguments are not one JSON value")
 
-// Canonical returns arguments in one form: members by name, no white space, and numbers that are
+// canonical returns arguments in one form: members by name, no white space, and numbers that are
 // equal written alike. No arguments and null are the empty object, as some models leave out what
 // others send empty.
-func Canonical(args []byte) ([]byte, error) {
+func canonical(args []byte) ([]byte, error) {
 	d := json.NewDecoder(bytes.NewReader(args))
 	d.UseNumber()
 	var v any

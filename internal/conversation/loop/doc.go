@@ -1,36 +1,35 @@
-// Package loop notices when a model goes round in circles: the same tool calls again and again, or
-// the same text. It is fed what the model says as it says it, and keeps so little that its state
-// fits in a small file between two runs. It reads nothing and knows no clock.
+// Package loop detects that a model repeats itself: the same tool calls again and again, or the
+// same text. The caller passes the model's output while it arrives. The state of a Detector fits in
+// a small file, so that it can be kept between two runs. The package reads no files and no clock.
 //
 // Two rules, with the numbers of the Gemini CLI:
 //
-// Tool calls. A call is its name and its arguments, whatever the order of their members and however
-// their numbers are written. Of the last 25 calls, a cycle of 1 to 5 calls that has come 5 times in
-// a row is a loop.
+// Tool calls. Two calls are equal if their names and arguments are; the order of members and the
+// spelling of numbers do not count. A loop is a cycle of 1 to 5 calls that occurs 5 times in a row
+// within the last 25 calls.
 //
-// Content. A window of 50 characters slides over the text, by one. It is a loop when the same 50
-// have come 10 times, on average no more than 250 characters apart, and what lies between these 10
-// is at most 5 different texts: a list of different things that begin alike is none. The last 5,000
-// characters are looked at. A fence, a table, a list, a heading, a quote and a divider begin anew,
-// since such things repeat by themselves; what is in a code block is not looked at; a tool call
-// begins anew.
+// Content. A window of 50 characters moves over the text, one character at a time. A loop is a
+// window that occurs 10 times, on average at most 250 characters apart, with at most 5 different
+// texts between the occurrences. So a list of different items that begin alike is no loop. Only the
+// last 5,000 characters count. The comparison starts again at a fence, a table, a list, a heading,
+// a quote, a divider and a tool call, because such structures repeat in any text. Text in a code
+// block is ignored.
 //
-// A character is a Unicode code point, not a UTF-16 unit as in the Gemini CLI: a window so never
-// holds half a character, and the two differ where the text has characters outside the basic plane
-// alone.
+// A character is a Unicode code point. The Gemini CLI counts UTF-16 units; the results differ only
+// for text with characters outside the basic plane.
 //
-// How a text is cut into deltas makes no difference but one: where a delta begins in the middle of
-// a line, a mark of a list, a table, a heading, a quote or a divider that it begins with counts,
-// too. A model's deltas begin at such places, often without the line feed before it.
+// The way in which a text is cut into deltas matters in one case: a structure mark at the start of
+// a delta counts even in the middle of a line, because deltas of a model often begin at such marks
+// without the line feed before them.
 package loop
 
 // The numbers of the two rules.
 const (
 	maxCalls   = 25   // calls that are remembered
 	maxCycle   = 5    // the longest cycle of calls that is looked for
-	callTimes  = 5    // how often a cycle has come when it is a loop
+	callTimes  = 5    // occurrences of a cycle that make a loop
 	window     = 50   // characters that are compared
-	textTimes  = 10   // how often a window has come when it is a loop
+	textTimes  = 10   // occurrences of a window that make a loop
 	maxAverage = 250  // characters between two of these, on average
 	maxPeriods = 5    // different texts between two of these
 	maxText    = 5000 // characters that are looked at
@@ -42,22 +41,22 @@ const (
 	RuleContent = "content"
 )
 
-// Verdict is what a Detector has found.
+// Verdict is the result of a Detector.
 type Verdict struct {
 	Detected bool
 	Rule     string // RuleCalls or RuleContent; "" where nothing is detected
-	// Period is how many calls the cycle has, or how many characters lie between the last two of the
-	// windows that are alike.
+	// Period is how many calls the cycle has, or how many characters lie between the last two of
+	// the windows that are alike.
 	Period int
-	// Count is how often a loop was detected since the prompt. A first one is worth another try, a
-	// second is not.
+	// Count is how often a loop was detected since the prompt. An agent may try again after the
+	// first.
 	Count int
 }
 
 // Detector watches one conversation. The zero Detector has seen nothing.
 type Detector struct {
-	// Mark is the caller's: where the conversation stood. It is kept in the state as it is, MaxMark
-	// bytes at most, and means nothing here.
+	// Mark belongs to the caller, who notes the place in the conversation in it. The state keeps
+	// it, up to maxMark bytes.
 	Mark string
 
 	prompt  string // a digest of the prompt's name; "" where none was given
@@ -67,8 +66,7 @@ type Detector struct {
 	content content
 }
 
-// Prompt says for which prompt the model works from now on. Another one than before forgets
-// everything.
+// Prompt sets the prompt that the model works on. A new prompt resets the Detector.
 func (d *Detector) Prompt(id string) {
 	if name := digest(id); name != d.prompt {
 		d.Reset()
@@ -79,21 +77,21 @@ func (d *Detector) Prompt(id string) {
 // Reset forgets everything but the mark.
 func (d *Detector) Reset() { *d = Detector{Mark: d.Mark} }
 
-// Clear takes back that a loop was detected, and remembers that there was one. The text so far is
-// forgotten: it would be detected again with its next character. The calls are not, so that the
-// same cycle going on is detected at its next call, and a different call is none.
+// Clear removes the verdict after a loop, and keeps its count. It forgets the text, whose next
+// character would complete the same loop again. It keeps the calls, so that the next call of the
+// same cycle is detected, and a different call is not.
 func (d *Detector) Clear() {
 	d.found, d.content = Verdict{}, content{}
 }
 
-// Verdict returns what was found so far. What is detected stays so until Prompt, Reset or Clear.
+// Verdict returns the result so far. A detected loop stays until Prompt, Reset or Clear.
 func (d *Detector) Verdict() Verdict {
 	v := d.found
 	v.Count = d.count
 	return v
 }
 
-// Text takes a delta of what the model says. After a loop was detected it does nothing.
+// Text takes a delta of the model's text. It does nothing after a loop was detected.
 func (d *Detector) Text(delta string) {
 	if d.found.Detected {
 		return
@@ -103,9 +101,9 @@ func (d *Detector) Text(delta string) {
 	}
 }
 
-// Call takes a tool call: its id, "" where it has none, and its arguments, a JSON value. A call
-// whose id was met among the last calls is that call told again, and counts once. After a loop was
-// detected it does nothing. The error says that the arguments are not JSON.
+// Call takes a tool call: its id, or "" if it has none, and its arguments, a JSON value. A call
+// with the id of one of the last calls is a repetition of the report, and does not count again.
+// Call does nothing after a loop was detected. The error says that the arguments are not JSON.
 func (d *Detector) Call(id, name string, args []byte) error {
 	c, err := newCall(id, name, args)
 	if err != nil || d.found.Detected || c.known(d.calls) {

@@ -411,7 +411,7 @@ func TestStateRefuses(t *testing.T) {
 		"no count":      strings.Replace(string(good), `"count":1`, `"count":0`, 1),
 		"long text":     strings.Replace(string(good), `"text":"`, `"text":"`+strings.Repeat("x", maxText), 1),
 		"prompt":        strings.Replace(string(good), `"count"`, `"prompt":"p1","count"`, 1),
-		"mark":          strings.Replace(string(good), `"count"`, `"mark":"`+strings.Repeat("x", MaxMark+1)+`","count"`, 1),
+		"mark":          strings.Replace(string(good), `"count"`, `"mark":"`+strings.Repeat("x", maxMark+1)+`","count"`, 1),
 		"call":          strings.Replace(string(good), `"count"`, `"calls":[{"key":"k"}],"count"`, 1),
 		"too many":      strings.Replace(string(good), `"count"`, `"calls":[`+strings.Repeat(`{"key":"`+digest("")+`"},`, maxCalls)+`{"key":"`+digest("")+`"}],"count"`, 1),
 		"reading":       strings.Replace(string(good), `"reading":{`, `"reading":{"ticks":3`, 1),
@@ -478,12 +478,12 @@ func FuzzDetector(f *testing.F) {
 			t.Fatal("six equal calls are no loop")
 		}
 		again(t, cut)
-		canonical, err := Canonical(args)
+		once, err := canonical(args)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if twice, err := Canonical(canonical); err != nil || string(twice) != string(canonical) {
-			t.Fatalf("%q becomes %q: %v", canonical, twice, err)
+		if twice, err := canonical(once); err != nil || string(twice) != string(once) {
+			t.Fatalf("%q becomes %q: %v", once, twice, err)
 		}
 	})
 }

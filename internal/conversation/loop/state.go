@@ -14,8 +14,8 @@ import (
 // MaxState is the most bytes of a state: every character of the text may be written as an escape.
 const MaxState = 128 << 10
 
-// MaxMark is the most bytes of a Mark.
-const MaxMark = 300
+// maxMark is the most bytes of a Mark.
+const maxMark = 300
 
 // maxCount is where counting ends. Nobody tells a million loops from more.
 const maxCount = 1_000_000
@@ -48,7 +48,7 @@ type callDoc struct {
 func (d *Detector) Encode() ([]byte, error) {
 	text, _, err := sanitize.Text([]byte(string(d.content.text)))
 	if err != nil {
-		return nil, fmt.Errorf("cannot sanitise the state of loop detection: %w", err)
+		return nil, fmt.Errorf("cannot sanitize the state of loop detection: %w", err)
 	}
 	if all := []rune(string(text)); len(all) > maxText {
 		text = []byte(string(all[len(all)-maxText:])) // a marker may be longer than what it stands for
@@ -101,7 +101,7 @@ func (doc *stateDoc) check() error {
 	switch {
 	case doc.V != stateVersion:
 		return fmt.Errorf("%w: version %d, known is %d", ErrState, doc.V, stateVersion)
-	case len(doc.Mark) > MaxMark || !utf8.ValidString(doc.Mark):
+	case len(doc.Mark) > maxMark || !utf8.ValidString(doc.Mark):
 		return bad("mark")
 	case doc.Prompt != "" && !isDigest(doc.Prompt):
 		return bad("prompt")

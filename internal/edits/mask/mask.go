@@ -1,10 +1,10 @@
-// Package mask is the rule by which old outputs of tools are shown shortened, and what is shown of
-// them. It is pure: values in, values out.
+// Package mask decides which old outputs of tools are shown shortened, and makes the short texts.
+// It reads and writes nothing.
 //
-// The rule looks at a conversation from its newest message back. The newest outputs of tools stay
-// as they are, up to a number of tokens; all that is older may be shortened, and is where together
-// it is worth while. What was shortened before is passed over: whoever asks says so, and the words
-// of an output never do.
+// The rule goes through a conversation from its newest message back. The newest outputs stay as
+// they are, up to a number of tokens. All older outputs are shortened, if together they have enough
+// tokens. The caller says which outputs are shortened already; the rule passes over these and never
+// guesses it from their words.
 package mask
 
 import (
@@ -17,15 +17,15 @@ import (
 // Params are the numbers of the rule.
 type Params struct {
 	Protected    int      // tokens of the newest outputs that stay as they are
-	Gate         int      // tokens that may be shortened, from which on they are
-	Newest       int      // messages at the end that are not looked at
+	Gate         int      // nothing is shortened below this number of tokens that may be
+	Newest       int      // messages at the end that stay as they are
 	Exempt       []string // tools whose outputs stay as they are
 	Shell        []string // tools that print sections: Output, Error, Exit Code and so on
 	PreviewLines int      // of the output of a command: longer ones keep half at each end
 	PreviewChars int      // of any other output, in UTF-16 units: longer ones keep half at each end
 }
 
-// Part is what a tool printed: a part of a message, or all of one of plain text.
+// Part is the output of a tool: a part of a message, or a whole message of plain text.
 type Part struct {
 	Entry  format.ID       `json:"entry"`
 	Index  int             `json:"part"`
@@ -36,7 +36,7 @@ type Part struct {
 	Masked bool            `json:"-"`    // it is shown shortened already
 }
 
-// Short is a part and what is shown of it in its place.
+// Short is a part with the short text that is shown in its place.
 type Short struct {
 	Part
 	Tokens int    `json:"tokens"` // of the part
@@ -44,7 +44,7 @@ type Short struct {
 	Text   string `json:"text"`   // that is shown
 }
 
-// Plan is what the rule says of a conversation.
+// Plan is the result of the rule for a conversation.
 type Plan struct {
 	Protected int     // tokens of outputs that stay as they are
 	Prunable  int     // tokens of outputs that may be shortened
@@ -64,7 +64,7 @@ type Planner struct {
 // NewPlanner returns a planner at the end of a conversation.
 func NewPlanner(p Params) *Planner { return &Planner{p: p} }
 
-// Add takes the next older message: what tools printed in it, in order; none for any other message.
+// Add takes the next older message: the outputs of tools in it, in order; none if it has no output.
 func (r *Planner) Add(parts []Part) {
 	if r.seen++; r.seen <= r.p.Newest {
 		return
@@ -74,7 +74,7 @@ func (r *Planner) Add(parts []Part) {
 			continue
 		}
 		n := Tokens(part)
-		// The output that crosses the line is itself beyond it.
+		// The output that exceeds the limit is not protected itself.
 		if r.past = r.past || r.plan.Protected+n > r.p.Protected; !r.past {
 			r.plan.Protected += n
 			continue
@@ -86,7 +86,7 @@ func (r *Planner) Add(parts []Part) {
 	}
 }
 
-// Plan returns what is to be done.
+// Plan returns the parts to shorten.
 func (r *Planner) Plan() Plan {
 	plan := r.plan
 	if plan.Prunable < r.p.Gate {

@@ -6,7 +6,7 @@ import (
 	"github.com/gemini-ctx/ctx/format"
 )
 
-// Offload says when one output is too long for a message, and what is kept of it there.
+// Offload says when an output is too long for a message, and how much of it the message keeps.
 type Offload struct {
 	Threshold int // UTF-16 units that a message may have; 0 for any number
 	Head      int // percent of the threshold that is kept of the beginning; the rest is kept of the end
@@ -15,10 +15,10 @@ type Offload struct {
 // TooLong reports whether an output has to be offloaded.
 func (o Offload) TooLong(text string) bool { return o.Threshold > 0 && units(text) > o.Threshold }
 
-// Short is what a message has of an output that is kept under an id.
+// Short returns the text of a message whose output is stored under an id.
 func (o Offload) Short(text string, id format.ID) string {
-	head := o.Threshold * o.Head / 100
-	first, last := Head(text, head), Tail(text, o.Threshold-head)
+	most := o.Threshold * o.Head / 100
+	first, last := head(text, most), tail(text, o.Threshold-most)
 	return fmt.Sprintf("Output too large. Here are its first %d and last %d characters; `ctx expand %v` shows all of it.\n%s\n\n... [%d characters omitted] ...\n\n%s",
 		units(first), units(last), id, first, units(text)-units(first)-units(last), last)
 }

@@ -67,9 +67,8 @@ func (p Part) isEmpty() bool {
 	return s == "" || s == "null" || s == `""`
 }
 
-// Replace returns a part with text in the place of the response of a result, or of the text of a
-// text. Attachments of a result and all other members stay, in their order. A part of another kind
-// is returned as it is.
+// Replace returns a result with text in place of its response, or a text part with another text.
+// Attachments and all other members stay, in their order. Parts of other kinds stay as they are.
 func Replace(raw json.RawMessage, text string) json.RawMessage {
 	p := readPart(raw)
 	switch {

@@ -153,11 +153,11 @@ func ends(text string, most int) string {
 	if units(text) <= most {
 		return text
 	}
-	return Head(text, most/2) + "\n... [TRUNCATED] ...\n" + Tail(text, most/2)
+	return head(text, most/2) + "\n... [TRUNCATED] ...\n" + tail(text, most/2)
 }
 
-// Head returns the beginning of s with at most n UTF-16 units.
-func Head(s string, n int) string {
+// head returns the beginning of s with at most n UTF-16 units.
+func head(s string, n int) string {
 	for i, r := range s {
 		if n--; r >= 0x10000 {
 			n--
@@ -169,8 +169,8 @@ func Head(s string, n int) string {
 	return s
 }
 
-// Tail returns the end of s with at most n UTF-16 units.
-func Tail(s string, n int) string {
+// tail returns the end of s with at most n UTF-16 units.
+func tail(s string, n int) string {
 	at := len(s)
 	for at > 0 {
 		r, size := utf8.DecodeLastRuneInString(s[:at])

@@ -17,7 +17,7 @@ const (
 	attachedDeep = 3 // attachments in attachments are counted so deep
 )
 
-// Tokens estimates the tokens of a part.
+// Tokens estimates the number of tokens of a part.
 func Tokens(p Part) int {
 	if p.Raw == nil {
 		return (units(p.Tool) + units(p.Text)) / perToken

@@ -13,7 +13,7 @@ import (
 	"github.com/gemini-ctx/ctx/internal/jsonvalue"
 )
 
-// Canonical returns the one form of a JSON value in which it is compared and stored: no white
+// canonical returns the form in which a JSON value is compared and stored: no white
 // space, members by name in UTF-16 order, strings without needless escapes, and numbers as RFC 8785
 // writes them. One point differs from RFC 8785: a number with more digits than a double holds keeps
 // all of them, so that two ids of 19 digits stay two. CanonicalizeRawInts and CanonicalizeRawFloats
@@ -21,7 +21,7 @@ import (
 //
 // It fails if b is not one JSON value in UTF-8, if an object has two members of one name, if a
 // string has half of a surrogate pair, and if a number has an exponent of more than four digits.
-func Canonical(b []byte) ([]byte, error) {
+func canonical(b []byte) ([]byte, error) {
 	v := jsontext.Value(bytes.Clone(b))
 	if err := v.Format(jsontext.ReorderRawObjects(true)); err != nil {
 		var syntax *jsontext.SyntacticError
@@ -50,7 +50,7 @@ func canonicalNumber(text string) ([]byte, error) {
 	whole, fraction, _ := strings.Cut(mantissa, ".")
 	e, err := strconv.Atoi(cmp.Or(strings.TrimPrefix(exponent, "+"), "0"))
 	digits := strings.TrimLeft(whole+fraction, "0")
-	point := len(digits) - len(fraction) + e // the value is 0.digits times ten to the point
+	point := len(digits) - len(fraction) + e // the value is 0.digits × 10^point
 	digits = strings.TrimRight(digits, "0")
 	switch {
 	case err == nil && digits == "" && -maxExponent <= e && e <= maxExponent:
@@ -63,7 +63,7 @@ func canonicalNumber(text string) ([]byte, error) {
 	return []byte(plainNumber(digits, point)), nil
 }
 
-// plainNumber writes the number 0.digits times ten to the point, as ECMAScript does.
+// plainNumber writes the number 0.digits × 10^point, as ECMAScript does.
 func plainNumber(digits string, point int) string {
 	n := len(digits)
 	switch {

@@ -21,7 +21,8 @@ func TestCanonicalGolden(t *testing.T) {
 		{`"\u20ac$\u000f\u000aA'\u0042\u0022\u005c\\\"\/"`, `"€$\u000f\nA'B\"\\\\\"/"`},
 		{`"\ud83d\ude00\u2028\u007f"`, "\"\U0001F600\u2028\x7f\""},
 		{`"\b\t\n\f\r"`, `"\b\t\n\f\r"`},
-		// The order of RFC 8785, by UTF-16 units: a character beyond the first plane goes before U+FB33.
+		// The order of RFC 8785, by UTF-16 units: a character beyond the first plane goes before
+		// U+FB33.
 		{`{"\u20ac":1,"\r":2,"\ufb33":3,"1":4,"\ud83d\ude00":5,"\u0080":6,"\u00f6":7}`,
 			"{\"\\r\":2,\"1\":4,\"\u0080\":6,\"\u00f6\":7,\"\u20ac\":1,\"\U0001F600\":5,\"\ufb33\":3}"},
 		{`[0,-0,0.0,-0e7,1,1.0,10e-1,0.1e1]`, `[0,0,0,0,1,1,1,1]`},
@@ -32,14 +33,14 @@ func TestCanonicalGolden(t *testing.T) {
 		{`[9007199254740993,1234567890123456789,0.10000000000000000001]`, `[9007199254740993,1234567890123456789,0.10000000000000000001]`},
 		{`1e9998`, `1e+9998`},
 	} {
-		got, err := Canonical([]byte(tt[0]))
+		got, err := canonical([]byte(tt[0]))
 		if err != nil || string(got) != tt[1] {
 			t.Errorf("%s: got %s, error %v, want %s", tt[0], got, err, tt[1])
 		}
 	}
 	for _, bad := range []string{"", "x", "{} {}", `{"a":1,"a":2}`, `{"a":{"b":1,"\u0062":2}}`, `"\ud800"`, `"\ud800x"`, `"\ude00"`, `"\ud800\ud800"`,
 		`"\ud800\n\udc00"`, `1e99999`, `1e-99999`, `0e99999`, `[0E10000000000000000000]`, `1e999999999999999999999`, "\"\xff\""} {
-		if got, err := Canonical([]byte(bad)); err == nil {
+		if got, err := canonical([]byte(bad)); err == nil {
 			t.Errorf("%q: got %s, want an error", bad, got)
 		}
 	}
@@ -51,11 +52,11 @@ func FuzzCanonical(f *testing.F) {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {
-		once, err := Canonical(b)
+		once, err := canonical(b)
 		if err != nil {
 			return
 		}
-		twice, err := Canonical(once)
+		twice, err := canonical(once)
 		if err != nil || !bytes.Equal(once, twice) {
 			t.Fatalf("%q becomes %q, then %q, error %v", b, once, twice, err)
 		}
@@ -107,8 +108,8 @@ func TestCanonicalNumbersTellApart(t *testing.T) {
 		for _, b := range numbers {
 			x, _ := new(big.Rat).SetString(a)
 			y, _ := new(big.Rat).SetString(b)
-			ca, errA := Canonical([]byte(a))
-			cb, errB := Canonical([]byte(b))
+			ca, errA := canonical([]byte(a))
+			cb, errB := canonical([]byte(b))
 			if errA != nil || errB != nil || bytes.Equal(ca, cb) != (x.Cmp(y) == 0) {
 				t.Errorf("%s and %s become %s and %s, errors %v, %v", a, b, ca, cb, errA, errB)
 			}

@@ -1,7 +1,7 @@
-// Package epoch holds the rules of context epochs: what a model was last told, and what it has to
-// be told next. It is pure: observations and the epoch in force go in, the next epoch comes out.
+// Package epoch has the rules of context epochs: from the epoch in force and new observations it
+// computes the next epoch and the text to send. It reads and writes nothing.
 //
-// One rule is behind all of them: the epoch records what the model was last told. An observation
-// that says the same is no change, however it is worded; one that cannot be made leaves the belief
-// as it is; and what was sent is kept as it was sent.
+// An epoch records what the model was last told (its beliefs). An observation with an equal value
+// is no change, even if its JSON is written differently. A source that cannot be read leaves its
+// belief as it is. A text that was sent is never changed.
 package epoch

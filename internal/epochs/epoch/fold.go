@@ -2,9 +2,10 @@ package epoch
 
 import "github.com/gemini-ctx/ctx/format"
 
-// Fold returns what an epoch becomes at a leave: what is believed now is a new initial block, made
-// of the texts that were given with the values, and what was removed is named no more. Nothing is
-// observed for it. It returns nil where nothing was told since the block: the epoch goes on.
+// Fold returns the epoch that follows when a branch adopts a forest. Its initial block states the
+// current beliefs, in the texts that came with their values; removed keys are dropped. Fold
+// observes nothing. It returns nil if there was no update since the block: the epoch then stays in
+// force.
 func Fold(e *format.Epoch) *format.Epoch {
 	if e.Step == format.EpochInitial || e.Step == format.EpochFold {
 		return nil
@@ -12,9 +13,9 @@ func Fold(e *format.Epoch) *format.Epoch {
 	return restate(e, format.EpochFold)
 }
 
-// Fork returns the epoch of a branch that starts in the past of another one, whose newest epoch is
-// e. The new branch is told what is so now, in a block of its own: its own past would be out of
-// date from its first word on.
+// Fork returns the epoch of a branch that starts in the past of another branch, whose newest epoch
+// is e. The new branch gets a block of its own with the current beliefs, because the beliefs at its
+// starting point are out of date.
 func Fork(e *format.Epoch) *format.Epoch { return restate(e, format.EpochFork) }
 
 func restate(e *format.Epoch, step string) *format.Epoch {
@@ -29,12 +30,12 @@ func restate(e *format.Epoch, step string) *format.Epoch {
 	return next
 }
 
-// Starts reports whether no update before an entry of this epoch is shown any more: its block says
-// it all. Before a fork they are, as they were sent.
+// Starts reports whether the block of an epoch replaces all earlier updates, so that they are not
+// shown any more. Updates before a fork are shown as they were sent.
 func Starts(e *format.Epoch) bool { return e.Step == format.EpochInitial || e.Step == format.EpochFold }
 
-// Diff returns the keys of which another value is believed after an update than before it, in the
-// order of the sources. A value that had to be told anew because it was lost is none.
+// Diff returns the keys whose values an update changed, in the order of the sources. A value that
+// was sent again because it was lost is no change.
 func Diff(before, after []format.Belief) []Change {
 	old := map[string]format.ID{}
 	for _, b := range before {

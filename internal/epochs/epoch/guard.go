@@ -8,10 +8,10 @@ import (
 	"github.com/gemini-ctx/ctx/internal/jsonvalue"
 )
 
-// Message is what of a message matters to where an update may stand: the calls that it makes and
-// the results that it brings, in order.
+// Message is the part of a message that decides where an update may stand: its calls and results,
+// in order.
 type Message struct {
-	Update   bool // it is itself something that the model is told by the system
+	Update   bool // the message itself is an update
 	steps    []step
 	provided []string // calls that the provider runs itself
 }
@@ -21,7 +21,7 @@ type step struct {
 	result bool
 }
 
-// Call is a tool call. It is known by its id, or where it has none by its tool's name.
+// Call is a tool call. Its id identifies it, or the name of its tool if it has no id.
 type Call struct{ ID, Name string }
 
 func (c Call) String() string {
@@ -33,14 +33,13 @@ func (c Call) String() string {
 
 func (c Call) same(d Call) bool { return c.ID == d.ID && (c.ID != "" || c.Name == d.Name) }
 
-// Split finds the first place at which an update would part a tool call from its result: an update
-// among the messages, or else one after the last of them. It returns the calls that are open there
-// and how many messages are before it; no calls where every place is good.
+// Split finds the first update that stands between a tool call and its result. It looks at the
+// updates among the messages, and at a new update after the last message. It returns the calls that
+// are open there and the number of messages before; no calls if every update stands well.
 //
-// A result answers one open call of its id, since an id is unique within a step of the agent only;
-// one without an id answers one of its tool. Results that answer nothing are passed over. A call
-// that nobody ever answered is open for good. Calls that the provider runs itself are not among
-// those of a Message.
+// A result answers one open call with its id, because an id is unique only within a step of the
+// agent. A result without an id answers an open call of its tool. Other results are ignored. A call
+// that has no result stays open. Calls that the provider runs itself are not in a Message.
 func Split(messages []Message) (open []Call, at int) {
 	for i, m := range messages {
 		if m.Update && len(open) > 0 {
@@ -59,7 +58,7 @@ func Split(messages []Message) (open []Call, at int) {
 	return open, len(messages)
 }
 
-// Open says in words which calls are open.
+// Open returns a list of open calls for an error message.
 func Open(calls []Call) string {
 	names := make([]string, len(calls))
 	for i, c := range calls {
@@ -108,7 +107,7 @@ func (m *Message) count() (calls, results int) {
 	return calls, results
 }
 
-// name gives the nth call or result an id if it has none.
+// name sets an id for the nth call or result if it has none.
 func (m *Message) name(n int, result bool, id string) {
 	for i := range m.steps {
 		if m.steps[i].result != result {

@@ -9,17 +9,17 @@ import (
 	"github.com/gemini-ctx/ctx/format"
 )
 
-// State is the epoch in force and the blobs of it that can be read. The nil State is that of a
-// branch without one, or with one that was lost.
+// State is the epoch in force with those of its blobs that can be read. It is nil for a branch
+// that has no epoch, or whose epoch was lost.
 type State struct {
 	*format.Epoch
 	Blobs map[format.ID][]byte
 }
 
-// Usable reports whether the state can be gone on from: its initial block can be said again. A
-// belief that was lost heals by itself; a block that was lost cannot, and the epoch counts as not
-// there.
-func (s *State) Usable() bool {
+// usable reports whether updates can follow this epoch: its initial block can be read. The next
+// observation replaces a lost belief, but nothing replaces a lost block: such an epoch counts as
+// missing.
+func (s *State) usable() bool {
 	if s == nil {
 		return false
 	}
@@ -31,56 +31,56 @@ func (s *State) Usable() bool {
 	return true
 }
 
-// knows reports whether a belief can be compared with a value. One whose value is no canonical JSON
-// any more, or whose texts are gone, cannot.
+// knows reports whether a belief can be compared with a value. It cannot if its value is not
+// canonical JSON any more, or if its texts are gone.
 func (s *State) knows(b format.Belief) bool {
 	value, ok := s.Blobs[b.Value]
 	_, text := s.Blobs[b.First]
 	if !ok || !text {
 		return false
 	}
-	again, err := Canonical(value)
+	again, err := canonical(value)
 	return err == nil && string(again) == string(value)
 }
 
 // The results of an observation.
 const (
 	Initial   = "initial"   // the first epoch: Text is the initial block
-	Unchanged = "unchanged" // nothing to be told
-	Updated   = "updated"   // Text is to be told
+	Unchanged = "unchanged" // there is nothing to send
+	Updated   = "updated"   // Text is the update to send
 )
 
-// Outcome is what follows from an observation.
+// Outcome is the result of an observation.
 type Outcome struct {
 	Result string
-	Epoch  *format.Epoch // the next one; nil where it is Unchanged
+	Epoch  *format.Epoch // the next epoch; nil if Result is Unchanged
 	Delta  []Change      // the keys whose values changed, in the order of the sources
 	Text   string        // unwrapped
-	// the blobs that the epoch names and the state before did not, and the epoch itself, last
+	// Objects are the blobs that this epoch is the first to name, and then the epoch itself.
 	Objects []format.Raw
 	Found   int // how many keys were observed
 }
 
-// Change is a key and the blob of its new value; zero where it was removed.
+// Change is a key and the blob of its new value; the blob is zero if the key was removed.
 type Change struct {
 	Key   string
 	Value format.ID
 }
 
-// BlockedError says that a branch's first epoch cannot begin, since sources cannot be read.
+// BlockedError says that a branch cannot begin its first epoch, because sources cannot be read.
 type BlockedError struct{ Keys []string }
 
 func (e *BlockedError) Error() string { return "no value yet of " + strings.Join(e.Keys, ", ") }
 
-// Observe compares what was observed with what the model was last told. The first observation of a
-// branch takes every value, and fails with a *BlockedError as long as there are sources that cannot
-// be read; later ones leave the belief about such a source as it is. A key that is not observed is
-// believed as before: that a source is not there any more has to be said. The error is ErrInput's
-// kind where a text is missing that would have to be told.
+// Observe compares observations with what the model was last told. The first observation of a
+// branch takes every value; it fails with a *BlockedError if a source cannot be read. Later
+// observations keep the belief about such a source. They also keep the belief about a key that set
+// does not mention: a source that is gone must be marked as removed. The error wraps ErrInput if a
+// text that must be sent is missing.
 func Observe(s *State, set *Set) (*Outcome, error) {
 	o := &observer{state: s, blobs: map[format.ID]bool{}}
 	o.done.Found = len(set.list)
-	if !s.Usable() {
+	if !s.usable() {
 		return o.begin(set)
 	}
 	return o.goOn(set)
@@ -135,15 +135,14 @@ func (o *observer) goOn(set *Set) (*Outcome, error) {
 		return &Outcome{Result: Unchanged, Found: o.done.Found}, nil
 	}
 	e.Current = order(e.Current, o.state.Current, set)
-	if len(e.Current) > MaxKeys {
-		return nil, fmt.Errorf("%w: %d keys: %d are the most", ErrInput, len(e.Current), MaxKeys)
+	if len(e.Current) > maxKeys {
+		return nil, fmt.Errorf("%w: %d keys: %d are the most", ErrInput, len(e.Current), maxKeys)
 	}
 	o.done.Result = Updated
 	return o.finish(e)
 }
 
-// compare returns what is believed of a key after an observation, and notes what has to be told for
-// it.
+// compare returns the belief about a key after an observation, and adds the text that must be sent.
 func (o *observer) compare(in observation, old format.Belief) (format.Belief, error) {
 	known := !old.Value.IsZero()
 	switch {
@@ -178,8 +177,8 @@ func missing(key, kind, why string) error {
 	return fmt.Errorf("%w: %s: no %s text: %s", ErrInput, key, kind, why)
 }
 
-// goneText is what says that a source has gone: what comes with the observation, else what was
-// given with the value.
+// goneText returns the text for a removed source: the one that comes with the observation, else the
+// one that came with the value.
 func (o *observer) goneText(in observation, old format.Belief) (string, error) {
 	if in.gone != nil {
 		return *in.gone, nil
@@ -190,7 +189,7 @@ func (o *observer) goneText(in observation, old format.Belief) (string, error) {
 	return "", missing(in.key, "removed_text", "the source has gone, and none was given with its value")
 }
 
-// admit makes a belief of a value.
+// admit returns the belief in an observed value.
 func (o *observer) admit(in observation, old format.Belief) (format.Belief, error) {
 	if in.first == nil {
 		return old, missing(in.key, "first", "the next initial block is made of it")
@@ -210,7 +209,7 @@ func (o *observer) tell(text, key string, value format.ID) {
 	o.done.Delta = append(o.done.Delta, Change{key, value})
 }
 
-// put has a blob put, and returns its id.
+// put adds a blob to the objects of the outcome, and returns its id.
 func (o *observer) put(b []byte, media string) format.ID {
 	raw := blobOf(b, media)
 	id := raw.ID()
@@ -224,7 +223,7 @@ func (o *observer) put(b []byte, media string) format.ID {
 func blobOf(b []byte, media string) format.Raw {
 	header, err := format.EncodeBlob(format.SumBody(b, media))
 	if err != nil {
-		panic(err) // its size is bounded and its media type ours
+		panic(err) // the size is bounded, and the media type is one of this package
 	}
 	return format.Raw{Header: header, Body: b}
 }
@@ -239,7 +238,7 @@ func (o *observer) finish(e *format.Epoch) (*Outcome, error) {
 	return &o.done, nil
 }
 
-// Object returns an epoch as an object. text is what was sent, of an update.
+// Object returns an epoch as an object. text is the text of an update as it was sent.
 func Object(e *format.Epoch, text string) (format.Raw, error) {
 	var raw format.Raw
 	if e.Step == format.EpochUpdate {
@@ -254,9 +253,9 @@ func Object(e *format.Epoch, text string) (format.Raw, error) {
 	return raw, err
 }
 
-// order puts beliefs in the order of the sources. Those that were observed are among each other as
-// they were observed; one that was not keeps its place behind what was before it; a new one comes
-// after the one that was observed before it.
+// order sorts beliefs into the order of the sources. Observed keys take the order of the
+// observation. A key that was not observed stays behind the key that it followed before. A new key
+// follows the key that was observed before it.
 func order(list, before []format.Belief, set *Set) []format.Belief {
 	place := map[string]int{}
 	for i, in := range set.list {
@@ -266,7 +265,7 @@ func order(list, before []format.Belief, set *Set) []format.Belief {
 	for _, b := range list {
 		of[b.Key] = b
 	}
-	var slots, known []string // what was there, and what of it was observed, as it was observed
+	var slots, known []string // the keys before; of these the observed ones, in the observed order
 	for _, b := range before {
 		slots = append(slots, b.Key)
 		if _, ok := place[b.Key]; ok {

@@ -13,31 +13,31 @@ import (
 	"github.com/gemini-ctx/ctx/sanitize"
 )
 
-// The limits of what is observed at once.
+// The limits of one observation.
 const (
-	MaxValue = 8 << 10  // bytes of a value in canonical form
-	MaxText  = 1 << 20  // bytes of a text
-	MaxKeys  = 1024     // of an epoch
+	maxValue = 8 << 10  // bytes of a value in canonical form
+	maxText  = 1 << 20  // bytes of a text
+	maxKeys  = 1024     // of an epoch
 	MaxInput = 16 << 20 // bytes of all lines together
 )
 
-// Set is what was observed at one boundary: clean, checked, and each key once, in the order of the
-// sources.
+// Set is the observations of one moment. They are sanitized and checked, have each key once, and
+// are in the order of the sources.
 type Set struct {
 	list  []observation
-	Found []sanitize.Finding // what was taken out of it
+	Found []sanitize.Finding // secrets that were removed
 }
 
-// observation is what is known of a source: its value, or that it has none, or that it could not be
+// observation is the state of one source: its value, that it was removed, or that it could not be
 // read.
 type observation struct {
 	key                  string
-	value                []byte // canonical; nil where there is none
+	value                []byte // canonical; nil if there is none
 	unavailable          bool
 	first, changed, gone *string
 }
 
-// ErrInput says that observations cannot be taken as they are.
+// ErrInput says that observations are not valid.
 var ErrInput = errors.New("bad input")
 
 // Read reads observations, a JSON object a line:
@@ -46,8 +46,7 @@ var ErrInput = errors.New("bad input")
 //	{"key":"core/date","unavailable":true}
 //	{"key":"core/date","removed":true,"removed_text":"…"}
 //
-// Each line is sanitised before anything else is done with it. The error is ErrInput's kind and
-// names the line and the key.
+// Each line is sanitized first. The error wraps ErrInput and names the line and the key.
 func Read(lines []byte) (*Set, error) {
 	if len(lines) > MaxInput {
 		return nil, fmt.Errorf("%w: more than %d bytes", ErrInput, MaxInput)
@@ -64,8 +63,8 @@ func Read(lines []byte) (*Set, error) {
 		if err == nil && seen[o.key] {
 			err = errors.New("key twice")
 		}
-		if err == nil && len(s.list) == MaxKeys {
-			err = fmt.Errorf("%d keys are the most", MaxKeys)
+		if err == nil && len(s.list) == maxKeys {
+			err = fmt.Errorf("%d keys are the most", maxKeys)
 		}
 		if err != nil {
 			return nil, fmt.Errorf("%w: line %d%s: %w", ErrInput, number, named(o.key), err)
@@ -86,14 +85,14 @@ func named(key string) string {
 	return ": " + key
 }
 
-// read reads one line. Where the key can be read it is returned with any error.
+// read reads one line. If it fails, it returns the key if it could read that.
 func (s *Set) read(line []byte) (observation, error) {
 	clean, found, err := sanitize.JSON(line)
 	if err != nil {
 		return observation{}, errors.New("not a JSON object")
 	}
 	s.found(found)
-	whole, err := Canonical(clean)
+	whole, err := canonical(clean)
 	if err != nil {
 		return observation{}, err
 	}
@@ -145,8 +144,8 @@ func (o *observation) check(removed bool) error {
 	switch {
 	case said != 1:
 		return errors.New("one of value, unavailable and removed belongs to an observation")
-	case len(o.value) > MaxValue:
-		return fmt.Errorf("value of %d bytes: %d is the most; give its digest as the value, and what it says as the text", len(o.value), MaxValue)
+	case len(o.value) > maxValue:
+		return fmt.Errorf("value of %d bytes: %d is the most; give its digest as the value, and what it says as the text", len(o.value), maxValue)
 	}
 	for _, t := range []struct {
 		kind string
@@ -156,15 +155,15 @@ func (o *observation) check(removed bool) error {
 		case t.text == nil:
 		case strings.TrimSpace(*t.text) == "":
 			return fmt.Errorf("%s is empty", t.kind)
-		case len(*t.text) > MaxText:
-			return fmt.Errorf("%s of %d bytes: %d is the most", t.kind, len(*t.text), MaxText)
+		case len(*t.text) > maxText:
+			return fmt.Errorf("%s of %d bytes: %d is the most", t.kind, len(*t.text), maxText)
 		}
 	}
 	return nil
 }
 
-// Without returns the set without the observations of which forgotten is true for the value or a
-// text, as blobs, and their keys.
+// Without returns the set without those observations for whose value or text, as blobs, forgotten
+// is true. It also returns the keys of these observations.
 func (s *Set) Without(forgotten func(format.Raw) bool) (*Set, []string) {
 	rest := &Set{Found: s.Found}
 	var keys []string
@@ -182,7 +181,7 @@ func (s *Set) Without(forgotten func(format.Raw) bool) (*Set, []string) {
 	return rest, keys
 }
 
-// found adds up what sanitising took out.
+// found adds up the secrets that were removed.
 func (s *Set) found(list []sanitize.Finding) {
 	for _, f := range list {
 		at := -1

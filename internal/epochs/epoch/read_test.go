@@ -45,7 +45,7 @@ func TestE23_key_without_a_namespace(t *testing.T) {
 // The limit is one of bytes in canonical form, whatever characters they are of and however they
 // were written.
 func TestE47_value_at_the_limit(t *testing.T) {
-	room := MaxValue - len(`""`)
+	room := maxValue - len(`""`)
 	for _, tt := range []struct {
 		value string
 		ok    bool
@@ -56,21 +56,21 @@ func TestE47_value_at_the_limit(t *testing.T) {
 		{`"` + strings.Repeat("a", room-1) + `é"`, false},
 		{`"` + strings.Repeat(`\u00e9`, room/2) + `"`, true},
 		{`"` + strings.Repeat("\U0001F600", room/4) + `"`, true},
-		{"[" + strings.Repeat(" ", 2*MaxValue) + "1]", true},
-		{"[" + strings.Repeat("1,", (MaxValue-2)/2) + "1]", false},
+		{"[" + strings.Repeat(" ", 2*maxValue) + "1]", true},
+		{"[" + strings.Repeat("1,", (maxValue-2)/2) + "1]", false},
 	} {
 		set, err := Read([]byte(`{"key":"a/b","value":` + tt.value + `}`))
 		if tt.ok != (err == nil) {
 			t.Errorf("%d bytes: error %v", len(tt.value), err)
 		}
-		if err == nil && len(set.list[0].value) > MaxValue {
+		if err == nil && len(set.list[0].value) > maxValue {
 			t.Errorf("took %d bytes", len(set.list[0].value))
 		}
 		if err != nil && (!errors.Is(err, ErrInput) || !strings.Contains(err.Error(), "8192 is the most")) {
 			t.Errorf("error %v", err)
 		}
 	}
-	if set, err := Read([]byte(`{"key":"a/b","value":"` + strings.Repeat("a", room) + `"}`)); err != nil || len(set.list[0].value) != MaxValue {
+	if set, err := Read([]byte(`{"key":"a/b","value":"` + strings.Repeat("a", room) + `"}`)); err != nil || len(set.list[0].value) != maxValue {
 		t.Errorf("exactly the limit: error %v", err)
 	}
 }
@@ -95,7 +95,7 @@ func TestReadRefuses(t *testing.T) {
 		{`{"key":"a/b","value":1,"value":2}`, "name twice"},
 		{`{"key":"a/b","value":{"x":1,"x":1}}`, "name twice"},
 		{`{"key":"a/b","value":1e99999}`, "out of range"},
-		{`{"key":"a/b","value":1,"first":"` + strings.Repeat("x", MaxText+1) + `"}`, "first of 1048577 bytes"},
+		{`{"key":"a/b","value":1,"first":"` + strings.Repeat("x", maxText+1) + `"}`, "first of 1048577 bytes"},
 		{strings.Repeat(" ", MaxInput+1), "more than"},
 		{strings.Repeat("[", 300) + strings.Repeat("]", 300), "line 1: not a JSON object"},
 	} {
@@ -104,7 +104,7 @@ func TestReadRefuses(t *testing.T) {
 		}
 	}
 	var many strings.Builder
-	for i := range MaxKeys + 1 {
+	for i := range maxKeys + 1 {
 		fmt.Fprintf(&many, "{\"key\":\"a/%d\",\"unavailable\":true}\n", i)
 	}
 	if _, err := Read([]byte(many.String())); err == nil || !strings.Contains(err.Error(), "1024 keys are the most") {
@@ -113,7 +113,7 @@ func TestReadRefuses(t *testing.T) {
 }
 
 // What looks like a secret is gone before anything is compared, in values, names and texts.
-func TestReadSanitises(t *testing.T) {
+func TestReadSanitizes(t *testing.T) {
 	secret := "ghp_" + strings.Repeat("a1B2c3", 6)
 	set, err := Read([]byte(`{"key":"core/env","value":{"TOKEN":"` + secret + `"},"first":"a\u0007b ` + secret + `","changed":"` + secret + `","removed_text":"` + secret + `"}`))
 	if err != nil {
@@ -145,11 +145,11 @@ func FuzzRead(f *testing.F) {
 		}
 		seen := map[string]bool{}
 		for _, o := range set.list {
-			if seen[o.key] || !format.IsEpochKey(o.key) || len(o.value) > MaxValue {
+			if seen[o.key] || !format.IsEpochKey(o.key) || len(o.value) > maxValue {
 				t.Fatalf("%q: %+v", b, o)
 			}
 			seen[o.key] = true
-			if again, err := Canonical(o.value); o.value != nil && (err != nil || string(again) != string(o.value)) {
+			if again, err := canonical(o.value); o.value != nil && (err != nil || string(again) != string(o.value)) {
 				t.Fatalf("%q is not canonical: %v", o.value, err)
 			}
 		}

@@ -291,13 +291,13 @@ func TestSanitizing(t *testing.T) {
 					continue
 				}
 				if got := seqs(c, f.Answer); !slices.Equal(got, f.Evidence) {
-					t.Errorf("%s: %q is in %v after sanitising, want %v", f.Query, f.Answer, got, f.Evidence)
+					t.Errorf("%s: %q is in %v after sanitizing, want %v", f.Query, f.Answer, got, f.Evidence)
 				}
 				if f.Never != "" && len(seqs(corpus.Live(c), f.Never)) > 0 {
 					t.Errorf("%s: %q is still there", f.Query, f.Never)
 				}
 				if f.Never != "" && s.name == "rewound" && len(seqs(c, f.Never)) == 0 {
-					t.Errorf("%s: sanitising takes %q out, so the rewind proves nothing", f.Query, f.Never)
+					t.Errorf("%s: sanitizing takes %q out, so the rewind proves nothing", f.Query, f.Never)
 				}
 			}
 		}

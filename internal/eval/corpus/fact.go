@@ -17,7 +17,7 @@ type Fact struct {
 	// the evidence and not after it; on TakenBack, only in messages that were taken back.
 	Stale string `json:"stale,omitempty"`
 	// Never is a string that may not be found anywhere once it was handled, on Secret: because
-	// sanitising takes it out, or, in a conversation that is rewound, because the messages with it
+	// sanitizing takes it out, or, in a conversation that is rewound, because the messages with it
 	// were taken back and forgotten.
 	Never string `json:"never,omitempty"`
 }

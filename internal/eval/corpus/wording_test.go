@@ -12,14 +12,14 @@ import (
 )
 
 // The sentence shapes of facts are a yardstick only as long as no rule knows them: no phrase of two
-// words or more that the summariser names may stand in one.
-func TestShapesAreUnknownToTheSummariser(t *testing.T) {
+// words or more that the summarizer names may stand in one.
+func TestShapesAreUnknownToTheSummarizer(t *testing.T) {
 	phrases := phrasesIn(t, "../../../forest/summarize/*.go")
 	for _, kind := range factKinds() {
 		for _, shape := range kind.shapes {
 			for _, phrase := range phrases {
 				if strings.Contains(" "+strings.Trim(shape, ".")+" ", " "+phrase+" ") {
-					t.Errorf("the summariser names %q, as in %q", phrase, shape)
+					t.Errorf("the summarizer names %q, as in %q", phrase, shape)
 				}
 			}
 		}

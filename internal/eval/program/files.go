@@ -13,8 +13,8 @@ import (
 	"github.com/gemini-ctx/ctx/internal/cli/clierr"
 	"github.com/gemini-ctx/ctx/internal/cli/environ"
 	"github.com/gemini-ctx/ctx/internal/durable"
-	"github.com/gemini-ctx/ctx/internal/eval"
 	"github.com/gemini-ctx/ctx/internal/eval/corpus"
+	"github.com/gemini-ctx/ctx/internal/eval/sets"
 	"github.com/gemini-ctx/ctx/sanitize"
 )
 
@@ -29,22 +29,22 @@ const maxEvalFile = 1 << 30
 
 // filesToSets reads the files and directories that the command line names: a set for each file of
 // messages, and one for all transcripts that an argument names.
-func (p *program) filesToSets(args []string) ([]eval.Set, error) {
-	var sets []eval.Set
+func (p *program) filesToSets(args []string) ([]sets.Set, error) {
+	var list []sets.Set
 	for _, arg := range args {
 		path := environ.Under(p.env.WorkDir, arg)
 		files, isDir, err := evalFiles(path)
 		if err != nil {
 			return nil, err
 		}
-		transcripts := eval.Set{Name: transcriptSetName(path)}
+		transcripts := sets.Set{Name: transcriptSetName(path)}
 		for _, file := range files {
 			if strings.HasSuffix(file, messagesSuffix) {
 				set, err := readSet(file)
 				if err != nil {
 					return nil, err
 				}
-				sets = append(sets, set)
+				list = append(list, set)
 				continue
 			}
 			known, err := addTranscript(&transcripts, file)
@@ -57,20 +57,21 @@ func (p *program) filesToSets(args []string) ([]eval.Set, error) {
 					arg, messagesSuffix,
 				)
 			case !known && !p.quiet:
-				fmt.Fprintf(p.err, "ctx: eval: %s is no transcript of Claude Code or Codex: left out\n", sanitize.Line(file))
+				fmt.Fprintf(p.err, "ctx: eval: %s is no transcript of Claude Code or Codex: left out\n",
+					sanitize.Line(file))
 			}
 		}
 		if len(transcripts.Transcripts) > 0 {
-			sets = append(sets, transcripts)
+			list = append(list, transcripts)
 		}
 	}
-	if len(sets) == 0 {
+	if len(list) == 0 {
 		return nil, clierr.Usagef(
 			"no corpus in %s: no file there is a transcript, or has a name that ends in %s", quoteAll(args),
 			messagesSuffix,
 		)
 	}
-	return sets, nil
+	return list, nil
 }
 
 func quoteAll(args []string) string {
@@ -114,28 +115,28 @@ func evalFiles(path string) (files []string, isDir bool, err error) {
 }
 
 // addTranscript adds a file to a set, with its facts, if it is a transcript that can be measured.
-func addTranscript(set *eval.Set, path string) (known bool, err error) {
+func addTranscript(set *sets.Set, path string) (known bool, err error) {
 	data, err := durable.ReadInput(path, maxEvalFile)
 	if err != nil {
 		return false, err
 	}
-	agent := eval.AgentOf(data)
+	agent := sets.AgentOf(data)
 	if agent == "" {
 		return false, nil
 	}
 	base := strings.TrimSuffix(path, linesSuffix)
 	facts, err := readFacts(base + factsSuffix)
 	set.Transcripts = append(
-		set.Transcripts, eval.Transcript{Name: filepath.Base(base), Agent: agent, Data: data},
+		set.Transcripts, sets.Transcript{Name: filepath.Base(base), Agent: agent, Data: data},
 	)
 	set.Facts = append(set.Facts, facts...)
 	return true, err
 }
 
 // readSet reads a file of messages, and that of the facts beside it if there is one.
-func readSet(path string) (eval.Set, error) {
+func readSet(path string) (sets.Set, error) {
 	base := strings.TrimSuffix(path, messagesSuffix)
-	set := eval.Set{Name: filepath.Base(base)}
+	set := sets.Set{Name: filepath.Base(base)}
 	err := readWith(path, func(f io.Reader) (err error) {
 		set.Messages, err = corpus.Read(f)
 		return err

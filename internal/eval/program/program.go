@@ -8,8 +8,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"github.com/gemini-ctx/ctx/internal/history"
-	"github.com/gemini-ctx/ctx/internal/recall"
 	"io"
 	"os"
 	"strings"
@@ -22,6 +20,10 @@ import (
 	"github.com/gemini-ctx/ctx/internal/cli/command"
 	"github.com/gemini-ctx/ctx/internal/cli/environ"
 	"github.com/gemini-ctx/ctx/internal/eval"
+	"github.com/gemini-ctx/ctx/internal/eval/fixture"
+	"github.com/gemini-ctx/ctx/internal/eval/sets"
+	"github.com/gemini-ctx/ctx/internal/history"
+	"github.com/gemini-ctx/ctx/internal/recall"
 	"github.com/gemini-ctx/ctx/internal/repo"
 	"github.com/gemini-ctx/ctx/internal/session"
 	"github.com/gemini-ctx/ctx/internal/summarizer"
@@ -84,16 +86,20 @@ func (p *program) command() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "eval [PATH… | -s SESSION]",
 		Short: "Measure clusters, summaries and search on conversations",
-		Long: command.Long(`Measures what ctx makes of conversations, beside simpler rules: how well topics are told apart, which facts are left at so many
-tokens, whether what answers a question is found, and that everything that is shown can be expanded to the exact words. Of agents' sessions
-it also measures how well an agent could go on: how much of what comes next is in the context that ctx renders.
+		Long: command.Long(`Measures what ctx makes of conversations, beside simpler rules: how well
+topics are told apart, which facts are left at so many tokens, whether what answers a question is
+found, and that everything that is shown can be expanded to the exact words. Of agents' sessions it
+also measures how well an agent could go on: how much of what comes next is in the context that ctx
+renders.
 
-PATH is a file NAME.messages.jsonl or a transcript of Claude Code or Codex, NAME.jsonl, with questions in NAME.facts.jsonl beside it if
-there are any; or a directory of such files, whose transcripts are one set. SESSION is a session of the store here, of which everything is
-measured that needs no labels. Without either, the conversations that ctx brings along are measured.
+PATH is a file NAME.messages.jsonl or a transcript of Claude Code or Codex, NAME.jsonl, with
+questions in NAME.facts.jsonl beside it if there are any; or a directory of such files, whose
+transcripts are one set. SESSION is a session of the store here, of which everything is measured
+that needs no labels. Without either, the conversations that ctx brings along are measured.
 
-All work is done on copies in a temporary directory. Unless summarize.chain names helpers, which then word the summaries, no model is
-asked, and the same input and settings give the same output on every machine, but for --timing.
+All work is done on copies in a temporary directory. Unless summarize.chain names helpers, which
+then word the summaries, no model is asked, and the same input and settings give the same output
+on every machine, but for --timing.
 
 This is the program ctx-eval, which has to be beside ctx or in a directory of PATH.`,
 			clierr.NoStore, clierr.Corrupt, clierr.NotFound),
@@ -117,7 +123,8 @@ This is the program ctx-eval, which has to be beside ctx or in a directory of PA
 	f.BoolVarP(&p.quiet, "quiet", "q", false, "say nothing on standard error but errors")
 	f.StringVarP(&p.session, "session", "s", "", "the session (default: the one that HEAD names)")
 	f.StringVarP(&p.branch, "branch", "b", history.MainBranch, "the branch of the session")
-	f.StringSliceVar(&p.only, "only", nil, "measure only these `PARTS`: "+strings.Join(eval.Parts(), ", "))
+	f.StringSliceVar(&p.only, "only", nil,
+		"measure only these `PARTS`: "+strings.Join(eval.Parts(), ", "))
 	f.Uint64Var(&p.seed, "seed", 1, "the seed `N` of what is drawn")
 	f.BoolVar(&p.timing, "timing", false, "measure how long append, graduate and render take, too")
 	return cmd
@@ -125,7 +132,8 @@ This is the program ctx-eval, which has to be beside ctx or in a directory of PA
 
 func (p *program) run(c context.Context, args []string) error {
 	if err := eval.CheckParts(p.only); err != nil {
-		return clierr.WithHint(clierr.Usagef("bad --only: %v", err), "%s are the parts", strings.Join(eval.Parts(), ", "))
+		return clierr.WithHint(clierr.Usagef("bad --only: %v", err), "%s are the parts",
+			strings.Join(eval.Parts(), ", "))
 	}
 	for _, dir := range p.dirs {
 		p.env.WorkDir = environ.Under(p.env.WorkDir, dir)
@@ -133,13 +141,13 @@ func (p *program) run(c context.Context, args []string) error {
 			return clierr.Usagef("cannot change to %q: not a directory", dir)
 		}
 	}
-	sets, err := p.sets(args)
+	list, err := p.sets(args)
 	if err != nil {
 		return err
 	}
 	options := eval.Options{
 		Only: p.only, Seed: p.seed, Version: environ.Version(),
-		Settings: eval.Settings{
+		Settings: fixture.Settings{
 			UserConfig: p.env.UserConfig, Getenv: p.env.Getenv, Overrides: p.env.Overrides,
 		},
 		Summarizer: func(s *session.Store) (summarize.Summarizer, error) { return p.summarizer(c, s) },
@@ -147,7 +155,7 @@ func (p *program) run(c context.Context, args []string) error {
 	if p.timing {
 		options.Clock = time.Now
 	}
-	report, err := eval.Run(c, sets, options)
+	report, err := eval.Run(c, list, options)
 	if err != nil {
 		return err
 	}
@@ -160,20 +168,20 @@ func (p *program) run(c context.Context, args []string) error {
 }
 
 // sets returns what the command line names: files, a session of the store, or the built-in sets.
-func (p *program) sets(args []string) ([]eval.Set, error) {
+func (p *program) sets(args []string) ([]sets.Set, error) {
 	switch {
 	case p.stored && len(args) > 0:
 		return nil, clierr.Usagef("a session of the store or a PATH: not both")
 	case p.stored:
 		return p.storedSet()
 	case len(args) == 0:
-		return eval.Own(p.seed), nil
+		return sets.Own(p.seed), nil
 	}
 	return p.filesToSets(args)
 }
 
 // storedSet returns a session of the store as a set.
-func (p *program) storedSet() ([]eval.Set, error) {
+func (p *program) storedSet() ([]sets.Set, error) {
 	r, err := repo.Open(p.env)
 	if err != nil {
 		return nil, err
@@ -201,8 +209,8 @@ func (p *program) storedSet() ([]eval.Set, error) {
 	if err != nil {
 		return nil, err
 	}
-	set, err := eval.FromStore(s, tip.ID, name)
-	return []eval.Set{set}, err
+	set, err := sets.FromStore(s, tip.ID, name)
+	return []sets.Set{set}, err
 }
 
 // summarizer returns the configured chain, or nil for the built-in summarizer.

@@ -4,15 +4,15 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"github.com/gemini-ctx/ctx/internal/clusters"
-	"github.com/gemini-ctx/ctx/internal/conversation"
-	"github.com/gemini-ctx/ctx/internal/history"
-	"github.com/gemini-ctx/ctx/internal/recall"
 	"maps"
 	"slices"
 	"strings"
 
 	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/internal/clusters"
+	"github.com/gemini-ctx/ctx/internal/conversation"
+	"github.com/gemini-ctx/ctx/internal/history"
+	"github.com/gemini-ctx/ctx/internal/recall"
 	"github.com/gemini-ctx/ctx/internal/session"
 	"github.com/gemini-ctx/ctx/internal/view"
 	"github.com/gemini-ctx/ctx/objects"
@@ -128,13 +128,15 @@ func (r *reading) branch(name, branch string) {
 		return func(shown *history.Shown) error { r.show(b, shown); return nil }
 	}
 	r.ask("log "+ref, func(b *strings.Builder) error {
-		list, err := r.s.Recall.Log(tip, history.LogOptions{All: true})
+		list, err := r.s.Recall.Log(tip, recall.LogOptions{All: true})
 		for _, shown := range list {
 			r.show(b, shown)
 		}
 		return err
 	})
-	r.ask("masked log "+ref, func(b *strings.Builder) error { return r.s.Recall.MaskedLog(tip, print(b)) })
+	r.ask("masked log "+ref, func(b *strings.Builder) error {
+		return r.s.Recall.LogEach(tip, recall.LogOptions{Masked: true}, print(b))
+	})
 	for _, o := range []view.Options{{Format: view.JSON}, {Format: view.Text, Budget: 300}} {
 		r.ask(fmt.Sprintf("render %s as %s within %d", ref, o.Format, o.Budget), func(b *strings.Builder) error {
 			in, err := r.s.Recall.RenderInput(r.v, name, branch, o)
@@ -161,7 +163,7 @@ func (r *reading) branch(name, branch string) {
 		if err != nil {
 			return err
 		}
-		return r.s.History.Each(reader, true, print(b))
+		return r.s.Clusters.Each(reader, true, print(b))
 	})
 	r.ask("tokens "+ref, func(b *strings.Builder) error {
 		list, err := r.s.History.Tokens(r.v, name)

@@ -17,15 +17,15 @@ import (
 	"time"
 )
 
-// Variable names the environment variable with the path of an existing ctx, for machines without a
+// variable names the environment variable with the path of an existing ctx, for machines without a
 // Go toolchain. If it is set, Build builds nothing.
-const Variable = "CTX_TEST_BINARY"
+const variable = "CTX_TEST_BINARY"
 
 // Build returns the path of a ctx built from this module, with the given additional flags for go
 // build. The file is removed at the end of the test.
 func Build(tb testing.TB, flags ...string) string {
 	tb.Helper()
-	if path := os.Getenv(Variable); path != "" {
+	if path := os.Getenv(variable); path != "" {
 		return path
 	}
 	if err := look(); err != nil {

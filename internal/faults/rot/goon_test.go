@@ -2,9 +2,9 @@ package rot
 
 import (
 	"context"
-	"github.com/gemini-ctx/ctx/internal/conversation"
 	"testing"
 
+	"github.com/gemini-ctx/ctx/internal/conversation"
 	"github.com/gemini-ctx/ctx/internal/maintenance/fsck"
 	"github.com/gemini-ctx/ctx/internal/session"
 )

@@ -9,12 +9,11 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/gemini-ctx/ctx/internal/storetest"
-
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/cli/clierr"
 	"github.com/gemini-ctx/ctx/internal/faults/kit"
 	"github.com/gemini-ctx/ctx/internal/maintenance/repair"
+	"github.com/gemini-ctx/ctx/internal/storetest"
 )
 
 // repaired repairs the store in dir.

@@ -10,12 +10,11 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/gemini-ctx/ctx/internal/storetest"
-
 	"github.com/gemini-ctx/ctx/internal/durable"
 	"github.com/gemini-ctx/ctx/internal/durable/durabletest"
 	"github.com/gemini-ctx/ctx/internal/faults/kit"
 	"github.com/gemini-ctx/ctx/internal/maintenance/repair"
+	"github.com/gemini-ctx/ctx/internal/storetest"
 )
 
 // TestRepairStopped stops repairs at their durable calls. A second repair must end like an

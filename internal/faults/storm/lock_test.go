@@ -94,7 +94,7 @@ func TestReadersWhileTheLockIsHeld(t *testing.T) {
 }
 
 // ctx runs no program while it holds the lock: a summarizer can write to the store that asks it.
-func TestSummariserWritesToTheStore(t *testing.T) {
+func TestSummarizerWritesToTheStore(t *testing.T) {
 	p := talked(t)
 	self, err := os.Executable()
 	if err != nil {
@@ -115,7 +115,7 @@ func TestSummariserWritesToTheStore(t *testing.T) {
 	}
 	first := asked(t, p)
 	if first == 0 {
-		t.Error("the summariser was not asked")
+		t.Error("the summarizer was not asked")
 	}
 	err = eachLine(p.Must(t, "forest", "--json"), func(line []byte) error {
 		var c struct {
@@ -132,7 +132,7 @@ func TestSummariserWritesToTheStore(t *testing.T) {
 		t.Fatal(err)
 	}
 	if again := asked(t, p); again <= first {
-		t.Errorf("the summariser was asked %d times, and after --redo %d", first, again)
+		t.Errorf("the summarizer was asked %d times, and after --redo %d", first, again)
 	}
 	p.Must(t, "fsck")
 }

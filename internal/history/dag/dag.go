@@ -1,9 +1,9 @@
-// Package dag says what of a session a reader in one of its branches may see, and which token set
-// an entry has where such sets are asked for. It is given a way to read entries and answers with
-// values: pure rules over the graph that entries and their parents are.
+// Package dag decides which entries of a session a reader in one of its branches may see, and which
+// token set an entry has. It has pure rules over the graph of entries and their parents; the caller
+// supplies the entries through a Graph.
 //
-// Within an invocation visibility is ancestry; what other invocations said is visible once it is
-// there.
+// Within one invocation a reader sees the ancestors of its tip. It sees the entries of other
+// invocations as soon as they have arrived.
 package dag
 
 import (
@@ -15,16 +15,16 @@ import (
 	"github.com/gemini-ctx/ctx/format"
 )
 
-// ErrNotFound says that an entry is in no branch's history: it is not there, of another session, or
-// was rewound.
+// ErrNotFound says that an entry is in the history of no branch: it does not exist, belongs to
+// another session, or was rewound.
 var ErrNotFound = errors.New("not in the session's history")
 
 // Graph reads the session DAG.
 type Graph interface {
 	// Entry reads an entry.
 	Entry(id format.ID) (*format.Entry, error)
-	// Arrival is the number of the operation that brought an entry into the session; false where that
-	// is not known.
+	// Arrival returns the number of the operation that brought an entry into the session, and false
+	// if the number is not known.
 	Arrival(id format.ID) (uint64, bool)
 }
 
@@ -34,25 +34,26 @@ type Tip struct {
 	ID     format.ID
 }
 
-// Reader is somebody who reads in a branch.
-type Reader struct {
+// Viewpoint is the entry and the moment from which somebody reads a session.
+type Viewpoint struct {
 	Tip format.ID
-	// Point is the number of the last operation that the reader knows of. It cuts off what other
-	// invocations say, and nothing else: what the tip stands on was there before the tip was.
+	// Point is the number of the last operation that the reader knows of. It hides later entries of
+	// other invocations. It hides no ancestor of Tip, because ancestors arrive before Tip.
 	Point uint64
 }
 
-// DAG is what the branches of a session stand on, read once. What was rewound is not in it.
+// DAG is the entries that the branches of a session stand on, read once. Rewound entries are not in
+// it.
 type DAG struct {
 	nodes []node // parents before children
 	index map[format.ID]int32
 	tips  map[string]int32
 	names map[string]int32 // invocations
 	list  []string         // the names by their numbers
-	first map[int32]uint64 // of a fork, the token of its first child
+	first map[int32]uint64 // by fork: the token of its first child
 }
 
-// node is an entry. Invocations are numbered; nobody's is 0.
+// node is an entry. Invocations are numbered; 0 is no invocation.
 type node struct {
 	id         format.ID
 	parents    []int32
@@ -61,18 +62,18 @@ type node struct {
 	invocation int32
 	arrival    uint64
 	arrived    bool   // arrival is known
-	at         uint64 // arrival, no earlier than that of what it stands on
-	begins     []born // the children of forks that begin with it
+	at         uint64 // the latest arrival of the entry and its ancestors
+	begins     []born // the children of forks whose first entry this is
 }
 
-// born is a child of a fork, by the fork's node and the child's place.
+// born is a child of a fork: the node of the fork, and the index of the child.
 type born struct {
 	fork  int32
 	child int
 }
 
-// Read walks everything that the branches of a session stand on. It fails as a whole where an entry
-// cannot be read: what stands behind that is not known.
+// Read reads the entries that the branches of a session stand on. It fails if it cannot read one of
+// them, because the ancestors of that entry are then unknown.
 func Read(g Graph, tips ...Tip) (*DAG, error) {
 	d := &DAG{index: map[format.ID]int32{}, tips: map[string]int32{}, names: map[string]int32{"": 0}, list: []string{""}, first: map[int32]uint64{}}
 	for _, t := range tips {
@@ -95,7 +96,7 @@ func Read(g Graph, tips ...Tip) (*DAG, error) {
 	return d, nil
 }
 
-// walk reads tip and what it stands on that is not read yet, parents first.
+// walk reads tip and its ancestors, parents first, except those that it has read.
 func (d *DAG) walk(g Graph, tip format.ID) error {
 	type step struct {
 		id format.ID
@@ -129,7 +130,7 @@ func (d *DAG) walk(g Graph, tip format.ID) error {
 	return nil
 }
 
-// add makes the node of an entry whose parents are there.
+// add adds the node of an entry whose parents have nodes.
 func (d *DAG) add(g Graph, id format.ID, e *format.Entry) {
 	n := node{id: id, kind: e.Kind}
 	if e.Kind == format.KindFork || e.Kind == format.KindJoin {
@@ -155,8 +156,8 @@ func (d *DAG) add(g Graph, id format.ID, e *format.Entry) {
 	d.nodes = append(d.nodes, n)
 }
 
-// name numbers an invocation. What no header can hold is nobody's: it is then seen by ancestry
-// alone.
+// name returns the number of an invocation. A name that no header can hold counts as no invocation,
+// so that only descendants see its entries.
 func (d *DAG) name(invocation string) int32 {
 	if n, ok := d.names[invocation]; ok {
 		return n
@@ -170,9 +171,9 @@ func (d *DAG) name(invocation string) int32 {
 	return n
 }
 
-// mark finds the fork that a branch which ends at tip was made by, and marks where the branch
-// begins: its first entry, or, where it said nothing, the join that brings it back. While a branch
-// is there no other fork can have its name, so that the nearest one which names it is its own.
+// mark finds the fork that started a branch which ends at tip, and marks the first entry of the
+// branch, or the join that brings the branch back if it has no entry. The nearest fork that names
+// the branch is its own: while a branch exists, no other fork can give its name to a child.
 func (d *DAG) mark(branch string, tip, join int32) {
 	begin := join
 	for at := tip; ; {
@@ -192,7 +193,7 @@ func (d *DAG) mark(branch string, tip, join int32) {
 	}
 }
 
-// number gives the children of forks their tokens: counted through an invocation from 1, in the
+// number gives the children of forks their tokens. It counts from 1 within each invocation, in the
 // order in which the forks were made.
 func (d *DAG) number() {
 	made := make([][]int32, len(d.list)) // by invocation
@@ -219,11 +220,11 @@ func (d *DAG) find(id format.ID) (int32, error) {
 	return at, nil
 }
 
-// Invocation is the run of an agent that an entry belongs to: the one its header names; the entry
-// itself for a message of the user that names none; else that of its first parent. "" is nobody's:
-// there was no user yet. Inside an open fork who writes a prompt down names the invocation of the
-// fork, so that a prompt which starts an agent in a child is not one of another invocation, and
-// shown to the siblings.
+// Invocation returns the run of an agent that an entry belongs to: the one that its header names;
+// the entry itself, if it is a user's message that names none; else that of its first parent. It is
+// "" for entries before the first user message. A prompt that starts an agent in a child of an open
+// fork must name the invocation of the fork. Otherwise it would begin an invocation of its own, and
+// the siblings would see it.
 func (d *DAG) Invocation(id format.ID) (string, error) {
 	at, err := d.find(id)
 	if err != nil {
@@ -232,73 +233,45 @@ func (d *DAG) Invocation(id format.ID) (string, error) {
 	return d.list[d.nodes[at].invocation], nil
 }
 
-// Visible reports whether a reader may see an entry: what the reader's tip stands on, and what
-// another invocation said before the reader's point. An entry that is in no branch's history is not
-// visible; nor is one of which it is not known when it came or whose it is, unless the tip stands
-// on it.
-func (d *DAG) Visible(r Reader, id format.ID) (bool, error) {
-	tip, err := d.find(r.Tip)
-	if err != nil {
-		return false, err
-	}
-	at, ok := d.index[id]
-	if !ok {
-		return false, nil
-	}
-	if d.others(r, tip, at) {
-		return true, nil
-	}
-	found := false
-	d.ancestors(tip, func(n int32) bool {
-		found = found || n == at
-		return !found && n > at // parents are before children
-	})
-	return found, nil
-}
-
-// others reports whether an entry is of another invocation than the reader, and was there before
-// the reader's point.
-func (d *DAG) others(r Reader, tip, at int32) bool {
+// others reports whether an entry belongs to another invocation than the tip of the reader, and
+// arrived no later than the reader's point.
+func (d *DAG) others(r Viewpoint, tip, at int32) bool {
 	n := &d.nodes[at]
 	mine := d.nodes[tip].invocation
 	return n.invocation != 0 && mine != 0 && n.invocation != mine && n.arrived && n.arrival <= r.Point
 }
 
-// ancestors calls each once for a node and everything it stands on; below a node for which each
-// says false it does not go.
-func (d *DAG) ancestors(tip int32, each func(int32) bool) {
-	seen := map[int32]bool{tip: true}
-	for todo := []int32{tip}; len(todo) > 0; {
-		at := todo[len(todo)-1]
-		todo = todo[:len(todo)-1]
-		if !each(at) {
-			continue
-		}
-		for _, p := range d.nodes[at].parents {
-			if !seen[p] {
-				seen[p] = true
-				todo = append(todo, p)
+// ancestors returns, by node, whether an entry stands on it. An entry stands on itself.
+func (d *DAG) ancestors(tip int32) []bool {
+	on := make([]bool, len(d.nodes))
+	on[tip] = true
+	for at := tip; at >= 0; at-- { // parents are before children
+		if on[at] {
+			for _, p := range d.nodes[at].parents {
+				on[p] = true
 			}
 		}
 	}
+	return on
 }
 
-// All returns every entry of the session that a reader may see, of all kinds, in the order in which
-// they came.
-func (d *DAG) All(r Reader) ([]format.ID, error) {
+// All returns the entries of the session, of all kinds, that a reader may see, in the order of
+// their arrival. An entry whose arrival or invocation is unknown is visible to its descendants
+// only.
+func (d *DAG) All(r Viewpoint) ([]format.ID, error) {
 	tip, err := d.find(r.Tip)
 	if err != nil {
 		return nil, err
 	}
-	see := make([]bool, len(d.nodes))
-	d.ancestors(tip, func(n int32) bool { see[n] = true; return true })
+	see := d.ancestors(tip)
 	var list []int32
 	for at := range d.nodes {
 		if see[at] || d.others(r, tip, int32(at)) {
 			list = append(list, int32(at))
 		}
 	}
-	// Parents are before children, and stay so among what one operation brought.
+	// The sort is stable, so that parents stay before children that arrived with the same
+	// operation.
 	slices.SortStableFunc(list, func(a, b int32) int { return cmp.Compare(d.nodes[a].at, d.nodes[b].at) })
 	ids := make([]format.ID, len(list))
 	for i, at := range list {

@@ -42,10 +42,7 @@ func TestX01_pointCutsOff(t *testing.T) {
 		point uint64
 		sees  bool
 	}{{before, false}, {m.clock, true}} {
-		if got, err := d.Visible(Reader{Tip: a, Point: c.point}, late); err != nil || got != c.sees {
-			t.Errorf("at %d: %v %v", c.point, got, err)
-		}
-		list, err := d.All(Reader{Tip: a, Point: c.point})
+		list, err := d.All(Viewpoint{Tip: a, Point: c.point})
 		if err != nil || (list[len(list)-1] == late) != c.sees {
 			t.Errorf("at %d: %v %v", c.point, list, err)
 		}
@@ -211,7 +208,7 @@ func TestX10_ownPairsAmongSiblings(t *testing.T) {
 	call := m.on("a", &format.Entry{Kind: format.KindMessage, Role: "model", Calls: []format.Call{{ID: "1", Tool: "ls"}}})
 	other := m.say("b", "model", "")
 	result := m.on("a", &format.Entry{Kind: format.KindMessage, Role: "tool", Results: []string{"1"}})
-	list, err := m.read(t).All(Reader{Tip: m.tips["a"], Point: m.clock})
+	list, err := m.read(t).All(Viewpoint{Tip: m.tips["a"], Point: m.clock})
 	if err != nil || list[len(list)-2] != call || list[len(list)-1] != result {
 		t.Errorf("%v %v", list, err)
 	}
@@ -281,13 +278,7 @@ func TestFailsClosed(t *testing.T) {
 
 	d := m.read(t)
 	unknown := format.Sum([]byte("unknown"))
-	if ok, err := d.Visible(Reader{Tip: a, Point: m.clock}, unknown); ok || err != nil {
-		t.Errorf("an entry that is nowhere: %v %v", ok, err)
-	}
-	if _, err := d.Visible(Reader{Tip: unknown, Point: m.clock}, a); !errors.Is(err, ErrNotFound) {
-		t.Errorf("a reader who is nowhere: %v", err)
-	}
-	if _, err := d.All(Reader{Tip: unknown}); !errors.Is(err, ErrNotFound) {
+	if _, err := d.All(Viewpoint{Tip: unknown}); !errors.Is(err, ErrNotFound) {
 		t.Errorf("a reader who is nowhere: %v", err)
 	}
 

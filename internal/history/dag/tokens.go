@@ -10,15 +10,14 @@ import (
 	"github.com/gemini-ctx/ctx/format"
 )
 
-// Tokens is the set of forks' children that an entry has come through, as agents that know branches
-// by token sets have it: the numbers, ascending. In one invocation an entry is visible to a reader
-// if its set is part of the reader's. Nothing is decided by it here; it is derived from ancestry,
-// for who asks.
+// Tokens is the numbers, ascending, of the children of forks that an entry came through. Some
+// agents identify branches by such sets: within one invocation a reader sees an entry if the set of
+// the entry is a subset of the reader's. ctx decides by ancestry, and computes the sets for export.
 type Tokens []uint64
 
-// Tokens returns the set of an entry: its own invocation's forks' children among what it stands on,
-// numbered from 1 in the order in which the forks were made. The numbers are those of the branches
-// that were read: what was rewound has none.
+// Tokens returns the set of an entry: the children of forks of its own invocation among its
+// ancestors. Children are numbered from 1 in the order in which their forks were made. Rewound
+// forks do not count.
 func (d *DAG) Tokens(id format.ID) (Tokens, error) {
 	at, err := d.find(id)
 	if err != nil {
@@ -27,8 +26,8 @@ func (d *DAG) Tokens(id format.ID) (Tokens, error) {
 	return d.tokens(at), nil
 }
 
-// BranchTokens returns the set of who reads in a branch: that of its tip, and the branch's own
-// token where it has said nothing yet.
+// BranchTokens returns the set of a reader at the tip of a branch. It includes the token of the
+// branch itself, even if the branch has no entry yet.
 func (d *DAG) BranchTokens(branch string) (Tokens, error) {
 	tip, ok := d.tips[branch]
 	if !ok {
@@ -46,14 +45,16 @@ func (d *DAG) BranchTokens(branch string) (Tokens, error) {
 func (d *DAG) tokens(at int32) Tokens {
 	set := Tokens{}
 	invocation := d.nodes[at].invocation
-	d.ancestors(at, func(n int32) bool {
+	for n, on := range d.ancestors(at) {
+		if !on {
+			continue
+		}
 		for _, b := range d.nodes[n].begins {
 			if d.nodes[b.fork].invocation == invocation {
 				set = append(set, d.first[b.fork]+uint64(b.child))
 			}
 		}
-		return true
-	})
+	}
 	return canonical(set)
 }
 
@@ -62,18 +63,7 @@ func canonical(set Tokens) Tokens {
 	return slices.Compact(set)
 }
 
-// Sees reports whether who has the set t sees what has the set of: whether that is part of it.
-func (t Tokens) Sees(of Tokens) bool {
-	for _, n := range of {
-		if _, ok := slices.BinarySearch(t, n); !ok {
-			return false
-		}
-	}
-	return true
-}
-
-// String is the one text of a set, such as {1,3,4}: equal sets have equal texts, so that it serves
-// as a key.
+// String returns a text such as {1,3,4}. Equal sets have equal texts, so the text can be a map key.
 func (t Tokens) String() string {
 	b := []byte{'{'}
 	for i, n := range t {
@@ -95,8 +85,8 @@ func (t Tokens) MarshalJSON() ([]byte, error) {
 	return json.Marshal(tokensJSON{append([]uint64{}, t...)})
 }
 
-// UnmarshalJSON reads what MarshalJSON writes, in any order. What is no set is an error: a reader
-// that took it for an empty one would show it to everybody.
+// UnmarshalJSON reads the output of MarshalJSON, with the numbers in any order. Anything else is an
+// error: an empty set in its place would make the entry visible to everybody.
 func (t *Tokens) UnmarshalJSON(b []byte) error {
 	var in tokensJSON
 	dec := json.NewDecoder(bytes.NewReader(b))

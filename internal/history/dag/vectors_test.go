@@ -61,7 +61,7 @@ func (v vector) test(t *testing.T) {
 		t.Errorf("in the end main has %v %v, want {%s}", set, err, v.final)
 	}
 	all := s.read(t)
-	list, err := all.All(Reader{Tip: s.tips["main"], Point: s.clock})
+	list, err := all.All(Viewpoint{Tip: s.tips["main"], Point: s.clock})
 	if err != nil || len(list) != len(s.entries) {
 		t.Errorf("in the end main sees %d of %d entries, %v", len(list), len(s.entries), err)
 	}
@@ -179,20 +179,6 @@ func TestV16_loopAfterParallel(t *testing.T) {
 }
 
 func TestUnitFacts(t *testing.T) {
-	for _, f := range []struct {
-		reader, of Tokens
-		sees       bool
-	}{
-		{Tokens{}, Tokens{}, true},
-		{Tokens{1}, Tokens{}, true},
-		{Tokens{}, Tokens{1}, false},
-		{Tokens{1, 2, 3, 4}, Tokens{1, 2, 3}, true},
-		{Tokens{1, 2, 3, 4}, Tokens{1, 2, 3, 4, 5}, false},
-	} {
-		if got := f.reader.Sees(f.of); got != f.sees {
-			t.Errorf("%v sees %v: %v, want %v", f.reader, f.of, got, f.sees)
-		}
-	}
 	byText := map[string]bool{Tokens{1, 3}.String(): true}
 	if !byText[canonical(Tokens{3, 1, 3}).String()] || byText[Tokens{1, 2}.String()] {
 		t.Error("equal sets are not equal keys")

@@ -9,9 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/gemini-ctx/ctx/internal/storetest"
-
 	"github.com/gemini-ctx/ctx/internal/maintenance/kit"
+	"github.com/gemini-ctx/ctx/internal/storetest"
 )
 
 // tarBlock is a header of an archive, made by hand: no library writes what a hostile bundle has.

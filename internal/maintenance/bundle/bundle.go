@@ -21,14 +21,13 @@ import (
 	"strings"
 	"time"
 
-	"github.com/gemini-ctx/ctx/objects"
-
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/durable"
 	"github.com/gemini-ctx/ctx/internal/maintenance/fsck"
 	"github.com/gemini-ctx/ctx/internal/maintenance/graph"
 	"github.com/gemini-ctx/ctx/internal/maintenance/storedir"
 	"github.com/gemini-ctx/ctx/internal/session"
+	"github.com/gemini-ctx/ctx/objects"
 )
 
 // Report is what Write wrote, or what Unpack read.

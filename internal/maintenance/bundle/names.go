@@ -2,14 +2,13 @@ package bundle
 
 import (
 	"fmt"
-	"github.com/gemini-ctx/ctx/internal/store"
 	"strconv"
 	"strings"
 
-	"github.com/gemini-ctx/ctx/objects"
-
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/maintenance/fsck"
+	"github.com/gemini-ctx/ctx/internal/store"
+	"github.com/gemini-ctx/ctx/objects"
 )
 
 // The files of a bundle that are not files of a store: what it is, first, and the digest of all

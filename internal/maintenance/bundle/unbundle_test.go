@@ -7,9 +7,8 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/gemini-ctx/ctx/internal/storetest"
-
 	"github.com/gemini-ctx/ctx/internal/maintenance/kit"
+	"github.com/gemini-ctx/ctx/internal/storetest"
 )
 
 // A bundle of a store with a single fault makes no store.

@@ -3,21 +3,20 @@ package forget_test
 import (
 	"context"
 	"errors"
-	"github.com/gemini-ctx/ctx/internal/summaries"
 	"strings"
 	"testing"
 
+	"github.com/gemini-ctx/ctx/forest/summarize"
+	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/conversation"
 	"github.com/gemini-ctx/ctx/internal/edits"
 	"github.com/gemini-ctx/ctx/internal/history"
-	"github.com/gemini-ctx/ctx/internal/storetest"
-
 	"github.com/gemini-ctx/ctx/internal/maintenance/forget"
-
-	"github.com/gemini-ctx/ctx/forest/summarize"
-	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/maintenance/kit"
+	"github.com/gemini-ctx/ctx/internal/recall"
 	"github.com/gemini-ctx/ctx/internal/session"
+	"github.com/gemini-ctx/ctx/internal/storetest"
+	"github.com/gemini-ctx/ctx/internal/summaries"
 	view2 "github.com/gemini-ctx/ctx/internal/view"
 )
 
@@ -59,7 +58,7 @@ func TestAnswerOfForgottenWords(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := kit.Create(t)
 			kit.Say(t, s, "talk", "my cat is called Wolfram", "understood, that is the name")
-			log := storetest.Must[[]*history.Shown](t)(s.Recall.Log(storetest.View(t, s).Get("sessions/talk/main").ID, history.LogOptions{}))
+			log := storetest.Must[[]*history.Shown](t)(s.Recall.Log(storetest.View(t, s).Get("sessions/talk/main").ID, recall.LogOptions{}))
 			claim, gone := prepare(t, s, log[0].ID, log[1].ID)
 			storetest.Must[forget.Report](t)(forget.Run(bg, s, forget.Options{IDs: []format.ID{gone}}))
 			for _, partial := range []bool{false, true} {

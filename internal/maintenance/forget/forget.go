@@ -8,7 +8,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"github.com/gemini-ctx/ctx/internal/store"
 	"slices"
 	"strings"
 
@@ -16,6 +15,7 @@ import (
 	"github.com/gemini-ctx/ctx/internal/maintenance/graph"
 	"github.com/gemini-ctx/ctx/internal/maintenance/storedir"
 	"github.com/gemini-ctx/ctx/internal/session"
+	"github.com/gemini-ctx/ctx/internal/store"
 	"github.com/gemini-ctx/ctx/objects"
 )
 
@@ -23,14 +23,14 @@ import (
 type Options struct {
 	IDs  []format.ID // entries, clusters, summaries, blobs, epochs
 	Text string      // what stands anywhere in a body
-	Rule string      // a class of secrets, as the rules of today find them; AnyClass for all
+	Rule string      // a class of secrets, as the rules of today find them; anyClass for all
 
 	DryRun   bool // say what would go, and change nothing
 	Progress graph.Progress
 }
 
-// AnyClass is the rule that every secret is of.
-const AnyClass = "all"
+// anyClass is the rule that every secret is of.
+const anyClass = "all"
 
 // Report is what Run did, or with DryRun would do.
 type Report struct {
@@ -179,12 +179,12 @@ func (c *selection) header(id format.ID, _ []byte, read format.Object) {
 func (c *selection) choose(ctx context.Context) error {
 	switch {
 	case c.o.Text != "":
-		needles := Needles(c.o.Text)
-		return c.search(ctx, func(kind, media string, body []byte) (bool, error) { return needles.In(body), nil }, false)
+		needles := needles(c.o.Text)
+		return c.search(ctx, func(kind, media string, body []byte) (bool, error) { return needles.in(body), nil }, false)
 	case c.o.Rule != "":
 		return c.search(ctx, func(_, media string, body []byte) (bool, error) {
 			found, err := findSecrets(media, body)
-			return slices.ContainsFunc(found, func(f secretAt) bool { return c.o.Rule == AnyClass || f.class == c.o.Rule }), err
+			return slices.ContainsFunc(found, func(f secretAt) bool { return c.o.Rule == anyClass || f.class == c.o.Rule }), err
 		}, true)
 	}
 	view, err := c.s.Refs.Read()

@@ -13,23 +13,19 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/gemini-ctx/ctx/internal/clusters"
-	"github.com/gemini-ctx/ctx/internal/compaction"
-	"github.com/gemini-ctx/ctx/internal/conversation"
-	"github.com/gemini-ctx/ctx/internal/edits"
-	"github.com/gemini-ctx/ctx/internal/epochs"
-	"github.com/gemini-ctx/ctx/internal/history"
-	"github.com/gemini-ctx/ctx/internal/recall"
-	"github.com/gemini-ctx/ctx/internal/storetest"
-	"github.com/gemini-ctx/ctx/internal/summaries"
-
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/gemini-ctx/ctx/forest/summarize"
 	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/internal/clusters"
+	"github.com/gemini-ctx/ctx/internal/compaction"
+	"github.com/gemini-ctx/ctx/internal/conversation"
 	"github.com/gemini-ctx/ctx/internal/durable"
 	"github.com/gemini-ctx/ctx/internal/durable/durabletest"
+	"github.com/gemini-ctx/ctx/internal/edits"
+	"github.com/gemini-ctx/ctx/internal/epochs"
 	"github.com/gemini-ctx/ctx/internal/epochs/epoch"
+	"github.com/gemini-ctx/ctx/internal/history"
 	"github.com/gemini-ctx/ctx/internal/maintenance/bundle"
 	"github.com/gemini-ctx/ctx/internal/maintenance/forget"
 	"github.com/gemini-ctx/ctx/internal/maintenance/fsck"
@@ -37,7 +33,10 @@ import (
 	"github.com/gemini-ctx/ctx/internal/maintenance/kit"
 	"github.com/gemini-ctx/ctx/internal/maintenance/rebuild"
 	"github.com/gemini-ctx/ctx/internal/maintenance/repair"
+	"github.com/gemini-ctx/ctx/internal/recall"
 	"github.com/gemini-ctx/ctx/internal/session"
+	"github.com/gemini-ctx/ctx/internal/storetest"
+	"github.com/gemini-ctx/ctx/internal/summaries"
 	view2 "github.com/gemini-ctx/ctx/internal/view"
 	"github.com/gemini-ctx/ctx/objects"
 )
@@ -83,7 +82,7 @@ func oblivious(t testing.TB) (dir string, named format.ID) {
 		}
 	}
 	view := storetest.View(t, s)
-	log := storetest.Must[[]*history.Shown](t)(s.Recall.Log(view.Get("sessions/tools/main").ID, history.LogOptions{}))
+	log := storetest.Must[[]*history.Shown](t)(s.Recall.Log(view.Get("sessions/tools/main").ID, recall.LogOptions{}))
 	storetest.Must[edits.MaskResult](t)(s.Edits.ApplyMasks(bg, "tools", history.MainBranch, []edits.MaskTarget{{Entry: log[2].ID}}))
 	view = storetest.View(t, s)
 	target := []format.Target{{Entry: log[len(log)-3].ID, Part: format.WholeEntry}}
@@ -105,7 +104,7 @@ func oblivious(t testing.TB) (dir string, named format.ID) {
 	}
 	kit.Clean(t, s)
 	view = storetest.View(t, s)
-	for _, shown := range storetest.Must[[]*history.Shown](t)(s.Recall.Log(view.Get("sessions/talk/main").ID, history.LogOptions{})) {
+	for _, shown := range storetest.Must[[]*history.Shown](t)(s.Recall.Log(view.Get("sessions/talk/main").ID, recall.LogOptions{})) {
 		if strings.Contains(shown.Text, oneWord) {
 			named = shown.ID
 		}
@@ -199,7 +198,7 @@ func TestForgetEverywhere(t *testing.T) {
 }
 
 // after holds what must hold of a store in which something was forgotten: it is whole, it renders,
-// clusters are summarised again from what is left, the epoch begins anew without what was
+// clusters are summarized again from what is left, the epoch begins anew without what was
 // forgotten, a rebuild arrives at the same ids, and neither gc nor a bundle bring anything back.
 func after(t *testing.T, s *session.Store, word string) {
 	t.Helper()
@@ -330,7 +329,7 @@ func TestForgetWhatWasMadeOfIt(t *testing.T) {
 	from, _ := oblivious(t)
 	s := kit.Open(t, from, nil)
 	view := storetest.View(t, s)
-	log := storetest.Must[[]*history.Shown](t)(s.Recall.Log(view.Get("sessions/tools/main").ID, history.LogOptions{}))
+	log := storetest.Must[[]*history.Shown](t)(s.Recall.Log(view.Get("sessions/tools/main").ID, recall.LogOptions{}))
 	first := storetest.Must[recall.EpochShown](t)(s.Recall.EpochAt(view.Get("sessions/talk/main").ID))
 	clusters := storetest.Must[[]clusters.ClusterInfo](t)(s.Recall.Clusters(view))
 	for _, tt := range []struct {

@@ -6,13 +6,13 @@ import (
 	"slices"
 )
 
-// Needle is a text in the forms in which it may stand in a body.
-type Needle [][]byte
+// needle is a text in the forms in which it may stand in a body.
+type needle [][]byte
 
-// Needles returns a text as it is, and as JSON writes it, once and twice: a tool may print JSON,
+// needles returns a text as it is, and as JSON writes it, once and twice: a tool may print JSON,
 // which is then a string of a message's parts.
-func Needles(text string) Needle {
-	n := Needle{[]byte(text)}
+func needles(text string) needle {
+	n := needle{[]byte(text)}
 	for level := []string{text}; len(n) < 9; {
 		var next []string
 		for _, s := range level {
@@ -46,7 +46,7 @@ func quoted(s string, html bool) string {
 }
 
 // In reports whether the text stands in bytes, or in a string of what these are as JSON.
-func (n Needle) In(b []byte) bool {
+func (n needle) in(b []byte) bool {
 	for _, form := range n {
 		if bytes.Contains(b, form) {
 			return true
@@ -58,7 +58,7 @@ func (n Needle) In(b []byte) bool {
 // maxStrings is how often a string of JSON is taken for JSON itself.
 const maxStrings = 4
 
-func (n Needle) inStrings(b []byte, depth int) bool {
+func (n needle) inStrings(b []byte, depth int) bool {
 	b = bytes.TrimSpace(b)
 	if depth == 0 || len(b) == 0 || b[0] != '[' && b[0] != '{' {
 		return false

@@ -23,7 +23,7 @@ func TestNeedles(t *testing.T) {
 		{"a<b", `{"x":"a<c"}`, false},
 		{"secret", `{"x":"{\"y\":\"\\u0073ecret\"}"}`, true},
 	} {
-		if got := Needles(tt.text).In([]byte(tt.body)); got != tt.want {
+		if got := needles(tt.text).in([]byte(tt.body)); got != tt.want {
 			t.Errorf("%s in %s: %v", tt.text, tt.body, got)
 		}
 	}

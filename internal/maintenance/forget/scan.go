@@ -13,7 +13,7 @@ import (
 
 // ScanOptions are for Scan.
 type ScanOptions struct {
-	Rule     string // a class; "" or AnyClass for all
+	Rule     string // a class; "" or anyClass for all
 	Progress graph.Progress
 }
 
@@ -64,7 +64,7 @@ func Scan(ctx context.Context, s *session.Store, o ScanOptions, each func(Secret
 			}
 		}
 		for _, f := range found {
-			if o.Rule != "" && o.Rule != AnyClass && f.class != o.Rule {
+			if o.Rule != "" && o.Rule != anyClass && f.class != o.Rule {
 				continue
 			}
 			report.Secrets++

@@ -4,23 +4,22 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/gemini-ctx/ctx/objects"
-
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/durable"
 	"github.com/gemini-ctx/ctx/internal/maintenance/graph"
 	"github.com/gemini-ctx/ctx/internal/session"
+	"github.com/gemini-ctx/ctx/objects"
 	"github.com/gemini-ctx/ctx/refs"
 )
 
-// noteForget remembers an operation that forgot something.
+// noteForget records an operation that forgot something.
 func (f *checker) noteForget(op *format.Operation) {
 	if effect, _ := refs.EffectOf(op.Verb); effect.Forgets {
 		f.forgetOps = append(f.forgetOps, op.Number)
 	}
 }
 
-// checkAbsent reads the records of absent bodies, and holds them against what operations forgot.
+// checkAbsent compares the records of absent bodies with the files of forgets.
 func (f *checker) checkAbsent() {
 	known, ok := f.checkForgets()
 	forgotten, unfinished, lost := []format.ID{}, 0, 0
@@ -71,8 +70,7 @@ func ReadAbsent(id format.ID, path string) (*format.Absent, error) {
 	return a, err
 }
 
-// checkForgets reads what operations forgot. ok is false where some of that is missing or cannot be
-// read.
+// checkForgets reads the files of forgets. ok is false if a file is missing or cannot be read.
 func (f *checker) checkForgets() (known Forgets, ok bool) {
 	known, faults := ReadForgets(f.s)
 	for _, x := range faults {
@@ -101,20 +99,20 @@ func (f *checker) checkForgets() (known Forgets, ok bool) {
 	return known, ok
 }
 
-// Forgets are what a store's files say was forgotten.
+// Forgets is the content of a store's files of forgets.
 type Forgets struct {
 	list  []*format.Forgotten // those that can be read, in the order of their operations
 	Files []uint64            // the operations that have a file, in order
-	Half  *format.Forgotten   // of a forget that was cut short; nil where there is none
+	Half  *format.Forgotten   // of a forget that a crash cut short; nil if there is none
 }
 
-// ReadForgets reads all of them. A fault names a file that cannot be read.
+// ReadForgets reads all files of forgets. A fault names a file that cannot be read.
 func ReadForgets(s *session.Store) (known Forgets, faults []Fault) {
 	fault := func(name string, why error) {
 		path := s.Objects.Path(name)
 		faults = append(faults, Fault{Kind: "absent", Subject: name, Path: path, Why: why.Error()})
 	}
-	// The unfinished one first: it becomes one of the others.
+	// The unfinished file comes first: it is renamed to one of the others when its forget ends.
 	var err error
 	if known.Half, err = s.History.Unfinished(); err != nil {
 		fault(objects.UnfinishedName(), err)
@@ -142,9 +140,9 @@ func (k *Forgets) Lists(id format.ID) bool {
 	return k.Half != nil && has(k.Half) || slices.ContainsFunc(k.list, has)
 }
 
-// WithheldBy returns the first operation that can be why an entry was stored without its body: the
-// entry has a source that the operation forgot, or room for words that it forgot. Whether the body
-// held these words cannot be told. Zero where there is none.
+// WithheldBy returns the first operation that can be the reason why an entry was stored without its
+// body: it forgot the source of the entry, or words that are short enough for the body. Whether the
+// body held these words is not known. It returns 0 if there is no such operation.
 func (k *Forgets) WithheldBy(s *session.Store, header []byte) (uint64, error) {
 	body, named, err := format.HeaderBody(header)
 	if err != nil || !named {
@@ -157,7 +155,7 @@ func (k *Forgets) WithheldBy(s *session.Store, header []byte) (uint64, error) {
 		}
 	}
 	room := func(t format.Trace) bool { return int64(t.Size) <= body.Size-format.NonceLen }
-	// The words of parts are not in the form in which parts are stored.
+	// The size of parts says nothing about the size of their words.
 	words := func(t format.Trace) bool { return body.Media != format.MediaText || room(t) }
 	for _, f := range k.list {
 		said := slices.ContainsFunc(f.Texts, words) || slices.ContainsFunc(f.Phrases, room)
@@ -168,8 +166,8 @@ func (k *Forgets) WithheldBy(s *session.Store, header []byte) (uint64, error) {
 	return 0, nil
 }
 
-// checkForgotten holds that an operation forgot each body that a record says was forgotten: it
-// lists the object, or the object is an entry that was said later and could hold words of it.
+// checkForgotten checks every record of a forgotten body: an operation must list the object, or the
+// object is a later entry that could hold words which an operation forgot.
 func (f *checker) checkForgotten(known Forgets, ids []format.ID) {
 	if f.graph == nil || !f.logOK {
 		return
@@ -191,7 +189,7 @@ func (f *checker) checkForgotten(known Forgets, ids []format.ID) {
 				by, err = known.WithheldBy(f.s, header)
 			}
 			if err != nil {
-				continue // it is told where objects are read
+				continue // checkPlaces reports it
 			}
 		}
 		if by == 0 {
@@ -217,8 +215,8 @@ func (f *checker) madeUp(i uint32) {
 		fmt.Sprintf("says that the body of %s was forgotten, and no operation forgot it", f.subject(i)))
 }
 
-// saidBy returns by the number of each object the operation that brought it into the history: for
-// what was there before the kept log, the last operation before that.
+// saidBy returns, by number of the object, the operation that brought each entry into the history.
+// For entries from before the kept log it returns the last operation before the log.
 func (f *checker) saidBy() []uint64 {
 	g := f.graph
 	said := make([]uint64, len(g.Objects))

@@ -8,8 +8,9 @@ import (
 	"github.com/gemini-ctx/ctx/internal/maintenance/graph"
 )
 
-// checkEpochs holds the ref of each branch's epoch against the branch: it names what the nearest
-// epoch entry on the line of first parents names, and is there where there is one.
+// checkEpochs compares the ref of each branch's epoch with the branch: the ref must name the epoch
+// of the nearest epoch entry on the line of first parents, and must exist if there is such an
+// entry.
 func (f *checker) checkEpochs() {
 	if f.refs == nil || f.graph == nil {
 		return
@@ -24,7 +25,7 @@ func (f *checker) checkEpochs() {
 		}
 		tip, err := f.graph.Meet(f.refs[name].ID)
 		if err != nil {
-			continue // told where links are followed
+			continue // checkGraph reports it
 		}
 		if got, want := f.refs[graph.EpochsPrefix+rest].ID, f.graph.EpochAt(tip); got != want {
 			f.fault("ref", graph.EpochsPrefix+rest, "", fmt.Sprintf("names %s, and the branch was told %s", orNothing(got), orNothing(want)))

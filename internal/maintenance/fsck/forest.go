@@ -3,20 +3,19 @@ package fsck
 import (
 	"errors"
 	"fmt"
-	"github.com/gemini-ctx/ctx/internal/history"
 	"maps"
 	"slices"
 
 	"github.com/gemini-ctx/ctx/forest"
 	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/internal/history"
 	"github.com/gemini-ctx/ctx/internal/maintenance/graph"
 	"github.com/gemini-ctx/ctx/internal/maintenance/replay"
 	"github.com/gemini-ctx/ctx/refs"
 )
 
-// checkForests replays the log and compares: with the forests that records name and that are still
-// there, with what summaries and tombstones say of the runs they stand for, and at the end with
-// what sessions hold.
+// checkForests replays the log. It compares the result with the forests that records name and that
+// still exist, with the runs that summaries and tombstones name, and with the sessions.
 func (f *checker) checkForests() {
 	if !f.logOK || f.graph == nil {
 		return
@@ -37,8 +36,8 @@ func (f *checker) checkForests() {
 	if !f.replay(r) {
 		return
 	}
-	// Every forest has every member. The main one is there as soon as there is one; another from its
-	// first operation on.
+	// Every forest has every member. The main forest exists from the first member on, another
+	// forest from its first operation on.
 	for _, name := range slices.Sorted(maps.Keys(r.States)) {
 		f.markMembers(r.States[name], r)
 		f.checkMembers()
@@ -68,7 +67,7 @@ func (f *checker) replay(r *replay.Forests) bool {
 	return f.ctx.Err() == nil
 }
 
-// checkBaseCovers checks the covers that no kept record settles.
+// checkBaseCovers checks the covers that were settled before the kept log.
 func (f *checker) checkBaseCovers(r *replay.Forests, ref string) {
 	if graph.RefKind(ref) != format.ForestKind {
 		return
@@ -96,7 +95,7 @@ func (f *checker) markMembers(st *forest.State, r *replay.Forests) {
 		for _, id := range ids {
 			i, err := f.graph.Meet(id)
 			if err != nil {
-				continue // told where links are followed
+				continue // checkGraph reports it
 			}
 			if f.graph.Marks[i]&member != 0 {
 				f.graph.Marks[i] |= twice
@@ -126,8 +125,8 @@ func (f *checker) markMembers(st *forest.State, r *replay.Forests) {
 	}
 }
 
-// checkMembers holds that every message up to its branch's frontier is a member once, and nothing
-// else is.
+// checkMembers checks that every message up to the frontier of its branch is a member of exactly
+// one cluster, and that there are no other members.
 func (f *checker) checkMembers() {
 	for i, m := range f.graph.Marks {
 		id := f.graph.Objects[i].ID.String()

@@ -15,8 +15,8 @@ import (
 	"github.com/gemini-ctx/ctx/refs"
 )
 
-// checkFormat holds the store's id against those that the log and the checkpoints repeat: where
-// all of them agree on another one, it is the format file that is damaged.
+// checkFormat compares the store's id with the ids in the log and the checkpoints. If all of these
+// agree on another id, the format file is damaged.
 func (f *checker) checkFormat() {
 	other := OtherStore(f.s.Dir, f.s.ID)
 	if other != "" {
@@ -27,8 +27,8 @@ func (f *checker) checkFormat() {
 // MaxSegment bounds a segment of the log: the last record of one may be as long as a record can be.
 const MaxSegment = refs.SegmentSize + format.MaxPayload + 1<<20
 
-// OtherStore returns the id that every checkpoint and segment which can be read says that it
-// belongs to, where that is not the given one.
+// OtherStore returns the store id that all readable checkpoints and segments have in common, if it
+// differs from the given one.
 func OtherStore(dir, id string) string {
 	files, err := os.ReadDir(filepath.Join(dir, "refs"))
 	if err != nil {
@@ -60,8 +60,8 @@ func storeOf(b []byte) (id string, ok bool) {
 	return id, err == nil && n == 2 && len(id) == 32 && strings.Trim(id, "0123456789abcdef") == ""
 }
 
-// checkKey holds the key against every body that was written with a key: its nonce follows from
-// it. What a repair says of a key that was lost is believed, if the present key wrote it.
+// checkKey checks the key against every body with a nonce, which follows from the key. It accepts
+// the note of a repair that replaced a lost key, if the present key signed that note.
 func (f *checker) checkKey() {
 	path := filepath.Join(f.s.Dir, "key")
 	if _, err := f.s.Key(); err != nil {
@@ -73,7 +73,7 @@ func (f *checker) checkKey() {
 	}
 	fitting, foreign, some, err := f.tryKey()
 	if err != nil || f.ctx.Err() != nil {
-		return // it is told where objects are read
+		return // checkPlaces reports it
 	}
 	isNew, err := f.s.Store.KeyIsNew()
 	switch {
@@ -91,8 +91,8 @@ func (f *checker) checkKey() {
 	}
 }
 
-// tryKey counts the objects in use whose nonce the key gives, and those whose nonce it does not
-// give. some names one of these.
+// tryKey counts the objects in use whose nonce follows from the key, and those whose nonce does
+// not. some is one of the latter.
 func (f *checker) tryKey() (fitting, foreign int, some string, err error) {
 	tried := make([]bool, len(f.graph.Objects))
 	err = f.s.Objects.Contents(func(at objects.Place, raw format.Raw) error {

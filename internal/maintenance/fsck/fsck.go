@@ -1,5 +1,5 @@
-// Package fsck reads a whole store and reports every fault in it. It takes no lock and changes
-// nothing; a fault ends nothing.
+// Package fsck reads a whole store and reports every fault in it. It takes no lock, changes
+// nothing, and goes on after a fault.
 //
 // Begin with Run, which lists the checks in order. Each file holds one sort of check.
 package fsck
@@ -26,7 +26,7 @@ type Options struct {
 type Fault struct {
 	Kind    string `json:"kind"`           // format, key, log, ref, object, pack, link, session, forest, absent: where to look
 	Subject string `json:"subject"`        // an id, a ref, an operation
-	Path    string `json:"path,omitempty"` // the file, where one is to blame; else ""
+	Path    string `json:"path,omitempty"` // the damaged file; "" if there is none
 	Why     string `json:"why"`
 }
 
@@ -43,19 +43,19 @@ type Report struct {
 	Objects    int // an object in two places counts once
 	Operations int
 	Faults     []Fault
-	// Notes are what a crash or use leaves and what is no fault, a line each: a torn tail, leftovers
-	// of writes, objects that nothing names.
+	// Notes are harmless remains of crashes and of normal use, one a line: a torn tail, temporary
+	// files, objects that nothing names.
 	Notes []string
 
-	Newer error // that of something which a newer build wrote; nil where there is none
+	Newer error // from an object or record that a newer build wrote; nil if there is none
 }
 
 // Run reads all of a store and checks it: every object in every place against its id, its digest
 // and the encoding of its kind; every pack and its index; the log from its beginning, and the
 // refs against it; that everything below refs and log is there; the order of entries; the
-// forests, by replaying the log; and their members against the sessions. A fault ends nothing.
-// Run takes no lock and changes nothing; writers may go on meanwhile. The only error is that of
-// ctx.
+// forests, by replaying the log; and their members against the sessions. It goes on after a fault.
+// Run takes no lock and changes nothing, so that writers can work meanwhile. The only error is that
+// of ctx.
 func Run(ctx context.Context, s *session.Store, o Options) (Report, error) {
 	f := &checker{ctx: ctx, s: s, o: o, reported: map[Fault]bool{}}
 	for _, step := range []func(){f.checkFormat, f.checkLog, f.checkPlaces, f.checkGraph, f.checkKey, f.checkBodies, f.checkAbsent, f.checkMoves, f.checkSessions, f.checkEpochs, f.checkForests, f.checkLeftovers} {
@@ -77,9 +77,9 @@ type checker struct {
 
 	roots  []graph.Root
 	base   map[string]format.Value
-	refs   map[string]format.Value // nil where they cannot be read
+	refs   map[string]format.Value // nil if they cannot be read
 	logOK  bool
-	number uint64 // of the newest operation that is looked at
+	number uint64 // of the newest operation that is checked
 
 	baseNumber uint64    // of the last operation before the kept log; 0 where the log is kept from its beginning
 	moves      []refMove // what the operations of the kept log did to refs, in order
@@ -105,7 +105,7 @@ func (f *checker) fault(kind, subject, path, why string) {
 	}
 }
 
-// unknown remembers that a newer build wrote an object or a record.
+// unknown records that a newer build wrote an object or a record.
 func (f *checker) unknown(err error) {
 	var version *format.VersionError
 	if errors.As(err, &version) {

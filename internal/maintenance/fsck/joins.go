@@ -2,9 +2,10 @@ package fsck
 
 import (
 	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/internal/history"
 )
 
-// markJoin marks what a join on a branch's line brought, as far as it is up to the frontier.
+// markJoin marks the messages up to the frontier that a join on a branch's line brought.
 func (f *checker) markJoin(tip, join uint32, frontier uint64) {
 	g := f.graph
 	came := g.Brought(join)
@@ -21,12 +22,17 @@ func (f *checker) markJoin(tip, join uint32, frontier uint64) {
 	if before >= frontier || len(came) == 0 {
 		return
 	}
-	// The frontier is amid what it brought: the order decides.
+	// The frontier is among the messages that the join brought: their order decides.
 	upTo := map[format.ID]bool{}
-	_ = f.s.History.EachBack(g.Objects[tip].ID, func(id format.ID, e *format.Entry) bool {
-		upTo[id] = e.Seq <= frontier
-		return e.Seq > before
-	}) // what cannot be read is told elsewhere
+	for e, err := range f.s.History.Walk(g.Objects[tip].ID, history.WithJoined) {
+		if err != nil {
+			break // fsck reports the entry elsewhere
+		}
+		upTo[e.ID] = e.Seq <= frontier
+		if e.Seq <= before {
+			break
+		}
+	}
 	for _, i := range came {
 		if upTo[g.Objects[i].ID] {
 			g.Marks[i] |= due

@@ -7,14 +7,14 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/conversation"
 	"github.com/gemini-ctx/ctx/internal/history"
-	"github.com/gemini-ctx/ctx/internal/storetest"
-
-	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/maintenance/fsck"
 	"github.com/gemini-ctx/ctx/internal/maintenance/kit"
+	"github.com/gemini-ctx/ctx/internal/recall"
 	"github.com/gemini-ctx/ctx/internal/session"
+	"github.com/gemini-ctx/ctx/internal/storetest"
 )
 
 // joined is a store in which a branch joined two children, and what it has then: three messages of
@@ -38,7 +38,7 @@ func joined(t *testing.T) (*session.Store, []*history.Shown) {
 	storetest.Must[conversation.Joined](t)(s.Conversation.Join(context.Background(), "talk", "main", []string{"a", "b"}, conversation.JoinOptions{}))
 	on("main", "four")
 	tip := storetest.View(t, s).Get("sessions/talk/main").ID
-	log := storetest.Must[[]*history.Shown](t)(s.Recall.Log(tip, history.LogOptions{All: true}))
+	log := storetest.Must[[]*history.Shown](t)(s.Recall.Log(tip, recall.LogOptions{All: true}))
 	return s, log
 }
 

@@ -9,9 +9,9 @@ import (
 	"github.com/gemini-ctx/ctx/refs"
 )
 
-// checkMoves holds the operations of the log against each other: what an operation does to the refs
-// of sessions is what its verb says, the refs are those of its session, and a ref of a session
-// names that session's entries. Digests do not show this: who changes a record can make them anew.
+// checkMoves checks that each operation changes only refs of its session, in the way that its verb
+// says, and that refs of a session name entries of that session. Digests do not prove this: whoever
+// changes a record can compute them again.
 func (f *checker) checkMoves() {
 	if f.graph == nil || f.refs == nil {
 		return
@@ -48,11 +48,11 @@ func (f *checker) checkMoves() {
 	}
 }
 
-// moves is what is known of the log up to one of its operations.
+// moves is the history of refs up to one operation of the log.
 type moves struct {
 	*checker
-	held map[string]map[format.ID]bool // of each ref of a session, what it has named so far
-	done map[aboutRef]format.RefUpdate // what each operation did to each ref
+	held map[string]map[format.ID]bool // by ref of a session: the ids that it has named so far
+	done map[aboutRef]format.RefUpdate // the update of each ref by each operation
 }
 
 type aboutRef struct {
@@ -85,7 +85,7 @@ func sessionOfRef(name string) (session string, ok bool) {
 	return session, ok
 }
 
-// faultsOf says what is wrong with what an operation did to a ref of a session.
+// faultsOf returns the faults of an operation's update of a ref of a session.
 func (m *moves) faultsOf(op *format.Operation, u format.RefUpdate, session string) []string {
 	var faults []string
 	add := func(why string) {
@@ -111,9 +111,8 @@ func (m *moves) faultsOf(op *format.Operation, u format.RefUpdate, session strin
 	return faults
 }
 
-// foreignEntry says that a branch's ref names another session's entry. A session that a repair
-// recovered stands on those of the session that it was, and so does a ref that goes back to what it
-// named before.
+// foreignEntry returns a fault if a branch's ref names an entry of another session. That is allowed
+// for a session that a repair recovered, and for a ref that returns to an earlier value.
 func (m *moves) foreignEntry(name string, v format.Value) string {
 	session, ok := sessionOfRef(name)
 	if !ok || v.Kind != format.SessionValue || m.held[name][v.ID] {
@@ -124,7 +123,7 @@ func (m *moves) foreignEntry(name string, v format.Value) string {
 	}
 	e, err := m.entryOf(v.ID)
 	if err != nil || e.Session == session {
-		return "" // damage is told where objects are read
+		return "" // checkPlaces reports damage
 	}
 	return fmt.Sprintf("moves ref %q to entry %v, which is of session %q", name, v.ID, e.Session)
 }
@@ -137,7 +136,7 @@ func (m *moves) entryOf(id format.ID) (*format.Entry, error) {
 	return format.DecodeEntry(header)
 }
 
-// otherEffect says that an operation did something else to a branch than its verb does.
+// otherEffect returns a fault if an operation changed a branch in another way than its verb does.
 func (m *moves) otherEffect(op *format.Operation, effect refs.Effect, u format.RefUpdate) string {
 	not := func(what string) string {
 		return fmt.Sprintf("%s ref %q, which an operation %q does not", what, u.Name, op.Verb)
@@ -170,11 +169,11 @@ func (m *moves) otherEffect(op *format.Operation, effect refs.Effect, u format.R
 	return ""
 }
 
-// otherRestore says that an undo or a redo gives a ref another value than it had before, or after,
-// the operation that it names. A leave may come with it, which puts an epoch on top.
+// otherRestore returns a fault if an undo or a redo sets a ref to another value than it had before,
+// or after, the operation that it names. A fold may add an epoch entry on top.
 func (m *moves) otherRestore(op *format.Operation, u format.RefUpdate) string {
 	if op.About <= m.baseNumber && m.baseNumber != 0 {
-		return "" // it is in the log no more
+		return "" // the operation is no longer in the log
 	}
 	about, ok := m.done[aboutRef{op.About, u.Name}]
 	want := about.Old
@@ -187,8 +186,9 @@ func (m *moves) otherRestore(op *format.Operation, u format.RefUpdate) string {
 	return fmt.Sprintf("gives ref %q a value that operation %d does not tell", u.Name, op.About)
 }
 
-// stands reports whether one entry stands on another on its own line, and with quiet that no
-// message is between them. What cannot be read passes: damage is told where objects are read.
+// stands reports whether one entry has another as an ancestor on its own line, and with quiet also
+// that there is no message between them. It returns true if an entry cannot be read: checkPlaces
+// reports damage.
 func (m *moves) stands(top, below format.ID, quiet bool) bool {
 	i, err := m.graph.Meet(top)
 	end, endErr := m.graph.Meet(below)
@@ -212,8 +212,8 @@ func (m *moves) stands(top, below format.ID, quiet bool) bool {
 	return true
 }
 
-// rewinds reports whether an entry, or the one below the epochs and amends on top of it, is the
-// rewind that left another one.
+// rewinds reports whether an entry, or the entry below its epoch entries and amends, is the rewind
+// that left another one.
 func (m *moves) rewinds(id, left format.ID) bool {
 	for {
 		e, err := m.entryOf(id)
@@ -221,13 +221,13 @@ func (m *moves) rewinds(id, left format.ID) bool {
 		case err != nil:
 			return true
 		case (e.Kind == format.KindEpoch || e.Kind == format.KindAmend) && len(e.Parents) > 0:
-			id = e.Parents[0] // a leave, or what a transcript still says after it went back
+			id = e.Parents[0] // a fold, or an amend that a transcript has after the rewind
 		default:
 			return e.Kind == format.KindRewind && e.Left == left
 		}
 	}
 }
 
-// RecoveredPrefix begins the names of sessions for history that a repair found and that belongs to
-// no branch any more.
+// RecoveredPrefix begins the names of the sessions that a repair makes of history that no branch
+// has any more.
 const RecoveredPrefix = "recovered-"

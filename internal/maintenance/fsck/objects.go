@@ -53,7 +53,7 @@ func (f *checker) checkPlaces() {
 	}
 }
 
-// replacedPack reports whether a pack has gone since it was listed, as gc would have it go.
+// replacedPack reports whether gc has replaced a pack since fsck listed it.
 func (f *checker) replacedPack(id format.ID) bool {
 	_, err := graph.ReadPack(f.s, id)
 	names, listErr := f.s.Objects.PackNames(objects.IndexExt)
@@ -85,7 +85,7 @@ func (f *checker) placeFault(subject string, err error) {
 	f.fault(kind, subject, "", err.Error())
 }
 
-// checkGraph reads every header, and follows links from all that refs and the log name.
+// checkGraph reads every header, and follows the links from the objects that refs and the log name.
 func (f *checker) checkGraph() {
 	if f.inv == nil {
 		return
@@ -149,7 +149,8 @@ func (f *checker) subject(i uint32) string {
 	return o.Kind.String() + " " + o.ID.String()
 }
 
-// checkLinks holds the kinds of what an object names, and of an entry its place in the order.
+// checkLinks checks the kinds of the objects that an object names, and the place of an entry in the
+// order.
 func (f *checker) checkLinks(i uint32) {
 	g := f.graph
 	for _, e := range g.Below(i) {
@@ -182,8 +183,8 @@ func (f *checker) checkLinks(i uint32) {
 	}
 }
 
-// checkBodies holds that what is in a pack without its body was forgotten, or is whole elsewhere.
-// Bodies that are there have been checked with their files.
+// checkBodies checks that the body of an object that a pack has without its body was forgotten, or
+// is stored elsewhere. checkPlaces has checked the bodies that exist.
 func (f *checker) checkBodies() {
 	if f.inv == nil || f.graph == nil {
 		return

@@ -11,8 +11,8 @@ import (
 	"github.com/gemini-ctx/ctx/refs"
 )
 
-// checkLog reads the log from its beginning, collects what it names, and compares the refs that
-// come out with those that readers see.
+// checkLog reads the log from its beginning, collects the objects that it names, and compares the
+// resulting refs with those that readers see.
 func (f *checker) checkLog() {
 	view, viewErr := f.s.Refs.Read()
 	if viewErr != nil {
@@ -65,19 +65,19 @@ func (f *checker) checkLog() {
 	}
 	f.logOK = true
 	if viewErr != nil {
-		f.refs, f.number = running, reachedNumber // the log alone tells them
+		f.refs, f.number = running, reachedNumber // the log alone has them
 		return
 	}
 	f.compareRefs(reachedNumber, running)
 }
 
-// refMove is what one operation did to one ref.
+// refMove is the update of one ref by one operation.
 type refMove struct {
 	op  *format.Operation // without its refs and decisions
 	ref format.RefUpdate
 }
 
-// noteMoves remembers what an operation did to refs that name objects.
+// noteMoves records an operation's updates of refs that name objects.
 func (f *checker) noteMoves(op *format.Operation) {
 	short := *op
 	short.Refs, short.Forests = nil, nil
@@ -86,7 +86,7 @@ func (f *checker) noteMoves(op *format.Operation) {
 	}
 }
 
-// compareRefs holds the checkpoint against the log.
+// compareRefs compares the checkpoint with the log.
 func (f *checker) compareRefs(number uint64, running map[string]format.Value) {
 	if number != f.number {
 		f.fault("log", fmt.Sprintf("operation %d", f.number), "", fmt.Sprintf("the checkpoint covers it, the log ends with operation %d", number))
@@ -115,8 +115,8 @@ func (f *checker) logFault(err error) {
 	f.fault("log", "refs", "", err.Error())
 }
 
-// checkSessions holds each branch's value against its entries, and marks them for the comparison
-// with the forest.
+// checkSessions compares each branch's value with its entries, and marks the entries for the
+// comparison with the forest.
 func (f *checker) checkSessions() {
 	if f.refs == nil || f.graph == nil {
 		return
@@ -128,7 +128,7 @@ func (f *checker) checkSessions() {
 		}
 		tip, err := f.graph.Meet(v.ID)
 		if err != nil || f.graph.Objects[tip].Kind != format.EntryKind {
-			continue // it is missing, or of another kind: told where links are followed
+			continue // checkGraph reports that it is missing, or of another kind
 		}
 		if seq := f.graph.Objects[tip].Seq; v.Through > v.Frontier || v.Frontier > seq {
 			f.fault("session", name, "", fmt.Sprintf("through %d, frontier %d and tip %d are not in order", v.Through, v.Frontier, seq))
@@ -137,7 +137,7 @@ func (f *checker) checkSessions() {
 	}
 }
 
-// markBranch marks what a branch has, and of that the messages up to its frontier.
+// markBranch marks the entries of a branch, and the messages up to its frontier.
 func (f *checker) markBranch(tip uint32, frontier uint64) {
 	g := f.graph
 	for i := tip; ; {

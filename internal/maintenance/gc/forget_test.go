@@ -5,12 +5,11 @@ import (
 	"errors"
 	"testing"
 
-	"github.com/gemini-ctx/ctx/internal/storetest"
-
 	"github.com/gemini-ctx/ctx/internal/maintenance/forget"
 	"github.com/gemini-ctx/ctx/internal/maintenance/gc"
 	"github.com/gemini-ctx/ctx/internal/maintenance/graph"
 	"github.com/gemini-ctx/ctx/internal/maintenance/kit"
+	"github.com/gemini-ctx/ctx/internal/storetest"
 )
 
 // What is forgotten while gc packs it keeps gc from nothing: it begins anew. Where that happens in

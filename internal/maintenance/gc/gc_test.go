@@ -12,18 +12,18 @@ import (
 	"testing"
 	"time"
 
-	"github.com/gemini-ctx/ctx/internal/conversation"
-	"github.com/gemini-ctx/ctx/internal/history"
-	"github.com/gemini-ctx/ctx/internal/storetest"
-
 	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/internal/conversation"
 	"github.com/gemini-ctx/ctx/internal/durable"
 	"github.com/gemini-ctx/ctx/internal/durable/durabletest"
+	"github.com/gemini-ctx/ctx/internal/history"
 	"github.com/gemini-ctx/ctx/internal/maintenance/gc"
 	"github.com/gemini-ctx/ctx/internal/maintenance/kit"
 	"github.com/gemini-ctx/ctx/internal/maintenance/rebuild"
 	"github.com/gemini-ctx/ctx/internal/maintenance/storedir"
+	"github.com/gemini-ctx/ctx/internal/recall"
 	"github.com/gemini-ctx/ctx/internal/session"
+	"github.com/gemini-ctx/ctx/internal/storetest"
 )
 
 // What is reachable stays, byte for byte; what is not goes after the grace period and no sooner; a
@@ -252,7 +252,7 @@ func readAll(s *session.Store) error {
 		return err
 	}
 	for _, name := range view.Names("sessions/") {
-		if _, err := s.Recall.Log(view.Get(name).ID, history.LogOptions{All: true}); err != nil {
+		if _, err := s.Recall.Log(view.Get(name).ID, recall.LogOptions{All: true}); err != nil {
 			return err
 		}
 	}

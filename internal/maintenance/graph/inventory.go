@@ -10,11 +10,10 @@ import (
 	"slices"
 	"time"
 
-	"github.com/gemini-ctx/ctx/objects"
-
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/durable"
 	"github.com/gemini-ctx/ctx/internal/session"
+	"github.com/gemini-ctx/ctx/objects"
 )
 
 // ErrForgot says that something was forgotten while gc packed it, in each of its tries. Nothing

@@ -18,21 +18,20 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/clusters"
 	"github.com/gemini-ctx/ctx/internal/compaction"
 	"github.com/gemini-ctx/ctx/internal/conversation"
+	"github.com/gemini-ctx/ctx/internal/durable"
 	"github.com/gemini-ctx/ctx/internal/epochs"
+	"github.com/gemini-ctx/ctx/internal/epochs/epoch"
 	"github.com/gemini-ctx/ctx/internal/history"
+	"github.com/gemini-ctx/ctx/internal/maintenance/fsck"
+	"github.com/gemini-ctx/ctx/internal/recall"
+	"github.com/gemini-ctx/ctx/internal/session"
 	"github.com/gemini-ctx/ctx/internal/storetest"
 	"github.com/gemini-ctx/ctx/internal/summaries"
-
 	"github.com/gemini-ctx/ctx/objects"
-
-	"github.com/gemini-ctx/ctx/format"
-	"github.com/gemini-ctx/ctx/internal/durable"
-	"github.com/gemini-ctx/ctx/internal/epochs/epoch"
-	"github.com/gemini-ctx/ctx/internal/maintenance/fsck"
-	"github.com/gemini-ctx/ctx/internal/session"
 )
 
 // Talkative makes a store of n messages; CTX_BENCH_ENTRIES sets n, 20,000 if it is not set.
@@ -182,7 +181,7 @@ func Texts(t testing.TB, s *session.Store) string {
 	view := storetest.View(t, s)
 	for _, name := range view.Names("sessions/") {
 		fmt.Fprintln(&b, name, view.Get(name))
-		log, err := s.Recall.Log(view.Get(name).ID, history.LogOptions{All: true})
+		log, err := s.Recall.Log(view.Get(name).ID, recall.LogOptions{All: true})
 		if err != nil {
 			t.Fatal(err)
 		}

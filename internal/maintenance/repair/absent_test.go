@@ -7,12 +7,11 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/gemini-ctx/ctx/internal/storetest"
-
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/maintenance/fsck"
 	"github.com/gemini-ctx/ctx/internal/maintenance/kit"
 	"github.com/gemini-ctx/ctx/internal/maintenance/repair"
+	"github.com/gemini-ctx/ctx/internal/storetest"
 )
 
 // A damaged record of an absent body is written again as what it was: forgotten, or lost.

@@ -3,14 +3,14 @@ package repair
 import (
 	"errors"
 	"fmt"
-	"github.com/gemini-ctx/ctx/internal/conversation"
-	"github.com/gemini-ctx/ctx/internal/history"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/gemini-ctx/ctx/forest"
 	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/internal/conversation"
+	"github.com/gemini-ctx/ctx/internal/history"
 	"github.com/gemini-ctx/ctx/internal/maintenance/fsck"
 	"github.com/gemini-ctx/ctx/internal/maintenance/graph"
 	"github.com/gemini-ctx/ctx/refs"
@@ -162,17 +162,18 @@ func (c *recovery) frontier(tip format.ID) (frontier uint64, ok bool) {
 		c.members = members
 	}
 	low, high := ^uint64(0), uint64(0) // the first that is none, the last that is one
-	err := c.s.History.EachBack(tip, func(id format.ID, e *format.Entry) bool {
+	for e, err := range c.s.History.Walk(tip, history.WithJoined) {
 		switch {
+		case err != nil:
+			return high, false
 		case e.Kind != format.KindMessage:
-		case c.members[id]:
+		case c.members[e.ID]:
 			high = max(high, e.Seq)
 		default:
 			low = min(low, e.Seq)
 		}
-		return true
-	})
-	return high, err == nil && high < low
+	}
+	return high, high < low
 }
 
 // readMembers lists the members of all clusters, live and evicted.

@@ -7,10 +7,9 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/gemini-ctx/ctx/objects"
-
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/session"
+	"github.com/gemini-ctx/ctx/objects"
 )
 
 // Counts is how much of everything a store has. Sizes are bytes of files.

@@ -12,10 +12,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/gemini-ctx/ctx/objects"
-
 	"github.com/gemini-ctx/ctx/internal/durable"
 	"github.com/gemini-ctx/ctx/internal/session"
+	"github.com/gemini-ctx/ctx/objects"
 )
 
 // Leftover is the age from which a leftover file may be removed: no write takes so long.

@@ -16,7 +16,7 @@ import (
 
 func requestLine(t *testing.T, claim string) string {
 	t.Helper()
-	b, err := json.Marshal(summarizer.WireRequest{V: 1, Claim: claim, Tokens: 20, Words: 10, TimeoutMS: 60_000, Prompt: "summarise",
+	b, err := json.Marshal(summarizer.WireRequest{V: 1, Claim: claim, Tokens: 20, Words: 10, TimeoutMS: 60_000, Prompt: "summarize",
 		Inputs: []summarizer.WireInput{{Kind: "entry", Role: "user", Author: "ann", Time: "2026-01-02T03:04:05.000Z", Text: "a < b"}, {Kind: "summary", Text: "before"}}})
 	if err != nil {
 		t.Fatal(err)

@@ -29,9 +29,9 @@ const (
 // killed.
 const grace = 2 * time.Second
 
-// HookDisable is the variable that makes `ctx hook` do nothing. It is set for an agent that writes
+// hookDisable is the variable that makes `ctx hook` do nothing. It is set for an agent that writes
 // a summary, so that hooks in the user's settings do not record that run.
-const HookDisable = "CTX_HOOK_DISABLE"
+const hookDisable = "CTX_HOOK_DISABLE"
 
 // Options are the settings of a Runner.
 type Options struct {
@@ -182,7 +182,7 @@ func (r *Runner) environ(work string, set map[string]string) []string {
 	if all == nil {
 		all = map[string]string{}
 	}
-	all[HookDisable], all["NO_COLOR"], all["PWD"] = "1", "1", work
+	all[hookDisable], all["NO_COLOR"], all["PWD"] = "1", "1", work
 	out := slices.DeleteFunc(slices.Clone(r.Environ), func(v string) bool {
 		name, _, _ := strings.Cut(v, "=")
 		_, ours := all[name]

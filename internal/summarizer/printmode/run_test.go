@@ -189,7 +189,7 @@ func TestRows(t *testing.T) {
 		{"opencode", "", []string{"run", "--pure", "--format", "json", "--agent", opencodeAgent}, []string{"OPENCODE_DB=:memory:"}, "OPENCODE_PERMISSION"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			s := newStage(t, c.name, script{Out: answers[c.name]}, c.gone+"=1", "KEPT=yes", HookDisable+"=0")
+			s := newStage(t, c.name, script{Out: answers[c.name]}, c.gone+"=1", "KEPT=yes", hookDisable+"=0")
 			reply, err := s.ask()
 			if err != nil || reply != (model.Reply{Text: "Port 5433.", Model: c.model}) {
 				t.Fatalf("%+v, %v", reply, err)
@@ -212,7 +212,7 @@ func TestRows(t *testing.T) {
 			if at < 0 || at+len(c.args) > len(saw.Args) || !slices.Equal(saw.Args[at:at+len(c.args)], c.args) {
 				t.Errorf("arguments %q", saw.Args)
 			}
-			for _, want := range append(c.env, HookDisable+"=1", "KEPT=yes") {
+			for _, want := range append(c.env, hookDisable+"=1", "KEPT=yes") {
 				if name, text, _ := strings.Cut(want, "="); value(saw.Env, name) != text {
 					t.Errorf("%s is %q", name, value(saw.Env, name))
 				}

@@ -61,10 +61,10 @@ func (f *Format) CheckErrors(t *testing.T, in string) {
 }
 
 // Steps reads a transcript and replays it.
-func (f *Format) Steps(t testing.TB, data []byte) ([]transcript.Step, *transcript.Replay, transcript.Stats) {
+func (f *Format) Steps(t testing.TB, data []byte) ([]transcript.Step, *Replay, transcript.Stats) {
 	t.Helper()
 	var steps []transcript.Step
-	replay := transcript.NewReplay()
+	replay := NewReplay()
 	stats, err := f.Read(bytes.NewReader(data), func(st transcript.Step) error {
 		steps = append(steps, st)
 		return replay.Step(st)

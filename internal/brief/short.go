@@ -1,0 +1,299 @@
+package brief
+
+import (
+	"cmp"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/gemini-ctx/ctx/internal/digest"
+)
+
+// The limits of lines in a short brief are costs of their texts alone.
+const (
+	// maxRequests is the number of prompts of which a short brief has a line.
+	maxRequests = 3
+
+	// maxTodos is the number of items of the todo list in a short brief.
+	maxTodos = 3
+
+	// maxState is the largest cost of a line about the state of the work.
+	maxState = 120
+
+	// maxEarlier is the largest cost of the line of a prompt before the newest.
+	maxEarlier = 120
+
+	// leastCut is the smallest cost of a text that is cut to fit. Less would be a few words.
+	leastCut = 50
+
+	// maxChanges is the largest cost of the line with the names of changed files: about two lines
+	// of text.
+	maxChanges = 220
+)
+
+// withText returns the cost of a line whose text costs n.
+func (c *chooser) withText(l Line, n int) int {
+	l.Text = ""
+	return c.cost(l) + n
+}
+
+// request takes the newest prompts, one line each. The newest that is understood alone is cut if it
+// does not fit; prompts before it are taken if they are short.
+func (c *chooser) request(purse int) []Line {
+	var out []Line
+	told := false
+	for _, p := range c.newestPrompts() {
+		most := purse
+		if told {
+			most = min(most, c.withText(Line{Section: Wanted}, maxEarlier))
+		}
+		lines := c.joined(Wanted, p, most, !told)
+		for _, l := range lines {
+			purse -= c.cost(l)
+		}
+		out = append(out, lines...)
+		told = told || len(p) > 1 || !digest.IsThin(p[0].Text)
+	}
+	return out
+}
+
+// joined takes one line of all sentences of a message. If it costs more than purse, it is cut, or
+// not taken.
+func (c *chooser) joined(section Section, facts []digest.Fact, purse int, cuts bool) []Line {
+	f := facts[0]
+	l := Line{Section: section, Entry: f.Entry, Seq: f.Seq, Pos: f.Pos, Text: wholeText(facts)}
+	if f.Kind == digest.Prompt {
+		l.Text = "> " + l.Text
+	}
+	if c.shown[f.Entry] {
+		return nil
+	}
+	purse = min(purse, c.left)
+	cut := withoutMiddle
+	if section == Concluded {
+		cut = withoutEnd // what was done stands at the beginning
+	}
+	if cuts {
+		l = c.cutLine(l, purse, cut)
+	}
+	if l.Text == "" || c.cost(l) > purse {
+		return nil
+	}
+	c.left -= c.cost(l)
+	c.markSaid(l, f.Kind)
+	return []Line{l}
+}
+
+// newestPrompts returns the facts of each of the newest prompts, the newest prompt first.
+func (c *chooser) newestPrompts() [][]digest.Fact {
+	var list [][]digest.Fact
+	for i := range slices.Backward(c.items) {
+		f := c.items[i].fact
+		if f.Kind != digest.Prompt || digest.IsForClient(f.Text) {
+			continue
+		}
+		n := len(list)
+		if n > 0 && list[n-1][0].Seq == f.Seq {
+			list[n-1] = append(list[n-1], f)
+			continue
+		}
+		if n == maxRequests {
+			break
+		}
+		list = append(list, []digest.Fact{f})
+	}
+	for _, p := range list {
+		slices.Reverse(p)
+	}
+	return list
+}
+
+// wholeText joins the sentences of a message.
+func wholeText(facts []digest.Fact) string {
+	texts := make([]string, len(facts))
+	for i, f := range facts {
+		texts[i] = f.Text
+	}
+	return strings.Join(texts, " ")
+}
+
+// result takes one line of the newest answer that tells something, or else of the newest.
+func (c *chooser) result(purse int) []Line {
+	newest, telling := uint64(0), uint64(0)
+	for i := range c.items {
+		if f := c.items[i].fact; f.Kind == digest.Answer && !f.Slight {
+			newest = max(newest, f.Seq)
+			if !digest.IsBare(f.Text) {
+				telling = max(telling, f.Seq)
+			}
+		}
+	}
+	facts := c.answer(cmp.Or(telling, newest))
+	if len(facts) == 0 {
+		return nil
+	}
+	return c.joined(Concluded, facts, purse, true)
+}
+
+// answer returns the sentences of the answer with a seq.
+func (c *chooser) answer(seq uint64) []digest.Fact {
+	var facts []digest.Fact
+	for i := range c.items {
+		if f := c.items[i].fact; f.Kind == digest.Answer && f.Seq == seq && !f.Slight {
+			facts = append(facts, f)
+		}
+	}
+	return facts
+}
+
+// markSaid marks the terms of a line as said, and the facts of a kind in its message as taken.
+func (c *chooser) markSaid(l Line, kind digest.Kind) {
+	for i := range c.items {
+		if it := &c.items[i]; it.fact.Seq == l.Seq && it.fact.Kind == kind {
+			it.taken = true
+		}
+	}
+	for _, t := range c.terms.known(l.Text) {
+		c.seen[t] = true
+	}
+}
+
+// cutLine returns a line, with its text cut to fewer bytes if it costs more than most; without any
+// text if hardly anything fits.
+func (c *chooser) cutLine(l Line, most int, cut func(text string, n int) string) Line {
+	if c.cost(l) <= most {
+		return l
+	}
+	text := l.Text
+	if l.Text = ""; most < c.withText(l, leastCut) {
+		return l
+	}
+	for n := len(text) - 1; n > 0; n -= 1 + n/16 {
+		if l.Text = cut(text, n); c.cost(l) <= most {
+			return l
+		}
+	}
+	l.Text = ""
+	return l
+}
+
+// withoutMiddle returns the first two thirds and the last third of n bytes of a text, cut between
+// words, with an ellipsis between them.
+func withoutMiddle(text string, n int) string {
+	tail := len(text) - n/3
+	for tail < len(text) && !utf8.RuneStart(text[tail]) {
+		tail++
+	}
+	last := text[tail:]
+	if i := strings.IndexByte(last, ' '); i >= 0 && i < len(last)/2 {
+		last = last[i+1:]
+	}
+	return strings.TrimSpace(withoutEnd(text, n*2/3) + " " + last)
+}
+
+// withoutEnd returns the first n bytes of a text, cut between words, with an ellipsis.
+func withoutEnd(text string, n int) string {
+	for n > 0 && !utf8.RuneStart(text[n]) {
+		n--
+	}
+	first := text[:n]
+	if i := strings.LastIndexByte(first, ' '); i > len(first)/2 {
+		first = first[:i]
+	}
+	return strings.TrimSpace(strings.TrimRight(first, " ") + " …")
+}
+
+// change is a changed file of a short brief.
+type change struct{ dir, name string }
+
+// changes takes one line with the names of all changed files, the newest first. If there is only
+// one, it is the line of that file. Without changed files, it takes the names of files that were
+// read.
+func (c *chooser) changes(purse int) []Line {
+	var at []int
+	var list []change
+	for i := range slices.Backward(c.items) {
+		f := c.items[i].fact
+		if f.Kind != digest.Edit {
+			continue
+		}
+		at = append(at, i)
+		dir, name := path.Split(relative(f.Path, c.root))
+		if path.IsAbs(dir) {
+			dir = path.Base(dir) + "/"
+		}
+		if strings.HasPrefix(f.Text, "deleted ") {
+			name += " (deleted)"
+		}
+		list = append(list, change{dir, name})
+	}
+	inRoot := !slices.ContainsFunc(list, func(f change) bool { return f.dir != "" })
+	if len(at) > 1 && c.root != "" && inRoot {
+		for i := range list { // else no line would say where the files are
+			list[i].dir = path.Base(c.root) + "/"
+		}
+	}
+	if len(at) == 0 {
+		return c.files(purse / 2)
+	}
+	purse = min(purse, c.withText(c.items[at[0]].line, maxChanges))
+	if len(at) == 1 {
+		if c.cost(c.items[at[0]].line) <= purse/2 {
+			if l, ok := c.take(at[0]); ok {
+				return []Line{l}
+			}
+		}
+	}
+	l := c.items[at[0]].line
+	for _, text := range changedTexts(list) {
+		l.Text = text
+		if n := c.cost(l); n <= purse {
+			c.left -= n
+			for _, i := range at {
+				c.items[i].taken = true
+			}
+			c.markSaid(l, digest.Edit)
+			return []Line{l}
+		}
+	}
+	return nil
+}
+
+// changedTexts returns texts for the line of changed files, the best first: with directories, with
+// the last directory alone, with names alone, and with ever fewer names.
+func changedTexts(list []change) []string {
+	short := slices.Clone(list)
+	bare := slices.Clone(list)
+	for i := range list {
+		if dir := path.Base(list[i].dir); list[i].dir != "" {
+			short[i].dir = dir + "/"
+		}
+		bare[i].dir = ""
+	}
+	texts := []string{grouped(list), grouped(short), grouped(bare)}
+	for n := len(list) - 1; n > 0; n-- {
+		texts = append(texts, fmt.Sprintf("%s and %d more", grouped(bare[:n]), len(list)-n))
+	}
+	return texts
+}
+
+// grouped lists names by directory.
+func grouped(list []change) string {
+	var dirs []string
+	names := map[string][]string{}
+	for _, f := range list {
+		if len(names[f.dir]) == 0 {
+			dirs = append(dirs, f.dir)
+		}
+		if !slices.Contains(names[f.dir], f.name) {
+			names[f.dir] = append(names[f.dir], f.name)
+		}
+	}
+	parts := make([]string, len(dirs))
+	for i, dir := range dirs {
+		parts[i] = strings.TrimPrefix(dir+": ", ": ") + strings.Join(names[dir], ", ")
+	}
+	return strings.Join(parts, "; ")
+}

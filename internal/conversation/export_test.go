@@ -1,0 +1,8 @@
+package conversation
+
+// The limits that the tests go to.
+const (
+	MaxDepth     = maxDepth
+	MaxStateKey  = maxStateKey
+	MaxStateKeys = maxStateKeys
+)

@@ -1,0 +1,122 @@
+package digest
+
+import (
+	"slices"
+	"strings"
+)
+
+// The smallest numbers of telling words of a line that stands by itself.
+const (
+	minBare  = 5 // in a line without names
+	minNamed = 4 // names included
+)
+
+// IsBare reports whether a line of prose tells nothing to a reader who does not see the lines
+// around it: a remark, a heading, an announcement of what follows, a question, or a line of code.
+// It is stricter than Fact.Slight, for a reader who has room for a few lines only.
+func IsBare(line string) bool {
+	text := strings.TrimRight(withoutMark(line), "*_ ")
+	switch {
+	case text == "", strings.ContainsAny(text[len(text)-1:], ":?{(,;|"), strings.Contains(text, " | "):
+		return true
+	case looksLikeCode(text), announces(text), strings.HasPrefix(text, planFrame):
+		return true
+	}
+	c := contentOf(text)
+	if c.names > 0 {
+		return c.words < 2 || c.words+c.names < minNamed
+	}
+	isItem := len(withoutMark(line)) < len(line) // it says little without its list
+	return isItem || c.words < minBare
+}
+
+// IsThin reports whether a line has so few telling words that it is understood only with the lines
+// before it, as "yes, go on".
+func IsThin(line string) bool {
+	c := contentOf(line)
+	least := minWords
+	if strings.HasSuffix(line, "?") {
+		least--
+	}
+	return c.words+c.names+c.numbers < least
+}
+
+// planFrame begins the sentence that Claude Code adds to a plan.
+const planFrame = "If you need specific details from before exiting plan mode"
+
+// clientCommands are commands that a user gives to the client and not to the model.
+var clientCommands = [...]string{"exit", "quit", "compact", "clear", "resume", "model", "config",
+	"status", "cost", "usage", "help", "login", "logout", "mcp", "memory", "context", "permissions",
+	"hooks", "plugin", "export", "rename", "doctor", "fast", "effort"}
+
+// IsForClient reports whether a message of a user says nothing to the model: it is a command of the
+// client, or what a client notes.
+func IsForClient(text string) bool {
+	own := ownWords(text)
+	name, _, _ := strings.Cut(strings.TrimPrefix(own, "/"), " ")
+	isCommand := (strings.HasPrefix(own, "/") || own == name) && slices.Contains(clientCommands[:], name)
+	return own == "" || isCommand || strings.HasPrefix(own, planFrame)
+}
+
+// looksLikeCode reports whether a line begins like a comment or a declaration.
+func looksLikeCode(line string) bool {
+	for _, lead := range [...]string{"//", "/*", "func ", "type ", "const ", "import ", "return ",
+		"if (", "$ ", "<", "| "} {
+		if strings.HasPrefix(line, lead) {
+			return true
+		}
+	}
+	isCall := strings.HasSuffix(line, ")") && strings.Contains(line, "(") && !strings.Contains(line, " ")
+	return isCall || strings.HasSuffix(line, "}")
+}
+
+// announcements begin the sentences with which a model says what it does next, in lower case and
+// with a plain apostrophe.
+var announcements = [...]string{"let me", "let's", "i'll ", "i will ", "i need to", "i'm going to",
+	"i am going to", "i want to", "i should ", "we need to", "we should ", "time to ", "looking at",
+	"looks good", "checking ", "reading ", "running ", "going to ", "continue with",
+	"the user wants", "the user asked", "here's ", "here is ", "here are "}
+
+// openers are words that may come before an announcement.
+var openers = [...]string{"now", "next", "first", "then", "also", "ok", "okay", "so", "good",
+	"great", "perfect", "excellent", "right", "yes", "alright", "sure", "finally", "and", "but"}
+
+// announces reports whether a line says what the model does next.
+func announces(line string) bool {
+	line = strings.ReplaceAll(strings.ToLower(line[:min(len(line), 80)]), "’", "'")
+	for {
+		first, rest, ok := strings.Cut(line, " ")
+		if !ok || !slices.Contains(openers[:], strings.TrimRight(first, ",.!:-")) {
+			break
+		}
+		line = strings.TrimLeft(rest, "-– ")
+	}
+	for _, lead := range announcements {
+		if strings.HasPrefix(line, lead) {
+			return true
+		}
+	}
+	doing, ok := strings.CutPrefix(line, "i'm ")
+	verb, _, _ := strings.Cut(doing, " ")
+	return ok && strings.HasSuffix(verb, "ing")
+}
+
+// builders are the words of commands that build or check a project without running its tests, in
+// lower case.
+var builders = [...]string{"go build", "go vet", "golangci-lint", "npm run build", "npm run lint",
+	"npm run typecheck", "pnpm build", "pnpm run build", "pnpm lint", "yarn build", "yarn lint",
+	"bun run build", "cargo build", "cargo check", "cargo clippy", "make", "tsc", "npx tsc", "eslint",
+	"npx eslint", "mvn", "gradle", "gradlew", "./gradlew", "cmake", "ninja", "dotnet build",
+	"swift build", "mypy", "ruff", "mise run lint", "mise run build", "mise run check", "bazel build",
+	"just"}
+
+// Checks reports whether a fact is a command that tests, builds or checks the project, and that
+// ended.
+func (f Fact) Checks() bool {
+	if f.Kind != Command || f.State == "" {
+		return false
+	}
+	return f.Test || slices.ContainsFunc(builders[:], func(b string) bool {
+		return f.Key == b || strings.HasPrefix(f.Key, b+" ")
+	})
+}

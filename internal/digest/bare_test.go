@@ -1,0 +1,72 @@
+package digest
+
+import "testing"
+
+func TestIsBare(t *testing.T) {
+	for _, line := range []string{
+		"", "that's a good point.", "Good catch!", "Ah!", "Perfect! All green.", "Options:", "Here is what I found:",
+		"Let me read more of auto_commit.go to see the task checkpoint creation.", "Now let me run the tests of internal/store again.",
+		"I'll add a test for Parse in parse_test.go first.", "Good, now I'll look at the store in internal/store.",
+		"I’m running the linter of cmd/ctx next, because it checks names.", "Would Parse in parse.go have helped in this scenario?",
+		"2. Read the whole list of items below", "Changes made", "type CheckpointInfo struct {", "func (s *Store) Get(id string) error",
+		"// Parse reads the tokens of internal/lexer.", "Name | Value sent | Trade-off of internal/agent", "`parse.go`", "Update `Parse`",
+		"If you need specific details from before exiting plan mode, read the full transcript at: /tmp/a.jsonl",
+	} {
+		if !IsBare(line) {
+			t.Errorf("%q tells something", line)
+		}
+	}
+	for _, line := range []string{
+		"The parser loses the last token of each line.", "Added `Agent` to the metadata of `entire/sessions`.",
+		"1. Medium: `pkg/types.go` changes the JSON shape of exported types.", "Windows builds stay skipped, as the user decided.",
+		"The remotes are proxies, so `git fetch` needs a token.", "Letters of the parser are read twice when a line ends.",
+	} {
+		if IsBare(line) {
+			t.Errorf("%q tells nothing", line)
+		}
+	}
+}
+
+func TestIsThin(t *testing.T) {
+	for line, want := range map[string]bool{
+		"yes": true, "ok, go on": true, "yep": true, "": true,
+		"fix parse.go on Windows": false, "is 241 really still a problem?": false, "Raise the limit to 64 MB.": false,
+	} {
+		if IsThin(line) != want {
+			t.Errorf("IsThin(%q) = %t", line, !want)
+		}
+	}
+}
+
+func TestIsForClient(t *testing.T) {
+	for text, want := range map[string]bool{
+		"": true, "/compact": true, "/compact keep the plan": true, "exit": true, "/exit": true,
+		"<command-name>/exit</command-name>\n<command-args></command-args>":                true,
+		"<local-command-stdout>See ya!</local-command-stdout>":                             true,
+		"<command-name>/review</command-name>\n<command-args>internal/view</command-args>": false,
+		"exit with 1 if there is no store":                                                 false, "/simplify": false, "/src/parse.go fails": false, "go on": false,
+	} {
+		if IsForClient(text) != want {
+			t.Errorf("IsForClient(%q) = %t", text, !want)
+		}
+	}
+}
+
+func TestChecks(t *testing.T) {
+	for _, c := range []struct {
+		f    Fact
+		want bool
+	}{
+		{Fact{Kind: Command, Test: true, Key: "./run-all", State: Passed}, true},
+		{Fact{Kind: Command, Key: "go build ./...", State: Failed}, true},
+		{Fact{Kind: Command, Key: "make", State: Passed}, true},
+		{Fact{Kind: Command, Key: "makeshift", State: Passed}, false},
+		{Fact{Kind: Command, Key: "go build ./..."}, false}, // it has not ended
+		{Fact{Kind: Command, Key: "ls -l", State: Failed}, false},
+		{Fact{Kind: Failure, Key: "go build ./...", State: Failed}, false},
+	} {
+		if c.f.Checks() != c.want {
+			t.Errorf("%+v: %t", c.f, !c.want)
+		}
+	}
+}

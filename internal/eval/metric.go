@@ -1,0 +1,123 @@
+package eval
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/gemini-ctx/ctx/internal/clusters"
+	"github.com/gemini-ctx/ctx/internal/eval/corpus"
+	"github.com/gemini-ctx/ctx/internal/eval/fixture"
+	"github.com/gemini-ctx/ctx/internal/eval/report"
+	"github.com/gemini-ctx/ctx/internal/eval/sets"
+	"github.com/gemini-ctx/ctx/internal/view"
+)
+
+// evalCase is one conversation to measure: a store in which it was appended and compacted.
+type evalCase struct {
+	*fixture.Store
+	live      []corpus.Message // without what was rewound
+	questions []question
+	in        view.Input
+	flat      *fixture.Store // the same conversation in one cluster; nil without questions
+}
+
+// shortened returns renderings of the conversation at a quarter and at a tenth of its size, squeezed.
+func (b *evalCase) shortened() (out [2]string, err error) {
+	for i, ratio := range []int{4, 10} {
+		text, err := b.Text(b.Budget(ratio))
+		if err != nil {
+			return out, err
+		}
+		out[i] = squeeze(text)
+	}
+	return out, nil
+}
+
+// rowOf returns the row of a key, and makes it and the rows if there are none.
+func rowOf[T any](rows *map[string]*T, key string) *T {
+	if *rows == nil {
+		*rows = map[string]*T{}
+	}
+	if (*rows)[key] == nil {
+		(*rows)[key] = new(T)
+	}
+	return (*rows)[key]
+}
+
+// metric is one part of a report. It adds up figures over the conversations of a set.
+type metric interface {
+	add(context.Context, *evalCase) error
+	report(*report.Set)
+}
+
+// metrics returns the parts that are measured on one compacted conversation at a time. u makes the
+// stores of those that need more; it may be nil if none of them is used.
+func metrics(u *runner) []struct {
+	part string
+	make func() metric
+} {
+	return []struct {
+		part string
+		make func() metric
+	}{
+		{"facts", func() metric { return &retention{} }},
+		{"query", func() metric { return &asking{} }},
+		{"reach", func() metric { return &reach{} }},
+		{"cases", func() metric { return &cases{} }},
+		{"recovery", func() metric { return &recovery{} }},
+		{"trail", func() metric { return &trail{} }},
+		{"words", func() metric { return &userWords{} }},
+		{"summaries", func() metric { return &fidelity{} }},
+		{"prefix", func() metric { return &stability{runner: u} }},
+	}
+}
+
+// look measures the wanted parts on every conversation of a set.
+func (u *runner) look(ctx context.Context, set sets.Set, wanted []string, r *report.Set) error {
+	var list []metric
+	for _, g := range metrics(u) {
+		if slices.Contains(wanted, g.part) {
+			list = append(list, g.make())
+		}
+	}
+	if len(list) == 0 {
+		return nil
+	}
+	for _, m := range corpus.Conversations(set.Messages) {
+		if err := u.lookAt(ctx, set, m, list); err != nil {
+			return fmt.Errorf("conversation %q: %w", m[0].Conversation, err)
+		}
+	}
+	for _, g := range list {
+		g.report(r)
+	}
+	return nil
+}
+
+// lookAt adds one conversation to metrics.
+func (u *runner) lookAt(ctx context.Context, set sets.Set, m []corpus.Message,
+	list []metric) (err error) {
+	s, err := u.Compacted(ctx, m, clusters.UnionFind)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, s.Close()) }()
+	b := &evalCase{Store: s, live: corpus.Live(m)}
+	if b.questions = factsOf(set, b.live); len(b.questions) > 0 {
+		if b.flat, err = u.Compacted(ctx, m, clusters.Flat); err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, b.flat.Close()) }()
+	}
+	if b.in, err = s.Input(); err != nil {
+		return err
+	}
+	for _, g := range list {
+		if err := g.add(ctx, b); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,172 @@
+package eval
+
+import (
+	"strings"
+	"time"
+
+	"github.com/gemini-ctx/ctx/forest/summarize"
+	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/internal/eval/baseline"
+	"github.com/gemini-ctx/ctx/internal/eval/fixture"
+	"github.com/gemini-ctx/ctx/internal/history"
+	"github.com/gemini-ctx/ctx/internal/view"
+)
+
+// rendering is one way to shorten a conversation. All that it prints is within a budget of tokens.
+type rendering struct {
+	name   string
+	render func(budget int) (string, error)
+}
+
+// The ways to shorten a conversation. All choose from the same messages and print in the same form,
+// and those with extracts use the same summarizer.
+const (
+	wayUnionFind = "union-find"
+	wayFlat      = "flat"        // the strategy
+	wayExtract   = "one extract" // of all messages before the tail, of half their length
+	waySeed      = "seed"
+	wayHeadTail  = "head+tail"    // the beginning and the end of everything in full, half each
+	wayRecent    = "recency only" // the end of everything in full
+)
+
+// ways returns all of them, first that of ctx.
+func (b *evalCase) ways() ([]rendering, error) {
+	cold, all, err := b.Split(b.in)
+	if err != nil {
+		return nil, err
+	}
+	extract, err := extractInput(b.in, cold)
+	if err != nil {
+		return nil, err
+	}
+	whole, err := renderText(view.Input{Session: fixture.Talk, Branch: history.MainBranch, Tail: all},
+		0)
+	if err != nil {
+		return nil, err
+	}
+	return []rendering{
+		{wayUnionFind, b.Text},
+		{wayFlat, b.flat.Text},
+		{wayExtract, func(budget int) (string, error) { return renderText(extract, budget) }},
+		{waySeed, func(budget int) (string, error) {
+			seed, err := seedInput(all, budget)
+			if err != nil {
+				return "", err
+			}
+			return renderText(seed, budget)
+		}},
+		{wayHeadTail, func(budget int) (string, error) { return headTail(whole, budget), nil }},
+		{wayRecent, func(budget int) (string, error) { return ending(whole, budget), nil }},
+	}, nil
+}
+
+func renderText(in view.Input, budget int) (string, error) {
+	out, err := view.Render(in, view.Options{Budget: budget})
+	return string(out.Bytes), err
+}
+
+// extractInput returns in with a single cluster: an extract of all messages that have clusters in
+// in.
+func extractInput(in view.Input, cold []view.Message) (view.Input, error) {
+	one := view.Input{Session: in.Session, Branch: in.Branch, Tail: in.Tail}
+	if len(cold) == 0 {
+		return one, nil
+	}
+	c, err := clusterOf(cold, tokensOf(cold)/2)
+	one.Clusters = []view.Cluster{c}
+	return one, err
+}
+
+func tokensOf(m []view.Message) int {
+	n := 0
+	for i := range m {
+		n += summarize.Tokens(m[i].Text)
+	}
+	return n
+}
+
+// clusterOf makes a cluster of messages, with a ranked extract of a number of tokens.
+func clusterOf(m []view.Message, tokens int) (view.Cluster, error) {
+	var ids []format.ID
+	var sources []summarize.Source
+	for i := range m {
+		ids = append(ids, m[i].ID)
+		sources = append(sources,
+			summarize.Source{Entry: m[i].ID, Seq: m[i].Seq, Role: m[i].Role, Author: m[i].Author,
+				Text: m[i].Text})
+	}
+	id, err := format.NodeOf(ids)
+	return view.Cluster{
+		ID: id, Members: len(m), First: m[0].Time, Last: lastTime(m),
+		Parts: []view.Part{{Summary: id, Sentences: summarize.Extract(sources, tokens)}},
+	}, err
+}
+
+func lastTime(m []view.Message) time.Time { return m[len(m)-1].Time }
+
+// seedInput returns the seed's clusters, and its hot messages as the tail. Each cluster is
+// summarized by itself, with its share of three quarters of the budget.
+func seedInput(all []view.Message, budget int) (view.Input, error) {
+	texts := make([]string, len(all))
+	for i := range all {
+		texts[i] = all[i].Text
+	}
+	seed := baseline.Seed(texts)
+	in := view.Input{Session: fixture.Talk, Branch: history.MainBranch, Tail: all[seed.Hot:]}
+	cold := tokensOf(all[:seed.Graduated])
+	for _, places := range seed.Clusters {
+		var members []view.Message
+		for _, i := range places {
+			members = append(members, all[i])
+		}
+		c, err := clusterOf(members, budget*3/4*tokensOf(members)/max(1, cold))
+		if err != nil {
+			return in, err
+		}
+		in.Clusters = append(in.Clusters, c)
+	}
+	return in, nil
+}
+
+// gap stands for what headTail leaves out.
+const gap = "\n[…]\n"
+
+// ending returns as much of the end of a text as a budget holds.
+func ending(text string, budget int) string {
+	if summarize.Tokens(text) <= budget {
+		return text
+	}
+	runes := []rune(text)
+	at, room := len(runes), 4*budget
+	for at > 0 && quarters(string(runes[at-1])) <= room {
+		at--
+		room -= quarters(string(runes[at]))
+	}
+	return string(runes[at:])
+}
+
+// headTail returns the beginning and the end of a text, half of the budget each.
+func headTail(text string, budget int) string {
+	if summarize.Tokens(text) <= budget {
+		return text
+	}
+	room := 4*budget - quarters(gap) // a quarter of a token is the least that anything costs
+	if room <= 0 {
+		return ""
+	}
+	runes := []rune(text)
+	head, spent := 0, 0
+	for head < len(runes) && spent+quarters(string(runes[head])) <= room/2 {
+		spent += quarters(string(runes[head]))
+		head++
+	}
+	tail := len(runes)
+	for tail > head && spent+quarters(string(runes[tail-1])) <= room {
+		tail--
+		spent += quarters(string(runes[tail]))
+	}
+	return string(runes[:head]) + gap + string(runes[tail:])
+}
+
+// quarters returns the cost of a short text in quarters of a token: the tokens of four copies.
+func quarters(s string) int { return summarize.Tokens(strings.Repeat(s, 4)) }

@@ -1,0 +1,54 @@
+package secrets
+
+import (
+	"bytes"
+	"strings"
+
+	"github.com/gemini-ctx/ctx/internal/sanitize/chars"
+)
+
+// cookieAt finds the values of cookies that identify somebody: those with a name that says so, and
+// those that look random. The name of the header has n more bytes from b[i] on.
+func (s *scan) cookieAt(i, n int) {
+	b := s.b
+	if i == 0 || b[i-1]|0x20 != 'c' {
+		return
+	}
+	end := chars.RunEnd(b, i+n, func(c byte) bool {
+		return c != '\n' && c != '\r' && !chars.IsQuote(c) && c != '\\'
+	})
+	s.found = crumbs(s.found, b[:end], i+n)
+	s.past[cookieRule] = end
+}
+
+// crumbs reads name=value; name=value from at on.
+func crumbs(found []Found, b []byte, at int) []Found {
+	for at < len(b) {
+		at = blanks(b, at)
+		end := at + bytes.IndexByte(b[at:], ';')
+		if end < at {
+			end = len(b)
+		}
+		if eq := bytes.IndexByte(b[at:end], '='); eq > 0 {
+			name, start := b[at:at+eq], at+eq+1
+			stop := chars.RunEnd(b[:end], start, func(c byte) bool { return c != ' ' && c != ',' })
+			if v := unmarked(b[start:stop]); len(v) >= 8 && !standIn(v) &&
+				(isSession(name) && continues(v) || len(v) >= 16 && literalSecret(weakKey, v)) {
+				found = append(found, Found{"cookie", start, stop})
+			}
+		}
+		at = end + 1
+	}
+	return found
+}
+
+// isSession reports whether a cookie with that name identifies a session.
+func isSession(name []byte) bool {
+	n := strings.ToLower(string(name[:min(len(name), maxKey)]))
+	for _, w := range [...]string{"sess", "sid", "auth", "token", "jwt", "remember"} {
+		if strings.Contains(n, w) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,20 @@
+package secrets
+
+import "bytes"
+
+// namesDigest reports whether the last word before a value names it as a digest, which is public:
+// tx 0x…, "blockHash": "0x…", the hash is 0x…
+func namesDigest(before []byte) bool {
+	line := before[bytes.LastIndexByte(before, '\n')+1:]
+	last, rest := lastPart(line)
+	if last == "is" || last == "was" || last == "id" {
+		last, _ = lastPart(rest)
+	}
+	switch last {
+	case "hash", "tx", "txn", "txid", "txhash", "transaction", "block", "blockhash", "topic", "root",
+		"slot", "digest",
+		"keccak", "keccak256", "checksum", "sha256":
+		return true
+	}
+	return false
+}

@@ -1,0 +1,183 @@
+package secrets
+
+import (
+	"bytes"
+
+	"github.com/gemini-ctx/ctx/internal/sanitize/chars"
+)
+
+// This file finds secrets in files of a known form, in which no name says what is secret.
+
+// netrcAt reads "login NAME password SECRET", in one line or several, with the first word at b[i].
+// Behind the name of a machine every password is one; elsewhere "login with password only" is
+// prose.
+func (s *scan) netrcAt(i int) {
+	b := s.b
+	at := i + len("login ")
+	user := chars.RunEnd(b, at, func(c byte) bool { return !chars.IsSpace(c) })
+	word := chars.RunEnd(b, user, isGap)
+	for bytes.HasPrefix(b[word:], []byte(`\n`)) {
+		word = chars.RunEnd(b, word+2, isGap)
+	}
+	if !chars.StartsToken(b, i) || !bytes.HasPrefix(b[word:], []byte("password ")) {
+		return
+	}
+	start := blanks(b, word+len("password "))
+	end := chars.RunEnd(b, start, isBare)
+	ofMachine := bytes.Contains(b[max(0, i-256):i], []byte("machine ")) ||
+		bytes.Contains(b[max(0, i-16):i], []byte("default"))
+	if v := unmarked(b[start:end]); len(v) > 0 && !standIn(v) &&
+		(ofMachine || bareSecret(strongKey, v)) {
+		s.add(start, end, "password")
+	}
+	s.past[netrcRule] = end
+}
+
+// isGap is the alphabet between two words of such a file, which may be shown in a diff or quoted.
+func isGap(c byte) bool { return chars.IsSpace(c) || c == '+' || c == '-' || c == '>' }
+
+// pgpassAt reads host:port:database:user:password, with the first colon at b[i].
+func (s *scan) pgpassAt(i int) {
+	b := s.b
+	at := i + 1
+	if at >= len(b) || !chars.IsDigit(b[at]) && b[at] != '*' || i < s.past[pgpassRule] {
+		return
+	}
+	port := chars.RunEnd(b[:min(len(b), at+6)], at, func(c byte) bool {
+		return chars.IsDigit(c) || c == '*'
+	})
+	if port-at < 1 || port-at > 5 || port >= len(b) || b[port] != ':' || port-at < 4 && b[at] != '*' ||
+		b[at] == '0' {
+		return
+	}
+	start := i
+	for start > s.past[pgpassRule] && isPgField(b[start-1]) {
+		start--
+	}
+	if start == i || start > 0 && b[start-1] == ':' {
+		return
+	}
+	database := chars.RunEnd(b, port+1, isPgField)
+	if database == port+1 || database >= len(b) || b[database] != ':' {
+		return
+	}
+	user := chars.RunEnd(b, database+1, isPgField)
+	if user == database+1 || user >= len(b) || b[user] != ':' {
+		return
+	}
+	end := s.runs.valueAt(user + 1).end
+	// an IPv6 address has more colons
+	if v := unmarked(b[user+1 : end]); bytes.IndexByte(v, ':') < 0 && nonEmptySecret(v) {
+		s.add(user+1, end, "password")
+		s.past[pgpassRule] = end
+	}
+}
+
+func isPgField(c byte) bool { return chars.IsDotted(c) || c == '*' }
+
+// puttyAt finds the private lines of a PuTTY key, whose head is at b[i].
+func (s *scan) puttyAt(i int) {
+	digits := chars.RunEnd(s.b, i+len("Private-Lines: "), chars.IsDigit)
+	start := lineStart(s.b, digits)
+	if end := base64Lines(s.b, digits); end > start {
+		s.add(start, end, "pem")
+		s.past[puttyRule] = end
+	}
+}
+
+// manifestAt finds the data of a Kubernetes Secret in YAML, whose keys need not name secrets, with
+// "kind: " at b[i].
+func (s *scan) manifestAt(i int) {
+	rest := s.b[i+len("kind: "):]
+	if bytes.HasPrefix(rest, []byte(`Secret\n`)) || bytes.HasPrefix(rest, []byte(`Secret\\n`)) {
+		s.seen.escaped = true
+	}
+	s.found = manifest(s.found, s.b, i)
+}
+
+func manifest(found []Found, b []byte, i int) []Found {
+	at := chars.RunEnd(b, i+len("kind: "), chars.IsQuote)
+	word := min(len(b), at+len("Secret"))
+	if !bytes.EqualFold(b[at:word], []byte("Secret")) {
+		return found
+	}
+	if word < len(b) && !chars.IsSpace(b[word]) && !chars.IsQuote(b[word]) {
+		return found
+	}
+	line := bytes.LastIndexByte(b[:i], '\n') + 1
+	lead := b[line:i] // indentation, or the sign of a diff
+	if len(lead) > 32 {
+		return found
+	}
+	low, high := max(0, i-1<<16), min(len(b), i+1<<16)
+	if j := bytes.LastIndex(b[low:i], []byte("---")); j >= 0 {
+		low += j
+	}
+	if j := bytes.Index(b[i:high], []byte("\n---")); j >= 0 {
+		high = i + j
+	}
+	for _, word := range [...]string{"data:\n", "stringData:\n"} {
+		section := append(append([]byte("\n"), lead...), word...)
+		if j := bytes.Index(b[low:high], section); j >= 0 {
+			found = dataValues(found, b[:high], low+j+len(section), lead)
+		} else if bytes.HasPrefix(b[low:high], section[1:]) {
+			found = dataValues(found, b[:high], low+len(section)-1, lead)
+		}
+	}
+	return found
+}
+
+// dataValues returns the values of the lines from at on that are indented more than lead. A value
+// follows its key on the same line, or is on the lines below, indented more than its key.
+func dataValues(found []Found, b []byte, at int, lead []byte) []Found {
+	block := 0 // indentation of the key whose value is below it
+	for at < len(b) {
+		end := at + bytes.IndexByte(b[at:], '\n')
+		if end < at {
+			end = len(b)
+		}
+		line := b[at:end]
+		if !bytes.HasPrefix(line, lead) || len(line) == len(lead) ||
+			line[len(lead)] != ' ' && line[len(lead)] != '\t' {
+			return found
+		}
+		inner := len(lead) + len(line[len(lead):]) - len(bytes.TrimLeft(line[len(lead):], " \t"))
+		from, to := trimCell(line, inner, len(line))
+		colon := bytes.Index(line, []byte(": "))
+		switch {
+		case block > 0 && inner > block:
+		case colon > 0 && line[inner] != '#':
+			block = 0
+			from, to = trimCell(line, colon+2, len(line))
+			if v := line[from:to]; len(v) > 0 && (v[0] == '|' || v[0] == '>') {
+				block = inner
+				from = to
+			}
+		default:
+			from = to
+		}
+		least := 10
+		if colon > 0 && KeyOf(line[:colon]) != NoKey {
+			least = 4
+		}
+		if v := unmarked(line[from:to]); len(v) >= least && !standIn(v) && !bytes.ContainsAny(v, " |") {
+			found = append(found, Found{"secret", at + from, at + to})
+		}
+		at = end + 1
+	}
+	return found
+}
+
+// sasAt finds the signature of an Azure SAS: sig= at b[i] and at least 40 bytes of base64,
+// percent-encoded or not.
+func (s *scan) sasAt(i int) {
+	b := s.b
+	start := i + len("sig=")
+	end := chars.RunEnd(b, start, func(c byte) bool {
+		return chars.IsBase64(c) || c == '%' || c == '-' || c == '_'
+	})
+	s.past[sasRule] = end
+	if i > 0 && (b[i-1] == '&' || b[i-1] == '?' || b[i-1] == ';' || b[i-1] == ' ') && end-start >= 40 {
+		s.add(start, end, "azure")
+	}
+}

@@ -1,0 +1,216 @@
+package secrets
+
+import (
+	"strings"
+
+	"github.com/gemini-ctx/ctx/internal/sanitize/chars"
+)
+
+// Key is what the name of a key says about its value.
+type Key int
+
+const (
+	NoKey     Key = iota // not the name of a secret
+	plainKey             // "key" with or without another word: a secret only if surely random
+	weakKey              // a token or key, which are words with other uses too
+	strongKey            // a password, which is nearly always a secret and often short
+	authKey              // "auth": a secret only if basic credentials
+	headerKey            // "authorization": a scheme and a credential, or a token
+)
+
+// Class returns the class of a value under a key of this kind.
+func (k Key) Class() string {
+	switch k {
+	case strongKey:
+		return "password"
+	case authKey, headerKey:
+		return "authorization"
+	}
+	return "secret"
+}
+
+// maxKey is the number of bytes at the end of a key that are examined.
+const maxKey = 64
+
+// KeyOf returns the kind of a key. It examines the last one or two parts of the name. Parts end at
+// punctuation and between a lower-case and an upper-case letter, and digits at the end are ignored:
+// DB_PASSWORD, dbPassword, --api-key and password2 are keys, passwordHash is none.
+func KeyOf(name []byte) Key {
+	if len(name) > maxKey {
+		name = name[len(name)-maxKey:]
+	}
+	for len(name) > 0 && isTail(name[len(name)-1]) {
+		name = name[:len(name)-1]
+	}
+	if !mayBeKey(name) {
+		return NoKey
+	}
+	last, rest := lastPart(name)
+	before, _ := lastPart(rest)
+	if last == "" {
+		return NoKey
+	}
+	return kindOf(before, last)
+}
+
+// isTail reports whether c may follow a name without changing its meaning.
+func isTail(c byte) bool { return chars.IsDigit(c) || c == '_' || c == '-' || c == '.' || c == ' ' }
+
+// mayBeKey is a quick test of the last letters of a name. Every word that kindOf knows passes it,
+// and few others do.
+func mayBeKey(name []byte) bool {
+	n := len(name)
+	if n < 2 {
+		return false
+	}
+	a, b := name[n-2]|0x20, name[n-1]|0x20
+	switch b {
+	case 'd':
+		return a == 'r' || a == 'w' // password, passwd, pwd
+	case 'e':
+		return a == 's' || a == 'd' // passphrase, passcode
+	case 's':
+		return a == 's' || a == 'l' || a == 'd' // pass, credentials, creds
+	case 'n':
+		return a == 'e' || a == 'o' || a == 'i' // token, authorization, login
+	case 'k':
+		return a == 's' // psk
+	case 'w':
+		return a == 'p' // pw
+	case 'l':
+		return a == 'a' // credential
+	case 'h':
+		return a == 't' // auth
+	case 'y':
+		return a == 'e' // key
+	case 't':
+		return a == 'e' // secret
+	case 'a':
+		return a == 't' // key-data
+	}
+	return false
+}
+
+// kindOf decides by the last part of a name and the part before it.
+func kindOf(before, last string) Key {
+	switch last {
+	case "pwd", "psk", "passcode":
+		return strongKey
+	case "pass", "pw":
+		return when(before != "", strongKey)
+	case "credential", "credentials":
+		return when(before != "with", weakKey)
+	case "authorization":
+		return headerKey
+	case "creds":
+		return weakKey
+	case "login":
+		return when(before == "sonar", weakKey)
+	case "auth":
+		return authKey
+	case "data":
+		return when(before == "key", weakKey)
+	case "key":
+		return keyWith(before)
+	case "token":
+		return when(!isPlainToken(before), weakKey)
+	}
+	return kindBySuffix(last)
+}
+
+// kindBySuffix decides names that are written as one word, such as dbpassword.
+func kindBySuffix(last string) Key {
+	for _, s := range [...]string{"password", "passwd", "passphrase"} {
+		if strings.HasSuffix(last, s) {
+			return strongKey
+		}
+	}
+	for _, s := range [...]string{"secret", "token"} {
+		if strings.HasSuffix(last, s) {
+			return when(last != "jsonwebtoken", weakKey) // the name of a library
+		}
+	}
+	if qualifier, ok := strings.CutSuffix(last, "key"); ok {
+		return keyWith(qualifier)
+	}
+	return NoKey
+}
+
+// keyWith returns the kind of "<word> key".
+func keyWith(word string) Key {
+	switch {
+	case isKeyQualifier(word):
+		return weakKey
+	case isOpenKey(word):
+		return NoKey
+	}
+	return plainKey
+}
+
+// isOpenKey reports whether "<word> key" is no secret: it names a place, or a key that everybody
+// may have.
+func isOpenKey(word string) bool {
+	switch word {
+	case "public", "pub", "verify", "verifying", "host", "primary", "foreign", "unique", "composite",
+		"candidate", "natural",
+		"surrogate", "cache", "sort", "partition", "group", "grouping", "index", "map", "hash", "dict",
+		"row", "column", "field",
+		"object", "item", "node", "parent", "child", "lookup", "search", "sorting", "idempotency",
+		"dedup", "dedupe",
+		"translation", "message", "label", "config", "setting", "registry", "routing", "binding", "query",
+		"topic", "stream",
+		"bucket", "redis", "content", "file", "path", "version", "commit", "tree", "blob", "request",
+		"trace", "job", "task",
+		"event", "image", "layer", "chunk", "block", "record", "entry", "artifact", "build", "save",
+		"restore", "state", "data",
+		"prop", "property", "attribute", "attr", "env", "arrow", "shift", "ctrl", "control", "escape",
+		"enter", "tab", "hot",
+		"short", "range", "start", "end", "last", "first", "next", "prev", "id", "checksum", "digest",
+		"etag", "fingerprint":
+		return true
+	}
+	return false
+}
+
+func when(ok bool, k Key) Key {
+	if ok {
+		return k
+	}
+	return NoKey
+}
+
+// isKeyQualifier reports whether "<word> key" is a secret, which most keys are not.
+func isKeyQualifier(word string) bool {
+	switch word {
+	case "api", "access", "secret", "private", "account", "auth", "encryption", "signing",
+		"master", "service", "app", "hmac", "webhook", "subscription", "shared", "deploy", "consumer":
+		return true
+	}
+	return false
+}
+
+// isPlainToken reports whether "<word> token" is no secret.
+func isPlainToken(word string) bool {
+	switch word {
+	case "page", "key", "public", "publishable", "csrf", "xsrf", "authenticity", "continuation",
+		"cancellation", "cursor", "sync", "next", "prev":
+		return true
+	}
+	return false
+}
+
+// lastPart returns the last part of a name in lower case, and the rest of the name.
+func lastPart(name []byte) (part string, rest []byte) {
+	end := len(name)
+	for end > 0 && !chars.IsAlnum(name[end-1]) {
+		end--
+	}
+	start := end
+	for start > 0 && chars.IsAlnum(name[start-1]) {
+		if start < end && chars.IsUpper(name[start]) && !chars.IsUpper(name[start-1]) {
+			break
+		}
+		start--
+	}
+	return strings.ToLower(string(name[start:end])), name[:start]
+}

@@ -1,0 +1,91 @@
+package secrets
+
+import (
+	"bytes"
+
+	"github.com/gemini-ctx/ctx/internal/sanitize/chars"
+)
+
+// tableColumns is the Markdown table that the pass is in.
+type tableColumns struct {
+	kinds []Key // of the names in its first row
+	end   int   // offset of the line feed after the last row
+	seen  bool  // a row was read
+}
+
+// rowAt reads the table row whose first bar is at b[i]. It finds | Key | value |, and values in the
+// column below a key.
+func (s *scan) rowAt(i int) {
+	b, t := s.b, &s.table
+	if t.seen && i < t.end {
+		return // another bar of the same row
+	}
+	start := bytes.LastIndexByte(b[t.end:i], '\n') + 1 + t.end
+	end := len(b)
+	if n := bytes.IndexByte(b[i:], '\n'); n >= 0 {
+		end = i + n
+	}
+	if !t.seen || start != t.end+1 {
+		t.kinds = nil
+	}
+	t.seen, t.end = true, end
+	if line := b[start:end]; isRow(line) {
+		s.row(line, start)
+	} else {
+		t.kinds = nil
+	}
+}
+
+// isRow reports whether a line with a bar is a table row and not a pipe of a shell: it begins or
+// ends with a bar, except for quotation marks and the like.
+func isRow(line []byte) bool {
+	line = bytes.Trim(line, " \t\r>+-#/*\"'`")
+	return len(line) > 1 && (line[0] == '|' || line[len(line)-1] == '|')
+}
+
+// row reads a row, which begins at the given offset of the text.
+func (s *scan) row(line []byte, offset int) {
+	t := &s.table
+	first := t.kinds == nil
+	before := NoKey
+	n := 0
+	for at := 0; at < len(line); n++ {
+		cellEnd := at + bytes.IndexByte(line[at:], '|')
+		if cellEnd < at {
+			cellEnd = len(line)
+		}
+		from, to := trimCell(line, at, cellEnd)
+		cell := line[from:to]
+		at = cellEnd + 1
+		kind := before
+		if n < len(t.kinds) && t.kinds[n] != NoKey {
+			kind = t.kinds[n]
+		}
+		before = cellKey(cell)
+		if first {
+			t.kinds = append(t.kinds, before)
+		}
+		if kind != NoKey && bytes.IndexByte(cell, ' ') < 0 && Judge(cell, false, kind) {
+			s.add(offset+from, offset+to, kind.Class())
+		}
+	}
+}
+
+// trimCell returns the bounds of line[from:to] without surrounding blanks, quotes and emphasis.
+func trimCell(line []byte, from, to int) (int, int) {
+	in := func(c byte) bool { return chars.IsSpace(c) || chars.IsQuote(c) || c == '*' }
+	from = chars.RunEnd(line[:to], from, in)
+	for to > from && in(line[to-1]) {
+		to--
+	}
+	return from, to
+}
+
+// cellKey returns the kind of the key in a cell, which may consist of several words.
+func cellKey(cell []byte) Key {
+	if len(cell) == 0 || len(cell) > maxKey ||
+		!chars.Only(cell, func(c byte) bool { return chars.IsDotted(c) || c == ' ' }) {
+		return NoKey
+	}
+	return KeyOf(cell)
+}

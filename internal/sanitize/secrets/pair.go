@@ -1,0 +1,289 @@
+package secrets
+
+import (
+	"bytes"
+	"strings"
+
+	"github.com/gemini-ctx/ctx/internal/sanitize/chars"
+)
+
+// pairAt finds a value that follows a key that names a secret and the separator at b[i]: = : => :=
+// ::= .= or a percent-encoded = or :. Only the value is replaced.
+func (s *scan) pairAt(i int) {
+	b := s.b
+	if i < s.past[pairRule] {
+		return
+	}
+	end := separator(b, i)
+	if end == 0 {
+		return
+	}
+	s.past[pairRule] = end
+	kind := keyBefore(b, separatorStart(b, i))
+	if kind == NoKey {
+		return
+	}
+	v := valueAfter(&s.runs, end)
+	if kind == headerKey {
+		v = afterScheme(&s.runs, v)
+	}
+	secret := Judge(b[v.start:v.end], v.quoted, kind)
+	if !secret && b[i] == '=' && !v.quoted && isSetting(b, i) {
+		secret = settingSecret(kind, unmarked(b[v.start:v.end]))
+	}
+	if secret {
+		s.add(v.start, v.end, kind.Class())
+		s.past[pairRule] = v.end
+	}
+}
+
+// separatorStart returns the start of the separator whose last character is at b[i]: before the
+// colons of ::= and the dot of .=
+func separatorStart(b []byte, i int) int {
+	if b[i] != '=' {
+		return i
+	}
+	start := i
+	for start > 0 && i-start < 3 && b[start-1] == ':' {
+		start--
+	}
+	switch {
+	case start < i:
+	case i > 1 && b[i-1] == '.' && b[i-2] == ' ':
+		start--
+	case isDefault(b, i):
+		start -= 2
+	}
+	return start
+}
+
+// isDefault reports whether the equals sign at b[i] belongs to ||= or ??=, which assign a default.
+func isDefault(b []byte, i int) bool {
+	return i > 1 && (b[i-1] == '|' || b[i-1] == '?') && b[i-2] == b[i-1]
+}
+
+// afterScheme returns the value after v if v is a word such as ApiKey before the credential.
+func afterScheme(runs *bareRuns, v value) value {
+	b := runs.b
+	if v.quoted || v.start == v.end || v.end-v.start > 16 || v.end >= len(b) || b[v.end] != ' ' ||
+		chars.RunEnd(b, v.start, chars.IsLetter) != v.end {
+		return v
+	}
+	return valueAfter(runs, v.end)
+}
+
+// isSetting reports whether the equals sign at b[i] is that of NAME=value in a shell or an .env
+// file, where a value is no code.
+func isSetting(b []byte, i int) bool {
+	start := i
+	for start > 0 && i-start < maxKey && (chars.IsUpperNum(b[start-1]) || b[start-1] == '_') {
+		start--
+	}
+	return start < i && i+1 < len(b) && !chars.IsSpace(b[i+1]) &&
+		(start == 0 || chars.IsSpace(b[start-1]) || chars.IsQuote(b[start-1]) ||
+			chars.StartsToken(b, start))
+}
+
+// settingSecret decides whether the value of a setting is a secret. Every password is one unless it
+// stands for something else: the value DB_PASSWORD does, hunter2secret does not.
+func settingSecret(kind Key, v []byte) bool {
+	return kind == strongKey && len(v) >= 6 && !standIn(v) &&
+		(KeyOf(v) == NoKey || chars.Measure(v).Mixed()) && bytes.IndexByte([]byte("([#&|:;"), v[0]) < 0 &&
+		bytes.IndexByte(v, '(') != chars.RunEnd(v, 0, chars.IsDotted)
+}
+
+// separator returns the offset after the separator at b[i], or 0 if there is none. Comparisons,
+// scopes and compound assignments are none.
+func separator(b []byte, i int) int {
+	next := byte(0)
+	if i+1 < len(b) {
+		next = b[i+1]
+	}
+	switch b[i] {
+	case '=':
+		if i > 0 && strings.IndexByte("=!<>+-*/|^~&%", b[i-1]) >= 0 && !isDefault(b, i) || next == '=' ||
+			next == '~' {
+			return 0
+		}
+		if next == '>' {
+			return i + 2
+		}
+		return i + 1
+	case ':':
+		if i > 0 && b[i-1] == ':' || next == ':' {
+			return 0
+		}
+		if next == '=' {
+			return i + 2
+		}
+		return i + 1
+	case '%':
+		if next == '3' && i+2 < len(b) && bytes.IndexByte([]byte("ADad"), b[i+2]) >= 0 {
+			return i + 3
+		}
+	}
+	return 0
+}
+
+// maxGap is the number of blanks that may stand on either side of a separator: enough for manually
+// aligned columns.
+const maxGap = 40
+
+// keyBefore returns the kind of the key before the separator at b[i]. The key may be quoted,
+// indexed (env["TOKEN"]), optional (token?), emphasized (**Token**), coloured, and followed by the
+// name of a string type. If it is "value", the key is the name beside it.
+func keyBefore(b []byte, i int) Key {
+	end := trimKey(b, i)
+	if !mayEndKey(b[:end]) {
+		return NoKey
+	}
+	start := nameStart(b, end)
+	if isStringType(b[start:end]) {
+		end = trimKey(b, trimByte(b, start, '&'))
+		if end > 0 && b[end-1] == ':' {
+			end = trimKey(b, end-1)
+		}
+		start = nameStart(b, end)
+	}
+	if start == end {
+		return NoKey
+	}
+	if start > 0 && b[start-1] == ' ' &&
+		(bytes.EqualFold(b[start:end], []byte("key")) ||
+			bytes.EqualFold(b[start:end], []byte("pass")) && isAccount(b[nameStart(b, start-1):start-1])) {
+		start = nameStart(b, start-1) // "API key: …" in prose
+	}
+	if bytes.HasPrefix(b[start:end], []byte("BUNDLE_")) && bytes.Contains(b[start:end], []byte("__")) {
+		return strongKey // credentials for a host, as Bundler takes them
+	}
+	if end-start == len("value") && bytes.EqualFold(b[start:end], []byte("value")) {
+		return keyBeside(b, start)
+	}
+	return KeyOf(b[start:end])
+}
+
+// mayEndKey is a quick test of the last letters before a separator. The name of a key, "value", a
+// string type, and the name of a host for Bundler pass it.
+func mayEndKey(b []byte) bool {
+	n := len(b)
+	if n < 2 {
+		return false
+	}
+	switch last := b[n-1]; last {
+	case 'g', 'r', 'e', 'E': // string, str, value
+		return true
+	case 'M', 'G', 'O': // BUNDLE_…__COM, ORG, IO
+		return true
+	case '_', '-', '.':
+		return true
+	default:
+		return chars.IsDigit(last) || mayBeKey(b[n-2:])
+	}
+}
+
+// keyBeside returns the kind of the name beside a "value", on the same line or the line before:
+// name="db.password" value="…", or "- name: DB_PASSWORD" over "value: …".
+func keyBeside(b []byte, value int) Key {
+	low := max(0, value-2*maxKey)
+	line := value - 1
+	for lines := 0; line >= low; line-- {
+		if b[line] == '<' {
+			break
+		}
+		if b[line] == '\n' {
+			if lines++; lines == 2 {
+				break
+			}
+		}
+	}
+	before := b[line+1 : value]
+	for _, word := range [...]string{"name", "key", "Name", "Key"} {
+		i := bytes.LastIndex(before, []byte(word))
+		if i < 0 || i > 0 && chars.IsAlnum(before[i-1]) {
+			continue
+		}
+		rest := bytes.TrimLeft(before[i+len(word):], " \"'\\")
+		if len(rest) == 0 || rest[0] != ':' && rest[0] != '=' {
+			continue
+		}
+		rest = bytes.TrimLeft(rest[1:], " \"'\\")
+		return KeyOf(rest[:chars.RunEnd(rest, 0, chars.IsDotted)])
+	}
+	return NoKey
+}
+
+// trimKey returns i without the characters that may stand between a key and a separator.
+func trimKey(b []byte, i int) int {
+	low := max(0, i-maxGap)
+	for i > low {
+		switch b[i-1] {
+		case ' ', '\t', '"', '\'', '`', '\\', ']', ')', '*', '?':
+			i--
+		case 'm':
+			open := chars.ColourBefore(b[low:i])
+			if open < 0 {
+				return i
+			}
+			i = low + open
+		default:
+			return i
+		}
+	}
+	return i
+}
+
+func trimByte(b []byte, i int, c byte) int {
+	for i > 0 && b[i-1] == c {
+		i--
+	}
+	return i
+}
+
+// nameStart returns the start of the name that ends at end.
+func nameStart(b []byte, end int) int {
+	low := max(0, end-maxKey)
+	start := end
+	for start > low && chars.IsDotted(b[start-1]) {
+		start--
+	}
+	// a colour before the name
+	if open := bytes.LastIndexByte(b[max(0, start-8):end], '['); open >= 0 {
+		if open += max(0, start-8); chars.Colour(b[open:end]) > start-open {
+			start = open + chars.Colour(b[open:end])
+		}
+	}
+	return start
+}
+
+// isAccount reports whether "<word> pass" is a password, and not a run of a program.
+func isAccount(word []byte) bool {
+	switch strings.ToLower(string(word)) {
+	case "smtp", "db", "ftp", "user", "admin", "root", "mail", "imap", "wifi", "sudo", "database":
+		return true
+	}
+	return false
+}
+
+func isStringType(name []byte) bool {
+	switch string(name) {
+	case "string", "str", "String":
+		return true
+	}
+	return false
+}
+
+// The limits of the examined part of a value, in bytes. A longer literal is text and no secret. Of
+// a longer bare value only the beginning is examined.
+const (
+	maxLiteral = 4096
+	maxBare    = 128
+)
+
+// Judge decides whether v is a secret under a key of this kind.
+func Judge(v []byte, quoted bool, kind Key) bool {
+	if quoted {
+		return len(v) <= maxLiteral && literalSecret(kind, unmarked(v))
+	}
+	v = unmarked(v[:min(len(v), 4*maxBare)]) // room for markers before the rest
+	return bareSecret(kind, v[:min(len(v), maxBare)])
+}

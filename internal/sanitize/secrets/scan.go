@@ -1,0 +1,188 @@
+// Package secrets finds the secrets in one text: tokens of a known form, and values that a name, a
+// command, a header or a kind of file marks as secret. The documentation of package sanitize says
+// what counts as a secret.
+package secrets
+
+import (
+	"encoding/binary"
+	"strings"
+
+	"github.com/gemini-ctx/ctx/internal/sanitize/chars"
+)
+
+// scan is one pass over a text. At each byte it tries only the rules that may find something there:
+// a table gives the rules for the next three bytes, and a switch those for single bytes.
+type scan struct {
+	b     []byte
+	found []Found
+	runs  bareRuns      // unquoted values, each read once
+	past  [numRules]int // by rule: the offset from which it searches again
+	// read holds, by form, the offset up to which it has read, so that a beginning inside a token
+	// costs nothing.
+	read  []int
+	table tableColumns // the Markdown table that the pass is in
+	seen  views        // the other ways in which the text should be read
+	line  int          // start of the current line
+}
+
+// views says in which other ways a text should be read, by what the pass found.
+type views struct {
+	percent bool // an escape such as %3D
+	escaped bool // a Kubernetes Secret with escaped line ends
+	wrapped bool // a line that a terminal may have wrapped
+}
+
+// rules runs every rule over b. The findings have no order and may overlap.
+func rules(found []Found, b []byte) ([]Found, views) {
+	if len(b) < shortestSecret {
+		return found, views{}
+	}
+	s := scan{b: b, found: found, runs: bareRuns{b: b}}
+	s.pass(currentTable())
+	return s.found, s.seen
+}
+
+// shortestSecret is the smallest number of bytes of a text with a secret: pw=abcdef needs a name
+// before it, and x://:p@h has eight.
+const shortestSecret = 7
+
+// pass goes over the text once.
+func (s *scan) pass(t *table) {
+	b := s.b
+	i := 0
+	for ; i+4 <= len(b); i++ {
+		if singles[b[i]] {
+			s.byteAt(i)
+		}
+		word := binary.LittleEndian.Uint32(b[i:])
+		if n := t.heads[hash3(word)]; n != 0 {
+			s.nodesAt(t, n, i, word)
+		}
+	}
+	for ; i < len(b); i++ {
+		if singles[b[i]] {
+			s.byteAt(i)
+		}
+		if i+3 == len(b) {
+			word := uint32(b[i]) | uint32(b[i+1])<<8 | uint32(b[i+2])<<16
+			s.nodesAt(t, t.heads[hash3(word)], i, word)
+		}
+	}
+}
+
+// nodesAt tries a chain of nodes at b[i]; word holds the bytes from b[i] on.
+func (s *scan) nodesAt(t *table, n uint16, i int, word uint32) {
+	for n != 0 {
+		node := &t.nodes[n]
+		if word&node.Mask == node.Word {
+			s.nodeAt(t, int(node.id), i)
+		}
+		n = node.next
+	}
+}
+
+// singles marks the bytes at which a rule is tried whatever follows.
+var singles = [256]bool{'=': true, ':': true, '%': true, '|': true, ',': true, '-': true, '.': true,
+	'<': true, '\n': true}
+
+// byteAt tries the rules for a single byte.
+func (s *scan) byteAt(i int) {
+	switch s.b[i] {
+	case '\n':
+		s.seen.wrapped = s.seen.wrapped || mayWrap(s.b, s.line, i)
+		s.line = i + 1
+	case '=':
+		s.pairAt(i)
+	case '%':
+		s.seen.percent = s.seen.percent || isPercent(s.b, i)
+		s.pairAt(i)
+	case ':':
+		s.pairAt(i)
+		s.pgpassAt(i)
+	case '|':
+		s.rowAt(i)
+		s.facebookAt(i)
+	case ',':
+		s.callAt(i)
+	case '-':
+		s.flagAt(i)
+		s.mailgunAt(i)
+	case '.':
+		s.discordAt(i)
+	case '<':
+		s.elementAt(i)
+	}
+}
+
+// nodeAt tries the rule of a trigger, or a form, at b[i], where the first bytes match.
+func (s *scan) nodeAt(t *table, id, i int) {
+	if id >= len(triggers) {
+		s.formAt(t, id-len(triggers), i)
+		return
+	}
+	r, text := triggers[id].rule, triggers[id].text
+	if i < s.past[r] || len(s.b)-i < len(text) || string(s.b[i:i+len(text)]) != text {
+		return
+	}
+	switch r {
+	case pemRule:
+		s.pemAt(i)
+	case jwtRule:
+		s.jwtAt(i)
+	case encodedJWTRule:
+		s.encodedJWTAt(i)
+	case dsnRule:
+		s.dsnAt(i)
+	case urlRule:
+		s.urlAt(i)
+	case headerRule:
+		s.headerAt(i, text)
+	case cookieRule:
+		s.cookieAt(i, len(text))
+	case isRule:
+		s.isAt(i)
+	case sqlRule:
+		s.sqlAt(i, strings.TrimSuffix(text, " "))
+	case userCommandRule, joinedCommandRule, spacedCommandRule:
+		s.commandAt(i, strings.TrimSuffix(text, " "), r)
+	case vaultRule:
+		s.vaultAt(i)
+	case passRule:
+		s.passAt(i)
+	case netrcRule:
+		s.netrcAt(i)
+	case puttyRule:
+		s.puttyAt(i)
+	case manifestRule:
+		s.manifestAt(i)
+	case sasRule:
+		s.sasAt(i)
+	}
+}
+
+// add notes a secret.
+func (s *scan) add(start, end int, class string) {
+	s.found = append(s.found, Found{class, start, end})
+}
+
+// formAt tries a form whose anchor is at b[i].
+func (s *scan) formAt(t *table, n, i int) {
+	start := i - int(t.before[n])
+	if start < 0 || chars.IsAlnum(s.b[start]) && !chars.StartsToken(s.b, start) {
+		return
+	}
+	if s.read == nil {
+		s.read = make([]int, len(t.forms))
+	}
+	if start < s.read[n] {
+		return
+	}
+	from, to, read, ok := t.forms[n].At(s.b, start)
+	s.read[n] = read
+	if ok && t.forms[n].Digests && namesDigest(s.b[max(0, start-maxKey):start]) {
+		return
+	}
+	if ok && !(t.forms[n].Sure && inMarker(s.b, from, to)) {
+		s.add(from, to, t.forms[n].Class)
+	}
+}

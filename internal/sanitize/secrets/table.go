@@ -1,0 +1,147 @@
+package secrets
+
+import (
+	"fmt"
+	"sync"
+	"sync/atomic"
+
+	"github.com/gemini-ctx/ctx/internal/sanitize/tokens"
+)
+
+// rule identifies a rule, which is tried at its triggers.
+type rule uint8
+
+const (
+	pemRule rule = iota
+	jwtRule
+	encodedJWTRule
+	dsnRule
+	urlRule
+	pairRule
+	flagRule
+	pgpassRule
+	callRule
+	headerRule
+	cookieRule
+	isRule
+	sqlRule
+	userCommandRule
+	joinedCommandRule
+	spacedCommandRule
+	vaultRule
+	passRule
+	netrcRule
+	puttyRule
+	manifestRule
+	sasRule
+	numRules // the number of rules
+)
+
+// trigger is a text of at least three bytes at which a rule is tried.
+type trigger struct {
+	text string
+	rule rule
+}
+
+// triggers lists the texts at which rules are tried. Single bytes are in scan.byteAt.
+var triggers = [...]trigger{
+	{"BEGIN ", pemRule},
+	{"eyJ", jwtRule},
+	{"ZXlK", encodedJWTRule},
+	{"@tcp(", dsnRule}, {"@unix(", dsnRule},
+	{"://", urlRule},
+	{"Bearer", headerRule}, {"bearer", headerRule}, {"BEARER", headerRule}, {"Basic",
+		headerRule}, {"basic", headerRule},
+	{"BASIC", headerRule}, {"Token", headerRule}, {"token", headerRule},
+	{"ookie: ", cookieRule}, {"OOKIE: ", cookieRule},
+	{" is ", isRule},
+	{"PASSWORD ", sqlRule}, {"password ", sqlRule}, {"BY ", sqlRule}, {"by ", sqlRule},
+	{"curl ", userCommandRule}, {"smbclient ", userCommandRule},
+	{"mysql ", joinedCommandRule}, {"mysqldump ", joinedCommandRule},
+	{"mysqladmin ", joinedCommandRule}, {"mariadb ", joinedCommandRule},
+	{"sshpass ", spacedCommandRule}, {"redis-cli ", spacedCommandRule},
+	{"login ", spacedCommandRule}, {"mongosh ", spacedCommandRule},
+	{"mongodump ", spacedCommandRule}, {"ldapsearch ", spacedCommandRule},
+	{"vault login ", vaultRule},
+	{"pass:", passRule},
+	{"login ", netrcRule},
+	{"Private-Lines: ", puttyRule},
+	{"kind: ", manifestRule},
+	{"sig=", sasRule},
+}
+
+// table finds the rules and forms that may begin with three bytes: a hash of the bytes leads to a
+// chain of nodes.
+type table struct {
+	heads  [1 << hashBits]uint16 // by hash: the first node, or 0
+	nodes  []node                // index 0 is unused
+	forms  []tokens.Form         // those of package tokens, then the user's
+	before []uint8               // by form: number of bytes of the token before its anchor
+}
+
+// node is a trigger, or the anchor of a form.
+type node struct {
+	tokens.Beginning
+	next uint16
+	id   uint16 // index of a trigger, or len(triggers) plus that of a form
+}
+
+// hash3 hashes the first three bytes of a text, which are the lower bytes of word.
+func hash3(word uint32) uint32 { return word << 8 * 0x9E3779B1 >> (32 - hashBits) }
+
+const hashBits = 13
+
+// own is the table without the user's patterns. makeOwn makes it when the first text is searched. A
+// sync.OnceValue would be made at the start of every program.
+var (
+	own     *table
+	makeOwn sync.Once
+)
+
+// used is the table with the user's patterns, or nil.
+var used atomic.Pointer[table]
+
+func currentTable() *table {
+	if t := used.Load(); t != nil {
+		return t
+	}
+	makeOwn.Do(func() { own = makeTable(nil) })
+	return own
+}
+
+// UsePatterns is sanitize.UsePatterns.
+func UsePatterns(patterns []string) error {
+	if len(patterns) == 0 {
+		used.Store(nil)
+		return nil
+	}
+	extra := make([]tokens.Form, len(patterns))
+	for i, p := range patterns {
+		if err := tokens.Check(p); err != nil {
+			return fmt.Errorf("pattern %q: %w", p, err)
+		}
+		extra[i] = tokens.Form{Class: "extra", Pattern: p, Sure: true}
+	}
+	used.Store(makeTable(extra))
+	return nil
+}
+
+func makeTable(extra []tokens.Form) *table {
+	t := &table{nodes: make([]node, 1, 2048),
+		forms: append(tokens.Table[:len(tokens.Table):len(tokens.Table)], extra...)}
+	for i := range triggers {
+		t.add(tokens.BeginningOf(triggers[i].text), i)
+	}
+	t.before = make([]uint8, len(t.forms))
+	for i := range t.forms {
+		before := t.forms[i].EachBeginning(func(b tokens.Beginning) { t.add(b, len(triggers)+i) })
+		t.before[i] = uint8(before)
+	}
+	return t
+}
+
+func (t *table) add(b tokens.Beginning, id int) {
+	h := hash3(b.Word)
+	t.nodes = append(t.nodes, node{b, t.heads[h], uint16(id)})
+	t.heads[h] = uint16(len(t.nodes) - 1)
+}

@@ -1,0 +1,300 @@
+package secrets
+
+import (
+	"bytes"
+	"strings"
+
+	"github.com/gemini-ctx/ctx/internal/sanitize/chars"
+)
+
+// literalSecret decides whether a quoted literal, or a JSON string, under a key of this kind is a
+// secret.
+func literalSecret(kind Key, v []byte) bool {
+	switch kind {
+	case authKey:
+		return userAndPassword(v)
+	case headerKey:
+		if scheme, credential, ok := bytes.Cut(v, []byte(" ")); ok {
+			return isCredentialOf(string(scheme), credential, true)
+		}
+	}
+	if standIn(v) || bytes.ContainsAny(v, " \t\r\n") {
+		return false
+	}
+	m := chars.Measure(v)
+	if kind == plainKey {
+		return drawnKey(v, m)
+	}
+	if kind == strongKey {
+		return len(v) >= 5 &&
+			(m.Mixed() || m.Digits >= 6 || m.Symbols > 0 && m.Letters > 0 && len(v) >= 8 || m.Random())
+	}
+	if m.Digits == len(v) {
+		return len(v) >= 16 && !chars.Stencil(v)
+	}
+	if len(v) < 8 || m.IsNumber() || chars.Stencil(v) || pathOfWords(v) || wordsAndNumbers(v) ||
+		KeyOf(v) != NoKey && compound(v, m) {
+		return false
+	}
+	return m.Letters > 0 && (m.Switches >= 3 || m.Digits >= 3) || m.Random()
+}
+
+// bareSecret decides whether an unquoted run is a secret. It may also be code.
+func bareSecret(kind Key, v []byte) bool {
+	if kind == authKey {
+		return userAndPassword(v)
+	}
+	if standIn(v) || code(v) {
+		return false
+	}
+	m := chars.Measure(v)
+	if kind == plainKey {
+		return drawnKey(v, m)
+	}
+	if kind == strongKey {
+		return len(v) >= 6 && !knownWord(v) && !compound(v, m) &&
+			(m.Mixed() || m.Symbols > 0 && m.Letters > 0 && len(v) >= 8 || m.Digits == len(v) || m.Random())
+	}
+	if m.Digits == len(v) {
+		return len(v) >= 16 && !chars.Stencil(v)
+	}
+	if len(v) < 8 || m.IsNumber() || chars.Stencil(v) || pathOfWords(v) || wordsAndNumbers(v) ||
+		compound(v, m) {
+		return false
+	}
+	return m.Letters > 0 && (m.Switches >= 3 || m.Digits >= 4) || m.Random()
+}
+
+// standIn reports whether v stands for a secret instead of being one: it is empty, a mask, a
+// placeholder, a variable, a template, a path or an address.
+func standIn(v []byte) bool {
+	return masked(v) || referring(string(v)) || placeholder(strings.ToLower(string(v)), v)
+}
+
+// masked reports whether v is empty or one repeated character.
+func masked(v []byte) bool {
+	return len(v) == 0 || bytes.Count(v, v[:1]) == len(v)
+}
+
+// referring reports whether v names the place of a secret.
+func referring(v string) bool {
+	switch v[0] {
+	case '<', '{', '$':
+		return true
+	case '/':
+		// base64 also contains slashes
+		return len(v) < 32 || !chars.Only([]byte(v), chars.IsBase64) || !chars.Measure([]byte(v)).Random()
+	case '%':
+		if len(v) > 2 && v[len(v)-1] == '%' {
+			return true
+		}
+	}
+	for _, p := range [...]string{"./", "../", "~/", "env:", "file:", "arn:", "vault:", "process.env",
+		"os.", `\n`, `\u`, `\x`} {
+		if strings.HasPrefix(v, p) {
+			return true
+		}
+	}
+	if len(v) > 2 && v[1] == ':' && (v[2] == '\\' || v[2] == '/') && chars.IsLetter(v[0]) {
+		return true
+	}
+	for _, p := range [...]string{"${", "$(", "{{", "#{", "<%", "://", "%s", "%v", "%q", "%w", "%+",
+		"%["} {
+		if strings.Contains(v, p) {
+			return true
+		}
+	}
+	return isFileName(v) || braced(v)
+}
+
+// braced reports whether v contains a format field: {name}.
+func braced(v string) bool {
+	i := strings.IndexByte(v, '{')
+	j := strings.IndexByte(v, '}')
+	return i >= 0 && j > i &&
+		strings.IndexFunc(v[i+1:j], func(r rune) bool { return r >= 0x80 || !chars.IsDotted(byte(r)) }) < 0
+}
+
+// isFileName reports whether v ends in an extension of files that hold keys and settings.
+func isFileName(v string) bool {
+	i := strings.LastIndexByte(v, '.')
+	if i < 1 {
+		return false
+	}
+	switch v[i+1:] {
+	case "json", "yaml", "yml", "toml", "pem", "key", "crt", "txt", "env", "go", "js", "ts", "tsx",
+		"py", "rs", "md", "html", "sh":
+		return true
+	}
+	return false
+}
+
+// placeholder reports whether v, given also in lower case, asks the reader to insert a secret. A
+// word counts only among words, because long random secrets contain short words.
+func placeholder(lower string, v []byte) bool {
+	for _, p := range [...]string{"changeme", "change_me", "change-me", "xxxx", "****", "....", "####",
+		"redacted", "<"} {
+		if strings.Contains(lower, p) {
+			return true
+		}
+	}
+	for _, p := range [...]string{"your", "example", "placeholder", "dummy", "replace", "insert",
+		"todo"} {
+		if strings.Contains(lower, p) {
+			return !chars.Measure(v).UnlikeWords()
+		}
+	}
+	return false
+}
+
+// knownWord reports whether v is the name of an algorithm or a type that contains a digit and often
+// follows a colon or an equals sign.
+func knownWord(v []byte) bool {
+	switch strings.ToLower(string(v)) {
+	case "sha256", "sha384", "sha512", "sha-256", "sha-512", "sha3-256", "base32", "base64", "argon2",
+		"argon2i",
+		"argon2d", "argon2id", "pbkdf2", "bcrypt2", "scrypt2", "oauth2", "string1", "string2", "utf-16",
+		"uint16",
+		"uint32", "uint64", "float32", "float64", "x25519", "ed25519", "aes128", "aes256", "2fa-totp":
+		return true
+	}
+	return false
+}
+
+// code reports whether an unquoted v is an expression rather than a value.
+func code(v []byte) bool {
+	s := string(v)
+	if strings.IndexByte("([#&|.,:;", s[0]) >= 0 {
+		return true
+	}
+	if strings.IndexByte("*!@%+~?-", s[0]) >= 0 && chars.RunEnd(v, 1, chars.IsDotted) == len(v) &&
+		chars.Measure(v).Digits <= 1 {
+		return true
+	}
+	if strings.Contains(strings.TrimRight(s, "="), "==") { // at the end it is padding
+		return true
+	}
+	for _, p := range [...]string{"::", "()", "&&", "||", "=>", "->", ":=", "(\"", "..."} {
+		if strings.Contains(s, p) {
+			return true
+		}
+	}
+	name := chars.RunEnd(v, 0, func(c byte) bool { return chars.IsWord(c) || c == '.' || c == '!' })
+	return name > 0 && name < len(v) && strings.IndexByte("([{", v[name]) >= 0
+}
+
+// compound reports whether v reads like a name in a program: parts joined by dots, underscores or
+// camel case, or a word that is itself a key, with few digits that stand together. A single word
+// with a digit is no compound, because short passwords look like that. Neither is a run whose case
+// changes more often than in camel case.
+func compound(v []byte, m chars.Counts) bool {
+	if !chars.Only(v, func(c byte) bool { return chars.IsWord(c) || c == '.' }) ||
+		chars.IsDigit(v[0]) || m.UnlikeWords() {
+		return false
+	}
+	joined := bytes.ContainsAny(v, "._") || camel(v)
+	named := KeyOf(v) != NoKey
+	switches, digits := 2, 4
+	switch {
+	case named && joined:
+		switches, digits = 4, 10 // ed25519.Ed25519PrivateKey
+	case bytes.Count(v, []byte("_")) >= 2:
+		digits = 6 // a constant of a numbered protocol
+	}
+	if m.Switches > switches || m.Digits > digits || m.Turns*5 > m.Letters*2 {
+		return false
+	}
+	return joined || named && m.Digits <= 2 && m.Switches <= 1
+}
+
+// camel reports whether a part of v ends where a capital begins the next part.
+func camel(v []byte) bool {
+	for i := 2; i < len(v); i++ {
+		if !chars.IsUpper(v[i-2]) && chars.IsUpper(v[i-1]) && chars.IsLower(v[i]) ||
+			chars.IsLower(v[i-1]) && chars.IsUpper(v[i]) {
+			return true
+		}
+	}
+	return false
+}
+
+// pathOfWords reports whether v consists of words with slashes between them, each with at most a
+// capital at its start and digits at its end.
+func pathOfWords(v []byte) bool {
+	if bytes.IndexByte(v, '/') < 0 || bytes.ContainsAny(v, "+=") {
+		return false
+	}
+	for part := range bytes.SplitSeq(v, []byte("/")) {
+		m := chars.Measure(part)
+		if m.Switches > 1 || m.Digits > 4 || m.Turns > 1 || m.Random() {
+			return false
+		}
+	}
+	return true
+}
+
+// drawnKey reports whether v is surely random: at least 32 hexadecimal digits, or at least 20
+// characters in which letters and digits alternate often.
+func drawnKey(v []byte, m chars.Counts) bool {
+	if !chars.Only(v, func(c byte) bool { return chars.IsBase64(c) || chars.IsURLSafe(c) }) ||
+		chars.Stencil(v) || m.Digits == len(v) {
+		return false
+	}
+	if chars.Only(v, chars.IsHex) {
+		return len(v) >= 32 && m.Mixed()
+	}
+	joints := bytes.Count(v, []byte("-")) + bytes.Count(v, []byte("_"))
+	return len(v) >= 20 && m.Digits >= 3 && m.Switches >= 3 && (m.Turns+m.Switches)*3 >= len(v) &&
+		joints <= 2
+}
+
+// wordsAndNumbers reports whether v consists of words, numbers and versions with punctuation
+// between them, such as the name of a package with its version or of a type in a namespace:
+// jackson-core-2.11.2, ns:TypeName, gpt-4o-2024-05-13.
+func wordsAndNumbers(v []byte) bool {
+	parts, longest := 0, 0
+	for at := 0; at < len(v); {
+		end := chars.RunEnd(v, at, chars.IsAlnum)
+		if end == at {
+			if bytes.IndexByte([]byte("-._:/@"), v[at]) < 0 {
+				return false
+			}
+			at++
+			continue
+		}
+		m := chars.Measure(v[at:end])
+		if !isWordOrNumber(v[at:end], m) {
+			return false
+		}
+		if m.Digits == 0 {
+			longest = max(longest, m.Letters)
+		}
+		parts, at = parts+1, end
+	}
+	return parts >= 2 && longest >= 4
+}
+
+// isWordOrNumber reports whether a part is a word, a short number, a date, or a word with a number
+// such as clm14066 or v2.
+func isWordOrNumber(part []byte, m chars.Counts) bool {
+	switch {
+	case m.Switches > 1, m.Letters >= 4 && m.UnlikeWords(), m.Random():
+		return false
+	case m.Letters == 0:
+		return m.Digits <= 4 || isDate(part)
+	case m.Digits == 0:
+		return true
+	case m.Letters == 3 || m.Letters == 4:
+		return m.Digits <= 5
+	}
+	return m.Letters <= 12 && m.Digits <= 3
+}
+
+// isDate reports whether digits are a date such as 20260304.
+func isDate(digits []byte) bool {
+	if len(digits) != 8 {
+		return false
+	}
+	century := string(digits[:2])
+	return (century == "19" || century == "20") && digits[4] <= '1' && digits[6] <= '3'
+}

@@ -1,0 +1,250 @@
+package secrets
+
+import (
+	"bytes"
+	"slices"
+	"sort"
+
+	"github.com/gemini-ctx/ctx/internal/sanitize/chars"
+)
+
+// view is a text in another way of reading. The byte at offset i of text comes from offset from[i]
+// of the original.
+type view struct {
+	text []byte
+	from []int
+}
+
+// percentEncoded finds secrets in percent-encoded words. Whole URLs are encoded this way when they
+// are parameters of other URLs.
+func percentEncoded(found []Found, b []byte) []Found {
+	for at := 0; ; {
+		i := chars.IndexFrom(b, at, "%")
+		if i < 0 {
+			return found
+		}
+		if !isPercent(b, i) {
+			at = i + 1
+			continue
+		}
+		start := i
+		for start > at && isAuthorityOrPath(b[start-1]) {
+			start--
+		}
+		end := chars.RunEnd(b, i, isAuthorityOrPath)
+		at = end
+		var v view
+		for i := start; i < end; i++ {
+			c, last := b[i], i
+			if isPercent(b, i) {
+				if c, last = unhex(b[i+1])<<4|unhex(b[i+2]), i+2; c == '&' {
+					c = ' ' // an encoded ampersand ends a value as a plain one does
+				}
+			} else if c == '+' {
+				c = ' '
+			}
+			v.text, v.from = append(v.text, c), append(v.from, last)
+			i = last
+		}
+		spans, _ := rules(nil, v.text)
+		for _, s := range spans {
+			first := 0
+			if s.From > 0 {
+				first = v.from[s.From-1] + 1 - start
+			}
+			found = append(found, Found{s.Class, start + first, v.from[s.To-1] + 1})
+		}
+	}
+}
+
+// escapedLines finds, in a literal with escaped line ends, the files that must be read line by
+// line.
+func escapedLines(found []Found, b []byte) []Found {
+	var v view
+	for i := 0; i < len(b); i++ {
+		c := b[i]
+		if at := chars.RunEnd(b, i, func(c byte) bool { return c == '\\' }); at > i && at < len(b) {
+			i, c = at, chars.Unescape(b[at])
+		}
+		v.text, v.from = append(v.text, c), append(v.from, i)
+	}
+	for _, s := range manifests(v.text) {
+		found = append(found, Found{s.Class, v.from[s.From], v.from[s.To-1] + 1})
+	}
+	return found
+}
+
+// manifests finds the data of every Kubernetes Secret in a text.
+func manifests(b []byte) (found []Found) {
+	for at := 0; ; {
+		i := chars.IndexFrom(b, at, "kind: ")
+		if i < 0 {
+			return found
+		}
+		found = manifest(found, b, i)
+		at = i + 1
+	}
+}
+
+func isAuthorityOrPath(c byte) bool {
+	return !chars.IsSpace(c) && !chars.IsQuote(c) && c != '<' && c != '>'
+}
+
+func isPercent(b []byte, i int) bool {
+	return b[i] == '%' && i+2 < len(b) && chars.IsHex(b[i+1]) && chars.IsHex(b[i+2])
+}
+
+func unhex(c byte) byte {
+	if chars.IsDigit(c) {
+		return c - '0'
+	}
+	return c | 0x20 - 'a' + 10
+}
+
+// minWrap is the length of the shortest line that a terminal may have wrapped.
+const minWrap = 60
+
+// wrappedLines finds secrets that continue on the next line because a terminal or a mail program
+// broke the line. found holds the secrets of the single lines.
+func wrappedLines(found []Found, b []byte) []Found {
+	alone := len(found)
+	for start := 0; start < len(b); {
+		end, next, ok := wrap(b, start)
+		if !ok {
+			start = next
+			continue
+		}
+		var j joined
+		for ok {
+			j.add(b, start, end)
+			start = next
+			end, next, ok = wrap(b, start)
+		}
+		j.add(b, start, end)
+		start = next
+		spans, _ := rules(nil, j.text)
+		for _, s := range spans {
+			if j.crosses(s, found[:alone]) {
+				found = j.split(found, s)
+			}
+		}
+	}
+	return found
+}
+
+// joined is several lines read as one.
+type joined struct {
+	text   []byte
+	starts []int // where each line begins in text
+	from   []int // where each line begins in the original
+}
+
+func (j *joined) add(b []byte, start, end int) {
+	j.starts, j.from = append(j.starts, len(j.text)), append(j.from, start)
+	j.text = append(j.text, b[start:end]...)
+}
+
+// before returns the original offset of the byte at an offset of j.text.
+func (j *joined) before(at int) int {
+	n := sort.SearchInts(j.starts, at+1) - 1
+	return j.from[n] + at - j.starts[n]
+}
+
+// wrap returns the end of the line at start, the start of the next line, and whether a word may
+// continue there.
+func wrap(b []byte, start int) (end, next int, ok bool) {
+	nl := bytes.IndexByte(b[start:], '\n')
+	if nl < 0 {
+		return len(b), len(b), false
+	}
+	end, next = start+nl, start+nl+1
+	if !mayWrap(b, start, end) {
+		return end, next, false
+	}
+	if b[end-1] == '\r' {
+		end--
+	}
+	left := end
+	for left > start && end-left < 128 && !chars.IsSpace(b[left-1]) {
+		left--
+	}
+	right := chars.RunEnd(b[:min(len(b), next+128)], next, func(c byte) bool {
+		return !chars.IsSpace(c)
+	})
+	return end, next, end-left+right-next >= 12 && (continues(b[left:end]) || continues(b[next:right]))
+}
+
+// mayWrap reports whether the line b[start:end], with a line feed behind it, is so long that a
+// terminal may have broken it within a word.
+func mayWrap(b []byte, start, end int) bool {
+	if end > start && b[end-1] == '\r' {
+		end--
+	}
+	if end-start < minWrap || chars.IsSpace(b[end-1]) || b[end-1] == markClose {
+		return false
+	}
+	next := chars.RunEnd(b, end, func(c byte) bool { return c == '\r' }) + 1
+	return next < len(b) && !chars.IsSpace(b[next])
+}
+
+// continues reports whether v may be a piece of a random string, and is no plain word.
+func continues(v []byte) bool {
+	m := chars.Measure(v)
+	return m.Digits > 0 || m.Turns >= 2 || m.OneCase >= 24 || m.Length >= 8 && m.UnlikeWords() ||
+		m.Length >= 4 && bytes.IndexByte(v, '=') >= 0
+}
+
+// GoesOn is a stricter form of continues, for text after a secret that is complete without it: the
+// text must be no word, and no word with a number.
+func GoesOn(v []byte) bool {
+	m := chars.Measure(v)
+	return m.Switches >= 2 || m.Digits >= 4 || m.Turns >= 3 || m.Length >= 8 && m.UnlikeWords() ||
+		m.OneCase >= 24 || m.Length >= 4 && bytes.IndexByte(v, '=') >= 0
+}
+
+// split appends the part of a secret in each line, so that a redaction keeps the lines.
+func (j *joined) split(found []Found, s Found) []Found {
+	for n, start := range j.starts {
+		end := len(j.text)
+		if n+1 < len(j.starts) {
+			end = j.starts[n+1]
+		}
+		if from, to := max(s.From, start), min(s.To, end); from < to {
+			found = append(found, Found{s.Class, j.from[n] + from - start, j.from[n] + to - start})
+		}
+	}
+	return found
+}
+
+// crosses reports whether a secret continues behind the first joint in it: it was no secret without
+// the continuation, or the continuation is no word. alone holds the secrets of the single lines.
+func (j *joined) crosses(s Found, alone []Found) bool {
+	for _, joint := range j.starts[1:] {
+		if joint <= s.From && s.From-joint < maxKey &&
+			chars.RunEnd(j.text[:s.From], joint, func(c byte) bool { return !chars.IsSpace(c) }) == s.From {
+			return true // the key continues behind the joint, and its value follows there
+		}
+		if joint <= s.From || joint >= s.To {
+			continue
+		}
+		first := j.before(joint)
+		begins := func(a Found) bool { return a.From == first && !isGeneric(a.Class) }
+		if slices.ContainsFunc(alone, begins) {
+			return false // a separate token begins the next line
+		}
+		if GoesOn(j.text[joint:s.To]) {
+			return true
+		}
+		if isGeneric(s.Class) {
+			return false
+		}
+		last := j.before(joint - 1)
+		for _, a := range alone {
+			if a.From <= last && last < a.To {
+				return false
+			}
+		}
+		return true
+	}
+	return false
+}

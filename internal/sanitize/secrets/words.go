@@ -1,0 +1,104 @@
+package secrets
+
+import (
+	"bytes"
+
+	"github.com/gemini-ctx/ctx/internal/sanitize/chars"
+)
+
+// This file reads values whose name precedes them without a separator of code: in prose (the
+// password is …), in a call ("KEY", "…"), in XML (<key>…</key>) and in SQL (PASSWORD '…').
+
+// isAt reads "the password is hunter2", with " is " at b[i].
+func (s *scan) isAt(i int) {
+	b := s.b
+	kind := keyBefore(b, i)
+	if kind == NoKey {
+		return
+	}
+	if v := valueAfter(&s.runs, i+len(" is ")); v.start < v.end && b[v.start] != '*' &&
+		Judge(b[v.start:v.end], false, kind) {
+		s.add(v.start, v.end, kind.Class())
+	}
+}
+
+// callAt reads ("KEY", "value"), as in Setenv, Set and put, with the comma at b[i].
+func (s *scan) callAt(i int) {
+	b := s.b
+	if i < 3 || !chars.IsQuote(b[i-1]) {
+		return
+	}
+	end := i - 1
+	for end > 0 && b[end-1] == '\\' {
+		end--
+	}
+	name := nameStart(b, end)
+	kind := KeyOf(b[name:end])
+	if kind == NoKey {
+		return
+	}
+	open := name - 1
+	for open > 0 && (chars.IsQuote(b[open]) || b[open] == '\\') {
+		open--
+	}
+	quote := openingQuote(b, blanks(b, i+1))
+	if open < 0 || b[open] != '(' || quote < 0 {
+		return
+	}
+	v := quotedValue(b, quote)
+	if kind == headerKey && bytes.IndexByte(b[v.start:v.end], ' ') >= 0 {
+		return // the rule for headers keeps the scheme
+	}
+	if Judge(b[v.start:v.end], true, kind) {
+		s.add(v.start, v.end, kind.Class())
+	}
+}
+
+// elementAt reads <key>value</key>, and an element with the key in an attribute before its value.
+// The end tag is at b[i]. The value may stand on a separate line.
+func (s *scan) elementAt(i int) {
+	b := s.b
+	if i+1 >= len(b) || b[i+1] != '/' {
+		return
+	}
+	low := max(0, i-4*maxBare)
+	end := i
+	for end > low && chars.IsSpace(b[end-1]) {
+		end--
+	}
+	start := end
+	for start > low && b[start-1] != '>' && b[start-1] != '<' && !chars.IsSpace(b[start-1]) {
+		start--
+	}
+	open := start
+	for open > low && chars.IsSpace(b[open-1]) {
+		open--
+	}
+	if start == end || open < 2 || b[open-1] != '>' {
+		return
+	}
+	name := trimKey(b, open-1)
+	if kind := KeyOf(b[nameStart(b, name):name]); kind != NoKey && Judge(b[start:end], true, kind) {
+		s.add(start, end, kind.Class())
+	}
+}
+
+// sqlAt reads PASSWORD '…' and IDENTIFIED BY '…', with the word at b[i].
+func (s *scan) sqlAt(i int, word string) {
+	b := s.b
+	at := i + len(word)
+	if word == "BY" || word == "by" {
+		before := bytes.TrimRight(b[max(0, i-16):i], " ")
+		if n := len(before) - len("IDENTIFIED"); n < 0 ||
+			!bytes.EqualFold(before[n:], []byte("IDENTIFIED")) {
+			return
+		}
+	}
+	quote := blanks(b, at)
+	if quote == at || !chars.StartsToken(b, i) || quote >= len(b) || b[quote] != '\'' {
+		return
+	}
+	if v := quotedValue(b, quote); Judge(b[v.start:v.end], true, strongKey) {
+		s.add(v.start, v.end, strongKey.Class())
+	}
+}

@@ -1,0 +1,47 @@
+package store
+
+import (
+	"context"
+
+	"github.com/gemini-ctx/ctx/format"
+)
+
+// Room gives a room above its part of each transaction. T is that part, the Tx of the room: it has
+// the methods that write.
+type Room[T any] struct {
+	store *Store
+	begin func(*Tx) T
+}
+
+// NewRoom returns a room over s. begin makes the room's part of a transaction; it runs once for
+// each transaction.
+func NewRoom[T any](s *Store, begin func(*Tx) T) *Room[T] { return &Room[T]{store: s, begin: begin} }
+
+// Begin returns the room's part of a transaction. If it is a Participant, it takes part in the
+// commits from now on.
+func (r *Room[T]) Begin(t *Tx) T {
+	if part, known := t.parts[r]; known {
+		return part.(T)
+	}
+	part := r.begin(t)
+	t.parts[r] = part
+	if p, ok := any(part).(Participant); ok {
+		t.participants = append(t.participants, p)
+	}
+	return part
+}
+
+// Locked runs do under the store's lock, with the room's part of the transaction. do may commit
+// more than once.
+func (r *Room[T]) Locked(ctx context.Context, do func(T) error) error {
+	return r.store.Locked(ctx, func(t *Tx) error { return do(r.Begin(t)) })
+}
+
+// Participant keeps something beside a transaction, such as a cache. It takes part in every commit.
+type Participant interface {
+	// Prepare is called before an operation is recorded.
+	Prepare(op *format.Operation) error
+	// Committed is called after an operation was recorded. decided are the decisions about the
+	// main forest that the operation holds.
+	Committed(decided []format.Decision)
+}

@@ -1,0 +1,84 @@
+package summaries
+
+import (
+	"github.com/gemini-ctx/ctx/forest"
+	"github.com/gemini-ctx/ctx/internal/clusters"
+	"github.com/gemini-ctx/ctx/internal/history"
+)
+
+// Owners tells to which session each cluster belongs: that of its newest member. It reads the
+// header of that member once, as long as number, arrival and count of the cluster stay. The zero
+// value is ready.
+type Owners struct {
+	known map[ownedCluster]string
+}
+
+type ownedCluster struct{ number, arrival, count uint64 }
+
+// of returns the session of a cluster's newest member; "" where damage keeps that from being read,
+// so that these clusters count together.
+func (o *Owners) of(s *history.Reader, st *forest.State, c *forest.Cluster) (string, error) {
+	key := ownedCluster{c.Number, c.Arrival, c.Count()}
+	if name, ok := o.known[key]; ok {
+		return name, nil
+	}
+	name, err := ownerOf(s, st, c)
+	if err != nil && !history.IsDamage(err) {
+		return "", err
+	}
+	if o.known == nil {
+		o.known = map[ownedCluster]string{}
+	}
+	o.known[key] = name
+	return name, nil
+}
+
+func ownerOf(s *history.Reader, st *forest.State, c *forest.Cluster) (string, error) {
+	last, err := st.Slice(c, c.Count()-1, c.Count())
+	if err != nil {
+		return "", err
+	}
+	e, err := s.Header(last[0])
+	if err != nil {
+		return "", err
+	}
+	return e.Session, nil
+}
+
+// surplus is the live clusters of a session, the one first that arrived longest ago, and how many
+// of them are above the limit.
+type surplus struct {
+	Clusters []*forest.Cluster
+	Over     int
+}
+
+// above returns the sessions with more live clusters than forest.max_cold_clusters, by the arrival
+// of their oldest clusters. It reads no entry where all clusters together are no more than that.
+func (o *Owners) above(s *history.Reader, st *forest.State) ([]surplus, error) {
+	live, most := clusters.ByArrival(st), s.Config.Forest.MaxColdClusters
+	if len(live) <= most {
+		return nil, nil
+	}
+	at := map[string]int{}
+	var sessions []surplus
+	for _, c := range live {
+		name, err := o.of(s, st, c)
+		if err != nil {
+			return nil, err
+		}
+		i, ok := at[name]
+		if !ok {
+			i = len(sessions)
+			at[name] = i
+			sessions = append(sessions, surplus{})
+		}
+		sessions[i].Clusters = append(sessions[i].Clusters, c)
+	}
+	var list []surplus
+	for _, of := range sessions {
+		if of.Over = len(of.Clusters) - most; of.Over > 0 {
+			list = append(list, of)
+		}
+	}
+	return list, nil
+}

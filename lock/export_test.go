@@ -1,0 +1,4 @@
+package lock
+
+// ReadOwner is readOwner.
+var ReadOwner = readOwner
