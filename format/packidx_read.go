@@ -11,8 +11,8 @@ import (
 
 // PackIndex looks up objects in a pack index without reading all of it: a look-up by id among a
 // million objects reads about ten pieces, 2 KiB in total. The results are within the limits but not
-// proven by the digest of the index (Check does that), so a caller must check the id of every object
-// that it fetches. A PackIndex may be used by several goroutines if its reader allows it.
+// proven by the digest of the index (Check does that), so a caller must check the id of every
+// object that it fetches. A PackIndex may be used by several goroutines if its reader allows it.
 type PackIndex struct {
 	Pack ID // the pack that the index belongs to
 

@@ -113,8 +113,8 @@ func packageRoom(f *function) string { return f.path }
 // interface leads there.
 func abovePackage(callee, caller *function) bool { return callee.below[caller.path] }
 
-// checkTransactions checks that a transaction exists only under the lock: a type Tx is built only in
-// an argument of store.NewRoom, or by Locked in internal/store.
+// checkTransactions checks that a transaction exists only under the lock: a type Tx is built only
+// in an argument of store.NewRoom, or by Locked in internal/store.
 func (tr *tree) checkTransactions(t *testing.T) {
 	t.Helper()
 	for _, p := range tr.packages {

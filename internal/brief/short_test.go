@@ -71,8 +71,8 @@ func TestShortNeeds(t *testing.T) {
 	}
 }
 
-// TestShortCuts has more than fits: a prompt and a test run keep their beginnings and their ends, and
-// the line of changed files keeps names.
+// TestShortCuts has more than fits: a prompt and a test run keep their beginnings and their ends,
+// and the line of changed files keeps names.
 func TestShortCuts(t *testing.T) {
 	var list []digest.Fact
 	for i := range 40 {

@@ -31,7 +31,8 @@ type Writer struct {
 	clusters *clusters.Writer
 }
 
-// Tx is the part of a transaction that changes conversations. It exists only while the store is locked.
+// Tx is the part of a transaction that changes conversations. It exists only while the store is
+// locked.
 type Tx struct {
 	*Reader
 	store     *store.Tx

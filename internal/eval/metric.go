@@ -23,7 +23,8 @@ type evalCase struct {
 	flat      *fixture.Store // the same conversation in one cluster; nil without questions
 }
 
-// shortened returns renderings of the conversation at a quarter and at a tenth of its size, squeezed.
+// shortened returns renderings of the conversation at a quarter and at a tenth of its size,
+// squeezed.
 func (b *evalCase) shortened() (out [2]string, err error) {
 	for i, ratio := range []int{4, 10} {
 		text, err := b.Text(b.Budget(ratio))

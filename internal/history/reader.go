@@ -65,8 +65,8 @@ type Reader struct {
 	Now    func() time.Time
 	Cache  *cache.Cache
 
-	// Warn is told, in one line, of what went wrong after an operation was recorded and is made good
-	// by the next one. It may be nil.
+	// Warn is told, in one line, of what went wrong after an operation was recorded and is made
+	// good by the next one. It may be nil.
 	Warn func(string)
 
 	onForget []func()
@@ -87,8 +87,8 @@ func NewReader(r *repo.Repo) *Reader {
 	return s
 }
 
-// OnForget has drop called when words are forgotten. Whoever keeps something in memory that was made
-// of the store's words drops it then. It is called before the reader is used.
+// OnForget has drop called when words are forgotten. Whoever keeps something in memory that was
+// made of the store's words drops it then. It is called before the reader is used.
 func (s *Reader) OnForget(drop func()) { s.onForget = append(s.onForget, drop) }
 
 // DropWords drops everything in memory that was made of the store's words.
