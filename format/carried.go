@@ -29,14 +29,18 @@ func withObjects(own []byte, digest ID, objects []Raw) []byte {
 	return p
 }
 
-// splitObjects parts a payload of version 2. whole is false if the operation's own payload does not
-// match its digest.
-func splitObjects(p []byte) (own []byte, digest ID, objects []byte, whole bool) {
+// splitObjects parts a payload of version 2: the operation's own payload, the digest that is given
+// for it, and the objects, which are not nil. Parts that are cut short are empty.
+func splitObjects(p []byte) (own []byte, digest ID, objects []byte) {
 	r := varint.Reader{Rest: p[1:]}
 	own = r.Take(r.Uvarint())
-	given := r.Take(sha256.Size)
-	digest = sha256.Sum256(own)
-	return own, digest, r.Rest, r.Err == nil && ID(given) == digest
+	if given := r.Take(sha256.Size); r.Err == nil {
+		digest = ID(given)
+	}
+	if r.Rest == nil {
+		return own, digest, []byte{}
+	}
+	return own, digest, r.Rest
 }
 
 // SalvageObjects returns the objects that can be told apart in the damaged record at the start of
@@ -45,15 +49,15 @@ func SalvageObjects(b []byte) []Raw {
 	if len(b) <= opFront || b[opFront] != opCarries {
 		return nil
 	}
-	_, _, rest, _ := splitObjects(b[opFront:])
+	_, _, rest := splitObjects(b[opFront:])
 	objects, _ := decodeObjects(rest)
 	return objects
 }
 
 var errNoObjects = errors.New("no objects")
 
-// decodeObjects reads the objects behind an operation. On an error it returns those before the
-// first one without a sound length.
+// decodeObjects reads the objects behind an operation. The error is nil or ErrObjects; with it come
+// the objects before the first one without a sound length.
 func decodeObjects(b []byte) (objects []Raw, err error) {
 	r := varint.Reader{Rest: b}
 	n := r.Count(2) // a length and a byte
@@ -65,15 +69,14 @@ func decodeObjects(b []byte) (objects []Raw, err error) {
 		if r.Err != nil {
 			break
 		}
-		raw, bad := DecodeLoose(loose)
-		if bad != nil {
-			err = bad
-			continue
+		if raw, bad := DecodeLoose(loose); bad != nil {
+			err = ErrObjects
+		} else {
+			objects = append(objects, raw)
 		}
-		objects = append(objects, raw)
 	}
-	if r.Err == nil && len(r.Rest) > 0 {
-		r.Fail(errors.New("bytes after the objects"))
+	if r.Err != nil || len(r.Rest) > 0 {
+		err = ErrObjects
 	}
-	return objects, errors.Join(err, r.Err)
+	return objects, err
 }

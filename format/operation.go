@@ -120,26 +120,33 @@ func (op *Operation) Encode() (record []byte, digest ID, err error) {
 	return binary.BigEndian.AppendUint32(out, uint32(len(p))), digest, nil
 }
 
-// DecodeOperation reads the record at the start of b. n is the length of the record with its frame.
-// The objects share the memory of b; the caller checks each against the id that names it.
+// DecodeOperation reads the record at the start of b and checks all of it. n is the length of the
+// record with its frame. The objects share the memory of b; the caller checks each against the id
+// that names it.
 //
 // If b holds only the beginning of a record, IsShortRecord(err) is true. If err is ErrObjects, the
 // results are valid, and op.Objects has those objects that can be told apart.
 func DecodeOperation(b []byte) (op *Operation, digest ID, n int, err error) {
+	op, digest, n, err = ReadOperation(b)
+	if err == nil && len(op.Objects) > 0 && sha256.Sum256(b[opFront:n-opBack]) != ID(b[n-opBack:n-4]) {
+		err = ErrObjects
+	}
+	return op, digest, n, err
+}
+
+// ReadOperation is DecodeOperation for a reader that checks each object when it uses it: it does
+// not compare the objects with the digest of the record. ErrObjects says that they cannot be told
+// apart.
+func ReadOperation(b []byte) (op *Operation, digest ID, n int, err error) {
 	p, sum, err := unframe(b)
 	if err != nil {
 		return nil, ID{}, 0, err
 	}
-	n = opFront + len(p) + opBack
-	digest = sha256.Sum256(p)
-	damage := digest != sum
 	own, objects := p, []byte(nil)
 	if len(p) > 0 && p[0] == opCarries {
-		var whole bool
-		if own, digest, objects, whole = splitObjects(p); !whole {
-			return nil, ID{}, 0, errDigest
-		}
-	} else if damage {
+		own, sum, objects = splitObjects(p)
+	}
+	if digest = sha256.Sum256(own); digest != sum {
 		return nil, ID{}, 0, errDigest
 	}
 	op, err = decodePayload(own)
@@ -147,14 +154,9 @@ func DecodeOperation(b []byte) (op *Operation, digest ID, n int, err error) {
 		return nil, ID{}, 0, fmt.Errorf("operation: %w", err)
 	}
 	if objects != nil {
-		var rest error
-		op.Objects, rest = decodeObjects(objects)
-		damage = damage || rest != nil
+		op.Objects, err = decodeObjects(objects)
 	}
-	if damage {
-		return op, digest, n, ErrObjects
-	}
-	return op, digest, n, nil
+	return op, digest, opFront + len(p) + opBack, err
 }
 
 var errDigest = errors.New("operation: record does not match its digest")

@@ -25,14 +25,37 @@ const (
 // logged is the objects that the log carries after the checkpoint, and those of the operation that
 // is being made.
 type logged struct {
-	recorded map[format.ID]format.Raw // nil before the log was read
-	sequence []format.ID              // of recorded, oldest first
+	known    bool         // the log was read
+	unsorted []format.Raw // as they were read, oldest first; nil once they are in recorded
+	recorded map[format.ID]format.Raw
+	sequence []format.ID // of recorded, oldest first
 	staged   map[format.ID]format.Raw
 	order    []format.ID // of staged
 	bytes    int         // of staged
 }
 
+// sort computes the ids of the objects that were read. Many commands look none of them up.
+func (l *logged) sort() {
+	if l.unsorted == nil {
+		return
+	}
+	recorded := make(map[format.ID]format.Raw, len(l.unsorted))
+	sequence := make([]format.ID, 0, len(l.unsorted))
+	for _, r := range l.unsorted {
+		id := r.ID()
+		old, known := recorded[id]
+		if !known {
+			sequence = append(sequence, id)
+		}
+		if old.Body == nil {
+			recorded[id] = r
+		}
+	}
+	l.unsorted, l.recorded, l.sequence = nil, recorded, sequence
+}
+
 func (l *logged) get(id format.ID) (format.Raw, bool) {
+	l.sort()
 	if r, ok := l.recorded[id]; ok {
 		return r, true
 	}
@@ -44,21 +67,10 @@ func (l *logged) get(id format.ID) (format.Raw, bool) {
 // it must not change raws afterwards. A copy in the log that is not sound is of no use to a reader
 // and counts as missing.
 func (s *Store) SetLogged(raws []format.Raw) {
-	recorded := make(map[format.ID]format.Raw, len(raws))
-	sequence := make([]format.ID, 0, len(raws))
-	for _, r := range raws {
-		id := r.ID()
-		old, known := recorded[id]
-		if !known {
-			sequence = append(sequence, id)
-		}
-		if old.Body == nil {
-			recorded[id] = r
-		}
-	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.logged.recorded, s.logged.sequence = recorded, sequence
+	l := &s.logged
+	l.known, l.unsorted, l.recorded, l.sequence = true, raws, nil, nil
 }
 
 // Stage checks objects as Put does and keeps them for the record of the operation that is being
@@ -121,6 +133,7 @@ func (s *Store) EndStage(recorded bool) {
 	defer s.mu.Unlock()
 	l := &s.logged
 	if recorded {
+		l.sort()
 		all := make(map[format.ID]format.Raw, len(l.recorded)+len(l.staged))
 		for id, r := range l.recorded {
 			all[id] = r
@@ -141,6 +154,7 @@ func (s *Store) RefreshLog() error { return s.readLog() }
 func (s *Store) Logged() []format.ID {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.logged.sort()
 	return slices.Clone(s.logged.sequence)
 }
 
@@ -259,7 +273,7 @@ func (s *Store) sealed(ids []format.ID, raws []format.Raw) (good []format.Raw, e
 func (s *Store) knowsLog() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.logged.recorded != nil
+	return s.logged.known
 }
 
 func (s *Store) inLog(id format.ID) (format.Raw, bool) {

@@ -21,7 +21,9 @@ type Record struct {
 	Segment uint64
 	Offset  int64 // the byte at which the record starts
 	Size    int
-	Damaged bool // some of the objects that the record carries are damaged; the operation is whole
+	// Damaged is true if objects that the record carries are damaged; the operation is whole. Read
+	// finds only some of this damage, CheckCarried all of it.
+	Damaged bool
 }
 
 // OperationSize returns about the number of bytes of the record without the objects that it
@@ -61,7 +63,7 @@ func (db *DB) scanSegment(at *cursor) (*scan, error) {
 	out := &scan{end: start}
 	for int(out.end-start) < len(b) {
 		rest := b[out.end-start:]
-		op, digest, n, err := format.DecodeOperation(rest)
+		op, digest, n, err := decodeNext(rest)
 		damaged := errors.Is(err, format.ErrObjects) && !isTorn(rest, out.end, err)
 		if err != nil && !damaged {
 			if isTorn(rest, out.end, err) {
@@ -181,9 +183,20 @@ func (db *DB) headFits(b []byte) bool {
 // decode reads the record at the start of b. Damage to the objects that it carries is no error: the
 // operation is whole, and a look-up checks each object by its id.
 func decode(b []byte) (op *format.Operation, digest format.ID, n int, err error) {
-	op, digest, n, err = format.DecodeOperation(b)
+	op, digest, n, err = format.ReadOperation(b)
 	if errors.Is(err, format.ErrObjects) {
 		err = nil
+	}
+	return op, digest, n, err
+}
+
+// decodeNext reads the record at the start of rest, which goes on to the end of the segment. Only a
+// record that ends there can be torn, so only then are its objects compared with its digest. Every
+// look-up checks the object that it finds.
+func decodeNext(rest []byte) (op *format.Operation, digest format.ID, n int, err error) {
+	op, digest, n, err = format.ReadOperation(rest)
+	if err == nil && n == len(rest) && len(op.Objects) > 0 {
+		return format.DecodeOperation(rest)
 	}
 	return op, digest, n, err
 }

@@ -222,7 +222,7 @@ func (db *DB) follow(at cursor, last uint64, heads map[uint64]uint64) (end curso
 		torn := false
 		for int(at.offset) < len(b) {
 			rest := b[at.offset:]
-			op, digest, n, err := format.DecodeOperation(rest)
+			op, digest, n, err := decodeNext(rest)
 			if errors.Is(err, format.ErrObjects) && !isTorn(rest, at.offset, err) {
 				err = nil
 			}

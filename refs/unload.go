@@ -3,6 +3,7 @@ package refs
 import (
 	"fmt"
 
+	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/durable"
 	"github.com/gemini-ctx/ctx/lock"
 )
@@ -18,6 +19,9 @@ func (db *DB) Unload(held *lock.Held, v *View, damaged bool) (*View, error) {
 	if err := db.mustHold(held); err != nil {
 		return nil, err
 	}
+	if err := db.CheckCarried(v); err != nil {
+		return nil, err
+	}
 	for n := v.start.segment; n <= v.end.segment; n++ {
 		bare, err := db.withoutObjects(n, v.Since, damaged)
 		if err == nil && bare != nil {
@@ -30,7 +34,37 @@ func (db *DB) Unload(held *lock.Held, v *View, damaged bool) (*View, error) {
 			return nil, fmt.Errorf("cannot write the log without its objects: %w", err)
 		}
 	}
-	return db.Read()
+	next, err := db.Read()
+	if err != nil {
+		return nil, err
+	}
+	return next, db.CheckCarried(next)
+}
+
+// CheckCarried compares the objects that the log carries with the digests of their records, and
+// sets Damaged for each record of v.Since that does not fit.
+func (db *DB) CheckCarried(v *View) error {
+	var b []byte
+	in := uint64(0) // the segment that b holds
+	for i := range v.Since {
+		r := &v.Since[i]
+		if len(r.Op.Objects) == 0 {
+			continue
+		}
+		if in != r.Segment {
+			var err error
+			if b, err = db.bytesOf(r.Segment); err != nil {
+				return err
+			}
+			in = r.Segment
+		}
+		if r.Offset >= int64(len(b)) {
+			return fmt.Errorf("%q has become shorter", db.segmentPath(r.Segment))
+		}
+		_, _, _, err := format.DecodeOperation(b[r.Offset:])
+		r.Damaged = err != nil
+	}
+	return nil
 }
 
 // withoutObjects returns the bytes of segment n without the objects that the given records carry.

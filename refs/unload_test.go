@@ -89,6 +89,7 @@ func TestDamagedObjectsOfARecord(t *testing.T) {
 	b[bytes.Index(b, []byte("900 900"))] ^= 1
 	s.must(os.WriteFile(s.log(), b, 0o600))
 	v := s.read()
+	s.must(s.db.CheckCarried(v))
 	if v.Number != 2 || !v.Since[0].Damaged || v.Since[1].Damaged || len(v.Carried()) != 3 {
 		t.Errorf("%d operations, %d objects", v.Number, len(v.Carried()))
 	}

@@ -22,6 +22,9 @@ func (f *checker) checkLog() {
 		if view.Torn > 0 {
 			f.note("a torn tail of %d bytes; the next writer puts it aside", view.Torn)
 		}
+		if err := f.s.Refs.CheckCarried(view); err != nil {
+			f.logFault(err)
+		}
 		for _, r := range view.Since {
 			if r.Damaged {
 				f.fault("log", fmt.Sprintf("operation %d", r.Op.Number), filepath.Join(f.s.Dir, "refs", fmt.Sprintf("log-%d", r.Segment)), "objects that its record carries are damaged")

@@ -16,6 +16,9 @@ func (r *repairer) mendLogged() error {
 	if err != nil {
 		return err
 	}
+	if err := r.s.Refs.CheckCarried(view); err != nil {
+		return err
+	}
 	damaged := 0
 	for _, rec := range view.Since {
 		if rec.Damaged {
