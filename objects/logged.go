@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"github.com/gemini-ctx/ctx/format"
-	"github.com/gemini-ctx/ctx/lock"
 )
 
 // A small operation carries its new objects in its record of the log, so that one write and one
@@ -211,62 +210,6 @@ func (s *Store) CheckLogged(id format.ID) error {
 		return &CorruptError{ID: id, Path: s.logPath(), Why: err.Error()}
 	}
 	return nil
-}
-
-// PackLogged writes the objects that the log carries into a pack, except those that are in a pack
-// already and copies that are not sound. They last when it returns. The caller holds the lock of
-// the store and has read the log under it; it may then write the log without them.
-func (s *Store) PackLogged(held *lock.Held) error {
-	if err := s.holds(held); err != nil {
-		return err
-	}
-	list, err := s.relist()
-	if err != nil {
-		return err
-	}
-	var ids []format.ID
-	var raws []format.Raw
-	for _, id := range s.Logged() {
-		there, err := s.packedWhole(id, list)
-		if err != nil {
-			return err
-		}
-		if r, ok := s.inLog(id); ok && !there {
-			ids, raws = append(ids, id), append(raws, r)
-		}
-	}
-	if raws, err = s.sealed(ids, raws); err != nil || len(raws) == 0 {
-		return err
-	}
-	_, err = s.writePack(func(w *packWriter) error {
-		for _, r := range raws {
-			if err := w.add(r.ID(), r); err != nil {
-				return err
-			}
-		}
-		return nil
-	}, Fast)
-	return err
-}
-
-// sealed returns those objects that may be stored: without the bodies that were forgotten, and
-// without copies that are not sound, of which fsck tells.
-func (s *Store) sealed(ids []format.ID, raws []format.Raw) (good []format.Raw, err error) {
-	for i, r := range raws {
-		if _, err := sound(ids[i], r); err != nil {
-			continue
-		}
-		_, err := s.admit(r)
-		var gone *GoneError
-		switch {
-		case errors.As(err, &gone):
-			r.Body = nil
-		case err != nil:
-			return nil, err
-		}
-		good = append(good, r)
-	}
-	return good, nil
 }
 
 // knowsLog reports whether SetLogged was called.

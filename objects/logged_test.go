@@ -2,6 +2,7 @@ package objects_test
 
 import (
 	"errors"
+	"os"
 	"testing"
 
 	"github.com/gemini-ctx/ctx/format"
@@ -115,5 +116,77 @@ func TestLogged(t *testing.T) {
 	var corrupt *objects.CorruptError
 	if err := s.CheckLogged(one.ID()); !errors.As(err, &corrupt) {
 		t.Errorf("a damaged copy: %v", err)
+	}
+}
+
+// Checkpoints do not leave more and more packs: many small ones become one, and nothing is lost.
+func TestPackLoggedMerges(t *testing.T) {
+	s, root := newStore(t, nil)
+	held := hold(t, root)
+	var all []format.Raw
+	most := 0
+	for i := range 40 {
+		raws := []format.Raw{object(2*i, "hello"), object(2*i+1, "you")}
+		all = append(all, raws...)
+		s.SetLogged(raws)
+		if err := s.PackLogged(held); err != nil {
+			t.Fatal(err)
+		}
+		s.SetLogged(nil)
+		packs, err := s.Packs()
+		if err != nil {
+			t.Fatal(err)
+		}
+		most = max(most, len(packs))
+	}
+	if most > 16 {
+		t.Errorf("%d packs", most)
+	}
+	for _, r := range all {
+		same(t, open(t, root, nil), r)
+	}
+}
+
+// A damaged pack is not merged, and keeps no other from it.
+func TestPackLoggedLeavesDamage(t *testing.T) {
+	s, root := newStore(t, nil)
+	held := hold(t, root)
+	var all []format.Raw
+	for i := range 16 {
+		r := object(i, "hello")
+		all = append(all, r)
+		pack(t, s, r)
+	}
+	first, err := s.Packs()
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := os.ReadFile(first[3].Path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b[len(b)/2] ^= 1
+	if err := errors.Join(os.Chmod(first[3].Path, 0o600), os.WriteFile(first[3].Path, b, 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	s = open(t, root, nil)
+	last := object(99, "last")
+	s.SetLogged([]format.Raw{last})
+	if err := s.PackLogged(held); err != nil {
+		t.Fatal(err)
+	}
+	packs, err := s.Packs()
+	if err != nil || len(packs) != 2 {
+		t.Fatalf("%d packs, %v", len(packs), err)
+	}
+	found := 0
+	s.SetLogged(nil)
+	for _, r := range append(all, last) {
+		if got, err := s.Get(r.ID()); err == nil && string(got.Body) == string(r.Body) {
+			found++
+		}
+	}
+	if found != 16 {
+		t.Errorf("%d of 17 objects are whole, want all but one", found)
 	}
 }

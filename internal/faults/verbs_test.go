@@ -32,6 +32,7 @@ import (
 	"github.com/gemini-ctx/ctx/internal/maintenance/storedir"
 	"github.com/gemini-ctx/ctx/internal/repo"
 	"github.com/gemini-ctx/ctx/internal/session"
+	"github.com/gemini-ctx/ctx/internal/store"
 	"github.com/gemini-ctx/ctx/internal/summaries"
 	"github.com/gemini-ctx/ctx/internal/summarizer"
 	"github.com/gemini-ctx/ctx/internal/view"
@@ -223,6 +224,12 @@ func verbs() []verb {
 		})},
 		{name: "append that ends in a checkpoint", carried: true, prep: on(fillLog), do: on(func(s *session.Store) error {
 			return say(s, "talk", main, "user", "the last before the checkpoint")
+		})},
+		{name: "append that merges packs", prep: on(manyPacks), do: on(func(s *session.Store) error {
+			if err := say(s, "talk", main, "user", "the last before the merge"); err != nil {
+				return err
+			}
+			return s.Store.Locked(bg, func(t *store.Tx) error { return t.UnloadLog() })
 		})},
 		{name: "forget by a text", loose: true, do: on(func(s *session.Store) error {
 			_, err := forget.Run(bg, s, forget.Options{Text: "lexer"})
@@ -519,6 +526,19 @@ func fillLog(s *session.Store) error {
 			return err
 		}
 	}
+}
+
+// manyPacks leaves so many small packs that the next one takes them in.
+func manyPacks(s *session.Store) error {
+	for range 16 {
+		if err := say(s, "filler", main, "user", "fill"); err != nil {
+			return err
+		}
+		if err := s.Store.Locked(bg, func(t *store.Tx) error { return t.UnloadLog() }); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // bundleAway replaces a store by a bundle of it.
