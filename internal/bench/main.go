@@ -49,7 +49,7 @@ func run(o options, out *os.File) (err error) {
 	b := &bench{options: o, dir: dir}
 	if b.options.ctx == "" {
 		b.options.ctx = filepath.Join(dir, "ctx")
-		if err := b.build(b.options.ctx, "./cmd/ctx"); err != nil {
+		if err := b.build(b.options.ctx, "github.com/gemini-ctx/ctx/cmd/ctx"); err != nil {
 			return err
 		}
 	}

@@ -154,7 +154,7 @@ func (b *bench) syncs(dir string) error {
 	}
 	trace := filepath.Join(b.dir, "trace")
 	var counts []int
-	for i := range 60 {
+	for i := range b.rounds + 20 {
 		if _, err := b.run(dir, strings.NewReader(words(i, 1000)), "strace", "-f", "-qq", "-o", trace, "-e", "trace=fsync,fdatasync", b.ctx, "append", "-s", "talk", "--role", "user"); err != nil {
 			return err
 		}
@@ -169,7 +169,7 @@ func (b *bench) syncs(dir string) error {
 	for _, n := range counts {
 		sum += n
 	}
-	b.add("syncs of an append, median and mean of 60", fmt.Sprintf("%d, %.2f", counts[len(counts)/2], float64(sum)/float64(len(counts))), "", 0, 0)
+	b.add(fmt.Sprintf("syncs of an append, median and mean of %d", len(counts)), fmt.Sprintf("%d, %.2f", counts[len(counts)/2], float64(sum)/float64(len(counts))), "", 0, 0)
 	return nil
 }
 
