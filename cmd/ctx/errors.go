@@ -13,8 +13,8 @@ import (
 	"github.com/gemini-ctx/ctx/internal/history"
 )
 
-// The exit codes under short names. Scripts rely on them. clierr decides which error ends with which
-// code.
+// The exit codes under short names. Scripts rely on them. clierr decides which error ends with
+// which code.
 const (
 	exitDone        = clierr.Done
 	exitFailed      = clierr.Failed
