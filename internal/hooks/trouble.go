@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"strings"
 	"time"
@@ -42,7 +43,11 @@ func LogTrouble(fsys *durable.FS, dir string, t Trouble) {
 	if err != nil {
 		return
 	}
-	_ = fsys.AppendNoSync(TroubleLog(dir), append(b, '\n'), maxTroubleLog)
+	path := TroubleLog(dir)
+	err = fsys.AppendNoSync(path, append(b, '\n'), maxTroubleLog)
+	if errors.Is(err, fs.ErrNotExist) && os.Mkdir(filepath.Dir(path), 0o700) == nil {
+		_ = fsys.AppendNoSync(path, append(b, '\n'), maxTroubleLog)
+	}
 }
 
 // tame removes secrets from a text from outside, shortens it to most bytes and makes it one line.

@@ -122,7 +122,8 @@ func create(env Env, project string) (f format.StoreFormat, created bool, err er
 	return f, err == nil, err
 }
 
-// finish creates the missing parts of a store, the format file last. The caller holds the lock.
+// finish creates the missing parts of a store, the format file last. The caller holds the lock. The
+// directories for forgotten bodies, caches and logs are made when something is written there.
 func finish(env Env, project string) (format.StoreFormat, error) {
 	dir := storeIn(project)
 	none := format.StoreFormat{}
@@ -132,11 +133,6 @@ func finish(env Env, project string) (format.StoreFormat, error) {
 	}
 	if err := writeFiles(env, dir, fresh); err != nil {
 		return none, err
-	}
-	for _, name := range folders() {
-		if err := mkdir(env.FS, filepath.Join(dir, name)); err != nil {
-			return none, fmt.Errorf("cannot make a store: %w", err)
-		}
 	}
 	if err := objects.Init(dir, env.FS); err != nil {
 		return none, err

@@ -25,9 +25,6 @@ const (
 // of the agent's searches and its list of files, without a change to any file of the user.
 const ignoreAll = "*\n"
 
-// folders returns the directories of a store that no other package creates.
-func folders() []string { return []string{objects.AbsentDir, "cache", "log", "tmp"} }
-
 // parts returns names that tell half a store from a directory that only has the name of a store.
 // Only Init creates them.
 func parts() []string { return []string{keyName, objects.Dir, "refs"} }

@@ -411,7 +411,7 @@ func leave(dir string) error {
 	line := `{"v":1,"time":"2026-03-05T09:00:00Z","agent":"gemini-cli","event":"AfterAgent","session":"work","problem":"locked"}` + "\n"
 	for name, text := range map[string]string{"log/hook": line, "log/hook.1": line, "tmp/unfinished": "half", "cache/hook-gemini-cli": "{}\n", "cache/cursor-" + strings.Repeat("a", 24): "{}\n"} {
 		path := filepath.Join(dir, filepath.FromSlash(name))
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte(text), 0o600)); err != nil {
 			return err
 		}
 		if err := os.Chtimes(path, Start, Start); err != nil {

@@ -93,12 +93,10 @@ func oblivious(t testing.TB) (dir string, named format.ID) {
 	}
 	told(t, s, "the bench "+allWord+" still")
 	storetest.Must[[]recall.Hit](t)(s.Recall.Search(storetest.View(t, s), recall.SearchQuery{Text: allWord, Limit: 5}))
-	if err := os.WriteFile(filepath.Join(s.Dir, "log", "hook"), []byte(`{"problem":"no such `+allWord+`"}`+"\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	for _, name := range []string{"tmp/left", "objects/pack/.tmp-1", "objects/ab/.tmp-2"} {
+	for _, name := range []string{"log/hook", "tmp/left", "objects/pack/.tmp-1", "objects/ab/.tmp-2"} {
 		path := filepath.Join(s.Dir, filepath.FromSlash(name))
-		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte(allWord), 0o600)); err != nil {
+		line := []byte(`{"problem":"no such ` + allWord + `"}` + "\n")
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, line, 0o600)); err != nil {
 			t.Fatal(err)
 		}
 	}

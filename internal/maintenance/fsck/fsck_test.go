@@ -3,6 +3,7 @@ package fsck_test
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -229,7 +230,7 @@ func TestFsckNotes(t *testing.T) {
 		t.Fatal(err)
 	}
 	temp := filepath.Join(s.Dir, "tmp", "x")
-	if err := os.WriteFile(temp, nil, 0o600); err != nil {
+	if err := errors.Join(os.MkdirAll(filepath.Dir(temp), 0o700), os.WriteFile(temp, nil, 0o600)); err != nil {
 		t.Fatal(err)
 	}
 	if err := os.Chtimes(temp, storetest.Start.Add(-kit.Day), storetest.Start.Add(-kit.Day)); err != nil {
