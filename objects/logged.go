@@ -25,7 +25,7 @@ const (
 // is being made.
 type logged struct {
 	known    bool         // the log was read
-	unsorted []format.Raw // as they were read, oldest first; nil once they are in recorded
+	read     []format.Raw // the objects that were read, oldest first; nil once they are in recorded
 	recorded map[format.ID]format.Raw
 	sequence []format.ID // of recorded, oldest first
 	staged   map[format.ID]format.Raw
@@ -33,14 +33,14 @@ type logged struct {
 	bytes    int         // of staged
 }
 
-// sort computes the ids of the objects that were read. Many commands look none of them up.
-func (l *logged) sort() {
-	if l.unsorted == nil {
+// index computes the ids of the objects that were read. Many commands look none of them up.
+func (l *logged) index() {
+	if l.read == nil {
 		return
 	}
-	recorded := make(map[format.ID]format.Raw, len(l.unsorted))
-	sequence := make([]format.ID, 0, len(l.unsorted))
-	for _, r := range l.unsorted {
+	recorded := make(map[format.ID]format.Raw, len(l.read))
+	sequence := make([]format.ID, 0, len(l.read))
+	for _, r := range l.read {
 		id := r.ID()
 		old, known := recorded[id]
 		if !known {
@@ -50,11 +50,11 @@ func (l *logged) sort() {
 			recorded[id] = r
 		}
 	}
-	l.unsorted, l.recorded, l.sequence = nil, recorded, sequence
+	l.read, l.recorded, l.sequence = nil, recorded, sequence
 }
 
 func (l *logged) get(id format.ID) (format.Raw, bool) {
-	l.sort()
+	l.index()
 	if r, ok := l.recorded[id]; ok {
 		return r, true
 	}
@@ -69,7 +69,7 @@ func (s *Store) SetLogged(raws []format.Raw) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	l := &s.logged
-	l.known, l.unsorted, l.recorded, l.sequence = true, raws, nil, nil
+	l.known, l.read, l.recorded, l.sequence = true, raws, nil, nil
 }
 
 // Stage checks objects as Put does and keeps them for the record of the operation that is being
@@ -101,8 +101,10 @@ func (s *Store) Stage(raws ...format.Raw) (ok bool, err error) {
 		return false, nil
 	}
 	for i, r := range raws {
-		if _, known := l.get(ids[i]); known {
-			continue
+		if old, known := l.get(ids[i]); known {
+			if whole, err := sound(ids[i], old); err == nil && (whole || r.Body == nil) {
+				continue
+			}
 		}
 		if l.staged == nil {
 			l.staged = map[format.ID]format.Raw{}
@@ -132,7 +134,7 @@ func (s *Store) EndStage(recorded bool) {
 	defer s.mu.Unlock()
 	l := &s.logged
 	if recorded {
-		l.sort()
+		l.index()
 		all := make(map[format.ID]format.Raw, len(l.recorded)+len(l.staged))
 		for id, r := range l.recorded {
 			all[id] = r
@@ -153,7 +155,7 @@ func (s *Store) RefreshLog() error { return s.readLog() }
 func (s *Store) Logged() []format.ID {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.logged.sort()
+	s.logged.index()
 	return slices.Clone(s.logged.sequence)
 }
 

@@ -117,6 +117,9 @@ func TestLogged(t *testing.T) {
 	if err := s.CheckLogged(one.ID()); !errors.As(err, &corrupt) {
 		t.Errorf("a damaged copy: %v", err)
 	}
+	if !stage(t, s, one) || len(s.Staged()) != 1 {
+		t.Error("an object whose copy in the log is damaged was not staged")
+	}
 }
 
 // Checkpoints do not leave more and more packs: many small ones become one, and nothing is lost.
