@@ -54,11 +54,11 @@ func (l *logged) index() {
 }
 
 func (l *logged) get(id format.ID) (format.Raw, bool) {
-	l.index()
-	if r, ok := l.recorded[id]; ok {
+	if r, ok := l.staged[id]; ok {
 		return r, true
 	}
-	r, ok := l.staged[id]
+	l.index()
+	r, ok := l.recorded[id]
 	return r, ok
 }
 
@@ -102,6 +102,7 @@ func (s *Store) Stage(raws ...format.Raw) (ok bool, err error) {
 	}
 	for i, r := range raws {
 		if old, known := l.get(ids[i]); known {
+			// A damaged copy in the log does not count.
 			if whole, err := sound(ids[i], old); err == nil && (whole || r.Body == nil) {
 				continue
 			}

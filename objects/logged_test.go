@@ -120,6 +120,7 @@ func TestLogged(t *testing.T) {
 	if !stage(t, s, one) || len(s.Staged()) != 1 {
 		t.Error("an object whose copy in the log is damaged was not staged")
 	}
+	same(t, s, one)
 }
 
 // Checkpoints do not leave more and more packs: many small ones become one, and nothing is lost.
