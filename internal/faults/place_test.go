@@ -2,6 +2,8 @@ package faults
 
 import (
 	"bytes"
+	"errors"
+	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
@@ -111,8 +113,19 @@ func (p *place) change(m image) error {
 		}
 		p.holds, p.stale = image{}, map[string]bool{}
 	}
-	// Remove files first, deepest first.
+	// Remove files first, deepest first. A reader may have written a cache, which nobody tells of.
 	going := map[string]bool{}
+	for path := range p.holds {
+		if filepath.Base(path) == "cache" {
+			list, err := os.ReadDir(filepath.Join(p.root, filepath.FromSlash(path)))
+			if err != nil && !errors.Is(err, fs.ErrNotExist) {
+				return err
+			}
+			for _, f := range list {
+				going[path+"/"+f.Name()] = true
+			}
+		}
+	}
 	for path := range p.holds {
 		if now, ok := m[path]; !ok || now.dir != p.holds[path].dir {
 			going[path] = true
