@@ -169,8 +169,8 @@ func (f *File) cacheName() string {
 	return cache.ImportName(strings.Join([]string{f.Path, f.Agent, f.As}, "\x00"))
 }
 
-// Imported takes note of a transcript that was imported. same says that it is the file f, and was so
-// while it was read.
+// Imported takes note of a transcript that was imported. same says that it is the file f, and was
+// so while it was read.
 func (r *Imports) Imported(f File, done *ImportedTranscript, same bool) {
 	// An earlier file of the same session may have to be read again.
 	r.pending = slices.DeleteFunc(r.pending, func(p *remembered) bool {
