@@ -67,6 +67,11 @@ func importFiles(a *app, files []string, one func(*session.Store, string) (impor
 	if err != nil {
 		return err
 	}
+	if l != nil {
+		if l.run, err = s.Exchange.BeginImports(build()); err != nil {
+			return err
+		}
+	}
 	var sessions, own []string
 	skipped, added, known := 0, 0, 0
 	failed, err := a.eachFile(files, func(file string) error {
@@ -105,6 +110,9 @@ func importFiles(a *app, files []string, one func(*session.Store, string) (impor
 		if _, err := s.Conversation.GraduateAndAdopt(a.c, name, history.MainBranch); err != nil {
 			return err
 		}
+	}
+	if l != nil {
+		l.run.Remember()
 	}
 	if len(sessions) > 0 {
 		a.tidy(s)

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"time"
+
 	"github.com/spf13/cobra"
 
 	"github.com/gemini-ctx/ctx/internal/agent/catalog"
@@ -45,6 +47,7 @@ records that it cannot use. docs/agents/`+f.Name+`.md lists what it keeps.`+f.Ab
 type linker struct {
 	children []exchange.Child
 	newest   bool // if HEAD names no session, make it name the newest one
+	run      *exchange.Imports
 }
 
 func (l *linker) link(a *app, s *session.Store) error {
@@ -59,15 +62,10 @@ func (l *linker) link(a *app, s *session.Store) error {
 }
 
 func importTranscript(a *app, s *session.Store, f *catalog.Agent, named, file string, l *linker) (importedFile, error) {
-	source, closeInput, err := a.openImport(file)
-	if err != nil {
-		return importedFile{}, err
-	}
-	defer closeInput()
-	done, err := s.Exchange.ImportTranscript(a.c, a.transcript(f, file, source), named)
+	done, err := l.read(a, s, f, named, file)
 	out := importedFile{session: done.Session, more: done.Changed, skipped: total(done.Stats.Skipped), new: done.Messages, known: done.Known}
 	l.children = append(l.children, done.Children...)
-	if err := importError(a.c, source, file, err); err != nil {
+	if err != nil {
 		return out, err
 	}
 	if done.Messages+done.Notes+done.Known+done.Amended == 0 && out.skipped == 0 {
@@ -81,4 +79,24 @@ func importTranscript(a *app, s *session.Store, f *catalog.Agent, named, file st
 		d.Agent, d.Changed, d.Returned, d.Kept = f.Name, &changed, &done.Returned, done.Stats.Kept
 	}
 	return out, d.print(a, done.Stats.Unknown, "a message that is not there: everything before left", "records")
+}
+
+// read imports a transcript. It does not read a file that brings nothing new.
+func (l *linker) read(a *app, s *session.Store, f *catalog.Agent, named, file string) (exchange.ImportedTranscript, error) {
+	began := time.Now()
+	before, onDisk := a.transcriptFile(f, file, named)
+	if onDisk && a.c.Err() == nil {
+		if done, ok := l.run.Unchanged(before); ok {
+			return done, nil
+		}
+	}
+	source, closeInput, err := a.openImport(file)
+	if err != nil {
+		return exchange.ImportedTranscript{}, err
+	}
+	defer closeInput()
+	done, err := s.Exchange.ImportTranscript(a.c, a.transcript(f, file, source), named)
+	after, _ := a.transcriptFile(f, file, named)
+	l.run.Imported(before, &done, err == nil && onDisk && before == after && settled(before, began))
+	return done, importError(a.c, source, file, err)
 }

@@ -118,6 +118,7 @@ func TestScripts(t *testing.T) {
 			"exits":   cmdExits,
 			"setid":   cmdSetid,
 			"bytes":   cmdBytes,
+			"age":     cmdAge,
 			"flip":    cmdFlip,
 			"cut":     cmdCut,
 			"fill":    cmdFill,
@@ -168,6 +169,13 @@ func cmdBytes(ts *testscript.TestScript, neg bool, args []string) {
 	text, err := strconv.Unquote(`"` + args[1] + `"`)
 	ts.Check(err)
 	ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(text), 0o600))
+}
+
+// cmdAge is `age FILE DAYS`: the file was changed that many days ago, counted from a fixed day.
+func cmdAge(ts *testscript.TestScript, neg bool, args []string) {
+	path, days := fileAndNumber(ts, neg, args, "age FILE DAYS")
+	when := time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC).AddDate(0, 0, -days)
+	ts.Check(os.Chtimes(path, when, when))
 }
 
 // cmdFlip is `flip FILE OFFSET`: flips a bit of the byte there, counted from the end where

@@ -12,6 +12,9 @@ import (
 // CursorName is the name of the file that records how far a transcript has been read.
 func CursorName(path string) string { return hookFile("cursor-", path) }
 
+// ImportName is the name of the file that records what an import made of a transcript.
+func ImportName(transcript string) string { return hookFile("import-", transcript) }
+
 // GivenName is the name of the file with the text that hooks have added to the prompts of a
 // session.
 func GivenName(session string) string { return hookFile("given-", session) }
@@ -24,15 +27,15 @@ func hookFile(prefix, name string) string {
 	return prefix + hex.EncodeToString(sum[:12])
 }
 
-// DropHooks removes files of hooks that were not written since a time, because their transcripts
-// are gone or their sessions are over.
+// DropHooks removes files of hooks and imports that were not written since a time, because their
+// transcripts are gone or their sessions are over.
 func (c *Cache) DropHooks(since time.Time) {
 	list, err := os.ReadDir(c.dir)
 	if err != nil {
 		return
 	}
 	for _, f := range list {
-		if name := f.Name(); !strings.HasPrefix(name, "cursor-") && !strings.HasPrefix(name, "given-") {
+		if name := f.Name(); !strings.HasPrefix(name, "cursor-") && !strings.HasPrefix(name, "given-") && !strings.HasPrefix(name, "import-") {
 			continue
 		}
 		if info, err := f.Info(); err == nil && info.ModTime().Before(since) {

@@ -36,9 +36,11 @@ type messageImporter struct {
 	copy    *copied          // a session that this one may begin with a copy of
 	begun   bool             // the first message has been processed
 
-	begins    int  // number of copies that the transcript began with
-	resumed   bool // the transcript goes on with a session of the store: copies of its messages may come first
-	graduates bool // Append graduates what is due; else the caller does
+	began     int    // number of copies that the transcript began with
+	begins    string // the session that the transcript may begin with a copy of; "" for none
+	bare      bool   // a message has no record
+	resumed   bool   // the transcript goes on with a session of the store: copies of its messages may come first
+	graduates bool   // Append graduates what is due; else the caller does
 }
 
 // Tally counts what an import did in one session.
@@ -100,7 +102,8 @@ func (im *messageImporter) step(st transcript.Step) error {
 	}
 	if !im.begun && st.Begins != "" {
 		var err error
-		if im.copy, err = im.copiedFrom(fitSession(st.Begins)); err != nil {
+		im.begins = fitSession(st.Begins)
+		if im.copy, err = im.copiedFrom(im.begins); err != nil {
 			return err
 		}
 	}
@@ -108,6 +111,7 @@ func (im *messageImporter) step(st transcript.Step) error {
 	if copied, err := im.isResumed(m.Origin, m.Role); err != nil || copied {
 		return err
 	}
+	im.bare = im.bare || m.Record == nil
 	out := im.message(&m)
 	if im.copy.has(&m, out) {
 		return nil
@@ -349,7 +353,7 @@ func (im *messageImporter) rewind(st transcript.Step) error {
 			return err
 		}
 	case ok:
-	case im.begins > 0:
+	case im.began > 0:
 		im.out.Known++ // the session does not have the message
 		return nil
 	default:

@@ -51,7 +51,7 @@ func (im *messageImporter) isResumed(from transcript.Origin, role string) (bool,
 	}
 	im.resumed = !at.ID.IsZero()
 	if im.resumed {
-		im.begins++
+		im.began++
 		im.out.Known++
 	}
 	return im.resumed, nil

@@ -9,8 +9,10 @@ import (
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/agent/catalog"
 	"github.com/gemini-ctx/ctx/internal/agent/transcript"
+	"github.com/gemini-ctx/ctx/internal/conversation"
 	"github.com/gemini-ctx/ctx/internal/history"
 	"github.com/gemini-ctx/ctx/refs"
+	"github.com/gemini-ctx/ctx/sanitize"
 )
 
 // ImportedTranscript reports an ImportTranscript.
@@ -21,6 +23,8 @@ type ImportedTranscript struct {
 	Children []Child  // of this transcript, in order
 	Returned int      // messages that a rewind had removed and that are in the conversation again
 	Stats    transcript.Stats
+
+	again repeated
 }
 
 // Child links a session to the call that began it. A session that does not exist yet may come with
@@ -74,7 +78,26 @@ func (im *transcriptImporter) read(read transcript.Read) (ImportedTranscript, er
 		}
 	}
 	im.children(stats)
+	im.repeats()
 	return im.out, err
+}
+
+// repeats determines what another import of the transcript does.
+func (im *transcriptImporter) repeats() {
+	again := &im.out.again
+	again.once = im.resumed
+	if im.out.Session != "" {
+		again.sessions = append(again.sessions, im.out.Session)
+	}
+	for _, lane := range im.order {
+		again.sessions = append(again.sessions, lane.as)
+		if lane.begins != "" {
+			again.copies = append(again.copies, lane.begins)
+		}
+		redacted, known := lane.repeats()
+		again.once = again.once || !known
+		again.redacted = conversation.AddFindings(again.redacted, redacted)
+	}
 }
 
 // transcriptImporter has an importer for each conversation of a transcript.
@@ -103,6 +126,21 @@ func (l *lane) step(st transcript.Step) error {
 		return l.tree.step(st)
 	}
 	return l.messageImporter.step(st)
+}
+
+// repeats returns what sanitizing finds in another import of the same messages. ok is false where
+// only that import can tell what it counts. An import that has written nothing is the same again.
+func (l *lane) repeats() (redacted []sanitize.Finding, ok bool) {
+	o := l.out
+	switch {
+	case l.tree != nil && l.tree.returned+o.Amended > 0:
+		return nil, false
+	case o.Messages+o.Notes+o.Amended+o.Rewinds == 0:
+		return o.Redacted, true
+	case l.tree != nil:
+		return nil, !l.tree.loose && !l.tree.compared // known messages are not counted as cleaned
+	}
+	return o.Redacted, o.Amended+o.Rewinds == 0 && !(l.bare && len(o.Redacted) > 0)
 }
 
 // end writes the waiting messages.
@@ -195,14 +233,14 @@ func (s *Writer) LinkChildren(ctx context.Context, list []Child) (linked int, er
 		if c.Session == c.Parent.Session || !exists(view, c.Session) || isNamed && parent != c.Parent.Session || !c.Named && !exists(view, c.Parent.Session) {
 			continue
 		}
-		if c.Named {
-			if c.Parent.Call, err = s.callOf(c.Parent.Session, c.Session); err != nil {
-				return linked, err
-			}
-		}
 		was, has, err := s.ParentOf(view, c.Session)
 		if err != nil {
 			return linked, err
+		}
+		if c.Named && (!has || was.Call == "") {
+			if c.Parent.Call, err = s.callOf(c.Parent.Session, c.Session); err != nil {
+				return linked, err
+			}
 		}
 		if has && (was.Call != "" || was.Session != c.Parent.Session || c.Parent.Call == "") {
 			continue

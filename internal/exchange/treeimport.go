@@ -27,6 +27,7 @@ type treeImporter struct {
 	returned int
 	tip      format.ID // of the branch, as last read or written
 	loose    bool      // the store keeps messages in another order than the transcript
+	compared bool      // a message was compared with an entry of another content
 }
 
 // lineMessage is a message of the transcript with its entry.

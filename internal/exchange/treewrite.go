@@ -126,6 +126,7 @@ func (w *treeWriter) entryWith(next *treeStep) (*format.Entry, error) {
 // amend writes a message as a newer version of its entry. done is false if the message has to be
 // added instead.
 func (w *treeWriter) amend(next *treeStep, id format.ID) (done bool, err error) {
+	w.im.compared = true
 	e, err := w.entryWith(next)
 	if err != nil {
 		return false, err

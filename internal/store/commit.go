@@ -103,6 +103,9 @@ func (t *Tx) Commit(op *format.Operation) error {
 	}
 	t.repo.Objects.EndStage(true)
 	t.View, t.latest = view, nil
+	for _, told := range t.onCommit {
+		told(op)
+	}
 	decided := t.main.decided
 	for _, name := range forestNames {
 		f := t.draft(name)

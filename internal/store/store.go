@@ -28,12 +28,18 @@ type Store struct {
 
 	mu      sync.Mutex
 	keyFits bool // checkKey found that the store was written with the present key
+
+	onCommit []func(*format.Operation)
 }
 
 // New returns the writer of a store that h reads.
 func New(r *repo.Repo, h *history.Reader) *Store {
 	return &Store{Reader: h, repo: r}
 }
+
+// OnCommit has told called with every operation that this Store commits, while the lock is held.
+// It is called before the store is used by several goroutines.
+func (s *Store) OnCommit(told func(*format.Operation)) { s.onCommit = append(s.onCommit, told) }
 
 // Tx is a transaction: the lock is held, and View is the newest state of the refs. It exists only
 // while the store is locked.

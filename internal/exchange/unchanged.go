@@ -1,0 +1,240 @@
+package exchange
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/internal/cache"
+	"github.com/gemini-ctx/ctx/internal/history"
+	"github.com/gemini-ctx/ctx/sanitize"
+)
+
+// Imports is one run of an import over any number of transcripts. It knows which of them bring
+// nothing new without reading them: the cache holds what an earlier run made of a file, and all
+// that this depended on. It is for one goroutine.
+type Imports struct {
+	*Writer
+	program  string
+	rules    string // digest of what decides, beside file and sessions, what an import does
+	mark     int    // ForgetMark at the beginning
+	off      bool   // nothing is remembered in this run
+	refs     map[string]format.Value
+	branches map[string][]string // names of refs, by session
+	strange  map[string]bool     // sessions that somebody else has changed meanwhile
+	pending  []*remembered
+}
+
+// File is a transcript on disk, as it was before it was read.
+type File struct {
+	Path  string // absolute
+	Agent string // name of its form
+	As    string // the session that was asked for; "" for the transcript's own
+	Size  int64
+	Time  int64  // of the last change, in nanoseconds
+	Ends  string // digest of the first and last bytes
+}
+
+// remembered is what the cache holds about a file that was imported.
+type remembered struct {
+	File
+	Rules    string
+	Sessions map[string]string  // digests of the refs of the sessions that the import depends on
+	Links    string             // digest of the links of Children, if nothing is left to link
+	Done     ImportedTranscript // the report of the next import
+}
+
+// repeated says what another import of the same transcript does.
+type repeated struct {
+	sessions []string // that the transcript went to
+	redacted []sanitize.Finding
+	copies   []string // sessions that it may begin with a copy of
+	once     bool     // the report of another import is not known
+}
+
+// BeginImports begins a run. program identifies the build: another one may read a file otherwise.
+// The caller ends the run with Remember.
+func (s *Writer) BeginImports(program string) (*Imports, error) {
+	view, err := s.Refs.Read()
+	if err != nil {
+		return nil, err
+	}
+	r := &Imports{Writer: s, program: program, refs: view.All(), branches: map[string][]string{}, strange: map[string]bool{}}
+	for name := range r.refs {
+		r.addBranch(name)
+	}
+	r.mark, err = s.ForgetMark()
+	if err != nil || r.mark < 0 {
+		r.off = true // the import itself reports what is wrong
+		return r, nil
+	}
+	if r.rules, err = r.rulesNow(); err != nil {
+		r.off = true
+	}
+	s.store.OnCommit(r.committed)
+	return r, nil
+}
+
+// rulesNow computes rules.
+func (r *Imports) rulesNow() (string, error) {
+	key, err := r.Keyed("imported files", nil)
+	if err != nil {
+		return "", err
+	}
+	b, err := json.Marshal([]any{r.program, r.ID, r.mark, key, r.Config.Sanitize.Extra})
+	return format.Sum(b).String(), err
+}
+
+func (r *Imports) addBranch(ref string) {
+	if session, _, ok := history.BranchOfRef(ref); ok {
+		r.branches[session] = append(r.branches[session], ref)
+	}
+}
+
+// committed takes over the refs that this process has written.
+func (r *Imports) committed(op *format.Operation) {
+	for _, u := range op.Refs {
+		session, _, ok := history.BranchOfRef(u.Name)
+		if ok && r.refs[u.Name] != u.Old {
+			r.strange[session] = true
+		}
+		if _, has := r.refs[u.Name]; !has {
+			r.addBranch(u.Name)
+		}
+		r.refs[u.Name] = u.New
+	}
+}
+
+// digest returns the digest of the refs of a session.
+func (r *Imports) digest(session string) string {
+	names := slices.Clone(r.branches[session])
+	slices.Sort(names)
+	h := sha256.New()
+	for _, name := range names {
+		if v := r.refs[name]; v.Exists() {
+			fmt.Fprintf(h, "%q %d %x %d %x %d %q\n", name, v.Kind, v.ID[:], v.Frontier, v.Pin[:], v.Through, v.Name)
+		}
+	}
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+// links returns the digest of all that the links of children depend on. settled is false if one of
+// them is not linked and may be.
+func (r *Imports) links(children []Child) (sum string, settled bool) {
+	h := sha256.New()
+	for _, c := range children {
+		there, linked := r.exists(c.Session), r.refs[history.ParentRef(c.Session)]
+		if there && !linked.Exists() {
+			return sum, false
+		}
+		parent := r.refs[history.RefName(c.Parent.Session, history.MainBranch)]
+		fmt.Fprintf(h, "%t %x %x\n", there, linked.ID[:], parent.ID[:])
+	}
+	return hex.EncodeToString(h.Sum(nil)), true
+}
+
+func (r *Imports) exists(session string) bool {
+	return slices.ContainsFunc(r.branches[session], func(ref string) bool { return r.refs[ref].Exists() })
+}
+
+// Unchanged returns the report of an import of a file that brings nothing new, without reading it.
+// ok is false if the file has to be read. Children are left out if all of them are linked.
+func (r *Imports) Unchanged(f File) (done ImportedTranscript, ok bool) {
+	if r.off {
+		return done, false
+	}
+	payload, _, ok := r.Cache.Load(f.cacheName())
+	var was remembered
+	if !ok || json.Unmarshal(payload, &was) != nil || was.File != f || was.Rules != r.rules {
+		return done, false
+	}
+	for session, sum := range was.Sessions {
+		if r.strange[session] || r.digest(session) != sum {
+			return done, false
+		}
+	}
+	done = was.Done
+	if sum, settled := r.links(done.Children); settled && sum == was.Links {
+		done.Children = nil
+	}
+	return done, true
+}
+
+func (f *File) cacheName() string {
+	return cache.ImportName(strings.Join([]string{f.Path, f.Agent, f.As}, "\x00"))
+}
+
+// Imported takes note of a transcript that was imported. same says that it is the file f, and was
+// so while it was read.
+func (r *Imports) Imported(f File, done *ImportedTranscript, same bool) {
+	// An earlier file of the same session may have to be read again.
+	r.pending = slices.DeleteFunc(r.pending, func(p *remembered) bool {
+		return slices.ContainsFunc(done.Changed, func(session string) bool { _, depends := p.Sessions[session]; return depends })
+	})
+	again := done.again
+	if r.off || again.once || !same {
+		return
+	}
+	p := &remembered{File: f, Rules: r.rules, Sessions: map[string]string{}, Done: done.next()}
+	for _, session := range again.copies {
+		if !r.exists(session) {
+			return // which session holds the copy depends on all others
+		}
+	}
+	for _, session := range append(again.sessions, again.copies...) {
+		p.Sessions[session] = ""
+	}
+	r.pending = append(r.pending, p)
+}
+
+// Remember stores what Imported took note of. It is called once everything is written. A file is
+// not remembered if somebody else has changed one of its sessions since the run began.
+func (r *Imports) Remember() {
+	if r.off || len(r.pending) == 0 {
+		return
+	}
+	view, err := r.Refs.Read()
+	if err != nil {
+		return // whoever reads the refs next says why
+	}
+	if mark, err := r.ForgetMark(); err != nil || mark != r.mark {
+		return
+	}
+	moved := maps.Clone(r.strange)
+	for name, v := range view.All() {
+		if session, _, ok := history.BranchOfRef(name); ok && r.refs[name] != v {
+			moved[session] = true
+		}
+	}
+	for name, v := range r.refs {
+		if session, _, ok := history.BranchOfRef(name); ok && v.Exists() && !view.Get(name).Exists() {
+			moved[session] = true
+		}
+	}
+	for _, p := range r.pending {
+		if slices.ContainsFunc(slices.Collect(maps.Keys(p.Sessions)), func(session string) bool { return moved[session] }) {
+			continue
+		}
+		for session := range p.Sessions {
+			p.Sessions[session] = r.digest(session)
+		}
+		p.Links, _ = r.links(p.Done.Children)
+		b, err := json.Marshal(p)
+		if err == nil {
+			_ = r.Cache.Store(p.cacheName(), cache.Stamp{}, b) // without it the next import reads the file
+		}
+	}
+}
+
+// next returns the report of another import of the same transcript.
+func (t *ImportedTranscript) next() ImportedTranscript {
+	n := ImportedTranscript{Session: t.Session, Children: t.Children, Stats: t.Stats}
+	n.Stats.Home, n.Stats.Spawned = nil, nil // Children has what they say
+	n.Known, n.Redacted = t.Known+t.Messages+t.Notes, t.again.redacted
+	return n
+}

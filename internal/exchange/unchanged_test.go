@@ -1,0 +1,301 @@
+package exchange_test
+
+import (
+	"context"
+	"crypto/rand"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/gemini-ctx/ctx/internal/agent/claudecode"
+	"github.com/gemini-ctx/ctx/internal/agent/codex"
+	"github.com/gemini-ctx/ctx/internal/agent/plain"
+	"github.com/gemini-ctx/ctx/internal/agent/transcript"
+	"github.com/gemini-ctx/ctx/internal/conversation"
+	"github.com/gemini-ctx/ctx/internal/exchange"
+	"github.com/gemini-ctx/ctx/internal/history"
+	"github.com/gemini-ctx/ctx/internal/session"
+	"github.com/gemini-ctx/ctx/internal/storetest"
+)
+
+func readClaude(in string) transcript.Read {
+	return func(emit func(transcript.Step) error) (transcript.Stats, error) {
+		return claudecode.ReadAs("", strings.NewReader(in), emit)
+	}
+}
+
+func readCodex(in string) transcript.Read {
+	return func(emit func(transcript.Step) error) (transcript.Stats, error) {
+		return codex.Read(strings.NewReader(in), emit)
+	}
+}
+
+func begin(t *testing.T, s *session.Store) *exchange.Imports {
+	t.Helper()
+	return storetest.Must[*exchange.Imports](t)(s.Exchange.BeginImports("build 1"))
+}
+
+// importFile imports a file in a run.
+func importFile(t *testing.T, s *session.Store, r *exchange.Imports, f exchange.File, read transcript.Read) exchange.ImportedTranscript {
+	t.Helper()
+	done := storetest.Must[exchange.ImportedTranscript](t)(s.Exchange.ImportTranscript(context.Background(), read, f.As))
+	r.Imported(f, &done, true)
+	return done
+}
+
+// importOnce is a run over one file.
+func importOnce(t *testing.T, s *session.Store, f exchange.File, read transcript.Read) exchange.ImportedTranscript {
+	t.Helper()
+	r := begin(t, s)
+	done := importFile(t, s, r, f, read)
+	storetest.Must[int](t)(s.Exchange.LinkChildren(context.Background(), done.Children))
+	for _, name := range done.Changed {
+		if _, err := s.Conversation.GraduateAndAdopt(context.Background(), name, history.MainBranch); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r.Remember()
+	return done
+}
+
+var someFile = exchange.File{Path: "/a/s.jsonl", Agent: "claude-code", Size: 100, Time: 5, Ends: "ab"}
+
+// A file is left unread only while all that its import depends on is the same.
+func TestUnchanged(t *testing.T) {
+	ctx := context.Background()
+	in := claudeRecord("a", "") + claudeRecord("b", "a") + claudeRecord("c", "b")
+	cacheFile := func(t *testing.T, s *session.Store) string {
+		list, err := filepath.Glob(filepath.Join(s.Dir, "cache", "import-*"))
+		if err != nil || len(list) != 1 {
+			t.Fatal(list, err)
+		}
+		return list[0]
+	}
+	same := func(f *exchange.File) {}
+	nothing := func(*testing.T, *session.Store) {}
+	for _, c := range []struct {
+		name   string
+		file   func(*exchange.File)
+		change func(*testing.T, *session.Store)
+		unread bool
+	}{
+		{"nothing", same, nothing, true},
+		{"another session", same, func(t *testing.T, s *session.Store) { storetest.Say(t, s, "other", "user", "hello") }, true},
+		{"the path", func(f *exchange.File) { f.Path = "/b/s.jsonl" }, nothing, false},
+		{"the agent", func(f *exchange.File) { f.Agent = "codex" }, nothing, false},
+		{"the session asked for", func(f *exchange.File) { f.As = "named" }, nothing, false},
+		{"the size", func(f *exchange.File) { f.Size++ }, nothing, false},
+		{"the time", func(f *exchange.File) { f.Time++ }, nothing, false},
+		{"the ends", func(f *exchange.File) { f.Ends = "ba" }, nothing, false},
+		{"a message", same, func(t *testing.T, s *session.Store) { storetest.Say(t, s, "s", "user", "hello") }, false},
+		{"a rewind", same, func(t *testing.T, s *session.Store) {
+			tip := storetest.View(t, s).Get(history.RefName("s", history.MainBranch)).ID
+			e, err := s.History.Header(tip)
+			if err != nil {
+				t.Fatal(err)
+			}
+			storetest.Must[conversation.Rewound](t)(s.Conversation.Rewind(ctx, "s", history.MainBranch, history.FirstParent(e), conversation.RewindOptions{}))
+		}, false},
+		{"an undo", same, func(t *testing.T, s *session.Store) {
+			storetest.Must[conversation.Undone](t)(s.Conversation.Undo(ctx, "s"))
+		}, false},
+		{"an undo and a redo", same, func(t *testing.T, s *session.Store) {
+			storetest.Must[conversation.Undone](t)(s.Conversation.Undo(ctx, "s"))
+			storetest.Must[conversation.Undone](t)(s.Conversation.Redo(ctx, "s"))
+		}, true},
+		{"a branch", same, func(t *testing.T, s *session.Store) {
+			storetest.Must[conversation.Forked](t)(s.Conversation.Fork(ctx, "s", history.MainBranch, []string{"side"}, conversation.ForkOptions{}))
+		}, false},
+		{"a pattern of secrets", same, func(t *testing.T, s *session.Store) { s.Config.Sanitize.Extra = []string{"walrus-[0-9]+"} }, false},
+		{"the id of the store", same, func(t *testing.T, s *session.Store) { s.History.ID = strings.Repeat("0", 32) }, false},
+		{"a damaged file", same, func(t *testing.T, s *session.Store) {
+			path := cacheFile(t, s)
+			b, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			b[len(b)/2] ^= 1
+			if err := os.WriteFile(path, b, 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}, false},
+		{"a removed file", same, func(t *testing.T, s *session.Store) {
+			if err := os.Remove(cacheFile(t, s)); err != nil {
+				t.Fatal(err)
+			}
+		}, false},
+		{"an unfinished forget", same, func(t *testing.T, s *session.Store) {
+			if err := os.MkdirAll(filepath.Join(s.Dir, "absent"), 0o700); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(filepath.Join(s.Dir, "absent", "unfinished"), []byte("x"), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s := storetest.Create(t)
+			first := importOnce(t, s, someFile, readClaude(in))
+			c.change(t, s)
+			f := someFile
+			c.file(&f)
+			got, unread := begin(t, s).Unchanged(f)
+			if unread != c.unread {
+				t.Fatalf("left unread: %v, want %v", unread, c.unread)
+			}
+			if want := first.Messages + first.Notes; unread && (got.Known != want || got.Messages != 0 || got.Session != "s") {
+				t.Errorf("%+v, want %d known", got, want)
+			}
+		})
+	}
+}
+
+// The build and the key of the store are part of what a file was read with.
+func TestUnchangedElsewhere(t *testing.T) {
+	s := storetest.Create(t)
+	importOnce(t, s, someFile, readClaude(claudeRecord("a", "")))
+	r := storetest.Must[*exchange.Imports](t)(s.Exchange.BeginImports("build 2"))
+	if _, unread := r.Unchanged(someFile); unread {
+		t.Error("another build left the file unread")
+	}
+	if _, unread := begin(t, s).Unchanged(someFile); !unread {
+		t.Error("the same build read the file")
+	}
+	key := make([]byte, 32)
+	rand.Read(key)
+	if err := os.WriteFile(filepath.Join(s.Dir, "key"), key, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	again := storetest.Reopen(t, filepath.Dir(filepath.Dir(s.Dir)), nil)
+	if _, unread := begin(t, again).Unchanged(someFile); unread {
+		t.Error("a file was left unread under another key")
+	}
+}
+
+// The report of a file that is left unread is that of reading it.
+func TestUnchangedReport(t *testing.T) {
+	parent, first, second := rollouts()
+	testdata := func(path string) string {
+		b, err := os.ReadFile(filepath.Join("..", "agent", filepath.FromSlash(path)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(b)
+	}
+	secret := strings.ReplaceAll(claudeRecord("a", ""), "says a", `says \u0007 ghp_`+strings.Repeat("a1B2", 9))
+	lines := `{"role":"user","text":"hello \u0007"}` + "\n" + `{"role":"model","text":"hi"}` + "\n"
+	readPlain := func(in string) transcript.Read {
+		return func(emit func(transcript.Step) error) (transcript.Stats, error) {
+			return plain.Read(strings.NewReader(in), emit)
+		}
+	}
+	goesBack := claudeRecord("a", "") + claudeRecord("b", "a") + claudeRecord("c", "b") + claudeRecord("d", "a")
+	for name, reads := range map[string][]transcript.Read{
+		"Claude Code":          {readClaude(testdata("claudecode/testdata/session.jsonl"))},
+		"Codex":                {readCodex(testdata("codex/testdata/rollout.jsonl"))},
+		"a thread and helpers": {readCodex(parent), readCodex(first), readCodex(second)},
+		"a secret":             {readClaude(secret)},
+		"a rewind":             {readClaude(goesBack)},
+		"a line again":         {readClaude(goesBack + claudeRecord("e", "c"))},
+		"nothing":              {readClaude("")},
+		"a torn tail":          {readClaude(claudeRecord("a", "") + `{"uuid":`)},
+		"JSON lines":           {readPlain(lines)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := storetest.Create(t)
+			unread := 0
+			for range 3 {
+				for i, read := range reads {
+					f := someFile
+					f.Path, f.As = string(rune('a'+i)), map[bool]string{true: "lines"}[name == "JSON lines"]
+					was, skipped := begin(t, s).Unchanged(f)
+					got := importOnce(t, s, f, read)
+					if !skipped {
+						continue
+					}
+					unread++
+					was.Children, got.Children = nil, nil
+					was.Stats.Home, got.Stats.Home, was.Stats.Spawned, got.Stats.Spawned = nil, nil, nil, nil
+					was.Stats.Session, was.Stats.Parent = got.Stats.Session, got.Stats.Parent
+					if a, b := fieldsOf(was), fieldsOf(got); !reflect.DeepEqual(a, b) {
+						t.Errorf("left unread: %+v\nread:        %+v", a, b)
+					}
+				}
+			}
+			if unread < len(reads) {
+				t.Errorf("%d of %d files were left unread in two more runs", unread, len(reads))
+			}
+		})
+	}
+}
+
+// fieldsOf returns the exported fields of a report, with nil for what is empty.
+func fieldsOf(done exchange.ImportedTranscript) map[string]any {
+	out := map[string]any{}
+	for v, i := reflect.ValueOf(done), 0; i < v.NumField(); i++ {
+		if f := v.Type().Field(i); f.IsExported() {
+			out[f.Name] = v.Field(i).Interface()
+		}
+	}
+	if len(done.Redacted) == 0 {
+		tally := done.Tally
+		tally.Redacted = nil
+		out["Tally"] = tally
+	}
+	return out
+}
+
+// A file is not remembered if somebody else moves its session during the run, or another file of
+// the run goes to the same session.
+func TestUnchangedMeanwhile(t *testing.T) {
+	short := claudeRecord("a", "") + claudeRecord("b", "a")
+	longer := short + claudeRecord("c", "b")
+	other := someFile
+	other.Path = "/a/t.jsonl"
+	for name, meanwhile := range map[string]func(*testing.T, *session.Store, *exchange.Imports){
+		"another process": func(t *testing.T, s *session.Store, _ *exchange.Imports) {
+			there := storetest.Reopen(t, filepath.Dir(filepath.Dir(s.Dir)), nil)
+			storetest.Must[conversation.Undone](t)(there.Conversation.Undo(context.Background(), "s"))
+		},
+		"another file": func(t *testing.T, s *session.Store, r *exchange.Imports) {
+			importFile(t, s, r, other, readClaude(longer))
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := storetest.Create(t)
+			r := begin(t, s)
+			importFile(t, s, r, someFile, readClaude(short))
+			meanwhile(t, s, r)
+			r.Remember()
+			if _, unread := begin(t, s).Unchanged(someFile); unread {
+				t.Error("the file is left unread")
+			}
+		})
+	}
+}
+
+// A rollout that begins with a copy of another session depends on that session; where the store
+// does not have it, the rollout is read.
+func TestUnchangedCopies(t *testing.T) {
+	parent, first, _ := rollouts()
+	child := someFile
+	child.Path = "/a/child.jsonl"
+	s := storetest.Create(t)
+	for range 2 {
+		importOnce(t, s, child, readCodex(first))
+		if _, unread := begin(t, s).Unchanged(child); unread {
+			t.Error("the child of an unknown session is left unread")
+		}
+	}
+	importOnce(t, s, someFile, readCodex(parent))
+	importOnce(t, s, child, readCodex(first))
+	if _, unread := begin(t, s).Unchanged(child); !unread {
+		t.Error("the child is read again")
+	}
+	storetest.Say(t, s, "p", "user", "one more")
+	if _, unread := begin(t, s).Unchanged(child); unread {
+		t.Error("the child is left unread after its parent has grown")
+	}
+}
