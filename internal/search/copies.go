@@ -29,13 +29,13 @@ func printOf(text string) uint64 {
 // gatherer makes hits of documents, one hit for all documents with the same words.
 type gatherer struct {
 	r    *ranking
-	list []int // the items that match the options
+	list []int32 // the items that match the options
 	seen map[uint64]bool
 }
 
 // gather appends to hits the best items of list, by descending value, until there are most hits. A
 // hit lists its copies, which are not hits of their own.
-func (g *gatherer) gather(hits []Hit, list []int, most int, value func(it *item) float64) ([]Hit, error) {
+func (g *gatherer) gather(hits []Hit, list []int32, most int, value func(i int) float64) ([]Hit, error) {
 	begin := len(hits)
 	for n := 2*min(most-begin, len(list)) + 16; ; n *= 4 {
 		n = min(n, len(list))
@@ -55,14 +55,21 @@ func (g *gatherer) gather(hits []Hit, list []int, most int, value func(it *item)
 }
 
 // walk is gather for sorted items.
-func (g *gatherer) walk(hits []Hit, ranked []int, most int, seen map[uint64]bool) ([]Hit, error) {
-	alike := map[uint64][]int{} // items of list by sign: copies have the same sign
+func (g *gatherer) walk(hits []Hit, ranked []int32, most int, seen map[uint64]bool) ([]Hit, error) {
+	alike := map[uint64][]int32{} // items of list by sign: copies have the same sign
+	var maybe [1 << 10]uint64     // bits of the signs in alike, to skip most others quickly
 	for _, i := range ranked {
-		alike[g.r.items[i].sign] = nil
+		sign := g.r.signOf(int(i))
+		alike[sign] = nil
+		maybe[sign>>54] |= 1 << (sign >> 48 & 63)
 	}
 	for _, i := range g.list {
-		if group, ok := alike[g.r.items[i].sign]; ok {
-			alike[g.r.items[i].sign] = append(group, i)
+		sign := g.r.signOf(int(i))
+		if maybe[sign>>54]&(1<<(sign>>48&63)) == 0 {
+			continue
+		}
+		if group, ok := alike[sign]; ok {
+			alike[sign] = append(group, i)
 		}
 	}
 	for _, i := range ranked {
@@ -76,10 +83,10 @@ func (g *gatherer) walk(hits []Hit, ranked []int, most int, seen map[uint64]bool
 		if seen[print] || g.seen[print] {
 			continue
 		}
-		same := []int{i}
+		same := []int32{i}
 		if print != 0 {
 			seen[print] = true
-			if same, err = g.same(alike[g.r.items[i].sign], print); err != nil {
+			if same, err = g.same(alike[g.r.signOf(int(i))], print); err != nil {
 				return nil, err
 			}
 		}
@@ -87,15 +94,15 @@ func (g *gatherer) walk(hits []Hit, ranked []int, most int, seen map[uint64]bool
 		if err != nil {
 			return nil, err
 		}
-		hit.Score = g.r.items[i].score
+		hit.Score = g.r.scoreOf(int(i))
 		hits = append(hits, hit)
 	}
 	return hits, nil
 }
 
 // same returns the items of group that have the given print.
-func (g *gatherer) same(group []int, print uint64) ([]int, error) {
-	var list []int
+func (g *gatherer) same(group []int32, print uint64) ([]int32, error) {
+	var list []int32
 	for _, i := range group {
 		p, err := g.r.print(i)
 		if err != nil {
@@ -108,7 +115,7 @@ func (g *gatherer) same(group []int, print uint64) ([]int, error) {
 	return list, nil
 }
 
-func (r *ranking) print(i int) (uint64, error) {
+func (r *ranking) print(i int32) (uint64, error) {
 	it := &r.items[i]
 	return r.sources[it.source].print(it.doc)
 }
@@ -116,7 +123,7 @@ func (r *ranking) print(i int) (uint64, error) {
 // hit makes one hit of documents with the same words. The first of them is chosen in this order: on
 // a branch before rewound, a message before a note, the newest, the smaller id. The others are its
 // copies.
-func (g *gatherer) hit(same []int) (Hit, error) {
+func (g *gatherer) hit(same []int32) (Hit, error) {
 	type copied struct {
 		Hit
 		time int64
@@ -139,7 +146,7 @@ func (g *gatherer) hit(same []int) (Hit, error) {
 			return Hit{}, err
 		}
 		list[k] = copied{
-			Hit:  Hit{ID: id, Version: version, Session: g.r.names[it.session], Seq: it.seq, Whole: it.has == len(g.r.q.terms), Equal: it.equal, Rewound: s.Hidden[it.doc]},
+			Hit:  Hit{ID: id, Version: version, Session: g.r.names[it.session], Seq: it.seq, Whole: int(it.has) == len(g.r.q.terms), Equal: it.equal, Rewound: s.Hidden[it.doc]},
 			time: when.UnixMilli(), note: attr&attrNote != 0,
 		}
 	}
