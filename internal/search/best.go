@@ -8,21 +8,37 @@ import (
 	"github.com/gemini-ctx/ctx/format"
 )
 
-// top returns the first n elements of list in the order of compare.
-func top(list []int32, n int, compare func(a, b int32) int) []int32 {
-	kept := make([]int32, 0, min(2*n, len(list)))
+// top returns the n elements of list with the highest values, the highest first. Elements with
+// equal values are in the order of compare.
+func top[V cmp.Ordered](list []int32, n int, value func(i int) V, compare func(a, b int32) int) []int32 {
+	type valued struct {
+		is V
+		i  int32
+	}
+	better := func(a, b valued) int {
+		if a.is != b.is {
+			return cmp.Compare(b.is, a.is)
+		}
+		return compare(a.i, b.i)
+	}
+	kept := make([]valued, 0, min(2*n, len(list)))
 	sorted := false // the first n of kept are sorted, and the best so far
-	for _, v := range list {
-		if sorted && compare(v, kept[n-1]) > 0 {
+	for _, i := range list {
+		v := valued{value(int(i)), i}
+		if sorted && (v.is < kept[n-1].is || v.is == kept[n-1].is && compare(i, kept[n-1].i) > 0) {
 			continue
 		}
 		if kept = append(kept, v); len(kept) == 2*n {
-			slices.SortFunc(kept, compare)
+			slices.SortFunc(kept, better)
 			kept, sorted = kept[:n], true
 		}
 	}
-	slices.SortFunc(kept, compare)
-	return kept[:min(n, len(kept))]
+	slices.SortFunc(kept, better)
+	best := make([]int32, min(n, len(kept)))
+	for k := range best {
+		best[k] = kept[k].i
+	}
+	return best
 }
 
 // best returns the hits: the best documents that the options admit, and after them, if
@@ -85,8 +101,8 @@ func (r *ranking) inOrder(list []int32, n int, value func(i int) float64) ([]int
 		failed = cmp.Or(failed, err)
 		return id
 	}
-	list = top(list, n, func(a, b int32) int {
-		if c := cmp.Or(cmp.Compare(value(int(b)), value(int(a))), cmp.Compare(r.items[b].seq, r.items[a].seq)); c != 0 || a == b {
+	list = top(list, n, value, func(a, b int32) int {
+		if c := cmp.Compare(r.items[b].seq, r.items[a].seq); c != 0 || a == b {
 			return c
 		}
 		p, q := id(a), id(b)
@@ -99,6 +115,9 @@ func (r *ranking) inOrder(list []int32, n int, value func(i int) float64) ([]int
 func (r *ranking) passes(it *item) (bool, error) {
 	if int(it.must) < r.q.must {
 		return false, nil
+	}
+	if r.any { // an item of another session than the wanted one was not collected
+		return true, nil
 	}
 	return r.o.admits(&r.sources[it.source], it.doc, r.names[it.session])
 }

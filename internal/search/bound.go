@@ -58,7 +58,8 @@ func (r *ranking) bound() {
 				sum += is - min(near[v.term], ownCounts*is)
 				has += r.weights[v.term]
 			}
-			r.bounds[i] = float32(sum * r.traitsOf(k).factor * (1 - coverPart + coverPart*has/r.all) * boundSlack)
+			cover := 1 - coverPart + coverPart*has/r.all
+			r.bounds[i] = float32(sum * r.traitsOf(k).factor * cover * boundSlack)
 		}
 	}
 }
@@ -76,13 +77,13 @@ func (r *ranking) mayScore(list []int32, n int) []int32 {
 		return list
 	}
 	r.bound()
-	bound := func(i int32) float32 {
-		if int(i) < r.n {
+	bound := func(i int) float32 {
+		if i < r.n {
 			return r.bounds[i]
 		}
-		return float32(r.scoreOf(int(i)) * boundSlack) // a silent one, whose score is known
+		return float32(r.scoreOf(i) * boundSlack) // a silent one, whose score is known
 	}
-	some := topBounds(list, 2*n, bound)
+	some := top(list, 2*n, bound, func(a, b int32) int { return int(a) - int(b) })
 	scores := make([]float64, len(some))
 	for k, i := range some {
 		scores[k] = r.scoreOf(int(i))
@@ -91,22 +92,9 @@ func (r *ranking) mayScore(list []int32, n int) []int32 {
 	least := scores[len(scores)-n]
 	var may []int32
 	for _, i := range list {
-		if float64(bound(i)) >= least {
+		if float64(bound(int(i))) >= least {
 			may = append(may, i)
 		}
 	}
 	return may
-}
-
-// topBounds returns n elements of list with the highest bounds.
-func topBounds(list []int32, n int, bound func(int32) float32) []int32 {
-	return top(list, n, func(a, b int32) int {
-		switch x, y := bound(a), bound(b); {
-		case x > y:
-			return -1
-		case x < y:
-			return 1
-		}
-		return int(a) - int(b)
-	})
 }

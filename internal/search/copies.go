@@ -56,18 +56,18 @@ func (g *gatherer) gather(hits []Hit, list []int32, most int, value func(i int) 
 
 // walk is gather for sorted items.
 func (g *gatherer) walk(hits []Hit, ranked []int32, most int, seen map[uint64]bool) ([]Hit, error) {
-	alike := map[uint64][]int32{} // items of list by sign: copies have the same sign
-	var maybe [1 << 10]uint64     // bits of the signs in alike, to skip most others quickly
+	alike := map[uint64][]int32{}  // items of list by sign: copies have the same sign
+	var known [1 << 16 / 64]uint64 // the bits of the short signs of ranked
 	for _, i := range ranked {
-		sign := g.r.signOf(int(i))
-		alike[sign] = nil
-		maybe[sign>>54] |= 1 << (sign >> 48 & 63)
+		alike[g.r.signOf(int(i))] = nil
+		short := g.r.items[i].short
+		known[short/64] |= 1 << (short % 64)
 	}
 	for _, i := range g.list {
-		sign := g.r.signOf(int(i))
-		if maybe[sign>>54]&(1<<(sign>>48&63)) == 0 {
+		if short := g.r.items[i].short; known[short/64]>>(short%64)&1 == 0 {
 			continue
 		}
+		sign := g.r.signOf(int(i))
 		if group, ok := alike[sign]; ok {
 			alike[sign] = append(group, i)
 		}

@@ -54,7 +54,7 @@ type Hit struct {
 // comes first, then the smaller id. The result depends only on the documents that are visible in
 // the requested session, not on their distribution over sources.
 func Rank(sources []Source, q *Query, o Options) ([]Hit, error) {
-	r := &ranking{sources: sources, q: q, o: o}
+	r := newRanking(sources, q, o)
 	if err := r.collect(); err != nil {
 		return nil, err
 	}
@@ -67,10 +67,16 @@ func Rank(sources []Source, q *Query, o Options) ([]Hit, error) {
 	return r.best()
 }
 
+func newRanking(sources []Source, q *Query, o Options) *ranking {
+	any := o.Except == "" && o.Role == "" && o.Since.IsZero() && o.Until.IsZero()
+	return &ranking{sources: sources, q: q, o: o, any: any}
+}
+
 type ranking struct {
 	sources []Source
 	q       *Query
 	o       Options
+	any     bool      // the options admit every item
 	items   []item    // documents with a term of the query, by session and seq; see collect
 	n       int       // the number of these documents; silent ones may follow
 	values  []value   // values of all items
@@ -97,9 +103,10 @@ type item struct {
 	doc     uint32
 	from    uint32 // index of its first value; the next item's from is the end
 	kind    kind
-	has     uint8 // number of the query's terms that it has
-	must    uint8 // number of those with must
-	equal   bool  // it has only the words of the query
+	has     uint8  // number of the query's terms that it has
+	must    uint8  // number of those with must
+	equal   bool   // it has only the words of the query
+	short   uint16 // a shorter hash of what signOf hashes
 }
 
 // value says how often one document has one term of the query.
@@ -232,7 +239,7 @@ func (r *ranking) collectFrom(p *part, numbers map[string]uint32) error {
 		}
 		heads = append(heads, h)
 	}
-	run := 0
+	run, session := 0, numbers[s.sessions[s.runs[0].session]]
 	for {
 		doc := noDoc
 		for i := range heads {
@@ -243,11 +250,13 @@ func (r *ranking) collectFrom(p *part, numbers map[string]uint32) error {
 		}
 		for run+1 < len(s.runs) && s.runs[run+1].doc <= doc {
 			run++
+			session = numbers[s.sessions[s.runs[run].session]]
 		}
 		at := &s.runs[run]
 		it := item{
-			seq: at.seq + uint64(doc-at.doc), session: numbers[s.sessions[at.session]], source: p.source, doc: doc, from: uint32(len(r.values)),
+			seq: at.seq + uint64(doc-at.doc), session: session, source: p.source, doc: doc, from: uint32(len(r.values)),
 		}
+		sign := uint32(0)
 		for i := range heads {
 			h := &heads[i]
 			if h.doc != doc {
@@ -257,14 +266,19 @@ func (r *ranking) collectFrom(p *part, numbers map[string]uint32) error {
 			if h.must {
 				it.must++
 			}
+			sign = (sign ^ (uint32(h.term)<<8 | uint32(h.count))) * signPrime
 			r.values = append(r.values, value{term: h.term, count: h.count})
 			if err := advance(h); err != nil {
 				return err
 			}
 		}
+		it.short = uint16(sign >> 16)
 		r.items = append(r.items, it)
 	}
 }
+
+// signPrime makes the short signs of items.
+const signPrime = 0x9E3779B1
 
 // head is the place of a merge in the postings of a term of the query.
 type head struct {

@@ -16,6 +16,7 @@ func (r *ranking) prepare() error {
 		if it.kind, err = r.kindOf(it); err != nil {
 			return err
 		}
+		it.short = uint16((uint32(it.short) ^ uint32(it.kind.length())<<4) * signPrime >> 16)
 	}
 	return nil
 }
@@ -34,11 +35,16 @@ func (r *ranking) scoreOf(i int) float64 {
 
 // is returns the contribution of a term to a document of some length.
 func (r *ranking) is(v value, length uint8) float64 {
-	s := &r.saturated[int(length)<<8|int(v.count)]
-	if *s == 0 {
-		*s = saturate(v.count, lengthOf(length))
+	if s := r.saturated[int(length)<<8|int(v.count)]; s != 0 {
+		return float64(r.weights[v.term] * s)
 	}
-	return float64(r.weights[v.term] * *s)
+	return r.isFirst(v, length)
+}
+
+func (r *ranking) isFirst(v value, length uint8) float64 {
+	s := saturate(v.count, lengthOf(length))
+	r.saturated[int(length)<<8|int(v.count)] = s
+	return float64(r.weights[v.term] * s)
 }
 
 // ownOf returns the part of the score of an item from its own terms, before its factor.

@@ -27,7 +27,7 @@ const (
 // RankSessions returns the sessions that answer q best, the best first; at equal scores by name.
 // o.Most is the largest number of sessions.
 func RankSessions(sources []Source, q *Query, o Options) ([]SessionHit, error) {
-	r := &ranking{sources: sources, q: q, o: o}
+	r := newRanking(sources, q, o)
 	if err := r.collect(); err != nil {
 		return nil, err
 	}

@@ -16,8 +16,8 @@ func (r *ranking) addSilent() error {
 	for i := range best {
 		best[i] = int32(i)
 	}
-	best = top(r.mayScore(best, lookBeside), lookBeside, func(a, b int32) int {
-		return cmp.Or(cmp.Compare(r.scoreOf(int(b)), r.scoreOf(int(a))), cmp.Compare(r.items[b].seq, r.items[a].seq), cmp.Compare(a, b))
+	best = top(r.mayScore(best, lookBeside), lookBeside, r.scoreOf, func(a, b int32) int {
+		return cmp.Or(cmp.Compare(r.items[b].seq, r.items[a].seq), cmp.Compare(a, b))
 	})
 	if len(best) == 0 {
 		return nil
