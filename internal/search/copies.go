@@ -3,6 +3,7 @@ package search
 import (
 	"bytes"
 	"cmp"
+	"encoding/binary"
 	"slices"
 )
 
@@ -72,6 +73,7 @@ func (g *gatherer) walk(hits []Hit, ranked []int32, most int, seen map[uint64]bo
 			alike[sign] = append(group, i)
 		}
 	}
+	prints := map[uint64][]uint64{} // of the items in alike
 	for _, i := range ranked {
 		if len(hits) == most {
 			break
@@ -86,8 +88,17 @@ func (g *gatherer) walk(hits []Hit, ranked []int32, most int, seen map[uint64]bo
 		same := []int32{i}
 		if print != 0 {
 			seen[print] = true
-			if same, err = g.same(alike[g.r.signOf(int(i))], print); err != nil {
-				return nil, err
+			sign := g.r.signOf(int(i))
+			if prints[sign] == nil {
+				if prints[sign], err = g.r.printsOf(alike[sign]); err != nil {
+					return nil, err
+				}
+			}
+			same = nil
+			for k, other := range alike[sign] {
+				if prints[sign][k] == print {
+					same = append(same, other)
+				}
 			}
 		}
 		hit, err := g.hit(same)
@@ -100,19 +111,41 @@ func (g *gatherer) walk(hits []Hit, ranked []int32, most int, seen map[uint64]bo
 	return hits, nil
 }
 
-// same returns the items of group that have the given print.
-func (g *gatherer) same(group []int32, print uint64) ([]int32, error) {
-	var list []int32
-	for _, i := range group {
-		p, err := g.r.print(i)
-		if err != nil {
+// The documents whose prints are read at a time are at most printsGap apart and span at most
+// printsAhead.
+const (
+	printsGap   = 256
+	printsAhead = 2048
+)
+
+// printsOf returns the prints of the items of list, which is sorted.
+func (r *ranking) printsOf(list []int32) ([]uint64, error) {
+	prints := make([]uint64, 0, len(list))
+	var b []byte
+	for len(list) > 0 {
+		first := &r.items[list[0]]
+		last, n := first.doc, 1
+		for n < len(list) {
+			next := &r.items[list[n]]
+			if next.source != first.source || next.doc <= last || next.doc-last > printsGap || next.doc-first.doc >= printsAhead {
+				break
+			}
+			last = next.doc
+			n++
+		}
+		size := int(last-first.doc+1) * coldLen
+		b = slices.Grow(b[:0], size)[:size]
+		s := r.sources[first.source]
+		if err := readFull(s.r, b, s.atCold+int64(first.doc)*coldLen); err != nil {
 			return nil, err
 		}
-		if p == print {
-			list = append(list, i)
+		for _, i := range list[:n] {
+			at := int(r.items[i].doc-first.doc+1) * coldLen
+			prints = append(prints, binary.BigEndian.Uint64(b[at-8:at]))
 		}
+		list = list[n:]
 	}
-	return list, nil
+	return prints, nil
 }
 
 func (r *ranking) print(i int32) (uint64, error) {
