@@ -57,13 +57,19 @@ func (g *gatherer) gather(hits []Hit, list []int32, most int, value func(i int) 
 
 // walk is gather for sorted items.
 func (g *gatherer) walk(hits []Hit, ranked []int32, most int, seen map[uint64]bool) ([]Hit, error) {
-	alike := map[uint64][]int32{}  // items of list by sign: copies have the same sign
-	var known [1 << 16 / 64]uint64 // the bits of the short signs of ranked
-	for _, i := range ranked {
-		alike[g.r.signOf(int(i))] = nil
+	alike := map[uint64][]int32{}   // items of list by sign: copies have the same sign
+	var known [1 << 16 / 64]uint64  // the bits of the short signs of ranked
+	prints := map[uint64][]uint64{} // of the items in alike, where they are known
+	for k, i := range ranked {
+		sign := g.r.signOf(int(i))
+		alike[sign] = nil
+		if k < most-len(hits) {
+			prints[sign] = []uint64{}
+		}
 		short := g.r.items[i].short
 		known[short/64] |= 1 << (short % 64)
 	}
+	var first []int32 // the items in alike that are like the first of ranked
 	for _, i := range g.list {
 		if short := g.r.items[i].short; known[short/64]>>(short%64)&1 == 0 {
 			continue
@@ -71,9 +77,19 @@ func (g *gatherer) walk(hits []Hit, ranked []int32, most int, seen map[uint64]bo
 		sign := g.r.signOf(int(i))
 		if group, ok := alike[sign]; ok {
 			alike[sign] = append(group, i)
+			if prints[sign] != nil {
+				first = append(first, i)
+			}
 		}
 	}
-	prints := map[uint64][]uint64{} // of the items in alike
+	together, err := g.r.printsOf(first)
+	if err != nil {
+		return nil, err
+	}
+	for k, i := range first {
+		sign := g.r.signOf(int(i))
+		prints[sign] = append(prints[sign], together[k])
+	}
 	for _, i := range ranked {
 		if len(hits) == most {
 			break
