@@ -60,9 +60,12 @@ type search struct {
 	fault    error      // the first thing wrong with a place that should have had it
 }
 
-// run looks in every place until the object is complete. It fails if not even a header was found.
-// Objects move from loose files to packs and from pack to pack under a reader, so a miss counts
-// only if the list of packs was the same before and after.
+// run looks in every place until the object is complete: in the log as it was last read, in a loose
+// file, and in the packs. It fails if not even a header was found.
+//
+// Under a reader, objects move from the log and from loose files into packs, and from pack to pack.
+// So a miss counts only after the log was read again and the list of packs was then the same as
+// before.
 func (s *Store) run(t *search) error {
 	list, err := s.list()
 	var unread error // the log could not be read
@@ -81,7 +84,8 @@ func (s *Store) run(t *search) error {
 		if t.complete {
 			return nil
 		}
-		// Before the packs: what leaves the log is in a pack by then.
+		// The log is read before the packs are listed again: an object that has left the log is in
+		// a pack of the new list.
 		unread = s.readLog()
 		if s.tryLog(t); t.complete {
 			return nil

@@ -324,8 +324,8 @@ func (s *Store) MaybeBySource(key [16]byte) ([]format.ID, error) {
 	return sorted(ids), err
 }
 
-// IsLoose reports whether an object is in a loose file or in the log. What is in neither is in a
-// pack, or nowhere.
+// IsLoose reports whether an object is outside of the packs: in a loose file or in the log. An
+// object that is in neither is in a pack, or nowhere.
 func (s *Store) IsLoose(id format.ID) bool {
 	if _, ok := s.inLog(id); ok {
 		return true

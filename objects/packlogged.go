@@ -12,9 +12,9 @@ import (
 	"github.com/gemini-ctx/ctx/lock"
 )
 
-// A look-up asks one pack after the other, and each checkpoint makes a pack of some hundred objects.
-// So when there are mergePacks packs with at most smallPack objects each, they become one. This
-// takes about 50 ms, once in 16 checkpoints. gc merges larger packs.
+// A look-up asks one pack after the other, and each checkpoint makes a pack of some hundred
+// objects. So when there are mergePacks packs with at most smallPack objects each, they become one.
+// This takes about 50 ms, once in 16 checkpoints. gc merges larger packs.
 const (
 	mergePacks = 16
 	smallPack  = 2048

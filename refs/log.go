@@ -26,6 +26,10 @@ type Record struct {
 	Damaged bool
 }
 
+// File returns the name of the segment that holds the record, below the store's directory, with a
+// slash.
+func (r Record) File() string { return fmt.Sprintf("refs/log-%d", r.Segment) }
+
 // OperationSize returns about the number of bytes of the record without the objects that it
 // carries.
 func (r Record) OperationSize() int {

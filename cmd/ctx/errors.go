@@ -13,7 +13,8 @@ import (
 	"github.com/gemini-ctx/ctx/internal/history"
 )
 
-// The exit codes. Scripts rely on them. exitCodes says what each means.
+// The exit codes under short names. Scripts rely on them. clierr decides which error ends with
+// which code.
 const (
 	exitDone        = clierr.Done
 	exitFailed      = clierr.Failed
@@ -30,7 +31,7 @@ const (
 
 func usagef(format string, args ...any) error { return clierr.Usagef(format, args...) }
 
-// notFound returns an error that wraps session.ErrNotFound.
+// notFound returns an error that wraps history.ErrNotFound.
 func notFound(format string, args ...any) error {
 	return fmt.Errorf("%w: %s", history.ErrNotFound, fmt.Sprintf(format, args...))
 }

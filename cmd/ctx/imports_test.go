@@ -84,6 +84,7 @@ var layers = map[string]string{
 	"internal/summarizer":           "format forest/summarize internal/durable sanitize internal/wording",
 	"internal/cli/command":          "format internal/session internal/cli/clierr internal/cli/environ internal/summarizer",
 	"internal/cli/deltas":           "format internal/conversation/loop internal/cli/jsonl internal/cli/clierr",
+	"internal/bench":                "",
 	"internal/e2e":                  "",
 	"internal/eval/corpus":          "",
 	"internal/eval/transcripts":     "internal/eval/corpus",

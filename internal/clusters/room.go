@@ -1,7 +1,7 @@
-// Package clusters has the rules of the forest in a store: which messages graduate into which
-// cluster (graduate.go, candidates.go), the strategies (strategy.go, flat.go), and the ways to find
-// and list clusters and to name objects (lookup.go, list.go, members.go, revision.go,
-// forest_at.go).
+// Package clusters has the rules of the forest in a store: into which cluster a message graduates
+// (graduate.go, candidates.go; package window says which messages are due), the strategies
+// (strategy.go, flat.go), and the ways to find and list clusters and to name objects (lookup.go,
+// list.go, members.go, revision.go, forest_at.go).
 package clusters
 
 import (

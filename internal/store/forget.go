@@ -200,6 +200,11 @@ func (t *Tx) finishForget(ctx context.Context, f *format.Forgotten) (Forgot, err
 		return done, err
 	}
 	unread := map[string]bool{}
+	for _, r := range t.View.Since { // UnloadLog leaves damaged records, and segments in use on Windows
+		if len(r.Op.Objects) > 0 || r.Damaged {
+			unread[t.Objects.Path(r.File())] = true
+		}
+	}
 	if done.Packs, err = t.repo.Objects.StripPacks(ctx, t.Held, f.Has, func(path string) { unread[path] = true }); err != nil {
 		return done, err
 	}

@@ -10,10 +10,11 @@ import (
 	"github.com/gemini-ctx/ctx/refs"
 )
 
-// Evict makes tombstones of clusters above the limit of their session. First go the clusters whose
-// newest member arrived longest ago. The summaries of a cluster that has several are joined first.
-// A cluster that is not summarized stays; before the last batch it also ends the eviction of its
-// session, so that the oldest go first. The flat forest has one cluster, which stays.
+// Evict makes tombstones of the clusters above the limit of their session, in the order of Owners:
+// the clusters whose newest member arrived longest ago go first. It joins the summaries of a
+// cluster that has several. A cluster without a summary stays. If last is false, more summaries
+// follow, and such a cluster stops the eviction of its session: it must go before newer ones. The
+// flat forest has one cluster, which stays.
 func (t *Tx) Evict(name string, owners *Owners, answers []SealedAnswer, last bool, done *Compaction) error {
 	if name == history.FlatForest {
 		return nil

@@ -45,11 +45,10 @@ func ownerOf(s *history.Reader, st *forest.State, c *forest.Cluster) (string, er
 	return e.Session, nil
 }
 
-// surplus is the live clusters of a session, the one first that arrived longest ago, and how many
-// of them are above the limit.
+// surplus is a session with too many live clusters.
 type surplus struct {
-	Clusters []*forest.Cluster
-	Over     int
+	Clusters []*forest.Cluster // all of them, by the arrival of their newest members
+	Over     int               // how many are above the limit
 }
 
 // above returns the sessions with more live clusters than forest.max_cold_clusters, by the arrival

@@ -53,9 +53,10 @@ func ParseFormat(s string) (Format, error) {
 // Options say how to render.
 type Options struct {
 	// Budget is the largest number of tokens of the output, in any format, by summarize.Tokens; 0
-	// means no limit. The prefix gets at most seven eighths, and the tail gets the rest. Output longer
-	// than 100,000 UTF-16 units is held to the stricter estimate of short texts, so that the cost of
-	// the whole is the sum of its parts.
+	// means no limit. The prefix gets at most seven eighths, or three quarters if it consists of
+	// facts about an agent's work, and the tail gets the rest. Output longer than 100,000 UTF-16
+	// units is held to the stricter estimate of short texts, so that the cost of the whole is the
+	// sum of its parts.
 	Budget int
 	// Expand holds, by cluster, the messages to print in place of its summary, escaped because they
 	// are in the block. A tombstone named here is printed as a cluster. An id that is neither comes

@@ -27,7 +27,7 @@ func (f *checker) checkLog() {
 		}
 		for _, r := range view.Since {
 			if r.Damaged {
-				f.fault("log", fmt.Sprintf("operation %d", r.Op.Number), filepath.Join(f.s.Dir, "refs", fmt.Sprintf("log-%d", r.Segment)), "objects that its record carries are damaged")
+				f.fault("log", fmt.Sprintf("operation %d", r.Op.Number), f.s.Objects.Path(r.File()), "objects that its record carries are damaged")
 			}
 		}
 	}

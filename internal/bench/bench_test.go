@@ -1,0 +1,39 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// A small run measures every group and leaves nothing behind.
+func TestRun(t *testing.T) {
+	top := t.TempDir()
+	t.Setenv("TMPDIR", top)
+	sessions := filepath.Join("..", "agent", "claudecode", "testdata")
+	lines := filepath.Join(top, "lines")
+	if err := os.WriteFile(lines, []byte(`{"role":"user","text":"one"}`+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	out, err := os.Create(filepath.Join(top, "out"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer out.Close()
+	if err := run(options{n: 200, rounds: 1, sessions: sessions, agent: "claude-code", lines: lines}, out); err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(out.Name())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, row := range []string{"start (", "new store", "set of messages after gc", "the same import again", "first search", "compact of 200", "fsck", "log -n 20", "rewind"} {
+		if !strings.Contains(string(text), row) {
+			t.Errorf("no row %q in:\n%s", row, text)
+		}
+	}
+	if left, err := filepath.Glob(filepath.Join(top, "ctx-bench-*")); err != nil || len(left) > 0 {
+		t.Errorf("left: %v, %v", left, err)
+	}
+}

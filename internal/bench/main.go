@@ -1,0 +1,81 @@
+// Command bench measures ctx as whole processes beside git, sqlite3 and zstd in one run, and prints
+// a Markdown table:
+//
+//	go run ./internal/bench -n 100000 -sessions DIR -lines FILE
+//
+// -n is the size of the generated store. -sessions names a directory with transcripts of Claude
+// Code or Codex, -lines a file of messages as JSON lines. A rival or a tool that is not installed
+// is named, and its rows are left out. Begin with the list in main.
+package main
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+)
+
+func main() {
+	o := options{}
+	flag.IntVar(&o.n, "n", 100000, "`messages` of the generated store")
+	flag.IntVar(&o.rounds, "rounds", 40, "`runs` of a short command, of which the median counts")
+	flag.StringVar(&o.sessions, "sessions", "", "`directory` with transcripts, *.jsonl")
+	flag.StringVar(&o.agent, "agent", "claude-code", "`agent` that wrote the transcripts")
+	flag.StringVar(&o.lines, "lines", "", "`file` of messages as JSON lines")
+	flag.StringVar(&o.ctx, "ctx", "", "`binary` to measure; built from this tree without it")
+	flag.Parse()
+	if err := run(o, os.Stdout); err != nil {
+		fmt.Fprintln(os.Stderr, "bench:", err)
+		os.Exit(1)
+	}
+}
+
+type options struct {
+	n, rounds              int
+	sessions, agent, lines string
+	ctx                    string
+}
+
+// run measures every group of rows in a directory of its own, which it removes.
+func run(o options, out *os.File) (err error) {
+	dir, err := os.MkdirTemp("", "ctx-bench-")
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	b := &bench{options: o, dir: dir}
+	if b.options.ctx == "" {
+		b.options.ctx = filepath.Join(dir, "ctx")
+		if err := b.build(b.options.ctx, "github.com/gemini-ctx/ctx/cmd/ctx"); err != nil {
+			return err
+		}
+	}
+	for _, tool := range []string{"git", "sqlite3", "zstd", "strace"} {
+		if _, err := exec.LookPath(tool); err != nil {
+			b.missing = append(b.missing, tool)
+		}
+	}
+	for _, group := range []func() error{b.start, b.empty, b.append, b.chat, b.transcripts, b.large} {
+		if err := group(); err != nil {
+			return err
+		}
+	}
+	return b.print(out)
+}
+
+// print writes the table, and the tools that were not there.
+func (b *bench) print(out *os.File) error {
+	var text strings.Builder
+	text.WriteString("| what | ctx | rival | ratio | peak memory |\n|---|---|---|---|---|\n")
+	for _, r := range b.rows {
+		fmt.Fprintf(&text, "| %s | %s | %s | %s | %s |\n", r.what, r.ctx, r.rival, r.ratio, r.memory)
+	}
+	if len(b.missing) > 0 {
+		fmt.Fprintf(&text, "\nNot installed, and so not measured: %s.\n", strings.Join(b.missing, ", "))
+	}
+	_, err := out.WriteString(text.String())
+	return err
+}

@@ -1,0 +1,183 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// start times a process that does nothing beside a static Go program that does nothing.
+func (b *bench) start() error {
+	hello := filepath.Join(b.dir, "hello")
+	src := hello + ".go"
+	if err := os.WriteFile(src, []byte("package main\n\nfunc main() { println() }\n"), 0o600); err != nil {
+		return err
+	}
+	if err := b.build(hello, src); err != nil {
+		return err
+	}
+	m, err := b.median(b.rounds,
+		func(int) (took, error) { return b.run(b.dir, nil, b.ctx, "version") },
+		func(int) (took, error) { return b.run(b.dir, nil, hello) })
+	if err == nil {
+		b.add("start (`version`), Go hello", millis(m[0].wall), millis(m[1].wall), ratio(m), m[0].memory)
+	}
+	return err
+}
+
+func ratio(m []took) float64 { return float64(m[0].wall) / float64(m[1].wall) }
+
+// empty compares the files and folders of a new store with those of a new git repository.
+func (b *bench) empty() error {
+	store, err := b.project(true)
+	if err != nil {
+		return err
+	}
+	own, err := names(filepath.Join(store, ".gemini"))
+	if err != nil || !b.has("git") {
+		b.add("files and folders of a new store", fmt.Sprint(own), "", 0, 0)
+		return err
+	}
+	dir, err := b.project(false)
+	if err != nil {
+		return err
+	}
+	if _, err := b.run(dir, nil, "git", "init", "-q", "."); err != nil {
+		return err
+	}
+	git, err := names(filepath.Join(dir, ".git"))
+	b.add("files and folders of a new store, `git init`", fmt.Sprint(own), fmt.Sprint(git), float64(own)/float64(git), 0)
+	return err
+}
+
+func names(dir string) (n int, err error) {
+	err = filepath.WalkDir(dir, func(string, os.DirEntry, error) error { n++; return nil })
+	return n, err
+}
+
+// append times one durable append of a kilobyte beside git's three calls and an insert of sqlite3,
+// on the disk as it is and on one on which each sync takes 5 ms longer, and counts system calls.
+func (b *bench) append() error {
+	dir, err := b.project(true)
+	if err != nil {
+		return err
+	}
+	var lines strings.Builder
+	for i := range 100 {
+		fmt.Fprintf(&lines, "{\"role\":\"user\",\"text\":%q}\n", words(i, 1000))
+	}
+	if _, err := b.run(dir, strings.NewReader(lines.String()), b.ctx, "append", "-s", "talk", "--jsonl"); err != nil {
+		return err
+	}
+	tree := ""
+	if b.has("git") {
+		if _, err := b.run(dir, nil, "git", "init", "-q", "git"); err != nil {
+			return err
+		}
+		t, err := b.run(dir, strings.NewReader(""), "git", "-C", "git", "mktree")
+		if err != nil {
+			return err
+		}
+		tree = strings.TrimSpace(string(t.out))
+	}
+	if b.has("sqlite3") {
+		if _, err := b.run(dir, nil, "sqlite3", "db", "create table m (id integer primary key, text text)"); err != nil {
+			return err
+		}
+	}
+	for _, disk := range []struct {
+		name   string
+		rounds int
+		before []string
+	}{
+		{"", b.rounds, nil},
+		{", syncs 5 ms longer", max(b.rounds/4, 1), strings.Fields("strace -f -qq -o /dev/null -e trace=fsync,fdatasync -e inject=fsync,fdatasync:delay_exit=5000")},
+	} {
+		if disk.before != nil && !b.has("strace") {
+			continue
+		}
+		if err := b.appends(dir, tree, disk.name, disk.rounds, disk.before); err != nil {
+			return err
+		}
+	}
+	return b.syncs(dir)
+}
+
+// appends adds the rows of one kind of disk; before is put before each command.
+func (b *bench) appends(dir, tree, name string, rounds int, before []string) error {
+	on := func(in string, args ...string) (took, error) {
+		return b.run(dir, strings.NewReader(in), append(before[:len(before):len(before)], args...)...)
+	}
+	own := func(i int) (took, error) { return on(words(i, 1000), b.ctx, "append", "-s", "talk", "--role", "user") }
+	git := func(i int) (took, error) {
+		first, err := on(words(i, 1000), "git", "-C", "git", "hash-object", "-w", "--stdin")
+		if err != nil {
+			return first, err
+		}
+		second, err := on("message", "git", "-C", "git", "commit-tree", tree)
+		if err != nil {
+			return second, err
+		}
+		third, err := on("", "git", "-C", "git", "update-ref", "refs/heads/main", strings.TrimSpace(string(second.out)))
+		third.wall += first.wall + second.wall
+		return third, err
+	}
+	sqlite := func(i int) (took, error) {
+		return on("", "sqlite3", "db", "insert into m (text) values ('"+words(i, 1000)+"')")
+	}
+	for _, rival := range []struct {
+		tool, name string
+		do         func(int) (took, error)
+	}{{"git", "git's three calls", git}, {"sqlite3", "sqlite3 insert", sqlite}} {
+		if !b.has(rival.tool) {
+			continue
+		}
+		m, err := b.median(rounds, own, rival.do)
+		if err != nil {
+			return err
+		}
+		b.add("append, durable"+name+", "+rival.name, millis(m[0].wall), millis(m[1].wall), ratio(m), m[0].memory)
+	}
+	return nil
+}
+
+var syncCall = regexp.MustCompile(`(?m)^.*\b(fsync|fdatasync)\(`)
+
+// syncs counts the syncs of an append.
+func (b *bench) syncs(dir string) error {
+	if !b.has("strace") {
+		return nil
+	}
+	trace := filepath.Join(b.dir, "trace")
+	var counts []int
+	for i := range b.rounds + 20 {
+		if _, err := b.run(dir, strings.NewReader(words(i, 1000)), "strace", "-f", "-qq", "-o", trace, "-e", "trace=fsync,fdatasync", b.ctx, "append", "-s", "talk", "--role", "user"); err != nil {
+			return err
+		}
+		text, err := os.ReadFile(trace)
+		if err != nil {
+			return err
+		}
+		counts = append(counts, len(syncCall.FindAll(text, -1)))
+	}
+	slices.Sort(counts)
+	sum := 0
+	for _, n := range counts {
+		sum += n
+	}
+	b.add(fmt.Sprintf("syncs of an append, median and mean of %d", len(counts)), fmt.Sprintf("%d, %.2f", counts[len(counts)/2], float64(sum)/float64(len(counts))), "", 0, 0)
+	return nil
+}
+
+// words returns n bytes of text that differs with i.
+func words(i, n int) string {
+	var b bytes.Buffer
+	for k := 0; b.Len() < n; k++ {
+		fmt.Fprintf(&b, "word%d of message %d and ", (i*7+k*13)%997, i)
+	}
+	return b.String()[:n]
+}
