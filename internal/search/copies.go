@@ -143,7 +143,8 @@ func (r *ranking) printsOf(list []int32) ([]uint64, error) {
 		last, n := first.doc, 1
 		for n < len(list) {
 			next := &r.items[list[n]]
-			if next.source != first.source || next.doc <= last || next.doc-last > printsGap || next.doc-first.doc >= printsAhead {
+			if next.source != first.source || next.doc <= last || next.doc-last > printsGap ||
+				next.doc-first.doc >= printsAhead {
 				break
 			}
 			last = next.doc
