@@ -27,7 +27,7 @@ func (r *ranking) nameAuthors() error {
 		return nil
 	}
 	most, names := 0.0, map[string]bool{}
-	for _, it := range r.items[:len(r.items)-1] {
+	for _, it := range r.items[:r.n] {
 		_, _, author, err := r.sources[it.source].hotRow(it.doc)
 		if err != nil {
 			return err

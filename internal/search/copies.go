@@ -3,6 +3,7 @@ package search
 import (
 	"bytes"
 	"cmp"
+	"encoding/binary"
 	"slices"
 )
 
@@ -29,13 +30,13 @@ func printOf(text string) uint64 {
 // gatherer makes hits of documents, one hit for all documents with the same words.
 type gatherer struct {
 	r    *ranking
-	list []int // the items that match the options
+	list []int32 // the items that match the options
 	seen map[uint64]bool
 }
 
 // gather appends to hits the best items of list, by descending value, until there are most hits. A
 // hit lists its copies, which are not hits of their own.
-func (g *gatherer) gather(hits []Hit, list []int, most int, value func(it *item) float64) ([]Hit, error) {
+func (g *gatherer) gather(hits []Hit, list []int32, most int, value func(i int) float64) ([]Hit, error) {
 	begin := len(hits)
 	for n := 2*min(most-begin, len(list)) + 16; ; n *= 4 {
 		n = min(n, len(list))
@@ -55,15 +56,39 @@ func (g *gatherer) gather(hits []Hit, list []int, most int, value func(it *item)
 }
 
 // walk is gather for sorted items.
-func (g *gatherer) walk(hits []Hit, ranked []int, most int, seen map[uint64]bool) ([]Hit, error) {
-	alike := map[uint64][]int{} // items of list by sign: copies have the same sign
-	for _, i := range ranked {
-		alike[g.r.items[i].sign] = nil
-	}
-	for _, i := range g.list {
-		if group, ok := alike[g.r.items[i].sign]; ok {
-			alike[g.r.items[i].sign] = append(group, i)
+func (g *gatherer) walk(hits []Hit, ranked []int32, most int, seen map[uint64]bool) ([]Hit, error) {
+	alike := map[uint64][]int32{}   // items of list by sign: copies have the same sign
+	var known [1 << 16 / 64]uint64  // the bits of the short signs of ranked
+	prints := map[uint64][]uint64{} // of the items in alike, where they are known
+	for k, i := range ranked {
+		sign := g.r.signOf(int(i))
+		alike[sign] = nil
+		if k < most-len(hits) {
+			prints[sign] = []uint64{}
 		}
+		short := g.r.items[i].short
+		known[short/64] |= 1 << (short % 64)
+	}
+	var first []int32 // the items in alike that are like the first of ranked
+	for _, i := range g.list {
+		if short := g.r.items[i].short; known[short/64]>>(short%64)&1 == 0 {
+			continue
+		}
+		sign := g.r.signOf(int(i))
+		if group, ok := alike[sign]; ok {
+			alike[sign] = append(group, i)
+			if prints[sign] != nil {
+				first = append(first, i)
+			}
+		}
+	}
+	together, err := g.r.printsOf(first)
+	if err != nil {
+		return nil, err
+	}
+	for k, i := range first {
+		sign := g.r.signOf(int(i))
+		prints[sign] = append(prints[sign], together[k])
 	}
 	for _, i := range ranked {
 		if len(hits) == most {
@@ -76,39 +101,71 @@ func (g *gatherer) walk(hits []Hit, ranked []int, most int, seen map[uint64]bool
 		if seen[print] || g.seen[print] {
 			continue
 		}
-		same := []int{i}
+		same := []int32{i}
 		if print != 0 {
 			seen[print] = true
-			if same, err = g.same(alike[g.r.items[i].sign], print); err != nil {
-				return nil, err
+			sign := g.r.signOf(int(i))
+			if prints[sign] == nil {
+				if prints[sign], err = g.r.printsOf(alike[sign]); err != nil {
+					return nil, err
+				}
+			}
+			same = nil
+			for k, other := range alike[sign] {
+				if prints[sign][k] == print {
+					same = append(same, other)
+				}
 			}
 		}
 		hit, err := g.hit(same)
 		if err != nil {
 			return nil, err
 		}
-		hit.Score = g.r.items[i].score
+		hit.Score = g.r.scoreOf(int(i))
 		hits = append(hits, hit)
 	}
 	return hits, nil
 }
 
-// same returns the items of group that have the given print.
-func (g *gatherer) same(group []int, print uint64) ([]int, error) {
-	var list []int
-	for _, i := range group {
-		p, err := g.r.print(i)
-		if err != nil {
+// The documents whose prints are read at a time are at most printsGap apart and span at most
+// printsAhead.
+const (
+	printsGap   = 256
+	printsAhead = 2048
+)
+
+// printsOf returns the prints of the items of list, which is sorted.
+func (r *ranking) printsOf(list []int32) ([]uint64, error) {
+	prints := make([]uint64, 0, len(list))
+	var b []byte
+	for len(list) > 0 {
+		first := &r.items[list[0]]
+		last, n := first.doc, 1
+		for n < len(list) {
+			next := &r.items[list[n]]
+			if next.source != first.source || next.doc <= last || next.doc-last > printsGap ||
+				next.doc-first.doc >= printsAhead {
+				break
+			}
+			last = next.doc
+			n++
+		}
+		size := int(last-first.doc+1) * coldLen
+		b = slices.Grow(b[:0], size)[:size]
+		s := r.sources[first.source]
+		if err := readFull(s.r, b, s.atCold+int64(first.doc)*coldLen); err != nil {
 			return nil, err
 		}
-		if p == print {
-			list = append(list, i)
+		for _, i := range list[:n] {
+			at := int(r.items[i].doc-first.doc+1) * coldLen
+			prints = append(prints, binary.BigEndian.Uint64(b[at-8:at]))
 		}
+		list = list[n:]
 	}
-	return list, nil
+	return prints, nil
 }
 
-func (r *ranking) print(i int) (uint64, error) {
+func (r *ranking) print(i int32) (uint64, error) {
 	it := &r.items[i]
 	return r.sources[it.source].print(it.doc)
 }
@@ -116,7 +173,7 @@ func (r *ranking) print(i int) (uint64, error) {
 // hit makes one hit of documents with the same words. The first of them is chosen in this order: on
 // a branch before rewound, a message before a note, the newest, the smaller id. The others are its
 // copies.
-func (g *gatherer) hit(same []int) (Hit, error) {
+func (g *gatherer) hit(same []int32) (Hit, error) {
 	type copied struct {
 		Hit
 		time int64
@@ -139,7 +196,7 @@ func (g *gatherer) hit(same []int) (Hit, error) {
 			return Hit{}, err
 		}
 		list[k] = copied{
-			Hit:  Hit{ID: id, Version: version, Session: g.r.names[it.session], Seq: it.seq, Whole: it.has == len(g.r.q.terms), Equal: it.equal, Rewound: s.Hidden[it.doc]},
+			Hit:  Hit{ID: id, Version: version, Session: g.r.names[it.session], Seq: it.seq, Whole: int(it.has) == len(g.r.q.terms), Equal: it.equal, Rewound: s.Hidden[it.doc]},
 			time: when.UnixMilli(), note: attr&attrNote != 0,
 		}
 	}

@@ -3,48 +3,12 @@ package search
 import (
 	"bytes"
 	"cmp"
-	"slices"
 )
 
-// mergeAll merges sorted lists.
-func mergeAll(lists [][]uint64) []uint64 {
-	for len(lists) > 1 {
-		var next [][]uint64
-		for i := 0; i < len(lists); i += 2 {
-			if i+1 == len(lists) {
-				next = append(next, lists[i])
-			} else {
-				next = append(next, merge(lists[i], lists[i+1]))
-			}
-		}
-		lists = next
-	}
-	return lists[0]
-}
-
-func merge(a, b []uint64) []uint64 {
-	switch {
-	case len(a) == 0:
-		return b
-	case len(b) == 0:
-		return a
-	}
-	out := make([]uint64, 0, len(a)+len(b))
-	for len(a) > 0 && len(b) > 0 {
-		if a[0] < b[0] {
-			out, a = append(out, a[0]), a[1:]
-		} else {
-			out, b = append(out, b[0]), b[1:]
-		}
-	}
-	return append(append(out, a...), b...)
-}
-
 // order sorts the items of several sources by session and seq, and items with the same place by id,
-// which is their order in a single source. The last item is only the end of the values of the item
-// before it.
-func (r *ranking) order() error {
-	list := r.items[:len(r.items)-1]
+// which is their order in a single source. The items of source i, which are sorted, end at ends[i].
+func (r *ranking) order(ends []int) error {
+	list := r.items[:r.n]
 	if len(r.sources) == 1 {
 		return nil
 	}
@@ -59,24 +23,31 @@ func (r *ranking) order() error {
 		failed = cmp.Or(failed, err)
 		return bytes.Compare(x[:], y[:])
 	}
-	if slices.IsSortedFunc(list, compare) {
+	sorted := true
+	for _, end := range ends {
+		if end > 0 && end < r.n && compare(list[end-1], list[end]) > 0 {
+			sorted = false
+		}
+	}
+	if sorted {
 		return failed
 	}
-	type whole struct {
-		item
-		values []value
-	}
-	all := make([]whole, len(list))
-	for i, it := range list {
-		all[i] = whole{it, r.values[it.from:r.items[i+1].from]}
-	}
-	slices.SortStableFunc(all, func(a, b whole) int { return compare(a.item, b.item) })
+	items := make([]item, 0, cap(r.items))
 	values := make([]value, 0, len(r.values))
-	for i, w := range all {
-		list[i] = w.item
-		list[i].from = uint32(len(values))
-		values = append(values, w.values...)
+	at := append([]int{0}, ends[:len(ends)-1]...)
+	for len(items) < r.n {
+		least := -1
+		for i := range at {
+			if at[i] < ends[i] && (least < 0 || compare(list[at[i]], list[at[least]]) < 0) {
+				least = i
+			}
+		}
+		it := list[at[least]]
+		own := r.valuesOf(at[least])
+		it.from = uint32(len(values))
+		items, values = append(items, it), append(values, own...)
+		at[least]++
 	}
-	r.values = values
+	r.items, r.values = append(items, r.items[r.n]), values
 	return failed
 }

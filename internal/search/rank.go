@@ -54,11 +54,11 @@ type Hit struct {
 // comes first, then the smaller id. The result depends only on the documents that are visible in
 // the requested session, not on their distribution over sources.
 func Rank(sources []Source, q *Query, o Options) ([]Hit, error) {
-	r := &ranking{sources: sources, q: q, o: o}
+	r := newRanking(sources, q, o)
 	if err := r.collect(); err != nil {
 		return nil, err
 	}
-	if err := r.score(); err != nil {
+	if err := r.prepare(); err != nil {
 		return nil, err
 	}
 	if err := r.addSilent(); err != nil {
@@ -67,48 +67,56 @@ func Rank(sources []Source, q *Query, o Options) ([]Hit, error) {
 	return r.best()
 }
 
+func newRanking(sources []Source, q *Query, o Options) *ranking {
+	any := o.Except == "" && o.Role == "" && o.Since.IsZero() && o.Until.IsZero()
+	return &ranking{sources: sources, q: q, o: o, any: any}
+}
+
 type ranking struct {
 	sources []Source
 	q       *Query
 	o       Options
-	items   []item  // documents with a term of the query, by session and seq
-	values  []value // values of all items
+	any     bool      // the options admit every item
+	items   []item    // documents with a term of the query, by session and seq; see collect
+	n       int       // the number of these documents; silent ones may follow
+	values  []value   // values of all items
+	scores  []float64 // see scoreOf; 0 before they are computed
+	bounds  []float32 // see bound
 	df      []int
 	live    int
 	names   []string // of the sessions, sorted
 	weights []float64
 	all     float64           // sum of weights
 	named   []map[uint32]bool // by source: the authors whom the query names
-	silent  []item            // documents without a term of the query, next to good ones
+	near    []float64         // room for scoreOf
+
+	traits    []traits  // by kind, computed when they are needed
+	saturated []float64 // results of saturate by length and count; 0 before they are computed
 }
 
-// item is a document while it is ranked.
+// item is a document while it is ranked. There may be an item for every message of a store, so all
+// that follows from these fields is computed when it is needed.
 type item struct {
 	seq     uint64
 	session uint32 // index in names
 	source  uint32
 	doc     uint32
 	from    uint32 // index of its first value; the next item's from is the end
-	factor  float64
-	gives   float64 // see class
-	hears   float64
-	score   float64
-	own     float64 // the part of score from its own terms, before factor
-	has     int     // number of the query's terms that it has
-	must    int     // number of those with must
-	sign    uint64  // hash of terms, counts and length; copies have the same
-	length  uint8   // as lengthClass returns it
-	equal   bool    // it has only the words of the query
+	kind    kind
+	has     uint8  // number of the query's terms that it has
+	must    uint8  // number of those with must
+	equal   bool   // it has only the words of the query
+	short   uint16 // a shorter hash of what signOf hashes
 }
 
-// value is the contribution of one term of the query to one document.
+// value says how often one document has one term of the query.
 type value struct {
 	term  uint8
 	count uint8
-	is    float64
 }
 
-// collect finds the documents that have a term of the query.
+// collect finds the documents that have a term of the query. The last item is only the end of the
+// values of the item before it.
 func (r *ranking) collect() error {
 	r.df = make([]int, len(r.q.terms))
 	numbers := map[string]uint32{}
@@ -124,72 +132,159 @@ func (r *ranking) collect() error {
 	for i, name := range r.names {
 		numbers[name] = uint32(i)
 	}
-	for i := range r.sources {
-		if err := r.collectFrom(uint32(i), numbers); err != nil {
+	parts := make([]part, len(r.sources))
+	items, values := 0, 0
+	for i := range parts {
+		p := &parts[i]
+		if err := r.find(p, uint32(i)); err != nil {
 			return err
 		}
+		items += p.items
+		values += p.values
 	}
+	r.items = make([]item, 0, items+mostSilent*len(r.sources)+1)
+	r.values = make([]value, 0, values)
+	ends := make([]int, len(parts))
+	for i := range parts {
+		if err := r.collectFrom(&parts[i], numbers); err != nil {
+			return err
+		}
+		ends[i] = len(r.items)
+	}
+	r.n = len(r.items)
 	r.items = append(r.items, item{from: uint32(len(r.values))})
-	return r.order()
+	return r.order(ends)
+}
+
+// part is what a query needs of a source.
+type part struct {
+	source     uint32
+	first, end uint32 // its documents
+	terms      []termPlace
+	items      int // the largest number of documents that can have a term of the query
+	values     int
+}
+
+// termPlace is a result of lookup.
+type termPlace struct {
+	from, to int64
+	docs     int
+}
+
+// find looks up the terms of the query in a source.
+func (r *ranking) find(p *part, source uint32) error {
+	s := &r.sources[source]
+	p.source, p.end = source, uint32(s.docs)
+	if r.o.Session != "" {
+		p.first, p.end = s.Range(r.o.Session)
+	}
+	if p.first == p.end {
+		return nil
+	}
+	size := int(p.end - p.first)
+	for _, t := range r.q.terms {
+		var at termPlace
+		var err error
+		if at.from, at.to, at.docs, err = s.lookup(t.term); err != nil {
+			return err
+		}
+		p.terms = append(p.terms, at)
+		p.values += min(at.docs, size)
+	}
+	p.items = min(p.values, size)
+	return nil
 }
 
 // collectFrom adds the documents of one source. The documents of each term are sorted, and so are
-// the merged lists.
-func (r *ranking) collectFrom(source uint32, numbers map[string]uint32) error {
-	s := r.sources[source]
-	first, end := uint32(0), uint32(s.docs)
-	if r.o.Session != "" {
-		first, end = s.Range(r.o.Session)
-	}
-	if first == end {
+// the items.
+func (r *ranking) collectFrom(p *part, numbers map[string]uint32) error {
+	if p.first == p.end {
 		return nil
 	}
-	r.live += int(end - first)
+	s := r.sources[p.source]
+	r.live += int(p.end - p.first)
 	for doc, rewound := range s.Hidden {
-		if doc >= first && doc < end && !(rewound && r.o.Rewound) {
+		if doc >= p.first && doc < p.end && !(rewound && r.o.Rewound) {
 			r.live--
 		}
 	}
-	var lists [][]uint64 // document, term and count in one number
-	for i, t := range r.q.terms {
-		var list []uint64
-		err := s.each(t.term, func(doc uint32, count uint8) {
-			if doc < first || doc >= end {
-				return
+	heads := make([]head, 0, len(p.terms))
+	advance := func(h *head) error {
+		for {
+			if err := h.next(); err != nil || h.doc == noDoc {
+				return err
 			}
-			if rewound, hidden := s.Hidden[doc]; hidden && !(rewound && r.o.Rewound) {
-				return
+			if h.doc < p.first || h.doc >= p.end {
+				continue
 			}
-			list = append(list, uint64(doc)<<16|uint64(i)<<8|uint64(count))
-		})
-		if err != nil {
+			if len(s.Hidden) > 0 {
+				if rewound, hidden := s.Hidden[h.doc]; hidden && !(rewound && r.o.Rewound) {
+					continue
+				}
+			}
+			r.df[h.term]++
+			return nil
+		}
+	}
+	for i, at := range p.terms {
+		if at.docs == 0 {
+			continue
+		}
+		h := head{term: uint8(i), must: r.q.terms[i].must, postings: postings{b: make([]byte, at.to-at.from), left: at.docs, most: s.docs}}
+		if err := readFull(s.r, h.b, at.from); err != nil {
 			return err
 		}
-		r.df[i] += len(list)
-		lists = append(lists, list)
+		if err := advance(&h); err != nil {
+			return err
+		}
+		heads = append(heads, h)
 	}
-	at := 0
-	last := -1
-	for _, v := range mergeAll(lists) {
-		doc := uint32(v >> 16)
-		if int(doc) != last {
-			for at+1 < len(s.runs) && s.runs[at+1].doc <= doc {
-				at++
+	run, session := 0, numbers[s.sessions[s.runs[0].session]]
+	for {
+		doc := noDoc
+		for i := range heads {
+			doc = min(doc, heads[i].doc)
+		}
+		if doc == noDoc {
+			return nil
+		}
+		for run+1 < len(s.runs) && s.runs[run+1].doc <= doc {
+			run++
+			session = numbers[s.sessions[s.runs[run].session]]
+		}
+		at := &s.runs[run]
+		it := item{
+			seq: at.seq + uint64(doc-at.doc), session: session, source: p.source, doc: doc, from: uint32(len(r.values)),
+		}
+		sign := uint32(0)
+		for i := range heads {
+			h := &heads[i]
+			if h.doc != doc {
+				continue
 			}
-			run := s.runs[at]
-			r.items = append(r.items, item{
-				seq: run.seq + uint64(doc-run.doc), session: numbers[s.sessions[run.session]], source: source, doc: doc, from: uint32(len(r.values)),
-			})
-			last = int(doc)
+			it.has++
+			if h.must {
+				it.must++
+			}
+			sign = (sign ^ (uint32(h.term)<<8 | uint32(h.count))) * signPrime
+			r.values = append(r.values, value{term: h.term, count: h.count})
+			if err := advance(h); err != nil {
+				return err
+			}
 		}
-		it := &r.items[len(r.items)-1]
-		it.has++
-		if it.sign = (it.sign ^ v&0xffff) * 1099511628211; r.q.terms[uint8(v>>8)].must {
-			it.must++
-		}
-		r.values = append(r.values, value{term: uint8(v >> 8), count: uint8(v)})
+		it.short = uint16(sign >> 16)
+		r.items = append(r.items, it)
 	}
-	return nil
+}
+
+// signPrime makes the short signs of items.
+const signPrime = 0x9E3779B1
+
+// head is the place of a merge in the postings of a term of the query.
+type head struct {
+	postings
+	term uint8
+	must bool
 }
 
 func comparePlaces(a, b item) int {

@@ -283,41 +283,62 @@ func (s *Segment) lookup(term uint64) (from, to int64, docs int, err error) {
 	return from, to, docs, err
 }
 
-// each calls yield for the documents of a term, in order.
-func (s *Segment) each(term uint64, yield func(doc uint32, count uint8)) error {
-	from, to, docs, err := s.lookup(term)
-	if err != nil || docs == 0 {
-		return err
-	}
-	b := make([]byte, to-from)
-	if err := readFull(s.r, b, from); err != nil {
-		return err
-	}
-	return eachPosting(b, docs, s.docs, yield)
+// noDoc is no document.
+const noDoc = ^uint32(0)
+
+// postings reads the postings of a term one after the other.
+type postings struct {
+	b          []byte
+	left, most int // the numbers of postings that follow, and of documents of the segment
+	begun      bool
+	doc        uint32 // noDoc after the last one
+	count      uint8
 }
 
-func eachPosting(b []byte, docs, most int, yield func(doc uint32, count uint8)) error {
-	at := uint64(0)
-	for i := range docs {
-		v, n := binary.Uvarint(b)
-		if n <= 0 || i > 0 && v>>2 == 0 {
+// next moves to the next posting.
+func (p *postings) next() error {
+	if p.left == 0 {
+		if p.doc = noDoc; len(p.b) != 0 {
 			return damaged("postings")
 		}
-		b = b[n:]
-		count := uint8(v & 3)
-		if count == 0 {
-			if len(b) == 0 || b[0] <= 3 {
-				return damaged("postings")
-			}
-			count, b = b[0], b[1:]
-		}
-		if at += v >> 2; v>>2 > uint64(most) || at >= uint64(most) {
-			return damaged("postings")
-		}
-		yield(uint32(at), count)
+		return nil
 	}
-	if len(b) != 0 {
+	p.left--
+	var v uint64
+	if len(p.b) > 0 && p.b[0] < 0x80 {
+		v, p.b = uint64(p.b[0]), p.b[1:]
+	} else {
+		n := 0
+		if v, n = binary.Uvarint(p.b); n <= 0 {
+			return damaged("postings")
+		}
+		p.b = p.b[n:]
+	}
+	if p.begun && v>>2 == 0 {
 		return damaged("postings")
 	}
+	p.begun = true
+	if p.count = uint8(v & 3); p.count == 0 {
+		if len(p.b) == 0 || p.b[0] <= 3 {
+			return damaged("postings")
+		}
+		p.count, p.b = p.b[0], p.b[1:]
+	}
+	at := uint64(p.doc) + v>>2
+	if v>>2 > uint64(p.most) || at >= uint64(p.most) {
+		return damaged("postings")
+	}
+	p.doc = uint32(at)
 	return nil
+}
+
+// eachPosting calls yield for the documents of a term, in order.
+func eachPosting(b []byte, docs, most int, yield func(doc uint32, count uint8)) error {
+	p := postings{b: b, left: docs, most: most}
+	for {
+		if err := p.next(); err != nil || p.doc == noDoc {
+			return err
+		}
+		yield(p.doc, p.count)
+	}
 }

@@ -27,11 +27,11 @@ const (
 // RankSessions returns the sessions that answer q best, the best first; at equal scores by name.
 // o.Most is the largest number of sessions.
 func RankSessions(sources []Source, q *Query, o Options) ([]SessionHit, error) {
-	r := &ranking{sources: sources, q: q, o: o}
+	r := newRanking(sources, q, o)
 	if err := r.collect(); err != nil {
 		return nil, err
 	}
-	if err := r.score(); err != nil {
+	if err := r.prepare(); err != nil {
 		return nil, err
 	}
 	found, err := r.bySession()
@@ -56,7 +56,7 @@ type sessionItems struct {
 // bySession groups the items that match the options by session, in the order of names.
 func (r *ranking) bySession() ([]sessionItems, error) {
 	var list []sessionItems
-	for i := range r.items[:len(r.items)-1] {
+	for i := range r.items[:r.n] {
 		it := &r.items[i]
 		ok, err := r.passes(it)
 		if err != nil {
@@ -76,7 +76,7 @@ func (r *ranking) bySession() ([]sessionItems, error) {
 			list = append(list, sessionItems{session: it.session, best: i, counts: make([]float64, len(r.q.terms))})
 		}
 		s := &list[len(list)-1]
-		if it.score >= r.items[s.best].score { // at equal scores the newest
+		if r.scoreOf(i) >= r.scoreOf(s.best) { // at equal scores the newest
 			s.best = i
 		}
 		s.items = append(s.items, i)
@@ -163,7 +163,7 @@ func (r *ranking) sessionLengths() ([]float64, error) {
 func (r *ranking) fuse(found []sessionItems, whole []float64) ([]SessionHit, error) {
 	most := 0.0
 	for _, s := range found {
-		most = max(most, r.items[s.best].score)
+		most = max(most, r.scoreOf(s.best))
 	}
 	all := max(slices.Max(whole), 1e-9)
 	list := make([]SessionHit, len(found))
@@ -174,13 +174,13 @@ func (r *ranking) fuse(found []sessionItems, whole []float64) ([]SessionHit, err
 		if err != nil {
 			return nil, err
 		}
-		turn := best.score / most
+		turn := r.scoreOf(s.best) / most
 		list[i] = SessionHit{
 			Session: r.names[s.session], Matches: len(s.items),
 			Score: float64((1-wholeSession)*turn) + float64(wholeSession*whole[i]/all),
 			Best: Hit{
-				ID: id, Version: version, Session: r.names[s.session], Seq: best.seq, Score: best.score, Rewound: src.Hidden[best.doc],
-				Whole: best.has == len(r.q.terms),
+				ID: id, Version: version, Session: r.names[s.session], Seq: best.seq, Score: r.scoreOf(s.best), Rewound: src.Hidden[best.doc],
+				Whole: int(best.has) == len(r.q.terms),
 			},
 		}
 	}
