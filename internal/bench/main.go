@@ -47,9 +47,9 @@ func run(o options, out *os.File) (err error) {
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 	b := &bench{options: o, dir: dir}
-	if b.options.ctx == "" {
-		b.options.ctx = filepath.Join(dir, "ctx")
-		if err := b.build(b.options.ctx, "github.com/gemini-ctx/ctx/cmd/ctx"); err != nil {
+	if b.ctx == "" {
+		b.ctx = filepath.Join(dir, "ctx")
+		if err := b.build(b.ctx, "github.com/gemini-ctx/ctx/cmd/ctx"); err != nil {
 			return err
 		}
 	}
