@@ -15,6 +15,19 @@ func peak(s *os.ProcessState) int64 {
 	if !ok {
 		return 0
 	}
+	return bytesOf(usage)
+}
+
+// ownPeak is peak for this process.
+func ownPeak() int64 {
+	var usage syscall.Rusage
+	if syscall.Getrusage(syscall.RUSAGE_SELF, &usage) != nil {
+		return 0
+	}
+	return bytesOf(&usage)
+}
+
+func bytesOf(usage *syscall.Rusage) int64 {
 	if runtime.GOOS == "darwin" {
 		return int64(usage.Maxrss)
 	}

@@ -99,8 +99,11 @@ func (b *bench) add(what, own, rival string, ratio float64, memory int64) {
 	if ratio > 0 {
 		r.ratio = fmt.Sprintf("%.2f", ratio)
 	}
-	if memory > 0 {
+	// A process begins as a copy of this one, so no peak is told that is below its own.
+	if own := ownPeak(); memory > own {
 		r.memory = size(memory)
+	} else if memory > 0 {
+		r.memory = "at most " + size(own)
 	}
 	b.rows = append(b.rows, r)
 }
