@@ -67,19 +67,30 @@ func (s *Store) admit(r format.Raw) (format.ID, error) {
 	if err != nil {
 		return id, fmt.Errorf("cannot store object %v: %w", id, err)
 	}
+	return id, s.admitSound(id, r, complete)
+}
+
+// admitSound is the part of admit that follows sound.
+func (s *Store) admitSound(id format.ID, r format.Raw, complete bool) error {
 	if complete && r.Body == nil {
-		return id, nil // no body to be gone
+		return nil // no body to be gone
 	}
 	reason, gone, err := s.gone(id)
 	switch {
 	case err != nil:
-		return id, err
+		return err
 	case gone && complete && reason != format.ReasonLost:
-		return id, &GoneError{ID: id, Reason: reason}
+		return &GoneError{ID: id, Reason: reason}
 	case !gone && !complete:
-		return id, fmt.Errorf("cannot store object %v: its body is missing", id)
+		return fmt.Errorf("cannot store object %v: its body is missing", id)
 	}
-	return id, nil
+	return nil
+}
+
+// Admits returns the error with which Put refuses an object, or nil. It writes nothing.
+func (s *Store) Admits(r format.Raw) error {
+	_, err := s.admit(r)
+	return err
 }
 
 // Gone returns those of ids whose bodies are absent by a record, in order.

@@ -1,15 +1,20 @@
 package rot
 
 import (
+	"bytes"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/internal/durable"
 	"github.com/gemini-ctx/ctx/internal/faults/kit"
 	"github.com/gemini-ctx/ctx/internal/maintenance/repair"
 )
@@ -166,5 +171,35 @@ func TestRepairOfTheLog(t *testing.T) {
 	}
 	if _, err := repaired(c.dir, repair.Options{}); err == nil || !strings.Contains(err.Error(), "neither a checkpoint nor the beginning") {
 		t.Errorf("got %v", err)
+	}
+}
+
+// A repair that cannot store what a damaged record carries fails, and leaves the log as it is.
+func TestRepairOfTheLogOnAFullDisk(t *testing.T) {
+	b := theSubject(t)
+	log := b.kinds["log"]
+	newest := log[len(log)-1]
+	borders := newest.borders()
+	c := b.fork()
+	defer os.RemoveAll(filepath.Dir(filepath.Dir(c.dir)))
+	if err := newest.flip(newest.middleOf(t, borders[len(borders)-2]), 2).at(b.dir, c.dir).do(); err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(c.dir, "refs", filepath.Base(newest.name))
+	before, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	full := &durable.FS{Hook: func(call durable.Call) error {
+		if call.Op == durable.OpWrite && strings.HasPrefix(call.Path, filepath.Join(c.dir, "objects")) {
+			return &fs.PathError{Op: "write", Path: call.Path, Err: syscall.ENOSPC}
+		}
+		return nil
+	}}
+	if _, err := repairWith(c.dir, full); !errors.Is(err, syscall.ENOSPC) {
+		t.Errorf("got %v, want a full disk", err)
+	}
+	if after, err := os.ReadFile(path); err != nil || !bytes.Equal(before, after) {
+		t.Errorf("the log was changed, error %v", err)
 	}
 }

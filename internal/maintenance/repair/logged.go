@@ -95,17 +95,20 @@ func namedBy(records []refs.Record) map[format.ID]bool {
 	return named
 }
 
-// putCarried stores the objects that records behind a damage carry. A body that was forgotten stays
-// forgotten.
+// putCarried stores the objects that records behind a damage carry, and passes over those that are
+// damaged themselves. A body that was forgotten stays forgotten.
 func (r *repairer) putCarried(later []refs.Record) error {
 	for _, rec := range later {
 		for _, raw := range rec.Op.Objects {
-			err := r.s.Objects.Put(raw)
+			err := r.s.Objects.Admits(raw)
 			var gone *objects.GoneError
 			if errors.As(err, &gone) {
-				err = r.s.Objects.Put(format.Raw{Header: raw.Header})
+				raw.Body, err = nil, nil
 			}
-			if err != nil && !rec.Damaged {
+			if err != nil && rec.Damaged {
+				continue
+			}
+			if err := r.s.Objects.Put(raw); err != nil {
 				return err
 			}
 		}
