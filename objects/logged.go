@@ -3,6 +3,7 @@ package objects
 import (
 	"bytes"
 	"errors"
+	"maps"
 	"path/filepath"
 	"slices"
 
@@ -14,11 +15,11 @@ import (
 // them into a pack. This file keeps the objects of the log after the checkpoint in memory: whoever
 // reads the log hands them over, and look-ups find them here.
 
-// Limits of what one operation may carry. More objects go into a pack of their own: a pack costs
-// four syncs whatever it holds, and every reader reads the log after the checkpoint.
+// Limits of what one operation may carry. They are those of loose files, so that Put writes a batch
+// that does not fit into a record as a pack. Every reader reads the log after the checkpoint.
 const (
-	MaxCarried      = 64
-	maxCarriedBytes = 256 << 10
+	MaxCarried      = MaxLoose
+	maxCarriedBytes = maxLooseBytes
 )
 
 // logged is the objects that the log carries after the checkpoint, and those of the operation that
@@ -136,14 +137,11 @@ func (s *Store) EndStage(recorded bool) {
 	l := &s.logged
 	if recorded {
 		l.index()
-		all := make(map[format.ID]format.Raw, len(l.recorded)+len(l.staged))
-		for id, r := range l.recorded {
-			all[id] = r
+		if l.recorded == nil {
+			l.recorded = map[format.ID]format.Raw{}
 		}
-		for id, r := range l.staged {
-			all[id] = r
-		}
-		l.recorded, l.sequence = all, append(slices.Clip(l.sequence), l.order...)
+		maps.Copy(l.recorded, l.staged)
+		l.sequence = append(l.sequence, l.order...)
 	}
 	l.staged, l.order, l.bytes = nil, nil, 0
 }
@@ -238,9 +236,15 @@ func (s *Store) readLog() error {
 }
 
 func (s *Store) tryLog(t *search) {
-	if r, ok := s.inLog(t.id); ok {
-		t.offer(format.Raw{Header: bytes.Clone(r.Header), Body: bytes.Clone(r.Body)}, s.logPath())
+	r, ok := s.inLog(t.id)
+	if !ok {
+		return
 	}
+	found := format.Raw{Header: bytes.Clone(r.Header)}
+	if t.body {
+		found.Body = bytes.Clone(r.Body)
+	}
+	t.offer(found, s.logPath())
 }
 
 // logPath is what messages name as the place of an object that the log carries.

@@ -20,11 +20,11 @@ const (
 	smallPack  = 2048
 )
 
-// PackLogged writes the objects that the log carries into a pack, except those that are in a pack
-// already and copies that are not sound. If there are many small packs, it merges them into the
-// new one and removes them. The objects last when it returns; a crash leaves some of them in two
-// places. The caller holds the lock of the store and has read the log under it; it may then write
-// the log without the objects.
+// PackLogged writes the objects that the log carries into a pack: without those that are in a pack
+// already, without copies that are not sound, and without the bodies that were forgotten. If there
+// are many small packs, it merges them into the new one and removes them. The objects last when it
+// returns; a crash leaves some of them in two places. The caller holds the lock of the store and
+// has read the log under it; it may then write the log without the objects.
 func (s *Store) PackLogged(held *lock.Held) error {
 	if err := s.holds(held); err != nil {
 		return err
@@ -33,45 +33,36 @@ func (s *Store) PackLogged(held *lock.Held) error {
 	if err != nil {
 		return err
 	}
-	var ids []format.ID
 	var raws []format.Raw
 	for _, id := range s.Logged() {
 		there, err := s.packedWhole(id, list)
 		if err != nil {
 			return err
 		}
-		if r, ok := s.inLog(id); ok && !there {
-			ids, raws = append(ids, id), append(raws, r)
+		r, ok := s.inLog(id)
+		if there || !ok {
+			continue
 		}
+		complete, err := sound(id, r)
+		if err != nil {
+			continue // fsck tells of it
+		}
+		var gone *GoneError
+		if err := s.admitSound(id, r, complete); errors.As(err, &gone) {
+			r.Body = nil
+		} else if err != nil {
+			return err
+		}
+		raws = append(raws, r)
 	}
-	if raws, err = s.sealed(ids, raws); err != nil || len(raws) == 0 {
-		return err
+	if len(raws) == 0 {
+		return nil
 	}
 	old, before, err := s.mergeable(list)
 	if err != nil {
 		return err
 	}
 	return s.replacePacks(held, old, append(before, raws...))
-}
-
-// sealed returns those objects that may be stored: without the bodies that were forgotten, and
-// without copies that are not sound, of which fsck tells.
-func (s *Store) sealed(ids []format.ID, raws []format.Raw) (good []format.Raw, err error) {
-	for i, r := range raws {
-		if _, err := sound(ids[i], r); err != nil {
-			continue
-		}
-		_, err := s.admit(r)
-		var gone *GoneError
-		switch {
-		case errors.As(err, &gone):
-			r.Body = nil
-		case err != nil:
-			return nil, err
-		}
-		good = append(good, r)
-	}
-	return good, nil
 }
 
 // mergeable returns the small packs, oldest first, with the objects in them. It returns none while
