@@ -92,27 +92,29 @@ func (t *Tx) already(h *history.Head, units []window.Unit) (map[format.ID]forest
 	if len(ids) == 0 {
 		return nil, nil
 	}
-	lines := 0
-	for _, branch := range history.BranchesIn(t.store.View, h.Session) {
-		if branch == h.Branch {
-			continue
-		}
-		fork, err := t.OpenFork(h.Session, branch, t.store.View.Get(history.RefName(h.Session, branch)))
-		if err != nil {
-			return nil, err
-		}
-		if fork.IsZero() {
-			lines++
-		}
-	}
-	if lines == 0 {
-		return nil, nil
+	if alone, err := t.Alone(h.Session, h.Branch); err != nil || alone {
+		return nil, err
 	}
 	st, err := t.store.Draft()
 	if err != nil {
 		return nil, err
 	}
 	return st.Find(ids)
+}
+
+// Alone reports whether no other branch of a session graduates messages. What a branch has after
+// its frontier is no member then, unless the transaction has put it back.
+func (t *Tx) Alone(session, branch string) (bool, error) {
+	for _, other := range history.BranchesIn(t.store.View, session) {
+		if other == branch {
+			continue
+		}
+		fork, err := t.OpenFork(session, other, t.store.View.Get(history.RefName(session, other)))
+		if err != nil || fork.IsZero() {
+			return false, err
+		}
+	}
+	return true, nil
 }
 
 // place chooses the cluster of a unit. It is the cluster of the call that the unit answers, the
