@@ -7,6 +7,7 @@ import (
 
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/history"
+	"github.com/gemini-ctx/ctx/objects"
 	"github.com/gemini-ctx/ctx/refs"
 )
 
@@ -38,19 +39,39 @@ func (t *Tx) Flush() error {
 	if len(t.waiting) == 0 {
 		return nil
 	}
-	t.waiting = distinct(t.waiting)
-	carried, err := t.repo.Objects.Stage(t.waiting...)
+	ids := t.distinct()
+	var carried bool
+	var err error
+	if len(t.waiting) <= objects.MaxCarried { // to find out takes a check of each object, as Put makes
+		carried, err = t.repo.Objects.Stage(t.waiting...)
+	}
 	if err == nil && !carried {
 		err = t.repo.Objects.Put(t.waiting...)
 	}
 	if err != nil {
 		return err
 	}
-	for _, r := range t.waiting {
-		t.present[r.ID()] = true
+	for _, id := range ids {
+		t.present[id] = true
 	}
 	t.waiting = nil
 	return nil
+}
+
+// distinct leaves each waiting object in the list once, and returns their ids.
+func (t *Tx) distinct() []format.ID {
+	ids := make([]format.ID, 0, len(t.waiting))
+	seen := make(map[format.ID]bool, len(t.waiting))
+	t.waiting = slices.DeleteFunc(slices.Clone(t.waiting), func(r format.Raw) bool {
+		id := r.ID()
+		if seen[id] {
+			return true
+		}
+		seen[id] = true
+		ids = append(ids, id)
+		return false
+	})
+	return ids
 }
 
 // distinct returns every object once.
