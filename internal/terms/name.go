@@ -177,6 +177,7 @@ func (s *scanner) stemmed(w string) string {
 		s.env = snowballstem.NewEnv("")
 		s.stems = map[string]string{}
 	}
+	w = strings.Clone(w) // what is remembered must not hold the text
 	s.env.SetCurrent(w)
 	english.Stem(s.env)
 	stem := s.env.Current()
