@@ -58,7 +58,7 @@ func (s *State) join(d format.Decision) error {
 	if err != nil {
 		return err
 	}
-	c.members = append(c.members, d.ID)
+	c.members, c.changed = append(c.members, d.ID), true
 	s.Arrivals++
 	c.Arrival = s.Arrivals
 	return nil
@@ -79,7 +79,7 @@ func (s *State) open(number uint64, fresh bool) (*Cluster, error) {
 		return c, err
 	}
 	// The cluster is new, or it lost all its members and now gets one back.
-	c := &Cluster{Number: number, Arrival: max(1, s.Arrivals), loaded: true, stored: map[format.ID]bool{}}
+	c := &Cluster{Number: number, Arrival: max(1, s.Arrivals), loaded: true}
 	s.live[number] = c
 	return c, nil
 }
@@ -102,7 +102,7 @@ func (s *State) retract(d format.Decision) error {
 	if d.Offset >= uint64(len(members)) || members[d.Offset] != d.ID {
 		return fmt.Errorf("entry %v is not member %d", d.ID, d.Offset)
 	}
-	c.members = slices.Delete(members, int(d.Offset), int(d.Offset)+1)
+	c.members, c.changed = slices.Delete(members, int(d.Offset), int(d.Offset)+1), true
 	c.Covers = coversWithout(c.Covers, d.Offset)
 	if len(c.members) == 0 {
 		delete(s.live, c.Number)
@@ -137,7 +137,7 @@ func (s *State) restore(d format.Decision) error {
 	if d.Offset > uint64(len(members)) {
 		return fmt.Errorf("entry %v cannot be member %d of %d", d.ID, d.Offset, len(members)+1)
 	}
-	c.members = slices.Insert(members, int(d.Offset), d.ID)
+	c.members, c.changed = slices.Insert(members, int(d.Offset), d.ID), true
 	c.Covers = coversWith(c.Covers, d.Offset)
 	return nil
 }

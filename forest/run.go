@@ -73,7 +73,7 @@ func (s *State) retractRun(run []format.Decision) error {
 	for _, d := range run {
 		c.Covers = coversWithout(c.Covers, d.Offset)
 	}
-	if c.members = left; len(left) == 0 {
+	if c.members, c.changed = left, true; len(left) == 0 {
 		delete(s.live, c.Number)
 	}
 	return nil
@@ -98,6 +98,6 @@ func (s *State) restoreRun(run []format.Decision) error {
 		members = members[gap:]
 		c.Covers = coversWith(c.Covers, d.Offset)
 	}
-	c.members = append(whole, members...)
+	c.members, c.changed = append(whole, members...), true
 	return nil
 }

@@ -45,7 +45,8 @@ type Cluster struct {
 	written uint64
 	members []format.ID // if loaded all members, else those after the first written ones
 	loaded  bool
-	stored  map[format.ID]bool // nodes that the store already has
+	changed bool        // the members are not those below node any more
+	stored  []format.ID // nodes that the store already has, sorted
 }
 
 // New returns an empty forest.
@@ -92,18 +93,16 @@ func (s *State) Members(c *Cluster) ([]format.ID, error) {
 	if c.loaded {
 		return c.members, nil
 	}
-	if c.stored == nil {
-		c.stored = map[format.ID]bool{}
-	}
 	all := make([]format.ID, 0, c.Count())
 	if c.written > 0 {
 		err := Walk(s.load, c.node, func(node format.ID, entries []format.ID) {
-			c.stored[node] = true
+			c.stored = append(c.stored, node)
 			all = append(all, entries...)
 		})
 		if err != nil {
 			return nil, err
 		}
+		slices.SortFunc(c.stored, format.ID.Compare)
 		if uint64(len(all)) != c.written {
 			return nil, fmt.Errorf("cluster %d: node %v has %d members, %d belong", c.Number, c.node, len(all), c.written)
 		}
@@ -138,7 +137,7 @@ func Walk(load Loader, id format.ID, visit func(node format.ID, entries []format
 // Node returns the id of the node over all members of a cluster.
 func (s *State) Node(c *Cluster) (format.ID, error) {
 	switch {
-	case !c.loaded && c.written > 0 && len(c.members) == 0:
+	case !c.changed:
 		return c.node, nil
 	case !c.loaded && c.written > 0:
 		_, root, err := s.grown(c)

@@ -310,7 +310,7 @@ func TestSpineGrowsTheOneTree(t *testing.T) {
 		for range 6 {
 			for range 1 + r.IntN(200) {
 				run = append(run, entryID(len(run)))
-				c.members = append(c.members, run[len(run)-1])
+				c.members, c.changed = append(c.members, run[len(run)-1]), true
 			}
 			out := &Written{}
 			if err := s.writeCluster(c, out); err != nil {

@@ -1,6 +1,8 @@
 package forest
 
 import (
+	"slices"
+
 	"github.com/gemini-ctx/ctx/format"
 )
 
@@ -39,7 +41,7 @@ func (s *State) Write() (*Written, error) {
 }
 
 func (s *State) writeCluster(c *Cluster, out *Written) error {
-	if !c.loaded && len(c.members) == 0 {
+	if !c.changed {
 		return nil
 	}
 	if !c.loaded && c.written > 0 {
@@ -53,21 +55,35 @@ func (s *State) writeCluster(c *Cluster, out *Written) error {
 	if err != nil {
 		return err
 	}
+	var added []format.ID
 	for _, n := range nodes {
 		header, err := n.Encode()
 		if err != nil {
 			return err
 		}
 		raw := format.Raw{Header: header}
-		id := raw.ID()
-		c.node = id
-		if !c.stored[id] {
+		c.node = raw.ID()
+		if _, ok := slices.BinarySearchFunc(c.stored, c.node, format.ID.Compare); !ok {
 			out.Objects = append(out.Objects, raw)
-			c.stored[id] = true
+			added = append(added, c.node)
 		}
 	}
-	c.written = uint64(len(members))
+	if len(added) > 0 {
+		c.stored = append(c.stored, added...)
+		slices.SortFunc(c.stored, format.ID.Compare)
+	}
+	c.written, c.changed = uint64(len(members)), false
 	return nil
+}
+
+// Forget drops the members of long clusters from memory, which are read again where they are
+// needed. What Write returned must be in the store.
+func (s *State) Forget() {
+	for _, c := range s.live {
+		if c.loaded && !c.changed && c.written > format.FanOut {
+			c.loaded, c.members, c.stored = false, nil, nil
+		}
+	}
 }
 
 // lengthen writes a cluster that has only grown since it was written. It writes only new nodes,
@@ -84,7 +100,7 @@ func (s *State) lengthen(c *Cluster, out *Written) error {
 		}
 		out.Objects = append(out.Objects, format.Raw{Header: header})
 	}
-	c.node, c.written, c.members = root, c.Count(), nil
+	c.node, c.written, c.members, c.changed = root, c.Count(), nil, false
 	return nil
 }
 

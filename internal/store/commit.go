@@ -137,6 +137,7 @@ func (t *Tx) Commit(op *format.Operation) error {
 	}
 	if view.Long() && op.Verb != refs.VerbCheckpoint {
 		if err := t.checkpoint(); err != nil {
+			t.main.state, t.flat.state = nil, nil // they may say of objects that they are stored
 			t.Report(fmt.Errorf("no checkpoint yet: %w", err))
 		}
 	}
@@ -159,7 +160,6 @@ func (t *Tx) checkpoint() error {
 		if len(t.View.Pending(name)) == 0 {
 			continue
 		}
-		t.draft(name).state = nil // what the operation decided is in the view now
 		id, err := t.WriteForestOf(name)
 		if err != nil {
 			return err

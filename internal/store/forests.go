@@ -80,7 +80,7 @@ func (t *Tx) DraftOf(name string) (*forest.State, error) {
 	if f.state != nil {
 		return f.state, nil
 	}
-	st, err := t.ForestOf(t.View, name)
+	st, err := t.TakeForest(t.View, name)
 	if err != nil {
 		return nil, err
 	}

@@ -3,7 +3,9 @@ package store
 import (
 	"context"
 
+	"github.com/gemini-ctx/ctx/forest"
 	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/refs"
 )
 
 // Room gives a room above its part of each transaction. T is that part, the Tx of the room: it has
@@ -35,6 +37,16 @@ func (r *Room[T]) Begin(t *Tx) T {
 // more than once.
 func (r *Room[T]) Locked(ctx context.Context, do func(T) error) error {
 	return r.store.Locked(ctx, func(t *Tx) error { return do(r.Begin(t)) })
+}
+
+// TakeForest is Store.TakeForest.
+func (r *Room[T]) TakeForest(view *refs.View, name string) (*forest.State, error) {
+	return r.store.TakeForest(view, name)
+}
+
+// GiveForest is Store.GiveForest.
+func (r *Room[T]) GiveForest(view *refs.View, name string, st *forest.State) {
+	r.store.GiveForest(view, name, st)
 }
 
 // Participant keeps something beside a transaction, such as a cache. It takes part in every commit.

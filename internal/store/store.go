@@ -27,7 +27,8 @@ type Store struct {
 	repo *repo.Repo
 
 	mu      sync.Mutex
-	keyFits bool // checkKey found that the store was written with the present key
+	keyFits bool            // checkKey found that the store was written with the present key
+	kept    map[string]kept // by name of the forest
 
 	onCommit []func(*format.Operation)
 }
