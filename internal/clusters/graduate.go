@@ -2,7 +2,9 @@ package clusters
 
 import (
 	"context"
+	"runtime"
 	"slices"
+	"sync"
 
 	"github.com/gemini-ctx/ctx/forest"
 	"github.com/gemini-ctx/ctx/forest/score"
@@ -30,8 +32,12 @@ type graduated struct {
 // Graduate moves the oldest due units of a branch into the forest, about limit messages. The next
 // commit records the decisions; h gets the new frontier.
 func (t *Tx) Graduate(h *history.Head, limit int) (graduated, error) {
-	var done graduated
-	units := window.Due(h.WindowItems(), h.Model, t.Params())
+	return t.graduate(h, h.WindowItems(), limit)
+}
+
+// graduate is Graduate; items are those of h in the form that the window takes.
+func (t *Tx) graduate(h *history.Head, items []window.Item, limit int) (done graduated, err error) {
+	units := window.DueUpTo(limit, items, h.Model, t.Params())
 	if len(units) == 0 {
 		return done, nil
 	}
@@ -43,6 +49,7 @@ func (t *Tx) Graduate(h *history.Head, limit int) (graduated, error) {
 	if err != nil {
 		return done, err
 	}
+	t.lookAhead(h, units[len(units)-1].End)
 	for _, u := range units {
 		if done.passed > 0 && done.passed+u.End-u.Start > limit {
 			break
@@ -151,6 +158,29 @@ func (t *Tx) place(h *history.Head, c *candidates, u window.Unit) (cluster uint6
 // by default when a message graduates.
 const lookahead = 26
 
+// lookAhead has the features of the first messages of a head at hand, and of those that place looks
+// at after them, if there are many: it makes them on all processors. What cannot be read is an error
+// where it is needed.
+func (t *Tx) lookAhead(h *history.Head, n int) {
+	n = min(n+lookahead, len(h.Items))
+	workers := runtime.GOMAXPROCS(0)
+	if n < minShared || workers < 2 {
+		return
+	}
+	var wait sync.WaitGroup
+	for w := range workers {
+		wait.Go(func() {
+			for i := n * w / workers; i < n*(w+1)/workers; i++ {
+				_, _ = t.Features(h, &h.Items[i])
+			}
+		})
+	}
+	wait.Wait()
+}
+
+// minShared is how many messages are worth sharing among processors.
+const minShared = 128
+
 func (t *Tx) allFeatures(h *history.Head, start, end int) ([]score.Features, error) {
 	list := make([]score.Features, 0, end-start)
 	for i := start; i < end; i++ {
@@ -216,13 +246,13 @@ const InterimBatch = 128
 // GraduateAll moves every due unit of a branch into the forest, in batches of an operation each.
 func (s *Writer) GraduateAll(ctx context.Context, session, branch string) (Graduation, error) {
 	var g Graduation
-	var h *history.Head // kept between batches: reading it again costs a pass over all due messages
+	var kept keptHead
 	for more := true; more; {
 		if err := ctx.Err(); err != nil {
 			return g, err
 		}
 		err := s.Locked(ctx, func(t *Tx) error {
-			done, err := t.graduateBranch(session, branch, &h)
+			done, err := t.graduateBranch(session, branch, &kept)
 			g.Graduated += done.Entries
 			g.Merged += done.merged
 			more = done.passed > 0
@@ -235,33 +265,43 @@ func (s *Writer) GraduateAll(ctx context.Context, session, branch string) (Gradu
 	return g, nil
 }
 
+// keptHead is a head that is kept between batches: to read it again takes a pass over all due
+// messages.
+type keptHead struct {
+	head  *history.Head
+	items []window.Item // of head
+}
+
 // graduateBranch graduates one batch in an operation of its own.
-func (t *Tx) graduateBranch(session, branch string, kept **history.Head) (graduated, error) {
+func (t *Tx) graduateBranch(session, branch string, kept *keptHead) (graduated, error) {
 	name := history.RefName(session, branch)
 	old := t.store.View.Get(name)
 	if !old.Exists() {
 		return graduated{}, history.UnknownSession(session, branch)
 	}
-	h := *kept
-	if h == nil || h.Value != old {
-		var err error
-		if h, err = t.WholeHead(session, branch, old); err != nil {
+	if h := kept.head; h == nil || h.Value != old {
+		h, err := t.WholeHead(session, branch, old)
+		if err != nil {
 			return graduated{}, err
 		}
-		*kept = h
+		*kept = keptHead{h, h.WindowItems()}
 	}
+	h := kept.head
 	if h.Fork != "" {
 		return graduated{}, nil // no summary may say what a child says before it is joined
 	}
-	done, err := t.Graduate(h, graduateBatch)
+	t.store.ResumeForest(history.MainForest)
+	done, err := t.graduate(h, kept.items, graduateBatch)
 	if err != nil || done.passed == 0 {
 		return done, err
 	}
+	kept.items = kept.items[done.passed:]
 	op := &format.Operation{Verb: refs.VerbGraduate, Session: session, Refs: []format.RefUpdate{{Name: name, Old: old, New: h.Value}}}
 	if err := t.store.Commit(op); err != nil {
-		*kept = nil
+		*kept = keptHead{}
 		return done, err
 	}
+	t.store.KeepForest(history.MainForest)
 	t.SaveHead(h)
 	return done, nil
 }

@@ -36,8 +36,13 @@ type Unit struct {
 // messages; one that waits for the result of a call, only once more than EvictAt messages are
 // there.
 func Due(items []Item, exchange bool, p Params) []Unit {
+	return DueUpTo(len(items), items, exchange, p)
+}
+
+// DueUpTo is Due, but ends with the first unit that reaches beyond most items.
+func DueUpTo(most int, items []Item, exchange bool, p Params) []Unit {
 	var units []Unit
-	for start := 0; start < len(items)-p.GraduateAt; {
+	for start := 0; start < len(items)-p.GraduateAt && start <= most; {
 		end, open := unitFrom(items, start, exchange)
 		if open && len(items)-start <= p.EvictAt {
 			break
