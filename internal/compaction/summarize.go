@@ -22,7 +22,7 @@ func (r *Compaction) summarizeAll(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	st, err := r.ForestOf(view, r.Forest)
+	st, err := r.TakeForest(view, r.Forest)
 	if err != nil {
 		return err
 	}
@@ -32,6 +32,7 @@ func (r *Compaction) summarizeAll(ctx context.Context) error {
 			todo = append(todo, c.Number)
 		}
 	}
+	r.GiveForest(view, r.Forest, st)
 	return r.summarize(ctx, todo)
 }
 
@@ -67,7 +68,7 @@ func (r *Compaction) look() (view *refs.View, st *forest.State, err error) {
 	if view, err = r.Refs.Read(); err != nil {
 		return nil, nil, err
 	}
-	st, err = r.ForestOf(view, r.Forest)
+	st, err = r.TakeForest(view, r.Forest)
 	return view, st, err
 }
 
@@ -85,6 +86,7 @@ func (r *Compaction) extractBatch(ctx context.Context, numbers []uint64) error {
 	if err != nil {
 		return err
 	}
+	r.GiveForest(view, r.Forest, st)
 	return r.record(ctx, answers)
 }
 
@@ -246,6 +248,10 @@ func (r *Compaction) record(ctx context.Context, answers []summaries.SealedAnswe
 		if len(t.store.Decided(r.Forest)) == 0 {
 			return nil
 		}
-		return t.store.Commit(&format.Operation{Verb: refs.VerbCompact})
+		if err := t.store.Commit(&format.Operation{Verb: refs.VerbCompact}); err != nil {
+			return err
+		}
+		t.store.KeepForest(r.Forest)
+		return nil
 	})
 }

@@ -5,11 +5,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"slices"
+	"sync"
+	"sync/atomic"
 
 	"github.com/gemini-ctx/ctx/forest"
 	"github.com/gemini-ctx/ctx/forest/summarize"
 	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/internal/clusters"
 	"github.com/gemini-ctx/ctx/internal/history"
 	"github.com/gemini-ctx/ctx/objects"
 	"github.com/gemini-ctx/ctx/refs"
@@ -100,43 +104,114 @@ func (s *Reader) rankable(covers []format.Cover) ([]format.Cover, error) {
 type extracted struct {
 	SealedAnswer
 	said []summarize.Source // what the summary has, for a tombstone's line
+	read *entries           // what was read for it
 }
 
-// ExtractAll answers claims with the built-in summarizer, without the lock.
+// entries reads entries, and remembers those that it has read.
+type entries struct {
+	*history.Reader
+	known map[format.ID]*history.Shown
+}
+
+// Entry is history.Reader.Entry.
+func (r *entries) Entry(id format.ID) (*history.Shown, error) {
+	if shown, ok := r.known[id]; ok {
+		return shown, nil
+	}
+	shown, err := r.Reader.Entry(id)
+	if err == nil {
+		if r.known == nil {
+			r.known = map[format.ID]*history.Shown{}
+		}
+		r.known[id] = shown
+	}
+	return shown, err
+}
+
+// Header is history.Reader.Header.
+func (r *entries) Header(id format.ID) (*format.Entry, error) {
+	if shown, ok := r.known[id]; ok {
+		return shown.Entry, nil
+	}
+	return r.Reader.Header(id)
+}
+
+// ExtractAll answers claims with the built-in summarizer, without the lock. Each answer is made by
+// itself, but the lines of tombstones are compared with those of the first answers. So these are
+// made first, and the others with their tombstones, on all processors.
 func (s *Reader) ExtractAll(ctx context.Context, view *refs.View, st *forest.State, claims []Claim) ([]SealedAnswer, error) {
 	others, err := s.evictedLines(st)
 	if err != nil {
 		return nil, err
 	}
-	list := make([]extracted, len(claims))
-	for i := range claims {
-		if err := ctx.Err(); err != nil {
-			return nil, err
-		}
-		if list[i], err = s.extract(view, &claims[i]); err != nil {
-			return nil, err
-		}
-		if i < comparedLines {
-			others.Add(list[i].said)
-		}
+	answers := make([]SealedAnswer, len(claims))
+	compared := make([]extracted, min(len(claims), comparedLines))
+	err = inParallel(ctx, len(compared), func(i int) error {
+		e, err := s.extract(view, &claims[i])
+		compared[i] = e
+		return err
+	})
+	if err != nil {
+		return nil, err
 	}
-	answers := make([]SealedAnswer, 0, len(list))
-	for _, e := range list {
+	for _, e := range compared {
+		others.Add(e.said)
+	}
+	return answers, inParallel(ctx, len(claims), func(i int) (err error) {
+		var e extracted
+		if i < len(compared) {
+			e, compared[i] = compared[i], extracted{}
+		} else if e, err = s.extract(view, &claims[i]); err != nil {
+			return err
+		}
 		if e.evict {
-			stone, err := s.tombstone(e.SealedAnswer, e.said, others)
+			stone, err := s.tombstone(e.SealedAnswer, e.said, others, e.read)
 			if err != nil {
-				return nil, err
+				return err
 			}
 			e.Raws, e.stone = append(e.Raws, stone), stone.ID()
 		}
-		answers = append(answers, e.SealedAnswer)
+		answers[i] = e.SealedAnswer
+		return nil
+	})
+}
+
+// inParallel calls do for each number below n, on all processors. After an error it begins no more
+// calls, and returns the error of the smallest number that has one.
+func inParallel(ctx context.Context, n int, do func(i int) error) error {
+	workers := min(n, runtime.GOMAXPROCS(0))
+	var wait sync.WaitGroup
+	var next atomic.Int64
+	var failed atomic.Bool
+	errs := make([]error, n)
+	for range workers {
+		wait.Go(func() {
+			for !failed.Load() {
+				i := int(next.Add(1)) - 1
+				if i >= n {
+					return
+				}
+				if errs[i] = ctx.Err(); errs[i] == nil {
+					errs[i] = do(i)
+				}
+				if errs[i] != nil {
+					failed.Store(true)
+				}
+			}
+		})
 	}
-	return answers, nil
+	wait.Wait()
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // extract makes the summary of a claim.
 func (s *Reader) extract(view *refs.View, c *Claim) (extracted, error) {
-	e := extracted{SealedAnswer: SealedAnswer{Claim: *c}}
+	e := extracted{SealedAnswer: SealedAnswer{Claim: *c}, read: &entries{Reader: s.Reader}}
 	sum := &format.Summary{Generation: 1, Summarizer: Extractive, Version: ExtractiveVersion}
 	var list []summarize.Sentence
 	for _, v := range c.Covers {
@@ -148,7 +223,7 @@ func (s *Reader) extract(view *refs.View, c *Claim) (extracted, error) {
 		sum.Generation = max(sum.Generation, generation+1)
 	}
 	if raw := c.direct(); len(raw) > 0 {
-		sources, err := s.Sources(view, raw)
+		sources, err := s.sourcesFrom(view, raw, e.read)
 		if err != nil {
 			return e, err
 		}
@@ -195,6 +270,22 @@ func (s *Reader) ReadExtract(id format.ID) (list []summarize.Sentence, generatio
 // Sources reads entries for the summarizer. What was forgotten says nothing.
 func (s *Reader) Sources(view *refs.View, ids []format.ID) ([]summarize.Source, error) {
 	return Sources(func(id format.ID) (*history.Shown, error) { return s.Latest(view, id) }, ids)
+}
+
+// sourcesFrom is Sources, with read for the first and the last entries: a line about the cluster is
+// made of them. It does not remember the others, of which there may be many.
+func (s *Reader) sourcesFrom(view *refs.View, ids []format.ID, read *entries) ([]summarize.Source, error) {
+	n := 0
+	return Sources(func(id format.ID) (*history.Shown, error) {
+		newest, err := s.Newest(view, id)
+		if err != nil {
+			return nil, err
+		}
+		if n++; n <= clusters.OpeningMembers || n == len(ids) {
+			return read.Entry(newest)
+		}
+		return s.Entry(newest)
+	}, ids)
 }
 
 // maxSummary is the largest number of tokens of an extract. It suffices to render half of the

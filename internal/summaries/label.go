@@ -10,6 +10,7 @@ import (
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/clusters"
 	"github.com/gemini-ctx/ctx/internal/digest"
+	"github.com/gemini-ctx/ctx/internal/history"
 	"github.com/gemini-ctx/ctx/internal/view"
 )
 
@@ -65,7 +66,7 @@ func (s *Reader) topicOf(c *clusters.ClusterInfo) (summarize.Topic, error) {
 	if err != nil {
 		return summarize.Topic{}, err
 	}
-	topic, err := s.topicFrom(c.Opening, saidIn(parts))
+	topic, err := topicFrom(s.Entry, c.Opening, saidIn(parts))
 	if headline := headlineOf(parts); headline != "" {
 		topic.Goal = headline
 	}
@@ -88,9 +89,10 @@ func headlineOf(parts []view.Part) string {
 	return ""
 }
 
-// topicFrom makes a topic of the first members of a cluster and of what its summaries say.
-func (s *Reader) topicFrom(first []format.ID, said []summarize.Source) (summarize.Topic, error) {
-	opening, err := Sources(s.Entry, first)
+// topicFrom makes a topic of the first members of a cluster, which it reads with entry, and of what
+// its summaries say.
+func topicFrom(entry func(format.ID) (*history.Shown, error), first []format.ID, said []summarize.Source) (summarize.Topic, error) {
+	opening, err := Sources(entry, first)
 	if err != nil {
 		return summarize.Topic{}, err
 	}

@@ -24,6 +24,7 @@ type memberText struct {
 func memberTexts(latest func(format.ID) (*history.Shown, error), ids []format.ID) ([]memberText, error) {
 	list := make([]memberText, len(ids))
 	itself := make([]bool, len(ids))
+	var waiting []digest.Message // those before the first that acts: without one there are no facts
 	var d digest.Digester
 	acts := false
 	for i, id := range ids {
@@ -33,8 +34,11 @@ func memberTexts(latest func(format.ID) (*history.Shown, error), ids []format.ID
 		}
 		m := DigestMessage(shown)
 		m.Entry = id
-		d.Add([]digest.Message{m})
 		acts = acts || doesAct(m)
+		if waiting = append(waiting, m); acts {
+			d.Add(waiting)
+			waiting = waiting[:0]
+		}
 		list[i] = memberText{ID: id, Entry: shown.Entry, Text: m.Text}
 		itself[i] = tellsItself(m)
 	}

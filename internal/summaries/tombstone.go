@@ -38,7 +38,7 @@ func (t *Tx) stoneOf(st *forest.State, c *forest.Cluster, a SealedAnswer) (forma
 	raw, err := t.tombstone(SealedAnswer{
 		Claim:   Claim{Cluster: c.Number, Node: node, arrival: c.Arrival, Members: members},
 		Summary: c.Covers[0].Summary,
-	}, said, others)
+	}, said, others, &entries{Reader: t.Reader.Reader})
 	if err != nil {
 		return format.ID{}, err
 	}
@@ -112,9 +112,9 @@ func (s *Reader) summarySaid(id format.ID) ([]summarize.Source, error) {
 }
 
 // tombstone builds the object of an evicted cluster. Its line is made of the summary, which is
-// small, and names what other clusters do not have.
-func (s *Reader) tombstone(a SealedAnswer, said []summarize.Source, others *summarize.Others) (format.Raw, error) {
-	line, err := s.lineOf(a.Members, said, others)
+// small, and names what other clusters do not have. It only reads others.
+func (s *Reader) tombstone(a SealedAnswer, said []summarize.Source, others *summarize.Others, read *entries) (format.Raw, error) {
+	line, err := lineOf(a.Members, said, others, read)
 	if err != nil {
 		return format.Raw{}, err
 	}
@@ -132,15 +132,19 @@ func (s *Reader) tombstone(a SealedAnswer, said []summarize.Source, others *summ
 // lineOf returns the line of a tombstone. It begins with the label of the cluster if a model took
 // part, else with names, commands and numbers that tell it apart; the number of members and the
 // days follow. said is what the summary says.
-func (s *Reader) lineOf(members []format.ID, said []summarize.Source, others *summarize.Others) (string, error) {
-	first, last, err := s.clusters.Headers(members[0], members[len(members)-1])
+func lineOf(members []format.ID, said []summarize.Source, others *summarize.Others, read *entries) (string, error) {
+	first, err := read.Header(members[0])
+	if err != nil {
+		return "", err
+	}
+	last, err := read.Header(members[len(members)-1])
 	if err != nil {
 		return "", err
 	}
 	if !isModels(first.Role) && !isModels(last.Role) && !slices.ContainsFunc(said, func(s summarize.Source) bool { return isModels(s.Role) }) {
 		return others.Line(said, len(members), first.Time, last.Time), nil
 	}
-	topic, err := s.topicFrom(members[:min(len(members), clusters.OpeningMembers)], said)
+	topic, err := topicFrom(read.Entry, members[:min(len(members), clusters.OpeningMembers)], said)
 	if err != nil {
 		return "", err
 	}
