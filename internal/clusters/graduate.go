@@ -292,8 +292,12 @@ func (t *Tx) graduateBranch(session, branch string, kept *keptHead) (graduated, 
 	}
 	t.store.ResumeForest(history.MainForest)
 	done, err := t.graduate(h, kept.items, graduateBatch)
-	if err != nil || done.passed == 0 {
+	if err != nil {
 		return done, err
+	}
+	if done.passed == 0 {
+		t.store.KeepForest(history.MainForest)
+		return done, nil
 	}
 	kept.items = kept.items[done.passed:]
 	op := &format.Operation{Verb: refs.VerbGraduate, Session: session, Refs: []format.RefUpdate{{Name: name, Old: old, New: h.Value}}}

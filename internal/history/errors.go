@@ -42,6 +42,14 @@ func IsDamage(err error) bool {
 	return errors.As(err, &corrupt) || errors.Is(err, objects.ErrNotFound)
 }
 
+// ButDamage returns nil for an error that IsDamage knows, and every other error as it is.
+func ButDamage(err error) error {
+	if IsDamage(err) {
+		return nil
+	}
+	return err
+}
+
 // IsLost reports whether an error says that a part of an epoch is missing, corrupt or forgotten.
 func IsLost(err error) bool {
 	var corrupt *objects.CorruptError

@@ -1,6 +1,8 @@
 package summaries
 
 import (
+	"context"
+
 	"github.com/gemini-ctx/ctx/forest"
 	"github.com/gemini-ctx/ctx/internal/clusters"
 	"github.com/gemini-ctx/ctx/internal/history"
@@ -18,29 +20,59 @@ type ownedCluster struct{ number, arrival, count uint64 }
 // of returns the session of a cluster's newest member; "" where damage keeps that from being read,
 // so that these clusters count together.
 func (o *Owners) of(s *history.Reader, st *forest.State, c *forest.Cluster) (string, error) {
-	key := ownedCluster{c.Number, c.Arrival, c.Count()}
-	if name, ok := o.known[key]; ok {
+	name, ok := o.known[keyOf(c)]
+	if ok {
 		return name, nil
 	}
 	name, err := ownerOf(s, st, c)
-	if err != nil && !history.IsDamage(err) {
-		return "", err
+	if err == nil {
+		o.note(c, name)
 	}
+	return name, err
+}
+
+func keyOf(c *forest.Cluster) ownedCluster { return ownedCluster{c.Number, c.Arrival, c.Count()} }
+
+func (o *Owners) note(c *forest.Cluster, name string) {
 	if o.known == nil {
 		o.known = map[ownedCluster]string{}
 	}
-	o.known[key] = name
-	return name, nil
+	o.known[keyOf(c)] = name
+}
+
+// learn reads the owners of those clusters in a list that are not known, on all processors.
+func (o *Owners) learn(s *history.Reader, st *forest.State, list []*forest.Cluster) error {
+	var unknown []*forest.Cluster
+	for _, c := range list {
+		if _, ok := o.known[keyOf(c)]; !ok {
+			unknown = append(unknown, c)
+		}
+	}
+	if len(unknown) < 2 {
+		return nil
+	}
+	names := make([]string, len(unknown))
+	err := inParallel(context.Background(), len(unknown), func(i int) (err error) {
+		names[i], err = ownerOf(s, st, unknown[i])
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	for i, c := range unknown {
+		o.note(c, names[i])
+	}
+	return nil
 }
 
 func ownerOf(s *history.Reader, st *forest.State, c *forest.Cluster) (string, error) {
 	last, err := st.Slice(c, c.Count()-1, c.Count())
 	if err != nil {
-		return "", err
+		return "", history.ButDamage(err)
 	}
 	e, err := s.Header(last[0])
 	if err != nil {
-		return "", err
+		return "", history.ButDamage(err)
 	}
 	return e.Session, nil
 }
@@ -57,6 +89,9 @@ func (o *Owners) above(s *history.Reader, st *forest.State) ([]surplus, error) {
 	live, most := clusters.ByArrival(st), s.Config.Forest.MaxColdClusters
 	if len(live) <= most {
 		return nil, nil
+	}
+	if err := o.learn(s, st, live); err != nil {
+		return nil, err
 	}
 	at := map[string]int{}
 	var sessions []surplus

@@ -9,7 +9,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"os"
+	"runtime"
 	"slices"
 
 	"github.com/gemini-ctx/ctx/format"
@@ -86,42 +88,46 @@ func Read(ctx context.Context, s *session.Store, inv *Inventory, check func(form
 	}
 	inv.number(g)
 	done := 0
-	read := func(i uint32) error {
-		if g.Objects[i].read {
-			return nil
-		}
-		if err := g.load(i); err != nil {
-			g.Bad[i] = err
-		}
+	for l := range g.loadAll(inv.order(g)) {
+		g.take(l)
 		if done++; done%4096 == 0 {
 			progress.Tell(done, g.sorted, "reading")
-			return ctx.Err()
-		}
-		return nil
-	}
-	for _, id := range inv.Logged {
-		if i, ok := g.Find(id); ok {
-			if err := read(i); err != nil {
-				return nil, err
-			}
-		}
-	}
-	for _, l := range inv.Loose {
-		if i, ok := g.Find(l.ID); ok {
-			if err := read(i); err != nil {
-				return nil, err
-			}
-		}
-	}
-	for _, p := range inv.Packs {
-		for _, i := range p.Numbers {
-			if err := read(i); err != nil {
+			if err := ctx.Err(); err != nil {
 				return nil, err
 			}
 		}
 	}
 	progress.Tell(done, done, "reading")
 	return g, ctx.Err()
+}
+
+// order yields the numbers of all objects, each once, in the order in which they are read.
+func (inv *Inventory) order(g *Graph) iter.Seq[uint32] {
+	return func(yield func(uint32) bool) {
+		fresh := func(i uint32) bool {
+			o := &g.Objects[i]
+			was := o.read
+			o.read = true
+			return !was
+		}
+		for _, id := range inv.Logged {
+			if i, ok := g.Find(id); ok && fresh(i) && !yield(i) {
+				return
+			}
+		}
+		for _, l := range inv.Loose {
+			if i, ok := g.Find(l.ID); ok && fresh(i) && !yield(i) {
+				return
+			}
+		}
+		for _, p := range inv.Packs {
+			for _, i := range p.Numbers {
+				if fresh(i) && !yield(i) {
+					return
+				}
+			}
+		}
+	}
 }
 
 // number replaces the ids of objects by their numbers.
@@ -167,39 +173,139 @@ func (g *Graph) Meet(id format.ID) (uint32, error) {
 	return i, nil
 }
 
+// loaded is what the header of an object says.
+type loaded struct {
+	at      uint32
+	err     error
+	kind    format.ObjectKind
+	message bool
+	seq     uint64
+	parents uint32
+	edges   []Edge
+	lost    []format.Link
+}
+
 // load reads the header of object i.
 func (g *Graph) load(i uint32) error {
-	o := &g.Objects[i]
-	o.read = true
-	header, err := g.s.Objects.Header(o.ID)
-	if err != nil {
-		return err
+	l := g.look(i)
+	g.take(l)
+	if l.err != nil {
+		delete(g.Bad, i)
 	}
-	kind, read, err := format.DecodeObject(header)
-	if err != nil {
-		return err
+	return l.err
+}
+
+// look reads the header of object i. It changes nothing.
+func (g *Graph) look(i uint32) loaded {
+	l := loaded{at: i, kind: format.AnyKind}
+	id := g.Objects[i].ID
+	var header []byte
+	var read format.Object
+	if header, l.err = g.s.Objects.Header(id); l.err != nil {
+		return l
+	}
+	if l.kind, read, l.err = format.DecodeObject(header); l.err != nil {
+		l.kind = format.AnyKind
+		return l
 	}
 	if g.check != nil {
-		g.check(o.ID, header, read)
+		g.check(id, header, read)
 	}
 	parents := 0
 	if e, ok := read.(*format.Entry); ok {
-		o.Message, o.Seq, parents = e.Kind == format.KindMessage, e.Seq, len(e.Parents)
+		l.message, l.seq, parents = e.Kind == format.KindMessage, e.Seq, len(e.Parents)
 	}
-	o.Kind, o.start, o.parents = kind, uint32(len(g.edges)), uint32(parents)
-	for n, l := range read.Links() {
-		to, ok := g.Find(l.ID)
+	l.parents = uint32(parents)
+	for n, link := range read.Links() {
+		to, ok := g.Find(link.ID)
 		if !ok {
-			g.Lost[i] = append(g.Lost[i], l)
+			l.lost = append(l.lost, link)
 			if n < parents {
-				o.parents--
+				l.parents--
 			}
 			continue
 		}
-		g.edges = append(g.edges, edgeTo(to, l.Want))
+		l.edges = append(l.edges, edgeTo(to, link.Want))
 	}
-	o.links = uint32(len(g.edges)) - o.start
-	return nil
+	return l
+}
+
+// take adds what was read of an object.
+func (g *Graph) take(l loaded) {
+	o := &g.Objects[l.at]
+	o.read = true
+	if l.err != nil {
+		g.Bad[l.at] = l.err
+		return
+	}
+	o.Kind, o.Message, o.Seq, o.parents = l.kind, l.message, l.seq, l.parents
+	o.start, o.links = uint32(len(g.edges)), uint32(len(l.edges))
+	g.edges = append(g.edges, l.edges...)
+	if len(l.lost) > 0 {
+		g.Lost[l.at] = l.lost
+	}
+}
+
+// loadRun is how many headers a processor reads at a time.
+const loadRun = 64
+
+// loadAll looks at objects, and yields what it has read in their order. It reads on all processors,
+// unless a check is told of each header: a check takes them in order.
+func (g *Graph) loadAll(numbers iter.Seq[uint32]) iter.Seq[loaded] {
+	workers := runtime.GOMAXPROCS(0)
+	return func(yield func(loaded) bool) {
+		if g.check != nil || workers < 2 {
+			for i := range numbers {
+				if !yield(g.look(i)) {
+					return
+				}
+			}
+			return
+		}
+		next, stop := iter.Pull(numbers)
+		defer stop()
+		var runs []chan []loaded // those that are being read, oldest first
+		defer func() {
+			for _, run := range runs {
+				<-run
+			}
+		}()
+		begin := func() {
+			var list []uint32
+			for len(list) < loadRun {
+				i, ok := next()
+				if !ok {
+					break
+				}
+				list = append(list, i)
+			}
+			if len(list) == 0 {
+				return
+			}
+			run := make(chan []loaded, 1)
+			runs = append(runs, run)
+			go func() {
+				out := make([]loaded, len(list))
+				for k, i := range list {
+					out[k] = g.look(i)
+				}
+				run <- out
+			}()
+		}
+		for range 2 * workers {
+			begin()
+		}
+		for len(runs) > 0 {
+			read := <-runs[0]
+			runs = runs[1:]
+			for _, l := range read {
+				if !yield(l) {
+					return
+				}
+			}
+			begin()
+		}
+	}
 }
 
 // Below returns the edges of object i.
