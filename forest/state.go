@@ -84,6 +84,9 @@ func (s *State) Live() []*Cluster {
 	return list
 }
 
+// LiveCount returns the number of live clusters.
+func (s *State) LiveCount() int { return len(s.live) }
+
 // Cluster returns the live cluster with a number, or nil.
 func (s *State) Cluster(number uint64) *Cluster { return s.live[number] }
 

@@ -291,11 +291,17 @@ func (t *Tx) graduateBranch(session, branch string, kept *keptHead) (graduated, 
 		return graduated{}, nil // no summary may say what a child says before it is joined
 	}
 	t.store.ResumeForest(history.MainForest)
+	t.store.BeforeOthers()
 	done, err := t.graduate(h, kept.items, graduateBatch)
 	if err != nil {
 		return done, err
 	}
 	if done.passed == 0 {
+		if t.store.View.Long() {
+			if err := t.store.ShortenLog(); err != nil && !history.IsDamage(err) {
+				return done, err
+			}
+		}
 		t.store.KeepForest(history.MainForest)
 		return done, nil
 	}

@@ -235,6 +235,9 @@ func (r *Compaction) record(ctx context.Context, answers []summaries.SealedAnswe
 		return nil
 	}
 	return r.Locked(ctx, func(t *Tx) error {
+		if r.o.Summarizer == nil { // others take their time between two records
+			t.store.BeforeOthers()
+		}
 		answers, err := t.summaries.AddAnswers(r.seen, answers, &r.done)
 		if err != nil {
 			return err

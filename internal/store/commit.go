@@ -135,7 +135,7 @@ func (t *Tx) Commit(op *format.Operation) error {
 	for _, p := range t.participants {
 		p.Committed(decided)
 	}
-	if view.Long() && op.Verb != refs.VerbCheckpoint {
+	if view.Long() && op.Verb != refs.VerbCheckpoint && !t.canWait() {
 		if err := t.checkpoint(); err != nil {
 			t.main.state, t.flat.state = nil, nil // they may say of objects that they are stored
 			t.Report(fmt.Errorf("no checkpoint yet: %w", err))
@@ -143,6 +143,24 @@ func (t *Tx) Commit(op *format.Operation) error {
 	}
 	return nil
 }
+
+// A transaction of many in a row lets the log grow up to a part of the forest: to write a forest of
+// many live clusters costs much more than to read the decisions since. forestShare is which part,
+// and clusterBytes about what a live cluster takes in the object of the forest.
+const (
+	forestShare  = 4
+	clusterBytes = 128
+)
+
+// canWait reports whether a checkpoint that is due costs more than it saves.
+func (t *Tx) canWait() bool {
+	st := t.main.state
+	return t.patient && st != nil && t.View.Overlay() < st.LiveCount()*clusterBytes/forestShare
+}
+
+// BeforeOthers says that more transactions follow at once, and that the last of them calls
+// ShortenLog.
+func (t *Tx) BeforeOthers() { t.patient = true }
 
 // ShortenLog writes a checkpoint if the operations since the last one would slow readers down.
 func (t *Tx) ShortenLog() error {

@@ -54,6 +54,7 @@ type Tx struct {
 	parts        map[any]any        // by *Room: the part of each room that took part
 	participants []Participant
 	main, flat   draft
+	patient      bool // a checkpoint can wait
 	// latest versions of messages, where this operation changes them
 	latest map[format.ID]format.ID
 }

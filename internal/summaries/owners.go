@@ -1,7 +1,9 @@
 package summaries
 
 import (
+	"cmp"
 	"context"
+	"slices"
 
 	"github.com/gemini-ctx/ctx/forest"
 	"github.com/gemini-ctx/ctx/internal/clusters"
@@ -13,6 +15,12 @@ import (
 // value is ready.
 type Owners struct {
 	known map[ownedCluster]string
+
+	// What above returned last, of all sessions, as of a state. While no cluster gets a member, the
+	// lists only become shorter.
+	st       *forest.State
+	arrivals uint64
+	sessions []surplus
 }
 
 type ownedCluster struct{ number, arrival, count uint64 }
@@ -86,33 +94,70 @@ type surplus struct {
 // above returns the sessions with more live clusters than forest.max_cold_clusters, by the arrival
 // of their oldest clusters. It reads no entry where all clusters together are no more than that.
 func (o *Owners) above(s *history.Reader, st *forest.State) ([]surplus, error) {
-	live, most := clusters.ByArrival(st), s.Config.Forest.MaxColdClusters
-	if len(live) <= most {
+	most := s.Config.Forest.MaxColdClusters
+	if st.LiveCount() <= most {
 		return nil, nil
 	}
-	if err := o.learn(s, st, live); err != nil {
-		return nil, err
-	}
-	at := map[string]int{}
-	var sessions []surplus
-	for _, c := range live {
-		name, err := o.of(s, st, c)
-		if err != nil {
+	if !o.evicted(st) {
+		if err := o.group(s, st); err != nil {
 			return nil, err
 		}
-		i, ok := at[name]
-		if !ok {
-			i = len(sessions)
-			at[name] = i
-			sessions = append(sessions, surplus{})
-		}
-		sessions[i].Clusters = append(sessions[i].Clusters, c)
 	}
 	var list []surplus
-	for _, of := range sessions {
+	for _, of := range o.sessions {
 		if of.Over = len(of.Clusters) - most; of.Over > 0 {
 			list = append(list, of)
 		}
 	}
 	return list, nil
+}
+
+// evicted takes the clusters that have left the state since from the beginnings of the lists. It
+// reports whether the lists are those of the state then.
+func (o *Owners) evicted(st *forest.State) bool {
+	if o.st != st || o.arrivals != st.Arrivals {
+		return false
+	}
+	live := 0
+	for i := range o.sessions {
+		of := &o.sessions[i]
+		for len(of.Clusters) > 0 && st.Cluster(of.Clusters[0].Number) != of.Clusters[0] {
+			of.Clusters = of.Clusters[1:]
+		}
+		live += len(of.Clusters)
+	}
+	if live != st.LiveCount() {
+		return false // one left from between others, or came back
+	}
+	o.sessions = slices.DeleteFunc(o.sessions, func(of surplus) bool { return len(of.Clusters) == 0 })
+	slices.SortStableFunc(o.sessions, func(a, b surplus) int {
+		x, y := a.Clusters[0], b.Clusters[0]
+		return cmp.Or(cmp.Compare(x.Arrival, y.Arrival), cmp.Compare(x.Number, y.Number))
+	})
+	return true
+}
+
+// group makes the lists of a state.
+func (o *Owners) group(s *history.Reader, st *forest.State) error {
+	live := clusters.ByArrival(st)
+	if err := o.learn(s, st, live); err != nil {
+		return err
+	}
+	at := map[string]int{}
+	o.sessions = nil
+	for _, c := range live {
+		name, err := o.of(s, st, c)
+		if err != nil {
+			return err
+		}
+		i, ok := at[name]
+		if !ok {
+			i = len(o.sessions)
+			at[name] = i
+			o.sessions = append(o.sessions, surplus{})
+		}
+		o.sessions[i].Clusters = append(o.sessions[i].Clusters, c)
+	}
+	o.st, o.arrivals = st, st.Arrivals
+	return nil
 }

@@ -220,31 +220,76 @@ func (c *collector) unload(ctx context.Context) error {
 	return c.s.Store.Locked(ctx, func(t *store.Tx) error { return t.UnloadLog() })
 }
 
-// raws reads the objects for the new pack. A forgotten object is its header alone.
+// raws reads the objects for the new pack, some ahead of the one that is being packed. A forgotten
+// object is its header alone.
 func (c *collector) raws(ctx context.Context) func(func(format.Raw, error) bool) {
+	type read struct {
+		raw format.Raw
+		err error
+	}
 	return func(yield func(format.Raw, error) bool) {
-		for n, i := range c.toPack {
-			raw, err := c.s.Objects.Get(c.graph.Objects[i].ID)
-			var gone *objects.GoneError
-			if errors.As(err, &gone) {
-				raw.Body, err = nil, nil
+		ctx, stop := context.WithCancel(ctx)
+		runs := make(chan []read, 1)
+		defer func() { // the reader has ended when this returns
+			stop()
+			for range runs {
 			}
-			if id := c.graph.Objects[i].ID; err == nil && raw.Body != nil && c.absent[id] {
-				var forgotten bool // a forget could not take it out of a damaged file
-				if forgotten, err = c.s.Objects.Forgotten(id); forgotten {
-					raw.Body = nil
+		}()
+		go func() {
+			defer close(runs)
+			for at := 0; at < len(c.toPack); {
+				var run []read
+				for size := 0; at < len(c.toPack) && len(run) < readAhead && size < readAheadBytes; at++ {
+					raw, err := c.raw(c.graph.Objects[c.toPack[at]].ID)
+					run = append(run, read{raw, err})
+					size += len(raw.Header) + len(raw.Body)
+				}
+				select {
+				case runs <- run:
+				case <-ctx.Done():
+					return
 				}
 			}
-			if n%4096 == 0 {
-				c.o.Progress.Tell(n, len(c.toPack), "packing")
-				err = errors.Join(err, ctx.Err())
+		}()
+		n := 0
+		for run := range runs {
+			for _, r := range run {
+				if n%4096 == 0 {
+					c.o.Progress.Tell(n, len(c.toPack), "packing")
+					r.err = errors.Join(r.err, ctx.Err())
+				}
+				if n++; !yield(r.raw, r.err) {
+					return
+				}
 			}
-			if !yield(raw, err) {
-				return
-			}
+		}
+		if err := ctx.Err(); err != nil && n < len(c.toPack) {
+			yield(format.Raw{}, err)
+			return
 		}
 		c.o.Progress.Tell(len(c.toPack), len(c.toPack), "packing")
 	}
+}
+
+// How much is read ahead at a time.
+const (
+	readAhead      = 64
+	readAheadBytes = 256 << 10
+)
+
+func (c *collector) raw(id format.ID) (format.Raw, error) {
+	raw, err := c.s.Objects.Get(id)
+	var gone *objects.GoneError
+	if errors.As(err, &gone) {
+		raw.Body, err = nil, nil
+	}
+	if err == nil && raw.Body != nil && c.absent[id] {
+		var forgotten bool // a forget could not take it out of a damaged file
+		if forgotten, err = c.s.Objects.Forgotten(id); forgotten {
+			raw.Body = nil
+		}
+	}
+	return raw, err
 }
 
 // unlessForgotten publishes the new pack under the lock, unless one of its objects was forgotten
