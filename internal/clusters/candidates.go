@@ -43,7 +43,23 @@ func (t *Tx) candidates() (*candidates, error) {
 
 // candidateStamp is the forest that its ref names, and how many decisions there are after it.
 func candidateStamp(view *refs.View) cache.Stamp {
-	return cache.Stamp{Number: uint64(len(view.Pending(history.MainForest))), Digest: view.Get(history.ForestRef).ID}
+	return cache.Stamp{Number: pending(view), Digest: view.Get(history.ForestRef).ID}
+}
+
+// pending is the length of refs.View.Pending for the main forest, without the list: there can be
+// very many, and each operation of many asks.
+func pending(view *refs.View) (n uint64) {
+	for _, r := range slices.Backward(view.Since) {
+		if slices.ContainsFunc(r.Op.Refs, func(u format.RefUpdate) bool { return u.Name == history.ForestRef }) {
+			break
+		}
+		for _, f := range r.Op.Forests {
+			if f.Name == history.MainForest {
+				n += uint64(len(f.Decisions))
+			}
+		}
+	}
+	return n
 }
 
 // cachedCandidates returns nil if the cache cannot be brought up to date: it belongs to another
@@ -60,6 +76,9 @@ func (t *Tx) cachedCandidates() (*candidates, error) {
 		return nil, nil
 	}
 	c := &candidates{Candidates: list, opened: opened, stamp: now}
+	if stamp.Number == now.Number {
+		return c, nil
+	}
 	for _, d := range t.store.View.Pending(history.MainForest)[stamp.Number:] {
 		switch d.Kind {
 		case format.DecideJoin:

@@ -4,6 +4,7 @@ import (
 	"context"
 	"runtime"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/gemini-ctx/ctx/forest"
@@ -272,6 +273,24 @@ type keptHead struct {
 	items []window.Item // of head
 }
 
+// detach copies the strings of an item, which hold the whole header that they were read from.
+func detach(it *history.Item) {
+	for _, role := range [...]string{"user", "model", "tool", "system"} {
+		if it.Role == role {
+			it.Role = role
+		}
+	}
+	it.Calls, it.Results = cloned(it.Calls), cloned(it.Results)
+}
+
+func cloned(list []string) []string {
+	out := slices.Clone(list)
+	for i := range out {
+		out[i] = strings.Clone(out[i])
+	}
+	return out
+}
+
 // graduateBranch graduates one batch in an operation of its own.
 func (t *Tx) graduateBranch(session, branch string, kept *keptHead) (graduated, error) {
 	name := history.RefName(session, branch)
@@ -283,6 +302,9 @@ func (t *Tx) graduateBranch(session, branch string, kept *keptHead) (graduated, 
 		h, err := t.WholeHead(session, branch, old)
 		if err != nil {
 			return graduated{}, err
+		}
+		for i := range h.Items {
+			detach(&h.Items[i])
 		}
 		*kept = keptHead{h, h.WindowItems()}
 	}

@@ -3,6 +3,7 @@ package compaction
 import (
 	"context"
 	"slices"
+	"sync"
 
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/epochs"
@@ -127,11 +128,15 @@ func (t *Tx) shrinks(b history.BranchName, from, to format.Value) (bool, error) 
 	if err := t.store.Flush(); err != nil { // the rendering reads it
 		return false, err
 	}
-	before, err := t.rendered(t.store.View, b, from)
-	if err != nil {
+	var before, after int
+	var failed, err error
+	var wait sync.WaitGroup
+	wait.Go(func() { before, failed = t.rendered(t.store.View, b, from) })
+	wait.Go(func() { after, err = t.rendered(t.store.View, b, to) })
+	wait.Wait()
+	if failed != nil {
 		return true, nil
 	}
-	after, err := t.rendered(t.store.View, b, to)
 	return after < before, err
 }
 
