@@ -1,6 +1,7 @@
 package forest
 
 import (
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -330,6 +331,58 @@ func TestSpineGrowsTheOneTree(t *testing.T) {
 			if err != nil || !slices.Equal(got, run[from:to]) {
 				t.Fatalf("slice %d to %d of %d: %v", from, to, len(run), err)
 			}
+		}
+	}
+}
+
+// A state that is used on after it was written is written as one that is read again.
+func TestWriteAgain(t *testing.T) {
+	r := rand.New(rand.NewPCG(4, 6))
+	store := memory{}
+	kept := New("main", store)
+	var stored format.ID
+	for round := range 40 {
+		fresh := New("main", store)
+		if round > 0 {
+			f, err := format.DecodeForest(store[stored])
+			if err != nil {
+				t.Fatal(err)
+			}
+			fresh = From(f, store)
+		}
+		for i := range r.IntN(300) {
+			id := entryID(round*1000 + i)
+			d := format.Decision{Kind: format.DecideJoin, Cluster: uint64(r.IntN(int(kept.Opened) + 1)), ID: id}
+			if r.IntN(9) == 0 && kept.LiveCount() > 0 {
+				c := kept.Live()[r.IntN(kept.LiveCount())]
+				members, err := kept.Members(c)
+				if err != nil {
+					t.Fatal(err)
+				}
+				at := r.IntN(len(members))
+				d = format.Decision{Kind: format.DecideRetract, Cluster: c.Number, ID: members[at], Offset: uint64(at)}
+			} else if d.Cluster > 3 && d.Cluster < kept.Opened {
+				d.Cluster = 0
+			}
+			if err := errors.Join(kept.Apply(d), fresh.Apply(d)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		a, err := kept.Write()
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, err := fresh.Write()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if a.Forest != b.Forest {
+			t.Fatalf("round %d: another forest", round)
+		}
+		stored = a.Forest
+		store.put(a.Objects...) // alone: what it leaves out has to be there
+		if round%3 == 0 {
+			kept.Forget()
 		}
 	}
 }

@@ -123,3 +123,32 @@ func TestAdopt(t *testing.T) {
 		t.Error("a tail of 31 crosses, one of 30 does not")
 	}
 }
+
+// DueUpTo gives the first units of Due, as many as reach to a number of messages and one more.
+func TestDueUpTo(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 9))
+	for range 300 {
+		var items []Item
+		for i := range 1 + r.IntN(60) {
+			it := Item{Role: []string{"user", "model", "tool"}[r.IntN(3)]}
+			if r.IntN(4) == 0 {
+				it.Calls = []string{fmt.Sprint(i)}
+			}
+			if r.IntN(4) == 0 {
+				it.Results = []string{fmt.Sprint(r.IntN(i + 1))}
+			}
+			items = append(items, it)
+		}
+		p := Params{GraduateAt: r.IntN(8), EvictAt: 8 + r.IntN(20)}
+		all := Due(items, true, p)
+		for _, most := range []int{0, 1, 7, 20, 100} {
+			some := DueUpTo(most, items, true, p)
+			if !slices.Equal(some, all[:len(some)]) {
+				t.Fatalf("up to %d: %v, of %v", most, some, all)
+			}
+			if n := len(some); n < len(all) && (n == 0 || some[n-1].End <= most) {
+				t.Fatalf("up to %d: %v ends too early, of %v", most, some, all)
+			}
+		}
+	}
+}
