@@ -168,14 +168,14 @@ func (s *Store) Packs() ([]PackInfo, error) {
 	}
 	var out []PackInfo
 	for _, p := range list.packs {
-		index, err := p.open()
+		reader, err := p.open()
 		if vanished(err) {
 			continue
 		}
 		if err != nil {
 			return nil, err
 		}
-		info := PackInfo{ID: p.id, Path: p.path, Objects: index.Len()}
+		info := PackInfo{ID: p.id, Path: p.path, Objects: reader.len()}
 		for _, path := range []string{p.idx, p.path} {
 			file, err := os.Stat(path)
 			if err != nil {
@@ -187,6 +187,25 @@ func (s *Store) Packs() ([]PackInfo, error) {
 		out = append(out, info)
 	}
 	return out, nil
+}
+
+// PackContents lists the objects of a pack in the order that they were written in, and those of
+// them without a body in this pack. It reads all of a pack of version 2. Errors: *CorruptError, and
+// what the file system says.
+func (s *Store) PackContents(pack format.ID) (ids, bodyless []format.ID, err error) {
+	p := s.newPack(pack)
+	defer func() { err = errors.Join(err, p.close()) }()
+	order, err := p.contents(s)
+	if err != nil {
+		return nil, nil, err
+	}
+	ids = make([]format.ID, len(order))
+	for i, o := range order {
+		if ids[i] = o.id; !o.stored {
+			bodyless = append(bodyless, o.id)
+		}
+	}
+	return ids, bodyless, nil
 }
 
 // Orphans returns the packs that have no index, in the order of their names: a crash came between

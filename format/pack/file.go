@@ -1,0 +1,166 @@
+package pack
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/gemini-ctx/ctx/format"
+)
+
+// A pack is a head, blocks, and the SHA-256 of everything before it.
+const (
+	Magic    = "ctx pack 2\n"
+	HeadSize = len(Magic) + len(Key{}) // bytes: magic, key
+	Trailer  = sha256.Size             // bytes
+
+	// BlockHead is the size of the head of a block in bytes: kind, length of the frame, raw length,
+	// number of objects, digest.
+	BlockHead = 1 + 3*4 + sha256.Size
+
+	// MaxRaw is the most bytes of a block before compression: the largest header or body, and what
+	// else a block of one object needs.
+	MaxRaw = format.MaxHeader + format.MaxBody + 1<<16
+)
+
+// Block describes a block of a pack.
+type Block struct {
+	Kind    byte // Whole or Nodes
+	Frame   int  // bytes of the zstd frame
+	Raw     int  // bytes that the frame unpacks to
+	Objects int
+	Digest  format.ID // SHA-256 of the ids of its objects, one behind the other
+}
+
+func (b Block) check() error {
+	switch {
+	case b.Kind != Whole && b.Kind != Nodes:
+		return fmt.Errorf("unknown kind of block: %q", b.Kind)
+	case b.Raw < 1 || b.Raw > MaxRaw:
+		return fmt.Errorf("bad length of a block: %d", b.Raw)
+	case b.Frame < 1 || b.Frame > maxFrame(b.Raw):
+		return fmt.Errorf("bad compressed length of a block: %d for %d", b.Frame, b.Raw)
+	case b.Objects < 1 || b.Objects > MaxObjects:
+		return fmt.Errorf("bad number of objects in a block: %d", b.Objects)
+	}
+	return nil
+}
+
+// maxFrame is the size of the largest frame for raw bytes. zstd adds 3 bytes to each of its blocks
+// that do not compress, and a frame header and a checksum of at most 22 bytes. A block has 64 KiB
+// at the fastest level and 128 KiB at the others.
+func maxFrame(raw int) int { return raw + 3*(raw>>16+1) + 22 }
+
+// AppendHead appends the head of a pack to dst.
+func AppendHead(dst []byte, key Key) []byte { return append(append(dst, Magic...), key[:]...) }
+
+// ParseHead reads the head of a pack from its first HeadSize bytes.
+func ParseHead(b []byte) (Key, error) {
+	if len(b) < HeadSize || string(b[:len(Magic)]) != Magic {
+		return Key{}, errors.New("not a pack of a known version")
+	}
+	return Key(b[len(Magic):HeadSize]), nil
+}
+
+// AppendBlockHead appends the head of b, BlockHead bytes, to dst. It refuses a block that
+// ParseBlockHead would refuse.
+func AppendBlockHead(dst []byte, b Block) ([]byte, error) {
+	if err := b.check(); err != nil {
+		return nil, err
+	}
+	dst = appendBlock(dst, b)
+	return append(dst, b.Digest[:]...), nil
+}
+
+// appendBlock appends what a head and an index both have of a block.
+func appendBlock(dst []byte, b Block) []byte {
+	dst = append(dst, b.Kind)
+	for _, n := range []int{b.Frame, b.Raw, b.Objects} {
+		dst = binary.BigEndian.AppendUint32(dst, uint32(n))
+	}
+	return dst
+}
+
+// ParseBlockHead reads the head of a block from the first BlockHead bytes of b. Its lengths are
+// within the limits, so a reader may allocate that many bytes.
+func ParseBlockHead(b []byte) (Block, error) {
+	if len(b) < BlockHead {
+		return Block{}, errShort
+	}
+	block, err := parseBlock(b)
+	block.Digest = format.ID(b[BlockHead-sha256.Size : BlockHead])
+	return block, err
+}
+
+func parseBlock(b []byte) (Block, error) {
+	// The clamps keep the numbers within an int of 32 bits; check refuses clamped values.
+	number := func(at int) int { return int(min(binary.BigEndian.Uint32(b[at:]), 1<<30)) }
+	block := Block{Kind: b[0], Frame: number(1), Raw: number(5), Objects: number(9)}
+	return block, block.check()
+}
+
+var errShort = errors.New("pack is cut short")
+
+// Walk reads a whole pack of size bytes and calls fn for each block. The frame that fn gets is
+// valid until fn returns. Walk returns the pack's id, which is the SHA-256 of everything before the
+// trailer, after it has compared that digest with the trailer. Until then the frames are unproven.
+// Walk keeps only one frame in memory. It returns an error of fn unchanged.
+func Walk(r io.Reader, size int64, fn func(key Key, b Block, frame []byte) error) (format.ID, error) {
+	sum := sha256.New()
+	in := io.TeeReader(r, sum)
+	head := make([]byte, max(HeadSize, BlockHead))
+	if err := read(in, head[:HeadSize]); err != nil {
+		return format.ID{}, err
+	}
+	key, err := ParseHead(head)
+	if err != nil {
+		return format.ID{}, err
+	}
+	left := size - int64(HeadSize)
+	var frame []byte
+	for left > Trailer {
+		if err := read(in, head[:BlockHead]); err != nil {
+			return format.ID{}, err
+		}
+		b, err := ParseBlockHead(head)
+		if err != nil {
+			return format.ID{}, err
+		}
+		if left -= BlockHead + int64(b.Frame); left < Trailer {
+			return format.ID{}, errors.New("block reaches beyond its pack")
+		}
+		if cap(frame) < b.Frame {
+			frame = make([]byte, b.Frame)
+		}
+		frame = frame[:b.Frame]
+		if err := read(in, frame); err != nil {
+			return format.ID{}, err
+		}
+		if err := fn(key, b, frame); err != nil {
+			return format.ID{}, err
+		}
+	}
+	if left != Trailer {
+		return format.ID{}, errShort
+	}
+	var trailer format.ID
+	if err := read(r, trailer[:]); err != nil {
+		return format.ID{}, err
+	}
+	if !bytes.Equal(trailer[:], sum.Sum(nil)) {
+		return format.ID{}, errors.New("pack does not match its digest")
+	}
+	return trailer, nil
+}
+
+// read fills b.
+func read(r io.Reader, b []byte) error {
+	_, err := io.ReadFull(r, b)
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		return errShort
+	}
+	return err
+}
