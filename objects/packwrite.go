@@ -33,16 +33,38 @@ type packWriter struct {
 	key     packs.Key
 	out     *bufio.Writer
 	sum     hash.Hash
+	parity  packs.Parity
 	written int64
 
-	open             [2]openBlock
+	open             [classes]openBlock
 	numbers          map[format.ID]uint32 // of the objects of the blocks that have ended; of the others notEnded
 	objects, sources []packs.Entry
 	blocks           []packs.Block
 	jobs             []chan packedBlock
 }
 
-// openBlock collects the objects of a block. The first is for the self-contained ones.
+// The classes of objects, each of which has blocks of its own: entries, whose neighbours are read
+// together; what stands for them (summaries, forests and the like), which rendering reads without
+// them; and nodes.
+const (
+	classEntries = iota
+	classRest
+	classNodes
+	classes
+)
+
+func classOf(header []byte) int {
+	kind, _, _ := bytes.Cut(header, []byte{' '})
+	switch string(kind) {
+	case "entry":
+		return classEntries
+	case "node":
+		return classNodes
+	}
+	return classRest
+}
+
+// openBlock collects the objects of a block.
 type openBlock struct {
 	list []packs.Object
 	size int
@@ -74,21 +96,16 @@ func (w *packWriter) write(b []byte) error {
 	return err
 }
 
-// nodeWord begins the header of a node.
-var nodeWord = []byte("node ")
-
 // add takes an object that has been checked; its bytes are the writer's from then on.
 func (w *packWriter) add(id format.ID, r format.Raw) error {
 	if _, ok := w.numbers[id]; ok {
 		return fmt.Errorf("object %v comes twice", id)
 	}
 	w.numbers[id] = notEnded
-	b := &w.open[0]
-	if bytes.HasPrefix(r.Header, nodeWord) {
-		b = &w.open[1]
-	}
+	class := classOf(r.Header)
+	b := &w.open[class]
 	if size := len(r.Header) + len(r.Body); len(b.list) > 0 && (b.size+size > blockBytes || len(b.list) == blockObjects) {
-		if err := w.end(b); err != nil {
+		if err := w.end(class); err != nil {
 			return err
 		}
 	}
@@ -97,14 +114,16 @@ func (w *packWriter) add(id format.ID, r format.Raw) error {
 	return nil
 }
 
-// end hands a block to be compressed, and first writes the oldest one if enough are under way.
-func (w *packWriter) end(b *openBlock) error {
+// end hands the open block of a class to be compressed, and first writes the oldest one if enough
+// are under way.
+func (w *packWriter) end(class int) error {
+	b := &w.open[class]
 	if len(b.list) == 0 {
 		return nil
 	}
-	nodes := b == &w.open[1]
-	if nodes { // they name what is open
-		if err := w.end(&w.open[0]); err != nil {
+	nodes := class == classNodes
+	if nodes { // they name entries
+		if err := w.end(classEntries); err != nil {
 			return err
 		}
 	}
@@ -156,16 +175,19 @@ func (w *packWriter) writeOldest() error {
 		head = append(packs.AppendHead(nil, w.key), head...)
 	}
 	w.blocks = append(w.blocks, b.Block)
-	if err := w.write(head); err != nil {
-		return err
+	for _, part := range [][]byte{head, b.frame} {
+		_, _ = w.parity.Write(part) // never fails
+		if err := w.write(part); err != nil {
+			return err
+		}
 	}
-	return w.write(b.frame)
+	return nil
 }
 
 // finish writes what is left and the trailer. It returns the pack's id and its index.
 func (w *packWriter) finish() (pack format.ID, index []byte, err error) {
-	for i := range w.open {
-		if err := w.end(&w.open[i]); err != nil {
+	for class := range w.open {
+		if err := w.end(class); err != nil {
 			return pack, nil, err
 		}
 	}
@@ -173,6 +195,9 @@ func (w *packWriter) finish() (pack format.ID, index []byte, err error) {
 		if err := w.writeOldest(); err != nil {
 			return pack, nil, err
 		}
+	}
+	if err := w.write(w.parity.Bytes()); err != nil {
+		return pack, nil, err
 	}
 	w.sum.Sum(pack[:0])
 	if err := w.write(pack[:]); err != nil {

@@ -42,10 +42,10 @@ const (
 	linesWord = "\n"           // lines as they are
 )
 
-// A block, unpacked, is these parts: the ids that its objects name and that are not in it; the words
-// with which lines begin; the templates, which are the words of the lines of a header; the columns,
-// each a length and as many bytes; the bodies. Of the columns the first five are those below, and
-// each word has one behind them.
+// A block, unpacked, is these parts: the ids that its objects name and that are not in it; the
+// words with which lines begin; the templates, which are the words of the lines of a header; the
+// columns, each a length and as many bytes; the bodies. Of the columns the first five are those
+// below, and each word has one behind them.
 const (
 	colTemplates = iota // of each object: the number of its template
 	colForms            // of each body line: how it is stored

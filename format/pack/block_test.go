@@ -17,7 +17,7 @@ func TestSmoke(t *testing.T) {
 		h = append(h, (&format.Body{}).Media...)
 		sum := format.Sum(b)
 		h = append(h, "body sha256:"+sum.String()+" "+itoa(len(b))+" text/plain\n"...)
-		return Object{format.Sum(h), h, b}
+		return Object{ID: format.Sum(h), Header: h, Body: b}
 	}
 	a := body("entry 1\nseq 1\nsession x y\ntime 2026-11-21T00:42:09.328Z\n", "hello")
 	b := body("entry 1\nparent "+a.ID.String()+"\nseq 2\nsession x y\ntime 2026-11-21T00:42:09.329Z\ninterim\n", "hello2")

@@ -11,7 +11,7 @@ import (
 	"github.com/gemini-ctx/ctx/format"
 )
 
-// A pack is a head, blocks, and the SHA-256 of everything before it.
+// A pack is a head, blocks, their parity, and the SHA-256 of everything before it.
 const (
 	Magic    = "ctx pack 2\n"
 	HeadSize = len(Magic) + len(Key{}) // bytes: magic, key
@@ -106,46 +106,29 @@ var errShort = errors.New("pack is cut short")
 
 // Walk reads a whole pack of size bytes and calls fn for each block. The frame that fn gets is
 // valid until fn returns. Walk returns the pack's id, which is the SHA-256 of everything before the
-// trailer, after it has compared that digest with the trailer. Until then the frames are unproven.
-// Walk keeps only one frame in memory. It returns an error of fn unchanged.
+// trailer, after it has compared that digest with the trailer, and the parity with the blocks. Until
+// then the frames are unproven. Walk keeps only one frame in memory, and the parity, which is a
+// hundredth of the pack. It returns an error of fn unchanged.
 func Walk(r io.Reader, size int64, fn func(key Key, b Block, frame []byte) error) (format.ID, error) {
 	sum := sha256.New()
-	in := io.TeeReader(r, sum)
-	head := make([]byte, max(HeadSize, BlockHead))
-	if err := read(in, head[:HeadSize]); err != nil {
+	var parity Parity
+	w := walker{in: r, seen: io.MultiWriter(sum, &parity), left: size}
+	if err := w.blocks(fn); err != nil {
 		return format.ID{}, err
 	}
-	key, err := ParseHead(head)
-	if err != nil {
-		return format.ID{}, err
-	}
-	left := size - int64(HeadSize)
-	var frame []byte
-	for left > Trailer {
-		if err := read(in, head[:BlockHead]); err != nil {
-			return format.ID{}, err
-		}
-		b, err := ParseBlockHead(head)
-		if err != nil {
-			return format.ID{}, err
-		}
-		if left -= BlockHead + int64(b.Frame); left < Trailer {
-			return format.ID{}, errors.New("block reaches beyond its pack")
-		}
-		if cap(frame) < b.Frame {
-			frame = make([]byte, b.Frame)
-		}
-		frame = frame[:b.Frame]
-		if err := read(in, frame); err != nil {
-			return format.ID{}, err
-		}
-		if err := fn(key, b, frame); err != nil {
-			return format.ID{}, err
-		}
-	}
-	if left != Trailer {
+	part := parity.Bytes()
+	if w.left != int64(len(part)-1+Trailer) {
 		return format.ID{}, errShort
 	}
+	got := make([]byte, len(part))
+	got[0] = parityKind
+	if err := read(r, got[1:]); err != nil {
+		return format.ID{}, err
+	}
+	if !bytes.Equal(got, part) {
+		return format.ID{}, errors.New("pack does not match its parity")
+	}
+	sum.Write(part)
 	var trailer format.ID
 	if err := read(r, trailer[:]); err != nil {
 		return format.ID{}, err
@@ -154,6 +137,64 @@ func Walk(r io.Reader, size int64, fn func(key Key, b Block, frame []byte) error
 		return format.ID{}, errors.New("pack does not match its digest")
 	}
 	return trailer, nil
+}
+
+// walker reads the blocks of a pack, up to the kind of the parity.
+type walker struct {
+	in   io.Reader
+	seen io.Writer // gets all that is read but that kind
+	left int64     // bytes of the pack that were not read
+}
+
+func (w *walker) blocks(fn func(key Key, b Block, frame []byte) error) error {
+	head := make([]byte, max(HeadSize, BlockHead))
+	if err := w.take(head[:HeadSize]); err != nil {
+		return err
+	}
+	key, err := ParseHead(head)
+	if err != nil {
+		return err
+	}
+	var frame []byte
+	for {
+		if err := read(w.in, head[:1]); err != nil {
+			return err
+		}
+		w.left--
+		if head[0] == parityKind {
+			return nil
+		}
+		_, _ = w.seen.Write(head[:1]) // hashes never fail
+		if err := w.take(head[1:BlockHead]); err != nil {
+			return err
+		}
+		b, err := ParseBlockHead(head)
+		if err != nil {
+			return err
+		}
+		if int64(b.Frame) > w.left {
+			return errors.New("block reaches beyond its pack")
+		}
+		if cap(frame) < b.Frame {
+			frame = make([]byte, b.Frame)
+		}
+		if err := w.take(frame[:b.Frame]); err != nil {
+			return err
+		}
+		if err := fn(key, b, frame[:b.Frame]); err != nil {
+			return err
+		}
+	}
+}
+
+// take fills b.
+func (w *walker) take(b []byte) error {
+	if err := read(w.in, b); err != nil {
+		return err
+	}
+	w.left -= int64(len(b))
+	_, _ = w.seen.Write(b)
+	return nil
 }
 
 // read fills b.

@@ -12,8 +12,8 @@ import (
 	"github.com/gemini-ctx/ctx/format"
 )
 
-// An index finds objects of a pack by the first bytes of their ids and of their source keys. What it
-// finds has to be read to know whether it is what was asked for. It follows from the pack.
+// An index finds objects of a pack by the first bytes of their ids and of their source keys. What
+// it finds has to be read to know whether it is what was asked for. It follows from the pack.
 const (
 	IndexMagic = "ctx idx 2\n"
 
@@ -21,8 +21,8 @@ const (
 	indexBlock = 1 + 3*4
 	prefixSize = 4 // bytes of an id or a source key that an index tells apart
 
-	// fanFrom is how many items a table has to have for a fan: the numbers of items up to each first
-	// byte, in place of that byte of each.
+	// fanFrom is how many items a table has to have for a fan: the numbers of items up to each
+	// first byte, in place of that byte of each.
 	fanFrom = 1024
 	fanSize = 256 * 4
 
@@ -142,8 +142,8 @@ func (t table) append(out []byte, list []Entry) []byte {
 }
 
 // Index looks up objects without reading all of an index: a look-up among a million objects reads
-// about eight pieces. What it returns is not proven by the digest of the index, which Check does. It
-// may be used by several goroutines if its reader allows it.
+// about eight pieces. What it returns is not proven by the digest of the index, which Check does.
+// It may be used by several goroutines if its reader allows it.
 type Index struct {
 	Pack format.ID
 
