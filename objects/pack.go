@@ -110,7 +110,7 @@ func (p *pack) readerOf(r io.ReaderAt, size int64) (packReader, error) {
 	} else {
 		index, err := packs.OpenIndex(r, size)
 		if err != nil {
-			return nil, err
+			return nil, p.orNewer(err)
 		}
 		reader, of = &pack2{p: p, index: index}, index.Pack
 	}
@@ -118,6 +118,22 @@ func (p *pack) readerOf(r io.ReaderAt, size int64) (packReader, error) {
 		return nil, errors.New("index is for another pack")
 	}
 	return reader, nil
+}
+
+// orNewer returns err, the error of opening the index. That it has a version which is not known
+// counts only where the pack has one, too: otherwise the index is damaged.
+func (p *pack) orNewer(err error) error {
+	var version *format.VersionError
+	if !errors.As(err, &version) {
+		return err
+	}
+	var head [packs.HeadSize]byte
+	if p.readPiece(head[:], 0) == nil {
+		if _, newer := packs.ParseHead(head[:]); errors.As(newer, &version) {
+			return err
+		}
+	}
+	return errors.New(err.Error())
 }
 
 // hold makes the index of a pack that was just written one in memory.
@@ -196,8 +212,8 @@ func checkIndexes(list *packList) error {
 	return nil
 }
 
-// blame makes a fault of the index's content a *CorruptError and leaves errors of the file system,
-// and those that blame a file, alone.
+// blame makes a fault of the index's content a *CorruptError. It leaves alone errors of the file
+// system, those that blame a file, and that of a version which is not known.
 func (p *pack) blame(err error) error { return blamed(p.idx, err) }
 
 // blamePack is blame for the pack's own file.
@@ -206,7 +222,8 @@ func (p *pack) blamePack(err error) error { return blamed(p.path, err) }
 func blamed(file string, err error) error {
 	var path *fs.PathError
 	var corrupt *CorruptError
-	if err == nil || errors.As(err, &path) || errors.Is(err, fs.ErrClosed) || errors.As(err, &corrupt) {
+	var version *format.VersionError
+	if err == nil || errors.As(err, &path) || errors.Is(err, fs.ErrClosed) || errors.As(err, &corrupt) || errors.As(err, &version) {
 		return err
 	}
 	return &CorruptError{Path: file, Why: err.Error()}

@@ -55,10 +55,11 @@ func (r *pack2) keyOf() (packs.Key, error) {
 		return packs.Key{}, err
 	}
 	key, err := packs.ParseHead(head[:])
-	if err == nil {
-		r.key = &key
+	if err != nil { // of another version, too: the index has this one
+		return key, &CorruptError{Path: r.p.path, Why: err.Error()}
 	}
-	return key, r.p.blamePack(err)
+	r.key = &key
+	return key, nil
 }
 
 // block returns the objects of a block; they are shared and must not be changed.

@@ -7,6 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strconv"
+	"strings"
 
 	"github.com/gemini-ctx/ctx/format"
 )
@@ -59,11 +61,31 @@ func AppendHead(dst []byte, key Key) []byte { return append(append(dst, Magic...
 
 // ParseHead reads the head of a pack from its first HeadSize bytes.
 func ParseHead(b []byte) (Key, error) {
-	if len(b) < HeadSize || string(b[:len(Magic)]) != Magic {
-		return Key{}, errors.New("not a pack of a known version")
+	if len(b) < HeadSize {
+		return Key{}, errShort
+	}
+	if err := checkMagic("pack", b, Magic); err != nil {
+		return Key{}, err
 	}
 	return Key(b[len(Magic):HeadSize]), nil
 }
+
+// checkMagic compares the first line of a file with magic. *format.VersionError says that it has
+// another version.
+func checkMagic(what string, b []byte, magic string) error {
+	if string(b[:len(magic)]) == magic {
+		return nil
+	}
+	name := magic[:len(magic)-len("2\n")]
+	line, _, _ := bytes.Cut(b[:len(magic)], []byte{'\n'})
+	if v, err := strconv.Atoi(strings.TrimPrefix(string(line), name)); err == nil && v > version {
+		return &format.VersionError{What: what, Got: v, Known: version}
+	}
+	return fmt.Errorf("not a %s", what)
+}
+
+// version is the version of packs and of their indexes.
+const version = 2
 
 // AppendBlockHead appends the head of b, BlockHead bytes, to dst. It refuses a block that
 // ParseBlockHead would refuse.

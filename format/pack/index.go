@@ -163,8 +163,8 @@ func OpenIndex(r io.ReaderAt, size int64) (*Index, error) {
 	if err := readAt(r, head[:], 0); err != nil {
 		return nil, err
 	}
-	if string(head[:len(IndexMagic)]) != IndexMagic {
-		return nil, errors.New("not a pack index of a known version")
+	if err := checkMagic("pack index", head[:], IndexMagic); err != nil {
+		return nil, err
 	}
 	x := &Index{r: r, Pack: format.ID(head[len(IndexMagic):])}
 	var counts [3]int64

@@ -58,9 +58,6 @@ func (p *Parity) Write(b []byte) (int, error) {
 	written := len(b)
 	p.n += int64(written)
 	for len(b) > 0 {
-		if p.segment == nil {
-			p.segment = make([]byte, 0, segmentSize)
-		}
 		n := min(len(b), segmentSize-len(p.segment))
 		p.segment = append(p.segment, b[:n]...)
 		b = b[n:]

@@ -43,7 +43,7 @@ func (r *repairer) mendPacks() error {
 		}
 		if restored {
 			anyRestored = true
-			r.mended("pack %v was damaged; its parity restored it", id)
+			r.mended("pack %v was damaged; its parity restored it. If a forget named it as remaining, forget again", id)
 			continue
 		}
 		if err := r.mendPack(id); err != nil {
