@@ -189,23 +189,34 @@ func (s *Store) Packs() ([]PackInfo, error) {
 	return out, nil
 }
 
-// PackContents lists the objects of a pack in the order that they were written in, and those of
-// them without a body in this pack. It reads all of a pack of version 2. Errors: *CorruptError, and
-// what the file system says.
-func (s *Store) PackContents(pack format.ID) (ids, bodyless []format.ID, err error) {
+// PackContents is what a pack has.
+type PackContents struct {
+	IDs      []format.ID // in the order that they were written in
+	Bodyless []format.ID // those without a body in this pack
+	Old      bool        // the pack has a version that is no longer written
+}
+
+// PackContents lists the objects of a pack. It reads all of a pack of version 2. Errors:
+// *CorruptError, and what the file system says.
+func (s *Store) PackContents(pack format.ID) (c PackContents, err error) {
 	p := s.newPack(pack)
 	defer func() { err = errors.Join(err, p.close()) }()
-	order, err := p.contents(s)
+	reader, err := p.open()
 	if err != nil {
-		return nil, nil, err
+		return c, err
 	}
-	ids = make([]format.ID, len(order))
+	order, err := reader.contents(s)
+	if err != nil {
+		return c, err
+	}
+	_, c.Old = reader.(*pack1)
+	c.IDs = make([]format.ID, len(order))
 	for i, o := range order {
-		if ids[i] = o.id; !o.stored {
-			bodyless = append(bodyless, o.id)
+		if c.IDs[i] = o.id; !o.stored {
+			c.Bodyless = append(c.Bodyless, o.id)
 		}
 	}
-	return ids, bodyless, nil
+	return c, nil
 }
 
 // Orphans returns the packs that have no index, in the order of their names: a crash came between

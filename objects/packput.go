@@ -64,7 +64,7 @@ func (s *Store) writePackWhen(fill func(*packWriter) error, level Level, when fu
 	if err != nil {
 		return PackInfo{}, err
 	}
-	if !exists(s.packDir()) && exists(s.objectsDir()) {
+	if !exists(s.packDir()) && exists(s.root) {
 		if err := Init(s.root, s.fs); err != nil {
 			return PackInfo{}, err
 		}

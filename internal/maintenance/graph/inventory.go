@@ -45,6 +45,7 @@ type PackPlace struct {
 	IDs      []format.ID // in the order that they were written in, which is the quick one to read them in; nil once a graph has been made
 	Numbers  []uint32    // of the objects in the graph, in the same order
 	Bodyless []format.ID // those without a body in this pack
+	Old      bool        // it has a version that is no longer written
 }
 
 // TakeInventory lists the objects in the log, the loose objects, and then the packs, so that it
@@ -108,7 +109,8 @@ func ReadPack(s *session.Store, id format.ID) (*PackPlace, error) {
 		return nil, err
 	}
 	p.Time, p.size = pack.ModTime(), pack.Size()+index.Size()
-	p.IDs, p.Bodyless, err = s.Objects.PackContents(id)
+	c, err := s.Objects.PackContents(id)
+	p.IDs, p.Bodyless, p.Old = c.IDs, c.Bodyless, c.Old
 	return p, err
 }
 
