@@ -270,9 +270,9 @@ type decoder struct {
 	texts   []byte // bodies whose nonce is derived
 }
 
-var (
-	errBlock  = errors.New("bad block")
-	errDigest = errors.New("block does not match its digest")
+const (
+	errBlock  = fault("bad block")
+	errDigest = fault("block does not match its digest")
 )
 
 // Decode returns the objects of a block of the given number of objects, whose ids have the given

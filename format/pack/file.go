@@ -28,6 +28,11 @@ const (
 	MaxRaw = format.MaxHeader + format.MaxBody + 1<<16
 )
 
+// fault is an error that is a constant: the package makes nothing when a program starts.
+type fault string
+
+func (f fault) Error() string { return string(f) }
+
 // Block describes a block of a pack.
 type Block struct {
 	Kind    byte // Whole or Nodes
@@ -124,13 +129,13 @@ func parseBlock(b []byte) (Block, error) {
 	return block, block.check()
 }
 
-var errShort = errors.New("pack is cut short")
+const errShort = fault("pack is cut short")
 
 // Walk reads a whole pack of size bytes and calls fn for each block. The frame that fn gets is
 // valid until fn returns. Walk returns the pack's id, which is the SHA-256 of everything before the
-// trailer, after it has compared that digest with the trailer, and the parity with the blocks. Until
-// then the frames are unproven. Walk keeps only one frame in memory, and the parity, which is a
-// hundredth of the pack. It returns an error of fn unchanged.
+// trailer, after it has compared that digest with the trailer, and the parity with the blocks.
+// Until then the frames are unproven. Walk keeps only one frame in memory, and the parity, which is
+// a hundredth of the pack. It returns an error of fn unchanged.
 func Walk(r io.Reader, size int64, fn func(key Key, b Block, frame []byte) error) (format.ID, error) {
 	sum := sha256.New()
 	var parity Parity

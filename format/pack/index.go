@@ -185,10 +185,10 @@ func OpenIndex(r io.ReaderAt, size int64) (*Index, error) {
 	return x, nil
 }
 
-var (
-	errShortIndex = errors.New("pack index is cut short")
-	errSize       = errors.New("pack index has a size that its head does not give")
-	errTable      = errors.New("bad table in a pack index")
+const (
+	errShortIndex = fault("pack index is cut short")
+	errSize       = fault("pack index has a size that its head does not give")
+	errTable      = fault("bad table in a pack index")
 )
 
 // Len returns the number of objects.

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/binary"
-	"errors"
 	"hash/crc32"
 
 	"github.com/gemini-ctx/ctx/format"
@@ -25,8 +24,6 @@ const (
 	parityFoot = 8 + 4     // bytes: length of what is protected, CRC
 	maxPack    = 1<<50 - 1 // bytes of a pack
 )
-
-var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 func sectorsOf(n int64) int64 { return (n + sectorSize - 1) / sectorSize }
 
@@ -98,7 +95,7 @@ func (p *Parity) Bytes() []byte {
 }
 
 func appendCRC(dst, b []byte) []byte {
-	return binary.BigEndian.AppendUint32(dst, crc32.Checksum(b, castagnoli))
+	return binary.BigEndian.AppendUint32(dst, crc32.Checksum(b, crc32.MakeTable(crc32.Castagnoli)))
 }
 
 func xor(dst, b []byte) {
@@ -107,7 +104,7 @@ func xor(dst, b []byte) {
 	}
 }
 
-var errParity = errors.New("more of the pack is damaged than its parity can restore")
+const errParity = fault("more of the pack is damaged than its parity can restore")
 
 // Restore returns the bytes of a damaged pack as they were, if its parity gives them: they match
 // the id. It changes b.
@@ -118,7 +115,7 @@ func Restore(b []byte, id format.ID) ([]byte, error) {
 	}
 	foot := b[end-parityFoot : end]
 	n := int64(min(binary.BigEndian.Uint64(foot), maxPack))
-	if crc32.Checksum(foot[:8], castagnoli) != binary.BigEndian.Uint32(foot[8:]) || n+paritySize(n) != end {
+	if crc32.Checksum(foot[:8], crc32.MakeTable(crc32.Castagnoli)) != binary.BigEndian.Uint32(foot[8:]) || n+paritySize(n) != end {
 		return nil, errParity
 	}
 	r := restorer{data: b[:n], rest: b[n+1 : end-parityFoot]}

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/binary"
 	"encoding/hex"
-	"errors"
 	"strconv"
 	"time"
 
@@ -22,8 +21,8 @@ const (
 	tokenUUID   = 4 // a UUID
 	tokenTime   = 5 // a time, as a difference in milliseconds
 	tokenNumber = 6 // a number, as a difference
-	lastToken   = tokenNumber
-	endOfValue  = '\n'
+
+	endOfValue = '\n'
 )
 
 // maxNumber bounds the numbers that are stored as differences: all have an exact difference.
@@ -163,7 +162,7 @@ func appendToken(dst, token []byte, m *memory, place int, nameID func([]byte, fo
 	return append(dst, token...)
 }
 
-var errValue = errors.New("bad value in a block")
+const errValue = fault("bad value in a block")
 
 // readValue appends the text of a column's next value to dst. nameOf appends the text of an id by
 // its token. Errors are col's.
