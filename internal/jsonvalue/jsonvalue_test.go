@@ -124,6 +124,7 @@ func FuzzEncode(f *testing.F) {
 	for _, s := range []string{
 		`{"a":[1,-0.5e+7,true,false,null],"b\u00e9\/":"\ud83d\ude00\ud800"}`, " [ 1 , { \"a b\" : \"\\\" c\" } ] ", `"\ud800\u0041"`, `"a\nb\tc\"d\\e\u2028"`, "\"\xff\\n\"",
 		"\u2028\u2029\x00\x1f\x7f\xff<>&\"\\\b\f\n\r\t", "", "[", "01", "1 2", "nul", "nullx", `{"a":1,}`, `"\'"`, "\"a\nb\"", "{\"\xff\":1}", `"a" `, "-", "1.", "1e", `{"a":{"b":[[]]}}x`,
+		`{"b":1,"a":{"d":"\/","c":"\u0041\u2028\n"},"b":[2]}`, "{\"\xff\":1,\"\xfe\":2,\"\u2028\":3}",
 		strings.Repeat("[", maxNesting) + strings.Repeat("]", maxNesting), strings.Repeat("[", maxNesting+1) + strings.Repeat("]", maxNesting+1),
 	} {
 		f.Add([]byte(s))
@@ -135,6 +136,11 @@ func FuzzEncode(f *testing.F) {
 			[]json.RawMessage{raw, nil}, []json.RawMessage{Encode(s)}, Object(nil), []json.RawMessage{}, json.RawMessage(nil), len(s) > 3,
 		} {
 			if got, want := Encode(v), encode(v); string(got) != string(want) {
+				t.Fatalf("%q: got %q, want %q", v, got, want)
+			}
+		}
+		for _, v := range []json.RawMessage{raw, Encode(s), json.RawMessage(`{"b":1,"a":[` + s + `],"a":{"` + s + `":2,"c":` + s + `}}`)} {
+			if got, want := Canonical(v), encode(Decode(v)); string(got) != string(want) {
 				t.Fatalf("%q: got %q, want %q", v, got, want)
 			}
 		}
