@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"slices"
-	"strings"
 	"unicode/utf8"
 )
 
@@ -36,7 +35,9 @@ func Canonical(value []byte) json.RawMessage {
 type speller struct {
 	*Spelling
 	scanner
-	out []byte
+	out     []byte
+	members []written // of the open objects
+	copied  []byte    // buffer of sort
 }
 
 // value writes the value that begins at i, after white space, and returns its end, or -1.
@@ -104,38 +105,53 @@ func (w *speller) array(i, depth int) int {
 	}
 }
 
-// object writes the members as they come while they are in order, and sorts them otherwise.
+// written is a member of an object in speller.out.
+type written struct {
+	name     []byte // decoded
+	from, to int
+}
+
+// object writes the members as they come, and sorts them afterwards unless they are in order.
 func (w *speller) object(i, depth int) int {
-	start, written := i, len(w.out)
+	first, start := len(w.members), len(w.out)
 	w.out = append(w.out, '{')
 	if i = w.space(i + 1); i < len(w.in) && w.in[i] == '}' {
 		w.out = append(w.out, '}')
 		return i + 1
 	}
-	last, first := "", true
-	for {
+	inOrder := true
+	for more := true; more; {
 		from := i
 		if i = w.name(i); i < 0 {
 			return -1
 		}
 		name, plain := plainName(w.in[from:i])
-		switch {
-		case !plain || !first && string(name) <= last:
-			w.out = w.out[:written]
-			return w.sorted(start, depth)
-		case w.Without != "" && string(name) == w.Without:
+		if !plain {
+			quoted := w.in[from:i]
+			quoted = quoted[:w.text(from)-from]
+			said, _ := Text(quoted)
+			name = []byte(said)
+		}
+		if w.Without != "" && string(name) == w.Without {
 			i = w.skip(i, depth)
-		default:
-			if len(w.out) > written+1 {
+		} else {
+			if len(w.members) > first {
 				w.out = append(w.out, ',')
+				inOrder = inOrder && bytes.Compare(w.members[len(w.members)-1].name, name) < 0
 			}
-			w.out = append(append(append(w.out, '"'), name...), '"', ':')
+			m := written{name: name, from: len(w.out)}
+			if plain {
+				w.out = append(append(append(w.out, '"'), name...), '"', ':')
+			} else {
+				w.out = append(AppendText(w.out, string(name)), ':')
+			}
 			i = w.value(i, depth)
+			m.to = len(w.out)
+			w.members = append(w.members, m)
 		}
 		if i < 0 {
 			return -1
 		}
-		last, first = string(name), false
 		if i = w.space(i); i >= len(w.in) {
 			return -1
 		}
@@ -143,48 +159,34 @@ func (w *speller) object(i, depth int) int {
 		case ',':
 			i = w.space(i + 1)
 		case '}':
-			w.out = append(w.out, '}')
-			return i + 1
+			i, more = i+1, false
 		default:
 			return -1
 		}
 	}
+	if !inOrder {
+		w.sort(w.members[first:], start)
+	}
+	w.members = w.members[:first]
+	w.out = append(w.out, '}')
+	return i
 }
 
-// sorted writes an object whose members are in any order.
-func (w *speller) sorted(i, depth int) int {
-	end := w.skip(i, depth-1)
-	if end < 0 {
-		return -1
-	}
-	members, err := Members(w.in[i:end])
-	if err != nil {
-		return -1
-	}
-	for i := range members {
-		if name := &members[i].Name; !utf8.ValidString(*name) {
-			*name = string([]rune(*name)) // one U+FFFD for each byte
-		}
-	}
-	slices.SortStableFunc(members, func(a, b Member) int { return strings.Compare(a.Name, b.Name) })
-	w.out = append(w.out, '{')
-	written := len(w.out)
+// sort sorts members that have been written from start on. Of several with one name the last stays.
+func (w *speller) sort(members []written, start int) {
+	as := append(w.copied[:0], w.out[start:]...)
+	w.copied = as
+	slices.SortStableFunc(members, func(a, b written) int { return bytes.Compare(a.name, b.name) })
+	w.out = append(w.out[:start], '{')
 	for i, m := range members {
-		if i+1 < len(members) && members[i+1].Name == m.Name || w.Without != "" && m.Name == w.Without {
+		if i+1 < len(members) && bytes.Equal(members[i+1].name, m.name) {
 			continue
 		}
-		if len(w.out) > written {
+		if len(w.out) > start+1 {
 			w.out = append(w.out, ',')
 		}
-		w.out = append(AppendText(w.out, m.Name), ':')
-		inner := speller{Spelling: w.Spelling, scanner: scanner{in: m.Value}, out: w.out}
-		if inner.value(0, depth) < 0 {
-			return -1
-		}
-		w.out = inner.out
+		w.out = append(w.out, as[m.from-start:m.to-start]...)
 	}
-	w.out = append(w.out, '}')
-	return end
 }
 
 // plainName returns the name in a quoted name and what follows it. plain is false if the name may

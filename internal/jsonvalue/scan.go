@@ -176,15 +176,19 @@ func (s *scanner) digits(i int) int {
 // text returns the end of the string whose quote is at i.
 func (s *scanner) text(i int) int {
 	b := s.in
-	for i++; ; {
-		i = plainTo(b, i)
-		if i >= len(b) {
-			return -1
+	for i++; i < len(b); {
+		if i+8 <= len(b) {
+			at := special(binary.LittleEndian.Uint64(b[i:]))
+			if at == 0 {
+				i += 8
+				continue
+			}
+			i += firstByte(at)
 		}
-		switch b[i] {
-		case '"':
+		switch c := b[i]; {
+		case c == '"':
 			return i + 1
-		case '\\':
+		case c == '\\':
 			if i+1 >= len(b) {
 				return -1
 			}
@@ -199,10 +203,13 @@ func (s *scanner) text(i int) int {
 			default:
 				return -1
 			}
+		case c < ' ':
+			return -1
 		default:
-			return -1 // a control character
+			i++
 		}
 	}
+	return -1
 }
 
 func isHex(c byte) bool { return c-'0' < 10 || c|0x20-'a' < 6 }

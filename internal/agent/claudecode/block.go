@@ -61,7 +61,7 @@ func partOf(raw json.RawMessage, tool func(id string) string) part {
 			return part{raw: made, kind: transcript.PartHidden}
 		}
 	case "tool_use":
-		if id, name := b.Text("id"), b.Text("name"); id != "" && name != "" && b.Object("input") != nil {
+		if id, name := b.Text("id"), b.Text("name"); id != "" && name != "" && isObject(b["input"]) {
 			rest := b.Without("type", "id", "name", "input")
 			made := transcript.CallPart(id, name, b["input"], transcript.Extra(Agent, rest))
 			return part{raw: made, kind: transcript.PartCall, id: id, tool: name}

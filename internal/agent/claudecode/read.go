@@ -359,8 +359,10 @@ func (d *reader) follows(late, early transcript.Origin) bool {
 // spawns notes which call began which subagent. opens says that the message is the first of its
 // thread.
 func (d *reader) spawns(name string, opens bool, o jsonvalue.Object, m *transcript.Message) {
-	if id := o.Object("toolUseResult").Text("agentId"); id != "" && len(m.Results) > 0 {
-		d.spawn(m.Results[0], transcript.Fit(id))
+	if answer := o["toolUseResult"]; len(m.Results) > 0 && mayName(answer, "agentId") {
+		if id := jsonvalue.AsObject(answer).Text("agentId"); id != "" {
+			d.spawn(m.Results[0], transcript.Fit(id))
+		}
 	}
 	opens = opens && name != ""
 	begins := func(c format.Call) bool { return c.Tool == "Task" || c.Tool == "Agent" }
@@ -388,6 +390,11 @@ func (d *reader) spawns(name string, opens bool, o jsonvalue.Object, m *transcri
 	if call := d.prompts[transcript.Derive(32, words)]; call != "" {
 		d.spawn(call, name)
 	}
+}
+
+// mayName reports whether a value may have a member of a name, which may be written with escapes.
+func mayName(value json.RawMessage, name string) bool {
+	return bytes.Contains(value, []byte(name)) || bytes.Contains(value, []byte(`\u`))
 }
 
 func (d *reader) spawn(call, thread string) {

@@ -271,7 +271,7 @@ func (s *Stats) Parse(raw json.RawMessage) (jsonvalue.Object, bool) {
 	case len(raw) > MaxRecord:
 		s.Skip(SkipLong, 1)
 		return nil, false
-	case jsonvalue.Depth(raw) > maxDepth:
+	case bytes.Count(raw, []byte("{"))+bytes.Count(raw, []byte("[")) > maxDepth && jsonvalue.Depth(raw) > maxDepth:
 		s.Skip(SkipDeep, 1)
 		return nil, false
 	}

@@ -68,12 +68,12 @@ func NormalParts(parts []any) (out []any) {
 // is no array.
 func NormalJSON(parts []byte) []byte {
 	none := []byte("[]")
-	if end := jsonvalue.Skip(parts); end >= 0 {
-		parts = parts[:end]
-	}
 	list, err := jsonvalue.Elements(parts)
 	if err != nil {
-		return none
+		end := max(0, jsonvalue.Skip(parts)) // something may follow the array
+		if list, err = jsonvalue.Elements(parts[:end]); err != nil {
+			return none
+		}
 	}
 	spelling := jsonvalue.Spelling{Without: signature, Number: normalNumber}
 	out := append(make([]byte, 0, len(parts)+2), '[')
