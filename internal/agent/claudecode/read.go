@@ -26,12 +26,17 @@ import (
 // The records are kept in memory until they are emitted, unless there are too many of them: then r
 // is read twice. If it cannot seek, all of it is kept in memory, at most MaxInput bytes.
 func ReadAs(name string, r io.Reader, emit func(transcript.Step) error) (transcript.Stats, error) {
+	return readWithin(maxKept, name, r, emit)
+}
+
+// readWithin is ReadAs that keeps at most room bytes of records.
+func readWithin(room int, name string, r io.Reader, emit func(transcript.Step) error) (transcript.Stats, error) {
 	p := newPlan()
 	from, start, err := seekable(r)
 	if err != nil {
 		return p.seen, &transcript.ReadError{Err: err}
 	}
-	kept := &keptRecords{}
+	kept := &keptRecords{room: room}
 	err = transcript.Lines(from, &p.seen, starts(), true, func(o jsonvalue.Object) error {
 		p.record(o, name)
 		kept.add(o)
@@ -68,7 +73,7 @@ func ReadAs(name string, r io.Reader, emit func(transcript.Step) error) (transcr
 // keptRecords are the records of the first reading, if they are not too many.
 type keptRecords struct {
 	list []jsonvalue.Object
-	size int // about how many bytes of memory they take
+	room int // bytes of memory that they may still take
 }
 
 // maxKept is the most bytes of memory that records take until they are emitted, and memberSize what
@@ -83,7 +88,7 @@ func (k *keptRecords) add(o jsonvalue.Object) {
 		return
 	}
 	for _, value := range o {
-		k.size += len(value) + memberSize
+		k.room -= len(value) + memberSize
 	}
 	k.list = append(k.list, o)
 	if !k.all() {
@@ -92,7 +97,7 @@ func (k *keptRecords) add(o jsonvalue.Object) {
 }
 
 // all reports whether every record is kept.
-func (k *keptRecords) all() bool { return k.size <= maxKept }
+func (k *keptRecords) all() bool { return k.room >= 0 }
 
 // each calls record for each record, and lets go of it.
 func (k *keptRecords) each(record func(jsonvalue.Object) error) error {
