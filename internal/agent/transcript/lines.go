@@ -117,9 +117,10 @@ func appendWithoutNULs(dst, src []byte) []byte {
 // two writers shared has two or three.
 const salvageTries = 64
 
-// Values returns the records of a line, as slices of it; clean is false if part of it is not JSON. A writer that
-// died in the middle of a record leaves no line feed, so the next record follows on the same line:
-// the whole records at the end are found. starts are the beginnings that a record can have.
+// Values returns the records of a line, as slices of it; clean is false if part of it is not JSON.
+// A writer that died in the middle of a record leaves no line feed, so the next record follows on
+// the same line: the whole records at the end are found. starts are the beginnings that a record
+// can have.
 func Values(text []byte, starts []string) (values []json.RawMessage, clean bool) {
 	values, tail := decodeAll(text)
 	if tail == len(text) {
