@@ -105,6 +105,13 @@ func (a *Ahead) take() []aheadStep {
 	return list
 }
 
+// skipRest reads to the end.
+func (a *Ahead) skipRest() {
+	for rest := a.take(); len(rest) > 0; rest = a.take() {
+		clear(rest)
+	}
+}
+
 // Close ends the reading, and returns after its goroutine does not read any more.
 func (a *Ahead) Close() {
 	a.mu.Lock()
@@ -135,7 +142,8 @@ func (im *transcriptImporter) readAhead(a *Ahead) (transcript.Stats, error) {
 			if err == nil {
 				continue
 			}
-			for errors.Is(err, history.ErrInput) && len(a.take()) > 0 {
+			if errors.Is(err, history.ErrInput) {
+				a.skipRest()
 			}
 			a.Close()
 			return a.stats, err
