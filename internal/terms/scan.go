@@ -40,13 +40,16 @@ const maxWhole = 200
 // means single characters. Only case is normalized: a letter with a combining accent and the
 // precomposed letter are different. Bytes that are not UTF-8 separate tokens.
 func Scan(text string, yield func(Token)) {
-	c := scanners.Get().(*Scanner)
-	defer scanners.Put(c)
-	c.Scan(text, yield)
+	s, ok := scanners.Get().(*Scanner)
+	if !ok {
+		s = new(Scanner)
+	}
+	s.Scan(text, yield)
+	scanners.Put(s)
 }
 
-// scanners are those of Scan: texts that are read one after the other have most words in common.
-var scanners = sync.Pool{New: func() any { return new(Scanner) }}
+// scanners keeps what Scan has used, for the stems that it remembers.
+var scanners sync.Pool
 
 // Scanner scans many texts. It remembers the stems of words, whose computation is most of the work.
 // The zero value is ready for use. It must not be used by several goroutines at once.
@@ -100,13 +103,20 @@ const (
 	wide                   // East Asian scripts and everything after them in Unicode
 )
 
+// classes are those of ASCII.
+var classes = func() (list [utf8.RuneSelf]class) {
+	for c := range list {
+		if isAlnum(byte(c)) || strings.IndexByte("_.-/\\:@+#~%", byte(c)) >= 0 {
+			list[c] = narrow
+		}
+	}
+	return list
+}()
+
 // classAt returns the class of the rune at i and its size in bytes.
 func classAt(text string, i int) (class, int) {
 	if c := text[i]; c < utf8.RuneSelf {
-		if isAlnum(c) || strings.IndexByte("_.-/\\:@+#~%", c) >= 0 {
-			return narrow, 1
-		}
-		return separator, 1
+		return classes[c], 1
 	}
 	r, size := utf8.DecodeRuneInString(text[i:])
 	switch {
