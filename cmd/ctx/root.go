@@ -48,7 +48,6 @@ ctx keeps conversations.`,
 	root.Flags().BoolVar(&showVersion, "version", false, "print the version")
 	addGlobalFlags(a, root)
 	root.AddGroup(groups()...)
-	root.SetHelpCommand(newHelpCmd(a))
 	addCommands(a, root, args)
 	markRunning(a, root)
 	return root
