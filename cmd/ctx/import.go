@@ -71,6 +71,7 @@ func importFiles(a *app, files []string, one func(*session.Store, string) (impor
 		if l.run, err = s.Exchange.BeginImports(build()); err != nil {
 			return err
 		}
+		defer l.ahead.end()
 	}
 	var sessions, own []string
 	skipped, added, known := 0, 0, 0

@@ -174,7 +174,7 @@ func (w *Appender) Put(m *Message, e *format.Entry) (Appended, error) {
 	}
 	if forgotten {
 		bare := *m
-		bare.Text, bare.Parts = "", nil
+		bare.Text, bare.Parts, bare.ahead = "", nil, nil
 		m = &bare // the backlog must not keep its words
 	}
 	id := w.store.Add(raw)
@@ -275,11 +275,7 @@ func (w *Appender) moveTo(id format.ID, e *format.Entry, m *Message) {
 
 // scoreOf returns a new message in the form in which a cluster is chosen for it.
 func scoreOf(session string, e *format.Entry, m *Message, role string) *score.Message {
-	text := m.Text
-	if m.Parts != nil {
-		text = history.Words(m.Parts)
-	}
-	said := history.ScoreMessage(session, e, text)
+	said := history.ScoreMessage(session, e, m.words())
 	said.Role = role
 	return &said
 }
