@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -50,6 +51,28 @@ func (o Owner) String() string {
 		return "an unknown process"
 	}
 	return fmt.Sprintf("%s (process %d on %s since %s)", printable(o.Command), o.PID, printable(o.Host), o.Since.UTC().Format(time.RFC3339))
+}
+
+// line returns the owner as a line of JSON. Most names need no escapes and no encoder.
+func (o Owner) line() ([]byte, error) {
+	if !isPlain(o.Host) || !isPlain(o.Command) || o.Since.Year() < 0 || o.Since.Year() > 9999 {
+		b, err := json.Marshal(o)
+		return append(b, '\n'), err
+	}
+	b := strconv.AppendInt([]byte(`{"pid":`), int64(o.PID), 10)
+	b = append(b, `,"host":"`+o.Host+`","command":"`+o.Command+`","since":"`...)
+	return append(o.Since.AppendFormat(b, time.RFC3339Nano), "\"}\n"...), nil
+}
+
+// isPlain reports whether a JSON encoder writes a string as it is.
+func isPlain(s string) bool {
+	for i := range len(s) {
+		switch c := s[i]; {
+		case c < ' ', c > '~', c == '"', c == '\\', c == '<', c == '>', c == '&':
+			return false
+		}
+	}
+	return true
 }
 
 func printable(s string) string {
@@ -94,9 +117,9 @@ func Acquire(ctx context.Context, fs *durable.FS, dir string, timeout time.Durat
 	if !ok {
 		return nil, &BusyError{Owner: readOwner(dir), Waited: timeout}
 	}
-	line, err := json.Marshal(who)
+	line, err := who.line()
 	if err == nil {
-		err = fs.WriteNoSync(filepath.Join(dir, ownerName), append(line, '\n'))
+		err = fs.WriteNoSync(filepath.Join(dir, ownerName), line)
 	}
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("cannot lock %q: %w", dir, err), h.Release())
@@ -108,20 +131,26 @@ func Acquire(ctx context.Context, fs *durable.FS, dir string, timeout time.Durat
 // interrupts has neither taken the lock nor failed: Go's own runtime sends signals to its threads
 // at any time.
 func wait(ctx context.Context, timeout time.Duration, try func() (bool, error)) (ok bool, err error) {
+	again := func() (bool, error) {
+		for {
+			if ok, err := try(); !errors.Is(err, syscall.EINTR) {
+				return ok, err
+			}
+		}
+	}
+	if ok, err := again(); ok || err != nil {
+		return ok, err // most locks are free; a timer would wake another thread
+	}
 	limited, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	for pause := firstPause; ; pause = min(pause+pause/2, lastPause) {
-		ok, err := try()
-		if errors.Is(err, syscall.EINTR) {
-			continue
-		}
-		if ok || err != nil {
-			return ok, err
-		}
 		select {
 		case <-limited.Done():
 			return false, ctx.Err()
 		case <-time.After(pause):
+		}
+		if ok, err := again(); ok || err != nil {
+			return ok, err
 		}
 	}
 }

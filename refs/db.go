@@ -31,7 +31,14 @@ const CheckpointEvery = 256
 // checkpointBytes is the size of the log in bytes after which a new checkpoint is due, with the
 // objects that records carry. It bounds the time that every command needs to read the log: 256 KiB
 // of carried messages take about 0.2 ms, of decisions of bulk graduation about 0.8 ms.
-const checkpointBytes = 256 << 10
+//
+// A checkpoint takes longer than the commands that it saves time for, where records are large. So
+// objects count only from carriedBytes on, as long as there are fewer than fewRecords records.
+const (
+	checkpointBytes = 256 << 10
+	carriedBytes    = 1 << 20
+	fewRecords      = 32
+)
 
 // DB is the refs of one store. It holds no state: every read starts from the disk.
 type DB struct {

@@ -332,3 +332,30 @@ func TestLong(t *testing.T) {
 		t.Errorf("not after %d operations", CheckpointEvery)
 	}
 }
+
+// Objects in few records count from carriedBytes on, decisions and many records from
+// checkpointBytes on.
+func TestLongBytes(t *testing.T) {
+	const size = 64 << 10
+	for _, tt := range []struct {
+		records, size, carried int
+		want                   bool
+	}{
+		{4, size, 0, true},
+		{3, size, 0, false},
+		{4, size, size, false},
+		{15, size, size, false},
+		{16, size, size, true},
+		{31, size / 8, size / 8, false},
+		{32, size / 8, size / 8, true},
+	} {
+		v := &View{}
+		for range tt.records {
+			op := &format.Operation{Objects: []format.Raw{{Body: make([]byte, tt.carried)}}}
+			v.Since = append(v.Since, Record{Op: op, Size: tt.size})
+		}
+		if got := v.Long(); got != tt.want {
+			t.Errorf("%+v: %v", tt, got)
+		}
+	}
+}

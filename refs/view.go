@@ -88,7 +88,13 @@ func (v *View) Long() bool {
 	for _, r := range v.Since {
 		size += r.Size
 	}
-	return len(v.Since) >= CheckpointEvery || size >= checkpointBytes
+	switch {
+	case len(v.Since) >= CheckpointEvery, size >= carriedBytes:
+		return true
+	case len(v.Since) < fewRecords:
+		size = v.Overlay()
+	}
+	return size >= checkpointBytes
 }
 
 // Overlay returns the number of bytes of operations that a reader applies to the checkpoint,

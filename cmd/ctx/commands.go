@@ -1,6 +1,10 @@
 package main
 
-import "github.com/spf13/cobra"
+import (
+	"strings"
+
+	"github.com/spf13/cobra"
+)
 
 // The groups of commands, as `ctx help` shows them.
 const (
@@ -95,22 +99,43 @@ func commands() []entry {
 	}
 }
 
-// addCommands makes the command of a command line. If the line begins with no command, it makes all
-// of them, for help, completion and suggestions.
+// addCommands makes the command of a command line. If the line names no command, it makes all of
+// them, for help, completion and suggestions.
 func addCommands(a *app, root *cobra.Command, args []string) {
 	add := func(e entry) {
 		cmd := e.make(a)
 		cmd.GroupID = e.group
 		root.AddCommand(cmd)
 	}
+	name := commandName(args)
 	for _, e := range commands() {
-		if len(args) > 0 && e.name == args[0] {
+		if e.name == name {
 			add(e)
+			root.SetHelpCommand(&cobra.Command{Use: "help", GroupID: groupOther}) // nobody sees it
 			return
 		}
 	}
 	for _, e := range commands() {
 		add(e)
 	}
+	root.SetHelpCommand(newHelpCmd(a))
 	root.AddCommand(helpTopics()...)
+}
+
+// commandName returns the first word of a command line after the flags of every command. It returns
+// "" if there is no word, or if a flag is written in a way that only cobra reads.
+func commandName(args []string) string {
+	for i := 0; i < len(args); i++ {
+		switch arg := args[i]; {
+		case arg == "-C" || arg == "--dir" || arg == "-c" || arg == "--config":
+			i++
+		case arg == "--json" || arg == "-z" || arg == "--null" || arg == "-q" || arg == "--quiet":
+		case strings.HasPrefix(arg, "--dir=") || strings.HasPrefix(arg, "--config="):
+		case strings.HasPrefix(arg, "-"):
+			return ""
+		default:
+			return arg
+		}
+	}
+	return ""
 }

@@ -113,8 +113,10 @@ func isProgram(info os.FileInfo) bool {
 
 // programDirs lists the directories that may have programs.
 func (a *app) programDirs(here string) (dirs []string) {
-	if a.beside != "" {
-		dirs = append(dirs, a.beside)
+	if a.beside != nil {
+		if dir := a.beside(); dir != "" {
+			dirs = append(dirs, dir)
+		}
 	}
 	for _, dir := range filepath.SplitList(a.getenv("PATH")) {
 		if filepath.IsAbs(dir) && !a.filledByOthers(here, dir) {

@@ -43,7 +43,7 @@ func fromOS(c context.Context, watch func(int)) world {
 		outTerm:  func() bool { return isTerminal(os.Stdout) },
 		errTerm:  func() bool { return isTerminal(os.Stderr) },
 		dir:      dir,
-		beside:   environ.Beside(),
+		beside:   environ.Beside,
 		become:   become,
 		home:     home,
 		userConf: environ.UserConfig(),

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"fmt"
 	"io"
 	"slices"
@@ -18,19 +17,31 @@ import (
 // output is buffered standard output. It keeps its first error, which run reports, so commands need
 // not check it. A command whose reader waits for each answer calls Flush.
 type output struct {
-	w   *bufio.Writer
+	w   io.Writer
+	buf []byte // grows up to outputSize: most commands print a few lines
 	err error
 }
 
-func newOutput(w io.Writer) *output { return &output{w: bufio.NewWriterSize(w, 64<<10)} }
+const outputSize = 64 << 10
+
+func newOutput(w io.Writer) *output { return &output{w: w} }
 
 // Write implements io.Writer.
 func (o *output) Write(p []byte) (int, error) {
 	if o.err != nil {
 		return 0, o.err
 	}
-	n, err := o.w.Write(p)
-	return n, o.keep(err)
+	if len(o.buf)+len(p) > outputSize {
+		if err := o.Flush(); err != nil {
+			return 0, err
+		}
+	}
+	if len(p) > outputSize {
+		n, err := o.w.Write(p)
+		return n, o.keep(err)
+	}
+	o.buf = append(o.buf, p...)
+	return len(p), nil
 }
 
 // Flush writes the buffered bytes.
@@ -38,7 +49,12 @@ func (o *output) Flush() error {
 	if o.err != nil {
 		return o.err
 	}
-	return o.keep(o.w.Flush())
+	if len(o.buf) == 0 {
+		return nil
+	}
+	_, err := o.w.Write(o.buf)
+	o.buf = o.buf[:0]
+	return o.keep(err)
 }
 
 func (o *output) keep(err error) error {

@@ -62,8 +62,11 @@ func (r *waitingReader) Read(p []byte) (int, error) {
 // readAhead fills two buffers in turn. It fills a buffer again only after the reader has taken the
 // other one.
 func (r *waitingReader) readAhead() {
-	buffers := [2][]byte{make([]byte, readSize), make([]byte, readSize)}
+	var buffers [2][]byte
 	for i := 0; ; i ^= 1 {
+		if buffers[i] == nil {
+			buffers[i] = make([]byte, readSize)
+		}
 		n, err := r.from.Read(buffers[i])
 		select {
 		case r.got <- chunk{buffers[i][:n], err}:

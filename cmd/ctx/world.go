@@ -17,10 +17,10 @@ type world struct {
 	// These report whether standard input or output is a terminal; nil is no terminal.
 	inTerm, outTerm, errTerm func() bool
 
-	dir      string // the working directory, absolute
-	beside   string // the directory that ctx is in; "" for not known
-	home     string // "" for none
-	userConf string // the user's config file; "" for none
+	dir      string        // the working directory, absolute
+	beside   func() string // returns the directory that ctx is in, "" for not known; nil for not known
+	home     string        // "" for none
+	userConf string        // the user's config file; "" for none
 	host     string
 	pid      int
 	getenv   func(string) string

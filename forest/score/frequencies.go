@@ -42,7 +42,7 @@ func (f *frequencies) rarity(key uint32) int {
 	if f.counts != nil {
 		n = int(f.counts[bucket(key)])
 	}
-	if ordinary()[key&^artifact] {
+	if isOrdinary(key &^ artifact) {
 		n += priorUnits / 4
 	}
 	return max(lg(f.units+priorUnits)-lg(n+1), 0)

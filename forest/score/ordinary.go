@@ -1,44 +1,72 @@
 package score
 
-import "sync"
+import "slices"
 
-// ordinaryText holds words that do not separate topics where people work on programs or talk about
-// them. The units so far show which words are common only after a while; this list serves until
-// then.
-const ordinaryText = `
-able about above actually add after again all already also although always am an and another any anybody anyone anything anyway are around as ask at
-away back bad be because been before being best better between big bit both but by call came can cannot case cause change check close come complete
-could current day did different do does doing done down each either else end enough even ever every everything exactly example fact far few find fine
-first fix follow for found from full get getting give go going gone good got great guess had happen hard has have he help her here him his hope how
-however idea if in instead into is issue it its just keep kind know last late later least leave left let like line little long look lot made make
-many matter may maybe me mean might mine more most much must my name need never new next nice no nothing now number of off often oh ok okay old on
-once one only open or order other our out over own part people perhaps place please point possible pretty probably problem put question quite read
-ready really reason remove right run said same saw say second see seem send set she should show simple since small so some somebody someone something
-soon sorry sort start step still stop such support sure take talk tell than thank thanks that the their them then there these they thing think this
-those though three time to today together tomorrow too top tried true try turn two type under understand until up us use used user usual very via wait
-want was way we week well went were what when where whether which while who whole why will with without wonder word work would write wrong yes
-yesterday yet you your yourself
-agent all answer application apply args argument array base block bool boolean branch break bug build byte case catch class clean client code column
-command commit config configuration console const content context continue copy create cwd data date debug def default define delete dependency
-description diff dir directory doc document edit else empty enable entry env error event exception exec exist exit expect export extend fail failed
-false field file filter final find fix flag float folder format func function git give global grep handle head header home host html http https id
-implement import include index info init input insert install instance int integer interface internal invalid item job js json key lib library limit
-link list load local log loop main make map message method mkdir mode modify module name new nil node none null number object open option output
-package param parameter parse pass passed patch path pip port prefix print private process program project property public pull push py python query
-range raise read readme record ref release remote remove rename replace request require response result return root row run running save script search
-section select self send server service session set setting shell show size source space src start state static status std stderr stdin stdout step
-str string struct success successfully sudo summary support switch sync system table tag task temp test tests text throw time title tmp todo token
-tool total true try txt type undefined unit update upgrade url usage use user usr util val valid value var variable verify version view void warn
-warning web work world write yaml yml
-read_file read_many_files write_file run_shell_command search_file_content list_directory glob replace edit bash shell google_web_search web_fetch
-str_replace_editor view grep task todo_write function_call tool_call user model assistant
-die der das und ist nicht ein eine ich wir es zu mit auf für von den dem im el la los las de que y en un una es no por con le les des et un une est
-pas que pour dans sur il`
+// isOrdinary reports whether a term does not separate topics where people work on programs or talk
+// about them. The units so far show which terms are common only after a while; the table serves
+// until then.
+func isOrdinary(key uint32) bool {
+	_, found := slices.BinarySearch(ordinary[:], key)
+	return found
+}
 
-var ordinary = sync.OnceValue(func() map[uint32]bool {
-	known := map[uint32]bool{}
-	for _, c := range allOf(ordinaryText) {
-		known[c.key&^artifact] = true
-	}
-	return known
-})
+// ordinary holds the terms of the words in ordinary_test.go, in order: a process would need longer
+// to look at the words than to append a message.
+var ordinary = [...]uint32{
+	0x0032098a, 0x004b3726, 0x0059a74e, 0x0154e74c, 0x01b257f2, 0x022b9830, 0x02b87a04, 0x043b7cb4,
+	0x04496228, 0x04ab849e, 0x0528ed14, 0x06be1238, 0x091acc5e, 0x0a11274a, 0x0aef4a60, 0x0b925af4,
+	0x0b9fc026, 0x0c1e161c, 0x0c659b52, 0x0e002290, 0x0fa4552e, 0x0fbe31e2, 0x0fe0b474, 0x0fff2728,
+	0x0fffea50, 0x0ffff134, 0x10665b86, 0x1084e7c0, 0x10a21c6c, 0x10b8f03e, 0x10d56bf2, 0x11f352c8,
+	0x127c1984, 0x1292c750, 0x129c1424, 0x129f0fea, 0x12fe5384, 0x13003ea0, 0x131bc340, 0x131bf668,
+	0x133ba20c, 0x134ec804, 0x13684410, 0x136b1356, 0x137eb9a6, 0x13bc4476, 0x151b0374, 0x16007690,
+	0x165cb5d4, 0x16d1517c, 0x16d2ffe8, 0x173dd032, 0x1741a228, 0x17972ddc, 0x17bf5b36, 0x17cb652c,
+	0x18735f1a, 0x18e21ce0, 0x1da2bc5c, 0x1daf685e, 0x1e94b134, 0x1f627488, 0x216abdf6, 0x21bcab42,
+	0x21be7256, 0x21d468ae, 0x21f0833e, 0x225745a0, 0x22599c76, 0x225a1a72, 0x22a7f1ca, 0x236a2c1a,
+	0x23de6522, 0x246d404a, 0x24ad592a, 0x24af5354, 0x24bfe4aa, 0x251c629e, 0x25a83e92, 0x263676ec,
+	0x2652aa6a, 0x27d54526, 0x27d54c24, 0x2b2a3f7e, 0x2be0a4ae, 0x2c15d944, 0x2ca6edd6, 0x2d91e6b2,
+	0x2fc61c12, 0x302823e2, 0x302863c4, 0x30619998, 0x30b0b038, 0x30cb166a, 0x329a3426, 0x32a35312,
+	0x32a376cc, 0x3360ca1e, 0x34590a38, 0x36655f8e, 0x373dee84, 0x37b256dc, 0x38497624, 0x38825aa4,
+	0x38fe9258, 0x39534c4a, 0x3970da8c, 0x39ee0e16, 0x3a918332, 0x3b2675d4, 0x3bc2f150, 0x3bdf2d6e,
+	0x3c5575ac, 0x3dd8e000, 0x3e4286a2, 0x3ec6614c, 0x3ec66f68, 0x3ecb00fa, 0x3ed8b5a2, 0x3eda5106,
+	0x3edab604, 0x3edadc70, 0x3edb40ac, 0x3ee4077a, 0x3efbd07c, 0x3efbd264, 0x3efbddfa, 0x3efbdf28,
+	0x3efbfed4, 0x3ffceafa, 0x405348cc, 0x40c5b13e, 0x41b95836, 0x41ce7bfc, 0x443147ac, 0x443bbd82,
+	0x44f72bb2, 0x45149c92, 0x4617b972, 0x4630c3ca, 0x4630c836, 0x46ab18d4, 0x48660856, 0x49fb76c8,
+	0x4a5bd7d8, 0x4adfb63c, 0x4b3021b0, 0x4be24692, 0x4c059e24, 0x4c36b5b8, 0x4cfb5eea, 0x50492d0a,
+	0x511a7d4e, 0x51da3b22, 0x53909ada, 0x5423a9d0, 0x55151ece, 0x553b7276, 0x56ca67bc, 0x56d5b4d0,
+	0x59705532, 0x5a22d350, 0x5ae78d62, 0x5ae78fb4, 0x5afa7b5a, 0x5b07de0a, 0x5b4a0b44, 0x5b81bef8,
+	0x5d19fd74, 0x5d274e40, 0x5d2a601a, 0x5d2dde38, 0x5d5b9204, 0x5d659dde, 0x5dfdc54e, 0x5e9528b6,
+	0x60c0ef64, 0x615d14a6, 0x62525ce0, 0x64be16d6, 0x64bf2736, 0x65a27688, 0x67b21188, 0x67d1d612,
+	0x68824394, 0x689be89e, 0x68fa8c06, 0x691e3404, 0x694d6b8c, 0x6956bc4c, 0x6964c53c, 0x6b075352,
+	0x6c414f06, 0x6cd34a74, 0x6d8d60e8, 0x6dc0783c, 0x6ebab178, 0x6f069342, 0x7014107c, 0x709b48e0,
+	0x70fe0666, 0x71863566, 0x719e5648, 0x72a1170c, 0x72a64e56, 0x72b421f8, 0x72b425e2, 0x72b42cb4,
+	0x73475e62, 0x753691fc, 0x753e0518, 0x75d38ec6, 0x75db0232, 0x761abf62, 0x7677702e, 0x78709724,
+	0x79f49180, 0x7b58a490, 0x7c2aaeba, 0x7c6bb528, 0x7cb367e2, 0x7e467b98, 0x7e4cc816, 0x7f391c44,
+	0x8043e2e0, 0x815a4a0e, 0x821a14dc, 0x82bfabcc, 0x832b4eb2, 0x86ac9908, 0x86b46c1c, 0x87436b9a,
+	0x880519c8, 0x89d4eafc, 0x8ae41c80, 0x8b243cfc, 0x8c6e6a1c, 0x8cc6f376, 0x8cc6f44a, 0x8d029056,
+	0x8e389f7c, 0x8f67ddd6, 0x8f6fe7c0, 0x909b726a, 0x90f8e162, 0x915ef944, 0x91b1cf14, 0x91e77b1e,
+	0x924843bc, 0x9278476a, 0x940e9574, 0x941cd9ac, 0x95a67244, 0x965854ea, 0x9703b6f8, 0x970aa05c,
+	0x9a003ec6, 0x9b466530, 0x9b79e75c, 0x9c4125c8, 0x9d64c8fc, 0x9df478fe, 0x9e372760, 0x9e994874,
+	0x9eaed63c, 0xa080ead8, 0xa1f3e936, 0xa2650b62, 0xa37af24c, 0xa38b33a8, 0xa3e3ed3a, 0xa4527aa4,
+	0xa6d3a784, 0xa7991a7c, 0xa802e232, 0xa8144542, 0xa8256816, 0xa873a77e, 0xa87ce612, 0xab0d7d50,
+	0xabc670d6, 0xabd21bba, 0xabf0b2b2, 0xabf23824, 0xac6fa398, 0xadd2f074, 0xaeaa5c0a, 0xaf93d108,
+	0xaff5622e, 0xb19910aa, 0xb1fab58c, 0xb2a942f6, 0xb2adeedc, 0xb42afb10, 0xb5f8125e, 0xb5f81f62,
+	0xb61ba000, 0xb6ef2230, 0xb6f10c34, 0xb82cedf6, 0xb889a282, 0xb8a4cce4, 0xb999edfc, 0xba3c7ade,
+	0xbbec9b40, 0xbc4b2a2a, 0xbc4d6152, 0xbc5837fc, 0xbc741e76, 0xbd39609a, 0xbd399946, 0xbd39ae9e,
+	0xbd6519ce, 0xbda03f64, 0xbda3547c, 0xbda5848c, 0xbdaaf964, 0xbdb76eda, 0xbdb7722e, 0xbdb77542,
+	0xbdb77eac, 0xbdc06526, 0xbdeb14c6, 0xbdeb7e5e, 0xbdf854e0, 0xbdf93c18, 0xbdf94aec, 0xbe9754e2,
+	0xbea69152, 0xbed47f36, 0xbefc9d44, 0xbfa2cbc6, 0xc02c4a02, 0xc0b94b52, 0xc31509ae, 0xc3350974,
+	0xc3856292, 0xc6836d5c, 0xc8db3f9c, 0xc9204610, 0xcaf57c98, 0xccbe426c, 0xccc22aec, 0xcefba494,
+	0xd03088f6, 0xd0308f98, 0xd10b8b5e, 0xd120166c, 0xd1388e9a, 0xd1c1616a, 0xd20928de, 0xd25ee456,
+	0xd31c0d0a, 0xd6031bec, 0xd604d3a4, 0xd604fcaa, 0xd6e652c0, 0xd7399f5e, 0xd78c479e, 0xd8083654,
+	0xd8155c64, 0xd8bbfbb8, 0xd9095a9a, 0xda29c90e, 0xdaaa5834, 0xdb5ec31c, 0xdc6ea5c2, 0xdc811730,
+	0xdcd7a1c0, 0xdd21a062, 0xdd430486, 0xdd7edb6e, 0xde3aaea0, 0xde5eb5ce, 0xdea2b5d0, 0xdeb13780,
+	0xdec969a2, 0xded7fe18, 0xded9893a, 0xdef875b2, 0xdf6336ea, 0xdf63e3e8, 0xdf7e2adc, 0xe097372a,
+	0xe09acdca, 0xe16059c8, 0xe165ae84, 0xe1c36c42, 0xe22610fe, 0xe227a27e, 0xe22b6d8a, 0xe23b254c,
+	0xe25ecd2a, 0xe2b863cc, 0xe2f3c522, 0xe367841c, 0xe387e60c, 0xe391b490, 0xe39e0f68, 0xe4eada8e,
+	0xe5a95be2, 0xe8122b7a, 0xe8776a2c, 0xe8776ad8, 0xe877a552, 0xe87ca7f4, 0xe91d059a, 0xe977f252,
+	0xe99ca0c6, 0xea41fad2, 0xea4e2484, 0xeaa0887c, 0xeaa11fec, 0xead6c652, 0xeb008bf2, 0xeb1a6c82,
+	0xeb57aa1c, 0xec3ad522, 0xed47ca90, 0xed6442c0, 0xeda95916, 0xee13c75a, 0xef5cf414, 0xf0a60c0c,
+	0xf12b116e, 0xf22651fc, 0xf2899878, 0xf2bb14dc, 0xf2cc8730, 0xf2eacae2, 0xf33b851a, 0xf3c743ec,
+	0xf55fc650, 0xf5ba62e0, 0xf76fdb92, 0xf908ba78, 0xf913e536, 0xf91e77ae, 0xf9789f54, 0xf98fabb4,
+	0xf9b5e586, 0xfb059532, 0xfc157ba0, 0xfdd6ff6c, 0xfeddfe0a, 0xff16156e, 0xff4a685a,
+}

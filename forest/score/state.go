@@ -10,6 +10,14 @@ import (
 
 // Append appends the encoded candidates to dst: about 100 KiB when all bounds are reached.
 func (c *Candidates) Append(dst []byte) []byte {
+	size := 64 + 2*len(c.common.counts)
+	for _, k := range c.clusters {
+		size += 64 + 4*len(k.members) + 8*len(k.terms)
+	}
+	for _, v := range c.convs {
+		size += 64 + 16*len(v.persons)
+	}
+	dst = slices.Grow(dst, size) // more than most need
 	dst = binary.AppendUvarint(dst, uint64(len(c.clusters)))
 	for _, k := range c.clusters {
 		dst = k.append(dst)
@@ -44,14 +52,23 @@ func DecodeCandidates(b []byte) (*Candidates, error) {
 	}
 	if c.common.units = int(r.max(maxUnits - 1)); c.common.units > 0 && r.Err == nil {
 		c.common.counts = make([]uint16, buckets)
-		for i := range c.common.counts {
-			c.common.counts[i] = uint16(r.max(maxUnits))
-		}
+		r.counts(c.common.counts)
 	}
 	if r.Err != nil || len(r.Rest) > 0 {
 		return nil, errCandidates
 	}
 	return c, nil
+}
+
+// counts reads one count for each bucket. Most are below 128, and so one byte.
+func (r *reader) counts(to []uint16) {
+	for i := range to {
+		if len(r.Rest) > 0 && r.Rest[0] < 0x80 {
+			to[i], r.Rest = uint16(r.Rest[0]), r.Rest[1:]
+			continue
+		}
+		to[i] = uint16(r.max(maxUnits))
+	}
 }
 
 var errCandidates = errors.New("candidates: damaged")
@@ -86,7 +103,11 @@ func (r *reader) cluster() *cluster {
 		r.want(m != 0 && !slices.Contains(k.members[:i], m))
 	}
 	last := uint64(0)
-	for n := r.max(maxClusterTerms); n > 0 && r.Err == nil; n-- {
+	n := r.max(maxClusterTerms)
+	if n > 0 && n <= uint64(len(r.Rest)) {
+		k.terms = make([]clusterTerm, 0, n)
+	}
+	for ; n > 0 && r.Err == nil; n-- {
 		last += r.max(1<<32 - 1)
 		t := clusterTerm{key: uint32(last), n: uint16(r.max(maxCount)), last: uint32(r.max(1<<32 - 1))}
 		r.want(last <= 1<<32-1 && t.n > 0 && (len(k.terms) == 0 || t.key > k.terms[len(k.terms)-1].key))

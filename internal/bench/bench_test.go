@@ -28,7 +28,7 @@ func TestRun(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, row := range []string{"start (", "new store", "set of messages after gc", "the same import again", "first search", "compact of 200", "fsck", "log -n 20", "rewind"} {
+	for _, row := range []string{"start (", "start, Go hello with", "new store", "set of messages after gc", "the same import again", "first search", "compact of 200", "fsck", "log -n 20", "rewind"} {
 		if !strings.Contains(string(text), row) {
 			t.Errorf("no row %q in:\n%s", row, text)
 		}

@@ -4,29 +4,60 @@ import (
 	"bytes"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
 )
 
-// start times a process that does nothing beside a static Go program that does nothing.
+// start times a process that does nothing beside static Go programs that do nothing. One of them
+// links the libraries of ctx, which run before main does.
 func (b *bench) start() error {
-	hello := filepath.Join(b.dir, "hello")
-	src := hello + ".go"
-	if err := os.WriteFile(src, []byte("package main\n\nfunc main() { println() }\n"), 0o600); err != nil {
+	libraries, err := b.libraries()
+	if err != nil {
 		return err
 	}
-	if err := b.build(hello, src); err != nil {
+	contenders := []func(int) (took, error){func(int) (took, error) { return b.run(b.dir, nil, b.ctx, "version") }}
+	for i, imports := range []string{"", libraries} {
+		hello := filepath.Join(b.dir, fmt.Sprint("hello", i))
+		src := "package main\n\n" + imports + "func main() { println() }\n"
+		if err := os.WriteFile(hello+".go", []byte(src), 0o600); err != nil {
+			return err
+		}
+		if err := b.build(hello, hello+".go"); err != nil {
+			return err
+		}
+		contenders = append(contenders, func(int) (took, error) { return b.run(b.dir, nil, hello) })
+	}
+	m, err := b.median(b.rounds, contenders...)
+	if err != nil {
 		return err
 	}
-	m, err := b.median(b.rounds,
-		func(int) (took, error) { return b.run(b.dir, nil, b.ctx, "version") },
-		func(int) (took, error) { return b.run(b.dir, nil, hello) })
-	if err == nil {
-		b.add("start (`version`), Go hello", millis(m[0].wall), millis(m[1].wall), ratio(m), m[0].memory)
+	b.add("start (`version`), Go hello", millis(m[0].wall), millis(m[1].wall), ratio(m), m[0].memory)
+	m = []took{m[0], m[2]}
+	b.add("start, Go hello with the libraries of ctx", millis(m[0].wall), millis(m[1].wall), ratio(m), m[0].memory)
+	return nil
+}
+
+// libraries returns the import lines of the packages of other modules that packages of ctx import.
+func (b *bench) libraries() (string, error) {
+	const module = "github.com/gemini-ctx/ctx"
+	list := "{{with .Module}}{{if eq .Path \"" + module + "\"}}{{join $.Imports \"\\n\"}}{{end}}{{end}}"
+	out, err := exec.Command("go", "list", "-deps", "-f", list, module+"/cmd/ctx").Output()
+	if err != nil {
+		return "", fmt.Errorf("cannot list the packages of ctx: %w", err)
 	}
-	return err
+	all := strings.Fields(string(out))
+	slices.Sort(all)
+	var text strings.Builder
+	for _, path := range slices.Compact(all) {
+		host, _, _ := strings.Cut(path, "/")
+		if strings.Contains(host, ".") && !strings.HasPrefix(path, module+"/") {
+			fmt.Fprintf(&text, "import _ %q\n", path)
+		}
+	}
+	return text.String(), nil
 }
 
 func ratio(m []took) float64 { return float64(m[0].wall) / float64(m[1].wall) }

@@ -13,8 +13,10 @@ import (
 	"errors"
 	"fmt"
 	"hash/crc32"
+	"io"
 	"io/fs"
 	"path/filepath"
+	"slices"
 	"sync"
 
 	"github.com/gemini-ctx/ctx/format"
@@ -59,18 +61,49 @@ var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 // another version.
 func (c *Cache) Load(name string) (payload []byte, stamp Stamp, ok bool) {
 	c.Begin()
-	b, err := durable.ReadAtMost(c.path(name), maxCache)
+	b, err := readFrame(c.path(name))
 	if err != nil || len(b) < front+4 || string(b[:len(magic)]) != magic {
 		return nil, Stamp{}, false
 	}
-	end := front + int(binary.BigEndian.Uint32(b[len(magic):]))
-	if end > len(b)-4 || crc32.Checksum(b[:end], castagnoli) != binary.BigEndian.Uint32(b[end:]) {
+	end := endOf(b)
+	if end < front || end > len(b)-4 || crc32.Checksum(b[:end], castagnoli) != binary.BigEndian.Uint32(b[end:]) {
 		return nil, Stamp{}, false
 	}
 	rest := b[len(magic)+4:]
 	stamp.Number = binary.BigEndian.Uint64(rest)
 	copy(stamp.Digest[:], rest[8:])
 	return b[front:end], stamp, true
+}
+
+// endOf returns where the payload of a frame ends, from the front of the frame.
+func endOf(b []byte) int { return front + int(binary.BigEndian.Uint32(b[len(magic):])) }
+
+// firstRead is how many bytes of a file are read at first: most frames are shorter.
+const firstRead = 8 << 10
+
+// readFrame reads a frame, and a few of the bytes after it at most. A file keeps the length of the
+// longest frame that it has held.
+func readFrame(path string) ([]byte, error) {
+	f, err := durable.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	b := make([]byte, firstRead)
+	n, err := io.ReadFull(f, b)
+	if errors.Is(err, io.ErrUnexpectedEOF) {
+		return b[:n], nil // the whole file
+	}
+	if err != nil || string(b[:len(magic)]) != magic || endOf(b)+4 <= n {
+		return b, err
+	}
+	info, err := f.Stat()
+	if err != nil || endOf(b) > maxCache || info.Size() < int64(endOf(b)+4) {
+		return b, err // damaged
+	}
+	b = slices.Grow(b, endOf(b)+4-n)[:endOf(b)+4]
+	rest, err := io.ReadFull(f, b[n:])
+	return b[:n+rest], err
 }
 
 // Store replaces a file. Nothing depends on the file, so the caller may ignore an error (a full

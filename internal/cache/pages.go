@@ -12,7 +12,9 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
+	"sync"
 
 	"github.com/gemini-ctx/ctx/internal/durable"
 )
@@ -137,6 +139,11 @@ func (p *Pages) Size() int64 { return p.size }
 // Close closes the file.
 func (p *Pages) Close() error { return p.f.Close() }
 
+// rawPages holds buffers of up to mostKept bytes. A search reads a few hundred times.
+var rawPages = sync.Pool{New: func() any { return new([]byte) }}
+
+const mostKept = 256 << 10
+
 // ReadAt implements io.ReaderAt. It checks every page that it reads and returns ErrPage for a
 // damaged one.
 func (p *Pages) ReadAt(b []byte, off int64) (int, error) {
@@ -149,7 +156,13 @@ func (p *Pages) ReadAt(b []byte, off int64) (int, error) {
 	}
 	first, last := off/pageLen, (off+int64(len(want))-1)/pageLen
 	from := first * (pageLen + pageSum)
-	raw := make([]byte, min((last+1)*(pageLen+pageSum), p.size+(p.size+pageLen-1)/pageLen*pageSum)-from)
+	size := min((last+1)*(pageLen+pageSum), p.size+(p.size+pageLen-1)/pageLen*pageSum) - from
+	buf := rawPages.Get().(*[]byte)
+	if size <= mostKept {
+		defer rawPages.Put(buf)
+	}
+	*buf = slices.Grow((*buf)[:0], int(size))[:size]
+	raw := *buf
 	if _, err := p.f.ReadAt(raw, from); err != nil {
 		return 0, fmt.Errorf("%w: %w", ErrPage, err)
 	}

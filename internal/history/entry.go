@@ -28,6 +28,23 @@ type Shown struct {
 // Header reads an entry without its body. The error is objects.ErrNotFound for a missing object; an
 // object of another kind is an error, too.
 func (s *Reader) Header(id format.ID) (*format.Entry, error) {
+	read := s.headers.Load()
+	if read == nil {
+		return s.readHeader(id)
+	}
+	if e, ok := read.Load(id); ok {
+		mine := *e.(*format.Entry)
+		return &mine, nil
+	}
+	e, err := s.readHeader(id)
+	if err == nil {
+		kept := *e
+		read.Store(id, &kept)
+	}
+	return e, err
+}
+
+func (s *Reader) readHeader(id format.ID) (*format.Entry, error) {
 	b, err := s.Objects.Header(id)
 	if err != nil {
 		return nil, err

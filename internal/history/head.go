@@ -1,7 +1,6 @@
 package history
 
 import (
-	"encoding/json"
 	"fmt"
 	"slices"
 	"time"
@@ -14,34 +13,34 @@ import (
 // Head is what an append has to know of a branch: its value, and the messages after its frontier.
 // It is kept in the cache, stamped with the tip; without it, it is had from the newest entries.
 type Head struct {
-	Session, Branch string       `json:"-"`
-	Value           format.Value `json:"-"`
+	Session, Branch string
+	Value           format.Value
 
-	Seq     uint64    `json:"seq"`   // of the tip
-	Time    time.Time `json:"time"`  // of the tip
-	Model   bool      `json:"model"` // a model takes part
-	Items   []Item    `json:"items"` // messages after the frontier, oldest first
-	Cluster uint64    `json:"cluster"`
-	Joined  bool      `json:"joined"` // Cluster is where the last message up to the frontier went
+	Seq     uint64    // of the tip
+	Time    time.Time // of the tip
+	Model   bool      // a model takes part
+	Items   []Item    // messages after the frontier, oldest first
+	Cluster uint64
+	Joined  bool // Cluster is where the last message up to the frontier went
 	// Fork is the fork that started the branch, as long as nobody has joined it; "" for main and for
 	// lines from the past.
-	Fork string `json:"fork,omitempty"`
+	Fork string
 	// Alone is the seq after which nobody but the branch has ever had its messages: one up to there
 	// may be a member already.
-	Alone uint64 `json:"alone,omitempty"`
+	Alone uint64
 	// Invocation is that of the tip; "" where nobody has asked.
-	Invocation string `json:"invocation,omitempty"`
+	Invocation string
 	// Forks are those of the branch's own, or of what was joined to it, that have open children, as
 	// far as ForksKnown: no others have any.
-	Forks      []string `json:"forks,omitempty"`
-	ForksKnown bool     `json:"forks_known,omitempty"`
+	Forks      []string
+	ForksKnown bool
 	// Had is the newest entry of each open child that joins have brought, as far as is remembered.
-	Had map[string]string `json:"had,omitempty"`
+	Had map[string]string
 	// Looks is the version of the features of Items.
-	Looks int `json:"looks"`
+	Looks int
 	// Lags says that there are more messages after the frontier than Items holds, which are the newest
 	// ones.
-	Lags bool `json:"lags,omitempty"`
+	Lags bool
 }
 
 // LooksVersion is that of what score keeps of messages and clusters, which is cached. It is raised
@@ -68,7 +67,7 @@ func (s *Reader) Head(session, branch string, v format.Value) (*Head, error) {
 		return h, nil
 	}
 	if payload, stamp, ok := s.Cache.Load(cache.HeadName(session, branch)); ok && stamp == headStamp(v) {
-		if json.Unmarshal(payload, h) == nil && h.restoreIDs() {
+		if h.decode(payload) {
 			return h, nil
 		}
 		*h = Head{Session: session, Branch: branch, Value: v}
@@ -78,20 +77,6 @@ func (s *Reader) Head(session, branch string, v format.Value) (*Head, error) {
 
 // headStamp identifies a state of a branch: its tip, and how far it has graduated.
 func headStamp(v format.Value) cache.Stamp { return cache.Stamp{Number: v.Frontier, Digest: v.ID} }
-
-func (h *Head) restoreIDs() bool {
-	for i := range h.Items {
-		id, err := format.ParseID(h.Items[i].Hex)
-		if err != nil {
-			return false
-		}
-		h.Items[i].ID = id
-		if h.Looks != LooksVersion {
-			h.Items[i].Features = nil // looked at again where it is needed
-		}
-	}
-	return true
-}
 
 // rebuildHead walks back from the tip to the frontier; unless whole, only as far as the cache would
 // hold.
@@ -171,7 +156,11 @@ func (s *Reader) SaveHead(h *Head) {
 		}
 	}
 	h.Looks = LooksVersion
-	b, err := json.Marshal(h)
+	size := 256
+	for i := range h.Items {
+		size += 128 + len(h.Items[i].Features)
+	}
+	b, err := h.Append(make([]byte, 0, size))
 	if err == nil {
 		err = s.Cache.Store(cache.HeadName(h.Session, h.Branch), headStamp(h.Value), b)
 	}

@@ -8,25 +8,24 @@ import (
 
 // Item is a message after the frontier of a branch.
 type Item struct {
-	ID      format.ID `json:"-"`
-	Hex     string    `json:"id"`
-	Role    string    `json:"role"`
-	Calls   []string  `json:"calls,omitempty"`
-	Results []string  `json:"results,omitempty"`
+	ID      format.ID
+	Role    string
+	Calls   []string
+	Results []string
 	// Version is the entry that has its newest text; "" where that is the message itself.
-	Version string `json:"version,omitempty"`
+	Version string
 	// Features is what the choice of a cluster looks at, as score encodes it; nil where nobody has
 	// looked yet.
-	Features []byte `json:"features,omitempty"`
+	Features []byte
 
-	Said *score.Message  `json:"-"` // when at hand
+	Said *score.Message  // when at hand
 	look *score.Features // of said, or decoded
 }
 
 // ItemOf returns the item of a message. e is the entry with the text of the message: the message
 // itself, or its latest version, whose id is then version.
 func ItemOf(id format.ID, e *format.Entry, version format.ID) Item {
-	it := Item{ID: id, Hex: id.String(), Role: e.Role, Results: e.Results}
+	it := Item{ID: id, Role: e.Role, Results: e.Results}
 	for _, c := range e.Calls {
 		it.Calls = append(it.Calls, c.ID)
 	}

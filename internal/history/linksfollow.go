@@ -4,6 +4,7 @@ import (
 	"errors"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/cache"
@@ -67,7 +68,9 @@ func (s *Reader) catchUp(l *Links, view *refs.View) error {
 	if uint64(len(fresh)) != view.Number-l.stamp.Number || fresh[len(fresh)-1].Op.Before != l.stamp.Digest {
 		return errCacheTooOld
 	}
+	defer s.headers.Store(nil)
 	for _, r := range slices.Backward(fresh) {
+		s.headers.Store(new(sync.Map))
 		l.read += r.OperationSize()
 		if err := s.followOne(l, r.Op, view); err != nil {
 			return err

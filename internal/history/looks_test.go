@@ -3,7 +3,6 @@ package history_test
 import (
 	"bytes"
 	"encoding/hex"
-	"encoding/json"
 	"slices"
 	"testing"
 
@@ -46,7 +45,7 @@ func TestFeaturesOfAnotherVersion(t *testing.T) {
 		}
 		h.Items = slices.Clone(h.Items)
 		h.Items[0].Features, h.Looks = other, version
-		b, err := json.Marshal(h)
+		b, err := h.Append(nil)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -11,6 +11,7 @@ package history
 
 import (
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/gemini-ctx/ctx/format"
@@ -70,6 +71,10 @@ type Reader struct {
 	Warn func(string)
 
 	onForget []func()
+
+	// headers, while the links follow an operation, holds the entries that were read since it began:
+	// several walks read the same ones.
+	headers atomic.Pointer[sync.Map]
 
 	mu     sync.Mutex
 	known  *Links  // nil until asked for

@@ -86,12 +86,11 @@ func loadConfig(env Env, storeFile string) (*Config, error) {
 }
 
 func defaults(table []setting) []assignment {
-	var out []assignment
-	for _, s := range table {
-		if s.named != nil {
-			continue
+	out := make([]assignment, 0, len(table))
+	for i := range table {
+		if s := &table[i]; s.named == nil {
+			out = append(out, assignment{key: s.key, text: s.def, origin: OriginDefault})
 		}
-		out = append(out, assignment{key: s.key, text: s.def, origin: OriginDefault})
 	}
 	return out
 }
@@ -159,8 +158,9 @@ func (l *loader) load(layers ...[]assignment) (*Config, error) {
 	if err := l.agree(); err != nil {
 		return nil, err
 	}
-	for _, g := range l.last {
-		if g.key != "" {
+	l.config.list = make([]Setting, 0, len(l.last))
+	for i := range l.last {
+		if g := &l.last[i]; g.key != "" {
 			l.config.list = append(l.config.list, Setting{Key: g.key, Value: g.text, Origin: g.origin})
 		}
 	}
@@ -188,8 +188,10 @@ func (l *loader) take(g assignment, level int) error {
 // index returns the index of a setting in the table, or -1. A setting with a name in its key gets
 // a row of its own.
 func (l *loader) index(key string) int {
-	if i := slices.IndexFunc(l.table, func(s setting) bool { return s.key == key && s.named == nil }); i >= 0 {
-		return i
+	for i := range l.table {
+		if s := &l.table[i]; s.key == key && s.named == nil {
+			return i
+		}
 	}
 	s, ok := find(l.table, key)
 	if !ok {

@@ -17,7 +17,11 @@ const (
 // putPatterns reads the patterns of sanitize.extra, a JSON array of strings. sanitize.CheckPattern
 // says what a pattern is.
 func putPatterns(c *Config, text string) (string, error) {
-	var list []string
+	list := []string{}
+	if text == "[]" { // the default needs no decoder
+		c.Sanitize.Extra = list
+		return text, nil
+	}
 	if json.Unmarshal([]byte(text), &list) != nil {
 		return "", errors.New("not an array of strings")
 	}

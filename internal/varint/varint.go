@@ -65,6 +65,11 @@ func (r *Reader) Bool() bool {
 
 // Uvarint reads a number in its shortest form. Any other form is an error.
 func (r *Reader) Uvarint() uint64 {
+	if len(r.Rest) > 0 && r.Rest[0] < 0x80 { // most numbers
+		n := r.Rest[0]
+		r.Rest = r.Rest[1:]
+		return uint64(n)
+	}
 	n, size := binary.Uvarint(r.Rest)
 	switch {
 	case size <= 0:

@@ -3,7 +3,7 @@
 package command
 
 import (
-	"fmt"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -37,7 +37,9 @@ func ExitCodes() []ExitCode {
 // 0, 1, 2 and 130 are always listed; codes names the others.
 func Long(text string, codes ...int) string {
 	var b strings.Builder
-	b.WriteString(wrap(strings.TrimSpace(text)))
+	text = strings.TrimSpace(text)
+	b.Grow(len(text) + 1024) // most texts, with their exit codes
+	wrap(&b, text)
 	b.WriteString("\n\nExit codes:\n")
 	for _, m := range ExitCodes() {
 		show := m.Code < clierr.NoStore || m.Code == clierr.Interrupted
@@ -45,7 +47,8 @@ func Long(text string, codes ...int) string {
 			show = show || code == m.Code
 		}
 		if show {
-			fmt.Fprintf(&b, "  %-3d  %s\n", m.Code, m.Text)
+			code := strconv.Itoa(m.Code)
+			b.WriteString("  " + code + "     "[len(code):] + m.Text + "\n")
 		}
 	}
 	return strings.TrimRight(b.String(), "\n")
@@ -54,17 +57,19 @@ func Long(text string, codes ...int) string {
 // helpWidth is the longest line of a help text, in runes: half of a wide terminal.
 const helpWidth = 96
 
-// wrap breaks the paragraphs of a text into lines of at most helpWidth runes. A paragraph with an
-// indented line keeps its line breaks.
-func wrap(text string) string {
-	paragraphs := strings.Split(text, "\n\n")
-	for i, p := range paragraphs {
+// wrap writes a text. It breaks paragraphs into lines of at most helpWidth runes. A paragraph with
+// an indented line keeps its line breaks.
+func wrap(b *strings.Builder, text string) {
+	for i, p := range strings.Split(text, "\n\n") {
+		if i > 0 {
+			b.WriteString("\n\n")
+		}
 		if strings.HasPrefix(p, " ") || strings.Contains(p, "\n ") {
+			b.WriteString(p)
 			continue
 		}
-		var b strings.Builder
 		column := 0
-		for _, word := range strings.Fields(p) {
+		for word := range strings.FieldsSeq(p) {
 			n := utf8.RuneCountInString(word)
 			switch {
 			case column == 0:
@@ -78,7 +83,5 @@ func wrap(text string) string {
 			b.WriteString(word)
 			column += n
 		}
-		paragraphs[i] = b.String()
 	}
-	return strings.Join(paragraphs, "\n\n")
 }
