@@ -5,27 +5,62 @@ import (
 	"cmp"
 	"encoding/binary"
 	"slices"
+	"unicode"
+	"unicode/utf8"
 )
 
 // printOf returns a fingerprint of the words of a text. Texts with the same words in the same order
 // have the same fingerprint; case, accents and punctuation are ignored. It returns 0 for a text
 // without words.
 func printOf(text string) uint64 {
-	w := wordScanner{text: lowered(text)}
+	if !isASCIIText(text) {
+		text = lowered(text)
+	}
 	h := uint64(14695981039346656037) // FNV-1a
-	any := false
-	for word, ok := w.next(); ok; word, ok = w.next() {
-		any = true
-		for i := 0; i < len(word); i++ {
-			h = (h ^ uint64(word[i])) * 1099511628211
+	any, word := false, false
+	for i := 0; i < len(text); i++ {
+		c := text[i]
+		if c >= utf8.RuneSelf {
+			r, size := utf8.DecodeRuneInString(text[i:])
+			if !notInName(r) {
+				for _, c := range []byte(text[i : i+size]) {
+					h = (h ^ uint64(c)) * fnvPrime
+				}
+				i += size - 1
+				any, word = true, true
+				continue
+			}
+			i += size - 1
+			c = ' '
 		}
-		h = (h ^ ' ') * 1099511628211
+		if low := nameBytes[c]; low != 0 {
+			h = (h ^ uint64(low)) * fnvPrime
+			any, word = true, true
+		} else if word {
+			h = (h ^ ' ') * fnvPrime
+			word = false
+		}
+	}
+	if word {
+		h = (h ^ ' ') * fnvPrime
 	}
 	if !any {
 		return 0
 	}
 	return max(h, 1)
 }
+
+const fnvPrime = 1099511628211
+
+// nameBytes has the ASCII letters, in lower case, and digits; 0 for other characters.
+var nameBytes = func() (list [utf8.RuneSelf]byte) {
+	for c := range list {
+		if r := unicode.ToLower(rune(c)); !notInName(r) {
+			list[c] = byte(r)
+		}
+	}
+	return list
+}()
 
 // gatherer makes hits of documents, one hit for all documents with the same words.
 type gatherer struct {

@@ -63,7 +63,7 @@ func (m *merger) rows() error {
 		if h.s.Hidden[h.doc] {
 			m.hidden[m.w.docs] = true
 		}
-		m.w.row(h.row)
+		m.w.row(&h.row)
 		h.next++
 		if err := h.advance(); err != nil {
 			return err

@@ -53,27 +53,48 @@ type Scanner struct {
 // Scan does the same as the function Scan.
 func (c *Scanner) Scan(text string, yield func(Token)) {
 	s := scanner{Scanner: c, text: text, yield: yield}
-	for i := 0; i < len(text); {
-		class, size := classAt(text, i)
-		if class == separator {
-			i += size
-			continue
-		}
-		j := i + size
-		for j < len(text) {
-			c, n := classAt(text, j)
-			if c != class {
-				break
-			}
-			j += n
-		}
+	for i, j, class := nextRun(text, 0); i < j; i, j, class = nextRun(text, j) {
 		if class == wide {
 			s.segments(i, j)
 		} else {
 			s.run(i, j)
 		}
-		i = j
 	}
+}
+
+// NextRun returns the offsets of the first run of text that begins at i or later: characters
+// between spaces and punctuation, all of alphabets or all of East Asian scripts. At the end of the
+// text the run is empty. What Scan finds in a text is what it finds in each run alone.
+func NextRun(text string, i int) (start, end int) {
+	start, end, _ = nextRun(text, i)
+	return start, end
+}
+
+func nextRun(text string, i int) (start, end int, of class) {
+	for i < len(text) {
+		c, size := classAt(text, i)
+		if c == separator {
+			i += size
+			continue
+		}
+		j := i + size
+		for j < len(text) {
+			if next := text[j]; next < utf8.RuneSelf {
+				if classes[next] != c {
+					break
+				}
+				j++
+				continue
+			}
+			next, n := classAt(text, j)
+			if next != c {
+				break
+			}
+			j += n
+		}
+		return i, j, c
+	}
+	return i, i, separator
 }
 
 // scanner is the state of a scan of one text.
@@ -92,13 +113,20 @@ const (
 	wide                   // East Asian scripts and everything after them in Unicode
 )
 
+// classes has the class of each ASCII character.
+var classes = func() (list [utf8.RuneSelf]class) {
+	for c := range list {
+		if isAlnum(byte(c)) || strings.IndexByte("_.-/\\:@+#~%", byte(c)) >= 0 {
+			list[c] = narrow
+		}
+	}
+	return list
+}()
+
 // classAt returns the class of the rune at i and its size in bytes.
 func classAt(text string, i int) (class, int) {
 	if c := text[i]; c < utf8.RuneSelf {
-		if isAlnum(c) || strings.IndexByte("_.-/\\:@+#~%", c) >= 0 {
-			return narrow, 1
-		}
-		return separator, 1
+		return classes[c], 1
 	}
 	r, size := utf8.DecodeRuneInString(text[i:])
 	switch {
