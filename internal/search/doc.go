@@ -48,10 +48,10 @@ type posting struct {
 // analysed is the indexed part of a text. Builder.analyse fills in all but counts.
 type analysed struct {
 	counts   []termCount // sorted by term
-	length   uint8     // as lengthClass returns it
-	question bool      // it ends with a question mark
-	number   bool      // it contains a number
-	when     bool      // it contains an expression of time
+	length   uint8       // as lengthClass returns it
+	question bool        // it ends with a question mark
+	number   bool        // it contains a number
+	when     bool        // it contains an expression of time
 }
 
 // termCount is one term of a document, and its count as in posting.

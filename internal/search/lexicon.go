@@ -32,8 +32,8 @@ type runTerms struct {
 // The limits of what a lexicon remembers: a few megabytes of runs, and a number of terms that
 // most of the work of an hour stays below.
 const (
-	maxRun        = 64
-	maxRuns       = 1 << 16
+	maxRun     = 64
+	maxRuns    = 1 << 16
 	maxLexicon = 1 << 18
 )
 
