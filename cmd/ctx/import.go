@@ -72,6 +72,7 @@ func importFiles(a *app, files []string, one func(*session.Store, string) (impor
 			return err
 		}
 	}
+	defer a.indexes(s)()
 	var sessions, own []string
 	skipped, added, known := 0, 0, 0
 	failed, err := a.eachFile(files, func(file string) error {
