@@ -235,8 +235,8 @@ const (
 	maxDocs = 1 << 28
 )
 
-// writer writes a segment in one pass from sorted rows followed by sorted postings. It needs 40
-// bytes of memory per document, 20 bytes per term, and its runs.
+// writer writes a segment from sorted rows followed by sorted postings. It needs 48 bytes of memory
+// per row, 20 bytes per term, and its runs.
 type writer struct {
 	w        io.Writer
 	err      error
@@ -281,16 +281,12 @@ func newWriter(w io.Writer, docs int) *writer {
 
 func (s *writer) row(r *row) {
 	if s.docs == 0 || r.session != s.session || r.seq != s.next {
-		s.runs = binary.BigEndian.AppendUint32(s.runs, s.sessions.of(r.session))
-		s.runs = binary.BigEndian.AppendUint32(s.runs, s.docs)
-		s.runs = binary.BigEndian.AppendUint64(s.runs, r.seq)
+		s.run(r.session, s.docs, r.seq, 0)
 	}
-	s.session, s.next = r.session, r.seq+1
+	s.next = r.seq + 1
 	s.buf = append(s.buf, r.length, r.attr)
-	if s.buf = binary.BigEndian.AppendUint32(s.buf, s.authors.of(r.author)); len(s.buf) >= putAhead {
-		s.put(s.buf)
-		s.buf = s.buf[:0]
-	}
+	s.buf = binary.BigEndian.AppendUint32(s.buf, s.authors.of(r.author))
+	s.flush(putAhead)
 	s.cold = binary.BigEndian.AppendUint64(s.cold, uint64(r.time))
 	s.cold = append(s.cold, r.id[:]...)
 	s.cold = binary.BigEndian.AppendUint64(s.cold, r.print)
@@ -301,54 +297,85 @@ func (s *writer) row(r *row) {
 	s.docs++
 }
 
-func (s *writer) endRows() {
-	if s.docs > maxDocs && s.err == nil {
-		s.err = fmt.Errorf("too many documents for one segment: %d", s.docs)
+// run writes the row of docs documents with consecutive seqs, the first of which is doc with seq,
+// unless they continue the run before.
+func (s *writer) run(session string, doc uint32, seq uint64, docs uint32) {
+	if doc == 0 || session != s.session || seq != s.next {
+		s.runs = binary.BigEndian.AppendUint32(s.runs, s.sessions.of(session))
+		s.runs = binary.BigEndian.AppendUint32(s.runs, doc)
+		s.runs = binary.BigEndian.AppendUint64(s.runs, seq)
 	}
-	s.put(s.buf)
-	s.buf = s.buf[:0]
+	s.session, s.next = session, seq+uint64(docs)
+}
+
+// section writes a section, and begins the next one.
+func (s *writer) section(b []byte) {
+	s.put(b)
+	s.starts = append(s.starts, s.at)
+}
+
+func (s *writer) endRows() {
+	if s.docs > maxDocs {
+		s.tooMany()
+	}
+	s.flush(0)
 	s.starts = append(s.starts, s.at)
 	for _, section := range [][]byte{s.cold, s.versions, s.runs, s.sessions.bytes, s.authors.bytes} {
-		s.put(section)
-		s.starts = append(s.starts, s.at)
+		s.section(section)
 	}
 	s.cold = nil
 }
 
-// term writes the postings of a term, sorted by document. A posting is the distance to the previous
-// document times four, plus the count if that is at most 3. For a larger count the two bits are 0
-// and the count follows as a byte.
+func (s *writer) tooMany() {
+	s.err = cmp.Or(s.err, fmt.Errorf("too many documents for one segment: %d", s.docs))
+}
+
+// term writes the postings of a term, sorted by document.
 func (s *writer) term(term uint64, list []posting) {
-	s.terms = binary.BigEndian.AppendUint64(s.terms, term)
-	s.terms = binary.BigEndian.AppendUint64(s.terms, s.at+uint64(len(s.buf))-s.starts[5])
-	s.terms = binary.BigEndian.AppendUint32(s.terms, uint32(len(list)))
+	s.beginTerm(term)
 	b, last := s.buf, uint32(0)
 	for _, p := range list {
-		short := p.count
-		if short > 3 {
-			short = 0
-		}
-		if v := (p.doc-last)<<2 | uint32(short); v < 0x80 { // doc is less than maxDocs
-			b = append(b, byte(v))
-		} else {
-			b = binary.AppendUvarint(b, uint64(v))
-		}
-		if short == 0 {
-			b = append(b, p.count)
-		}
+		b = appendPosting(b, last, p)
 		last = p.doc
 	}
-	if s.buf = b; len(b) >= putAhead {
-		s.put(b)
-		s.buf = b[:0]
+	s.buf = b
+	s.endTerm(len(list))
+}
+
+// beginTerm begins the postings of a term, which the caller appends to buf.
+func (s *writer) beginTerm(term uint64) {
+	s.terms = binary.BigEndian.AppendUint64(s.terms, term)
+	s.terms = binary.BigEndian.AppendUint64(s.terms, s.at+uint64(len(s.buf))-s.starts[5])
+}
+
+func (s *writer) endTerm(docs int) {
+	s.terms = binary.BigEndian.AppendUint32(s.terms, uint32(docs))
+	s.flush(putAhead)
+}
+
+// appendPosting appends a posting: the distance to the document before times four, plus the count
+// if that is at most 3. For a larger count the two bits are 0 and the count follows as a byte.
+func appendPosting(b []byte, last uint32, p posting) []byte {
+	short := p.count
+	if short > 3 {
+		short = 0
 	}
+	if v := (p.doc-last)<<2 | uint32(short); v < 0x80 { // doc is less than maxDocs
+		b = append(b, byte(v))
+	} else {
+		b = binary.AppendUvarint(b, uint64(v))
+	}
+	if short == 0 {
+		b = append(b, p.count)
+	}
+	return b
 }
 
 // putAhead is the number of bytes that are written at a time.
 const putAhead = 64 << 10
 
 func (s *writer) finish() error {
-	s.put(s.buf)
+	s.flush(0)
 	s.starts = append(s.starts, s.at)
 	s.put(s.terms)
 	t := []byte(trailMagic)
@@ -363,6 +390,14 @@ func (s *writer) finish() error {
 	}
 	s.put(t)
 	return s.err
+}
+
+// flush writes buf if it has at least so many bytes.
+func (s *writer) flush(least int) {
+	if len(s.buf) >= least {
+		s.put(s.buf)
+		s.buf = s.buf[:0]
+	}
 }
 
 func (s *writer) put(b []byte) {
