@@ -2,6 +2,8 @@ package recall
 
 import (
 	"bytes"
+	"io"
+	"maps"
 	"slices"
 	"strings"
 
@@ -12,23 +14,33 @@ import (
 
 // writeSegment merges segments into one segment in the cache.
 func (s *Reader) writeSegment(list []*searchSegment) (*searchSegment, error) {
+	hidden := map[uint32]bool{}
+	if len(list) == 1 && list[0].bytes != nil {
+		hidden = list[0].Hidden
+	}
+	return s.newSegment(hidden, func(w io.Writer) error {
+		if len(list) == 1 && list[0].bytes != nil {
+			_, err := w.Write(list[0].bytes)
+			return err
+		}
+		sources := make([]search.Source, len(list))
+		for i, seg := range list {
+			sources[i] = seg.Source
+		}
+		_, kept, err := search.Merge(w, sources)
+		maps.Copy(hidden, kept)
+		return err
+	})
+}
+
+// newSegment makes a segment in the cache of what write writes.
+func (s *Reader) newSegment(hidden map[uint32]bool, write func(io.Writer) error) (*searchSegment, error) {
 	w, err := s.Cache.NewPages()
 	if err != nil {
 		return nil, err
 	}
 	defer w.Discard()
-	var hidden map[uint32]bool
-	if len(list) == 1 && list[0].bytes != nil {
-		hidden = list[0].Hidden
-		_, err = w.Write(list[0].bytes)
-	} else {
-		sources := make([]search.Source, len(list))
-		for i, seg := range list {
-			sources[i] = seg.Source
-		}
-		_, hidden, err = search.Merge(w, sources)
-	}
-	if err != nil {
+	if err := write(w); err != nil {
 		return nil, err
 	}
 	name, err := w.Name(cache.SearchPrefix)

@@ -2,6 +2,7 @@ package recall
 
 import (
 	"errors"
+	"io"
 	"maps"
 	"math"
 	"slices"
@@ -317,19 +318,30 @@ func (r *searchUpdate) put(doc search.Doc) error {
 	return nil
 }
 
-// flush makes a segment of the added documents.
+// flush makes a segment of the added documents. A large one goes to the cache, so that memory does
+// not hold the whole index.
 func (r *searchUpdate) flush() error {
 	if r.b.Docs() == 0 {
 		return nil
 	}
-	large := r.b.Full()
-	segment, b, err := r.b.Segment()
-	if err != nil {
-		return err
+	var seg *searchSegment
+	if r.b.Full() && !r.x.noWrite {
+		var err error
+		if seg, err = r.s.newSegment(map[uint32]bool{}, func(w io.Writer) error { return r.b.Write(w) }); err != nil {
+			r.x.noWrite = true
+		} else {
+			r.b.Reset()
+		}
 	}
-	seg := &searchSegment{bytes: b, Source: search.Source{Segment: segment, Hidden: map[uint32]bool{}}}
-	for doc := uint32(0); len(r.rewound) > 0 && int(doc) < segment.Docs(); doc++ {
-		_, version, err := segment.Entry(doc)
+	if seg == nil {
+		segment, b, err := r.b.Segment()
+		if err != nil {
+			return err
+		}
+		seg = &searchSegment{bytes: b, Source: search.Source{Segment: segment, Hidden: map[uint32]bool{}}}
+	}
+	for doc := uint32(0); len(r.rewound) > 0 && int(doc) < seg.Docs(); doc++ {
+		_, version, err := seg.Entry(doc)
 		if err != nil {
 			return err
 		}
@@ -338,14 +350,6 @@ func (r *searchUpdate) flush() error {
 		}
 	}
 	clear(r.rewound)
-	if large && !r.x.noWrite {
-		// Write a large segment, so that memory does not hold the whole index.
-		if named, err := r.s.writeSegment([]*searchSegment{seg}); err == nil {
-			seg = named
-		} else {
-			r.x.noWrite = true
-		}
-	}
 	r.x.segments = append(r.x.segments, seg)
 	return nil
 }

@@ -21,6 +21,7 @@ type Builder struct {
 	counts  []uint8
 	words   lexicon
 	last    []lastPosting // by number of the term
+	list    []posting     // room for Write
 }
 
 // lastPosting is the place of the last posting of a term.
@@ -29,11 +30,11 @@ type lastPosting struct {
 	at  uint32 // index of the posting
 }
 
-// A Builder is full at these numbers of postings, terms and documents, with about 40 MB.
+// A Builder is full at these numbers of postings, terms and documents, with about 25 MB.
 const (
-	fullPostings = 1 << 21
-	fullTerms    = 1 << 19
-	fullDocs     = 1 << 17
+	fullPostings = 1 << 20
+	fullTerms    = 1 << 18
+	fullDocs     = 1 << 16
 )
 
 // row is the part of a document that a segment stores beside its terms.
@@ -146,23 +147,23 @@ func (b *Builder) Segment() (*Segment, []byte, error) {
 	if err := b.Write(&buf); err != nil {
 		return nil, nil, err
 	}
+	b.Reset()
 	seg, err := OpenSegment(bytes.NewReader(buf.Bytes()), int64(buf.Len()))
 	return seg, buf.Bytes(), err
 }
 
-// Write writes the added documents as a segment, and empties the builder.
-func (b *Builder) Write(w io.Writer) error {
-	err := b.write(w)
+// Reset empties the builder.
+func (b *Builder) Reset() {
 	clear(b.docs)
 	b.docs, b.starts, b.numbers, b.counts = b.docs[:0], b.starts[:0], b.numbers[:0], b.counts[:0]
 	clear(b.last)
 	if len(b.words.terms) > maxLexicon {
 		b.words, b.last = lexicon{}, nil
 	}
-	return err
 }
 
-func (b *Builder) write(w io.Writer) error {
+// Write writes the added documents as a segment.
+func (b *Builder) Write(w io.Writer) error {
 	compare := func(x, y uint32) int { return compareRows(&b.docs[x], &b.docs[y]) }
 	order := make([]uint32, len(b.docs))
 	for i := range order {
@@ -194,7 +195,8 @@ func (b *Builder) write(w io.Writer) error {
 		next[number] = at
 		at += df[number]
 	}
-	list := make([]posting, len(b.numbers))
+	list := slices.Grow(b.list[:0], len(b.numbers))[:len(b.numbers)]
+	b.list = list
 	for place, i := range order {
 		end := uint32(len(b.numbers))
 		if int(i)+1 < len(b.starts) {

@@ -34,7 +34,7 @@ type runTerms struct {
 const (
 	maxRun     = 64
 	maxRuns    = 1 << 16
-	maxLexicon = 1 << 18
+	maxLexicon = 1 << 17
 )
 
 // of returns the terms of a run, and what it remembers of the run. The terms are valid until the
