@@ -252,7 +252,7 @@ func (o *appendOptions) runBulk(a *app, file string) error {
 		return err
 	}
 	defer closeInput()
-	defer a.indexes(s)()
+	index := a.indexes(s)
 	b := &bulk.Append{
 		Store: s, Session: name, Branch: o.branch, Now: a.now, Flush: a.out.Flush,
 		Print: func(done conversation.Appended, line int) error {
@@ -267,6 +267,7 @@ func (o *appendOptions) runBulk(a *app, file string) error {
 		}},
 		Options: conversation.AppendOptions{Orphan: o.orphan, NoGraduation: true, Parent: parent},
 	}
+	defer func() { index(b.Report.Added) }()
 	err = b.Run(a.c, in)
 	for _, text := range b.Report.Text() {
 		a.say("ctx: append: %s", text)

@@ -78,17 +78,23 @@ func Crosses(b *history.Batch) bool {
 	return last/tailStep != (last-min(last, uint64(len(b.Said))))/tailStep
 }
 
-// Finish indexes and saves what is left. It belongs after the answer of the command.
-func (g *Indexing) Finish() {
-	if g.batches == nil {
-		if g.crossed {
-			g.s.CatchUp()
-		}
+// Finish indexes and saves what is left. It belongs after the answer of the command. appended is the
+// number of messages that the command appended, whether Take was told of them or not.
+func (g *Indexing) Finish(appended int) {
+	g.messages = max(g.messages, appended)
+	most := uint64(mostBehind + g.messages)
+	switch {
+	case g.batches != nil:
+		close(g.batches)
+		<-g.done
+	case g.messages >= indexAtOnce:
+		g.open()
+	case g.crossed:
+		g.s.CatchUp()
+		return
+	default:
 		return
 	}
-	close(g.batches)
-	<-g.done
-	most := uint64(mostBehind + g.messages)
 	if g.x != nil {
 		done := g.failed || g.u.flush() != nil || g.s.finishIndex(g.x, most) || g.x.noWrite
 		g.x.close()
@@ -124,6 +130,14 @@ func (s *Reader) finishIndex(x *searchIndex, most uint64) bool {
 	return x.changed == 0 || s.saveSearch(x, view, 1)
 }
 
+// open opens the index in the cache, or begins a new one.
+func (g *Indexing) open() {
+	if g.x = g.s.loadSearch(); g.x == nil {
+		g.x = g.s.emptySearch()
+	}
+	g.u = newSearchUpdate(g.s, g.x)
+}
+
 // run indexes batches until there are no more.
 func (g *Indexing) run() {
 	defer close(g.done)
@@ -137,10 +151,7 @@ func (g *Indexing) run() {
 
 func (g *Indexing) add(b *history.Batch) (err error) {
 	if g.x == nil {
-		if g.x = g.s.loadSearch(); g.x == nil {
-			g.x = g.s.emptySearch()
-		}
-		g.u = newSearchUpdate(g.s, g.x)
+		g.open()
 		if g.view, err = g.s.Refs.Read(); err != nil {
 			return err
 		}
