@@ -13,9 +13,11 @@ func (a *app) indexes(s *session.Store) (finish func(appended int)) {
 	g := s.Recall.NewIndexing()
 	s.Conversation.Follow = g.Take
 	return func(appended int) {
-		if a.out.Flush() == nil && a.c.Err() == nil { // the answer comes first
-			g.Finish(appended)
+		if a.out.Flush() != nil || a.c.Err() != nil { // the answer comes first
+			g.Stop()
+			return
 		}
+		g.Finish(appended)
 	}
 }
 

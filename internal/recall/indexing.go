@@ -4,6 +4,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync/atomic"
 
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/history"
@@ -16,10 +17,12 @@ import (
 // to it as well.
 type Indexing struct {
 	s        *Reader
+	most     int  // number of documents after which the index is saved; 0 for that of a full builder
 	messages int  // number of entries that were appended
 	crossed  bool // the seq of a branch has passed a multiple of tailStep
 	batches  chan *history.Batch
 	done     chan struct{}
+	stopped  atomic.Bool
 
 	// Of the goroutine, until it has closed done.
 	taken  int          // number of entries
@@ -106,6 +109,19 @@ func (g *Indexing) Finish(appended int) {
 	g.s.catchUp(most)
 }
 
+// Stop ends without an index of what is left.
+func (g *Indexing) Stop() {
+	if g.batches == nil {
+		return
+	}
+	g.stopped.Store(true)
+	close(g.batches)
+	<-g.done
+	if g.x != nil {
+		g.x.close()
+	}
+}
+
 // CatchUp brings the search index up to date if that is little work. It does nothing where there is
 // no index.
 func (s *Reader) CatchUp() { s.catchUp(mostBehind) }
@@ -143,7 +159,7 @@ func (g *Indexing) run() {
 	defer close(g.done)
 	for b := range g.batches {
 		g.taken += len(b.Said)
-		if !g.failed && g.add(b) != nil {
+		if !g.failed && !g.stopped.Load() && g.add(b) != nil {
 			g.failed = true
 		}
 	}
@@ -174,7 +190,7 @@ func (g *Indexing) add(b *history.Batch) (err error) {
 		}
 	}
 	g.x.tips[name] = b.To
-	if g.u.b.Full() {
+	if g.u.b.Full() || g.most > 0 && g.u.b.Docs() >= g.most {
 		return g.publish()
 	}
 	return nil
