@@ -2,7 +2,6 @@ package search
 
 import (
 	"cmp"
-	"math/bits"
 	"slices"
 	"time"
 
@@ -209,134 +208,73 @@ func (r *ranking) collectFrom(p *part, numbers map[string]uint32) error {
 			r.live--
 		}
 	}
-	w := window64{hidden: func(doc uint32) bool {
-		rewound, hidden := s.Hidden[doc]
-		return hidden && !(rewound && r.o.Rewound)
-	}}
-	if len(s.Hidden) == 0 {
-		w.hidden = nil
-	}
-	heads, must := make([]head, 0, len(p.terms)), uint64(0)
-	for i, at := range p.terms {
-		if r.q.terms[i].must {
-			must |= 1 << i
+	heads := make([]head, 0, len(p.terms))
+	advance := func(h *head) error {
+		for {
+			if err := h.next(); err != nil || h.doc == noDoc {
+				return err
+			}
+			if h.doc < p.first || h.doc >= p.end {
+				continue
+			}
+			if len(s.Hidden) > 0 {
+				if rewound, hidden := s.Hidden[h.doc]; hidden && !(rewound && r.o.Rewound) {
+					continue
+				}
+			}
+			r.df[h.term]++
+			return nil
 		}
+	}
+	for i, at := range p.terms {
 		if at.docs == 0 {
 			continue
 		}
-		h := head{term: uint8(i), postings: postings{b: make([]byte, at.to-at.from), left: at.docs, most: s.docs}}
+		h := head{term: uint8(i), must: r.q.terms[i].must, postings: postings{b: make([]byte, at.to-at.from), left: at.docs, most: s.docs}}
 		if err := readFull(s.r, h.b, at.from); err != nil {
 			return err
 		}
-		for first := true; first || h.doc < p.first; first = false {
-			if err := h.next(); err != nil {
-				return err
-			}
+		if err := advance(&h); err != nil {
+			return err
 		}
 		heads = append(heads, h)
 	}
 	run, session := 0, numbers[s.sessions[s.runs[0].session]]
 	for {
-		w.first = noDoc
+		doc := noDoc
 		for i := range heads {
-			w.first = min(w.first, heads[i].doc)
+			doc = min(doc, heads[i].doc)
 		}
-		if w.first >= p.end {
-			return r.endHeads(heads)
+		if doc == noDoc {
+			return nil
 		}
-		w.end = min(w.first+windowDocs, p.end)
+		for run+1 < len(s.runs) && s.runs[run+1].doc <= doc {
+			run++
+			session = numbers[s.sessions[s.runs[run].session]]
+		}
+		at := &s.runs[run]
+		it := item{
+			seq: at.seq + uint64(doc-at.doc), session: session, source: p.source, doc: doc, from: uint32(len(r.values)),
+		}
+		sign := uint32(0)
 		for i := range heads {
 			h := &heads[i]
-			n, err := w.fill(h)
-			if err != nil {
-				return err
-			}
-			r.df[h.term] += n
-		}
-		for k, terms := range w.terms[:w.end-w.first] {
-			if terms == 0 {
+			if h.doc != doc {
 				continue
 			}
-			w.terms[k] = 0
-			doc := w.first + uint32(k)
-			for run+1 < len(s.runs) && s.runs[run+1].doc <= doc {
-				run++
-				session = numbers[s.sessions[s.runs[run].session]]
+			it.has++
+			if h.must {
+				it.must++
 			}
-			at := &s.runs[run]
-			it := item{
-				seq: at.seq + uint64(doc-at.doc), session: session, source: p.source, doc: doc, from: uint32(len(r.values)),
-				has: uint8(bits.OnesCount64(terms)), must: uint8(bits.OnesCount64(terms & must)),
-			}
-			sign := uint32(0)
-			for ; terms != 0; terms &= terms - 1 {
-				term := uint8(bits.TrailingZeros64(terms))
-				count := w.counts[term][k]
-				sign = (sign ^ (uint32(term)<<8 | uint32(count))) * signPrime
-				r.values = append(r.values, value{term: term, count: count})
-			}
-			it.short = uint16(sign >> 16)
-			r.items = append(r.items, it)
-		}
-	}
-}
-
-// endHeads reads the rest of the postings, to find damage.
-func (r *ranking) endHeads(heads []head) error {
-	for i := range heads {
-		for h := &heads[i]; h.doc != noDoc; {
-			if err := h.next(); err != nil {
+			sign = (sign ^ (uint32(h.term)<<8 | uint32(h.count))) * signPrime
+			r.values = append(r.values, value{term: h.term, count: h.count})
+			if err := advance(h); err != nil {
 				return err
 			}
 		}
+		it.short = uint16(sign >> 16)
+		r.items = append(r.items, it)
 	}
-	return nil
-}
-
-// windowDocs is the number of documents whose postings are put together at a time.
-const windowDocs = 1024
-
-// window64 has the terms of the documents from first up to, but not including, end. A query has at
-// most 64 terms.
-type window64 struct {
-	first, end uint32
-	terms      [windowDocs]uint64                // a bit for each term that the document has
-	counts     [maxQueryTerms]*[windowDocs]uint8 // by term
-	hidden     func(doc uint32) bool             // nil if none is
-}
-
-// fill moves a head over the documents of the window, and returns the number of those that have its
-// term and are not hidden.
-func (w *window64) fill(h *head) (n int, err error) {
-	if h.doc >= w.end {
-		return 0, nil
-	}
-	counts := w.counts[h.term]
-	if counts == nil {
-		counts = new([windowDocs]uint8)
-		w.counts[h.term] = counts
-	}
-	bit := uint64(1) << h.term
-	for h.doc < w.end {
-		if w.hidden == nil || !w.hidden(h.doc) {
-			k := h.doc - w.first
-			w.terms[k] |= bit
-			counts[k] = h.count
-			n++
-		}
-		// The usual posting of one byte is read here, all others by next.
-		if b := h.b; h.left > 0 && len(b) > 0 && b[0] < 0x80 && b[0]&3 != 0 && b[0] >= 4 {
-			if doc := h.doc + uint32(b[0]>>2); doc < uint32(h.most) {
-				h.doc, h.count, h.b = doc, b[0]&3, b[1:]
-				h.left--
-				continue
-			}
-		}
-		if err := h.next(); err != nil {
-			return n, err
-		}
-	}
-	return n, nil
 }
 
 // signPrime makes the short signs of items.
@@ -346,6 +284,7 @@ const signPrime = 0x9E3779B1
 type head struct {
 	postings
 	term uint8
+	must bool
 }
 
 func comparePlaces(a, b item) int {
