@@ -12,7 +12,7 @@ import (
 // A pack holds many objects in one file: PackMagic, a sequence of blocks, and the SHA-256 of
 // everything before it. A block is a head of PackBlockHead bytes and a zstd frame. A frame holds a
 // sequence of records, each a length and that many bytes. All records of a block are headers, or
-// all are bodies. docs/format/pack.md describes packs.
+// all are bodies. docs/format/pack-1.md describes packs.
 const (
 	PackMagic     = "ctx pack 1\n"
 	PackBlockHead = 9           // bytes: kind, compressed length, raw length

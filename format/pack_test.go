@@ -297,7 +297,7 @@ func TestPackIndexLookUp(t *testing.T) {
 
 // TestPackPage compares the examples of the page with the output of the codecs.
 func TestPackPage(t *testing.T) {
-	page, err := os.ReadFile(filepath.Join("..", "docs", "format", "pack.md"))
+	page, err := os.ReadFile(filepath.Join("..", "docs", "format", "pack-1.md"))
 	if err != nil {
 		t.Fatal(err)
 	}

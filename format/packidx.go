@@ -10,7 +10,7 @@ import (
 )
 
 // A pack index finds the objects of a pack by id and by source. It can be computed again from the
-// pack alone. docs/format/pack.md describes it.
+// pack alone. docs/format/pack-1.md describes it.
 const (
 	PackIndexMagic = "ctx idx 1\n"
 

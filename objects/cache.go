@@ -4,13 +4,15 @@ import (
 	"sync"
 
 	"github.com/gemini-ctx/ctx/format"
+	packs "github.com/gemini-ctx/ctx/format/pack"
 )
 
-// The cache keeps the few blocks that neighbours of the last objects are likely in: 8 of the usual
-// size are 2 MiB. A block over 1 MiB holds one large object and is not kept.
+// The cache keeps the few blocks that neighbours of the last objects are likely in, at most so many
+// and so many bytes. A block of more than a quarter of these bytes holds one large object and is
+// not kept.
 const (
-	cachedBlocks   = 8
-	cachedBlockMax = 1 << 20
+	cachedBlocks = 16
+	cachedBytes  = 16 << 20
 )
 
 type blockKey struct {
@@ -18,40 +20,51 @@ type blockKey struct {
 	n    int
 }
 
+// cachedBlock is a block that was unpacked: the raw bytes of one of version 1, the objects of one
+// of version 2.
 type cachedBlock struct {
-	key blockKey
-	raw []byte
+	key     blockKey
+	raw     []byte
+	objects []packs.Object
+	size    int // bytes that it takes, about
 }
 
 // blockCache holds unpacked blocks, the latest used first. The zero value is empty. What it hands
 // out is not to be changed.
 type blockCache struct {
 	mu     sync.Mutex
-	blocks []cachedBlock
+	blocks []*cachedBlock
+	size   int
 }
 
-func (c *blockCache) get(key blockKey) []byte {
+func (c *blockCache) get(key blockKey) *cachedBlock {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for i, b := range c.blocks {
 		if b.key == key {
 			copy(c.blocks[1:i+1], c.blocks[:i])
 			c.blocks[0] = b
-			return b.raw
+			return b
 		}
 	}
 	return nil
 }
 
-func (c *blockCache) put(key blockKey, raw []byte) {
-	if len(raw) > cachedBlockMax || c.get(key) != nil {
+func (c *blockCache) put(key blockKey, b *cachedBlock) {
+	if b.size > cachedBytes/4 || c.get(key) != nil {
 		return
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if len(c.blocks) < cachedBlocks {
-		c.blocks = append(c.blocks, cachedBlock{})
+	b.key = key
+	c.size += b.size
+	for len(c.blocks) > 0 && (len(c.blocks) >= cachedBlocks || c.size > cachedBytes) {
+		last := len(c.blocks) - 1
+		c.size -= c.blocks[last].size
+		c.blocks[last] = nil
+		c.blocks = c.blocks[:last]
 	}
+	c.blocks = append(c.blocks, nil)
 	copy(c.blocks[1:], c.blocks)
-	c.blocks[0] = cachedBlock{key, raw}
+	c.blocks[0] = b
 }

@@ -4,15 +4,15 @@ import (
 	"fmt"
 	"sync"
 
-	"github.com/gemini-ctx/ctx/format"
+	packs "github.com/gemini-ctx/ctx/format/pack"
 	"github.com/klauspost/compress/zstd"
 )
 
 // Level is how hard a pack is compressed.
 type Level int
 
-// The levels. Fast is for objects as they arrive, Default for gc, Best for gc --best: a sixth of
-// the speed, some 10 % smaller.
+// The levels. Fast is for objects as they arrive, Default for gc, Best for gc --best: a third more
+// time for the whole of it, some 4 % smaller.
 const (
 	Fast Level = iota
 	Default
@@ -24,7 +24,7 @@ func (l Level) zstd() zstd.EncoderLevel {
 	case Best:
 		return zstd.SpeedBestCompression
 	case Default:
-		return zstd.SpeedDefault
+		return zstd.SpeedBetterCompression
 	}
 	return zstd.SpeedFastest
 }
@@ -64,17 +64,17 @@ func (c *codec) encoder(level Level) (*zstd.Encoder, error) {
 
 // decode unpacks a block's frame. It never allocates more than the block's raw length, which has
 // been checked.
-func (c *codec) decode(b format.PackBlock, frame []byte) ([]byte, error) {
+func (c *codec) decode(size int, frame []byte) ([]byte, error) {
 	d, err := c.reader()
 	if err != nil {
 		return nil, err
 	}
-	raw, err := d.DecodeAll(frame, make([]byte, 0, b.Raw))
+	raw, err := d.DecodeAll(frame, make([]byte, 0, size))
 	if err != nil {
 		return nil, fmt.Errorf("block cannot be unpacked: %w", err)
 	}
-	if len(raw) != b.Raw {
-		return nil, fmt.Errorf("block has %d bytes unpacked, its head says %d", len(raw), b.Raw)
+	if len(raw) != size {
+		return nil, fmt.Errorf("block has %d bytes unpacked, its head says %d", len(raw), size)
 	}
 	return raw, nil
 }
@@ -87,7 +87,7 @@ func (c *codec) reader() (*zstd.Decoder, error) {
 	}
 	d, err := zstd.NewReader(nil,
 		zstd.WithDecoderConcurrency(1),
-		zstd.WithDecoderMaxMemory(format.PackMaxRaw),
+		zstd.WithDecoderMaxMemory(packs.MaxRaw),
 		zstd.WithDecodeAllCapLimit(true),
 	)
 	if err != nil {

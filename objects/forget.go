@@ -1,16 +1,13 @@
 package objects
 
 import (
-	"bufio"
 	"bytes"
-	"cmp"
 	"context"
 	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io/fs"
 	"iter"
-	"os"
 	"path/filepath"
 	"slices"
 	"time"
@@ -108,7 +105,8 @@ func (s *Store) StripPacks(ctx context.Context, held *lock.Held, gone func(forma
 		return 0, err
 	}
 	for _, p := range list.packs {
-		order, has, err := p.contents(gone)
+		order, err := p.contents(s)
+		has := slices.ContainsFunc(order, func(o placed) bool { return o.stored && gone(o.id) })
 		if err == nil && has {
 			if err = ctx.Err(); err == nil {
 				err = s.stripPack(held, p, order, gone)
@@ -122,29 +120,6 @@ func (s *Store) StripPacks(ctx context.Context, held *lock.Held, gone func(forma
 		}
 	}
 	return written, nil
-}
-
-// placed is an object of a pack.
-type placed struct {
-	id format.ID
-	at format.PackPlace
-}
-
-// contents lists what is in a pack, in the order of the headers; has is true where the body of an
-// object is there for which gone is true.
-func (p *pack) contents(gone func(format.ID) bool) (order []placed, has bool, err error) {
-	index, err := p.open()
-	if err != nil {
-		return nil, false, err
-	}
-	order = make([]placed, 0, index.Len())
-	err = p.blame(index.Each(0, func(id format.ID, at format.PackPlace) (bool, error) {
-		order = append(order, placed{id, at})
-		has = has || at.Body >= 0 && gone(id)
-		return true, nil
-	}))
-	slices.SortFunc(order, func(a, b placed) int { return cmp.Compare(a.at.Header, b.at.Header) })
-	return order, has, err
 }
 
 func (s *Store) stripPack(held *lock.Held, p *pack, order []placed, gone func(format.ID) bool) error {
@@ -177,7 +152,7 @@ func (s *Store) remaining(p *pack, o placed, gone func(format.ID) bool) (r forma
 		return r, false, err
 	}
 	goes := recorded || gone(o.id)
-	if r, err = s.rawAt(p, o, !goes); err != nil {
+	if r, err = p.at(s, o, !goes); err != nil {
 		return r, false, err
 	}
 	complete, err := sound(o.id, r)
@@ -194,15 +169,6 @@ func (s *Store) remaining(p *pack, o placed, gone func(format.ID) bool) (r forma
 		return r, false, &CorruptError{ID: o.id, Path: p.path, Why: "its body is missing"}
 	}
 	return r, false, nil
-}
-
-// rawAt reads an object from its place in a pack.
-func (s *Store) rawAt(p *pack, o placed, body bool) (r format.Raw, err error) {
-	if r.Header, err = s.record(p, format.PackHeaders, o.at.Header); err != nil || !body || o.at.Body < 0 {
-		return r, err
-	}
-	r.Body, err = s.record(p, format.PackBodies, o.at.Body)
-	return r, err
 }
 
 // Place is where a copy of an object is.
@@ -248,7 +214,7 @@ func (s *Store) Contents(fn func(Place, format.Raw) error, bad func(path string,
 		return err
 	}
 	for _, p := range list.packs {
-		order, _, err := p.contents(func(format.ID) bool { return false })
+		order, err := p.contents(s)
 		if vanished(err) {
 			continue
 		}
@@ -259,7 +225,7 @@ func (s *Store) Contents(fn func(Place, format.Raw) error, bad func(path string,
 			continue
 		}
 		for _, o := range order {
-			r, err := s.rawAt(p, o, true)
+			r, err := p.at(s, o, true)
 			if err == nil {
 				_, err = sound(o.id, r)
 			}
@@ -306,33 +272,9 @@ func (s *Store) Remains(digests map[[sha256.Size]byte]bool, holds func([]byte) b
 }
 
 func (s *Store) remainsInPack(path string, digests map[[sha256.Size]byte]bool, holds func([]byte) bool) (left bool, err error) {
-	file, err := os.Open(path)
-	if err != nil {
-		return false, err
-	}
-	defer func() { err = errors.Join(err, file.Close()) }()
-	info, err := file.Stat()
-	if err != nil {
-		return false, err
-	}
-	_, err = format.WalkPack(bufio.NewReaderSize(file, packBuffer), info.Size(), func(b format.PackBlock, frame []byte) error {
-		raw, err := s.codec.decode(b, frame)
-		if err != nil {
-			return err
-		}
-		for off := 0; off < len(raw); {
-			data, next, err := format.PackRecord(raw, off)
-			if err != nil {
-				return err
-			}
-			left = left || digests[sha256.Sum256(data)] || holds(data)
-			off = next
-		}
-		return nil
+	err = s.walkPack(path, func(r format.Raw) {
+		left = left || holds(r.Header) || r.Body != nil && (digests[sha256.Sum256(r.Body)] || holds(r.Body))
 	})
-	if err != nil {
-		err = &CorruptError{Path: path, Why: err.Error()}
-	}
 	return left, err
 }
 

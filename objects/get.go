@@ -211,24 +211,17 @@ func readLooseHeader(path string) (header []byte, err error) {
 // tryPack looks in one pack. A pack that vanished counts as a fault, which the next round forgets
 // if the list has changed.
 func (s *Store) tryPack(t *search, p *pack) {
-	at, ok, err := p.find(t.id)
+	reader, err := p.open()
 	if err != nil {
 		t.fail(err)
 		return
 	}
-	if !ok {
-		return
-	}
-	var r format.Raw
-	if r.Header, err = s.record(p, format.PackHeaders, at.Header); err != nil {
+	r, ok, err := reader.get(s, t.id, t.body)
+	if err != nil {
 		t.fail(err)
-		return
 	}
-	if t.body && at.Body >= 0 {
-		if r.Body, err = s.record(p, format.PackBodies, at.Body); err != nil {
-			t.fail(err)
-			r.Body = nil
-		}
+	if !ok || r.Header == nil {
+		return
 	}
 	s.useful(p)
 	t.offer(r, p.path)

@@ -144,7 +144,7 @@ func forgetNumber(file string) (n uint64, ok bool) {
 // an index for IndexExt.
 func (s *Store) PackNames(ext string) ([]format.ID, error) {
 	files, err := os.ReadDir(s.packDir())
-	if errors.Is(err, fs.ErrNotExist) && exists(s.objectsDir()) {
+	if errors.Is(err, fs.ErrNotExist) && exists(s.root) {
 		return nil, nil // a program that copies no empty folders may have copied the store
 	}
 	if err != nil {

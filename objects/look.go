@@ -76,7 +76,7 @@ func (s *Store) inRecent(id format.ID) bool {
 	if p == nil {
 		return false
 	}
-	_, ok, err := p.find(id)
+	ok, err := p.has(s, id)
 	return ok && err == nil
 }
 
@@ -90,7 +90,7 @@ func (s *Store) hasLoose(id format.ID) (bool, error) {
 
 func (s *Store) inPacks(id format.ID, list *packList) (ok bool, fault error) {
 	for _, p := range s.inOrder(list) {
-		_, ok, err := p.find(id)
+		ok, err := p.has(s, id)
 		if ok {
 			s.useful(p)
 			return true, nil
@@ -112,16 +112,12 @@ func (s *Store) Prefix(hex string) ([]format.ID, error) {
 	if len(hex) < minPrefix || len(hex) > format.IDLen || strings.Trim(hex, "0123456789abcdef") != "" {
 		return nil, fmt.Errorf("not the first digits of an id: %.80q", hex)
 	}
-	first, err := format.ParseID(hex + strings.Repeat("0", format.IDLen-len(hex)))
-	if err != nil {
-		return nil, err
-	}
 	var unread error
 	if !s.knowsLog() {
 		unread = s.readLog()
 	}
 	ids := slices.DeleteFunc(s.Logged(), func(id format.ID) bool { return !strings.HasPrefix(id.String(), hex) })
-	err = s.eachLooseIn(hex[:2], func(i Info) error {
+	err := s.eachLooseIn(hex[:2], func(i Info) error {
 		if strings.HasPrefix(i.ID.String(), hex) {
 			ids = append(ids, i.ID)
 		}
@@ -134,13 +130,13 @@ func (s *Store) Prefix(hex string) ([]format.ID, error) {
 		return nil, err
 	}
 	err = s.overPacks(func(p *pack) error {
-		return p.from(first, func(id format.ID) bool {
-			ok := strings.HasPrefix(id.String(), hex)
-			if ok {
-				ids = append(ids, id)
-			}
-			return ok
-		})
+		reader, err := p.open()
+		if err != nil {
+			return err
+		}
+		more, err := reader.prefix(s, hex)
+		ids = append(ids, more...)
+		return err
 	})
 	if err == nil && len(ids) == 0 {
 		err = errors.Join(unread, s.overPacks((*pack).check))
@@ -171,19 +167,6 @@ func (s *Store) overPacks(fn func(*pack) error) error {
 		list = next
 	}
 	return err
-}
-
-// from calls fn for the ids of a pack from first on, in order, until it returns false.
-func (p *pack) from(first format.ID, fn func(format.ID) bool) error {
-	index, err := p.open()
-	if err != nil {
-		return err
-	}
-	n, _, err := index.Search(first)
-	if err != nil {
-		return p.blame(err)
-	}
-	return p.blame(index.Each(n, func(id format.ID, _ format.PackPlace) (bool, error) { return fn(id), nil }))
 }
 
 // sorted puts ids in order, each once.
@@ -222,7 +205,7 @@ func (s *Store) Each(fn func(Info) error) error {
 		return err
 	}
 	for _, p := range list.packs {
-		if err := p.each(fn); err != nil {
+		if err := p.each(s, fn); err != nil {
 			return err
 		}
 	}
@@ -260,7 +243,7 @@ func (s *Store) eachLooseIn(xx string, fn func(Info) error) error {
 	return nil
 }
 
-func (p *pack) each(fn func(Info) error) error {
+func (p *pack) each(s *Store, fn func(Info) error) error {
 	info, err := os.Stat(p.path)
 	if err != nil && !vanished(err) {
 		return fmt.Errorf("cannot look into pack %v: %w", p.id, err)
@@ -268,13 +251,16 @@ func (p *pack) each(fn func(Info) error) error {
 	if err != nil {
 		return nil
 	}
-	index, err := p.open()
+	order, err := p.contents(s)
 	if err != nil {
 		return err
 	}
-	return p.blame(index.Each(0, func(id format.ID, _ format.PackPlace) (bool, error) {
-		return true, fn(Info{ID: id, Path: p.path, ModTime: info.ModTime()})
-	}))
+	for _, o := range order {
+		if err := fn(Info{ID: o.id, Path: p.path, ModTime: info.ModTime()}); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // BySource returns the ids of the packed entries whose header has the source that key stands for
@@ -308,18 +294,13 @@ func (s *Store) MaybeBySource(key [16]byte) ([]format.ID, error) {
 		return nil, err
 	}
 	err = s.overPacks(func(p *pack) error {
-		index, err := p.open()
+		reader, err := p.open()
 		if err != nil {
 			return err
 		}
-		entries, err := index.Tagged(tag)
-		if err != nil {
-			return p.blame(err)
-		}
-		for _, e := range entries {
-			ids = append(ids, e.ID)
-		}
-		return nil
+		more, err := reader.tagged(s, tag)
+		ids = append(ids, more...)
+		return err
 	})
 	return sorted(ids), err
 }

@@ -168,14 +168,14 @@ func (s *Store) Packs() ([]PackInfo, error) {
 	}
 	var out []PackInfo
 	for _, p := range list.packs {
-		index, err := p.open()
+		reader, err := p.open()
 		if vanished(err) {
 			continue
 		}
 		if err != nil {
 			return nil, err
 		}
-		info := PackInfo{ID: p.id, Path: p.path, Objects: index.Len()}
+		info := PackInfo{ID: p.id, Path: p.path, Objects: reader.len()}
 		for _, path := range []string{p.idx, p.path} {
 			file, err := os.Stat(path)
 			if err != nil {
@@ -187,6 +187,36 @@ func (s *Store) Packs() ([]PackInfo, error) {
 		out = append(out, info)
 	}
 	return out, nil
+}
+
+// PackContents is what a pack has.
+type PackContents struct {
+	IDs      []format.ID // in the order that they were written in
+	Bodyless []format.ID // those without a body in this pack
+	Old      bool        // the pack has a version that is no longer written
+}
+
+// PackContents lists the objects of a pack. It reads all of a pack of version 2. Errors:
+// *CorruptError, and what the file system says.
+func (s *Store) PackContents(pack format.ID) (c PackContents, err error) {
+	p := s.newPack(pack)
+	defer func() { err = errors.Join(err, p.close()) }()
+	reader, err := p.open()
+	if err != nil {
+		return c, err
+	}
+	order, err := reader.contents(s)
+	if err != nil {
+		return c, err
+	}
+	_, c.Old = reader.(*pack1)
+	c.IDs = make([]format.ID, len(order))
+	for i, o := range order {
+		if c.IDs[i] = o.id; !o.stored {
+			c.Bodyless = append(c.Bodyless, o.id)
+		}
+	}
+	return c, nil
 }
 
 // Orphans returns the packs that have no index, in the order of their names: a crash came between

@@ -10,6 +10,7 @@ import (
 	"sync"
 
 	"github.com/gemini-ctx/ctx/format"
+	packs "github.com/gemini-ctx/ctx/format/pack"
 	"github.com/gemini-ctx/ctx/internal/durable"
 )
 
@@ -22,56 +23,129 @@ type pack struct {
 
 	mu     sync.Mutex
 	file   io.Closer
-	index  *format.PackIndex
-	blocks *format.PackMap
+	reader packReader
 	looked bool  // check was asked
 	fault  error // what it said
 }
 
-// open returns the index. An error is not remembered: the next call tries again.
-func (p *pack) open() (*format.PackIndex, error) {
+// packReader reads a pack of one version. Errors: *CorruptError, and what the file system says.
+type packReader interface {
+	// len returns the number of objects.
+	len() int
+	// check compares the index with its digest.
+	check() error
+	// has reports whether the pack has the object id.
+	has(s *Store, id format.ID) (bool, error)
+	// get reads an object; ok is false where the pack does not have it. The header may have been
+	// read where there is an error. Body is nil where the pack has none, or none is wanted. The
+	// bytes belong to the caller.
+	get(s *Store, id format.ID, body bool) (r format.Raw, ok bool, err error)
+	// prefix returns the ids that begin with the digits, which are at least minPrefix, unsorted.
+	prefix(s *Store, digits string) ([]format.ID, error)
+	// tagged returns the ids whose source key may begin with tag, unsorted.
+	tagged(s *Store, tag uint32) ([]format.ID, error)
+	// eachTag calls fn for the tags of all sources.
+	eachTag(fn func(tag uint32)) error
+	// contents lists the objects in the order that they were written in.
+	contents(s *Store) ([]placed, error)
+	// at reads an object from its place. The bytes are not to be changed.
+	at(s *Store, o placed, body bool) (format.Raw, error)
+	// salvage calls fn for what can be had of a pack whose index is sound, as SalvagePack.
+	salvage(s *Store, fn func(r format.Raw, whole bool) error) (lost []format.ID, err error)
+}
+
+// placed is an object of a pack, and its place there.
+type placed struct {
+	id     format.ID
+	stored bool // its body is in the pack
+	where  int64
+	body   int64 // of version 1: the place of the body
+}
+
+// open returns the reader of a pack. An error is not remembered: the next call tries again.
+func (p *pack) open() (packReader, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.index != nil {
-		return p.index, nil
+	if p.reader != nil {
+		return p.reader, nil
 	}
 	file, err := durable.Open(p.idx)
 	if err != nil {
 		return nil, notFile(p.idx, err)
 	}
-	index, err := p.read(file)
+	reader, err := p.read(file)
 	if err != nil {
 		return nil, errors.Join(err, file.Close())
 	}
-	p.index, p.file = index, file
-	return index, nil
+	p.reader, p.file = reader, file
+	return reader, nil
 }
 
-func (p *pack) read(file *os.File) (*format.PackIndex, error) {
+func (p *pack) read(file *os.File) (packReader, error) {
 	info, err := file.Stat()
 	if err != nil {
 		return nil, err
 	}
-	index, err := format.OpenPackIndex(file, info.Size())
-	if err == nil && index.Pack != p.id {
-		err = errors.New("index is for another pack")
-	}
+	reader, err := p.readerOf(file, info.Size())
 	if err != nil {
-		return nil, &CorruptError{Path: p.idx, Why: err.Error()}
+		return nil, p.blame(err)
 	}
-	return index, nil
+	return reader, nil
+}
+
+// readerOf returns the reader of the version that the index has.
+func (p *pack) readerOf(r io.ReaderAt, size int64) (packReader, error) {
+	magic := make([]byte, len(format.PackIndexMagic))
+	if _, err := r.ReadAt(magic, 0); err != nil && !errors.Is(err, io.EOF) {
+		return nil, err
+	}
+	var reader packReader
+	var of format.ID
+	if string(magic) == format.PackIndexMagic {
+		index, err := format.OpenPackIndex(r, size)
+		if err != nil {
+			return nil, err
+		}
+		reader, of = &pack1{p: p, index: index}, index.Pack
+	} else {
+		index, err := packs.OpenIndex(r, size)
+		if err != nil {
+			return nil, p.orNewer(err)
+		}
+		reader, of = &pack2{p: p, index: index}, index.Pack
+	}
+	if of != p.id {
+		return nil, errors.New("index is for another pack")
+	}
+	return reader, nil
+}
+
+// orNewer returns err, the error of opening the index. That it has a version which is not known
+// counts only where the pack has one, too: otherwise the index is damaged.
+func (p *pack) orNewer(err error) error {
+	var version *format.VersionError
+	if !errors.As(err, &version) {
+		return err
+	}
+	var head [packs.HeadSize]byte
+	if p.readPiece(head[:], 0) == nil {
+		if _, newer := packs.ParseHead(head[:]); errors.As(newer, &version) {
+			return err
+		}
+	}
+	return errors.New(err.Error())
 }
 
 // hold makes the index of a pack that was just written one in memory.
 func (p *pack) hold(b []byte) {
-	index, err := format.OpenPackIndex(bytes.NewReader(b), int64(len(b)))
+	reader, err := p.readerOf(bytes.NewReader(b), int64(len(b)))
 	if err != nil {
 		return // it is read from disk then, and what is wrong shows there
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.index == nil {
-		p.index = index
+	if p.reader == nil {
+		p.reader = reader
 	}
 }
 
@@ -79,33 +153,50 @@ func (p *pack) close() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	file := p.file
-	p.file, p.index, p.blocks, p.looked, p.fault = nil, nil, nil, false, nil
+	p.file, p.reader, p.looked, p.fault = nil, nil, false, nil
 	if file == nil {
 		return nil
 	}
 	return file.Close()
 }
 
-// find looks an id up in the index.
-func (p *pack) find(id format.ID) (at format.PackPlace, ok bool, err error) {
-	index, err := p.open()
+// has reports whether a pack has the object id.
+func (p *pack) has(s *Store, id format.ID) (bool, error) {
+	reader, err := p.open()
 	if err != nil {
-		return at, false, err
+		return false, err
 	}
-	at, ok, err = index.Find(id)
-	return at, ok, p.blame(err)
+	return reader.has(s, id)
+}
+
+// contents lists what is in a pack, in the order that it was written in.
+func (p *pack) contents(s *Store) ([]placed, error) {
+	reader, err := p.open()
+	if err != nil {
+		return nil, err
+	}
+	return reader.contents(s)
+}
+
+// at reads an object from its place in a pack. The bytes are not to be changed.
+func (p *pack) at(s *Store, o placed, body bool) (format.Raw, error) {
+	reader, err := p.open()
+	if err != nil {
+		return format.Raw{}, err
+	}
+	return reader.at(s, o, body)
 }
 
 // check reads all of the index, once for as long as it is open.
 func (p *pack) check() error {
-	index, err := p.open()
+	reader, err := p.open()
 	if err != nil {
 		return err
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if !p.looked {
-		p.looked, p.fault = true, p.blame(index.Check())
+		p.looked, p.fault = true, p.blame(reader.check())
 	}
 	return p.fault
 }
@@ -121,88 +212,37 @@ func checkIndexes(list *packList) error {
 	return nil
 }
 
-// blame makes a fault of the index's content a *CorruptError and leaves errors of the file system
-// alone.
-func (p *pack) blame(err error) error {
+// blame makes a fault of the index's content a *CorruptError. It leaves alone errors of the file
+// system, those that blame a file, and that of a version which is not known.
+func (p *pack) blame(err error) error { return blamed(p.idx, err) }
+
+// blamePack is blame for the pack's own file.
+func (p *pack) blamePack(err error) error { return blamed(p.path, err) }
+
+func blamed(file string, err error) error {
 	var path *fs.PathError
-	if err == nil || errors.As(err, &path) || errors.Is(err, fs.ErrClosed) {
+	var corrupt *CorruptError
+	var version *format.VersionError
+	if err == nil || errors.As(err, &path) || errors.Is(err, fs.ErrClosed) || errors.As(err, &corrupt) || errors.As(err, &version) {
 		return err
 	}
-	return &CorruptError{Path: p.idx, Why: err.Error()}
+	return &CorruptError{Path: file, Why: err.Error()}
 }
 
-func (p *pack) layout() (*format.PackMap, error) {
-	index, err := p.open()
+// readPiece fills b from an offset of a pack's file.
+func (p *pack) readPiece(b []byte, at int64) error {
+	file, err := durable.Open(p.path)
 	if err != nil {
-		return nil, err
-	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.blocks != nil {
-		return p.blocks, nil
-	}
-	blocks, err := index.Blocks()
-	if err != nil {
-		return nil, p.blame(err)
-	}
-	p.blocks = format.NewPackMap(blocks)
-	return p.blocks, nil
-}
-
-// record returns a copy of the record at a position of a stream.
-func (s *Store) record(p *pack, kind byte, at int64) ([]byte, error) {
-	layout, err := p.layout()
-	if err != nil {
-		return nil, err
-	}
-	span, off, ok := layout.Find(kind, at)
-	if !ok {
-		return nil, &CorruptError{Path: p.idx, Why: fmt.Sprintf("no block has position %d", at)}
-	}
-	raw, err := s.block(p, span)
-	if err != nil {
-		return nil, err
-	}
-	data, _, err := format.PackRecord(raw, off)
-	if err != nil {
-		return nil, &CorruptError{Path: p.path, Why: err.Error()}
-	}
-	return append([]byte{}, data...), nil
-}
-
-// block returns the raw bytes of a block; they are shared and must not be changed.
-func (s *Store) block(p *pack, span format.PackSpan) ([]byte, error) {
-	key := blockKey{p.id, span.N}
-	if raw := s.cache.get(key); raw != nil {
-		return raw, nil
-	}
-	b := make([]byte, format.PackBlockHead+span.Compressed)
-	if err := readPiece(p.path, b, span.Offset); err != nil {
-		if errors.Is(err, io.EOF) {
-			return nil, &CorruptError{Path: p.path, Why: "pack is cut short"}
-		}
-		return nil, err
-	}
-	head, err := format.ParsePackBlockHead(b)
-	if err == nil && head != span.PackBlock {
-		err = errors.New("block is not the one its index names")
-	}
-	var raw []byte
-	if err == nil {
-		raw, err = s.codec.decode(head, b[format.PackBlockHead:])
-	}
-	if err != nil {
-		return nil, &CorruptError{Path: p.path, Why: err.Error()}
-	}
-	s.cache.put(key, raw)
-	return raw, nil
-}
-
-func readPiece(path string, b []byte, at int64) error {
-	file, err := durable.Open(path)
-	if err != nil {
-		return notFile(path, err)
+		return notFile(p.path, err)
 	}
 	_, err = file.ReadAt(b, at)
+	if errors.Is(err, io.EOF) {
+		err = &CorruptError{Path: p.path, Why: "pack is cut short"}
+	}
 	return errors.Join(err, file.Close())
+}
+
+// noBlock is the error of an index that names a place which its pack does not have.
+func (p *pack) noBlock(at int64) error {
+	return &CorruptError{Path: p.idx, Why: fmt.Sprintf("no block has position %d", at)}
 }

@@ -74,8 +74,8 @@ func (s *Store) mergeable(list *packList) (packs []*pack, raws []format.Raw, err
 	}
 	var small []aged
 	for _, p := range list.packs {
-		index, err := p.open()
-		if err != nil || index.Len() > smallPack {
+		reader, err := p.open()
+		if err != nil || reader.len() > smallPack {
 			continue
 		}
 		info, err := os.Stat(p.path)
@@ -105,7 +105,7 @@ func (s *Store) mergeable(list *packList) (packs []*pack, raws []format.Raw, err
 // remainingIn returns the objects of a pack in the order of their headers.
 func (s *Store) remainingIn(p *pack) (raws []format.Raw, err error) {
 	none := func(format.ID) bool { return false }
-	order, _, err := p.contents(none)
+	order, err := p.contents(s)
 	if err != nil {
 		return nil, err
 	}
@@ -115,7 +115,7 @@ func (s *Store) remainingIn(p *pack) (raws []format.Raw, err error) {
 			return nil, err
 		}
 		if keep {
-			raws = append(raws, r)
+			raws = append(raws, format.Raw{Header: slices.Clone(r.Header), Body: slices.Clone(r.Body)})
 		}
 	}
 	return raws, nil

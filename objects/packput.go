@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/gemini-ctx/ctx/format"
+	packs "github.com/gemini-ctx/ctx/format/pack"
 	"github.com/gemini-ctx/ctx/internal/durable"
 )
 
@@ -63,14 +64,14 @@ func (s *Store) writePackWhen(fill func(*packWriter) error, level Level, when fu
 	if err != nil {
 		return PackInfo{}, err
 	}
-	if !exists(s.packDir()) && exists(s.objectsDir()) {
+	if !exists(s.packDir()) && exists(s.root) {
 		if err := Init(s.root, s.fs); err != nil {
 			return PackInfo{}, err
 		}
 	}
 	temp := s.fs.NewTemp(s.packDir())
 	defer temp.Discard()
-	w := newPackWriter(enc, temp)
+	w := newPackWriter(enc, s.packKey(), temp)
 	if err := fill(w); err != nil {
 		return PackInfo{}, err
 	}
@@ -87,7 +88,18 @@ func (s *Store) writePackWhen(fill func(*packWriter) error, level Level, when fu
 	if err != nil {
 		return PackInfo{}, fmt.Errorf("cannot write pack %v: %w", pack, err)
 	}
-	return s.announce(pack, index, len(w.entries))
+	return s.announce(pack, index, len(w.objects))
+}
+
+// packKey returns the key for a new pack.
+func (s *Store) packKey() (key packs.Key) {
+	if s.Key == nil {
+		return key
+	}
+	if b, err := s.Key(); err == nil && len(b) == len(key) {
+		copy(key[:], b)
+	}
+	return key
 }
 
 // publish gives a pack its name, then its index, and makes both last. A pack of that name that is

@@ -1,88 +1,53 @@
 package objects
 
 import (
-	"bufio"
-	"crypto/sha256"
 	"errors"
+	"fmt"
 	"io/fs"
 
 	"github.com/gemini-ctx/ctx/format"
+	packs "github.com/gemini-ctx/ctx/format/pack"
 	"github.com/gemini-ctx/ctx/internal/durable"
+	"github.com/gemini-ctx/ctx/lock"
 )
+
+// RestorePack writes a damaged pack anew as it was, if its parity gives the bytes back; then it
+// indexes the pack. ok is false where it does not, as for packs of version 1. It reads all of the
+// pack into memory. What it wrote lasts when it returns; a crash leaves the old file or the new.
+func (s *Store) RestorePack(held *lock.Held, id format.ID) (ok bool, err error) {
+	if err := s.holds(held); err != nil {
+		return false, err
+	}
+	b, err := durable.ReadFile(s.PackPath(id))
+	if err != nil {
+		return false, nil // nothing is left of it, or the disk cannot read it
+	}
+	if b, err = packs.Restore(b, id); err != nil {
+		return false, nil
+	}
+	s.forgetPack(id)
+	if err := s.fs.WriteDurable(s.PackPath(id), b, 0o600); err != nil {
+		return false, fmt.Errorf("cannot restore pack %v: %w", id, err)
+	}
+	return true, s.Reindex(id)
+}
 
 // SalvagePack calls fn for every object that can still be had of a damaged pack: whole, or its
 // header alone where its body is not in the pack or is damaged. Where the index is sound it says
-// what there is and where; else the pack is read from its beginning as far as it goes. It returns
-// the ids that the index lists and of which not even the header can be had.
+// where the blocks are; else the pack is read from its beginning as far as it goes. It returns the
+// ids that an index of version 1 lists and of which not even the header can be had; one of version
+// 2 lists none.
 func (s *Store) SalvagePack(pack format.ID, fn func(r format.Raw, whole bool) error) (lost []format.ID, err error) {
 	p := s.newPack(pack)
 	defer func() { _ = p.close() }()
 	if p.check() != nil {
-		return nil, s.salvageBlocks(pack, fn)
+		return nil, s.salvagePack(s.PackPath(pack), fn)
 	}
-	index, err := p.open()
+	reader, err := p.open()
 	if err != nil {
 		return nil, err
 	}
-	err = index.Each(0, func(id format.ID, _ format.PackPlace) (bool, error) {
-		t := &search{id: id, body: true}
-		s.tryPack(t, p)
-		if t.best.Header == nil {
-			lost = append(lost, id)
-			return true, nil
-		}
-		return true, fn(t.best, t.complete)
-	})
-	return lost, err
-}
-
-// salvageBlocks reads a pack block by block, and gives each header the body that it names.
-func (s *Store) salvageBlocks(pack format.ID, fn func(r format.Raw, whole bool) error) error {
-	file, err := durable.Open(s.PackPath(pack))
-	if err != nil {
-		return nil // nothing is left of it
-	}
-	defer file.Close()
-	info, err := file.Stat()
-	if err != nil {
-		return err
-	}
-	var headers [][]byte
-	bodies := map[[sha256.Size]byte][]byte{}
-	// What cannot be unpacked is passed over, and what follows a bad head is out of reach.
-	_, _ = format.WalkPack(bufio.NewReader(file), info.Size(), func(b format.PackBlock, frame []byte) error {
-		raw, err := s.codec.decode(b, frame)
-		for off := 0; err == nil && off < len(raw); {
-			var data []byte
-			if data, off, err = format.PackRecord(raw, off); err != nil {
-				break
-			}
-			if b.Kind == format.PackHeaders {
-				headers = append(headers, data)
-			} else {
-				bodies[sha256.Sum256(data)] = data
-			}
-		}
-		return nil
-	})
-	for _, header := range headers {
-		r := format.Raw{Header: header}
-		id := r.ID()
-		if _, err := sound(id, r); err != nil {
-			continue
-		}
-		if body, ok, _ := format.HeaderBody(header); ok {
-			r.Body = bodies[body.Digest]
-		}
-		whole, err := sound(id, r)
-		if err != nil {
-			r.Body, whole = nil, false
-		}
-		if err := fn(r, whole); err != nil {
-			return err
-		}
-	}
-	return nil
+	return reader.salvage(s, fn)
 }
 
 // PackedCopy returns an object as a pack has it whole; ok is false where none has.

@@ -6,10 +6,12 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 
 	"github.com/gemini-ctx/ctx/format"
+	packs "github.com/gemini-ctx/ctx/format/pack"
 	"github.com/gemini-ctx/ctx/internal/durable"
 )
 
@@ -81,28 +83,18 @@ func (s *Store) Reindex(pack format.ID) error {
 // scan reads a pack and returns the index that follows from it.
 func (s *Store) scan(pack format.ID) (index []byte, err error) {
 	path := s.PackPath(pack)
-	file, err := durable.Open(path)
-	if err != nil {
-		return nil, fmt.Errorf("cannot read pack %v: %w", pack, notFile(path, err))
-	}
-	defer func() { err = errors.Join(err, file.Close()) }()
-	info, err := file.Stat()
+	file, version, size, err := openPack(path)
 	if err != nil {
 		return nil, fmt.Errorf("cannot read pack %v: %w", pack, err)
 	}
-	var c census
-	id, err := format.WalkPack(bufio.NewReaderSize(file, packBuffer), info.Size(), func(b format.PackBlock, frame []byte) error {
-		raw, err := s.codec.decode(b, frame)
-		if err != nil {
-			return err
-		}
-		return c.block(b, raw)
-	})
+	defer func() { err = errors.Join(err, file.Close()) }()
+	scan := s.scan1
+	if version == 2 {
+		scan = s.scan2
+	}
+	id, index, err := scan(bufio.NewReaderSize(file, packBuffer), size)
 	if err == nil && id != pack {
 		err = errors.New("pack does not match its name")
-	}
-	if err == nil {
-		index, err = c.index(id)
 	}
 	if err != nil {
 		return nil, &CorruptError{Path: path, Why: err.Error()}
@@ -110,7 +102,31 @@ func (s *Store) scan(pack format.ID) (index []byte, err error) {
 	return index, nil
 }
 
-// census is what a walk through a pack finds.
+func (s *Store) scan2(in io.Reader, size int64) (id format.ID, index []byte, err error) {
+	c := census2{met: map[format.ID]bool{}}
+	id, err = s.walk2(in, size, c.object, func(b packs.Block) { c.blocks = append(c.blocks, b) })
+	if err == nil {
+		index, err = packs.EncodeIndex(id, c.objects, c.sources, c.blocks)
+	}
+	return id, index, err
+}
+
+func (s *Store) scan1(in io.Reader, size int64) (id format.ID, index []byte, err error) {
+	var c census
+	id, err = format.WalkPack(in, size, func(b format.PackBlock, frame []byte) error {
+		raw, err := s.codec.decode(b.Raw, frame)
+		if err != nil {
+			return err
+		}
+		return c.block(b, raw)
+	})
+	if err == nil {
+		index, err = c.index(id)
+	}
+	return id, index, err
+}
+
+// census is what a walk through a pack of version 1 finds.
 type census struct {
 	blocks          []format.PackBlock
 	headers, bodies int64 // lengths of the streams so far

@@ -17,6 +17,7 @@ import (
 var layers = map[string]string{
 	"internal/varint":               "",
 	"format":                        "internal/varint",
+	"format/pack":                   "internal/varint format",
 	"forest":                        "format",
 	"internal/terms":                "",
 	"forest/score":                  "internal/varint internal/terms",
@@ -40,7 +41,7 @@ var layers = map[string]string{
 	"internal/history/dag":          "format",
 	"internal/hooks/settings":       "",
 	"lock":                          "internal/durable",
-	"objects":                       "format internal/durable lock",
+	"objects":                       "format format/pack internal/durable lock",
 	"refs":                          "format internal/durable lock",
 	"internal/sanitize/chars":       "",
 	"internal/sanitize/controls":    "",

@@ -110,7 +110,7 @@ func assemble(env Env, dir string, f format.StoreFormat, config *Config) *Repo {
 	}
 	log := refs.Open(dir, f.Store, env.FS, store)
 	store.ReadLog = func() error { _, err := log.Read(); return err }
-	return &Repo{
+	r := &Repo{
 		Dir:     dir,
 		ID:      f.Store,
 		Config:  config,
@@ -120,6 +120,8 @@ func assemble(env Env, dir string, f format.StoreFormat, config *Config) *Repo {
 		Now:     env.Now,
 		owner:   env.Owner,
 	}
+	store.Key = r.secret
+	return r
 }
 
 // Close closes the files that Objects keeps open. It does not release the lock.

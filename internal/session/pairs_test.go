@@ -16,6 +16,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/format/pack"
 	"github.com/gemini-ctx/ctx/internal/agent/claudecode"
 	"github.com/gemini-ctx/ctx/internal/agent/plain"
 	"github.com/gemini-ctx/ctx/internal/agent/transcript"
@@ -389,7 +390,7 @@ func bytesWith(t *testing.T, dir, word string) (at string) {
 		if filepath.Ext(path) != ".pack" {
 			return nil
 		}
-		_, err = format.WalkPack(bufio.NewReader(bytes.NewReader(b)), int64(len(b)), func(_ format.PackBlock, frame []byte) error {
+		_, err = pack.Walk(bufio.NewReader(bytes.NewReader(b)), int64(len(b)), func(_ pack.Key, _ pack.Block, frame []byte) error {
 			raw, err := d.DecodeAll(frame, nil)
 			if bytes.Contains(raw, []byte(word)) {
 				at = path

@@ -30,9 +30,10 @@ import (
 
 var update = flag.Bool("update", false, "make the golden stores that are missing")
 
-// version is the directory of the stores that this build writes. It is the version of the store in
-// the sense of docs/format/versioning.md.
-const version = "v1"
+// version is the directory of the stores that this build writes: the version of the store in the
+// sense of docs/format/versioning.md, and what of it has a newer version. Those of v1 have loose
+// objects and packs of version 1.
+const version = "v1-pack2"
 
 // stores are the stores that -update makes.
 var stores = []struct {
@@ -203,11 +204,14 @@ const madeUp = "78ed5031a21a6d9dd9e17b41fe7cdad76529f4dbea8e801436f556b47ed1543e
 
 // withoutChoices omits the renderings. What is chosen for a rendering depends on rules of the
 // program, which may change, and not on the store.
-func withoutChoices(said string) string {
+func withoutChoices(said string) string { return without(said, "render ") }
+
+// without omits the sections whose heads begin with the given text.
+func without(said, text string) string {
 	var b strings.Builder
 	for i, section := range strings.Split(said, "== ") {
 		head, _, _ := strings.Cut(section, "\n")
-		if strings.HasPrefix(head, "render ") {
+		if strings.HasPrefix(head, text) {
 			continue
 		}
 		if i > 0 {
@@ -263,6 +267,35 @@ func TestOldStoresGoOn(t *testing.T) {
 	})
 }
 
+// gc makes every golden store new: no pack has an old version, no object is loose, and the store
+// says what it said before.
+func TestOldStoresAreConverted(t *testing.T) {
+	each(t, func(t *testing.T, file string) {
+		dir := unpack(t, file)
+		before := said(t, dir)
+		s := open(t, dir)
+		if _, err := gc.Run(context.Background(), s, gc.Options{Grace: -1}); err != nil {
+			t.Fatal(err)
+		}
+		packs, err := s.Objects.Packs()
+		if err != nil || len(packs) == 0 {
+			t.Fatalf("%d packs, %v", len(packs), err)
+		}
+		for _, p := range packs {
+			if c, err := s.Objects.PackContents(p.ID); err != nil || c.Old {
+				t.Errorf("pack %v: old %v, %v", p.ID, c.Old, err)
+			}
+		}
+		if n, err := s.Objects.GuessLoose(); err != nil || n > 0 {
+			t.Errorf("about %d loose objects, %v", n, err)
+		}
+		sound(t, dir)
+		if got := said(t, dir); without(got, "operations") != without(before, "operations") { // gc drops old log
+			t.Error("it says something else than before")
+		}
+	})
+}
+
 // The derived objects of every golden store are removed, and come back with the same ids.
 func TestOldStoresAreRebuilt(t *testing.T) {
 	each(t, func(t *testing.T, file string) {
@@ -270,6 +303,9 @@ func TestOldStoresAreRebuilt(t *testing.T) {
 		before := said(t, dir)
 		lost := 0
 		err := filepath.WalkDir(filepath.Join(dir, "objects"), func(path string, d fs.DirEntry, err error) error {
+			if errors.Is(err, fs.ErrNotExist) {
+				return nil // all objects are in the log
+			}
 			if err != nil || d.IsDir() {
 				return err
 			}

@@ -17,6 +17,7 @@ import (
 
 	"github.com/gemini-ctx/ctx/forest/summarize"
 	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/format/pack"
 	"github.com/gemini-ctx/ctx/internal/clusters"
 	"github.com/gemini-ctx/ctx/internal/compaction"
 	"github.com/gemini-ctx/ctx/internal/conversation"
@@ -136,7 +137,7 @@ func left(t testing.TB, dir, word string) (n int) {
 			continue
 		}
 		d := storetest.Must[*zstd.Decoder](t)(zstd.NewReader(nil))
-		_, err = format.WalkPack(bufio.NewReader(bytes.NewReader(b)), int64(len(b)), func(_ format.PackBlock, frame []byte) error {
+		_, err = pack.Walk(bufio.NewReader(bytes.NewReader(b)), int64(len(b)), func(_ pack.Key, _ pack.Block, frame []byte) error {
 			raw, err := d.DecodeAll(frame, nil)
 			n += bytes.Count(raw, []byte(word))
 			return err
@@ -283,8 +284,8 @@ func TestForgetStopAtEveryCall(t *testing.T) {
 				}
 				s := kit.Open(t, dir, nil)
 				kit.Clean(t, s)
-				// The next one is stopped as well, in the middle of what is left to do, and the one after
-				// it comes through.
+				// The next one is stopped as well, in the middle of what is left to do, and the one
+				// after it comes through.
 				calls := 0
 				half := kit.Open(t, dir, &durable.FS{Hook: func(durable.Call) error {
 					if calls++; calls > 3 {
@@ -398,8 +399,9 @@ func TestForgetRecordThatIsDamaged(t *testing.T) {
 	kit.Clean(t, s)
 }
 
-// A pack with a damaged object keeps its bodies, and is told; all other packs are written anew,
-// the next append works, and after a repair of the pack nothing that was forgotten is in it.
+// A pack with a damaged object keeps its bodies, and is told; all other packs are written anew, and
+// an append to another session works. A repair restores the pack and says that what was asked to be
+// forgotten may be in it; forgetting it again takes it out.
 func TestForgetBesideADamagedPack(t *testing.T) {
 	bg := context.Background()
 	dir, _ := oblivious(t)
@@ -421,7 +423,7 @@ func TestForgetBesideADamagedPack(t *testing.T) {
 		}
 	}
 	b := storetest.Must[[]byte](t)(os.ReadFile(largest))
-	b[len(b)*3/4] ^= 4 // in a body: what is appended reads headers
+	b[pack.HeadSize+pack.BlockHead+40] ^= 4 // in the first block: one of entries, not the newest
 	if err := os.WriteFile(largest, b, 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -431,12 +433,17 @@ func TestForgetBesideADamagedPack(t *testing.T) {
 	if !slices.Contains(done.Remains, filepath.ToSlash(rel)) {
 		t.Errorf("remains %v, not %s", done.Remains, rel)
 	}
-	kit.Say(t, s, "talk", "life goes on")
+	kit.Say(t, s, "other", "life goes on")
 	repaired := storetest.Must[repair.Report](t)(repair.Run(bg, storetest.Env(dir, nil), repair.Options{Copy: filepath.Join(t.TempDir(), "copy")}))
-	if n := left(t, dir, oneWord); n > 0 {
-		t.Errorf("%d places have it after the repair: %+v", n, repaired)
+	if len(repaired.Lost)+len(repaired.Left) > 0 || !strings.Contains(fmt.Sprint(repaired.Mended), "forget again") {
+		t.Errorf("%+v", repaired)
 	}
-	kit.Say(t, kit.Open(t, dir, nil), "talk", "and on")
+	s = kit.Open(t, dir, nil)
+	again := storetest.Must[forget.Report](t)(forget.Run(bg, s, forget.Options{Text: oneWord}))
+	if n := left(t, dir, oneWord); n > 0 || len(again.Remains) > 0 {
+		t.Errorf("%d places have it after the repair, %v", n, again.Remains)
+	}
+	kit.Say(t, s, "talk", "and on")
 }
 
 // Where it cannot be read what was being forgotten, nobody can write; a repair gives it up, and

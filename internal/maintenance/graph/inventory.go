@@ -1,7 +1,6 @@
 package graph
 
 import (
-	"cmp"
 	"errors"
 	"io/fs"
 	"iter"
@@ -11,7 +10,6 @@ import (
 	"time"
 
 	"github.com/gemini-ctx/ctx/format"
-	"github.com/gemini-ctx/ctx/internal/durable"
 	"github.com/gemini-ctx/ctx/internal/session"
 	"github.com/gemini-ctx/ctx/objects"
 )
@@ -38,15 +36,16 @@ type LoosePlace struct {
 	Size int64
 }
 
-// PackPlace is a pack and the objects that its index lists.
+// PackPlace is a pack and the objects in it.
 type PackPlace struct {
 	ID       format.ID
 	Path     string
 	Time     time.Time
 	size     int64       // bytes of the pack and its index
-	IDs      []format.ID // in the order of their headers, which is the quick one to read them in; nil once a graph has been made
+	IDs      []format.ID // in the order that they were written in, which is the quick one to read them in; nil once a graph has been made
 	Numbers  []uint32    // of the objects in the graph, in the same order
 	Bodyless []format.ID // those without a body in this pack
+	Old      bool        // it has a version that is no longer written
 }
 
 // TakeInventory lists the objects in the log, the loose objects, and then the packs, so that it
@@ -98,47 +97,20 @@ func TakeInventory(s *session.Store, bad func(path string, err error) error) (*I
 	return inv, nil
 }
 
-// ReadPack reads the index of one pack.
+// ReadPack lists what is in one pack.
 func ReadPack(s *session.Store, id format.ID) (*PackPlace, error) {
 	p := &PackPlace{ID: id, Path: s.Objects.PackPath(id)}
 	pack, err := os.Stat(p.Path)
 	if err != nil {
 		return nil, err
 	}
-	file, err := durable.Open(s.Objects.IndexPath(id))
+	index, err := os.Stat(s.Objects.IndexPath(id))
 	if err != nil {
 		return nil, err
 	}
-	defer file.Close()
-	info, err := file.Stat()
-	if err != nil {
-		return nil, err
-	}
-	p.Time, p.size = pack.ModTime(), pack.Size()+info.Size()
-	index, err := format.OpenPackIndex(file, info.Size())
-	if err == nil && index.Pack != id {
-		err = errors.New("index is for another pack")
-	}
-	if err != nil {
-		return nil, err
-	}
-	type placed struct {
-		id     format.ID
-		header int64
-	}
-	list := make([]placed, 0, index.Len())
-	err = index.Each(0, func(id format.ID, at format.PackPlace) (bool, error) {
-		list = append(list, placed{id, at.Header})
-		if at.Body < 0 {
-			p.Bodyless = append(p.Bodyless, id)
-		}
-		return true, nil
-	})
-	slices.SortFunc(list, func(a, b placed) int { return cmp.Compare(a.header, b.header) })
-	p.IDs = make([]format.ID, len(list))
-	for i, at := range list {
-		p.IDs[i] = at.id
-	}
+	p.Time, p.size = pack.ModTime(), pack.Size()+index.Size()
+	c, err := s.Objects.PackContents(id)
+	p.IDs, p.Bodyless, p.Old = c.IDs, c.Bodyless, c.Old
 	return p, err
 }
 

@@ -12,8 +12,8 @@ import (
 	"github.com/gemini-ctx/ctx/objects"
 )
 
-// mendPacks saves the good objects of damaged packs, removes those packs, and rebuilds indexes
-// that do not fit.
+// mendPacks restores damaged packs from their parity, and rebuilds indexes that do not fit. Of a
+// pack that its parity cannot restore it saves the good objects, and removes the pack.
 func (r *repairer) mendPacks() error {
 	names, err := r.s.Objects.PackNames(objects.PackExt)
 	if err != nil {
@@ -24,6 +24,7 @@ func (r *repairer) mendPacks() error {
 		return err
 	}
 	names = graph.SortedIDs(append(names, indexes...))
+	anyRestored := false
 	for _, id := range slices.Compact(names) {
 		err := r.s.Objects.CheckPack(id)
 		if err == nil {
@@ -36,11 +37,36 @@ func (r *repairer) mendPacks() error {
 			r.mended("the index of pack %v is made again", id)
 			continue
 		}
+		restored, err := r.s.Objects.RestorePack(r.held, id)
+		if err != nil {
+			return err
+		}
+		if restored {
+			anyRestored = true
+			r.mended("pack %v was damaged; its parity restored it. If a forget named it as remaining, forget again", id)
+			continue
+		}
 		if err := r.mendPack(id); err != nil {
 			return err
 		}
 	}
-	return nil
+	if !anyRestored {
+		return nil
+	}
+	return r.stripForgotten()
+}
+
+// stripForgotten takes forgotten bodies out of the packs: a forget could not remove them from one
+// that was damaged.
+func (r *repairer) stripForgotten() error {
+	var unknown error
+	forgotten := func(id format.ID) bool {
+		yes, err := r.s.Objects.Forgotten(id)
+		unknown = errors.Join(unknown, err)
+		return yes
+	}
+	_, err := r.s.Objects.StripPacks(r.ctx, r.held, forgotten, func(string) {})
+	return errors.Join(err, unknown)
 }
 
 func (r *repairer) mendPack(id format.ID) error {

@@ -1,0 +1,497 @@
+package pack
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"strconv"
+
+	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/internal/varint"
+)
+
+// Object is an object of a pack. Body is nil where it has none, and where it is absent.
+type Object struct {
+	ID     format.ID
+	Header []byte
+	Body   []byte
+	Stored bool // its body is in the block; Decode alone sets it
+}
+
+// The kinds of blocks. The objects of a self-contained block follow from the block alone. Those of
+// a block of nodes may name any object in a self-contained block before it by its number, and take
+// that block to read: a node is a list of many ids, and is seldom read without what it lists.
+const (
+	Whole = 'w'
+	Nodes = 'n'
+)
+
+// How the body line of an object is stored.
+const (
+	bodyPlain   = 'p' // the body is in the block
+	bodyDerived = 'd' // so is its text; its nonce follows from the key
+	bodyAbsent  = 'a' // digest and size
+)
+
+// Words that stand for more than the beginning of a line.
+const (
+	bodyWord  = "body sha256:" // the last line of the header of an object with a body
+	linesWord = "\n"           // lines as they are
+)
+
+// A block, unpacked, is these parts: the ids that its objects name and that are not in it; the
+// words with which lines begin; the templates, which are the words of the lines of a header; the
+// columns, each a length and as many bytes; the bodies. Of the columns the first five are those
+// below, and each word has one behind them.
+const (
+	colTemplates = iota // of each object: the number of its template
+	colForms            // of each body line: how it is stored
+	colSizes            // of each body line: bytes that are stored; where it is absent its size
+	colMedia            // of each body line: the media type
+	colDigests          // of each absent body: its digest
+	fixedColumns
+)
+
+// Limits that a reader holds to before it trusts a block.
+const (
+	MaxObjects = 1 << 16              // of a block
+	maxWords   = 1 << 12              // of a block, and of templates
+	maxHeaders = 2 * format.MaxHeader // bytes
+)
+
+// encoder collects the parts of a block.
+type encoder struct {
+	nonces   *nonces
+	far      func(format.ID) (uint32, bool)
+	own      map[format.ID]int
+	at       int // number of the object
+	external map[format.ID]int
+	ids      []format.ID
+
+	words     map[string]int
+	wordList  []string
+	templates map[string]int // by its words' numbers as varints
+	tmplList  [][]byte
+	columns   [][]byte
+	memories  []memory
+	bodies    []byte
+	template  []byte // of the object under way
+}
+
+// Encode returns a block of objects, in their order, and the digest that names them. far gives the
+// number of an object in an earlier block that is self-contained; it is nil for a self-contained
+// block. The objects are sound: each header gives the id and names the body.
+func Encode(objects []Object, key Key, far func(format.ID) (uint32, bool)) (raw []byte, digest format.ID) {
+	e := &encoder{
+		nonces:    newNonces(key),
+		far:       far,
+		own:       make(map[format.ID]int, len(objects)),
+		external:  map[format.ID]int{},
+		words:     map[string]int{},
+		templates: map[string]int{},
+		columns:   make([][]byte, fixedColumns),
+		memories:  make([]memory, fixedColumns),
+	}
+	size := 0
+	sum := sha256.New()
+	for i := range objects {
+		size += len(objects[i].Body)
+		sum.Write(objects[i].ID[:])
+	}
+	e.bodies = make([]byte, 0, size)
+	for i := range objects {
+		e.at = i
+		e.object(&objects[i])
+		e.own[objects[i].ID] = i
+	}
+	sum.Sum(digest[:0])
+	return e.bytes(len(objects)), digest
+}
+
+// bytes puts the parts together.
+func (e *encoder) bytes(objects int) []byte {
+	size := len(e.bodies) + len(e.ids)*len(format.ID{}) + 1024
+	for _, c := range e.columns {
+		size += len(c) + 4
+	}
+	b := make([]byte, 0, size)
+	b = binary.AppendUvarint(b, uint64(objects))
+	b = binary.AppendUvarint(b, uint64(len(e.ids)))
+	for _, id := range e.ids {
+		b = append(b, id[:]...)
+	}
+	b = binary.AppendUvarint(b, uint64(len(e.wordList)))
+	for _, w := range e.wordList {
+		b = varint.AppendString(b, w)
+	}
+	b = binary.AppendUvarint(b, uint64(len(e.tmplList)))
+	for _, t := range e.tmplList {
+		b = append(binary.AppendUvarint(b, uint64(len(t))), t...)
+	}
+	for _, c := range e.columns {
+		b = append(binary.AppendUvarint(b, uint64(len(c))), c...)
+	}
+	return append(b, e.bodies...)
+}
+
+func (e *encoder) object(o *Object) {
+	e.template = e.template[:0]
+	lines, last := o.Header, []byte(nil)
+	if body, ok, err := format.HeaderBody(o.Header); ok && err == nil {
+		at := bytes.LastIndexByte(o.Header[:len(o.Header)-1], '\n') + 1
+		if bytes.HasPrefix(o.Header[at:], []byte(bodyWord)) {
+			lines, last = o.Header[:at], o.Header[at:]
+			defer e.body(lines, body, o.Body)
+		}
+	}
+	if plain(lines) {
+		for len(lines) > 0 {
+			line, rest, _ := bytes.Cut(lines, []byte{'\n'})
+			e.line(line)
+			lines = rest
+		}
+	} else {
+		c := e.use(linesWord)
+		e.columns[c] = append(binary.AppendUvarint(e.columns[c], uint64(len(lines))), lines...)
+	}
+	if last != nil {
+		e.use(bodyWord)
+	}
+	n, ok := e.templates[string(e.template)]
+	if !ok {
+		n = len(e.tmplList)
+		t := bytes.Clone(e.template)
+		e.templates[string(t)] = n
+		e.tmplList = append(e.tmplList, t)
+	}
+	e.columns[colTemplates] = binary.AppendUvarint(e.columns[colTemplates], uint64(n))
+}
+
+// plain reports whether lines can be stored word by word. Those of known kinds can.
+func plain(lines []byte) bool {
+	for _, c := range lines {
+		if c < ' ' && c != '\n' {
+			return false
+		}
+	}
+	return len(lines) > 0 && lines[len(lines)-1] == '\n' && !bytes.Contains(lines, []byte(bodyWord))
+}
+
+// use adds a word to the template under way, and returns its column.
+func (e *encoder) use(word string) (column int) {
+	n, ok := e.words[word]
+	if !ok {
+		n = len(e.wordList)
+		e.words[word] = n
+		e.wordList = append(e.wordList, word)
+		e.columns = append(e.columns, nil)
+		e.memories = append(e.memories, memory{})
+	}
+	e.template = binary.AppendUvarint(e.template, uint64(n))
+	return fixedColumns + n
+}
+
+// line stores a line of a header. One that is only a word has no value.
+func (e *encoder) line(line []byte) {
+	i := bytes.IndexByte(line, ' ')
+	if i < 0 {
+		e.use(string(line))
+		return
+	}
+	c := e.use(string(line[:i+1]))
+	e.columns[c] = e.value(e.columns[c], line[i+1:], &e.memories[c])
+}
+
+func (e *encoder) value(dst, value []byte, m *memory) []byte {
+	return appendValue(dst, value, m, e.name)
+}
+
+// name appends the token of an id.
+func (e *encoder) name(dst []byte, id format.ID, m *memory) []byte {
+	if i, ok := e.own[id]; ok {
+		return binary.AppendUvarint(append(dst, tokenNear), uint64(e.at-i))
+	}
+	if e.far != nil {
+		if n, ok := e.far(id); ok {
+			dst = binary.AppendVarint(append(dst, tokenFar), int64(n)-m.far)
+			m.far = int64(n)
+			return dst
+		}
+	}
+	n, ok := e.external[id]
+	if !ok {
+		n = len(e.ids)
+		e.external[id] = n
+		e.ids = append(e.ids, id)
+	}
+	return binary.AppendUvarint(append(dst, tokenNear, 0), uint64(n))
+}
+
+// body stores the body line and the body.
+func (e *encoder) body(lines []byte, line format.Body, body []byte) {
+	e.columns[colMedia] = e.value(e.columns[colMedia], []byte(line.Media), &e.memories[colMedia])
+	form, size := byte(bodyPlain), uint64(len(body))
+	switch {
+	case body == nil:
+		form, size = bodyAbsent, uint64(line.Size)
+		e.columns[colDigests] = append(e.columns[colDigests], line.Digest[:]...)
+	case hasNonce(lines) && e.nonces.derives(lines, body):
+		form, size = bodyDerived, size-format.NonceLen
+		body = body[format.NonceLen:]
+	}
+	e.columns[colForms] = append(e.columns[colForms], form)
+	e.columns[colSizes] = binary.AppendUvarint(e.columns[colSizes], size)
+	e.bodies = append(e.bodies, body...)
+}
+
+// hasNonce reports whether the bodies of an object's kind begin with a nonce.
+func hasNonce(header []byte) bool {
+	kind, _, _ := bytes.Cut(header, []byte{' '})
+	return format.HasNonce(string(kind))
+}
+
+// decoder reads a block.
+type decoder struct {
+	far       func(uint32) (format.ID, error)
+	nonces    *nonces
+	external  []byte
+	words     []string
+	templates [][]int
+	columns   []varint.Reader
+	memories  []memory
+	bodies    varint.Reader
+
+	objects []Object
+	headers []byte
+	size    int    // of all headers
+	texts   []byte // bodies whose nonce is derived
+}
+
+const (
+	errBlock  = fault("bad block")
+	errDigest = fault("block does not match its digest")
+)
+
+// Decode returns the objects of a block of the given number of objects, whose ids have the given
+// digest; so the ids, and with them headers and bodies, are what was written. far gives the id of
+// an object in an earlier self-contained block; it is nil for a self-contained block. The bytes
+// share memory with raw, and with each other. Memory: raw, 128 MiB of headers at most, and as much
+// again as the bodies. Where only headers are wanted, bodies is false and no Body is set.
+func Decode(raw []byte, count int, digest format.ID, key Key, bodies bool, far func(uint32) (format.ID, error)) ([]Object, error) {
+	d := &decoder{far: far, nonces: newNonces(key)}
+	if err := d.parts(raw, count); err != nil {
+		return nil, err
+	}
+	sum := sha256.New()
+	for range count {
+		if err := d.object(bodies); err != nil {
+			return nil, fmt.Errorf("object %d of a block: %w", len(d.objects), err)
+		}
+		sum.Write(d.objects[len(d.objects)-1].ID[:])
+	}
+	if format.ID(sum.Sum(nil)) != digest {
+		return nil, errDigest
+	}
+	for i := range d.columns {
+		if len(d.columns[i].Rest) > 0 {
+			return nil, errBlock
+		}
+	}
+	if len(d.bodies.Rest) > 0 {
+		return nil, errBlock
+	}
+	return d.objects, nil
+}
+
+// parts reads what stands before the bodies.
+func (d *decoder) parts(raw []byte, count int) error {
+	r := varint.Reader{Rest: raw}
+	if n := r.Uvarint(); n != uint64(count) || count < 1 || count > MaxObjects {
+		return errBlock
+	}
+	d.external = r.Take(uint64(r.Count(len(format.ID{})) * len(format.ID{})))
+	words := r.Count(1)
+	if words > maxWords {
+		return errBlock
+	}
+	for range words {
+		d.words = append(d.words, r.String())
+	}
+	templates := r.Count(1)
+	if templates > maxWords {
+		return errBlock
+	}
+	for range templates {
+		t := varint.Reader{Rest: r.Take(r.Uvarint())}
+		var template []int
+		for len(t.Rest) > 0 && t.Err == nil {
+			n := t.Uvarint()
+			if n >= uint64(words) {
+				return errBlock
+			}
+			template = append(template, int(n))
+		}
+		if t.Err != nil {
+			return t.Err
+		}
+		d.templates = append(d.templates, template)
+	}
+	d.columns = make([]varint.Reader, fixedColumns+words)
+	d.memories = make([]memory, fixedColumns+words)
+	for i := range d.columns {
+		d.columns[i].Rest = r.Take(r.Uvarint())
+	}
+	d.bodies.Rest = r.Rest
+	d.objects = make([]Object, 0, count)
+	return r.Err
+}
+
+// object reads the next object.
+func (d *decoder) object(bodies bool) error {
+	n := d.columns[colTemplates].Uvarint()
+	if n >= uint64(len(d.templates)) || d.columns[colTemplates].Err != nil {
+		return errBlock
+	}
+	start := len(d.headers)
+	if cap(d.headers)-start < roomOfHeader {
+		// Older headers keep the memory that they are in.
+		d.headers = make([]byte, 0, min(max(4*roomOfHeader, roomOfHeader*(cap(d.objects)-len(d.objects))), 1<<18))
+		start = 0
+	}
+	var body []byte
+	template := d.templates[n]
+	for i, w := range template {
+		word := d.words[w]
+		if word == bodyWord {
+			if i != len(template)-1 {
+				return errBlock
+			}
+			var err error
+			if body, err = d.body(start); err != nil {
+				return err
+			}
+			break
+		}
+		if word == linesWord {
+			lines := &d.columns[fixedColumns+w]
+			d.headers = append(d.headers, lines.Take(lines.Uvarint())...)
+			if lines.Err != nil {
+				return lines.Err
+			}
+			continue
+		}
+		d.headers = append(d.headers, word...)
+		if word != "" && word[len(word)-1] == ' ' {
+			c := fixedColumns + w
+			d.headers = readValue(d.headers, &d.columns[c], &d.memories[c], d.name)
+			if err := d.columns[c].Err; err != nil {
+				return err
+			}
+		}
+		d.headers = append(d.headers, '\n')
+		if len(d.headers)-start > format.MaxHeader {
+			return errBlock
+		}
+	}
+	header := d.headers[start:len(d.headers):len(d.headers)]
+	if d.size += len(header); d.size > maxHeaders {
+		return errBlock
+	}
+	o := Object{ID: format.Sum(header), Header: header, Stored: body != nil}
+	if bodies {
+		o.Body = body
+	}
+	d.objects = append(d.objects, o)
+	return nil
+}
+
+// roomOfHeader is more than most headers have, in bytes.
+const roomOfHeader = 512
+
+// name appends the text of the id of a token.
+func (d *decoder) name(dst []byte, token byte, col *varint.Reader, m *memory) []byte {
+	var id format.ID
+	switch back := uint64(0); token {
+	case tokenFar:
+		m.far += col.Varint()
+		if d.far == nil || m.far < 0 || m.far > 1<<32-1 {
+			col.Fail(errValue)
+			return dst
+		}
+		var err error
+		if id, err = d.far(uint32(m.far)); err != nil {
+			col.Fail(err)
+			return dst
+		}
+	default:
+		back = col.Uvarint()
+		if back == 0 {
+			n := col.Uvarint()
+			if n >= uint64(len(d.external)/len(id)) {
+				col.Fail(errValue)
+				return dst
+			}
+			copy(id[:], d.external[int(n)*len(id):])
+			break
+		}
+		if back > uint64(len(d.objects)) {
+			col.Fail(errValue)
+			return dst
+		}
+		id = d.objects[len(d.objects)-int(back)].ID
+	}
+	return hex.AppendEncode(dst, id[:])
+}
+
+// body reads a body and appends its line to the header that begins at start.
+func (d *decoder) body(start int) (body []byte, err error) {
+	form, size := d.columns[colForms].Byte(), d.columns[colSizes].Uvarint()
+	if err := errors.Join(d.columns[colForms].Err, d.columns[colSizes].Err); err != nil {
+		return nil, err
+	}
+	if size > format.MaxBody {
+		return nil, errBlock
+	}
+	var digest format.ID
+	switch form {
+	case bodyPlain:
+		body = d.bodies.Take(size)
+		if body == nil {
+			body = []byte{}
+		}
+		digest = sha256.Sum256(body)
+	case bodyDerived:
+		if d.nonces == nil || !hasNonce(d.headers[start:]) {
+			return nil, errBlock
+		}
+		text := d.bodies.Take(size)
+		body = d.withNonce(d.nonces.of(d.headers[start:]), text)
+		digest, size = sha256.Sum256(body), size+format.NonceLen
+	case bodyAbsent:
+		copy(digest[:], d.columns[colDigests].Take(uint64(len(digest))))
+	default:
+		return nil, errBlock
+	}
+	d.headers = append(d.headers, bodyWord...)
+	d.headers = hex.AppendEncode(d.headers, digest[:])
+	d.headers = append(d.headers, ' ')
+	d.headers = strconv.AppendUint(d.headers, size, 10)
+	d.headers = append(d.headers, ' ')
+	d.headers = readValue(d.headers, &d.columns[colMedia], &d.memories[colMedia], d.name)
+	d.headers = append(d.headers, '\n')
+	return body, errors.Join(d.bodies.Err, d.columns[colDigests].Err, d.columns[colMedia].Err)
+}
+
+// withNonce returns a nonce and a text behind it.
+func (d *decoder) withNonce(nonce, text []byte) []byte {
+	n := len(nonce) + len(text)
+	if cap(d.texts)-len(d.texts) < n {
+		d.texts = make([]byte, 0, max(n, len(d.bodies.Rest)+len(text)+format.NonceLen*(cap(d.objects)-len(d.objects))))
+	}
+	at := len(d.texts)
+	d.texts = append(append(d.texts, nonce...), text...)
+	return d.texts[at : at+n : at+n]
+}

@@ -1,0 +1,305 @@
+package objects
+
+import (
+	"encoding/binary"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/gemini-ctx/ctx/format"
+	packs "github.com/gemini-ctx/ctx/format/pack"
+)
+
+// pack2 reads packs of version 2. An index has the first bytes of ids, so what it finds is read, a
+// block at a time, before it counts.
+type pack2 struct {
+	p     *pack
+	index *packs.Index
+
+	mu     sync.Mutex
+	blocks *packs.Map
+	key    *packs.Key
+	ids    map[int][]format.ID // of the self-contained blocks that others named objects of
+}
+
+func (r *pack2) len() int { return r.index.Len() }
+
+func (r *pack2) check() error { return r.index.Check() }
+
+func (r *pack2) layout() (*packs.Map, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.blocks != nil {
+		return r.blocks, nil
+	}
+	blocks, err := r.index.Blocks()
+	if err != nil {
+		return nil, r.p.blame(err)
+	}
+	r.blocks = blocks
+	return blocks, nil
+}
+
+// keyOf returns the key in the head of the pack.
+func (r *pack2) keyOf() (packs.Key, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.key != nil {
+		return *r.key, nil
+	}
+	var head [packs.HeadSize]byte
+	if err := r.p.readPiece(head[:], 0); err != nil {
+		return packs.Key{}, err
+	}
+	key, err := packs.ParseHead(head[:])
+	if err != nil { // of another version, too: the index has this one
+		return key, &CorruptError{Path: r.p.path, Why: err.Error()}
+	}
+	r.key = &key
+	return key, nil
+}
+
+// block returns the objects of a block; they are shared and must not be changed.
+func (r *pack2) block(s *Store, span packs.Span) ([]packs.Object, error) {
+	key := blockKey{r.p.id, span.N}
+	if b := s.cache.get(key); b != nil {
+		return b.objects, nil
+	}
+	raw, head, err := r.unpack(s, span)
+	if err != nil {
+		return nil, err
+	}
+	list, err := r.decode(s, span, raw, head, true)
+	if err != nil {
+		return nil, r.p.blamePack(err)
+	}
+	s.cache.put(key, &cachedBlock{objects: list, size: 2 * len(raw)})
+	return list, nil
+}
+
+// unpack reads the frame of a block and unpacks it.
+func (r *pack2) unpack(s *Store, span packs.Span) (raw []byte, head packs.Block, err error) {
+	b := make([]byte, packs.BlockHead+span.Frame)
+	if err := r.p.readPiece(b, span.Offset); err != nil {
+		return nil, head, err
+	}
+	head, err = packs.ParseBlockHead(b)
+	if digest := head.Digest; err == nil {
+		head.Digest = span.Digest // an index has none
+		if head != span.Block {
+			err = errors.New("block is not the one its index names")
+		}
+		head.Digest = digest
+	}
+	if err == nil {
+		raw, err = s.codec.decode(head.Raw, b[packs.BlockHead:])
+	}
+	return raw, head, r.p.blamePack(err)
+}
+
+func (r *pack2) decode(s *Store, span packs.Span, raw []byte, head packs.Block, bodies bool) ([]packs.Object, error) {
+	key, err := r.keyOf()
+	if err != nil {
+		return nil, err
+	}
+	var far func(uint32) (format.ID, error)
+	if head.Kind == packs.Nodes {
+		far = func(n uint32) (format.ID, error) { return r.far(s, n, span.First) }
+	}
+	return packs.Decode(raw, head.Objects, head.Digest, key, bodies, far)
+}
+
+// far returns the id of an object in a self-contained block before the object numbered before.
+func (r *pack2) far(s *Store, n uint32, before int) (format.ID, error) {
+	layout, err := r.layout()
+	if err != nil {
+		return format.ID{}, err
+	}
+	span, i, ok := layout.Find(n)
+	if !ok || span.Kind != packs.Whole || span.First >= before {
+		return format.ID{}, errors.New("an object is named that cannot be")
+	}
+	r.mu.Lock()
+	ids := r.ids[span.N]
+	r.mu.Unlock()
+	if ids != nil {
+		return ids[i], nil
+	}
+	var list []packs.Object
+	if b := s.cache.get(blockKey{r.p.id, span.N}); b != nil {
+		list = b.objects
+	} else {
+		raw, head, err := r.unpack(s, span)
+		if err != nil {
+			return format.ID{}, err
+		}
+		if list, err = r.decode(s, span, raw, head, false); err != nil {
+			return format.ID{}, r.p.blamePack(err)
+		}
+	}
+	ids = make([]format.ID, len(list))
+	for k := range list {
+		ids[k] = list[k].ID
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.ids == nil {
+		r.ids = map[int][]format.ID{}
+	}
+	r.ids[span.N] = ids
+	return ids[i], nil
+}
+
+// object returns the object of a number.
+func (r *pack2) object(s *Store, number uint32) (packs.Object, error) {
+	layout, err := r.layout()
+	if err != nil {
+		return packs.Object{}, err
+	}
+	span, i, ok := layout.Find(number)
+	if !ok {
+		return packs.Object{}, r.p.noBlock(int64(number))
+	}
+	list, err := r.block(s, span)
+	if err != nil {
+		return packs.Object{}, err
+	}
+	return list[i], nil
+}
+
+// find returns the object id. A block that cannot be read hides only what it may have.
+func (r *pack2) find(s *Store, id format.ID) (o packs.Object, ok bool, err error) {
+	numbers, err := r.index.Find(packs.Prefix(id))
+	if err != nil {
+		return o, false, r.p.blame(err)
+	}
+	var unread error
+	for _, n := range numbers {
+		o, err := r.object(s, n)
+		if err == nil && o.ID == id {
+			return o, true, nil
+		}
+		unread = errors.Join(unread, err)
+	}
+	return packs.Object{}, false, unread
+}
+
+func (r *pack2) has(s *Store, id format.ID) (bool, error) {
+	_, ok, err := r.find(s, id)
+	return ok, err
+}
+
+func (r *pack2) get(s *Store, id format.ID, body bool) (raw format.Raw, ok bool, err error) {
+	o, ok, err := r.find(s, id)
+	if err != nil || !ok {
+		return raw, ok, err
+	}
+	raw.Header = slices.Clone(o.Header)
+	if body && o.Stored {
+		raw.Body = append([]byte{}, o.Body...)
+	}
+	return raw, true, nil
+}
+
+// those returns the ids of the objects of these numbers.
+func (r *pack2) those(s *Store, numbers []uint32) (ids []format.ID, err error) {
+	slices.Sort(numbers) // a block is read once
+	for _, n := range numbers {
+		o, err := r.object(s, n)
+		if err != nil {
+			return nil, err
+		}
+		ids = append(ids, o.ID)
+	}
+	return ids, nil
+}
+
+func (r *pack2) prefix(s *Store, digits string) (ids []format.ID, err error) {
+	const known = 8 // digits that an index has
+	some := digits[:min(len(digits), known)]
+	var first, last [4]byte
+	for _, end := range []struct {
+		b   []byte
+		pad string
+	}{{first[:], "0"}, {last[:], "f"}} {
+		if _, err := hex.Decode(end.b, []byte(some+strings.Repeat(end.pad, known-len(some)))); err != nil {
+			return nil, err
+		}
+	}
+	numbers, err := r.index.Range(binary.BigEndian.Uint32(first[:]), binary.BigEndian.Uint32(last[:]))
+	if err != nil {
+		return nil, r.p.blame(err)
+	}
+	ids, err = r.those(s, numbers)
+	return slices.DeleteFunc(ids, func(id format.ID) bool { return !strings.HasPrefix(id.String(), digits) }), err
+}
+
+func (r *pack2) tagged(s *Store, tag uint32) ([]format.ID, error) {
+	numbers, err := r.index.Tagged(tag)
+	if err != nil {
+		return nil, r.p.blame(err)
+	}
+	return r.those(s, numbers)
+}
+
+func (r *pack2) eachTag(fn func(tag uint32)) error { return r.p.blame(r.index.EachTag(fn)) }
+
+func (r *pack2) contents(s *Store) ([]placed, error) {
+	layout, err := r.layout()
+	if err != nil {
+		return nil, err
+	}
+	order := make([]placed, 0, r.index.Len())
+	for _, span := range layout.Spans {
+		list, err := r.block(s, span)
+		if err != nil {
+			return nil, err
+		}
+		for i, o := range list {
+			order = append(order, placed{id: o.ID, stored: o.Stored, where: int64(span.First + i)})
+		}
+	}
+	return order, nil
+}
+
+func (r *pack2) at(s *Store, o placed, body bool) (format.Raw, error) {
+	at, err := r.object(s, uint32(o.where))
+	if err != nil {
+		return format.Raw{}, err
+	}
+	raw := format.Raw{Header: at.Header}
+	if body && at.Stored {
+		raw.Body = at.Body
+	}
+	return raw, nil
+}
+
+// salvage reads block by block. The objects of a block that cannot be unpacked are lost, and the
+// pack does not say what they were; of one whose bytes are not the right ones, those count whose
+// ids the index has. Where ids of another block are needed that is lost, so is the block.
+func (r *pack2) salvage(s *Store, fn func(format.Raw, bool) error) (lost []format.ID, err error) {
+	layout, err := r.layout()
+	if err != nil {
+		return nil, err
+	}
+	for _, span := range layout.Spans {
+		list, err := r.block(s, span)
+		if err != nil {
+			continue
+		}
+		for _, o := range list {
+			raw := format.Raw{Header: o.Header, Body: o.Body}
+			whole, err := sound(o.ID, raw)
+			if err != nil {
+				continue
+			}
+			if err := fn(raw, whole); err != nil {
+				return nil, fmt.Errorf("object %v: %w", o.ID, err)
+			}
+		}
+	}
+	return nil, nil
+}

@@ -1,0 +1,171 @@
+package objects
+
+import (
+	"bufio"
+	"bytes"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/gemini-ctx/ctx/format"
+	packs "github.com/gemini-ctx/ctx/format/pack"
+	"github.com/gemini-ctx/ctx/internal/durable"
+)
+
+// openPack opens a pack's own file and tells its version and size.
+func openPack(path string) (file *os.File, version int, size int64, err error) {
+	if file, err = durable.Open(path); err != nil {
+		return nil, 0, 0, notFile(path, err)
+	}
+	info, err := file.Stat()
+	magic := make([]byte, len(packs.Magic))
+	if err == nil {
+		if _, err = file.ReadAt(magic, 0); errors.Is(err, io.EOF) {
+			err = nil // walking it says that it is short
+		}
+	}
+	if err != nil {
+		return nil, 0, 0, errors.Join(err, file.Close())
+	}
+	version = 2
+	if bytes.Equal(magic, []byte(format.PackMagic)) {
+		version = 1
+	}
+	return file, version, info.Size(), nil
+}
+
+// walkPack calls fn for what is in a pack, in no order: the objects of version 2; the headers and
+// the bodies of version 1, each in a Raw of its own. Errors: *CorruptError, once all was told that
+// comes before the damage; what the file system says.
+func (s *Store) walkPack(path string, fn func(format.Raw)) (err error) {
+	file, version, size, err := openPack(path)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, file.Close()) }()
+	in := bufio.NewReaderSize(file, packBuffer)
+	if version == 2 {
+		_, err = s.walk2(in, size, func(o packs.Object) error {
+			fn(format.Raw{Header: o.Header, Body: o.Body})
+			return nil
+		}, func(packs.Block) {})
+		return blamed(path, err)
+	}
+	_, err = format.WalkPack(in, size, func(b format.PackBlock, frame []byte) error {
+		raw, err := s.codec.decode(b.Raw, frame)
+		for off := 0; err == nil && off < len(raw); {
+			var data []byte
+			if data, off, err = format.PackRecord(raw, off); err == nil {
+				if b.Kind == format.PackHeaders {
+					fn(format.Raw{Header: data})
+				} else {
+					fn(format.Raw{Body: data})
+				}
+			}
+		}
+		return err
+	})
+	return blamed(path, err)
+}
+
+// walk2 reads a pack of version 2 and calls fn for every object and then block for its block. It
+// keeps the ids: 32 bytes an object. The bytes are good until the block ends.
+func (s *Store) walk2(in io.Reader, size int64, fn func(packs.Object) error, block func(packs.Block)) (format.ID, error) {
+	var ids []format.ID
+	var whole []bool // of each id: whether its block is self-contained
+	return packs.Walk(in, size, func(key packs.Key, b packs.Block, frame []byte) error {
+		raw, err := s.codec.decode(b.Raw, frame)
+		if err != nil {
+			return err
+		}
+		var far func(uint32) (format.ID, error)
+		if b.Kind == packs.Nodes {
+			far = func(n uint32) (format.ID, error) {
+				if int(n) >= len(ids) || !whole[n] {
+					return format.ID{}, errors.New("an object is named that cannot be")
+				}
+				return ids[n], nil
+			}
+		}
+		list, err := packs.Decode(raw, b.Objects, b.Digest, key, true, far)
+		if err != nil {
+			return err
+		}
+		for _, o := range list {
+			ids, whole = append(ids, o.ID), append(whole, b.Kind == packs.Whole)
+			if err := fn(o); err != nil {
+				return err
+			}
+		}
+		block(b)
+		return nil
+	})
+}
+
+// census2 is what a walk through a pack of version 2 finds.
+type census2 struct {
+	blocks           []packs.Block
+	objects, sources []packs.Entry
+	met              map[format.ID]bool
+}
+
+func (c *census2) object(o packs.Object) error {
+	if _, err := sound(o.ID, format.Raw{Header: o.Header, Body: o.Body}); err != nil {
+		return fmt.Errorf("object %v: %w", o.ID, err)
+	}
+	if c.met[o.ID] {
+		return fmt.Errorf("object %v is in the pack twice", o.ID)
+	}
+	c.met[o.ID] = true
+	c.objects, c.sources = appendEntry(c.objects, c.sources, o.ID, o.Header)
+	return nil
+}
+
+// appendEntry adds an object to the tables of an index.
+func appendEntry(objects, sources []packs.Entry, id format.ID, header []byte) (_, _ []packs.Entry) {
+	n := uint32(len(objects))
+	if key, ok := format.SourceKey(header); ok {
+		sources = append(sources, packs.Entry{Prefix: format.SourceTag(key), Number: n})
+	}
+	return append(objects, packs.Entry{Prefix: packs.Prefix(id), Number: n}), sources
+}
+
+// salvagePack reads a pack without an index as far as it goes, and gives each header the body that
+// it names.
+func (s *Store) salvagePack(path string, fn func(r format.Raw, whole bool) error) error {
+	var headers [][]byte
+	bodies := map[[sha256.Size]byte][]byte{}
+	// What cannot be unpacked is passed over, and what follows a bad head is out of reach.
+	err := s.walkPack(path, func(r format.Raw) {
+		if r.Header != nil {
+			headers = append(headers, bytes.Clone(r.Header))
+		}
+		if r.Body != nil {
+			bodies[sha256.Sum256(r.Body)] = bytes.Clone(r.Body)
+		}
+	})
+	var corrupt *CorruptError
+	if err != nil && !errors.As(err, &corrupt) && !vanished(err) {
+		return err
+	}
+	for _, header := range headers {
+		r := format.Raw{Header: header}
+		id := r.ID()
+		if _, err := sound(id, r); err != nil {
+			continue
+		}
+		if body, ok, _ := format.HeaderBody(header); ok {
+			r.Body = bodies[body.Digest]
+		}
+		whole, err := sound(id, r)
+		if err != nil {
+			r.Body, whole = nil, false
+		}
+		if err := fn(r, whole); err != nil {
+			return err
+		}
+	}
+	return nil
+}
