@@ -81,8 +81,8 @@ func Crosses(b *history.Batch) bool {
 	return last/tailStep != (last-min(last, uint64(len(b.Said))))/tailStep
 }
 
-// Finish indexes and saves what is left. It belongs after the answer of the command. appended is the
-// number of messages that the command appended, whether Take was told of them or not.
+// Finish indexes and saves what is left. It belongs after the answer of the command. appended is
+// the number of messages that the command appended, whether Take was told of them or not.
 func (g *Indexing) Finish(appended int) {
 	g.messages = max(g.messages, appended)
 	most := uint64(mostBehind + g.messages)

@@ -36,8 +36,8 @@ func loadSome(t *testing.T, s *session.Store, session string, r *rand.Rand, n in
 	}
 }
 
-// Whatever happens during a load, in this process and in others, the index has what an index that is
-// made anew has. If nothing else happens after the load, it lacks nothing.
+// Whatever happens during a load, in this process and in others, the index has what an index that
+// is made anew has. If nothing else happens after the load, it lacks nothing.
 func TestIndexingIsTheIndex(t *testing.T) {
 	for seed := range uint64(24) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {

@@ -50,10 +50,10 @@ func (s *Reader) newSegment(hidden map[uint32]bool, write func(io.Writer) error)
 	return s.openSegment(name, hidden)
 }
 
-// saveSearch writes the index to the cache if it can, and reports whether it did. It merges segments
-// so that each is at least twice as large as the next one, if more than least segments would become
-// one. Both the number of segments and the number of times that a document is written are then
-// logarithmic.
+// saveSearch writes the index to the cache if it can, and reports whether it did. It merges
+// segments so that each is at least twice as large as the next one, if more than least segments
+// would become one. Both the number of segments and the number of times that a document is written
+// are then logarithmic.
 func (s *Reader) saveSearch(x *searchIndex, view *refs.View, least int) bool {
 	if x.noWrite {
 		return false

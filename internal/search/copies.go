@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"encoding/binary"
 	"slices"
-	"unicode"
 	"unicode/utf8"
 )
 
@@ -53,14 +52,15 @@ func printOf(text string) uint64 {
 const fnvPrime = 1099511628211
 
 // nameBytes has the ASCII letters, in lower case, and digits; 0 for other characters.
-var nameBytes = func() (list [utf8.RuneSelf]byte) {
-	for c := range list {
-		if r := unicode.ToLower(rune(c)); !notInName(r) {
-			list[c] = byte(r)
-		}
-	}
-	return list
-}()
+var nameBytes = [utf8.RuneSelf]byte{
+	'0': '0', '1': '1', '2': '2', '3': '3', '4': '4', '5': '5', '6': '6', '7': '7', '8': '8',
+	'9': '9', 'A': 'a', 'B': 'b', 'C': 'c', 'D': 'd', 'E': 'e', 'F': 'f', 'G': 'g', 'H': 'h',
+	'I': 'i', 'J': 'j', 'K': 'k', 'L': 'l', 'M': 'm', 'N': 'n', 'O': 'o', 'P': 'p', 'Q': 'q',
+	'R': 'r', 'S': 's', 'T': 't', 'U': 'u', 'V': 'v', 'W': 'w', 'X': 'x', 'Y': 'y', 'Z': 'z',
+	'a': 'a', 'b': 'b', 'c': 'c', 'd': 'd', 'e': 'e', 'f': 'f', 'g': 'g', 'h': 'h', 'i': 'i',
+	'j': 'j', 'k': 'k', 'l': 'l', 'm': 'm', 'n': 'n', 'o': 'o', 'p': 'p', 'q': 'q', 'r': 'r',
+	's': 's', 't': 't', 'u': 'u', 'v': 'v', 'w': 'w', 'x': 'x', 'y': 'y', 'z': 'z',
+}
 
 // gatherer makes hits of documents, one hit for all documents with the same words.
 type gatherer struct {

@@ -333,8 +333,9 @@ func (m *merger) shift(source int) uint32 {
 	return m.of[source][0].at
 }
 
-// appendShifted appends the postings b of a term, all of whose documents get a number that is higher
-// by shift. last is the document of the posting before them, and then that of the last of them.
+// appendShifted appends the postings b of a term, all of whose documents get a number that is
+// higher by shift. last is the document of the posting before them, and then that of the last of
+// them.
 func appendShifted(to []byte, last uint32, b []byte, docs, most int, shift uint32) ([]byte, uint32, error) {
 	p := postings{b: b, left: docs, most: most}
 	if err := p.next(); err != nil || p.doc == noDoc {

@@ -113,15 +113,20 @@ const (
 	wide                   // East Asian scripts and everything after them in Unicode
 )
 
-// classes has the class of each ASCII character.
-var classes = func() (list [utf8.RuneSelf]class) {
-	for c := range list {
-		if isAlnum(byte(c)) || strings.IndexByte("_.-/\\:@+#~%", byte(c)) >= 0 {
-			list[c] = narrow
-		}
-	}
-	return list
-}()
+// classes has the class of each ASCII character. It is data, so that a start computes nothing.
+var classes = [utf8.RuneSelf]class{
+	'0': narrow, '1': narrow, '2': narrow, '3': narrow, '4': narrow, '5': narrow, '6': narrow,
+	'7': narrow, '8': narrow, '9': narrow, 'A': narrow, 'B': narrow, 'C': narrow, 'D': narrow,
+	'E': narrow, 'F': narrow, 'G': narrow, 'H': narrow, 'I': narrow, 'J': narrow, 'K': narrow,
+	'L': narrow, 'M': narrow, 'N': narrow, 'O': narrow, 'P': narrow, 'Q': narrow, 'R': narrow,
+	'S': narrow, 'T': narrow, 'U': narrow, 'V': narrow, 'W': narrow, 'X': narrow, 'Y': narrow,
+	'Z': narrow, 'a': narrow, 'b': narrow, 'c': narrow, 'd': narrow, 'e': narrow, 'f': narrow,
+	'g': narrow, 'h': narrow, 'i': narrow, 'j': narrow, 'k': narrow, 'l': narrow, 'm': narrow,
+	'n': narrow, 'o': narrow, 'p': narrow, 'q': narrow, 'r': narrow, 's': narrow, 't': narrow,
+	'u': narrow, 'v': narrow, 'w': narrow, 'x': narrow, 'y': narrow, 'z': narrow, '_': narrow,
+	'.': narrow, '-': narrow, '/': narrow, '\\': narrow, ':': narrow, '@': narrow, '+': narrow,
+	'#': narrow, '~': narrow, '%': narrow,
+}
 
 // classAt returns the class of the rune at i and its size in bytes.
 func classAt(text string, i int) (class, int) {
