@@ -7,8 +7,9 @@ import (
 )
 
 // indexes has the search index follow what the command appends. The command calls the returned
-// function when its work is done, with the number of messages that it appended. The index is derived
-// data: a failure to write it is none of the command, and the next search does what is left.
+// function when its work is done, with the number of messages that it appended. The index is
+// derived data: a failure to write it is none of the command, and the next search does what is
+// left.
 func (a *app) indexes(s *session.Store) (finish func(appended int)) {
 	g := s.Recall.NewIndexing()
 	s.Conversation.Follow = g.Take
