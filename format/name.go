@@ -16,6 +16,13 @@ func EncodeName(s string) (string, error) {
 	if !utf8.ValidString(s) {
 		return "", fmt.Errorf("name is not UTF-8: %.80q", s)
 	}
+	plain := 0
+	for plain < len(s) && isNameByte(s[plain]) {
+		plain++
+	}
+	if plain == len(s) && len(s) <= MaxName {
+		return s, nil
+	}
 	var b strings.Builder
 	for i := 0; i < len(s); i++ {
 		if c := s[i]; isNameByte(c) {

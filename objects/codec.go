@@ -29,6 +29,9 @@ func (l Level) zstd() zstd.EncoderLevel {
 	return zstd.SpeedFastest
 }
 
+// blockWindow is how far back a block refers: all of it, but for blocks of one large object.
+const blockWindow = 2 << 20
+
 // packers is how many blocks of a pack are compressed at once.
 const packers = 2
 
@@ -53,6 +56,8 @@ func (c *codec) encoder(level Level) (*zstd.Encoder, error) {
 	e, err := zstd.NewWriter(nil,
 		zstd.WithEncoderLevel(level.zstd()),
 		zstd.WithEncoderConcurrency(packers),
+		zstd.WithWindowSize(blockWindow),
+		zstd.WithLowerEncoderMem(true),
 		zstd.WithEncoderCRC(false), // every object in a block has a digest of its own
 	)
 	if err != nil {

@@ -65,7 +65,6 @@ type walker struct {
 
 // walk cleans the whole value.
 func (w *walker) walk() error {
-	defer jsonvalue.Free(w.dec)
 	w.value(w.next(), secrets.NoKey, nil)
 	return w.end()
 }

@@ -71,6 +71,7 @@ func importFiles(a *app, files []string, one func(*session.Store, string) (impor
 		if l.run, err = s.Exchange.BeginImports(build()); err != nil {
 			return err
 		}
+		defer l.ahead.end()
 	}
 	index := a.indexes(s)
 	var sessions, own []string

@@ -1,8 +1,6 @@
 package main
 
 import (
-	"time"
-
 	"github.com/spf13/cobra"
 
 	"github.com/gemini-ctx/ctx/internal/agent/catalog"
@@ -30,12 +28,12 @@ records that it cannot use. docs/agents/`+f.Name+`.md lists what it keeps.`+f.Ab
 			if err := o.check(); err != nil {
 				return err
 			}
-			l := &linker{}
 			if f.Order != nil {
 				args = f.Order(args, a.path)
 			}
+			l := &linker{ahead: readAhead{files: args, named: o.session, agent: func(string) *catalog.Agent { return f }}}
 			return importFiles(a, args, func(s *session.Store, file string) (importedFile, error) {
-				return importTranscript(a, s, f, o.session, file, l)
+				return importTranscript(a, s, file, l)
 			}, l)
 		},
 	}
@@ -48,6 +46,7 @@ type linker struct {
 	children []exchange.Child
 	newest   bool // if HEAD names no session, make it name the newest one
 	run      *exchange.Imports
+	ahead    readAhead
 }
 
 func (l *linker) link(a *app, s *session.Store) error {
@@ -61,8 +60,10 @@ func (l *linker) link(a *app, s *session.Store) error {
 	return err
 }
 
-func importTranscript(a *app, s *session.Store, f *catalog.Agent, named, file string, l *linker) (importedFile, error) {
-	done, err := l.read(a, s, f, named, file)
+// importTranscript imports the next transcript.
+func importTranscript(a *app, s *session.Store, file string, l *linker) (importedFile, error) {
+	f := l.ahead.agent(file)
+	done, err := l.read(a, s, l.ahead.next(a, l.run))
 	out := importedFile{session: done.Session, more: done.Changed, skipped: total(done.Stats.Skipped), new: done.Messages, known: done.Known}
 	l.children = append(l.children, done.Children...)
 	if err != nil {
@@ -79,24 +80,4 @@ func importTranscript(a *app, s *session.Store, f *catalog.Agent, named, file st
 		d.Agent, d.Changed, d.Returned, d.Kept = f.Name, &changed, &done.Returned, done.Stats.Kept
 	}
 	return out, d.print(a, done.Stats.Unknown, "a message that is not there: everything before left", "records")
-}
-
-// read imports a transcript. It does not read a file that brings nothing new.
-func (l *linker) read(a *app, s *session.Store, f *catalog.Agent, named, file string) (exchange.ImportedTranscript, error) {
-	began := time.Now()
-	before, onDisk := a.transcriptFile(f, file, named)
-	if onDisk && a.c.Err() == nil {
-		if done, ok := l.run.Unchanged(before); ok {
-			return done, nil
-		}
-	}
-	source, closeInput, err := a.openImport(file)
-	if err != nil {
-		return exchange.ImportedTranscript{}, err
-	}
-	defer closeInput()
-	done, err := s.Exchange.ImportTranscript(a.c, a.transcript(f, file, source), named)
-	after, _ := a.transcriptFile(f, file, named)
-	l.run.Imported(before, &done, err == nil && onDisk && before == after && settled(before, began))
-	return done, importError(a.c, source, file, err)
 }

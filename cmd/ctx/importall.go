@@ -34,9 +34,12 @@ func importAll(a *app, dryRun bool) error {
 		agents[f.file] = f.agent
 		files = append(files, f.file)
 	}
-	l := &linker{newest: true}
+	agent := func(file string) *catalog.Agent {
+		f, _ := catalog.Named(agents[file])
+		return &f
+	}
+	l := &linker{newest: true, ahead: readAhead{files: files, agent: agent}}
 	return importFiles(a, files, func(s *session.Store, file string) (importedFile, error) {
-		agent, _ := catalog.Named(agents[file])
-		return importTranscript(a, s, &agent, "", file, l)
+		return importTranscript(a, s, file, l)
 	}, l)
 }

@@ -128,6 +128,20 @@ type uncovered struct {
 	interims   []format.Cover
 }
 
+// raw returns the members of the run that no interim covers.
+func (g *uncovered) raw(members []format.ID) []format.ID {
+	if len(g.interims) == 0 {
+		return members
+	}
+	var list []format.ID
+	at := uint64(0)
+	for _, v := range g.interims {
+		list = append(list, members[at:v.Offset-g.start]...)
+		at = v.Offset - g.start + v.Count
+	}
+	return append(list, members[at:]...)
+}
+
 func uncoveredRuns(c *forest.Cluster) []uncovered {
 	var list []uncovered
 	at, covered := uint64(0), uint64(0)
@@ -156,13 +170,9 @@ func uncoveredRuns(c *forest.Cluster) []uncovered {
 func (t *Tx) interim(cluster uint64, members []format.ID, g uncovered) (format.Decision, error) {
 	sum := &format.Summary{Generation: 1, Interim: true, Summarizer: summaries.Extractive, Version: summaries.ExtractiveVersion}
 	var list []summarize.Sentence
-	raw := members
+	raw := g.raw(members)
 	if len(g.interims) > 0 {
-		var fresh []format.ID
-		at := uint64(0)
 		for _, v := range g.interims {
-			fresh = append(fresh, members[at:v.Offset-g.start]...)
-			at = v.Offset - g.start + v.Count
 			sentences, generation, err := t.summaries.ReadExtract(v.Summary)
 			if err != nil {
 				return format.Decision{}, err
@@ -171,13 +181,16 @@ func (t *Tx) interim(cluster uint64, members []format.ID, g uncovered) (format.D
 			sum.Generation = max(sum.Generation, generation+1)
 			sum.Inputs = append(sum.Inputs, format.Input{Summary: true, ID: v.Summary})
 		}
-		raw = append(fresh, members[at:]...)
 	}
-	sources, err := summaries.Sources(t.store.LatestNow, raw)
-	if err != nil {
-		return format.Decision{}, err
+	fresh, ok := t.extracts.of(t.store.View, raw)
+	if !ok {
+		sources, err := summaries.Sources(t.store.LatestNow, raw)
+		if err != nil {
+			return format.Decision{}, err
+		}
+		fresh = summarize.Extract(sources, summaries.ExtractTokens(sources))
 	}
-	list = summaries.MergeExtracts(list, summarize.Extract(sources, summaries.ExtractTokens(sources)))
+	list = summaries.MergeExtracts(list, fresh)
 	node, err := t.clusters.AddNodes(raw)
 	if err != nil {
 		return format.Decision{}, err

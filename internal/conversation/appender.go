@@ -178,14 +178,15 @@ func (w *Appender) Put(m *Message, e *format.Entry) (Appended, error) {
 	}
 	if forgotten {
 		bare := *m
-		bare.Text, bare.Parts = "", nil
+		bare.Text, bare.Parts, bare.ahead = "", nil, nil
 		m = &bare // the backlog must not keep its words
 	}
 	id := w.store.Add(raw)
 	w.Wrote(id, e)
 	if w.follow && e.Kind != format.KindAmend && !forgotten {
 		said := &w.said[len(w.said)-1]
-		said.Text, said.Parts, said.Plain = m.Text, m.Parts, true
+		// The follower reads it when the caller may have used its bytes again.
+		said.Text, said.Parts, said.Plain = m.Text, slices.Clone(m.Parts), true
 	}
 	w.moveTo(id, e, m)
 	if key, ok := format.SourceKey(raw.Header); ok {
@@ -283,11 +284,7 @@ func (w *Appender) moveTo(id format.ID, e *format.Entry, m *Message) {
 
 // scoreOf returns a new message in the form in which a cluster is chosen for it.
 func scoreOf(session string, e *format.Entry, m *Message, role string) *score.Message {
-	text := m.Text
-	if m.Parts != nil {
-		text = history.Words(m.Parts)
-	}
-	said := history.ScoreMessage(session, e, text)
+	said := history.ScoreMessage(session, e, m.words())
 	said.Role = role
 	return &said
 }

@@ -18,7 +18,9 @@ func (s *Writer) Graduate(ctx context.Context, session, branch string) (clusters
 		if err = ctx.Err(); err != nil {
 			return g, err
 		}
+		made := s.extract()
 		err = s.Locked(ctx, func(t *Tx) error {
+			t.extracts = made
 			if more, err = t.addSomeInterims(session); err != nil || more {
 				return err
 			}

@@ -31,6 +31,8 @@ type Message struct {
 	// Amends is the message of the branch that this is a later version of, for a message whose
 	// source does not tell; zero for none.
 	Amends format.ID
+
+	ahead *cleaned // of Text and Parts, which have not changed since; nil if unknown
 }
 
 // Source says where a message comes from. Append adds a message of a source once per session.
@@ -59,20 +61,59 @@ func CleanAll(batch []Message) ([]Message, []sanitize.Finding, error) {
 	return out, all, nil
 }
 
-// Clean sanitizes the text and the names that go into the header of an entry.
-func (m *Message) Clean() (found []sanitize.Finding, err error) {
+// cleaned is what Clean, check and the score need of the words of a message.
+type cleaned struct {
+	text     []byte
+	found    []sanitize.Finding
+	err      error
+	parts    []message.Part // in text
+	parseErr error
+	said     string // the words of parts
+}
+
+// CleanAhead does the long work of CleanAll for one message: it sanitizes and reads Text and Parts,
+// which do not change afterwards. It may run in any goroutine.
+func (m *Message) CleanAhead() {
+	c := m.cleanWords()
+	if c.err == nil && m.Parts != nil {
+		if c.parts, c.parseErr = message.Parse(c.text); c.parseErr == nil {
+			c.said = message.Words(c.parts)
+		}
+	}
+	m.ahead = c
+}
+
+// TakeAhead takes over what CleanAhead has done for a message with the same words.
+func (m *Message) TakeAhead(done *Message) { m.ahead = done.ahead }
+
+func (m *Message) cleanWords() *cleaned {
 	text, clean := []byte(m.Text), sanitize.Text
 	if m.Parts != nil {
 		text, clean = m.Parts, sanitize.JSON
 	}
-	text, found, err = clean(text)
-	if err != nil {
-		return nil, err
+	c := &cleaned{}
+	c.text, c.found, c.err = clean(text)
+	return c
+}
+
+// Clean sanitizes the text and the names that go into the header of an entry.
+func (m *Message) Clean() (found []sanitize.Finding, err error) {
+	c := m.ahead
+	if c == nil {
+		c = m.cleanWords()
+	}
+	if c.err != nil {
+		return nil, c.err
 	}
 	if m.Parts != nil {
-		m.Parts = text
+		m.Parts = c.text
 	} else {
-		m.Text = string(text)
+		m.Text = string(c.text)
+	}
+	if found = slices.Clone(c.found); m.ahead != nil && len(found) > 0 {
+		again := *c
+		again.found = nil // clean words stay as they are
+		m.ahead = &again
 	}
 	names := []*string{&m.Author, &m.Invocation}
 	if m.Source != nil {
@@ -108,7 +149,7 @@ func (m *Message) check() error {
 	if m.Parts == nil {
 		return nil
 	}
-	parts, err := message.Parse(m.Parts)
+	parts, err := m.parse()
 	if err != nil {
 		return fmt.Errorf("%w: %w", history.ErrInput, err)
 	}
@@ -116,6 +157,25 @@ func (m *Message) check() error {
 		m.Calls, m.Results = linksOf(parts)
 	}
 	return nil
+}
+
+// parse returns the parts of a clean message.
+func (m *Message) parse() ([]message.Part, error) {
+	if m.ahead != nil {
+		return m.ahead.parts, m.ahead.parseErr
+	}
+	return message.Parse(m.Parts)
+}
+
+// words returns what a stored message says, as history.Words does.
+func (m *Message) words() string {
+	switch {
+	case m.Parts == nil:
+		return m.Text
+	case m.ahead != nil:
+		return m.ahead.said
+	}
+	return history.Words(m.Parts)
 }
 
 // Record returns what tells versions of the message apart. Source must be set.

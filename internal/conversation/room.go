@@ -44,6 +44,7 @@ type Tx struct {
 	clusters  *clusters.Tx
 	epochs    *epochs.Tx
 	summaries *summaries.Tx
+	extracts  *extracts // made before the lock was taken; nil for none
 }
 
 // New returns the verbs over the rooms below.

@@ -35,6 +35,7 @@ type messageImporter struct {
 	past    *history.Lineage // the branch's history in view; nil until needed
 	copy    *copied          // a session that this one may begin with a copy of
 	begun   bool             // the first message has been processed
+	ahead   *aheadStep       // what was done ahead for the current step; nil for nothing
 
 	began     int    // number of copies that the transcript began with
 	begins    string // the session that the transcript may begin with a copy of; "" for none
@@ -146,10 +147,18 @@ func (im *messageImporter) message(m *transcript.Message) conversation.Message {
 	if out.Calls == nil && out.Results == nil {
 		out.Calls = []format.Call{} // no calls, even if parts look like calls
 	}
-	if catalog.TraitsOf(m.Origin.Agent).ByWords && m.Record == nil {
+	switch {
+	case im.ahead != nil:
+		im.ahead.applyTo(&out)
+	case byWords(m):
 		out.Source.Record = adk.Normal(m)
 	}
 	return out
+}
+
+// byWords reports whether the words of a message tell versions of it apart.
+func byWords(m *transcript.Message) bool {
+	return m.Record == nil && catalog.TraitsOf(m.Origin.Agent).ByWords
 }
 
 func (im *messageImporter) source(m *transcript.Message) *conversation.Source {

@@ -43,7 +43,13 @@ type Child struct {
 // imported again: known messages are not added twice.
 func (s *Writer) ImportTranscript(ctx context.Context, read transcript.Read, as string) (ImportedTranscript, error) {
 	im := &transcriptImporter{Writer: s, ctx: ctx, as: as, lanes: map[string]*lane{}}
-	return im.read(read)
+	return im.read(func() (transcript.Stats, error) { return read(im.step) })
+}
+
+// ImportAhead is ImportTranscript for a transcript that is read in a goroutine of its own.
+func (s *Writer) ImportAhead(ctx context.Context, a *Ahead, as string) (ImportedTranscript, error) {
+	im := &transcriptImporter{Writer: s, ctx: ctx, as: as, lanes: map[string]*lane{}}
+	return im.read(func() (transcript.Stats, error) { return im.readAhead(a) })
 }
 
 // ImportLive is ImportTranscript for a transcript that an agent is still writing. It does not look
@@ -51,11 +57,12 @@ func (s *Writer) ImportTranscript(ctx context.Context, read transcript.Read, as 
 // operation; else the caller has to call Graduate.
 func (s *Writer) ImportLive(ctx context.Context, read transcript.Read, graduates bool) (ImportedTranscript, error) {
 	im := &transcriptImporter{Writer: s, ctx: ctx, lanes: map[string]*lane{}, live: true, graduates: graduates}
-	return im.read(read)
+	return im.read(func() (transcript.Stats, error) { return read(im.step) })
 }
 
-func (im *transcriptImporter) read(read transcript.Read) (ImportedTranscript, error) {
-	stats, err := read(im.step)
+// read imports the steps that read gives to im.step.
+func (im *transcriptImporter) read(read func() (transcript.Stats, error)) (ImportedTranscript, error) {
+	stats, err := read()
 	for _, lane := range im.order {
 		if err == nil {
 			err = lane.end()
@@ -108,6 +115,7 @@ type transcriptImporter struct {
 	out   ImportedTranscript
 	lanes map[string]*lane
 	order []*lane
+	ahead *aheadStep // what was done ahead for the current step; nil for nothing
 
 	live, graduates, resumed bool
 }
@@ -199,6 +207,7 @@ func (im *transcriptImporter) step(st transcript.Step) error {
 		im.lanes[st.Thread] = to
 		im.order = append(im.order, to)
 	}
+	to.ahead = im.ahead
 	return to.step(st)
 }
 

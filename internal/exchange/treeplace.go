@@ -1,6 +1,7 @@
 package exchange
 
 import (
+	"bytes"
 	"slices"
 
 	"github.com/gemini-ctx/ctx/format"
@@ -25,7 +26,7 @@ func (im *treeImporter) stored(next *treeStep, at branchState) (format.ID, error
 	if err != nil || id.IsZero() {
 		return format.ID{}, err
 	}
-	shown, err := im.Latest(im.view, id)
+	shown, err := im.LatestParts(im.view, id)
 	if err != nil {
 		return format.ID{}, err
 	}
@@ -34,10 +35,24 @@ func (im *treeImporter) stored(next *treeStep, at branchState) (format.ID, error
 		return format.ID{}, nil // flush says why
 	}
 	fresh := transcript.Message{Text: clean.Text, Parts: clean.Parts}
+	if shown.Gone == "" && shown.Entry.Role == next.out.Role && sameBytes(shown, &fresh) {
+		return id, nil
+	}
+	if shown, err = im.Latest(im.view, id); err != nil {
+		return format.ID{}, err
+	}
 	if shown.Gone != "" || shown.Entry.Role == next.out.Role && im.says(shown, &fresh) {
 		return id, nil
 	}
 	return format.ID{}, nil
+}
+
+// sameBytes reports whether a message has the words of an entry, byte for byte.
+func sameBytes(shown *history.Shown, fresh *transcript.Message) bool {
+	if shown.Parts == nil || fresh.Parts == nil {
+		return shown.Parts == nil && fresh.Parts == nil && shown.Text == fresh.Text
+	}
+	return bytes.Equal(shown.Parts, fresh.Parts)
 }
 
 // entryFor returns the entry that a message already has or amends; the zero ID for none. Of several

@@ -41,6 +41,15 @@ func (s *Reader) Header(id format.ID) (*format.Entry, error) {
 
 // Entry reads an entry with its text. Of a forgotten body the text is "", and Gone has the reason.
 func (s *Reader) Entry(id format.ID) (*Shown, error) {
+	shown, err := s.entryParts(id)
+	if err == nil && shown.Parts != nil {
+		shown.Text = Words(shown.Parts)
+	}
+	return shown, err
+}
+
+// entryParts is Entry without the words of parts.
+func (s *Reader) entryParts(id format.ID) (*Shown, error) {
 	raw, err := s.Objects.Get(id)
 	var gone *objects.GoneError
 	if err != nil && !errors.As(err, &gone) {
@@ -64,7 +73,7 @@ func (s *Reader) Entry(id format.ID) (*Shown, error) {
 		text := raw.Body[min(format.NonceLen, len(raw.Body)):]
 		switch e.Body.Media {
 		case format.MediaParts:
-			shown.Parts, shown.Text = text, Words(text)
+			shown.Parts = text
 		case format.MediaReplace:
 			r, err := format.DecodeReplacement(text)
 			if err != nil {
@@ -101,6 +110,15 @@ func (s *Reader) Latest(view *refs.View, id format.ID) (*Shown, error) {
 		return nil, err
 	}
 	return s.Entry(newest)
+}
+
+// LatestParts is Latest without the words of parts.
+func (s *Reader) LatestParts(view *refs.View, id format.ID) (*Shown, error) {
+	newest, err := s.Newest(view, id)
+	if err != nil {
+		return nil, err
+	}
+	return s.entryParts(newest)
 }
 
 // Text reads the header of an object and its body without the nonce.

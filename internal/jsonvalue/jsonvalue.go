@@ -50,54 +50,81 @@ func Free(d *jsontext.Decoder) {
 // Members returns the members of an object in their order. Each value shares its memory with
 // object. The error is ErrNotObject.
 func Members(object []byte) ([]Member, error) {
-	d := NewDecoder(object)
-	defer Free(d)
-	if d.PeekKind() != '{' {
+	s := scanner{in: object}
+	i := s.space(0)
+	if i >= len(object) || object[i] != '{' {
 		return nil, ErrNotObject
 	}
-	_, _ = d.ReadToken() // the bracket
 	list := make([]Member, 0, 8)
-	for d.PeekKind() == '"' {
-		name, err := d.ReadValue()
-		if err != nil {
+	if i = s.space(i + 1); i < len(object) && object[i] == '}' {
+		if s.space(i+1) < len(object) {
 			return nil, ErrNotObject
 		}
+		return list, nil
+	}
+	for {
+		start := i
+		if i >= len(object) || object[i] != '"' {
+			return nil, ErrNotObject
+		}
+		if i = s.text(i); i < 0 {
+			return nil, ErrNotObject
+		}
+		name := object[start:i]
 		m := Member{Name: string(name[1 : len(name)-1])}
 		if strings.IndexByte(m.Name, '\\') >= 0 {
 			m.Name, _ = Text(name)
 		}
-		if m.Value, err = Next(d, object); err != nil {
+		if i = s.space(i); i >= len(object) || object[i] != ':' {
 			return nil, ErrNotObject
 		}
+		start = s.space(i + 1)
+		if i = s.skip(start, 1); i < 0 {
+			return nil, ErrNotObject
+		}
+		m.Value = object[start:i:i]
 		list = append(list, m)
+		var more bool
+		i, more = s.goesOn(i, '}')
+		switch {
+		case i < 0:
+			return nil, ErrNotObject
+		case !more:
+			return list, nil
+		}
 	}
-	if !ends(d) {
-		return nil, ErrNotObject
-	}
-	return list, nil
 }
 
 // Elements returns the elements of an array. Each shares its memory with array. The error is
 // ErrNotArray.
 func Elements(array []byte) ([]json.RawMessage, error) {
-	d := NewDecoder(array)
-	defer Free(d)
-	if d.PeekKind() != '[' {
+	s := scanner{in: array}
+	i := s.space(0)
+	if i >= len(array) || array[i] != '[' {
 		return nil, ErrNotArray
 	}
-	_, _ = d.ReadToken() // the bracket
 	list := []json.RawMessage{}
-	for kind := d.PeekKind(); kind != ']' && kind != 0; kind = d.PeekKind() {
-		value, err := Next(d, array)
-		if err != nil {
+	if i = s.space(i + 1); i < len(array) && array[i] == ']' {
+		if s.space(i+1) < len(array) {
 			return nil, ErrNotArray
 		}
-		list = append(list, value)
+		return list, nil
 	}
-	if !ends(d) {
-		return nil, ErrNotArray
+	for {
+		start := i
+		if i = s.skip(start, 1); i < 0 {
+			return nil, ErrNotArray
+		}
+		list = append(list, array[start:i:i])
+		var more bool
+		i, more = s.goesOn(i, ']')
+		switch {
+		case i < 0:
+			return nil, ErrNotArray
+		case !more:
+			return list, nil
+		}
 	}
-	return list, nil
 }
 
 // Next reads the next value from a decoder of in, and returns it as a slice of in, which stays
@@ -109,15 +136,6 @@ func Next(d *jsontext.Decoder, in []byte) (json.RawMessage, error) {
 	}
 	end := int(d.InputOffset())
 	return in[end-len(v) : end : end], nil
-}
-
-// ends reports whether a closing bracket is next, and nothing follows it.
-func ends(d *jsontext.Decoder) bool {
-	if _, err := d.ReadToken(); err != nil {
-		return false
-	}
-	_, err := d.ReadToken()
-	return err == io.EOF
 }
 
 // Rewrite returns a value with change applied to each of its strings, names of members included,
@@ -158,38 +176,35 @@ func Text(value []byte) (s string, ok bool) {
 	if len(value) < 2 || value[0] != '"' {
 		return "", false
 	}
-	if in := value[1 : len(value)-1]; bytes.IndexByte(in, '\\') < 0 && utf8.Valid(in) {
+	in := value[1 : len(value)-1]
+	valid := utf8.Valid(in)
+	switch escape := bytes.IndexByte(in, '\\'); {
+	case valid && escape < 0:
 		return string(in), true
+	case valid && (&scanner{in: value}).text(0) == len(value):
+		return unescaped(in, escape), true
 	}
 	return s, json.Unmarshal(value, &s) == nil
-}
-
-// Encode writes v on one line, with the members of maps sorted by name. Characters of HTML stay as
-// they are. What cannot be JSON, such as a channel, is written as null.
-func Encode(v any) json.RawMessage {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	if e.Encode(v) != nil {
-		return json.RawMessage("null")
-	}
-	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
 }
 
 // Compact returns a value without the white space between its tokens. What is not JSON is returned
 // as it is.
 func Compact(value []byte) json.RawMessage {
-	var b bytes.Buffer
-	if json.Compact(&b, value) != nil {
-		return value
+	if out, ok := appendCompact(make([]byte, 0, len(value)), value); ok {
+		return out
 	}
-	return b.Bytes()
+	return value
 }
 
 // Depth returns how deep arrays and objects are nested in a value.
 func Depth(value []byte) int {
 	deepest, now, quoted := 0, 0, false
 	for i := 0; i < len(value); i++ {
+		if quoted {
+			if i = plainTo(value, i); i == len(value) {
+				break
+			}
+		}
 		switch c := value[i]; {
 		case quoted && c == '\\':
 			i++

@@ -1,6 +1,7 @@
 package jsonvalue
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"reflect"
@@ -116,4 +117,58 @@ func TestRewrite(t *testing.T) {
 			t.Errorf("%s: got %s, error %v", bad, got, err)
 		}
 	}
+}
+
+// FuzzEncode compares with encoding/json what is written and read.
+func FuzzEncode(f *testing.F) {
+	for _, s := range []string{
+		`{"a":[1,-0.5e+7,true,false,null],"b\u00e9\/":"\ud83d\ude00\ud800"}`, " [ 1 , { \"a b\" : \"\\\" c\" } ] ", `"\ud800\u0041"`, `"a\nb\tc\"d\\e\u2028"`, "\"\xff\\n\"",
+		"\u2028\u2029\x00\x1f\x7f\xff<>&\"\\\b\f\n\r\t", "", "[", "01", "1 2", "nul", "nullx", `{"a":1,}`, `"\'"`, "\"a\nb\"", "{\"\xff\":1}", `"a" `, "-", "1.", "1e", `{"a":{"b":[[]]}}x`,
+		`{"b":1,"a":{"d":"\/","c":"\u0041\u2028\n"},"b":[2]}`, "{\"\xff\":1,\"\xfe\":2,\"\u2028\":3}",
+		strings.Repeat("[", maxNesting) + strings.Repeat("]", maxNesting), strings.Repeat("[", maxNesting+1) + strings.Repeat("]", maxNesting+1),
+	} {
+		f.Add([]byte(s))
+	}
+	f.Fuzz(func(t *testing.T, in []byte) {
+		s, raw := string(in), json.RawMessage(in)
+		for _, v := range []any{
+			s, raw, Object{s: raw, "a": nil, "b": json.RawMessage(`"` + s + `"`)}, Object{"z": Encode(s), s: Encode("x")}, map[string]string{s: s, "a": s},
+			[]json.RawMessage{raw, nil}, []json.RawMessage{Encode(s)}, Object(nil), []json.RawMessage{}, json.RawMessage(nil), len(s) > 3,
+		} {
+			if got, want := Encode(v), encode(v); string(got) != string(want) {
+				t.Fatalf("%q: got %q, want %q", v, got, want)
+			}
+		}
+		for _, v := range []json.RawMessage{raw, Encode(s), json.RawMessage(`{"b":1,"a":[` + s + `],"a":{"` + s + `":2,"c":` + s + `}}`)} {
+			if got, want := Canonical(v), encode(Decode(v)); string(got) != string(want) {
+				t.Fatalf("%q: got %q, want %q", v, got, want)
+			}
+		}
+		var b bytes.Buffer
+		want := raw
+		if json.Compact(&b, raw) == nil {
+			want = b.Bytes()
+		}
+		if got := Compact(raw); string(got) != string(want) {
+			t.Fatalf("%q: got %q, want %q", in, got, want)
+		}
+		for _, text := range []string{s, `"` + s + `"`, string(Encode(s))} {
+			var said string
+			if json.Unmarshal([]byte(text), &said) != nil || text[0] != '"' || text[len(text)-1] != '"' {
+				continue // Text need not find what is no value
+			}
+			if got, ok := Text([]byte(text)); !ok || got != said {
+				t.Fatalf("%q: got %q, %v, want %q", text, got, ok, said)
+			}
+		}
+		d := json.NewDecoder(bytes.NewReader(in))
+		end := -1
+		var first json.RawMessage
+		if d.Decode(&first) == nil {
+			end = int(d.InputOffset())
+		}
+		if got := Skip(in); got != end {
+			t.Fatalf("%q: it ends at %d, want %d", in, got, end)
+		}
+	})
 }

@@ -144,7 +144,3 @@ func Decode(value []byte) (v any) {
 func Same(a, b []byte) bool {
 	return bytes.Equal(a, b) || reflect.DeepEqual(Decode(a), Decode(b))
 }
-
-// Canonical writes a value in one form: no white space, the members of each object sorted by name,
-// numbers as they were.
-func Canonical(value []byte) json.RawMessage { return Encode(Decode(value)) }

@@ -1,6 +1,7 @@
 package message
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -22,50 +23,65 @@ import (
 //
 // The raw values in the result share memory with parts.
 func Parse(parts []byte) ([]Part, error) {
-	d := jsonvalue.NewDecoder(parts)
-	defer jsonvalue.Free(d)
-	if d.PeekKind() != '[' {
-		if _, err := d.ReadValue(); err != nil {
-			return nil, syntax(parts)
-		}
-		return nil, errors.New("the parts of a message are a JSON array")
+	raws, err := jsonvalue.Elements(parts)
+	if err != nil {
+		return nil, refusal(parts)
 	}
-	_, _ = d.ReadToken() // the bracket
-	list := []Part{}
-	for d.PeekKind() != ']' {
-		raw, err := jsonvalue.Next(d, parts)
-		if err != nil {
-			return nil, syntax(parts)
+	list := make([]Part, len(raws))
+	for i, raw := range raws {
+		if list[i], err = parsePart(raw); err != nil {
+			return nil, fmt.Errorf("part %d: %w", i+1, err)
 		}
-		part, err := parsePart(raw)
-		if err != nil {
-			return nil, fmt.Errorf("part %d: %w", len(list)+1, err)
-		}
-		list = append(list, part)
-	}
-	_, _ = d.ReadToken() // the other bracket
-	if err := end(d); err != nil {
-		return nil, err
 	}
 	return list, nil
 }
 
+// refusal says why parts are no array of parts. A bad part before the place where the input stops
+// being JSON counts.
+func refusal(parts []byte) error {
+	d := jsonvalue.NewDecoder(parts)
+	defer jsonvalue.Free(d)
+	if d.PeekKind() != '[' {
+		if _, err := d.ReadValue(); err != nil {
+			return syntax(parts)
+		}
+		return errors.New("the parts of a message are a JSON array")
+	}
+	_, _ = d.ReadToken() // the bracket
+	for n := 1; d.PeekKind() != ']'; n++ {
+		raw, err := jsonvalue.Next(d, parts)
+		if err != nil {
+			return syntax(parts)
+		}
+		if _, err := parsePart(raw); err != nil {
+			return fmt.Errorf("part %d: %w", n, err)
+		}
+	}
+	_, _ = d.ReadToken() // the other bracket
+	return end(d)
+}
+
 // ParsePart parses one part, like an element of the array for Parse.
 func ParsePart(part []byte) (Part, error) {
-	d := jsonvalue.NewDecoder(part)
-	defer jsonvalue.Free(d)
-	raw, err := jsonvalue.Next(d, part)
-	if err != nil {
-		return Part{}, syntax(part)
+	trimmed := bytes.Trim(part, " \t\r\n")
+	if n := jsonvalue.Skip(trimmed); n < 0 || n < len(trimmed) {
+		return Part{}, refusalOfOne(part)
 	}
-	if err := end(d); err != nil {
-		return Part{}, err
-	}
-	p, err := parsePart(raw)
+	p, err := parsePart(trimmed[:len(trimmed):len(trimmed)])
 	if err != nil {
 		return Part{}, fmt.Errorf("part 1: %w", err)
 	}
 	return p, nil
+}
+
+// refusalOfOne says why an input is no part.
+func refusalOfOne(part []byte) error {
+	d := jsonvalue.NewDecoder(part)
+	defer jsonvalue.Free(d)
+	if _, err := d.ReadValue(); err != nil {
+		return syntax(part)
+	}
+	return end(d)
 }
 
 // end refuses further input.
@@ -113,14 +129,32 @@ func parsePart(raw json.RawMessage) (Part, error) {
 // members returns the members of an object. Two with the same name are an error.
 func members(object json.RawMessage) ([]jsonvalue.Member, error) {
 	list, err := jsonvalue.Members(object)
+	if name, twice := repeated(list); twice {
+		return nil, fmt.Errorf("the member %s is there twice", strconv.QuoteToASCII(clip(name)))
+	}
+	return list, err
+}
+
+// repeated returns the first name that came before.
+func repeated(list []jsonvalue.Member) (name string, twice bool) {
+	if len(list) <= 16 { // faster than a map
+		for i := range list {
+			for j := range i {
+				if list[j].Name == list[i].Name {
+					return list[i].Name, true
+				}
+			}
+		}
+		return "", false
+	}
 	seen := make(map[string]bool, len(list))
 	for _, m := range list {
 		if seen[m.Name] {
-			return nil, fmt.Errorf("the member %s is there twice", strconv.QuoteToASCII(clip(m.Name)))
+			return m.Name, true
 		}
 		seen[m.Name] = true
 	}
-	return list, err
+	return "", false
 }
 
 // clip shortens a name for an error message.

@@ -51,7 +51,7 @@ func memberTexts(latest func(format.ID) (*history.Shown, error), ids []format.ID
 }
 
 // Sources returns members of a cluster as the extractive summarizer takes them. latest reads the
-// latest version of a message.
+// latest version of a message; the words of its parts need not be in Text.
 func Sources(latest func(format.ID) (*history.Shown, error), ids []format.ID) ([]summarize.Source, error) {
 	list, err := memberTexts(latest, ids)
 	if err != nil {
@@ -107,6 +107,7 @@ func DigestMessage(shown *history.Shown) digest.Message {
 	}
 	parts, err := message.Parse(shown.Parts)
 	if err != nil {
+		m.Text = history.Words(shown.Parts)
 		return m
 	}
 	m.Text = message.Text(parts)

@@ -181,7 +181,9 @@ func (s *scanner) stemmed(w string) string {
 	english.Stem(s.env)
 	stem := s.env.Current()
 	if len(s.stems) < maxStems {
-		s.stems[w] = stem
+		// Copies let go of the text that the word is a part of.
+		stem = strings.Clone(stem)
+		s.stems[strings.Clone(w)] = stem
 	}
 	return stem
 }

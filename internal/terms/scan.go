@@ -2,6 +2,7 @@ package terms
 
 import (
 	"strings"
+	"sync"
 	"unicode/utf8"
 
 	"github.com/blevesearch/snowballstem"
@@ -38,7 +39,17 @@ const maxWhole = 200
 // From U+2E80 on (Han, kana, Hangul and so on) the word boundaries of UAX #29 apply, which for Han
 // means single characters. Only case is normalized: a letter with a combining accent and the
 // precomposed letter are different. Bytes that are not UTF-8 separate tokens.
-func Scan(text string, yield func(Token)) { new(Scanner).Scan(text, yield) }
+func Scan(text string, yield func(Token)) {
+	s, ok := scanners.Get().(*Scanner)
+	if !ok {
+		s = new(Scanner)
+	}
+	s.Scan(text, yield)
+	scanners.Put(s)
+}
+
+// scanners keeps what Scan has used, for the stems that it remembers.
+var scanners sync.Pool
 
 // Scanner scans many texts. It remembers the stems of words, whose computation is most of the work.
 // The zero value is ready for use. It must not be used by several goroutines at once.

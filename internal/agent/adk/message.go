@@ -21,11 +21,11 @@ const Agent = "adk"
 // Normal returns the content of a message in one spelling, to tell versions of it apart. A text
 // equals one part with that text. The order of keys and the model's opaque signatures do not count.
 func Normal(m *transcript.Message) []byte {
-	parts := []any{map[string]any{"text": m.Text}}
 	if m.Parts != nil {
-		parts, _ = jsonvalue.Decode(m.Parts).([]any)
+		return transcript.NormalJSON(m.Parts)
 	}
-	return jsonvalue.Encode(append([]any{}, transcript.NormalParts(parts)...))
+	out := append(make([]byte, 0, len(m.Text)+len(m.Text)/16+16), `[{"text":`...)
+	return append(jsonvalue.AppendText(out, m.Text), '}', ']')
 }
 
 // WithoutBranch returns a message without the branch that an export added.

@@ -4,41 +4,78 @@ import (
 	"encoding/json"
 	"strings"
 
+	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/agent/transcript"
 	"github.com/gemini-ctx/ctx/internal/jsonvalue"
 )
 
+// part is a part of a message, with what ReadPart says of it. It has one content.
+type part struct {
+	raw      json.RawMessage
+	kind     transcript.PartKind
+	id, tool string // of a call or a result
+	plain    bool   // a text and nothing else
+}
+
+// textPart makes a part of a text. rest are members to keep.
+func textPart(s string, rest jsonvalue.Object) part {
+	return part{raw: transcript.TextPart(s, transcript.Extra(Agent, rest)), kind: transcript.PartText, plain: len(rest) == 0}
+}
+
+// setParts does what transcript.SetParts does, for parts that need not be read.
+func setParts(m *transcript.Message, parts []part) {
+	list := make([]json.RawMessage, len(parts))
+	for i, p := range parts {
+		list[i] = p.raw
+	}
+	if len(parts) == 1 && parts[0].plain {
+		m.SetParts(list)
+		return
+	}
+	m.Parts = jsonvalue.Array(list)
+	for _, p := range parts {
+		switch p.kind {
+		case transcript.PartCall:
+			m.Calls = append(m.Calls, format.Call{ID: transcript.Fit(p.id), Tool: transcript.Fit(p.tool)})
+		case transcript.PartResult:
+			m.Results = append(m.Results, transcript.Fit(p.id))
+		}
+	}
+}
+
 // partOf makes a part of a block of content, and keeps the members that parts do not have. tool
 // names the tool of a call.
-func partOf(raw json.RawMessage, tool func(id string) string) json.RawMessage {
+func partOf(raw json.RawMessage, tool func(id string) string) part {
 	if s, ok := jsonvalue.Text(raw); ok {
-		return transcript.TextPart(s, transcript.Extra(Agent, jsonvalue.Object{"bare": json.RawMessage("true")}))
+		return textPart(s, jsonvalue.Object{"bare": json.RawMessage("true")})
 	}
 	b := jsonvalue.AsObject(raw)
 	switch b.Text("type") {
 	case "text":
 		if s, ok := jsonvalue.Text(b["text"]); ok {
-			return transcript.TextPart(s, transcript.Extra(Agent, b.Without("type", "text")))
+			return textPart(s, b.Without("type", "text"))
 		}
 	case "thinking":
 		if s, ok := jsonvalue.Text(b["thinking"]); ok {
-			return transcript.ThoughtPart(s, jsonvalue.Object{Agent: jsonvalue.Encode(b.Without("type", "thinking"))})
+			made := transcript.ThoughtPart(s, jsonvalue.Object{Agent: jsonvalue.Encode(b.Without("type", "thinking"))})
+			return part{raw: made, kind: transcript.PartHidden}
 		}
 	case "tool_use":
-		if b.Text("id") != "" && b.Text("name") != "" && b.Object("input") != nil {
+		if id, name := b.Text("id"), b.Text("name"); id != "" && name != "" && isObject(b["input"]) {
 			rest := b.Without("type", "id", "name", "input")
-			return transcript.CallPart(b.Text("id"), b.Text("name"), b["input"], transcript.Extra(Agent, rest))
+			made := transcript.CallPart(id, name, b["input"], transcript.Extra(Agent, rest))
+			return part{raw: made, kind: transcript.PartCall, id: id, tool: name}
 		}
 	case "tool_result":
 		if id := b.Text("tool_use_id"); id != "" {
-			return resultPart(b, id, tool(id))
+			return part{raw: resultPart(b, id, tool(id)), kind: transcript.PartResult, id: id}
 		}
 	case "image", "document":
-		if part := mediaPart(b); part != nil {
-			return part
+		if made := mediaPart(b); made != nil {
+			return part{raw: made, kind: transcript.PartMedia}
 		}
 	}
-	return transcript.HiddenPart(jsonvalue.Object{Agent: jsonvalue.Encode(jsonvalue.Object{"block": raw})})
+	return part{raw: transcript.HiddenPart(jsonvalue.Object{Agent: jsonvalue.Encode(jsonvalue.Object{"block": raw})}), kind: transcript.PartHidden}
 }
 
 func resultPart(b jsonvalue.Object, id, tool string) json.RawMessage {
@@ -49,13 +86,16 @@ func resultPart(b jsonvalue.Object, id, tool string) json.RawMessage {
 	case isText:
 	case isList:
 		var texts []string
+		alone := false // the only block is a text and nothing else
 		for _, raw := range list {
-			if s, ok := jsonvalue.Text(jsonvalue.AsObject(raw)["text"]); ok {
+			block := jsonvalue.AsObject(raw)
+			if s, ok := jsonvalue.Text(block["text"]); ok {
 				texts = append(texts, s)
+				alone = len(list) == 1 && len(block) == 2 && block.Text("type") == "text"
 			}
 		}
 		text = strings.Join(texts, "\n")
-		if len(list) == 1 && len(texts) == 1 && jsonvalue.Same(list[0], textBlock(text)) {
+		if alone {
 			rest["listed"] = json.RawMessage("true")
 		} else {
 			rest["content"] = b["content"]

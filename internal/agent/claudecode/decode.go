@@ -2,6 +2,7 @@ package claudecode
 
 import (
 	"encoding/json"
+	"slices"
 
 	"github.com/gemini-ctx/ctx/internal/agent/transcript"
 	"github.com/gemini-ctx/ctx/internal/jsonvalue"
@@ -27,7 +28,7 @@ func (d *decoder) decode(o jsonvalue.Object, parent json.RawMessage, before []js
 	if m.Time, exact = transcript.ParseTime(o.Text("timestamp")); exact {
 		delete(rest, "timestamp")
 	}
-	var parts []json.RawMessage
+	var parts []part
 	switch kind := o.Text("type"); kind {
 	case kindUser, kindAssistant:
 		parts = d.said(o, &m, rest)
@@ -42,7 +43,7 @@ func (d *decoder) decode(o jsonvalue.Object, parent json.RawMessage, before []js
 		}
 		for _, name := range []string{"content", "summary"} {
 			if s, ok := jsonvalue.Text(o[name]); ok && s != "" && len(parts) == 0 {
-				parts = append(parts, transcript.TextPart(s, transcript.Extra(Agent, jsonvalue.Object{"member": jsonvalue.Encode(name)})))
+				parts = append(parts, textPart(s, jsonvalue.Object{"member": jsonvalue.Encode(name)}))
 				delete(rest, name)
 			}
 		}
@@ -55,9 +56,9 @@ func (d *decoder) decode(o jsonvalue.Object, parent json.RawMessage, before []js
 	}
 	hints := transcript.ReadHints(o[transcript.HintName])
 	if len(rest) > 0 && (hints == nil || !hints.Alone) {
-		parts = append(parts, transcript.Kept(Agent, rest))
+		parts = append(parts, part{raw: transcript.Kept(Agent, rest), kind: transcript.PartHidden})
 	}
-	m.SetParts(parts)
+	setParts(&m, parts)
 	if hints != nil {
 		hints.Apply(&m)
 	}
@@ -66,7 +67,7 @@ func (d *decoder) decode(o jsonvalue.Object, parent json.RawMessage, before []js
 
 // prompted reads a prompt that the user typed while the agent worked: a record of the queue, or an
 // attachment. A prompt that the agent itself queued, and any other attachment, is a note.
-func (d *decoder) prompted(o jsonvalue.Object, m *transcript.Message, rest jsonvalue.Object) (parts []json.RawMessage) {
+func (d *decoder) prompted(o jsonvalue.Object, m *transcript.Message, rest jsonvalue.Object) (parts []part) {
 	from, member := o, "content"
 	if o.Text("type") == kindAttachment {
 		from, member = o.Object(kindAttachment), "prompt"
@@ -77,7 +78,7 @@ func (d *decoder) prompted(o jsonvalue.Object, m *transcript.Message, rest jsonv
 	}
 	left := from.Without(member)
 	if s, ok := jsonvalue.Text(from[member]); ok {
-		parts = append(parts, transcript.TextPart(s, transcript.Extra(Agent, jsonvalue.Object{"member": jsonvalue.Encode(member)})))
+		parts = append(parts, textPart(s, jsonvalue.Object{"member": jsonvalue.Encode(member)}))
 	} else if list, ok := from.Array(member); ok {
 		for _, raw := range list {
 			parts = append(parts, partOf(raw, func(string) string { return "" }))
@@ -103,7 +104,7 @@ func (d *decoder) prompted(o jsonvalue.Object, m *transcript.Message, rest jsonv
 }
 
 // said reads the record of a user or of the model.
-func (d *decoder) said(o jsonvalue.Object, m *transcript.Message, rest jsonvalue.Object) (parts []json.RawMessage) {
+func (d *decoder) said(o jsonvalue.Object, m *transcript.Message, rest jsonvalue.Object) (parts []part) {
 	inner := o.Object("message")
 	left := inner.Without("role", "content")
 	if role := inner.Text("role"); role != o.Text("type") {
@@ -116,14 +117,14 @@ func (d *decoder) said(o jsonvalue.Object, m *transcript.Message, rest jsonvalue
 	list, isList := inner.Array("content")
 	switch {
 	case isText:
-		parts = append(parts, transcript.TextPart(text, nil))
+		parts = append(parts, textPart(text, nil))
 	case isList:
 		for _, raw := range list {
-			part := partOf(raw, func(id string) string { return d.tools[id] })
-			if p := transcript.ReadPart(part); p.Kind == transcript.PartCall {
-				d.tools[p.ID] = p.Tool
+			p := partOf(raw, func(id string) string { return d.tools[id] })
+			if p.kind == transcript.PartCall {
+				d.tools[p.id] = p.tool
 			}
-			parts = append(parts, part)
+			parts = append(parts, p)
 		}
 	case inner.Has("content"):
 		left["content"] = inner["content"]
@@ -139,17 +140,15 @@ func (d *decoder) said(o jsonvalue.Object, m *transcript.Message, rest jsonvalue
 		}
 		m.Tokens = d.tokens(inner)
 	}
-	if isText == (m.Role == transcript.RoleModel) && (isText || len(parts) == 1 && plain(parts[0])) {
+	if isText == (m.Role == transcript.RoleModel) && (isText || len(parts) == 1 && parts[0].plain) {
 		rest["listed"] = jsonvalue.Encode(isList)
 	}
 	if len(left) > 0 {
 		rest["message"] = jsonvalue.Encode(left)
 	}
 	if m.Role == transcript.RoleUser {
-		for _, raw := range parts {
-			if transcript.ReadPart(raw).Kind == transcript.PartResult {
-				m.Role = transcript.RoleTool
-			}
+		if slices.ContainsFunc(parts, func(p part) bool { return p.kind == transcript.PartResult }) {
+			m.Role = transcript.RoleTool
 		}
 	}
 	switch {
@@ -164,11 +163,6 @@ func (d *decoder) said(o jsonvalue.Object, m *transcript.Message, rest jsonvalue
 		}
 	}
 	return parts
-}
-
-func plain(raw json.RawMessage) bool {
-	p := transcript.ReadPart(raw)
-	return p.Kind == transcript.PartText && len(p.Body) == 1
 }
 
 // tokens returns the output tokens that no earlier record of the same answer has counted.

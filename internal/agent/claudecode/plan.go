@@ -33,11 +33,14 @@ func classOf(o jsonvalue.Object, hints *transcript.Hints) class {
 		return classSummary
 	case kind == kindQueue && id == "" && o.Text("operation") == "enqueue" && o.Has("content"):
 		return classQueued
-	case id == "" || (kind == kindUser || kind == kindAssistant) && o.Object("message") == nil:
+	case id == "" || (kind == kindUser || kind == kindAssistant) && !isObject(o["message"]):
 		return classWait
 	}
 	return classSaid
 }
+
+// isObject reports whether a member of a record is an object.
+func isObject(value json.RawMessage) bool { return len(value) > 0 && value[0] == '{' }
 
 // none is the index of no record.
 const none = int32(-1)

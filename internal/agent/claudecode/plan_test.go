@@ -173,3 +173,24 @@ func TestChainByParents(t *testing.T) {
 		}
 	}
 }
+
+// A transcript whose records are too many to be kept is read twice, to the same steps.
+func TestReadTwice(t *testing.T) {
+	in := string(session(t)) + "{\n" + lines(user("x", "", "1"), user("y", "x", "2"), user("z", "x", "3")) + `{"torn`
+	var want string
+	for _, room := range []int{maxKept, 0, 5000} {
+		var steps []transcript.Step
+		stats, err := readWithin(room, "", strings.NewReader(in), func(st transcript.Step) error {
+			st.Tree = nil
+			steps = append(steps, st)
+			return nil
+		})
+		got := fmt.Sprintf("%+v %+v %v", steps, stats, err)
+		if want == "" {
+			want = got
+		}
+		if got != want || err != nil || len(steps) == 0 {
+			t.Errorf("within %d bytes: got\n%.2000s\nwant\n%.2000s", room, got, want)
+		}
+	}
+}

@@ -8,6 +8,7 @@ import (
 	"io"
 	"slices"
 
+	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/agent/transcript"
 	"github.com/gemini-ctx/ctx/internal/jsonvalue"
 )
@@ -22,37 +23,91 @@ import (
 // newest record names it. Earlier records of other sessions are the history that this one began
 // with.
 //
-// r is read twice. If it cannot seek, all of it is kept in memory, at most MaxInput bytes.
+// The records are kept in memory until they are emitted, unless there are too many of them: then r
+// is read twice. If it cannot seek, all of it is kept in memory, at most MaxInput bytes.
 func ReadAs(name string, r io.Reader, emit func(transcript.Step) error) (transcript.Stats, error) {
+	return readWithin(maxKept, name, r, emit)
+}
+
+// readWithin is ReadAs that keeps at most room bytes of records.
+func readWithin(room int, name string, r io.Reader, emit func(transcript.Step) error) (transcript.Stats, error) {
 	p := newPlan()
 	from, start, err := seekable(r)
 	if err != nil {
 		return p.seen, &transcript.ReadError{Err: err}
 	}
+	kept := &keptRecords{room: room}
 	err = transcript.Lines(from, &p.seen, starts(), true, func(o jsonvalue.Object) error {
 		p.record(o, name)
+		kept.add(o)
 		return nil
 	})
 	if err != nil {
 		return p.seen, err
 	}
 	p.settle()
-	again, err := rewound(from, start)
-	if err != nil {
-		return p.seen, &transcript.ReadError{Err: err}
-	}
 	d := &reader{
 		decoder: newDecoder(), plan: p, stats: transcript.NewStats(), emit: emit, held: map[int32]held{}, digests: map[int32]string{},
 		prompts: map[string]string{}, told: map[*thread]*telling{},
 	}
 	d.stats.Session, d.stats.Home = p.session, p.seen.Home
 	d.tree = &transcript.Tree{Agent: Agent, Number: d.numberOf, Follows: d.follows}
-	err = transcript.Lines(again, &d.stats, starts(), true, d.record)
+	if kept.all() {
+		d.stats = p.seen
+		d.stats.Session = p.session
+		err = kept.each(d.record)
+	} else {
+		again, failed := rewound(from, start)
+		if failed != nil {
+			return p.seen, &transcript.ReadError{Err: failed}
+		}
+		err = transcript.Lines(again, &d.stats, starts(), true, d.record)
+	}
 	d.before.End(&d.stats)
 	if p.orphans > 0 {
 		d.stats.Passed[transcript.SkipOrphan] += p.orphans
 	}
 	return d.stats, err
+}
+
+// keptRecords are the records of the first reading, if they are not too many.
+type keptRecords struct {
+	list []jsonvalue.Object
+	room int // bytes of memory that they may still take
+}
+
+// maxKept is the most bytes of memory that records take until they are emitted, and memberSize what
+// a member takes beside its value.
+const (
+	maxKept    = 64 << 20
+	memberSize = 128
+)
+
+func (k *keptRecords) add(o jsonvalue.Object) {
+	if !k.all() {
+		return
+	}
+	for _, value := range o {
+		k.room -= len(value) + memberSize
+	}
+	k.list = append(k.list, o)
+	if !k.all() {
+		k.list = nil
+	}
+}
+
+// all reports whether every record is kept.
+func (k *keptRecords) all() bool { return k.room >= 0 }
+
+// each calls record for each record, and lets go of it.
+func (k *keptRecords) each(record func(jsonvalue.Object) error) error {
+	for i, o := range k.list {
+		k.list[i] = nil
+		if err := record(o); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // MaxInput is the most bytes of a transcript that are read from an input that cannot seek.
@@ -309,8 +364,15 @@ func (d *reader) follows(late, early transcript.Origin) bool {
 // spawns notes which call began which subagent. opens says that the message is the first of its
 // thread.
 func (d *reader) spawns(name string, opens bool, o jsonvalue.Object, m *transcript.Message) {
-	if id := o.Object("toolUseResult").Text("agentId"); id != "" && len(m.Results) > 0 {
-		d.spawn(m.Results[0], transcript.Fit(id))
+	if answer := o["toolUseResult"]; len(m.Results) > 0 && mayName(answer, "agentId") {
+		if id := jsonvalue.AsObject(answer).Text("agentId"); id != "" {
+			d.spawn(m.Results[0], transcript.Fit(id))
+		}
+	}
+	opens = opens && name != ""
+	begins := func(c format.Call) bool { return c.Tool == "Task" || c.Tool == "Agent" }
+	if !opens && o[transcript.HintName] == nil && !slices.ContainsFunc(m.Calls, begins) {
+		return // the calls are those of the parts
 	}
 	for _, p := range transcript.PartsOf(m) {
 		if p.Kind != transcript.PartCall {
@@ -321,7 +383,7 @@ func (d *reader) spawns(name string, opens bool, o jsonvalue.Object, m *transcri
 			d.prompts[transcript.Derive(32, prompt)] = transcript.Fit(p.ID)
 		}
 	}
-	if name == "" || !opens {
+	if !opens {
 		return
 	}
 	words := m.Text
@@ -333,6 +395,11 @@ func (d *reader) spawns(name string, opens bool, o jsonvalue.Object, m *transcri
 	if call := d.prompts[transcript.Derive(32, words)]; call != "" {
 		d.spawn(call, name)
 	}
+}
+
+// mayName reports whether a value may have a member of a name, which may be written with escapes.
+func mayName(value json.RawMessage, name string) bool {
+	return bytes.Contains(value, []byte(name)) || bytes.Contains(value, []byte(`\u`))
 }
 
 func (d *reader) spawn(call, thread string) {

@@ -283,3 +283,9 @@ func (w *writer) Answer(open []format.Call) {
 func (w *writer) write(rec jsonvalue.Object) {
 	w.Record(rec.Ordered("parentUuid", "isSidechain", "userType", "cwd", "sessionId", "version", "gitBranch", "type", "message", "uuid", "timestamp"))
 }
+
+// plain reports whether a part is a text and nothing else.
+func plain(raw json.RawMessage) bool {
+	p := transcript.ReadPart(raw)
+	return p.Kind == transcript.PartText && len(p.Body) == 1
+}

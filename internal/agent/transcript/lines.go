@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"unicode/utf8"
 
 	"github.com/gemini-ctx/ctx/internal/jsonvalue"
 )
@@ -116,9 +117,10 @@ func appendWithoutNULs(dst, src []byte) []byte {
 // two writers shared has two or three.
 const salvageTries = 64
 
-// Values returns the records of a line; clean is false if part of it is not JSON. A writer that
-// died in the middle of a record leaves no line feed, so the next record follows on the same line:
-// the whole records at the end are found. starts are the beginnings that a record can have.
+// Values returns the records of a line, as slices of it; clean is false if part of it is not JSON.
+// A writer that died in the middle of a record leaves no line feed, so the next record follows on
+// the same line: the whole records at the end are found. starts are the beginnings that a record
+// can have.
 func Values(text []byte, starts []string) (values []json.RawMessage, clean bool) {
 	values, tail := decodeAll(text)
 	if tail == len(text) {
@@ -151,21 +153,30 @@ func lastStart(b []byte, starts []string) int {
 	return at
 }
 
-// decodeAll reads the JSON values in b. tail is the index at which they end, len(b) if all of b is
-// JSON.
+// decodeAll reads the JSON values in b, and returns them as slices of b. tail is the index at which
+// they end, len(b) if all of b is JSON.
 func decodeAll(b []byte) (values []json.RawMessage, tail int) {
-	dec := json.NewDecoder(bytes.NewReader(b))
 	for {
-		var raw json.RawMessage
-		err := dec.Decode(&raw)
-		if err == io.EOF {
+		rest := bytes.TrimLeft(b[tail:], " \t\r\n")
+		if len(rest) == 0 {
 			return values, len(b)
 		}
-		if err != nil {
+		start := len(b) - len(rest)
+		end := jsonvalue.Skip(rest)
+		if end < 0 {
 			return values, tail
 		}
-		values, tail = append(values, raw), int(dec.InputOffset())
+		tail = start + end
+		values = append(values, b[start:tail:tail])
 	}
+}
+
+// valid returns a copy of a text in which U+FFFD stands for each run of bytes that are not UTF-8.
+func valid(text []byte) []byte {
+	if utf8.Valid(text) {
+		return bytes.Clone(text)
+	}
+	return bytes.ToValidUTF8(text, []byte("\uFFFD"))
 }
 
 // MaxRecord is the most bytes of one record that are read: about what a message of a store may
@@ -219,7 +230,7 @@ func line(l Line, stats *Stats, starts []string, whole bool, record func(jsonval
 		return nil
 	}
 	stats.Bytes = l.End
-	values, clean := Values(bytes.ToValidUTF8(text, []byte("\uFFFD")), starts)
+	values, clean := Values(valid(text), starts)
 	if !clean {
 		stats.Skip(SkipBadJSON, 1)
 	}
@@ -233,7 +244,7 @@ func lastLine(l Line, text []byte, stats *Stats, whole bool, record func(jsonval
 		stats.Skip(SkipTornTail, 1)
 		return nil
 	}
-	text = bytes.ToValidUTF8(text, []byte("\uFFFD"))
+	text = valid(text)
 	values, tail := decodeAll(text)
 	if tail < len(text) {
 		stats.Skip(SkipTornTail, 1)
@@ -261,7 +272,7 @@ func (s *Stats) Parse(raw json.RawMessage) (jsonvalue.Object, bool) {
 	case len(raw) > MaxRecord:
 		s.Skip(SkipLong, 1)
 		return nil, false
-	case jsonvalue.Depth(raw) > maxDepth:
+	case bytes.Count(raw, []byte("{"))+bytes.Count(raw, []byte("[")) > maxDepth && jsonvalue.Depth(raw) > maxDepth:
 		s.Skip(SkipDeep, 1)
 		return nil, false
 	}

@@ -3,8 +3,14 @@ package transcript
 import (
 	"encoding/json"
 	"math"
+	"slices"
 	"strconv"
+
+	"github.com/gemini-ctx/ctx/internal/jsonvalue"
 )
+
+// signature is the member with the opaque signature of a model.
+const signature = "thoughtSignature"
 
 // Normalise returns a copy of a decoded JSON value without the opaque signatures of models, which
 // agents add and drop, and with each number in one form: as JavaScript writes it, which agents do
@@ -14,7 +20,7 @@ func Normalise(v any) any {
 	case map[string]any:
 		out := make(map[string]any, len(v))
 		for name, value := range v {
-			if name != "thoughtSignature" {
+			if name != signature {
 				out[name] = Normalise(value)
 			}
 		}
@@ -56,4 +62,52 @@ func NormalParts(parts []any) (out []any) {
 		}
 	}
 	return out
+}
+
+// NormalJSON returns the JSON of NormalParts for the parts of a message; that of no parts for what
+// is no array.
+func NormalJSON(parts []byte) []byte {
+	none := []byte("[]")
+	list, err := jsonvalue.Elements(parts)
+	if err != nil {
+		end := max(0, jsonvalue.Skip(parts)) // something may follow the array
+		if list, err = jsonvalue.Elements(parts[:end]); err != nil {
+			return none
+		}
+	}
+	spelling := jsonvalue.Spelling{Without: signature, Number: normalNumber}
+	out := append(make([]byte, 0, len(parts)+2), '[')
+	const open, close = `{"text":"`, `"}`
+	run := false // out ends with a text that may go on
+	for _, raw := range list {
+		start := len(out)
+		if start > 1 {
+			out = append(out, ',')
+		}
+		at := len(out)
+		var ok bool
+		if out, ok = spelling.Append(out, raw); !ok {
+			return none
+		}
+		part := out[at:]
+		// In this form a member that follows "text" would end in something else.
+		plain := len(part) >= len(open)+len(close) && string(part[:len(open)]) == open && isText(part[len(open)-1:len(part)-1])
+		if plain && run {
+			text := part[len(open):]
+			out = append(out[:start-len(close)], text...)
+		}
+		run = plain
+	}
+	return append(out, ']')
+}
+
+// isText reports whether b is one JSON string.
+func isText(b []byte) bool { return jsonvalue.Skip(b) == len(b) }
+
+// normalNumber appends a number as Normalise has it.
+func normalNumber(out, number []byte) []byte {
+	if n := len(number); n <= 15 && number[0] != '-' && !slices.ContainsFunc(number, func(c byte) bool { return c < '0' || c > '9' }) {
+		return append(out, number...)
+	}
+	return append(out, jsonvalue.Encode(Normalise(json.Number(number)))...)
 }

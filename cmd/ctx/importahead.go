@@ -1,0 +1,101 @@
+package main
+
+import (
+	"runtime"
+	"time"
+
+	"github.com/gemini-ctx/ctx/internal/agent/catalog"
+	"github.com/gemini-ctx/ctx/internal/exchange"
+	"github.com/gemini-ctx/ctx/internal/session"
+)
+
+// readAhead opens the transcripts of an import in order. While one of them is imported, goroutines
+// read and clean those after it.
+type readAhead struct {
+	files []string // those that are not open
+	named string   // the session that was asked for
+	agent func(file string) *catalog.Agent
+	open  []*reading
+}
+
+// reading is a transcript that is read, or will be.
+type reading struct {
+	file    string
+	began   time.Time
+	before  exchange.File // what was there when it was opened, if onDisk
+	onDisk  bool
+	source  *watched
+	close   func()
+	err     error           // it cannot be opened
+	ahead   *exchange.Ahead // nil while it is not read
+	current func() exchange.File
+	read    func()
+}
+
+// next returns the next transcript, and begins to read some of those after it: as many as there are
+// processors.
+func (r *readAhead) next(a *app, run *exchange.Imports) *reading {
+	for len(r.files) > 0 && len(r.open) <= runtime.GOMAXPROCS(0) {
+		r.open = append(r.open, a.beginReading(r.agent(r.files[0]), r.files[0], r.named, run))
+		r.files = r.files[1:]
+	}
+	first := r.open[0]
+	r.open = r.open[1:]
+	return first
+}
+
+// end lets go of what is not imported.
+func (r *readAhead) end() {
+	for _, t := range r.open {
+		t.end()
+	}
+	r.open = nil
+}
+
+// beginReading opens a transcript. It is read if it may bring something new.
+func (a *app) beginReading(f *catalog.Agent, file, named string, run *exchange.Imports) *reading {
+	t := &reading{file: file, began: time.Now()}
+	t.before, t.onDisk = a.transcriptFile(f, file, named)
+	t.current = func() exchange.File {
+		now, _ := a.transcriptFile(f, file, named)
+		return now
+	}
+	t.read = func() {
+		if t.source, t.close, t.err = a.openImport(file); t.err == nil {
+			t.ahead = exchange.ReadAhead(a.c, a.transcript(f, file, t.source))
+		}
+	}
+	if t.onDisk && a.c.Err() == nil {
+		if _, known := run.Unchanged(t.before); known {
+			return t
+		}
+	}
+	t.read()
+	return t
+}
+
+func (t *reading) end() {
+	if t.ahead != nil {
+		t.ahead.Close()
+		t.close()
+	}
+}
+
+// read imports a transcript. It does not read a file that brings nothing new.
+func (l *linker) read(a *app, s *session.Store, t *reading) (exchange.ImportedTranscript, error) {
+	defer t.end()
+	if t.onDisk && a.c.Err() == nil {
+		if done, ok := l.run.Unchanged(t.before); ok {
+			return done, nil
+		}
+	}
+	if t.ahead == nil && t.err == nil {
+		t.read()
+	}
+	if t.err != nil {
+		return exchange.ImportedTranscript{}, t.err
+	}
+	done, err := s.Exchange.ImportAhead(a.c, t.ahead, l.ahead.named)
+	l.run.Imported(t.before, &done, err == nil && t.onDisk && t.before == t.current() && settled(t.before, t.began))
+	return done, importError(a.c, t.source, t.file, err)
+}

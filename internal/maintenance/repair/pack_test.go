@@ -1,0 +1,49 @@
+package repair_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/gemini-ctx/ctx/internal/maintenance/gc"
+	"github.com/gemini-ctx/ctx/internal/maintenance/kit"
+	"github.com/gemini-ctx/ctx/internal/maintenance/repair"
+	"github.com/gemini-ctx/ctx/internal/storetest"
+	"github.com/gemini-ctx/ctx/objects"
+)
+
+// Wherever a bit of a pack flips, a repair makes the pack what it was, and nothing is lost.
+func TestRepairOfAPack(t *testing.T) {
+	s := kit.Create(t)
+	for i := range 40 {
+		kit.Say(t, s, "talk", fmt.Sprintf("the port of server %d is %d", i, i*7919), "noted")
+	}
+	if _, err := gc.Run(context.Background(), s, gc.Options{Grace: -1}); err != nil {
+		t.Fatal(err)
+	}
+	packs := storetest.Must[[]objects.PackInfo](t)(s.Objects.Packs())
+	if len(packs) != 1 {
+		t.Fatalf("%d packs", len(packs))
+	}
+	path := packs[0].Path
+	good := storetest.Must[[]byte](t)(os.ReadFile(path))
+	for at := 3; at < len(good); at += len(good) / 12 {
+		bad := bytes.Clone(good)
+		bad[at] ^= 0x10
+		if err := os.WriteFile(path, bad, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		report := storetest.Must[repair.Report](t)(repair.Run(context.Background(), storetest.Env(s.Dir, nil),
+			repair.Options{Copy: filepath.Join(t.TempDir(), "copy")}))
+		if report.Found == 0 || len(report.Lost)+len(report.Left) > 0 {
+			t.Errorf("byte %d of %d: %+v", at, len(good), report)
+		}
+		if got := storetest.Must[[]byte](t)(os.ReadFile(path)); !bytes.Equal(got, good) {
+			t.Errorf("byte %d of %d: the pack is not what it was", at, len(good))
+		}
+		kit.Clean(t, kit.Fresh(t, s))
+	}
+}
