@@ -137,6 +137,7 @@ func (o *appendOptions) runOne(a *app) error {
 		return err
 	}
 	set := conversation.AppendOptions{Expect: expect, Orphan: o.orphan, Parent: parent}
+	defer a.indexesNowAndThen(s)()
 	done, found, err := s.Conversation.Append(a.c, name, o.branch, []conversation.Message{m}, set)
 	if err != nil {
 		return err
@@ -251,6 +252,7 @@ func (o *appendOptions) runBulk(a *app, file string) error {
 		return err
 	}
 	defer closeInput()
+	index := a.indexes(s)
 	b := &bulk.Append{
 		Store: s, Session: name, Branch: o.branch, Now: a.now, Flush: a.out.Flush,
 		Print: func(done conversation.Appended, line int) error {
@@ -265,6 +267,7 @@ func (o *appendOptions) runBulk(a *app, file string) error {
 		}},
 		Options: conversation.AppendOptions{Orphan: o.orphan, NoGraduation: true, Parent: parent},
 	}
+	defer func() { index(b.Report.Added) }()
 	err = b.Run(a.c, in)
 	for _, text := range b.Report.Text() {
 		a.say("ctx: append: %s", text)

@@ -73,8 +73,10 @@ func importFiles(a *app, files []string, one func(*session.Store, string) (impor
 		}
 		defer l.ahead.end()
 	}
+	index := a.indexes(s)
 	var sessions, own []string
 	skipped, added, known := 0, 0, 0
+	defer func() { index(added) }()
 	failed, err := a.eachFile(files, func(file string) error {
 		done, err := one(s, file)
 		if done.changed {

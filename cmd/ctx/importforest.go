@@ -42,9 +42,12 @@ func importForests(a *app, named string, files []string) error {
 	if err != nil {
 		return err
 	}
-	changed := false
+	changed, added := false, 0
+	index := a.indexes(s)
+	defer func() { index(added) }()
 	failed, err := a.eachFile(files, func(file string) error {
 		done, err := importForest(a, s, named, file)
+		added += done.Messages
 		changed = changed || done.Messages+done.Amended+done.Joined+done.Summaries > 0
 		return err
 	})

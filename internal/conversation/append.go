@@ -48,18 +48,23 @@ func (s *Writer) Append(ctx context.Context, session, branch string, batch []Mes
 		return nil, nil, err
 	}
 	var done []Appended
+	b := &history.Batch{Session: session, Branch: branch}
 	err = s.Locked(ctx, func(t *Tx) error {
-		done, err = t.appendAll(session, branch, clean, o)
+		done, err = t.appendAll(b, clean, o)
 		return err
 	})
 	if err != nil {
 		return nil, nil, err
 	}
+	if s.Follow != nil && b.From != b.To {
+		s.Follow(b)
+	}
 	return done, found, nil
 }
 
-// appendAll appends a sanitized batch in one operation.
-func (t *Tx) appendAll(session, branch string, batch []Message, o AppendOptions) ([]Appended, error) {
+// appendAll appends a sanitized batch in one operation. It notes in out what came of it.
+func (t *Tx) appendAll(out *history.Batch, batch []Message, o AppendOptions) ([]Appended, error) {
+	session, branch := out.Session, out.Branch
 	name := history.RefName(session, branch)
 	old := t.store.View.Get(name)
 	if !old.Exists() && branch != history.MainBranch {
@@ -102,6 +107,7 @@ func (t *Tx) appendAll(session, branch string, batch []Message, o AppendOptions)
 		return nil, err
 	}
 	w.LearnLinks()
+	out.From, out.To, out.Said = old.ID, h.Value.ID, w.said
 	if withheld > 0 {
 		t.Report(fmt.Errorf("session %q: %d of %d messages hold what was forgotten: they are kept without their words", history.Clip(session), withheld, len(batch)))
 	}

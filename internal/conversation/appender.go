@@ -28,6 +28,7 @@ type Appender struct {
 	packsListed bool                    // the packs were listed under this lock
 	before      *refs.View
 	written     []history.Entry
+	said        []history.Said // of written, if a follower wants it
 	inv         invocations
 	forgotten   *history.Traces // nil where nothing was forgotten
 	traced      bool            // forgotten is read
@@ -49,6 +50,9 @@ func (w *Appender) InBranch(id format.ID) (bool, error) { return w.branchLine.Ha
 // Wrote records an entry that the caller put on the branch without Put.
 func (w *Appender) Wrote(id format.ID, e *format.Entry) {
 	w.written = append(w.written, history.Entry{ID: id, Entry: e})
+	if w.follow {
+		w.said = append(w.said, history.Said{Entry: history.Entry{ID: id, Entry: e}})
+	}
 }
 
 // ReadLinks reads the links of the store before the commit of a long operation. LearnLinks then
@@ -179,6 +183,11 @@ func (w *Appender) Put(m *Message, e *format.Entry) (Appended, error) {
 	}
 	id := w.store.Add(raw)
 	w.Wrote(id, e)
+	if w.follow && e.Kind != format.KindAmend && !forgotten {
+		said := &w.said[len(w.said)-1]
+		// The follower reads it when the caller may have used its bytes again.
+		said.Text, said.Parts, said.Plain = m.Text, slices.Clone(m.Parts), true
+	}
 	w.moveTo(id, e, m)
 	if key, ok := format.SourceKey(raw.Header); ok {
 		w.batch[key] = append(w.batch[key], Imported{id: id, amends: e.Amends, Digest: e.Source.Digest})

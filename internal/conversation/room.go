@@ -29,6 +29,10 @@ type Writer struct {
 	*Reader
 	*store.Room[*Tx]
 	clusters *clusters.Writer
+
+	// Follow, if not nil, is told what Append appended, after the lock is released. It is set before
+	// the first Append.
+	Follow func(*history.Batch)
 }
 
 // Tx is the part of a transaction that changes conversations. It exists only while the store is
@@ -36,6 +40,7 @@ type Writer struct {
 type Tx struct {
 	*Reader
 	store     *store.Tx
+	follow    bool // somebody follows appends
 	clusters  *clusters.Tx
 	epochs    *epochs.Tx
 	summaries *summaries.Tx
@@ -45,10 +50,12 @@ type Tx struct {
 // New returns the verbs over the rooms below.
 func New(s *store.Store, clusters *clusters.Writer, epochs *epochs.Writer, summaries *summaries.Writer) *Writer {
 	r := &Reader{Reader: s.Reader, clusters: clusters.Reader}
-	return &Writer{Reader: r, clusters: clusters, Room: store.NewRoom(s, func(t *store.Tx) *Tx {
+	w := &Writer{Reader: r, clusters: clusters}
+	w.Room = store.NewRoom(s, func(t *store.Tx) *Tx {
 		return &Tx{
-			Reader: r, store: t,
+			Reader: r, store: t, follow: w.Follow != nil,
 			clusters: clusters.Begin(t), epochs: epochs.Begin(t), summaries: summaries.Begin(t),
 		}
-	})}
+	})
+	return w
 }

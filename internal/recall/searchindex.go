@@ -3,6 +3,7 @@ package recall
 import (
 	"errors"
 	"io/fs"
+	"math"
 	"strings"
 
 	"github.com/gemini-ctx/ctx/format"
@@ -77,20 +78,24 @@ func (s *Reader) searchSources(view *refs.View, fresh bool) ([]search.Source, er
 		x = s.loadSearch()
 	}
 	if x == nil {
-		// The index in the cache cannot be used, and will be replaced.
-		there, _, _ := s.Cache.Load(cache.SearchName)
-		x = &searchIndex{tips: map[string]format.ID{}, loaded: there}
+		x = s.emptySearch()
 	}
 	s.index = nil // after an error its state is unknown
-	if err := s.updateSearch(x, view); err != nil {
+	if _, err := s.updateSearch(x, view, math.MaxUint64); err != nil {
 		x.close()
 		return nil, err
 	}
 	s.index = x
 	if x.changed >= history.SaveAfter {
-		s.saveSearch(x, view)
+		s.saveSearch(x, view, 1)
 	}
 	return x.sources(), nil
+}
+
+// emptySearch returns an index without documents, which replaces the one in the cache.
+func (s *Reader) emptySearch() *searchIndex {
+	there, _, _ := s.Cache.Load(cache.SearchName)
+	return &searchIndex{tips: map[string]format.ID{}, loaded: there}
 }
 
 // isIndexDamage reports whether an error means that the index is damaged. The index can be made

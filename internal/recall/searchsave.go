@@ -2,6 +2,8 @@ package recall
 
 import (
 	"bytes"
+	"io"
+	"maps"
 	"slices"
 	"strings"
 
@@ -12,23 +14,33 @@ import (
 
 // writeSegment merges segments into one segment in the cache.
 func (s *Reader) writeSegment(list []*searchSegment) (*searchSegment, error) {
+	hidden := map[uint32]bool{}
+	if len(list) == 1 && list[0].bytes != nil {
+		hidden = list[0].Hidden
+	}
+	return s.newSegment(hidden, func(w io.Writer) error {
+		if len(list) == 1 && list[0].bytes != nil {
+			_, err := w.Write(list[0].bytes)
+			return err
+		}
+		sources := make([]search.Source, len(list))
+		for i, seg := range list {
+			sources[i] = seg.Source
+		}
+		_, kept, err := search.Merge(w, sources)
+		maps.Copy(hidden, kept)
+		return err
+	})
+}
+
+// newSegment makes a segment in the cache of what write writes.
+func (s *Reader) newSegment(hidden map[uint32]bool, write func(io.Writer) error) (*searchSegment, error) {
 	w, err := s.Cache.NewPages()
 	if err != nil {
 		return nil, err
 	}
 	defer w.Discard()
-	var hidden map[uint32]bool
-	if len(list) == 1 && list[0].bytes != nil {
-		hidden = list[0].Hidden
-		_, err = w.Write(list[0].bytes)
-	} else {
-		sources := make([]search.Source, len(list))
-		for i, seg := range list {
-			sources[i] = seg.Source
-		}
-		_, hidden, err = search.Merge(w, sources)
-	}
-	if err != nil {
+	if err := write(w); err != nil {
 		return nil, err
 	}
 	name, err := w.Name(cache.SearchPrefix)
@@ -38,12 +50,13 @@ func (s *Reader) writeSegment(list []*searchSegment) (*searchSegment, error) {
 	return s.openSegment(name, hidden)
 }
 
-// saveSearch writes the index to the cache if it can. It merges segments so that each is at least
-// twice as large as the next one. Both the number of segments and the number of times that a
-// document is written are then logarithmic.
-func (s *Reader) saveSearch(x *searchIndex, view *refs.View) {
+// saveSearch writes the index to the cache if it can, and reports whether it did. It merges
+// segments so that each is at least twice as large as the next one, if more than least segments
+// would become one. Both the number of segments and the number of times that a document is written
+// are then logarithmic.
+func (s *Reader) saveSearch(x *searchIndex, view *refs.View, least int) bool {
 	if x.noWrite {
-		return
+		return false
 	}
 	from, size := len(x.segments), 0
 	for i, seg := range slices.Backward(x.segments) {
@@ -52,16 +65,9 @@ func (s *Reader) saveSearch(x *searchIndex, view *refs.View) {
 		}
 		size += seg.size()
 	}
-	if last := x.segments[from:]; len(last) > 1 || len(last) == 1 && last[0].name == "" {
-		seg, err := s.writeSegment(last)
-		if err != nil {
-			x.noWrite = true
-			return
-		}
-		for _, old := range last {
-			old.close()
-		}
-		x.segments = append(x.segments[:from:from], seg)
+	if err := s.mergeSegments(x, from, least); err != nil {
+		x.noWrite = true
+		return false
 	}
 	m := &search.Manifest{}
 	for name, id := range x.tips {
@@ -72,12 +78,12 @@ func (s *Reader) saveSearch(x *searchIndex, view *refs.View) {
 		m.Segments = append(m.Segments, search.Part{Name: seg.name, Hidden: seg.Hidden})
 	}
 	if there, _, _ := s.Cache.Load(cache.SearchName); !bytes.Equal(there, x.loaded) {
-		return // another process has saved an index, which is as good
+		return false // another process has saved an index, which is as good
 	}
 	payload := m.Encode()
 	if err := s.Cache.Replace(cache.SearchName, cache.Stamp{Number: view.Number, Digest: view.Digest}, payload); err != nil {
 		x.noWrite = true
-		return
+		return false
 	}
 	s.sweepSearch(x, m)
 	x.loaded, x.changed = payload, 0
@@ -85,6 +91,35 @@ func (s *Reader) saveSearch(x *searchIndex, view *refs.View) {
 	for _, p := range m.Segments {
 		x.replaced = append(x.replaced, p.Name)
 	}
+	return true
+}
+
+// mergeSegments makes one segment of the segments from an index on, if they are more than least.
+// Else it writes those that are only in memory.
+func (s *Reader) mergeSegments(x *searchIndex, from, least int) error {
+	last := x.segments[from:]
+	if len(last) > least {
+		seg, err := s.writeSegment(last)
+		if err != nil {
+			return err
+		}
+		for _, old := range last {
+			old.close()
+		}
+		x.segments = append(x.segments[:from:from], seg)
+		return nil
+	}
+	for i, old := range last {
+		if old.name != "" {
+			continue
+		}
+		seg, err := s.writeSegment(last[i : i+1])
+		if err != nil {
+			return err
+		}
+		last[i] = seg
+	}
+	return nil
 }
 
 // size returns the number of documents that a merge would keep.

@@ -2,6 +2,9 @@ package recall
 
 import (
 	"errors"
+	"io"
+	"maps"
+	"math"
 	"slices"
 	"strings"
 
@@ -11,8 +14,9 @@ import (
 	"github.com/gemini-ctx/ctx/refs"
 )
 
-// updateSearch brings x up to date with view.
-func (s *Reader) updateSearch(x *searchIndex, view *refs.View) error {
+// updateSearch brings x up to date with view. It passes over sessions of which it would have to
+// read more than most messages, together with those before; all is false then.
+func (s *Reader) updateSearch(x *searchIndex, view *refs.View, most uint64) (all bool, err error) {
 	now := map[string]format.ID{}
 	sessions := map[string]bool{}
 	for _, name := range view.Names("sessions/") {
@@ -27,23 +31,72 @@ func (s *Reader) updateSearch(x *searchIndex, view *refs.View) error {
 			sessions[sessionOf(branch)] = true
 		}
 	}
-	r := &searchUpdate{s: s, x: x, rewound: map[format.ID]bool{}}
+	r := newSearchUpdate(s, x)
 	names := make([]string, 0, len(sessions))
 	for name := range sessions {
 		names = append(names, name)
 	}
 	slices.Sort(names)
+	skipped := map[string]bool{}
 	for _, name := range names {
-		c, err := s.searchChange(view, name, x.tips, now)
-		if err == nil {
-			err = r.apply(name, c)
+		if most < math.MaxUint64 {
+			n, err := s.behind(name, x.tips, now)
+			if err != nil {
+				return false, err
+			}
+			if n > most {
+				skipped[name] = true
+				continue
+			}
+			most -= n
 		}
-		if err != nil {
-			return err
+		if err := r.session(view, name, now); err != nil {
+			return false, err
+		}
+	}
+	if len(skipped) > 0 {
+		maps.DeleteFunc(now, func(branch string, _ format.ID) bool { return skipped[sessionOf(branch)] })
+		for branch, id := range x.tips {
+			if skipped[sessionOf(branch)] {
+				now[branch] = id
+			}
 		}
 	}
 	x.tips = now
-	return r.flush()
+	return len(skipped) == 0, r.flush()
+}
+
+// behind returns about how many messages of a session the index lacks.
+func (s *Reader) behind(session string, old, now map[string]format.ID) (uint64, error) {
+	n := uint64(0)
+	for _, branch := range branchesOf(session, now) {
+		e, err := s.Header(now[branch])
+		if err != nil {
+			return 0, err
+		}
+		from := uint64(0)
+		if was := old[branch]; !was.IsZero() {
+			e, err := s.Header(was)
+			if errors.Is(err, objects.ErrNotFound) {
+				e, err = &format.Entry{}, nil
+			}
+			if err != nil {
+				return 0, err
+			}
+			from = e.Seq
+		}
+		n += max(e.Seq, from) - min(e.Seq, from)
+	}
+	return n, nil
+}
+
+// session adds and hides documents of a session, so that the index has what the tips in now have.
+func (r *searchUpdate) session(view *refs.View, session string, now map[string]format.ID) error {
+	c, err := r.s.searchChange(view, session, r.x.tips, now)
+	if err != nil {
+		return err
+	}
+	return r.apply(session, c)
 }
 
 func sessionOf(branch string) string {
@@ -154,6 +207,10 @@ type searchUpdate struct {
 	rewound map[format.ID]bool // the rewound versions in b
 }
 
+func newSearchUpdate(s *Reader, x *searchIndex) *searchUpdate {
+	return &searchUpdate{s: s, x: x, rewound: map[format.ID]bool{}}
+}
+
 func (r *searchUpdate) apply(session string, c searchChange) error {
 	if c.complete {
 		if err := r.hideOthers(session, c.present); err != nil {
@@ -245,30 +302,46 @@ func (r *searchUpdate) add(session string, f searchDoc) error {
 	if err != nil || !ok {
 		return err
 	}
-	r.b.Add(doc)
-	r.x.changed++
 	if f.rewound {
 		r.rewound[f.version()] = true
 	}
+	return r.put(doc)
+}
+
+// put adds a document.
+func (r *searchUpdate) put(doc search.Doc) error {
+	r.b.Add(doc)
+	r.x.changed++
 	if r.b.Full() {
 		return r.flush()
 	}
 	return nil
 }
 
-// flush makes a segment of the added documents.
+// flush makes a segment of the added documents. A large one goes to the cache, so that memory does
+// not hold the whole index.
 func (r *searchUpdate) flush() error {
 	if r.b.Docs() == 0 {
 		return nil
 	}
-	large := r.b.Full()
-	segment, b, err := r.b.Segment()
-	if err != nil {
-		return err
+	var seg *searchSegment
+	if r.b.Full() && !r.x.noWrite {
+		var err error
+		if seg, err = r.s.newSegment(map[uint32]bool{}, func(w io.Writer) error { return r.b.Write(w) }); err != nil {
+			r.x.noWrite = true
+		} else {
+			r.b.Reset()
+		}
 	}
-	seg := &searchSegment{bytes: b, Source: search.Source{Segment: segment, Hidden: map[uint32]bool{}}}
-	for doc := uint32(0); len(r.rewound) > 0 && int(doc) < segment.Docs(); doc++ {
-		_, version, err := segment.Entry(doc)
+	if seg == nil {
+		segment, b, err := r.b.Segment()
+		if err != nil {
+			return err
+		}
+		seg = &searchSegment{bytes: b, Source: search.Source{Segment: segment, Hidden: map[uint32]bool{}}}
+	}
+	for doc := uint32(0); len(r.rewound) > 0 && int(doc) < seg.Docs(); doc++ {
+		_, version, err := seg.Entry(doc)
 		if err != nil {
 			return err
 		}
@@ -277,14 +350,6 @@ func (r *searchUpdate) flush() error {
 		}
 	}
 	clear(r.rewound)
-	if large && !r.x.noWrite {
-		// Write a large segment, so that memory does not hold the whole index.
-		if named, err := r.s.writeSegment([]*searchSegment{seg}); err == nil {
-			seg = named
-		} else {
-			r.x.noWrite = true
-		}
-	}
 	r.x.segments = append(r.x.segments, seg)
 	return nil
 }

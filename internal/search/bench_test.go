@@ -42,3 +42,26 @@ func BenchmarkRank(b *testing.B) {
 		}
 	}
 }
+
+// BenchmarkBuild makes a segment of 100,000 messages of 24 words, of which half are common.
+func BenchmarkBuild(b *testing.B) {
+	r := rand.New(rand.NewPCG(1, 1))
+	docs := make([]Doc, 100000)
+	for i := range docs {
+		text := ""
+		for range 12 {
+			text += fmt.Sprintf("%s w%d ", []string{"file", "error", "test", "builds", "server", "port"}[r.IntN(6)], r.IntN(20000))
+		}
+		id := format.Sum(fmt.Append(nil, i))
+		docs[i] = Doc{ID: id, Version: id, Session: "talk", Seq: uint64(i), Role: "user", Text: text}
+	}
+	for b.Loop() {
+		builder := &Builder{}
+		for _, d := range docs {
+			builder.Add(d)
+		}
+		if _, _, err := builder.Segment(); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

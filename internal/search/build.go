@@ -9,14 +9,33 @@ import (
 	"slices"
 
 	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/internal/terms"
 )
 
-// Builder collects documents and writes them as a segment. It needs about 20 bytes of memory for
-// each distinct term of each document.
+// Builder collects documents and writes them as a segment. The zero value is ready for use.
 type Builder struct {
-	docs     []row
-	postings []posting // doc is the index in docs
+	docs   []row
+	starts []uint32 // of documents: index of the first of their postings
+	// The postings, document by document: number of the term in words, and count.
+	numbers []uint32
+	counts  []uint8
+	words   lexicon
+	last    []lastPosting // by number of the term
+	list    []posting     // room for Write
 }
+
+// lastPosting is the place of the last posting of a term.
+type lastPosting struct {
+	doc uint32 // 1 for the first document; 0 if no document has the term
+	at  uint32 // index of the posting
+}
+
+// A Builder is full at these numbers of postings, terms and documents, with about 25 MB.
+const (
+	fullPostings = 1 << 20
+	fullTerms    = 1 << 18
+	fullDocs     = 1 << 16
+)
 
 // row is the part of a document that a segment stores beside its terms.
 type row struct {
@@ -50,7 +69,8 @@ var roles = [...]string{"", "user", "model", "tool", "system"}
 // Add adds a document. The documents of a segment may come in any order, but no two may have the
 // same ID and Version.
 func (b *Builder) Add(d Doc) {
-	a := analyse(d.Text)
+	b.starts = append(b.starts, uint32(len(b.numbers)))
+	a := b.analyse(d.Text)
 	r := row{
 		id: d.ID, version: d.Version, session: d.Session, author: d.Author, seq: d.Seq, time: d.Time.UnixMilli(), length: a.length,
 		attr: uint8(max(0, slices.Index(roles[:], d.Role))), print: printOf(d.Text),
@@ -58,7 +78,7 @@ func (b *Builder) Add(d Doc) {
 	if d.Note {
 		r.attr |= attrNote
 	}
-	for _, is := range []struct {
+	for _, is := range [...]struct {
 		set bool
 		bit uint8
 	}{{a.question, attrQuestion}, {a.number, attrNumber}, {a.when, attrWhen}, {d.Calls, attrCall}} {
@@ -66,59 +86,132 @@ func (b *Builder) Add(d Doc) {
 			r.attr |= is.bit
 		}
 	}
-	for _, p := range a.counts {
-		b.postings = append(b.postings, posting{term: p.term, count: p.count, doc: uint32(len(b.docs))})
-	}
 	b.docs = append(b.docs, r)
+}
+
+// analyse adds the postings of a text, and returns the rest of what the index stores of it.
+func (b *Builder) analyse(text string) analysed {
+	text = cutText(text)
+	var a analysed
+	doc, first, length := uint32(len(b.docs)+1), len(b.numbers), 0
+	folded := Fold(text)
+	for i, j := terms.NextRun(folded, 0); i < j; i, j = terms.NextRun(folded, j) {
+		found, run := b.words.of(folded[i:j])
+		length += int(run.length)
+		a.number, a.when = a.number || run.number, a.when || run.when
+		for _, f := range found {
+			if int(f.number) >= len(b.last) {
+				b.last = append(b.last, make([]lastPosting, len(b.words.terms)-len(b.last))...)
+			}
+			if last := &b.last[f.number]; last.doc == doc {
+				b.counts[last.at] = uint8(min(int(b.counts[last.at])+int(f.count), maxCount))
+			} else {
+				*last = lastPosting{doc: doc, at: uint32(len(b.numbers))}
+				b.numbers, b.counts = append(b.numbers, f.number), append(b.counts, f.count)
+			}
+		}
+	}
+	if len(b.numbers)-first > maxTerms {
+		b.keepFrequent(first)
+	}
+	a.length, a.question = lengthClass(length), isQuestion(text)
+	return a
+}
+
+// keepFrequent keeps the maxTerms most frequent postings from first on.
+func (b *Builder) keepFrequent(first int) {
+	list := make([]foundTerm, 0, len(b.numbers)-first)
+	for i, number := range b.numbers[first:] {
+		list = append(list, foundTerm{number: number, count: b.counts[first+i]})
+	}
+	slices.SortFunc(list, func(x, y foundTerm) int {
+		return cmp.Or(cmp.Compare(y.count, x.count), cmp.Compare(b.words.terms[x.number], b.words.terms[y.number]))
+	})
+	b.numbers, b.counts = b.numbers[:first], b.counts[:first]
+	for _, f := range list[:maxTerms] {
+		b.numbers, b.counts = append(b.numbers, f.number), append(b.counts, f.count)
+	}
 }
 
 // Docs returns the number of added documents.
 func (b *Builder) Docs() int { return len(b.docs) }
 
-// Full reports whether the builder should be written, because it holds about 25 MB.
-func (b *Builder) Full() bool { return len(b.postings) >= 1<<20 }
+// Full reports whether the builder should be written.
+func (b *Builder) Full() bool {
+	return len(b.numbers) >= fullPostings || len(b.words.terms) >= fullTerms || len(b.docs) >= fullDocs
+}
 
 // Segment returns the added documents as a segment, with its bytes, and empties the builder.
 func (b *Builder) Segment() (*Segment, []byte, error) {
 	var buf bytes.Buffer
-	if err := b.write(&buf); err != nil {
+	if err := b.Write(&buf); err != nil {
 		return nil, nil, err
 	}
+	b.Reset()
 	seg, err := OpenSegment(bytes.NewReader(buf.Bytes()), int64(buf.Len()))
-	clear(b.docs)
-	b.docs, b.postings = b.docs[:0], b.postings[:0]
 	return seg, buf.Bytes(), err
 }
 
-func (b *Builder) write(w io.Writer) error {
+// Reset empties the builder.
+func (b *Builder) Reset() {
+	clear(b.docs)
+	b.docs, b.starts, b.numbers, b.counts = b.docs[:0], b.starts[:0], b.numbers[:0], b.counts[:0]
+	clear(b.last)
+	if len(b.words.terms) > maxLexicon {
+		b.words, b.last = lexicon{}, nil
+	}
+}
+
+// Write writes the added documents as a segment.
+func (b *Builder) Write(w io.Writer) error {
+	compare := func(x, y uint32) int { return compareRows(&b.docs[x], &b.docs[y]) }
 	order := make([]uint32, len(b.docs))
 	for i := range order {
 		order[i] = uint32(i)
 	}
-	slices.SortFunc(order, func(x, y uint32) int { return compareRows(&b.docs[x], &b.docs[y]) })
-	place := make([]uint32, len(order))
-	sorted := make([]row, len(order))
-	for i, old := range order {
-		place[old], sorted[i] = uint32(i), b.docs[old]
+	if !slices.IsSortedFunc(order, compare) {
+		slices.SortFunc(order, compare)
 	}
-	for i := range b.postings {
-		b.postings[i].doc = place[b.postings[i].doc]
-	}
-	slices.SortFunc(b.postings, func(x, y posting) int {
-		return cmp.Or(cmp.Compare(x.term, y.term), cmp.Compare(x.doc, y.doc))
-	})
-	s := newWriter(w, len(sorted))
-	for _, r := range sorted {
-		s.row(r)
+	s := newWriter(w, len(order))
+	for _, i := range order {
+		s.row(&b.docs[i])
 	}
 	s.endRows()
-	for rest := b.postings; len(rest) > 0; {
-		n := 1
-		for n < len(rest) && rest[n].term == rest[0].term {
-			n++
+	// The postings of term i are list[ends[i-1]:ends[i]], terms being in the order of used.
+	df := make([]uint32, len(b.words.terms))
+	for _, number := range b.numbers {
+		df[number]++
+	}
+	used := make([]uint32, 0, len(df))
+	for number, n := range df {
+		if n > 0 {
+			used = append(used, uint32(number))
 		}
-		s.term(rest[0].term, rest[:n])
-		rest = rest[n:]
+	}
+	slices.SortFunc(used, func(x, y uint32) int { return cmp.Compare(b.words.terms[x], b.words.terms[y]) })
+	next := make([]uint32, len(df)) // by number: where its next posting goes
+	at := uint32(0)
+	for _, number := range used {
+		next[number] = at
+		at += df[number]
+	}
+	list := slices.Grow(b.list[:0], len(b.numbers))[:len(b.numbers)]
+	b.list = list
+	for place, i := range order {
+		end := uint32(len(b.numbers))
+		if int(i)+1 < len(b.starts) {
+			end = b.starts[i+1]
+		}
+		for k := b.starts[i]; k < end; k++ {
+			to := &next[b.numbers[k]]
+			list[*to] = posting{doc: uint32(place), count: b.counts[k]}
+			*to++
+		}
+	}
+	for _, number := range used {
+		n := df[number]
+		s.term(b.words.terms[number], list[:n])
+		list = list[n:]
 	}
 	return s.finish()
 }
@@ -144,8 +237,8 @@ const (
 	maxDocs = 1 << 28
 )
 
-// writer writes a segment in one pass from sorted rows followed by sorted postings. It needs 40
-// bytes of memory per document, 20 bytes per term, and its runs.
+// writer writes a segment from sorted rows followed by sorted postings. It needs 48 bytes of memory
+// per row, 20 bytes per term, and its runs.
 type writer struct {
 	w        io.Writer
 	err      error
@@ -188,15 +281,14 @@ func newWriter(w io.Writer, docs int) *writer {
 	return &writer{w: w, cold: make([]byte, 0, docs*coldLen)}
 }
 
-func (s *writer) row(r row) {
+func (s *writer) row(r *row) {
 	if s.docs == 0 || r.session != s.session || r.seq != s.next {
-		s.runs = binary.BigEndian.AppendUint32(s.runs, s.sessions.of(r.session))
-		s.runs = binary.BigEndian.AppendUint32(s.runs, s.docs)
-		s.runs = binary.BigEndian.AppendUint64(s.runs, r.seq)
+		s.run(r.session, s.docs, r.seq, 0)
 	}
-	s.session, s.next = r.session, r.seq+1
-	s.buf = append(s.buf[:0], r.length, r.attr)
-	s.put(binary.BigEndian.AppendUint32(s.buf, s.authors.of(r.author)))
+	s.next = r.seq + 1
+	s.buf = append(s.buf, r.length, r.attr)
+	s.buf = binary.BigEndian.AppendUint32(s.buf, s.authors.of(r.author))
+	s.flush(putAhead)
 	s.cold = binary.BigEndian.AppendUint64(s.cold, uint64(r.time))
 	s.cold = append(s.cold, r.id[:]...)
 	s.cold = binary.BigEndian.AppendUint64(s.cold, r.print)
@@ -207,42 +299,85 @@ func (s *writer) row(r row) {
 	s.docs++
 }
 
-func (s *writer) endRows() {
-	if s.docs > maxDocs && s.err == nil {
-		s.err = fmt.Errorf("too many documents for one segment: %d", s.docs)
+// run writes the row of docs documents with consecutive seqs, the first of which is doc with seq,
+// unless they continue the run before.
+func (s *writer) run(session string, doc uint32, seq uint64, docs uint32) {
+	if doc == 0 || session != s.session || seq != s.next {
+		s.runs = binary.BigEndian.AppendUint32(s.runs, s.sessions.of(session))
+		s.runs = binary.BigEndian.AppendUint32(s.runs, doc)
+		s.runs = binary.BigEndian.AppendUint64(s.runs, seq)
 	}
+	s.session, s.next = session, seq+uint64(docs)
+}
+
+// section writes a section, and begins the next one.
+func (s *writer) section(b []byte) {
+	s.put(b)
+	s.starts = append(s.starts, s.at)
+}
+
+func (s *writer) endRows() {
+	if s.docs > maxDocs {
+		s.tooMany()
+	}
+	s.flush(0)
 	s.starts = append(s.starts, s.at)
 	for _, section := range [][]byte{s.cold, s.versions, s.runs, s.sessions.bytes, s.authors.bytes} {
-		s.put(section)
-		s.starts = append(s.starts, s.at)
+		s.section(section)
 	}
 	s.cold = nil
 }
 
-// term writes the postings of a term, sorted by document. A posting is the distance to the previous
-// document times four, plus the count if that is at most 3. For a larger count the two bits are 0
-// and the count follows as a byte.
-func (s *writer) term(term uint64, list []posting) {
-	s.terms = binary.BigEndian.AppendUint64(s.terms, term)
-	s.terms = binary.BigEndian.AppendUint64(s.terms, s.at-s.starts[5])
-	s.terms = binary.BigEndian.AppendUint32(s.terms, uint32(len(list)))
-	s.buf = s.buf[:0]
-	last := uint32(0)
-	for _, p := range list {
-		short := p.count
-		if short > 3 {
-			short = 0
-		}
-		s.buf = binary.AppendUvarint(s.buf, uint64(p.doc-last)<<2|uint64(short))
-		if short == 0 {
-			s.buf = append(s.buf, p.count)
-		}
-		last = p.doc
-	}
-	s.put(s.buf)
+func (s *writer) tooMany() {
+	s.err = cmp.Or(s.err, fmt.Errorf("too many documents for one segment: %d", s.docs))
 }
 
+// term writes the postings of a term, sorted by document.
+func (s *writer) term(term uint64, list []posting) {
+	s.beginTerm(term)
+	b, last := s.buf, uint32(0)
+	for _, p := range list {
+		b = appendPosting(b, last, p)
+		last = p.doc
+	}
+	s.buf = b
+	s.endTerm(len(list))
+}
+
+// beginTerm begins the postings of a term, which the caller appends to buf.
+func (s *writer) beginTerm(term uint64) {
+	s.terms = binary.BigEndian.AppendUint64(s.terms, term)
+	s.terms = binary.BigEndian.AppendUint64(s.terms, s.at+uint64(len(s.buf))-s.starts[5])
+}
+
+func (s *writer) endTerm(docs int) {
+	s.terms = binary.BigEndian.AppendUint32(s.terms, uint32(docs))
+	s.flush(putAhead)
+}
+
+// appendPosting appends a posting: the distance to the document before times four, plus the count
+// if that is at most 3. For a larger count the two bits are 0 and the count follows as a byte.
+func appendPosting(b []byte, last uint32, p posting) []byte {
+	short := p.count
+	if short > 3 {
+		short = 0
+	}
+	if v := (p.doc-last)<<2 | uint32(short); v < 0x80 { // doc is less than maxDocs
+		b = append(b, byte(v))
+	} else {
+		b = binary.AppendUvarint(b, uint64(v))
+	}
+	if short == 0 {
+		b = append(b, p.count)
+	}
+	return b
+}
+
+// putAhead is the number of bytes that are written at a time.
+const putAhead = 64 << 10
+
 func (s *writer) finish() error {
+	s.flush(0)
 	s.starts = append(s.starts, s.at)
 	s.put(s.terms)
 	t := []byte(trailMagic)
@@ -257,6 +392,14 @@ func (s *writer) finish() error {
 	}
 	s.put(t)
 	return s.err
+}
+
+// flush writes buf if it has at least so many bytes.
+func (s *writer) flush(least int) {
+	if len(s.buf) >= least {
+		s.put(s.buf)
+		s.buf = s.buf[:0]
+	}
 }
 
 func (s *writer) put(b []byte) {

@@ -5,26 +5,61 @@ import (
 	"cmp"
 	"encoding/binary"
 	"slices"
+	"unicode/utf8"
 )
 
 // printOf returns a fingerprint of the words of a text. Texts with the same words in the same order
 // have the same fingerprint; case, accents and punctuation are ignored. It returns 0 for a text
 // without words.
 func printOf(text string) uint64 {
-	w := wordScanner{text: lowered(text)}
+	if !isASCIIText(text) {
+		text = lowered(text)
+	}
 	h := uint64(14695981039346656037) // FNV-1a
-	any := false
-	for word, ok := w.next(); ok; word, ok = w.next() {
-		any = true
-		for i := 0; i < len(word); i++ {
-			h = (h ^ uint64(word[i])) * 1099511628211
+	any, word := false, false
+	for i := 0; i < len(text); i++ {
+		c := text[i]
+		if c >= utf8.RuneSelf {
+			r, size := utf8.DecodeRuneInString(text[i:])
+			if !notInName(r) {
+				for _, c := range []byte(text[i : i+size]) {
+					h = (h ^ uint64(c)) * fnvPrime
+				}
+				i += size - 1
+				any, word = true, true
+				continue
+			}
+			i += size - 1
+			c = ' '
 		}
-		h = (h ^ ' ') * 1099511628211
+		if low := nameBytes[c]; low != 0 {
+			h = (h ^ uint64(low)) * fnvPrime
+			any, word = true, true
+		} else if word {
+			h = (h ^ ' ') * fnvPrime
+			word = false
+		}
+	}
+	if word {
+		h = (h ^ ' ') * fnvPrime
 	}
 	if !any {
 		return 0
 	}
 	return max(h, 1)
+}
+
+const fnvPrime = 1099511628211
+
+// nameBytes has the ASCII letters, in lower case, and digits; 0 for other characters.
+var nameBytes = [utf8.RuneSelf]byte{
+	'0': '0', '1': '1', '2': '2', '3': '3', '4': '4', '5': '5', '6': '6', '7': '7', '8': '8',
+	'9': '9', 'A': 'a', 'B': 'b', 'C': 'c', 'D': 'd', 'E': 'e', 'F': 'f', 'G': 'g', 'H': 'h',
+	'I': 'i', 'J': 'j', 'K': 'k', 'L': 'l', 'M': 'm', 'N': 'n', 'O': 'o', 'P': 'p', 'Q': 'q',
+	'R': 'r', 'S': 's', 'T': 't', 'U': 'u', 'V': 'v', 'W': 'w', 'X': 'x', 'Y': 'y', 'Z': 'z',
+	'a': 'a', 'b': 'b', 'c': 'c', 'd': 'd', 'e': 'e', 'f': 'f', 'g': 'g', 'h': 'h', 'i': 'i',
+	'j': 'j', 'k': 'k', 'l': 'l', 'm': 'm', 'n': 'n', 'o': 'o', 'p': 'p', 'q': 'q', 'r': 'r',
+	's': 's', 't': 't', 'u': 'u', 'v': 'v', 'w': 'w', 'x': 'x', 'y': 'y', 'z': 'z',
 }
 
 // gatherer makes hits of documents, one hit for all documents with the same words.

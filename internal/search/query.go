@@ -42,7 +42,7 @@ const maxQueryTerms = 64
 func Parse(text string) (*Query, error) {
 	text = Fold(cutText(text))
 	q := &Query{text: text, whole: wordsOf(text)}
-	scan(text, func(t terms.Token, _ string) {
+	scan(new(terms.Scanner), text, func(t terms.Token, _ string) {
 		word := strings.ToLower(text[t.Start:t.End])
 		w := kindWeight[t.Kind]
 		switch {
@@ -109,7 +109,7 @@ func (q *Query) RequirePhrases() {
 			continue
 		}
 		q.phrases = append(q.phrases, p)
-		scan(text, func(t terms.Token, _ string) {
+		scan(new(terms.Scanner), text, func(t terms.Token, _ string) {
 			i := slices.IndexFunc(q.terms, func(o queryTerm) bool { return o.term == t.Term })
 			// In a document, a name or number may be part of a longer one, which is another term.
 			if i >= 0 && !q.terms[i].must && (t.Kind == terms.Word || t.Kind == terms.Part) {

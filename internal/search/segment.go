@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"sort"
 	"time"
 
@@ -174,6 +175,21 @@ func (s *Segment) seqRange(session string, low, high uint64) (first, end uint32)
 	i := sort.Search(int(b-a), func(i int) bool { return seqAt(i) >= low })
 	j := sort.Search(int(b-a), func(i int) bool { return seqAt(i) > high })
 	return a + uint32(i), a + uint32(j)
+}
+
+// HasFrom reports whether the segment has documents of a session past a seq, or documents at that
+// seq whose ids are wanted.
+func (s *Segment) HasFrom(session string, seq uint64, wanted func(format.ID) bool) (bool, error) {
+	first, end := s.seqRange(session, seq, math.MaxUint64)
+	for doc := first; doc < end; doc++ {
+		if _, at := s.place(doc); at > seq {
+			return true, nil
+		}
+		if _, id, err := s.cold(doc); err != nil || wanted(id) {
+			return true, err
+		}
+	}
+	return false, nil
 }
 
 // hotBlock is the number of hot rows that are read at a time.

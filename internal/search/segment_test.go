@@ -2,9 +2,12 @@ package search
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"math/rand/v2"
 	"reflect"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/gemini-ctx/ctx/format"
@@ -64,8 +67,18 @@ func TestMergeIsOneSegment(t *testing.T) {
 		docs := conversation(r, 1+r.IntN(200))
 		_, want := segmentOf(t, docs)
 		list := make([]Builder, 1+r.IntN(5))
-		for _, d := range docs {
-			list[r.IntN(len(list))].Add(d)
+		inOrder := seed%3 == 0 // each builder has the documents after those of another one
+		if inOrder {
+			slices.SortFunc(docs, func(a, b Doc) int {
+				return cmp.Or(strings.Compare(a.Session, b.Session), cmp.Compare(a.Seq, b.Seq), bytes.Compare(a.ID[:], b.ID[:]))
+			})
+		}
+		for i, d := range docs {
+			at := r.IntN(len(list))
+			if inOrder {
+				at = len(list) - 1 - i*len(list)/len(docs)
+			}
+			list[at].Add(d)
 		}
 		var sources []Source
 		for i := range list {

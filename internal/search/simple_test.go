@@ -154,7 +154,7 @@ func simplyBest(docs []Doc, texts []analysed, q *Query, score []float64, heard [
 			print := printOf(d.Text)
 			if at, ok := seen[print]; ok && print != 0 {
 				if has := slices.ContainsFunc(q.terms, func(t queryTerm) bool {
-					return slices.ContainsFunc(texts[i].counts, func(p posting) bool { return p.term == t.term })
+					return slices.ContainsFunc(texts[i].counts, func(p termCount) bool { return p.term == t.term })
 				}); has {
 					hits[at].Copies = append(hits[at].Copies, Hit{ID: d.ID, Version: d.Version, Session: d.Session, Seq: d.Seq})
 				}

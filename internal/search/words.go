@@ -9,8 +9,8 @@ import (
 
 // scan yields the tokens of text as they are indexed. Irregular forms of a word, which have no
 // common stem, get the term of their base form.
-func scan(text string, yield func(t terms.Token, word string)) {
-	terms.Scan(text, func(t terms.Token) {
+func scan(s *terms.Scanner, text string, yield func(t terms.Token, word string)) {
+	s.Scan(text, func(t terms.Token) {
 		word := ""
 		if t.Kind == terms.Word || t.Kind == terms.Part {
 			word = strings.ToLower(text[t.Start:t.End])

@@ -64,27 +64,48 @@ type Scanner struct {
 // Scan does the same as the function Scan.
 func (c *Scanner) Scan(text string, yield func(Token)) {
 	s := scanner{Scanner: c, text: text, yield: yield}
-	for i := 0; i < len(text); {
-		class, size := classAt(text, i)
-		if class == separator {
-			i += size
-			continue
-		}
-		j := i + size
-		for j < len(text) {
-			c, n := classAt(text, j)
-			if c != class {
-				break
-			}
-			j += n
-		}
+	for i, j, class := nextRun(text, 0); i < j; i, j, class = nextRun(text, j) {
 		if class == wide {
 			s.segments(i, j)
 		} else {
 			s.run(i, j)
 		}
-		i = j
 	}
+}
+
+// NextRun returns the offsets of the first run of text that begins at i or later: characters
+// between spaces and punctuation, all of alphabets or all of East Asian scripts. At the end of the
+// text the run is empty. What Scan finds in a text is what it finds in each run alone.
+func NextRun(text string, i int) (start, end int) {
+	start, end, _ = nextRun(text, i)
+	return start, end
+}
+
+func nextRun(text string, i int) (start, end int, of class) {
+	for i < len(text) {
+		c, size := classAt(text, i)
+		if c == separator {
+			i += size
+			continue
+		}
+		j := i + size
+		for j < len(text) {
+			if next := text[j]; next < utf8.RuneSelf {
+				if classes[next] != c {
+					break
+				}
+				j++
+				continue
+			}
+			next, n := classAt(text, j)
+			if next != c {
+				break
+			}
+			j += n
+		}
+		return i, j, c
+	}
+	return i, i, separator
 }
 
 // scanner is the state of a scan of one text.
@@ -103,15 +124,20 @@ const (
 	wide                   // East Asian scripts and everything after them in Unicode
 )
 
-// classes are those of ASCII.
-var classes = func() (list [utf8.RuneSelf]class) {
-	for c := range list {
-		if isAlnum(byte(c)) || strings.IndexByte("_.-/\\:@+#~%", byte(c)) >= 0 {
-			list[c] = narrow
-		}
-	}
-	return list
-}()
+// classes has the class of each ASCII character. It is data, so that a start computes nothing.
+var classes = [utf8.RuneSelf]class{
+	'0': narrow, '1': narrow, '2': narrow, '3': narrow, '4': narrow, '5': narrow, '6': narrow,
+	'7': narrow, '8': narrow, '9': narrow, 'A': narrow, 'B': narrow, 'C': narrow, 'D': narrow,
+	'E': narrow, 'F': narrow, 'G': narrow, 'H': narrow, 'I': narrow, 'J': narrow, 'K': narrow,
+	'L': narrow, 'M': narrow, 'N': narrow, 'O': narrow, 'P': narrow, 'Q': narrow, 'R': narrow,
+	'S': narrow, 'T': narrow, 'U': narrow, 'V': narrow, 'W': narrow, 'X': narrow, 'Y': narrow,
+	'Z': narrow, 'a': narrow, 'b': narrow, 'c': narrow, 'd': narrow, 'e': narrow, 'f': narrow,
+	'g': narrow, 'h': narrow, 'i': narrow, 'j': narrow, 'k': narrow, 'l': narrow, 'm': narrow,
+	'n': narrow, 'o': narrow, 'p': narrow, 'q': narrow, 'r': narrow, 's': narrow, 't': narrow,
+	'u': narrow, 'v': narrow, 'w': narrow, 'x': narrow, 'y': narrow, 'z': narrow, '_': narrow,
+	'.': narrow, '-': narrow, '/': narrow, '\\': narrow, ':': narrow, '@': narrow, '+': narrow,
+	'#': narrow, '~': narrow, '%': narrow,
+}
 
 // classAt returns the class of the rune at i and its size in bytes.
 func classAt(text string, i int) (class, int) {

@@ -1,0 +1,290 @@
+package recall
+
+import (
+	"maps"
+	"slices"
+	"strings"
+	"sync/atomic"
+
+	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/internal/history"
+	"github.com/gemini-ctx/ctx/internal/search"
+	"github.com/gemini-ctx/ctx/refs"
+)
+
+// Indexing adds to the search index what this process appends, while it appends it. A small append
+// leaves its messages to the next search, which reads them. What cannot be added or written is left
+// to it as well.
+type Indexing struct {
+	s        *Reader
+	most     int  // number of documents after which the index is saved; 0 for that of a full builder
+	messages int  // number of entries that were appended
+	crossed  bool // the seq of a branch has passed a multiple of tailStep
+	batches  chan *history.Batch
+	done     chan struct{}
+	stopped  atomic.Bool
+
+	// Of the goroutine, until it has closed done.
+	taken  int          // number of entries
+	x      *searchIndex // nil before the first batch
+	u      *searchUpdate
+	view   *refs.View
+	left   map[string]bool // sessions of which too much is not in the index
+	failed bool
+}
+
+const (
+	// indexAtOnce is the number of entries from which on an append indexes what it appends. A search
+	// needs 5 ms more for so many that are not in the index.
+	indexAtOnce = 256
+	// tailStep is the number of entries of a branch between two small appends that bring the index up
+	// to date. Each of them takes about 20 ms, so the mean append takes 20 µs more.
+	tailStep = 1024
+	// mostBehind is the largest number of messages that an append reads to bring the index up to date,
+	// and as many again as it appended itself. A search reads any number.
+	mostBehind = 4 * tailStep
+	// batchesAhead is the number of batches that wait to be indexed.
+	batchesAhead = 4
+	// segmentsAhead is the number of equal segments that a load writes before it merges them.
+	segmentsAhead = 8
+)
+
+// NewIndexing begins to follow appends. It belongs before the first of them: a word that is
+// forgotten from now on does not come into the index.
+func (s *Reader) NewIndexing() *Indexing {
+	s.Cache.Begin()
+	return &Indexing{s: s, left: map[string]bool{}}
+}
+
+// Take takes a batch that was appended. It waits while batchesAhead others are not indexed yet.
+func (g *Indexing) Take(b *history.Batch) {
+	g.messages += len(b.Said)
+	if Crosses(b) {
+		g.crossed = true
+	}
+	if g.batches == nil {
+		if g.messages < indexAtOnce {
+			return
+		}
+		g.batches, g.done = make(chan *history.Batch, batchesAhead), make(chan struct{})
+		go g.run()
+	}
+	g.batches <- b
+}
+
+// Crosses reports whether an append was the one of many that brings the index up to date.
+func Crosses(b *history.Batch) bool {
+	if len(b.Said) == 0 {
+		return false
+	}
+	last := b.Said[len(b.Said)-1].Seq
+	return last/tailStep != (last-min(last, uint64(len(b.Said))))/tailStep
+}
+
+// Finish indexes and saves what is left. It belongs after the answer of the command. appended is
+// the number of messages that the command appended, whether Take was told of them or not.
+func (g *Indexing) Finish(appended int) {
+	g.messages = max(g.messages, appended)
+	most := uint64(mostBehind + g.messages)
+	switch {
+	case g.batches != nil:
+		close(g.batches)
+		<-g.done
+	case g.messages >= indexAtOnce:
+		g.open()
+	case g.crossed:
+		g.s.CatchUp()
+		return
+	default:
+		return
+	}
+	if g.x != nil {
+		done := g.failed || g.u.flush() != nil || g.s.finishIndex(g.x, most) || g.x.noWrite
+		g.x.close()
+		if done {
+			return
+		}
+	}
+	// Another process has saved an index meanwhile.
+	g.s.catchUp(most)
+}
+
+// Stop ends without an index of what is left.
+func (g *Indexing) Stop() {
+	if g.batches == nil {
+		return
+	}
+	g.stopped.Store(true)
+	close(g.batches)
+	<-g.done
+	if g.x != nil {
+		g.x.close()
+	}
+}
+
+// CatchUp brings the search index up to date if that is little work. It does nothing where there is
+// no index.
+func (s *Reader) CatchUp() { s.catchUp(mostBehind) }
+
+func (s *Reader) catchUp(most uint64) {
+	s.Cache.Begin()
+	if x := s.loadSearch(); x != nil {
+		s.finishIndex(x, most)
+		x.close()
+	}
+}
+
+// finishIndex brings an index up to date and saves it.
+func (s *Reader) finishIndex(x *searchIndex, most uint64) bool {
+	view, err := s.Refs.Read()
+	if err != nil {
+		return false
+	}
+	if _, err := s.updateSearch(x, view, most); err != nil {
+		return false
+	}
+	return x.changed == 0 || s.saveSearch(x, view, 1)
+}
+
+// open opens the index in the cache, or begins a new one.
+func (g *Indexing) open() {
+	if g.x = g.s.loadSearch(); g.x == nil {
+		g.x = g.s.emptySearch()
+	}
+	g.u = newSearchUpdate(g.s, g.x)
+}
+
+// run indexes batches until there are no more.
+func (g *Indexing) run() {
+	defer close(g.done)
+	for b := range g.batches {
+		g.taken += len(b.Said)
+		if !g.failed && !g.stopped.Load() && g.add(b) != nil {
+			g.failed = true
+		}
+	}
+}
+
+func (g *Indexing) add(b *history.Batch) (err error) {
+	if g.x == nil {
+		g.open()
+		if g.view, err = g.s.Refs.Read(); err != nil {
+			return err
+		}
+	}
+	if g.left[b.Session] {
+		return nil
+	}
+	name := b.Session + "/" + b.Branch
+	follows, err := g.follows(name, b)
+	if err != nil {
+		return err
+	}
+	if !follows {
+		return g.read(name, b)
+	}
+	for i := range b.Said {
+		if d := &b.Said[i]; d.Plain {
+			g.u.b.Add(docOf(b.Session, d))
+			g.x.changed++
+		}
+	}
+	g.x.tips[name] = b.To
+	if g.u.b.Full() || g.most > 0 && g.u.b.Docs() >= g.most {
+		return g.publish()
+	}
+	return nil
+}
+
+// follows reports whether a batch continues the branch as the index knows it, with nothing but new
+// messages and notes.
+func (g *Indexing) follows(name string, b *history.Batch) (bool, error) {
+	if g.x.tips[name] != b.From || len(b.Said) == 0 || b.From.IsZero() && len(branchesOf(b.Session, g.x.tips)) > 0 {
+		return false, nil
+	}
+	from := b.From
+	for i := range b.Said {
+		d := &b.Said[i]
+		var parents []format.ID
+		if !from.IsZero() {
+			parents = []format.ID{from}
+		}
+		if d.Kind != format.KindMessage && d.Kind != format.KindNote || !slices.Equal(d.Parents, parents) {
+			return false, nil
+		}
+		from = d.ID
+	}
+	if from != b.To {
+		return false, nil
+	}
+	// The index may have entries of this session that no branch has any more.
+	for _, seg := range g.x.segments {
+		known, err := seg.HasFrom(b.Session, b.Said[0].Seq, func(id format.ID) bool {
+			return slices.ContainsFunc(b.Said, func(d history.Said) bool { return d.ID == id })
+		})
+		if known || err != nil {
+			return false, err
+		}
+	}
+	return true, nil
+}
+
+// read brings the session of a batch up to date from the store.
+func (g *Indexing) read(name string, b *history.Batch) error {
+	view, err := g.s.Refs.Read()
+	if err != nil {
+		return err
+	}
+	now := map[string]format.ID{name: b.To}
+	for _, ref := range view.Names("sessions/" + b.Session + "/") {
+		if branch := strings.TrimPrefix(ref, "sessions/"); branch != name {
+			now[branch] = view.Get(ref).ID
+		}
+	}
+	n, err := g.s.behind(b.Session, g.x.tips, now)
+	if err != nil {
+		return err
+	}
+	if n > uint64(mostBehind+g.taken) {
+		g.left[b.Session] = true
+		return nil
+	}
+	// What is in the builder cannot be hidden, or found.
+	if err := g.u.flush(); err != nil {
+		return err
+	}
+	if err := g.u.session(view, b.Session, now); err != nil {
+		return err
+	}
+	for _, branch := range branchesOf(b.Session, g.x.tips) {
+		delete(g.x.tips, branch)
+	}
+	maps.Copy(g.x.tips, now)
+	return g.u.flush()
+}
+
+// publish saves the index as it is, so that searches find it.
+func (g *Indexing) publish() error {
+	if err := g.u.flush(); err != nil {
+		return err
+	}
+	if g.s.saveSearch(g.x, g.view, segmentsAhead) || g.x.noWrite {
+		g.failed = g.x.noWrite
+		return nil
+	}
+	g.x.close() // another process has saved an index
+	g.x, g.u = nil, nil
+	return nil
+}
+
+// docOf is indexDoc for an entry that was just appended.
+func docOf(session string, d *history.Said) search.Doc {
+	text := d.Text
+	if d.Parts != nil {
+		text = history.Words(d.Parts)
+	}
+	return search.Doc{
+		ID: d.ID, Version: d.ID, Session: session, Seq: d.Seq, Role: d.Role, Author: d.Author,
+		Note: d.Kind == format.KindNote, Calls: len(d.Calls) > 0, Time: d.Time, Text: text,
+	}
+}
