@@ -20,13 +20,14 @@ type blockKey struct {
 	n    int
 }
 
-// cachedBlock is a block that was unpacked: the raw bytes of one of version 1, the objects of one
-// of version 2.
+// cachedBlock is a block that was unpacked: the raw bytes of one of version 1, a reader of one of
+// version 2.
 type cachedBlock struct {
-	key     blockKey
-	raw     []byte
-	objects []packs.Object
-	size    int // bytes that it takes, about
+	key    blockKey
+	raw    []byte
+	mu     sync.Mutex // of reader
+	reader *packs.Reader
+	size   int // bytes that it takes, about
 }
 
 // blockCache holds unpacked blocks, the latest used first. The zero value is empty. What it hands

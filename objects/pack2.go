@@ -62,22 +62,35 @@ func (r *pack2) keyOf() (packs.Key, error) {
 	return key, nil
 }
 
-// block returns the objects of a block; they are shared and must not be changed.
-func (r *pack2) block(s *Store, span packs.Span) ([]packs.Object, error) {
+// block returns a block.
+func (r *pack2) block(s *Store, span packs.Span) (*cachedBlock, error) {
 	key := blockKey{r.p.id, span.N}
 	if b := s.cache.get(key); b != nil {
-		return b.objects, nil
+		return b, nil
 	}
 	raw, head, err := r.unpack(s, span)
 	if err != nil {
 		return nil, err
 	}
-	list, err := r.decode(s, span, raw, head, true)
+	reader, err := r.open(s, span, raw, head)
 	if err != nil {
 		return nil, r.p.blamePack(err)
 	}
-	s.cache.put(key, &cachedBlock{objects: list, size: 2 * len(raw)})
-	return list, nil
+	b := &cachedBlock{reader: reader, size: 2 * len(raw)}
+	s.cache.put(key, b)
+	return b, nil
+}
+
+// all returns the objects of a block; they are shared and must not be changed.
+func (r *pack2) all(s *Store, span packs.Span) ([]packs.Object, error) {
+	b, err := r.block(s, span)
+	if err != nil {
+		return nil, err
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	list, err := b.reader.All()
+	return list, r.p.blamePack(err)
 }
 
 // unpack reads the frame of a block and unpacks it.
@@ -100,7 +113,7 @@ func (r *pack2) unpack(s *Store, span packs.Span) (raw []byte, head packs.Block,
 	return raw, head, r.p.blamePack(err)
 }
 
-func (r *pack2) decode(s *Store, span packs.Span, raw []byte, head packs.Block, bodies bool) ([]packs.Object, error) {
+func (r *pack2) open(s *Store, span packs.Span, raw []byte, head packs.Block) (*packs.Reader, error) {
 	key, err := r.keyOf()
 	if err != nil {
 		return nil, err
@@ -109,7 +122,7 @@ func (r *pack2) decode(s *Store, span packs.Span, raw []byte, head packs.Block, 
 	if head.Kind == packs.Nodes {
 		far = func(n uint32) (format.ID, error) { return r.far(s, n, span.First) }
 	}
-	return packs.Decode(raw, head.Objects, head.Digest, key, bodies, far)
+	return packs.Open(raw, head.Objects, head.Digest, key, far)
 }
 
 // far returns the id of an object in a self-contained block before the object numbered before.
@@ -128,17 +141,9 @@ func (r *pack2) far(s *Store, n uint32, before int) (format.ID, error) {
 	if ids != nil {
 		return ids[i], nil
 	}
-	var list []packs.Object
-	if b := s.cache.get(blockKey{r.p.id, span.N}); b != nil {
-		list = b.objects
-	} else {
-		raw, head, err := r.unpack(s, span)
-		if err != nil {
-			return format.ID{}, err
-		}
-		if list, err = r.decode(s, span, raw, head, false); err != nil {
-			return format.ID{}, r.p.blamePack(err)
-		}
+	list, err := r.all(s, span)
+	if err != nil {
+		return format.ID{}, err
 	}
 	ids = make([]format.ID, len(list))
 	for k := range list {
@@ -153,8 +158,9 @@ func (r *pack2) far(s *Store, n uint32, before int) (format.ID, error) {
 	return ids[i], nil
 }
 
-// object returns the object of a number.
-func (r *pack2) object(s *Store, number uint32) (packs.Object, error) {
+// object returns the object of a number. Unless proven is true, it is proven only to a caller that
+// knows its id.
+func (r *pack2) object(s *Store, number uint32, proven bool) (packs.Object, error) {
 	layout, err := r.layout()
 	if err != nil {
 		return packs.Object{}, err
@@ -163,11 +169,21 @@ func (r *pack2) object(s *Store, number uint32) (packs.Object, error) {
 	if !ok {
 		return packs.Object{}, r.p.noBlock(int64(number))
 	}
-	list, err := r.block(s, span)
+	if proven {
+		list, err := r.all(s, span)
+		if err != nil {
+			return packs.Object{}, err
+		}
+		return list[i], nil
+	}
+	b, err := r.block(s, span)
 	if err != nil {
 		return packs.Object{}, err
 	}
-	return list[i], nil
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	o, err := b.reader.At(i)
+	return o, r.p.blamePack(err)
 }
 
 // find returns the object id. A block that cannot be read hides only what it may have.
@@ -178,10 +194,12 @@ func (r *pack2) find(s *Store, id format.ID) (o packs.Object, ok bool, err error
 	}
 	var unread error
 	for _, n := range numbers {
-		o, err := r.object(s, n)
+		o, err := r.object(s, n, false)
 		if err == nil && o.ID == id {
 			return o, true, nil
 		}
+		// Another object with the same first bytes, or damage: the digest of the block tells.
+		_, err = r.object(s, n, true)
 		unread = errors.Join(unread, err)
 	}
 	return packs.Object{}, false, unread
@@ -208,7 +226,7 @@ func (r *pack2) get(s *Store, id format.ID, body bool) (raw format.Raw, ok bool,
 func (r *pack2) those(s *Store, numbers []uint32) (ids []format.ID, err error) {
 	slices.Sort(numbers) // a block is read once
 	for _, n := range numbers {
-		o, err := r.object(s, n)
+		o, err := r.object(s, n, true)
 		if err != nil {
 			return nil, err
 		}
@@ -254,7 +272,7 @@ func (r *pack2) contents(s *Store) ([]placed, error) {
 	}
 	order := make([]placed, 0, r.index.Len())
 	for _, span := range layout.Spans {
-		list, err := r.block(s, span)
+		list, err := r.all(s, span)
 		if err != nil {
 			return nil, err
 		}
@@ -266,7 +284,7 @@ func (r *pack2) contents(s *Store) ([]placed, error) {
 }
 
 func (r *pack2) at(s *Store, o placed, body bool) (format.Raw, error) {
-	at, err := r.object(s, uint32(o.where))
+	at, err := r.object(s, uint32(o.where), false) // o names the id
 	if err != nil {
 		return format.Raw{}, err
 	}
@@ -286,7 +304,7 @@ func (r *pack2) salvage(s *Store, fn func(format.Raw, bool) error) (lost []forma
 		return nil, err
 	}
 	for _, span := range layout.Spans {
-		list, err := r.block(s, span)
+		list, err := r.all(s, span)
 		if err != nil {
 			continue
 		}

@@ -7,6 +7,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"hash"
 	"strconv"
 
 	"github.com/gemini-ctx/ctx/format"
@@ -264,6 +265,7 @@ type decoder struct {
 	memories  []memory
 	bodies    varint.Reader
 
+	drop    bool // bodies are not wanted
 	objects []Object
 	headers []byte
 	size    int    // of all headers
@@ -281,29 +283,85 @@ const (
 // share memory with raw, and with each other. Memory: raw, 128 MiB of headers at most, and as much
 // again as the bodies. Where only headers are wanted, bodies is false and no Body is set.
 func Decode(raw []byte, count int, digest format.ID, key Key, bodies bool, far func(uint32) (format.ID, error)) ([]Object, error) {
-	d := &decoder{far: far, nonces: newNonces(key)}
-	if err := d.parts(raw, count); err != nil {
+	r, err := Open(raw, count, digest, key, far)
+	if err != nil {
 		return nil, err
 	}
-	sum := sha256.New()
-	for range count {
-		if err := d.object(bodies); err != nil {
-			return nil, fmt.Errorf("object %d of a block: %w", len(d.objects), err)
+	r.d.drop = !bodies
+	return r.All()
+}
+
+// Reader reads the objects of a block, in their order, as far as they are asked for. It is not for
+// several goroutines.
+type Reader struct {
+	d      decoder
+	count  int
+	digest format.ID
+	sum    hash.Hash
+	err    error // what ended the reading
+	proven bool
+}
+
+// Open returns a reader of a block; see Decode.
+func Open(raw []byte, count int, digest format.ID, key Key, far func(uint32) (format.ID, error)) (*Reader, error) {
+	r := &Reader{d: decoder{far: far, nonces: newNonces(key)}, count: count, digest: digest, sum: sha256.New()}
+	if err := r.d.parts(raw, count); err != nil {
+		return nil, err
+	}
+	return r, nil
+}
+
+// At returns an object and reads no further. Its id follows from its header and the body; the
+// digest of the block was not compared. So it is proven only to a caller that asked for this id.
+func (r *Reader) At(i int) (Object, error) {
+	if i < 0 || i >= r.count {
+		return Object{}, errBlock
+	}
+	for len(r.d.objects) <= i && r.err == nil {
+		r.next()
+	}
+	if i >= len(r.d.objects) {
+		return Object{}, r.err
+	}
+	return r.d.objects[i], nil
+}
+
+// All returns all objects, once the digest of the block is that of their ids.
+func (r *Reader) All() ([]Object, error) {
+	for len(r.d.objects) < r.count && r.err == nil {
+		r.next()
+	}
+	if r.err == nil && !r.proven {
+		r.prove()
+	}
+	if r.err != nil {
+		return nil, r.err
+	}
+	return r.d.objects, nil
+}
+
+func (r *Reader) next() {
+	if err := r.d.object(); err != nil {
+		r.err = fmt.Errorf("object %d of a block: %w", len(r.d.objects), err)
+		return
+	}
+	r.sum.Write(r.d.objects[len(r.d.objects)-1].ID[:])
+}
+
+// prove compares the digest, once all objects were read, and looks whether anything is left over.
+func (r *Reader) prove() {
+	if r.proven = format.ID(r.sum.Sum(nil)) == r.digest; !r.proven {
+		r.err = errDigest
+		return
+	}
+	for i := range r.d.columns {
+		if len(r.d.columns[i].Rest) > 0 {
+			r.err = errBlock
 		}
-		sum.Write(d.objects[len(d.objects)-1].ID[:])
 	}
-	if format.ID(sum.Sum(nil)) != digest {
-		return nil, errDigest
+	if len(r.d.bodies.Rest) > 0 {
+		r.err = errBlock
 	}
-	for i := range d.columns {
-		if len(d.columns[i].Rest) > 0 {
-			return nil, errBlock
-		}
-	}
-	if len(d.bodies.Rest) > 0 {
-		return nil, errBlock
-	}
-	return d.objects, nil
 }
 
 // parts reads what stands before the bodies.
@@ -350,7 +408,7 @@ func (d *decoder) parts(raw []byte, count int) error {
 }
 
 // object reads the next object.
-func (d *decoder) object(bodies bool) error {
+func (d *decoder) object() error {
 	n := d.columns[colTemplates].Uvarint()
 	if n >= uint64(len(d.templates)) || d.columns[colTemplates].Err != nil {
 		return errBlock
@@ -401,7 +459,7 @@ func (d *decoder) object(bodies bool) error {
 		return errBlock
 	}
 	o := Object{ID: format.Sum(header), Header: header, Stored: body != nil}
-	if bodies {
+	if !d.drop {
 		o.Body = body
 	}
 	d.objects = append(d.objects, o)

@@ -189,3 +189,37 @@ func FuzzDecode(f *testing.F) {
 		}
 	})
 }
+
+// A reader reads no further than it is asked to, and proves all that it has read at the end.
+func TestReader(t *testing.T) {
+	list := chat(50)
+	raw, digest := Encode(list, testKey, nil)
+	r, err := Open(raw, len(list), digest, testKey, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, i := range []int{20, 3, 21} {
+		if o, err := r.At(i); err != nil || !equal(o, list[i]) {
+			t.Fatalf("object %d: %v", i, err)
+		}
+	}
+	if n := len(r.d.objects); n != 22 {
+		t.Errorf("%d objects were read for 22", n)
+	}
+	if _, err := r.At(50); err == nil {
+		t.Error("an object behind the last one was read")
+	}
+	if all, err := r.All(); err != nil || !slices.EqualFunc(all, list, equal) {
+		t.Errorf("all: %v", err)
+	}
+	wrong, err := Open(raw, len(list), format.ID{1}, testKey, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if o, err := wrong.At(7); err != nil || !equal(o, list[7]) {
+		t.Errorf("one object of a block with another digest: %v", err)
+	}
+	if _, err := wrong.All(); err == nil {
+		t.Error("a block with another digest was read")
+	}
+}
