@@ -1,6 +1,7 @@
 package objects
 
 import (
+	"slices"
 	"sync"
 
 	"github.com/gemini-ctx/ctx/format"
@@ -68,4 +69,16 @@ func (c *blockCache) put(key blockKey, b *cachedBlock) {
 	c.blocks = append(c.blocks, nil)
 	copy(c.blocks[1:], c.blocks)
 	c.blocks[0] = b
+}
+
+// drop forgets the blocks of a pack: its file is about to change, or is damaged.
+func (c *blockCache) drop(pack format.ID) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.blocks = slices.DeleteFunc(c.blocks, func(b *cachedBlock) bool {
+		if b.key.pack == pack {
+			c.size -= b.size
+		}
+		return b.key.pack == pack
+	})
 }

@@ -148,6 +148,7 @@ func (s *Store) RemovePack(held *lock.Held, pack format.ID) error {
 
 // forgetPack closes this store's own hold on a pack.
 func (s *Store) forgetPack(pack format.ID) {
+	s.cache.drop(pack)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.packs == nil {

@@ -90,6 +90,9 @@ func (r *pack2) all(s *Store, span packs.Span) ([]packs.Object, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	list, err := b.reader.All()
+	if err != nil {
+		s.cache.drop(r.p.id) // the next reader may find it restored
+	}
 	return list, r.p.blamePack(err)
 }
 
@@ -183,6 +186,9 @@ func (r *pack2) object(s *Store, number uint32, proven bool) (packs.Object, erro
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	o, err := b.reader.At(i)
+	if err != nil {
+		s.cache.drop(r.p.id)
+	}
 	return o, r.p.blamePack(err)
 }
 
