@@ -60,8 +60,8 @@ type search struct {
 	fault    error      // the first thing wrong with a place that should have had it
 }
 
-// run looks in every place until the object is complete: in the log as it was last read, in a loose
-// file, and in the packs. It fails if not even a header was found.
+// run looks in every place until the object is complete: in the log as it was last read, in the
+// packs, and, as few objects are, in a loose file. It fails if not even a header was found.
 //
 // Under a reader, objects move from the log and from loose files into packs, and from pack to pack.
 // So a miss counts only after the log was read again and the list of packs was then the same as
@@ -74,14 +74,12 @@ func (s *Store) run(t *search) error {
 		if s.tryLog(t); t.complete {
 			return nil
 		}
-		s.tryLoose(t)
 		for _, p := range s.inOrder(list) {
-			if t.complete {
+			if s.tryPack(t, p); t.complete {
 				return nil
 			}
-			s.tryPack(t, p)
 		}
-		if t.complete {
+		if s.tryLoose(t); t.complete {
 			return nil
 		}
 		// The log is read before the packs are listed again: an object that has left the log is in

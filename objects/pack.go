@@ -14,8 +14,8 @@ import (
 	"github.com/gemini-ctx/ctx/internal/durable"
 )
 
-// pack is a pack that has an index. The index's file stays open, so that look-ups go on while the
-// pack is being removed; the pack's own file is opened for each block, so that a long reader keeps
+// pack is a pack that has an index. The index stays open or in memory, so that look-ups go on while
+// the pack is being removed; the pack's own file is opened for each block, so that a long reader keeps
 // no removed pack on the disk.
 type pack struct {
 	id        format.ID
@@ -73,24 +73,38 @@ func (p *pack) open() (packReader, error) {
 	if err != nil {
 		return nil, notFile(p.idx, err)
 	}
-	reader, err := p.read(file)
-	if err != nil {
-		return nil, errors.Join(err, file.Close())
+	reader, held, err := p.read(file)
+	if err != nil || held {
+		if err = errors.Join(err, file.Close()); err != nil {
+			return nil, err
+		}
+		p.reader = reader
+		return reader, nil
 	}
 	p.reader, p.file = reader, file
 	return reader, nil
 }
 
-func (p *pack) read(file *os.File) (packReader, error) {
+// wholeIndex is the largest index that is read as a whole when it is opened: that of some 10,000
+// objects. One look-up reads little of it, but a command that looks up many asks every pack.
+const wholeIndex = 64 << 10
+
+// read returns the reader of an index; held says that the file is not needed any more.
+func (p *pack) read(file *os.File) (reader packReader, held bool, err error) {
 	info, err := file.Stat()
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
-	reader, err := p.readerOf(file, info.Size())
-	if err != nil {
-		return nil, p.blame(err)
+	var r io.ReaderAt = file
+	if held = info.Size() <= wholeIndex; held {
+		b := make([]byte, info.Size())
+		if _, err := file.ReadAt(b, 0); err != nil && !errors.Is(err, io.EOF) {
+			return nil, false, err
+		}
+		r = bytes.NewReader(b)
 	}
-	return reader, nil
+	reader, err = p.readerOf(r, info.Size())
+	return reader, held, p.blame(err)
 }
 
 // readerOf returns the reader of the version that the index has.
