@@ -15,8 +15,8 @@ import (
 )
 
 // pack is a pack that has an index. The index stays open or in memory, so that look-ups go on while
-// the pack is being removed; the pack's own file is opened for each block, so that a long reader keeps
-// no removed pack on the disk.
+// the pack is being removed; the pack's own file is opened for each block, so that a long reader
+// keeps no removed pack on the disk.
 type pack struct {
 	id        format.ID
 	path, idx string

@@ -160,8 +160,8 @@ func (t *Tx) place(h *history.Head, c *candidates, u window.Unit) (cluster uint6
 const lookahead = 26
 
 // lookAhead has the features of the first messages of a head at hand, and of those that place looks
-// at after them, if there are many: it makes them on all processors. What cannot be read is an error
-// where it is needed.
+// at after them, if there are many: it makes them on all processors. What cannot be read is an
+// error where it is needed.
 func (t *Tx) lookAhead(h *history.Head, n int) {
 	n = min(n+lookahead, len(h.Items))
 	workers := runtime.GOMAXPROCS(0)
