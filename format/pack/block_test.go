@@ -15,9 +15,8 @@ import (
 // maker makes random objects.
 type maker struct {
 	*rand.Rand
-	key  Key
-	ids  []format.ID
-	last []byte // the lines of the last header
+	key Key
+	ids []format.ID
 }
 
 var testKey = Key{1, 2, 3}

@@ -14,7 +14,7 @@ import (
 // they are. What cannot be JSON, such as a channel, is written as null.
 func Encode(v any) json.RawMessage {
 	var out []byte
-	ok := true
+	var ok bool
 	switch v := v.(type) {
 	case string:
 		return AppendText(make([]byte, 0, len(v)+len(v)/16+2), v)
