@@ -11,7 +11,6 @@ import (
 	"fmt"
 	"iter"
 	"os"
-	"runtime"
 	"slices"
 
 	"github.com/gemini-ctx/ctx/format"
@@ -88,8 +87,8 @@ func Read(ctx context.Context, s *session.Store, inv *Inventory, check func(form
 	}
 	inv.number(g)
 	done := 0
-	for l := range g.loadAll(inv.order(g)) {
-		g.take(l)
+	for i := range inv.order(g) {
+		g.take(g.look(i))
 		if done++; done%4096 == 0 {
 			progress.Tell(done, g.sorted, "reading")
 			if err := ctx.Err(); err != nil {
@@ -243,68 +242,6 @@ func (g *Graph) take(l loaded) {
 	g.edges = append(g.edges, l.edges...)
 	if len(l.lost) > 0 {
 		g.Lost[l.at] = l.lost
-	}
-}
-
-// loadRun is how many headers a processor reads at a time.
-const loadRun = 64
-
-// loadAll looks at objects, and yields what it has read in their order. It reads on all processors,
-// unless a check is told of each header: a check takes them in order.
-func (g *Graph) loadAll(numbers iter.Seq[uint32]) iter.Seq[loaded] {
-	workers := runtime.GOMAXPROCS(0)
-	return func(yield func(loaded) bool) {
-		if g.check != nil || workers < 2 {
-			for i := range numbers {
-				if !yield(g.look(i)) {
-					return
-				}
-			}
-			return
-		}
-		next, stop := iter.Pull(numbers)
-		defer stop()
-		var runs []chan []loaded // those that are being read, oldest first
-		defer func() {
-			for _, run := range runs {
-				<-run
-			}
-		}()
-		begin := func() {
-			var list []uint32
-			for len(list) < loadRun {
-				i, ok := next()
-				if !ok {
-					break
-				}
-				list = append(list, i)
-			}
-			if len(list) == 0 {
-				return
-			}
-			run := make(chan []loaded, 1)
-			runs = append(runs, run)
-			go func() {
-				out := make([]loaded, len(list))
-				for k, i := range list {
-					out[k] = g.look(i)
-				}
-				run <- out
-			}()
-		}
-		for range 2 * workers {
-			begin()
-		}
-		for len(runs) > 0 {
-			read := <-runs[0]
-			runs = runs[1:]
-			for _, l := range read {
-				if !yield(l) {
-					return
-				}
-			}
-			begin()
-		}
 	}
 }
 
