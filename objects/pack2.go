@@ -204,8 +204,10 @@ func (r *pack2) find(s *Store, id format.ID) (o packs.Object, ok bool, err error
 		if err == nil && o.ID == id {
 			return o, true, nil
 		}
-		// Another object with the same first bytes, or damage: the digest of the block tells.
-		_, err = r.object(s, n, true)
+		if err == nil {
+			// Another object with the same first bytes, or damage: the digest of the block tells.
+			_, err = r.object(s, n, true)
+		}
 		unread = errors.Join(unread, err)
 	}
 	return packs.Object{}, false, unread
