@@ -18,6 +18,9 @@ func sound(id format.ID, r format.Raw) (complete bool, err error) {
 	if len(r.Header) > format.MaxHeader {
 		return false, fmt.Errorf("header has %d bytes", len(r.Header))
 	}
+	if len(r.Header) == 0 || r.Header[len(r.Header)-1] != '\n' {
+		return false, errors.New("header does not end with a line")
+	}
 	if format.Sum(r.Header) != id {
 		return false, errors.New("header does not match its id")
 	}

@@ -222,7 +222,6 @@ func (s *Store) Contents(fn func(Place, format.Raw) error, bad func(path string,
 			if err := bad(p.path, err); err != nil {
 				return err
 			}
-			continue
 		}
 		for _, o := range order {
 			r, err := p.at(s, o, true)

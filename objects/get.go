@@ -39,7 +39,7 @@ func (s *Store) Get(id format.ID) (format.Raw, error) {
 }
 
 // Header returns the header of the object id, checked against the id, and reads no body: of a
-// loose file the front, of a pack a block of headers. Errors as Get, but for *GoneError: a header
+// loose file the front, of a pack a block. Errors as Get, but for *GoneError: a header
 // stays when its body is forgotten.
 func (s *Store) Header(id format.ID) ([]byte, error) {
 	t := &search{id: id}

@@ -13,8 +13,9 @@ import (
 	"github.com/gemini-ctx/ctx/format"
 )
 
-// Has reports whether the object id is stored somewhere. It looks at names and indexes only: what
-// is there may be corrupt, or its body gone. Objects may move meanwhile, as for Get; a pack that
+// Has reports whether the object id is stored somewhere. In a pack it
+// reads the object, elsewhere it looks at names only: what is there may be corrupt, or its body
+// gone. Objects may move meanwhile, as for Get; a pack that
 // was removed before the call does not count, so under the store's lock the answer is exact.
 func (s *Store) Has(id format.ID) (bool, error) {
 	missing, err := s.HasAll([]format.ID{id})

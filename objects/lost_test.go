@@ -118,3 +118,57 @@ func TestStripPackBesideABodyThatCameBack(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 }
+
+// Of a pack that is damaged beyond its parity, the objects of all blocks but the damaged one are
+// saved, with the index and without it, and are listed and told.
+func TestSalvageBesideABadBlock(t *testing.T) {
+	for _, indexed := range []bool{true, false} {
+		s, root := newStore(t, nil)
+		var raws []format.Raw
+		for i := range 600 {
+			raws = append(raws, object(i, words(8000, uint64(i))))
+		}
+		info := pack(t, s, raws...)
+		_ = s.Close()
+		b, err := os.ReadFile(info.Path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range 20 << 10 { // in the second block of several
+			b[len(b)/3+i] ^= 0xff
+		}
+		if err := errors.Join(os.Chmod(info.Path, 0o600), os.WriteFile(info.Path, b, 0o600)); err != nil {
+			t.Fatal(err)
+		}
+		s = open(t, root, nil)
+		if !indexed {
+			if err := os.Remove(s.IndexPath(info.ID)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		saved := 0
+		if _, err := s.SalvagePack(info.ID, func(r format.Raw, whole bool) error {
+			if whole {
+				saved++
+			}
+			return nil
+		}); err != nil {
+			t.Fatal(err)
+		}
+		if saved < 300 || saved == len(raws) {
+			t.Errorf("index there: %v: %d of %d objects are saved", indexed, saved, len(raws))
+		}
+		if !indexed {
+			continue
+		}
+		told, faults := 0, 0
+		err = s.Contents(func(objects.Place, format.Raw) error { told++; return nil }, func(string, error) error { faults++; return nil })
+		if err != nil || told != saved || faults != 1 {
+			t.Errorf("%d of %d objects are told, %d faults, %v", told, saved, faults, err)
+		}
+		c, err := s.PackContents(info.ID)
+		if err == nil || len(c.IDs) != saved {
+			t.Errorf("%d of %d objects are listed, %v", len(c.IDs), saved, err)
+		}
+	}
+}

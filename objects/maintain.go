@@ -198,7 +198,7 @@ type PackContents struct {
 }
 
 // PackContents lists the objects of a pack. It reads all of a pack of version 2. Errors:
-// *CorruptError, and what the file system says.
+// *CorruptError, and what the file system says; with an error it lists those that can be read.
 func (s *Store) PackContents(pack format.ID) (c PackContents, err error) {
 	p := s.newPack(pack)
 	defer func() { err = errors.Join(err, p.close()) }()
@@ -207,9 +207,6 @@ func (s *Store) PackContents(pack format.ID) (c PackContents, err error) {
 		return c, err
 	}
 	order, err := reader.contents(s)
-	if err != nil {
-		return c, err
-	}
 	_, c.Old = reader.(*pack1)
 	c.IDs = make([]format.ID, len(order))
 	for i, o := range order {
@@ -217,7 +214,7 @@ func (s *Store) PackContents(pack format.ID) (c PackContents, err error) {
 			c.Bodyless = append(c.Bodyless, o.id)
 		}
 	}
-	return c, nil
+	return c, err
 }
 
 // Orphans returns the packs that have no index, in the order of their names: a crash came between

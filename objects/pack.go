@@ -46,7 +46,8 @@ type packReader interface {
 	tagged(s *Store, tag uint32) ([]format.ID, error)
 	// eachTag calls fn for the tags of all sources.
 	eachTag(fn func(tag uint32)) error
-	// contents lists the objects in the order that they were written in.
+	// contents lists the objects in the order that they were written in. With an error it lists
+	// those that can be read.
 	contents(s *Store) ([]placed, error)
 	// at reads an object from its place. The bytes are not to be changed.
 	at(s *Store, o placed, body bool) (format.Raw, error)
@@ -183,7 +184,8 @@ func (p *pack) has(s *Store, id format.ID) (bool, error) {
 	return reader.has(s, id)
 }
 
-// contents lists what is in a pack, in the order that it was written in.
+// contents lists what is in a pack, in the order that it was written in. With an error it lists
+// what can be read.
 func (p *pack) contents(s *Store) ([]placed, error) {
 	reader, err := p.open()
 	if err != nil {

@@ -1,6 +1,7 @@
 package objects
 
 import (
+	"cmp"
 	"encoding/binary"
 	"encoding/hex"
 	"errors"
@@ -279,16 +280,18 @@ func (r *pack2) contents(s *Store) ([]placed, error) {
 		return nil, err
 	}
 	order := make([]placed, 0, r.index.Len())
+	var unread error
 	for _, span := range layout.Spans {
 		list, err := r.all(s, span)
 		if err != nil {
-			return nil, err
+			unread = cmp.Or(unread, err)
+			continue
 		}
 		for i, o := range list {
 			order = append(order, placed{id: o.ID, stored: o.Stored, where: int64(span.First + i)})
 		}
 	}
-	return order, nil
+	return order, unread
 }
 
 func (r *pack2) at(s *Store, o placed, body bool) (format.Raw, error) {
@@ -303,9 +306,8 @@ func (r *pack2) at(s *Store, o placed, body bool) (format.Raw, error) {
 	return raw, nil
 }
 
-// salvage reads block by block. The objects of a block that cannot be unpacked are lost, and the
-// pack does not say what they were; of one whose bytes are not the right ones, those count whose
-// ids the index has. Where ids of another block are needed that is lost, so is the block.
+// salvage reads block by block. The objects of a block that cannot be read are lost, and the pack
+// does not say what they were; so are the nodes that name one of them by its number.
 func (r *pack2) salvage(s *Store, fn func(format.Raw, bool) error) (lost []format.ID, err error) {
 	layout, err := r.layout()
 	if err != nil {

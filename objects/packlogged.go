@@ -102,7 +102,7 @@ func (s *Store) mergeable(list *packList) (packs []*pack, raws []format.Raw, err
 	return packs, raws, nil
 }
 
-// remainingIn returns the objects of a pack in the order of their headers.
+// remainingIn returns the objects of a pack in the order that they were written in.
 func (s *Store) remainingIn(p *pack) (raws []format.Raw, err error) {
 	none := func(format.ID) bool { return false }
 	order, err := p.contents(s)

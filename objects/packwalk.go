@@ -3,6 +3,7 @@ package objects
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"errors"
 	"fmt"
@@ -37,8 +38,9 @@ func openPack(path string) (file *os.File, version int, size int64, err error) {
 }
 
 // walkPack calls fn for what is in a pack, in no order: the objects of version 2; the headers and
-// the bodies of version 1, each in a Raw of its own. Errors: *CorruptError, once all was told that
-// comes before the damage; what the file system says.
+// the bodies of version 1, each in a Raw of its own. It passes over a block that cannot be read; a
+// damaged head ends the walk. Errors: *CorruptError, once all was told that can be read; what the
+// file system says.
 func (s *Store) walkPack(path string, fn func(format.Raw)) (err error) {
 	file, version, size, err := openPack(path)
 	if err != nil {
@@ -46,12 +48,19 @@ func (s *Store) walkPack(path string, fn func(format.Raw)) (err error) {
 	}
 	defer func() { err = errors.Join(err, file.Close()) }()
 	in := bufio.NewReaderSize(file, packBuffer)
+	var passed error // over the first bad block
+	pass := func(err error) error {
+		if passed == nil {
+			passed = err
+		}
+		return nil
+	}
 	if version == 2 {
 		_, err = s.walk2(in, size, func(o packs.Object) error {
 			fn(format.Raw{Header: o.Header, Body: o.Body})
 			return nil
-		}, func(packs.Block) {})
-		return blamed(path, err)
+		}, func(packs.Block) {}, pass)
+		return blamed(path, cmp.Or(passed, err))
 	}
 	_, err = format.WalkPack(in, size, func(b format.PackBlock, frame []byte) error {
 		raw, err := s.codec.decode(b.Raw, frame)
@@ -65,20 +74,29 @@ func (s *Store) walkPack(path string, fn func(format.Raw)) (err error) {
 				}
 			}
 		}
-		return err
+		if err != nil {
+			return pass(err)
+		}
+		return nil
 	})
-	return blamed(path, err)
+	return blamed(path, cmp.Or(passed, err))
 }
 
 // walk2 reads a pack of version 2 and calls fn for every object and then block for its block. It
-// keeps the ids: 32 bytes an object. The bytes are good until the block ends.
-func (s *Store) walk2(in io.Reader, size int64, fn func(packs.Object) error, block func(packs.Block)) (format.ID, error) {
+// calls bad with the error of a block that cannot be read, and ends with the error that bad
+// returns. It keeps the ids: 32 bytes an object. The bytes are good until the block ends.
+func (s *Store) walk2(in io.Reader, size int64, fn func(packs.Object) error, block func(packs.Block), bad func(error) error) (format.ID, error) {
 	var ids []format.ID
 	var whole []bool // of each id: whether its block is self-contained
 	return packs.Walk(in, size, func(key packs.Key, b packs.Block, frame []byte) error {
+		lost := func(err error) error {
+			ids = append(ids, make([]format.ID, b.Objects)...) // the numbers of those that follow stay
+			whole = append(whole, make([]bool, b.Objects)...)
+			return bad(err)
+		}
 		raw, err := s.codec.decode(b.Raw, frame)
 		if err != nil {
-			return err
+			return lost(err)
 		}
 		var far func(uint32) (format.ID, error)
 		if b.Kind == packs.Nodes {
@@ -91,7 +109,7 @@ func (s *Store) walk2(in io.Reader, size int64, fn func(packs.Object) error, blo
 		}
 		list, err := packs.Decode(raw, b.Objects, b.Digest, key, true, far)
 		if err != nil {
-			return err
+			return lost(err)
 		}
 		for _, o := range list {
 			ids, whole = append(ids, o.ID), append(whole, b.Kind == packs.Whole)

@@ -77,6 +77,7 @@ const notEnded = 1<<32 - 1
 type packedBlock struct {
 	packs.Block
 	frame []byte
+	err   error // the block does not give back its objects
 }
 
 func newPackWriter(enc *zstd.Encoder, key packs.Key, out io.Writer) *packWriter {
@@ -149,7 +150,10 @@ func (w *packWriter) end(class int) error {
 	}
 	go func() {
 		raw, digest := packs.Encode(list, w.key, nil)
-		done <- w.pack(packs.Whole, raw, digest, len(list))
+		b := w.pack(packs.Whole, raw, digest, len(list))
+		// What cannot be read back must not take the place of what can.
+		_, b.err = packs.Decode(raw, len(list), digest, w.key, false, nil)
+		done <- b
 	}()
 	return nil
 }
@@ -161,12 +165,15 @@ func (w *packWriter) far(id format.ID) (uint32, bool) {
 
 func (w *packWriter) pack(kind byte, raw []byte, digest format.ID, objects int) packedBlock {
 	frame := w.enc.EncodeAll(raw, nil)
-	return packedBlock{packs.Block{Kind: kind, Frame: len(frame), Raw: len(raw), Objects: objects, Digest: digest}, frame}
+	return packedBlock{Block: packs.Block{Kind: kind, Frame: len(frame), Raw: len(raw), Objects: objects, Digest: digest}, frame: frame}
 }
 
 func (w *packWriter) writeOldest() error {
 	b := <-w.jobs[0]
 	w.jobs = w.jobs[1:]
+	if b.err != nil {
+		return fmt.Errorf("cannot pack objects: %w", b.err)
+	}
 	head, err := packs.AppendBlockHead(nil, b.Block)
 	if err != nil {
 		return err

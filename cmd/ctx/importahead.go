@@ -1,7 +1,6 @@
 package main
 
 import (
-	"runtime"
 	"time"
 
 	"github.com/gemini-ctx/ctx/internal/agent/catalog"
@@ -32,10 +31,12 @@ type reading struct {
 	read    func()
 }
 
-// next returns the next transcript, and begins to read some of those after it: as many as there are
-// processors.
+// opened is how many transcripts are read at once: each may keep some 100 MB in memory.
+const opened = 2
+
+// next returns the next transcript, and begins to read those after it.
 func (r *readAhead) next(a *app, run *exchange.Imports) *reading {
-	for len(r.files) > 0 && len(r.open) <= runtime.GOMAXPROCS(0) {
+	for len(r.files) > 0 && len(r.open) < opened {
 		r.open = append(r.open, a.beginReading(r.agent(r.files[0]), r.files[0], r.named, run))
 		r.files = r.files[1:]
 	}
@@ -70,7 +71,9 @@ func (a *app) beginReading(f *catalog.Agent, file, named string, run *exchange.I
 			return t
 		}
 	}
-	t.read()
+	if file != "-" { // whoever writes there may wait, and an error before must not wait for that
+		t.read()
+	}
 	return t
 }
 

@@ -148,7 +148,7 @@ func (e *encoder) object(o *Object) {
 			defer e.body(lines, body, o.Body)
 		}
 	}
-	if plain(lines) {
+	if plain(lines) && len(e.wordList)+bytes.Count(lines, []byte{'\n'}) < maxWords {
 		for len(lines) > 0 {
 			line, rest, _ := bytes.Cut(lines, []byte{'\n'})
 			e.line(line)
@@ -171,8 +171,15 @@ func (e *encoder) object(o *Object) {
 	e.columns[colTemplates] = binary.AppendUvarint(e.columns[colTemplates], uint64(n))
 }
 
+// maxPlain is the longest header that is stored word by word: of a longer one, which is a list, the
+// tokens may take more bytes than its text.
+const maxPlain = 1 << 20
+
 // plain reports whether lines can be stored word by word. Those of known kinds can.
 func plain(lines []byte) bool {
+	if len(lines) > maxPlain {
+		return false
+	}
 	for _, c := range lines {
 		if c < ' ' && c != '\n' {
 			return false
@@ -260,7 +267,7 @@ type decoder struct {
 	nonces    *nonces
 	external  []byte
 	words     []string
-	templates [][]int
+	templates [][]byte // the numbers of words, as varints
 	columns   []varint.Reader
 	memories  []memory
 	bodies    varint.Reader
@@ -383,19 +390,7 @@ func (d *decoder) parts(raw []byte, count int) error {
 		return errBlock
 	}
 	for range templates {
-		t := varint.Reader{Rest: r.Take(r.Uvarint())}
-		var template []int
-		for len(t.Rest) > 0 && t.Err == nil {
-			n := t.Uvarint()
-			if n >= uint64(words) {
-				return errBlock
-			}
-			template = append(template, int(n))
-		}
-		if t.Err != nil {
-			return t.Err
-		}
-		d.templates = append(d.templates, template)
+		d.templates = append(d.templates, r.Take(r.Uvarint()))
 	}
 	d.columns = make([]varint.Reader, fixedColumns+words)
 	d.memories = make([]memory, fixedColumns+words)
@@ -420,37 +415,42 @@ func (d *decoder) object() error {
 		start = 0
 	}
 	var body []byte
-	template := d.templates[n]
-	for i, w := range template {
+	// Where a header ends at most, in d.headers.
+	most := start + min(format.MaxHeader, maxHeaders-d.size)
+	for template := (varint.Reader{Rest: d.templates[n]}); len(template.Rest) > 0; {
+		w := template.Uvarint()
+		if w >= uint64(len(d.words)) || template.Err != nil {
+			return errBlock
+		}
 		word := d.words[w]
 		if word == bodyWord {
-			if i != len(template)-1 {
+			if len(template.Rest) > 0 {
 				return errBlock
 			}
 			var err error
-			if body, err = d.body(start); err != nil {
+			if body, err = d.body(start, most); err != nil {
 				return err
 			}
 			break
 		}
 		if word == linesWord {
-			lines := &d.columns[fixedColumns+w]
+			lines := &d.columns[fixedColumns+int(w)]
 			d.headers = append(d.headers, lines.Take(lines.Uvarint())...)
-			if lines.Err != nil {
-				return lines.Err
+			if lines.Err != nil || len(d.headers) > most {
+				return errBlock
 			}
 			continue
 		}
 		d.headers = append(d.headers, word...)
 		if word != "" && word[len(word)-1] == ' ' {
-			c := fixedColumns + w
-			d.headers = readValue(d.headers, &d.columns[c], &d.memories[c], d.name)
+			c := fixedColumns + int(w)
+			d.headers = readValue(d.headers, most, &d.columns[c], &d.memories[c], d.name)
 			if err := d.columns[c].Err; err != nil {
 				return err
 			}
 		}
 		d.headers = append(d.headers, '\n')
-		if len(d.headers)-start > format.MaxHeader {
+		if len(d.headers) > most {
 			return errBlock
 		}
 	}
@@ -504,8 +504,8 @@ func (d *decoder) name(dst []byte, token byte, col *varint.Reader, m *memory) []
 	return hex.AppendEncode(dst, id[:])
 }
 
-// body reads a body and appends its line to the header that begins at start.
-func (d *decoder) body(start int) (body []byte, err error) {
+// body reads a body and appends its line to the header that begins at start and ends at most there.
+func (d *decoder) body(start, most int) (body []byte, err error) {
 	form, size := d.columns[colForms].Byte(), d.columns[colSizes].Uvarint()
 	if err := errors.Join(d.columns[colForms].Err, d.columns[colSizes].Err); err != nil {
 		return nil, err
@@ -538,7 +538,7 @@ func (d *decoder) body(start int) (body []byte, err error) {
 	d.headers = append(d.headers, ' ')
 	d.headers = strconv.AppendUint(d.headers, size, 10)
 	d.headers = append(d.headers, ' ')
-	d.headers = readValue(d.headers, &d.columns[colMedia], &d.memories[colMedia], d.name)
+	d.headers = readValue(d.headers, most, &d.columns[colMedia], &d.memories[colMedia], d.name)
 	d.headers = append(d.headers, '\n')
 	return body, errors.Join(d.bodies.Err, d.columns[colDigests].Err, d.columns[colMedia].Err)
 }

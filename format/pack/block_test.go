@@ -2,9 +2,11 @@ package pack
 
 import (
 	"bytes"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -220,5 +222,47 @@ func TestReader(t *testing.T) {
 	}
 	if _, err := wrong.All(); err == nil {
 		t.Error("a block with another digest was read")
+	}
+}
+
+// A block never has more words than a reader takes: what would be one too many is stored as it is.
+func TestManyWords(t *testing.T) {
+	var lines []byte
+	for i := range maxWords + 100 {
+		lines = fmt.Appendf(lines, "w%d x\n", i)
+	}
+	list := chat(3)
+	for _, header := range [][]byte{append([]byte("strange 1\n"), lines...), append([]byte("list 1\n"), bytes.Repeat([]byte("n 1 2 3 4\n"), 200_000)...)} {
+		list = append(list, Object{ID: format.Sum(header), Header: header})
+	}
+	raw, digest := Encode(list, testKey, nil)
+	got, err := Decode(raw, len(list), digest, testKey, true, nil)
+	if err != nil || !slices.EqualFunc(list, got, equal) {
+		t.Fatal(err)
+	}
+	if len(raw) > 4<<20 {
+		t.Errorf("%d bytes", len(raw))
+	}
+}
+
+// A small block that claims to be large ends before it takes more memory than a header may.
+func TestBlockThatGrows(t *testing.T) {
+	const tokens = 8 << 20
+	value := bytes.Repeat([]byte{tokenNear, 0, 0}, tokens)
+	raw := binary.AppendUvarint(nil, 1)
+	raw = append(binary.AppendUvarint(raw, 1), make([]byte, len(format.ID{}))...)
+	raw = append(binary.AppendUvarint(raw, 1), "\x02x "...)
+	raw = append(raw, 1, 1, 0)
+	raw = append(raw, 1, 0, 0, 0, 0, 0)
+	raw = append(binary.AppendUvarint(raw, uint64(len(value)+1)), value...)
+	raw = append(raw, endOfValue)
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	if _, err := Decode(raw, 1, format.ID{}, Key{}, true, nil); err == nil {
+		t.Fatal("it was read")
+	}
+	runtime.ReadMemStats(&after)
+	if used := after.TotalAlloc - before.TotalAlloc; used > 6*format.MaxHeader {
+		t.Errorf("%d bytes were allocated", used)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"hash/crc32"
+	"sort"
 
 	"github.com/gemini-ctx/ctx/format"
 )
@@ -20,9 +21,8 @@ const (
 	segmentSize    = segmentSectors * sectorSize
 	shortGroup     = 16 // sectors of a group of a short segment, at most
 
-	parityKind = 'p'       // begins the part, where a block begins with its kind
-	parityFoot = 8 + 4     // bytes: length of what is protected, CRC
-	maxPack    = 1<<50 - 1 // bytes of a pack
+	parityKind = 'p'   // begins the part, where a block begins with its kind
+	parityFoot = 8 + 4 // bytes: length of what is protected, CRC
 )
 
 func sectorsOf(n int64) int64 { return (n + sectorSize - 1) / sectorSize }
@@ -113,9 +113,9 @@ func Restore(b []byte, id format.ID) ([]byte, error) {
 	if end < parityFoot {
 		return nil, errParity
 	}
-	foot := b[end-parityFoot : end]
-	n := int64(min(binary.BigEndian.Uint64(foot), maxPack))
-	if crc32.Checksum(foot[:8], crc32.MakeTable(crc32.Castagnoli)) != binary.BigEndian.Uint32(foot[8:]) || n+paritySize(n) != end {
+	// The foot may be damaged, too: the length before the parity follows from the length of all.
+	n := int64(sort.Search(int(end), func(n int) bool { return int64(n)+paritySize(int64(n)) >= end }))
+	if n+paritySize(n) != end {
 		return nil, errParity
 	}
 	r := restorer{data: b[:n], rest: b[n+1 : end-parityFoot]}

@@ -164,11 +164,15 @@ func appendToken(dst, token []byte, m *memory, place int, nameID func([]byte, fo
 
 const errValue = fault("bad value in a block")
 
-// readValue appends the text of a column's next value to dst. nameOf appends the text of an id by
-// its token. Errors are col's.
-func readValue(dst []byte, col *varint.Reader, m *memory, nameOf func(dst []byte, token byte, col *varint.Reader, m *memory) []byte) []byte {
+// readValue appends the text of a column's next value to dst, which may have most bytes then.
+// nameOf appends the text of an id by its token. Errors are col's.
+func readValue(dst []byte, most int, col *varint.Reader, m *memory, nameOf func(dst []byte, token byte, col *varint.Reader, m *memory) []byte) []byte {
 	place := 0
 	for col.Err == nil {
+		if len(dst) > most {
+			col.Fail(errValue)
+			return dst
+		}
 		switch c := col.Byte(); c {
 		case endOfValue:
 			return dst

@@ -320,8 +320,12 @@ func (t *Tx) graduateBranch(session, branch string, kept *keptHead) (graduated, 
 	}
 	if done.passed == 0 {
 		if t.store.View.Long() {
-			if err := t.store.ShortenLog(); err != nil && !history.IsDamage(err) {
+			err := t.store.ShortenLog()
+			if err != nil && !history.IsDamage(err) {
 				return done, err
+			}
+			if err != nil {
+				return done, nil // the forest in memory may be written in part
 			}
 		}
 		t.store.KeepForest(history.MainForest)

@@ -60,6 +60,9 @@ func ReadAhead(ctx context.Context, read transcript.Read) *Ahead {
 	return a
 }
 
+// stepSize is about what a step takes besides its words, in bytes.
+const stepSize = 512
+
 // errClosed ends a reading that nobody waits for.
 var errClosed = errors.New("closed")
 
@@ -69,7 +72,7 @@ func (a *Ahead) add(st transcript.Step) error {
 	}
 	next := aheadStep{step: st}
 	m := &st.Message
-	size := len(m.Text) + len(m.Parts)
+	size := stepSize + 2*(len(m.Text)+len(m.Parts)) // with the words as they were cleaned
 	if st.Kind == transcript.KindMessage {
 		if byWords(m) {
 			next.normal = adk.Normal(m)

@@ -152,10 +152,18 @@ const (
 	clusterBytes = 128
 )
 
+// mostCarried is how many bytes of objects the log carries at most while a checkpoint waits: every
+// reader reads them.
+const mostCarried = 4 << 20
+
 // canWait reports whether a checkpoint that is due costs more than it saves.
 func (t *Tx) canWait() bool {
 	st := t.main.state
-	return t.patient && st != nil && t.View.Overlay() < st.LiveCount()*clusterBytes/forestShare
+	carried := 0
+	for _, r := range t.View.Since {
+		carried += r.Size - r.OperationSize()
+	}
+	return t.patient && st != nil && carried < mostCarried && t.View.Overlay() < st.LiveCount()*clusterBytes/forestShare
 }
 
 // BeforeOthers says that more transactions follow at once, and that the last of them calls

@@ -39,7 +39,7 @@ func readWithin(room int, name string, r io.Reader, emit func(transcript.Step) e
 	kept := &keptRecords{room: room}
 	err = transcript.Lines(from, &p.seen, starts(), true, func(o jsonvalue.Object) error {
 		p.record(o, name)
-		kept.add(o)
+		kept.add(o, p.seen.Bytes)
 		return nil
 	})
 	if err != nil {
@@ -73,23 +73,24 @@ func readWithin(room int, name string, r io.Reader, emit func(transcript.Step) e
 // keptRecords are the records of the first reading, if they are not too many.
 type keptRecords struct {
 	list []jsonvalue.Object
-	room int // bytes of memory that they may still take
+	room int   // bytes of memory that they may still take
+	read int64 // bytes of the input up to the last record
 }
 
-// maxKept is the most bytes of memory that records take until they are emitted, and memberSize what
-// a member takes beside its value.
+// maxKept is the most bytes of memory that records take until they are emitted, each with its line,
+// and memberSize what a member takes beside that.
 const (
 	maxKept    = 64 << 20
 	memberSize = 128
 )
 
-func (k *keptRecords) add(o jsonvalue.Object) {
+// add keeps a record whose line ends at that byte of the input.
+func (k *keptRecords) add(o jsonvalue.Object, end int64) {
 	if !k.all() {
 		return
 	}
-	for _, value := range o {
-		k.room -= len(value) + memberSize
-	}
+	k.room -= int(end-k.read) + memberSize*len(o)
+	k.read = end
 	k.list = append(k.list, o)
 	if !k.all() {
 		k.list = nil

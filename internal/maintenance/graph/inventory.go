@@ -84,9 +84,16 @@ func TakeInventory(s *session.Store, bad func(path string, err error) error) (*I
 			continue // merged into another, or the pack itself is missing, which shows when its objects are read
 		}
 		if err != nil {
-			if err := bad(s.Objects.IndexPath(id), err); err != nil {
+			path := s.Objects.IndexPath(id)
+			var corrupt *objects.CorruptError
+			if errors.As(err, &corrupt) && corrupt.Path != "" {
+				path = corrupt.Path
+			}
+			if err := bad(path, err); err != nil {
 				return nil, err
 			}
+		}
+		if p == nil {
 			continue
 		}
 		inv.Packs = append(inv.Packs, p)
@@ -97,7 +104,7 @@ func TakeInventory(s *session.Store, bad func(path string, err error) error) (*I
 	return inv, nil
 }
 
-// ReadPack lists what is in one pack.
+// ReadPack lists what is in one pack. With an error it lists what can be read of it, or is nil.
 func ReadPack(s *session.Store, id format.ID) (*PackPlace, error) {
 	p := &PackPlace{ID: id, Path: s.Objects.PackPath(id)}
 	pack, err := os.Stat(p.Path)
