@@ -168,6 +168,9 @@ func (t *Tx) fitValue(op, of *format.Operation, u *format.RefUpdate) (adopts boo
 		if alone {
 			find = t.restoredAmong
 		}
+		if alone && !t.restores() {
+			find = nil
+		}
 	}
 	frontier, err := t.frontierOf(u.Old, u.New, find)
 	if err != nil {
@@ -259,6 +262,11 @@ func (t *Tx) membersAmong(ids map[format.ID]bool) (map[format.ID]bool, error) {
 	return members, err
 }
 
+// restores reports whether this transaction has put an entry back into the main forest.
+func (t *Tx) restores() bool {
+	return slices.ContainsFunc(t.store.Decided(history.MainForest), func(d format.Decision) bool { return d.Kind == format.DecideRestore })
+}
+
 // restoredAmong returns those of some entries that this transaction has put back into the main
 // forest.
 func (t *Tx) restoredAmong(ids map[format.ID]bool) (map[format.ID]bool, error) {
@@ -276,11 +284,15 @@ func (t *Tx) restoredAmong(ids map[format.ID]bool) (map[format.ID]bool, error) {
 
 // frontierOf returns the seq up to which every message of a branch at value want is a member. It
 // looks only at messages that have returned or that now had not graduated; find tells which of them
-// are members.
+// are members. If find is nil, none of them is, and none is looked at: there may be many that wait
+// to graduate.
 func (t *Tx) frontierOf(now, want format.Value, find func(map[format.ID]bool) (map[format.ID]bool, error)) (uint64, error) {
 	members, err := t.commonMembers(now, want)
 	if err != nil {
 		return 0, err
+	}
+	if find == nil {
+		return members, nil
 	}
 	var list []history.Entry
 	ids := map[format.ID]bool{}

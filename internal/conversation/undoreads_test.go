@@ -53,3 +53,30 @@ func TestUndoReadsNoWholeForest(t *testing.T) {
 		t.Log(reads)
 	}
 }
+
+// Nor does it read the messages of the branch that wait to graduate, however many.
+func TestUndoReadsNoWaitingMessages(t *testing.T) {
+	var reads []int
+	for _, messages := range []int{150, 600} {
+		s := storetest.Create(t, "window.graduate_at=8", "window.evict_at=12")
+		var batch []conversation.Message
+		for i := range messages {
+			batch = append(batch, conversation.Message{Role: "user", Text: fmt.Sprintf("the port of server%d is %d", i, 4000+i)})
+		}
+		added, _, err := s.Conversation.Append(context.Background(), "talk", history.MainBranch, batch, conversation.AppendOptions{NoGraduation: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		counter := &counted{Objects: s.History.Objects}
+		s.History.Objects = counter
+		storetest.Must[conversation.Rewound](t)(s.Conversation.Rewind(context.Background(), "talk", history.MainBranch, added[messages-1].ID, conversation.RewindOptions{}))
+		before := counter.n
+		storetest.Must[conversation.Undone](t)(s.Conversation.Undo(context.Background(), "talk"))
+		reads = append(reads, counter.n-before)
+		storetest.Check(t, s)
+	}
+	if reads[1] > reads[0]+reads[0]/4+4 {
+		t.Errorf("%d reads where 150 messages wait, %d where 600 do", reads[0], reads[1])
+	}
+	t.Log(reads)
+}
