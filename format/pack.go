@@ -41,16 +41,16 @@ func (b PackBlock) check() error {
 		return fmt.Errorf("unknown kind of block: %q", b.Kind)
 	case b.Raw < 1 || b.Raw > PackMaxRaw:
 		return fmt.Errorf("bad length of a block: %d", b.Raw)
-	case b.Compressed < 1 || b.Compressed > maxCompressed(b.Raw):
+	case b.Compressed < 1 || b.Compressed > MaxFrame(b.Raw):
 		return fmt.Errorf("bad compressed length of a block: %d for %d", b.Compressed, b.Raw)
 	}
 	return nil
 }
 
-// maxCompressed is the size of the largest frame for raw bytes. zstd adds 3 bytes to each of its
-// blocks that do not compress, and a frame header and a checksum of at most 22 bytes. A block has
-// 64 KiB at the fastest level and 128 KiB at the others.
-func maxCompressed(raw int) int { return raw + 3*(raw>>16+1) + 22 }
+// MaxFrame returns the size of the largest frame of zstd for raw bytes. zstd adds 3 bytes to each
+// of its blocks that do not compress, and a frame header and a checksum of at most 22 bytes. A
+// block has 64 KiB at the fastest level and 128 KiB at the others.
+func MaxFrame(raw int) int { return raw + 3*(raw>>16+1) + 22 }
 
 // AppendPackBlockHead appends the head of b, PackBlockHead bytes, to dst. It refuses a block that
 // ParsePackBlockHead would refuse.

@@ -28,7 +28,7 @@ func OpenPackIndex(r io.ReaderAt, size int64) (*PackIndex, error) {
 	if size < int64(len(head)) {
 		return nil, errors.New("pack index is cut short")
 	}
-	if err := readAt(r, head[:], 0); err != nil {
+	if err := ReadIndexAt(r, head[:], 0); err != nil {
 		return nil, err
 	}
 	if string(head[:len(PackIndexMagic)]) != PackIndexMagic {
@@ -84,7 +84,7 @@ func (x *PackIndex) Find(id ID) (at PackPlace, ok bool, err error) {
 		return PackPlace{}, false, err
 	}
 	var b [idxPlace]byte
-	if err := readAt(x.r, b[:], x.placesAt()+int64(n)*idxPlace); err != nil {
+	if err := ReadIndexAt(x.r, b[:], x.placesAt()+int64(n)*idxPlace); err != nil {
 		return PackPlace{}, false, err
 	}
 	return placeOf(b[:]), true, nil
@@ -111,7 +111,7 @@ func (x *PackIndex) search(table int64, width int, key []byte, lo, hi, count int
 	item := make([]byte, (window+1)*width)
 	for hi-lo > window {
 		mid := lo + (hi-lo)/2
-		if err := readAt(x.r, item[:width], table+int64(mid)*int64(width)); err != nil {
+		if err := ReadIndexAt(x.r, item[:width], table+int64(mid)*int64(width)); err != nil {
 			return 0, false, err
 		}
 		if bytes.Compare(item[:len(key)], key) < 0 {
@@ -123,7 +123,7 @@ func (x *PackIndex) search(table int64, width int, key []byte, lo, hi, count int
 	// The item at hi may be the result, because it was not less than key when it became hi.
 	n := min(hi+1, count) - lo
 	item = item[:n*width]
-	if err := readAt(x.r, item, table+int64(lo)*int64(width)); err != nil {
+	if err := ReadIndexAt(x.r, item, table+int64(lo)*int64(width)); err != nil {
 		return 0, false, err
 	}
 	for ; len(item) > 0; lo++ {
@@ -142,10 +142,10 @@ func (x *PackIndex) Each(n int, fn func(ID, PackPlace) (bool, error)) error {
 	ids, places := make([]byte, piece*len(ID{})), make([]byte, piece*idxPlace)
 	for ; n < x.entries; n += piece {
 		count := min(piece, x.entries-n)
-		if err := readAt(x.r, ids[:count*len(ID{})], x.idsAt()+int64(n)*int64(len(ID{}))); err != nil {
+		if err := ReadIndexAt(x.r, ids[:count*len(ID{})], x.idsAt()+int64(n)*int64(len(ID{}))); err != nil {
 			return err
 		}
-		if err := readAt(x.r, places[:count*idxPlace], x.placesAt()+int64(n)*idxPlace); err != nil {
+		if err := ReadIndexAt(x.r, places[:count*idxPlace], x.placesAt()+int64(n)*idxPlace); err != nil {
 			return err
 		}
 		for i := range count {
@@ -166,7 +166,7 @@ func (x *PackIndex) Tagged(tag uint32) ([]PackEntry, error) {
 	var out []PackEntry
 	for ; err == nil && n < x.sources; n++ {
 		var b [idxSource]byte
-		if err = readAt(x.r, b[:], x.sourcesAt()+int64(n)*idxSource); err != nil {
+		if err = ReadIndexAt(x.r, b[:], x.sourcesAt()+int64(n)*idxSource); err != nil {
 			break
 		}
 		if !bytes.HasPrefix(b[:], key) {
@@ -187,24 +187,26 @@ func (x *PackIndex) entry(n int) (PackEntry, error) {
 	}
 	var e PackEntry
 	var place [idxPlace]byte
-	if err := readAt(x.r, e.ID[:], x.idsAt()+int64(n)*int64(len(e.ID))); err != nil {
+	if err := ReadIndexAt(x.r, e.ID[:], x.idsAt()+int64(n)*int64(len(e.ID))); err != nil {
 		return PackEntry{}, err
 	}
-	err := readAt(x.r, place[:], x.placesAt()+int64(n)*idxPlace)
+	err := ReadIndexAt(x.r, place[:], x.placesAt()+int64(n)*idxPlace)
 	e.PackPlace = placeOf(place[:])
 	return e, err
 }
 
 // Check reads the whole index and compares it with its digest. Without this check, a look-up that
 // finds nothing proves nothing.
-func (x *PackIndex) Check() error {
-	size := x.blocksAt() + int64(x.blks)*idxBlock
+func (x *PackIndex) Check() error { return CheckIndexDigest(x.r, x.blocksAt()+int64(x.blks)*idxBlock) }
+
+// CheckIndexDigest compares the first size bytes of an index with the SHA-256 that follows them.
+func CheckIndexDigest(r io.ReaderAt, size int64) error {
 	sum := sha256.New()
-	if _, err := io.Copy(sum, io.NewSectionReader(x.r, 0, size)); err != nil {
+	if _, err := io.Copy(sum, io.NewSectionReader(r, 0, size)); err != nil {
 		return err
 	}
 	var want [sha256.Size]byte
-	if err := readAt(x.r, want[:], size); err != nil {
+	if err := ReadIndexAt(r, want[:], size); err != nil {
 		return err
 	}
 	if !bytes.Equal(sum.Sum(nil), want[:]) {
@@ -216,7 +218,7 @@ func (x *PackIndex) Check() error {
 // Blocks returns the blocks of the pack in the order of its file.
 func (x *PackIndex) Blocks() ([]PackBlock, error) {
 	b := make([]byte, x.blks*idxBlock)
-	if err := readAt(x.r, b, x.blocksAt()); err != nil {
+	if err := ReadIndexAt(x.r, b, x.blocksAt()); err != nil {
 		return nil, err
 	}
 	blocks := make([]PackBlock, 0, x.blks)
@@ -230,8 +232,8 @@ func (x *PackIndex) Blocks() ([]PackBlock, error) {
 	return blocks, nil
 }
 
-// readAt fills b from offset at of r.
-func readAt(r io.ReaderAt, b []byte, at int64) error {
+// ReadIndexAt fills b from offset at of an index. That the index ends before is an error.
+func ReadIndexAt(r io.ReaderAt, b []byte, at int64) error {
 	n, err := r.ReadAt(b, at)
 	if n == len(b) {
 		return nil
@@ -249,7 +251,7 @@ func (x *PackIndex) EachTag(fn func(tag uint32)) error {
 	b := make([]byte, piece*idxSource)
 	for n := 0; n < x.sources; n += piece {
 		some := b[:min(piece, x.sources-n)*idxSource]
-		if err := readAt(x.r, some, x.sourcesAt()+int64(n)*idxSource); err != nil {
+		if err := ReadIndexAt(x.r, some, x.sourcesAt()+int64(n)*idxSource); err != nil {
 			return err
 		}
 		for ; len(some) > 0; some = some[idxSource:] {

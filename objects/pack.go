@@ -55,6 +55,26 @@ type packReader interface {
 	salvage(s *Store, fn func(r format.Raw, whole bool) error) (lost []format.ID, err error)
 }
 
+// kept is a value that is read when it is first needed. An error is not remembered.
+type kept[T any] struct {
+	mu    sync.Mutex
+	value T
+	there bool
+}
+
+func (k *kept[T]) get(read func() (T, error)) (T, error) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.there {
+		return k.value, nil
+	}
+	value, err := read()
+	if err == nil {
+		k.value, k.there = value, true
+	}
+	return value, err
+}
+
 // placed is an object of a pack, and its place there.
 type placed struct {
 	id     format.ID

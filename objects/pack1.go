@@ -6,18 +6,15 @@ import (
 	"errors"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/gemini-ctx/ctx/format"
 )
 
 // pack1 reads packs of version 1, which older stores have. gc writes them as version 2.
 type pack1 struct {
-	p     *pack
-	index *format.PackIndex
-
-	mu     sync.Mutex
-	blocks *format.PackMap
+	p      *pack
+	index  *format.PackIndex
+	blocks kept[*format.PackMap]
 }
 
 func (r *pack1) len() int { return r.index.Len() }
@@ -87,17 +84,13 @@ func (r *pack1) at(s *Store, o placed, body bool) (raw format.Raw, err error) {
 }
 
 func (r *pack1) layout() (*format.PackMap, error) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.blocks != nil {
-		return r.blocks, nil
-	}
-	blocks, err := r.index.Blocks()
-	if err != nil {
-		return nil, r.p.blame(err)
-	}
-	r.blocks = format.NewPackMap(blocks)
-	return r.blocks, nil
+	return r.blocks.get(func() (*format.PackMap, error) {
+		blocks, err := r.index.Blocks()
+		if err != nil {
+			return nil, r.p.blame(err)
+		}
+		return format.NewPackMap(blocks), nil
+	})
 }
 
 // record returns the record at a position of a stream. It is shared and must not be changed.

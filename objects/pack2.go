@@ -17,13 +17,13 @@ import (
 // pack2 reads packs of version 2. An index has the first bytes of ids, so what it finds is read, a
 // block at a time, before it counts.
 type pack2 struct {
-	p     *pack
-	index *packs.Index
+	p      *pack
+	index  *packs.Index
+	blocks kept[*packs.Map]
+	key    kept[packs.Key]
 
-	mu     sync.Mutex
-	blocks *packs.Map
-	key    *packs.Key
-	ids    map[int][]format.ID // of the self-contained blocks that others named objects of
+	mu  sync.Mutex
+	ids map[int][]format.ID // of the self-contained blocks that others named objects of
 }
 
 func (r *pack2) len() int { return r.index.Len() }
@@ -31,36 +31,25 @@ func (r *pack2) len() int { return r.index.Len() }
 func (r *pack2) check() error { return r.index.Check() }
 
 func (r *pack2) layout() (*packs.Map, error) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.blocks != nil {
-		return r.blocks, nil
-	}
-	blocks, err := r.index.Blocks()
-	if err != nil {
-		return nil, r.p.blame(err)
-	}
-	r.blocks = blocks
-	return blocks, nil
+	return r.blocks.get(func() (*packs.Map, error) {
+		blocks, err := r.index.Blocks()
+		return blocks, r.p.blame(err)
+	})
 }
 
 // keyOf returns the key in the head of the pack.
 func (r *pack2) keyOf() (packs.Key, error) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.key != nil {
-		return *r.key, nil
-	}
-	var head [packs.HeadSize]byte
-	if err := r.p.readPiece(head[:], 0); err != nil {
-		return packs.Key{}, err
-	}
-	key, err := packs.ParseHead(head[:])
-	if err != nil { // of another version, too: the index has this one
-		return key, &CorruptError{Path: r.p.path, Why: err.Error()}
-	}
-	r.key = &key
-	return key, nil
+	return r.key.get(func() (packs.Key, error) {
+		var head [packs.HeadSize]byte
+		if err := r.p.readPiece(head[:], 0); err != nil {
+			return packs.Key{}, err
+		}
+		key, err := packs.ParseHead(head[:])
+		if err != nil { // of another version, too: the index has this one
+			return key, &CorruptError{Path: r.p.path, Why: err.Error()}
+		}
+		return key, nil
+	})
 }
 
 // block returns a block.

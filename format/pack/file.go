@@ -48,18 +48,13 @@ func (b Block) check() error {
 		return fmt.Errorf("unknown kind of block: %q", b.Kind)
 	case b.Raw < 1 || b.Raw > MaxRaw:
 		return fmt.Errorf("bad length of a block: %d", b.Raw)
-	case b.Frame < 1 || b.Frame > maxFrame(b.Raw):
+	case b.Frame < 1 || b.Frame > format.MaxFrame(b.Raw):
 		return fmt.Errorf("bad compressed length of a block: %d for %d", b.Frame, b.Raw)
 	case b.Objects < 1 || b.Objects > MaxObjects:
 		return fmt.Errorf("bad number of objects in a block: %d", b.Objects)
 	}
 	return nil
 }
-
-// maxFrame is the size of the largest frame for raw bytes. zstd adds 3 bytes to each of its blocks
-// that do not compress, and a frame header and a checksum of at most 22 bytes. A block has 64 KiB
-// at the fastest level and 128 KiB at the others.
-func maxFrame(raw int) int { return raw + 3*(raw>>16+1) + 22 }
 
 // AppendHead appends the head of a pack to dst.
 func AppendHead(dst []byte, key Key) []byte { return append(append(dst, Magic...), key[:]...) }

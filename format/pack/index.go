@@ -1,7 +1,6 @@
 package pack
 
 import (
-	"bytes"
 	"crypto/sha256"
 	"encoding/binary"
 	"errors"
@@ -160,7 +159,7 @@ func OpenIndex(r io.ReaderAt, size int64) (*Index, error) {
 	if size < int64(len(head)) {
 		return nil, errShortIndex
 	}
-	if err := readAt(r, head[:], 0); err != nil {
+	if err := format.ReadIndexAt(r, head[:], 0); err != nil {
 		return nil, err
 	}
 	if err := checkMagic("pack index", head[:], IndexMagic); err != nil {
@@ -215,7 +214,7 @@ func (x *Index) find(t table, first, last uint32) (numbers []uint32, err error) 
 	from, end := lo, hi
 	for end-from > window { // the first item that is not less than first lies in lo to hi
 		mid := from + (end-from)/2
-		if err := readAt(x.r, b[:t.item()], t.items()+int64(mid)*int64(t.item())); err != nil {
+		if err := format.ReadIndexAt(x.r, b[:t.item()], t.items()+int64(mid)*int64(t.item())); err != nil {
 			return nil, err
 		}
 		if t.entry(b, first).Prefix < first {
@@ -226,7 +225,7 @@ func (x *Index) find(t table, first, last uint32) (numbers []uint32, err error) 
 	}
 	for ; from < hi; from += window {
 		n := min(window, hi-from)
-		if err := readAt(x.r, b[:n*t.item()], t.items()+int64(from)*int64(t.item())); err != nil {
+		if err := format.ReadIndexAt(x.r, b[:n*t.item()], t.items()+int64(from)*int64(t.item())); err != nil {
 			return nil, err
 		}
 		for i := range n {
@@ -270,9 +269,9 @@ func (x *Index) bounds(t table, first, last uint32) (lo, hi int, err error) {
 	}
 	var b [8]byte
 	if first>>24 == 0 {
-		err = readAt(x.r, b[4:], t.at)
+		err = format.ReadIndexAt(x.r, b[4:], t.at)
 	} else {
-		err = readAt(x.r, b[:], t.at+4*int64(first>>24-1))
+		err = format.ReadIndexAt(x.r, b[:], t.at+4*int64(first>>24-1))
 	}
 	lo, hi = int(binary.BigEndian.Uint32(b[:])), int(binary.BigEndian.Uint32(b[4:]))
 	if err == nil && (lo > hi || hi > t.count) {
@@ -287,7 +286,7 @@ func (x *Index) EachTag(fn func(tag uint32)) error {
 	var ends []byte
 	if t.fan {
 		ends = make([]byte, fanSize)
-		if err := readAt(x.r, ends, t.at); err != nil {
+		if err := format.ReadIndexAt(x.r, ends, t.at); err != nil {
 			return err
 		}
 	}
@@ -296,7 +295,7 @@ func (x *Index) EachTag(fn func(tag uint32)) error {
 	first := 0
 	for n := 0; n < t.count; n += piece {
 		some := b[:min(piece, t.count-n)*t.item()]
-		if err := readAt(x.r, some, t.items()+int64(n)*int64(t.item())); err != nil {
+		if err := format.ReadIndexAt(x.r, some, t.items()+int64(n)*int64(t.item())); err != nil {
 			return err
 		}
 		for i := n; len(some) > 0; i++ {
@@ -313,25 +312,13 @@ func (x *Index) EachTag(fn func(tag uint32)) error {
 // Check reads the whole index and compares it with its digest. Without this check, a look-up that
 // finds nothing proves nothing.
 func (x *Index) Check() error {
-	size := x.blocksAt + int64(x.blocks)*indexBlock
-	sum := sha256.New()
-	if _, err := io.Copy(sum, io.NewSectionReader(x.r, 0, size)); err != nil {
-		return err
-	}
-	var want [sha256.Size]byte
-	if err := readAt(x.r, want[:], size); err != nil {
-		return err
-	}
-	if !bytes.Equal(sum.Sum(nil), want[:]) {
-		return errors.New("pack index does not match its digest")
-	}
-	return nil
+	return format.CheckIndexDigest(x.r, x.blocksAt+int64(x.blocks)*indexBlock)
 }
 
 // Blocks returns where the blocks of the pack are. The digests are in the pack alone.
 func (x *Index) Blocks() (*Map, error) {
 	b := make([]byte, x.blocks*indexBlock)
-	if err := readAt(x.r, b, x.blocksAt); err != nil {
+	if err := format.ReadIndexAt(x.r, b, x.blocksAt); err != nil {
 		return nil, err
 	}
 	m := &Map{Spans: make([]Span, 0, x.blocks)}
@@ -373,16 +360,4 @@ func (m *Map) Find(number uint32) (span Span, i int, ok bool) {
 		return Span{}, 0, false
 	}
 	return m.Spans[n], int(number) - m.Spans[n].First, true
-}
-
-// readAt fills b from offset at of r.
-func readAt(r io.ReaderAt, b []byte, at int64) error {
-	n, err := r.ReadAt(b, at)
-	if n == len(b) {
-		return nil
-	}
-	if err == nil || errors.Is(err, io.EOF) {
-		return errShortIndex
-	}
-	return err
 }
