@@ -62,9 +62,7 @@ func (s *scanner) piece(i, j int) {
 
 // trim removes the punctuation around a piece, and underscores that mark emphasis.
 func (s *scanner) trim(i, j int) (int, int) {
-	for j > i && strings.IndexByte(".-:@~%/\\", s.text[j-1]) >= 0 {
-		j--
-	}
+	j = s.trimEnd(i, j)
 	for i < j && strings.IndexByte("-:+#%", s.text[i]) >= 0 {
 		i++
 	}
@@ -73,6 +71,14 @@ func (s *scanner) trim(i, j int) (int, int) {
 		return s.emphasis(i, j)
 	}
 	return i, j
+}
+
+// trimEnd removes the punctuation after a piece.
+func (s *scanner) trimEnd(i, j int) int {
+	for j > i && strings.IndexByte(".-:@~%/\\", s.text[j-1]) >= 0 {
+		j--
+	}
+	return j
 }
 
 // stray returns the number of dots at the start of p that belong to no file name or relative path.
@@ -85,14 +91,15 @@ func stray(p string) int {
 	return dots
 }
 
-// emphasis removes a single underscore from either side: __init__ is a name, _this_ is not.
+// emphasis removes a single underscore from either side: __init__ is a name, _this_ is not. It also
+// removes the punctuation before the underscore at the end, for no path ends with a slash.
 func (s *scanner) emphasis(i, j int) (int, int) {
 	p := s.text[i:j]
 	if strings.HasPrefix(p, "_") && !strings.HasPrefix(p, "__") {
 		i++
 	}
 	if strings.HasSuffix(p, "_") && !strings.HasSuffix(p, "__") && j > i {
-		j--
+		j = s.trimEnd(i, j-1)
 	}
 	return i, j
 }

@@ -126,6 +126,7 @@ func scanSeeds() []string {
 	return []string{
 		"", "a", "Fix parser.go:42 nil pointer", "C:\\a\\b.txt", "__x__ _y_", "1:2:3::4", "汉字かなカナ한글", "e\u0301\u200d",
 		"\xff\xfe", "https://a/b?c=d", strings.Repeat("aB", 150), "../..//./x/",
+		`00\_`, "_so._",
 	}
 }
 
