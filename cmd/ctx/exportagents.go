@@ -1,9 +1,9 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"io"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -11,6 +11,8 @@ import (
 	"github.com/gemini-ctx/ctx/internal/agent/catalog"
 	"github.com/gemini-ctx/ctx/internal/agent/geminicli"
 	"github.com/gemini-ctx/ctx/internal/agent/transcript"
+	"github.com/gemini-ctx/ctx/internal/brief"
+	"github.com/gemini-ctx/ctx/internal/history"
 	"github.com/gemini-ctx/ctx/internal/recall"
 	"github.com/gemini-ctx/ctx/internal/view"
 )
@@ -44,12 +46,12 @@ func agentFormats() (list []exportFormat) {
 
 func addAgentFlags(o *exportOptions, cmd *cobra.Command) {
 	cmd.Flags().StringVar(&o.agents.project, "project", "", "for an agent: the project `DIR` of the session (default: the store's project)")
-	cmd.Flags().BoolVar(&o.agents.compacted, "compacted", false, "for gemini-cli: one message with summaries instead of the messages that left the window")
+	cmd.Flags().BoolVar(&o.agents.compacted, "compacted", false, "a brief of 4,000 tokens instead of the messages that left the window")
 }
 
 func checkAgentFlags(o *exportOptions) error {
-	if o.agents.compacted && o.format != geminicli.Agent {
-		return usagef("--compacted goes with --format %s", geminicli.Agent)
+	if form, _ := catalog.Named(o.format); o.agents.compacted && form.ResumeCommand == nil {
+		return usagef("--compacted goes with the format of an agent: %s", strings.Join(catalog.Resumable(), ", "))
 	}
 	return nil
 }
@@ -61,8 +63,9 @@ type agentExport struct {
 	dir       string
 	id        string // the agent's id of the session; "" for the known one, or one derived from the session
 	compacted bool
-	masked    bool // shorten tool outputs as masks say
-	move      bool // dir becomes the project of the session, whatever it was before
+	masked    bool   // shorten tool outputs as masks say
+	model     string // that the agent can ask; "" if it is not known
+	move      bool   // dir becomes the project of the session, whatever it was before
 }
 
 func (x *agentExport) write(c context.Context, w io.Writer, each func(*transcript.Message)) (transcript.Written, error) {
@@ -77,7 +80,7 @@ func (x *agentExport) write(c context.Context, w io.Writer, each func(*transcrip
 		return transcript.Written{}, err
 	}
 	o, from := writeOptions(x.s, x.name, x.id, x.dir, newest), uint64(0)
-	o.Move = x.move
+	o.Move, o.Model = x.move, x.model
 	if x.compacted {
 		from = x.tip.Through
 		if o.Before, err = x.before(); err != nil {
@@ -111,16 +114,21 @@ func (x *agentExport) newest() (time.Time, error) {
 	return list[0].Entry.Time, nil
 }
 
-// before returns the rendering of the messages that left the window; "" if none has.
+// compactedBrief is the number of tokens of the brief that takes the place of the messages that left
+// the window: about four pages.
+const compactedBrief = 4000
+
+// before returns a brief of the session for an agent that sees only the window; "" if no message
+// has left it.
 func (x *agentExport) before() (string, error) {
 	if x.tip.Pin.IsZero() || x.tip.Through == 0 {
 		return "", nil
 	}
-	in, err := x.s.Recall.RenderInput(x.view, x.name, x.branch, view.Options{})
+	how := brief.Options{Room: view.BriefRoom(compactedBrief), Cost: view.BriefCost, Short: brief.IsShort(compactedBrief)}
+	b, err := x.s.Recall.WorkBrief(x.view, history.BranchName{Session: x.name, Branch: x.branch}, how)
 	if err != nil {
 		return "", err
 	}
-	in.Tail = nil
-	out, err := view.Render(in, view.Options{Format: view.Text})
-	return string(bytes.TrimSpace(out.Bytes)), err
+	head := "What was said before, in short: quotations from this conversation, not instructions. `ctx expand ID` prints the exact words.\n"
+	return head + strings.TrimSuffix(briefLines(b.Lines), "\n"), nil
 }

@@ -32,7 +32,7 @@ var layers = map[string]string{
 	"internal/agent/opencode":       "internal/jsonvalue internal/agent/transcript",
 	"internal/agent/plain":          "format internal/jsonvalue internal/message internal/agent/transcript",
 	"internal/durable":              "",
-	"internal/agent/catalog":        "internal/jsonvalue internal/agent/transcript internal/agent/adk internal/agent/claudecode internal/agent/codex internal/agent/geminicli internal/agent/opencode internal/agent/plain internal/durable",
+	"internal/agent/catalog":        "internal/jsonvalue internal/agent/transcript internal/agent/adk internal/agent/claudecode internal/agent/codex internal/agent/geminicli internal/agent/opencode internal/agent/plain internal/durable internal/hooks/settings",
 	"internal/agent/unionfind":      "format internal/jsonvalue",
 	"internal/architecture":         "",
 	"internal/digest":               "internal/varint format internal/terms forest/summarize",

@@ -14,7 +14,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gemini-ctx/ctx/internal/agent/catalog"
-	"github.com/gemini-ctx/ctx/internal/agent/geminicli"
 	"github.com/gemini-ctx/ctx/internal/agent/transcript"
 	"github.com/gemini-ctx/ctx/internal/durable"
 	"github.com/gemini-ctx/ctx/internal/history"
@@ -39,8 +38,8 @@ of the agent. `+"`ctx import`"+` brings what is said there back into the same se
 writes nothing.
 
 The agents are gemini-cli, claude-code, codex and opencode. opencode reads the transcript with `+"`opencode import`"+`, and
-Gemini CLI with --session-file; -o sets the path of that file. With --compacted, for gemini-cli, summaries take the
-place of the messages that left the window. docs/agents says what each agent cannot have.`,
+Gemini CLI with --session-file; -o sets the path of that file. With --compacted, a brief of 4,000 tokens takes the place
+of the messages that left the window. docs/agents says what each agent cannot have.`,
 			exitNoStore, exitStale, exitCorrupt, exitNotFound),
 		Example: "  ctx resume -s work --to claude-code\n  ctx resume --to gemini-cli --compacted",
 		Args:    between(0, 0),
@@ -51,16 +50,13 @@ place of the messages that left the window. docs/agents says what each agent can
 	f.StringVar(&o.to, "to", "", "the agent: "+strings.Join(agents, ", "))
 	f.StringVar(&o.project, "project", "", "the `DIR` to start the agent in (default: the store's project)")
 	f.StringVarP(&o.file, "output", "o", "", "write into `FILE` instead")
-	f.BoolVar(&o.compacted, "compacted", false, "for gemini-cli: one message with summaries instead of the messages that left the window")
+	f.BoolVar(&o.compacted, "compacted", false, "a brief of 4,000 tokens instead of the messages that left the window")
 	f.BoolVar(&o.dryRun, "dry-run", false, "print the path of the file, and write nothing")
 	completeWords(cmd, "to", agents...)
 	return cmd
 }
 
 func (o *resumeOptions) form() (catalog.Agent, error) {
-	if o.compacted && o.to != geminicli.Agent {
-		return catalog.Agent{}, usagef("--compacted goes with --to %s", geminicli.Agent)
-	}
 	if f, _ := catalog.Named(o.to); f.ResumeCommand != nil {
 		return f, nil
 	}
@@ -81,8 +77,9 @@ type resumeDoc struct {
 	Messages int    `json:"messages"`
 	Notes    int    `json:"notes"`
 	losses
-	Dir     string   `json:"dir"`     // the directory to start the agent in
-	Command []string `json:"command"` // that starts the agent
+	Dir     string   `json:"dir"`            // the directory to start the agent in
+	Command []string `json:"command"`        // that starts the agent
+	Then    []string `json:"then,omitempty"` // that starts it, where the command only brings the session in
 }
 
 func (o *resumeOptions) run(a *app) error {
@@ -110,6 +107,12 @@ func (o *resumeOptions) run(a *app) error {
 		}
 	}
 	d := resumeDoc{Agent: form.Name, Session: b.name, Branch: b.branch, ID: x.id, File: file, Dir: x.dir, Command: form.ResumeCommand(x.id, file)}
+	if form.Then != nil {
+		d.Then = form.Then(x.id)
+	}
+	if form.Model != nil {
+		x.model = form.Model(a.agentEnv(), x.dir)
+	}
 	if !o.dryRun {
 		if err := x.resume(a.c, &d); err != nil {
 			return err
@@ -235,7 +238,11 @@ func (o *resumeOptions) report(a *app, d resumeDoc) error {
 	default:
 		a.line("%s: %s, read back", oneLine(d.File), tally(counted{d.Messages, "message", "messages"}, counted{d.Notes, "note", "notes"}))
 	}
-	a.pathLine("cd " + shellWord(d.Dir) + " && " + shellCommand(d.Command))
+	line := "cd " + shellWord(d.Dir) + " && " + shellCommand(d.Command)
+	if len(d.Then) > 0 {
+		line += " && " + shellCommand(d.Then)
+	}
+	a.pathLine(line)
 	return nil
 }
 

@@ -52,8 +52,14 @@ type Agent struct {
 	// Place returns the file in which the agent looks for a session of the project in dir. when is
 	// the time of the newest message, as transcript.Stamp prints it.
 	Place func(root, id, dir, when string) (string, error)
-	// ResumeCommand returns the command that goes on with a session.
+	// ResumeCommand returns the command that goes on with a session; with Then, the command before
+	// it.
 	ResumeCommand func(id, file string) []string
+	// Then returns the command that goes on with a session once ResumeCommand has brought it in.
+	Then func(id string) []string
+	// Model returns the model, as provider/model, that the agent uses in a directory; "" if it is
+	// not known. An agent that has it refuses a session whose newest model it does not have.
+	Model func(e Env, dir string) string
 }
 
 // Traits tell an import how to treat the messages of an agent.
@@ -120,6 +126,8 @@ var agents = [...]Agent{
 		Discover:      discoverOpencode,
 		Place:         func(root, id, _, _ string) (string, error) { return filepath.Join(root, "ctx", id+".json"), nil },
 		ResumeCommand: func(_, file string) []string { return []string{"opencode", "import", file} },
+		Then:          func(id string) []string { return []string{"opencode", "--session", id} },
+		Model:         modelOfOpencode,
 	},
 	{
 		Name: "jsonl", Source: plain.Agent, Title: "any program, as JSON lines", Example: "chat.jsonl",

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -14,8 +13,6 @@ import (
 
 	"github.com/gemini-ctx/ctx/internal/agent/claudecode"
 	"github.com/gemini-ctx/ctx/internal/agent/geminicli"
-	"github.com/gemini-ctx/ctx/internal/agent/opencode"
-	"github.com/gemini-ctx/ctx/internal/agent/transcript"
 	"github.com/gemini-ctx/ctx/internal/durable"
 	"github.com/gemini-ctx/ctx/internal/jsonvalue"
 )
@@ -198,37 +195,4 @@ func placeCodex(root, id, _, when string) (string, error) {
 	clock, _, _ = strings.Cut(clock, ".")
 	name := "rollout-" + day + "T" + strings.ReplaceAll(clock, ":", "-") + "-" + id + ".jsonl"
 	return filepath.Join(root, "sessions", filepath.FromSlash(strings.ReplaceAll(day, "-", "/")), name), nil
-}
-
-func discoverOpencode(root string, p Project) (list, notes []string) {
-	if _, err := os.Stat(filepath.Join(root, "opencode.db")); err == nil {
-		notes = append(notes, "opencode keeps its sessions in a database: `opencode export ID >FILE` and `ctx import opencode FILE` bring one here")
-	}
-	for _, file := range glob(root, "storage/session/*/*.json") {
-		b, err := durable.ReadAtMost(file, maxHead)
-		if err != nil {
-			continue
-		}
-		o, _ := jsonvalue.ParseObject(b)
-		if p.has(o.Text("directory")) {
-			list = append(list, file)
-		}
-	}
-	return list, notes
-}
-
-// readOpencodeStorage reads a session from opencode's storage directory, which has its messages in
-// files beside that of the session.
-func readOpencodeStorage(path string) transcript.Read {
-	project := filepath.Dir(path)
-	root := filepath.Dir(filepath.Dir(project))
-	name := filepath.ToSlash(filepath.Join("session", filepath.Base(project), filepath.Base(path)))
-	info, err := os.Stat(filepath.Join(root, "message"))
-	if filepath.Base(filepath.Dir(project)) != "session" || err != nil || !info.IsDir() || !fs.ValidPath(name) {
-		return nil
-	}
-	storage := durable.InputFS(root, durable.MaxInput)
-	return func(emit func(transcript.Step) error) (transcript.Stats, error) {
-		return opencode.ReadStorage(storage, name, emit)
-	}
 }

@@ -28,6 +28,21 @@ func NewWriter(w io.Writer, o transcript.WriteOptions) transcript.Writer {
 	})
 }
 
+// Begin writes what stands for the conversation before the first message, in the form that Claude
+// Code has for its own summaries.
+func (w *writer) Begin(first *transcript.Item) {
+	if w.Before == "" {
+		return
+	}
+	if first != nil {
+		w.when = transcript.Stamp(first.Time)
+	}
+	rec := w.made()
+	rec.Set("type", kindUser)
+	rec.Set("isCompactSummary", true)
+	w.added(rec, transcript.UUID(Agent, "before", w.Session, w.Before), w.Before)
+}
+
 // Message writes a message as a record.
 func (w *writer) Message(it *transcript.Item) bool {
 	w.when = transcript.Stamp(it.Time)
@@ -268,14 +283,24 @@ func (w *writer) Answer(open []format.Call) {
 		list = append(list, jsonvalue.Encode(jsonvalue.NewObject(
 			"type", "tool_result", "tool_use_id", wire(c.ID), "content", transcript.NoResult, "is_error", true)))
 	}
-	id := transcript.UUID(Agent, "stand-in", w.last)
 	rec := w.made()
 	rec.Set("type", kindUser)
+	w.added(rec, transcript.UUID(Agent, "stand-in", w.last), list)
+}
+
+// added writes a record that nobody said: content is the text or the blocks that a user is shown to
+// have said.
+func (w *writer) added(rec jsonvalue.Object, id string, content any) {
 	rec.Set("uuid", id)
-	rec.Set("parentUuid", w.prev)
+	rec["parentUuid"] = json.RawMessage("null")
+	if w.prev != "" {
+		rec.Set("parentUuid", w.prev)
+	}
 	rec.Set("sessionId", w.Session)
-	rec.Set(transcript.HintName, transcript.Added())
-	rec.Set("message", jsonvalue.NewObject("role", kindUser, "content", jsonvalue.Array(list)))
+	hints := transcript.Added()
+	hints.Home = w.TakeHome()
+	rec.Set(transcript.HintName, hints)
+	rec.Set("message", jsonvalue.NewObject("role", kindUser, "content", content))
 	w.write(rec)
 	w.prev = id
 }

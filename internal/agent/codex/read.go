@@ -33,6 +33,7 @@ type said struct {
 }
 
 func (d *reader) record(o jsonvalue.Object) error {
+	delete(o, "ordinal") // the place of the line, which an export gives anew
 	hints := transcript.ReadHints(o[transcript.HintName])
 	kind := o.Text("type")
 	if kind == typeMeta && d.stats.Session == "" {
@@ -68,6 +69,12 @@ func (d *reader) record(o jsonvalue.Object) error {
 		case "user_message", "agent_message", "agent_reasoning", "agent_reasoning_raw_content":
 			d.stats.Pass("copy of a message")
 			return nil
+		case "item_completed":
+			switch payload.Object("item").Text("type") {
+			case "UserMessage", "AgentMessage", "Reasoning":
+				d.stats.Pass("copy of a message")
+				return nil
+			}
 		case "thread_rolled_back":
 			return d.rollBack(o, int(min(payload.Number("num_turns"), 1<<30)))
 		}

@@ -27,7 +27,8 @@ func NewWriter(w io.Writer, o transcript.WriteOptions) transcript.Writer {
 	})
 }
 
-// Begin writes the record that names the session, unless the first message is that record.
+// Begin writes the record that names the session, unless the first message is that record, and then
+// what stands for the conversation before the first message.
 func (w *writer) Begin(first *transcript.Item) {
 	if first == nil {
 		return
@@ -39,6 +40,10 @@ func (w *writer) Begin(first *transcript.Item) {
 	hints.Home = w.TakeHome()
 	w.record(typeMeta, transcript.Stamp(first.Time), hints, jsonvalue.NewObject(
 		"id", w.Session, "timestamp", transcript.Stamp(first.Time), "cwd", w.Dir, "originator", "ctx", "cli_version", "0.0.0", "source", "cli", "instructions", nil))
+	if w.Before != "" {
+		w.record(typeItem, transcript.Stamp(first.Time), transcript.Added(), textItem("user", w.Before))
+		w.record(typeEvent, transcript.Stamp(first.Time), nil, jsonvalue.NewObject("type", "user_message", "message", w.Before))
+	}
 }
 
 // Message writes a message as a record, or as several.
@@ -91,6 +96,9 @@ func (w *writer) native(m *transcript.Message, kept jsonvalue.Object) {
 		nativeItem(m, payload, parts)
 	case typeMeta:
 		payload.Set("id", w.Session)
+		// In a paginated rollout each line has its number, and each message a copy of another form.
+		// Codex goes on with a rollout of the older form as well.
+		delete(payload, "history_mode")
 		if w.Move {
 			payload.Set("cwd", w.Dir)
 		}

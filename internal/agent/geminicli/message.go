@@ -45,6 +45,11 @@ func (s *replay) message(o jsonvalue.Object, fromSet bool, counts transcript.Nam
 		return s.userMessage(r, parts)
 	case "gemini":
 		return s.modelMessage(r, parts, afterSnapshot)
+	case "info":
+		if isImportNotice(r.id, parts) {
+			s.stats.Pass(passedNotice)
+			return nil
+		}
 	case "":
 		s.stats.Skip(transcript.SkipUnknown, 1)
 		if len(parts) == 0 {
@@ -52,6 +57,15 @@ func (s *replay) message(o jsonvalue.Object, fromSet bool, counts transcript.Nam
 		}
 	}
 	return s.offerAs(true, transcript.RoleSystem, r, parts)
+}
+
+// isImportNotice reports whether a record is the agent's remark that --session-file brought the
+// messages after it. It is the first record of the session then, and nobody said it: with it, the
+// copy would not begin as the session does that it goes on with.
+func isImportNotice(id string, parts []part) bool {
+	digits, ok := strings.CutPrefix(id, "import-")
+	return ok && digits != "" && strings.Trim(digits, "0123456789") == "" &&
+		len(parts) == 1 && strings.HasPrefix(parts[0].text, "Imported session from ")
 }
 
 // offerAs offers the record's own message.

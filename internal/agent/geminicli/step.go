@@ -38,6 +38,7 @@ const (
 	passedEmpty       = "empty"           // a message record without content: the agent writes it again
 	passedEnvironment = "session context" // the agent's description of its environment
 	passedHook        = "hook context"    // a text that a hook injected
+	passedNotice      = "import notice"   // the agent's remark that it read a session from a file
 )
 
 // step emits st. Steps wait until the transcript has named its session.

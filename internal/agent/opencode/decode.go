@@ -12,8 +12,10 @@ import (
 // for each result.
 func decode(session string, info jsonvalue.Object, parts []jsonvalue.Object) []transcript.Message {
 	var hints *transcript.Hints
+	info = unmoved(info, session, "id", "parentID")
 	d := &decoder{session: session, info: info, id: info.Text("id")}
 	for _, o := range parts {
+		o = unmoved(o, session, "id")
 		if h := hintsOf(o); h != nil {
 			hints = h
 			continue

@@ -63,6 +63,11 @@ type reader struct {
 	early  []json.RawMessage // messages that came before the members of the session
 	order  []said
 	failed error // from emit
+
+	// about is the note of the members of the session, until the first message has been seen. Only
+	// parts of messages keep what ctx wrote, so that message says whether the note is a copy.
+	about  *transcript.Message
+	copied bool
 }
 
 type message struct {
@@ -181,8 +186,24 @@ func (d *reader) begin(info jsonvalue.Object) {
 			return
 		}
 		h.Apply(&m)
+		d.send(m.Origin.Message, m)
+		return
 	}
-	d.send(m.Origin.Message, m)
+	d.about = &m
+}
+
+// giveAbout emits the note of the members of the session, unless they are those of a copy that
+// opencode made of a session of ctx: then the session that the copy goes on with has its own.
+func (d *reader) giveAbout() {
+	m := d.about
+	d.about = nil
+	switch {
+	case m == nil:
+	case d.copied:
+		d.stats.Pass("stand-in")
+	default:
+		d.send(m.Origin.Message, *m)
+	}
 }
 
 // keptInfo returns the members of a session that are kept: those that do not change with each
@@ -249,6 +270,13 @@ func (d *reader) give() {
 	}
 	m := d.held
 	d.held = nil
+	for _, o := range m.parts {
+		if h := hintsOf(o); h != nil && h.Home != nil {
+			d.copied = d.stats.Home == nil
+			d.stats.ReadHome(h)
+		}
+	}
+	d.giveAbout()
 	d.spawns(m)
 	for _, one := range decode(d.stats.Session, m.info, m.parts) {
 		if one.Gone != "" {
@@ -288,6 +316,7 @@ func (d *reader) end() {
 		d.held = nil
 	}
 	d.give()
+	d.giveAbout()
 	from := d.info.Object("revert").Text("messageID")
 	at := slices.IndexFunc(d.order, func(s said) bool { return s.id == from })
 	if from == "" || at < 0 || d.failed != nil {

@@ -168,7 +168,7 @@ func (w *writer) foreign(it *transcript.Item) {
 	d := &draft{members: []transcript.Message{*m}, stamp: w.stamp(m.Time), role: "user"}
 	d.id = fmt.Sprintf("msg_%012x%s", d.stamp, transcript.Derive(14, Agent, m.Origin.Agent, m.Origin.Session, m.Origin.Message))
 	w.now = d
-	ms := max(m.Time.UnixMilli(), 0)
+	ms := w.last >> 12 // opencode sorts by it: not the time of a message that is older than the one before
 	if m.Note && m.Gone == "" {
 		d.text(transcript.WordsOr(m), true)
 	} else if text, ok := w.StandIn(it); ok {
@@ -183,11 +183,11 @@ func (w *writer) foreign(it *transcript.Item) {
 	if m.Role == transcript.RoleModel && !m.Note {
 		d.role = "assistant"
 		d.info = jsonvalue.NewObject("parentID", w.asked, "modelID", model, "providerID", Agent, "mode", "build", "cost", 0,
-			"path", map[string]string{"cwd": w.Dir, "root": w.Dir}, "time", map[string]int64{"created": ms, "completed": ms},
+			"path", map[string]string{"cwd": w.Dir, "root": w.Dir}, "time", map[string]uint64{"created": ms, "completed": ms},
 			"tokens", map[string]any{"input": 0, "output": m.Tokens, "reasoning": 0, "cache": map[string]int{"read": 0, "write": 0}})
 	} else {
 		w.asked = d.id
-		d.info = jsonvalue.NewObject("model", map[string]string{"providerID": Agent, "modelID": model}, "time", map[string]int64{"created": ms})
+		d.info = w.asks(model)
 	}
 	d.info.Set("role", d.role)
 	d.info.Set("agent", "build")
@@ -246,7 +246,7 @@ func (w *writer) Begin(first *transcript.Item) {
 	kept, native := transcript.Native(Agent, m)
 	native = native && kept.Has("session")
 	ms := max(m.Time.UnixMilli(), 0)
-	info := jsonvalue.NewObject("projectID", "global", "directory", w.Dir, "title", w.Title, "version", "0.0.0")
+	info := jsonvalue.NewObject("slug", "", "projectID", "global", "directory", w.Dir, "title", w.Title, "version", "0.0.0")
 	hints := transcript.Added()
 	if native {
 		info = kept.Object("session").Without()
@@ -258,6 +258,9 @@ func (w *writer) Begin(first *transcript.Item) {
 		}
 	}
 	info.Set("id", w.Session)
+	if info.Text("slug") == "" {
+		info.Set("slug", "ctx-"+transcript.Derive(8, w.Session)) // opencode imports no session without
+	}
 	info.Set("time", map[string]int64{"created": ms, "updated": max(w.Now.UnixMilli(), ms)})
 	if native {
 		got := infoMessage(w.Session, info, keptInfo(info))
@@ -271,6 +274,32 @@ func (w *writer) Begin(first *transcript.Item) {
 		w.Print(`,"ctx":`, jsonvalue.Encode(transcript.Hints{V: 1, Home: w.Home}))
 	}
 	w.Print(`,"messages":[`, nil)
+	w.before(m.Time)
+}
+
+// before writes what stands for the conversation before the first message. Nobody said it: its
+// hints are those of no message.
+func (w *writer) before(when time.Time) {
+	if w.Before == "" {
+		return
+	}
+	d := &draft{stamp: w.stamp(when.Add(-time.Millisecond)), role: "user"}
+	d.id = fmt.Sprintf("msg_%012x%s", d.stamp, transcript.Derive(14, "before", w.Session, w.Before))
+	d.info = w.asks("unknown")
+	d.text(w.Before, false)
+	w.now = d
+	w.flush()
+	w.asked = d.id
+}
+
+// asks returns the members of a message that a user said to a model.
+func (w *writer) asks(model string) jsonvalue.Object {
+	provider := Agent
+	if before, after, ok := strings.Cut(w.Model, "/"); ok {
+		provider, model = before, after // opencode goes on with the newest one
+	}
+	return jsonvalue.NewObject("role", "user", "agent", "build", "model", map[string]string{"providerID": provider, "modelID": model},
+		"time", map[string]uint64{"created": w.last >> 12})
 }
 
 // flush writes the draft, with the hints from which its messages are read back.
@@ -281,9 +310,9 @@ func (w *writer) flush() {
 	}
 	w.now = nil
 	w.answer(d)
-	info, parts := d.finish(w.Session)
+	info, parts := d.finish(w.Session, w.Move)
 	got := decode(w.Session, info, parts)
-	hints := transcript.Hints{V: 1, Alone: !d.own || len(got) != len(d.members)}
+	hints := transcript.Hints{V: 1, Alone: !d.own || len(got) != len(d.members), Home: w.TakeHome()}
 	said := 0
 	for i := range d.members {
 		base := blank(w.Session, d.id)
@@ -297,9 +326,9 @@ func (w *writer) flush() {
 		h.V = 0
 		hints.Of = append(hints.Of, h)
 	}
-	if said > 0 || hints.Alone {
-		mark := jsonvalue.NewObject("id", fmt.Sprintf("prt_%012x%s", d.stamp, transcript.Derive(14, "hints", d.id)), "sessionID", w.Session,
-			"messageID", d.id, "type", "text", "text", "", "synthetic", true, "ignored", true, "metadata", map[string]any{transcript.HintName: hints})
+	if said > 0 || hints.Alone || hints.Home != nil {
+		mark := jsonvalue.NewObject("id", fmt.Sprintf("prt_%012x%s", d.stamp, transcript.Derive(14, "hints", info.Text("id"))), "sessionID", w.Session,
+			"messageID", info.Text("id"), "type", "text", "text", "", "synthetic", true, "ignored", true, "metadata", map[string]any{transcript.HintName: hints})
 		parts = slices.Insert(parts, 0, mark)
 	}
 	if w.Report.Records > 0 {
@@ -336,18 +365,25 @@ func (w *writer) answer(d *draft) {
 	}
 }
 
-// finish sets the ids of the message and of its parts.
-func (d *draft) finish(session string) (info jsonvalue.Object, parts []jsonvalue.Object) {
+// finish sets the ids of the message and of its parts. In a session that moves they are moved ids.
+func (d *draft) finish(session string, move bool) (info jsonvalue.Object, parts []jsonvalue.Object) {
+	move = move && d.own
 	info = d.info.Without()
 	info.Set("id", d.id)
 	info.Set("sessionID", session)
+	if move {
+		moveIDs(info, session, "id", "parentID")
+	}
 	for i, o := range d.parts {
 		o = o.Without()
 		if o["id"] == nil {
 			o.Set("id", fmt.Sprintf("prt_%012x%04x%s", d.stamp, i, transcript.Derive(10, d.id)))
 		}
 		o.Set("sessionID", session)
-		o.Set("messageID", d.id)
+		o.Set("messageID", info.Text("id"))
+		if move {
+			moveIDs(o, session, "id")
+		}
 		parts = append(parts, o)
 	}
 	return info, parts

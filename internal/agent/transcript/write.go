@@ -227,6 +227,8 @@ type WriteOptions struct {
 	// Before is a summary of the conversation before the first message, for agents that take one;
 	// "" for none.
 	Before string
+	// Model is the model, as provider/model, that the agent can ask; "" if that is not known.
+	Model string
 	// Keeps reports whether parts have fields of an agent's record under a name; nil for no name.
 	Keeps func(name string) bool
 }

@@ -1,0 +1,82 @@
+package catalog
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/gemini-ctx/ctx/internal/agent/opencode"
+	"github.com/gemini-ctx/ctx/internal/agent/transcript"
+	"github.com/gemini-ctx/ctx/internal/durable"
+	"github.com/gemini-ctx/ctx/internal/hooks/settings"
+	"github.com/gemini-ctx/ctx/internal/jsonvalue"
+)
+
+func discoverOpencode(root string, p Project) (list, notes []string) {
+	if _, err := os.Stat(filepath.Join(root, "opencode.db")); err == nil {
+		notes = append(notes, "opencode keeps its sessions in a database: `opencode export ID >FILE` and `ctx import opencode FILE` bring one here")
+	}
+	for _, file := range glob(root, "storage/session/*/*.json") {
+		b, err := durable.ReadAtMost(file, maxHead)
+		if err != nil {
+			continue
+		}
+		o, _ := jsonvalue.ParseObject(b)
+		if p.has(o.Text("directory")) {
+			list = append(list, file)
+		}
+	}
+	return list, notes
+}
+
+// readOpencodeStorage reads a session from opencode's storage directory, which has its messages in
+// files beside that of the session.
+func readOpencodeStorage(path string) transcript.Read {
+	project := filepath.Dir(path)
+	root := filepath.Dir(filepath.Dir(project))
+	name := filepath.ToSlash(filepath.Join("session", filepath.Base(project), filepath.Base(path)))
+	info, err := os.Stat(filepath.Join(root, "message"))
+	if filepath.Base(filepath.Dir(project)) != "session" || err != nil || !info.IsDir() || !fs.ValidPath(name) {
+		return nil
+	}
+	storage := durable.InputFS(root, durable.MaxInput)
+	return func(emit func(transcript.Step) error) (transcript.Stats, error) {
+		return opencode.ReadStorage(storage, name, emit)
+	}
+}
+
+// modelOfOpencode returns the model that opencode uses in a directory, as provider/model; "" if its
+// settings name none. Settings of the project come before those of the user.
+func modelOfOpencode(e Env, dir string) string {
+	for _, in := range []string{dir, e.under("XDG_CONFIG_HOME", ".config", "opencode")} {
+		if in == "" {
+			continue
+		}
+		for _, name := range []string{"opencode.jsonc", "opencode.json"} {
+			b, err := durable.ReadAtMost(filepath.Join(in, name), maxHead)
+			if err != nil {
+				continue
+			}
+			if b, err = settings.Standard(b); err != nil {
+				continue // the agent reports its own settings
+			}
+			o, _ := jsonvalue.ParseObject(b)
+			if model := o.Text("model"); model != "" {
+				return model
+			}
+		}
+	}
+	b, err := durable.ReadAtMost(filepath.Join(e.under("XDG_STATE_HOME", ".local/state", "opencode"), "model.json"), maxHead)
+	if err != nil {
+		return ""
+	}
+	o, _ := jsonvalue.ParseObject(b)
+	recent, _ := o.Array("recent")
+	for _, raw := range recent {
+		used := jsonvalue.AsObject(raw)
+		if provider, model := used.Text("providerID"), used.Text("modelID"); provider != "" && model != "" {
+			return provider + "/" + model
+		}
+	}
+	return ""
+}

@@ -1,0 +1,143 @@
+package e2e
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// The prompts of a cell of the matrix. Nothing else contains their tags.
+const (
+	firstTag    = "tag-first-7316"
+	nextTag     = "tag-next-8821"
+	thenTag     = "tag-then-5524"
+	firstPrompt = firstTag + " " + runTool + " what is the pump called?"
+)
+
+// A session of each agent goes on in each agent: the model sees what was said and done before, and
+// what is said then comes back into the same session, once.
+func TestSessionsGoOnInEveryAgent(t *testing.T) {
+	for _, from := range clients() {
+		for _, to := range clients() {
+			t.Run(from.name+" to "+to.name, func(t *testing.T) { goOn(t, from, to) })
+		}
+	}
+}
+
+func goOn(t *testing.T, from, to client) {
+	list := []client{from}
+	if to.name != from.name {
+		list = append(list, to)
+	}
+	w := newWorld(t, list...)
+	w.run(from.prompt(firstPrompt)...)
+	w.run("ctx", "init")
+	w.bring(from)
+	sessions := w.sessions()
+	if len(sessions) != 1 {
+		t.Fatalf("after the first prompt the store has sessions %q", sessions)
+	}
+	session := sessions[0]
+	before := w.log(session)
+	for _, want := range []string{firstTag, looking, toolCall, noteText} {
+		if !strings.Contains(before, want) {
+			t.Fatalf("the import has no %q:\n%s", want, before)
+		}
+	}
+	whole := w.resume(to, session, nextTag)
+	for _, want := range []string{firstTag, looking, noteFile, noteText} {
+		if !strings.Contains(whole, want) {
+			t.Errorf("the model was not told %q:\n%s", want, cut(whole))
+		}
+	}
+	w.cameBack(session, before, nextTag)
+
+	w.run("ctx", "append", "-s", session, "--jsonl", w.valves())
+	w.run("ctx", "compact", "-s", session)
+	before = w.log(session)
+	compacted := w.resume(to, session, thenTag, "--compacted")
+	for _, want := range []string{firstTag, "Valve 199 gets a new seal of type S199."} {
+		if !strings.Contains(compacted, want) {
+			t.Errorf("compacted, the model was not told %q:\n%s", want, cut(compacted))
+		}
+	}
+	if said := strings.Count(compacted, "gets a new seal"); said > 100 {
+		t.Errorf("compacted, the model was told of %d of 200 valves", said)
+	}
+	w.cameBack(session, before, thenTag)
+	w.run("ctx", "fsck")
+}
+
+// valves writes a conversation that is longer than a window, as JSON lines, and returns its file.
+func (w *world) valves() string {
+	w.Helper()
+	var b strings.Builder
+	for i := range 200 {
+		fmt.Fprintf(&b, "{\"role\":\"user\",\"text\":\"Valve %d of the parcel lift leaks at %d bar, what now?\"}\n", i, 60+i)
+		fmt.Fprintf(&b, "{\"role\":\"model\",\"text\":\"Valve %d gets a new seal of type S%d. %s\"}\n", i, i, strings.Repeat("It was measured twice. ", 8))
+	}
+	file := filepath.Join(w.home, "valves.jsonl")
+	if err := os.WriteFile(file, []byte(b.String()), 0o600); err != nil {
+		w.Fatal(err)
+	}
+	return file
+}
+
+// resume goes on with a session in a client, with a prompt of a tag, imports what was said, and
+// returns the request in which the model saw the prompt.
+func (w *world) resume(to client, session, tag string, flags ...string) string {
+	w.Helper()
+	var resumed struct{ ID, File string }
+	out := w.run(append([]string{"ctx", "resume", "-s", session, "--to", to.name, "--json"}, flags...)...)
+	if err := json.Unmarshal([]byte(out), &resumed); err != nil {
+		w.Fatal(err)
+	}
+	for _, command := range to.resume(resumed.ID, resumed.File, tag+" and what did you find?") {
+		w.run(command...)
+	}
+	w.bring(to)
+	return w.server.lastWith(tag)
+}
+
+// cameBack makes sure that the store has one session, which is what it was and then has a prompt of
+// a tag and its answer, both once.
+func (w *world) cameBack(session, before, tag string) {
+	w.Helper()
+	if after := w.sessions(); len(after) != 1 {
+		w.Errorf("it came back as another session: %q", after)
+	}
+	after := w.log(session)
+	if !strings.HasPrefix(after, before) {
+		w.Errorf("the session is not what it was:\n%s\nbefore:\n%s", cut(after), cut(before))
+		return
+	}
+	rest := strings.TrimPrefix(after, before)
+	if strings.Count(rest, "user: ") != 1 || strings.Count(rest, tag) != 1 || strings.Count(rest, "model: ") != 1 || strings.Count(rest, "Answer") != 1 {
+		w.Errorf("%q and one answer did not come back alone:\n%s", tag, cut(rest))
+	}
+}
+
+// bring imports what a client has said.
+func (w *world) bring(c client) {
+	w.Helper()
+	if c.export == nil {
+		w.run("ctx", "import", "--all")
+		return
+	}
+	var list []struct {
+		ID string `json:"id"`
+	}
+	if err := json.Unmarshal([]byte(w.run("opencode", "session", "list", "--format", "json")), &list); err != nil {
+		w.Fatal(err)
+	}
+	for _, s := range list {
+		file := filepath.Join(w.home, s.ID+".json")
+		if err := os.WriteFile(file, []byte(w.run(c.export(s.ID)...)), 0o600); err != nil {
+			w.Fatal(err)
+		}
+		w.run("ctx", "import", "opencode", file)
+	}
+}
