@@ -12,28 +12,44 @@ import (
 
 func newHookCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
-		Use:   "hook gemini-cli",
+		Use:   "hook AGENT",
 		Short: "Run a hook of an agent",
 		Long: long(`Runs when an agent calls it; ` + "`ctx install`" + ` sets that up. The command always ends with exit code
 0, within the time of the setting hook.deadline. It prints JSON for the agent, or nothing. It
 writes failures to log/hook of the store, and ` + "`ctx status`" + ` and ` + "`ctx doctor`" + ` report them.`),
 		Example: "  ctx hook gemini-cli < event.json",
 	}
-	return group(cmd, &cobra.Command{
-		Use:   "gemini-cli",
-		Short: "Run a hook of Gemini CLI",
-		Long: long(`Reads an event of Gemini CLI from standard input. Without a store the command does nothing.
+	var subs []*cobra.Command
+	for _, agent := range hooks.Agents() {
+		subs = append(subs, &cobra.Command{
+			Use:     agent.Name,
+			Short:   "Run a hook of " + agent.Title,
+			Long:    long("Reads an event of " + agent.Title + " from standard input. Without a store the command does nothing.\n\n" + aboutHook(agent.Name)),
+			Example: "  ctx hook " + agent.Name + " < event.json",
+			Args:    between(0, 0),
+			RunE:    func(*cobra.Command, []string) error { return runHook(a, &agent) },
+		})
+	}
+	return group(cmd, subs...)
+}
 
-At AfterAgent, SessionStart, PreCompress and SessionEnd it copies new messages of the transcript
+// aboutHook says what the hook of an agent does.
+func aboutHook(agent string) string {
+	if agent == hooks.GeminiCLI {
+		return `At AfterAgent, SessionStart, PreCompress and SessionEnd it copies new messages of the transcript
 into the session that has the transcript's id. At BeforeAgent it prints passages of other
 sessions of the project that answer the prompt. With the first prompt of a session it also
 prints what the other sessions were about. It prints at most hook.context tokens, and nothing
 twice. At SessionEnd it also makes the summaries that are due, unless a model makes them, and
-packs the store if that is due.`),
-		Example: "  ctx hook gemini-cli < event.json",
-		Args:    between(0, 0),
-		RunE:    func(*cobra.Command, []string) error { return runHook(a) },
-	})
+packs the store if that is due.`
+	}
+	return `At SessionStart, Stop, SubagentStop, PreCompact and SessionEnd it copies what is new in the
+transcript and in those of subagents into the session that the transcript belongs to. At
+SessionStart it also copies what earlier hooks have missed, and prints a brief for the model: of
+the newest sessions of the project when a session begins, and of the session itself after a
+compaction. The brief has at most hook.context tokens and 10,000 characters; a session that goes
+on gets none. hook.context=0 switches it off. At SessionEnd it also makes the summaries that are
+due, unless a model makes them, and packs the store if that is due.`
 }
 
 // isHook reports whether a command is a hook or a part of one.
@@ -49,7 +65,7 @@ func isHook(cmd *cobra.Command) bool {
 // hooksOff is the variable that disables hooks.
 const hooksOff = "CTX_HOOK_DISABLE"
 
-func runHook(a *app) (err error) {
+func runHook(a *app, agent *hooks.Agent) (err error) {
 	if v := a.getenv(hooksOff); v != "" && v != "0" {
 		return nil
 	}
@@ -59,7 +75,7 @@ func runHook(a *app) (err error) {
 			err = fmt.Errorf("panic: %v", p)
 		}
 		if err != nil && dir != "" {
-			hooks.LogTrouble(a.fs, dir, hooks.Trouble{Time: a.now(), Agent: hooks.GeminiCLI, Problem: err.Error()})
+			hooks.LogTrouble(a.fs, dir, hooks.Trouble{Time: a.now(), Agent: agent.Name, Problem: err.Error()})
 			err = nil
 		}
 	}()
@@ -72,7 +88,7 @@ func runHook(a *app) (err error) {
 	if err != nil {
 		return err
 	}
-	if out := hooks.Run(a.c, s, a.stdin); out != nil {
+	if out := hooks.Run(a.c, s, agent, a.stdin); out != nil {
 		a.line("%s", out)
 	}
 	return nil

@@ -15,69 +15,90 @@ import (
 )
 
 type installOptions struct {
+	agent     hooks.Agent
 	user      bool
 	dryRun    bool
 	extension string
 }
 
 func newInstallCmd(a *app) *cobra.Command {
-	o := &installOptions{}
 	cmd := &cobra.Command{
-		Use:   "install gemini-cli",
+		Use:   "install AGENT",
 		Short: "Set up an agent to record what is said",
 		Long: long(`Changes the settings of an agent, so that the agent records what is said and knows what was said
 in other sessions. ` + "`ctx uninstall`" + ` removes the changes.`),
-		Example: "  ctx install gemini-cli\n  ctx install gemini-cli --user --dry-run",
+		Example: "  ctx install claude-code\n  ctx install gemini-cli --user --dry-run",
 	}
-	gemini := &cobra.Command{
-		Use:   "gemini-cli [--user | --extension DIR] [--dry-run]",
-		Short: "Install the hooks of Gemini CLI",
-		Long: long(`Adds the hooks of ctx to .gemini/settings.json of the project, or with --user to the user's own
-settings, and prints the change. The rest of the file, including comments and order, stays the
-same byte for byte. The command keeps the old file beside it, as settings.json.before-ctx. It
-does not change a file that is not JSON. A second run changes nothing. If the project has no
-store, the command creates one. With --user a project is recorded only after `+"`ctx init`"+` in that
-project.
+	var subs []*cobra.Command
+	for _, agent := range hooks.Agents() {
+		o := &installOptions{agent: agent}
+		use, more := "[--user] [--dry-run]", ""
+		if agent.Name == hooks.GeminiCLI {
+			use, more = "[--user | --extension DIR] [--dry-run]", `
 
 With --extension the command writes the hooks, and the commands /ctx:expand, /ctx:search and
-/ctx:status, into DIR, for `+"`gemini extensions install DIR`"+`.
+/ctx:status, into DIR, for `+"`gemini extensions install DIR`"+`.`
+		} else if agent.Trust != "" {
+			more = "\n\n" + agent.Trust + "."
+		}
+		sub := &cobra.Command{
+			Use:   agent.Name + " " + use,
+			Short: "Install the hooks of " + agent.Title,
+			Long: long(`Adds the hooks of ctx to `+agent.Project+` of the project, or with --user to the user's own
+settings, and prints the change. The rest of the file, including comments and order, stays the
+same byte for byte. The command keeps the old file beside it, with the ending .before-ctx. It
+does not change a file that is not JSON. A second run changes nothing. If the project has no
+store, the command creates one. With --user a project is recorded only after `+"`ctx init`"+` in that
+project.`+more+`
 
 The installed command never blocks the agent, even if ctx is missing: then the agent shows the
 message of its shell.`,
-			exitNoStore, exitLocked, exitCorrupt),
-		Example: "  ctx install gemini-cli\n  ctx install gemini-cli --user --dry-run\n  ctx install gemini-cli --extension ./ctx-extension",
-		Args:    between(0, 0),
-		RunE:    func(*cobra.Command, []string) error { return o.install(a) },
+				exitNoStore, exitLocked, exitCorrupt),
+			Example: "  ctx install " + agent.Name + "\n  ctx install " + agent.Name + " --user --dry-run",
+			Args:    between(0, 0),
+			RunE:    func(*cobra.Command, []string) error { return o.install(a) },
+		}
+		f := sub.Flags()
+		f.BoolVar(&o.user, "user", false, "change the settings of the user, for all projects")
+		f.BoolVar(&o.dryRun, "dry-run", false, "print the change, and do not make it")
+		if agent.Name == hooks.GeminiCLI {
+			f.StringVar(&o.extension, "extension", "", "write an extension into `DIR` instead")
+		}
+		subs = append(subs, sub)
 	}
-	f := gemini.Flags()
-	f.BoolVar(&o.user, "user", false, "change the settings of the user, for all projects")
-	f.BoolVar(&o.dryRun, "dry-run", false, "print the change, and do not make it")
-	f.StringVar(&o.extension, "extension", "", "write an extension into `DIR` instead")
-	return group(cmd, gemini)
+	return group(cmd, subs...)
 }
 
 func newUninstallCmd(a *app) *cobra.Command {
-	o := &installOptions{}
 	cmd := &cobra.Command{
-		Use:     "uninstall gemini-cli",
+		Use:     "uninstall AGENT",
 		Short:   "Remove ctx from the settings of an agent",
 		Long:    long("Removes what `ctx install` added to the settings of an agent. The recorded messages stay."),
 		Example: "  ctx uninstall gemini-cli",
 	}
-	gemini := &cobra.Command{
-		Use:   "gemini-cli [--user] [--dry-run]",
-		Short: "Remove the hooks from the settings of Gemini CLI",
-		Long: long(`Removes the hooks of ctx from .gemini/settings.json of the project, or with --user from the
+	var subs []*cobra.Command
+	for _, agent := range hooks.Agents() {
+		o := &installOptions{agent: agent}
+		more := ""
+		if agent.Name == hooks.GeminiCLI {
+			more = " To remove an extension, run `gemini extensions uninstall ctx`."
+		}
+		sub := &cobra.Command{
+			Use:   agent.Name + " [--user] [--dry-run]",
+			Short: "Remove the hooks from the settings of " + agent.Title,
+			Long: long(`Removes the hooks of ctx from ` + agent.Project + ` of the project, or with --user from the
 user's own settings, and prints the change. If nobody has changed the file since the
 installation, it becomes what it was before, byte for byte. Otherwise the command removes only
-the entries of ctx. To remove an extension, run ` + "`gemini extensions uninstall ctx`" + `.`),
-		Example: "  ctx uninstall gemini-cli\n  ctx uninstall gemini-cli --user",
-		Args:    between(0, 0),
-		RunE:    func(*cobra.Command, []string) error { return o.uninstall(a) },
+the entries of ctx.` + more),
+			Example: "  ctx uninstall " + agent.Name + "\n  ctx uninstall " + agent.Name + " --user",
+			Args:    between(0, 0),
+			RunE:    func(*cobra.Command, []string) error { return o.uninstall(a) },
+		}
+		sub.Flags().BoolVar(&o.user, "user", false, "change the settings of the user, for all projects")
+		sub.Flags().BoolVar(&o.dryRun, "dry-run", false, "print the change, and do not make it")
+		subs = append(subs, sub)
 	}
-	gemini.Flags().BoolVar(&o.user, "user", false, "change the settings of the user, for all projects")
-	gemini.Flags().BoolVar(&o.dryRun, "dry-run", false, "print the change, and do not make it")
-	return group(cmd, gemini)
+	return group(cmd, subs...)
 }
 
 func (o *installOptions) install(a *app) error {
@@ -85,7 +106,7 @@ func (o *installOptions) install(a *app) error {
 	if err != nil {
 		return err
 	}
-	command := hooks.HookCommand(program, runtime.GOOS == "windows")
+	command := o.agent.Command(program, runtime.GOOS == "windows")
 	if o.extension != "" {
 		if o.user || o.dryRun {
 			return usagef("--extension goes with neither --user nor --dry-run")
@@ -96,14 +117,14 @@ func (o *installOptions) install(a *app) error {
 	if err != nil {
 		return err
 	}
-	change, err := hooks.PlanInstall(path, command)
+	change, err := o.agent.PlanInstall(path, command)
 	if err != nil {
 		return explainSettings(err)
 	}
 	d := installedDoc{DryRun: o.dryRun}
 	if !o.dryRun && !o.user {
 		a.watchInterrupts()
-		r, created, err := repo.Init(a.env(), filepath.Dir(filepath.Dir(path)))
+		r, created, err := repo.Init(a.env(), a.agentProject())
 		if err != nil {
 			return withHint(err, "use --user to install the hooks for all projects")
 		}
@@ -113,7 +134,13 @@ func (o *installOptions) install(a *app) error {
 			a.say("hint: to keep the store out of the agent's own searches, add the line %s to .geminiignore", advice)
 		}
 	}
-	return a.applySettings(change, d)
+	if err := a.applySettings(change, d); err != nil {
+		return err
+	}
+	if o.agent.Trust != "" && change.Changed() && !o.dryRun {
+		a.say("hint: %s", o.agent.Trust)
+	}
+	return nil
 }
 
 func (o *installOptions) uninstall(a *app) error {
@@ -121,7 +148,7 @@ func (o *installOptions) uninstall(a *app) error {
 	if err != nil {
 		return err
 	}
-	change, err := hooks.PlanUninstall(path)
+	change, err := o.agent.PlanUninstall(path)
 	if err != nil {
 		return explainSettings(err)
 	}
@@ -139,14 +166,14 @@ func explainSettings(err error) error {
 // settings returns the path of the settings: those of the user, or those of the project that has or
 // will have the store.
 func (o *installOptions) settings(a *app) (string, error) {
-	if o.user {
-		home := a.agentHome()
-		if home == "" {
-			return "", errors.New("there is no home directory")
-		}
-		return filepath.Join(home, ".gemini", "settings.json"), nil
+	if !o.user {
+		return o.agent.ProjectSettings(a.agentProject()), nil
 	}
-	return filepath.Join(a.agentProject(), ".gemini", "settings.json"), nil
+	path := o.agent.UserSettings(a.getenv, a.home)
+	if path == "" {
+		return "", errors.New("there is no home directory")
+	}
+	return path, nil
 }
 
 // agentHome returns the home directory that Gemini CLI uses.

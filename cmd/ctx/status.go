@@ -53,8 +53,8 @@ func printStatus(a *app, d document.Status) {
 	if d.Torn > 0 {
 		a.line("the log ends in %d bytes of an unfinished operation; the next change sets them aside", d.Torn)
 	}
-	if d.Hook != nil {
-		a.line("last hook of %s: %s at %s", d.Hook.Agent, oneLine(d.Hook.Event), d.Hook.Time)
+	for _, h := range d.Last {
+		a.line("last hook of %s: %s at %s", h.Agent, oneLine(h.Event), h.Time)
 	}
 	if d.Trouble != nil {
 		a.line("hooks failed %s; the last failure: %s", plural(d.Troubles, "time", "times"), oneLine(*d.Trouble))

@@ -147,20 +147,31 @@ func newWorld(t *testing.T, list ...client) *world {
 // deadline ends a client that hangs.
 const deadline = 2 * time.Minute
 
-// run runs a command of the world, which has to go well, and returns what it printed.
+// run runs a command of the world, which has to go well, and returns what it printed. It prints into
+// a file: what opencode exports into a pipe may break off.
 func (w *world) run(args ...string) string {
 	w.Helper()
+	out, err := os.CreateTemp(w.TempDir(), "out")
+	if err != nil {
+		w.Fatal(err)
+	}
+	defer out.Close()
 	ctx, cancel := context.WithTimeout(context.Background(), deadline)
 	defer cancel()
 	program := filepath.Join(w.bin, args[0])
 	cmd := exec.CommandContext(ctx, program, args[1:]...)
 	cmd.Dir, cmd.Env = w.dir, w.env
-	var out, errs bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &out, &errs
-	if err := cmd.Run(); err != nil {
-		w.Fatalf("%q: %v\n%s%s", args, err, cut(out.String()), cut(errs.String()))
+	var errs bytes.Buffer
+	cmd.Stdout, cmd.Stderr = out, &errs
+	failed := cmd.Run()
+	said, err := os.ReadFile(out.Name())
+	if err != nil {
+		w.Fatal(err)
 	}
-	return out.String()
+	if failed != nil {
+		w.Fatalf("%q: %v\n%s%s", args, failed, cut(string(said)), cut(errs.String()))
+	}
+	return string(said)
 }
 
 func cut(s string) string {

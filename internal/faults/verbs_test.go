@@ -431,7 +431,7 @@ func hook(event string) func(*world) error {
 			if err != nil {
 				return err
 			}
-			hooks.Run(bg, s, bytes.NewReader(in))
+			hooks.Run(bg, s, geminiCLI(), bytes.NewReader(in))
 			noted, err := hooks.Troubles(s.Dir)
 			if err == nil && len(noted) > len(before) {
 				err = errors.New(noted[len(noted)-1].Problem)
@@ -553,8 +553,13 @@ func writeSettings(w *world) error {
 	return os.WriteFile(w.path(agentSettings), []byte("{\n  // what the user set\n  \"theme\": \"dark\"\n}\n"), 0o600)
 }
 
+func geminiCLI() *hooks.Agent {
+	agent, _ := hooks.AgentNamed(hooks.GeminiCLI)
+	return &agent
+}
+
 func install(w *world) error {
-	c, err := hooks.PlanInstall(w.path(agentSettings), "ctx hook gemini-cli; exit 0")
+	c, err := geminiCLI().PlanInstall(w.path(agentSettings), "ctx hook gemini-cli; exit 0")
 	if err != nil {
 		return err
 	}
@@ -562,7 +567,7 @@ func install(w *world) error {
 }
 
 func uninstall(w *world) error {
-	c, err := hooks.PlanUninstall(w.path(agentSettings))
+	c, err := geminiCLI().PlanUninstall(w.path(agentSettings))
 	if err != nil {
 		return err
 	}

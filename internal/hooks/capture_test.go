@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"sync"
 	"testing"
@@ -212,7 +213,7 @@ func TestSubagents(t *testing.T) {
 	write(t, filepath.Join(dir, "parent_1", "child.jsonl"), header("child")+said("b", "done"))
 	write(t, filepath.Join(dir, "parent_1", "other.txt"), header("other")+said("c", "no transcript"))
 	event, _ := json.Marshal(map[string]string{"hook_event_name": "AfterAgent", "session_id": "parent:1", "transcript_path": main})
-	if out := Run(context.Background(), s, bytes.NewReader(event)); out != nil {
+	if out := Run(context.Background(), s, geminiCLI(), bytes.NewReader(event)); out != nil {
 		t.Errorf("printed %s", out)
 	}
 	if got := texts(t, s, "child"); len(got) != 1 || texts(t, s, "other") != nil {
@@ -237,7 +238,7 @@ func TestUnfinished(t *testing.T) {
 	call := func(event, name string) {
 		t.Helper()
 		in, _ := json.Marshal(map[string]string{"hook_event_name": event, "session_id": name, "transcript_path": filepath.Join(dir, name+".jsonl")})
-		if out := Run(context.Background(), s, bytes.NewReader(in)); out != nil {
+		if out := Run(context.Background(), s, geminiCLI(), bytes.NewReader(in)); out != nil {
 			t.Errorf("printed %s", out)
 		}
 	}
@@ -263,7 +264,7 @@ func (w wait) Read([]byte) (int, error) { <-w; panic("read on") }
 func TestDeadlineAndPanic(t *testing.T) {
 	s := newStore(t, "hook.deadline=1ms")
 	w := make(wait)
-	if out := Run(context.Background(), s, w); out != nil {
+	if out := Run(context.Background(), s, geminiCLI(), w); out != nil {
 		t.Errorf("printed %s", out)
 	}
 	close(w)
@@ -272,7 +273,7 @@ func TestDeadlineAndPanic(t *testing.T) {
 		t.Errorf("%v, %+v", err, list)
 	}
 	patient := newStore(t, "hook.deadline=1h")
-	if out := Run(context.Background(), patient, w); out != nil {
+	if out := Run(context.Background(), patient, geminiCLI(), w); out != nil {
 		t.Errorf("printed %s", out)
 	}
 	if list, err := Troubles(patient.Dir); err != nil || len(list) != 1 || !strings.Contains(list[0].Problem, "panic: read on") {
@@ -293,7 +294,7 @@ func TestSessionEndSummarizes(t *testing.T) {
 		}
 		write(t, path, text)
 		event := fmt.Sprintf(`{"session_id":"s","transcript_path":%q,"hook_event_name":"SessionEnd"}`, path)
-		if out := Run(context.Background(), s, strings.NewReader(event)); out != nil {
+		if out := Run(context.Background(), s, geminiCLI(), strings.NewReader(event)); out != nil {
 			t.Errorf("printed %s", out)
 		}
 		if list, err := Troubles(s.Dir); err != nil || len(list) > 0 {
@@ -341,24 +342,24 @@ func TestReadEvent(t *testing.T) {
 	long := strings.Repeat("x", maxInput)
 	for _, test := range []struct {
 		in, why string
-		want    Event
+		want    call
 	}{
-		{`{"hook_event_name":"A","session_id":"s","transcript_path":"/t","cwd":"/c","prompt":"p","more":[1,{"cwd":"no"}]}`, "", Event{"A", "s", "/t", "/c", "p"}},
-		{"", "no input", Event{}},
-		{" \n", "no input", Event{}},
-		{"null", "begins with", Event{}},
-		{"{}", "names no event", Event{}},
-		{`{"hook_event_name":"A","prompt":"p`, "not a JSON object", Event{Name: "A"}},
-		{`{"hook_event_name":"A","prompt":"` + long + `"}`, "more than", Event{Name: "A"}},
-		{`{"hook_event_name":"A"}{"x":1}`, "", Event{Name: "A"}},
+		{`{"hook_event_name":"A","session_id":"s","transcript_path":"/t","cwd":"/c","prompt":"p","more":[1,{"cwd":"no"}]}`, "", call{Name: "A", Session: "s", Transcript: "/t", Dir: "/c", Prompt: "p"}},
+		{"", "no input", call{}},
+		{" \n", "no input", call{}},
+		{"null", "begins with", call{}},
+		{"{}", "names no event", call{}},
+		{`{"hook_event_name":"A","prompt":"p`, "not a JSON object", call{Name: "A"}},
+		{`{"hook_event_name":"A","prompt":"` + long + `"}`, "more than", call{Name: "A"}},
+		{`{"hook_event_name":"A"}{"x":1}`, "", call{Name: "A"}},
 	} {
-		got, err := readEvent(strings.NewReader(test.in))
-		if got != test.want || (err == nil) != (test.why == "") || err != nil && !strings.Contains(err.Error(), test.why) {
+		got, err := readCall(strings.NewReader(test.in), maxInput)
+		if !reflect.DeepEqual(got, test.want) || (err == nil) != (test.why == "") || err != nil && !strings.Contains(err.Error(), test.why) {
 			t.Errorf("%.60q: %+v, %v", test.in, got, err)
 		}
 	}
 	// Ten megabytes that say something.
-	if e, err := readEvent(strings.NewReader(`{"prompt":"` + long[:10<<20] + `","hook_event_name":"A"}`)); err != nil || len(e.Prompt) != 10<<20 || e.Name != "A" {
+	if e, err := readCall(strings.NewReader(`{"prompt":"`+long[:10<<20]+`","hook_event_name":"A"}`), maxInput); err != nil || len(e.Prompt) != 10<<20 || e.Name != "A" {
 		t.Errorf("%v: %d bytes", err, len(e.Prompt))
 	}
 }
@@ -366,7 +367,7 @@ func TestReadEvent(t *testing.T) {
 func FuzzReadEvent(f *testing.F) {
 	f.Add([]byte(`{"hook_event_name":"A","session_id":"s","transcript_path":"/t","prompt":null}`))
 	f.Fuzz(func(t *testing.T, b []byte) {
-		e, err := readEvent(bytes.NewReader(b))
+		e, err := readCall(bytes.NewReader(b), maxInput)
 		if err == nil && e.Name == "" {
 			t.Error("no name and no error")
 		}
@@ -387,7 +388,7 @@ func TestTell(t *testing.T) {
 	tell := func(name, prompt string) string {
 		t.Helper()
 		event, _ := json.Marshal(map[string]string{"hook_event_name": "BeforeAgent", "session_id": name, "prompt": prompt})
-		out := Run(context.Background(), s, bytes.NewReader(event))
+		out := Run(context.Background(), s, geminiCLI(), bytes.NewReader(event))
 		if out == nil {
 			return ""
 		}
@@ -443,7 +444,7 @@ func TestTell(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "chat.jsonl")
 	write(t, path, header("goes-on")+said("a", "the pump has its own pressure"))
 	event, _ := json.Marshal(map[string]string{"hook_event_name": "BeforeAgent", "session_id": "goes-on", "transcript_path": path, "prompt": "its own pressure"})
-	if out := string(Run(context.Background(), s, bytes.NewReader(event))); strings.Contains(out, "its own pressure") {
+	if out := string(Run(context.Background(), s, geminiCLI(), bytes.NewReader(event))); strings.Contains(out, "its own pressure") {
 		t.Errorf("told what it has: %s", out)
 	}
 	if list, err := Troubles(s.Dir); err != nil || len(list) > 0 {
@@ -451,7 +452,7 @@ func TestTell(t *testing.T) {
 	}
 }
 
-func TestHookCommand(t *testing.T) {
+func TestCommand(t *testing.T) {
 	for _, test := range []struct {
 		program string
 		windows bool
@@ -462,7 +463,7 @@ func TestHookCommand(t *testing.T) {
 		{"/opt/it's here/ctx", false, `'/opt/it'\''s here/ctx' hook gemini-cli; exit 0`},
 		{`C:\it's\ctx.exe`, true, `& 'C:\it''s\ctx.exe' hook gemini-cli; exit 0`},
 	} {
-		if got := HookCommand(test.program, test.windows); got != test.want {
+		if got := geminiCLI().Command(test.program, test.windows); got != test.want {
 			t.Errorf("%s: %s", test.program, got)
 		}
 	}
@@ -485,7 +486,7 @@ func TestDiff(t *testing.T) {
 // to Run, which logs the deadline even if it sees the end of the work first.
 func TestFailureAfterTheDeadline(t *testing.T) {
 	s := newStore(t)
-	h := &hook{s: s}
+	h := &hook{s: s, agent: geminiCLI()}
 	late, cancel := context.WithCancel(context.Background())
 	cancel()
 	h.failed(context.Background(), "record", nil)
@@ -502,3 +503,5 @@ func TestFailureAfterTheDeadline(t *testing.T) {
 		t.Errorf("before the deadline: %v, %+v", err, list)
 	}
 }
+
+func geminiCLI() *Agent { return &agents[0] }

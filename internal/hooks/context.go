@@ -115,7 +115,7 @@ func (g *injected) save(s *session.Store, name string) error {
 // does not have yet. For the first prompt of a session these are summaries of the newest clusters,
 // the end of the session that spoke last, and messages that match the prompt. For later prompts
 // these are only messages that match.
-func (h *hook) inject(ctx context.Context, e Event) ([]byte, error) {
+func (h *hook) inject(ctx context.Context, e call) ([]byte, error) {
 	budget := h.s.Config.Hook.Context
 	if budget == 0 || e.Session == "" {
 		return nil, nil
@@ -124,7 +124,7 @@ func (h *hook) inject(ctx context.Context, e Event) ([]byte, error) {
 	var fresh bool
 	var err error
 	if t.injected, fresh = loadInjected(h.s, e.Session); fresh && e.Transcript != "" {
-		h.record(ctx, false) // it may continue another session
+		h.record(ctx, doRecord) // it may continue another session
 	}
 	if t.view, err = h.s.Refs.Read(); err != nil {
 		return nil, err
@@ -150,7 +150,7 @@ func (h *hook) inject(ctx context.Context, e Event) ([]byte, error) {
 	if len(t.items) == 0 {
 		return nil, nil
 	}
-	return answer(t.print())
+	return answer(e.Name, t.print())
 }
 
 // contextWriter chooses the text to add to a prompt.

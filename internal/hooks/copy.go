@@ -90,25 +90,40 @@ func openTranscript(path string) (*os.File, os.FileInfo, error) {
 const maxBeside = 64
 
 // subagents returns the transcripts that the agent wrote for the subagents of a session. They are
-// in a directory beside the session's own transcript, named after the session.
-func subagents(e Event) []string {
+// in a directory beside the session's own transcript, named after the session: there for Gemini CLI,
+// below subagents/ for Claude Code. Codex writes them beside all others, and its hooks name them.
+func (h *hook) subagents() []string {
 	name := strings.Map(func(r rune) rune {
 		switch {
 		case r >= 'a' && r <= 'z', r >= 'A' && r <= 'Z', r >= '0' && r <= '9', r == '-', r == '_':
 			return r
 		}
 		return '_'
-	}, e.Session)
-	if name == "" {
+	}, h.event.Session)
+	dir := filepath.Join(filepath.Dir(h.event.Transcript), name)
+	switch {
+	case name == "":
 		return nil
+	case h.agent.Name == GeminiCLI:
+		return newestIn(dir)
+	case h.event.Subagent != "":
+		return []string{h.event.Subagent}
 	}
-	return newestIn(filepath.Join(filepath.Dir(e.Transcript), name))
+	list := newestIn(filepath.Join(dir, "subagents"))
+	flows, err := os.ReadDir(filepath.Join(dir, "subagents", "workflows"))
+	if err != nil {
+		return list // there are none
+	}
+	for _, flow := range flows {
+		list = append(list, newestIn(filepath.Join(dir, "subagents", "workflows", flow.Name()))...)
+	}
+	return list
 }
 
 // unfinished returns the transcripts in the directory of the event's transcript that a hook has
 // read only in part, because a later hook was missed, as when the agent was killed. It leaves out
 // transcripts that no hook has ever read: nobody asked ctx to record them.
-func unfinished(s *session.Store, e Event) []string {
+func unfinished(s *session.Store, e call) []string {
 	return slices.DeleteFunc(newestIn(filepath.Dir(e.Transcript)), func(path string) bool {
 		c := loadCursor(s, path)
 		info, err := os.Stat(path)

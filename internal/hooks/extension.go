@@ -28,7 +28,7 @@ func Extension(command, version string) (map[string][]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	hooks, err := settings.Install(nil, Hooks(command))
+	hooks, err := settings.Install(nil, GeminiCLI, agents[0].hooks(command))
 	if err != nil {
 		return nil, err
 	}

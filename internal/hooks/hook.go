@@ -1,6 +1,7 @@
 package hooks
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -22,33 +23,16 @@ import (
 	"github.com/gemini-ctx/ctx/internal/summaries"
 )
 
-// GeminiCLI is the name of the agent in sources and in the trouble log.
-const GeminiCLI = "gemini-cli"
-
-// The events at which the agent calls a hook.
-const (
-	sessionStart = "SessionStart"
-	sessionEnd   = "SessionEnd"
-	beforeAgent  = "BeforeAgent"
-	AfterAgent   = "AfterAgent"
-	preCompress  = "PreCompress"
-)
-
-// Events returns the events at which Gemini CLI calls our hook.
-func Events() []string {
-	return []string{sessionStart, beforeAgent, preCompress, AfterAgent, sessionEnd}
-}
-
 // keepHooks is how long the cache keeps what hooks know about a session.
 const keepHooks = 60 * 24 * time.Hour
 
-// Run handles one call of a hook by Gemini CLI. It reads the event from in, and returns what to
+// Run handles one call of a hook by an agent. It reads the event from in, and returns what to
 // print, or nil for nothing. It returns after the setting hook.deadline at the latest; the next
 // call records what this one has not. It never fails: failures go to the trouble log of the store.
-func Run(ctx context.Context, s *session.Store, in io.Reader) []byte {
+func Run(ctx context.Context, s *session.Store, agent *Agent, in io.Reader) []byte {
 	ctx, cancel := context.WithTimeout(ctx, s.Config.Hook.Deadline)
 	defer cancel()
-	h := &hook{s: s}
+	h := &hook{s: s, agent: agent}
 	done := make(chan []byte, 1)
 	go func() {
 		var out []byte
@@ -76,14 +60,15 @@ func Run(ctx context.Context, s *session.Store, in io.Reader) []byte {
 	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
 		why = fmt.Sprintf("stopped after %v, the setting hook.deadline,", s.Config.Hook.Deadline)
 	}
-	LogTrouble(s.FS, s.Dir, Trouble{Time: s.Now(), Agent: GeminiCLI, Event: at.event.Name, Session: at.event.Session, Problem: why + " while " + at.doing})
+	LogTrouble(s.FS, s.Dir, Trouble{Time: s.Now(), Agent: agent.Name, Event: at.event.Name, Session: at.event.Session, Problem: why + " while " + at.doing})
 	return nil
 }
 
 // hook is one call of a hook.
 type hook struct {
 	s     *session.Store
-	event Event
+	agent *Agent
+	event call
 	at    atomic.Pointer[stage] // what to blame if the deadline passes
 
 	stopped atomic.Bool // a part of the work failed after the deadline, and logged nothing
@@ -91,45 +76,54 @@ type hook struct {
 
 // stage is what a hook is doing.
 type stage struct {
-	event Event
+	event call
 	doing string
 }
 
 func (h *hook) begin(doing string) { h.at.Store(&stage{h.event, doing}) }
 
 func (h *hook) log(problem string) {
-	LogTrouble(h.s.FS, h.s.Dir, Trouble{Time: h.s.Now(), Agent: GeminiCLI, Event: h.event.Name, Session: h.event.Session, Problem: problem})
+	LogTrouble(h.s.FS, h.s.Dir, Trouble{Time: h.s.Now(), Agent: h.agent.Name, Event: h.event.Name, Session: h.event.Session, Problem: problem})
 }
 
 // run does the work for an event. After an error in one part it goes on with the next.
 func (h *hook) run(ctx context.Context, in io.Reader) (out []byte) {
 	h.s.History.Warn = h.log
-	event, err := readEvent(in)
+	most := int64(maxInput)
+	if h.agent.Plugin != "" {
+		most = maxDocument
+	}
+	event, err := readCall(in, most)
 	h.event = event
 	if err != nil {
 		h.log(err.Error())
 	}
+	if event.Name == "" {
+		return nil
+	}
 	recorded := 0
-	switch event.Name {
-	case beforeAgent:
+	does, known := h.agent.at(event.Name)
+	switch {
+	case !known:
+		h.log("an event that ctx does not know")
+		return nil
+	case does == doAsk:
 		h.begin("looking for what to tell the model")
 		out, err = h.inject(ctx, event)
 		h.failed(ctx, "nothing is told to the model", err)
-	case sessionStart, preCompress, AfterAgent:
-		recorded = h.record(ctx, false)
-	case sessionEnd:
-		recorded = h.record(ctx, true)
-		saveLast(h.s, GeminiCLI, event, recorded)
+	case does == doStart:
+		recorded = h.record(ctx, does)
+		h.begin("looking for what to tell the model")
+		out, err = h.brief(event)
+		h.failed(ctx, "nothing is told to the model", err)
+	default:
+		recorded = h.record(ctx, does)
+	}
+	saveLast(h.s, h.agent.Name, event, recorded)
+	if does == doEnd {
 		h.summarize(ctx)
 		h.tidy(ctx)
-		return nil
-	case "":
-		return nil
-	default:
-		h.log("an event that ctx does not know")
-		return nil
 	}
-	saveLast(h.s, GeminiCLI, event, recorded)
 	return out
 }
 
@@ -146,7 +140,13 @@ func (h *hook) failed(ctx context.Context, what string, err error) {
 
 // record copies what was said since the last copy, by subagents too. It returns how many messages,
 // notes, versions and rewinds are new.
-func (h *hook) record(ctx context.Context, check bool) (recorded int) {
+func (h *hook) record(ctx context.Context, does work) (recorded int) {
+	if len(h.event.Document) > 0 {
+		h.begin("recording: the next hook goes on with it")
+		done, err := importWhole(ctx, h.s, h.agent.Name, "", bytes.NewReader(h.event.Document))
+		h.failed(ctx, "the turn is not recorded", err)
+		return done.new
+	}
 	if h.event.Transcript == "" {
 		if h.event.Name == AfterAgent {
 			h.log("nothing is recorded: the agent names no transcript")
@@ -154,13 +154,13 @@ func (h *hook) record(ctx context.Context, check bool) (recorded int) {
 		return 0
 	}
 	h.begin("recording: the next hook goes on with it")
-	paths := append([]string{h.event.Transcript}, subagents(h.event)...)
-	if h.event.Name == sessionStart {
-		paths = append(paths, unfinished(h.s, h.event)...)
+	paths := append([]string{h.event.Transcript}, h.subagents()...)
+	if does == doStart || does == doCatchUp {
+		paths = append(paths, h.missed()...)
 	}
 	var children []exchange.Child
 	for i, path := range paths {
-		done, err := copyTranscript(ctx, h.s, path, check)
+		done, err := h.copy(ctx, path, does == doEnd)
 		recorded += done.new
 		children = append(children, done.children...)
 		if i == 0 && errors.Is(err, fs.ErrNotExist) && h.event.Name != AfterAgent {
@@ -176,6 +176,14 @@ func (h *hook) record(ctx context.Context, check bool) (recorded int) {
 		h.failed(ctx, "a subagent's session is not linked", err)
 	}
 	return recorded
+}
+
+// copy brings into the store what is new in a transcript.
+func (h *hook) copy(ctx context.Context, path string, check bool) (copied, error) {
+	if h.agent.Name == GeminiCLI {
+		return copyTranscript(ctx, h.s, path, check)
+	}
+	return catchUp(ctx, h.s, h.agent.Name, path)
 }
 
 // skippedText lists the records that could not be used. It leaves out a torn tail: the agent is
@@ -216,13 +224,13 @@ func (h *hook) tidy(ctx context.Context) {
 	h.failed(ctx, "gc has to wait", err)
 }
 
-// answer returns the JSON with which a hook adds a text to the prompt.
-func answer(text string) ([]byte, error) {
+// answer returns the JSON with which a hook adds a text to what the model reads.
+func answer(event, text string) ([]byte, error) {
 	type specific struct {
 		Event   string `json:"hookEventName"`
 		Context string `json:"additionalContext"`
 	}
 	return json.Marshal(struct {
 		Specific specific `json:"hookSpecificOutput"`
-	}{specific{beforeAgent, text}})
+	}{specific{event, text}})
 }

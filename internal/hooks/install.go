@@ -2,6 +2,7 @@ package hooks
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -9,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/gemini-ctx/ctx/internal/agent/claudecode"
 	"github.com/gemini-ctx/ctx/internal/durable"
 	"github.com/gemini-ctx/ctx/internal/hooks/settings"
 )
@@ -16,23 +18,22 @@ import (
 // HookName is the name of our entries in an agent's settings.
 const HookName = "ctx"
 
-// hookTimeout is how long the agent waits for a hook, in milliseconds: longer than any sensible
-// hook.deadline.
-const hookTimeout = 30_000
-
-// HookCommand returns the command that an agent runs. program is how to call ctx: a name on the
+// Command returns the command that the agent runs. program is how to call ctx: a name on the
 // PATH, or an absolute path. The shell, bash or PowerShell, always ends with 0, since any code but
 // 0 and 1 blocks the agent. If the program is missing, the shell prints so, and the agent shows
 // it.
-func HookCommand(program string, windows bool) string {
+func (a *Agent) Command(program string, windows bool) string {
+	if a.Plugin != "" {
+		return program // which no shell runs
+	}
 	switch {
 	case isPlain(program):
-	case windows:
+	case windows && a.Name != claudecode.Agent: // which has its hooks run by the bash of Git
 		program = "& '" + strings.ReplaceAll(program, "'", "''") + "'"
 	default:
 		program = "'" + strings.ReplaceAll(program, "'", `'\''`) + "'"
 	}
-	return program + " hook gemini-cli; exit 0"
+	return program + " hook " + a.Name + "; exit 0"
 }
 
 // isPlain reports whether no shell needs quotes around a word.
@@ -42,11 +43,15 @@ func isPlain(word string) bool {
 	}) < 0
 }
 
-// Hooks returns the entries for an agent's settings.
-func Hooks(command string) []settings.Hook {
+// hooks returns the entries for the agent's settings.
+func (a *Agent) hooks(command string) []settings.Hook {
+	name := ""
+	if a.Named {
+		name = HookName
+	}
 	var list []settings.Hook
-	for _, event := range Events() {
-		list = append(list, settings.Hook{Event: event, Name: HookName, Command: command, Timeout: hookTimeout})
+	for _, event := range a.Events {
+		list = append(list, settings.Hook{Event: event.Name, Name: name, Command: command, Timeout: a.Timeout})
 	}
 	return list
 }
@@ -65,7 +70,9 @@ type Change struct {
 	After  []byte // nil if the file is to be removed
 	Backup string // path of the copy of the file as it was before ctx
 
+	agent   string
 	perm    fs.FileMode
+	plugin  bool // the file is ours
 	restore bool // After is the content of Backup, which is removed
 }
 
@@ -85,15 +92,18 @@ func (e *SettingsError) Error() string { return fmt.Sprintf("%q is left alone: %
 func (e *SettingsError) Unwrap() error { return e.Err }
 
 // PlanInstall plans how the hooks get into a settings file. It changes nothing.
-func PlanInstall(path, command string) (*Change, error) {
-	c, err := readSettings(path)
+func (a *Agent) PlanInstall(path, command string) (*Change, error) {
+	c, err := readSettings(path, a.Name)
 	if err != nil {
 		return nil, err
+	}
+	if a.Plugin != "" {
+		return c, a.planPlugin(c, command)
 	}
 	if c.Before != nil && len(c.Before) == 0 {
 		return nil, &SettingsError{c.Path, errors.New("the file is empty")}
 	}
-	if c.After, err = settings.Install(c.Before, Hooks(command)); err != nil {
+	if c.After, err = settings.Install(c.Before, a.Name, a.hooks(command)); err != nil {
 		return nil, &SettingsError{c.Path, err}
 	}
 	return c, nil
@@ -102,21 +112,24 @@ func PlanInstall(path, command string) (*Change, error) {
 // PlanUninstall plans how the hooks leave a settings file. If nobody has changed the file since
 // the installation, it gets its old bytes back. Otherwise only our entries are removed.
 // PlanUninstall changes nothing.
-func PlanUninstall(path string) (*Change, error) {
-	c, err := readSettings(path)
+func (a *Agent) PlanUninstall(path string) (*Change, error) {
+	c, err := readSettings(path, a.Name)
 	if err != nil || c.Before == nil {
 		return c, err
 	}
-	state, err := settings.Look(c.Before)
+	if a.Plugin != "" {
+		return c, a.isPlugin(c)
+	}
+	state, err := settings.Look(c.Before, c.agent)
 	if err != nil {
 		return nil, &SettingsError{c.Path, err}
 	}
 	if backup, err := durable.ReadAtMost(c.Backup, maxSettings); err == nil {
 		command := ""
-		for _, event := range Events() {
+		for _, event := range a.EventNames() {
 			command = state.Commands[event]
 		}
-		if again, err := settings.Install(backup, Hooks(command)); err == nil && bytes.Equal(again, c.Before) {
+		if again, err := settings.Install(backup, a.Name, a.hooks(command)); err == nil && bytes.Equal(again, c.Before) {
 			c.restore = true
 			if len(backup) > 0 {
 				c.After = backup
@@ -124,14 +137,39 @@ func PlanUninstall(path string) (*Change, error) {
 			return c, nil
 		}
 	}
-	if c.After, err = settings.Remove(c.Before); err != nil {
+	if c.After, err = settings.Remove(c.Before, a.Name); err != nil {
 		return nil, &SettingsError{c.Path, err}
 	}
 	return c, nil
 }
 
-func readSettings(path string) (*Change, error) {
-	c := &Change{Path: path, perm: 0o644}
+// pluginHead begins every version of a plugin of ours.
+const pluginHead = "// ctx records what is said in "
+
+// planPlugin plans how the plugin gets into a file of its own.
+func (a *Agent) planPlugin(c *Change, program string) error {
+	if err := a.isPlugin(c); err != nil {
+		return err
+	}
+	word, err := json.Marshal(program)
+	if err != nil {
+		return err
+	}
+	c.After = []byte(strings.Replace(a.Plugin, `const program = "ctx"`, "const program = "+string(word), 1))
+	return nil
+}
+
+// isPlugin marks the change as one of a file of ours. It returns an error for a file of somebody
+// else.
+func (a *Agent) isPlugin(c *Change) error {
+	if c.plugin = true; c.Before != nil && !bytes.HasPrefix(c.Before, []byte(pluginHead)) {
+		return &SettingsError{c.Path, errors.New("it is not the plugin of ctx")}
+	}
+	return nil
+}
+
+func readSettings(path, agent string) (*Change, error) {
+	c := &Change{Path: path, agent: agent, perm: 0o644}
 	if real, err := filepath.EvalSymlinks(path); err == nil {
 		c.Path = real
 	}
@@ -158,7 +196,7 @@ func readSettings(path string) (*Change, error) {
 
 // Apply carries out the plan if the file has not changed since.
 func (c *Change) Apply(fsys *durable.FS) error {
-	now, err := readSettings(c.Path)
+	now, err := readSettings(c.Path, c.agent)
 	if err != nil {
 		return err
 	}
@@ -168,12 +206,14 @@ func (c *Change) Apply(fsys *durable.FS) error {
 	if !c.Changed() {
 		return nil
 	}
-	state, err := settings.Look(c.Before)
-	if first := err != nil || len(state.Commands) == 0; first && c.After != nil {
-		// Back up the file as it was before ctx. This replaces the backup of an earlier installation.
+	if c.After != nil {
 		if err := fsys.MkdirAll(filepath.Dir(c.Path)); err != nil {
 			return err
 		}
+	}
+	state, err := settings.Look(c.Before, c.agent)
+	if first := err != nil || len(state.Commands) == 0; first && c.After != nil && !c.plugin {
+		// Back up the file as it was before ctx. This replaces the backup of an earlier installation.
 		if err := fsys.WriteFile(c.Backup, c.Before, c.perm, true); err != nil {
 			return fmt.Errorf("cannot back up %q: %w", c.Path, err)
 		}

@@ -102,7 +102,7 @@ func LastHook(s *session.Store, agent string) (l Last, ok bool) {
 	return l, ok && json.Unmarshal(payload, &l) == nil && !l.Time.IsZero()
 }
 
-func saveLast(s *session.Store, agent string, e Event, messages int) {
+func saveLast(s *session.Store, agent string, e call, messages int) {
 	l, _ := LastHook(s, agent)
 	l.Time, l.Event, l.Session = s.Now().UTC(), tame(e.Name, maxTroubleName), tame(e.Session, maxTroubleName)
 	if messages > 0 {

@@ -2,6 +2,7 @@ package document
 
 import (
 	"fmt"
+	"time"
 
 	"github.com/gemini-ctx/ctx/internal/hooks"
 	"github.com/gemini-ctx/ctx/internal/session"
@@ -10,6 +11,7 @@ import (
 // Hooks is the state of an agent's hooks.
 type Hooks struct {
 	Hook     *Hook   `json:"hook"`     // the last one that ran; null where none is known
+	Last     []Hook  `json:"hooks"`    // the last one of each agent that has called one
 	Troubles int     `json:"troubles"` // what hooks could not do, as far as the log goes back
 	Trouble  *string `json:"trouble"`  // the last of it
 }
@@ -23,8 +25,18 @@ type Hook struct {
 }
 
 func hooksOf(s *session.Store) (h Hooks, err error) {
-	if l, ok := hooks.LastHook(s, hooks.GeminiCLI); ok {
-		h.Hook = &Hook{Agent: hooks.GeminiCLI, Event: l.Event, Session: l.Session, Time: TimeText(l.Time)}
+	h.Last = []Hook{}
+	var newest time.Time
+	for _, agent := range hooks.Agents() {
+		l, ok := hooks.LastHook(s, agent.Name)
+		if !ok {
+			continue
+		}
+		h.Last = append(h.Last, Hook{Agent: agent.Name, Event: l.Event, Session: l.Session, Time: TimeText(l.Time)})
+		if h.Hook == nil || l.Time.After(newest) {
+			last := h.Last[len(h.Last)-1]
+			h.Hook, newest = &last, l.Time
+		}
 	}
 	list, err := hooks.Troubles(s.Dir)
 	if err != nil || len(list) == 0 {

@@ -150,7 +150,7 @@ func (d *Doctor) installed() (list []hookPlace) {
 			continue
 		}
 		if err == nil {
-			one.state, err = settings.Look(b)
+			one.state, err = settings.Look(b, hooks.GeminiCLI)
 		}
 		if one.err = err; err != nil || len(one.state.Commands) > 0 || one.state.Off {
 			list = append(list, one)
@@ -162,10 +162,11 @@ func (d *Doctor) installed() (list []hookPlace) {
 // hooks checks that all hooks are installed and switched on.
 func (d *Doctor) hooks(found []hookPlace) Check {
 	c := Check{"hooks", Fail, "not installed", "`ctx install gemini-cli` puts them in"}
+	agent, _ := hooks.AgentNamed(hooks.GeminiCLI)
 	var said []string
 	for _, one := range found {
 		isThere := func(event string) bool { return one.state.Commands[event] != "" }
-		missing := slices.DeleteFunc(hooks.Events(), isThere)
+		missing := slices.DeleteFunc(agent.EventNames(), isThere)
 		switch {
 		case one.err != nil:
 			return Check{
@@ -251,8 +252,9 @@ func readJSON(path string, to any) {
 // own.
 func (d *Doctor) probe(ctx context.Context, found []hookPlace) Check {
 	c := Check{Name: "probe", State: OK}
-	own := []string{hooks.HookCommand("ctx", runtime.GOOS == "windows"),
-		hooks.HookCommand(d.Program, runtime.GOOS == "windows")}
+	agent, _ := hooks.AgentNamed(hooks.GeminiCLI)
+	own := []string{agent.Command("ctx", runtime.GOOS == "windows"),
+		agent.Command(d.Program, runtime.GOOS == "windows")}
 	command := own[0]
 	for _, one := range found {
 		if installed := one.state.Commands[hooks.AfterAgent]; slices.Contains(own, installed) {

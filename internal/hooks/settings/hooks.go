@@ -12,18 +12,22 @@ import (
 // Hook is a command that an agent runs at an event.
 type Hook struct {
 	Event   string
-	Name    string
+	Name    string // for agents whose hooks have names; "" for none
 	Command string
-	Timeout int // milliseconds
+	Timeout int // in the unit of the agent
 }
 
-// commandMark is part of every command of ours, whatever the path of the program.
-const commandMark = " hook gemini-cli"
+// mark is part of every command of ours for an agent, whatever the path of the program.
+func mark(agent string) string { return " hook " + agent }
 
 // group prints the hook as an element of an event's list.
 func (h Hook) group() string {
-	return fmt.Sprintf("{\n\t\"hooks\": [\n\t\t{\n\t\t\t\"type\": \"command\",\n\t\t\t\"name\": %s,\n\t\t\t\"command\": %s,\n\t\t\t\"timeout\": %d\n\t\t}\n\t]\n}",
-		quoted(h.Name), quoted(h.Command), h.Timeout)
+	name := ""
+	if h.Name != "" {
+		name = "\t\t\t\"name\": " + quoted(h.Name) + ",\n"
+	}
+	return fmt.Sprintf("{\n\t\"hooks\": [\n\t\t{\n\t\t\t\"type\": \"command\",\n%s\t\t\t\"command\": %s,\n\t\t\t\"timeout\": %d\n\t\t}\n\t]\n}",
+		name, quoted(h.Command), h.Timeout)
 }
 
 func quoted(s string) string {
@@ -34,23 +38,23 @@ func quoted(s string) string {
 
 func indented(s string) string { return strings.ReplaceAll(s, "\n", "\n\t") }
 
-// Install returns settings with the hooks in them. A hook that is already there stays in its place
-// and gets the new command. No bytes are empty settings. An error says which line or value is not
-// what the agent expects.
-func Install(b []byte, hooks []Hook) ([]byte, error) {
+// Install returns settings with the hooks of an agent in them. A hook that is already there stays in
+// its place and gets the new command. No bytes are empty settings. An error says which line or value
+// is not what the agent expects.
+func Install(b []byte, agent string, hooks []Hook) ([]byte, error) {
 	if len(b) == 0 {
 		b = []byte("{}\n")
 	}
 	for _, h := range hooks {
 		var err error
-		if b, err = install(b, h); err != nil {
+		if b, err = install(b, agent, h); err != nil {
 			return nil, err
 		}
 	}
 	return b, nil
 }
 
-func install(b []byte, h Hook) ([]byte, error) {
+func install(b []byte, agent string, h Hook) ([]byte, error) {
 	root, err := parse(b)
 	if err != nil {
 		return nil, err
@@ -70,7 +74,7 @@ func install(b []byte, h Hook) ([]byte, error) {
 	if list.Value.Kind() != '[' {
 		return nil, fmt.Errorf("hooks.%s is not an array", h.Event)
 	}
-	there := ours(list)
+	there := ours(list, agent)
 	if len(there) == 0 {
 		return insert(b, &root, list, h.group()), nil
 	}
@@ -87,14 +91,16 @@ type place struct {
 	value       *hujson.Value // the hook
 }
 
-// ours returns our hooks in an event's list.
-func ours(list *hujson.Value) (found []place) {
+// ours returns our hooks for an agent in an event's list. A command of ours runs a program with ctx
+// in its name, or has our name.
+func ours(list *hujson.Value, agent string) (found []place) {
 	for i, group := range children(list) {
 		hooks := get(group.value, "hooks")
 		for j, hook := range children(hooks) {
 			command := text(get(hook.value, "command"))
-			named := text(get(hook.value, "name")) == "ctx"
-			if strings.Contains(command, "ctx"+commandMark) || named && strings.Contains(command, commandMark) {
+			program, _, ok := strings.Cut(command, mark(agent))
+			program = program[strings.LastIndexAny(program, `/\\`)+1:]
+			if ok && (strings.Contains(program, "ctx") || text(get(hook.value, "name")) == "ctx") {
 				found = append(found, place{group: i, hook: j, hooks: hooks, value: hook.value})
 			}
 		}
@@ -102,10 +108,11 @@ func ours(list *hujson.Value) (found []place) {
 	return found
 }
 
-// Remove returns settings without our hooks. Lists and objects that hold nothing else go with them.
-func Remove(b []byte) ([]byte, error) {
+// Remove returns settings without our hooks for an agent. Lists and objects that hold nothing else go
+// with them.
+func Remove(b []byte, agent string) ([]byte, error) {
 	for {
-		next, err := removeOne(b)
+		next, err := removeOne(b, agent)
 		if err != nil || next == nil {
 			return b, err
 		}
@@ -114,7 +121,7 @@ func Remove(b []byte) ([]byte, error) {
 }
 
 // removeOne removes one hook of ours; nil where there is none.
-func removeOne(b []byte) ([]byte, error) {
+func removeOne(b []byte, agent string) ([]byte, error) {
 	root, err := parse(b)
 	if err != nil {
 		return nil, err
@@ -124,7 +131,7 @@ func removeOne(b []byte) ([]byte, error) {
 			continue
 		}
 		for e, event := range children(top.value) {
-			for _, p := range ours(event.value) {
+			for _, p := range ours(event.value, agent) {
 				switch {
 				case len(children(p.hooks)) > 1:
 					return remove(b, &root, p.hooks, p.hook), nil
@@ -147,8 +154,8 @@ type State struct {
 	Disabled bool              // ours are, by name
 }
 
-// Look returns what settings say about our hooks.
-func Look(b []byte) (State, error) {
+// Look returns what settings say about our hooks for an agent.
+func Look(b []byte, agent string) (State, error) {
 	s := State{Commands: map[string]string{}}
 	root, err := parse(b)
 	if err != nil {
@@ -157,12 +164,15 @@ func Look(b []byte) (State, error) {
 	config := get(&root, "hooksConfig")
 	on := get(config, "enabled")
 	s.Off = on != nil && on.Value.Kind() == 'f'
+	if all := get(&root, "disableAllHooks"); all != nil && all.Value.Kind() == 't' {
+		s.Off = true // Claude Code and Qwen Code
+	}
 	var names []string
 	for _, e := range children(get(config, "disabled")) {
 		names = append(names, text(e.value))
 	}
 	for _, event := range children(get(&root, "hooks")) {
-		for _, p := range ours(event.value) {
+		for _, p := range ours(event.value, agent) {
 			command := text(get(p.value, "command"))
 			s.Commands[text(event.head)] = command
 			s.Disabled = s.Disabled || slices.Contains(names, text(get(p.value, "name"))) || slices.Contains(names, command)

@@ -70,7 +70,7 @@ func value(t testing.TB, b []byte) map[string]any {
 }
 
 func TestInstallIntoNothing(t *testing.T) {
-	got, err := Install(nil, hooks())
+	got, err := Install(nil, "gemini-cli", hooks())
 	if err != nil || string(got) != fresh {
 		t.Errorf("%v:\n%s", err, got)
 	}
@@ -80,7 +80,7 @@ func TestInstall(t *testing.T) {
 	for _, text := range texts() {
 		check(t, []byte(text))
 	}
-	got, err := Install([]byte("{\n\t\"a\": 1 // why\n\t// end\n}"), hooks()[:1])
+	got, err := Install([]byte("{\n\t\"a\": 1 // why\n\t// end\n}"), "gemini-cli", hooks()[:1])
 	want := "{\n\t\"a\": 1, // why\n\t// end\n\t\"hooks\": {\n\t\t\"BeforeAgent\": [\n\t\t\t{\n\t\t\t\t\"hooks\": [\n\t\t\t\t\t{\n" +
 		"\t\t\t\t\t\t\"type\": \"command\",\n\t\t\t\t\t\t\"name\": \"ctx\",\n\t\t\t\t\t\t\"command\": \"ctx hook gemini-cli; exit 0\",\n\t\t\t\t\t\t\"timeout\": 10000\n" +
 		"\t\t\t\t\t}\n\t\t\t\t]\n\t\t\t}\n\t\t]\n\t}\n}"
@@ -92,25 +92,25 @@ func TestInstall(t *testing.T) {
 // check installs into settings and removes again.
 func check(t testing.TB, text []byte) {
 	t.Helper()
-	before, err := Look(text)
+	before, err := Look(text, "gemini-cli")
 	if err != nil {
 		t.Fatalf("%v: %s", err, text)
 	}
-	in, err := Install(text, hooks())
+	in, err := Install(text, "gemini-cli", hooks())
 	if err != nil {
 		return // hooks is something else there
 	}
-	state, err := Look(in)
+	state, err := Look(in, "gemini-cli")
 	if err != nil || state.Commands["BeforeAgent"] != hooks()[0].Command || state.Commands["AfterAgent"] != hooks()[0].Command {
 		t.Fatalf("%v, %+v:\n%s", err, state, in)
 	}
-	if again, err := Install(in, hooks()); err != nil || !bytes.Equal(again, in) {
+	if again, err := Install(in, "gemini-cli", hooks()); err != nil || !bytes.Equal(again, in) {
 		t.Errorf("a second time: %v:\n%s", err, again)
 	}
 	if !hasAll(in, text) && len(before.Commands) == 0 {
 		t.Errorf("something was lost of\n%s\nin\n%s", text, in)
 	}
-	out, err := Remove(in)
+	out, err := Remove(in, "gemini-cli")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -153,7 +153,7 @@ func pruned(v map[string]any) map[string]any {
 }
 
 func TestNewerCommand(t *testing.T) {
-	in, err := Install([]byte(strings.ReplaceAll(fresh, "ctx hook", "/old/ctx hook")), hooks())
+	in, err := Install([]byte(strings.ReplaceAll(fresh, "ctx hook", "/old/ctx hook")), "gemini-cli", hooks())
 	if err != nil || string(in) != fresh {
 		t.Errorf("%v:\n%s", err, in)
 	}
@@ -164,20 +164,20 @@ func TestBad(t *testing.T) {
 		"": 1, "{": 1, "[]": 1, "{\n\"a\": 1,\n}": 3, "{\n\"a\" 1}": 2, "{'a':1}": 1, "{\"a\":\n\"b\n\"}": 2, "{} x": 1, "{\"a\":nul}": 1, "{/*}": 1, "{\"a\":01}": 1,
 		strings.Repeat("[", 1000): 1, strings.Repeat("[", 1<<20): 1,
 	} {
-		_, err := Look([]byte(text))
+		_, err := Look([]byte(text), "gemini-cli")
 		if err == nil || !regexp.MustCompile(fmt.Sprintf("^line %d[:,]", line)).MatchString(err.Error()) {
 			t.Errorf("%.20q: %v", text, err)
 		}
 	}
 	for _, text := range []string{`{"hooks":[]}`, `{"hooks":{"AfterAgent":{}}}`, `{"hooks":null}`} {
-		if out, err := Install([]byte(text), hooks()); err == nil {
+		if out, err := Install([]byte(text), "gemini-cli", hooks()); err == nil {
 			t.Errorf("%s: %s", text, out)
 		}
 	}
 }
 
 func TestLook(t *testing.T) {
-	s, err := Look([]byte(strings.Replace(fresh, "{\n", "{\n\"hooksConfig\":{\"enabled\":false,\"disabled\":[\"ctx\"]},\n", 1)))
+	s, err := Look([]byte(strings.Replace(fresh, "{\n", "{\n\"hooksConfig\":{\"enabled\":false,\"disabled\":[\"ctx\"]},\n", 1)), "gemini-cli")
 	if err != nil || !s.Off || !s.Disabled || len(s.Commands) != 2 {
 		t.Errorf("%v: %+v", err, s)
 	}
@@ -188,9 +188,9 @@ func FuzzInstall(f *testing.F) {
 		f.Add([]byte(text))
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
-		if _, err := Look(text); err == nil {
+		if _, err := Look(text, "gemini-cli"); err == nil {
 			check(t, text)
-		} else if out, err := Install(text, hooks()); err == nil && len(text) > 0 {
+		} else if out, err := Install(text, "gemini-cli", hooks()); err == nil && len(text) > 0 {
 			t.Errorf("bad settings were changed: %s", out)
 		}
 	})

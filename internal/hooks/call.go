@@ -7,28 +7,34 @@ import (
 	"io"
 )
 
-// maxInput limits the event of an agent, in bytes: a prompt may be as long as a message.
-const maxInput = 16 << 20
+// The most bytes of a call: a prompt may be as long as a message, and a plugin sends the session.
+const (
+	maxInput    = 16 << 20
+	maxDocument = 256 << 20
+)
 
-// Event is what an agent sends to a hook.
-type Event struct {
-	Name       string // one of Events
+// call is what an agent sends to a hook.
+type call struct {
+	Name       string // of an event of the agent
+	Source     string // why a session starts: startup, resume, clear, compact
 	Session    string
 	Transcript string // path of the file that the agent writes
+	Subagent   string // path of the file that the agent writes for a subagent that has ended
 	Dir        string // working directory of the agent
 	Prompt     string
+	Document   json.RawMessage // the session, where a plugin sends it
 }
 
-// readEvent reads the JSON object that an agent sends to a hook. It returns what comes before
+// readCall reads the JSON object that an agent sends to a hook. It returns what comes before
 // damage, or before the limit, together with the error: the agent writes the names first and the
 // long texts last. Empty input is an error.
-func readEvent(r io.Reader) (Event, error) {
-	var e Event
-	limited := &io.LimitedReader{R: r, N: maxInput}
+func readCall(r io.Reader, most int64) (call, error) {
+	var e call
+	limited := &io.LimitedReader{R: r, N: most}
 	err := e.read(json.NewDecoder(limited))
 	switch {
 	case err != nil && limited.N <= 0:
-		err = fmt.Errorf("the input has more than %d bytes", maxInput)
+		err = fmt.Errorf("the input has more than %d bytes", most)
 	case errors.Is(err, io.EOF):
 		err = errors.New("there is no input")
 	case err != nil:
@@ -39,7 +45,7 @@ func readEvent(r io.Reader) (Event, error) {
 	return e, err
 }
 
-func (e *Event) read(dec *json.Decoder) error {
+func (e *call) read(dec *json.Decoder) error {
 	open, err := dec.Token()
 	if err != nil {
 		return err
@@ -69,7 +75,7 @@ func unexpected(err error) error {
 }
 
 // value reads the value of a key. It ignores a value of an unexpected type.
-func (e *Event) value(dec *json.Decoder, key json.Token) error {
+func (e *call) value(dec *json.Decoder, key json.Token) error {
 	var to *string
 	switch key {
 	case "hook_event_name":
@@ -78,6 +84,10 @@ func (e *Event) value(dec *json.Decoder, key json.Token) error {
 		to = &e.Session
 	case "transcript_path":
 		to = &e.Transcript
+	case "agent_transcript_path":
+		to = &e.Subagent
+	case "source":
+		to = &e.Source
 	case "cwd":
 		to = &e.Dir
 	case "prompt":
@@ -86,6 +96,9 @@ func (e *Event) value(dec *json.Decoder, key json.Token) error {
 	var raw json.RawMessage
 	if err := dec.Decode(&raw); err != nil {
 		return err
+	}
+	if key == "document" {
+		e.Document = raw
 	}
 	if to != nil && raw[0] == '"' {
 		return json.Unmarshal(raw, to)
