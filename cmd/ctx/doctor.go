@@ -23,10 +23,11 @@ func newDoctorCmd(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "doctor",
 		Short: "Check that the words of an agent are recorded",
-		Long: long(`Checks each step from Gemini CLI to the store: the program, the store, the hooks in the agent's
+		Long: long(`Checks each step from an agent to the store: the program, the store, the hooks in the agent's
 settings, what the agent has noted about the hooks, the rule that keeps the store out of
 searches, the last run of a hook, and the failures of hooks. It also runs the installed command
-on a scratch store, and reads back what was recorded.
+on a scratch store, and reads back what was recorded. It checks every agent whose hooks are
+installed, and names those whose sessions no hook records.
 
 The command prints one line for each check: ok, warn or fail. The exit code is 1 if something
 will not be recorded. Missing hooks are no failure in a project whose sessions all come from
@@ -51,7 +52,7 @@ func runDoctor(a *app) error {
 	}
 	d := doctor.Doctor{
 		Project: a.agentProject(), Home: a.agentHome(), Program: own, Version: environ.Version(),
-		Now: a.now(), Probe: a.probe,
+		Now: a.now(), Probe: a.probe, Getenv: a.getenv, UserHome: a.home,
 	}
 	d.Store, d.Err = a.openStore()
 	list := doctor.Run(a.c, d)
@@ -79,7 +80,7 @@ const probeTime = time.Minute
 
 // probe runs the command of a hook on a temporary store, and checks that the store has the recorded
 // turn.
-func (a *app) probe(c context.Context, command string) (err error) {
+func (a *app) probe(c context.Context, agent, command string) (err error) {
 	a.watchInterrupts()
 	dir, err := os.MkdirTemp("", "ctx-doctor-")
 	if err != nil {
@@ -97,7 +98,7 @@ func (a *app) probe(c context.Context, command string) (err error) {
 		return err
 	}
 	defer r.Close()
-	event, err := doctor.WriteProbe(dir, a.now())
+	event, err := doctor.WriteProbe(agent, dir, a.now())
 	if err != nil {
 		return err
 	}
@@ -111,7 +112,7 @@ func (a *app) probe(c context.Context, command string) (err error) {
 	if err != nil {
 		return err
 	}
-	if err := doctor.ReadProbe(session.New(r)); err != nil {
+	if err := doctor.ReadProbe(session.New(r), agent); err != nil {
 		if a.getenv(hooksOff) != "" {
 			err = fmt.Errorf("%w; %s is set", err, hooksOff)
 		}

@@ -114,8 +114,8 @@ func (x *agentExport) newest() (time.Time, error) {
 	return list[0].Entry.Time, nil
 }
 
-// compactedBrief is the number of tokens of the brief that takes the place of the messages that left
-// the window: about four pages.
+// compactedBrief is the number of tokens of the brief that takes the place of the messages that
+// left the window: about four pages.
 const compactedBrief = 4000
 
 // before returns a brief of the session for an agent that sees only the window; "" if no message

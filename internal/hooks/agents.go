@@ -22,14 +22,10 @@ type Agent struct {
 	Project, User  string
 	Home, Standard string
 
-	// How its settings have a hook: Named says that it has a name, and Timeout is how long the agent
-	// waits for it, longer than any sensible hook.deadline, in the unit of the agent.
+	// How its settings have a hook: Named says that it has a name, and Timeout is how long the
+	// agent waits for it, longer than any sensible hook.deadline, in the unit of the agent.
 	Named   bool
 	Timeout int
-
-	// Plugin is the text of a plugin that takes the place of hooks in settings; "" for none. It calls
-	// the hook with the session itself instead of the path of a transcript.
-	Plugin string
 
 	// Trust says what the user has to do before the agent runs new hooks; "" for nothing.
 	Trust string
@@ -69,8 +65,8 @@ var agents = [...]Agent{
 	{
 		Name: claudecode.Agent, Title: "Claude Code",
 		Events: []Event{{"SessionStart", doStart}, {"PreCompact", doRecord}, {"Stop", doRecord}, {"SubagentStop", doRecord}, {"SessionEnd", doEnd}},
-		// The project's settings.json is shared with everybody who works on it, and they may not have
-		// ctx.
+		// The project's settings.json is shared with everybody who works on it, and they may not
+		// have ctx.
 		Project: ".claude/settings.local.json", User: "settings.json", Home: "CLAUDE_CONFIG_DIR", Standard: ".claude",
 		Timeout: 30,
 	},
@@ -85,12 +81,20 @@ var agents = [...]Agent{
 		Name: opencode.Agent, Title: "opencode",
 		Events:  []Event{{"session.start", doStart}, {"session.idle", doRecord}},
 		Project: ".opencode/plugins/ctx.js", User: "opencode/plugins/ctx.js", Home: "XDG_CONFIG_HOME", Standard: ".config",
-		Plugin: opencodePlugin,
 	},
 }
 
 //go:embed opencode.js
 var opencodePlugin string
+
+// Plugin returns the text of a plugin that takes the place of hooks in settings; "" for none. It
+// calls the hook with the session itself instead of the path of a transcript.
+func (a *Agent) Plugin() string {
+	if a.Name == opencode.Agent {
+		return opencodePlugin
+	}
+	return ""
+}
 
 // Agents returns the agents that call our hook, in the order in which commands list them.
 func Agents() []Agent { return agents[:] }

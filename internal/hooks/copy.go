@@ -90,8 +90,9 @@ func openTranscript(path string) (*os.File, os.FileInfo, error) {
 const maxBeside = 64
 
 // subagents returns the transcripts that the agent wrote for the subagents of a session. They are
-// in a directory beside the session's own transcript, named after the session: there for Gemini CLI,
-// below subagents/ for Claude Code. Codex writes them beside all others, and its hooks name them.
+// in a directory beside the session's own transcript, named after the session: there for Gemini
+// CLI, below subagents/ for Claude Code. Codex writes them beside all others, and its hooks name
+// them.
 func (h *hook) subagents() []string {
 	name := strings.Map(func(r rune) rune {
 		switch {

@@ -90,7 +90,7 @@ func (h *hook) log(problem string) {
 func (h *hook) run(ctx context.Context, in io.Reader) (out []byte) {
 	h.s.History.Warn = h.log
 	most := int64(maxInput)
-	if h.agent.Plugin != "" {
+	if h.agent.Plugin() != "" {
 		most = maxDocument
 	}
 	event, err := readCall(in, most)

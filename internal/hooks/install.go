@@ -23,7 +23,7 @@ const HookName = "ctx"
 // 0 and 1 blocks the agent. If the program is missing, the shell prints so, and the agent shows
 // it.
 func (a *Agent) Command(program string, windows bool) string {
-	if a.Plugin != "" {
+	if a.Plugin() != "" {
 		return program // which no shell runs
 	}
 	switch {
@@ -97,7 +97,7 @@ func (a *Agent) PlanInstall(path, command string) (*Change, error) {
 	if err != nil {
 		return nil, err
 	}
-	if a.Plugin != "" {
+	if a.Plugin() != "" {
 		return c, a.planPlugin(c, command)
 	}
 	if c.Before != nil && len(c.Before) == 0 {
@@ -117,7 +117,7 @@ func (a *Agent) PlanUninstall(path string) (*Change, error) {
 	if err != nil || c.Before == nil {
 		return c, err
 	}
-	if a.Plugin != "" {
+	if a.Plugin() != "" {
 		return c, a.isPlugin(c)
 	}
 	state, err := settings.Look(c.Before, c.agent)
@@ -155,14 +155,17 @@ func (a *Agent) planPlugin(c *Change, program string) error {
 	if err != nil {
 		return err
 	}
-	c.After = []byte(strings.Replace(a.Plugin, `const program = "ctx"`, "const program = "+string(word), 1))
+	c.After = []byte(strings.Replace(a.Plugin(), `const program = "ctx"`, "const program = "+string(word), 1))
 	return nil
 }
+
+// IsPlugin reports whether a file of the agent is a plugin of ours, of this version or another.
+func (a *Agent) IsPlugin(b []byte) bool { return bytes.HasPrefix(b, []byte(pluginHead)) }
 
 // isPlugin marks the change as one of a file of ours. It returns an error for a file of somebody
 // else.
 func (a *Agent) isPlugin(c *Change) error {
-	if c.plugin = true; c.Before != nil && !bytes.HasPrefix(c.Before, []byte(pluginHead)) {
+	if c.plugin = true; c.Before != nil && !a.IsPlugin(c.Before) {
 		return &SettingsError{c.Path, errors.New("it is not the plugin of ctx")}
 	}
 	return nil
@@ -213,7 +216,8 @@ func (c *Change) Apply(fsys *durable.FS) error {
 	}
 	state, err := settings.Look(c.Before, c.agent)
 	if first := err != nil || len(state.Commands) == 0; first && c.After != nil && !c.plugin {
-		// Back up the file as it was before ctx. This replaces the backup of an earlier installation.
+		// Back up the file as it was before ctx. This replaces the backup of an earlier
+		// installation.
 		if err := fsys.WriteFile(c.Backup, c.Before, c.perm, true); err != nil {
 			return fmt.Errorf("cannot back up %q: %w", c.Path, err)
 		}

@@ -1,5 +1,5 @@
-// Package doctor checks the chain by which Gemini CLI calls ctx: the program, the store, the
-// installed hooks, and a turn that the agent's shell records.
+// Package doctor checks the chain by which agents call ctx: the program, the store, the installed
+// hooks, and a turn that the agent's shell records.
 package doctor
 
 import (
@@ -42,13 +42,16 @@ type Doctor struct {
 	Store   *session.Store // nil if it cannot be opened
 	Err     error          // why Store is nil
 	Project string         // the directory that the agent works in
-	Home    string         // the home directory of the agent, which holds .gemini
+	Home    string         // the home directory of Gemini CLI, which holds .gemini
 	Program string         // this program's path
 	Version string
 	Now     time.Time
-	// Probe makes a store in a new directory, lets the shell run command there, and checks what the
-	// command recorded.
-	Probe func(ctx context.Context, command string) error
+	// Probe makes a store in a new directory, lets the shell run the command of an agent's hook
+	// there, and checks what the command recorded.
+	Probe func(ctx context.Context, agent, command string) error
+
+	Getenv   func(name string) string // an environment variable
+	UserHome string                   // the home directory; "" if there is none
 }
 
 // maxFile limits the files of other programs that are read, in bytes.
@@ -60,13 +63,15 @@ func Run(ctx context.Context, d Doctor) []Check {
 	if len(found) == 0 && !d.used() {
 		unused := Check{Name: "hooks", State: OK,
 			Detail: "not installed: Gemini CLI is not used in this project, as far as is known"}
-		return []Check{d.program(), d.store(ctx), unused, d.ignore()}
+		list := append([]Check{d.program(), d.store(ctx), unused}, d.others(ctx)...)
+		return append(list, d.ignore(), d.trouble())
 	}
 	list := []Check{d.program(), d.store(ctx), d.hooks(found)}
 	if c, ok := d.trust(found); ok {
 		list = append(list, c)
 	}
 	list = append(list, d.probe(ctx, found))
+	list = append(list, d.others(ctx)...)
 	if d.Store != nil {
 		list = append(list, d.ignore(), d.last(found), d.trouble())
 	}
@@ -265,7 +270,7 @@ func (d *Doctor) probe(ctx context.Context, found []hookPlace) Check {
 				one.path, installed)
 		}
 	}
-	if err := d.Probe(ctx, command); err != nil {
+	if err := d.Probe(ctx, hooks.GeminiCLI, command); err != nil {
 		return Check{
 			"probe", Fail,
 			fmt.Sprintf("`%s` did not record a turn: %v", command, err),

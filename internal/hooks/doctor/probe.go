@@ -13,6 +13,9 @@ import (
 	"strings"
 	"time"
 
+	"github.com/gemini-ctx/ctx/internal/agent/catalog"
+	"github.com/gemini-ctx/ctx/internal/agent/opencode"
+	"github.com/gemini-ctx/ctx/internal/agent/transcript"
 	"github.com/gemini-ctx/ctx/internal/history"
 	"github.com/gemini-ctx/ctx/internal/hooks"
 	"github.com/gemini-ctx/ctx/internal/session"
@@ -21,12 +24,26 @@ import (
 // probeText is the text of a probe's messages.
 const probeText = "A probe of ctx doctor: é, \"quotes\", <tags> & a tab\t."
 
-// probeSession is the session of a probe.
-const probeSession = "ctx-doctor-probe"
+// probeSession is the session of a probe, a form that every agent but opencode accepts.
+const (
+	probeSession         = "c7c0d0c7-0000-4000-8000-000000000001"
+	opencodeProbeSession = "ses_ctxdoctorprobe0000000000001"
+)
 
-// WriteProbe writes the transcript of one turn into dir, and returns the event that an agent would
-// then send to its hook.
-func WriteProbe(dir string, now time.Time) (event []byte, err error) {
+// sessionOfProbe returns the session of a probe of an agent.
+func sessionOfProbe(agent string) string {
+	if agent == opencode.Agent {
+		return opencodeProbeSession
+	}
+	return probeSession
+}
+
+// WriteProbe writes the transcript of one turn of an agent into dir, and returns the event that the
+// agent would then send to its hook.
+func WriteProbe(agent, dir string, now time.Time) (event []byte, err error) {
+	if agent != hooks.GeminiCLI {
+		return writeOther(agent, dir, now)
+	}
 	line := func(v any) []byte {
 		b, _ := json.Marshal(v) // strings and lists of them
 		return append(b, '\n')
@@ -47,13 +64,45 @@ func WriteProbe(dir string, now time.Time) (event []byte, err error) {
 		"hook_event_name": hooks.AfterAgent, "timestamp": when, "prompt": probeText}), nil
 }
 
-// ReadProbe checks that the store has the turn of a probe.
-func ReadProbe(s *session.Store) error {
+// writeOther is WriteProbe for the agents whose forms a Writer writes.
+func writeOther(agent, dir string, now time.Time) (event []byte, err error) {
+	row, ok := catalog.Named(agent)
+	if !ok {
+		return nil, fmt.Errorf("no transcripts of %q can be written", agent)
+	}
+	var text bytes.Buffer
+	name := sessionOfProbe(agent)
+	w := row.Write(&text, transcript.WriteOptions{Session: name, Dir: dir, Now: now})
+	for i, role := range []string{transcript.RoleUser, transcript.RoleModel} {
+		m := transcript.Message{Role: role, Time: now, Text: probeText,
+			Origin: transcript.Origin{Agent: transcript.Own, Session: name, Message: fmt.Sprintf("probe-%d", i)}}
+		if err := w.Add(transcript.Item{Message: m, Number: i, Caller: -1}); err != nil {
+			return nil, err
+		}
+	}
+	if _, err := w.Close(); err != nil {
+		return nil, err
+	}
+	said := map[string]any{"hook_event_name": "Stop", "session_id": name, "cwd": dir}
+	if agent == opencode.Agent {
+		said["hook_event_name"], said["document"] = "session.idle", json.RawMessage(text.Bytes())
+		return json.Marshal(said)
+	}
+	path := filepath.Join(dir, name+".jsonl")
+	said["transcript_path"] = path
+	if err := os.WriteFile(path, text.Bytes(), 0o600); err != nil {
+		return nil, err
+	}
+	return json.Marshal(said)
+}
+
+// ReadProbe checks that the store has the turn of a probe of an agent.
+func ReadProbe(s *session.Store, agent string) error {
 	v, err := s.Refs.Read()
 	if err != nil {
 		return err
 	}
-	tip := v.Get(history.RefName(probeSession, history.MainBranch))
+	tip := v.Get(history.RefName(sessionOfProbe(agent), history.MainBranch))
 	if !tip.Exists() {
 		said := "nothing was recorded"
 		if list, _ := hooks.Troubles(s.Dir); len(list) > 0 {
@@ -68,7 +117,7 @@ func ReadProbe(s *session.Store) error {
 	return err
 }
 
-// Shell returns the process in which Gemini CLI runs a hook's command.
+// Shell returns the process in which an agent runs a hook's command.
 func Shell(ctx context.Context, command string) *exec.Cmd {
 	if runtime.GOOS == "windows" {
 		return exec.CommandContext(ctx, "powershell.exe", "-NoProfile", "-NonInteractive", "-Command",

@@ -38,9 +38,9 @@ func quoted(s string) string {
 
 func indented(s string) string { return strings.ReplaceAll(s, "\n", "\n\t") }
 
-// Install returns settings with the hooks of an agent in them. A hook that is already there stays in
-// its place and gets the new command. No bytes are empty settings. An error says which line or value
-// is not what the agent expects.
+// Install returns settings with the hooks of an agent in them. A hook that is already there stays
+// in its place and gets the new command. No bytes are empty settings. An error says which line or
+// value is not what the agent expects.
 func Install(b []byte, agent string, hooks []Hook) ([]byte, error) {
 	if len(b) == 0 {
 		b = []byte("{}\n")
@@ -108,8 +108,8 @@ func ours(list *hujson.Value, agent string) (found []place) {
 	return found
 }
 
-// Remove returns settings without our hooks for an agent. Lists and objects that hold nothing else go
-// with them.
+// Remove returns settings without our hooks for an agent. Lists and objects that hold nothing else
+// go with them.
 func Remove(b []byte, agent string) ([]byte, error) {
 	for {
 		next, err := removeOne(b, agent)
