@@ -145,7 +145,7 @@ func newWorld(t *testing.T, list ...client) *world {
 }
 
 // deadline ends a client that hangs.
-const deadline = 2 * time.Minute
+const deadline = 5 * time.Minute
 
 // run runs a command of the world, which has to go well, and returns what it printed. It prints
 // into a file: what opencode exports into a pipe may break off.

@@ -34,7 +34,10 @@ func liveClients() []live {
 // once; a second session is told what the first was about, once; a broken store stops no agent.
 func TestHooksRecordLive(t *testing.T) {
 	for _, c := range liveClients() {
-		t.Run(c.name, func(t *testing.T) { recordLive(t, c) })
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			recordLive(t, c)
+		})
 	}
 }
 

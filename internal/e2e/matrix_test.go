@@ -22,7 +22,10 @@ const (
 func TestSessionsGoOnInEveryAgent(t *testing.T) {
 	for _, from := range clients() {
 		for _, to := range clients() {
-			t.Run(from.name+" to "+to.name, func(t *testing.T) { goOn(t, from, to) })
+			t.Run(from.name+" to "+to.name, func(t *testing.T) {
+				t.Parallel()
+				goOn(t, from, to)
+			})
 		}
 	}
 }
