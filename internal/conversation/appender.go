@@ -55,6 +55,22 @@ func (w *Appender) Wrote(id format.ID, e *format.Entry) {
 	}
 }
 
+// Written returns the entries that the appender has put on the branch, oldest first.
+func (w *Appender) Written() []history.Entry { return w.written }
+
+// Appended returns what Follow is told of the entries that the appender has put on a branch that
+// was at from; nil if nobody follows.
+func (w *Appender) Appended(from format.ID) *history.Batch {
+	if !w.follow || from == w.Tip.Value.ID {
+		return nil
+	}
+	return &history.Batch{Session: w.Tip.Session, Branch: w.Tip.Branch, From: from, To: w.Tip.Value.ID, Said: w.said}
+}
+
+// Write puts a message on the branch, or finds the entry that its source already has. The message
+// must have been cleaned (CleanAll).
+func (w *Appender) Write(m *Message) (Appended, error) { return w.write(m) }
+
 // ReadLinks reads the links of the store before the commit of a long operation. LearnLinks then
 // adds to them; otherwise the next reader would have to read all the new entries again.
 func (w *Appender) ReadLinks() error {

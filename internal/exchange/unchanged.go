@@ -28,6 +28,7 @@ type Imports struct {
 	branches map[string][]string // names of refs, by session
 	strange  map[string]bool     // sessions that somebody else has changed meanwhile
 	pending  []*remembered
+	group    group
 }
 
 // File is a transcript on disk, as it was before it was read.
@@ -98,6 +99,7 @@ func (r *Imports) addBranch(ref string) {
 
 // committed takes over the refs that this process has written.
 func (r *Imports) committed(op *format.Operation) {
+	r.group.view = nil
 	for _, u := range op.Refs {
 		session, _, ok := history.BranchOfRef(u.Name)
 		if ok && r.refs[u.Name] != u.Old {
@@ -154,6 +156,9 @@ func (r *Imports) Unchanged(f File) (done ImportedTranscript, ok bool) {
 		return done, false
 	}
 	for session, sum := range was.Sessions {
+		if r.group.sessions[session] {
+			return done, false // a transcript before it says something new
+		}
 		if r.strange[session] || r.digest(session) != sum {
 			return done, false
 		}

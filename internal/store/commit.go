@@ -23,6 +23,10 @@ func (t *Tx) Add(raws ...format.Raw) (id format.ID) {
 // Waiting returns the objects that the next commit writes, in the order in which they were added.
 func (t *Tx) Waiting() []format.Raw { return t.waiting }
 
+// DropAfter takes back all but the first n objects that are waiting: a part of the operation has
+// failed. Nobody may have asked for their ids since.
+func (t *Tx) DropAfter(n int) { t.waiting = t.waiting[:n] }
+
 // EntryNow is Header for an entry that may be waiting.
 func (t *Tx) EntryNow(id format.ID) (*format.Entry, error) {
 	for _, raw := range t.waiting {
