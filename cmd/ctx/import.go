@@ -119,10 +119,8 @@ func importFiles(a *app, files []string, one func(s *session.Store, file string,
 			return err
 		}
 	}
-	for _, name := range sessions {
-		if _, err := s.Conversation.GraduateAndAdopt(a.c, name, history.MainBranch); err != nil {
-			return err
-		}
+	if err := s.Conversation.GraduateAndAdoptAll(a.c, sessions); err != nil {
+		return err
 	}
 	if l != nil {
 		l.run.Remember()
