@@ -25,6 +25,7 @@ type group struct {
 	// sessions are those that begin in the list.
 	sessions       map[string]bool
 	size, messages int
+	taken          int // counts the transcripts that waited
 
 	view  *refs.View // as last read; nil after a change
 	asked int        // how often view was asked for
@@ -128,6 +129,7 @@ func (g *group) take(im *transcriptImporter, stats transcript.Stats, then func(I
 		g.sessions[l.as] = true
 	}
 	g.list = append(g.list, &waitingTranscript{im, stats, then})
+	g.taken++
 	g.size, g.messages = g.size+size, g.messages+messages
 	return true
 }
