@@ -201,8 +201,12 @@ func (w *Appender) Put(m *Message, e *format.Entry) (Appended, error) {
 	w.Wrote(id, e)
 	if w.follow && e.Kind != format.KindAmend && !forgotten {
 		said := &w.said[len(w.said)-1]
-		// The follower reads it when the caller may have used its bytes again.
-		said.Text, said.Parts, said.Plain = m.Text, slices.Clone(m.Parts), true
+		if said.Plain = true; m.ahead != nil {
+			said.Text = m.words() // they are at hand
+		} else {
+			// The follower reads it when the caller may have used its bytes again.
+			said.Text, said.Parts = m.Text, slices.Clone(m.Parts)
+		}
 	}
 	w.moveTo(id, e, m)
 	if key, ok := format.SourceKey(raw.Header); ok {

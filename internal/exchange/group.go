@@ -40,6 +40,9 @@ type waitingTranscript struct {
 	then  func(ImportedTranscript, error) error
 }
 
+// groupBytes is about how many bytes of messages wait until they are recorded.
+const groupBytes = 4 << 20
+
 // mostAsked is how many transcripts look at the same refs, if this process changes nothing: what
 // others change shows soon. What is written is compared with the newest refs, under the lock.
 const mostAsked = 64
@@ -70,7 +73,7 @@ func (r *Imports) Import(ctx context.Context, a *Ahead, as string, then func(Imp
 	im := &transcriptImporter{Writer: r.Writer, ctx: ctx, as: as, group: g, lanes: map[string]*lane{}}
 	stats, err := im.readAhead(a)
 	if err == nil && g.take(im, stats, then) {
-		if g.size > importBytes || g.messages >= importBatch {
+		if g.size > groupBytes || g.messages >= importBatch {
 			return g.flush()
 		}
 		return nil
