@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"maps"
+	"math"
 	"path/filepath"
 	"slices"
 
@@ -80,6 +81,24 @@ func (s *Store) SetLogged(raws []format.Raw) {
 // ok is false, and nothing is staged, where the record would have to carry too much, or where an
 // object brings back a body that was lost: Put is for those.
 func (s *Store) Stage(raws ...format.Raw) (ok bool, err error) {
+	return s.stage(raws, MaxCarried, maxCarriedBytes)
+}
+
+// Hold is Stage without a bound. Where TooMuch says so, the caller has to Put what is staged before
+// it records the operation, and to leave it out of the record.
+func (s *Store) Hold(raws ...format.Raw) (ok bool, err error) {
+	return s.stage(raws, math.MaxInt, math.MaxInt)
+}
+
+// TooMuch reports whether more is staged than a record carries.
+func (s *Store) TooMuch() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.logged.order) > MaxCarried || s.logged.bytes > maxCarriedBytes
+}
+
+// stage is Stage with bounds on all that is staged.
+func (s *Store) stage(raws []format.Raw, most, mostBytes int) (ok bool, err error) {
 	size := 0
 	ids := make([]format.ID, len(raws))
 	for i, r := range raws {
@@ -98,7 +117,7 @@ func (s *Store) Stage(raws ...format.Raw) (ok bool, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	l := &s.logged
-	if len(l.order)+len(raws) > MaxCarried || l.bytes+size > maxCarriedBytes {
+	if len(l.order)+len(raws) > most || l.bytes+size > mostBytes {
 		return false, nil
 	}
 	for i, r := range raws {

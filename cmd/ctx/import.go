@@ -57,8 +57,10 @@ type importedFile struct {
 	known   int      // messages that the store had before
 }
 
-// importFiles imports the files in order, and then does what the store needs after an import.
-func importFiles(a *app, files []string, one func(*session.Store, string) (importedFile, error), l *linker) error {
+// importFiles imports the files in order, and then does what the store needs after an import. one
+// imports a file, and tells then what came of it: at once, or with a later file. It returns the
+// error of then.
+func importFiles(a *app, files []string, one func(s *session.Store, file string, then func(importedFile, error) error) error, l *linker) error {
 	s, err := a.openStore()
 	if err != nil {
 		return err
@@ -77,8 +79,8 @@ func importFiles(a *app, files []string, one func(*session.Store, string) (impor
 	var sessions, own []string
 	skipped, added, known := 0, 0, 0
 	defer func() { index(added) }()
-	failed, err := a.eachFile(files, func(file string) error {
-		done, err := one(s, file)
+	failures := &fileFailures{a: a, of: len(files)}
+	then := func(done importedFile, err error) error {
 		if done.changed {
 			done.more = append(done.more, done.session)
 		}
@@ -91,11 +93,19 @@ func importFiles(a *app, files []string, one func(*session.Store, string) (impor
 		if done.session != "" && err == nil {
 			own = append(own, done.session)
 		}
-		return err
-	})
-	if err != nil {
-		return err
+		return failures.note(err)
 	}
+	for _, file := range files {
+		if err := one(s, file, then); err != nil {
+			return err
+		}
+	}
+	if l != nil {
+		if err := l.run.Flush(); err != nil {
+			return err
+		}
+	}
+	failed := failures.failed()
 	if len(files) > 1 {
 		a.say("ctx: import: %d files: %s", len(files), tally(
 			counted{added, "message", "messages"}, counted{known, "known", "known"}, counted{skipped, "skipped", "skipped"},
@@ -109,10 +119,8 @@ func importFiles(a *app, files []string, one func(*session.Store, string) (impor
 			return err
 		}
 	}
-	for _, name := range sessions {
-		if _, err := s.Conversation.GraduateAndAdopt(a.c, name, history.MainBranch); err != nil {
-			return err
-		}
+	if err := s.Conversation.GraduateAndAdoptAll(a.c, sessions); err != nil {
+		return err
 	}
 	if l != nil {
 		l.run.Remember()
@@ -129,25 +137,46 @@ func importFiles(a *app, files []string, one func(*session.Store, string) (impor
 // eachFile calls one for each file. After a *fileError it goes on with the next file; any other
 // error ends it. failed is the error for the files that were not imported.
 func (a *app) eachFile(files []string, one func(file string) error) (failed, err error) {
-	n := 0
+	failures := &fileFailures{a: a, of: len(files)}
 	for _, file := range files {
-		err := one(file)
-		var own *fileError
-		switch {
-		case err == nil:
-			continue
-		case !errors.As(err, &own):
+		if err := failures.note(one(file)); err != nil {
 			return nil, err
-		case len(files) == 1:
-			return err, nil
 		}
-		n++
-		fmt.Fprintf(a.stderr, "ctx: %s\n", oneLine(err.Error()))
 	}
-	if n > 0 {
-		failed = fmt.Errorf("%d of %d files were not imported", n, len(files))
+	return failures.failed(), nil
+}
+
+// fileFailures counts the files that were not imported.
+type fileFailures struct {
+	a    *app
+	of   int   // how many files there are
+	n    int   // that failed
+	only error // of the only file
+}
+
+// note takes the error of a file, and says it. It returns any other error.
+func (f *fileFailures) note(err error) error {
+	var own *fileError
+	switch {
+	case err == nil:
+		return nil
+	case !errors.As(err, &own):
+		return err
+	case f.of == 1:
+		f.only = err
+		return nil
 	}
-	return failed, nil
+	f.n++
+	fmt.Fprintf(f.a.stderr, "ctx: %s\n", oneLine(err.Error()))
+	return nil
+}
+
+// failed returns the error for the files that were not imported; nil if all were.
+func (f *fileFailures) failed() error {
+	if f.n > 0 {
+		return fmt.Errorf("%d of %d files were not imported", f.n, f.of)
+	}
+	return f.only
 }
 
 // fileError is an error of one file, after which the next file can be imported.

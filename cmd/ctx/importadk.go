@@ -36,8 +36,8 @@ A file that `+"`ctx export --format adk-events`"+` wrote becomes the same messag
 					return usagef("bad --time-unit: %.80q: %v", unit, err)
 				}
 			}
-			return importFiles(a, args, func(s *session.Store, file string) (importedFile, error) {
-				return importADK(a, s, o.session, u, file)
+			return importFiles(a, args, func(s *session.Store, file string, then func(importedFile, error) error) error {
+				return then(importADK(a, s, o.session, u, file))
 			}, nil)
 		},
 	}

@@ -32,9 +32,7 @@ records that it cannot use. docs/agents/`+f.Name+`.md lists what it keeps.`+f.Ab
 				args = f.Order(args, a.path)
 			}
 			l := &linker{ahead: readAhead{files: args, named: o.session, agent: func(string) *catalog.Agent { return f }}}
-			return importFiles(a, args, func(s *session.Store, file string) (importedFile, error) {
-				return importTranscript(a, s, file, l)
-			}, l)
+			return importFiles(a, args, l.importNext(a), l)
 		},
 	}
 	o.addWith(a, cmd, "the session (default: the transcript's own id)")
@@ -60,10 +58,18 @@ func (l *linker) link(a *app, s *session.Store) error {
 	return err
 }
 
-// importTranscript imports the next transcript.
-func importTranscript(a *app, s *session.Store, file string, l *linker) (importedFile, error) {
+// importNext returns what imports the next transcript.
+func (l *linker) importNext(a *app) func(*session.Store, string, func(importedFile, error) error) error {
+	return func(_ *session.Store, file string, then func(importedFile, error) error) error {
+		return l.read(a, l.ahead.next(a, l.run), func(done exchange.ImportedTranscript, err error) error {
+			return then(l.imported(a, file, done, err))
+		})
+	}
+}
+
+// imported takes what came of a transcript, and prints it.
+func (l *linker) imported(a *app, file string, done exchange.ImportedTranscript, err error) (importedFile, error) {
 	f := l.ahead.agent(file)
-	done, err := l.read(a, s, l.ahead.next(a, l.run))
 	out := importedFile{session: done.Session, more: done.Changed, skipped: total(done.Stats.Skipped), new: done.Messages, known: done.Known}
 	l.children = append(l.children, done.Children...)
 	if err != nil {

@@ -5,7 +5,6 @@ import (
 
 	"github.com/gemini-ctx/ctx/internal/agent/catalog"
 	"github.com/gemini-ctx/ctx/internal/exchange"
-	"github.com/gemini-ctx/ctx/internal/session"
 )
 
 // readAhead opens the transcripts of an import in order. While one of them is imported, goroutines
@@ -84,21 +83,25 @@ func (t *reading) end() {
 	}
 }
 
-// read imports a transcript. It does not read a file that brings nothing new.
-func (l *linker) read(a *app, s *session.Store, t *reading) (exchange.ImportedTranscript, error) {
-	defer t.end()
+// read imports a transcript. It does not read a file that brings nothing new. then is told what
+// came of it, in the order of the files: at once, or when more has been read. An error that then
+// returns ends the import.
+func (l *linker) read(a *app, t *reading, then func(exchange.ImportedTranscript, error) error) error {
 	if t.onDisk && a.c.Err() == nil {
 		if done, ok := l.run.Unchanged(t.before); ok {
-			return done, nil
+			t.end()
+			return l.run.After(func() error { return then(done, nil) })
 		}
 	}
 	if t.ahead == nil && t.err == nil {
 		t.read()
 	}
 	if t.err != nil {
-		return exchange.ImportedTranscript{}, t.err
+		return l.run.After(func() error { return then(exchange.ImportedTranscript{}, t.err) })
 	}
-	done, err := s.Exchange.ImportAhead(a.c, t.ahead, l.ahead.named)
-	l.run.Imported(t.before, &done, err == nil && t.onDisk && t.before == t.current() && settled(t.before, t.began))
-	return done, importError(a.c, t.source, t.file, err)
+	defer t.end()
+	return l.run.Import(a.c, t.ahead, l.ahead.named, func(done exchange.ImportedTranscript, err error) error {
+		l.run.Imported(t.before, &done, err == nil && t.onDisk && t.before == t.current() && settled(t.before, t.began))
+		return then(done, importError(a.c, t.source, t.file, err))
+	})
 }

@@ -2,7 +2,6 @@ package main
 
 import (
 	"github.com/gemini-ctx/ctx/internal/agent/catalog"
-	"github.com/gemini-ctx/ctx/internal/session"
 )
 
 // importAll imports every transcript of the project that is on this machine.
@@ -39,7 +38,5 @@ func importAll(a *app, dryRun bool) error {
 		return &f
 	}
 	l := &linker{newest: true, ahead: readAhead{files: files, agent: agent}}
-	return importFiles(a, files, func(s *session.Store, file string) (importedFile, error) {
-		return importTranscript(a, s, file, l)
-	}, l)
+	return importFiles(a, files, l.importNext(a), l)
 }

@@ -1,11 +1,13 @@
 package main
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/cli/document"
 	"github.com/gemini-ctx/ctx/internal/history"
 	"github.com/gemini-ctx/ctx/refs"
@@ -56,7 +58,7 @@ func opLog(a *app, inSession string, limit int) error {
 	var rows [][]string
 	n := 0
 	err = s.Refs.Backward(view, func(r refs.Record) bool {
-		if inSession != "" && r.Op.Session != inSession {
+		if inSession != "" && !isAbout(r.Op, inSession) {
 			return true
 		}
 		if n++; a.json {
@@ -71,6 +73,18 @@ func opLog(a *app, inSession string, limit int) error {
 	}
 	a.table(rows)
 	return nil
+}
+
+// isAbout reports whether an operation is about a session. One that names none may be about
+// several.
+func isAbout(op *format.Operation, session string) bool {
+	if op.Session != "" {
+		return op.Session == session
+	}
+	return slices.ContainsFunc(op.Refs, func(u format.RefUpdate) bool {
+		of, _, ok := history.BranchOfRef(u.Name)
+		return ok && of == session
+	})
 }
 
 func opRow(r refs.Record) []string {

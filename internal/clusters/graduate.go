@@ -36,6 +36,18 @@ func (t *Tx) Graduate(h *history.Head, limit int) (graduated, error) {
 	return t.graduate(h, h.WindowItems(), limit)
 }
 
+// GraduateDue is Graduate for every due unit of a branch.
+func (t *Tx) GraduateDue(h *history.Head) error {
+	items := h.WindowItems()
+	for {
+		done, err := t.graduate(h, items, graduateBatch)
+		if err != nil || done.passed == 0 {
+			return err
+		}
+		items = items[done.passed:]
+	}
+}
+
 // graduate is Graduate; items are those of h in the form that the window takes.
 func (t *Tx) graduate(h *history.Head, items []window.Item, limit int) (done graduated, err error) {
 	units := window.DueUpTo(limit, items, h.Model, t.Params())

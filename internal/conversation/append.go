@@ -62,6 +62,17 @@ func (s *Writer) Append(ctx context.Context, session, branch string, batch []Mes
 	return done, found, nil
 }
 
+// Append is Writer.Append of messages that were cleaned (CleanAll), in a transaction that is open.
+// It tells no follower.
+func (t *Tx) Append(session, branch string, clean []Message, o AppendOptions) ([]Appended, error) {
+	return t.appendAll(&history.Batch{Session: session, Branch: branch}, clean, o)
+}
+
+// Withheld is the remark that messages were kept without their words.
+func Withheld(session string, withheld, of int) error {
+	return fmt.Errorf("session %q: %d of %d messages hold what was forgotten: they are kept without their words", history.Clip(session), withheld, of)
+}
+
 // appendAll appends a sanitized batch in one operation. It notes in out what came of it.
 func (t *Tx) appendAll(out *history.Batch, batch []Message, o AppendOptions) ([]Appended, error) {
 	session, branch := out.Session, out.Branch
@@ -109,7 +120,7 @@ func (t *Tx) appendAll(out *history.Batch, batch []Message, o AppendOptions) ([]
 	w.LearnLinks()
 	out.From, out.To, out.Said = old.ID, h.Value.ID, w.said
 	if withheld > 0 {
-		t.Report(fmt.Errorf("session %q: %d of %d messages hold what was forgotten: they are kept without their words", history.Clip(session), withheld, len(batch)))
+		t.Report(Withheld(session, withheld, len(batch)))
 	}
 	return done, nil
 }

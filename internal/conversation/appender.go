@@ -55,6 +55,22 @@ func (w *Appender) Wrote(id format.ID, e *format.Entry) {
 	}
 }
 
+// Written returns the entries that the appender has put on the branch, oldest first.
+func (w *Appender) Written() []history.Entry { return w.written }
+
+// Appended returns what Follow is told of the entries that the appender has put on a branch that
+// was at from; nil if nobody follows.
+func (w *Appender) Appended(from format.ID) *history.Batch {
+	if !w.follow || from == w.Tip.Value.ID {
+		return nil
+	}
+	return &history.Batch{Session: w.Tip.Session, Branch: w.Tip.Branch, From: from, To: w.Tip.Value.ID, Said: w.said}
+}
+
+// Write puts a message on the branch, or finds the entry that its source already has. The message
+// must have been cleaned (CleanAll).
+func (w *Appender) Write(m *Message) (Appended, error) { return w.write(m) }
+
 // ReadLinks reads the links of the store before the commit of a long operation. LearnLinks then
 // adds to them; otherwise the next reader would have to read all the new entries again.
 func (w *Appender) ReadLinks() error {
@@ -185,8 +201,12 @@ func (w *Appender) Put(m *Message, e *format.Entry) (Appended, error) {
 	w.Wrote(id, e)
 	if w.follow && e.Kind != format.KindAmend && !forgotten {
 		said := &w.said[len(w.said)-1]
-		// The follower reads it when the caller may have used its bytes again.
-		said.Text, said.Parts, said.Plain = m.Text, slices.Clone(m.Parts), true
+		if said.Plain = true; m.ahead != nil {
+			said.Text = m.words() // they are at hand
+		} else {
+			// The follower reads it when the caller may have used its bytes again.
+			said.Text, said.Parts = m.Text, slices.Clone(m.Parts)
+		}
 	}
 	w.moveTo(id, e, m)
 	if key, ok := format.SourceKey(raw.Header); ok {

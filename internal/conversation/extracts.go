@@ -5,6 +5,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/gemini-ctx/ctx/forest"
 	"github.com/gemini-ctx/ctx/forest/summarize"
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/clusters"
@@ -46,10 +47,29 @@ func (s *Writer) extract() *extracts {
 	if err != nil {
 		return nil
 	}
-	x := &extracts{view: view}
-	if x.list, err = s.uncovered(view); err != nil || len(x.list) == 0 {
+	st, err := s.Forest(view)
+	if err != nil {
 		return nil
 	}
+	list, err := uncoveredMembers(st, clusters.InterimBatch)
+	if err != nil || len(list) == 0 {
+		return nil
+	}
+	return s.makeExtracts(view, list)
+}
+
+// extractNow makes the extracts that the clusters of a draft need, on all processors.
+func (t *Tx) extractNow(st *forest.State) (*extracts, error) {
+	list, err := uncoveredMembers(st, len(st.Live()))
+	if err != nil || len(list) == 0 {
+		return nil, err
+	}
+	return t.makeExtracts(t.store.View, list), nil
+}
+
+// makeExtracts makes extracts on a view.
+func (s *Reader) makeExtracts(view *refs.View, list []extract) *extracts {
+	x := &extracts{view: view, list: list}
 	latest := func(id format.ID) (*history.Shown, error) { return s.LatestParts(view, id) }
 	todo := make(chan *extract, len(x.list))
 	for i := range x.list {
@@ -71,18 +91,15 @@ func (s *Writer) extract() *extracts {
 	return x
 }
 
-// uncovered returns the members of which addSomeInterims makes extracts on a view.
-func (s *Writer) uncovered(view *refs.View) (list []extract, err error) {
-	st, err := s.Forest(view)
-	if err != nil {
-		return nil, err
-	}
+// uncoveredMembers returns the members of which interim summaries make extracts, of the first
+// clusters that have to get one.
+func uncoveredMembers(st *forest.State, most int) (list []extract, err error) {
 	made := 0
 	for _, c := range st.Live() {
 		if c.Renderable() {
 			continue
 		}
-		if made++; made > clusters.InterimBatch {
+		if made++; made > most {
 			break
 		}
 		for _, g := range uncoveredRuns(c) {

@@ -29,13 +29,16 @@ type messageImporter struct {
 	from    []transcript.Origin // of the batch
 	size    int                 // of the batch
 	ids     map[transcript.Origin]format.ID
-	line    *history.Lineage // the session's history before the import, with rewound entries
-	changes *edits.Edits     // the masks of that history
-	view    *refs.View       // nil after a change
-	past    *history.Lineage // the branch's history in view; nil until needed
-	copy    *copied          // a session that this one may begin with a copy of
-	begun   bool             // the first message has been processed
-	ahead   *aheadStep       // what was done ahead for the current step; nil for nothing
+	line    *history.Lineage   // the session's history before the import, with rewound entries
+	changes *edits.Edits       // the masks of that history
+	view    *refs.View         // nil after a change
+	past    *history.Lineage   // the branch's history in view; nil until needed
+	copy    *copied            // a session that this one may begin with a copy of
+	begun   bool               // the first message has been processed
+	ahead   *aheadStep         // what was done ahead for the current step; nil for nothing
+	group   *group             // of transcripts that are recorded together; nil for none
+	wrote   bool               // a part of the conversation was written
+	found   []sanitize.Finding // in the batch that the group has
 
 	began     int    // number of copies that the transcript began with
 	begins    string // the session that the transcript may begin with a copy of; "" for none
@@ -104,6 +107,9 @@ func (im *messageImporter) step(st transcript.Step) error {
 	if !im.begun && st.Begins != "" {
 		var err error
 		im.begins = fitSession(st.Begins)
+		if err := im.group.flush(); err != nil {
+			return err // it may hold the session, or another one that begins with a copy of it
+		}
 		if im.copy, err = im.copiedFrom(im.begins); err != nil {
 			return err
 		}
@@ -260,13 +266,21 @@ func (im *messageImporter) look() (err error) {
 	if im.view != nil {
 		return nil
 	}
-	if im.view, err = im.Refs.Read(); err != nil || im.line != nil {
+	if im.view, err = im.refs(); err != nil || im.line != nil {
 		return err
 	}
 	tip := im.view.Get(history.RefName(im.as, history.MainBranch)).ID
 	im.line = im.Lineage(tip)
 	im.changes, err = im.edits.EditsAt(tip)
 	return err
+}
+
+// refs returns the refs of the store. A run of imports reads them now and then.
+func (im *messageImporter) refs() (*refs.View, error) {
+	if im.group != nil {
+		return im.group.refs()
+	}
+	return im.Refs.Read()
 }
 
 // find returns the first entry of a message in the session; the zero ID if there is none.
@@ -333,18 +347,36 @@ func (im *messageImporter) flush() error {
 	if len(im.batch) == 0 {
 		return nil
 	}
+	if err := im.group.flush(); err != nil {
+		return err
+	}
 	done, found, err := im.conversation.Append(im.ctx, im.as, history.MainBranch, im.batch, conversation.AppendOptions{Verb: refs.VerbImport, Orphan: true, NoGraduation: !im.graduates})
 	if err != nil {
 		return err
 	}
+	im.wroteBatch(done, found)
+	return nil
+}
+
+// wroteBatch counts what came of the batch, and lets go of it.
+func (im *messageImporter) wroteBatch(done []conversation.Appended, found []sanitize.Finding) {
 	for i, a := range done {
 		if !a.Amended || im.ids[im.from[i]].IsZero() {
 			im.ids[im.from[i]] = a.ID
 		}
 	}
 	im.out.add(im.batch, done, found)
-	im.batch, im.from, im.size, im.view = im.batch[:0], im.from[:0], 0, nil
-	return nil
+	clear(im.batch)
+	im.batch, im.from, im.size, im.view, im.wrote, im.found = im.batch[:0], im.from[:0], 0, nil, true, nil
+}
+
+// writeIn writes the waiting messages in an operation of a transaction that is open.
+func (im *messageImporter) writeIn(t *Tx) error {
+	done, err := t.conversation.Append(im.as, history.MainBranch, im.batch, conversation.AppendOptions{Verb: refs.VerbImport, Orphan: true, NoGraduation: true})
+	if err == nil {
+		im.wroteBatch(done, im.found)
+	}
+	return err
 }
 
 // rewind records a rewind of the transcript.
@@ -372,7 +404,10 @@ func (im *messageImporter) rewind(st transcript.Step) error {
 	if src.Record = st.Message.Record; src.Record == nil {
 		src.Record = []byte(src.Message)
 	}
-	im.view = nil
+	if err := im.group.flush(); err != nil {
+		return err
+	}
+	im.view, im.wrote = nil, true
 	done, err := im.conversation.Rewind(im.ctx, im.as, history.MainBranch, target, conversation.RewindOptions{Source: src})
 	switch {
 	case errors.Is(err, history.ErrNotFound):

@@ -17,7 +17,12 @@ func (im *transcriptImporter) resume(st *transcript.Step) error {
 	if !catalog.TraitsOf(from.Agent).Resumes {
 		return nil
 	}
-	view, err := im.Refs.Read()
+	if key, _, _ := strings.Cut(from.Message, "#"); transcript.IsEntryUUID(key) {
+		if err := im.group.flush(); err != nil {
+			return err // it may hold the entry
+		}
+	}
+	view, err := im.refs()
 	if err != nil || exists(view, im.out.Session) {
 		return err
 	}

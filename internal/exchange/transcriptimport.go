@@ -62,12 +62,21 @@ func (s *Writer) ImportLive(ctx context.Context, read transcript.Read, graduates
 
 // read imports the steps that read gives to im.step.
 func (im *transcriptImporter) read(read func() (transcript.Stats, error)) (ImportedTranscript, error) {
-	stats, err := read()
+	return im.end(read())
+}
+
+// end writes what waits.
+func (im *transcriptImporter) end(stats transcript.Stats, err error) (ImportedTranscript, error) {
 	for _, lane := range im.order {
 		if err == nil {
 			err = lane.end()
 		}
 	}
+	return im.report(stats), err
+}
+
+// report says what was imported.
+func (im *transcriptImporter) report(stats transcript.Stats) ImportedTranscript {
 	im.out.Stats = stats
 	if im.out.Session == "" {
 		im.out.Session = im.nameOf(stats.Session, stats.Home, "")
@@ -86,7 +95,7 @@ func (im *transcriptImporter) read(read func() (transcript.Stats, error)) (Impor
 	}
 	im.children(stats)
 	im.repeats()
-	return im.out, err
+	return im.out
 }
 
 // repeats determines what another import of the transcript does.
@@ -116,6 +125,7 @@ type transcriptImporter struct {
 	lanes map[string]*lane
 	order []*lane
 	ahead *aheadStep // what was done ahead for the current step; nil for nothing
+	group *group     // of transcripts that are recorded together; nil for none
 
 	live, graduates, resumed bool
 }
@@ -203,12 +213,25 @@ func (im *transcriptImporter) step(st transcript.Step) error {
 		if st.Thread != "" {
 			name = ThreadSession(name, st.Thread)
 		}
-		to = &lane{messageImporter: &messageImporter{Writer: im.Writer, ctx: im.ctx, as: name, ids: map[transcript.Origin]format.ID{}, resumed: im.resumed, graduates: im.graduates}}
+		if err := im.group.settle(name); err != nil {
+			return err
+		}
+		to = &lane{messageImporter: &messageImporter{
+			Writer: im.Writer, ctx: im.ctx, as: name, group: im.group, ids: map[transcript.Origin]format.ID{}, resumed: im.resumed, graduates: im.graduates,
+		}}
 		im.lanes[st.Thread] = to
 		im.order = append(im.order, to)
 	}
 	to.ahead = im.ahead
 	return to.step(st)
+}
+
+// refs returns the refs of the store. A run of imports reads them now and then.
+func (im *transcriptImporter) refs() (*refs.View, error) {
+	if im.group != nil {
+		return im.group.refs()
+	}
+	return im.Refs.Read()
 }
 
 // children adds the sessions that calls of this one began.

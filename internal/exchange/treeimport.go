@@ -28,6 +28,7 @@ type treeImporter struct {
 	tip      format.ID // of the branch, as last read or written
 	loose    bool      // the store keeps messages in another order than the transcript
 	compared bool      // a message was compared with an entry of another content
+	right    bool      // the branch ends on the last line
 }
 
 // lineMessage is a message of the transcript with its entry.
@@ -154,6 +155,18 @@ func (im *treeImporter) flush() error {
 	if len(im.queue) == 0 {
 		return nil
 	}
+	if err := im.group.flush(); err != nil {
+		return err
+	}
+	found, err := im.clean()
+	if err != nil {
+		return err
+	}
+	return im.write(found)
+}
+
+// clean sanitizes and checks the waiting steps.
+func (im *treeImporter) clean() ([]sanitize.Finding, error) {
 	batch := make([]conversation.Message, len(im.queue))
 	for i := range im.queue {
 		if im.queue[i].step.Kind == transcript.KindRewind {
@@ -164,54 +177,81 @@ func (im *treeImporter) flush() error {
 	}
 	clean, found, err := conversation.CleanAll(batch)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	for i := range im.queue {
 		im.queue[i].out = clean[i]
 	}
-	if err := im.write(found); err != nil {
-		return err
-	}
-	im.queue, im.size, im.view, im.past = im.queue[:0], 0, nil, nil
-	return nil
+	return found, nil
 }
 
 func (im *treeImporter) write(found []sanitize.Finding) error {
-	var count Tally
-	returned := 0
-	err := im.Locked(im.ctx, func(t *Tx) error {
-		w, err := im.open(t)
-		if err != nil {
-			return err
-		}
-		for i := range im.queue {
-			if err := w.step(&im.queue[i]); err != nil {
-				return err
-			}
-		}
-		err = w.close()
-		count, returned = w.count, w.returned
+	im.found = found
+	var w *treeWriter
+	err := im.Locked(im.ctx, func(t *Tx) (err error) {
+		w, err = im.writeOpen(t)
 		return err
 	})
 	if err != nil {
 		return err
 	}
-	im.returned += returned
-	count.Redacted = found
-	im.out.sum(count)
+	im.follow(w.Appended(w.old.ID))
+	im.wroteSteps(&w.count, w.returned)
 	return nil
+}
+
+// writeIn writes the waiting steps in an operation of a transaction that is open.
+func (im *treeImporter) writeIn(t *Tx) error {
+	w, err := im.writeOpen(t)
+	if err == nil {
+		im.wroteSteps(&w.count, w.returned)
+	}
+	return err
+}
+
+func (im *treeImporter) writeOpen(t *Tx) (*treeWriter, error) {
+	w, err := im.open(t)
+	if err != nil {
+		return nil, err
+	}
+	for i := range im.queue {
+		if err := w.step(&im.queue[i]); err != nil {
+			return nil, err
+		}
+	}
+	return w, w.close()
+}
+
+// wroteSteps counts what was written, and lets go of it.
+func (im *treeImporter) wroteSteps(count *Tally, returned int) {
+	im.returned += returned
+	count.Redacted, im.found = im.found, nil
+	im.out.sum(*count)
+	clear(im.queue)
+	im.queue, im.size, im.view, im.past, im.wrote = im.queue[:0], 0, nil, nil, true
 }
 
 // finish writes the waiting steps and moves the end of the branch to the last line.
 func (im *treeImporter) finish() error {
-	if err := im.flush(); err != nil || len(im.placed) == 0 {
+	if err := im.flush(); err != nil {
 		return err
+	}
+	return im.finishPlace()
+}
+
+// finishPlace moves the end of the branch to the last line.
+func (im *treeImporter) finishPlace() error {
+	if len(im.placed) == 0 {
+		return nil
 	}
 	if err := im.refresh(); err != nil {
 		return err
 	}
 	tip := im.view.Get(history.RefName(im.as, history.MainBranch)).ID
 	if there, err := im.endsRight(tip, nil); err != nil || there {
+		return err
+	}
+	if err := im.group.flush(); err != nil {
 		return err
 	}
 	return im.Locked(im.ctx, func(t *Tx) error {

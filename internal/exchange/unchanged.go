@@ -28,6 +28,9 @@ type Imports struct {
 	branches map[string][]string // names of refs, by session
 	strange  map[string]bool     // sessions that somebody else has changed meanwhile
 	pending  []*remembered
+	group    group
+	changes  int             // counts what may change an answer of Unchanged
+	answers  map[File]answer // of Unchanged that are asked for once more
 }
 
 // File is a transcript on disk, as it was before it was read.
@@ -98,6 +101,8 @@ func (r *Imports) addBranch(ref string) {
 
 // committed takes over the refs that this process has written.
 func (r *Imports) committed(op *format.Operation) {
+	r.group.view = nil
+	r.changes++
 	for _, u := range op.Refs {
 		session, _, ok := history.BranchOfRef(u.Name)
 		if ok && r.refs[u.Name] != u.Old {
@@ -142,9 +147,34 @@ func (r *Imports) exists(session string) bool {
 	return slices.ContainsFunc(r.branches[session], func(ref string) bool { return r.refs[ref].Exists() })
 }
 
+// answer is one of Unchanged, and the count of changes when it was given.
+type answer struct {
+	done    ImportedTranscript
+	ok      bool
+	changes int
+}
+
 // Unchanged returns the report of an import of a file that brings nothing new, without reading it.
 // ok is false if the file has to be read. Children are left out if all of them are linked.
+//
+// A caller asks twice: before it begins to read the file, and when it is the file's turn.
 func (r *Imports) Unchanged(f File) (done ImportedTranscript, ok bool) {
+	changes := r.changes + r.group.taken
+	if a, asked := r.answers[f]; asked {
+		delete(r.answers, f)
+		if a.changes == changes {
+			return a.done, a.ok
+		}
+	}
+	done, ok = r.unchanged(f)
+	if r.answers == nil {
+		r.answers = map[File]answer{}
+	}
+	r.answers[f] = answer{done, ok, changes}
+	return done, ok
+}
+
+func (r *Imports) unchanged(f File) (done ImportedTranscript, ok bool) {
 	if r.off {
 		return done, false
 	}
@@ -154,6 +184,9 @@ func (r *Imports) Unchanged(f File) (done ImportedTranscript, ok bool) {
 		return done, false
 	}
 	for session, sum := range was.Sessions {
+		if r.group.sessions[session] {
+			return done, false // a transcript before it says something new
+		}
 		if r.strange[session] || r.digest(session) != sum {
 			return done, false
 		}

@@ -16,8 +16,8 @@ type Batch struct {
 // Said is an appended entry with its words.
 type Said struct {
 	Entry
-	Text  string          // if there are no parts
-	Parts json.RawMessage // what Words makes a text of
+	Text  string          // if there are no parts, or if what Words makes of them is at hand
+	Parts json.RawMessage // what Words makes a text of; nil if Text is that
 	// Plain says that the entry is a message or a note with these words. Of other entries there is
 	// only the header.
 	Plain bool

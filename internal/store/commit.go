@@ -23,6 +23,10 @@ func (t *Tx) Add(raws ...format.Raw) (id format.ID) {
 // Waiting returns the objects that the next commit writes, in the order in which they were added.
 func (t *Tx) Waiting() []format.Raw { return t.waiting }
 
+// DropAfter takes back all but the first n objects that are waiting: a part of the operation has
+// failed. Nobody may have asked for their ids since.
+func (t *Tx) DropAfter(n int) { t.waiting = t.waiting[:n] }
+
 // EntryNow is Header for an entry that may be waiting.
 func (t *Tx) EntryNow(id format.ID) (*format.Entry, error) {
 	for _, raw := range t.waiting {
@@ -42,7 +46,9 @@ func (t *Tx) Flush() error {
 	ids := t.distinct()
 	var carried bool
 	var err error
-	if len(t.waiting) <= objects.MaxCarried { // to find out takes a check of each object, as Put makes
+	if t.holding {
+		carried, err = t.repo.Objects.Hold(t.waiting...)
+	} else if len(t.waiting) <= objects.MaxCarried { // to find out takes a check of each object, as Put makes
 		carried, err = t.repo.Objects.Stage(t.waiting...)
 	}
 	if err == nil && !carried {
@@ -57,6 +63,10 @@ func (t *Tx) Flush() error {
 	t.waiting = nil
 	return nil
 }
+
+// Hold says that the transaction makes long operations out of many parts, each of which reads what
+// the parts before it have made: Flush writes nothing before the commit, which writes one pack.
+func (t *Tx) Hold() { t.holding = true }
 
 // distinct leaves each waiting object in the list once, and returns their ids.
 func (t *Tx) distinct() []format.ID {
@@ -118,6 +128,13 @@ func (t *Tx) Commit(op *format.Operation) error {
 	}
 	op.Time = t.Now().UTC().Truncate(time.Millisecond)
 	op.Objects = t.repo.Objects.Staged()
+	if t.repo.Objects.TooMuch() {
+		if err := t.repo.Objects.Put(op.Objects...); err != nil {
+			return err
+		}
+		op.Objects = nil
+		t.repo.Objects.EndStage(false)
+	}
 	view, err := t.repo.Refs.Commit(t.Held, t.View, op, t.present)
 	if err != nil {
 		return err

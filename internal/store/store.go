@@ -55,6 +55,7 @@ type Tx struct {
 	participants []Participant
 	main, flat   draft
 	patient      bool // a checkpoint can wait
+	holding      bool // objects are written by the commit and not before
 	// latest versions of messages, where this operation changes them
 	latest map[format.ID]format.ID
 }

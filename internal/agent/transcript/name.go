@@ -50,6 +50,9 @@ func EntryUUID(entry string) string {
 	return entry[:8] + "-" + entry[8:12] + "-8" + entry[13:16] + "-8" + entry[17:20] + "-" + entry[20:32]
 }
 
+// IsEntryUUID reports whether s has the form of an EntryUUID, which no agent's own ids have.
+func IsEntryUUID(s string) bool { return IsUUID(s) && s[14] == '8' && s[19] == '8' }
+
 // IsUUID reports whether s has the form of a UUID in lower case.
 func IsUUID(s string) bool {
 	if len(s) != 36 {

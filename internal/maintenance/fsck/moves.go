@@ -98,7 +98,7 @@ func (m *moves) faultsOf(op *format.Operation, u format.RefUpdate, session strin
 	switch {
 	case op.Session != "" && op.Session != session:
 		add(fmt.Sprintf("is about session %q, and moves ref %q", op.Session, u.Name))
-	case op.Session == "" && history && op.Verb != refs.VerbRepair:
+	case op.Session == "" && history && op.Verb != refs.VerbRepair && op.Verb != refs.VerbImport:
 		add(fmt.Sprintf("is about no session, and moves ref %q", u.Name))
 	}
 	if u.New.Kind != format.SessionValue && u.Old.Kind != format.SessionValue {

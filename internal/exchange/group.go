@@ -1,0 +1,423 @@
+package exchange
+
+import (
+	"context"
+	"errors"
+	"runtime"
+	"sync"
+
+	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/internal/agent/transcript"
+	"github.com/gemini-ctx/ctx/internal/conversation"
+	"github.com/gemini-ctx/ctx/internal/history"
+	"github.com/gemini-ctx/ctx/objects"
+	"github.com/gemini-ctx/ctx/refs"
+)
+
+// group collects transcripts that begin sessions, so that one operation records many of them: it
+// takes one sync of the log and one pack. A transcript that goes on with a session of the store has
+// an operation of its own, because a rewind in it may move the forest. All is recorded in the order
+// of the transcripts. A nil group collects nothing.
+type group struct {
+	*Writer
+	ctx  context.Context
+	list []*waitingTranscript
+	// sessions are those that begin in the list.
+	sessions       map[string]bool
+	size, messages int
+	taken          int // counts the transcripts that waited
+
+	view  *refs.View // as last read; nil after a change
+	asked int        // how often view was asked for
+	// failed is the error of a then. It ends the run.
+	failed error
+}
+
+// waitingTranscript is a transcript that was read and waits to be recorded.
+type waitingTranscript struct {
+	im    *transcriptImporter
+	stats transcript.Stats
+	then  func(ImportedTranscript, error) error
+}
+
+// groupBytes is about how many bytes of messages wait until they are recorded.
+const groupBytes = 4 << 20
+
+// mostAsked is how many transcripts look at the same refs, if this process changes nothing: what
+// others change shows soon. What is written is compared with the newest refs, under the lock.
+const mostAsked = 64
+
+// refs returns the refs of the store.
+func (g *group) refs() (*refs.View, error) {
+	if g.asked++; g.view != nil && g.asked <= mostAsked {
+		return g.view, nil
+	}
+	view, err := g.Refs.Read()
+	if err != nil {
+		return nil, err
+	}
+	g.view, g.asked = view, 1
+	return view, nil
+}
+
+// Import imports a transcript as ImportAhead does. then is told what came of it, after it was
+// recorded: at once, or in a later Import or Flush. It is called in the order of the transcripts.
+// An error that it returns ends the run: Import returns it, now and from then on.
+func (r *Imports) Import(ctx context.Context, a *Ahead, as string, then func(ImportedTranscript, error) error) error {
+	g := &r.group
+	g.Writer, g.ctx = r.Writer, ctx
+	if g.failed != nil {
+		a.Close()
+		return g.failed
+	}
+	im := &transcriptImporter{Writer: r.Writer, ctx: ctx, as: as, group: g, lanes: map[string]*lane{}}
+	stats, err := im.readAhead(a)
+	if err == nil && g.take(im, stats, then) {
+		if g.size > groupBytes || g.messages >= importBatch {
+			return g.flush()
+		}
+		return nil
+	}
+	if failed := g.flush(); failed != nil {
+		return failed
+	}
+	done, err := im.end(stats, err)
+	if g.failed == nil {
+		g.failed = then(done, err)
+	}
+	return g.failed
+}
+
+// After calls do in its turn: after what was recorded of the transcripts so far. Its error ends the
+// run as that of a then does.
+func (r *Imports) After(do func() error) error {
+	g := &r.group
+	if g.failed == nil && len(g.list) > 0 {
+		g.list = append(g.list, &waitingTranscript{then: func(ImportedTranscript, error) error { return do() }})
+		if len(g.list) < importBatch {
+			return nil
+		}
+		return g.flush()
+	}
+	if g.failed == nil {
+		g.failed = do()
+	}
+	return g.failed
+}
+
+// Flush records what waits.
+func (r *Imports) Flush() error { return r.group.flush() }
+
+// take has a transcript wait if it does nothing but begin sessions.
+func (g *group) take(im *transcriptImporter, stats transcript.Stats, then func(ImportedTranscript, error) error) bool {
+	size, messages := 0, 0
+	for _, l := range im.order {
+		if fresh, err := l.fresh(); err != nil || !fresh {
+			return false
+		}
+		size, messages = size+l.size, messages+l.waiting()
+	}
+	if messages == 0 {
+		return false
+	}
+	for _, l := range im.order {
+		if l.prepare() != nil {
+			return false // the import itself says why
+		}
+	}
+	if g.sessions == nil {
+		g.sessions = map[string]bool{}
+	}
+	for _, l := range im.order {
+		g.sessions[l.as] = true
+	}
+	g.list = append(g.list, &waitingTranscript{im, stats, then})
+	g.taken++
+	g.size, g.messages = g.size+size, g.messages+messages
+	return true
+}
+
+// fresh reports whether a conversation begins a session, and nothing of it was written yet.
+func (l *lane) fresh() (bool, error) {
+	if l.wrote || l.graduates || l.resumed {
+		return false, nil
+	}
+	view, err := l.refs()
+	if err != nil || exists(view, l.as) {
+		return false, err
+	}
+	return true, format.CheckName(l.as)
+}
+
+// waiting is how many messages and rewinds wait to be written.
+func (l *lane) waiting() int {
+	if l.tree != nil {
+		return len(l.tree.queue)
+	}
+	return len(l.batch)
+}
+
+// prepare cleans and checks what waits.
+func (l *lane) prepare() (err error) {
+	if l.tree != nil {
+		l.found, err = l.tree.clean()
+		return err
+	}
+	l.batch, l.found, err = conversation.CleanAll(l.batch)
+	return err
+}
+
+// settle records what waits if it begins a session.
+func (g *group) settle(session string) error {
+	if g == nil || !g.sessions[session] {
+		return nil
+	}
+	return g.flush()
+}
+
+// flush records what waits in one operation, and tells of each transcript.
+func (g *group) flush() error {
+	if g == nil || len(g.list) == 0 || g.failed != nil {
+		return g.abort()
+	}
+	list := g.list
+	g.list, g.sessions, g.size, g.messages, g.view = nil, nil, 0, 0, nil
+	w := groupWriter{errs: make([]error, len(list))}
+	err := g.Locked(g.ctx, func(t *Tx) error {
+		w.Tx = t
+		return w.write(list)
+	})
+	if err == nil {
+		for _, b := range w.batches {
+			g.follow(b)
+		}
+	}
+	for i, x := range list {
+		if x.im == nil {
+			if g.failed == nil {
+				g.failed = x.then(ImportedTranscript{}, nil)
+			}
+			continue
+		}
+		failed := err
+		if failed == nil {
+			failed = w.errs[i]
+		}
+		for _, l := range x.im.order {
+			if failed == nil && l.tree != nil && !l.tree.right {
+				failed = l.tree.finishPlace()
+			}
+		}
+		if g.failed == nil {
+			g.failed = x.then(x.im.report(x.stats), failed)
+		}
+	}
+	return g.failed
+}
+
+func (g *group) abort() error {
+	if g == nil {
+		return nil
+	}
+	return g.failed
+}
+
+// follow tells the follower of appends what was appended.
+func (s *Writer) follow(b *history.Batch) {
+	if b != nil && s.conversation.Follow != nil {
+		s.conversation.Follow(b)
+	}
+}
+
+// groupWriter writes the transcripts of a group under the lock.
+type groupWriter struct {
+	*Tx
+	errs    []error // by transcript
+	op      *format.Operation
+	parts   []part // of op
+	batches []*history.Batch
+}
+
+// part is what an operation adds to one session.
+type part struct {
+	*conversation.Appender
+	committed func()
+	moved     bool // the branch has not grown message by message: its head is not at hand
+}
+
+func (w *groupWriter) write(list []*waitingTranscript) error {
+	for i, x := range list {
+		if x.im == nil {
+			continue
+		}
+		for _, l := range x.im.order {
+			before := len(w.store.Waiting())
+			err := w.lane(l)
+			if err == nil {
+				continue
+			}
+			if !errors.Is(err, history.ErrInput) {
+				return err
+			}
+			w.store.DropAfter(before)
+			w.errs[i] = err
+			break // as where each conversation is recorded by itself
+		}
+	}
+	return w.commit()
+}
+
+// lane writes a conversation.
+func (w *groupWriter) lane(l *lane) error {
+	if l.waiting() == 0 {
+		return nil
+	}
+	if w.store.View.Get(history.RefName(l.as, history.MainBranch)).Exists() || len(w.store.View.Names("sessions/"+l.as+"/")) > 0 {
+		// Somebody else has begun the session meanwhile.
+		if err := w.commit(); err != nil {
+			return err
+		}
+		if l.tree != nil {
+			return l.tree.writeIn(w.Tx)
+		}
+		return l.writeIn(w.Tx)
+	}
+	if l.tree != nil {
+		return w.tree(l.tree)
+	}
+	return w.messages(l.messageImporter)
+}
+
+func (w *groupWriter) tree(im *treeImporter) error {
+	t, err := im.open(w.Tx)
+	if err != nil {
+		return err
+	}
+	for i := range im.queue {
+		if err := t.step(&im.queue[i]); err != nil {
+			return err
+		}
+	}
+	if t.Tip.Value.ID.IsZero() {
+		return nil // nothing but rewinds
+	}
+	return w.add(part{Appender: t.Appender, moved: t.moved, committed: func() {
+		im.tip = t.Tip.Value.ID
+		im.wroteSteps(&t.count, t.returned)
+		im.right = im.tip == im.end()
+	}})
+}
+
+func (w *groupWriter) messages(im *messageImporter) error {
+	h, err := w.Head(im.as, history.MainBranch, format.Value{})
+	if err != nil {
+		return err
+	}
+	a := w.conversation.NewAppender(h, true)
+	done := make([]conversation.Appended, len(im.batch))
+	withheld := 0
+	for i := range im.batch {
+		if done[i], err = a.Write(&im.batch[i]); err != nil {
+			return err
+		}
+		if done[i].Forgotten {
+			withheld++
+		}
+	}
+	return w.add(part{Appender: a, committed: func() {
+		if withheld > 0 {
+			w.Report(conversation.Withheld(im.as, withheld, len(done)))
+		}
+		im.wroteBatch(done, im.found)
+	}})
+}
+
+// add adds what was written to one session to the operation.
+func (w *groupWriter) add(p part) error {
+	if err := w.conversation.Refresh(p.Amended); err != nil {
+		return err
+	}
+	h := p.Tip
+	if w.op == nil {
+		w.op = &format.Operation{Verb: refs.VerbImport, Session: h.Session}
+		if u, moved := w.store.HeadTo(h.Session); moved {
+			w.op.Refs = append(w.op.Refs, u)
+		}
+	} else {
+		w.op.Session = "" // it is about several
+	}
+	h.Value.Kind = format.SessionValue
+	w.op.Refs = append(w.op.Refs, format.RefUpdate{Name: history.RefName(h.Session, h.Branch), New: h.Value})
+	w.parts = append(w.parts, p)
+	return nil
+}
+
+// commit records what was added.
+func (w *groupWriter) commit() error {
+	if w.op == nil {
+		return nil
+	}
+	var written []history.Entry
+	for _, p := range w.parts {
+		written = append(written, p.Written()...)
+	}
+	before := w.store.View
+	if len(written) > objects.MaxLoose { // see conversation.Appender.ReadLinks
+		if err := w.WithLinks(before, func(*history.Links) error { return nil }); err != nil {
+			return err
+		}
+	}
+	w.look()
+	if err := w.store.Commit(w.op); err != nil {
+		return err
+	}
+	for _, p := range w.parts {
+		p.committed()
+		if !p.moved {
+			w.SaveHead(p.Tip)
+		}
+		if b := p.Appender.Appended(format.ID{}); b != nil {
+			w.batches = append(w.batches, b)
+		}
+	}
+	if !w.learns() {
+		w.op, w.parts = nil, nil
+		return nil
+	}
+	w.Learn(before, w.store.View, written)
+	w.op, w.parts = nil, nil
+	return nil
+}
+
+// learns reports whether the entries are all that the links of the store have to learn.
+func (w *groupWriter) learns() bool {
+	for _, p := range w.parts {
+		if p.moved && len(p.Amended) > 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// look has what the choice of a cluster looks at made on all processors. Whoever needs what cannot
+// be made says why.
+func (w *groupWriter) look() {
+	var wait sync.WaitGroup
+	next := make(chan *history.Head, len(w.parts))
+	for _, p := range w.parts {
+		if !p.moved && len(p.Tip.Items) <= history.MaxBacklog {
+			next <- p.Tip
+		}
+	}
+	close(next)
+	for range min(runtime.GOMAXPROCS(0), len(next)) {
+		wait.Go(func() {
+			for h := range next {
+				for i := range h.Items {
+					_, _ = w.Features(h, &h.Items[i])
+				}
+			}
+		})
+	}
+	wait.Wait()
+}
