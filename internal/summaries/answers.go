@@ -20,6 +20,7 @@ type SealedAnswer struct {
 	Claim
 	Summary format.ID
 	stone   format.ID    // zero if none was made
+	line    string       // of the tombstone
 	Raws    []format.Raw // all objects of it, which are put when it is recorded
 }
 
