@@ -61,9 +61,9 @@ func (r *Compaction) summarize(ctx context.Context, todo []uint64) error {
 // later ones.
 const claimBatch = 1024
 
-// batchesOfPack is how many batches put their objects into one pack. It bounds memory and the time
-// under the lock. More packs would have to be merged sooner.
-const batchesOfPack = 4
+// batchesOfPack is how many batches put their objects into one pack, which is written before the
+// lock is taken. It bounds memory. More packs would have to be merged sooner.
+const batchesOfPack = 5
 
 // look reads the refs and the forest as they are now, and notes how much was forgotten before: an
 // answer that is made from them is refused if a forget came in between.
@@ -250,12 +250,17 @@ func (r *Compaction) record(ctx context.Context, batches ...[]summaries.SealedAn
 	if len(batches) == 0 {
 		return nil
 	}
-	return r.Locked(ctx, func(t *Tx) error {
+	all := slices.Concat(batches...)
+	return r.LockedWith(ctx, summaries.RawsOf(all), func(t *Tx, put func() error) error {
 		if r.o.Summarizer == nil { // others take their time between two records
 			t.store.BeforeOthers()
 		}
-		added, err := t.summaries.AddAnswers(r.seen, slices.Concat(batches...), &r.done)
-		if err != nil || len(added) == 0 {
+		// No forgotten word may be written again.
+		fresh, err := t.summaries.NothingForgotten(r.seen, len(all), &r.done)
+		if err != nil || !fresh {
+			return err
+		}
+		if err := put(); err != nil {
 			return err
 		}
 		for _, answers := range batches {
