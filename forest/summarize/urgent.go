@@ -126,8 +126,8 @@ func endsSentence(word string) bool {
 	return last == '.' || last == '!' || last == '?'
 }
 
-// negates reports whether a sentence that begins with a word denies or forbids something. So does one
-// that begins with "do not".
+// negates reports whether a sentence that begins with a word denies or forbids something. So does
+// one that begins with "do not".
 func negates(word string) bool {
 	switch word {
 	case "no", "nope", "not", "never", "don't", "dont", "stop", "leave", "wait", "wrong", "actually":

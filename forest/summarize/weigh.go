@@ -119,8 +119,8 @@ func namesOf(authors []string, number func(uint64) int32) map[int32]bool {
 	return names
 }
 
-// looks appends the distinct terms of a sentence with their factors, in tenths, to an empty list, and
-// reports whether the sentence is only an acknowledgement.
+// looks appends the distinct terms of a sentence with their factors, in tenths, to an empty list,
+// and reports whether the sentence is only an acknowledgement.
 func looks(list []share, text string, number func(uint64) int32) (_ []share, nods bool) {
 	nods = true
 	afterNumber := false

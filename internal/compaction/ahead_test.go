@@ -18,7 +18,8 @@ import (
 )
 
 // A batch that is made before the one before it is recorded has the same objects as one that is
-// made after that, tombstones included: their lines depend on what was evicted last, in which order.
+// made after that, tombstones included: their lines depend on what was evicted last, and in which
+// order.
 func TestBatchesAhead(t *testing.T) {
 	ctx := context.Background()
 	s := storetest.Create(t, "window.graduate_at=4", "window.evict_at=40", "forest.max_cold_clusters=7", "forest.merge_threshold=1")

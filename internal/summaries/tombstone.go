@@ -52,7 +52,8 @@ const (
 	comparedClusters = 16
 )
 
-// evictedLines returns the lines of the newest tombstones, the newest first, to compare a line with.
+// evictedLines returns the lines of the newest tombstones, the newest first, to compare a line
+// with.
 func (s *Reader) evictedLines(st *forest.State) ([]string, error) {
 	newest, _, err := st.NewestEvicted(comparedLines)
 	if err != nil {
