@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -14,15 +15,58 @@ import (
 const timeLayout = "2006-01-02T15:04:05.000Z"
 
 // FormatTime returns t in the layout timeLayout. Anything finer than a millisecond is dropped.
-func FormatTime(t time.Time) string { return t.UTC().Format(timeLayout) }
+func FormatTime(t time.Time) string {
+	t = t.UTC()
+	year, month, day := t.Date()
+	if year < 0 || year > 9999 {
+		return t.Format(timeLayout)
+	}
+	out := []byte(timeLayout)
+	putDigits(out[0:4], year)
+	putDigits(out[5:7], int(month))
+	putDigits(out[8:10], day)
+	hour, minute, second := t.Clock()
+	putDigits(out[11:13], hour)
+	putDigits(out[14:16], minute)
+	putDigits(out[17:19], second)
+	putDigits(out[20:23], t.Nanosecond()/1e6)
+	return string(out)
+}
+
+// putDigits fills a field with a number.
+func putDigits(field []byte, n int) {
+	for i := len(field) - 1; i >= 0; i-- {
+		field[i], n = '0'+byte(n%10), n/10
+	}
+}
 
 // ParseTime reads a time in the layout timeLayout and refuses every other form.
 func ParseTime(s string) (time.Time, error) {
-	t, err := time.Parse(timeLayout, s)
-	if err != nil || t.Format(timeLayout) != s || t.Year() > 9999 {
+	t, ok := parseTime(s)
+	if !ok {
 		return time.Time{}, fmt.Errorf("not a time: %.40q", s)
 	}
 	return t, nil
+}
+
+func parseTime(s string) (t time.Time, ok bool) {
+	if len(s) != len(timeLayout) {
+		return t, false
+	}
+	ok = true
+	number := func(from, to int) (n int) {
+		for _, c := range []byte(s[from:to]) {
+			ok = ok && c >= '0' && c <= '9'
+			n = 10*n + int(c) - '0'
+		}
+		return n
+	}
+	year, month, day := number(0, 4), number(5, 7), number(8, 10)
+	hour, minute, second := number(11, 13), number(14, 16), number(17, 19)
+	t = time.Date(year, time.Month(month), day, hour, minute, second, number(20, 23)*1e6, time.UTC)
+	// Where a field is out of range, Date takes another day or time; another byte between them is seen
+	// here too.
+	return t, ok && FormatTime(t) == s
 }
 
 var errZeroID = errors.New("an id of zeros names nothing")
@@ -37,7 +81,10 @@ type headerWriter struct {
 
 func newHeader(kind string, version int) *headerWriter {
 	w := &headerWriter{kind: kind}
-	fmt.Fprintf(&w.buf, "%s %d\n", kind, version)
+	w.buf.WriteString(kind)
+	w.buf.WriteByte(' ')
+	w.buf.WriteString(strconv.Itoa(version))
+	w.buf.WriteByte('\n')
 	return w
 }
 
@@ -64,7 +111,7 @@ func (w *headerWriter) name(key, name string) {
 	w.line(key, enc)
 }
 
-func (w *headerWriter) number(key string, n uint64) { w.line(key, fmt.Sprint(n)) }
+func (w *headerWriter) number(key string, n uint64) { w.line(key, strconv.FormatUint(n, 10)) }
 
 // id returns an id as a field. The zero id is an error, because it names nothing.
 func (w *headerWriter) id(id ID) string {
@@ -118,15 +165,14 @@ func (w *headerWriter) bytes() ([]byte, error) {
 
 // isField reports whether s may stand between two spaces of a header line.
 func isField(s string) bool {
-	if s == "" || !utf8.ValidString(s) {
-		return false
-	}
+	ascii := true
 	for i := 0; i < len(s); i++ {
 		if s[i] <= ' ' || s[i] == 0x7f {
 			return false
 		}
+		ascii = ascii && s[i] < utf8.RuneSelf
 	}
-	return true
+	return s != "" && (ascii || utf8.ValidString(s))
 }
 
 // headerReader reads the lines of a header in their fixed order. It keeps the first error, as
@@ -134,6 +180,7 @@ func isField(s string) bool {
 type headerReader struct {
 	lines []string
 	err   error
+	room  []string // for the fields of the next lines
 }
 
 // readHeader checks the first line and returns a reader of the other lines.
@@ -181,23 +228,31 @@ func (r *headerReader) take(key string, n int) ([]string, bool) {
 	if k != key {
 		return nil, false
 	}
-	var f []string
+	count := 0
 	if found {
-		f = strings.Split(rest, " ")
+		count = 1 + strings.Count(rest, " ")
 	}
-	if len(f) != n {
-		r.fail(fmt.Errorf("%s: %d fields instead of %d", key, len(f), n))
+	if count != n {
+		r.fail(fmt.Errorf("%s: %d fields instead of %d", key, count, n))
 		return nil, false
 	}
-	for _, s := range f {
-		if !isField(s) {
-			r.fail(fmt.Errorf("%s: bad field: %.80q", key, s))
+	if len(r.room) < n {
+		r.room = make([]string, n+fieldsAhead)
+	}
+	f := r.room[:n:n]
+	r.room = r.room[n:]
+	for i := range f {
+		if f[i], rest, _ = strings.Cut(rest, " "); !isField(f[i]) {
+			r.fail(fmt.Errorf("%s: bad field: %.80q", key, f[i]))
 			return nil, false
 		}
 	}
 	r.lines = r.lines[1:]
 	return f, true
 }
+
+// fieldsAhead is for how many fields there is room without another allocation.
+const fieldsAhead = 12
 
 // must is take for a mandatory line.
 func (r *headerReader) must(key string, n int) []string {
@@ -283,7 +338,7 @@ func (r *headerReader) optBody() (Body, bool) {
 	if !ok {
 		return Body{}, false
 	}
-	b, err := parseBody(strings.Join(f, " "))
+	b, err := parseBody(f[0], f[1], f[2])
 	if err != nil {
 		r.fail(err)
 	}

@@ -1,6 +1,7 @@
 package format
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
@@ -33,34 +34,37 @@ func (id ID) MarshalJSON() ([]byte, error) {
 }
 
 // Compare orders ids by their bytes: -1, 0 or 1.
-func (id ID) Compare(other ID) int {
-	for i := range id {
-		if id[i] != other[i] {
-			if id[i] < other[i] {
-				return -1
-			}
-			return 1
-		}
-	}
-	return 0
-}
+func (id ID) Compare(other ID) int { return bytes.Compare(id[:], other[:]) }
 
 // ParseID reads a full id. It refuses upper-case digits, so that an id has only one textual form.
 func ParseID(s string) (ID, error) {
 	var id ID
-	if len(s) != IDLen || !isLowerHex(s) {
+	if len(s) != IDLen {
 		return ID{}, fmt.Errorf("not an id: %.80q", s)
 	}
-	if _, err := hex.Decode(id[:], []byte(s)); err != nil {
-		return ID{}, fmt.Errorf("not an id: %.80q", s)
+	for i := range id {
+		hi, lo := digits[s[2*i]], digits[s[2*i+1]]
+		if hi&lo&isDigit == 0 {
+			return ID{}, fmt.Errorf("not an id: %.80q", s)
+		}
+		id[i] = hi<<4 | lo&0xf
 	}
 	return id, nil
 }
 
+// isDigit is set in digits for the lower-case hexadecimal digits, with their values.
+const isDigit = 0x10
+
+// digits is data, so that a start computes nothing.
+var digits = [256]byte{
+	'0': isDigit, '1': isDigit | 1, '2': isDigit | 2, '3': isDigit | 3, '4': isDigit | 4, '5': isDigit | 5,
+	'6': isDigit | 6, '7': isDigit | 7, '8': isDigit | 8, '9': isDigit | 9, 'a': isDigit | 10,
+	'b': isDigit | 11, 'c': isDigit | 12, 'd': isDigit | 13, 'e': isDigit | 14, 'f': isDigit | 15,
+}
+
 func isLowerHex(s string) bool {
 	for i := 0; i < len(s); i++ {
-		c := s[i]
-		if (c < '0' || c > '9') && (c < 'a' || c > 'f') {
+		if digits[s[i]] == 0 {
 			return false
 		}
 	}

@@ -3,6 +3,7 @@ package format
 import (
 	"bytes"
 	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"strconv"
@@ -60,26 +61,40 @@ func (b Body) Check(stored []byte) error {
 }
 
 func (b Body) line() string {
-	return fmt.Sprintf("sha256:%x %d %s", b.Digest, b.Size, b.Media)
+	out := make([]byte, 0, len("sha256:")+IDLen+len(" 12345678 ")+len(b.Media))
+	out = hex.AppendEncode(append(out, "sha256:"...), b.Digest[:])
+	out = strconv.AppendInt(append(out, ' '), b.Size, 10)
+	return string(append(append(out, ' '), b.Media...))
 }
 
-func parseBody(s string) (Body, error) {
-	f := strings.Split(s, " ")
-	if len(f) != 3 || !strings.HasPrefix(f[0], "sha256:") {
-		return Body{}, fmt.Errorf("bad body line: %.80q", s)
+// parseBody reads the fields of a body line.
+func parseBody(digest, size, media string) (Body, error) {
+	hexDigits, ok := strings.CutPrefix(digest, "sha256:")
+	if !ok {
+		return Body{}, fmt.Errorf("bad body line: %.80q", digest)
 	}
-	id, err := ParseID(f[0][len("sha256:"):])
+	id, err := ParseID(hexDigits)
 	if err != nil {
-		return Body{}, fmt.Errorf("bad body digest: %.80q", s)
+		return Body{}, fmt.Errorf("bad body digest: %.80q", digest)
 	}
-	n, err := parseUint(f[1])
+	n, err := parseUint(size)
 	if err != nil || n > MaxBody {
-		return Body{}, fmt.Errorf("bad body size: %.80q", f[1])
+		return Body{}, fmt.Errorf("bad body size: %.80q", size)
 	}
-	if !isMedia(f[2]) {
-		return Body{}, fmt.Errorf("bad media type: %.80q", f[2])
+	if !isMedia(media) {
+		return Body{}, fmt.Errorf("bad media type: %.80q", media)
 	}
-	return Body{Digest: id, Size: int64(n), Media: f[2]}, nil
+	return Body{Digest: id, Size: int64(n), Media: kept(media)}, nil
+}
+
+// kept returns a media type as a string that holds no header in memory.
+func kept(media string) string {
+	for _, known := range [...]string{MediaText, MediaExtract, MediaParts} {
+		if media == known {
+			return known
+		}
+	}
+	return strings.Clone(media)
 }
 
 // isMedia reports whether s is type/subtype in lower case, without parameters, at most 100 bytes.
@@ -127,7 +142,9 @@ func HeaderBody(header []byte) (b Body, ok bool, err error) {
 	if !found {
 		return Body{}, false, nil
 	}
-	b, err = parseBody(string(rest))
+	digest, fields, _ := strings.Cut(string(rest), " ")
+	size, media, _ := strings.Cut(fields, " ")
+	b, err = parseBody(digest, size, media)
 	return b, err == nil, err
 }
 
@@ -183,7 +200,7 @@ func isWord(s string) bool {
 // one textual form.
 func parseUint(s string) (uint64, error) {
 	n, err := strconv.ParseUint(s, 10, 64)
-	if err != nil || strconv.FormatUint(n, 10) != s {
+	if err != nil || s[0] == '0' && len(s) > 1 { // a sign or a space is an error of ParseUint
 		return 0, fmt.Errorf("not a number: %.40q", s)
 	}
 	return n, nil

@@ -1,6 +1,7 @@
 package format_test
 
 import (
+	"math/rand/v2"
 	"strings"
 	"testing"
 	"time"
@@ -118,6 +119,29 @@ func TestTimes(t *testing.T) {
 	}
 	if got := format.FormatTime(time.Date(2026, 1, 1, 0, 0, 0, 999_999, time.FixedZone("", 3600))); got != "2025-12-31T23:00:00.000Z" {
 		t.Errorf("got %s", got)
+	}
+}
+
+// Times are read and written as the standard library does with the same layout.
+func TestTimesAsTheLibrary(t *testing.T) {
+	const layout = "2006-01-02T15:04:05.000Z"
+	r := rand.New(rand.NewPCG(7, 7))
+	for range 50_000 {
+		at := time.UnixMilli(r.Int64N(253402300800000*3) - 253402300800000).UTC()
+		want := at.Format(layout)
+		if got := format.FormatTime(at); got != want {
+			t.Fatalf("%v is written as %q", at, got)
+		}
+		b := []byte(want)
+		for range r.IntN(3) {
+			b[r.IntN(len(b))] = "0123456789-T:.Z,"[r.IntN(16)]
+		}
+		s := string(b)
+		known, err := time.Parse(layout, s)
+		is := err == nil && known.Format(layout) == s && known.Year() <= 9999
+		if got, err := format.ParseTime(s); (err == nil) != is || is && got != known {
+			t.Fatalf("%q is read as %v, %v", s, got, err)
+		}
 	}
 }
 

@@ -39,11 +39,12 @@ func (s *Store) WritePack(raws iter.Seq2[format.Raw, error], level Level) (PackI
 // then; that is an error of publish.
 func (s *Store) WritePackWhen(raws iter.Seq2[format.Raw, error], level Level, when func(publish func() error) error) (PackInfo, error) {
 	return s.writePackWhen(func(w *packWriter) error {
+		in := &gate{Store: s}
 		for r, err := range raws {
 			if err != nil {
 				return err
 			}
-			id, err := s.admit(r)
+			id, err := in.admit(r)
 			if err != nil {
 				return err
 			}

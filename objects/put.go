@@ -32,8 +32,9 @@ func (s *Store) Put(raws ...format.Raw) error {
 	ids := make([]format.ID, 0, len(raws))
 	unique := make([]format.Raw, 0, len(raws))
 	seen := make(map[format.ID]bool, len(raws))
+	in := &gate{Store: s}
 	for _, r := range raws {
-		id, err := s.admit(r)
+		id, err := in.admit(r)
 		if err != nil {
 			return err
 		}

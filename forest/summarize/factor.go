@@ -78,7 +78,7 @@ func sizes(list []valued) map[format.ID]int64 {
 // kindFactor returns the factor of a sentence. agent says that a model takes part; size is the
 // number of sentences of the entry.
 func kindFactor(v *valued, agent bool, size int64) int64 {
-	lower := strings.ToLower(v.text)
+	lower := v.lower
 	f := int64(1000)
 	switch n := numbers(v.text); {
 	case n == 1:

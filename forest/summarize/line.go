@@ -182,7 +182,7 @@ func command(line string) (string, bool) {
 // labelOf returns the label for a token and how telling its form is, or 0 if the token is no label.
 func labelOf(text string, t terms.Token) (string, int64) {
 	s := text[t.Start:t.End]
-	path := strings.ContainsAny(s, `/\`)
+	path := strings.IndexByte(s, '/') >= 0 || strings.IndexByte(s, '\\') >= 0
 	if path && len(s) > maxLabel {
 		s = s[strings.LastIndexAny(s, `/\`)+1:]
 	}
@@ -208,7 +208,18 @@ func labelOf(text string, t terms.Token) (string, int64) {
 }
 
 func printable(s string) bool {
-	return s != "" && len(s) <= maxLabel && utf8.ValidString(s) && !strings.ContainsFunc(s, func(r rune) bool { return !unicode.IsPrint(r) })
+	if s == "" || len(s) > maxLabel {
+		return false
+	}
+	for i := range len(s) {
+		if s[i] >= utf8.RuneSelf {
+			return utf8.ValidString(s) && !strings.ContainsFunc(s, func(r rune) bool { return !unicode.IsPrint(r) })
+		}
+		if s[i] < ' ' || s[i] == 0x7f {
+			return false
+		}
+	}
+	return true
 }
 
 // overlaps reports whether head already has the label text in another form, such as an inflected

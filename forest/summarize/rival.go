@@ -29,6 +29,17 @@ func (r rivals) of(i int) []int32 { return r[i] }
 // sentences.
 func findRivals(list []valued, vocabulary int) rivals {
 	f := &finder{list: list, found: make(rivals, len(list)), with: make([][]int32, vocabulary), stale: make([]bool, len(list))}
+	sizes, all := make([]int, vocabulary), 0
+	for i := range list {
+		for _, s := range list[i].shares {
+			sizes[s.term]++
+			all++
+		}
+	}
+	postings := make([]int32, all)
+	for term, n := range sizes {
+		f.with[term], postings = postings[:0:n], postings[n:]
+	}
 	for i := range list {
 		for _, s := range list[i].shares {
 			f.with[s.term] = append(f.with[s.term], int32(i))
@@ -120,15 +131,17 @@ func overlap(a, b []share) int {
 // sentence i denies, and sentences that give another value to the same thing.
 func (f *finder) putRight(i int) {
 	late := &f.list[i]
-	lower := strings.ToLower(late.text)
-	denied := deniedIn(late.text)
+	denied := deniedIn(late.text, late.lower)
 	for _, term := range denied {
 		if t, ok := f.termIn(late.shares, term); ok {
 			f.each(t, i, func(j int) bool { return f.related(j, i, t) })
 		}
 	}
-	cue := tellsChange(lower)
-	if late.role == "tool" || !hasTelling(late.shares) || !cue && isCode(late.text) {
+	if late.role == "tool" || !hasTelling(late.shares) {
+		return
+	}
+	cue := tellsChange(late.lower)
+	if !cue && isCode(late.text) {
 		return
 	}
 	for _, s := range late.shares {
@@ -230,8 +243,9 @@ func (f *finder) termIn(shares []share, hash uint64) (int32, bool) {
 // deniedIn returns the terms that a sentence denies: the first term after "not", "no longer",
 // "instead of" and similar words, the term after "from" in "from … to", and the term that a sed
 // command replaces.
-func deniedIn(text string) []uint64 {
-	lower := strings.ToLower(text)
+//
+// lower is the text in lower case.
+func deniedIn(text, lower string) []uint64 {
 	var list []uint64
 	for _, w := range [...]string{"not ", "no longer ", "instead of ", "rather than ", "replaces ", "isn't ", "wasn't ", "from ", "'s/"} {
 		for at := 0; ; {
@@ -272,7 +286,7 @@ func tellsChange(lower string) bool {
 		return true
 	}
 	for w := range strings.FieldsSeq(lower) {
-		switch strings.Trim(w, trimmed) {
+		switch bare(w) {
 		case "now", "not", "longer", "isn't":
 			return true
 		}

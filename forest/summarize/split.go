@@ -32,7 +32,7 @@ func sentences(text string, output bool, trim func(string) string) []piece {
 	var list []piece
 	fenced := false
 	for line := range strings.SplitSeq(bounded(text), "\n") {
-		line = strings.Join(strings.Fields(line), " ")
+		line = spaced(line)
 		switch {
 		case strings.HasPrefix(line, "```") || strings.HasPrefix(line, "~~~"):
 			fenced = !fenced
@@ -49,12 +49,25 @@ func sentences(text string, output bool, trim func(string) string) []piece {
 	return list
 }
 
+// spaced returns a text with single spaces, and no other white space, between its words.
+func spaced(text string) string {
+	before := byte(' ')
+	for i := range len(text) {
+		c := text[i]
+		if c >= utf8.RuneSelf || c < ' ' || c == ' ' && before == ' ' {
+			return strings.Join(strings.Fields(text), " ")
+		}
+		before = c
+	}
+	return strings.TrimSuffix(text, " ")
+}
+
 // spoken returns the sentences of a user's message to a model with all their words. A sentence that
 // says little by itself is joined with a neighbour if both fit in one piece: a sentence of one or
 // two words with the next sentence, and a sentence that begins by referring back with the previous
 // one.
 func spoken(text string) []piece {
-	rest := strings.Join(strings.Fields(bounded(text)), " ")
+	rest := spaced(bounded(text))
 	var list []piece
 	for _, p := range sentences(text, false, strings.TrimSpace) {
 		between, after, _ := strings.Cut(rest, p.text)
@@ -153,6 +166,10 @@ func pieceEnd(s string) int {
 // brackets.
 func sentenceEnd(s string) int {
 	for i := 0; i < len(s); {
+		if c := s[i]; c < utf8.RuneSelf && c != '.' && c != '!' && c != '?' {
+			i++
+			continue
+		}
 		r, size := utf8.DecodeRuneInString(s[i:])
 		end := i + size
 		switch r {

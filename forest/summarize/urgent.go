@@ -82,40 +82,58 @@ func quartersOf(message []valued) int {
 // denies one thing beside another, as in "use this, not that"; a "but" follows an acknowledgement;
 // or a word allows no exception. A single question counts only if it begins with a negation.
 func corrects(lower string) bool {
-	words := strings.Fields(lower)
 	asks := strings.HasSuffix(lower, "?") && !strings.Contains(lower, ". ")
-	before := ""
-	for i, w := range words {
-		word := strings.Trim(w, trimmed)
-		if i == 0 || endsSentence(words[i-1]) {
-			next := ""
-			if i+1 < len(words) {
-				next = strings.Trim(words[i+1], trimmed)
-			}
-			if negates(word, next) {
-				return true
-			}
-		}
-		if !asks && (insists(word) || i > 0 && sets(words[i-1], before, word) || word == "but" && 0 < i && i < nodWords) {
+	raw, before, first := "", "", false // of the word before, and whether that began a sentence
+	i := 0
+	for w := range strings.FieldsSeq(lower) {
+		word := bare(w)
+		if first && before == "do" && word == "not" {
 			return true
 		}
-		before = word
+		if first = i == 0 || endsSentence(raw); first && negates(word) {
+			return true
+		}
+		if !asks && (insists(word) || i > 0 && sets(raw, before, word) || word == "but" && 0 < i && i < nodWords) {
+			return true
+		}
+		raw, before = w, word
+		i++
 	}
 	return false
 }
 
-// trimmed are the punctuation marks that may surround a word.
-const trimmed = ".,;:!?\"'()-"
+// bare returns a word without the punctuation marks that surround it.
+func bare(word string) string {
+	for word != "" && isMark(word[0]) {
+		word = word[1:]
+	}
+	for word != "" && isMark(word[len(word)-1]) {
+		word = word[:len(word)-1]
+	}
+	return word
+}
 
-func endsSentence(word string) bool { return strings.ContainsAny(word[len(word)-1:], ".!?") }
+func isMark(c byte) bool {
+	switch c {
+	case '.', ',', ';', ':', '!', '?', '"', '\'', '(', ')', '-':
+		return true
+	}
+	return false
+}
 
-// negates reports whether a sentence that begins with these two words denies or forbids something.
-func negates(word, next string) bool {
+func endsSentence(word string) bool {
+	last := word[len(word)-1]
+	return last == '.' || last == '!' || last == '?'
+}
+
+// negates reports whether a sentence that begins with a word denies or forbids something. So does
+// one that begins with "do not".
+func negates(word string) bool {
 	switch word {
 	case "no", "nope", "not", "never", "don't", "dont", "stop", "leave", "wait", "wrong", "actually":
 		return true
 	}
-	return word == "do" && next == "not"
+	return false
 }
 
 // insists reports whether a word denies something or allows no exception.

@@ -33,6 +33,7 @@ const (
 // valued is a candidate with its terms, sorted by number, and its factor.
 type valued struct {
 	*candidate
+	lower  string // the text in lower case
 	shares []share
 	nods   bool // consists only of thanks, greetings and acknowledgements
 	factor int64
@@ -53,13 +54,20 @@ func value(list []candidate, authors []string) (out []valued, vocabulary int) {
 		return n
 	}
 	out = make([]valued, len(list))
+	var buffer, kept []share
 	for i := range list {
 		c := &list[i]
-		shares, nods := looks(c.text, numberOf)
+		shares, nods := looks(buffer[:0], c.text, numberOf)
+		buffer = shares
 		for _, s := range shares {
 			frequency[s.term]++
 		}
-		out[i] = valued{candidate: c, shares: shares, nods: nods}
+		if len(shares) > cap(kept)-len(kept) {
+			kept = make([]share, 0, max(len(shares), min(sharesAhead, len(shares)*(len(list)-i))))
+		}
+		from := len(kept)
+		kept = append(kept, shares...)
+		out[i] = valued{candidate: c, lower: strings.ToLower(c.text), shares: kept[from:len(kept):len(kept)], nods: nods}
 	}
 	names := namesOf(authors, numberOf)
 	for i := range out {
@@ -76,6 +84,9 @@ func value(list []candidate, authors []string) (out []valued, vocabulary int) {
 	setUrgent(out)
 	return out, len(number)
 }
+
+// sharesAhead is for how many shares there is room without another allocation.
+const sharesAhead = 256
 
 // telling is the value of a sentence, in multiples of its best term, above which further terms
 // count less: ten numbers in a row are a table.
@@ -108,9 +119,9 @@ func namesOf(authors []string, number func(uint64) int32) map[int32]bool {
 	return names
 }
 
-// looks returns the distinct terms of a sentence with their factors, in tenths, and whether the
-// sentence is only an acknowledgement.
-func looks(text string, number func(uint64) int32) (list []share, nods bool) {
+// looks appends the distinct terms of a sentence with their factors, in tenths, to an empty list,
+// and reports whether the sentence is only an acknowledgement.
+func looks(list []share, text string, number func(uint64) int32) (_ []share, nods bool) {
 	nods = true
 	afterNumber := false
 	addressee := addressed(text)
@@ -136,7 +147,7 @@ const maxNods = 5
 // addressed returns the end of the addressee's name at the start of a chat message such as "ana:
 // look", or 0.
 func addressed(text string) int {
-	n := strings.IndexAny(text, " ")
+	n := strings.IndexByte(text, ' ')
 	if n < 2 || text[n-1] != ':' && text[n-1] != ',' {
 		return 0
 	}
@@ -147,7 +158,7 @@ func look(text string, t terms.Token, afterNumber bool) int64 {
 	s := text[t.Start:t.End]
 	first, _ := utf8.DecodeRuneInString(s)
 	switch {
-	case strings.ContainsAny(s, "0123456789"):
+	case hasDigit(s):
 		return digit
 	case t.Kind == terms.Name:
 		return named
@@ -157,6 +168,15 @@ func look(text string, t terms.Token, afterNumber bool) int64 {
 		return unit
 	}
 	return plain
+}
+
+func hasDigit(s string) bool {
+	for i := range len(s) {
+		if s[i] >= '0' && s[i] <= '9' {
+			return true
+		}
+	}
+	return false
 }
 
 func isUnit(w string) bool {

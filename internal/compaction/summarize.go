@@ -39,10 +39,12 @@ func (r *Compaction) summarizeAll(ctx context.Context) error {
 // summarize asks for the summaries of some clusters.
 func (r *Compaction) summarize(ctx context.Context, todo []uint64) error {
 	if r.o.Summarizer == nil {
-		for batch := range slices.Chunk(todo, claimBatch) {
-			if err := r.extractBatch(ctx, batch); err != nil {
+		for len(todo) > 0 {
+			rest, err := r.extractSome(ctx, todo)
+			if err != nil {
 				return err
 			}
+			todo = rest
 		}
 		return nil
 	}
@@ -54,10 +56,14 @@ func (r *Compaction) summarize(ctx context.Context, todo []uint64) error {
 	return nil
 }
 
-// claimBatch is the number of clusters that the built-in summarizer handles at a time. It bounds
-// memory and the time under the lock. Other summarizers handle one cluster at a time, so that no
-// answer is lost with later ones.
+// claimBatch is the number of clusters that the built-in summarizer handles at a time, and that one
+// operation records. Other summarizers handle one cluster at a time, so that no answer is lost with
+// later ones.
 const claimBatch = 1024
+
+// batchesOfPack is how many batches put their objects into one pack, which is written before the
+// lock is taken. It bounds memory. More packs would have to be merged sooner.
+const batchesOfPack = 5
 
 // look reads the refs and the forest as they are now, and notes how much was forgotten before: an
 // answer that is made from them is refused if a forget came in between.
@@ -72,22 +78,30 @@ func (r *Compaction) look() (view *refs.View, st *forest.State, err error) {
 	return view, st, err
 }
 
-// extractBatch has the built-in summarizer summarize some clusters, and records that.
-func (r *Compaction) extractBatch(ctx context.Context, numbers []uint64) error {
+// extractSome has the built-in summarizer summarize the first of some clusters, a few batches, and
+// records that. It returns the other clusters. A batch is made as if those before it were recorded
+// already. Where it cannot be told what they will change, it waits until they are.
+func (r *Compaction) extractSome(ctx context.Context, todo []uint64) (rest []uint64, err error) {
 	view, st, err := r.look()
 	if err != nil {
-		return err
+		return nil, err
 	}
-	claims, err := r.summaries.ExtractClaims(view, st, &r.owners, numbers)
+	ahead, err := r.summaries.Ahead(view, st, &r.owners)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	answers, err := r.summaries.ExtractAll(ctx, view, st, claims)
-	if err != nil {
-		return err
+	var batches [][]summaries.SealedAnswer
+	for more := true; more && len(todo) > 0; {
+		n := min(claimBatch, len(todo))
+		answers, err := ahead.Extract(ctx, todo[:n])
+		if err != nil {
+			return nil, err
+		}
+		batches, todo = append(batches, answers), todo[n:]
+		more = len(batches) < batchesOfPack && ahead.Record(answers)
 	}
 	r.GiveForest(view, r.Forest, st)
-	return r.record(ctx, answers)
+	return todo, r.record(ctx, batches...)
 }
 
 // ask lets the summarizer summarize one cluster in as many rounds as its length takes, and
@@ -229,30 +243,39 @@ func asItIs(inputs []summarize.Input) summarize.Response {
 	return summarize.Response{Text: strings.Join(lines, "\n"), Summarizer: summaries.Extractive, Version: summaries.ExtractiveVersion}
 }
 
-// record settles answers in an operation of their own and evicts clusters above the limit.
-func (r *Compaction) record(ctx context.Context, answers []summaries.SealedAnswer) error {
-	if len(answers) == 0 {
+// record settles batches of answers, each in an operation of its own, and evicts clusters above the
+// limit.
+func (r *Compaction) record(ctx context.Context, batches ...[]summaries.SealedAnswer) error {
+	batches = slices.DeleteFunc(batches, func(b []summaries.SealedAnswer) bool { return len(b) == 0 })
+	if len(batches) == 0 {
 		return nil
 	}
-	return r.Locked(ctx, func(t *Tx) error {
+	all := slices.Concat(batches...)
+	return r.LockedWith(ctx, summaries.RawsOf(all), func(t *Tx, put func() error) error {
 		if r.o.Summarizer == nil { // others take their time between two records
 			t.store.BeforeOthers()
 		}
-		answers, err := t.summaries.AddAnswers(r.seen, answers, &r.done)
-		if err != nil {
+		// No forgotten word may be written again.
+		fresh, err := t.summaries.NothingForgotten(r.seen, len(all), &r.done)
+		if err != nil || !fresh {
 			return err
 		}
-		if err := t.summaries.Settle(r.Forest, answers, &r.done); err != nil {
+		if err := put(); err != nil {
 			return err
 		}
-		if err := t.summaries.Evict(r.Forest, &r.owners, answers, false, &r.done); err != nil {
-			return err
-		}
-		if len(t.store.Decided(r.Forest)) == 0 {
-			return nil
-		}
-		if err := t.store.Commit(&format.Operation{Verb: refs.VerbCompact}); err != nil {
-			return err
+		for _, answers := range batches {
+			if err := t.summaries.Settle(r.Forest, answers, &r.done); err != nil {
+				return err
+			}
+			if err := t.summaries.Evict(r.Forest, &r.owners, answers, false, &r.done); err != nil {
+				return err
+			}
+			if len(t.store.Decided(r.Forest)) == 0 {
+				continue
+			}
+			if err := t.store.Commit(&format.Operation{Verb: refs.VerbCompact}); err != nil {
+				return err
+			}
 		}
 		t.store.KeepForest(r.Forest)
 		return nil

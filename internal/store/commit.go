@@ -221,7 +221,14 @@ func (t *Tx) checkpoint() error {
 	if err := t.UnloadLog(); err != nil {
 		return err
 	}
-	return t.repo.Refs.Checkpoint(t.Held, t.View, same...)
+	if err := t.repo.Refs.Checkpoint(t.Held, t.View, same...); err != nil {
+		return err
+	}
+	view, err := t.repo.Refs.Begin(t.Held) // the operations up to here are no overlay any more
+	if err == nil {
+		t.View = view
+	}
+	return err
 }
 
 // UnloadLog moves the objects that the log carries into a pack. A crash on the way leaves them in

@@ -39,6 +39,11 @@ func (r *Room[T]) Locked(ctx context.Context, do func(T) error) error {
 	return r.store.Locked(ctx, func(t *Tx) error { return do(r.Begin(t)) })
 }
 
+// LockedWith is Store.LockedWith, with the room's part of the transaction.
+func (r *Room[T]) LockedWith(ctx context.Context, raws []format.Raw, do func(t T, put func() error) error) error {
+	return r.store.LockedWith(ctx, raws, func(t *Tx, put func() error) error { return do(r.Begin(t), put) })
+}
+
 // TakeForest is Store.TakeForest.
 func (r *Room[T]) TakeForest(view *refs.View, name string) (*forest.State, error) {
 	return r.store.TakeForest(view, name)

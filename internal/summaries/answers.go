@@ -20,6 +20,7 @@ type SealedAnswer struct {
 	Claim
 	Summary format.ID
 	stone   format.ID    // zero if none was made
+	line    string       // of the tombstone
 	Raws    []format.Raw // all objects of it, which are put when it is recorded
 }
 
@@ -348,18 +349,33 @@ func (s *Reader) SealAll(view *refs.View, st *forest.State, brought []Answer, do
 // was forgotten since seen, the ForgetMark before the inputs were read, it adds and returns
 // nothing: no forgotten word may be written again.
 func (t *Tx) AddAnswers(seen int, answers []SealedAnswer, done *Compaction) ([]SealedAnswer, error) {
+	fresh, err := t.NothingForgotten(seen, len(answers), done)
+	if err != nil || !fresh {
+		return nil, err
+	}
+	t.store.Add(RawsOf(answers)...)
+	return answers, t.store.Flush()
+}
+
+// NothingForgotten reports whether nothing was forgotten since seen. Otherwise a number of answers,
+// which it counts, are lost.
+func (t *Tx) NothingForgotten(seen, answers int, done *Compaction) (bool, error) {
 	now, err := t.ForgetMark()
 	if err != nil {
-		return nil, err
+		return false, err
 	}
 	if now != seen {
 		for range answers {
 			done.CountLost(LostInputs)
 		}
-		return nil, nil
 	}
+	return now == seen, nil
+}
+
+// RawsOf returns the objects of answers.
+func RawsOf(answers []SealedAnswer) (raws []format.Raw) {
 	for _, a := range answers {
-		t.store.Add(a.Raws...)
+		raws = append(raws, a.Raws...)
 	}
-	return answers, t.store.Flush()
+	return raws
 }

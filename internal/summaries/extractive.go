@@ -136,17 +136,26 @@ func (r *entries) Header(id format.ID) (*format.Entry, error) {
 	return r.Reader.Header(id)
 }
 
-// ExtractAll answers claims with the built-in summarizer, without the lock. Each answer is made by
-// itself, but the lines of tombstones are compared with those of the first answers. So these are
-// made first, and the others with their tombstones, on all processors.
+// ExtractAll answers claims with the built-in summarizer, without the lock.
 func (s *Reader) ExtractAll(ctx context.Context, view *refs.View, st *forest.State, claims []Claim) ([]SealedAnswer, error) {
-	others, err := s.evictedLines(st)
+	lines, err := s.evictedLines(st)
 	if err != nil {
 		return nil, err
 	}
+	return s.extractAll(ctx, view, claims, lines)
+}
+
+// extractAll answers claims. lines are those of the newest tombstones. Each answer is made by
+// itself, but the lines of tombstones are compared with those of the first answers. So these are
+// made first, and the others with their tombstones, on all processors.
+func (s *Reader) extractAll(ctx context.Context, view *refs.View, claims []Claim, lines []string) ([]SealedAnswer, error) {
+	others := &summarize.Others{}
+	for _, line := range lines {
+		others.AddLine(line)
+	}
 	answers := make([]SealedAnswer, len(claims))
 	compared := make([]extracted, min(len(claims), comparedLines))
-	err = inParallel(ctx, len(compared), func(i int) error {
+	err := inParallel(ctx, len(compared), func(i int) error {
 		e, err := s.extract(view, &claims[i])
 		compared[i] = e
 		return err
@@ -165,11 +174,11 @@ func (s *Reader) ExtractAll(ctx context.Context, view *refs.View, st *forest.Sta
 			return err
 		}
 		if e.evict {
-			stone, err := s.tombstone(e.SealedAnswer, e.said, others, e.read)
+			stone, line, err := s.tombstone(e.SealedAnswer, e.said, others, e.read)
 			if err != nil {
 				return err
 			}
-			e.Raws, e.stone = append(e.Raws, stone), stone.ID()
+			e.Raws, e.stone, e.line = append(e.Raws, stone), stone.ID(), line
 		}
 		answers[i] = e.SealedAnswer
 		return nil

@@ -35,7 +35,7 @@ func (t *Tx) stoneOf(st *forest.State, c *forest.Cluster, a SealedAnswer) (forma
 	if err != nil {
 		return format.ID{}, err
 	}
-	raw, err := t.tombstone(SealedAnswer{
+	raw, _, err := t.tombstone(SealedAnswer{
 		Claim:   Claim{Cluster: c.Number, Node: node, arrival: c.Arrival, Members: members},
 		Summary: c.Covers[0].Summary,
 	}, said, others, &entries{Reader: t.Reader.Reader})
@@ -52,21 +52,20 @@ const (
 	comparedClusters = 16
 )
 
-// evictedLines returns the words of the newest tombstones, to compare a line with.
-func (s *Reader) evictedLines(st *forest.State) (*summarize.Others, error) {
-	others := &summarize.Others{}
+// evictedLines returns the lines of the newest tombstones, the newest first, to compare a line
+// with.
+func (s *Reader) evictedLines(st *forest.State) ([]string, error) {
 	newest, _, err := st.NewestEvicted(comparedLines)
 	if err != nil {
 		return nil, err
 	}
-	for _, e := range newest {
-		_, line, err := s.clusters.Tombstone(e.Tombstone)
-		if err != nil {
+	lines := make([]string, len(newest))
+	for i, e := range newest {
+		if _, lines[i], err = s.clusters.Tombstone(e.Tombstone); err != nil {
 			return nil, err
 		}
-		others.AddLine(line)
 	}
-	return others, nil
+	return lines, nil
 }
 
 // othersNow returns the words of other clusters as of the first eviction of a transaction.
@@ -74,9 +73,13 @@ func (t *Tx) othersNow(st *forest.State) (*summarize.Others, error) {
 	if t.others != nil {
 		return t.others, nil
 	}
-	others, err := t.evictedLines(st)
+	lines, err := t.evictedLines(st)
 	if err != nil {
 		return nil, err
+	}
+	others := &summarize.Others{}
+	for _, line := range lines {
+		others.AddLine(line)
 	}
 	live := clusters.ByArrival(st)
 	for _, c := range live[max(0, len(live)-comparedClusters):] {
@@ -113,20 +116,19 @@ func (s *Reader) summarySaid(id format.ID) ([]summarize.Source, error) {
 
 // tombstone builds the object of an evicted cluster. Its line is made of the summary, which is
 // small, and names what other clusters do not have. It only reads others.
-func (s *Reader) tombstone(a SealedAnswer, said []summarize.Source, others *summarize.Others, read *entries) (format.Raw, error) {
-	line, err := lineOf(a.Members, said, others, read)
-	if err != nil {
-		return format.Raw{}, err
+func (s *Reader) tombstone(a SealedAnswer, said []summarize.Source, others *summarize.Others, read *entries) (raw format.Raw, line string, err error) {
+	if line, err = lineOf(a.Members, said, others, read); err != nil {
+		return raw, line, err
 	}
 	stone := &format.Tombstone{Cluster: a.Cluster, Node: a.Node, Count: uint64(len(a.Members)), Arrival: a.arrival, Summary: a.Summary}
-	raw, err := s.SealNew([]byte(line), format.MediaText, func(b format.Body) ([]byte, error) {
+	raw, err = s.SealNew([]byte(line), format.MediaText, func(b format.Body) ([]byte, error) {
 		stone.Body = b
 		return stone.Encode()
 	})
 	if err != nil {
-		return raw, fmt.Errorf("cluster %d: %w", a.Cluster, err)
+		return raw, line, fmt.Errorf("cluster %d: %w", a.Cluster, err)
 	}
-	return raw, nil
+	return raw, line, nil
 }
 
 // lineOf returns the line of a tombstone. It begins with the label of the cluster if a model took

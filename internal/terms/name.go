@@ -43,21 +43,50 @@ func (s *scanner) colonInside(i, k, j int) bool {
 func (s *scanner) piece(i, j int) {
 	i, j = s.trim(i, j)
 	p := s.text[i:j]
+	var has form
+	for k := range len(p) {
+		has |= formOf(p[k])
+	}
 	switch {
-	case p == "" || !hasLetter(p):
+	case has&(letters|digits) == 0 && (has&others == 0 || !hasLetter(p)):
 	case len(p) > maxWhole:
 		s.emit(Name, i, j, strings.ToLower(p))
-	case !isASCII(p):
+	case has&others != 0:
 		s.segments(i, j)
-	case isLetters(p) && humps(p) == 1:
+	case has == letters && hump(p) == len(p):
 		s.word(Word, i, j)
-	case isNumber(p):
+	case has&digits != 0 && isNumber(p):
 		s.emit(Number, i, j, strings.ToLower(p))
-	case isPath(p):
+	case has&slashes != 0 && isPath(p):
 		s.path(i, j)
 	default:
 		s.name(i, j)
 	}
+}
+
+// form is a set of classes of bytes, which says most about a piece in one pass.
+type form uint8
+
+const (
+	letters form = 1 << iota // of ASCII
+	digits                   // of ASCII
+	slashes
+	marks  // the other ASCII characters
+	others // not ASCII
+)
+
+func formOf(c byte) form {
+	switch {
+	case isLetter(c):
+		return letters
+	case isDigit(c):
+		return digits
+	case c == '/' || c == '\\':
+		return slashes
+	case c >= utf8.RuneSelf:
+		return others
+	}
+	return marks
 }
 
 // trim removes the punctuation around a piece, and underscores that mark emphasis.
@@ -66,8 +95,13 @@ func (s *scanner) trim(i, j int) (int, int) {
 	for i < j && strings.IndexByte("-:+#%", s.text[i]) >= 0 {
 		i++
 	}
-	i += stray(s.text[i:j])
-	if strings.Trim(s.text[i:j], "_") != s.text[i:j] && !strings.Contains(strings.Trim(s.text[i:j], "_"), "_") {
+	if i == j {
+		return i, j
+	}
+	if s.text[i] == '.' {
+		i += stray(s.text[i:j])
+	}
+	if i < j && (s.text[i] == '_' || s.text[j-1] == '_') && !strings.Contains(strings.Trim(s.text[i:j], "_"), "_") {
 		return s.emphasis(i, j)
 	}
 	return i, j
@@ -116,7 +150,7 @@ func (s *scanner) path(i, j int) {
 	base := i + 1 + strings.LastIndexAny(s.text[i:j], `/\`)
 	s.parts(i, base)
 	switch {
-	case isLetters(s.text[base:j]) && humps(s.text[base:j]) == 1:
+	case isLetters(s.text[base:j]) && hump(s.text[base:j]) == j-base:
 		s.word(Part, base, j)
 	default:
 		s.emit(Part, base, j, strings.ToLower(s.text[base:j]))
@@ -128,7 +162,7 @@ func (s *scanner) path(i, j int) {
 func (s *scanner) name(i, j int) {
 	p := s.text[i:j]
 	kind := Name
-	if strings.Trim(p, "-abcdefghijklmnopqrstuvwxyz") == "" {
+	if isHyphened(p) {
 		kind = Word
 	}
 	if norm := strings.ToLower(p); !isStop(norm) {
@@ -196,6 +230,16 @@ func (s *scanner) stemmed(w string) string {
 	return stem
 }
 
+// isHyphened reports whether p consists of lower-case letters and hyphens.
+func isHyphened(p string) bool {
+	for i := range len(p) {
+		if p[i] != '-' && !isLower(p[i]) {
+			return false
+		}
+	}
+	return true
+}
+
 // hump returns the length of the first word in p, which begins with a letter or digit: "parse" in
 // "parseURL", "HTTP" in "HTTPServer", "utf8" in "utf8_string".
 func hump(p string) int {
@@ -211,16 +255,6 @@ func hump(p string) int {
 		}
 	}
 	return len(p)
-}
-
-// humps returns the number of words in p, which consists of letters.
-func humps(p string) int {
-	n := 0
-	for len(p) > 0 {
-		p = p[hump(p):]
-		n++
-	}
-	return n
 }
 
 // isNumber reports whether p is a number, version, date or amount. Fractions and dates may contain
@@ -247,15 +281,6 @@ func isUpper(c byte) bool  { return c >= 'A' && c <= 'Z' }
 func isLower(c byte) bool  { return c >= 'a' && c <= 'z' }
 func isLetter(c byte) bool { return isUpper(c) || isLower(c) }
 func isAlnum(c byte) bool  { return isLetter(c) || isDigit(c) }
-
-func isASCII(p string) bool {
-	for i := 0; i < len(p); i++ {
-		if p[i] >= utf8.RuneSelf {
-			return false
-		}
-	}
-	return true
-}
 
 // isLetters reports whether p consists of ASCII letters, at least one.
 func isLetters(p string) bool {
