@@ -80,6 +80,7 @@ func (r *pack2) all(s *Store, span packs.Span) ([]packs.Object, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	list, err := b.reader.All()
+	b.extracts.Store(int64(b.reader.Extracts()))
 	if err != nil {
 		s.cache.drop(r.p.id) // the next reader may find it restored
 	}
@@ -176,6 +177,7 @@ func (r *pack2) object(s *Store, number uint32, proven bool) (packs.Object, erro
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	o, err := b.reader.At(i)
+	b.extracts.Store(int64(b.reader.Extracts()))
 	if err != nil {
 		s.cache.drop(r.p.id)
 	}

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"hash"
 	"io"
@@ -37,15 +38,16 @@ type packWriter struct {
 	written int64
 
 	open             [classes]openBlock
-	numbers          map[format.ID]uint32 // of the objects of the blocks that have ended; of the others notEnded
+	numbers          map[format.ID]uint32 // of the objects of the blocks that have ended; of the others notEnded or besides
 	objects, sources []packs.Entry
 	blocks           []packs.Block
 	jobs             []chan packedBlock
 }
 
 // The classes of objects, each of which has blocks of its own: entries, whose neighbours are read
-// together; what stands for them (summaries, forests and the like), which rendering reads without
-// them; and nodes.
+// together, and with them the summaries, tombstones and nodes that tell of entries of the same
+// block; what else there is, such as forests and the summaries of runs that are spread over many
+// blocks; and nodes of such runs.
 const (
 	classEntries = iota
 	classRest
@@ -53,25 +55,91 @@ const (
 	classes
 )
 
-func classOf(header []byte) int {
-	kind, _, _ := bytes.Cut(header, []byte{' '})
-	switch string(kind) {
-	case "entry":
-		return classEntries
-	case "node":
-		return classNodes
-	}
-	return classRest
-}
-
 // openBlock collects the objects of a block.
 type openBlock struct {
 	list []packs.Object
 	size int
+
+	// What stands beside the entries. It comes behind all of them in the block, so that a reader of
+	// an entry has nothing to do with it.
+	beside     []packs.Object
+	besideSize int
 }
 
-// notEnded stands for the number of an object whose block has not ended, or is one of nodes.
-const notEnded = 1<<32 - 1
+// How much stands beside the entries of a block at most, in bytes and in objects. A reader of the
+// last of them rebuilds all others.
+const (
+	besideBytes   = 2 * blockBytes
+	besideObjects = 2 * blockObjects
+)
+
+// What stands for the number of an object that has none to be named by.
+const (
+	notEnded = 1<<32 - 1 // its block has not ended, or is one of nodes
+	openHere = 1<<32 - 2 // it is in the open block of entries
+)
+
+// classOf returns the class of an object, and whether it stands beside the entries.
+func (w *packWriter) classOf(r format.Raw) (class int, beside bool) {
+	kind, _, _ := bytes.Cut(r.Header, []byte{' '})
+	switch string(kind) {
+	case "entry":
+		return classEntries, false
+	case "node":
+		here, names := w.here(r.Header)
+		return classNodes, here == names && w.hasRoom(r)
+	case "summary", "tombstone":
+		here, _ := w.here(r.Header)
+		if here == 0 && kind[0] == 's' {
+			told, all := w.told(r.Body)
+			return classRest, 2*told > all && w.hasRoom(r)
+		}
+		return classRest, here > 0 && w.hasRoom(r)
+	}
+	return classRest, false
+}
+
+// hasRoom reports whether an object may stand beside the entries of the open block.
+func (w *packWriter) hasRoom(r format.Raw) bool {
+	b := &w.open[classEntries]
+	return len(b.list) > 0 && b.size <= blockBytes && len(b.beside) < besideObjects && b.besideSize+len(r.Header)+len(r.Body) <= besideBytes
+}
+
+// here counts the ids in a header, and those of them that are in the open block of entries.
+func (w *packWriter) here(header []byte) (here, names int) {
+	for token := range bytes.FieldsSeq(header) {
+		if w.isHere(token) {
+			here++
+		}
+		if len(token) == format.IDLen {
+			names++
+		}
+	}
+	return here, names
+}
+
+// told counts the sentences of an extract, and those of entries in the open block. A body that is
+// no extract has none.
+func (w *packWriter) told(body []byte) (here, all int) {
+	for line := range bytes.SplitSeq(body, []byte{'\n'}) {
+		if rest, ok := bytes.CutPrefix(line, []byte(`{"entry":"`)); ok && len(rest) > format.IDLen {
+			all++
+			if w.isHere(rest[:format.IDLen]) {
+				here++
+			}
+		}
+	}
+	return here, all
+}
+
+func (w *packWriter) isHere(digits []byte) bool {
+	var id format.ID
+	if len(digits) != format.IDLen {
+		return false
+	}
+	_, err := hex.Decode(id[:], digits)
+	return err == nil && w.numbers[id] == openHere
+}
 
 // packedBlock is a block that was compressed.
 type packedBlock struct {
@@ -102,16 +170,26 @@ func (w *packWriter) add(id format.ID, r format.Raw) error {
 	if _, ok := w.numbers[id]; ok {
 		return fmt.Errorf("object %v comes twice", id)
 	}
-	w.numbers[id] = notEnded
-	class := classOf(r.Header)
+	class, beside := w.classOf(r)
+	o := packs.Object{ID: id, Header: r.Header, Body: r.Body}
+	size := len(r.Header) + len(r.Body)
+	if beside {
+		w.numbers[id] = openHere
+		b := &w.open[classEntries]
+		b.beside, b.besideSize = append(b.beside, o), b.besideSize+size
+		return nil
+	}
 	b := &w.open[class]
-	if size := len(r.Header) + len(r.Body); len(b.list) > 0 && (b.size+size > blockBytes || len(b.list) == blockObjects) {
+	if len(b.list) > 0 && (b.size+size > blockBytes || len(b.list) == blockObjects) {
 		if err := w.end(class); err != nil {
 			return err
 		}
 	}
-	b.list = append(b.list, packs.Object{ID: id, Header: r.Header, Body: r.Body})
-	b.size += len(r.Header) + len(r.Body)
+	w.numbers[id] = notEnded
+	if class == classEntries {
+		w.numbers[id] = openHere
+	}
+	b.list, b.size = append(b.list, o), b.size+size
 	return nil
 }
 
@@ -133,8 +211,8 @@ func (w *packWriter) end(class int) error {
 			return err
 		}
 	}
-	list := b.list
-	*b = openBlock{list: make([]packs.Object, 0, len(list))}
+	list := append(b.list, b.beside...)
+	*b = openBlock{list: make([]packs.Object, 0, len(b.list))}
 	for i := range list {
 		if !nodes {
 			w.numbers[list[i].ID] = uint32(len(w.objects))
@@ -160,7 +238,7 @@ func (w *packWriter) end(class int) error {
 
 func (w *packWriter) far(id format.ID) (uint32, bool) {
 	n, ok := w.numbers[id]
-	return n, ok && n != notEnded
+	return n, ok && n < openHere
 }
 
 func (w *packWriter) pack(kind byte, raw []byte, digest format.ID, objects int) packedBlock {
