@@ -10,8 +10,8 @@ import (
 )
 
 // The cache keeps the few blocks that neighbours of the last objects are likely in, at most so many
-// and so many bytes. A block of more than a quarter of these bytes holds one large object and is
-// not kept.
+// and so many bytes. A block of more than half of these bytes holds one large object and is not
+// kept.
 const (
 	cachedBlocks = 16
 	cachedBytes  = 16 << 20
@@ -57,7 +57,7 @@ func (c *blockCache) get(key blockKey) *cachedBlock {
 }
 
 func (c *blockCache) put(key blockKey, b *cachedBlock) {
-	if b.size > cachedBytes/4 || c.get(key) != nil {
+	if b.size > cachedBytes/2 || c.get(key) != nil {
 		return
 	}
 	c.mu.Lock()
