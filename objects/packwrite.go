@@ -41,7 +41,7 @@ type packWriter struct {
 	written int64
 
 	open             [classes]openBlock
-	numbers          map[format.ID]uint32 // of the objects of the blocks that have ended; of the others notEnded or besides
+	numbers          numbers // of the objects of the blocks that have ended; of the others notEnded or openHere
 	objects, sources []packs.Entry
 	blocks           []packs.Block
 	jobs             []chan packedBlock
@@ -141,7 +141,8 @@ func (w *packWriter) isHere(digits []byte) bool {
 		return false
 	}
 	_, err := hex.Decode(id[:], digits)
-	return err == nil && w.numbers[id] == openHere
+	n, _ := w.numbers.get(id)
+	return err == nil && n == openHere
 }
 
 // packedBlock is a block that was compressed.
@@ -153,12 +154,11 @@ type packedBlock struct {
 
 func newPackWriter(enc *zstd.Encoder, key packs.Key, most int, out io.Writer) *packWriter {
 	return &packWriter{
-		most:    most,
-		enc:     enc,
-		key:     key,
-		out:     bufio.NewWriterSize(out, packBuffer),
-		sum:     sha256.New(),
-		numbers: map[format.ID]uint32{},
+		most: most,
+		enc:  enc,
+		key:  key,
+		out:  bufio.NewWriterSize(out, packBuffer),
+		sum:  sha256.New(),
 	}
 }
 
@@ -171,14 +171,14 @@ func (w *packWriter) write(b []byte) error {
 
 // add takes an object that has been checked; its bytes are the writer's from then on.
 func (w *packWriter) add(id format.ID, r format.Raw) error {
-	if _, ok := w.numbers[id]; ok {
+	if _, ok := w.numbers.get(id); ok {
 		return fmt.Errorf("object %v comes twice", id)
 	}
 	class, beside := w.classOf(r)
 	o := packs.Object{ID: id, Header: r.Header, Body: r.Body}
 	size := len(r.Header) + len(r.Body)
 	if beside {
-		w.numbers[id] = openHere
+		w.numbers.put(id, openHere)
 		b := &w.open[classEntries]
 		b.beside, b.besideSize = append(b.beside, o), b.besideSize+size
 		return nil
@@ -189,10 +189,11 @@ func (w *packWriter) add(id format.ID, r format.Raw) error {
 			return err
 		}
 	}
-	w.numbers[id] = notEnded
+	number := uint32(notEnded)
 	if class == classEntries {
-		w.numbers[id] = openHere
+		number = openHere
 	}
+	w.numbers.put(id, number)
 	b.list, b.size = append(b.list, o), b.size+size
 	return nil
 }
@@ -219,7 +220,7 @@ func (w *packWriter) end(class int) error {
 	*b = openBlock{list: make([]packs.Object, 0, len(b.list))}
 	for i := range list {
 		if !nodes {
-			w.numbers[list[i].ID] = uint32(len(w.objects))
+			w.numbers.put(list[i].ID, uint32(len(w.objects)))
 		}
 		w.objects, w.sources = appendEntry(w.objects, w.sources, list[i].ID, list[i].Header)
 	}
@@ -241,7 +242,7 @@ func (w *packWriter) end(class int) error {
 }
 
 func (w *packWriter) far(id format.ID) (uint32, bool) {
-	n, ok := w.numbers[id]
+	n, ok := w.numbers.get(id)
 	return n, ok && n < openHere
 }
 
