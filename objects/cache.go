@@ -3,14 +3,15 @@ package objects
 import (
 	"slices"
 	"sync"
+	"sync/atomic"
 
 	"github.com/gemini-ctx/ctx/format"
 	packs "github.com/gemini-ctx/ctx/format/pack"
 )
 
 // The cache keeps the few blocks that neighbours of the last objects are likely in, at most so many
-// and so many bytes. A block of more than a quarter of these bytes holds one large object and is
-// not kept.
+// and so many bytes. A block of more than half of these bytes holds one large object and is not
+// kept.
 const (
 	cachedBlocks = 16
 	cachedBytes  = 16 << 20
@@ -28,15 +29,18 @@ type cachedBlock struct {
 	raw    []byte
 	mu     sync.Mutex // of reader
 	reader *packs.Reader
-	size   int // bytes that it takes, about
+	size   int // bytes that it takes, about, besides those of extracts
+
+	extracts atomic.Int64 // bytes of the extracts that were made whole so far
 }
+
+func (b *cachedBlock) bytes() int { return b.size + int(b.extracts.Load()) }
 
 // blockCache holds unpacked blocks, the latest used first. The zero value is empty. What it hands
 // out is not to be changed.
 type blockCache struct {
 	mu     sync.Mutex
 	blocks []*cachedBlock
-	size   int
 }
 
 func (c *blockCache) get(key blockKey) *cachedBlock {
@@ -53,18 +57,19 @@ func (c *blockCache) get(key blockKey) *cachedBlock {
 }
 
 func (c *blockCache) put(key blockKey, b *cachedBlock) {
-	if b.size > cachedBytes/4 || c.get(key) != nil {
+	if b.size > cachedBytes/2 || c.get(key) != nil {
 		return
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	b.key = key
-	c.size += b.size
-	for len(c.blocks) > 0 && (len(c.blocks) >= cachedBlocks || c.size > cachedBytes) {
-		last := len(c.blocks) - 1
-		c.size -= c.blocks[last].size
-		c.blocks[last] = nil
-		c.blocks = c.blocks[:last]
+	size := b.bytes()
+	for i, old := range c.blocks { // blocks grow while they are here
+		if size += old.bytes(); size > cachedBytes || i+1 >= cachedBlocks {
+			clear(c.blocks[i:])
+			c.blocks = c.blocks[:i]
+			break
+		}
 	}
 	c.blocks = append(c.blocks, nil)
 	copy(c.blocks[1:], c.blocks)
@@ -75,10 +80,5 @@ func (c *blockCache) put(key blockKey, b *cachedBlock) {
 func (c *blockCache) drop(pack format.ID) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.blocks = slices.DeleteFunc(c.blocks, func(b *cachedBlock) bool {
-		if b.key.pack == pack {
-			c.size -= b.size
-		}
-		return b.key.pack == pack
-	})
+	c.blocks = slices.DeleteFunc(c.blocks, func(b *cachedBlock) bool { return b.key.pack == pack })
 }

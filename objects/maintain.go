@@ -206,14 +206,13 @@ func (s *Store) PackContents(pack format.ID) (c PackContents, err error) {
 	if err != nil {
 		return c, err
 	}
-	order, err := reader.contents(s)
 	_, c.Old = reader.(*pack1)
-	c.IDs = make([]format.ID, len(order))
-	for i, o := range order {
-		if c.IDs[i] = o.id; !o.stored {
+	c.IDs = make([]format.ID, 0, reader.len())
+	err = reader.each(s, func(o placed) {
+		if c.IDs = append(c.IDs, o.id); !o.stored {
 			c.Bodyless = append(c.Bodyless, o.id)
 		}
-	}
+	})
 	return c, err
 }
 

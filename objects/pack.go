@@ -49,6 +49,8 @@ type packReader interface {
 	// contents lists the objects in the order that they were written in. With an error it lists
 	// those that can be read.
 	contents(s *Store) ([]placed, error)
+	// each calls fn for what contents lists.
+	each(s *Store, fn func(placed)) error
 	// at reads an object from its place. The bytes are not to be changed.
 	at(s *Store, o placed, body bool) (format.Raw, error)
 	// salvage calls fn for what can be had of a pack whose index is sound, as SalvagePack.

@@ -75,6 +75,14 @@ func (r *pack1) contents(*Store) ([]placed, error) {
 	return order, r.p.blame(err)
 }
 
+func (r *pack1) each(s *Store, fn func(placed)) error {
+	order, err := r.contents(s)
+	for _, o := range order {
+		fn(o)
+	}
+	return err
+}
+
 func (r *pack1) at(s *Store, o placed, body bool) (raw format.Raw, err error) {
 	if raw.Header, err = r.record(s, format.PackHeaders, o.where); err != nil || !body || !o.stored {
 		return raw, err

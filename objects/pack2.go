@@ -80,6 +80,7 @@ func (r *pack2) all(s *Store, span packs.Span) ([]packs.Object, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	list, err := b.reader.All()
+	b.extracts.Store(int64(b.reader.Extracts()))
 	if err != nil {
 		s.cache.drop(r.p.id) // the next reader may find it restored
 	}
@@ -176,6 +177,7 @@ func (r *pack2) object(s *Store, number uint32, proven bool) (packs.Object, erro
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	o, err := b.reader.At(i)
+	b.extracts.Store(int64(b.reader.Extracts()))
 	if err != nil {
 		s.cache.drop(r.p.id)
 	}
@@ -263,12 +265,18 @@ func (r *pack2) tagged(s *Store, tag uint32) ([]format.ID, error) {
 
 func (r *pack2) eachTag(fn func(tag uint32)) error { return r.p.blame(r.index.EachTag(fn)) }
 
-func (r *pack2) contents(s *Store) ([]placed, error) {
+func (r *pack2) contents(s *Store) (order []placed, err error) {
+	err = r.each(s, func(o placed) { order = append(order, o) })
+	return order, err
+}
+
+// each calls fn for the objects in the order that they were written in. With an error it did so for
+// those that can be read.
+func (r *pack2) each(s *Store, fn func(placed)) error {
 	layout, err := r.layout()
 	if err != nil {
-		return nil, err
+		return err
 	}
-	order := make([]placed, 0, r.index.Len())
 	var unread error
 	for _, span := range layout.Spans {
 		list, err := r.all(s, span)
@@ -277,10 +285,10 @@ func (r *pack2) contents(s *Store) ([]placed, error) {
 			continue
 		}
 		for i, o := range list {
-			order = append(order, placed{id: o.ID, stored: o.Stored, where: int64(span.First + i)})
+			fn(placed{id: o.ID, stored: o.Stored, where: int64(span.First + i)})
 		}
 	}
-	return order, unread
+	return unread
 }
 
 func (r *pack2) at(s *Store, o placed, body bool) (format.Raw, error) {

@@ -72,7 +72,11 @@ func (s *Store) writePackWhen(fill func(*packWriter) error, level Level, when fu
 	}
 	temp := s.fs.NewTemp(s.packDir())
 	defer temp.Discard()
-	w := newPackWriter(enc, s.packKey(), temp)
+	most := blockBytes
+	if level == Best {
+		most = bestBytes
+	}
+	w := newPackWriter(enc, s.packKey(), most, temp)
 	if err := fill(w); err != nil {
 		return PackInfo{}, err
 	}

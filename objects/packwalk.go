@@ -126,17 +126,17 @@ func (s *Store) walk2(in io.Reader, size int64, fn func(packs.Object) error, blo
 type census2 struct {
 	blocks           []packs.Block
 	objects, sources []packs.Entry
-	met              map[format.ID]bool
+	met              numbers
 }
 
 func (c *census2) object(o packs.Object) error {
 	if _, err := sound(o.ID, format.Raw{Header: o.Header, Body: o.Body}); err != nil {
 		return fmt.Errorf("object %v: %w", o.ID, err)
 	}
-	if c.met[o.ID] {
+	if _, ok := c.met.get(o.ID); ok {
 		return fmt.Errorf("object %v is in the pack twice", o.ID)
 	}
-	c.met[o.ID] = true
+	c.met.put(o.ID, 0)
 	c.objects, c.sources = appendEntry(c.objects, c.sources, o.ID, o.Header)
 	return nil
 }

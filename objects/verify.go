@@ -103,7 +103,7 @@ func (s *Store) scan(pack format.ID) (index []byte, err error) {
 }
 
 func (s *Store) scan2(in io.Reader, size int64) (id format.ID, index []byte, err error) {
-	c := census2{met: map[format.ID]bool{}}
+	var c census2
 	id, err = s.walk2(in, size, c.object, func(b packs.Block) { c.blocks = append(c.blocks, b) },
 		func(err error) error { return err })
 	if err == nil {

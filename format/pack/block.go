@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"hash"
+	"slices"
 	"strconv"
 
 	"github.com/gemini-ctx/ctx/format"
@@ -34,6 +35,7 @@ const (
 const (
 	bodyPlain   = 'p' // the body is in the block
 	bodyDerived = 'd' // so is its text; its nonce follows from the key
+	bodyExtract = 'x' // so is its nonce, and its text from sentences of entries of the block
 	bodyAbsent  = 'a' // digest and size
 )
 
@@ -50,7 +52,7 @@ const (
 const (
 	colTemplates = iota // of each object: the number of its template
 	colForms            // of each body line: how it is stored
-	colSizes            // of each body line: bytes that are stored; where it is absent its size
+	colSizes            // of each body line: bytes that are stored; where it is absent its size; of an extract its sentences
 	colMedia            // of each body line: the media type
 	colDigests          // of each absent body: its digest
 	fixedColumns
@@ -80,6 +82,11 @@ type encoder struct {
 	memories  []memory
 	bodies    []byte
 	template  []byte // of the object under way
+
+	objects   []Object
+	special   [extractColumns]int // the columns of extracts; zeros before the first
+	lastEntry int64               // the number of the entry of the last sentence
+	extracts  int                 // bytes of all extracts
 }
 
 // Encode returns a block of objects, in their order, and the digest that names them. far gives the
@@ -95,6 +102,7 @@ func Encode(objects []Object, key Key, far func(format.ID) (uint32, bool)) (raw 
 		templates: map[string]int{},
 		columns:   make([][]byte, fixedColumns),
 		memories:  make([]memory, fixedColumns),
+		objects:   objects,
 	}
 	size := 0
 	sum := sha256.New()
@@ -148,7 +156,7 @@ func (e *encoder) object(o *Object) {
 			defer e.body(lines, body, o.Body)
 		}
 	}
-	if plain(lines) && len(e.wordList)+bytes.Count(lines, []byte{'\n'}) < maxWords {
+	if plain(lines) && len(e.wordList)+bytes.Count(lines, []byte{'\n'}) < maxWords-specialWords {
 		for len(lines) > 0 {
 			line, rest, _ := bytes.Cut(lines, []byte{'\n'})
 			e.line(line)
@@ -188,8 +196,18 @@ func plain(lines []byte) bool {
 	return len(lines) > 0 && lines[len(lines)-1] == '\n' && !bytes.Contains(lines, []byte(bodyWord))
 }
 
+// specialWords is how many words there may be besides those of lines.
+const specialWords = 2 + extractColumns
+
 // use adds a word to the template under way, and returns its column.
 func (e *encoder) use(word string) (column int) {
+	c := e.column(word)
+	e.template = binary.AppendUvarint(e.template, uint64(c-fixedColumns))
+	return c
+}
+
+// column returns the column of a word.
+func (e *encoder) column(word string) int {
 	n, ok := e.words[word]
 	if !ok {
 		n = len(e.wordList)
@@ -198,7 +216,6 @@ func (e *encoder) use(word string) (column int) {
 		e.columns = append(e.columns, nil)
 		e.memories = append(e.memories, memory{})
 	}
-	e.template = binary.AppendUvarint(e.template, uint64(n))
 	return fixedColumns + n
 }
 
@@ -220,7 +237,12 @@ func (e *encoder) value(dst, value []byte, m *memory) []byte {
 // name appends the token of an id.
 func (e *encoder) name(dst []byte, id format.ID, m *memory) []byte {
 	if i, ok := e.own[id]; ok {
-		return binary.AppendUvarint(append(dst, tokenNear), uint64(e.at-i))
+		if e.at-i < maxBack {
+			return binary.AppendUvarint(append(dst, tokenNear), uint64(e.at-i))
+		}
+		dst = binary.AppendVarint(append(dst, tokenOwn), int64(i)-m.own)
+		m.own = int64(i)
+		return dst
 	}
 	if e.far != nil {
 		if n, ok := e.far(id); ok {
@@ -229,13 +251,22 @@ func (e *encoder) name(dst []byte, id format.ID, m *memory) []byte {
 			return dst
 		}
 	}
+	return binary.AppendUvarint(append(dst, tokenNear, 0), uint64(e.outside(id)))
+}
+
+// maxBack is how far back an object is named by the distance: neighbours are. Of those further away
+// the distance says little, and the difference to the one named before is smaller.
+const maxBack = 64
+
+// outside returns the number of an external id.
+func (e *encoder) outside(id format.ID) int {
 	n, ok := e.external[id]
 	if !ok {
 		n = len(e.ids)
 		e.external[id] = n
 		e.ids = append(e.ids, id)
 	}
-	return binary.AppendUvarint(append(dst, tokenNear, 0), uint64(n))
+	return n
 }
 
 // body stores the body line and the body.
@@ -249,6 +280,11 @@ func (e *encoder) body(lines []byte, line format.Body, body []byte) {
 	case hasNonce(lines) && e.nonces.derives(lines, body):
 		form, size = bodyDerived, size-format.NonceLen
 		body = body[format.NonceLen:]
+		if line.Media == format.MediaExtract {
+			if n, ok := e.extract(body); ok {
+				form, size, body = bodyExtract, uint64(n), nil
+			}
+		}
 	}
 	e.columns[colForms] = append(e.columns[colForms], form)
 	e.columns[colSizes] = binary.AppendUvarint(e.columns[colSizes], size)
@@ -277,6 +313,11 @@ type decoder struct {
 	headers []byte
 	size    int    // of all headers
 	texts   []byte // bodies whose nonce is derived
+
+	special   [extractColumns]int // the columns of extracts; zeros for none
+	said      [][]byte            // the bodies of all objects, where there are extracts
+	lastEntry int64
+	extracts  int
 }
 
 const (
@@ -287,8 +328,9 @@ const (
 // Decode returns the objects of a block of the given number of objects, whose ids have the given
 // digest; so the ids, and with them headers and bodies, are what was written. far gives the id of
 // an object in an earlier self-contained block; it is nil for a self-contained block. The bytes
-// share memory with raw, and with each other. Memory: raw, 128 MiB of headers at most, and as much
-// again as the bodies. Where only headers are wanted, bodies is false and no Body is set.
+// share memory with raw, and with each other. Memory: raw, 128 MiB of headers at most, as much
+// again as the bodies, and 16 MiB of extracts. Where only headers are wanted, bodies is false and
+// no Body is set.
 func Decode(raw []byte, count int, digest format.ID, key Key, bodies bool, far func(uint32) (format.ID, error)) ([]Object, error) {
 	r, err := Open(raw, count, digest, key, far)
 	if err != nil {
@@ -347,6 +389,10 @@ func (r *Reader) All() ([]Object, error) {
 	return r.d.objects, nil
 }
 
+// Extracts returns how many bytes the extracts take that were read so far, which are not in the
+// block's own.
+func (r *Reader) Extracts() int { return r.d.extracts }
+
 func (r *Reader) next() {
 	if err := r.d.object(); err != nil {
 		r.err = fmt.Errorf("object %d of a block: %w", len(r.d.objects), err)
@@ -382,8 +428,14 @@ func (d *decoder) parts(raw []byte, count int) error {
 	if words > maxWords {
 		return errBlock
 	}
-	for range words {
+	for i := range words {
 		d.words = append(d.words, r.String())
+		if n := slices.Index(extractWords[:], d.words[i]); n >= 0 {
+			d.special[n] = fixedColumns + i
+		}
+	}
+	if slices.Contains(d.special[:], 0) {
+		d.special = [extractColumns]int{}
 	}
 	templates := r.Count(1)
 	if templates > maxWords {
@@ -463,6 +515,9 @@ func (d *decoder) object() error {
 		o.Body = body
 	}
 	d.objects = append(d.objects, o)
+	if d.special[0] != 0 {
+		d.said = append(d.said, body)
+	}
 	return nil
 }
 
@@ -473,6 +528,13 @@ const roomOfHeader = 512
 func (d *decoder) name(dst []byte, token byte, col *varint.Reader, m *memory) []byte {
 	var id format.ID
 	switch back := uint64(0); token {
+	case tokenOwn:
+		m.own += col.Varint()
+		if m.own < 0 || m.own >= int64(len(d.objects)) {
+			col.Fail(errValue)
+			return dst
+		}
+		id = d.objects[m.own].ID
 	case tokenFar:
 		m.far += col.Varint()
 		if d.far == nil || m.far < 0 || m.far > 1<<32-1 {
@@ -528,6 +590,16 @@ func (d *decoder) body(start, most int) (body []byte, err error) {
 		text := d.bodies.Take(size)
 		body = d.withNonce(d.nonces.of(d.headers[start:]), text)
 		digest, size = sha256.Sum256(body), size+format.NonceLen
+	case bodyExtract:
+		if d.nonces == nil || !hasNonce(d.headers[start:]) {
+			return nil, errBlock
+		}
+		nonce := d.nonces.of(d.headers[start:])
+		if body, err = d.extract(bytes.Clone(nonce), size, maxExtracts-d.extracts); err != nil {
+			return nil, err
+		}
+		digest, size = sha256.Sum256(body), uint64(len(body))
+		d.extracts += len(body)
 	case bodyAbsent:
 		copy(digest[:], d.columns[colDigests].Take(uint64(len(digest))))
 	default:

@@ -19,6 +19,8 @@ type maker struct {
 	*rand.Rand
 	key Key
 	ids []format.ID
+
+	list []Object
 }
 
 var testKey = Key{1, 2, 3}
@@ -71,14 +73,18 @@ func (m *maker) object() Object {
 		case 2:
 			body = append(append(body, bytes.Repeat([]byte{9}, format.NonceLen)...), text...)
 		}
-		sum := format.SumBody(body, []string{"text/plain", "application/json"}[m.IntN(2)])
+		media := []string{"text/plain", "application/json"}[m.IntN(2)]
+		if kind == "summary" && m.IntN(4) > 0 {
+			body, media = append(bytes.Clone(body[:min(len(body), format.NonceLen)]), m.extract()...), format.MediaExtract
+		}
+		sum := format.SumBody(body, media)
 		o.Header = fmt.Appendf(bytes.Clone(lines), "body sha256:%x %d %s\n", sum.Digest, sum.Size, sum.Media)
 		if m.IntN(8) > 0 {
 			o.Body = append([]byte{}, body...)
 		}
 	}
 	o.ID = format.Sum(o.Header)
-	m.ids = append(m.ids, o.ID)
+	m.ids, m.list = append(m.ids, o.ID), append(m.list, o)
 	return o
 }
 
@@ -169,6 +175,9 @@ func FuzzDecode(f *testing.F) {
 	list := []Object{m.object(), m.object(), m.object()}
 	raw, digest = Encode(list, testKey, nil)
 	f.Add(raw, 3, digest[:])
+	user := said(7, "user", format.MediaText, "Use port 5433.")
+	raw, digest = Encode([]Object{user, extractOf(line(user.ID, 7, "", 0, 9, "Use"), line(format.ID{1}, 7, "", 0, 9, "port"))}, testKey, nil)
+	f.Add(raw, 2, digest[:])
 	f.Fuzz(func(t *testing.T, raw []byte, count int, sum []byte) {
 		var digest format.ID
 		copy(digest[:], sum)

@@ -21,6 +21,7 @@ const (
 	tokenUUID   = 4 // a UUID
 	tokenTime   = 5 // a time, as a difference in milliseconds
 	tokenNumber = 6 // a number, as a difference
+	tokenOwn    = 7 // an id: the object of that number in the block, as a difference
 
 	endOfValue = '\n'
 )
@@ -35,6 +36,7 @@ const maxTime = 253_402_300_799_999
 // place.
 type memory struct {
 	far     int64
+	own     int64
 	time    int64
 	numbers [8]int64
 }
@@ -179,7 +181,7 @@ func readValue(dst []byte, most int, col *varint.Reader, m *memory, nameOf func(
 		case ' ':
 			place++
 			dst = append(dst, ' ')
-		case tokenNear, tokenFar:
+		case tokenNear, tokenFar, tokenOwn:
 			dst = nameOf(dst, c, col, m)
 		case tokenDigest:
 			dst = hex.AppendEncode(dst, col.Take(8))

@@ -57,6 +57,7 @@ type Report struct {
 // Run takes no lock and changes nothing, so that writers can work meanwhile. The only error is that
 // of ctx.
 func Run(ctx context.Context, s *session.Store, o Options) (Report, error) {
+	defer graph.Frugal()()
 	f := &checker{ctx: ctx, s: s, o: o, reported: map[Fault]bool{}}
 	for _, step := range []func(){f.checkFormat, f.checkLog, f.checkPlaces, f.checkGraph, f.checkKey, f.checkBodies, f.checkAbsent, f.checkMoves, f.checkSessions, f.checkEpochs, f.checkForests, f.checkLeftovers} {
 		if err := ctx.Err(); err != nil {

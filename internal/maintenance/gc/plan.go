@@ -142,7 +142,7 @@ func (c *collector) clearMark(m graph.Mark) {
 // chooseObjects lists the objects for the new pack: the reachable ones in the packs that it
 // replaces, and those that are loose or in the log and in no pack that stays. The order is the
 // reverse of that in which the walk met them, oldest first, so that neighbours in time share a
-// block.
+// block; arrange then puts what was made of entries behind them.
 func (c *collector) chooseObjects() {
 	staying := slices.DeleteFunc(slices.Clone(c.inv.Packs), func(p *graph.PackPlace) bool { return slices.Contains(c.replacedPacks, p) })
 	c.setMark(packed, staying)
@@ -163,6 +163,7 @@ func (c *collector) chooseObjects() {
 			c.toPack = append(c.toPack, i)
 		}
 	}
+	c.arrange()
 }
 
 func (c *collector) count() {

@@ -85,6 +85,7 @@ func Read(ctx context.Context, s *session.Store, inv *Inventory, check func(form
 	for i, id := range inv.IDs {
 		g.Objects[i] = Object{ID: id, Kind: format.AnyKind}
 	}
+	inv.IDs = nil // before more memory is taken
 	inv.number(g)
 	done := 0
 	for i := range inv.order(g) {
@@ -140,7 +141,6 @@ func (inv *Inventory) number(g *Graph) {
 		}
 		p.IDs = nil
 	}
-	inv.IDs = nil
 }
 
 // Find returns the number of an object that the graph has.
