@@ -314,23 +314,22 @@ func (db *DB) loosen(n uint64, touch func() error) (mended bool, err error) {
 // plainOf returns what a file that is or was a dense segment says, and whether its parity was
 // needed. It returns nil for a plain segment, and if the file cannot be read.
 func (db *DB) plainOf(path string, b []byte) (plain []byte, restored bool) {
-	if isDense(b) {
-		if plain, err := db.sayOf(path, b); err == nil {
-			return plain, !sumFits(b)
+	if !sumFits(b) && len(b) >= sha256.Size {
+		whole, err := pack.Restore(bytes.Clone(b), format.ID(b[len(b)-sha256.Size:]))
+		if err == nil && isDense(whole) {
+			if plain, err := db.sayOf(path, whole); err == nil {
+				return plain, true
+			}
 		}
 	}
-	if len(b) < sha256.Size {
+	if !isDense(b) {
 		return nil, false
 	}
-	whole, err := pack.Restore(bytes.Clone(b), format.ID(b[len(b)-sha256.Size:]))
-	if err != nil || !isDense(whole) {
-		return nil, false
-	}
-	plain, err = db.sayOf(path, whole)
+	plain, err := db.sayOf(path, b)
 	if err != nil {
 		return nil, false
 	}
-	return plain, true
+	return plain, !sumFits(b)
 }
 
 func (db *DB) sayOf(path string, b []byte) ([]byte, error) {
