@@ -11,7 +11,7 @@ import (
 
 type prefix = [objects.PrefixSize]byte
 
-// TestResolve finds packed, loose and missing objects by the first bytes of their ids, in any order.
+// TestResolve finds packed, loose and missing objects by the first bytes of their ids.
 func TestResolve(t *testing.T) {
 	s, _ := newStore(t, nil)
 	raws := batch(300)

@@ -271,8 +271,8 @@ func sumFits(b []byte) bool {
 
 // Loosen makes plain every dense segment that can be read, if need be with its parity. It returns
 // the names of the segments that parity restored. A segment that cannot be read stays as it is. A
-// repair calls it before it removes damaged objects, whose ids dense segments may need. Loosen calls
-// touch before each change.
+// repair calls it before it removes damaged objects, whose ids dense segments may need. Loosen
+// calls touch before each change.
 func (db *DB) Loosen(held *lock.Held, touch func() error) (restored []string, err error) {
 	if err := db.mustHold(held); err != nil {
 		return nil, err
