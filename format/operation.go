@@ -110,14 +110,7 @@ func (op *Operation) Encode() (record []byte, digest ID, err error) {
 	if len(p) > MaxPayload {
 		return nil, ID{}, fmt.Errorf("operation: record of %d bytes, %d is the most", len(p), MaxPayload)
 	}
-	out := make([]byte, 0, opFront+len(p)+opBack)
-	out = append(out, opMagic...)
-	out = binary.BigEndian.AppendUint32(out, uint32(len(p)))
-	out = binary.BigEndian.AppendUint32(out, crc32.Checksum(out[:8], crc32.MakeTable(crc32.Castagnoli)))
-	out = append(out, p...)
-	sum := sha256.Sum256(p)
-	out = append(out, sum[:]...)
-	return binary.BigEndian.AppendUint32(out, uint32(len(p))), digest, nil
+	return AppendRecord(make([]byte, 0, opFront+len(p)+opBack), p), digest, nil
 }
 
 // DecodeOperation reads the record at the start of b and checks all of it. n is the length of the
@@ -284,8 +277,10 @@ func decodePayload(p []byte) (*Operation, error) {
 	case r.Err != nil || v == opVersion:
 	case v == opCarries:
 		return nil, errors.New("objects without an operation before them")
+	case v == DensePayload:
+		return nil, errDense
 	default:
-		return nil, &VersionError{What: "operation", Got: int(v), Known: opCarries}
+		return nil, &VersionError{What: "operation", Got: int(v), Known: DensePayload}
 	}
 	op := &Operation{Number: r.Uvarint(), Before: r.id()}
 	op.Time = time.UnixMilli(int64(r.Uvarint())).UTC()

@@ -127,7 +127,8 @@ func TestOperationPayloadRefused(t *testing.T) {
 		want    string
 	}{
 		{"nothing", nil, "ends early"},
-		{"version 3", at(0, 3), "version 3"},
+		{"version 4", at(0, 4), "version 4"},
+		{"a dense block", at(0, 3), "dense"},
 		{"version 2 around nothing", []byte{2, 0}, "digest"},
 		{"version 2 around version 2", carrying([]byte{2, 0}), "without an operation"},
 		{"version 2 with no objects", append(carrying(empty), 0), "objects"},
@@ -153,7 +154,7 @@ func TestOperationPayloadRefused(t *testing.T) {
 	}
 	_, _, _, err := format.DecodeOperation(frame(at(0, 9)))
 	var v *format.VersionError
-	if !errors.As(err, &v) || v.Got != 9 || v.Known != 2 {
+	if !errors.As(err, &v) || v.Got != 9 || v.Known != 3 {
 		t.Errorf("got %v, want a VersionError", err)
 	}
 }

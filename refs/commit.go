@@ -171,6 +171,11 @@ func (db *DB) makeRoom(v *View, size int) error {
 	if v.end.offset+int64(size) <= SegmentSize || v.end.offset <= int64(len(db.segmentHeader(v.Number))) {
 		return nil
 	}
+	return db.beginNext(v)
+}
+
+// beginNext begins the next segment.
+func (db *DB) beginNext(v *View) error {
 	if err := db.beginSegment(v.end.segment+1, v.Number+1); err != nil {
 		return err
 	}

@@ -15,6 +15,7 @@ import (
 	"path/filepath"
 
 	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/format/dense"
 	"github.com/gemini-ctx/ctx/internal/durable"
 )
 
@@ -57,6 +58,14 @@ type Objects interface {
 	Elsewhere(id format.ID) (bool, error)
 	// SetLogged takes the objects that the log carries after the checkpoint.
 	SetLogged(raws []format.Raw)
+
+	// Resolve returns the ids that begin with each prefix, or with first the likeliest one.
+	Resolve(prefixes []dense.Prefix, first bool) ([][]format.ID, error)
+	// Packed tells which objects Resolve finds in a pack.
+	Packed(ids []format.ID) ([]bool, error)
+	// CompressLog and DecompressLog are inverse to each other; size is that of the result.
+	CompressLog(raw []byte) ([]byte, error)
+	DecompressLog(size int, frame []byte) ([]byte, error)
 }
 
 // Open returns the refs of the store in directory root, which has the id store. It does no I/O.

@@ -80,9 +80,9 @@ const backWindow = 64 << 10
 // of the segment. more is false if each returned false.
 func (db *DB) backThrough(at *cursor, base *format.Checkpoint, each func(Record) bool) (more bool, err error) {
 	path := db.segmentPath(at.segment)
-	f, err := durable.Open(path)
+	f, err := db.openSegment(at.segment)
 	if err != nil {
-		return false, missing(notFile(path, err))
+		return false, missing(err)
 	}
 	defer f.Close()
 	head, err := headOf(f, path)
@@ -90,11 +90,7 @@ func (db *DB) backThrough(at *cursor, base *format.Checkpoint, each func(Record)
 		return false, err
 	}
 	if at.offset == 0 {
-		info, err := f.Stat()
-		if err != nil {
-			return false, err
-		}
-		at.offset = info.Size()
+		at.offset = f.size
 	}
 	r := backReader{f: f, path: path}
 	for at.offset > head && at.number > base.Number {
@@ -118,7 +114,7 @@ func (db *DB) backThrough(at *cursor, base *format.Checkpoint, each func(Record)
 
 // backReader reads the records of a segment from its end, a window of bytes at a time.
 type backReader struct {
-	f     *os.File
+	f     io.ReaderAt
 	path  string
 	bytes []byte // the bytes of the file from start on
 	start int64
@@ -147,6 +143,9 @@ func (r *backReader) cover(from, to, head int64) error {
 	start := max(head, min(from, to-backWindow))
 	b := make([]byte, to-start)
 	if _, err := r.f.ReadAt(b, start); err != nil {
+		if isCorrupt(err) {
+			return err
+		}
 		return fmt.Errorf("cannot read %q: %w", r.path, err)
 	}
 	r.bytes, r.start = b, start
@@ -154,7 +153,7 @@ func (r *backReader) cover(from, to, head int64) error {
 }
 
 // headOf returns the length of a segment's first line.
-func headOf(f *os.File, path string) (int64, error) {
+func headOf(f io.ReaderAt, path string) (int64, error) {
 	b := make([]byte, 200)
 	n, err := f.ReadAt(b, 0)
 	if err != nil && !errors.Is(err, io.EOF) {
@@ -226,6 +225,9 @@ func (db *DB) DropTo(held *lock.Held, number uint64) (dropped int, err error) {
 		return 0, fmt.Errorf("cannot drop the log up to operation %d: it ends at %d", number, running.Number)
 	}
 	next := db.checkpointOf(running)
+	if err := db.clear(next); err != nil {
+		return 0, err
+	}
 	b, err := next.Encode()
 	if err != nil {
 		return 0, err
@@ -234,6 +236,27 @@ func (db *DB) DropTo(held *lock.Held, number uint64) (dropped int, err error) {
 		return 0, err
 	}
 	return db.removeBefore(next.Segment)
+}
+
+// clear sees to it that no segment of the log needs what the records before a new base name: those
+// objects may go from now on, and a dense segment could not be read without them. A base at the end
+// of a closed segment moves to the start of the next one. A base in a dense segment makes it plain.
+func (db *DB) clear(base *format.Checkpoint) error {
+	s, err := db.openSegment(base.Segment)
+	if err != nil {
+		return err
+	}
+	size := s.size
+	if err := s.Close(); err != nil {
+		return err
+	}
+	after, err := os.Stat(db.segmentPath(base.Segment + 1))
+	if err == nil && after.Mode().IsRegular() && size == int64(base.Offset) {
+		base.Segment, base.Offset = base.Segment+1, uint64(len(db.segmentHeader(base.Number+1)))
+		return nil
+	}
+	_, err = db.loosen(base.Segment, func() error { return nil })
+	return err
 }
 
 func (db *DB) removeBefore(segment uint64) (dropped int, err error) {

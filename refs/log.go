@@ -11,7 +11,6 @@ import (
 	"strconv"
 
 	"github.com/gemini-ctx/ctx/format"
-	"github.com/gemini-ctx/ctx/internal/durable"
 )
 
 // Record is an operation with its place in the log.
@@ -94,9 +93,9 @@ func (db *DB) scanSegment(at *cursor) (*scan, error) {
 // readSegment returns the bytes of a segment from at.offset on, and their offset. Offset 0 stands
 // for the first record.
 func (db *DB) readSegment(path string, at *cursor) ([]byte, int64, error) {
-	f, err := durable.Open(path)
+	f, err := db.openSegment(at.segment)
 	if err != nil {
-		return nil, 0, notFile(path, err)
+		return nil, 0, err
 	}
 	defer f.Close()
 	start := at.offset
@@ -111,14 +110,10 @@ func (db *DB) readSegment(path string, at *cursor) ([]byte, int64, error) {
 		}
 		start = int64(len(head))
 	}
-	info, err := f.Stat()
-	if err != nil {
-		return nil, 0, err
+	if f.size < start {
+		return nil, 0, &CorruptError{Path: path, Offset: f.size, Why: fmt.Sprintf("ends before byte %d, where the checkpoint goes on", start)}
 	}
-	if info.Size() < start {
-		return nil, 0, &CorruptError{Path: path, Offset: info.Size(), Why: fmt.Sprintf("ends before byte %d, where the checkpoint goes on", start)}
-	}
-	b := make([]byte, info.Size()-start)
+	b := make([]byte, f.size-start)
 	n, err := f.ReadAt(b, start)
 	if err != nil && !errors.Is(err, io.EOF) {
 		return nil, 0, err

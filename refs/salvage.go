@@ -95,6 +95,10 @@ func (v *Salvage) findStart(db *DB, base, checkpoint *format.Checkpoint) error {
 		if err != nil {
 			return err
 		}
+		if !damage && checkpoint != nil && end.number == checkpoint.Number && end.segment+1 == checkpoint.Segment {
+			// The newest segment, in which nothing is known to be recorded, is lost.
+			end, damage = cursor{segment: checkpoint.Segment, number: end.number, digest: end.digest}, true
+		}
 		if checkpoint == nil || end.number >= checkpoint.Number {
 			v.start = base
 			if checkpoint == nil {
@@ -143,7 +147,7 @@ func (v *Salvage) cutAt(db *DB, end cursor, damage bool) error {
 	v.cut = &end
 	seen := map[uint64]bool{}
 	for n := end.segment; n <= max(v.last, end.segment); n++ {
-		b, err := db.bytesOf(n)
+		b, err := db.bytesWithGaps(n)
 		if err != nil {
 			continue // all of it is lost
 		}
@@ -195,7 +199,7 @@ func (v *Salvage) collect(b []byte, after uint64, seen map[uint64]bool) {
 // before it give its content; follow notes such segments in heads.
 func (db *DB) follow(at cursor, last uint64, heads map[uint64]uint64) (end cursor, damage bool, err error) {
 	for {
-		b, err := db.bytesOf(at.segment)
+		b, err := db.bytesWithGaps(at.segment)
 		if err != nil {
 			if errors.Is(err, fs.ErrNotExist) || isCorrupt(err) {
 				return at, true, nil
@@ -278,7 +282,7 @@ func (db *DB) goesOn(b []byte, at cursor) bool {
 
 // beginsAt1 reports whether segment 1 begins with the first operation, or has none yet.
 func (db *DB) beginsAt1() bool {
-	b, err := db.bytesOf(1)
+	b, err := db.bytesWithGaps(1)
 	head := db.segmentHeader(1)
 	if err != nil || len(b) < len(head) {
 		return false
@@ -299,14 +303,6 @@ func isCorrupt(err error) bool {
 // maxSegmentFile is the most bytes that are read of a segment. Its last record may have any legal
 // length.
 const maxSegmentFile = SegmentSize + format.MaxPayload + 1<<20
-
-func (db *DB) bytesOf(segment uint64) ([]byte, error) {
-	b, err := durable.ReadAtMost(db.segmentPath(segment), maxSegmentFile)
-	if errors.Is(err, durable.ErrTooLarge) {
-		return nil, &CorruptError{Path: db.segmentPath(segment), Offset: -1, Why: "is larger than any segment"}
-	}
-	return b, notFile(db.segmentPath(segment), err)
-}
 
 // segments lists the numbers of the log's segment files, sorted.
 func (db *DB) segments() ([]uint64, error) {
@@ -362,7 +358,7 @@ func (db *DB) Restore(held *lock.Held, v *Salvage, clear func(path string) error
 		if v.cut != nil && segment > v.cut.segment {
 			continue
 		}
-		b, err := db.bytesOf(segment)
+		b, err := db.bytesWithGaps(segment)
 		if err != nil {
 			return err
 		}
@@ -444,7 +440,7 @@ func (db *DB) cutLog(v *Salvage, write func(string, []byte) error, clear func(st
 			return err
 		}
 	}
-	b, err := db.bytesOf(v.cut.segment)
+	b, err := db.bytesWithGaps(v.cut.segment)
 	if v.cut.offset == 0 || err != nil || int64(len(b)) < v.cut.offset {
 		if v.cut.offset > int64(len(db.segmentHeader(v.cut.number+1))) {
 			return fmt.Errorf("cannot restore the log: %q has lost the bytes before %d", db.segmentPath(v.cut.segment), v.cut.offset)

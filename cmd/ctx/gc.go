@@ -17,7 +17,8 @@ func newGCCmd(a *app) *cobra.Command {
 		Long: long(`Packs loose objects, and prints how much it did. It removes objects that have had no name for
 some time (gc.grace), old segments of the log (log.keep), and what interrupted writes left
 behind. It keeps everything that a session, a ref, a summary or the kept log names, and
-everything that was rewound.`, exitNoStore, exitLocked, exitStale, exitCorrupt),
+everything that was rewound. It closes the log where that has grown, and stores what is closed
+densely.`, exitNoStore, exitLocked, exitStale, exitCorrupt),
 		Example: "  ctx gc\n  ctx gc --dry-run --json",
 		Args:    between(0, 0),
 		RunE: a.onStore(func(s *session.Store, _ []string) error {

@@ -82,6 +82,7 @@ func TestParsersAreFuzzed(t *testing.T) {
 		"objects":              "format.FuzzDecodeEntry format.FuzzDecodeBlob format.FuzzDecodeNode format.FuzzDecodeSummary format.FuzzDecodeTombstone format.FuzzDecodePage format.FuzzDecodeForest format.FuzzDecodeEpoch",
 		"edits and bodies":     "format.FuzzDecodeMask format.FuzzDecodeReplace format.FuzzDecodeLoose",
 		"the log and refs":     "format.FuzzDecodeOperation format.FuzzDecodePayload format.FuzzDecodeCheckpoint format.FuzzParseValue format.FuzzDecodeAbsent format.FuzzDecodeStoreFormat",
+		"dense log segments":   "dense.FuzzDecode dense.FuzzEncode refs.FuzzDenseSegment",
 		"packs":                "pack.FuzzDecode pack.FuzzWalk pack.FuzzOpenIndex format.FuzzWalkPack format.FuzzDecodePackIndex format.FuzzPackRecord",
 		"names, ids and times": "format.FuzzDecodeName format.FuzzParseID format.FuzzParseTime",
 		"links of fsck, gc":    "format.FuzzDecodeObject",

@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/gemini-ctx/ctx/forest/summarize"
 	"github.com/gemini-ctx/ctx/format"
@@ -237,6 +238,11 @@ func verbs() []verb {
 		})},
 		{name: "gc of the log", carried: true, prep: leaveGarbage, do: on(func(s *session.Store) error { _, err := gc.Run(bg, s, gc.Options{}); return err })},
 		{name: "gc", loose: true, prep: leaveGarbage, do: on(func(s *session.Store) error { _, err := gc.Run(bg, s, gc.Options{}); return err })},
+		{name: "gc of a dense log", carried: true, prep: on(longLog), do: on(func(s *session.Store) error {
+			s.Config.Log.Keep = 1000 * 24 * time.Hour
+			_, err := gc.Run(bg, s, gc.Options{LogFrom: 1})
+			return err
+		})},
 		{name: "gc of packs", prep: leavePacks, do: on(func(s *session.Store) error {
 			_, err := gc.Run(bg, s, gc.Options{Best: true})
 			return err
@@ -449,6 +455,14 @@ func leaveGarbage(w *world) error {
 		}
 		return say(s, "late", main, "user", "go on")
 	})
+}
+
+// longLog closes a segment of the log, which the next gc makes dense, and begins another.
+func longLog(s *session.Store) error {
+	if err := s.Store.Locked(bg, func(t *store.Tx) error { return t.CloseLog() }); err != nil {
+		return err
+	}
+	return say(s, "late", main, "user", "go on")
 }
 
 // leavePacks leaves two packs, and garbage in one of them.

@@ -196,7 +196,22 @@ func (t *Tx) ShortenLog() error {
 }
 
 // checkpoint writes the forests and then every ref, so that readers overlay fewer records.
-func (t *Tx) checkpoint() error {
+func (t *Tx) checkpoint() error { return t.checkpointAt(func() error { return nil }) }
+
+// CloseLog writes a checkpoint at the start of a new segment of the log. Readers of the refs need
+// the segments before it no more.
+func (t *Tx) CloseLog() error {
+	return t.checkpointAt(func() error {
+		view, err := t.repo.Refs.Next(t.Held, t.View)
+		if err == nil {
+			t.View = view
+		}
+		return err
+	})
+}
+
+// checkpointAt writes a checkpoint, and calls place before it writes where the log goes on.
+func (t *Tx) checkpointAt(place func() error) error {
 	pending := false
 	var same []string
 	for _, name := range forestNames {
@@ -219,6 +234,9 @@ func (t *Tx) checkpoint() error {
 		}
 	}
 	if err := t.UnloadLog(); err != nil {
+		return err
+	}
+	if err := place(); err != nil {
 		return err
 	}
 	if err := t.repo.Refs.Checkpoint(t.Held, t.View, same...); err != nil {

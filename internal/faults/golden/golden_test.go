@@ -296,6 +296,54 @@ func TestOldStoresAreConverted(t *testing.T) {
 	})
 }
 
+// gc stores the log of every golden store densely, and it says what it said before.
+func TestOldLogsBecomeDense(t *testing.T) {
+	some := 0
+	each(t, func(t *testing.T, file string) {
+		dir := unpack(t, file)
+		before := said(t, dir)
+		s := open(t, dir)
+		s.Config.Log.Keep = 10000 * 24 * time.Hour
+		for range 2 {
+			if _, err := gc.Run(context.Background(), s, gc.Options{Grace: -1, LogFrom: 1}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		logs, err := filepath.Glob(filepath.Join(dir, "refs", "log-*"))
+		if err != nil || len(logs) < 2 {
+			t.Fatalf("segments %q, %v", logs, err)
+		}
+		for _, path := range logs {
+			b, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, records, _ := bytes.Cut(b, []byte{'\n'}); format.BeginsDense(records) {
+				some++
+			}
+		}
+		sound(t, dir)
+		after := said(t, dir)
+		// A checkpoint may have closed the log, and have written the forests.
+		if rest := func(said string) string { return without(without(said, "operations"), "refs") }; rest(after) != rest(before) {
+			t.Error("it says something else than before")
+		}
+		if !strings.Contains(after, section(before, "operations")) {
+			t.Error("an operation is not what it was")
+		}
+	})
+	if some == 0 {
+		t.Error("no segment became dense")
+	}
+}
+
+// section returns the lines of the section of a head.
+func section(said, head string) string {
+	_, rest, _ := strings.Cut(said, "== "+head+"\n")
+	lines, _, _ := strings.Cut(rest, "== ")
+	return lines
+}
+
 // The derived objects of every golden store are removed, and come back with the same ids.
 func TestOldStoresAreRebuilt(t *testing.T) {
 	each(t, func(t *testing.T, file string) {

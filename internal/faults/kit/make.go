@@ -241,12 +241,13 @@ func checkpoint(s *session.Store, held *lock.Held) error {
 	return s.Refs.Checkpoint(held, v)
 }
 
-// gc packs loose objects, and drops the beginning of the log.
+// gc packs loose objects, and drops the beginning of the log. It leaves the log plain: SplitLog
+// comes later.
 func (m *maker) gc(at time.Time) {
 	m.do("gc", func() error {
 		now := m.s.Now
 		m.s.Now = Clock(at)
-		_, err := gc.Run(m.c, m.s, gc.Options{Grace: -1})
+		_, err := gc.Run(m.c, m.s, gc.Options{Grace: -1, LogFrom: -1})
 		m.s.Now = now
 		return err
 	})

@@ -25,7 +25,7 @@ type file struct {
 // truth reports whether the content of this kind of file exists nowhere else.
 func truth(kind string) bool {
 	switch kind {
-	case "format", "key", "log", "checkpoint", "absent", "pack", "loose entry", "loose blob", "loose summary", "loose tombstone", "loose epoch":
+	case "format", "key", "log", "dense log", "checkpoint", "absent", "pack", "loose entry", "loose blob", "loose summary", "loose tombstone", "loose epoch":
 		return true
 	}
 	return false
@@ -55,6 +55,9 @@ func kindOf(t testing.TB, name string, good []byte) string {
 	case strings.HasSuffix(name, ".idx"):
 		return "idx"
 	case strings.HasPrefix(name, "refs/log-"):
+		if _, records, _ := bytes.Cut(good, []byte{'\n'}); format.BeginsDense(records) {
+			return "dense log"
+		}
 		return "log"
 	case top == "refs":
 		return "checkpoint" // and the base, which has the same form

@@ -68,7 +68,7 @@ func TestFsckNamesEveryDamagedFile(t *testing.T) {
 				continue
 			}
 			from := 0
-			if name == fmt.Sprintf("refs/log-%d", base.Segment) {
+			if name == fmt.Sprintf("refs/log-%d", base.Segment) && int(base.Offset) < len(good) {
 				from = int(base.Offset) // what is before it is kept no more
 			}
 			damage(t, path, good, from, how, r)

@@ -14,6 +14,9 @@ import (
 // checkLog reads the log from its beginning, collects the objects that it names, and compares the
 // resulting refs with those that readers see.
 func (f *checker) checkLog() {
+	if err := f.s.Refs.CheckDense(f.logFault); err != nil {
+		f.logFault(err)
+	}
 	view, viewErr := f.s.Refs.Read()
 	if viewErr != nil {
 		f.logFault(viewErr)

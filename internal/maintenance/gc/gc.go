@@ -22,10 +22,11 @@ import (
 
 // Options are for Run.
 type Options struct {
-	DryRun   bool          // report what would be done, and change nothing
+	DryRun   bool          // report what would be done, and change nothing; no forest of a checkpoint is counted
 	Auto     bool          // do nothing unless there is much to do: more loose objects than gc.auto, or more than 50 packs
 	Best     bool          // write everything into one pack at the best level
 	Grace    time.Duration // spare what is younger and has no name; 0 is the setting gc.grace, below 0 is no grace at all
+	LogFrom  int64         // store log segments of at least so many bytes densely; 0 is refs.DenseFrom, below 0 is none
 	Progress graph.Progress
 }
 
@@ -88,7 +89,7 @@ const maxTries = 8
 // run is one try. *objects.GoneError and ErrForgot say that something was forgotten meanwhile;
 // nothing is removed then.
 func (c *collector) run(ctx context.Context) error {
-	for _, step := range []func(context.Context) error{c.reindex, c.dropLog, c.look, c.plan, c.pack, c.unload, c.sweep, c.sweepTemp} {
+	for _, step := range []func(context.Context) error{c.reindex, c.dropLog, c.closeLog, c.look, c.plan, c.pack, c.unload, c.sweep, c.condense, c.sweepTemp} {
 		if err := ctx.Err(); err != nil {
 			return err
 		}

@@ -42,11 +42,15 @@ func TestGCKeepsAndPrunes(t *testing.T) {
 			t.Fatal(err)
 		}
 		before := kit.Texts(t, s)
-		dry := storetest.Must[gc.Report](t)(gc.Run(context.Background(), s, gc.Options{DryRun: true}))
+		logFrom := int64(0)
+		if seed%2 == 0 {
+			logFrom = -1 // a checkpoint that closes the log may write a forest
+		}
+		dry := storetest.Must[gc.Report](t)(gc.Run(context.Background(), s, gc.Options{DryRun: true, LogFrom: logFrom}))
 		if !kit.Has(t, s, oldTop) {
 			t.Fatal("a dry run removed something")
 		}
-		done := storetest.Must[gc.Report](t)(gc.Run(context.Background(), s, gc.Options{Best: seed%2 == 1}))
+		done := storetest.Must[gc.Report](t)(gc.Run(context.Background(), s, gc.Options{Best: seed%2 == 1, LogFrom: logFrom}))
 		if seed%2 == 0 {
 			dry.After = done.After
 			if done != dry {
@@ -67,7 +71,7 @@ func TestGCKeepsAndPrunes(t *testing.T) {
 		if counts.Loose != 2 || counts.Packs == 0 {
 			t.Errorf("after gc: %+v", counts)
 		}
-		again := storetest.Must[gc.Report](t)(gc.Run(context.Background(), s, gc.Options{}))
+		again := storetest.Must[gc.Report](t)(gc.Run(context.Background(), s, gc.Options{LogFrom: logFrom}))
 		if again.Packed != 0 || again.PrunedLoose+again.PrunedPacked != 0 || again.Kept != done.Kept {
 			t.Errorf("again: %+v after %+v", again, done)
 		}

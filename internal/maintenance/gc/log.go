@@ -3,11 +3,13 @@ package gc
 import (
 	"context"
 	"errors"
+	"math"
 	"strings"
 
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/maintenance/graph"
 	"github.com/gemini-ctx/ctx/internal/maintenance/replay"
+	"github.com/gemini-ctx/ctx/internal/store"
 	"github.com/gemini-ctx/ctx/refs"
 )
 
@@ -104,4 +106,48 @@ func (c *collector) keepForests(base, names map[string]format.Value) error {
 		return errors.New("the log does not give the forest that it names; run ctx fsck")
 	}
 	return nil
+}
+
+// closeFrom is how many bytes the newest segment has when gc --auto closes it. A checkpoint comes
+// with it, so that it is not done for a few records.
+const closeFrom = 1 << 20
+
+// closeLog closes the newest segment of the log if it has enough to gain: only closed segments are
+// stored densely. It comes before gc looks at the objects, because it may write a forest.
+func (c *collector) closeLog(ctx context.Context) error {
+	from := c.logFrom()
+	if c.o.Auto {
+		from = max(from, closeFrom)
+	}
+	view, err := c.s.Refs.Read()
+	if err != nil || c.o.DryRun || view.NewestSize() < from {
+		return err
+	}
+	return c.s.Store.Locked(ctx, func(t *store.Tx) error {
+		if t.View.NewestSize() < from {
+			return nil // another gc has closed it
+		}
+		return t.CloseLog()
+	})
+}
+
+// condense stores the closed segments of the log densely. The objects that they name are in packs
+// by now.
+func (c *collector) condense(ctx context.Context) error {
+	if c.o.DryRun {
+		return nil
+	}
+	_, err := c.s.Refs.Condense(ctx, c.logFrom(), c.s.Lock)
+	return err
+}
+
+// logFrom is how many bytes a segment has to have to be stored densely.
+func (c *collector) logFrom() int64 {
+	switch {
+	case c.o.LogFrom > 0:
+		return c.o.LogFrom
+	case c.o.LogFrom < 0:
+		return math.MaxInt64
+	}
+	return refs.DenseFrom
 }

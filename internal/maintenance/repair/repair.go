@@ -190,7 +190,7 @@ func (r *repairer) reopen() error {
 
 // work runs the steps of a repair. Each uses what the one before it left.
 func (r *repairer) work() error {
-	for _, step := range []func() error{r.mendKey, r.mendAbsent, r.mendForgets, r.mendPacks, r.mendLoose, r.mendBodies, r.mendRefs, r.mendLogged, r.listForgotten, r.derive, r.recover} {
+	for _, step := range []func() error{r.mendKey, r.loosenLog, r.mendAbsent, r.mendForgets, r.mendPacks, r.loosenLog, r.mendLoose, r.mendBodies, r.mendRefs, r.mendLogged, r.listForgotten, r.derive, r.recover} {
 		if err := errors.Join(r.ctx.Err(), step()); err != nil {
 			return err
 		}
@@ -283,6 +283,17 @@ func (r *repairer) giveUp(name string) error {
 		return err
 	}
 	return r.env.FS.SyncDir(filepath.Dir(path))
+}
+
+// loosenLog writes dense segments of the log as plain ones: the packs, by which they are read, are
+// about to lose what is damaged. A segment that cannot be read now may be readable once the indexes
+// of packs are made again.
+func (r *repairer) loosenLog() error {
+	restored, err := r.s.Refs.Loosen(r.held, r.touch)
+	for _, name := range restored {
+		r.mended("%s was damaged; its parity restored it", name)
+	}
+	return err
 }
 
 // mendRefs makes the log, the checkpoint and the base agree again.

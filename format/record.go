@@ -1,0 +1,61 @@
+package format
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"errors"
+	"hash/crc32"
+)
+
+// MaxRecord is the size in bytes of the largest record, with its frame.
+const MaxRecord = opFront + MaxPayload + opBack
+
+// AppendRecord appends the record that holds a payload. Its frame follows from the payload.
+func AppendRecord(b, payload []byte) []byte {
+	at := len(b)
+	b = append(b, opMagic...)
+	b = binary.BigEndian.AppendUint32(b, uint32(len(payload)))
+	b = binary.BigEndian.AppendUint32(b, crc32.Checksum(b[at:], crc32.MakeTable(crc32.Castagnoli)))
+	b = append(b, payload...)
+	sum := sha256.Sum256(payload)
+	b = append(b, sum[:]...)
+	return binary.BigEndian.AppendUint32(b, uint32(len(payload)))
+}
+
+// CutRecord returns the payload of the record at the start of b, and what follows the record. It
+// checks the frame, its digest included, and nothing of the payload. The payload shares the memory
+// of b. If b holds only the beginning of a record, IsShortRecord(err) is true.
+func CutRecord(b []byte) (payload, rest []byte, err error) {
+	payload, sum, err := unframe(b)
+	if err != nil {
+		return nil, nil, err
+	}
+	if sha256.Sum256(payload) != sum {
+		return nil, nil, errDigest
+	}
+	return payload, b[opFront+len(payload)+opBack:], nil
+}
+
+// DensePayload is the version of a payload that holds a block of records in a dense log segment
+// (docs/format/dense-log.md).
+const DensePayload = 3
+
+// BeginsDense reports whether b begins with a record whose payload has the version DensePayload.
+// Thirteen bytes are enough to tell.
+func BeginsDense(b []byte) bool {
+	return len(b) > opFront && frontFits(b[:opFront]) && b[opFront] == DensePayload
+}
+
+// RecordPrefix is the number of bytes of a record that BeginsDense needs.
+const RecordPrefix = opFront + 1
+
+// RecordLength returns the length of the record at the start of b, with its frame, as its front
+// says it. The front is complete and sound: BeginsDense says so.
+func RecordLength(b []byte) int {
+	return opFront + int(binary.BigEndian.Uint32(b[4:8])) + opBack
+}
+
+// RecordPayload returns the payload of a record and checks nothing: see CutRecord.
+func RecordPayload(record []byte) []byte { return record[opFront : len(record)-opBack] }
+
+var errDense = errors.New("a block of a dense segment where an operation belongs")

@@ -1,0 +1,225 @@
+package objects
+
+import (
+	"encoding/binary"
+	"errors"
+	"math"
+	"slices"
+
+	"github.com/gemini-ctx/ctx/format"
+	packs "github.com/gemini-ctx/ctx/format/pack"
+)
+
+// PrefixSize is how many bytes of an id Resolve takes: those that an index has.
+const PrefixSize = 4
+
+// Resolve returns for each prefix the ids of the objects that begin with it. An object that nothing
+// begins with has none: that is said only after the packs were listed again. With first it returns
+// one id at most for a prefix, the likeliest where there are several: that of the object behind the
+// one that was found before.
+//
+// It looks into packs, and for what is in none of them into loose files and the log as it was last
+// read. Nodes in packs are not found.
+func (s *Store) Resolve(prefixes [][PrefixSize]byte, first bool) ([][]format.ID, error) {
+	list, err := s.list()
+	for err == nil {
+		found := make([][]format.ID, len(prefixes))
+		unread := s.resolveIn(list, prefixes, first, found)
+		if !slices.ContainsFunc(found, func(ids []format.ID) bool { return ids == nil }) {
+			return found, nil
+		}
+		var next *packList
+		if next, err = s.relist(); err == nil && next == list {
+			return found, errors.Join(s.resolveLoose(prefixes, found), unread)
+		}
+		list = next
+	}
+	return nil, err
+}
+
+// Packed tells of each id whether a pack has an object of this id that Resolve finds.
+func (s *Store) Packed(ids []format.ID) ([]bool, error) {
+	if err := s.Refresh(); err != nil {
+		return nil, err
+	}
+	prefixes := make([][PrefixSize]byte, len(ids))
+	for i, id := range ids {
+		prefixes[i] = [PrefixSize]byte(id[:])
+	}
+	list, err := s.list()
+	if err != nil {
+		return nil, err
+	}
+	found := make([][]format.ID, len(ids))
+	if err := s.resolveIn(list, prefixes, false, found); err != nil {
+		return nil, err
+	}
+	there := make([]bool, len(ids))
+	for i, id := range ids {
+		there[i] = len(found[i]) == 1 && found[i][0] == id
+	}
+	return there, nil
+}
+
+// resolveIn looks into the packs of a list. unread tells that some of them could not be read.
+func (s *Store) resolveIn(list *packList, prefixes [][PrefixSize]byte, first bool, found [][]format.ID) (unread error) {
+	for _, p := range list.packs {
+		reader, err := p.open()
+		if err != nil {
+			if !vanished(err) {
+				unread = errors.Join(unread, err)
+			}
+			continue
+		}
+		finder, ok := reader.(prefixFinder)
+		if !ok {
+			finder = slowFinder{reader}
+		}
+		if err := finder.resolve(s, prefixes, first, found); err != nil && !vanished(err) {
+			unread = errors.Join(unread, err)
+		}
+	}
+	for i := range found {
+		found[i] = sorted(found[i])
+	}
+	return unread
+}
+
+// resolveLoose looks for what was not found among loose objects and those in the log.
+func (s *Store) resolveLoose(prefixes [][PrefixSize]byte, found [][]format.ID) error {
+	missing := map[[PrefixSize]byte][]int{}
+	var folders [256]bool
+	for i, ids := range found {
+		if ids == nil {
+			missing[prefixes[i]] = append(missing[prefixes[i]], i)
+			folders[prefixes[i][0]] = true
+		}
+	}
+	offer := func(id format.ID) {
+		for _, i := range missing[[PrefixSize]byte(id[:])] {
+			if !slices.Contains(found[i], id) {
+				found[i] = append(found[i], id)
+			}
+		}
+	}
+	for _, id := range s.Logged() {
+		offer(id)
+	}
+	for b, wanted := range folders {
+		if !wanted {
+			continue
+		}
+		var id format.ID
+		id[0] = byte(b)
+		if err := s.eachLooseIn(id.String()[:2], func(i Info) error { offer(i.ID); return nil }); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// prefixFinder adds to found what a pack has for each prefix.
+type prefixFinder interface {
+	resolve(s *Store, prefixes [][PrefixSize]byte, first bool, found [][]format.ID) error
+}
+
+// slowFinder is for packs of version 1.
+type slowFinder struct{ packReader }
+
+func (r slowFinder) resolve(s *Store, prefixes [][PrefixSize]byte, first bool, found [][]format.ID) error {
+	for i, p := range prefixes {
+		if first && found[i] != nil {
+			continue
+		}
+		ids, err := r.prefix(s, hexOf(p))
+		if err != nil {
+			return err
+		}
+		found[i] = append(found[i], ids...)
+	}
+	return nil
+}
+
+func hexOf(p [PrefixSize]byte) string {
+	var id format.ID
+	copy(id[:], p[:])
+	return id.String()[:2*PrefixSize]
+}
+
+// resolve looks into the index for each prefix. With first it tries the objects behind those that
+// it has found before it does so: neighbours in the log are mostly neighbours in a pack.
+func (r *pack2) resolve(s *Store, prefixes [][PrefixSize]byte, first bool, found [][]format.ID) error {
+	next := map[[PrefixSize]byte]uint32{} // the objects behind those that were found
+	expect := func(n uint32) {
+		for k := n + 1; k <= n+neighbours && int64(k) < int64(r.len()); k++ {
+			if id, err := r.far(s, k, math.MaxInt); err == nil {
+				next[[PrefixSize]byte(id[:])] = k
+			}
+		}
+	}
+	var unread error
+	for i, p := range prefixes {
+		if first && found[i] != nil {
+			continue
+		}
+		if n, ok := next[p]; ok && first {
+			id, err := r.far(s, n, math.MaxInt)
+			if err != nil {
+				return err
+			}
+			found[i] = append(found[i], id)
+			delete(next, p)
+			expect(n)
+			continue
+		}
+		numbers, err := r.index.Find(binary.BigEndian.Uint32(p[:]))
+		if err != nil {
+			return r.p.blame(err)
+		}
+		for _, n := range numbers {
+			if whole, err := r.isWhole(n); err != nil || !whole {
+				unread = errors.Join(unread, err)
+				continue
+			}
+			id, err := r.far(s, n, math.MaxInt)
+			if err != nil {
+				unread = err
+				continue
+			}
+			if [PrefixSize]byte(id[:]) == p {
+				found[i] = append(found[i], id)
+				if first {
+					expect(n)
+					break
+				}
+			}
+		}
+	}
+	return unread
+}
+
+// neighbours is how many objects behind one that was found may be what the next prefix stands for.
+const neighbours = 2
+
+func (r *pack2) isWhole(n uint32) (bool, error) {
+	layout, err := r.layout()
+	if err != nil {
+		return false, err
+	}
+	span, _, ok := layout.Find(n)
+	return ok && span.Kind == packs.Whole, nil
+}
+
+// CompressLog compresses a block of the log.
+func (s *Store) CompressLog(raw []byte) ([]byte, error) {
+	e, err := s.codec.encoder(Best)
+	if err != nil {
+		return nil, err
+	}
+	return e.EncodeAll(raw, nil), nil
+}
+
+// DecompressLog is the inverse of CompressLog; size is the number of bytes that come out.
+func (s *Store) DecompressLog(size int, frame []byte) ([]byte, error) {
+	return s.codec.decode(size, frame)
+}
