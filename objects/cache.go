@@ -14,7 +14,7 @@ import (
 // kept.
 const (
 	cachedBlocks = 16
-	cachedBytes  = 16 << 20
+	cachedBytes  = 64 << 20
 )
 
 type blockKey struct {

@@ -376,7 +376,7 @@ func (w *groupWriter) commit() error {
 		if !p.moved {
 			w.SaveHead(p.Tip)
 		}
-		if b := p.Appender.Appended(format.ID{}); b != nil {
+		if b := p.Appended(format.ID{}); b != nil {
 			w.batches = append(w.batches, b)
 		}
 	}

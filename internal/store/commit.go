@@ -25,7 +25,7 @@ func (t *Tx) Waiting() []format.Raw { return t.waiting }
 
 // DropAfter takes back all but the first n objects that are waiting: a part of the operation has
 // failed. Nobody may have asked for their ids since.
-func (t *Tx) DropAfter(n int) { t.waiting = t.waiting[:n] }
+func (t *Tx) DropAfter(n int) { t.waiting = t.waiting[:min(n, len(t.waiting))] }
 
 // EntryNow is Header for an entry that may be waiting.
 func (t *Tx) EntryNow(id format.ID) (*format.Entry, error) {

@@ -166,7 +166,7 @@ func (d *draft) result(m *transcript.Message) {
 func (w *writer) foreign(it *transcript.Item) {
 	m := &it.Message
 	d := &draft{members: []transcript.Message{*m}, stamp: w.stamp(m.Time), role: "user"}
-	d.id = fmt.Sprintf("msg_%012x%s", d.stamp, transcript.Derive(14, Agent, m.Origin.Agent, m.Origin.Session, m.Origin.Message))
+	d.id = fmt.Sprintf("msg_%012x%s", d.stamp, transcript.Derive(14, w.Session, m.Origin.Agent, m.Origin.Session, m.Origin.Message))
 	w.now = d
 	ms := w.last >> 12 // opencode sorts by it: not the time of a message that is older than the one before
 	if m.Note && m.Gone == "" {

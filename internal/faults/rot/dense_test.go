@@ -132,7 +132,9 @@ func TestDenseLogLost(t *testing.T) {
 		if left := faults(t, s); len(left) > 0 {
 			t.Errorf("%v: after it has gone on: %v", d, left[0])
 		}
-		s.Close()
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
 		if err := os.RemoveAll(filepath.Dir(filepath.Dir(c.dir))); err != nil {
 			t.Fatal(err)
 		}

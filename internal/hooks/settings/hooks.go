@@ -91,21 +91,37 @@ type place struct {
 	value       *hujson.Value // the hook
 }
 
-// ours returns our hooks for an agent in an event's list. A command of ours runs a program with ctx
-// in its name, or has our name.
+// ours returns our hooks for an agent in an event's list: those that have our name, or a command of
+// ours.
 func ours(list *hujson.Value, agent string) (found []place) {
 	for i, group := range children(list) {
 		hooks := get(group.value, "hooks")
 		for j, hook := range children(hooks) {
 			command := text(get(hook.value, "command"))
-			program, _, ok := strings.Cut(command, mark(agent))
-			program = program[strings.LastIndexAny(program, `/\\`)+1:]
-			if ok && (strings.Contains(program, "ctx") || text(get(hook.value, "name")) == "ctx") {
+			named := text(get(hook.value, "name")) == "ctx" && strings.Contains(command, mark(agent))
+			if named || isOurs(command, agent) {
 				found = append(found, place{group: i, hook: j, hooks: hooks, value: hook.value})
 			}
 		}
 	}
 	return found
+}
+
+// isOurs reports whether a command runs the hook for an agent and nothing else: ctx by its name or by
+// a path, quoted or not, for bash or for PowerShell.
+func isOurs(command, agent string) bool {
+	program, rest, ok := strings.Cut(command, mark(agent))
+	if !ok || rest != "" && rest != "; exit 0" {
+		return false
+	}
+	program = strings.TrimPrefix(program, "& ")
+	if n := len(program); n > 1 && (program[0] == '\'' || program[0] == '"') && program[n-1] == program[0] {
+		program = program[1 : n-1]
+	} else if strings.ContainsAny(program, " ;&|") {
+		return false
+	}
+	program = program[strings.LastIndexAny(program, `/\`)+1:]
+	return program == "ctx" || program == "ctx.exe"
 }
 
 // Remove returns settings without our hooks for an agent. Lists and objects that hold nothing else
