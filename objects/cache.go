@@ -11,10 +11,12 @@ import (
 
 // The cache keeps the few blocks that neighbours of the last objects are likely in, at most so many
 // and so many bytes. A block of more than half of these bytes holds one large object and is not
-// kept.
+// kept. A compaction of 16 sessions, whose blocks take 12 x 5 MB, takes three times as long with
+// 16 MiB.
 const (
 	cachedBlocks = 16
 	cachedBytes  = 64 << 20
+	fewBytes     = 16 << 20 // for who reads each block once
 )
 
 type blockKey struct {
@@ -41,6 +43,27 @@ func (b *cachedBlock) bytes() int { return b.size + int(b.extracts.Load()) }
 type blockCache struct {
 	mu     sync.Mutex
 	blocks []*cachedBlock
+	few    bool
+}
+
+// most returns how many bytes the blocks take at most. The caller holds the mutex.
+func (c *blockCache) most() int {
+	if c.few {
+		return fewBytes
+	}
+	return cachedBytes
+}
+
+// KeepFew makes the store keep fewer unpacked blocks, until restore is called: for a caller that
+// reads all blocks once.
+func (s *Store) KeepFew() (restore func()) {
+	set := func(few bool) {
+		s.cache.mu.Lock()
+		defer s.cache.mu.Unlock()
+		s.cache.few = few
+	}
+	set(true)
+	return func() { set(false) }
 }
 
 func (c *blockCache) get(key blockKey) *cachedBlock {
@@ -57,15 +80,18 @@ func (c *blockCache) get(key blockKey) *cachedBlock {
 }
 
 func (c *blockCache) put(key blockKey, b *cachedBlock) {
-	if b.size > cachedBytes/2 || c.get(key) != nil {
+	if c.get(key) != nil {
 		return
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if b.size > c.most()/2 {
+		return
+	}
 	b.key = key
 	size := b.bytes()
 	for i, old := range c.blocks { // blocks grow while they are here
-		if size += old.bytes(); size > cachedBytes || i+1 >= cachedBlocks {
+		if size += old.bytes(); size > c.most() || i+1 >= cachedBlocks {
 			clear(c.blocks[i:])
 			c.blocks = c.blocks[:i]
 			break

@@ -14,6 +14,7 @@ const (
 	firstTag    = "tag-first-7316"
 	nextTag     = "tag-next-8821"
 	thenTag     = "tag-then-5524"
+	againTag    = "tag-again-3109"
 	firstPrompt = firstTag + " " + runTool + " what is the pump called?"
 )
 
@@ -57,6 +58,13 @@ func goOn(t *testing.T, from, to client) {
 		}
 	}
 	w.cameBack(session, before, nextTag)
+	if to.name == "opencode" { // whose ids are unique in all of its database
+		before = w.log(session)
+		if again := w.resume(to, session, againTag); !strings.Contains(again, firstTag) || !strings.Contains(again, nextTag) {
+			t.Errorf("a second time, the model was not told what was said:\n%s", cut(again))
+		}
+		w.cameBack(session, before, againTag)
+	}
 
 	w.run("ctx", "append", "-s", session, "--jsonl", w.valves())
 	w.run("ctx", "compact", "-s", session)

@@ -3,7 +3,6 @@ package hooks
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -25,48 +24,61 @@ func catchUp(ctx context.Context, s *session.Store, agent, path string) (copied,
 		return copied{}, err
 	}
 	defer f.Close()
-	now := copiedFile{Path: path, Size: info.Size(), Time: info.ModTime().UnixNano()}
-	if now.known(s) {
-		return copied{}, nil
+	was, _ := loadCopied(s, path)
+	now := copiedFile{Path: path, Size: info.Size(), Time: info.ModTime().UnixNano(), Session: was.Session, Skipped: was.Skipped}
+	if was == now {
+		return copied{session: was.Session}, nil
+	}
+	// A copy that is cut short is known to the next hook, whatever session that is of.
+	if err := (copiedFile{Path: path, Size: -1, Session: was.Session, Skipped: was.Skipped}).save(s); err != nil {
+		return copied{}, err
 	}
 	name := strings.TrimSuffix(filepath.Base(path), filepath.Ext(path))
-	done, err := importWhole(ctx, s, agent, name, f)
-	if err == nil {
-		err = now.save(s)
+	done, changed, err := importWhole(ctx, s, agent, name, f)
+	if err != nil {
+		return done, err
 	}
-	return done, err
+	now.Session, now.Skipped = done.session, skippedText(done.skipped)
+	if now.Skipped == was.Skipped {
+		done.skipped = nil // an earlier hook has said so
+	}
+	if err := now.save(s); err != nil {
+		return done, err
+	}
+	return done, graduate(ctx, s, changed)
 }
 
-// importWhole imports a transcript from its beginning, and graduates what is due. name is that of
-// its file without its ending, or "".
-func importWhole(ctx context.Context, s *session.Store, agent, name string, in io.Reader) (copied, error) {
+// importWhole imports a transcript from its beginning. name is that of its file without its ending,
+// or "". changed are the sessions that have something new.
+func importWhole(ctx context.Context, s *session.Store, agent, name string, in io.Reader) (done copied, changed []string, err error) {
 	row, ok := catalog.Named(agent)
 	if !ok {
-		return copied{}, fmt.Errorf("no transcripts of %q can be read", agent)
+		return copied{}, nil, fmt.Errorf("no transcripts of %q can be read", agent)
 	}
-	done, err := s.Exchange.ImportTranscript(ctx, func(emit func(transcript.Step) error) (transcript.Stats, error) {
+	out, err := s.Exchange.ImportTranscript(ctx, func(emit func(transcript.Step) error) (transcript.Stats, error) {
 		return row.Read(name, in, emit)
 	}, "")
-	for _, changed := range done.Changed {
-		if err == nil {
-			_, err = s.Conversation.GraduateAndAdopt(ctx, changed, history.MainBranch)
+	return report(out, true), out.Changed, err
+}
+
+// graduate moves what is due in sessions into clusters.
+func graduate(ctx context.Context, s *session.Store, names []string) error {
+	for _, name := range names {
+		if _, err := s.Conversation.GraduateAndAdopt(ctx, name, history.MainBranch); err != nil {
+			return err
 		}
 	}
-	return report(done, true), err
+	return nil
 }
 
 // copiedFile is what the cache knows of a transcript that was copied. If it is lost, the next copy
 // reads the transcript again, which changes nothing.
 type copiedFile struct {
-	Path string `json:"path"`
-	Size int64  `json:"size"`
-	Time int64  `json:"time"` // of the last change, in nanoseconds since 1970
-}
-
-// known reports whether the file was copied as it is now.
-func (c copiedFile) known(s *session.Store) bool {
-	was, ok := loadCopied(s, c.Path)
-	return ok && was == c
+	Path    string `json:"path"`
+	Size    int64  `json:"size"` // negative while the first copy has not come to its end
+	Time    int64  `json:"time"` // of the last change, in nanoseconds since 1970
+	Session string `json:"session"`
+	Skipped string `json:"skipped"` // what could not be used
 }
 
 func loadCopied(s *session.Store, path string) (c copiedFile, ok bool) {
@@ -79,26 +91,34 @@ func (c copiedFile) save(s *session.Store) error {
 	if err != nil {
 		return err
 	}
-	return s.History.Cache.Store(cache.CursorName(c.Path), cache.Stamp{Number: uint64(c.Size)}, b)
+	return s.History.Cache.Store(cache.CursorName(c.Path), cache.Stamp{Number: uint64(max(0, c.Size))}, b)
 }
 
-// leftOver returns the transcripts in a directory that a hook has copied, and that have changed
-// since, because a later hook was missed. It leaves out own, and transcripts that no hook has ever
-// copied: nobody asked ctx to record them.
+// leftOver returns the transcripts in a directory that a hook has copied, and those of their
+// subagents, that have changed since, because a later hook was missed. It leaves out own, and
+// transcripts that no hook has ever copied: nobody asked ctx to record them.
 func leftOver(s *session.Store, own string) (paths []string) {
 	for _, path := range newestIn(filepath.Dir(own)) {
 		c, ok := loadCopied(s, path)
 		if path == own || !ok {
 			continue
 		}
-		info, err := os.Stat(path)
-		switch {
-		case errors.Is(err, os.ErrNotExist):
-		case err != nil, info.Size() != c.Size, info.ModTime().UnixNano() != c.Time:
+		if changed(c, path) {
 			paths = append(paths, path)
+		}
+		for _, sub := range besideIt(strings.TrimSuffix(path, filepath.Ext(path))) {
+			if c, _ := loadCopied(s, sub); changed(c, sub) {
+				paths = append(paths, sub)
+			}
 		}
 	}
 	return paths
+}
+
+// changed reports whether a transcript is there and not as it was copied.
+func changed(c copiedFile, path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && (info.Size() != c.Size || info.ModTime().UnixNano() != c.Time)
 }
 
 // missed returns other transcripts of the project that a hook has copied only in part.

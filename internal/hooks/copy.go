@@ -24,6 +24,7 @@ type copied struct {
 	new     int            // messages, notes, newer versions and rewinds
 	skipped map[string]int // number of records that could not be used, by reason
 	whole   bool           // the transcript was read from its beginning
+	session string         // that it belongs to
 
 	children []exchange.Child // sessions of subagents that the transcript names
 }
@@ -70,7 +71,7 @@ func copyTranscript(ctx context.Context, s *session.Store, path string, check bo
 }
 
 func report(done exchange.ImportedTranscript, whole bool) copied {
-	return copied{new: done.Messages + done.Notes + done.Amended + done.Rewinds, skipped: done.Stats.Skipped, whole: whole, children: done.Children}
+	return copied{session: done.Session, new: done.Messages + done.Notes + done.Amended + done.Rewinds, skipped: done.Stats.Skipped, whole: whole, children: done.Children}
 }
 
 // openTranscript opens the file that an agent names as its transcript. It refuses anything but a
@@ -110,6 +111,11 @@ func (h *hook) subagents() []string {
 	case h.event.Subagent != "":
 		return []string{h.event.Subagent}
 	}
+	return besideIt(dir)
+}
+
+// besideIt returns the transcripts of subagents in the directory of a session of Claude Code.
+func besideIt(dir string) []string {
 	list := newestIn(filepath.Join(dir, "subagents"))
 	flows, err := os.ReadDir(filepath.Join(dir, "subagents", "workflows"))
 	if err != nil {

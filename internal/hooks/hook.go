@@ -69,7 +69,10 @@ type hook struct {
 	s     *session.Store
 	agent *Agent
 	event call
-	at    atomic.Pointer[stage] // what to blame if the deadline passes
+	// session is the store's session of the event: the agent's own, or the one that it goes on with.
+	session string
+
+	at atomic.Pointer[stage] // what to blame if the deadline passes
 
 	stopped atomic.Bool // a part of the work failed after the deadline, and logged nothing
 }
@@ -94,7 +97,7 @@ func (h *hook) run(ctx context.Context, in io.Reader) (out []byte) {
 		most = maxDocument
 	}
 	event, err := readCall(in, most)
-	h.event = event
+	h.event, h.session = event, event.Session
 	if err != nil {
 		h.log(err.Error())
 	}
@@ -142,8 +145,11 @@ func (h *hook) failed(ctx context.Context, what string, err error) {
 // notes, versions and rewinds are new.
 func (h *hook) record(ctx context.Context, does work) (recorded int) {
 	if len(h.event.Document) > 0 {
-		h.begin("recording: the next hook goes on with it")
-		done, err := importWhole(ctx, h.s, h.agent.Name, "", bytes.NewReader(h.event.Document))
+		h.begin("recording: `ctx import opencode` does that without a deadline")
+		done, changed, err := importWhole(ctx, h.s, h.agent.Name, "", bytes.NewReader(h.event.Document))
+		if err == nil {
+			err = graduate(ctx, h.s, changed)
+		}
 		h.failed(ctx, "the turn is not recorded", err)
 		return done.new
 	}
@@ -153,7 +159,9 @@ func (h *hook) record(ctx context.Context, does work) (recorded int) {
 		}
 		return 0
 	}
-	h.begin("recording: the next hook goes on with it")
+	if h.begin("recording: the next hook goes on with it"); h.agent.Name != GeminiCLI {
+		h.begin("recording: `ctx import --all` does that without a deadline")
+	}
 	paths := append([]string{h.event.Transcript}, h.subagents()...)
 	if does == doStart || does == doCatchUp {
 		paths = append(paths, h.missed()...)
@@ -161,6 +169,9 @@ func (h *hook) record(ctx context.Context, does work) (recorded int) {
 	var children []exchange.Child
 	for i, path := range paths {
 		done, err := h.copy(ctx, path, does == doEnd)
+		if i == 0 && done.session != "" {
+			h.session = done.session
+		}
 		recorded += done.new
 		children = append(children, done.children...)
 		if i == 0 && errors.Is(err, fs.ErrNotExist) && h.event.Name != AfterAgent {
@@ -208,7 +219,7 @@ func (h *hook) summarize(ctx context.Context) {
 	}
 	h.begin("summarizing: `ctx compact` does that without a deadline")
 	_, err := h.s.Compaction.Compact(ctx, compaction.CompactOptions{
-		Branches: []history.BranchName{{Session: h.event.Session, Branch: history.MainBranch}},
+		Branches: []history.BranchName{{Session: h.session, Branch: history.MainBranch}},
 	})
 	if errors.Is(err, history.ErrNotFound) {
 		return // the store has nothing of the session

@@ -4,46 +4,52 @@ import { spawnSync } from "node:child_process"
 
 const program = "ctx"
 
-// call runs the hook, which ends within seconds and never fails. Opencode may exit right after a
-// turn, so nothing runs beside it.
-function call(event) {
+// call runs the hook in the directory of the session. The hook ends within seconds. Opencode may
+// exit right after a turn, so nothing runs beside it.
+function call(cwd, event) {
   const run = spawnSync(program, ["hook", "opencode"], {
-    input: JSON.stringify(event),
+    cwd,
+    input: JSON.stringify({ ...event, cwd }),
     encoding: "utf8",
     timeout: 30000,
     stdio: ["pipe", "pipe", "ignore"],
   })
+  return run.stdout ? JSON.parse(run.stdout).hookSpecificOutput.additionalContext : ""
+}
+
+// quietly runs work whose failure must not disturb opencode: `ctx doctor` finds what is wrong.
+async function quietly(work) {
   try {
-    return JSON.parse(run.stdout).hookSpecificOutput.additionalContext
-  } catch {
-    return ""
-  }
+    await work()
+  } catch {}
 }
 
 const server = async ({ client, directory }) => {
   const told = new Map()
   return {
-    event: async ({ event }) => {
-      if (event.type !== "session.idle") return
-      const path = { id: event.properties.sessionID }
-      const info = await client.session.get({ path })
-      const messages = await client.session.messages({ path })
-      if (!info.data || !messages.data) return
-      call({
-        hook_event_name: "session.idle",
-        session_id: path.id,
-        cwd: directory,
-        document: { info: info.data, messages: messages.data },
-      })
-    },
-    "experimental.chat.system.transform": async (input, output) => {
-      const id = input.sessionID
-      if (!id) return
-      if (!told.has(id)) {
-        told.set(id, call({ hook_event_name: "session.start", source: "startup", session_id: id, cwd: directory }))
-      }
-      if (told.get(id)) output.system.push(told.get(id))
-    },
+    event: ({ event }) =>
+      quietly(async () => {
+        if (event.type !== "session.idle") return
+        const path = { id: event.properties.sessionID }
+        const info = await client.session.get({ path })
+        const messages = await client.session.messages({ path })
+        if (!info.data || !messages.data) return
+        const document = { info: info.data, messages: messages.data }
+        call(directory, { hook_event_name: "session.idle", session_id: path.id, document })
+      }),
+    "experimental.chat.system.transform": (input, output) =>
+      quietly(async () => {
+        const id = input.sessionID
+        if (!id) return
+        if (!told.has(id)) {
+          told.set(id, "")
+          const info = await client.session.get({ path: { id } })
+          if (info.data?.parentID) return // a subagent is told by the one that it works for
+          const event = { hook_event_name: "session.start", source: "startup", session_id: id }
+          told.set(id, call(directory, event))
+        }
+        if (told.get(id)) output.system.push(told.get(id))
+      }),
   }
 }
 

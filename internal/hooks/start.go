@@ -32,11 +32,11 @@ func (h *hook) brief(e call) ([]byte, error) {
 		return nil, err
 	}
 	how := brief.Options{Room: view.BriefRoom(budget), Cost: view.BriefCost, Short: brief.IsShort(budget)}
-	exists := v.Get(history.RefName(e.Session, history.MainBranch)).Exists()
+	exists := v.Get(history.RefName(h.session, history.MainBranch)).Exists()
 	var lines []string
 	switch {
 	case e.Source == "compact" && exists:
-		b, err := h.s.Recall.WorkBrief(v, history.BranchName{Session: e.Session, Branch: history.MainBranch}, how)
+		b, err := h.s.Recall.WorkBrief(v, history.BranchName{Session: h.session, Branch: history.MainBranch}, how)
 		if err != nil {
 			return nil, err
 		}
@@ -52,7 +52,7 @@ func (h *hook) brief(e call) ([]byte, error) {
 		if err != nil {
 			return nil, err
 		}
-		list = slices.DeleteFunc(list, func(b brief.SessionBrief) bool { return b.Session == e.Session })
+		list = slices.DeleteFunc(list, func(b brief.SessionBrief) bool { return b.Session == h.session })
 		lines = append(lines, othersIntro)
 		for i := range list {
 			lines = append(lines, "session "+view.Escape(list[i].Session))

@@ -58,6 +58,7 @@ type Report struct {
 // of ctx.
 func Run(ctx context.Context, s *session.Store, o Options) (Report, error) {
 	defer graph.Frugal()()
+	defer s.Objects.KeepFew()()
 	f := &checker{ctx: ctx, s: s, o: o, reported: map[Fault]bool{}}
 	for _, step := range []func(){f.checkFormat, f.checkLog, f.checkPlaces, f.checkGraph, f.checkKey, f.checkBodies, f.checkAbsent, f.checkMoves, f.checkSessions, f.checkEpochs, f.checkForests, f.checkLeftovers} {
 		if err := ctx.Err(); err != nil {

@@ -55,6 +55,7 @@ type Report struct {
 // grace period and while gc runs, may lose what it stands on.
 func Run(ctx context.Context, s *session.Store, o Options) (Report, error) {
 	defer graph.Frugal()()
+	defer s.Objects.KeepFew()()
 	c := &collector{s: s, o: o, now: s.Now()}
 	if !o.DryRun {
 		if err := s.Store.FinishForget(ctx); err != nil {
