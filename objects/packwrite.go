@@ -50,8 +50,8 @@ type packWriter struct {
 // The classes of objects, each of which has blocks of its own: entries, whose neighbours are read
 // together, and with them the summaries, tombstones and nodes that tell of entries of the same
 // block; what else there is, such as forests and the summaries of runs that are spread over many
-// blocks; and nodes of such runs. A forest names its clusters by id, so that it can be read whatever
-// happens to the entries: by number, that of 2,327 short messages would take 21 KB less.
+// blocks; and nodes of such runs. A forest names its clusters by id, so that it can be read
+// whatever happens to the entries: by number, that of 2,327 short messages would take 21 KB less.
 const (
 	classEntries = iota
 	classRest

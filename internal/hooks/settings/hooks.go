@@ -107,8 +107,8 @@ func ours(list *hujson.Value, agent string) (found []place) {
 	return found
 }
 
-// isOurs reports whether a command runs the hook for an agent and nothing else: ctx by its name or by
-// a path, quoted or not, for bash or for PowerShell.
+// isOurs reports whether a command runs the hook for an agent and nothing else: ctx by its name or
+// by a path, quoted or not, for bash or for PowerShell.
 func isOurs(command, agent string) bool {
 	program, rest, ok := strings.Cut(command, mark(agent))
 	if !ok || rest != "" && rest != "; exit 0" {
