@@ -32,7 +32,7 @@ type Agent struct {
 	// Read reads a transcript. name is that of its file without its ending, or "".
 	Read func(name string, r io.Reader, emit func(transcript.Step) error) (transcript.Stats, error)
 	// ReadFile returns a reader for a session that is stored as several files, of which path is
-	// one; nil for any other path.
+	// one, or compressed; nil for any other path.
 	ReadFile func(path string) transcript.Read
 	// Write begins a transcript.
 	Write func(w io.Writer, o transcript.WriteOptions) transcript.Writer
@@ -104,10 +104,11 @@ var agents = [...]Agent{
 	},
 	{
 		Name: "codex", Source: codex.Agent, Title: "Codex CLI", Example: "~/.codex/sessions/*/*/*/rollout-*.jsonl",
-		Traits: Traits{Keeps: true, ByWords: true},
-		Read:   anyName(codex.Read),
-		Write:  codex.NewWriter,
-		NewID:  transcript.UUID, TakesID: transcript.IsUUID,
+		Traits:   Traits{Keeps: true, ByWords: true},
+		Read:     anyName(codex.Read),
+		ReadFile: readCompressedRollout,
+		Write:    codex.NewWriter,
+		NewID:    transcript.UUID, TakesID: transcript.IsUUID,
 		Order:         orderCodex,
 		Root:          func(e Env) string { return e.under("CODEX_HOME", ".codex", "") },
 		Discover:      discoverCodex,

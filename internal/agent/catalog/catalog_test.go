@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/klauspost/compress/zstd"
+
 	"github.com/gemini-ctx/ctx/internal/agent/adk"
 	"github.com/gemini-ctx/ctx/internal/agent/transcript"
 	"github.com/gemini-ctx/ctx/internal/agent/transcript/transcripttest"
@@ -129,5 +131,45 @@ func TestLookUp(t *testing.T) {
 	}
 	if _, ok := Named("nobody"); ok || TraitsOf("nobody") != (Traits{}) || !TraitsOf(adk.Agent).Keeps || !TraitsOf(transcript.Own).ByWords {
 		t.Error("traits of agents without a row")
+	}
+}
+
+// Codex compresses rollouts that are a week old. They are found and read as the others are.
+func TestCompressedRollout(t *testing.T) {
+	root := t.TempDir()
+	dir := filepath.Join(root, "sessions", "2026", "01", "02")
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	lines := `{"timestamp":"2026-01-02T03:00:00Z","type":"session_meta","payload":{"id":"one","cwd":"/p"}}` + "\n" +
+		`{"timestamp":"2026-01-02T03:00:01Z","type":"response_item","payload":{"type":"message","role":"user","content":[{"type":"input_text","text":"Paint the buoy"}]}}` + "\n"
+	enc, err := zstd.NewWriter(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	packed := enc.EncodeAll([]byte(lines), nil)
+	for name, data := range map[string][]byte{
+		"rollout-a.jsonl.zst": packed, "rollout-b.jsonl": []byte(lines), "rollout-b.jsonl.zst": packed, "rollout-c.jsonl.zst": packed[:len(packed)/2],
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), data, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	row, _ := Named("codex")
+	files, _ := row.Discover(root, Project{"/p"})
+	if len(files) != 2 || filepath.Base(files[0]) != "rollout-b.jsonl" || filepath.Base(files[1]) != "rollout-a.jsonl.zst" {
+		t.Fatalf("found %q", files)
+	}
+	said := ""
+	stats, err := row.ReadFile(files[1])(func(st transcript.Step) error { said += transcript.Words(&st.Message); return nil })
+	if err != nil || stats.Session != "one" || !strings.Contains(said, "Paint the buoy") {
+		t.Errorf("read %q, %+v, %v", said, stats, err)
+	}
+	if row.ReadFile(files[0]) != nil {
+		t.Error("a plain rollout has a reader of its own")
+	}
+	broken := row.ReadFile(filepath.Join(dir, "rollout-c.jsonl.zst"))
+	if _, err := broken(func(transcript.Step) error { return nil }); err == nil {
+		t.Error("a damaged rollout is read without an error")
 	}
 }

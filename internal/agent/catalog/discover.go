@@ -1,11 +1,8 @@
 package catalog
 
 import (
-	"bufio"
-	"bytes"
 	"encoding/json"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -14,7 +11,6 @@ import (
 	"github.com/gemini-ctx/ctx/internal/agent/claudecode"
 	"github.com/gemini-ctx/ctx/internal/agent/geminicli"
 	"github.com/gemini-ctx/ctx/internal/durable"
-	"github.com/gemini-ctx/ctx/internal/jsonvalue"
 )
 
 // Env is the part of the environment that decides where agents keep their files.
@@ -110,7 +106,7 @@ func discoverClaude(root string, p Project) (list, _ []string) {
 		dirs = append(dirs, filepath.Join(projects, slug))
 	}
 	for _, dir := range dirs {
-		for _, pattern := range []string{"*.jsonl", "*/subagents/*.jsonl"} {
+		for _, pattern := range []string{"*.jsonl", "*/subagents/*.jsonl", "*/subagents/workflows/*/agent-*.jsonl"} {
 			files := glob(dir, pattern)
 			slices.SortStableFunc(files, func(a, b string) int { return isSubagent(a) - isSubagent(b) })
 			list = append(list, files...)
@@ -132,67 +128,4 @@ func placeClaude(root, id, dir, _ string) (string, error) {
 		return "", fmt.Errorf("cannot tell where claude-code keeps the sessions of %q: the path is too long", dir)
 	}
 	return filepath.Join(root, "projects", slug, id+".jsonl"), nil
-}
-
-func discoverCodex(root string, p Project) (list, _ []string) {
-	for _, pattern := range []string{"sessions/*/*/*/rollout-*.jsonl", "sessions/rollout-*.jsonl", "archived_sessions/rollout-*.jsonl"} {
-		for _, file := range glob(root, pattern) {
-			if p.has(codexMeta(file).Text("cwd")) {
-				list = append(list, file)
-			}
-		}
-	}
-	return list, nil
-}
-
-// codexMeta returns the payload of a rollout's first record, which describes its session; nil if
-// there is none.
-func codexMeta(file string) jsonvalue.Object {
-	f, err := durable.Open(file)
-	if err != nil {
-		return nil
-	}
-	defer f.Close()
-	head, err := bufio.NewReaderSize(io.LimitReader(f, maxHead), 64<<10).ReadBytes('\n')
-	if err != nil && len(head) == 0 {
-		return nil
-	}
-	o, _ := jsonvalue.ParseObject(bytes.TrimSpace(head))
-	return o.Object("payload")
-}
-
-// orderCodex puts a rollout after the one whose history it begins with, and changes the order of
-// files no further.
-func orderCodex(files []string, path func(string) string) []string {
-	byID, parent := map[string]string{}, map[string]string{}
-	for _, file := range files {
-		if file == "-" {
-			continue
-		}
-		meta := codexMeta(path(file))
-		byID[meta.Text("id")] = file
-		if parent[file] = meta.Text("forked_from_id"); parent[file] == "" {
-			parent[file] = meta.Object("source").Object("subagent").Object("thread_spawn").Text("parent_thread_id")
-		}
-	}
-	depth := func(file string) (n int) {
-		for ; n <= len(files); n++ {
-			up, ok := byID[parent[file]]
-			if !ok || parent[file] == "" {
-				return n
-			}
-			file = up
-		}
-		return 0 // a ring
-	}
-	out := slices.Clone(files)
-	slices.SortStableFunc(out, func(x, y string) int { return depth(x) - depth(y) })
-	return out
-}
-
-func placeCodex(root, id, _, when string) (string, error) {
-	day, clock, _ := strings.Cut(strings.TrimSuffix(when, "Z"), "T")
-	clock, _, _ = strings.Cut(clock, ".")
-	name := "rollout-" + day + "T" + strings.ReplaceAll(clock, ":", "-") + "-" + id + ".jsonl"
-	return filepath.Join(root, "sessions", filepath.FromSlash(strings.ReplaceAll(day, "-", "/")), name), nil
 }

@@ -1,0 +1,129 @@
+package catalog
+
+import (
+	"bufio"
+	"bytes"
+	"io"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/klauspost/compress/zstd"
+
+	"github.com/gemini-ctx/ctx/internal/agent/codex"
+	"github.com/gemini-ctx/ctx/internal/agent/transcript"
+	"github.com/gemini-ctx/ctx/internal/durable"
+	"github.com/gemini-ctx/ctx/internal/jsonvalue"
+)
+
+// compressed ends the name of a rollout that Codex has compressed. It does so with rollouts that
+// were idle for a week.
+const compressed = ".jsonl.zst"
+
+// The most that is read of a compressed rollout, and the most memory that its decoder takes, in
+// bytes. A small file can be made that unpacks without end.
+const (
+	maxUnpacked     = 4 << 30
+	maxDecoderBytes = 128 << 20
+)
+
+func discoverCodex(root string, p Project) (list, _ []string) {
+	for _, dir := range []string{"sessions/*/*/*/", "sessions/", "archived_sessions/"} {
+		for _, ending := range []string{".jsonl", compressed} {
+			for _, file := range glob(root, dir+"rollout-*"+ending) {
+				plain := strings.TrimSuffix(file, ".zst")
+				if plain != file && slices.Contains(list, plain) {
+					continue // it is being compressed, or was unpacked to go on
+				}
+				if p.has(codexMeta(file).Text("cwd")) {
+					list = append(list, file)
+				}
+			}
+		}
+	}
+	return list, nil
+}
+
+// openRollout opens a rollout, compressed or not.
+func openRollout(file string) (io.Reader, func(), error) {
+	f, _, err := durable.OpenAtMost(file, durable.MaxInput)
+	if err != nil {
+		return nil, nil, err
+	}
+	if !strings.HasSuffix(file, compressed) {
+		return f, func() { f.Close() }, nil
+	}
+	z, err := zstd.NewReader(f, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(maxDecoderBytes))
+	if err != nil {
+		f.Close()
+		return nil, nil, err
+	}
+	return &transcript.AtMost{R: z, Most: maxUnpacked}, func() { z.Close(); f.Close() }, nil
+}
+
+// readCompressedRollout returns a reader for a compressed rollout, and nil for any other file.
+func readCompressedRollout(path string) transcript.Read {
+	if !strings.HasSuffix(path, compressed) {
+		return nil
+	}
+	return func(emit func(transcript.Step) error) (transcript.Stats, error) {
+		in, end, err := openRollout(path)
+		if err != nil {
+			return transcript.NewStats(), &transcript.ReadError{Err: err}
+		}
+		defer end()
+		return codex.Read(in, emit)
+	}
+}
+
+// codexMeta returns the payload of a rollout's first record, which describes its session; nil if
+// there is none.
+func codexMeta(file string) jsonvalue.Object {
+	in, end, err := openRollout(file)
+	if err != nil {
+		return nil
+	}
+	defer end()
+	head, err := bufio.NewReaderSize(io.LimitReader(in, maxHead), 64<<10).ReadBytes('\n')
+	if err != nil && len(head) == 0 {
+		return nil
+	}
+	o, _ := jsonvalue.ParseObject(bytes.TrimSpace(head))
+	return o.Object("payload")
+}
+
+// orderCodex puts a rollout after the one whose history it begins with, and changes the order of
+// files no further.
+func orderCodex(files []string, path func(string) string) []string {
+	byID, parent := map[string]string{}, map[string]string{}
+	for _, file := range files {
+		if file == "-" {
+			continue
+		}
+		meta := codexMeta(path(file))
+		byID[meta.Text("id")] = file
+		if parent[file] = meta.Text("forked_from_id"); parent[file] == "" {
+			parent[file] = meta.Object("source").Object("subagent").Object("thread_spawn").Text("parent_thread_id")
+		}
+	}
+	depth := func(file string) (n int) {
+		for ; n <= len(files); n++ {
+			up, ok := byID[parent[file]]
+			if !ok || parent[file] == "" {
+				return n
+			}
+			file = up
+		}
+		return 0 // a ring
+	}
+	out := slices.Clone(files)
+	slices.SortStableFunc(out, func(x, y string) int { return depth(x) - depth(y) })
+	return out
+}
+
+func placeCodex(root, id, _, when string) (string, error) {
+	day, clock, _ := strings.Cut(strings.TrimSuffix(when, "Z"), "T")
+	clock, _, _ = strings.Cut(clock, ".")
+	name := "rollout-" + day + "T" + strings.ReplaceAll(clock, ":", "-") + "-" + id + ".jsonl"
+	return filepath.Join(root, "sessions", filepath.FromSlash(strings.ReplaceAll(day, "-", "/")), name), nil
+}
