@@ -3,6 +3,7 @@ package catalog
 import (
 	"bufio"
 	"bytes"
+	"errors"
 	"io"
 	"path/filepath"
 	"slices"
@@ -51,14 +52,22 @@ func openRollout(file string) (io.Reader, func(), error) {
 		return nil, nil, err
 	}
 	if !strings.HasSuffix(file, compressed) {
-		return f, func() { f.Close() }, nil
+		return f, closing(f), nil
 	}
 	z, err := zstd.NewReader(f, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(maxDecoderBytes))
 	if err != nil {
-		f.Close()
-		return nil, nil, err
+		return nil, nil, errors.Join(err, f.Close())
 	}
-	return &transcript.AtMost{R: z, Most: maxUnpacked}, func() { z.Close(); f.Close() }, nil
+	return &transcript.AtMost{R: z, Most: maxUnpacked}, closing(f, z.IOReadCloser()), nil
+}
+
+// closing returns a function that closes files that were read; an error of that says nothing.
+func closing(files ...io.Closer) func() {
+	return func() {
+		for _, f := range files {
+			_ = f.Close()
+		}
+	}
 }
 
 // readCompressedRollout returns a reader for a compressed rollout, and nil for any other file.
