@@ -19,17 +19,20 @@ const PrefixSize = 4
 // one that was found before.
 //
 // It looks into packs, and for what is in none of them into loose files and the log as it was last
-// read. Nodes in packs are not found.
+// read. With first it prefers objects in self-contained blocks to nodes that stand in other blocks.
 func (s *Store) Resolve(prefixes [][PrefixSize]byte, first bool) ([][]format.ID, error) {
 	list, err := s.list()
 	for err == nil {
 		found := make([][]format.ID, len(prefixes))
-		unread := s.resolveIn(list, prefixes, first, found)
+		unread := s.resolveIn(list, prefixes, sought{first: first, nodes: !first}, found)
 		if !slices.ContainsFunc(found, func(ids []format.ID) bool { return ids == nil }) {
 			return found, nil
 		}
 		var next *packList
 		if next, err = s.relist(); err == nil && next == list {
+			if first { // gc may have moved a node that the log names
+				unread = s.resolveIn(list, prefixes, sought{first: true, nodes: true}, found)
+			}
 			return found, errors.Join(s.resolveLoose(prefixes, found), unread)
 		}
 		list = next
@@ -37,7 +40,8 @@ func (s *Store) Resolve(prefixes [][PrefixSize]byte, first bool) ([][]format.ID,
 	return nil, err
 }
 
-// Packed tells of each id whether a pack has an object of this id that Resolve finds.
+// Packed tells of each id whether a pack has an object of this id in a self-contained block, and
+// none beside it that begins with the same bytes.
 func (s *Store) Packed(ids []format.ID) ([]bool, error) {
 	if err := s.Refresh(); err != nil {
 		return nil, err
@@ -51,7 +55,7 @@ func (s *Store) Packed(ids []format.ID) ([]bool, error) {
 		return nil, err
 	}
 	found := make([][]format.ID, len(ids))
-	if err := s.resolveIn(list, prefixes, false, found); err != nil {
+	if err := s.resolveIn(list, prefixes, sought{}, found); err != nil {
 		return nil, err
 	}
 	there := make([]bool, len(ids))
@@ -62,7 +66,7 @@ func (s *Store) Packed(ids []format.ID) ([]bool, error) {
 }
 
 // resolveIn looks into the packs of a list. unread tells that some of them could not be read.
-func (s *Store) resolveIn(list *packList, prefixes [][PrefixSize]byte, first bool, found [][]format.ID) (unread error) {
+func (s *Store) resolveIn(list *packList, prefixes [][PrefixSize]byte, what sought, found [][]format.ID) (unread error) {
 	for _, p := range list.packs {
 		reader, err := p.open()
 		if err != nil {
@@ -75,7 +79,7 @@ func (s *Store) resolveIn(list *packList, prefixes [][PrefixSize]byte, first boo
 		if !ok {
 			finder = slowFinder{reader}
 		}
-		if err := finder.resolve(s, prefixes, first, found); err != nil && !vanished(err) {
+		if err := finder.resolve(s, prefixes, what, found); err != nil && !vanished(err) {
 			unread = errors.Join(unread, err)
 		}
 	}
@@ -118,17 +122,23 @@ func (s *Store) resolveLoose(prefixes [][PrefixSize]byte, found [][]format.ID) e
 	return nil
 }
 
+// sought says what to look for.
+type sought struct {
+	first bool // one id for each prefix is enough
+	nodes bool // also nodes that stand in blocks that are not self-contained
+}
+
 // prefixFinder adds to found what a pack has for each prefix.
 type prefixFinder interface {
-	resolve(s *Store, prefixes [][PrefixSize]byte, first bool, found [][]format.ID) error
+	resolve(s *Store, prefixes [][PrefixSize]byte, what sought, found [][]format.ID) error
 }
 
 // slowFinder is for packs of version 1.
 type slowFinder struct{ packReader }
 
-func (r slowFinder) resolve(s *Store, prefixes [][PrefixSize]byte, first bool, found [][]format.ID) error {
+func (r slowFinder) resolve(s *Store, prefixes [][PrefixSize]byte, what sought, found [][]format.ID) error {
 	for i, p := range prefixes {
-		if first && found[i] != nil {
+		if what.first && found[i] != nil {
 			continue
 		}
 		ids, err := r.prefix(s, hexOf(p))
@@ -148,7 +158,7 @@ func hexOf(p [PrefixSize]byte) string {
 
 // resolve looks into the index for each prefix. With first it tries the objects behind those that
 // it has found before it does so: neighbours in the log are mostly neighbours in a pack.
-func (r *pack2) resolve(s *Store, prefixes [][PrefixSize]byte, first bool, found [][]format.ID) error {
+func (r *pack2) resolve(s *Store, prefixes [][PrefixSize]byte, what sought, found [][]format.ID) error {
 	next := map[[PrefixSize]byte]uint32{} // the objects behind those that were found
 	expect := func(n uint32) {
 		for k := n + 1; k <= n+neighbours && int64(k) < int64(r.len()); k++ {
@@ -159,10 +169,10 @@ func (r *pack2) resolve(s *Store, prefixes [][PrefixSize]byte, first bool, found
 	}
 	var unread error
 	for i, p := range prefixes {
-		if first && found[i] != nil {
+		if what.first && found[i] != nil {
 			continue
 		}
-		if n, ok := next[p]; ok && first {
+		if n, ok := next[p]; ok && what.first {
 			id, err := r.far(s, n, math.MaxInt)
 			if err != nil {
 				return err
@@ -177,18 +187,14 @@ func (r *pack2) resolve(s *Store, prefixes [][PrefixSize]byte, first bool, found
 			return r.p.blame(err)
 		}
 		for _, n := range numbers {
-			if whole, err := r.isWhole(n); err != nil || !whole {
+			id, ok, err := r.idAt(s, n, what.nodes)
+			if err != nil || !ok {
 				unread = errors.Join(unread, err)
-				continue
-			}
-			id, err := r.far(s, n, math.MaxInt)
-			if err != nil {
-				unread = err
 				continue
 			}
 			if [PrefixSize]byte(id[:]) == p {
 				found[i] = append(found[i], id)
-				if first {
+				if what.first {
 					expect(n)
 					break
 				}
@@ -200,6 +206,23 @@ func (r *pack2) resolve(s *Store, prefixes [][PrefixSize]byte, first bool, found
 
 // neighbours is how many objects behind one that was found may be what the next prefix stands for.
 const neighbours = 2
+
+// idAt returns the id of an object. ok is false for a node in a block that is not self-contained,
+// unless nodes are sought.
+func (r *pack2) idAt(s *Store, n uint32, nodes bool) (id format.ID, ok bool, err error) {
+	whole, err := r.isWhole(n)
+	switch {
+	case err != nil:
+		return id, false, err
+	case whole:
+		id, err = r.far(s, n, math.MaxInt)
+		return id, true, err
+	case !nodes:
+		return id, false, nil
+	}
+	o, err := r.object(s, n, true)
+	return o.ID, true, err
+}
 
 func (r *pack2) isWhole(n uint32) (bool, error) {
 	layout, err := r.layout()

@@ -1,6 +1,7 @@
 package objects_test
 
 import (
+	"fmt"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -66,5 +67,28 @@ func TestResolveListsAgain(t *testing.T) {
 	id := raws[15].ID()
 	if found, err := s.Resolve([]prefix{prefix(id[:])}, true); err != nil || !slices.Equal(found[0], []format.ID{id}) {
 		t.Errorf("found %v, %v", found, err)
+	}
+}
+
+// TestResolveNodes finds a node in a block that is not self-contained, which Packed does not count.
+func TestResolveNodes(t *testing.T) {
+	s, _ := newStore(t, nil)
+	raws := batch(40)
+	node := []byte("node 1\nlevel 0\ncount 41\n")
+	for _, r := range raws {
+		node = fmt.Appendf(node, "entry %v\n", r.ID())
+	}
+	node = fmt.Appendf(node, "entry %v\n", format.Sum(nil)) // so it does not stand beside the entries
+	raws = append(raws, format.Raw{Header: node})
+	id := raws[40].ID()
+	pack(t, s, raws...)
+	if there, err := s.Packed([]format.ID{id}); err != nil || there[0] {
+		t.Fatalf("the node is in a self-contained block: %v, %v", there, err)
+	}
+	for _, first := range []bool{true, false} {
+		found, err := s.Resolve([]prefix{prefix(id[:])}, first)
+		if err != nil || !slices.Equal(found[0], []format.ID{id}) {
+			t.Errorf("first %v: found %v, %v", first, found, err)
+		}
 	}
 }

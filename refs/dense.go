@@ -332,6 +332,20 @@ func (db *DB) plainOf(path string, b []byte) (plain []byte, restored bool) {
 	return plain, !sumFits(b)
 }
 
+// Said returns what a file of the log says where it is a dense segment, and nil for any other file.
+// The error is *CorruptError where some of a dense segment cannot be proven, even with its parity.
+func (db *DB) Said(path string) ([]byte, error) {
+	b, err := durable.ReadAtMost(path, maxSegmentFile)
+	if err != nil {
+		return nil, ignoreMissing(err)
+	}
+	plain, _ := db.plainOf(path, b)
+	if plain == nil && isDense(b) {
+		return nil, &CorruptError{Path: path, Offset: -1, Why: "some of the dense segment cannot be read"}
+	}
+	return plain, nil
+}
+
 func (db *DB) sayOf(path string, b []byte) ([]byte, error) {
 	s, err := db.parseDense(path, b)
 	if err != nil {

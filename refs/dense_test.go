@@ -134,6 +134,9 @@ func TestDenseMissing(t *testing.T) {
 	if _, err := s.db.Loosen(s.held, func() error { t.Error("a change"); return nil }); err != nil {
 		t.Error(err)
 	}
+	if err := s.db.clear(&format.Checkpoint{Segment: 1, Offset: 100}); !errors.As(err, &corrupt) {
+		t.Errorf("a base would move into a dense segment: %v", err)
+	}
 	v, err := s.db.Salvage()
 	s.must(err)
 	s.must(s.db.Restore(s.held, v, func(string) error { return nil }))

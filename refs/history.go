@@ -255,8 +255,17 @@ func (db *DB) clear(base *format.Checkpoint) error {
 		base.Segment, base.Offset = base.Segment+1, uint64(len(db.segmentHeader(base.Number+1)))
 		return nil
 	}
-	_, err = db.loosen(base.Segment, func() error { return nil })
-	return err
+	if _, err := db.loosen(base.Segment, func() error { return nil }); err != nil {
+		return err
+	}
+	s, err = db.openSegment(base.Segment)
+	if err != nil {
+		return err
+	}
+	if s.file == nil { // loosen leaves what it cannot read
+		return &CorruptError{Path: s.path, Offset: -1, Why: "the dense segment cannot be made plain"}
+	}
+	return s.Close()
 }
 
 func (db *DB) removeBefore(segment uint64) (dropped int, err error) {

@@ -79,6 +79,9 @@ func (b Block) Decode(raw []byte, find Resolver) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	if idSize*len(c.prefixes)+len(c.literals) > b.Plain { // each is in the plain form
+		return nil, errLong
+	}
 	if len(c.prefixes) == 0 {
 		return b.join(c, nil)
 	}

@@ -154,12 +154,14 @@ func TestMissing(t *testing.T) {
 	}
 }
 
-// TestOnlyWhatStays: forests and pins may go, so their ids are never shortened.
+// TestOnlyWhatStays: forests and pins may go, and what a user's ref names may move, so their ids are
+// never shortened.
 func TestOnlyWhatStays(t *testing.T) {
 	op := &format.Operation{Number: 1, Verb: "checkpoint", Time: time.UnixMilli(1), Refs: []format.RefUpdate{
 		{Name: "forests/main", New: format.Value{Kind: format.ObjectValue, ID: id(1)}},
 		{Name: "sessions/s/main", New: format.Value{Kind: format.SessionValue, ID: id(2), Pin: id(3)}},
 		{Name: "state/session/s", New: format.Value{Kind: format.ObjectValue, ID: id(4)}},
+		{Name: "user/x", New: format.Value{Kind: format.ObjectValue, ID: id(5)}},
 	}}
 	record, _, err := op.Encode()
 	if err != nil {

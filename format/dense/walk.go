@@ -16,7 +16,7 @@ type place int
 const (
 	before place = iota // the operation before
 	stays               // an object that stays as long as a record names it
-	passes              // an object that may go: a forest, a pin
+	passes              // an object that may go or move: a forest, a pin, what a user's ref names
 )
 
 // walk goes through a payload of version 1. It calls id at each place of an id, and copies the
@@ -78,8 +78,8 @@ func (w *walk) at(p place) {
 
 func (w *walk) value(ref string) {
 	named := stays
-	if strings.HasPrefix(ref, "forests/") {
-		named = passes
+	if strings.HasPrefix(ref, "forests/") || strings.HasPrefix(ref, "user/") {
+		named = passes // a user's ref may name a node, and gc moves nodes between kinds of blocks
 	}
 	r := &w.r
 	switch format.ValueKind(r.Byte()) {

@@ -316,6 +316,7 @@ type decoder struct {
 
 	special   [extractColumns]int // the columns of extracts; zeros for none
 	said      [][]byte            // the bodies of all objects, where there are extracts
+	sources   map[int]source      // the entries that sentences named, by number
 	lastEntry int64
 	extracts  int
 }

@@ -409,6 +409,20 @@ func (d *decoder) extract(dst []byte, sentences uint64, most int) ([]byte, error
 	return dst, nil
 }
 
+// sourceOf returns an object as a source. It reads a header once: sentences may go to and fro between
+// entries with large ones.
+func (d *decoder) sourceOf(number int) source {
+	s, known := d.sources[number]
+	if !known {
+		s = sourceOf(number, d.objects[number].Header, d.said[number])
+		if d.sources == nil {
+			d.sources = map[int]source{}
+		}
+		d.sources[number] = s
+	}
+	return s
+}
+
 // sentence reads a sentence. from is the entry of the one before it.
 func (d *decoder) sentence(list *[]sentence, from *source) error {
 	var err error
@@ -434,7 +448,7 @@ func (d *decoder) sentence(list *[]sentence, from *source) error {
 		s.number = int(d.lastEntry)
 		s.entry = d.objects[s.number].ID
 		if s.number != from.number {
-			*from = sourceOf(s.number, d.objects[s.number].Header, d.said[s.number])
+			*from = d.sourceOf(s.number)
 		}
 	} else {
 		n := number(exEntry)

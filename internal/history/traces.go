@@ -212,8 +212,11 @@ func (w *Traces) InFile(path string) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	return w.within(w.texts, b) || w.within(w.Phrases, b), nil
+	return w.InBytes(b), nil
 }
+
+// InBytes reports whether b holds what was forgotten.
+func (w *Traces) InBytes(b []byte) bool { return w.within(w.texts, b) || w.within(w.Phrases, b) }
 
 // InRecord reports whether a phrase stands in a stored header or body, or in a decoded name of a
 // header.

@@ -312,6 +312,10 @@ func (t *Tx) remains(f *format.Forgotten, w *history.Traces, unread map[string]b
 			return nil
 		}
 		left, err := w.InFile(path)
+		if err == nil && !left && strings.HasPrefix(d.Name(), "log-") {
+			said, err := t.repo.Refs.Said(path) // a dense segment is compressed
+			left = err != nil || w.InBytes(said)
+		}
 		if left {
 			unread[path] = true
 		}
