@@ -154,8 +154,8 @@ func TestMissing(t *testing.T) {
 	}
 }
 
-// TestOnlyWhatStays: forests and pins may go, and what a user's ref names may move, so their ids are
-// never shortened.
+// TestOnlyWhatStays: forests and pins may go, and what a user's ref names may move, so their ids
+// are never shortened.
 func TestOnlyWhatStays(t *testing.T) {
 	op := &format.Operation{Number: 1, Verb: "checkpoint", Time: time.UnixMilli(1), Refs: []format.RefUpdate{
 		{Name: "forests/main", New: format.Value{Kind: format.ObjectValue, ID: id(1)}},

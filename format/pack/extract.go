@@ -409,8 +409,8 @@ func (d *decoder) extract(dst []byte, sentences uint64, most int) ([]byte, error
 	return dst, nil
 }
 
-// sourceOf returns an object as a source. It reads a header once: sentences may go to and fro between
-// entries with large ones.
+// sourceOf returns an object as a source. It reads a header once: sentences may go to and fro
+// between entries with large ones.
 func (d *decoder) sourceOf(number int) source {
 	s, known := d.sources[number]
 	if !known {
