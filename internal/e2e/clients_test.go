@@ -97,7 +97,7 @@ type world struct {
 	server         *actingServer
 }
 
-// builtCtx is where the binary of this run of the tests is, once it is built.
+// buildCtx builds ctx into a directory.
 func buildCtx(t *testing.T, into string) {
 	t.Helper()
 	build := exec.Command("go", "build", "-o", into+string(filepath.Separator), "../../cmd/ctx")
