@@ -194,8 +194,13 @@ func TestImmutableFiles(t *testing.T) {
 	d := newDisk(t, program.Build(t), 12, "-N", "2000")
 	build(t, d.program)
 	store := filepath.Join(d.program.Dir, ".gemini", "context")
-	for _, name := range []string{"refs/log-1", "lock.owner"} {
-		path := filepath.Join(store, name)
+	segments, err := filepath.Glob(filepath.Join(store, "refs", "log-*"))
+	if err != nil || len(segments) == 0 || len(segments) > 9 {
+		t.Fatalf("segments %v, %v", segments, err)
+	}
+	// Every operation writes to the newest segment; older ones are closed.
+	for _, path := range []string{segments[len(segments)-1], filepath.Join(store, "lock.owner")} {
+		name := filepath.Base(path)
 		before, err := stateOf(d.program)
 		if err != nil {
 			t.Fatal(err)
