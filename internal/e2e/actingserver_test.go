@@ -17,25 +17,58 @@ import (
 
 // The words that an acting server reads and says.
 const (
-	runTool  = "RUNTOOL" // in a prompt: the model asks for one shell command first
+	runTool  = "RUNTOOL"  // in a prompt: the model asks for one shell command first
+	holdTurn = "HOLDTURN" // in a prompt: the last answer of the turn waits for release
+	fullTurn = "FULLTURN" // in a prompt: the model says that its window is full
 	looking  = "I will look at the file first."
 	noteFile = "note.txt"
 	noteText = "lighthouse-42" // only the file has it
 	toolCall = "cat " + noteFile
+	tricky   = "é ✓ <b>&amp;</b> \"x\" \\ `y` 'z' $HOME %d\n\n  indented\tby two"
+	saidTag  = "live-" // in a prompt: the server keeps its words
+	inShort  = "In short: the pump was looked for."
 )
+
+// full is the number of tokens at which a client has to make its conversation shorter.
+const full = 190_000
 
 // actingServer is a model that asks for a shell command where a prompt has runTool, and answers
 // everything else in words. It speaks the languages of four providers, and keeps what it was asked.
 type actingServer struct {
 	*httptest.Server
-	mu    sync.Mutex
-	asked []string // bodies of requests
-	said  int      // answers so far
+	holding  chan struct{} // has a value for each answer that waits
+	released chan struct{} // is given a value for each answer that may go on
+
+	mu     sync.Mutex
+	asked  []string // bodies of requests
+	said   int      // answers so far
+	short  int      // requests for a shorter conversation
+	record []words  // what was said where a model may call tools
+	filled map[string]bool
+}
+
+// words are what was said or done, exactly: of user, model and tool a text, of call the arguments.
+type words struct{ who, text string }
+
+func (w words) String() string { return fmt.Sprintf("%s: %q", w.who, w.text) }
+
+// recorded returns what was said since the server had heard from words.
+func (s *actingServer) recorded(from int) []words {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.record[from:])
+}
+
+// shortened is the number of requests for a shorter conversation.
+func (s *actingServer) shortened() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.short
 }
 
 func newActingServer(t *testing.T) *actingServer {
 	t.Helper()
-	s := &actingServer{}
+	s := &actingServer{holding: make(chan struct{}, 9), released: make(chan struct{}), filled: map[string]bool{}}
 	s.Server = httptest.NewServer(s)
 	t.Cleanup(s.Close)
 	return s
@@ -58,6 +91,8 @@ type turn struct {
 	number int
 	call   bool
 	text   string
+	hold   bool
+	tokens int // that the conversation has
 }
 
 // ServeHTTP implements http.Handler.
@@ -72,19 +107,30 @@ func (s *actingServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	path := r.URL.Path
+	next := func(list, result, tool string) turn {
+		t := s.next(body, list, result, tool)
+		if t.hold {
+			s.holding <- struct{}{}
+			select {
+			case <-s.released:
+			case <-r.Context().Done():
+			}
+		}
+		return t
+	}
 	switch {
 	case strings.HasSuffix(path, "/count_tokens"):
 		fmt.Fprint(w, `{"input_tokens":100}`)
 	case strings.Contains(path, "countTokens"):
 		fmt.Fprint(w, `{"totalTokens":100}`)
 	case strings.HasSuffix(path, "/messages"):
-		s.anthropic(w, s.next(body, "messages", `"tool_result"`, `"Bash"`), body)
+		s.anthropic(w, next("messages", `"tool_result"`, `"Bash"`), body)
 	case strings.HasSuffix(path, "/responses"):
-		s.responses(w, s.next(body, "input", `"function_call_output"`, `"tools"`), body)
+		s.responses(w, next("input", `"function_call_output"`, `"exec_command"`), body)
 	case strings.HasSuffix(path, "/chat/completions"):
-		s.chat(w, s.next(body, "messages", `"role":"tool"`, `"bash"`), body)
+		s.chat(w, next("messages", `"role":"tool"`, `"bash"`), body)
 	case strings.Contains(path, "enerateContent"):
-		s.gemini(w, s.next(body, "contents", `"functionResponse"`, `"run_shell_command"`))
+		s.gemini(w, next("contents", `"functionResponse"`, `"run_shell_command"`))
 	default:
 		fmt.Fprint(w, "{}")
 	}
@@ -119,25 +165,114 @@ func (s *actingServer) next(body, list, result, tool string) turn {
 	var items []json.RawMessage
 	_ = json.Unmarshal(request[list], &items)
 	s.mu.Lock()
+	defer s.mu.Unlock()
 	s.asked = append(s.asked, body)
 	s.said++
-	t := turn{number: s.said}
-	s.mu.Unlock()
-	prompt, last := "", ""
-	for _, raw := range items {
+	t := turn{number: s.said, tokens: 1000}
+	prompt, last, at := "", "", 0
+	for i, raw := range items {
 		var item struct{ Role, Type string }
 		_ = json.Unmarshal(raw, &item)
 		last = strings.ReplaceAll(string(raw), `": "`, `":"`)
 		if item.Role == "user" && !strings.Contains(last, result) {
 			prompt = last
 		}
+		if item.Role == "assistant" || item.Role == "model" || item.Type == "function_call" {
+			at = i + 1
+		}
 	}
-	t.call = strings.Contains(prompt, runTool) && !strings.Contains(last, result) && strings.Contains(body, tool)
-	t.text = fmt.Sprintf("Answer %d: the note says %s.", t.number, noteText)
+	offered := strings.Contains(body, tool)
+	if shortens(prompt) {
+		s.short++
+		t.text = fmt.Sprintf("<summary>%s %d</summary>", inShort, s.short)
+		return t
+	}
+	t.call = strings.Contains(prompt, runTool) && !strings.Contains(last, result) && offered
+	t.text = fmt.Sprintf("Answer %d: the note says %s. %s", t.number, noteText, tricky)
 	if t.call {
 		t.text = looking
 	}
+	t.hold = offered && !t.call && strings.Contains(prompt, holdTurn)
+	if offered && !t.call && strings.Contains(prompt, fullTurn) && !s.filled[prompt] {
+		s.filled[prompt], t.tokens = true, full
+	}
+	if offered {
+		s.record = append(s.record, news(items[at:])...)
+		s.record = append(s.record, words{"model", t.text})
+		if t.call {
+			s.record = append(s.record, words{"call", toolCall})
+		}
+	}
 	return t
+}
+
+// shortens reports whether a prompt of a client's own asks for a summary of the conversation.
+func shortens(prompt string) bool {
+	return slices.ContainsFunc([]string{"create a detailed summary of", "CONTEXT CHECKPOINT COMPACTION", "anchored summary", "continuing our conversation", "state_snapshot"},
+		func(words string) bool { return strings.Contains(prompt, words) })
+}
+
+// news are the prompts and the results among items that no model has answered yet. A client adds
+// texts of its own, which begin with the name of an element.
+func news(items []json.RawMessage) (list []words) {
+	for _, raw := range items {
+		var item struct {
+			Role, Type      string
+			Content, Output json.RawMessage
+			Parts           []struct {
+				Text             string
+				FunctionResponse struct{ Response struct{ Output string } }
+			}
+		}
+		_ = json.Unmarshal(raw, &item)
+		switch {
+		case item.Type == "function_call_output":
+			list = append(list, words{"tool", strings.Join(blocks(item.Output), "")})
+		case item.Role == "tool":
+			list = append(list, words{"tool", strings.Join(blocks(item.Content), "")})
+		case item.Role == "user":
+			var results []struct {
+				Type    string
+				Content json.RawMessage
+			}
+			_ = json.Unmarshal(item.Content, &results) // a text has none
+			for _, r := range results {
+				if r.Type == "tool_result" {
+					text, _, _ := strings.Cut(strings.Join(blocks(r.Content), ""), "\n\n<system-reminder>") // of Claude Code
+					list = append(list, words{"tool", text})
+				}
+			}
+			texts := blocks(item.Content)
+			for _, p := range item.Parts {
+				texts = append(texts, p.Text)
+				if out := p.FunctionResponse.Response.Output; out != "" {
+					list = append(list, words{"tool", out})
+				}
+			}
+			for _, text := range texts {
+				if strings.Contains(text, saidTag) && !strings.HasPrefix(text, "<") {
+					list = append(list, words{"user", text})
+				}
+			}
+		}
+	}
+	return list
+}
+
+// blocks are the texts of a content, which is a text or a list of blocks.
+func blocks(raw json.RawMessage) (texts []string) {
+	var one string
+	if json.Unmarshal(raw, &one) == nil {
+		return []string{one}
+	}
+	var list []struct{ Text string }
+	_ = json.Unmarshal(raw, &list) // what has no texts has none
+	for _, b := range list {
+		if b.Text != "" {
+			texts = append(texts, b.Text)
+		}
+	}
+	return texts
 }
 
 func (s *actingServer) anthropic(w http.ResponseWriter, t turn, body string) {
@@ -149,7 +284,7 @@ func (s *actingServer) anthropic(w http.ResponseWriter, t turn, body string) {
 			"input": map[string]string{"command": toolCall, "description": "Read the note"}})
 	}
 	message := map[string]any{"id": fmt.Sprintf("msg_%d", t.number), "type": "message", "role": "assistant", "model": "claude-sonnet-4-5",
-		"content": content, "stop_reason": stop, "stop_sequence": nil, "usage": map[string]int{"input_tokens": 1000, "output_tokens": 20}}
+		"content": content, "stop_reason": stop, "stop_sequence": nil, "usage": map[string]int{"input_tokens": t.tokens, "output_tokens": 20}}
 	if !strings.Contains(body, `"stream":true`) {
 		_ = json.NewEncoder(w).Encode(message)
 		return
@@ -191,8 +326,8 @@ func (s *actingServer) responses(w http.ResponseWriter, t turn, body string) {
 		list = append(list, marshal(map[string]any{"type": "response.output_item.done", "output_index": i, "item": item}))
 	}
 	response["status"], response["output"] = "completed", items
-	response["usage"] = map[string]any{"input_tokens": 100, "input_tokens_details": map[string]int{"cached_tokens": 0},
-		"output_tokens": 20, "output_tokens_details": map[string]int{"reasoning_tokens": 0}, "total_tokens": 120}
+	response["usage"] = map[string]any{"input_tokens": t.tokens, "input_tokens_details": map[string]int{"cached_tokens": 0},
+		"output_tokens": 20, "output_tokens_details": map[string]int{"reasoning_tokens": 0}, "total_tokens": t.tokens + 20}
 	events(w, true, append(list, marshal(map[string]any{"type": "response.completed", "response": response}))...)
 }
 
@@ -214,7 +349,8 @@ func (s *actingServer) chat(w http.ResponseWriter, t turn, body string) {
 			"function": map[string]any{"name": "bash", "arguments": marshal(map[string]string{"command": toolCall, "description": "Read the note"})}}}}, nil))
 	}
 	list = append(list, chunk(map[string]any{}, finish),
-		`{"id":"c","object":"chat.completion.chunk","created":1,"model":"fake-model","choices":[],"usage":{"prompt_tokens":100,"completion_tokens":10,"total_tokens":110}}`, "[DONE]")
+		fmt.Sprintf(`{"id":"c","object":"chat.completion.chunk","created":1,"model":"fake-model","choices":[],"usage":{"prompt_tokens":%d,"completion_tokens":10,"total_tokens":%d}}`,
+			t.tokens, t.tokens+10), "[DONE]")
 	events(w, false, list...)
 }
 
@@ -226,7 +362,7 @@ func (s *actingServer) gemini(w http.ResponseWriter, t turn) {
 	}
 	events(w, false, marshal(map[string]any{
 		"candidates":    []any{map[string]any{"content": map[string]any{"role": "model", "parts": parts}, "finishReason": "STOP", "index": 0}},
-		"usageMetadata": map[string]int{"promptTokenCount": 100, "candidatesTokenCount": 10, "totalTokenCount": 110}}))
+		"usageMetadata": map[string]int{"promptTokenCount": t.tokens, "candidatesTokenCount": 10, "totalTokenCount": t.tokens + 10}}))
 }
 
 func marshal(v any) string {

@@ -95,6 +95,7 @@ type world struct {
 	home, dir, bin string
 	env            []string
 	server         *actingServer
+	screens        []func() string // what terminals show at the end
 }
 
 // buildCtx builds ctx into a directory.

@@ -146,6 +146,7 @@ func (a *agent) transcripts(session string) []string {
 
 // message is a line of `ctx log --json`.
 type message struct {
+	Kind  string          `json:"kind"`
 	Role  string          `json:"role"`
 	Text  string          `json:"text"`
 	Parts json.RawMessage `json:"parts"`
@@ -179,8 +180,6 @@ func (a *agent) wellNoted() {
 	}
 	a.ctx("fsck")
 }
-
-const tricky = "It runs at 42 bar: é ✓ <b>&amp;</b> \"x\" \\ `y`\n\n  indented"
 
 func TestTurnIsRecorded(t *testing.T) {
 	a := newAgent(t)

@@ -1,37 +1,201 @@
 package e2e
 
 import (
+	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 )
 
-// live is how a client is run with hooks: it goes on with a session, or begins one.
+// live is how a client is run with hooks: it goes on with a session, or with the newest.
 type live struct {
 	client
 	again func(session, text string) []string
+	last  func(text string) []string
 }
 
 // liveClients are the clients whose hooks run without a person. Codex runs none in `codex exec`.
 func liveClients() []live {
 	var list []live
 	for _, c := range clients() {
+		claude := func(text string, how ...string) []string {
+			return append([]string{"claude", "-p", text, "--model", "claude-sonnet-4-5", "--allowedTools", "Bash"}, how...)
+		}
+		gemini := func(text, which string) []string {
+			return []string{"gemini", "-m", "gemini-2.5-flash", "--approval-mode=yolo", "--resume", which, "-p", text}
+		}
 		switch c.name {
 		case "claude-code":
-			list = append(list, live{c, func(session, text string) []string {
-				return []string{"claude", "-p", "--resume", session, text, "--model", "claude-sonnet-4-5", "--allowedTools", "Bash"}
-			}})
+			list = append(list, live{c, func(session, text string) []string { return claude(text, "--resume", session) },
+				func(text string) []string { return claude(text, "-c") }})
 		case "opencode":
-			list = append(list, live{c, func(session, text string) []string { return []string{"opencode", "run", "-s", session, text} }})
+			list = append(list, live{c, func(session, text string) []string { return []string{"opencode", "run", "-s", session, text} },
+				func(text string) []string { return []string{"opencode", "run", "-c", text} }})
+		case "gemini-cli":
+			list = append(list, live{c, func(session, text string) []string { return gemini(text, session) },
+				func(text string) []string { return gemini(text, "latest") }})
 		}
 	}
 	return list
 }
 
-// Hooks record every prompt, answer, call and result of a session while it is said, in order and
-// once; a second session is told what the first was about, once; a broken store stops no agent.
+// told begins what a model is given of other sessions.
+const told = "What was done in this project before"
+
+// shortDeadline ends the wait for something that takes a client seconds.
+const shortDeadline = 40 * time.Second
+
+// until waits for something to be so.
+func (w *world) until(what string, so func() bool) {
+	w.Helper()
+	look := time.NewTicker(50 * time.Millisecond)
+	defer look.Stop()
+	over := time.After(shortDeadline)
+	for !so() {
+		select {
+		case <-look.C:
+		case <-over:
+			screens := ""
+			for _, screen := range w.screens {
+				screens += "\n" + screen()
+			}
+			w.Fatalf("it did not come to this: %s\nheard: %v\non terminals:%s", what, w.server.recorded(0), screens)
+		}
+	}
+}
+
+// words are what the store has of a session, as a server records it.
+func (w *world) words(session string) (list []words) {
+	w.Helper()
+	for line := range strings.Lines(w.run("ctx", "log", session, "--json")) {
+		var m message
+		if err := json.Unmarshal([]byte(line), &m); err != nil {
+			w.Fatal(err)
+		}
+		if m.Kind == "message" {
+			list = append(list, m.words(w)...)
+		}
+	}
+	return list
+}
+
+// words are the texts, calls and results of a message.
+func (m message) words(w *world) (list []words) {
+	w.Helper()
+	var parts []struct {
+		Text         string
+		Thought      bool
+		FunctionCall struct{ Args map[string]json.RawMessage }
+	}
+	switch {
+	case m.Role == "tool":
+		return []words{{"tool", m.Text}}
+	case len(m.Parts) == 0:
+		return []words{{m.Role, m.Text}}
+	}
+	if err := json.Unmarshal(m.Parts, &parts); err != nil {
+		w.Fatal(err)
+	}
+	for _, p := range parts {
+		for _, key := range []string{"command", "cmd"} {
+			var command string
+			if json.Unmarshal(p.FunctionCall.Args[key], &command) == nil && command != "" {
+				list = append(list, words{"call", command})
+			}
+		}
+		if p.Text != "" && !p.Thought {
+			list = append(list, words{m.Role, p.Text})
+		}
+	}
+	return list
+}
+
+// same makes sure that a session has what the server recorded, in order, once, byte for byte.
+func (w *world) same(session string, want []words) {
+	w.Helper()
+	got := w.words(session)
+	for i := range max(len(got), len(want)) {
+		switch {
+		case i >= len(got):
+			w.Errorf("%d things are not recorded, first %v", len(want)-i, want[i])
+		case i >= len(want):
+			w.Errorf("%d things are recorded that nobody said, first %v", len(got)-i, got[i])
+		case got[i] != want[i]:
+			w.Errorf("recorded as number %d:\n%v\nsaid:\n%v", i, got[i], want[i])
+		default:
+			continue
+		}
+		return
+	}
+}
+
+// only is the one session of the store.
+func (w *world) only() string {
+	w.Helper()
+	list := w.sessions()
+	if len(list) != 1 {
+		w.Fatalf("the store has sessions %q, not one", list)
+	}
+	return list[0]
+}
+
+// newest is the session of the store that is not in a list.
+func (w *world) newest(known ...string) string {
+	w.Helper()
+	list := slices.DeleteFunc(w.sessions(), func(s string) bool { return slices.Contains(known, s) })
+	if len(list) != 1 {
+		w.Fatalf("the store has new sessions %q, not one", list)
+	}
+	return list[0]
+}
+
+// store is a path in the store.
+func (w *world) store(name ...string) string {
+	return filepath.Join(append([]string{w.dir, ".gemini", "context"}, name...)...)
+}
+
+// sound makes sure that no hook had trouble, and that the store has no fault.
+func (w *world) sound() {
+	w.Helper()
+	if b, err := os.ReadFile(w.store("log", "hook")); err == nil {
+		w.Errorf("hooks had trouble:\n%s", b)
+	}
+	w.run("ctx", "fsck")
+}
+
+// broken makes the store one that no version of ctx can read while something is done.
+func (w *world) broken(do func()) {
+	w.Helper()
+	path := w.store("format")
+	was, err := os.ReadFile(path)
+	if err == nil {
+		err = os.WriteFile(path, []byte("broken"), 0o600)
+	}
+	if err != nil {
+		w.Fatal(err)
+	}
+	do()
+	if err := os.WriteFile(path, was, 0o600); err != nil {
+		w.Fatal(err)
+	}
+}
+
+// prompt is the text of a turn; in every second one the model calls a tool.
+func turnText(n int) string {
+	text := fmt.Sprintf("%s%d: what is the pump called? %s", saidTag, n, tricky)
+	if n%2 == 0 {
+		text += " " + runTool
+	}
+	return text
+}
+
+// Hooks record every prompt, answer, call and result of five turns while they are said, in order
+// and once; a second session is told what the first was about, once; a broken and a locked store
+// stop no agent, and what was said meanwhile is recorded later.
 func TestHooksRecordLive(t *testing.T) {
 	for _, c := range liveClients() {
 		t.Run(c.name, func(t *testing.T) {
@@ -44,69 +208,38 @@ func TestHooksRecordLive(t *testing.T) {
 func recordLive(t *testing.T, c live) {
 	w := newWorld(t, c.client)
 	w.run("ctx", "install", c.name)
-	turns := 5
-	if c.name == "opencode" {
-		turns = 3 // it takes seconds to start
+	w.run(c.prompt(turnText(0))...)
+	session := w.only()
+	for turn := 1; turn < 4; turn++ {
+		w.run(c.again(session, turnText(turn))...)
 	}
-	want := []string{}
-	session := ""
-	for turn := range turns {
-		text := fmt.Sprintf("live-%d: what is the pump called?", turn)
-		if turn%2 == 0 {
-			text += " " + runTool
-		}
-		if turn == 0 {
-			w.run(c.prompt(text)...)
-			sessions := w.sessions()
-			if len(sessions) != 1 {
-				t.Fatalf("after the first prompt the store has sessions %q", sessions)
-			}
-			session = sessions[0]
-		} else {
-			w.run(c.again(session, text)...)
-		}
-		want = append(want, "user: "+text)
-		if turn%2 == 0 {
-			want = append(want, "model: "+looking, "tool: The pump is called "+noteText+".")
-		}
-		want = append(want, "model: Answer")
-	}
-	said := w.log(session)
-	at := 0
-	for _, line := range want {
-		i := strings.Index(strings.ReplaceAll(said[at:], `user: "live`, `user: live`), line)
-		if i < 0 {
-			t.Fatalf("%q is not recorded after the %d bytes before:\n%s", line, at, said)
-		}
-		at += i + len(line)
-	}
-	if got := strings.Count(said, "\nmodel: Answer"); got != turns {
-		t.Errorf("%d answers are recorded, not %d:\n%s", got, turns, said)
-	}
-	const told = "What was done in this project before"
+	w.run(c.last(turnText(4))...)
+	w.only()
+	w.same(session, w.server.recorded(0))
 	if w.server.lastWith(told) != "" {
 		t.Error("the first session was told of others")
 	}
-	w.run(c.prompt("other-session: hello")...)
-	if w.server.lastWith("other-session") == "" || !strings.Contains(w.server.lastWith("other-session"), told) {
-		t.Errorf("a second session was not told of the first:\n%s", cut(w.server.lastWith("other-session")))
+
+	at := len(w.server.recorded(0))
+	w.run(c.prompt(saidTag + "other: hello")...)
+	second := w.newest(session)
+	w.run(c.again(second, saidTag+"other-again: hello")...)
+	w.same(second, w.server.recorded(at))
+	if c.name != "gemini-cli" { // which is told at a prompt, of what answers it
+		for _, tag := range []string{"other:", "other-again:"} {
+			if n := strings.Count(w.server.lastWith(saidTag+tag), told); n != 1 {
+				t.Errorf("at %q, the model of the second session has the brief %d times:\n%s", tag, n, cut(w.server.lastWith(saidTag+tag)))
+			}
+		}
 	}
-	if log := filepath.Join(w.dir, ".gemini", "context", "log", "hook"); fileExists(log) {
-		b, _ := os.ReadFile(log) // it is there
-		t.Errorf("hooks had trouble:\n%s", b)
-	}
+	w.sound()
+
+	at = len(w.server.recorded(0))
+	before := w.words(session)
+	w.broken(func() { w.run(c.again(session, turnText(6))...) })
+	w.run(c.again(session, turnText(7))...)
+	w.locked(func() { w.run(c.again(session, turnText(8))...) })
+	w.run(c.again(session, turnText(9))...)
+	w.same(session, append(before, w.server.recorded(at)...))
 	w.run("ctx", "fsck")
-
-	if err := os.WriteFile(filepath.Join(w.dir, ".gemini", "context", "format"), []byte("broken"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	w.run(c.prompt("broken-store: hello")...)
-	if w.server.lastWith("broken-store") == "" {
-		t.Error("a broken store stopped the agent")
-	}
-}
-
-func fileExists(path string) bool {
-	_, err := os.Stat(path)
-	return err == nil
 }
