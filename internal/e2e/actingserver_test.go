@@ -41,10 +41,22 @@ type actingServer struct {
 
 	mu     sync.Mutex
 	asked  []string // bodies of requests
+	main   []string // those of them that offer tools: no titles, for example
 	said   int      // answers so far
 	short  int      // requests for a shorter conversation
 	record []words  // what was said where a model may call tools
-	filled map[string]bool
+	filled bool     // the model has said that its window is full, once
+	before int      // what was recorded before the newest request
+	// heardTwice is what the next request says again.
+	heardTwice []words
+}
+
+// withdraw forgets the newest request: its client has ended, and asks again.
+func (s *actingServer) withdraw() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.record = s.record[:len(s.record)-1]
+	s.heardTwice = slices.Clone(s.record[s.before:])
 }
 
 // words are what was said or done, exactly: of user, model and tool a text, of call the arguments.
@@ -68,19 +80,22 @@ func (s *actingServer) shortened() int {
 
 func newActingServer(t *testing.T) *actingServer {
 	t.Helper()
-	s := &actingServer{holding: make(chan struct{}, 9), released: make(chan struct{}), filled: map[string]bool{}}
+	s := &actingServer{holding: make(chan struct{}, 9), released: make(chan struct{})}
 	s.Server = httptest.NewServer(s)
 	t.Cleanup(s.Close)
 	return s
 }
 
-// lastWith returns the newest request that holds a text; "" if there is none.
+// lastWith returns the newest request that holds a text, if there is one of a conversation with
+// tools; "" if there is none.
 func (s *actingServer) lastWith(text string) string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for _, body := range slices.Backward(s.asked) {
-		if strings.Contains(body, text) {
-			return body
+	for _, list := range [][]string{s.main, s.asked} {
+		for _, body := range slices.Backward(list) {
+			if strings.Contains(body, text) {
+				return body
+			}
 		}
 	}
 	return ""
@@ -114,6 +129,7 @@ func (s *actingServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			select {
 			case <-s.released:
 			case <-r.Context().Done():
+				s.withdraw()
 			}
 		}
 		return t
@@ -193,11 +209,19 @@ func (s *actingServer) next(body, list, result, tool string) turn {
 		t.text = looking
 	}
 	t.hold = offered && !t.call && strings.Contains(prompt, holdTurn)
-	if offered && !t.call && strings.Contains(prompt, fullTurn) && !s.filled[prompt] {
-		s.filled[prompt], t.tokens = true, full
+	if offered && !t.call && strings.Contains(prompt, fullTurn) && !s.filled {
+		s.filled, t.tokens = true, full
 	}
 	if offered {
-		s.record = append(s.record, news(items[at:])...)
+		s.main = append(s.main, body)
+		s.before = len(s.record)
+		for _, n := range news(items[at:]) {
+			// After a compaction, prompts stand together with new ones. Each prompt of a test is another.
+			if !slices.Contains(s.heardTwice, n) && (n.who != "user" || !slices.Contains(s.record, n)) {
+				s.record = append(s.record, n)
+			}
+		}
+		s.heardTwice = nil
 		s.record = append(s.record, words{"model", t.text})
 		if t.call {
 			s.record = append(s.record, words{"call", toolCall})

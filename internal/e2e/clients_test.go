@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 )
@@ -98,13 +99,50 @@ type world struct {
 	screens        []func() string // what terminals show at the end
 }
 
-// buildCtx builds ctx into a directory.
-func buildCtx(t *testing.T, into string) {
-	t.Helper()
-	build := exec.Command("go", "build", "-o", into+string(filepath.Separator), "../../cmd/ctx")
+// write writes a file in the home.
+func (w *world) write(name, text string) {
+	w.Helper()
+	path := filepath.Join(w.home, filepath.FromSlash(name))
+	err := os.MkdirAll(filepath.Dir(path), 0o700)
+	if err == nil {
+		err = os.WriteFile(path, []byte(text), 0o700)
+	}
+	if err != nil {
+		w.Fatal(err)
+	}
+}
+
+// built is the directory of a ctx that all tests share.
+var built = sync.OnceValues(func() (string, error) {
+	dir, err := os.MkdirTemp("", "ctx-e2e")
+	if err != nil {
+		return "", err
+	}
+	build := exec.Command("go", "build", "-o", dir+string(filepath.Separator), "../../cmd/ctx")
 	build.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
+		return dir, fmt.Errorf("%w\n%s", err, out)
+	}
+	return dir, nil
+})
+
+func TestMain(m *testing.M) {
+	status := m.Run()
+	if dir, err := built(); err == nil {
+		_ = os.RemoveAll(dir)
+	}
+	os.Exit(status)
+}
+
+// buildCtx puts ctx into a directory.
+func buildCtx(t *testing.T, into string) {
+	t.Helper()
+	dir, err := built()
+	if err == nil {
+		err = os.Link(filepath.Join(dir, "ctx"), filepath.Join(into, "ctx")) // a copy could be "busy"
+	}
+	if err != nil {
+		t.Fatal(err)
 	}
 }
 
@@ -133,13 +171,10 @@ func newWorld(t *testing.T, list ...client) *world {
 		w.env = append(w.env, c.env(server.URL)...)
 	}
 	for name, text := range own {
-		path := filepath.Join(w.home, filepath.FromSlash(name))
-		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(text), 0o700); err != nil {
-			t.Fatal(err)
-		}
+		w.write(name, text)
+	}
+	if err := os.MkdirAll(w.bin, 0o700); err != nil {
+		t.Fatal(err)
 	}
 	buildCtx(t, w.bin)
 	return w

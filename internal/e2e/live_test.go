@@ -107,11 +107,17 @@ func (m message) words(w *world) (list []words) {
 				list = append(list, words{"call", command})
 			}
 		}
-		if p.Text != "" && !p.Thought {
+		if p.Text != "" && !p.Thought && !isCommand(p.Text) {
 			list = append(list, words{m.Role, p.Text})
 		}
 	}
 	return list
+}
+
+// isCommand reports whether a text is what Claude Code writes down of a command of its own, or the
+// summary that Codex writes down as an answer.
+func isCommand(text string) bool {
+	return strings.HasPrefix(text, "<command-name>") || strings.HasPrefix(text, "<local-command-") || strings.HasPrefix(text, "<summary>")
 }
 
 // same makes sure that a session has what the server recorded, in order, once, byte for byte.

@@ -27,6 +27,10 @@ type Agent struct {
 	Named   bool
 	Timeout int
 
+	// Late says that the agent calls the hook at the end of a turn before it has written the last
+	// answer to its transcript.
+	Late bool
+
 	// Trust says what the user has to do before the agent runs new hooks; "" for nothing.
 	Trust string
 }
@@ -68,7 +72,7 @@ var agents = [...]Agent{
 		// The project's settings.json is shared with everybody who works on it, and they may not
 		// have ctx.
 		Project: ".claude/settings.local.json", User: "settings.json", Home: "CLAUDE_CONFIG_DIR", Standard: ".claude",
-		Timeout: 30,
+		Timeout: 30, Late: true,
 	},
 	{
 		Name: codex.Agent, Title: "Codex CLI",

@@ -22,6 +22,7 @@ type call struct {
 	Subagent   string // path of the file that the agent writes for a subagent that has ended
 	Dir        string // working directory of the agent
 	Prompt     string
+	Answer     string          // with which the turn has ended
 	Document   json.RawMessage // the session, where a plugin sends it
 }
 
@@ -92,6 +93,8 @@ func (e *call) value(dec *json.Decoder, key json.Token) error {
 		to = &e.Dir
 	case "prompt":
 		to = &e.Prompt
+	case "last_assistant_message":
+		to = &e.Answer
 	}
 	var raw json.RawMessage
 	if err := dec.Decode(&raw); err != nil {

@@ -159,6 +159,7 @@ func (h *hook) record(ctx context.Context, does work) (recorded int) {
 		}
 		return 0
 	}
+	h.settle(ctx)
 	if h.begin("recording: the next hook goes on with it"); h.agent.Name != GeminiCLI {
 		h.begin("recording: `ctx import --all` does that without a deadline")
 	}
@@ -174,8 +175,8 @@ func (h *hook) record(ctx context.Context, does work) (recorded int) {
 		}
 		recorded += done.new
 		children = append(children, done.children...)
-		if i == 0 && errors.Is(err, fs.ErrNotExist) && h.event.Name != AfterAgent {
-			continue // nothing was said yet, or the agent has removed the file
+		if errors.Is(err, fs.ErrNotExist) && (i > 0 || h.event.Name != AfterAgent) {
+			continue // nothing was said yet, the agent has removed the file, or its own subagents have none
 		}
 		h.failed(ctx, "the turn is not recorded", err)
 		if skipped := skippedText(done.skipped); skipped != "" {

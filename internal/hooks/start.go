@@ -32,7 +32,16 @@ func (h *hook) brief(e call) ([]byte, error) {
 		return nil, err
 	}
 	how := brief.Options{Room: view.BriefRoom(budget), Cost: view.BriefCost, Short: brief.IsShort(budget)}
-	exists := v.Get(history.RefName(h.session, history.MainBranch)).Exists()
+	tip := v.Get(history.RefName(h.session, history.MainBranch))
+	exists := tip.Exists()
+	goesOn := false
+	if exists {
+		newest, err := h.s.History.Entry(tip.ID)
+		if err != nil {
+			return nil, err
+		}
+		goesOn = newest.Entry.Seq > 1 // Codex writes what it tells itself, and the prompt, before it calls
+	}
 	var lines []string
 	switch {
 	case e.Source == "compact" && exists:
@@ -41,7 +50,7 @@ func (h *hook) brief(e call) ([]byte, error) {
 			return nil, err
 		}
 		lines = append([]string{ownIntro}, briefLines(b.Lines)...)
-	case exists, e.Source == "compact", e.Source == "resume":
+	case goesOn, e.Source == "compact", e.Source == "resume":
 		return nil, nil
 	default:
 		given, fresh := loadInjected(h.s, e.Session)
@@ -55,6 +64,9 @@ func (h *hook) brief(e call) ([]byte, error) {
 		list = slices.DeleteFunc(list, func(b brief.SessionBrief) bool { return b.Session == h.session })
 		lines = append(lines, othersIntro)
 		for i := range list {
+			if len(list[i].Lines) == 0 {
+				continue // nothing was said in it
+			}
 			lines = append(lines, "session "+view.Escape(list[i].Session))
 			lines = append(lines, briefLines(list[i].Lines)...)
 		}
