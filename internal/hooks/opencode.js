@@ -26,6 +26,11 @@ async function quietly(work) {
 
 const server = async ({ client, directory }) => {
   const told = new Map()
+  const brief = async (id) => {
+    const info = await client.session.get({ path: { id } })
+    if (info.data?.parentID) return "" // a subagent is told by the one that it works for
+    return call(directory, { hook_event_name: "session.start", source: "startup", session_id: id })
+  }
   return {
     event: ({ event }) =>
       quietly(async () => {
@@ -41,14 +46,10 @@ const server = async ({ client, directory }) => {
       quietly(async () => {
         const id = input.sessionID
         if (!id) return
-        if (!told.has(id)) {
-          told.set(id, "")
-          const info = await client.session.get({ path: { id } })
-          if (info.data?.parentID) return // a subagent is told by the one that it works for
-          const event = { hook_event_name: "session.start", source: "startup", session_id: id }
-          told.set(id, call(directory, event))
-        }
-        if (told.get(id)) output.system.push(told.get(id))
+        // A title is asked for at the same time: whoever comes second waits for the same text.
+        if (!told.has(id)) told.set(id, brief(id))
+        const text = await told.get(id)
+        if (text) output.system.push(text)
       }),
   }
 }
