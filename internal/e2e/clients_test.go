@@ -187,10 +187,20 @@ const deadline = 5 * time.Minute
 // into a file: what opencode exports into a pipe may break off.
 func (w *world) run(args ...string) string {
 	w.Helper()
-	out, err := os.CreateTemp(w.TempDir(), "out")
+	said, err := w.try(args...)
 	if err != nil {
-		w.Fatal(err)
+		w.Fatalf("%q: %v", args, err)
 	}
+	return said
+}
+
+// try is run for a command that may fail.
+func (w *world) try(args ...string) (said string, err error) {
+	out, err := os.CreateTemp(filepath.Dir(w.home), "out")
+	if err != nil {
+		return "", err
+	}
+	defer os.Remove(out.Name())
 	defer out.Close()
 	ctx, cancel := context.WithTimeout(context.Background(), deadline)
 	defer cancel()
@@ -200,14 +210,14 @@ func (w *world) run(args ...string) string {
 	var errs bytes.Buffer
 	cmd.Stdout, cmd.Stderr = out, &errs
 	failed := cmd.Run()
-	said, err := os.ReadFile(out.Name())
+	b, err := os.ReadFile(out.Name())
 	if err != nil {
-		w.Fatal(err)
+		return "", err
 	}
 	if failed != nil {
-		w.Fatalf("%q: %v\n%s%s", args, failed, cut(string(said)), cut(errs.String()))
+		return "", fmt.Errorf("%w\n%s%s", failed, cut(string(b)), cut(errs.String()))
 	}
-	return string(said)
+	return string(b), nil
 }
 
 func cut(s string) string {

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"testing"
+	"unicode/utf8"
 )
 
 // hookCall is a call of a hook: what an agent sent, and what it was given for its model.
@@ -65,4 +67,143 @@ func (w *world) calls() (list []hookCall) {
 		list = append(list, c)
 	}
 	return list
+}
+
+// givenOnce makes sure that what hooks gave to models fits, that each session was given at most one
+// text, and all but the first of a number of sessions were given one. It reports the sizes.
+func (w *world) givenOnce(event string, sessions int) {
+	w.Helper()
+	times := map[string]int{}
+	var sizes []int
+	for _, c := range w.calls() {
+		if c.Name != event {
+			continue
+		}
+		if n := utf8.RuneCountInString(c.given); n > 10_000 {
+			w.Errorf("session %s was given %d characters", c.Session, n)
+		}
+		if c.given != "" {
+			times[c.Session]++
+		}
+		sizes = append(sizes, len(c.given))
+	}
+	w.Logf("bytes given at each start: %v", sizes)
+	if len(times) != sessions-1 || len(sizes) <= sessions {
+		w.Errorf("%d of %d sessions were given something, in %d starts", len(times), sessions, len(sizes))
+	}
+	for session, n := range times {
+		if n > 1 {
+			w.Errorf("session %s was given a brief %d times", session, n)
+		}
+	}
+}
+
+// Ten sessions begin one after the other, and the last goes on: each but the first is told of the
+// others, once, in a text that fits.
+func TestTenStarts(t *testing.T) {
+	for _, c := range liveClients() {
+		if c.name == "gemini-cli" {
+			continue // which is told at a prompt, of what answers it
+		}
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, c.client)
+			w.run("ctx", "install", c.name)
+			w.watch()
+			var known []string
+			for n := range 10 {
+				w.run(c.prompt(turnText(n))...)
+				known = append(known, w.newest(known...))
+			}
+			w.run(c.again(known[9], saidTag+"again")...)
+			event := "SessionStart"
+			if c.name == "opencode" {
+				event = "session.start"
+			}
+			w.givenOnce(event, 10)
+			w.sound()
+		})
+	}
+}
+
+// Two agents talk in one project at once: both are recorded whole, each in a session of its own.
+func TestTwoAgentsAtOnceLive(t *testing.T) {
+	t.Parallel()
+	pick := map[string]live{}
+	for _, c := range liveClients() {
+		pick[c.name] = c
+	}
+	pair := []live{pick["claude-code"], pick["opencode"]}
+	w := newWorld(t, pair[0].client, pair[1].client)
+	for _, c := range pair {
+		w.run("ctx", "install", c.name)
+	}
+	text := func(name string, turn int) string { return fmt.Sprintf("%s%s-%d: hello", saidTag, name, turn) }
+	ended := make(chan string, len(pair))
+	for _, c := range pair {
+		go func() {
+			for turn := range 5 {
+				args := c.prompt(text(c.name, 0))
+				if turn > 0 {
+					args = c.last(text(c.name, turn))
+				}
+				if _, err := w.try(args...); err != nil {
+					ended <- fmt.Sprintf("%q: %v", args, err)
+					return
+				}
+			}
+			ended <- ""
+		}()
+	}
+	for range pair {
+		if failed := <-ended; failed != "" {
+			t.Error(failed)
+		}
+	}
+	for _, session := range w.sessions() {
+		list := w.words(session)
+		name := pair[0].name
+		if len(list) > 0 && strings.Contains(list[0].text, pair[1].name) {
+			name = pair[1].name
+		}
+		if len(list) != 10 {
+			t.Errorf("%s has %d things, not 10: %v", name, len(list), list)
+			continue
+		}
+		for turn := range 5 {
+			if !strings.Contains(list[2*turn].text, text(name, turn)) || !strings.HasPrefix(list[2*turn+1].text, "Answer") {
+				t.Errorf("turn %d of %s is not where it belongs in %v", turn, name, list)
+			}
+		}
+	}
+	if n := len(w.sessions()); n != len(pair) {
+		t.Errorf("the store has %d sessions", n)
+	}
+	w.sound()
+}
+
+// opencode makes a conversation shorter when its window is full: all of it is recorded, once.
+func TestOpencodeCompacts(t *testing.T) {
+	t.Parallel()
+	for _, c := range liveClients() {
+		if c.name != "opencode" {
+			continue
+		}
+		w := newWorld(t, c.client)
+		w.run("ctx", "install", c.name)
+		w.run(c.prompt(saidTag + "first " + runTool)...)
+		session := w.only()
+		for _, text := range []string{"second " + fullTurn, "third " + runTool, "fourth"} {
+			w.run(c.again(session, saidTag+text)...)
+		}
+		if n := w.server.shortened(); n != 1 {
+			t.Errorf("the client asked %d times for a shorter conversation", n)
+		}
+		if request := w.server.lastWith(saidTag + "fourth"); !strings.Contains(request, inShort) {
+			t.Errorf("the conversation is not shorter:\n%s", cut(request))
+		}
+		w.only()
+		w.same(session, w.server.recorded(0))
+		w.sound()
+	}
 }

@@ -252,17 +252,40 @@ func TestTerminalsQueue(t *testing.T) {
 			session := p.newest(p.known...)
 			s.enter(saidTag + "last")
 			p.until("the turn is recorded", func() bool {
-				return len(p.words(session)) > len(p.server.recorded(0)) && p.server.lastWith(saidTag+"last") != ""
+				said := p.server.recorded(0)
+				return p.server.lastWith(saidTag+"last") != "" && slices.Contains(p.words(session), said[len(said)-1])
 			})
 			s.quit("/exit")
 			got := p.words(session)
 			at := slices.Index(got, queued)
-			if rest := slices.Delete(slices.Clone(got), at, at+1); at == 0 || !slices.Equal(rest, p.server.recorded(0)) {
-				t.Errorf("recorded with a prompt that was typed meanwhile:\n%v\nsaid:\n%v", got, p.server.recorded(0))
+			want := p.server.recorded(0)
+			if request := p.server.lastWith(saidTag + "last"); name == "codex" && !strings.Contains(request, "Answer 1:") {
+				want = slices.Delete(want, 1, 2) // the client threw the answer away when something was typed
+			}
+			if rest := slices.Delete(slices.Clone(got), at, at+1); at == 0 || !slices.Equal(rest, want) {
+				t.Errorf("recorded with a prompt that was typed meanwhile:\n%v\nsaid:\n%v", got, want)
 			}
 			p.sound()
 		})
 	}
+}
+
+// Ten sessions begin in terminals.
+func TestTenStartsInTerminals(t *testing.T) {
+	t.Parallel()
+	p := newPerson(t, "codex")
+	p.watch()
+	for n := range 10 {
+		p.in("")
+		s := p.terminal(p.begin(flat(turnText(n)))...)
+		p.said(p.from)
+		s.quit("/exit")
+	}
+	p.in(p.session)
+	s := p.terminal(p.again(p.session, saidTag+"again")...)
+	p.said(p.from)
+	s.quit("/exit")
+	p.givenOnce("SessionStart", 10)
 }
 
 // flat makes one line of a text, as a person types it.
