@@ -181,8 +181,9 @@ func (s *segment) block(i int) ([]byte, error) {
 	return plain, nil
 }
 
-// unreadable reports whether an error says nothing about the bytes of a block: a newer version wrote
-// them, or the system could not read a file that is there. A later or a newer reader may have them.
+// unreadable reports whether an error says nothing about the bytes of a block: a newer version
+// wrote them, or the system could not read a file that is there. A later or a newer reader may have
+// them.
 func unreadable(err error) bool {
 	var version *format.VersionError
 	var file *fs.PathError

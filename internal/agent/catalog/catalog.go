@@ -44,8 +44,13 @@ type Agent struct {
 	// copy of. path resolves a file.
 	Order func(files []string, path func(string) string) []string
 
+	// Program is the agent's own, as it is called.
+	Program string
 	// Root returns the directory in which the agent keeps its files; "" if it is not known.
 	Root func(Env) string
+	// Signs are files below Root of which the agent makes at least one; nil where Root is nobody
+	// else's.
+	Signs []string
 	// Discover lists the transcripts of a project under root, those of subagents last. notes are
 	// remarks for a person.
 	Discover func(root string, p Project) (files, notes []string)
@@ -86,7 +91,9 @@ var agents = [...]Agent{
 		Read:   geminicli.ReadAs,
 		Write:  geminicli.NewWriter,
 		NewID:  transcript.UUID, TakesID: anyID, // it gives what it reads an id of its own
+		Program:       "gemini",
 		Root:          func(e Env) string { return e.under("GEMINI_CLI_HOME", "", ".gemini") },
+		Signs:         []string{"settings.json", "projects.json", "tmp"}, // other programs use .gemini
 		Discover:      discoverGemini,
 		Place:         func(root, id, _, _ string) (string, error) { return filepath.Join(root, "ctx", id+".jsonl"), nil },
 		ResumeCommand: func(_, file string) []string { return []string{"gemini", "--session-file", file} },
@@ -97,6 +104,7 @@ var agents = [...]Agent{
 		Read:   claudecode.ReadAs,
 		Write:  claudecode.NewWriter,
 		NewID:  transcript.UUID, TakesID: transcript.IsUUID,
+		Program:       "claude",
 		Root:          func(e Env) string { return e.under("CLAUDE_CONFIG_DIR", ".claude", "") },
 		Discover:      discoverClaude,
 		Place:         placeClaude,
@@ -110,6 +118,7 @@ var agents = [...]Agent{
 		Write:    codex.NewWriter,
 		NewID:    transcript.UUID, TakesID: transcript.IsUUID,
 		Order:         orderCodex,
+		Program:       "codex",
 		Root:          func(e Env) string { return e.under("CODEX_HOME", ".codex", "") },
 		Discover:      discoverCodex,
 		Place:         placeCodex,
@@ -123,6 +132,7 @@ var agents = [...]Agent{
 		Write:         opencode.NewWriter,
 		NewID:         func(of ...string) string { return "ses_" + transcript.Derive(26, of...) },
 		TakesID:       func(s string) bool { return strings.HasPrefix(s, "ses_") },
+		Program:       "opencode",
 		Root:          func(e Env) string { return e.under("XDG_DATA_HOME", ".local/share", "opencode") },
 		Discover:      discoverOpencode,
 		Place:         func(root, id, _, _ string) (string, error) { return filepath.Join(root, "ctx", id+".json"), nil },
