@@ -12,6 +12,8 @@ func importAll(a *app, dryRun bool) error {
 	}
 	p := catalog.NewProject(a.projectDir(s))
 	list, notes, looked := a.findTranscripts(p)
+	more, problems := a.findInDatabases(s, p)
+	list, notes = append(list, more...), append(notes, problems...)
 	for _, note := range notes {
 		a.say("ctx: import: %s", note)
 	}
@@ -27,16 +29,16 @@ func importAll(a *app, dryRun bool) error {
 		return nil
 	}
 	inOrderOfTime(list)
-	agents := map[string]string{}
+	agents, listed := map[string]string{}, map[string]*catalog.Listed{}
 	var files []string
 	for _, f := range list {
-		agents[f.file] = f.agent
+		agents[f.file], listed[f.file] = f.agent, f.listed
 		files = append(files, f.file)
 	}
 	agent := func(file string) *catalog.Agent {
 		f, _ := catalog.Named(agents[file])
 		return &f
 	}
-	l := &linker{newest: true, ahead: readAhead{files: files, agent: agent}}
+	l := &linker{newest: true, ahead: readAhead{files: files, agent: agent, listed: listed}}
 	return importFiles(a, files, l.importNext(a), l)
 }

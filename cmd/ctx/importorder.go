@@ -28,6 +28,10 @@ func inOrderOfTime(list []found) {
 	pattern := regexp.MustCompile(firstTime)
 	when := map[string]time.Time{}
 	for _, f := range list {
+		if f.listed != nil {
+			when[f.file] = time.UnixMilli(f.listed.Created)
+			continue
+		}
 		when[f.file] = beginning(f.file, pattern)
 	}
 	slices.SortStableFunc(list, func(a, b found) int { return when[a.file].Compare(when[b.file]) })

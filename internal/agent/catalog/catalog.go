@@ -54,6 +54,8 @@ type Agent struct {
 	// Discover lists the transcripts of a project under root, those of subagents last. notes are
 	// remarks for a person.
 	Discover func(root string, p Project) (files, notes []string)
+	// Database is that of an agent whose sessions are in one; nil for none.
+	Database *Database
 	// Place returns the file in which the agent looks for a session of the project in dir. when is
 	// the time of the newest message, as transcript.Stamp prints it.
 	Place func(root, id, dir, when string) (string, error)
@@ -135,6 +137,7 @@ var agents = [...]Agent{
 		Program:       "opencode",
 		Root:          func(e Env) string { return e.under("XDG_DATA_HOME", ".local/share", "opencode") },
 		Discover:      discoverOpencode,
+		Database:      &Database{Path: opencodeDatabase, List: listOpencode, Export: exportOpencode},
 		Place:         func(root, id, _, _ string) (string, error) { return filepath.Join(root, "ctx", id+".json"), nil },
 		ResumeCommand: func(_, file string) []string { return []string{"opencode", "import", file} },
 		Then:          func(id string) []string { return []string{"opencode", "--session", id} },
