@@ -31,6 +31,9 @@ type Agent struct {
 
 	// Read reads a transcript. name is that of its file without its ending, or "".
 	Read func(name string, r io.Reader, emit func(transcript.Step) error) (transcript.Stats, error)
+	// ReadOn goes on with a transcript at a mark, as its package says; nil if transcripts are only
+	// read whole.
+	ReadOn func(name string, r io.Reader, m *transcript.Mark, emit func(transcript.Step) error) (transcript.Stats, error)
 	// ReadFile returns a reader for a session that is stored as several files, of which path is
 	// one, or compressed; nil for any other path.
 	ReadFile func(path string) transcript.Read
@@ -104,6 +107,7 @@ var agents = [...]Agent{
 		Name: "claude-code", Source: claudecode.Agent, Title: "Claude Code", Example: "~/.claude/projects/*/*.jsonl",
 		Traits: Traits{Keeps: true, ByWords: true},
 		Read:   claudecode.ReadAs,
+		ReadOn: claudecode.ReadOn,
 		Write:  claudecode.NewWriter,
 		NewID:  transcript.UUID, TakesID: transcript.IsUUID,
 		Program:       "claude",
@@ -114,8 +118,11 @@ var agents = [...]Agent{
 	},
 	{
 		Name: "codex", Source: codex.Agent, Title: "Codex CLI", Example: "~/.codex/sessions/*/*/*/rollout-*.jsonl",
-		Traits:   Traits{Keeps: true, ByWords: true},
-		Read:     anyName(codex.Read),
+		Traits: Traits{Keeps: true, ByWords: true},
+		Read:   anyName(codex.Read),
+		ReadOn: func(_ string, r io.Reader, m *transcript.Mark, e emit) (transcript.Stats, error) {
+			return codex.ReadOn(r, m, e)
+		},
 		ReadFile: readCompressedRollout,
 		Write:    codex.NewWriter,
 		NewID:    transcript.UUID, TakesID: transcript.IsUUID,
