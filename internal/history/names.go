@@ -70,9 +70,9 @@ func (e *AmbiguousNameError) Error() string {
 }
 
 // Named returns the session that a name means: the session of that name, else the one session whose
-// name begins with it, in 4 bytes or more. Sessions of subagents are named for the session that they
-// work for, with a dot: they are not taken for it, and the part before the dot may be a beginning,
-// too. Errors: ErrNotFound, *AmbiguousNameError.
+// name begins with it, in 4 bytes or more. Sessions of subagents are named for the session that
+// they work for, with a dot: they are not taken for it, and the part before the dot may be a
+// beginning, too. Errors: ErrNotFound, *AmbiguousNameError.
 func Named(view *refs.View, name string) (string, error) {
 	if len(view.Names("sessions/"+name+"/")) > 0 {
 		return name, nil
