@@ -18,14 +18,17 @@ import (
 
 func newImportCmd(a *app) *cobra.Command {
 	var all, dryRun bool
+	var paths []string
 	cmd := &cobra.Command{
 		Use:   "import --all | gemini-cli|claude-code|codex|opencode|jsonl|adk-events|union-find-json",
 		Short: "Import the transcripts of an agent, or a forest",
 		Long: long(`Copies the transcripts of agents, or the forest of another store, into sessions of this store.
 
 With --all the command imports every transcript of this project that it finds on this machine, from
-Gemini CLI, Claude Code, Codex CLI and opencode. It finds them by the directory of the project. Each
-transcript becomes the session with its own id, the one with the newest message last. Run the
+Gemini CLI, Claude Code, Codex CLI and opencode. It finds them by the directory of the project, by
+the directories that the project had at earlier imports, and by git: other checkouts without a
+store of their own, and directories that are gone and had the same remote. --path names any other
+directory that the project had. Each transcript becomes the session with its own id, the one with the newest message last. Run the
 command again at any time: it adds only what is new, and prints a line for each file that had
 something new, and totals. With --dry-run it lists the files.
 
@@ -36,7 +39,9 @@ it on another session than the newest one.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			switch {
 			case all:
-				return importAll(a, dryRun)
+				return importAll(a, paths, dryRun)
+			case len(paths) > 0:
+				return usagef("--path goes with --all")
 			case dryRun:
 				return usagef("--dry-run goes with --all")
 			}
@@ -44,6 +49,7 @@ it on another session than the newest one.`,
 		},
 	}
 	cmd.Flags().BoolVar(&all, "all", false, "import every transcript of this project that is on this machine")
+	cmd.Flags().StringArrayVar(&paths, "path", nil, "with --all: the project was in `DIR`, too; may be given again")
 	cmd.Flags().BoolVar(&dryRun, "dry-run", false, "with --all: list the files, and import nothing")
 	for i := range catalog.All() {
 		cmd.AddCommand(newImportFormCmd(a, &catalog.All()[i]))

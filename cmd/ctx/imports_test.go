@@ -33,6 +33,7 @@ var layers = map[string]string{
 	"internal/agent/opencode":       "internal/jsonvalue internal/agent/transcript",
 	"internal/agent/plain":          "format internal/jsonvalue internal/message internal/agent/transcript",
 	"internal/durable":              "",
+	"internal/identity":             "internal/durable",
 	"internal/agent/titles":         "internal/jsonvalue internal/agent/transcript",
 	"internal/agent/catalog":        "internal/jsonvalue internal/agent/transcript internal/agent/adk internal/agent/claudecode internal/agent/codex internal/agent/geminicli internal/agent/opencode internal/agent/plain internal/durable internal/hooks/settings",
 	"internal/agent/unionfind":      "format internal/jsonvalue",

@@ -67,6 +67,9 @@ func NewProject(dir string) Project {
 	return p
 }
 
+// Has reports whether dir is the project's directory, or in it.
+func (p Project) Has(dir string) bool { return p.has(dir) }
+
 // has reports whether dir is the project's directory, or in it.
 func (p Project) has(dir string) bool {
 	return dir != "" && slices.ContainsFunc(p, func(own string) bool {
