@@ -19,14 +19,15 @@ import (
 func newImportCmd(a *app) *cobra.Command {
 	var all, dryRun bool
 	cmd := &cobra.Command{
-		Use:   "import --all | gemini-cli|claude-code|codex|opencode|jsonl|adk-events|union-find-json",
+		Use:   "import --all | gemini-cli|claude-code|codex|opencode|antigravity|cursor|copilot|qwen|droid|jsonl|adk-events|union-find-json",
 		Short: "Import the transcripts of an agent, or a forest",
 		Long: long(`Copies the transcripts of agents, or the forest of another store, into sessions of this store.
 
 With --all the command imports every transcript of this project that it finds on this machine, from
-Gemini CLI, Claude Code, Codex CLI and opencode. It finds them by the directory of the project. Each
-transcript becomes the session with its own id. Run the command again at any time: it adds only what
-is new. With --dry-run it lists the files.`,
+Gemini CLI, Claude Code, Codex CLI, opencode, Antigravity, Cursor, GitHub Copilot CLI, Qwen Code and
+Factory Droid. It finds them by the directory of the project. Each transcript becomes the session
+with its own id. Run the command again at any time: it adds only what is new. With --dry-run it
+lists the files.`,
 			exitNoStore, exitLocked, exitCorrupt, exitNotFound),
 		Example: "  ctx import --all\n  ctx import gemini-cli ~/.gemini/tmp/*/chats/*.jsonl\n  ctx import union-find-json union-find.json",
 		RunE: func(cmd *cobra.Command, args []string) error {

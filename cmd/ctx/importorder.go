@@ -16,7 +16,7 @@ import (
 )
 
 // firstTime is a pattern that finds the first time in a transcript. opencode writes milliseconds.
-const firstTime = `"(?:timestamp|startTime)"\s*:\s*"([^"]{10,40})"|"created"\s*:\s*([0-9]{12,14})`
+const firstTime = `"(?:timestamp|startTime|created_at)"\s*:\s*"([^"]{10,40})"|"created"\s*:\s*([0-9]{12,14})`
 
 // maxTimeHead is how many bytes of a transcript are searched for the first time. Long summaries may
 // precede the first record with a time.

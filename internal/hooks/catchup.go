@@ -33,8 +33,7 @@ func catchUp(ctx context.Context, s *session.Store, agent, path string) (copied,
 	if err := (copiedFile{Path: path, Size: -1, Session: was.Session, Skipped: was.Skipped}).save(s); err != nil {
 		return copied{}, err
 	}
-	name := strings.TrimSuffix(filepath.Base(path), filepath.Ext(path))
-	done, changed, err := importWhole(ctx, s, agent, name, f)
+	done, changed, err := importWhole(ctx, s, agent, path, f)
 	if err != nil {
 		return done, err
 	}
@@ -48,12 +47,16 @@ func catchUp(ctx context.Context, s *session.Store, agent, path string) (copied,
 	return done, graduate(ctx, s, changed)
 }
 
-// importWhole imports a transcript from its beginning. name is that of its file without its ending,
-// or "". changed are the sessions that have something new.
-func importWhole(ctx context.Context, s *session.Store, agent, name string, in io.Reader) (done copied, changed []string, err error) {
+// importWhole imports a transcript from its beginning. path is that of its file, or "". changed
+// are the sessions that have something new.
+func importWhole(ctx context.Context, s *session.Store, agent, path string, in io.Reader) (done copied, changed []string, err error) {
 	row, ok := catalog.Named(agent)
 	if !ok {
 		return copied{}, nil, fmt.Errorf("no transcripts of %q can be read", agent)
+	}
+	name := ""
+	if path != "" {
+		name = row.NameOf(path)
 	}
 	out, err := s.Exchange.ImportTranscript(ctx, func(emit func(transcript.Step) error) (transcript.Stats, error) {
 		return row.Read(name, in, emit)

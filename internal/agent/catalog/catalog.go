@@ -9,11 +9,16 @@ import (
 	"strings"
 
 	"github.com/gemini-ctx/ctx/internal/agent/adk"
+	"github.com/gemini-ctx/ctx/internal/agent/antigravity"
 	"github.com/gemini-ctx/ctx/internal/agent/claudecode"
 	"github.com/gemini-ctx/ctx/internal/agent/codex"
+	"github.com/gemini-ctx/ctx/internal/agent/copilot"
+	"github.com/gemini-ctx/ctx/internal/agent/cursor"
+	"github.com/gemini-ctx/ctx/internal/agent/droid"
 	"github.com/gemini-ctx/ctx/internal/agent/geminicli"
 	"github.com/gemini-ctx/ctx/internal/agent/opencode"
 	"github.com/gemini-ctx/ctx/internal/agent/plain"
+	"github.com/gemini-ctx/ctx/internal/agent/qwen"
 	"github.com/gemini-ctx/ctx/internal/agent/transcript"
 )
 
@@ -29,12 +34,19 @@ type Agent struct {
 	Short bool
 	Traits
 
-	// Read reads a transcript. name is that of its file without its ending, or "".
+	// Untested says that no real version of the agent has been seen to write such transcripts.
+	Untested bool
+
+	// Read reads a transcript. name is what NameOf returns for its file, or "".
 	Read func(name string, r io.Reader, emit func(transcript.Step) error) (transcript.Stats, error)
 	// ReadFile returns a reader for a session that is stored as several files, of which path is
 	// one, or compressed; nil for any other path.
 	ReadFile func(path string) transcript.Read
-	// Write begins a transcript.
+	// Named returns the session that a file is named for, where that is not the name of the file;
+	// "" for a file without a session in its path. Callers use NameOf.
+	Named func(path string) string
+	// Write begins a transcript. It, NewID and TakesID are nil for an agent whose transcripts are
+	// only read.
 	Write func(w io.Writer, o transcript.WriteOptions) transcript.Writer
 	// NewID makes a session id for the agent out of strings that identify the session.
 	NewID func(of ...string) string
@@ -129,6 +141,48 @@ var agents = [...]Agent{
 		ResumeCommand: func(_, file string) []string { return []string{"opencode", "import", file} },
 		Then:          func(id string) []string { return []string{"opencode", "--session", id} },
 		Model:         modelOfOpencode,
+	},
+	{
+		Name: "antigravity", Source: antigravity.Agent, Title: "Antigravity", Untested: true,
+		Example:  "~/.gemini/antigravity-cli/brain/*/.system_generated/logs/transcript_full.jsonl",
+		Traits:   Traits{Keeps: true, ByWords: true},
+		Read:     antigravity.Read,
+		Named:    nameOfAntigravity,
+		Root:     func(e Env) string { return e.under("GEMINI_CLI_HOME", "", ".gemini") },
+		Discover: discoverAntigravity,
+	},
+	{
+		Name: "cursor", Source: cursor.Agent, Title: "Cursor", Untested: true, Example: "~/.cursor/projects/*/agent-transcripts/*.jsonl",
+		Traits:   Traits{Keeps: true, ByWords: true},
+		Read:     cursor.Read,
+		Root:     func(e Env) string { return e.under("CURSOR_CONFIG_DIR", ".cursor", "") },
+		Discover: discoverCursor,
+	},
+	{
+		Name: "copilot", Source: copilot.Agent, Title: "GitHub Copilot CLI", Example: "~/.copilot/session-state/*/events.jsonl",
+		Traits:   Traits{Keeps: true, ByWords: true},
+		Read:     copilot.Read,
+		Named:    nameOfCopilot,
+		Root:     func(e Env) string { return e.under("COPILOT_HOME", ".copilot", "") },
+		Discover: discoverCopilot,
+	},
+	{
+		Name: "qwen", Source: qwen.Agent, Title: "Qwen Code", Example: "~/.qwen/projects/*/chats/*.jsonl",
+		Traits: Traits{Keeps: true, ByWords: true},
+		Read:   qwen.Read,
+		Write:  qwen.NewWriter,
+		NewID:  qwen.NewID, TakesID: qwen.TakesID,
+		Root:          rootOfQwen,
+		Discover:      discoverQwen,
+		Place:         placeQwen,
+		ResumeCommand: func(id, _ string) []string { return []string{"qwen", "--resume", id} },
+	},
+	{
+		Name: "droid", Source: droid.Agent, Title: "Factory Droid", Untested: true, Example: "~/.factory/sessions/*/*.jsonl",
+		Traits:   Traits{Keeps: true, ByWords: true},
+		Read:     droid.Read,
+		Root:     func(e Env) string { return e.under("FACTORY_HOME_OVERRIDE", "", ".factory") },
+		Discover: discoverDroid,
 	},
 	{
 		Name: "jsonl", Source: plain.Agent, Title: "any program, as JSON lines", Example: "chat.jsonl",

@@ -104,3 +104,12 @@ func ParseTime(s string) (t time.Time, exact bool) {
 	t = t.UTC().Truncate(time.Millisecond)
 	return t, !t.IsZero() && Stamp(t) == s
 }
+
+// NameOfFile returns the session that a file is named for; "" for standard input, which has no
+// name.
+func NameOfFile(name string) string {
+	if name == "-" {
+		return ""
+	}
+	return name
+}
