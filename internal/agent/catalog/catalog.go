@@ -61,6 +61,9 @@ type Agent struct {
 	// Discover lists the transcripts of a project under root, those of subagents last. notes are
 	// remarks for a person.
 	Discover func(root string, p Project) (files, notes []string)
+	// File returns the file in which the agent keeps a session of the project in dir, for agents
+	// whose hooks do not name it.
+	File func(root, dir, id string) string
 	// Place returns the file in which the agent looks for a session of the project in dir. when is
 	// the time of the newest message, as transcript.Stamp prints it.
 	Place func(root, id, dir, when string) (string, error)
@@ -157,6 +160,7 @@ var agents = [...]Agent{
 		Read:     cursor.Read,
 		Root:     func(e Env) string { return e.under("CURSOR_CONFIG_DIR", ".cursor", "") },
 		Discover: discoverCursor,
+		File:     fileOfCursor,
 	},
 	{
 		Name: "copilot", Source: copilot.Agent, Title: "GitHub Copilot CLI", Example: "~/.copilot/session-state/*/events.jsonl",
@@ -165,6 +169,7 @@ var agents = [...]Agent{
 		Named:    nameOfCopilot,
 		Root:     func(e Env) string { return e.under("COPILOT_HOME", ".copilot", "") },
 		Discover: discoverCopilot,
+		File:     func(root, _, id string) string { return filepath.Join(root, "session-state", id, "events.jsonl") },
 	},
 	{
 		Name: "qwen", Source: qwen.Agent, Title: "Qwen Code", Example: "~/.qwen/projects/*/chats/*.jsonl",

@@ -148,6 +148,22 @@ func discoverCursor(root string, p Project) (list, _ []string) {
 	return list, nil
 }
 
+// fileOfCursor returns the file of a session: that of the CLI, or that of the editor if it is
+// there.
+func fileOfCursor(root, dir, id string) (file string) {
+	for _, project := range NewProject(dir) {
+		for _, slug := range slugsOfCursor(project) {
+			logs := filepath.Join(root, "projects", slug, "agent-transcripts")
+			for _, path := range []string{filepath.Join(logs, id+".jsonl"), filepath.Join(logs, id, id+".jsonl")} {
+				if _, err := os.Stat(path); err == nil || file == "" {
+					file = path
+				}
+			}
+		}
+	}
+	return file
+}
+
 func discoverCopilot(root string, p Project) ([]string, []string) {
 	files := append(glob(root, "session-state/*/events.jsonl"), glob(root, "session-state/*.jsonl")...)
 	return p.inProject(files, func(o jsonvalue.Object) string {

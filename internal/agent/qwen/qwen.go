@@ -10,6 +10,7 @@ package qwen
 import (
 	"encoding/json"
 	"io"
+	"strings"
 
 	"github.com/gemini-ctx/ctx/internal/agent/transcript"
 	"github.com/gemini-ctx/ctx/internal/jsonvalue"
@@ -168,7 +169,19 @@ func decode(o jsonvalue.Object, session string) (m transcript.Message, parts []j
 	if len(left) > 0 {
 		rest["message"] = jsonvalue.Encode(left)
 	}
-	return m, transcript.CompactAll(list), rest
+	for _, raw := range transcript.CompactAll(list) {
+		if m.Role == transcript.RoleUser && len(parts) > 0 && isBrief(raw) {
+			raw = transcript.HiddenPart(jsonvalue.Object{Agent: jsonvalue.Encode(jsonvalue.Object{"part": raw})})
+		}
+		parts = append(parts, raw)
+	}
+	return m, parts, rest
+}
+
+// isBrief reports whether a part behind a prompt is what our hook gave to the model.
+func isBrief(part json.RawMessage) bool {
+	s := strings.TrimSpace(jsonvalue.AsObject(part).Text("text"))
+	return strings.HasPrefix(s, transcript.BriefOfOthers) || strings.HasPrefix(s, transcript.BriefOfOwn)
 }
 
 // isInjected reports whether a record in the user's name is what the agent itself told the model.

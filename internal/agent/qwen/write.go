@@ -3,6 +3,7 @@ package qwen
 import (
 	"encoding/json"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/gemini-ctx/ctx/format"
@@ -105,7 +106,13 @@ func messageOf(kept jsonvalue.Object, role string, parts []json.RawMessage) json
 		inner.Set("role", role)
 	}
 	if inner["parts"] == nil {
-		inner["parts"] = jsonvalue.Array(parts)
+		list := slices.Clone(parts)
+		for i, raw := range list {
+			if hidden := jsonvalue.AsObject(raw).Object(Agent); hidden.Has("part") {
+				list[i] = hidden["part"]
+			}
+		}
+		inner["parts"] = jsonvalue.Array(list)
 	}
 	for _, name := range []string{"role", "parts"} {
 		if string(inner[name]) == "null" {
