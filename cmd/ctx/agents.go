@@ -18,7 +18,10 @@ func (a *app) transcript(agent *catalog.Agent, file string, source *watched) tra
 			return read
 		}
 	}
-	own := strings.TrimSuffix(filepath.Base(file), filepath.Ext(file))
+	own := agent.NameOf(a.path(file))
+	if file == "-" {
+		own = file
+	}
 	return func(emit func(transcript.Step) error) (transcript.Stats, error) { return agent.Read(own, source, emit) }
 }
 

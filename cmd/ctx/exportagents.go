@@ -26,6 +26,9 @@ type agentFlags struct {
 // agentFormats returns the transcripts of all agents as formats of export.
 func agentFormats() (list []exportFormat) {
 	for i, f := range catalog.All() {
+		if f.Write == nil {
+			continue // its transcripts are only read
+		}
 		e := exportFormat{name: f.Name, flags: func(*exportOptions, *cobra.Command) {}, check: checkAgentFlags}
 		if i == 0 {
 			e.flags = addAgentFlags

@@ -20,12 +20,13 @@ func newImportCmd(a *app) *cobra.Command {
 	var all, dryRun bool
 	var paths []string
 	cmd := &cobra.Command{
-		Use:   "import --all | gemini-cli|claude-code|codex|opencode|jsonl|adk-events|union-find-json",
+		Use:   "import --all | gemini-cli|claude-code|codex|opencode|antigravity|cursor|copilot|qwen|droid|jsonl|adk-events|union-find-json",
 		Short: "Import the transcripts of an agent, or a forest",
 		Long: long(`Copies the transcripts of agents, or the forest of another store, into sessions of this store.
 
 With --all the command imports every transcript of this project that it finds on this machine, from
-Gemini CLI, Claude Code, Codex CLI and opencode. It finds them by the directory of the project, by
+Gemini CLI, Claude Code, Codex CLI, opencode, Antigravity, Cursor, GitHub Copilot CLI, Qwen Code and
+Factory Droid. It finds them by the directory of the project, by
 the directories that the project had at earlier imports, and by git: other checkouts without a
 store of their own, and directories that are gone and had the same remote. --path names any other
 directory that the project had. Each transcript becomes the session with its own id, the one with the newest message last. Run the

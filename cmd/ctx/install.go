@@ -116,18 +116,18 @@ func (o *installOptions) install(a *app) error {
 	if err != nil {
 		return err
 	}
-	command := o.agent.Command(program, runtime.GOOS == "windows")
+	windows := runtime.GOOS == "windows"
 	if o.extension != "" {
 		if o.user || o.dryRun {
 			return usagef("--extension goes with neither --user nor --dry-run")
 		}
-		return a.writeExtension(o.extension, command)
+		return a.writeExtension(o.extension, program, windows)
 	}
 	path, err := o.settings(a)
 	if err != nil {
 		return err
 	}
-	change, err := o.agent.PlanInstall(path, command)
+	change, err := o.agent.PlanInstall(path, program, windows)
 	if err != nil {
 		return explainSettings(err)
 	}
@@ -139,6 +139,9 @@ func (o *installOptions) install(a *app) error {
 	}
 	if err := a.applySettings(change, d); err != nil {
 		return err
+	}
+	if o.agent.Untested() && change.Changed() {
+		a.say("ctx: install: the hooks of %s are untested with the real client: look with `ctx doctor` whether they run", o.agent.Title)
 	}
 	if o.agent.Trust != "" && change.Changed() && !o.dryRun {
 		a.say("hint: %s", o.agent.Trust)
@@ -277,8 +280,8 @@ func (a *app) applySettings(change *hooks.Change, d installedDoc) error {
 	return nil
 }
 
-func (a *app) writeExtension(dir, command string) error {
-	files, err := hooks.Extension(command, extensionVersion(environ.Version()))
+func (a *app) writeExtension(dir, program string, windows bool) error {
+	files, err := hooks.Extension(program, windows, extensionVersion(environ.Version()))
 	if err != nil {
 		return err
 	}

@@ -46,7 +46,7 @@ func (o *everyAgent) install(a *app) error {
 	}
 	o.command = program
 	list, failed := o.plan(a, here, func(agent *hooks.Agent, path string) (*hooks.Change, error) {
-		return agent.PlanInstall(path, agent.Command(program, runtime.GOOS == "windows"))
+		return agent.PlanInstall(path, program, runtime.GOOS == "windows")
 	})
 	if err := o.agree(a, "change", list); err != nil {
 		return err

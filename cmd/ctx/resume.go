@@ -40,7 +40,7 @@ writes nothing.
 Without --to, on a terminal, the command lists the newest sessions and asks which one to continue, and
 in which agent.
 
-The agents are gemini-cli, claude-code, codex and opencode. opencode reads the transcript with `+"`opencode import`"+`, and
+The agents are `+wordsAnd(agents)+`. opencode reads the transcript with `+"`opencode import`"+`, and
 Gemini CLI with --session-file; -o sets the path of that file. With --compacted, a brief of 4,000 tokens takes the place
 of the messages that left the window. docs/agents says what each agent cannot have.`,
 			exitNoStore, exitStale, exitCorrupt, exitNotFound),
@@ -66,11 +66,20 @@ of the messages that left the window. docs/agents says what each agent cannot ha
 	return cmd
 }
 
+// wordsAnd joins words for a sentence.
+func wordsAnd(words []string) string {
+	n := len(words) - 1
+	return strings.Join(words[:n], ", ") + " and " + words[n]
+}
+
 func (o *resumeOptions) form() (catalog.Agent, error) {
 	if f, _ := catalog.Named(o.to); f.ResumeCommand != nil {
 		return f, nil
 	}
-	return catalog.Agent{}, usagef("unknown agent %.80q: the agents are %s", o.to, resumableAgents())
+	if f, ok := catalog.Named(o.to); ok {
+		return catalog.Agent{}, usagef("%s cannot be handed a session: the agents are %s", f.Title, wordsAnd(catalog.Resumable()))
+	}
+	return catalog.Agent{}, usagef("unknown agent %.80q: the agents are %s", o.to, wordsAnd(catalog.Resumable()))
 }
 
 // resumeDoc is the result of a resume.

@@ -22,18 +22,11 @@ const mostChoices = 15
 // maxAsked is how often a question is asked again.
 const maxAsked = 3
 
-// resumableAgents lists the agents that can go on with a session.
-func resumableAgents() string {
-	names := catalog.Resumable()
-	last := len(names) - 1
-	return strings.Join(names[:last], ", ") + " and " + names[last]
-}
-
 // ask asks on a terminal for the session, unless -s names it, and for the agent. Elsewhere it
 // refuses.
 func (o *resumeOptions) ask(a *app) error {
 	if a.json || !asked(a.inTerm) {
-		return withHint(usagef("no --to: the agents are %s", resumableAgents()), "`ctx resume [-s SESSION] --to AGENT`; `ctx session list` lists the sessions")
+		return withHint(usagef("no --to: the agents are %s", wordsAnd(catalog.Resumable())), "`ctx resume [-s SESSION] --to AGENT`; `ctx session list` lists the sessions")
 	}
 	s, view, err := a.openView()
 	if err != nil {
@@ -108,7 +101,7 @@ func (q *question) agent(own string) (name string, err error) {
 			name = own
 		}
 		if !slices.Contains(names, name) {
-			return fmt.Errorf("one of %s, please", resumableAgents())
+			return fmt.Errorf("one of %s, please", wordsAnd(catalog.Resumable()))
 		}
 		return nil
 	})

@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/gemini-ctx/ctx/internal/agent/catalog"
 	"github.com/gemini-ctx/ctx/internal/agent/transcript"
@@ -41,7 +42,7 @@ func catchUp(ctx context.Context, s *session.Store, agent, path string) (copied,
 	if err := (copiedFile{Path: path, Size: -1, Session: was.Session, Skipped: was.Skipped}).save(s); err != nil {
 		return copied{}, err
 	}
-	name := strings.TrimSuffix(filepath.Base(path), filepath.Ext(path))
+	name := row.NameOf(path)
 	done, on, err := was.readOn(ctx, s, &row, name, f, &now)
 	var changed []string
 	if !on && err == nil {
@@ -150,11 +151,11 @@ func (c copiedFile) save(s *session.Store) error {
 	return s.History.Cache.Store(cache.CursorName(c.Path), cache.Stamp{Number: uint64(max(0, c.Size))}, b)
 }
 
-// leftOver returns the transcripts in a directory that a hook has copied, and those of their
-// subagents, that have changed since, because a later hook was missed. It leaves out own, and
-// transcripts that no hook has ever copied: nobody asked ctx to record them.
-func leftOver(s *session.Store, own string) (paths []string) {
-	for _, path := range newestIn(filepath.Dir(own)) {
+// leftOver returns those of some transcripts that a hook has copied, and those of their subagents,
+// that have changed since, because a later hook was missed. It leaves out own, and transcripts that
+// no hook has ever copied: nobody asked ctx to record them.
+func leftOver(s *session.Store, own string, others []string) (paths []string) {
+	for _, path := range others {
 		c, ok := loadCopied(s, path)
 		if path == own || !ok {
 			continue
@@ -171,6 +172,31 @@ func leftOver(s *session.Store, own string) (paths []string) {
 	return paths
 }
 
+// An agent that writes its transcript late gets a moment for that when a session ends, as no hook
+// may follow: until the file has been the same for settleStill, settleMost at most. Copilot CLI
+// 1.0.102 writes 0.1 to 0.3 s later.
+const (
+	settleStep  = 25 * time.Millisecond
+	settleStill = 8
+	settleMost  = 40
+)
+
+// settle waits until nobody writes a file any more, for a second at most.
+func settle(ctx context.Context, path string) {
+	var size int64 = -1
+	for still, n := 0, 0; still < settleStill && n < settleMost && ctx.Err() == nil; n++ {
+		info, err := os.Stat(path)
+		if err != nil || info.Size() != size {
+			still = 0
+		}
+		if err == nil {
+			size = info.Size()
+			still++
+		}
+		time.Sleep(settleStep)
+	}
+}
+
 // changed reports whether a transcript is there and not as it was copied.
 func changed(c copiedFile, path string) bool {
 	info, err := os.Stat(path)
@@ -179,8 +205,12 @@ func changed(c copiedFile, path string) bool {
 
 // missed returns other transcripts of the project that a hook has copied only in part.
 func (h *hook) missed() []string {
-	if h.agent.Name == GeminiCLI {
+	if h.agent.Live {
 		return unfinished(h.s, h.event)
 	}
-	return leftOver(h.s, h.event.Transcript)
+	own := h.event.Transcript
+	if h.agent.Others != nil {
+		return leftOver(h.s, own, h.agent.Others(own))
+	}
+	return leftOver(h.s, own, newestIn(filepath.Dir(own)))
 }

@@ -9,11 +9,16 @@ import (
 	"strings"
 
 	"github.com/gemini-ctx/ctx/internal/agent/adk"
+	"github.com/gemini-ctx/ctx/internal/agent/antigravity"
 	"github.com/gemini-ctx/ctx/internal/agent/claudecode"
 	"github.com/gemini-ctx/ctx/internal/agent/codex"
+	"github.com/gemini-ctx/ctx/internal/agent/copilot"
+	"github.com/gemini-ctx/ctx/internal/agent/cursor"
+	"github.com/gemini-ctx/ctx/internal/agent/droid"
 	"github.com/gemini-ctx/ctx/internal/agent/geminicli"
 	"github.com/gemini-ctx/ctx/internal/agent/opencode"
 	"github.com/gemini-ctx/ctx/internal/agent/plain"
+	"github.com/gemini-ctx/ctx/internal/agent/qwen"
 	"github.com/gemini-ctx/ctx/internal/agent/transcript"
 )
 
@@ -29,7 +34,10 @@ type Agent struct {
 	Short bool
 	Traits
 
-	// Read reads a transcript. name is that of its file without its ending, or "".
+	// Untested says that no real version of the agent has been seen to write such transcripts.
+	Untested bool
+
+	// Read reads a transcript. name is what NameOf returns for its file, or "".
 	Read func(name string, r io.Reader, emit func(transcript.Step) error) (transcript.Stats, error)
 	// ReadOn goes on with a transcript at a mark, as its package says; nil if transcripts are only
 	// read whole.
@@ -37,7 +45,11 @@ type Agent struct {
 	// ReadFile returns a reader for a session that is stored as several files, of which path is
 	// one, or compressed; nil for any other path.
 	ReadFile func(path string) transcript.Read
-	// Write begins a transcript.
+	// Named returns the session that a file is named for, where that is not the name of the file;
+	// "" for a file without a session in its path. Callers use NameOf.
+	Named func(path string) string
+	// Write begins a transcript. It, NewID and TakesID are nil for an agent whose transcripts are
+	// only read.
 	Write func(w io.Writer, o transcript.WriteOptions) transcript.Writer
 	// NewID makes a session id for the agent out of strings that identify the session.
 	NewID func(of ...string) string
@@ -59,6 +71,9 @@ type Agent struct {
 	Discover func(root string, p Project) (files, notes []string)
 	// Database is that of an agent whose sessions are in one; nil for none.
 	Database *Database
+	// File returns the file in which the agent keeps a session of the project in dir, for agents
+	// whose hooks do not name it.
+	File func(root, dir, id string) string
 	// Place returns the file in which the agent looks for a session of the project in dir. when is
 	// the time of the newest message, as transcript.Stamp prints it.
 	Place func(root, id, dir, when string) (string, error)
@@ -149,6 +164,56 @@ var agents = [...]Agent{
 		ResumeCommand: func(_, file string) []string { return []string{"opencode", "import", file} },
 		Then:          func(id string) []string { return []string{"opencode", "--session", id} },
 		Model:         modelOfOpencode,
+	},
+	{
+		Name: "antigravity", Source: antigravity.Agent, Title: "Antigravity", Untested: true,
+		Example:  "~/.gemini/antigravity-cli/brain/*/.system_generated/logs/transcript_full.jsonl",
+		Traits:   Traits{Keeps: true, ByWords: true},
+		Read:     antigravity.Read,
+		Named:    nameOfAntigravity,
+		Program:  "agy",
+		Signs:    []string{"antigravity", "antigravity-cli"},
+		Root:     func(e Env) string { return e.under("GEMINI_CLI_HOME", "", ".gemini") },
+		Discover: discoverAntigravity,
+	},
+	{
+		Name: "cursor", Source: cursor.Agent, Title: "Cursor", Untested: true, Example: "~/.cursor/projects/*/agent-transcripts/*.jsonl",
+		Traits:   Traits{Keeps: true, ByWords: true},
+		Read:     cursor.Read,
+		Program:  "cursor-agent",
+		Root:     func(e Env) string { return e.under("CURSOR_CONFIG_DIR", ".cursor", "") },
+		Discover: discoverCursor,
+		File:     fileOfCursor,
+	},
+	{
+		Name: "copilot", Source: copilot.Agent, Title: "GitHub Copilot CLI", Example: "~/.copilot/session-state/*/events.jsonl",
+		Traits:   Traits{Keeps: true, ByWords: true},
+		Read:     copilot.Read,
+		Named:    nameOfCopilot,
+		Program:  "copilot",
+		Root:     func(e Env) string { return e.under("COPILOT_HOME", ".copilot", "") },
+		Discover: discoverCopilot,
+		File:     func(root, _, id string) string { return filepath.Join(root, "session-state", id, "events.jsonl") },
+	},
+	{
+		Name: "qwen", Source: qwen.Agent, Title: "Qwen Code", Example: "~/.qwen/projects/*/chats/*.jsonl",
+		Traits: Traits{Keeps: true, ByWords: true},
+		Read:   qwen.Read,
+		Write:  qwen.NewWriter,
+		NewID:  qwen.NewID, TakesID: qwen.TakesID,
+		Program:       "qwen",
+		Root:          rootOfQwen,
+		Discover:      discoverQwen,
+		Place:         placeQwen,
+		ResumeCommand: func(id, _ string) []string { return []string{"qwen", "--resume", id} },
+	},
+	{
+		Name: "droid", Source: droid.Agent, Title: "Factory Droid", Untested: true, Example: "~/.factory/sessions/*/*.jsonl",
+		Traits:   Traits{Keeps: true, ByWords: true},
+		Read:     droid.Read,
+		Program:  "droid",
+		Root:     func(e Env) string { return e.under("FACTORY_HOME_OVERRIDE", "", ".factory") },
+		Discover: discoverDroid,
 	},
 	{
 		Name: "jsonl", Source: plain.Agent, Title: "any program, as JSON lines", Example: "chat.jsonl",

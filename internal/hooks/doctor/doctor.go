@@ -155,7 +155,7 @@ func (d *Doctor) installed() (list []hookPlace) {
 			continue
 		}
 		if err == nil {
-			one.state, err = settings.Look(b, hooks.GeminiCLI)
+			one.state, err = settings.Look(b, settings.Groups(hooks.GeminiCLI))
 		}
 		if one.err = err; err != nil || len(one.state.Commands) > 0 || one.state.Off {
 			list = append(list, one)
