@@ -13,6 +13,7 @@ import (
 	"github.com/gemini-ctx/ctx/internal/agent/catalog"
 	"github.com/gemini-ctx/ctx/internal/agent/transcript"
 	"github.com/gemini-ctx/ctx/internal/cache"
+	"github.com/gemini-ctx/ctx/internal/exchange"
 	"github.com/gemini-ctx/ctx/internal/history"
 	"github.com/gemini-ctx/ctx/internal/session"
 )
@@ -62,6 +63,9 @@ func importWhole(ctx context.Context, s *session.Store, agent, path string, in i
 	out, err := s.Exchange.ImportTranscript(ctx, func(emit func(transcript.Step) error) (transcript.Stats, error) {
 		return row.Read(name, in, emit)
 	}, "")
+	if err == nil {
+		err = s.Exchange.NoteDrift(exchange.DriftOf(agent, path, &out))
+	}
 	return report(out, true), out.Changed, err
 }
 
