@@ -115,6 +115,11 @@ func importFiles(a *app, files []string, one func(s *session.Store, file string,
 			return err
 		}
 	}
+	if l != nil {
+		if err := s.Exchange.NoteDrift(l.drift...); err != nil {
+			a.warn("unknown kinds of records are not remembered: " + err.Error())
+		}
+	}
 	failed := failures.failed()
 	all.say()
 	if err := l.link(a, s); err != nil {

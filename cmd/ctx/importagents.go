@@ -45,6 +45,7 @@ type linker struct {
 	newest   bool // all transcripts of the project: HEAD follows to the newest session
 	run      *exchange.Imports
 	ahead    readAhead
+	drift    []exchange.Drifted
 }
 
 func (l *linker) link(a *app, s *session.Store) error {
@@ -75,6 +76,11 @@ func (l *linker) imported(a *app, file string, done exchange.ImportedTranscript,
 	if err != nil {
 		return out, err
 	}
+	path := ""
+	if file != "-" {
+		path = a.path(file)
+	}
+	l.drift = append(l.drift, exchange.DriftOf(f.Name, path, &done))
 	if done.Messages+done.Notes+done.Known+done.Amended == 0 && out.skipped == 0 && !l.newest {
 		a.say("ctx: import: %q: nothing was said in it", file)
 	}

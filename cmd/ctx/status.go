@@ -148,6 +148,9 @@ func (st *statusPrinter) troubles() {
 	for _, h := range d.Last {
 		a.line("last hook of %s: %s at %s", h.Agent, oneLine(h.Event), h.Time)
 	}
+	for _, one := range d.Drift {
+		a.line("%s", oneLine(one.String()))
+	}
 	if d.Trouble != nil {
 		a.line("hooks failed %s; the last failure: %s", plural(d.Troubles, "time", "times"), oneLine(*d.Trouble))
 	}

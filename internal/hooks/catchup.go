@@ -15,6 +15,7 @@ import (
 	"github.com/gemini-ctx/ctx/internal/agent/catalog"
 	"github.com/gemini-ctx/ctx/internal/agent/transcript"
 	"github.com/gemini-ctx/ctx/internal/cache"
+	"github.com/gemini-ctx/ctx/internal/exchange"
 	"github.com/gemini-ctx/ctx/internal/history"
 	"github.com/gemini-ctx/ctx/internal/session"
 )
@@ -46,7 +47,7 @@ func catchUp(ctx context.Context, s *session.Store, agent, path string) (copied,
 	done, on, err := was.readOn(ctx, s, &row, name, f, &now)
 	var changed []string
 	if !on && err == nil {
-		done, changed, err = importWhole(ctx, s, &row, name, io.NewSectionReader(f, 0, now.Size), &now.Mark)
+		done, changed, err = importWhole(ctx, s, &row, path, io.NewSectionReader(f, 0, now.Size), &now.Mark)
 		now.Session = done.session
 	}
 	if err != nil {
@@ -85,6 +86,9 @@ func (c *copiedFile) readOn(ctx context.Context, s *session.Store, row *catalog.
 	if errors.Is(err, transcript.ErrWhole) {
 		return copied{}, false, nil
 	}
+	if err == nil {
+		err = s.Exchange.AddDrift(exchange.DriftOf(row.Name, c.Path, &out))
+	}
 	now.Mark = mark
 	done = report(out, false)
 	done.session = c.Session
@@ -102,15 +106,22 @@ func (c *copiedFile) endsAt(s *session.Store, source string) bool {
 	return err == nil && tip.Source != nil && tip.Source.Agent == source && tip.Source.Message == c.Mark.Last
 }
 
-// importWhole imports a transcript from its beginning. name is that of its file without its ending,
-// or "". changed are the sessions that have something new. It leaves m where the transcript ended.
-func importWhole(ctx context.Context, s *session.Store, row *catalog.Agent, name string, in io.Reader, m *transcript.Mark) (done copied, changed []string, err error) {
+// importWhole imports a transcript from its beginning. path is that of its file, or "". changed are
+// the sessions that have something new. It leaves m where the transcript ended.
+func importWhole(ctx context.Context, s *session.Store, row *catalog.Agent, path string, in io.Reader, m *transcript.Mark) (done copied, changed []string, err error) {
+	name := ""
+	if path != "" {
+		name = row.NameOf(path)
+	}
 	out, err := s.Exchange.ImportTranscript(ctx, func(emit func(transcript.Step) error) (transcript.Stats, error) {
 		if row.ReadOn != nil {
 			return row.ReadOn(name, in, m, emit)
 		}
 		return row.Read(name, in, emit)
 	}, "")
+	if err == nil {
+		err = s.Exchange.NoteDrift(exchange.DriftOf(row.Name, path, &out))
+	}
 	return report(out, true), out.Changed, err
 }
 

@@ -181,6 +181,9 @@ func (d *reader) record(o jsonvalue.Object) error {
 		return errors.New("the transcript has changed while it was read")
 	}
 	e := &d.list[i]
+	if v := o.Text("version"); v != "" {
+		d.stats.Version = v
+	}
 	if when := o.Text("timestamp"); when != "" && !e.sidechain {
 		d.now = when
 	}

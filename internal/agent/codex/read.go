@@ -92,7 +92,7 @@ func (d *reader) record(o jsonvalue.Object) error {
 		case "thread_rolled_back":
 			return d.rollBack(o, int(min(payload.Number("num_turns"), 1<<30)))
 		}
-	case typeContext:
+	case typeContext, "world_state", "token_usage_record", "inter_agent_communication", "realtime_item", "thread_settings_applied":
 	case "":
 		d.stats.Skip(transcript.SkipUnknown, 1)
 		return nil
@@ -107,6 +107,7 @@ func (d *reader) record(o jsonvalue.Object) error {
 func (d *reader) meta(payload jsonvalue.Object) {
 	d.session = payload.Text("id")
 	d.stats.Session = d.session
+	d.stats.Version = payload.Text("cli_version")
 	d.begins = transcript.Fit(payload.Text("forked_from_id"))
 	source := payload.Object("source")
 	for _, name := range []string{"subagent", "sub_agent", "subAgent"} {

@@ -158,6 +158,22 @@ func (d *Doctor) tryOther(ctx context.Context, agent *hooks.Agent) Check {
 	return Check{Name: agent.Name + " probe", State: OK, Detail: "a turn was recorded by `" + command + "` and read back, byte for byte"}
 }
 
+// drift warns of each agent whose transcripts have records of kinds that ctx does not know.
+func (d *Doctor) drift() (list []Check) {
+	if d.Store == nil {
+		return nil
+	}
+	for _, one := range d.Store.Exchange.Drifts() {
+		text := one.String()
+		if n := len(list); n > 0 && list[n-1].Name == one.Agent+" drift" {
+			list[n-1].Detail += "; " + text
+			continue
+		}
+		list = append(list, Check{one.Agent + " drift", Warn, text, "a newer version of ctx may understand them: import the transcripts again then"})
+	}
+	return list
+}
+
 // lastOf tells when a hook of an agent ran last.
 func (d *Doctor) lastOf(agent *hooks.Agent) Check {
 	if d.Store == nil {
