@@ -64,6 +64,7 @@ func TestOverviewTitles(t *testing.T) {
 	say("model", "Done.", `{"gitBranch":"quay","before":[{"type":"ai-title","aiTitle":"Lamps"}]}`)
 	check("Lamps", "quay", true)
 	say("user", "Thanks.", `{"gitBranch":"quay","before":[{"type":"custom-title","customTitle":"My lamps"}]}`)
+	check("My lamps", "quay", true)
 	say("model", "More?", `{"before":[{"type":"ai-title","aiTitle":"Thanks"}]}`)
 	check("My lamps", "quay", true)
 }
