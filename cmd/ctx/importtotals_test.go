@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// The line of the progress is replaced by the next one, and cleared before anything else is written.
+// The line of the progress is replaced by the next one, and cleared before anything else.
 func TestProgressLine(t *testing.T) {
 	var out, saw bytes.Buffer
 	a := &app{world: world{stderr: &out, errTerm: func() bool { return true }, columns: func() int { return 60 }}, out: newOutput(&saw)}
