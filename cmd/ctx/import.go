@@ -67,7 +67,8 @@ type importedFile struct {
 	skipped int            // records that cannot be used
 	new     int            // messages
 	known   int            // messages that the store had before
-	unknown map[string]int // records of kinds that ctx does not know, kept
+	unknown map[string]int // records of kinds that ctx does not know, kept: of one of many files
+	cleaned map[string]int // what sanitizing took out, by class: of one of many files
 }
 
 // importFiles imports the files in order, and then does what the store needs after an import. one
@@ -251,7 +252,7 @@ func (d *importedDoc) print(a *app, unknown int, became, kept string) error {
 	if d.Odd != nil && *d.Odd > 0 {
 		a.say("ctx: import: %s: %s with a value of the wrong kind, kept", name, plural(*d.Odd, "event", "events"))
 	}
-	if len(d.Cleaned) > 0 {
+	if len(d.Cleaned) > 0 && !d.quiet {
 		a.say("ctx: import: %s: cleaned: %s", name, counts(d.Cleaned))
 	}
 	if a.json {

@@ -71,7 +71,7 @@ func (l *linker) importNext(a *app) func(*session.Store, string, func(importedFi
 // imported takes what came of a transcript, and prints it.
 func (l *linker) imported(a *app, file string, done exchange.ImportedTranscript, err error) (importedFile, error) {
 	f := l.ahead.agent(file)
-	out := importedFile{file: file, unknown: done.Stats.Kept, session: done.Session, more: done.Changed, skipped: total(done.Stats.Skipped), new: done.Messages, known: done.Known}
+	out := importedFile{file: file, session: done.Session, more: done.Changed, skipped: total(done.Stats.Skipped), new: done.Messages, known: done.Known}
 	l.children = append(l.children, done.Children...)
 	if err != nil {
 		return out, err
@@ -85,7 +85,9 @@ func (l *linker) imported(a *app, file string, done exchange.ImportedTranscript,
 		a.say("ctx: import: %q: nothing was said in it", file)
 	}
 	d := importedDocOf(file, done.Session, done.Tally, done.Stats.Skipped, done.Stats.Passed)
-	d.quiet = l.newest
+	if d.quiet = l.newest; d.quiet {
+		out.unknown, out.cleaned = done.Stats.Kept, d.Cleaned
+	}
 	if f.Short {
 		d.UnknownRewinds = &done.Stats.Unknown
 	} else {

@@ -53,7 +53,7 @@ func (a *app) findPlaces(p catalog.Project, noted, given []string) catalog.Proje
 		if root == "" {
 			continue
 		}
-		for _, place := range agent.Places(root) {
+		for _, place := range agent.Places(root, out) {
 			if out.Has(place.Dir) {
 				continue
 			}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"io"
 	"path/filepath"
 )
 
@@ -12,11 +13,41 @@ type importTotals struct {
 	of, done, changed        int // files: of the import, that have ended, with something new
 	messages, known, skipped int
 	unknown                  map[string]int // kept records of kinds that ctx does not know
-	shown                    bool
+	cleaned                  map[string]int // what sanitizing took out, by class
+	line                     *progressLine  // nil without a terminal
+}
+
+// progressLine is standard error with a line at its end that the next write replaces.
+type progressLine struct {
+	w     io.Writer
+	shown bool
+}
+
+// Write implements io.Writer. It clears the line first.
+func (l *progressLine) Write(p []byte) (int, error) {
+	l.clear()
+	return l.w.Write(p)
+}
+
+func (l *progressLine) show(text string) {
+	l.shown = true
+	fmt.Fprintf(l.w, "\r\x1b[K%s", text)
+}
+
+func (l *progressLine) clear() {
+	if l.shown {
+		l.shown = false
+		fmt.Fprint(l.w, "\r\x1b[K")
+	}
 }
 
 func newImportTotals(a *app, files int) *importTotals {
-	return &importTotals{a: a, of: files, unknown: map[string]int{}}
+	t := &importTotals{a: a, of: files, unknown: map[string]int{}, cleaned: map[string]int{}}
+	if files > 1 && !a.quiet && asked(a.errTerm) {
+		t.line = &progressLine{w: a.stderr}
+		a.stderr = t.line
+	}
+	return t
 }
 
 // add counts a file that has ended.
@@ -29,18 +60,20 @@ func (t *importTotals) add(f *importedFile) {
 	for kind, n := range f.unknown {
 		t.unknown[kind] += n
 	}
-	if t.of < 2 || t.a.quiet || !asked(t.a.errTerm) {
+	for class, n := range f.cleaned {
+		t.cleaned[class] += n
+	}
+	if t.line == nil {
 		return
 	}
-	t.shown = true
 	text := fmt.Sprintf("import: %d of %d, %s: %s", t.done, t.of, plural(t.messages, "message", "messages"), filepath.Base(f.file))
-	fmt.Fprintf(t.a.stderr, "\r\x1b[K%s", cutWidth(oneLine(text), t.a.lineWidth()-1))
+	t.line.show(cutWidth(oneLine(text), t.a.lineWidth()-1))
 }
 
 // say prints the totals, if there is more than one file.
 func (t *importTotals) say() {
-	if t.shown {
-		fmt.Fprint(t.a.stderr, "\r\x1b[K")
+	if t.line != nil {
+		t.line.clear()
 	}
 	if t.of < 2 {
 		return
@@ -51,5 +84,8 @@ func (t *importTotals) say() {
 	))
 	if len(t.unknown) > 0 {
 		t.a.say("ctx: import: records of unknown kinds, kept: %s", oneLine(counts(t.unknown)))
+	}
+	if len(t.cleaned) > 0 {
+		t.a.say("ctx: import: cleaned: %s", counts(t.cleaned))
 	}
 }

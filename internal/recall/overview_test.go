@@ -8,8 +8,12 @@ import (
 	"path/filepath"
 	"reflect"
 	"testing"
+	"time"
 
+	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/cache"
+	"github.com/gemini-ctx/ctx/internal/conversation"
+	"github.com/gemini-ctx/ctx/internal/history"
 	"github.com/gemini-ctx/ctx/internal/recall"
 	"github.com/gemini-ctx/ctx/internal/session"
 	"github.com/gemini-ctx/ctx/internal/storetest"
@@ -26,7 +30,7 @@ func TestOverviewsOfAWarmCache(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 9))
 	for i := range 60 {
 		storetest.RandomStep(t, s, r)
-		if i%3 != 0 {
+		if len(overviews(t, s)) == 0 {
 			continue
 		}
 		warm := overviews(t, s)
@@ -37,6 +41,36 @@ func TestOverviewsOfAWarmCache(t *testing.T) {
 		if cold := overviews(t, s); !reflect.DeepEqual(warm, cold) || !reflect.DeepEqual(again, cold) {
 			t.Fatalf("step %d:\nwarm  %+v\nagain %+v\ncold  %+v", i, warm, again, cold)
 		}
+	}
+}
+
+// What was rewound tells nothing any more.
+func TestOverviewsAfterARewind(t *testing.T) {
+	s := storetest.Create(t)
+	at := time.Date(2026, 2, 3, 8, 0, 0, 0, time.UTC)
+	say := func(text string) format.ID {
+		t.Helper()
+		at = at.Add(time.Minute)
+		return storetest.AppendOne(t, s, "talk", conversation.Message{Role: "user", Text: text, Time: at}).ID
+	}
+	first := say("Which lamps are lit?")
+	before := overviews(t, s)[0]
+	second := say("And the buoys?")
+	if o := overviews(t, s)[0]; o.Title != before.Title || !o.Last.After(before.Last) {
+		t.Errorf("%+v", o)
+	}
+	rewind := func(id format.ID) {
+		t.Helper()
+		storetest.Must[conversation.Rewound](t)(s.Conversation.Rewind(t.Context(), "talk", history.MainBranch, id, conversation.RewindOptions{}))
+	}
+	rewind(second)
+	if o := overviews(t, s)[0]; o.Title != before.Title || !o.Last.Equal(before.Last) {
+		t.Errorf("%+v", o)
+	}
+	rewind(first)
+	say("When is high water?")
+	if o := overviews(t, s)[0]; o.Title != "When is high water?" {
+		t.Errorf("%+v", o)
 	}
 }
 
@@ -64,6 +98,7 @@ func TestOverviewTitles(t *testing.T) {
 	say("model", "Done.", `{"gitBranch":"quay","before":[{"type":"ai-title","aiTitle":"Lamps"}]}`)
 	check("Lamps", "quay", true)
 	say("user", "Thanks.", `{"gitBranch":"quay","before":[{"type":"custom-title","customTitle":"My lamps"}]}`)
+	check("My lamps", "quay", true)
 	say("model", "More?", `{"before":[{"type":"ai-title","aiTitle":"Thanks"}]}`)
 	check("My lamps", "quay", true)
 }

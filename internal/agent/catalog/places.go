@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"encoding/json"
 	"io"
+	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/gemini-ctx/ctx/internal/agent/claudecode"
@@ -20,9 +22,10 @@ type Place struct {
 	Remote func() string
 }
 
-// Places lists the directories that an agent has sessions of under root, each once.
-func (a *Agent) Places(root string) []Place {
-	p := &places{seen: map[string]bool{}}
+// Places lists the directories that an agent has sessions of under root, each once. It leaves out
+// those of a project.
+func (a *Agent) Places(root string, except Project) []Place {
+	p := &places{except: except, seen: map[string]bool{}}
 	switch a.Name {
 	case "gemini-cli":
 		p.gemini(root)
@@ -37,12 +40,13 @@ func (a *Agent) Places(root string) []Place {
 }
 
 type places struct {
-	list []Place
-	seen map[string]bool
+	except Project
+	list   []Place
+	seen   map[string]bool
 }
 
 func (p *places) add(dir string, remote func() string) {
-	if dir == "" || p.seen[dir] || !filepath.IsAbs(filepath.FromSlash(dir)) {
+	if dir == "" || p.seen[dir] || p.except.has(dir) || !filepath.IsAbs(filepath.FromSlash(dir)) {
 		return
 	}
 	p.seen[dir] = true
@@ -64,17 +68,23 @@ func (p *places) gemini(root string) {
 	}
 }
 
-// maxPlaceFiles is how many transcripts of a directory are asked for its path, and maxPlaceHead how
-// much of each is read.
+// maxPlaceFiles is how many files of a directory are asked for its path, and maxPlaceHead how much
+// of each is read.
 const (
-	maxPlaceFiles = 4
+	maxPlaceFiles = 32
 	maxPlaceHead  = 64 << 10
 )
 
 func (p *places) claude(root string) {
 	for _, dir := range glob(root, "projects/*") {
-		files := glob(dir, "*.jsonl")
-		for _, file := range files[:min(len(files), maxPlaceFiles)] {
+		own := slices.ContainsFunc(p.except, func(project string) bool { return claudecode.Slug(project) == filepath.Base(dir) })
+		if own {
+			continue
+		}
+		for _, file := range someFiles(dir, maxPlaceFiles) {
+			if !strings.HasSuffix(file, ".jsonl") {
+				continue
+			}
 			cwd := member(headOf(file, maxPlaceHead), `"cwd"`)
 			if cwd != "" && strings.HasPrefix(filepath.Base(dir), clip(claudecode.Slug(cwd), claudecode.MaxSlug)) {
 				p.add(cwd, noRemote)
@@ -82,6 +92,21 @@ func (p *places) claude(root string) {
 			}
 		}
 	}
+}
+
+// someFiles returns the paths of some of the files in a directory.
+func someFiles(dir string, most int) []string {
+	d, err := os.Open(dir)
+	if err != nil {
+		return nil
+	}
+	defer d.Close()
+	names, _ := d.Readdirnames(most)
+	slices.Sort(names)
+	for i, name := range names {
+		names[i] = filepath.Join(dir, name)
+	}
+	return names
 }
 
 func clip(s string, n int) string { return s[:min(len(s), n)] }
