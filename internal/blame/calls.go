@@ -68,7 +68,7 @@ func (s *Reader) Calls(view *refs.View, q Query) ([]*Call, error) {
 			continue
 		}
 		if n := len(sessions); n == 0 || sessions[n-1].name != name {
-			sessions = append(sessions, &ofSession{finder: f, name: name, answers: map[string][]answer{}})
+			sessions = append(sessions, &ofSession{finder: f, name: name, making: map[format.ID]bool{}, answers: map[string][]answer{}})
 		}
 		last := sessions[len(sessions)-1]
 		last.tips = append(last.tips, view.Get(ref).ID)
@@ -143,6 +143,7 @@ type ofSession struct {
 	name    string
 	tips    []format.ID
 	makers  []maker
+	making  map[format.ID]bool  // the entries of makers
 	answers map[string][]answer // by the id of the call
 	prompts []uint64            // the seqs of the messages of the user
 	oldest  []format.ID         // the entries that came first, newest first
@@ -182,7 +183,9 @@ func (o *ofSession) walk() error {
 			}
 			todo = append(todo, e.Parents...)
 			left = append(left, e.Left)
-			o.take(id, e, rewound)
+			if err := o.take(id, e, rewound); err != nil {
+				return err
+			}
 		}
 		return nil
 	}
@@ -205,22 +208,32 @@ func (o *ofSession) walk() error {
 // early is the number of entries at the beginning of a session that are asked for its directory.
 const early = 12
 
-func (o *ofSession) take(id format.ID, e *format.Entry, rewound bool) {
+// take notes what an entry has. The calls of a message may have come with an amendment of it.
+func (o *ofSession) take(id format.ID, e *format.Entry, rewound bool) (err error) {
 	if e.Seq <= early {
 		o.oldest = append(o.oldest, id)
 	}
-	if e.Kind != format.KindMessage {
-		return
+	if e.Kind != format.KindMessage && e.Kind != format.KindAmend {
+		return nil
 	}
-	if e.Role == "user" && len(e.Results) == 0 {
+	of, calls, results := e, e.Calls, e.Results
+	if e.Kind == format.KindAmend {
+		id = e.Amends
+		if of, err = o.Header(id); err != nil {
+			return err
+		}
+	}
+	if e.Kind == format.KindMessage && e.Role == "user" && len(results) == 0 {
 		o.prompts = append(o.prompts, e.Seq)
 	}
-	if slices.ContainsFunc(e.Calls, func(c format.Call) bool { return replay.MayChange(c.Tool) }) {
-		o.makers = append(o.makers, maker{id, e, rewound})
+	if slices.ContainsFunc(calls, func(c format.Call) bool { return replay.MayChange(c.Tool) }) && !o.making[id] {
+		o.making[id] = true
+		o.makers = append(o.makers, maker{id, of, rewound})
 	}
-	for _, call := range e.Results {
-		o.answers[call] = append(o.answers[call], answer{id, e.Seq})
+	for _, call := range results {
+		o.answers[call] = append(o.answers[call], answer{id, of.Seq})
 	}
+	return nil
 }
 
 // newest notes the newest versions of the entries that were amended.
@@ -310,7 +323,7 @@ func (f *finder) named(raw []byte) bool {
 // is reports whether a path was the file at a time.
 func (f *finder) is(file, dir string, at time.Time) (root string, ok bool) {
 	for _, n := range f.names {
-		if !n.Until.IsZero() && at.After(n.Until) {
+		if !n.Until.IsZero() && at.After(n.Until.Add(slack)) {
 			continue
 		}
 		if root, ok = f.Project.Checkout(file, dir, n.Path); ok {

@@ -3,14 +3,19 @@ package blame
 import (
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/gemini-ctx/ctx/internal/blame/replay"
 )
 
-// slack is how much later than the commit of a line a call may have been made that wrote it: git
+// slack is how much later than a commit a call may have been made whose work the commit has: git
 // keeps whole seconds.
 const slack = 2 * time.Second
+
+// telling is the number of letters from which on it counts which commit git names for a line. With -w
+// git takes the brace of a new block for the old one beside it.
+const telling = 10
 
 // Lines returns for each line of a text the call that wrote it; nil if none did. committed has a
 // time for each line, or is nil: what was committed before a call was not written by it. calls are
@@ -28,6 +33,7 @@ func Lines(q Query, calls []*Call, text string, committed []time.Time) []*Call {
 		checkouts[root] = append(checkouts[root], i)
 	}
 	turns := map[turnKey]int{}
+	lines := strings.Split(text, "\n")
 	out := make([]*Call, len(replay.Lines(nil, text)))
 	for _, root := range slices.Sorted(maps.Keys(checkouts)) {
 		var steps []replay.Step
@@ -50,7 +56,7 @@ func Lines(q Query, calls []*Call, text string, committed []time.Time) []*Call {
 				continue
 			}
 			c := calls[n]
-			if i < len(committed) && !committed[i].IsZero() && c.Header.Time.After(committed[i].Add(slack)) {
+			if i < len(committed) && !committed[i].IsZero() && replay.Letters(lines[i]) >= telling && c.Header.Time.After(committed[i].Add(slack)) {
 				continue
 			}
 			if out[i] == nil || root == q.Project.Root || out[i].Checkout != q.Project.Root && c.Header.Time.Before(out[i].Header.Time) {

@@ -161,9 +161,9 @@ func squeezed(s string) string {
 	}, s)
 }
 
-// letters counts the letters and digits of a line, which git counts too before it takes lines for
+// Letters counts the letters and digits of a line, which git counts too before it takes lines for
 // moved ones. All bytes of other alphabets count.
-func letters(s string) int {
+func Letters(s string) int {
 	n := 0
 	for i := range len(s) {
 		c := s[i]

@@ -47,6 +47,8 @@ type Edit struct {
 	// after the line that Anchor has. A hunk with no Old adds at the end of the file.
 	Hunk   bool
 	Anchor string
+	// Kept has, for each line of New of a hunk, the number of the line of Old that it is, or -1.
+	Kept []int
 }
 
 // Step is a change of the file that is asked about, as a session made it.

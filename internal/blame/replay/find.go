@@ -164,7 +164,7 @@ func similar(list, what []string) (from, to int, ok bool) {
 	}
 	first, last, anchors, telling := -1, -1, 0, 0
 	for i, s := range what {
-		if letters(s) == 0 {
+		if Letters(s) == 0 {
 			continue
 		}
 		telling++

@@ -49,17 +49,26 @@ const minMoved = 20
 // had, also if only white space changed, or if it moved. All others are by whoever wrote the new
 // text. gone are the lines that have no place in the new text.
 func carry(old []line, now []string, by int) (out, gone []line) {
+	before := texts(old)
+	if len(old)*len(now) <= maxAligned {
+		return carryPartners(old, now, by, align(before, now))
+	}
+	return carryPartners(old, now, by, Pairs(before, now))
+}
+
+// carryPartners is carry where the partners of the new lines among the old ones are known.
+func carryPartners(old []line, now []string, by int, partner []int) (out, gone []line) {
 	out = written(now, by)
 	taken := make([]bool, len(old))
 	free := make([]bool, len(now)) // lines without a partner
-	for i, at := range Pairs(texts(old), now) {
+	for i, at := range partner {
 		if at < 0 {
 			free[i] = true
 			continue
 		}
 		out[i].by, taken[at] = old[at].by, true
 	}
-	reindented(old, taken, out, free)
+	reindented(old, taken, out, partner, free)
 	for i := range old {
 		if !taken[i] {
 			gone = append(gone, old[i])
@@ -68,33 +77,45 @@ func carry(old []line, now []string, by int) (out, gone []line) {
 	return out, moved(gone, out, free)
 }
 
-// reindented gives lines that differ from a line before in white space alone its writer. A gap
-// between partners has its partners in the same gap.
-func reindented(old []line, taken []bool, out []line, free []bool) {
-	var a, b []int
-	for i := range old {
-		if !taken[i] {
-			a = append(a, i)
+// reindented gives lines that differ from a line before in white space alone its writer, if both
+// stand between the same partners.
+func reindented(old []line, taken []bool, out []line, partner []int, free []bool) {
+	i := 0
+	for j := 0; j < len(out); {
+		if !free[j] {
+			i = max(i, partner[j]+1)
+			j++
+			continue
 		}
-	}
-	for i := range out {
-		if free[i] {
-			b = append(b, i)
+		end := j
+		for end < len(out) && free[end] {
+			end++
 		}
+		last := i
+		for last < len(old) && !taken[last] {
+			last++
+		}
+		thinned(old[i:last], taken[i:last], out[j:end], free[j:end])
+		j = end
 	}
-	if len(a) == 0 || len(b) == 0 {
+}
+
+// thinned compares lines without their white space. A line of one character is too common.
+func thinned(old []line, taken []bool, out []line, free []bool) {
+	if len(old) == 0 || len(out) == 0 {
 		return
 	}
-	thin := func(at []int, list []line) []string {
-		s := make([]string, len(at))
-		for i, n := range at {
-			s[i] = squeezed(list[n].text)
+	thin := func(list []line) []string {
+		s := make([]string, len(list))
+		for i := range list {
+			s[i] = squeezed(list[i].text)
 		}
 		return s
 	}
-	for i, at := range Pairs(thin(a, old), thin(b, out)) {
-		if at >= 0 && squeezed(out[b[i]].text) != "" && len(squeezed(out[b[i]].text)) > 1 {
-			out[b[i]].by, taken[a[at]], free[b[i]] = old[a[at]].by, true, false
+	now := thin(out)
+	for j, at := range Pairs(thin(old), now) {
+		if at >= 0 && len(now[j]) > 1 {
+			out[j].by, taken[at], free[j] = old[at].by, true, false
 		}
 	}
 }
@@ -124,7 +145,7 @@ func moved(gone []line, out []line, free []bool) []line {
 		}
 		count := 0
 		for k := range best {
-			count += letters(out[i+k].text)
+			count += Letters(out[i+k].text)
 		}
 		if count < minMoved {
 			continue

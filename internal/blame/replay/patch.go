@@ -32,6 +32,7 @@ type patchReader struct {
 	hunk Edit
 	old  strings.Builder
 	new  strings.Builder
+	olds int  // the lines of old
 	some bool // the hunk has a line
 	from string
 }
@@ -83,11 +84,15 @@ func (p *patchReader) body(line string) {
 	switch mark {
 	case '+':
 		p.new.WriteString(rest + "\n")
+		p.hunk.Kept = append(p.hunk.Kept, -1)
 	case '-':
 		p.old.WriteString(rest + "\n")
+		p.olds++
 	case ' ':
 		p.old.WriteString(rest + "\n")
 		p.new.WriteString(rest + "\n")
+		p.hunk.Kept = append(p.hunk.Kept, p.olds)
+		p.olds++
 	default:
 		return
 	}
@@ -138,7 +143,7 @@ func (p *patchReader) endHunk() {
 	}
 	p.old.Reset()
 	p.new.Reset()
-	p.hunk, p.some = Edit{}, false
+	p.hunk, p.olds, p.some = Edit{}, 0, false
 }
 
 func (p *patchReader) endFile() {

@@ -112,7 +112,7 @@ func (r *replay) step(i int) {
 	}
 	switch s.Kind {
 	case Write:
-		r.put(0, len(r.lines), split(s.Text), s.By)
+		r.put(0, len(r.lines), split(s.Text), s.By, nil)
 		r.whole = true
 	case Append:
 		r.add(s)
@@ -133,7 +133,7 @@ func (r *replay) edit(i, j int) {
 	e := &s.Edits[j]
 	if e.Old == "" && !e.Hunk { // a new file
 		if len(r.lines) <= 1 {
-			r.put(0, len(r.lines), split(e.New), s.By)
+			r.put(0, len(r.lines), split(e.New), s.By, nil)
 			r.whole = true
 		}
 		return
@@ -148,7 +148,7 @@ func (r *replay) edit(i, j int) {
 		return
 	}
 	for k := len(at) - 1; k >= 0; k-- {
-		r.put(at[k].from, at[k].to, at[k].now, s.By)
+		r.put(at[k].from, at[k].to, at[k].now, s.By, e.Kept)
 	}
 }
 
@@ -175,15 +175,20 @@ func (r *replay) island(e *Edit, by int) {
 
 func (r *replay) add(s *Step) {
 	if n := len(r.lines); n > 0 {
-		r.put(n-1, n, split(r.lines[n-1].text+s.Text), s.By)
+		r.put(n-1, n, split(r.lines[n-1].text+s.Text), s.By, nil)
 		return
 	}
-	r.put(0, 0, split(s.Text), s.By)
+	r.put(0, 0, split(s.Text), s.By, nil)
 }
 
-// put puts lines in the place of others.
-func (r *replay) put(from, to int, now []string, by int) {
-	out, gone := carry(r.lines[from:to], now, by)
+// put puts lines in the place of others. kept says which of them are the same, if that is known.
+func (r *replay) put(from, to int, now []string, by int, kept []int) {
+	out, gone := []line(nil), []line(nil)
+	if len(kept) == len(now) && !slices.ContainsFunc(kept, func(at int) bool { return at >= to-from }) {
+		out, gone = carryPartners(r.lines[from:to], now, by, kept)
+	} else {
+		out, gone = carry(r.lines[from:to], now, by)
+	}
 	if len(r.gone) > 0 {
 		free := make([]bool, len(out))
 		for i := range out {

@@ -151,7 +151,7 @@ func TestLinesModel(t *testing.T) {
 			lines++
 			if got[i] != l.by {
 				wrong++
-				if seed < 200 && letters(l.text) > minMoved {
+				if seed < 200 && Letters(l.text) > minMoved {
 					t.Errorf("seed %d: line %d, %q, is by %d, not %d", seed, i, l.text, l.by, got[i])
 				}
 			}
