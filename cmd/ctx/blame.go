@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -105,6 +106,9 @@ func (o *blameOptions) run(a *app, arg string) error {
 		return err
 	}
 	list := asked.blamed(calls, string(b))
+	if len(list) == 0 {
+		return exitIf(true, exitFailed)
+	}
 	if from == 0 {
 		return o.print(a, s, view, asked, list)
 	}
@@ -115,7 +119,7 @@ func (o *blameOptions) run(a *app, arg string) error {
 	if err := o.print(a, s, view, asked, list); err != nil || a.json || to > from || list[0].call == nil {
 		return err
 	}
-	return o.explain(a, s, view, asked, list[0].call)
+	return o.explain(a, s, view, file, list[0].call)
 }
 
 func readBlamed(name string) ([]byte, error) {
@@ -245,6 +249,7 @@ func (o *blameOptions) print(a *app, s *session.Store, view *refs.View, q askedF
 	found := false
 	prompts := map[format.ID]format.ID{}
 	rows := make([][]string, len(list))
+	width := len(strconv.Itoa(list[len(list)-1].number))
 	for i, l := range list {
 		found = found || l.call != nil
 		if a.json {
@@ -268,13 +273,13 @@ func (o *blameOptions) print(a *app, s *session.Store, view *refs.View, q askedF
 		id, name, agent, when := "-", "-", "-", ""
 		switch {
 		case l.call != nil:
-			id, name, agent = l.call.Entry.Short(shortLen), shortSession(view, l.call.Header.Session), oneLine(document.AgentOf(l.call))
+			id, name, agent = l.call.Entry.Short(shortLen), shortSession(view, l.call.Header.Session), oneLine(cmp.Or(document.AgentOf(l.call), "-"))
 			when = l.call.Header.Time.Format("2006-01-02 15:04")
 		case l.commit != nil:
 			id, name, agent = l.commit.ID[:shortLen], "commit", oneLine(l.commit.Author)
 			when = l.commit.Time.Format("2006-01-02 15:04")
 		}
-		rows[i] = []string{id, name, agent, when, strconv.Itoa(l.number) + ") " + cleanLines(l.text)}
+		rows[i] = []string{id, name, agent, when, fmt.Sprintf("%*d) %s", width, l.number, cleanLines(l.text))}
 	}
 	if !a.json {
 		a.table(rows)
@@ -297,8 +302,8 @@ func shortSession(view *refs.View, name string) string {
 	return oneLine(name)
 }
 
-// explain prints the turn of a call, and the commands to go on with.
-func (o *blameOptions) explain(a *app, s *session.Store, view *refs.View, q askedFile, c *blame.Call) error {
+// explain prints the turn of a call, and the commands to go on with. file is as it was given.
+func (o *blameOptions) explain(a *app, s *session.Store, view *refs.View, file string, c *blame.Call) error {
 	id, err := s.Blame.Prompt(c.Entry)
 	if err != nil {
 		return err
@@ -327,6 +332,6 @@ func (o *blameOptions) explain(a *app, s *session.Store, view *refs.View, q aske
 		rewound = " (rewound)"
 	}
 	a.line("call     %s %s of %s #%d %s%s", oneLine(c.Tool), oneLine(c.ID), c.Entry.Short(shortLen), said.Seq, document.TimeText(said.Time), rewound)
-	a.line("\n%s\n%s", fmt.Sprintf("  ctx show %s", c.Entry.Short(shortLen)), fmt.Sprintf("  ctx log -s %s --file %s", name, shellWord(q.Name)))
+	a.line("\n  ctx show %s\n  ctx log -s %s --file %s", c.Entry.Short(shortLen), shellWord(name), shellWord(file))
 	return a.out.err
 }

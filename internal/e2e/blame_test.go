@@ -406,7 +406,6 @@ func TestBlame(t *testing.T) {
 	for _, c := range clients() {
 		w.bring(c)
 	}
-	w.keep()
 	w.judge(repository)
 }
 

@@ -50,10 +50,15 @@ const minMoved = 20
 // text. gone are the lines that have no place in the new text.
 func carry(old []line, now []string, by int) (out, gone []line) {
 	before := texts(old)
-	if len(old)*len(now) <= maxAligned {
+	if len(old)*len(now) > maxAligned {
+		return carryPartners(old, now, by, Pairs(before, now))
+	}
+	n, k := len(before)-1, len(now)-1
+	if n < 0 || k < 0 || before[n] != "" || now[k] != "" {
 		return carryPartners(old, now, by, align(before, now))
 	}
-	return carryPartners(old, now, by, Pairs(before, now))
+	// The empty line after the last line feed is no blank line.
+	return carryPartners(old, now, by, append(align(before[:n], now[:k]), n))
 }
 
 // carryPartners is carry where the partners of the new lines among the old ones are known.

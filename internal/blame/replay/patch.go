@@ -150,6 +150,9 @@ func (p *patchReader) endFile() {
 	p.endHunk()
 	if p.file != nil && p.file.Path != "" {
 		p.file.Text = p.text.String()
+		if p.file.Kind == Delete {
+			p.file.Edits = nil
+		}
 		if p.file.Kind == Replace && len(p.file.Edits) == 0 {
 			p.file.Kind = Touch
 			if p.file.From != "" {

@@ -37,7 +37,7 @@ func TestLines(t *testing.T) {
 		{"a line by hand, then an edit", []Step{write(1, "a|b|c|"), edit(2, "mine|b", "mine|b2")}, "a|mine|b2|c|", []int{1, -1, 2, 1}},
 		{"written anew with the same lines", []Step{write(1, "a|b|c|"), write(2, "a|b|d|")}, "a|b|d|", []int{1, 1, 2}},
 		{"white space", []Step{write(1, "call(one)|call(two)|"), edit(2, "call(one)|", "if x {|  call(one)|}|")}, "if x {|  call(one)|}|call(two)|", []int{2, 1, 2, 1}},
-		{"moved in one edit", []Step{write(1, "first line of the whole file|second|third|"), edit(2, "first line of the whole file|second|third", "second|third|first line of the whole file")}, "second|third|first line of the whole file|", []int{1, 1, 1}},
+		{"moved in one edit", []Step{write(1, "first line of the whole file|second line|third line of it|"), edit(2, "first line of the whole file|second line|third line of it", "second line|third line of it|first line of the whole file")}, "second line|third line of it|first line of the whole file|", []int{1, 1, 1}},
 		{"moved in two edits", []Step{write(1, "first line of the whole file|second|third|"), edit(2, "first line of the whole file|", ""), edit(2, "third|", "third|first line of the whole file|")}, "second|third|first line of the whole file|", []int{1, 1, 1}},
 		{"common lines", []Step{write(1, "f() {|}||g() {|}|"), edit(2, "g() {|}|", "g() {|}||h() {|}|")}, "f() {|}||g() {|}||h() {|}|", []int{1, 1, 1, 1, 1, 2, 2, 2}},
 		{"a file that the agent has kept", []Step{before(write(1, "a|b|c|"), "a|c|")}, "a|b|c|", []int{-1, 1, -1}},
@@ -47,6 +47,10 @@ func TestLines(t *testing.T) {
 		{"an end that is added", []Step{write(1, "a|"), {By: 2, Turn: 2, Change: Change{Kind: Append, Text: "b|"}}}, "a|b|", []int{1, 2}},
 		{"an end that is added to a file of others", []Step{{By: 2, Turn: 2, Change: Change{Kind: Append, Text: "b|"}}}, "a|b|", []int{-1, 2}},
 		{"everywhere", []Step{write(1, "x x|y|x|"), {By: 2, Turn: 2, Change: Change{Kind: Replace, Edits: []Edit{{Old: "x", New: "z", All: true}}}}}, "z z|y|z|", []int{2, 1, 2}},
+		{"a changed line has its neighbours", []Step{write(1, "if a {|  return 0|}|return b * 12|"), edit(2, "if a {|  return 0|}|return b * 12", "if a {|  return -1|}|return b * 12 + c||func() {|  return 0|}")}, "if a {|  return -1|}|return b * 12 + c||func() {|  return 0|}|", []int{1, 2, 1, 2, 2, 2, 2, 2}},
+		{"a new file, which the agent says was not there", []Step{before(write(1, "a||b|"), "")}, "a||b|", []int{1, 1, 1}},
+		{"an end with a blank line", []Step{write(1, "a|"), {By: 2, Turn: 2, Change: Change{Kind: Append, Text: "b||c|"}}}, "a|b||c|", []int{1, 2, 2, 2}},
+		{"the marks of a hunk", []Step{write(1, "func f() {|  one|}||end|"), {By: 2, Turn: 2, Change: patchChanges("*** Begin Patch\n*** Update File: f\n@@\n-func f() {\n-  one\n-}\n-\n end\n+\n+func f() {\n+  one\n+  two and three and four\n+}\n*** End Patch", "")[0]}}, "end||func f() {|  one|  two and three and four|}|", []int{1, 2, 2, 2, 2, 2}},
 		{"other line ends", []Step{write(1, "a\r\nb\r\n")}, "a|b|", []int{1, 1}},
 	} {
 		for i := range c.steps {

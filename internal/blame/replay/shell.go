@@ -17,9 +17,13 @@ func scriptChanges(script, dir string) []Change {
 	}
 	var out []Change
 	piped := (*string)(nil) // what the command before writes into the pipe
+	start := dir
 	for _, c := range readScript(script) {
 		if !c.piped {
 			piped = nil
+		}
+		if len(c.words) > 0 && c.words[0] == ")" { // the end of a subshell, whose cd ends with it
+			dir = start
 		}
 		if len(c.words) > 1 && c.words[0] == "cd" {
 			dir = under(dir, c.words[1])
