@@ -61,12 +61,10 @@ the exit code is 1.`,
 	return cmd
 }
 
-// linesOf splits FILE:LINE-LINE. Without lines, from is 0.
-var linesOf = regexp.MustCompile(`^(.+):([0-9]{1,9})(?:[-,]([0-9]{1,9}))?:?$`)
-
-// lineRange reads the argument of blame. A file whose name ends like a line is the file.
+// lineRange reads the argument of blame: FILE, FILE:LINE or FILE:LINE-LINE. Without lines, from is
+// 0. A file whose name ends like a line is the file.
 func (a *app) lineRange(arg string) (file string, from, to int, err error) {
-	m := linesOf.FindStringSubmatch(arg)
+	m := regexp.MustCompile(`^(.+):([0-9]{1,9})(?:[-,]([0-9]{1,9}))?:?$`).FindStringSubmatch(arg)
 	if _, err := os.Stat(a.path(arg)); m == nil || err == nil {
 		return arg, 0, 0, nil
 	}

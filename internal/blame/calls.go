@@ -54,8 +54,8 @@ type Call struct {
 }
 
 // Calls returns the calls that changed a file, oldest first. A call that failed is not among them,
-// nor one whose words were forgotten. A call that several sessions have, because one began as a copy
-// of the other, is there once.
+// nor one whose words were forgotten. A call that several sessions have, because one began as a
+// copy of the other, is there once.
 func (s *Reader) Calls(view *refs.View, q Query) ([]*Call, error) {
 	f := &finder{Reader: s, Query: q, names: append([]Name{{Path: q.Name}}, q.Earlier...)}
 	if err := f.newest(view); err != nil {

@@ -13,8 +13,8 @@ import (
 // keeps whole seconds.
 const slack = 2 * time.Second
 
-// telling is the number of letters from which on it counts which commit git names for a line. With -w
-// git takes the brace of a new block for the old one beside it.
+// telling is the number of letters from which on it counts which commit git names for a line. With
+// -w git takes the brace of a new block for the old one beside it.
 const telling = 10
 
 // Lines returns for each line of a text the call that wrote it; nil if none did. committed has a

@@ -18,8 +18,8 @@ type job struct {
 	by    string // the agent
 	file  string
 	lines string
-	// create writes the whole file, shell adds to its end by a here-document, again goes on with the
-	// last session, and fail makes an edit that the agent refuses first.
+	// create writes the whole file, shell adds to its end by a here-document, again goes on with
+	// the last session, and fail makes an edit that the agent refuses first.
 	create, shell, again, fail bool
 	then                       string // git commands afterwards, one a line
 }

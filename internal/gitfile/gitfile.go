@@ -67,7 +67,7 @@ func Read(c context.Context, top, name string) (*File, error) {
 	defer cancel()
 	f := &File{}
 	at := name
-	staged, err := git(c, top, "diff", "--cached", "--name-status", "-M", "--diff-filter=R", "-z")
+	staged, err := git(c, top, "diff", "--cached", "--no-ext-diff", "--no-textconv", "--name-status", "-M", "--diff-filter=R", "-z")
 	if err != nil {
 		return nil, err
 	}
@@ -81,11 +81,11 @@ func Read(c context.Context, top, name string) (*File, error) {
 	}
 	failed := make(chan error, 1)
 	go func() {
-		out, err := git(c, top, "log", "--follow", "--diff-filter=R", "-M", "--name-status", "-z", "--format=%x01%ct", "HEAD", "--", ":(literal)"+at)
+		out, err := git(c, top, "log", "--no-ext-diff", "--no-textconv", "--follow", "--diff-filter=R", "-M", "--name-status", "-z", "--format=%x01%ct", "HEAD", "--", ":(literal)"+at)
 		f.Names = append(f.Names, renames(out)...)
 		failed <- err
 	}()
-	out, err := git(c, top, "blame", "--porcelain", "-w", "-M", "HEAD", "--", at)
+	out, err := git(c, top, "blame", "--no-textconv", "--porcelain", "-w", "-M", "HEAD", "--", at)
 	f.Lines = readBlame(out)
 	return f, errors.Join(err, <-failed)
 }

@@ -8,8 +8,8 @@ import (
 // maxAligned is the largest product of lengths that align takes.
 const maxAligned = 20_000
 
-// align returns the same as Pairs, for short lists. It also looks at lines that are similar: where a
-// line was changed, its neighbours are those of the changed line, and not those of an equal line
+// align returns the same as Pairs, for short lists. It also looks at lines that are similar: where
+// a line was changed, its neighbours are those of the changed line, and not those of an equal line
 // elsewhere. Among equally good partners it takes the first: what is added comes after what it is
 // like.
 func align(a, b []string) []int {

@@ -190,7 +190,8 @@ func FuzzScript(f *testing.F) {
 	})
 }
 
-// FuzzPatch: what a patch says can be applied and taken back, and every line that it keeps is there.
+// FuzzPatch: what a patch says can be applied and taken back, and every line that it keeps is
+// there.
 func FuzzPatch(f *testing.F) {
 	f.Add("*** Begin Patch\n*** Update File: a\n@@\n x\n-y\n+z\n*** End Patch", "x\ny\n")
 	f.Add("--- a/f\n+++ b/f\n@@ -1 +1 @@\n-u\n+v\n", "u\n")

@@ -1,9 +1,9 @@
 // Package replay finds out which call of a tool wrote a line of a file.
 //
 // It replays the edits that agents recorded. Changes says what a call does to files (tools.go,
-// patch.go, shell.go). Lines takes the steps that touched one file, oldest first, and the file as it
-// is now, and returns for each line the step that wrote it (replay.go): backward from the file of
-// today it works out what the file held before each step, then it applies the steps forward to
+// patch.go, shell.go). Lines takes the steps that touched one file, oldest first, and the file as
+// it is now, and returns for each line the step that wrote it (replay.go): backward from the file
+// of today it works out what the file held before each step, then it applies the steps forward to
 // lines that know their writer (lines.go). Where the two do not meet, because something changed the
 // file that no session recorded, a diff carries the writers over (diff.go). So the place of a line
 // decides, and not its text alone.

@@ -126,8 +126,8 @@ func (r *replay) step(i int) {
 	}
 }
 
-// edit applies an edit of a step. If it does not fit, the file was changed by something else before,
-// and what was worked out backward says how.
+// edit applies an edit of a step. If it does not fit, the file was changed by something else
+// before, and what was worked out backward says how.
 func (r *replay) edit(i, j int) {
 	s := &r.steps[i]
 	e := &s.Edits[j]

@@ -98,8 +98,8 @@ func Changes(tool string, raw json.RawMessage, dir string) []Change {
 // arguments are those of a call.
 type arguments map[string]json.RawMessage
 
-// readArguments reads the arguments of a call. A JSON string, as Codex passes to apply_patch, is the
-// member "input".
+// readArguments reads the arguments of a call. A JSON string, as Codex passes to apply_patch, is
+// the member "input".
 func readArguments(raw json.RawMessage) arguments {
 	var text string
 	if json.Unmarshal(raw, &text) == nil {
