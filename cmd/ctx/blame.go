@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -138,7 +139,9 @@ func readBlamed(name string) ([]byte, error) {
 // askedFile is a file that is asked about, with what git knows of it.
 type askedFile struct {
 	blame.Query
-	git *gitfile.File // nil if git does not know it
+	// git returns what git knows of it, nil if that is nothing. It waits for git, which is asked
+	// while the store is read.
+	git func() *gitfile.File
 }
 
 // fileQuery returns what is asked about a file: its name in the project, and its earlier names.
@@ -161,7 +164,7 @@ func (a *app) fileQuery(s *session.Store, view *refs.View, file, only string, as
 	if err != nil || !filepath.IsLocal(name) {
 		return askedFile{}, usagef("%.200q is not in the project, which is %q", file, root)
 	}
-	asked := askedFile{Query: blame.Query{Name: filepath.ToSlash(name)}}
+	asked := askedFile{Query: blame.Query{Name: filepath.ToSlash(name)}, git: func() *gitfile.File { return nil }}
 	asked.Project.Root = filepath.ToSlash(root)
 	asked.Project.HasDir = func(name string) bool {
 		info, err := os.Stat(filepath.Join(root, filepath.FromSlash(name)))
@@ -181,16 +184,35 @@ func (a *app) fileQuery(s *session.Store, view *refs.View, file, only string, as
 	if !inGit || !ask {
 		return asked, nil
 	}
-	if asked.git, err = gitfile.Read(a.c, root, asked.Name); err != nil {
-		a.say("ctx: blame: %v", err)
-		asked.git, err = nil, nil
-	}
-	if asked.git != nil {
-		for _, n := range asked.git.Names {
-			asked.Earlier = append(asked.Earlier, blame.Name{Path: n.Path, Until: n.Until})
+	asked.git = a.askGit(root, asked.Name)
+	asked.Earlier = func() (names []blame.Name) {
+		if f := asked.git(); f != nil {
+			for _, n := range f.Names {
+				names = append(names, blame.Name{Path: n.Path, Until: n.Until})
+			}
 		}
+		return names
 	}
-	return asked, err
+	return asked, nil
+}
+
+// askGit begins to ask git about a file, and returns a function that waits for the answer.
+func (a *app) askGit(root, name string) func() *gitfile.File {
+	var file *gitfile.File
+	var err error
+	done := make(chan struct{})
+	go func() {
+		file, err = gitfile.Read(a.c, root, name)
+		close(done)
+	}()
+	return sync.OnceValue(func() *gitfile.File {
+		<-done
+		if err != nil {
+			a.say("ctx: blame: %v", err)
+			return nil
+		}
+		return file
+	})
 }
 
 // blamedLine is a line with its writer.
@@ -208,8 +230,8 @@ func (q *askedFile) blamed(calls []*blame.Call, text string) []blamedLine {
 		lines = lines[:len(lines)-1]
 	}
 	var commits []*gitfile.Commit
-	if q.git != nil {
-		commits = commitsOf(q.git, lines)
+	if f := q.git(); f != nil {
+		commits = commitsOf(f, lines)
 	}
 	times := make([]time.Time, len(commits))
 	for i, c := range commits {

@@ -26,10 +26,10 @@ import (
 // Query says which calls are looked for.
 type Query struct {
 	Project replay.Project
-	Name    string // the file, from the root of the project, with slashes
-	Earlier []Name // names that it had
-	Session string // only calls of this session; "" for all
-	Rewound bool   // also calls that were rewound
+	Name    string        // the file, from the root of the project, with slashes
+	Earlier func() []Name // names that it had; nil for none. It is asked once, when they are needed
+	Session string        // only calls of this session; "" for all
+	Rewound bool          // also calls that were rewound
 }
 
 // Name is a name that the file had, up to a time; the zero time for any.
@@ -57,7 +57,7 @@ type Call struct {
 // nor one whose words were forgotten. A call that several sessions have, because one began as a
 // copy of the other, is there once.
 func (s *Reader) Calls(view *refs.View, q Query) ([]*Call, error) {
-	f := &finder{Reader: s, Query: q, names: append([]Name{{Path: q.Name}}, q.Earlier...)}
+	f := &finder{Reader: s, Query: q, names: []Name{{Path: q.Name}}}
 	if err := f.newest(view); err != nil {
 		return nil, err
 	}
@@ -75,6 +75,9 @@ func (s *Reader) Calls(view *refs.View, q Query) ([]*Call, error) {
 	}
 	if err := each(sessions, (*ofSession).walk); err != nil {
 		return nil, err
+	}
+	if q.Earlier != nil {
+		f.names = append(f.names, q.Earlier()...)
 	}
 	for known := 0; known < len(f.names) && known < maxNames; {
 		known = len(f.names)
