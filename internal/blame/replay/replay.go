@@ -11,13 +11,13 @@ func Lines(steps []Step, text string) []int {
 		steps[i] = steps[i].clean()
 	}
 	r := &replay{steps: steps, before: backward(steps, now)}
-	if len(steps) > 0 && r.before[0] != nil {
-		r.lines, r.whole = written(r.before[0], Nobody), true
+	if len(steps) > 0 && r.before[0].lines != nil {
+		r.lines, r.whole = written(r.before[0].lines, r.before[0].by()), true
 	}
 	for i := range steps {
 		r.step(i)
 	}
-	r.meet(now)
+	r.meet(state{lines: now})
 	by := make([]int, len(now))
 	for i := range r.lines {
 		by[i] = r.lines[i].by
@@ -42,25 +42,46 @@ func (s Step) clean() Step {
 	return s
 }
 
-// backward returns what the file held before each step, as far as that can be worked out from what
-// it holds now; nil where it cannot.
-func backward(steps []Step, now []string) [][]string {
-	before := make([][]string, len(steps))
+// state is what a file held, as far as that can be worked out; lines is nil where it cannot.
+type state struct {
+	lines []string
+	// guess says that a later step wrote the whole file, so that the lines may be that step's own.
+	guess bool
+}
+
+// perhaps is the writer of a line that is there only if the step that writes the whole file next
+// has found it there.
+const perhaps = -2
+
+// by returns the writer of lines that no step wrote.
+func (s *state) by() int {
+	if s.guess {
+		return perhaps
+	}
+	return Nobody
+}
+
+// backward returns what the file held before each step, worked out from what it holds now.
+func backward(steps []Step, now []string) []state {
+	before := make([]state, len(steps))
+	at := state{lines: now}
 	for i := len(steps) - 1; i >= 0; i-- {
 		s := &steps[i]
 		switch {
 		case s.Before != nil:
-			now = split(*s.Before)
-		case s.Kind == Replace && now != nil:
+			at = state{lines: split(*s.Before)}
+		case s.Kind == Write:
+			at = state{split(s.Text), true}
+		case s.Kind == Delete:
+			at = state{}
+		case s.Kind == Replace && at.lines != nil:
 			for j := len(s.Edits) - 1; j >= 0; j-- {
-				now = undo(now, &s.Edits[j])
+				at.lines = undo(at.lines, &s.Edits[j])
 			}
-		case s.Kind == Append && now != nil:
-			now = undo(now, &Edit{New: s.Text})
-		case s.Kind == Write || s.Kind == Delete:
-			now = nil
+		case s.Kind == Append && at.lines != nil:
+			at.lines = undo(at.lines, &Edit{New: s.Text})
 		}
-		before[i] = now
+		before[i] = at
 	}
 	return before
 }
@@ -92,7 +113,7 @@ func undo(list []string, e *Edit) []string {
 
 type replay struct {
 	steps  []Step
-	before [][]string
+	before []state
 	lines  []line
 	// whole says that lines are all lines of the file. Else they are those that steps have touched.
 	whole bool
@@ -108,11 +129,12 @@ func (r *replay) step(i int) {
 		r.gone, r.turn = nil, s.Turn
 	}
 	if s.Before != nil {
-		r.meet(split(*s.Before))
+		r.meet(state{lines: split(*s.Before)})
 	}
 	switch s.Kind {
 	case Write:
 		r.put(0, len(r.lines), split(s.Text), s.By, nil)
+		r.settle(s.By)
 		r.whole = true
 	case Append:
 		r.add(s)
@@ -139,7 +161,7 @@ func (r *replay) edit(i, j int) {
 		return
 	}
 	at := find(texts(r.lines), e)
-	if (at == nil || !r.whole) && j == 0 && r.before[i] != nil {
+	if (at == nil || !r.whole) && j == 0 && r.before[i].lines != nil {
 		r.meet(r.before[i])
 		at = find(texts(r.lines), e)
 	}
@@ -167,7 +189,7 @@ func (r *replay) island(e *Edit, by int) {
 		return
 	}
 	for i := range lines {
-		if r.lines[at+i].by == Nobody {
+		if r.lines[at+i].by < 0 {
 			r.lines[at+i].by = lines[i].by
 		}
 	}
@@ -202,7 +224,17 @@ func (r *replay) put(from, to int, now []string, by int, kept []int) {
 
 // meet makes the lines those of a text that the file is known to have had. What differs was written
 // by something that is not recorded.
-func (r *replay) meet(now []string) {
-	r.lines, _ = carry(r.lines, now, Nobody)
+func (r *replay) meet(now state) {
+	r.lines, _ = carry(r.lines, now.lines, now.by())
+	r.settle(now.by())
 	r.whole = true
+}
+
+// settle gives the lines that were there only perhaps a writer.
+func (r *replay) settle(by int) {
+	for i := range r.lines {
+		if r.lines[i].by == perhaps {
+			r.lines[i].by = by
+		}
+	}
 }
