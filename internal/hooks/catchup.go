@@ -1,8 +1,10 @@
 package hooks
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -16,17 +18,23 @@ import (
 	"github.com/gemini-ctx/ctx/internal/session"
 )
 
-// catchUp imports a transcript of an agent whose transcripts are read as a whole. A transcript that
-// has not changed since the last copy is not read.
+// catchUp brings into the store what is new in a transcript. It reads on where the last copy ended
+// if the transcript has only grown since; else it reads the whole.
 func catchUp(ctx context.Context, s *session.Store, agent, path string) (copied, error) {
 	f, info, err := openTranscript(path)
 	if err != nil {
 		return copied{}, err
 	}
 	defer f.Close()
+	row, ok := catalog.Named(agent)
+	if !ok {
+		return copied{}, fmt.Errorf("no transcripts of %q can be read", agent)
+	}
 	was, _ := loadCopied(s, path)
-	now := copiedFile{Path: path, Size: info.Size(), Time: info.ModTime().UnixNano(), Session: was.Session, Skipped: was.Skipped}
-	if was == now {
+	now := copiedFile{
+		Path: path, Size: info.Size(), Time: info.ModTime().UnixNano(), Session: was.Session, Skipped: was.Skipped, File: fileID(f, info),
+	}
+	if was.Size == now.Size && was.Time == now.Time && was.File == now.File {
 		return copied{session: was.Session}, nil
 	}
 	// A copy that is cut short is known to the next hook, whatever session that is of.
@@ -34,13 +42,21 @@ func catchUp(ctx context.Context, s *session.Store, agent, path string) (copied,
 		return copied{}, err
 	}
 	name := strings.TrimSuffix(filepath.Base(path), filepath.Ext(path))
-	done, changed, err := importWhole(ctx, s, agent, name, f)
+	done, on, err := was.readOn(ctx, s, &row, name, f, &now)
+	var changed []string
+	if !on && err == nil {
+		done, changed, err = importWhole(ctx, s, &row, name, io.NewSectionReader(f, 0, now.Size), &now.Mark)
+		now.Session = done.session
+	}
 	if err != nil {
 		return done, err
 	}
-	now.Session, now.Skipped = done.session, skippedText(done.skipped)
+	now.Skipped = skippedText(done.skipped)
 	if now.Skipped == was.Skipped {
 		done.skipped = nil // an earlier hook has said so
+	}
+	if now.Ends, err = ends(f, now.Size); err != nil {
+		return done, err
 	}
 	if err := now.save(s); err != nil {
 		return done, err
@@ -48,14 +64,50 @@ func catchUp(ctx context.Context, s *session.Store, agent, path string) (copied,
 	return done, graduate(ctx, s, changed)
 }
 
-// importWhole imports a transcript from its beginning. name is that of its file without its ending,
-// or "". changed are the sessions that have something new.
-func importWhole(ctx context.Context, s *session.Store, agent, name string, in io.Reader) (done copied, changed []string, err error) {
-	row, ok := catalog.Named(agent)
-	if !ok {
-		return copied{}, nil, fmt.Errorf("no transcripts of %q can be read", agent)
+// readOn imports what follows the last copy of a transcript, and notes in now where it ended. ok is
+// false if the whole has to be read: the transcript was written anew, what follows leads back, or
+// the session's newest entry is not what the last copy ended with.
+func (c *copiedFile) readOn(ctx context.Context, s *session.Store, row *catalog.Agent, name string, f *os.File, now *copiedFile) (done copied, ok bool, err error) {
+	if row.ReadOn == nil || c.Mark.State == nil || c.Size < 0 || c.Size > now.Size || c.File != now.File || !c.endsAt(s, row.Source) {
+		return copied{}, false, nil
 	}
+	if sum, err := ends(f, c.Size); err != nil || !bytes.Equal(sum, c.Ends) {
+		return copied{}, false, nil
+	}
+	mark := c.Mark
+	out, err := s.Exchange.ImportLive(ctx, func(emit func(transcript.Step) error) (transcript.Stats, error) {
+		return row.ReadOn(name, io.NewSectionReader(f, mark.Offset, now.Size-mark.Offset), &mark, func(st transcript.Step) error {
+			st.Begins = "" // it began before
+			return emit(st)
+		})
+	}, true)
+	if errors.Is(err, transcript.ErrWhole) {
+		return copied{}, false, nil
+	}
+	now.Mark = mark
+	done = report(out, false)
+	done.session = c.Session
+	return done, true, err
+}
+
+// endsAt reports whether the newest entry of the session is the message that the last copy ended
+// with.
+func (c *copiedFile) endsAt(s *session.Store, source string) bool {
+	view, err := s.Refs.Read()
+	if err != nil {
+		return false
+	}
+	tip, err := s.History.Header(view.Get(history.RefName(c.Session, history.MainBranch)).ID)
+	return err == nil && tip.Source != nil && tip.Source.Agent == source && tip.Source.Message == c.Mark.Last
+}
+
+// importWhole imports a transcript from its beginning. name is that of its file without its ending,
+// or "". changed are the sessions that have something new. It leaves m where the transcript ended.
+func importWhole(ctx context.Context, s *session.Store, row *catalog.Agent, name string, in io.Reader, m *transcript.Mark) (done copied, changed []string, err error) {
 	out, err := s.Exchange.ImportTranscript(ctx, func(emit func(transcript.Step) error) (transcript.Stats, error) {
+		if row.ReadOn != nil {
+			return row.ReadOn(name, in, m, emit)
+		}
 		return row.Read(name, in, emit)
 	}, "")
 	return report(out, true), out.Changed, err
@@ -79,6 +131,10 @@ type copiedFile struct {
 	Time    int64  `json:"time"` // of the last change, in nanoseconds since 1970
 	Session string `json:"session"`
 	Skipped string `json:"skipped"` // what could not be used
+
+	File string          `json:"file"` // fileID of the transcript; "" if the system has none
+	Ends []byte          `json:"ends"` // digest of its first and last bytes
+	Mark transcript.Mark `json:"mark"` // where the last copy ended
 }
 
 func loadCopied(s *session.Store, path string) (c copiedFile, ok bool) {

@@ -15,6 +15,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/gemini-ctx/ctx/internal/agent/catalog"
+	"github.com/gemini-ctx/ctx/internal/agent/transcript"
 	"github.com/gemini-ctx/ctx/internal/compaction"
 	"github.com/gemini-ctx/ctx/internal/exchange"
 	"github.com/gemini-ctx/ctx/internal/history"
@@ -146,7 +148,8 @@ func (h *hook) failed(ctx context.Context, what string, err error) {
 func (h *hook) record(ctx context.Context, does work) (recorded int) {
 	if len(h.event.Document) > 0 {
 		h.begin("recording: `ctx import opencode` does that without a deadline")
-		done, changed, err := importWhole(ctx, h.s, h.agent.Name, "", bytes.NewReader(h.event.Document))
+		row, _ := catalog.Named(h.agent.Name)
+		done, changed, err := importWhole(ctx, h.s, &row, "", bytes.NewReader(h.event.Document), &transcript.Mark{})
 		if err == nil {
 			err = graduate(ctx, h.s, changed)
 		}

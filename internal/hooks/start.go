@@ -40,7 +40,7 @@ func (h *hook) brief(e call) ([]byte, error) {
 		if err != nil {
 			return nil, err
 		}
-		lines = append([]string{ownIntro}, briefLines(b.Lines)...)
+		lines = append([]string{ownIntro}, view.BriefLines(b.Lines)...)
 	case exists, e.Source == "compact", e.Source == "resume":
 		return nil, nil
 	default:
@@ -56,7 +56,7 @@ func (h *hook) brief(e call) ([]byte, error) {
 		lines = append(lines, othersIntro)
 		for i := range list {
 			lines = append(lines, "session "+view.Escape(list[i].Session))
-			lines = append(lines, briefLines(list[i].Lines)...)
+			lines = append(lines, view.BriefLines(list[i].Lines)...)
 		}
 		given.Overview = true
 		if err := given.save(h.s, e.Session); err != nil {
@@ -67,13 +67,6 @@ func (h *hook) brief(e call) ([]byte, error) {
 		return nil, nil
 	}
 	return answer(e.Name, bounded(lines, maxStart))
-}
-
-func briefLines(list []brief.Line) (lines []string) {
-	for _, l := range list {
-		lines = append(lines, strings.Join(strings.Fields(view.BriefText(l)), " "))
-	}
-	return lines
 }
 
 // bounded joins as many whole lines as have at most most characters.

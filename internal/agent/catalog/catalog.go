@@ -31,6 +31,9 @@ type Agent struct {
 
 	// Read reads a transcript. name is that of its file without its ending, or "".
 	Read func(name string, r io.Reader, emit func(transcript.Step) error) (transcript.Stats, error)
+	// ReadOn goes on with a transcript at a mark, as its package says; nil if transcripts are only
+	// read whole.
+	ReadOn func(name string, r io.Reader, m *transcript.Mark, emit func(transcript.Step) error) (transcript.Stats, error)
 	// ReadFile returns a reader for a session that is stored as several files, of which path is
 	// one, or compressed; nil for any other path.
 	ReadFile func(path string) transcript.Read
@@ -44,11 +47,18 @@ type Agent struct {
 	// copy of. path resolves a file.
 	Order func(files []string, path func(string) string) []string
 
+	// Program is the agent's own, as it is called.
+	Program string
 	// Root returns the directory in which the agent keeps its files; "" if it is not known.
 	Root func(Env) string
+	// Signs are files below Root of which the agent makes at least one; nil where Root is nobody
+	// else's.
+	Signs []string
 	// Discover lists the transcripts of a project under root, those of subagents last. notes are
 	// remarks for a person.
 	Discover func(root string, p Project) (files, notes []string)
+	// Database is that of an agent whose sessions are in one; nil for none.
+	Database *Database
 	// Place returns the file in which the agent looks for a session of the project in dir. when is
 	// the time of the newest message, as transcript.Stamp prints it.
 	Place func(root, id, dir, when string) (string, error)
@@ -86,7 +96,9 @@ var agents = [...]Agent{
 		Read:   geminicli.ReadAs,
 		Write:  geminicli.NewWriter,
 		NewID:  transcript.UUID, TakesID: anyID, // it gives what it reads an id of its own
+		Program:       "gemini",
 		Root:          func(e Env) string { return e.under("GEMINI_CLI_HOME", "", ".gemini") },
+		Signs:         []string{"settings.json", "projects.json", "tmp"}, // other programs use .gemini
 		Discover:      discoverGemini,
 		Place:         func(root, id, _, _ string) (string, error) { return filepath.Join(root, "ctx", id+".jsonl"), nil },
 		ResumeCommand: func(_, file string) []string { return []string{"gemini", "--session-file", file} },
@@ -95,8 +107,10 @@ var agents = [...]Agent{
 		Name: "claude-code", Source: claudecode.Agent, Title: "Claude Code", Example: "~/.claude/projects/*/*.jsonl",
 		Traits: Traits{Keeps: true, ByWords: true},
 		Read:   claudecode.ReadAs,
+		ReadOn: claudecode.ReadOn,
 		Write:  claudecode.NewWriter,
 		NewID:  transcript.UUID, TakesID: transcript.IsUUID,
+		Program:       "claude",
 		Root:          func(e Env) string { return e.under("CLAUDE_CONFIG_DIR", ".claude", "") },
 		Discover:      discoverClaude,
 		Place:         placeClaude,
@@ -104,12 +118,16 @@ var agents = [...]Agent{
 	},
 	{
 		Name: "codex", Source: codex.Agent, Title: "Codex CLI", Example: "~/.codex/sessions/*/*/*/rollout-*.jsonl",
-		Traits:   Traits{Keeps: true, ByWords: true},
-		Read:     anyName(codex.Read),
+		Traits: Traits{Keeps: true, ByWords: true},
+		Read:   anyName(codex.Read),
+		ReadOn: func(_ string, r io.Reader, m *transcript.Mark, e emit) (transcript.Stats, error) {
+			return codex.ReadOn(r, m, e)
+		},
 		ReadFile: readCompressedRollout,
 		Write:    codex.NewWriter,
 		NewID:    transcript.UUID, TakesID: transcript.IsUUID,
 		Order:         orderCodex,
+		Program:       "codex",
 		Root:          func(e Env) string { return e.under("CODEX_HOME", ".codex", "") },
 		Discover:      discoverCodex,
 		Place:         placeCodex,
@@ -123,8 +141,10 @@ var agents = [...]Agent{
 		Write:         opencode.NewWriter,
 		NewID:         func(of ...string) string { return "ses_" + transcript.Derive(26, of...) },
 		TakesID:       func(s string) bool { return strings.HasPrefix(s, "ses_") },
+		Program:       "opencode",
 		Root:          func(e Env) string { return e.under("XDG_DATA_HOME", ".local/share", "opencode") },
 		Discover:      discoverOpencode,
+		Database:      &Database{Path: opencodeDatabase, List: listOpencode, Export: exportOpencode},
 		Place:         func(root, id, _, _ string) (string, error) { return filepath.Join(root, "ctx", id+".json"), nil },
 		ResumeCommand: func(_, file string) []string { return []string{"opencode", "import", file} },
 		Then:          func(id string) []string { return []string{"opencode", "--session", id} },

@@ -1,0 +1,89 @@
+package recall_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"reflect"
+	"testing"
+
+	"github.com/gemini-ctx/ctx/internal/cache"
+	"github.com/gemini-ctx/ctx/internal/recall"
+	"github.com/gemini-ctx/ctx/internal/session"
+	"github.com/gemini-ctx/ctx/internal/storetest"
+)
+
+func overviews(t *testing.T, s *session.Store) []recall.Overview {
+	t.Helper()
+	return storetest.Must[[]recall.Overview](t)(s.Recall.Overviews(storetest.View(t, s)))
+}
+
+// What the cache holds changes nothing but the cost, whatever has happened to the sessions.
+func TestOverviewsOfAWarmCache(t *testing.T) {
+	s := storetest.Create(t, storetest.Small...)
+	r := rand.New(rand.NewPCG(3, 9))
+	for i := range 60 {
+		storetest.RandomStep(t, s, r)
+		if i%3 != 0 {
+			continue
+		}
+		warm := overviews(t, s)
+		again := overviews(t, s)
+		if err := os.Remove(filepath.Join(s.Dir, "cache", cache.OverviewsName)); err != nil {
+			t.Fatal(err)
+		}
+		if cold := overviews(t, s); !reflect.DeepEqual(warm, cold) || !reflect.DeepEqual(again, cold) {
+			t.Fatalf("step %d:\nwarm  %+v\nagain %+v\ncold  %+v", i, warm, again, cold)
+		}
+	}
+}
+
+func TestOverviewTitles(t *testing.T) {
+	s := storetest.Create(t)
+	say := func(role, text, kept string) {
+		t.Helper()
+		m := storetest.Sourced(role, text, text)
+		m.Source.Agent = "claude-code"
+		m.Text, m.Parts = "", json.RawMessage(`[{"text":"`+text+`"},{"thought":true,"claude-code":`+kept+`}]`)
+		storetest.AppendOne(t, s, "talk", m)
+	}
+	check := func(title, git string, named bool) {
+		t.Helper()
+		for _, o := range overviews(t, s) {
+			if o.Name == "talk" && (o.Title != title || o.Git != git || o.Named != named || o.Agent != "claude-code") {
+				t.Errorf("%q %q %v %q, not %q %q %v", o.Title, o.Git, o.Named, o.Agent, title, git, named)
+			}
+		}
+	}
+	say("user", "/clear", `{"gitBranch":"main"}`)
+	check("", "main", false)
+	say("user", "Implement the following plan:\\n\\n# Light the lamps\\nOne by one.", `{"gitBranch":"main"}`)
+	check("Light the lamps One by one.", "main", false)
+	say("model", "Done.", `{"gitBranch":"quay","before":[{"type":"ai-title","aiTitle":"Lamps"}]}`)
+	check("Lamps", "quay", true)
+	say("user", "Thanks.", `{"gitBranch":"quay","before":[{"type":"custom-title","customTitle":"My lamps"}]}`)
+	say("model", "More?", `{"before":[{"type":"ai-title","aiTitle":"Thanks"}]}`)
+	check("My lamps", "quay", true)
+}
+
+// A file that decodes encodes to the same bytes.
+func FuzzOverviews(f *testing.F) {
+	s := storetest.Create(f)
+	storetest.Say(f, s, "talk", "user", "Which lamps are lit?")
+	if _, err := s.Recall.Overviews(storetest.View(f, s)); err != nil {
+		f.Fatal(err)
+	}
+	payload, _, ok := s.History.Cache.Load(cache.OverviewsName)
+	if !ok {
+		f.Fatal("no cache")
+	}
+	f.Add(payload)
+	f.Add([]byte{1, 0})
+	f.Fuzz(func(t *testing.T, in []byte) {
+		if out, err := recall.RecodeOverviews(in); err == nil && !bytes.Equal(in, out) {
+			t.Fatalf("%x became %x", in, out)
+		}
+	})
+}
