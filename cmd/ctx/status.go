@@ -165,7 +165,7 @@ func (st *statusPrinter) next(dir string) {
 	if d.Sessions == 0 {
 		a.line("next: `ctx import --all` brings what agents have of this project")
 		if len(d.Last) == 0 && !slices.ContainsFunc(hooks.Agents(), func(g hooks.Agent) bool { return a.hasHooks(&g, dir) }) {
-			a.line("next: `ctx install AGENT` records each turn as it is said")
+			a.line("next: `ctx install` records each turn as it is said")
 		}
 		return
 	}
