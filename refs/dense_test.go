@@ -4,12 +4,14 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"io/fs"
 	"os"
 	"slices"
 	"testing"
 	"time"
 
 	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/format/dense"
 	"github.com/gemini-ctx/ctx/lock"
 )
 
@@ -245,4 +247,31 @@ func FuzzDenseSegment(f *testing.F) {
 			t.Fatalf("%d bytes of %d", len(got), seg.size)
 		}
 	})
+}
+
+// failing is objects whose reads fail, as of a disk that does not answer.
+type failing struct {
+	anything
+	why error
+}
+
+func (f failing) Resolve([]dense.Prefix, bool) ([][]format.ID, error) { return nil, f.why }
+
+// TestSalvageNeedsReads: what could not be read is no damage, and nothing is given up for it.
+func TestSalvageNeedsReads(t *testing.T) {
+	s := grow(t, 900, 300)
+	s.condense()
+	for _, why := range []error{
+		&fs.PathError{Op: "read", Path: "pack", Err: errors.New("input/output error")},
+		&format.VersionError{},
+	} {
+		s.db.Objects = failing{why: why}
+		if _, err := s.db.Salvage(); !errors.Is(err, why) {
+			t.Errorf("with %v: %v", why, err)
+		}
+	}
+	s.db.Objects = failing{why: errors.New("no such id")}
+	if v, err := s.db.Salvage(); err != nil || !v.Needed() {
+		t.Errorf("with damage: %+v, %v", v, err)
+	}
 }

@@ -75,7 +75,13 @@ func (db *DB) Salvage() (*Salvage, error) {
 		v.Mended = append(v.Mended, "refs/checkpoint and refs/base have changed places")
 	}
 	noBase := errors.Is(baseWhy, fs.ErrNotExist)
-	if base == nil && slices.Contains(segments, 1) && db.beginsAt1() {
+	whole := false
+	if base == nil && slices.Contains(segments, 1) {
+		if whole, err = db.beginsAt1(); err != nil {
+			return nil, err
+		}
+	}
+	if whole {
 		base = &format.Checkpoint{Store: db.store, Segment: 1, Offset: uint64(len(db.segmentHeader(1)))}
 		if !noBase {
 			v.noBase = true
@@ -148,6 +154,9 @@ func (v *Salvage) cutAt(db *DB, end cursor, damage bool) error {
 	seen := map[uint64]bool{}
 	for n := end.segment; n <= max(v.last, end.segment); n++ {
 		b, err := db.bytesWithGaps(n)
+		if err != nil && unreadable(err) {
+			return err
+		}
 		if err != nil {
 			continue // all of it is lost
 		}
@@ -280,19 +289,23 @@ func (db *DB) goesOn(b []byte, at cursor) bool {
 	return err == nil && op.Number == at.number+1 && op.Before == at.digest
 }
 
-// beginsAt1 reports whether segment 1 begins with the first operation, or has none yet.
-func (db *DB) beginsAt1() bool {
+// beginsAt1 reports whether segment 1 begins with the first operation, or has none yet. The error
+// is that of a read that may succeed later.
+func (db *DB) beginsAt1() (bool, error) {
 	b, err := db.bytesWithGaps(1)
+	if err != nil && unreadable(err) {
+		return false, err
+	}
 	head := db.segmentHeader(1)
 	if err != nil || len(b) < len(head) {
-		return false
+		return false, nil
 	}
 	rest := b[len(head):]
 	if db.goesOn(rest, cursor{}) {
-		return true
+		return true, nil
 	}
 	_, _, _, err = decode(rest)
-	return string(b[:len(head)]) == head && (len(rest) == 0 || isTorn(rest, int64(len(head)), err))
+	return string(b[:len(head)]) == head && (len(rest) == 0 || isTorn(rest, int64(len(head)), err)), nil
 }
 
 func isCorrupt(err error) bool {
@@ -441,6 +454,9 @@ func (db *DB) cutLog(v *Salvage, write func(string, []byte) error, clear func(st
 		}
 	}
 	b, err := db.bytesWithGaps(v.cut.segment)
+	if err != nil && unreadable(err) {
+		return err
+	}
 	if v.cut.offset == 0 || err != nil || int64(len(b)) < v.cut.offset {
 		if v.cut.offset > int64(len(db.segmentHeader(v.cut.number+1))) {
 			return fmt.Errorf("cannot restore the log: %q has lost the bytes before %d", db.segmentPath(v.cut.segment), v.cut.offset)

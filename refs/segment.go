@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 
 	"github.com/gemini-ctx/ctx/format"
@@ -170,15 +171,23 @@ func (s *segment) block(i int) ([]byte, error) {
 		}
 	}
 	plain, err := s.db.decodeBlock(s.blocks[i].record)
+	if err != nil && unreadable(err) {
+		return nil, err
+	}
 	if err != nil {
-		var version *format.VersionError
-		if errors.As(err, &version) {
-			return nil, err
-		}
 		return nil, &CorruptError{Path: s.path, Offset: s.blocks[i].at, Why: err.Error(), cause: err}
 	}
 	s.recent[1], s.recent[0] = s.recent[0], unpacked{i + 1, plain}
 	return plain, nil
+}
+
+// unreadable reports whether an error says nothing about the bytes of a block: a newer version
+// wrote them, or the system could not read a file that is there. A later or a newer reader may have
+// them.
+func unreadable(err error) bool {
+	var version *format.VersionError
+	var file *fs.PathError
+	return errors.As(err, &version) || errors.As(err, &file) && !errors.Is(err, fs.ErrNotExist)
 }
 
 // decodeBlock returns the plain bytes of the block that a record holds.
@@ -216,6 +225,9 @@ func (s *segment) all(gaps bool) ([]byte, error) {
 	for i, p := range s.blocks {
 		part := b[p.at : p.at+p.plain]
 		plain, err := s.block(i)
+		if err != nil && unreadable(err) {
+			return nil, err
+		}
 		if copy(part, plain); err != nil {
 			for k := range part {
 				part[k] = gap

@@ -18,7 +18,10 @@ func (a *app) transcript(agent *catalog.Agent, file string, source *watched) tra
 			return read
 		}
 	}
-	own := strings.TrimSuffix(filepath.Base(file), filepath.Ext(file))
+	own := agent.NameOf(a.path(file))
+	if file == "-" {
+		own = file
+	}
 	return func(emit func(transcript.Step) error) (transcript.Stats, error) { return agent.Read(own, source, emit) }
 }
 
@@ -38,7 +41,10 @@ func writeOptions(s *session.Store, name, id, dir string, newest time.Time) tran
 func (a *app) agentEnv() catalog.Env { return catalog.Env{Get: a.getenv, Home: a.home} }
 
 // found is a transcript of the project.
-type found struct{ agent, file string }
+type found struct {
+	agent, file string
+	listed      *catalog.Listed // of one in a database; nil for a file
+}
 
 // findTranscripts lists the transcripts of a project, agent by agent. notes are remarks for a
 // person, and looked names the directories that were searched.
@@ -56,7 +62,7 @@ func (a *app) findTranscripts(p catalog.Project) (list []found, notes []string, 
 		files, more := agent.Discover(root, p)
 		notes = append(notes, more...)
 		for _, file := range files {
-			list = append(list, found{agent.Name, file})
+			list = append(list, found{agent: agent.Name, file: file})
 		}
 	}
 	if len(dirs) == 0 {

@@ -76,7 +76,7 @@ func (o *briefOptions) run(a *app) error {
 	if a.json {
 		return answerBrief(a, b)
 	}
-	_, err = fmt.Fprint(a.out, briefLines(b.Lines))
+	_, err = fmt.Fprint(a.out, printedBrief(b.Lines))
 	return err
 }
 
@@ -88,22 +88,23 @@ func (o *briefOptions) printProject(a *app, list []brief.SessionBrief) error {
 			}
 			continue
 		}
-		if _, err := fmt.Fprintf(a.out, "session %s\n%s", oneLine(list[i].Session), briefLines(list[i].Lines)); err != nil {
+		if _, err := fmt.Fprintf(a.out, "session %s\n%s", oneLine(list[i].Session), printedBrief(list[i].Lines)); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func briefLines(lines []brief.Line) string {
+// printedBrief returns the lines of a brief as they are printed.
+func printedBrief(lines []brief.Line) string {
 	var w strings.Builder
-	for _, l := range lines {
-		w.WriteString(oneLine(view.BriefText(l)) + "\n")
+	for _, l := range view.BriefLines(lines) {
+		w.WriteString(l + "\n")
 	}
 	return w.String()
 }
 
 func answerBrief(a *app, b *brief.SessionBrief) error {
 	return a.answer("session", b.Session, "branch", b.Branch, "messages", b.Messages, "lines", b.Lines,
-		"tokens", summarize.Tokens(briefLines(b.Lines)))
+		"tokens", summarize.Tokens(printedBrief(b.Lines)))
 }

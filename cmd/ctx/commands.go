@@ -57,6 +57,7 @@ func commands() []entry {
 		{"brief", groupConversation, newBriefCmd},
 		{"search", groupConversation, newSearchCmd},
 		{"grep", groupConversation, newGrepCmd},
+		{"blame", groupConversation, newBlameCmd},
 		{"mask", groupConversation, newMaskCmd},
 		{"offload", groupConversation, newOffloadCmd},
 		{"epoch", groupConversation, newEpochCmd},

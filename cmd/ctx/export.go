@@ -94,7 +94,7 @@ func newExportCmd(a *app) *cobra.Command {
 messages with their newest words, and no rewound ones. The same branch always gives the same bytes. The command
 counts and reports what the format cannot have as it was said: on standard error, or with -o on standard output.
 
-The formats gemini-cli, claude-code, codex and opencode are the transcripts of these agents. `+"`ctx resume`"+` writes one
+The formats gemini-cli, claude-code, codex, opencode and qwen are the transcripts of these agents. `+"`ctx resume`"+` writes one
 where the agent finds it; `+"`gemini --session-file`"+` reads one. With --compacted a transcript of Gemini CLI has
 summaries in the place of the messages that left the window, so that it starts small. jsonl has one message on each
 line. `+"`ctx import`"+` reads all of these formats; docs/agents lists their fields.

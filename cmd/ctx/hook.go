@@ -22,34 +22,54 @@ writes failures to log/hook of the store, and ` + "`ctx status`" + ` and ` + "`c
 	var subs []*cobra.Command
 	for _, agent := range hooks.Agents() {
 		subs = append(subs, &cobra.Command{
-			Use:     agent.Name,
+			Use:     agent.Name + " [EVENT]",
 			Short:   "Run a hook of " + agent.Title,
-			Long:    long("Reads an event of " + agent.Title + " from standard input. Without a store the command does nothing.\n\n" + aboutHook(agent.Name)),
+			Long:    long("Reads an event of " + agent.Title + " from standard input. Without a store the command does nothing.\n\n" + aboutHook(&agent)),
 			Example: "  ctx hook " + agent.Name + " < event.json",
-			Args:    between(0, 0),
-			RunE:    func(*cobra.Command, []string) error { return runHook(a, &agent) },
+			Args:    between(0, 1),
+			RunE: func(_ *cobra.Command, args []string) error {
+				if len(args) > 0 {
+					agent.Event = args[0]
+				}
+				return runHook(a, &agent)
+			},
 		})
 	}
 	return group(cmd, subs...)
 }
 
 // aboutHook says what the hook of an agent does.
-func aboutHook(agent string) string {
-	if agent == hooks.GeminiCLI {
+func aboutHook(agent *hooks.Agent) string {
+	switch agent.Name {
+	case hooks.GeminiCLI:
 		return `At AfterAgent, SessionStart, PreCompress and SessionEnd it copies new messages of the transcript
 into the session that has the transcript's id. At BeforeAgent it prints passages of other
 sessions of the project that answer the prompt. With the first prompt of a session it also
 prints what the other sessions were about. It prints at most hook.context tokens, and nothing
 twice. At SessionEnd it also makes the summaries that are due, unless a model makes them, and
 packs the store if that is due.`
+	case "antigravity":
+		return `Antigravity does not say which event it is: the command names it. At SessionStart, PreInvocation
+and Stop it copies what is new in the transcript into the session of the conversation. Antigravity
+writes the transcript after Stop, so the next event records the turn. At the first PreInvocation
+of a conversation it prints a brief of the newest sessions of the project for the model, of
+hook.context tokens and 10,000 characters at most. hook.context=0 switches it off.`
+	case "copilot":
+		return `Copilot CLI does not say which event it is: the command names it. At sessionStart,
+userPromptSubmitted, agentStop and sessionEnd it copies what is new in the transcript into the
+session that the transcript belongs to. At sessionStart it also copies what earlier hooks have
+missed, and prints a brief of the newest sessions of the project for the model, of hook.context
+tokens and 10,000 characters at most; a session that goes on gets none. hook.context=0 switches
+it off. At sessionEnd it also makes the summaries that are due, unless a model makes them, and
+packs the store if that is due.`
 	}
-	return `At SessionStart, Stop, SubagentStop, PreCompact and SessionEnd it copies what is new in the
-transcript and in those of subagents into the session that the transcript belongs to. At
-SessionStart it also copies what earlier hooks have missed, and prints a brief for the model: of
+	return "At " + wordsAnd(agent.EventNames()) + ` it copies what is new in the
+transcript and in those of subagents into the session that the transcript belongs to. When a
+session starts it also copies what earlier hooks have missed, and prints a brief for the model: of
 the newest sessions of the project when a session begins, and of the session itself after a
 compaction. The brief has at most hook.context tokens and 10,000 characters; a session that goes
-on gets none. hook.context=0 switches it off. At SessionEnd it also makes the summaries that are
-due, unless a model makes them, and packs the store if that is due.`
+on gets none. hook.context=0 switches it off. When a session ends it also makes the summaries
+that are due, unless a model makes them, and packs the store if that is due.`
 }
 
 // isHook reports whether a command is a hook or a part of one.
@@ -88,6 +108,7 @@ func runHook(a *app, agent *hooks.Agent) (err error) {
 	if err != nil {
 		return err
 	}
+	agent.Env = a.agentEnv()
 	if out := hooks.Run(a.c, s, agent, a.stdin); out != nil {
 		a.line("%s", out)
 	}

@@ -18,21 +18,31 @@ import (
 
 func newImportCmd(a *app) *cobra.Command {
 	var all, dryRun bool
+	var paths []string
 	cmd := &cobra.Command{
-		Use:   "import --all | gemini-cli|claude-code|codex|opencode|jsonl|adk-events|union-find-json",
+		Use:   "import --all | gemini-cli|claude-code|codex|opencode|antigravity|cursor|copilot|qwen|droid|jsonl|adk-events|union-find-json",
 		Short: "Import the transcripts of an agent, or a forest",
 		Long: long(`Copies the transcripts of agents, or the forest of another store, into sessions of this store.
 
 With --all the command imports every transcript of this project that it finds on this machine, from
-Gemini CLI, Claude Code, Codex CLI and opencode. It finds them by the directory of the project. Each
-transcript becomes the session with its own id. Run the command again at any time: it adds only what
-is new. With --dry-run it lists the files.`,
+Gemini CLI, Claude Code, Codex CLI, opencode, Antigravity, Cursor, GitHub Copilot CLI, Qwen Code and
+Factory Droid. It finds them by the directory of the project, by
+the directories that the project had at earlier imports, and by git: other checkouts without a
+store of their own, and directories that are gone and had the same remote. --path names any other
+directory that the project had. Each transcript becomes the session with its own id, the one with the newest message last. Run the
+command again at any time: it adds only what is new, and prints a line for each file that had
+something new, and totals. With --dry-run it lists the files.
+
+HEAD then names the session with the newest message. It stays where it is if `+"`ctx session use`"+` has put
+it on another session than the newest one.`,
 			exitNoStore, exitLocked, exitCorrupt, exitNotFound),
 		Example: "  ctx import --all\n  ctx import gemini-cli ~/.gemini/tmp/*/chats/*.jsonl\n  ctx import union-find-json union-find.json",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			switch {
 			case all:
-				return importAll(a, dryRun)
+				return importAll(a, paths, dryRun)
+			case len(paths) > 0:
+				return usagef("--path goes with --all")
 			case dryRun:
 				return usagef("--dry-run goes with --all")
 			}
@@ -40,6 +50,7 @@ is new. With --dry-run it lists the files.`,
 		},
 	}
 	cmd.Flags().BoolVar(&all, "all", false, "import every transcript of this project that is on this machine")
+	cmd.Flags().StringArrayVar(&paths, "path", nil, "with --all: the project was in `DIR`, too; may be given again")
 	cmd.Flags().BoolVar(&dryRun, "dry-run", false, "with --all: list the files, and import nothing")
 	for i := range catalog.All() {
 		cmd.AddCommand(newImportFormCmd(a, &catalog.All()[i]))
@@ -49,12 +60,15 @@ is new. With --dry-run it lists the files.`,
 
 // importedFile is the result of importing a file.
 type importedFile struct {
+	file    string
 	session string
-	changed bool     // the session has something new
-	more    []string // other sessions with something new
-	skipped int      // records that cannot be used
-	new     int      // messages
-	known   int      // messages that the store had before
+	changed bool           // the session has something new
+	more    []string       // other sessions with something new
+	skipped int            // records that cannot be used
+	new     int            // messages
+	known   int            // messages that the store had before
+	unknown map[string]int // records of kinds that ctx does not know, kept: of one of many files
+	cleaned map[string]int // what sanitizing took out, by class: of one of many files
 }
 
 // importFiles imports the files in order, and then does what the store needs after an import. one
@@ -65,7 +79,7 @@ func importFiles(a *app, files []string, one func(s *session.Store, file string,
 	if err != nil {
 		return err
 	}
-	hadHEAD, err := hasHEAD(s)
+	before, err := s.Refs.Read()
 	if err != nil {
 		return err
 	}
@@ -76,9 +90,9 @@ func importFiles(a *app, files []string, one func(s *session.Store, file string,
 		defer l.ahead.end()
 	}
 	index := a.indexes(s)
-	var sessions, own []string
-	skipped, added, known := 0, 0, 0
-	defer func() { index(added) }()
+	var sessions []string
+	all := newImportTotals(a, len(files))
+	defer func() { index(all.messages) }()
 	failures := &fileFailures{a: a, of: len(files)}
 	then := func(done importedFile, err error) error {
 		if done.changed {
@@ -89,10 +103,7 @@ func importFiles(a *app, files []string, one func(s *session.Store, file string,
 				sessions = append(sessions, name)
 			}
 		}
-		skipped, added, known = skipped+done.skipped, added+done.new, known+done.known
-		if done.session != "" && err == nil {
-			own = append(own, done.session)
-		}
+		all.add(&done)
 		return failures.note(err)
 	}
 	for _, file := range files {
@@ -105,17 +116,18 @@ func importFiles(a *app, files []string, one func(s *session.Store, file string,
 			return err
 		}
 	}
-	failed := failures.failed()
-	if len(files) > 1 {
-		a.say("ctx: import: %d files: %s", len(files), tally(
-			counted{added, "message", "messages"}, counted{known, "known", "known"}, counted{skipped, "skipped", "skipped"},
-		))
+	if l != nil {
+		if err := s.Exchange.NoteDrift(l.drift...); err != nil {
+			a.warn("unknown kinds of records are not remembered: " + err.Error())
+		}
 	}
+	failed := failures.failed()
+	all.say()
 	if err := l.link(a, s); err != nil {
 		return err
 	}
-	if l != nil && l.newest && !hadHEAD {
-		if err := useNewest(a.c, s, own); err != nil {
+	if l != nil && l.newest && len(sessions) > 0 {
+		if err := useNewest(a.c, s, before); err != nil {
 			return err
 		}
 	}
@@ -128,8 +140,8 @@ func importFiles(a *app, files []string, one func(s *session.Store, file string,
 	if len(sessions) > 0 {
 		a.tidy(s)
 	}
-	if failed == nil && skipped > 0 {
-		return fmt.Errorf("%s in the transcripts skipped", plural(skipped, "record", "records"))
+	if failed == nil && all.skipped > 0 {
+		return fmt.Errorf("%s in the transcripts skipped", plural(all.skipped, "record", "records"))
 	}
 	return failed
 }
@@ -212,6 +224,8 @@ type importedDoc struct {
 	Kept           map[string]int `json:"kept,omitzero"` // records or fields that ctx does not know, kept as they are
 	Odd            *int           `json:"odd,omitempty"` // events with a known field of the wrong kind, or a time that cannot be read
 	Cleaned        map[string]int `json:"cleaned"`
+
+	quiet bool // one of many: for people, what is new, and the rest in the totals
 }
 
 // importedDocOf begins the document for a file.
@@ -232,17 +246,20 @@ func (d *importedDoc) print(a *app, unknown int, became, kept string) error {
 	if unknown > 0 {
 		a.say("ctx: import: %s: %s to %s", name, plural(unknown, "rewind", "rewinds"), became)
 	}
-	if len(d.Kept) > 0 {
+	if len(d.Kept) > 0 && !d.quiet {
 		a.say("ctx: import: %s: unknown %s, kept: %s", name, kept, oneLine(counts(d.Kept)))
 	}
 	if d.Odd != nil && *d.Odd > 0 {
 		a.say("ctx: import: %s: %s with a value of the wrong kind, kept", name, plural(*d.Odd, "event", "events"))
 	}
-	if len(d.Cleaned) > 0 {
+	if len(d.Cleaned) > 0 && !d.quiet {
 		a.say("ctx: import: %s: cleaned: %s", name, counts(d.Cleaned))
 	}
 	if a.json {
 		return a.answer(d)
+	}
+	if d.quiet && d.Messages+d.Notes+d.Amended+d.Rewinds+d.Skipped == 0 {
+		return nil
 	}
 	a.line("%s: %s", name, tally(
 		counted{d.Messages, "message", "messages"}, counted{d.Notes, "note", "notes"}, counted{d.Known, "known", "known"},

@@ -54,7 +54,7 @@ func importADK(a *app, s *session.Store, named string, unit adk.Unit, file strin
 	}
 	defer closeInput()
 	done, err := s.Exchange.ImportADK(a.c, source, named, unit)
-	out := importedFile{session: done.Session, changed: done.Messages+done.Notes+done.Amended+done.Rewinds > 0, skipped: total(done.Stats.Skipped), new: done.Messages, known: done.Known}
+	out := importedFile{file: file, session: done.Session, changed: done.Messages+done.Notes+done.Amended+done.Rewinds > 0, skipped: total(done.Stats.Skipped), new: done.Messages, known: done.Known}
 	if err := importError(a.c, source, file, err); err != nil {
 		return out, err
 	}

@@ -42,9 +42,10 @@ records that it cannot use. docs/agents/`+f.Name+`.md lists what it keeps.`+f.Ab
 // linker collects the sessions of subagents, to link them to their tool calls after the last file.
 type linker struct {
 	children []exchange.Child
-	newest   bool // if HEAD names no session, make it name the newest one
+	newest   bool // all transcripts of the project: HEAD follows to the newest session
 	run      *exchange.Imports
 	ahead    readAhead
+	drift    []exchange.Drifted
 }
 
 func (l *linker) link(a *app, s *session.Store) error {
@@ -70,15 +71,23 @@ func (l *linker) importNext(a *app) func(*session.Store, string, func(importedFi
 // imported takes what came of a transcript, and prints it.
 func (l *linker) imported(a *app, file string, done exchange.ImportedTranscript, err error) (importedFile, error) {
 	f := l.ahead.agent(file)
-	out := importedFile{session: done.Session, more: done.Changed, skipped: total(done.Stats.Skipped), new: done.Messages, known: done.Known}
+	out := importedFile{file: file, session: done.Session, more: done.Changed, skipped: total(done.Stats.Skipped), new: done.Messages, known: done.Known}
 	l.children = append(l.children, done.Children...)
 	if err != nil {
 		return out, err
 	}
-	if done.Messages+done.Notes+done.Known+done.Amended == 0 && out.skipped == 0 {
+	path := ""
+	if file != "-" {
+		path = a.path(file)
+	}
+	l.drift = append(l.drift, exchange.DriftOf(f.Name, path, &done))
+	if done.Messages+done.Notes+done.Known+done.Amended == 0 && out.skipped == 0 && !l.newest {
 		a.say("ctx: import: %q: nothing was said in it", file)
 	}
 	d := importedDocOf(file, done.Session, done.Tally, done.Stats.Skipped, done.Stats.Passed)
+	if d.quiet = l.newest; d.quiet {
+		out.unknown, out.cleaned = done.Stats.Kept, d.Cleaned
+	}
 	if f.Short {
 		d.UnknownRewinds = &done.Stats.Unknown
 	} else {

@@ -13,7 +13,9 @@ type readAhead struct {
 	files []string // those that are not open
 	named string   // the session that was asked for
 	agent func(file string) *catalog.Agent
-	open  []*reading
+	// listed are the sessions in databases, by file; nil or without a file that is one.
+	listed map[string]*catalog.Listed
+	open   []*reading
 }
 
 // reading is a transcript that is read, or will be.
@@ -36,7 +38,7 @@ const opened = 2
 // next returns the next transcript, and begins to read those after it.
 func (r *readAhead) next(a *app, run *exchange.Imports) *reading {
 	for len(r.files) > 0 && len(r.open) < opened {
-		r.open = append(r.open, a.beginReading(r.agent(r.files[0]), r.files[0], r.named, run))
+		r.open = append(r.open, a.beginReading(r.agent(r.files[0]), r.files[0], r.named, r.listed[r.files[0]], run))
 		r.files = r.files[1:]
 	}
 	first := r.open[0]
@@ -53,15 +55,21 @@ func (r *readAhead) end() {
 }
 
 // beginReading opens a transcript. It is read if it may bring something new.
-func (a *app) beginReading(f *catalog.Agent, file, named string, run *exchange.Imports) *reading {
+func (a *app) beginReading(f *catalog.Agent, file, named string, listed *catalog.Listed, run *exchange.Imports) *reading {
 	t := &reading{file: file, began: time.Now()}
-	t.before, t.onDisk = a.transcriptFile(f, file, named)
+	open := a.openImport
+	look := func() (exchange.File, bool) { return a.transcriptFile(f, file, named) }
+	if listed != nil {
+		open = func(file string) (*watched, func(), error) { return a.openListed(f, file, listed) }
+		look = func() (exchange.File, bool) { return a.listedFile(f, file, named, listed), true }
+	}
+	t.before, t.onDisk = look()
 	t.current = func() exchange.File {
-		now, _ := a.transcriptFile(f, file, named)
+		now, _ := look()
 		return now
 	}
 	t.read = func() {
-		if t.source, t.close, t.err = a.openImport(file); t.err == nil {
+		if t.source, t.close, t.err = open(file); t.err == nil {
 			t.ahead = exchange.ReadAhead(a.c, a.transcript(f, file, t.source))
 		}
 	}

@@ -1,17 +1,30 @@
 package main
 
 import (
+	"path/filepath"
+
 	"github.com/gemini-ctx/ctx/internal/agent/catalog"
 )
 
-// importAll imports every transcript of the project that is on this machine.
-func importAll(a *app, dryRun bool) error {
+// importAll imports every transcript of the project that is on this machine. paths are directories
+// that are the project, too.
+func importAll(a *app, paths []string, dryRun bool) error {
 	s, err := a.openStore()
 	if err != nil {
 		return err
 	}
-	p := catalog.NewProject(a.projectDir(s))
+	noted, err := notedPaths(s)
+	if err != nil {
+		return err
+	}
+	own := catalog.NewProject(a.projectDir(s))
+	for i := range paths {
+		paths[i] = filepath.Clean(a.path(paths[i]))
+	}
+	p := a.findPlaces(own, noted, paths)
 	list, notes, looked := a.findTranscripts(p)
+	more, problems := a.findInDatabases(s, p)
+	list, notes = append(list, more...), append(notes, problems...)
 	for _, note := range notes {
 		a.say("ctx: import: %s", note)
 	}
@@ -27,16 +40,19 @@ func importAll(a *app, dryRun bool) error {
 		return nil
 	}
 	inOrderOfTime(list)
-	agents := map[string]string{}
+	agents, listed := map[string]string{}, map[string]*catalog.Listed{}
 	var files []string
 	for _, f := range list {
-		agents[f.file] = f.agent
+		agents[f.file], listed[f.file] = f.agent, f.listed
 		files = append(files, f.file)
 	}
 	agent := func(file string) *catalog.Agent {
 		f, _ := catalog.Named(agents[file])
 		return &f
 	}
-	l := &linker{newest: true, ahead: readAhead{files: files, agent: agent}}
+	l := &linker{newest: true, ahead: readAhead{files: files, agent: agent, listed: listed}}
+	if err := a.notePaths(s, noted, append(own[:1:1], paths...)); err != nil {
+		return err
+	}
 	return importFiles(a, files, l.importNext(a), l)
 }

@@ -19,16 +19,23 @@ type installOptions struct {
 	user      bool
 	dryRun    bool
 	extension string
+	created   bool // the store was made now
 }
 
 func newInstallCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
-		Use:   "install AGENT",
+		Use:   "install [AGENT]",
 		Short: "Set up an agent to record what is said",
 		Long: long(`Changes the settings of an agent, so that the agent records what is said and knows what was said
-in other sessions. ` + "`ctx uninstall`" + ` removes the changes.`),
-		Example: "  ctx install claude-code\n  ctx install gemini-cli --user --dry-run",
+in other sessions. `+"`ctx uninstall`"+` removes the changes.
+
+Without AGENT, the command finds the agents on this machine, shows the change of each one's
+settings, and asks once before it makes them. Without a terminal it requires --force.`,
+			exitNotFound, exitNoStore, exitLocked, exitCorrupt),
+		Example: "  ctx install\n  ctx install claude-code\n  ctx install gemini-cli --user --dry-run",
 	}
+	all := &everyAgent{}
+	all.flags(cmd, func() error { return all.install(a) })
 	var subs []*cobra.Command
 	for _, agent := range hooks.Agents() {
 		o := &installOptions{agent: agent}
@@ -71,11 +78,14 @@ message of its shell.`,
 
 func newUninstallCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
-		Use:     "uninstall AGENT",
-		Short:   "Remove ctx from the settings of an agent",
-		Long:    long("Removes what `ctx install` added to the settings of an agent. The recorded messages stay."),
-		Example: "  ctx uninstall gemini-cli",
+		Use:   "uninstall [AGENT]",
+		Short: "Remove ctx from the settings of an agent",
+		Long: long("Removes what `ctx install` added to the settings of an agent, or, without AGENT, of every agent.\n" +
+			"The recorded messages stay."),
+		Example: "  ctx uninstall\n  ctx uninstall gemini-cli",
 	}
+	all := &everyAgent{}
+	all.flags(cmd, func() error { return all.uninstall(a) })
 	var subs []*cobra.Command
 	for _, agent := range hooks.Agents() {
 		o := &installOptions{agent: agent}
@@ -106,39 +116,50 @@ func (o *installOptions) install(a *app) error {
 	if err != nil {
 		return err
 	}
-	command := o.agent.Command(program, runtime.GOOS == "windows")
+	windows := runtime.GOOS == "windows"
 	if o.extension != "" {
 		if o.user || o.dryRun {
 			return usagef("--extension goes with neither --user nor --dry-run")
 		}
-		return a.writeExtension(o.extension, command)
+		return a.writeExtension(o.extension, program, windows)
 	}
 	path, err := o.settings(a)
 	if err != nil {
 		return err
 	}
-	change, err := o.agent.PlanInstall(path, command)
+	change, err := o.agent.PlanInstall(path, program, windows)
 	if err != nil {
 		return explainSettings(err)
 	}
-	d := installedDoc{DryRun: o.dryRun}
+	d := installedDoc{Agent: o.agent.Name, DryRun: o.dryRun}
 	if !o.dryRun && !o.user {
-		a.watchInterrupts()
-		r, created, err := repo.Init(a.env(), a.agentProject())
-		if err != nil {
-			return withHint(err, "use --user to install the hooks for all projects")
-		}
-		a.opened = append(a.opened, r)
-		d.Store = &r.Dir
-		if advice := r.IgnoreAdvice(); created && advice != "" {
-			a.say("hint: to keep the store out of the agent's own searches, add the line %s to .geminiignore", advice)
+		if err := o.makeStore(a, &d); err != nil {
+			return err
 		}
 	}
 	if err := a.applySettings(change, d); err != nil {
 		return err
 	}
+	if o.agent.Untested() && change.Changed() {
+		a.say("ctx: install: the hooks of %s are untested with the real client: look with `ctx doctor` whether they run", o.agent.Title)
+	}
 	if o.agent.Trust != "" && change.Changed() && !o.dryRun {
 		a.say("hint: %s", o.agent.Trust)
+	}
+	return nil
+}
+
+// makeStore makes the store of the project if there is none, and names it in d.
+func (o *installOptions) makeStore(a *app, d *installedDoc) error {
+	a.watchInterrupts()
+	r, created, err := repo.Init(a.env(), a.agentProject())
+	if err != nil {
+		return withHint(err, "use --user to install the hooks for all projects")
+	}
+	a.opened = append(a.opened, r)
+	d.Store, o.created = &r.Dir, created
+	if advice := r.IgnoreAdvice(); created && advice != "" {
+		a.say("hint: to keep the store out of the agent's own searches, add the line %s to .geminiignore", advice)
 	}
 	return nil
 }
@@ -152,7 +173,7 @@ func (o *installOptions) uninstall(a *app) error {
 	if err != nil {
 		return explainSettings(err)
 	}
-	return a.applySettings(change, installedDoc{DryRun: o.dryRun})
+	return a.applySettings(change, installedDoc{Agent: o.agent.Name, DryRun: o.dryRun})
 }
 
 func explainSettings(err error) error {
@@ -215,12 +236,15 @@ func (a *app) program() (string, error) {
 }
 
 type installedDoc struct {
+	Agent   string  `json:"agent"`
 	File    string  `json:"file"`
 	Changed bool    `json:"changed"`
 	DryRun  bool    `json:"dry_run"`
 	Backup  *string `json:"backup"` // what the file was before ctx
 	Store   *string `json:"store"`
 	Diff    string  `json:"diff"`
+
+	shown bool // the diff was printed before
 }
 
 // applySettings makes a change and prints it.
@@ -245,7 +269,9 @@ func (a *app) applySettings(change *hooks.Change, d installedDoc) error {
 		return nil
 	}
 	a.pathLine(d.File)
-	a.printf("%s", cleanLines(d.Diff))
+	if !d.shown {
+		a.printf("%s", cleanLines(d.Diff))
+	}
 	if d.DryRun {
 		a.say("ctx: nothing was changed")
 	} else if d.Backup != nil {
@@ -254,8 +280,8 @@ func (a *app) applySettings(change *hooks.Change, d installedDoc) error {
 	return nil
 }
 
-func (a *app) writeExtension(dir, command string) error {
-	files, err := hooks.Extension(command, extensionVersion(environ.Version()))
+func (a *app) writeExtension(dir, program string, windows bool) error {
+	files, err := hooks.Extension(program, windows, extensionVersion(environ.Version()))
 	if err != nil {
 		return err
 	}

@@ -33,7 +33,7 @@ func results() []any {
 	return []any{
 		fsck.Fault{}, rebuild.Report{}, bundle.Report{}, storedir.Counts{}, forget.Secret{},
 		forget.SourceName{}, repo.Setting{}, conversation.Undone{}, summaries.Evicted{}, clusters.Graduation{}, conversation.Appended{},
-		edits.LostTarget{}, exchange.ImportedForest{}, brief.Line{}, summaries.Compaction{}, mask.Short{}, summarizer.Skip{},
+		edits.LostTarget{}, exchange.ImportedForest{}, exchange.Drift{}, brief.Line{}, summaries.Compaction{}, mask.Short{}, summarizer.Skip{},
 	}
 }
 

@@ -21,6 +21,7 @@ type logOptions struct {
 	masked               bool
 	limit                int
 	after                string
+	file                 string
 }
 
 func newLogCmd(a *app) *cobra.Command {
@@ -32,9 +33,13 @@ func newLogCmd(a *app) *cobra.Command {
 prints what the history of B has and the history of A has not. An amended message appears in its
 first place with its newest words, and a forgotten message as a line that says so. With --after
 the command takes entries from the newest back to the first one at that time or later; -n limits
-their number.`,
+their number.
+
+With --file the command prints the messages of all sessions, or of the session of -s, whose calls
+changed that file. It finds them as `+"`ctx blame`"+` does: under the names that the file had before, and
+without calls that failed.`,
 			exitNoStore, exitCorrupt, exitNotFound),
-		Example:           "  ctx log -s work -n 20\n  ctx log -s work --after 2026-11-21T00:00:00Z\n  ctx log --json work@{1}..work\n  ctx log -s work --follow",
+		Example:           "  ctx log -s work -n 20\n  ctx log -s work --after 2026-11-21T00:00:00Z\n  ctx log --json work@{1}..work\n  ctx log -s work --follow\n  ctx log --file main.go -n 5",
 		Args:              between(0, 1),
 		ValidArgsFunction: a.completeRevs(),
 		RunE:              func(_ *cobra.Command, args []string) error { return o.run(a, append(args, "")[0]) },
@@ -44,6 +49,7 @@ their number.`,
 	f.BoolVar(&o.all, "all", false, "print every kind of entry, including rewinds and amendments")
 	f.IntVarP(&o.limit, "limit", "n", 0, "print only the newest `N` entries")
 	f.StringVar(&o.after, "after", "", "print only entries at `TIME` or later, in UTC: "+when.Examples)
+	f.StringVar(&o.file, "file", "", "print the messages whose calls changed the file `PATH`, of all sessions")
 	f.BoolVar(&o.masked, "masked", false, "shorten tool outputs as masks say")
 	f.BoolVar(&o.reverse, "reverse", false, "print the newest entry first")
 	f.BoolVar(&o.follow, "follow", false, "go on with what is appended, until interrupted")
@@ -58,6 +64,8 @@ func (o *logOptions) run(a *app, rev string) error {
 		return usagef("--follow goes with a branch, oldest first")
 	case o.follow && o.masked:
 		return usagef("--masked cannot be given with --follow: no mask covers new messages")
+	case o.file != "" && (rev != "" || o.follow || o.masked || o.all || o.cmd.Flags().Changed("branch")):
+		return usagef("--file goes with --session, --after, --limit and --reverse")
 	}
 	since, err := o.since(a.now())
 	if err != nil {
@@ -66,6 +74,9 @@ func (o *logOptions) run(a *app, rev string) error {
 	s, view, err := a.openView()
 	if err != nil {
 		return err
+	}
+	if o.file != "" {
+		return o.ofFile(a, s, view, since)
 	}
 	tip, after, err := o.span(s, view, rev)
 	if err != nil {

@@ -42,6 +42,7 @@ func fromOS(c context.Context, watch func(int)) world {
 		inTerm:   func() bool { return isTerminal(os.Stdin) },
 		outTerm:  func() bool { return isTerminal(os.Stdout) },
 		errTerm:  func() bool { return isTerminal(os.Stderr) },
+		columns:  func() int { return terminalWidth(os.Stdout) },
 		dir:      dir,
 		beside:   environ.Beside,
 		become:   become,

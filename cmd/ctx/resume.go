@@ -30,20 +30,30 @@ func newResumeCmd(a *app) *cobra.Command {
 	o := &resumeOptions{}
 	agents := catalog.Resumable()
 	cmd := &cobra.Command{
-		Use:   "resume [-s SESSION] --to AGENT",
+		Use:   "resume [[-s SESSION] --to AGENT]",
 		Short: "Continue a session in another agent",
 		Long: long(`Writes a branch as a transcript where the agent finds it, under a new id, and prints the command that continues
 the session there. It first reads the transcript back, to check that nothing is missing. The command changes no file
 of the agent. `+"`ctx import`"+` brings what is said there back into the same session. A second run without new messages
 writes nothing.
 
-The agents are gemini-cli, claude-code, codex and opencode. opencode reads the transcript with `+"`opencode import`"+`, and
+Without --to, on a terminal, the command lists the newest sessions and asks which one to continue, and
+in which agent.
+
+The agents are `+wordsAnd(agents)+`. opencode reads the transcript with `+"`opencode import`"+`, and
 Gemini CLI with --session-file; -o sets the path of that file. With --compacted, a brief of 4,000 tokens takes the place
 of the messages that left the window. docs/agents says what each agent cannot have.`,
 			exitNoStore, exitStale, exitCorrupt, exitNotFound),
 		Example: "  ctx resume -s work --to claude-code\n  ctx resume --to gemini-cli --compacted",
 		Args:    between(0, 0),
-		RunE:    func(*cobra.Command, []string) error { return o.run(a) },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if o.to == "" && !cmd.Flags().Changed("to") {
+				if err := o.ask(a); err != nil {
+					return err
+				}
+			}
+			return o.run(a)
+		},
 	}
 	o.add(a, cmd)
 	f := cmd.Flags()
@@ -56,14 +66,20 @@ of the messages that left the window. docs/agents says what each agent cannot ha
 	return cmd
 }
 
+// wordsAnd joins words for a sentence.
+func wordsAnd(words []string) string {
+	n := len(words) - 1
+	return strings.Join(words[:n], ", ") + " and " + words[n]
+}
+
 func (o *resumeOptions) form() (catalog.Agent, error) {
 	if f, _ := catalog.Named(o.to); f.ResumeCommand != nil {
 		return f, nil
 	}
-	if o.to == "" {
-		return catalog.Agent{}, usagef("no --to: the agents are gemini-cli, claude-code, codex and opencode")
+	if f, ok := catalog.Named(o.to); ok {
+		return catalog.Agent{}, usagef("%s cannot be handed a session: the agents are %s", f.Title, wordsAnd(catalog.Resumable()))
 	}
-	return catalog.Agent{}, usagef("unknown agent %.80q: the agents are gemini-cli, claude-code, codex and opencode", o.to)
+	return catalog.Agent{}, usagef("unknown agent %.80q: the agents are %s", o.to, wordsAnd(catalog.Resumable()))
 }
 
 // resumeDoc is the result of a resume.

@@ -19,6 +19,9 @@ func TestReadBack(t *testing.T) {
 		{Origin: transcript.Origin{Agent: "ctx", Message: "3"}, Role: "user", Text: "Thank you."},
 	}
 	for _, f := range catalog.All() {
+		if f.Write == nil {
+			continue // its transcripts are only read
+		}
 		var b bytes.Buffer
 		var want spoken
 		w := f.Write(&b, transcript.WriteOptions{Session: "s"})

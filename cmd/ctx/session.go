@@ -24,42 +24,6 @@ commands use by default.`),
 		newSessionLinkCmd(a), newSessionStateCmd(a), newSessionModelCmd(a))
 }
 
-func newSessionListCmd(a *app) *cobra.Command {
-	return &cobra.Command{
-		Use:   "list",
-		Short: "List the sessions",
-		Long: long(`Lists the sessions by name, with the numbers of their branches and messages. A star marks the
-session that HEAD names.`, exitNoStore, exitCorrupt),
-		Example: "  ctx session list --json",
-		Args:    between(0, 0),
-		RunE: a.onView(func(s *session.Store, view *refs.View, _ []string) error {
-			list, err := s.Recall.Sessions(view)
-			if err != nil {
-				return err
-			}
-			var rows [][]string
-			for _, one := range list {
-				d := document.SessionOf(one)
-				if a.json {
-					a.document(d)
-					continue
-				}
-				star := " "
-				if d.Head {
-					star = "*"
-				}
-				row := []string{star, d.Session, plural(len(d.Branches), "branch", "branches"), plural(int(d.Messages), "message", "messages")}
-				if d.Parent != nil {
-					row = append(row, parentText(d.Parent))
-				}
-				rows = append(rows, row)
-			}
-			a.table(rows)
-			return nil
-		}),
-	}
-}
-
 func plural(n int, one, many string) string {
 	if n == 1 {
 		return "1 " + one
@@ -71,8 +35,9 @@ func newSessionShowCmd(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "show [SESSION]",
 		Short: "Show the branches of a session",
-		Long: long(`Shows a session (default: the one that HEAD names). Each line is a branch with its messages, how
-many graduated, how many are rendered in clusters, and the tip.`, exitNoStore, exitCorrupt, exitNotFound),
+		Long: long(`Shows a session (default: the one that HEAD names): what `+"`ctx session list`"+` tells of it, and then a
+line for each branch with its messages, how many graduated, how many are rendered in clusters, and
+the tip.`, exitNoStore, exitCorrupt, exitNotFound),
 		Example:           "  ctx session show work",
 		Args:              between(0, 1),
 		ValidArgsFunction: a.completeSessions(),
@@ -81,9 +46,14 @@ many graduated, how many are rendered in clusters, and the tip.`, exitNoStore, e
 			if err != nil {
 				return err
 			}
-			d := document.SessionOf(one)
+			d := document.OverviewOf(&one)
 			if a.json {
 				return a.answer(d)
+			}
+			if !a.nul {
+				alone := one
+				alone.Parent = nil // the last line says it
+				a.line("%s\n%s", a.sessionTitle(&one), a.sessionDetails(&alone, 0))
 			}
 			var rows [][]string
 			for i, b := range d.Branches {
@@ -102,19 +72,19 @@ many graduated, how many are rendered in clusters, and the tip.`, exitNoStore, e
 }
 
 // sessionNamed returns the session of the argument, or the session that HEAD names.
-func sessionNamed(s *session.Store, view *refs.View, args []string) (recall.Session, error) {
+func sessionNamed(s *session.Store, view *refs.View, args []string) (recall.Overview, error) {
 	name := ""
 	if len(args) > 0 {
 		name = args[0]
 		if err := checkName("session", name); err != nil {
-			return recall.Session{}, err
+			return recall.Overview{}, err
 		}
 	}
 	name, err := sessionOr(view, name)
 	if err != nil {
-		return recall.Session{}, err
+		return recall.Overview{}, err
 	}
-	list, err := s.Recall.Sessions(view)
+	list, err := s.Recall.Overviews(view)
 	for _, one := range list {
 		if one.Name == name {
 			return one, err
@@ -123,7 +93,7 @@ func sessionNamed(s *session.Store, view *refs.View, args []string) (recall.Sess
 	if err == nil {
 		err = notFound("no session %q", name)
 	}
-	return recall.Session{}, err
+	return recall.Overview{}, err
 }
 
 func newSessionUseCmd(a *app) *cobra.Command {
@@ -175,14 +145,11 @@ names them. Until then `+"`ctx undo -s SESSION`"+` brings the session back.`,
 				return err
 			}
 			one, err := sessionNamed(s, view, args)
-			if err == nil && one.Name != args[0] {
-				err = withHint(notFound("no session %q", args[0]), "to remove it, give the whole name: %s", one.Name)
-			}
 			if err != nil {
 				return err
 			}
 			if !force {
-				if err := a.confirm("remove session %s with %s", one.Name, plural(int(document.SessionOf(one).Messages), "message", "messages")); err != nil {
+				if err := a.confirm("remove session %s with %s", one.Name, plural(int(document.SessionOf(one.Session).Messages), "message", "messages")); err != nil {
 					return err
 				}
 			}

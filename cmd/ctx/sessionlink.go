@@ -38,16 +38,23 @@ The child shares with its parent what it learns about models (`+"`ctx avail -s C
 					return err
 				}
 			}
-			s, err := a.openStore()
+			s, view, err := a.openView()
 			if err != nil {
 				return err
 			}
-			p := history.Parent{Session: args[1], Call: args[2], Apart: apart}
-			known, err := s.Conversation.Link(a.c, args[0], p, orphan)
+			child, err := history.NamedOr(view, args[0])
+			if err != nil {
+				return err
+			}
+			p := history.Parent{Call: args[2], Apart: apart}
+			if p.Session, err = history.NamedOr(view, args[1]); err != nil {
+				return err
+			}
+			known, err := s.Conversation.Link(a.c, child, p, orphan)
 			if err != nil || !a.json {
 				return err
 			}
-			return a.answer("session", args[0], "parent", document.ParentOf(&p), "known", known)
+			return a.answer("session", child, "parent", document.ParentOf(&p), "known", known)
 		},
 	}
 	cmd.Flags().BoolVar(&orphan, "orphan", false, "accept a call that is not in the parent")

@@ -1,12 +1,21 @@
 package main
 
 import (
+	"bytes"
+	"cmp"
+	"maps"
+	"slices"
 	"strconv"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/gemini-ctx/ctx/internal/cli/document"
+	"github.com/gemini-ctx/ctx/internal/durable"
+	"github.com/gemini-ctx/ctx/internal/hooks"
+	"github.com/gemini-ctx/ctx/internal/recall"
 	"github.com/gemini-ctx/ctx/internal/session"
+	"github.com/gemini-ctx/ctx/internal/when"
 	"github.com/gemini-ctx/ctx/internal/window"
 	"github.com/gemini-ctx/ctx/refs"
 )
@@ -14,10 +23,10 @@ import (
 func newStatusCmd(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "status",
-		Short: "Show the state of the store and its current session",
-		Long: long(`Shows the path of the store, and how many sessions, messages and clusters it has. For each
-branch of the session that HEAD names, the command shows how many messages are rendered as
-clusters, how many word for word, and how many wait to graduate.`, exitNoStore, exitCorrupt),
+		Short: "Show what is recorded, and what to do next",
+		Long: long(`Shows where the store is, how many sessions and messages of which agents it has, when the newest
+message was said, and the current session, which HEAD names. Then come troubles, and what to do
+next: import what agents have, record each turn as it is said, summarize.`, exitNoStore, exitCorrupt),
 		Example: "  ctx status\n  ctx status --json",
 		Args:    between(0, 0),
 		RunE: a.onView(func(s *session.Store, view *refs.View, _ []string) error {
@@ -28,33 +37,119 @@ clusters, how many word for word, and how many wait to graduate.`, exitNoStore, 
 			if a.json {
 				return a.answer(d)
 			}
-			printStatus(a, d)
+			list, err := s.Recall.Overviews(view)
+			if err != nil {
+				return err
+			}
+			st := &statusPrinter{a: a, d: &d, list: list, by: recordedBy(list)}
+			st.recorded()
+			st.current()
+			st.troubles()
+			st.next(a.projectDir(s))
 			return nil
 		}),
 	}
 }
 
-func printStatus(a *app, d document.Status) {
+// statusPrinter prints a status for a person, a part after the other.
+type statusPrinter struct {
+	a    *app
+	d    *document.Status
+	list []recall.Overview
+	by   []recordedAgent
+}
+
+// recordedAgent is what a store has of an agent; name is "" for messages of no agent.
+type recordedAgent struct {
+	name               string
+	sessions, messages int
+	last               time.Time
+}
+
+// recordedBy counts the sessions of each agent, the one with the newest message first.
+func recordedBy(list []recall.Overview) []recordedAgent {
+	by := map[string]*recordedAgent{}
+	for i := range list {
+		o := &list[i]
+		one := by[o.Agent]
+		if one == nil {
+			one = &recordedAgent{name: agentNamed(o.Agent)}
+			by[o.Agent] = one
+		}
+		one.sessions++
+		one.messages += int(document.SessionOf(o.Session).Messages)
+		if o.Last.After(one.last) {
+			one.last = o.Last
+		}
+	}
+	out := make([]recordedAgent, 0, len(by))
+	for _, one := range slices.SortedFunc(maps.Values(by), func(a, b *recordedAgent) int {
+		return cmp.Or(b.last.Compare(a.last), cmp.Compare(a.name, b.name))
+	}) {
+		out = append(out, *one)
+	}
+	return out
+}
+
+// mostAgents is the largest number of agents that have lines of their own.
+const mostAgents = 5
+
+// recorded says what the store has, and from whom.
+func (st *statusPrinter) recorded() {
+	a, d := st.a, st.d
 	a.line("store %s", oneLine(d.Store))
 	a.line("%s, %s", plural(d.Sessions, "session", "sessions"), plural(int(d.Messages), "message", "messages"))
-	a.line("%s, %d without a full summary; %s", plural(d.Live, "cluster", "clusters"), d.Dirty, plural(int(d.Tombstones), "tombstone", "tombstones"))
-	if d.Head != nil {
-		a.line("session %s", *d.Head)
+	for i, one := range st.by {
+		if i == mostAgents {
+			a.line("  and of %s more", plural(len(st.by)-i, "agent", "agents"))
+			break
+		}
+		name := cmp.Or(one.name, "no agent (ctx append)")
+		text := plural(one.sessions, "session", "sessions") + ", " + plural(one.messages, "message", "messages")
+		if !one.last.IsZero() {
+			text += ", the newest " + when.Ago(one.last, a.now())
+		}
+		a.line("  %s: %s", name, text)
 	}
+	if d.Live > 0 || d.Tombstones > 0 {
+		a.line("%s, %d without a full summary; %s", plural(d.Live, "cluster", "clusters"), d.Dirty, plural(int(d.Tombstones), "tombstone", "tombstones"))
+	}
+}
+
+// current says what the session that HEAD names is.
+func (st *statusPrinter) current() {
+	a, d := st.a, st.d
+	i := slices.IndexFunc(st.list, func(o recall.Overview) bool { return o.Head })
+	if i < 0 {
+		return
+	}
+	o := &st.list[i]
+	a.line("current session %s: %s", oneLine(shortNames(st.list)[o.Name]), cutWidth(a.sessionTitle(o), a.lineWidth()-28))
+	a.line("  %s", a.sessionDetails(o, 0))
 	number := func(n uint64) string { return strconv.FormatUint(n, 10) }
 	for _, b := range d.Branches {
-		a.line("  %s: %s; the first %s are rendered as clusters, %s word for word", b.Name, plural(int(b.Seq), "message", "messages"), number(b.Through), number(b.Tail))
+		if len(d.Branches) > 1 || b.Through > 0 {
+			a.line("  %s: %s; the first %s are rendered as clusters, %s word for word", b.Name, plural(int(b.Seq), "message", "messages"), number(b.Through), number(b.Tail))
+		}
 		if b.Open {
 			a.line("  %s: an open child: nothing of it graduates before `ctx branch join`", b.Name)
 		} else if b.Lag > window.MaxPiece { // an exchange that is not over yet waits for its end
 			a.line("  %s: %s left the window and wait to graduate: `ctx graduate`", b.Name, plural(int(b.Lag), "message", "messages"))
 		}
 	}
+}
+
+// troubles says what hooks did last, and what went wrong.
+func (st *statusPrinter) troubles() {
+	a, d := st.a, st.d
 	if d.Torn > 0 {
 		a.line("the log ends in %d bytes of an unfinished operation; the next change sets them aside", d.Torn)
 	}
 	for _, h := range d.Last {
 		a.line("last hook of %s: %s at %s", h.Agent, oneLine(h.Event), h.Time)
+	}
+	for _, one := range d.Drift {
+		a.line("%s", oneLine(one.String()))
 	}
 	if d.Trouble != nil {
 		a.line("hooks failed %s; the last failure: %s", plural(d.Troubles, "time", "times"), oneLine(*d.Trouble))
@@ -62,4 +157,43 @@ func printStatus(a *app, d document.Status) {
 	if d.Ignore != nil {
 		a.say("hint: outside git, add this line to .geminiignore so that the agent does not search the store: %s", *d.Ignore)
 	}
+}
+
+// next says what to do next in the project in dir.
+func (st *statusPrinter) next(dir string) {
+	a, d := st.a, st.d
+	if d.Sessions == 0 {
+		a.line("next: `ctx import --all` brings what agents have of this project")
+		if len(d.Last) == 0 && !slices.ContainsFunc(hooks.Agents(), func(g hooks.Agent) bool { return a.hasHooks(&g, dir) }) {
+			a.line("next: `ctx install` records each turn as it is said")
+		}
+		return
+	}
+	for _, one := range st.by {
+		agent, ok := hooks.AgentNamed(one.name)
+		if ok && !slices.ContainsFunc(d.Last, func(h document.Hook) bool { return h.Agent == agent.Name }) && !a.hasHooks(&agent, dir) {
+			a.line("next: `ctx install %s` records each turn as it is said", agent.Name)
+		}
+	}
+	if d.Dirty > 0 {
+		a.line("next: `ctx compact --all` summarizes what is old")
+	}
+}
+
+// maxHooksFile is how much of an agent's settings is searched for our hooks.
+const maxHooksFile = 1 << 20
+
+// hasHooks reports whether the settings of an agent, of the project in dir or of the user, name our
+// hook.
+func (a *app) hasHooks(agent *hooks.Agent, dir string) bool {
+	for _, path := range []string{agent.ProjectSettings(dir), agent.UserSettings(a.getenv, a.home)} {
+		if path == "" {
+			continue
+		}
+		b, err := durable.ReadAtMost(path, maxHooksFile)
+		if err == nil && (agent.Plugin() != "" && agent.IsPlugin(b) || bytes.Contains(b, []byte("hook "+agent.Name))) {
+			return true
+		}
+	}
+	return false
 }

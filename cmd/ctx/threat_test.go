@@ -102,6 +102,7 @@ func TestParsersAreFuzzed(t *testing.T) {
 		"tools of ctx-mcp":     "cmd/ctx-mcp.FuzzArguments cmd/ctx-mcp.FuzzCursor cmd/ctx-mcp.FuzzClean",
 		"helpers' lines":       "summarizer.FuzzDecodeAnswer summarizer.FuzzDecodeCapability summarizer.FuzzClean summarizer/model.FuzzServe summarizer/model.FuzzStatusError",
 		"health":               "summarizer.FuzzHealthFile",
+		"calls that edit":      "blame/replay.FuzzChanges blame/replay.FuzzScript blame/replay.FuzzPatch blame/replay.FuzzPairs gitfile.FuzzOutput",
 		"parts of messages":    "internal/message.FuzzParse view.FuzzParts mask.FuzzReplace",
 		"states and caches":    "loop.FuzzState search.FuzzSegment search.FuzzManifest forest/score.FuzzDecodeCandidates forest/score.FuzzDecodeFeatures forest/summarize.FuzzDecode dag.FuzzTokens",
 		"who has the lock":     "lock.FuzzOwner",

@@ -16,6 +16,7 @@ type world struct {
 	stdout, stderr io.Writer
 	// These report whether standard input or output is a terminal; nil is no terminal.
 	inTerm, outTerm, errTerm func() bool
+	columns                  func() int // returns the width of the terminal that standard output is; 0 for none; nil for none
 
 	dir      string        // the working directory, absolute
 	beside   func() string // returns the directory that ctx is in, "" for not known; nil for not known

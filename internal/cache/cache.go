@@ -168,6 +168,9 @@ const LinksName = "links"
 // DigestName is the name of the file with the facts of a branch, from which briefs are made.
 func DigestName(session, branch string) string { return branchFile("digest-", session, branch) }
 
+// OverviewsName is the file with what a person is shown of each session.
+const OverviewsName = "sessions"
+
 // SearchName is the file with the manifest of the search index. SearchPrefix begins the names of
 // the index segments.
 const (

@@ -15,6 +15,9 @@ func CursorName(path string) string { return hookFile("cursor-", path) }
 // ImportName is the name of the file that records what an import made of a transcript.
 func ImportName(transcript string) string { return hookFile("import-", transcript) }
 
+// DriftName is the file with the kinds of record that no reader of transcripts knows.
+const DriftName = "drift"
+
 // GivenName is the name of the file with the text that hooks have added to the prompts of a
 // session.
 func GivenName(session string) string { return hookFile("given-", session) }

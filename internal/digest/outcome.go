@@ -125,3 +125,9 @@ func isHead(line string) bool {
 	}
 	return false
 }
+
+// Outcome returns the exit status that a result gives, or -1, and whether the call failed.
+func (r *Result) Outcome() (exit int, failed bool) {
+	o := outcomeOf(r)
+	return o.exit, o.failed
+}

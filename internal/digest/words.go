@@ -43,6 +43,15 @@ func tidy(line string) string {
 	return strings.Trim(line, "| \t")
 }
 
+// Typed returns the words of a message that the user typed, or "" if they say nothing to the model:
+// a command of the client, or what a client adds.
+func Typed(text string) string {
+	if IsRecap(text) || IsForClient(text) {
+		return ""
+	}
+	return ownWords(text)
+}
+
 // ownWords returns the words that the user typed. It removes the blocks in angle brackets and the
 // marks for an interruption that a client adds. Of a command of the client, the name and the
 // arguments remain.

@@ -573,7 +573,7 @@ func geminiCLI() *hooks.Agent {
 }
 
 func install(w *world) error {
-	c, err := geminiCLI().PlanInstall(w.path(agentSettings), "ctx hook gemini-cli; exit 0")
+	c, err := geminiCLI().PlanInstall(w.path(agentSettings), "ctx", false)
 	if err != nil {
 		return err
 	}

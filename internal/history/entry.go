@@ -138,6 +138,9 @@ func (s *Reader) LatestParts(view *refs.View, id format.ID) (*Shown, error) {
 	return s.entryParts(newest)
 }
 
+// Parts reads an entry without the words of its parts: Text is "" if there are Parts.
+func (s *Reader) Parts(id format.ID) (*Shown, error) { return s.entryParts(id) }
+
 // Text reads the header of an object and its body without the nonce.
 func (s *Reader) Text(id format.ID) (header, text []byte, err error) {
 	raw, err := s.Objects.Get(id)

@@ -3,6 +3,7 @@ package history
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/gemini-ctx/ctx/refs"
@@ -69,7 +70,9 @@ func (e *AmbiguousNameError) Error() string {
 }
 
 // Named returns the session that a name means: the session of that name, else the one session whose
-// name begins with it, in 4 bytes or more. Errors: ErrNotFound, *AmbiguousNameError.
+// name begins with it, in 4 bytes or more. Sessions of subagents are named for the session that
+// they work for, with a dot: they are not taken for it, and the part before the dot may be a
+// beginning, too. Errors: ErrNotFound, *AmbiguousNameError.
 func Named(view *refs.View, name string) (string, error) {
 	if len(view.Names("sessions/"+name+"/")) > 0 {
 		return name, nil
@@ -81,6 +84,17 @@ func Named(view *refs.View, name string) (string, error) {
 			if len(found) == 0 || found[len(found)-1] != one {
 				found = append(found, one)
 			}
+		}
+	}
+	if len(found) > 1 {
+		least := slices.MinFunc(found, func(a, b string) int { return len(a) - len(b) })
+		if !slices.ContainsFunc(found, func(name string) bool { return name != least && !strings.HasPrefix(name, least+".") }) {
+			found = []string{least}
+		}
+	}
+	if up, rest, ok := strings.Cut(name, "."); ok && len(found) == 0 {
+		if parent, err := Named(view, up); err == nil && len(view.Names("sessions/"+parent+"."+rest+"/")) > 0 {
+			return parent + "." + rest, nil
 		}
 	}
 	switch len(found) {

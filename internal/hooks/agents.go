@@ -4,10 +4,17 @@ import (
 	_ "embed"
 	"path/filepath"
 
+	"github.com/gemini-ctx/ctx/internal/agent/antigravity"
+	"github.com/gemini-ctx/ctx/internal/agent/catalog"
 	"github.com/gemini-ctx/ctx/internal/agent/claudecode"
 	"github.com/gemini-ctx/ctx/internal/agent/codex"
+	"github.com/gemini-ctx/ctx/internal/agent/copilot"
+	cursoragent "github.com/gemini-ctx/ctx/internal/agent/cursor"
+	"github.com/gemini-ctx/ctx/internal/agent/droid"
 	"github.com/gemini-ctx/ctx/internal/agent/geminicli"
 	"github.com/gemini-ctx/ctx/internal/agent/opencode"
+	"github.com/gemini-ctx/ctx/internal/agent/qwen"
+	"github.com/gemini-ctx/ctx/internal/hooks/settings"
 )
 
 // Agent is an agent that calls our hook.
@@ -15,21 +22,50 @@ type Agent struct {
 	Name   string // in commands and in sources
 	Title  string // for people
 	Events []Event
+	Turn   string // the event at which a turn ends
 
 	// Where its settings are, each a path with slashes: Project below the project's directory, User
 	// below the directory that the variable Home names, or else below Standard in the home
-	// directory.
+	// directory. With HomeAbove, the variable names the directory that has Standard.
 	Project, User  string
 	Home, Standard string
+	HomeAbove      bool
 
-	// How its settings have a hook: Named says that it has a name, and Timeout is how long the
-	// agent waits for it, longer than any sensible hook.deadline, in the unit of the agent.
-	Named   bool
-	Timeout int
+	// How its settings have a hook. Form is the shape; the zero Form stands for settings.Groups.
+	// Named says that a hook has a name, and Untyped that it has no type. Timeout is how long the
+	// agent waits for it, longer than any sensible hook.deadline, in the unit of the agent, and
+	// TimeoutIn its member, if that is not "timeout"; 0 for an agent without one. Shells says that a
+	// hook has a command for bash and one for PowerShell, and Bash that bash runs the command on
+	// Windows, too. EventInCommand says that the agent does not tell a hook which event it is: the
+	// command does.
+	Form           settings.Form
+	Named, Untyped bool
+	Timeout        int
+	TimeoutIn      string
+	Shells, Bash   bool
+	EventInCommand bool
 
-	// Late says that the agent calls the hook at the end of a turn before it has written the last
-	// answer to its transcript.
-	Late bool
+	// How its transcripts are found and read. Live says that a hook reads on where the last one has
+	// stopped; else a transcript is read as a whole. Late says that the agent writes the
+	// end of a turn only after the hook there. Subagents returns the transcripts of the subagents of a
+	// session, whose directory has the session's name and is beside its transcript; nil for none.
+	// Others returns the transcripts that the agent keeps where it keeps one; nil for those in the
+	// same directory.
+	Live, Late bool
+	Subagents  func(dir string) []string
+	Others     func(transcript string) []string
+
+	// Answer returns what a hook prints to give a text to the model; nil for the form of Claude Code.
+	Answer func(event, text string) any
+
+	// Event and Env are set for a run: the event that the command names, and where the agent keeps
+	// its files.
+	Event string
+	Env   catalog.Env
+
+	// LateAnswer says that the agent calls the hook at the end of a turn before it has written the last
+	// answer to its transcript, and tells the hook what it is.
+	LateAnswer bool
 
 	// Trust says what the user has to do before the agent runs new hooks; "" for nothing.
 	Trust string
@@ -61,30 +97,81 @@ const AfterAgent = "AfterAgent"
 // agents are the rows, in the order in which commands list them.
 var agents = [...]Agent{
 	{
-		Name: GeminiCLI, Title: "Gemini CLI",
+		Name: GeminiCLI, Title: "Gemini CLI", Turn: AfterAgent,
 		Events:  []Event{{"SessionStart", doCatchUp}, {"BeforeAgent", doAsk}, {"PreCompress", doRecord}, {AfterAgent, doRecord}, {"SessionEnd", doEnd}},
-		Project: ".gemini/settings.json", User: "settings.json", Home: "GEMINI_CLI_HOME", Standard: ".gemini",
+		Project: ".gemini/settings.json", User: "settings.json", Home: "GEMINI_CLI_HOME", Standard: ".gemini", HomeAbove: true,
 		Named: true, Timeout: 30_000,
+		Live: true, Subagents: newestIn,
 	},
 	{
-		Name: claudecode.Agent, Title: "Claude Code",
+		Name: claudecode.Agent, Title: "Claude Code", Turn: "Stop",
 		Events: []Event{{"SessionStart", doStart}, {"PreCompact", doRecord}, {"Stop", doRecord}, {"SubagentStop", doRecord}, {"SessionEnd", doEnd}},
 		// The project's settings.json is shared with everybody who works on it, and they may not
 		// have ctx.
 		Project: ".claude/settings.local.json", User: "settings.json", Home: "CLAUDE_CONFIG_DIR", Standard: ".claude",
-		Timeout: 30, Late: true,
+		Timeout: 30, LateAnswer: true, Bash: true, // that of Git
+		Subagents: besideIt,
 	},
 	{
-		Name: codex.Agent, Title: "Codex CLI",
+		Name: codex.Agent, Title: "Codex CLI", Turn: "Stop",
 		Events:  []Event{{"SessionStart", doStart}, {"PreCompact", doRecord}, {"Stop", doRecord}, {"SubagentStop", doRecord}, {"SessionEnd", doEnd}},
 		Project: ".codex/hooks.json", User: "hooks.json", Home: "CODEX_HOME", Standard: ".codex",
 		Timeout: 30,
 		Trust:   "Codex runs new hooks only after you have reviewed them: type /hooks in Codex once, in a project that it trusts",
 	},
 	{
-		Name: opencode.Agent, Title: "opencode",
+		Name: opencode.Agent, Title: "opencode", Turn: "session.idle",
 		Events:  []Event{{"session.start", doStart}, {"session.idle", doRecord}},
 		Project: ".opencode/plugins/ctx.js", User: "opencode/plugins/ctx.js", Home: "XDG_CONFIG_HOME", Standard: ".config",
+	},
+	{
+		Name: antigravity.Agent, Title: "Antigravity", Turn: "Stop",
+		Events:  []Event{{"SessionStart", doCatchUp}, {"PreInvocation", doStart}, {"Stop", doRecord}},
+		Project: ".agents/hooks.json", User: "config/hooks.json", Home: "GEMINI_CLI_HOME", Standard: ".gemini", HomeAbove: true,
+		// One value of a kind that it does not expect, and Antigravity drops the whole file.
+		Form: settings.Form{In: HookName, Flat: true}, Timeout: 30, EventInCommand: true,
+		Late: true, Others: besideConversation,
+		Answer: func(_, text string) any {
+			return map[string]any{"injectSteps": []any{map[string]string{"ephemeralMessage": text}}}
+		},
+	},
+	{
+		Name: cursoragent.Agent, Title: "Cursor", Turn: "stop",
+		Events: []Event{
+			{"sessionStart", doStart}, {"preCompact", doRecord}, {"stop", doRecord}, {"subagentStop", doRecord}, {"sessionEnd", doEnd},
+		},
+		Project: ".cursor/hooks.json", User: "hooks.json", Home: "CURSOR_CONFIG_DIR", Standard: ".cursor",
+		Form: settings.Form{In: "hooks", Flat: true, Versioned: true}, Untyped: true,
+		Answer: func(_, text string) any { return map[string]string{"additional_context": text} },
+	},
+	{
+		Name: copilot.Agent, Title: "GitHub Copilot CLI", Turn: "agentStop",
+		Events: []Event{
+			{"sessionStart", doStart}, {"userPromptSubmitted", doRecord}, {"agentStop", doRecord}, {"sessionEnd", doEnd},
+		},
+		Project: ".github/hooks/ctx.json", User: "hooks/ctx.json", Home: "COPILOT_HOME", Standard: ".copilot",
+		Form: settings.Form{In: "hooks", Flat: true, Versioned: true}, Timeout: 30, TimeoutIn: "timeoutSec", Shells: true, EventInCommand: true,
+		Late: true, Others: besideSession,
+		Trust:  "Copilot runs the hooks of a directory only if you trust the directory: it asks at its first start there",
+		Answer: func(_, text string) any { return map[string]string{"additionalContext": text} },
+	},
+	{
+		Name: qwen.Agent, Title: "Qwen Code", Turn: "Stop",
+		Events: []Event{
+			// A run without a terminal has no SessionStart.
+			{"SessionStart", doStart}, {"UserPromptSubmit", doStart}, {"PreCompact", doRecord}, {"Stop", doRecord}, {"SubagentStop", doRecord},
+			{"SessionEnd", doEnd},
+		},
+		Project: ".qwen/settings.json", User: "settings.json", Home: "QWEN_HOME", Standard: ".qwen",
+		Timeout: 30_000,
+	},
+	{
+		Name: droid.Agent, Title: "Factory Droid", Turn: "Stop",
+		Events: []Event{
+			{"SessionStart", doStart}, {"PreCompact", doRecord}, {"Stop", doRecord}, {"SubagentStop", doRecord}, {"SessionEnd", doEnd},
+		},
+		Project: ".factory/settings.json", User: "settings.json", Home: "FACTORY_HOME_OVERRIDE", Standard: ".factory", HomeAbove: true,
+		Timeout: 30,
 	},
 }
 
@@ -98,6 +185,22 @@ func (a *Agent) Plugin() string {
 		return opencodePlugin
 	}
 	return ""
+}
+
+// Settings returns how the settings of the agent hold hooks.
+func (a *Agent) Settings() settings.Form {
+	f := a.Form
+	if f.In == "" {
+		f = settings.Groups(a.Name)
+	}
+	f.Agent = a.Name
+	return f
+}
+
+// Untested reports whether no real version of the agent has been seen to call our hook.
+func (a *Agent) Untested() bool {
+	row, _ := catalog.Named(a.Name)
+	return row.Untested
 }
 
 // Agents returns the agents that call our hook, in the order in which commands list them.
@@ -137,8 +240,8 @@ func (a *Agent) at(event string) (w work, ok bool) {
 func (a *Agent) UserSettings(get func(string) string, home string) string {
 	dir := get(a.Home)
 	switch {
-	case dir != "" && a.Name == GeminiCLI:
-		dir = filepath.Join(dir, a.Standard) // its variable names the home directory
+	case dir != "" && a.HomeAbove:
+		dir = filepath.Join(dir, a.Standard)
 	case dir == "" && home == "":
 		return ""
 	case dir == "":

@@ -28,9 +28,10 @@ type call struct {
 
 // readCall reads the JSON object that an agent sends to a hook. It returns what comes before
 // damage, or before the limit, together with the error: the agent writes the names first and the
-// long texts last. Empty input is an error.
-func readCall(r io.Reader, most int64) (call, error) {
-	var e call
+// long texts last. Empty input is an error. event is what the command says of the event, "" for
+// nothing.
+func readCall(r io.Reader, most int64, event string) (call, error) {
+	e := call{Name: event}
 	limited := &io.LimitedReader{R: r, N: most}
 	err := e.read(json.NewDecoder(limited))
 	switch {
@@ -81,9 +82,9 @@ func (e *call) value(dec *json.Decoder, key json.Token) error {
 	switch key {
 	case "hook_event_name":
 		to = &e.Name
-	case "session_id":
+	case "session_id", "sessionId", "conversation_id", "conversationId":
 		to = &e.Session
-	case "transcript_path":
+	case "transcript_path", "transcriptPath":
 		to = &e.Transcript
 	case "agent_transcript_path":
 		to = &e.Subagent
@@ -100,8 +101,14 @@ func (e *call) value(dec *json.Decoder, key json.Token) error {
 	if err := dec.Decode(&raw); err != nil {
 		return err
 	}
-	if key == "document" {
+	switch key {
+	case "document":
 		e.Document = raw
+	case "workspace_roots", "workspacePaths":
+		var roots []string
+		if json.Unmarshal(raw, &roots) == nil && len(roots) > 0 && e.Dir == "" {
+			e.Dir = roots[0]
+		}
 	}
 	if to != nil && raw[0] == '"' {
 		return json.Unmarshal(raw, to)

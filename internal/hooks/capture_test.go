@@ -353,13 +353,13 @@ func TestReadEvent(t *testing.T) {
 		{`{"hook_event_name":"A","prompt":"` + long + `"}`, "more than", call{Name: "A"}},
 		{`{"hook_event_name":"A"}{"x":1}`, "", call{Name: "A"}},
 	} {
-		got, err := readCall(strings.NewReader(test.in), maxInput)
+		got, err := readCall(strings.NewReader(test.in), maxInput, "")
 		if !reflect.DeepEqual(got, test.want) || (err == nil) != (test.why == "") || err != nil && !strings.Contains(err.Error(), test.why) {
 			t.Errorf("%.60q: %+v, %v", test.in, got, err)
 		}
 	}
 	// Ten megabytes that say something.
-	if e, err := readCall(strings.NewReader(`{"prompt":"`+long[:10<<20]+`","hook_event_name":"A"}`), maxInput); err != nil || len(e.Prompt) != 10<<20 || e.Name != "A" {
+	if e, err := readCall(strings.NewReader(`{"prompt":"`+long[:10<<20]+`","hook_event_name":"A"}`), maxInput, ""); err != nil || len(e.Prompt) != 10<<20 || e.Name != "A" {
 		t.Errorf("%v: %d bytes", err, len(e.Prompt))
 	}
 }
@@ -367,7 +367,7 @@ func TestReadEvent(t *testing.T) {
 func FuzzReadEvent(f *testing.F) {
 	f.Add([]byte(`{"hook_event_name":"A","session_id":"s","transcript_path":"/t","prompt":null}`))
 	f.Fuzz(func(t *testing.T, b []byte) {
-		e, err := readCall(bytes.NewReader(b), maxInput)
+		e, err := readCall(bytes.NewReader(b), maxInput, "")
 		if err == nil && e.Name == "" {
 			t.Error("no name and no error")
 		}

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/gemini-ctx/ctx/internal/agent/geminicli"
 	"github.com/gemini-ctx/ctx/internal/agent/transcript"
@@ -91,9 +92,8 @@ func openTranscript(path string) (*os.File, os.FileInfo, error) {
 const maxBeside = 64
 
 // subagents returns the transcripts that the agent wrote for the subagents of a session. They are
-// in a directory beside the session's own transcript, named after the session: there for Gemini
-// CLI, below subagents/ for Claude Code. Codex writes them beside all others, and its hooks name
-// them.
+// in a directory beside the session's own transcript, named after the session, or the agent's hooks
+// name them.
 func (h *hook) subagents() []string {
 	name := strings.Map(func(r rune) rune {
 		switch {
@@ -106,12 +106,12 @@ func (h *hook) subagents() []string {
 	switch {
 	case name == "":
 		return nil
-	case h.agent.Name == GeminiCLI:
-		return newestIn(dir)
 	case h.event.Subagent != "":
 		return []string{h.event.Subagent}
+	case h.agent.Subagents == nil:
+		return nil
 	}
-	return besideIt(dir)
+	return h.agent.Subagents(dir)
 }
 
 // besideIt returns the transcripts of subagents in the directory of a session of Claude Code.
@@ -125,6 +125,41 @@ func besideIt(dir string) []string {
 		list = append(list, newestIn(filepath.Join(dir, "subagents", "workflows", flow.Name()))...)
 	}
 	return list
+}
+
+// besideConversation returns the transcripts of the conversations of Antigravity. Each is in a
+// directory of its own: CONVERSATION/.system_generated/logs.
+func besideConversation(own string) []string {
+	logs, name := filepath.Split(own)
+	below, err := filepath.Rel(filepath.Join(logs, "../../.."), logs)
+	if err != nil {
+		return nil
+	}
+	_, below, _ = strings.Cut(filepath.ToSlash(below), "/")
+	return newestOf(filepath.Join(logs, "../../.."), filepath.Join(below, name))
+}
+
+// besideSession returns the transcripts of the sessions of Copilot CLI, each in a directory of its
+// own.
+func besideSession(own string) []string {
+	return newestOf(filepath.Dir(filepath.Dir(own)), filepath.Base(own))
+}
+
+// newestOf returns the newest files of a name, each in a directory of dir.
+func newestOf(dir, name string) (paths []string) {
+	list, err := os.ReadDir(dir)
+	if err != nil {
+		return nil // there are none
+	}
+	when := map[string]time.Time{}
+	for _, entry := range list {
+		path := filepath.Join(dir, entry.Name(), name)
+		if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() {
+			paths, when[path] = append(paths, path), info.ModTime()
+		}
+	}
+	slices.SortStableFunc(paths, func(a, b string) int { return when[b].Compare(when[a]) })
+	return paths[:min(len(paths), maxBeside)]
 }
 
 // unfinished returns the transcripts in the directory of the event's transcript that a hook has

@@ -19,7 +19,7 @@ const manifestName = "gemini-extension.json"
 
 // Extension returns the files of an extension for Gemini CLI, by their paths in the extension's
 // directory.
-func Extension(command, version string) (map[string][]byte, error) {
+func Extension(program string, windows bool, version string) (map[string][]byte, error) {
 	manifest, err := json.MarshalIndent(struct {
 		Name        string `json:"name"`
 		Version     string `json:"version"`
@@ -28,7 +28,7 @@ func Extension(command, version string) (map[string][]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	hooks, err := settings.Install(nil, GeminiCLI, agents[0].hooks(command))
+	hooks, err := settings.Install(nil, agents[0].Settings(), agents[0].install(program, windows))
 	if err != nil {
 		return nil, err
 	}

@@ -9,12 +9,15 @@ import (
 	"io"
 	"io/fs"
 	"maps"
+	"path/filepath"
 	"runtime/debug"
 	"slices"
 	"strings"
 	"sync/atomic"
 	"time"
 
+	"github.com/gemini-ctx/ctx/internal/agent/catalog"
+	"github.com/gemini-ctx/ctx/internal/agent/transcript"
 	"github.com/gemini-ctx/ctx/internal/compaction"
 	"github.com/gemini-ctx/ctx/internal/exchange"
 	"github.com/gemini-ctx/ctx/internal/history"
@@ -96,7 +99,8 @@ func (h *hook) run(ctx context.Context, in io.Reader) (out []byte) {
 	if h.agent.Plugin() != "" {
 		most = maxDocument
 	}
-	event, err := readCall(in, most)
+	event, err := readCall(in, most, h.agent.Event)
+	h.locate(&event)
 	h.event, h.session = event, event.Session
 	if err != nil {
 		h.log(err.Error())
@@ -130,6 +134,17 @@ func (h *hook) run(ctx context.Context, in io.Reader) (out []byte) {
 	return out
 }
 
+// locate finds the transcript of a call that does not name it.
+func (h *hook) locate(e *call) {
+	row, _ := catalog.Named(h.agent.Name)
+	if e.Transcript != "" || row.File == nil || h.agent.Env.Get == nil || e.Session == "" {
+		return
+	}
+	if root := row.Root(h.agent.Env); root != "" && filepath.IsLocal(e.Session) && filepath.Base(e.Session) == e.Session {
+		e.Transcript = row.File(root, e.Dir, e.Session)
+	}
+}
+
 // failed logs an error. After the deadline it logs nothing: Run does.
 func (h *hook) failed(ctx context.Context, what string, err error) {
 	switch {
@@ -146,7 +161,8 @@ func (h *hook) failed(ctx context.Context, what string, err error) {
 func (h *hook) record(ctx context.Context, does work) (recorded int) {
 	if len(h.event.Document) > 0 {
 		h.begin("recording: `ctx import opencode` does that without a deadline")
-		done, changed, err := importWhole(ctx, h.s, h.agent.Name, "", bytes.NewReader(h.event.Document))
+		row, _ := catalog.Named(h.agent.Name)
+		done, changed, err := importWhole(ctx, h.s, &row, "", bytes.NewReader(h.event.Document), &transcript.Mark{})
 		if err == nil {
 			err = graduate(ctx, h.s, changed)
 		}
@@ -159,9 +175,12 @@ func (h *hook) record(ctx context.Context, does work) (recorded int) {
 		}
 		return 0
 	}
-	h.settle(ctx)
-	if h.begin("recording: the next hook goes on with it"); h.agent.Name != GeminiCLI {
-		h.begin("recording: `ctx import --all` does that without a deadline")
+	h.awaitAnswer(ctx)
+	if h.begin("recording: `ctx import --all` does that without a deadline"); h.agent.Live {
+		h.begin("recording: the next hook goes on with it")
+	}
+	if does == doEnd && h.agent.Late {
+		settle(ctx, h.event.Transcript)
 	}
 	paths := append([]string{h.event.Transcript}, h.subagents()...)
 	if does == doStart || does == doCatchUp {
@@ -176,6 +195,9 @@ func (h *hook) record(ctx context.Context, does work) (recorded int) {
 		recorded += done.new
 		children = append(children, done.children...)
 		if errors.Is(err, fs.ErrNotExist) && (i > 0 || h.event.Name != AfterAgent) {
+			if i == 0 && h.agent.Late {
+				h.failed(ctx, "the next hook may miss the turn", (copiedFile{Path: path, Size: -1}).save(h.s))
+			}
 			continue // nothing was said yet, the agent has removed the file, or its own subagents have none
 		}
 		h.failed(ctx, "the turn is not recorded", err)
@@ -192,7 +214,7 @@ func (h *hook) record(ctx context.Context, does work) (recorded int) {
 
 // copy brings into the store what is new in a transcript.
 func (h *hook) copy(ctx context.Context, path string, check bool) (copied, error) {
-	if h.agent.Name == GeminiCLI {
+	if h.agent.Live {
 		return copyTranscript(ctx, h.s, path, check)
 	}
 	return catchUp(ctx, h.s, h.agent.Name, path)
@@ -236,7 +258,15 @@ func (h *hook) tidy(ctx context.Context) {
 	h.failed(ctx, "gc has to wait", err)
 }
 
-// answer returns the JSON with which a hook adds a text to what the model reads.
+// answer returns the JSON with which a hook adds a text to what the model reads, in the agent's
+// form.
+func (h *hook) answer(event, text string) ([]byte, error) {
+	if h.agent.Answer != nil {
+		return json.Marshal(h.agent.Answer(event, text))
+	}
+	return answer(event, text)
+}
+
 func answer(event, text string) ([]byte, error) {
 	type specific struct {
 		Event   string `json:"hookEventName"`

@@ -2,6 +2,7 @@ package hooks
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -10,7 +11,6 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/gemini-ctx/ctx/internal/agent/claudecode"
 	"github.com/gemini-ctx/ctx/internal/durable"
 	"github.com/gemini-ctx/ctx/internal/hooks/settings"
 )
@@ -28,7 +28,7 @@ func (a *Agent) Command(program string, windows bool) string {
 	}
 	switch {
 	case isPlain(program):
-	case windows && a.Name != claudecode.Agent: // which has its hooks run by the bash of Git
+	case windows && !a.Bash:
 		program = "& '" + strings.ReplaceAll(program, "'", "''") + "'"
 	default:
 		program = "'" + strings.ReplaceAll(program, "'", `'\''`) + "'"
@@ -43,17 +43,46 @@ func isPlain(word string) bool {
 	}) < 0
 }
 
-// hooks returns the entries for the agent's settings.
-func (a *Agent) hooks(command string) []settings.Hook {
-	name := ""
-	if a.Named {
-		name = HookName
+// At returns the command for an event: it names the event to a hook that the agent does not tell.
+func (a *Agent) At(event, command string) string {
+	if !a.EventInCommand {
+		return command
 	}
+	before, after, _ := strings.Cut(command, " hook "+a.Name)
+	return before + " hook " + a.Name + " " + event + after
+}
+
+// hooks returns the entries for the agent's settings. command and shell return the commands for an
+// event; shell is for PowerShell, where an agent has a command for that besides.
+func (a *Agent) hooks(command, shell func(event string) string) []settings.Hook {
 	var list []settings.Hook
 	for _, event := range a.Events {
-		list = append(list, settings.Hook{Event: event.Name, Name: name, Command: command, Timeout: a.Timeout})
+		var members []settings.Member
+		if !a.Untyped {
+			members = append(members, settings.Member{Name: "type", Value: "command"})
+		}
+		if a.Named {
+			members = append(members, settings.Member{Name: "name", Value: HookName})
+		}
+		if a.Shells {
+			members = append(members, settings.Member{Name: settings.Bash, Value: command(event.Name)},
+				settings.Member{Name: settings.PowerShell, Value: shell(event.Name)})
+		} else {
+			members = append(members, settings.Command(command(event.Name)))
+		}
+		if a.Timeout > 0 {
+			members = append(members, settings.Member{Name: cmp.Or(a.TimeoutIn, "timeout"), Value: a.Timeout})
+		}
+		list = append(list, settings.Hook{Event: event.Name, Members: members})
 	}
 	return list
+}
+
+// install returns the entries with which the agent's shell runs a program.
+func (a *Agent) install(program string, windows bool) []settings.Hook {
+	command := a.Command(program, windows && !a.Shells)
+	shell := a.Command(program, true)
+	return a.hooks(func(event string) string { return a.At(event, command) }, func(event string) string { return a.At(event, shell) })
 }
 
 // maxSettings limits an agent's settings file, in bytes.
@@ -70,7 +99,7 @@ type Change struct {
 	After  []byte // nil if the file is to be removed
 	Backup string // path of the copy of the file as it was before ctx
 
-	agent   string
+	form    settings.Form
 	perm    fs.FileMode
 	plugin  bool // the file is ours
 	restore bool // After is the content of Backup, which is removed
@@ -91,19 +120,20 @@ func (e *SettingsError) Error() string { return fmt.Sprintf("%q is left alone: %
 
 func (e *SettingsError) Unwrap() error { return e.Err }
 
-// PlanInstall plans how the hooks get into a settings file. It changes nothing.
-func (a *Agent) PlanInstall(path, command string) (*Change, error) {
-	c, err := readSettings(path, a.Name)
+// PlanInstall plans how the hooks get into a settings file, so that the agent's shell runs a
+// program. It changes nothing.
+func (a *Agent) PlanInstall(path, program string, windows bool) (*Change, error) {
+	c, err := a.readSettings(path)
 	if err != nil {
 		return nil, err
 	}
 	if a.Plugin() != "" {
-		return c, a.planPlugin(c, command)
+		return c, a.planPlugin(c, program)
 	}
 	if c.Before != nil && len(c.Before) == 0 {
 		return nil, &SettingsError{c.Path, errors.New("the file is empty")}
 	}
-	if c.After, err = settings.Install(c.Before, a.Name, a.hooks(command)); err != nil {
+	if c.After, err = settings.Install(c.Before, a.Settings(), a.install(program, windows)); err != nil {
 		return nil, &SettingsError{c.Path, err}
 	}
 	return c, nil
@@ -113,23 +143,20 @@ func (a *Agent) PlanInstall(path, command string) (*Change, error) {
 // the installation, it gets its old bytes back. Otherwise only our entries are removed.
 // PlanUninstall changes nothing.
 func (a *Agent) PlanUninstall(path string) (*Change, error) {
-	c, err := readSettings(path, a.Name)
+	c, err := a.readSettings(path)
 	if err != nil || c.Before == nil {
 		return c, err
 	}
 	if a.Plugin() != "" {
 		return c, a.isPlugin(c)
 	}
-	state, err := settings.Look(c.Before, c.agent)
+	state, err := settings.Look(c.Before, c.form)
 	if err != nil {
 		return nil, &SettingsError{c.Path, err}
 	}
 	if backup, err := durable.ReadAtMost(c.Backup, maxSettings); err == nil {
-		command := ""
-		for _, event := range a.EventNames() {
-			command = state.Commands[event]
-		}
-		if again, err := settings.Install(backup, a.Name, a.hooks(command)); err == nil && bytes.Equal(again, c.Before) {
+		entries := a.hooks(func(event string) string { return state.Commands[event] }, func(event string) string { return state.Shells[event] })
+		if again, err := settings.Install(backup, c.form, entries); err == nil && bytes.Equal(again, c.Before) {
 			c.restore = true
 			if len(backup) > 0 {
 				c.After = backup
@@ -137,7 +164,7 @@ func (a *Agent) PlanUninstall(path string) (*Change, error) {
 			return c, nil
 		}
 	}
-	if c.After, err = settings.Remove(c.Before, a.Name); err != nil {
+	if c.After, err = settings.Remove(c.Before, c.form); err != nil {
 		return nil, &SettingsError{c.Path, err}
 	}
 	return c, nil
@@ -171,8 +198,10 @@ func (a *Agent) isPlugin(c *Change) error {
 	return nil
 }
 
-func readSettings(path, agent string) (*Change, error) {
-	c := &Change{Path: path, agent: agent, perm: 0o644}
+func (a *Agent) readSettings(path string) (*Change, error) { return readSettings(path, a.Settings()) }
+
+func readSettings(path string, form settings.Form) (*Change, error) {
+	c := &Change{Path: path, form: form, perm: 0o644}
 	if real, err := filepath.EvalSymlinks(path); err == nil {
 		c.Path = real
 	}
@@ -199,7 +228,7 @@ func readSettings(path, agent string) (*Change, error) {
 
 // Apply carries out the plan if the file has not changed since.
 func (c *Change) Apply(fsys *durable.FS) error {
-	now, err := readSettings(c.Path, c.agent)
+	now, err := readSettings(c.Path, c.form)
 	if err != nil {
 		return err
 	}
@@ -214,7 +243,7 @@ func (c *Change) Apply(fsys *durable.FS) error {
 			return err
 		}
 	}
-	state, err := settings.Look(c.Before, c.agent)
+	state, err := settings.Look(c.Before, c.form)
 	if first := err != nil || len(state.Commands) == 0; first && c.After != nil && !c.plugin {
 		// Back up the file as it was before ctx. This replaces the backup of an earlier
 		// installation.

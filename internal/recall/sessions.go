@@ -27,26 +27,33 @@ type Session struct {
 }
 
 // Sessions returns the sessions of a view with their branches, sorted by name.
-func (s *Reader) Sessions(view *refs.View) ([]Session, error) {
+func (s *Reader) Sessions(view *refs.View) ([]Session, error) { return s.sessions(view, nil) }
+
+// sessions is Sessions, which takes what it can from known.
+func (s *Reader) sessions(view *refs.View, known *overviews) ([]Session, error) {
 	var list []Session
 	current := view.Get("HEAD").Name
 	for _, name := range view.Names("sessions/") {
 		session, branch, _ := strings.Cut(strings.TrimPrefix(name, "sessions/"), "/")
 		if len(list) == 0 || list[len(list)-1].Name != session {
 			one := Session{Name: session, Head: session == current}
-			if p, ok, err := s.ParentOf(view, session); err != nil {
+			var err error
+			if one.Parent, err = s.parentIn(view, session, known); err != nil {
 				return nil, err
-			} else if ok {
-				one.Parent = &p
 			}
 			list = append(list, one)
 		}
-		e, err := s.Header(view.Get(name).ID)
-		if err != nil {
-			return nil, err
+		tip := view.Get(name)
+		seq, ok := known.seqOf(session, branch, tip.ID)
+		if !ok {
+			e, err := s.Header(tip.ID)
+			if err != nil {
+				return nil, err
+			}
+			seq = e.Seq
 		}
 		last := &list[len(list)-1]
-		last.Branches = append(last.Branches, history.Branch{Name: branch, Value: view.Get(name), Seq: e.Seq, Own: e.Seq})
+		last.Branches = append(last.Branches, history.Branch{Name: branch, Value: tip, Seq: seq, Own: seq})
 	}
 	for i := range list {
 		if err := s.compareBranches(&list[i]); err != nil {
@@ -54,6 +61,18 @@ func (s *Reader) Sessions(view *refs.View) ([]Session, error) {
 		}
 	}
 	return list, nil
+}
+
+// parentIn returns the session that a session works for; nil if there is none.
+func (s *Reader) parentIn(view *refs.View, session string, known *overviews) (*history.Parent, error) {
+	if p, ok := known.parentOf(session, view.Get(history.ParentRef(session)).ID); ok {
+		return p, nil
+	}
+	p, ok, err := s.ParentOf(view, session)
+	if err != nil || !ok {
+		return nil, err
+	}
+	return &p, nil
 }
 
 // compareBranches sets, for each branch of a session, the number of messages that earlier branches

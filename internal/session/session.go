@@ -2,6 +2,7 @@
 package session
 
 import (
+	"github.com/gemini-ctx/ctx/internal/blame"
 	"github.com/gemini-ctx/ctx/internal/clusters"
 	"github.com/gemini-ctx/ctx/internal/compaction"
 	"github.com/gemini-ctx/ctx/internal/conversation"
@@ -27,6 +28,7 @@ type Store struct {
 	Conversation *conversation.Writer
 	Edits        *edits.Writer
 	Recall       *recall.Reader
+	Blame        *blame.Reader
 	Compaction   *compaction.Writer
 	Exchange     *exchange.Writer
 }
@@ -47,6 +49,7 @@ func New(r *repo.Repo) *Store {
 	s.Conversation = conversation.New(s.Store, s.Clusters, s.Epochs, s.Summaries)
 	s.Edits = edits.New(s.Store, s.Clusters, s.Epochs, s.Summaries, s.Conversation)
 	s.Recall = recall.NewReader(s.History, s.Clusters.Reader, s.Edits.Reader, s.Epochs.Reader, s.Summaries.Reader)
+	s.Blame = blame.NewReader(s.History)
 	s.Compaction = compaction.New(s.Store, s.Clusters, s.Epochs, s.Summaries, s.Conversation, s.Recall)
 	s.Exchange = exchange.New(s.Store, s.Clusters, s.Epochs, s.Conversation, s.Edits)
 	return s

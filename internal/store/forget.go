@@ -87,10 +87,11 @@ func (t *Tx) forget(ctx context.Context, p *Forgetting) (done Forgot, err error)
 	if err != nil {
 		return done, err
 	}
+	unread := t.unreadRecords() // a commit that writes a checkpoint takes them out of the view
 	if err := t.Commit(&format.Operation{Verb: refs.VerbForget}); err != nil {
 		return done, err
 	}
-	done, err = t.finishForget(ctx, f)
+	done, err = t.finishForget(ctx, f, unread)
 	done.Covers = covers
 	return done, err
 }
@@ -186,7 +187,9 @@ func (t *Tx) dropCovers(f *format.Forgotten) (n int, err error) {
 // finishForget does what is to be done once the log has the operation: it may have been begun
 // before. The file of what is forgotten takes its own name last; as long as it is unfinished,
 // whoever takes the lock comes here first.
-func (t *Tx) finishForget(ctx context.Context, f *format.Forgotten) (Forgot, error) {
+//
+// unread names files that cannot be read and may have something of it; more are added.
+func (t *Tx) finishForget(ctx context.Context, f *format.Forgotten, unread map[string]bool) (Forgot, error) {
 	done := Forgot{Operation: f.Operation, Objects: f.Objects}
 	w, err := t.NewTraces()
 	if err != nil {
@@ -198,12 +201,6 @@ func (t *Tx) finishForget(ctx context.Context, f *format.Forgotten) (Forgot, err
 	}
 	if err := t.cleanFiles(w); err != nil {
 		return done, err
-	}
-	unread := map[string]bool{}
-	for _, r := range t.View.Since { // UnloadLog leaves damaged records, and segments in use on Windows
-		if len(r.Op.Objects) > 0 || r.Damaged {
-			unread[t.Objects.Path(r.File())] = true
-		}
 	}
 	if done.Packs, err = t.repo.Objects.StripPacks(ctx, t.Held, f.Has, func(path string) { unread[path] = true }); err != nil {
 		return done, err
@@ -222,6 +219,18 @@ func (t *Tx) finishForget(ctx context.Context, f *format.Forgotten) (Forgot, err
 		return done, fmt.Errorf("cannot end to forget: %w", err)
 	}
 	return done, t.repo.FS.SyncDir(dir)
+}
+
+// unreadRecords returns the files of the log in which bodies may be left: UnloadLog leaves damaged
+// records, and segments in use on Windows.
+func (t *Tx) unreadRecords() map[string]bool {
+	unread := map[string]bool{}
+	for _, r := range t.View.Since {
+		if len(r.Op.Objects) > 0 || r.Damaged {
+			unread[t.Objects.Path(r.File())] = true
+		}
+	}
+	return unread
 }
 
 // errorIsDamage reports whether an error is about a file that cannot be read as what it is, and
@@ -352,7 +361,7 @@ func (t *Tx) recover(ctx context.Context) error {
 		return err
 	}
 	if happened {
-		done, err := t.finishForget(ctx, f)
+		done, err := t.finishForget(ctx, f, t.unreadRecords())
 		if err == nil && len(done.Remains) > 0 {
 			t.Report(fmt.Errorf("what operation %d forgot may remain in %s", f.Operation, strings.Join(done.Remains, ", ")))
 		}

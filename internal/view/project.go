@@ -6,11 +6,21 @@ import (
 	"time"
 
 	"github.com/gemini-ctx/ctx/internal/brief"
+	"github.com/gemini-ctx/ctx/sanitize"
 )
 
 // BriefText returns a line of a brief without its end: the word for its section, the id of its
 // message, the text.
 func BriefText(l brief.Line) string { return strings.TrimSuffix(briefText(l), "\n") }
+
+// BriefLines returns the lines of a brief, safe for a terminal.
+func BriefLines(list []brief.Line) []string {
+	lines := make([]string, len(list))
+	for i, l := range list {
+		lines[i] = sanitize.Line(BriefText(l))
+	}
+	return lines
+}
 
 // BriefCost returns the cost of BriefText and a line end, in quarters of a token.
 func BriefCost(l brief.Line) int { return cost(briefText(l)) }

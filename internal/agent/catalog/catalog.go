@@ -9,11 +9,16 @@ import (
 	"strings"
 
 	"github.com/gemini-ctx/ctx/internal/agent/adk"
+	"github.com/gemini-ctx/ctx/internal/agent/antigravity"
 	"github.com/gemini-ctx/ctx/internal/agent/claudecode"
 	"github.com/gemini-ctx/ctx/internal/agent/codex"
+	"github.com/gemini-ctx/ctx/internal/agent/copilot"
+	"github.com/gemini-ctx/ctx/internal/agent/cursor"
+	"github.com/gemini-ctx/ctx/internal/agent/droid"
 	"github.com/gemini-ctx/ctx/internal/agent/geminicli"
 	"github.com/gemini-ctx/ctx/internal/agent/opencode"
 	"github.com/gemini-ctx/ctx/internal/agent/plain"
+	"github.com/gemini-ctx/ctx/internal/agent/qwen"
 	"github.com/gemini-ctx/ctx/internal/agent/transcript"
 )
 
@@ -29,12 +34,22 @@ type Agent struct {
 	Short bool
 	Traits
 
-	// Read reads a transcript. name is that of its file without its ending, or "".
+	// Untested says that no real version of the agent has been seen to write such transcripts.
+	Untested bool
+
+	// Read reads a transcript. name is what NameOf returns for its file, or "".
 	Read func(name string, r io.Reader, emit func(transcript.Step) error) (transcript.Stats, error)
+	// ReadOn goes on with a transcript at a mark, as its package says; nil if transcripts are only
+	// read whole.
+	ReadOn func(name string, r io.Reader, m *transcript.Mark, emit func(transcript.Step) error) (transcript.Stats, error)
 	// ReadFile returns a reader for a session that is stored as several files, of which path is
 	// one, or compressed; nil for any other path.
 	ReadFile func(path string) transcript.Read
-	// Write begins a transcript.
+	// Named returns the session that a file is named for, where that is not the name of the file;
+	// "" for a file without a session in its path. Callers use NameOf.
+	Named func(path string) string
+	// Write begins a transcript. It, NewID and TakesID are nil for an agent whose transcripts are
+	// only read.
 	Write func(w io.Writer, o transcript.WriteOptions) transcript.Writer
 	// NewID makes a session id for the agent out of strings that identify the session.
 	NewID func(of ...string) string
@@ -44,11 +59,21 @@ type Agent struct {
 	// copy of. path resolves a file.
 	Order func(files []string, path func(string) string) []string
 
+	// Program is the agent's own, as it is called.
+	Program string
 	// Root returns the directory in which the agent keeps its files; "" if it is not known.
 	Root func(Env) string
+	// Signs are files below Root of which the agent makes at least one; nil where Root is nobody
+	// else's.
+	Signs []string
 	// Discover lists the transcripts of a project under root, those of subagents last. notes are
 	// remarks for a person.
 	Discover func(root string, p Project) (files, notes []string)
+	// Database is that of an agent whose sessions are in one; nil for none.
+	Database *Database
+	// File returns the file in which the agent keeps a session of the project in dir, for agents
+	// whose hooks do not name it.
+	File func(root, dir, id string) string
 	// Place returns the file in which the agent looks for a session of the project in dir. when is
 	// the time of the newest message, as transcript.Stamp prints it.
 	Place func(root, id, dir, when string) (string, error)
@@ -86,7 +111,9 @@ var agents = [...]Agent{
 		Read:   geminicli.ReadAs,
 		Write:  geminicli.NewWriter,
 		NewID:  transcript.UUID, TakesID: anyID, // it gives what it reads an id of its own
+		Program:       "gemini",
 		Root:          func(e Env) string { return e.under("GEMINI_CLI_HOME", "", ".gemini") },
+		Signs:         []string{"settings.json", "projects.json", "tmp"}, // other programs use .gemini
 		Discover:      discoverGemini,
 		Place:         func(root, id, _, _ string) (string, error) { return filepath.Join(root, "ctx", id+".jsonl"), nil },
 		ResumeCommand: func(_, file string) []string { return []string{"gemini", "--session-file", file} },
@@ -95,8 +122,10 @@ var agents = [...]Agent{
 		Name: "claude-code", Source: claudecode.Agent, Title: "Claude Code", Example: "~/.claude/projects/*/*.jsonl",
 		Traits: Traits{Keeps: true, ByWords: true},
 		Read:   claudecode.ReadAs,
+		ReadOn: claudecode.ReadOn,
 		Write:  claudecode.NewWriter,
 		NewID:  transcript.UUID, TakesID: transcript.IsUUID,
+		Program:       "claude",
 		Root:          func(e Env) string { return e.under("CLAUDE_CONFIG_DIR", ".claude", "") },
 		Discover:      discoverClaude,
 		Place:         placeClaude,
@@ -104,12 +133,16 @@ var agents = [...]Agent{
 	},
 	{
 		Name: "codex", Source: codex.Agent, Title: "Codex CLI", Example: "~/.codex/sessions/*/*/*/rollout-*.jsonl",
-		Traits:   Traits{Keeps: true, ByWords: true},
-		Read:     anyName(codex.Read),
+		Traits: Traits{Keeps: true, ByWords: true},
+		Read:   anyName(codex.Read),
+		ReadOn: func(_ string, r io.Reader, m *transcript.Mark, e emit) (transcript.Stats, error) {
+			return codex.ReadOn(r, m, e)
+		},
 		ReadFile: readCompressedRollout,
 		Write:    codex.NewWriter,
 		NewID:    transcript.UUID, TakesID: transcript.IsUUID,
 		Order:         orderCodex,
+		Program:       "codex",
 		Root:          func(e Env) string { return e.under("CODEX_HOME", ".codex", "") },
 		Discover:      discoverCodex,
 		Place:         placeCodex,
@@ -123,12 +156,64 @@ var agents = [...]Agent{
 		Write:         opencode.NewWriter,
 		NewID:         func(of ...string) string { return "ses_" + transcript.Derive(26, of...) },
 		TakesID:       func(s string) bool { return strings.HasPrefix(s, "ses_") },
+		Program:       "opencode",
 		Root:          func(e Env) string { return e.under("XDG_DATA_HOME", ".local/share", "opencode") },
 		Discover:      discoverOpencode,
+		Database:      &Database{Path: opencodeDatabase, List: listOpencode, Export: exportOpencode},
 		Place:         func(root, id, _, _ string) (string, error) { return filepath.Join(root, "ctx", id+".json"), nil },
 		ResumeCommand: func(_, file string) []string { return []string{"opencode", "import", file} },
 		Then:          func(id string) []string { return []string{"opencode", "--session", id} },
 		Model:         modelOfOpencode,
+	},
+	{
+		Name: "antigravity", Source: antigravity.Agent, Title: "Antigravity", Untested: true,
+		Example:  "~/.gemini/antigravity-cli/brain/*/.system_generated/logs/transcript_full.jsonl",
+		Traits:   Traits{Keeps: true, ByWords: true},
+		Read:     antigravity.Read,
+		Named:    nameOfAntigravity,
+		Program:  "agy",
+		Signs:    []string{"antigravity", "antigravity-cli"},
+		Root:     func(e Env) string { return e.under("GEMINI_CLI_HOME", "", ".gemini") },
+		Discover: discoverAntigravity,
+	},
+	{
+		Name: "cursor", Source: cursor.Agent, Title: "Cursor", Untested: true, Example: "~/.cursor/projects/*/agent-transcripts/*.jsonl",
+		Traits:   Traits{Keeps: true, ByWords: true},
+		Read:     cursor.Read,
+		Program:  "cursor-agent",
+		Root:     func(e Env) string { return e.under("CURSOR_CONFIG_DIR", ".cursor", "") },
+		Discover: discoverCursor,
+		File:     fileOfCursor,
+	},
+	{
+		Name: "copilot", Source: copilot.Agent, Title: "GitHub Copilot CLI", Example: "~/.copilot/session-state/*/events.jsonl",
+		Traits:   Traits{Keeps: true, ByWords: true},
+		Read:     copilot.Read,
+		Named:    nameOfCopilot,
+		Program:  "copilot",
+		Root:     func(e Env) string { return e.under("COPILOT_HOME", ".copilot", "") },
+		Discover: discoverCopilot,
+		File:     func(root, _, id string) string { return filepath.Join(root, "session-state", id, "events.jsonl") },
+	},
+	{
+		Name: "qwen", Source: qwen.Agent, Title: "Qwen Code", Example: "~/.qwen/projects/*/chats/*.jsonl",
+		Traits: Traits{Keeps: true, ByWords: true},
+		Read:   qwen.Read,
+		Write:  qwen.NewWriter,
+		NewID:  qwen.NewID, TakesID: qwen.TakesID,
+		Program:       "qwen",
+		Root:          rootOfQwen,
+		Discover:      discoverQwen,
+		Place:         placeQwen,
+		ResumeCommand: func(id, _ string) []string { return []string{"qwen", "--resume", id} },
+	},
+	{
+		Name: "droid", Source: droid.Agent, Title: "Factory Droid", Untested: true, Example: "~/.factory/sessions/*/*.jsonl",
+		Traits:   Traits{Keeps: true, ByWords: true},
+		Read:     droid.Read,
+		Program:  "droid",
+		Root:     func(e Env) string { return e.under("FACTORY_HOME_OVERRIDE", "", ".factory") },
+		Discover: discoverDroid,
 	},
 	{
 		Name: "jsonl", Source: plain.Agent, Title: "any program, as JSON lines", Example: "chat.jsonl",

@@ -32,6 +32,29 @@ func (e Env) under(variable, standard, below string) string {
 	return filepath.Join(dir, below)
 }
 
+// IsHere reports whether the agent is on this machine: look finds its program, as exec.LookPath
+// does, or it has left files.
+func (a *Agent) IsHere(e Env, look func(program string) (string, error)) bool {
+	if a.Program == "" {
+		return false
+	}
+	if _, err := look(a.Program); err == nil {
+		return true
+	}
+	root := a.Root(e)
+	if root == "" {
+		return false
+	}
+	signs := a.Signs
+	if signs == nil {
+		signs = []string{"."}
+	}
+	return slices.ContainsFunc(signs, func(sign string) bool {
+		_, err := os.Stat(filepath.Join(root, sign))
+		return err == nil
+	})
+}
+
 // Project is a project's directory, in each spelling that an agent may know it by.
 type Project []string
 
@@ -43,6 +66,9 @@ func NewProject(dir string) Project {
 	}
 	return p
 }
+
+// Has reports whether dir is the project's directory, or in it.
+func (p Project) Has(dir string) bool { return p.has(dir) }
 
 // has reports whether dir is the project's directory, or in it.
 func (p Project) has(dir string) bool {

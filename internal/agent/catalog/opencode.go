@@ -12,10 +12,7 @@ import (
 	"github.com/gemini-ctx/ctx/internal/jsonvalue"
 )
 
-func discoverOpencode(root string, p Project) (list, notes []string) {
-	if _, err := os.Stat(filepath.Join(root, "opencode.db")); err == nil {
-		notes = append(notes, "opencode keeps its sessions in a database: `opencode export ID >FILE` and `ctx import opencode FILE` bring one here")
-	}
+func discoverOpencode(root string, p Project) (list, _ []string) {
 	for _, file := range glob(root, "storage/session/*/*.json") {
 		b, err := durable.ReadAtMost(file, maxHead)
 		if err != nil {
@@ -26,7 +23,7 @@ func discoverOpencode(root string, p Project) (list, notes []string) {
 			list = append(list, file)
 		}
 	}
-	return list, notes
+	return list, nil
 }
 
 // readOpencodeStorage reads a session from opencode's storage directory, which has its messages in

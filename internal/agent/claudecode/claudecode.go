@@ -10,6 +10,7 @@ package claudecode
 import (
 	"strings"
 
+	"github.com/gemini-ctx/ctx/internal/agent/blocks"
 	"github.com/gemini-ctx/ctx/internal/agent/transcript"
 	"github.com/gemini-ctx/ctx/internal/jsonvalue"
 )
@@ -17,6 +18,9 @@ import (
 // Agent is the agent in the source of a message that Claude Code wrote, and the member of a part
 // with the fields that only Claude Code has.
 const Agent = "claude-code"
+
+// anthropic reads blocks.
+const anthropic = blocks.Agent(Agent)
 
 // The kinds of record that are looked into.
 const (

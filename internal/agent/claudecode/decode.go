@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"slices"
 
+	"github.com/gemini-ctx/ctx/internal/agent/blocks"
 	"github.com/gemini-ctx/ctx/internal/agent/transcript"
 	"github.com/gemini-ctx/ctx/internal/jsonvalue"
 )
@@ -28,7 +29,7 @@ func (d *decoder) decode(o jsonvalue.Object, parent json.RawMessage, before []js
 	if m.Time, exact = transcript.ParseTime(o.Text("timestamp")); exact {
 		delete(rest, "timestamp")
 	}
-	var parts []part
+	var parts []blocks.Part
 	switch kind := o.Text("type"); kind {
 	case kindUser, kindAssistant:
 		parts = d.said(o, &m, rest)
@@ -43,7 +44,7 @@ func (d *decoder) decode(o jsonvalue.Object, parent json.RawMessage, before []js
 		}
 		for _, name := range []string{"content", "summary"} {
 			if s, ok := jsonvalue.Text(o[name]); ok && s != "" && len(parts) == 0 {
-				parts = append(parts, textPart(s, jsonvalue.Object{"member": jsonvalue.Encode(name)}))
+				parts = append(parts, anthropic.TextPart(s, jsonvalue.Object{"member": jsonvalue.Encode(name)}))
 				delete(rest, name)
 			}
 		}
@@ -56,9 +57,9 @@ func (d *decoder) decode(o jsonvalue.Object, parent json.RawMessage, before []js
 	}
 	hints := transcript.ReadHints(o[transcript.HintName])
 	if len(rest) > 0 && (hints == nil || !hints.Alone) {
-		parts = append(parts, part{raw: transcript.Kept(Agent, rest), kind: transcript.PartHidden})
+		parts = append(parts, blocks.Part{Raw: transcript.Kept(Agent, rest), Kind: transcript.PartHidden})
 	}
-	setParts(&m, parts)
+	blocks.SetParts(&m, parts)
 	if hints != nil {
 		hints.Apply(&m)
 	}
@@ -67,7 +68,7 @@ func (d *decoder) decode(o jsonvalue.Object, parent json.RawMessage, before []js
 
 // prompted reads a prompt that the user typed while the agent worked: a record of the queue, or an
 // attachment. A prompt that the agent itself queued, and any other attachment, is a note.
-func (d *decoder) prompted(o jsonvalue.Object, m *transcript.Message, rest jsonvalue.Object) (parts []part) {
+func (d *decoder) prompted(o jsonvalue.Object, m *transcript.Message, rest jsonvalue.Object) (parts []blocks.Part) {
 	from, member := o, "content"
 	if o.Text("type") == kindAttachment {
 		from, member = o.Object(kindAttachment), "prompt"
@@ -78,10 +79,10 @@ func (d *decoder) prompted(o jsonvalue.Object, m *transcript.Message, rest jsonv
 	}
 	left := from.Without(member)
 	if s, ok := jsonvalue.Text(from[member]); ok {
-		parts = append(parts, textPart(s, jsonvalue.Object{"member": jsonvalue.Encode(member)}))
+		parts = append(parts, anthropic.TextPart(s, jsonvalue.Object{"member": jsonvalue.Encode(member)}))
 	} else if list, ok := from.Array(member); ok {
 		for _, raw := range list {
-			parts = append(parts, partOf(raw, func(string) string { return "" }))
+			parts = append(parts, anthropic.PartOf(raw, func(string) string { return "" }))
 		}
 		left.Set("listed", true)
 	}
@@ -104,7 +105,7 @@ func (d *decoder) prompted(o jsonvalue.Object, m *transcript.Message, rest jsonv
 }
 
 // said reads the record of a user or of the model.
-func (d *decoder) said(o jsonvalue.Object, m *transcript.Message, rest jsonvalue.Object) (parts []part) {
+func (d *decoder) said(o jsonvalue.Object, m *transcript.Message, rest jsonvalue.Object) (parts []blocks.Part) {
 	inner := o.Object("message")
 	left := inner.Without("role", "content")
 	if role := inner.Text("role"); role != o.Text("type") {
@@ -117,12 +118,12 @@ func (d *decoder) said(o jsonvalue.Object, m *transcript.Message, rest jsonvalue
 	list, isList := inner.Array("content")
 	switch {
 	case isText:
-		parts = append(parts, textPart(text, nil))
+		parts = append(parts, anthropic.TextPart(text, nil))
 	case isList:
 		for _, raw := range list {
-			p := partOf(raw, func(id string) string { return d.tools[id] })
-			if p.kind == transcript.PartCall {
-				d.tools[p.id] = p.tool
+			p := anthropic.PartOf(raw, func(id string) string { return d.tools[id] })
+			if p.Kind == transcript.PartCall {
+				d.tools[p.ID] = p.Tool
 			}
 			parts = append(parts, p)
 		}
@@ -140,14 +141,14 @@ func (d *decoder) said(o jsonvalue.Object, m *transcript.Message, rest jsonvalue
 		}
 		m.Tokens = d.tokens(inner)
 	}
-	if isText == (m.Role == transcript.RoleModel) && (isText || len(parts) == 1 && parts[0].plain) {
+	if isText == (m.Role == transcript.RoleModel) && (isText || len(parts) == 1 && parts[0].Plain) {
 		rest["listed"] = jsonvalue.Encode(isList)
 	}
 	if len(left) > 0 {
 		rest["message"] = jsonvalue.Encode(left)
 	}
 	if m.Role == transcript.RoleUser {
-		if slices.ContainsFunc(parts, func(p part) bool { return p.kind == transcript.PartResult }) {
+		if slices.ContainsFunc(parts, func(p blocks.Part) bool { return p.Kind == transcript.PartResult }) {
 			m.Role = transcript.RoleTool
 		}
 	}

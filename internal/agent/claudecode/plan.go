@@ -57,13 +57,15 @@ type entry struct {
 	results []string // the calls that it answers
 
 	sidechain bool
-	chained   bool // for the model, too, it follows the record that it names
-	opens     bool // if it has no parent, it begins the conversation anew
-	passive   bool // the entry that comes after it need not follow it
-	unnamed   bool // it has no uuid: no record follows it
-	again     bool // a record with this id came before
-	twice     bool // a record with this id comes again
-	sent      bool // a queued prompt that was said to the model
+	chained   bool  // for the model, too, it follows the record that it names
+	opens     bool  // if it has no parent, it begins the conversation anew
+	passive   bool  // the entry that comes after it need not follow it
+	unnamed   bool  // it has no uuid: no record follows it
+	again     bool  // a record with this id came before
+	twice     bool  // a record with this id comes again
+	sent      bool  // a queued prompt that was said to the model
+	timed     bool  // it has a time that can be read
+	line      int64 // where its line ends
 
 	position
 }
@@ -85,7 +87,9 @@ type plan struct {
 	texts    map[string][]int32 // the entries of prompts, by text, to find those of the queue
 	session  string             // of the records, the newest
 	first    string             // the first timestamp
-	seen     transcript.Stats   // of the first reading
+	// unsettled says that later records may say more of a prompt of the queue.
+	unsettled bool
+	seen      transcript.Stats // of the first reading
 }
 
 func newPlan() *plan {
@@ -110,6 +114,7 @@ func (p *plan) record(o jsonvalue.Object, name string) {
 		p.newest = v
 	}
 	e.version = p.newest
+	e.timed = timed(o)
 	e.position = position{group: none, pred: none, jump: none, active: none, run: none, named: none, child: none, next: none, last: none}
 	switch e.class {
 	case classSaid:

@@ -184,7 +184,7 @@ func TestReadTwice(t *testing.T) {
 			st.Tree = nil
 			steps = append(steps, st)
 			return nil
-		})
+		}, func(*reader) error { return nil })
 		got := fmt.Sprintf("%+v %+v %v", steps, stats, err)
 		if want == "" {
 			want = got

@@ -117,7 +117,11 @@ func (p *plan) settleQueue() {
 			others = others[1:]
 		}
 		p.texts[q.text] = others
-		p.list[q.at].sent = !said && q.end == queueRemoved && q.text != "" && p.decided(q)
+		removed := !said && q.end == queueRemoved && q.text != ""
+		p.list[q.at].sent = removed && p.decided(q)
+		if q.end == queueWaits || q.end == queueSent && !said || removed && (!p.list[q.at].sent || p.list[q.at].version == "") {
+			p.unsettled = true
+		}
 	}
 }
 

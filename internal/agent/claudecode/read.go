@@ -26,11 +26,12 @@ import (
 // The records are kept in memory until they are emitted, unless there are too many of them: then r
 // is read twice. If it cannot seek, all of it is kept in memory, at most MaxInput bytes.
 func ReadAs(name string, r io.Reader, emit func(transcript.Step) error) (transcript.Stats, error) {
-	return readWithin(maxKept, name, r, emit)
+	return readWithin(maxKept, name, r, emit, func(*reader) error { return nil })
 }
 
-// readWithin is ReadAs that keeps at most room bytes of records.
-func readWithin(room int, name string, r io.Reader, emit func(transcript.Step) error) (transcript.Stats, error) {
+// readWithin is ReadAs that keeps at most room bytes of records. It calls planned before it emits,
+// and returns its error.
+func readWithin(room int, name string, r io.Reader, emit func(transcript.Step) error, planned func(*reader) error) (transcript.Stats, error) {
 	p := newPlan()
 	from, start, err := seekable(r)
 	if err != nil {
@@ -39,6 +40,7 @@ func readWithin(room int, name string, r io.Reader, emit func(transcript.Step) e
 	kept := &keptRecords{room: room}
 	err = transcript.Lines(from, &p.seen, starts(), true, func(o jsonvalue.Object) error {
 		p.record(o, name)
+		p.list[len(p.list)-1].line = p.seen.Bytes
 		kept.add(o, p.seen.Bytes)
 		return nil
 	})
@@ -51,6 +53,9 @@ func readWithin(room int, name string, r io.Reader, emit func(transcript.Step) e
 		prompts: map[string]string{}, told: map[*thread]*telling{},
 	}
 	d.stats.Session, d.stats.Home = p.session, p.seen.Home
+	if err := planned(d); err != nil {
+		return p.seen, err
+	}
 	d.tree = &transcript.Tree{Agent: Agent, Number: d.numberOf, Follows: d.follows}
 	if kept.all() {
 		d.stats = p.seen
@@ -176,6 +181,9 @@ func (d *reader) record(o jsonvalue.Object) error {
 		return errors.New("the transcript has changed while it was read")
 	}
 	e := &d.list[i]
+	if v := o.Text("version"); v != "" {
+		d.stats.Version = v
+	}
 	if when := o.Text("timestamp"); when != "" && !e.sidechain {
 		d.now = when
 	}

@@ -10,10 +10,14 @@ import (
 
 // Read reads a rollout, as transcript.Read says.
 func Read(r io.Reader, emit func(transcript.Step) error) (transcript.Stats, error) {
-	d := &reader{decoder: newDecoder(), stats: transcript.NewStats(), emit: emit, seen: map[string]string{}}
+	d := newReader(emit)
 	err := transcript.Lines(r, &d.stats, starts(), true, d.record)
 	d.before.End(&d.stats)
 	return d.stats, err
+}
+
+func newReader(emit func(transcript.Step) error) *reader {
+	return &reader{decoder: newDecoder(), stats: transcript.NewStats(), emit: emit, seen: map[string]string{}, open: map[string]string{}}
 }
 
 type reader struct {
@@ -24,6 +28,15 @@ type reader struct {
 	before transcript.Before
 	order  []said
 	seen   map[string]string // digests of calls and results, by type and id
+	open   map[string]string // the tools of calls without a result
+
+	// Of a reader that leaves a mark:
+	met    transcript.Met
+	on     bool  // it began at a mark
+	back   bool  // a record depends on those before the mark
+	shared bool  // two records stand on one line
+	line   int64 // where the line of the newest record ends
+	end    int64 // where the last record ends that is not kept with a message to come
 }
 
 // said is a message of the conversation as it is now.
@@ -56,6 +69,7 @@ func (d *reader) record(o jsonvalue.Object) error {
 	case typeItem:
 		return d.item(o, payload)
 	case typeMeta:
+		d.back = d.back || d.on
 		if d.names[typeMeta] == 0 {
 			return d.say(o, false)
 		}
@@ -78,7 +92,7 @@ func (d *reader) record(o jsonvalue.Object) error {
 		case "thread_rolled_back":
 			return d.rollBack(o, int(min(payload.Number("num_turns"), 1<<30)))
 		}
-	case typeContext:
+	case typeContext, "world_state", "token_usage_record", "inter_agent_communication", "realtime_item", "thread_settings_applied":
 	case "":
 		d.stats.Skip(transcript.SkipUnknown, 1)
 		return nil
@@ -93,6 +107,7 @@ func (d *reader) record(o jsonvalue.Object) error {
 func (d *reader) meta(payload jsonvalue.Object) {
 	d.session = payload.Text("id")
 	d.stats.Session = d.session
+	d.stats.Version = payload.Text("cli_version")
 	d.begins = transcript.Fit(payload.Text("forked_from_id"))
 	source := payload.Object("source")
 	for _, name := range []string{"subagent", "sub_agent", "subAgent"} {
@@ -132,6 +147,9 @@ func (d *reader) wait(o jsonvalue.Object) {
 func (d *reader) item(o, payload jsonvalue.Object) error {
 	if id := payload.Text("call_id"); id != "" && !o.Has(transcript.HintName) {
 		key := transcript.Derive(32, payload.Text("type"), id)
+		if d.met != nil {
+			d.met.Add(metSeen, key)
+		}
 		digest := transcript.Derive(16, string(jsonvalue.Encode(payload)))
 		if d.seen[key] == digest {
 			d.stats.Pass("repeated")
@@ -144,11 +162,27 @@ func (d *reader) item(o, payload jsonvalue.Object) error {
 
 func (d *reader) say(o jsonvalue.Object, item bool) error {
 	m := d.decode(o, d.before.Take())
+	d.meet(&m)
 	d.order = append(d.order, said{m.Origin, item && m.Role == transcript.RoleUser && !m.Note})
 	if len(m.Results) > 0 && d.tools[m.Results[0]] == "spawn_agent" {
 		d.spawned(&m)
 	}
 	return d.emit(transcript.Step{Message: m, Session: d.stats.Session, Home: d.stats.Home, Begins: d.begins})
+}
+
+// meet notes what a message has to do with others.
+func (d *reader) meet(m *transcript.Message) {
+	for _, call := range m.Calls {
+		d.open[call.ID] = d.tools[call.ID]
+	}
+	for _, id := range m.Results {
+		_, asked := d.open[id]
+		d.back = d.back || d.on && !asked
+		delete(d.open, id)
+	}
+	if d.met != nil {
+		d.met.Add(metName, m.Origin.Message)
+	}
 }
 
 // spawned notes the session that a call began, by the result of the call.
@@ -178,6 +212,7 @@ func (d *reader) rollBack(o jsonvalue.Object, turns int) error {
 			turns--
 		}
 	}
+	d.back = d.back || d.on && turns > 0
 	if turns > 0 {
 		at = slices.IndexFunc(d.order, func(s said) bool { return s.prompt })
 	}
@@ -190,6 +225,9 @@ func (d *reader) rollBack(o jsonvalue.Object, turns int) error {
 		Message: transcript.Message{Time: when, Origin: transcript.Origin{
 			Agent: Agent, Session: transcript.Fit(d.session), Message: transcript.Fit(d.names.Next("rewind:" + transcript.Derive(16, string(jsonvalue.Encode(o))))),
 		}},
+	}
+	if d.met != nil {
+		d.met.Add(metName, st.Message.Origin.Message)
 	}
 	d.order = d.order[:at]
 	d.seen = map[string]string{}

@@ -123,6 +123,9 @@ func (d *decoder) step() {
 			m.Note, m.Role, m.Author = true, transcript.RoleSystem, ""
 		}
 	}
+	if isNoted(d.info) {
+		m.Note, m.Role, m.Author = true, transcript.RoleSystem, ""
+	}
 	rest := jsonvalue.Object{}
 	if len(d.list) == 0 {
 		rest["info"] = jsonvalue.Encode(d.info.Without("id", "sessionID"))

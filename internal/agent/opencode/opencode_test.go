@@ -212,6 +212,9 @@ func TestOthers(t *testing.T) {
 
 func FuzzRead(f *testing.F) {
 	f.Add(session(f))
+	if second, err := os.ReadFile("testdata/second.json"); err == nil {
+		f.Add(second)
+	}
 	f.Add([]byte("[" + record("a", "user", "1") + "," + record("b", "assistant", "2") + "]"))
 	f.Add([]byte(`{"info":{"id":"s","revert":{"messageID":"b"}},"messages":[` + record("b", "user", "2") + "]}"))
 	if out, _, err := kit.Write(transcripttest.Items(transcripttest.Others()), transcript.WriteOptions{Session: "s", Home: &transcript.Home{Store: "a", Session: "b"}}); err == nil {
@@ -226,4 +229,42 @@ func FuzzRead(f *testing.F) {
 
 func TestSeveral(t *testing.T) {
 	kit.CheckSeveral(t, transcript.WriteOptions{Session: "ses_s", Dir: "/p", Title: "t"})
+}
+
+// The document of opencode 2.x.
+func TestSecondShape(t *testing.T) {
+	data, err := os.ReadFile("testdata/second.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	steps, replay, stats := kit.Steps(t, data)
+	want := `message user msg_a2 "Which lamps are <b>lit</b>?" media image/png iVBORw0KGgo=
+note system msg_a3 "The tide is low."
+message model msg_a4 thought "I should look." "I look." call call_1 read {"path": "lamps.txt"} call call_2 bash {"command": "false"} tokens=40
+message tool msg_a4/msg_a4/2/result result call_1 read "north: on"
+message tool msg_a4/msg_a4/3/result result call_2 bash "exit 1" failed
+message model msg_a4/msg_a4/4
+note system msg_a5 "ls" "lamps.txt"
+note system msg_a6 "Lamps were counted."
+message user msg_a8 "Leave it on"
+`
+	if got := traceOf(steps); got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+	if len(stats.Skipped) > 0 || !maps.Equal(stats.Kept, map[string]int{"message tide-turned": 1, "part tide-mark": 1}) || stats.Passed["unfinished answer"] != 1 || stats.Version != "2.0.3" {
+		t.Errorf("%+v", stats)
+	}
+	for _, m := range replay.Threads[""] {
+		if m.Role == "model" && m.Author != "harbour-1" {
+			t.Errorf("author %q", m.Author)
+		}
+	}
+	kit.Check(t, data, 0)
+	var doc struct{ Messages []json.RawMessage }
+	if err := json.Unmarshal(data, &doc); err != nil {
+		t.Fatal(err)
+	}
+	// Every string of the messages that are finished comes back.
+	line := jsonvalue.Encode(map[string]any{"info": map[string]string{"id": "ses_02", "title": "t"}, "messages": doc.Messages[:8]})
+	kit.CheckKept(t, line, "tool", "assistant", "compaction", "file", "reasoning", "text", "data:", ";base64,")
 }

@@ -61,6 +61,7 @@ type reader struct {
 	begun  bool
 	held   *message
 	early  []json.RawMessage // messages that came before the members of the session
+	before transcript.Before // messages of opencode 2.x that say nothing
 	order  []said
 	failed error // from emit
 
@@ -172,6 +173,7 @@ func (d *reader) begin(info jsonvalue.Object) {
 	}
 	d.begun, d.info = true, info
 	d.stats.Session, d.stats.Parent = info.Text("id"), transcript.Fit(info.Text("parentID"))
+	d.stats.Version = info.Text("version")
 	kept := keptInfo(info)
 	for _, raw := range d.early {
 		d.record(raw)
@@ -238,6 +240,10 @@ func (d *reader) record(raw json.RawMessage) {
 	if !ok {
 		return
 	}
+	if isSecond(o) {
+		d.second(o)
+		return
+	}
 	list, _ := o.Array("parts")
 	var parts []jsonvalue.Object
 	for _, raw := range list {
@@ -260,7 +266,21 @@ func (d *reader) message(info jsonvalue.Object, parts []jsonvalue.Object) {
 		d.stats.Session = info.Text("sessionID")
 	}
 	d.give()
+	for _, part := range parts {
+		if kind := part.Text("type"); !isKnownPart(kind) {
+			d.stats.Kept[transcript.Fit("part "+kind)]++
+		}
+	}
 	d.held = &message{info, parts}
+}
+
+// isKnownPart reports whether a type of part is no drift.
+func isKnownPart(kind string) bool {
+	switch kind {
+	case "text", "reasoning", "file", "tool", "step-start", "step-finish", "snapshot", "patch", "agent", "retry", "compaction", "subtask":
+		return true
+	}
+	return false
 }
 
 // give emits the message that is held back.
@@ -317,6 +337,7 @@ func (d *reader) end() {
 	}
 	d.give()
 	d.giveAbout()
+	d.before.End(&d.stats)
 	from := d.info.Object("revert").Text("messageID")
 	at := slices.IndexFunc(d.order, func(s said) bool { return s.id == from })
 	if from == "" || at < 0 || d.failed != nil {

@@ -29,6 +29,9 @@ func (b *Before) Add(o jsonvalue.Object, stats *Stats) {
 	b.list, b.size = append(b.list, raw), b.size+len(raw)
 }
 
+// Empty reports whether no record waits.
+func (b *Before) Empty() bool { return len(b.list) == 0 }
+
 // Take returns the records, and has none afterwards.
 func (b *Before) Take() []json.RawMessage {
 	list := b.list

@@ -104,3 +104,19 @@ func ParseTime(s string) (t time.Time, exact bool) {
 	t = t.UTC().Truncate(time.Millisecond)
 	return t, !t.IsZero() && Stamp(t) == s
 }
+
+// The beginnings of the texts that our hooks give to the model of an agent. Some agents write them
+// into the user's message.
+const (
+	BriefOfOthers = "What was done in this project before, kept by ctx."
+	BriefOfOwn    = "What this session was about before it was compacted, kept by ctx."
+)
+
+// NameOfFile returns the session that a file is named for; "" for standard input, which has no
+// name.
+func NameOfFile(name string) string {
+	if name == "-" {
+		return ""
+	}
+	return name
+}

@@ -118,6 +118,7 @@ type Stats struct {
 	Unknown int            // rewinds to a message that the transcript does not have
 	Kept    map[string]int // records of kinds that the reader does not know, kept as they are
 	Bytes   int64          // up to the end of the last whole record
+	Version string         // of the agent, the newest that the transcript names; "" for none
 }
 
 // NewStats returns empty stats.

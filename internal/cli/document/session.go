@@ -1,6 +1,8 @@
 package document
 
 import (
+	"time"
+
 	"github.com/gemini-ctx/ctx/internal/history"
 	"github.com/gemini-ctx/ctx/internal/recall"
 )
@@ -38,6 +40,40 @@ func SessionOf(s recall.Session) Session {
 		})
 	}
 	return d
+}
+
+// Overview is a session with what a person recognizes it by.
+type Overview struct {
+	Session
+	Title     *string `json:"title"`
+	TitleFrom *string `json:"title_from"` // "agent" or "prompt"
+	Agent     *string `json:"agent"`
+	GitBranch *string `json:"git_branch"`
+	First     *string `json:"first"` // the time of the first message
+	Last      *string `json:"last"`  // the time of the newest message
+}
+
+// OverviewOf returns the document of a session.
+func OverviewOf(o *recall.Overview) Overview {
+	d := Overview{
+		Session: SessionOf(o.Session), Title: OrNull(o.Title), Agent: OrNull(o.Agent), GitBranch: OrNull(o.Git),
+		First: timeOrNull(o.First), Last: timeOrNull(o.Last),
+	}
+	if o.Title != "" {
+		from := "prompt"
+		if o.Named {
+			from = "agent"
+		}
+		d.TitleFrom = &from
+	}
+	return d
+}
+
+func timeOrNull(t time.Time) *string {
+	if t.IsZero() {
+		return nil
+	}
+	return OrNull(TimeText(t))
 }
 
 // Parent is the session and the tool call that a session works for.

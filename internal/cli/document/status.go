@@ -1,6 +1,7 @@
 package document
 
 import (
+	"github.com/gemini-ctx/ctx/internal/exchange"
 	"github.com/gemini-ctx/ctx/internal/session"
 	"github.com/gemini-ctx/ctx/refs"
 )
@@ -19,6 +20,8 @@ type Status struct {
 	Torn       int64          `json:"torn"`      // bytes of an operation that was never finished
 	Branches   []StatusBranch `json:"branches"`  // of HEAD's session
 	Ignore     *string        `json:"ignore"`    // a line that .geminiignore should have
+	// Drift is what transcripts have of kinds that ctx does not know.
+	Drift []exchange.Drift `json:"drift"`
 	Hooks
 }
 
@@ -33,6 +36,7 @@ func StatusOf(s *session.Store, view *refs.View) (Status, error) {
 	d := Status{
 		Store: s.Dir, ID: s.ID, Head: OrNull(view.Get("HEAD").Name), Operation: view.Number, Torn: view.Torn,
 		Branches: []StatusBranch{}, Ignore: OrNull(s.IgnoreAdvice()),
+		Drift: s.Exchange.Drifts(),
 	}
 	list, err := s.Recall.Sessions(view)
 	if err != nil {

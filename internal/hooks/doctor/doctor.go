@@ -64,14 +64,14 @@ func Run(ctx context.Context, d Doctor) []Check {
 		unused := Check{Name: "hooks", State: OK,
 			Detail: "not installed: Gemini CLI is not used in this project, as far as is known"}
 		list := append([]Check{d.program(), d.store(ctx), unused}, d.others(ctx)...)
-		return append(list, d.ignore(), d.trouble())
+		return append(append(list, d.drift()...), d.ignore(), d.trouble())
 	}
 	list := []Check{d.program(), d.store(ctx), d.hooks(found)}
 	if c, ok := d.trust(found); ok {
 		list = append(list, c)
 	}
 	list = append(list, d.probe(ctx, found))
-	list = append(list, d.others(ctx)...)
+	list = append(append(list, d.others(ctx)...), d.drift()...)
 	if d.Store != nil {
 		list = append(list, d.ignore(), d.last(found), d.trouble())
 	}
@@ -155,7 +155,7 @@ func (d *Doctor) installed() (list []hookPlace) {
 			continue
 		}
 		if err == nil {
-			one.state, err = settings.Look(b, hooks.GeminiCLI)
+			one.state, err = settings.Look(b, settings.Groups(hooks.GeminiCLI))
 		}
 		if one.err = err; err != nil || len(one.state.Commands) > 0 || one.state.Off {
 			list = append(list, one)

@@ -1,7 +1,6 @@
 package doctor
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -11,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/BurntSushi/toml"
 
 	"github.com/gemini-ctx/ctx/internal/agent/catalog"
 	"github.com/gemini-ctx/ctx/internal/durable"
@@ -62,7 +63,7 @@ func (d *Doctor) place(agent *hooks.Agent) (p hookPlace, found bool) {
 			}
 			continue
 		case err == nil:
-			one.state, err = settings.Look(b, agent.Name)
+			one.state, err = settings.Look(b, agent.Settings())
 		}
 		if one.err = err; err != nil || len(one.state.Commands) > 0 {
 			return one, true
@@ -102,6 +103,8 @@ func (d *Doctor) installedIn(agent *hooks.Agent, p hookPlace) Check {
 	case agent.Plugin() != "":
 	case p.state.Off:
 		c.State, c.Detail, c.Hint = Fail, "switched off by disableAllHooks in "+p.path, "take that line out"
+	case len(lacking) == 0 && agent.Untested():
+		c.Detail += "; untested with the real client"
 	case len(lacking) > 0:
 		c.State, c.Detail = Fail, fmt.Sprintf("%s has none for %s", p.path, strings.Join(lacking, ", "))
 		c.Hint = "`ctx install " + agent.Name + "` adds them"
@@ -116,8 +119,22 @@ func (d *Doctor) codexTrust(p hookPlace) Check {
 	agent, _ := hooks.AgentNamed("codex")
 	config := filepath.Join(filepath.Dir(agent.UserSettings(d.Getenv, d.UserHome)), "config.toml")
 	b, err := durable.ReadAtMost(config, maxFile)
-	if err == nil && bytes.Contains(b, []byte("hooks.state")) && bytes.Contains(b, []byte(p.path+":")) {
-		return Check{Name: c.Name, State: OK, Detail: "Codex has noted a review of the hooks"}
+	if err != nil {
+		return c
+	}
+	var said struct {
+		Hooks struct {
+			State map[string]any `toml:"state"`
+		} `toml:"hooks"`
+	}
+	if err := toml.Unmarshal(b, &said); err != nil {
+		c.Detail, c.Hint = fmt.Sprintf("%s cannot be read: %v", config, err), "mend the file: Codex cannot read it either"
+		return c
+	}
+	for of := range said.Hooks.State {
+		if strings.HasPrefix(of, p.path+":") {
+			return Check{Name: c.Name, State: OK, Detail: "Codex has noted a review of the hooks"}
+		}
 	}
 	return c
 }
@@ -128,7 +145,7 @@ func (d *Doctor) tryOther(ctx context.Context, agent *hooks.Agent) Check {
 	if d.program().State != OK {
 		program = d.Program
 	}
-	command := agent.Command(program, runtime.GOOS == "windows")
+	command := agent.At(agent.Turn, agent.Command(program, runtime.GOOS == "windows"))
 	if agent.Plugin() != "" {
 		command = program + " hook " + agent.Name
 	}
@@ -139,6 +156,22 @@ func (d *Doctor) tryOther(ctx context.Context, agent *hooks.Agent) Check {
 		}
 	}
 	return Check{Name: agent.Name + " probe", State: OK, Detail: "a turn was recorded by `" + command + "` and read back, byte for byte"}
+}
+
+// drift warns of each agent whose transcripts have records of kinds that ctx does not know.
+func (d *Doctor) drift() (list []Check) {
+	if d.Store == nil {
+		return nil
+	}
+	for _, one := range d.Store.Exchange.Drifts() {
+		text := one.String()
+		if n := len(list); n > 0 && list[n-1].Name == one.Agent+" drift" {
+			list[n-1].Detail += "; " + text
+			continue
+		}
+		list = append(list, Check{one.Agent + " drift", Warn, text, "a newer version of ctx may understand them: import the transcripts again then"})
+	}
+	return list
 }
 
 // lastOf tells when a hook of an agent ran last.

@@ -13,7 +13,11 @@ import (
 	"strings"
 	"time"
 
+	"github.com/gemini-ctx/ctx/internal/agent/antigravity"
 	"github.com/gemini-ctx/ctx/internal/agent/catalog"
+	"github.com/gemini-ctx/ctx/internal/agent/copilot"
+	"github.com/gemini-ctx/ctx/internal/agent/cursor"
+	"github.com/gemini-ctx/ctx/internal/agent/droid"
 	"github.com/gemini-ctx/ctx/internal/agent/opencode"
 	"github.com/gemini-ctx/ctx/internal/agent/transcript"
 	"github.com/gemini-ctx/ctx/internal/history"
@@ -70,8 +74,11 @@ func writeOther(agent, dir string, now time.Time) (event []byte, err error) {
 	if !ok {
 		return nil, fmt.Errorf("no transcripts of %q can be written", agent)
 	}
-	var text bytes.Buffer
 	name := sessionOfProbe(agent)
+	if row.Write == nil {
+		return writeRead(agent, name, dir, now)
+	}
+	var text bytes.Buffer
 	w := row.Write(&text, transcript.WriteOptions{Session: name, Dir: dir, Now: now})
 	for i, role := range []string{transcript.RoleUser, transcript.RoleModel} {
 		m := transcript.Message{Role: role, Time: now, Text: probeText,
@@ -94,6 +101,53 @@ func writeOther(agent, dir string, now time.Time) (event []byte, err error) {
 		return nil, err
 	}
 	return json.Marshal(said)
+}
+
+// writeRead is WriteProbe for the agents whose transcripts are only read.
+func writeRead(agent, name, dir string, now time.Time) (event []byte, err error) {
+	when := now.UTC().Format(time.RFC3339)
+	text := []map[string]string{{"type": "text", "text": probeText}}
+	var records []any
+	switch agent {
+	case antigravity.Agent:
+		records = []any{
+			map[string]any{"step_index": 0, "source": "USER_EXPLICIT", "type": "USER_INPUT", "created_at": when, "content": probeText},
+			map[string]any{"step_index": 1, "source": "MODEL", "type": "PLANNER_RESPONSE", "created_at": when, "content": probeText},
+		}
+	case copilot.Agent:
+		records = []any{
+			map[string]any{"type": "session.start", "id": "probe-0", "timestamp": when, "data": map[string]string{"sessionId": name}},
+			map[string]any{"type": "user.message", "id": "probe-1", "timestamp": when, "data": map[string]string{"content": probeText}},
+			map[string]any{"type": "assistant.message", "id": "probe-2", "timestamp": when, "data": map[string]string{"content": probeText}},
+		}
+	case cursor.Agent:
+		records = []any{
+			map[string]any{"role": "user", "message": map[string]any{"content": text}},
+			map[string]any{"role": "assistant", "message": map[string]any{"content": text}},
+		}
+	case droid.Agent:
+		records = []any{
+			map[string]any{"type": "session_start", "id": name, "cwd": dir},
+			map[string]any{"type": "message", "id": "probe-1", "timestamp": when, "message": map[string]any{"role": "user", "content": text}},
+			map[string]any{"type": "message", "id": "probe-2", "timestamp": when, "message": map[string]any{"role": "assistant", "content": text}},
+		}
+	default:
+		return nil, fmt.Errorf("no transcripts of %q can be made", agent)
+	}
+	var lines bytes.Buffer
+	for _, rec := range records {
+		b, err := json.Marshal(rec)
+		if err != nil {
+			return nil, err
+		}
+		lines.Write(append(b, '\n'))
+	}
+	path := filepath.Join(dir, name+".jsonl")
+	if err := os.WriteFile(path, lines.Bytes(), 0o600); err != nil {
+		return nil, err
+	}
+	of, _ := hooks.AgentNamed(agent)
+	return json.Marshal(map[string]string{"hook_event_name": of.Turn, "session_id": name, "cwd": dir, "transcript_path": path})
 }
 
 // ReadProbe checks that the store has the turn of a probe of an agent.

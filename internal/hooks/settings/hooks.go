@@ -9,25 +9,60 @@ import (
 	"github.com/tailscale/hujson"
 )
 
+// Form is how the settings of an agent hold hooks.
+type Form struct {
+	Agent string
+	// In is the member that has the events.
+	In string
+	// Flat says that an event has a list of hooks; else it has a list of groups, each with a list of
+	// hooks.
+	Flat bool
+	// Versioned says that settings without a version get one.
+	Versioned bool
+}
+
+// Groups is the form of most agents.
+func Groups(agent string) Form { return Form{Agent: agent, In: "hooks"} }
+
 // Hook is a command that an agent runs at an event.
 type Hook struct {
 	Event   string
-	Name    string // for agents whose hooks have names; "" for none
-	Command string
-	Timeout int // in the unit of the agent
+	Members []Member
 }
+
+// Member is a member of a hook: a string or a number.
+type Member struct {
+	Name  string
+	Value any
+}
+
+// The members that may hold a command. An agent that knows both runs one of them, by the system.
+const (
+	Bash       = "bash"
+	PowerShell = "powershell"
+	command    = "command"
+)
+
+// Command returns the member with the command of a hook.
+func Command(text string) Member { return Member{command, text} }
 
 // mark is part of every command of ours for an agent, whatever the path of the program.
 func mark(agent string) string { return " hook " + agent }
 
-// group prints the hook as an element of an event's list.
-func (h Hook) group() string {
-	name := ""
-	if h.Name != "" {
-		name = "\t\t\t\"name\": " + quoted(h.Name) + ",\n"
+// item prints the hook as an element of an event's list.
+func (f *Form) item(h Hook) string {
+	var lines []string
+	for _, m := range h.Members {
+		value := fmt.Sprint(m.Value)
+		if s, ok := m.Value.(string); ok {
+			value = quoted(s)
+		}
+		lines = append(lines, quoted(m.Name)+": "+value)
 	}
-	return fmt.Sprintf("{\n\t\"hooks\": [\n\t\t{\n\t\t\t\"type\": \"command\",\n%s\t\t\t\"command\": %s,\n\t\t\t\"timeout\": %d\n\t\t}\n\t]\n}",
-		name, quoted(h.Command), h.Timeout)
+	if f.Flat {
+		return "{\n\t" + strings.Join(lines, ",\n\t") + "\n}"
+	}
+	return "{\n\t\"hooks\": [\n\t\t{\n\t\t\t" + strings.Join(lines, ",\n\t\t\t") + "\n\t\t}\n\t]\n}"
 }
 
 func quoted(s string) string {
@@ -41,47 +76,63 @@ func indented(s string) string { return strings.ReplaceAll(s, "\n", "\n\t") }
 // Install returns settings with the hooks of an agent in them. A hook that is already there stays
 // in its place and gets the new command. No bytes are empty settings. An error says which line or
 // value is not what the agent expects.
-func Install(b []byte, agent string, hooks []Hook) ([]byte, error) {
+func Install(b []byte, f Form, hooks []Hook) ([]byte, error) {
 	if len(b) == 0 {
 		b = []byte("{}\n")
 	}
+	if f.Versioned {
+		root, err := parse(b)
+		if err != nil {
+			return nil, err
+		}
+		if get(&root, "version") == nil {
+			b = insert(b, &root, &root, `"version": 1`)
+		}
+	}
 	for _, h := range hooks {
 		var err error
-		if b, err = install(b, agent, h); err != nil {
+		if b, err = f.install(b, h); err != nil {
 			return nil, err
 		}
 	}
 	return b, nil
 }
 
-func install(b []byte, agent string, h Hook) ([]byte, error) {
+func (f *Form) install(b []byte, h Hook) ([]byte, error) {
 	root, err := parse(b)
 	if err != nil {
 		return nil, err
 	}
-	all := get(&root, "hooks")
+	all := get(&root, f.In)
 	if all == nil {
-		item := `"hooks": {` + "\n\t" + quoted(h.Event) + ": [\n\t\t" + indented(indented(h.group())) + "\n\t]\n}"
+		item := quoted(f.In) + ": {" + "\n\t" + quoted(h.Event) + ": [\n\t\t" + indented(indented(f.item(h))) + "\n\t]\n}"
 		return insert(b, &root, &root, item), nil
 	}
 	if all.Value.Kind() != '{' {
-		return nil, fmt.Errorf("hooks is not an object")
+		return nil, fmt.Errorf("%s is not an object", f.In)
 	}
 	list := get(all, h.Event)
 	if list == nil {
-		return insert(b, &root, all, quoted(h.Event)+": [\n\t"+indented(h.group())+"\n]"), nil
+		return insert(b, &root, all, quoted(h.Event)+": [\n\t"+indented(f.item(h))+"\n]"), nil
 	}
 	if list.Value.Kind() != '[' {
-		return nil, fmt.Errorf("hooks.%s is not an array", h.Event)
+		return nil, fmt.Errorf("%s.%s is not an array", f.In, h.Event)
 	}
-	there := ours(list, agent)
+	there := f.ours(list)
 	if len(there) == 0 {
-		return insert(b, &root, list, h.group()), nil
+		return insert(b, &root, list, f.item(h)), nil
 	}
-	if at := get(there[0].value, "command"); text(at) != h.Command {
-		at.Value = hujson.Literal(quoted(h.Command))
+	for _, m := range h.Members {
+		want, isText := m.Value.(string)
+		if at := get(there[0].value, m.Name); isText && isCommand(m.Name) && at != nil && text(at) != want {
+			at.Value = hujson.Literal(quoted(want))
+		}
 	}
 	return root.Pack(), nil
+}
+
+func isCommand(member string) bool {
+	return member == command || member == Bash || member == PowerShell
 }
 
 // place is a hook of ours in an event's list of groups.
@@ -93,13 +144,19 @@ type place struct {
 
 // ours returns our hooks for an agent in an event's list: those that have our name, or a command of
 // ours.
-func ours(list *hujson.Value, agent string) (found []place) {
+func (f *Form) ours(list *hujson.Value) (found []place) {
+	if f.Flat {
+		for j, hook := range children(list) {
+			if f.isHook(hook.value) {
+				found = append(found, place{group: j, hook: j, hooks: list, value: hook.value})
+			}
+		}
+		return found
+	}
 	for i, group := range children(list) {
 		hooks := get(group.value, "hooks")
 		for j, hook := range children(hooks) {
-			command := text(get(hook.value, "command"))
-			named := text(get(hook.value, "name")) == "ctx" && strings.Contains(command, mark(agent))
-			if named || isOurs(command, agent) {
+			if f.isHook(hook.value) {
 				found = append(found, place{group: i, hook: j, hooks: hooks, value: hook.value})
 			}
 		}
@@ -107,10 +164,30 @@ func ours(list *hujson.Value, agent string) (found []place) {
 	return found
 }
 
+// isHook reports whether a hook is ours.
+func (f *Form) isHook(hook *hujson.Value) bool {
+	said := commandOf(hook)
+	named := text(get(hook, "name")) == "ctx" && strings.Contains(said, mark(f.Agent))
+	return named || isOurs(said, f.Agent)
+}
+
+// commandOf returns the command of a hook; that for bash if it has several.
+func commandOf(hook *hujson.Value) string {
+	for _, member := range []string{command, Bash, PowerShell} {
+		if s := text(get(hook, member)); s != "" {
+			return s
+		}
+	}
+	return ""
+}
+
 // isOurs reports whether a command runs the hook for an agent and nothing else: ctx by its name or
-// by a path, quoted or not, for bash or for PowerShell.
+// by a path, quoted or not, for bash or for PowerShell. The name of an event may follow.
 func isOurs(command, agent string) bool {
 	program, rest, ok := strings.Cut(command, mark(agent))
+	if event, spaced := strings.CutPrefix(rest, " "); spaced {
+		rest = strings.TrimLeft(event, letters)
+	}
 	if !ok || rest != "" && rest != "; exit 0" {
 		return false
 	}
@@ -124,11 +201,13 @@ func isOurs(command, agent string) bool {
 	return program == "ctx" || program == "ctx.exe"
 }
 
+const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+
 // Remove returns settings without our hooks for an agent. Lists and objects that hold nothing else
 // go with them.
-func Remove(b []byte, agent string) ([]byte, error) {
+func Remove(b []byte, f Form) ([]byte, error) {
 	for {
-		next, err := removeOne(b, agent)
+		next, err := f.removeOne(b)
 		if err != nil || next == nil {
 			return b, err
 		}
@@ -137,17 +216,17 @@ func Remove(b []byte, agent string) ([]byte, error) {
 }
 
 // removeOne removes one hook of ours; nil where there is none.
-func removeOne(b []byte, agent string) ([]byte, error) {
+func (f *Form) removeOne(b []byte) ([]byte, error) {
 	root, err := parse(b)
 	if err != nil {
 		return nil, err
 	}
 	for h, top := range children(&root) {
-		if text(top.head) != "hooks" || top.value.Value.Kind() != '{' {
+		if text(top.head) != f.In || top.value.Value.Kind() != '{' {
 			continue
 		}
 		for e, event := range children(top.value) {
-			for _, p := range ours(event.value, agent) {
+			for _, p := range f.ours(event.value) {
 				switch {
 				case len(children(p.hooks)) > 1:
 					return remove(b, &root, p.hooks, p.hook), nil
@@ -166,13 +245,14 @@ func removeOne(b []byte, agent string) ([]byte, error) {
 // State is what settings say about our hooks.
 type State struct {
 	Commands map[string]string // by event
+	Shells   map[string]string // those for PowerShell, where a hook has them besides
 	Off      bool              // all hooks are switched off
 	Disabled bool              // ours are, by name
 }
 
 // Look returns what settings say about our hooks for an agent.
-func Look(b []byte, agent string) (State, error) {
-	s := State{Commands: map[string]string{}}
+func Look(b []byte, f Form) (State, error) {
+	s := State{Commands: map[string]string{}, Shells: map[string]string{}}
 	root, err := parse(b)
 	if err != nil {
 		return s, err
@@ -187,10 +267,11 @@ func Look(b []byte, agent string) (State, error) {
 	for _, e := range children(get(config, "disabled")) {
 		names = append(names, text(e.value))
 	}
-	for _, event := range children(get(&root, "hooks")) {
-		for _, p := range ours(event.value, agent) {
-			command := text(get(p.value, "command"))
+	for _, event := range children(get(&root, f.In)) {
+		for _, p := range f.ours(event.value) {
+			command := commandOf(p.value)
 			s.Commands[text(event.head)] = command
+			s.Shells[text(event.head)] = text(get(p.value, PowerShell))
 			s.Disabled = s.Disabled || slices.Contains(names, text(get(p.value, "name"))) || slices.Contains(names, command)
 		}
 	}

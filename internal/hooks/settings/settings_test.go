@@ -11,7 +11,8 @@ import (
 )
 
 func hooks() []Hook {
-	return []Hook{{"BeforeAgent", "ctx", "ctx hook gemini-cli; exit 0", 10000}, {"AfterAgent", "ctx", "ctx hook gemini-cli; exit 0", 10000}}
+	members := []Member{{"type", "command"}, {"name", "ctx"}, Command("ctx hook gemini-cli; exit 0"), {"timeout", 10000}}
+	return []Hook{{"BeforeAgent", members}, {"AfterAgent", members}}
 }
 
 const fresh = `{
@@ -70,7 +71,7 @@ func value(t testing.TB, b []byte) map[string]any {
 }
 
 func TestInstallIntoNothing(t *testing.T) {
-	got, err := Install(nil, "gemini-cli", hooks())
+	got, err := Install(nil, Groups("gemini-cli"), hooks())
 	if err != nil || string(got) != fresh {
 		t.Errorf("%v:\n%s", err, got)
 	}
@@ -80,7 +81,7 @@ func TestInstall(t *testing.T) {
 	for _, text := range texts() {
 		check(t, []byte(text))
 	}
-	got, err := Install([]byte("{\n\t\"a\": 1 // why\n\t// end\n}"), "gemini-cli", hooks()[:1])
+	got, err := Install([]byte("{\n\t\"a\": 1 // why\n\t// end\n}"), Groups("gemini-cli"), hooks()[:1])
 	want := "{\n\t\"a\": 1, // why\n\t// end\n\t\"hooks\": {\n\t\t\"BeforeAgent\": [\n\t\t\t{\n\t\t\t\t\"hooks\": [\n\t\t\t\t\t{\n" +
 		"\t\t\t\t\t\t\"type\": \"command\",\n\t\t\t\t\t\t\"name\": \"ctx\",\n\t\t\t\t\t\t\"command\": \"ctx hook gemini-cli; exit 0\",\n\t\t\t\t\t\t\"timeout\": 10000\n" +
 		"\t\t\t\t\t}\n\t\t\t\t]\n\t\t\t}\n\t\t]\n\t}\n}"
@@ -92,25 +93,25 @@ func TestInstall(t *testing.T) {
 // check installs into settings and removes again.
 func check(t testing.TB, text []byte) {
 	t.Helper()
-	before, err := Look(text, "gemini-cli")
+	before, err := Look(text, Groups("gemini-cli"))
 	if err != nil {
 		t.Fatalf("%v: %s", err, text)
 	}
-	in, err := Install(text, "gemini-cli", hooks())
+	in, err := Install(text, Groups("gemini-cli"), hooks())
 	if err != nil {
 		return // hooks is something else there
 	}
-	state, err := Look(in, "gemini-cli")
-	if err != nil || state.Commands["BeforeAgent"] != hooks()[0].Command || state.Commands["AfterAgent"] != hooks()[0].Command {
+	state, err := Look(in, Groups("gemini-cli"))
+	if err != nil || state.Commands["BeforeAgent"] != "ctx hook gemini-cli; exit 0" || state.Commands["AfterAgent"] != "ctx hook gemini-cli; exit 0" {
 		t.Fatalf("%v, %+v:\n%s", err, state, in)
 	}
-	if again, err := Install(in, "gemini-cli", hooks()); err != nil || !bytes.Equal(again, in) {
+	if again, err := Install(in, Groups("gemini-cli"), hooks()); err != nil || !bytes.Equal(again, in) {
 		t.Errorf("a second time: %v:\n%s", err, again)
 	}
 	if !hasAll(in, text) && len(before.Commands) == 0 {
 		t.Errorf("something was lost of\n%s\nin\n%s", text, in)
 	}
-	out, err := Remove(in, "gemini-cli")
+	out, err := Remove(in, Groups("gemini-cli"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -153,7 +154,7 @@ func pruned(v map[string]any) map[string]any {
 }
 
 func TestNewerCommand(t *testing.T) {
-	in, err := Install([]byte(strings.ReplaceAll(fresh, "ctx hook", "/old/ctx hook")), "gemini-cli", hooks())
+	in, err := Install([]byte(strings.ReplaceAll(fresh, "ctx hook", "/old/ctx hook")), Groups("gemini-cli"), hooks())
 	if err != nil || string(in) != fresh {
 		t.Errorf("%v:\n%s", err, in)
 	}
@@ -164,20 +165,20 @@ func TestBad(t *testing.T) {
 		"": 1, "{": 1, "[]": 1, "{\n\"a\": 1,\n}": 3, "{\n\"a\" 1}": 2, "{'a':1}": 1, "{\"a\":\n\"b\n\"}": 2, "{} x": 1, "{\"a\":nul}": 1, "{/*}": 1, "{\"a\":01}": 1,
 		strings.Repeat("[", 1000): 1, strings.Repeat("[", 1<<20): 1,
 	} {
-		_, err := Look([]byte(text), "gemini-cli")
+		_, err := Look([]byte(text), Groups("gemini-cli"))
 		if err == nil || !regexp.MustCompile(fmt.Sprintf("^line %d[:,]", line)).MatchString(err.Error()) {
 			t.Errorf("%.20q: %v", text, err)
 		}
 	}
 	for _, text := range []string{`{"hooks":[]}`, `{"hooks":{"AfterAgent":{}}}`, `{"hooks":null}`} {
-		if out, err := Install([]byte(text), "gemini-cli", hooks()); err == nil {
+		if out, err := Install([]byte(text), Groups("gemini-cli"), hooks()); err == nil {
 			t.Errorf("%s: %s", text, out)
 		}
 	}
 }
 
 func TestLook(t *testing.T) {
-	s, err := Look([]byte(strings.Replace(fresh, "{\n", "{\n\"hooksConfig\":{\"enabled\":false,\"disabled\":[\"ctx\"]},\n", 1)), "gemini-cli")
+	s, err := Look([]byte(strings.Replace(fresh, "{\n", "{\n\"hooksConfig\":{\"enabled\":false,\"disabled\":[\"ctx\"]},\n", 1)), Groups("gemini-cli"))
 	if err != nil || !s.Off || !s.Disabled || len(s.Commands) != 2 {
 		t.Errorf("%v: %+v", err, s)
 	}
@@ -188,9 +189,9 @@ func FuzzInstall(f *testing.F) {
 		f.Add([]byte(text))
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
-		if _, err := Look(text, "gemini-cli"); err == nil {
+		if _, err := Look(text, Groups("gemini-cli")); err == nil {
 			check(t, text)
-		} else if out, err := Install(text, "gemini-cli", hooks()); err == nil && len(text) > 0 {
+		} else if out, err := Install(text, Groups("gemini-cli"), hooks()); err == nil && len(text) > 0 {
 			t.Errorf("bad settings were changed: %s", out)
 		}
 	})
@@ -205,7 +206,7 @@ func TestOthersHooksStay(t *testing.T) {
 		"ctx hook claude-code-audit": false, "ctx hook claude-code; notify-send done": false, "cd /x; /bin/ctx hook claude-code": false,
 	} {
 		in := []byte("{\"hooks\":{\"Stop\":[{\"hooks\":[{\"type\":\"command\",\"command\":" + quoted(command) + "}]}]}}")
-		out, err := Remove(in, "claude-code")
+		out, err := Remove(in, Groups("claude-code"))
 		if err != nil || bytes.Equal(out, in) == ours {
 			t.Errorf("%s: %v: %s", command, err, out)
 		}

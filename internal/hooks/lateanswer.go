@@ -15,22 +15,22 @@ import (
 // How long a hook waits for the end of a turn in a transcript, how often it looks, and how much of
 // the transcript's end it reads.
 const (
-	maxSettle  = time.Second
-	settleStep = 10 * time.Millisecond
-	settleTail = 256 << 10
+	maxAnswer  = time.Second
+	answerStep = 10 * time.Millisecond
+	answerTail = 256 << 10
 )
 
-// settle waits until the transcript has the answer with which the turn has ended: some agents call
+// awaitAnswer waits until the transcript has the answer with which the turn has ended: some agents call
 // the hook before they write it. What does not come in time is recorded by the next hook.
-func (h *hook) settle(ctx context.Context) {
+func (h *hook) awaitAnswer(ctx context.Context) {
 	path := h.event.Transcript
-	if !h.agent.Late || h.event.Answer == "" || path == "" || h.event.Subagent != "" {
+	if !h.agent.LateAnswer || h.event.Answer == "" || path == "" || h.event.Subagent != "" {
 		return // what a subagent has said comes with the end of the turn that it works in
 	}
 	h.begin("waiting for the end of the turn in the transcript")
-	ctx, cancel := context.WithTimeout(ctx, maxSettle)
+	ctx, cancel := context.WithTimeout(ctx, maxAnswer)
 	defer cancel()
-	look := time.NewTicker(settleStep)
+	look := time.NewTicker(answerStep)
 	defer look.Stop()
 	for !endsWith(path, h.event.Answer) {
 		select {
@@ -53,7 +53,7 @@ func endsWith(path, answer string) bool {
 	if err != nil {
 		return true
 	}
-	size := min(info.Size(), settleTail)
+	size := min(info.Size(), answerTail)
 	tail := make([]byte, size)
 	if _, err := f.ReadAt(tail, info.Size()-size); err != nil && err != io.EOF {
 		return true

@@ -1,0 +1,91 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"path/filepath"
+)
+
+// importTotals counts what an import of several files brings, and shows on a terminal how far it
+// is.
+type importTotals struct {
+	a                        *app
+	of, done, changed        int // files: of the import, that have ended, with something new
+	messages, known, skipped int
+	unknown                  map[string]int // kept records of kinds that ctx does not know
+	cleaned                  map[string]int // what sanitizing took out, by class
+	line                     *progressLine  // nil without a terminal
+}
+
+// progressLine is standard error with a line at its end that the next write replaces.
+type progressLine struct {
+	w     io.Writer
+	shown bool
+}
+
+// Write implements io.Writer. It clears the line first.
+func (l *progressLine) Write(p []byte) (int, error) {
+	l.clear()
+	return l.w.Write(p)
+}
+
+func (l *progressLine) show(text string) {
+	l.shown = true
+	fmt.Fprintf(l.w, "\r\x1b[K%s", text)
+}
+
+func (l *progressLine) clear() {
+	if l.shown {
+		l.shown = false
+		fmt.Fprint(l.w, "\r\x1b[K")
+	}
+}
+
+func newImportTotals(a *app, files int) *importTotals {
+	t := &importTotals{a: a, of: files, unknown: map[string]int{}, cleaned: map[string]int{}}
+	if files > 1 && !a.quiet && asked(a.errTerm) {
+		t.line = &progressLine{w: a.stderr}
+		a.stderr = t.line
+	}
+	return t
+}
+
+// add counts a file that has ended.
+func (t *importTotals) add(f *importedFile) {
+	t.done++
+	t.messages, t.known, t.skipped = t.messages+f.new, t.known+f.known, t.skipped+f.skipped
+	if len(f.more) > 0 {
+		t.changed++
+	}
+	for kind, n := range f.unknown {
+		t.unknown[kind] += n
+	}
+	for class, n := range f.cleaned {
+		t.cleaned[class] += n
+	}
+	if t.line == nil {
+		return
+	}
+	text := fmt.Sprintf("import: %d of %d, %s: %s", t.done, t.of, plural(t.messages, "message", "messages"), filepath.Base(f.file))
+	t.line.show(cutWidth(oneLine(text), t.a.lineWidth()-1))
+}
+
+// say prints the totals, if there is more than one file.
+func (t *importTotals) say() {
+	if t.line != nil {
+		t.line.clear()
+	}
+	if t.of < 2 {
+		return
+	}
+	found := fmt.Sprintf("%d transcripts found, %d with something new", t.of, t.changed)
+	t.a.say("ctx: import: %s: %s", found, tally(
+		counted{t.messages, "message", "messages"}, counted{t.known, "known", "known"}, counted{t.skipped, "skipped", "skipped"},
+	))
+	if len(t.unknown) > 0 {
+		t.a.say("ctx: import: records of unknown kinds, kept: %s", oneLine(counts(t.unknown)))
+	}
+	if len(t.cleaned) > 0 {
+		t.a.say("ctx: import: cleaned: %s", counts(t.cleaned))
+	}
+}

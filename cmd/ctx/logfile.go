@@ -1,0 +1,54 @@
+package main
+
+import (
+	"slices"
+	"time"
+
+	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/internal/session"
+	"github.com/gemini-ctx/ctx/refs"
+)
+
+// ofFile prints the messages whose calls changed a file, with the names of their sessions.
+func (o *logOptions) ofFile(a *app, s *session.Store, view *refs.View, since time.Time) error {
+	q, err := a.fileQuery(s, view, o.file, o.session, true)
+	if err != nil {
+		return err
+	}
+	calls, err := s.Blame.Calls(view, q.Query)
+	if err != nil {
+		return err
+	}
+	var list []format.ID
+	for _, c := range calls {
+		if !c.Header.Time.Before(since) && !slices.Contains(list[max(len(list)-1, 0):], c.Entry) {
+			list = append(list, c.Entry)
+		}
+	}
+	if o.limit > 0 && len(list) > o.limit {
+		list = list[len(list)-o.limit:]
+	}
+	if o.reverse {
+		slices.Reverse(list)
+	}
+	for _, id := range list {
+		newest, err := s.History.Newest(view, id)
+		if err != nil {
+			return err
+		}
+		shown, err := s.History.Version(id, newest)
+		if err != nil {
+			return err
+		}
+		if a.json {
+			err = a.printEntry(shown)
+		} else {
+			a.line("%s %s\n%s", oneLine(shown.Entry.Session), heading(shown), entryBody(shown))
+			err = a.out.err
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return exitIf(len(list) == 0, exitFailed)
+}

@@ -1,0 +1,218 @@
+package main
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/clipperhouse/displaywidth"
+
+	"github.com/gemini-ctx/ctx/internal/agent/catalog"
+	"github.com/gemini-ctx/ctx/internal/cli/document"
+	"github.com/gemini-ctx/ctx/internal/recall"
+	"github.com/gemini-ctx/ctx/internal/when"
+)
+
+// sessionTree is a list of sessions in which those of subagents are below the session that they
+// work for. Its numbers are places in the list.
+type sessionTree struct {
+	top      []int // that work for no session of the list
+	children map[int][]int
+}
+
+func newSessionTree(list []recall.Overview) *sessionTree {
+	t := &sessionTree{children: map[int][]int{}}
+	at := map[string]int{}
+	for i := range list {
+		at[list[i].Name] = i
+	}
+	for i := range list {
+		if p := list[i].Parent; p != nil {
+			if up, ok := at[p.Session]; ok && up != i {
+				t.children[up] = append(t.children[up], i)
+				continue
+			}
+		}
+		t.top = append(t.top, i)
+	}
+	return t
+}
+
+// below returns how many sessions work for one, and for those.
+func (t *sessionTree) below(i int) (n int) {
+	t.each(i, "", func(int, string) { n++ })
+	return n
+}
+
+// each calls do for the sessions below one, each before those that work for it.
+func (t *sessionTree) each(i int, indent string, do func(child int, indent string)) {
+	for _, child := range t.children[i] {
+		do(child, indent)
+		t.each(child, indent+"  ", do)
+	}
+}
+
+// sessionPrinter prints sessions for a person, two lines for each.
+type sessionPrinter struct {
+	a     *app
+	short map[string]string
+	name  int // the width of the longest short name
+	width int
+}
+
+// The widths of lines where standard output is no terminal, and of the narrowest one.
+const (
+	noTerminal = 100
+	narrowest  = 40
+)
+
+// lineWidth returns how many columns a line has room for.
+func (a *app) lineWidth() int {
+	if a.columns != nil {
+		if n := a.columns(); n > 0 {
+			return max(n, narrowest)
+		}
+	}
+	return noTerminal
+}
+
+// sessionPrinter returns a printer of sessions of a list. Each line begins with a mark of a number
+// of columns.
+func (a *app) sessionPrinter(list []recall.Overview, mark int) *sessionPrinter {
+	p := &sessionPrinter{a: a, short: shortNames(list), width: a.lineWidth() - mark}
+	for i := range list {
+		if list[i].Parent == nil {
+			p.name = max(p.name, displaywidth.String(p.short[list[i].Name]))
+		}
+	}
+	return p
+}
+
+// print prints a session, as one item. below is the number of subagents to mention.
+func (p *sessionPrinter) print(mark, indent string, o *recall.Overview, below int) {
+	name := oneLine(p.short[o.Name])
+	name += strings.Repeat(" ", max(p.name-displaywidth.String(name), 0)) + "  "
+	first := indent + name
+	first += cutWidth(p.a.sessionTitle(o), p.width-displaywidth.String(first))
+	if indent != "" && o.Parent != nil { // it is printed below its parent
+		alone := *o
+		alone.Parent = nil
+		o = &alone
+	}
+	second := indent + strings.Repeat(" ", displaywidth.String(name))
+	second += cutWidth(p.a.sessionDetails(o, below), p.width-displaywidth.String(second))
+	p.a.line("%s\n%s", strings.TrimRight(mark+first, " "), strings.Repeat(" ", len(mark))+second)
+}
+
+// sessionTitle returns the title of a session, as one line.
+func (a *app) sessionTitle(o *recall.Overview) string {
+	if o.Title == "" {
+		return "(no prompt)"
+	}
+	return oneLine(o.Title)
+}
+
+// sessionDetails says when a session was, how long it is, and where it was.
+func (a *app) sessionDetails(o *recall.Overview, below int) string {
+	var said []string
+	if !o.Last.IsZero() {
+		said = append(said, when.Ago(o.Last, a.now()))
+	}
+	d := document.SessionOf(o.Session)
+	size := plural(int(d.Messages), "message", "messages")
+	if long := o.Last.Sub(o.First); long > 0 {
+		size += " in " + when.Length(long)
+	}
+	said = append(said, size)
+	if n := len(d.Branches); n > 1 {
+		said = append(said, plural(n, "branch", "branches"))
+	}
+	if below > 0 {
+		said = append(said, plural(below, "subagent", "subagents"))
+	}
+	if o.Agent != "" {
+		said = append(said, agentNamed(o.Agent))
+	}
+	if d.Parent != nil {
+		said = append(said, parentText(d.Parent))
+	}
+	if o.Git != "" { // the longest, and the first to be cut
+		said = append(said, "on "+oneLine(o.Git))
+	}
+	return strings.Join(said, ", ")
+}
+
+// agentNamed returns the name that commands have for the agent in a source.
+func agentNamed(source string) string {
+	for _, f := range catalog.All() {
+		if f.Source == source {
+			return f.Name
+		}
+	}
+	return oneLine(source)
+}
+
+// The least length of a short name, and of a name that is not shortened.
+const (
+	shortName = 8
+	wholeName = 24
+)
+
+// shortNames returns, for each session of a list, the beginning of its name by which commands find
+// it. A name of moderate length is not shortened: a person gave it.
+func shortNames(list []recall.Overview) map[string]string {
+	names := make([]string, len(list))
+	for i := range list {
+		names[i] = list[i].Name
+	}
+	slices.Sort(names)
+	short := make(map[string]string, len(names))
+	for i, name := range names {
+		n := shortName
+		if i > 0 {
+			n = max(n, common(name, names[i-1])+1)
+		}
+		for _, next := range names[i+1:] {
+			if !strings.HasPrefix(next, name+".") { // see history.Named
+				n = max(n, common(name, next)+1)
+				break
+			}
+		}
+		if up, rest, ok := parentName(short, name); ok {
+			short[name] = up + rest
+			continue
+		}
+		if len(name) < wholeName || n >= len(name) {
+			n = len(name)
+		}
+		short[name] = name[:n]
+	}
+	return short
+}
+
+// parentName splits the name of a subagent's session into the short name of the session that it is
+// named for, and the rest. In a sorted list the other one comes first.
+func parentName(short map[string]string, name string) (up, rest string, ok bool) {
+	i := strings.IndexByte(name, '.')
+	if i < 0 {
+		return "", "", false
+	}
+	up, ok = short[name[:i]]
+	return up, name[i:], ok
+}
+
+// common returns the length of the longest common beginning of two names.
+func common(a, b string) int {
+	n := 0
+	for n < len(a) && n < len(b) && a[n] == b[n] {
+		n++
+	}
+	return n
+}
+
+// cutWidth cuts a text to a number of columns.
+func cutWidth(text string, width int) string {
+	if displaywidth.String(text) <= width {
+		return text
+	}
+	return strings.TrimRight(displaywidth.TruncateString(text, max(width, 1), "…"), " ")
+}

@@ -1,0 +1,145 @@
+// Package blocks reads the content of messages in the form of the Anthropic API, which several
+// agents write into their transcripts: a list of blocks, each with a type. It is pure: bytes in,
+// values out.
+package blocks
+
+import (
+	"encoding/json"
+	"strings"
+
+	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/internal/agent/transcript"
+	"github.com/gemini-ctx/ctx/internal/jsonvalue"
+)
+
+// The members in which a part keeps how the content of a result was written.
+const (
+	Listed  = "listed"  // a list with one text
+	Content = "content" // as it is; null for none
+)
+
+// Part is a part of a message, with what transcript.ReadPart says of it. It has one content.
+type Part struct {
+	Raw      json.RawMessage
+	Kind     transcript.PartKind
+	ID, Tool string // of a call or a result
+	Plain    bool   // a text and nothing else
+}
+
+// Agent is the agent whose blocks are read: the member of a part with the fields that only its
+// blocks have.
+type Agent string
+
+// TextPart makes a part of a text. rest are members to keep.
+func (a Agent) TextPart(s string, rest jsonvalue.Object) Part {
+	return Part{Raw: transcript.TextPart(s, transcript.Extra(string(a), rest)), Kind: transcript.PartText, Plain: len(rest) == 0}
+}
+
+// SetParts does what transcript.SetParts does, for parts that need not be read.
+func SetParts(m *transcript.Message, parts []Part) {
+	list := make([]json.RawMessage, len(parts))
+	for i, p := range parts {
+		list[i] = p.Raw
+	}
+	if len(parts) == 1 && parts[0].Plain {
+		m.SetParts(list)
+		return
+	}
+	m.Parts = jsonvalue.Array(list)
+	for _, p := range parts {
+		switch p.Kind {
+		case transcript.PartCall:
+			m.Calls = append(m.Calls, format.Call{ID: transcript.Fit(p.ID), Tool: transcript.Fit(p.Tool)})
+		case transcript.PartResult:
+			m.Results = append(m.Results, transcript.Fit(p.ID))
+		}
+	}
+}
+
+// PartOf makes a part of a block of content, and keeps the members that parts do not have. tool
+// names the tool of a call.
+func (a Agent) PartOf(raw json.RawMessage, tool func(id string) string) Part {
+	if s, ok := jsonvalue.Text(raw); ok {
+		return a.TextPart(s, jsonvalue.Object{"bare": json.RawMessage("true")})
+	}
+	b := jsonvalue.AsObject(raw)
+	switch b.Text("type") {
+	case "text":
+		if s, ok := jsonvalue.Text(b["text"]); ok {
+			return a.TextPart(s, b.Without("type", "text"))
+		}
+	case "thinking":
+		if s, ok := jsonvalue.Text(b["thinking"]); ok {
+			made := transcript.ThoughtPart(s, jsonvalue.Object{string(a): jsonvalue.Encode(b.Without("type", "thinking"))})
+			return Part{Raw: made, Kind: transcript.PartHidden}
+		}
+	case "tool_use":
+		if id, name := b.Text("id"), b.Text("name"); id != "" && name != "" && isObject(b["input"]) {
+			rest := b.Without("type", "id", "name", "input")
+			made := transcript.CallPart(id, name, b["input"], transcript.Extra(string(a), rest))
+			return Part{Raw: made, Kind: transcript.PartCall, ID: id, Tool: name}
+		}
+	case "tool_result":
+		if id := b.Text("tool_use_id"); id != "" {
+			return Part{Raw: a.resultPart(b, id, tool(id)), Kind: transcript.PartResult, ID: id}
+		}
+	case "image", "document":
+		if made := a.mediaPart(b); made != nil {
+			return Part{Raw: made, Kind: transcript.PartMedia}
+		}
+	}
+	return Part{Raw: transcript.HiddenPart(jsonvalue.Object{string(a): jsonvalue.Encode(jsonvalue.Object{"block": raw})}), Kind: transcript.PartHidden}
+}
+
+func (a Agent) resultPart(b jsonvalue.Object, id, tool string) json.RawMessage {
+	rest := b.Without("type", "tool_use_id", "content")
+	text, isText := jsonvalue.Text(b["content"])
+	list, isList := b.Array("content")
+	switch {
+	case isText:
+	case isList:
+		var texts []string
+		alone := false // the only block is a text and nothing else
+		for _, raw := range list {
+			block := jsonvalue.AsObject(raw)
+			if s, ok := jsonvalue.Text(block["text"]); ok {
+				texts = append(texts, s)
+				alone = len(list) == 1 && len(block) == 2 && block.Text("type") == "text"
+			}
+		}
+		text = strings.Join(texts, "\n")
+		if alone {
+			rest[Listed] = json.RawMessage("true")
+		} else {
+			rest[Content] = b["content"]
+		}
+	case b.Has("content"):
+		text, rest[Content] = string(b["content"]), b["content"]
+	default:
+		rest[Content] = json.RawMessage("null")
+	}
+	member := "output"
+	if b.True("is_error") {
+		member = "error"
+		delete(rest, "is_error")
+	}
+	return transcript.ResultPart(id, tool, jsonvalue.Encode(map[string]string{member: text}), transcript.Extra(string(a), rest))
+}
+
+func (a Agent) mediaPart(b jsonvalue.Object) json.RawMessage {
+	source := b.Object("source")
+	rest := b.Without("type", "source")
+	isImage := strings.HasPrefix(source.Text("media_type"), "image/")
+	switch {
+	case source.Text("type") == "base64" && len(source) == 3 && source.Text("data") != "" && source.Text("media_type") != "" &&
+		isImage == (b.Text("type") == "image"):
+		return transcript.MediaPart(source.Text("media_type"), source.Text("data"), "", transcript.Extra(string(a), rest))
+	case source.Text("type") == "url" && len(source) == 2 && source.Text("url") != "":
+		rest["type"] = b["type"]
+		return transcript.MediaPart("", "", source.Text("url"), transcript.Extra(string(a), rest))
+	}
+	return nil
+}
+
+// isObject reports whether a value, which is JSON, is an object.
+func isObject(value json.RawMessage) bool { return len(value) > 0 && value[0] == '{' }

@@ -1,0 +1,138 @@
+// Package cursor reads the transcripts of the Cursor CLI and the Cursor editor: JSON lines with a
+// role and a message, without ids and times. It is pure: bytes in, values out; no clock, no
+// environment, no files.
+//
+// Words and calls become parts in the shape of the Gemini API. The other members of a record stay
+// with its message, in a part that no model is shown. docs/agents/cursor.md lists them.
+package cursor
+
+import (
+	"encoding/json"
+	"io"
+	"strconv"
+
+	"github.com/gemini-ctx/ctx/internal/agent/blocks"
+	"github.com/gemini-ctx/ctx/internal/agent/transcript"
+	"github.com/gemini-ctx/ctx/internal/jsonvalue"
+)
+
+// Agent is the agent in the source of a message that Cursor wrote, and the member of a part with
+// the fields that only Cursor has.
+const Agent = "cursor"
+
+// anthropic reads blocks.
+const anthropic = blocks.Agent(Agent)
+
+// query is the element that Cursor puts a prompt into.
+const query = "user_query"
+
+// aroundName keeps what stands around a prompt: the element, and a time.
+const aroundName = "around"
+
+func starts() []string { return []string{`{"role":"`, `{"type":"`, `{"message":`} }
+
+// Read reads a transcript, as transcript.Read says. name is the session that the file is named for,
+// or "": no record names it.
+func Read(name string, r io.Reader, emit func(transcript.Step) error) (transcript.Stats, error) {
+	d := &reader{Flat: transcript.NewFlat(Agent, emit), tools: map[string]string{}}
+	d.Stats.Session = transcript.NameOfFile(name)
+	err := d.Read(r, starts(), d.record)
+	return d.Stats, err
+}
+
+type reader struct {
+	*transcript.Flat
+	tools map[string]string // of the calls, by their ids
+	open  []string          // calls without an id of their own, oldest first: a result may follow
+}
+
+func (d *reader) record(o jsonvalue.Object) error {
+	role, kind := o.Text("role"), o.Text("type")
+	if (role == "user" || role == "assistant") && (o.Object("message") != nil || o.Has("content")) {
+		return d.say(o)
+	}
+	switch {
+	case kind == "turn_ended":
+		d.Wait(o)
+	case role != "":
+		d.Unknown("role "+role, o)
+	case kind != "":
+		d.Unknown(kind, o)
+	default:
+		d.Stats.Skip(transcript.SkipUnknown, 1)
+	}
+	return nil
+}
+
+// say emits a record with a message.
+func (d *reader) say(o jsonvalue.Object) error {
+	m := transcript.Message{Origin: d.Origin(d.DigestName(o)), Role: transcript.RoleUser}
+	inner, rest := o.Object("message"), o.Without("role", "message")
+	if inner == nil {
+		inner = jsonvalue.Object{"content": o["content"]}
+		rest = o.Without("role", "content")
+		rest["bare"] = json.RawMessage("true")
+	}
+	if o.Text("role") == "assistant" {
+		m.Role = transcript.RoleModel
+		if model := inner.Text("model"); transcript.Fit(model) == model {
+			m.Author = model
+		}
+	}
+	left := inner.Without("content")
+	var parts []json.RawMessage
+	if s, ok := jsonvalue.Text(inner["content"]); ok {
+		parts = append(parts, d.text(m.Role, s, jsonvalue.Object{"bare": json.RawMessage("true")}))
+	} else if list, ok := inner.Array("content"); ok {
+		for i, raw := range list {
+			parts = append(parts, d.block(&m, i, raw))
+		}
+	} else if inner.Has("content") {
+		left["content"] = inner["content"]
+	}
+	if len(left) > 0 {
+		rest["message"] = jsonvalue.Encode(left)
+	}
+	return d.Say(o, m, parts, rest)
+}
+
+// text makes a part of a text. A prompt is taken out of its element.
+func (d *reader) text(role, s string, rest jsonvalue.Object) json.RawMessage {
+	if said, around, ok := transcript.Unwrap(s, query); ok && role == transcript.RoleUser {
+		s = said
+		rest.Set(aroundName, around[:])
+	}
+	return transcript.TextPart(s, transcript.Extra(Agent, rest))
+}
+
+// block makes a part of a block of a message. A call gets an id if it has none, and so does the
+// result that follows.
+func (d *reader) block(m *transcript.Message, at int, raw json.RawMessage) json.RawMessage {
+	b := jsonvalue.AsObject(raw)
+	switch b.Text("type") {
+	case "text":
+		if s, ok := jsonvalue.Text(b["text"]); ok {
+			return d.text(m.Role, s, b.Without("type", "text"))
+		}
+	case "tool_use":
+		b = b.Without()
+		if b.Text("id") == "" {
+			id := "call:" + transcript.Derive(16, m.Origin.Session, m.Origin.Message, strconv.Itoa(at))
+			b.Set("id", id)
+			b.Set("unnamed", true)
+			d.open = append(d.open, id)
+		}
+		d.tools[b.Text("id")] = b.Text("name")
+		return anthropic.PartOf(jsonvalue.Encode(b), nil).Raw
+	case "tool_result":
+		b = b.Without()
+		if b.Text("tool_use_id") == "" && len(d.open) > 0 {
+			b.Set("tool_use_id", d.open[0])
+			b.Set("unnamed", true)
+			d.open = d.open[1:]
+		}
+		m.Role, m.Author = transcript.RoleTool, ""
+		raw = jsonvalue.Encode(b)
+	}
+	return anthropic.PartOf(raw, func(id string) string { return d.tools[id] }).Raw
+}

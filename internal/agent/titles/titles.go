@@ -1,0 +1,132 @@
+// Package titles finds what an agent says of a whole session in the fields of its records that ctx
+// keeps with messages: the title of the session, and the branch of git. It is pure. An agent is a
+// row of finders. Begin with Of.
+package titles
+
+import (
+	"bytes"
+	"encoding/json"
+
+	"github.com/gemini-ctx/ctx/internal/agent/transcript"
+	"github.com/gemini-ctx/ctx/internal/jsonvalue"
+)
+
+// Said is what one message tells of its session. A field that it does not tell is "".
+type Said struct {
+	Name  string // the title that a person gave, which a later title of the agent does not replace
+	Title string // the title that the agent made
+	Git   string // the branch of git that was checked out
+}
+
+// All reports whether there is nothing left to ask an older message for.
+func (s *Said) All() bool { return s.Name != "" && s.Git != "" }
+
+// Older adds what an older message tells, where no newer one has told it.
+func (s *Said) Older(o Said) {
+	for _, p := range []struct{ own, older *string }{{&s.Name, &o.Name}, {&s.Title, &o.Title}, {&s.Git, &o.Git}} {
+		if *p.own == "" {
+			*p.own = *p.older
+		}
+	}
+}
+
+// finder reads one agent's fields. marks are texts of which one is in the parts of every message
+// that tells something: without them the parts are not parsed.
+type finder struct {
+	marks []string
+	git   string // the mark of the branch of git
+	find  func(kept jsonvalue.Object, texts []string) Said
+}
+
+// finderOf returns the row of the agent in the source of a message; ok is false if it has none.
+func finderOf(agent string) (f finder, ok bool) {
+	switch agent {
+	case "claude-code":
+		return finder{[]string{`"aiTitle"`, `"customTitle"`}, `"gitBranch"`, claude}, true
+	case "codex":
+		return finder{[]string{`"thread_name"`}, `"git"`, codex}, true
+	case "opencode":
+		return finder{[]string{`"session"`}, "", opencode}, true
+	}
+	return finder{}, false
+}
+
+// Of returns what a message of an agent tells of its session. parts is the JSON array of its parts,
+// nil for none. Without git, the branch of git is not looked for, which costs less.
+func Of(agent string, parts []byte, git bool) Said {
+	f, ok := finderOf(agent)
+	if !ok || parts == nil || !f.has(parts, git) {
+		return Said{}
+	}
+	list, err := jsonvalue.Elements(parts)
+	if err != nil {
+		return Said{}
+	}
+	var texts []string
+	var said Said
+	for _, raw := range list {
+		o, ok := jsonvalue.ParseObject(raw)
+		if !ok {
+			continue
+		}
+		if !o.True("thought") && o.Text("text") != "" {
+			texts = append(texts, o.Text("text"))
+		}
+		if kept := o.Object(agent); kept != nil {
+			newer := f.find(kept, texts)
+			newer.Older(said)
+			said = newer
+		}
+	}
+	return said
+}
+
+func (f *finder) has(parts []byte, git bool) bool {
+	if git && f.git != "" && bytes.Contains(parts, []byte(f.git)) {
+		return true
+	}
+	for _, mark := range f.marks {
+		if bytes.Contains(parts, []byte(mark)) {
+			return true
+		}
+	}
+	return false
+}
+
+// before calls each for the records that are kept with a message, the newest first.
+func before(kept jsonvalue.Object, each func(jsonvalue.Object)) {
+	list, _ := kept.Array(transcript.BeforeName)
+	for i := len(list) - 1; i >= 0; i-- {
+		each(jsonvalue.AsObject(json.RawMessage(list[i])))
+	}
+}
+
+// claude reads records of Claude Code. Its "summary" records are not titles of the session that has
+// them: they name the last message of another one.
+func claude(kept jsonvalue.Object, _ []string) (s Said) {
+	before(kept, func(o jsonvalue.Object) {
+		s.Older(Said{Name: o.Text("customTitle"), Title: o.Text("aiTitle")})
+	})
+	if s.Git = kept.Text("gitBranch"); s.Git == "HEAD" { // no branch is checked out
+		s.Git = ""
+	}
+	return s
+}
+
+func codex(kept jsonvalue.Object, _ []string) (s Said) {
+	before(kept, func(o jsonvalue.Object) {
+		if p := o.Object("payload"); p.Text("type") == "thread_name_updated" {
+			s.Older(Said{Title: p.Text("thread_name")})
+		}
+	})
+	s.Git = kept.Object("payload").Object("git").Text("branch")
+	return s
+}
+
+// opencode reads the note with the members of a session, whose text is the title.
+func opencode(kept jsonvalue.Object, texts []string) (s Said) {
+	if kept.Object("session") != nil && len(texts) > 0 {
+		s.Title = texts[0]
+	}
+	return s
+}

@@ -1,0 +1,41 @@
+package replay
+
+import (
+	"path"
+	"strings"
+)
+
+// Project is where the file that is asked about is.
+type Project struct {
+	Root string // the directory of the project, absolute, with slashes
+	// HasDir reports whether the project has a directory of this name, under Root.
+	HasDir func(name string) bool
+}
+
+// Checkout returns the directory of the project that a path belongs to, if the path is that of the
+// file that the project calls name. dir is the directory in which the agent worked; "" if it is not
+// known. A project that was moved, or another checkout of it, has another directory: the path ends
+// in name, and what stands before it is where the agent worked, or above that within the project.
+// Of a path that is relative, and of no known directory, the checkout is "".
+func (p *Project) Checkout(file, dir, name string) (root string, ok bool) {
+	file, dir = clean(slashes(file)), strings.TrimSuffix(slashes(dir), "/")
+	if !isAbs(file) {
+		return "", file == name
+	}
+	root, ok = strings.CutSuffix(file, "/"+name)
+	switch {
+	case !ok:
+		return "", false
+	case root == p.Root || dir == "" || root == dir:
+		return root, true
+	}
+	if below, in := strings.CutPrefix(dir, root+"/"); in { // the agent worked in a directory of the project
+		return root, p.HasDir(below)
+	}
+	if below, in := strings.CutPrefix(root, dir+"/"); in { // a worktree in the project
+		return root, strings.Contains(below, "worktree")
+	}
+	// The agent worked elsewhere, for example in another worktree. A name without a directory is in
+	// too many projects.
+	return root, strings.Contains(name, "/") && path.Base(root) == path.Base(p.Root)
+}

@@ -1,0 +1,172 @@
+// Package identity tells whether two directories are checkouts of one project of git, wherever they
+// are. It reads what git keeps of a work tree, and asks git itself only for the first commits.
+// Begin with Of, and Same.
+package identity
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/gemini-ctx/ctx/internal/durable"
+)
+
+// Checkout is what identifies the project of a directory; zero where there is no git.
+type Checkout struct {
+	Dir     string   // the work tree
+	Common  string   // the directory that all work trees of the repository share
+	Remotes []string // addresses, in one spelling; none that is a path
+}
+
+// maxConfig is the most that is read of a file of git.
+const maxConfig = 1 << 20
+
+// Of returns the checkout that a directory is in. It follows a work tree to its repository.
+func Of(dir string) (c Checkout, ok bool) {
+	for at := filepath.Clean(dir); ; at = filepath.Dir(at) {
+		if common := commonDir(filepath.Join(at, ".git")); common != "" {
+			c = Checkout{Dir: at, Common: common}
+			if b, err := durable.ReadAtMost(filepath.Join(common, "config"), maxConfig); err == nil {
+				c.Remotes = Remotes(b)
+			}
+			return c, true
+		}
+		if at == filepath.Dir(at) {
+			return Checkout{}, false
+		}
+	}
+}
+
+// commonDir returns the directory of the repository that a .git belongs to: a directory, or a file
+// that names one. It is "" if there is none.
+func commonDir(git string) string {
+	info, err := os.Stat(git)
+	if err != nil {
+		return ""
+	}
+	if !info.IsDir() {
+		b, err := durable.ReadAtMost(git, maxConfig)
+		to, ok := strings.CutPrefix(strings.TrimSpace(string(b)), "gitdir:")
+		if err != nil || !ok {
+			return ""
+		}
+		git = under(filepath.Dir(git), strings.TrimSpace(to))
+	}
+	if b, err := durable.ReadAtMost(filepath.Join(git, "commondir"), maxConfig); err == nil {
+		git = under(git, strings.TrimSpace(string(b)))
+	}
+	if _, err := os.Stat(filepath.Join(git, "HEAD")); err != nil {
+		return ""
+	}
+	if real, err := filepath.EvalSymlinks(git); err == nil {
+		git = real
+	}
+	return git
+}
+
+func under(dir, path string) string {
+	path = filepath.FromSlash(path)
+	if filepath.IsAbs(path) {
+		return filepath.Clean(path)
+	}
+	return filepath.Join(dir, path)
+}
+
+// Remotes returns the addresses of the remotes in a configuration of git, as Address spells them,
+// sorted.
+func Remotes(config []byte) (list []string) {
+	remote := false
+	lines := bufio.NewScanner(bytes.NewReader(config))
+	lines.Buffer(nil, maxConfig)
+	for lines.Scan() {
+		line := strings.TrimSpace(lines.Text())
+		if strings.HasPrefix(line, "[") {
+			remote = strings.HasPrefix(strings.ToLower(line), "[remote ")
+			continue
+		}
+		name, value, ok := strings.Cut(line, "=")
+		if !remote || !ok || !strings.EqualFold(strings.TrimSpace(name), "url") {
+			continue
+		}
+		if a := Address(strings.Trim(strings.TrimSpace(value), `"`)); a != "" {
+			list = append(list, a)
+		}
+	}
+	slices.Sort(list)
+	return slices.Compact(list)
+}
+
+// Address returns the address of a repository in one spelling, host and path: without scheme, user,
+// port and ending. It is "" for a path, which says nothing on another machine or after a move.
+func Address(remote string) string {
+	host, path := "", ""
+	if strings.Contains(remote, "://") {
+		u, err := url.Parse(remote)
+		if err != nil || u.Scheme == "file" {
+			return ""
+		}
+		host, path = u.Hostname(), u.Path
+	} else { // user@host:path
+		var ok bool
+		host, path, ok = strings.Cut(remote, ":")
+		if !ok || strings.ContainsAny(host, `/\`) || len(host) < 2 { // a letter is a drive
+			return ""
+		}
+		host = host[strings.LastIndexByte(host, '@')+1:]
+	}
+	path = strings.TrimSuffix(strings.Trim(path, "/"), ".git")
+	if path = strings.TrimRight(path, "/"); host == "" || path == "" {
+		return ""
+	}
+	return strings.ToLower(host) + "/" + path
+}
+
+// Same says why two checkouts are of one project: "the same repository", "the same remote" or "the
+// same first commit"; "" if they are not. Where both have remotes, the remotes decide: forks have
+// common commits.
+func Same(ctx context.Context, a, b *Checkout) string {
+	if a.Common == "" || b.Common == "" {
+		return ""
+	}
+	if a.Common == b.Common {
+		return "the same repository"
+	}
+	if len(a.Remotes) > 0 && len(b.Remotes) > 0 {
+		if slices.ContainsFunc(a.Remotes, func(r string) bool { return slices.Contains(b.Remotes, r) }) {
+			return "the same remote"
+		}
+		return ""
+	}
+	first := roots(ctx, a.Dir)
+	if len(first) > 0 && slices.ContainsFunc(roots(ctx, b.Dir), func(id string) bool { return slices.Contains(first, id) }) {
+		return "the same first commit"
+	}
+	return ""
+}
+
+// rootsTime is how long git may look for first commits: a long history takes it seconds.
+const rootsTime = 5 * time.Second
+
+// roots returns the commits without parents that HEAD has in a work tree; none where git does not
+// tell. No setting of that repository can run a program.
+func roots(ctx context.Context, dir string) []string {
+	ctx, cancel := context.WithTimeout(ctx, rootsTime)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, "git", "-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null", "-c", "protocol.allow=never",
+		"rev-list", "--max-parents=0", "HEAD")
+	cmd.Dir = dir
+	cmd.Env = append(slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, "GIT_") }),
+		"GIT_NO_LAZY_FETCH=1", "GIT_OPTIONAL_LOCKS=0", "GIT_TERMINAL_PROMPT=0", "LC_ALL=C")
+	out, err := cmd.Output()
+	if err != nil {
+		return nil
+	}
+	return strings.Fields(string(out))
+}

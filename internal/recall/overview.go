@@ -1,0 +1,200 @@
+package recall
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/internal/agent/titles"
+	"github.com/gemini-ctx/ctx/internal/agent/transcript"
+	"github.com/gemini-ctx/ctx/internal/digest"
+	"github.com/gemini-ctx/ctx/internal/history"
+	"github.com/gemini-ctx/ctx/refs"
+)
+
+// Overview is what a person is shown of a session to recognize it. It tells of the branch main, or
+// of the first one if there is no main.
+type Overview struct {
+	Session
+	Title string // of the agent, or else the beginning of the first prompt; "" if there is neither
+	Named bool   // an agent keeps the title
+	Agent string // in the source of the newest message that an agent said; "" if there is none
+	Git   string // the branch of git that was checked out last; "" if no agent tells
+	// First and Last are the times of the first and of the newest message; zero if there is none.
+	First, Last time.Time
+}
+
+// maxTitle is the most bytes of a title.
+const maxTitle = 200
+
+// Overviews returns the sessions of a view, the one with the newest message first. It keeps what it
+// found in the cache, so that the next call reads only what is new.
+func (s *Reader) Overviews(view *refs.View) ([]Overview, error) {
+	known := s.loadOverviews()
+	list, err := s.sessions(view, known)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]Overview, len(list))
+	changed := len(known.rows) != len(list)
+	rows := make([]overviewRow, 0, len(list))
+	for i := range list {
+		row, same, err := s.overviewRow(view, &list[i], known)
+		if err != nil {
+			return nil, err
+		}
+		changed = changed || !same
+		rows = append(rows, row)
+		out[i] = row.overview(&list[i])
+	}
+	if changed {
+		s.storeOverviews(rows)
+	}
+	slices.SortStableFunc(out, func(a, b Overview) int {
+		return cmp.Or(b.Last.Compare(a.Last), cmp.Compare(a.Name, b.Name))
+	})
+	return out, nil
+}
+
+// overviewRow returns the row of a session. same says that it is the known one.
+func (s *Reader) overviewRow(view *refs.View, one *Session, known *overviews) (row overviewRow, same bool, err error) {
+	b := mainOf(one)
+	link := view.Get(history.ParentRef(one.Name)).ID
+	was := known.row(one.Name)
+	if was != nil && was.branch == b.Name && was.tip == b.Value.ID && was.link == link {
+		return *was, true, nil
+	}
+	row = overviewRow{session: one.Name}
+	if was != nil && was.branch == b.Name {
+		row = *was
+	}
+	if err = s.readOverview(&row, b.Value.ID); err != nil {
+		return row, false, err
+	}
+	row.branch, row.tip, row.seq, row.link, row.parent = b.Name, b.Value.ID, b.Seq, link, one.Parent
+	return row, false, nil
+}
+
+func mainOf(one *Session) *history.Branch {
+	i := slices.IndexFunc(one.Branches, func(b history.Branch) bool { return b.Name == history.MainBranch })
+	return &one.Branches[max(i, 0)]
+}
+
+// readOverview brings a row up to date with a tip. It reads the entries after the tip of the row,
+// and all of them if those have changed.
+func (s *Reader) readOverview(row *overviewRow, tip format.ID) error {
+	fresh, goesOn, err := s.newEntries(row.tip, tip)
+	if err != nil {
+		return err
+	}
+	if !goesOn {
+		*row = overviewRow{session: row.session}
+	}
+	latest := titles.Said{}
+	newest := true // no message of an agent was seen
+	for _, e := range fresh {
+		if e.Kind == format.KindMessage && (row.last.IsZero() || e.Time.After(row.last)) {
+			row.last = e.Time
+		}
+		agent := ""
+		if e.Source != nil && e.Source.Agent != transcript.Own {
+			agent = e.Source.Agent
+		}
+		if newest && agent != "" && e.Kind == format.KindMessage {
+			row.agent, newest = agent, false
+		}
+		if agent == "" || latest.All() || e.Body == nil || e.Body.Media != format.MediaParts {
+			continue
+		}
+		shown, err := s.Parts(e.ID)
+		if err != nil {
+			return err
+		}
+		latest.Older(titles.Of(agent, shown.Parts, latest.Git == ""))
+	}
+	latest.Older(row.said)
+	row.said = latest
+	return s.readBeginning(row, fresh)
+}
+
+// newEntries returns the messages, notes and amends that a tip has and the tip was has not, newest
+// first. goesOn is false if they are all that the tip has.
+func (s *Reader) newEntries(was, tip format.ID) (list []history.Entry, goesOn bool, err error) {
+	for e, err := range s.Walk(tip, history.WithJoined) {
+		if err != nil {
+			return nil, false, err
+		}
+		if e.ID == was {
+			// A newer version of the first prompt is rare.
+			goesOn = !slices.ContainsFunc(list, func(e history.Entry) bool { return e.Kind == format.KindAmend && e.Role == transcript.RoleUser })
+			if goesOn {
+				return list, true, nil
+			}
+		}
+		if e.Kind == format.KindMessage || e.Kind == format.KindNote || e.Kind == format.KindAmend {
+			list = append(list, e)
+		}
+	}
+	return list, false, nil
+}
+
+// readBeginning sets what a row has of the oldest messages, if it has nothing yet.
+func (s *Reader) readBeginning(row *overviewRow, fresh []history.Entry) error {
+	amends := map[format.ID]format.ID{}
+	for _, e := range fresh {
+		if _, newer := amends[e.Amends]; e.Kind == format.KindAmend && !newer {
+			amends[e.Amends] = e.ID
+		}
+	}
+	for _, e := range slices.Backward(fresh) {
+		if e.Kind != format.KindMessage {
+			continue
+		}
+		if row.first.IsZero() {
+			row.first = e.Time
+		}
+		if row.prompt != "" {
+			break
+		}
+		if e.Role != transcript.RoleUser {
+			continue
+		}
+		shown, err := s.Version(e.ID, amends[e.ID])
+		if err != nil {
+			return err
+		}
+		row.prompt = cutTitle(withoutFrame(digest.Typed(shown.Text)))
+	}
+	return nil
+}
+
+// planFrame begins the first prompt of a session in which Claude Code carries out a plan.
+const planFrame = "Implement the following plan:"
+
+// withoutFrame returns a prompt from its first words of substance on.
+func withoutFrame(prompt string) string {
+	rest, framed := strings.CutPrefix(prompt, planFrame)
+	if rest = strings.TrimLeft(rest, "# \t\r\n"); framed && rest != "" {
+		return rest
+	}
+	return prompt
+}
+
+// cutTitle makes one line of a text, of at most maxTitle bytes.
+func cutTitle(text string) string {
+	if most := 4 * maxTitle; len(text) > most {
+		text = text[:most]
+	}
+	text = strings.Join(strings.Fields(strings.ToValidUTF8(text, "")), " ")
+	if len(text) <= maxTitle {
+		return text
+	}
+	end := maxTitle - len("…")
+	for !utf8.RuneStart(text[end]) {
+		end--
+	}
+	return strings.TrimRight(text[:end], " ") + "…"
+}
