@@ -12,8 +12,8 @@ import (
 )
 
 // The hooks of each agent as whole processes, in a session of one turn and in one of 200 turns with
-// 10,000 entries, beside a shell that does nothing. On a busy machine processor time (cpu) says more
-// than what a clock does, and ratios more than both:
+// 10,000 entries, beside a shell that does nothing. On a busy machine processor time (cpu) says
+// more than what a clock does, and ratios more than both:
 //
 //	go test ./cmd/ctx -run '^$' -bench AgentHook -benchtime 20x
 func BenchmarkAgentHook(b *testing.B) {
@@ -136,8 +136,8 @@ func (s *written) add(what, said string) {
 		if n > 0 {
 			parent = fmt.Sprintf(`"u%d"`, n-1)
 		}
-		record = fmt.Sprintf(`{"parentUuid":%s,"isSidechain":false,"type":%q,"message":{"role":%q,"content":%s},"uuid":"u%d","timestamp":%q,"sessionId":%q}`,
-			parent, kind, role, content, n, when, id)
+		record = fmt.Sprintf(`{"parentUuid":%s,"isSidechain":false,"version":"2.1.197","cwd":"/","type":%q,"message":{"id":"msg_%d","role":%q,"content":%s},"uuid":"u%d","timestamp":%q,"sessionId":%q}`,
+			parent, kind, n, role, content, n, when, id)
 	case "codex":
 		if n == 0 {
 			s.records = append(s.records, fmt.Sprintf(`{"timestamp":%q,"type":"session_meta","payload":{"id":%q,"timestamp":%q,"cwd":"/","originator":"codex","cli_version":"0.169.0"}}`, when, id, when))

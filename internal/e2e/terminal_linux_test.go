@@ -63,7 +63,7 @@ func (w *world) terminal(args ...string) *terminal {
 	t.cmd.Stdin, t.cmd.Stdout, t.cmd.Stderr = its, its, its
 	t.cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
 	err = t.cmd.Start()
-	its.Close()
+	err = errors.Join(err, its.Close())
 	if err != nil {
 		w.Fatal(err)
 	}
@@ -188,7 +188,7 @@ func (t *terminal) quit(command string) {
 func (t *terminal) kill() {
 	_ = syscall.Kill(-t.cmd.Process.Pid, syscall.SIGKILL) // it may have ended
 	<-t.ended
-	t.file.Close()
+	_ = t.file.Close() // nobody reads on
 }
 
 func tailOf(s string) string { return s[max(0, len(s)-3000):] }

@@ -63,8 +63,8 @@ type Agent struct {
 	Event string
 	Env   catalog.Env
 
-	// LateAnswer says that the agent calls the hook at the end of a turn before it has written the last
-	// answer to its transcript, and tells the hook what it is.
+	// LateAnswer says that the agent calls the hook at the end of a turn before it has written the
+	// last answer to its transcript, and tells the hook what it is.
 	LateAnswer bool
 
 	// Trust says what the user has to do before the agent runs new hooks; "" for nothing.

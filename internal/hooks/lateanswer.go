@@ -20,8 +20,8 @@ const (
 	answerTail = 256 << 10
 )
 
-// awaitAnswer waits until the transcript has the answer with which the turn has ended: some agents call
-// the hook before they write it. What does not come in time is recorded by the next hook.
+// awaitAnswer waits until the transcript has the answer with which the turn has ended: some agents
+// call the hook before they write it. What does not come in time is recorded by the next hook.
 func (h *hook) awaitAnswer(ctx context.Context) {
 	path := h.event.Transcript
 	if !h.agent.LateAnswer || h.event.Answer == "" || path == "" || h.event.Subagent != "" {
