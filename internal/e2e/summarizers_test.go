@@ -163,7 +163,7 @@ func summarize(t *testing.T, a installed, program string) {
 	p.checkTraces()
 	if a.chain == "gemini" { // the same hooks record where nothing keeps them from it
 		p.run("", "gemini", "-o", "json", "-m", "gemini-2.5-flash", "-p", "How high is the pressure?")
-		if out := p.run("", "ctx", "session", "list"); strings.Count(out, "\n") != 2 {
+		if out := p.run("", "ctx", "session", "list", "--json"); strings.Count(out, "\n") != 2 {
 			t.Errorf("the hook records nothing, so this test shows nothing:\n%s", out)
 		}
 	}
@@ -197,7 +197,7 @@ func (p *project) checkTraces() {
 	if err == nil || !strings.Contains(errs, "not found: a transcript of this project") {
 		p.Errorf("import: %v\n%s", err, errs)
 	}
-	if out := p.run("", "ctx", "session", "list"); strings.Count(out, "\n") != 1 || !strings.Contains(out, "w ") {
+	if out := p.run("", "ctx", "session", "list", "--json"); strings.Count(out, "\n") != 1 || !strings.Contains(out, `"session":"w"`) {
 		p.Errorf("sessions:\n%s", out)
 	}
 	told, err := os.ReadFile(p.hooked)
