@@ -94,6 +94,8 @@ var layers = map[string]string{
 	"internal/cli/clierr":           "format lock objects refs sanitize internal/repo internal/epochs/epoch internal/history internal/clusters internal/maintenance/graph internal/maintenance/bundle internal/maintenance/rebuild",
 	"internal/cli/environ":          "lock internal/repo",
 	"internal/summarizer":           "format forest/summarize internal/durable sanitize internal/wording",
+	"internal/remote":               "",
+	"internal/remote/dir":           "internal/durable internal/remote lock",
 	"internal/cli/command":          "format internal/session internal/cli/clierr internal/cli/environ internal/summarizer",
 	"internal/cli/deltas":           "format internal/conversation/loop internal/cli/jsonl internal/cli/clierr",
 	"internal/bench":                "",
@@ -134,6 +136,7 @@ var layers = map[string]string{
 	"internal/maintenance/kit":                 "format forest internal/durable objects refs sanitize internal/epochs/epoch internal/history internal/clusters internal/epochs internal/summaries internal/conversation internal/recall internal/compaction internal/session internal/maintenance/gc internal/maintenance/fsck internal/maintenance/forget internal/storetest",
 	"internal/storetest":                       "format forest forest/summarize internal/durable lock refs internal/repo internal/view internal/history internal/clusters internal/summaries internal/conversation internal/edits internal/recall internal/compaction internal/session internal/storetest/loose",
 	"internal/storetest/loose":                 "internal/repo lock",
+	"internal/remote/remotetest":               "internal/remote",
 }
 
 // libraries says which packages may use a library. Each has one user, or one place where it is
