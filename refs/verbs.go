@@ -16,6 +16,8 @@ const (
 	VerbMask        = "mask"
 	VerbObserve     = "observe"
 	VerbOffload     = "offload"
+	VerbPull        = "pull" // takes in what other stores share
+	VerbPush        = "push" // notes what this store has put on a remote
 	VerbRedo        = "redo"
 	VerbRepair      = "repair" // gives names to history behind a damage of the log
 	VerbReplace     = "replace"
@@ -85,6 +87,8 @@ var effects = [...]struct {
 	{VerbCompact, Effect{Summarizes: true, Undo: UndoPasses}},
 	{VerbEvict, Effect{Summarizes: true, Undo: UndoPasses}},
 	{VerbGraduate, Effect{Undo: UndoPasses}},
+	{VerbPull, Effect{Extends: true, Moves: true, Makes: true, Leaves: true, Removes: true, Undo: UndoPasses}},
+	{VerbPush, Effect{Undo: UndoPasses}},
 	{VerbSessionUse, Effect{Undo: UndoPasses}},
 	{VerbUpdateRef, Effect{Undo: UndoPasses}},
 
