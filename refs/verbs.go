@@ -36,8 +36,8 @@ type Effect struct {
 	Moves    bool // refs change to a value that need not descend from the old one
 	Restores bool // refs return to earlier values: About names the operation that is taken back
 	Makes    bool // more branches of a session begin, on entries that the session already has
-	// Leaves comes with Extends and Moves: a branch may continue from another entry, and leave
-	// behind entries that no branch has.
+	// Leaves comes with Moves: a branch may continue from another entry, and leave behind entries
+	// that no branch has.
 	Leaves bool
 	// Removes means that refs end. With Extends, the entries of a branch that ends are part of a
 	// branch that grows.
@@ -87,7 +87,7 @@ var effects = [...]struct {
 	{VerbCompact, Effect{Summarizes: true, Undo: UndoPasses}},
 	{VerbEvict, Effect{Summarizes: true, Undo: UndoPasses}},
 	{VerbGraduate, Effect{Undo: UndoPasses}},
-	{VerbPull, Effect{Extends: true, Moves: true, Makes: true, Leaves: true, Removes: true, Undo: UndoPasses}},
+	{VerbPull, Effect{Moves: true, Leaves: true, Removes: true, Undo: UndoPasses}},
 	{VerbPush, Effect{Undo: UndoPasses}},
 	{VerbSessionUse, Effect{Undo: UndoPasses}},
 	{VerbUpdateRef, Effect{Undo: UndoPasses}},

@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/gemini-ctx/ctx/internal/maintenance/forget"
 	"github.com/gemini-ctx/ctx/internal/session"
 	"github.com/gemini-ctx/ctx/internal/sharing"
 )
@@ -16,11 +17,11 @@ func newPushCmd(a *app) *cobra.Command {
 		Use:   "push [NAME]",
 		Short: "Share what is new with a remote",
 		Long: long(`Puts what is new in the shared sessions on the remote NAME (default: the only one, or origin). Which
-sessions are shared is a setting: ` + "`ctx config set remote.NAME.share RULE`" + `; without it none are.
+sessions are shared is a setting: `+"`ctx config set remote.NAME.share RULE`"+`; without it none are.
 
 Every text is searched for secrets again before it leaves, with the rules of today. A session in
-which something is found is held back, and the exit code is 1: ` + "`ctx forget ID`" + ` erases the text, or
-` + "`ctx config set remote.NAME.allow ID`" + ` lets it leave. What was forgotten here is forgotten by
+which something is found is held back, and the exit code is 1: `+"`ctx forget ID`"+` erases the text, or
+`+"`ctx config set remote.NAME.allow ID`"+` lets it leave. What was forgotten here is forgotten by
 everybody who pulls.`, exitNoStore, exitLocked, exitStale, exitCorrupt, exitNotFound),
 		Example: "  ctx push --dry-run\n  ctx push team",
 		Args:    between(0, 1),
@@ -83,28 +84,16 @@ func (a *app) shareHint(s *session.Store, name string) string {
 }
 
 type pushedDoc struct {
-	Session  string       `json:"session"`
-	Messages int          `json:"messages"`
-	Bytes    int64        `json:"bytes"`
-	Findings []findingDoc `json:"findings"`
-}
-
-type findingDoc struct {
-	ID    string `json:"id"`
-	Kind  string `json:"kind"`
-	Class string `json:"class"`
-	From  int    `json:"from"`
-	To    int    `json:"to"`
+	Session  string          `json:"session"`
+	Messages int             `json:"messages"`
+	Bytes    int64           `json:"bytes"`
+	Findings []forget.Secret `json:"findings"`
 }
 
 func pushedDocs(r sharing.PushReport) []pushedDoc {
 	docs := []pushedDoc{}
 	for _, p := range r.Sessions {
-		d := pushedDoc{Session: p.Name, Messages: p.Messages, Bytes: p.Bytes, Findings: []findingDoc{}}
-		for _, f := range p.Findings {
-			d.Findings = append(d.Findings, findingDoc{f.ID.String(), f.Kind, f.Class, f.From, f.To})
-		}
-		docs = append(docs, d)
+		docs = append(docs, pushedDoc{p.Name, p.Messages, p.Bytes, append([]forget.Secret{}, p.Findings...)})
 	}
 	return docs
 }

@@ -229,8 +229,8 @@ func read(r io.Reader, b []byte) error {
 }
 
 // Bare returns the part of a pack that does not follow from the rest: the head and the blocks,
-// without the parity and the trailer. The result shares memory with whole, which is a pack that Walk
-// accepts.
+// without the parity and the trailer. The result shares memory with whole, which is a pack that
+// Walk accepts.
 func Bare(whole []byte) ([]byte, error) {
 	end, err := blocksEnd(whole, true)
 	if err != nil {
@@ -239,8 +239,8 @@ func Bare(whole []byte) ([]byte, error) {
 	return whole[:end], nil
 }
 
-// Complete returns the pack that Bare made bare. It checks the heads of the blocks and not what is in
-// them.
+// Complete returns the pack that Bare made bare. It checks the heads of the blocks and not what is
+// in them.
 func Complete(bare []byte) ([]byte, error) {
 	end, err := blocksEnd(bare, false)
 	if err != nil {

@@ -32,8 +32,8 @@ func (f File) Name() string { return fmt.Sprintf("%d-%d-%s", f.First, f.Last, f.
 // Covers reports whether f has all pushes of other.
 func (f File) Covers(other File) bool { return f.First <= other.First && other.Last <= f.Last }
 
-// ParseFileName reads the name of a file under the folder of its store: LogFolder or PackFolder, and
-// what Name returned.
+// ParseFileName reads the name of a file under the folder of its store: LogFolder or PackFolder,
+// and what Name returned.
 func ParseFileName(name string) (folder string, f File, err error) {
 	bad := fmt.Errorf("not a file of a store: %.200q", name)
 	kind, rest, ok := strings.Cut(name, "/")

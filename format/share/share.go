@@ -36,8 +36,8 @@ func Format(features ...string) []byte {
 	return b
 }
 
-// CheckFormat returns an error unless b is the file format of a remote that this version knows, with
-// no features but the known ones. The error is a *format.VersionError for a later version.
+// CheckFormat returns an error unless b is the file format of a remote that this version knows,
+// with no features but the known ones. The error is a *format.VersionError for a later version.
 func CheckFormat(b []byte, known ...string) error {
 	first, rest, _ := strings.Cut(string(b), "\n")
 	n, err := strconv.Atoi(strings.TrimPrefix(first, "ctx-remote "))

@@ -6,8 +6,8 @@ import (
 	"github.com/gemini-ctx/ctx/refs"
 )
 
-// StoreRefs begins the names of the refs of other stores, as this one last saw them: the rest is the
-// label of the store. The blob is its head, docs/format/remote.md.
+// StoreRefs begins the names of the refs of other stores, as this one last saw them: the rest is
+// the label of the store. The blob is its head, docs/format/remote.md.
 const StoreRefs = StateRefs + "store/"
 
 // RemoteRefs begins the names of the refs of what this store has put on remotes: the rest is the

@@ -14,8 +14,8 @@ import (
 )
 
 // Remotes are what the user has set about sharing one store. They are in a file of the user's, and
-// not in the store: a store may come from elsewhere, in an archive or a repository, and must not say
-// where conversations go.
+// not in the store: a store may come from elsewhere, in an archive or a repository, and must not
+// say where conversations go.
 type Remotes struct {
 	Label   string            `toml:"label,omitempty"` // what others call the store; "" for the name of the machine
 	Remotes map[string]Remote `toml:"remote,omitempty"`
@@ -60,8 +60,8 @@ func (r *Repo) Remotes() (Remotes, error) {
 }
 
 // SetRemotes replaces what the user has set about sharing this store. The file is replaced by
-// rename, so a crash leaves the old one or the new one. Errors: ErrNoUserConfig, *ConfigError, those
-// of the file system.
+// rename, so a crash leaves the old one or the new one. Errors: ErrNoUserConfig, *ConfigError,
+// those of the file system.
 func (r *Repo) SetRemotes(set Remotes) error {
 	if r.userConfig == "" {
 		return ErrNoUserConfig

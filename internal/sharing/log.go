@@ -71,8 +71,8 @@ type step struct {
 	digest format.ID
 }
 
-// pushes returns the pushes of a store after known, oldest first, up to the newest one that the head
-// names. The chain from known on is whole: each push names the one before.
+// pushes returns the pushes of a store after known, oldest first, up to the newest one that the
+// head names. The chain from known on is whole: each push names the one before.
 func (x *Sharer) pushes(ctx context.Context, h *share.Head, c content, known uint64, after format.ID) ([]step, error) {
 	var steps []step
 	for _, f := range needed(c.log, known) {

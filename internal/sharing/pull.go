@@ -37,8 +37,8 @@ type PulledStore struct {
 
 // Pull takes in what other stores have put on the remote. It takes the log and the objects of a
 // store in only when all of it is there and is what the store wrote; then one operation names them,
-// so a crash leaves the old state or the new one. What is wrong with one store keeps it out, and not
-// the others: the errors are joined. Errors: ErrTampered, those of the remote and of the store.
+// so a crash leaves the old state or the new one. What is wrong with one store keeps it out, and
+// not the others: the errors are joined. Errors: ErrTampered, those of the remote and of the store.
 func (x *Sharer) Pull(ctx context.Context) (report PullReport, err error) {
 	view, err := x.s.Refs.Read()
 	if err != nil {
@@ -167,8 +167,8 @@ func freeLabel(view *refs.View, head *share.Head) string {
 	return label
 }
 
-// forget erases bodies that another store has forgotten, and keeps those out that are still to come.
-// It returns how many were here.
+// forget erases bodies that another store has forgotten, and keeps those out that are still to
+// come. It returns how many were here.
 func (x *Sharer) forget(ctx context.Context, ids map[format.ID]bool) (int, error) {
 	var here, away []format.ID
 	for id := range ids {

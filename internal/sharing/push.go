@@ -58,8 +58,8 @@ const tries = 5
 
 // Push puts what is shared and new on the remote: first packs, then a segment of the log, then the
 // head, by compare-and-swap. A crash before the head leaves files that nothing names, and the next
-// push puts others; after it the next push finds that its predecessor was done. Errors: ErrTampered,
-// ErrCopied, remote.ErrStale after some tries, those of the remote and of the store.
+// push puts others; after it the next push finds that its predecessor was done. Errors:
+// ErrTampered, ErrCopied, remote.ErrStale after some tries, those of the remote and of the store.
 func (x *Sharer) Push(ctx context.Context, o PushOptions) (PushReport, error) {
 	for try := 1; ; try++ {
 		r, err := x.push(ctx, o)
@@ -181,7 +181,8 @@ func (x *Sharer) own(ctx context.Context, view *refs.View) (*share.Head, []byte,
 		base = newPublished()
 		base.apply(steps)
 	}
-	// After a crash the head is newer than what is remembered, and this store has all that it names.
+	// After a crash the head is newer than what is remembered, and this store has all that it
+	// names.
 	for _, tip := range base.tips {
 		if seen == nil || head.Number > seen.Number {
 			if ok, err := x.s.Objects.Has(tip); err != nil || !ok {
@@ -332,8 +333,8 @@ func (x *Sharer) object(id format.ID) (format.Raw, error) {
 	return raw, err
 }
 
-// forgotten adds to p the bodies that were forgotten since the last push: of objects that are on the
-// remote, and of those that are about to be.
+// forgotten adds to p the bodies that were forgotten since the last push: of objects that are on
+// the remote, and of those that are about to be.
 func (x *Sharer) forgotten(base *published, chosen []format.ID, p *share.Push) error {
 	sessions := map[string]bool{}
 	for b := range base.tips {

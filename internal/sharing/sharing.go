@@ -1,11 +1,12 @@
 // Package sharing puts chosen sessions of a store on a remote, and takes in what other stores have
-// put there. docs/format/remote.md describes what is on a remote, docs/remotes.md what a person sees.
+// put there. docs/format/remote.md describes what is on a remote, docs/remotes.md what a person
+// sees.
 //
 // Each store has a log of its own on a remote, which only that store extends, and objects never
 // change. So joining two histories is the union of what both have, and nothing can conflict.
 //
-// Begin to read at Open, then Sharer.Push in push.go and Sharer.Pull in pull.go. rule.go says what is
-// shared, border.go what may leave, log.go reads the log of a store on a remote, chain.go says
+// Begin to read at Open, then Sharer.Push in push.go and Sharer.Pull in pull.go. rule.go says what
+// is shared, border.go what may leave, log.go reads the log of a store on a remote, chain.go says
 // whether it is the log that was there before, walk.go which objects another store lacks.
 package sharing
 
@@ -61,8 +62,8 @@ func Open(ctx context.Context, s *session.Store, r remote.Remote, o Options) (*S
 	}
 }
 
-// ErrTampered says that a remote does not have what it had, or what its own names say. Nothing of it
-// was taken in.
+// ErrTampered says that a remote does not have what it had, or what its own names say. Nothing of
+// it was taken in.
 var ErrTampered = errors.New("the remote was tampered with")
 
 // ErrCopied says that two stores with one id put their sessions on a remote: one is a copy of the

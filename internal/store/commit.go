@@ -164,8 +164,8 @@ func (t *Tx) Commit(op *format.Operation) error {
 	return nil
 }
 
-// ownOnly refuses an operation that changes a session of another store. What others share comes with
-// a pull, and goes with it or with the removal of the session.
+// ownOnly refuses an operation that changes a session of another store. What others share comes
+// with a pull, and goes with it or with the removal of the session.
 func (t *Tx) ownOnly(op *format.Operation) error {
 	switch op.Verb {
 	case refs.VerbPull, refs.VerbSessionRm, refs.VerbRepair:

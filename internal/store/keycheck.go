@@ -44,8 +44,8 @@ func (s *Store) KeyMark() ([]byte, error) {
 	return fmt.Appendf(nil, "%x\n", sum), err
 }
 
-// KeyMarked reports whether v, the value of history.KeyRef, exists, and the present key gives its blob. A
-// blob that cannot be read tells nothing. Errors are those of repo.Key.
+// KeyMarked reports whether v, the value of history.KeyRef, exists, and the present key gives its
+// blob. A blob that cannot be read tells nothing. Errors are those of repo.Key.
 func (s *Store) KeyMarked(v format.Value) (fits, known bool, err error) {
 	if !v.Exists() {
 		return false, false, nil
