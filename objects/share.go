@@ -106,6 +106,34 @@ func (s *Store) AdoptPack(bare []byte, want format.ID, check func(format.ID, for
 	return nil, err
 }
 
+// ReadPack calls fn for the objects of a bare pack, in their order. Bodies that the pack does not
+// have are nil. The bytes are good until fn returns. Nothing is stored. Errors: *CorruptError, that
+// of fn.
+func (s *Store) ReadPack(bare []byte, want format.ID, fn func(format.Raw) error) error {
+	whole, err := packs.Complete(bare)
+	if err != nil {
+		return &CorruptError{Path: want.String(), Why: err.Error()}
+	}
+	var refused error
+	id, err := s.walk2(bytes.NewReader(whole), int64(len(whole)), func(o packs.Object) error {
+		raw := format.Raw{Header: o.Header}
+		if o.Stored {
+			raw.Body = o.Body
+		}
+		refused = fn(raw)
+		return refused
+	}, func(packs.Block) {}, func(err error) error { return err })
+	switch {
+	case refused != nil:
+		return refused
+	case err != nil:
+		return &CorruptError{Path: want.String(), Why: err.Error()}
+	case id != want:
+		return &CorruptError{Path: want.String(), Why: "pack does not match its name"}
+	}
+	return nil
+}
+
 // putWithout stores the objects of a pack, without the bodies of those in gone.
 func (s *Store) putWithout(whole []byte, gone []format.ID) error {
 	without := make(map[format.ID]bool, len(gone))

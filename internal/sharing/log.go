@@ -56,7 +56,7 @@ func needed(files []share.File, known uint64) []share.File {
 		if f.Last <= known {
 			continue
 		}
-		if n := len(out); n > 0 && out[n-1].Covers(f) && out[n-1] != f && (out[n-1].First != f.First || out[n-1].Last != f.Last) {
+		if n := len(out); n > 0 && out[n-1].Covers(f) && !f.Covers(out[n-1]) {
 			continue
 		}
 		out = append(out, f)

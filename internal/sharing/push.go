@@ -49,7 +49,7 @@ func (p PushedSession) Held() bool { return len(p.Findings) > 0 }
 // object has more. So no pack is larger than remote.MaxFile, whatever is in it.
 const packBytes = 32 << 20
 
-// trashAge is how long what nothing needs stays, for readers that have an older head.
+// trashAge is how long what nothing needs any more stays, for readers that have an older head.
 const trashAge = 24 * time.Hour
 
 // tries is how often a push begins again because the remote has changed meanwhile. Only another
@@ -92,6 +92,9 @@ func (x *Sharer) push(ctx context.Context, o PushOptions) (report PushReport, er
 		if head == nil || o.DryRun {
 			return report, nil
 		}
+		if headBytes, err = x.empty(ctx, head, headBytes); err != nil {
+			return report, err
+		}
 		return report, x.remember(ctx, view, head, headBytes, base)
 	}
 	report.Number, report.Objects = p.Number, len(chosen)
@@ -109,6 +112,11 @@ func (x *Sharer) push(ctx context.Context, o PushOptions) (report PushReport, er
 	}
 	next := &share.Head{Store: x.s.ID, Label: x.o.Label, Number: p.Number, Digest: format.Sum(b), Time: p.Time}
 	files := append(packs, named{share.LogFolder + share.File{First: p.Number, Last: p.Number, Digest: format.Sum(segment)}.Name(), segment})
+	renewed, err := x.renew(ctx, head, p.Forgot)
+	if err != nil {
+		return report, err
+	}
+	files = append(files, renewed.files...)
 	for _, f := range files {
 		report.Bytes += int64(len(f.data))
 	}
@@ -120,7 +128,7 @@ func (x *Sharer) push(ctx context.Context, o PushOptions) (report PushReport, er
 			return report, err
 		}
 	} else {
-		next.Trash = head.Trash
+		next.Trash = append(head.Trash, renewed.trash...)
 	}
 	for i, f := range files {
 		x.o.Progress(i, len(files), "pushing")
@@ -136,6 +144,9 @@ func (x *Sharer) push(ctx context.Context, o PushOptions) (report PushReport, er
 		return report, err
 	}
 	base.apply([]step{{p, b, next.Digest}})
+	if nextBytes, err = x.empty(ctx, next, nextBytes); err != nil {
+		return report, err
+	}
 	return report, x.remember(ctx, view, next, nextBytes, base)
 }
 

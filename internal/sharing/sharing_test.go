@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/format/share"
@@ -232,7 +233,8 @@ func pushAs(p *party, _ string, root string) {
 // What one forgets, all forget; whoever has the words in a session of its own and pushes them again
 // sends the entries without them.
 func TestForgetTravels(t *testing.T) {
-	r := open(t, place(t))
+	root := place(t)
+	r := open(t, root)
 	a, b, c := newParty(t, "laptop"), newParty(t, "desk"), newParty(t, "late")
 	secret := a.say("work", "the secret is under the mat")
 	a.say("work", "nothing here")
@@ -248,6 +250,20 @@ func TestForgetTravels(t *testing.T) {
 		t.Errorf("the pull after: %+v", got)
 	}
 	c.pull(r)
+	for _, path := range glob(t, root, "stores", a.ID, "pack", "*") {
+		_, f, err := share.ParseFileName("pack/" + filepath.Base(path))
+		if err == nil {
+			err = c.Objects.ReadPack(read(t, path), f.Digest, func(raw format.Raw) error {
+				if bytes.Contains(raw.Body, []byte("under the mat")) {
+					t.Errorf("the remote has the words still, in %s", path)
+				}
+				return nil
+			})
+		}
+		if err != nil {
+			t.Error(err)
+		}
+	}
 	for _, p := range []*party{a, b, c} {
 		if gone, err := p.Objects.Forgotten(secret); err != nil || !gone {
 			t.Errorf("%s: forgotten %v, error %v", p.label, gone, err)
@@ -266,6 +282,38 @@ func TestForgetTravels(t *testing.T) {
 		}
 		storetest.Check(t, p.Store)
 	}
+}
+
+// Many small files become one, what they were goes a day later, and whoever pulls then has it all.
+func TestManyPushes(t *testing.T) {
+	root := place(t)
+	r := open(t, root)
+	a, b := newParty(t, "laptop"), newParty(t, "desk")
+	for i := range 130 {
+		a.say("work", fmt.Sprint("message ", i))
+		a.push(r)
+		if i == 70 {
+			b.pull(r)
+		}
+	}
+	b.pull(r)
+	same(t, a, "work", b)
+	day := a.Now().Add(25 * time.Hour)
+	a.Now = func() time.Time { return day }
+	a.say("work", "a day later")
+	a.push(r)
+	if n := len(glob(t, root, "stores", a.ID, "log", "*")); n > 6 {
+		t.Errorf("%d segments are left", n)
+	}
+	if n := len(glob(t, root, "stores", a.ID, "pack", "*")); n > 6 {
+		t.Errorf("%d packs are left", n)
+	}
+	b.pull(r)
+	same(t, a, "work", b)
+	c := newParty(t, "late")
+	c.pull(r)
+	same(t, a, "work", c)
+	storetest.Check(t, c.Store)
 }
 
 // What the host of a remote changes is seen, and nothing of it is taken in.
