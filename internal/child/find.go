@@ -10,9 +10,9 @@ import (
 )
 
 // Find returns the path of a program. It takes an absolute path as it is. It searches a bare name
-// in the directory beside, if it is one of ctx's own helpers and beside is not "", and then on PATH,
-// but never in the working directory. It refuses any other form, which would depend on the working
-// directory.
+// in the directory beside, if it is one of ctx's own helpers and beside is not "", and then on
+// PATH, but never in the working directory. It refuses any other form, which would depend on the
+// working directory.
 func Find(name, beside string) (string, error) {
 	switch {
 	case filepath.IsAbs(name):

@@ -6,13 +6,13 @@ import (
 	"time"
 )
 
-// ErrTemporary says that the remote did not do what it was asked, and that the same call may succeed
-// later: it could not be reached, or it was busy.
+// ErrTemporary says that the remote did not do what it was asked, and that the same call may
+// succeed later: it could not be reached, or it was busy.
 var ErrTemporary = errors.New("the remote is not available now")
 
-// Checker is implemented by a remote that can prove more than an ordinary call shows: that the place
-// does what the verbs need, such as refusing to overwrite. Check may write and remove files of its
-// own under check/. It returns nil, or an error that says what the place does not do.
+// Checker is implemented by a remote that can prove more than an ordinary call shows: that the
+// place does what the verbs need, such as refusing to overwrite. Check may write and remove files
+// of its own under check/. It returns nil, or an error that says what the place does not do.
 type Checker interface {
 	Check(ctx context.Context) error
 }

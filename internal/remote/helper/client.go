@@ -28,8 +28,8 @@ type Config struct {
 	Answer time.Duration // 0 means AnswerTimeout
 }
 
-// Scheme returns the scheme of a URL that a helper may serve: a letter, then letters and digits, all
-// in lower case, before "://". It returns "" for any other text.
+// Scheme returns the scheme of a URL that a helper may serve: a letter, then letters and digits,
+// all in lower case, before "://". It returns "" for any other text.
 func Scheme(url string) string {
 	scheme, _, found := strings.Cut(url, "://")
 	if !found || scheme == "" || len(scheme) > 32 || scheme[0] < 'a' || scheme[0] > 'z' {
@@ -303,8 +303,8 @@ func (h *Client) Check(ctx context.Context) error {
 	return err
 }
 
-// Close implements remote.Remote. The helper's input ends, and it is killed if it still runs after a
-// short time.
+// Close implements remote.Remote. The helper's input ends, and it is killed if it still runs after
+// a short time.
 func (h *Client) Close() error {
 	if h.running != nil {
 		h.running.stop(grace)

@@ -1,6 +1,7 @@
-// Package helper lets a program of its own be a remote. Open starts the program ctx-remote-SCHEME for
-// a URL and speaks with it over its standard input and output; Serve is the other side, for programs
-// that are written in Go. docs/remote-helpers.md describes the protocol for everybody else.
+// Package helper lets a program of its own be a remote. Open starts the program ctx-remote-SCHEME
+// for a URL and speaks with it over its standard input and output; Serve is the other side, for
+// programs that are written in Go. docs/remote-helpers.md describes the protocol for everybody
+// else.
 //
 // What either side reads is input from outside: it is bounded and checked before it is used.
 package helper
@@ -122,8 +123,8 @@ var kinds = []struct {
 // errTooLong says that a line or a body is longer than the protocol allows.
 var errTooLong = errors.New("longer than the protocol allows")
 
-// read reads the line of a message into h, and its bodies. io.EOF means that there is none. It holds
-// no more bytes than have come, whatever lengths the line claims.
+// read reads the line of a message into h, and its bodies. io.EOF means that there is none. It
+// holds no more bytes than have come, whatever lengths the line claims.
 func read[H header](r *bufio.Reader, h H) ([][]byte, error) {
 	line, err := readLine(r)
 	if err != nil {
