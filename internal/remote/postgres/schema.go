@@ -67,7 +67,7 @@ create table ctx.messages (
 	primary key (team, store, id, at)
 ) partition by range (at);
 create index messages_at on ctx.messages (team, at desc);
-create index messages_words on ctx.messages using gin (tsv);
+create index messages_words on ctx.messages using gin (tsv) with (fastupdate = off);
 alter table ctx.messages enable row level security, force row level security;
 create policy team on ctx.messages
 	using (team in (select g.team from ctx.grants g where pg_has_role(current_user, g.role, 'member')))
