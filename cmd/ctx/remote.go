@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"encoding/hex"
 	"fmt"
 	"io"
@@ -194,7 +195,7 @@ needs; the command says so.`, exitNoStore, exitNotFound),
 			if _, err := io.ReadFull(a.random, id); err != nil {
 				return err
 			}
-			if err := remote.Prove(a.c, r, hex.EncodeToString(id)); err != nil {
+			if err := prove(a.c, r, hex.EncodeToString(id)); err != nil {
 				return fmt.Errorf("remote %s: %w", name, err)
 			}
 			heads, err := r.List(a.c, "heads/")
@@ -204,6 +205,14 @@ needs; the command says so.`, exitNoStore, exitNotFound),
 			return a.result(fields("remote", name, "ok", true, "stores", len(heads)), "%s: ok, %s", name, plural(len(heads), "store", "stores"))
 		}),
 	}
+}
+
+// prove checks a remote in its own way, or else in the way that fits all.
+func prove(c context.Context, r remote.Remote, id string) error {
+	if own, ok := r.(remote.Checker); ok {
+		return own.Check(c)
+	}
+	return remote.Prove(c, r, id)
 }
 
 // joinClose closes a remote behind its use.

@@ -10,8 +10,11 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/gemini-ctx/ctx/internal/cli/environ"
 	"github.com/gemini-ctx/ctx/internal/remote"
 	"github.com/gemini-ctx/ctx/internal/remote/dir"
+	"github.com/gemini-ctx/ctx/internal/remote/git"
+	"github.com/gemini-ctx/ctx/internal/remote/helper"
 	"github.com/gemini-ctx/ctx/internal/repo"
 	"github.com/gemini-ctx/ctx/internal/session"
 	"github.com/gemini-ctx/ctx/internal/sharing"
@@ -66,7 +69,13 @@ func (a *app) openURL(s *session.Store, name, url string) (remote.Remote, error)
 	if path, ok := strings.CutPrefix(url, "dir:"); ok {
 		return dir.Open(path, a.fs, a.env().Owner)
 	}
-	return nil, usagef("no kind of remote is known for %q", oneLine(url))
+	if where, ok := strings.CutPrefix(url, "git+"); ok {
+		return git.Open(a.c, git.Config{URL: where, Bare: filepath.Join(s.Dir, "cache", "remote-"+name+".git"), Now: a.now})
+	}
+	if helper.Scheme(url) == "" {
+		return nil, usagef("no kind of remote is known for %q", oneLine(withoutPassword(url)))
+	}
+	return helper.Open(a.c, helper.Config{URL: url, Beside: environ.Beside()})
 }
 
 // namedRemote returns the remote of a name, or the only one, or origin.
