@@ -36,6 +36,8 @@ var (
 type File struct {
 	Name string
 	Size int64 // bytes
+	// Tag is another one whenever the content of the file is. It is "" where the remote cannot say.
+	Tag string
 }
 
 // Remote keeps files by name. Its methods are the only five verbs that sharing needs, so that any

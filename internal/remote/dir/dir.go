@@ -48,8 +48,9 @@ func Open(root string, fsys *durable.FS, owner lock.Owner) (*Dir, error) {
 	return &Dir{root: root, mode: info.Mode().Perm(), fs: fsys, owner: owner}, nil
 }
 
-// List implements remote.Remote. It passes over what no remote writes: the lock, unfinished files,
-// and what a program that syncs folders leaves.
+// List implements remote.Remote. It gives no tags: two contents of a file may have one time. It
+// passes over what no remote writes: the lock, unfinished files, and what a program that syncs
+// folders leaves.
 func (d *Dir) List(ctx context.Context, prefix string) ([]remote.File, error) {
 	var files []remote.File
 	start := filepath.Join(d.root, filepath.FromSlash(prefix))

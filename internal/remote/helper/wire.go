@@ -30,6 +30,7 @@ const (
 	// partSize is the number of bytes after which a list goes on in another part. It is far below
 	// MaxBody, so one more item always fits.
 	partSize = 4 << 20
+	maxTag   = 200 // bytes of a file's tag
 )
 
 // The optional features that a helper may name in its first line.
@@ -250,6 +251,7 @@ func items[T any](body []byte) ([]T, error) {
 type fileItem struct {
 	Name string `json:"name"`
 	Size int64  `json:"size"`
+	Tag  string `json:"tag,omitempty"`
 }
 
 func has(features []string, f string) bool { return slices.Contains(features, f) }

@@ -26,6 +26,7 @@ func Check(t *testing.T, open func(t *testing.T) remote.Remote) {
 		{"ranges", (*suite).ranges},
 		{"lists", (*suite).lists},
 		{"swap", (*suite).swap},
+		{"tags", (*suite).tags},
 		{"delete", (*suite).remove},
 		{"names", (*suite).names},
 		{"bytes", (*suite).bytes},
@@ -154,6 +155,9 @@ func (s *suite) lists() {
 	s.must(r.Swap(s.Context(), s.folder+"head", nil, []byte("1")))
 	got, err := s.client().List(s.Context(), s.folder+"log/")
 	s.must(err)
+	for i := range got {
+		got[i].Tag = ""
+	}
 	if !slices.Equal(got, want) {
 		s.Errorf("got %v, want %v", got, want)
 	}
@@ -176,6 +180,31 @@ func (s *suite) swap() {
 	s.has(name, []byte("two"))
 	s.must(r.Swap(s.Context(), name, []byte("two"), []byte("four")))
 	s.has(name, []byte("four"))
+}
+
+// tags: where a remote has tags, another content has another tag.
+func (s *suite) tags() {
+	r := s.client()
+	tag := func() string {
+		files, err := s.client().List(s.Context(), "heads/")
+		s.must(err)
+		for _, f := range files {
+			if f.Name == "heads/tags" {
+				return f.Tag
+			}
+		}
+		s.Fatal("the head is not listed")
+		return ""
+	}
+	s.must(r.Swap(s.Context(), "heads/tags", nil, []byte("one")))
+	one := tag()
+	if again := tag(); again != one {
+		s.Errorf("the tag changed from %q to %q, and the file did not", one, again)
+	}
+	s.must(r.Swap(s.Context(), "heads/tags", []byte("one"), []byte("two")))
+	if two := tag(); one != "" && two == one {
+		s.Errorf("two contents have the tag %q", one)
+	}
 }
 
 func (s *suite) remove() {

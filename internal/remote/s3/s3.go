@@ -128,7 +128,7 @@ func (r *Remote) List(ctx context.Context, prefix string) ([]remote.File, error)
 			last = o.Key
 			// Objects of others in the bucket are no files of the remote.
 			if name := strings.TrimPrefix(o.Key, r.prefix); remote.CheckName(name) == nil {
-				files = append(files, remote.File{Name: name, Size: o.Size})
+				files = append(files, remote.File{Name: name, Size: o.Size, Tag: o.ETag})
 			}
 		}
 		return ctx.Err()
