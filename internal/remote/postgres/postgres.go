@@ -44,7 +44,7 @@ func Open(ctx context.Context, url string) (*Remote, error) {
 		return nil, err
 	}
 	if err := r.admitted(ctx); err != nil {
-		r.Close()
+		_ = r.Close()
 		return nil, err
 	}
 	return r, nil
