@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -23,12 +22,25 @@ import (
 // defaultRemote is the name that a remote has where none is given.
 const defaultRemote = "origin"
 
-var urlScheme = regexp.MustCompile(`^[a-z][a-z0-9+]+:`)
+// urlScheme returns what stands before the first colon, if it has the form of a scheme: two or more
+// lower-case letters, digits and +. One letter is a drive.
+func urlScheme(text string) string {
+	scheme, _, found := strings.Cut(text, ":")
+	if !found || len(scheme) < 2 {
+		return ""
+	}
+	for _, c := range []byte(scheme) {
+		if (c < 'a' || c > 'z') && (c < '0' || c > '9') && c != '+' {
+			return ""
+		}
+	}
+	return scheme
+}
 
 // remoteURL returns the normal form of what a person gives as the place of a remote: with dir: or
 // git+ in front, or the scheme of a helper.
 func (a *app) remoteURL(text string) (string, error) {
-	scheme := strings.TrimSuffix(urlScheme.FindString(text), ":")
+	scheme := urlScheme(text)
 	switch {
 	case text == "":
 		return "", usagef("the place of the remote is empty")
@@ -40,7 +52,7 @@ func (a *app) remoteURL(text string) (string, error) {
 		return "git+" + text, nil
 	case scheme == "file":
 		return "git+" + text, nil
-	case scheme != "" && len(scheme) > 1: // one letter is a drive
+	case scheme != "":
 		return text, nil
 	}
 	path := a.path(text)
@@ -136,7 +148,12 @@ func (a *app) label(set repo.Remotes) string {
 		return set.Label
 	}
 	host, _, _ := strings.Cut(strings.ToLower(a.host), ".")
-	host = strings.Trim(regexp.MustCompile(`[^a-z0-9_-]+`).ReplaceAllString(host, "-"), "-")
+	host = strings.Trim(strings.Map(func(r rune) rune {
+		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' || r == '_' {
+			return r
+		}
+		return '-'
+	}, host), "-")
 	if host == "" {
 		return "store"
 	}

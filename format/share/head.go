@@ -26,9 +26,9 @@ type Head struct {
 	Signature []byte            // over all lines before its own
 }
 
-// Trash is a file of the store that nothing needs any more. It is removed from Time on: a day later,
-// because readers with an older head may still ask for it, and at once where it holds words that
-// were forgotten.
+// Trash is a file of the store that nothing needs any more. It is removed from Time on: a day
+// later, because readers with an older head may still ask for it, and at once where it holds words
+// that were forgotten.
 type Trash struct {
 	Time time.Time
 	Name string // under the store's folder: log/… or pack/…

@@ -12,8 +12,8 @@ import (
 
 // GoOn begins a session where a branch of another one is now: a note that names it stands on its
 // tip, and the history before is that of both. It is how to go on with what another store shares.
-// The messages before graduate in this store like its own. ErrRefused says that the session is there
-// already.
+// The messages before graduate in this store like its own. ErrRefused says that the session is
+// there already.
 func (s *Writer) GoOn(ctx context.Context, from, branch, session string) (id format.ID, err error) {
 	err = s.Locked(ctx, func(t *Tx) error {
 		tip, err := history.Tip(t.store.View, from, branch)

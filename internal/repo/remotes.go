@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
-	"regexp"
+	"strings"
 
 	"github.com/BurntSushi/toml"
 
@@ -42,12 +42,16 @@ type remotesFile struct {
 // ErrNoUserConfig says that the user has no directory for settings.
 var ErrNoUserConfig = errors.New("there is no directory for the user's settings")
 
-var remoteName = regexp.MustCompile(`^[a-z0-9][a-z0-9_-]{0,49}$`)
+// maxRemoteName is the most bytes of a remote's name: it is part of file names and of refs.
+const maxRemoteName = 50
 
 // CheckRemoteName returns an error for a name that no remote can have: lower-case letters, digits,
 // `_` and `-`, at most 50.
 func CheckRemoteName(name string) error {
-	if !remoteName.MatchString(name) {
+	odd := strings.ContainsFunc(name, func(r rune) bool {
+		return (r < 'a' || r > 'z') && (r < '0' || r > '9') && r != '_' && r != '-'
+	})
+	if odd || name == "" || len(name) > maxRemoteName || name[0] == '-' || name[0] == '_' {
 		return fmt.Errorf("bad name of a remote %.80q: it has lower-case letters, digits, _ and -", name)
 	}
 	return nil

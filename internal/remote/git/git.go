@@ -39,8 +39,8 @@ type Remote struct {
 	staged map[string]map[string][]byte // by ref and path: what PutNew took
 }
 
-// Open returns the remote at a URL. It asks the URL nothing yet. Errors: a URL that is no place but a
-// program or a flag; that there is no git; those of the file system.
+// Open returns the remote at a URL. It asks the URL nothing yet. Errors: a URL that is no place but
+// a program or a flag; that there is no git; those of the file system.
 func Open(ctx context.Context, c Config) (*Remote, error) {
 	if strings.HasPrefix(c.URL, "-") || strings.HasPrefix(c.URL, "ext::") || strings.ContainsAny(c.URL, "\n\x00") {
 		return nil, errors.New("the URL is not one of a git repository")

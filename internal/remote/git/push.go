@@ -16,8 +16,8 @@ import (
 const tries = 8
 
 // Swap implements remote.Remote. It makes one commit of the file and of what PutNew took for the
-// same store, and pushes it with the commit that it stands on as the condition. What PutNew took for
-// all stores goes in the same push.
+// same store, and pushes it with the commit that it stands on as the condition. What PutNew took
+// for all stores goes in the same push.
 func (r *Remote) Swap(ctx context.Context, name string, old, new []byte) error {
 	if err := remote.CheckName(name); err != nil {
 		return err
@@ -214,8 +214,8 @@ func (r *Remote) adopt(ctx context.Context, ref string) error {
 	return err
 }
 
-// Delete implements remote.Remote. The ref gets a commit without a parent, so that the repository has
-// no way to what was deleted, and drops it when it next collects garbage.
+// Delete implements remote.Remote. The ref gets a commit without a parent, so that the repository
+// has no way to what was deleted, and drops it when it next collects garbage.
 func (r *Remote) Delete(ctx context.Context, names []string) error {
 	byRef := map[string][]string{}
 	for _, name := range names {

@@ -8,7 +8,6 @@ import (
 	"io"
 	"os"
 	"os/exec"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -92,15 +91,23 @@ func (r *Remote) failure(ctx context.Context, verb, said string, err error) erro
 	return fmt.Errorf("git %s: %s", verb, withoutSecrets(why))
 }
 
-var inURL = regexp.MustCompile(`://[^/@\s]*@`)
-
-// withoutSecrets takes user names and passwords out of URLs.
+// withoutSecrets takes user names and passwords out of URLs, and controls out of the text.
 func withoutSecrets(text string) string {
-	text = inURL.ReplaceAllString(text, "://")
+	text = text[:min(len(text), 300)]
+	parts := strings.Split(text, "://")
+	for i, part := range parts[1:] {
+		end := strings.IndexAny(part, "/ \t'\"")
+		if end < 0 {
+			end = len(part)
+		}
+		if at := strings.LastIndexByte(part[:end], '@'); at >= 0 {
+			parts[i+1] = part[at+1:]
+		}
+	}
 	return strings.Map(func(r rune) rune {
 		if r < ' ' || r == 0x7f {
 			return -1
 		}
 		return r
-	}, text[:min(len(text), 300)])
+	}, strings.Join(parts, "://"))
 }

@@ -217,7 +217,7 @@ func (h *Client) List(ctx context.Context, prefix string) ([]remote.File, error)
 			return nil, h.broke(err)
 		}
 		for _, f := range found {
-			if err := remote.CheckName(f.Name); err != nil || f.Size < 0 || !strings.HasPrefix(f.Name, prefix) {
+			if err := remote.CheckName(f.Name); err != nil || f.Size < 0 || len(f.Tag) > maxTag || !strings.HasPrefix(f.Name, prefix) {
 				return nil, h.broke(fmt.Errorf("lists what is no file under %q: %.80q, %d bytes", prefix, f.Name, f.Size))
 			}
 			files = append(files, remote.File(f))

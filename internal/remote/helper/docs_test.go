@@ -98,7 +98,7 @@ func TestHelperOfThePage(t *testing.T) {
 	var idle []remote.Remote
 	t.Cleanup(func() {
 		for _, r := range idle {
-			r.Close()
+			_ = r.Close()
 		}
 	})
 	remotetest.Check(t, func(t *testing.T) remote.Remote {

@@ -30,6 +30,7 @@ const (
 	// partSize is the number of bytes after which a list goes on in another part. It is far below
 	// MaxBody, so one more item always fits.
 	partSize = 4 << 20
+	maxTag   = 200 // bytes of a file's tag
 )
 
 // The optional features that a helper may name in its first line.

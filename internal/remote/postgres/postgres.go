@@ -44,7 +44,7 @@ func Open(ctx context.Context, url string) (*Remote, error) {
 		return nil, err
 	}
 	if err := r.admitted(ctx); err != nil {
-		r.Close()
+		_ = r.Close()
 		return nil, err
 	}
 	return r, nil
@@ -168,13 +168,13 @@ func (r *Remote) List(ctx context.Context, prefix string) ([]remote.File, error)
 	if err := r.connected(ctx); err != nil {
 		return nil, err
 	}
-	sql, args := "select name, size from ctx.files where team = $1 order by name", []any{r.team}
+	sql, args := "select name, size, encode(digest, 'hex') from ctx.files where team = $1 order by name", []any{r.team}
 	if prefix != "" {
 		if err := remote.CheckName(strings.TrimSuffix(prefix, "/")); err != nil || !strings.HasSuffix(prefix, "/") {
 			return nil, fmt.Errorf("bad prefix %.80q", prefix)
 		}
 		// "0" is the character after the slash.
-		sql = "select name, size from ctx.files where team = $1 and name >= $2 and name < $3 order by name"
+		sql = "select name, size, encode(digest, 'hex') from ctx.files where team = $1 and name >= $2 and name < $3 order by name"
 		args = append(args, prefix, strings.TrimSuffix(prefix, "/")+"0")
 	}
 	rows, err := r.conn.Query(ctx, sql, args...)

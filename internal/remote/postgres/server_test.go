@@ -132,8 +132,8 @@ func (s *server) start(t *testing.T) error {
 		if err := s.running.Start(); err != nil {
 			return err
 		}
-		ended := make(chan error, 1)
-		go func(c *exec.Cmd) { ended <- c.Wait() }(s.running)
+		ended := make(chan struct{})
+		go func(c *exec.Cmd) { defer close(ended); _ = c.Wait() }(s.running)
 		for {
 			conn, err := pgx.Connect(t.Context(), s.admin("postgres"))
 			if err == nil {
