@@ -189,7 +189,7 @@ func TestTurnIsRecorded(t *testing.T) {
 		t.Errorf("recorded:\n%s\nwant:\n%s", got, want)
 	}
 	a.wellNoted()
-	if out := a.ctx("doctor"); !strings.Contains(out, "ok    trust:") || !strings.Contains(out, "ok    last hook: SessionEnd") {
+	if out := a.ctx("doctor"); !strings.Contains(out, "ok    gemini-cli trust:") || !strings.Contains(out, "ok    gemini-cli last hook: SessionEnd") {
 		t.Errorf("doctor:\n%s", out)
 	}
 }
