@@ -92,6 +92,7 @@ func importFiles(a *app, files []string, one func(s *session.Store, file string,
 	index := a.indexes(s)
 	var sessions []string
 	all := newImportTotals(a, len(files))
+	all.always = l != nil && l.newest
 	defer func() { index(all.messages) }()
 	failures := &fileFailures{a: a, of: len(files)}
 	then := func(done importedFile, err error) error {

@@ -90,6 +90,9 @@ func (l *linker) imported(a *app, file string, done exchange.ImportedTranscript,
 	}
 	if f.Short {
 		d.UnknownRewinds = &done.Stats.Unknown
+		if len(done.Stats.Kept) > 0 {
+			d.Kept = done.Stats.Kept
+		}
 	} else {
 		changed := append([]string{}, done.Changed...)
 		d.Agent, d.Changed, d.Returned, d.Kept = f.Name, &changed, &done.Returned, done.Stats.Kept

@@ -10,7 +10,8 @@ import (
 // is.
 type importTotals struct {
 	a                        *app
-	of, done, changed        int // files: of the import, that have ended, with something new
+	always                   bool // the totals are told of a single file, too
+	of, done, changed        int  // files: of the import, that have ended, with something new
 	messages, known, skipped int
 	unknown                  map[string]int // kept records of kinds that ctx does not know
 	cleaned                  map[string]int // what sanitizing took out, by class
@@ -70,15 +71,15 @@ func (t *importTotals) add(f *importedFile) {
 	t.line.show(cutWidth(oneLine(text), t.a.lineWidth()-1))
 }
 
-// say prints the totals, if there is more than one file.
+// say prints the totals, if there is more than one file or they are always told.
 func (t *importTotals) say() {
 	if t.line != nil {
 		t.line.clear()
 	}
-	if t.of < 2 {
+	if t.of < 2 && !t.always {
 		return
 	}
-	found := fmt.Sprintf("%d transcripts found, %d with something new", t.of, t.changed)
+	found := fmt.Sprintf("%s found, %d with something new", plural(t.of, "transcript", "transcripts"), t.changed)
 	t.a.say("ctx: import: %s: %s", found, tally(
 		counted{t.messages, "message", "messages"}, counted{t.known, "known", "known"}, counted{t.skipped, "skipped", "skipped"},
 	))

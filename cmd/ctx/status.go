@@ -169,11 +169,19 @@ func (st *statusPrinter) next(dir string) {
 		}
 		return
 	}
+	var without []string // agents that have sessions here, and no hooks
 	for _, one := range st.by {
 		agent, ok := hooks.AgentNamed(one.name)
 		if ok && !slices.ContainsFunc(d.Last, func(h document.Hook) bool { return h.Agent == agent.Name }) && !a.hasHooks(&agent, dir) {
-			a.line("next: `ctx install %s` records each turn as it is said", agent.Name)
+			without = append(without, agent.Name)
 		}
+	}
+	switch len(without) {
+	case 0:
+	case 1:
+		a.line("next: `ctx install %s` records each turn as it is said", without[0])
+	default:
+		a.line("next: `ctx install` records each turn of %s as it is said", wordsAnd(without))
 	}
 	if d.Dirty > 0 {
 		a.line("next: `ctx compact --all` summarizes what is old")
