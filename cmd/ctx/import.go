@@ -61,6 +61,7 @@ it on another session than the newest one.`,
 // importedFile is the result of importing a file.
 type importedFile struct {
 	file    string
+	agent   string // of one of many files, which may be of several agents
 	session string
 	changed bool           // the session has something new
 	more    []string       // other sessions with something new

@@ -13,6 +13,7 @@ type importTotals struct {
 	always                   bool // the totals are told of a single file, too
 	of, done, changed        int  // files: of the import, that have ended, with something new
 	messages, known, skipped int
+	agents                   map[string]int // files of each; of an import of one agent none
 	unknown                  map[string]int // kept records of kinds that ctx does not know
 	cleaned                  map[string]int // what sanitizing took out, by class
 	line                     *progressLine  // nil without a terminal
@@ -43,7 +44,7 @@ func (l *progressLine) clear() {
 }
 
 func newImportTotals(a *app, files int) *importTotals {
-	t := &importTotals{a: a, of: files, unknown: map[string]int{}, cleaned: map[string]int{}}
+	t := &importTotals{a: a, of: files, agents: map[string]int{}, unknown: map[string]int{}, cleaned: map[string]int{}}
 	if files > 1 && !a.quiet && asked(a.errTerm) {
 		t.line = &progressLine{w: a.stderr}
 		a.stderr = t.line
@@ -58,8 +59,13 @@ func (t *importTotals) add(f *importedFile) {
 	if len(f.more) > 0 {
 		t.changed++
 	}
+	kindOf := ""
+	if f.agent != "" {
+		t.agents[f.agent]++
+		kindOf = f.agent + " "
+	}
 	for kind, n := range f.unknown {
-		t.unknown[kind] += n
+		t.unknown[kindOf+kind] += n
 	}
 	for class, n := range f.cleaned {
 		t.cleaned[class] += n
@@ -79,7 +85,11 @@ func (t *importTotals) say() {
 	if t.of < 2 && !t.always {
 		return
 	}
-	found := fmt.Sprintf("%s found, %d with something new", plural(t.of, "transcript", "transcripts"), t.changed)
+	found := plural(t.of, "transcript", "transcripts") + " found"
+	if len(t.agents) > 0 {
+		found += " (" + counts(t.agents) + ")"
+	}
+	found += fmt.Sprintf(", %d with something new", t.changed)
 	t.a.say("ctx: import: %s: %s", found, tally(
 		counted{t.messages, "message", "messages"}, counted{t.known, "known", "known"}, counted{t.skipped, "skipped", "skipped"},
 	))

@@ -88,14 +88,19 @@ func (d *Doctor) agents(ctx context.Context, name string) (list []Check) {
 		return list
 	}
 	none := Check{Name: "hooks", State: OK, Detail: "not installed: no agent works in this project, as far as is known"}
+	var without []string
+	for _, c := range list {
+		agent, _ := hooks.AgentNamed(c.Agent)
+		without = append(without, agent.Title)
+	}
 	if len(list) > 0 || d.empty() {
 		none.State, none.Detail = Fail, "not installed: nothing is recorded as it is said"
 		none.Hint = "`ctx install` finds the agents on this machine"
 	}
-	for i := range list {
-		list[i].Hint = "" // that of the first line is for all
+	if len(list) > 0 {
+		none.Detail += "; the sessions of " + strings.Join(without, ", ") + " come with `ctx import --all` alone"
 	}
-	return append([]Check{none}, list...)
+	return []Check{none}
 }
 
 // Sound reports whether no check has failed.
