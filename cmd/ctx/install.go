@@ -279,7 +279,7 @@ func (a *app) applySettings(change *hooks.Change, d installedDoc) error {
 	}
 	if d.DryRun {
 		a.say("ctx: nothing was changed")
-	} else if d.Backup != nil {
+	} else if d.Backup != nil && change.Before != nil {
 		a.say("ctx: the old file is in %s", *d.Backup)
 	}
 	return nil

@@ -164,8 +164,13 @@ func (st *statusPrinter) next(dir string) {
 	a, d := st.a, st.d
 	if d.Sessions == 0 {
 		a.line("next: `ctx import --all` brings what agents have of this project")
-		if len(d.Last) == 0 && !slices.ContainsFunc(hooks.Agents(), func(g hooks.Agent) bool { return a.hasHooks(&g, dir) }) {
+		i := slices.IndexFunc(hooks.Agents(), func(g hooks.Agent) bool { return a.hasHooks(&g, dir) })
+		switch {
+		case len(d.Last) > 0:
+		case i < 0:
 			a.line("next: `ctx install` records each turn as it is said")
+		default:
+			a.line("no hook has run yet; if something was said to %s: `ctx doctor` says why", hooks.Agents()[i].Title)
 		}
 		return
 	}

@@ -166,7 +166,7 @@ var agents = [...]Agent{
 			{"SessionEnd", doEnd},
 		},
 		Project: ".qwen/settings.json", User: "settings.json", Home: "QWEN_HOME", Standard: ".qwen",
-		Timeout: 30_000, Sh: "bash",
+		Timeout: 30_000, Sh: "bash", LateAnswer: true,
 	},
 	{
 		Name: droid.Agent, Title: "Factory Droid", Turn: "Stop",

@@ -153,6 +153,9 @@ func (d *Doctor) last(agent *hooks.Agent) []Check {
 	l, ok := hooks.LastHook(d.Store, agent.Name)
 	if !ok {
 		c.Detail, c.Hint = "no hook has run yet, as far as is known", "say something to the agent, then look again"
+		if agent.Trust != "" {
+			c.Hint += "; " + agent.Trust
+		}
 		return []Check{c}
 	}
 	c.State, c.Detail = OK, fmt.Sprintf("%s at %s, session %s", l.Event, l.Time.UTC().Format(time.RFC3339), l.Session)
