@@ -1,19 +1,16 @@
 package main
 
 import (
-	"context"
 	"crypto/rand"
-	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/gemini-ctx/ctx/internal/cli/document"
 	"github.com/gemini-ctx/ctx/internal/cli/environ"
+	"github.com/gemini-ctx/ctx/internal/hooks"
 	"github.com/gemini-ctx/ctx/internal/hooks/doctor"
 	"github.com/gemini-ctx/ctx/internal/repo"
 	"github.com/gemini-ctx/ctx/internal/session"
@@ -21,46 +18,68 @@ import (
 
 func newDoctorCmd(a *app) *cobra.Command {
 	return &cobra.Command{
-		Use:   "doctor",
+		Use:   "doctor [AGENT]",
 		Short: "Check that the words of an agent are recorded",
-		Long: long(`Checks each step from an agent to the store: the program, the store, the hooks in the agent's
-settings, what the agent has noted about the hooks, the rule that keeps the store out of
-searches, the last run of a hook, and the failures of hooks. It also runs the installed command
-on a scratch store, and reads back what was recorded. It checks every agent whose hooks are
-installed, and names those whose sessions no hook records.
+		Long: long(`Checks each step from an agent to the store: ctx on the PATH, the store, and for each agent that has
+hooks of ctx the agent's program and version, the hooks in its settings, whether the agent trusts
+them, a probe, the last run of a hook, and records that ctx does not understand; then the rule that
+keeps the store out of searches, and the failures of hooks.
+
+The probe runs the commands as they are in the settings, in the shell that the agent takes, on a
+scratch store: at the end of an invented turn, which is read back from the store, and at the start
+of a session, whose model has to be told of the turn. Settings of a project may come from anybody:
+a command there is not run if it calls a program by the path of another one than this.
+
+Without AGENT, the command checks all agents that have hooks, and names those whose sessions of the
+project no hook records. With AGENT it checks that one, installed or not: one of
+` + agentNames(hooks.Agents()) + `.
 
 The command prints one line for each check: ok, warn or fail. The exit code is 1 if something
-will not be recorded. Missing hooks are no failure in a project whose sessions all come from
-other agents.`),
-		Example: "  ctx doctor\n  ctx doctor --json",
-		Args:    between(0, 0),
-		RunE:    func(*cobra.Command, []string) error { return runDoctor(a) },
+will not be recorded. Missing hooks are no failure if another agent has them, or if no agent works
+in the project.`),
+		Example: "  ctx doctor\n  ctx doctor codex\n  ctx doctor --json",
+		Args:    between(0, 1),
+		ValidArgsFunction: func(_ *cobra.Command, args []string, _ string) (names []string, _ cobra.ShellCompDirective) {
+			for _, agent := range hooks.Agents() {
+				if len(args) == 0 {
+					names = append(names, agent.Name)
+				}
+			}
+			return names, cobra.ShellCompDirectiveNoFileComp
+		},
+		RunE: func(_ *cobra.Command, args []string) error { return runDoctor(a, strings.Join(args, "")) },
 	}
 }
 
 type linkDoc struct {
+	Agent  *string `json:"agent"`
 	Name   string  `json:"name"`
 	State  string  `json:"state"` // ok, warn or fail
 	Detail string  `json:"detail"`
 	Hint   *string `json:"hint"`
 }
 
-func runDoctor(a *app) error {
+// runDoctor checks the agent with a name, or all of them.
+func runDoctor(a *app, name string) error {
+	if _, ok := hooks.AgentNamed(name); !ok && name != "" {
+		return withHint(usagef("no hooks of an agent %q are known", name), "one of %s", agentNames(hooks.Agents()))
+	}
 	own, err := os.Executable()
 	if err != nil {
 		own = ""
 	}
+	a.watchInterrupts()
 	d := doctor.Doctor{
 		Project: a.agentProject(), Home: a.agentHome(), Program: own, Version: environ.Version(),
-		Now: a.now(), Probe: a.probe, Getenv: a.getenv, UserHome: a.home,
+		Now: a.now(), Scratch: a.scratch, Getenv: a.getenv, UserHome: a.home,
 	}
 	d.Store, d.Err = a.openStore()
-	list := doctor.Run(a.c, d)
+	list := doctor.Run(a.c, d, name)
 	sound := doctor.Sound(list)
 	if a.json {
 		docs := make([]linkDoc, len(list))
 		for i, one := range list {
-			docs[i] = linkDoc{one.Name, one.State, one.Detail, document.OrNull(one.Hint)}
+			docs[i] = linkDoc{document.OrNull(one.Agent), one.Name, one.State, one.Detail, document.OrNull(one.Hint)}
 		}
 		a.document("ok", sound, "checks", docs)
 	} else {
@@ -69,19 +88,14 @@ func runDoctor(a *app) error {
 			if one.Hint != "" && one.State != doctor.OK {
 				hint = "\n      hint: " + oneLine(one.Hint)
 			}
-			a.line("%-4s  %s: %s%s", one.State, one.Name, oneLine(one.Detail), hint)
+			a.line("%-4s  %s: %s%s", one.State, strings.TrimSpace(one.Agent+" "+one.Name), oneLine(one.Detail), hint)
 		}
 	}
 	return exitIf(!sound, exitFailed)
 }
 
-// probeTime is the maximum time of a probe, which may start a shell on a slow machine.
-const probeTime = time.Minute
-
-// probe runs the command of a hook on a temporary store, and checks that the store has the recorded
-// turn.
-func (a *app) probe(c context.Context, agent, command string) (err error) {
-	a.watchInterrupts()
+// scratch makes a store in a new directory, and removes both after use.
+func (a *app) scratch(use func(s *session.Store, dir string) error) (err error) {
 	dir, err := os.MkdirTemp("", "ctx-doctor-")
 	if err != nil {
 		return err
@@ -98,31 +112,5 @@ func (a *app) probe(c context.Context, agent, command string) (err error) {
 		return err
 	}
 	defer r.Close()
-	event, err := doctor.WriteProbe(agent, dir, a.now())
-	if err != nil {
-		return err
-	}
-	c, cancel := context.WithTimeout(c, probeTime)
-	defer cancel()
-	cmd := doctor.Shell(c, command)
-	cmd.Dir = filepath.Dir(filepath.Dir(r.Dir))
-	cmd.Env = slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, "CTX_DIR=") })
-	cmd.Stdin = strings.NewReader(string(event))
-	said, err := cmd.CombinedOutput()
-	if err != nil {
-		return err
-	}
-	if err := doctor.ReadProbe(session.New(r), agent); err != nil {
-		if a.getenv(hooksOff) != "" {
-			err = fmt.Errorf("%w; %s is set", err, hooksOff)
-		}
-		if len(said) > 0 {
-			err = fmt.Errorf("%w; the shell says: %.200s", err, strings.TrimSpace(string(said)))
-		}
-		return err
-	}
-	if len(said) > 0 {
-		return fmt.Errorf("the turn was recorded, but the command printed text that the agent would show: %.200s", said)
-	}
-	return nil
+	return use(session.New(r), filepath.Dir(filepath.Dir(r.Dir)))
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/gemini-ctx/ctx/internal/cli/clierr"
 	"github.com/gemini-ctx/ctx/internal/cli/command"
 	"github.com/gemini-ctx/ctx/internal/history"
+	"github.com/gemini-ctx/ctx/internal/recall"
 )
 
 // The exit codes under short names. Scripts rely on them. clierr decides which error ends with
@@ -60,6 +61,9 @@ func (a *app) report(c context.Context, cmd *cobra.Command, args []string, err e
 	var silent *exitError
 	if errors.As(err, &silent) {
 		return silent.code
+	}
+	if errors.Is(err, recall.NoSession{}) {
+		err = withHint(err, "`ctx import --all` brings what agents have of this project")
 	}
 	f := command.Failed{Err: err, Running: a.running, JSON: a.json || !a.running && command.HasFlag(args, "--json")}
 	if cmd != nil {

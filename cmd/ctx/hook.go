@@ -82,11 +82,8 @@ func isHook(cmd *cobra.Command) bool {
 	return false
 }
 
-// hooksOff is the variable that disables hooks.
-const hooksOff = "CTX_HOOK_DISABLE"
-
 func runHook(a *app, agent *hooks.Agent) (err error) {
-	if v := a.getenv(hooksOff); v != "" && v != "0" {
+	if v := a.getenv(hooks.Disabled); v != "" && v != "0" {
 		return nil
 	}
 	dir := ""

@@ -61,6 +61,7 @@ it on another session than the newest one.`,
 // importedFile is the result of importing a file.
 type importedFile struct {
 	file    string
+	agent   string // of one of many files, which may be of several agents
 	session string
 	changed bool           // the session has something new
 	more    []string       // other sessions with something new
@@ -92,6 +93,7 @@ func importFiles(a *app, files []string, one func(s *session.Store, file string,
 	index := a.indexes(s)
 	var sessions []string
 	all := newImportTotals(a, len(files))
+	all.always = l != nil && l.newest
 	defer func() { index(all.messages) }()
 	failures := &fileFailures{a: a, of: len(files)}
 	then := func(done importedFile, err error) error {

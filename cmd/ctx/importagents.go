@@ -86,10 +86,13 @@ func (l *linker) imported(a *app, file string, done exchange.ImportedTranscript,
 	}
 	d := importedDocOf(file, done.Session, done.Tally, done.Stats.Skipped, done.Stats.Passed)
 	if d.quiet = l.newest; d.quiet {
-		out.unknown, out.cleaned = done.Stats.Kept, d.Cleaned
+		out.agent, out.unknown, out.cleaned = f.Name, done.Stats.Kept, d.Cleaned
 	}
 	if f.Short {
 		d.UnknownRewinds = &done.Stats.Unknown
+		if len(done.Stats.Kept) > 0 {
+			d.Kept = done.Stats.Kept
+		}
 	} else {
 		changed := append([]string{}, done.Changed...)
 		d.Agent, d.Changed, d.Returned, d.Kept = f.Name, &changed, &done.Returned, done.Stats.Kept

@@ -10,8 +10,10 @@ import (
 // is.
 type importTotals struct {
 	a                        *app
-	of, done, changed        int // files: of the import, that have ended, with something new
+	always                   bool // the totals are told of a single file, too
+	of, done, changed        int  // files: of the import, that have ended, with something new
 	messages, known, skipped int
+	agents                   map[string]int // files of each; of an import of one agent none
 	unknown                  map[string]int // kept records of kinds that ctx does not know
 	cleaned                  map[string]int // what sanitizing took out, by class
 	line                     *progressLine  // nil without a terminal
@@ -42,7 +44,7 @@ func (l *progressLine) clear() {
 }
 
 func newImportTotals(a *app, files int) *importTotals {
-	t := &importTotals{a: a, of: files, unknown: map[string]int{}, cleaned: map[string]int{}}
+	t := &importTotals{a: a, of: files, agents: map[string]int{}, unknown: map[string]int{}, cleaned: map[string]int{}}
 	if files > 1 && !a.quiet && asked(a.errTerm) {
 		t.line = &progressLine{w: a.stderr}
 		a.stderr = t.line
@@ -57,8 +59,13 @@ func (t *importTotals) add(f *importedFile) {
 	if len(f.more) > 0 {
 		t.changed++
 	}
+	kindOf := ""
+	if f.agent != "" {
+		t.agents[f.agent]++
+		kindOf = f.agent + " "
+	}
 	for kind, n := range f.unknown {
-		t.unknown[kind] += n
+		t.unknown[kindOf+kind] += n
 	}
 	for class, n := range f.cleaned {
 		t.cleaned[class] += n
@@ -70,15 +77,19 @@ func (t *importTotals) add(f *importedFile) {
 	t.line.show(cutWidth(oneLine(text), t.a.lineWidth()-1))
 }
 
-// say prints the totals, if there is more than one file.
+// say prints the totals, if there is more than one file or they are always told.
 func (t *importTotals) say() {
 	if t.line != nil {
 		t.line.clear()
 	}
-	if t.of < 2 {
+	if t.of < 2 && !t.always {
 		return
 	}
-	found := fmt.Sprintf("%d transcripts found, %d with something new", t.of, t.changed)
+	found := plural(t.of, "transcript", "transcripts") + " found"
+	if len(t.agents) > 0 {
+		found += " (" + counts(t.agents) + ")"
+	}
+	found += fmt.Sprintf(", %d with something new", t.changed)
 	t.a.say("ctx: import: %s: %s", found, tally(
 		counted{t.messages, "message", "messages"}, counted{t.known, "known", "known"}, counted{t.skipped, "skipped", "skipped"},
 	))

@@ -11,6 +11,7 @@ import (
 
 	"github.com/gemini-ctx/ctx/internal/cli/environ"
 	"github.com/gemini-ctx/ctx/internal/hooks"
+	"github.com/gemini-ctx/ctx/internal/hooks/doctor"
 	"github.com/gemini-ctx/ctx/internal/repo"
 )
 
@@ -215,8 +216,8 @@ func (a *app) agentProject() string {
 	return a.project(nil)
 }
 
-// program returns the command for the agent's shell: "ctx" if it is on the PATH, and else the path
-// of this program.
+// program returns the command for the agent's shell: "ctx" if that is ctx on the PATH, and else the
+// path of this program.
 func (a *app) program() (string, error) {
 	own, err := os.Executable()
 	if err != nil {
@@ -229,6 +230,10 @@ func (a *app) program() (string, error) {
 	}
 	if info, err := os.Stat(found); err == nil {
 		if me, err := os.Stat(own); err == nil && !os.SameFile(info, me) {
+			if _, ours := doctor.Version(a.c, found); !ours {
+				a.say("ctx: install: %s is another program called ctx: the hooks use the path %s", found, own)
+				return own, nil
+			}
 			a.say("ctx: install: the hooks use the ctx on the PATH, %s, which is not this program", found)
 		}
 	}
@@ -274,7 +279,7 @@ func (a *app) applySettings(change *hooks.Change, d installedDoc) error {
 	}
 	if d.DryRun {
 		a.say("ctx: nothing was changed")
-	} else if d.Backup != nil {
+	} else if d.Backup != nil && change.Before != nil {
 		a.say("ctx: the old file is in %s", *d.Backup)
 	}
 	return nil

@@ -164,16 +164,29 @@ func (st *statusPrinter) next(dir string) {
 	a, d := st.a, st.d
 	if d.Sessions == 0 {
 		a.line("next: `ctx import --all` brings what agents have of this project")
-		if len(d.Last) == 0 && !slices.ContainsFunc(hooks.Agents(), func(g hooks.Agent) bool { return a.hasHooks(&g, dir) }) {
+		i := slices.IndexFunc(hooks.Agents(), func(g hooks.Agent) bool { return a.hasHooks(&g, dir) })
+		switch {
+		case len(d.Last) > 0:
+		case i < 0:
 			a.line("next: `ctx install` records each turn as it is said")
+		default:
+			a.line("no hook has run yet; if something was said to %s: `ctx doctor` says why", hooks.Agents()[i].Title)
 		}
 		return
 	}
+	var without []string // agents that have sessions here, and no hooks
 	for _, one := range st.by {
 		agent, ok := hooks.AgentNamed(one.name)
 		if ok && !slices.ContainsFunc(d.Last, func(h document.Hook) bool { return h.Agent == agent.Name }) && !a.hasHooks(&agent, dir) {
-			a.line("next: `ctx install %s` records each turn as it is said", agent.Name)
+			without = append(without, agent.Name)
 		}
+	}
+	switch len(without) {
+	case 0:
+	case 1:
+		a.line("next: `ctx install %s` records each turn as it is said", without[0])
+	default:
+		a.line("next: `ctx install` records each turn of %s as it is said", wordsAnd(without))
 	}
 	if d.Dirty > 0 {
 		a.line("next: `ctx compact --all` summarizes what is old")

@@ -360,6 +360,7 @@ const asks = 50
 
 // TestBlame makes a repository with the real clients and asks who wrote its lines.
 func TestBlame(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, clients()...)
 	server := &editServer{jobs: map[string][]toolUse{}, tools: map[string]bool{}}
 	w.server.Config.Handler = server

@@ -59,7 +59,8 @@ func clients() []client {
 		{
 			name: "gemini-cli", variable: "CTX_E2E_GEMINI_CLI", program: "gemini",
 			env: func(server string) []string {
-				return []string{"GEMINI_API_KEY=none", "GOOGLE_GEMINI_BASE_URL=" + server, "GEMINI_CLI_TRUST_WORKSPACE=true"}
+				// It would start itself again with more memory.
+				return []string{"GEMINI_API_KEY=none", "GOOGLE_GEMINI_BASE_URL=" + server, "GEMINI_CLI_TRUST_WORKSPACE=true", "GEMINI_CLI_NO_RELAUNCH=true"}
 			},
 			home: func(string) files {
 				return files{".gemini/settings.json": `{"general":{"enableAutoUpdate":false,"enableAutoUpdateNotification":false},` +
@@ -112,34 +113,41 @@ func (w *world) write(name, text string) {
 	}
 }
 
-// built is the directory of a ctx that all tests share.
-var built = sync.OnceValues(func() (string, error) {
+// builtIn is the directory of built; "" before it was called.
+var builtIn string
+
+// built builds ctx and the programs that come with it, once for all tests.
+var built = sync.OnceValue(func() error {
 	dir, err := os.MkdirTemp("", "ctx-e2e")
 	if err != nil {
-		return "", err
+		return err
 	}
-	build := exec.Command("go", "build", "-o", dir+string(filepath.Separator), "../../cmd/ctx")
+	builtIn = dir
+	build := exec.Command("go", "build", "-o", dir+string(filepath.Separator),
+		"../../cmd/ctx", "../../cmd/ctx-mcp", "../../cmd/ctx-summarize-agent", "../../cmd/ctx-summarize-gemini")
 	build.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := build.CombinedOutput(); err != nil {
-		return dir, fmt.Errorf("%w\n%s", err, out)
+		return fmt.Errorf("%w\n%s", err, out)
 	}
-	return dir, nil
+	return nil
 })
 
 func TestMain(m *testing.M) {
 	status := m.Run()
-	if dir, err := built(); err == nil {
-		_ = os.RemoveAll(dir)
+	if builtIn != "" {
+		_ = os.RemoveAll(builtIn)
 	}
 	os.Exit(status)
 }
 
-// buildCtx puts ctx into a directory.
-func buildCtx(t *testing.T, into string) {
+// install puts ctx, and the programs that are named, into a directory.
+func install(t *testing.T, into string, programs ...string) {
 	t.Helper()
-	dir, err := built()
-	if err == nil {
-		err = os.Link(filepath.Join(dir, "ctx"), filepath.Join(into, "ctx")) // a copy could be "busy"
+	err := built()
+	for _, name := range append(programs, "ctx") {
+		if err == nil {
+			err = os.Link(filepath.Join(builtIn, name), filepath.Join(into, name)) // a copy could be "busy"
+		}
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -176,7 +184,7 @@ func newWorld(t *testing.T, list ...client) *world {
 	if err := os.MkdirAll(w.bin, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	buildCtx(t, w.bin)
+	install(t, w.bin)
 	return w
 }
 

@@ -10,6 +10,7 @@ import (
 
 // A session that ctx wrote for the agent goes on, whole or with its old part as summaries.
 func TestExportGoesOn(t *testing.T) {
+	t.Parallel()
 	a := newAgent(t)
 	session := a.prompt("At what pressure does the pump run?", []string{reads("note.txt"), says("It runs at 42 bar.")})
 	for i := range 60 {

@@ -43,11 +43,7 @@ func newAgent(t *testing.T) *agent {
 }
 `)
 	a.write(filepath.Join(a.project, "note.txt"), "the pump runs at 42 bar\n")
-	build := exec.Command("go", "build", "-o", filepath.Join(a.bin, "ctx"), "../../cmd/ctx")
-	build.Env = append(os.Environ(), "CGO_ENABLED=0")
-	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
+	install(t, a.bin)
 	a.ctx("install", "gemini-cli")
 	return a
 }
@@ -60,7 +56,7 @@ func (a *agent) write(path, text string) {
 }
 
 func (a *agent) env(path string) []string {
-	return []string{"PATH=" + path, "HOME=" + a.home, "GEMINI_CLI_HOME=" + a.home, "GEMINI_API_KEY=none", "GEMINI_CLI_TRUST_WORKSPACE=true", "NO_COLOR=1", "TERM=xterm"}
+	return []string{"PATH=" + path, "HOME=" + a.home, "GEMINI_CLI_HOME=" + a.home, "GEMINI_API_KEY=none", "GEMINI_CLI_TRUST_WORKSPACE=true", "GEMINI_CLI_NO_RELAUNCH=true", "NO_COLOR=1", "TERM=xterm"}
 }
 
 func (a *agent) ctx(args ...string) string {
@@ -182,6 +178,7 @@ func (a *agent) wellNoted() {
 }
 
 func TestTurnIsRecorded(t *testing.T) {
+	t.Parallel()
 	a := newAgent(t)
 	session := a.prompt("At what pressure does the pump run?", []string{reads("note.txt"), says(tricky)})
 	want := "user: At what pressure does the pump run?\nmodel: [call read_file] note.txt\ntool: the pump runs at 42 bar\n\nmodel: " + tricky + "\n"
@@ -189,12 +186,13 @@ func TestTurnIsRecorded(t *testing.T) {
 		t.Errorf("recorded:\n%s\nwant:\n%s", got, want)
 	}
 	a.wellNoted()
-	if out := a.ctx("doctor"); !strings.Contains(out, "ok    trust:") || !strings.Contains(out, "ok    last hook: SessionEnd") {
+	if out := a.ctx("doctor"); !strings.Contains(out, "ok    gemini-cli trust:") || !strings.Contains(out, "ok    gemini-cli last hook: SessionEnd") {
 		t.Errorf("doctor:\n%s", out)
 	}
 }
 
 func TestSecondSessionSeesFirst(t *testing.T) {
+	t.Parallel()
 	a := newAgent(t)
 	a.prompt("At what pressure does the pump run?", []string{reads("note.txt"), says("It runs at 42 bar.")})
 	second := a.prompt("Which pressure did we find for the pump?", []string{says("42 bar, as found before.")})
@@ -226,6 +224,7 @@ func TestSecondSessionSeesFirst(t *testing.T) {
 
 // The agent removes the transcript of a session that was resumed, at its next start.
 func TestResumeThenListLosesNothing(t *testing.T) {
+	t.Parallel()
 	a := newAgent(t)
 	session := a.prompt("At what pressure does the pump run?", []string{reads("note.txt"), says(tricky)})
 	// As if it had been said a day ago: the agent names files by the minute.
@@ -257,6 +256,7 @@ func TestResumeThenListLosesNothing(t *testing.T) {
 
 // Without ctx on its PATH the agent goes on.
 func TestMissingProgramBlocksNothing(t *testing.T) {
+	t.Parallel()
 	a := newAgent(t)
 	if err := os.Remove(filepath.Join(a.bin, "ctx")); err != nil {
 		t.Fatal(err)
@@ -267,6 +267,7 @@ func TestMissingProgramBlocksNothing(t *testing.T) {
 }
 
 func TestExtension(t *testing.T) {
+	t.Parallel()
 	a := newAgent(t)
 	a.ctx("uninstall", "gemini-cli")
 	a.ctx("install", "gemini-cli", "--extension", "../extension")

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -19,25 +20,63 @@ const (
 )
 
 // A session of each agent goes on in each agent: the model sees what was said and done before, and
-// what is said then comes back into the same session, once.
+// what is said then comes back into the same session, once. The first prompt is the same for all
+// agents that go on: each begins with the files as they were after it.
 func TestSessionsGoOnInEveryAgent(t *testing.T) {
 	for _, from := range clients() {
-		for _, to := range clients() {
-			t.Run(from.name+" to "+to.name, func(t *testing.T) {
-				t.Parallel()
-				goOn(t, from, to)
-			})
+		t.Run(from.name, func(t *testing.T) {
+			t.Parallel()
+			list := []client{from}
+			for _, to := range clients() {
+				if to.name != from.name && os.Getenv(to.variable) != "" {
+					list = append(list, to)
+				}
+			}
+			w := newWorld(t, list...)
+			w.run(from.prompt(firstPrompt)...)
+			restore := w.keep()
+			for n, to := range clients() {
+				t.Run("to "+to.name, func(t *testing.T) {
+					if os.Getenv(to.variable) == "" {
+						t.Skipf("SKIPPED: %s does not name the program of %s", to.variable, to.name)
+					}
+					cell := *w
+					cell.T = t
+					if n > 0 {
+						restore()
+					}
+					cell.goOn(from, to)
+				})
+			}
+		})
+	}
+}
+
+// keep keeps the files of the home and of the project, and returns what brings them back.
+func (w *world) keep() (restore func()) {
+	w.Helper()
+	kept := w.TempDir()
+	copyTo := func(dir, from string) {
+		if out, err := exec.Command("cp", "-a", from, dir).CombinedOutput(); err != nil {
+			w.Fatalf("%v\n%s", err, out)
+		}
+	}
+	copyTo(kept, w.home)
+	copyTo(kept, w.dir)
+	return func() {
+		for _, dir := range []string{w.home, w.dir} {
+			if err := os.RemoveAll(dir); err != nil {
+				w.Fatal(err)
+			}
+			copyTo(filepath.Dir(dir), filepath.Join(kept, filepath.Base(dir)))
 		}
 	}
 }
 
-func goOn(t *testing.T, from, to client) {
-	list := []client{from}
-	if to.name != from.name {
-		list = append(list, to)
-	}
-	w := newWorld(t, list...)
-	w.run(from.prompt(firstPrompt)...)
+// goOn goes on with the session of an agent in another, whole and compacted.
+func (w *world) goOn(from, to client) {
+	t := w.T
+	tag := func(of string) string { return of + "-" + to.name }
 	w.run("ctx", "init")
 	w.bring(from)
 	sessions := w.sessions()
@@ -51,25 +90,25 @@ func goOn(t *testing.T, from, to client) {
 			t.Fatalf("the import has no %q:\n%s", want, before)
 		}
 	}
-	whole := w.resume(to, session, nextTag)
+	whole := w.resume(to, session, tag(nextTag))
 	for _, want := range []string{firstTag, looking, noteFile, noteText} {
 		if !strings.Contains(whole, want) {
 			t.Errorf("the model was not told %q:\n%s", want, cut(whole))
 		}
 	}
-	w.cameBack(session, before, nextTag)
-	if to.name == "opencode" { // whose ids are unique in all of its database
+	w.cameBack(session, before, tag(nextTag))
+	if to.name == "opencode" && from.name == to.name { // whose ids are unique in all of its database
 		before = w.log(session)
-		if again := w.resume(to, session, againTag); !strings.Contains(again, firstTag) || !strings.Contains(again, nextTag) {
+		if again := w.resume(to, session, tag(againTag)); !strings.Contains(again, firstTag) || !strings.Contains(again, nextTag) {
 			t.Errorf("a second time, the model was not told what was said:\n%s", cut(again))
 		}
-		w.cameBack(session, before, againTag)
+		w.cameBack(session, before, tag(againTag))
 	}
 
 	w.run("ctx", "append", "-s", session, "--jsonl", w.valves())
 	w.run("ctx", "compact", "-s", session)
 	before = w.log(session)
-	compacted := w.resume(to, session, thenTag, "--compacted")
+	compacted := w.resume(to, session, tag(thenTag), "--compacted")
 	for _, want := range []string{firstTag, "Valve 199 gets a new seal of type S199."} {
 		if !strings.Contains(compacted, want) {
 			t.Errorf("compacted, the model was not told %q:\n%s", want, cut(compacted))
@@ -78,7 +117,7 @@ func goOn(t *testing.T, from, to client) {
 	if said := strings.Count(compacted, "gets a new seal"); said > 100 {
 		t.Errorf("compacted, the model was told of %d of 200 valves", said)
 	}
-	w.cameBack(session, before, thenTag)
+	w.cameBack(session, before, tag(thenTag))
 	w.run("ctx", "fsck")
 }
 

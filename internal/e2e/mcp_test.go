@@ -13,6 +13,7 @@ import (
 // Gemini CLI starts `ctx mcp` as its settings say, finds its tools, and hands their results to the
 // model.
 func TestMCPToolsAreCalled(t *testing.T) {
+	t.Parallel()
 	bundle := os.Getenv("CTX_E2E_GEMINI_CLI")
 	if bundle == "" {
 		t.Skip("SKIPPED: CTX_E2E_GEMINI_CLI does not name node_modules/@google/gemini-cli/bundle/gemini.js")
@@ -39,7 +40,7 @@ func TestMCPToolsAreCalled(t *testing.T) {
 	}
 	env := []string{
 		"PATH=" + bin + string(os.PathListSeparator) + os.Getenv("PATH"), "HOME=" + home, "GEMINI_CLI_HOME=" + home,
-		"GEMINI_API_KEY=none", "GEMINI_CLI_TRUST_WORKSPACE=true", "NO_COLOR=1", "TERM=xterm",
+		"GEMINI_API_KEY=none", "GEMINI_CLI_TRUST_WORKSPACE=true", "GEMINI_CLI_NO_RELAUNCH=true", "NO_COLOR=1", "TERM=xterm",
 	}
 	run := func(program string, args ...string) string {
 		t.Helper()
@@ -53,11 +54,7 @@ func TestMCPToolsAreCalled(t *testing.T) {
 		}
 		return string(out)
 	}
-	build := exec.Command("go", "build", "-o", bin+string(filepath.Separator), "../../cmd/ctx", "../../cmd/ctx-mcp")
-	build.Env = append(os.Environ(), "CGO_ENABLED=0")
-	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
+	install(t, bin, "ctx-mcp")
 	ctx := filepath.Join(bin, "ctx")
 	run(ctx, "init")
 	run(ctx, "append", "-s", "yesterday", "--role", "user", "-m", "At what pressure does the pump run?")

@@ -68,6 +68,7 @@ const modelSays = "MODEL SUMMARY: hall 3 has the pump at 42 bar."
 func TestInstalledAgentsSummarize(t *testing.T) {
 	for _, a := range installedAgents() {
 		t.Run(a.chain, func(t *testing.T) {
+			t.Parallel()
 			program := os.Getenv(a.variable)
 			if program == "" {
 				t.Skipf("SKIPPED: %s does not name the program of %s", a.variable, a.program)
@@ -112,15 +113,13 @@ func newProject(t *testing.T, a installed, program, server string) *project {
 			t.Fatal(err)
 		}
 	}
-	build := exec.Command("go", "build", "-o", p.bin+string(filepath.Separator),
-		"../../cmd/ctx", "../../cmd/ctx-summarize-agent", "../../cmd/ctx-summarize-gemini")
-	build.Env = append(os.Environ(), "CGO_ENABLED=0")
-	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
+	if err := os.MkdirAll(p.bin, 0o700); err != nil {
+		t.Fatal(err)
 	}
+	install(t, p.bin, "ctx-summarize-agent", "ctx-summarize-gemini")
 	p.env = append(a.env(server), "HOME="+p.home, "XDG_CONFIG_HOME="+filepath.Join(p.home, ".config"),
 		"PATH="+p.bin+string(os.PathListSeparator)+os.Getenv("PATH"), "TMPDIR="+os.TempDir(),
-		"NO_COLOR=1", "TERM=xterm", "GEMINI_CLI_TRUST_WORKSPACE=true",
+		"NO_COLOR=1", "TERM=xterm", "GEMINI_CLI_TRUST_WORKSPACE=true", "GEMINI_CLI_NO_RELAUNCH=true",
 		"CTX_DIR="+p.dir) // a hook in the user's settings finds the store wherever it runs
 	return p
 }

@@ -44,6 +44,9 @@ type Agent struct {
 	TimeoutIn      string
 	Shells, Bash   bool
 	EventInCommand bool
+	// Sh is the shell that runs a command where there is no PowerShell: sh for "", bash, or $SHELL for
+	// that of the user.
+	Sh string
 
 	// How its transcripts are found and read. Live says that a hook reads on where the last one has
 	// stopped; else a transcript is read as a whole. Late says that the agent writes the
@@ -100,7 +103,7 @@ var agents = [...]Agent{
 		Name: GeminiCLI, Title: "Gemini CLI", Turn: AfterAgent,
 		Events:  []Event{{"SessionStart", doCatchUp}, {"BeforeAgent", doAsk}, {"PreCompress", doRecord}, {AfterAgent, doRecord}, {"SessionEnd", doEnd}},
 		Project: ".gemini/settings.json", User: "settings.json", Home: "GEMINI_CLI_HOME", Standard: ".gemini", HomeAbove: true,
-		Named: true, Timeout: 30_000,
+		Named: true, Timeout: 30_000, Sh: "bash",
 		Live: true, Subagents: newestIn,
 	},
 	{
@@ -116,8 +119,8 @@ var agents = [...]Agent{
 		Name: codex.Agent, Title: "Codex CLI", Turn: "Stop",
 		Events:  []Event{{"SessionStart", doStart}, {"PreCompact", doRecord}, {"Stop", doRecord}, {"SubagentStop", doRecord}, {"SessionEnd", doEnd}},
 		Project: ".codex/hooks.json", User: "hooks.json", Home: "CODEX_HOME", Standard: ".codex",
-		Timeout: 30,
-		Trust:   "Codex runs new hooks only after you have reviewed them: type /hooks in Codex once, in a project that it trusts",
+		Timeout: 30, Sh: "$SHELL",
+		Trust: "Codex runs new hooks only after you have reviewed them: type /hooks in Codex once, in a project that it trusts",
 	},
 	{
 		Name: opencode.Agent, Title: "opencode", Turn: "session.idle",
@@ -150,7 +153,7 @@ var agents = [...]Agent{
 			{"sessionStart", doStart}, {"userPromptSubmitted", doRecord}, {"agentStop", doRecord}, {"sessionEnd", doEnd},
 		},
 		Project: ".github/hooks/ctx.json", User: "hooks/ctx.json", Home: "COPILOT_HOME", Standard: ".copilot",
-		Form: settings.Form{In: "hooks", Flat: true, Versioned: true}, Timeout: 30, TimeoutIn: "timeoutSec", Shells: true, EventInCommand: true,
+		Form: settings.Form{In: "hooks", Flat: true, Versioned: true}, Timeout: 30, TimeoutIn: "timeoutSec", Shells: true, EventInCommand: true, Sh: "bash",
 		Late: true, Others: besideSession,
 		Trust:  "Copilot runs the hooks of a directory only if you trust the directory: it asks at its first start there",
 		Answer: func(_, text string) any { return map[string]string{"additionalContext": text} },
@@ -163,7 +166,7 @@ var agents = [...]Agent{
 			{"SessionEnd", doEnd},
 		},
 		Project: ".qwen/settings.json", User: "settings.json", Home: "QWEN_HOME", Standard: ".qwen",
-		Timeout: 30_000,
+		Timeout: 30_000, Sh: "bash", LateAnswer: true,
 	},
 	{
 		Name: droid.Agent, Title: "Factory Droid", Turn: "Stop",
@@ -185,6 +188,34 @@ func (a *Agent) Plugin() string {
 		return opencodePlugin
 	}
 	return ""
+}
+
+// Tells returns the event at which the model is told of other sessions; "" for none.
+func (a *Agent) Tells() string {
+	for _, e := range a.Events {
+		if e.does == doStart || e.does == doAsk {
+			return e.Name
+		}
+	}
+	return ""
+}
+
+// Shell returns the program, with arguments, that runs a command of the agent's settings. get reads
+// an environment variable.
+func (a *Agent) Shell(windows bool, get func(string) string) []string {
+	sh := a.Sh
+	switch {
+	case windows && a.Bash:
+		return []string{"bash", "-c"}
+	case windows:
+		return []string{"powershell.exe", "-NoProfile", "-NonInteractive", "-Command"}
+	case sh == "$SHELL":
+		sh = get("SHELL")
+	}
+	if sh == "" {
+		sh = "/bin/sh"
+	}
+	return []string{sh, "-c"}
 }
 
 // Settings returns how the settings of the agent hold hooks.

@@ -51,6 +51,9 @@ func copyTranscript(ctx context.Context, s *session.Store, path string, check bo
 			c.mark = next
 			err = c.save(s, f)
 		}
+		if err == nil {
+			err = s.Exchange.AddDrift(exchange.DriftOf(GeminiCLI, path, &done))
+		}
 		if !errors.Is(err, geminicli.ErrWhole) {
 			return report(done, false), err
 		}
@@ -64,6 +67,9 @@ func copyTranscript(ctx context.Context, s *session.Store, path string, check bo
 	if err == nil {
 		c = &cursor{Path: path, File: fileID(f, info), mark: mark}
 		err = c.save(s, f)
+	}
+	if err == nil {
+		err = s.Exchange.NoteDrift(exchange.DriftOf(GeminiCLI, path, &done))
 	}
 	if err == nil && done.Messages+done.Amended+done.Rewinds > 0 {
 		_, err = s.Conversation.GraduateAndAdopt(ctx, done.Session, history.MainBranch)

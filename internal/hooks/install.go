@@ -178,16 +178,40 @@ func (a *Agent) planPlugin(c *Change, program string) error {
 	if err := a.isPlugin(c); err != nil {
 		return err
 	}
-	word, err := json.Marshal(program)
-	if err != nil {
-		return err
-	}
-	c.After = []byte(strings.Replace(a.Plugin(), `const program = "ctx"`, "const program = "+string(word), 1))
-	return nil
+	after, err := a.plugin(program)
+	c.After = after
+	return err
 }
 
 // IsPlugin reports whether a file of the agent is a plugin of ours, of this version or another.
 func (a *Agent) IsPlugin(b []byte) bool { return bytes.HasPrefix(b, []byte(pluginHead)) }
+
+// ReadPlugin reads a file of the agent: the program that it runs, and whether it is another version
+// of the plugin than that of this ctx. ours is false for a file of somebody else.
+func (a *Agent) ReadPlugin(b []byte) (program string, old, ours bool) {
+	if !a.IsPlugin(b) {
+		return "", false, false
+	}
+	_, rest, found := bytes.Cut(b, []byte(programLine))
+	line, _, _ := bytes.Cut(rest, []byte("\n"))
+	if !found || json.Unmarshal(bytes.TrimSpace(line), &program) != nil {
+		return "", true, true
+	}
+	now, err := a.plugin(program)
+	return program, err != nil || !bytes.Equal(now, b), true
+}
+
+// programLine begins the line of a plugin that names the program.
+const programLine = "const program = "
+
+// plugin returns the plugin that runs a program.
+func (a *Agent) plugin(program string) ([]byte, error) {
+	word, err := json.Marshal(program)
+	if err != nil {
+		return nil, err
+	}
+	return []byte(strings.Replace(a.Plugin(), programLine+`"ctx"`, programLine+string(word), 1)), nil
+}
 
 // isPlugin marks the change as one of a file of ours. It returns an error for a file of somebody
 // else.

@@ -41,8 +41,9 @@ func (h *hook) awaitAnswer(ctx context.Context) {
 	}
 }
 
-// endsWith reports whether the newest turn of a transcript of Claude Code ends with an answer. A
-// file that is not there yet will be; one that cannot be read has nothing to wait for.
+// endsWith reports whether the newest turn of a transcript of Claude Code or Qwen Code ends with
+// an answer. A file that is not there yet will be; one that cannot be read has nothing to wait
+// for.
 func endsWith(path, answer string) bool {
 	f, err := os.Open(path)
 	if err != nil {
@@ -78,19 +79,27 @@ func answered(record []byte, answer string) (decides, found bool) {
 		Meta    bool   `json:"isMeta"`
 		Message struct {
 			Content json.RawMessage `json:"content"`
+			Parts   json.RawMessage `json:"parts"` // of Qwen Code
 		} `json:"message"`
 	}
 	if json.Unmarshal(record, &r) != nil {
 		return false, false
 	}
-	if r.Type == "user" {
+	switch r.Type {
+	case "user":
 		return !r.Meta, false
+	case "tool_result":
+		return true, false
+	}
+	content := r.Message.Content
+	if content == nil {
+		content = r.Message.Parts
 	}
 	var blocks []struct {
 		Type string `json:"type"`
 		Text string `json:"text"`
 	}
-	if r.Type != "assistant" || json.Unmarshal(r.Message.Content, &blocks) != nil {
+	if r.Type != "assistant" || json.Unmarshal(content, &blocks) != nil {
 		return false, false
 	}
 	for _, b := range blocks {

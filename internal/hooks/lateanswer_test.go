@@ -12,6 +12,8 @@ func TestEndsWith(t *testing.T) {
 		result = `{"type":"user","message":{"content":[{"type":"tool_result","content":"lit"}]}}` + "\n"
 		call   = `{"type":"assistant","message":{"content":[{"type":"tool_use","id":"t"}]}}` + "\n"
 		answer = `{"type":"assistant","message":{"content":[{"type":"text","text":"Four \u2713 <b>"}]}}` + "\n"
+		qwen   = `{"type":"assistant","message":{"role":"model","parts":[{"text":"Four \u2713 <b>"}]}}` + "\n"
+		lit    = `{"type":"tool_result","message":{"role":"user","parts":[{"functionResponse":{}}]}}` + "\n"
 		other  = `{"type":"system","subtype":"stop_hook_summary"}` + "\n"
 	)
 	for _, c := range []struct {
@@ -25,6 +27,8 @@ func TestEndsWith(t *testing.T) {
 		{"the same answer, a turn before", prompt + answer + prompt, "Four ✓ <b>", false},
 		{"only the result", prompt + call + result, "Four ✓ <b>", false},
 		{"a torn record", prompt + answer[:30], "Four ✓ <b>", false},
+		{"of Qwen Code", prompt + lit + qwen + other, "Four ✓ <b>", true},
+		{"of Qwen Code, only the result", prompt + qwen + lit, "Four ✓ <b>", false},
 		{"empty", "", "Four", false},
 	} {
 		path := filepath.Join(t.TempDir(), "t.jsonl")

@@ -15,6 +15,9 @@ import (
 	"github.com/gemini-ctx/ctx/sanitize"
 )
 
+// Disabled is the variable that switches hooks off.
+const Disabled = "CTX_HOOK_DISABLE"
+
 // Trouble is a failure that a hook logged.
 type Trouble struct {
 	V       int       `json:"v"`

@@ -1,7 +1,6 @@
 package recall
 
 import (
-	"fmt"
 	"strings"
 
 	"github.com/gemini-ctx/ctx/format"
@@ -9,11 +8,18 @@ import (
 	"github.com/gemini-ctx/ctx/refs"
 )
 
-// HEAD returns the session that HEAD names.
+// NoSession is the error of a store that has no session. It is a history.ErrNotFound.
+type NoSession struct{}
+
+func (NoSession) Error() string { return history.ErrNotFound.Error() + ": no session yet" }
+
+func (NoSession) Unwrap() error { return history.ErrNotFound }
+
+// HEAD returns the session that HEAD names, or NoSession.
 func HEAD(view *refs.View) (string, error) {
 	v := view.Get("HEAD")
 	if !v.Exists() {
-		return "", fmt.Errorf("%w: no session yet", history.ErrNotFound)
+		return "", NoSession{}
 	}
 	return v.Name, nil
 }

@@ -69,6 +69,9 @@ type Agent struct {
 	// Discover lists the transcripts of a project under root, those of subagents last. notes are
 	// remarks for a person.
 	Discover func(root string, p Project) (files, notes []string)
+	// Found adds the directories that the agent has sessions of under root; nil for an agent whose
+	// sessions are found by the project's directory alone.
+	Found func(root string, p *places)
 	// Database is that of an agent whose sessions are in one; nil for none.
 	Database *Database
 	// File returns the file in which the agent keeps a session of the project in dir, for agents
@@ -115,6 +118,7 @@ var agents = [...]Agent{
 		Root:          func(e Env) string { return e.under("GEMINI_CLI_HOME", "", ".gemini") },
 		Signs:         []string{"settings.json", "projects.json", "tmp"}, // other programs use .gemini
 		Discover:      discoverGemini,
+		Found:         placesOfGemini,
 		Place:         func(root, id, _, _ string) (string, error) { return filepath.Join(root, "ctx", id+".jsonl"), nil },
 		ResumeCommand: func(_, file string) []string { return []string{"gemini", "--session-file", file} },
 	},
@@ -128,6 +132,7 @@ var agents = [...]Agent{
 		Program:       "claude",
 		Root:          func(e Env) string { return e.under("CLAUDE_CONFIG_DIR", ".claude", "") },
 		Discover:      discoverClaude,
+		Found:         placesOfClaude,
 		Place:         placeClaude,
 		ResumeCommand: func(id, _ string) []string { return []string{"claude", "--resume", id} },
 	},
@@ -145,6 +150,7 @@ var agents = [...]Agent{
 		Program:       "codex",
 		Root:          func(e Env) string { return e.under("CODEX_HOME", ".codex", "") },
 		Discover:      discoverCodex,
+		Found:         placesOfCodex,
 		Place:         placeCodex,
 		ResumeCommand: func(id, _ string) []string { return []string{"codex", "resume", id} },
 	},
@@ -159,6 +165,7 @@ var agents = [...]Agent{
 		Program:       "opencode",
 		Root:          func(e Env) string { return e.under("XDG_DATA_HOME", ".local/share", "opencode") },
 		Discover:      discoverOpencode,
+		Found:         placesOfOpencode,
 		Database:      &Database{Path: opencodeDatabase, List: listOpencode, Export: exportOpencode},
 		Place:         func(root, id, _, _ string) (string, error) { return filepath.Join(root, "ctx", id+".json"), nil },
 		ResumeCommand: func(_, file string) []string { return []string{"opencode", "import", file} },
@@ -272,6 +279,16 @@ func TraitsOf(source string) Traits {
 		}
 	}
 	return Traits{}
+}
+
+// NameOf returns the session that the file of a transcript is named for.
+func (a *Agent) NameOf(path string) string {
+	if a.Named != nil {
+		if name := a.Named(path); name != "" {
+			return name
+		}
+	}
+	return strings.TrimSuffix(filepath.Base(path), filepath.Ext(path))
 }
 
 // Keeps reports whether a part has fields of an agent's record under a name.

@@ -136,3 +136,18 @@ func placeCodex(root, id, _, when string) (string, error) {
 	name := "rollout-" + day + "T" + strings.ReplaceAll(clock, ":", "-") + "-" + id + ".jsonl"
 	return filepath.Join(root, "sessions", filepath.FromSlash(strings.ReplaceAll(day, "-", "/")), name), nil
 }
+
+// placesOfCodex adds the directories that Codex CLI has sessions of.
+func placesOfCodex(root string, p *places) {
+	for _, pattern := range []string{"sessions/*/*/*/", "sessions/", "archived_sessions/"} {
+		for _, file := range append(glob(root, pattern+"rollout-*.jsonl"), glob(root, pattern+"rollout-*"+compressed)...) {
+			cwd := ""
+			if strings.HasSuffix(file, compressed) {
+				cwd = codexMeta(file).Text("cwd")
+			} else if cwd = member(headOf(file, 4<<10), `"cwd"`); cwd == "" {
+				cwd = codexMeta(file).Text("cwd")
+			}
+			p.add(cwd, func() string { return codexMeta(file).Object("git").Text("repository_url") })
+		}
+	}
+}

@@ -1,16 +1,17 @@
 package catalog
 
 import (
-	"encoding/json"
-	"fmt"
+	"bufio"
+	"bytes"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
-	"github.com/gemini-ctx/ctx/internal/agent/claudecode"
-	"github.com/gemini-ctx/ctx/internal/agent/geminicli"
+	"github.com/gemini-ctx/ctx/internal/agent/transcript"
 	"github.com/gemini-ctx/ctx/internal/durable"
+	"github.com/gemini-ctx/ctx/internal/jsonvalue"
 )
 
 // Env is the part of the environment that decides where agents keep their files.
@@ -91,67 +92,37 @@ func glob(dir, pattern string) []string {
 // with the agent's instructions.
 const maxHead = 4 << 20
 
-func discoverGemini(root string, p Project) (list, _ []string) {
-	b, err := durable.ReadAtMost(filepath.Join(root, "projects.json"), maxHead)
-	var doc struct {
-		Projects map[string]string `json:"projects"`
+// heads calls see for the records at the beginning of a file of JSON lines, until it returns false.
+func heads(file string, see func(jsonvalue.Object) bool) {
+	f, _, err := durable.OpenAtMost(file, durable.MaxInput)
+	if err != nil {
+		return
 	}
-	if err == nil {
-		_ = json.Unmarshal(b, &doc) // a file that is damaged names nothing
-	}
-	var slugs []string // the names that the agent has, or had, for the project
-	for _, project := range p {
-		if slug := doc.Projects[project]; slug != "" && filepath.IsLocal(slug) {
-			slugs = append(slugs, slug)
+	defer f.Close()
+	lines := transcript.NewLineReader(bufio.NewReaderSize(io.LimitReader(f, maxHead), 64<<10), maxHead, 0)
+	for {
+		line, err := lines.Next()
+		if err != nil {
+			return
 		}
-		slugs = append(slugs, geminicli.ProjectHash(project))
-	}
-	for _, slug := range slugs {
-		for _, pattern := range []string{"chats/session-*.jsonl", "chats/session-*.json", "chats/*/*.jsonl", "checkpoint-*.json"} {
-			files := glob(filepath.Join(root, "tmp", slug), pattern)
-			for _, file := range files {
-				if strings.HasSuffix(file, ".json") && slices.Contains(files, file+"l") {
-					continue // it went on in another form
-				}
-				list = append(list, file)
-			}
+		if o, ok := jsonvalue.ParseObject(bytes.TrimSpace(line.Text)); ok && !see(o) {
+			return
 		}
 	}
-	return list, nil
 }
 
-func discoverClaude(root string, p Project) (list, _ []string) {
-	projects := filepath.Join(root, "projects")
-	var dirs []string
-	for _, project := range p {
-		slug := claudecode.Slug(project)
-		if len(slug) > claudecode.MaxSlug {
-			dirs = append(dirs, glob(projects, slug[:claudecode.MaxSlug]+"-*")...)
-			continue
-		}
-		dirs = append(dirs, filepath.Join(projects, slug))
-	}
-	for _, dir := range dirs {
-		for _, pattern := range []string{"*.jsonl", "*/subagents/*.jsonl", "*/subagents/workflows/*/agent-*.jsonl"} {
-			files := glob(dir, pattern)
-			slices.SortStableFunc(files, func(a, b string) int { return isSubagent(a) - isSubagent(b) })
-			list = append(list, files...)
+// inProject returns the files whose first record with a directory, which dir reads, names one of
+// the project.
+func (p Project) inProject(files []string, dir func(jsonvalue.Object) string) (list []string) {
+	for _, file := range files {
+		own := ""
+		heads(file, func(o jsonvalue.Object) bool {
+			own = dir(o)
+			return own == ""
+		})
+		if p.has(own) {
+			list = append(list, file)
 		}
 	}
-	return list, nil
-}
-
-func isSubagent(file string) int {
-	if strings.HasPrefix(filepath.Base(file), "agent-") {
-		return 1
-	}
-	return 0
-}
-
-func placeClaude(root, id, dir, _ string) (string, error) {
-	slug := claudecode.Slug(dir)
-	if len(slug) > claudecode.MaxSlug {
-		return "", fmt.Errorf("cannot tell where claude-code keeps the sessions of %q: the path is too long", dir)
-	}
-	return filepath.Join(root, "projects", slug, id+".jsonl"), nil
+	return list
 }

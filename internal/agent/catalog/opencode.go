@@ -77,3 +77,15 @@ func modelOfOpencode(e Env, dir string) string {
 	}
 	return ""
 }
+
+// placesOfOpencode adds the directories that opencode has sessions of.
+func placesOfOpencode(root string, p *places) {
+	for _, file := range glob(root, "storage/session/*/*.json") {
+		b, err := durable.ReadAtMost(file, maxHead)
+		if err != nil {
+			continue
+		}
+		o, _ := jsonvalue.ParseObject(b)
+		p.add(o.Text("directory"), noRemote)
+	}
+}

@@ -67,7 +67,7 @@ func starts() []string {
 func isBookkeeping(kind string) bool {
 	switch kind {
 	case "file-history-snapshot", kindQueue, "custom-title", "ai-title", "agent-name", "agent-color", "last-prompt", "permission-mode", "mode",
-		"pr-link", "tag", "worktree-state", "content-replacement", "file-history-delta", "attribution-snapshot", "marble-origami-commit":
+		"pr-link", "tag", "worktree-state", "content-replacement", "file-history-delta", "attribution-snapshot", "bridge-session", "marble-origami-commit":
 		return true
 	}
 	return false

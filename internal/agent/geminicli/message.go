@@ -50,10 +50,15 @@ func (s *replay) message(o jsonvalue.Object, fromSet bool, counts transcript.Nam
 			s.stats.Pass(passedNotice)
 			return nil
 		}
+	case "error", "warning":
 	case "":
 		s.stats.Skip(transcript.SkipUnknown, 1)
 		if len(parts) == 0 {
 			return nil
+		}
+	default:
+		if s.chain.current[r.id] == nil { // lists and later versions repeat it
+			s.stats.Kept[transcript.Fit(r.kind)]++
 		}
 	}
 	return s.offerAs(true, transcript.RoleSystem, r, parts)

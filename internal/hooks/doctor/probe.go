@@ -2,14 +2,11 @@ package doctor
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"time"
 
@@ -25,8 +22,11 @@ import (
 	"github.com/gemini-ctx/ctx/internal/session"
 )
 
-// probeText is the text of a probe's messages.
-const probeText = "A probe of ctx doctor: é, \"quotes\", <tags> & a tab\t."
+// probeText is the text of a probe's messages; it begins with probeWords.
+const (
+	probeWords = "A probe of ctx doctor"
+	probeText  = probeWords + ": é, \"quotes\", <tags> & a tab\t."
+)
 
 // probeSession is the session of a probe, a form that every agent but opencode accepts.
 const (
@@ -42,9 +42,9 @@ func sessionOfProbe(agent string) string {
 	return probeSession
 }
 
-// WriteProbe writes the transcript of one turn of an agent into dir, and returns the event that the
+// writeProbe writes the transcript of one turn of an agent into dir, and returns the event that the
 // agent would then send to its hook.
-func WriteProbe(agent, dir string, now time.Time) (event []byte, err error) {
+func writeProbe(agent, dir string, now time.Time) (event []byte, err error) {
 	if agent != hooks.GeminiCLI {
 		return writeOther(agent, dir, now)
 	}
@@ -68,7 +68,7 @@ func WriteProbe(agent, dir string, now time.Time) (event []byte, err error) {
 		"hook_event_name": hooks.AfterAgent, "timestamp": when, "prompt": probeText}), nil
 }
 
-// writeOther is WriteProbe for the agents whose forms a Writer writes.
+// writeOther is writeProbe for the agents whose forms a Writer writes.
 func writeOther(agent, dir string, now time.Time) (event []byte, err error) {
 	row, ok := catalog.Named(agent)
 	if !ok {
@@ -103,7 +103,7 @@ func writeOther(agent, dir string, now time.Time) (event []byte, err error) {
 	return json.Marshal(said)
 }
 
-// writeRead is WriteProbe for the agents whose transcripts are only read.
+// writeRead is writeProbe for the agents whose transcripts are only read.
 func writeRead(agent, name, dir string, now time.Time) (event []byte, err error) {
 	when := now.UTC().Format(time.RFC3339)
 	text := []map[string]string{{"type": "text", "text": probeText}}
@@ -150,8 +150,18 @@ func writeRead(agent, name, dir string, now time.Time) (event []byte, err error)
 	return json.Marshal(map[string]string{"hook_event_name": of.Turn, "session_id": name, "cwd": dir, "transcript_path": path})
 }
 
-// ReadProbe checks that the store has the turn of a probe of an agent.
-func ReadProbe(s *session.Store, agent string) error {
+// startOfProbe returns the event that an agent sends to its hook when the session after that of the
+// probe begins: at the event at which the model is told of others.
+func startOfProbe(agent *hooks.Agent, dir string) ([]byte, error) {
+	name := "next" + sessionOfProbe(agent.Name)
+	return json.Marshal(map[string]string{
+		"hook_event_name": agent.Tells(), "session_id": name, "cwd": dir, "source": "startup", "prompt": probeText,
+		"transcript_path": filepath.Join(dir, name+".jsonl"),
+	})
+}
+
+// readProbe checks that the store has the turn of a probe of an agent.
+func readProbe(s *session.Store, agent string) error {
 	v, err := s.Refs.Read()
 	if err != nil {
 		return err
@@ -169,13 +179,4 @@ func ReadProbe(s *session.Store, agent string) error {
 		err = fmt.Errorf("what was recorded is not what was said: %.100q", shown.Text)
 	}
 	return err
-}
-
-// Shell returns the process in which an agent runs a hook's command.
-func Shell(ctx context.Context, command string) *exec.Cmd {
-	if runtime.GOOS == "windows" {
-		return exec.CommandContext(ctx, "powershell.exe", "-NoProfile", "-NonInteractive", "-Command",
-			command)
-	}
-	return exec.CommandContext(ctx, "bash", "-c", command)
 }

@@ -1,62 +1,53 @@
 package doctor
 
 import (
-	"os"
-	"path/filepath"
+	"slices"
 
-	"github.com/gemini-ctx/ctx/internal/agent/geminicli"
-	"github.com/gemini-ctx/ctx/internal/history"
+	"github.com/gemini-ctx/ctx/internal/agent/catalog"
 	"github.com/gemini-ctx/ctx/internal/hooks"
 )
 
-// maxLooked is how many of the newest entries of a branch are read to learn which agent wrote
-// them.
-const maxLooked = 256
-
-// used reports whether Gemini CLI works in this project, as far as is known: it has transcripts of
-// the project, a hook has run, or a session came from it. An empty store counts as used: somebody
-// is setting it up.
-func (d *Doctor) used() bool {
-	if d.Store == nil || d.hasTranscripts() {
+// used reports whether an agent works in this project, as far as is known: it has transcripts of
+// the project, a hook has run, or a session came from it.
+func (d *Doctor) used(agent *hooks.Agent) bool {
+	row, ok := catalog.Named(agent.Name)
+	if ok && row.Discover != nil {
+		if root := row.Root(catalog.Env{Get: d.Getenv, Home: d.UserHome}); root != "" {
+			if files, _ := row.Discover(root, catalog.NewProject(d.Project)); len(files) > 0 {
+				return true
+			}
+		}
+	}
+	if d.Store == nil {
+		return false
+	}
+	if _, ran := hooks.LastHook(d.Store, agent.Name); ran {
 		return true
 	}
-	if _, ran := hooks.LastHook(d.Store, hooks.GeminiCLI); ran {
+	return slices.Contains(d.sources(), row.Source)
+}
+
+// sources returns the agents that the sessions of the store came from, as sources name them.
+func (d *Doctor) sources() (list []string) {
+	view, err := d.Store.Refs.Read()
+	if err != nil {
+		return nil
+	}
+	sessions, err := d.Store.Recall.Overviews(view)
+	if err != nil {
+		return nil
+	}
+	for i := range sessions {
+		list = append(list, sessions[i].Agent)
+	}
+	return list
+}
+
+// empty reports whether no store has a session yet: somebody is setting it up.
+func (d *Doctor) empty() bool {
+	if d.Store == nil {
 		return true
 	}
 	view, err := d.Store.Refs.Read()
-	if err != nil {
-		return true
-	}
-	names := view.Names("sessions/")
-	for _, name := range names {
-		looked := 0
-		for e, err := range d.Store.History.Walk(view.Get(name).ID, history.WithJoined) {
-			if err != nil || e.Source != nil && e.Source.Agent == geminicli.Agent {
-				return true
-			}
-			if looked++; looked == maxLooked {
-				break
-			}
-		}
-	}
-	return len(names) == 0
-}
-
-// hasTranscripts reports whether Gemini CLI keeps transcripts of the project, under either of its
-// names for the project.
-func (d *Doctor) hasTranscripts() bool {
-	var known struct {
-		Projects map[string]string `json:"projects"`
-	}
-	readJSON(filepath.Join(d.Home, ".gemini", "projects.json"), &known)
-	for _, slug := range []string{geminicli.ProjectHash(d.Project), known.Projects[d.Project]} {
-		if slug == "" || !filepath.IsLocal(slug) {
-			continue
-		}
-		if files, err := os.ReadDir(filepath.Join(d.Home, ".gemini", "tmp", slug, "chats")); err == nil &&
-			len(files) > 0 {
-			return true
-		}
-	}
-	return false
+	return err != nil || len(view.Names("sessions/")) == 0
 }

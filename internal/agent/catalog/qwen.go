@@ -1,0 +1,40 @@
+package catalog
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/gemini-ctx/ctx/internal/agent/claudecode"
+)
+
+func rootOfQwen(e Env) string {
+	if dir := e.Get("QWEN_RUNTIME_DIR"); dir != "" {
+		return dir
+	}
+	return e.under("QWEN_HOME", ".qwen", "")
+}
+
+func discoverQwen(root string, p Project) (list, _ []string) {
+	for _, project := range p {
+		list = append(list, glob(filepath.Join(root, "projects", slugOfQwen(project)), "chats/*.jsonl")...)
+	}
+	return list, nil
+}
+
+// slugOfQwen returns the name of the directory of a project. On Windows it has no capitals.
+func slugOfQwen(dir string) string {
+	if os.PathSeparator == '\\' {
+		dir = strings.ToLower(dir)
+	}
+	return claudecode.Slug(dir)
+}
+
+func placeQwen(root, id, dir, _ string) (string, error) {
+	slug := slugOfQwen(dir)
+	if len(slug) > 255 {
+		return "", fmt.Errorf("cannot tell where qwen keeps the sessions of %q: the path is too long", dir)
+	}
+	return filepath.Join(root, "projects", slug, "chats", id+".jsonl"), nil
+}
