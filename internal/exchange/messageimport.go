@@ -349,6 +349,26 @@ func (im *messageImporter) sourced(src *conversation.Source) (list []format.ID, 
 	return list, err
 }
 
+// HasMessage reports whether the main branch of an agent's session has an entry that was imported
+// from a message, or had it before a rewind.
+func (s *Reader) HasMessage(session, agent, message string) (bool, error) {
+	view, err := s.Refs.Read()
+	if err != nil {
+		return false, err
+	}
+	found, err := s.imported(view, agent, transcript.Fit(session), transcript.Fit(message))
+	if err != nil || len(found) == 0 {
+		return false, err
+	}
+	line := s.Lineage(view.Get(history.RefName(fitSession(session), history.MainBranch)).ID)
+	for _, e := range found {
+		if in, err := line.Has(e.ID); in || err != nil {
+			return in, err
+		}
+	}
+	return false, nil
+}
+
 // imported returns the entries that were imported from a message, in any session. A message that no
 // source can name has none.
 func (s *Reader) imported(view *refs.View, agent, session, message string) (list []history.Entry, err error) {
