@@ -192,6 +192,9 @@ func (s *Store) GuessLoose() (int, error) {
 // EachAbsent calls each for the records of absent bodies in the order of their ids, and stops at
 // its first error. It does not read them.
 func (s *Store) EachAbsent(each func(id format.ID, path string) error) error {
+	if empty, err := isEmpty(filepath.Join(s.root, AbsentDir)); empty || err != nil {
+		return err // in most stores nothing was ever forgotten
+	}
 	for _, xx := range fanFolders() {
 		dir := filepath.Join(s.root, AbsentDir, xx)
 		files, err := os.ReadDir(dir)

@@ -16,6 +16,8 @@ const (
 	VerbMask        = "mask"
 	VerbObserve     = "observe"
 	VerbOffload     = "offload"
+	VerbPull        = "pull" // takes in what other stores share
+	VerbPush        = "push" // notes what this store has put on a remote
 	VerbRedo        = "redo"
 	VerbRepair      = "repair" // gives names to history behind a damage of the log
 	VerbReplace     = "replace"
@@ -34,8 +36,8 @@ type Effect struct {
 	Moves    bool // refs change to a value that need not descend from the old one
 	Restores bool // refs return to earlier values: About names the operation that is taken back
 	Makes    bool // more branches of a session begin, on entries that the session already has
-	// Leaves comes with Extends and Moves: a branch may continue from another entry, and leave
-	// behind entries that no branch has.
+	// Leaves comes with Moves: a branch may continue from another entry, and leave behind entries
+	// that no branch has.
 	Leaves bool
 	// Removes means that refs end. With Extends, the entries of a branch that ends are part of a
 	// branch that grows.
@@ -85,6 +87,8 @@ var effects = [...]struct {
 	{VerbCompact, Effect{Summarizes: true, Undo: UndoPasses}},
 	{VerbEvict, Effect{Summarizes: true, Undo: UndoPasses}},
 	{VerbGraduate, Effect{Undo: UndoPasses}},
+	{VerbPull, Effect{Moves: true, Leaves: true, Removes: true, Undo: UndoPasses}},
+	{VerbPush, Effect{Undo: UndoPasses}},
 	{VerbSessionUse, Effect{Undo: UndoPasses}},
 	{VerbUpdateRef, Effect{Undo: UndoPasses}},
 

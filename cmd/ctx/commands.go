@@ -13,6 +13,7 @@ const (
 	groupForest       = "forest"
 	groupPlumbing     = "plumbing"
 	groupAgents       = "agents"
+	groupSharing      = "sharing"
 	groupOther        = "other"
 )
 
@@ -22,6 +23,7 @@ func groups() []*cobra.Group {
 		{ID: groupConversation, Title: "Conversations:"},
 		{ID: groupForest, Title: "Clusters and summaries:"},
 		{ID: groupAgents, Title: "With agents:"},
+		{ID: groupSharing, Title: "Beyond one machine:"},
 		{ID: groupPlumbing, Title: "For scripts:"},
 		{ID: groupOther, Title: "Other:"},
 	}
@@ -70,6 +72,12 @@ func commands() []entry {
 		{"export", groupConversation, newExportCmd},
 		{"resume", groupConversation, newResumeCmd},
 		{"loop", groupConversation, newLoopCmd},
+
+		{"remote", groupSharing, newRemoteCmd},
+		{"push", groupSharing, newPushCmd},
+		{"pull", groupSharing, newPullCmd},
+		{"sync", groupSharing, newSyncCmd},
+		{"clone", groupSharing, newCloneCmd},
 
 		{"graduate", groupForest, newGraduateCmd},
 		{"compact", groupForest, newCompactCmd},

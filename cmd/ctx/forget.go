@@ -14,6 +14,7 @@ import (
 	"github.com/gemini-ctx/ctx/internal/cli/document"
 	"github.com/gemini-ctx/ctx/internal/maintenance/forget"
 	"github.com/gemini-ctx/ctx/internal/session"
+	"github.com/gemini-ctx/ctx/internal/sharing"
 )
 
 // The minimum and maximum bytes of a text to forget. Almost every body contains a shorter text.
@@ -25,13 +26,14 @@ const (
 type forgetOptions struct {
 	text, rule    string
 	dryRun, force bool
+	remote        bool
 	cmd           *cobra.Command
 }
 
 func newForgetCmd(a *app) *cobra.Command {
 	o := &forgetOptions{}
 	cmd := &cobra.Command{
-		Use:   "forget (ID... | --text STRING | --rule CLASS) [--dry-run] [--force]",
+		Use:   "forget (ID... | --text STRING | --rule CLASS) [--dry-run] [--force] [--remote]",
 		Short: "Erase messages and everything derived from them",
 		Long: long(`Erases the words of a message from every place in the store, with everything that was made from
 them: summaries, tombstones, masks, replacements, epochs and the cache. Headers stay, so that
@@ -45,6 +47,9 @@ not in the list of processes. With --rule the command erases every body in which
 finds a secret of the class; the class "all" is every class. With --text or --rule the command
 asks on a terminal, and needs --force elsewhere. The next `+"`ctx compact`"+` summarizes clusters that
 lost a summary.
+
+With --remote the command then pushes to every remote of the store: the files there that hold the
+words are replaced, and everybody who pulls forgets them too. `+"`ctx push`"+` does the same later.
 
 The command prints the id and the kind of each object that it erases. It does not touch copies
 elsewhere: transcripts of agents, bundles, backups, or what was sent to a model. Change a secret
@@ -63,6 +68,7 @@ that was said.`,
 	f.StringVar(&o.rule, "rule", "", "erase bodies that contain a secret of this `CLASS`, or all")
 	f.BoolVar(&o.dryRun, "dry-run", false, "list what would be erased, and change nothing")
 	f.BoolVar(&o.force, "force", false, "do not ask")
+	f.BoolVar(&o.remote, "remote", false, "erase them on the remotes, too")
 	return cmd
 }
 
@@ -94,7 +100,38 @@ func (o *forgetOptions) run(a *app, args []string) error {
 	if err != nil {
 		return err
 	}
-	return o.print(a, report)
+	if err := o.print(a, report); err != nil || !o.remote || o.dryRun {
+		return err
+	}
+	return a.forgetRemotely(s)
+}
+
+// forgetRemotely pushes to every remote what was forgotten.
+func (a *app) forgetRemotely(s *session.Store) error {
+	set, err := s.Remotes()
+	if err != nil {
+		return err
+	}
+	var bad error
+	for _, name := range remoteNames(set) {
+		err := a.pushForgotten(s, name)
+		if err != nil {
+			bad = errors.Join(bad, fmt.Errorf("remote %s has the words still: %w", name, err))
+			continue
+		}
+		a.say("%s: the files that held the words were replaced; whoever runs it may have copies: backups, and in a git repository until it collects garbage", name)
+	}
+	return bad
+}
+
+func (a *app) pushForgotten(s *session.Store, name string) (err error) {
+	x, _, done, err := a.openRemote(a.c, s, []string{name})
+	if err != nil {
+		return err
+	}
+	defer func() { done(&err) }()
+	_, err = x.Push(a.c, sharing.PushOptions{})
+	return err
 }
 
 // read returns the options that the flags describe.

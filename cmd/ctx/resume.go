@@ -107,6 +107,10 @@ func (o *resumeOptions) run(a *app) error {
 	if err != nil {
 		return err
 	}
+	if label, shared := history.Owner(b.view, b.name); shared {
+		return withHint(fmt.Errorf("%w: session %q is %s's: what is said next could not come back into it", history.ErrRefused, oneLine(b.name), label),
+			"`ctx session fork %s` begins a session of your own there", oneLine(b.name))
+	}
 	x := &agentExport{openBranch: b, form: form, dir: o.project, compacted: o.compacted, move: true}
 	if x.dir == "" {
 		x.dir = a.projectDir(b.s)

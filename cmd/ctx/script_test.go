@@ -61,14 +61,16 @@ func fixed(w world) world {
 	}
 	now := scriptStart().Add(time.Duration(tick) * time.Second)
 	w.now = func() time.Time { return now }
-	w.random = &hashStream{}
+	seed, _ := strconv.ParseUint(os.Getenv("SEED"), 10, 32) // 0 where a script sets none
+	w.random = &hashStream{n: seed << 32}
 	w.host = "host"
 	return w
 }
 
 func scriptStart() time.Time { return time.Date(2026, 1, 2, 3, 4, 0, 0, time.UTC) }
 
-// hashStream gives the same bytes to everybody: stores of scripts all have one id and one key.
+// hashStream gives the same bytes to everybody: stores of scripts all have one id and one key,
+// unless the script sets SEED to a number before it makes another one.
 type hashStream struct {
 	n    uint64
 	left []byte

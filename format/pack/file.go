@@ -227,3 +227,58 @@ func read(r io.Reader, b []byte) error {
 	}
 	return err
 }
+
+// Bare returns the part of a pack that does not follow from the rest: the head and the blocks,
+// without the parity and the trailer. The result shares memory with whole, which is a pack that
+// Walk accepts.
+func Bare(whole []byte) ([]byte, error) {
+	end, err := blocksEnd(whole, true)
+	if err != nil {
+		return nil, err
+	}
+	return whole[:end], nil
+}
+
+// Complete returns the pack that Bare made bare. It checks the heads of the blocks and not what is
+// in them.
+func Complete(bare []byte) ([]byte, error) {
+	end, err := blocksEnd(bare, false)
+	if err != nil {
+		return nil, err
+	}
+	var parity Parity
+	_, _ = parity.Write(bare[:end]) // never fails
+	whole := append(bytes.Clone(bare), parity.Bytes()...)
+	sum := sha256.Sum256(whole)
+	return append(whole, sum[:]...), nil
+}
+
+// blocksEnd returns where the blocks of a pack end: at the parity, or where b ends.
+func blocksEnd(b []byte, parity bool) (int, error) {
+	if len(b) < HeadSize {
+		return 0, errShort
+	}
+	if _, err := ParseHead(b); err != nil {
+		return 0, err
+	}
+	at := HeadSize
+	for at < len(b) {
+		if parity && b[at] == parityKind {
+			return at, nil
+		}
+		if len(b)-at < BlockHead {
+			return 0, errShort
+		}
+		head, err := ParseBlockHead(b[at:])
+		if err != nil {
+			return 0, err
+		}
+		if at += BlockHead + head.Frame; at > len(b) {
+			return 0, errShort
+		}
+	}
+	if parity {
+		return 0, errShort
+	}
+	return at, nil
+}

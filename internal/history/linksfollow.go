@@ -117,6 +117,14 @@ func (s *Reader) followOne(l *Links, op *format.Operation, view *refs.View) erro
 		}
 		grown = false
 	}
+	if op.Verb == refs.VerbPull {
+		// It moves branches of many sessions, and ends some whose entries others may stand on.
+		fresh, err := s.rebuildLinks(view)
+		if err == nil {
+			*l = *fresh
+		}
+		return err
+	}
 	if grown {
 		for _, u := range moved {
 			// What a branch begins with that is made is the session's already, and what one has that ends is

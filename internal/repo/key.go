@@ -101,3 +101,7 @@ func (r *Repo) keyed(label string, data []byte, size int) ([]byte, error) {
 	mac.Write(data)
 	return mac.Sum(nil)[:size:size], nil
 }
+
+// SigningSeed returns 32 bytes derived from the key, from which the store's signatures on remotes
+// are made: HMAC-SHA-256(key, "signing", a zero byte). Errors: those of Key.
+func (r *Repo) SigningSeed() ([]byte, error) { return r.keyed("signing", nil, sha256.Size) }

@@ -44,9 +44,10 @@ type Repo struct {
 	Refs    *refs.DB         // asks Objects whether what is named exists
 	Now     func() time.Time // as in Env
 
-	owner lock.Owner
-	mu    sync.Mutex
-	key   []byte // nil until it was read
+	owner      lock.Owner
+	userConfig string // as in Env
+	mu         sync.Mutex
+	key        []byte // nil until it was read
 }
 
 // maxFormat limits the format file, in bytes: it has three lines of about 70 bytes.
@@ -111,14 +112,15 @@ func assemble(env Env, dir string, f format.StoreFormat, config *Config) *Repo {
 	log := refs.Open(dir, f.Store, env.FS, store)
 	store.ReadLog = func() error { _, err := log.Read(); return err }
 	r := &Repo{
-		Dir:     dir,
-		ID:      f.Store,
-		Config:  config,
-		FS:      env.FS,
-		Objects: store,
-		Refs:    log,
-		Now:     env.Now,
-		owner:   env.Owner,
+		Dir:        dir,
+		ID:         f.Store,
+		Config:     config,
+		FS:         env.FS,
+		Objects:    store,
+		Refs:       log,
+		Now:        env.Now,
+		owner:      env.Owner,
+		userConfig: env.UserConfig,
 	}
 	store.Key = r.secret
 	return r

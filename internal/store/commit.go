@@ -126,6 +126,9 @@ func (t *Tx) Commit(op *format.Operation) error {
 	if _, known := refs.EffectOf(op.Verb); !known {
 		return fmt.Errorf("no effect is known of a verb %q", op.Verb)
 	}
+	if err := t.ownOnly(op); err != nil {
+		return err
+	}
 	op.Time = t.Now().UTC().Truncate(time.Millisecond)
 	op.Objects = t.repo.Objects.Staged()
 	if t.repo.Objects.TooMuch() {
@@ -156,6 +159,25 @@ func (t *Tx) Commit(op *format.Operation) error {
 		if err := t.checkpoint(); err != nil {
 			t.main.state, t.flat.state = nil, nil // they may say of objects that they are stored
 			t.Report(fmt.Errorf("no checkpoint yet: %w", err))
+		}
+	}
+	return nil
+}
+
+// ownOnly refuses an operation that changes a session of another store. What others share comes
+// with a pull, and goes with it or with the removal of the session.
+func (t *Tx) ownOnly(op *format.Operation) error {
+	switch op.Verb {
+	case refs.VerbPull, refs.VerbSessionRm, refs.VerbRepair:
+		return nil
+	}
+	for _, u := range op.Refs {
+		session, _, ok := history.BranchOfRef(u.Name)
+		if !ok {
+			continue
+		}
+		if label, shared := history.Owner(t.View, session); shared {
+			return fmt.Errorf("%w: session %q is %s's, and only a pull changes it", history.ErrRefused, history.Clip(session), label)
 		}
 	}
 	return nil

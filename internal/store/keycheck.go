@@ -38,6 +38,26 @@ func (s *Store) KeyIsNew() (bool, error) {
 	return err == nil && bytes.Equal(b, mark), nil
 }
 
+// KeyMark is the content of the blob that history.KeyRef names. Errors are those of repo.Key.
+func (s *Store) KeyMark() ([]byte, error) {
+	sum, err := s.Nonce("key-mark", nil)
+	return fmt.Appendf(nil, "%x\n", sum), err
+}
+
+// KeyMarked reports whether v, the value of history.KeyRef, exists, and the present key gives its
+// blob. A blob that cannot be read tells nothing. Errors are those of repo.Key.
+func (s *Store) KeyMarked(v format.Value) (fits, known bool, err error) {
+	if !v.Exists() {
+		return false, false, nil
+	}
+	raw, err := s.Objects.Get(v.ID)
+	if err != nil {
+		return false, false, nil // damage is told by who needs what is damaged
+	}
+	mark, err := s.KeyMark()
+	return bytes.Equal(raw.Body, mark), true, err
+}
+
 // mostLabels is how many nonces are tried for an object that is made of words: sealNew takes
 // another for each object of the same words that was forgotten.
 const mostLabels = 16
@@ -69,8 +89,8 @@ func (s *Store) FitsKey(raw format.Raw) (fits, known bool, err error) {
 const mostTried = 16
 
 // checkKey refuses to write with a key that the store was not written with: what was forgotten
-// would not be known by its words, and what was imported not by its source. It looks at one object
-// that is there, once for each process.
+// would not be known by its words, and what was imported not by its source. It looks at the mark of
+// the key or at one object that is there, once for each process.
 func (t *Tx) checkKey() error {
 	t.mu.Lock()
 	done := t.keyFits
@@ -78,11 +98,14 @@ func (t *Tx) checkKey() error {
 	if done {
 		return nil
 	}
-	raw, err := t.someSealed()
-	if err != nil {
-		return err
+	fits, known, err := t.KeyMarked(t.View.Get(history.KeyRef))
+	if err == nil && !known {
+		var raw format.Raw
+		if raw, err = t.someSealed(); err != nil {
+			return err
+		}
+		fits, known, err = t.FitsKey(raw)
 	}
-	fits, known, err := t.FitsKey(raw)
 	var missing *repo.KeyError
 	if errors.As(err, &missing) {
 		return nil // who needs the key says so

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/gemini-ctx/ctx/forest/summarize"
+	"github.com/gemini-ctx/ctx/internal/child"
 )
 
 // Member is one summarizer of a chain.
@@ -163,7 +164,7 @@ func (c *Chain) Summarize(ctx context.Context, ask summarize.Request) (summarize
 func failureOf(m Member, err error) *Failure {
 	var f *Failure
 	if !errors.As(err, &f) {
-		f = &Failure{Name: m.Name, Kind: Garbage, Why: oneLine(err.Error(), maxWhy)}
+		f = &Failure{Name: m.Name, Kind: Garbage, Why: child.OneLine(err.Error(), maxWhy)}
 	}
 	return f
 }

@@ -3,11 +3,10 @@ package summarizer
 import (
 	"fmt"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/gemini-ctx/ctx/forest/summarize"
+	"github.com/gemini-ctx/ctx/internal/child"
 	"github.com/gemini-ctx/ctx/internal/wording"
-	"github.com/gemini-ctx/ctx/sanitize"
 )
 
 // maxWhy is the largest length in bytes of a reason for people.
@@ -31,26 +30,7 @@ func sourceTokens(ask summarize.Request) int {
 	return n
 }
 
-// oneLine makes a text from outside fit to be shown to people: cleaned, without line ends, at most
-// most bytes and an ellipsis.
-func oneLine(s string, most int) string {
-	s = s[:min(len(s), 8*most)]
-	clean, _, err := sanitize.Text([]byte(wording.Shown(s)))
-	if err != nil {
-		return ""
-	}
-	s = strings.Join(strings.Fields(string(clean)), " ")
-	if len(s) <= most {
-		return s
-	}
-	cut := most
-	for !utf8.RuneStart(s[cut]) {
-		cut--
-	}
-	return s[:cut] + "…"
-}
-
-func quoted(line []byte) string { return fmt.Sprintf("%q", oneLine(string(line), 60)) }
+func quoted(line []byte) string { return fmt.Sprintf("%q", child.OneLine(string(line), 60)) }
 
 // Plain makes a reason fit to be shown to people: cleaned, on one line, of bounded length.
-func Plain(s string) string { return oneLine(s, maxWhy) }
+func Plain(s string) string { return child.OneLine(s, maxWhy) }

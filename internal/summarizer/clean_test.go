@@ -113,16 +113,6 @@ func TestSeeds(t *testing.T) {
 	}
 }
 
-func TestOneLine(t *testing.T) {
-	for s, want := range map[string]string{
-		"": "", "a\n\tb": "a b", "\x1b[31mred": "[31mred", strings.Repeat("é", 30): strings.Repeat("é", 10) + "…", "\xff": "\ufffd",
-	} {
-		if got := oneLine(s, 20); got != want {
-			t.Errorf("%q: got %q", s, got)
-		}
-	}
-}
-
 func TestVersionOf(t *testing.T) {
 	c := Capability{Name: "my helper", Version: "1.0+x", PromptVersion: "own@2"}
 	if got := versionOf(c, " org/model:8b\n"); got != "org/model:8b@my-helper/1.0-x+prompt/own-2" {

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/gemini-ctx/ctx/internal/child"
 )
 
 // State says whether a summarizer or a model can be asked.
@@ -185,7 +187,7 @@ func CheckName(name string) error {
 		return fmt.Errorf("empty name")
 	case len(name) > maxName:
 		return fmt.Errorf("name has more than %d bytes: %.40q", maxName, name)
-	case oneLine(name, maxName) != name:
+	case child.OneLine(name, maxName) != name:
 		return fmt.Errorf("name has invalid characters: %.40q", name)
 	}
 	return nil

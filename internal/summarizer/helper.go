@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/gemini-ctx/ctx/forest/summarize"
+	"github.com/gemini-ctx/ctx/internal/child"
 )
 
 // The default times for which ctx waits for a helper.
@@ -85,12 +86,12 @@ func (h *Helper) ready(ctx context.Context) error {
 	if len(h.Command) == 0 {
 		return h.fail(&Failure{Kind: Missing, Why: "no program is set for it"})
 	}
-	path, err := find(h.Command[0], h.Beside)
+	path, err := child.Find(h.Command[0], h.Beside)
 	if err == nil {
 		h.running, err = launch(h.Context, path, h.Command[1:])
 	}
 	if err != nil {
-		return h.fail(&Failure{Kind: Missing, Why: oneLine(err.Error(), maxWhy)})
+		return h.fail(&Failure{Kind: Missing, Why: child.OneLine(err.Error(), maxWhy)})
 	}
 	h.answered = map[string]bool{}
 	first, err := h.next(ctx, orDefault(h.Start, StartTimeout), Silent)
@@ -156,11 +157,11 @@ func (h *Helper) next(ctx context.Context, timeout time.Duration, late Kind) (li
 		case errors.Is(l.err, errOversized):
 			return line{}, h.fail(&Failure{Kind: Oversized, Why: fmt.Sprintf("wrote a line of more than %d bytes", MaxLine)})
 		case l.err != nil:
-			return line{}, h.fail(&Failure{Kind: Crashed, Why: oneLine(l.err.Error(), maxWhy)})
+			return line{}, h.fail(&Failure{Kind: Crashed, Why: child.OneLine(l.err.Error(), maxWhy)})
 		}
 		return l, nil
 	case <-timer.C:
-		said := h.running.stderr.told()
+		said := h.running.stderr.Said()
 		return line{}, h.fail(&Failure{Kind: late, Why: fmt.Sprintf("said nothing for %v%s", timeout, said)})
 	case <-ctx.Done():
 		h.kill()

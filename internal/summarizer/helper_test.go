@@ -165,40 +165,6 @@ func TestHelperMissing(t *testing.T) {
 	}
 }
 
-// A program of the working directory is not run, even if PATH includes that directory.
-func TestHelperNotFromHere(t *testing.T) {
-	dir := t.TempDir()
-	t.Chdir(dir)
-	for _, name := range []string{"here", "here.exe"} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte("#!/bin/sh\n"), 0o700); err != nil {
-			t.Fatal(err)
-		}
-	}
-	t.Setenv("PATH", ".")
-	if path, err := find("here", ""); err == nil {
-		t.Errorf("found %q", path)
-	}
-}
-
-func TestHelperBeside(t *testing.T) {
-	dir, other := t.TempDir(), t.TempDir()
-	for _, d := range []string{dir, other} {
-		for _, name := range []string{"ctx-x", "y"} {
-			for _, suffix := range []string{"", ".exe"} {
-				if err := os.WriteFile(filepath.Join(d, name+suffix), nil, 0o700); err != nil {
-					t.Fatal(err)
-				}
-			}
-		}
-	}
-	t.Setenv("PATH", other)
-	for name, want := range map[string]string{"ctx-x": dir, "y": other} {
-		if path, err := find(name, dir); err != nil || filepath.Dir(path) != want {
-			t.Errorf("%s: got %q, %v", name, path, err)
-		}
-	}
-}
-
 func TestHelperTooLong(t *testing.T) {
 	h := playing(t, "good")
 	ask := askOf(1)
@@ -300,15 +266,5 @@ func TestHelperCancelled(t *testing.T) {
 	cancel()
 	if _, err := h.Summarize(ctx, askOf(1)); !errors.Is(err, context.Canceled) || h.running != nil {
 		t.Errorf("got %v", err)
-	}
-}
-
-func TestTail(t *testing.T) {
-	var kept tail
-	for range 3 {
-		_, _ = kept.Write([]byte(strings.Repeat("x", MaxStderr) + "\nlast\n"))
-	}
-	if len(kept.kept) != MaxStderr || kept.told() != ": last" {
-		t.Errorf("%d bytes, %q", len(kept.kept), kept.told())
 	}
 }

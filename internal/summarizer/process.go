@@ -10,9 +10,9 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strings"
-	"sync"
 	"time"
+
+	"github.com/gemini-ctx/ctx/internal/child"
 )
 
 // grace is the time for which a helper may run after its input ended, before it is killed.
@@ -25,7 +25,7 @@ type process struct {
 	lines  chan line     // unbuffered; closed at the end of the output
 	quit   chan struct{} // closed when nobody receives lines any more
 	sent   chan struct{} // closed when the last request is written; nil before the first
-	stderr *tail
+	stderr *child.Tail
 	dir    string      // its own working directory
 	spare  func() bool // stops the killing at the end of the context
 	mark   string      // an environment entry that its descendants inherit
@@ -52,14 +52,14 @@ func launch(ctx context.Context, path string, args []string) (*process, error) {
 		return nil, err
 	}
 	p := &process{
-		cmd: exec.Command(path, args...), lines: make(chan line), quit: make(chan struct{}), stderr: &tail{}, dir: dir,
+		cmd: exec.Command(path, args...), lines: make(chan line), quit: make(chan struct{}), stderr: &child.Tail{}, dir: dir,
 		mark: runVariable + "=" + filepath.Base(dir),
 	}
 	p.cmd.Dir = dir
 	p.cmd.Env = append(os.Environ(), p.mark)
 	p.cmd.Stderr = p.stderr
 	p.cmd.WaitDelay = grace // for output that a grandchild keeps open
-	ownGroup(p.cmd)
+	child.OwnGroup(p.cmd)
 	adoptOrphans()
 	stdout, err := p.open()
 	if err == nil {
@@ -165,7 +165,7 @@ func (p *process) stop(patience time.Duration) error {
 
 // kill kills a helper with its process group and, on Linux, with descendants outside of the group.
 func (p *process) kill() {
-	killGroup(p.cmd)
+	child.KillGroup(p.cmd)
 	killTree(p.cmd.Process.Pid, p.mark)
 }
 
@@ -176,52 +176,5 @@ func (p *process) ending(err error) string {
 	if errors.As(err, &exit) {
 		how += fmt.Sprintf(" (%s)", exit.ProcessState)
 	}
-	return how + p.stderr.told()
-}
-
-// tail keeps the last MaxStderr bytes that are written to it.
-type tail struct {
-	mu   sync.Mutex
-	kept []byte
-}
-
-// Write implements io.Writer. It never fails.
-func (t *tail) Write(b []byte) (int, error) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.kept = append(t.kept, b[max(0, len(b)-MaxStderr):]...)
-	if over := len(t.kept) - MaxStderr; over > 0 {
-		t.kept = append(t.kept[:0], t.kept[over:]...)
-	}
-	return len(b), nil
-}
-
-// told returns the last line with text, as the end of a sentence, or "".
-func (t *tail) told() string {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	text := strings.TrimSpace(string(t.kept))
-	last := oneLine(text[strings.LastIndexByte(text, '\n')+1:], maxWhy)
-	if last == "" {
-		return ""
-	}
-	return ": " + last
-}
-
-// find returns the path of a program. It takes an absolute path as it is. It searches a bare name
-// beside ctx, if it is one of ctx's own helpers, and then on PATH, but never in the working
-// directory. It refuses any other form, which would depend on the working directory.
-func find(name, beside string) (string, error) {
-	switch {
-	case filepath.IsAbs(name):
-		return name, nil
-	case strings.ContainsAny(name, `/\`) || name == "":
-		return "", fmt.Errorf("program is neither a name nor an absolute path: %.80q", name)
-	}
-	if beside != "" && strings.HasPrefix(name, "ctx-") {
-		if path, err := exec.LookPath(filepath.Join(beside, name)); err == nil {
-			return path, nil
-		}
-	}
-	return exec.LookPath(name)
+	return how + p.stderr.Said()
 }

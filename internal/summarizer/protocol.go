@@ -12,6 +12,7 @@ import (
 
 	"github.com/gemini-ctx/ctx/forest/summarize"
 	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/internal/child"
 )
 
 // Version is the version of the protocol. Every line of either side has it as "v".
@@ -19,8 +20,7 @@ const Version = 1
 
 // The limits of what a helper may write.
 const (
-	MaxLine   = 1 << 20  // bytes of a line; a summary has a few thousand
-	MaxStderr = 64 << 10 // the last bytes of its standard error, which are kept
+	MaxLine = 1 << 20 // bytes of a line; a summary has a few thousand
 )
 
 // minInput is the smallest limit that a helper may have: a part of a cluster must be longer than
@@ -158,9 +158,9 @@ func decodeAnswer(line []byte, claim string, answered map[string]bool) (WireAnsw
 	case a.V != Version || a.Claim == "" || a.Error != nil && a.Text != "":
 		return a, &Failure{Kind: Garbage, Why: fmt.Sprintf("wrote a line that is no answer: %s", quoted(line))}
 	case a.Claim != claim && answered[a.Claim]:
-		return a, &Failure{Kind: Twice, Why: fmt.Sprintf("answered claim %s again", oneLine(a.Claim, 12))}
+		return a, &Failure{Kind: Twice, Why: fmt.Sprintf("answered claim %s again", child.OneLine(a.Claim, 12))}
 	case a.Claim != claim:
-		return a, &Failure{Kind: WrongClaim, Why: fmt.Sprintf("answered claim %s, which it was not given", oneLine(a.Claim, 12))}
+		return a, &Failure{Kind: WrongClaim, Why: fmt.Sprintf("answered claim %s, which it was not given", child.OneLine(a.Claim, 12))}
 	case a.Error != nil && !slices.Contains(saidKinds(), a.Error.Kind):
 		return a, &Failure{Kind: Garbage, Why: fmt.Sprintf("told of an error of an unknown kind: %s", quoted([]byte(a.Error.Kind)))}
 	case a.Error != nil:
@@ -170,7 +170,7 @@ func decodeAnswer(line []byte, claim string, answered map[string]bool) (WireAnsw
 }
 
 func told(message string) string {
-	if message = oneLine(message, maxWhy); message == "" {
+	if message = child.OneLine(message, maxWhy); message == "" {
 		return "it did not say why"
 	}
 	return message

@@ -15,7 +15,9 @@ import (
 	"github.com/gemini-ctx/ctx/internal/maintenance/bundle"
 	"github.com/gemini-ctx/ctx/internal/maintenance/graph"
 	"github.com/gemini-ctx/ctx/internal/maintenance/rebuild"
+	"github.com/gemini-ctx/ctx/internal/remote"
 	"github.com/gemini-ctx/ctx/internal/repo"
+	"github.com/gemini-ctx/ctx/internal/sharing"
 	"github.com/gemini-ctx/ctx/lock"
 	"github.com/gemini-ctx/ctx/objects"
 	"github.com/gemini-ctx/ctx/refs"
@@ -143,6 +145,12 @@ func inStore(err error) (Problem, bool) {
 		return Problem{Code: Blocked, Kind: "blocked"}, true
 	case errors.Is(err, history.ErrRefused):
 		return Problem{Code: Stale, Kind: "refused"}, true
+	case errors.Is(err, sharing.ErrTampered):
+		return Problem{Code: Corrupt, Kind: "tampered", Hint: "ask who runs the remote what happened; this store is as it was"}, true
+	case errors.Is(err, sharing.ErrCopied):
+		return Problem{Code: Stale, Kind: "copied", Hint: "`ctx clone` makes another store of the same sessions, with an id of its own"}, true
+	case errors.Is(err, remote.ErrStale):
+		return Problem{Code: Stale, Kind: "stale", Hint: "run it again"}, true
 	case errors.Is(err, history.ErrStale), errors.As(err, &stale):
 		return Problem{Code: Stale, Kind: "stale", Hint: "check the current state with `ctx log` or `ctx op log`, then try again"}, true
 	case errors.Is(err, graph.ErrForgot):

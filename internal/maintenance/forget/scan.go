@@ -50,31 +50,48 @@ func Scan(ctx context.Context, s *session.Store, o ScanOptions, each func(Secret
 			twice[at.ID] = true
 		}
 		report.Bodies++
-		kind, media, text, err := storedText(raw)
+		found, err := SecretsIn(at.ID, raw)
 		if err != nil {
 			return err
-		}
-		found, err := findSecrets(media, text)
-		if err != nil {
-			return err
-		}
-		if kind == "entry" && len(found) > 0 {
-			if e, err := format.DecodeEntry(raw.Header); err == nil {
-				kind = e.Kind
-			}
 		}
 		for _, f := range found {
-			if o.Rule != "" && o.Rule != anyClass && f.class != o.Rule {
+			if o.Rule != "" && o.Rule != anyClass && f.Class != o.Rule {
 				continue
 			}
 			report.Secrets++
-			if err := each(Secret{at.ID, kind, f.class, f.from, f.to}); err != nil {
+			if err := each(f); err != nil {
 				return err
 			}
 		}
 		return ctx.Err()
 	}, func(path string, _ error) error { report.Unread = append(report.Unread, path); return ctx.Err() })
 	return report, err
+}
+
+// SecretsIn returns what looks like a secret in the body of an object, under the rules of today. It
+// is empty for an object without a body.
+func SecretsIn(id format.ID, raw format.Raw) ([]Secret, error) {
+	if raw.Body == nil {
+		return nil, nil
+	}
+	kind, media, text, err := storedText(raw)
+	if err != nil {
+		return nil, err
+	}
+	found, err := findSecrets(media, text)
+	if err != nil || len(found) == 0 {
+		return nil, err
+	}
+	if kind == "entry" {
+		if e, err := format.DecodeEntry(raw.Header); err == nil {
+			kind = e.Kind
+		}
+	}
+	out := make([]Secret, len(found))
+	for i, f := range found {
+		out[i] = Secret{id, kind, f.class, f.from, f.to}
+	}
+	return out, nil
 }
 
 // secretAt is something that looks like a secret, in a text.

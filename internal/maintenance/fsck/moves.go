@@ -98,11 +98,14 @@ func (m *moves) faultsOf(op *format.Operation, u format.RefUpdate, session strin
 	switch {
 	case op.Session != "" && op.Session != session:
 		add(fmt.Sprintf("is about session %q, and moves ref %q", op.Session, u.Name))
-	case op.Session == "" && history && op.Verb != refs.VerbRepair && op.Verb != refs.VerbImport:
+	case op.Session == "" && history && op.Verb != refs.VerbRepair && op.Verb != refs.VerbImport && op.Verb != refs.VerbPull:
 		add(fmt.Sprintf("is about no session, and moves ref %q", u.Name))
 	}
 	if u.New.Kind != format.SessionValue && u.Old.Kind != format.SessionValue {
 		return faults
+	}
+	if op.Verb == refs.VerbPull {
+		return faults // the session has another name in its own store, and may move in any way
 	}
 	add(m.foreignEntry(u.Name, u.New))
 	if known && op.Verb != refs.VerbRepair {

@@ -1,0 +1,174 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/gemini-ctx/ctx/internal/repo"
+	"github.com/gemini-ctx/ctx/internal/session"
+	"github.com/gemini-ctx/ctx/internal/sharing"
+)
+
+func newPullCmd(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use:   "pull [NAME]",
+		Short: "Take in what others share",
+		Long: long(`Takes in what is new on the remote NAME (default: the only one, or origin). A session that another
+store shares has the name SESSION@STORE here. All commands that read take such a name; only a pull
+changes such a session. What another store has forgotten is forgotten here.
+
+Everything is checked before it is taken in: that each store's log goes on from where it was, that it
+is signed by the store, and that no object is missing or changed.`, exitNoStore, exitLocked, exitCorrupt, exitNotFound),
+		Example: "  ctx pull\n  ctx log -s work@laptop",
+		Args:    between(0, 1),
+		RunE: a.onStore(func(s *session.Store, args []string) (err error) {
+			x, name, done, err := a.openRemote(a.c, s, args)
+			if err != nil {
+				return err
+			}
+			defer func() { done(&err) }()
+			r, err := x.Pull(a.c)
+			a.printPull(name, r)
+			if err != nil {
+				return fmt.Errorf("cannot pull all of %s: %w", name, err)
+			}
+			return nil
+		}),
+	}
+}
+
+type pulledDoc struct {
+	Store    string   `json:"store"`
+	Label    string   `json:"label"`
+	Pushes   int      `json:"pushes"`
+	Sessions []string `json:"sessions"`
+	Ended    []string `json:"ended"`
+	Objects  int      `json:"objects"`
+	Bytes    int64    `json:"bytes"`
+	Forgot   int      `json:"forgot"`
+}
+
+// printPull prints what came, a line for each session.
+func (a *app) printPull(name string, r sharing.PullReport) {
+	if a.json {
+		docs := []pulledDoc{}
+		for _, p := range r.Stores {
+			docs = append(docs, pulledDoc{p.Store, p.Label, p.Pushes, nonNil(p.Sessions), nonNil(p.Ended), p.Objects, p.Bytes, p.Forgot})
+		}
+		a.document("remote", name, "stores", docs, "known", r.Known)
+		return
+	}
+	var bytes int64
+	for _, p := range r.Stores {
+		for _, session := range p.Sessions {
+			a.line("%s", oneLine(session))
+		}
+		for _, session := range p.Ended {
+			a.line("%s  no longer shared", oneLine(session))
+		}
+		if p.Forgot > 0 {
+			a.say("%s has forgotten %s, and so has this store now", oneLine(p.Label), plural(p.Forgot, "body", "bodies"))
+		}
+		bytes += p.Bytes
+	}
+	if len(r.Stores) == 0 {
+		a.say("nothing new on %s", name)
+		return
+	}
+	a.say("pulled from %s: %s, %s", name, plural(len(r.Stores), "store", "stores"), byteCount(bytes))
+}
+
+func newSyncCmd(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use:   "sync [NAME]",
+		Short: "Pull, then push, and say nothing",
+		Long: long(`Does what `+"`ctx pull`"+` and then `+"`ctx push`"+` do, and prints only errors: for hooks and timers. With --json
+it prints the documents of both, a line each.`, exitNoStore, exitLocked, exitStale, exitCorrupt, exitNotFound),
+		Example: "  ctx sync",
+		Args:    between(0, 1),
+		RunE: a.onStore(func(s *session.Store, args []string) (err error) {
+			x, name, done, err := a.openRemote(a.c, s, args)
+			if err != nil {
+				return err
+			}
+			defer func() { done(&err) }()
+			pulled, pullErr := x.Pull(a.c)
+			if errors.Is(pullErr, a.c.Err()) && a.c.Err() != nil {
+				return pullErr
+			}
+			pushed, err := x.Push(a.c, sharing.PushOptions{})
+			if a.json {
+				a.printPull(name, pulled)
+				if err == nil {
+					err = a.printPush(s, name, pushed, false)
+				}
+			}
+			if err == nil {
+				err = a.heldBack(name, pushed)
+			}
+			if err = errors.Join(pullErr, err); err != nil {
+				return fmt.Errorf("cannot sync with %s: %w", name, err)
+			}
+			return nil
+		}),
+	}
+}
+
+func newCloneCmd(a *app) *cobra.Command {
+	var share string
+	cmd := &cobra.Command{
+		Use:   "clone URL [DIR]",
+		Short: "Make a store, and take in what others share at a place",
+		Long: long(`Makes a store in DIR (default: a directory that is named for the place), adds the place as its remote
+origin, and pulls. DIR may exist and be a project already; it must not have a store.
+`+"`ctx help remote add`"+` says what URL may be.`, exitLocked, exitCorrupt),
+		Example: "  ctx clone ~/memory.git parcels\n  ctx clone --share all dir:/mnt/team/parcels .",
+		Args:    between(1, 2),
+		RunE: func(_ *cobra.Command, args []string) (err error) {
+			a.watchInterrupts()
+			url, err := a.remoteURL(args[0])
+			if err != nil {
+				return err
+			}
+			target := path.Base(strings.TrimSuffix(strings.TrimRight(url, "/"), ".git"))
+			if len(args) > 1 {
+				target = args[1]
+			}
+			target = a.path(target)
+			if err := os.MkdirAll(target, 0o777); err != nil {
+				return err
+			}
+			r, created, err := repo.Init(a.env(), target)
+			if err != nil {
+				return err
+			}
+			a.opened = append(a.opened, r)
+			if !created {
+				return withHint(fmt.Errorf("there is a store in %q", oneLine(target)), "`ctx remote add` adds the place to it")
+			}
+			s := session.New(r)
+			s.History.Warn = a.warn
+			if _, err := addRemote(s, defaultRemote, repo.Remote{URL: url, Share: share}); err != nil {
+				return err
+			}
+			x, name, done, err := a.openRemote(a.c, s, nil)
+			if err != nil {
+				return err
+			}
+			defer func() { done(&err) }()
+			pulled, err := x.Pull(a.c)
+			a.printPull(name, pulled)
+			if err != nil {
+				return fmt.Errorf("cannot clone all of %s: %w", oneLine(withoutPassword(url)), err)
+			}
+			return nil
+		},
+	}
+	cmd.Flags().StringVar(&share, "share", "", "share these sessions: all, none, or `PATTERNS` with commas between them")
+	return cmd
+}

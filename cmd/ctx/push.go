@@ -1,0 +1,150 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/gemini-ctx/ctx/internal/maintenance/forget"
+	"github.com/gemini-ctx/ctx/internal/session"
+	"github.com/gemini-ctx/ctx/internal/sharing"
+)
+
+func newPushCmd(a *app) *cobra.Command {
+	var o sharing.PushOptions
+	cmd := &cobra.Command{
+		Use:   "push [NAME]",
+		Short: "Share what is new with a remote",
+		Long: long(`Puts what is new in the shared sessions on the remote NAME (default: the only one, or origin). Which
+sessions are shared is a setting: `+"`ctx config set remote.NAME.share RULE`"+`; without it none are.
+
+Every text is searched for secrets again before it leaves, with the rules of today. A session in
+which something is found is held back, and the exit code is 1: `+"`ctx forget ID`"+` erases the text, or
+`+"`ctx config set remote.NAME.allow ID`"+` lets it leave. What was forgotten here is forgotten by
+everybody who pulls.`, exitNoStore, exitLocked, exitStale, exitCorrupt, exitNotFound),
+		Example: "  ctx push --dry-run\n  ctx push team",
+		Args:    between(0, 1),
+		RunE: a.onStore(func(s *session.Store, args []string) (err error) {
+			x, name, done, err := a.openRemote(a.c, s, args)
+			if err != nil {
+				return err
+			}
+			defer func() { done(&err) }()
+			r, err := x.Push(a.c, o)
+			if err != nil {
+				return fmt.Errorf("cannot push to %s: %w", name, err)
+			}
+			if err := a.printPush(s, name, r, o.DryRun); err != nil {
+				return err
+			}
+			return a.heldBack(name, r)
+		}),
+	}
+	cmd.Flags().BoolVarP(&o.DryRun, "dry-run", "n", false, "list what would leave, and change nothing")
+	return cmd
+}
+
+// printPush prints what was pushed, a line for each session.
+func (a *app) printPush(s *session.Store, name string, r sharing.PushReport, dry bool) error {
+	if a.json {
+		return a.answer("remote", name, "push", r.Number, "dryRun", dry, "sessions", pushedDocs(r), "ended", nonNil(r.Ended),
+			"objects", r.Objects, "bytes", r.Bytes, "forgot", r.Forgot)
+	}
+	for _, p := range r.Sessions {
+		if !p.Held() {
+			a.line("%s  %s", oneLine(p.Name), plural(p.Messages, "message", "messages"))
+		}
+	}
+	for _, session := range r.Ended {
+		a.line("%s  no longer shared", oneLine(session))
+	}
+	verb := "pushed"
+	if dry {
+		verb = "would push"
+	}
+	switch {
+	case r.Number == 0:
+		a.say("nothing new for %s%s", name, a.shareHint(s, name))
+	case r.Forgot > 0:
+		a.say("%s to %s: %s, %s to forget", verb, name, byteCount(r.Bytes), plural(r.Forgot, "body", "bodies"))
+	default:
+		a.say("%s to %s: %s", verb, name, byteCount(r.Bytes))
+	}
+	return nil
+}
+
+// shareHint says that nothing is shared, where that is so.
+func (a *app) shareHint(s *session.Store, name string) string {
+	set, err := s.Remotes()
+	if err != nil || shareText(set.Remotes[name]) != "none" {
+		return ""
+	}
+	return fmt.Sprintf(": no session is shared with it; `ctx config set remote.%s.share all` shares all", name)
+}
+
+type pushedDoc struct {
+	Session  string          `json:"session"`
+	Messages int             `json:"messages"`
+	Bytes    int64           `json:"bytes"`
+	Findings []forget.Secret `json:"findings"`
+}
+
+func pushedDocs(r sharing.PushReport) []pushedDoc {
+	docs := []pushedDoc{}
+	for _, p := range r.Sessions {
+		docs = append(docs, pushedDoc{p.Name, p.Messages, p.Bytes, append([]forget.Secret{}, p.Findings...)})
+	}
+	return docs
+}
+
+// errHeld says that sessions were held back.
+var errHeld = errors.New("sessions were held back")
+
+// mostFindings is how many findings of a session are told; --json has all.
+const mostFindings = 5
+
+// heldBack returns an error where sessions were held back, and tells of their findings.
+func (a *app) heldBack(name string, r sharing.PushReport) error {
+	held := 0
+	for _, p := range r.Sessions {
+		if !p.Held() {
+			continue
+		}
+		held++
+		if a.json {
+			continue
+		}
+		a.say("held back: %s: %s", oneLine(p.Name), plural(len(p.Findings), "finding", "findings"))
+		for i, f := range p.Findings {
+			if i == mostFindings {
+				a.say("  and %d more", len(p.Findings)-i)
+				break
+			}
+			a.say("  %v %s %s %d-%d", f.ID, f.Kind, f.Class, f.From, f.To)
+		}
+	}
+	if held == 0 {
+		return nil
+	}
+	return withHint(fmt.Errorf("%w: %d of %d", errHeld, held, len(r.Sessions)),
+		"`ctx forget ID` erases a text; `ctx config set remote.%s.allow ID,…` lets it leave", name)
+}
+
+func nonNil(list []string) []string {
+	if list == nil {
+		return []string{}
+	}
+	return list
+}
+
+// byteCount returns a number of bytes for people.
+func byteCount(n int64) string {
+	switch {
+	case n < 1000:
+		return plural(int(n), "byte", "bytes")
+	case n < 1000_000:
+		return fmt.Sprintf("%.1f kB", float64(n)/1e3)
+	}
+	return fmt.Sprintf("%.1f MB", float64(n)/1e6)
+}

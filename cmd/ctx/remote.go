@@ -1,0 +1,224 @@
+package main
+
+import (
+	"context"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/gemini-ctx/ctx/internal/remote"
+	"github.com/gemini-ctx/ctx/internal/repo"
+	"github.com/gemini-ctx/ctx/internal/session"
+	"github.com/gemini-ctx/ctx/internal/sharing"
+)
+
+func newRemoteCmd(a *app) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "remote add|list|rm|test",
+		Short: "Manage the places where sessions are shared",
+		Long: long(`A remote is a place that several stores share sessions through: a git repository, a folder, or what
+a program ctx-remote-SCHEME reaches. The remotes of a store are kept in remotes.toml beside your own
+config file, and not in the store: a store that comes from elsewhere cannot say where your sessions
+go.
+
+Nothing is shared until you say what: ` + "`ctx config set remote.NAME.share RULE`" + `.`),
+		Example: "  ctx remote add origin git@example.com:team/memory.git\n  ctx config set remote.origin.share all\n  ctx sync",
+	}
+	return group(cmd, newRemoteAddCmd(a), newRemoteListCmd(a), newRemoteRmCmd(a), newRemoteTestCmd(a))
+}
+
+func newRemoteAddCmd(a *app) *cobra.Command {
+	var share string
+	cmd := &cobra.Command{
+		Use:   "add NAME URL",
+		Short: "Add a remote",
+		Long: long(`Adds a remote to the store. URL is one of
+
+  git+URL, or a URL or path that git knows   a git repository; the command git reaches it
+  dir:PATH                                   a folder: on a file server, or synced by another program
+  SCHEME://…                                 what the program ctx-remote-SCHEME reaches: s3, postgres
+
+The sessions are in refs of their own in a git repository, which an ordinary clone does not fetch.
+Use a repository that holds nothing else where you can.`, exitNoStore),
+		Example: "  ctx remote add origin ~/memory.git\n  ctx remote add --share all team dir:/mnt/team/parcels",
+		Args:    between(2, 2),
+		RunE: a.onStore(func(s *session.Store, args []string) error {
+			url, err := a.remoteURL(args[1])
+			if err != nil {
+				return err
+			}
+			r, err := addRemote(s, args[0], repo.Remote{URL: url, Share: share})
+			if err != nil {
+				return err
+			}
+			if shareText(r) == "none" {
+				a.say("hint: nothing is shared yet: `ctx config set remote.%s.share all`, or patterns of sessions", args[0])
+			}
+			return a.result(fields("remote", args[0], "url", withoutPassword(r.URL), "share", shareText(r)),
+				"%s %s", args[0], oneLine(withoutPassword(r.URL)))
+		}),
+	}
+	cmd.Flags().StringVar(&share, "share", "", "share these sessions: all, none, or `PATTERNS` with commas between them")
+	return cmd
+}
+
+// addRemote adds a remote, and returns it. One that is there with the same place keeps its rule,
+// unless another is given.
+func addRemote(s *session.Store, name string, r repo.Remote) (repo.Remote, error) {
+	if err := repo.CheckRemoteName(name); err != nil {
+		return r, usagef("%v", err)
+	}
+	if _, err := sharing.ParseRule(r.Share); err != nil {
+		return r, usagef("%v", err)
+	}
+	set, err := s.Remotes()
+	if err != nil {
+		return r, err
+	}
+	if old, ok := set.Remotes[name]; ok && old.URL != r.URL {
+		return r, withHint(fmt.Errorf("remote %s is %s", name, withoutPassword(old.URL)), "`ctx remote rm %s` removes it, or choose another name", name)
+	} else if ok && r.Share == "" {
+		r.Share, r.Allow = old.Share, old.Allow
+	}
+	if set.Remotes == nil {
+		set.Remotes = map[string]repo.Remote{}
+	}
+	set.Remotes[name] = r
+	return r, s.SetRemotes(set)
+}
+
+func shareText(r repo.Remote) string {
+	if r.Share == "" {
+		return "none"
+	}
+	return r.Share
+}
+
+// withoutPassword returns a URL as it may be shown.
+func withoutPassword(url string) string {
+	scheme, rest, ok := strings.Cut(url, "://")
+	end := strings.IndexByte(rest, '/')
+	if end < 0 {
+		end = len(rest)
+	}
+	at := strings.LastIndexByte(rest[:end], '@')
+	if !ok || at < 0 {
+		return url
+	}
+	user, _, secret := strings.Cut(rest[:at], ":")
+	if secret {
+		user += ":…"
+	}
+	return scheme + "://" + user + rest[at:]
+}
+
+func newRemoteListCmd(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use:     "list",
+		Short:   "List the remotes",
+		Long:    long("Lists the remotes of the store with their places and what is shared with each.", exitNoStore),
+		Example: "  ctx remote list --json",
+		Args:    between(0, 0),
+		RunE: a.onStore(func(s *session.Store, _ []string) error {
+			set, err := s.Remotes()
+			if err != nil {
+				return err
+			}
+			var rows [][]string
+			for _, name := range remoteNames(set) {
+				r := set.Remotes[name]
+				if a.json {
+					a.document("remote", name, "url", withoutPassword(r.URL), "share", shareText(r))
+					continue
+				}
+				rows = append(rows, []string{name, oneLine(withoutPassword(r.URL)), "shares " + oneLine(shareText(r))})
+			}
+			a.table(rows)
+			return nil
+		}),
+	}
+}
+
+func newRemoteRmCmd(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use:   "rm NAME",
+		Short: "Remove a remote",
+		Long: long(`Removes a remote from the settings of the store. What was pushed stays on the remote, and what was
+pulled stays here.`, exitNoStore, exitNotFound),
+		Example: "  ctx remote rm origin",
+		Args:    between(1, 1),
+		RunE: a.onStore(func(s *session.Store, args []string) error {
+			set, err := s.Remotes()
+			if err != nil {
+				return err
+			}
+			name, _, err := namedRemote(set, args)
+			if err != nil {
+				return err
+			}
+			delete(set.Remotes, name)
+			if err := s.SetRemotes(set); err != nil {
+				return err
+			}
+			return a.result(fields("removed", name), "removed %s", name)
+		}),
+	}
+}
+
+func newRemoteTestCmd(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use:   "test [NAME]",
+		Short: "Check that a remote can be reached, and that it is safe",
+		Long: long(`Reads from the remote, writes a small file, checks that the remote refuses what it has to refuse
+when two stores write at once, and removes the file. Some endpoints ignore the conditions that this
+needs; the command says so.`, exitNoStore, exitNotFound),
+		Example: "  ctx remote test origin",
+		Args:    between(0, 1),
+		RunE: a.onStore(func(s *session.Store, args []string) (err error) {
+			set, err := s.Remotes()
+			if err != nil {
+				return err
+			}
+			name, which, err := namedRemote(set, args)
+			if err != nil {
+				return err
+			}
+			r, err := a.openURL(s, name, which.URL)
+			if err != nil {
+				return err
+			}
+			defer func() { err = joinClose(err, r) }()
+			id := make([]byte, 8)
+			if _, err := io.ReadFull(a.random, id); err != nil {
+				return err
+			}
+			if err := prove(a.c, r, hex.EncodeToString(id)); err != nil {
+				return fmt.Errorf("remote %s: %w", name, err)
+			}
+			heads, err := r.List(a.c, "heads/")
+			if err != nil {
+				return fmt.Errorf("remote %s: %w", name, err)
+			}
+			return a.result(fields("remote", name, "ok", true, "stores", len(heads)), "%s: ok, %s", name, plural(len(heads), "store", "stores"))
+		}),
+	}
+}
+
+// prove checks a remote in its own way, or else in the way that fits all.
+func prove(c context.Context, r remote.Remote, id string) error {
+	if own, ok := r.(remote.Checker); ok {
+		return own.Check(c)
+	}
+	return remote.Prove(c, r, id)
+}
+
+// joinClose closes a remote behind its use.
+func joinClose(err error, r remote.Remote) error {
+	if bad := r.Close(); err == nil {
+		err = bad
+	}
+	return err
+}

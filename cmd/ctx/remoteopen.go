@@ -1,0 +1,154 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/gemini-ctx/ctx/internal/cli/environ"
+	"github.com/gemini-ctx/ctx/internal/remote"
+	"github.com/gemini-ctx/ctx/internal/remote/dir"
+	"github.com/gemini-ctx/ctx/internal/remote/git"
+	"github.com/gemini-ctx/ctx/internal/remote/helper"
+	"github.com/gemini-ctx/ctx/internal/repo"
+	"github.com/gemini-ctx/ctx/internal/session"
+	"github.com/gemini-ctx/ctx/internal/sharing"
+)
+
+// defaultRemote is the name that a remote has where none is given.
+const defaultRemote = "origin"
+
+var urlScheme = regexp.MustCompile(`^[a-z][a-z0-9+]+:`)
+
+// remoteURL returns the normal form of what a person gives as the place of a remote: with dir: or
+// git+ in front, or the scheme of a helper.
+func (a *app) remoteURL(text string) (string, error) {
+	scheme := strings.TrimSuffix(urlScheme.FindString(text), ":")
+	switch {
+	case text == "":
+		return "", usagef("the place of the remote is empty")
+	case scheme == "dir":
+		return "dir:" + a.path(strings.TrimPrefix(text, "dir:")), nil
+	case strings.HasPrefix(scheme, "git+"):
+		return text, nil
+	case scheme == "http", scheme == "https", scheme == "ssh", scheme == "git", strings.HasPrefix(text, "git@"):
+		return "git+" + text, nil
+	case scheme == "file":
+		return "git+" + text, nil
+	case scheme != "" && len(scheme) > 1: // one letter is a drive
+		return text, nil
+	}
+	path := a.path(text)
+	if isGit(path) {
+		return "git+" + path, nil
+	}
+	return "", withHint(usagef("%q is not a git repository", oneLine(text)),
+		"for a folder that is shared as it is, use dir:%s; `git init --bare %s` makes a repository", oneLine(text), oneLine(text))
+}
+
+// isGit reports whether a directory is a git repository, bare or not.
+func isGit(path string) bool {
+	for _, at := range []string{path, filepath.Join(path, ".git")} {
+		head, err := os.Stat(filepath.Join(at, "HEAD"))
+		refs, err2 := os.Stat(filepath.Join(at, "objects"))
+		if err == nil && err2 == nil && head.Mode().IsRegular() && refs.IsDir() {
+			return true
+		}
+	}
+	return false
+}
+
+// openURL opens the remote at a place that remoteURL returned. name is that of the remote in the
+// store.
+func (a *app) openURL(s *session.Store, name, url string) (remote.Remote, error) {
+	if path, ok := strings.CutPrefix(url, "dir:"); ok {
+		return dir.Open(path, a.fs, a.env().Owner)
+	}
+	if where, ok := strings.CutPrefix(url, "git+"); ok {
+		return git.Open(a.c, git.Config{URL: where, Bare: filepath.Join(s.Dir, "cache", "remote-"+name+".git"), Now: a.now})
+	}
+	if helper.Scheme(url) == "" {
+		return nil, usagef("no kind of remote is known for %q", oneLine(withoutPassword(url)))
+	}
+	return helper.Open(a.c, helper.Config{URL: url, Beside: environ.Beside()})
+}
+
+// namedRemote returns the remote of a name, or the only one, or origin.
+func namedRemote(set repo.Remotes, args []string) (name string, r repo.Remote, err error) {
+	name = defaultRemote
+	switch {
+	case len(args) > 0:
+		name = args[0]
+	case len(set.Remotes) == 1:
+		for only := range set.Remotes {
+			name = only
+		}
+	}
+	r, ok := set.Remotes[name]
+	switch {
+	case !ok && len(set.Remotes) == 0:
+		return "", r, withHint(notFound("the store has no remote"), "`ctx remote add origin URL` adds one")
+	case !ok:
+		return "", r, withHint(notFound("remote %q", oneLine(name)), "`ctx remote list` lists the remotes of this store")
+	}
+	return name, r, nil
+}
+
+// openRemote opens the remote that args name, and what joins it with the store. The caller calls
+// done.
+func (a *app) openRemote(c context.Context, s *session.Store, args []string) (x *sharing.Sharer, name string, done func(*error), err error) {
+	set, err := s.Remotes()
+	if err != nil {
+		return nil, "", nil, err
+	}
+	name, which, err := namedRemote(set, args)
+	if err != nil {
+		return nil, "", nil, err
+	}
+	rule, err := sharing.ParseRule(which.Share)
+	if err != nil {
+		return nil, "", nil, err
+	}
+	r, err := a.openURL(s, name, which.URL)
+	if err != nil {
+		return nil, "", nil, err
+	}
+	show, clear := a.progress()
+	x, err = sharing.Open(c, s, r, sharing.Options{
+		Name: name, Label: a.label(set), Rule: rule, Allow: which.Allow, Progress: show,
+	})
+	done = func(err *error) { clear(); *err = errors.Join(*err, r.Close()) }
+	if err != nil {
+		done(&err)
+		return nil, "", nil, fmt.Errorf("remote %s: %w", name, err)
+	}
+	return x, name, done, nil
+}
+
+// label returns what others call this store: what is set, or the name of the machine.
+func (a *app) label(set repo.Remotes) string {
+	if set.Label != "" {
+		return set.Label
+	}
+	host, _, _ := strings.Cut(strings.ToLower(a.host), ".")
+	host = strings.Trim(regexp.MustCompile(`[^a-z0-9_-]+`).ReplaceAllString(host, "-"), "-")
+	if host == "" {
+		return "store"
+	}
+	return host[:min(len(host), 40)]
+}
+
+// remoteNames returns the names of remotes, in order.
+func remoteNames(set repo.Remotes) []string {
+	names := make([]string, 0, len(set.Remotes))
+	for name := range set.Remotes {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return names
+}

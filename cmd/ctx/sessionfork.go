@@ -1,0 +1,55 @@
+package main
+
+import (
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/gemini-ctx/ctx/internal/history"
+)
+
+func newSessionForkCmd(a *app) *cobra.Command {
+	var branch string
+	cmd := &cobra.Command{
+		Use:   "fork SESSION [NAME]",
+		Short: "Begin a session where another one is now",
+		Long: long(`Begins the session NAME where SESSION is now, and prints the id of its first entry, a note that
+names SESSION. Everything that was said before is in both. This is how to go on with a session that
+another store shares: NAME is then its name without the store, unless another one is given.
+
+The command refuses a NAME that a session has (12).`, exitNoStore, exitLocked, exitStale, exitCorrupt, exitNotFound),
+		Example:           "  ctx session fork work@laptop\n  ctx session fork work other-way",
+		Args:              between(1, 2),
+		ValidArgsFunction: a.completeSessions(),
+		RunE: func(_ *cobra.Command, args []string) error {
+			for _, name := range args {
+				if err := checkName("session", name); err != nil {
+					return err
+				}
+			}
+			s, view, err := a.openView()
+			if err != nil {
+				return err
+			}
+			from, err := history.Named(view, args[0])
+			if err != nil {
+				return err
+			}
+			name := from
+			if label, shared := history.Owner(view, from); shared {
+				name = strings.TrimSuffix(from, "@"+label)
+			}
+			if len(args) > 1 {
+				name = args[1]
+			}
+			id, err := s.Conversation.GoOn(a.c, from, branch, name)
+			if err != nil {
+				return err
+			}
+			a.say("%s goes on from %s", oneLine(name), oneLine(from))
+			return a.result(fields("id", id.String(), "session", name, "from", from), "%v", id)
+		},
+	}
+	cmd.Flags().StringVarP(&branch, "branch", "b", history.MainBranch, "the branch of SESSION")
+	return cmd
+}

@@ -1,0 +1,33 @@
+package history
+
+import (
+	"strings"
+
+	"github.com/gemini-ctx/ctx/refs"
+)
+
+// StoreRefs begins the names of the refs of other stores, as this one last saw them: the rest is
+// the label of the store. The blob is its head, docs/format/remote.md.
+const StoreRefs = StateRefs + "store/"
+
+// RemoteRefs begins the names of the refs of what this store has put on remotes: the rest is the
+// name of the remote. The blob is the head of this store there.
+const RemoteRefs = StateRefs + "remote/"
+
+// KeyRef is the ref of a blob that only the store's key gives. It is there from the first pull on:
+// entries that another store made do not tell which key is this one's.
+const KeyRef = StateRefs + "key"
+
+// SharedName returns the name that a session of another store has in this one.
+func SharedName(session, label string) string { return session + "@" + label }
+
+// Owner returns the label of the store that a session belongs to; shared is false for a session of
+// this store. Only a pull changes a session of another store.
+func Owner(view *refs.View, session string) (label string, shared bool) {
+	at := strings.LastIndexByte(session, '@')
+	if at < 0 {
+		return "", false
+	}
+	label = session[at+1:]
+	return label, label != "" && !strings.Contains(label, "/") && view.Get(StoreRefs+label).Exists()
+}

@@ -1,0 +1,228 @@
+// Package dir is a remote that is a folder: on this disk, on a file server, or synced by another
+// program. It is the reference for all remotes.
+package dir
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/gemini-ctx/ctx/internal/durable"
+	"github.com/gemini-ctx/ctx/internal/remote"
+	"github.com/gemini-ctx/ctx/lock"
+)
+
+// lockTimeout is how long a writer waits for another. Each holds the lock for a few file writes.
+const lockTimeout = 30 * time.Second
+
+// Dir is the remote in a folder. Files and folders that it makes have the permissions of the root,
+// so that whoever may write there can write to all of it.
+type Dir struct {
+	root  string
+	mode  fs.FileMode // of the root
+	fs    *durable.FS
+	owner lock.Owner
+}
+
+// Open returns the remote in the folder root, which is made if its parent exists. owner tells
+// others who holds the lock. Errors are those of the file system.
+func Open(root string, fsys *durable.FS, owner lock.Owner) (*Dir, error) {
+	if err := os.Mkdir(root, 0o777); err != nil && !errors.Is(err, fs.ErrExist) {
+		return nil, err
+	}
+	info, err := os.Stat(root)
+	switch {
+	case err != nil:
+		return nil, err
+	case !info.IsDir():
+		return nil, fmt.Errorf("%q is not a folder", root)
+	}
+	return &Dir{root: root, mode: info.Mode().Perm(), fs: fsys, owner: owner}, nil
+}
+
+// List implements remote.Remote. It gives no tags: two contents of a file may have one time. It
+// passes over what no remote writes: the lock, unfinished files, and what a program that syncs
+// folders leaves.
+func (d *Dir) List(ctx context.Context, prefix string) ([]remote.File, error) {
+	var files []remote.File
+	start := filepath.Join(d.root, filepath.FromSlash(prefix))
+	err := filepath.WalkDir(start, func(path string, e fs.DirEntry, err error) error {
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			return nil // there is nothing yet, or it went meanwhile
+		case err != nil:
+			return err
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case path == d.root:
+			return nil
+		}
+		name, err := filepath.Rel(d.root, path)
+		if err != nil {
+			return err
+		}
+		name = filepath.ToSlash(name)
+		if remote.CheckName(name) != nil {
+			if e.IsDir() {
+				return fs.SkipDir
+			}
+			return nil
+		}
+		if e.IsDir() || name == "lock" || name == "lock.owner" {
+			return nil
+		}
+		info, err := e.Info()
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			return nil
+		case err != nil:
+			return err
+		case info.Mode().IsRegular():
+			files = append(files, remote.File{Name: name, Size: info.Size()})
+		}
+		return nil
+	})
+	// The walk goes folder by folder, which puts "a/b" before "a-b".
+	slices.SortFunc(files, func(a, b remote.File) int { return strings.Compare(a.Name, b.Name) })
+	return files, err
+}
+
+// Get implements remote.Remote.
+func (d *Dir) Get(_ context.Context, name string, off, n int64) ([]byte, error) {
+	path, err := d.path(name)
+	if err != nil {
+		return nil, err
+	}
+	f, err := durable.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("%w: %s", remote.ErrNotFound, name)
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	switch {
+	case err != nil:
+		return nil, err
+	case info.Size() > remote.MaxFile:
+		return nil, fmt.Errorf("%s: %d bytes, a remote has files of %d at most", name, info.Size(), remote.MaxFile)
+	case off > info.Size():
+		return nil, nil
+	}
+	if rest := info.Size() - off; n < 0 || n > rest {
+		n = rest
+	}
+	b := make([]byte, n)
+	got, err := f.ReadAt(b, off)
+	if errors.Is(err, io.EOF) {
+		err = nil
+	}
+	return b[:got], err
+}
+
+// PutNew implements remote.Remote.
+func (d *Dir) PutNew(ctx context.Context, name string, data []byte) error {
+	return d.locked(ctx, name, func(path string) error {
+		switch old, err := durable.ReadAtMost(path, remote.MaxFile); {
+		case err == nil && bytes.Equal(old, data):
+			return nil
+		case err == nil:
+			return fmt.Errorf("%w: %s", remote.ErrExists, name)
+		case !errors.Is(err, fs.ErrNotExist):
+			return err
+		}
+		return d.write(path, data)
+	})
+}
+
+// Swap implements remote.Remote.
+func (d *Dir) Swap(ctx context.Context, name string, old, new []byte) error {
+	return d.locked(ctx, name, func(path string) error {
+		now, err := durable.ReadAtMost(path, remote.MaxFile)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		if there := err == nil; there != (old != nil) || !bytes.Equal(now, old) {
+			return fmt.Errorf("%w: %s", remote.ErrStale, name)
+		}
+		return d.write(path, new)
+	})
+}
+
+// Delete implements remote.Remote. Folders stay.
+func (d *Dir) Delete(ctx context.Context, names []string) error {
+	for _, name := range names {
+		err := d.locked(ctx, name, func(path string) error {
+			if err := d.fs.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+				return err
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Close implements remote.Remote.
+func (d *Dir) Close() error { return nil }
+
+func (d *Dir) path(name string) (string, error) {
+	if err := remote.CheckName(name); err != nil {
+		return "", err
+	}
+	return filepath.Join(d.root, filepath.FromSlash(name)), nil
+}
+
+// locked runs do with the path of a file, whose folder exists, while no other client writes.
+func (d *Dir) locked(ctx context.Context, name string, do func(path string) error) (err error) {
+	path, err := d.path(name)
+	if err != nil {
+		return err
+	}
+	if err = d.makeFolder(filepath.Dir(path)); err != nil {
+		return err
+	}
+	held, err := lock.Acquire(ctx, d.fs, d.root, lockTimeout, d.owner)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, held.Release()) }()
+	return do(path)
+}
+
+// makeFolder makes a folder under the root and those that it is in.
+func (d *Dir) makeFolder(path string) error {
+	if path == d.root {
+		return nil
+	}
+	if _, err := os.Stat(path); err == nil {
+		return nil
+	}
+	parent := filepath.Dir(path)
+	if err := d.makeFolder(parent); err != nil {
+		return err
+	}
+	if err := os.Mkdir(path, d.mode); err != nil && !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	// The mask of the process may have taken bits away that the root has.
+	if err := os.Chmod(path, d.mode); err != nil {
+		return err
+	}
+	return d.fs.SyncDir(parent)
+}
+
+func (d *Dir) write(path string, data []byte) error {
+	return d.fs.WriteDurable(path, data, d.mode&0o666)
+}

@@ -1,0 +1,66 @@
+package remote
+
+import (
+	"context"
+	"errors"
+	"time"
+)
+
+// ErrTemporary says that the remote did not do what it was asked, and that the same call may
+// succeed later: it could not be reached, or it was busy.
+var ErrTemporary = errors.New("the remote is not available now")
+
+// Checker is implemented by a remote that can prove more than an ordinary call shows: that the
+// place does what the verbs need, such as refusing to overwrite. Check may write and remove files
+// of its own under check/. It returns nil, or an error that says what the place does not do.
+type Checker interface {
+	Check(ctx context.Context) error
+}
+
+// Limits of what a Searcher is given and returns.
+const (
+	// MaxText is the most bytes of text of a message in the index, and of a hit's excerpt.
+	MaxText = 1 << 20
+	// MaxHits is the most hits of one search.
+	MaxHits = 1000
+	// MaxQuery is the most bytes of a query.
+	MaxQuery = 4096
+)
+
+// Message is what an engine that can search is told of a message.
+type Message struct {
+	ID      string    `json:"id"`      // of the entry, in hexadecimal
+	Store   string    `json:"store"`   // the store that shares it
+	Session string    `json:"session"` // its name in that store
+	At      time.Time `json:"at"`
+	Role    string    `json:"role"`
+	Text    string    `json:"text"` // clean, at most MaxText bytes
+}
+
+// Hit is a message that a search found.
+type Hit struct {
+	ID      string    `json:"id"`
+	Store   string    `json:"store"`
+	Session string    `json:"session"`
+	At      time.Time `json:"at"`
+	Role    string    `json:"role"`
+	Rank    float64   `json:"rank"`           // of this search alone: more is better
+	Text    string    `json:"text,omitempty"` // an excerpt, or "" if the engine keeps no texts
+}
+
+// Searcher is implemented by a remote whose engine can search the messages of all stores, so that
+// nobody has to fetch them first. What Index took and what Forget removed is durable when the call
+// returns nil.
+type Searcher interface {
+	// Index makes messages known. A store's message that is known already is replaced.
+	Index(ctx context.Context, messages []Message) error
+
+	// Forget removes messages of a store with all that was derived from their words. An id that is
+	// not known is no error.
+	Forget(ctx context.Context, store string, ids []string) error
+
+	// Search returns at most n messages for a query of words, the best first. Words stand for
+	// themselves, "quotes" hold a phrase, a minus excludes, and or means either. It never returns an
+	// error for the form of a query.
+	Search(ctx context.Context, query string, n int) ([]Hit, error)
+}

@@ -1,0 +1,271 @@
+package git
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/gemini-ctx/ctx/internal/remote"
+)
+
+// tries is how often a push begins again after somebody else's.
+const tries = 8
+
+// Swap implements remote.Remote. It makes one commit of the file and of what PutNew took for the
+// same store, and pushes it with the commit that it stands on as the condition. What PutNew took for
+// all stores goes in the same push.
+func (r *Remote) Swap(ctx context.Context, name string, old, new []byte) error {
+	if err := remote.CheckName(name); err != nil {
+		return err
+	}
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	ref, path := place(name)
+	for range tries {
+		if err := r.fetched(ctx); err != nil {
+			return err
+		}
+		now, err := r.read(ctx, ref, path)
+		if err != nil {
+			return err
+		}
+		if (now != nil) != (old != nil) || !bytes.Equal(now, old) {
+			r.refs = nil
+			if fresh, err := r.isStill(ctx, ref, path, old); err != nil || !fresh {
+				return errors.Join(err, fmt.Errorf("%w: %s", remote.ErrStale, name))
+			}
+			continue
+		}
+		r.stage(name, new)
+		moved, err := r.pushStaged(ctx, ref)
+		delete(r.staged[ref], path)
+		if err != nil {
+			return err
+		}
+		if moved {
+			delete(r.staged, ref)
+			return nil
+		}
+		r.refs = nil // somebody was faster
+	}
+	return fmt.Errorf("%w: %s: others push all the time", remote.ErrStale, name)
+}
+
+// isStill fetches, and reports whether a file has this content.
+func (r *Remote) isStill(ctx context.Context, ref, path string, want []byte) (bool, error) {
+	if err := r.fetched(ctx); err != nil {
+		return false, err
+	}
+	now, err := r.read(ctx, ref, path)
+	return err == nil && (now != nil) == (want != nil) && bytes.Equal(now, want), err
+}
+
+// pushRef is where a commit is before it is pushed.
+const pushRef = "refs/push/"
+
+// pushStaged pushes what is staged for a ref, and for the ref of what belongs to no store. moved is
+// false if the remote refused the first: it has moved.
+func (r *Remote) pushStaged(ctx context.Context, ref string) (moved bool, err error) {
+	list := []string{ref}
+	if ref != sharedRef && len(r.staged[sharedRef]) > 0 {
+		list = append(list, sharedRef)
+	}
+	var in bytes.Buffer
+	for _, one := range list {
+		r.commit(&in, one, r.staged[one], false)
+	}
+	result, err := r.send(ctx, &in, list)
+	if err != nil {
+		return false, err
+	}
+	if len(list) > 1 && result[sharedRef] == "" {
+		delete(r.staged, sharedRef)
+	} else if len(list) > 1 && result[ref] == "" {
+		// Another store has made its own first: what is staged is there, or comes with the next push.
+		r.refs = nil
+		if err := r.restage(ctx); err != nil {
+			return false, err
+		}
+	}
+	return result[ref] == "", nil
+}
+
+// restage drops what is staged for all stores and is there already, and pushes the rest.
+func (r *Remote) restage(ctx context.Context) error {
+	if err := r.fetched(ctx); err != nil {
+		return err
+	}
+	for path, data := range r.staged[sharedRef] {
+		now, err := r.read(ctx, sharedRef, path)
+		switch {
+		case err != nil:
+			return err
+		case now != nil && !bytes.Equal(now, data):
+			delete(r.staged[sharedRef], path)
+			return fmt.Errorf("%w: %s", remote.ErrExists, path)
+		case now != nil:
+			delete(r.staged[sharedRef], path)
+		}
+	}
+	if len(r.staged[sharedRef]) == 0 {
+		return nil
+	}
+	moved, err := r.pushStaged(ctx, sharedRef)
+	if err == nil && !moved {
+		err = fmt.Errorf("%w: %s", remote.ErrStale, sharedRef)
+	}
+	return err
+}
+
+// commit writes a commit for fast-import: on the one that the ref has, with further files, or alone
+// with all files that the tree has.
+func (r *Remote) commit(in *bytes.Buffer, ref string, files map[string][]byte, alone bool) {
+	fmt.Fprintf(in, "commit %s%s\ncommitter ctx <ctx> %d +0000\ndata 0\n", pushRef, strings.TrimPrefix(ref, refPrefix), r.c.Now().Unix())
+	t := r.refs[ref]
+	if t != nil && !alone {
+		fmt.Fprintf(in, "from %s\n", t.commit)
+	}
+	if t != nil && alone {
+		for _, path := range slices.Sorted(maps.Keys(t.blobs)) {
+			fmt.Fprintf(in, "M 100644 %s %s\n", t.blobs[path], path)
+		}
+	}
+	for _, path := range slices.Sorted(maps.Keys(files)) {
+		fmt.Fprintf(in, "M 100644 inline %s\ndata %d\n", path, len(files[path]))
+		in.Write(files[path])
+		in.WriteByte('\n')
+	}
+	in.WriteByte('\n')
+}
+
+// send makes the commits and pushes them, each with what its ref had as the condition. The result
+// has the reason for each ref that was refused, and "" for one that moved; the trees of those that
+// moved are known from then on.
+func (r *Remote) send(ctx context.Context, in *bytes.Buffer, list []string) (map[string]string, error) {
+	if _, err := r.git(ctx, in, "fast-import", "--quiet", "--force"); err != nil {
+		return nil, err
+	}
+	args := []string{"push", "--porcelain", "--no-verify", "--no-follow-tags", "--recurse-submodules=no"}
+	for _, ref := range list {
+		old := ""
+		if t := r.refs[ref]; t != nil {
+			old = t.commit
+		}
+		args = append(args, "--force-with-lease="+ref+":"+old)
+	}
+	args = append(args, "--", r.c.URL)
+	for _, ref := range list {
+		args = append(args, pushRef+strings.TrimPrefix(ref, refPrefix)+":"+ref)
+	}
+	out, failed := r.git(ctx, nil, args...)
+	result := map[string]string{}
+	for line := range strings.Lines(string(out)) {
+		f := strings.Split(strings.TrimSuffix(line, "\n"), "\t")
+		if len(f) != 3 {
+			continue
+		}
+		_, ref, _ := strings.Cut(f[1], ":")
+		result[ref] = ""
+		if f[0] == "!" {
+			result[ref] = withoutSecrets(f[2])
+		}
+	}
+	for _, ref := range list {
+		why, told := result[ref]
+		if !told || why != "" && !isRace(why) {
+			if failed == nil || told {
+				failed = fmt.Errorf("git push: %s: %s", ref, why)
+			}
+			return nil, failed
+		}
+		if why == "" {
+			if err := r.adopt(ctx, ref); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return result, nil
+}
+
+// isRace reports whether a refusal says that the ref is not what it was.
+func isRace(why string) bool {
+	for _, word := range []string{"stale info", "fetch first", "non-fast-forward", "cannot lock ref", "already exists", "failed to update ref", "incorrect old value", "reference already exists", "failed to lock"} {
+		if strings.Contains(why, word) {
+			return true
+		}
+	}
+	return false
+}
+
+// adopt makes a commit that was pushed the one that the ref has here.
+func (r *Remote) adopt(ctx context.Context, ref string) error {
+	out, err := r.git(ctx, nil, "rev-parse", "--verify", pushRef+strings.TrimPrefix(ref, refPrefix))
+	if err != nil {
+		return err
+	}
+	commit := strings.TrimSpace(string(out))
+	r.refs[ref] = &tree{commit: commit}
+	_, err = r.git(ctx, nil, "update-ref", ref, commit)
+	return err
+}
+
+// Delete implements remote.Remote. The ref gets a commit without a parent, so that the repository has
+// no way to what was deleted, and drops it when it next collects garbage.
+func (r *Remote) Delete(ctx context.Context, names []string) error {
+	byRef := map[string][]string{}
+	for _, name := range names {
+		if err := remote.CheckName(name); err != nil {
+			return err
+		}
+		ref, path := place(name)
+		delete(r.staged[ref], path)
+		byRef[ref] = append(byRef[ref], path)
+	}
+	for ref, paths := range byRef {
+		if err := r.deleteFrom(ctx, ref, paths); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (r *Remote) deleteFrom(ctx context.Context, ref string, paths []string) error {
+	for range tries {
+		if err := r.fetched(ctx); err != nil {
+			return err
+		}
+		t := r.refs[ref]
+		if t == nil {
+			return nil
+		}
+		if err := r.load(ctx, t); err != nil {
+			return err
+		}
+		some := false
+		for _, path := range paths {
+			_, there := t.blobs[path]
+			some = some || there
+			delete(t.blobs, path)
+		}
+		if !some {
+			return nil
+		}
+		var in bytes.Buffer
+		r.commit(&in, ref, nil, true)
+		result, err := r.send(ctx, &in, []string{ref})
+		if err != nil {
+			r.refs = nil
+			return err
+		}
+		if result[ref] == "" {
+			return nil
+		}
+		r.refs = nil
+	}
+	return fmt.Errorf("%w: %s: others push all the time", remote.ErrStale, ref)
+}

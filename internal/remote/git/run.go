@@ -1,0 +1,106 @@
+package git
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+)
+
+// patience is how long git has to end after it was killed: its own children may hold its pipes.
+const patience = 5 * time.Second
+
+// settings are those of every call: no hooks, no programs as remotes, nothing that tidies up in the
+// background, and no time for compression, because the files are compressed.
+var settings = []string{
+	"-c", "core.hooksPath=/dev/null", "-c", "protocol.ext.allow=never", "-c", "gc.auto=0", "-c", "maintenance.auto=false",
+	"-c", "core.compression=1", "-c", "core.bigFileThreshold=256k", "-c", "core.logAllRefUpdates=false", "-c", "transfer.fsckObjects=false",
+	"-c", "push.gpgSign=false", "-c", "core.askPass=", "-c", "fetch.writeCommitGraph=false", "-c", "advice.defaultBranchName=false",
+}
+
+// local are the variables that tie git to a repository. Git sets them for its hooks, and a hook may
+// have started ctx. `git rev-parse --local-env-vars` lists them.
+var local = []string{
+	"GIT_ALTERNATE_OBJECT_DIRECTORIES", "GIT_CONFIG", "GIT_CONFIG_PARAMETERS", "GIT_CONFIG_COUNT", "GIT_OBJECT_DIRECTORY", "GIT_DIR",
+	"GIT_WORK_TREE", "GIT_IMPLICIT_WORK_TREE", "GIT_GRAFT_FILE", "GIT_INDEX_FILE", "GIT_NO_REPLACE_OBJECTS", "GIT_REPLACE_REF_BASE",
+	"GIT_PREFIX", "GIT_SHALLOW_FILE", "GIT_COMMON_DIR", "GIT_INTERNAL_SUPER_PREFIX", "GIT_QUARANTINE_PATH", "GIT_NAMESPACE",
+}
+
+// environment returns the environment of git: that of this process without what ties it to a
+// repository, in English, and without prompts. An ssh that the user has set stays as it is.
+func environment() []string {
+	ssh := false
+	env := slices.DeleteFunc(os.Environ(), func(v string) bool {
+		name, _, _ := strings.Cut(v, "=")
+		ssh = ssh || name == "GIT_SSH_COMMAND" || name == "GIT_SSH"
+		return slices.Contains(local, name)
+	})
+	env = append(env, "LC_ALL=C", "GIT_TERMINAL_PROMPT=0", "GIT_ASKPASS=", "SSH_ASKPASS=", "GCM_INTERACTIVE=never")
+	if !ssh {
+		env = append(env, "GIT_SSH_COMMAND=ssh -o BatchMode=yes")
+	}
+	return env
+}
+
+func (r *Remote) command(ctx context.Context, args ...string) *exec.Cmd {
+	if args[0] != "init" {
+		args = append([]string{"--git-dir", r.c.Bare}, args...)
+	}
+	cmd := exec.CommandContext(ctx, "git", append(slices.Clone(settings), args...)...)
+	cmd.Env = environment()
+	cmd.WaitDelay = patience
+	return cmd
+}
+
+// git runs git and returns its output. The error is one line of what git says.
+func (r *Remote) git(ctx context.Context, stdin io.Reader, args ...string) ([]byte, error) {
+	var out, said bytes.Buffer
+	cmd := r.command(ctx, args...)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = stdin, &out, &said
+	if err := cmd.Run(); err != nil {
+		return out.Bytes(), r.failure(ctx, args[0], said.String(), err)
+	}
+	return out.Bytes(), nil
+}
+
+// failure returns the error of a git that failed.
+func (r *Remote) failure(ctx context.Context, verb, said string, err error) error {
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if errors.Is(err, exec.ErrNotFound) {
+		return errors.New("there is no program git on PATH")
+	}
+	why := strings.TrimSpace(said)
+	for _, begin := range []string{"fatal: ", "ERROR: ", "error: ", "remote: "} {
+		if at := slices.IndexFunc(strings.Split(why, "\n"), func(l string) bool { return strings.HasPrefix(l, begin) }); at >= 0 {
+			why = strings.TrimPrefix(strings.Split(why, "\n")[at], begin)
+			break
+		}
+	}
+	why, _, _ = strings.Cut(why, "\n")
+	if why == "" {
+		why = err.Error()
+	}
+	return fmt.Errorf("git %s: %s", verb, withoutSecrets(why))
+}
+
+var inURL = regexp.MustCompile(`://[^/@\s]*@`)
+
+// withoutSecrets takes user names and passwords out of URLs.
+func withoutSecrets(text string) string {
+	text = inURL.ReplaceAllString(text, "://")
+	return strings.Map(func(r rune) rune {
+		if r < ' ' || r == 0x7f {
+			return -1
+		}
+		return r
+	}, text[:min(len(text), 300)])
+}

@@ -1,0 +1,13 @@
+//go:build !unix
+
+package postgres_test
+
+import "testing"
+
+// kill kills the server.
+func (s *server) kill(t *testing.T) {
+	t.Helper()
+	if err := s.running.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+}

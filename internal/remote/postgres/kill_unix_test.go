@@ -1,0 +1,27 @@
+//go:build unix
+
+package postgres_test
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// kill kills the server with all its processes at once.
+func (s *server) kill(t *testing.T) {
+	t.Helper()
+	pid := s.running.Process.Pid
+	children, _ := os.ReadFile(fmt.Sprintf("/proc/%d/task/%d/children", pid, pid)) // Linux; elsewhere they notice
+	if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	for child := range strings.FieldsSeq(string(children)) {
+		var n int
+		if _, err := fmt.Sscan(child, &n); err == nil {
+			_ = syscall.Kill(n, syscall.SIGKILL)
+		}
+	}
+}

@@ -1,0 +1,305 @@
+// Package postgres is a remote in a database of PostgreSQL 15 or newer, for teams with more stores
+// and messages than files on a server carry. It keeps files in one table and messages, with an
+// index of their words, in another. The server keeps teams apart by row-level security, so a role
+// that was not granted a team sees nothing of it, whatever program it uses.
+//
+// docs/remote-postgres.md says how a database is set up.
+package postgres
+
+import (
+	"context"
+	"crypto/sha256"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"net"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/gemini-ctx/ctx/internal/remote"
+)
+
+// insufficientPrivilege is the SQLSTATE of a refused right, which a violated policy has, too.
+const insufficientPrivilege = "42501"
+
+// Remote is a team's part of a database. It implements remote.Remote, remote.Searcher and
+// remote.Checker. Every verb is one transaction, which is durable when the verb returns. A
+// connection that was lost is made again by the next verb.
+type Remote struct {
+	config *pgx.ConnConfig
+	team   string
+	conn   *pgx.Conn
+	months map[string]bool // partitions that are there
+}
+
+// Open connects to postgres://USER@HOST/DATABASE?team=TEAM. Other parameters are those of libpq,
+// and so are the variables and files for what the URL does not say. Errors name no password.
+func Open(ctx context.Context, url string) (*Remote, error) {
+	r, err := connect(ctx, url, true)
+	if err != nil {
+		return nil, err
+	}
+	if err := r.admitted(ctx); err != nil {
+		r.Close()
+		return nil, err
+	}
+	return r, nil
+}
+
+// admitted returns an error unless the role may use the team.
+func (r *Remote) admitted(ctx context.Context) error {
+	if err := r.checkVersion(ctx); err != nil {
+		return err
+	}
+	var granted bool
+	err := r.conn.QueryRow(ctx, "select exists (select from ctx.grants where team = $1 and pg_has_role(current_user, role, 'member'))", r.team).Scan(&granted)
+	switch {
+	case err != nil:
+		return r.explain(err)
+	case !granted:
+		return fmt.Errorf("role %q was not granted team %q", r.config.User, r.team)
+	}
+	return nil
+}
+
+// connect connects to the database of a URL, which needs a team if withTeam is set.
+func connect(ctx context.Context, address string, withTeam bool) (*Remote, error) {
+	u, err := url.Parse(address)
+	if err != nil || u.Scheme != "postgres" && u.Scheme != "postgresql" {
+		return nil, errors.New("the URL does not have the form postgres://USER@HOST/DATABASE?team=TEAM")
+	}
+	query := u.Query()
+	team := query.Get("team")
+	if withTeam && !teamName.MatchString(team) {
+		if team == "" {
+			return nil, errors.New("the URL has no team: add ?team=NAME")
+		}
+		return nil, badTeam(team)
+	}
+	query.Del("team")
+	u.RawQuery = query.Encode()
+	config, err := pgx.ParseConfig(u.String())
+	if err != nil {
+		// The library's words repeat parts of the URL.
+		return nil, errors.New("the URL, or a PG variable, is not as libpq has it")
+	}
+	if config.ConnectTimeout == 0 {
+		config.ConnectTimeout = 15 * time.Second
+	}
+	// A default of the database or the role must not weaken what the verbs promise.
+	config.RuntimeParams["synchronous_commit"] = "on"
+	config.RuntimeParams["application_name"] = "ctx-remote-postgres"
+	r := &Remote{config: config, team: team, months: map[string]bool{}}
+	return r, r.connected(ctx)
+}
+
+// connected makes a connection if there is none.
+func (r *Remote) connected(ctx context.Context) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if r.conn != nil && !r.conn.IsClosed() {
+		return nil
+	}
+	conn, err := pgx.ConnectConfig(ctx, r.config)
+	if err != nil {
+		return r.explain(err)
+	}
+	var server int
+	if err := conn.QueryRow(ctx, "select current_setting('server_version_num')::integer").Scan(&server); err != nil {
+		_ = conn.Close(ctx)
+		return r.explain(err)
+	}
+	if server < leastServer {
+		_ = conn.Close(ctx)
+		return fmt.Errorf("the server is PostgreSQL %d, 15 is the oldest that will do", server/10000)
+	}
+	r.conn = conn
+	return nil
+}
+
+// explain makes an error of the library one of a remote: temporary if the server could not be
+// reached or was busy, and without the password.
+func (r *Remote) explain(err error) error {
+	if err == nil {
+		return nil
+	}
+	text := err.Error()
+	if p := r.config.Password; p != "" {
+		text = strings.ReplaceAll(text, p, "***")
+	}
+	text = strings.Join(strings.Fields(text), " ")
+	var refused *pgconn.PgError
+	var unreachable *pgconn.ConnectError
+	var network net.Error
+	var certificate *tls.CertificateVerificationError
+	switch {
+	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+		return err
+	case errors.As(err, &certificate):
+	case errors.As(err, &refused) && refused.Code == insufficientPrivilege:
+		return fmt.Errorf("role %q may not do this in team %q: %s", r.config.User, r.team, text)
+	case errors.As(err, &refused):
+		switch refused.Code[:2] {
+		case "08", "40", "53", "55", "57", "58":
+			return fmt.Errorf("%w: %s", remote.ErrTemporary, text)
+		}
+	case errors.As(err, &unreachable), errors.As(err, &network), r.conn == nil, r.conn.IsClosed():
+		return fmt.Errorf("%w: %s", remote.ErrTemporary, text)
+	}
+	return errors.New(text)
+}
+
+// do runs one statement and returns the number of rows that it changed.
+func (r *Remote) do(ctx context.Context, sql string, args ...any) (int64, error) {
+	if err := r.connected(ctx); err != nil {
+		return 0, err
+	}
+	tag, err := r.conn.Exec(ctx, sql, args...)
+	return tag.RowsAffected(), r.explain(err)
+}
+
+// List implements remote.Remote.
+func (r *Remote) List(ctx context.Context, prefix string) ([]remote.File, error) {
+	if err := r.connected(ctx); err != nil {
+		return nil, err
+	}
+	sql, args := "select name, size from ctx.files where team = $1 order by name", []any{r.team}
+	if prefix != "" {
+		if err := remote.CheckName(strings.TrimSuffix(prefix, "/")); err != nil || !strings.HasSuffix(prefix, "/") {
+			return nil, fmt.Errorf("bad prefix %.80q", prefix)
+		}
+		// "0" is the character after the slash.
+		sql = "select name, size from ctx.files where team = $1 and name >= $2 and name < $3 order by name"
+		args = append(args, prefix, strings.TrimSuffix(prefix, "/")+"0")
+	}
+	rows, err := r.conn.Query(ctx, sql, args...)
+	if err != nil {
+		return nil, r.explain(err)
+	}
+	files, err := pgx.CollectRows(rows, pgx.RowToStructByPos[remote.File])
+	return files, r.explain(err)
+}
+
+// Get implements remote.Remote. Only the bytes that are asked for are read and sent.
+func (r *Remote) Get(ctx context.Context, name string, off, n int64) ([]byte, error) {
+	if err := remote.CheckName(name); err != nil {
+		return nil, err
+	}
+	if err := r.connected(ctx); err != nil {
+		return nil, err
+	}
+	if n < 0 || n > remote.MaxFile {
+		n = remote.MaxFile
+	}
+	off = min(max(off, 0), remote.MaxFile)
+	var data []byte
+	err := r.conn.QueryRow(ctx, "select substring(content from $3 for $4) from ctx.files where team = $1 and name = $2", r.team, name, off+1, n).Scan(&data)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return nil, fmt.Errorf("%w: %s", remote.ErrNotFound, name)
+	}
+	return data, r.explain(err)
+}
+
+const insert = "insert into ctx.files (team, name, content) values ($1, $2, $3) on conflict do nothing"
+
+// PutNew implements remote.Remote.
+func (r *Remote) PutNew(ctx context.Context, name string, data []byte) error {
+	if err := remote.CheckName(name); err != nil {
+		return err
+	}
+	digest := sha256.Sum256(data)
+	for range 10 { // a file that another client removes between the two statements is put again
+		if n, err := r.do(ctx, insert, r.team, name, notNil(data)); err != nil || n == 1 {
+			return err
+		}
+		var same bool
+		err := r.conn.QueryRow(ctx, "select digest = $3 from ctx.files where team = $1 and name = $2", r.team, name, digest[:]).Scan(&same)
+		switch {
+		case errors.Is(err, pgx.ErrNoRows):
+			continue
+		case err != nil:
+			return r.explain(err)
+		case !same:
+			return fmt.Errorf("%w: %s", remote.ErrExists, name)
+		}
+		return nil
+	}
+	return fmt.Errorf("%w: %s is put and removed again and again", remote.ErrTemporary, name)
+}
+
+// notNil keeps an empty file from becoming a null.
+func notNil(data []byte) []byte {
+	if data == nil {
+		return []byte{}
+	}
+	return data
+}
+
+// Swap implements remote.Remote. An update waits for another one of the same row, and then looks at
+// its digest again.
+func (r *Remote) Swap(ctx context.Context, name string, old, new []byte) error {
+	if err := remote.CheckName(name); err != nil {
+		return err
+	}
+	var n int64
+	var err error
+	if old == nil {
+		n, err = r.do(ctx, insert, r.team, name, notNil(new))
+	} else {
+		digest := sha256.Sum256(old)
+		n, err = r.do(ctx, "update ctx.files set content = $3 where team = $1 and name = $2 and digest = $4", r.team, name, notNil(new), digest[:])
+	}
+	if err == nil && n == 0 {
+		return fmt.Errorf("%w: %s", remote.ErrStale, name)
+	}
+	return err
+}
+
+// Delete implements remote.Remote.
+func (r *Remote) Delete(ctx context.Context, names []string) error {
+	for _, name := range names {
+		if err := remote.CheckName(name); err != nil {
+			return err
+		}
+	}
+	_, err := r.do(ctx, "delete from ctx.files where team = $1 and name = any($2)", r.team, names)
+	return err
+}
+
+// Check implements remote.Checker: the server keeps what it acknowledges, and the tables are those
+// that the policies guard.
+func (r *Remote) Check(ctx context.Context) error {
+	if err := r.connected(ctx); err != nil {
+		return err
+	}
+	var fsync, commit string
+	var guarded int
+	err := r.conn.QueryRow(ctx, `select current_setting('fsync'), current_setting('synchronous_commit'), (select count(*) from pg_class
+		where oid in ('ctx.files'::regclass, 'ctx.messages'::regclass, 'ctx.grants'::regclass) and relrowsecurity and relforcerowsecurity)`).Scan(&fsync, &commit, &guarded)
+	switch {
+	case err != nil:
+		return r.explain(err)
+	case fsync != "on" || commit != "on":
+		return fmt.Errorf("the server may lose what it has acknowledged: fsync is %s, synchronous_commit is %s", fsync, commit)
+	case guarded != 3:
+		return errors.New("row-level security is off: anybody with a right to the tables sees all teams")
+	}
+	return r.admitted(ctx)
+}
+
+// Close implements remote.Remote.
+func (r *Remote) Close() error {
+	if r.conn == nil {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
+	defer cancel()
+	_ = r.conn.Close(ctx) // everything was committed
+	r.conn = nil
+	return nil
+}

@@ -1,0 +1,181 @@
+package sharing
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/format/share"
+)
+
+// content is what one store has on a remote.
+type content struct {
+	log, packs []share.File
+	names      []string // of all files under the folder, those that nothing needs as well
+}
+
+// list returns the files of a store.
+func (x *Sharer) list(ctx context.Context, folder string) (content, error) {
+	var c content
+	root := share.Stores + folder + "/"
+	files, err := x.r.List(ctx, root)
+	if err != nil {
+		return c, err
+	}
+	for _, f := range files {
+		name := strings.TrimPrefix(f.Name, root)
+		kind, file, err := share.ParseFileName(name)
+		if err != nil {
+			return c, tampered("%s: %v", f.Name, err)
+		}
+		c.names = append(c.names, name)
+		if kind == share.LogFolder {
+			c.log = append(c.log, file)
+		} else {
+			c.packs = append(c.packs, file)
+		}
+	}
+	return c, nil
+}
+
+// needed returns the files that have all pushes after known: of those with the same pushes the one
+// that has most, the oldest first.
+func needed(files []share.File, known uint64) []share.File {
+	files = slices.Clone(files)
+	slices.SortFunc(files, func(a, b share.File) int {
+		return cmp.Or(cmp.Compare(a.First, b.First), cmp.Compare(b.Last, a.Last), a.Digest.Compare(b.Digest))
+	})
+	var out []share.File
+	for _, f := range files {
+		if f.Last <= known {
+			continue
+		}
+		if n := len(out); n > 0 && out[n-1].Covers(f) && !f.Covers(out[n-1]) {
+			continue
+		}
+		out = append(out, f)
+	}
+	return out
+}
+
+// step is a push with its bytes and digest.
+type step struct {
+	*share.Push
+	bytes  []byte
+	digest format.ID
+}
+
+// pushes returns the pushes of a store after known, oldest first, up to the newest one that the
+// head names. The chain from known on is whole: each push names the one before.
+func (x *Sharer) pushes(ctx context.Context, h *share.Head, c content, known uint64, after format.ID) ([]step, error) {
+	var steps []step
+	for _, f := range needed(c.log, known) {
+		if f.First > h.Number {
+			continue // of a push that is under way
+		}
+		b, err := x.r.Get(ctx, share.Stores+folder(h.Store)+"/"+share.LogFolder+f.Name(), 0, -1)
+		if err != nil {
+			return nil, err
+		}
+		if format.Sum(b) != f.Digest {
+			return nil, tampered("store %s: the log's segment %s is not what its name says", h.Store, f.Name())
+		}
+		list, err := x.unpackSegment(b)
+		if err != nil {
+			return nil, tampered("store %s: %s: %v", h.Store, f.Name(), err)
+		}
+		for i, b := range list {
+			p, digest, err := share.DecodePush(b)
+			if err != nil {
+				return nil, tampered("store %s: %s: %v", h.Store, f.Name(), err)
+			}
+			if p.Number != f.First+uint64(i) || p.Store != h.Store {
+				return nil, tampered("store %s: %s has another push", h.Store, f.Name())
+			}
+			if p.Number <= known || p.Number > h.Number || len(steps) > 0 && p.Number <= steps[len(steps)-1].Number {
+				continue
+			}
+			steps = append(steps, step{p, b, digest})
+		}
+	}
+	return steps, chain(h, steps, known, after)
+}
+
+// chain checks that pushes follow one another from the known one to the newest.
+func chain(h *share.Head, steps []step, known uint64, after format.ID) error {
+	for _, s := range steps {
+		if s.Number != known+1 {
+			return tampered("store %s: push %d is missing", h.Store, known+1)
+		}
+		if s.Before != after {
+			return tampered("store %s: push %d does not follow from push %d: the log was forked", h.Store, s.Number, known)
+		}
+		known, after = s.Number, s.digest
+	}
+	if known != h.Number || after != h.Digest {
+		return tampered("store %s: its log does not end with push %d, which its head names", h.Store, h.Number)
+	}
+	return nil
+}
+
+const segmentMagic = "ctx segment 1 "
+
+// packSegment returns the file of a segment with these pushes.
+func (x *Sharer) packSegment(pushes [][]byte) ([]byte, error) {
+	raw := share.EncodeSegment(pushes)
+	frame, err := x.s.Objects.CompressLog(raw)
+	return append(fmt.Appendf(nil, "%s%d\n", segmentMagic, len(raw)), frame...), err
+}
+
+// unpackSegment returns the pushes of a segment.
+func (x *Sharer) unpackSegment(b []byte) ([][]byte, error) {
+	first, frame, _ := bytes.Cut(b, []byte{'\n'})
+	digits, ok := strings.CutPrefix(string(first), segmentMagic)
+	size, err := strconv.Atoi(digits)
+	if !ok || err != nil || size < 0 || size > share.MaxSegment || strconv.Itoa(size) != digits {
+		return nil, errors.New("not a segment")
+	}
+	raw, err := x.s.Objects.DecompressLog(size, frame)
+	if err != nil {
+		return nil, err
+	}
+	return share.DecodeSegment(raw)
+}
+
+// published is what a store shares after some of its pushes.
+type published struct {
+	number uint64
+	digest format.ID
+	tips   map[share.Branch]format.ID // by branch without its tip
+	forest format.ID
+	forgot map[format.ID]bool
+}
+
+func newPublished() *published {
+	return &published{tips: map[share.Branch]format.ID{}, forgot: map[format.ID]bool{}}
+}
+
+// apply takes further pushes.
+func (p *published) apply(steps []step) {
+	for _, s := range steps {
+		for _, b := range s.Branches {
+			p.tips[share.Branch{Session: b.Session, Name: b.Name}] = b.Tip
+		}
+		for _, b := range s.Ends {
+			delete(p.tips, b)
+		}
+		if !s.Forest.IsZero() {
+			p.forest = s.Forest
+		}
+		for _, id := range s.Forgot {
+			p.forgot[id] = true
+		}
+		p.number, p.digest = s.Number, s.digest
+	}
+}

@@ -1,0 +1,43 @@
+package sharing
+
+import (
+	"slices"
+
+	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/format/share"
+	"github.com/gemini-ctx/ctx/internal/cache"
+)
+
+// cache keeps what this store shares on the remote, so that the next push need not read its log
+// there. It has the form of a push that shares all of it.
+func (x *Sharer) cache(p *published) {
+	all := &share.Push{Store: x.s.ID, Number: p.number + 1, Before: p.digest, Time: x.now(), Forest: p.forest}
+	for b, tip := range p.tips {
+		b.Tip = tip
+		all.Branches = append(all.Branches, b)
+	}
+	slices.SortFunc(all.Branches, share.Branch.Compare)
+	for id := range p.forgot {
+		all.Forgot = append(all.Forgot, id)
+	}
+	slices.SortFunc(all.Forgot, format.ID.Compare)
+	if b, err := all.Encode(); err == nil {
+		_ = x.s.History.Cache.Store(x.cacheName(), cache.Stamp{Number: p.number, Digest: p.digest}, b)
+	}
+}
+
+// cached returns what cache kept of a push; nil where it kept that of another.
+func (x *Sharer) cached(number uint64, digest format.ID) *published {
+	b, stamp, ok := x.s.History.Cache.Load(x.cacheName())
+	if !ok || stamp.Number != number || stamp.Digest != digest {
+		return nil
+	}
+	all, _, err := share.DecodePush(b)
+	if err != nil || all.Store != x.s.ID {
+		return nil
+	}
+	p := newPublished()
+	p.apply([]step{{Push: all}})
+	p.number, p.digest = number, digest
+	return p
+}

@@ -1,0 +1,439 @@
+package sharing
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/format/share"
+	"github.com/gemini-ctx/ctx/internal/history"
+	"github.com/gemini-ctx/ctx/internal/maintenance/forget"
+	"github.com/gemini-ctx/ctx/internal/remote"
+	"github.com/gemini-ctx/ctx/internal/store"
+	"github.com/gemini-ctx/ctx/objects"
+	"github.com/gemini-ctx/ctx/refs"
+)
+
+// PushOptions say what Push does.
+type PushOptions struct {
+	DryRun bool // say what would be pushed, and change nothing
+}
+
+// PushReport is what Push did, or would do.
+type PushReport struct {
+	Number   uint64 // of the push; 0 where there was nothing to push
+	Sessions []PushedSession
+	Ended    []string // sessions that are shared no more
+	Objects  int
+	Bytes    int64 // of the packs and the segment
+	Forgot   int   // bodies that the others are asked to forget
+}
+
+// PushedSession is a session with something to push.
+type PushedSession struct {
+	Name     string
+	Messages int // new on the remote
+	Bytes    int64
+	Findings []forget.Secret // for which it was held back
+}
+
+// Held reports whether findings kept a session from the remote.
+func (p PushedSession) Held() bool { return len(p.Findings) > 0 }
+
+// packBytes is how many bytes of objects a pack on a remote has before compression, unless one
+// object has more. So no pack is larger than remote.MaxFile, whatever is in it.
+const packBytes = 32 << 20
+
+// trashAge is how long what nothing needs any more stays, for readers that have an older head.
+const trashAge = 24 * time.Hour
+
+// tries is how often a push begins again because the remote has changed meanwhile. Only another
+// process of the same store changes what a push replaces.
+const tries = 5
+
+// Push puts what is shared and new on the remote: first packs, then a segment of the log, then the
+// head, by compare-and-swap. A crash before the head leaves files that nothing names, and the next
+// push puts others; after it the next push finds that its predecessor was done. Errors:
+// ErrTampered, ErrCopied, remote.ErrStale after some tries, those of the remote and of the store.
+func (x *Sharer) Push(ctx context.Context, o PushOptions) (PushReport, error) {
+	for try := 1; ; try++ {
+		r, err := x.push(ctx, o)
+		if try < tries && errors.Is(err, remote.ErrStale) {
+			continue
+		}
+		return r, err
+	}
+}
+
+func (x *Sharer) push(ctx context.Context, o PushOptions) (report PushReport, err error) {
+	view, err := x.s.Refs.Read()
+	if err != nil {
+		return report, err
+	}
+	head, headBytes, base, err := x.own(ctx, view)
+	if err != nil {
+		return report, err
+	}
+	p := &share.Push{Store: x.s.ID, Number: base.number + 1, Before: base.digest, Time: x.now()}
+	chosen, err := x.choose(ctx, view, base, p, &report)
+	if err != nil {
+		return report, err
+	}
+	if err := x.forgotten(base, chosen, p); err != nil {
+		return report, err
+	}
+	report.Forgot = len(p.Forgot)
+	if len(p.Branches)+len(p.Ends)+len(p.Forgot) == 0 {
+		if head == nil || o.DryRun {
+			return report, nil
+		}
+		if headBytes, err = x.empty(ctx, head, headBytes); err != nil {
+			return report, err
+		}
+		return report, x.remember(ctx, view, head, headBytes, base)
+	}
+	report.Number, report.Objects = p.Number, len(chosen)
+	packs, err := x.packs(ctx, chosen, p.Number)
+	if err != nil {
+		return report, err
+	}
+	b, err := p.Encode()
+	if err != nil {
+		return report, err
+	}
+	segment, err := x.packSegment([][]byte{b})
+	if err != nil {
+		return report, err
+	}
+	next := &share.Head{Store: x.s.ID, Label: x.o.Label, Number: p.Number, Digest: format.Sum(b), Time: p.Time}
+	files := append(packs, named{share.LogFolder + share.File{First: p.Number, Last: p.Number, Digest: format.Sum(segment)}.Name(), segment})
+	renewed, err := x.renew(ctx, head, p.Forgot)
+	if err != nil {
+		return report, err
+	}
+	files = append(files, renewed.files...)
+	for _, f := range files {
+		report.Bytes += int64(len(f.data))
+	}
+	if o.DryRun {
+		return report, nil
+	}
+	if head == nil {
+		if err := x.r.PutNew(ctx, share.FormatFile, share.Format()); err != nil && !errors.Is(err, remote.ErrExists) {
+			return report, err
+		}
+	} else {
+		next.Trash = append(head.Trash, renewed.trash...)
+	}
+	for i, f := range files {
+		x.o.Progress(i, len(files), "pushing")
+		if err := x.r.PutNew(ctx, share.Stores+folder(x.s.ID)+"/"+f.name, f.data); err != nil {
+			return report, err
+		}
+	}
+	nextBytes, err := next.Encode(x.key)
+	if err != nil {
+		return report, err
+	}
+	if err := x.r.Swap(ctx, share.HeadName(folder(x.s.ID)), headBytes, nextBytes); err != nil {
+		return report, err
+	}
+	base.apply([]step{{p, b, next.Digest}})
+	if nextBytes, err = x.empty(ctx, next, nextBytes); err != nil {
+		return report, err
+	}
+	return report, x.remember(ctx, view, next, nextBytes, base)
+}
+
+// now is the time in the precision of the formats.
+func (x *Sharer) now() time.Time { return x.s.Now().UTC().Truncate(time.Millisecond) }
+
+// named is a file of the store's folder on the remote.
+type named struct {
+	name string
+	data []byte
+}
+
+// own returns the head of this store on the remote, and what the store shares there. It compares
+// the head with the one that this store remembers.
+func (x *Sharer) own(ctx context.Context, view *refs.View) (*share.Head, []byte, *published, error) {
+	head, b, err := x.headOf(ctx, folder(x.s.ID))
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	seen, err := x.seen(view, history.RemoteRefs+x.o.Name)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	if err := follows(head, seen); err != nil {
+		return nil, nil, nil, err
+	}
+	if head == nil {
+		return nil, nil, newPublished(), nil
+	}
+	if !bytes.Equal(head.Key, x.publicKey()) {
+		return nil, nil, nil, tampered("store %s: its head is signed with another key than this store's", head.Store)
+	}
+	base := x.cached(head.Number, head.Digest)
+	if base == nil {
+		c, err := x.list(ctx, folder(x.s.ID))
+		if err != nil {
+			return nil, nil, nil, err
+		}
+		steps, err := x.pushes(ctx, head, c, 0, format.ID{})
+		if err != nil {
+			return nil, nil, nil, err
+		}
+		base = newPublished()
+		base.apply(steps)
+	}
+	// After a crash the head is newer than what is remembered, and this store has all that it
+	// names.
+	for _, tip := range base.tips {
+		if seen == nil || head.Number > seen.Number {
+			if ok, err := x.s.Objects.Has(tip); err != nil || !ok {
+				return nil, nil, nil, errors.Join(err, fmt.Errorf("%w: give one of them an id of its own", ErrCopied))
+			}
+		}
+	}
+	return head, b, base, nil
+}
+
+// follows compares a head with the one that was seen before.
+func follows(head, seen *share.Head) error {
+	switch {
+	case seen == nil:
+		return nil
+	case head == nil:
+		return tampered("store %s: its head is gone; it was at push %d", seen.Store, seen.Number)
+	case head.Store != seen.Store:
+		return tampered("store %s: its head is that of store %s", seen.Store, head.Store)
+	case !bytes.Equal(head.Key, seen.Key):
+		return tampered("store %s: its head is signed with another key than before", seen.Store)
+	case head.Number < seen.Number:
+		return tampered("store %s: its head was rolled back from push %d to %d", seen.Store, seen.Number, head.Number)
+	case head.Number == seen.Number && head.Digest != seen.Digest:
+		return tampered("store %s: push %d is another one than before: the log was forked", seen.Store, seen.Number)
+	}
+	return nil
+}
+
+// choose adds to p the branches that have changed, and returns the objects that they need. Sessions
+// with findings are held back, and reported.
+func (x *Sharer) choose(ctx context.Context, view *refs.View, base *published, p *share.Push, report *PushReport) (chosen []format.ID, err error) {
+	shared := map[share.Branch]bool{}
+	included := map[format.ID]bool{}
+	ended := map[string]bool{}
+	for _, session := range sessionsOf(view) {
+		if _, foreign := history.Owner(view, session); foreign || !x.o.Rule.Shares(session) {
+			continue
+		}
+		var changed []share.Branch
+		var tips, old []format.ID
+		for _, name := range history.BranchesIn(view, session) {
+			b := share.Branch{Session: session, Name: name}
+			shared[b] = true
+			tip := view.Get(history.RefName(session, name)).ID
+			if before, ok := base.tips[b]; ok {
+				old = append(old, before)
+				if before == tip {
+					continue
+				}
+			}
+			changed, tips = append(changed, share.Branch{Session: session, Name: name, Tip: tip}), append(tips, tip)
+		}
+		if len(changed) == 0 {
+			continue
+		}
+		ids, err := x.missing(ctx, tips, old)
+		if err != nil {
+			return nil, err
+		}
+		one := PushedSession{Name: session}
+		fresh := ids[:0]
+		for _, id := range ids {
+			if !included[id] {
+				fresh = append(fresh, id)
+			}
+		}
+		if err := x.examine(ctx, fresh, &one); err != nil {
+			return nil, err
+		}
+		report.Sessions = append(report.Sessions, one)
+		if one.Held() {
+			continue
+		}
+		for _, id := range fresh {
+			included[id] = true
+		}
+		chosen = append(chosen, fresh...)
+		p.Branches = append(p.Branches, changed...)
+	}
+	for b := range base.tips {
+		if !shared[b] {
+			p.Ends = append(p.Ends, b)
+			ended[b.Session] = true
+		}
+	}
+	slices.SortFunc(p.Branches, share.Branch.Compare)
+	slices.SortFunc(p.Ends, share.Branch.Compare)
+	for s := range ended {
+		report.Ended = append(report.Ended, s)
+	}
+	slices.Sort(report.Ended)
+	return chosen, nil
+}
+
+// sessionsOf returns the names of all sessions, in order.
+func sessionsOf(view *refs.View) []string {
+	var list []string
+	for _, ref := range view.Names("sessions/") {
+		session, _, _ := history.BranchOfRef(ref)
+		if len(list) == 0 || list[len(list)-1] != session {
+			list = append(list, session)
+		}
+	}
+	slices.Sort(list)
+	return slices.Compact(list)
+}
+
+// examine looks for secrets in objects that are about to leave, and counts them.
+func (x *Sharer) examine(ctx context.Context, ids []format.ID, one *PushedSession) error {
+	for i, id := range ids {
+		if i%1024 == 0 {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			x.o.Progress(i, len(ids), "checking")
+		}
+		raw, err := x.object(id)
+		if err != nil {
+			return err
+		}
+		one.Bytes += int64(len(raw.Header) + len(raw.Body))
+		if isMessage(raw.Header) {
+			one.Messages++
+		}
+		found, err := forget.SecretsIn(id, raw)
+		if err != nil {
+			return err
+		}
+		for _, f := range found {
+			if !x.o.Allow.allows(f.Class, id) {
+				one.Findings = append(one.Findings, f)
+			}
+		}
+	}
+	return nil
+}
+
+func isMessage(header []byte) bool { return bytes.Contains(header, []byte("\nkind message\n")) }
+
+// object reads an object; one whose body was forgotten comes without it.
+func (x *Sharer) object(id format.ID) (format.Raw, error) {
+	raw, err := x.s.Objects.Get(id)
+	var gone *objects.GoneError
+	if errors.As(err, &gone) {
+		raw.Body, err = nil, nil
+	}
+	return raw, err
+}
+
+// forgotten adds to p the bodies that were forgotten since the last push: of objects that are on
+// the remote, and of those that are about to be.
+func (x *Sharer) forgotten(base *published, chosen []format.ID, p *share.Push) error {
+	sessions := map[string]bool{}
+	for b := range base.tips {
+		sessions[b.Session] = true
+	}
+	for _, b := range p.Branches {
+		sessions[b.Session] = true
+	}
+	if len(sessions) == 0 {
+		return nil
+	}
+	going := make(map[format.ID]bool, len(chosen))
+	for _, id := range chosen {
+		going[id] = true
+	}
+	err := x.s.Objects.EachAbsent(func(id format.ID, _ string) error {
+		if base.forgot[id] {
+			return nil
+		}
+		header, err := x.s.Objects.Header(id)
+		if errors.Is(err, objects.ErrNotFound) {
+			return nil // of another store, or gone with its session
+		}
+		if err != nil {
+			return err
+		}
+		if e, err := format.DecodeEntry(header); going[id] || err == nil && sessions[e.Session] {
+			p.Forgot = append(p.Forgot, id)
+		}
+		return nil
+	})
+	slices.SortFunc(p.Forgot, format.ID.Compare)
+	return err
+}
+
+// packs returns the files with the objects of a push.
+func (x *Sharer) packs(ctx context.Context, ids []format.ID, push uint64) ([]named, error) {
+	var files []named
+	for len(ids) > 0 {
+		n, size := 0, 0
+		b, id, err := x.s.Objects.EncodePack(func(yield func(format.Raw, error) bool) {
+			for n < len(ids) && (n == 0 || size < packBytes) {
+				raw, err := x.object(ids[n])
+				if err == nil {
+					err = ctx.Err()
+				}
+				n, size = n+1, size+len(raw.Header)+len(raw.Body)
+				if !yield(raw, err) {
+					return
+				}
+			}
+		}, objects.Default)
+		if err != nil {
+			return nil, err
+		}
+		files = append(files, named{share.PackFolder + share.File{First: push, Last: push, Digest: id}.Name(), b})
+		ids = ids[n:]
+	}
+	return files, nil
+}
+
+// remember records the head that this store has on the remote, unless it is recorded.
+func (x *Sharer) remember(ctx context.Context, view *refs.View, head *share.Head, b []byte, base *published) error {
+	ref := history.RemoteRefs + x.o.Name
+	if seen, err := x.seen(view, ref); err == nil && seen != nil && seen.Number == head.Number {
+		return nil
+	}
+	x.cache(base)
+	return x.s.Store.Locked(ctx, func(t *store.Tx) error {
+		old := t.View.Get(ref)
+		v, err := textBlob(t, b)
+		if err != nil || v == old {
+			return err
+		}
+		return t.Commit(&format.Operation{Verb: refs.VerbPush, Refs: []format.RefUpdate{{Name: ref, Old: old, New: v}}})
+	})
+}
+
+// textBlob adds a blob, and returns the value of a ref that names it.
+func textBlob(t *store.Tx, b []byte) (format.Value, error) {
+	header, err := format.EncodeBlob(format.SumBody(b, "text/plain"))
+	if err != nil {
+		return format.Value{}, err
+	}
+	return format.Value{Kind: format.ObjectValue, ID: t.Add(format.Raw{Header: header, Body: b})}, nil
+}
+
+func (x *Sharer) publicKey() []byte { return x.key[32:] }
+
+// cacheName is the name of the file with what this store shares on a remote.
+func (x *Sharer) cacheName() string { return "shared-" + strings.ToLower(x.o.Name) }

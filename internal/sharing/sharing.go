@@ -1,0 +1,120 @@
+// Package sharing puts chosen sessions of a store on a remote, and takes in what other stores have
+// put there. docs/format/remote.md describes what is on a remote, docs/remotes.md what a person
+// sees.
+//
+// Each store has a log of its own on a remote, which only that store extends, and objects never
+// change. So joining two histories is the union of what both have, and nothing can conflict.
+//
+// Begin to read at Open, then Sharer.Push in push.go and Sharer.Pull in pull.go. rule.go says what
+// is shared, border.go what may leave, log.go reads the log of a store on a remote, chain.go says
+// whether it is the log that was there before, walk.go which objects another store lacks.
+package sharing
+
+import (
+	"context"
+	"crypto/ed25519"
+	"errors"
+	"fmt"
+
+	"github.com/gemini-ctx/ctx/format/share"
+	"github.com/gemini-ctx/ctx/internal/history"
+	"github.com/gemini-ctx/ctx/internal/remote"
+	"github.com/gemini-ctx/ctx/internal/session"
+	"github.com/gemini-ctx/ctx/refs"
+)
+
+// Options say how a store and a remote meet.
+type Options struct {
+	Name  string // of the remote, in this store
+	Label string // what others call this store
+	Rule  Rule   // which sessions are shared
+	Allow Allow  // which findings may leave
+
+	Progress func(done, total int, what string) // may be nil
+}
+
+// Sharer joins one store and one remote. It is used by one goroutine at a time.
+type Sharer struct {
+	s   *session.Store
+	r   remote.Remote
+	o   Options
+	key ed25519.PrivateKey
+}
+
+// Open checks that the remote is one of ctx, or empty, and returns the Sharer. Errors:
+// *format.VersionError for a remote of a later version, those of the remote and of repo.Key.
+func Open(ctx context.Context, s *session.Store, r remote.Remote, o Options) (*Sharer, error) {
+	seed, err := s.SigningSeed()
+	if err != nil {
+		return nil, err
+	}
+	x := &Sharer{s: s, r: r, o: o, key: ed25519.NewKeyFromSeed(seed)}
+	if x.o.Progress == nil {
+		x.o.Progress = func(int, int, string) {}
+	}
+	switch b, err := r.Get(ctx, share.FormatFile, 0, -1); {
+	case errors.Is(err, remote.ErrNotFound):
+		return x, nil
+	case err != nil:
+		return nil, err
+	default:
+		return x, share.CheckFormat(b)
+	}
+}
+
+// ErrTampered says that a remote does not have what it had, or what its own names say. Nothing of
+// it was taken in.
+var ErrTampered = errors.New("the remote was tampered with")
+
+// ErrCopied says that two stores with one id put their sessions on a remote: one is a copy of the
+// other's directory.
+var ErrCopied = errors.New("another copy of this store has pushed to the remote")
+
+func tampered(form string, args ...any) error {
+	return fmt.Errorf("%w: %s", ErrTampered, fmt.Sprintf(form, args...))
+}
+
+// folder is the folder of a store on a remote.
+func folder(store string) string { return store }
+
+// headOf reads the head of a store on the remote; nil for none.
+func (x *Sharer) headOf(ctx context.Context, folder string) (*share.Head, []byte, error) {
+	b, err := x.r.Get(ctx, share.HeadName(folder), 0, -1)
+	if errors.Is(err, remote.ErrNotFound) {
+		return nil, nil, nil
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	h, err := share.DecodeHead(b)
+	if err != nil {
+		return nil, nil, tampered("store %s: %v", folder, err)
+	}
+	return h, b, nil
+}
+
+// seen returns the head that a ref of this store names; nil for none.
+func (x *Sharer) seen(view *refs.View, ref string) (*share.Head, error) {
+	v := view.Get(ref)
+	if !v.Exists() {
+		return nil, nil
+	}
+	raw, err := x.s.Objects.Get(v.ID)
+	if err != nil {
+		return nil, err
+	}
+	return share.DecodeHead(raw.Body)
+}
+
+// labels returns the labels of the stores that this one knows, by their ids.
+func (x *Sharer) labels(view *refs.View) (map[string]string, error) {
+	known := map[string]string{}
+	for _, ref := range view.Names(history.StoreRefs) {
+		h, err := x.seen(view, ref)
+		if err != nil {
+			return nil, err
+		}
+		known[h.Store] = ref[len(history.StoreRefs):]
+	}
+	return known, nil
+}

@@ -1,0 +1,633 @@
+package sharing_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/format/share"
+	"github.com/gemini-ctx/ctx/internal/conversation"
+	"github.com/gemini-ctx/ctx/internal/history"
+	"github.com/gemini-ctx/ctx/internal/maintenance/forget"
+	"github.com/gemini-ctx/ctx/internal/remote"
+	"github.com/gemini-ctx/ctx/internal/remote/dir"
+	"github.com/gemini-ctx/ctx/internal/session"
+	"github.com/gemini-ctx/ctx/internal/sharing"
+	"github.com/gemini-ctx/ctx/internal/storetest"
+	"github.com/gemini-ctx/ctx/lock"
+)
+
+// party is a store with its label.
+type party struct {
+	*session.Store
+	*testing.T
+	label string
+}
+
+// newParty makes a store with an id and a key of its own, which follow from the label.
+func newParty(t *testing.T, label string) *party {
+	t.Helper()
+	e := storetest.Env(storetest.TempDir(t), nil)
+	e.Random = rand.NewChaCha8([32]byte(bytes.Repeat([]byte(label+" "), 32)[:32]))
+	return &party{storetest.Init(t, e), t, label}
+}
+
+// place is the folder of a remote, which holds nothing yet.
+func place(t *testing.T) string { return filepath.Join(storetest.TempDir(t), "shared") }
+
+func open(t *testing.T, root string) remote.Remote {
+	t.Helper()
+	r, err := dir.Open(root, nil, lock.Owner{Command: "a test"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// at joins a party with a remote; everything is shared.
+func (p *party) at(r remote.Remote) *sharing.Sharer {
+	p.Helper()
+	x, err := sharing.Open(p.Context(), p.Store, r, p.options("all"))
+	if err != nil {
+		p.Fatalf("%s: %v", p.label, err)
+	}
+	return x
+}
+
+func (p *party) options(rule string) sharing.Options {
+	p.Helper()
+	parsed, err := sharing.ParseRule(rule)
+	if err != nil {
+		p.Fatal(err)
+	}
+	return sharing.Options{Name: "origin", Label: p.label, Rule: parsed}
+}
+
+func (p *party) push(r remote.Remote) sharing.PushReport {
+	p.Helper()
+	report, err := p.at(r).Push(p.Context(), sharing.PushOptions{})
+	if err != nil {
+		p.Fatalf("%s pushes: %v", p.label, err)
+	}
+	return report
+}
+
+func (p *party) pull(r remote.Remote) sharing.PullReport {
+	p.Helper()
+	report, err := p.at(r).Pull(p.Context())
+	if err != nil {
+		p.Fatalf("%s pulls: %v", p.label, err)
+	}
+	return report
+}
+
+// say appends a message to a session of the party's own.
+func (p *party) say(session, text string) format.ID {
+	p.Helper()
+	return storetest.Say(p.T, p.Store, session, "user", text)
+}
+
+// texts returns what the main branch of each session says, by the session's name.
+func (p *party) texts() map[string][]string {
+	p.Helper()
+	by := map[string][]string{}
+	for ref, list := range storetest.Texts(p.T, p.Store) {
+		if session, branch, ok := history.BranchOfRef(ref); ok && branch == history.MainBranch {
+			by[session] = list
+		}
+	}
+	return by
+}
+
+// same fails unless a session of one party has the same messages at another.
+func same(t *testing.T, owner *party, session string, other *party) {
+	t.Helper()
+	want := owner.texts()[session]
+	got := other.texts()[session+"@"+owner.label]
+	if len(want) == 0 || !slices.Equal(got, want) {
+		t.Fatalf("%s has %d messages of %s: %.200q, want %d: %.200q", other.label, len(got), session, got, len(want), want)
+	}
+}
+
+func TestPushPull(t *testing.T) {
+	r := open(t, place(t))
+	a, b := newParty(t, "laptop"), newParty(t, "desk")
+	for i := range 100 {
+		a.say("work", storetest.Chatter(rand.New(rand.NewPCG(uint64(i), 1))))
+	}
+	storetest.Compact(t, a.Store, "work")
+	if got := a.push(r); got.Number != 1 || len(got.Sessions) != 1 || got.Sessions[0].Messages != 100 {
+		t.Errorf("first push: %+v", got)
+	}
+	if got := a.push(r); got.Number != 0 {
+		t.Errorf("a push of nothing: %+v", got)
+	}
+	if got := b.pull(r); len(got.Stores) != 1 || got.Stores[0].Label != "laptop" {
+		t.Errorf("first pull: %+v", got)
+	}
+	same(t, a, "work", b)
+	if got := b.pull(r); len(got.Stores) != 0 || got.Known != 1 {
+		t.Errorf("a pull of nothing: %+v", got)
+	}
+	id := a.say("work", "and one more")
+	if got := a.push(r); got.Number != 2 || got.Objects != 1 {
+		t.Errorf("a push of one message: %+v", got)
+	}
+	if got := b.pull(r); len(got.Stores) != 1 || got.Stores[0].Objects != 1 || got.Stores[0].Pushes != 1 {
+		t.Errorf("a pull of one message: %+v", got)
+	}
+	same(t, a, "work", b)
+	if raw, err := b.Objects.Get(id); err != nil || !bytes.HasSuffix(raw.Body, []byte("and one more")) {
+		t.Errorf("got %q, error %v", raw.Body, err)
+	}
+	storetest.Check(t, a.Store)
+	storetest.Check(t, b.Store)
+}
+
+// A store without its cache, and one that was stopped behind the head, both know what they shared.
+func TestPushWithoutCache(t *testing.T) {
+	r := open(t, place(t))
+	a, b := newParty(t, "laptop"), newParty(t, "desk")
+	a.say("work", "one")
+	a.push(r)
+	if err := os.RemoveAll(filepath.Join(a.Dir, "cache")); err != nil {
+		t.Fatal(err)
+	}
+	if got := a.push(r); got.Number != 0 {
+		t.Errorf("a push of nothing: %+v", got)
+	}
+	a.say("work", "two")
+	if got := a.push(r); got.Number != 2 || got.Objects != 1 {
+		t.Errorf("the next push: %+v", got)
+	}
+	b.pull(r)
+	same(t, a, "work", b)
+}
+
+// Three stores in a ring: each has a remote with each of the others. In any order of pulls they end
+// with the same sessions, and search finds the same.
+func TestRing(t *testing.T) {
+	for seed := range uint64(6) {
+		random := rand.New(rand.NewPCG(seed, 3))
+		list := []*party{newParty(t, "one"), newParty(t, "two"), newParty(t, "three")}
+		remotes := []string{place(t), place(t), place(t)}
+		names := []string{"clock", "counter"}
+		for step := range 60 {
+			i := random.IntN(3)
+			p, r := list[i], remotes[(i+random.IntN(2))%3]
+			switch random.IntN(3) {
+			case 0:
+				p.say("talk", fmt.Sprintf("%s says %d: %s", p.label, step, storetest.Chatter(random)))
+			case 1:
+				pushAs(p, names[step%2], r)
+			case 2:
+				p.pull(open(t, r))
+			}
+		}
+		for i, p := range list {
+			p.say("talk", "the end of "+p.label)
+			for _, k := range []int{i, (i + 1) % 3} {
+				pushAs(p, "ring", remotes[k])
+			}
+		}
+		for i, p := range list {
+			for _, k := range []int{(i + 1) % 3, i} {
+				p.pull(open(t, remotes[k]))
+			}
+		}
+		for _, owner := range list {
+			for _, p := range list {
+				if p != owner {
+					same(t, owner, "talk", p)
+				}
+			}
+			storetest.Check(t, owner.Store)
+		}
+	}
+}
+
+// pushAs pushes to a place that the party calls by a name of its own for that place.
+func pushAs(p *party, _ string, root string) {
+	p.Helper()
+	o := p.options("all")
+	o.Name = "r" + filepath.Base(filepath.Dir(root))
+	o.Name = strings.ToLower(o.Name)
+	x, err := sharing.Open(p.Context(), p.Store, open(p.T, root), o)
+	if err != nil {
+		p.Fatal(err)
+	}
+	if _, err := x.Push(p.Context(), sharing.PushOptions{}); err != nil {
+		p.Fatalf("%s pushes: %v", p.label, err)
+	}
+}
+
+// What one forgets, all forget; whoever has the words in a session of its own and pushes them again
+// sends the entries without them.
+func TestForgetTravels(t *testing.T) {
+	root := place(t)
+	r := open(t, root)
+	a, b, c := newParty(t, "laptop"), newParty(t, "desk"), newParty(t, "late")
+	secret := a.say("work", "the secret is under the mat")
+	a.say("work", "nothing here")
+	a.push(r)
+	b.pull(r)
+	if _, err := forget.Run(t.Context(), a.Store, forget.Options{IDs: []format.ID{secret}}); err != nil {
+		t.Fatal(err)
+	}
+	if got := a.push(r); got.Forgot != 1 {
+		t.Errorf("the push after: %+v", got)
+	}
+	if got := b.pull(r); len(got.Stores) != 1 || got.Stores[0].Forgot != 1 {
+		t.Errorf("the pull after: %+v", got)
+	}
+	c.pull(r)
+	for _, path := range glob(t, root, "stores", a.ID, "pack", "*") {
+		_, f, err := share.ParseFileName("pack/" + filepath.Base(path))
+		if err == nil {
+			err = c.Objects.ReadPack(read(t, path), f.Digest, func(raw format.Raw) error {
+				if bytes.Contains(raw.Body, []byte("under the mat")) {
+					t.Errorf("the remote has the words still, in %s", path)
+				}
+				return nil
+			})
+		}
+		if err != nil {
+			t.Error(err)
+		}
+	}
+	for _, p := range []*party{a, b, c} {
+		if gone, err := p.Objects.Forgotten(secret); err != nil || !gone {
+			t.Errorf("%s: forgotten %v, error %v", p.label, gone, err)
+		}
+		if err := filepath.WalkDir(p.Dir, func(path string, e os.DirEntry, err error) error {
+			if err != nil || e.IsDir() {
+				return err
+			}
+			text, err := os.ReadFile(path)
+			if bytes.Contains(text, []byte("under the mat")) {
+				t.Errorf("%s has the words still", path)
+			}
+			return err
+		}); err != nil {
+			t.Error(err)
+		}
+		storetest.Check(t, p.Store)
+	}
+}
+
+// Many small files become one, what they were goes a day later, and whoever pulls then has it all.
+func TestManyPushes(t *testing.T) {
+	root := place(t)
+	r := open(t, root)
+	a, b := newParty(t, "laptop"), newParty(t, "desk")
+	for i := range 130 {
+		a.say("work", fmt.Sprint("message ", i))
+		a.push(r)
+		if i == 70 {
+			b.pull(r)
+		}
+	}
+	b.pull(r)
+	same(t, a, "work", b)
+	day := a.Now().Add(25 * time.Hour)
+	a.Now = func() time.Time { return day }
+	a.say("work", "a day later")
+	a.push(r)
+	if n := len(glob(t, root, "stores", a.ID, "log", "*")); n > 6 {
+		t.Errorf("%d segments are left", n)
+	}
+	if n := len(glob(t, root, "stores", a.ID, "pack", "*")); n > 6 {
+		t.Errorf("%d packs are left", n)
+	}
+	b.pull(r)
+	same(t, a, "work", b)
+	c := newParty(t, "late")
+	c.pull(r)
+	same(t, a, "work", c)
+	storetest.Check(t, c.Store)
+}
+
+// What the host of a remote changes is seen, and nothing of it is taken in.
+func TestTampering(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		change func(t *testing.T, root, store string, early map[string][]byte)
+	}{
+		{"a pack swapped", func(t *testing.T, root, store string, _ map[string][]byte) {
+			packs := glob(t, root, "stores", store, "pack", "2-2-*")
+			other := glob(t, root, "stores", store, "pack", "1-1-*")
+			copyFile(t, other[0], packs[0])
+		}},
+		{"a pack removed", func(t *testing.T, root, store string, _ map[string][]byte) {
+			remove(t, glob(t, root, "stores", store, "pack", "2-2-*")[0])
+		}},
+		{"a segment removed", func(t *testing.T, root, store string, _ map[string][]byte) {
+			remove(t, glob(t, root, "stores", store, "log", "2-2-*")[0])
+		}},
+		{"a segment changed", func(t *testing.T, root, store string, _ map[string][]byte) {
+			path := glob(t, root, "stores", store, "log", "2-2-*")[0]
+			b := read(t, path)
+			b[len(b)/2] ^= 1
+			write(t, path, b)
+		}},
+		{"the head rolled back", func(t *testing.T, root, store string, early map[string][]byte) {
+			write(t, filepath.Join(root, "heads", store), early["one"])
+		}},
+		{"the head changed", func(t *testing.T, root, store string, _ map[string][]byte) {
+			path := filepath.Join(root, "heads", store)
+			write(t, path, bytes.Replace(read(t, path), []byte("label laptop"), []byte("label lapdog"), 1))
+		}},
+		{"the head of another store", func(t *testing.T, root, store string, _ map[string][]byte) {
+			for _, other := range glob(t, root, "heads", "*") {
+				if filepath.Base(other) != store {
+					copyFile(t, other, filepath.Join(root, "heads", store))
+				}
+			}
+		}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			root := place(t)
+			r := open(t, root)
+			a, b, other := newParty(t, "laptop"), newParty(t, "desk"), newParty(t, "other")
+			other.say("x", "of another")
+			other.push(r)
+			a.say("work", "one")
+			a.push(r)
+			early := map[string][]byte{"one": read(t, filepath.Join(root, "heads", a.ID))}
+			b.pull(r)
+			a.say("work", "two")
+			a.push(r)
+			if strings.HasPrefix(c.name, "the head rolled back") {
+				b.pull(r)
+			}
+			before := b.texts()
+			c.change(t, root, a.ID, early)
+			_, err := b.at(r).Pull(t.Context())
+			if !errors.Is(err, sharing.ErrTampered) && !(strings.HasSuffix(c.name, "removed") && err != nil) {
+				t.Errorf("got error %v", err)
+			}
+			if after := b.texts(); !slices.Equal(after["work@laptop"], before["work@laptop"]) {
+				t.Errorf("it was taken in: %q", after)
+			}
+			storetest.Check(t, b.Store)
+			if strings.HasPrefix(c.name, "the head") {
+				if _, err := a.at(r).Push(t.Context(), sharing.PushOptions{}); !errors.Is(err, sharing.ErrTampered) {
+					t.Errorf("its owner pushes: error %v", err)
+				}
+			}
+		})
+	}
+}
+
+// A copy of a store's directory is told that it is one.
+func TestCopiedStore(t *testing.T) {
+	r := open(t, place(t))
+	a := newParty(t, "laptop")
+	a.say("work", "one")
+	a.push(r)
+	to := storetest.TempDir(t)
+	storetest.CopyInto(t, a.Dir, filepath.Join(to, ".gemini", "context"))
+	copied := &party{storetest.Reopen(t, to, nil), t, "copy"}
+	a.say("work", "two of the one")
+	a.push(r)
+	copied.say("work", "two of the copy")
+	_, err := copied.at(r).Push(t.Context(), sharing.PushOptions{})
+	if !errors.Is(err, sharing.ErrCopied) {
+		t.Errorf("got error %v", err)
+	}
+}
+
+// A remote that stops in any step of a push or a pull costs nothing: the next one completes it.
+func TestStops(t *testing.T) {
+	stopped := errors.New("stopped")
+	for n := range 40 {
+		root := place(t)
+		a, b := newParty(t, "laptop"), newParty(t, "desk")
+		a.say("work", "one")
+		a.push(open(t, root))
+		a.say("work", "two")
+		steps := n
+		r := &failing{Remote: open(t, root), fail: func(after bool) error {
+			if steps--; steps < 0 {
+				return stopped
+			}
+			return nil
+		}}
+		x, err := sharing.Open(t.Context(), a.Store, r, a.options("all"))
+		if err == nil {
+			_, err = x.Push(t.Context(), sharing.PushOptions{})
+		}
+		pushed := err == nil
+		if err == nil {
+			var y *sharing.Sharer
+			if y, err = sharing.Open(t.Context(), b.Store, r, b.options("all")); err == nil {
+				_, err = y.Pull(t.Context())
+			}
+		}
+		if err != nil && !errors.Is(err, stopped) {
+			t.Fatalf("stopped in step %d: %v", n, err)
+		}
+		// Whoever pulls now has a whole state, the old one or the new one.
+		c := newParty(t, "third")
+		c.pull(open(t, root))
+		if got := c.texts()["work@laptop"]; len(got) != 1 && len(got) != 2 || pushed && len(got) != 2 {
+			t.Fatalf("stopped in step %d: a third has %q", n, got)
+		}
+		a.say("work", "three")
+		a.push(open(t, root))
+		b.pull(open(t, root))
+		same(t, a, "work", b)
+		storetest.Check(t, a.Store)
+		storetest.Check(t, b.Store)
+		if err == nil {
+			if n < 10 {
+				t.Fatalf("a push and a pull took %d steps", n)
+			}
+			return
+		}
+	}
+	t.Fatal("a push and a pull take more than 40 steps")
+}
+
+// failing is a remote that fails: before it has done what was asked, and after.
+type failing struct {
+	remote.Remote
+	fail func(after bool) error
+}
+
+func (f *failing) List(ctx context.Context, prefix string) ([]remote.File, error) {
+	if err := f.fail(false); err != nil {
+		return nil, err
+	}
+	return f.Remote.List(ctx, prefix)
+}
+
+func (f *failing) Get(ctx context.Context, name string, off, n int64) ([]byte, error) {
+	if err := f.fail(false); err != nil {
+		return nil, err
+	}
+	return f.Remote.Get(ctx, name, off, n)
+}
+
+func (f *failing) PutNew(ctx context.Context, name string, data []byte) error {
+	if err := f.fail(false); err != nil {
+		return err
+	}
+	if err := f.Remote.PutNew(ctx, name, data); err != nil {
+		return err
+	}
+	return f.fail(true)
+}
+
+func (f *failing) Swap(ctx context.Context, name string, old, new []byte) error {
+	if err := f.fail(false); err != nil {
+		return err
+	}
+	if err := f.Remote.Swap(ctx, name, old, new); err != nil {
+		return err
+	}
+	return f.fail(true)
+}
+
+// Sessions that a store shares no more end with the others, and what they went on with stays.
+func TestEnds(t *testing.T) {
+	r := open(t, place(t))
+	a, b := newParty(t, "laptop"), newParty(t, "desk")
+	a.say("work", "one")
+	a.say("play", "two")
+	a.push(r)
+	b.pull(r)
+	x, err := sharing.Open(t.Context(), a.Store, r, a.options("all,!play"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := x.Push(t.Context(), sharing.PushOptions{}); err != nil || !slices.Equal(got.Ended, []string{"play"}) {
+		t.Fatalf("got %+v, error %v", got, err)
+	}
+	if got := b.pull(r); len(got.Stores) != 1 || !slices.Equal(got.Stores[0].Ended, []string{"play@laptop"}) {
+		t.Errorf("got %+v", got)
+	}
+	if _, there := b.texts()["play@laptop"]; there {
+		t.Error("the session is there still")
+	}
+	storetest.Check(t, b.Store)
+}
+
+// Two stores of one label are told apart, and neither takes the name of a session that is there.
+func TestLabels(t *testing.T) {
+	r := open(t, place(t))
+	a, b, c := newParty(t, "laptop"), newParty(t, "laptop of another"), newParty(t, "desk")
+	b.label = "laptop"
+	for _, p := range []*party{a, b} {
+		p.say("work", "by "+p.ID)
+		p.push(r)
+	}
+	c.pull(r)
+	all := c.texts()
+	if len(all) != 2 {
+		t.Fatalf("got %q", all)
+	}
+	for _, p := range []*party{a, b} {
+		got, short := all["work@laptop"], all["work@laptop-"+p.ID[:4]]
+		if want := []string{"by " + p.ID}; !slices.Equal(got, want) && !slices.Equal(short, want) {
+			t.Errorf("the session of %s is missing: %q", p.ID, all)
+		}
+	}
+}
+
+// Only a pull changes what others share, and no undo reaches into it.
+func TestOthersSessions(t *testing.T) {
+	r := open(t, place(t))
+	a, b := newParty(t, "laptop"), newParty(t, "desk")
+	a.say("work", "one")
+	a.push(r)
+	b.pull(r)
+	_, _, err := b.Conversation.Append(t.Context(), "work@laptop", "main", []conversation.Message{{Role: "user", Text: "no"}}, conversation.AppendOptions{})
+	if !errors.Is(err, history.ErrRefused) {
+		t.Errorf("append: error %v", err)
+	}
+}
+
+func TestRules(t *testing.T) {
+	for _, c := range []struct {
+		rule, session string
+		want          bool
+	}{
+		{"", "work", false}, {"none", "work", false}, {"all", "work", true},
+		{"work", "work", true}, {"work", "works", false}, {"work*", "works", true},
+		{"all,!private-*", "private-x", false}, {"all, !private-*", "x", true},
+		{"all,!private-*,private-x", "private-x", true},
+		{"work", "work.agent-1", true}, {"all,!work", "work.agent-1", false},
+	} {
+		r, err := sharing.ParseRule(c.rule)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := r.Shares(c.session); got != c.want {
+			t.Errorf("%q shares %q: %v", c.rule, c.session, got)
+		}
+	}
+	for _, bad := range []string{",", "all,", "a,none", "[", "!"} {
+		if _, err := sharing.ParseRule(bad); err == nil {
+			t.Errorf("takes %q", bad)
+		}
+	}
+}
+
+// The head on a remote has what docs/format/remote.md says, and is signed by the store.
+func TestHead(t *testing.T) {
+	root := place(t)
+	a := newParty(t, "laptop")
+	a.say("work", "one")
+	a.push(open(t, root))
+	h, err := share.DecodeHead(read(t, filepath.Join(root, "heads", a.ID)))
+	if err != nil || h.Store != a.ID || h.Label != "laptop" || h.Number != 1 {
+		t.Errorf("got %+v, error %v", h, err)
+	}
+	if err := share.CheckFormat(read(t, filepath.Join(root, "format"))); err != nil {
+		t.Error(err)
+	}
+}
+
+func glob(t *testing.T, parts ...string) []string {
+	t.Helper()
+	found, err := filepath.Glob(filepath.Join(parts...))
+	if err != nil || len(found) == 0 {
+		t.Fatalf("nothing is at %v: error %v", parts, err)
+	}
+	return found
+}
+
+func read(t *testing.T, path string) []byte {
+	t.Helper()
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+func write(t *testing.T, path string, b []byte) {
+	t.Helper()
+	if err := os.WriteFile(path, b, 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func copyFile(t *testing.T, from, to string) { t.Helper(); write(t, to, read(t, from)) }
+
+func remove(t *testing.T, path string) {
+	t.Helper()
+	if err := os.Remove(path); err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,245 @@
+package sharing
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/format/share"
+	"github.com/gemini-ctx/ctx/objects"
+)
+
+// manyFiles is how many segments, or packs, of a single push a store has on a remote before it puts
+// them into one. A reader that knows nothing asks for each file.
+const manyFiles = 64
+
+// renewal is what a push changes in the files of earlier pushes.
+type renewal struct {
+	files []named
+	trash []share.Trash
+}
+
+// renew returns the files that take the place of earlier ones: packs without the bodies that were
+// forgotten, and one file for many small ones.
+func (x *Sharer) renew(ctx context.Context, head *share.Head, forgot []format.ID) (renewal, error) {
+	var r renewal
+	if head == nil || len(forgot) == 0 && head.Number%manyFiles != 0 {
+		return r, nil
+	}
+	c, err := x.list(ctx, folder(x.s.ID))
+	if err != nil {
+		return r, err
+	}
+	gone := make(map[format.ID]bool, len(forgot))
+	for _, id := range forgot {
+		gone[id] = true
+	}
+	packs := needed(c.packs, 0)
+	for _, f := range packs {
+		if len(gone) == 0 {
+			break
+		}
+		if packs, err = x.without(ctx, &r, packs, f, gone); err != nil {
+			return r, err
+		}
+	}
+	if head.Number%manyFiles != 0 {
+		return r, nil
+	}
+	if err := x.joinPacks(ctx, &r, packs); err != nil {
+		return r, err
+	}
+	return r, x.joinLog(ctx, &r, needed(c.log, 0), head.Number)
+}
+
+// get reads a file of this store, from the files that are about to be written as well.
+func (x *Sharer) get(ctx context.Context, r *renewal, name string) ([]byte, error) {
+	for _, f := range r.files {
+		if f.name == name {
+			return f.data, nil
+		}
+	}
+	return x.r.Get(ctx, share.Stores+folder(x.s.ID)+"/"+name, 0, -1)
+}
+
+// without replaces a pack that holds bodies which are gone. It returns the packs as they are then.
+func (x *Sharer) without(ctx context.Context, r *renewal, packs []share.File, f share.File, gone map[format.ID]bool) ([]share.File, error) {
+	name := share.PackFolder + f.Name()
+	b, err := x.get(ctx, r, name)
+	if err != nil {
+		return nil, err
+	}
+	var list []format.Raw
+	changed := false
+	err = x.s.Objects.ReadPack(b, f.Digest, func(raw format.Raw) error {
+		raw = format.Raw{Header: slices.Clone(raw.Header), Body: slices.Clone(raw.Body)}
+		if raw.Body != nil && gone[raw.ID()] {
+			raw.Body, changed = nil, true
+		}
+		list = append(list, raw)
+		return nil
+	})
+	if err != nil || !changed {
+		return packs, err
+	}
+	bare, id, err := x.s.Objects.EncodePack(eachOf(list), objects.Default)
+	if err != nil {
+		return nil, err
+	}
+	next := share.File{First: f.First, Last: f.Last, Digest: id}
+	r.files = append(r.files, named{share.PackFolder + next.Name(), bare})
+	r.trash = append(r.trash, share.Trash{Time: x.now(), Name: name})
+	packs = slices.Clone(packs)
+	packs[slices.Index(packs, f)] = next
+	return packs, nil
+}
+
+func eachOf(list []format.Raw) func(func(format.Raw, error) bool) {
+	return func(yield func(format.Raw, error) bool) {
+		for _, raw := range list {
+			if !yield(raw, nil) {
+				return
+			}
+		}
+	}
+}
+
+// joinPacks puts the small packs of pushes that follow one another into one, as far as they fit.
+func (x *Sharer) joinPacks(ctx context.Context, r *renewal, packs []share.File) error {
+	var run []share.File
+	var list []format.Raw
+	have := map[format.ID]bool{}
+	size := 0
+	end := func() error {
+		if len(run) > 1 {
+			bare, id, err := x.s.Objects.EncodePack(eachOf(list), objects.Default)
+			if err != nil {
+				return err
+			}
+			next := share.File{First: run[0].First, Last: run[len(run)-1].Last, Digest: id}
+			x.replace(r, share.PackFolder, run, next, bare)
+		}
+		run, list, size = nil, nil, 0
+		clear(have)
+		return nil
+	}
+	for _, f := range packs {
+		if f.Last-f.First+1 >= manyFiles { // it was joined before
+			if err := end(); err != nil {
+				return err
+			}
+			continue
+		}
+		b, err := x.get(ctx, r, share.PackFolder+f.Name())
+		if err != nil {
+			return err
+		}
+		var more []format.Raw
+		bytes := 0
+		if err := x.s.Objects.ReadPack(b, f.Digest, func(raw format.Raw) error {
+			more = append(more, format.Raw{Header: slices.Clone(raw.Header), Body: slices.Clone(raw.Body)})
+			bytes += len(raw.Header) + len(raw.Body)
+			return nil
+		}); err != nil {
+			return err
+		}
+		if size+bytes > packBytes {
+			if err := end(); err != nil {
+				return err
+			}
+		}
+		run, size = append(run, f), size+bytes
+		for _, raw := range more {
+			if id := raw.ID(); !have[id] {
+				have[id], list = true, append(list, raw)
+			}
+		}
+	}
+	return end()
+}
+
+// joinLog puts the small segments of pushes that follow one another into one.
+func (x *Sharer) joinLog(ctx context.Context, r *renewal, log []share.File, last uint64) error {
+	var run []share.File
+	var pushes [][]byte
+	for _, f := range log {
+		if f.Last > last || f.Last-f.First+1 >= manyFiles {
+			continue
+		}
+		if n := len(run); n > 0 && run[n-1].Last+1 != f.First {
+			run, pushes = nil, nil
+		}
+		b, err := x.get(ctx, r, share.LogFolder+f.Name())
+		if err != nil {
+			return err
+		}
+		list, err := x.unpackSegment(b)
+		if err != nil {
+			return tampered("store %s: %s: %v", x.s.ID, f.Name(), err)
+		}
+		run, pushes = append(run, f), append(pushes, list...)
+	}
+	if len(run) < 2 {
+		return nil
+	}
+	b, err := x.packSegment(pushes)
+	if err != nil {
+		return err
+	}
+	x.replace(r, share.LogFolder, run, share.File{First: run[0].First, Last: run[len(run)-1].Last, Digest: format.Sum(b)}, b)
+	return nil
+}
+
+// replace notes that a file takes the place of others.
+func (x *Sharer) replace(r *renewal, folder string, old []share.File, next share.File, data []byte) {
+	r.files = append(r.files, named{folder + next.Name(), data})
+	for _, f := range old {
+		name := folder + f.Name()
+		// A pack that was to be written by this push only is not written.
+		if at := slices.IndexFunc(r.files, func(f named) bool { return f.name == name }); at >= 0 {
+			r.files = slices.Delete(r.files, at, at+1)
+			continue
+		}
+		r.trash = append(r.trash, share.Trash{Time: x.now().Add(trashAge), Name: name})
+	}
+}
+
+// split divides trash into what is due at a time and the rest.
+func split(trash []share.Trash, at time.Time) (due []string, rest []share.Trash) {
+	for _, t := range trash {
+		if t.Time.After(at) {
+			rest = append(rest, t)
+		} else {
+			due = append(due, t.Name)
+		}
+	}
+	return due, rest
+}
+
+// empty removes what is due in the trash of the head on the remote, and then writes the head
+// without it. It returns the bytes of the head that is there.
+func (x *Sharer) empty(ctx context.Context, head *share.Head, headBytes []byte) ([]byte, error) {
+	due, rest := split(head.Trash, x.now())
+	if len(due) == 0 {
+		return headBytes, nil
+	}
+	names := make([]string, len(due))
+	for i, name := range due {
+		names[i] = share.Stores + folder(x.s.ID) + "/" + name
+	}
+	if err := x.r.Delete(ctx, names); err != nil {
+		return headBytes, err
+	}
+	next := *head
+	next.Trash = rest
+	b, err := next.Encode(x.key)
+	if err != nil {
+		return headBytes, err
+	}
+	if err := x.r.Swap(ctx, share.HeadName(folder(x.s.ID)), headBytes, b); err != nil {
+		return headBytes, err
+	}
+	*head = next
+	return b, nil
+}

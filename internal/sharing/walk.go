@@ -1,0 +1,183 @@
+package sharing
+
+import (
+	"container/heap"
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/objects"
+)
+
+// walk finds the objects that tips lead to and other tips do not. It reads entries from the newest
+// to the oldest, by their numbers along the branch, and stops where only what is known is left, so
+// its time depends on what is new. Where a link leads to a greater number it may find too much, and
+// never too little.
+type walk struct {
+	x     *Sharer
+	ctx   context.Context
+	marks map[format.ID]mark
+	queue entryQueue
+	fresh int // entries in the queue that are not known
+
+	seen map[format.ID]bool // objects of other kinds that were found or are known
+}
+
+type mark uint8
+
+const (
+	wanted mark = 1 << iota
+	known
+	read // its links were followed as wanted
+)
+
+// missing returns the entries and other objects that tips lead to and have does not, what is named
+// before what names it.
+func (x *Sharer) missing(ctx context.Context, tips, have []format.ID) ([]format.ID, error) {
+	w := &walk{x: x, ctx: ctx, marks: map[format.ID]mark{}, seen: map[format.ID]bool{}}
+	for _, list := range []struct {
+		ids []format.ID
+		m   mark
+	}{{have, known}, {tips, wanted}} {
+		for _, id := range list.ids {
+			if err := w.add(id, list.m); err != nil {
+				return nil, err
+			}
+		}
+	}
+	found, err := w.run()
+	if err != nil {
+		return nil, err
+	}
+	return w.withOthers(found)
+}
+
+// add marks an entry, and puts it into the queue unless it had the mark.
+func (w *walk) add(id format.ID, m mark) error {
+	old := w.marks[id]
+	if old&m != 0 || m == wanted && old&known != 0 {
+		return nil
+	}
+	e, err := w.x.s.History.Header(id)
+	if err != nil {
+		if m == known && errors.Is(err, objects.ErrNotFound) {
+			return nil // a tip of earlier, which gc has removed
+		}
+		return fmt.Errorf("entry %v: %w", id, err)
+	}
+	w.marks[id] = old | m
+	if m == wanted {
+		w.fresh++
+	} else if old&wanted != 0 && old&read == 0 {
+		w.fresh-- // it is in the queue, and turned out to be known
+	}
+	heap.Push(&w.queue, queued{id, e, m})
+	return nil
+}
+
+// run returns the wanted entries that are not known, newest first.
+func (w *walk) run() ([]queued, error) {
+	var found []queued
+	for w.fresh > 0 && len(w.queue) > 0 {
+		if err := w.ctx.Err(); err != nil {
+			return nil, err
+		}
+		at := heap.Pop(&w.queue).(queued)
+		m := wanted
+		switch now := w.marks[at.id]; {
+		case now&known != 0:
+			m = known
+			if at.m == wanted {
+				continue // the copy in the queue that is known goes on
+			}
+		default:
+			w.marks[at.id] = now | read
+			w.fresh--
+			found = append(found, at)
+		}
+		for _, l := range at.e.Links() {
+			if l.Want != format.EntryKind {
+				continue
+			}
+			if err := w.add(l.ID, m); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return found, nil
+}
+
+// withOthers returns entries, oldest first, each behind the epochs and blobs that it names.
+func (w *walk) withOthers(found []queued) ([]format.ID, error) {
+	var out []format.ID
+	for i := len(found) - 1; i >= 0; i-- {
+		at := found[i]
+		if w.marks[at.id]&known != 0 {
+			continue // a link to a greater number told late
+		}
+		for _, l := range at.e.Links() {
+			if l.Want == format.EntryKind {
+				continue
+			}
+			below, err := w.below(l.ID)
+			if err != nil {
+				return nil, err
+			}
+			out = append(out, below...)
+		}
+		out = append(out, at.id)
+	}
+	return out, nil
+}
+
+// below returns an object that is no entry and what it names, each once in a walk.
+func (w *walk) below(id format.ID) ([]format.ID, error) {
+	if w.seen[id] {
+		return nil, nil
+	}
+	w.seen[id] = true
+	header, err := w.x.s.Objects.Header(id)
+	if err != nil {
+		return nil, err
+	}
+	_, o, err := format.DecodeObject(header)
+	if err != nil {
+		return nil, err
+	}
+	var out []format.ID
+	for _, l := range o.Links() {
+		list, err := w.below(l.ID)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, list...)
+	}
+	return append(out, id), nil
+}
+
+// queued is an entry in the queue.
+type queued struct {
+	id format.ID
+	e  *format.Entry
+	m  mark
+}
+
+// entryQueue is a heap with the greatest number on top, and of one number what is known.
+type entryQueue []queued
+
+func (q entryQueue) Len() int { return len(q) }
+func (q entryQueue) Less(i, j int) bool {
+	if q[i].e.Seq != q[j].e.Seq {
+		return q[i].e.Seq > q[j].e.Seq
+	}
+	return q[i].m > q[j].m
+}
+func (q entryQueue) Swap(i, j int) { q[i], q[j] = q[j], q[i] }
+func (q *entryQueue) Push(e any)   { *q = append(*q, e.(queued)) }
+func (q *entryQueue) Pop() any {
+	last := len(*q) - 1
+	e := (*q)[last]
+	*q = (*q)[:last]
+	return e
+}

@@ -1,0 +1,156 @@
+package objects
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"iter"
+
+	"github.com/gemini-ctx/ctx/format"
+	packs "github.com/gemini-ctx/ctx/format/pack"
+)
+
+// EncodePack returns a pack of objects for other stores: bare, as packs.Bare makes it, and without
+// the key of this store. The objects come in the order in which they are best read, each once, and
+// were read from the store; one without its body has a record that says why. The result for no
+// objects is nil.
+func (s *Store) EncodePack(raws iter.Seq2[format.Raw, error], level Level) (bare []byte, id format.ID, err error) {
+	enc, err := s.codec.encoder(level)
+	if err != nil {
+		return nil, id, err
+	}
+	var out bytes.Buffer
+	w := newPackWriter(enc, packs.Key{}, blockBytes, &out)
+	empty := true
+	for r, err := range raws {
+		if err != nil {
+			return nil, id, err
+		}
+		empty = false
+		if err := w.add(r.ID(), r); err != nil {
+			return nil, id, err
+		}
+	}
+	if empty {
+		return nil, id, nil
+	}
+	if id, _, err = w.finish(); err != nil {
+		return nil, id, fmt.Errorf("cannot pack objects: %w", err)
+	}
+	bare, err = packs.Bare(out.Bytes())
+	return bare, id, err
+}
+
+// AdoptPack stores the objects of a bare pack that another store encoded. Its id must be want. It
+// checks all of it as Put checks objects, and calls check for each object, before it writes
+// anything; the bytes are good until check returns. Bodies that this store has forgotten stay
+// forgotten, and their ids are returned. When AdoptPack returns nil, the objects are there after a
+// power cut. Nothing names them yet, so gc removes them after its time of grace. Errors: those of
+// Put, *CorruptError, that of check.
+func (s *Store) AdoptPack(bare []byte, want format.ID, check func(format.ID, format.Raw) error) (gone []format.ID, err error) {
+	whole, err := packs.Complete(bare)
+	if err != nil {
+		return nil, &CorruptError{Path: want.String(), Why: err.Error()}
+	}
+	var c census2
+	in := &gate{Store: s}
+	var refused error // of check, or of the gate
+	id, err := s.walk2(bytes.NewReader(whole), int64(len(whole)), func(o packs.Object) error {
+		if err := c.object(o); err != nil {
+			return err
+		}
+		raw := format.Raw{Header: o.Header, Body: o.Body}
+		if !o.Stored {
+			raw.Body = nil
+		}
+		_, err := in.admit(raw)
+		var forgotten *GoneError
+		if errors.As(err, &forgotten) {
+			gone, err = append(gone, o.ID), nil
+		}
+		if err == nil {
+			err = check(o.ID, raw)
+		}
+		refused = err
+		return err
+	}, func(b packs.Block) { c.blocks = append(c.blocks, b) }, func(err error) error { return err })
+	switch {
+	case refused != nil:
+		return nil, refused
+	case err != nil:
+		return nil, &CorruptError{Path: want.String(), Why: err.Error()}
+	case id != want:
+		return nil, &CorruptError{Path: want.String(), Why: "pack does not match its name"}
+	}
+	if len(gone) > 0 {
+		return gone, s.putWithout(whole, gone)
+	}
+	index, err := packs.EncodeIndex(id, c.objects, c.sources, c.blocks)
+	if err != nil {
+		return nil, err
+	}
+	if !exists(s.packDir()) && exists(s.root) {
+		if err := Init(s.root, s.fs); err != nil {
+			return nil, err
+		}
+	}
+	temp := s.fs.NewTemp(s.packDir())
+	defer temp.Discard()
+	if _, err := temp.Write(whole); err != nil {
+		return nil, err
+	}
+	if err := s.publish(temp, id, index); err != nil {
+		return nil, fmt.Errorf("cannot write pack %v: %w", id, err)
+	}
+	_, err = s.announce(id, index, len(c.objects))
+	return nil, err
+}
+
+// ReadPack calls fn for the objects of a bare pack, in their order. Bodies that the pack does not
+// have are nil. The bytes are good until fn returns. Nothing is stored. Errors: *CorruptError, that
+// of fn.
+func (s *Store) ReadPack(bare []byte, want format.ID, fn func(format.Raw) error) error {
+	whole, err := packs.Complete(bare)
+	if err != nil {
+		return &CorruptError{Path: want.String(), Why: err.Error()}
+	}
+	var refused error
+	id, err := s.walk2(bytes.NewReader(whole), int64(len(whole)), func(o packs.Object) error {
+		raw := format.Raw{Header: o.Header}
+		if o.Stored {
+			raw.Body = o.Body
+		}
+		refused = fn(raw)
+		return refused
+	}, func(packs.Block) {}, func(err error) error { return err })
+	switch {
+	case refused != nil:
+		return refused
+	case err != nil:
+		return &CorruptError{Path: want.String(), Why: err.Error()}
+	case id != want:
+		return &CorruptError{Path: want.String(), Why: "pack does not match its name"}
+	}
+	return nil
+}
+
+// putWithout stores the objects of a pack, without the bodies of those in gone.
+func (s *Store) putWithout(whole []byte, gone []format.ID) error {
+	without := make(map[format.ID]bool, len(gone))
+	for _, id := range gone {
+		without[id] = true
+	}
+	var raws []format.Raw
+	_, err := s.walk2(bytes.NewReader(whole), int64(len(whole)), func(o packs.Object) error {
+		raw := format.Raw{Header: bytes.Clone(o.Header)}
+		if o.Stored && !without[o.ID] {
+			raw.Body = append([]byte{}, o.Body...)
+		}
+		raws = append(raws, raw)
+		return nil
+	}, func(packs.Block) {}, func(err error) error { return err })
+	if err != nil {
+		return err
+	}
+	return s.Put(raws...)
+}
