@@ -24,6 +24,10 @@ func sound(id format.ID, r format.Raw) (complete bool, err error) {
 	return soundBody(r)
 }
 
+// Sound checks an object against its id. complete is false where the body is not given or
+// forgotten. An error says what does not fit.
+func Sound(id format.ID, r format.Raw) (complete bool, err error) { return sound(id, r) }
+
 // soundLength is the part of sound before a header is hashed.
 func soundLength(r format.Raw) error {
 	if len(r.Header) > format.MaxHeader {

@@ -84,7 +84,7 @@ func benchAgentHook(b *testing.B, agent string, turns int) {
 	}
 	b.ReportMetric(at("sh", 50), "sh-p50-ms")
 	b.ReportMetric(at("sh", 95), "sh-p95-ms")
-	b.ReportMetric(float64(len(s.document()))/1e6, "transcript-MB")
+	b.ReportMetric(float64(len(s.document(0)))/1e6, "transcript-MB")
 	b.ReportMetric(0, "ns/op")
 }
 
@@ -95,6 +95,7 @@ type written struct {
 	n           int // records
 	turns       int
 	records     []string
+	handed      int // records that a hook of opencode was given
 }
 
 func (s *written) session() string { return "0199aaaa-0000-7000-8000-000000000001" }
@@ -180,11 +181,12 @@ func (s *written) add(what, said string) {
 	s.records = append(s.records, record)
 }
 
-// document is what the agent hands over or writes into its file.
-func (s *written) document() string {
+// document is what the agent hands over or writes into its file. opencode hands over what follows
+// the first from records.
+func (s *written) document(from int) string {
 	if s.agent == "opencode" {
 		return fmt.Sprintf(`{"info":{"id":%q,"slug":"s","title":"Lamps","directory":"/","version":"1.18.33","time":{"created":1,"updated":2}},"messages":[%s]}`,
-			s.session(), strings.Join(s.records, ","))
+			s.session(), strings.Join(s.records[from:], ","))
 	}
 	return strings.Join(s.records, "\n") + "\n"
 }
@@ -197,7 +199,7 @@ func (s *written) save(b *testing.B) {
 	}
 	f, err := os.OpenFile(s.path, os.O_CREATE|os.O_WRONLY, 0o600)
 	if err == nil {
-		_, err = f.WriteString(s.document())
+		_, err = f.WriteString(s.document(0))
 	}
 	if err != nil {
 		b.Fatal(err)
@@ -213,7 +215,11 @@ func (s *written) call(event, session, dir string) string {
 		return front + "}"
 	}
 	if s.agent == "opencode" {
-		return front + `,"document":` + s.document() + "}"
+		from := s.handed
+		if s.handed = len(s.records); from > 0 {
+			front += fmt.Sprintf(`,"after":"msg_%08d"`, from-1)
+		}
+		return front + `,"document":` + s.document(from) + "}"
 	}
 	return front + fmt.Sprintf(`,"transcript_path":%q}`, s.path)
 }

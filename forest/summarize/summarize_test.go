@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/internal/terms"
 )
 
 // said makes sources of texts, all by users.
@@ -193,7 +194,7 @@ func TestNods(t *testing.T) {
 		"Hello everyone!": true, "Sounds good, thanks": true, "ok": true, "good good good": true,
 		"Good port": false, "run it all again": false, "good good 5433": false, "makes sense in parser.go": false,
 	} {
-		if _, got := looks(nil, text, func(h uint64) int32 { return int32(h) }); got != want {
+		if _, got := looks(new(terms.Scanner), nil, text, func(h uint64) int32 { return int32(h) }); got != want {
 			t.Errorf("%q: %v", text, got)
 		}
 	}

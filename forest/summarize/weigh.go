@@ -5,6 +5,7 @@ import (
 	"math/bits"
 	"slices"
 	"strings"
+	"sync"
 	"unicode"
 	"unicode/utf8"
 
@@ -42,7 +43,12 @@ type valued struct {
 
 // value computes the values of all candidates and returns them with the size of the vocabulary.
 func value(list []candidate, authors []string) (out []valued, vocabulary int) {
-	number := make(map[uint64]int32)
+	scan, ok := scanners.Get().(*terms.Scanner)
+	if !ok {
+		scan = &terms.Scanner{Whole: true}
+	}
+	defer scanners.Put(scan)
+	number := make(map[uint64]int32, termsAhead*len(list))
 	var frequency []int64 // by number of the term: number of sentences that have it
 	numberOf := func(term uint64) int32 {
 		n, ok := number[term]
@@ -57,7 +63,7 @@ func value(list []candidate, authors []string) (out []valued, vocabulary int) {
 	var buffer, kept []share
 	for i := range list {
 		c := &list[i]
-		shares, nods := looks(buffer[:0], c.text, numberOf)
+		shares, nods := looks(scan, buffer[:0], c.text, numberOf)
 		buffer = shares
 		for _, s := range shares {
 			frequency[s.term]++
@@ -84,6 +90,13 @@ func value(list []candidate, authors []string) (out []valued, vocabulary int) {
 	setUrgent(out)
 	return out, len(number)
 }
+
+// scanners keeps scanners that have met words. They yield no parts of words, which have no value.
+var scanners sync.Pool
+
+// termsAhead is for how many terms of a sentence the vocabulary has room at first: half of what
+// sentences have in talk of many topics.
+const termsAhead = 3
 
 // sharesAhead is for how many shares there is room without another allocation.
 const sharesAhead = 256
@@ -121,12 +134,12 @@ func namesOf(authors []string, number func(uint64) int32) map[int32]bool {
 
 // looks appends the distinct terms of a sentence with their factors, in tenths, to an empty list,
 // and reports whether the sentence is only an acknowledgement.
-func looks(list []share, text string, number func(uint64) int32) (_ []share, nods bool) {
+func looks(scan *terms.Scanner, list []share, text string, number func(uint64) int32) (_ []share, nods bool) {
 	nods = true
 	afterNumber := false
 	addressee := addressed(text)
-	terms.Scan(text, func(t terms.Token) {
-		if t.Kind == terms.Part || t.End <= addressee {
+	scan.Scan(text, func(t terms.Token) {
+		if t.End <= addressee {
 			return
 		}
 		nods = nods && isNod(strings.ToLower(text[t.Start:t.End]))

@@ -168,6 +168,9 @@ const LinksName = "links"
 // DigestName is the name of the file with the facts of a branch, from which briefs are made.
 func DigestName(session, branch string) string { return branchFile("digest-", session, branch) }
 
+// NearName is the name of the file with the objects that the last rendering of a branch read.
+func NearName(session, branch string) string { return branchFile("near-", session, branch) }
+
 // OverviewsName is the file with what a person is shown of each session.
 const OverviewsName = "sessions"
 

@@ -30,7 +30,8 @@ type messageImporter struct {
 	size    int                 // of the batch
 	ids     map[transcript.Origin]format.ID
 	line    *history.Lineage   // the session's history before the import, with rewound entries
-	changes *edits.Edits       // the masks of that history
+	tip     format.ID          // of that history
+	changes *edits.Edits       // the masks of that history; nil until needed
 	view    *refs.View         // nil after a change
 	past    *history.Lineage   // the branch's history in view; nil until needed
 	copy    *copied            // a session that this one may begin with a copy of
@@ -185,8 +186,10 @@ func (im *messageImporter) known(m *transcript.Message, out *conversation.Messag
 	if err := im.look(); err != nil {
 		return false, err
 	}
-	if m.Origin.Agent == adk.Agent && len(im.changes.Masks) == 0 && !mask.Tagged(m.Text) && !mask.Tagged(string(m.Parts)) {
-		return false, nil // Append knows
+	if m.Origin.Agent == adk.Agent && !mask.Tagged(m.Text) && !mask.Tagged(string(m.Parts)) {
+		if held, err := im.edited(); err != nil || len(held.Masks) == 0 {
+			return false, err // Append knows
+		}
 	}
 	id, err := im.find(out.Source, m.Origin)
 	if err != nil || id.IsZero() {
@@ -201,7 +204,11 @@ func (im *messageImporter) known(m *transcript.Message, out *conversation.Messag
 		return false, nil // Append says why
 	}
 	fresh := transcript.Message{Text: clean.Text, Parts: clean.Parts}
-	if shown.Gone != "" || shown.Entry.Role == out.Role && im.says(shown, &fresh) {
+	same, err := im.holds(shown, out.Role, &fresh)
+	if err != nil {
+		return false, err
+	}
+	if same {
 		im.ids[m.Origin] = id
 		im.out.Known++
 		return true, nil
@@ -212,11 +219,26 @@ func (im *messageImporter) known(m *transcript.Message, out *conversation.Messag
 	return false, nil
 }
 
+// holds reports whether an entry is a message of this role and content. A forgotten entry is any.
+func (im *messageImporter) holds(shown *history.Shown, role string, fresh *transcript.Message) (bool, error) {
+	switch {
+	case shown.Gone != "":
+		return true, nil
+	case shown.Entry.Role != role:
+		return false, nil
+	}
+	return im.says(shown, fresh)
+}
+
 // says reports whether a message has the content of an entry, masked or not. The export may be
 // older than the end of a mask, so the content that a mask would show counts as well. Fork branches
 // that an export adds do not count.
-func (im *messageImporter) says(shown *history.Shown, fresh *transcript.Message) bool {
-	versions := []*history.Shown{shown, im.changes.MaskedShown(shown)}
+func (im *messageImporter) says(shown *history.Shown, fresh *transcript.Message) (bool, error) {
+	held, err := im.edited()
+	if err != nil {
+		return false, err
+	}
+	versions := []*history.Shown{shown, held.MaskedShown(shown)}
 	if mask.Tagged(fresh.Text) || mask.Tagged(string(fresh.Parts)) {
 		versions = append(versions, im.shortenedAs(shown, fresh))
 	}
@@ -224,10 +246,10 @@ func (im *messageImporter) says(shown *history.Shown, fresh *transcript.Message)
 	for _, version := range versions {
 		old := messageOf(version)
 		if said := adk.Normal(&old); bytes.Equal(said, adk.Normal(fresh)) || bytes.Equal(said, adk.Normal(&alone)) {
-			return true
+			return true, nil
 		}
 	}
-	return false
+	return false, nil
 }
 
 // shortenedAs returns an entry with those outputs shortened that fresh shows shortened.
@@ -269,10 +291,18 @@ func (im *messageImporter) look() (err error) {
 	if im.view, err = im.refs(); err != nil || im.line != nil {
 		return err
 	}
-	tip := im.view.Get(history.RefName(im.as, history.MainBranch)).ID
-	im.line = im.Lineage(tip)
-	im.changes, err = im.edits.EditsAt(tip)
-	return err
+	im.tip = im.view.Get(history.RefName(im.as, history.MainBranch)).ID
+	im.line = im.Lineage(im.tip)
+	return nil
+}
+
+// edited returns the masks of the history before the import. To find them reads all of that
+// history, so they are looked for when a message is there already.
+func (im *messageImporter) edited() (held *edits.Edits, err error) {
+	if im.changes == nil {
+		im.changes, err = im.edits.EditsAt(im.tip)
+	}
+	return im.changes, err
 }
 
 // refs returns the refs of the store. A run of imports reads them now and then.
@@ -317,6 +347,26 @@ func (im *messageImporter) sourced(src *conversation.Source) (list []format.ID, 
 		}
 	}
 	return list, err
+}
+
+// HasMessage reports whether the main branch of an agent's session has an entry that was imported
+// from a message, or had it before a rewind.
+func (s *Reader) HasMessage(session, agent, message string) (bool, error) {
+	view, err := s.Refs.Read()
+	if err != nil {
+		return false, err
+	}
+	found, err := s.imported(view, agent, transcript.Fit(session), transcript.Fit(message))
+	if err != nil || len(found) == 0 {
+		return false, err
+	}
+	line := s.Lineage(view.Get(history.RefName(fitSession(session), history.MainBranch)).ID)
+	for _, e := range found {
+		if in, err := line.Has(e.ID); in || err != nil {
+			return in, err
+		}
+	}
+	return false, nil
 }
 
 // imported returns the entries that were imported from a message, in any session. A message that no

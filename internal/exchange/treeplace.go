@@ -41,10 +41,11 @@ func (im *treeImporter) stored(next *treeStep, at branchState) (format.ID, error
 	if shown, err = im.Latest(im.view, id); err != nil {
 		return format.ID{}, err
 	}
-	if shown.Gone != "" || shown.Entry.Role == next.out.Role && im.says(shown, &fresh) {
-		return id, nil
+	same, err := im.holds(shown, next.out.Role, &fresh)
+	if err != nil || !same {
+		return format.ID{}, err
 	}
-	return format.ID{}, nil
+	return id, nil
 }
 
 // sameBytes reports whether a message has the words of an entry, byte for byte.

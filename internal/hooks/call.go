@@ -24,6 +24,7 @@ type call struct {
 	Prompt     string
 	Answer     string          // with which the turn has ended
 	Document   json.RawMessage // the session, where a plugin sends it
+	After      string          // the message that Document begins after; "" for none
 }
 
 // readCall reads the JSON object that an agent sends to a hook. It returns what comes before
@@ -94,6 +95,8 @@ func (e *call) value(dec *json.Decoder, key json.Token) error {
 		to = &e.Dir
 	case "prompt":
 		to = &e.Prompt
+	case "after":
+		to = &e.After
 	case "last_assistant_message":
 		to = &e.Answer
 	}

@@ -1,7 +1,6 @@
 package hooks
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -17,7 +16,6 @@ import (
 	"time"
 
 	"github.com/gemini-ctx/ctx/internal/agent/catalog"
-	"github.com/gemini-ctx/ctx/internal/agent/transcript"
 	"github.com/gemini-ctx/ctx/internal/compaction"
 	"github.com/gemini-ctx/ctx/internal/exchange"
 	"github.com/gemini-ctx/ctx/internal/history"
@@ -75,6 +73,8 @@ type hook struct {
 	// session is the store's session of the event: the agent's own, or the one that it goes on with.
 	session string
 
+	lacks bool // the message that the event's document begins after is not in the store
+
 	at atomic.Pointer[stage] // what to blame if the deadline passes
 
 	stopped atomic.Bool // a part of the work failed after the deadline, and logged nothing
@@ -126,6 +126,9 @@ func (h *hook) run(ctx context.Context, in io.Reader) (out []byte) {
 	default:
 		recorded = h.record(ctx, does)
 	}
+	if h.lacks {
+		out = []byte(askWhole)
+	}
 	saveLast(h.s, h.agent.Name, event, recorded)
 	if does == doEnd {
 		h.summarize(ctx)
@@ -161,11 +164,7 @@ func (h *hook) failed(ctx context.Context, what string, err error) {
 func (h *hook) record(ctx context.Context, does work) (recorded int) {
 	if len(h.event.Document) > 0 {
 		h.begin("recording: `ctx import opencode` does that without a deadline")
-		row, _ := catalog.Named(h.agent.Name)
-		done, changed, err := importWhole(ctx, h.s, &row, "", bytes.NewReader(h.event.Document), &transcript.Mark{})
-		if err == nil {
-			err = graduate(ctx, h.s, changed)
-		}
+		done, err := h.take(ctx)
 		h.failed(ctx, "the turn is not recorded", err)
 		return done.new
 	}

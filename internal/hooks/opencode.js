@@ -1,11 +1,12 @@
 // ctx records what is said in opencode, and tells a new session what was done before.
 // `ctx install opencode` writes this file; `ctx uninstall opencode` removes it.
 import { spawnSync } from "node:child_process"
+import { createHash } from "node:crypto"
 
 const program = "ctx"
 
-// call runs the hook in the directory of the session. The hook ends within seconds. Opencode may
-// exit right after a turn, so nothing runs beside it.
+// call runs the hook in the directory of the session, and returns what it answers. The hook ends
+// within seconds. Opencode may exit right after a turn, so nothing runs beside it.
 function call(cwd, event) {
   const run = spawnSync(program, ["hook", "opencode"], {
     cwd,
@@ -14,7 +15,28 @@ function call(cwd, event) {
     timeout: 30000,
     stdio: ["pipe", "pipe", "ignore"],
   })
-  return run.stdout ? JSON.parse(run.stdout).hookSpecificOutput.additionalContext : ""
+  if (run.error) throw run.error
+  return run.stdout ? JSON.parse(run.stdout) : {}
+}
+
+// handed has what was handed over of each session: the id and a digest of each message.
+const handed = new Map()
+
+// handOver hands over the messages that are new or changed since the last time, and those after
+// them. ctx answers if it does not have the one before: then it gets all of them.
+function handOver(cwd, info, messages) {
+  const row = (m) => m.info.id + " " + createHash("sha1").update(JSON.stringify(m)).digest("hex")
+  const rows = messages.map(row)
+  const had = handed.get(info.id) ?? []
+  handed.delete(info.id)
+  let same = 0
+  while (same < had.length && same < rows.length && had[same] === rows[same]) same++
+  const event = { hook_event_name: "session.idle", session_id: info.id }
+  const give = (from) => call(cwd, { ...event, ...from, document: { info, messages: messages.slice(same) } })
+  if (info.revert) same = 0
+  if (same > 0 && give({ after: messages[same - 1].info.id }).whole) same = 0
+  if (same === 0) give({})
+  handed.set(info.id, rows)
 }
 
 // quietly runs work whose failure must not disturb opencode: `ctx doctor` finds what is wrong.
@@ -29,7 +51,8 @@ const server = async ({ client, directory }) => {
   const brief = async (id) => {
     const info = await client.session.get({ path: { id } })
     if (info.data?.parentID) return "" // a subagent is told by the one that it works for
-    return call(directory, { hook_event_name: "session.start", source: "startup", session_id: id })
+    const told = call(directory, { hook_event_name: "session.start", source: "startup", session_id: id })
+    return told.hookSpecificOutput?.additionalContext ?? ""
   }
   return {
     event: ({ event }) =>
@@ -39,8 +62,7 @@ const server = async ({ client, directory }) => {
         const info = await client.session.get({ path })
         const messages = await client.session.messages({ path })
         if (!info.data || !messages.data) return
-        const document = { info: info.data, messages: messages.data }
-        call(directory, { hook_event_name: "session.idle", session_id: path.id, document })
+        handOver(directory, info.data, messages.data)
       }),
     "experimental.chat.system.transform": (input, output) =>
       quietly(async () => {

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/internal/cache"
 	"github.com/gemini-ctx/ctx/internal/epochs"
 	"github.com/gemini-ctx/ctx/internal/history"
 	"github.com/gemini-ctx/ctx/internal/summaries"
@@ -19,6 +20,7 @@ func (s *Reader) RenderInput(v *refs.View, session, branch string, o view.Option
 	if err != nil {
 		return view.Input{Session: session, Branch: branch}, err
 	}
+	defer s.Nearby(cache.NearName(session, branch))()
 	in, err := s.RenderInputOf(v, value, session, branch, o)
 	if err != nil || in.Work == nil || o.Budget == 0 {
 		return in, err
