@@ -108,6 +108,7 @@ type searchOptions struct {
 	limit                       int
 	clusters, sessions          bool
 	literal, regexp, ignoreCase bool
+	remote                      string
 }
 
 func newSearchCmd(a *app) *cobra.Command {
@@ -132,6 +133,9 @@ With --literal the query is one string, and with --regexp it is a regular expres
 Go; ^ and $ match at lines). The command then compares whole texts, newest message first, and
 case matters unless --ignore-case is given. `+"`ctx grep`"+` prints the matching lines.
 
+With --remote the engine of a remote searches what all stores share there, without a pull; a
+database has one (`+"`ctx help remote add`"+`). Its order and its idea of a word are its own.
+
 With --sessions each line is a session with its best message. With --clusters the command also
 lists the clusters of the best messages.`,
 			exitNoStore, exitCorrupt, exitNotFound),
@@ -145,6 +149,7 @@ lists the clusters of the best messages.`,
 	o.flags(a, cmd)
 	f := cmd.Flags()
 	f.IntVarP(&o.limit, "limit", "n", 10, "print at most `N` messages or sessions")
+	f.StringVar(&o.remote, "remote", "", "ask the engine of the remote `NAME`")
 	f.BoolVar(&o.clusters, "clusters", false, "also list the clusters of the best messages")
 	f.BoolVar(&o.sessions, "sessions", false, "list sessions, each with its best message")
 	f.BoolVar(&o.literal, "literal", false, "find the query as one string, byte for byte")
@@ -157,6 +162,9 @@ func (o *searchOptions) run(a *app, text string) error {
 	q, err := o.query(a.now(), text)
 	if err != nil {
 		return err
+	}
+	if o.remote != "" {
+		return o.askRemote(a, text)
 	}
 	s, view, err := o.open(a, &q)
 	if err != nil {
@@ -196,6 +204,8 @@ func (o *searchOptions) query(now time.Time, text string) (recall.SearchQuery, e
 	}
 	q.Text, q.Limit, q.Clusters, q.Phrases = text, o.limit, o.clusters, true
 	switch {
+	case o.remote != "" && (o.scopeOptions != scopeOptions{} || o.clusters || o.sessions || o.literal || o.regexp):
+		return q, usagef("--remote goes with a query and --limit alone")
 	case o.limit < 1:
 		return q, usagef("bad --limit: %d: 1 is the least", o.limit)
 	case o.literal && o.regexp:

@@ -3,6 +3,7 @@ package share_test
 import (
 	"bytes"
 	"crypto/ed25519"
+	"os"
 	"reflect"
 	"strings"
 	"testing"
@@ -143,6 +144,35 @@ func TestFileName(t *testing.T) {
 	for _, bad := range []string{"", "log/", "log/1-2", "pack/2-1-" + one.String(), "log/01-2-" + one.String(), "head", "tree/1-2-" + one.String()} {
 		if _, _, err := share.ParseFileName(bad); err == nil {
 			t.Errorf("takes %q", bad)
+		}
+	}
+}
+
+// The example in docs/format/remote.md is what is written.
+func TestPage(t *testing.T) {
+	tip, err := format.ParseID("7385fa2b09c206005203904a7e8a5e568b636feb8b2a1499f88f7bc5b56fd89c")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := &share.Push{Store: store, Number: 1, Time: when,
+		Branches: []share.Branch{{Session: "9f77ed91-4c41-4a3c-9d53-0c2f4b8f0a11", Name: "main", Tip: tip}}}
+	push, err := p.Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := &share.Head{Store: store, Label: "laptop", Number: 1, Digest: format.Sum(push), Time: when}
+	head, err := h.Encode(key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	page, err := os.ReadFile("../../docs/format/remote.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, b := range [][]byte{push, head, share.Format()} {
+		want := "    " + strings.ReplaceAll(strings.TrimSuffix(string(b), "\n"), "\n", "\n    ") + "\n"
+		if !strings.Contains(string(page), want) {
+			t.Errorf("the page lacks\n%s", want)
 		}
 	}
 }

@@ -136,6 +136,9 @@ func (x *Sharer) push(ctx context.Context, o PushOptions) (report PushReport, er
 			return report, err
 		}
 	}
+	if err := x.index(ctx, chosen, p.Forgot); err != nil {
+		return report, fmt.Errorf("the engine of the remote: %w", err)
+	}
 	nextBytes, err := next.Encode(x.key)
 	if err != nil {
 		return report, err
@@ -225,7 +228,7 @@ func follows(head, seen *share.Head) error {
 
 // choose adds to p the branches that have changed, and returns the objects that they need. Sessions
 // with findings are held back, and reported.
-func (x *Sharer) choose(ctx context.Context, view *refs.View, base *published, p *share.Push, report *PushReport) (chosen []format.ID, err error) {
+func (x *Sharer) choose(ctx context.Context, view *refs.View, base *published, p *share.Push, report *PushReport) (chosen []chosenObject, err error) {
 	shared := map[share.Branch]bool{}
 	included := map[format.ID]bool{}
 	ended := map[string]bool{}
@@ -270,8 +273,8 @@ func (x *Sharer) choose(ctx context.Context, view *refs.View, base *published, p
 		}
 		for _, id := range fresh {
 			included[id] = true
+			chosen = append(chosen, chosenObject{id, session})
 		}
-		chosen = append(chosen, fresh...)
 		p.Branches = append(p.Branches, changed...)
 	}
 	for b := range base.tips {
@@ -287,6 +290,12 @@ func (x *Sharer) choose(ctx context.Context, view *refs.View, base *published, p
 	}
 	slices.Sort(report.Ended)
 	return chosen, nil
+}
+
+// chosenObject is an object that a push brings, and the session that it is pushed for.
+type chosenObject struct {
+	id      format.ID
+	session string
 }
 
 // sessionsOf returns the names of all sessions, in order.
@@ -346,7 +355,7 @@ func (x *Sharer) object(id format.ID) (format.Raw, error) {
 
 // forgotten adds to p the bodies that were forgotten since the last push: of objects that are on
 // the remote, and of those that are about to be.
-func (x *Sharer) forgotten(base *published, chosen []format.ID, p *share.Push) error {
+func (x *Sharer) forgotten(base *published, chosen []chosenObject, p *share.Push) error {
 	sessions := map[string]bool{}
 	for b := range base.tips {
 		sessions[b.Session] = true
@@ -358,8 +367,8 @@ func (x *Sharer) forgotten(base *published, chosen []format.ID, p *share.Push) e
 		return nil
 	}
 	going := make(map[format.ID]bool, len(chosen))
-	for _, id := range chosen {
-		going[id] = true
+	for _, c := range chosen {
+		going[c.id] = true
 	}
 	err := x.s.Objects.EachAbsent(func(id format.ID, _ string) error {
 		if base.forgot[id] {
@@ -382,13 +391,13 @@ func (x *Sharer) forgotten(base *published, chosen []format.ID, p *share.Push) e
 }
 
 // packs returns the files with the objects of a push.
-func (x *Sharer) packs(ctx context.Context, ids []format.ID, push uint64) ([]named, error) {
+func (x *Sharer) packs(ctx context.Context, list []chosenObject, push uint64) ([]named, error) {
 	var files []named
-	for len(ids) > 0 {
+	for len(list) > 0 {
 		n, size := 0, 0
 		b, id, err := x.s.Objects.EncodePack(func(yield func(format.Raw, error) bool) {
-			for n < len(ids) && (n == 0 || size < packBytes) {
-				raw, err := x.object(ids[n])
+			for n < len(list) && (n == 0 || size < packBytes) {
+				raw, err := x.object(list[n].id)
 				if err == nil {
 					err = ctx.Err()
 				}
@@ -402,7 +411,7 @@ func (x *Sharer) packs(ctx context.Context, ids []format.ID, push uint64) ([]nam
 			return nil, err
 		}
 		files = append(files, named{share.PackFolder + share.File{First: push, Last: push, Digest: id}.Name(), b})
-		ids = ids[n:]
+		list = list[n:]
 	}
 	return files, nil
 }

@@ -498,6 +498,62 @@ func (f *failing) Swap(ctx context.Context, name string, old, new []byte) error 
 	return f.fail(true)
 }
 
+// An engine that can search is told of every message before the head is, and of what was forgotten.
+func TestEngine(t *testing.T) {
+	e := &engine{Remote: open(t, place(t)), texts: map[string]string{}}
+	a := newParty(t, "laptop")
+	e.store = a.ID
+	first := a.say("work", "the first words")
+	second := a.say("work", "other words")
+	a.push(e)
+	if len(e.texts) != 2 || e.texts[first.String()] != "work: the first words" {
+		t.Errorf("got %q", e.texts)
+	}
+	if hits, err := a.at(e).Search(t.Context(), "first", 5); err != nil || len(hits) != 1 || hits[0].Name != "work" {
+		t.Errorf("got %+v, error %v", hits, err)
+	}
+	if _, err := forget.Run(t.Context(), a.Store, forget.Options{IDs: []format.ID{second}}); err != nil {
+		t.Fatal(err)
+	}
+	a.push(e)
+	if _, there := e.texts[second.String()]; there || len(e.texts) != 1 {
+		t.Errorf("after the forget: %q", e.texts)
+	}
+	if _, err := a.at(open(t, place(t))).Search(t.Context(), "first", 5); !errors.Is(err, sharing.ErrNoSearch) {
+		t.Errorf("a folder searches: error %v", err)
+	}
+}
+
+// engine is a remote that can search.
+type engine struct {
+	remote.Remote
+	store string
+	texts map[string]string
+}
+
+func (e *engine) Index(_ context.Context, list []remote.Message) error {
+	for _, m := range list {
+		e.texts[m.ID] = m.Session + ": " + m.Text
+	}
+	return nil
+}
+
+func (e *engine) Forget(_ context.Context, _ string, ids []string) error {
+	for _, id := range ids {
+		delete(e.texts, id)
+	}
+	return nil
+}
+
+func (e *engine) Search(_ context.Context, query string, _ int) (hits []remote.Hit, err error) {
+	for id, text := range e.texts {
+		if session, words, _ := strings.Cut(text, ": "); strings.Contains(words, query) {
+			hits = append(hits, remote.Hit{ID: id, Session: session, Store: e.store, Text: words})
+		}
+	}
+	return hits, nil
+}
+
 // Sessions that a store shares no more end with the others, and what they went on with stays.
 func TestEnds(t *testing.T) {
 	r := open(t, place(t))

@@ -46,14 +46,24 @@ func Open(ctx context.Context, c Config) (*Remote, error) {
 		return nil, errors.New("the URL is not one of a git repository")
 	}
 	r := &Remote{c: c, staged: map[string]map[string][]byte{}}
-	if _, err := os.Stat(filepath.Join(c.Bare, "HEAD")); err == nil {
-		return r, nil
+	return r, r.make(ctx)
+}
+
+// make makes the bare repository if it is not there. A forget removes it in the middle of a pull,
+// because it may hold what was forgotten.
+func (r *Remote) make(ctx context.Context) error {
+	if _, err := os.Stat(filepath.Join(r.c.Bare, "HEAD")); err == nil {
+		return nil
 	}
-	if err := os.MkdirAll(filepath.Dir(c.Bare), 0o700); err != nil {
-		return nil, err
+	r.refs = nil
+	if err := r.stopCat(); err != nil {
+		return err
 	}
-	_, err := r.git(ctx, nil, "init", "--quiet", "--bare", "--template=", c.Bare)
-	return r, err
+	if err := os.MkdirAll(filepath.Dir(r.c.Bare), 0o700); err != nil {
+		return err
+	}
+	_, err := r.git(ctx, nil, "init", "--quiet", "--bare", "--template=", r.c.Bare)
+	return err
 }
 
 // refPrefix begins the names of the refs on the repository, and of their copies in the bare one.

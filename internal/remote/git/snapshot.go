@@ -23,6 +23,9 @@ type tree struct {
 // fetched makes sure that the bare repository has what the remote has. Everything that is read
 // afterwards is of one moment, until a Swap or a Delete.
 func (r *Remote) fetched(ctx context.Context) error {
+	if err := r.make(ctx); err != nil {
+		return err
+	}
 	if r.refs != nil {
 		return nil
 	}

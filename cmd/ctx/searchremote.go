@@ -1,0 +1,36 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/gemini-ctx/ctx/internal/sharing"
+)
+
+// askRemote has the engine of a remote search.
+func (o *searchOptions) askRemote(a *app, text string) (err error) {
+	s, err := a.openStore()
+	if err != nil {
+		return err
+	}
+	x, name, done, err := a.openRemote(a.c, s, []string{o.remote})
+	if err != nil {
+		return err
+	}
+	defer func() { done(&err) }()
+	hits, err := x.Search(a.c, text, o.limit)
+	if errors.Is(err, sharing.ErrNoSearch) {
+		return withHint(fmt.Errorf("remote %s: %w", name, err), "`ctx pull`, and search here")
+	}
+	if err != nil {
+		return fmt.Errorf("remote %s: %w", name, err)
+	}
+	for _, h := range hits {
+		if a.json {
+			a.document("id", h.ID, "kind", "message", "score", h.Rank, "session", h.Name, "role", h.Role, "time", h.At, "text", oneLine(h.Text))
+			continue
+		}
+		a.line("%.3f %s %.12s %s %s\n    %s", h.Rank, oneLine(h.Name), oneLine(h.ID), oneLine(h.Role), h.At.UTC().Format("2006-01-02T15:04:05Z"), oneLine(h.Text))
+	}
+	return exitIf(len(hits) == 0, exitFailed)
+}
