@@ -165,6 +165,8 @@ func verbs() []verb {
 			_, err := s.Exchange.LinkChildren(bg, []exchange.Child{{Session: "one", Parent: history.Parent{Session: "edits", Call: "c1"}}})
 			return err
 		})},
+		{name: "push", do: on(push)},
+		{name: "pull", do: on(pull)},
 		{name: "branch fork", do: on(func(s *session.Store) error {
 			_, err := s.Conversation.Fork(bg, "talk", main, []string{"left", "right"}, conversation.ForkOptions{})
 			return err
