@@ -67,8 +67,8 @@ func (a *app) remoteURL(text string) (string, error) {
 func isGit(path string) bool {
 	for _, at := range []string{path, filepath.Join(path, ".git")} {
 		head, err := os.Stat(filepath.Join(at, "HEAD"))
-		refs, err2 := os.Stat(filepath.Join(at, "objects"))
-		if err == nil && err2 == nil && head.Mode().IsRegular() && refs.IsDir() {
+		config, err2 := os.Stat(filepath.Join(at, "config"))
+		if err == nil && err2 == nil && head.Mode().IsRegular() && config.Mode().IsRegular() {
 			return true
 		}
 	}
