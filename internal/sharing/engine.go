@@ -55,7 +55,8 @@ func (x *Sharer) index(ctx context.Context, chosen []chosenObject, forgot []form
 	return engine.Forget(ctx, x.s.ID, ids)
 }
 
-// message returns what an engine is told of an object; ok is false for what is no message with words.
+// message returns what an engine is told of an object; ok is false for what is no message with
+// words.
 func (x *Sharer) message(c chosenObject) (m remote.Message, ok bool, err error) {
 	header, err := x.s.Objects.Header(c.id)
 	if err != nil || !isMessage(header) {
@@ -94,8 +95,8 @@ type Hit struct {
 	Name string // the session as this store calls it, or would if it pulled
 }
 
-// Search asks the engine of a remote, over what all stores share there. Errors: ErrNoSearch, those of
-// the remote.
+// Search asks the engine of a remote, over what all stores share there. Errors: ErrNoSearch, those
+// of the remote.
 func (x *Sharer) Search(ctx context.Context, query string, n int) ([]Hit, error) {
 	engine, ok := x.r.(remote.Searcher)
 	if !ok {
