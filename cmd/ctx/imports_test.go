@@ -98,7 +98,7 @@ var layers = map[string]string{
 	"internal/summarizer":           "format forest/summarize internal/child internal/durable internal/wording",
 	"internal/remote":               "",
 	"internal/remote/dir":           "internal/durable internal/remote lock",
-	"internal/sharing":              "format format/share internal/cache objects refs sanitize internal/history internal/store internal/session internal/maintenance/forget internal/remote",
+	"internal/sharing":              "format format/share internal/cache objects refs sanitize internal/history internal/store internal/session internal/maintenance/forget internal/remote internal/sanitize/controls",
 	"internal/remote/git":           "internal/remote",
 	"internal/remote/helper":        "internal/child internal/remote",
 	"internal/remote/postgres":      "internal/remote",

@@ -159,6 +159,9 @@ pulled stays here.`, exitNoStore, exitNotFound),
 			if err != nil {
 				return err
 			}
+			if err := sharing.Leave(a.c, s, name); err != nil {
+				return err
+			}
 			delete(set.Remotes, name)
 			if err := s.SetRemotes(set); err != nil {
 				return err

@@ -6,9 +6,17 @@ import (
 	"github.com/gemini-ctx/ctx/refs"
 )
 
-// StoreRefs begins the names of the refs of other stores, as this one last saw them: the rest is
-// the label of the store. The blob is its head, docs/format/remote.md.
+// LabelRefs begins the names of the refs of the other stores that this one knows: the rest is the
+// label of the store. The blob has its id and its public key, and never changes.
+const LabelRefs = StateRefs + "label/"
+
+// StoreRefs begins the names of the refs of other stores as this one last saw them on a remote: the
+// rest is the label of the store and the name of the remote. The blob is the head of the store
+// there, docs/format/remote.md.
 const StoreRefs = StateRefs + "store/"
+
+// StoreRef returns the name of the ref of a store on a remote.
+func StoreRef(label, remote string) string { return StoreRefs + label + "/" + remote }
 
 // RemoteRefs begins the names of the refs of what this store has put on remotes: the rest is the
 // name of the remote. The blob is the head of this store there.
@@ -29,5 +37,5 @@ func Owner(view *refs.View, session string) (label string, shared bool) {
 		return "", false
 	}
 	label = session[at+1:]
-	return label, label != "" && !strings.Contains(label, "/") && view.Get(StoreRefs+label).Exists()
+	return label, label != "" && view.Get(LabelRefs+label).Exists()
 }

@@ -106,7 +106,7 @@ func (x *Sharer) Search(ctx context.Context, query string, n int) ([]Hit, error)
 	if err != nil {
 		return nil, err
 	}
-	labels, err := x.labels(view)
+	stores, err := x.stores(view)
 	if err != nil {
 		return nil, err
 	}
@@ -117,10 +117,10 @@ func (x *Sharer) Search(ctx context.Context, query string, n int) ([]Hit, error)
 	hits := make([]Hit, len(found))
 	for i, h := range found {
 		name := h.Session
-		switch label, known := labels[h.Store]; {
+		switch of, there := stores[h.Store]; {
 		case h.Store == x.s.ID:
-		case known:
-			name += "@" + label
+		case there:
+			name += "@" + of.label
 		default:
 			name += "@" + h.Store[:min(len(h.Store), 8)]
 		}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/format/share"
+	"github.com/gemini-ctx/ctx/internal/remote"
 )
 
 // content is what one store has on a remote.
@@ -71,15 +72,24 @@ type step struct {
 	digest format.ID
 }
 
+// maxLog is how many bytes of segments one pull reads of a store, so that no store takes the memory
+// of those who read it.
+const maxLog = 1 << 30
+
 // pushes returns the pushes of a store after known, oldest first, up to the newest one that the
-// head names. The chain from known on is whole: each push names the one before.
+// head names. The chain is followed from the head back to the known push, so what a push that was
+// stopped has left there does no harm.
 func (x *Sharer) pushes(ctx context.Context, h *share.Head, c content, known uint64, after format.ID) ([]step, error) {
-	var steps []step
+	met := map[format.ID]step{}
+	size := 0
 	for _, f := range needed(c.log, known) {
 		if f.First > h.Number {
 			continue // of a push that is under way
 		}
 		b, err := x.r.Get(ctx, share.Stores+folder(h.Store)+"/"+share.LogFolder+f.Name(), 0, -1)
+		if errors.Is(err, remote.ErrNotFound) {
+			continue // it was replaced meanwhile, or the chain shows that it is missing
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -91,6 +101,9 @@ func (x *Sharer) pushes(ctx context.Context, h *share.Head, c content, known uin
 			return nil, tampered("store %s: %s: %v", h.Store, f.Name(), err)
 		}
 		for i, b := range list {
+			if size += len(b); size > maxLog {
+				return nil, fmt.Errorf("store %s: its log is too long for one pull", h.Store)
+			}
 			p, digest, err := share.DecodePush(b)
 			if err != nil {
 				return nil, tampered("store %s: %s: %v", h.Store, f.Name(), err)
@@ -98,30 +111,30 @@ func (x *Sharer) pushes(ctx context.Context, h *share.Head, c content, known uin
 			if p.Number != f.First+uint64(i) || p.Store != h.Store {
 				return nil, tampered("store %s: %s has another push", h.Store, f.Name())
 			}
-			if p.Number <= known || p.Number > h.Number || len(steps) > 0 && p.Number <= steps[len(steps)-1].Number {
-				continue
-			}
-			steps = append(steps, step{p, b, digest})
+			met[digest] = step{p, b, digest}
 		}
 	}
-	return steps, chain(h, steps, known, after)
+	return chain(h, met, known, after)
 }
 
-// chain checks that pushes follow one another from the known one to the newest.
-func chain(h *share.Head, steps []step, known uint64, after format.ID) error {
-	for _, s := range steps {
-		if s.Number != known+1 {
-			return tampered("store %s: push %d is missing", h.Store, known+1)
-		}
-		if s.Before != after {
-			return tampered("store %s: push %d does not follow from push %d: the log was forked", h.Store, s.Number, known)
-		}
-		known, after = s.Number, s.digest
+// chain returns the pushes from the one after known up to the newest.
+func chain(h *share.Head, met map[format.ID]step, known uint64, after format.ID) ([]step, error) {
+	if h.Number < known || h.Number-known > uint64(len(met)) {
+		return nil, tampered("store %s: pushes between %d and %d are missing", h.Store, known, h.Number)
 	}
-	if known != h.Number || after != h.Digest {
-		return tampered("store %s: its log does not end with push %d, which its head names", h.Store, h.Number)
+	steps := make([]step, h.Number-known)
+	digest := h.Digest
+	for n := h.Number; n > known; n-- {
+		s, ok := met[digest]
+		if !ok || s.Number != n {
+			return nil, tampered("store %s: push %d is missing", h.Store, n)
+		}
+		steps[n-known-1], digest = s, s.Before
 	}
-	return nil
+	if digest != after {
+		return nil, tampered("store %s: push %d does not follow from push %d: the log was forked", h.Store, known+1, known)
+	}
+	return steps, nil
 }
 
 const segmentMagic = "ctx segment 1 "

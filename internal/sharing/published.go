@@ -45,8 +45,8 @@ func (x *Sharer) cached(number uint64, digest format.ID) *published {
 	return p
 }
 
-// tags returns the tags of the heads that the last pulls took in, by folder: a head with the same tag
-// need not be read.
+// tags returns the tags of the heads that the last pulls took in, by folder: a head with the same
+// tag need not be read.
 func (x *Sharer) tags() map[string]string {
 	known := map[string]string{}
 	b, _, ok := x.s.History.Cache.Load(x.tagsName())

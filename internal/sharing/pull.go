@@ -12,6 +12,8 @@ import (
 	"github.com/gemini-ctx/ctx/format/share"
 	"github.com/gemini-ctx/ctx/internal/history"
 	"github.com/gemini-ctx/ctx/internal/maintenance/forget"
+	"github.com/gemini-ctx/ctx/internal/remote"
+	"github.com/gemini-ctx/ctx/internal/sanitize/controls"
 	"github.com/gemini-ctx/ctx/internal/store"
 	"github.com/gemini-ctx/ctx/objects"
 	"github.com/gemini-ctx/ctx/refs"
@@ -41,23 +43,17 @@ type PulledStore struct {
 // so a crash leaves the old state or the new one. What is wrong with one store keeps it out, and
 // not the others: the errors are joined. Errors: ErrTampered, those of the remote and of the store.
 func (x *Sharer) Pull(ctx context.Context) (report PullReport, err error) {
-	view, err := x.s.Refs.Read()
-	if err != nil {
-		return report, err
-	}
-	labels, err := x.labels(view)
-	if err != nil {
-		return report, err
-	}
 	heads, err := x.r.List(ctx, share.Heads)
 	if err != nil {
 		return report, err
 	}
 	var bad error
 	tags := x.tags()
+	there := map[string]bool{}
 	for i, f := range heads {
 		x.o.Progress(i, len(heads), "pulling")
 		name := strings.TrimPrefix(f.Name, share.Heads)
+		there[name] = true
 		if name == folder(x.s.ID) {
 			continue
 		}
@@ -65,21 +61,10 @@ func (x *Sharer) Pull(ctx context.Context) (report PullReport, err error) {
 			report.Known++
 			continue
 		}
-		head, b, err := x.headOf(ctx, name)
-		if err == nil && head == nil {
-			continue // it went meanwhile
-		}
-		if err == nil && folder(head.Store) != name {
-			err = tampered("the head of store %s stands in the place of another", head.Store)
-		}
-		if err != nil {
-			bad = errors.Join(bad, err)
-			continue
-		}
-		one, err := x.pullStore(ctx, head, b, labels[head.Store])
+		one, err := x.pullFolder(ctx, name)
 		switch {
 		case err != nil:
-			bad = errors.Join(bad, fmt.Errorf("nothing of %s was taken in: %w", head.Label, err))
+			bad = errors.Join(bad, err)
 		case one == nil:
 			report.Known++
 			tags[name] = f.Tag
@@ -93,69 +78,186 @@ func (x *Sharer) Pull(ctx context.Context) (report PullReport, err error) {
 	}
 	x.keepTags(tags)
 	slices.SortFunc(report.Stores, func(a, b PulledStore) int { return strings.Compare(a.Label, b.Label) })
-	return report, bad
+	return report, errors.Join(bad, x.vanished(there))
 }
 
-// pullStore takes in what is new of one store; nil for nothing. label is that of a store that this
-// one knows, or "".
-func (x *Sharer) pullStore(ctx context.Context, head *share.Head, headBytes []byte, label string) (*PulledStore, error) {
+// vanished returns an error for stores that had a head on the remote and have none any more.
+func (x *Sharer) vanished(there map[string]bool) (bad error) {
 	view, err := x.s.Refs.Read()
 	if err != nil {
-		return nil, err
+		return err
 	}
-	var seen *share.Head
-	if label != "" {
-		if seen, err = x.seen(view, history.StoreRefs+label); err != nil {
-			return nil, err
+	for _, ref := range view.Names(history.StoreRefs) {
+		if !strings.HasSuffix(ref, "/"+x.o.Name) {
+			continue
 		}
+		head, err := x.seen(view, ref)
+		if err == nil && !there[folder(head.Store)] {
+			err = follows(nil, head)
+		}
+		bad = errors.Join(bad, err)
 	}
-	if err := follows(head, seen); err != nil {
+	return bad
+}
+
+// pullTries is how often a pull of a store begins again because another pull was faster.
+const pullTries = 3
+
+// pullFolder takes in what is new of the store in a folder; nil for nothing.
+func (x *Sharer) pullFolder(ctx context.Context, name string) (*PulledStore, error) {
+	for try := 1; ; try++ {
+		head, b, err := x.headOf(ctx, name)
+		if err != nil || head == nil {
+			return nil, err // without a head it went meanwhile
+		}
+		if folder(head.Store) != name {
+			return nil, tampered("the head of store %s stands in the place of another", head.Store)
+		}
+		one, err := x.pullStore(ctx, head, b)
+		if try < pullTries && errors.Is(err, history.ErrStale) {
+			continue
+		}
+		if err != nil {
+			err = fmt.Errorf("nothing of %s was taken in: %w", sanitize.Line(head.Label), err)
+		}
+		return one, err
+	}
+}
+
+// pulling is a store of which something is taken in.
+type pulling struct {
+	x         *Sharer
+	head      *share.Head
+	headBytes []byte
+
+	view    *refs.View   // when the pull began
+	of      peer         // the store; its label is free where the store is new
+	isNew   bool         // the store is not known yet
+	seen    *share.Head  // on this remote; nil for none
+	several bool         // other remotes have the store, too
+	before  format.Value // of the ref of seen
+
+	news *published
+	ends map[share.Branch]bool
+	one  *PulledStore
+}
+
+// pullStore takes in what is new of one store; nil for nothing.
+func (x *Sharer) pullStore(ctx context.Context, head *share.Head, headBytes []byte) (*PulledStore, error) {
+	p := &pulling{x: x, head: head, headBytes: headBytes}
+	if err := p.begin(); err != nil {
 		return nil, err
 	}
-	known, after := uint64(0), format.ID{}
-	if seen != nil {
-		known, after = seen.Number, seen.Digest
+	number, digest := uint64(0), format.ID{}
+	if p.seen != nil {
+		number, digest = p.seen.Number, p.seen.Digest
 	}
-	if head.Number == known {
+	if head.Number == number {
 		return nil, nil
 	}
-	c, err := x.list(ctx, folder(head.Store))
+	err := p.fetch(ctx, number, digest)
+	if errors.Is(err, objects.ErrNotFound) && number > 0 {
+		// What was pulled before went with a session that was removed here: all of it once more.
+		err = p.fetch(ctx, 0, format.ID{})
+	}
+	if errors.Is(err, objects.ErrNotFound) {
+		err = tampered("store %s: its packs are not complete: %v", head.Store, err)
+	}
 	if err != nil {
 		return nil, err
 	}
-	steps, err := x.pushes(ctx, head, c, known, after)
-	if err != nil {
+	if err := p.forget(ctx); err != nil {
 		return nil, err
 	}
-	news := newPublished()
-	ends := map[share.Branch]bool{}
+	return p.one, p.take(ctx)
+}
+
+// begin compares the head with what this store knows.
+func (p *pulling) begin() (err error) {
+	x := p.x
+	if p.view, err = x.s.Refs.Read(); err != nil {
+		return err
+	}
+	stores, err := x.stores(p.view)
+	if err != nil {
+		return err
+	}
+	var there bool
+	if p.of, there = stores[p.head.Store]; !there {
+		p.isNew = true
+		p.of = peer{label: freeLabel(p.view, p.head), id: p.head.Store, key: p.head.Key}
+	}
+	if !bytes.Equal(p.of.key, p.head.Key) {
+		return tampered("store %s: its head is signed with another key than before", p.head.Store)
+	}
+	ref := history.StoreRef(p.of.label, x.o.Name)
+	for _, other := range p.view.Names(history.StoreRefs + p.of.label + "/") {
+		p.several = p.several || other != ref
+	}
+	p.before = p.view.Get(ref)
+	if p.seen, err = x.seen(p.view, ref); err != nil {
+		return err
+	}
+	return follows(p.head, p.seen)
+}
+
+// fetch reads the pushes after a known one, stores their objects, and checks that nothing is
+// missing. The error is objects.ErrNotFound where something is.
+func (p *pulling) fetch(ctx context.Context, number uint64, digest format.ID) error {
+	c, err := p.x.list(ctx, folder(p.head.Store))
+	if err != nil {
+		return err
+	}
+	steps, err := p.x.pushes(ctx, p.head, c, number, digest)
+	if err != nil {
+		return err
+	}
+	if p.seen != nil && number == 0 && steps[p.seen.Number-1].digest != p.seen.Digest {
+		return tampered("store %s: push %d is another one than before: the log was forked", p.head.Store, p.seen.Number)
+	}
+	p.news, p.ends = newPublished(), map[share.Branch]bool{}
 	for _, s := range steps {
 		for _, b := range s.Ends {
-			ends[b] = true
+			p.ends[b] = true
 		}
 		for _, b := range s.Branches {
-			delete(ends, share.Branch{Session: b.Session, Name: b.Name})
+			delete(p.ends, share.Branch{Session: b.Session, Name: b.Name})
 		}
-		news.apply([]step{s})
+		p.news.apply([]step{s})
 	}
-	one := &PulledStore{Store: head.Store, Label: label, Pushes: len(steps)}
-	if label == "" {
-		one.Label = freeLabel(view, head)
+	p.one = &PulledStore{Store: p.head.Store, Label: p.of.label, Pushes: len(steps)}
+	if err := p.adopt(ctx, c, number); err != nil {
+		return err
 	}
-	if one.Forgot, one.Asked, err = x.forget(ctx, news.forgot); err != nil {
-		return nil, err
+	_, err = p.x.missing(ctx, p.tips(), p.had())
+	return err
+}
+
+// tips are the new ends of branches, and had what they were here.
+func (p *pulling) tips() (tips []format.ID) {
+	for _, tip := range p.news.tips {
+		tips = append(tips, tip)
 	}
-	if err := x.adopt(ctx, head, c, known, one); err != nil {
-		return nil, err
+	slices.SortFunc(tips, format.ID.Compare)
+	return tips
+}
+
+func (p *pulling) had() (had []format.ID) {
+	for b := range p.news.tips {
+		if v := p.view.Get(p.ref(b)); v.Exists() {
+			had = append(had, v.ID)
+		}
 	}
-	if err := x.whole(ctx, view, news, one.Label, head); err != nil {
-		return nil, err
-	}
-	return one, x.take(ctx, headBytes, news, ends, one)
+	return had
+}
+
+// ref returns the name of the ref that a branch of the store has here.
+func (p *pulling) ref(b share.Branch) string {
+	return history.RefName(history.SharedName(b.Session, p.of.label), b.Name)
 }
 
 // freeLabel returns the label for a store that is not known yet: its own one, unless another store
-// has it or it would change what a name means here. Then four digits of its id tell it apart.
+// has it or it would change what a name means here. Then digits of its id tell it apart.
 func freeLabel(view *refs.View, head *share.Head) string {
 	label := strings.Map(func(r rune) rune {
 		if r == '/' || r == '@' || r == ' ' {
@@ -163,165 +265,235 @@ func freeLabel(view *refs.View, head *share.Head) string {
 		}
 		return r
 	}, head.Label)
-	taken := view.Get(history.StoreRefs + label).Exists()
-	for _, ref := range view.Names("sessions/") {
-		session, _, _ := history.BranchOfRef(ref)
-		taken = taken || strings.HasSuffix(session, "@"+label)
+	if isFree(view, label) {
+		return label
 	}
-	if taken || label == "" {
-		label += "-" + head.Store[:4]
+	for n := 4; n < len(head.Store); n++ {
+		if longer := label + "-" + head.Store[:n]; isFree(view, longer) {
+			return longer
+		}
 	}
-	return label
+	return head.Store
 }
 
-// forget erases bodies that another store has forgotten, and keeps those out that are still to come.
-// It returns how many were here. What this store has sealed with its own key stays, and is returned:
-// nobody else erases what was said here.
-func (x *Sharer) forget(ctx context.Context, ids map[format.ID]bool) (forgot int, own []format.ID, err error) {
-	var here, away []format.ID
-	for id := range ids {
-		gone, err := x.s.Objects.Forgotten(id)
-		if err != nil {
-			return 0, nil, err
+// isFree reports whether no store has a label, and no session of this one looks as if.
+func isFree(view *refs.View, label string) bool {
+	if label == "" || view.Get(history.LabelRefs+label).Exists() {
+		return false
+	}
+	for _, ref := range view.Names("sessions/") {
+		if session, _, _ := history.BranchOfRef(ref); strings.HasSuffix(session, "@"+label) {
+			return false
 		}
-		if gone {
+	}
+	return true
+}
+
+// forget erases the bodies in the store's own sessions that it has forgotten. What this store has
+// sealed with its own key stays, and is reported: nobody else erases what was said here. So does
+// what is no message.
+func (p *pulling) forget(ctx context.Context) error {
+	if len(p.news.forgot) == 0 {
+		return nil
+	}
+	x := p.x
+	tips := p.tips()
+	for _, ref := range p.view.Names("sessions/") {
+		if session, _, _ := history.BranchOfRef(ref); strings.HasSuffix(session, "@"+p.of.label) {
+			tips = append(tips, p.view.Get(ref).ID)
+		}
+	}
+	theirs, err := x.missing(ctx, tips, nil)
+	if err != nil {
+		return err
+	}
+	var here []format.ID
+	for _, id := range theirs {
+		if !p.news.forgot[id] {
 			continue
 		}
 		raw, err := x.s.Objects.Get(id)
-		if errors.Is(err, objects.ErrNotFound) {
-			away = append(away, id)
+		var gone *objects.GoneError
+		if errors.As(err, &gone) {
 			continue
 		}
 		if err != nil {
-			return 0, nil, err
+			return err
 		}
-		mine, _, err := x.s.Store.FitsKey(raw)
+		mine, sealed, err := x.s.Store.FitsKey(raw)
 		switch {
 		case err != nil:
-			return 0, nil, err
-		case mine:
-			own = append(own, id)
+			return err
+		case mine || !sealed:
+			p.one.Asked = append(p.one.Asked, id)
 		default:
 			here = append(here, id)
 		}
 	}
-	for _, list := range [][]format.ID{here, away, own} {
-		slices.SortFunc(list, format.ID.Compare)
+	slices.SortFunc(p.one.Asked, format.ID.Compare)
+	if len(here) == 0 {
+		return nil
 	}
-	if len(here) > 0 {
-		if _, err := forget.Run(ctx, x.s, forget.Options{IDs: here}); err != nil {
-			return 0, nil, err
-		}
-	}
-	if len(away) == 0 {
-		return len(here), own, nil
-	}
-	return len(here), own, x.s.Store.Locked(ctx, func(t *store.Tx) error { return t.MarkGone(away, x.s.Now()) })
+	p.one.Forgot = len(here)
+	_, err = forget.Run(ctx, x.s, forget.Options{IDs: here})
+	return err
 }
 
-// adopt fetches and stores the packs of the pushes after known.
-func (x *Sharer) adopt(ctx context.Context, head *share.Head, c content, known uint64, one *PulledStore) error {
-	packs := needed(c.packs, known)
+// adopt fetches and stores the packs of the pushes after a known one.
+func (p *pulling) adopt(ctx context.Context, c content, number uint64) error {
+	x := p.x
+	packs := needed(c.packs, number)
 	for i, f := range packs {
-		if f.First > head.Number {
+		if f.First > p.head.Number {
 			continue
 		}
-		x.o.Progress(i, len(packs), "fetching from "+one.Label)
-		name := share.Stores + folder(head.Store) + "/" + share.PackFolder + f.Name()
-		b, err := x.r.Get(ctx, name, 0, -1)
-		if err != nil {
-			return err
+		x.o.Progress(i, len(packs), "fetching from "+sanitize.Line(p.of.label))
+		b, err := x.r.Get(ctx, share.Stores+folder(p.head.Store)+"/"+share.PackFolder+f.Name(), 0, -1)
+		if errors.Is(err, remote.ErrNotFound) {
+			continue // it was replaced meanwhile, or something is missing then
 		}
-		one.Bytes += int64(len(b))
-		if _, err := x.s.Objects.AdoptPack(b, f.Digest, func(id format.ID, raw format.Raw) error {
-			one.Objects++
-			return fit(id, raw)
-		}); err != nil {
-			var corrupt *objects.CorruptError
-			if errors.As(err, &corrupt) {
-				return tampered("store %s: pack %s: %s", head.Store, f.Name(), corrupt.Why)
-			}
+		if err == nil {
+			p.one.Bytes += int64(len(b))
+			err = p.adoptPack(ctx, b, f.Digest)
+		}
+		var corrupt *objects.CorruptError
+		if errors.As(err, &corrupt) {
+			return tampered("store %s: pack %s: %s", p.head.Store, f.Name(), corrupt.Why)
+		}
+		if err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// fit returns an error for an object that no store of ctx would write: of an unknown form, or with
-// what sanitizing takes out of every text.
+// adoptPack stores the objects of a pack. Those that lack their body because the store has
+// forgotten it are recorded as forgotten first.
+func (p *pulling) adoptPack(ctx context.Context, b []byte, id format.ID) error {
+	var absent []format.ID
+	err := p.x.s.Objects.ReadPack(b, id, func(raw format.Raw) error {
+		if _, named, err := format.HeaderBody(raw.Header); err != nil || !named || raw.Body != nil {
+			return err
+		}
+		id := raw.ID()
+		there, err := p.x.s.Objects.Has(id)
+		if err == nil && !there && p.news.forgot[id] {
+			absent = append(absent, id)
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	if len(absent) > 0 {
+		if err := p.x.s.Store.Locked(ctx, func(t *store.Tx) error { return t.MarkGone(absent, p.x.s.Now()) }); err != nil {
+			return err
+		}
+	}
+	_, err = p.x.s.Objects.AdoptPack(b, id, func(id format.ID, raw format.Raw) error {
+		p.one.Objects++
+		return fit(id, raw)
+	})
+	return err
+}
+
+// fit returns an error for an object that no push of ctx brings: of another kind, or with what
+// sanitizing takes out of every text.
 func fit(id format.ID, raw format.Raw) error {
 	kind, _, err := format.DecodeObject(raw.Header)
 	if err != nil {
 		return tampered("object %v: %v", id, err)
 	}
-	if kind != format.EntryKind || raw.Body == nil {
+	switch kind {
+	case format.EntryKind, format.EpochKind, format.BlobKind:
+	default:
+		return tampered("object %v is a %v, which no push brings", id, kind)
+	}
+	body, named, err := format.HeaderBody(raw.Header)
+	if err != nil || !named || raw.Body == nil {
+		return err
+	}
+	text := raw.Body
+	if format.HasNonce(kind.String()) {
+		text = text[min(format.NonceLen, len(text)):]
+	}
+	if !strings.HasPrefix(body.Media, "text/") && !strings.Contains(body.Media, "json") {
 		return nil
 	}
-	text := raw.Body[min(format.NonceLen, len(raw.Body)):]
-	if bytes.ContainsFunc(text, func(r rune) bool { return r < ' ' && r != '\t' && r != '\n' && r != '\r' || r == 0x7f }) {
-		return tampered("object %v has control characters", id)
+	if _, found, broken := controls.Strip(text, nil); found+broken > 0 {
+		return tampered("object %v has control characters, or bytes that are no text", id)
 	}
 	return nil
 }
 
-// whole checks that everything that the new tips lead to is here.
-func (x *Sharer) whole(ctx context.Context, view *refs.View, news *published, label string, head *share.Head) error {
-	var tips, have []format.ID
-	for b, tip := range news.tips {
-		tips = append(tips, tip)
-		if v := view.Get(history.RefName(history.SharedName(b.Session, label), b.Name)); v.Exists() {
-			have = append(have, v.ID)
-		}
-	}
-	slices.SortFunc(tips, format.ID.Compare)
-	_, err := x.missing(ctx, tips, have)
-	if errors.Is(err, objects.ErrNotFound) {
-		return tampered("store %s: its packs are not complete: %v", head.Store, err)
-	}
-	return err
-}
-
-// take records what was pulled in one operation.
-func (x *Sharer) take(ctx context.Context, headBytes []byte, news *published, ends map[share.Branch]bool, one *PulledStore) error {
+// take records what was pulled in one operation. ErrStale says that another pull was faster.
+func (p *pulling) take(ctx context.Context) error {
+	x := p.x
 	return x.s.Store.Locked(ctx, func(t *store.Tx) error {
-		op := &format.Operation{Verb: refs.VerbPull}
-		v, err := textBlob(t, headBytes)
-		if err != nil {
-			return err
+		ref := history.StoreRef(p.of.label, x.o.Name)
+		if t.View.Get(ref) != p.before || p.isNew && !isFree(t.View, p.of.label) {
+			return fmt.Errorf("%w: another pull was faster", history.ErrStale)
 		}
+		op := &format.Operation{Verb: refs.VerbPull}
 		add := func(name string, v format.Value) {
 			if old := t.View.Get(name); old != v {
 				op.Refs = append(op.Refs, format.RefUpdate{Name: name, Old: old, New: v})
 			}
 		}
-		add(history.StoreRefs+one.Label, v)
-		if !t.View.Get(history.KeyRef).Exists() {
-			mark, err := t.KeyMark()
+		mark, err := t.KeyMark()
+		if err != nil {
+			return err
+		}
+		for _, blob := range []struct {
+			ref   string
+			text  []byte
+			fixed bool
+		}{{ref, p.headBytes, false}, {history.LabelRefs + p.of.label, p.of.text(), true}, {history.KeyRef, mark, true}} {
+			if blob.fixed && t.View.Get(blob.ref).Exists() {
+				continue
+			}
+			v, err := textBlob(t, blob.text)
 			if err != nil {
 				return err
 			}
-			if v, err = textBlob(t, mark); err != nil {
-				return err
-			}
-			add(history.KeyRef, v)
+			add(blob.ref, v)
 		}
-		for b, tip := range news.tips {
-			session := history.SharedName(b.Session, one.Label)
+		for b, tip := range p.news.tips {
+			session := history.SharedName(b.Session, p.of.label)
 			if _, err := format.EncodeName(session); err != nil {
 				return fmt.Errorf("session %q: %w", sanitize.Line(session), err)
 			}
-			one.Sessions = append(one.Sessions, session)
-			add(history.RefName(session, b.Name), format.Value{Kind: format.SessionValue, ID: tip})
+			older, err := p.isOlder(ctx, t.View.Get(p.ref(b)), tip)
+			if err != nil {
+				return err
+			}
+			if older {
+				continue
+			}
+			p.one.Sessions = append(p.one.Sessions, session)
+			add(p.ref(b), format.Value{Kind: format.SessionValue, ID: tip})
 		}
-		for b := range ends {
-			session := history.SharedName(b.Session, one.Label)
-			one.Ended = append(one.Ended, session)
-			add(history.RefName(session, b.Name), format.Value{})
+		for b := range p.ends {
+			if p.several {
+				continue // another remote may share it still
+			}
+			p.one.Ended = append(p.one.Ended, history.SharedName(b.Session, p.of.label))
+			add(p.ref(b), format.Value{})
 		}
-		for _, list := range []*[]string{&one.Sessions, &one.Ended} {
+		for _, list := range []*[]string{&p.one.Sessions, &p.one.Ended} {
 			slices.Sort(*list)
 			*list = slices.Compact(*list)
 		}
 		return t.Commit(op)
 	})
+}
+
+// isOlder reports whether a branch is already further than a tip, by what another remote has
+// brought.
+func (p *pulling) isOlder(ctx context.Context, now format.Value, tip format.ID) (bool, error) {
+	if !p.several || !now.Exists() || now.ID == tip {
+		return false, nil
+	}
+	more, err := p.x.missing(ctx, []format.ID{tip}, []format.ID{now.ID})
+	return err == nil && len(more) == 0, err
 }

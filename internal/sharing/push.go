@@ -17,6 +17,7 @@ import (
 	"github.com/gemini-ctx/ctx/internal/store"
 	"github.com/gemini-ctx/ctx/objects"
 	"github.com/gemini-ctx/ctx/refs"
+	"github.com/gemini-ctx/ctx/sanitize"
 )
 
 // PushOptions say what Push does.
@@ -84,7 +85,7 @@ func (x *Sharer) push(ctx context.Context, o PushOptions) (report PushReport, er
 	if err != nil {
 		return report, err
 	}
-	if err := x.forgotten(base, chosen, p); err != nil {
+	if err := x.forgotten(base, p); err != nil {
 		return report, err
 	}
 	report.Forgot = len(p.Forgot)
@@ -258,6 +259,9 @@ func (x *Sharer) choose(ctx context.Context, view *refs.View, base *published, p
 			return nil, err
 		}
 		one := PushedSession{Name: session}
+		if one.Findings, err = x.inNames(changed); err != nil {
+			return nil, err
+		}
 		fresh := ids[:0]
 		for _, id := range ids {
 			if !included[id] {
@@ -290,6 +294,24 @@ func (x *Sharer) choose(ctx context.Context, view *refs.View, base *published, p
 	}
 	slices.Sort(report.Ended)
 	return chosen, nil
+}
+
+// inNames looks for secrets in the names of a session's branches, which leave with it.
+func (x *Sharer) inNames(list []share.Branch) (found []forget.Secret, err error) {
+	for _, b := range list {
+		for _, name := range []string{b.Session, b.Name} {
+			secrets, err := sanitize.Find([]byte(name))
+			if err != nil {
+				return nil, err
+			}
+			for _, f := range secrets {
+				if !x.o.Allow.allows(f.Class, b.Tip) {
+					found = append(found, forget.Secret{ID: b.Tip, Kind: "name", Class: f.Class, From: f.From, To: f.To})
+				}
+			}
+		}
+	}
+	return found, nil
 }
 
 // chosenObject is an object that a push brings, and the session that it is pushed for.
@@ -353,38 +375,21 @@ func (x *Sharer) object(id format.ID) (format.Raw, error) {
 	return raw, err
 }
 
-// forgotten adds to p the bodies that were forgotten since the last push: of objects that are on
-// the remote, and of those that are about to be.
-func (x *Sharer) forgotten(base *published, chosen []chosenObject, p *share.Push) error {
-	sessions := map[string]bool{}
-	for b := range base.tips {
-		sessions[b.Session] = true
-	}
-	for _, b := range p.Branches {
-		sessions[b.Session] = true
-	}
-	if len(sessions) == 0 {
-		return nil
-	}
-	going := make(map[format.ID]bool, len(chosen))
-	for _, c := range chosen {
-		going[c.id] = true
+// forgotten adds to p the bodies that were forgotten since the last push, wherever they were: what
+// was shared once, or stands in a fork of it, may be with others.
+func (x *Sharer) forgotten(base *published, p *share.Push) error {
+	if base.number == 0 && len(p.Branches) == 0 {
+		return nil // nobody has anything of this store
 	}
 	err := x.s.Objects.EachAbsent(func(id format.ID, _ string) error {
 		if base.forgot[id] {
 			return nil
 		}
-		header, err := x.s.Objects.Header(id)
-		if errors.Is(err, objects.ErrNotFound) {
-			return nil // of another store, or gone with its session
-		}
-		if err != nil {
-			return err
-		}
-		if e, err := format.DecodeEntry(header); going[id] || err == nil && sessions[e.Session] {
+		gone, err := x.s.Objects.Forgotten(id)
+		if gone {
 			p.Forgot = append(p.Forgot, id)
 		}
-		return nil
+		return err
 	})
 	slices.SortFunc(p.Forgot, format.ID.Compare)
 	return err

@@ -15,11 +15,14 @@ import (
 	"crypto/ed25519"
 	"errors"
 	"fmt"
+	"strings"
 
+	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/format/share"
 	"github.com/gemini-ctx/ctx/internal/history"
 	"github.com/gemini-ctx/ctx/internal/remote"
 	"github.com/gemini-ctx/ctx/internal/session"
+	"github.com/gemini-ctx/ctx/internal/store"
 	"github.com/gemini-ctx/ctx/refs"
 )
 
@@ -106,15 +109,46 @@ func (x *Sharer) seen(view *refs.View, ref string) (*share.Head, error) {
 	return share.DecodeHead(raw.Body)
 }
 
-// labels returns the labels of the stores that this one knows, by their ids.
-func (x *Sharer) labels(view *refs.View) (map[string]string, error) {
-	known := map[string]string{}
-	for _, ref := range view.Names(history.StoreRefs) {
-		h, err := x.seen(view, ref)
+// peer is another store that this one knows.
+type peer struct {
+	label string
+	id    string
+	key   []byte // its public key
+}
+
+// text is the content of the blob that says so.
+func (k peer) text() []byte { return fmt.Appendf(nil, "store %s\nkey %x\n", k.id, k.key) }
+
+// stores returns the stores that this one knows, by their ids.
+func (x *Sharer) stores(view *refs.View) (map[string]peer, error) {
+	all := map[string]peer{}
+	for _, ref := range view.Names(history.LabelRefs) {
+		raw, err := x.s.Objects.Get(view.Get(ref).ID)
 		if err != nil {
 			return nil, err
 		}
-		known[h.Store] = ref[len(history.StoreRefs):]
+		k := peer{label: strings.TrimPrefix(ref, history.LabelRefs)}
+		if _, err := fmt.Sscanf(string(raw.Body), "store %s\nkey %x\n", &k.id, &k.key); err != nil || string(k.text()) != string(raw.Body) {
+			return nil, fmt.Errorf("ref %s names no store", ref)
+		}
+		all[k.id] = k
 	}
-	return known, nil
+	return all, nil
+}
+
+// Leave drops what the store remembers of a remote: how far its own log has come there, and how far
+// those of others have. What was pulled stays.
+func Leave(ctx context.Context, s *session.Store, name string) error {
+	return s.Store.Locked(ctx, func(t *store.Tx) error {
+		op := &format.Operation{Verb: refs.VerbPush}
+		for _, ref := range append(t.View.Names(history.RemoteRefs), t.View.Names(history.StoreRefs)...) {
+			if ref == history.RemoteRefs+name || strings.HasPrefix(ref, history.StoreRefs) && strings.HasSuffix(ref, "/"+name) {
+				op.Refs = append(op.Refs, format.RefUpdate{Name: ref, Old: t.View.Get(ref)})
+			}
+		}
+		if len(op.Refs) == 0 {
+			return nil
+		}
+		return t.Commit(op)
+	})
 }

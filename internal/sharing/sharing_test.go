@@ -18,6 +18,7 @@ import (
 	"github.com/gemini-ctx/ctx/internal/conversation"
 	"github.com/gemini-ctx/ctx/internal/history"
 	"github.com/gemini-ctx/ctx/internal/maintenance/forget"
+	"github.com/gemini-ctx/ctx/internal/maintenance/gc"
 	"github.com/gemini-ctx/ctx/internal/remote"
 	"github.com/gemini-ctx/ctx/internal/remote/dir"
 	"github.com/gemini-ctx/ctx/internal/session"
@@ -180,7 +181,6 @@ func TestRing(t *testing.T) {
 		random := rand.New(rand.NewPCG(seed, 3))
 		list := []*party{newParty(t, "one"), newParty(t, "two"), newParty(t, "three")}
 		remotes := []string{place(t), place(t), place(t)}
-		names := []string{"clock", "counter"}
 		for step := range 60 {
 			i := random.IntN(3)
 			p, r := list[i], remotes[(i+random.IntN(2))%3]
@@ -188,20 +188,20 @@ func TestRing(t *testing.T) {
 			case 0:
 				p.say("talk", fmt.Sprintf("%s says %d: %s", p.label, step, storetest.Chatter(random)))
 			case 1:
-				pushAs(p, names[step%2], r)
+				pushAs(p, r)
 			case 2:
-				p.pull(open(t, r))
+				pullAs(p, r)
 			}
 		}
 		for i, p := range list {
 			p.say("talk", "the end of "+p.label)
 			for _, k := range []int{i, (i + 1) % 3} {
-				pushAs(p, "ring", remotes[k])
+				pushAs(p, remotes[k])
 			}
 		}
 		for i, p := range list {
 			for _, k := range []int{(i + 1) % 3, i} {
-				p.pull(open(t, remotes[k]))
+				pullAs(p, remotes[k])
 			}
 		}
 		for _, owner := range list {
@@ -215,18 +215,147 @@ func TestRing(t *testing.T) {
 	}
 }
 
-// pushAs pushes to a place that the party calls by a name of its own for that place.
-func pushAs(p *party, _ string, root string) {
+// named joins a party with a place under a name of that place alone.
+func named(p *party, root string) *sharing.Sharer {
 	p.Helper()
 	o := p.options("all")
-	o.Name = "r" + filepath.Base(filepath.Dir(root))
-	o.Name = strings.ToLower(o.Name)
+	o.Name = strings.ToLower("r" + filepath.Base(filepath.Dir(root)))
 	x, err := sharing.Open(p.Context(), p.Store, open(p.T, root), o)
 	if err != nil {
 		p.Fatal(err)
 	}
-	if _, err := x.Push(p.Context(), sharing.PushOptions{}); err != nil {
+	return x
+}
+
+func pushAs(p *party, root string) {
+	p.Helper()
+	if _, err := named(p, root).Push(p.Context(), sharing.PushOptions{}); err != nil {
 		p.Fatalf("%s pushes: %v", p.label, err)
+	}
+}
+
+func pullAs(p *party, root string) {
+	p.Helper()
+	if _, err := named(p, root).Pull(p.Context()); err != nil {
+		p.Fatalf("%s pulls: %v", p.label, err)
+	}
+}
+
+// A store that shares through two remotes is one store to who pulls both, and a remote that is
+// behind the other takes nothing back.
+func TestTwoRemotes(t *testing.T) {
+	one, two := place(t), place(t)
+	a, b := newParty(t, "laptop"), newParty(t, "desk")
+	a.say("work", "first")
+	pushAs(a, one)
+	pushAs(a, two)
+	a.say("work", "second")
+	pushAs(a, one)
+	pullAs(b, one)
+	pullAs(b, two) // it is behind
+	same(t, a, "work", b)
+	a.say("work", "third")
+	pushAs(a, two)
+	pullAs(b, two)
+	pullAs(b, one)
+	same(t, a, "work", b)
+	storetest.Check(t, b.Store)
+}
+
+// A push that was stopped before its head leaves files of its number. Whatever their digests are,
+// the next push is the one that counts.
+func TestStoppedPushIsNoFork(t *testing.T) {
+	for n := range 6 {
+		root := place(t)
+		a, b := newParty(t, "laptop"), newParty(t, "desk")
+		a.say("work", "first")
+		a.push(open(t, root))
+		b.pull(open(t, root))
+		for i := range 3 {
+			a.say("work", fmt.Sprint("said before a stop ", n, i))
+			r := &failing{Remote: open(t, root), swap: errors.New("stopped"), fail: func(bool) error { return nil }}
+			if _, err := a.at(r).Push(t.Context(), sharing.PushOptions{}); err == nil {
+				t.Fatal("the push was not stopped")
+			}
+		}
+		a.say("work", "said after")
+		a.push(open(t, root))
+		if err := os.RemoveAll(filepath.Join(a.Dir, "cache")); err != nil {
+			t.Fatal(err)
+		}
+		a.push(open(t, root))
+		b.pull(open(t, root))
+		same(t, a, "work", b)
+		c := newParty(t, "late")
+		c.pull(open(t, root))
+		same(t, a, "work", c)
+	}
+}
+
+// A session that was removed comes back with its owner's next push, whatever gc has removed.
+func TestRemovedSessionComesBack(t *testing.T) {
+	r := open(t, place(t))
+	a, b := newParty(t, "laptop"), newParty(t, "desk")
+	a.say("work", "first")
+	a.say("other", "kept")
+	a.push(r)
+	b.pull(r)
+	if _, err := b.Conversation.RemoveSession(t.Context(), "work@laptop"); err != nil {
+		t.Fatal(err)
+	}
+	day := b.Now().AddDate(1, 0, 0)
+	b.Now = func() time.Time { return day }
+	b.Objects.Now = b.Now
+	if _, err := gc.Run(t.Context(), b.Store, gc.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	a.say("work", "second")
+	a.push(r)
+	b.pull(r)
+	same(t, a, "work", b)
+	same(t, a, "other", b)
+}
+
+// What was shared once is forgotten by others, also where it is shared no more; so is what a fork
+// has.
+func TestForgetWhatWasShared(t *testing.T) {
+	root := place(t)
+	a := newParty(t, "laptop")
+	secret := a.say("private", "under the mat")
+	if _, err := a.Conversation.GoOn(t.Context(), "private", history.MainBranch, "public"); err != nil {
+		t.Fatal(err)
+	}
+	x, err := sharing.Open(t.Context(), a.Store, open(t, root), a.options("public"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	push := func() sharing.PushReport {
+		r, err := x.Push(t.Context(), sharing.PushOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r
+	}
+	push()
+	if _, err := forget.Run(t.Context(), a.Store, forget.Options{IDs: []format.ID{secret}}); err != nil {
+		t.Fatal(err)
+	}
+	if got := push(); got.Forgot == 0 {
+		t.Errorf("nobody is told: %+v", got)
+	}
+	for _, path := range glob(t, root, "stores", a.ID, "pack", "*") {
+		_, f, err := share.ParseFileName("pack/" + filepath.Base(path))
+		if err == nil {
+			err = a.Objects.ReadPack(read(t, path), f.Digest, func(raw format.Raw) error {
+				if bytes.Contains(raw.Body, []byte("under the mat")) {
+					t.Errorf("%s has the words", path)
+				}
+				return nil
+			})
+		}
+		if err != nil {
+			t.Error(err)
+		}
 	}
 }
 
@@ -530,6 +659,7 @@ func TestStops(t *testing.T) {
 type failing struct {
 	remote.Remote
 	fail func(after bool) error
+	swap error // of each swap, which does nothing then
 }
 
 func (f *failing) List(ctx context.Context, prefix string) ([]remote.File, error) {
@@ -559,6 +689,9 @@ func (f *failing) PutNew(ctx context.Context, name string, data []byte) error {
 func (f *failing) Swap(ctx context.Context, name string, old, new []byte) error {
 	if err := f.fail(false); err != nil {
 		return err
+	}
+	if f.swap != nil {
+		return f.swap
 	}
 	if err := f.Remote.Swap(ctx, name, old, new); err != nil {
 		return err

@@ -35,8 +35,8 @@ func (x *Sharer) renew(ctx context.Context, head *share.Head, forgot []format.ID
 	for _, id := range forgot {
 		gone[id] = true
 	}
-	packs := needed(c.packs, 0)
-	for _, f := range packs {
+	packs := c.packs
+	for _, f := range c.packs { // those that another one covers as well, until they are removed
 		if len(gone) == 0 {
 			break
 		}
@@ -44,13 +44,14 @@ func (x *Sharer) renew(ctx context.Context, head *share.Head, forgot []format.ID
 			return r, err
 		}
 	}
+	packs = needed(packs, 0)
 	if head.Number%manyFiles != 0 {
 		return r, nil
 	}
 	if err := x.joinPacks(ctx, &r, packs); err != nil {
 		return r, err
 	}
-	return r, x.joinLog(ctx, &r, needed(c.log, 0), head.Number)
+	return r, x.joinLog(ctx, &r, c, head)
 }
 
 // get reads a file of this store, from the files that are about to be written as well.
@@ -159,35 +160,37 @@ func (x *Sharer) joinPacks(ctx context.Context, r *renewal, packs []share.File) 
 	return end()
 }
 
-// joinLog puts the small segments of pushes that follow one another into one.
-func (x *Sharer) joinLog(ctx context.Context, r *renewal, log []share.File, last uint64) error {
-	var run []share.File
-	var pushes [][]byte
-	for _, f := range log {
-		if f.Last > last || f.Last-f.First+1 >= manyFiles {
-			continue
+// joinLog puts the pushes behind the last segment that was joined into one segment. It takes them
+// from the chain, so what a push that was stopped has left goes with the small segments.
+func (x *Sharer) joinLog(ctx context.Context, r *renewal, c content, head *share.Head) error {
+	joined := uint64(0)
+	for _, f := range c.log {
+		if f.Last-f.First+1 >= manyFiles && f.Last <= head.Number {
+			joined = max(joined, f.Last)
 		}
-		if n := len(run); n > 0 && run[n-1].Last+1 != f.First {
-			run, pushes = nil, nil
-		}
-		b, err := x.get(ctx, r, share.LogFolder+f.Name())
-		if err != nil {
-			return err
-		}
-		list, err := x.unpackSegment(b)
-		if err != nil {
-			return tampered("store %s: %s: %v", x.s.ID, f.Name(), err)
-		}
-		run, pushes = append(run, f), append(pushes, list...)
 	}
-	if len(run) < 2 {
+	steps, err := x.pushes(ctx, head, c, 0, format.ID{})
+	if err != nil {
+		return err
+	}
+	var pushes [][]byte
+	for _, s := range steps[min(joined, uint64(len(steps))):] {
+		pushes = append(pushes, s.bytes)
+	}
+	if len(pushes) < 2 {
 		return nil
+	}
+	var old []share.File
+	for _, f := range c.log {
+		if f.First > joined && f.Last <= head.Number {
+			old = append(old, f)
+		}
 	}
 	b, err := x.packSegment(pushes)
 	if err != nil {
 		return err
 	}
-	x.replace(r, share.LogFolder, run, share.File{First: run[0].First, Last: run[len(run)-1].Last, Digest: format.Sum(b)}, b)
+	x.replace(r, share.LogFolder, old, share.File{First: joined + 1, Last: head.Number, Digest: format.Sum(b)}, b)
 	return nil
 }
 

@@ -120,7 +120,7 @@ func (w *walk) withOthers(found []queued) ([]format.ID, error) {
 			if l.Want == format.EntryKind {
 				continue
 			}
-			below, err := w.below(l.ID)
+			below, err := w.below(l)
 			if err != nil {
 				return nil, err
 			}
@@ -131,8 +131,10 @@ func (w *walk) withOthers(found []queued) ([]format.ID, error) {
 	return out, nil
 }
 
-// below returns an object that is no entry and what it names, each once in a walk.
-func (w *walk) below(id format.ID) ([]format.ID, error) {
+// below returns an object that is no entry and what it names, each once in a walk. Each is of the
+// kind that the link asks for, so the walk is no deeper than kinds name one another.
+func (w *walk) below(link format.Link) ([]format.ID, error) {
+	id := link.ID
 	if w.seen[id] {
 		return nil, nil
 	}
@@ -141,13 +143,16 @@ func (w *walk) below(id format.ID) ([]format.ID, error) {
 	if err != nil {
 		return nil, err
 	}
-	_, o, err := format.DecodeObject(header)
+	kind, o, err := format.DecodeObject(header)
 	if err != nil {
 		return nil, err
 	}
+	if kind != link.Want || kind == format.EntryKind {
+		return nil, fmt.Errorf("object %v is a %v in the place of a %v", id, kind, link.Want)
+	}
 	var out []format.ID
 	for _, l := range o.Links() {
-		list, err := w.below(l.ID)
+		list, err := w.below(l)
 		if err != nil {
 			return nil, err
 		}

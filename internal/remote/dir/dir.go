@@ -45,7 +45,26 @@ func Open(root string, fsys *durable.FS, owner lock.Owner) (*Dir, error) {
 	case !info.IsDir():
 		return nil, fmt.Errorf("%q is not a folder", root)
 	}
-	return &Dir{root: root, mode: info.Mode().Perm(), fs: fsys, owner: owner}, nil
+	d := &Dir{root: root, mode: info.Mode() & (fs.ModePerm | fs.ModeSetgid), fs: fsys, owner: owner}
+	return d, d.shareLock()
+}
+
+// shareLock makes the files of the lock, so that everybody who may write to the root can take it.
+func (d *Dir) shareLock() error {
+	for _, name := range []string{"lock", "lock.owner"} {
+		path := filepath.Join(d.root, name)
+		f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, d.mode&0o666)
+		if errors.Is(err, fs.ErrExist) || errors.Is(err, fs.ErrPermission) {
+			continue // who may only read needs no lock
+		}
+		if err != nil {
+			return err
+		}
+		if err := errors.Join(f.Close(), os.Chmod(path, d.mode&0o666)); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // List implements remote.Remote. It gives no tags: two contents of a file may have one time. It
@@ -213,7 +232,7 @@ func (d *Dir) makeFolder(path string) error {
 	if err := d.makeFolder(parent); err != nil {
 		return err
 	}
-	if err := os.Mkdir(path, d.mode); err != nil && !errors.Is(err, fs.ErrExist) {
+	if err := os.Mkdir(path, d.mode.Perm()); err != nil && !errors.Is(err, fs.ErrExist) {
 		return err
 	}
 	// The mask of the process may have taken bits away that the root has.

@@ -79,9 +79,9 @@ func TestConformanceByDaemon(t *testing.T) {
 	if err := c.Start(); err != nil {
 		t.Fatal(err)
 	}
-	ended := make(chan error, 1)
-	go func() { ended <- c.Wait() }()
-	t.Cleanup(func() { _ = c.Process.Kill(); _ = <-ended })
+	ended := make(chan struct{})
+	go func() { defer close(ended); _ = c.Wait() }()
+	t.Cleanup(func() { _ = c.Process.Kill(); <-ended })
 	address := "127.0.0.1:" + strconv.Itoa(port)
 	for {
 		conn, err := net.Dial("tcp", address)
@@ -90,9 +90,8 @@ func TestConformanceByDaemon(t *testing.T) {
 			break
 		}
 		select {
-		case err := <-ended:
-			ended <- err
-			t.Skipf("SKIPPED: git daemon does not start: %v", err)
+		case <-ended:
+			t.Skip("SKIPPED: git daemon does not start")
 		default:
 		}
 	}

@@ -81,6 +81,12 @@ func (r *Remote) walk(ctx context.Context, of, folder string, blobs map[string]s
 		if size := r.cat.idSize; ok && ok2 && len(rest) >= size {
 			id := fmt.Sprintf("%x", rest[:size])
 			b = rest[size:]
+			if !isName(folder, string(name)) {
+				continue // nothing that a remote of ctx writes
+			}
+			if len(blobs) > maxFiles {
+				return errors.New("the ref of a store has too many files")
+			}
 			if string(mode) == "40000" {
 				if err := r.walk(ctx, id, folder+string(name)+"/", blobs, depth+1); err != nil {
 					return err
@@ -93,6 +99,14 @@ func (r *Remote) walk(ctx context.Context, of, folder string, blobs map[string]s
 		return errors.New("a tree of the remote is damaged")
 	}
 	return nil
+}
+
+// maxFiles limits how many files of a store are listed.
+const maxFiles = 1 << 20
+
+// isName reports whether a part of a tree may be a part of a file's name.
+func isName(folder, name string) bool {
+	return remote.CheckName(name) == nil && !strings.Contains(name, "/") || folder == "" && name == headPath
 }
 
 // blob returns the bytes of a blob.
