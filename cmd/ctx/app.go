@@ -2,8 +2,10 @@ package main
 
 import (
 	"context"
+	"errors"
 	"io"
 	"os"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -28,6 +30,9 @@ type app struct {
 	json  bool // --json
 	nul   bool // -z
 	quiet bool // -q
+
+	noPager bool   // --no-pager
+	color   string // color.ui, once a store is open; else ""
 
 	dirs      []string // -C, in order
 	overrides []string // -c, in order
@@ -57,11 +62,14 @@ func run(c context.Context, w world, args []string) int {
 	root := newRoot(a, args)
 	root.SetArgs(args)
 	cmd, err := root.ExecuteContextC(c)
-	for _, o := range a.opened {
-		_ = o.Close() // opened for reading
-	}
 	if flushed := a.out.Flush(); err == nil {
 		err = flushed
+	}
+	for _, o := range slices.Backward(a.opened) {
+		_ = o.Close() // stores opened for reading, and the pager, whose reader decides when it ends
+	}
+	if errors.Is(err, errPagerGone) {
+		err = nil
 	}
 	if err == nil {
 		return exitDone
@@ -80,6 +88,7 @@ func (a *app) prepare(cmd *cobra.Command) error {
 		a.hook = true
 		a.watchInterrupts()
 	}
+	a.usePager(cmd)
 	return a.changeDir()
 }
 
@@ -121,6 +130,7 @@ func (a *app) openStore() (*session.Store, error) {
 		return nil, err
 	}
 	a.opened = append(a.opened, r)
+	a.color = r.Config.Color.UI
 	s := session.New(r)
 	s.History.Warn = a.warn
 	return s, nil

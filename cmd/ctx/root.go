@@ -62,6 +62,7 @@ func addGlobalFlags(a *app, root *cobra.Command) {
 	f.VarP((*texts)(&a.overrides), "config", "c", "set `KEY=VALUE` for this run")
 	f.BoolVar(&a.json, "json", false, "print JSON: one document, or one line for each item of a list")
 	f.BoolVarP(&a.nul, "null", "z", false, "end each item of a list with a zero byte instead of a newline")
+	f.BoolVar(&a.noPager, "no-pager", false, "print to the terminal, without a pager")
 	f.BoolVarP(&a.quiet, "quiet", "q", false, "print only errors on standard error")
 }
 
