@@ -15,9 +15,9 @@ import (
 )
 
 func newForestCmd(a *app) *cobra.Command {
-	var at, form string
+	var at, form, of string
 	cmd := &cobra.Command{
-		Use:   "forest [--at OPERATION] [--format union-find-json]",
+		Use:   "forest [--at OPERATION | --of STORE] [--format union-find-json]",
 		Short: "List the clusters",
 		Long: long(`Lists the clusters of the forest that all sessions share: the live clusters in the order in
 which they were opened, then the tombstones, newest first. `+"`ctx expand`"+` takes each id. The label
@@ -28,12 +28,14 @@ With --at the command lists the forest as it was after an operation. OPERATION i
 `+"`ctx op log`"+`, a digest or its first digits (at least 4), or @ for the newest. log.keep sets how
 far the log goes back.
 
+With --of the command lists the clusters that another store shares, by the label of the store.
+
 With --format union-find-json the command writes the whole forest as one JSON document: messages
 as nodes with integer parents, clusters with summaries and tombstones, and the lineage of the
 summaries. `+"`ctx import union-find-json`"+` reads it, into this store or another one. The document
 contains everything that was said: give it only to people who may read the store.`,
 			exitNoStore, exitStale, exitCorrupt, exitGone, exitNotFound),
-		Example: "  ctx forest\n  ctx forest --json\n  ctx forest --at 42\n  ctx forest --format union-find-json >union-find.json",
+		Example: "  ctx forest\n  ctx forest --json\n  ctx forest --at 42\n  ctx forest --of laptop\n  ctx forest --format union-find-json >union-find.json",
 		Args:    between(0, 0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if form != "" && form != unionFindForm {
@@ -42,6 +44,16 @@ contains everything that was said: give it only to people who may read the store
 			s, view, err := a.openView()
 			if err != nil {
 				return err
+			}
+			if cmd.Flags().Changed("of") {
+				if form != "" || at != "" {
+					return usagef("--of goes with neither --at nor --format")
+				}
+				list, err := sharedClusters(s, view, of)
+				if err != nil {
+					return err
+				}
+				return printClusters(a, s, list)
 			}
 			number := view.Number
 			if cmd.Flags().Changed("at") {
@@ -60,6 +72,7 @@ contains everything that was said: give it only to people who may read the store
 		},
 	}
 	cmd.Flags().StringVar(&at, "at", "", "list the clusters as they were after `OPERATION`")
+	cmd.Flags().StringVar(&of, "of", "", "list the clusters that `STORE` shares")
 	cmd.Flags().StringVar(&form, "format", "", "write the whole forest in `FORMAT`: union-find-json")
 	completeWords(cmd, "format", unionFindForm)
 	return cmd
@@ -94,6 +107,18 @@ func clustersAt(s *session.Store, view *refs.View, number uint64) (list []cluste
 		list, err = s.Recall.Clusters(view)
 	} else {
 		list, err = s.Clusters.ClustersAt(view, number)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return list, s.Summaries.SetLabels(list)
+}
+
+// sharedClusters returns the clusters that another store shares, with their labels.
+func sharedClusters(s *session.Store, view *refs.View, label string) ([]clusters.ClusterInfo, error) {
+	list, err := s.Recall.SharedClusters(view, label)
+	if errors.Is(err, history.ErrNotFound) {
+		err = withHint(err, "`ctx session list` shows SESSION@STORE")
 	}
 	if err != nil {
 		return nil, err

@@ -49,7 +49,7 @@ everybody who pulls.`, exitNoStore, exitLocked, exitStale, exitCorrupt, exitNotF
 func (a *app) printPush(s *session.Store, name string, r sharing.PushReport, dry bool) error {
 	if a.json {
 		return a.answer("remote", name, "push", r.Number, "dryRun", dry, "sessions", pushedDocs(r), "ended", nonNil(r.Ended),
-			"objects", r.Objects, "bytes", r.Bytes, "forgot", r.Forgot)
+			"objects", r.Objects, "bytes", r.Bytes, "forgot", r.Forgot, "findings", append([]forget.Secret{}, r.Findings...))
 	}
 	for _, p := range r.Sessions {
 		if !p.Held() {
@@ -98,8 +98,13 @@ func pushedDocs(r sharing.PushReport) []pushedDoc {
 	return docs
 }
 
-// errHeld says that sessions were held back.
-var errHeld = errors.New("sessions were held back")
+// errHeld says that sessions were held back, errHeldClusters that clusters were.
+var (
+	errHeld         = errors.New("sessions were held back")
+	errHeldClusters = errors.New("clusters were held back")
+)
+
+const heldHint = "`ctx forget ID` erases a text; `ctx config set remote.%s.allow ID,…` lets it leave"
 
 // mostFindings is how many findings of a session are told; --json has all.
 const mostFindings = 5
@@ -116,19 +121,31 @@ func (a *app) heldBack(name string, r sharing.PushReport) error {
 			continue
 		}
 		a.say("held back: %s: %s", oneLine(p.Name), plural(len(p.Findings), "finding", "findings"))
-		for i, f := range p.Findings {
-			if i == mostFindings {
-				a.say("  and %d more", len(p.Findings)-i)
-				break
-			}
-			a.say("  %v %s %s %d-%d", f.ID, f.Kind, f.Class, f.From, f.To)
-		}
+		a.sayFindings(p.Findings)
 	}
-	if held == 0 {
+	if len(r.Findings) > 0 && !a.json {
+		a.say("held back: clusters: %s", plural(len(r.Findings), "finding", "findings"))
+		a.sayFindings(r.Findings)
+	}
+	switch {
+	case held == 0 && len(r.Findings) == 0:
 		return nil
+	case held == 0:
+		return withHint(errHeldClusters, heldHint, name)
 	}
 	return withHint(fmt.Errorf("%w: %d of %d", errHeld, held, len(r.Sessions)),
-		"`ctx forget ID` erases a text; `ctx config set remote.%s.allow ID,…` lets it leave", name)
+		heldHint, name)
+}
+
+// sayFindings tells of the first findings.
+func (a *app) sayFindings(list []forget.Secret) {
+	for i, f := range list {
+		if i == mostFindings {
+			a.say("  and %d more", len(list)-i)
+			break
+		}
+		a.say("  %v %s %s %d-%d", f.ID, f.Kind, f.Class, f.From, f.To)
+	}
 }
 
 func nonNil(list []string) []string {

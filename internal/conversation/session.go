@@ -51,6 +51,13 @@ func (s *Writer) RemoveSession(ctx context.Context, session string) (messages in
 		if _, err := t.Retract(seen, session, op.Refs...); err != nil {
 			return err
 		}
+		if label, shared := history.Owner(t.store.View, session); shared {
+			moves, err := t.dropShared(session, label)
+			if err != nil {
+				return err
+			}
+			op.Refs = append(op.Refs, moves...)
+		}
 		for _, name := range sessionState(t.store.View, session) {
 			op.Refs = append(op.Refs, format.RefUpdate{Name: name, Old: t.store.View.Get(name)})
 		}

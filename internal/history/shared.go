@@ -3,6 +3,7 @@ package history
 import (
 	"strings"
 
+	"github.com/gemini-ctx/ctx/forest"
 	"github.com/gemini-ctx/ctx/refs"
 )
 
@@ -28,6 +29,27 @@ const KeyRef = StateRefs + "key"
 
 // SharedName returns the name that a session of another store has in this one.
 func SharedName(session, label string) string { return session + "@" + label }
+
+// SharedForestRef returns the name of the ref of what the store of a label shares of its main
+// forest. It comes with a pull. No decision of this store is about it, so no replay makes it.
+func SharedForestRef(label string) string { return ForestRef + "@" + label }
+
+// SharedForests returns the labels of the stores whose forests this one has, in order.
+func SharedForests(view *refs.View) (labels []string) {
+	for _, ref := range view.Names(SharedForestRef("")) {
+		labels = append(labels, strings.TrimPrefix(ref, SharedForestRef("")))
+	}
+	return labels
+}
+
+// SharedForest returns the forest that another store shares; nil for none.
+func (s *Reader) SharedForest(view *refs.View, label string) (*forest.State, error) {
+	id := view.Get(SharedForestRef(label)).ID
+	if id.IsZero() {
+		return nil, nil
+	}
+	return s.ReadForest(id)
+}
 
 // Owner returns the label of the store that a session belongs to; shared is false for a session of
 // this store. Only a pull changes a session of another store.

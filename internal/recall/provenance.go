@@ -7,6 +7,7 @@ import (
 	"github.com/gemini-ctx/ctx/forest"
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/clusters"
+	"github.com/gemini-ctx/ctx/internal/history"
 	"github.com/gemini-ctx/ctx/objects"
 	"github.com/gemini-ctx/ctx/refs"
 )
@@ -45,16 +46,29 @@ func (s *Reader) Provenance(view *refs.View, id format.ID) (*clusters.Provenance
 		return nil, err
 	}
 	st, err := s.Forest(view)
-	if err != nil {
-		return nil, err
+	if err == nil {
+		err = s.addClusters(p, st, members)
 	}
+	for _, label := range history.SharedForests(view) {
+		if err == nil {
+			st, err = s.SharedForest(view, label)
+		}
+		if err == nil {
+			err = s.addClusters(p, st, members)
+		}
+	}
+	return p, err
+}
+
+// addClusters adds the clusters of a forest that have any of the members.
+func (s *Reader) addClusters(p *clusters.Provenance, st *forest.State, members map[format.ID]bool) error {
 	found, err := st.Find(members)
-	if err != nil {
-		return nil, err
+	if err != nil || len(found) == 0 {
+		return err
 	}
-	all, err := s.Clusters(view)
+	all, err := s.clusters.Infos(st)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	in := map[uint64]bool{}
 	for _, place := range found {
@@ -62,10 +76,10 @@ func (s *Reader) Provenance(view *refs.View, id format.ID) (*clusters.Provenance
 	}
 	for _, c := range all {
 		if in[c.Number] {
-			p.Clusters = append(p.Clusters, coversOf(c, p.Kind, found[id]))
+			p.Clusters = append(p.Clusters, coversOf(c, p.Kind, found[p.ID]))
 		}
 	}
-	return p, nil
+	return nil
 }
 
 // coversOf returns c. If kind is "entry", Covers has only the covers of the member at a place.

@@ -32,6 +32,10 @@ func (s *Reader) RenderInput(v *refs.View, session, branch string, o view.Option
 // RenderInputOf is RenderInput for a branch with the given value and with the epoch that v names,
 // without lines of other sessions.
 func (s *Reader) RenderInputOf(v *refs.View, value format.Value, session, branch string, o view.Options) (in view.Input, err error) {
+	value, st, err := s.withShared(v, session, value)
+	if err != nil {
+		return view.Input{Session: session, Branch: branch}, err
+	}
 	in = view.Input{Session: session, Branch: branch, Pin: value.Pin, Through: value.Through, EpochID: v.Get(epochs.EpochRef(session, branch)).ID}
 	if in.Epoch, err = s.epochBlock(in.EpochID); err != nil {
 		return in, err
@@ -42,9 +46,10 @@ func (s *Reader) RenderInputOf(v *refs.View, value format.Value, session, branch
 	if err := s.readTail(value, &in, o.Budget); err != nil || value.Pin.IsZero() {
 		return in, err
 	}
-	st, err := s.ReadForest(value.Pin)
-	if err != nil {
-		return in, err
+	if st == nil {
+		if st, err = s.ReadForest(value.Pin); err != nil {
+			return in, err
+		}
 	}
 	r := &clusterReader{Reader: s, lists: &summaries.ListReader{Reader: s.summaries}}
 	if r.filter, err = s.newMemberFilter(v, value, &in); err != nil {

@@ -18,7 +18,8 @@ import (
 type memberFilter struct {
 	*Reader
 	view    *refs.View
-	session string
+	session string             // as the entries name it
+	suffix  string             // of the names of its store's sessions here; "" for this store
 	single  bool               // the store has no other session
 	tail    map[format.ID]bool // the messages that are rendered word for word
 	line    map[format.ID]bool // the history of the branch; nil if the session has no other branch
@@ -26,7 +27,8 @@ type memberFilter struct {
 
 // newMemberFilter returns the filter for a branch at value. in.Tail must be set.
 func (s *Reader) newMemberFilter(v *refs.View, value format.Value, in *view.Input) (*memberFilter, error) {
-	p := &memberFilter{Reader: s, view: v, session: in.Session, tail: map[format.ID]bool{}}
+	p := &memberFilter{Reader: s, view: v, tail: map[format.ID]bool{}}
+	p.session, p.suffix = ownerOf(v, in.Session)
 	for _, m := range in.Tail {
 		p.tail[m.ID] = true
 	}

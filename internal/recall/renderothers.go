@@ -47,8 +47,8 @@ func (p *memberFilter) sessionsOfMembers(members []format.ID) (names []string, a
 		switch {
 		case e.Session == p.session:
 			alone = false
-		case !slices.Contains(names, e.Session):
-			names = append(names, e.Session)
+		case !slices.Contains(names, e.Session+p.suffix):
+			names = append(names, e.Session+p.suffix)
 		}
 	}
 	slices.Sort(names)

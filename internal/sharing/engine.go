@@ -32,6 +32,9 @@ func (x *Sharer) index(ctx context.Context, chosen []chosenObject, forgot []form
 		return err
 	}
 	for _, c := range chosen {
+		if c.session == "" {
+			continue
+		}
 		m, ok, err := x.message(c)
 		if err != nil {
 			return err

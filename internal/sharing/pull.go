@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/gemini-ctx/ctx/forest"
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/format/share"
 	"github.com/gemini-ctx/ctx/internal/history"
@@ -137,9 +138,10 @@ type pulling struct {
 	several bool         // other remotes have the store, too
 	before  format.Value // of the ref of seen
 
-	news *published
-	ends map[share.Branch]bool
-	one  *PulledStore
+	news   *published
+	forest *forest.State // that the pushes bring, as far as it is taken in; nil where it stays
+	ends   map[share.Branch]bool
+	one    *PulledStore
 }
 
 // pullStore takes in what is new of one store; nil for nothing.
@@ -229,8 +231,10 @@ func (p *pulling) fetch(ctx context.Context, number uint64, digest format.ID) er
 	if err := p.adopt(ctx, c, number); err != nil {
 		return err
 	}
-	_, err = p.x.missing(ctx, p.tips(), p.had())
-	return err
+	if _, err = p.x.missing(ctx, p.tips(), p.had()); err != nil {
+		return err
+	}
+	return p.readForest(ctx, number == 0)
 }
 
 // tips are the new ends of branches, and had what they were here.
@@ -297,16 +301,15 @@ func (p *pulling) forget(ctx context.Context) error {
 		return nil
 	}
 	x := p.x
-	tips := p.tips()
-	for _, ref := range p.view.Names("sessions/") {
-		if session, _, _ := history.BranchOfRef(ref); strings.HasSuffix(session, "@"+p.of.label) {
-			tips = append(tips, p.view.Get(ref).ID)
-		}
-	}
-	theirs, err := x.missing(ctx, tips, nil)
+	theirs, err := x.missing(ctx, append(p.tips(), p.tipsHere()...), nil)
 	if err != nil {
 		return err
 	}
+	clusters, err := p.forestObjects()
+	if err != nil {
+		return err
+	}
+	theirs = append(theirs, clusters...)
 	var here []format.ID
 	for _, id := range theirs {
 		if !p.news.forgot[id] {
@@ -405,7 +408,8 @@ func fit(id format.ID, raw format.Raw) error {
 		return tampered("object %v: %v", id, err)
 	}
 	switch kind {
-	case format.EntryKind, format.EpochKind, format.BlobKind:
+	case format.EntryKind, format.EpochKind, format.BlobKind,
+		format.NodeKind, format.SummaryKind, format.ForestKind, format.PageKind, format.TombstoneKind:
 	default:
 		return tampered("object %v is a %v, which no push brings", id, kind)
 	}
@@ -479,6 +483,11 @@ func (p *pulling) take(ctx context.Context) error {
 			}
 			p.one.Ended = append(p.one.Ended, history.SharedName(b.Session, p.of.label))
 			add(p.ref(b), format.Value{})
+		}
+		if v, moves, err := p.takeForest(t); err != nil {
+			return err
+		} else if moves {
+			add(history.SharedForestRef(p.of.label), v)
 		}
 		for _, list := range []*[]string{&p.one.Sessions, &p.one.Ended} {
 			slices.Sort(*list)

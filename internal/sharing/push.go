@@ -33,6 +33,8 @@ type PushReport struct {
 	Objects  int
 	Bytes    int64 // of the packs and the segment
 	Forgot   int   // bodies that the others are asked to forget
+
+	Findings []forget.Secret // in summaries, for which their clusters were held back
 }
 
 // PushedSession is a session with something to push.
@@ -85,11 +87,16 @@ func (x *Sharer) push(ctx context.Context, o PushOptions) (report PushReport, er
 	if err != nil {
 		return report, err
 	}
+	clusters, err := x.forest(ctx, view, base, p, &report)
+	if err != nil {
+		return report, err
+	}
+	chosen = append(chosen, clusters...)
 	if err := x.forgotten(base, p); err != nil {
 		return report, err
 	}
 	report.Forgot = len(p.Forgot)
-	if len(p.Branches)+len(p.Ends)+len(p.Forgot) == 0 {
+	if len(p.Branches)+len(p.Ends)+len(p.Forgot) == 0 && p.Forest.IsZero() {
 		if head == nil || o.DryRun {
 			return report, nil
 		}
@@ -277,7 +284,7 @@ func (x *Sharer) choose(ctx context.Context, view *refs.View, base *published, p
 		}
 		for _, id := range fresh {
 			included[id] = true
-			chosen = append(chosen, chosenObject{id, session})
+			chosen = append(chosen, chosenObject{id: id, session: session})
 		}
 		p.Branches = append(p.Branches, changed...)
 	}
@@ -314,10 +321,11 @@ func (x *Sharer) inNames(list []share.Branch) (found []forget.Secret, err error)
 	return found, nil
 }
 
-// chosenObject is an object that a push brings, and the session that it is pushed for.
+// chosenObject is an object that a push brings.
 type chosenObject struct {
 	id      format.ID
-	session string
+	session string     // that it is pushed for; "" for an object of the forest
+	made    format.Raw // of one that is not in the store
 }
 
 // sessionsOf returns the names of all sessions, in order.
@@ -402,7 +410,10 @@ func (x *Sharer) packs(ctx context.Context, list []chosenObject, push uint64) ([
 		n, size := 0, 0
 		b, id, err := x.s.Objects.EncodePack(func(yield func(format.Raw, error) bool) {
 			for n < len(list) && (n == 0 || size < packBytes) {
-				raw, err := x.object(list[n].id)
+				raw, err := list[n].made, error(nil)
+				if raw.Header == nil {
+					raw, err = x.object(list[n].id)
+				}
 				if err == nil {
 					err = ctx.Err()
 				}

@@ -69,10 +69,11 @@ func (f *checker) replay(r *replay.Forests) bool {
 
 // checkBaseCovers checks the covers that were settled before the kept log.
 func (f *checker) checkBaseCovers(r *replay.Forests, ref string) {
-	if graph.RefKind(ref) != format.ForestKind {
+	name, own := graph.OwnForest(ref)
+	if !own {
 		return
 	}
-	st := r.States[ref[len(graph.ForestsPrefix):]]
+	st := r.States[name]
 	for _, c := range st.Live() {
 		members, err := st.Members(c)
 		for _, v := range c.Covers {

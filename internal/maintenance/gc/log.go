@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"math"
-	"strings"
 
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/maintenance/graph"
@@ -71,7 +70,7 @@ func (c *collector) dropOutlived(ctx context.Context, base *format.Checkpoint) e
 func (c *collector) keepForests(base, names map[string]format.Value) error {
 	wanted := map[format.ID]bool{}
 	for name, v := range names {
-		if strings.HasPrefix(name, graph.ForestsPrefix) {
+		if _, own := graph.OwnForest(name); own {
 			wanted[v.ID] = true
 		}
 	}

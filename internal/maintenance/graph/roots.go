@@ -12,6 +12,13 @@ const EpochsPrefix = "epochs/"
 
 const ForestsPrefix = "forests/"
 
+// OwnForest returns the name of the forest that a ref is of. ok is false for another ref, and for
+// the forest of another store: the log of this one has no decisions about it.
+func OwnForest(ref string) (name string, ok bool) {
+	name, ok = strings.CutPrefix(ref, ForestsPrefix)
+	return name, ok && !strings.Contains(name, "@")
+}
+
 // Root is an object that a ref or a log record names.
 type Root struct {
 	format.Link
@@ -66,10 +73,13 @@ func SortedNames(refs map[string]format.Value) []string {
 }
 
 // RootsOfBase returns the objects that the refs at the start of the kept log name. It leaves pins
-// out: an old pin is derived, and may be gone.
+// out: an old pin is derived, and may be gone. So may what another store shared of its forest then.
 func RootsOfBase(refs map[string]format.Value) []Root {
 	var list []Root
 	for _, name := range SortedNames(refs) {
+		if _, own := OwnForest(name); !own && RefKind(name) == format.ForestKind {
+			continue
+		}
 		if id := refs[name].ID; !id.IsZero() {
 			list = append(list, Root{Link: format.Link{ID: id, Want: RefKind(name)}, From: "refs/base: " + name})
 		}

@@ -7,7 +7,6 @@ package replay
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/gemini-ctx/ctx/forest"
 	"github.com/gemini-ctx/ctx/format"
@@ -36,7 +35,7 @@ type Forests struct {
 func New(s *session.Store, base map[string]format.Value) (*Forests, error) {
 	r := &Forests{memory: newMemory(s), States: map[string]*forest.State{}, Differs: func(string, string) {}}
 	for _, ref := range graph.SortedNames(base) {
-		name, ok := strings.CutPrefix(ref, graph.ForestsPrefix)
+		name, ok := graph.OwnForest(ref)
 		if !ok {
 			continue
 		}
@@ -76,7 +75,7 @@ func (r *Forests) Record(op *format.Operation) error {
 		}
 	}
 	for _, u := range op.Refs {
-		name, ok := strings.CutPrefix(u.Name, graph.ForestsPrefix)
+		name, ok := graph.OwnForest(u.Name)
 		if !ok || !u.New.Exists() || r.Wanted == nil || !r.Wanted(u.New.ID) {
 			continue
 		}
