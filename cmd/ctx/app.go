@@ -46,6 +46,10 @@ type app struct {
 // times.
 func run(c context.Context, w world, args []string) int {
 	a := &app{world: w, c: c, out: newOutput(w.stdout)}
+	args, err := a.withAlias(args)
+	if err != nil {
+		return a.report(c, nil, args, err)
+	}
 	if e, found, err := a.findExternal(args); found || err != nil {
 		if a.dirs = e.dirs; err == nil {
 			err = a.changeDir()

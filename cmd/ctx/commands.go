@@ -56,6 +56,8 @@ func commands() []entry {
 		{"log", groupConversation, newLogCmd},
 		{"show", groupConversation, newShowCmd},
 		{"render", groupConversation, newRenderCmd},
+		{"diff", groupConversation, newDiffCmd},
+		{"stats", groupConversation, newStatsCmd},
 		{"brief", groupConversation, newBriefCmd},
 		{"search", groupConversation, newSearchCmd},
 		{"grep", groupConversation, newGrepCmd},
@@ -103,6 +105,7 @@ func commands() []entry {
 		{"op", groupPlumbing, newOpCmd},
 
 		{"demo", groupOther, newDemoCmd},
+		{"prompt", groupOther, newPromptCmd},
 		{"completion", groupOther, newCompletionCmd},
 		{"version", groupOther, newVersionCmd},
 	}

@@ -77,6 +77,7 @@ var layers = map[string]string{
 	"internal/recall":               "internal/varint internal/agent/transcript internal/agent/titles format forest forest/summarize internal/digest internal/brief internal/cache objects refs internal/view internal/history internal/clusters internal/epochs internal/summaries internal/edits internal/search",
 	"internal/blame/replay":         "",
 	"internal/blame":                "format internal/message internal/digest objects refs internal/history internal/blame/replay",
+	"internal/usage":                "format internal/message objects refs internal/history internal/blame/replay internal/recall",
 	"internal/compaction":           "format forest forest/summarize refs internal/view internal/history internal/store internal/clusters internal/epochs internal/summaries internal/conversation internal/recall",
 	"internal/exchange":             "format forest forest/summarize internal/jsonvalue internal/agent/transcript internal/agent/adk internal/agent/catalog internal/agent/unionfind internal/cache objects refs sanitize internal/history internal/store internal/clusters internal/epochs internal/conversation internal/edits/mask internal/edits",
 	"internal/session":              "sanitize internal/repo internal/history internal/blame internal/store internal/clusters internal/epochs internal/summaries internal/conversation internal/edits internal/recall internal/compaction internal/exchange",

@@ -27,6 +27,8 @@ func screens() map[string][]string {
 		"grep":    {"grep", "deploy"},
 		"forest":  {"forest"},
 		"op":      {"op", "log", "-n", "4"},
+		"stats":   {"stats"},
+		"diff":    {"diff", "-s", "work", "3"},
 	}
 }
 
