@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -92,7 +93,7 @@ func (a *app) prepare(cmd *cobra.Command) error {
 		a.hook = true
 		a.watchInterrupts()
 	}
-	a.usePager(cmd)
+	a.usePager(cmd, strings.TrimPrefix(strings.TrimPrefix(cmd.CommandPath(), "ctx"), " "))
 	return a.changeDir()
 }
 
