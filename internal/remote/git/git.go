@@ -6,7 +6,8 @@
 // store, and not one a session: every push of code to the same repository is told all refs, and
 // 30,000 of them cost it a second.
 //
-// Begin to read at Open; snapshot.go reads what was fetched, push.go writes, run.go runs git.
+// Begin to read at Open; copy.go keeps the bare repository, snapshot.go reads what was fetched,
+// push.go writes, run.go runs git.
 package git
 
 import (
@@ -14,13 +15,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/gemini-ctx/ctx/internal/durable"
 	"github.com/gemini-ctx/ctx/internal/remote"
+	"github.com/gemini-ctx/ctx/lock"
 )
 
 // Config says where a remote is, and where its copy is kept.
@@ -28,6 +29,9 @@ type Config struct {
 	URL  string // as git takes it
 	Bare string // the directory of the bare repository; made if it is missing, and may be removed
 	Now  func() time.Time
+
+	FS    *durable.FS
+	Owner lock.Owner // tells other processes of this store who changes the copy
 }
 
 // Remote is a git repository as a remote. Open makes it.
@@ -47,23 +51,6 @@ func Open(ctx context.Context, c Config) (*Remote, error) {
 	}
 	r := &Remote{c: c, staged: map[string]map[string][]byte{}}
 	return r, r.make(ctx)
-}
-
-// make makes the bare repository if it is not there. A forget removes it in the middle of a pull,
-// because it may hold what was forgotten.
-func (r *Remote) make(ctx context.Context) error {
-	if _, err := os.Stat(filepath.Join(r.c.Bare, "HEAD")); err == nil {
-		return nil
-	}
-	r.refs = nil
-	if err := r.stopCat(); err != nil {
-		return err
-	}
-	if err := os.MkdirAll(filepath.Dir(r.c.Bare), 0o700); err != nil {
-		return err
-	}
-	_, err := r.git(ctx, nil, "init", "--quiet", "--bare", "--template=", r.c.Bare)
-	return err
 }
 
 // refPrefix begins the names of the refs on the repository, and of their copies in the bare one.

@@ -81,7 +81,7 @@ func TestConformanceByDaemon(t *testing.T) {
 	}
 	ended := make(chan error, 1)
 	go func() { ended <- c.Wait() }()
-	t.Cleanup(func() { _ = c.Process.Kill(); _ = <-ended })
+	t.Cleanup(func() { _ = c.Process.Kill(); <-ended })
 	address := "127.0.0.1:" + strconv.Itoa(port)
 	for {
 		conn, err := net.Dial("tcp", address)

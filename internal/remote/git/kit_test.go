@@ -1,0 +1,55 @@
+package git_test
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"testing"
+
+	"github.com/gemini-ctx/ctx/internal/remote/git"
+)
+
+// openAt returns a client whose copy of the remote is at bare.
+func openAt(t testing.TB, url, bare string) *git.Remote {
+	t.Helper()
+	r, err := git.Open(t.Context(), git.Config{URL: url, Bare: bare, Now: now})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := r.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return r
+}
+
+// wrapGit puts a shell script in the place of the program git for the rest of the test. The script
+// sees the true git as $GIT, its own arguments, the verb as $verb, and an empty folder as $AT.
+func wrapGit(t *testing.T, script string) (at string) {
+	t.Helper()
+	if runtime.GOOS == "windows" {
+		t.Skip("SKIPPED: a shell script stands for git")
+	}
+	real, err := exec.LookPath("git")
+	if err != nil {
+		t.Skip("SKIPPED: there is no git")
+	}
+	dir := t.TempDir()
+	at = t.TempDir()
+	script = `#!/bin/sh
+for verb; do
+	case $verb in
+	init | config | fetch | for-each-ref | cat-file | fast-import | push | fsck) break ;;
+	esac
+done
+` + script
+	if err := os.WriteFile(filepath.Join(dir, "git"), []byte(script), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("GIT", real)
+	t.Setenv("AT", at)
+	t.Setenv("PATH", dir+string(os.PathListSeparator)+os.Getenv("PATH"))
+	return at
+}
