@@ -39,6 +39,10 @@ type Remote struct {
 	c    Config
 	refs map[string]*tree // by name, as fetched; nil before the first fetch
 	cat  *catFile         // reads objects; nil before it is needed
+	env  []string         // of git; nil before it is needed
+
+	sent   bool // whether a push has begun in this call
+	mended bool // whether the copy was made anew, which helps once or not at all
 
 	staged map[string]map[string][]byte // by ref and path: what PutNew took
 }
@@ -89,7 +93,15 @@ func nameOf(ref, path string) string {
 }
 
 // List implements remote.Remote. The tag of a file is the id of its blob.
-func (r *Remote) List(ctx context.Context, prefix string) ([]remote.File, error) {
+func (r *Remote) List(ctx context.Context, prefix string) (files []remote.File, err error) {
+	err = r.mending(ctx, func() error {
+		files, err = r.list(ctx, prefix)
+		return err
+	})
+	return files, err
+}
+
+func (r *Remote) list(ctx context.Context, prefix string) ([]remote.File, error) {
 	if err := r.fetched(ctx); err != nil {
 		return nil, err
 	}
@@ -132,11 +144,13 @@ func (r *Remote) Get(ctx context.Context, name string, off, n int64) ([]byte, er
 	ref, path := place(name)
 	b, ok := r.staged[ref][path]
 	if !ok {
-		if err := r.fetched(ctx); err != nil {
-			return nil, err
-		}
-		var err error
-		if b, err = r.read(ctx, ref, path); err != nil {
+		err := r.mending(ctx, func() (err error) {
+			if err = r.fetched(ctx); err == nil {
+				b, err = r.read(ctx, ref, path)
+			}
+			return err
+		})
+		if err != nil {
 			return nil, err
 		}
 		if b == nil {

@@ -25,6 +25,10 @@ func (r *Remote) Swap(ctx context.Context, name string, old, new []byte) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
+	return r.mending(ctx, func() error { return r.swap(ctx, name, old, new) })
+}
+
+func (r *Remote) swap(ctx context.Context, name string, old, new []byte) error {
 	ref, path := place(name)
 	for range tries {
 		if err := r.fetched(ctx); err != nil {
@@ -188,6 +192,7 @@ func (r *Remote) send(ctx context.Context, commits []commit) (map[string]string,
 	for i, c := range commits {
 		args = append(args, ids[i]+":"+c.ref)
 	}
+	r.sent = true
 	out, failed := r.git(ctx, nil, args...)
 	result := map[string]string{}
 	for line := range strings.Lines(string(out)) {
@@ -239,7 +244,7 @@ func (r *Remote) Delete(ctx context.Context, names []string) error {
 		byRef[ref] = append(byRef[ref], path)
 	}
 	for ref, paths := range byRef {
-		if err := r.deleteFrom(ctx, ref, paths); err != nil {
+		if err := r.mending(ctx, func() error { return r.deleteFrom(ctx, ref, paths) }); err != nil {
 			return err
 		}
 	}
