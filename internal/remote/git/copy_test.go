@@ -17,7 +17,7 @@ import (
 // repository. Both have made their commits before either pushes: one wins, the other is told so.
 func TestTwoClientsOfOneCopy(t *testing.T) {
 	path := repository(t)
-	wrapGit(t, `
+	_, env := wrapGit(t, `
 if [ "$verb" = push ]; then
 	mkdir "$AT/$$"
 	tries=0
@@ -25,6 +25,9 @@ if [ "$verb" = push ]; then
 fi
 exec "$GIT" "$@"
 `)
+	for name, value := range env {
+		t.Setenv(name, value)
+	}
 	bare := filepath.Join(t.TempDir(), "copy.git")
 	clients := []remote.Remote{openAt(t, path, bare), openAt(t, path, bare)}
 	errs := make([]error, len(clients))

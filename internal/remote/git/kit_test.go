@@ -25,9 +25,9 @@ func openAt(t testing.TB, url, bare string) *git.Remote {
 	return r
 }
 
-// wrapGit puts a shell script in the place of the program git for the rest of the test. The script
+// wrapGit returns an environment in which a shell script stands for the program git. The script
 // sees the true git as $GIT, its own arguments, the verb as $verb, and an empty folder as $AT.
-func wrapGit(t *testing.T, script string) (at string) {
+func wrapGit(t *testing.T, script string) (at string, env map[string]string) {
 	t.Helper()
 	if runtime.GOOS == "windows" {
 		t.Skip("SKIPPED: a shell script stands for git")
@@ -48,8 +48,5 @@ done
 	if err := os.WriteFile(filepath.Join(dir, "git"), []byte(script), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	t.Setenv("GIT", real)
-	t.Setenv("AT", at)
-	t.Setenv("PATH", dir+string(os.PathListSeparator)+os.Getenv("PATH"))
-	return at
+	return at, map[string]string{"GIT": real, "AT": at, "PATH": dir + string(os.PathListSeparator) + os.Getenv("PATH")}
 }
