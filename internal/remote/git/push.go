@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -192,8 +193,15 @@ func (r *Remote) send(ctx context.Context, commits []commit) (map[string]string,
 	for i, c := range commits {
 		args = append(args, ids[i]+":"+c.ref)
 	}
+	grafts, err := r.grafts(commits, ids)
+	if err != nil {
+		return nil, err
+	}
 	r.sent = true
-	out, failed := r.git(ctx, nil, args...)
+	out, failed := r.gitWith(ctx, nil, []string{"GIT_GRAFT_FILE=" + grafts}, args...)
+	if grafts != "" {
+		_ = r.c.FS.RemoveNoSync(grafts) // one that stays does no harm
+	}
 	result := map[string]string{}
 	for line := range strings.Lines(string(out)) {
 		f := strings.Split(strings.TrimSuffix(line, "\n"), "\t")
@@ -219,6 +227,24 @@ func (r *Remote) send(ctx context.Context, commits []commit) (map[string]string,
 		}
 	}
 	return result, nil
+}
+
+// grafts writes a file of grafts for git, which tells it that a commit without a parent has the
+// ref's old commit as one. The remote has that commit and all its files, but git asks only parents
+// what the other side has: without the file it sends all of the store again. A git that knows no
+// grafts does so. The name is "" if there is nothing to tell.
+func (r *Remote) grafts(commits []commit, ids []string) (name string, err error) {
+	var lines bytes.Buffer
+	for i, c := range commits {
+		if t := r.refs[c.ref]; c.alone && t != nil {
+			fmt.Fprintf(&lines, "%s %s\n", ids[i], t.commit)
+		}
+	}
+	if lines.Len() == 0 {
+		return "", nil
+	}
+	name = filepath.Join(r.c.Bare, "grafts-"+ids[0])
+	return name, r.c.FS.WriteNoSync(name, lines.Bytes())
 }
 
 // isRace reports whether a refusal says that the ref is not what it was.

@@ -23,6 +23,7 @@ var settings = []string{
 	"-c", "core.hooksPath=/dev/null", "-c", "protocol.ext.allow=never", "-c", "gc.auto=0", "-c", "maintenance.auto=false",
 	"-c", "core.compression=1", "-c", "core.bigFileThreshold=256k", "-c", "core.logAllRefUpdates=false", "-c", "transfer.fsckObjects=false",
 	"-c", "push.gpgSign=false", "-c", "core.askPass=", "-c", "fetch.writeCommitGraph=false", "-c", "advice.defaultBranchName=false",
+	"-c", "advice.graftFileDeprecated=false",
 }
 
 // local are the variables that tie git to a repository. Git sets them for its hooks, and a hook may
@@ -87,8 +88,14 @@ func (r *Remote) command(ctx context.Context, args ...string) *exec.Cmd {
 
 // git runs git and returns its output. The error is one line of what git says.
 func (r *Remote) git(ctx context.Context, stdin io.Reader, args ...string) ([]byte, error) {
+	return r.gitWith(ctx, stdin, nil, args...)
+}
+
+// gitWith is git with more variables in its environment.
+func (r *Remote) gitWith(ctx context.Context, stdin io.Reader, env []string, args ...string) ([]byte, error) {
 	var out, said bytes.Buffer
 	cmd := r.command(ctx, args...)
+	cmd.Env = append(slices.Clip(cmd.Env), env...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = stdin, &out, &said
 	if err := cmd.Run(); err != nil {
 		return out.Bytes(), r.failure(ctx, args[0], said.String(), err)
