@@ -54,7 +54,8 @@ func (s *Store) AdoptPack(bare []byte, want format.ID, check func(format.ID, for
 	}
 	var c census2
 	in := &gate{Store: s}
-	var refused error // of check, or of the gate
+	here := map[format.ID]bool{} // that come without the body, which this store has
+	var refused error            // of check, or of the gate
 	id, err := s.walk2(bytes.NewReader(whole), int64(len(whole)), func(o packs.Object) error {
 		if err := c.object(o); err != nil {
 			return err
@@ -67,6 +68,11 @@ func (s *Store) AdoptPack(bare []byte, want format.ID, check func(format.ID, for
 		var forgotten *GoneError
 		if errors.As(err, &forgotten) {
 			gone, err = append(gone, o.ID), nil
+		}
+		if err != nil && !o.Stored {
+			if _, whole := s.Get(o.ID); whole == nil {
+				here[o.ID], err = true, nil
+			}
 		}
 		if err == nil {
 			err = check(o.ID, raw)
@@ -82,8 +88,8 @@ func (s *Store) AdoptPack(bare []byte, want format.ID, check func(format.ID, for
 	case id != want:
 		return nil, &CorruptError{Path: want.String(), Why: "pack does not match its name"}
 	}
-	if len(gone) > 0 {
-		return gone, s.putWithout(whole, gone)
+	if len(gone)+len(here) > 0 {
+		return gone, s.putWithout(whole, gone, here)
 	}
 	index, err := packs.EncodeIndex(id, c.objects, c.sources, c.blocks)
 	if err != nil {
@@ -134,14 +140,18 @@ func (s *Store) ReadPack(bare []byte, want format.ID, fn func(format.Raw) error)
 	return nil
 }
 
-// putWithout stores the objects of a pack, without the bodies of those in gone.
-func (s *Store) putWithout(whole []byte, gone []format.ID) error {
+// putWithout stores the objects of a pack but those that are here, and without the bodies of those
+// in gone.
+func (s *Store) putWithout(whole []byte, gone []format.ID, here map[format.ID]bool) error {
 	without := make(map[format.ID]bool, len(gone))
 	for _, id := range gone {
 		without[id] = true
 	}
 	var raws []format.Raw
 	_, err := s.walk2(bytes.NewReader(whole), int64(len(whole)), func(o packs.Object) error {
+		if here[o.ID] {
+			return nil
+		}
 		raw := format.Raw{Header: bytes.Clone(o.Header)}
 		if o.Stored && !without[o.ID] {
 			raw.Body = append([]byte{}, o.Body...)

@@ -78,7 +78,7 @@ that happens at the next compaction without --commit, or when a message makes th
 	}
 	o.add(a, cmd)
 	f := cmd.Flags()
-	f.BoolVar(&o.all, "all", false, "compact every branch of every session")
+	f.BoolVar(&o.all, "all", false, "compact every branch of every session of this store")
 	f.StringVar(&o.strategy, "strategy", "", "how to group messages: union-find or flat (default: the setting)")
 	f.BoolVar(&o.begin, "begin", false, "print claims for the summaries that are needed, and change nothing")
 	f.StringVar(&o.commit, "commit", "", "read summaries from a file; - is standard input")
@@ -182,6 +182,9 @@ func (o *compactOptions) branches(s *session.Store, view *refs.View) ([]history.
 	}
 	var all []history.BranchName
 	for _, one := range list {
+		if _, shared := history.Owner(view, one.Name); shared {
+			continue // its owner compacts it
+		}
 		for _, b := range one.Branches {
 			all = append(all, history.BranchName{Session: one.Name, Branch: b.Name})
 		}

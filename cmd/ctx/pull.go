@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/repo"
 	"github.com/gemini-ctx/ctx/internal/session"
 	"github.com/gemini-ctx/ctx/internal/sharing"
@@ -51,6 +52,7 @@ type pulledDoc struct {
 	Objects  int      `json:"objects"`
 	Bytes    int64    `json:"bytes"`
 	Forgot   int      `json:"forgot"`
+	Asked    []string `json:"asked"`
 }
 
 // printPull prints what came, a line for each session.
@@ -58,7 +60,7 @@ func (a *app) printPull(name string, r sharing.PullReport) {
 	if a.json {
 		docs := []pulledDoc{}
 		for _, p := range r.Stores {
-			docs = append(docs, pulledDoc{p.Store, p.Label, p.Pushes, nonNil(p.Sessions), nonNil(p.Ended), p.Objects, p.Bytes, p.Forgot})
+			docs = append(docs, pulledDoc{p.Store, p.Label, p.Pushes, nonNil(p.Sessions), nonNil(p.Ended), p.Objects, p.Bytes, p.Forgot, idTexts(p.Asked)})
 		}
 		a.document("remote", name, "stores", docs, "known", r.Known)
 		return
@@ -74,6 +76,9 @@ func (a *app) printPull(name string, r sharing.PullReport) {
 		if p.Forgot > 0 {
 			a.say("%s has forgotten %s, and so has this store now", oneLine(p.Label), plural(p.Forgot, "body", "bodies"))
 		}
+		for _, id := range p.Asked {
+			a.say("%s has forgotten %v, which this store said itself: `ctx forget %v` forgets it here", oneLine(p.Label), id.Short(shortLen), id.Short(shortLen))
+		}
 		bytes += p.Bytes
 	}
 	if len(r.Stores) == 0 {
@@ -81,6 +86,14 @@ func (a *app) printPull(name string, r sharing.PullReport) {
 		return
 	}
 	a.say("pulled from %s: %s, %s", name, plural(len(r.Stores), "store", "stores"), byteCount(bytes))
+}
+
+func idTexts(ids []format.ID) []string {
+	list := make([]string, len(ids))
+	for i, id := range ids {
+		list[i] = id.String()
+	}
+	return list
 }
 
 func newSyncCmd(a *app) *cobra.Command {

@@ -75,11 +75,12 @@ func (t *Tx) countMessages(ids map[format.ID]bool) (n int, err error) {
 	return n, nil
 }
 
-// nextHEAD returns the value of HEAD without a session: the first other one, or no value.
+// nextHEAD returns the value of HEAD without a session: the first other one of this store, or no
+// value.
 func (t *Tx) nextHEAD(gone string) format.Value {
 	for _, name := range t.store.View.Names("sessions/") {
 		session, _, _ := strings.Cut(strings.TrimPrefix(name, "sessions/"), "/")
-		if session != gone {
+		if _, shared := history.Owner(t.store.View, session); session != gone && !shared {
 			return format.Value{Kind: format.NameValue, Name: session}
 		}
 	}

@@ -1,7 +1,10 @@
 package sharing
 
 import (
+	"fmt"
+	"maps"
 	"slices"
+	"strings"
 
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/format/share"
@@ -41,3 +44,35 @@ func (x *Sharer) cached(number uint64, digest format.ID) *published {
 	p.number, p.digest = number, digest
 	return p
 }
+
+// tags returns the tags of the heads that the last pulls took in, by folder: a head with the same tag
+// need not be read.
+func (x *Sharer) tags() map[string]string {
+	known := map[string]string{}
+	b, _, ok := x.s.History.Cache.Load(x.tagsName())
+	if !ok {
+		return known
+	}
+	for line := range strings.Lines(string(b)) {
+		if folder, tag, ok := strings.Cut(strings.TrimSuffix(line, "\n"), " "); ok {
+			known[folder] = tag
+		}
+	}
+	return known
+}
+
+// keepTags keeps the tags of heads for the next pull.
+func (x *Sharer) keepTags(tags map[string]string) {
+	var b []byte
+	for _, folder := range slices.Sorted(maps.Keys(tags)) {
+		if tag := tags[folder]; tag != "" && !strings.Contains(tag, "\n") {
+			b = fmt.Appendf(b, "%s %s\n", folder, tag)
+		}
+	}
+	if old, _, ok := x.s.History.Cache.Load(x.tagsName()); !ok && len(b) == 0 || ok && string(old) == string(b) {
+		return
+	}
+	_ = x.s.History.Cache.Store(x.tagsName(), cache.Stamp{}, b)
+}
+
+func (x *Sharer) tagsName() string { return "tags-" + x.o.Name }

@@ -32,7 +32,8 @@ type PulledStore struct {
 	Ended        []string // that are shared no more
 	Objects      int
 	Bytes        int64
-	Forgot       int // bodies that went here because the store has forgotten them
+	Forgot       int         // bodies that went here because the store has forgotten them
+	Asked        []format.ID // what it has forgotten and this store has said itself: that stays
 }
 
 // Pull takes in what other stores have put on the remote. It takes the log and the objects of a
@@ -53,11 +54,15 @@ func (x *Sharer) Pull(ctx context.Context) (report PullReport, err error) {
 		return report, err
 	}
 	var bad error
-	met := map[string]bool{}
+	tags := x.tags()
 	for i, f := range heads {
 		x.o.Progress(i, len(heads), "pulling")
 		name := strings.TrimPrefix(f.Name, share.Heads)
 		if name == folder(x.s.ID) {
+			continue
+		}
+		if f.Tag != "" && tags[name] == f.Tag {
+			report.Known++
 			continue
 		}
 		head, b, err := x.headOf(ctx, name)
@@ -71,20 +76,22 @@ func (x *Sharer) Pull(ctx context.Context) (report PullReport, err error) {
 			bad = errors.Join(bad, err)
 			continue
 		}
-		met[head.Store] = true
 		one, err := x.pullStore(ctx, head, b, labels[head.Store])
 		switch {
 		case err != nil:
 			bad = errors.Join(bad, fmt.Errorf("nothing of %s was taken in: %w", head.Label, err))
 		case one == nil:
 			report.Known++
+			tags[name] = f.Tag
 		default:
 			report.Stores = append(report.Stores, *one)
+			tags[name] = f.Tag
 		}
 		if ctx.Err() != nil {
 			return report, errors.Join(bad, ctx.Err())
 		}
 	}
+	x.keepTags(tags)
 	slices.SortFunc(report.Stores, func(a, b PulledStore) int { return strings.Compare(a.Label, b.Label) })
 	return report, bad
 }
@@ -135,7 +142,7 @@ func (x *Sharer) pullStore(ctx context.Context, head *share.Head, headBytes []by
 	if label == "" {
 		one.Label = freeLabel(view, head)
 	}
-	if one.Forgot, err = x.forget(ctx, news.forgot); err != nil {
+	if one.Forgot, one.Asked, err = x.forget(ctx, news.forgot); err != nil {
 		return nil, err
 	}
 	if err := x.adopt(ctx, head, c, known, one); err != nil {
@@ -167,39 +174,49 @@ func freeLabel(view *refs.View, head *share.Head) string {
 	return label
 }
 
-// forget erases bodies that another store has forgotten, and keeps those out that are still to
-// come. It returns how many were here.
-func (x *Sharer) forget(ctx context.Context, ids map[format.ID]bool) (int, error) {
+// forget erases bodies that another store has forgotten, and keeps those out that are still to come.
+// It returns how many were here. What this store has sealed with its own key stays, and is returned:
+// nobody else erases what was said here.
+func (x *Sharer) forget(ctx context.Context, ids map[format.ID]bool) (forgot int, own []format.ID, err error) {
 	var here, away []format.ID
 	for id := range ids {
 		gone, err := x.s.Objects.Forgotten(id)
 		if err != nil {
-			return 0, err
+			return 0, nil, err
 		}
 		if gone {
 			continue
 		}
-		there, err := x.s.Objects.Has(id)
-		if err != nil {
-			return 0, err
-		}
-		if there {
-			here = append(here, id)
-		} else {
+		raw, err := x.s.Objects.Get(id)
+		if errors.Is(err, objects.ErrNotFound) {
 			away = append(away, id)
+			continue
+		}
+		if err != nil {
+			return 0, nil, err
+		}
+		mine, _, err := x.s.Store.FitsKey(raw)
+		switch {
+		case err != nil:
+			return 0, nil, err
+		case mine:
+			own = append(own, id)
+		default:
+			here = append(here, id)
 		}
 	}
-	slices.SortFunc(here, format.ID.Compare)
-	slices.SortFunc(away, format.ID.Compare)
+	for _, list := range [][]format.ID{here, away, own} {
+		slices.SortFunc(list, format.ID.Compare)
+	}
 	if len(here) > 0 {
 		if _, err := forget.Run(ctx, x.s, forget.Options{IDs: here}); err != nil {
-			return 0, err
+			return 0, nil, err
 		}
 	}
 	if len(away) == 0 {
-		return len(here), nil
+		return len(here), own, nil
 	}
-	return len(here), x.s.Store.Locked(ctx, func(t *store.Tx) error { return t.MarkGone(away, x.s.Now()) })
+	return len(here), own, x.s.Store.Locked(ctx, func(t *store.Tx) error { return t.MarkGone(away, x.s.Now()) })
 }
 
 // adopt fetches and stores the packs of the pushes after known.

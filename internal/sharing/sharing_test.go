@@ -284,6 +284,74 @@ func TestForgetTravels(t *testing.T) {
 	}
 }
 
+// What a store has said itself stays, whoever else has forgotten it; the pull says so.
+func TestOwnWordsStay(t *testing.T) {
+	r := open(t, place(t))
+	a, b := newParty(t, "laptop"), newParty(t, "desk")
+	mine := a.say("work", "what I have said")
+	a.push(r)
+	b.pull(r)
+	if _, err := b.Conversation.GoOn(t.Context(), "work@laptop", history.MainBranch, "work"); err != nil {
+		t.Fatal(err)
+	}
+	b.push(r)
+	if _, err := forget.Run(t.Context(), b.Store, forget.Options{IDs: []format.ID{mine}}); err != nil {
+		t.Fatal(err)
+	}
+	if got := b.push(r); got.Forgot == 0 {
+		t.Fatalf("the push says nothing of it: %+v", got)
+	}
+	got := a.pull(r)
+	if len(got.Stores) != 1 || got.Stores[0].Forgot != 0 || !slices.Equal(got.Stores[0].Asked, []format.ID{mine}) {
+		t.Errorf("got %+v", got)
+	}
+	if raw, err := a.Objects.Get(mine); err != nil || !bytes.Contains(raw.Body, []byte("what I have said")) {
+		t.Errorf("the words: %q, error %v", raw.Body, err)
+	}
+	storetest.Check(t, a.Store)
+}
+
+// A head with the tag of the last pull is not read again.
+func TestTags(t *testing.T) {
+	root := place(t)
+	a, b := newParty(t, "laptop"), newParty(t, "desk")
+	a.say("work", "one")
+	a.push(open(t, root))
+	r := &tagged{Remote: open(t, root), tag: "1"}
+	b.pull(r)
+	reads := r.heads
+	if got := b.pull(r); got.Known != 1 || r.heads != reads {
+		t.Errorf("%d reads of heads more, %+v", r.heads-reads, got)
+	}
+	a.say("work", "two")
+	a.push(open(t, root))
+	r.tag = "2"
+	b.pull(r)
+	same(t, a, "work", b)
+}
+
+// tagged is a remote that gives every file one tag, and counts the reads of heads.
+type tagged struct {
+	remote.Remote
+	tag   string
+	heads int
+}
+
+func (r *tagged) List(ctx context.Context, prefix string) ([]remote.File, error) {
+	files, err := r.Remote.List(ctx, prefix)
+	for i := range files {
+		files[i].Tag = r.tag
+	}
+	return files, err
+}
+
+func (r *tagged) Get(ctx context.Context, name string, off, n int64) ([]byte, error) {
+	if strings.HasPrefix(name, share.Heads) {
+		r.heads++
+	}
+	return r.Remote.Get(ctx, name, off, n)
+}
+
 // Many small files become one, what they were goes a day later, and whoever pulls then has it all.
 func TestManyPushes(t *testing.T) {
 	root := place(t)
