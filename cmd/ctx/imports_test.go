@@ -100,7 +100,7 @@ var layers = map[string]string{
 	"internal/remote":               "",
 	"internal/remote/dir":           "internal/durable internal/remote lock",
 	"internal/sharing":              "format format/share internal/cache objects refs sanitize internal/history internal/store internal/session internal/maintenance/forget internal/remote internal/sanitize/controls",
-	"internal/remote/git":           "internal/remote",
+	"internal/remote/git":           "internal/durable internal/remote lock",
 	"internal/remote/helper":        "internal/child internal/remote",
 	"internal/remote/postgres":      "internal/remote",
 	"internal/remote/s3":            "internal/remote",
