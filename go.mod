@@ -18,6 +18,7 @@ require (
 	github.com/spf13/cobra v1.10.2
 	github.com/spf13/pflag v1.0.10
 	github.com/tailscale/hujson v0.0.0-20260302212456-ecc657c15afd
+	github.com/yuin/goldmark v1.7.13
 	golang.org/x/sys v0.47.0
 )
 

@@ -125,6 +125,7 @@ var layers = map[string]string{
 	"internal/gitfile":              "",
 
 	"cmd/ctx":                  "*",
+	"packaging/site":           "",
 	"cmd/ctx-eval":             "internal/eval/program",
 	"cmd/ctx-mcp":              "internal/varint format objects refs internal/repo internal/view internal/history internal/clusters internal/recall internal/session internal/cli/document internal/cli/clierr internal/cli/environ",
 	"cmd/ctx-remote-postgres":  "internal/remote internal/remote/helper internal/remote/postgres",
@@ -165,6 +166,7 @@ var libraries = map[string]string{
 	"github.com/tailscale/hujson":              "internal/hooks/settings",
 	"github.com/jackc/pgx/v5":                  "internal/remote/postgres",
 	"github.com/minio/minio-go/v7":             "internal/remote/s3",
+	"github.com/yuin/goldmark":                 "packaging/site",
 	"github.com/spf13/cobra":                   "cmd/ctx internal/cli/command internal/eval/program",
 	"github.com/spf13/pflag":                   "cmd/ctx internal/cli/command",
 	"github.com/modelcontextprotocol/go-sdk":   "cmd/ctx-mcp",
