@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -17,7 +18,7 @@ import (
 
 func newRemoteCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
-		Use:   "remote add|list|rm|test",
+		Use:   "remote add|list|rm|test|member",
 		Short: "Manage the places where sessions are shared",
 		Long: long(`A remote is a place that several stores share sessions through: a git repository, a folder, or what
 a program ctx-remote-SCHEME reaches. The remotes of a store are kept in remotes.toml beside your own
@@ -27,11 +28,12 @@ go.
 Nothing is shared until you say what: ` + "`ctx config set remote.NAME.share RULE`" + `.`),
 		Example: "  ctx remote add origin git@example.com:team/memory.git\n  ctx config set remote.origin.share all\n  ctx sync",
 	}
-	return group(cmd, newRemoteAddCmd(a), newRemoteListCmd(a), newRemoteRmCmd(a), newRemoteTestCmd(a))
+	return group(cmd, newRemoteAddCmd(a), newRemoteListCmd(a), newRemoteRmCmd(a), newRemoteTestCmd(a), newRemoteMemberCmd(a))
 }
 
 func newRemoteAddCmd(a *app) *cobra.Command {
 	var share string
+	var members []string
 	cmd := &cobra.Command{
 		Use:   "add NAME URL",
 		Short: "Add a remote",
@@ -40,19 +42,36 @@ func newRemoteAddCmd(a *app) *cobra.Command {
   git+URL, or a URL or path that git knows   a git repository; the command git reaches it
   dir:PATH                                   a folder: on a file server, or synced by another program
   SCHEME://…                                 what the program ctx-remote-SCHEME reaches: s3, postgres
+  age+URL                                    any of these, encrypted by the program ctx-remote-age
 
 The sessions are in refs of their own in a git repository, which an ordinary clone does not fetch.
-Use a repository that holds nothing else where you can.`, exitNoStore),
-		Example: "  ctx remote add origin ~/memory.git\n  ctx remote add --share all team dir:/mnt/team/parcels",
-		Args:    between(2, 2),
+Use a repository that holds nothing else where you can.
+
+The first who adds an age+URL encrypts the place, to their own key and to those of each --member.
+`+"`ctx-remote-age identity`"+` prints a person's recipient, and makes a key for whoever has none.`, exitNoStore, exitCorrupt),
+		Example: "  ctx remote add origin ~/memory.git\n  ctx remote add --share all team dir:/mnt/team/parcels\n" +
+			"  ctx remote add --share all team age+dir:/mnt/team/parcels --member bob=bob.txt",
+		Args: between(2, 2),
 		RunE: a.onStore(func(s *session.Store, args []string) error {
 			url, err := a.remoteURL(args[1])
+			if err != nil {
+				return err
+			}
+			if len(members) > 0 && !strings.HasPrefix(url, sealedPrefix) {
+				return usagef("--member is for an encrypted remote: %s%s", sealedPrefix, oneLine(withoutPassword(url)))
+			}
+			set, err := s.Remotes()
 			if err != nil {
 				return err
 			}
 			r, err := addRemote(s, args[0], repo.Remote{URL: url, Share: share})
 			if err != nil {
 				return err
+			}
+			if strings.HasPrefix(url, sealedPrefix) {
+				if err := a.beginSealed(s, args[0], url, members); err != nil {
+					return errors.Join(err, s.SetRemotes(set))
+				}
 			}
 			if shareText(r) == "none" {
 				a.say("hint: nothing is shared yet: `ctx config set remote.%s.share all`, or patterns of sessions", args[0])
@@ -62,6 +81,7 @@ Use a repository that holds nothing else where you can.`, exitNoStore),
 		}),
 	}
 	cmd.Flags().StringVar(&share, "share", "", "share these sessions: all, none, or `PATTERNS` with commas between them")
+	cmd.Flags().StringArrayVar(&members, "member", nil, "encrypt a new remote to `[NAME=]RECIPIENT`, too; can be repeated")
 	return cmd
 }
 

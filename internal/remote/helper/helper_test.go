@@ -157,7 +157,7 @@ func TestDeaf(t *testing.T) {
 	h := &Client{name: "ctx-remote-play", timeout: time.Millisecond}
 	var err error
 	path := filepath.Join(players(t, "deaf"), "ctx-remote-play")
-	if h.running, err = launch(path); err != nil {
+	if h.running, err = launch(path, ""); err != nil {
 		t.Skip(err)
 	}
 	if err := h.greet(t.Context()); err != nil {
