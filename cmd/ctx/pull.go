@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/internal/remote"
 	"github.com/gemini-ctx/ctx/internal/repo"
 	"github.com/gemini-ctx/ctx/internal/session"
 	"github.com/gemini-ctx/ctx/internal/sharing"
@@ -168,6 +169,13 @@ origin, and pulls. DIR may exist and be a project already; it must not have a st
 			s.History.Warn = a.warn
 			if _, err := addRemote(s, defaultRemote, repo.Remote{URL: url, Share: share}); err != nil {
 				return err
+			}
+			if strings.HasPrefix(url, sealedPrefix) {
+				of, err := a.changeMembers(s, defaultRemote, url, remote.MemberChange{Do: remote.ListMembers})
+				if err != nil {
+					return err
+				}
+				a.sayGroup(defaultRemote, of)
 			}
 			x, name, done, err := a.openRemote(a.c, s, nil)
 			if err != nil {

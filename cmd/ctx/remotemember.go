@@ -100,9 +100,9 @@ func (a *app) members(s *session.Store, args []string, change remote.MemberChang
 		return err
 	}
 	if a.json {
-		return a.answer("remote", name, "group", of.ID, "epoch", of.Epoch, "self", of.Self, "members", of.Members, "classic", of.Classic)
+		return a.answer("remote", name, "group", of.ID, "round", of.Round, "self", of.Self, "members", of.Members, "classic", of.Classic)
 	}
-	a.line("group %s, epoch %d", of.ID, of.Epoch)
+	a.line("group %s, round %d", of.ID, of.Round)
 	var rows [][]string
 	for _, m := range of.Members {
 		you := ""
@@ -154,12 +154,17 @@ func (a *app) beginSealed(s *session.Store, name, url string, members []string) 
 	if err != nil {
 		return err
 	}
-	a.say("%s is encrypted to %s, group %s", name, plural(len(of.Members), "member", "members"), of.ID)
+	a.sayGroup(name, of)
 	if of.Began {
 		a.say("hint: without your key nothing there can be read: keep a copy of %s", filepath.Join(filepath.Dir(a.env().UserConfig), "age", "identities"))
 	}
 	a.warnClassic(of)
 	return nil
+}
+
+// sayGroup says who can read an encrypted remote, and what two members compare.
+func (a *app) sayGroup(name string, of remote.Group) {
+	a.say("%s is encrypted to %s, group %s", name, plural(len(of.Members), "member", "members"), of.ID)
 }
 
 // warnClassic says so where a key of a member may not last.

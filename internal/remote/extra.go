@@ -94,7 +94,7 @@ type MemberChange struct {
 // Group is who can read an encrypted remote.
 type Group struct {
 	ID      string   `json:"id"`      // the same for all who have the same keys, and for nobody else
-	Epoch   int      `json:"epoch"`   // how often the keys began anew, from 1
+	Round   int      `json:"round"`   // how often the keys began anew, from 1
 	Self    string   `json:"self"`    // the name of the member who asks
 	Members []Member `json:"members"` // by name
 	// Classic says that a member's key is not safe from a large quantum computer.

@@ -22,6 +22,7 @@ import (
 	"github.com/gemini-ctx/ctx/internal/remote/git"
 	"github.com/gemini-ctx/ctx/internal/remote/helper"
 	"github.com/gemini-ctx/ctx/internal/remote/sealed"
+	"github.com/gemini-ctx/ctx/lock"
 )
 
 const usage = `ctx-remote-age serves remotes age+URL: encrypted ones, at any place that ctx can reach. ctx starts it.
@@ -99,7 +100,7 @@ func keyring() (sealed.Keyring, error) {
 	if config == "" {
 		return sealed.Keyring{}, errors.New("there is no directory for the user's settings, where keys could be")
 	}
-	return sealed.Keyring{Dir: filepath.Join(filepath.Dir(config), "age"), FS: &durable.FS{}}, nil
+	return sealed.Keyring{Dir: filepath.Join(filepath.Dir(config), "age"), FS: &durable.FS{}, Owner: environ.Env(name).Owner}, nil
 }
 
 func program() helper.Program {
@@ -138,7 +139,8 @@ func openInner(ctx context.Context, url string) (remote.Remote, error) {
 		if !filepath.IsAbs(path) {
 			return nil, fmt.Errorf("%q is no absolute path", path)
 		}
-		return dir.Open(path, &durable.FS{}, environ.Env(name).Owner)
+		// Neither the name of the machine nor the number of the process is for the host.
+		return dir.Open(path, &durable.FS{}, lock.Owner{Command: name})
 	}
 	if where, ok := strings.CutPrefix(url, "git+"); ok {
 		return git.Open(ctx, git.Config{URL: where, Bare: cache, Now: time.Now})

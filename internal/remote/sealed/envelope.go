@@ -42,21 +42,21 @@ func plainSize(size int64) (int64, error) {
 // stanzaType is the first word of the stanza that holds the key of a file.
 const stanzaType = "ctx-remote"
 
-// wrapper seals the key of one file under an epoch of the group, and opens it. Only a file of the
+// wrapper seals the key of one file under a round of the group, and opens it. Only a file of the
 // same name opens. It implements age.Recipient and age.Identity.
 type wrapper struct {
 	random io.Reader
-	epochs [][]byte // the secrets, the oldest first
+	rounds [][]byte // the secrets, the oldest first
 	name   string
 }
 
-// errNewEpoch says that a file is of an epoch whose secret is not known.
-var errNewEpoch = errors.New("its epoch is not known")
+// errNewRound says that a file is of a round whose secret is not known.
+var errNewRound = errors.New("its round is not known")
 
 // aead returns the cipher for the key of one file. It has a key of its own, from a fresh salt, so a
 // nonce of zeros is used once.
-func (w *wrapper) aead(epoch int, salt []byte) cipher.AEAD {
-	block, err := aes.NewCipher(derive(w.epochs[epoch-1], salt, "ctx remote file\n"+w.name))
+func (w *wrapper) aead(round int, salt []byte) cipher.AEAD {
+	block, err := aes.NewCipher(derive(w.rounds[round-1], salt, "ctx remote file\n"+w.name))
 	if err != nil {
 		panic(err) // only for another length of the key
 	}
@@ -73,10 +73,10 @@ func (w *wrapper) Wrap(key []byte) ([]*age.Stanza, error) {
 	if _, err := io.ReadFull(w.random, salt); err != nil {
 		return nil, err
 	}
-	c := w.aead(len(w.epochs), salt)
+	c := w.aead(len(w.rounds), salt)
 	return []*age.Stanza{{
 		Type: stanzaType,
-		Args: []string{fmt.Sprintf("%08x", len(w.epochs)), base64.RawStdEncoding.EncodeToString(salt)},
+		Args: []string{fmt.Sprintf("%08x", len(w.rounds)), base64.RawStdEncoding.EncodeToString(salt)},
 		Body: c.Seal(nil, make([]byte, c.NonceSize()), key, nil),
 	}}, nil
 }
@@ -87,15 +87,15 @@ func (w *wrapper) Unwrap(stanzas []*age.Stanza) ([]byte, error) {
 		return nil, errors.New("it is another kind of age file")
 	}
 	s := stanzas[0]
-	epoch, err := strconv.ParseUint(s.Args[0], 16, 31)
+	round, err := strconv.ParseUint(s.Args[0], 16, 31)
 	salt, err2 := base64.RawStdEncoding.DecodeString(s.Args[1])
-	if err != nil || err2 != nil || len(salt) != saltSize || epoch == 0 || fmt.Sprintf("%08x", epoch) != s.Args[0] {
+	if err != nil || err2 != nil || len(salt) != saltSize || round == 0 || fmt.Sprintf("%08x", round) != s.Args[0] {
 		return nil, errors.New("its header is damaged")
 	}
-	if epoch > uint64(len(w.epochs)) {
-		return nil, errNewEpoch
+	if round > uint64(len(w.rounds)) {
+		return nil, errNewRound
 	}
-	c := w.aead(int(epoch), salt)
+	c := w.aead(int(round), salt)
 	key, err := c.Open(nil, make([]byte, c.NonceSize()), s.Body, nil)
 	if err != nil {
 		return nil, errors.New("it does not open")
@@ -103,11 +103,11 @@ func (w *wrapper) Unwrap(stanzas []*age.Stanza) ([]byte, error) {
 	return key, nil
 }
 
-// sealFile encrypts a file under the newest epoch.
-func sealFile(random io.Reader, epochs [][]byte, name string, data []byte) ([]byte, error) {
+// sealFile encrypts a file under the newest round.
+func sealFile(random io.Reader, rounds [][]byte, name string, data []byte) ([]byte, error) {
 	var out bytes.Buffer
 	out.Grow(int(sealedSize(int64(len(data)))))
-	w, err := age.Encrypt(&out, &wrapper{random, epochs, name})
+	w, err := age.Encrypt(&out, &wrapper{random, rounds, name})
 	if err != nil {
 		return nil, err
 	}
@@ -121,12 +121,12 @@ func sealFile(random io.Reader, epochs [][]byte, name string, data []byte) ([]by
 }
 
 // openFile decrypts what sealFile returned for the same name.
-func openFile(epochs [][]byte, name string, b []byte) ([]byte, error) {
+func openFile(rounds [][]byte, name string, b []byte) ([]byte, error) {
 	size, err := plainSize(int64(len(b)))
 	if err != nil || len(b) > remote.MaxFile {
 		return nil, errors.Join(err, errTooLarge(len(b)))
 	}
-	r, err := age.Decrypt(bytes.NewReader(b), &wrapper{nil, epochs, name})
+	r, err := age.Decrypt(bytes.NewReader(b), &wrapper{nil, rounds, name})
 	if err != nil {
 		return nil, err
 	}

@@ -14,13 +14,13 @@ import (
 	"github.com/gemini-ctx/ctx/internal/remote"
 )
 
-// secretSize is the number of bytes of the naming secret and of the secret of an epoch.
+// secretSize is the number of bytes of the naming secret and of the secret of a round.
 const secretSize = 32
 
 // The limits of a group.
 const (
 	maxMembers   = 1000
-	maxEpochs    = 10_000
+	maxRounds    = 10_000
 	maxKeys      = 8 << 20 // bytes of the file keys
 	maxRecipient = 8 << 10 // bytes of a recipient
 	maxName      = 64      // bytes of a member's name
@@ -30,7 +30,7 @@ const (
 type group struct {
 	number  uint64 // of the change, from 1
 	naming  []byte
-	epochs  [][]byte        // the oldest first
+	rounds  [][]byte        // the oldest first
 	members []remote.Member // by name
 }
 
@@ -41,26 +41,26 @@ func (g *group) id() string { return hex.EncodeToString(derive(g.naming, nil, "c
 func (g *group) clone() *group {
 	next := *g
 	next.number++
-	next.epochs, next.members = slices.Clone(g.epochs), slices.Clone(g.members)
+	next.rounds, next.members = slices.Clone(g.rounds), slices.Clone(g.members)
 	return &next
 }
 
-// newEpoch gives the group another secret.
-func (g *group) newEpoch(random io.Reader) error {
+// newRound gives the group another secret.
+func (g *group) newRound(random io.Reader) error {
 	secret := make([]byte, secretSize)
 	if _, err := io.ReadFull(random, secret); err != nil {
 		return err
 	}
-	g.epochs = append(g.epochs, secret)
+	g.rounds = append(g.rounds, secret)
 	return nil
 }
 
-// secrets returns the lines of the naming secret and of the first epochs. Whoever knows them has
-// been a member in the last of these epochs.
-func (g *group) secrets(epochs int) []byte {
+// secrets returns the lines of the naming secret and of the first rounds. Whoever knows them has
+// been a member in the last of these rounds.
+func (g *group) secrets(rounds int) []byte {
 	b := fmt.Appendf(nil, "names %x\n", g.naming)
-	for _, secret := range g.epochs[:epochs] {
-		b = fmt.Appendf(b, "epoch %x\n", secret)
+	for _, secret := range g.rounds[:rounds] {
+		b = fmt.Appendf(b, "round %x\n", secret)
 	}
 	return b
 }
@@ -71,7 +71,7 @@ func (g *group) encode() ([]byte, error) {
 		return nil, err
 	}
 	b := fmt.Appendf(nil, "keys 1\nnumber %d\n", g.number)
-	b = append(b, g.secrets(len(g.epochs))...)
+	b = append(b, g.secrets(len(g.rounds))...)
 	for _, m := range g.members {
 		b = fmt.Appendf(b, "member %s %s\n", m.Name, m.Recipient)
 	}
@@ -82,8 +82,8 @@ func (g *group) check() error {
 	switch {
 	case g.number == 0:
 		return errors.New("keys: no number")
-	case len(g.epochs) == 0 || len(g.epochs) > maxEpochs:
-		return fmt.Errorf("keys: %d epochs, at most %d", len(g.epochs), maxEpochs)
+	case len(g.rounds) == 0 || len(g.rounds) > maxRounds:
+		return fmt.Errorf("keys: %d rounds, at most %d", len(g.rounds), maxRounds)
 	case len(g.members) == 0 || len(g.members) > maxMembers:
 		return fmt.Errorf("keys: %d members, at most %d", len(g.members), maxMembers)
 	}
@@ -141,7 +141,7 @@ func decodeGroup(b []byte) (*group, error) {
 				return nil, errors.New("keys: the number is none")
 			}
 			g.number = n
-		case key == "names" || key == "epoch":
+		case key == "names" || key == "round":
 			secret, err := hex.DecodeString(rest)
 			if err != nil || len(secret) != secretSize {
 				return nil, errors.New("keys: a secret is none")
@@ -149,7 +149,7 @@ func decodeGroup(b []byte) (*group, error) {
 			if key == "names" {
 				g.naming = secret
 			} else {
-				g.epochs = append(g.epochs, secret)
+				g.rounds = append(g.rounds, secret)
 			}
 		case key == "member":
 			name, recipient, _ := strings.Cut(rest, " ")

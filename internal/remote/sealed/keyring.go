@@ -2,6 +2,7 @@ package sealed
 
 import (
 	"bytes"
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -10,17 +11,36 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"filippo.io/age"
 
 	"github.com/gemini-ctx/ctx/internal/durable"
+	"github.com/gemini-ctx/ctx/lock"
 )
 
 // Keyring is what one person has of their own, in a folder beside their settings: identities, and
 // what was seen of the keys of remotes.
 type Keyring struct {
-	Dir string // 0700; made when something is written
-	FS  *durable.FS
+	Dir   string // 0700; made when something is written
+	FS    *durable.FS
+	Owner lock.Owner // tells others who writes to it
+}
+
+// lockTimeout is how long a process waits for another, which holds the lock for a file write.
+const lockTimeout = 10 * time.Second
+
+// locked runs do while no other process writes to the folder.
+func (k Keyring) locked(do func() error) (err error) {
+	if err := os.MkdirAll(k.Dir, 0o700); err != nil {
+		return err
+	}
+	held, err := lock.Acquire(context.Background(), k.FS, k.Dir, lockTimeout, k.Owner)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, held.Release()) }()
+	return do()
 }
 
 const (
@@ -35,12 +55,10 @@ func (k Keyring) Identities() ([]age.Identity, error) {
 	path := filepath.Join(k.Dir, identitiesName)
 	b, err := durable.ReadAtMost(path, maxIdentities)
 	if errors.Is(err, fs.ErrNotExist) {
-		own, err := age.GenerateHybridIdentity()
-		if err != nil {
+		if err := k.locked(k.begin); err != nil {
 			return nil, err
 		}
-		text := "# Secret keys for encrypted remotes of ctx, and paths of files with such keys. Keep a copy.\n" + own.String() + "\n"
-		return []age.Identity{own}, k.write(identitiesName, []byte(text))
+		b, err = durable.ReadAtMost(path, maxIdentities)
 	}
 	if err != nil {
 		return nil, err
@@ -57,6 +75,19 @@ func (k Keyring) Identities() ([]age.Identity, error) {
 		return nil, fmt.Errorf("%s has no identity", path)
 	}
 	return list, nil
+}
+
+// begin makes a key, unless another process was faster.
+func (k Keyring) begin() error {
+	if _, err := os.Stat(filepath.Join(k.Dir, identitiesName)); !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	own, err := age.GenerateHybridIdentity()
+	if err != nil {
+		return err
+	}
+	return k.write(identitiesName, fmt.Appendf(nil,
+		"# Secret keys for encrypted remotes of ctx, and paths of files with such keys. Keep a copy.\n%s\n", own))
 }
 
 // identitiesIn returns what a line of the file names: a key of age, or the path of a file.
@@ -94,22 +125,24 @@ func readIdentities(path string) ([]age.Identity, error) {
 // Use adds a file of keys to the person's identities, before all others. A file that is there stays
 // where it is. It makes no identity.
 func (k Keyring) Use(path string) error {
-	if !filepath.IsAbs(path) {
+	if !filepath.IsAbs(path) || strings.ContainsAny(path, "\r\n") {
 		return fmt.Errorf("%q is no absolute path", path)
 	}
 	if _, err := readIdentities(path); err != nil {
 		return err
 	}
-	b, err := durable.ReadAtMost(filepath.Join(k.Dir, identitiesName), maxIdentities)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	for line := range strings.SplitSeq(string(b), "\n") {
-		if strings.TrimSpace(line) == path {
-			return nil
+	return k.locked(func() error {
+		b, err := durable.ReadAtMost(filepath.Join(k.Dir, identitiesName), maxIdentities)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
 		}
-	}
-	return k.write(identitiesName, append([]byte(path+"\n"), b...))
+		for line := range strings.SplitSeq(string(b), "\n") {
+			if strings.TrimSpace(line) == path {
+				return nil
+			}
+		}
+		return k.write(identitiesName, append([]byte(path+"\n"), b...))
+	})
 }
 
 // Recipient returns that of the person's first identity, which is made if there is none.
@@ -151,4 +184,14 @@ func (p pinFile) Load() ([]byte, error) {
 	return b, err
 }
 
-func (p pinFile) Save(b []byte) error { return p.k.write(p.name, b) }
+func (p pinFile) Save(old, new []byte) (done bool, err error) {
+	err = p.k.locked(func() error {
+		now, err := p.Load()
+		if err != nil || !bytes.Equal(now, old) {
+			return err
+		}
+		done = true
+		return p.k.write(p.name, new)
+	})
+	return done, err
+}

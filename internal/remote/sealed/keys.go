@@ -12,6 +12,7 @@ import (
 
 	"filippo.io/age"
 
+	"github.com/gemini-ctx/ctx/format/share"
 	"github.com/gemini-ctx/ctx/internal/remote"
 )
 
@@ -32,26 +33,36 @@ func (r *Remote) ready(ctx context.Context) error {
 // load reads the keys from the host, and compares them with what was seen before. Errors:
 // ErrNotBegun, ErrNoMember, ErrTampered.
 func (r *Remote) load(ctx context.Context) error {
-	pin, err := r.pin()
+	for range changeTries {
+		if done, err := r.loadOnce(ctx); done || err != nil {
+			return err
+		}
+	}
+	return fmt.Errorf("%w: %s changes all the time", remote.ErrTemporary, r.c.Pin.Where())
+}
+
+// loadOnce is load, unless another process notes other keys meanwhile: then done is false.
+func (r *Remote) loadOnce(ctx context.Context) (done bool, err error) {
+	pin, noted, err := r.pin()
 	if err != nil {
-		return err
+		return false, err
 	}
 	b, err := r.inner.Get(ctx, keysFile, 0, -1)
 	switch {
 	case errors.Is(err, remote.ErrNotFound) && pin != nil:
-		return r.distrust(fmt.Errorf("%w: its keys are gone", remote.ErrTampered))
+		return false, r.distrust(fmt.Errorf("%w: its keys are gone", remote.ErrTampered))
 	case errors.Is(err, remote.ErrNotFound):
-		return ErrNotBegun
+		return false, ErrNotBegun
 	case err != nil:
-		return err
+		return false, err
 	}
 	g, text, err := r.decrypt(b)
 	if err != nil {
-		return err
+		return false, err
 	}
 	if pin != nil {
 		if err := pin.allows(g, text); err != nil {
-			return r.distrust(err)
+			return false, r.distrust(err)
 		}
 	}
 	format, err := r.inner.Get(ctx, formatFile, 0, -1)
@@ -59,12 +70,12 @@ func (r *Remote) load(ctx context.Context) error {
 		_, err = withoutFeature(format)
 	}
 	if errors.Is(err, remote.ErrNotFound) || errors.Is(err, errNotSealed) {
-		return fmt.Errorf("%w: its file format does not say any more that it is encrypted", remote.ErrTampered)
+		return false, fmt.Errorf("%w: its file format does not say any more that it is encrypted", remote.ErrTampered)
 	}
 	if err != nil {
-		return err
+		return false, err
 	}
-	return r.adopt(g, text, b, pin)
+	return r.adopt(g, text, b, noted)
 }
 
 // distrust adds to an error what a person can do who knows better.
@@ -75,33 +86,33 @@ func (r *Remote) distrust(err error) error {
 	return err
 }
 
-// pin returns what was seen of the keys; nil for nothing.
-func (r *Remote) pin() (*pinned, error) {
-	b, err := r.c.Pin.Load()
-	if err != nil || b == nil {
-		return nil, err
+// pin returns what was seen of the keys, and how that is noted; nil for nothing.
+func (r *Remote) pin() (p *pinned, noted []byte, err error) {
+	noted, err = r.c.Pin.Load()
+	if err != nil || noted == nil {
+		return nil, nil, err
 	}
-	p, err := decodePin(b)
+	is, err := decodePin(noted)
 	if err != nil {
-		return nil, fmt.Errorf("cannot read %s, which says which keys to trust: %w", r.c.Pin.Where(), err)
+		return nil, nil, fmt.Errorf("cannot read %s, which says which keys to trust: %w", r.c.Pin.Where(), err)
 	}
-	return &p, nil
+	return &is, noted, nil
 }
 
-// adopt takes keys as those of the remote, and notes them.
-func (r *Remote) adopt(g *group, text, host []byte, before *pinned) error {
-	next := seen(g, text)
-	if before == nil || *before != next {
-		b, err := json.Marshal(next)
-		if err != nil {
-			return err
-		}
-		if err := r.c.Pin.Save(append(b, '\n')); err != nil {
-			return err
+// adopt notes keys in the place of those that were noted, and takes them as those of the remote. It
+// does neither, and returns false, if others are noted by now.
+func (r *Remote) adopt(g *group, text, host, noted []byte) (bool, error) {
+	next, err := json.Marshal(seen(g, text))
+	if err != nil {
+		return false, err
+	}
+	if next = append(next, '\n'); !bytes.Equal(next, noted) {
+		if done, err := r.c.Pin.Save(noted, next); !done || err != nil {
+			return false, err
 		}
 	}
 	r.group, r.names, r.host = g, newNamer(g.naming), host
-	return nil
+	return true, nil
 }
 
 // decrypt reads the file keys.
@@ -193,7 +204,7 @@ func (r *Remote) members(ctx context.Context, change remote.MemberChange) (out r
 		err = next.add(change.Members)
 	case remote.RemoveMembers:
 		if err = next.remove(change.Members, r.report().Self); err == nil {
-			err = next.newEpoch(r.c.Random)
+			err = next.newRound(r.c.Random)
 		}
 	default:
 		err = fmt.Errorf("unknown change of members %.40q", change.Do)
@@ -208,19 +219,34 @@ func (r *Remote) members(ctx context.Context, change remote.MemberChange) (out r
 	if err := r.inner.Swap(ctx, keysFile, r.host, b); err != nil {
 		return out, err
 	}
-	pin, err := r.pin()
-	if err == nil {
-		err = r.adopt(next, text, b, pin)
+	if err := r.follow(ctx, next, text, b); err != nil {
+		return out, err
 	}
-	return r.report(), err
+	return r.report(), nil
+}
+
+// follow notes keys that this client has put on the host, or those that came after them.
+func (r *Remote) follow(ctx context.Context, g *group, text, host []byte) error {
+	_, noted, err := r.pin()
+	if err != nil {
+		return err
+	}
+	done, err := r.adopt(g, text, host, noted)
+	if !done && err == nil {
+		err = r.load(ctx)
+	}
+	return err
 }
 
 // begin encrypts a place that nothing is in yet.
 func (r *Remote) begin(ctx context.Context, change remote.MemberChange) error {
-	if _, err := r.inner.Get(ctx, formatFile, 0, -1); err == nil {
-		return errors.New("the place is a remote already, and not encrypted: take another place")
-	} else if !errors.Is(err, remote.ErrNotFound) {
+	format := share.Format(Feature)
+	switch there, err := r.inner.Get(ctx, formatFile, 0, -1); {
+	case errors.Is(err, remote.ErrNotFound):
+	case err != nil:
 		return err
+	case !bytes.Equal(there, format): // what is there may be from one who was stopped below
+		return errors.New("the place is a remote already, and not encrypted: take another place")
 	}
 	self, err := ownRecipient(r.c.Identities)
 	if err != nil {
@@ -230,7 +256,7 @@ func (r *Remote) begin(ctx context.Context, change remote.MemberChange) error {
 	if _, err := io.ReadFull(r.c.Random, g.naming); err != nil {
 		return err
 	}
-	if err := g.newEpoch(r.c.Random); err != nil {
+	if err := g.newRound(r.c.Random); err != nil {
 		return err
 	}
 	if err := g.add(append([]remote.Member{{Name: change.Self, Recipient: self}}, change.Members...)); err != nil {
@@ -240,13 +266,13 @@ func (r *Remote) begin(ctx context.Context, change remote.MemberChange) error {
 	if err != nil {
 		return err
 	}
-	if err := r.inner.PutNew(ctx, formatFile, withFeature([]byte("ctx-remote 1\n"))); err != nil {
+	if err := r.inner.PutNew(ctx, formatFile, format); err != nil {
 		return err
 	}
 	if err := r.inner.Swap(ctx, keysFile, nil, b); err != nil {
 		return err
 	}
-	return r.adopt(g, text, b, nil)
+	return r.follow(ctx, g, text, b)
 }
 
 // add adds members. One that is there under the same name with the same recipient stays.
@@ -276,7 +302,7 @@ func (g *group) add(members []remote.Member) error {
 	return g.check()
 }
 
-// remove removes members, but not the one who asks: nobody would have the keys of the next epoch
+// remove removes members, but not the one who asks: nobody would have the keys of the next round
 // then, or the wrong people.
 func (g *group) remove(members []remote.Member, self string) error {
 	if len(members) == 0 {
@@ -307,7 +333,7 @@ func (g *group) remove(members []remote.Member, self string) error {
 // report returns the group as callers see it.
 func (r *Remote) report() remote.Group {
 	g := r.group
-	out := remote.Group{ID: g.id(), Epoch: len(g.epochs), Members: slices.Clone(g.members)}
+	out := remote.Group{ID: g.id(), Round: len(g.rounds), Members: slices.Clone(g.members)}
 	for _, m := range g.members {
 		out.Classic = out.Classic || !isPostQuantum(m.Recipient)
 		if out.Self == "" && slices.ContainsFunc(r.c.Identities, func(i age.Identity) bool { return recipientOf(i) == m.Recipient }) {

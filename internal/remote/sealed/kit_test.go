@@ -1,6 +1,7 @@
 package sealed
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"strconv"
 	"sync"
@@ -11,7 +12,7 @@ import (
 	"github.com/gemini-ctx/ctx/internal/remote"
 )
 
-// stream gives the same bytes in every run. The file keys of age are not among them.
+// stream gives the same bytes in every run. The keys that age makes itself are not among them.
 type stream struct {
 	mu   sync.Mutex
 	n    int
@@ -43,20 +44,24 @@ func (m *memoryPin) Load() ([]byte, error) {
 	return m.b, nil
 }
 
-func (m *memoryPin) Save(b []byte) error {
+func (m *memoryPin) Save(old, b []byte) (bool, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	if !bytes.Equal(m.b, old) {
+		return false, nil
+	}
 	m.b = b
-	return nil
+	return true, nil
 }
 
 func (m *memoryPin) Where() string { return "pin.json" }
 
 // person is somebody with a key and a pin.
 type person struct {
-	name string
-	id   age.Identity
-	pin  *memoryPin
+	name   string
+	id     age.Identity
+	pin    *memoryPin
+	random *stream
 }
 
 func newPerson(t testing.TB, name string) *person {
@@ -65,18 +70,16 @@ func newPerson(t testing.TB, name string) *person {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &person{name, id, &memoryPin{}}
+	return &person{name, id, &memoryPin{}, &stream{}}
 }
 
 func (p *person) member() remote.Member {
 	return remote.Member{Name: p.name, Recipient: recipientOf(p.id)}
 }
 
-var seed = &stream{}
-
 // open returns the person's client of a place.
 func (p *person) open(inner remote.Remote) *Remote {
-	return Open(Config{Inner: inner, Identities: []age.Identity{p.id}, Pin: p.pin, Random: seed})
+	return Open(Config{Inner: inner, Identities: []age.Identity{p.id}, Pin: p.pin, Random: p.random})
 }
 
 // begin encrypts a place for a person and others.
@@ -87,8 +90,43 @@ func (p *person) begin(t testing.TB, inner remote.Remote, others ...*person) *Re
 	for _, o := range others {
 		change.Members = append(change.Members, o.member())
 	}
-	if _, err := r.Members(t.Context(), change); err != nil {
-		t.Fatal(err)
+	if of, err := r.Members(t.Context(), change); err != nil || !of.Began {
+		t.Fatalf("%+v, error %v", of, err)
 	}
 	return r
+}
+
+// change adds or removes members.
+func (p *person) change(t testing.TB, inner remote.Remote, do string, others ...*person) {
+	t.Helper()
+	change := remote.MemberChange{Do: do}
+	for _, o := range others {
+		change.Members = append(change.Members, o.member())
+	}
+	if _, err := p.open(inner).Members(t.Context(), change); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func get(t testing.TB, r remote.Remote, name string) []byte {
+	t.Helper()
+	b, err := r.Get(t.Context(), name, 0, -1)
+	must(t, err)
+	return b
+}
+
+// replace is what a host can do: another content, whatever was there.
+func replace(t testing.TB, host remote.Remote, name string, b []byte) {
+	t.Helper()
+	must(t, host.Delete(t.Context(), []string{name}))
+	if b != nil {
+		must(t, host.PutNew(t.Context(), name, b))
+	}
 }

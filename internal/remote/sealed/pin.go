@@ -13,7 +13,9 @@ import (
 // them back nor replace them. It is in a file of that person.
 type Pin interface {
 	Load() ([]byte, error) // nil for none
-	Save([]byte) error
+	// Save replaces what Load returned. It does nothing, and returns false, if another process has
+	// replaced it meanwhile.
+	Save(old, new []byte) (bool, error)
 	// Where tells people how to believe other keys from now on.
 	Where() string
 }
@@ -24,22 +26,23 @@ type pinned struct {
 	Group   string `json:"group"`   // its id
 	Number  uint64 `json:"number"`  // of the newest change that was seen
 	Keys    string `json:"keys"`    // the digest of the text then
-	Epochs  int    `json:"epochs"`  // how many there were
+	Rounds  int    `json:"rounds"`  // how many there were
 	Secrets string `json:"secrets"` // the digest of group.secrets then
 }
 
 // seen returns what a client notes of a group.
 func seen(g *group, text []byte) pinned {
-	return pinned{1, g.id(), g.number, digest(text), len(g.epochs), digest(g.secrets(len(g.epochs)))}
+	return pinned{1, g.id(), g.number, digest(text), len(g.rounds), digest(g.secrets(len(g.rounds)))}
 }
 
+// decodePin reads what a Pin keeps.
 func decodePin(b []byte) (p pinned, err error) {
 	d := json.NewDecoder(bytes.NewReader(b))
 	d.DisallowUnknownFields()
 	if err := d.Decode(&p); err != nil {
 		return p, err
 	}
-	if p.V != 1 || p.Number == 0 || p.Epochs < 1 {
+	if p.V != 1 || p.Number == 0 || p.Rounds < 1 {
 		return p, errors.New("it is of another version, or damaged")
 	}
 	return p, nil
@@ -52,7 +55,7 @@ func (p *pinned) allows(g *group, text []byte) error {
 		return fmt.Errorf("%w: its keys were rolled back from change %d to %d", remote.ErrTampered, p.Number, g.number)
 	case g.number == p.Number && digest(text) != p.Keys:
 		return fmt.Errorf("%w: change %d of its keys is another one than before", remote.ErrTampered, g.number)
-	case len(g.epochs) < p.Epochs || digest(g.secrets(p.Epochs)) != p.Secrets:
+	case len(g.rounds) < p.Rounds || digest(g.secrets(p.Rounds)) != p.Secrets:
 		return fmt.Errorf("%w: its keys were replaced by somebody who did not know those before", remote.ErrTampered)
 	}
 	return nil

@@ -151,12 +151,12 @@ func (r *Remote) read(ctx context.Context, name string) (plain, there []byte, er
 		plain, err = withoutFeature(there)
 		return plain, there, err
 	}
-	plain, err = openFile(r.group.epochs, name, there)
-	if errors.Is(err, errNewEpoch) { // it began after this client had read the keys
+	plain, err = openFile(r.group.rounds, name, there)
+	if errors.Is(err, errNewRound) { // it began after this client had read the keys
 		if err := r.load(ctx); err != nil {
 			return nil, nil, err
 		}
-		plain, err = openFile(r.group.epochs, name, there)
+		plain, err = openFile(r.group.rounds, name, there)
 	}
 	if err != nil {
 		return nil, nil, fmt.Errorf("%w: %s is not what a member put there under this name: %w", remote.ErrTampered, name, err)
@@ -190,7 +190,7 @@ func (r *Remote) sealed(name string, data []byte) ([]byte, error) {
 	if size := sealedSize(int64(len(data))); size > remote.MaxFile {
 		return nil, fmt.Errorf("%s: %d bytes, an encrypted remote has files of %d at most", name, len(data), int64(remote.MaxFile)-(size-int64(len(data))))
 	}
-	return sealFile(r.c.Random, r.group.epochs, name, data)
+	return sealFile(r.c.Random, r.group.rounds, name, data)
 }
 
 // PutNew implements remote.Remote. A file that is there with the same plain bytes stays as it is.
