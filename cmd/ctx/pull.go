@@ -149,7 +149,8 @@ origin, and pulls. DIR may exist and be a project already; it must not have a st
 			if err != nil {
 				return err
 			}
-			target := path.Base(strings.TrimSuffix(strings.TrimRight(url, "/"), ".git"))
+			place, _ := cutGroup(url)
+			target := path.Base(strings.TrimSuffix(strings.TrimRight(place, "/"), ".git"))
 			if len(args) > 1 {
 				target = args[1]
 			}
@@ -175,7 +176,9 @@ origin, and pulls. DIR may exist and be a project already; it must not have a st
 				if err != nil {
 					return err
 				}
-				a.sayGroup(defaultRemote, of)
+				if _, err := addRemote(s, defaultRemote, repo.Remote{URL: withGroup(url, of)}); err != nil {
+					return err
+				}
 			}
 			x, name, done, err := a.openRemote(a.c, s, nil)
 			if err != nil {

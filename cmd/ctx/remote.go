@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -64,14 +63,17 @@ The first who adds an age+URL encrypts the place, to their own key and to those 
 			if err != nil {
 				return err
 			}
+			if strings.HasPrefix(url, sealedPrefix) {
+				if err := mayAdd(set, args[0], repo.Remote{URL: url, Share: share}); err != nil {
+					return err
+				}
+				if url, err = a.beginSealed(s, set, args[0], url, members); err != nil {
+					return err
+				}
+			}
 			r, err := addRemote(s, args[0], repo.Remote{URL: url, Share: share})
 			if err != nil {
 				return err
-			}
-			if strings.HasPrefix(url, sealedPrefix) {
-				if err := a.beginSealed(s, args[0], url, members); err != nil {
-					return errors.Join(err, s.SetRemotes(set))
-				}
 			}
 			if shareText(r) == "none" {
 				a.say("hint: nothing is shared yet: `ctx config set remote.%s.share all`, or patterns of sessions", args[0])
@@ -88,19 +90,14 @@ The first who adds an age+URL encrypts the place, to their own key and to those 
 // addRemote adds a remote, and returns it. One that is there with the same place keeps its rule,
 // unless another is given.
 func addRemote(s *session.Store, name string, r repo.Remote) (repo.Remote, error) {
-	if err := repo.CheckRemoteName(name); err != nil {
-		return r, usagef("%v", err)
-	}
-	if _, err := sharing.ParseRule(r.Share); err != nil {
-		return r, usagef("%v", err)
-	}
 	set, err := s.Remotes()
 	if err != nil {
 		return r, err
 	}
-	if old, ok := set.Remotes[name]; ok && old.URL != r.URL {
-		return r, withHint(fmt.Errorf("remote %s is %s", name, withoutPassword(old.URL)), "`ctx remote rm %s` removes it, or choose another name", name)
-	} else if ok && r.Share == "" {
+	if err := mayAdd(set, name, r); err != nil {
+		return r, err
+	}
+	if old, ok := set.Remotes[name]; ok && r.Share == "" {
 		r.Share, r.Allow = old.Share, old.Allow
 	}
 	if set.Remotes == nil {
@@ -108,6 +105,24 @@ func addRemote(s *session.Store, name string, r repo.Remote) (repo.Remote, error
 	}
 	set.Remotes[name] = r
 	return r, s.SetRemotes(set)
+}
+
+// mayAdd returns an error for a remote that cannot be added. The same place again, with or without
+// the group whose keys are there, is the same remote.
+func mayAdd(set repo.Remotes, name string, r repo.Remote) error {
+	if err := repo.CheckRemoteName(name); err != nil {
+		return usagef("%v", err)
+	}
+	if _, err := sharing.ParseRule(r.Share); err != nil {
+		return usagef("%v", err)
+	}
+	old, ok := set.Remotes[name]
+	here, group := cutGroup(r.URL)
+	there, before := cutGroup(old.URL)
+	if ok && (here != there || group != "" && before != "" && group != before) {
+		return withHint(fmt.Errorf("remote %s is %s", name, withoutPassword(old.URL)), "`ctx remote rm %s` removes it, or choose another name", name)
+	}
+	return nil
 }
 
 func shareText(r repo.Remote) string {

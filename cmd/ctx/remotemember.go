@@ -10,6 +10,7 @@ import (
 
 	"github.com/gemini-ctx/ctx/internal/durable"
 	"github.com/gemini-ctx/ctx/internal/remote"
+	"github.com/gemini-ctx/ctx/internal/repo"
 	"github.com/gemini-ctx/ctx/internal/session"
 )
 
@@ -32,8 +33,8 @@ func newRemoteMemberListCmd(a *app) *cobra.Command {
 		Use:   "list [NAME]",
 		Short: "List who can read an encrypted remote",
 		Long: long(`Lists the members of an encrypted remote with their keys. The digits of the group are the same for
-all who have the same keys: compare them with another member's by another way when you first use a
-remote, because the first keys that a store sees are believed.`, exitNoStore, exitCorrupt, exitNotFound),
+all who have the same keys. The URL ends with them, as ` + "`ctx remote list`" + ` shows it: whoever is given
+that URL notices a host that shows other keys.`, exitNoStore, exitCorrupt, exitNotFound),
 		Example: "  ctx remote member list team --json",
 		Args:    between(0, 1),
 		RunE: a.onStore(func(s *session.Store, args []string) error {
@@ -140,31 +141,29 @@ func (a *app) changeMembers(s *session.Store, name, url string, change remote.Me
 }
 
 // beginSealed encrypts a place that is empty, or checks that the user is a member of one that is
-// encrypted.
-func (a *app) beginSealed(s *session.Store, name, url string, members []string) error {
-	set, err := s.Remotes()
-	if err != nil {
-		return err
-	}
+// encrypted. It returns the URL with the group.
+func (a *app) beginSealed(s *session.Store, set repo.Remotes, name, url string, members []string) (string, error) {
 	list, err := a.recipients(members)
 	if err != nil {
-		return err
+		return "", err
 	}
 	of, err := a.changeMembers(s, name, url, remote.MemberChange{Do: remote.BeginGroup, Self: a.label(set), Members: list})
 	if err != nil {
-		return err
+		return "", err
 	}
-	a.sayGroup(name, of)
+	a.say("%s is encrypted to %s", name, plural(len(of.Members), "member", "members"))
 	if of.Began {
 		a.say("hint: without your key nothing there can be read: keep a copy of %s", filepath.Join(filepath.Dir(a.env().UserConfig), "age", "identities"))
 	}
 	a.warnClassic(of)
-	return nil
+	return withGroup(url, of), nil
 }
 
-// sayGroup says who can read an encrypted remote, and what two members compare.
-func (a *app) sayGroup(name string, of remote.Group) {
-	a.say("%s is encrypted to %s, group %s", name, plural(len(of.Members), "member", "members"), of.ID)
+// withGroup returns the URL of an encrypted remote with its group, so that whoever is given the URL
+// notices a host that shows other keys.
+func withGroup(url string, of remote.Group) string {
+	place, _ := cutGroup(url)
+	return place + "#" + of.ID
 }
 
 // warnClassic says so where a key of a member may not last.

@@ -45,8 +45,9 @@ func (a *app) remoteURL(text string) (string, error) {
 	scheme := urlScheme(text)
 	switch {
 	case strings.HasPrefix(text, sealedPrefix):
-		inner, err := a.remoteURL(strings.TrimPrefix(text, sealedPrefix))
-		return sealedPrefix + inner, err
+		place, group := cutGroup(text)
+		inner, err := a.remoteURL(strings.TrimPrefix(place, sealedPrefix))
+		return sealedPrefix + inner + group, err
 	case text == "":
 		return "", usagef("the place of the remote is empty")
 	case scheme == "dir":
@@ -101,8 +102,21 @@ func (a *app) openURL(s *session.Store, name, url string) (remote.Remote, error)
 	return r, err
 }
 
-// sealedPrefix begins the URL of an encrypted remote. The URL of the place follows.
+// sealedPrefix begins the URL of an encrypted remote. The URL of the place follows, and perhaps the
+// group whose keys have to be there.
 const sealedPrefix = "age+"
+
+// groupSize is the number of digits of a group.
+const groupSize = 32
+
+// cutGroup cuts the group off the URL of an encrypted remote, with the # before it.
+func cutGroup(url string) (place, group string) {
+	at := len(url) - groupSize - 1
+	if !strings.HasPrefix(url, sealedPrefix) || at < 0 || url[at] != '#' || strings.Trim(url[at+1:], "0123456789abcdef") != "" {
+		return url, ""
+	}
+	return url[:at], url[at:]
+}
 
 // hintSealed gives the error of a remote that was opened without the keys that it needs a hint.
 func (a *app) hintSealed(err error, r remote.Remote, url string) error {

@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"regexp"
 	"runtime/debug"
 	"strings"
 	"syscall"
@@ -109,9 +110,14 @@ func program() helper.Program {
 	}
 }
 
-// open opens the remote that a URL wraps.
+// groupForm is the group that a URL may end with.
+var groupForm = regexp.MustCompile(`#[0-9a-f]{32}$`)
+
+// open opens the remote that a URL wraps: age+, that of another remote, and perhaps # and the group
+// whose keys have to be there.
 func open(ctx context.Context, url string) (remote.Remote, error) {
-	where, ok := strings.CutPrefix(url, "age+")
+	group := groupForm.FindString(url)
+	where, ok := strings.CutPrefix(strings.TrimSuffix(url, group), "age+")
 	if !ok || where == "" {
 		return nil, errors.New("the URL is not age+ and that of another remote")
 	}
@@ -127,7 +133,7 @@ func open(ctx context.Context, url string) (remote.Remote, error) {
 	if err != nil {
 		return nil, err
 	}
-	return sealed.Open(sealed.Config{Inner: inner, Identities: identities, Pin: keys.Pin(where)}), nil
+	return sealed.Open(sealed.Config{Inner: inner, Identities: identities, Pin: keys.Pin(where), Group: strings.TrimPrefix(group, "#")}), nil
 }
 
 func openInner(ctx context.Context, url string) (remote.Remote, error) {

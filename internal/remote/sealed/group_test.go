@@ -28,7 +28,7 @@ func TestGroupText(t *testing.T) {
 	if err != nil || fmt.Sprint(g) != fmt.Sprint(fixedGroup()) {
 		t.Errorf("came back as %v, error %v", g, err)
 	}
-	const id = "90eee41cbefb8fcb"
+	const id = "90eee41cbefb8fcb7017f29b9b3e41c1"
 	if g.id() != id {
 		t.Errorf("the group is %s, want %s", g.id(), id)
 	}

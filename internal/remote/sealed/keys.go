@@ -51,6 +51,8 @@ func (r *Remote) loadOnce(ctx context.Context) (done bool, err error) {
 	switch {
 	case errors.Is(err, remote.ErrNotFound) && pin != nil:
 		return false, r.distrust(fmt.Errorf("%w: its keys are gone", remote.ErrTampered))
+	case errors.Is(err, remote.ErrNotFound) && r.c.Group != "":
+		return false, fmt.Errorf("%w: its keys are gone, or were never there", remote.ErrTampered)
 	case errors.Is(err, remote.ErrNotFound):
 		return false, ErrNotBegun
 	case err != nil:
@@ -59,6 +61,9 @@ func (r *Remote) loadOnce(ctx context.Context) (done bool, err error) {
 	g, text, err := r.decrypt(b)
 	if err != nil {
 		return false, err
+	}
+	if r.c.Group != "" && r.c.Group != g.id() {
+		return false, fmt.Errorf("%w: its keys are those of group %s, and the URL names %s", remote.ErrTampered, g.id(), r.c.Group)
 	}
 	if pin != nil {
 		if err := pin.allows(g, text); err != nil {

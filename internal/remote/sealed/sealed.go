@@ -38,6 +38,7 @@ type Config struct {
 	Inner      remote.Remote // where the ciphertexts are; Close closes it
 	Identities []age.Identity
 	Pin        Pin
+	Group      string    // the id that the group has to have; "" for any that the Pin allows
 	Random     io.Reader // nil for that of the system; age itself always takes the system's
 }
 
