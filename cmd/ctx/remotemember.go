@@ -33,7 +33,7 @@ func newRemoteMemberListCmd(a *app) *cobra.Command {
 		Use:   "list [NAME]",
 		Short: "List who can read an encrypted remote",
 		Long: long(`Lists the members of an encrypted remote with their keys. The digits of the group are the same for
-all who have the same keys. The URL ends with them, as ` + "`ctx remote list`" + ` shows it: whoever is given
+all who have the same keys. The URL ends with them, as `+"`ctx remote list`"+` shows it: whoever is given
 that URL notices a host that shows other keys.`, exitNoStore, exitCorrupt, exitNotFound),
 		Example: "  ctx remote member list team --json",
 		Args:    between(0, 1),

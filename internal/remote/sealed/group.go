@@ -35,7 +35,9 @@ type group struct {
 }
 
 // id returns the digits by which people compare that they have the same keys.
-func (g *group) id() string { return hex.EncodeToString(derive(g.naming, nil, "ctx remote group")[:16]) }
+func (g *group) id() string {
+	return hex.EncodeToString(derive(g.naming, nil, "ctx remote group")[:16])
+}
 
 // clone returns a copy that can be changed, with the number of the next change.
 func (g *group) clone() *group {
