@@ -149,7 +149,9 @@ func openInner(ctx context.Context, url string) (remote.Remote, error) {
 		return dir.Open(path, &durable.FS{}, lock.Owner{Command: name})
 	}
 	if where, ok := strings.CutPrefix(url, "git+"); ok {
-		return git.Open(ctx, git.Config{URL: where, Bare: cache, Now: time.Now})
+		return git.Open(ctx, git.Config{
+			URL: where, Bare: cache, Now: time.Now, FS: &durable.FS{}, Owner: environ.Env(name).Owner,
+		})
 	}
 	if helper.Scheme(url) == "" {
 		return nil, errors.New("no kind of remote is known for the URL behind age+")
