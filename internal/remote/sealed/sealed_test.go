@@ -2,6 +2,7 @@ package sealed
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"strings"
@@ -354,4 +355,40 @@ func TestMemberFaults(t *testing.T) {
 	if err != nil || len(of.Members) != 1 || of.Round != 2 {
 		t.Errorf("%+v, error %v", of, err)
 	}
+}
+
+// A remote below may answer from a copy, as that in git does until a swap fails. Who knows the new
+// content swaps it all the same, and who knows the old one is refused.
+func TestStaleCopy(t *testing.T) {
+	host, ann := &remotetest.Memory{}, newPerson(t, "ann")
+	ann.begin(t, host)
+	must(t, ann.open(host).Swap(t.Context(), head, nil, []byte("one")))
+	below := &copied{Memory: host, copy: host.Clone()}
+	r := ann.open(below)
+	if got := get(t, r, head); string(got) != "one" {
+		t.Fatalf("got %q", got)
+	}
+	must(t, ann.open(host).Swap(t.Context(), head, []byte("one"), []byte("two")))
+	must(t, r.Swap(t.Context(), head, []byte("two"), []byte("three")))
+	below.copy = host.Clone()
+	must(t, ann.open(host).Swap(t.Context(), head, []byte("three"), []byte("four")))
+	if err := r.Swap(t.Context(), head, []byte("three"), []byte("five")); !errors.Is(err, remote.ErrStale) {
+		t.Errorf("got error %v", err)
+	}
+}
+
+// copied reads from a copy, which a swap that fails brings up to date.
+type copied struct {
+	*remotetest.Memory
+	copy *remotetest.Memory
+}
+
+func (c *copied) Get(ctx context.Context, name string, off, n int64) ([]byte, error) {
+	return c.copy.Get(ctx, name, off, n)
+}
+
+func (c *copied) Swap(ctx context.Context, name string, old, new []byte) error {
+	err := c.Memory.Swap(ctx, name, old, new)
+	c.copy = c.Clone()
+	return err
 }
