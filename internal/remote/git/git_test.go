@@ -93,8 +93,8 @@ func TestConformanceByDaemon(t *testing.T) {
 			break
 		}
 		select {
-		case <-ended:
-			t.Skip("SKIPPED: git daemon does not start")
+		case err := <-ended:
+			t.Skipf("SKIPPED: git daemon does not start: %v", err)
 		default:
 		}
 	}
