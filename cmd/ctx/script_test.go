@@ -19,6 +19,7 @@ import (
 	"github.com/gemini-ctx/ctx/internal/cli/environ"
 	"github.com/gemini-ctx/ctx/internal/durable"
 	"github.com/gemini-ctx/ctx/internal/eval/program"
+	"github.com/gemini-ctx/ctx/internal/remote/agehelper"
 	"github.com/gemini-ctx/ctx/internal/repo"
 	"github.com/gemini-ctx/ctx/internal/storetest/loose"
 	"github.com/gemini-ctx/ctx/internal/summarizer/printmode"
@@ -33,6 +34,7 @@ func TestMain(m *testing.M) {
 			os.Exit(run(c, fixed(fromOS(c, watch)), os.Args[1:]))
 		},
 		"ctx-eval":            func() { os.Exit(program.Main()) },
+		"ctx-remote-age":      func() { agehelper.Main() },
 		"ctx-summarize-agent": func() { os.Exit(printmode.Program().Main()) },
 	})
 }
