@@ -93,8 +93,9 @@ func TestConformanceByDaemon(t *testing.T) {
 			break
 		}
 		select {
-		case <-ended:
-			t.Skip("SKIPPED: git daemon does not start")
+		case err := <-ended:
+			ended <- err
+			t.Skipf("SKIPPED: git daemon does not start: %v", err)
 		default:
 		}
 	}
