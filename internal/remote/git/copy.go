@@ -1,6 +1,7 @@
 package git
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"io/fs"
@@ -70,24 +71,38 @@ func (r *Remote) mending(ctx context.Context, do func() error) error {
 	return do()
 }
 
-// isAnswer reports whether an error is what the remote has to say, rather than a failure.
+// isAnswer reports whether an error is what the remote has to say, or why it says nothing, so that
+// the copy has no part in it. A look at a large copy takes minutes.
 func isAnswer(err error) bool {
+	var f *failed
+	if errors.As(err, &f) && f.away || errors.Is(err, errBound) {
+		return true
+	}
 	return errors.Is(err, remote.ErrNotFound) || errors.Is(err, remote.ErrExists) || errors.Is(err, remote.ErrStale)
 }
 
 // mend removes what a killed git has left locked, and makes the copy anew if an object or a ref in
-// it is damaged. changed is false if there was nothing to mend.
+// it is damaged. changed is false if there was nothing to mend: neither now, nor by another process
+// since this one last fetched.
 func (r *Remote) mend(ctx context.Context) (changed bool, err error) {
 	if err := r.stopCat(); err != nil {
 		return false, err
 	}
+	known := r.refs
 	r.refs = nil
 	err = r.locked(ctx, func() error {
 		if changed, err = r.unlock(); err != nil {
 			return err
 		}
-		if _, err := r.git(ctx, nil, "fsck", "--no-progress", "--no-dangling"); err == nil || ctx.Err() != nil {
+		_, failed := r.git(ctx, nil, "fsck", "--no-progress", "--no-dangling")
+		switch {
+		case ctx.Err() != nil:
 			return ctx.Err()
+		case failed == nil && r.has(ctx, known):
+			return nil
+		case failed == nil && r.has(ctx, known):
+			changed = true
+			return nil
 		}
 		changed = true
 		if err := r.empty(); err != nil {
@@ -96,6 +111,16 @@ func (r *Remote) mend(ctx context.Context) (changed bool, err error) {
 		return r.init(ctx)
 	})
 	return changed, err
+}
+
+// has reports whether the copy has the commits of refs.
+func (r *Remote) has(ctx context.Context, refs map[string]*tree) bool {
+	var in bytes.Buffer
+	for _, t := range refs {
+		in.WriteString(t.commit + "\n")
+	}
+	out, err := r.git(ctx, &in, "cat-file", "--batch-check")
+	return err == nil && !bytes.Contains(out, []byte(" missing\n"))
 }
 
 // unlock removes the files by which one git keeps others from changing the bare repository. None is
@@ -108,7 +133,7 @@ func (r *Remote) unlock() (some bool, err error) {
 		some = true
 		return r.c.FS.Remove(path)
 	})
-	return some, err
+	return some, errors.Join(err, r.removeUnfinished())
 }
 
 // empty removes all that is in the directory of the bare repository, but for the lock that this

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -14,17 +15,26 @@ import (
 )
 
 // Two processes of one store push at the same time, as hooks of two agents do, from one bare
-// repository. Both have made their commits before either pushes: one wins, the other is told so.
+// repository. Both have made their commits before either pushes, and the second pushes when the
+// first has: one wins, the other is told so.
 func TestTwoClientsOfOneCopy(t *testing.T) {
 	path := repository(t)
-	_, env := wrapGit(t, `
-if [ "$verb" = push ]; then
-	mkdir "$AT/$$"
-	tries=0
-	while [ "$(ls "$AT" | wc -l)" -lt 2 ] && [ $tries -lt 2000 ]; do tries=$((tries + 1)); done
+	at, env := wrapGit(t, `
+if [ "$verb" = push ] && mkdir "$AT/first" 2>/dev/null; then
+	read -r _ <"$AT/both"
+	"$GIT" "$@"
+	code=$?
+	echo >"$AT/pushed"
+	exit $code
+elif [ "$verb" = push ] && mkdir "$AT/second" 2>/dev/null; then
+	echo >"$AT/both"
+	read -r _ <"$AT/pushed"
 fi
 exec "$GIT" "$@"
 `)
+	if out, err := exec.Command("mkfifo", filepath.Join(at, "both"), filepath.Join(at, "pushed")).CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
 	for name, value := range env {
 		t.Setenv(name, value)
 	}
@@ -114,10 +124,41 @@ func tear(bare, pattern string) error {
 	return err
 }
 
-// A remote that is away costs the copy nothing: it is whole, and stays.
-func TestAwayKeepsCopy(t *testing.T) {
+// Another process has made the copy anew between a fetch and a push of this one, which then lacks
+// what it stands on, and fetches again.
+func TestCopyMadeAnew(t *testing.T) {
 	t.Parallel()
 	path := repository(t)
+	bare := filepath.Join(t.TempDir(), "copy.git")
+	r := openAt(t, path, bare)
+	if err := open(t, path).Swap(t.Context(), "heads/a", nil, []byte("one")); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := r.Get(t.Context(), "heads/a", 0, -1); err != nil || string(got) != "one" {
+		t.Fatalf("got %q, error %v", got, err)
+	}
+	fresh := filepath.Join(t.TempDir(), "fresh.git")
+	if err := errors.Join(openAt(t, path, fresh).Close(), os.RemoveAll(bare), os.Rename(fresh, bare)); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.Swap(t.Context(), "heads/a", []byte("one"), []byte("two")); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := open(t, path).Get(t.Context(), "heads/a", 0, -1); err != nil || string(got) != "two" {
+		t.Errorf("got %q, error %v", got, err)
+	}
+}
+
+// A remote that is away costs the copy nothing: it is whole, stays, and is not looked at.
+func TestAwayKeepsCopy(t *testing.T) {
+	path := repository(t)
+	at, env := wrapGit(t, `
+[ "$verb" = fsck ] && : >"$AT/fsck"
+exec "$GIT" "$@"
+`)
+	for name, value := range env {
+		t.Setenv(name, value)
+	}
 	bare := filepath.Join(t.TempDir(), "copy.git")
 	if err := openAt(t, path, bare).Swap(t.Context(), "heads/a", nil, []byte("one")); err != nil {
 		t.Fatal(err)
@@ -131,6 +172,9 @@ func TestAwayKeepsCopy(t *testing.T) {
 	}
 	if _, err := openAt(t, path, bare).Get(t.Context(), "heads/a", 0, -1); err == nil {
 		t.Error("a remote that is away answers")
+	}
+	if _, err := os.Stat(filepath.Join(at, "fsck")); err == nil {
+		t.Error("the copy was looked at")
 	}
 	after, err := filepath.Glob(filepath.Join(bare, "objects", "??", "*"))
 	if err != nil || !slices.Equal(before, after) {

@@ -6,8 +6,8 @@
 // store, and not one a session: every push of code to the same repository is told all refs, and
 // 30,000 of them cost it a second.
 //
-// Begin to read at Open; copy.go keeps the bare repository, snapshot.go reads what was fetched,
-// push.go writes, run.go runs git.
+// Begin to read at Open; copy.go keeps the bare repository, bound.go limits what it takes,
+// snapshot.go reads what was fetched, push.go writes, run.go runs git.
 package git
 
 import (
@@ -32,6 +32,9 @@ type Config struct {
 
 	FS    *durable.FS
 	Owner lock.Owner // tells other processes of this store who changes the copy
+
+	MaxCopy  int64         // the most bytes of the copy's objects; 0 for 20 GiB
+	MaxStill time.Duration // how long a fetch may bring nothing; 0 for ten minutes
 }
 
 // Remote is a git repository as a remote. Open makes it.

@@ -93,6 +93,8 @@ func (r *Remote) git(ctx context.Context, stdin io.Reader, args ...string) ([]by
 
 // gitWith is git with more variables in its environment.
 func (r *Remote) gitWith(ctx context.Context, stdin io.Reader, env []string, args ...string) ([]byte, error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, maxRun, fmt.Errorf("git %s: %w: it has run for %v", args[0], errBound, maxRun))
+	defer cancel()
 	var out, said bytes.Buffer
 	cmd := r.command(ctx, args...)
 	cmd.Env = append(slices.Clip(cmd.Env), env...)
@@ -106,7 +108,7 @@ func (r *Remote) gitWith(ctx context.Context, stdin io.Reader, env []string, arg
 // failure returns the error of a git that failed.
 func (r *Remote) failure(ctx context.Context, verb, said string, err error) error {
 	if ctx.Err() != nil {
-		return ctx.Err()
+		return context.Cause(ctx)
 	}
 	if errors.Is(err, exec.ErrNotFound) {
 		return errors.New("there is no program git on PATH")
@@ -122,7 +124,30 @@ func (r *Remote) failure(ctx context.Context, verb, said string, err error) erro
 	if why == "" {
 		why = err.Error()
 	}
-	return fmt.Errorf("git %s: %s", verb, withoutSecrets(why))
+	return &failed{verb: verb, why: withoutSecrets(why), away: isAway(said)}
+}
+
+// failed is the error of a git that failed.
+type failed struct {
+	verb, why string
+	away      bool // whether the remote could not be reached: the copy has no part in it
+}
+
+func (f *failed) Error() string { return "git " + f.verb + ": " + f.why }
+
+// isAway reports whether git says that it did not reach the remote, or was not let in. What is not
+// known here costs a look at the copy, and nothing else.
+func isAway(said string) bool {
+	for _, words := range []string{
+		"Could not read from remote repository", "unable to access 'http", "unable to connect to", "unable to look up",
+		"Could not resolve host", "does not appear to be a git repository", "Authentication failed", "could not read Username",
+		"could not read Password", "terminal prompts disabled", "Connection refused", "fatal: remote error:", "fatal: repository '",
+	} {
+		if strings.Contains(said, words) {
+			return true
+		}
+	}
+	return false
 }
 
 // withoutSecrets takes user names and passwords out of URLs, and controls out of the text.
