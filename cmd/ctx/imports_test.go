@@ -96,7 +96,7 @@ var layers = map[string]string{
 	"internal/cli/environ":          "lock internal/repo",
 	"internal/page/markup":          "",
 	"internal/page/embedded":        "format",
-	"internal/page":                 "format forest/summarize internal/jsonvalue internal/message objects refs sanitize internal/sanitize/controls internal/view internal/brief internal/history internal/store internal/clusters internal/recall internal/session internal/page/markup internal/page/embedded",
+	"internal/page":                 "format forest/summarize internal/jsonvalue internal/message objects refs sanitize internal/sanitize/controls internal/view internal/brief internal/history internal/store internal/clusters internal/epochs internal/recall internal/session internal/page/markup internal/page/embedded",
 	"internal/child":                "internal/wording sanitize",
 	"internal/summarizer":           "format forest/summarize internal/child internal/durable internal/wording",
 	"internal/remote":               "",

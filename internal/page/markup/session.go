@@ -289,27 +289,44 @@ func (w *writer) cluster(b []byte, c *Cluster, largest int, l layout) []byte {
 
 func (w *writer) turn(b []byte, n int, t *Turn) []byte {
 	b = fmt.Appendf(b, "<section class=T id=t%d>", n+1)
-	first, last := 0, len(t.Items)
-	for first < last && t.Items[first].Kind == "message" && t.Items[first].Role == "user" {
-		b = w.item(b, &t.Items[first])
-		first++
-	}
-	if end := last - 1; end > first && isAnswer(&t.Items[end]) {
-		last = end
-	}
-	if steps := t.Items[first:last]; len(steps) == 1 && isAnswer(&steps[0]) {
-		b = w.item(b, &steps[0])
-	} else if len(steps) > 0 {
-		b = append(appendSteps(append(b, "<details class=S><summary>"...), steps), "</summary>"...)
-		for i := range steps {
-			b = w.item(b, &steps[i])
-		}
-		b = append(b, "</details>"...)
-	}
-	for i := last; i < len(t.Items); i++ {
+	asked, answer, end := shape(t.Items)
+	for i := range asked {
 		b = w.item(b, &t.Items[i])
 	}
+	if steps := t.Items[asked:answer]; len(steps) > 0 {
+		b = w.folded(b, steps)
+	}
+	for i := answer; i < end; i++ {
+		b = w.item(b, &t.Items[i])
+	}
+	if rest := t.Items[end:]; len(rest) > 0 {
+		b = w.folded(b, rest)
+	}
 	return append(b, "</section>\n"...)
+}
+
+func (w *writer) folded(b []byte, steps []Item) []byte {
+	b = append(appendSteps(append(b, "<details class=S><summary>"...), steps), "</summary>"...)
+	for i := range steps {
+		b = w.item(b, &steps[i])
+	}
+	return append(b, "</details>"...)
+}
+
+// shape says what of a turn is always to be seen: the items before asked, with the prompt, and those
+// from answer to end, with the last words.
+func shape(items []Item) (asked, answer, end int) {
+	for asked < len(items) && (items[asked].Kind != "message" || items[asked].Role == "user") {
+		asked++
+	}
+	answer = len(items)
+	for answer > asked && items[answer-1].Kind != "message" {
+		answer--
+	}
+	if answer > asked && isAnswer(&items[answer-1]) {
+		return asked, answer - 1, answer
+	}
+	return asked, len(items), len(items)
 }
 
 // isAnswer reports whether an item is words for the user, without calls.
@@ -345,6 +362,10 @@ func appendSteps(b []byte, steps []Item) []byte {
 				failed++
 			}
 		}
+	}
+	if events == len(steps) {
+		b = append(b, count(events, "event")...)
+		return b
 	}
 	if calls == 0 {
 		b = append(b, count(len(steps), "step")...)

@@ -62,6 +62,8 @@ func appendPiece(b []byte, p *Piece) []byte {
 		b = append(b, "<s>[call </s><b>"...)
 		b = append(appendText(b, p.Tool), "</b><s>] </s>"...)
 		b = appendArgs(b, p.Text[len(head):])
+	} else if p.Kind == PieceText {
+		b = appendProse(b, p.Text)
 	} else {
 		b = appendLines(b, p.Text)
 	}
