@@ -57,6 +57,7 @@ func commands() []entry {
 		{"show", groupConversation, newShowCmd},
 		{"render", groupConversation, newRenderCmd},
 		{"brief", groupConversation, newBriefCmd},
+		{"view", groupConversation, newViewCmd},
 		{"search", groupConversation, newSearchCmd},
 		{"grep", groupConversation, newGrepCmd},
 		{"blame", groupConversation, newBlameCmd},

@@ -6,19 +6,21 @@ import "strings"
 var oldMembers = map[string]bool{"old_string": true, "old_str": true, "oldString": true, "old_text": true}
 var newMembers = map[string]bool{"new_string": true, "new_str": true, "newString": true, "new_text": true}
 
-// appendArgs appends the arguments of a call: JSON without white space. Each member is a paragraph,
-// escapes in strings are hidden and take effect, and texts of edits are marked as old and new. What
-// is not such JSON is appended as it is. The text content stays the same in every case.
-func appendArgs(b []byte, s string) []byte {
+// appendArgs appends what stands before the arguments of a call, hidden, and the arguments: JSON
+// without white space. Each member is a paragraph, escapes in strings are hidden and take effect,
+// and texts of edits are marked as old and new. What is not such JSON is appended as it is. The text
+// content stays the same in every case.
+func appendArgs(b []byte, before, s string) []byte {
+	b = append(append(b, "<s>"...), before...)
 	if !strings.HasPrefix(s, "{") || len(s) < 3 {
-		return appendText(b, s)
+		return appendText(append(b, "</s>"...), s)
 	}
 	mark := len(b)
-	a := argsWriter{b: append(b, "<s>{</s>"...), s: s, i: 1}
+	a := argsWriter{b: append(b, "{</s>"...), s: s, i: 1}
 	for a.i < len(s) && a.member() {
 	}
 	if a.i != len(s) {
-		return appendText(a.b[:mark], s) // not the JSON that was expected
+		return appendText(append(a.b[:mark], "</s>"...), s) // not the JSON that was expected
 	}
 	return a.b
 }
@@ -46,7 +48,7 @@ func (a *argsWriter) member() bool {
 		a.b = append(a.b, "<p>"...)
 	}
 	a.b = append(a.b, `<s>"</s><b>`...)
-	a.b = append(appendText(a.b, key), `</b><s>":</s>`...)
+	a.b = append(appendText(a.b, key), `</b><s>":`...)
 	a.i = name + 1
 	end := a.valueEnd()
 	if end <= a.i || end >= len(a.s) {
@@ -55,11 +57,11 @@ func (a *argsWriter) member() bool {
 	if value := a.s[a.i:end]; value[0] == '"' {
 		a.text(value)
 	} else {
-		a.b = appendText(a.b, value)
+		a.b = append(appendText(append(a.b, "</s>"...), value), "<s>"...)
 	}
 	a.i = end + 1
 	last := a.s[end]
-	a.b = append(append(append(a.b, "<s>"...), last), "</s></p>"...)
+	a.b = append(append(a.b, last), "</s></p>"...)
 	return last == ','
 }
 
@@ -109,9 +111,9 @@ func (a *argsWriter) valueEnd() int {
 	return 0
 }
 
-// text appends a string with its quotes and escapes hidden.
+// text appends a string with its quotes and escapes hidden. It begins and ends in what is hidden.
 func (a *argsWriter) text(s string) {
-	a.b = append(a.b, `<s>"</s>`...)
+	a.b = append(a.b, `"</s>`...)
 	in := s[1 : len(s)-1]
 	diff := strings.Contains(in, `\n@@ `) || strings.Contains(in, "*** Begin Patch")
 	for first := true; in != "" || first; first = false {
@@ -134,7 +136,7 @@ func (a *argsWriter) text(s string) {
 		}
 		in = rest
 	}
-	a.b = append(a.b, `<s>"</s>`...)
+	a.b = append(a.b, `<s>"`...)
 }
 
 // cutEscape cuts a string with escapes at its first line feed.

@@ -74,10 +74,11 @@ func appendASCII(b []byte, c byte) []byte {
 		return append(b, "&#39;"...)
 	case '\r':
 		return append(b, "&#13;"...)
-	case '\t', '\n', '[':
-		return append(b, c)
 	}
-	return append(b, "\uFFFD"...)
+	if c < 0x20 && c != '\t' && c != '\n' || c == 0x7f {
+		return append(b, "\uFFFD"...)
+	}
+	return append(b, c)
 }
 
 // reorders reports whether a character changes the direction of the text after it.
@@ -122,14 +123,39 @@ func appendAttr(b []byte, s string) []byte {
 	return append(b, '"')
 }
 
+// appendValue is appendAttr, without the quotes where they are not needed.
+func appendValue(b []byte, s string) []byte {
+	for i := range len(s) {
+		if c := s[i]; !isPlain(c) && c != '/' || i == len(s)-1 && c == '/' {
+			return appendAttr(b, s)
+		}
+	}
+	if s == "" {
+		return appendAttr(b, s)
+	}
+	return append(b, s...)
+}
+
+func isPlain(c byte) bool {
+	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '-' || c == '.' || c == '_'
+}
+
 // appendName appends a name or a label: one line, which reorders nothing beside it.
 func appendName(b []byte, s string) []byte {
-	b = append(b, "<bdi>"...)
-	b = appendText(b, strings.Map(func(r rune) rune {
+	for i := range len(s) {
+		if s[i] >= 0x80 {
+			b = append(b, "<bdi>"...)
+			return append(appendText(b, oneLine(s)), "</bdi>"...)
+		}
+	}
+	return appendText(b, oneLine(s))
+}
+
+func oneLine(s string) string {
+	return strings.Map(func(r rune) rune {
 		if r == '\n' || r == '\r' || r == '\t' {
 			return ' '
 		}
 		return r
-	}, s))
-	return append(b, "</bdi>"...)
+	}, s)
 }

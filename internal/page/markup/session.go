@@ -18,15 +18,9 @@ var style string
 //go:embed page.js
 var script string
 
-// anchorLen is the number of digits of an id that name a message in an address. 64 bits tell
+// anchorLen is the number of digits of an id that name a message in an address. 48 bits tell
 // hundreds of thousands of messages apart.
-const anchorLen = 16
-
-// Parts are the pieces of a page that Pages puts together.
-type Parts struct {
-	Head, Tail []byte
-	Turns      [][]byte
-}
+const anchorLen = 12
 
 // Pages returns the pages of a session: one, or several of at most most bytes each if most is not 0.
 // name returns the name of the file of page n, from 0. A page has at least one turn, so it may be
@@ -36,10 +30,10 @@ func (s *Session) Pages(most int, name func(n int) string) (pages [][]byte, embe
 	turns := make([][]byte, len(s.Turns))
 	w := writer{s: s, cited: cited}
 	for i := range s.Turns {
-		turns[i] = w.turn(nil, i, &s.Turns[i])
+		turns[i] = w.turn(nil, &s.Turns[i])
 	}
 	if most == 0 {
-		l := layout{name: name, of: 1}
+		l := layout{name: name, of: 1, first: 1}
 		b := w.head(nil, l)
 		for _, t := range turns {
 			b = append(b, t...)
@@ -48,7 +42,7 @@ func (s *Session) Pages(most int, name func(n int) string) (pages [][]byte, embe
 	}
 	l := w.split(turns, most, name)
 	for n := range l.of {
-		l.n = n
+		l.n, l.first = n, firstOn(s.Turns, l.page, n)
 		b := w.head(nil, l)
 		for i, t := range turns {
 			if l.page[i] == n {
@@ -67,6 +61,7 @@ type layout struct {
 	name  func(n int) string
 	page  []int          // by turn
 	of16  map[string]int // page of a message; nil for one page
+	first uint64         // number of the first message on the page
 }
 
 // split distributes turns over pages. The first page has the forest.
@@ -87,6 +82,18 @@ func (w *writer) split(turns [][]byte, most int, name func(int) string) layout {
 	}
 	l.of = l.n + 1
 	return l
+}
+
+// firstOn returns the number of the first message on a page.
+func firstOn(turns []Turn, page []int, n int) uint64 {
+	for i, t := range turns {
+		for _, it := range t.Items {
+			if page[i] == n && it.Kind == "message" {
+				return it.Seq
+			}
+		}
+	}
+	return 1
 }
 
 // href appends the address of a message.
@@ -170,7 +177,8 @@ func (s *Session) title() string {
 func (w *writer) head(b []byte, l layout) []byte {
 	s := w.s
 	b = openPage(b, s.title()+" · ctx", s.Live)
-	b = append(b, "<body class=session>\n<header class=top><div><h1>"...)
+	b = append(b, "<body class=session data-first="...)
+	b = append(strconv.AppendUint(b, l.first, 10), ">\n<header class=top><div><h1>"...)
 	b = append(appendName(b, s.title()), "</h1>\n<p class=meta>"...)
 	b = append(appendName(append(b, "session "...), s.Name), ' ')
 	if s.Branch != "main" {
@@ -277,18 +285,29 @@ func (w *writer) cluster(b []byte, c *Cluster, largest int, l layout) []byte {
 		b = append(append(b, sum.ID[:8]...), "</code></small></div>"...)
 	}
 	b = append(b, "<p class=mem>"...)
-	for i, m := range c.Members {
+	for i := 0; i < len(c.Members); {
+		end := i + 1
+		for end < len(c.Members) && c.Members[end].Seq == c.Members[end-1].Seq+1 {
+			end++
+		}
 		if i > 0 {
 			b = append(b, ' ')
 		}
-		b = append(l.href(append(b, "<a "...), m.ID), '>')
-		b = append(strconv.AppendUint(b, m.Seq, 10), "</a>"...)
+		b = appendSeq(l.href(append(b, "<a "...), c.Members[i].ID), c.Members[i].Seq)
+		if end > i+1 {
+			b = appendSeq(l.href(append(b, "–<a "...), c.Members[end-1].ID), c.Members[end-1].Seq)
+		}
+		i = end
 	}
 	return append(append(append(b, "</p><p class=quiet><code>ctx expand "...), c.ID[:anchorLen]...), "</code></p></details>\n"...)
 }
 
-func (w *writer) turn(b []byte, n int, t *Turn) []byte {
-	b = fmt.Appendf(b, "<section class=T id=t%d>", n+1)
+func appendSeq(b []byte, seq uint64) []byte {
+	return append(strconv.AppendUint(append(b, '>'), seq, 10), "</a>"...)
+}
+
+func (w *writer) turn(b []byte, t *Turn) []byte {
+	b = append(b, "<section class=T>"...)
 	asked, answer, end := shape(t.Items)
 	for i := range asked {
 		b = w.item(b, &t.Items[i])
@@ -411,23 +430,25 @@ func (w *writer) item(b []byte, it *Item) []byte {
 	if it.Kind != "message" {
 		return w.event(b, it)
 	}
-	class := roleClass(it.Role)
-	if it.Hole != "" {
-		class += " hole"
+	b = append(b, "<article class="...)
+	switch role := roleClass(it.Role); {
+	case it.Hole != "":
+		b = append(append(append(b, '"'), role...), " hole\""...)
+	case it.Failed:
+		b = append(append(append(b, '"'), role...), " bad\""...)
+	default:
+		b = append(b, role...)
 	}
-	if it.Failed {
-		class += " bad"
-	}
-	b = fmt.Appendf(b, "<article class=\"m %s\" id=%s data-i=%s data-n=%d", class, it.ID[:anchorLen], it.ID[anchorLen:], it.Seq)
+	b = append(append(b, " id="...), it.ID[:anchorLen]...)
 	if w.cited[it.ID] && it.Digest != "" {
+		b = append(append(b, " data-i="...), it.ID[anchorLen:]...)
 		b = append(append(b, " data-d="...), it.Digest...)
 	}
-	b = append(append(append(b, "><h4><a href=#"...), it.ID[:anchorLen]...), '>')
-	b = append(append(b, it.ID[:8]...), "</a> <b>"...)
+	b = append(b, "><h4><b>"...)
 	if it.Author != "" {
 		b = appendName(b, it.Author)
 	} else {
-		b = append(b, class[:len(roleClass(it.Role))]...)
+		b = append(b, roleClass(it.Role)...)
 	}
 	b = append(b, "</b>"...)
 	if !it.Time.IsZero() {
@@ -452,12 +473,17 @@ func (w *writer) item(b []byte, it *Item) []byte {
 
 func (w *writer) event(b []byte, it *Item) []byte {
 	b = append(append(b, "<div class=\"ev "...), it.Kind...)
-	b = append(append(append(b, "\" id="...), it.ID[:anchorLen]...), "><b>"...)
-	b = append(append(b, it.Kind...), "</b> "...)
-	b = appendName(b, it.Note)
+	b = append(append(append(b, "\" id="...), it.ID[:anchorLen]...), '>')
 	if it.Text != "" {
-		b = append(b, "<details><summary>text</summary><div class=t>"...)
-		b = append(appendText(b, it.Text), "</div></details>"...)
+		b = append(b, "<details><summary>"...)
+	}
+	b = append(append(append(append(b, "<b>"...), it.Kind...), "</b> "...), it.Time.UTC().Format(minute)...)
+	if it.Note != "" {
+		b = appendName(append(b, " "...), it.Note)
+	}
+	if it.Text != "" {
+		b = append(b, "</summary><div class=t>"...)
+		b = append(appendProse(b, it.Text), "</div></details>"...)
 	}
 	if len(it.Left) > 0 {
 		b = fmt.Appendf(b, "<details class=left><summary>%s taken back</summary>", count(len(it.Left), "message"))

@@ -8,9 +8,9 @@ import (
 // The picture of the time line: its size in units, and the most bars and points that it has.
 const (
 	lineWidth  = 1000
-	lineHeight = 64
+	lineHeight = 100
 	mostBars   = 250
-	mostPoints = 400
+	mostPoints = 250
 )
 
 // bar is the tokens of some messages in a row, by role.
@@ -33,7 +33,7 @@ func (w *writer) timeline(b []byte) []byte {
 		if i > 0 {
 			b = append(b, ' ')
 		}
-		b = fmt.Appendf(b, "%.1f,%.1f", x(uint64(p.seq)), p.y)
+		b = fmt.Appendf(b, "%.0f,%.0f", x(uint64(p.seq)), p.y)
 	}
 	b = append(b, `"></polyline>`...)
 	for _, m := range w.s.Marks {
@@ -41,7 +41,7 @@ func (w *writer) timeline(b []byte) []byte {
 		b = fmt.Appendf(b, `<line class=%s x1=%.1f x2=%.1f y1=0 y2=%d><title>`, m.Kind, at, at, lineHeight)
 		b = append(appendText(b, m.Text), "</title></line>"...)
 	}
-	b = append(b, "<rect id=at y=0 width=2 height=64></rect></svg>\n<figcaption>"...)
+	b = append(b, "<rect id=at y=0 width=2 height=100></rect></svg>\n<figcaption>"...)
 	b = append(b, "<span class=user>user</span><span class=model>model</span><span class=tool>tools</span>"...)
 	b = append(b, "<span class=ctx>shown word for word</span>"...)
 	seen := map[string]int{}
@@ -120,7 +120,8 @@ func appendBars(b []byte, bars []bar) []byte {
 				continue
 			}
 			top := lineHeight - lineHeight*float64(low+n)/float64(most)
-			b = fmt.Appendf(b, "M%.1f %.1fh%.1fv%.1fh-%.1fz", float64(i)*wide, top, wide*0.85, max(0.6, lineHeight*float64(n)/float64(most)), wide*0.85)
+			bottom := lineHeight - lineHeight*float64(low)/float64(most)
+			b = fmt.Appendf(b, "M%.0f %.0fh%.0fV%.0fh-%.0fz", float64(i)*wide, min(top, bottom-1), wide*0.8, bottom, wide*0.8)
 		}
 		b = append(b, `"></path>`...)
 	}

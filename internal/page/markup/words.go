@@ -27,44 +27,43 @@ const longPiece = 1200
 // appendPieces appends the words of a message. The text content of the element is exactly the
 // words: what makes them readable is markup around them.
 func appendPieces(b []byte, list []Piece) []byte {
+	if len(list) == 1 {
+		return appendPiece(b, &list[0], "w ")
+	}
 	b = append(b, "<div class=w>"...)
 	for i := range list {
 		if i > 0 {
 			b = append(b, '\n')
 		}
-		b = appendPiece(b, &list[i])
+		b = appendPiece(b, &list[i], "")
 	}
 	return append(b, "</div>"...)
 }
 
-func appendPiece(b []byte, p *Piece) []byte {
-	class := p.Kind
+func appendPiece(b []byte, p *Piece, class string) []byte {
+	class += p.Kind
 	if p.Failed {
 		class += " err"
 	}
 	if len(p.Text) > longPiece && p.Kind != PieceText {
 		class += " long"
 	}
-	b = append(b, "<div class="...)
-	if strings.Contains(class, " ") {
-		b = append(append(append(b, '"'), class...), '"')
-	} else {
-		b = append(b, class...)
-	}
+	b = appendValue(append(b, "<div class="...), class)
 	if p.Tool != "" {
-		b = appendAttr(append(b, " data-t="...), p.Tool)
+		b = appendValue(append(b, " data-t="...), p.Tool)
 	}
 	if p.File != "" {
-		b = appendAttr(append(b, " data-f="...), p.File)
+		b = appendValue(append(b, " data-f="...), p.File)
 	}
 	b = append(b, '>')
-	if head := "[call " + p.Tool + "] "; p.Kind == PieceCall && strings.HasPrefix(p.Text, head) {
+	switch head := "[call " + p.Tool + "] "; {
+	case p.Kind == PieceCall && strings.HasPrefix(p.Text, head):
 		b = append(b, "<s>[call </s><b>"...)
-		b = append(appendText(b, p.Tool), "</b><s>] </s>"...)
-		b = appendArgs(b, p.Text[len(head):])
-	} else if p.Kind == PieceText {
+		b = append(appendText(b, p.Tool), "</b>"...)
+		b = appendArgs(b, "] ", p.Text[len(head):])
+	case p.Kind == PieceText:
 		b = appendProse(b, p.Text)
-	} else {
+	default:
 		b = appendLines(b, p.Text)
 	}
 	return append(b, "</div>"...)
