@@ -40,7 +40,7 @@ func newBrowser(t *testing.T) *browser {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := exec.Command(path, "--headless", "--no-sandbox", "--disable-gpu", "--remote-debugging-pipe", "--user-data-dir="+t.TempDir())
+	c := exec.Command(path, "--headless", "--no-sandbox", "--disable-gpu", "--remote-debugging-pipe", "--window-size=1300,1000", "--hide-scrollbars", "--user-data-dir="+t.TempDir())
 	c.ExtraFiles = []*os.File{in, out}
 	if err := c.Start(); err != nil {
 		t.Fatal(err)
@@ -109,7 +109,7 @@ func (b *browser) field(raw json.RawMessage, name string) string {
 func (b *browser) open(path string) {
 	b.t.Helper()
 	b.session = ""
-	target := b.field(b.call("Target.createTarget", map[string]any{"url": "about:blank", "width": 1300, "height": 1000}), "targetId")
+	target := b.field(b.call("Target.createTarget", map[string]any{"url": "about:blank"}), "targetId")
 	b.session = b.field(b.call("Target.attachToTarget", map[string]any{"targetId": target, "flatten": true}), "sessionId")
 	b.call("Page.enable", nil)
 	b.call("Page.navigate", map[string]any{"url": "file://" + path})
@@ -336,15 +336,19 @@ func hostileLines() string {
 		line, _ := json.Marshal(m)
 		b.Write(append(line, '\n'))
 	}
-	for i, text := range append(bad, strings.Repeat("<b>x", 250_000)) {
+	for i, text := range append(bad, strings.Repeat("<b>x", 262_144)) {
+		arg := text
+		if len(arg) > 1<<16 {
+			arg = arg[:1<<16]
+		}
 		name := text[:min(len(text), 60)]
 		name = strings.ToValidUTF8(name, "")
 		id := fmt.Sprint("c", i)
 		put(map[string]any{"role": "user", "author": name, "text": text})
 		put(map[string]any{"role": "model", "author": name, "parts": []any{map[string]any{"text": text}, map[string]any{"functionCall": map[string]any{
-			"id": id, "name": name, "args": map[string]any{"file_path": text, name: text, "old_string": text, "n": []any{text, 1, nil}}}}}})
+			"id": id, "name": name, "args": map[string]any{"file_path": arg, name: arg, "old_string": arg, "n": []any{arg, 1, nil}}}}}})
 		put(map[string]any{"role": "tool", "parts": []any{map[string]any{"functionResponse": map[string]any{
-			"id": id, "name": name, "response": map[string]any{"output": text, "error": text}}}}})
+			"id": id, "name": name, "response": map[string]any{"output": arg, "error": arg}}}}})
 	}
 	return b.String()
 }

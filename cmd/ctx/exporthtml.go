@@ -70,12 +70,13 @@ func writeHTML(c context.Context, o *exportOptions, b openBranch, w io.Writer) (
 	return done, err
 }
 
-// pageName returns the name of the file of page n, from 0.
-func (o *exportOptions) pageName(n int) string {
-	name := filepath.Base(o.file)
+func (o *exportOptions) pageName(n int) string { return nthPage(filepath.Base(o.file), n) }
+
+// nthPage returns the name of the file of page n, from 0, beside that of the first one.
+func nthPage(first string, n int) string {
 	if n == 0 {
-		return name
+		return first
 	}
-	ext := filepath.Ext(name)
-	return fmt.Sprintf("%s-%d%s", strings.TrimSuffix(name, ext), n+1, ext)
+	ext := filepath.Ext(first)
+	return fmt.Sprintf("%s-%d%s", strings.TrimSuffix(first, ext), n+1, ext)
 }

@@ -14,34 +14,28 @@ import (
 )
 
 func newImportHTMLCmd(a *app) *cobra.Command {
-	o := &ofSession{}
-	cmd := &cobra.Command{
+	return &cobra.Command{
 		Use:   "html FILE...",
 		Short: "Import the entries of a page",
 		Long: long(`Imports files that `+"`ctx view`"+` or `+"`ctx export --format html`"+` wrote; - is standard input. The entries are stored
-under the ids that they had, as the session and the branch of the page, or as the session that -s names. Words that
-were left out of the page stay out: their entries come without them.
+under the ids that they had, as the session and the branch of the page. Words that were left out of the page stay
+out: their entries come without them.
 
 A page can be imported again, also after the session has grown. A session of the same name with other messages is
 refused.`,
 			exitNoStore, exitLocked, exitStale, exitCorrupt),
-		Example: "  ctx import html work.html\n  ctx import html -s review work.html",
+		Example: "  ctx import html work.html",
 		Args:    between(1, -1),
 		RunE: func(_ *cobra.Command, args []string) error {
-			if err := o.check(); err != nil {
-				return err
-			}
-			return importPages(a, o.session, args)
+			return importPages(a, args)
 		},
 	}
-	o.addWith(a, cmd, "the session (default: the one of the page)")
-	return cmd
 }
 
 // maxPage is the most bytes of a page that is read.
 const maxPage = 1 << 30
 
-func importPages(a *app, named string, files []string) error {
+func importPages(a *app, files []string) error {
 	s, err := a.openStore()
 	if err != nil {
 		return err
@@ -51,7 +45,7 @@ func importPages(a *app, named string, files []string) error {
 	var sessions []string
 	defer func() { index(added) }()
 	failed, err := a.eachFile(files, func(file string) error {
-		done, err := importPage(a, s, named, file)
+		done, err := importPage(a, s, file)
 		if err != nil {
 			return err
 		}
@@ -73,7 +67,7 @@ func importPages(a *app, named string, files []string) error {
 	return failed
 }
 
-func importPage(a *app, s *session.Store, named, file string) (done viewer.Taken, err error) {
+func importPage(a *app, s *session.Store, file string) (done viewer.Taken, err error) {
 	source, closeInput, err := a.openImport(file)
 	if err != nil {
 		return done, err
@@ -85,7 +79,7 @@ func importPage(a *app, s *session.Store, named, file string) (done viewer.Taken
 	}
 	e, err := viewer.Entries(b)
 	if err == nil {
-		done, err = viewer.Take(a.c, s, e, named)
+		done, err = viewer.Take(a.c, s, e)
 	}
 	if err == nil {
 		return done, nil
@@ -95,7 +89,7 @@ func importPage(a *app, s *session.Store, named, file string) (done viewer.Taken
 	case errors.Is(err, embedded.ErrForm):
 		err = &fileError{withHint(err, "`ctx export --format html` writes such a page")}
 	case errors.Is(err, history.ErrStale):
-		err = &fileError{withHint(err, "-s NAME imports it into a session of its own")}
+		err = &fileError{withHint(err, "import it into another store, such as one that `ctx init` makes in an empty directory")}
 	}
 	return done, err
 }

@@ -38,23 +38,19 @@ func Entries(page []byte) (*embedded.Entries, error) {
 	return embedded.Decode(text)
 }
 
-// Take stores the entries of a page under the ids that they had, as the branch of a session: as, or
-// the session's own name if as is "". A branch that is there must have the page's newest entry, or
-// be the beginning of what the page has; anything else is an ErrStale. Nothing is believed: each
+// Take stores the entries of a page under the ids that they had, as the branch of the session in
+// which its newest entry was said: another name would not fit the entries. A branch that is there
+// must have that entry, or be the beginning of what the page has; anything else is an ErrStale. Nothing is believed: each
 // object is of a kind that a conversation has, names only what is there, and has the id and the
 // digest that it is named by. Words that this store has forgotten stay away.
-func Take(ctx context.Context, s *session.Store, e *embedded.Entries, as string) (Taken, error) {
-	t := &taking{s: s, e: e, done: Taken{Session: as, Branch: e.Branch}, in: map[format.ID]*format.Entry{}}
-	if as == "" {
-		t.done.Session = e.Session
-	}
-	for _, name := range []string{t.done.Session, t.done.Branch} {
-		if _, err := format.EncodeName(name); err != nil || name == "" || strings.ContainsAny(name, "/") {
-			return t.done, fmt.Errorf("%w: a name that no session and no branch has", embedded.ErrForm)
-		}
-	}
+func Take(ctx context.Context, s *session.Store, e *embedded.Entries) (Taken, error) {
+	t := &taking{s: s, e: e, done: Taken{Branch: e.Branch}, in: map[format.ID]*format.Entry{}}
 	if err := t.check(); err != nil {
 		return t.done, err
+	}
+	t.done.Session = t.in[e.Tip].Session
+	if _, err := format.EncodeName(e.Branch); err != nil || e.Branch == "" || strings.Contains(e.Branch, "/") {
+		return t.done, fmt.Errorf("%w: a name that no branch has", embedded.ErrForm)
 	}
 	if err := t.store(ctx); err != nil {
 		return t.done, err
@@ -166,7 +162,7 @@ func (t *taking) mayCome(clean *cleaner, traces *history.Traces, id format.ID, r
 // store writes the new objects. Nothing names them yet.
 func (t *taking) store(ctx context.Context) error {
 	if len(t.absent) > 0 {
-		err := t.s.Store.Locked(ctx, func(tx *store.Tx) error { return tx.MarkGone(t.absent, t.s.Now()) })
+		err := t.s.Store.Locked(ctx, func(tx *store.Tx) error { return tx.MarkLost(t.absent, t.s.Now()) })
 		if err != nil {
 			return err
 		}

@@ -54,7 +54,8 @@ func (a *argsWriter) member() bool {
 	if end <= a.i || end >= len(a.s) {
 		return false
 	}
-	if value := a.s[a.i:end]; value[0] == '"' {
+	value := a.s[a.i:end]
+	if whole, ok := a.stringEnd(a.i); ok && whole == end {
 		a.text(value)
 	} else {
 		a.b = append(appendText(append(a.b, "</s>"...), value), "<s>"...)

@@ -25,7 +25,6 @@ type Session struct {
 	Holes               int            // messages whose words are gone
 	Entries             string         // the embedded entries; "" for none
 	Embedded            int            // number of embedded objects
-	Live                bool           // the page asks for a newer one, and its policy lets it
 }
 
 // Told is a part of what the model was told before the conversation.

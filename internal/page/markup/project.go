@@ -17,7 +17,6 @@ type Project struct {
 	Files     []FileRow
 	Days      []Day // with messages, oldest first
 	Left      map[string]int
-	Live      bool
 }
 
 // SessionRow is a session in the list. Lines are those of its brief; there are none of old sessions.
@@ -57,7 +56,7 @@ var sections = [][2]string{
 
 // Page returns the page of the project.
 func (p *Project) Page() []byte {
-	b := openPage(nil, p.Name+" · ctx", p.Live)
+	b := openPage(nil, p.Name+" · ctx")
 	b = append(b, "<body class=proj>\n<header class=top><div><h1>"...)
 	b = append(appendName(b, p.Name), "</h1>\n<p class=meta>"...)
 	total := 0

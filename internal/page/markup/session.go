@@ -144,18 +144,14 @@ func source(text string) string {
 	return "'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
 }
 
-// Policy returns the Content Security Policy of a page. A live page may ask where it came from.
-func Policy(live bool) string {
-	p := "default-src 'none'; style-src " + source(style) + "; script-src " + source(script) + "; base-uri 'none'; form-action 'none'"
-	if live {
-		p += "; connect-src 'self'"
-	}
-	return p
+// Policy returns the Content Security Policy of a page.
+func Policy() string {
+	return "default-src 'none'; style-src " + source(style) + "; script-src " + source(script) + "; base-uri 'none'; form-action 'none'"
 }
 
-func openPage(b []byte, title string, live bool) []byte {
+func openPage(b []byte, title string) []byte {
 	b = append(b, "<!DOCTYPE html>\n<html lang=en><head><meta charset=utf-8>\n<meta http-equiv=Content-Security-Policy content=\""...)
-	b = append(append(b, Policy(live)...), "\">\n<meta name=viewport content=\"width=device-width,initial-scale=1\">\n"...)
+	b = append(append(b, Policy()...), "\">\n<meta name=viewport content=\"width=device-width,initial-scale=1\">\n"...)
 	b = append(b, "<meta name=referrer content=no-referrer><meta name=generator content=ctx>\n<title>"...)
 	b = append(appendText(b, title), "</title>\n<style>"...)
 	return append(append(b, style...), "</style></head>\n"...)
@@ -176,7 +172,7 @@ func (s *Session) title() string {
 
 func (w *writer) head(b []byte, l layout) []byte {
 	s := w.s
-	b = openPage(b, s.title()+" · ctx", s.Live)
+	b = openPage(b, s.title()+" · ctx")
 	b = append(b, "<body class=session data-first="...)
 	b = append(strconv.AppendUint(b, l.first, 10), ">\n<header class=top><div><h1>"...)
 	b = append(appendName(b, s.title()), "</h1>\n<p class=meta>"...)
