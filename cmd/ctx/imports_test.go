@@ -158,7 +158,7 @@ var libraries = map[string]string{
 	"github.com/google/renameio/v2":            "internal/durable",
 	"github.com/rogpeppe/go-internal/robustio": "internal/durable",
 	"github.com/rogpeppe/go-internal/diff":     "internal/hooks",
-	"github.com/klauspost/compress/zstd":       "objects internal/agent/catalog",
+	"github.com/klauspost/compress/zstd":       "objects internal/agent/catalog internal/page/embedded",
 	"github.com/BurntSushi/toml":               "internal/repo internal/hooks/doctor",
 	"github.com/clipperhouse/displaywidth":     "cmd/ctx",
 	"github.com/clipperhouse/uax29/v2/words":   "internal/terms",

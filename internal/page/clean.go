@@ -12,8 +12,8 @@ import (
 	"github.com/gemini-ctx/ctx/sanitize"
 )
 
-// cleaner takes out of texts what the rules of this version take out, and counts it. What was stored
-// was cleaned by the rules of its day.
+// cleaner takes out of texts what the rules of this version take out, and counts it. What was
+// stored was cleaned by the rules of its day.
 type cleaner struct {
 	s    *session.Store
 	left map[string]int
@@ -94,17 +94,20 @@ func piecesOf(raw []byte, tools map[string]string) (pieces []markup.Piece, aside
 	return pieces, aside
 }
 
-// fileMembers are the names under which tools take a file.
-var fileMembers = map[string]bool{
-	"file_path": true, "filePath": true, "path": true, "absolute_path": true, "notebook_path": true, "filename": true,
-	"file": true, "target_file": true,
+// isFile reports whether tools take a file under a name.
+func isFile(member string) bool {
+	switch member {
+	case "file_path", "filePath", "path", "absolute_path", "notebook_path", "filename", "file", "target_file":
+		return true
+	}
+	return false
 }
 
 // fileOf returns the file that arguments name; "" for none.
 func fileOf(args []byte) string {
 	members, _ := jsonvalue.Members(args) // none if args is no object
 	for _, m := range members {
-		if text, ok := jsonvalue.Text(m.Value); ok && fileMembers[m.Name] {
+		if text, ok := jsonvalue.Text(m.Value); ok && isFile(m.Name) {
 			return text
 		}
 	}

@@ -43,8 +43,8 @@ type reader struct {
 	events map[format.ID]uint64 // entries of other kinds, with the number of messages before them
 }
 
-// Read reads the page of a branch. Every text is cleaned by the rules of this version, and what they
-// take out is counted. It embeds the entries of the branch if embed is true.
+// Read reads the page of a branch. Every text is cleaned by the rules of this version, and what
+// they take out is counted. It embeds the entries of the branch if embed is true.
 func Read(c context.Context, s *session.Store, v *refs.View, of Branch, embed bool) (*markup.Session, error) {
 	r := &reader{
 		s: s, c: c, view: v, of: of, clean: newCleaner(s), tools: map[string]string{},

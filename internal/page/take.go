@@ -24,8 +24,10 @@ type Taken struct {
 	Messages        int // new in this store
 	Others          int // other objects that are new
 	Known           int // objects that the store had
-	Wordless        int // new objects without words: left out of the page, forgotten here, or secret by the rules of today
-	Moved           bool
+	// Wordless counts new objects without words: those were left out of the page, were forgotten
+	// here, or are secret by the rules of today.
+	Wordless int
+	Moved    bool
 }
 
 // Entries finds the entries in a page and decodes them. Errors are embedded.ErrForm.
@@ -40,9 +42,9 @@ func Entries(page []byte) (*embedded.Entries, error) {
 
 // Take stores the entries of a page under the ids that they had, as the branch of the session in
 // which its newest entry was said: another name would not fit the entries. A branch that is there
-// must have that entry, or be the beginning of what the page has; anything else is an ErrStale. Nothing is believed: each
-// object is of a kind that a conversation has, names only what is there, and has the id and the
-// digest that it is named by. Words that this store has forgotten stay away.
+// must have that entry, or be the beginning of what the page has; anything else is an ErrStale.
+// Nothing is believed: each object is of a kind that a conversation has, names only what is there,
+// and has the id and the digest that it is named by. Words that this store has forgotten stay away.
 func Take(ctx context.Context, s *session.Store, e *embedded.Entries) (Taken, error) {
 	t := &taking{s: s, e: e, done: Taken{Branch: e.Branch}, in: map[format.ID]*format.Entry{}}
 	if err := t.check(); err != nil {

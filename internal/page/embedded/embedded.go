@@ -6,13 +6,12 @@ package embedded
 
 import (
 	"bytes"
-	"compress/flate"
 	"encoding/base64"
 	"encoding/binary"
 	"encoding/hex"
-	"errors"
 	"fmt"
-	"io"
+
+	"github.com/klauspost/compress/zstd"
 
 	"github.com/gemini-ctx/ctx/format"
 )
@@ -27,7 +26,12 @@ type Entries struct {
 }
 
 // ErrForm is the error of a text that is not as Encode writes it.
-var ErrForm = errors.New("not the entries of a page")
+const ErrForm = wrongForm("not the entries of a page")
+
+// wrongForm is a type of its own, so that ErrForm needs no initialiser when ctx starts.
+type wrongForm string
+
+func (e wrongForm) Error() string { return string(e) }
 
 func formError(why string) error { return fmt.Errorf("%w: %s", ErrForm, why) }
 
@@ -59,15 +63,11 @@ func Encode(e *Entries) (string, error) {
 	for i, raw := range e.Objects {
 		w.object(i, raw)
 	}
-	var out bytes.Buffer
-	z, err := flate.NewWriter(&out, flate.BestCompression)
-	if err == nil {
-		_, err = z.Write(w.b)
+	z, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedBestCompression), zstd.WithEncoderConcurrency(1))
+	if err != nil {
+		return "", err
 	}
-	if err == nil {
-		err = z.Close()
-	}
-	return base64.StdEncoding.EncodeToString(out.Bytes()), err
+	return base64.StdEncoding.EncodeToString(z.EncodeAll(w.b, nil)), z.Close()
 }
 
 type writer struct {
@@ -145,9 +145,13 @@ func Decode(text []byte) (*Entries, error) {
 	if err != nil {
 		return nil, formError("not base64")
 	}
-	z := flate.NewReader(bytes.NewReader(packed))
-	b, err := io.ReadAll(io.LimitReader(z, MostBytes+1))
-	if err != nil || len(b) > MostBytes {
+	z, err := zstd.NewReader(nil, zstd.WithDecoderMaxMemory(MostBytes), zstd.WithDecoderConcurrency(1))
+	if err != nil {
+		return nil, err
+	}
+	defer z.Close()
+	b, err := z.DecodeAll(packed, nil)
+	if err != nil {
 		return nil, formError("cannot be unpacked")
 	}
 	rest, ok := bytes.CutPrefix(b, []byte(magic))

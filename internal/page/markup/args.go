@@ -2,14 +2,27 @@ package markup
 
 import "strings"
 
-// The members of arguments that hold the old and the new text of an edit.
-var oldMembers = map[string]bool{"old_string": true, "old_str": true, "oldString": true, "old_text": true}
-var newMembers = map[string]bool{"new_string": true, "new_str": true, "newString": true, "new_text": true}
+// isOld and isNew report whether a member of arguments holds the old or the new text of an edit.
+func isOld(member string) bool {
+	switch member {
+	case "old_string", "old_str", "oldString", "old_text":
+		return true
+	}
+	return false
+}
+
+func isNew(member string) bool {
+	switch member {
+	case "new_string", "new_str", "newString", "new_text":
+		return true
+	}
+	return false
+}
 
 // appendArgs appends what stands before the arguments of a call, hidden, and the arguments: JSON
 // without white space. Each member is a paragraph, escapes in strings are hidden and take effect,
-// and texts of edits are marked as old and new. What is not such JSON is appended as it is. The text
-// content stays the same in every case.
+// and texts of edits are marked as old and new. What is not such JSON is appended as it is. The
+// text content stays the same in every case.
 func appendArgs(b []byte, before, s string) []byte {
 	b = append(append(b, "<s>"...), before...)
 	if !strings.HasPrefix(s, "{") || len(s) < 3 {
@@ -40,9 +53,9 @@ func (a *argsWriter) member() bool {
 	}
 	key := a.s[a.i+1 : name-1]
 	switch {
-	case oldMembers[key]:
+	case isOld(key):
 		a.b = append(a.b, "<p class=del>"...)
-	case newMembers[key]:
+	case isNew(key):
 		a.b = append(a.b, "<p class=ins>"...)
 	default:
 		a.b = append(a.b, "<p>"...)

@@ -6,18 +6,17 @@ import (
 	"unicode/utf8"
 )
 
-// special marks the bytes at which appendText has to look: markup, controls, the first bytes of
+// isSpecial reports whether appendText has to look at a byte: markup, controls, the first bytes of
 // characters that reorder text, and the bracket of a redacted secret.
-var special = func() (t [256]bool) {
-	for c := range 0x20 {
-		t[c] = c != '\t' && c != '\n'
+func isSpecial(c byte) bool {
+	switch c {
+	case '&', '<', '>', '"', '\'', '[', 0x7f, 0xc2, 0xd8, 0xe2:
+		return true
+	case '\t', '\n':
+		return false
 	}
-	for _, c := range []byte("&<>\"'[\x7f") {
-		t[c] = true
-	}
-	t[0xc2], t[0xd8], t[0xe2] = true, true, true
-	return t
-}()
+	return c < 0x20
+}
 
 // redacted begins the words that stand in the place of a secret. The class and a bracket follow.
 const redacted = "[REDACTED:"
@@ -30,7 +29,7 @@ const redacted = "[REDACTED:"
 func appendText(b []byte, s string) []byte {
 	for i := 0; i < len(s); {
 		start := i
-		for i < len(s) && !special[s[i]] {
+		for i < len(s) && !isSpecial(s[i]) {
 			i++
 		}
 		b = append(b, s[start:i]...)

@@ -19,7 +19,8 @@ type Project struct {
 	Left      map[string]int
 }
 
-// SessionRow is a session in the list. Lines are those of its brief; there are none of old sessions.
+// SessionRow is a session in the list. Lines are those of its brief; there are none of old
+// sessions.
 type SessionRow struct {
 	Name, Title, Agent, Git string
 	Href                    string // the name of its page; "" for none
@@ -44,14 +45,16 @@ type Day struct {
 	Messages int
 }
 
-// sections are the sections of briefs that the page shows, with their titles.
-var sections = [][2]string{
-	{"wanted", "Wanted"},
-	{"decided", "Decided"},
-	{"concluded", "Concluded"},
-	{"failing", "Failing"},
-	{"todo", "To do"},
-	{"changed", "Changed"},
+// sections returns the sections of briefs that the page shows, with their titles.
+func sections() [][2]string {
+	return [][2]string{
+		{"wanted", "Wanted"},
+		{"decided", "Decided"},
+		{"concluded", "Concluded"},
+		{"failing", "Failing"},
+		{"todo", "To do"},
+		{"changed", "Changed"},
+	}
 }
 
 // Page returns the page of the project.
@@ -124,7 +127,7 @@ func (p *Project) stands(b []byte) []byte {
 		}
 		b = append(b, "<section class=T><h2>"...)
 		b = append(appendName(b, cmpTitle(s)), "</h2>"...)
-		for _, one := range sections {
+		for _, one := range sections() {
 			lines := linesOf(s.Lines, one[0])
 			if len(lines) == 0 {
 				continue

@@ -22,9 +22,9 @@ var script string
 // hundreds of thousands of messages apart.
 const anchorLen = 12
 
-// Pages returns the pages of a session: one, or several of at most most bytes each if most is not 0.
-// name returns the name of the file of page n, from 0. A page has at least one turn, so it may be
-// larger. The entries are left out if they do not fit on the last page; embedded says so.
+// Pages returns the pages of a session: one, or several of at most most bytes each if most is not
+// 0. name returns the name of the file of page n, from 0. A page has at least one turn, so it may
+// be larger. The entries are left out if they do not fit on the last page; embedded says so.
 func (s *Session) Pages(most int, name func(n int) string) (pages [][]byte, embedded bool) {
 	cited := s.cited()
 	turns := make([][]byte, len(s.Turns))
@@ -328,8 +328,8 @@ func (w *writer) folded(b []byte, steps []Item) []byte {
 	return append(b, "</details>"...)
 }
 
-// shape says what of a turn is always to be seen: the items before asked, with the prompt, and those
-// from answer to end, with the last words.
+// shape says what of a turn is always to be seen: the items before asked, with the prompt, and
+// those from answer to end, with the last words.
 func shape(items []Item) (asked, answer, end int) {
 	for asked < len(items) && (items[asked].Kind != "message" || items[asked].Role == "user") {
 		asked++
