@@ -2,8 +2,11 @@ package main
 
 import (
 	"context"
+	"errors"
 	"io"
 	"os"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -29,6 +32,9 @@ type app struct {
 	nul   bool // -z
 	quiet bool // -q
 
+	noPager bool   // --no-pager
+	color   string // color.ui, once a store is open; else ""
+
 	dirs      []string // -C, in order
 	overrides []string // -c, in order
 	command   string   // the command line without its arguments, as in "ctx op log"
@@ -41,6 +47,10 @@ type app struct {
 // times.
 func run(c context.Context, w world, args []string) int {
 	a := &app{world: w, c: c, out: newOutput(w.stdout)}
+	args, err := a.withAlias(args)
+	if err != nil {
+		return a.report(c, nil, args, err)
+	}
 	if e, found, err := a.findExternal(args); found || err != nil {
 		if a.dirs = e.dirs; err == nil {
 			err = a.changeDir()
@@ -57,11 +67,14 @@ func run(c context.Context, w world, args []string) int {
 	root := newRoot(a, args)
 	root.SetArgs(args)
 	cmd, err := root.ExecuteContextC(c)
-	for _, o := range a.opened {
-		_ = o.Close() // opened for reading
-	}
 	if flushed := a.out.Flush(); err == nil {
 		err = flushed
+	}
+	for _, o := range slices.Backward(a.opened) {
+		_ = o.Close() // stores opened for reading, and the pager, whose reader decides when it ends
+	}
+	if errors.Is(err, errPagerGone) {
+		err = nil
 	}
 	if err == nil {
 		return exitDone
@@ -80,6 +93,7 @@ func (a *app) prepare(cmd *cobra.Command) error {
 		a.hook = true
 		a.watchInterrupts()
 	}
+	a.usePager(cmd, strings.TrimPrefix(strings.TrimPrefix(cmd.CommandPath(), "ctx"), " "))
 	return a.changeDir()
 }
 
@@ -121,6 +135,7 @@ func (a *app) openStore() (*session.Store, error) {
 		return nil, err
 	}
 	a.opened = append(a.opened, r)
+	a.color = r.Config.Color.UI
 	s := session.New(r)
 	s.History.Warn = a.warn
 	return s, nil

@@ -341,7 +341,7 @@ func (o *blameOptions) explain(a *app, s *session.Store, view *refs.View, file s
 		if err != nil {
 			return err
 		}
-		a.line("prompt   %s\n%s", heading(shown), strings.TrimSuffix(entryBody(shown), "\n"))
+		a.line("prompt   %s\n%s", a.heading(shown), strings.TrimSuffix(entryBody(shown), "\n"))
 	}
 	said, err := s.History.Header(c.Entry)
 	if err != nil {
@@ -351,7 +351,7 @@ func (o *blameOptions) explain(a *app, s *session.Store, view *refs.View, file s
 	if c.Rewound {
 		rewound = " (rewound)"
 	}
-	a.line("call     %s %s of %s #%d %s%s", oneLine(c.Tool), oneLine(c.ID), c.Entry.Short(shortLen), said.Seq, document.TimeText(said.Time), rewound)
+	a.line("call     %s %s of %s #%d %s%s", oneLine(c.Tool), oneLine(c.ID), c.Entry.Short(shortLen), said.Seq, a.clock(said.Time), rewound)
 	a.line("\n  ctx show %s\n  ctx log -s %s --file %s", c.Entry.Short(shortLen), shellWord(name), shellWord(file))
 	return a.out.err
 }

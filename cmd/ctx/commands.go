@@ -56,6 +56,8 @@ func commands() []entry {
 		{"log", groupConversation, newLogCmd},
 		{"show", groupConversation, newShowCmd},
 		{"render", groupConversation, newRenderCmd},
+		{"diff", groupConversation, newDiffCmd},
+		{"stats", groupConversation, newStatsCmd},
 		{"brief", groupConversation, newBriefCmd},
 		{"view", groupConversation, newViewCmd},
 		{"search", groupConversation, newSearchCmd},
@@ -104,6 +106,7 @@ func commands() []entry {
 		{"op", groupPlumbing, newOpCmd},
 
 		{"demo", groupOther, newDemoCmd},
+		{"prompt", groupOther, newPromptCmd},
 		{"completion", groupOther, newCompletionCmd},
 		{"version", groupOther, newVersionCmd},
 	}
@@ -139,7 +142,7 @@ func commandName(args []string) string {
 		switch arg := args[i]; {
 		case arg == "-C" || arg == "--dir" || arg == "-c" || arg == "--config":
 			i++
-		case arg == "--json" || arg == "-z" || arg == "--null" || arg == "-q" || arg == "--quiet":
+		case arg == "--json" || arg == "-z" || arg == "--null" || arg == "-q" || arg == "--quiet" || arg == "--no-pager":
 		case strings.HasPrefix(arg, "--dir=") || strings.HasPrefix(arg, "--config="):
 		case strings.HasPrefix(arg, "-"):
 			return ""

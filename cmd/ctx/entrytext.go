@@ -16,7 +16,7 @@ func (a *app) printEntry(shown *history.Shown) error {
 	if a.json {
 		return a.answer(document.EntryOf(shown))
 	}
-	a.line("%s\n%s", heading(shown), entryBody(shown))
+	a.line("%s\n%s", a.heading(shown), a.body(shown))
 	return a.out.err
 }
 
@@ -61,20 +61,28 @@ func wordless(parts []byte) string {
 	return "no text"
 }
 
+// body is entryBody for a.out: what is gone has its own colour.
+func (a *app) body(shown *history.Shown) string {
+	if shown.Gone != "" {
+		return a.paint(styleGone, strings.TrimRight(entryBody(shown), "\n")) + "\n"
+	}
+	return entryBody(shown)
+}
+
 // heading describes an entry in one line.
-func heading(shown *history.Shown) string {
+func (a *app) heading(shown *history.Shown) string {
 	e := shown.Entry
-	said := []string{shown.ID.Short(shortLen), fmt.Sprintf("#%d", e.Seq)}
+	said := []string{a.paint(styleID, shown.ID.Short(shortLen)), fmt.Sprintf("#%d", e.Seq)}
 	if e.Kind != "message" {
 		said = append(said, e.Kind)
 	}
 	if e.Role != "" {
-		said = append(said, e.Role)
+		said = append(said, a.paint(styleRole, e.Role))
 	}
 	if e.Author != "" {
 		said = append(said, oneLine(e.Author))
 	}
-	said = append(said, document.TimeText(e.Time))
+	said = append(said, a.paint(styleFaint, a.clock(e.Time)))
 	if shown.Version != shown.ID {
 		said = append(said, "amended by "+shown.Version.Short(shortLen))
 	}

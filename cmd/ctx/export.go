@@ -28,7 +28,7 @@ type exportFormat struct {
 }
 
 // exportFormats lists the formats.
-func exportFormats() []exportFormat { return append(agentFormats(), adkFormat(), htmlFormat()) }
+func exportFormats() []exportFormat { return append(agentFormats(), htmlFormat(), adkFormat()) }
 
 func exportNames() []string {
 	var names []string

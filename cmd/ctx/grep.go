@@ -66,11 +66,8 @@ func (o *grepOptions) run(a *app, text string) error {
 		case o.ids:
 			a.line("%s", l.Shown.ID)
 		default:
-			shown := l.Text
-			if utf8.RuneCountInString(shown) > grepWidth {
-				shown = search.Passage(shown, l.At[0], l.At[1], grepWidth)
-			}
-			a.line("%s %s %s: %s", l.Shown.ID.Short(shortLen), oneLine(l.Session), roleOrKind(l.Shown), oneLine(shown))
+			a.line("%s %s %s: %s", a.paint(styleID, l.Shown.ID.Short(shortLen)), oneLine(l.Session),
+				a.paint(styleRole, roleOrKind(l.Shown)), a.matched(l))
 		}
 		return a.out.err
 	})
@@ -78,6 +75,15 @@ func (o *grepOptions) run(a *app, text string) error {
 		return &exitError{exitFailed}
 	}
 	return err
+}
+
+// matched returns the line of a match, or where it is long the passage around the match.
+func (a *app) matched(l recall.Line) string {
+	if utf8.RuneCountInString(l.Text) > grepWidth {
+		return oneLine(search.Passage(l.Text, l.At[0], l.At[1], grepWidth))
+	}
+	before, match, after := l.Text[:l.At[0]], l.Text[l.At[0]:l.At[1]], l.Text[l.At[1]:]
+	return oneLine(before) + a.paint(styleHit, oneLine(match)) + oneLine(after)
 }
 
 func roleOrKind(shown *history.Shown) string {

@@ -2,6 +2,9 @@ package main
 
 import (
 	"errors"
+	"regexp"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -19,9 +22,10 @@ type logOptions struct {
 	branchFlags
 	all, reverse, follow bool
 	masked               bool
+	oneline, drawn       bool
 	limit                int
-	after                string
-	file                 string
+	since                string
+	file, role, grep     string
 }
 
 func newLogCmd(a *app) *cobra.Command {
@@ -31,15 +35,19 @@ func newLogCmd(a *app) *cobra.Command {
 		Short: "Print messages, oldest first",
 		Long: long(`Prints the messages and notes of a branch, or of the history of a revision, oldest first. A..B
 prints what the history of B has and the history of A has not. An amended message appears in its
-first place with its newest words, and a forgotten message as a line that says so. With --after
+first place with its newest words, and a forgotten message as a line that says so. With --since
 the command takes entries from the newest back to the first one at that time or later; -n limits
-their number.
+their number. With --role and --grep it prints only messages of that role, and those in whose
+words the pattern (RE2, as in Go; ^ and $ match at lines) is found.
+
+With --oneline each entry is one line. --graph does that for all branches of the session, newest
+entry first, and draws how they part and meet.
 
 With --file the command prints the messages of all sessions, or of the session of -s, whose calls
 changed that file. It finds them as `+"`ctx blame`"+` does: under the names that the file had before, and
 without calls that failed.`,
 			exitNoStore, exitCorrupt, exitNotFound),
-		Example:           "  ctx log -s work -n 20\n  ctx log -s work --after 2026-11-21T00:00:00Z\n  ctx log --json work@{1}..work\n  ctx log -s work --follow\n  ctx log --file main.go -n 5",
+		Example:           "  ctx log -s work -n 20\n  ctx log -s work --since 2026-11-21T00:00:00Z\n  ctx log -s work --graph\n  ctx log --json work@{1}..work\n  ctx log -s work --follow\n  ctx log --file main.go -n 5",
 		Args:              between(0, 1),
 		ValidArgsFunction: a.completeRevs(),
 		RunE:              func(_ *cobra.Command, args []string) error { return o.run(a, append(args, "")[0]) },
@@ -48,8 +56,15 @@ without calls that failed.`,
 	f := cmd.Flags()
 	f.BoolVar(&o.all, "all", false, "print every kind of entry, including rewinds and amendments")
 	f.IntVarP(&o.limit, "limit", "n", 0, "print only the newest `N` entries")
-	f.StringVar(&o.after, "after", "", "print only entries at `TIME` or later, in UTC: "+when.Examples)
+	f.StringVar(&o.since, "since", "", "print only entries at `TIME` or later, in UTC: "+when.Examples)
 	f.StringVar(&o.file, "file", "", "print the messages whose calls changed the file `PATH`, of all sessions")
+	f.StringVar(&o.since, "after", "", "the same as --since")
+	_ = f.MarkHidden("after") // what --since was called
+	f.StringVar(&o.role, "role", "", "print only what was said by user, model, tool or system")
+	completeWords(cmd, "role", searchRoles...)
+	f.StringVar(&o.grep, "grep", "", "print only messages in which the `PATTERN` is found")
+	f.BoolVar(&o.oneline, "oneline", false, "print each entry in one line")
+	f.BoolVar(&o.drawn, "graph", false, "draw the branches of the session, newest entry first")
 	f.BoolVar(&o.masked, "masked", false, "shorten tool outputs as masks say")
 	f.BoolVar(&o.reverse, "reverse", false, "print the newest entry first")
 	f.BoolVar(&o.follow, "follow", false, "go on with what is appended, until interrupted")
@@ -64,10 +79,23 @@ func (o *logOptions) run(a *app, rev string) error {
 		return usagef("--follow goes with a branch, oldest first")
 	case o.follow && o.masked:
 		return usagef("--masked cannot be given with --follow: no mask covers new messages")
-	case o.file != "" && (rev != "" || o.follow || o.masked || o.all || o.cmd.Flags().Changed("branch")):
-		return usagef("--file goes with --session, --after, --limit and --reverse")
+	case o.file != "" && (rev != "" || o.follow || o.masked || o.all || o.picks() || o.cmd.Flags().Changed("branch")):
+		return usagef("--file goes with --session, --since, --limit and --reverse")
+	case o.drawn && (rev != "" || o.file != "" || o.follow || o.masked || o.reverse || o.since != "" || o.picks() || a.json):
+		return usagef("--graph goes with --session, --all and --limit")
+	case o.role != "" && !slices.Contains(searchRoles, o.role):
+		return usagef("bad --role: %.80q: one of %s", o.role, strings.Join(searchRoles, ", "))
+	case o.follow && o.picks():
+		return usagef("--follow cannot be given with --role or --grep")
 	}
-	since, err := o.since(a.now())
+	var pattern *regexp.Regexp
+	if o.cmd.Flags().Changed("grep") {
+		var err error
+		if pattern, err = compilePattern(o.grep, false, false); err != nil {
+			return err
+		}
+	}
+	since, err := o.start(a.now())
 	if err != nil {
 		return err
 	}
@@ -78,13 +106,16 @@ func (o *logOptions) run(a *app, rev string) error {
 	if o.file != "" {
 		return o.ofFile(a, s, view, since)
 	}
+	if o.drawn {
+		return o.graph(a, s, view)
+	}
 	tip, after, err := o.span(s, view, rev)
 	if err != nil {
 		return err
 	}
-	show := recall.LogOptions{All: o.all, Limit: o.limit, After: after, Since: since, NewestFirst: o.reverse, Masked: o.masked}
+	show := recall.LogOptions{All: o.all, Limit: o.limit, After: after, Since: since, NewestFirst: o.reverse, Masked: o.masked, Role: o.role, Pattern: pattern}
 	err = s.Recall.LogEach(tip, show, func(shown *history.Shown) error {
-		return errors.Join(a.c.Err(), a.printEntry(shown))
+		return errors.Join(a.c.Err(), o.print(a, shown))
 	})
 	if err != nil || !o.follow {
 		return err
@@ -92,12 +123,24 @@ func (o *logOptions) run(a *app, rev string) error {
 	return o.watch(a, s, view)
 }
 
-// since returns the time of --after.
-func (o *logOptions) since(now time.Time) (time.Time, error) {
-	if !o.cmd.Flags().Changed("after") {
+// picks reports whether flags pick single messages.
+func (o *logOptions) picks() bool { return o.role != "" || o.cmd.Flags().Changed("grep") }
+
+// print prints an entry in the form that was asked for.
+func (o *logOptions) print(a *app, shown *history.Shown) error {
+	if !o.oneline || a.json {
+		return a.printEntry(shown)
+	}
+	a.line("%s", a.oneline(shown, nil, 0))
+	return a.out.err
+}
+
+// start returns the time of --since.
+func (o *logOptions) start(now time.Time) (time.Time, error) {
+	if !o.cmd.Flags().Changed("since") && !o.cmd.Flags().Changed("after") {
 		return time.Time{}, nil
 	}
-	span, err := parseTime("after", o.after, now)
+	span, err := parseTime("since", o.since, now)
 	return span.Start, err
 }
 

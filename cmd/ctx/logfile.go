@@ -43,7 +43,7 @@ func (o *logOptions) ofFile(a *app, s *session.Store, view *refs.View, since tim
 		if a.json {
 			err = a.printEntry(shown)
 		} else {
-			a.line("%s %s\n%s", oneLine(shown.Entry.Session), heading(shown), entryBody(shown))
+			a.line("%s %s\n%s", oneLine(shown.Entry.Session), a.heading(shown), entryBody(shown))
 			err = a.out.err
 		}
 		if err != nil {

@@ -43,6 +43,8 @@ func fromOS(c context.Context, watch func(int)) world {
 		outTerm:  func() bool { return isTerminal(os.Stdout) },
 		errTerm:  func() bool { return isTerminal(os.Stderr) },
 		columns:  func() int { return terminalWidth(os.Stdout) },
+		page:     startPager,
+		zone:     time.Local,
 		dir:      dir,
 		beside:   environ.Beside,
 		become:   become,

@@ -8,7 +8,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gemini-ctx/ctx/format"
-	"github.com/gemini-ctx/ctx/internal/cli/document"
 	"github.com/gemini-ctx/ctx/internal/history"
 	"github.com/gemini-ctx/ctx/refs"
 )
@@ -64,7 +63,7 @@ func opLog(a *app, inSession string, limit int) error {
 		if n++; a.json {
 			a.document(opDocOf(r, nil))
 		} else {
-			rows = append(rows, opRow(r))
+			rows = append(rows, a.opRow(r))
 		}
 		return limit == 0 || n < limit
 	})
@@ -87,10 +86,10 @@ func isAbout(op *format.Operation, session string) bool {
 	})
 }
 
-func opRow(r refs.Record) []string {
+func (a *app) opRow(r refs.Record) []string {
 	about := r.Op.Session
 	if r.Op.About != 0 {
 		about += " (" + strconv.FormatUint(r.Op.About, 10) + ")"
 	}
-	return []string{strconv.FormatUint(r.Op.Number, 10), document.TimeText(r.Op.Time), r.Op.Verb, about, strings.Join(r.Op.RefNames(), " ")}
+	return []string{strconv.FormatUint(r.Op.Number, 10), a.clock(r.Op.Time), r.Op.Verb, about, strings.Join(r.Op.RefNames(), " ")}
 }

@@ -68,7 +68,7 @@ func opShow(a *app, s *session.Store, view *refs.View, name string) error {
 
 func printOp(a *app, r refs.Record) {
 	op := r.Op
-	a.printf("operation %d\ndigest %v\ntime %s\nverb %s\n", op.Number, r.Digest, document.TimeText(op.Time), op.Verb)
+	a.printf("operation %d\ndigest %v\ntime %s\nverb %s\n", op.Number, r.Digest, a.clock(op.Time), op.Verb)
 	if op.Session != "" {
 		a.printf("session %s\n", op.Session)
 	}

@@ -108,6 +108,9 @@ func (a *app) answer(fields ...any) error {
 	if err != nil {
 		return a.out.keep(err)
 	}
+	if a.tell != nil {
+		a.tell(a.command, fields, b)
+	}
 	_, err = a.out.Write(append(b, '\n'))
 	return err
 }
@@ -200,7 +203,7 @@ func (a *app) table(rows [][]string) {
 			if i == len(width) {
 				width = append(width, 0)
 			}
-			width[i] = max(width[i], displaywidth.String(cell))
+			width[i] = max(width[i], columnsOf(cell))
 		}
 	}
 	for _, row := range rows {
@@ -208,18 +211,25 @@ func (a *app) table(rows [][]string) {
 		for i, cell := range row {
 			b.WriteString(cell)
 			if i < len(row)-1 {
-				b.WriteString(strings.Repeat(" ", width[i]-displaywidth.String(cell)+2))
+				b.WriteString(strings.Repeat(" ", width[i]-columnsOf(cell)+2))
 			}
 		}
 		a.line("%s", strings.TrimRight(b.String(), " "))
 	}
 }
 
+// columnsOf returns how many columns of a terminal a text takes, which may be painted.
+func columnsOf(text string) int { return displaywidth.String(unpainted(text)) }
+
 // titled is table with a row of titles. With -z there are no titles, since they are no items of the
 // list.
 func (a *app) titled(titles []string, rows [][]string) {
 	if !a.nul {
-		rows = slices.Insert(rows, 0, titles)
+		head := make([]string, len(titles))
+		for i, title := range titles {
+			head[i] = a.paint(styleTitle, title)
+		}
+		rows = slices.Insert(rows, 0, head)
 	}
 	a.table(rows)
 }

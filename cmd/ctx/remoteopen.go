@@ -82,7 +82,9 @@ func (a *app) openURL(s *session.Store, name, url string) (remote.Remote, error)
 		return dir.Open(path, a.fs, a.env().Owner)
 	}
 	if where, ok := strings.CutPrefix(url, "git+"); ok {
-		return git.Open(a.c, git.Config{URL: where, Bare: filepath.Join(s.Dir, "cache", "remote-"+name+".git"), Now: a.now})
+		return git.Open(a.c, git.Config{
+			URL: where, Bare: filepath.Join(s.Dir, "cache", "remote-"+name+".git"), Now: a.now, FS: a.fs, Owner: a.env().Owner,
+		})
 	}
 	if helper.Scheme(url) == "" {
 		return nil, usagef("no kind of remote is known for %q", oneLine(withoutPassword(url)))

@@ -46,6 +46,10 @@ ctx keeps conversations.`,
 	root.SetErr(a.stderr)
 	root.SetIn(a.stdin)
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return command.FlagError(err) })
+	root.SetHelpFunc(func(cmd *cobra.Command, _ []string) {
+		a.usePager(cmd.Root(), "help")
+		command.PrintHelp(cmd.OutOrStdout(), cmd, func(title string) string { return a.paint(styleTitle, title) })
+	})
 	root.CompletionOptions.DisableDefaultCmd = true
 	root.Flags().BoolVar(&showVersion, "version", false, "print the version")
 	addGlobalFlags(a, root)
@@ -62,6 +66,7 @@ func addGlobalFlags(a *app, root *cobra.Command) {
 	f.VarP((*texts)(&a.overrides), "config", "c", "set `KEY=VALUE` for this run")
 	f.BoolVar(&a.json, "json", false, "print JSON: one document, or one line for each item of a list")
 	f.BoolVarP(&a.nul, "null", "z", false, "end each item of a list with a zero byte instead of a newline")
+	f.BoolVar(&a.noPager, "no-pager", false, "print to the terminal, without a pager")
 	f.BoolVarP(&a.quiet, "quiet", "q", false, "print only errors on standard error")
 }
 

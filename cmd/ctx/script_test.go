@@ -64,6 +64,9 @@ func fixed(w world) world {
 	seed, _ := strconv.ParseUint(os.Getenv("SEED"), 10, 32) // 0 where a script sets none
 	w.random = &hashStream{n: seed << 32}
 	w.host = "host"
+	if dir := os.Getenv("SCHEMAS"); dir != "" {
+		w.tell = func(command string, fields []any, doc []byte) { noteSchema(dir, command, fields, doc) }
+	}
 	return w
 }
 
@@ -88,6 +91,8 @@ func (h *hashStream) Read(p []byte) (int, error) {
 }
 
 func TestScripts(t *testing.T) {
+	seen := t.TempDir()
+	t.Cleanup(func() { checkSchemas(t, seen) })
 	testscript.Run(t, testscript.Params{
 		Dir:                 filepath.Join("..", "..", "testscript"),
 		UpdateScripts:       *update,
@@ -102,6 +107,7 @@ func TestScripts(t *testing.T) {
 				}
 			}
 			e.Setenv("HOME", home)
+			e.Setenv("SCHEMAS", seen)
 			e.Setenv("USERPROFILE", home)
 			e.Setenv("AppData", home)
 			e.Setenv("XDG_CONFIG_HOME", "")

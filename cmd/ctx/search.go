@@ -250,7 +250,7 @@ func (a *app) printHit(h recall.Hit) error {
 	if c := h.Cluster; c != nil {
 		title = fmt.Sprintf("cluster %s %s, %s", h.ID.Short(shortLen), document.StateOf(c), plural(int(c.Count), "member", "members"))
 	} else {
-		title = fmt.Sprintf("%s %s%s", oneLine(h.Session), heading(h.Shown), remarks(h))
+		title = fmt.Sprintf("%s %s%s", a.paint(styleTitle, oneLine(h.Session)), a.heading(h.Shown), remarks(h))
 	}
 	a.line("%.3f %s\n    %s", h.Score, title, oneLine(h.Excerpt))
 	return a.out.err
@@ -275,7 +275,7 @@ func (a *app) printSessionHit(h recall.SessionHit) error {
 	if a.json {
 		return a.answer(document.SessionHitOf(h))
 	}
-	title := fmt.Sprintf("%s, %s: %s%s", oneLine(h.Best.Session), plural(h.Matches, "match", "matches"), heading(h.Best.Shown), remarks(h.Best))
+	title := fmt.Sprintf("%s, %s: %s%s", a.paint(styleTitle, oneLine(h.Best.Session)), plural(h.Matches, "match", "matches"), a.heading(h.Best.Shown), remarks(h.Best))
 	a.line("%.3f %s\n    %s", h.Score, title, oneLine(h.Best.Excerpt))
 	return a.out.err
 }

@@ -91,15 +91,15 @@ func (a *app) sessionPrinter(list []recall.Overview, mark int) *sessionPrinter {
 func (p *sessionPrinter) print(mark, indent string, o *recall.Overview, below int) {
 	name := oneLine(p.short[o.Name])
 	name += strings.Repeat(" ", max(p.name-displaywidth.String(name), 0)) + "  "
-	first := indent + name
-	first += cutWidth(p.a.sessionTitle(o), p.width-displaywidth.String(first))
+	left := p.width - displaywidth.String(indent+name)
+	first := indent + p.a.paint(styleID, name) + cutWidth(p.a.sessionTitle(o), left)
 	if indent != "" && o.Parent != nil { // it is printed below its parent
 		alone := *o
 		alone.Parent = nil
 		o = &alone
 	}
 	second := indent + strings.Repeat(" ", displaywidth.String(name))
-	second += cutWidth(p.a.sessionDetails(o, below), p.width-displaywidth.String(second))
+	second += p.a.paint(styleFaint, cutWidth(p.a.sessionDetails(o, below), left))
 	p.a.line("%s\n%s", strings.TrimRight(mark+first, " "), strings.Repeat(" ", len(mark))+second)
 }
 

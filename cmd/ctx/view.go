@@ -105,8 +105,9 @@ func (o *viewOptions) sessionPages(a *app, s *session.Store, view *refs.View, ca
 		return nil, "", err
 	}
 	name := func(n int) string { return nthPage(filepath.Base(path), n) }
-	pages, embedded := doc.Pages(0, name)
+	pages, _ := doc.Pages(0, name)
 	if len(pages[0]) > viewBytes {
+		var embedded bool
 		if pages, embedded = doc.Pages(viewBytes, name); !embedded {
 			a.say("ctx: view: %s: %s without the entries: `ctx export --format html` writes one page with them",
 				oneLine(session), plural(len(pages), "page", "pages"))

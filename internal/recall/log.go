@@ -1,6 +1,7 @@
 package recall
 
 import (
+	"regexp"
 	"slices"
 	"time"
 
@@ -22,6 +23,10 @@ type LogOptions struct {
 	NewestFirst bool
 	// Masked shows messages as the branch's masks say.
 	Masked bool
+	// Role takes messages of that role alone; "" for all.
+	Role string
+	// Pattern takes messages alone in whose latest text it is found; nil for all.
+	Pattern *regexp.Regexp
 	// Skip leaves out so many of those that would come first. What a tip has does not change, so that
 	// a reader can go on where they stopped.
 	Skip uint64
@@ -67,7 +72,13 @@ func (s *Reader) LogEach(tip format.ID, o LogOptions, each func(*history.Shown) 
 			if !o.Since.IsZero() && when.Before(o.Since) {
 				break
 			}
-			list = append(list, found{e.ID, version[e.ID], e.Seq})
+			picked, err := s.picks(o, e, version[e.ID])
+			if err != nil {
+				return err
+			}
+			if picked {
+				list = append(list, found{e.ID, version[e.ID], e.Seq})
+			}
 		}
 		if o.Limit > 0 && len(list) >= o.Limit {
 			break
@@ -95,4 +106,16 @@ func (s *Reader) LogEach(tip format.ID, o LogOptions, each func(*history.Shown) 
 		}
 	}
 	return nil
+}
+
+// picks reports whether the role and the text of an entry are those that were asked for.
+func (s *Reader) picks(o LogOptions, e history.Entry, version format.ID) (bool, error) {
+	if o.Role != "" && e.Role != o.Role {
+		return false, nil
+	}
+	if o.Pattern == nil {
+		return true, nil
+	}
+	shown, err := s.Version(e.ID, version)
+	return err == nil && o.Pattern.MatchString(shown.Text), err
 }

@@ -11,6 +11,10 @@ import (
 
 // Config holds the settings of a store for one run. Every field is in its range.
 type Config struct {
+	Aliases map[string][]string // command lines by the user's names for them
+	Color   struct {
+		UI string // one of the values of color.ui
+	}
 	Compact struct {
 		Strategy string // union-find or flat
 	}
@@ -59,6 +63,13 @@ type Config struct {
 
 	list []Setting // sorted by key
 }
+
+// The values of color.ui.
+const (
+	ColorAuto   = "auto" // on a terminal, unless NO_COLOR is set
+	ColorAlways = "always"
+	ColorNever  = "never"
+)
 
 // form is the type of a value.
 type form int
@@ -121,6 +132,9 @@ const (
 // from it.
 func settings() []setting {
 	return []setting{
+		{key: "alias.*", form: words, named: aliasOf, from: usersFile},
+		choice("color.ui", ColorAuto, []string{ColorAuto, ColorAlways, ColorNever}, "colours in what commands print: auto (on a terminal), always or never",
+			func(c *Config) *string { return &c.Color.UI }),
 		choice("compact.strategy", "union-find", []string{"union-find", "flat"}, "how what is cold is put together: union-find (by topic) or flat",
 			func(c *Config) *string { return &c.Compact.Strategy }),
 		number("forest.max_cold_clusters", "10", 1, mostClusters, "clusters of a session that stay live; above that its oldest leaves",

@@ -63,9 +63,8 @@ func TestConformanceByDaemon(t *testing.T) {
 	t.Parallel()
 	long(t)
 	path := repository(t)
-	if out, err := exec.Command("git", "daemon", "--help").CombinedOutput(); err != nil && !strings.Contains(string(out), "usage") {
-		t.Skip("SKIPPED: there is no git daemon")
-	}
+	// The program itself: git would start it as a child, which outlives a kill.
+	daemon := program(t, "git-daemon")
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -74,14 +73,18 @@ func TestConformanceByDaemon(t *testing.T) {
 	if err := l.Close(); err != nil {
 		t.Fatal(err)
 	}
-	c := exec.Command("git", "daemon", "--listen=127.0.0.1", "--port="+strconv.Itoa(port), "--base-path="+filepath.Dir(path),
+	c := exec.Command(daemon, "--listen=127.0.0.1", "--port="+strconv.Itoa(port), "--base-path="+filepath.Dir(path),
 		"--export-all", "--enable=receive-pack", "--reuseaddr")
 	if err := c.Start(); err != nil {
 		t.Fatal(err)
 	}
-	ended := make(chan struct{})
-	go func() { defer close(ended); _ = c.Wait() }()
-	t.Cleanup(func() { _ = c.Process.Kill(); <-ended })
+	ended := make(chan error, 1)
+	go func() { ended <- c.Wait() }()
+	t.Cleanup(func() {
+		if err := c.Process.Kill(); err == nil && <-ended == nil {
+			t.Error("the daemon has ended by itself")
+		}
+	})
 	address := "127.0.0.1:" + strconv.Itoa(port)
 	for {
 		conn, err := net.Dial("tcp", address)
@@ -90,8 +93,8 @@ func TestConformanceByDaemon(t *testing.T) {
 			break
 		}
 		select {
-		case <-ended:
-			t.Skip("SKIPPED: git daemon does not start")
+		case err := <-ended:
+			t.Skipf("SKIPPED: git daemon does not start: %v", err)
 		default:
 		}
 	}
@@ -102,14 +105,7 @@ func TestConformanceByDaemon(t *testing.T) {
 func TestConformanceByHTTP(t *testing.T) {
 	t.Parallel()
 	path := repository(t)
-	out, err := exec.Command("git", "--exec-path").Output()
-	if err != nil {
-		t.Fatal(err)
-	}
-	backend := filepath.Join(strings.TrimSpace(string(out)), "git-http-backend")
-	if _, err := os.Stat(backend); err != nil {
-		t.Skip("SKIPPED: there is no git-http-backend")
-	}
+	backend := program(t, "git-http-backend")
 	if out, err := exec.Command("git", "-C", path, "config", "http.receivepack", "true").CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
@@ -118,6 +114,20 @@ func TestConformanceByHTTP(t *testing.T) {
 	}})
 	t.Cleanup(server.Close)
 	remotetest.Check(t, func(t *testing.T) remote.Remote { return open(t, server.URL+"/remote.git") })
+}
+
+// program returns the path of one of git's own programs, or skips.
+func program(t *testing.T, name string) string {
+	t.Helper()
+	out, err := exec.Command("git", "--exec-path").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	path, err := exec.LookPath(filepath.Join(strings.TrimSpace(string(out)), name))
+	if err != nil {
+		t.Skipf("SKIPPED: there is no %s", name)
+	}
+	return path
 }
 
 // long skips a test that shows little more than others, unless CTX_REMOTES=all.
