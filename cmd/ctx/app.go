@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -46,6 +47,10 @@ type app struct {
 // times.
 func run(c context.Context, w world, args []string) int {
 	a := &app{world: w, c: c, out: newOutput(w.stdout)}
+	args, err := a.withAlias(args)
+	if err != nil {
+		return a.report(c, nil, args, err)
+	}
 	if e, found, err := a.findExternal(args); found || err != nil {
 		if a.dirs = e.dirs; err == nil {
 			err = a.changeDir()
@@ -88,7 +93,7 @@ func (a *app) prepare(cmd *cobra.Command) error {
 		a.hook = true
 		a.watchInterrupts()
 	}
-	a.usePager(cmd)
+	a.usePager(cmd, strings.TrimPrefix(strings.TrimPrefix(cmd.CommandPath(), "ctx"), " "))
 	return a.changeDir()
 }
 

@@ -56,7 +56,10 @@ func commands() []entry {
 		{"log", groupConversation, newLogCmd},
 		{"show", groupConversation, newShowCmd},
 		{"render", groupConversation, newRenderCmd},
+		{"diff", groupConversation, newDiffCmd},
+		{"stats", groupConversation, newStatsCmd},
 		{"brief", groupConversation, newBriefCmd},
+		{"view", groupConversation, newViewCmd},
 		{"search", groupConversation, newSearchCmd},
 		{"grep", groupConversation, newGrepCmd},
 		{"blame", groupConversation, newBlameCmd},
@@ -103,6 +106,7 @@ func commands() []entry {
 		{"op", groupPlumbing, newOpCmd},
 
 		{"demo", groupOther, newDemoCmd},
+		{"prompt", groupOther, newPromptCmd},
 		{"completion", groupOther, newCompletionCmd},
 		{"version", groupOther, newVersionCmd},
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/gemini-ctx/ctx/internal/cli/command"
 	"github.com/gemini-ctx/ctx/internal/eval/program"
 )
 
@@ -124,37 +125,37 @@ func pageName(cmd *cobra.Command) string {
 	return strings.ReplaceAll(cmd.CommandPath(), " ", "-") + ".md"
 }
 
-// page is the documentation of one command.
+// page is the documentation of one command: what its help says, in the same order.
 func page(cmd *cobra.Command) string {
 	var b strings.Builder
+	s := command.SectionsOf(cmd)
 	fmt.Fprintf(&b, "<!-- generated: go test ./cmd/ctx -run TestDocs -update -->\n\n# %s\n\n%s.\n", cmd.CommandPath(), cmd.Short)
-	if cmd.Runnable() {
-		fmt.Fprintf(&b, "\n```\n%s\n```\n", cmd.UseLine())
+	part := func(title, kind, text string) {
+		if text == "" {
+			return
+		}
+		if title != "" {
+			fmt.Fprintf(&b, "\n## %s\n", title)
+		}
+		fmt.Fprintf(&b, "\n```%s\n%s\n```\n", kind, strings.TrimRight(text, "\n"))
 	}
-	fmt.Fprintf(&b, "\n```text\n%s\n```\n", cmd.Long)
-	if cmd.Example != "" {
-		fmt.Fprintf(&b, "\n## Examples\n\n```\n%s\n```\n", unindent(cmd.Example))
+	part("", "", s.Usage)
+	part("Examples", "", s.Examples)
+	if s.Text != "" {
+		part("Description", "text", s.Text)
 	}
-	flagList(&b, "Flags", cmd.NonInheritedFlags())
-	if !cmd.IsAdditionalHelpTopicCommand() && cmd.HasParent() {
+	if cmd.HasParent() {
+		for _, g := range s.Groups {
+			fmt.Fprintf(&b, "\n## %s\n\n", g.Title)
+			commandList(&b, g.Commands)
+		}
+	}
+	part("Flags", "", s.Flags)
+	if s.Global != "" {
 		b.WriteString("\nThe flags of every command are on the page of [ctx](ctx.md).\n")
 	}
-	if subs := cmd.Commands(); cmd.HasParent() && len(subs) > 0 {
-		b.WriteString("\n## Commands\n\n")
-		commandList(&b, subs)
-	}
+	part("Exit codes", "text", s.Codes)
 	return b.String()
-}
-
-// unindent takes the two spaces in front of each line away that help has.
-func unindent(s string) string {
-	return strings.TrimPrefix(strings.ReplaceAll(s, "\n  ", "\n"), "  ")
-}
-
-func flagList(b *strings.Builder, title string, flags *pflag.FlagSet) {
-	if usage := strings.TrimRight(flags.FlagUsages(), "\n"); usage != "" {
-		fmt.Fprintf(b, "\n## %s\n\n```\n%s\n```\n", title, usage)
-	}
 }
 
 func commandList(b *strings.Builder, list []*cobra.Command) {

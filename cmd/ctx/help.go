@@ -3,21 +3,31 @@ package main
 import (
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/gemini-ctx/ctx/internal/cli/command"
+	"github.com/gemini-ctx/ctx/internal/cli/environ"
 )
 
 func newHelpCmd(a *app) *cobra.Command {
-	return &cobra.Command{
-		Use:     "help [COMMAND | TOPIC]",
-		Short:   "Explain a command or a topic",
-		Long:    long("Explains a command, or one of the topics exit-codes, revisions and environment."),
-		Example: "  ctx help append\n  ctx help exit-codes",
+	var man string
+	cmd := &cobra.Command{
+		Use:   "help [COMMAND | TOPIC]",
+		Short: "Explain a command or a topic",
+		Long: long(`Explains a command, or one of the topics exit-codes, revisions and environment.
+
+With --man the command writes all of this as manual pages into a directory, for packages. Their
+date is that of SOURCE_DATE_EPOCH, if this is set, so that two builds have the same bytes.`),
+		Example: "  ctx help append\n  ctx help exit-codes\n  ctx help --man share/man/man1",
 		GroupID: groupOther,
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if man != "" {
+				return a.writeMan(cmd, man, args)
+			}
 			about, rest, err := cmd.Root().Find(args)
 			if err != nil || len(rest) > 0 {
 				if len(args) == 1 && isProgramName(args[0]) {
@@ -51,6 +61,24 @@ func newHelpCmd(a *app) *cobra.Command {
 			return names, cobra.ShellCompDirectiveNoFileComp
 		},
 	}
+	cmd.Flags().StringVar(&man, "man", "", "write manual pages into the directory `DIR`")
+	return cmd
+}
+
+// writeMan writes the manual pages of all commands.
+func (a *app) writeMan(cmd *cobra.Command, dir string, args []string) error {
+	if len(args) > 0 {
+		return usagef("--man takes no command: it writes the pages of all")
+	}
+	date := a.now()
+	if text := a.getenv("SOURCE_DATE_EPOCH"); text != "" {
+		seconds, err := strconv.ParseInt(text, 10, 64)
+		if err != nil {
+			return usagef("bad SOURCE_DATE_EPOCH: %.40q: seconds since 1970", text)
+		}
+		date = time.Unix(seconds, 0)
+	}
+	return command.ManPages(a.path(dir), cmd.Root(), date.UTC().Format("2006-01-02"), environ.Version())
 }
 
 // helpTopics are help pages that belong to no command.

@@ -61,10 +61,10 @@ func (p *pager) Close() error {
 	return p.to.Close()
 }
 
-// usePager sends the output of a command through a pager, if a person reads it.
-func (a *app) usePager(cmd *cobra.Command) {
-	name := strings.TrimPrefix(strings.TrimPrefix(cmd.CommandPath(), "ctx"), " ")
-	if a.noPager || a.json || a.nul || a.page == nil || !asked(a.outTerm) || !isPaged(name) {
+// usePager sends the output of a command, whose name it gets, through a pager, if a person reads
+// it. The second call does nothing.
+func (a *app) usePager(cmd *cobra.Command, name string) {
+	if _, used := a.out.w.(*pager); used || a.noPager || a.json || a.nul || a.page == nil || !asked(a.outTerm) || !isPaged(name) {
 		return
 	}
 	if follow := cmd.Flags().Lookup("follow"); follow != nil && follow.Changed {

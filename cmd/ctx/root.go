@@ -46,6 +46,10 @@ ctx keeps conversations.`,
 	root.SetErr(a.stderr)
 	root.SetIn(a.stdin)
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return command.FlagError(err) })
+	root.SetHelpFunc(func(cmd *cobra.Command, _ []string) {
+		a.usePager(cmd.Root(), "help")
+		command.PrintHelp(cmd.OutOrStdout(), cmd, func(title string) string { return a.paint(styleTitle, title) })
+	})
 	root.CompletionOptions.DisableDefaultCmd = true
 	root.Flags().BoolVar(&showVersion, "version", false, "print the version")
 	addGlobalFlags(a, root)

@@ -27,6 +27,8 @@ func screens() map[string][]string {
 		"grep":    {"grep", "deploy"},
 		"forest":  {"forest"},
 		"op":      {"op", "log", "-n", "4"},
+		"stats":   {"stats"},
+		"diff":    {"diff", "-s", "work", "3"},
 	}
 }
 
@@ -221,6 +223,7 @@ func TestTmux(t *testing.T) {
 		return string(out)
 	}
 	defer func() { _ = exec.Command(tmux, "-S", socket, "kill-server").Run() }()
+	call("new-session", "-d", "-s", "keep", "tail", "-f", "/dev/null") // the server ends with its last session
 	for _, columns := range []int{80, 200} {
 		for _, name := range []string{"graph", "oneline"} { // their lines are cut to the width
 			line := fmt.Sprintf("cd %s && %s %s; tmux -S %s wait-for -S done; exec tail -f /dev/null", dir, ctx, strings.Join(screens()[name], " "), socket)

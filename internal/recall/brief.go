@@ -15,6 +15,11 @@ func (s *Reader) WorkBrief(v *refs.View, name history.BranchName, o brief.Option
 	if err != nil {
 		return nil, err
 	}
+	return s.WorkBriefOf(name, tip, o)
+}
+
+// WorkBriefOf is WorkBrief for a branch at a value that it has, or had.
+func (s *Reader) WorkBriefOf(name history.BranchName, tip format.Value, o brief.Options) (*brief.SessionBrief, error) {
 	facts, e, err := s.allFacts(name, tip, o.Short)
 	if err != nil {
 		return nil, err

@@ -144,7 +144,7 @@ type loader struct {
 }
 
 func newLoader(table []setting) *loader {
-	return &loader{table: table, config: &Config{Summarizers: shipped()}, last: make([]assignment, len(table)), level: make([]int, len(table))}
+	return &loader{table: table, config: &Config{Aliases: map[string][]string{}, Summarizers: shipped()}, last: make([]assignment, len(table)), level: make([]int, len(table))}
 }
 
 func (l *loader) load(layers ...[]assignment) (*Config, error) {

@@ -92,8 +92,8 @@ func badSyntax(origin string, err error) error {
 func isSection(key toml.Key, table []setting) bool {
 	prefix := key.String() + "."
 	return slices.ContainsFunc(table, func(s setting) bool {
-		front, _, many := strings.Cut(s.key, "*")
-		return strings.HasPrefix(s.key, prefix) || many && len(key) == 2 && prefix == front+key[1]+"." && isSummarizerName(key[1])
+		front, back, many := strings.Cut(s.key, "*")
+		return strings.HasPrefix(s.key, prefix) || many && back != "" && len(key) == 2 && prefix == front+key[1]+"." && isSummarizerName(key[1])
 	})
 }
 

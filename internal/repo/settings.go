@@ -11,7 +11,8 @@ import (
 
 // Config holds the settings of a store for one run. Every field is in its range.
 type Config struct {
-	Color struct {
+	Aliases map[string][]string // command lines by the user's names for them
+	Color   struct {
 		UI string // one of the values of color.ui
 	}
 	Compact struct {
@@ -131,6 +132,7 @@ const (
 // from it.
 func settings() []setting {
 	return []setting{
+		{key: "alias.*", form: words, named: aliasOf, from: usersFile},
 		choice("color.ui", ColorAuto, []string{ColorAuto, ColorAlways, ColorNever}, "colours in what commands print: auto (on a terminal), always or never",
 			func(c *Config) *string { return &c.Color.UI }),
 		choice("compact.strategy", "union-find", []string{"union-find", "flat"}, "how what is cold is put together: union-find (by topic) or flat",

@@ -6,7 +6,8 @@
 // store, and not one a session: every push of code to the same repository is told all refs, and
 // 30,000 of them cost it a second.
 //
-// Begin to read at Open; snapshot.go reads what was fetched, push.go writes, run.go runs git.
+// Begin to read at Open; copy.go keeps the bare repository, bound.go limits what it takes,
+// snapshot.go reads what was fetched, push.go writes, run.go runs git.
 package git
 
 import (
@@ -14,13 +15,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/gemini-ctx/ctx/internal/durable"
 	"github.com/gemini-ctx/ctx/internal/remote"
+	"github.com/gemini-ctx/ctx/lock"
 )
 
 // Config says where a remote is, and where its copy is kept.
@@ -28,6 +29,12 @@ type Config struct {
 	URL  string // as git takes it
 	Bare string // the directory of the bare repository; made if it is missing, and may be removed
 	Now  func() time.Time
+
+	FS    *durable.FS
+	Owner lock.Owner // tells other processes of this store who changes the copy
+
+	MaxCopy  int64         // the most bytes of the copy's objects; 0 for 20 GiB
+	MaxStill time.Duration // how long a fetch may bring nothing; 0 for ten minutes
 }
 
 // Remote is a git repository as a remote. Open makes it.
@@ -35,6 +42,10 @@ type Remote struct {
 	c    Config
 	refs map[string]*tree // by name, as fetched; nil before the first fetch
 	cat  *catFile         // reads objects; nil before it is needed
+	env  []string         // of git; nil before it is needed
+
+	sent   bool // whether a push has begun in this call
+	mended bool // whether the copy was made anew, which helps once or not at all
 
 	staged map[string]map[string][]byte // by ref and path: what PutNew took
 }
@@ -47,23 +58,6 @@ func Open(ctx context.Context, c Config) (*Remote, error) {
 	}
 	r := &Remote{c: c, staged: map[string]map[string][]byte{}}
 	return r, r.make(ctx)
-}
-
-// make makes the bare repository if it is not there. A forget removes it in the middle of a pull,
-// because it may hold what was forgotten.
-func (r *Remote) make(ctx context.Context) error {
-	if _, err := os.Stat(filepath.Join(r.c.Bare, "HEAD")); err == nil {
-		return nil
-	}
-	r.refs = nil
-	if err := r.stopCat(); err != nil {
-		return err
-	}
-	if err := os.MkdirAll(filepath.Dir(r.c.Bare), 0o700); err != nil {
-		return err
-	}
-	_, err := r.git(ctx, nil, "init", "--quiet", "--bare", "--template=", r.c.Bare)
-	return err
 }
 
 // refPrefix begins the names of the refs on the repository, and of their copies in the bare one.
@@ -102,7 +96,15 @@ func nameOf(ref, path string) string {
 }
 
 // List implements remote.Remote. The tag of a file is the id of its blob.
-func (r *Remote) List(ctx context.Context, prefix string) ([]remote.File, error) {
+func (r *Remote) List(ctx context.Context, prefix string) (files []remote.File, err error) {
+	err = r.mending(ctx, func() error {
+		files, err = r.list(ctx, prefix)
+		return err
+	})
+	return files, err
+}
+
+func (r *Remote) list(ctx context.Context, prefix string) ([]remote.File, error) {
 	if err := r.fetched(ctx); err != nil {
 		return nil, err
 	}
@@ -145,11 +147,13 @@ func (r *Remote) Get(ctx context.Context, name string, off, n int64) ([]byte, er
 	ref, path := place(name)
 	b, ok := r.staged[ref][path]
 	if !ok {
-		if err := r.fetched(ctx); err != nil {
-			return nil, err
-		}
-		var err error
-		if b, err = r.read(ctx, ref, path); err != nil {
+		err := r.mending(ctx, func() (err error) {
+			if err = r.fetched(ctx); err == nil {
+				b, err = r.read(ctx, ref, path)
+			}
+			return err
+		})
+		if err != nil {
 			return nil, err
 		}
 		if b == nil {

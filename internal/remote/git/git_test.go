@@ -3,7 +3,6 @@ package git_test
 import (
 	"bytes"
 	"errors"
-	"fmt"
 	"net"
 	"net/http/cgi"
 	"net/http/httptest"
@@ -12,7 +11,6 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -63,9 +61,8 @@ func TestConformanceByDaemon(t *testing.T) {
 	t.Parallel()
 	long(t)
 	path := repository(t)
-	if out, err := exec.Command("git", "daemon", "--help").CombinedOutput(); err != nil && !strings.Contains(string(out), "usage") {
-		t.Skip("SKIPPED: there is no git daemon")
-	}
+	// The program itself: git would start it as a child, which outlives a kill.
+	daemon := program(t, "git-daemon")
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -74,14 +71,18 @@ func TestConformanceByDaemon(t *testing.T) {
 	if err := l.Close(); err != nil {
 		t.Fatal(err)
 	}
-	c := exec.Command("git", "daemon", "--listen=127.0.0.1", "--port="+strconv.Itoa(port), "--base-path="+filepath.Dir(path),
+	c := exec.Command(daemon, "--listen=127.0.0.1", "--port="+strconv.Itoa(port), "--base-path="+filepath.Dir(path),
 		"--export-all", "--enable=receive-pack", "--reuseaddr")
 	if err := c.Start(); err != nil {
 		t.Fatal(err)
 	}
-	ended := make(chan struct{})
-	go func() { defer close(ended); _ = c.Wait() }()
-	t.Cleanup(func() { _ = c.Process.Kill(); <-ended })
+	ended := make(chan error, 1)
+	go func() { ended <- c.Wait() }()
+	t.Cleanup(func() {
+		if err := c.Process.Kill(); err == nil && <-ended == nil {
+			t.Error("the daemon has ended by itself")
+		}
+	})
 	address := "127.0.0.1:" + strconv.Itoa(port)
 	for {
 		conn, err := net.Dial("tcp", address)
@@ -90,8 +91,9 @@ func TestConformanceByDaemon(t *testing.T) {
 			break
 		}
 		select {
-		case <-ended:
-			t.Skip("SKIPPED: git daemon does not start")
+		case err := <-ended:
+			ended <- err
+			t.Skipf("SKIPPED: git daemon does not start: %v", err)
 		default:
 		}
 	}
@@ -102,14 +104,7 @@ func TestConformanceByDaemon(t *testing.T) {
 func TestConformanceByHTTP(t *testing.T) {
 	t.Parallel()
 	path := repository(t)
-	out, err := exec.Command("git", "--exec-path").Output()
-	if err != nil {
-		t.Fatal(err)
-	}
-	backend := filepath.Join(strings.TrimSpace(string(out)), "git-http-backend")
-	if _, err := os.Stat(backend); err != nil {
-		t.Skip("SKIPPED: there is no git-http-backend")
-	}
+	backend := program(t, "git-http-backend")
 	if out, err := exec.Command("git", "-C", path, "config", "http.receivepack", "true").CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
@@ -120,57 +115,25 @@ func TestConformanceByHTTP(t *testing.T) {
 	remotetest.Check(t, func(t *testing.T) remote.Remote { return open(t, server.URL+"/remote.git") })
 }
 
+// program returns the path of one of git's own programs, or skips.
+func program(t *testing.T, name string) string {
+	t.Helper()
+	out, err := exec.Command("git", "--exec-path").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	path, err := exec.LookPath(filepath.Join(strings.TrimSpace(string(out)), name))
+	if err != nil {
+		t.Skipf("SKIPPED: there is no %s", name)
+	}
+	return path
+}
+
 // long skips a test that shows little more than others, unless CTX_REMOTES=all.
 func long(t *testing.T) {
 	t.Helper()
 	if os.Getenv("CTX_REMOTES") != "all" {
 		t.Skip("SKIPPED: CTX_REMOTES=all runs every way to reach a repository")
-	}
-}
-
-// Stores push at the same time, each to its own ref: nothing is lost, and nothing is there twice.
-// CTX_WRITERS=16x50 makes that many writers and pushes.
-func TestWriters(t *testing.T) {
-	t.Parallel()
-	writers, pushes := 4, 5
-	if long := os.Getenv("CTX_WRITERS"); long != "" {
-		if _, err := fmt.Sscanf(long, "%dx%d", &writers, &pushes); err != nil {
-			t.Fatal(err)
-		}
-	}
-	path := repository(t)
-	var wg sync.WaitGroup
-	for w := range writers {
-		r := open(t, path)
-		wg.Go(func() {
-			var old []byte
-			for n := range pushes {
-				err := r.PutNew(t.Context(), fmt.Sprintf("stores/%d/pack/%d", w, n), fmt.Appendf(nil, "pack %d of %d", n, w))
-				next := fmt.Appendf(nil, "head %d of %d", n, w)
-				if err == nil {
-					err = r.Swap(t.Context(), fmt.Sprintf("heads/%d", w), old, next)
-				}
-				if err != nil {
-					t.Errorf("writer %d, push %d: %v", w, n, err)
-					return
-				}
-				old = next
-			}
-		})
-	}
-	wg.Wait()
-	r := open(t, path)
-	files, err := r.List(t.Context(), "")
-	if err != nil || len(files) != writers*(pushes+1) {
-		t.Fatalf("%d files, want %d, error %v", len(files), writers*(pushes+1), err)
-	}
-	for w := range writers {
-		for n := range pushes {
-			got, err := r.Get(t.Context(), fmt.Sprintf("stores/%d/pack/%d", w, n), 0, -1)
-			if want := fmt.Sprintf("pack %d of %d", n, w); err != nil || string(got) != want {
-				t.Errorf("got %q, want %q, error %v", got, want, err)
-			}
-		}
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -25,6 +26,10 @@ func (r *Remote) Swap(ctx context.Context, name string, old, new []byte) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
+	return r.mending(ctx, func() error { return r.swap(ctx, name, old, new) })
+}
+
+func (r *Remote) swap(ctx context.Context, name string, old, new []byte) error {
 	ref, path := place(name)
 	for range tries {
 		if err := r.fetched(ctx); err != nil {
@@ -65,9 +70,6 @@ func (r *Remote) isStill(ctx context.Context, ref, path string, want []byte) (bo
 	return err == nil && (now != nil) == (want != nil) && bytes.Equal(now, want), err
 }
 
-// pushRef is where a commit is before it is pushed.
-const pushRef = "refs/push/"
-
 // pushStaged pushes what is staged for a ref, and for the ref of what belongs to no store. moved is
 // false if the remote refused the first: it has moved.
 func (r *Remote) pushStaged(ctx context.Context, ref string) (moved bool, err error) {
@@ -75,11 +77,11 @@ func (r *Remote) pushStaged(ctx context.Context, ref string) (moved bool, err er
 	if ref != sharedRef && len(r.staged[sharedRef]) > 0 {
 		list = append(list, sharedRef)
 	}
-	var in bytes.Buffer
-	for _, one := range list {
-		r.commit(&in, one, r.staged[one], false)
+	commits := make([]commit, len(list))
+	for i, one := range list {
+		commits[i] = commit{ref: one, files: r.staged[one]}
 	}
-	result, err := r.send(ctx, &in, list)
+	result, err := r.send(ctx, commits)
 	if err != nil {
 		return false, err
 	}
@@ -122,47 +124,84 @@ func (r *Remote) restage(ctx context.Context) error {
 	return err
 }
 
-// commit writes a commit for fast-import: on the one that the ref has, with further files, or alone
+// commit is one that is to be made: on the commit that the ref has, with further files, or alone
 // with all files that the tree has.
-func (r *Remote) commit(in *bytes.Buffer, ref string, files map[string][]byte, alone bool) {
-	fmt.Fprintf(in, "commit %s%s\ncommitter ctx <ctx> %d +0000\ndata 0\n", pushRef, strings.TrimPrefix(ref, refPrefix), r.c.Now().Unix())
-	t := r.refs[ref]
-	if t != nil && !alone {
+type commit struct {
+	ref   string
+	files map[string][]byte
+	alone bool
+}
+
+// write writes the commit for fast-import, which answers with its id. It leaves no ref behind: two
+// clients that work in one bare repository would push each other's commit, and both believe that it
+// was their own.
+func (r *Remote) write(in *bytes.Buffer, c commit) {
+	const made = "refs/made"
+	fmt.Fprintf(in, "commit %s\nmark :1\ncommitter ctx <ctx> %d +0000\ndata 0\n", made, r.c.Now().Unix())
+	t := r.refs[c.ref]
+	if t != nil && !c.alone {
 		fmt.Fprintf(in, "from %s\n", t.commit)
 	}
-	if t != nil && alone {
+	if t != nil && c.alone {
 		for _, path := range slices.Sorted(maps.Keys(t.blobs)) {
 			fmt.Fprintf(in, "M 100644 %s %s\n", t.blobs[path], path)
 		}
 	}
-	for _, path := range slices.Sorted(maps.Keys(files)) {
-		fmt.Fprintf(in, "M 100644 inline %s\ndata %d\n", path, len(files[path]))
-		in.Write(files[path])
+	for _, path := range slices.Sorted(maps.Keys(c.files)) {
+		fmt.Fprintf(in, "M 100644 inline %s\ndata %d\n", path, len(c.files[path]))
+		in.Write(c.files[path])
 		in.WriteByte('\n')
 	}
-	in.WriteByte('\n')
+	// The null id removes the ref, so that the next commit has no parent unless it names one.
+	fmt.Fprintf(in, "\nget-mark :1\nreset %s\nfrom %040d\n\n", made, 0)
+}
+
+// build makes commits in the bare repository, and returns their ids.
+func (r *Remote) build(ctx context.Context, commits []commit) (ids []string, err error) {
+	var in bytes.Buffer
+	for _, c := range commits {
+		r.write(&in, c)
+	}
+	err = r.locked(ctx, func() error {
+		out, err := r.git(ctx, &in, "fast-import", "--quiet", "--force")
+		ids = strings.Fields(string(out))
+		return err
+	})
+	if err == nil && len(ids) != len(commits) {
+		err = fmt.Errorf("git fast-import made %d commits in the place of %d", len(ids), len(commits))
+	}
+	return ids, err
 }
 
 // send makes the commits and pushes them, each with what its ref had as the condition. The result
 // has the reason for each ref that was refused, and "" for one that moved; the trees of those that
 // moved are known from then on.
-func (r *Remote) send(ctx context.Context, in *bytes.Buffer, list []string) (map[string]string, error) {
-	if _, err := r.git(ctx, in, "fast-import", "--quiet", "--force"); err != nil {
+func (r *Remote) send(ctx context.Context, commits []commit) (map[string]string, error) {
+	ids, err := r.build(ctx, commits)
+	if err != nil {
 		return nil, err
 	}
 	args := []string{"push", "--porcelain", "--no-verify", "--no-follow-tags", "--recurse-submodules=no"}
-	for _, ref := range list {
+	for _, c := range commits {
 		old := ""
-		if t := r.refs[ref]; t != nil {
+		if t := r.refs[c.ref]; t != nil {
 			old = t.commit
 		}
-		args = append(args, "--force-with-lease="+ref+":"+old)
+		args = append(args, "--force-with-lease="+c.ref+":"+old)
 	}
 	args = append(args, "--", r.c.URL)
-	for _, ref := range list {
-		args = append(args, pushRef+strings.TrimPrefix(ref, refPrefix)+":"+ref)
+	for i, c := range commits {
+		args = append(args, ids[i]+":"+c.ref)
 	}
-	out, failed := r.git(ctx, nil, args...)
+	grafts, err := r.grafts(commits, ids)
+	if err != nil {
+		return nil, err
+	}
+	r.sent = true
+	out, failed := r.gitWith(ctx, nil, []string{"GIT_GRAFT_FILE=" + grafts}, args...)
+	if grafts != "" {
+		_ = r.c.FS.RemoveNoSync(grafts) // one that stays does no harm
+	}
 	result := map[string]string{}
 	for line := range strings.Lines(string(out)) {
 		f := strings.Split(strings.TrimSuffix(line, "\n"), "\t")
@@ -175,21 +214,37 @@ func (r *Remote) send(ctx context.Context, in *bytes.Buffer, list []string) (map
 			result[ref] = withoutSecrets(f[2])
 		}
 	}
-	for _, ref := range list {
-		why, told := result[ref]
+	for i, c := range commits {
+		why, told := result[c.ref]
 		if !told || why != "" && !isRace(why) {
 			if failed == nil || told {
-				failed = fmt.Errorf("git push: %s: %s", ref, why)
+				failed = fmt.Errorf("git push: %s: %s", c.ref, why)
 			}
 			return nil, failed
 		}
 		if why == "" {
-			if err := r.adopt(ctx, ref); err != nil {
-				return nil, err
-			}
+			r.refs[c.ref] = &tree{commit: ids[i]}
 		}
 	}
 	return result, nil
+}
+
+// grafts writes a file of grafts for git, which tells it that a commit without a parent has the
+// ref's old commit as one. The remote has that commit and all its files, but git asks only parents
+// what the other side has: without the file it sends all of the store again. A git that knows no
+// grafts does so. The name is "" if there is nothing to tell.
+func (r *Remote) grafts(commits []commit, ids []string) (name string, err error) {
+	var lines bytes.Buffer
+	for i, c := range commits {
+		if t := r.refs[c.ref]; c.alone && t != nil {
+			fmt.Fprintf(&lines, "%s %s\n", ids[i], t.commit)
+		}
+	}
+	if lines.Len() == 0 {
+		return "", nil
+	}
+	name = filepath.Join(r.c.Bare, "grafts-"+ids[0])
+	return name, r.c.FS.WriteNoSync(name, lines.Bytes())
 }
 
 // isRace reports whether a refusal says that the ref is not what it was.
@@ -200,18 +255,6 @@ func isRace(why string) bool {
 		}
 	}
 	return false
-}
-
-// adopt makes a commit that was pushed the one that the ref has here.
-func (r *Remote) adopt(ctx context.Context, ref string) error {
-	out, err := r.git(ctx, nil, "rev-parse", "--verify", pushRef+strings.TrimPrefix(ref, refPrefix))
-	if err != nil {
-		return err
-	}
-	commit := strings.TrimSpace(string(out))
-	r.refs[ref] = &tree{commit: commit}
-	_, err = r.git(ctx, nil, "update-ref", ref, commit)
-	return err
 }
 
 // Delete implements remote.Remote. The ref gets a commit without a parent, so that the repository
@@ -227,7 +270,7 @@ func (r *Remote) Delete(ctx context.Context, names []string) error {
 		byRef[ref] = append(byRef[ref], path)
 	}
 	for ref, paths := range byRef {
-		if err := r.deleteFrom(ctx, ref, paths); err != nil {
+		if err := r.mending(ctx, func() error { return r.deleteFrom(ctx, ref, paths) }); err != nil {
 			return err
 		}
 	}
@@ -255,9 +298,7 @@ func (r *Remote) deleteFrom(ctx context.Context, ref string, paths []string) err
 		if !some {
 			return nil
 		}
-		var in bytes.Buffer
-		r.commit(&in, ref, nil, true)
-		result, err := r.send(ctx, &in, []string{ref})
+		result, err := r.send(ctx, []commit{{ref: ref, alone: true}})
 		if err != nil {
 			r.refs = nil
 			return err

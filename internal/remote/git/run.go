@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 )
 
@@ -22,6 +23,7 @@ var settings = []string{
 	"-c", "core.hooksPath=/dev/null", "-c", "protocol.ext.allow=never", "-c", "gc.auto=0", "-c", "maintenance.auto=false",
 	"-c", "core.compression=1", "-c", "core.bigFileThreshold=256k", "-c", "core.logAllRefUpdates=false", "-c", "transfer.fsckObjects=false",
 	"-c", "push.gpgSign=false", "-c", "core.askPass=", "-c", "fetch.writeCommitGraph=false", "-c", "advice.defaultBranchName=false",
+	"-c", "advice.graftFileDeprecated=false",
 }
 
 // local are the variables that tie git to a repository. Git sets them for its hooks, and a hook may
@@ -33,35 +35,69 @@ var local = []string{
 }
 
 // environment returns the environment of git: that of this process without what ties it to a
-// repository, in English, and without prompts. An ssh that the user has set stays as it is.
+// repository, in English, and without prompts.
 func environment() []string {
-	ssh := false
 	env := slices.DeleteFunc(os.Environ(), func(v string) bool {
 		name, _, _ := strings.Cut(v, "=")
-		ssh = ssh || name == "GIT_SSH_COMMAND" || name == "GIT_SSH"
 		return slices.Contains(local, name)
 	})
-	env = append(env, "LC_ALL=C", "GIT_TERMINAL_PROMPT=0", "GIT_ASKPASS=", "SSH_ASKPASS=", "GCM_INTERACTIVE=never")
-	if !ssh {
+	return append(env, "LC_ALL=C", "GIT_TERMINAL_PROMPT=0", "GIT_ASKPASS=", "SSH_ASKPASS=", "GCM_INTERACTIVE=never")
+}
+
+// withSSH returns environment with an ssh that never asks. An ssh that the user has set, in the
+// environment or in git's settings, stays as it is.
+func (r *Remote) withSSH(ctx context.Context) []string {
+	if r.env != nil {
+		return r.env
+	}
+	env := environment()
+	set := slices.ContainsFunc(env, func(v string) bool {
+		name, _, _ := strings.Cut(v, "=")
+		return name == "GIT_SSH_COMMAND" || name == "GIT_SSH"
+	})
+	if !set {
+		r.env = env
+		out, err := r.git(ctx, nil, "config", "--get", "core.sshCommand")
+		set = err == nil && len(bytes.TrimSpace(out)) > 0
+	}
+	if !set {
 		env = append(env, "GIT_SSH_COMMAND=ssh -o BatchMode=yes")
 	}
+	r.env = env
 	return env
 }
 
 func (r *Remote) command(ctx context.Context, args ...string) *exec.Cmd {
+	env := environment()
 	if args[0] != "init" {
+		env = r.withSSH(ctx)
 		args = append([]string{"--git-dir", r.c.Bare}, args...)
 	}
 	cmd := exec.CommandContext(ctx, "git", append(slices.Clone(settings), args...)...)
-	cmd.Env = environment()
+	cmd.Env = env
 	cmd.WaitDelay = patience
+	// A git that is asked to end removes its locks and unfinished files; one that is killed does not.
+	cmd.Cancel = func() error {
+		if cmd.Process.Signal(syscall.SIGTERM) == nil {
+			return nil
+		}
+		return cmd.Process.Kill() // Windows has no such signal
+	}
 	return cmd
 }
 
 // git runs git and returns its output. The error is one line of what git says.
 func (r *Remote) git(ctx context.Context, stdin io.Reader, args ...string) ([]byte, error) {
+	return r.gitWith(ctx, stdin, nil, args...)
+}
+
+// gitWith is git with more variables in its environment.
+func (r *Remote) gitWith(ctx context.Context, stdin io.Reader, env []string, args ...string) ([]byte, error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, maxRun, fmt.Errorf("git %s: %w: it has run for %v", args[0], errBound, maxRun))
+	defer cancel()
 	var out, said bytes.Buffer
 	cmd := r.command(ctx, args...)
+	cmd.Env = append(slices.Clip(cmd.Env), env...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = stdin, &out, &said
 	if err := cmd.Run(); err != nil {
 		return out.Bytes(), r.failure(ctx, args[0], said.String(), err)
@@ -72,7 +108,7 @@ func (r *Remote) git(ctx context.Context, stdin io.Reader, args ...string) ([]by
 // failure returns the error of a git that failed.
 func (r *Remote) failure(ctx context.Context, verb, said string, err error) error {
 	if ctx.Err() != nil {
-		return ctx.Err()
+		return context.Cause(ctx)
 	}
 	if errors.Is(err, exec.ErrNotFound) {
 		return errors.New("there is no program git on PATH")
@@ -88,12 +124,34 @@ func (r *Remote) failure(ctx context.Context, verb, said string, err error) erro
 	if why == "" {
 		why = err.Error()
 	}
-	return fmt.Errorf("git %s: %s", verb, withoutSecrets(why))
+	return &failed{verb: verb, why: withoutSecrets(why), away: isAway(said)}
+}
+
+// failed is the error of a git that failed.
+type failed struct {
+	verb, why string
+	away      bool // whether the remote could not be reached: the copy has no part in it
+}
+
+func (f *failed) Error() string { return "git " + f.verb + ": " + f.why }
+
+// isAway reports whether git says that it did not reach the remote, or was not let in. What is not
+// known here costs a look at the copy, and nothing else.
+func isAway(said string) bool {
+	for _, words := range []string{
+		"Could not read from remote repository", "unable to access 'http", "unable to connect to", "unable to look up",
+		"Could not resolve host", "does not appear to be a git repository", "Authentication failed", "could not read Username",
+		"could not read Password", "terminal prompts disabled", "Connection refused", "fatal: remote error:", "fatal: repository '",
+	} {
+		if strings.Contains(said, words) {
+			return true
+		}
+	}
+	return false
 }
 
 // withoutSecrets takes user names and passwords out of URLs, and controls out of the text.
 func withoutSecrets(text string) string {
-	text = text[:min(len(text), 300)]
 	parts := strings.Split(text, "://")
 	for i, part := range parts[1:] {
 		end := strings.IndexAny(part, "/ \t'\"")
@@ -104,10 +162,11 @@ func withoutSecrets(text string) string {
 			parts[i+1] = part[at+1:]
 		}
 	}
+	text = strings.Join(parts, "://")
 	return strings.Map(func(r rune) rune {
 		if r < ' ' || r == 0x7f {
 			return -1
 		}
 		return r
-	}, strings.Join(parts, "://"))
+	}, text[:min(len(text), 300)])
 }

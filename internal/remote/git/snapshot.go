@@ -34,11 +34,18 @@ func (r *Remote) fetched(ctx context.Context) error {
 
 // fetch brings the refs of all stores, and removes those that are gone.
 func (r *Remote) fetch(ctx context.Context) error {
-	if _, err := r.git(ctx, nil, "fetch", "--quiet", "--prune", "--no-tags", "--no-write-fetch-head", "--force",
-		"--no-recurse-submodules", "--", r.c.URL, "+"+refPrefix+"*:"+refPrefix+"*"); err != nil {
+	var out []byte
+	err := r.locked(ctx, func() error {
+		err := r.bounded(ctx, func(ctx context.Context) error {
+			_, err := r.git(ctx, nil, "fetch", "--quiet", "--prune", "--no-tags", "--no-write-fetch-head", "--force",
+				"--no-recurse-submodules", "--", r.c.URL, "+"+refPrefix+"*:"+refPrefix+"*")
+			return err
+		})
+		if err == nil {
+			out, err = r.git(ctx, nil, "for-each-ref", "--format=%(objectname) %(refname)", refPrefix)
+		}
 		return err
-	}
-	out, err := r.git(ctx, nil, "for-each-ref", "--format=%(objectname) %(refname)", refPrefix)
+	})
 	if err != nil {
 		return err
 	}

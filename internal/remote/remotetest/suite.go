@@ -284,39 +284,6 @@ func (s *suite) swappers() {
 	s.has(name, fmt.Appendf(nil, "by %d", won))
 }
 
-// writers: stores that write to folders of their own lose nothing to each other.
-func (s *suite) writers() {
-	const clients, pushes = 4, 3
-	var wg sync.WaitGroup
-	for i := range clients {
-		r := s.client()
-		wg.Go(func() {
-			var old []byte
-			for n := range pushes {
-				file := fmt.Sprintf("stores/writers-%d/log/%d", i, n)
-				if err := r.PutNew(s.Context(), file, []byte(file)); err != nil {
-					s.Errorf("client %d: %v", i, err)
-					return
-				}
-				head := fmt.Appendf(nil, "head %d", n)
-				if err := r.Swap(s.Context(), fmt.Sprintf("stores/writers-%d/head", i), old, head); err != nil {
-					s.Errorf("client %d: %v", i, err)
-					return
-				}
-				old = head
-			}
-		})
-	}
-	wg.Wait()
-	for i := range clients {
-		for n := range pushes {
-			name := fmt.Sprintf("stores/writers-%d/log/%d", i, n)
-			s.has(name, []byte(name))
-		}
-		s.has(fmt.Sprintf("stores/writers-%d/head", i), fmt.Appendf(nil, "head %d", pushes-1))
-	}
-}
-
 func (s *suite) cancelled() {
 	r := s.client()
 	ctx, cancel := context.WithCancel(s.Context())

@@ -1,0 +1,272 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/internal/blame/replay"
+	"github.com/gemini-ctx/ctx/internal/brief"
+	"github.com/gemini-ctx/ctx/internal/cli/document"
+	"github.com/gemini-ctx/ctx/internal/clusters"
+	"github.com/gemini-ctx/ctx/internal/history"
+	"github.com/gemini-ctx/ctx/internal/view"
+	"github.com/gemini-ctx/ctx/refs"
+)
+
+type diffOptions struct {
+	branchFlags
+	part    string
+	budget  int
+	context int
+}
+
+// The parts of a session that diff compares.
+const (
+	diffContext = "context"
+	diffForest  = "forest"
+	diffBrief   = "brief"
+)
+
+func newDiffCmd(a *app) *cobra.Command {
+	o := &diffOptions{}
+	cmd := &cobra.Command{
+		Use:   "diff [-s SESSION] FROM [TO]",
+		Short: "Compare a session at two points of its history",
+		Long: long(`Compares what the model gets of a session at two points, line by line. With --part forest the
+command compares the list of clusters, and with --part brief the state of the work.
+
+A point is the number of an operation, as `+"`ctx op log`"+` lists it, or a revision that the branch ended
+at, as work@{3} or the id of an entry. Without TO it is now. The exit code is 0, also where the two
+differ, and 15 where the log does not go back as far.`,
+			exitNoStore, exitCorrupt, exitNotFound),
+		Example: "  ctx diff @{5}\n  ctx diff -s work 120 150 --part forest\n  ctx diff --part brief @{20} --json",
+		Args:    between(1, 2),
+	}
+	o.add(a, cmd)
+	f := cmd.Flags()
+	f.StringVar(&o.part, "part", diffContext, "compare the context, the forest or the brief")
+	f.IntVar(&o.budget, "budget", 0, "render the contexts, or print the briefs, in at most `N` tokens")
+	f.IntVarP(&o.context, "unified", "U", 3, "print `N` equal lines around each difference")
+	completeWords(cmd, "part", diffContext, diffForest, diffBrief)
+	cmd.RunE = o.onTip(a, func(b openBranch, args []string) error { return o.run(a, b, args) })
+	return cmd
+}
+
+func (o *diffOptions) run(a *app, b openBranch, args []string) error {
+	switch {
+	case !slices.Contains([]string{diffContext, diffForest, diffBrief}, o.part):
+		return usagef("bad --part: %.80q: context, forest or brief", o.part)
+	case o.budget < 0 || o.budget == 0 && o.cmd.Flags().Changed("budget"):
+		return usagef("bad --budget: %d: 1 is the least", o.budget)
+	case o.context < 0:
+		return usagef("bad --unified: %d: 0 is the least", o.context)
+	}
+	from, err := o.point(b, args[0])
+	if err != nil {
+		return err
+	}
+	to := point{Operation: b.view.Number, value: b.tip}
+	if len(args) == 2 {
+		if to, err = o.point(b, args[1]); err != nil {
+			return err
+		}
+	}
+	var sides [2][]string
+	for i, p := range []*point{&from, &to} {
+		p.ID = p.value.ID
+		e, err := b.s.History.Header(p.ID)
+		if err != nil {
+			return err
+		}
+		p.Seq = e.Seq
+		if sides[i], err = o.lines(b, p); err != nil {
+			return err
+		}
+	}
+	return o.print(a, b, from, to, sides)
+}
+
+// point is a point in the history of a branch.
+type point struct {
+	Operation uint64    `json:"operation"`
+	ID        format.ID `json:"id"`
+	Seq       uint64    `json:"seq"`
+
+	value format.Value // of the branch
+}
+
+// point finds the point that an argument names.
+func (o *diffOptions) point(b openBranch, name string) (point, error) {
+	ref := history.RefName(b.name, b.branch)
+	if strings.Trim(name, "0123456789") == "" && len(name) < 10 {
+		number, err := operationAt(b.s, b.view, name)
+		if err != nil {
+			return point{}, err
+		}
+		return valueAfter(b, ref, number)
+	}
+	id, err := b.entry(name)
+	if err != nil {
+		return point{}, err
+	}
+	var p point
+	err = b.s.Refs.Backward(b.view, func(r refs.Record) bool {
+		for _, u := range r.Op.Refs {
+			if u.Name == ref && u.New.ID == id {
+				p = point{Operation: r.Op.Number, value: u.New}
+			}
+		}
+		return p.Operation == 0
+	})
+	if err == nil && p.Operation == 0 {
+		err = withHint(notFound("as far as the log goes back, %s/%s never ended at %s", oneLine(b.name), b.branch, id.Short(shortLen)),
+			"`ctx reflog` lists where it ended")
+	}
+	return p, err
+}
+
+// valueAfter returns the point of a branch after an operation.
+func valueAfter(b openBranch, ref string, number uint64) (point, error) {
+	p := point{Operation: number, value: b.tip}
+	err := b.s.Refs.Backward(b.view, func(r refs.Record) bool {
+		if r.Op.Number <= number {
+			return false
+		}
+		for _, u := range r.Op.Refs {
+			if u.Name == ref {
+				p.value = u.Old
+			}
+		}
+		return true
+	})
+	if err == nil && p.value.ID.IsZero() {
+		err = notFound("after operation %d there was no branch %s/%s", number, oneLine(b.name), b.branch)
+	}
+	return p, err
+}
+
+// lines returns what is compared, at one point.
+func (o *diffOptions) lines(b openBranch, p *point) ([]string, error) {
+	switch o.part {
+	case diffForest:
+		return forestLines(b, p.Operation)
+	case diffBrief:
+		budget := o.budget
+		if budget == 0 {
+			budget = defaultBrief
+		}
+		how := brief.Options{Room: view.BriefRoom(budget), Cost: view.BriefCost, Short: brief.IsShort(budget)}
+		work, err := b.s.Recall.WorkBriefOf(history.BranchName{Session: b.name, Branch: b.branch}, p.value, how)
+		if err != nil {
+			return nil, err
+		}
+		return textLines(printedBrief(work.Lines)), nil
+	}
+	how := view.Options{Budget: o.budget, Format: view.Text}
+	in, err := b.s.Recall.RenderInputOf(b.view, p.value, b.name, b.branch, how)
+	if err != nil {
+		return nil, err
+	}
+	out, err := view.Render(in, how)
+	return textLines(string(out.Bytes)), err
+}
+
+// forestLines returns a line for each cluster of the session.
+func forestLines(b openBranch, operation uint64) ([]string, error) {
+	list, err := clustersAt(b.s, b.view, operation)
+	if err != nil {
+		return nil, err
+	}
+	var out []string
+	for _, c := range list {
+		if c.First != nil && c.First.Session != b.name {
+			continue
+		}
+		out = append(out, fmt.Sprintf("%d %s, %s: %s", c.Number, document.StateOf(&clusters.ClusterInfo{Tombstone: c.Tombstone}),
+			plural(int(c.Count), "member", "members"), oneLine(c.Label)))
+	}
+	return out, nil
+}
+
+func textLines(text string) []string {
+	if text == "" {
+		return nil
+	}
+	return strings.Split(strings.TrimSuffix(text, "\n"), "\n")
+}
+
+// edit is a line of a comparison: ' ' stands on both sides, '-' and '+' on one.
+type edit struct {
+	mark byte
+	text string
+}
+
+// compared compares two texts.
+func compared(from, to []string) (list []edit) {
+	at := 0
+	for i, partner := range replay.Pairs(from, to) {
+		if partner < 0 {
+			list = append(list, edit{'+', to[i]})
+			continue
+		}
+		for ; at < partner; at++ {
+			list = append(list, edit{'-', from[at]})
+		}
+		list = append(list, edit{' ', to[i]})
+		at++
+	}
+	for ; at < len(from); at++ {
+		list = append(list, edit{'-', from[at]})
+	}
+	return list
+}
+
+func (o *diffOptions) print(a *app, b openBranch, from, to point, sides [2][]string) error {
+	list := compared(sides[0], sides[1])
+	if a.json {
+		changed := []string{}
+		for _, e := range list {
+			if e.mark != ' ' {
+				changed = append(changed, string(e.mark)+e.text)
+			}
+		}
+		return a.answer("session", b.name, "branch", b.branch, "part", o.part, "from", from, "to", to, "lines", changed)
+	}
+	if !slices.ContainsFunc(list, func(e edit) bool { return e.mark != ' ' }) {
+		return nil
+	}
+	for i, p := range []point{from, to} {
+		a.line("%s", a.paint(styleTitle, fmt.Sprintf("%s %s of %s/%s after operation %d, %s", []string{"---", "+++"}[i], o.part,
+			oneLine(b.name), b.branch, p.Operation, plural(int(p.Seq), "message", "messages"))))
+	}
+	near := make([]bool, len(list))
+	for i, e := range list {
+		if e.mark != ' ' {
+			for k := max(0, i-o.context); k <= min(len(list)-1, i+o.context); k++ {
+				near[k] = true
+			}
+		}
+	}
+	for i, e := range list {
+		switch {
+		case near[i]:
+			style := map[byte]style{'-': styleGone, '+': styleNew}[e.mark]
+			a.line("%s", a.paintIf(style, string(e.mark)+e.text))
+		case i == 0 || near[i-1]:
+			a.line("%s", a.paint(styleID, "@@"))
+		}
+	}
+	return a.out.err
+}
+
+// paintIf is paint, which leaves a text without a style as it is.
+func (a *app) paintIf(s style, text string) string {
+	if s == "" {
+		return text
+	}
+	return a.paint(s, text)
+}

@@ -1,0 +1,83 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/gemini-ctx/ctx/internal/history"
+	"github.com/gemini-ctx/ctx/internal/repo"
+)
+
+type promptOptions struct {
+	branchFlags
+	statusLine bool
+}
+
+func newPromptCmd(a *app) *cobra.Command {
+	o := &promptOptions{}
+	cmd := &cobra.Command{
+		Use:   "prompt [-s SESSION]",
+		Short: "Print the state of a session for the prompt of a shell",
+		Long: long(`Prints one short line for the prompt of a shell or the status line of an agent: the session, the
+number of its messages, and after ~ how many of these the context has word for word. Outside of
+a store, and for a session that is not there, the command prints nothing and the exit code is 0,
+so that a prompt is never in the way.
+
+With --status-line the command reads the JSON that Claude Code gives its status line from standard
+input, and shows the session that it names.`, exitNoStore),
+		Example: "  PS1='$(ctx prompt) \\$ '\n  ctx prompt -s work",
+		Args:    between(0, 0),
+		RunE:    func(*cobra.Command, []string) error { return o.run(a) },
+	}
+	o.add(a, cmd)
+	cmd.Flags().BoolVar(&o.statusLine, "status-line", false, "read what Claude Code says of its session from standard input")
+	return cmd
+}
+
+// maxStatusLine is the most bytes of what an agent says.
+const maxStatusLine = 1 << 20
+
+func (o *promptOptions) run(a *app) error {
+	if o.statusLine {
+		var said map[string]any
+		b, err := io.ReadAll(io.LimitReader(a.stdin, maxStatusLine))
+		if err != nil || json.Unmarshal(b, &said) != nil {
+			return nil
+		}
+		if o.session, _ = said["session_id"].(string); o.session == "" {
+			return nil
+		}
+	}
+	b, err := o.openTip(a)
+	switch {
+	case errors.Is(err, repo.ErrNoStore), errors.Is(err, history.ErrNotFound):
+		return nil
+	case err != nil:
+		return err
+	}
+	e, err := b.s.History.Header(b.tip.ID)
+	if err != nil {
+		return err
+	}
+	name := promptName(b.name)
+	if b.branch != history.MainBranch {
+		name += "/" + b.branch
+	}
+	if a.json {
+		return a.answer("session", b.name, "branch", b.branch, "seq", e.Seq, "tail", e.Seq-b.tip.Through)
+	}
+	a.line("%s #%d ~%d", a.paint(styleID, oneLine(name)), e.Seq, e.Seq-b.tip.Through)
+	return nil
+}
+
+// promptName shortens the name of a session that a program gave: it is long, and nobody reads it.
+func promptName(name string) string {
+	if len(name) >= wholeName && !strings.Contains(name, "@") {
+		return name[:shortName]
+	}
+	return name
+}

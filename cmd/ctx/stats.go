@@ -1,0 +1,153 @@
+package main
+
+import (
+	"fmt"
+	"strconv"
+
+	"github.com/spf13/cobra"
+
+	"github.com/gemini-ctx/ctx/internal/cli/document"
+	"github.com/gemini-ctx/ctx/internal/history"
+	"github.com/gemini-ctx/ctx/internal/session"
+	"github.com/gemini-ctx/ctx/internal/usage"
+	"github.com/gemini-ctx/ctx/internal/when"
+	"github.com/gemini-ctx/ctx/refs"
+)
+
+type statsOptions struct {
+	cmd            *cobra.Command
+	session, since string
+	files          bool
+	limit          int
+}
+
+func newStatsCmd(a *app) *cobra.Command {
+	o := &statsOptions{}
+	cmd := &cobra.Command{
+		Use:   "stats",
+		Short: "Count sessions, messages and tokens, and what compaction saved",
+		Long: long(`Counts what the store has: sessions, messages by role, and tokens, by week and by agent. Tokens
+are an estimate, a quarter of the bytes of what was said, calls and outputs of tools included.
+"compacted" is what the contexts of the sessions leave out: messages that left the window for
+clusters, and beside their tokens those of the summaries that stand for them. What a rewind
+has left does not count. Weeks are those of ISO 8601, in UTC.
+
+With --files the command also counts how often calls of tools changed each file.`,
+			exitNoStore, exitCorrupt, exitNotFound),
+		Example: "  ctx stats\n  ctx stats --since 'last month' --files -n 5\n  ctx stats -s work --json",
+		Args:    between(0, 0),
+		RunE:    a.onView(func(s *session.Store, view *refs.View, _ []string) error { return o.run(a, s, view) }),
+	}
+	o.cmd = cmd
+	f := cmd.Flags()
+	f.StringVarP(&o.session, "session", "s", "", "count only this session")
+	f.StringVar(&o.since, "since", "", "count only what was said at `TIME` or later, in UTC: "+when.Examples)
+	f.BoolVar(&o.files, "files", false, "count changes of files, too")
+	f.IntVarP(&o.limit, "limit", "n", 10, "print at most `N` weeks, agents and files")
+	completeFlag(cmd, "session", a.completeSessions())
+	return cmd
+}
+
+func (o *statsOptions) run(a *app, s *session.Store, view *refs.View) error {
+	if o.limit < 1 {
+		return usagef("bad --limit: %d: 1 is the least", o.limit)
+	}
+	want := usage.Options{Files: o.files}
+	if o.since != "" {
+		span, err := parseTime("since", o.since, a.now())
+		if err != nil {
+			return err
+		}
+		want.Since = span.Start
+	}
+	if o.session != "" {
+		var err error
+		if want.Session, err = history.Named(view, o.session); err != nil {
+			return err
+		}
+	}
+	r, err := usage.Count(a.c, s.Recall, view, want)
+	if err != nil {
+		return err
+	}
+	if a.json {
+		return a.answer(r, "first", document.OrNull(timeOr(r, true)), "last", document.OrNull(timeOr(r, false)))
+	}
+	o.print(a, r)
+	return nil
+}
+
+// timeOr returns the time of the first or the last message; "" if there is none.
+func timeOr(r *usage.Report, first bool) string {
+	switch {
+	case r.First.IsZero():
+		return ""
+	case first:
+		return document.TimeText(r.First)
+	}
+	return document.TimeText(r.Last)
+}
+
+func (o *statsOptions) print(a *app, r *usage.Report) {
+	sessions := grouped(int64(r.Sessions))
+	if r.Subagents > 0 {
+		sessions += fmt.Sprintf(", %s of them of subagents", grouped(int64(r.Subagents)))
+	}
+	messages := grouped(int64(r.Messages))
+	sep := ": "
+	for _, role := range searchRoles {
+		if n := r.Roles[role]; n > 0 {
+			messages += sep + grouped(int64(n)) + " " + role
+			sep = ", "
+		}
+	}
+	list := [][]string{{"sessions", sessions}, {"messages", messages}, {"tokens", grouped(r.Tokens) + ", as estimated"}}
+	if c := r.Compacted; c.Messages > 0 {
+		list = append(list, []string{"compacted", fmt.Sprintf("%s messages of %s tokens; their summaries have %s tokens",
+			grouped(int64(c.Messages)), grouped(c.Tokens), grouped(c.Summaries))})
+	}
+	if !r.First.IsZero() {
+		list = append(list, []string{"said", a.clock(r.First) + " to " + a.clock(r.Last)})
+	}
+	a.table(list)
+	o.printRows(a, "week", r.Weeks[max(0, len(r.Weeks)-o.limit):])
+	o.printRows(a, "agent", r.Agents[:min(len(r.Agents), o.limit)])
+	if len(r.Files) == 0 {
+		return
+	}
+	rows := [][]string{}
+	for _, f := range r.Files[:min(len(r.Files), o.limit)] {
+		rows = append(rows, []string{oneLine(f.Path), strconv.Itoa(f.Changes), strconv.Itoa(f.Sessions)})
+	}
+	a.line("")
+	a.titled([]string{"file", "changes", "sessions"}, rows)
+}
+
+// printRows prints the rows of weeks, or of agents, as a table.
+func (o *statsOptions) printRows(a *app, what string, list []usage.Row) {
+	if len(list) == 0 {
+		return
+	}
+	rows := [][]string{}
+	for _, r := range list {
+		name := oneLine(r.Name)
+		if what == "agent" {
+			name = "none"
+			if r.Name != "" && r.Name != document.JSONLAgent {
+				name = agentNamed(r.Name)
+			}
+		}
+		rows = append(rows, []string{name, grouped(int64(r.Sessions)), grouped(int64(r.Messages)), grouped(r.Tokens)})
+	}
+	a.line("")
+	a.titled([]string{what, "sessions", "messages", "tokens"}, rows)
+}
+
+// grouped writes a number with a comma before each three digits.
+func grouped(n int64) string {
+	s := strconv.FormatInt(n, 10)
+	for i := len(s) - 3; i > 0; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return s
+}

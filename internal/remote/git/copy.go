@@ -1,0 +1,160 @@
+package git
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/gemini-ctx/ctx/internal/remote"
+	"github.com/gemini-ctx/ctx/lock"
+)
+
+// lockTimeout is how long a client waits for another that fetches into the same bare repository.
+const lockTimeout = 10 * time.Minute
+
+// make makes the bare repository if it is not there. A forget removes it in the middle of a pull,
+// because it may hold what was forgotten.
+func (r *Remote) make(ctx context.Context) error {
+	if r.isMade() {
+		return nil
+	}
+	r.refs = nil
+	if err := errors.Join(r.stopCat(), os.MkdirAll(r.c.Bare, 0o700)); err != nil {
+		return err
+	}
+	return r.locked(ctx, func() error {
+		if r.isMade() {
+			return nil // another process was faster
+		}
+		return r.init(ctx)
+	})
+}
+
+func (r *Remote) init(ctx context.Context) error {
+	_, err := r.git(ctx, nil, "init", "--quiet", "--bare", "--template=", r.c.Bare)
+	return err
+}
+
+// isMade reports whether git has made the bare repository, and did not stop halfway: objects/info
+// is the last directory that it makes.
+func (r *Remote) isMade() bool {
+	for _, name := range []string{"HEAD", "config", "objects/info"} {
+		if _, err := os.Stat(filepath.Join(r.c.Bare, filepath.FromSlash(name))); err != nil {
+			return false
+		}
+	}
+	return true
+}
+
+// mending runs do, which reads or writes the remote by way of the copy. If do fails because the
+// copy is damaged, as a stop of the machine or a killed git leaves it, the copy is made anew and do
+// runs again. It does not if a push has begun, which may have arrived.
+func (r *Remote) mending(ctx context.Context, do func() error) error {
+	r.sent = false
+	err := do()
+	if err == nil || ctx.Err() != nil || r.mended || isAnswer(err) {
+		return err
+	}
+	changed, failed := r.mend(ctx)
+	if failed != nil || !changed {
+		return err // the reason is elsewhere
+	}
+	r.mended = true
+	if r.sent {
+		return err
+	}
+	return do()
+}
+
+// isAnswer reports whether an error is what the remote has to say, or why it says nothing, so that
+// the copy has no part in it. A look at a large copy takes minutes.
+func isAnswer(err error) bool {
+	var f *failed
+	if errors.As(err, &f) && f.away || errors.Is(err, errBound) {
+		return true
+	}
+	return errors.Is(err, remote.ErrNotFound) || errors.Is(err, remote.ErrExists) || errors.Is(err, remote.ErrStale)
+}
+
+// mend removes what a killed git has left locked, and makes the copy anew if an object or a ref in
+// it is damaged. changed is false if there was nothing to mend: neither now, nor by another process
+// since this one last fetched.
+func (r *Remote) mend(ctx context.Context) (changed bool, err error) {
+	if err := r.stopCat(); err != nil {
+		return false, err
+	}
+	known := r.refs
+	r.refs = nil
+	err = r.locked(ctx, func() error {
+		if changed, err = r.unlock(); err != nil {
+			return err
+		}
+		_, failed := r.git(ctx, nil, "fsck", "--no-progress", "--no-dangling")
+		switch {
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case failed == nil && r.has(ctx, known):
+			return nil
+		case failed == nil && r.has(ctx, known):
+			changed = true
+			return nil
+		}
+		changed = true
+		if err := r.empty(); err != nil {
+			return err
+		}
+		return r.init(ctx)
+	})
+	return changed, err
+}
+
+// has reports whether the copy has the commits of refs.
+func (r *Remote) has(ctx context.Context, refs map[string]*tree) bool {
+	var in bytes.Buffer
+	for _, t := range refs {
+		in.WriteString(t.commit + "\n")
+	}
+	out, err := r.git(ctx, &in, "cat-file", "--batch-check")
+	return err == nil && !bytes.Contains(out, []byte(" missing\n"))
+}
+
+// unlock removes the files by which one git keeps others from changing the bare repository. None is
+// running: this process has the lock of the copy.
+func (r *Remote) unlock() (some bool, err error) {
+	err = filepath.WalkDir(r.c.Bare, func(path string, e fs.DirEntry, err error) error {
+		if err != nil || e.IsDir() || !strings.HasSuffix(path, ".lock") {
+			return err
+		}
+		some = true
+		return r.c.FS.Remove(path)
+	})
+	return some, errors.Join(err, r.removeUnfinished())
+}
+
+// empty removes all that is in the directory of the bare repository, but for the lock that this
+// process has.
+func (r *Remote) empty() error {
+	files, err := os.ReadDir(r.c.Bare)
+	for _, f := range files {
+		if f.Name() != "lock" && f.Name() != "lock.owner" {
+			err = errors.Join(err, os.RemoveAll(filepath.Join(r.c.Bare, f.Name())))
+		}
+	}
+	return err
+}
+
+// locked runs do while no other process of this store changes the bare repository. There may be
+// several: each agent's hook is one. A push goes without the lock, because it only reads.
+func (r *Remote) locked(ctx context.Context, do func() error) (err error) {
+	held, err := lock.Acquire(ctx, r.c.FS, r.c.Bare, lockTimeout, r.c.Owner)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, held.Release()) }()
+	return do()
+}

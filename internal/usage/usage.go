@@ -1,0 +1,222 @@
+// Package usage counts what a store holds: sessions, messages and tokens, by week and by agent,
+// what compaction saved, and how often files were changed.
+//
+// It promises to read only, and to count each message once, in the session in which it was said.
+// Begin with Count.
+package usage
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/internal/history"
+	"github.com/gemini-ctx/ctx/internal/recall"
+	"github.com/gemini-ctx/ctx/refs"
+)
+
+// Options say what to count.
+type Options struct {
+	Session string    // only this session; "" for all
+	Since   time.Time // only messages that were said then or later; the zero time for all
+	Files   bool      // also count changes of files, which reads every call of a tool
+}
+
+// Report is what Count returns. Tokens are an estimate: a quarter of the bytes of what was said,
+// calls and outputs of tools included.
+type Report struct {
+	Sessions    int            `json:"sessions"`
+	Subagents   int            `json:"subagents"` // sessions among them that work for another one
+	Messages    int            `json:"messages"`
+	Roles       map[string]int `json:"roles"`
+	Tokens      int64          `json:"tokens"`
+	First, Last time.Time      `json:"-"`
+	Compacted   Compacted      `json:"compacted"`
+	Weeks       []Row          `json:"weeks"`  // oldest first
+	Agents      []Row          `json:"agents"` // most messages first
+	Files       []File         `json:"files,omitempty"`
+}
+
+// Compacted says what the contexts of the sessions' main branches leave out.
+type Compacted struct {
+	Messages  int   `json:"messages"`  // that are rendered as parts of clusters
+	Tokens    int64 `json:"tokens"`    // of these messages
+	Summaries int64 `json:"summaries"` // tokens of the summaries that stand for them
+}
+
+// Row is the part of a week, or of an agent.
+type Row struct {
+	Name     string `json:"name"` // of a week the ISO 8601 one, as 2026-W05, in UTC; of no agent ""
+	Sessions int    `json:"sessions"`
+	Messages int    `json:"messages"`
+	Tokens   int64  `json:"tokens"`
+
+	last string // session that was counted last
+}
+
+// File is how often a file was changed by calls of tools.
+type File struct {
+	Path     string `json:"path"`
+	Changes  int    `json:"changes"`
+	Sessions int    `json:"sessions"`
+
+	last string
+}
+
+// bytesPerToken is the estimate that English and code have in common.
+const bytesPerToken = 4
+
+// Count counts what a view of the refs has. What a rewind has left is not counted.
+func Count(c context.Context, s *recall.Reader, view *refs.View, o Options) (*Report, error) {
+	list, err := s.Sessions(view)
+	if err != nil {
+		return nil, err
+	}
+	n := &counter{c: c, s: s, o: o, r: &Report{Roles: map[string]int{}}, weeks: map[string]*Row{}, agents: map[string]*Row{},
+		files: map[string]*File{}, seen: map[format.ID]bool{}}
+	for i := range list {
+		if o.Session == "" || list[i].Name == o.Session {
+			if err := n.session(&list[i]); err != nil {
+				return nil, err
+			}
+		}
+	}
+	if err := n.summaries(view); err != nil {
+		return nil, err
+	}
+	n.r.Weeks, n.r.Agents = rows(n.weeks), rows(n.agents)
+	slices.SortStableFunc(n.r.Agents, func(a, b Row) int { return cmp.Compare(b.Messages, a.Messages) })
+	n.r.Files = n.sortedFiles()
+	return n.r, nil
+}
+
+// counter counts one message after the other.
+type counter struct {
+	c      context.Context
+	s      *recall.Reader
+	o      Options
+	r      *Report
+	weeks  map[string]*Row
+	agents map[string]*Row
+	files  map[string]*File
+	seen   map[format.ID]bool // entries, which forked sessions share
+}
+
+// session counts a session. One without a message in the time that was asked for does not count.
+func (n *counter) session(one *recall.Session) error {
+	before := n.r.Messages
+	for _, b := range one.Branches {
+		through := uint64(0)
+		if b.Name == history.MainBranch {
+			through = b.Value.Through
+		}
+		for e, err := range n.s.Walk(b.Value.ID, history.WithJoined) {
+			if err = cmp.Or(err, n.c.Err()); err != nil {
+				return err
+			}
+			if n.seen[e.ID] {
+				continue // a branch stands on what another one has counted
+			}
+			n.seen[e.ID] = true
+			if e.Kind != format.KindMessage || e.Time.Before(n.o.Since) {
+				continue
+			}
+			if err := n.message(one.Name, e, e.Seq <= through); err != nil {
+				return err
+			}
+		}
+	}
+	if n.r.Messages > before || n.o.Since.IsZero() {
+		n.r.Sessions++
+		if one.Parent != nil {
+			n.r.Subagents++
+		}
+	}
+	return nil
+}
+
+// message counts a message of a session.
+func (n *counter) message(session string, e history.Entry, compacted bool) error {
+	tokens := int64(0)
+	if e.Body != nil {
+		tokens = (e.Body.Size + bytesPerToken - 1) / bytesPerToken
+	}
+	n.r.Messages++
+	n.r.Roles[e.Role]++
+	n.r.Tokens += tokens
+	if compacted {
+		n.r.Compacted.Messages++
+		n.r.Compacted.Tokens += tokens
+	}
+	if n.r.First.IsZero() || e.Time.Before(n.r.First) {
+		n.r.First = e.Time
+	}
+	if e.Time.After(n.r.Last) {
+		n.r.Last = e.Time
+	}
+	year, week := e.Time.UTC().ISOWeek()
+	agent := ""
+	if e.Source != nil {
+		agent = e.Source.Agent
+	}
+	add(n.weeks, fmt.Sprintf("%04d-W%02d", year, week), session, tokens)
+	add(n.agents, agent, session, tokens)
+	if n.o.Files {
+		return n.changes(session, e)
+	}
+	return nil
+}
+
+// add counts a message in a row.
+func add(list map[string]*Row, name, session string, tokens int64) {
+	r := list[name]
+	if r == nil {
+		r = &Row{Name: name}
+		list[name] = r
+	}
+	if r.Messages == 0 || r.last != session {
+		r.Sessions, r.last = r.Sessions+1, session
+	}
+	r.Messages++
+	r.Tokens += tokens
+}
+
+// rows returns the rows of a map, sorted by name.
+func rows(list map[string]*Row) []Row {
+	out := make([]Row, 0, len(list))
+	for _, r := range list {
+		out = append(out, *r)
+	}
+	slices.SortFunc(out, func(a, b Row) int { return cmp.Compare(a.Name, b.Name) })
+	return out
+}
+
+// summaries counts the summaries of the clusters whose members the sessions said.
+func (n *counter) summaries(view *refs.View) error {
+	list, err := n.s.Clusters(view)
+	if err != nil {
+		return err
+	}
+	for i := range list {
+		of := list[i].First
+		if n.o.Session != "" && (of == nil || of.Session != n.o.Session) {
+			continue
+		}
+		size := int64(len(list[i].Line))
+		if list[i].Tombstone.IsZero() {
+			text, _, err := n.s.CoversText(list[i].Covers, wholeSummary)
+			if err != nil {
+				return err
+			}
+			size = int64(len(text))
+		}
+		n.r.Compacted.Summaries += (size + bytesPerToken - 1) / bytesPerToken
+	}
+	return nil
+}
+
+// wholeSummary is more tokens than a summary has.
+const wholeSummary = 1 << 20
