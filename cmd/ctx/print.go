@@ -108,6 +108,9 @@ func (a *app) answer(fields ...any) error {
 	if err != nil {
 		return a.out.keep(err)
 	}
+	if a.tell != nil {
+		a.tell(a.command, fields, b)
+	}
 	_, err = a.out.Write(append(b, '\n'))
 	return err
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/internal/remote"
 	"github.com/gemini-ctx/ctx/internal/repo"
 	"github.com/gemini-ctx/ctx/internal/session"
 	"github.com/gemini-ctx/ctx/internal/sharing"
@@ -148,7 +149,8 @@ origin, and pulls. DIR may exist and be a project already; it must not have a st
 			if err != nil {
 				return err
 			}
-			target := path.Base(strings.TrimSuffix(strings.TrimRight(url, "/"), ".git"))
+			place, _ := cutGroup(url)
+			target := path.Base(strings.TrimSuffix(strings.TrimRight(place, "/"), ".git"))
 			if len(args) > 1 {
 				target = args[1]
 			}
@@ -168,6 +170,15 @@ origin, and pulls. DIR may exist and be a project already; it must not have a st
 			s.History.Warn = a.warn
 			if _, err := addRemote(s, defaultRemote, repo.Remote{URL: url, Share: share}); err != nil {
 				return err
+			}
+			if strings.HasPrefix(url, sealedPrefix) {
+				of, err := a.changeMembers(s, defaultRemote, url, remote.MemberChange{Do: remote.ListMembers})
+				if err != nil {
+					return err
+				}
+				if _, err := addRemote(s, defaultRemote, repo.Remote{URL: withGroup(url, of)}); err != nil {
+					return err
+				}
 			}
 			x, name, done, err := a.openRemote(a.c, s, nil)
 			if err != nil {

@@ -17,7 +17,7 @@ import (
 
 func newRemoteCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
-		Use:   "remote add|list|rm|test",
+		Use:   "remote add|list|rm|test|member",
 		Short: "Manage the places where sessions are shared",
 		Long: long(`A remote is a place that several stores share sessions through: a git repository, a folder, or what
 a program ctx-remote-SCHEME reaches. The remotes of a store are kept in remotes.toml beside your own
@@ -27,11 +27,12 @@ go.
 Nothing is shared until you say what: ` + "`ctx config set remote.NAME.share RULE`" + `.`),
 		Example: "  ctx remote add origin git@example.com:team/memory.git\n  ctx config set remote.origin.share all\n  ctx sync",
 	}
-	return group(cmd, newRemoteAddCmd(a), newRemoteListCmd(a), newRemoteRmCmd(a), newRemoteTestCmd(a))
+	return group(cmd, newRemoteAddCmd(a), newRemoteListCmd(a), newRemoteRmCmd(a), newRemoteTestCmd(a), newRemoteMemberCmd(a))
 }
 
 func newRemoteAddCmd(a *app) *cobra.Command {
 	var share string
+	var members []string
 	cmd := &cobra.Command{
 		Use:   "add NAME URL",
 		Short: "Add a remote",
@@ -40,15 +41,35 @@ func newRemoteAddCmd(a *app) *cobra.Command {
   git+URL, or a URL or path that git knows   a git repository; the command git reaches it
   dir:PATH                                   a folder: on a file server, or synced by another program
   SCHEME://…                                 what the program ctx-remote-SCHEME reaches: s3, postgres
+  age+URL                                    any of these, encrypted by the program ctx-remote-age
 
 The sessions are in refs of their own in a git repository, which an ordinary clone does not fetch.
-Use a repository that holds nothing else where you can.`, exitNoStore),
-		Example: "  ctx remote add origin ~/memory.git\n  ctx remote add --share all team dir:/mnt/team/parcels",
-		Args:    between(2, 2),
+Use a repository that holds nothing else where you can.
+
+The first who adds an age+URL encrypts the place, to their own key and to those of each --member.
+`+"`ctx-remote-age identity`"+` prints a person's recipient, and makes a key for whoever has none.`, exitNoStore, exitCorrupt),
+		Example: "  ctx remote add origin ~/memory.git\n  ctx remote add --share all team dir:/mnt/team/parcels\n" +
+			"  ctx remote add --share all team age+dir:/mnt/team/parcels --member bob=bob.txt",
+		Args: between(2, 2),
 		RunE: a.onStore(func(s *session.Store, args []string) error {
 			url, err := a.remoteURL(args[1])
 			if err != nil {
 				return err
+			}
+			if len(members) > 0 && !strings.HasPrefix(url, sealedPrefix) {
+				return usagef("--member is for an encrypted remote: %s%s", sealedPrefix, oneLine(withoutPassword(url)))
+			}
+			set, err := s.Remotes()
+			if err != nil {
+				return err
+			}
+			if strings.HasPrefix(url, sealedPrefix) {
+				if err := mayAdd(set, args[0], repo.Remote{URL: url, Share: share}); err != nil {
+					return err
+				}
+				if url, err = a.beginSealed(s, set, args[0], url, members); err != nil {
+					return err
+				}
 			}
 			r, err := addRemote(s, args[0], repo.Remote{URL: url, Share: share})
 			if err != nil {
@@ -62,25 +83,21 @@ Use a repository that holds nothing else where you can.`, exitNoStore),
 		}),
 	}
 	cmd.Flags().StringVar(&share, "share", "", "share these sessions: all, none, or `PATTERNS` with commas between them")
+	cmd.Flags().StringArrayVar(&members, "member", nil, "encrypt a new remote to `[NAME=]RECIPIENT`, too; can be repeated")
 	return cmd
 }
 
 // addRemote adds a remote, and returns it. One that is there with the same place keeps its rule,
 // unless another is given.
 func addRemote(s *session.Store, name string, r repo.Remote) (repo.Remote, error) {
-	if err := repo.CheckRemoteName(name); err != nil {
-		return r, usagef("%v", err)
-	}
-	if _, err := sharing.ParseRule(r.Share); err != nil {
-		return r, usagef("%v", err)
-	}
 	set, err := s.Remotes()
 	if err != nil {
 		return r, err
 	}
-	if old, ok := set.Remotes[name]; ok && old.URL != r.URL {
-		return r, withHint(fmt.Errorf("remote %s is %s", name, withoutPassword(old.URL)), "`ctx remote rm %s` removes it, or choose another name", name)
-	} else if ok && r.Share == "" {
+	if err := mayAdd(set, name, r); err != nil {
+		return r, err
+	}
+	if old, ok := set.Remotes[name]; ok && r.Share == "" {
 		r.Share, r.Allow = old.Share, old.Allow
 	}
 	if set.Remotes == nil {
@@ -88,6 +105,24 @@ func addRemote(s *session.Store, name string, r repo.Remote) (repo.Remote, error
 	}
 	set.Remotes[name] = r
 	return r, s.SetRemotes(set)
+}
+
+// mayAdd returns an error for a remote that cannot be added. The same place again, with or without
+// the group whose keys are there, is the same remote.
+func mayAdd(set repo.Remotes, name string, r repo.Remote) error {
+	if err := repo.CheckRemoteName(name); err != nil {
+		return usagef("%v", err)
+	}
+	if _, err := sharing.ParseRule(r.Share); err != nil {
+		return usagef("%v", err)
+	}
+	old, ok := set.Remotes[name]
+	here, group := cutGroup(r.URL)
+	there, before := cutGroup(old.URL)
+	if ok && (here != there || group != "" && before != "" && group != before) {
+		return withHint(fmt.Errorf("remote %s is %s", name, withoutPassword(old.URL)), "`ctx remote rm %s` removes it, or choose another name", name)
+	}
+	return nil
 }
 
 func shareText(r repo.Remote) string {

@@ -5,10 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
 
+	"github.com/gemini-ctx/ctx/format/share"
 	"github.com/gemini-ctx/ctx/internal/cli/environ"
 	"github.com/gemini-ctx/ctx/internal/remote"
 	"github.com/gemini-ctx/ctx/internal/remote/dir"
@@ -42,6 +44,10 @@ func urlScheme(text string) string {
 func (a *app) remoteURL(text string) (string, error) {
 	scheme := urlScheme(text)
 	switch {
+	case strings.HasPrefix(text, sealedPrefix):
+		place, group := cutGroup(text)
+		inner, err := a.remoteURL(strings.TrimPrefix(place, sealedPrefix))
+		return sealedPrefix + inner + group, err
 	case text == "":
 		return "", usagef("the place of the remote is empty")
 	case scheme == "dir":
@@ -89,7 +95,38 @@ func (a *app) openURL(s *session.Store, name, url string) (remote.Remote, error)
 	if helper.Scheme(url) == "" {
 		return nil, usagef("no kind of remote is known for %q", oneLine(withoutPassword(url)))
 	}
-	return helper.Open(a.c, helper.Config{URL: url, Beside: environ.Beside()})
+	r, err := helper.Open(a.c, helper.Config{
+		URL: url, Beside: environ.Beside(), Cache: filepath.Join(s.Dir, "cache", "remote-"+name+".git"),
+	})
+	if errors.Is(err, exec.ErrNotFound) {
+		err = withHint(err, "`go install ./cmd/...` in the source of ctx puts the programs for remotes beside it; others belong on PATH")
+	}
+	return r, err
+}
+
+// sealedPrefix begins the URL of an encrypted remote. The URL of the place follows, and perhaps the
+// group whose keys have to be there.
+const sealedPrefix = "age+"
+
+// groupSize is the number of digits of a group.
+const groupSize = 32
+
+// cutGroup cuts the group off the URL of an encrypted remote, with the # before it.
+func cutGroup(url string) (place, group string) {
+	at := len(url) - groupSize - 1
+	if !strings.HasPrefix(url, sealedPrefix) || at < 0 || url[at] != '#' || strings.Trim(url[at+1:], "0123456789abcdef") != "" {
+		return url, ""
+	}
+	return url[:at], url[at:]
+}
+
+// hintSealed gives the error of a remote that was opened without the keys that it needs a hint.
+func (a *app) hintSealed(err error, r remote.Remote, url string) error {
+	b, bad := r.Get(a.c, share.FormatFile, 0, -1)
+	if bad != nil || strings.HasPrefix(url, sealedPrefix) || !strings.Contains(string(b), "\nfeature age\n") {
+		return err
+	}
+	return withHint(err, "the remote is encrypted: its URL is %s%s", sealedPrefix, oneLine(withoutPassword(url)))
 }
 
 // namedRemote returns the remote of a name, or the only one, or origin.
@@ -138,6 +175,7 @@ func (a *app) openRemote(c context.Context, s *session.Store, args []string) (x 
 	})
 	done = func(err *error) { clear(); *err = errors.Join(*err, r.Close()) }
 	if err != nil {
+		err = a.hintSealed(err, r, which.URL)
 		done(&err)
 		return nil, "", nil, fmt.Errorf("remote %s: %w", name, err)
 	}

@@ -19,6 +19,7 @@ import (
 	"github.com/gemini-ctx/ctx/internal/cli/environ"
 	"github.com/gemini-ctx/ctx/internal/durable"
 	"github.com/gemini-ctx/ctx/internal/eval/program"
+	"github.com/gemini-ctx/ctx/internal/remote/agehelper"
 	"github.com/gemini-ctx/ctx/internal/repo"
 	"github.com/gemini-ctx/ctx/internal/storetest/loose"
 	"github.com/gemini-ctx/ctx/internal/summarizer/printmode"
@@ -33,6 +34,7 @@ func TestMain(m *testing.M) {
 			os.Exit(run(c, fixed(fromOS(c, watch)), os.Args[1:]))
 		},
 		"ctx-eval":            func() { os.Exit(program.Main()) },
+		"ctx-remote-age":      func() { agehelper.Main() },
 		"ctx-summarize-agent": func() { os.Exit(printmode.Program().Main()) },
 	})
 }
@@ -64,6 +66,9 @@ func fixed(w world) world {
 	seed, _ := strconv.ParseUint(os.Getenv("SEED"), 10, 32) // 0 where a script sets none
 	w.random = &hashStream{n: seed << 32}
 	w.host = "host"
+	if dir := os.Getenv("SCHEMAS"); dir != "" {
+		w.tell = func(command string, fields []any, doc []byte) { noteSchema(dir, command, fields, doc) }
+	}
 	return w
 }
 
@@ -88,6 +93,8 @@ func (h *hashStream) Read(p []byte) (int, error) {
 }
 
 func TestScripts(t *testing.T) {
+	seen := t.TempDir()
+	t.Cleanup(func() { checkSchemas(t, seen) })
 	testscript.Run(t, testscript.Params{
 		Dir:                 filepath.Join("..", "..", "testscript"),
 		UpdateScripts:       *update,
@@ -102,6 +109,7 @@ func TestScripts(t *testing.T) {
 				}
 			}
 			e.Setenv("HOME", home)
+			e.Setenv("SCHEMAS", seen)
 			e.Setenv("USERPROFILE", home)
 			e.Setenv("AppData", home)
 			e.Setenv("XDG_CONFIG_HOME", "")

@@ -101,6 +101,7 @@ func TestParsersAreFuzzed(t *testing.T) {
 		"settings":             "repo.FuzzParseConfig repo.FuzzParseDuration",
 		"tools of ctx-mcp":     "cmd/ctx-mcp.FuzzArguments cmd/ctx-mcp.FuzzCursor cmd/ctx-mcp.FuzzClean",
 		"helpers' lines":       "summarizer.FuzzDecodeAnswer summarizer.FuzzDecodeCapability summarizer.FuzzClean summarizer/model.FuzzServe summarizer/model.FuzzStatusError",
+		"encrypted remotes":    "sealed.FuzzDecodeGroup sealed.FuzzDecodePin sealed.FuzzOpenFile sealed.FuzzOpenName sealed.FuzzUnpack",
 		"remote helpers":       "remote/helper.FuzzServe remote/helper.FuzzClient",
 		"health":               "summarizer.FuzzHealthFile",
 		"calls that edit":      "blame/replay.FuzzChanges blame/replay.FuzzScript blame/replay.FuzzPatch blame/replay.FuzzPairs gitfile.FuzzOutput",

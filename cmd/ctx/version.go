@@ -2,10 +2,12 @@ package main
 
 import (
 	"runtime"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/internal/cli/document"
 	"github.com/gemini-ctx/ctx/internal/cli/environ"
 )
 
@@ -13,8 +15,8 @@ func newVersionCmd(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "version",
 		Short: "Print the version",
-		Long: long(`Prints the version of ctx. With --json the command also prints the version of Go, the platform,
-and the version of the store format.`),
+		Long: long(`Prints the version of ctx, the commit that it was built from and its date, and the platform. With
+--json the command also prints the version of Go, and that of the store format.`),
 		Example: "  ctx version",
 		Args:    between(0, 0),
 		RunE:    func(*cobra.Command, []string) error { return printVersion(a) },
@@ -22,10 +24,20 @@ and the version of the store format.`),
 }
 
 func printVersion(a *app) error {
-	version := environ.Version()
-	if !a.json {
-		a.printf("ctx version %s\n", version)
-		return nil
+	b := environ.ThisBuild()
+	platform := runtime.GOOS + "/" + runtime.GOARCH
+	if a.json {
+		return a.answer("version", b.Version, "commit", document.OrNull(b.Commit), "date", document.OrNull(b.Date), "changed", b.Changed,
+			"go", runtime.Version(), "platform", platform, "format", format.StoreVersion)
 	}
-	return a.answer("version", version, "go", runtime.Version(), "platform", runtime.GOOS+"/"+runtime.GOARCH, "format", format.StoreVersion)
+	said := []string{platform}
+	if b.Commit != "" {
+		commit := "commit " + b.Commit[:min(len(b.Commit), shortLen)]
+		if b.Changed {
+			commit += " and changes"
+		}
+		said = append([]string{commit, b.Date}, platform)
+	}
+	a.printf("ctx version %s (%s)\n", b.Version, strings.Join(said, ", "))
+	return nil
 }

@@ -18,8 +18,9 @@ type world struct {
 	inTerm, outTerm, errTerm func() bool
 	columns                  func() int // returns the width of the terminal that standard output is; 0 for none; nil for none
 
-	page func(words string) (io.WriteCloser, error) // starts a pager; nil for no way to
-	zone *time.Location                             // of the person at the terminal; nil for UTC
+	page func(words string) (io.WriteCloser, error)     // starts a pager; nil for no way to
+	tell func(command string, fields []any, doc []byte) // is told each JSON document; nil for nobody
+	zone *time.Location                                 // of the person at the terminal; nil for UTC
 
 	dir      string        // the working directory, absolute
 	beside   func() string // returns the directory that ctx is in, "" for not known; nil for not known

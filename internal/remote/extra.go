@@ -64,3 +64,46 @@ type Searcher interface {
 	// error for the form of a query.
 	Search(ctx context.Context, query string, n int) ([]Hit, error)
 }
+
+// ErrTampered says that the host of an encrypted remote does not have what its members put there.
+var ErrTampered = errors.New("the remote was tampered with")
+
+// Member is somebody who can read an encrypted remote.
+type Member struct {
+	Name      string `json:"name"`
+	Recipient string `json:"recipient"` // the public key, in the form of age or of SSH
+}
+
+// What Grouper.Members does to a group.
+const (
+	ListMembers   = "list"
+	BeginGroup    = "begin" // encrypts an empty place; one that is encrypted is listed
+	AddMembers    = "add"
+	RemoveMembers = "rm"
+)
+
+// MemberChange asks for the members of an encrypted remote, or changes them.
+type MemberChange struct {
+	Do string `json:"do"` // one of the constants
+	// Members are those that BeginGroup adds to the person who asks, and those that AddMembers adds.
+	// RemoveMembers takes members by Name alone, which is a name or the beginning of a recipient.
+	Members []Member `json:"members,omitempty"`
+	Self    string   `json:"self,omitempty"` // the name of the person who begins a group
+}
+
+// Group is who can read an encrypted remote.
+type Group struct {
+	ID      string   `json:"id"`      // the same for all who have the same keys, and for nobody else
+	Round   int      `json:"round"`   // how often the keys began anew, from 1
+	Self    string   `json:"self"`    // the name of the member who asks
+	Members []Member `json:"members"` // by name
+	// Classic says that a member's key is not safe from a large quantum computer.
+	Classic bool `json:"classic,omitempty"`
+	// Began says that this call encrypted the place.
+	Began bool `json:"began,omitempty"`
+}
+
+// Grouper is implemented by an encrypted remote. Errors are those of the remote; ErrTampered.
+type Grouper interface {
+	Members(ctx context.Context, change MemberChange) (Group, error)
+}

@@ -145,7 +145,7 @@ func inStore(err error) (Problem, bool) {
 		return Problem{Code: Blocked, Kind: "blocked"}, true
 	case errors.Is(err, history.ErrRefused):
 		return Problem{Code: Stale, Kind: "refused"}, true
-	case errors.Is(err, sharing.ErrTampered):
+	case errors.Is(err, sharing.ErrTampered), errors.Is(err, remote.ErrTampered):
 		return Problem{Code: Corrupt, Kind: "tampered", Hint: "ask who runs the remote what happened; this store is as it was"}, true
 	case errors.Is(err, sharing.ErrCopied):
 		return Problem{Code: Stale, Kind: "copied", Hint: "`ctx clone` makes another store of the same sessions, with an id of its own"}, true

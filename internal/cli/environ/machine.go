@@ -66,9 +66,35 @@ func Under(dir, path string) string {
 }
 
 // Version returns the version of this build.
-func Version() string {
-	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
-		return info.Main.Version
+func Version() string { return ThisBuild().Version }
+
+// Build says what this program was built from, as the go command stamped it.
+type Build struct {
+	Version string // of the module: a tag, or a pseudo-version; "unknown" for none
+	Commit  string // 40 digits; "" where it was not built in a checkout
+	Date    string // of the commit, RFC 3339 in UTC; "" for none
+	Changed bool   // the checkout had changes that are in no commit
+}
+
+// ThisBuild returns what this program was built from.
+func ThisBuild() Build {
+	b := Build{Version: "unknown"}
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return b
 	}
-	return "unknown"
+	if info.Main.Version != "" {
+		b.Version = info.Main.Version
+	}
+	for _, s := range info.Settings {
+		switch s.Key {
+		case "vcs.revision":
+			b.Commit = s.Value
+		case "vcs.time":
+			b.Date = s.Value
+		case "vcs.modified":
+			b.Changed = s.Value == "true"
+		}
+	}
+	return b
 }

@@ -26,12 +26,18 @@ type Config struct {
 	URL    string
 	Beside string        // the directory of ctx, where its own helpers are searched first; "" for none
 	Answer time.Duration // 0 means AnswerTimeout
+	// Cache is a directory where the helper may keep a copy of what the place has, which may be
+	// removed at any time. It need not exist. "" for none.
+	Cache string
 }
 
 // Scheme returns the scheme of a URL that a helper may serve: a letter, then letters and digits,
-// all in lower case, before "://". It returns "" for any other text.
+// all in lower case, before "://", or before "+" and another URL. It returns "" for any other text.
 func Scheme(url string) string {
 	scheme, _, found := strings.Cut(url, "://")
+	if at := strings.IndexAny(url, ":+"); at >= 0 && url[at] == '+' {
+		scheme, found = url[:at], true
+	}
 	if !found || scheme == "" || len(scheme) > 32 || scheme[0] < 'a' || scheme[0] > 'z' {
 		return ""
 	}
@@ -44,7 +50,8 @@ func Scheme(url string) string {
 }
 
 // Open starts the helper of a URL and has it connect to the place. The remote implements
-// remote.Checker, and remote.Searcher if the helper can search. It is used by one goroutine at a
+// remote.Checker; remote.Searcher if the helper can search, or else remote.Grouper if it can tell
+// members. It is used by one goroutine at a
 // time; Close ends the helper.
 //
 // The helper is killed when a call's context ends or an answer does not come in time, and when it
@@ -67,7 +74,7 @@ func Open(ctx context.Context, c Config) (remote.Remote, error) {
 	if h.timeout == 0 {
 		h.timeout = AnswerTimeout
 	}
-	if h.running, err = launch(path); err != nil {
+	if h.running, err = launch(path, c.Cache); err != nil {
 		return nil, fmt.Errorf("cannot start %s: %s", program, child.OneLine(err.Error(), maxMessage))
 	}
 	if err := h.greet(ctx); err != nil {
@@ -79,6 +86,9 @@ func Open(ctx context.Context, c Config) (remote.Remote, error) {
 	}
 	if has(h.can.Features, FeatureSearch) {
 		return &searching{h}, nil
+	}
+	if has(h.can.Features, FeatureMembers) {
+		return &grouping{h}, nil
 	}
 	return h, nil
 }
@@ -312,6 +322,28 @@ func (h *Client) Close() error {
 		h.ended = fmt.Errorf("the remote is closed")
 	}
 	return nil
+}
+
+// grouping is a Client whose helper knows the members of an encrypted remote.
+type grouping struct{ *Client }
+
+// Members implements remote.Grouper.
+func (g *grouping) Members(ctx context.Context, change remote.MemberChange) (out remote.Group, err error) {
+	body, err := json.Marshal(change)
+	if err != nil {
+		return out, err
+	}
+	bodies, err := g.call(ctx, request{Do: "members"}, body)
+	if err != nil {
+		return out, err
+	}
+	if len(bodies) != 1 {
+		return out, g.broke(errors.New("did not say who the members are"))
+	}
+	if err := json.Unmarshal(bodies[0], &out); err != nil {
+		return out, g.broke(fmt.Errorf("members are not of the protocol: %.60q", bodies[0]))
+	}
+	return out, nil
 }
 
 // searching is a Client whose helper can search.

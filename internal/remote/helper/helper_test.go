@@ -29,7 +29,8 @@ func TestConformance(t *testing.T) {
 
 func TestScheme(t *testing.T) {
 	for url, want := range map[string]string{
-		"s3://bucket/x": "s3", "postgres://h/db": "postgres", "a://": "a", "": "", "s3:": "", "S3://x": "", "3s://x": "", "../x://y": "",
+		"s3://bucket/x": "s3", "postgres://h/db": "postgres", "a://": "a", "age+dir:/x": "age", "age+git+ssh://h/x": "age", "age+": "age", "+x": "",
+		"dir:/a+b": "", "a-b+dir:/x": "", "": "", "s3:": "", "S3://x": "", "3s://x": "", "../x://y": "",
 		"a-b://x": "", "a.exe://x": "", "://x": "", strings.Repeat("a", 33) + "://x": "",
 	} {
 		if got := Scheme(url); got != want {
@@ -157,7 +158,7 @@ func TestDeaf(t *testing.T) {
 	h := &Client{name: "ctx-remote-play", timeout: time.Millisecond}
 	var err error
 	path := filepath.Join(players(t, "deaf"), "ctx-remote-play")
-	if h.running, err = launch(path); err != nil {
+	if h.running, err = launch(path, ""); err != nil {
 		t.Skip(err)
 	}
 	if err := h.greet(t.Context()); err != nil {

@@ -40,6 +40,8 @@ func play(part string) error {
 	switch part {
 	case "good":
 		return Serve(context.Background(), program(), in, out)
+	case "members":
+		return Serve(context.Background(), group(), in, out)
 	case "mute":
 		_, err := io.Copy(io.Discard, in)
 		time.Sleep(time.Hour)

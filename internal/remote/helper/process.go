@@ -15,6 +15,9 @@ import (
 	"github.com/gemini-ctx/ctx/internal/child"
 )
 
+// CacheVariable is the variable of the environment that has Config.Cache.
+const CacheVariable = "CTX_REMOTE_CACHE"
+
 // grace is the time for which a helper may run after its input ended, before it is killed.
 const grace = 2 * time.Second
 
@@ -46,8 +49,8 @@ type process struct {
 
 // launch starts a program directly, never through a shell, in its own process group and in an empty
 // directory, so that no file of a project is taken for its settings. Its environment is that of ctx
-// with CTX_REMOTE_HELPER, which names the version of the protocol.
-func launch(path string) (*conn, error) {
+// with CTX_REMOTE_HELPER, which names the version of the protocol, and CTX_REMOTE_CACHE.
+func launch(path, cache string) (*conn, error) {
 	dir, err := os.MkdirTemp("", "ctx-remote-")
 	if err != nil {
 		return nil, err
@@ -55,7 +58,7 @@ func launch(path string) (*conn, error) {
 	p := &process{cmd: exec.Command(path), dir: dir}
 	c := &conn{peer: p, stderr: &child.Tail{}}
 	p.cmd.Dir = dir
-	p.cmd.Env = append(os.Environ(), fmt.Sprintf("CTX_REMOTE_HELPER=%d", Version))
+	p.cmd.Env = append(os.Environ(), fmt.Sprintf("CTX_REMOTE_HELPER=%d", Version), CacheVariable+"="+cache)
 	p.cmd.Stderr = c.stderr
 	p.cmd.WaitDelay = grace // for a standard error that a grandchild keeps open
 	child.OwnGroup(p.cmd)

@@ -3,6 +3,7 @@ package helper
 import (
 	"bufio"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -152,6 +153,8 @@ func (s *server) do(ctx context.Context, req *request, bodies [][]byte) error {
 			return errors.New("this remote has no check")
 		}
 		return done(c.Check(ctx))
+	case "members":
+		return s.members(ctx, req, bodies[0])
 	}
 	return s.search(ctx, req, bodies)
 }
@@ -159,7 +162,7 @@ func (s *server) do(ctx context.Context, req *request, bodies [][]byte) error {
 // bodiesOf says how many bodies each request has.
 var bodiesOf = map[string]struct{ least, most int }{
 	"open": {0, 0}, "list": {0, 0}, "get": {0, 0}, "put": {1, 1}, "swap": {1, 2}, "delete": {1, 1},
-	"check": {0, 0}, "index": {1, 1}, "forget": {1, 1}, "search": {0, 0},
+	"check": {0, 0}, "members": {1, 1}, "index": {1, 1}, "forget": {1, 1}, "search": {0, 0},
 }
 
 func (s *server) open(ctx context.Context, req *request) error {
@@ -186,6 +189,27 @@ func (s *server) list(ctx context.Context, req *request) error {
 	return parts(found, func(body []byte, more bool) error {
 		return s.say(answer{ID: req.ID, More: more}, body)
 	})
+}
+
+// members answers the request of the feature of this name.
+func (s *server) members(ctx context.Context, req *request, body []byte) error {
+	g, ok := s.remote.(remote.Grouper)
+	if !ok || !has(s.program.Features, FeatureMembers) {
+		return errors.New("this remote has no members")
+	}
+	var change remote.MemberChange
+	if err := json.Unmarshal(body, &change); err != nil {
+		return fmt.Errorf("a change of members is not of the protocol: %.60q", body)
+	}
+	out, err := g.Members(ctx, change)
+	if err != nil {
+		return err
+	}
+	b, err := json.Marshal(out)
+	if err != nil {
+		return err
+	}
+	return s.say(answer{ID: req.ID}, b)
 }
 
 // search answers the requests of the feature of this name.

@@ -37,6 +37,8 @@ const (
 const (
 	FeatureSearch = "search" // the requests index, forget and search
 	FeatureCheck  = "check"  // the request check
+	// FeatureMembers: the request members.
+	FeatureMembers = "members"
 )
 
 // hello is the first line of a helper, which it writes unasked.
@@ -63,7 +65,7 @@ func (h hello) check() error {
 // request is the line of a request. Do says which fields count.
 type request struct {
 	ID int64 `json:"id"`
-	// Do is open, list, get, put, swap, delete, check, index, forget or search.
+	// Do is open, list, get, put, swap, delete, check, members, index, forget or search.
 	Do      string `json:"do"`
 	URL     string `json:"url,omitempty"`    // open
 	Name    string `json:"name,omitempty"`   // get, put, swap
@@ -102,6 +104,7 @@ const (
 	kindExists    = "exists"
 	kindStale     = "stale"
 	kindTemporary = "temporary"
+	kindTampered  = "tampered"
 	kindOther     = "other"
 )
 
@@ -119,6 +122,7 @@ var kinds = []struct {
 	{remote.ErrExists, kindExists},
 	{remote.ErrStale, kindStale},
 	{remote.ErrTemporary, kindTemporary},
+	{remote.ErrTampered, kindTampered},
 }
 
 // errTooLong says that a line or a body is longer than the protocol allows.

@@ -1,0 +1,167 @@
+// Package agehelper is the program ctx-remote-age: a remote helper that encrypts what ctx stores,
+// and keeps that in another remote. docs/remote-age.md describes it.
+package agehelper
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"regexp"
+	"runtime/debug"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/gemini-ctx/ctx/internal/cli/environ"
+	"github.com/gemini-ctx/ctx/internal/durable"
+	"github.com/gemini-ctx/ctx/internal/remote"
+	"github.com/gemini-ctx/ctx/internal/remote/dir"
+	"github.com/gemini-ctx/ctx/internal/remote/git"
+	"github.com/gemini-ctx/ctx/internal/remote/helper"
+	"github.com/gemini-ctx/ctx/internal/remote/sealed"
+	"github.com/gemini-ctx/ctx/lock"
+)
+
+const usage = `ctx-remote-age serves remotes age+URL: encrypted ones, at any place that ctx can reach. ctx starts it.
+
+  ctx-remote-age identity [FILE]   print your recipient, which is public. Without FILE it makes you a
+                                   key if you have none; with FILE it uses the keys in that file
+                                   from now on: those of age, or a private key of SSH
+  ctx-remote-age version
+
+Your keys are in the folder age beside the config file of ctx. Keep a copy of them.
+`
+
+// name is the program, and what it calls itself in locks.
+const name = "ctx-remote-age"
+
+// The exit codes: 0 for done.
+const (
+	failed     = 1
+	wrongUsage = 2
+)
+
+// Main runs the program with the arguments of the process, and ends the process.
+func Main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	os.Exit(run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
+}
+
+func run(ctx context.Context, args []string, in io.Reader, out, errs io.Writer) int {
+	var err error
+	switch {
+	case len(args) == 0:
+		err = helper.Serve(ctx, program(), in, out)
+	case args[0] == "version" && len(args) == 1:
+		fmt.Fprintf(out, "%s version %s\n", name, buildVersion())
+	case args[0] == "identity" && len(args) <= 2:
+		err = identity(args[1:], out)
+	case args[0] == "help" || args[0] == "-h" || args[0] == "--help":
+		fmt.Fprint(out, usage)
+	default:
+		fmt.Fprint(errs, usage)
+		return wrongUsage
+	}
+	if err != nil {
+		fmt.Fprintf(errs, "%s: %v\n", name, err)
+		return failed
+	}
+	return 0
+}
+
+// identity prints the user's recipient, after it has taken the keys of a file.
+func identity(files []string, out io.Writer) error {
+	keys, err := keyring()
+	if err != nil {
+		return err
+	}
+	for _, f := range files {
+		path, err := filepath.Abs(f)
+		if err == nil {
+			err = keys.Use(path)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	recipient, err := keys.Recipient()
+	if err == nil {
+		_, err = fmt.Fprintln(out, recipient)
+	}
+	return err
+}
+
+func keyring() (sealed.Keyring, error) {
+	config := environ.UserConfig()
+	if config == "" {
+		return sealed.Keyring{}, errors.New("there is no directory for the user's settings, where keys could be")
+	}
+	return sealed.Keyring{Dir: filepath.Join(filepath.Dir(config), "age"), FS: &durable.FS{}, Owner: environ.Env(name).Owner}, nil
+}
+
+func program() helper.Program {
+	return helper.Program{
+		Name: name, Version: buildVersion(), Features: []string{helper.FeatureCheck, helper.FeatureMembers}, Open: open,
+	}
+}
+
+// groupForm is the group that a URL may end with.
+var groupForm = regexp.MustCompile(`#[0-9a-f]{32}$`)
+
+// open opens the remote that a URL wraps: age+, that of another remote, and perhaps # and the group
+// whose keys have to be there.
+func open(ctx context.Context, url string) (remote.Remote, error) {
+	group := groupForm.FindString(url)
+	where, ok := strings.CutPrefix(strings.TrimSuffix(url, group), "age+")
+	if !ok || where == "" {
+		return nil, errors.New("the URL is not age+ and that of another remote")
+	}
+	keys, err := keyring()
+	if err != nil {
+		return nil, err
+	}
+	identities, err := keys.Identities()
+	if err != nil {
+		return nil, err
+	}
+	inner, err := openInner(ctx, where)
+	if err != nil {
+		return nil, err
+	}
+	return sealed.Open(sealed.Config{Inner: inner, Identities: identities, Pin: keys.Pin(where), Group: strings.TrimPrefix(group, "#")}), nil
+}
+
+func openInner(ctx context.Context, url string) (remote.Remote, error) {
+	cache := os.Getenv(helper.CacheVariable)
+	if cache == "" {
+		cache = "copy" // in the directory of this process alone
+	}
+	if path, ok := strings.CutPrefix(url, "dir:"); ok {
+		if !filepath.IsAbs(path) {
+			return nil, fmt.Errorf("%q is no absolute path", path)
+		}
+		// Neither the name of the machine nor the number of the process is for the host.
+		return dir.Open(path, &durable.FS{}, lock.Owner{Command: name})
+	}
+	if where, ok := strings.CutPrefix(url, "git+"); ok {
+		return git.Open(ctx, git.Config{
+			URL: where, Bare: cache, Now: time.Now, FS: &durable.FS{}, Owner: environ.Env(name).Owner,
+		})
+	}
+	if helper.Scheme(url) == "" {
+		return nil, errors.New("no kind of remote is known for the URL behind age+")
+	}
+	return helper.Open(ctx, helper.Config{URL: url, Beside: environ.Beside(), Cache: cache})
+}
+
+func buildVersion() string {
+	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
+		return info.Main.Version
+	}
+	return "unknown"
+}

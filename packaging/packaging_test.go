@@ -1,0 +1,141 @@
+// Package packaging_test holds the scripts that install a release to what they promise.
+package packaging_test
+
+import (
+	"archive/tar"
+	"bytes"
+	"compress/gzip"
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+)
+
+// ours and foreign are programs that answer `ctx version --json`: one as ctx does.
+const (
+	ours    = "#!/bin/sh\necho '{\"v\":1,\"version\":\"v1.2.3\",\"go\":\"go1\",\"platform\":\"x/y\",\"format\":2}'\n"
+	foreign = "#!/bin/sh\necho something else\n"
+)
+
+// release makes a release for this machine in a directory.
+func release(t *testing.T) (dir, archive string) {
+	t.Helper()
+	var b bytes.Buffer
+	z := gzip.NewWriter(&b)
+	w := tar.NewWriter(z)
+	for _, f := range []struct{ name, text string }{{"ctx", ours}, {"ctx-mcp", ours}, {"share/man/man1/ctx.1.gz", "page"}, {"LICENSE", "text"}} {
+		if err := w.WriteHeader(&tar.Header{Name: f.name, Mode: 0o755, Size: int64(len(f.text))}); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := w.Write([]byte(f.text)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
+	dir = t.TempDir()
+	name := fmt.Sprintf("ctx_1.2.3_%s_%s.tar.gz", runtime.GOOS, runtime.GOARCH)
+	write(t, filepath.Join(dir, name), b.Bytes(), 0o644)
+	write(t, filepath.Join(dir, "checksums.txt"), fmt.Appendf(nil, "%064x  other.zip\n%x  %s\n", 0, sha256.Sum256(b.Bytes()), name), 0o644)
+	return dir, filepath.Join(dir, name)
+}
+
+func write(t *testing.T, path string, b []byte, mode os.FileMode) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, b, mode); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// install runs install.sh with a release from a directory.
+func install(from, prefix string, env ...string) (string, error) {
+	cmd := exec.Command("sh", "install.sh")
+	cmd.Env = append(os.Environ(), append(env, "CTX_FROM=file://"+from, "PREFIX="+prefix)...)
+	out, err := cmd.CombinedOutput()
+	return string(out), err
+}
+
+func TestInstall(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("SKIPPED: install.sh is for other systems")
+	}
+	if _, err := exec.LookPath("curl"); err != nil {
+		t.Skip("SKIPPED: curl is not installed, and wget takes no file URLs")
+	}
+	from, archive := release(t)
+	prefix := t.TempDir()
+	out, err := install(from, prefix)
+	if err != nil || !strings.Contains(out, "v1.2.3") || !strings.Contains(out, "to PATH") {
+		t.Fatalf("%v: %s", err, out)
+	}
+	for name, text := range map[string]string{"bin/ctx": ours, "bin/ctx-mcp": ours, "share/man/man1/ctx.1.gz": "page"} {
+		if b, err := os.ReadFile(filepath.Join(prefix, name)); err != nil || string(b) != text {
+			t.Errorf("%s: %q, %v", name, b, err)
+		}
+	}
+	if out, err = install(from, prefix); err != nil {
+		t.Errorf("a second time: %v: %s", err, out)
+	}
+
+	write(t, filepath.Join(prefix, "bin/ctx"), []byte(foreign), 0o755)
+	if out, err = install(from, prefix); err == nil || !strings.Contains(out, "CTX_NAME=gctx") {
+		t.Errorf("another program was replaced: %v: %s", err, out)
+	}
+	if out, err = install(from, prefix, "CTX_NAME=gctx"); err != nil {
+		t.Errorf("as gctx: %v: %s", err, out)
+	}
+	if b, err := os.ReadFile(filepath.Join(prefix, "bin/ctx")); err != nil || string(b) != foreign {
+		t.Errorf("the other program is %q now, %v", b, err)
+	}
+
+	b, err := os.ReadFile(archive)
+	if err != nil {
+		t.Fatal(err)
+	}
+	write(t, archive, append(b, 0), 0o644)
+	empty := t.TempDir()
+	if out, err = install(from, empty); err == nil || !strings.Contains(out, "checksum") {
+		t.Errorf("a changed archive was taken: %v: %s", err, out)
+	}
+	if files, err := os.ReadDir(empty); err != nil || len(files) > 0 {
+		t.Errorf("it left %v, %v", files, err)
+	}
+}
+
+// TestManifests holds the files for other programs to the form that these read.
+func TestManifests(t *testing.T) {
+	for file, keys := range map[string][]string{
+		"npm/ctx/package.json":                     {"name", "version", "bin", "optionalDependencies", "license"},
+		"mcpb/manifest.json":                       {"manifest_version", "name", "version", "description", "author", "server"},
+		"claude-plugin/.claude-plugin/plugin.json": {"name", "description", "version"},
+		"claude-plugin/hooks/hooks.json":           {"hooks"},
+		"../.claude-plugin/marketplace.json":       {"name", "owner", "plugins"},
+	} {
+		b, err := os.ReadFile(filepath.FromSlash(file))
+		if err != nil {
+			t.Error(err)
+			continue
+		}
+		var doc map[string]any
+		if err := json.Unmarshal(b, &doc); err != nil {
+			t.Errorf("%s: %v", file, err)
+		}
+		for _, key := range keys {
+			if doc[key] == nil {
+				t.Errorf("%s: no %s", file, key)
+			}
+		}
+	}
+}
