@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"time"
 
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/durable"
@@ -60,22 +61,40 @@ func soundBody(r format.Raw) (complete bool, err error) {
 
 // gone returns the reason from the absent record of id; ok is false where there is none.
 func (s *Store) gone(id format.ID) (reason string, ok bool, err error) {
+	a, err := s.absent(id)
+	if a == nil {
+		return "", false, err
+	}
+	return a.Reason, true, nil
+}
+
+// GoneSince returns the time of the absent record of id; the zero time where there is none.
+func (s *Store) GoneSince(id format.ID) (time.Time, error) {
+	a, err := s.absent(id)
+	if a == nil {
+		return time.Time{}, err
+	}
+	return a.Time, nil
+}
+
+// absent reads the absent record of id; nil where there is none.
+func (s *Store) absent(id format.ID) (*format.Absent, error) {
 	path := s.AbsentPath(id)
 	b, err := durable.ReadAtMost(path, MaxAbsentFile)
 	if errors.Is(err, fs.ErrNotExist) {
-		return "", false, nil
+		return nil, nil
 	}
 	if err != nil {
-		return "", false, fmt.Errorf("cannot read why %v is absent: %w", id, notFile(path, err))
+		return nil, fmt.Errorf("cannot read why %v is absent: %w", id, notFile(path, err))
 	}
 	a, err := format.DecodeAbsent(b)
 	if err == nil && a.Object != id {
 		err = errors.New("record is for another object")
 	}
 	if err != nil {
-		return "", false, &CorruptError{ID: id, Path: path, Why: err.Error()}
+		return nil, &CorruptError{ID: id, Path: path, Why: err.Error()}
 	}
-	return a.Reason, true, nil
+	return a, nil
 }
 
 // admit checks an object on its way in, and returns its id. A body that is absent may stay absent;

@@ -31,6 +31,16 @@ func (s *Store) Forgotten(id format.ID) (bool, error) {
 // have one keep it. It needs the store's lock. When it returns the records are there after a power
 // cut; after an error or a crash some may be.
 func (s *Store) MarkGone(held *lock.Held, ids []format.ID, at time.Time) error {
+	return s.markAbsent(held, ids, format.ReasonForgotten, at)
+}
+
+// MarkLost is MarkGone for bodies that are not at hand: storing the same object again brings one
+// back.
+func (s *Store) MarkLost(held *lock.Held, ids []format.ID, at time.Time) error {
+	return s.markAbsent(held, ids, format.ReasonLost, at)
+}
+
+func (s *Store) markAbsent(held *lock.Held, ids []format.ID, reason string, at time.Time) error {
 	if err := s.holds(held); err != nil {
 		return err
 	}
@@ -44,19 +54,19 @@ func (s *Store) MarkGone(held *lock.Held, ids []format.ID, at time.Time) error {
 			if there {
 				continue
 			}
-			record := &format.Absent{Object: id, Reason: format.ReasonForgotten, Time: at}
+			record := &format.Absent{Object: id, Reason: reason, Time: at}
 			b, err := record.Encode()
 			if err != nil {
 				return err
 			}
 			path := s.AbsentPath(id)
 			if err := s.fs.MkdirAll(filepath.Dir(path)); err != nil {
-				return fmt.Errorf("cannot record that %v is forgotten: %w", id, err)
+				return fmt.Errorf("cannot record that %v is absent: %w", id, err)
 			}
 			files = append(files, durable.File{Path: path, Data: b, Perm: 0o600})
 		}
 		if err := s.fs.WriteFiles(files, true); err != nil {
-			return fmt.Errorf("cannot record what is forgotten: %w", err)
+			return fmt.Errorf("cannot record what is absent: %w", err)
 		}
 	}
 	return nil

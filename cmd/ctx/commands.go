@@ -59,6 +59,7 @@ func commands() []entry {
 		{"diff", groupConversation, newDiffCmd},
 		{"stats", groupConversation, newStatsCmd},
 		{"brief", groupConversation, newBriefCmd},
+		{"view", groupConversation, newViewCmd},
 		{"search", groupConversation, newSearchCmd},
 		{"grep", groupConversation, newGrepCmd},
 		{"blame", groupConversation, newBlameCmd},

@@ -28,7 +28,7 @@ type exportFormat struct {
 }
 
 // exportFormats lists the formats.
-func exportFormats() []exportFormat { return append(agentFormats(), adkFormat()) }
+func exportFormats() []exportFormat { return append(agentFormats(), htmlFormat(), adkFormat()) }
 
 func exportNames() []string {
 	var names []string
@@ -82,6 +82,7 @@ type exportOptions struct {
 	format, file string
 	adk          adkFlags
 	agents       agentFlags
+	html         htmlFlags
 	a            *app
 }
 
@@ -102,10 +103,14 @@ line. `+"`ctx import`"+` reads all of these formats; docs/agents lists their fie
 The format adk-events is a session of the Agent Development Kit: one JSON document with the session and its events,
 or with --lines one event on each line. Results follow their calls, and a call without a result gets an error as its
 result. What no model may see is only in the metadata of events. `+"`ctx import adk-events`"+` reads the format, message
-for message. docs/agents/adk.md lists its fields.`,
+for message. docs/agents/adk.md lists its fields.
+
+The format html is a page for people, as `+"`ctx view`"+` writes it: one file that loads nothing. It has the entries of
+the branch, and `+"`ctx import html`"+` stores them under the same ids. What the rules of this version find in a text is
+left out of the page, and counted. With --max-bytes the conversation is split into pages, which need -o.`,
 			exitNoStore, exitCorrupt, exitNotFound),
 		Example: "  ctx export -s work --format gemini-cli --compacted -o small.jsonl\n  ctx export -s work --format claude-code\n" +
-			"  ctx export -s work --format adk-events --time-unit py --agent helper --lines",
+			"  ctx export -s work --format adk-events --time-unit py --agent helper --lines\n  ctx export -s work --format html -o work.html",
 		Args: between(0, 0),
 		RunE: func(*cobra.Command, []string) error { return o.run(a) },
 	}

@@ -20,7 +20,7 @@ func newImportCmd(a *app) *cobra.Command {
 	var all, dryRun bool
 	var paths []string
 	cmd := &cobra.Command{
-		Use:   "import --all | gemini-cli|claude-code|codex|opencode|antigravity|cursor|copilot|qwen|droid|jsonl|adk-events|union-find-json",
+		Use:   "import --all | gemini-cli|claude-code|codex|opencode|antigravity|cursor|copilot|qwen|droid|jsonl|adk-events|union-find-json|html",
 		Short: "Import the transcripts of an agent, or a forest",
 		Long: long(`Copies the transcripts of agents, or the forest of another store, into sessions of this store.
 
@@ -55,7 +55,7 @@ it on another session than the newest one.`,
 	for i := range catalog.All() {
 		cmd.AddCommand(newImportFormCmd(a, &catalog.All()[i]))
 	}
-	return group(cmd, newImportADKCmd(a), newImportUnionFindCmd(a))
+	return group(cmd, newImportADKCmd(a), newImportUnionFindCmd(a), newImportHTMLCmd(a))
 }
 
 // importedFile is the result of importing a file.

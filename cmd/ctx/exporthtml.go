@@ -1,0 +1,82 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	viewer "github.com/gemini-ctx/ctx/internal/page"
+)
+
+// formatHTML is the name of the format of pages.
+const formatHTML = "html"
+
+// htmlFlags are the flags of export for pages.
+type htmlFlags struct {
+	most int
+	bare bool
+}
+
+func htmlFormat() exportFormat {
+	return exportFormat{
+		name: formatHTML,
+		flags: func(o *exportOptions, cmd *cobra.Command) {
+			cmd.Flags().IntVar(&o.html.most, "max-bytes", 0, "for html: pages of at most `N` bytes each; 0 is one page")
+			cmd.Flags().BoolVar(&o.html.bare, "no-entries", false, "for html: without the entries that `ctx import html` reads")
+		},
+		check: checkHTMLFlags,
+		write: writeHTML,
+	}
+}
+
+// leastPage is the least number of bytes of a page: its style and its script take half of it.
+const leastPage = 65536
+
+func checkHTMLFlags(o *exportOptions) error {
+	if most := o.html.most; most != 0 && most < leastPage {
+		return usagef("--max-bytes %d: a page has at least %d bytes", most, leastPage)
+	}
+	return nil
+}
+
+func writeHTML(c context.Context, o *exportOptions, b openBranch, w io.Writer) (exported, error) {
+	doc, err := viewer.Read(c, b.s, b.view, viewer.Branch{Session: b.name, Branch: b.branch, Tip: b.tip}, !o.html.bare)
+	if err != nil {
+		return exported{}, err
+	}
+	done := exported{Messages: doc.Messages, losses: losses{Left: doc.Left}}
+	pages, embedded := doc.Pages(o.html.most, o.pageName)
+	if len(pages) > 1 && (o.file == "" || o.file == "-") {
+		return done, usagef("%d pages of at most %d bytes: -o FILE says where they go", len(pages), o.html.most)
+	}
+	if doc.Entries != "" && !embedded {
+		o.a.warn("the entries do not fit into the last page, so `ctx import html` cannot read it")
+	}
+	for n, p := range pages[1:] {
+		path := filepath.Join(filepath.Dir(o.a.path(o.file)), o.pageName(n+1))
+		err := writeWhole(b.s.FS, path, func(w io.Writer) error {
+			_, err := w.Write(p)
+			return err
+		})
+		if err != nil {
+			return done, err
+		}
+	}
+	_, err = w.Write(pages[0])
+	return done, err
+}
+
+func (o *exportOptions) pageName(n int) string { return nthPage(filepath.Base(o.file), n) }
+
+// nthPage returns the name of the file of page n, from 0, beside that of the first one.
+func nthPage(first string, n int) string {
+	if n == 0 {
+		return first
+	}
+	ext := filepath.Ext(first)
+	return fmt.Sprintf("%s-%d%s", strings.TrimSuffix(first, ext), n+1, ext)
+}

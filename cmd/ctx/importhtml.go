@@ -1,0 +1,117 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"github.com/gemini-ctx/ctx/internal/history"
+	viewer "github.com/gemini-ctx/ctx/internal/page"
+	"github.com/gemini-ctx/ctx/internal/page/embedded"
+	"github.com/gemini-ctx/ctx/internal/session"
+)
+
+func newImportHTMLCmd(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use:   "html FILE...",
+		Short: "Import the entries of a page",
+		Long: long(`Imports files that `+"`ctx view`"+` or `+"`ctx export --format html`"+` wrote; - is standard input. The entries are stored
+under the ids that they had, as the session and the branch of the page. Words that were left out of the page stay
+out: their entries come without them.
+
+A page can be imported again, also after the session has grown. A session of the same name with other messages is
+refused.`,
+			exitNoStore, exitLocked, exitStale, exitCorrupt),
+		Example: "  ctx import html work.html",
+		Args:    between(1, -1),
+		RunE: func(_ *cobra.Command, args []string) error {
+			return importPages(a, args)
+		},
+	}
+}
+
+// maxPage is the most bytes of a page that is read.
+const maxPage = 1 << 30
+
+func importPages(a *app, files []string) error {
+	s, err := a.openStore()
+	if err != nil {
+		return err
+	}
+	index := a.indexes(s)
+	added := 0
+	var sessions []string
+	defer func() { index(added) }()
+	failed, err := a.eachFile(files, func(file string) error {
+		done, err := importPage(a, s, file)
+		if err != nil {
+			return err
+		}
+		added += done.Messages
+		if done.Moved && done.Branch == history.MainBranch {
+			sessions = append(sessions, done.Session)
+		}
+		return printTaken(a, file, done)
+	})
+	if err != nil {
+		return err
+	}
+	if err := s.Conversation.GraduateAndAdoptAll(a.c, sessions); err != nil {
+		return err
+	}
+	if len(sessions) > 0 {
+		a.tidy(s)
+	}
+	return failed
+}
+
+func importPage(a *app, s *session.Store, file string) (done viewer.Taken, err error) {
+	source, closeInput, err := a.openImport(file)
+	if err != nil {
+		return done, err
+	}
+	defer closeInput()
+	b, err := io.ReadAll(io.LimitReader(source, maxPage))
+	if err != nil {
+		return done, importError(a.c, source, file, err)
+	}
+	e, err := viewer.Entries(b)
+	if err == nil {
+		done, err = viewer.Take(a.c, s, e)
+	}
+	if err == nil {
+		return done, nil
+	}
+	err = fmt.Errorf("cannot import %q: %w", file, err)
+	switch {
+	case errors.Is(err, embedded.ErrForm):
+		err = &fileError{withHint(err, "`ctx export --format html` writes such a page")}
+	case errors.Is(err, history.ErrStale):
+		err = &fileError{withHint(err, "import it into another store, such as one that `ctx init` makes in an empty directory")}
+	}
+	return done, err
+}
+
+// takenDoc is the JSON document for an imported page.
+type takenDoc struct {
+	File     string `json:"file"`
+	Session  string `json:"session"`
+	Branch   string `json:"branch"`
+	Messages int    `json:"messages"` // new in this run
+	Objects  int    `json:"objects"`  // other objects that are new
+	Known    int    `json:"known"`    // objects that the store had
+	Wordless int    `json:"wordless"` // new objects whose words did not come
+}
+
+func printTaken(a *app, file string, d viewer.Taken) error {
+	if a.json {
+		return a.answer(takenDoc{file, d.Session, d.Branch, d.Messages, d.Others, d.Known, d.Wordless})
+	}
+	a.line("%s: %s", oneLine(file), tally(
+		counted{d.Messages, "message", "messages"}, counted{d.Others, "other object", "other objects"},
+		counted{d.Known, "known", "known"}, counted{d.Wordless, "without words", "without words"},
+	))
+	return nil
+}

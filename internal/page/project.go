@@ -1,0 +1,156 @@
+package page
+
+import (
+	"cmp"
+	"context"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/internal/brief"
+	"github.com/gemini-ctx/ctx/internal/history"
+	"github.com/gemini-ctx/ctx/internal/page/markup"
+	"github.com/gemini-ctx/ctx/internal/recall"
+	"github.com/gemini-ctx/ctx/internal/session"
+	"github.com/gemini-ctx/ctx/internal/view"
+	"github.com/gemini-ctx/ctx/refs"
+)
+
+// The bounds of the page of a project: of how many sessions it says where they stand, in how many
+// tokens each, in how many messages it looks for files, and how many files it lists.
+const (
+	mostBriefs  = 6
+	briefTokens = 900
+	mostCalls   = 20_000
+	mostFiles   = 60
+)
+
+// Project reads the page of a project. href returns the name of the page of a session; "" for none.
+func Project(c context.Context, s *session.Store, v *refs.View, href func(session string) string) (*markup.Project, error) {
+	clean := newCleaner(s)
+	out := &markup.Project{Name: projectName(s.Dir), Store: s.ID, Operation: v.Number}
+	list, err := s.Recall.Overviews(v)
+	if err != nil {
+		return nil, err
+	}
+	files := map[string]*markup.FileRow{}
+	days := map[string]int{}
+	left := mostCalls
+	for i := range list {
+		row, err := sessionRow(s, v, clean, &list[i], i < mostBriefs)
+		if err != nil {
+			return nil, err
+		}
+		row.Href = href(row.Name)
+		out.Sessions = append(out.Sessions, row)
+		if left, err = touched(c, s, &list[i], files, days, left); err != nil {
+			return nil, err
+		}
+	}
+	for _, f := range files {
+		if f.Name, err = clean.text(f.Name); err != nil {
+			return nil, err
+		}
+		out.Files = append(out.Files, *f)
+	}
+	slices.SortFunc(out.Files, func(a, b markup.FileRow) int {
+		return cmp.Or(b.Last.Compare(a.Last), cmp.Compare(b.Calls, a.Calls), cmp.Compare(a.Name, b.Name))
+	})
+	out.Files = out.Files[:min(len(out.Files), mostFiles)]
+	for _, day := range slices.Sorted(maps.Keys(days)) {
+		out.Days = append(out.Days, markup.Day{Day: day, Messages: days[day]})
+	}
+	out.Left = clean.left
+	return out, nil
+}
+
+// projectName returns the name of the directory that a store's directory is for.
+func projectName(dir string) string {
+	dir = filepath.Clean(dir)
+	if filepath.Base(dir) == "context" && filepath.Base(filepath.Dir(dir)) == ".gemini" {
+		dir = filepath.Dir(filepath.Dir(dir))
+	}
+	return filepath.Base(dir)
+}
+
+func sessionRow(s *session.Store, v *refs.View, clean *cleaner, o *recall.Overview, brief bool) (row markup.SessionRow, err error) {
+	row = markup.SessionRow{Name: o.Name, Agent: o.Agent, Git: o.Git, First: o.First, Last: o.Last, Messages: int(mainOf(o).Seq)}
+	if row.Title, err = clean.text(o.Title); err != nil || !brief {
+		return row, err
+	}
+	row.Lines, err = briefLines(s, v, clean, history.BranchName{Session: o.Name, Branch: mainOf(o).Name})
+	return row, err
+}
+
+func briefLines(s *session.Store, v *refs.View, clean *cleaner, name history.BranchName) (list []markup.Line, err error) {
+	o := brief.Options{Room: view.BriefRoom(briefTokens), Cost: view.BriefCost, Short: brief.IsShort(briefTokens)}
+	b, err := s.Recall.WorkBrief(v, name, o)
+	if err != nil {
+		return nil, err
+	}
+	for _, l := range b.Lines {
+		text, err := clean.text(l.Text)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, markup.Line{Section: string(l.Section), Text: text})
+	}
+	return list, nil
+}
+
+func mainOf(o *recall.Overview) *history.Branch {
+	i := slices.IndexFunc(o.Branches, func(b history.Branch) bool { return b.Name == history.MainBranch })
+	return &o.Branches[max(i, 0)]
+}
+
+// touched counts the messages of a session by day, and the files that its newest calls name. It
+// reads at most most messages with calls, and returns how many are left of them.
+func touched(c context.Context, s *session.Store, o *recall.Overview, files map[string]*markup.FileRow, days map[string]int, most int) (int, error) {
+	seen := map[string]bool{}
+	for e, err := range s.History.Walk(mainOf(o).Value.ID, history.WithJoined) {
+		if err = cmp.Or(err, c.Err()); err != nil {
+			return most, err
+		}
+		if e.Kind != format.KindMessage {
+			continue
+		}
+		days[e.Time.UTC().Format(time.DateOnly)]++
+		if len(e.Calls) == 0 || most == 0 {
+			continue
+		}
+		most--
+		shown, err := s.History.Parts(e.ID)
+		if err != nil {
+			return most, err
+		}
+		for _, name := range filesOf(shown.Parts) {
+			f := files[name]
+			if f == nil {
+				f = &markup.FileRow{Name: name}
+				files[name] = f
+			}
+			f.Calls++
+			if !seen[name] {
+				seen[name] = true
+				f.Sessions++
+			}
+			if e.Time.After(f.Last) {
+				f.Last = e.Time
+			}
+		}
+	}
+	return most, nil
+}
+
+func filesOf(parts []byte) (list []string) {
+	pieces, _ := piecesOf(parts, nil)
+	for _, p := range pieces {
+		if p.File != "" && !strings.ContainsAny(p.File, "\n*") {
+			list = append(list, p.File)
+		}
+	}
+	return list
+}
