@@ -334,8 +334,8 @@ func stateOf(c *clusters.ClusterInfo) string {
 	return "live"
 }
 
-// summaries reads the summaries of a cluster, the sentences of extracts with what they come from. If
-// the cluster is shared with other sessions, the text of a model is left out: it may have their
+// summaries reads the summaries of a cluster, the sentences of extracts with what they come from.
+// If the cluster is shared with other sessions, the text of a model is left out: it may have their
 // words.
 func (r *reader) summaries(info *clusters.ClusterInfo, shared bool) (list []markup.Summary, err error) {
 	for _, cover := range info.Covers {
