@@ -173,6 +173,27 @@ func (t *terminal) enter(line string) {
 	t.press("\r")
 }
 
+// shows reports whether the client shows a text since a place, within a time.
+func (t *terminal) shows(from int, text string, within time.Duration) bool {
+	want := letters([]byte(text))
+	over := time.After(within)
+	for {
+		t.mu.Lock()
+		shown, more := letters(t.shown[from:]), t.more
+		t.mu.Unlock()
+		if strings.Contains(shown, want) {
+			return true
+		}
+		select {
+		case <-more:
+		case <-t.ended:
+			return false
+		case <-over:
+			return false
+		}
+	}
+}
+
 // quit types a command that ends the client, and waits for its end.
 func (t *terminal) quit(command string) {
 	t.Helper()

@@ -150,6 +150,9 @@ func (p *person) clears(s *terminal) {
 	p.Helper()
 	at := s.at()
 	s.enter(p.clear)
+	if !s.shows(at, p.cleared[0], shortDeadline/2) {
+		s.enter(p.clear) // it was typed while the turn still ended, when Codex takes no commands
+	}
 	for _, text := range p.cleared {
 		s.see(at, text)
 		at = s.at()

@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/gemini-ctx/ctx/forest/summarize"
@@ -284,16 +285,39 @@ func (r *reader) forest() error {
 			r.out.Others++
 			continue
 		}
-		if c.Label, err = r.clean.text(cmp.Or(info.Label, info.Line)); err != nil {
+		if c.Label, err = r.clean.text(r.label(&info, len(c.Members))); err != nil {
 			return err
 		}
-		if c.Summaries, err = r.summaries(&info); err != nil {
+		if c.Summaries, err = r.summaries(&info, len(c.Members) < c.Count); err != nil {
 			return err
 		}
 		c.State = stateOf(&info)
 		r.out.Clusters = append(r.out.Clusters, c)
 	}
 	return nil
+}
+
+// sharedTopic is the label of a cluster whose own one may have words of other sessions. A page is
+// made to be given away, and has nothing of a session that nobody chose.
+const sharedTopic = "(a topic of several sessions)"
+
+// label returns the label of a cluster that has so many messages of the branch. If others have
+// messages in it, too, it is the goal alone, and only where the branch said that.
+func (r *reader) label(info *clusters.ClusterInfo, own int) string {
+	whole := cmp.Or(info.Label, info.Line)
+	if own == int(info.Count) {
+		return whole
+	}
+	for _, id := range info.Opening {
+		if r.in[id] == 0 {
+			return sharedTopic
+		}
+	}
+	if len(info.Opening) == 0 {
+		return sharedTopic
+	}
+	goal, _, _ := strings.Cut(whole, " · ")
+	return goal
 }
 
 func stateOf(c *clusters.ClusterInfo) string {
@@ -311,7 +335,9 @@ func stateOf(c *clusters.ClusterInfo) string {
 }
 
 // summaries reads the summaries of a cluster, the sentences of extracts with what they come from.
-func (r *reader) summaries(info *clusters.ClusterInfo) (list []markup.Summary, err error) {
+// If the cluster is shared with other sessions, the text of a model is left out: it may have their
+// words.
+func (r *reader) summaries(info *clusters.ClusterInfo, shared bool) (list []markup.Summary, err error) {
 	for _, cover := range info.Covers {
 		one := markup.Summary{ID: cover.Summary.String()}
 		header, _, err := r.s.History.Text(cover.Summary)
@@ -333,6 +359,9 @@ func (r *reader) summaries(info *clusters.ClusterInfo) (list []markup.Summary, e
 			return nil, err
 		}
 		for _, p := range parts {
+			if p.Text != "" && shared {
+				p.Text = "This summary is of other sessions, too, and is left out."
+			}
 			if err := r.sentences(&one, &p); err != nil {
 				return nil, err
 			}

@@ -100,7 +100,7 @@ func (r *Remote) mend(ctx context.Context) (changed bool, err error) {
 			return ctx.Err()
 		case failed == nil && r.has(ctx, known):
 			return nil
-		case failed == nil && r.has(ctx, known):
+		case failed == nil: // another process has made it anew
 			changed = true
 			return nil
 		}

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -155,6 +157,73 @@ func TestSearch(t *testing.T) {
 	}
 	if hits, err := r.Search(t.Context(), "zero", 1); err != nil || len(hits) != 1 {
 		t.Errorf("forget took the message of another store: %+v, %v", hits, err)
+	}
+}
+
+// A phrase is found by its pairs of words, and nothing else is: in any month, however it is
+// written.
+func TestPhrases(t *testing.T) {
+	s := started(t)
+	s.granted(t, "phrases", "ann")
+	r := s.open(t, "ann", "phrases")
+	for i, text := range []string{
+		"the deploy script has no rollback",
+		"no rollback of the script that they deploy", // the words without the phrase
+		"a cat and a dog, the rolled-back deploy",
+		"see http://example.com/deploy/script or it's gone; cat dog",
+		strings.Repeat("filler ", 20_000) + "deploy script", // no positions so far out
+	} {
+		m := remote.Message{ID: strconv.Itoa(i + 1), Store: "x", Session: "main", At: time.Date(2026, time.Month(11-2*i), 3, 0, 0, 0, 0, time.UTC), Role: "user", Text: text}
+		if err := r.Index(t.Context(), []remote.Message{m}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for query, want := range map[string]string{
+		`"deploy script"`: "1", `deploy script`: "125", `"deploy scripts have no rollback"`: "1", `"script deploy"`: "", `"no rollback" deploy`: "12",
+		`"no rollback" -has`: "12", `"no rollback" -they`: "12", `"no rollback" -"deploy script"`: "2", `"deploy script" or "cat and a dog"`: "13",
+		`"cat and a dog"`: "3", `"cat dog"`: "4", `"a cat and a dog" "back deploy"`: "3", `rolled-back`: "3", `"example.com/deploy/script"`: "4",
+		`"it's gone"`: "4", `"gone cat dog"`: "4", `"dog and cat"`: "", `"deploy`: "1235", `"rollback of the script"`: "2",
+	} {
+		hits, err := r.Search(t.Context(), query, 10)
+		if err != nil {
+			t.Fatalf("%s: %v", query, err)
+		}
+		var got []string
+		for _, h := range hits {
+			got = append(got, h.ID)
+		}
+		slices.Sort(got)
+		if strings.Join(got, "") != want {
+			t.Errorf("%s: got %q, want %q", query, got, want)
+		}
+	}
+}
+
+// Tables of each version before become those of this one, with what is in them.
+func TestMigration(t *testing.T) {
+	s := started(t)
+	s.sql(t, "postgres", "create database earlier owner boss")
+	boss := strings.Replace(s.url("boss", ""), "/team?", "/earlier?", 1)
+	if _, err := postgres.InitVersion(t.Context(), boss, 1); err != nil {
+		t.Fatal(err)
+	}
+	s.sql(t, "earlier", `insert into ctx.messages (team, store, id, session, at, role, text, tsv)
+		values ('old', 'x', '1', 'main', now(), 'user', 'the deploy script', to_tsvector('english', 'the deploy script'))`)
+	if before, err := postgres.Init(t.Context(), boss); err != nil || before != 1 {
+		t.Fatalf("got %d, error %v", before, err)
+	}
+	if err := postgres.Grant(t.Context(), boss, "old", "ann"); err != nil {
+		t.Fatal(err)
+	}
+	r, err := postgres.Open(t.Context(), strings.Replace(s.url("ann", "old"), "/team?", "/earlier?", 1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	for _, query := range []string{"script", `"deploy script"`} {
+		if hits, err := r.Search(t.Context(), query, 10); err != nil || len(hits) != 1 {
+			t.Errorf("%s: got %v, error %v", query, hits, err)
+		}
 	}
 }
 
