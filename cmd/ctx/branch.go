@@ -93,8 +93,12 @@ func newBranchJoinCmd(a *app) *cobra.Command {
 		Long: long(`Brings the messages of each CHILD to PARENT, in the order of the arguments, and prints the id of
 the join. The names of the children become free. A child that failed is joined like any other,
 with the messages that it has. A child that is not named stays open, and PARENT does not see its
-messages within this invocation.`, exitNoStore, exitLocked, exitStale, exitCorrupt, exitNotFound),
-		Example: "  ctx branch join -s work main tests docs",
+messages within this invocation.
+
+CHILD may also be SESSION@STORE, a session of another store that is one with this session up to
+some message. The join brings what its main branch has said since, and can be repeated as the
+other store goes on. The session of the other store stays as it is.`, exitNoStore, exitLocked, exitStale, exitCorrupt, exitNotFound),
+		Example: "  ctx branch join -s work main tests docs\n  ctx branch join -s work main work@laptop",
 		Args:    between(2, -1),
 		RunE:    func(_ *cobra.Command, args []string) error { return o.run(a, args[0], args[1:]) },
 	}
@@ -115,6 +119,9 @@ func (o *joinOptions) run(a *app, parent string, children []string) error {
 	done, err := b.s.Conversation.Join(a.c, b.name, parent, children, conversation.JoinOptions{Expect: expect})
 	if err != nil {
 		return err
+	}
+	for _, name := range done.Known {
+		a.say("%s has all of %s", oneLine(parent), oneLine(name))
 	}
 	doc := fields("id", done.Entry, "session", b.name, "parent", parent, "children", children,
 		"messages", done.Messages, "open", done.Open)

@@ -98,6 +98,11 @@ func (p *sessionPrinter) print(mark, indent string, o *recall.Overview, below in
 		alone.Parent = nil
 		o = &alone
 	}
+	if short, ok := p.short[o.Also]; ok {
+		named := *o
+		named.Also = short
+		o = &named
+	}
 	second := indent + strings.Repeat(" ", displaywidth.String(name))
 	second += p.a.paint(styleFaint, cutWidth(p.a.sessionDetails(o, below), left))
 	p.a.line("%s\n%s", strings.TrimRight(mark+first, " "), strings.Repeat(" ", len(mark))+second)
@@ -135,6 +140,9 @@ func (a *app) sessionDetails(o *recall.Overview, below int) string {
 	if d.Parent != nil {
 		said = append(said, parentText(d.Parent))
 	}
+	if o.Also != "" {
+		said = append(said, "here as "+oneLine(o.Also))
+	}
 	if o.Git != "" { // the longest, and the first to be cut
 		said = append(said, "on "+oneLine(o.Git))
 	}
@@ -158,14 +166,16 @@ const (
 )
 
 // shortNames returns, for each session of a list, the beginning of its name by which commands find
-// it. A name of moderate length is not shortened: a person gave it.
+// it. A name of moderate length is not shortened: a person gave it. Nor is the label of another
+// store.
 func shortNames(list []recall.Overview) map[string]string {
 	names := make([]string, len(list))
 	for i := range list {
-		names[i] = list[i].Name
+		names[i], _ = splitLabel(list[i].Name)
 	}
 	slices.Sort(names)
-	short := make(map[string]string, len(names))
+	names = slices.Compact(names)
+	short := make(map[string]string, len(list))
 	for i, name := range names {
 		n := shortName
 		if i > 0 {
@@ -186,7 +196,21 @@ func shortNames(list []recall.Overview) map[string]string {
 		}
 		short[name] = name[:n]
 	}
+	for i := range list {
+		if name, label := splitLabel(list[i].Name); label != "" {
+			short[list[i].Name] = short[name] + label
+		}
+	}
 	return short
+}
+
+// splitLabel splits the name of a session of another store into its name there and the label, with
+// its mark.
+func splitLabel(name string) (session, label string) {
+	if at := strings.LastIndexByte(name, '@'); at > 0 {
+		return name[:at], name[at:]
+	}
+	return name, ""
 }
 
 // parentName splits the name of a subagent's session into the short name of the session that it is

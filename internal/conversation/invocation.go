@@ -55,8 +55,7 @@ func (w *Appender) joinOpenChildren() error {
 	if len(w.inv.open) == 0 {
 		return nil
 	}
-	var names []string
-	var tips []format.Value
+	var list []joinee
 	for _, child := range w.inv.open {
 		v := w.store.View.Get(history.RefName(w.Tip.Session, child))
 		in := w.Tip.Had[child] == v.ID.String()
@@ -69,18 +68,18 @@ func (w *Appender) joinOpenChildren() error {
 		if in {
 			w.Tip.Has(child, v.ID)
 		} else {
-			names, tips = append(names, child), append(tips, v)
+			list = append(list, joinee{name: child, tip: v})
 		}
 	}
 	w.inv.open = nil // once per operation: the children do not change under the lock
-	if len(names) == 0 {
+	if len(list) == 0 {
 		return nil
 	}
 	if err := w.store.Flush(); err != nil {
 		return err
 	}
 	c := &store.Controlled{Head: w.Tip, Old: w.Tip.Value}
-	if _, err := w.bring(c, names, tips); err != nil {
+	if _, err := w.bring(c, list); err != nil {
 		return fmt.Errorf("cannot join what other branches said: %w", err)
 	}
 	return nil

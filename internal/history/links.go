@@ -27,6 +27,9 @@ type Links struct {
 	// packed, while everything is read anew, says which entries' sources a pack's index has: they need
 	// not be here.
 	packed func(format.ID) bool
+	// own, while everything is read anew, says which of the messages that other stores have amended
+	// this store has in a session of its own.
+	own map[format.ID]bool
 }
 
 // SaveAfter is how many additions or operations the file of the links may be behind. Catching up by
@@ -99,6 +102,9 @@ func (s *Reader) Learn(before, now *refs.View, appended []Entry) {
 
 // add adds an entry that a branch has come to stand on.
 func (l *Links) add(e Entry) {
+	if _, asked := l.own[e.ID]; asked {
+		l.own[e.ID] = true
+	}
 	if e.Kind == format.KindAmend && !slices.Contains(l.Newer[e.Amends], e.ID) {
 		l.Newer[e.Amends] = append(l.Newer[e.Amends], e.ID)
 		l.added++

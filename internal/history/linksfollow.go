@@ -80,16 +80,49 @@ func (s *Reader) catchUp(l *Links, view *refs.View) error {
 	return nil
 }
 
-// rebuildLinks walks every session whole.
+// rebuildLinks walks every session whole. What another store has amended counts only where no
+// session of this store has the message: nobody else changes what is said here. A join brings the
+// amend into a session of this store, and so accepts it.
 func (s *Reader) rebuildLinks(view *refs.View) (*Links, error) {
-	l := newLinks(cache.Stamp{Number: view.Number, Digest: view.Digest})
+	stamp := cache.Stamp{Number: view.Number, Digest: view.Digest}
+	l, theirs := newLinks(stamp), newLinks(stamp)
 	l.packed = func(id format.ID) bool { return !s.Objects.IsLoose(id) }
-	for _, name := range view.Names("sessions/") {
-		if err := s.addHistory(l, view.Get(name).ID, format.ID{}, true); err != nil {
-			return nil, err
+	theirs.packed = l.packed
+	add := func(to *Links, shared bool) error {
+		for _, name := range view.Names("sessions/") {
+			session, _, _ := BranchOfRef(name)
+			if _, of := Owner(view, session); of != shared {
+				continue
+			}
+			if err := s.addHistory(to, view.Get(name).ID, format.ID{}, true); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	if err := add(theirs, true); err != nil {
+		return nil, err
+	}
+	l.own = map[format.ID]bool{}
+	for message := range theirs.Newer {
+		l.own[message] = false
+	}
+	if err := add(l, false); err != nil {
+		return nil, err
+	}
+	for message, list := range theirs.Newer {
+		if !l.own[message] {
+			l.Newer[message] = list
 		}
 	}
-	l.packed = nil
+	for key, ids := range theirs.source {
+		for _, id := range ids {
+			if !slices.Contains(l.source[key], id) {
+				l.source[key] = append(l.source[key], id)
+			}
+		}
+	}
+	l.packed, l.own = nil, nil
 	l.added += SaveAfter
 	return l, nil
 }

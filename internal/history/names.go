@@ -71,26 +71,16 @@ func (e *AmbiguousNameError) Error() string {
 
 // Named returns the session that a name means: the session of that name, else the one session whose
 // name begins with it, in 4 bytes or more. Sessions of subagents are named for the session that
-// they work for, with a dot: they are not taken for it, and the part before the dot may be a
-// beginning, too. Errors: ErrNotFound, *AmbiguousNameError.
+// they work for, with a dot, and those of other stores end with their label, PREFIX@STORE: neither
+// is taken for the session before the dot or the label, and that part may be a beginning, too.
+// Errors: ErrNotFound, *AmbiguousNameError.
 func Named(view *refs.View, name string) (string, error) {
 	if len(view.Names("sessions/"+name+"/")) > 0 {
 		return name, nil
 	}
-	var found []string
-	if len(name) >= minPrefix {
-		for _, ref := range view.Names("sessions/" + name) {
-			one, _, _ := strings.Cut(strings.TrimPrefix(ref, "sessions/"), "/")
-			if len(found) == 0 || found[len(found)-1] != one {
-				found = append(found, one)
-			}
-		}
-	}
-	if len(found) > 1 {
-		least := slices.MinFunc(found, func(a, b string) int { return len(a) - len(b) })
-		if !slices.ContainsFunc(found, func(name string) bool { return name != least && !strings.HasPrefix(name, least+".") }) {
-			found = []string{least}
-		}
+	found := namedFrom(view, name, "")
+	if at := strings.LastIndexByte(name, '@'); len(found) == 0 && at >= 0 {
+		found = namedFrom(view, name[:at], name[at:])
 	}
 	if up, rest, ok := strings.Cut(name, "."); ok && len(found) == 0 {
 		if parent, err := Named(view, up); err == nil && len(view.Names("sessions/"+parent+"."+rest+"/")) > 0 {
@@ -104,6 +94,30 @@ func Named(view *refs.View, name string) (string, error) {
 		return found[0], nil
 	}
 	return "", &AmbiguousNameError{Prefix: name, Names: found}
+}
+
+// namedFrom returns the sessions that a beginning of a name, and its end, may mean.
+func namedFrom(view *refs.View, begin, end string) (found []string) {
+	if len(begin) < minPrefix {
+		return nil
+	}
+	for _, ref := range view.Names("sessions/" + begin) {
+		one, _, _ := strings.Cut(strings.TrimPrefix(ref, "sessions/"), "/")
+		if strings.HasSuffix(one, end) && (len(found) == 0 || found[len(found)-1] != one) {
+			found = append(found, one)
+		}
+	}
+	if len(found) < 2 {
+		return found
+	}
+	least := slices.MinFunc(found, func(a, b string) int { return len(a) - len(b) })
+	base := strings.TrimSuffix(least, end)
+	if slices.ContainsFunc(found, func(name string) bool {
+		return name != least && !strings.HasPrefix(name, base+".") && !strings.HasPrefix(name, base+"@")
+	}) {
+		return found
+	}
+	return []string{least}
 }
 
 // NamedOr is Named, but returns name itself where there is no such session: the caller has an

@@ -25,6 +25,9 @@ type Overview struct {
 	Git   string // the branch of git that was checked out last; "" if no agent tells
 	// First and Last are the times of the first and of the newest message; zero if there is none.
 	First, Last time.Time
+	// Also, for a session of another store, is the session of this one with the same beginning: one
+	// that goes on from the same message, or that was imported from the same transcript. "" for none.
+	Also string
 }
 
 // maxTitle is the most bytes of a title.
@@ -53,10 +56,26 @@ func (s *Reader) Overviews(view *refs.View) ([]Overview, error) {
 	if changed {
 		s.storeOverviews(rows)
 	}
+	setAlso(view, out, rows)
 	slices.SortStableFunc(out, func(a, b Overview) int {
 		return cmp.Or(b.Last.Compare(a.Last), cmp.Compare(a.Name, b.Name))
 	})
 	return out, nil
+}
+
+// setAlso sets Also. The rows are those of the list.
+func setAlso(view *refs.View, list []Overview, rows []overviewRow) {
+	own := map[string]string{}
+	for i := range rows {
+		if _, shared := history.Owner(view, rows[i].session); !shared && rows[i].origin != "" && own[rows[i].origin] == "" {
+			own[rows[i].origin] = rows[i].session
+		}
+	}
+	for i := range rows {
+		if _, shared := history.Owner(view, rows[i].session); shared {
+			list[i].Also = own[rows[i].origin]
+		}
+	}
 }
 
 // overviewRow returns the row of a session. same says that it is the known one.
@@ -154,7 +173,7 @@ func (s *Reader) readBeginning(row *overviewRow, fresh []history.Entry) error {
 			continue
 		}
 		if row.first.IsZero() {
-			row.first = e.Time
+			row.first, row.origin = e.Time, originOf(&e)
 		}
 		if row.prompt != "" {
 			break
@@ -169,6 +188,15 @@ func (s *Reader) readBeginning(row *overviewRow, fresh []history.Entry) error {
 		row.prompt = cutTitle(withoutFrame(digest.Typed(shown.Text)))
 	}
 	return nil
+}
+
+// originOf returns what the oldest message of a session tells of where the session comes from: the
+// transcript, or the message itself.
+func originOf(e *history.Entry) string {
+	if e.Source == nil || e.Source.Agent == transcript.Own {
+		return e.ID.String()
+	}
+	return e.Source.Agent + "/" + e.Source.Session
 }
 
 // planFrame begins the first prompt of a session in which Claude Code carries out a plan.

@@ -13,7 +13,7 @@ import (
 )
 
 // overviewVersion is that of what a row holds, and of the rules by which it is found.
-const overviewVersion = 1
+const overviewVersion = 2
 
 var errOverviews = errors.New("not the overviews of sessions")
 
@@ -27,6 +27,7 @@ type overviewRow struct {
 	parent          *history.Parent
 	said            titles.Said
 	prompt, agent   string
+	origin          string // see originOf; "" without a message
 	first, last     time.Time
 }
 
@@ -113,7 +114,7 @@ func encodeOverviews(rows []overviewRow) []byte {
 			apart = 1
 		}
 		b = append(b, apart)
-		for _, s := range []string{r.session, r.branch, r.said.Name, r.said.Title, r.said.Git, r.prompt, r.agent, p.Session, p.Call} {
+		for _, s := range []string{r.session, r.branch, r.said.Name, r.said.Title, r.said.Git, r.prompt, r.agent, r.origin, p.Session, p.Call} {
 			b = varint.AppendString(b, s)
 		}
 	}
@@ -124,7 +125,7 @@ func encodeOverviews(rows []overviewRow) []byte {
 const idSize = uint64(len(format.ID{}))
 
 // rowSize is the least size of an encoded row.
-const rowSize = 2*idSize + 3 + 1 + 9
+const rowSize = 2*idSize + 3 + 1 + 10
 
 func decodeOverviews(b []byte) ([]overviewRow, error) {
 	r := varint.Reader{Rest: b}
@@ -139,7 +140,7 @@ func decodeOverviews(b []byte) ([]overviewRow, error) {
 		row.seq = r.Uvarint()
 		row.first, row.last = fromMillis(r.Varint()), fromMillis(r.Varint())
 		p := history.Parent{Apart: r.Bool()}
-		for _, s := range []*string{&row.session, &row.branch, &row.said.Name, &row.said.Title, &row.said.Git, &row.prompt, &row.agent, &p.Session, &p.Call} {
+		for _, s := range []*string{&row.session, &row.branch, &row.said.Name, &row.said.Title, &row.said.Git, &row.prompt, &row.agent, &row.origin, &p.Session, &p.Call} {
 			*s = r.String()
 		}
 		if p.Session != "" {

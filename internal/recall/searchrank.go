@@ -29,6 +29,7 @@ type rankedHit struct {
 func (s *Reader) rank(view *refs.View, parsed *search.Query, q SearchQuery) ([]rankedHit, error) {
 	o := q.options()
 	o.Limit = max(q.Limit, clusterDepth)
+	o.Shared = func(session string) bool { _, shared := history.Owner(view, session); return shared }
 	if q.Reader != nil || parsed.HasPhrases() {
 		o.Limit = math.MaxInt32 // any of them may be visible to the reader, or have the phrases
 	}

@@ -206,13 +206,15 @@ func (r *ranking) print(i int32) (uint64, error) {
 }
 
 // hit makes one hit of documents with the same words. The first of them is chosen in this order: on
-// a branch before rewound, a message before a note, the newest, the smaller id. The others are its
+// a branch before rewound, a message before a note, of this store before of another, the newest,
+// the smaller id. The others are its
 // copies.
 func (g *gatherer) hit(same []int32) (Hit, error) {
 	type copied struct {
 		Hit
-		time int64
-		note bool
+		time   int64
+		note   bool
+		shared bool
 	}
 	list := make([]copied, len(same))
 	for k, i := range same {
@@ -233,10 +235,11 @@ func (g *gatherer) hit(same []int32) (Hit, error) {
 		list[k] = copied{
 			Hit:  Hit{ID: id, Version: version, Session: g.r.names[it.session], Seq: it.seq, Whole: int(it.has) == len(g.r.q.terms), Equal: it.equal, Rewound: s.Hidden[it.doc]},
 			time: when.UnixMilli(), note: attr&attrNote != 0,
+			shared: g.r.o.Shared != nil && g.r.o.Shared(g.r.names[it.session]),
 		}
 	}
 	slices.SortFunc(list, func(a, b copied) int {
-		return cmp.Or(compareBool(a.Rewound, b.Rewound), compareBool(a.note, b.note), cmp.Compare(b.time, a.time), bytes.Compare(a.ID[:], b.ID[:]), bytes.Compare(a.Version[:], b.Version[:]))
+		return cmp.Or(compareBool(a.Rewound, b.Rewound), compareBool(a.note, b.note), compareBool(a.shared, b.shared), cmp.Compare(b.time, a.time), bytes.Compare(a.ID[:], b.ID[:]), bytes.Compare(a.Version[:], b.Version[:]))
 	})
 	hit := list[0].Hit
 	for _, c := range list[1:] {

@@ -30,6 +30,9 @@ type Options struct {
 	Whole int
 	// Only restricts RankSessions to these messages; nil for all.
 	Only map[format.ID]bool
+	// Shared reports whether a session is of another store: of documents with the same words, one of
+	// this store comes first. nil for a store that has no such sessions.
+	Shared func(session string) bool
 }
 
 // inTime reports whether a time is between Since and Until.

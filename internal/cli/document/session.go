@@ -51,13 +51,14 @@ type Overview struct {
 	GitBranch *string `json:"git_branch"`
 	First     *string `json:"first"` // the time of the first message
 	Last      *string `json:"last"`  // the time of the newest message
+	Also      *string `json:"also"`  // the session of this store with the same beginning
 }
 
 // OverviewOf returns the document of a session.
 func OverviewOf(o *recall.Overview) Overview {
 	d := Overview{
 		Session: SessionOf(o.Session), Title: OrNull(o.Title), Agent: OrNull(o.Agent), GitBranch: OrNull(o.Git),
-		First: timeOrNull(o.First), Last: timeOrNull(o.Last),
+		First: timeOrNull(o.First), Last: timeOrNull(o.Last), Also: OrNull(o.Also),
 	}
 	if o.Title != "" {
 		from := "prompt"
