@@ -139,6 +139,7 @@ type pulling struct {
 	before  format.Value // of the ref of seen
 
 	news   *published
+	fresh  []format.ID   // objects of branches that the pushes bring
 	forest *forest.State // that the pushes bring, as far as it is taken in; nil where it stays
 	ends   map[share.Branch]bool
 	one    *PulledStore
@@ -231,28 +232,47 @@ func (p *pulling) fetch(ctx context.Context, number uint64, digest format.ID) er
 	if err := p.adopt(ctx, c, number); err != nil {
 		return err
 	}
-	if _, err = p.x.missing(ctx, p.tips(), p.had()); err != nil {
+	if p.fresh, err = p.x.missingBySession(ctx, p.tips(), p.had()); err != nil {
 		return err
 	}
 	return p.readForest(ctx, number == 0)
 }
 
 // tips are the new ends of branches, and had what they were here.
-func (p *pulling) tips() (tips []format.ID) {
-	for _, tip := range p.news.tips {
-		tips = append(tips, tip)
+func (p *pulling) tips() branchTips {
+	tips := branchTips{}
+	for b, tip := range p.news.tips {
+		tips.add(b, tip)
 	}
-	slices.SortFunc(tips, format.ID.Compare)
 	return tips
 }
 
-func (p *pulling) had() (had []format.ID) {
+func (p *pulling) had() branchTips {
+	had := branchTips{}
 	for b := range p.news.tips {
 		if v := p.view.Get(p.ref(b)); v.Exists() {
-			had = append(had, v.ID)
+			had.add(b, v.ID)
 		}
 	}
 	return had
+}
+
+// objects returns what the store shares, besides its forest: what is new and what is here.
+func (p *pulling) objects(ctx context.Context) ([]format.ID, error) {
+	here, err := p.x.missingBySession(ctx, p.tipsHere(), nil)
+	return append(here, p.fresh...), err
+}
+
+// tipsHere are the ends that the store's branches have here.
+func (p *pulling) tipsHere() branchTips {
+	tips := branchTips{}
+	for _, ref := range p.view.Names("sessions/") {
+		session, name, _ := history.BranchOfRef(ref)
+		if label, shared := history.Owner(p.view, session); shared && label == p.of.label {
+			tips.add(share.Branch{Session: session, Name: name}, p.view.Get(ref).ID)
+		}
+	}
+	return tips
 }
 
 // ref returns the name of the ref that a branch of the store has here.
@@ -301,7 +321,7 @@ func (p *pulling) forget(ctx context.Context) error {
 		return nil
 	}
 	x := p.x
-	theirs, err := x.missing(ctx, append(p.tips(), p.tipsHere()...), nil)
+	theirs, err := p.objects(ctx)
 	if err != nil {
 		return err
 	}
