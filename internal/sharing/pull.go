@@ -391,7 +391,7 @@ func (p *pulling) adopt(ctx context.Context, c content, number uint64) error {
 }
 
 // adoptPack stores the objects of a pack. Those that lack their body because the store has
-// forgotten it are recorded as forgotten first.
+// forgotten it are recorded as forgotten first, in an operation of their own.
 func (p *pulling) adoptPack(ctx context.Context, b []byte, id format.ID) error {
 	var absent []format.ID
 	err := p.x.s.Objects.ReadPack(b, id, func(raw format.Raw) error {
@@ -409,7 +409,7 @@ func (p *pulling) adoptPack(ctx context.Context, b []byte, id format.ID) error {
 		return err
 	}
 	if len(absent) > 0 {
-		if err := p.x.s.Store.Locked(ctx, func(t *store.Tx) error { return t.MarkGone(absent, p.x.s.Now()) }); err != nil {
+		if err := p.x.s.Store.Locked(ctx, func(t *store.Tx) error { return t.NoteForgotten(absent) }); err != nil {
 			return err
 		}
 	}

@@ -409,7 +409,7 @@ func TestForgetTravels(t *testing.T) {
 		}); err != nil {
 			t.Error(err)
 		}
-		storetest.Check(t, p.Store)
+		sound(t, p)
 	}
 }
 
