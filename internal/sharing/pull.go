@@ -393,6 +393,21 @@ func (p *pulling) adopt(ctx context.Context, c content, number uint64) error {
 // adoptPack stores the objects of a pack. Those that lack their body because the store has
 // forgotten it are recorded as forgotten first, in an operation of their own.
 func (p *pulling) adoptPack(ctx context.Context, b []byte, id format.ID) error {
+	if len(p.news.forgot) > 0 {
+		if err := p.noteAbsent(ctx, b, id); err != nil {
+			return err
+		}
+	}
+	_, err := p.x.s.Objects.AdoptPack(b, id, func(id format.ID, raw format.Raw) error {
+		p.one.Objects++
+		return fit(id, raw)
+	})
+	return err
+}
+
+// noteAbsent records as forgotten what a pack has without its body because the store has forgotten
+// it, and what is not here.
+func (p *pulling) noteAbsent(ctx context.Context, b []byte, id format.ID) error {
 	var absent []format.ID
 	err := p.x.s.Objects.ReadPack(b, id, func(raw format.Raw) error {
 		if _, named, err := format.HeaderBody(raw.Header); err != nil || !named || raw.Body != nil {
@@ -405,19 +420,10 @@ func (p *pulling) adoptPack(ctx context.Context, b []byte, id format.ID) error {
 		}
 		return err
 	})
-	if err != nil {
+	if err != nil || len(absent) == 0 {
 		return err
 	}
-	if len(absent) > 0 {
-		if err := p.x.s.Store.Locked(ctx, func(t *store.Tx) error { return t.NoteForgotten(absent) }); err != nil {
-			return err
-		}
-	}
-	_, err = p.x.s.Objects.AdoptPack(b, id, func(id format.ID, raw format.Raw) error {
-		p.one.Objects++
-		return fit(id, raw)
-	})
-	return err
+	return p.x.s.Store.Locked(ctx, func(t *store.Tx) error { return t.NoteForgotten(absent) })
 }
 
 // fit returns an error for an object that no push of ctx brings: of another kind, or with what
