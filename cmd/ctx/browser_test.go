@@ -158,7 +158,9 @@ func (b *browser) eval(expression string, value any) {
 func (b *browser) tryEval(expression string, value any) {
 	b.t.Helper()
 	raw, err := b.try("Runtime.evaluate", map[string]any{"expression": expression, "returnByValue": true, "awaitPromise": true})
-	var answer struct{ Result struct{ Value json.RawMessage } }
+	var answer struct {
+		Result struct{ Value json.RawMessage }
+	}
 	if err == nil && json.Unmarshal(raw, &answer) == nil && len(answer.Result.Value) > 0 {
 		_ = json.Unmarshal(answer.Result.Value, value)
 	}

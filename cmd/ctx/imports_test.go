@@ -140,7 +140,6 @@ var layers = map[string]string{
 	"cmd/ctx-summarize-agent":  "internal/summarizer/printmode",
 	"cmd/ctx-summarize-gemini": "internal/summarizer internal/summarizer/model internal/summarizer/printmode",
 	"cmd/ctx-summarize-openai": "internal/summarizer internal/summarizer/model",
-
 	"cmd/ctx-view-serve":       "internal/page/live",
 
 	// For tests alone.

@@ -226,7 +226,8 @@ func TestRun(t *testing.T) {
 		t.Fatal(err)
 	}
 	b, err := io.ReadAll(resp.Body)
-	if resp.Body.Close(); err != nil || !strings.Contains(string(b), "hello") {
+	_ = resp.Body.Close()
+	if err != nil || !strings.Contains(string(b), "hello") {
 		t.Fatalf("%v %s", err, b)
 	}
 	events, err := http.Get(strings.TrimSuffix(address, "s-work.html") + "events?page=s-work.html&state=" + stateOf(t, string(b)))
