@@ -39,9 +39,7 @@ type saying struct {
 
 // Three stores in a ring say, compact, fork, amend, rewind, join and forget, and push and pull in
 // any order. Once all have pushed and pulled, all have the same sessions, members, forests and
-// search results. CTX_RING=200 tries that many histories, which are longer. Of these some still
-// fail: fsck finds a forest with an entry twice, after a compaction of sessions that go on with one
-// session of another store.
+// search results. CTX_RING=200 tries that many histories, which are longer.
 func TestRing(t *testing.T) {
 	histories, steps := 6, 80
 	if many := os.Getenv("CTX_RING"); many != "" {
