@@ -358,7 +358,7 @@ func (p *pulling) forget(ctx context.Context) error {
 		return nil
 	}
 	p.one.Forgot = len(here)
-	_, err = forget.Run(ctx, x.s, forget.Options{IDs: here})
+	_, err = forget.Run(ctx, x.s, forget.Options{IDs: here, Exact: true}) // the store tells all that went
 	return err
 }
 
