@@ -53,8 +53,8 @@ type SourceName struct {
 
 // Run removes the bodies of what is named, and of all that was made of it, from every place of the
 // store: reachable or not, loose or packed. Headers stay, and so do all ids. A message goes with
-// its newer and older versions unless Exact is set, a cluster or a tombstone stands for its members,
-// a summary for itself.
+// its newer and older versions unless Exact is set, a cluster or a tombstone stands for its
+// members, a summary for itself.
 //
 // The lock is held until all is over. See session.Store.Forget for what a crash leaves.
 func Run(ctx context.Context, s *session.Store, o Options) (Report, error) {
