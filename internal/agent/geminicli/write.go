@@ -129,6 +129,8 @@ func (w *writer) note(it *transcript.Item) bool {
 		rec.Set(transcript.HintName, transcript.Hints{V: 1, Gone: it.Gone})
 	case kept.Has("type"): // a record of a kind that is not known, as it was
 		maps.Copy(rec, kept)
+	case len(kept) > 0: // an operation: it has no name
+		rec = kept
 	case text == "":
 		w.Report.Left["notes without words"]++
 		return false
