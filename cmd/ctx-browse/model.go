@@ -118,7 +118,7 @@ func (m *model) key(msg tea.KeyPressMsg) (tea.Cmd, error) {
 	case "/":
 		m.typing, m.typed = true, ""
 	case "?":
-		m.push(helpPage(), nil)
+		return nil, m.push(helpPage(), nil)
 	case "f":
 		p, err := m.forest()
 		return nil, m.push(p, err)
