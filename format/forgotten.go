@@ -16,7 +16,7 @@ import (
 type Forgotten struct {
 	Operation uint64 // the operation that records it
 	Time      time.Time
-	Objects   []ID    // sorted; objects that had no body before are not listed
+	Objects   []ID    // sorted; of objects that the store had, only those that had a body
 	Sources   []ID    // keyed digests of source keys, sorted
 	Texts     []Trace // texts that no message may consist of, sorted
 	Phrases   []Trace // texts that no message may contain, sorted

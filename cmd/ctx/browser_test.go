@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -59,6 +60,16 @@ func newBrowser(t *testing.T) *browser {
 // call calls a method and returns its result. It skips events.
 func (b *browser) call(method string, params any) json.RawMessage {
 	b.t.Helper()
+	result, err := b.try(method, params)
+	if err != nil {
+		b.t.Fatalf("%s: %v", method, err)
+	}
+	return result
+}
+
+// try is call for a method that may fail, as one does whose page goes away.
+func (b *browser) try(method string, params any) (json.RawMessage, error) {
+	b.t.Helper()
 	b.next++
 	m := map[string]any{"id": b.next, "method": method}
 	if params != nil {
@@ -91,9 +102,9 @@ func (b *browser) call(method string, params any) json.RawMessage {
 			continue
 		}
 		if answer.Error != nil {
-			b.t.Fatalf("%s: %s", method, answer.Error.Message)
+			return nil, errors.New(answer.Error.Message)
 		}
-		return answer.Result
+		return answer.Result, nil
 	}
 }
 
@@ -108,11 +119,17 @@ func (b *browser) field(raw json.RawMessage, name string) string {
 // open opens a file in a new tab, and returns when it is loaded.
 func (b *browser) open(path string) {
 	b.t.Helper()
+	b.openAddress("file://" + path)
+}
+
+// openAddress opens an address in a new tab, and returns when it is loaded.
+func (b *browser) openAddress(address string) {
+	b.t.Helper()
 	b.session = ""
 	target := b.field(b.call("Target.createTarget", map[string]any{"url": "about:blank"}), "targetId")
 	b.session = b.field(b.call("Target.attachToTarget", map[string]any{"targetId": target, "flatten": true}), "sessionId")
 	b.call("Page.enable", nil)
-	b.call("Page.navigate", map[string]any{"url": "file://" + path})
+	b.call("Page.navigate", map[string]any{"url": address})
 	b.eval(`new Promise(r=>{if(document.readyState==='complete')r(1);else addEventListener('load',()=>r(1))})`, nil)
 }
 
@@ -135,6 +152,23 @@ func (b *browser) eval(expression string, value any) {
 			b.t.Fatalf("%s: %s: %v", expression, answer.Result.Value, err)
 		}
 	}
+}
+
+// tryEval is eval for a page that may go away meanwhile: value then stays as it is.
+func (b *browser) tryEval(expression string, value any) {
+	b.t.Helper()
+	raw, err := b.try("Runtime.evaluate", map[string]any{"expression": expression, "returnByValue": true, "awaitPromise": true})
+	var answer struct {
+		Result struct{ Value json.RawMessage }
+	}
+	if err == nil && json.Unmarshal(raw, &answer) == nil && len(answer.Result.Value) > 0 {
+		_ = json.Unmarshal(answer.Result.Value, value)
+	}
+}
+
+func quoted(s string) string {
+	b, _ := json.Marshal(s)
+	return string(b)
 }
 
 // shot writes a picture of the page into the directory that CTX_SHOTS names.

@@ -2,10 +2,8 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"io"
 	"path/filepath"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -70,13 +68,4 @@ func writeHTML(c context.Context, o *exportOptions, b openBranch, w io.Writer) (
 	return done, err
 }
 
-func (o *exportOptions) pageName(n int) string { return nthPage(filepath.Base(o.file), n) }
-
-// nthPage returns the name of the file of page n, from 0, beside that of the first one.
-func nthPage(first string, n int) string {
-	if n == 0 {
-		return first
-	}
-	ext := filepath.Ext(first)
-	return fmt.Sprintf("%s-%d%s", strings.TrimSuffix(first, ext), n+1, ext)
-}
+func (o *exportOptions) pageName(n int) string { return viewer.NthName(filepath.Base(o.file), n) }

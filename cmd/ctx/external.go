@@ -86,7 +86,7 @@ const programPrefix = "ctx-"
 
 // isShipped reports whether ctx-NAME comes with ctx.
 func isShipped(name string) bool {
-	return slices.Contains([]string{"browse", "eval", "mcp", "summarize-agent", "summarize-gemini", "summarize-openai"}, name)
+	return slices.Contains([]string{"browse", "eval", "mcp", "summarize-agent", "summarize-gemini", "summarize-openai", viewServer}, name)
 }
 
 func programSuffix() string {
@@ -171,8 +171,8 @@ func exitWith(code int) error {
 	return &exitError{code}
 }
 
-// listExternal lists the names of available programs. It omits summarizers, which ctx runs for
-// itself.
+// listExternal lists the names of available programs. It omits those that ctx runs for itself:
+// summarizers, and the one that serves pages.
 func (a *app) listExternal() (names []string) {
 	for _, dir := range a.programDirs(a.dir) {
 		files, err := os.ReadDir(dir)
@@ -182,7 +182,7 @@ func (a *app) listExternal() (names []string) {
 		for _, f := range files {
 			name, ok := strings.CutPrefix(f.Name(), programPrefix)
 			name, exe := strings.CutSuffix(name, programSuffix())
-			if !ok || !exe || !isProgramName(name) || isCommand(name) || strings.HasPrefix(name, "summarize-") {
+			if !ok || !exe || !isProgramName(name) || isCommand(name) || strings.HasPrefix(name, "summarize-") || name == viewServer {
 				continue
 			}
 			if info, err := os.Stat(filepath.Join(dir, f.Name())); err == nil && isProgram(info) {

@@ -98,6 +98,7 @@ var layers = map[string]string{
 	"internal/page/markup":          "",
 	"internal/page/embedded":        "format",
 	"internal/page":                 "format forest/summarize internal/jsonvalue internal/message objects refs sanitize internal/sanitize/controls internal/view internal/brief internal/history internal/store internal/clusters internal/epochs internal/recall internal/session internal/page/markup internal/page/embedded",
+	"internal/page/live":            "format refs internal/repo internal/history internal/session internal/cli/clierr internal/cli/environ internal/page/markup internal/page",
 	"internal/child":                "internal/wording sanitize",
 	"internal/summarizer":           "format forest/summarize internal/child internal/durable internal/wording",
 	"internal/remote":               "",
@@ -140,6 +141,7 @@ var layers = map[string]string{
 	"cmd/ctx-summarize-agent":  "internal/summarizer/printmode",
 	"cmd/ctx-summarize-gemini": "internal/summarizer internal/summarizer/model internal/summarizer/printmode",
 	"cmd/ctx-summarize-openai": "internal/summarizer internal/summarizer/model",
+	"cmd/ctx-view-serve":       "internal/page/live",
 
 	// For tests alone.
 	"internal/agent/transcript/transcripttest": "format internal/jsonvalue internal/agent/transcript",

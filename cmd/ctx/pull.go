@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/internal/history"
 	"github.com/gemini-ctx/ctx/internal/remote"
 	"github.com/gemini-ctx/ctx/internal/repo"
 	"github.com/gemini-ctx/ctx/internal/session"
@@ -139,7 +140,8 @@ func newCloneCmd(a *app) *cobra.Command {
 		Use:   "clone URL [DIR]",
 		Short: "Make a store, and take in what others share at a place",
 		Long: long(`Makes a store in DIR (default: a directory that is named for the place), adds the place as its remote
-origin, and pulls. DIR may exist and be a project already; it must not have a store.
+origin, and pulls. DIR may exist and be a project already; it must not have a store in which
+something was said. A clone that was stopped is completed by the same command.
 `+"`ctx help remote add`"+` says what URL may be.`, exitLocked, exitCorrupt),
 		Example: "  ctx clone ~/memory.git parcels\n  ctx clone --share all dir:/mnt/team/parcels .",
 		Args:    between(1, 2),
@@ -163,11 +165,13 @@ origin, and pulls. DIR may exist and be a project already; it must not have a st
 				return err
 			}
 			a.opened = append(a.opened, r)
-			if !created {
-				return withHint(fmt.Errorf("there is a store in %q", oneLine(target)), "`ctx remote add` adds the place to it")
-			}
 			s := session.New(r)
 			s.History.Warn = a.warn
+			if !created {
+				if err := mayGoOn(s, target, url); err != nil {
+					return err
+				}
+			}
 			if _, err := addRemote(s, defaultRemote, repo.Remote{URL: url, Share: share}); err != nil {
 				return err
 			}
@@ -195,4 +199,30 @@ origin, and pulls. DIR may exist and be a project already; it must not have a st
 	}
 	cmd.Flags().StringVar(&share, "share", "", "share these sessions: all, none, or `PATTERNS` with commas between them")
 	return cmd
+}
+
+// mayGoOn returns an error unless a clone may go on in a store that is there: one that a clone of
+// the same place has begun, in which nothing was said, or one that has nothing yet.
+func mayGoOn(s *session.Store, target, url string) error {
+	view, err := s.Refs.Read()
+	if err != nil {
+		return err
+	}
+	set, err := s.Remotes()
+	if err != nil {
+		return err
+	}
+	origin, begun := set.Remotes[defaultRemote]
+	here, _ := cutGroup(url)
+	there, _ := cutGroup(origin.URL)
+	may := begun && here == there || !begun && view.Number == 0
+	for _, ref := range view.Names("sessions/") {
+		session, _, _ := history.BranchOfRef(ref)
+		_, shared := history.Owner(view, session)
+		may = may && shared
+	}
+	if !may {
+		return withHint(fmt.Errorf("there is a store in %q", oneLine(target)), "`ctx remote add` adds the place to it")
+	}
+	return nil
 }

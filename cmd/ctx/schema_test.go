@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"os"
@@ -16,6 +17,8 @@ import (
 	"time"
 
 	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/internal/cli/clierr"
+	"github.com/gemini-ctx/ctx/internal/cli/command"
 	"github.com/gemini-ctx/ctx/internal/cli/document"
 )
 
@@ -480,5 +483,43 @@ func TestSchemaRefuses(t *testing.T) {
 		if why := s.refuses(value, "$"); (why == "") != ok {
 			t.Errorf("%s: %q", doc, why)
 		}
+	}
+}
+
+// Every error that a command prints with --json is of docs/schema/error.json.
+func TestErrorSchema(t *testing.T) {
+	s := ofFields([]any{"error", clierr.Problem{}})
+	s.Schema, s.Title = "https://json-schema.org/draft/2020-12/schema", "What a command that fails prints with `--json` on standard error"
+	b, err := json.MarshalIndent(s, "", "  ")
+	if err != nil {
+		t.Fatal(err)
+	}
+	b = append(b, '\n')
+	path := filepath.Join("..", "..", "docs", "schema", "error.json")
+	if *update {
+		if err := os.WriteFile(path, b, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	old, err := os.ReadFile(path)
+	if err != nil || !bytes.Equal(bytes.ReplaceAll(old, []byte("\r\n"), []byte("\n")), b) {
+		t.Errorf("%s is not as the type says (%v); `go test ./cmd/ctx -run TestErrorSchema -update` writes it", path, err)
+	}
+	for _, f := range []command.Failed{
+		{Err: errors.New("disk full"), JSON: true, Running: true},
+		{Err: errors.New("unknown flag"), JSON: true, Hint: "`ctx help` says how it is used"},
+	} {
+		var out bytes.Buffer
+		f.Report(t.Context(), &out)
+		var value any
+		if err := json.Unmarshal(out.Bytes(), &value); err != nil {
+			t.Fatal(err)
+		}
+		if why := s.refuses(value, "$"); why != "" {
+			t.Errorf("%s: %s", why, out.String())
+		}
+	}
+	if s.refuses(map[string]any{"v": 1.0, "error": map[string]any{"code": "2"}}, "$") == "" {
+		t.Error("a code that is no number is not refused")
 	}
 }

@@ -19,6 +19,7 @@ import (
 	"github.com/gemini-ctx/ctx/internal/cli/environ"
 	"github.com/gemini-ctx/ctx/internal/durable"
 	"github.com/gemini-ctx/ctx/internal/eval/program"
+	"github.com/gemini-ctx/ctx/internal/page/live"
 	"github.com/gemini-ctx/ctx/internal/remote/agehelper"
 	"github.com/gemini-ctx/ctx/internal/repo"
 	"github.com/gemini-ctx/ctx/internal/storetest/loose"
@@ -35,6 +36,7 @@ func TestMain(m *testing.M) {
 		},
 		"ctx-eval":            func() { os.Exit(program.Main()) },
 		"ctx-remote-age":      func() { agehelper.Main() },
+		"ctx-view-serve":      func() { live.Main() },
 		"ctx-summarize-agent": func() { os.Exit(printmode.Program().Main()) },
 	})
 }
@@ -136,6 +138,7 @@ func TestScripts(t *testing.T) {
 			"clash":   cmdClash,
 			"rmindex": cmdRmindex,
 			"page":    cmdPage,
+			"serve":   cmdServe,
 			"expand":  cmdExpand,
 		},
 	})

@@ -1,18 +1,16 @@
 package main
 
 import (
-	"crypto/sha256"
-	"fmt"
+	"errors"
 	"io"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"runtime"
 	"slices"
-	"strings"
+	"strconv"
 
 	"github.com/spf13/cobra"
 
+	"github.com/gemini-ctx/ctx/internal/cli/environ"
 	"github.com/gemini-ctx/ctx/internal/history"
 	viewer "github.com/gemini-ctx/ctx/internal/page"
 	"github.com/gemini-ctx/ctx/internal/session"
@@ -21,14 +19,16 @@ import (
 
 type viewOptions struct {
 	branchFlags
-	file string
-	open bool
+	file  string
+	open  bool
+	serve bool
+	port  int
 }
 
 func newViewCmd(a *app) *cobra.Command {
 	o := &viewOptions{}
 	cmd := &cobra.Command{
-		Use:   "view [-s SESSION] [--open]",
+		Use:   "view [-s SESSION] [--open] [--serve]",
 		Short: "Write a page to look at a session or the project",
 		Long: long(`Writes a page of HTML and prints its path. With -s it shows a session: the conversation, the forest, and a time
 line. Each sentence of a summary opens its sources. Without -s it shows the project: its sessions, where their work
@@ -37,15 +37,21 @@ stands, and the files that were touched.
 A page is one file that loads nothing. It can be read without JavaScript, and is better with it. What the rules of this
 version find in a text is left out, and counted at the end of the page. The page is written into the cache of the store,
 where the next one of the same session replaces it, or into the file that -o names. A session of more than 5 MiB
-becomes several pages. docs/viewing.md tells more.`,
+becomes several pages.
+
+With --serve nothing is written. It prints an address on this machine, which nobody can guess, and shows the pages there
+until it is interrupted. A page hears of what hooks record, and shows it without losing your place. docs/viewing.md
+tells more.`,
 			exitNoStore, exitCorrupt, exitNotFound),
-		Example: "  ctx view --open\n  ctx view -s work --open\n  ctx view -s work -o work.html",
+		Example: "  ctx view --open\n  ctx view -s work --open\n  ctx view -s work -o work.html\n  ctx view --serve --open",
 		Args:    between(0, 0),
 		RunE:    func(*cobra.Command, []string) error { return o.run(a) },
 	}
 	o.add(a, cmd)
 	cmd.Flags().StringVarP(&o.file, "output", "o", "", "write into `FILE`; an old file is replaced when the new one is complete")
 	cmd.Flags().BoolVar(&o.open, "open", false, "open the page with the program of this system for it")
+	cmd.Flags().BoolVar(&o.serve, "serve", false, "show the page at an address of this machine, live, until interrupted")
+	cmd.Flags().IntVar(&o.port, "port", 0, "for --serve: listen on port `N` of 127.0.0.1; 0 is a free one")
 	return cmd
 }
 
@@ -53,6 +59,9 @@ func (o *viewOptions) run(a *app) error {
 	s, view, err := a.openView()
 	if err != nil {
 		return err
+	}
+	if o.serve || o.cmd.Flags().Changed("port") {
+		return o.startServer(a, view)
 	}
 	path := a.path(o.file)
 	cache := filepath.Join(s.Dir, "cache", "view")
@@ -73,7 +82,7 @@ func (o *viewOptions) run(a *app) error {
 	total := 0
 	for n, p := range slices.Backward(pages) {
 		total += len(p)
-		err := writeWhole(s.FS, filepath.Join(filepath.Dir(path), nthPage(filepath.Base(path), n)), func(w io.Writer) error {
+		err := writeWhole(s.FS, filepath.Join(filepath.Dir(path), viewer.NthName(filepath.Base(path), n)), func(w io.Writer) error {
 			_, err := w.Write(p)
 			return err
 		})
@@ -84,12 +93,53 @@ func (o *viewOptions) run(a *app) error {
 	if err := a.pathResult(fields("path", path, "pages", len(pages), "bytes", total), path); err != nil || !o.open {
 		return err
 	}
-	return openPath(a, path)
+	if err := environ.Show(a.c, path); err != nil {
+		return withHint(err, "open %s in a browser", path)
+	}
+	return nil
 }
 
-// viewBytes is the most bytes of a page of a session. A browser on a small machine has one of this
-// size ready in a second: 16 MB, with 50,000 messages, took it more than four.
-const viewBytes = 5 << 20
+// startServer runs the program that serves pages in the place of this one.
+func (o *viewOptions) startServer(a *app, view *refs.View) error {
+	switch {
+	case !o.serve:
+		return usagef("--port goes with --serve")
+	case o.file != "" || a.json:
+		return usagef("--serve writes no file and no JSON: it prints the address of the page")
+	case o.port < 0 || o.port > 65535:
+		return usagef("bad --port: %d is not a port: 1 to 65535, or 0 for a free one", o.port)
+	}
+	args := []string{"-port", strconv.Itoa(o.port)}
+	for _, set := range a.overrides {
+		args = append(args, "-c", set)
+	}
+	switch {
+	case o.cmd.Flags().Changed("session"):
+		session, branch, _, err := o.tip(view)
+		if err != nil {
+			return err
+		}
+		args = append(args, "-s", session, "-b", branch)
+	case o.cmd.Flags().Changed("branch"):
+		return usagef("--branch goes with --session")
+	}
+	if o.open {
+		args = append(args, "-open")
+	}
+	path := a.findProgram(a.dir, viewServer)
+	if path == "" {
+		return withHint(errors.New("view: ctx-view-serve is not there"),
+			"ctx-view-serve is a separate program: install it beside ctx or in a directory of PATH")
+	}
+	code, err := a.runExternal(external{name: viewServer, path: path, args: args})
+	if err != nil {
+		return err
+	}
+	return exitWith(code)
+}
+
+// viewServer is the program that serves pages, without the prefix of programs.
+const viewServer = "view-serve"
 
 // sessionPages returns the pages of a session, and the path of the first.
 func (o *viewOptions) sessionPages(a *app, s *session.Store, view *refs.View, cache, path string) ([][]byte, string, error) {
@@ -98,17 +148,17 @@ func (o *viewOptions) sessionPages(a *app, s *session.Store, view *refs.View, ca
 		return nil, "", err
 	}
 	if o.file == "" {
-		path = filepath.Join(cache, pageFile(session, branch))
+		path = filepath.Join(cache, viewer.FileName(session, branch))
 	}
 	doc, err := viewer.Read(a.c, s, view, viewer.Branch{Session: session, Branch: branch, Tip: tip}, true)
 	if err != nil {
 		return nil, "", err
 	}
-	name := func(n int) string { return nthPage(filepath.Base(path), n) }
+	name := func(n int) string { return viewer.NthName(filepath.Base(path), n) }
 	pages, _ := doc.Pages(0, name)
-	if len(pages[0]) > viewBytes {
+	if len(pages[0]) > viewer.MostBytes {
 		var embedded bool
-		if pages, embedded = doc.Pages(viewBytes, name); !embedded {
+		if pages, embedded = doc.Pages(viewer.MostBytes, name); !embedded {
 			a.say("ctx: view: %s: %s without the entries: `ctx export --format html` writes one page with them",
 				oneLine(session), plural(len(pages), "page", "pages"))
 		}
@@ -122,7 +172,7 @@ func (o *viewOptions) projectPage(a *app, s *session.Store, view *refs.View, cac
 		return nil, "", usagef("--branch goes with --session")
 	}
 	doc, err := viewer.Project(a.c, s, view, func(name string) string {
-		page := pageFile(name, history.MainBranch)
+		page := viewer.FileName(name, history.MainBranch)
 		if _, err := os.Stat(filepath.Join(cache, page)); err != nil || o.file != "" {
 			return ""
 		}
@@ -135,38 +185,4 @@ func (o *viewOptions) projectPage(a *app, s *session.Store, view *refs.View, cac
 		path = filepath.Join(cache, "index.html")
 	}
 	return [][]byte{doc.Page()}, path, nil
-}
-
-// pageFile returns the name of the file of a session's page. Names that no file system takes get
-// another one.
-func pageFile(session, branch string) string {
-	name := strings.Map(func(r rune) rune {
-		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' || r == '-' || r == '.' {
-			return r
-		}
-		return '_'
-	}, session)
-	if name != session || branch != history.MainBranch || len(name) > 100 || strings.HasPrefix(name, ".") {
-		sum := sha256.Sum256([]byte(session + "/" + branch))
-		name = fmt.Sprintf("%.40s-%x", name, sum[:6])
-	}
-	return "s-" + name + ".html"
-}
-
-// openPath starts the program that this system opens a file with. It does not wait for what the
-// user does there.
-func openPath(a *app, path string) error {
-	var c *exec.Cmd
-	switch runtime.GOOS {
-	case "windows":
-		c = exec.CommandContext(a.c, "rundll32", "url.dll,FileProtocolHandler", path)
-	case "darwin":
-		c = exec.CommandContext(a.c, "open", path)
-	default:
-		c = exec.CommandContext(a.c, "xdg-open", path)
-	}
-	if out, err := c.CombinedOutput(); err != nil {
-		return withHint(fmt.Errorf("cannot open the page: %w: %s", err, oneLine(string(out))), "open %s in a browser", path)
-	}
-	return nil
 }

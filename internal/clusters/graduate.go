@@ -99,9 +99,10 @@ func (t *Tx) graduate(h *history.Head, items []window.Item, limit int) (done gra
 	return done, nil
 }
 
-// already returns the due messages that are members already, because another line of the session
-// has graduated them. Two lines share the messages before their fork and those that came to both
-// by joins. No other line has messages after h.Alone, and an open child graduates nothing.
+// already returns the due messages that are members already, because another line has graduated
+// them, of this session or of one that goes on with it. Two lines share the messages before their
+// fork and those that came to both by joins. No other line has messages after h.Alone, and an open
+// child graduates nothing.
 func (t *Tx) already(h *history.Head, units []window.Unit) (map[format.ID]forest.Place, error) {
 	ids := map[format.ID]bool{}
 	for i, it := range h.Items[:units[len(units)-1].End] {
@@ -111,9 +112,6 @@ func (t *Tx) already(h *history.Head, units []window.Unit) (map[format.ID]forest
 	}
 	if len(ids) == 0 {
 		return nil, nil
-	}
-	if alone, err := t.Alone(h.Session, h.Branch); err != nil || alone {
-		return nil, err
 	}
 	st, err := t.store.Draft()
 	if err != nil {

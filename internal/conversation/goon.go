@@ -23,6 +23,9 @@ func (s *Writer) GoOn(ctx context.Context, from, branch, session string) (id for
 		if len(t.store.View.Names("sessions/"+session+"/")) > 0 {
 			return fmt.Errorf("%w: there is a session %q", history.ErrRefused, history.Clip(session))
 		}
+		if err := t.noLongerAlone(from, branch); err != nil {
+			return err
+		}
 		head, err := t.Head(session, history.MainBranch, format.Value{Kind: format.SessionValue, ID: tip.ID})
 		if err != nil {
 			return err

@@ -10,8 +10,9 @@ import (
 
 // Retract removes entries that a session loses from every forest, except those that another branch
 // of the session has graduated and keeps. moving are the refs that move in the same operation. It
-// removes from ids what it keeps and returns how many members it has removed. Sessions never share
-// entries.
+// removes from ids what it keeps and returns how many members it has removed. It does not look at
+// other sessions that go on with this one: what they share with it leaves their clusters as well,
+// which fsck reports.
 func (t *Tx) Retract(ids map[format.ID]bool, session string, moving ...format.RefUpdate) (int, error) {
 	if len(ids) == 0 {
 		return 0, nil

@@ -7,6 +7,7 @@ import (
 	"os"
 	"sync"
 
+	"github.com/gemini-ctx/ctx/internal/maintenance/forget"
 	"github.com/gemini-ctx/ctx/internal/remote"
 	"github.com/gemini-ctx/ctx/internal/remote/remotetest"
 	"github.com/gemini-ctx/ctx/internal/repo"
@@ -40,6 +41,12 @@ var others = sync.OnceValues(func() (*remotetest.Memory, error) {
 	}
 	m := &remotetest.Memory{}
 	x, err := share(s, m, "origin")
+	if err == nil {
+		_, err = x.Push(bg, sharing.PushOptions{})
+	}
+	if err == nil {
+		_, err = forget.Run(bg, s, forget.Options{Text: "another store says 5"})
+	}
 	if err == nil {
 		_, err = x.Push(bg, sharing.PushOptions{})
 	}

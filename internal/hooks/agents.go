@@ -48,15 +48,13 @@ type Agent struct {
 	// that of the user.
 	Sh string
 
-	// How its transcripts are found and read. Live says that a hook reads on where the last one has
-	// stopped; else a transcript is read as a whole. Late says that the agent writes the
-	// end of a turn only after the hook there. Subagents returns the transcripts of the subagents of a
-	// session, whose directory has the session's name and is beside its transcript; nil for none.
-	// Others returns the transcripts that the agent keeps where it keeps one; nil for those in the
-	// same directory.
-	Live, Late bool
-	Subagents  func(dir string) []string
-	Others     func(transcript string) []string
+	// How its transcripts are found. Late says that the agent writes the end of a turn only after the
+	// hook there. Subagents returns the transcripts of the subagents of a session, whose directory
+	// has the session's name and is beside its transcript; nil for none. Others returns the
+	// transcripts that the agent keeps where it keeps one; nil for those in the same directory.
+	Late      bool
+	Subagents func(dir string) []string
+	Others    func(transcript string) []string
 
 	// Answer returns what a hook prints to give a text to the model; nil for the form of Claude Code.
 	Answer func(event, text string) any
@@ -104,7 +102,7 @@ var agents = [...]Agent{
 		Events:  []Event{{"SessionStart", doCatchUp}, {"BeforeAgent", doAsk}, {"PreCompress", doRecord}, {AfterAgent, doRecord}, {"SessionEnd", doEnd}},
 		Project: ".gemini/settings.json", User: "settings.json", Home: "GEMINI_CLI_HOME", Standard: ".gemini", HomeAbove: true,
 		Named: true, Timeout: 30_000, Sh: "bash",
-		Live: true, Subagents: newestIn,
+		Subagents: newestIn,
 	},
 	{
 		Name: claudecode.Agent, Title: "Claude Code", Turn: "Stop",

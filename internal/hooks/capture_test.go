@@ -104,7 +104,7 @@ func TestCopyTranscript(t *testing.T) {
 		{"a cursor of nonsense", func() { damage(t, s) }, false, 0, true},
 	} {
 		step.do()
-		got, err := copyTranscript(context.Background(), s, path, step.check)
+		got, err := catchUp(context.Background(), s, GeminiCLI, path, step.check)
 		if err != nil {
 			t.Fatalf("%s: %v", step.name, err)
 		}
@@ -189,7 +189,7 @@ func TestTwoAgentsAtOnce(t *testing.T) {
 				return
 			}
 			defer r.Close()
-			if _, err := copyTranscript(context.Background(), session.New(r), filepath.Join(dir, fmt.Sprintf("s%d", i%3)), false); err != nil {
+			if _, err := catchUp(context.Background(), session.New(r), GeminiCLI, filepath.Join(dir, fmt.Sprintf("s%d", i%3)), false); err != nil {
 				t.Error(err)
 			}
 		})

@@ -3,26 +3,38 @@ package hooks
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
-	"strings"
 	"time"
 
 	"github.com/gemini-ctx/ctx/internal/agent/catalog"
 	"github.com/gemini-ctx/ctx/internal/agent/transcript"
-	"github.com/gemini-ctx/ctx/internal/cache"
 	"github.com/gemini-ctx/ctx/internal/exchange"
 	"github.com/gemini-ctx/ctx/internal/history"
 	"github.com/gemini-ctx/ctx/internal/session"
 )
 
+// copied says what a copy brought into the store.
+type copied struct {
+	new     int            // messages, notes, newer versions and rewinds
+	skipped map[string]int // number of records that could not be used, by reason
+	whole   bool           // the transcript was read from its beginning
+	session string         // that it belongs to
+
+	children []exchange.Child // sessions of subagents that the transcript names
+}
+
+func report(done exchange.ImportedTranscript, whole bool) copied {
+	return copied{session: done.Session, new: done.Messages + done.Notes + done.Amended + done.Rewinds, skipped: done.Stats.Skipped, whole: whole, children: done.Children}
+}
+
 // catchUp brings into the store what is new in a transcript. It reads on where the last copy ended
-// if the transcript has only grown since; else it reads the whole.
-func catchUp(ctx context.Context, s *session.Store, agent, path string) (copied, error) {
+// if the transcript has only grown since; else it reads the whole. With check it first makes sure
+// that the file still holds every byte that earlier copies read.
+func catchUp(ctx context.Context, s *session.Store, agent, path string, check bool) (copied, error) {
 	f, info, err := openTranscript(path)
 	if err != nil {
 		return copied{}, err
@@ -32,32 +44,38 @@ func catchUp(ctx context.Context, s *session.Store, agent, path string) (copied,
 	if !ok {
 		return copied{}, fmt.Errorf("no transcripts of %q can be read", agent)
 	}
-	was, _ := loadCopied(s, path)
+	was, known := loadCopied(s, path)
 	now := copiedFile{
 		Path: path, Size: info.Size(), Time: info.ModTime().UnixNano(), Session: was.Session, Skipped: was.Skipped, File: fileID(f, info),
 	}
-	if was.Size == now.Size && was.Time == now.Time && was.File == now.File {
+	same := !check || was.same(f)
+	if same && was.Size == now.Size && was.Time == now.Time && was.File == now.File {
 		return copied{session: was.Session}, nil
 	}
-	// A copy that is cut short is known to the next hook, whatever session that is of.
-	if err := (copiedFile{Path: path, Size: -1, Session: was.Session, Skipped: was.Skipped}).save(s); err != nil {
-		return copied{}, err
+	if !known {
+		// A copy that is cut short is known to the next hook, whatever session that is of.
+		if err := (copiedFile{Path: path, Size: -1}).save(s); err != nil {
+			return copied{}, err
+		}
 	}
 	name := row.NameOf(path)
-	done, on, err := was.readOn(ctx, s, &row, name, f, &now)
+	done, on, err := copied{}, false, error(nil)
+	if same {
+		done, on, err = was.readOn(ctx, s, &row, name, f, &now)
+	}
 	var changed []string
 	if !on && err == nil {
+		was.Sum = nil
 		done, changed, err = importWhole(ctx, s, &row, path, io.NewSectionReader(f, 0, now.Size), &now.Mark)
-		now.Session = done.session
+		now.Session, now.Skipped = done.session, skippedText(done.skipped)
+		if now.Skipped == was.Skipped {
+			done.skipped = nil // an earlier hook has said so
+		}
 	}
 	if err != nil {
 		return done, err
 	}
-	now.Skipped = skippedText(done.skipped)
-	if now.Skipped == was.Skipped {
-		done.skipped = nil // an earlier hook has said so
-	}
-	if now.Ends, err = ends(f, now.Size); err != nil {
+	if err := now.sum(f, &was); err != nil {
 		return done, err
 	}
 	if err := now.save(s); err != nil {
@@ -96,8 +114,11 @@ func (c *copiedFile) readOn(ctx context.Context, s *session.Store, row *catalog.
 }
 
 // endsAt reports whether the newest entry of the session is the message that the last copy ended
-// with.
+// with, where that matters to what follows.
 func (c *copiedFile) endsAt(s *session.Store, source string) bool {
+	if c.Mark.Last == "" {
+		return true
+	}
 	view, err := s.Refs.Read()
 	if err != nil {
 		return false
@@ -113,12 +134,18 @@ func importWhole(ctx context.Context, s *session.Store, row *catalog.Agent, path
 	if path != "" {
 		name = row.NameOf(path)
 	}
-	out, err := s.Exchange.ImportTranscript(ctx, func(emit func(transcript.Step) error) (transcript.Stats, error) {
+	read := func(emit func(transcript.Step) error) (transcript.Stats, error) {
 		if row.ReadOn != nil {
 			return row.ReadOn(name, in, m, emit)
 		}
 		return row.Read(name, in, emit)
-	}, "")
+	}
+	var out exchange.ImportedTranscript
+	if row.Resumes {
+		out, err = s.Exchange.ImportLive(ctx, read, false) // the agent says which session it goes on with
+	} else {
+		out, err = s.Exchange.ImportTranscript(ctx, read, "")
+	}
 	if err == nil {
 		err = s.Exchange.NoteDrift(exchange.DriftOf(row.Name, path, &out))
 	}
@@ -133,54 +160,6 @@ func graduate(ctx context.Context, s *session.Store, names []string) error {
 		}
 	}
 	return nil
-}
-
-// copiedFile is what the cache knows of a transcript that was copied. If it is lost, the next copy
-// reads the transcript again, which changes nothing.
-type copiedFile struct {
-	Path    string `json:"path"`
-	Size    int64  `json:"size"` // negative while the first copy has not come to its end
-	Time    int64  `json:"time"` // of the last change, in nanoseconds since 1970
-	Session string `json:"session"`
-	Skipped string `json:"skipped"` // what could not be used
-
-	File string          `json:"file"` // fileID of the transcript; "" if the system has none
-	Ends []byte          `json:"ends"` // digest of its first and last bytes
-	Mark transcript.Mark `json:"mark"` // where the last copy ended
-}
-
-func loadCopied(s *session.Store, path string) (c copiedFile, ok bool) {
-	payload, _, ok := s.History.Cache.Load(cache.CursorName(path))
-	return c, ok && json.Unmarshal(payload, &c) == nil && c.Path == path
-}
-
-func (c copiedFile) save(s *session.Store) error {
-	b, err := json.Marshal(c)
-	if err != nil {
-		return err
-	}
-	return s.History.Cache.Store(cache.CursorName(c.Path), cache.Stamp{Number: uint64(max(0, c.Size))}, b)
-}
-
-// leftOver returns those of some transcripts that a hook has copied, and those of their subagents,
-// that have changed since, because a later hook was missed. It leaves out own, and transcripts that
-// no hook has ever copied: nobody asked ctx to record them.
-func leftOver(s *session.Store, own string, others []string) (paths []string) {
-	for _, path := range others {
-		c, ok := loadCopied(s, path)
-		if path == own || !ok {
-			continue
-		}
-		if changed(c, path) {
-			paths = append(paths, path)
-		}
-		for _, sub := range besideIt(strings.TrimSuffix(path, filepath.Ext(path))) {
-			if c, _ := loadCopied(s, sub); changed(c, sub) {
-				paths = append(paths, sub)
-			}
-		}
-	}
-	return paths
 }
 
 // An agent that writes its transcript late gets a moment for that when a session ends, as no hook
@@ -216,9 +195,6 @@ func changed(c copiedFile, path string) bool {
 
 // missed returns other transcripts of the project that a hook has copied only in part.
 func (h *hook) missed() []string {
-	if h.agent.Live {
-		return unfinished(h.s, h.event)
-	}
 	own := h.event.Transcript
 	if h.agent.Others != nil {
 		return leftOver(h.s, own, h.agent.Others(own))

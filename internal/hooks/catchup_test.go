@@ -51,7 +51,7 @@ func TestCatchUp(t *testing.T) {
 		{"without the cache", func() { wipe(t, s) }, 0, true},
 	} {
 		step.do()
-		got, err := catchUp(context.Background(), s, "claude-code", path)
+		got, err := catchUp(context.Background(), s, "claude-code", path, false)
 		if err != nil {
 			t.Fatalf("%s: %v", step.name, err)
 		}
@@ -67,7 +67,7 @@ func TestCatchUpAfterAnother(t *testing.T) {
 	c := context.Background()
 	catch := func(whole bool) {
 		t.Helper()
-		if got, err := catchUp(c, s, "claude-code", path); err != nil || got.whole != whole {
+		if got, err := catchUp(c, s, "claude-code", path, false); err != nil || got.whole != whole {
 			t.Errorf("whole %v, %v", got.whole, err)
 		}
 	}

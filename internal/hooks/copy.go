@@ -1,10 +1,8 @@
 package hooks
 
 import (
-	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -12,74 +10,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/gemini-ctx/ctx/internal/agent/geminicli"
-	"github.com/gemini-ctx/ctx/internal/agent/transcript"
 	"github.com/gemini-ctx/ctx/internal/durable"
-	"github.com/gemini-ctx/ctx/internal/exchange"
-	"github.com/gemini-ctx/ctx/internal/history"
-	"github.com/gemini-ctx/ctx/internal/session"
 )
-
-// copied says what a copy brought into the store.
-type copied struct {
-	new     int            // messages, notes, newer versions and rewinds
-	skipped map[string]int // number of records that could not be used, by reason
-	whole   bool           // the transcript was read from its beginning
-	session string         // that it belongs to
-
-	children []exchange.Child // sessions of subagents that the transcript names
-}
-
-// copyTranscript brings into the store the part of a transcript that no copy has read. With check
-// it first makes sure that the file still holds what earlier copies read.
-func copyTranscript(ctx context.Context, s *session.Store, path string, check bool) (copied, error) {
-	f, info, err := openTranscript(path)
-	if err != nil {
-		return copied{}, err
-	}
-	defer f.Close()
-	c := loadCursor(s, path)
-	if c != nil && c.fits(f, info) && (!check || c.same(f)) {
-		if c.Offset == info.Size() {
-			return copied{}, nil
-		}
-		next := c.mark
-		done, err := s.Exchange.ImportLive(ctx, func(emit func(transcript.Step) error) (transcript.Stats, error) {
-			return geminicli.ReadOn(io.NewSectionReader(f, c.Offset, info.Size()-c.Offset), &next, emit)
-		}, true)
-		if err == nil {
-			c.mark = next
-			err = c.save(s, f)
-		}
-		if err == nil {
-			err = s.Exchange.AddDrift(exchange.DriftOf(GeminiCLI, path, &done))
-		}
-		if !errors.Is(err, geminicli.ErrWhole) {
-			return report(done, false), err
-		}
-	}
-	// The next copy reads what the agent writes from now on.
-	var mark geminicli.Mark
-	done, err := s.Exchange.ImportLive(ctx, func(emit func(transcript.Step) error) (stats transcript.Stats, err error) {
-		stats, mark, err = geminicli.ReadMarked(io.NewSectionReader(f, 0, info.Size()), emit)
-		return stats, err
-	}, false)
-	if err == nil {
-		c = &cursor{Path: path, File: fileID(f, info), mark: mark}
-		err = c.save(s, f)
-	}
-	if err == nil {
-		err = s.Exchange.NoteDrift(exchange.DriftOf(GeminiCLI, path, &done))
-	}
-	if err == nil && done.Messages+done.Amended+done.Rewinds > 0 {
-		_, err = s.Conversation.GraduateAndAdopt(ctx, done.Session, history.MainBranch)
-	}
-	return report(done, true), err
-}
-
-func report(done exchange.ImportedTranscript, whole bool) copied {
-	return copied{session: done.Session, new: done.Messages + done.Notes + done.Amended + done.Rewinds, skipped: done.Stats.Skipped, whole: whole, children: done.Children}
-}
 
 // openTranscript opens the file that an agent names as its transcript. It refuses anything but a
 // regular file: a pipe would make the hook wait.
@@ -166,17 +98,6 @@ func newestOf(dir, name string) (paths []string) {
 	}
 	slices.SortStableFunc(paths, func(a, b string) int { return when[b].Compare(when[a]) })
 	return paths[:min(len(paths), maxBeside)]
-}
-
-// unfinished returns the transcripts in the directory of the event's transcript that a hook has
-// read only in part, because a later hook was missed, as when the agent was killed. It leaves out
-// transcripts that no hook has ever read: nobody asked ctx to record them.
-func unfinished(s *session.Store, e call) []string {
-	return slices.DeleteFunc(newestIn(filepath.Dir(e.Transcript)), func(path string) bool {
-		c := loadCursor(s, path)
-		info, err := os.Stat(path)
-		return path == e.Transcript || c == nil || err != nil || info.Size() == c.Offset
-	})
 }
 
 // newestIn returns the newest transcripts in a directory.

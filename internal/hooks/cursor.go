@@ -8,24 +8,64 @@ import (
 	"hash"
 	"io"
 	"os"
+	"path/filepath"
+	"strings"
 
-	"github.com/gemini-ctx/ctx/internal/agent/geminicli"
+	"github.com/gemini-ctx/ctx/internal/agent/transcript"
 	"github.com/gemini-ctx/ctx/internal/cache"
 	"github.com/gemini-ctx/ctx/internal/session"
 )
 
-// cursor says how far a transcript has been read. It is kept in the cache. If it is lost, the next
-// copy reads the whole transcript, which changes nothing, since import is idempotent.
-type cursor struct {
+// copiedFile is the cursor of a transcript: what the cache knows of it since it was copied. If it
+// is lost, the next copy reads the transcript again, which changes nothing.
+type copiedFile struct {
 	Path    string `json:"path"`
-	File    string `json:"file"`   // fileID of the transcript; "" if the system has none
-	Offset  int64  `json:"offset"` // number of bytes read
-	Ends    []byte `json:"ends"`   // digest of their first and last bytes
-	Sum     []byte `json:"sum"`    // state of the SHA-256 of all of them
+	Size    int64  `json:"size"` // negative while the first copy has not come to its end
+	Time    int64  `json:"time"` // of the last change, in nanoseconds since 1970
 	Session string `json:"session"`
-	Whole   bool   `json:"whole,omitempty"`
+	Skipped string `json:"skipped"` // what the last reading of the whole could not use
 
-	mark geminicli.Mark
+	File string          `json:"file"` // fileID of the transcript; "" if the system has none
+	Ends []byte          `json:"ends"` // digest of its first and last bytes
+	Sum  []byte          `json:"sum"`  // state of the SHA-256 of all of them
+	Mark transcript.Mark `json:"mark"` // where the last copy ended
+}
+
+func loadCopied(s *session.Store, path string) (c copiedFile, ok bool) {
+	payload, _, ok := s.History.Cache.Load(cache.CursorName(path))
+	if !ok || json.Unmarshal(payload, &c) != nil || c.Path != path {
+		return copiedFile{}, false
+	}
+	return c, true
+}
+
+func (c copiedFile) save(s *session.Store) error {
+	b, err := json.Marshal(c)
+	if err != nil {
+		return err
+	}
+	return s.History.Cache.Store(cache.CursorName(c.Path), cache.Stamp{Number: uint64(max(0, c.Size))}, b)
+}
+
+// leftOver returns those of some transcripts that a hook has copied, and those of their subagents,
+// that have changed since, because a later hook was missed. It leaves out own, and transcripts that
+// no hook has ever copied: nobody asked ctx to record them.
+func leftOver(s *session.Store, own string, others []string) (paths []string) {
+	for _, path := range others {
+		c, ok := loadCopied(s, path)
+		if path == own || !ok {
+			continue
+		}
+		if changed(c, path) {
+			paths = append(paths, path)
+		}
+		for _, sub := range besideIt(strings.TrimSuffix(path, filepath.Ext(path))) {
+			if c, _ := loadCopied(s, sub); changed(c, sub) {
+				paths = append(paths, sub)
+			}
+		}
+	}
+	return paths
 }
 
 // headBytes and tailBytes are how many bytes each copy compares before it reads on: an agent that
@@ -36,45 +76,21 @@ const (
 	tailBytes = 16 << 10
 )
 
-// loadCursor returns the cursor of the transcript at path, or nil if there is none.
-func loadCursor(s *session.Store, path string) *cursor {
-	payload, _, ok := s.History.Cache.Load(cache.CursorName(path))
-	if !ok {
-		return nil
-	}
-	front, ids, ok := bytes.Cut(payload, []byte("\n"))
-	c := &cursor{}
-	if !ok || json.Unmarshal(front, c) != nil || c.Path != path {
-		return nil
-	}
-	c.mark = geminicli.Mark{Offset: c.Offset, Session: c.Session, Whole: c.Whole}
-	c.mark.SetIDs(ids)
-	return c
-}
-
-// save stores the cursor at its mark.
-func (c *cursor) save(s *session.Store, f *os.File) error {
-	sum := sha256.New()
-	from := c.Offset
-	if from > c.mark.Offset || !resume(sum, c.Sum) {
+// sum sets the digests of a file up to Size. was is what was known of it, if its bytes are still
+// the same.
+func (c *copiedFile) sum(f *os.File, was *copiedFile) (err error) {
+	sum, from := sha256.New(), was.Size
+	if from < 0 || from > c.Size || !resume(sum, was.Sum) {
 		sum, from = sha256.New(), 0
 	}
-	c.Offset, c.Session, c.Whole = c.mark.Offset, c.mark.Session, c.mark.Whole
-	if _, err := io.Copy(sum, io.NewSectionReader(f, from, c.Offset-from)); err != nil {
+	if _, err := io.Copy(sum, io.NewSectionReader(f, from, c.Size-from)); err != nil {
 		return err
 	}
-	var err error
 	if c.Sum, err = sum.(encoding.BinaryMarshaler).MarshalBinary(); err != nil {
 		return err
 	}
-	if c.Ends, err = ends(f, c.Offset); err != nil {
-		return err
-	}
-	b, err := json.Marshal(c)
-	if err != nil {
-		return err
-	}
-	return s.History.Cache.Store(cache.CursorName(c.Path), cache.Stamp{Number: uint64(c.Offset)}, c.mark.AppendIDs(append(b, '\n')))
+	c.Ends, err = ends(f, c.Size)
+	return err
 }
 
 // resume sets a hash to a saved state.
@@ -82,20 +98,10 @@ func resume(h hash.Hash, state []byte) bool {
 	return len(state) > 0 && h.(encoding.BinaryUnmarshaler).UnmarshalBinary(state) == nil
 }
 
-// fits reports whether the cursor belongs to the open file, and the file still begins and ends as
-// when it was read.
-func (c *cursor) fits(f *os.File, info os.FileInfo) bool {
-	if c.Whole || c.Offset > info.Size() || c.File != fileID(f, info) {
-		return false
-	}
-	now, err := ends(f, c.Offset)
-	return err == nil && bytes.Equal(now, c.Ends)
-}
-
 // same reports whether every byte that was read is unchanged.
-func (c *cursor) same(f *os.File) bool {
+func (c *copiedFile) same(f *os.File) bool {
 	now := sha256.New()
-	if n, err := io.Copy(now, io.NewSectionReader(f, 0, c.Offset)); err != nil || n != c.Offset {
+	if n, err := io.Copy(now, io.NewSectionReader(f, 0, max(c.Size, 0))); err != nil || n != c.Size {
 		return false
 	}
 	then := sha256.New()

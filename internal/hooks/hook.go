@@ -175,9 +175,7 @@ func (h *hook) record(ctx context.Context, does work) (recorded int) {
 		return 0
 	}
 	h.awaitAnswer(ctx)
-	if h.begin("recording: `ctx import --all` does that without a deadline"); h.agent.Live {
-		h.begin("recording: the next hook goes on with it")
-	}
+	h.begin("recording: `ctx import --all` does that without a deadline")
 	if does == doEnd && h.agent.Late {
 		settle(ctx, h.event.Transcript)
 	}
@@ -187,7 +185,7 @@ func (h *hook) record(ctx context.Context, does work) (recorded int) {
 	}
 	var children []exchange.Child
 	for i, path := range paths {
-		done, err := h.copy(ctx, path, does == doEnd)
+		done, err := catchUp(ctx, h.s, h.agent.Name, path, does == doEnd)
 		if i == 0 && done.session != "" {
 			h.session = done.session
 		}
@@ -209,14 +207,6 @@ func (h *hook) record(ctx context.Context, does work) (recorded int) {
 		h.failed(ctx, "a subagent's session is not linked", err)
 	}
 	return recorded
-}
-
-// copy brings into the store what is new in a transcript.
-func (h *hook) copy(ctx context.Context, path string, check bool) (copied, error) {
-	if h.agent.Live {
-		return copyTranscript(ctx, h.s, path, check)
-	}
-	return catchUp(ctx, h.s, h.agent.Name, path)
 }
 
 // skippedText lists the records that could not be used. It leaves out a torn tail: the agent is

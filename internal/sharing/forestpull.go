@@ -20,8 +20,7 @@ func (p *pulling) readForest(ctx context.Context, all bool) error {
 	if p.news.forest.IsZero() {
 		return nil
 	}
-	tips := append(p.tips(), p.tipsHere()...)
-	list, err := p.x.missing(ctx, tips, nil)
+	list, err := p.objects(ctx)
 	if err != nil {
 		return err
 	}
@@ -72,17 +71,6 @@ func (p *pulling) readForest(ctx context.Context, all bool) error {
 	}
 	p.forest = st
 	return nil
-}
-
-// tipsHere are the tips of the store's branches as they are here.
-func (p *pulling) tipsHere() (tips []format.ID) {
-	for _, ref := range p.view.Names("sessions/") {
-		session, _, _ := history.BranchOfRef(ref)
-		if label, shared := history.Owner(p.view, session); shared && label == p.of.label {
-			tips = append(tips, p.view.Get(ref).ID)
-		}
-	}
-	return tips
 }
 
 // fitsCluster checks that the summaries of a cluster are of the runs that they cover.

@@ -109,7 +109,11 @@ func (x *Sharer) forest(ctx context.Context, view *refs.View, base *published, p
 		return nil, nil
 	}
 	entries := map[format.ID]bool{}
-	list, err := x.missing(ctx, slices.SortedFunc(maps.Values(tips), format.ID.Compare), nil)
+	bySession := branchTips{}
+	for b, tip := range tips {
+		bySession.add(b, tip)
+	}
+	list, err := x.missingBySession(ctx, bySession, nil)
 	if err != nil {
 		return nil, err
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/conversation"
 	"github.com/gemini-ctx/ctx/internal/history"
+	"github.com/gemini-ctx/ctx/internal/maintenance/forget"
 	"github.com/gemini-ctx/ctx/internal/storetest"
 )
 
@@ -187,4 +188,28 @@ func TestAmendOfAnotherStore(t *testing.T) {
 		t.Fatalf("the session says %q", got)
 	}
 	sound(t, laptop)
+}
+
+// What is said in the place of a message once that was forgotten stays with the others, who hear of
+// both at once.
+func TestAmendAfterForget(t *testing.T) {
+	root := place(t)
+	laptop, desk := newParty(t, "laptop"), newParty(t, "desk")
+	first := laptop.say("work", "the key is under the mat")
+	laptop.push(open(t, root))
+	desk.pull(open(t, root))
+	if _, err := forget.Run(t.Context(), laptop.Store, forget.Options{IDs: []format.ID{first}}); err != nil {
+		t.Fatal(err)
+	}
+	_, _, err := laptop.Conversation.Append(t.Context(), "work", history.MainBranch,
+		[]conversation.Message{{Role: "user", Text: "the port is 6000", Amends: first,
+			Source: &conversation.Source{Agent: "claude-code", Session: "work", Message: "m1"}}}, conversation.AppendOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	laptop.push(open(t, root))
+	desk.pull(open(t, root))
+	same(t, laptop, "work", desk)
+	desk.says("work@laptop", "the port is 6000")
+	sound(t, desk)
 }

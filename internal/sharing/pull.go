@@ -139,6 +139,7 @@ type pulling struct {
 	before  format.Value // of the ref of seen
 
 	news   *published
+	fresh  []format.ID   // objects of branches that the pushes bring
 	forest *forest.State // that the pushes bring, as far as it is taken in; nil where it stays
 	ends   map[share.Branch]bool
 	one    *PulledStore
@@ -231,28 +232,47 @@ func (p *pulling) fetch(ctx context.Context, number uint64, digest format.ID) er
 	if err := p.adopt(ctx, c, number); err != nil {
 		return err
 	}
-	if _, err = p.x.missing(ctx, p.tips(), p.had()); err != nil {
+	if p.fresh, err = p.x.missingBySession(ctx, p.tips(), p.had()); err != nil {
 		return err
 	}
 	return p.readForest(ctx, number == 0)
 }
 
 // tips are the new ends of branches, and had what they were here.
-func (p *pulling) tips() (tips []format.ID) {
-	for _, tip := range p.news.tips {
-		tips = append(tips, tip)
+func (p *pulling) tips() branchTips {
+	tips := branchTips{}
+	for b, tip := range p.news.tips {
+		tips.add(b, tip)
 	}
-	slices.SortFunc(tips, format.ID.Compare)
 	return tips
 }
 
-func (p *pulling) had() (had []format.ID) {
+func (p *pulling) had() branchTips {
+	had := branchTips{}
 	for b := range p.news.tips {
 		if v := p.view.Get(p.ref(b)); v.Exists() {
-			had = append(had, v.ID)
+			had.add(b, v.ID)
 		}
 	}
 	return had
+}
+
+// objects returns what the store shares, besides its forest: what is new and what is here.
+func (p *pulling) objects(ctx context.Context) ([]format.ID, error) {
+	here, err := p.x.missingBySession(ctx, p.tipsHere(), nil)
+	return append(here, p.fresh...), err
+}
+
+// tipsHere are the ends that the store's branches have here.
+func (p *pulling) tipsHere() branchTips {
+	tips := branchTips{}
+	for _, ref := range p.view.Names("sessions/") {
+		session, name, _ := history.BranchOfRef(ref)
+		if label, shared := history.Owner(p.view, session); shared && label == p.of.label {
+			tips.add(share.Branch{Session: session, Name: name}, p.view.Get(ref).ID)
+		}
+	}
+	return tips
 }
 
 // ref returns the name of the ref that a branch of the store has here.
@@ -301,7 +321,7 @@ func (p *pulling) forget(ctx context.Context) error {
 		return nil
 	}
 	x := p.x
-	theirs, err := x.missing(ctx, append(p.tips(), p.tipsHere()...), nil)
+	theirs, err := p.objects(ctx)
 	if err != nil {
 		return err
 	}
@@ -338,7 +358,7 @@ func (p *pulling) forget(ctx context.Context) error {
 		return nil
 	}
 	p.one.Forgot = len(here)
-	_, err = forget.Run(ctx, x.s, forget.Options{IDs: here})
+	_, err = forget.Run(ctx, x.s, forget.Options{IDs: here, Exact: true}) // the store tells all that went
 	return err
 }
 
@@ -371,8 +391,23 @@ func (p *pulling) adopt(ctx context.Context, c content, number uint64) error {
 }
 
 // adoptPack stores the objects of a pack. Those that lack their body because the store has
-// forgotten it are recorded as forgotten first.
+// forgotten it are recorded as forgotten first, in an operation of their own.
 func (p *pulling) adoptPack(ctx context.Context, b []byte, id format.ID) error {
+	if len(p.news.forgot) > 0 {
+		if err := p.noteAbsent(ctx, b, id); err != nil {
+			return err
+		}
+	}
+	_, err := p.x.s.Objects.AdoptPack(b, id, func(id format.ID, raw format.Raw) error {
+		p.one.Objects++
+		return fit(id, raw)
+	})
+	return err
+}
+
+// noteAbsent records as forgotten what a pack has without its body because the store has forgotten
+// it, and what is not here.
+func (p *pulling) noteAbsent(ctx context.Context, b []byte, id format.ID) error {
 	var absent []format.ID
 	err := p.x.s.Objects.ReadPack(b, id, func(raw format.Raw) error {
 		if _, named, err := format.HeaderBody(raw.Header); err != nil || !named || raw.Body != nil {
@@ -385,19 +420,10 @@ func (p *pulling) adoptPack(ctx context.Context, b []byte, id format.ID) error {
 		}
 		return err
 	})
-	if err != nil {
+	if err != nil || len(absent) == 0 {
 		return err
 	}
-	if len(absent) > 0 {
-		if err := p.x.s.Store.Locked(ctx, func(t *store.Tx) error { return t.MarkGone(absent, p.x.s.Now()) }); err != nil {
-			return err
-		}
-	}
-	_, err = p.x.s.Objects.AdoptPack(b, id, func(id format.ID, raw format.Raw) error {
-		p.one.Objects++
-		return fit(id, raw)
-	})
-	return err
+	return p.x.s.Store.Locked(ctx, func(t *store.Tx) error { return t.NoteForgotten(absent) })
 }
 
 // fit returns an error for an object that no push of ctx brings: of another kind, or with what

@@ -92,7 +92,7 @@ func (x *Sharer) push(ctx context.Context, o PushOptions) (report PushReport, er
 		return report, err
 	}
 	chosen = append(chosen, clusters...)
-	if err := x.forgotten(base, p); err != nil {
+	if err := x.forgotten(base, p, chosen); err != nil {
 		return report, err
 	}
 	report.Forgot = len(p.Forgot)
@@ -384,13 +384,19 @@ func (x *Sharer) object(id format.ID) (format.Raw, error) {
 }
 
 // forgotten adds to p the bodies that were forgotten since the last push, wherever they were: what
-// was shared once, or stands in a fork of it, may be with others.
-func (x *Sharer) forgotten(base *published, p *share.Push) error {
+// was shared once, or stands in a fork of it, may be with others. It also adds those of the objects
+// that p brings: who takes them in has to know why they come without a body, and may have read the
+// push that told it long ago.
+func (x *Sharer) forgotten(base *published, p *share.Push, brings []chosenObject) error {
 	if base.number == 0 && len(p.Branches) == 0 {
 		return nil // nobody has anything of this store
 	}
+	again := map[format.ID]bool{}
+	for _, o := range brings {
+		again[o.id] = base.forgot[o.id]
+	}
 	err := x.s.Objects.EachAbsent(func(id format.ID, _ string) error {
-		if base.forgot[id] {
+		if base.forgot[id] && !again[id] {
 			return nil
 		}
 		gone, err := x.s.Objects.Forgotten(id)

@@ -174,47 +174,6 @@ func TestPushWithoutCache(t *testing.T) {
 	same(t, a, "work", b)
 }
 
-// Three stores in a ring: each has a remote with each of the others. In any order of pulls they end
-// with the same sessions, and search finds the same.
-func TestRing(t *testing.T) {
-	for seed := range uint64(6) {
-		random := rand.New(rand.NewPCG(seed, 3))
-		list := []*party{newParty(t, "one"), newParty(t, "two"), newParty(t, "three")}
-		remotes := []string{place(t), place(t), place(t)}
-		for step := range 60 {
-			i := random.IntN(3)
-			p, r := list[i], remotes[(i+random.IntN(2))%3]
-			switch random.IntN(3) {
-			case 0:
-				p.say("talk", fmt.Sprintf("%s says %d: %s", p.label, step, storetest.Chatter(random)))
-			case 1:
-				pushAs(p, r)
-			case 2:
-				pullAs(p, r)
-			}
-		}
-		for i, p := range list {
-			p.say("talk", "the end of "+p.label)
-			for _, k := range []int{i, (i + 1) % 3} {
-				pushAs(p, remotes[k])
-			}
-		}
-		for i, p := range list {
-			for _, k := range []int{(i + 1) % 3, i} {
-				pullAs(p, remotes[k])
-			}
-		}
-		for _, owner := range list {
-			for _, p := range list {
-				if p != owner {
-					same(t, owner, "talk", p)
-				}
-			}
-			storetest.Check(t, owner.Store)
-		}
-	}
-}
-
 // named joins a party with a place under a name of that place alone.
 func named(p *party, root string) *sharing.Sharer {
 	p.Helper()
@@ -409,7 +368,7 @@ func TestForgetTravels(t *testing.T) {
 		}); err != nil {
 			t.Error(err)
 		}
-		storetest.Check(t, p.Store)
+		sound(t, p)
 	}
 }
 

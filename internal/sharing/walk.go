@@ -5,8 +5,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 
 	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/format/share"
 	"github.com/gemini-ctx/ctx/objects"
 )
 
@@ -35,7 +38,40 @@ const (
 // missing returns the entries and other objects that tips lead to and have does not, what is named
 // before what names it.
 func (x *Sharer) missing(ctx context.Context, tips, have []format.ID) ([]format.ID, error) {
-	w := &walk{x: x, ctx: ctx, marks: map[format.ID]mark{}, seen: map[format.ID]bool{}}
+	return x.newWalk(ctx).find(tips, have)
+}
+
+// branchTips are ends of branches, by their sessions.
+type branchTips map[string][]format.ID
+
+// add adds the end of a branch.
+func (t branchTips) add(b share.Branch, tip format.ID) { t[b.Session] = append(t[b.Session], tip) }
+
+// missingBySession returns what missing does, and reads one session after another: the entries of a
+// session are beside each other in packs, those of one time are not. What a session has of another
+// one it may find again.
+func (x *Sharer) missingBySession(ctx context.Context, tips, have branchTips) ([]format.ID, error) {
+	w := x.newWalk(ctx)
+	var out []format.ID
+	for _, session := range slices.Sorted(maps.Keys(tips)) {
+		slices.SortFunc(tips[session], format.ID.Compare)
+		list, err := w.find(tips[session], have[session])
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, list...)
+	}
+	return out, nil
+}
+
+func (x *Sharer) newWalk(ctx context.Context) *walk {
+	return &walk{x: x, ctx: ctx, marks: map[format.ID]mark{}, seen: map[format.ID]bool{}}
+}
+
+// find returns what tips lead to, and neither have nor what the walk has found before, what is
+// named before what names it.
+func (w *walk) find(tips, have []format.ID) ([]format.ID, error) {
+	w.queue, w.fresh = nil, 0
 	for _, list := range []struct {
 		ids []format.ID
 		m   mark
@@ -50,7 +86,11 @@ func (x *Sharer) missing(ctx context.Context, tips, have []format.ID) ([]format.
 	if err != nil {
 		return nil, err
 	}
-	return w.withOthers(found)
+	out, err := w.withOthers(found)
+	for _, at := range found {
+		w.marks[at.id] |= known
+	}
+	return out, err
 }
 
 // add marks an entry, and puts it into the queue unless it had the mark.

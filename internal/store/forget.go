@@ -69,19 +69,8 @@ func (t *Tx) forget(ctx context.Context, p *Forgetting) (done Forgot, err error)
 	if len(f.Objects)+len(f.Phrases) == 0 {
 		return t.lookAgain(p)
 	}
-	if err := t.keepEarlier(f); err != nil {
+	if err := t.beginForget(f); err != nil {
 		return done, err
-	}
-	b, err := f.Encode()
-	if err != nil {
-		return done, err
-	}
-	dir := filepath.Join(t.Dir, objects.AbsentDir)
-	if err := t.repo.FS.MkdirAll(dir); err != nil {
-		return done, err
-	}
-	if err := t.repo.FS.WriteDurable(t.Objects.Path(objects.UnfinishedName()), b, 0o600); err != nil {
-		return done, fmt.Errorf("cannot begin to forget: %w", err)
 	}
 	covers, err := t.dropCovers(f)
 	if err != nil {
@@ -94,6 +83,51 @@ func (t *Tx) forget(ctx context.Context, p *Forgetting) (done Forgot, err error)
 	done, err = t.finishForget(ctx, f, unread)
 	done.Covers = covers
 	return done, err
+}
+
+// NoteForgotten records that others have forgotten the bodies of objects that this store has not
+// got. They may then be stored without them. A crash leaves all of it or nothing, as with Forget.
+func (t *Tx) NoteForgotten(ids []format.ID) error {
+	if len(ids) == 0 {
+		return nil
+	}
+	f := &format.Forgotten{Operation: t.View.Number + 1, Time: t.Now(), Objects: slices.Clone(ids)}
+	if err := t.beginForget(f); err != nil {
+		return err
+	}
+	if err := t.Commit(&format.Operation{Verb: refs.VerbForget}); err != nil {
+		return err
+	}
+	if err := t.repo.Objects.MarkGone(t.Held, f.Objects, f.Time); err != nil {
+		return err
+	}
+	return t.endForget(f)
+}
+
+// beginForget writes what is to be forgotten, before the log says so.
+func (t *Tx) beginForget(f *format.Forgotten) error {
+	if err := t.keepEarlier(f); err != nil {
+		return err
+	}
+	b, err := f.Encode()
+	if err != nil {
+		return err
+	}
+	if err := t.repo.FS.MkdirAll(filepath.Join(t.Dir, objects.AbsentDir)); err != nil {
+		return err
+	}
+	if err := t.repo.FS.WriteDurable(t.Objects.Path(objects.UnfinishedName()), b, 0o600); err != nil {
+		return fmt.Errorf("cannot begin to forget: %w", err)
+	}
+	return nil
+}
+
+// endForget gives the file of what is forgotten its own name.
+func (t *Tx) endForget(f *format.Forgotten) error {
+	if err := t.repo.FS.Rename(t.Objects.Path(objects.UnfinishedName()), t.Objects.Path(objects.ForgottenName(f.Operation))); err != nil {
+		return fmt.Errorf("cannot end to forget: %w", err)
+	}
+	return t.repo.FS.SyncDir(filepath.Join(t.Dir, objects.AbsentDir))
 }
 
 // keepEarlier adds to f what an earlier operation of the same number forgot: after a repair of a
@@ -214,11 +248,7 @@ func (t *Tx) finishForget(ctx context.Context, f *format.Forgotten, unread map[s
 	if done.Remains, err = t.remains(f, w, unread); err != nil {
 		return done, err
 	}
-	dir := filepath.Join(t.Dir, objects.AbsentDir)
-	if err := t.repo.FS.Rename(t.Objects.Path(objects.UnfinishedName()), t.Objects.Path(objects.ForgottenName(f.Operation))); err != nil {
-		return done, fmt.Errorf("cannot end to forget: %w", err)
-	}
-	return done, t.repo.FS.SyncDir(dir)
+	return done, t.endForget(f)
 }
 
 // unreadRecords returns the files of the log in which bodies may be left: UnloadLog leaves damaged

@@ -112,6 +112,7 @@ var agents = [...]Agent{
 		About:  "\nA file of /chat save (checkpoint-TAG.json) becomes the session checkpoint-TAG.",
 		Traits: Traits{ByWords: true, Resumes: true, NamesOnly: true},
 		Read:   geminicli.ReadAs,
+		ReadOn: geminicli.ReadOn,
 		Write:  geminicli.NewWriter,
 		NewID:  transcript.UUID, TakesID: anyID, // it gives what it reads an id of its own
 		Program:       "gemini",

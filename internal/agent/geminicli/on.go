@@ -2,109 +2,89 @@ package geminicli
 
 import (
 	"bufio"
-	"encoding/binary"
-	"errors"
-	"hash/fnv"
+	"encoding/json"
 	"io"
-	"maps"
-	"slices"
 
 	"github.com/gemini-ctx/ctx/internal/agent/transcript"
 )
 
-// ErrWhole says that the records after a mark depend on those before it, so that the transcript has
-// to be read whole.
-var ErrWhole = errors.New("what follows the mark leads back before it")
-
-// Mark is the state after a reading, from which the next one can go on. The zero Mark is the
-// beginning of a transcript.
-type Mark struct {
-	Offset  int64  // number of bytes read, up to the last line feed
-	Session string // the session's id
-	// Whole says that reading cannot go on from here: the agent writes the transcript anew each
-	// time, or was about to restore a checkpoint.
-	Whole bool
-
-	// ids are digests of the ids of messages and calls that were read. Two ids with one digest,
-	// which is once in some 10^13 transcripts of 1,000 messages, only cost a reading of the whole.
-	ids []uint64
+// state is what a reader that goes on has to know of the records before.
+type state struct {
+	Session string `json:"session"`
 }
 
-// AppendIDs appends the mark's ids to b, eight bytes each.
-func (m *Mark) AppendIDs(b []byte) []byte {
-	b = slices.Grow(b, 8*len(m.ids))
-	for _, id := range m.ids {
-		b = binary.LittleEndian.AppendUint64(b, id)
+// metID is the one kind of name that a reader meets: the id of a message or a call.
+const metID = 'i'
+
+// ReadOn reads a transcript from m on, where r begins, and moves m to the end. It emits the steps
+// that ReadAs emits after those up to m. If a record depends on earlier ones (a rewind, a list that
+// was written again, a message or a call from before), it emits nothing, does not change m, and
+// returns transcript.ErrWhole. At the zero Mark it does what ReadAs does. It leaves no State where
+// reading cannot go on: the agent writes the transcript anew each time, or was about to restore a
+// checkpoint. It leaves Last empty: a message here does not name the one before it. The Stats count
+// nothing before m.
+func ReadOn(name string, r io.Reader, m *transcript.Mark, emit func(transcript.Step) error) (transcript.Stats, error) {
+	if m.Offset > 0 {
+		return readOn(r, m, emit)
 	}
-	return b
-}
-
-// SetIDs sets the ids that AppendIDs wrote. It does not keep b.
-func (m *Mark) SetIDs(b []byte) {
-	m.ids = make([]uint64, 0, len(b)/8)
-	for ; len(b) >= 8; b = b[8:] {
-		m.ids = append(m.ids, binary.LittleEndian.Uint64(b))
+	br := bufio.NewReaderSize(r, 64<<10)
+	if head, _ := br.Peek(512); IsCheckpoint(head) {
+		return readCheckpoint(checkpointName(name), br, emit)
 	}
-}
-
-// ReadMarked reads a transcript, and returns the mark from which ReadOn goes on.
-func ReadMarked(r io.Reader, emit func(transcript.Step) error) (transcript.Stats, Mark, error) {
 	s := newReplay(emit)
-	s.met = map[uint64]struct{}{}
-	err := s.read(r)
-	m := Mark{Offset: s.stats.Bytes, Session: s.stats.Session, Whole: s.document || s.restore.on, ids: slices.Collect(maps.Keys(s.met))}
-	slices.Sort(m.ids)
-	return s.stats, m, err
+	s.met = transcript.Met{}
+	err := s.read(br)
+	if err == nil {
+		s.leaveMark(m, nil)
+	}
+	return s.stats, err
 }
 
-// ReadOn reads a transcript from m on; r begins there. It emits the steps that ReadMarked would
-// emit after those up to m, and moves m to the end. If a record depends on earlier ones (a rewind,
-// a list that was written again, a message or a call from before), it emits nothing, does not
-// change m, and returns ErrWhole. The Stats do not count anything before m.
-func ReadOn(r io.Reader, m *Mark, emit func(transcript.Step) error) (transcript.Stats, error) {
-	if m.Whole || m.Offset == 0 || m.Session == "" {
-		return transcript.NewStats(), ErrWhole
+func readOn(r io.Reader, m *transcript.Mark, emit func(transcript.Step) error) (transcript.Stats, error) {
+	line, earlier := transcript.CutState(m.State)
+	var was state
+	if m.State == nil || json.Unmarshal(line, &was) != nil {
+		return transcript.NewStats(), transcript.ErrWhole
 	}
 	var steps []transcript.Step
 	s := newReplay(func(st transcript.Step) error {
 		steps = append(steps, st)
 		return nil
 	})
-	s.met = map[uint64]struct{}{}
-	s.stats.Session, s.stats.Bytes = m.Session, m.Offset
+	s.met = transcript.Met{}
+	s.stats.Session, s.stats.Bytes = was.Session, m.Offset
 	lr := transcript.NewLineReader(bufio.NewReaderSize(r, 64<<10), MaxLine, m.Offset)
 	if err := lr.Each(s.line); err != nil {
 		return s.stats, err
 	}
-	if s.back || m.knows(s.met) {
-		return s.stats, ErrWhole
+	if s.back || s.met.In(earlier) {
+		return s.stats, transcript.ErrWhole
 	}
 	for _, st := range steps {
 		if err := emit(st); err != nil {
 			return s.stats, err
 		}
 	}
-	m.Offset = s.stats.Bytes
-	m.ids = append(m.ids, slices.Sorted(maps.Keys(s.met))...)
+	s.leaveMark(m, earlier)
 	return s.stats, nil
 }
 
-// knows reports whether one of the ids was read before.
-func (m *Mark) knows(met map[uint64]struct{}) bool {
-	return len(met) > 0 && slices.ContainsFunc(m.ids, func(id uint64) bool {
-		_, ok := met[id]
-		return ok
-	})
+// leaveMark sets the mark from which the next reading goes on, up to the last line feed.
+func (s *replay) leaveMark(m *transcript.Mark, earlier []byte) {
+	m.Offset, m.State = s.stats.Bytes, nil
+	if s.document || s.restore.on || s.stats.Session == "" || m.Offset == 0 {
+		return
+	}
+	if line, err := json.Marshal(state{Session: s.stats.Session}); err == nil {
+		m.State = transcript.JoinState(line, s.met, earlier)
+	}
 }
 
 // meet notes the id of a message or a call.
 func (s *replay) meet(id string) {
-	if s.met == nil {
-		return
+	if s.met != nil {
+		s.met.Add(metID, id)
 	}
-	h := fnv.New64a()
-	_, _ = io.WriteString(h, id)
-	s.met[h.Sum64()] = struct{}{}
 }
 
 // meetResult notes the id of a response. All earlier records decide which call a response without

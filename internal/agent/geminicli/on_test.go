@@ -15,27 +15,28 @@ import (
 func checkOn(t *testing.T, data []byte, cut int) bool {
 	t.Helper()
 	at := bytes.LastIndexByte(data[:cut], '\n') + 1
-	_, m, err := ReadMarked(bytes.NewReader(data[:at]), func(transcript.Step) error { return nil })
-	if err != nil {
+	var m transcript.Mark
+	if _, err := ReadOn("", bytes.NewReader(data[:at]), &m, func(transcript.Step) error { return nil }); err != nil {
 		t.Fatal(err)
 	}
 	whole, stats := readAll(t, data)
 	if before := isDocument(t, data[:at]); before || isDocument(t, data) {
-		if _, err := ReadOn(bytes.NewReader(data[at:]), &m, nil); before && !errors.Is(err, ErrWhole) {
-			t.Errorf("a document was read on: %v", err)
+		if before && m.State != nil {
+			t.Errorf("a document can be read on: %+v", m)
 		}
 		return false
 	}
 	first, _ := readAll(t, data[:at])
-	kept := Mark{}
-	kept.SetIDs(m.AppendIDs(nil))
-	kept.Offset, kept.Session, kept.Whole = m.Offset, m.Session, m.Whole
+	if m.State == nil {
+		return false
+	}
+	kept := m
 	var rest []transcript.Step
-	_, err = ReadOn(bytes.NewReader(data[m.Offset:]), &kept, func(s transcript.Step) error {
+	_, err := ReadOn("", bytes.NewReader(data[m.Offset:]), &kept, func(s transcript.Step) error {
 		rest = append(rest, s)
 		return nil
 	})
-	if errors.Is(err, ErrWhole) {
+	if errors.Is(err, transcript.ErrWhole) {
 		if rest != nil || kept.Offset != m.Offset {
 			t.Errorf("%d steps were given of what cannot be read on", len(rest))
 		}
@@ -100,13 +101,13 @@ func TestReadOnTurn(t *testing.T) {
 	update := `{"$set":{"lastUpdated":"2026-01-02T03:04:05.000Z"}}`
 	start := lines(header, `{"$set":{"messages":[`+user(environmentID, `"<session_context>x</session_context>"`)+`]}}`)
 	pieces := []string{lines(question, update), lines(model, update, called, answer, update), lines(gemini("g2", `"done"`), update)}
-	_, m, err := ReadMarked(strings.NewReader(start), func(transcript.Step) error { return nil })
-	if err != nil {
+	var m transcript.Mark
+	if _, err := ReadOn("", strings.NewReader(start), &m, func(transcript.Step) error { return nil }); err != nil {
 		t.Fatal(err)
 	}
 	got := ""
 	for i, piece := range pieces {
-		if _, err := ReadOn(strings.NewReader(piece+"{torn"), &m, func(s transcript.Step) error {
+		if _, err := ReadOn("", strings.NewReader(piece+"{torn"), &m, func(s transcript.Step) error {
 			got += trace([]transcript.Step{s})
 			return nil
 		}); err != nil {
@@ -123,7 +124,7 @@ func TestReadOnTurn(t *testing.T) {
 		"a header": lines(header), "a result without its call": lines(user("t9", `[{"functionResponse":{"id":"c9","name":"ls","response":{}}}]`)),
 		"a result without an id": lines(user("t9", `[{"functionResponse":{"name":"ls","response":{}}}]`)),
 	} {
-		if _, err := ReadOn(strings.NewReader(piece), &m, func(transcript.Step) error { return errors.New("emitted") }); !errors.Is(err, ErrWhole) {
+		if _, err := ReadOn("", strings.NewReader(piece), &m, func(transcript.Step) error { return errors.New("emitted") }); !errors.Is(err, transcript.ErrWhole) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

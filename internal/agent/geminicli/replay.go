@@ -26,8 +26,8 @@ type replay struct {
 	derived       transcript.Names // messages without id, by what their key is derived from
 	afterSnapshot bool             // the message before this one was a summary by the agent
 
-	met  map[uint64]struct{} // digests of the ids of messages and calls; nil if they are not needed
-	back bool                // a record depends on earlier ones: see ReadOn
+	met  transcript.Met // the ids of messages and calls; nil if they are not needed
+	back bool           // a record depends on earlier ones: see ReadOn
 }
 
 func newReplay(emit func(transcript.Step) error) *replay {

@@ -17,7 +17,7 @@ var ErrWhole = errors.New("what follows the mark leads back before it")
 // of a transcript.
 type Mark struct {
 	Offset int64  // bytes of the transcript before those that the next reading begins with
-	Last   string // the name of the message that was emitted last
+	Last   string // the name of the message that was emitted last; "" where the next does not depend on it
 	State  []byte // what the reader knows of the records before Offset; nil if it cannot go on
 }
 

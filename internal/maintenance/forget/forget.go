@@ -25,6 +25,10 @@ type Options struct {
 	Text string      // what stands anywhere in a body
 	Rule string      // a class of secrets, as the rules of today find them; anyClass for all
 
+	// Exact says that of IDs no other version of a message goes, as one that was written after these
+	// were forgotten elsewhere.
+	Exact bool
+
 	DryRun   bool // say what would go, and change nothing
 	Progress graph.Progress
 }
@@ -49,8 +53,8 @@ type SourceName struct {
 
 // Run removes the bodies of what is named, and of all that was made of it, from every place of the
 // store: reachable or not, loose or packed. Headers stay, and so do all ids. A message goes with
-// its newer and older versions, a cluster or a tombstone stands for its members, a summary for
-// itself.
+// its newer and older versions unless Exact is set, a cluster or a tombstone stands for its
+// members, a summary for itself.
 //
 // The lock is held until all is over. See session.Store.Forget for what a crash leaves.
 func Run(ctx context.Context, s *session.Store, o Options) (Report, error) {
@@ -204,7 +208,12 @@ func (c *selection) choose(ctx context.Context) error {
 		}
 		switch kind {
 		case "entry":
-			c.selectEntry(id)
+			if c.o.Exact {
+				c.selected[id], c.named[id] = true, true
+				c.said = append(c.said, id)
+			} else {
+				c.selectEntry(id)
+			}
 		case "summary", "blob", "epoch":
 			c.selected[id] = true
 		default:

@@ -25,6 +25,7 @@ type Session struct {
 	Holes               int            // messages whose words are gone
 	Entries             string         // the embedded entries; "" for none
 	Embedded            int            // number of embedded objects
+	Live                bool           // a program serves it, and it watches for news
 }
 
 // Told is a part of what the model was told before the conversation.

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strconv"
 	"time"
 )
 
@@ -17,6 +16,7 @@ type Project struct {
 	Files     []FileRow
 	Days      []Day // with messages, oldest first
 	Left      map[string]int
+	Live      bool // a program serves it, and it watches for news
 }
 
 // SessionRow is a session in the list. Lines are those of its brief; there are none of old
@@ -59,15 +59,19 @@ func sections() [][2]string {
 
 // Page returns the page of the project.
 func (p *Project) Page() []byte {
-	b := openPage(nil, p.Name+" · ctx")
-	b = append(b, "<body class=proj>\n<header class=top><div><h1>"...)
+	b := openPage(nil, p.Name+" · ctx", p.Live)
+	b = append(appendBody(b, p.Live), " class=proj>\n<header class=top><div><h1>"...)
 	b = append(appendName(b, p.Name), "</h1>\n<p class=meta>"...)
 	total := 0
 	for _, s := range p.Sessions {
 		total += s.Messages
 	}
 	b = fmt.Appendf(b, "%s · %s", count(len(p.Sessions), "session"), count(total, "message"))
-	b = append(b, "</p></div><div class=tools hidden><button id=theme>Dark</button></div></header>\n<main>"...)
+	b = append(b, "</p></div><div class=tools hidden>"...)
+	if p.Live {
+		b = append(b, liveSign...)
+	}
+	b = append(b, "<button id=theme>Dark</button></div></header>\n<main>"...)
 	b = p.activity(b)
 	b = p.sessions(b)
 	b = p.stands(b)
@@ -80,9 +84,8 @@ func (p *Project) Page() []byte {
 		}
 		b = append(b, "</p>"...)
 	}
-	b = append(appendName(append(b, "<p>Written by ctx from store <code>"...), p.Store), "</code> at operation "...)
-	b = append(strconv.AppendUint(b, p.Operation, 10), ". This file loads nothing.</p></footer>\n"...)
-	return closePage(b)
+	b = append(appendOrigin(b, p.Store, p.Operation, p.Live), "</p></footer>\n"...)
+	return closePage(b, p.Live)
 }
 
 // mostDays is how many days the picture of the activity shows, the newest.

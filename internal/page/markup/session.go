@@ -144,21 +144,16 @@ func source(text string) string {
 	return "'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
 }
 
-// Policy returns the Content Security Policy of a page.
-func Policy() string {
-	return "default-src 'none'; style-src " + source(style) + "; script-src " + source(script) + "; base-uri 'none'; form-action 'none'"
-}
-
-func openPage(b []byte, title string) []byte {
+func openPage(b []byte, title string, live bool) []byte {
 	b = append(b, "<!DOCTYPE html>\n<html lang=en><head><meta charset=utf-8>\n<meta http-equiv=Content-Security-Policy content=\""...)
-	b = append(append(b, Policy()...), "\">\n<meta name=viewport content=\"width=device-width,initial-scale=1\">\n"...)
+	b = append(append(b, Policy(live)...), "\">\n<meta name=viewport content=\"width=device-width,initial-scale=1\">\n"...)
 	b = append(b, "<meta name=referrer content=no-referrer><meta name=generator content=ctx>\n<title>"...)
 	b = append(appendText(b, title), "</title>\n<style>"...)
 	return append(append(b, style...), "</style></head>\n"...)
 }
 
-func closePage(b []byte) []byte {
-	b = append(append(b, "<script>"...), script...)
+func closePage(b []byte, live bool) []byte {
+	b = append(append(b, "<script>"...), scriptOf(live)...)
 	return append(b, "</script>\n</body></html>\n"...)
 }
 
@@ -172,8 +167,8 @@ func (s *Session) title() string {
 
 func (w *writer) head(b []byte, l layout) []byte {
 	s := w.s
-	b = openPage(b, s.title()+" · ctx")
-	b = append(b, "<body class=session data-first="...)
+	b = openPage(b, s.title()+" · ctx", s.Live)
+	b = append(appendBody(b, s.Live), " class=session data-first="...)
 	b = append(strconv.AppendUint(b, l.first, 10), ">\n<header class=top><div><h1>"...)
 	b = append(appendName(b, s.title()), "</h1>\n<p class=meta>"...)
 	b = append(appendName(append(b, "session "...), s.Name), ' ')
@@ -187,7 +182,11 @@ func (w *writer) head(b []byte, l layout) []byte {
 	if !s.First.IsZero() {
 		b = fmt.Appendf(b, " · <time>%s</time> to <time>%s</time> UTC", s.First.UTC().Format(minute), s.Last.UTC().Format(minute))
 	}
-	b = append(b, "</p></div><div class=tools hidden><input id=q type=search placeholder=\"Search  /\" "...)
+	b = append(b, "</p></div><div class=tools hidden>"...)
+	if s.Live {
+		b = append(b, liveSign+"<a href=\"./\">Project</a>"...)
+	}
+	b = append(b, "<input id=q type=search placeholder=\"Search  /\" "...)
 	b = append(b, "aria-label=Search title=\"words, role:tool, tool:bash, file:main.go, error:\"><output id=hits></output>"...)
 	b = append(b, "<button id=openall title=\"e\">Unfold all</button><button id=theme title=\"light or dark\">Dark</button></div>"...)
 	b = append(b, "</header>\n"...)
@@ -529,8 +528,7 @@ func (w *writer) tail(b []byte, l layout, embed bool) []byte {
 	if s.Holes > 0 {
 		b = fmt.Appendf(b, "<p>%s without words: they were forgotten, or are lost.</p>", count(s.Holes, "message"))
 	}
-	b = append(append(appendName(append(b, "<p>Written by ctx from store <code>"...), s.Store), "</code> at operation "...), strconv.FormatUint(s.Operation, 10)...)
-	b = append(b, ". This file loads nothing."...)
+	b = appendOrigin(b, s.Store, s.Operation, s.Live)
 	switch {
 	case embed && s.Entries != "":
 		b = fmt.Appendf(b, " It holds %s: <code>ctx import html FILE</code> stores them under the same ids.", count(s.Embedded, "object"))
@@ -541,7 +539,18 @@ func (w *writer) tail(b []byte, l layout, embed bool) []byte {
 	if embed && s.Entries != "" {
 		b = append(append(append(b, EntriesOpen...), s.Entries...), EntriesClose...)
 	}
-	return closePage(b)
+	return closePage(b, s.Live)
+}
+
+// appendOrigin says what the page was made from. A live page does not name the operation: that
+// changes with everything that is stored, and the page only with what it shows.
+func appendOrigin(b []byte, store string, operation uint64, live bool) []byte {
+	if live {
+		b = appendName(append(b, "<p>Shown by <code>ctx view --serve</code> from store <code>"...), store)
+		return append(b, "</code>. This page loads nothing but news of itself."...)
+	}
+	b = appendName(append(b, "<p>Written by ctx from store <code>"...), store)
+	return fmt.Appendf(b, "</code> at operation %d. This file loads nothing.", operation)
 }
 
 // EntriesOpen and EntriesClose stand around the embedded entries. No text of a page has these

@@ -35,7 +35,12 @@ func (r *Remote) make(ctx context.Context) error {
 	})
 }
 
+// init makes the bare repository in the place of what a git that was killed has left of one: with
+// its locks, git would not go on.
 func (r *Remote) init(ctx context.Context) error {
+	if err := r.empty(); err != nil {
+		return err
+	}
 	_, err := r.git(ctx, nil, "init", "--quiet", "--bare", "--template=", r.c.Bare)
 	return err
 }
@@ -105,9 +110,6 @@ func (r *Remote) mend(ctx context.Context) (changed bool, err error) {
 			return nil
 		}
 		changed = true
-		if err := r.empty(); err != nil {
-			return err
-		}
 		return r.init(ctx)
 	})
 	return changed, err

@@ -72,11 +72,14 @@ exec "$GIT" "$@"
 func TestDamagedCopy(t *testing.T) {
 	t.Parallel()
 	for name, damage := range map[string]func(bare string) error{
-		"a locked ref":   func(bare string) error { return leave(bare, "refs/ctx/a.lock") },
-		"locked refs":    func(bare string) error { return leave(bare, "packed-refs.lock") },
-		"torn objects":   func(bare string) error { return tear(bare, "objects/??/*") },
-		"a torn ref":     func(bare string) error { return tear(bare, "refs/ctx/a") },
-		"no HEAD":        func(bare string) error { return os.Remove(filepath.Join(bare, "HEAD")) },
+		"a locked ref": func(bare string) error { return leave(bare, "refs/ctx/a.lock") },
+		"locked refs":  func(bare string) error { return leave(bare, "packed-refs.lock") },
+		"torn objects": func(bare string) error { return tear(bare, "objects/??/*") },
+		"a torn ref":   func(bare string) error { return tear(bare, "refs/ctx/a") },
+		"no HEAD":      func(bare string) error { return os.Remove(filepath.Join(bare, "HEAD")) },
+		"half made": func(bare string) error {
+			return errors.Join(os.RemoveAll(filepath.Join(bare, "objects/info")), leave(bare, "config.lock"))
+		},
 		"a torn HEAD":    func(bare string) error { return tear(bare, "HEAD") },
 		"torn settings":  func(bare string) error { return os.WriteFile(filepath.Join(bare, "config"), []byte("[core"), 0o600) },
 		"no objects":     func(bare string) error { return os.RemoveAll(filepath.Join(bare, "objects")) },

@@ -77,11 +77,12 @@ func Open(ctx context.Context, c Config) (remote.Remote, error) {
 	if h.running, err = launch(path, c.Cache); err != nil {
 		return nil, fmt.Errorf("cannot start %s: %s", program, child.OneLine(err.Error(), maxMessage))
 	}
-	if err := h.greet(ctx); err != nil {
-		return nil, err
+	err = h.greet(ctx)
+	if err == nil {
+		_, err = h.call(ctx, request{Do: "open", URL: c.URL})
 	}
-	if _, err := h.call(ctx, request{Do: "open", URL: c.URL}); err != nil {
-		_ = h.Close()
+	if err != nil {
+		h.abandon(ctx) // no caller gets a Client to close
 		return nil, err
 	}
 	if has(h.can.Features, FeatureSearch) {
@@ -311,6 +312,14 @@ func (h *Client) Check(ctx context.Context) error {
 	}
 	_, err := h.call(ctx, request{Do: "check"})
 	return err
+}
+
+// abandon ends a helper that nobody will use. It waits for the helper only while ctx lasts.
+func (h *Client) abandon(ctx context.Context) {
+	if ctx.Err() != nil && h.running != nil {
+		h.running.kill()
+	}
+	_ = h.Close()
 }
 
 // Close implements remote.Remote. The helper's input ends, and it is killed if it still runs after

@@ -148,11 +148,23 @@ func askAll(t *testing.T, part string) error {
 // A context that ends frees the caller from a helper that neither reads nor writes.
 func TestDeaf(t *testing.T) {
 	for _, part := range []string{"mute", "deaf"} {
-		ctx, cancel := context.WithCancel(t.Context())
-		beside := players(t, part)
-		go cancel()
-		if _, err := Open(ctx, Config{URL: "play://x", Beside: beside}); !errors.Is(err, context.Canceled) {
-			t.Errorf("%s: got %v", part, err)
+		for _, early := range []bool{true, false} {
+			homes := t.TempDir() // where each helper has its working directory while it runs
+			t.Setenv("TMPDIR", homes)
+			t.Setenv("TMP", homes)
+			ctx, cancel := context.WithCancel(t.Context())
+			beside := players(t, part)
+			if early {
+				cancel()
+			} else {
+				go cancel()
+			}
+			if _, err := Open(ctx, Config{URL: "play://x", Beside: beside}); !errors.Is(err, context.Canceled) {
+				t.Errorf("%s: got %v", part, err)
+			}
+			if left, err := os.ReadDir(homes); err != nil || len(left) > 0 {
+				t.Errorf("%s, canceled early %v: the helper still runs in %v, error %v", part, early, left, err)
+			}
 		}
 	}
 	h := &Client{name: "ctx-remote-play", timeout: time.Millisecond}

@@ -34,6 +34,10 @@ func TestMain(m *testing.M) {
 
 const greeting = `{"ctx":"remote","v":1,"name":"player","version":"0.1","features":["search","check"]}` + "\n"
 
+// deaf is how long a helper that does not listen runs, unless it is killed. It ends by itself some
+// time after a test that was killed.
+const deaf = time.Minute
+
 // play plays the part of a helper. All parts but "good" misbehave: the text is what they write.
 func play(part string) error {
 	in, out := io.Reader(os.Stdin), io.Writer(os.Stdout)
@@ -44,13 +48,13 @@ func play(part string) error {
 		return Serve(context.Background(), group(), in, out)
 	case "mute":
 		_, err := io.Copy(io.Discard, in)
-		time.Sleep(time.Hour)
+		time.Sleep(deaf)
 		return err
 	case "dies":
 		return errors.New("no such bucket; password=hunter2hunter2X9")
 	case "deaf": // says that it can, and never reads
 		fmt.Fprint(out, greeting)
-		time.Sleep(time.Hour)
+		time.Sleep(deaf)
 	}
 	if _, err := io.WriteString(out, part); err != nil {
 		return err

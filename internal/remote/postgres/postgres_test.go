@@ -199,6 +199,47 @@ func TestPhrases(t *testing.T) {
 	}
 }
 
+// A search ranks the newest 1,000 messages that match, whatever month they are in or if in none.
+func TestNewestAreRanked(t *testing.T) {
+	s := started(t)
+	s.granted(t, "newest", "ann")
+	r := s.open(t, "ann", "newest")
+	put := func(id string, at time.Time, text string) {
+		t.Helper()
+		if err := r.Index(t.Context(), []remote.Message{{ID: id, Store: "x", Session: "main", At: at, Role: "user", Text: text}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	put("none", time.Date(1999, 1, 1, 0, 0, 0, 0, time.UTC), "kestrel kestrel kestrel")
+	put("march", time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC), "kestrel kestrel kestrel kestrel")
+	put("may", time.Date(2026, 5, 1, 0, 0, 0, 0, time.UTC), "kestrel kestrel")
+	best := func() string {
+		t.Helper()
+		hits, err := r.Search(t.Context(), "kestrel", 2)
+		if err != nil || len(hits) != 2 {
+			t.Fatalf("got %v, error %v", hits, err)
+		}
+		return hits[0].ID + " " + hits[1].ID
+	}
+	if got := best(); got != "march none" {
+		t.Errorf("of three messages, the best are %s", got)
+	}
+	fill := func(first, last int) {
+		t.Helper()
+		s.sql(t, "team", fmt.Sprintf(`insert into ctx.messages (team, store, id, session, at, role, text, tsv)
+			select 'newest', 'x', i::text, 'main', '2026-05-02'::timestamptz + make_interval(secs => i), 'user', 'kestrel', to_tsvector('english', 'kestrel')
+			from generate_series(%d, %d) i`, first, last))
+	}
+	fill(1, 998)
+	if got := best(); got != "march may" {
+		t.Errorf("with 998 newer ones, the best are %s", got)
+	}
+	fill(999, 999)
+	if got := best(); got != "may 999" {
+		t.Errorf("with 999 newer ones, the best are %s", got)
+	}
+}
+
 // Tables of each version before become those of this one, with what is in them.
 func TestMigration(t *testing.T) {
 	s := started(t)

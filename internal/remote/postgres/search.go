@@ -97,7 +97,7 @@ func (r *Remote) Forget(ctx context.Context, store string, ids []string) error {
 	return err
 }
 
-// Search implements remote.Searcher. It ranks the newest 2,000 messages that match.
+// Search implements remote.Searcher. It ranks the newest 1,000 messages that match.
 func (r *Remote) Search(ctx context.Context, query string, n int) ([]remote.Hit, error) {
 	if len(query) > remote.MaxQuery {
 		return nil, fmt.Errorf("a query of %d bytes: at most %d", len(query), remote.MaxQuery)

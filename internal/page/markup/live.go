@@ -1,0 +1,60 @@
+package markup
+
+import (
+	"bytes"
+	"crypto/sha256"
+	_ "embed" // the script
+	"encoding/hex"
+)
+
+//go:embed live.js
+var liveScript string
+
+// stateLen is the number of digits of the state of a live page.
+const stateLen = 32
+
+// liveOpen is the attribute of a live page that has its state. No text of a page has these bytes:
+// it would have &lt; in the place of <.
+var liveOpen = []byte("<body data-live=00000000000000000000000000000000")
+
+// Stamp writes the state of a live page into the page and returns it: a digest of the page without
+// it. Pages of equal content have equal states. It returns "" for a page that is not live.
+func Stamp(page []byte) (state string) {
+	at := bytes.Index(page, liveOpen)
+	if at < 0 {
+		return ""
+	}
+	sum := sha256.Sum256(page)
+	state = hex.EncodeToString(sum[:])[:stateLen]
+	copy(page[at+len(liveOpen)-stateLen:], state)
+	return state
+}
+
+// scriptOf returns the script of a page. A live page also watches for a newer state of itself.
+func scriptOf(live bool) string {
+	if live {
+		return script + liveScript
+	}
+	return script
+}
+
+// Policy returns the Content Security Policy of a page. A live page may also ask the server that it
+// came from.
+func Policy(live bool) string {
+	policy := "default-src 'none'; style-src " + source(style) + "; script-src " + source(scriptOf(live)) + "; base-uri 'none'; form-action 'none'"
+	if live {
+		policy += "; connect-src 'self'"
+	}
+	return policy
+}
+
+// appendBody opens the body of a page.
+func appendBody(b []byte, live bool) []byte {
+	if live {
+		return append(b, liveOpen...)
+	}
+	return append(b, "<body"...)
+}
+
+// liveSign is where a live page says whether it hears of news.
+const liveSign = "<output id=live role=status></output>"
