@@ -1,24 +1,34 @@
-package main
+package browse
 
 import (
 	"iter"
 
 	"github.com/gemini-ctx/ctx/format"
+	"github.com/gemini-ctx/ctx/internal/cli/clierr"
 	"github.com/gemini-ctx/ctx/internal/history"
 )
 
 // item is one thing in a page: a session, a message, a cluster, a hit, or a text.
 type item struct {
-	id      format.ID // zero for a text of this program
-	head    string    // one harmless line
-	session string    // of a session and of a hit
-	branch  string
-	read    func() (string, error) // the foreign text below the head; nil for none
-	tool    bool                   // the output of a tool
-	opens   bool                   // Enter opens what it stands for
-	open    bool                   // unfolded
+	id       format.ID // zero for a text of this program
+	seq      uint64    // of a message
+	head     line
+	session  string   // of a session and of a hit
+	title    string   // of a session
+	branch   string   // of a session and of a hit
+	branches []string // of a session
+	count    uint64   // messages of a session
 
-	lines []string // the text at the width below, once it is drawn
+	read func() ([]row, error)  // the text below the head; nil for none
+	copy func() (string, error) // what Y copies; nil for the id
+	tool bool                   // the output of a tool
+	// named says that the head has the name of that tool.
+	named bool
+	// opens says that Enter opens what the item stands for.
+	opens bool
+	open  bool // unfolded
+
+	lines []line // the text at the width below, once it is drawn
 	width int
 	more  bool // folded lines are left out
 }
@@ -30,16 +40,16 @@ const (
 )
 
 // body returns the lines of an item below its head. The text is read when it is first drawn.
-func (it *item) body(width int) []string {
+func (it *item) body(width int) []line {
 	if it.read == nil {
 		return nil
 	}
 	if it.width == width {
 		return it.lines
 	}
-	text, err := it.read()
+	rows, err := it.read()
 	if err != nil {
-		text = "[" + err.Error() + "]"
+		rows = []row{{style: ofGone, text: "[" + clierr.Explain(err).Message + "]"}}
 	}
 	most := foldedText
 	switch {
@@ -49,7 +59,12 @@ func (it *item) body(width int) []string {
 		most = foldedTool
 	}
 	it.width = width
-	it.lines, it.more = wrap(text, width, most)
+	if it.lines, it.more = wrap(rows, width, most); it.more && !it.open && most < mostLines {
+		// One line is not left out for a line that says so.
+		if whole, more := wrap(rows, width, most+1); !more {
+			it.lines, it.more = whole, false
+		}
+	}
 	return it.lines
 }
 
@@ -72,6 +87,7 @@ const (
 	expandPage
 	hitsPage
 	textPage
+	helpsPage
 )
 
 // page is a list of items with a selected one. Its lines are those of all items, and the first one
@@ -79,7 +95,10 @@ const (
 type page struct {
 	kind     kind
 	title    string
+	none     string // what to say if there are no items
 	session  string
+	branch   string
+	total    uint64 // messages of a conversation; 0 where that is not known
 	items    []*item
 	cur      int
 	top, off int
