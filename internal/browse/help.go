@@ -18,6 +18,8 @@ func hints(k kind, empty bool, width int) string {
 	var of []hint
 	switch {
 	case empty:
+	case k == helpsPage:
+		of = []hint{{"j k", "move", 2}}
 	case k == sessionsPage:
 		of = []hint{{"enter", "read", 2}, {"/", "search", 3}, {"f", "forest", 4}, {"b", "branch", 7}, {"y", "copy", 6}}
 	case k == forestPage:
