@@ -37,10 +37,24 @@ func (d *Doctor) program(ctx context.Context) Check {
 			c.Hint = "hooks that call it ctx use the one on the PATH"
 		} else {
 			c.Detail = "another program is called ctx, too, and comes first on the PATH: " + path
-			c.Hint = "`" + d.Program + " install` has the hooks use the full path of this one"
+			c.Hint = d.besideAnother(ctx)
 		}
 	}
 	return c
+}
+
+// besideAnother says how to live beside another program called ctx: by the name gctx, under which
+// packages install this one, too.
+func (d *Doctor) besideAnother(ctx context.Context) string {
+	path, err := exec.LookPath("gctx")
+	ours := err == nil && sameFile(path, d.Program)
+	if err == nil && !ours {
+		_, ours = Version(ctx, path)
+	}
+	if ours {
+		return "gctx is this program: " + path + "; `gctx install` has the hooks use its full path"
+	}
+	return "`" + d.Program + " install` has the hooks use the full path of this one; as gctx, a link or a copy of it can be beside the other"
 }
 
 // Version asks a program called ctx for its version. ours is false if it is another program.
