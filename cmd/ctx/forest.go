@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"strconv"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -140,9 +141,36 @@ func printClusters(a *app, s *session.Store, list []clusters.ClusterInfo) error 
 		rows = append(rows, []string{c.ID.Short(shortLen), clusterState(d), strconv.FormatUint(d.Members, 10), day(d.First), day(d.Last), oneLine(d.Label)})
 	}
 	if !a.json && len(list) > 0 {
-		a.titled([]string{"ID", "STATE", "MEMBERS", "FIRST", "LAST", "LABEL"}, rows)
+		titles := []string{"ID", "STATE", "MEMBERS", "FIRST", "LAST", "LABEL"}
+		a.cutLast(titles, rows)
+		a.titled(titles, rows)
 	}
 	return nil
+}
+
+// leastLabel is how much of a label a narrow terminal shows.
+const leastLabel = 20
+
+// cutLast cuts the last column of rows to the width that a terminal has left of it, or to
+// leastLabel.
+func (a *app) cutLast(titles []string, rows [][]string) {
+	if !asked(a.outTerm) {
+		return
+	}
+	left := a.lineWidth()
+	for i, title := range titles[:len(titles)-1] {
+		widest := len(title)
+		for _, row := range rows {
+			widest = max(widest, columnsOf(row[i]))
+		}
+		left -= widest + 2
+	}
+	for _, row := range rows {
+		last := &row[len(row)-1]
+		if cut := cutWidth(*last, max(left, leastLabel)); cut != *last {
+			*last = strings.TrimRight(cut, "… ·") + "…"
+		}
+	}
 }
 
 func clusterState(d document.Cluster) string {

@@ -134,6 +134,7 @@ var layers = map[string]string{
 	"cmd/ctx":                  "*",
 	"packaging/site":           "",
 	"cmd/ctx-browse":           "internal/browse",
+	"packaging/recording":      "",
 	"cmd/ctx-eval":             "internal/eval/program",
 	"cmd/ctx-mcp":              "internal/varint format objects refs internal/repo internal/view internal/history internal/clusters internal/recall internal/session internal/cli/document internal/cli/clierr internal/cli/environ",
 	"cmd/ctx-remote-age":       "internal/remote/agehelper",

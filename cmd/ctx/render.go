@@ -89,6 +89,9 @@ func (o *renderOptions) run(a *app) error {
 	if len(out.Bytes) == 0 && len(out.Dropped) > 0 {
 		return &exitError{exitFailed} // the budget is too small for anything
 	}
+	if a.tell != nil && options.Format == view.JSON {
+		a.tell(a.command, nil, out.Bytes)
+	}
 	_, err = a.out.Write(out.Bytes)
 	return err
 }

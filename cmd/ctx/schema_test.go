@@ -16,10 +16,13 @@ import (
 	"testing"
 	"time"
 
+	"github.com/spf13/cobra"
+
 	"github.com/gemini-ctx/ctx/format"
 	"github.com/gemini-ctx/ctx/internal/cli/clierr"
 	"github.com/gemini-ctx/ctx/internal/cli/command"
 	"github.com/gemini-ctx/ctx/internal/cli/document"
+	"github.com/gemini-ctx/ctx/internal/hooks"
 )
 
 // The schemas in docs/schema are made from the types of what commands print, as the scripts make
@@ -184,9 +187,71 @@ func ofFields(fields []any) *schema {
 	return s
 }
 
+// rendered is the document of `ctx render`, which is written member by member, so that what changes
+// comes last.
+type rendered struct {
+	Session string `json:"session"`
+	Branch  string `json:"branch"`
+	Pin     string `json:"pin"`
+	Through uint64 `json:"through"`
+	Epoch   *struct {
+		Parts []struct {
+			Key  string `json:"key"`
+			Text string `json:"text"`
+		} `json:"parts"`
+	} `json:"epoch,omitempty"`
+	Brief []struct {
+		Section string `json:"section"`
+		Entry   string `json:"entry"`
+		Text    string `json:"text"`
+	} `json:"brief,omitempty"`
+	Clusters []struct {
+		ID       string            `json:"id"`
+		Members  int               `json:"members"`
+		First    *string           `json:"first"`
+		Last     *string           `json:"last"`
+		Label    string            `json:"label,omitempty"`
+		Summary  any               `json:"summary"`
+		Messages []renderedMessage `json:"messages,omitempty"`
+		Interim  bool              `json:"interim"`
+		Sessions []string          `json:"sessions,omitempty"`
+	} `json:"clusters"`
+	Tombstones []struct {
+		ID      string `json:"id"`
+		Members int    `json:"members"`
+		Line    string `json:"line"`
+	} `json:"tombstones"`
+	Older   int               `json:"older_tombstones"`
+	Tail    []renderedMessage `json:"tail"`
+	Dropped any               `json:"dropped"`
+	Tokens  int               `json:"tokens"`
+}
+
+// renderedMessage is a message in it, and what stands there in its place.
+type renderedMessage struct {
+	ID        string          `json:"id"`
+	Seq       uint64          `json:"seq"`
+	Kind      string          `json:"kind,omitempty"`
+	Role      string          `json:"role"`
+	Author    string          `json:"author"`
+	Time      *string         `json:"time"`
+	Text      string          `json:"text"`
+	Parts     json.RawMessage `json:"parts,omitempty"`
+	Gone      string          `json:"gone,omitempty"`
+	StandsFor []string        `json:"stands_for,omitempty"`
+	Masked    []int           `json:"masked,omitempty"`
+	Replaced  []struct {
+		Part int    `json:"part"`
+		By   string `json:"by"`
+	} `json:"replaced,omitempty"`
+}
+
 // noteSchema keeps the schema of a document that a command printed in a script, or says that the
 // document is not what its own types say.
 func noteSchema(dir, command string, fields []any, doc []byte) {
+	if fields == nil {
+		fields = []any{rendered{}}
+	}
 	s := ofFields(fields)
 	var value any
 	if err := json.Unmarshal(doc, &value); err != nil {
@@ -521,5 +586,47 @@ func TestErrorSchema(t *testing.T) {
 	}
 	if s.refuses(map[string]any{"v": 1.0, "error": map[string]any{"code": "2"}}, "$") == "" {
 		t.Error("a code that is no number is not refused")
+	}
+}
+
+// noSchema says why a command has no schema. With --json these print what is no document of ctx.
+func noSchema() map[string]string {
+	const nothing, protocol = "it prints nothing", "it answers an agent, in the words of that agent"
+	list := map[string]string{
+		"ctx avail consume": nothing, "ctx avail healthy": nothing, "ctx avail mark": nothing, "ctx avail reset": nothing, "ctx avail reset-turn": nothing,
+		"ctx completion": "it prints a program for a shell", "ctx help": "it prints help", "ctx session state get": "it prints the value, which is JSON as it was set",
+		"ctx eval": "it is a program of its own",
+	}
+	for _, agent := range hooks.Agents() {
+		list["ctx hook "+agent.Name] = protocol
+	}
+	return list
+}
+
+// TestSchemaOfEachCommand: every command has a schema of what it prints with --json, or a reason
+// why it has none, and every schema is of a command.
+func TestSchemaOfEachCommand(t *testing.T) {
+	dir := filepath.Join("..", "..", "docs", "schema")
+	left := map[string]bool{"error.json": true}
+	eachCommand(docTree(), func(c *cobra.Command) {
+		name := strings.ReplaceAll(c.CommandPath(), " ", "-") + ".json"
+		left[name] = true
+		_, err := os.Stat(filepath.Join(dir, name))
+		why, none := noSchema()[c.CommandPath()]
+		switch {
+		case err == nil && none:
+			t.Errorf("%s has a schema, but: %s", c.CommandPath(), why)
+		case err != nil && !none && c.Runnable() && !c.HasSubCommands():
+			t.Errorf("%s has no schema: a script that runs it with --json makes one", c.CommandPath())
+		}
+	})
+	files, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range files {
+		if !left[f.Name()] {
+			t.Errorf("%s is of no command", f.Name())
+		}
 	}
 }

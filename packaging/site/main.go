@@ -18,6 +18,7 @@ import (
 	"github.com/yuin/goldmark"
 	"github.com/yuin/goldmark/extension"
 	"github.com/yuin/goldmark/parser"
+	unsafe "github.com/yuin/goldmark/renderer/html"
 )
 
 func main() {
@@ -44,7 +45,7 @@ func write(root, out string) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	s := site{md: goldmark.New(goldmark.WithExtensions(extension.Table), goldmark.WithParserOptions(parser.WithAutoHeadingID())), sources: sources}
+	s := site{md: goldmark.New(goldmark.WithExtensions(extension.Table), goldmark.WithRendererOptions(unsafe.WithUnsafe()), goldmark.WithParserOptions(parser.WithAutoHeadingID())), sources: sources}
 	_, reference, _ := strings.Cut(string(readme), "\n## Reference\n")
 	for source := range sources {
 		b, err := os.ReadFile(filepath.Join(root, filepath.FromSlash(source)))
@@ -134,7 +135,7 @@ func (s *site) page(source string, text []byte, reference string) ([]byte, error
 
 var (
 	heading  = regexp.MustCompile(`(?m)^# .*$`)
-	link     = regexp.MustCompile(`(href|src)="([^"]*)"`)
+	link     = regexp.MustCompile(`(href|srcset|src)="([^"]*)"`)
 	external = regexp.MustCompile(`^([a-z]+:|#|mailto:)`)
 	relative = regexp.MustCompile(`href="((?:[^":#]|:[^/])+)"`)
 )

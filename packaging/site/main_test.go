@@ -17,7 +17,16 @@ func TestSite(t *testing.T) {
 	if pages < 100 {
 		t.Errorf("%d pages", pages)
 	}
-	b, err := os.ReadFile(filepath.Join(out, "docs", "format", "remote.html"))
+	b, err := os.ReadFile(filepath.Join(out, "index.html"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{`<img src="docs/terminal.svg"`, `srcset="docs/page-dark.png"`, `<img src="docs/page-light.png"`} {
+		if !strings.Contains(string(b), want) {
+			t.Errorf("index.html has no %s", want)
+		}
+	}
+	b, err = os.ReadFile(filepath.Join(out, "docs", "format", "remote.html"))
 	if err != nil {
 		t.Fatal(err)
 	}

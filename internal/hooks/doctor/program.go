@@ -22,7 +22,10 @@ const versionTime = 15 * time.Second
 func (d *Doctor) program(ctx context.Context) Check {
 	c := Check{Name: "program", State: OK}
 	path, err := exec.LookPath("ctx")
+	gctx := d.gctx()
 	switch {
+	case err != nil && gctx != "":
+		c.Detail = fmt.Sprintf("%s, version %s", gctx, d.Version)
 	case err != nil:
 		c.State, c.Detail = Warn, "ctx is not on the PATH"
 		c.Hint = "put its directory on the PATH of the shell that starts the agent; " +
@@ -37,10 +40,23 @@ func (d *Doctor) program(ctx context.Context) Check {
 			c.Hint = "hooks that call it ctx use the one on the PATH"
 		} else {
 			c.Detail = "another program is called ctx, too, and comes first on the PATH: " + path
-			c.Hint = "`" + d.Program + " install` has the hooks use the full path of this one"
+			c.Hint = "`" + d.Program + " install` has the hooks use the full path of this one; as gctx, a link or a copy of it can be beside the other"
+			if gctx != "" {
+				c.Hint = "gctx is this program: " + gctx + "; `gctx install` has the hooks use its full path"
+			}
 		}
 	}
 	return c
+}
+
+// gctx returns the path of this program under its other name on the PATH, as packages install it,
+// too; "" for none.
+func (d *Doctor) gctx() string {
+	path, err := exec.LookPath("gctx")
+	if err != nil || !sameFile(path, d.Program) {
+		return ""
+	}
+	return path
 }
 
 // Version asks a program called ctx for its version. ours is false if it is another program.

@@ -181,8 +181,9 @@ func commandOf(hook *hujson.Value) string {
 	return ""
 }
 
-// isOurs reports whether a command runs the hook for an agent and nothing else: ctx by its name or
-// by a path, quoted or not, for bash or for PowerShell. The name of an event may follow.
+// isOurs reports whether a command runs the hook for an agent and nothing else: ctx, or gctx as it
+// is called beside another ctx, by its name or by a path, quoted or not, for bash or PowerShell.
+// The name of an event may follow.
 func isOurs(command, agent string) bool {
 	program, rest, ok := strings.Cut(command, mark(agent))
 	if event, spaced := strings.CutPrefix(rest, " "); spaced {
@@ -197,8 +198,8 @@ func isOurs(command, agent string) bool {
 	} else if strings.ContainsAny(program, " ;&|") {
 		return false
 	}
-	program = program[strings.LastIndexAny(program, `/\`)+1:]
-	return program == "ctx" || program == "ctx.exe"
+	program = strings.TrimSuffix(program[strings.LastIndexAny(program, `/\`)+1:], ".exe")
+	return program == "ctx" || program == "gctx"
 }
 
 const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"

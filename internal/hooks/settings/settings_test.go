@@ -201,8 +201,9 @@ func FuzzInstall(f *testing.F) {
 func TestOthersHooksStay(t *testing.T) {
 	for command, ours := range map[string]bool{
 		"ctx hook claude-code": true, "ctx hook claude-code; exit 0": true, "/opt/bin/ctx hook claude-code; exit 0": true,
-		"'/opt/my tools/ctx' hook claude-code; exit 0": true, `& 'C:\my tools\ctx.exe' hook claude-code; exit 0`: true,
-		"cd ~/ctx && sometool hook claude-code": false, "/opt/bin/ctxguard hook claude-code": false,
+		"'/opt/my tools/ctx' hook claude-code; exit 0": true, "/opt/gctx hook claude-code; exit 0": true, "gctx.exe hook claude-code": true, "/opt/ectx hook claude-code": false,
+		`& 'C:\my tools\ctx.exe' hook claude-code; exit 0`: true,
+		"cd ~/ctx && sometool hook claude-code":            false, "/opt/bin/ctxguard hook claude-code": false,
 		"ctx hook claude-code-audit": false, "ctx hook claude-code; notify-send done": false, "cd /x; /bin/ctx hook claude-code": false,
 	} {
 		in := []byte("{\"hooks\":{\"Stop\":[{\"hooks\":[{\"type\":\"command\",\"command\":" + quoted(command) + "}]}]}}")
