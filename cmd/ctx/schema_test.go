@@ -595,7 +595,7 @@ func noSchema() map[string]string {
 	list := map[string]string{
 		"ctx avail consume": nothing, "ctx avail healthy": nothing, "ctx avail mark": nothing, "ctx avail reset": nothing, "ctx avail reset-turn": nothing,
 		"ctx completion": "it prints a program for a shell", "ctx help": "it prints help", "ctx session state get": "it prints the value, which is JSON as it was set",
-		"ctx eval": "it is a program of its own",
+		"ctx browse": "it is for a terminal", "ctx eval": "it is a program of its own",
 	}
 	for _, agent := range hooks.Agents() {
 		list["ctx hook "+agent.Name] = protocol
